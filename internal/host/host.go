@@ -1,0 +1,225 @@
+// Package host runs one node of an algorithm on behalf of a runtime.
+//
+// A [Host] calls the node's handlers and applies their effects, in order, to
+// the runtime's [World]; it counts what is sent and handled and keeps the node
+// to its protocol. A [Process] adds the local process, which asks for the
+// critical section, stays in it and leaves it, as a workload says.
+//
+// Worker processes, the virtual-time simulator, the explorer and the traces
+// all run nodes through this package, so that an algorithm meets the same
+// rules everywhere. The caller serializes the events of a node.
+package host
+
+import (
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"dmebench/algorithms"
+)
+
+// World is the runtime around the nodes: it carries out their effects. It must
+// not call back into a Host before the Host's method has returned.
+type World interface {
+	// Send takes over m.Vec; the rest of m is valid during the call.
+	Send(from, to algorithms.NodeID, m *algorithms.Message)
+	// Broadcast sends m to all nodes but from; m.Vec stays the caller's. It
+	// returns the number of transmissions: 1 where the network broadcasts.
+	Broadcast(from algorithms.NodeID, m *algorithms.Message) (transmissions int)
+	// Enter lets the local process of the node into the critical section.
+	Enter(id algorithms.NodeID, stamp algorithms.Stamp)
+	SetTimer(id algorithms.NodeID, timer algorithms.TimerID, delay time.Duration)
+	CancelTimer(id algorithms.NodeID, timer algorithms.TimerID)
+}
+
+// Host runs one node.
+type Host struct {
+	id       algorithms.NodeID
+	nodes    int
+	kinds    algorithms.Kind // largest kind of the algorithm
+	node     algorithms.Node
+	queuer   algorithms.Queuer // node, if it is one
+	world    World
+	counters *Counters
+	activity Activity
+	shared   bool // the request pending, or the entry, is a reader's
+	out      algorithms.Outbox
+	refusal  string // reason of the last refusal
+}
+
+// New returns a host for node id of a system of a on nodes nodes. counters
+// must be zero and outlive the host.
+func New(a *algorithms.Algorithm, sys algorithms.System, nodes int, id algorithms.NodeID, w World, counters *Counters) *Host {
+	h := &Host{
+		id: id, nodes: nodes, kinds: algorithms.Kind(len(a.Kinds)),
+		node: sys.Node(id), world: w, counters: counters,
+	}
+	h.queuer, _ = h.node.(algorithms.Queuer)
+	return h
+}
+
+// ID returns the node's number.
+func (h *Host) ID() algorithms.NodeID { return h.id }
+
+// Node returns the node itself, for its state.
+func (h *Host) Node() algorithms.Node { return h.node }
+
+// Activity returns where the local process stands.
+func (h *Host) Activity() Activity { return h.activity }
+
+// Counters returns the node's counters.
+func (h *Host) Counters() *Counters { return h.counters }
+
+// LastRefusal returns why the last refused message was refused.
+func (h *Host) LastRefusal() string { return h.refusal }
+
+// Start runs the node's Start, if it has one.
+func (h *Host) Start() {
+	if n, ok := h.node.(algorithms.Starter); ok {
+		n.Start(&h.out)
+		h.apply()
+	}
+}
+
+// Stop runs the node's Stop, if it has one.
+func (h *Host) Stop() {
+	if n, ok := h.node.(algorithms.Stopper); ok {
+		n.Stop(&h.out)
+		h.apply()
+	}
+}
+
+// Request asks for the critical section. The local process must be idle.
+func (h *Host) Request() { h.request(false) }
+
+// RequestShared asks for the critical section as a reader. The node must be a
+// SharedRequester.
+func (h *Host) RequestShared() { h.request(true) }
+
+func (h *Host) request(shared bool) {
+	if h.activity != Idle {
+		panic(fmt.Sprintf("host: node %d: Request while %v", h.id, h.activity))
+	}
+	h.setActivity(Requesting)
+	h.shared = shared
+	h.counters.Requests.Add(1)
+	if shared {
+		h.node.(algorithms.SharedRequester).RequestShared(&h.out)
+	} else {
+		h.node.Request(&h.out)
+	}
+	h.apply()
+}
+
+// Shared reports whether the pending request or the current entry is a reader's.
+func (h *Host) Shared() bool { return h.shared }
+
+// Release leaves the critical section. The local process must be inside.
+func (h *Host) Release() {
+	if h.activity != Inside {
+		panic(fmt.Sprintf("host: node %d: Release while %v", h.id, h.activity))
+	}
+	h.setActivity(Idle)
+	h.node.Release(&h.out)
+	h.apply()
+	// Counted last: who sees the entry also sees the messages that ended it.
+	h.counters.Entries.Add(1)
+}
+
+// Receive hands the node a message that has arrived. A message that no node of
+// this system can have sent is refused here.
+func (h *Host) Receive(from algorithms.NodeID, m *algorithms.Message) {
+	kind := m.Kind
+	switch {
+	case from < 1 || int(from) > h.nodes || from == h.id:
+		h.refuse("sender is not another node of this system")
+		kind = 0
+	case kind < 1 || kind > h.kinds:
+		h.refuse("no such kind of message")
+		kind = 0
+	default:
+		h.node.Receive(from, *m, &h.out)
+		h.apply()
+	}
+	h.counters.Handled[kind].Add(1)
+	h.counters.HandledTotal.Add(1)
+}
+
+// Timeout tells the node that a timer has fired.
+func (h *Host) Timeout(timer algorithms.TimerID) {
+	n, ok := h.node.(algorithms.Timed)
+	if !ok {
+		panic(fmt.Sprintf("host: node %d: a timer fired, but the algorithm has no Timeout", h.id))
+	}
+	n.Timeout(timer, &h.out)
+	h.apply()
+}
+
+func (h *Host) setActivity(a Activity) {
+	h.activity = a
+	h.counters.Activity.Store(uint64(a))
+}
+
+func (h *Host) refuse(reason string) {
+	h.refusal = reason
+	h.counters.Refused.Add(1)
+}
+
+// apply carries out what the handler left in the outbox.
+func (h *Host) apply() {
+	c := h.counters
+	for i := range h.out.Effects() {
+		e := &h.out.Effects()[i]
+		switch e.Kind {
+		case algorithms.EffectSend:
+			if e.To < 1 || int(e.To) > h.nodes || e.To == h.id {
+				panic(fmt.Sprintf("host: node %d sends to node %d of %d: %s", h.id, e.To, h.nodes, algorithms.DescribeState(h.node)))
+			}
+			h.count(&e.Msg, 1)
+			c.Transmissions.Add(1)
+			h.world.Send(h.id, e.To, &e.Msg)
+		case algorithms.EffectBroadcast:
+			if h.nodes == 1 {
+				continue
+			}
+			h.count(&e.Msg, uint64(h.nodes-1))
+			c.Transmissions.Add(uint64(h.world.Broadcast(h.id, &e.Msg)))
+		case algorithms.EffectEnter:
+			if h.activity != Requesting {
+				c.Unasked.Add(1)
+				continue
+			}
+			h.setActivity(Inside)
+			h.world.Enter(h.id, e.Stamp)
+		case algorithms.EffectSetTimer:
+			h.world.SetTimer(h.id, e.Timer, e.Delay)
+		case algorithms.EffectCancelTimer:
+			h.world.CancelTimer(h.id, e.Timer)
+		case algorithms.EffectRefuse:
+			h.refuse(e.Reason)
+		}
+		e.Msg.Vec = nil // handed over: the outbox must not keep it alive
+	}
+	h.out.Reset()
+	if h.queuer != nil {
+		raise(&c.LongestQueue, uint64(h.queuer.QueueLength()))
+	}
+}
+
+func (h *Host) count(m *algorithms.Message, receivers uint64) {
+	if m.Kind < 1 || m.Kind > h.kinds {
+		panic(fmt.Sprintf("host: node %d sends a message of undeclared kind %d", h.id, m.Kind))
+	}
+	c := h.counters
+	size := uint64(algorithms.MessageSize(m))
+	c.Sent[m.Kind].Add(receivers)
+	c.SentTotal.Add(receivers)
+	c.Bytes.Add(receivers * size)
+	raise(&c.LongestMessage, size)
+}
+
+func raise(c *atomic.Uint64, n uint64) {
+	if n > c.Load() {
+		c.Store(n)
+	}
+}

@@ -1,0 +1,162 @@
+package run
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"dmebench/algorithms"
+	"dmebench/transport"
+	"dmebench/workload"
+)
+
+// Catalog is the list of the algorithms that can be run.
+type Catalog []*algorithms.Algorithm
+
+// Lookup returns the algorithm of that name.
+func (c Catalog) Lookup(name string) (*algorithms.Algorithm, error) {
+	i := slices.IndexFunc(c, func(a *algorithms.Algorithm) bool { return a.Name == name })
+	if i < 0 {
+		if name == "" {
+			return nil, errors.New("which algorithm? «dmebench list» shows what there is")
+		}
+		return nil, fmt.Errorf("unknown algorithm %q; «dmebench list» shows what there is", name)
+	}
+	return c[i], nil
+}
+
+// Job is a Spec whose every name has been looked up and every value checked:
+// nothing that can be known beforehand is left to go wrong.
+type Job struct {
+	Spec       Spec // with defaults
+	Algorithm  *algorithms.Algorithm
+	Options    algorithms.Options // the algorithm's
+	System     algorithms.System
+	Plan       *workload.Plan
+	Network    Network
+	NetOptions algorithms.Options // the network's
+	Needs      algorithms.Needs
+	Missing    []string // what the algorithm needs and the network lacks, where that is allowed
+	Warmup     int      // entries to cut; -1 to find out
+}
+
+// Guarantees returns what the job's network promises.
+func (j *Job) Guarantees() transport.Guarantees { return j.Network.Guarantees(j.NetOptions) }
+
+// Resolve checks the spec and prepares what all nodes share. Every fault that
+// can be seen is reported, each on a line of its own. readFile serves options
+// and workloads that name a file.
+func (s Spec) Resolve(c Catalog, readFile func(string) ([]byte, error)) (*Job, error) {
+	s = s.WithDefaults()
+	j := &Job{Spec: s, Warmup: -1}
+	var errs []error
+	try := func(err error) bool {
+		if err != nil {
+			errs = append(errs, err)
+		}
+		return err == nil
+	}
+
+	a, err := c.Lookup(s.Algorithm)
+	try(err)
+	kind, err := workload.Lookup(s.Workload)
+	try(err)
+	j.Network, err = LookupNetwork(s.Transport)
+	try(err)
+	cs, err := workload.ParseDistribution(s.CS)
+	if err != nil {
+		try(fmt.Errorf("critical section %q: %w; want a duration such as 100us or exp:100us", s.CS, err))
+	}
+	if s.Warmup != DefaultWarmup {
+		j.Warmup, err = strconv.Atoi(s.Warmup)
+		if err != nil || j.Warmup < 0 {
+			try(fmt.Errorf("warm-up %q: want auto or a number of entries", s.Warmup))
+		}
+	}
+	if s.Nodes < 1 {
+		try(fmt.Errorf("%d nodes: there must be at least 1", s.Nodes))
+	}
+	if s.NodesPerWorker < 1 {
+		try(fmt.Errorf("%d nodes per worker: there must be at least 1", s.NodesPerWorker))
+	}
+	if s.StallAfter < 0 || s.Duration < 0 {
+		try(errors.New("a duration must not be negative"))
+	}
+	if errs != nil {
+		return nil, errors.Join(errs...)
+	}
+
+	j.Algorithm = a
+	sets := splitSet(s.Set, a.Options, kind.Options, j.Network.Options)
+	try(sets.err(a.Name, kind.Name, j.Network.Name))
+	opt, optErr := a.Resolve(sets.of[0])
+	workOpt, workErr := algorithms.ResolveOptions(kind.Options, sets.of[1])
+	netOpt, netErr := algorithms.ResolveOptions(j.Network.Options, sets.of[2])
+	for _, err := range []error{optErr, workErr, netErr} {
+		try(err)
+	}
+	if errs != nil {
+		return nil, errors.Join(errs...)
+	}
+	j.Options, j.NetOptions = opt, netOpt
+	j.Plan, err = workload.New(workload.Spec{
+		Name: s.Workload, Rate: s.Rate, TotalRate: s.TotalRate, CS: cs, Requests: s.Requests,
+		Duration: s.Duration.Std(), Options: workOpt, ReadFile: readFile,
+	}, s.Nodes, s.Seed)
+	try(err)
+	j.Needs = a.Needs(opt)
+	j.Missing = j.Guarantees().Lacks(j.Needs)
+	if len(j.Missing) > 0 && !s.AllowMismatch {
+		try(fmt.Errorf("%s needs %s, which %s does not have; choose another transport or option, or see it fail with --allow-mismatch",
+			a.Name, strings.Join(j.Missing, " and "), j.Network.Describe(netOpt)))
+	}
+	if try(a.CheckNodes(s.Nodes, opt)) {
+		j.System, err = a.Prepare(algorithms.Config{Nodes: s.Nodes, Seed: s.Seed, Options: opt, ReadFile: readFile})
+		try(err)
+	}
+	if errs != nil {
+		return nil, errors.Join(errs...)
+	}
+	return j, nil
+}
+
+// settings is a map of --set values divided among those who declared them.
+type settings struct {
+	of      []map[string]string
+	unknown []string
+	known   []string
+}
+
+func splitSet(set map[string]string, declared ...[]algorithms.Option) settings {
+	s := settings{of: make([]map[string]string, len(declared))}
+	owners := make(map[string]int)
+	for i, options := range declared {
+		s.of[i] = make(map[string]string)
+		for _, o := range options {
+			owners[o.Name] = i
+			s.known = append(s.known, o.Name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(set)) {
+		if i, ok := owners[name]; ok {
+			s.of[i][name] = set[name]
+		} else {
+			s.unknown = append(s.unknown, name)
+		}
+	}
+	return s
+}
+
+func (s settings) err(who ...string) error {
+	if len(s.unknown) == 0 {
+		return nil
+	}
+	known := "none of them takes any"
+	if len(s.known) > 0 {
+		known = "known here: " + strings.Join(s.known, ", ")
+	}
+	return fmt.Errorf("--set %s: no option of %s; %s", strings.Join(s.unknown, ", "), strings.Join(who, ", "), known)
+}

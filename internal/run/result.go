@@ -1,0 +1,164 @@
+package run
+
+// SchemaVersion is the version of the result's JSON form.
+const SchemaVersion = 1
+
+// Status is how a run ended.
+type Status string
+
+// A run is ok when mutual exclusion held and every request was served; violated
+// when it did not hold; stalled when requests are pending and nothing moves;
+// failed when it could not be carried out.
+const (
+	OK       Status = "ok"
+	Violated Status = "violated"
+	Stalled  Status = "stalled"
+	Failed   Status = "failed"
+)
+
+// Exit codes of the program.
+const (
+	ExitHeld        = 0   // everything held
+	ExitBroken      = 1   // violated, or stalled though the links met the needs
+	ExitUnknown     = 2   // failed: it could not be told
+	ExitUsage       = 64  // flags or arguments are wrong
+	ExitData        = 65  // an input file is wrong
+	ExitNoInput     = 66  // an input file is not there
+	ExitUnavailable = 69  // the environment lacks something
+	ExitCantCreate  = 73  // an output cannot be written
+	ExitInterrupted = 130 // Ctrl-C
+)
+
+// Result is what one run found out. Its JSON form is a contract: keys are added,
+// never changed. Where there is no sample a value is null.
+type Result struct {
+	SchemaVersion int    `json:"schema_version"`
+	Algorithm     string `json:"algorithm"`
+	Nodes         int    `json:"nodes"`
+	Transport     string `json:"transport"`
+	Workload      string `json:"workload"`
+	Seed          uint64 `json:"seed"`
+	Status        Status `json:"status"`
+	Error         string `json:"error,omitempty"`
+	FailedNodes   []int  `json:"failed_nodes,omitempty"`
+
+	Requests uint64 `json:"requests"` // calls of Request
+	Entries  uint64 `json:"entries"`  // exits
+
+	Messages Messages `json:"messages"`
+	Wire     Wire     `json:"wire"`
+
+	Throughput     *float64   `json:"throughput_cs_per_s"` // in the steady part
+	ResponseTime   *Quantiles `json:"response_time_ns"`    // request to exit
+	WaitingTime    *Quantiles `json:"waiting_time_ns"`     // intended arrival to entry
+	SyncDelay      *Quantiles `json:"sync_delay_ns"`       // exit to next entry, where another node was waiting
+	T              *float64   `json:"t_ns"`                // mean one-way delay
+	SyncDelayOverT *float64   `json:"sync_delay_over_t"`   // of the means
+	CS             *float64   `json:"cs_ns"`               // mean duration of a critical section as held
+	Lateness       *Quantiles `json:"lateness_ns"`         // of the generator, behind its schedule
+	Offered        *float64   `json:"offered_cs_per_s"`    // what an open workload offered
+	Unserved       uint64     `json:"unserved"`            // requests given up when the duration ended
+
+	Fairness Fairness `json:"fairness"`
+	Work     Work     `json:"work"`
+	Safety   Safety   `json:"safety"`
+	Liveness Liveness `json:"liveness"`
+	Warmup   Warmup   `json:"warmup"`
+
+	Workers     int               `json:"workers"` // processes
+	Warnings    []string          `json:"warnings"`
+	Environment map[string]string `json:"environment"`
+	Spec        Spec              `json:"spec"`
+	Histograms  Histograms        `json:"histograms"`
+}
+
+// Messages counts the messages of the whole run, from start to quiescence.
+type Messages struct {
+	Total         uint64            `json:"total"`         // one for each receiver
+	Transmissions uint64            `json:"transmissions"` // a native broadcast counts once
+	Refused       uint64            `json:"refused"`       // by their receivers
+	PerCS         *float64          `json:"per_cs"`
+	SteadyPerCS   *float64          `json:"steady_per_cs"` // after warm-up
+	ByKind        map[string]uint64 `json:"by_kind"`
+	PerEntry      map[string]uint64 `json:"per_entry"` // in serial: how many entries cost how many messages
+}
+
+// Wire counts what the transport did; in a simulation a frame is a message.
+type Wire struct {
+	Frames          uint64 `json:"frames"`
+	Bytes           uint64 `json:"bytes"`
+	Writes          uint64 `json:"writes"`
+	Retransmissions uint64 `json:"retransmissions"`
+	Refused         uint64 `json:"refused"` // frames and connections of strangers, and malformed ones
+}
+
+// Quantiles summarizes a distribution of times in nanoseconds.
+type Quantiles struct {
+	Count uint64  `json:"count"`
+	Mean  float64 `json:"mean"`
+	P50   int64   `json:"p50"`
+	P90   int64   `json:"p90"`
+	P99   int64   `json:"p99"`
+	P999  int64   `json:"p999"`
+	Max   int64   `json:"max"`
+}
+
+// Fairness says how evenly and in which order nodes entered.
+type Fairness struct {
+	Jain       *float64 `json:"jain"`         // index of the nodes' entries in the steady part; 1 is even
+	LongestRun uint64   `json:"longest_run"`  // entries in a row by one node
+	MaxBypass  uint64   `json:"max_bypass"`   // entries by others between a request and its entry
+	OutOfOrder uint64   `json:"out_of_order"` // entries whose stamp precedes that of an earlier entry
+}
+
+// Work says how evenly the nodes share the work, and how large things grew.
+type Work struct {
+	MaxOverMean   *float64 `json:"max_over_mean"` // messages sent and received, busiest node over mean
+	LongestQueue  uint64   `json:"longest_queue"`
+	LongestBytes  uint64   `json:"longest_message_bytes"`
+	SentByNode    []uint64 `json:"sent_by_node"`
+	HandledByNode []uint64 `json:"handled_by_node"`
+	EntriesByNode []uint64 `json:"entries_by_node"`
+}
+
+// Safety says whether mutual exclusion held.
+type Safety struct {
+	Violations uint64 `json:"violations"`
+	Checked    uint64 `json:"checked"` // entries that were checked
+	Method     string `json:"method"`
+}
+
+// Liveness says whether every request was served.
+type Liveness struct {
+	Stalled bool     `json:"stalled"`
+	Pending uint64   `json:"pending"`          // requests that were not served
+	States  []string `json:"states,omitempty"` // of a stalled run: every node's decoded state
+}
+
+// Warmup says which entries the steady part leaves out.
+type Warmup struct {
+	Entries uint64 `json:"entries"`
+	Method  string `json:"method"` // "mser-5", "given" or "none"
+}
+
+// Histograms holds whole distributions in HdrHistogram's compressed form.
+type Histograms struct {
+	Response  string `json:"response,omitempty"`
+	Waiting   string `json:"waiting,omitempty"`
+	SyncDelay string `json:"sync_delay,omitempty"`
+}
+
+// ExitCode is the code with which «run» ends.
+func (r *Result) ExitCode(linksMetNeeds bool) int {
+	switch r.Status {
+	case OK:
+		return ExitHeld
+	case Violated:
+		return ExitBroken
+	case Stalled:
+		if linksMetNeeds {
+			return ExitBroken
+		}
+	}
+	return ExitUnknown
+}

@@ -1,0 +1,159 @@
+// Package transport is the contract between a runtime and the networks that it
+// can run over. A transport carries frames between the nodes of a run; it knows
+// nothing of algorithms.
+package transport
+
+import (
+	"errors"
+
+	"dmebench/algorithms"
+)
+
+// Transport carries frames between the nodes of a run. A process opens one
+// with its package's Listen, which takes a [Config]; its address is known
+// before the address book is.
+//
+// All methods may be called from several goroutines.
+type Transport interface {
+	// Addr returns the address at which other processes reach this one.
+	Addr() string
+
+	// Start makes the transport deliver frames to h. It may connect to the
+	// peers that the configuration names; others are connected on first use.
+	Start(book AddressBook, h Handler) error
+
+	// Send queues a frame from a local node to any node, also one of the same
+	// process. It copies the frame, does not wait for the network, and may hold
+	// the frame back until Flush. Frames of one pair of nodes keep their order
+	// where the transport guarantees FIFO.
+	//
+	// It returns an error that wraps ErrBacklog when the link has more queued
+	// than its bound, and ErrClosed after Close; either ends a run as failed.
+	Send(from, to algorithms.NodeID, frame []byte) error
+
+	// Flush hands everything that Send has queued to the network, as far as
+	// the network takes it at once; the rest follows by itself. Frames sent
+	// from inside Handler.Frame need no Flush: the transport flushes after each
+	// batch of at most MaxBatch frames that it delivers.
+	Flush() error
+
+	// Close stops delivery, sends what is queued as far as the peers take it
+	// within a second or so, and frees everything. After it returns, the
+	// handler is not called again.
+	Close() error
+
+	// Counters returns what has been counted so far.
+	Counters() Counters
+}
+
+// Broadcaster is a Transport whose network can deliver one frame to all nodes
+// by one transmission.
+type Broadcaster interface {
+	// Broadcast is Send to every node but from.
+	Broadcast(from algorithms.NodeID, frame []byte) error
+}
+
+// Handler receives what a transport delivers.
+type Handler interface {
+	// Frame delivers a frame for a local node. b is valid during the call.
+	// Frames of one pair of nodes are delivered one after the other, those of
+	// different pairs perhaps at the same time. Frame may call Send.
+	Frame(from, to algorithms.NodeID, b []byte)
+
+	// Down says that the process that hosts peer can no longer be reached.
+	// It is called once for each node of that process, never because of Close.
+	Down(peer algorithms.NodeID, err error)
+}
+
+// AddressBook tells at which address each node is reached: entry i-1 is node
+// i's. Nodes of one process have one address.
+type AddressBook []string
+
+// Addr returns the address of node id, or "" where there is none.
+func (b AddressBook) Addr(id algorithms.NodeID) string {
+	if id < 1 || int(id) > len(b) {
+		return ""
+	}
+	return b[id-1]
+}
+
+// Config is what a transport is opened with.
+type Config struct {
+	Listen string              // HOST:PORT; port 0 takes a free one
+	Local  []algorithms.NodeID // the nodes of this process
+	Nodes  int                 // number of nodes of the run
+	Key    [KeySize]byte       // the run's secret: frames of others are refused
+	Peers  []algorithms.NodeID // nodes that local nodes are known to send to
+}
+
+// KeySize is the size of a run's key in bytes.
+const KeySize = 32
+
+// Bounds that hold for every transport.
+const (
+	MaxFrame   = 8 << 20  // bytes in a frame
+	MaxBacklog = 64 << 20 // bytes queued on a link
+	MaxBatch   = 256      // frames delivered before what they caused is flushed
+)
+
+// Errors that the methods of a Transport wrap.
+var (
+	ErrBacklog       = errors.New("too much is queued on the link; its peer does not keep up")
+	ErrClosed        = errors.New("the transport is closed")
+	ErrFrameTooLarge = errors.New("the frame is larger than the transport carries")
+)
+
+// Guarantees is what a transport promises about the frames it carries.
+type Guarantees struct {
+	Reliable           bool `json:"reliable"`            // no loss and no duplication while both processes live
+	FIFO               bool `json:"fifo"`                // in order between each pair of nodes
+	BoundedDelay       bool `json:"bounded_delay"`       // within a bound that the user vouches for
+	Broadcast          bool `json:"broadcast"`           // one transmission reaches all
+	SequencedBroadcast bool `json:"sequenced_broadcast"` // all nodes receive all broadcasts in one order
+}
+
+// Counters is what a transport counts.
+type Counters struct {
+	Frames          uint64 `json:"frames"`          // handed over by Send, one for each receiver
+	Bytes           uint64 `json:"bytes"`           // handed to the network, with framing
+	Writes          uint64 `json:"writes"`          // write calls
+	Received        uint64 `json:"received"`        // frames delivered
+	Retransmissions uint64 `json:"retransmissions"` //
+	Duplicates      uint64 `json:"duplicates"`      // frames dropped because they had been delivered
+	RefusedConns    uint64 `json:"refused_conns"`   // connections without the run's key
+	RefusedFrames   uint64 `json:"refused_frames"`  // frames malformed, too large or for nobody here
+	StalledWrites   uint64 `json:"stalled_writes"`  // writes that found the socket full
+	LargestBacklog  uint64 `json:"largest_backlog"` // bytes queued on one link
+}
+
+// Plus returns the sum of two counts.
+func (c Counters) Plus(d Counters) Counters {
+	return Counters{
+		Frames: c.Frames + d.Frames, Bytes: c.Bytes + d.Bytes, Writes: c.Writes + d.Writes,
+		Received:        c.Received + d.Received,
+		Retransmissions: c.Retransmissions + d.Retransmissions, Duplicates: c.Duplicates + d.Duplicates,
+		RefusedConns: c.RefusedConns + d.RefusedConns, RefusedFrames: c.RefusedFrames + d.RefusedFrames,
+		StalledWrites:  c.StalledWrites + d.StalledWrites,
+		LargestBacklog: max(c.LargestBacklog, d.LargestBacklog),
+	}
+}
+
+// Lacks names what needs asks for and g does not promise; nil where nothing is
+// missing.
+func (g Guarantees) Lacks(needs algorithms.Needs) []string {
+	var missing []string
+	for _, x := range []struct {
+		need, have bool
+		name       string
+	}{
+		{needs.Reliable, g.Reliable, "reliable links"},
+		{needs.FIFO, g.FIFO, "FIFO links"},
+		{needs.BoundedDelay, g.BoundedDelay, "a bound on message delay"},
+		{needs.SequencedBroadcast, g.SequencedBroadcast, "a sequenced broadcast"},
+	} {
+		if x.need && !x.have {
+			missing = append(missing, x.name)
+		}
+	}
+	return missing
+}

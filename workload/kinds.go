@@ -1,0 +1,239 @@
+package workload
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"dmebench/algorithms"
+)
+
+// share returns how many requests node id may make.
+func (p *Plan) share(id algorithms.NodeID) int {
+	if p.shares == nil {
+		return math.MaxInt
+	}
+	return p.shares[id-1]
+}
+
+func (p *Plan) saturate() error {
+	think, err := ParseDistribution(p.spec.Options.Get("think"))
+	if err != nil {
+		return fmt.Errorf("think: %w", err)
+	}
+	p.client = func(id algorithms.NodeID) func() (time.Duration, bool) {
+		pause, left := newSampler(think, p.stream(arrivals, id)), p.share(id)
+		return func() (time.Duration, bool) {
+			if left == 0 {
+				return 0, false
+			}
+			left--
+			return pause.next(), true
+		}
+	}
+	return nil
+}
+
+func (p *Plan) poisson() error {
+	rate := p.OfferedRate() / float64(p.nodes)
+	p.rated(func(algorithms.NodeID) float64 { return rate })
+	return nil
+}
+
+func (p *Plan) hotspot() error {
+	hot, _ := strconv.Atoi(p.spec.Options.Get("hot"))
+	share, _ := strconv.ParseFloat(p.spec.Options.Get("share"), 64)
+	if hot > p.nodes {
+		return fmt.Errorf("hot=%d: there are only %d nodes", hot, p.nodes)
+	}
+	if hot == p.nodes {
+		share = 1
+	}
+	weight := func(id algorithms.NodeID) float64 {
+		if int(id) <= hot {
+			return share / float64(hot)
+		}
+		return (1 - share) / float64(p.nodes-hot)
+	}
+	total := p.OfferedRate()
+	p.rated(func(id algorithms.NodeID) float64 { return total * weight(id) })
+	if p.shares != nil {
+		p.apportion(weight)
+	}
+	return nil
+}
+
+// apportion divides the total number of requests in proportion to weight, so
+// that hot and cold nodes end at about the same time; what rounding leaves over
+// goes to the largest remainders, the lowest nodes first.
+func (p *Plan) apportion(weight func(algorithms.NodeID) float64) {
+	left := p.spec.Requests
+	order := make([]int, p.nodes)
+	remainder := make([]float64, p.nodes)
+	for i := range p.shares {
+		exact := weight(algorithms.NodeID(i+1)) * float64(p.spec.Requests)
+		p.shares[i] = int(exact)
+		remainder[i] = exact - float64(p.shares[i])
+		left -= p.shares[i]
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		switch {
+		case remainder[a] > remainder[b]:
+			return -1
+		case remainder[a] < remainder[b]:
+			return 1
+		}
+		return 0
+	})
+	for _, i := range order[:left] {
+		p.shares[i]++
+	}
+}
+
+// rated makes each node's requests a Poisson process of its own rate.
+func (p *Plan) rated(rate func(algorithms.NodeID) float64) {
+	p.client = func(id algorithms.NodeID) func() (time.Duration, bool) {
+		r, left, rng := rate(id), p.share(id), p.stream(arrivals, id)
+		var at float64 // seconds: summed as a float, so that rounding does not add up
+		return func() (time.Duration, bool) {
+			if left == 0 || r == 0 {
+				return 0, false
+			}
+			left--
+			at += rng.ExpFloat64() / r
+			return time.Duration(at * float64(time.Second)), true
+		}
+	}
+}
+
+func (p *Plan) serial() error {
+	each := p.spec.Options.Get("requesters") == "each"
+	p.steps = -1
+	if p.spec.Requests > 0 {
+		p.steps = p.spec.Requests
+	}
+	p.shares = nil
+	p.step = func(k int) []Arrival {
+		if each {
+			return []Arrival{{Node: algorithms.NodeID(k%p.nodes + 1)}}
+		}
+		rng := p.stream(steps, algorithms.NodeID(k))
+		return []Arrival{{Node: algorithms.NodeID(rng.IntN(p.nodes) + 1)}}
+	}
+	return nil
+}
+
+func (p *Plan) burst() error {
+	window, err := time.ParseDuration(p.spec.Options.Get("window"))
+	if err != nil {
+		return fmt.Errorf("window: %w", err)
+	}
+	p.steps = -1
+	if p.spec.Requests > 0 {
+		p.steps = (p.spec.Requests + p.nodes - 1) / p.nodes
+	}
+	p.step = func(k int) []Arrival {
+		rng := p.stream(steps, algorithms.NodeID(k))
+		var round []Arrival
+		for id := algorithms.NodeID(1); int(id) <= p.nodes; id++ {
+			after := time.Duration(rng.Float64() * float64(window))
+			if k < p.share(id) {
+				round = append(round, Arrival{Node: id, After: after})
+			}
+		}
+		return round
+	}
+	return nil
+}
+
+func (p *Plan) trace() error {
+	name := p.spec.Options.Get("file")
+	if name == "" {
+		return fmt.Errorf("which requests? Name a file of «seconds,node» lines with the option file")
+	}
+	if p.spec.ReadFile == nil {
+		return fmt.Errorf("file=%s: files cannot be read here", name)
+	}
+	text, err := p.spec.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	at := make(map[algorithms.NodeID][]time.Duration)
+	p.holds = make(map[algorithms.NodeID][]time.Duration)
+	shares := make([]int, p.nodes)
+	total := 0
+	var last time.Duration
+	for i, line := range strings.Split(string(text), "\n") {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		r, err := parseTraceLine(line, p.nodes)
+		if err == nil && r.at < last {
+			err = fmt.Errorf("%v is before the line above", r.at)
+		}
+		if err != nil {
+			return fmt.Errorf("%s:%d: %w", name, i+1, err)
+		}
+		last = r.at
+		if p.spec.Requests > 0 && total == p.spec.Requests {
+			break
+		}
+		total++
+		at[r.node] = append(at[r.node], r.at)
+		p.holds[r.node] = append(p.holds[r.node], r.hold)
+		shares[r.node-1]++
+	}
+	if total == 0 {
+		return fmt.Errorf("%s: no request in it", name)
+	}
+	p.shares = shares
+	p.client = func(id algorithms.NodeID) func() (time.Duration, bool) {
+		k := 0
+		return func() (time.Duration, bool) {
+			if k == len(at[id]) {
+				return 0, false
+			}
+			k++
+			return at[id][k-1], true
+		}
+	}
+	return nil
+}
+
+type traceLine struct {
+	at, hold time.Duration
+	node     algorithms.NodeID
+}
+
+func parseTraceLine(line string, nodes int) (traceLine, error) {
+	fields := strings.Split(line, ",")
+	if len(fields) != 2 && len(fields) != 3 {
+		return traceLine{}, fmt.Errorf("%q: want «seconds,node» or «seconds,node,seconds in the CS»", line)
+	}
+	seconds := func(s string) (time.Duration, error) {
+		x, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
+		if err != nil || !(x >= 0 && x < 1e9) {
+			return 0, fmt.Errorf("%q is not a time in seconds", s)
+		}
+		return time.Duration(x * float64(time.Second)), nil
+	}
+	var r traceLine
+	var err error
+	if r.at, err = seconds(fields[0]); err != nil {
+		return r, err
+	}
+	node, err := strconv.Atoi(strings.TrimSpace(fields[1]))
+	if err != nil || node < 1 || node > nodes {
+		return r, fmt.Errorf("%q is not one of the nodes 1 to %d", fields[1], nodes)
+	}
+	r.node = algorithms.NodeID(node)
+	if len(fields) == 3 {
+		r.hold, err = seconds(fields[2])
+	}
+	return r, err
+}

@@ -1,0 +1,286 @@
+// Package workload says when each node asks for the critical section and how
+// long it stays inside. It is pure: a [Plan] is a function of its [Spec], the
+// number of nodes and the seed, and the same plan drives worker processes and
+// the simulator.
+//
+// Ownership: the coordinator of a run draws the seed, makes the plan and
+// directs its phases (start, steps, end); a worker makes the same plan from the
+// same three inputs and executes the part of its own nodes. Random numbers of
+// different nodes and purposes come from independent streams, so that what one
+// node draws never depends on how fast another one is.
+package workload
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"dmebench/algorithms"
+)
+
+// Drive says what makes a node ask.
+type Drive uint8
+
+const (
+	// Closed: a node asks again after it has left, perhaps after a pause.
+	Closed Drive = iota
+	// Open: a node asks at times that do not depend on what becomes of its
+	// earlier requests; requests that come too early wait in line.
+	Open
+	// Stepped: the run proceeds in steps; each begins when the system is quiet.
+	Stepped
+)
+
+// Spec describes a workload.
+type Spec struct {
+	Name      string
+	Rate      float64       // requests per second and node; 0 where not given
+	TotalRate float64       // requests per second of the whole system; 0 where not given
+	CS        Distribution  // duration of a critical section
+	Requests  int           // total; 0 for no limit
+	Duration  time.Duration // no request is made after it; 0 for no limit
+	Options   algorithms.Options
+	ReadFile  func(name string) ([]byte, error) // for workloads that read a file
+}
+
+// Kind describes one of the built-in workloads.
+type Kind struct {
+	Name    string
+	Help    string
+	Drive   Drive
+	Rated   bool // needs a rate
+	Options []algorithms.Option
+
+	build func(*Plan) error
+}
+
+// Kinds lists the built-in workloads.
+func Kinds() []Kind {
+	return []Kind{
+		{
+			Name: "saturate", Drive: Closed, build: (*Plan).saturate,
+			Help: "closed loop: a node asks again at its exit",
+			Options: []algorithms.Option{{
+				Name: "think", Default: "0", Values: "DURATION|exp:DURATION", Valid: validDistribution,
+				Help: "pause between an exit and the node's next request, and before its first",
+			}},
+		},
+		{
+			Name: "poisson", Drive: Open, Rated: true, build: (*Plan).poisson,
+			Help: "open loop: each node's requests are a Poisson process of the given rate",
+		},
+		{
+			Name: "serial", Drive: Stepped, build: (*Plan).serial,
+			Help: "one request in the whole system at a time, each to quiescence",
+			Options: []algorithms.Option{{
+				Name: "requesters", Default: "random", Values: "random|each",
+				Help: "who asks next: a node drawn uniformly, or each node in turn",
+			}},
+		},
+		{
+			Name: "burst", Drive: Stepped, build: (*Plan).burst,
+			Help: "rounds in which all nodes ask at about the same time, each to quiescence",
+			Options: []algorithms.Option{{
+				Name: "window", Default: "1ms", Values: "DURATION", Valid: validDuration,
+				Help: "the requests of a round are spread uniformly over this time",
+			}},
+		},
+		{
+			Name: "hotspot", Drive: Open, Rated: true, build: (*Plan).hotspot,
+			Help: "like poisson, but a few nodes make most of the requests",
+			Options: []algorithms.Option{
+				{Name: "hot", Default: "1", Values: "COUNT", Valid: validCount,
+					Help: "how many nodes are hot: the nodes 1 to COUNT"},
+				{Name: "share", Default: "0.8", Values: "FRACTION", Valid: validFraction,
+					Help: "the part of all requests that the hot nodes make together"},
+			},
+		},
+		{
+			Name: "trace", Drive: Open, build: (*Plan).trace,
+			Help: "requests at the times that a file lists",
+			Options: []algorithms.Option{{
+				Name: "file", Default: "", Values: "FILE", Valid: func(string) error { return nil },
+				Help: "lines of «seconds,node» or «seconds,node,seconds in the CS»",
+			}},
+		},
+	}
+}
+
+// Lookup returns the workload of that name.
+func Lookup(name string) (Kind, error) {
+	kinds := Kinds()
+	i := slices.IndexFunc(kinds, func(k Kind) bool { return k.Name == name })
+	if i < 0 {
+		var names []string
+		for _, k := range kinds {
+			names = append(names, k.Name)
+		}
+		return Kind{}, fmt.Errorf("unknown workload %q; there are %s", name, strings.Join(names, ", "))
+	}
+	return kinds[i], nil
+}
+
+// Arrival is a request of a node, After the beginning of its step.
+type Arrival struct {
+	Node  algorithms.NodeID
+	After time.Duration
+}
+
+// Plan is a workload for a given number of nodes and a seed. It is immutable;
+// its clients and steps are made anew at each call.
+type Plan struct {
+	spec  Spec
+	kind  Kind
+	nodes int
+	seed  uint64
+
+	shares []int // requests of node i+1; nil for no limit
+	client func(id algorithms.NodeID) func() (time.Duration, bool)
+	holds  map[algorithms.NodeID][]time.Duration // prescribed CS durations, by request; 0 draws one
+	steps  int
+	step   func(k int) []Arrival
+}
+
+// New makes the plan, or says everything that is wrong with the spec.
+func New(spec Spec, nodes int, seed uint64) (*Plan, error) {
+	kind, err := Lookup(spec.Name)
+	if err != nil {
+		return nil, err
+	}
+	p := &Plan{spec: spec, kind: kind, nodes: nodes, seed: seed}
+	if spec.Options == nil {
+		if p.spec.Options, err = algorithms.ResolveOptions(kind.Options, nil); err != nil {
+			return nil, err
+		}
+	}
+	var errs []error
+	fault := func(format string, args ...any) {
+		errs = append(errs, fmt.Errorf(spec.Name+": "+format, args...))
+	}
+	if nodes < 1 {
+		fault("%d nodes; there must be at least 1", nodes)
+	}
+	if spec.Rate < 0 || spec.TotalRate < 0 {
+		fault("a rate must not be negative")
+	}
+	if spec.CS.Mean < 0 {
+		fault("the critical section cannot last %v", spec.CS.Mean)
+	}
+	switch given := spec.Rate > 0 || spec.TotalRate > 0; {
+	case spec.Rate > 0 && spec.TotalRate > 0:
+		fault("give a rate per node or a total rate, not both")
+	case kind.Rated && !given:
+		fault("needs a rate per node or a total rate, in requests per second")
+	case !kind.Rated && given:
+		fault("takes no rate")
+	}
+	if spec.Requests < 0 || spec.Duration < 0 {
+		fault("the number of requests and the duration must not be negative")
+	}
+	if spec.Requests == 0 && spec.Duration == 0 && kind.Name != "trace" {
+		fault("needs a number of requests or a duration")
+	}
+	if errs != nil {
+		return nil, errors.Join(errs...)
+	}
+	if spec.Requests > 0 {
+		p.shares = make([]int, nodes)
+		for i := range p.shares {
+			p.shares[i] = spec.Requests / nodes
+			if i < spec.Requests%nodes {
+				p.shares[i]++
+			}
+		}
+	}
+	if err := kind.build(p); err != nil {
+		return nil, fmt.Errorf("%s: %w", spec.Name, err)
+	}
+	return p, nil
+}
+
+// Drive says what makes the nodes ask.
+func (p *Plan) Drive() Drive { return p.kind.Drive }
+
+// Nodes returns the number of nodes that the plan is for.
+func (p *Plan) Nodes() int { return p.nodes }
+
+// MeanHold returns the mean duration of a critical section as specified.
+func (p *Plan) MeanHold() time.Duration { return p.spec.CS.Mean }
+
+// Duration is how long requests are made; 0 for no limit.
+func (p *Plan) Duration() time.Duration { return p.spec.Duration }
+
+// OfferedRate returns the requests per second that the plan offers to the whole
+// system; 0 where they depend on the system itself.
+func (p *Plan) OfferedRate() float64 {
+	if p.spec.TotalRate > 0 {
+		return p.spec.TotalRate
+	}
+	return p.spec.Rate * float64(p.nodes)
+}
+
+// Requests returns the number of requests that the plan makes in all; 0 where
+// there is no limit but the duration.
+func (p *Plan) Requests() int {
+	n := 0
+	for _, s := range p.shares {
+		n += s
+	}
+	return n
+}
+
+// Steps returns the number of steps of a stepped plan; -1 where there is no
+// limit but the duration.
+func (p *Plan) Steps() int { return p.steps }
+
+// Step returns the requests of step k ≥ 0 of a stepped plan, in the order of
+// their nodes. It depends on k and the plan alone.
+func (p *Plan) Step(k int) []Arrival { return p.step(k) }
+
+// Client is what one node executes of a plan. Not safe for concurrent use.
+type Client struct {
+	plan *Plan
+	id   algorithms.NodeID
+	next func() (time.Duration, bool)
+	hold *sampler
+	held int
+}
+
+// Client returns node id's part of the plan, from the beginning.
+func (p *Plan) Client(id algorithms.NodeID) *Client {
+	c := &Client{plan: p, id: id, hold: newSampler(p.spec.CS, p.stream(holds, id))}
+	if p.client != nil {
+		c.next = p.client(id)
+	}
+	return c
+}
+
+// Drive says what makes the node ask.
+func (c *Client) Drive() Drive { return c.plan.kind.Drive }
+
+// Duration is how long requests are made; 0 for no limit.
+func (c *Client) Duration() time.Duration { return c.plan.spec.Duration }
+
+// Next returns when the node makes its next request: in an open loop the time
+// since the start of the run; in a closed loop the pause since its last exit,
+// or since the start. ok is false once the node has made all its requests, and
+// always in a stepped plan.
+func (c *Client) Next() (after time.Duration, ok bool) {
+	if c.next == nil {
+		return 0, false
+	}
+	return c.next()
+}
+
+// Hold returns the duration of the node's next critical section.
+func (c *Client) Hold() time.Duration {
+	prescribed := c.plan.holds[c.id]
+	d := c.hold.next()
+	if c.held < len(prescribed) && prescribed[c.held] > 0 {
+		d = prescribed[c.held]
+	}
+	c.held++
+	return d
+}
