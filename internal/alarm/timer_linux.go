@@ -1,0 +1,39 @@
+package alarm
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// timer is a kernel timer on CLOCK_MONOTONIC. A goroutine that waits for it is
+// parked in the network poller, whose wake-up has the resolution of the kernel,
+// where Go's own timers are rounded to a millisecond once a process is idle.
+type timer struct {
+	fd   int
+	file *os.File
+	buf  [8]byte
+}
+
+func newTimer() (*timer, error) {
+	fd, err := unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_NONBLOCK|unix.TFD_CLOEXEC)
+	if err != nil {
+		return nil, err
+	}
+	return &timer{fd: fd, file: os.NewFile(uintptr(fd), "timerfd")}, nil
+}
+
+// set makes wait return at the time at, in place of the time set before.
+func (t *timer) set(at int64) {
+	spec := unix.ItimerSpec{Value: unix.NsecToTimespec(max(at, 1))}
+	// It cannot fail: the descriptor is a timer, and the time is one.
+	_ = unix.TimerfdSettime(t.fd, unix.TFD_TIMER_ABSTIME, &spec, nil)
+}
+
+// wait blocks until the timer fires; false after close.
+func (t *timer) wait() bool {
+	_, err := t.file.Read(t.buf[:])
+	return err == nil
+}
+
+func (t *timer) close() { t.file.Close() }

@@ -1,0 +1,129 @@
+package control
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/nats-io/nats.go"
+)
+
+// Leader is the coordinator's end of the control plane.
+type Leader struct {
+	conn   *nats.Conn
+	prefix string
+	events chan Event
+}
+
+// subjects of a run: PREFIX.up for what members say, PREFIX.w.I to call one.
+func prefix(run string) string { return "dmebench." + run }
+
+func connect(url, token, name string, closed func(error)) (*nats.Conn, error) {
+	return nats.Connect(url, nats.Token(token), nats.Name(name), nats.Timeout(startTimeout),
+		nats.NoReconnect(), // a control plane that was gone cannot be trusted: the run ends
+		nats.ClosedHandler(func(c *nats.Conn) { closed(c.LastError()) }),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { closed(err) }))
+}
+
+// Lead connects to the broker as the coordinator of the run.
+func Lead(url, token, run string) (*Leader, error) {
+	l := &Leader{prefix: prefix(run), events: make(chan Event, 4096)}
+	var err error
+	l.conn, err = connect(url, token, "dmebench coordinator", func(err error) {
+		if err != nil {
+			l.say(Event{Worker: -1, Fatal: "control plane: " + err.Error()})
+		}
+	})
+	if err != nil {
+		return nil, fmt.Errorf("control: coordinator cannot connect to %s: %w", url, err)
+	}
+	_, err = l.conn.Subscribe(l.prefix+".up", func(m *nats.Msg) {
+		var e Event
+		if err := json.Unmarshal(m.Data, &e); err != nil {
+			e = Event{Worker: -1, Fatal: "control plane: a worker's report cannot be read: " + err.Error()}
+		}
+		l.say(e)
+	})
+	if err == nil {
+		err = l.conn.Flush()
+	}
+	if err != nil {
+		l.conn.Close()
+		return nil, fmt.Errorf("control: coordinator: %w", err)
+	}
+	return l, nil
+}
+
+// say passes an event on. Once a run has failed, more of them add nothing.
+func (l *Leader) say(e Event) {
+	select {
+	case l.events <- e:
+	default:
+	}
+}
+
+// Events returns what members, or the control plane itself, say unasked.
+func (l *Leader) Events() <-chan Event { return l.events }
+
+// Close disconnects.
+func (l *Leader) Close() { l.conn.Close() }
+
+// ErrSilent is wrapped by the error of a call that was not answered in time.
+var ErrSilent = errors.New("no answer")
+
+// Call asks one worker and waits for its answer, as long as ctx allows.
+func (l *Leader) Call(ctx context.Context, worker int, c Command) (Reply, error) {
+	body, err := json.Marshal(c)
+	if err != nil {
+		return Reply{}, fmt.Errorf("control: %s: %w", c.Op, err)
+	}
+	m, err := l.conn.RequestWithContext(ctx, fmt.Sprintf("%s.w.%d", l.prefix, worker), body)
+	if err != nil {
+		if ctx.Err() != nil || errors.Is(err, nats.ErrNoResponders) || errors.Is(err, nats.ErrTimeout) {
+			err = ErrSilent
+		}
+		return Reply{}, fmt.Errorf("control: %s: worker %d: %w", c.Op, worker, err)
+	}
+	r := Reply{Worker: worker}
+	if m.Header.Get("Binary") != "" {
+		r.Entries = m.Data
+		return r, nil
+	}
+	if err := json.Unmarshal(m.Data, &r); err != nil {
+		return r, fmt.Errorf("control: %s: worker %d: answer cannot be read: %w", c.Op, worker, err)
+	}
+	if r.Error != "" {
+		return r, fmt.Errorf("worker %d: %s", worker, r.Error)
+	}
+	return r, nil
+}
+
+// CallAll asks the workers 0 … n-1 at the same time and waits for all answers.
+// The error names every worker that failed or stayed silent; command makes each
+// one's command.
+func (l *Leader) CallAll(ctx context.Context, n int, command func(worker int) Command) ([]Reply, error) {
+	replies := make([]Reply, n)
+	failures := make([]error, n)
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Go(func() { replies[i], failures[i] = l.Call(ctx, i, command(i)) })
+	}
+	wg.Wait()
+	var silent []string
+	var errs []error
+	for i, err := range failures {
+		if errors.Is(err, ErrSilent) {
+			silent = append(silent, fmt.Sprint(i))
+		} else if err != nil {
+			errs = append(errs, err)
+		}
+	}
+	if len(silent) > 0 {
+		errs = append(errs, fmt.Errorf("control: %s: no answer from worker %s", command(0).Op, strings.Join(silent, ", ")))
+	}
+	return replies, errors.Join(slices.Clip(errs)...)
+}

@@ -1,0 +1,92 @@
+package control
+
+import (
+	"dmebench/algorithms"
+	"dmebench/internal/run"
+	"dmebench/transport"
+)
+
+// maxPayload bounds a message of the control plane, in bytes. The largest is the
+// address book of some ten thousand nodes, or a chunk of records.
+const maxPayload = 8 << 20
+
+// Boot is what a worker reads from its standard input, as one line of JSON. It
+// holds the secrets, which are never on a command line.
+type Boot struct {
+	URL    string `json:"url"`
+	Token  string `json:"token"`
+	Run    string `json:"run"`    // names the run among those of one broker
+	Worker int    `json:"worker"` // index from 0
+}
+
+// Op says what a command asks for.
+type Op string
+
+// The commands, in the order of a run's life.
+const (
+	OpAssign  Op = "assign"  // here is your part of the run: open your transport
+	OpConnect Op = "connect" // here is the address book: connect
+	OpPing    Op = "ping"    // measure one-way delays
+	OpBegin   Op = "begin"   // start the nodes and the workload
+	OpStep    Op = "step"    // make these requests
+	OpStop    Op = "stop"    // no more requests will come: let the system fall silent
+	OpReport  Op = "report"  // what have you counted?
+	OpEntries Op = "entries" // a chunk of your records
+	OpStates  Op = "states"  // the decoded states of your nodes
+	OpQuit    Op = "quit"    // close everything and exit
+)
+
+// Command is what the leader asks of a member; the fields of its Op are set.
+type Command struct {
+	Op      Op                    `json:"op"`
+	Assign  *Assignment           `json:"assign,omitempty"`
+	Book    transport.AddressBook `json:"book,omitempty"`
+	Pairs   [][2]uint32           `json:"pairs,omitempty"` // ping: from a local node to another
+	Count   int                   `json:"count,omitempty"` // ping: how often each
+	At      int64                 `json:"at,omitempty"`    // begin: when, ns on the host's clock
+	Arrives []Arrival             `json:"arrives,omitempty"`
+	Chunk   int                   `json:"chunk,omitempty"`
+	Limit   int                   `json:"limit,omitempty"` // states: at most so many
+}
+
+// Assignment is a worker's part of a run.
+type Assignment struct {
+	Spec      run.Spec                `json:"spec"`
+	Files     map[string][]byte       `json:"files,omitempty"` // what the spec's file options name
+	Local     []algorithms.NodeID     `json:"local"`
+	Listen    string                  `json:"listen"`
+	Key       [transport.KeySize]byte `json:"key"`
+	LogLimit  int                     `json:"log_limit"`  // records kept by this worker
+	SpinShare float64                 `json:"spin_share"` // of one core, for punctual arrivals
+}
+
+// Arrival is a request of a local node at a time on the host's clock.
+type Arrival struct {
+	Node algorithms.NodeID `json:"node"`
+	At   int64             `json:"at"`
+}
+
+// Reply is a member's answer.
+type Reply struct {
+	Error    string              `json:"error,omitempty"`
+	Worker   int                 `json:"worker"`
+	Addr     string              `json:"addr,omitempty"`   // assign: of its transport
+	Edges    [][2]uint32         `json:"edges,omitempty"`  // assign: some ordered pairs that will talk, for pings
+	Delays   []int64             `json:"delays,omitempty"` // ping: one-way, ns
+	Wire     *transport.Counters `json:"wire,omitempty"`   // report: since begin
+	Unserved uint64              `json:"unserved,omitempty"`
+	Dropped  uint64              `json:"dropped,omitempty"` // report: records beyond the limit
+	Chunks   int                 `json:"chunks,omitempty"`  // report: how many chunks of records there are
+	Refusals []string            `json:"refusals,omitempty"`
+	States   []string            `json:"states,omitempty"`
+	Entries  []byte              `json:"-"` // entries: in their binary form
+}
+
+// Event is what a member says unasked.
+type Event struct {
+	Worker int    `json:"worker"`
+	Joined bool   `json:"joined,omitempty"`
+	PID    int    `json:"pid,omitempty"`
+	Fatal  string `json:"fatal,omitempty"` // why the run cannot go on
+	Peer   uint32 `json:"peer,omitempty"`  // a node that cannot be reached any more
+}

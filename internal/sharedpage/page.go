@@ -1,0 +1,183 @@
+// Package sharedpage is the memory that the coordinator and the workers of one
+// host share: the witness of mutual exclusion, and the counters of all nodes,
+// which survive the death of the process that wrote them.
+//
+// Workers inherit the page as a file descriptor. Everything in it is read and
+// written atomically.
+package sharedpage
+
+import (
+	"fmt"
+	"os"
+	"sync/atomic"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"dmebench/algorithms"
+	"dmebench/internal/host"
+)
+
+// magic begins every page and changes with its layout.
+const magic = 0x646d6562656e3031
+
+// header is the first part of the page; each hot word has a cache line.
+type header struct {
+	magic      atomic.Uint64
+	nodes      atomic.Uint64
+	_          [6]uint64
+	occupant   atomic.Uint64 // who is in the critical section: 0, a node, or readers | count
+	_          [7]uint64
+	order      atomic.Uint64 // entries so far
+	_          [7]uint64
+	violations atomic.Uint64
+	intruder   atomic.Uint64 // the first violation: who entered …
+	victim     atomic.Uint64 // … while whom was inside
+	_          [5]uint64
+}
+
+const (
+	headerSize  = int(unsafe.Sizeof(header{}))
+	counterSize = int(unsafe.Sizeof(host.Counters{}))
+
+	readers = 1 << 63 // set in occupant while readers are inside
+)
+
+// Page is a mapped shared page.
+type Page struct {
+	file   *os.File
+	memory []byte
+	header *header
+	nodes  []host.Counters
+}
+
+// Create makes a page for nodes nodes.
+func Create(nodes int) (*Page, error) {
+	f, err := anonymous(headerSize + nodes*counterSize)
+	if err != nil {
+		return nil, fmt.Errorf("shared page: cannot make one for %d nodes: %w", nodes, err)
+	}
+	p, err := mapFile(f, nodes)
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	p.header.nodes.Store(uint64(nodes))
+	p.header.magic.Store(magic)
+	return p, nil
+}
+
+// Open maps the page that f holds, which Create made for nodes nodes, perhaps
+// in another process.
+func Open(f *os.File, nodes int) (*Page, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("shared page: %w; a worker is started by its coordinator only", err)
+	}
+	if info.Size() != int64(headerSize+nodes*counterSize) {
+		return nil, fmt.Errorf("shared page: %d bytes are not a page for %d nodes; are coordinator and worker of one build?", info.Size(), nodes)
+	}
+	p, err := mapFile(f, nodes)
+	if err != nil {
+		return nil, err
+	}
+	if p.header.magic.Load() != magic || p.header.nodes.Load() != uint64(nodes) {
+		p.Close()
+		return nil, fmt.Errorf("shared page: its layout is another one; are coordinator and worker of one build?")
+	}
+	return p, nil
+}
+
+func mapFile(f *os.File, nodes int) (*Page, error) {
+	memory, err := unix.Mmap(int(f.Fd()), 0, headerSize+nodes*counterSize, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	if err != nil {
+		return nil, fmt.Errorf("shared page: cannot map it: %w", err)
+	}
+	return &Page{
+		file: f, memory: memory,
+		header: (*header)(unsafe.Pointer(&memory[0])),
+		nodes:  unsafe.Slice((*host.Counters)(unsafe.Pointer(&memory[headerSize])), nodes),
+	}, nil
+}
+
+// File returns the descriptor that a worker inherits.
+func (p *Page) File() *os.File { return p.file }
+
+// Counters returns the counters of node id.
+func (p *Page) Counters(id algorithms.NodeID) *host.Counters { return &p.nodes[id-1] }
+
+// Nodes returns the counters of the nodes 1..N.
+func (p *Page) Nodes() []host.Counters { return p.nodes }
+
+// Close unmaps the page and closes its descriptor.
+func (p *Page) Close() error {
+	err := unix.Munmap(p.memory)
+	p.memory, p.header, p.nodes = nil, nil, nil
+	if e := p.file.Close(); err == nil {
+		err = e
+	}
+	return err
+}
+
+// Enter takes the critical section for node id, alone or as one of several
+// readers, and returns the entry's place in the order of all entries, from 1.
+// Where somebody is inside who excludes id, that is counted as a violation.
+func (p *Page) Enter(id algorithms.NodeID, shared bool) (order uint64) {
+	h := p.header
+	for {
+		inside := h.occupant.Load()
+		next := uint64(id)
+		free := inside == 0
+		if shared {
+			next = readers | 1
+			if inside&readers != 0 {
+				next, free = inside+1, true
+			}
+		}
+		if !free {
+			if h.violations.Add(1) == 1 {
+				h.intruder.Store(uint64(id))
+				h.victim.Store(inside)
+			}
+			break
+		}
+		if h.occupant.CompareAndSwap(inside, next) {
+			break
+		}
+	}
+	return h.order.Add(1)
+}
+
+// Leave gives the critical section back. After a violation the intruder finds
+// it taken by another, and leaves it so.
+func (p *Page) Leave(id algorithms.NodeID, shared bool) {
+	h := p.header
+	for {
+		inside := h.occupant.Load()
+		next := uint64(0)
+		switch {
+		case shared && inside&readers == 0, !shared && inside != uint64(id):
+			return
+		case shared && inside != readers|1:
+			next = inside - 1
+		}
+		if h.occupant.CompareAndSwap(inside, next) {
+			return
+		}
+	}
+}
+
+// Violations returns how many entries found somebody inside who excludes them,
+// and describes the first.
+func (p *Page) Violations() (n uint64, first string) {
+	h := p.header
+	n = h.violations.Load()
+	if n == 0 {
+		return 0, ""
+	}
+	victim := h.victim.Load()
+	if victim&readers != 0 {
+		return n, fmt.Sprintf("node %d entered while %d readers were inside", h.intruder.Load(), victim&^readers)
+	}
+	return n, fmt.Sprintf("node %d entered while node %d was inside", h.intruder.Load(), victim)
+}
