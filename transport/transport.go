@@ -103,6 +103,19 @@ var (
 	ErrFrameTooLarge = errors.New("the frame is larger than the transport carries")
 )
 
+// Minus returns what was counted since the earlier reading d. LargestBacklog is
+// that of the whole time.
+func (c Counters) Minus(d Counters) Counters {
+	return Counters{
+		Frames: c.Frames - d.Frames, Bytes: c.Bytes - d.Bytes, Writes: c.Writes - d.Writes,
+		Received:        c.Received - d.Received,
+		Retransmissions: c.Retransmissions - d.Retransmissions, Duplicates: c.Duplicates - d.Duplicates,
+		RefusedConns: c.RefusedConns - d.RefusedConns, RefusedFrames: c.RefusedFrames - d.RefusedFrames,
+		StalledWrites:  c.StalledWrites - d.StalledWrites,
+		LargestBacklog: c.LargestBacklog,
+	}
+}
+
 // Guarantees is what a transport promises about the frames it carries.
 type Guarantees struct {
 	Reliable           bool `json:"reliable"`            // no loss and no duplication while both processes live

@@ -155,6 +155,11 @@ func (h *Host) Timeout(timer algorithms.TimerID) {
 	h.apply()
 }
 
+// Describe says where the node stands, for a report on a stalled run.
+func Describe(h *Host) string {
+	return fmt.Sprintf("node %d is %v: %s", h.id, h.activity, algorithms.DescribeState(h.node))
+}
+
 func (h *Host) setActivity(a Activity) {
 	h.activity = a
 	h.counters.Activity.Store(uint64(a))

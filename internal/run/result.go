@@ -32,15 +32,16 @@ const (
 // Result is what one run found out. Its JSON form is a contract: keys are added,
 // never changed. Where there is no sample a value is null.
 type Result struct {
-	SchemaVersion int    `json:"schema_version"`
-	Algorithm     string `json:"algorithm"`
-	Nodes         int    `json:"nodes"`
-	Transport     string `json:"transport"`
-	Workload      string `json:"workload"`
-	Seed          uint64 `json:"seed"`
-	Status        Status `json:"status"`
-	Error         string `json:"error,omitempty"`
-	FailedNodes   []int  `json:"failed_nodes,omitempty"`
+	SchemaVersion int      `json:"schema_version"`
+	Algorithm     string   `json:"algorithm"`
+	Nodes         int      `json:"nodes"`
+	Transport     string   `json:"transport"`
+	Workload      string   `json:"workload"`
+	Seed          uint64   `json:"seed"`
+	Status        Status   `json:"status"`
+	Error         string   `json:"error,omitempty"`
+	FailedNodes   []int    `json:"failed_nodes,omitempty"`
+	FailedStderr  []string `json:"failed_stderr,omitempty"` // what the process that failed wrote
 
 	Requests uint64 `json:"requests"` // calls of Request
 	Entries  uint64 `json:"entries"`  // exits

@@ -1,0 +1,123 @@
+package coordinator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"dmebench/internal/control"
+	"dmebench/internal/measure"
+	"dmebench/internal/record"
+	"dmebench/internal/run"
+	"dmebench/transport"
+)
+
+// maxStates bounds how many decoded states a stalled run reports.
+const maxStates = 64
+
+// observe gathers what this host knows without its workers: what lies in the
+// shared page outlives them.
+func (c *coordinator) observe() measure.Observation {
+	o := measure.Observation{
+		Job: c.job, Status: run.OK, Nodes: counts(c.page), Delays: c.delays,
+		Start: c.start, Stop: c.stop, PerEntry: c.perEntry,
+		Method: "shared-page", Workers: len(c.procs), Environment: c.opt.Environment,
+	}
+	var first string
+	if o.WitnessViolations, first = c.page.Violations(); first != "" {
+		o.Warnings = append(o.Warnings, "the witness saw it happen: "+first)
+	}
+	return o
+}
+
+// collect asks the workers for their records and counts.
+func (c *coordinator) collect(ctx context.Context, o *measure.Observation) error {
+	reports, err := c.all(ctx, func(int) control.Command { return control.Command{Op: control.OpReport} })
+	if err != nil {
+		return err
+	}
+	var wire transport.Counters
+	for _, r := range reports {
+		if r.Wire != nil {
+			wire = wire.Plus(*r.Wire)
+		}
+		o.Unserved += r.Unserved
+		o.Dropped += r.Dropped
+		for _, refusal := range r.Refusals {
+			o.Warnings = append(o.Warnings, "a message was refused: "+refusal)
+		}
+	}
+	o.Wire = run.Wire{
+		Frames: wire.Frames, Bytes: wire.Bytes, Writes: wire.Writes,
+		Retransmissions: wire.Retransmissions, Refused: wire.RefusedFrames + wire.RefusedConns,
+	}
+	if err := c.entries(ctx, reports, o); err != nil {
+		return err
+	}
+	if o.Status == run.OK {
+		if err := c.ping(ctx); err != nil {
+			return err
+		}
+		o.Delays = c.delays
+	}
+	return nil
+}
+
+// entries fetches the records, chunk by chunk, from all workers at once.
+func (c *coordinator) entries(ctx context.Context, reports []control.Reply, o *measure.Observation) error {
+	limited, cancel := c.bounded(ctx)
+	defer cancel()
+	var mu sync.Mutex
+	var errs []error
+	var wg sync.WaitGroup
+	for w, report := range reports {
+		wg.Go(func() {
+			for k := range report.Chunks {
+				r, err := c.leader.Call(limited, w, control.Command{Op: control.OpEntries, Chunk: k})
+				mu.Lock()
+				if err == nil {
+					o.Entries, err = record.Decode(o.Entries, r.Entries)
+				}
+				if err != nil {
+					errs = append(errs, fmt.Errorf("records of %s: %w", c.name(w), err))
+				}
+				mu.Unlock()
+				if err != nil {
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+// states asks all nodes where they stand; who does not answer is left out.
+func (c *coordinator) states(ctx context.Context) []string {
+	replies, _ := c.all(ctx, func(int) control.Command { return control.Command{Op: control.OpStates, Limit: maxStates} })
+	var states []string
+	for _, r := range replies {
+		states = append(states, r.States...)
+	}
+	return states[:min(len(states), maxStates)]
+}
+
+// result turns the observation into the run's result. err is what ended the run
+// before its time, if anything did; the cause of life's end says who failed.
+func (c *coordinator) result(life context.Context, o measure.Observation, err error) *run.Result {
+	var f *failure
+	if errors.As(context.Cause(life), &f) {
+		err = f
+		o.FailedNodes = numbers(f.nodes)
+	}
+	if err != nil {
+		o.Status, o.Error = run.Failed, err.Error()
+	}
+	r := measure.Result(o)
+	if f != nil {
+		r.Error = f.what
+		r.FailedStderr = f.stderr
+	}
+	return r
+}

@@ -1,0 +1,166 @@
+// Package coordinator leads a run over a real network through its life: start
+// the workers, have them join, hand out the address book, wait for all at a
+// barrier, run the workload, drain to quiescence, collect, and end everything.
+//
+// It draws nothing itself at run time: seeds and steps come from the workload's
+// plan, which it and the workers derive from the same specification. Every
+// phase is bounded in time, and a phase that does not end names who is missing.
+package coordinator
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"sync/atomic"
+
+	"dmebench/algorithms"
+	"dmebench/internal/clock"
+	"dmebench/internal/control"
+	"dmebench/internal/run"
+	"dmebench/internal/sharedpage"
+	"dmebench/transport"
+)
+
+// Options is what a run needs beside its job.
+type Options struct {
+	Launcher    Launcher          // nil for Local
+	Files       map[string][]byte // files that the specification names, for the workers
+	Environment map[string]string
+
+	// Progress is called from time to time with the entries so far and their
+	// final number, 0 where that is not known.
+	Progress func(entries, of uint64)
+
+	// Save is called with the result before the workers are ended, so that
+	// nothing that goes wrong then can lose it.
+	Save func(*run.Result) error
+}
+
+// Run carries out the job. It returns an error, and no result, where the run
+// could not begin or was interrupted; a run that began and failed has a result
+// that says so.
+func Run(ctx context.Context, job *run.Job, opt Options) (*run.Result, error) {
+	if !job.Network.Real() {
+		return nil, fmt.Errorf("coordinator: %s has no worker processes", job.Network.Name)
+	}
+	c, err := start(job, opt)
+	if err != nil {
+		return nil, err
+	}
+	defer c.end()
+	return c.live(ctx)
+}
+
+// coordinator is one run.
+type coordinator struct {
+	job     *run.Job
+	opt     Options
+	workers int
+	clock   *clock.Clock
+	broker  *control.Broker
+	leader  *control.Leader
+	page    *sharedpage.Page
+	procs   []Process
+	exited  []chan struct{} // closed once the process has been reaped
+	fail    context.CancelCauseFunc
+	failed  atomic.Bool // something has gone wrong with a worker or the control plane
+	ending  atomic.Bool // workers may go: their end is no failure any more
+	local   [][]algorithms.NodeID
+
+	book     transport.AddressBook
+	edges    [][2]uint32
+	delays   []int64
+	perEntry map[int]uint64
+	start    int64
+	stop     int64
+}
+
+// start takes what the run needs from this host.
+func start(job *run.Job, opt Options) (_ *coordinator, err error) {
+	c := &coordinator{job: job, opt: opt, clock: clock.New()}
+	if opt.Launcher == nil {
+		c.opt.Launcher = Local{}
+	}
+	per := job.Spec.NodesPerWorker
+	for first := 1; first <= job.Spec.Nodes; first += per {
+		var ids []algorithms.NodeID
+		for id := first; id < first+per && id <= job.Spec.Nodes; id++ {
+			ids = append(ids, algorithms.NodeID(id))
+		}
+		c.local = append(c.local, ids)
+	}
+	c.workers = len(c.local)
+	defer func() {
+		if err != nil {
+			c.end()
+		}
+	}()
+	if c.broker, err = control.StartBroker(job.Spec.Listen, secret(16)); err != nil {
+		return nil, err
+	}
+	if c.page, err = sharedpage.Create(job.Spec.Nodes); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// secret returns n random bytes in hexadecimal.
+func secret(n int) string {
+	b := make([]byte, n)
+	rand.Read(b) // never fails: it ends the program where there is no randomness
+	return hex.EncodeToString(b)
+}
+
+// live leads the run from the first process to the result.
+func (c *coordinator) live(ctx context.Context) (*run.Result, error) {
+	life, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
+	c.fail = func(cause error) {
+		c.failed.Store(true)
+		fail(cause)
+	}
+	err := c.phases(life)
+	o := c.observe()
+	var stall *stall
+	switch {
+	case err == nil:
+		err = c.collect(life, &o)
+	case errors.As(err, &stall):
+		o.Status, o.Error = run.Stalled, err.Error()
+		o.States = c.states(life)
+		err = c.collect(life, &o) // the records of a stalled run say how far it came
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	result := c.result(life, o, err)
+	if c.opt.Save != nil {
+		if err := c.opt.Save(result); err != nil {
+			return result, err
+		}
+	}
+	return result, nil
+}
+
+// phases goes through the run up to quiescence.
+func (c *coordinator) phases(ctx context.Context) error {
+	for _, phase := range []struct {
+		name string
+		do   func(context.Context) error
+	}{
+		{"start workers", c.launch},
+		{"join", c.join},
+		{"assign", c.assign},
+		{"connect", c.connect},
+		{"measure T", c.ping},
+		{"run", c.drive},
+		{"drain", c.drain},
+	} {
+		if err := phase.do(ctx); err != nil {
+			return fmt.Errorf("%s: %w", phase.name, err)
+		}
+	}
+	return nil
+}

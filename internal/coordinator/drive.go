@@ -1,0 +1,137 @@
+package coordinator
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"dmebench/algorithms"
+	"dmebench/internal/control"
+	"dmebench/workload"
+)
+
+const (
+	pollRun   = 2 * time.Millisecond  // between looks at a run that goes by itself
+	pollStep  = 30 * time.Microsecond // between looks while a step is awaited
+	leadBase  = 5 * time.Millisecond  // from the command to begin to the beginning, so that all have heard it
+	leadExtra = 100 * time.Microsecond
+)
+
+// drive runs the workload until all requests have been served.
+func (c *coordinator) drive(ctx context.Context) error {
+	c.start = c.clock.Now() + int64(leadBase+time.Duration(c.workers)*leadExtra)
+	if _, err := c.all(ctx, func(int) control.Command { return control.Command{Op: control.OpBegin, At: c.start} }); err != nil {
+		return err
+	}
+	var err error
+	if c.job.Plan.Drive() == workload.Stepped {
+		err = c.steps(ctx)
+	} else {
+		err = c.until(ctx, pollRun, func(_, now reading) bool { return now.served() })
+	}
+	c.stop = c.clock.Now()
+	if d := c.job.Plan.Duration(); d > 0 {
+		c.stop = min(c.stop, c.start+int64(d))
+	}
+	return err
+}
+
+// steps leads a workload whose requests come in steps, each to quiescence.
+func (c *coordinator) steps(ctx context.Context) error {
+	plan := c.job.Plan
+	if c.job.Spec.Workload == "serial" {
+		c.perEntry = make(map[int]uint64)
+	}
+	if err := c.until(ctx, pollStep, quiet); err != nil {
+		return err
+	}
+	before := read(c.page).sent
+	for k := 0; plan.Steps() < 0 || k < plan.Steps(); k++ {
+		now := c.clock.Now()
+		if d := plan.Duration(); d > 0 && now >= c.start+int64(d) {
+			return nil
+		}
+		if err := c.step(ctx, plan.Step(k), now); err != nil {
+			return err
+		}
+		if err := c.until(ctx, pollStep, quiet); err != nil {
+			return fmt.Errorf("step %d: %w", k+1, err)
+		}
+		if c.perEntry != nil {
+			sent := read(c.page).sent
+			c.perEntry[int(sent-before)]++
+			before = sent
+		}
+	}
+	return nil
+}
+
+// step has the requests made, and returns once the workers know of them.
+func (c *coordinator) step(ctx context.Context, arrivals []workload.Arrival, now int64) error {
+	if len(arrivals) > 1 {
+		// Time for all workers to hear of it, so that the spread is the plan's.
+		now += int64(leadBase + time.Duration(c.workers)*leadExtra)
+	}
+	byWorker := make(map[int][]control.Arrival)
+	for _, a := range arrivals {
+		w := c.workerOf(a.Node)
+		byWorker[w] = append(byWorker[w], control.Arrival{Node: a.Node, At: now + int64(a.After)})
+	}
+	if len(arrivals) == 1 {
+		w := c.workerOf(arrivals[0].Node)
+		limited, cancel := c.bounded(ctx)
+		defer cancel()
+		_, err := c.leader.Call(limited, w, control.Command{Op: control.OpStep, Arrives: byWorker[w]})
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		return err
+	}
+	_, err := c.all(ctx, func(w int) control.Command { return control.Command{Op: control.OpStep, Arrives: byWorker[w]} })
+	return err
+}
+
+func (c *coordinator) workerOf(id algorithms.NodeID) int {
+	return int(id-1) / c.job.Spec.NodesPerWorker
+}
+
+// drain waits for quiescence. A system with a perpetual token falls silent only
+// once its nodes are told that no more requests will come.
+func (c *coordinator) drain(ctx context.Context) error {
+	if _, ok := c.job.System.Node(1).(algorithms.Stopper); ok {
+		if _, err := c.all(ctx, func(int) control.Command { return control.Command{Op: control.OpStop} }); err != nil {
+			return err
+		}
+	}
+	return c.until(ctx, pollStep, quiet)
+}
+
+// until takes readings until two successive ones satisfy the condition, or the
+// run moves no more.
+func (c *coordinator) until(ctx context.Context, pause time.Duration, done func(before, now reading) bool) error {
+	watch := newProgress(c.job.Spec.StallAfter.Std())
+	begin := time.Now()
+	var reported time.Time
+	before := read(c.page)
+	for {
+		now := read(c.page)
+		if done(before, now) {
+			return nil
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err := watch.observe(now); err != nil {
+			return err
+		}
+		if now.requesting == 0 && now.toCome == 0 && now.inside == 0 && time.Since(begin) > patience*watch.limit {
+			return fmt.Errorf("the system does not fall silent: no request is pending, and after %v messages still flow", patience*watch.limit)
+		}
+		if c.opt.Progress != nil && time.Since(reported) > 100*time.Millisecond {
+			reported = time.Now()
+			c.opt.Progress(now.entries, uint64(c.job.Plan.Requests()))
+		}
+		before = now
+		wait(pause)
+	}
+}

@@ -1,0 +1,56 @@
+package coordinator
+
+import (
+	"context"
+	"time"
+
+	"dmebench/internal/control"
+)
+
+// endTimeout bounds how long healthy workers may take to close in order.
+const endTimeout = 3 * time.Second
+
+// end frees everything; no process is left behind.
+func (c *coordinator) end() {
+	c.ending.Store(true)
+	if c.leader != nil {
+		if !c.failed.Load() {
+			c.dismiss()
+		}
+		c.leader.Close()
+	}
+	for i, p := range c.procs {
+		select {
+		case <-c.exited[i]:
+		default:
+			p.Kill()
+		}
+	}
+	for i := range c.procs {
+		<-c.exited[i]
+	}
+	if c.broker != nil {
+		c.broker.Close()
+	}
+	if c.page != nil {
+		c.page.Close()
+	}
+}
+
+// dismiss lets the workers close their transports and exit, each in its own
+// time: no one takes another's end for a failure.
+func (c *coordinator) dismiss() {
+	ctx, cancel := context.WithTimeout(context.Background(), endTimeout)
+	defer cancel()
+	_, err := c.leader.CallAll(ctx, len(c.procs), func(int) control.Command { return control.Command{Op: control.OpQuit} })
+	if err != nil {
+		return // they are killed instead
+	}
+	for i := range c.procs {
+		select {
+		case <-c.exited[i]:
+		case <-ctx.Done():
+			return
+		}
+	}
+}

@@ -1,0 +1,65 @@
+package coordinator
+
+import (
+	"dmebench/internal/host"
+	"dmebench/internal/measure"
+	"dmebench/internal/sharedpage"
+)
+
+// reading is what all counters of a run say together.
+type reading struct {
+	sent, handled     uint64
+	requests, entries uint64
+	requesting        int // nodes that wait for the critical section
+	inside            int // nodes in the critical section
+	timers            uint64
+	toCome            uint64 // requests that local processes have still to make
+}
+
+// read adds up the counters of all nodes. Nodes go on while it reads, so one
+// reading is no snapshot; see quiet.
+func read(p *sharedpage.Page) reading {
+	var r reading
+	nodes := p.Nodes()
+	for i := range nodes {
+		c := &nodes[i]
+		r.sent += c.SentTotal.Load()
+		r.handled += c.HandledTotal.Load()
+		r.requests += c.Requests.Load()
+		r.entries += c.Entries.Load()
+		r.timers += c.Timers.Load()
+		r.toCome += c.Pending.Load()
+		switch host.Activity(c.Activity.Load()) {
+		case host.Requesting:
+			r.requesting++
+		case host.Inside:
+			r.inside++
+		}
+	}
+	return r
+}
+
+// served reports whether all requests have been made and served; messages may
+// still be on their way.
+func (r reading) served() bool { return r.requesting == 0 && r.inside == 0 && r.toCome == 0 }
+
+// quiet reports whether the system was quiescent at some instant between two
+// successive readings: no message in flight, no node active, no timer armed.
+//
+// All counters only grow, and a handled message is counted after what its
+// handler sent. If two readings agree, no counter moved between the end of the
+// first and the beginning of the second; if then as much was handled as was
+// sent, nothing was in flight at that instant.
+func quiet(a, b reading) bool {
+	return a == b && a.sent == a.handled && a.served() && a.timers == 0
+}
+
+// counts copies the counters of all nodes.
+func counts(p *sharedpage.Page) []measure.NodeCount {
+	nodes := p.Nodes()
+	all := make([]measure.NodeCount, len(nodes))
+	for i := range nodes {
+		all[i] = measure.Read(&nodes[i])
+	}
+	return all
+}

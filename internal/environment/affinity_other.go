@@ -1,0 +1,5 @@
+//go:build !linux
+
+package environment
+
+func affinity() string { return "" }

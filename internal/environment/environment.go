@@ -1,0 +1,89 @@
+// Package environment describes the machine and the program of a run, as far as
+// they matter to whoever reads its figures: on shared machines medians move
+// several-fold with placement alone.
+package environment
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// Describe returns what is known of this machine and program. A fact that
+// cannot be found out is left out.
+func Describe() map[string]string {
+	e := map[string]string{
+		"go":         runtime.Version(),
+		"os":         runtime.GOOS,
+		"arch":       runtime.GOARCH,
+		"cores":      fmt.Sprint(runtime.NumCPU()),
+		"gomaxprocs": fmt.Sprint(runtime.GOMAXPROCS(0)),
+	}
+	set := func(key, value string) {
+		if value != "" {
+			e[key] = value
+		}
+	}
+	set("kernel", kernel())
+	set("cpu", field("/proc/cpuinfo", "model name"))
+	set("memory", field("/proc/meminfo", "MemTotal"))
+	set("load_average", firstFields("/proc/loadavg", 3))
+	set("governor", firstFields("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", 1))
+	set("clock_source", firstFields("/sys/devices/system/clocksource/clocksource0/current_clocksource", 1))
+	set("cpu_affinity", affinity())
+	set("program", program())
+	return e
+}
+
+func kernel() string {
+	var u unix.Utsname
+	if unix.Uname(&u) != nil {
+		return ""
+	}
+	return unix.ByteSliceToString(u.Release[:])
+}
+
+// field returns the value of the first «name : value» line of a file.
+func field(file, name string) string {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return ""
+	}
+	for line := range strings.Lines(string(text)) {
+		if key, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(key) == name {
+			return strings.TrimSpace(value)
+		}
+	}
+	return ""
+}
+
+func firstFields(file string, n int) string {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return ""
+	}
+	fields := strings.Fields(string(text))
+	return strings.Join(fields[:min(n, len(fields))], " ")
+}
+
+// program says of which revision this program was built.
+func program() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	version := info.Main.Version
+	for _, s := range info.Settings {
+		switch {
+		case s.Key == "vcs.revision":
+			version += " " + s.Value[:min(12, len(s.Value))]
+		case s.Key == "vcs.modified" && s.Value == "true":
+			version += " (modified)"
+		}
+	}
+	return strings.TrimSpace(version)
+}

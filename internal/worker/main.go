@@ -1,0 +1,64 @@
+package worker
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"dmebench/internal/clock"
+	"dmebench/internal/control"
+	"dmebench/internal/run"
+)
+
+// Command is the hidden sub-command by which the program becomes a worker.
+const Command = "worker"
+
+// pageDescriptor is the file descriptor under which a worker inherits the
+// shared page: the first after the standard ones.
+const pageDescriptor = 3
+
+// Main is a worker process. It reads its Boot from stdin and returns when the
+// coordinator says so (0), or when the coordinator is gone (1): workers never
+// outlive the run that they belong to.
+func Main(catalog run.Catalog, stdin io.Reader, stderr io.Writer) int {
+	lines := bufio.NewReader(stdin)
+	line, err := lines.ReadBytes('\n')
+	var boot control.Boot
+	if err == nil {
+		err = json.Unmarshal(line, &boot)
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "worker: this command is started by a coordinator, which tells it where to report on its standard input: %v\n", err)
+		return run.ExitUsage
+	}
+
+	w := &worker{catalog: catalog, clock: clock.New()}
+	joined := make(chan struct{})
+	var member *control.Member
+	w.notify = func(e control.Event) {
+		<-joined
+		_ = member.Notify(e) // where it cannot be told, the loss of the control plane ends the run
+	}
+	member, err = control.Join(boot, w.answer)
+	if err != nil {
+		fmt.Fprintln(stderr, err)
+		return 1
+	}
+	close(joined)
+	defer member.Close()
+
+	gone := make(chan error, 1)
+	go func() {
+		_, err := io.Copy(io.Discard, lines) // returns when the coordinator is gone
+		gone <- err
+	}()
+	select {
+	case <-member.Quit():
+		return 0
+	case err := <-member.Lost():
+		fmt.Fprintf(stderr, "worker %d: the control plane is gone: %v\n", boot.Worker, err)
+	case <-gone:
+	}
+	return 1
+}

@@ -1,0 +1,182 @@
+package worker
+
+import (
+	"fmt"
+	"runtime"
+	"sync"
+	"time"
+
+	"dmebench/algorithms"
+	"dmebench/internal/alarm"
+	"dmebench/internal/host"
+	"dmebench/internal/record"
+	"dmebench/transport"
+)
+
+// node is one node of this process. Its lock serializes its events: the
+// goroutine that has an event (a socket's reader, the alarm) runs the handler
+// itself. The lock is never held while a goroutine waits for the network.
+type node struct {
+	mu     sync.Mutex
+	id     algorithms.NodeID
+	worker *worker
+	proc   *host.Process
+	log    *record.Log
+
+	in      algorithms.Message
+	frame   []byte   // encoding buffer
+	spare   []uint64 // a vector that nobody uses, for the next message that has one
+	leaving bool     // the critical section is over already: it lasts no time
+	timers  map[algorithms.TimerID]uint64
+	serial  uint64 // of timers
+}
+
+func newNode(w *worker, id algorithms.NodeID) *node {
+	n := &node{id: id, worker: w, log: record.NewLog(w.assigned.LogLimit), timers: make(map[algorithms.TimerID]uint64)}
+	h := host.New(w.job.Algorithm, w.job.System, w.job.Spec.Nodes, id, world{n}, w.page.Counters(id))
+	n.proc = host.NewProcess(h, env{n}, w.job.Plan.Client(id), n.log)
+	return n
+}
+
+// receive handles a frame from another node.
+func (n *node) receive(from algorithms.NodeID, frame []byte) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	vec := n.spare
+	n.spare = nil
+	if err := algorithms.DecodeMessage(frame, &n.in, vec); err != nil {
+		return fmt.Errorf("node %d: frame from node %d: %w", n.id, from, err)
+	}
+	if n.in.Vec == nil {
+		n.spare = vec
+	}
+	n.proc.Receive(from, &n.in)
+	n.settle()
+	return nil
+}
+
+// do runs one event of the local process or of the runtime.
+func (n *node) do(event func(*host.Process)) {
+	n.mu.Lock()
+	event(n.proc)
+	n.settle()
+	n.mu.Unlock()
+	n.worker.flush()
+}
+
+// fire runs an event of the alarm.
+func (n *node) fire(e alarm.Event) {
+	n.mu.Lock()
+	switch e.Kind {
+	case alarm.Arrive:
+		n.proc.Arrive(e.At)
+	case alarm.Leave:
+		n.proc.Leave()
+	case alarm.Timeout:
+		timer := algorithms.TimerID(e.Arg)
+		if n.timers[timer] == e.Arg>>8 {
+			n.disarm(timer)
+			n.proc.Timeout(timer)
+		}
+	}
+	n.settle()
+	n.mu.Unlock()
+	n.worker.flush()
+}
+
+// settle ends critical sections that last no time. Between two of them it lets
+// others have the node: a process that asks again at once must not shut out the
+// messages that wait for the lock.
+func (n *node) settle() {
+	for n.leaving {
+		n.leaving = false
+		n.proc.Leave()
+		if n.leaving {
+			n.mu.Unlock()
+			n.worker.flush()
+			runtime.Gosched()
+			n.mu.Lock()
+		}
+	}
+}
+
+func (n *node) disarm(timer algorithms.TimerID) {
+	if _, armed := n.timers[timer]; armed {
+		delete(n.timers, timer)
+		n.proc.Counters().Timers.Add(^uint64(0))
+	}
+}
+
+// encode returns the wire form of m, valid until the next call, and takes its
+// vector back for reuse if it was handed over.
+func (n *node) encode(m *algorithms.Message, owned bool) []byte {
+	n.frame = algorithms.AppendMessage(n.frame[:0], m)
+	if owned && m.Vec != nil && n.spare == nil {
+		n.spare = m.Vec[:0]
+	}
+	return n.frame
+}
+
+// world carries out the effects of the node's handlers.
+type world struct{ *node }
+
+func (w world) Send(from, to algorithms.NodeID, m *algorithms.Message) {
+	if err := w.worker.transport.Send(from, to, w.encode(m, true)); err != nil {
+		w.worker.fail(fmt.Errorf("node %d cannot send to node %d: %w", from, to, err))
+	}
+}
+
+func (w world) Broadcast(from algorithms.NodeID, m *algorithms.Message) int {
+	frame := w.encode(m, false)
+	if b, ok := w.worker.transport.(transport.Broadcaster); ok {
+		if err := b.Broadcast(from, frame); err != nil {
+			w.worker.fail(fmt.Errorf("node %d cannot broadcast: %w", from, err))
+		}
+		return 1
+	}
+	nodes := w.worker.job.Spec.Nodes
+	for to := algorithms.NodeID(1); int(to) <= nodes; to++ {
+		if to == from {
+			continue
+		}
+		if err := w.worker.transport.Send(from, to, frame); err != nil {
+			w.worker.fail(fmt.Errorf("node %d cannot send to node %d: %w", from, to, err))
+			break
+		}
+	}
+	return nodes - 1
+}
+
+func (w world) Enter(_ algorithms.NodeID, stamp algorithms.Stamp) { w.proc.Entered(stamp) }
+
+func (w world) SetTimer(id algorithms.NodeID, timer algorithms.TimerID, delay time.Duration) {
+	w.disarm(timer)
+	w.serial++
+	w.timers[timer] = w.serial
+	w.proc.Counters().Timers.Add(1)
+	w.worker.alarm.Add(alarm.Event{
+		At: w.worker.clock.Now() + int64(delay), Kind: alarm.Timeout, Node: id, Arg: w.serial<<8 | uint64(timer),
+	})
+}
+
+func (w world) CancelTimer(_ algorithms.NodeID, timer algorithms.TimerID) { w.disarm(timer) }
+
+// env is what the node's local process needs.
+type env struct{ *node }
+
+func (e env) Now() int64 { return e.worker.clock.Now() }
+
+func (e env) ArriveAt(id algorithms.NodeID, at int64) {
+	e.worker.alarm.Add(alarm.Event{At: at, Kind: alarm.Arrive, Node: id})
+}
+
+func (e env) LeaveAt(id algorithms.NodeID, at int64) {
+	if at <= e.worker.clock.Now() {
+		e.leaving = true
+		return
+	}
+	e.worker.alarm.Add(alarm.Event{At: at, Kind: alarm.Leave, Node: id})
+}
+
+func (e env) Enter(id algorithms.NodeID, shared bool) uint64 { return e.worker.page.Enter(id, shared) }
+func (e env) Leave(id algorithms.NodeID, shared bool)        { e.worker.page.Leave(id, shared) }

@@ -1,0 +1,255 @@
+// Package worker is one process of a run: it hosts one or several nodes, binds
+// them to a transport, executes their part of the workload and keeps their
+// records. It does what its coordinator says over the control plane, and ends
+// when that is gone, in whatever way.
+package worker
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+
+	"dmebench/algorithms"
+	"dmebench/internal/alarm"
+	"dmebench/internal/clock"
+	"dmebench/internal/control"
+	"dmebench/internal/host"
+	"dmebench/internal/record"
+	"dmebench/internal/run"
+	"dmebench/internal/sharedpage"
+	"dmebench/transport"
+)
+
+// worker executes one assignment.
+type worker struct {
+	catalog run.Catalog
+	notify  func(control.Event) // tells the coordinator something unasked
+	clock   *clock.Clock
+
+	assigned  *control.Assignment
+	job       *run.Job
+	page      *sharedpage.Page
+	alarm     *alarm.Alarm
+	transport transport.Transport
+	nodes     []*node // by NodeID; nil where the node is another process's
+	pings     pings
+	base      transport.Counters // what the transport had counted when the workload began
+
+	failOnce sync.Once
+}
+
+// answer carries out one command of the coordinator.
+func (w *worker) answer(c control.Command) (r control.Reply) {
+	if w.assigned == nil && c.Op != control.OpAssign && c.Op != control.OpQuit {
+		r.Error = fmt.Sprintf("worker: %s before %s", c.Op, control.OpAssign)
+		return r
+	}
+	var err error
+	switch c.Op {
+	case control.OpAssign:
+		r, err = w.assign(c.Assign)
+	case control.OpConnect:
+		err = w.transport.Start(c.Book, w)
+	case control.OpPing:
+		r.Delays, err = w.ping(c.Pairs, c.Count)
+	case control.OpBegin:
+		w.begin(c.At)
+	case control.OpStep:
+		err = w.step(c.Arrives)
+	case control.OpStop:
+		w.each(func(n *node) { n.do(func(p *host.Process) { p.Stop() }) })
+	case control.OpReport:
+		r = w.report()
+	case control.OpEntries:
+		r.Entries, err = w.entries(c.Chunk)
+	case control.OpStates:
+		r.States = w.states(c.Limit)
+	case control.OpQuit:
+		w.close()
+	default:
+		err = fmt.Errorf("worker: unknown command %q; are coordinator and worker of one build?", c.Op)
+	}
+	if err != nil {
+		r.Error = err.Error()
+	}
+	return r
+}
+
+// assign prepares the nodes and opens the transport.
+func (w *worker) assign(a *control.Assignment) (control.Reply, error) {
+	var r control.Reply
+	if a == nil || w.assigned != nil {
+		return r, errors.New("worker: one assignment for each worker")
+	}
+	var err error
+	w.job, err = a.Spec.Resolve(w.catalog, func(name string) ([]byte, error) {
+		if b, ok := a.Files[name]; ok {
+			return b, nil
+		}
+		return nil, fmt.Errorf("%s: %w", name, os.ErrNotExist)
+	})
+	if err != nil {
+		return r, err
+	}
+	if w.page, err = sharedpage.Open(os.NewFile(pageDescriptor, "shared page"), a.Spec.Nodes); err != nil {
+		return r, err
+	}
+	w.assigned = a
+	w.alarm, err = alarm.New(w.clock, a.SpinShare, func(e alarm.Event) { w.nodes[e.Node].fire(e) })
+	if err != nil {
+		return r, err
+	}
+	w.nodes = make([]*node, a.Spec.Nodes+1)
+	for _, id := range a.Local {
+		w.nodes[id] = newNode(w, id)
+	}
+	w.transport, err = w.job.Network.Listen(transport.Config{
+		Listen: a.Listen, Local: a.Local, Nodes: a.Spec.Nodes, Key: a.Key, Peers: w.peers(),
+	})
+	if err != nil {
+		return r, err
+	}
+	r.Addr = w.transport.Addr()
+	r.Edges = w.sampleEdges()
+	return r, nil
+}
+
+// peers returns the nodes that the local nodes are known to send to.
+func (w *worker) peers() []algorithms.NodeID {
+	linked, ok := w.job.System.(algorithms.Linked)
+	if !ok {
+		return nil // anybody: connected on first use
+	}
+	known := algorithms.MakeNodeSet(w.job.Spec.Nodes)
+	for _, id := range w.assigned.Local {
+		for _, peer := range linked.Peers(id) {
+			known.Add(peer)
+		}
+	}
+	var peers []algorithms.NodeID
+	for id := range known.All() {
+		peers = append(peers, id)
+	}
+	return peers
+}
+
+// begin starts the nodes, and their workload at the given time.
+func (w *worker) begin(at int64) {
+	w.base = w.transport.Counters()
+	w.each(func(n *node) {
+		n.do(func(p *host.Process) {
+			p.Start()
+			p.Begin(at)
+		})
+	})
+}
+
+func (w *worker) step(arrivals []control.Arrival) error {
+	for _, a := range arrivals {
+		if int(a.Node) >= len(w.nodes) || w.nodes[a.Node] == nil {
+			return fmt.Errorf("worker: node %d is not here", a.Node)
+		}
+		w.nodes[a.Node].do(func(p *host.Process) { p.Expect(a.At) })
+	}
+	return nil
+}
+
+func (w *worker) each(f func(*node)) {
+	for _, id := range w.assigned.Local {
+		f(w.nodes[id])
+	}
+}
+
+// Frame is called by the transport.
+func (w *worker) Frame(from, to algorithms.NodeID, b []byte) {
+	if int(to) >= len(w.nodes) || w.nodes[to] == nil {
+		w.fail(fmt.Errorf("a frame for node %d came here", to))
+		return
+	}
+	if len(b) > 0 && b[0] == 0 { // kind 0: the runtime's own
+		w.pinged(from, to, b)
+		return
+	}
+	if err := w.nodes[to].receive(from, b); err != nil {
+		w.fail(err)
+	}
+}
+
+// Down is called by the transport.
+func (w *worker) Down(peer algorithms.NodeID, err error) {
+	w.notify(control.Event{Peer: uint32(peer), Fatal: fmt.Sprintf("node %d can no longer be reached: %v", peer, err)})
+}
+
+func (w *worker) flush() {
+	if err := w.transport.Flush(); err != nil {
+		w.fail(err)
+	}
+}
+
+// fail tells the coordinator, once, that the run cannot go on. It does not wait:
+// it is called with a node's lock held.
+func (w *worker) fail(err error) {
+	w.failOnce.Do(func() { go w.notify(control.Event{Fatal: err.Error()}) })
+}
+
+// report says what was counted outside the shared page.
+func (w *worker) report() control.Reply {
+	var r control.Reply
+	c := w.transport.Counters().Minus(w.base)
+	r.Wire = &c
+	w.each(func(n *node) {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		r.Unserved += uint64(n.proc.Unserved() + n.proc.Waiting())
+		r.Dropped += n.log.Dropped()
+		r.Chunks += len(n.log.Chunks())
+		if reason := n.proc.LastRefusal(); reason != "" && len(r.Refusals) < 8 {
+			r.Refusals = append(r.Refusals, fmt.Sprintf("node %d: %s", n.id, reason))
+		}
+	})
+	return r
+}
+
+// entries returns chunk k of the records of all local nodes.
+func (w *worker) entries(k int) ([]byte, error) {
+	for _, id := range w.assigned.Local {
+		n := w.nodes[id]
+		n.mu.Lock()
+		chunks := n.log.Chunks()
+		if k < len(chunks) {
+			b := record.Append(nil, chunks[k])
+			n.mu.Unlock()
+			return b, nil
+		}
+		k -= len(chunks)
+		n.mu.Unlock()
+	}
+	return nil, fmt.Errorf("worker: no such chunk of records")
+}
+
+// states describes the local nodes, at most limit of them, those that wait first.
+func (w *worker) states(limit int) []string {
+	var waiting, others []string
+	w.each(func(n *node) {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		s := host.Describe(n.proc.Host)
+		if n.proc.Activity() == host.Idle {
+			others = append(others, s)
+		} else {
+			waiting = append(waiting, s)
+		}
+	})
+	all := append(waiting, others...)
+	return all[:min(limit, len(all))]
+}
+
+func (w *worker) close() {
+	if w.alarm != nil {
+		w.alarm.Close()
+	}
+	if w.transport != nil {
+		w.transport.Close()
+	}
+}
