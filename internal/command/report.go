@@ -1,0 +1,78 @@
+package command
+
+import (
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"dmebench/algorithms"
+	"dmebench/internal/experiment"
+	"dmebench/internal/run"
+	"dmebench/report"
+)
+
+func (p *program) reportCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "report",
+		Usage: "plots, tables and one self-contained page from the results of a sweep",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "file", Aliases: []string{"f"}, Usage: "folder `DIR` of the results: of an experiment, or of one sweep"},
+			&cli.StringFlag{Name: "out", Usage: "folder `DIR` to write to (default: «report» beside the results)"},
+		},
+		Action: func(c *cli.Context) error {
+			dir := c.String("file")
+			if dir == "" {
+				return usage("report: --file is missing: which folder of results?")
+			}
+			return p.buildReport(dir, c.String("out"))
+		},
+	}
+}
+
+// buildReport makes the report of the results in dir, and says where it is.
+func (p *program) buildReport(dir, out string) error {
+	results, err := experiment.Open(dir)
+	if err != nil {
+		return err
+	}
+	if out == "" {
+		out = filepath.Join(results.Dir, "report")
+	}
+	page, err := report.Build(p.reportInput(results), out)
+	if err != nil {
+		return failWith(run.ExitCantCreate, err)
+	}
+	if absolute, err := filepath.Abs(page); err == nil {
+		page = absolute
+	}
+	_, err = fmt.Fprintf(p.stdout, "report: %s\n", page)
+	return err
+}
+
+// reportInput hands the report what it must not look up itself.
+func (p *program) reportInput(r *experiment.Results) report.Input {
+	in := report.Input{
+		Title: r.File.Name, SpecYAML: string(r.File.Text), Environment: r.Environment, Missing: r.Missing,
+		Claims: func(name string) []algorithms.Claim {
+			a, err := p.catalog.Lookup(name)
+			if err != nil {
+				return nil
+			}
+			return a.Claims
+		},
+		Setting: func(spec run.Spec) (algorithms.Setting, bool) {
+			job, err := spec.Resolve(p.catalog, newFiles().read)
+			if err != nil {
+				return algorithms.Setting{}, false
+			}
+			return algorithms.Setting{Nodes: spec.Nodes, Options: job.Options, System: job.System, E: job.Plan.MeanHold()}, true
+		},
+	}
+	in.Started, _ = time.Parse("2006-01-02T15-04-05Z", filepath.Base(r.Dir))
+	for _, x := range r.Runs {
+		in.Runs = append(in.Runs, report.Run{Label: x.Label, Repetition: x.Repetition + 1, Result: x.Result})
+	}
+	return in
+}
