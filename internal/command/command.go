@@ -84,6 +84,7 @@ func (p *program) app() *cli.App {
 // does not know, and arguments, after which the library stops looking for flags.
 func guard(c *cli.Command) {
 	c.OnUsageError = usageError
+	c.HideHelpCommand = true
 	for _, sub := range c.Subcommands {
 		guard(sub)
 	}
@@ -109,7 +110,11 @@ func usageError(c *cli.Context, err error, _ bool) error {
 	if c.Command != nil && c.Command.Name != "" && c.Command.Name != name {
 		name += " " + c.Command.Name
 	}
-	return usage("%s; «%s --help» lists the flags", strings.TrimPrefix(err.Error(), "flag provided but not defined: "), name)
+	text := err.Error()
+	if flag, unknown := strings.CutPrefix(text, "flag provided but not defined: "); unknown {
+		text = "unknown flag " + flag
+	}
+	return usage("%s; «%s --help» lists the flags", text, name)
 }
 
 // coded is an error with the code with which the program ends because of it.

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -72,9 +72,6 @@ func (l *Leader) Events() <-chan Event { return l.events }
 // Close disconnects.
 func (l *Leader) Close() { l.conn.Close() }
 
-// ErrSilent is wrapped by the error of a call that was not answered in time.
-var ErrSilent = errors.New("no answer")
-
 // Call asks one worker and waits for its answer, as long as ctx allows.
 func (l *Leader) Call(ctx context.Context, worker int, c Command) (Reply, error) {
 	body, err := json.Marshal(c)
@@ -84,7 +81,7 @@ func (l *Leader) Call(ctx context.Context, worker int, c Command) (Reply, error)
 	m, err := l.conn.RequestWithContext(ctx, fmt.Sprintf("%s.w.%d", l.prefix, worker), body)
 	if err != nil {
 		if ctx.Err() != nil || errors.Is(err, nats.ErrNoResponders) || errors.Is(err, nats.ErrTimeout) {
-			err = ErrSilent
+			return Reply{}, &Silence{Op: c.Op, Workers: []int{worker}}
 		}
 		return Reply{}, fmt.Errorf("control: %s: worker %d: %w", c.Op, worker, err)
 	}
@@ -102,9 +99,24 @@ func (l *Leader) Call(ctx context.Context, worker int, c Command) (Reply, error)
 	return r, nil
 }
 
+// Silence is the error of calls that were not answered in time.
+type Silence struct {
+	Op      Op
+	Workers []int // who did not answer, in ascending order
+}
+
+func (s *Silence) Error() string {
+	var names []string
+	for _, w := range s.Workers {
+		names = append(names, strconv.Itoa(w))
+	}
+	return fmt.Sprintf("control: %s: no answer from worker %s", s.Op, strings.Join(names, ", "))
+}
+
 // CallAll asks the workers 0 … n-1 at the same time and waits for all answers.
-// The error names every worker that failed or stayed silent; command makes each
-// one's command.
+// The error names every worker that failed, and wraps a Silence for those that
+// did not answer; the replies of the others stand. command makes each one's
+// command.
 func (l *Leader) CallAll(ctx context.Context, n int, command func(worker int) Command) ([]Reply, error) {
 	replies := make([]Reply, n)
 	failures := make([]error, n)
@@ -113,17 +125,18 @@ func (l *Leader) CallAll(ctx context.Context, n int, command func(worker int) Co
 		wg.Go(func() { replies[i], failures[i] = l.Call(ctx, i, command(i)) })
 	}
 	wg.Wait()
-	var silent []string
+	silence := &Silence{Op: command(0).Op}
 	var errs []error
 	for i, err := range failures {
-		if errors.Is(err, ErrSilent) {
-			silent = append(silent, fmt.Sprint(i))
+		var s *Silence
+		if errors.As(err, &s) {
+			silence.Workers = append(silence.Workers, i)
 		} else if err != nil {
 			errs = append(errs, err)
 		}
 	}
-	if len(silent) > 0 {
-		errs = append(errs, fmt.Errorf("control: %s: no answer from worker %s", command(0).Op, strings.Join(silent, ", ")))
+	if silence.Workers != nil {
+		errs = append(errs, silence)
 	}
-	return replies, errors.Join(slices.Clip(errs)...)
+	return replies, errors.Join(errs...)
 }

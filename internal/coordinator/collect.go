@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"dmebench/internal/control"
 	"dmebench/internal/measure"
@@ -93,14 +94,23 @@ func (c *coordinator) entries(ctx context.Context, reports []control.Reply, o *m
 	return errors.Join(errs...)
 }
 
-// states asks all nodes where they stand; who does not answer is left out.
-func (c *coordinator) states(ctx context.Context) []string {
-	replies, _ := c.all(ctx, func(int) control.Command { return control.Command{Op: control.OpStates, Limit: maxStates} })
+// answerTime bounds how long the workers of a stalled run may take to describe
+// their nodes: all they have to do is to take a lock.
+const answerTime = 5 * time.Second
+
+// states asks all nodes where they stand. An error names the workers that do
+// not even answer that: not the algorithm stalls then, but they.
+func (c *coordinator) states(ctx context.Context) ([]string, error) {
+	limited, cancel := context.WithTimeout(ctx, answerTime)
+	defer cancel()
+	replies, err := c.leader.CallAll(limited, c.workers, func(int) control.Command {
+		return control.Command{Op: control.OpStates, Limit: maxStates}
+	})
 	var states []string
 	for _, r := range replies {
 		states = append(states, r.States...)
 	}
-	return states[:min(len(states), maxStates)]
+	return states[:min(len(states), maxStates)], c.blame(ctx, err)
 }
 
 // result turns the observation into the run's result. err is what ended the run
@@ -109,6 +119,8 @@ func (c *coordinator) result(life context.Context, o measure.Observation, err er
 	var f *failure
 	if errors.As(context.Cause(life), &f) {
 		err = f
+	}
+	if errors.As(err, &f) {
 		o.FailedNodes = numbers(f.nodes)
 	}
 	if err != nil {
@@ -116,7 +128,6 @@ func (c *coordinator) result(life context.Context, o measure.Observation, err er
 	}
 	r := measure.Result(o)
 	if f != nil {
-		r.Error = f.what
 		r.FailedStderr = f.stderr
 	}
 	return r

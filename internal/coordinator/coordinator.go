@@ -129,8 +129,9 @@ func (c *coordinator) live(ctx context.Context) (*run.Result, error) {
 		err = c.collect(life, &o)
 	case errors.As(err, &stall):
 		o.Status, o.Error = run.Stalled, err.Error()
-		o.States = c.states(life)
-		err = c.collect(life, &o) // the records of a stalled run say how far it came
+		if o.States, err = c.states(life); err == nil {
+			err = c.collect(life, &o) // the records of a stalled run say how far it came
+		}
 	}
 	if ctx.Err() != nil {
 		return nil, ctx.Err()

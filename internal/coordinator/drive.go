@@ -82,10 +82,7 @@ func (c *coordinator) step(ctx context.Context, arrivals []workload.Arrival, now
 		limited, cancel := c.bounded(ctx)
 		defer cancel()
 		_, err := c.leader.Call(limited, w, control.Command{Op: control.OpStep, Arrives: byWorker[w]})
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		return err
+		return c.blame(ctx, err)
 	}
 	_, err := c.all(ctx, func(w int) control.Command { return control.Command{Op: control.OpStep, Arrives: byWorker[w]} })
 	return err

@@ -17,12 +17,7 @@ type failure struct {
 	stderr []string // of the process that failed
 }
 
-func (f *failure) Error() string {
-	if len(f.stderr) == 0 {
-		return f.what
-	}
-	return f.what + "; it said: " + strings.Join(f.stderr, " ¶ ")
-}
+func (f *failure) Error() string { return f.what }
 
 // stall is why a run does not go on, though everything works.
 type stall struct{ what string }
@@ -85,21 +80,15 @@ func (c *coordinator) suspect(e control.Event) {
 	c.fail(f)
 }
 
-// missing names the workers that are not there.
-func (c *coordinator) missing(there []bool) string {
+// names says who some workers are.
+func (c *coordinator) names(workers []int) string {
 	const most = 8
 	var names []string
-	count := 0
-	for i, ok := range there {
-		if ok {
-			continue
-		}
-		if count++; count <= most {
-			names = append(names, c.name(i))
-		}
+	for _, w := range workers[:min(most, len(workers))] {
+		names = append(names, c.name(w))
 	}
-	if count > most {
-		names = append(names, fmt.Sprintf("%d more", count-most))
+	if more := len(workers) - most; more > 0 {
+		names = append(names, fmt.Sprintf("%d more", more))
 	}
 	return strings.Join(names, ", ")
 }

@@ -3,6 +3,7 @@ package coordinator
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -32,10 +33,28 @@ func (c *coordinator) all(ctx context.Context, command func(worker int) control.
 	limited, cancel := c.bounded(ctx)
 	defer cancel()
 	replies, err := c.leader.CallAll(limited, c.workers, command)
-	if err != nil && ctx.Err() != nil {
-		err = context.Cause(ctx)
+	return replies, c.blame(ctx, err)
+}
+
+// blame turns the error of a call into what the run failed of: what ended it
+// meanwhile, or the workers that are alive and do not answer.
+func (c *coordinator) blame(ctx context.Context, err error) error {
+	var silence *control.Silence
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case errors.As(err, &silence):
+		f := &failure{what: string(silence.Op) + ": no answer from " + c.names(silence.Workers)}
+		for _, w := range silence.Workers {
+			f.nodes = append(f.nodes, c.local[w]...)
+			f.stderr = append(f.stderr, c.procs[w].Stderr()...)
+		}
+		c.failed.Store(true)
+		return f
 	}
-	return replies, err
+	return err
 }
 
 // launch starts the processes, and whoever watches over them.
@@ -86,7 +105,13 @@ func (c *coordinator) join(ctx context.Context) error {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
-			return fmt.Errorf("not there in time: %s", c.missing(joined))
+			var absent []int
+			for i, there := range joined {
+				if !there {
+					absent = append(absent, i)
+				}
+			}
+			return fmt.Errorf("not there in time: %s", c.names(absent))
 		}
 	}
 	go c.listen(ctx)
@@ -147,11 +172,8 @@ func (c *coordinator) ping(ctx context.Context) error {
 		limited, cancel := c.bounded(ctx)
 		r, err := c.leader.Call(limited, w, control.Command{Op: control.OpPing, Pairs: byWorker[w], Count: pingCount})
 		cancel()
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
 		if err != nil {
-			return err
+			return c.blame(ctx, err)
 		}
 		c.delays = append(c.delays, r.Delays...)
 	}
