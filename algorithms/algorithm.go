@@ -3,6 +3,7 @@ package algorithms
 import (
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // Class says by what right a node enters its critical section.
@@ -45,6 +46,15 @@ type Algorithm struct {
 	Kinds []string
 
 	Options []Option
+
+	// Perpetual reports whether messages flow for ever with these options, even
+	// when nobody asks; nil where they never do.
+	Perpetual func(Options) bool
+
+	// Stepped holds the values that take the place of defaults under a workload
+	// that proceeds in steps: each begins when the system has fallen silent,
+	// which a perpetual one never does.
+	Stepped map[string]string
 
 	// ValidNodes says why the algorithm cannot run on n nodes with these
 	// options; nil where any n ≥ 1 will do.
@@ -142,10 +152,17 @@ func (a *Algorithm) Check() error {
 	fault(a.Needs != nil, "no needs")
 	fault(a.Prepare != nil, "no Prepare")
 	fault(len(a.Kinds) >= 1 && len(a.Kinds) <= MaxKinds, "wants 1 to 15 message kinds")
+	for i, name := range a.Kinds {
+		fault(name != "" && !slices.Contains(a.Kinds[:i], name), "a message kind without a name of its own")
+	}
 	fault(a.AsPublished || len(a.Claims) > 0, "no claims")
-	for _, o := range a.Options {
+	for i, o := range a.Options {
+		fault(!slices.ContainsFunc(a.Options[:i], func(p Option) bool { return p.Name == o.Name }), "option "+o.Name+" twice")
 		fault(o.Name != "" && o.Values != "" && o.Help != "", "an option without name, values or help")
 		fault(o.Accepts(o.Default) == nil, "option "+o.Name+": its default is not one of its values")
+	}
+	if _, err := ResolveOptions(a.Options, a.Stepped); err != nil {
+		errs = append(errs, fmt.Errorf("algorithm %q: for stepped workloads: %w", a.Name, err))
 	}
 	for _, c := range a.Claims {
 		if err := c.check(); err != nil {

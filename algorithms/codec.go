@@ -152,7 +152,10 @@ func DecodeMessage(b []byte, m *Message, vec []uint64) error {
 		if n > MaxVec || n > uint64(len(d.b)) {
 			return fmt.Errorf("%w: vector of %d in %d bytes", ErrMalformed, n, len(d.b))
 		}
-		vec = vec[:0]
+		// Made at once: growing step by step takes many times what is needed.
+		if vec = vec[:0]; uint64(cap(vec)) < n {
+			vec = make([]uint64, 0, n)
+		}
 		for range n {
 			vec = append(vec, d.uvarint())
 		}

@@ -71,6 +71,14 @@ func (v *Visitor) take() uint64 {
 	return x
 }
 
+func (v *Visitor) takeNode() NodeID {
+	x := v.take()
+	if x > 1<<32-1 {
+		v.bad = true
+	}
+	return NodeID(x)
+}
+
 func (v *Visitor) put(x uint64) { v.b = binary.AppendUvarint(v.b, x) }
 
 // Uint shows an unsigned integer.
@@ -114,7 +122,7 @@ func (v *Visitor) Node(name string, p *NodeID) {
 	case saving:
 		v.put(uint64(*p))
 	case loading:
-		*p = NodeID(v.take())
+		*p = v.takeNode()
 	case printing:
 		if *p == None {
 			v.print(name, "-")
@@ -132,7 +140,7 @@ func (v *Visitor) Stamp(name string, p *Stamp) {
 		v.put(uint64(p.Node))
 	case loading:
 		p.Clock = v.take()
-		p.Node = NodeID(v.take())
+		p.Node = v.takeNode()
 	case printing:
 		if p.IsZero() {
 			v.print(name, "-")
@@ -209,6 +217,17 @@ func (v *Visitor) Nodes(name string, p *[]NodeID) {
 	for i := range *p {
 		v.Node("", &(*p)[i])
 	}
+}
+
+// Queue shows a queue of nodes, from its head to its tail.
+func (v *Visitor) Queue(name string, q *NodeQueue) {
+	if v.mode == loading {
+		q.items, q.head = q.items[:0], 0
+		v.Nodes(name, &q.items)
+		return
+	}
+	waiting := q.items[q.head:]
+	v.Nodes(name, &waiting)
 }
 
 // Stamps shows a list of timestamps, such as a queue of requests, in its order.

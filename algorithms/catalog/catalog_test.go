@@ -1,0 +1,93 @@
+package catalog_test
+
+import (
+	"testing"
+
+	"dmebench/algorithms"
+	"dmebench/algorithms/catalog"
+	"dmebench/algorithms/conformance"
+)
+
+func TestConformance(t *testing.T) {
+	for _, a := range catalog.All() {
+		t.Run(a.Name, func(t *testing.T) {
+			t.Parallel()
+			conformance.Test(t, a)
+		})
+	}
+}
+
+func TestNamesAreUnique(t *testing.T) {
+	names, titles := map[string]bool{}, map[string]bool{}
+	for _, a := range catalog.All() {
+		if names[a.Name] || titles[a.Title] {
+			t.Errorf("%s (%s): listed twice", a.Name, a.Title)
+		}
+		names[a.Name], titles[a.Title] = true, true
+	}
+}
+
+// Each call makes new descriptions: nobody can change another's.
+func TestAllReturnsFreshDescriptions(t *testing.T) {
+	catalog.All()[0].Name = "changed"
+	if name := catalog.All()[0].Name; name == "changed" {
+		t.Error("a change to one list shows in the next")
+	}
+}
+
+func TestPrepare(t *testing.T) {
+	for _, a := range catalog.All() {
+		opt, err := a.Resolve(nil)
+		if err != nil {
+			t.Errorf("%s: its defaults do not resolve: %v", a.Name, err)
+			continue
+		}
+		for _, n := range []int{1, 2, 3, 5, 8, 13} {
+			sys, err := a.New(n, 1, nil)
+			if err != nil {
+				t.Errorf("%s: N=%d: %v", a.Name, n, err)
+				continue
+			}
+			checkSystem(t, a, n, sys)
+			setting := algorithms.Setting{Nodes: n, Options: opt, System: sys}
+			for _, c := range a.Claims {
+				if value, ok := c.Predict(setting); ok && value < 0 {
+					t.Errorf("%s: N=%d: %s %q predicts %v", a.Name, n, c.Quantity, c.Formula, value)
+				}
+			}
+		}
+	}
+}
+
+// checkSystem checks what a system says of its links and request sets.
+func checkSystem(t *testing.T, a *algorithms.Algorithm, n int, sys algorithms.System) {
+	t.Helper()
+	linked, isLinked := sys.(algorithms.Linked)
+	quorate, isQuorate := sys.(algorithms.Quorate)
+	for id := algorithms.NodeID(1); int(id) <= n; id++ {
+		if sys.Node(id) == nil {
+			t.Errorf("%s: N=%d: no node %d", a.Name, n, id)
+		}
+		if isLinked {
+			checkAscending(t, a, n, linked.Peers(id))
+			for _, peer := range linked.Peers(id) {
+				if peer == id {
+					t.Errorf("%s: N=%d: node %d is a peer of its own", a.Name, n, id)
+				}
+			}
+		}
+		if isQuorate {
+			checkAscending(t, a, n, quorate.RequestSet(id))
+		}
+	}
+}
+
+func checkAscending(t *testing.T, a *algorithms.Algorithm, n int, ids []algorithms.NodeID) {
+	t.Helper()
+	for i, id := range ids {
+		if id < 1 || int(id) > n || i > 0 && ids[i-1] >= id {
+			t.Errorf("%s: N=%d: %v is not a set of nodes in ascending order", a.Name, n, ids)
+			return
+		}
+	}
+}

@@ -1,0 +1,169 @@
+// Package centralized is the simple method of the textbook's Exercise 9.6
+// (Kshemkalyani and Singhal, Distributed Computing, chapter 9): the site that
+// contains the resource serves everybody. It is the yardstick for every
+// distributed algorithm: three messages, and one node that does all the work.
+//
+// Node 1 holds the resource.
+//
+//  1. To ask, a node sends REQUEST to node 1.
+//  2. Node 1 grants the resource to one node at a time, in the order in which
+//     requests arrive, by sending GRANT.
+//  3. A node that receives GRANT enters.
+//  4. On leaving, it sends RELEASE to node 1, which grants the next request.
+//
+// The exercise leaves the scheduling to "any classical method"; here it is a
+// first-in, first-out queue. Node 1 takes part like everybody else and handles
+// what it would send to itself without a message.
+//
+// Links need not keep order. The only messages that can overtake one another
+// are a RELEASE and the REQUEST that the same node sends after it: the early
+// REQUEST waits in the queue, and the resource stays granted until the RELEASE
+// arrives. Neither needs a number, since a node has at most one request
+// pending. Loss and duplication are not tolerated.
+package centralized
+
+import "dmebench/algorithms"
+
+const (
+	kindRequest algorithms.Kind = iota + 1
+	kindGrant
+	kindRelease
+)
+
+// coordinator is the node that holds the resource.
+const coordinator algorithms.NodeID = 1
+
+// Algorithm describes the centralized algorithm.
+func Algorithm() *algorithms.Algorithm {
+	return &algorithms.Algorithm{
+		Name:     "centralized",
+		Title:    "Centralized",
+		Citation: "A. D. Kshemkalyani, M. Singhal: Distributed Computing, Cambridge University Press 2008, chapter 9, Exercise 9.6",
+		Class:    algorithms.Permission,
+		Needs:    algorithms.Always(algorithms.Needs{Reliable: true}),
+		Kinds:    []string{"REQUEST", "GRANT", "RELEASE"},
+		Claims:   claims(),
+		Prepare: func(c algorithms.Config) (algorithms.System, error) {
+			return system{nodes: c.Nodes}, nil
+		},
+	}
+}
+
+type system struct{ nodes int }
+
+func (s system) Node(id algorithms.NodeID) algorithms.Node {
+	if id == coordinator {
+		return &server{queued: algorithms.MakeNodeSet(s.nodes)}
+	}
+	return &client{}
+}
+
+// Peers returns node 1, and for node 1 all others.
+func (s system) Peers(id algorithms.NodeID) []algorithms.NodeID {
+	if id != coordinator {
+		return []algorithms.NodeID{coordinator}
+	}
+	var all []algorithms.NodeID
+	for j := coordinator + 1; int(j) <= s.nodes; j++ {
+		all = append(all, j)
+	}
+	return all
+}
+
+// client is a node without the resource.
+type client struct {
+	waiting bool // for GRANT
+}
+
+// Request is step 1.
+func (c *client) Request(out *algorithms.Outbox) {
+	c.waiting = true
+	out.Send(coordinator, algorithms.Message{Kind: kindRequest})
+}
+
+// Receive is step 3.
+func (c *client) Receive(from algorithms.NodeID, m algorithms.Message, out *algorithms.Outbox) {
+	switch {
+	case m.Kind != kindGrant:
+		out.Refuse("this node does not hold the resource")
+	case from != coordinator:
+		out.Refuse("GRANT from a node that does not hold the resource")
+	case !c.waiting:
+		out.Refuse("GRANT without a request")
+	default:
+		c.waiting = false
+		out.Enter(algorithms.Stamp{})
+	}
+}
+
+// Release is step 4.
+func (c *client) Release(out *algorithms.Outbox) {
+	out.Send(coordinator, algorithms.Message{Kind: kindRelease})
+}
+
+func (c *client) State(v *algorithms.Visitor) { v.Bool("waiting", &c.waiting) }
+
+// server is the node with the resource.
+type server struct {
+	holder algorithms.NodeID    // who has the resource; none where it is free
+	queue  algorithms.NodeQueue // who waits for it
+	queued algorithms.NodeSet   // the nodes in queue
+}
+
+// Request is node 1's own step 1.
+func (s *server) Request(out *algorithms.Outbox) { s.enqueue(coordinator, out) }
+
+// Release is node 1's own step 4.
+func (s *server) Release(out *algorithms.Outbox) {
+	s.holder = algorithms.None
+	s.grant(out)
+}
+
+func (s *server) Receive(from algorithms.NodeID, m algorithms.Message, out *algorithms.Outbox) {
+	switch m.Kind {
+	case kindRequest: // step 2
+		if s.queued.Has(from) {
+			out.Refuse("REQUEST from a node that is waiting already")
+			return
+		}
+		s.enqueue(from, out)
+	case kindRelease: // step 4
+		if s.holder != from {
+			out.Refuse("RELEASE from a node that does not have the resource")
+			return
+		}
+		s.holder = algorithms.None
+		s.grant(out)
+	default:
+		out.Refuse("GRANT to the node that holds the resource")
+	}
+}
+
+func (s *server) enqueue(id algorithms.NodeID, out *algorithms.Outbox) {
+	s.queue.Push(id)
+	s.queued.Add(id)
+	s.grant(out)
+}
+
+// grant is step 2: it gives the resource, if it is free, to the first in line.
+func (s *server) grant(out *algorithms.Outbox) {
+	if s.holder != algorithms.None || s.queue.Empty() {
+		return
+	}
+	s.holder = s.queue.Pop()
+	s.queued.Remove(s.holder)
+	if s.holder == coordinator {
+		out.Enter(algorithms.Stamp{})
+		return
+	}
+	out.Send(s.holder, algorithms.Message{Kind: kindGrant})
+}
+
+func (s *server) State(v *algorithms.Visitor) {
+	v.Node("holder", &s.holder)
+	v.Queue("queue", &s.queue)
+	v.Set("queued", &s.queued)
+}
+
+// QueueLength returns the number of nodes that wait for the resource.
+func (s *server) QueueLength() int { return s.queue.Len() }

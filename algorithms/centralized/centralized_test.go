@@ -1,0 +1,106 @@
+package centralized_test
+
+import (
+	"testing"
+
+	"dmebench/algorithms"
+	"dmebench/algorithms/centralized"
+	"dmebench/algorithms/conformance"
+)
+
+const (
+	request algorithms.Kind = iota + 1
+	grant
+	release
+)
+
+func newNet(t *testing.T, nodes int) *conformance.Net {
+	t.Helper()
+	net, err := conformance.New(centralized.Algorithm(), nodes, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return net
+}
+
+func TestThreeMessages(t *testing.T) {
+	net := newNet(t, 5)
+	for round := range 3 {
+		for id := algorithms.NodeID(1); id <= 5; id++ {
+			want := uint64(3)
+			if id == 1 {
+				want = 0
+			}
+			if got, err := net.Serve(id); err != nil || got != want {
+				t.Errorf("round %d, node %d: %d messages, %v; want %d", round, id, got, err, want)
+			}
+		}
+	}
+}
+
+// The queue is served in the order in which requests arrive at node 1.
+func TestFirstInFirstOut(t *testing.T) {
+	net := newNet(t, 4)
+	net.Request(1)
+	for _, id := range []algorithms.NodeID{4, 2, 3} {
+		net.Request(id)
+		net.Deliver(id, 1, 0)
+	}
+	for _, id := range []algorithms.NodeID{1, 4, 2, 3} {
+		if in := net.Inside(); len(in) != 1 || in[0] != id {
+			t.Fatalf("%v are in the critical section, want node %d", in, id)
+		}
+		net.Release(id)
+		net.Settle()
+	}
+}
+
+// A node leaves and asks again, and its REQUEST overtakes its RELEASE.
+func TestRequestOvertakesRelease(t *testing.T) {
+	net := newNet(t, 3)
+	net.Request(2)
+	net.Settle()
+	net.Release(2)
+	net.Request(2)
+	net.Deliver(2, 1, 1) // the REQUEST
+	if got := net.InFlight(1, 2); len(got) != 0 {
+		t.Fatalf("node 1 answers %v before the RELEASE", got)
+	}
+	net.Request(3)
+	net.Deliver(3, 1, 0)
+	net.Deliver(2, 1, 0) // the RELEASE
+	net.Settle()
+	if in := net.Inside(); len(in) != 1 || in[0] != 2 {
+		t.Fatalf("%v are in the critical section, want node 2", in)
+	}
+	net.Release(2)
+	net.Settle()
+	if in := net.Inside(); len(in) != 1 || in[0] != 3 || net.Refused() != 0 {
+		t.Fatalf("%v are in the critical section, want node 3", in)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		from, to algorithms.NodeID
+		kind     algorithms.Kind
+	}{
+		{"GRANT without a request", 1, 4, grant},
+		{"GRANT from a node without the resource", 3, 2, grant},
+		{"REQUEST to a node without the resource", 3, 2, request},
+		{"GRANT to the node with the resource", 2, 1, grant},
+		{"RELEASE of what another node has", 3, 1, release},
+		{"second REQUEST", 3, 1, request},
+	} {
+		net := newNet(t, 4)
+		net.Request(2)
+		net.Settle()
+		net.Request(3)
+		net.Deliver(3, 1, 0)
+		net.Host(c.to).Receive(c.from, &algorithms.Message{Kind: c.kind})
+		if net.Refused() != 1 {
+			t.Errorf("%s: not refused", c.name)
+		}
+	}
+}

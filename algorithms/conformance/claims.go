@@ -1,0 +1,75 @@
+package conformance
+
+import (
+	"fmt"
+
+	"dmebench/algorithms"
+)
+
+// checkClaims judges, on a schedule that has ended, those claims that are made
+// for every run and speak of no time.
+func (s *schedule) checkClaims() error {
+	for _, c := range s.Algorithm.Claims {
+		if c.KnownFalse != "" || c.Load != algorithms.AnyLoad {
+			continue
+		}
+		want, ok := c.Predict(s.Setting)
+		if !ok {
+			continue
+		}
+		got, ok := s.measure(c.Quantity)
+		if !ok {
+			continue
+		}
+		const rounding = 1e-9
+		broken := false
+		switch c.Kind {
+		case algorithms.Exact:
+			broken = got < want-rounding || got > want+rounding
+		case algorithms.UpperBound:
+			broken = got > want+rounding
+		case algorithms.LowerBound:
+			broken = got < want-rounding
+		}
+		if broken {
+			return fmt.Errorf("claim %s %s %q (%s): %v, not %v\n%s", c.Quantity, c.Kind, c.Formula, c.Source, got, want, s.States())
+		}
+	}
+	return nil
+}
+
+func (s *schedule) measure(q algorithms.Quantity) (value float64, ok bool) {
+	switch q {
+	case algorithms.MessagesPerCS:
+		return float64(s.Sent()) / float64(len(s.Entries)), len(s.Entries) > 0
+	case algorithms.QueueLength:
+		for i := range s.ids() {
+			value = max(value, float64(s.hosts[i].Counters().LongestQueue.Load()))
+		}
+		return value, true
+	case algorithms.MessageLength:
+		for i := range s.ids() {
+			value = max(value, float64(s.hosts[i].Counters().LongestMessage.Load()))
+		}
+		return value, true
+	case algorithms.Bypass:
+		for _, e := range s.Entries {
+			value = max(value, float64(e.Bypass))
+		}
+		return value, true
+	case algorithms.EntryOrder:
+		var last algorithms.Stamp
+		for _, e := range s.Entries {
+			if e.Stamp.IsZero() {
+				continue
+			}
+			if e.Stamp.Precedes(last) {
+				value++
+			} else {
+				last = e.Stamp
+			}
+		}
+		return value, true
+	}
+	return 0, false
+}

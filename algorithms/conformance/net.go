@@ -1,0 +1,266 @@
+package conformance
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"dmebench/algorithms"
+	"dmebench/internal/host"
+)
+
+// Net is a system of nodes on a network in memory that does nothing by itself:
+// the test delivers each message and lets each node ask and leave. It watches
+// over mutual exclusion and records every entry.
+//
+// Every message passes through its wire form, and the vector that a node has
+// handed over is overwritten, so that a node that still looks at it is found out.
+type Net struct {
+	Algorithm *algorithms.Algorithm
+	Setting   algorithms.Setting
+	Entries   []Entry
+
+	hosts    []*host.Host // by node, from 1
+	needs    algorithms.Needs
+	peers    []algorithms.NodeSet // by node, from 1: whom it says it sends to; nil where it does not say
+	links    []link               // from each node to each, (from−1)·n + to−1
+	busy     []int                // the links that hold messages
+	timers   []timer
+	sent     uint64 // messages and timers so far: the next one's number
+	inside   []algorithms.NodeID
+	faults   []string
+	asked    []int // entries there had been when the node asked
+	wire     []byte
+	reloader *reloader
+}
+
+// Entry is one entry into the critical section.
+type Entry struct {
+	Node   algorithms.NodeID
+	Stamp  algorithms.Stamp
+	Bypass int // entries by others since the node asked
+}
+
+type link struct {
+	queue []letter
+	at    int // position in Net.busy, where the queue is not empty
+}
+
+type letter struct {
+	number uint64
+	msg    algorithms.Message
+}
+
+type timer struct {
+	node   algorithms.NodeID
+	id     algorithms.TimerID
+	number uint64 // of the last message sent before it was set
+	due    time.Duration
+}
+
+// New returns a system of a on nodes nodes; set holds the options that differ
+// from their defaults. Nodes with a Start have been started.
+func New(a *algorithms.Algorithm, nodes int, set map[string]string) (*Net, error) {
+	return newNet(a, nodes, 1, set, nil)
+}
+
+func newNet(a *algorithms.Algorithm, nodes int, seed uint64, set map[string]string, r *reloader) (*Net, error) {
+	opt, err := a.Resolve(set)
+	if err != nil {
+		return nil, err
+	}
+	sys, err := a.New(nodes, seed, set)
+	if err != nil {
+		return nil, err
+	}
+	n := &Net{
+		Algorithm: a,
+		Setting:   algorithms.Setting{Nodes: nodes, Options: opt, System: sys},
+		hosts:     make([]*host.Host, nodes+1),
+		needs:     a.Needs(opt),
+		links:     make([]link, nodes*nodes),
+		asked:     make([]int, nodes+1),
+		reloader:  r,
+	}
+	if linked, ok := sys.(algorithms.Linked); ok {
+		n.peers = make([]algorithms.NodeSet, nodes+1)
+		for i := range n.ids() {
+			n.peers[i] = algorithms.MakeNodeSet(nodes)
+			for _, j := range linked.Peers(i) {
+				n.peers[i].Add(j)
+			}
+		}
+	}
+	run := sys
+	if r != nil {
+		run = reloading{System: sys, r: r}
+	}
+	for i := range n.ids() {
+		n.hosts[i] = host.New(a, run, nodes, i, (*world)(n), new(host.Counters))
+	}
+	for i := range n.ids() {
+		n.hosts[i].Start()
+	}
+	return n, nil
+}
+
+// ids yields the nodes in ascending order.
+func (n *Net) ids() func(func(algorithms.NodeID) bool) {
+	return func(yield func(algorithms.NodeID) bool) {
+		for i := algorithms.NodeID(1); int(i) < len(n.hosts); i++ {
+			if !yield(i) {
+				return
+			}
+		}
+	}
+}
+
+// Host returns node id's host.
+func (n *Net) Host(id algorithms.NodeID) *host.Host { return n.hosts[id] }
+
+// Request lets node id ask for the critical section.
+func (n *Net) Request(id algorithms.NodeID) {
+	n.asked[id] = len(n.Entries)
+	n.hosts[id].Request()
+}
+
+// Release lets node id leave the critical section.
+func (n *Net) Release(id algorithms.NodeID) {
+	n.inside = slices.DeleteFunc(n.inside, func(j algorithms.NodeID) bool { return j == id })
+	n.hosts[id].Release()
+}
+
+// Stop tells every node that no more requests will come.
+func (n *Net) Stop() {
+	for i := range n.ids() {
+		n.hosts[i].Stop()
+	}
+}
+
+// Inside returns the nodes in the critical section.
+func (n *Net) Inside() []algorithms.NodeID { return n.inside }
+
+// InFlight returns the messages on the way between two nodes, in the order in
+// which they were sent.
+func (n *Net) InFlight(from, to algorithms.NodeID) []algorithms.Message {
+	var all []algorithms.Message
+	for _, l := range n.link(from, to).queue {
+		all = append(all, l.msg)
+	}
+	return all
+}
+
+// Deliver delivers the k-th message, from 0, on the way between two nodes. It
+// panics where there is none.
+func (n *Net) Deliver(from, to algorithms.NodeID, k int) {
+	l := n.link(from, to)
+	if k >= len(l.queue) {
+		panic(fmt.Sprintf("conformance: message %d from node %d to node %d, of %d", k, from, to, len(l.queue)))
+	}
+	m := l.queue[k].msg
+	l.queue = slices.Delete(l.queue, k, k+1)
+	if len(l.queue) == 0 {
+		last := n.busy[len(n.busy)-1]
+		n.busy[l.at] = last
+		n.links[last].at = l.at
+		n.busy = n.busy[:len(n.busy)-1]
+	}
+	n.hosts[to].Receive(from, &m)
+}
+
+// DeliverOldest delivers the message that was sent first, as links that all
+// have the same delay do. It reports whether there was one.
+func (n *Net) DeliverOldest() bool {
+	oldest := -1
+	for _, i := range n.busy {
+		if oldest < 0 || n.links[i].queue[0].number < n.links[oldest].queue[0].number {
+			oldest = i
+		}
+	}
+	if oldest < 0 {
+		return false
+	}
+	from, to := n.ends(oldest)
+	n.Deliver(from, to, 0)
+	return true
+}
+
+// Settle delivers messages, the oldest first, until none is on the way.
+func (n *Net) Settle() {
+	for n.DeliverOldest() {
+	}
+}
+
+// Serve lets node id ask, enter and leave while nobody else asks, delivering
+// everything in between, and returns the number of messages that this took.
+// The network must be at rest.
+func (n *Net) Serve(id algorithms.NodeID) (messages uint64, err error) {
+	before := n.Sent()
+	n.Request(id)
+	n.Settle()
+	if !slices.Equal(n.inside, []algorithms.NodeID{id}) {
+		return 0, fmt.Errorf("node %d asked and %v are in the critical section\n%s", id, n.inside, n.States())
+	}
+	n.Release(id)
+	n.Settle()
+	return n.Sent() - before, n.Err()
+}
+
+// Sent returns the number of messages sent so far, one for each receiver.
+func (n *Net) Sent() uint64 {
+	var sum uint64
+	for i := range n.ids() {
+		sum += n.hosts[i].Counters().SentTotal.Load()
+	}
+	return sum
+}
+
+// Refused returns the number of messages that nodes have refused so far.
+func (n *Net) Refused() uint64 {
+	var sum uint64
+	for i := range n.ids() {
+		sum += n.hosts[i].Counters().Refused.Load()
+	}
+	return sum
+}
+
+// Err returns what went wrong so far: two nodes in the critical section, an
+// entry without a request, a message that its wire form does not carry.
+func (n *Net) Err() error {
+	faults := n.faults
+	for i := range n.ids() {
+		if k := n.hosts[i].Counters().Unasked.Load(); k > 0 {
+			faults = append(faults, fmt.Sprintf("node %d entered %d times without a request", i, k))
+		}
+	}
+	if len(faults) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s\n%s", faults[0], n.States())
+}
+
+// States describes every node, one on a line.
+func (n *Net) States() string {
+	var b []byte
+	for i := range n.ids() {
+		h := n.hosts[i]
+		b = fmt.Appendf(b, "node %d, %v: %s\n", i, h.Activity(), algorithms.DescribeState(h.Node()))
+	}
+	return string(b)
+}
+
+func (n *Net) link(from, to algorithms.NodeID) *link {
+	return &n.links[n.index(from, to)]
+}
+
+func (n *Net) index(from, to algorithms.NodeID) int {
+	return int(from-1)*n.Setting.Nodes + int(to-1)
+}
+
+func (n *Net) ends(index int) (from, to algorithms.NodeID) {
+	return algorithms.NodeID(index/n.Setting.Nodes + 1), algorithms.NodeID(index%n.Setting.Nodes + 1)
+}
+
+func (n *Net) fault(format string, args ...any) {
+	n.faults = append(n.faults, fmt.Sprintf(format, args...))
+}

@@ -1,0 +1,95 @@
+package maekawa
+
+import (
+	"slices"
+
+	"dmebench/algorithms"
+)
+
+// receiveRequest is step (2): lock this node for the REQUEST r, or put r into
+// the WAITING QUEUE and see to it that somebody gives way.
+func (n *node) receiveRequest(r algorithms.Stamp, out *algorithms.Outbox) {
+	if n.locking.IsZero() {
+		n.lockFor(r, out)
+		return
+	}
+	head, others := algorithms.Stamp{}, len(n.waiting) > 0
+	if others {
+		head = n.waiting[0]
+	}
+	n.enqueue(r)
+	if n.locking.Precedes(r) || others && head.Precedes(r) {
+		n.fail(r, out)
+		return
+	}
+	// R1: until now the head was the most preceding of all and had no FAILED
+	// (it is the one that caused the INQUIRE); now r passes it.
+	if others && head.Precedes(n.locking) {
+		n.fail(head, out)
+	}
+	if !n.inquiring {
+		n.inquiring = true
+		n.send(n.locking.Node, algorithms.Message{Kind: kindInquire, Num: n.grant}, out)
+	}
+}
+
+// receiveRelinquish is step (4): the locking REQUEST goes back into the WAITING
+// QUEUE, and the most preceding one comes out of it, whichever had caused the
+// INQUIRE.
+func (n *node) receiveRelinquish(out *algorithms.Outbox) {
+	n.enqueue(n.locking)
+	n.relock(out)
+}
+
+// receiveRelease is step (7): the locking REQUEST is done.
+func (n *node) receiveRelease(out *algorithms.Outbox) {
+	n.relock(out)
+}
+
+// relock locks this node for the most preceding REQUEST in the WAITING QUEUE,
+// or unlocks it.
+func (n *node) relock(out *algorithms.Outbox) {
+	n.locking, n.inquiring = algorithms.Stamp{}, false
+	if len(n.waiting) > 0 {
+		r := n.waiting[0]
+		n.waiting = slices.Delete(n.waiting, 0, 1)
+		n.lockFor(r, out)
+	}
+}
+
+// lockFor marks this node locked for r and tells the requester.
+func (n *node) lockFor(r algorithms.Stamp, out *algorithms.Outbox) {
+	n.locking = r
+	if n.numbered {
+		n.grant++
+	}
+	n.send(r.Node, algorithms.Message{Kind: kindLocked, Num: n.grant}, out)
+}
+
+// fail tells the node of the waiting REQUEST r that another one precedes it.
+func (n *node) fail(r algorithms.Stamp, out *algorithms.Outbox) {
+	if n.yieldAlways {
+		return
+	}
+	m := algorithms.Message{Kind: kindFailed}
+	if n.numbered {
+		m.Req = r
+	}
+	n.send(r.Node, m, out)
+}
+
+// enqueue puts r into the WAITING QUEUE at its place.
+func (n *node) enqueue(r algorithms.Stamp) {
+	at, _ := slices.BinarySearchFunc(n.waiting, r, compare)
+	n.waiting = slices.Insert(n.waiting, at, r)
+}
+
+func compare(a, b algorithms.Stamp) int {
+	switch {
+	case a.Precedes(b):
+		return -1
+	case b.Precedes(a):
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,227 @@
+package maekawa
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"dmebench/algorithms"
+)
+
+func (s setup) setting() algorithms.Setting {
+	opt, err := Algorithm().Resolve(s.options())
+	if err != nil {
+		panic(err)
+	}
+	return algorithms.Setting{Nodes: s.nodes, Options: opt, System: s.prepare()}
+}
+
+// predict evaluates the one claim about a quantity with that formula under that
+// load.
+func predict(t *testing.T, s setup, q algorithms.Quantity, formula string, load algorithms.Load) (float64, bool) {
+	t.Helper()
+	for _, c := range claims() {
+		if c.Quantity == q && c.Formula == formula && c.Load == load {
+			return c.Predict(s.setting())
+		}
+	}
+	t.Fatalf("no claim %q about %s, %s", formula, q, load)
+	return 0, false
+}
+
+// serial lets each node enter once, alone, and returns the messages of each.
+func serial(sys *system) []uint64 {
+	w := newNetwork(sys)
+	var each []uint64
+	var before uint64
+	for id := algorithms.NodeID(1); int(id) <= w.nodes; id++ {
+		w.request(id)
+		w.drain()
+		if w.inside != id {
+			panic("not entered")
+		}
+		w.exit(id)
+		w.drain()
+		_, total := w.kinds()
+		each = append(each, total-before)
+		before = total
+	}
+	return each
+}
+
+// drain delivers everything.
+func (w *network) drain() {
+	for len(w.busy) > 0 {
+		w.deliver(algorithms.NodeID(w.busy[0]/w.nodes+1), algorithms.NodeID(w.busy[0]%w.nodes+1), 0)
+	}
+}
+
+// TestLightLoad: 3(K−1) messages for each entry.
+func TestLightLoad(t *testing.T) {
+	for _, x := range []struct {
+		construction string
+		nodes        int
+		want         uint64
+	}{{"plane", 1, 0}, {"plane", 2, 3}, {"plane", 7, 6}, {"plane", 13, 9}, {"plane", 31, 15}, {"grid", 9, 12}, {"majority", 5, 6}} {
+		for _, yield := range []string{"failed", "always"} {
+			for _, grants := range []string{"plain", "numbered"} {
+				s := setup{x.construction, x.nodes, yield, grants}
+				claim, ok := predict(t, s, algorithms.MessagesPerCS, "3(K−1)", algorithms.Light)
+				if !ok || claim != float64(x.want) {
+					t.Errorf("%v: claim %v, %v; want %d", s, claim, ok, x.want)
+				}
+				for i, got := range serial(s.prepare()) {
+					if got != x.want {
+						t.Errorf("%v: node %d: %d messages, want %d", s, i+1, got, x.want)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestLightLoadOfUnequalSets: the exact claim is not made; the mean holds.
+func TestLightLoadOfUnequalSets(t *testing.T) {
+	for _, s := range []setup{{"plane", 8, "failed", "plain"}, {"plane", 20, "failed", "plain"}, {"grid", 7, "failed", "plain"}} {
+		if _, ok := predict(t, s, algorithms.MessagesPerCS, "3(K−1)", algorithms.Light); ok {
+			t.Errorf("%v: an exact claim about unequal sets", s)
+		}
+		claim, ok := predict(t, s, algorithms.MessagesPerCS, "3(K−1), K the mean", algorithms.Light)
+		var total uint64
+		for _, messages := range serial(s.prepare()) {
+			total += messages
+		}
+		if got := float64(total) / float64(s.nodes); !ok || math.Abs(got-claim) > 1e-9 {
+			t.Errorf("%v: mean %v messages, claim %v, %v", s, got, claim, ok)
+		}
+	}
+	if _, ok := predict(t, setup{"plane", 7, "failed", "plain"}, algorithms.MessagesPerCS, "3(K−1), K the mean", algorithms.Light); ok {
+		t.Error("a mean where the exact claim applies")
+	}
+}
+
+func TestPredictions(t *testing.T) {
+	plane := func(n int) setup { return setup{"plane", n, "failed", "plain"} }
+	for _, x := range []struct {
+		s       setup
+		q       algorithms.Quantity
+		formula string
+		load    algorithms.Load
+		want    float64
+		ok      bool
+	}{
+		{plane(31), algorithms.MessagesPerCS, "5(K−1)", algorithms.Contention, 25, true},
+		{setup{"plane", 31, "always", "plain"}, algorithms.MessagesPerCS, "5(K−1)", algorithms.Contention, 25, false},
+		{plane(31), algorithms.MessagesPerCS, "4(K−1)", algorithms.Saturated, 20, true},
+		{plane(9), algorithms.MessagesPerCS, "3√N", algorithms.Light, 9, true},
+		{setup{"grid", 9, "failed", "plain"}, algorithms.MessagesPerCS, "3√N", algorithms.Light, 9, false},
+		{plane(25), algorithms.MessagesPerCS, "5√N", algorithms.Saturated, 25, true},
+		{plane(13), algorithms.SyncDelay, "2T", algorithms.Saturated, 2, true},
+		{plane(13), algorithms.QuorumSize, "K = (1+√(4N−3))/2", algorithms.Static, 4, true},
+		{plane(1), algorithms.QuorumSize, "K = (1+√(4N−3))/2", algorithms.Static, 1, true},
+		{plane(43), algorithms.QuorumSize, "K = (1+√(4N−3))/2", algorithms.Static, 7, false}, // no plane of order 6
+		{plane(12), algorithms.QuorumSize, "K = (1+√(4N−3))/2", algorithms.Static, (1 + math.Sqrt(45)) / 2, false},
+		{plane(49), algorithms.QuorumSize, "K ≈ √N", algorithms.Static, 7, true},
+		{plane(13), InquiresPerLock, "1", algorithms.Contention, 1, true},
+	} {
+		got, ok := predict(t, x.s, x.q, x.formula, x.load)
+		if ok != x.ok || math.Abs(got-x.want) > 1e-9 {
+			t.Errorf("%v: %s, %s: %v, %v; want %v, %v", x.s, x.q, x.formula, got, ok, x.want, x.ok)
+		}
+	}
+}
+
+// TestContentionStaysBelowTheClaim: five messages for each other member are not
+// reached in random bursts.
+func TestContentionStaysBelowTheClaim(t *testing.T) {
+	for _, n := range []int{7, 13, 31} {
+		s := setup{"plane", n, "failed", "plain"}
+		limit, _ := predict(t, s, algorithms.MessagesPerCS, "5(K−1)", algorithms.Contention)
+		sys := s.prepare()
+		for seed := range uint64(100) {
+			w := newNetwork(sys)
+			schedule{seed: seed, rounds: 1, burst: true}.run(w)
+			_, total := w.kinds()
+			if got := float64(total) / float64(n); w.fault != "" || got > limit {
+				t.Errorf("%v, seed %d: %v messages for each entry, claim %v; %s", s, seed, got, limit, w.fault)
+			}
+		}
+	}
+}
+
+// TestWorstOrderPassesTheClaims shows that neither 5(K−1) nor 5√N is a bound.
+// Half of the nodes of a plane of order 17 ask at once. The REQUESTs of the most
+// preceding node arrive first, but not its LOCKEDs: nearly every other node
+// fails at the one member that it shares with it. Then the others' arrive, the least
+// preceding node's first, and each takes the locks of those before.
+func TestWorstOrderPassesTheClaims(t *testing.T) {
+	s := setup{"plane", 307, "failed", "plain"}
+	w := newNetwork(s.prepare())
+	first, last := algorithms.NodeID(154), algorithms.NodeID(306)
+	for id := first; id <= last; id++ {
+		w.request(id)
+	}
+	w.deliverRequests(first)
+	w.drainBut(first)
+	for id := last; id > first; id-- {
+		w.deliverRequests(id)
+		w.drainBut(first)
+		if w.inside != algorithms.None { // it shares only itself with the first, and did not fail
+			w.exit(w.inside)
+		}
+	}
+	for w.drain(); w.inside != algorithms.None; w.drain() {
+		w.exit(w.inside)
+	}
+	requests := int(last - first + 1)
+	if w.fault != "" || len(w.entered) != requests {
+		t.Fatalf("%d of %d entered; %s", len(w.entered), requests, w.fault)
+	}
+	_, total := w.kinds()
+	got := float64(total) / float64(requests)
+	for _, formula := range []string{"5(K−1)", "5√N"} {
+		if claim, ok := predict(t, s, algorithms.MessagesPerCS, formula, algorithms.Worst); !ok || got <= claim {
+			t.Errorf("%v messages for each entry do not pass %s = %v", got, formula, claim)
+		}
+	}
+	if ceiling := 6*18.0 - 3; got > ceiling {
+		t.Errorf("%v messages for each entry, above 6K−3 = %v", got, ceiling)
+	}
+}
+
+// deliverRequests delivers the REQUESTs of one node.
+func (w *network) deliverRequests(id algorithms.NodeID) {
+	for _, j := range w.sys.RequestSet(id) {
+		if link := w.links[int(id-1)*w.nodes+int(j-1)]; len(link) > 0 && link[0].Kind == kindRequest {
+			w.deliver(id, j, 0)
+		}
+	}
+}
+
+// drainBut delivers all but REQUESTs and what is for one node.
+func (w *network) drainBut(one algorithms.NodeID) {
+	for moved := true; moved; {
+		moved = false
+		for _, link := range slices.Clone(w.busy) {
+			from, to := algorithms.NodeID(link/w.nodes+1), algorithms.NodeID(link%w.nodes+1)
+			if to != one && w.links[link][0].Kind != kindRequest {
+				w.deliver(from, to, 0)
+				moved = true
+			}
+		}
+	}
+}
+
+// TestEntriesOutOfTimestampOrder answers exercise 9.5 of the textbook: no.
+func TestEntriesOutOfTimestampOrder(t *testing.T) {
+	sys := setup{"plane", 7, "failed", "plain"}.prepare()
+	late := 0
+	for seed := range uint64(20) {
+		w := newNetwork(sys)
+		schedule{seed: seed, rounds: 2}.run(w)
+		late += w.late
+	}
+	if late == 0 {
+		t.Error("all entries were in timestamp order")
+	}
+}

@@ -1,0 +1,78 @@
+package maekawa
+
+import (
+	"slices"
+
+	"dmebench/algorithms"
+)
+
+// latest bounds the clocks that are believed, so that a garbled message cannot
+// make a clock overflow.
+const latest = 1 << 62
+
+// impossible says why no node that keeps to the algorithm can have sent this
+// message, over links that keep their guarantees; "" where one can. Messages
+// that are merely late are not impossible: the handlers ignore them.
+func (n *node) impossible(from algorithms.NodeID, m *algorithms.Message) string {
+	if m.Clock == 0 || m.Clock > latest {
+		return "no such clock"
+	}
+	switch m.Kind {
+	case kindRequest:
+		return n.impossibleRequest(algorithms.Stamp{Clock: m.Clock, Node: from})
+	case kindLocked, kindFailed, kindInquire:
+		return n.impossibleAnswer(from, m)
+	case kindRelinquish:
+		if n.locking.Node != from || !n.inquiring || m.Num != n.grant {
+			return "RELINQUISH of a lock that was not inquired about"
+		}
+	case kindRelease:
+		if n.locking.Node != from || n.numbered && m.Req != n.locking {
+			return "RELEASE of a lock that is not held"
+		}
+	default:
+		return "no such kind of message"
+	}
+	return ""
+}
+
+func (n *node) impossibleRequest(r algorithms.Stamp) string {
+	if _, ok := slices.BinarySearch(n.served, r.Node); !ok {
+		return "REQUEST of a node that must not ask this one"
+	}
+	// With numbers, a REQUEST may overtake the RELEASE of the one before it.
+	if n.locking.Node == r.Node && !(n.numbered && n.locking.Precedes(r)) {
+		return "REQUEST of a node that holds the lock"
+	}
+	if slices.ContainsFunc(n.waiting, func(w algorithms.Stamp) bool { return w.Node == r.Node }) {
+		return "REQUEST of a node that waits already"
+	}
+	return ""
+}
+
+func (n *node) impossibleAnswer(from algorithms.NodeID, m *algorithms.Message) string {
+	i := n.memberIndex(from)
+	if i < 0 {
+		return "answer of a node that was not asked"
+	}
+	switch m.Kind {
+	case kindLocked:
+		if !n.pending() || n.locked.Has(from) || n.numbered && m.Num <= n.grants[i] {
+			return "LOCKED without a request"
+		}
+	case kindFailed:
+		// In order, a FAILED comes before the LOCKED that makes up for it.
+		if !n.numbered && (!n.pending() || n.locked.Has(from)) {
+			return "FAILED without a request, or after LOCKED"
+		}
+		if n.yieldAlways {
+			return "FAILED where nobody fails"
+		}
+	case kindInquire:
+		// It may speak of a lock that is on its way, not of a later one.
+		if n.numbered && m.Num > n.grants[i] && (!n.pending() || n.locked.Has(from)) {
+			return "INQUIRE about a lock that does not exist"
+		}
+	}
+	return ""
+}

@@ -1,0 +1,139 @@
+package maekawa
+
+import (
+	"flag"
+	"slices"
+	"strings"
+	"testing"
+
+	"dmebench/algorithms"
+	"dmebench/algorithms/quorum"
+)
+
+var full = flag.Bool("full", false, "run twenty times as many schedules")
+
+// setups are the systems that are searched.
+func setups() []setup {
+	var all []setup
+	for _, x := range []struct {
+		construction string
+		nodes        int
+	}{
+		{"plane", 1}, {"plane", 2}, {"plane", 3}, {"plane", 5}, {"plane", 7}, {"plane", 13}, {"plane", 31},
+		{"grid", 9}, {"majority", 5},
+	} {
+		for _, yield := range []string{"failed", "always"} {
+			for _, grants := range []string{"plain", "numbered"} {
+				all = append(all, setup{x.construction, x.nodes, yield, grants})
+			}
+		}
+	}
+	return all
+}
+
+// TestRandomSchedules searches for two nodes in the critical section, for
+// requests that are never served, for unfairness and for wrong message counts:
+// in cold bursts and in churn, on ordered links, and where grants are numbered
+// on links that reorder.
+func TestRandomSchedules(t *testing.T) {
+	for _, s := range setups() {
+		sys := s.prepare()
+		for _, burst := range []bool{true, false} {
+			seeds := 3000 / s.nodes
+			if testing.Short() {
+				seeds /= 3
+			}
+			if *full {
+				seeds *= 20
+			}
+			for seed := range uint64(seeds) {
+				sched := schedule{seed: seed, rounds: 3, burst: burst, reorder: s.grants == "numbered" && seed%4 < 3}
+				w := newNetwork(sys)
+				if sched.run(w); w.fault != "" {
+					w = newNetwork(sys)
+					w.trail = true
+					sched.run(w)
+					t.Fatalf("%v, %+v: %s\n%s\n%s", s, sched, w.fault, strings.Join(w.trace, "\n"), w.describe())
+				}
+			}
+		}
+	}
+}
+
+// TestPlainGrantsNeedFIFO shows why the algorithm declares it: on links that
+// reorder, the search breaks it.
+func TestPlainGrantsNeedFIFO(t *testing.T) {
+	for _, yield := range []string{"failed", "always"} {
+		sys := setup{"plane", 7, yield, "plain"}.prepare()
+		broken := 0
+		for seed := range uint64(100) {
+			w := newNetwork(sys)
+			schedule{seed: seed, rounds: 3, reorder: true}.run(w)
+			if w.fault != "" {
+				broken++
+			}
+		}
+		if broken == 0 {
+			t.Errorf("yield=%s: no schedule without FIFO broke it", yield)
+		}
+	}
+}
+
+// TestOneNode: a node that is alone enters at once, again and again.
+func TestOneNode(t *testing.T) {
+	for _, construction := range quorum.Names() {
+		n := setup{construction, 1, "failed", "plain"}.prepare().Node(1)
+		var out algorithms.Outbox
+		for range 3 {
+			n.Request(&out)
+			if e := out.Effects(); len(e) != 1 || e[0].Kind != algorithms.EffectEnter {
+				t.Fatalf("%s: a request has the effects %+v, want an entry", construction, e)
+			}
+			out.Reset()
+			n.Release(&out)
+			if e := out.Effects(); len(e) != 0 {
+				t.Fatalf("%s: a release has the effects %+v, want none", construction, e)
+			}
+		}
+	}
+}
+
+func TestDescription(t *testing.T) {
+	a := Algorithm()
+	if err := a.Check(); err != nil {
+		t.Error(err)
+	}
+	for grants, fifo := range map[string]bool{"plain": true, "numbered": false} {
+		opt, err := a.Resolve(map[string]string{"grants": grants})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if needs := a.Needs(opt); needs != (algorithms.Needs{Reliable: true, FIFO: fifo}) {
+			t.Errorf("grants=%s needs %+v", grants, needs)
+		}
+	}
+	for _, set := range []map[string]string{{"quorum": "star"}, {"yield": "never"}, {"grants": "1"}, {"K": "4"}} {
+		if _, err := a.New(7, 1, set); err == nil {
+			t.Errorf("%v was accepted", set)
+		}
+	}
+	if _, err := a.New(0, 1, nil); err == nil {
+		t.Error("no nodes were accepted")
+	}
+}
+
+// TestPeers: a node sends to the members of its set and to those whose sets it
+// is in, and to nobody else; S_7 of Figure 1(c) is {2,7,10,13}, and 7 is in the
+// sets of 5, 7, 9 and 12.
+func TestPeers(t *testing.T) {
+	sys := listed(figure1c, nil)
+	if got, want := sys.Peers(7), []algorithms.NodeID{2, 5, 9, 10, 12, 13}; !slices.Equal(got, want) {
+		t.Errorf("peers of 7: %v, want %v", got, want)
+	}
+	if got, want := sys.RequestSet(7), figure1c[6]; !slices.Equal(got, want) {
+		t.Errorf("S_7 = %v, want %v", got, want)
+	}
+	var _ algorithms.Linked = sys
+	var _ algorithms.Quorate = sys
+	var _ algorithms.Queuer = sys.Node(7).(*node)
+}

@@ -1,0 +1,118 @@
+package maekawa
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// mutant is the algorithm with one repair, or one rule of the paper, taken out.
+type mutant struct {
+	name     string
+	file     string
+	old, new string
+	caught   string // what the search says
+}
+
+const (
+	stall      = "stalled: "
+	unsafe     = "two nodes in the critical section"
+	refusal    = " refused a message of node "
+	unfair     = "overtaken: "
+	leftOver   = "not quiescent: "
+	inquisitor = " inquires twice about one lock of node "
+)
+
+var mutants = []mutant{
+	{"R1", "arbiter.go",
+		"\tif others && head.Precedes(n.locking) {\n\t\tn.fail(head, out)\n\t}\n", "", stall},
+	{"R2 in the critical section, yield=always", "requester.go",
+		"if !n.pending() || !n.locked.Has(j) ||", "if !n.pending() && !n.yieldAlways || !n.locked.Has(j) ||", unsafe},
+	{"R2 for the next request", "requester.go",
+		"if !n.pending() || !n.locked.Has(j) ||", "if !n.pending() ||", refusal},
+	{"R2 altogether", "requester.go",
+		"if !n.pending() || !n.locked.Has(j) || n.numbered && grant != n.grants[n.memberIndex(j)] {", "if false {", leftOver},
+	{"R3 for relinquished members", "requester.go",
+		"\t\tn.failed.Add(j)\n\t}\n\tn.send", "\t}\n\tn.send", stall},
+	{"R3 for members that lock later", "requester.go",
+		"\tn.failed.Remove(j) // R3: j has not failed this node any more\n", "", leftOver},
+	{"R4", "requester.go",
+		"\t// next FAILED.\n\tn.inquired.Add(j)\n", "\t// next FAILED.\n", stall},
+	{"clock on REQUEST only", "node.go",
+		"\tn.clock = max(n.clock, m.Clock)\n", "\tif m.Kind == kindRequest {\n\t\tn.clock = max(n.clock, m.Clock)\n\t}\n", unfair},
+	{"FAILED compares with the lock only", "arbiter.go",
+		"if n.locking.Precedes(r) || others && head.Precedes(r) {", "if n.locking.Precedes(r) {", stall},
+	{"several INQUIREs for one lock", "arbiter.go",
+		"\tif !n.inquiring {\n", "\tif true {\n", inquisitor},
+	{"relock in order of arrival", "arbiter.go",
+		"\tn.waiting = slices.Insert(n.waiting, at, r)\n", "\tn.waiting = slices.Insert(n.waiting, max(at, len(n.waiting)), r)\n", stall},
+	{"numbered: an INQUIRE before its LOCKED is forgotten", "requester.go",
+		"// ask again, so it is kept until that LOCKED arrives.\n\t\tn.inquired.Add(j)\n", "// ask again, so it is kept until that LOCKED arrives.\n", stall},
+	{"numbered: a late FAILED counts", "requester.go",
+		"if n.numbered && (about != n.request || n.locked.Has(j)) {", "if false {", leftOver},
+}
+
+// TestMutantsAreCaught shows that TestRandomSchedules can fail: it must, for
+// every mutant.
+func TestMutantsAreCaught(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the package once for each mutant")
+	}
+	tool, err := exec.LookPath("go")
+	if err != nil {
+		t.Skip("no go command to build mutants with")
+	}
+	for _, m := range mutants {
+		t.Run(m.name, func(t *testing.T) {
+			output, err := exec.Command(tool, "test", "-vet=off", "-count=1", "-run=^TestRandomSchedules$",
+				"-overlay="+m.write(t), ".").CombinedOutput()
+			if err == nil {
+				t.Fatal("not caught")
+			}
+			report := ""
+			for line := range strings.Lines(string(output)) {
+				if strings.Contains(line, "maekawa_test.go") {
+					report = strings.TrimSpace(line)
+					break
+				}
+			}
+			if !strings.Contains(report, m.caught) {
+				t.Fatalf("want a report that says %q, got\n%s", m.caught, output)
+			}
+			t.Log(report)
+		})
+	}
+}
+
+// write writes the mutated file and the overlay that puts it in its place, and
+// returns the overlay's name.
+func (m mutant) write(t *testing.T) string {
+	t.Helper()
+	source, err := os.ReadFile(m.file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(source), m.old); n != 1 {
+		t.Fatalf("the patch does not apply: %s has %d places like\n%s", m.file, n, m.old)
+	}
+	original, err := filepath.Abs(m.file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mutated := filepath.Join(t.TempDir(), m.file)
+	if err := os.WriteFile(mutated, []byte(strings.Replace(string(source), m.old, m.new, 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	overlay, err := json.Marshal(map[string]map[string]string{"Replace": {original: mutated}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(t.TempDir(), "overlay.json")
+	if err := os.WriteFile(name, overlay, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}

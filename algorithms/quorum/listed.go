@@ -1,0 +1,54 @@
+package quorum
+
+import (
+	"fmt"
+	"slices"
+
+	"dmebench/algorithms"
+)
+
+// listed is a family whose sets are written down.
+type listed struct {
+	sets   [][]algorithms.NodeID // S_i at i-1
+	served [][]algorithms.NodeID // the nodes whose sets contain i at i-1
+}
+
+// List returns a system of the given sets: sets[i-1] is S_i. The sets may be in
+// any order; they must not be empty, name a member twice or name a node that
+// does not exist. Whether they meet is not checked: see [System.Properties].
+func List(name string, sets [][]algorithms.NodeID) (*System, error) {
+	f := listed{
+		sets:   make([][]algorithms.NodeID, len(sets)),
+		served: make([][]algorithms.NodeID, len(sets)),
+	}
+	if len(sets) == 0 {
+		return nil, fmt.Errorf("quorum: %s: no request sets; there must be one for each node", name)
+	}
+	for i, set := range sets {
+		id := algorithms.NodeID(i + 1)
+		set = slices.Clone(set)
+		slices.Sort(set)
+		if len(set) == 0 {
+			return nil, fmt.Errorf("quorum: %s: S_%d is empty; a node must ask somebody", name, id)
+		}
+		for k, member := range set {
+			if member < 1 || int(member) > len(sets) {
+				return nil, fmt.Errorf("quorum: %s: S_%d names node %d; there are the nodes 1 to %d", name, id, member, len(sets))
+			}
+			if k > 0 && member == set[k-1] {
+				return nil, fmt.Errorf("quorum: %s: S_%d names node %d twice", name, id, member)
+			}
+			f.served[member-1] = append(f.served[member-1], id)
+		}
+		f.sets[i] = set
+	}
+	return &System{name: name, nodes: len(sets), sets: f}, nil
+}
+
+func (f listed) appendSet(to []algorithms.NodeID, id algorithms.NodeID) []algorithms.NodeID {
+	return append(to, f.sets[id-1]...)
+}
+
+func (f listed) appendServed(to []algorithms.NodeID, id algorithms.NodeID) []algorithms.NodeID {
+	return append(to, f.served[id-1]...)
+}

@@ -1,0 +1,148 @@
+package quorum
+
+import (
+	"math/bits"
+
+	"dmebench/algorithms"
+)
+
+// MaxDisjoint bounds the number of pairs that [Properties] lists.
+const MaxDisjoint = 16
+
+// Properties says which of the four properties of Maekawa 1985, section 2, a
+// system has, and what contradicts those that it has not.
+type Properties struct {
+	// Disjoint lists pairs i < j with S_i ∩ S_j = ∅, the first MaxDisjoint of
+	// them in ascending order; DisjointPairs counts them all.
+	Disjoint      [][2]algorithms.NodeID
+	DisjointPairs int
+
+	// Selfless lists the nodes i ∉ S_i, ascending.
+	Selfless []algorithms.NodeID
+
+	// Sizes is the spread of K = |S_i| over the nodes, Loads that of D, the
+	// number of sets that contain a node.
+	Sizes, Loads Spread
+}
+
+// Intersecting reports property (a): any two request sets have a common node.
+// Without it two nodes can be in their critical sections together.
+func (p *Properties) Intersecting() bool { return p.DisjointPairs == 0 }
+
+// SelfIncluded reports property (b): i ∈ S_i. It saves messages.
+func (p *Properties) SelfIncluded() bool { return len(p.Selfless) == 0 }
+
+// EqualSizes reports property (c): all nodes do equal work.
+func (p *Properties) EqualSizes() bool { return p.Sizes.Equal() }
+
+// EqualLoads reports property (d): all nodes have equal responsibility.
+func (p *Properties) EqualLoads() bool { return p.Loads.Equal() }
+
+// Spread is the spread of a number over the nodes, with the lowest nodes that
+// have the extremes: where these differ, they are the counterexample to
+// equality.
+type Spread struct {
+	Min, Max         int
+	MinNode, MaxNode algorithms.NodeID
+	Mean             float64
+}
+
+// Equal reports whether the number is the same for all nodes.
+func (s Spread) Equal() bool { return s.Min == s.Max }
+
+func spread(values []int) Spread {
+	s := Spread{Min: values[0], Max: values[0], MinNode: 1, MaxNode: 1}
+	sum := 0
+	for i, x := range values {
+		id := algorithms.NodeID(i + 1)
+		if x < s.Min {
+			s.Min, s.MinNode = x, id
+		}
+		if x > s.Max {
+			s.Max, s.MaxNode = x, id
+		}
+		sum += x
+	}
+	s.Mean = float64(sum) / float64(len(values))
+	return s
+}
+
+// Sizes returns the spread of K = |S_i|. It takes O(N·K) time.
+func (s *System) Sizes() Spread {
+	sizes := make([]int, s.nodes)
+	var set []algorithms.NodeID
+	for i := range sizes {
+		set = s.sets.appendSet(set[:0], algorithms.NodeID(i+1))
+		sizes[i] = len(set)
+	}
+	return spread(sizes)
+}
+
+// Loads returns for each node the number of request sets that contain it, node
+// i's at i-1. It takes O(N·K) time.
+func (s *System) Loads() []int {
+	loads := make([]int, s.nodes)
+	var set []algorithms.NodeID
+	for i := range loads {
+		set = s.sets.appendSet(set[:0], algorithms.NodeID(i+1))
+		for _, member := range set {
+			loads[member-1]++
+		}
+	}
+	return loads
+}
+
+// Properties examines the request sets, and nothing but them. It takes
+// O(N²·K/64) time and N²/8 bytes.
+func (s *System) Properties() Properties {
+	p := Properties{Sizes: s.Sizes(), Loads: spread(s.Loads())}
+
+	// served[x-1] is the set of nodes that ask x, one bit each. The nodes that i
+	// shares a member with are then the union over the members of S_i.
+	words := s.nodes/64 + 1
+	memory := make([]uint64, s.nodes*words)
+	served := func(id algorithms.NodeID) []uint64 { return memory[int(id-1)*words : int(id)*words] }
+	var set []algorithms.NodeID
+	for id := algorithms.NodeID(1); int(id) <= s.nodes; id++ {
+		self := false
+		set = s.sets.appendSet(set[:0], id)
+		for _, member := range set {
+			served(member)[id/64] |= 1 << (id % 64)
+			self = self || member == id
+		}
+		if !self {
+			p.Selfless = append(p.Selfless, id)
+		}
+	}
+
+	meets := make([]uint64, words)
+	for id := algorithms.NodeID(1); int(id) <= s.nodes; id++ {
+		clear(meets)
+		set = s.sets.appendSet(set[:0], id)
+		for _, member := range set {
+			for w, x := range served(member) {
+				meets[w] |= x
+			}
+		}
+		s.collectDisjoint(&p, id, meets)
+	}
+	return p
+}
+
+// collectDisjoint notes the nodes above id that meets does not contain.
+func (s *System) collectDisjoint(p *Properties, id algorithms.NodeID, meets []uint64) {
+	for w := int(id+1) / 64; w < len(meets); w++ {
+		missing := ^meets[w]
+		if w == int(id+1)/64 {
+			missing &= ^uint64(0) << ((id + 1) % 64) // not the pairs that have been seen from the other side
+		}
+		if w == s.nodes/64 {
+			missing &= 1<<(s.nodes%64+1) - 1 // nodes only
+		}
+		p.DisjointPairs += bits.OnesCount64(missing)
+		for ; missing != 0 && len(p.Disjoint) < MaxDisjoint; missing &= missing - 1 {
+			other := algorithms.NodeID(w*64 + bits.TrailingZeros64(missing))
+			p.Disjoint = append(p.Disjoint, [2]algorithms.NodeID{id, other})
+		}
+	}
+}

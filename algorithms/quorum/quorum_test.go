@@ -1,0 +1,117 @@
+package quorum
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"dmebench/algorithms"
+)
+
+// TestEveryConstructionForEveryN checks the properties (a) and (b) and that
+// the two directions of a family agree, for every N up to 400.
+func TestEveryConstructionForEveryN(t *testing.T) {
+	for _, c := range Constructions() {
+		t.Run(c.Name, func(t *testing.T) {
+			for n := 1; n <= 400; n++ {
+				s := mustNew(t, c.Name, n)
+				checkFamily(t, s)
+				if p := s.Properties(); !p.Intersecting() || !p.SelfIncluded() {
+					t.Fatalf("N=%d: disjoint pairs %v, nodes outside their own sets %v", n, p.Disjoint, p.Selfless)
+				}
+			}
+		})
+	}
+}
+
+// checkFamily checks that sets are ascending, without duplicates, of existing
+// nodes, and that Served is the inverse of RequestSet.
+func checkFamily(t *testing.T, s *System) {
+	t.Helper()
+	served := make([][]algorithms.NodeID, s.Nodes()+1)
+	for id := algorithms.NodeID(1); int(id) <= s.Nodes(); id++ {
+		set := s.RequestSet(id)
+		for k, member := range set {
+			if member < 1 || int(member) > s.Nodes() || k > 0 && member <= set[k-1] {
+				t.Fatalf("%s of %d: S_%d = %v", s.Name(), s.Nodes(), id, set)
+			}
+			served[member] = append(served[member], id)
+		}
+	}
+	for id := algorithms.NodeID(1); int(id) <= s.Nodes(); id++ {
+		if got := s.Served(id); !slices.Equal(got, served[id]) {
+			t.Fatalf("%s of %d: node %d serves %v, but is in the sets of %v", s.Name(), s.Nodes(), id, got, served[id])
+		}
+	}
+}
+
+func TestMajorityIsMoreThanHalfAndEqual(t *testing.T) {
+	for n := 1; n <= 60; n++ {
+		p := mustNew(t, "majority", n).Properties()
+		if !p.EqualSizes() || !p.EqualLoads() || p.Sizes.Min != n/2+1 || p.Loads.Min != n/2+1 {
+			t.Errorf("N=%d: %+v", n, p)
+		}
+	}
+}
+
+func TestSquareGrid(t *testing.T) {
+	s := mustNew(t, "grid", 9)
+	if got, want := s.RequestSet(5), []algorithms.NodeID{2, 4, 5, 6, 8}; !slices.Equal(got, want) {
+		t.Errorf("S_5 = %v, want %v", got, want)
+	}
+	for side := 1; side <= 20; side++ {
+		p := mustNew(t, "grid", side*side).Properties()
+		if !p.EqualSizes() || !p.EqualLoads() || p.Sizes.Min != 2*side-1 {
+			t.Errorf("%d×%d: %+v", side, side, p)
+		}
+	}
+}
+
+func TestSmallSystems(t *testing.T) {
+	for _, x := range []struct {
+		construction string
+		nodes        int
+		want         [][]algorithms.NodeID
+	}{
+		{"plane", 1, [][]algorithms.NodeID{{1}}},
+		{"plane", 2, [][]algorithms.NodeID{{1, 2}, {1, 2}}},
+		{"plane", 3, [][]algorithms.NodeID{{1, 2}, {2, 3}, {1, 3}}},
+		{"plane", 7, [][]algorithms.NodeID{{1, 2, 4}, {2, 3, 5}, {3, 4, 6}, {4, 5, 7}, {1, 5, 6}, {2, 6, 7}, {1, 3, 7}}},
+		{"grid", 1, [][]algorithms.NodeID{{1}}},
+		{"grid", 3, [][]algorithms.NodeID{{1, 2, 3}, {1, 2}, {1, 3}}},
+		{"majority", 1, [][]algorithms.NodeID{{1}}},
+		{"majority", 4, [][]algorithms.NodeID{{1, 2, 3}, {2, 3, 4}, {1, 3, 4}, {1, 2, 4}}},
+	} {
+		s := mustNew(t, x.construction, x.nodes)
+		for i, want := range x.want {
+			if got := s.RequestSet(algorithms.NodeID(i + 1)); !slices.Equal(got, want) {
+				t.Errorf("%s of %d: S_%d = %v, want %v", x.construction, x.nodes, i+1, got, want)
+			}
+		}
+	}
+}
+
+func TestNewRefuses(t *testing.T) {
+	if _, err := New("star", Config{Nodes: 3}); err == nil || !strings.Contains(err.Error(), "plane, grid, majority") {
+		t.Errorf("unknown construction: %v", err)
+	}
+	for _, c := range Constructions() {
+		if _, err := New(c.Name, Config{}); err == nil {
+			t.Errorf("%s of no nodes was built", c.Name)
+		}
+	}
+}
+
+func TestListRefuses(t *testing.T) {
+	for name, sets := range map[string][][]algorithms.NodeID{
+		"no request sets": nil,
+		"S_2 is empty":    {{1}, {}},
+		"names node 3":    {{1, 3}, {2}},
+		"names node 0":    {{0}},
+		"twice":           {{1, 2, 1}, {2}},
+	} {
+		if _, err := List("bad", sets); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("want an error that says %q, got %v", name, err)
+		}
+	}
+}

@@ -1,0 +1,70 @@
+package raymond
+
+import (
+	"math"
+	"slices"
+
+	"dmebench/algorithms"
+)
+
+func claims() []algorithms.Claim {
+	const source = "textbook, section 9.12.5"
+	return []algorithms.Claim{
+		{
+			Quantity: algorithms.MessagesPerCS, Formula: "O(log N) (trees of bounded degree)",
+			Load: algorithms.Light, Kind: algorithms.Asymptotic, Source: source,
+			Predict: func(s algorithms.Setting) (float64, bool) {
+				shape := s.Options.Get(optTree)
+				return math.Log2(float64(s.Nodes)), s.Nodes >= 2 && shape != "line" && shape != "star"
+			},
+		},
+		{
+			// A REQUEST and a PRIVILEGE on each edge between the requester and
+			// the holder, who is the last requester. The text takes 2N/3 from
+			// the mean distance (N+1)/3 of two different nodes; with
+			// probability 1/N they are the same.
+			Quantity: algorithms.MessagesPerCS, Formula: "2 · (N+1)/3 · (N−1)/N ≈ 2N/3 (line, uniformly drawn requesters)",
+			Load: algorithms.Light, Kind: algorithms.Mean, Source: source,
+			Predict: onTree(func(t *tree) float64 { return 2 * t.meanDistance() }, "line"),
+		},
+		{
+			Quantity: algorithms.MessagesPerCS, Formula: "2 · mean distance (uniformly drawn requesters)",
+			Load: algorithms.Light, Kind: algorithms.Mean, Source: source,
+			Predict: onTree(func(t *tree) float64 { return 2 * t.meanDistance() }),
+		},
+		{
+			Quantity: algorithms.MessagesPerCS, Formula: "2 · longest path",
+			Load: algorithms.Worst, Kind: algorithms.UpperBound, Source: source,
+			Predict: onTree(func(t *tree) float64 { return 2 * float64(t.longestPath()) }),
+		},
+		{
+			Quantity: algorithms.MessagesPerCS, Formula: "2(N−1) (line)",
+			Load: algorithms.Worst, Kind: algorithms.UpperBound, Source: source,
+			Predict: onTree(func(t *tree) float64 { return 2 * float64(t.nodes()-1) }, "line"),
+		},
+		{
+			// One tour of the tree, twice along each edge, each time a
+			// PRIVILEGE in response to a REQUEST, serves all N nodes.
+			Quantity: algorithms.MessagesPerCS, Formula: "4(N−1)/N",
+			Load: algorithms.Saturated, Kind: algorithms.Mean, Source: source,
+			Predict: algorithms.PerN(func(n float64) float64 { return 4 * (n - 1) / n }),
+		},
+		{
+			Quantity: algorithms.QueueLength, Formula: "degree + 1",
+			Load: algorithms.AnyLoad, Kind: algorithms.UpperBound, Source: "textbook, section 9.12.2",
+			Predict: onTree(func(t *tree) float64 { return float64(t.maxDegree() + 1) }),
+		},
+	}
+}
+
+// onTree is a prediction from the tree, for all shapes or for those named.
+func onTree(f func(*tree) float64, shapes ...string) func(algorithms.Setting) (float64, bool) {
+	return func(s algorithms.Setting) (float64, bool) {
+		sys, ok := s.System.(*system)
+		if !ok {
+			return 0, false
+		}
+		all := len(shapes) == 0
+		return f(sys.tree), all || slices.Contains(shapes, s.Options.Get(optTree))
+	}
+}

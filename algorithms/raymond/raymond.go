@@ -1,0 +1,164 @@
+// Package raymond is the tree-based algorithm of K. Raymond, A Tree-Based
+// Algorithm for Distributed Mutual Exclusion, ACM Transactions on Computer
+// Systems 7(1), 1989, as the textbook (Kshemkalyani and Singhal, Distributed
+// Computing, chapter 9) gives it in sections 9.12.1 to 9.12.3.
+//
+// The nodes form a tree, and a node talks to its neighbours only. One of the
+// nodes has the privilege; at every node HOLDER points to the neighbour in
+// whose direction it lies. There are two routines and four events (table 9.2):
+//
+//   - ASSIGN_PRIVILEGE: a node that has the privilege, does not use it, and has
+//     a request, gives it to the head of REQUEST_Q: it enters, or sends
+//     PRIVILEGE.
+//   - MAKE_REQUEST: a node that does not have the privilege, has a request, and
+//     has not asked yet, sends REQUEST towards HOLDER.
+//   - The node wishes to enter; receives REQUEST; receives PRIVILEGE; exits:
+//     each changes one variable and then runs both routines.
+//
+// Departures from the printed text:
+//
+//   - HOLDER is computed when a node is made, so that it points towards node 1,
+//     where the privilege is at the beginning; the INITIALIZE messages of
+//     section 9.12.6 do the same and are not sent.
+//   - A node's own number stands for "self".
+//
+// Links need not keep order: the REQUEST that follows a PRIVILEGE may overtake
+// it (section 9.12.3, message overtaking). Loss and duplication are not
+// tolerated; failures and recovery (section 9.12.7) are not part of this
+// package.
+package raymond
+
+import "dmebench/algorithms"
+
+const (
+	kindRequest algorithms.Kind = iota + 1
+	kindPrivilege
+)
+
+// Algorithm describes Raymond's algorithm.
+func Algorithm() *algorithms.Algorithm {
+	return &algorithms.Algorithm{
+		Name:     "raymond",
+		Title:    "Raymond",
+		Citation: "K. Raymond: A Tree-Based Algorithm for Distributed Mutual Exclusion, ACM TOCS 7(1), 1989; textbook, section 9.12",
+		Class:    algorithms.Token,
+		Needs:    algorithms.Always(algorithms.Needs{Reliable: true}),
+		Kinds:    []string{"REQUEST", "PRIVILEGE"},
+		Options:  []algorithms.Option{treeOption()},
+		Claims:   claims(),
+		Prepare: func(c algorithms.Config) (algorithms.System, error) {
+			return prepare(c)
+		},
+	}
+}
+
+type system struct{ tree *tree }
+
+func prepare(c algorithms.Config) (*system, error) {
+	parent, err := shape(c.Options.Get(optTree))
+	if err != nil {
+		return nil, err
+	}
+	return &system{tree: newTree(c.Nodes, parent)}, nil
+}
+
+func (s *system) Node(id algorithms.NodeID) algorithms.Node {
+	n := &node{self: id, tree: s.tree, holder: s.tree.parent[id]}
+	if id == root {
+		n.holder = n.self
+	}
+	return n
+}
+
+// Peers returns the node's neighbours in the tree.
+func (s *system) Peers(id algorithms.NodeID) []algorithms.NodeID { return s.tree.neighbours(id) }
+
+type node struct {
+	self algorithms.NodeID
+	tree *tree
+
+	holder   algorithms.NodeID    // self, or the neighbour in whose direction the privilege lies
+	using    bool                 // executing the critical section
+	requestQ algorithms.NodeQueue // self and neighbours that want the privilege, each at most once
+	asked    bool                 // a REQUEST to holder has not been answered
+}
+
+// Request is the event of a node that wishes to execute the critical section.
+func (n *node) Request(out *algorithms.Outbox) {
+	n.requestQ.Push(n.self)
+	n.assignPrivilege(out)
+	n.makeRequest(out)
+}
+
+func (n *node) Receive(from algorithms.NodeID, m algorithms.Message, out *algorithms.Outbox) {
+	if !n.tree.adjacent(n.self, from) {
+		out.Refuse("the sender is not a neighbour in the tree")
+		return
+	}
+	if m.Kind == kindRequest {
+		n.receiveRequest(from, out)
+	} else {
+		n.receivePrivilege(from, out)
+	}
+}
+
+func (n *node) receiveRequest(from algorithms.NodeID, out *algorithms.Outbox) {
+	if n.requestQ.Has(from) {
+		out.Refuse("REQUEST from a neighbour that has asked already")
+		return
+	}
+	n.requestQ.Push(from)
+	n.assignPrivilege(out)
+	n.makeRequest(out)
+}
+
+func (n *node) receivePrivilege(from algorithms.NodeID, out *algorithms.Outbox) {
+	if n.holder != from || !n.asked {
+		out.Refuse("PRIVILEGE that this node did not ask for")
+		return
+	}
+	n.holder = n.self
+	n.assignPrivilege(out)
+	n.makeRequest(out)
+}
+
+// Release is the event of a node that exits the critical section.
+func (n *node) Release(out *algorithms.Outbox) {
+	n.using = false
+	n.assignPrivilege(out)
+	n.makeRequest(out)
+}
+
+// assignPrivilege is the routine ASSIGN_PRIVILEGE.
+func (n *node) assignPrivilege(out *algorithms.Outbox) {
+	if n.holder != n.self || n.using || n.requestQ.Empty() {
+		return
+	}
+	n.holder = n.requestQ.Pop()
+	n.asked = false
+	if n.holder == n.self {
+		n.using = true
+		out.Enter(algorithms.Stamp{})
+		return
+	}
+	out.Send(n.holder, algorithms.Message{Kind: kindPrivilege})
+}
+
+// makeRequest is the routine MAKE_REQUEST.
+func (n *node) makeRequest(out *algorithms.Outbox) {
+	if n.holder == n.self || n.requestQ.Empty() || n.asked {
+		return
+	}
+	n.asked = true
+	out.Send(n.holder, algorithms.Message{Kind: kindRequest})
+}
+
+func (n *node) State(v *algorithms.Visitor) {
+	v.Node("HOLDER", &n.holder)
+	v.Bool("USING", &n.using)
+	v.Queue("REQUEST_Q", &n.requestQ)
+	v.Bool("ASKED", &n.asked)
+}
+
+// QueueLength returns the length of REQUEST_Q.
+func (n *node) QueueLength() int { return n.requestQ.Len() }

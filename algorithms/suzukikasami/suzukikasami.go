@@ -1,0 +1,179 @@
+// Package suzukikasami is the broadcast algorithm of I. Suzuki and T. Kasami,
+// A Distributed Mutual Exclusion Algorithm, ACM Transactions on Computer
+// Systems 3(4), 1985, as the textbook (Kshemkalyani and Singhal, Distributed
+// Computing, chapter 9) gives it in section 9.11, Algorithm 9.7.
+//
+// One token exists; who has it may enter. RN_i[j] is the largest number of a
+// request by j that i has heard of. The token carries LN, where LN[j] is the
+// number of j's request that was executed last, and Q, the queue of the sites
+// that it will visit.
+//
+//   - (a) A requesting site without the token increments RN_i[i] and sends
+//     REQUEST(i, RN_i[i]) to all others.
+//   - (b) A site that receives it raises RN_j[i]. If it has the idle token and
+//     RN_j[i] = LN[i] + 1, it sends the token to i.
+//   - (c) A site executes the CS after it has received the token, or at once if
+//     it has the idle token.
+//   - (d) Leaving, it sets LN[i] to RN_i[i],
+//   - (e) appends to Q every site j that is not in Q and for which
+//     RN_i[j] = LN[j] + 1, in the order of their numbers,
+//   - (f) and sends the token to the site at the head of Q, if there is one.
+//
+// Departures from the printed text:
+//
+//   - Steps (b) and (e) print LN[j] where the requester's element LN[i] is
+//     meant in (b); with the index as printed, requests are lost.
+//   - The explanation calls a request outdated if RN_i[j] > n. That misses a
+//     request that has been executed already and would send the token to a site
+//     that does not want it. The rule RN = LN + 1 alone decides.
+//
+// The token is at site 1 at the beginning, and idle. Links need not keep order:
+// numbers tell outdated requests from current ones. Loss and duplication are
+// not tolerated.
+package suzukikasami
+
+import "dmebench/algorithms"
+
+const (
+	kindRequest algorithms.Kind = iota + 1 // Clock: sn
+	kindToken                              // Vec: LN[1..N], then Q
+)
+
+// Algorithm describes the algorithm of Suzuki and Kasami.
+func Algorithm() *algorithms.Algorithm {
+	return &algorithms.Algorithm{
+		Name:     "suzuki-kasami",
+		Title:    "Suzuki–Kasami",
+		Citation: "I. Suzuki, T. Kasami: A Distributed Mutual Exclusion Algorithm, ACM TOCS 3(4), 1985; textbook, section 9.11",
+		Class:    algorithms.Token,
+		Needs:    algorithms.Always(algorithms.Needs{Reliable: true}),
+		Kinds:    []string{"REQUEST", "TOKEN"},
+		Claims:   claims(),
+		// A token has up to 2N−1 elements.
+		ValidNodes: func(n int, _ algorithms.Options) error { return fits(n) },
+		Prepare: func(c algorithms.Config) (algorithms.System, error) {
+			return system{nodes: c.Nodes}, nil
+		},
+	}
+}
+
+type system struct{ nodes int }
+
+func (s system) Node(id algorithms.NodeID) algorithms.Node {
+	n := &site{
+		i: id, n: s.nodes,
+		rn: make([]uint64, s.nodes), seen: algorithms.MakeNodeSet(s.nodes),
+	}
+	if id == 1 {
+		n.token = newToken(s.nodes)
+	}
+	return n
+}
+
+type site struct {
+	i          algorithms.NodeID
+	n          int
+	rn         []uint64 // RN_i[j] is rn[j-1]
+	token      token    // nil while another site has it
+	requesting bool     // waiting for the token
+	executing  bool     // the CS
+
+	seen algorithms.NodeSet // scratch, empty between events: the members of Q
+}
+
+// Request is step (a), or (c) at the site that has the token.
+func (s *site) Request(out *algorithms.Outbox) {
+	if s.token != nil {
+		s.execute(out)
+		return
+	}
+	s.requesting = true
+	s.rn[s.i-1]++
+	out.Broadcast(algorithms.Message{Kind: kindRequest, Clock: s.rn[s.i-1]})
+}
+
+func (s *site) Receive(from algorithms.NodeID, m algorithms.Message, out *algorithms.Outbox) {
+	if m.Kind == kindRequest {
+		s.receiveRequest(from, m.Clock, out)
+	} else {
+		s.receiveToken(m.Vec, out)
+	}
+}
+
+// receiveRequest is step (b).
+func (s *site) receiveRequest(from algorithms.NodeID, sn uint64, out *algorithms.Outbox) {
+	if sn == 0 {
+		out.Refuse("REQUEST without a number")
+		return
+	}
+	s.rn[from-1] = max(s.rn[from-1], sn)
+	if s.token != nil && !s.executing && s.outstanding(from) {
+		s.pass(from, out)
+	}
+}
+
+// receiveToken is step (c).
+func (s *site) receiveToken(vec []uint64, out *algorithms.Outbox) {
+	t := token(vec)
+	switch {
+	case !s.requesting:
+		out.Refuse("TOKEN without a request")
+	case !t.wellFormed(s.n, s.i, &s.seen):
+		out.Refuse("TOKEN whose array or queue is malformed")
+	case t.ln(s.i)+1 != s.rn[s.i-1]:
+		out.Refuse("TOKEN that does not answer the pending request")
+	default:
+		s.token = t
+		s.requesting = false
+		s.execute(out)
+	}
+}
+
+func (s *site) execute(out *algorithms.Outbox) {
+	s.executing = true
+	out.Enter(algorithms.Stamp{})
+}
+
+// Release is steps (d), (e) and (f).
+func (s *site) Release(out *algorithms.Outbox) {
+	s.executing = false
+	s.token.setLN(s.i, s.rn[s.i-1]) // (d)
+
+	for _, j := range s.token.queue(s.n) { // (e)
+		s.seen.Add(algorithms.NodeID(j))
+	}
+	for j := algorithms.NodeID(1); int(j) <= s.n; j++ {
+		if s.outstanding(j) && !s.seen.Has(j) {
+			s.token = append(s.token, uint64(j))
+		}
+	}
+	s.seen.Clear()
+
+	if head := s.token.takeHead(s.n); head != algorithms.None { // (f)
+		s.pass(head, out)
+	}
+}
+
+// outstanding reports whether j has a request that has not been executed. The
+// site must have the token.
+func (s *site) outstanding(j algorithms.NodeID) bool { return s.rn[j-1] == s.token.ln(j)+1 }
+
+// pass hands the token over, and with it the memory that it lies in.
+func (s *site) pass(to algorithms.NodeID, out *algorithms.Outbox) {
+	out.Send(to, algorithms.Message{Kind: kindToken, Vec: s.token})
+	s.token = nil
+}
+
+func (s *site) State(v *algorithms.Visitor) {
+	v.Uints("RN", &s.rn)
+	v.Bool("requesting", &s.requesting)
+	v.Bool("executing", &s.executing)
+	// LN and Q, one after the other; empty without the token.
+	v.Uints("token", (*[]uint64)(&s.token))
+	if len(s.token) == 0 {
+		s.token = nil // as a loaded state leaves it
+	}
+}
+
+// QueueLength returns the length of the token's queue, 0 without the token.
+func (s *site) QueueLength() int { return max(0, len(s.token)-s.n) }

@@ -1,0 +1,179 @@
+package suzukikasami
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"dmebench/algorithms"
+	"dmebench/algorithms/conformance"
+)
+
+func newNet(t *testing.T, nodes int) *conformance.Net {
+	t.Helper()
+	net, err := conformance.New(Algorithm(), nodes, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return net
+}
+
+func at(net *conformance.Net, id algorithms.NodeID) *site { return net.Host(id).Node().(*site) }
+
+// Section 9.11, performance: no message where the site holds the idle token,
+// else N.
+func TestZeroOrNMessages(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	for _, n := range []int{1, 2, 3, 7, 16} {
+		net := newNet(t, n)
+		holder := algorithms.NodeID(1)
+		for range 100 {
+			id := algorithms.NodeID(1 + rng.IntN(n))
+			want := uint64(n)
+			if id == holder {
+				want = 0
+			}
+			got, err := net.Serve(id)
+			if err != nil || got != want {
+				t.Fatalf("N=%d: node %d, token at %d: %d messages, %v; want %d", n, id, holder, got, err, want)
+			}
+			holder = id
+		}
+	}
+}
+
+// A REQUEST that arrives after it has been served does not attract the token,
+// though RN_i[j] > n does not hold.
+func TestOutdatedRequest(t *testing.T) {
+	net := newNet(t, 3)
+	net.Request(2)
+	net.Deliver(2, 1, 0) // the token goes to node 2; the REQUEST to node 3 waits
+	net.Deliver(1, 2, 0)
+	net.Release(2)
+	net.Request(3)
+	net.Deliver(3, 2, 0)
+	net.Deliver(2, 3, 1) // the token overtakes the REQUEST
+	net.Release(3)
+	net.Deliver(2, 3, 0) // the REQUEST
+	if m := net.InFlight(3, 2); len(m) != 0 {
+		t.Fatalf("node 3 sends %+v to a site without a request", m)
+	}
+	if at(net, 3).token == nil || net.Refused() != 0 {
+		t.Error("the token does not rest at node 3")
+	}
+}
+
+// Step (b) must read the requester's element of LN: with the holder's own, the
+// request of node 3 would be lost as soon as the two differ.
+func TestStepBReadsTheRequestersElement(t *testing.T) {
+	net := newNet(t, 3)
+	for range 3 {
+		for _, id := range []algorithms.NodeID{2, 1} {
+			if _, err := net.Serve(id); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if _, err := net.Serve(3); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Steps (d) to (f): the queue is filled in the order of the sites' numbers, and
+// whoever is in it keeps the place.
+func TestQueue(t *testing.T) {
+	net := newNet(t, 5)
+	net.Request(1)
+	for _, id := range []algorithms.NodeID{4, 2} {
+		net.Request(id)
+	}
+	net.Settle()
+	net.Release(1)
+	if q := net.InFlight(1, 2)[0].Vec[5:]; len(q) != 1 || q[0] != 4 {
+		t.Fatalf("Q is %v, want 4 alone", q)
+	}
+	net.Settle()
+	net.Request(3)
+	net.Settle()
+	net.Release(2)
+	net.Request(2)
+	net.Settle()
+	net.Release(4)
+	net.Settle()
+	net.Release(3)
+	net.Settle()
+	var order []algorithms.NodeID
+	for _, e := range net.Entries {
+		order = append(order, e.Node)
+	}
+	want := []algorithms.NodeID{1, 2, 4, 3, 2}
+	if len(order) != len(want) {
+		t.Fatalf("entries %v, want %v", order, want)
+	}
+	for i := range want {
+		if order[i] != want[i] {
+			t.Fatalf("entries %v, want %v", order, want)
+		}
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		vec  []uint64
+	}{
+		{"no array", nil},
+		{"short array", []uint64{0, 0}},
+		{"no such site in the queue", []uint64{0, 0, 0, 4}},
+		{"no site in the queue", []uint64{0, 0, 0, 0}},
+		{"a site twice in the queue", []uint64{0, 0, 0, 3, 3}},
+		{"the receiver in the queue", []uint64{0, 0, 0, 2}},
+		{"a number that wraps round", []uint64{0, 0, 0, 1<<32 + 3}},
+		{"an older token", []uint64{0, 5, 0}},
+	} {
+		net := newNet(t, 3)
+		net.Request(2)
+		net.Host(2).Receive(1, &algorithms.Message{Kind: kindToken, Vec: c.vec})
+		if net.Refused() != 1 || len(net.Inside()) != 0 {
+			t.Errorf("%s: not refused", c.name)
+		}
+	}
+	net := newNet(t, 3)
+	net.Host(2).Receive(1, &algorithms.Message{Kind: kindToken, Vec: []uint64{0, 0, 0}})
+	net.Host(2).Receive(1, &algorithms.Message{Kind: kindRequest})
+	if net.Refused() != 2 {
+		t.Error("a token without a request, a REQUEST without a number: not refused")
+	}
+}
+
+func TestTooManyNodes(t *testing.T) {
+	if err := Algorithm().CheckNodes(algorithms.MaxVec/2+1, nil); err == nil {
+		t.Error("a token longer than a message is accepted")
+	}
+}
+
+// pingPong hands the token from site 1 to site 2 and back.
+func pingPong(a, b *site, out *algorithms.Outbox) {
+	for range 2 {
+		a.Request(out)
+		sn := out.Effects()[0].Msg.Clock
+		out.Reset()
+		b.Receive(a.i, algorithms.Message{Kind: kindRequest, Clock: sn}, out)
+		vec := out.Effects()[0].Msg.Vec
+		out.Reset()
+		a.Receive(b.i, algorithms.Message{Kind: kindToken, Vec: vec}, out)
+		out.Reset()
+		a.Release(out)
+		out.Reset()
+		a, b = b, a
+	}
+}
+
+func TestNoAllocationPerEvent(t *testing.T) {
+	sys := system{nodes: 64}
+	a, b := sys.Node(2).(*site), sys.Node(1).(*site)
+	var out algorithms.Outbox
+	pingPong(a, b, &out)
+	if got := testing.AllocsPerRun(100, func() { pingPong(a, b, &out) }); got != 0 {
+		t.Errorf("%v allocations for two entries", got)
+	}
+}

@@ -1,0 +1,92 @@
+// Package tokenring is the simple method of the textbook's Exercise 9.1
+// (Kshemkalyani and Singhal, Distributed Computing, chapter 9): all sites are
+// arranged in a logical ring, 1 → 2 → … → N → 1, and whoever has the one token
+// may execute the critical section. The token is at node 1 at the beginning.
+//
+// mode=perpetual is the exercise's method: the token circulates for ever
+// ([perpetual]). A site that needs it grabs it as it comes by, executes, and
+// dispatches it to the next site; any other dispatches it at once.
+//
+// mode=demand is for times in which nobody asks, when a token that circulates
+// is all that happens: the token rests where it was used last, until a REQUEST
+// that goes the other way round the ring reaches it ([demand]).
+//
+// Neither mode needs links that keep order. Loss and duplication are not
+// tolerated.
+package tokenring
+
+import "dmebench/algorithms"
+
+const (
+	kindToken   algorithms.Kind = iota + 1 // Num: in mode=perpetual, the finished sites it passed in a row
+	kindRequest                            // in mode=demand only
+)
+
+const optMode = "mode"
+
+// Algorithm describes the token ring.
+func Algorithm() *algorithms.Algorithm {
+	return &algorithms.Algorithm{
+		Name:     "token-ring",
+		Title:    "Token ring",
+		Citation: "A. D. Kshemkalyani, M. Singhal: Distributed Computing, Cambridge University Press 2008, chapter 9, Exercise 9.1",
+		Class:    algorithms.Token,
+		Needs:    algorithms.Always(algorithms.Needs{Reliable: true}),
+		Kinds:    []string{"TOKEN", "REQUEST"},
+		Options: []algorithms.Option{{
+			Name: optMode, Default: "perpetual", Values: "perpetual|demand",
+			Help: "whether the token circulates for ever or rests until a request reaches it",
+		}},
+		Perpetual: func(o algorithms.Options) bool { return o.Get(optMode) == "perpetual" },
+		Stepped:   map[string]string{optMode: "demand"},
+		Claims:    claims(),
+		Prepare: func(c algorithms.Config) (algorithms.System, error) {
+			return system{nodes: c.Nodes, onDemand: c.Options.Get(optMode) == "demand"}, nil
+		},
+	}
+}
+
+type system struct {
+	nodes    int
+	onDemand bool
+}
+
+func (s system) Node(id algorithms.NodeID) algorithms.Node {
+	place := place{n: s.nodes, next: s.next(id), previous: s.previous(id)}
+	if s.onDemand {
+		return &demand{place: place, token: id == 1}
+	}
+	return &perpetual{place: place, token: id == 1}
+}
+
+func (s system) next(id algorithms.NodeID) algorithms.NodeID {
+	if int(id) == s.nodes {
+		return 1
+	}
+	return id + 1
+}
+
+func (s system) previous(id algorithms.NodeID) algorithms.NodeID {
+	if id == 1 {
+		return algorithms.NodeID(s.nodes)
+	}
+	return id - 1
+}
+
+// Peers returns the next node, and with mode=demand also the previous one.
+func (s system) Peers(id algorithms.NodeID) []algorithms.NodeID {
+	next, previous := s.next(id), s.previous(id)
+	switch {
+	case s.nodes == 1:
+		return nil
+	case !s.onDemand || next == previous:
+		return []algorithms.NodeID{next}
+	}
+	return []algorithms.NodeID{min(next, previous), max(next, previous)}
+}
+
+// place is where a node is in the ring. Alone, it is next to itself.
+type place struct {
+	n              int
+	next, previous algorithms.NodeID
+}

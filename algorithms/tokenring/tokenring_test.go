@@ -1,0 +1,213 @@
+package tokenring
+
+import (
+	"testing"
+
+	"dmebench/algorithms"
+	"dmebench/algorithms/conformance"
+)
+
+func newNet(t *testing.T, nodes int, mode string) *conformance.Net {
+	t.Helper()
+	net, err := conformance.New(Algorithm(), nodes, map[string]string{optMode: mode})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return net
+}
+
+// With the token d hops behind the requester: d REQUESTs and d TOKENs.
+func TestDemandSerialCost(t *testing.T) {
+	for _, n := range []int{1, 2, 3, 8} {
+		net := newNet(t, n, "demand")
+		total := uint64(0)
+		for from := range n {
+			for to := range n {
+				if _, err := net.Serve(algorithms.NodeID(from + 1)); err != nil {
+					t.Fatal(err)
+				}
+				got, err := net.Serve(algorithms.NodeID(to + 1))
+				if want := uint64(2 * ((to - from + n) % n)); err != nil || got != want {
+					t.Errorf("N=%d: from %d to %d: %d messages, %v; want %d", n, from+1, to+1, got, err, want)
+				}
+				total += got
+			}
+		}
+		// Over all pairs, N−1 each.
+		if want := uint64(n * n * (n - 1)); total != want {
+			t.Errorf("N=%d: %d messages in all, want %d", n, total, want)
+		}
+	}
+}
+
+// A REQUEST stops at a site that has asked already: a burst costs one REQUEST
+// and one TOKEN for each hop.
+func TestDemandBurstCost(t *testing.T) {
+	const n = 6
+	net := newNet(t, n, "demand")
+	for id := algorithms.NodeID(1); id <= n; id++ {
+		net.Request(id)
+	}
+	for range n {
+		net.Settle()
+		net.Release(net.Inside()[0])
+	}
+	net.Settle()
+	if got := net.Sent(); got != 2*(n-1) {
+		t.Errorf("%d messages, want %d; %v", got, 2*(n-1), net.Err())
+	}
+}
+
+// In a ring of two a REQUEST may overtake the TOKEN before it.
+func TestDemandOvertaking(t *testing.T) {
+	net := newNet(t, 2, "demand")
+	net.Request(1)
+	net.Request(2)
+	net.Deliver(2, 1, 0)
+	net.Release(1)
+	net.Request(1)
+	net.Deliver(1, 2, 1) // the REQUEST
+	net.Deliver(1, 2, 0) // the TOKEN
+	net.Release(2)
+	net.Settle()
+	if in := net.Inside(); len(in) != 1 || in[0] != 1 || net.Refused() != 0 {
+		t.Errorf("%v inside, want node 1; %v", in, net.Err())
+	}
+}
+
+// Under saturation every hop of a perpetual token leads to an entry.
+func TestPerpetualSaturated(t *testing.T) {
+	const n = 5
+	net := newNet(t, n, "perpetual") // the token leaves node 1
+	for id := algorithms.NodeID(1); id <= n; id++ {
+		net.Request(id)
+	}
+	for k := range 4 * n {
+		net.DeliverOldest()
+		want := algorithms.NodeID((k+1)%n + 1)
+		if in := net.Inside(); len(in) != 1 || in[0] != want {
+			t.Fatalf("hop %d: %v inside, want node %d", k, in, want)
+		}
+		net.Release(want)
+		net.Request(want)
+	}
+}
+
+// The token circulates while anybody may still ask, and rests when nobody will.
+func TestPerpetualStops(t *testing.T) {
+	const n = 4
+	net := newNet(t, n, "perpetual")
+	hops := func(k int) (moved int) {
+		for range k {
+			if !net.DeliverOldest() {
+				break
+			}
+			moved++
+		}
+		return moved
+	}
+	if hops(10*n) != 10*n {
+		t.Fatal("the token came to rest before Stop")
+	}
+	for _, id := range []algorithms.NodeID{3, 1, 2} {
+		net.Host(id).Stop()
+		if hops(3*n) != 3*n {
+			t.Fatalf("the token came to rest before everybody was told to stop")
+		}
+	}
+	net.Request(4)
+	net.Host(4).Stop() // while its request is pending
+	hops(2 * n)
+	if in := net.Inside(); len(in) != 1 || in[0] != 4 {
+		t.Fatalf("%v inside, want node 4", in)
+	}
+	net.Release(4)
+	if moved := hops(10 * n); moved == 10*n || moved > n {
+		t.Errorf("the token moves %d hops after the last exit, want at most %d", moved, n)
+	}
+	if err := net.Err(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAlone(t *testing.T) {
+	for _, mode := range []string{"perpetual", "demand"} {
+		net := newNet(t, 1, mode)
+		for range 3 {
+			if got, err := net.Serve(1); err != nil || got != 0 {
+				t.Errorf("%s: %d messages, %v; want 0", mode, got, err)
+			}
+		}
+		net.Stop()
+		net.Settle()
+	}
+}
+
+func TestPeers(t *testing.T) {
+	for _, c := range []struct {
+		n    int
+		mode string
+		id   algorithms.NodeID
+		want []algorithms.NodeID
+	}{
+		{1, "perpetual", 1, nil},
+		{1, "demand", 1, nil},
+		{2, "demand", 1, []algorithms.NodeID{2}},
+		{4, "perpetual", 4, []algorithms.NodeID{1}},
+		{4, "demand", 4, []algorithms.NodeID{1, 3}},
+		{4, "demand", 1, []algorithms.NodeID{2, 4}},
+	} {
+		got := newNet(t, c.n, c.mode).Setting.System.(algorithms.Linked).Peers(c.id)
+		if len(got) != len(c.want) || len(got) > 0 && got[0] != c.want[0] || len(got) > 1 && got[1] != c.want[1] {
+			t.Errorf("N=%d %s: peers of %d: %v, want %v", c.n, c.mode, c.id, got, c.want)
+		}
+	}
+}
+
+// A stepped workload waits for silence, which mode=demand alone knows.
+func TestPerpetual(t *testing.T) {
+	a := Algorithm()
+	stepped, err := a.Resolve(a.Stepped)
+	if err != nil || a.Perpetual(stepped) {
+		t.Errorf("for a stepped workload %v, %v", stepped, err)
+	}
+	plain, err := a.Resolve(nil)
+	if err != nil || !a.Perpetual(plain) {
+		t.Errorf("by default %v, %v", plain, err)
+	}
+}
+
+func TestDuplicatesAreRefused(t *testing.T) {
+	ring := newNet(t, 3, "perpetual")
+	ring.Request(2)
+	ring.Deliver(1, 2, 0)
+	ring.Host(2).Receive(1, &algorithms.Message{Kind: kindToken})
+	onDemand := newNet(t, 3, "demand")
+	onDemand.Request(1)
+	onDemand.Request(2)
+	onDemand.Deliver(2, 1, 0)
+	onDemand.Host(1).Receive(2, &algorithms.Message{Kind: kindRequest})
+	if ring.Refused() != 1 || onDemand.Refused() != 1 {
+		t.Errorf("a second TOKEN: %d refused; a second REQUEST: %d refused; want 1 each", ring.Refused(), onDemand.Refused())
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	for _, c := range []struct {
+		name, mode string
+		from, to   algorithms.NodeID
+		kind       algorithms.Kind
+	}{
+		{"REQUEST in a perpetual ring", "perpetual", 4, 3, kindRequest},
+		{"TOKEN from the wrong side", "perpetual", 4, 3, kindToken},
+		{"TOKEN from the wrong side", "demand", 4, 3, kindToken},
+		{"TOKEN that was not asked for", "demand", 2, 3, kindToken},
+		{"REQUEST from the wrong side", "demand", 2, 3, kindRequest},
+	} {
+		net := newNet(t, 4, c.mode)
+		net.Host(c.to).Receive(c.from, &algorithms.Message{Kind: c.kind})
+		if net.Refused() != 1 {
+			t.Errorf("mode=%s: %s: not refused", c.mode, c.name)
+		}
+	}
+}
