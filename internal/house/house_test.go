@@ -1,0 +1,90 @@
+package house
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/tools/txtar"
+)
+
+func TestArchitecture(t *testing.T) {
+	m, err := load(os.DirFS("../.."), "dmebench")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A rule for a folder that is gone would keep nothing.
+	for _, folder := range []string{
+		"algorithms", "algorithms/catalog", "algorithms/conformance", "algorithms/quorum", "algorithms/ricartagrawala",
+		"transport", "transport/frame", "transport/tcp", "workload", "report", "internal/host", "internal/control",
+	} {
+		if len(m.pkgs[folder]) == 0 {
+			t.Errorf("there is no package in %s; has it moved? Then move its rule too", folder)
+		}
+	}
+	for _, v := range violations(m) {
+		t.Error(v)
+	}
+}
+
+// Each archive of testdata is a module. Lines of its comment that begin with
+// "want " are the violations that must be found, and no others.
+func TestRulesAreKept(t *testing.T) {
+	archives, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(archives) == 0 {
+		t.Fatalf("no archives: %v", err)
+	}
+	for _, name := range archives {
+		t.Run(strings.TrimSuffix(filepath.Base(name), ".txtar"), func(t *testing.T) {
+			archive, err := txtar.ParseFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			fsys, err := txtar.FS(archive)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m, err := load(fsys, "dmebench")
+			if err != nil {
+				t.Fatal(err)
+			}
+			var want []string
+			for line := range strings.Lines(string(archive.Comment)) {
+				if v, ok := strings.CutPrefix(line, "want "); ok {
+					want = append(want, strings.TrimSpace(v))
+				}
+			}
+			got := violations(m)
+			for _, v := range got {
+				if !slices.Contains(want, v) {
+					t.Errorf("found:     %s", v)
+				}
+			}
+			for _, v := range want {
+				if !slices.Contains(got, v) {
+					t.Errorf("not found: %s", v)
+				}
+			}
+		})
+	}
+}
+
+func TestMatch(t *testing.T) {
+	for _, c := range []struct {
+		pattern, folder string
+		want            bool
+	}{
+		{"algorithms", "algorithms", true},
+		{"algorithms", "algorithms/raymond", false},
+		{"algorithms/...", "algorithms", false},
+		{"algorithms/...", "algorithms/raymond", true},
+		{"algorithms/...", "algorithms/raymond/x", true},
+		{"algorithms/...", "algorithmsx/raymond", false},
+	} {
+		if match(c.pattern, c.folder) != c.want {
+			t.Errorf("%s, %s: not %v", c.pattern, c.folder, c.want)
+		}
+	}
+}

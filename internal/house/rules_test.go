@@ -1,0 +1,101 @@
+package house
+
+import (
+	"go/ast"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// importRule says what the packages of some folders may import of this module.
+type importRule struct {
+	of   []string
+	may  []string // nothing else; nil leaves it open
+	not  []string // not these
+	pure bool     // a pure state machine, or what one is made of
+}
+
+// importRules is the architecture: the first rule for a folder holds.
+var importRules = []importRule{
+	{of: []string{"algorithms"}, may: []string{}, pure: true},
+	{of: []string{"algorithms/quorum"}, may: []string{"algorithms"}, pure: true},
+	{of: []string{"algorithms/catalog"}, may: []string{"algorithms", "algorithms/..."}},
+	// The conformance suite runs nodes like every runtime.
+	{of: []string{"algorithms/conformance"}, may: []string{"algorithms", "internal/host"}},
+	// An algorithm: never another algorithm.
+	{of: []string{"algorithms/..."}, may: []string{"algorithms", "algorithms/quorum"}, pure: true},
+
+	{of: []string{"transport"}, may: []string{"algorithms"}},
+	// What transports have in common.
+	{of: []string{"transport/frame"}, may: []string{"algorithms", "transport"}},
+	{of: []string{"transport/..."}, may: []string{"algorithms", "transport", "transport/frame"}},
+
+	{of: []string{"workload"}, may: []string{"algorithms"}},
+	{of: []string{"report", "report/..."}, not: []string{
+		"transport", "transport/...", "workload", "algorithms/...",
+		"internal/worker", "internal/coordinator", "internal/control", "internal/sim",
+	}},
+	{of: []string{"internal/host"}, may: []string{"algorithms", "internal/record", "workload"}},
+}
+
+// natsUsers are the only packages that import NATS.
+var natsUsers = []string{"transport/nats", "internal/control"}
+
+const natsModules = "github.com/nats-io/"
+
+// Packages that nobody imports but the folders named: what is on top stays on
+// top.
+var importers = map[string][]string{
+	".": {"cmd/..."}, // package dmebench is for programs
+}
+
+// violations returns everything in m that breaks a rule, each with its place.
+func violations(m *module) []string {
+	var all []string
+	for _, folder := range slices.Sorted(maps.Keys(m.pkgs)) {
+		i := slices.IndexFunc(importRules, func(r importRule) bool { return matchAny(r.of, folder) })
+		for _, f := range m.pkgs[folder] {
+			report := func(at ast.Node, what string) { all = append(all, m.at(at)+": "+what) }
+			for _, s := range f.Imports {
+				checkEverywhere(m, folder, s, report)
+				if i >= 0 {
+					importRules[i].checkImport(m, folder, s, report)
+				}
+			}
+			if i >= 0 && importRules[i].pure {
+				checkPure(m, f, report)
+			}
+		}
+	}
+	return all
+}
+
+// checkEverywhere applies the rules that hold for every package.
+func checkEverywhere(m *module, folder string, s *ast.ImportSpec, report func(ast.Node, string)) {
+	p := importPath(s)
+	if strings.HasPrefix(p, natsModules) && !slices.Contains(natsUsers, folder) {
+		report(s, folder+" imports "+p+"; only "+strings.Join(natsUsers, " and ")+" may")
+	}
+	if target, ok := m.local(p); ok {
+		if who, ok := importers[target]; ok && !matchAny(who, folder) {
+			report(s, folder+" imports "+p+"; only "+strings.Join(who, " and ")+" may")
+		}
+	}
+}
+
+func (r importRule) checkImport(m *module, folder string, s *ast.ImportSpec, report func(ast.Node, string)) {
+	p := importPath(s)
+	target, ok := m.local(p)
+	switch {
+	case ok && r.may != nil && !matchAny(r.may, target):
+		may := "nothing of this module"
+		if len(r.may) > 0 {
+			may = strings.Join(r.may, ", ") + " of this module and nothing else"
+		}
+		report(s, folder+" imports "+p+"; it may import "+may)
+	case ok && matchAny(r.not, target):
+		report(s, folder+" imports "+p+"; it may not")
+	case !ok && r.pure && !standard(p):
+		report(s, folder+" imports "+p+"; it may import the standard library only")
+	}
+}
