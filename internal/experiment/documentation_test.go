@@ -1,0 +1,103 @@
+package experiment
+
+import (
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"dmebench/algorithms/catalog"
+	"dmebench/internal/run"
+)
+
+var (
+	yamlBlock = regexp.MustCompile("(?s)```yaml\n(.*?)```")
+	// keyRow is a row of a table of keys: the key first, an example last.
+	keyRow = regexp.MustCompile("(?m)^\\| `([a-z_]+)` \\|.*\\| `([^`]+)` \\|$")
+)
+
+// Every example of the documentation can be run as it is, and every key has one.
+func TestDocumentationExamples(t *testing.T) {
+	text, err := os.ReadFile("../../docs/experiments.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	try := func(example string) {
+		t.Helper()
+		f, err := Parse("example", []byte(whole(example)))
+		if err == nil {
+			f.Repetitions = 1
+			_, err = f.Expand(catalog.All(), nil)
+		}
+		if err != nil {
+			t.Errorf("%s\n%v", example, err)
+		}
+	}
+	for _, m := range yamlBlock.FindAllStringSubmatch(string(text), -1) {
+		try(m[1])
+	}
+	var keys []string
+	for _, m := range keyRow.FindAllStringSubmatch(string(text), -1) {
+		key, example := m[1], m[2]
+		keys = append(keys, key)
+		if !strings.Contains(example, key+":") {
+			t.Errorf("the example of %s does not use it: %s", key, example)
+		}
+		if strings.HasPrefix(example, "{") {
+			example = list(t, example) + ": [" + example + "]"
+		}
+		try(example)
+	}
+	for _, key := range knownKeys(t) {
+		if !slices.Contains(keys, key) {
+			t.Errorf("%s is not documented", key)
+		}
+	}
+}
+
+// whole completes an excerpt with what a file must have.
+func whole(excerpt string) string {
+	for _, line := range []string{"schema_version: 1", "name: example", "algorithms: [raymond]", "nodes: [7]"} {
+		key, _, _ := strings.Cut(line, ":")
+		if !strings.HasPrefix(excerpt, key+":") && !strings.Contains(excerpt, "\n"+key+":") {
+			excerpt = line + "\n" + excerpt
+		}
+	}
+	return excerpt
+}
+
+// list returns the list that an entry belongs to, by its name.
+func list(t *testing.T, entry string) string {
+	name := regexp.MustCompile(`name: ([a-z-]+)`).FindStringSubmatch(entry)
+	if name == nil {
+		t.Fatalf("%s has no name", entry)
+	}
+	if _, err := run.Catalog(catalog.All()).Lookup(name[1]); err == nil {
+		return "algorithms"
+	}
+	if _, err := run.LookupNetwork(name[1]); err == nil {
+		return "transports"
+	}
+	return "workloads"
+}
+
+// knownKeys asks the decoder for all keys that there are.
+func knownKeys(t *testing.T) []string {
+	var keys []string
+	for _, wrong := range []string{
+		"unknown: 1", "algorithms: [{unknown: 1}]", "transports: [{unknown: 1}]", "workloads: [{unknown: 1}]",
+	} {
+		_, err := Parse("example", []byte(whole(wrong)))
+		if err == nil {
+			t.Fatalf("accepted: %s", wrong)
+		}
+		_, known, ok := strings.Cut(err.Error(), "known here: ")
+		if !ok {
+			t.Fatalf("%s: %v", wrong, err)
+		}
+		known, _, _ = strings.Cut(known, "\n")
+		keys = append(keys, strings.Split(known, ", ")...)
+	}
+	return keys
+}

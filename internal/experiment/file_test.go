@@ -1,0 +1,212 @@
+package experiment
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/tools/txtar"
+
+	"dmebench/internal/run"
+)
+
+// TestFaults compares everything that the program says about faulty files, to
+// the letter.
+func TestFaults(t *testing.T) {
+	const path = "testdata/faults.txtar"
+	archive, err := txtar.ParseFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rewritten := &txtar.Archive{Comment: archive.Comment}
+	said := make(map[string]string)
+	for _, f := range archive.Files {
+		if name, ok := strings.CutSuffix(f.Name, ".says"); ok {
+			said[name] = string(f.Data)
+		}
+	}
+	for _, f := range archive.Files {
+		name, ok := strings.CutSuffix(f.Name, ".yaml")
+		if !ok {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			file, err := Parse(f.Name, f.Data)
+			if err == nil {
+				_, err = file.Expand(few(), nil)
+			}
+			if err == nil {
+				t.Fatal("nothing was wrong with it")
+			}
+			wantExit(t, err, run.ExitData)
+			got := err.Error() + "\n"
+			rewritten.Files = append(rewritten.Files, f, txtar.File{Name: name + ".says", Data: []byte(got)})
+			if !*update && got != said[name] {
+				t.Errorf("got\n%swant\n%s", got, said[name])
+			}
+		})
+	}
+	if *update {
+		if err := os.WriteFile(path, txtar.Format(rewritten), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Which transports, workloads and options there are is told by others; that it
+// is told, and of which entry, is told here.
+func TestUnknownNames(t *testing.T) {
+	f := parse(t, `
+schema_version: 1
+name: x
+algorithms: [maekawa]
+nodes: [3]
+transports: [tcp, carrier-pigeon, {name: tcp, set: {wings: 2}, label: slow}]
+workloads:
+  - saturated
+  - {name: saturate, set: {think: often}}
+`)
+	_, err := f.Expand(few(), nil)
+	wantExit(t, err, run.ExitData, "test.yaml has 4 faults:",
+		`test.yaml:6: transports, entry 2: unknown transport "carrier-pigeon"; there are `,
+		`test.yaml:6: transports, entry 3: unknown option "wings"; `,
+		`test.yaml:8: workloads, entry 1: unknown workload "saturated"; there are `,
+		`test.yaml:9: workloads, entry 2: think=often: `)
+}
+
+func TestParseReadsEveryKey(t *testing.T) {
+	f := parse(t, `
+schema_version: 1
+name: everything
+description: all keys
+algorithms: [ricart-agrawala, {name: maekawa, set: {quorum: grid}, label: on a grid, max_nodes: 7}]
+nodes: [3, 7]
+transports: [{name: sim, set: {fifo: false, t: 2ms}, label: unordered, max_nodes: 100}]
+workloads:
+  - {name: poisson, label: slow, cs: exp:1ms, rate: 0.5, duration: 3s, requests: 7}
+  - {name: hotspot, total_rate: 20, requests_per_node: 5, set: {hot: 2}}
+repetitions: 6
+seed: 42
+nodes_per_worker: 4
+warmup: 100
+stall_after: 30s
+allow_mismatch: true
+skip_invalid: true
+`)
+	f.Path, f.Text, f.lines, f.sizes = "", nil, nil, nil
+	want := File{
+		Name: "everything", Description: "all keys",
+		Algorithms: []Entry{
+			{Name: "ricart-agrawala", Label: "ricart-agrawala", Line: 5},
+			{Name: "maekawa", Label: "on a grid", Set: map[string]string{"quorum": "grid"}, MaxNodes: 7, Line: 5},
+		},
+		Nodes: []int{3, 7},
+		Transports: []Entry{
+			{Name: "sim", Label: "unordered", Set: map[string]string{"fifo": "false", "t": "2ms"}, MaxNodes: 100, Line: 7},
+		},
+		Workloads: []Workload{
+			{
+				Entry: Entry{Name: "poisson", Label: "slow", Line: 9},
+				CS:    "exp:1ms", Rate: 0.5, Duration: run.Duration(3 * time.Second), Requests: 7,
+			},
+			{
+				Entry:     Entry{Name: "hotspot", Label: "hotspot", Set: map[string]string{"hot": "2"}, Line: 10},
+				TotalRate: 20, RequestsPerNode: 5,
+			},
+		},
+		Repetitions: 6, Seed: 42, NodesPerWorker: 4, Warmup: "100",
+		StallAfter: run.Duration(30 * time.Second), AllowMismatch: true, SkipInvalid: true,
+	}
+	if !reflect.DeepEqual(f, want) {
+		t.Errorf("got  %+v\nwant %+v", f, want)
+	}
+}
+
+func TestParseDefaults(t *testing.T) {
+	f := parse(t, "schema_version: 1\nname: x\nalgorithms: [maekawa]\nnodes: [3]\n")
+	if f.Repetitions != 10 || f.Seed != 1 {
+		t.Errorf("%d repetitions from seed %d; want 10 from 1", f.Repetitions, f.Seed)
+	}
+	if len(f.Transports) != 1 || f.Transports[0].Label != "tcp" || len(f.Workloads) != 1 || f.Workloads[0].Label != "saturate" {
+		t.Errorf("transports %+v, workloads %+v; want tcp and saturate", f.Transports, f.Workloads)
+	}
+}
+
+func TestParseFollowsAliases(t *testing.T) {
+	f := parse(t, `
+schema_version: 1
+name: x
+algorithms: [{name: maekawa, set: &grid {quorum: grid}, label: a}, {name: maekawa, set: *grid, label: b}]
+nodes: [3]
+`)
+	if f.Algorithms[1].Set["quorum"] != "grid" {
+		t.Errorf("the alias was read as %v", f.Algorithms[1].Set)
+	}
+}
+
+// Entries that share a name are told apart by their settings.
+func TestLabelsOfNamesakes(t *testing.T) {
+	f := parse(t, `
+schema_version: 1
+name: x
+algorithms: [maekawa, {name: maekawa, set: {quorum: grid}}, {name: maekawa, label: mine}]
+nodes: [3]
+workloads:
+  - {name: poisson, total_rate: 50, duration: 1s}
+  - {name: poisson, total_rate: 100, duration: 1s, cs: 1ms}
+  - saturate
+`)
+	var got []string
+	for _, e := range f.Algorithms {
+		got = append(got, e.Label)
+	}
+	for _, w := range f.Workloads {
+		got = append(got, w.Label)
+	}
+	want := []string{
+		"maekawa", "maekawa quorum=grid", "mine",
+		"poisson total_rate=50 duration=1s", "poisson cs=1ms total_rate=100 duration=1s", "saturate",
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("labels %q; want %q", got, want)
+	}
+}
+
+func TestLoadMissingFile(t *testing.T) {
+	_, err := Load(filepath.Join(t.TempDir(), "none.yaml"))
+	wantExit(t, err, run.ExitNoInput, "none.yaml", "--file")
+}
+
+func FuzzParse(f *testing.F) {
+	archive, err := txtar.ParseFile("testdata/faults.txtar")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, a := range archive.Files {
+		f.Add(string(a.Data))
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		file, err := Parse("fuzz.yaml", []byte(text))
+		if err != nil {
+			if !strings.Contains(err.Error(), "fuzz.yaml:") {
+				t.Errorf("error %q names no line", err)
+			}
+			return
+		}
+		// What has been accepted can be expanded or says why not.
+		if file.Repetitions*len(file.Algorithms)*len(file.Nodes)*len(file.Transports)*len(file.Workloads) > 100 {
+			return
+		}
+		for _, n := range file.Nodes {
+			if n > 1000 {
+				return
+			}
+		}
+		if p, err := file.Expand(few(), func(string) ([]byte, error) { return nil, os.ErrNotExist }); err == nil && len(p.Cells) == 0 {
+			t.Error("an empty plan")
+		}
+	})
+}

@@ -1,0 +1,151 @@
+package experiment
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"dmebench/algorithms"
+	"dmebench/internal/run"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// few lists algorithms that resolve as real ones do and are never started.
+func few() run.Catalog {
+	prepare := func(c algorithms.Config) (algorithms.System, error) {
+		if file := c.Options["wall"]; file != "" {
+			if _, err := c.ReadFile(file); err != nil {
+				return nil, fmt.Errorf("wall=%s: %w", file, err)
+			}
+		}
+		return nil, nil
+	}
+	anything := func(string) error { return nil }
+	return run.Catalog{
+		{
+			Name: "ricart-agrawala", Needs: algorithms.Always(algorithms.Needs{Reliable: true}),
+			Prepare: prepare,
+		},
+		{
+			Name: "maekawa", Needs: algorithms.Always(algorithms.Needs{Reliable: true, FIFO: true}),
+			Options: []algorithms.Option{
+				{Name: "quorum", Default: "plane", Values: "plane|grid", Help: "how quorums are made"},
+				{Name: "wall", Values: "FILE", Help: "a file", Valid: anything},
+			},
+			ValidNodes: func(n int, opt algorithms.Options) error {
+				if opt.Get("quorum") == "plane" && n != 3 && n != 7 && n != 13 {
+					return fmt.Errorf("there is no plane of %d points; use 3, 7 or 13 nodes, or quorum=grid", n)
+				}
+				return nil
+			},
+			Prepare: prepare,
+		},
+		{
+			Name: "ricart-agrawala-broadcast", Prepare: prepare,
+			Needs: algorithms.Always(algorithms.Needs{Reliable: true, SequencedBroadcast: true}),
+		},
+		{
+			Name: "two-speed", Prepare: prepare, Needs: algorithms.Always(algorithms.Needs{}),
+			Options: []algorithms.Option{{Name: "t", Default: "1", Values: "1|2", Help: "clashes with the simulated network's"}},
+		},
+	}
+}
+
+func parse(t *testing.T, text string) File {
+	t.Helper()
+	f, err := Parse("test.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func expand(t *testing.T, text string) *Plan {
+	t.Helper()
+	p, err := parse(t, text).Expand(few(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// bench is a runner that obeys orders and remembers its runs.
+type bench struct {
+	mu   sync.Mutex
+	jobs []*run.Job
+
+	// answer decides what becomes of run i, counted from 0; nil lets all be ok.
+	answer func(i int, job *run.Job) (*run.Result, error)
+}
+
+func (b *bench) run(_ context.Context, job *run.Job) (*run.Result, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.jobs = append(b.jobs, job)
+	if b.answer != nil {
+		return b.answer(len(b.jobs)-1, job)
+	}
+	return resultOf(job, run.OK), nil
+}
+
+func resultOf(job *run.Job, status run.Status) *run.Result {
+	return &run.Result{
+		SchemaVersion: run.SchemaVersion, Status: status, Spec: job.Spec,
+		Algorithm: job.Spec.Algorithm, Nodes: job.Spec.Nodes, Seed: job.Spec.Seed,
+	}
+}
+
+// ticking returns a clock that advances by step at each reading.
+func ticking(step time.Duration) func() time.Time {
+	now := time.Date(2026, 11, 20, 12, 30, 5, 0, time.UTC)
+	return func() time.Time {
+		now = now.Add(step)
+		return now
+	}
+}
+
+func options(t *testing.T, b *bench) Options {
+	return Options{
+		Out: filepath.Join(t.TempDir(), "results"), Catalog: few(), Run: b.run,
+		Environment: map[string]string{"cpus": "2"}, Now: ticking(time.Second),
+	}
+}
+
+func wantExit(t *testing.T, err error, code int, texts ...string) {
+	t.Helper()
+	var refused *Error
+	if !errors.As(err, &refused) || refused.ExitCode() != code {
+		t.Fatalf("error %v; want one that ends with %d", err, code)
+	}
+	for _, text := range texts {
+		if !strings.Contains(err.Error(), text) {
+			t.Errorf("error %q does not say %q", err, text)
+		}
+	}
+}
+
+// golden compares got with a file and rewrites the file with -update.
+func golden(t *testing.T, path, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s: got\n%s\nwant\n%s", path, got, want)
+	}
+}

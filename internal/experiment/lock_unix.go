@@ -1,0 +1,49 @@
+//go:build linux || darwin || freebsd || netbsd || openbsd || dragonfly
+
+package experiment
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"dmebench/internal/run"
+)
+
+// lock keeps other sweeps away from root until release is called or the process
+// ends, however it ends. The file itself stays: removing it would let two
+// processes lock two files of one name.
+func lock(root string) (release func(), err error) {
+	path := filepath.Join(root, lockName)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return nil, unwritable(root, err)
+	}
+	if err := flock(f); err != nil {
+		holder, _ := io.ReadAll(io.LimitReader(f, 32))
+		f.Close()
+		if errors.Is(err, unix.EWOULDBLOCK) {
+			return nil, refuse(run.ExitUnavailable, "another sweep (process %s) writes to %s; wait for it, end it, or choose another folder with --out", strings.TrimSpace(string(holder)), root)
+		}
+		return nil, refuse(run.ExitUnavailable, "cannot lock %s: %w; choose a folder on a local disk with --out", path, err)
+	}
+	// For people only: the lock is not the number.
+	if err := f.Truncate(0); err == nil {
+		f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
+	}
+	return func() { f.Close() }, nil
+}
+
+func flock(f *os.File) error {
+	for {
+		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		if !errors.Is(err, unix.EINTR) {
+			return err
+		}
+	}
+}

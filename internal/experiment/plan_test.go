@@ -1,0 +1,228 @@
+package experiment
+
+import (
+	"fmt"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// The example of the documentation: three algorithms on three sizes under two
+// workloads, six times.
+const example = `
+schema_version: 1
+name: quickstart
+algorithms: [ricart-agrawala, {name: maekawa, set: {quorum: plane}}, {name: maekawa, set: {quorum: grid}, label: maekawa-grid}]
+nodes: [3, 7, 13]
+transports: [tcp]
+workloads: [{name: saturate, cs: 100us, requests_per_node: 50}, {name: poisson, total_rate: 200, cs: 100us, duration: 3s}]
+repetitions: 6
+seed: 1
+`
+
+func TestExpandExample(t *testing.T) {
+	p := expand(t, example)
+	if want := 3 * 3 * 1 * 2 * 6; len(p.Cells) != want {
+		t.Fatalf("%d cells; want %d", len(p.Cells), want)
+	}
+	hashes := make(map[string]bool)
+	for _, c := range p.Cells {
+		hashes[c.Hash] = true
+		if c.Spec.Workload == "saturate" && c.Spec.Requests != 50*c.Spec.Nodes {
+			t.Errorf("%s: %d requests; want 50 for each node", c, c.Spec.Requests)
+		}
+		if c.Spec.Workload == "poisson" && c.Spec.Requests != 0 {
+			t.Errorf("%s: %d requests; want no limit but the duration", c, c.Spec.Requests)
+		}
+		if want := uint64(1 + c.Repetition); c.Spec.Seed != want {
+			t.Errorf("%s: seed %d; want %d", c, c.Spec.Seed, want)
+		}
+		if !c.LinksMet {
+			t.Errorf("%s: TCP is said to lack something", c)
+		}
+	}
+	if len(hashes) != len(p.Cells) {
+		t.Errorf("%d hashes for %d cells", len(hashes), len(p.Cells))
+	}
+}
+
+func TestExpandOrder(t *testing.T) {
+	p := expand(t, `
+schema_version: 1
+name: x
+algorithms: [ricart-agrawala, maekawa]
+nodes: [7, 3]
+transports: [tcp, sim]
+repetitions: 2
+seed: 5
+`)
+	var got []string
+	for _, c := range p.Cells {
+		got = append(got, fmt.Sprintf("%d:%d %s %d %s", c.Repetition, c.Spec.Seed, c.Transport, c.Spec.Nodes, c.Label))
+	}
+	want := []string{
+		"0:5 tcp 7 ricart-agrawala", "0:5 tcp 7 maekawa", "0:5 tcp 3 ricart-agrawala", "0:5 tcp 3 maekawa",
+		"0:5 sim 7 ricart-agrawala", "0:5 sim 7 maekawa", "0:5 sim 3 ricart-agrawala", "0:5 sim 3 maekawa",
+		// The second repetition begins in the middle.
+		"1:6 sim 7 ricart-agrawala", "1:6 sim 7 maekawa", "1:6 sim 3 ricart-agrawala", "1:6 sim 3 maekawa",
+		"1:6 tcp 7 ricart-agrawala", "1:6 tcp 7 maekawa", "1:6 tcp 3 ricart-agrawala", "1:6 tcp 3 maekawa",
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+func TestMaxNodesLeavesOutLargerSystems(t *testing.T) {
+	p := expand(t, `
+schema_version: 1
+name: x
+algorithms: [ricart-agrawala, {name: maekawa, max_nodes: 3}]
+nodes: [3, 7, 1000]
+transports: [{name: tcp, max_nodes: 7}, sim]
+repetitions: 1
+`)
+	var got []string
+	for _, c := range p.Cells {
+		got = append(got, fmt.Sprintf("%s %d %s", c.Transport, c.Spec.Nodes, c.Label))
+	}
+	want := []string{
+		"tcp 3 ricart-agrawala", "tcp 3 maekawa", "tcp 7 ricart-agrawala",
+		"sim 3 ricart-agrawala", "sim 3 maekawa", "sim 7 ricart-agrawala", "sim 1000 ricart-agrawala",
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got %q; want %q", got, want)
+	}
+}
+
+func TestSkipInvalidLeavesOutWhatCannotRun(t *testing.T) {
+	p := expand(t, `
+schema_version: 1
+name: x
+algorithms: [maekawa, ricart-agrawala-broadcast, ricart-agrawala]
+nodes: [3, 6]
+workloads: [saturate, serial]
+repetitions: 1
+skip_invalid: true
+`)
+	var got []string
+	for _, c := range p.Cells {
+		got = append(got, fmt.Sprintf("%s %d %s", c.Workload, c.Spec.Nodes, c.Label))
+	}
+	want := []string{
+		"saturate 3 maekawa", "saturate 3 ricart-agrawala", "saturate 6 ricart-agrawala",
+		"serial 3 maekawa", "serial 3 ricart-agrawala", "serial 6 ricart-agrawala",
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got %q; want %q", got, want)
+	}
+	left := strings.Join(p.LeftOut, "\n")
+	if len(p.LeftOut) != 3 || !strings.Contains(left, "maekawa, 6 nodes, tcp: maekawa: there is no plane of 6 points") {
+		t.Errorf("left out:\n%s", left)
+	}
+}
+
+func TestAllowMismatch(t *testing.T) {
+	p := expand(t, `
+schema_version: 1
+name: x
+algorithms: [ricart-agrawala-broadcast, ricart-agrawala]
+nodes: [3]
+allow_mismatch: true
+`)
+	for _, c := range p.Cells {
+		if want := c.Label == "ricart-agrawala"; c.LinksMet != want {
+			t.Errorf("%s: links met: %v; want %v", c, c.LinksMet, want)
+		}
+	}
+}
+
+// A cell's hash is the name of its result. When this test fails, the results of
+// earlier versions can no longer be continued: change it only if that is meant.
+func TestHashIsStable(t *testing.T) {
+	cells := expand(t, example).Cells
+	got := []string{cells[0].Hash, cells[len(cells)-1].Hash}
+	want := []string{"70f2089bb289ce9b", "f6c21d268dbca2e7"}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("hashes %q; want %q", got, want)
+	}
+}
+
+// Equal cells have equal hashes, wherever they stand and however the file
+// writes them; different ones have different hashes.
+func TestHashIsIdentity(t *testing.T) {
+	const base = "schema_version: 1\nname: x\nalgorithms: [ricart-agrawala]\nnodes: [3]\nrepetitions: 1\n"
+	hash := func(text string) string {
+		t.Helper()
+		for _, c := range expand(t, text).Cells {
+			if c.Spec.Nodes == 3 && strings.HasPrefix(c.Spec.Algorithm, "ricart") {
+				return c.Hash
+			}
+		}
+		t.Fatal("no such cell")
+		return ""
+	}
+	want := hash(base)
+	for what, same := range map[string]string{
+		"another name":          strings.Replace(base, "name: x", "name: y", 1),
+		"defaults written out":  base + "transports: [{name: tcp, label: tcp}]\nworkloads: [{name: saturate, cs: 100us, requests_per_node: 100}]\nseed: 1\nwarmup: auto\nstall_after: 10s\nnodes_per_worker: 1\nallow_mismatch: false\n",
+		"others beside it":      strings.Replace(strings.Replace(base, "[ricart", "[maekawa, ricart", 1), "[3]", "[7, 3]", 1),
+		"settings as mapping":   strings.Replace(base, "[ricart-agrawala]", "[{name: ricart-agrawala, set: {}}]", 1),
+		"a limit it is within":  strings.Replace(base, "[ricart-agrawala]", "[{name: ricart-agrawala, max_nodes: 3}]", 1),
+		"a different file path": base + "# and a comment\n",
+	} {
+		if got := hash(same); got != want {
+			t.Errorf("%s: hash %s; want %s", what, got, want)
+		}
+	}
+	seen := map[string]string{want: "the original"}
+	for what, other := range map[string]string{
+		"label":           strings.Replace(base, "[ricart-agrawala]", "[{name: ricart-agrawala, label: ra}]", 1),
+		"transport":       base + "transports: [sim]\n",
+		"transport label": base + "transports: [{name: tcp, label: loopback}]\n",
+		"transport set":   base + "transports: [{name: sim, set: {t: 2ms}}]\n",
+		"workload":        base + "workloads: [serial]\n",
+		"workload label":  base + "workloads: [{name: saturate, label: heavy}]\n",
+		"workload set":    base + "workloads: [{name: saturate, set: {think: 1ms}}]\n",
+		"cs":              base + "workloads: [{name: saturate, cs: 1ms}]\n",
+		"requests":        base + "workloads: [{name: saturate, requests: 5}]\n",
+		"duration":        base + "workloads: [{name: saturate, duration: 1s}]\n",
+		"rate":            base + "workloads: [{name: poisson, rate: 1, requests: 5}]\n",
+		"total rate":      base + "workloads: [{name: poisson, total_rate: 1, requests: 5}]\n",
+		"seed":            base + "seed: 2\n",
+		"warm-up":         base + "warmup: 5\n",
+		"stall":           base + "stall_after: 5s\n",
+		"workers":         base + "nodes_per_worker: 3\n",
+		"mismatch":        base + "allow_mismatch: true\n",
+	} {
+		h := hash(other)
+		if with, ok := seen[h]; ok {
+			t.Errorf("another %s has the hash of %s", what, with)
+		}
+		seen[h] = what
+	}
+}
+
+// A file that a setting names is part of what a plan means.
+func TestPlanKnowsTheFilesItDependsOn(t *testing.T) {
+	plan := func(content string) string {
+		f := parse(t, "schema_version: 1\nname: x\nalgorithms: [{name: maekawa, set: {wall: w.txt}}]\nnodes: [3]\n")
+		p, err := f.Expand(few(), func(name string) ([]byte, error) {
+			if name != "w.txt" {
+				return nil, os.ErrNotExist
+			}
+			return []byte(content), nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(p.encode())
+	}
+	before := plan("a")
+	if again := plan("a"); again != before {
+		t.Error("the same file makes another plan")
+	}
+	if other := plan("b"); other == before {
+		t.Error("another file makes the same plan")
+	}
+}

@@ -1,0 +1,160 @@
+package experiment
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+
+	"dmebench/internal/run"
+)
+
+// quiet is how long a sweep that goes well says nothing where its output is not
+// a terminal.
+const quiet = 5 * time.Second
+
+// progress tells how far a sweep is and how long it will still take.
+type progress struct {
+	out      io.Writer
+	bar      *progressbar.ProgressBar // nil where the output is not a terminal
+	now      func() time.Time
+	last     time.Time
+	done     int
+	planned  int
+	todo     int
+	ran      int
+	estimate estimate
+}
+
+func newProgress(todo []Cell, planned, found int, opt Options) *progress {
+	p := &progress{
+		out: opt.Progress, now: opt.Now, planned: planned, done: found, todo: len(todo),
+		estimate: newEstimate(todo),
+	}
+	if found > 0 {
+		fmt.Fprintf(p.out, "%d of %d runs are there already\n", found, planned)
+	}
+	if opt.Interactive && len(todo) > 0 {
+		p.bar = progressbar.NewOptions(planned,
+			progressbar.OptionSetWriter(opt.Progress),
+			progressbar.OptionSetWidth(30),
+			progressbar.OptionShowCount(),
+			// Its own prediction takes all runs for equally long.
+			progressbar.OptionSetPredictTime(false),
+			progressbar.OptionSetElapsedTime(false),
+			progressbar.OptionShowDescriptionAtLineEnd(),
+		)
+		_ = p.bar.Set(found)
+	}
+	return p
+}
+
+// begins names the run that is under way.
+func (p *progress) begins(c Cell) {
+	if p.bar == nil {
+		return
+	}
+	text := c.String()
+	if left := p.estimate.left(); left > 0 {
+		text += ", about " + roundly(left) + " left"
+	}
+	p.bar.Describe(text)
+}
+
+// finished tells of one run. What did not go well always gets a line.
+func (p *progress) finished(c Cell, r *run.Result, took time.Duration) {
+	p.done++
+	p.ran++
+	p.estimate.add(c, took)
+	left := ""
+	if p.ran < p.todo {
+		left = ", about " + roundly(p.estimate.left()) + " left"
+	}
+	bad := r.Status != run.OK
+	line := fmt.Sprintf("%d/%d %s: %s in %s%s", p.done, p.planned, c, outcome(r), roundly(took), left)
+	if p.bar != nil {
+		if bad {
+			_ = p.bar.Clear()
+			fmt.Fprintln(p.out, line)
+		}
+		_ = p.bar.Set(p.done)
+		return
+	}
+	if now := p.now(); bad || p.ran == 1 || p.ran == p.todo || now.Sub(p.last) >= quiet {
+		fmt.Fprintln(p.out, line)
+		p.last = now
+	}
+}
+
+func (p *progress) end() {
+	if p.bar != nil {
+		_ = p.bar.Exit()
+		fmt.Fprintln(p.out)
+	}
+}
+
+func outcome(r *run.Result) string {
+	if r.Error != "" {
+		return fmt.Sprintf("%s (%s)", r.Status, r.Error)
+	}
+	return string(r.Status)
+}
+
+// roundly writes a duration with the precision that a person can use.
+func roundly(d time.Duration) string {
+	switch {
+	case d >= 10*time.Second:
+		return d.Round(time.Second).String()
+	case d >= time.Second:
+		return d.Round(100 * time.Millisecond).String()
+	}
+	return d.Round(time.Millisecond).String()
+}
+
+// estimate predicts from what each configuration has taken so far. A plan runs
+// all configurations once before it repeats any, so after the first repetition
+// every one is known.
+type estimate struct {
+	took map[int]time.Duration // in all, by configuration
+	runs map[int]int
+	todo map[int]int
+}
+
+func newEstimate(todo []Cell) estimate {
+	e := estimate{took: make(map[int]time.Duration), runs: make(map[int]int), todo: make(map[int]int)}
+	for _, c := range todo {
+		e.todo[c.config]++
+	}
+	return e
+}
+
+func (e *estimate) add(c Cell, took time.Duration) {
+	e.took[c.config] += took
+	e.runs[c.config]++
+	e.todo[c.config]--
+}
+
+// left is the sum over what is to come of the mean of its configuration, or of
+// all where there is none yet.
+func (e *estimate) left() time.Duration {
+	var total time.Duration
+	runs := 0
+	for i, n := range e.runs {
+		total += e.took[i]
+		runs += n
+	}
+	if runs == 0 {
+		return 0
+	}
+	mean := total / time.Duration(runs)
+	var left time.Duration
+	for i, n := range e.todo {
+		each := mean
+		if e.runs[i] > 0 {
+			each = e.took[i] / time.Duration(e.runs[i])
+		}
+		left += time.Duration(n) * each
+	}
+	return left
+}

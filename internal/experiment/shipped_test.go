@@ -1,0 +1,148 @@
+package experiment
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"dmebench/algorithms/catalog"
+	"dmebench/internal/run"
+	"dmebench/internal/sim"
+)
+
+var full = flag.Bool("full", false, "run the simulated part of the experiments that ship")
+
+const shipped = "../../experiments"
+
+// Every experiment that ships can be run as it is.
+func TestShippedExperimentsExpand(t *testing.T) {
+	paths, err := filepath.Glob(filepath.Join(shipped, "*.yaml"))
+	if err != nil || len(paths) < 2 {
+		t.Fatalf("found %q (%v)", paths, err)
+	}
+	for _, path := range paths {
+		f, err := Load(path)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if f.Name+".yaml" != filepath.Base(path) {
+			t.Errorf("%s is called %s", path, f.Name)
+		}
+		if f.Repetitions < 6 {
+			t.Errorf("%s: %d repetitions give no interval", path, f.Repetitions)
+		}
+		// Once is enough here: repetitions differ in their seed only.
+		f.Repetitions = 1
+		p, err := f.Expand(catalog.All(), nil)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if len(p.LeftOut) > 0 {
+			t.Errorf("%s leaves out %q", path, p.LeftOut)
+		}
+	}
+}
+
+// What the comments of quickstart.yaml promise.
+func TestQuickstartIsSmall(t *testing.T) {
+	f, err := Load(filepath.Join(shipped, "quickstart.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := f.Expand(catalog.All(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(p.Cells) != 180 {
+		t.Errorf("%d runs; want 180", len(p.Cells))
+	}
+	if most := slices.Max(f.Nodes); most > 13 {
+		t.Errorf("%d processes", most)
+	}
+	// At half a second for a run's start and end, the whole stays within two
+	// minutes as long as no workload lasts.
+	if least := leastTime(p.Cells); least > 10*time.Second {
+		t.Errorf("durations add up to %v", least)
+	}
+}
+
+const simulated = `
+schema_version: 1
+name: simulated
+algorithms: [centralized, ricart-agrawala, maekawa]
+nodes: [3, 7]
+transports: [{name: sim, set: {delay: exponential}}]
+workloads: [{name: saturate, requests_per_node: 5}, {name: serial, requests: 10}]
+repetitions: 2
+`
+
+// TestSimulatedSweep carries out real runs of real algorithms, twice: the same
+// file gives the same bytes.
+func TestSimulatedSweep(t *testing.T) {
+	opt := Options{Out: t.TempDir(), Catalog: catalog.All(), Run: sim.Run, Now: ticking(time.Second)}
+	first := sweep(t, simulated, opt)
+	if first.Counts[run.OK] != 24 || first.ExitCode() != run.ExitHeld {
+		t.Fatalf("summary %+v", first)
+	}
+	r, err := Open(first.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range r.Runs {
+		if x.Result.Entries != uint64(x.Result.Spec.Requests) || x.Result.Safety.Violations != 0 {
+			t.Errorf("%s on %d nodes: %d entries of %d", x.Label, x.Result.Nodes, x.Result.Entries, x.Result.Spec.Requests)
+		}
+	}
+	// Ricart-Agrawala's 2(N−1), exactly, has survived the way through the disk.
+	i := slices.IndexFunc(r.Runs, func(x Run) bool { return x.Label == "ricart-agrawala" && x.Result.Nodes == 7 })
+	if per := r.Runs[i].Result.Messages.PerCS; per == nil || *per != 12 {
+		t.Errorf("Ricart-Agrawala on 7 nodes: %v messages per CS; want 12", per)
+	}
+
+	opt.Fresh = true
+	second := sweep(t, simulated, opt)
+	for _, x := range r.Runs {
+		a, errA := os.ReadFile(cellPath(first.Dir, x.Hash))
+		b, errB := os.ReadFile(cellPath(second.Dir, x.Hash))
+		if errA != nil || errB != nil || !bytes.Equal(a, b) {
+			t.Errorf("%s on %d nodes differs between two sweeps (%v, %v)", x.Label, x.Result.Nodes, errA, errB)
+		}
+	}
+}
+
+// TestShippedSimulations runs what the experiments that ship simulate.
+func TestShippedSimulations(t *testing.T) {
+	if !*full {
+		t.Skip("needs -full")
+	}
+	f, err := Load(filepath.Join(shipped, "scaling.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Transports = slices.DeleteFunc(f.Transports, func(e Entry) bool { return e.Name != run.Sim })
+	slowest := make(map[string]time.Duration)
+	opt := Options{
+		Out: t.TempDir(), Catalog: catalog.All(), Progress: t.Output(),
+		Run: func(ctx context.Context, job *run.Job) (*run.Result, error) {
+			begun := time.Now()
+			r, err := sim.Run(ctx, job)
+			slowest[job.Spec.Algorithm] = max(slowest[job.Spec.Algorithm], time.Since(begun))
+			return r, err
+		},
+	}
+	s, err := Sweep(t.Context(), f, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.ExitCode() != run.ExitHeld {
+		t.Errorf("%s", s)
+	}
+	t.Logf("slowest runs: %v", slowest)
+}

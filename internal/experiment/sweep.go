@@ -1,0 +1,307 @@
+package experiment
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"dmebench/internal/run"
+)
+
+// DefaultOut is the folder below which results are kept.
+const DefaultOut = "results"
+
+// Runner carries out one run. It returns a result for every run that it
+// started; an error says that there is none. When ctx ends it returns soon.
+type Runner func(ctx context.Context, job *run.Job) (*run.Result, error)
+
+// Options are the circumstances of a sweep. Catalog and Run must be given;
+// everything else may be left zero.
+type Options struct {
+	Out     string // folder below which results are kept; "" is [DefaultOut]
+	Fresh   bool   // start anew although there are results of this file
+	DryRun  bool   // write the plan to Progress, and nothing to the disk
+	Catalog run.Catalog
+	Run     Runner
+
+	// Environment describes the machine; it is kept beside the results.
+	Environment map[string]string
+
+	// Progress is told how far the sweep is; nil for silence. On a terminal,
+	// which Interactive says, it is a bar.
+	Progress    io.Writer
+	Interactive bool
+
+	ReadFile func(string) ([]byte, error) // serves settings that name a file; nil is os.ReadFile
+	Now      func() time.Time             // nil is time.Now
+}
+
+func (o Options) withDefaults() Options {
+	if o.Out == "" {
+		o.Out = DefaultOut
+	}
+	if o.Progress == nil {
+		o.Progress = io.Discard
+	}
+	if o.ReadFile == nil {
+		o.ReadFile = os.ReadFile
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return o
+}
+
+// Summary is what a sweep came to.
+type Summary struct {
+	Dir         string             // of the results; "" where there is none yet
+	Planned     int                // runs of the plan
+	Found       int                // of these, there before
+	Ran         int                // carried out now
+	Counts      map[run.Status]int // of all that is there now
+	Interrupted bool
+
+	broken, unknown bool // a run would have ended with that exit code
+}
+
+// Missing returns how many runs have no result, or a failed one.
+func (s Summary) Missing() int {
+	return s.Planned - s.Counts[run.OK] - s.Counts[run.Violated] - s.Counts[run.Stalled]
+}
+
+// ExitCode is the code with which a sweep ends: of its worst run, wherever that
+// was carried out, now or before.
+func (s Summary) ExitCode() int {
+	switch {
+	case s.Interrupted:
+		return run.ExitInterrupted
+	case s.broken:
+		return run.ExitBroken
+	case s.unknown:
+		return run.ExitUnknown
+	}
+	return run.ExitHeld
+}
+
+func (s Summary) String() string {
+	var parts []string
+	for _, status := range []run.Status{run.OK, run.Violated, run.Stalled, run.Failed} {
+		if n := s.Counts[status]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, status))
+		}
+	}
+	if n := s.Missing() - s.Counts[run.Failed]; n > 0 {
+		parts = append(parts, fmt.Sprintf("%d not yet run", n))
+	}
+	text := fmt.Sprintf("%d runs: %s; results in %s", s.Planned, strings.Join(parts, ", "), s.Dir)
+	if s.Interrupted {
+		text = "interrupted; the same command continues. " + text
+	}
+	return text
+}
+
+func (s *Summary) count(c Cell, r *run.Result) {
+	s.Counts[r.Status]++
+	switch r.ExitCode(c.LinksMet) {
+	case run.ExitHeld:
+	case run.ExitBroken:
+		s.broken = true
+	default:
+		s.unknown = true
+	}
+}
+
+// Sweep carries out what is missing of an experiment. Results that are there
+// from an earlier sweep of the same file stand; failed ones are run again. A
+// run that is violated, stalled or failed does not end the sweep. The end of
+// ctx does: what is finished is kept, and the run in progress is not.
+//
+// An [Error] says that the sweep was refused, or that a result could not be
+// written. The summary counts what there is in either case.
+func Sweep(ctx context.Context, file File, opt Options) (Summary, error) {
+	opt = opt.withDefaults()
+	s := Summary{Counts: make(map[run.Status]int)}
+	plan, err := file.Expand(opt.Catalog, opt.ReadFile)
+	if err != nil {
+		return s, err
+	}
+	s.Planned = len(plan.Cells)
+	root := filepath.Join(opt.Out, file.Name)
+	if opt.DryRun {
+		return dryRun(root, plan, s, opt)
+	}
+	if err := os.MkdirAll(root, 0o755); err != nil {
+		return s, unwritable(root, err)
+	}
+	release, err := lock(root)
+	if err != nil {
+		return s, err
+	}
+	defer release()
+	if err := probe(root); err != nil {
+		return s, err
+	}
+	sweepTemporaries(root)
+
+	dir, err := choose(root, plan, opt)
+	if err != nil {
+		return s, err
+	}
+	s.Dir = dir
+	todo, err := missing(dir, plan, &s)
+	if err != nil {
+		return s, err
+	}
+	for _, line := range plan.LeftOut {
+		fmt.Fprintln(opt.Progress, "left out:", line)
+	}
+	return s, carryOut(ctx, dir, todo, &s, opt)
+}
+
+// choose returns the folder to write to: the latest one if it continues this
+// plan, else a new one.
+func choose(root string, plan *Plan, opt Options) (string, error) {
+	dir, err := latest(root)
+	if err != nil {
+		return "", err
+	}
+	if dir != "" && !opt.Fresh {
+		why := continues(dir, plan)
+		if why == "" {
+			cells := filepath.Join(dir, cellsName)
+			if err := probe(cells); err != nil {
+				return "", err
+			}
+			sweepTemporaries(dir)
+			sweepTemporaries(cells)
+			noteEnvironment(dir, opt)
+			return dir, nil
+		}
+		fmt.Fprintf(opt.Progress, "%s is left as it is: %s\n", dir, why)
+	}
+	return create(root, plan, opt.Environment, opt.Now())
+}
+
+// momentary is the property of an environment that never is the same twice.
+const momentary = "load_average"
+
+// noteEnvironment says so where results of two environments come together:
+// whether they may be compared is for a person to judge.
+func noteEnvironment(dir string, opt Options) {
+	var before map[string]string
+	if err := readJSON(filepath.Join(dir, environmentName), &before); err != nil {
+		fmt.Fprintln(opt.Progress, "warning:", err)
+		return
+	}
+	var differ []string
+	for _, m := range []map[string]string{before, opt.Environment} {
+		for key := range m {
+			if before[key] != opt.Environment[key] && key != momentary && !slices.Contains(differ, key) {
+				differ = append(differ, key)
+			}
+		}
+	}
+	slices.Sort(differ)
+	if len(differ) > 0 {
+		fmt.Fprintf(opt.Progress, "warning: %s was begun in another environment (%s); with --fresh all runs share one\n", dir, strings.Join(differ, ", "))
+	}
+}
+
+// missing returns the cells that have no result in dir, or a failed one, and
+// counts the others. dir may be "".
+func missing(dir string, plan *Plan, s *Summary) ([]Cell, error) {
+	if dir == "" {
+		return plan.Cells, nil
+	}
+	var todo []Cell
+	var bad corrupt
+	for _, c := range plan.Cells {
+		have, err := load(dir, c.Hash)
+		switch {
+		case err != nil:
+			bad.add(cellPath(dir, c.Hash), err)
+		case have == nil || have.Result.Status == run.Failed:
+			todo = append(todo, c)
+		default:
+			s.Found++
+			s.count(c, have.Result)
+		}
+	}
+	return todo, bad.err()
+}
+
+func carryOut(ctx context.Context, dir string, todo []Cell, s *Summary, opt Options) error {
+	progress := newProgress(todo, s.Planned, s.Found, opt)
+	defer progress.end()
+	for _, c := range todo {
+		if ctx.Err() != nil {
+			s.Interrupted = true
+			return nil
+		}
+		// Resolved once before; again now, so that only one job is in memory.
+		job, err := c.Spec.Resolve(opt.Catalog, opt.ReadFile)
+		if err != nil {
+			return refuse(run.ExitData, "%s: %w", c, err)
+		}
+		progress.begins(c)
+		begun := opt.Now()
+		result := carryOutOne(ctx, opt.Run, job)
+		// Whatever an interrupted run looks like, it was cut off; only a
+		// violation stays one.
+		if ctx.Err() != nil && result.Status != run.OK && result.Status != run.Violated {
+			s.Interrupted = true
+			return nil
+		}
+		if err := save(dir, c, result); err != nil {
+			return err
+		}
+		s.Ran++
+		s.count(c, result)
+		progress.finished(c, result, opt.Now().Sub(begun))
+	}
+	return nil
+}
+
+// carryOutOne makes a failed result of an error, so that the reason is on the
+// disk beside the others.
+func carryOutOne(ctx context.Context, runner Runner, job *run.Job) *run.Result {
+	r, err := runner(ctx, job)
+	if r == nil {
+		r = &run.Result{
+			SchemaVersion: run.SchemaVersion, Status: run.Failed, Error: "no result and no error",
+			Algorithm: job.Spec.Algorithm, Nodes: job.Spec.Nodes, Transport: job.Spec.Transport,
+			Workload: job.Spec.Workload, Seed: job.Spec.Seed,
+			Messages: run.Messages{ByKind: map[string]uint64{}},
+			Warnings: []string{}, Environment: map[string]string{},
+		}
+	}
+	if err != nil {
+		r.Error = err.Error()
+		if r.Status != run.Violated { // which no error undoes
+			r.Status = run.Failed
+		}
+	}
+	r.Spec = job.Spec // what the hash is of
+	return r
+}
+
+func dryRun(root string, plan *Plan, s Summary, opt Options) (Summary, error) {
+	dir, err := latest(root)
+	if err != nil {
+		return s, err
+	}
+	if dir != "" && (opt.Fresh || continues(dir, plan) != "") {
+		dir = ""
+	}
+	s.Dir = dir
+	todo, err := missing(dir, plan, &s)
+	if err != nil {
+		return s, err
+	}
+	return s, plan.write(opt.Progress, root, dir, todo)
+}

@@ -1,0 +1,290 @@
+package experiment
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"dmebench/internal/run"
+)
+
+const small = `
+schema_version: 1
+name: small
+algorithms: [ricart-agrawala, {name: maekawa, set: {quorum: grid}}]
+nodes: [3, 6]
+repetitions: 2
+`
+
+func sweep(t *testing.T, text string, opt Options) Summary {
+	t.Helper()
+	s, err := Sweep(t.Context(), parse(t, text), opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestSweepRunsEverythingOnce(t *testing.T) {
+	var b bench
+	opt := options(t, &b)
+	s := sweep(t, small, opt)
+	if s.Planned != 8 || s.Ran != 8 || s.Found != 0 || s.Missing() != 0 || s.ExitCode() != run.ExitHeld {
+		t.Errorf("summary %+v, exit %d", s, s.ExitCode())
+	}
+	if want := filepath.Join(opt.Out, "small", "2026-11-20T12-30-06Z"); s.Dir != want {
+		t.Errorf("results in %s; want %s", s.Dir, want)
+	}
+	if target, err := os.Readlink(filepath.Join(opt.Out, "small", "latest")); target != "2026-11-20T12-30-06Z" {
+		t.Errorf("latest leads to %q (%v)", target, err)
+	}
+	text, err := os.ReadFile(filepath.Join(s.Dir, "spec.yaml"))
+	if err != nil || string(text) != small {
+		t.Errorf("spec.yaml: %v\n%s", err, text)
+	}
+
+	r, err := Open(filepath.Join(opt.Out, "small"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := time.Date(2026, 11, 20, 12, 30, 6, 0, time.UTC); !r.Started.Equal(want) {
+		t.Errorf("begun at %v; want %v", r.Started, want)
+	}
+	if r.Dir != s.Dir || r.Planned != 8 || r.Missing != 0 || r.File.Name != "small" || r.Environment["cpus"] != "2" {
+		t.Errorf("read back %+v", r)
+	}
+	for i, c := range expand(t, small).Cells {
+		if !reflect.DeepEqual(b.jobs[i].Spec, c.Spec) {
+			t.Errorf("run %d was %+v; want %s", i, b.jobs[i].Spec, c)
+		}
+		got := r.Runs[i]
+		if got.Hash != c.Hash || got.Label != c.Label || got.Repetition != c.Repetition || !reflect.DeepEqual(got.Result.Spec, c.Spec) {
+			t.Errorf("result %d is %+v; want that of %s", i, got, c)
+		}
+	}
+	if s := sweep(t, small, opt); s.Ran != 0 || s.Found != 8 || len(b.jobs) != 8 {
+		t.Errorf("a second sweep ran %d, found %d", s.Ran, s.Found)
+	}
+}
+
+func TestSweepRepeatsOnlyWhatIsMissingOrFailed(t *testing.T) {
+	b := bench{answer: func(i int, job *run.Job) (*run.Result, error) {
+		switch i {
+		case 1:
+			return resultOf(job, run.Failed), nil
+		case 3:
+			return nil, errors.New("no worker would start")
+		case 4:
+			return resultOf(job, run.Violated), nil
+		case 5:
+			return resultOf(job, run.Stalled), nil
+		}
+		return resultOf(job, run.OK), nil
+	}}
+	opt := options(t, &b)
+	var out bytes.Buffer
+	opt.Progress = &out
+	s := sweep(t, small, opt)
+	want := map[run.Status]int{run.OK: 4, run.Failed: 2, run.Violated: 1, run.Stalled: 1}
+	if !reflect.DeepEqual(s.Counts, want) || s.Missing() != 2 || s.ExitCode() != run.ExitBroken {
+		t.Errorf("summary %+v, missing %d, exit %d", s, s.Missing(), s.ExitCode())
+	}
+	if !strings.Contains(out.String(), "failed (no worker would start)") {
+		t.Errorf("the error is not told:\n%s", &out)
+	}
+	r, err := Open(s.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Runs) != 8 || r.Missing != 2 || r.Runs[3].Result.Error != "no worker would start" {
+		t.Errorf("read back %d runs, %d missing", len(r.Runs), r.Missing)
+	}
+
+	plan := expand(t, small)
+	if err := os.Remove(cellPath(s.Dir, plan.Cells[6].Hash)); err != nil {
+		t.Fatal(err)
+	}
+	again := bench{}
+	opt.Run = again.run
+	s = sweep(t, small, opt)
+	var repeated []run.Spec
+	for _, j := range again.jobs {
+		repeated = append(repeated, j.Spec)
+	}
+	if want := []run.Spec{plan.Cells[1].Spec, plan.Cells[3].Spec, plan.Cells[6].Spec}; !reflect.DeepEqual(repeated, want) {
+		t.Errorf("repeated %+v; want %+v", repeated, want)
+	}
+	// What was violated stays so, although nothing of it was run now.
+	if s.Found != 5 || s.Ran != 3 || s.Missing() != 0 || s.ExitCode() != run.ExitBroken {
+		t.Errorf("summary %+v, exit %d", s, s.ExitCode())
+	}
+}
+
+func TestSweepExitCode(t *testing.T) {
+	broadcast := strings.Replace(small, "[ricart-agrawala,", "[ricart-agrawala-broadcast,", 1) + "allow_mismatch: true\n"
+	for _, test := range []struct {
+		name, text string
+		status     run.Status
+		only       string // the algorithm that meets with it
+		want       int
+	}{
+		{"ok", small, run.OK, "", run.ExitHeld},
+		{"failed", small, run.Failed, "maekawa", run.ExitUnknown},
+		{"violated", small, run.Violated, "maekawa", run.ExitBroken},
+		{"stalled over good links", small, run.Stalled, "maekawa", run.ExitBroken},
+		{"stalled over links that lack something", broadcast, run.Stalled, "ricart-agrawala-broadcast", run.ExitUnknown},
+		{"violated over links that lack something", broadcast, run.Violated, "ricart-agrawala-broadcast", run.ExitBroken},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			b := bench{answer: func(_ int, job *run.Job) (*run.Result, error) {
+				if job.Spec.Algorithm == test.only {
+					return resultOf(job, test.status), nil
+				}
+				return resultOf(job, run.OK), nil
+			}}
+			if s := sweep(t, test.text, options(t, &b)); s.ExitCode() != test.want {
+				t.Errorf("exit %d; want %d", s.ExitCode(), test.want)
+			}
+		})
+	}
+}
+
+func TestViolationOutweighsAnError(t *testing.T) {
+	b := bench{answer: func(_ int, job *run.Job) (*run.Result, error) {
+		return resultOf(job, run.Violated), errors.New("and then the worker died")
+	}}
+	if s := sweep(t, small, options(t, &b)); s.Counts[run.Violated] != 8 {
+		t.Errorf("counts %v", s.Counts)
+	}
+}
+
+func TestInterruptedSweepKeepsWhatIsFinished(t *testing.T) {
+	for _, cut := range []struct {
+		name   string
+		answer func(*run.Job) (*run.Result, error)
+		kept   int
+	}{
+		{"no result", func(*run.Job) (*run.Result, error) { return nil, context.Canceled }, 3},
+		{"a failed result", func(j *run.Job) (*run.Result, error) { return resultOf(j, run.Failed), nil }, 3},
+		{"a stalled result", func(j *run.Job) (*run.Result, error) { return resultOf(j, run.Stalled), nil }, 3},
+		{"a finished result", func(j *run.Job) (*run.Result, error) { return resultOf(j, run.OK), nil }, 4},
+	} {
+		t.Run(cut.name, func(t *testing.T) {
+			ctx, interrupt := context.WithCancel(t.Context())
+			b := bench{answer: func(i int, job *run.Job) (*run.Result, error) {
+				if i < 3 {
+					return resultOf(job, run.OK), nil
+				}
+				interrupt()
+				return cut.answer(job)
+			}}
+			opt := options(t, &b)
+			s, err := Sweep(ctx, parse(t, small), opt)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !s.Interrupted || s.ExitCode() != run.ExitInterrupted || s.Ran != cut.kept || len(b.jobs) != 4 {
+				t.Errorf("summary %+v, exit %d, %d runs begun", s, s.ExitCode(), len(b.jobs))
+			}
+			if r, err := Open(s.Dir); err != nil || len(r.Runs) != cut.kept || r.Missing != 8-cut.kept {
+				t.Errorf("read back %+v, %v", r, err)
+			}
+			rest := bench{}
+			opt.Run = rest.run
+			if s := sweep(t, small, opt); s.Found != cut.kept || len(rest.jobs) != 8-cut.kept {
+				t.Errorf("the next sweep found %d and ran %d", s.Found, len(rest.jobs))
+			}
+		})
+	}
+}
+
+func TestChangedFileAndFreshStartNewFolders(t *testing.T) {
+	var b bench
+	opt := options(t, &b)
+	first := sweep(t, small, opt)
+	changed := sweep(t, small+"# a comment is a change too\n", opt)
+	opt.Fresh = true
+	fresh := sweep(t, small+"# a comment is a change too\n", opt)
+	if first.Dir == changed.Dir || changed.Dir == fresh.Dir || len(b.jobs) != 24 {
+		t.Errorf("folders %s, %s, %s; %d runs", first.Dir, changed.Dir, fresh.Dir, len(b.jobs))
+	}
+	r, err := Open(filepath.Join(opt.Out, "small", "latest"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if filepath.Base(r.Dir) != filepath.Base(fresh.Dir) {
+		t.Errorf("latest is %s; want %s", r.Dir, fresh.Dir)
+	}
+	if r, err := Open(first.Dir); err != nil || len(r.Runs) != 8 {
+		t.Errorf("the first folder no longer reads: %v", err)
+	}
+}
+
+// Results of one file whose meaning has changed do not mix.
+func TestChangedMeaningStartsANewFolder(t *testing.T) {
+	text := strings.Replace(small, "set: {quorum: grid}", "set: {quorum: grid, wall: w.txt}", 1)
+	var b bench
+	opt := options(t, &b)
+	var out bytes.Buffer
+	opt.Progress = &out
+	content := "a"
+	opt.ReadFile = func(string) ([]byte, error) { return []byte(content), nil }
+	first := sweep(t, text, opt)
+	if again := sweep(t, text, opt); again.Dir != first.Dir {
+		t.Error("the same contents start a new folder")
+	}
+	content = "b"
+	if other := sweep(t, text, opt); other.Dir == first.Dir || other.Ran != 8 {
+		t.Error("other contents continue the old folder")
+	}
+	if !strings.Contains(out.String(), first.Dir+" is left as it is: ") {
+		t.Errorf("not told why:\n%s", &out)
+	}
+}
+
+func TestFoldersOfOneSecond(t *testing.T) {
+	var b bench
+	opt := options(t, &b)
+	opt.Fresh, opt.Now = true, ticking(0)
+	first, second := sweep(t, small, opt), sweep(t, small, opt)
+	if first.Dir == second.Dir {
+		t.Errorf("both write to %s", first.Dir)
+	}
+	if started(first.Dir).IsZero() || started(first.Dir) != started(second.Dir) {
+		t.Errorf("begun at %v and %v", started(first.Dir), started(second.Dir))
+	}
+}
+
+func TestSweepWarnsOfAnotherEnvironment(t *testing.T) {
+	b := bench{answer: func(_ int, job *run.Job) (*run.Result, error) { return resultOf(job, run.Failed), nil }}
+	opt := options(t, &b)
+	var out bytes.Buffer
+	opt.Progress = &out
+	for _, load := range []string{"0.5", "0.9"} { // never the same twice
+		opt.Environment = map[string]string{"cpus": "2", "load_average": load}
+		sweep(t, small, opt)
+	}
+	if strings.Contains(out.String(), "environment") {
+		t.Errorf("warned without a reason:\n%s", &out)
+	}
+	opt.Environment = map[string]string{"cpus": "64", "os": "plan9"}
+	sweep(t, small, opt)
+	if !strings.Contains(out.String(), "another environment (cpus, os)") {
+		t.Errorf("not warned:\n%s", &out)
+	}
+}
+
+func ExampleSummary_String() {
+	fmt.Println(Summary{
+		Dir: "results/quickstart/2026-11-20T12-30-05Z", Planned: 180, Interrupted: true,
+		Counts: map[run.Status]int{run.OK: 99, run.Failed: 1},
+	})
+	// Output: interrupted; the same command continues. 180 runs: 99 ok, 1 failed, 80 not yet run; results in results/quickstart/2026-11-20T12-30-05Z
+}
