@@ -119,10 +119,11 @@ func (h *Host) Release() {
 	if h.activity != Inside {
 		panic(fmt.Sprintf("host: node %d: Release while %v", h.id, h.activity))
 	}
-	h.setActivity(Idle)
 	h.node.Release(&h.out)
 	h.apply()
-	// Counted last: who sees the entry also sees the messages that ended it.
+	// Last: who sees the node idle, and the entry counted, has also seen the
+	// messages that ended it.
+	h.setActivity(Idle)
 	h.counters.Entries.Add(1)
 }
 

@@ -75,8 +75,9 @@ func (n *node) fire(e alarm.Event) {
 	case alarm.Timeout:
 		timer := algorithms.TimerID(e.Arg)
 		if n.timers[timer] == e.Arg>>8 {
-			n.disarm(timer)
+			delete(n.timers, timer)
 			n.proc.Timeout(timer)
+			n.proc.Counters().Timers.Add(^uint64(0)) // last: what the handler sent has been counted
 		}
 	}
 	n.settle()

@@ -1,0 +1,107 @@
+package coordinator
+
+import (
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"dmebench/algorithms"
+	"dmebench/algorithms/catalog"
+	"dmebench/internal/control"
+	"dmebench/internal/run"
+	"dmebench/internal/sharedpage"
+	"dmebench/internal/worker"
+)
+
+// TestMain lets the test binary become a worker, as the program itself does,
+// with some algorithms that misbehave on purpose; and a node of a bare ring.
+func TestMain(m *testing.M) {
+	switch {
+	case len(os.Args) == 2 && os.Args[1] == worker.Command:
+		os.Exit(worker.Main(testCatalog(), os.Stdin, os.Stderr))
+	case len(os.Args) == 2 && os.Args[1] == bareRingCommand:
+		os.Exit(bareRingNode(os.Stdin, os.Stdout))
+	}
+	// Workers that are built with the race detector would sleep a second each
+	// before they exit.
+	os.Setenv("GORACE", strings.TrimSpace(os.Getenv("GORACE")+" atexit_sleep_ms=0"))
+	os.Exit(m.Run())
+}
+
+func testCatalog() run.Catalog {
+	return append(catalog.All(), broken("eager", eager), broken("stingy", stingy), broken("panicking", panicking))
+}
+
+// broken describes an algorithm that gets one thing wrong.
+func broken(name string, request func(id algorithms.NodeID, out *algorithms.Outbox)) *algorithms.Algorithm {
+	return &algorithms.Algorithm{
+		Name: name, Title: name, Citation: "none: it is wrong on purpose", Class: algorithms.Permission, AsPublished: true,
+		Needs:   algorithms.Always(algorithms.Needs{Reliable: true}),
+		Kinds:   []string{"NUDGE"},
+		Prepare: func(algorithms.Config) (algorithms.System, error) { return brokenSystem{request}, nil },
+	}
+}
+
+// eager enters without asking anybody.
+func eager(_ algorithms.NodeID, out *algorithms.Outbox) { out.Enter(algorithms.Stamp{}) }
+
+// stingy never lets anybody in.
+func stingy(_ algorithms.NodeID, out *algorithms.Outbox) {
+	out.Broadcast(algorithms.Message{Kind: 1})
+}
+
+// panicking finds an invariant violated at node 2.
+func panicking(id algorithms.NodeID, out *algorithms.Outbox) {
+	if id == 2 {
+		panic("the invariant of this test does not hold")
+	}
+}
+
+type brokenSystem struct {
+	request func(algorithms.NodeID, *algorithms.Outbox)
+}
+
+func (s brokenSystem) Node(id algorithms.NodeID) algorithms.Node {
+	return &brokenNode{id: id, request: s.request}
+}
+
+type brokenNode struct {
+	id       algorithms.NodeID
+	request  func(algorithms.NodeID, *algorithms.Outbox)
+	received uint64
+}
+
+func (n *brokenNode) Request(out *algorithms.Outbox) { n.request(n.id, out) }
+func (n *brokenNode) Release(*algorithms.Outbox)     {}
+func (n *brokenNode) Receive(algorithms.NodeID, algorithms.Message, *algorithms.Outbox) {
+	n.received++
+}
+func (n *brokenNode) State(v *algorithms.Visitor) { v.Uint("received", &n.received) }
+
+// recording is the local launcher, which also remembers whom it started.
+type recording struct {
+	Local
+	mu    sync.Mutex
+	procs []Process
+}
+
+func (r *recording) Launch(boot control.Boot, page *sharedpage.Page, procs int) (Process, error) {
+	p, err := r.Local.Launch(boot, page, procs)
+	if err == nil {
+		r.mu.Lock()
+		r.procs = append(r.procs, p)
+		r.mu.Unlock()
+	}
+	return p, err
+}
+
+func (r *recording) pids() []int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var pids []int
+	for _, p := range r.procs {
+		pids = append(pids, p.PID())
+	}
+	return pids
+}

@@ -1,0 +1,341 @@
+package coordinator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"dmebench/internal/control"
+	"dmebench/internal/run"
+	"dmebench/internal/sim"
+)
+
+func resolve(t testing.TB, spec run.Spec) *run.Job {
+	t.Helper()
+	job, err := spec.Resolve(testCatalog(), os.ReadFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return job
+}
+
+// execute runs a job and makes sure that nothing of it is left behind.
+func execute(t *testing.T, ctx context.Context, spec run.Spec, opt Options) (*run.Result, error) {
+	t.Helper()
+	launcher, ok := opt.Launcher.(*recording)
+	if !ok {
+		launcher = &recording{}
+		opt.Launcher = launcher
+	}
+	result, err := Run(ctx, resolve(t, spec), opt)
+	for _, pid := range launcher.pids() {
+		if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) {
+			t.Errorf("worker process %d is still there (%v)", pid, err)
+		}
+	}
+	goleak.VerifyNone(t)
+	return result, err
+}
+
+func mustRun(t *testing.T, spec run.Spec) *run.Result {
+	t.Helper()
+	r, err := execute(t, t.Context(), spec, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Status != run.OK {
+		t.Fatalf("status %s: %s %v", r.Status, r.Error, r.FailedStderr)
+	}
+	return r
+}
+
+func TestRicartAgrawalaOverEightProcesses(t *testing.T) {
+	launcher := &recording{}
+	listening := -1
+	r, err := execute(t, t.Context(), run.Spec{Algorithm: "ricart-agrawala", Nodes: 8, Requests: 800}, Options{
+		Launcher: launcher,
+		Save: func(*run.Result) error {
+			for _, pid := range launcher.pids() {
+				if err := syscall.Kill(pid, 0); err != nil {
+					t.Errorf("worker %d was gone before the result was saved", pid)
+				}
+			}
+			listening = listeningSockets(t, launcher.pids())
+			return nil
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Status != run.OK || r.Entries != 800 || r.Requests != 800 {
+		t.Errorf("status %s, %d entries of %d requests", r.Status, r.Entries, r.Requests)
+	}
+	if r.Messages.PerCS == nil || *r.Messages.PerCS != 14 {
+		t.Errorf("messages per CS: %v", r.Messages.PerCS)
+	}
+	if r.Messages.Total != 11200 || r.Messages.ByKind["REQUEST"] != 5600 || r.Messages.ByKind["REPLY"] != 5600 || r.Wire.Frames != 11200 {
+		t.Errorf("messages: %+v, wire %+v", r.Messages, r.Wire)
+	}
+	if r.Safety.Violations != 0 || r.Safety.Checked != 800 || r.Safety.Method != "shared-page" {
+		t.Errorf("safety: %+v", r.Safety)
+	}
+	if r.Workers != 8 || len(launcher.pids()) != 8 {
+		t.Errorf("%d workers, %d processes", r.Workers, len(launcher.pids()))
+	}
+	if listening >= 0 && listening != 8 {
+		t.Errorf("%d listening sockets, want one for each of 8 processes", listening)
+	}
+	if r.Fairness.OutOfOrder != 0 {
+		t.Errorf("%d entries out of timestamp order", r.Fairness.OutOfOrder)
+	}
+	if r.T == nil || *r.T <= 0 || r.SyncDelay == nil || r.ResponseTime.Count != 800 {
+		t.Errorf("T %v, synchronization delay %v, response %v", r.T, r.SyncDelay, r.ResponseTime)
+	}
+}
+
+// Under isolated requests a real network and the simulated one must agree on
+// what every single entry cost.
+func TestSerialAgreesWithTheSimulation(t *testing.T) {
+	each := map[string]string{"requesters": "each"}
+	for _, c := range []struct {
+		algorithm string
+		nodes     int
+		set       map[string]string
+		per       float64 // per CS, where it is known exactly
+	}{
+		{"centralized", 8, each, 3 * 7.0 / 8},
+		{"ricart-agrawala", 5, nil, 8},
+		{"suzuki-kasami", 6, nil, -1},
+		{"raymond", 7, nil, -1},
+		{"raymond", 5, map[string]string{"tree": "line"}, -1},
+		{"token-ring", 5, nil, -1},
+		{"maekawa", 13, nil, 9},
+		{"maekawa", 31, nil, 15},
+		{"maekawa", 9, map[string]string{"quorum": "grid"}, 12},
+	} {
+		t.Run(fmt.Sprintf("%s-%d", c.algorithm, c.nodes), func(t *testing.T) {
+			spec := run.Spec{Algorithm: c.algorithm, Nodes: c.nodes, Workload: "serial", Requests: 4 * c.nodes, CS: "10us", Set: c.set}
+			real := mustRun(t, spec)
+			spec.Transport = run.Sim
+			simulated, err := sim.Run(t.Context(), resolve(t, spec))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !maps.Equal(real.Messages.PerEntry, simulated.Messages.PerEntry) || !maps.Equal(real.Messages.ByKind, simulated.Messages.ByKind) {
+				t.Errorf("over TCP %v %v, simulated %v %v", real.Messages.PerEntry, real.Messages.ByKind,
+					simulated.Messages.PerEntry, simulated.Messages.ByKind)
+			}
+			if !slices.Equal(real.Work.SentByNode, simulated.Work.SentByNode) {
+				t.Errorf("nodes sent over TCP %v, simulated %v", real.Work.SentByNode, simulated.Work.SentByNode)
+			}
+			if c.per >= 0 && *real.Messages.PerCS != c.per {
+				t.Errorf("%v messages per CS, want exactly %v", *real.Messages.PerCS, c.per)
+			}
+			if c.algorithm == "suzuki-kasami" {
+				for k := range real.Messages.PerEntry {
+					if k != "0" && k != fmt.Sprint(c.nodes) {
+						t.Errorf("an entry cost %s messages; 0 or N are possible", k)
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestEveryWorkload(t *testing.T) {
+	trace := t.TempDir() + "/trace.csv"
+	if err := os.WriteFile(trace, []byte("0,1\n0.001,2,0.0005\n0.001,3\n0.004,1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, spec := range []run.Spec{
+		{Workload: "saturate", Requests: 32, CS: "exp:50us"},
+		{Workload: "saturate", Requests: 32, Set: map[string]string{"think": "exp:1ms"}},
+		{Workload: "saturate", Duration: run.Duration(100 * time.Millisecond)},
+		{Workload: "saturate", Requests: 400, CS: "0"},
+		{Workload: "poisson", TotalRate: 400, Requests: 40},
+		{Workload: "poisson", Rate: 50, Duration: run.Duration(200 * time.Millisecond)},
+		{Workload: "hotspot", TotalRate: 400, Requests: 40, Set: map[string]string{"hot": "2", "share": "0.9"}},
+		{Workload: "burst", Requests: 32},
+		{Workload: "serial", Requests: 16},
+		{Workload: "trace", Set: map[string]string{"file": trace}},
+	} {
+		for _, algorithm := range []string{"suzuki-kasami", "token-ring"} {
+			spec := spec
+			spec.Algorithm, spec.Nodes = algorithm, 4
+			t.Run(algorithm+"-"+spec.Workload, func(t *testing.T) {
+				job := resolve(t, spec)
+				files := map[string][]byte{}
+				if b, err := os.ReadFile(trace); err == nil {
+					files[trace] = b
+				}
+				r, err := execute(t, t.Context(), spec, Options{Files: files})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if r.Status != run.OK || r.Safety.Violations != 0 {
+					t.Fatalf("status %s: %s %v", r.Status, r.Error, r.FailedStderr)
+				}
+				want := uint64(job.Plan.Requests())
+				if spec.Workload == "serial" {
+					want = 16
+				}
+				if want > 0 && r.Entries != want || r.Entries == 0 || r.Entries != r.Requests {
+					t.Errorf("%d entries of %d requests, want %d", r.Entries, r.Requests, want)
+				}
+			})
+		}
+	}
+}
+
+func TestSeveralNodesPerWorker(t *testing.T) {
+	r := mustRun(t, run.Spec{Algorithm: "maekawa", Nodes: 7, NodesPerWorker: 3, Requests: 70})
+	if r.Workers != 3 {
+		t.Errorf("%d workers, want 3 for 7 nodes, 3 each", r.Workers)
+	}
+	if r.Wire.Frames != r.Messages.Total {
+		t.Errorf("%d frames for %d messages: messages within a process must cross the network too", r.Wire.Frames, r.Messages.Total)
+	}
+}
+
+func TestOneNode(t *testing.T) {
+	r := mustRun(t, run.Spec{Algorithm: "ricart-agrawala", Nodes: 1, Requests: 10})
+	if *r.Messages.PerCS != 0 || r.T != nil {
+		t.Errorf("%v messages per CS, T %v", *r.Messages.PerCS, r.T)
+	}
+}
+
+func TestBrokenAlgorithmsAreFoundOut(t *testing.T) {
+	spec := run.Spec{Nodes: 3, Requests: 60, CS: "2ms", StallAfter: run.Duration(300 * time.Millisecond)}
+
+	spec.Algorithm = "eager"
+	r, err := execute(t, t.Context(), spec, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Status != run.Violated || r.Safety.Violations == 0 {
+		t.Errorf("nodes that enter at will: status %s, %d violations", r.Status, r.Safety.Violations)
+	}
+
+	spec.Algorithm = "stingy"
+	if r, err = execute(t, t.Context(), spec, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if r.Status != run.Stalled || !r.Liveness.Stalled || r.Liveness.Pending != 3 {
+		t.Errorf("nobody ever enters: status %s, %+v", r.Status, r.Liveness)
+	}
+	if len(r.Liveness.States) != 3 || !strings.Contains(strings.Join(r.Liveness.States, "\n"), "node 2 is requesting: received=2") {
+		t.Errorf("decoded states: %q", r.Liveness.States)
+	}
+
+	spec.Algorithm = "panicking"
+	if r, err = execute(t, t.Context(), spec, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if r.Status != run.Failed || !slices.Equal(r.FailedNodes, []int{2}) {
+		t.Errorf("node 2 panics: status %s, failed nodes %v, %s", r.Status, r.FailedNodes, r.Error)
+	}
+	if !strings.Contains(strings.Join(r.FailedStderr, "\n"), "the invariant of this test does not hold") {
+		t.Errorf("standard error of the failed worker: %q", r.FailedStderr)
+	}
+}
+
+// onFirstEntries returns a Progress function that calls act once, when the run
+// is under way.
+func onFirstEntries(act func()) func(entries, of uint64) {
+	var once sync.Once
+	return func(entries, _ uint64) {
+		if entries > 0 {
+			once.Do(act)
+		}
+	}
+}
+
+var long = run.Spec{Algorithm: "suzuki-kasami", Nodes: 5, Duration: run.Duration(time.Minute)}
+
+func TestAKilledWorkerEndsTheRun(t *testing.T) {
+	launcher := &recording{}
+	r, err := execute(t, t.Context(), long, Options{
+		Launcher: launcher,
+		Progress: onFirstEntries(func() { syscall.Kill(launcher.pids()[2], syscall.SIGKILL) }),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Status != run.Failed || !slices.Equal(r.FailedNodes, []int{3}) || !strings.Contains(r.Error, "node 3") {
+		t.Errorf("status %s, failed nodes %v: %s", r.Status, r.FailedNodes, r.Error)
+	}
+	if r.Entries == 0 || r.Messages.Total == 0 {
+		t.Errorf("what had been counted is lost: %d entries, %d messages", r.Entries, r.Messages.Total)
+	}
+	if r.ExitCode(true) != run.ExitUnknown {
+		t.Errorf("exit code %d", r.ExitCode(true))
+	}
+}
+
+func TestAWorkerThatHangsIsNamed(t *testing.T) {
+	launcher := &recording{}
+	spec := long
+	spec.StallAfter = run.Duration(500 * time.Millisecond)
+	r, err := execute(t, t.Context(), spec, Options{
+		Launcher: launcher,
+		Progress: onFirstEntries(func() { syscall.Kill(launcher.pids()[1], syscall.SIGSTOP) }),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Status != run.Failed || !slices.Equal(r.FailedNodes, []int{2}) {
+		t.Errorf("status %s, failed nodes %v: %s", r.Status, r.FailedNodes, r.Error)
+	}
+}
+
+func TestInterruptLeavesNothingBehind(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	r, err := execute(t, ctx, long, Options{Progress: onFirstEntries(cancel)})
+	if !errors.Is(err, context.Canceled) || r != nil {
+		t.Errorf("result %v, error %v", r, err)
+	}
+}
+
+func TestAPortInUseIsRefusedBeforeAnythingStarts(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	launcher := &recording{}
+	spec := long
+	spec.Listen = l.Addr().String()
+	_, err = execute(t, t.Context(), spec, Options{Launcher: launcher})
+	if !errors.Is(err, control.ErrListen) || len(launcher.pids()) > 0 {
+		t.Errorf("error %v, %d processes", err, len(launcher.pids()))
+	}
+}
+
+func TestAWorkerThatCannotStart(t *testing.T) {
+	r, err := Run(t.Context(), resolve(t, long), Options{Launcher: Local{Program: "/nonexistent/dmebench"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Status != run.Failed || !strings.Contains(r.Error, "cannot start worker 0") {
+		t.Errorf("status %s: %s", r.Status, r.Error)
+	}
+	r, err = Run(t.Context(), resolve(t, long), Options{Launcher: Local{Program: "/bin/false"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Status != run.Failed || len(r.FailedNodes) == 0 {
+		t.Errorf("status %s, failed nodes %v: %s", r.Status, r.FailedNodes, r.Error)
+	}
+}
