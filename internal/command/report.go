@@ -3,7 +3,6 @@ package command
 import (
 	"fmt"
 	"path/filepath"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -54,7 +53,7 @@ func (p *program) buildReport(dir, out string) error {
 // reportInput hands the report what it must not look up itself.
 func (p *program) reportInput(r *experiment.Results) report.Input {
 	in := report.Input{
-		Title: r.File.Name, SpecYAML: string(r.File.Text), Environment: r.Environment, Missing: r.Missing,
+		Title: r.File.Name, SpecYAML: string(r.File.Text), Environment: r.Environment, Missing: r.Missing, Started: r.Started,
 		Claims: func(name string) []algorithms.Claim {
 			a, err := p.catalog.Lookup(name)
 			if err != nil {
@@ -70,7 +69,6 @@ func (p *program) reportInput(r *experiment.Results) report.Input {
 			return algorithms.Setting{Nodes: spec.Nodes, Options: job.Options, System: job.System, E: job.Plan.MeanHold()}, true
 		},
 	}
-	in.Started, _ = time.Parse("2006-01-02T15-04-05Z", filepath.Base(r.Dir))
 	for _, x := range r.Runs {
 		in.Runs = append(in.Runs, report.Run{Label: x.Label, Repetition: x.Repetition + 1, Result: x.Result})
 	}

@@ -45,8 +45,9 @@ func (Local) Listen() string { return "127.0.0.1:0" }
 
 // Launch starts a worker as a child process.
 func (l Local) Launch(boot control.Boot, page *sharedpage.Page, procs int) (Process, error) {
-	program := l.Program
+	program, name := l.Program, filepath.Base(l.Program)
 	if program == "" {
+		name = os.Args[0]
 		var err error
 		if program, err = os.Executable(); err != nil {
 			return nil, fmt.Errorf("coordinator: cannot find this program to start workers from: %w", err)
@@ -57,7 +58,7 @@ func (l Local) Launch(boot control.Boot, page *sharedpage.Page, procs int) (Proc
 		return nil, err
 	}
 	p := &localProcess{cmd: exec.Command(program, worker.Command)}
-	p.cmd.Args[0] = filepath.Base(program)
+	p.cmd.Args[0] = name
 	p.cmd.Stderr = &p.tail
 	p.cmd.ExtraFiles = []*os.File{page.File()} // becomes descriptor 3
 	// A group of its own: Ctrl-C at the terminal reaches the coordinator alone,
