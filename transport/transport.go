@@ -18,8 +18,11 @@ type Transport interface {
 	// Addr returns the address at which other processes reach this one.
 	Addr() string
 
-	// Start makes the transport deliver frames to h. It may connect to the
-	// peers that the configuration names; others are connected on first use.
+	// Start makes the transport deliver frames to h, which may begin before
+	// Start returns: peers may be earlier. It may connect to the peers that
+	// the configuration names, which must have called Listen but not Start;
+	// others are connected on first use. It is called once. After an error
+	// the transport is still to be closed.
 	Start(book AddressBook, h Handler) error
 
 	// Send queues a frame from a local node to any node, also one of the same
@@ -29,6 +32,7 @@ type Transport interface {
 	//
 	// It returns an error that wraps ErrBacklog when the link has more queued
 	// than its bound, and ErrClosed after Close; either ends a run as failed.
+	// A frame to a process that is down, or has closed, is dropped silently.
 	Send(from, to algorithms.NodeID, frame []byte) error
 
 	// Flush hands everything that Send has queued to the network, as far as
@@ -39,7 +43,9 @@ type Transport interface {
 
 	// Close stops delivery, sends what is queued as far as the peers take it
 	// within a second or so, and frees everything. After it returns, the
-	// handler is not called again.
+	// handler is not called again. It waits for calls of the handler, so it
+	// must not be called from inside one, nor with a lock held that the
+	// handler takes. Further calls wait for the first and do nothing.
 	Close() error
 
 	// Counters returns what has been counted so far.
@@ -57,11 +63,13 @@ type Broadcaster interface {
 type Handler interface {
 	// Frame delivers a frame for a local node. b is valid during the call.
 	// Frames of one pair of nodes are delivered one after the other, those of
-	// different pairs perhaps at the same time. Frame may call Send.
+	// different pairs perhaps at the same time. Frame may call Send. While it
+	// runs, other frames of the same process may have to wait.
 	Frame(from, to algorithms.NodeID, b []byte)
 
 	// Down says that the process that hosts peer can no longer be reached.
-	// It is called once for each node of that process, never because of Close.
+	// It is called once for each node of that process, never because of Close,
+	// here or there, and never from inside Send or Flush.
 	Down(peer algorithms.NodeID, err error)
 }
 

@@ -1,12 +1,269 @@
-// Package tcp is written elsewhere right now.
 package tcp
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
 
+	"dmebench/algorithms"
 	"dmebench/transport"
 )
 
+// Guarantees is what this transport promises.
 var Guarantees = transport.Guarantees{Reliable: true, FIFO: true}
 
-func Listen(c transport.Config) (transport.Transport, error) { return nil, errors.New("soon") }
+const (
+	userTimeout = 10 * time.Second // data unacknowledged for so long: the peer is dead
+	dials       = 32               // connections being made at a time
+)
+
+// limits are bounds that tests narrow.
+type limits struct {
+	backlog   int           // bytes queued on a link
+	strangers int           // connections that have not shaken hands
+	patience  time.Duration // what each of them has at least when there are too many
+	handshake time.Duration // for the listener's half
+	connect   time.Duration // for a dial with its handshake and further tries
+	grace     time.Duration // for delivering what a dead process had sent
+	drain     time.Duration // for the peers to take what is queued at Close
+}
+
+func defaultLimits() limits {
+	return limits{
+		backlog:   transport.MaxBacklog,
+		strangers: 256, patience: 500 * time.Millisecond, handshake: 5 * time.Second,
+		connect: 10 * time.Second, grace: time.Second, drain: time.Second,
+	}
+}
+
+var errClosed = fmt.Errorf("tcp: %w", transport.ErrClosed)
+
+// Transport is a [transport.Transport] over TCP.
+type Transport struct {
+	config   transport.Config
+	limits   limits
+	listener net.Listener
+	door     *door
+
+	top     atomic.Pointer[topology] // nil before Start
+	handler transport.Handler        // set before started is closed
+	started chan struct{}
+
+	dirty   dirtyList
+	dialing chan struct{} // a place for each dial under way
+
+	ctx     context.Context // ended when Close gives up waiting
+	cancel  context.CancelFunc
+	closed  chan struct{} // closed when Close begins
+	closing atomic.Bool   // set when Close begins; changes under mu
+	close   func()        // once
+	running sync.WaitGroup
+
+	mu       sync.Mutex // guards what follows, and the fates of processes; no other lock is taken under it
+	begun    bool
+	links    []*link
+	inbounds []*inbound
+
+	received, refusedConns, refusedFrames atomic.Uint64
+}
+
+var _ transport.Transport = (*Transport)(nil)
+
+// Listen opens a transport: it has an address and accepts connections, but
+// delivers nothing before Start. c.Listen should name an address at which the
+// other processes can reach this one.
+func Listen(c transport.Config) (*Transport, error) { return listen(c, defaultLimits()) }
+
+func listen(c transport.Config, l limits) (*Transport, error) {
+	if err := check(&c); err != nil {
+		return nil, err
+	}
+	lc := net.ListenConfig{KeepAlive: -1}
+	listener, err := lc.Listen(context.Background(), "tcp", c.Listen)
+	if err != nil {
+		return nil, fmt.Errorf("tcp: listen: %w", err)
+	}
+	t := &Transport{
+		config: c, limits: l, listener: listener,
+		door:    newDoor(l.strangers, l.patience),
+		started: make(chan struct{}),
+		closed:  make(chan struct{}),
+		dialing: make(chan struct{}, dials),
+	}
+	t.config.Local = slices.Sorted(slices.Values(c.Local))
+	t.ctx, t.cancel = context.WithCancel(context.Background())
+	t.close = sync.OnceFunc(t.shutDown)
+	t.running.Go(t.accept)
+	return t, nil
+}
+
+func check(c *transport.Config) error {
+	var errs []error
+	if c.Key == [transport.KeySize]byte{} {
+		errs = append(errs, errors.New("tcp: the run's key is zero; draw a random one"))
+	}
+	if len(c.Local) == 0 {
+		errs = append(errs, errors.New("tcp: no node lives in this process"))
+	}
+	for _, id := range slices.Concat(c.Local, c.Peers) {
+		if id < 1 || uint64(id) > uint64(max(c.Nodes, 0)) {
+			errs = append(errs, fmt.Errorf("tcp: node %d is not one of the run's 1 to %d", id, c.Nodes))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Addr returns the address that the transport listens on.
+func (t *Transport) Addr() string { return t.listener.Addr().String() }
+
+// Start takes the address book, connects to the configuration's peers and
+// begins to deliver frames, which may be before it returns. It fails if one of
+// the peers cannot be reached; the transport is then still to be closed.
+func (t *Transport) Start(book transport.AddressBook, h transport.Handler) error {
+	top, err := newTopology(book, &t.config)
+	if err != nil {
+		return err
+	}
+	t.mu.Lock()
+	if t.begun || t.closing.Load() {
+		t.mu.Unlock()
+		return errors.New("tcp: Start of a transport that has been started or closed")
+	}
+	t.begun = true
+	t.handler = h
+	t.top.Store(top)
+	close(t.started)
+	t.mu.Unlock()
+
+	peers := make(map[*process]bool)
+	for _, id := range t.config.Peers {
+		peers[top.at(id)] = true
+	}
+	results := make(chan error, len(peers))
+	for p := range peers {
+		if _, err := t.openLink(p, func(err error) { results <- err }); err != nil {
+			results <- err
+		}
+	}
+	var errs []error
+	for range peers {
+		if err := <-results; err != nil {
+			errs = append(errs, err)
+		}
+	}
+	const shown = 4 // of perhaps a thousand that are alike
+	if more := len(errs) - shown; more > 0 {
+		errs = append(errs[:shown], fmt.Errorf("tcp: %d more peers could not be reached", more))
+	}
+	return errors.Join(errs...)
+}
+
+// openLink returns the link to p, and makes it where there is none. report is
+// called when the connection is there or has failed; it must not wait.
+func (t *Transport) openLink(p *process, report func(error)) (*link, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closing.Load() {
+		return nil, errClosed
+	}
+	if l := p.link.Load(); l != nil {
+		// Whoever asked for the connection gets what it needs: a link that
+		// queues until the connection is there, and Down if it never is.
+		report(nil)
+		return l, nil
+	}
+	l := newLink(t, p)
+	if p.fate != alive {
+		l.gone = true
+		l.cancel()
+		report(nil)
+	} else {
+		t.running.Go(func() { l.run(report) })
+	}
+	t.links = append(t.links, l)
+	p.link.Store(l)
+	return l, nil
+}
+
+// Send queues a frame; see [transport.Transport]. Frames to a process that has
+// died or left are dropped without an error.
+func (t *Transport) Send(from, to algorithms.NodeID, b []byte) error {
+	top := t.top.Load()
+	switch {
+	case t.closing.Load():
+		return errClosed
+	case top == nil:
+		return errors.New("tcp: Send before Start")
+	case top.at(from) != top.self:
+		return fmt.Errorf("tcp: node %d does not live in this process and cannot send from here", from)
+	case len(b) > transport.MaxFrame:
+		return fmt.Errorf("tcp: frame of %d bytes from node %d to node %d, at most %d allowed: %w",
+			len(b), from, to, transport.MaxFrame, transport.ErrFrameTooLarge)
+	}
+	p := top.at(to)
+	if p == nil {
+		return fmt.Errorf("tcp: no node %d in this run", to)
+	}
+	l := p.link.Load()
+	if l == nil {
+		var err error
+		if l, err = t.firstUse(p); err != nil {
+			return err
+		}
+	}
+	return l.send(from, to, b)
+}
+
+func (t *Transport) firstUse(p *process) (*link, error) {
+	return t.openLink(p, func(err error) {
+		if err != nil {
+			t.lostLink(p, err)
+		}
+	})
+}
+
+// Flush writes what is queued as far as the sockets take it at once. It does
+// not wait, and does not report lost peers: Handler.Down does.
+func (t *Transport) Flush() error {
+	if t.closing.Load() {
+		return errClosed
+	}
+	t.flush()
+	return nil
+}
+
+func (t *Transport) flush() {
+	for l := t.dirty.take(); l != nil; {
+		next := l.next // before flush: l may enter the list anew
+		l.flush()
+		l = next
+	}
+}
+
+// Counters returns what has been counted so far.
+func (t *Transport) Counters() transport.Counters {
+	c := transport.Counters{
+		Received:      t.received.Load(),
+		RefusedConns:  t.refusedConns.Load(),
+		RefusedFrames: t.refusedFrames.Load(),
+	}
+	t.mu.Lock()
+	links := t.links
+	t.mu.Unlock()
+	for _, l := range links {
+		l.mu.Lock()
+		l.noteBacklog()
+		c = c.Plus(l.counters)
+		l.mu.Unlock()
+	}
+	return c
+}
+
+func (t *Transport) self() *process { return t.top.Load().self }
+
+func (t *Transport) isLocal(id algorithms.NodeID) bool { return slices.Contains(t.config.Local, id) }

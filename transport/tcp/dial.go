@@ -1,0 +1,89 @@
+package tcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"syscall"
+	"time"
+)
+
+// connect dials a process and shakes hands with it. A listener that had no
+// place at its door is tried again; a refusal is final, since every process
+// listens before the address book is known.
+func (t *Transport) connect(ctx context.Context, to *process) (*net.TCPConn, error) {
+	select {
+	case t.dialing <- struct{}{}:
+		defer func() { <-t.dialing }()
+	case <-ctx.Done():
+		return nil, fmt.Errorf("tcp: dial %v: %w", to, context.Cause(ctx))
+	}
+	ctx, cancel := context.WithTimeout(ctx, t.limits.connect)
+	defer cancel()
+	for pause := 5 * time.Millisecond; ; pause = min(2*pause, 500*time.Millisecond) {
+		conn, err := t.connectOnce(ctx, to)
+		switch {
+		case err == nil:
+			return conn, nil
+		case errors.Is(err, syscall.ECONNREFUSED):
+			return nil, fmt.Errorf("tcp: dial %v: %w; is its worker running?", to, err)
+		case !errors.Is(err, errUnanswered) || ctx.Err() != nil:
+			return nil, fmt.Errorf("tcp: dial %v: %w", to, err)
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return nil, fmt.Errorf("tcp: dial %v: %w", to, err)
+		}
+	}
+}
+
+func (t *Transport) connectOnce(ctx context.Context, to *process) (*net.TCPConn, error) {
+	dialer := net.Dialer{KeepAlive: -1}
+	c, err := dialer.DialContext(ctx, "tcp", to.addr)
+	if err != nil {
+		return nil, err
+	}
+	conn := c.(*net.TCPConn)
+	deadline, _ := ctx.Deadline()
+	conn.SetDeadline(deadline)
+	stop := context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
+	err = introduce(conn, &t.config.Key, t.config.Local[0], to.nodes[0])
+	if !stop() && err == nil {
+		err = context.Cause(ctx)
+	}
+	if err == nil {
+		err = prepare(conn)
+	}
+	if err != nil {
+		abort(conn)
+		return nil, err
+	}
+	return conn, nil
+}
+
+// prepare sets up an authenticated connection.
+func prepare(conn *net.TCPConn) error {
+	// Probes find a host that vanished while nothing was under way. On
+	// loopback that cannot happen, and the probes of a full mesh would disturb
+	// what is measured.
+	remote, ok := conn.RemoteAddr().(*net.TCPAddr)
+	probe := net.KeepAliveConfig{
+		Enable: ok && !remote.IP.IsLoopback(),
+		Idle:   5 * time.Second, Interval: 2 * time.Second, Count: 3,
+	}
+	return errors.Join(
+		conn.SetDeadline(time.Time{}),
+		conn.SetNoDelay(true),
+		conn.SetKeepAliveConfig(probe),
+		setUserTimeout(conn, userTimeout),
+	)
+}
+
+// abort closes a connection by a reset, whatever is under way, so that it
+// leaves no TIME_WAIT behind: a sweep of meshes would use up all of them.
+func abort(conn *net.TCPConn) {
+	conn.SetLinger(0)
+	conn.Close()
+}

@@ -1,0 +1,56 @@
+// Package tcp carries frames over TCP: reliable, and in order between each
+// pair of nodes, while both processes live.
+//
+// # Connections
+//
+// There is one connection for each ordered pair of processes that really talk,
+// and the sender dials it: no two processes ever dial each other for the same
+// purpose, so there are no duplicates to settle. Connections to the peers that
+// the configuration names are made by Start, others on first use, behind the
+// back of Send, which queues meanwhile. A process has such a connection to
+// itself too: frames between nodes that share a process cross the kernel's
+// network like all others.
+//
+// # The way of a frame
+//
+// No frame changes goroutine inside the process. The goroutine that reads a
+// connection calls the handler; what the handler sends is queued on its links,
+// and the same goroutine writes it when the batch that it had read is done.
+// That write never waits: when the socket is full, what is left goes to a
+// goroutine of the link that waits for it, and frames that come meanwhile are
+// coalesced behind it. Two processes whose sockets are full therefore go on
+// reading and never wait for each other. A link queues up to
+// transport.MaxBacklog bytes; beyond, Send fails with transport.ErrBacklog.
+//
+// # The run's key
+//
+// Both ends of a connection prove that they know the run's key before any
+// frame passes, by a challenge and response over fresh random numbers
+// (handshake.go): the key never travels, and what was overheard opens no other
+// connection. Strangers are refused, counted, and bounded in number and time,
+// so that they take neither descriptors nor places from the run's processes.
+// Frames themselves are neither encrypted nor authenticated: the network must
+// be trusted to deliver an established connection's bytes unchanged, as
+// loopback or a closed testbed is.
+//
+// What an authenticated peer sends is still checked. A frame from a node that
+// does not live at the peer, or for a node that does not live here, is dropped
+// and counted as refused; the connection stays. Bytes that are no frame mean
+// that the stream has lost its place: they are counted, the connection is
+// closed and the peer is reported as down.
+//
+// # Ends
+//
+// A process that closes says goodbye on each of its connections, after the
+// last frame; who hears it answers. A connection that ends without a goodbye
+// is a death: the handler's Down is called once for each node of that process.
+// No frame of a process is delivered after its Down; frames that it sent
+// shortly before it died are delivered or lost. Frames to a process that has
+// died or left are dropped silently, as those to a crashed node are.
+//
+// Close answers within about a second, and leaves no connection in TIME_WAIT
+// where the peers answered. It waits for calls of the handler to return, so it
+// must not be called from inside one, nor with a lock held that the handler
+// takes. A peer that is silent for ten seconds while data waits for it is
+// dead (TCP_USER_TIMEOUT, Linux only).
+package tcp

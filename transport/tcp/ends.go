@@ -1,0 +1,112 @@
+package tcp
+
+import (
+	"errors"
+	"os"
+	"time"
+)
+
+// hasLeft notes that a process closes in good order.
+func (t *Transport) hasLeft(p *process) {
+	t.mu.Lock()
+	if !t.closing.Load() && p.fate == alive {
+		p.fate = left
+	}
+	t.mu.Unlock()
+}
+
+// lostLink notes that the link to a process is lost or could not be made. Where
+// the process has a connection to this one, that connection's goroutine reports
+// the death, after the frames that had still arrived: no frame of a process
+// follows its Down.
+func (t *Transport) lostLink(p *process, err error) {
+	t.mu.Lock()
+	if t.closing.Load() || p.fate != alive {
+		t.mu.Unlock()
+		return
+	}
+	if p.in != nil {
+		p.cause = err
+		p.in.conn.SetReadDeadline(time.Now().Add(t.limits.grace))
+		t.mu.Unlock()
+		return
+	}
+	p.fate = down
+	t.mu.Unlock()
+	t.tellDown(p, err)
+}
+
+// lostInbound notes that the connection from a process has ended without a
+// goodbye. That is a death even if a goodbye was heard on the link to it:
+// frames may be missing.
+func (t *Transport) lostInbound(p *process, err error) {
+	t.mu.Lock()
+	if t.closing.Load() || p.fate == down {
+		t.mu.Unlock()
+		return
+	}
+	p.fate = down
+	if p.cause != nil && errors.Is(err, os.ErrDeadlineExceeded) {
+		err = p.cause
+	}
+	t.mu.Unlock()
+	if l := p.link.Load(); l != nil {
+		l.mu.Lock()
+		l.breakOff(err)
+		l.mu.Unlock()
+	}
+	t.tellDown(p, err)
+}
+
+func (t *Transport) tellDown(p *process, err error) {
+	for _, id := range p.nodes {
+		t.handler.Down(id, err)
+	}
+}
+
+// Close stops delivery, sends what is queued as far as the peers take it within
+// a second, says goodbye and frees everything. It waits for calls of the
+// handler to return. Closing again waits for the first Close and does nothing.
+func (t *Transport) Close() error {
+	t.close()
+	return nil
+}
+
+func (t *Transport) shutDown() {
+	t.mu.Lock()
+	t.closing.Store(true)
+	// Nothing is added to these from here on.
+	links, inbounds := t.links, t.inbounds
+	t.mu.Unlock()
+	close(t.closed)
+	t.listener.Close()
+	t.door.close()
+
+	for _, l := range links {
+		l.leave()
+	}
+	for _, in := range inbounds {
+		in.leave()
+	}
+	ended := make(chan struct{})
+	go func() {
+		t.running.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-time.After(t.limits.drain):
+		// What the kernel has taken it may still deliver: no reset here.
+		t.cancel()
+		for _, l := range links {
+			l.mu.Lock()
+			l.breakOff(errClosed)
+			l.mu.Unlock()
+		}
+		for _, in := range inbounds {
+			in.conn.Close()
+		}
+		<-ended
+	}
+	t.cancel()
+}

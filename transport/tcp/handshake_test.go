@@ -1,0 +1,156 @@
+package tcp
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net"
+	"sync"
+	"testing"
+	"time"
+
+	"dmebench/algorithms"
+	"dmebench/transport"
+	"dmebench/transport/transporttest"
+)
+
+// shake runs both halves of a handshake over a pipe. tamper may change what
+// passes, or be nil; offset counts the bytes of both directions on their own.
+func shake(dialer, listener [transport.KeySize]byte, to algorithms.NodeID, tamper func(fromDialer bool, offset int, b []byte)) (node algorithms.NodeID, dialed, listened error) {
+	a, b := net.Pipe()
+	deadline := time.Now().Add(10 * time.Second)
+	a.SetDeadline(deadline)
+	b.SetDeadline(deadline)
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		defer a.Close()
+		dialed = introduce(&tampered{Conn: a, fromDialer: true, tamper: tamper}, &dialer, 3, to)
+	})
+	wg.Go(func() {
+		defer b.Close()
+		conn := &tampered{Conn: b, tamper: tamper}
+		node, listened = receive(conn, &listener, func(id algorithms.NodeID) bool { return id == 7 })
+		if listened == nil {
+			io.WriteString(conn, welcome)
+		}
+	})
+	wg.Wait()
+	return node, dialed, listened
+}
+
+type tampered struct {
+	net.Conn
+	fromDialer bool
+	offset     int
+	tamper     func(fromDialer bool, offset int, b []byte)
+}
+
+func (c *tampered) Write(b []byte) (int, error) {
+	if c.tamper != nil {
+		b = bytes.Clone(b)
+		c.tamper(c.fromDialer, c.offset, b)
+		c.offset += len(b)
+	}
+	return c.Conn.Write(b)
+}
+
+func TestHandshake(t *testing.T) {
+	key := transporttest.NewKey()
+	node, dialed, listened := shake(key, key, 7, nil)
+	if node != 3 || dialed != nil || listened != nil {
+		t.Fatalf("node %d, %v, %v", node, dialed, listened)
+	}
+
+	_, dialed, listened = shake(key, transporttest.NewKey(), 7, nil)
+	if !errors.Is(dialed, errWrongKey) || listened == nil {
+		t.Errorf("different keys: dialer %v, listener %v", dialed, listened)
+	}
+
+	_, dialed, listened = shake(key, key, 8, nil)
+	if !errors.Is(dialed, errElsewhere) || !errors.Is(listened, errElsewhere) {
+		t.Errorf("to a node that lives elsewhere: dialer %v, listener %v", dialed, listened)
+	}
+}
+
+// TestHandshakeCoversEveryBit flips each bit of each message: whatever was
+// changed on the way, the listener must not take the dialer in.
+func TestHandshakeCoversEveryBit(t *testing.T) {
+	key := transporttest.NewKey()
+	for _, side := range []struct {
+		fromDialer bool
+		bytes      int
+	}{{true, helloSize + proofSize}, {false, challengeSize}} {
+		for bit := range 8 * side.bytes {
+			_, _, err := shake(key, key, 7, func(fromDialer bool, offset int, b []byte) {
+				if at := bit/8 - offset; fromDialer == side.fromDialer && at >= 0 && at < len(b) {
+					b[at] ^= 1 << (bit % 8)
+				}
+			})
+			if err == nil {
+				t.Errorf("from the dialer %v, bit %d flipped: accepted", side.fromDialer, bit)
+			}
+		}
+	}
+}
+
+// TestReplay lets a stranger repeat what it overheard of a good handshake.
+func TestReplay(t *testing.T) {
+	key := transporttest.NewKey()
+	var dialer, listener []byte
+	if _, _, err := shake(key, key, 7, func(fromDialer bool, _ int, b []byte) {
+		if fromDialer {
+			dialer = append(dialer, b...)
+		} else {
+			listener = append(listener, b...)
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	anyNode := func(algorithms.NodeID) bool { return true }
+	if _, err := receive(script(dialer), &key, anyNode); !errors.Is(err, errWrongKey) {
+		t.Errorf("a dialer's part repeated: %v", err)
+	}
+	if err := introduce(script(listener), &key, 3, 7); !errors.Is(err, errWrongKey) {
+		t.Errorf("a listener's part repeated: %v", err)
+	}
+}
+
+// script is the other side of a handshake that says what was written down.
+func script(b []byte) io.ReadWriter {
+	return struct {
+		io.Reader
+		io.Writer
+	}{bytes.NewReader(b), io.Discard}
+}
+
+// FuzzHandshake feeds both halves whatever there is: neither may accept it,
+// since it was made without the nonce of this handshake, nor read beyond the
+// handshake's size.
+func FuzzHandshake(f *testing.F) {
+	key := [transport.KeySize]byte{1, 2, 3}
+	hello := append([]byte(magic), version)
+	hello = append(hello, make([]byte, nonceSize+8)...)
+	f.Add(append(bytes.Clone(hello), prove(&key, "dialer", append(hello, make([]byte, nonceSize)...))...))
+	f.Add(append(make([]byte, nonceSize), prove(&key, "listener", append(hello, make([]byte, nonceSize)...))...))
+	f.Add([]byte("GET / HTTP/1.1\r\n\r\n"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		r := bytes.NewReader(b)
+		rw := struct {
+			io.Reader
+			io.Writer
+		}{r, io.Discard}
+		if node, err := receive(rw, &key, func(algorithms.NodeID) bool { return true }); err == nil {
+			t.Fatalf("a stranger was taken for node %d", node)
+		}
+		if read := len(b) - r.Len(); read > helloSize+proofSize {
+			t.Fatalf("read %d bytes of a stranger", read)
+		}
+		r.Reset(b)
+		if err := introduce(rw, &key, 3, 7); err == nil {
+			t.Fatal("a stranger was taken for a listener")
+		}
+		if read := len(b) - r.Len(); read > challengeSize+len(welcome) {
+			t.Fatalf("read %d bytes of a stranger", read)
+		}
+	})
+}

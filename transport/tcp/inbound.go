@@ -1,0 +1,201 @@
+package tcp
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+	"time"
+
+	"dmebench/algorithms"
+	"dmebench/transport"
+	"dmebench/transport/frame"
+)
+
+// inbound is a connection that another process (or this one) has dialed.
+type inbound struct {
+	t    *Transport
+	conn *net.TCPConn
+	from *process // nil before Start
+
+	mu       sync.Mutex // orders what is written: welcome, goodbye
+	farewell bool       // this side has said goodbye
+}
+
+// accept takes connections until the listener is closed.
+func (t *Transport) accept() {
+	pause := 5 * time.Millisecond
+	for {
+		c, err := t.listener.Accept()
+		switch {
+		case errors.Is(err, net.ErrClosed):
+			return
+		case err != nil:
+			// Out of descriptors or the like: what is open goes on.
+			select {
+			case <-time.After(pause):
+				pause = min(2*pause, time.Second)
+			case <-t.closed:
+			}
+			continue
+		}
+		pause = 5 * time.Millisecond
+		if !t.door.enter(c) {
+			c.Close()
+			return
+		}
+		t.running.Go(func() { t.greet(c.(*net.TCPConn)) })
+	}
+}
+
+// greet shakes hands with who has dialed and goes on to deliver its frames.
+func (t *Transport) greet(conn *net.TCPConn) {
+	conn.SetDeadline(time.Now().Add(t.limits.handshake))
+	node, err := receive(conn, &t.config.Key, t.isLocal)
+	if err == nil {
+		err = prepare(conn)
+	}
+	if !t.door.leave(conn) && err == nil {
+		err = errUnanswered
+	}
+	in := &inbound{t: t, conn: conn}
+	if err == nil {
+		err = in.welcome()
+	}
+	if err == nil {
+		// Peers may have the address book before this process has.
+		select {
+		case <-t.started:
+			err = t.register(in, node)
+		case <-t.closed:
+		}
+	}
+	if err != nil {
+		if !t.closing.Load() {
+			t.refusedConns.Add(1)
+		}
+		abort(conn)
+		return
+	}
+	in.run()
+}
+
+// welcome tells the dialer that this side knows of the connection: Close says
+// goodbye to it. From the welcome on, the dialer takes any other end for a death.
+func (in *inbound) welcome() error {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	t := in.t
+	t.mu.Lock()
+	closing := t.closing.Load()
+	if !closing {
+		t.inbounds = append(t.inbounds, in)
+	}
+	t.mu.Unlock()
+	if closing {
+		return errClosed
+	}
+	_, err := io.WriteString(in.conn, welcome)
+	return err
+}
+
+// register gives the connection to the process that node lives in.
+func (t *Transport) register(in *inbound, node algorithms.NodeID) error {
+	p := t.top.Load().at(node)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case p == nil:
+		return fmt.Errorf("tcp: no node %d in this run", node)
+	case p.fate == down:
+		return fmt.Errorf("tcp: %v has died and cannot come back", p)
+	case p.in != nil:
+		return fmt.Errorf("tcp: %v is connected already", p)
+	}
+	in.from, p.in = p, in
+	return nil
+}
+
+// run delivers what arrives until the connection ends, then settles how.
+func (in *inbound) run() {
+	if err := in.deliver(); err != nil {
+		in.conn.Close()
+		in.t.lostInbound(in.from, fmt.Errorf("tcp: %v: connection lost: %w; did its worker end?", in.from, err))
+		return
+	}
+	in.t.hasLeft(in.from)
+	in.leave()
+	if !in.t.closing.Load() {
+		// The peer closes first: it must see the answer before a reset.
+		var b [1]byte
+		in.conn.Read(b[:])
+	}
+	abort(in.conn)
+}
+
+// deliver hands frames to the handler until the peer says goodbye, which is no
+// error. While this side closes, frames are read and dropped, so that a peer
+// that closes too can get rid of its own.
+func (in *inbound) deliver() error {
+	t := in.t
+	stream := frame.NewStream(in.conn)
+	handler, top := t.handler, t.top.Load()
+	var f frame.Frame
+	for {
+		if err := stream.Fill(); err != nil {
+			if err == io.EOF && stream.Buffered() > 0 {
+				err = io.ErrUnexpectedEOF
+			}
+			return err
+		}
+		var batch uint64
+		for {
+			ok, err := stream.Next(&f)
+			if err != nil {
+				t.refusedFrames.Add(1)
+				t.delivered(batch)
+				return err
+			}
+			if !ok {
+				break
+			}
+			if f.IsGoodbye() {
+				t.delivered(batch)
+				return nil
+			}
+			if t.closing.Load() {
+				continue
+			}
+			if top.at(f.From) != in.from || top.at(f.To) != top.self {
+				t.refusedFrames.Add(1)
+				continue
+			}
+			handler.Frame(f.From, f.To, f.Body)
+			if batch++; batch == transport.MaxBatch {
+				t.delivered(batch)
+				batch = 0
+			}
+		}
+		t.delivered(batch)
+	}
+}
+
+// delivered ends a batch: what the handler sent goes out.
+func (t *Transport) delivered(frames uint64) {
+	if frames > 0 {
+		t.received.Add(frames)
+		t.flush()
+	}
+}
+
+// leave says goodbye. Welcome and goodbye are all that is ever written in this
+// direction: the socket has room for them and the writes do not wait.
+func (in *inbound) leave() {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if !in.farewell {
+		in.farewell = true
+		io.WriteString(in.conn, frame.Goodbye)
+	}
+}

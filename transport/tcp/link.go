@@ -1,0 +1,205 @@
+package tcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+	"syscall"
+	"time"
+
+	"dmebench/algorithms"
+	"dmebench/transport"
+	"dmebench/transport/frame"
+)
+
+// phase says who may write to the connection of a link.
+type phase uint8
+
+const (
+	connecting phase = iota // nobody: there is no connection yet
+	idle                    // who sets it to writing
+	writing                 // who set it to writing, or the drain that it started
+)
+
+// link is the way of frames to one process.
+type link struct {
+	t       *Transport
+	to      *process
+	backlog int             // bound on the bytes queued
+	ctx     context.Context // of the dialing
+	cancel  context.CancelFunc
+
+	next *link // in the dirty list
+
+	mu       sync.Mutex
+	phase    phase
+	leaving  bool   // the goodbye is queued: nothing may follow it
+	gone     bool   // the connection is no more: everything is dropped
+	dirty    bool   // in the dirty list
+	queue    []byte // frames that wait
+	spare    []byte // the other buffer, where it is not being written
+	inFlight int    // bytes being written
+	cause    error  // why the connection broke, where a write noticed
+	counters transport.Counters
+	drains   sync.WaitGroup // Add under mu, and only while not gone
+
+	conn *net.TCPConn    // set before phase leaves connecting
+	raw  syscall.RawConn // of conn
+
+	// Owned by who is writing.
+	out      []byte // what is still to be written
+	outBuf   []byte // the buffer that out lies in
+	wait     bool   // attempt waits for the socket
+	err      error  // of the last attempt
+	attempts uint64 // write calls, and of these
+	full     uint64 // those that found the socket full
+	attempt  func(fd uintptr) bool
+}
+
+func newLink(t *Transport, to *process) *link {
+	l := &link{t: t, to: to, backlog: t.limits.backlog}
+	l.ctx, l.cancel = context.WithCancel(t.ctx)
+	// Bound once: a method value taken for each write would be an allocation.
+	l.attempt = l.write
+	return l
+}
+
+// send queues a frame.
+func (l *link) send(from, to algorithms.NodeID, body []byte) error {
+	l.mu.Lock()
+	if l.leaving || l.gone {
+		l.counters.Frames++
+		l.mu.Unlock()
+		if l.t.closing.Load() {
+			return errClosed
+		}
+		return nil // to a process that is no more
+	}
+	if queued := len(l.queue) + l.inFlight; queued+frame.MaxHeader+len(body) > l.backlog {
+		l.mu.Unlock()
+		return fmt.Errorf("tcp: link from %v to %v: %d bytes queued, at most %d allowed: %w",
+			l.t.self(), l.to, queued, l.backlog, transport.ErrBacklog)
+	}
+	l.queue = frame.Append(l.queue, from, to, body)
+	l.counters.Frames++
+	if l.phase == idle && !l.dirty {
+		// Within the lock, so that whoever sees dirty also finds the link in
+		// the list: a flush must not miss a frame whose Send has returned.
+		l.dirty = true
+		l.t.dirty.push(l)
+	}
+	l.mu.Unlock()
+	return nil
+}
+
+// noteBacklog keeps the account of the most that was queued. What is queued
+// only grows between two writes: it is enough to look before it shrinks. It is
+// called with mu held.
+func (l *link) noteBacklog() {
+	l.counters.LargestBacklog = max(l.counters.LargestBacklog, uint64(len(l.queue)+l.inFlight))
+}
+
+// breakOff drops everything and makes the goroutine of the link end, which
+// reports the loss: Down must not be called from inside Send or Flush. It is
+// called with mu held.
+func (l *link) breakOff(cause error) {
+	if l.gone {
+		return
+	}
+	l.noteBacklog()
+	l.gone = true
+	l.cause = cause
+	l.queue, l.spare = nil, nil
+	l.cancel()
+	if l.conn != nil {
+		l.conn.SetReadDeadline(time.Unix(1, 0))
+	}
+}
+
+// leave queues the goodbye: what is sent later is dropped. A connection that is
+// still being made carries it too, since the peer may know of it already.
+func (l *link) leave() {
+	l.mu.Lock()
+	if l.leaving || l.gone {
+		l.mu.Unlock()
+		return
+	}
+	l.leaving = true
+	l.queue = append(l.queue, frame.Goodbye...)
+	l.writeQueue()
+}
+
+// run is the goroutine of a link: it connects, reports how that went, and
+// waits for the end of the connection.
+func (l *link) run(report func(error)) {
+	conn, err := l.t.connect(l.ctx, l.to)
+	if err == nil {
+		err = l.open(conn)
+	}
+	if err != nil {
+		l.mu.Lock()
+		l.breakOff(err)
+		l.mu.Unlock()
+		report(err)
+		return
+	}
+	report(nil)
+	l.watch()
+}
+
+func (l *link) open(conn *net.TCPConn) error {
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		abort(conn)
+		return err
+	}
+	l.mu.Lock()
+	if l.gone {
+		l.mu.Unlock()
+		abort(conn)
+		return l.cause
+	}
+	l.conn, l.raw = conn, raw
+	l.phase = idle
+	l.writeQueue()
+	return nil
+}
+
+// watch waits for the end of the connection. The peer says nothing on it but
+// goodbye: in answer to this side's, or because it closes.
+func (l *link) watch() {
+	var word [len(frame.Goodbye)]byte
+	_, err := io.ReadFull(l.conn, word[:])
+	if err == nil && string(word[:]) != frame.Goodbye {
+		l.t.refusedFrames.Add(1)
+		err = errors.New("the peer sent other than goodbye against the direction of the connection")
+	}
+	if err != nil {
+		l.mu.Lock()
+		if l.cause != nil {
+			err = l.cause
+		}
+		l.gone = true
+		l.mu.Unlock()
+		l.conn.Close()
+		l.drains.Wait()
+		l.t.lostLink(l.to, fmt.Errorf("tcp: %v: connection lost: %w; did its worker end?", l.to, err))
+		return
+	}
+	l.t.hasLeft(l.to)
+	if !l.t.closing.Load() {
+		// The peer closes: it drops what this side has queued, and waits for
+		// the goodbye behind it.
+		l.leave()
+		l.conn.Read(word[:])
+	}
+	l.mu.Lock()
+	l.gone = true
+	l.queue, l.spare = nil, nil
+	l.mu.Unlock()
+	abort(l.conn)
+	l.drains.Wait()
+}

@@ -1,0 +1,158 @@
+package tcp
+
+import (
+	"sync/atomic"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	// inlineRounds is how often a goroutine that flushes goes on with frames
+	// that others queued while it wrote, before it leaves them to drain: a
+	// socket's reader must get back to reading.
+	inlineRounds = 4
+
+	// keptQueue is the largest buffer in bytes that a link keeps for reuse.
+	keptQueue = 1 << 20
+)
+
+// flush writes what is queued. The link has just been taken from the dirty list.
+func (l *link) flush() {
+	l.mu.Lock()
+	l.dirty = false
+	l.writeQueue()
+}
+
+// writeQueue writes what is queued as far as the socket takes it at once, if
+// nobody is writing already. It is called with mu held and releases it.
+func (l *link) writeQueue() {
+	if l.phase != idle || l.gone || len(l.queue) == 0 {
+		l.mu.Unlock()
+		return
+	}
+	l.phase = writing
+	for range inlineRounds {
+		l.take()
+		l.mu.Unlock()
+		l.wait = false
+		err := l.raw.Write(l.attempt)
+		l.mu.Lock()
+		if !l.wrote(err) || len(l.out) > 0 {
+			break
+		}
+		if len(l.queue) == 0 {
+			l.phase = idle
+			l.mu.Unlock()
+			return
+		}
+	}
+	if !l.gone {
+		l.drains.Add(1)
+		go l.drain()
+	}
+	l.mu.Unlock()
+}
+
+// drain writes what is queued, waits for the socket where it must, and ends
+// when nothing is left.
+func (l *link) drain() {
+	defer l.drains.Done()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for !l.gone {
+		if len(l.out) == 0 {
+			if len(l.queue) == 0 {
+				l.phase = idle
+				return
+			}
+			l.take()
+		}
+		l.mu.Unlock()
+		l.wait = true
+		err := l.raw.Write(l.attempt)
+		l.mu.Lock()
+		l.wrote(err)
+	}
+}
+
+// take makes the queue what is to be written, and the other buffer the queue.
+func (l *link) take() {
+	l.out, l.outBuf = l.queue, l.queue
+	l.queue, l.spare = l.spare[:0], nil
+	l.inFlight = len(l.out)
+}
+
+// write is one write call; with wait it is repeated until the socket takes
+// something. It is called by RawConn, which waits for the socket when write
+// returns false.
+func (l *link) write(fd uintptr) bool {
+	n, err := unix.Write(int(fd), l.out)
+	for err == unix.EINTR {
+		n, err = unix.Write(int(fd), l.out)
+	}
+	l.attempts++
+	if n > 0 {
+		l.out = l.out[n:]
+	}
+	if len(l.out) > 0 {
+		l.full++
+	}
+	if err == unix.EAGAIN {
+		l.err = nil
+		return !l.wait
+	}
+	l.err = err
+	return true
+}
+
+// wrote settles the accounts after an attempt; false when the link is gone. It
+// is called with mu held.
+func (l *link) wrote(err error) bool {
+	if err == nil {
+		err = l.err
+	}
+	l.noteBacklog()
+	c := &l.counters
+	c.Bytes += uint64(l.inFlight - len(l.out))
+	c.Writes += l.attempts
+	c.StalledWrites += l.full
+	l.attempts, l.full = 0, 0
+	l.inFlight = len(l.out)
+	if len(l.out) == 0 {
+		if cap(l.outBuf) <= keptQueue {
+			l.spare = l.outBuf[:0]
+		}
+		l.out, l.outBuf = nil, nil
+	}
+	if err != nil {
+		l.breakOff(err)
+	}
+	return !l.gone
+}
+
+// dirtyList holds the links that have something queued and nobody who writes
+// it. Any goroutine may push, and take all.
+type dirtyList struct{ head atomic.Pointer[link] }
+
+func (d *dirtyList) push(l *link) {
+	for {
+		head := d.head.Load()
+		l.next = head
+		if d.head.CompareAndSwap(head, l) {
+			return
+		}
+	}
+}
+
+// take empties the list and returns its first link, in the order of the pushes:
+// who broadcasts in ascending order is not served in descending order.
+func (d *dirtyList) take() *link {
+	if d.head.Load() == nil {
+		return nil
+	}
+	var first *link
+	for l := d.head.Swap(nil); l != nil; {
+		l.next, first, l = first, l, l.next
+	}
+	return first
+}

@@ -1,0 +1,100 @@
+// Package transporttest is the conformance suite of transports: what every
+// implementation of transport.Transport must do, tested on the real thing over
+// the loopback network.
+//
+// A transport's test package describes it with a [Subject] and has two lines:
+//
+//	func TestMain(m *testing.M)        { os.Exit(transporttest.Main(m, subject)) }
+//	func TestConformance(t *testing.T) { transporttest.Run(t, subject) }
+//
+// Main is needed because some tests run peers as processes of their own, which
+// are this test binary started anew, to kill them. Parts that ask for what a
+// subject does not promise are skipped.
+package transporttest
+
+import (
+	"net"
+	"testing"
+	"time"
+
+	"dmebench/transport"
+)
+
+// Opener opens a transport.
+type Opener func(transport.Config, Knobs) (transport.Transport, error)
+
+// Knobs are what tests turn to reach a bound sooner. Zero means the default.
+type Knobs struct {
+	Backlog int // bytes queued on a link, instead of transport.MaxBacklog
+}
+
+// Subject is a transport under test.
+type Subject struct {
+	Name       string
+	Guarantees transport.Guarantees
+	Open       Opener
+
+	// LargestFrame is the size in bytes of the largest frame that the
+	// transport carries; 0 means transport.MaxFrame.
+	LargestFrame int
+
+	// NoticesDeath says that the transport reports a killed peer by
+	// Handler.Down.
+	NoticesDeath bool
+
+	// Patience is how long a test waits for what must come before it fails; 0
+	// means half a minute. It is no bound on how fast things come: only a
+	// transport that loses something or hangs gets there.
+	Patience time.Duration
+
+	// Stranger opens a raw connection to a transport's address, of someone
+	// without the run's key. Where it is nil, strangers cannot get that far.
+	Stranger func(addr string) (net.Conn, error)
+}
+
+// Run tests the subject.
+func Run(t *testing.T, s Subject) {
+	if s.LargestFrame == 0 {
+		s.LargestFrame = transport.MaxFrame
+	}
+	if s.Patience == 0 {
+		s.Patience = 30 * time.Second
+	}
+	for _, c := range []struct {
+		name    string
+		skipped string // why; "" where it applies
+		test    func(*testing.T, Subject)
+	}{
+		{"Burst", "", testBurst},
+		{"SelfSend", "", testSelfSend},
+		{"FirstUse", "", testFirstUse},
+		{"LargeFrames", "", testLargeFrames},
+		{"RepliesFromHandler", unless(s.Guarantees.Reliable, "reliable"), testReplies},
+		{"ManyGoroutines", unless(s.Guarantees.Reliable, "reliable"), testManyGoroutines},
+		{"SlowReader", unless(s.Guarantees.Reliable, "reliable"), testSlowReader},
+		{"FloodBothWays", unless(s.Guarantees.Reliable, "reliable"), testFloodBothWays},
+		{"CloseDrains", unless(s.Guarantees.Reliable, "reliable"), testCloseDrains},
+		{"SilenceAfterClose", "", testSilenceAfterClose},
+		{"LeavingIsNotDeath", "", testLeaving},
+		{"Misuse", "", testMisuse},
+		{"WrongKey", "", testWrongKey},
+		{"Garbage", unless(s.Stranger != nil, "reachable by strangers"), testGarbage},
+		{"SilentStrangers", unless(s.Stranger != nil, "reachable by strangers"), testSilentStrangers},
+		{"Death", unless(s.NoticesDeath, "able to notice death"), testDeath},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if c.skipped != "" {
+				t.Skip(c.skipped)
+			}
+			noLeaks(t)
+			c.test(t, s)
+		})
+	}
+}
+
+func unless(ok bool, what string) string {
+	if ok {
+		return ""
+	}
+	return "the transport is not " + what
+}

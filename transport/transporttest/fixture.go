@@ -1,0 +1,173 @@
+package transporttest
+
+import (
+	"crypto/rand"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"dmebench/algorithms"
+	"dmebench/transport"
+)
+
+// noLeaks fails the test if goroutines outlive it.
+func noLeaks(t *testing.T) {
+	before := goleak.IgnoreCurrent()
+	t.Cleanup(func() { goleak.VerifyNone(t, before) })
+}
+
+// NewKey draws a key for a run.
+func NewKey() (key [transport.KeySize]byte) {
+	rand.Read(key[:])
+	return key
+}
+
+// cluster is the transports of a run, all in this process.
+type cluster struct {
+	t          *testing.T
+	s          Subject
+	transports []transport.Transport // by process
+	book       transport.AddressBook
+}
+
+// layout says which nodes live in each process: layout{2, 1} is nodes 1 and 2
+// in the first and node 3 in the second.
+type layout []int
+
+func (l layout) nodes() (n int) {
+	for _, m := range l {
+		n += m
+	}
+	return n
+}
+
+func (l layout) local(process int) (ids []algorithms.NodeID) {
+	first := layout(l[:process]).nodes() + 1
+	for i := range l[process] {
+		ids = append(ids, algorithms.NodeID(first+i))
+	}
+	return ids
+}
+
+// open opens the transports of a run, without starting them.
+func open(t *testing.T, s Subject, l layout, knobs Knobs, peers func(process int) []algorithms.NodeID) *cluster {
+	t.Helper()
+	c := &cluster{t: t, s: s}
+	key := NewKey()
+	for p := range l {
+		config := transport.Config{Listen: "127.0.0.1:0", Local: l.local(p), Nodes: l.nodes(), Key: key}
+		if peers != nil {
+			config.Peers = peers(p)
+		}
+		tr, err := s.Open(config, knobs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { tr.Close() })
+		c.transports = append(c.transports, tr)
+		for range l[p] {
+			c.book = append(c.book, tr.Addr())
+		}
+	}
+	return c
+}
+
+// start starts all transports, at the same time as worker processes do.
+func (c *cluster) start(handler func(process int) transport.Handler) {
+	c.t.Helper()
+	c.each(func(p int) error { return c.transports[p].Start(c.book, handler(p)) })
+}
+
+// each calls f for all processes at once and fails the test on an error, or if
+// it does not come to an end.
+func (c *cluster) each(f func(process int) error) {
+	c.t.Helper()
+	errs := make(chan error, len(c.transports))
+	for p := range c.transports {
+		go func() {
+			err := f(p)
+			if err != nil {
+				err = fmt.Errorf("process %d: %w", p+1, err)
+			}
+			errs <- err
+		}()
+	}
+	for range c.transports {
+		if err := await(c.t, c.s, "all processes", errs); err != nil {
+			c.t.Fatal(err)
+		}
+	}
+}
+
+// everyone names all nodes as peers.
+func everyone(nodes int) func(int) []algorithms.NodeID {
+	return func(int) []algorithms.NodeID { return layout{nodes}.local(0) }
+}
+
+// handler is a transport.Handler made of functions; nil ones do nothing.
+type handler struct {
+	frame func(from, to algorithms.NodeID, b []byte)
+	down  func(peer algorithms.NodeID, err error)
+}
+
+func (h handler) Frame(from, to algorithms.NodeID, b []byte) {
+	if h.frame != nil {
+		h.frame(from, to, b)
+	}
+}
+
+func (h handler) Down(peer algorithms.NodeID, err error) {
+	if h.down != nil {
+		h.down(peer, err)
+	}
+}
+
+// faults collects what goes wrong in goroutines of the transport.
+type faults struct {
+	mu  sync.Mutex
+	all []string
+}
+
+func (f *faults) addf(format string, args ...any) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.all) < 10 {
+		f.all = append(f.all, fmt.Sprintf(format, args...))
+	}
+}
+
+func (f *faults) report(t *testing.T) {
+	t.Helper()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, s := range f.all {
+		t.Error(s)
+	}
+}
+
+// noDown returns a Down that is a fault.
+func (f *faults) noDown(peer algorithms.NodeID, err error) { f.addf("Down(%d): %v", peer, err) }
+
+// await waits until the channel is closed or yields.
+func await[T any](t *testing.T, s Subject, what string, c <-chan T) (x T) {
+	t.Helper()
+	select {
+	case x = <-c:
+	case <-time.After(s.Patience):
+		t.Fatalf("waited %v in vain for %s", s.Patience, what)
+	}
+	return x
+}
+
+// eventually waits until a condition holds that nothing announces.
+func eventually(t *testing.T, s Subject, what string, holds func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(s.Patience); !holds(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited %v in vain for %s", s.Patience, what)
+		}
+	}
+}

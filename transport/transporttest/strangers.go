@@ -1,0 +1,112 @@
+package transporttest
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"dmebench/algorithms"
+	"dmebench/transport"
+)
+
+func refusals(tr transport.Transport) uint64 {
+	c := tr.Counters()
+	return c.RefusedConns + c.RefusedFrames
+}
+
+// testWrongKey lets a process with another key claim to be a node of the run.
+func testWrongKey(t *testing.T, s Subject) {
+	arrived := make(chan string, 10)
+	c := open(t, s, layout{1, 1}, Knobs{}, nil)
+	c.start(func(int) transport.Handler {
+		return handler{frame: func(_, _ algorithms.NodeID, b []byte) { arrived <- string(b) }}
+	})
+	intruder, err := s.Open(transport.Config{
+		Listen: "127.0.0.1:0", Local: []algorithms.NodeID{2}, Nodes: 2, Key: NewKey(),
+		Peers: []algorithms.NodeID{1},
+	}, Knobs{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer intruder.Close()
+	book := slices.Clone(c.book)
+	book[1] = intruder.Addr()
+	// Whether the intruder learns that it is refused is the transport's affair.
+	if err := intruder.Start(book, handler{}); err == nil {
+		intruder.Send(2, 1, []byte("forged"))
+		intruder.Flush()
+	}
+	eventually(t, s, "the refusal", func() bool { return refusals(c.transports[0]) > 0 })
+
+	if err := c.transports[1].Send(2, 1, []byte("genuine")); err != nil {
+		t.Fatal(err)
+	}
+	c.transports[1].Flush()
+	if s.Guarantees.Reliable {
+		if got := await(t, s, "the genuine frame", arrived); got != "genuine" {
+			t.Errorf("delivered %q of a process without the key", got)
+		}
+	}
+}
+
+// testGarbage lets strangers write noise while the run's processes talk.
+func testGarbage(t *testing.T, s Subject) {
+	const strangers = 30
+	book := newLedger(s, 2000)
+	c := open(t, s, layout{1, 1}, Knobs{}, nil)
+	c.start(func(int) transport.Handler { return handler{book.enter, book.noDown} })
+	r := rand.New(rand.NewPCG(5, 6))
+	for i := range 1000 {
+		for _, p := range []pair{{1, 2}, {2, 1}} {
+			tr := c.transports[p.from-1]
+			if err := tr.Send(p.from, p.to, fill(make([]byte, 50), p, uint64(i))); err != nil {
+				t.Fatal(err)
+			}
+			tr.Flush()
+		}
+		if i%(1000/strangers) != 0 || i/(1000/strangers) >= strangers {
+			continue
+		}
+		conn, err := s.Stranger(c.transports[0].Addr())
+		if err != nil {
+			t.Fatal(err)
+		}
+		noise := make([]byte, 1+r.IntN(1000))
+		for j := range noise {
+			noise[j] = byte(r.Uint32())
+		}
+		conn.Write(noise) // may fail: refused already
+		conn.Close()
+	}
+	eventually(t, s, "all strangers to be refused", func() bool { return refusals(c.transports[0]) >= strangers })
+	if s.Guarantees.Reliable {
+		await(t, s, "all frames", book.complete)
+	}
+	book.report(t)
+}
+
+// testSilentStrangers opens many connections that say nothing. The run's own
+// processes must get in all the same.
+func testSilentStrangers(t *testing.T, s Subject) {
+	book := newLedger(s, 2)
+	c := open(t, s, layout{1, 1, 1}, Knobs{}, nil)
+	c.start(func(int) transport.Handler { return handler{book.enter, book.noDown} })
+	for range 300 {
+		conn, err := s.Stranger(c.transports[0].Addr())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+	}
+	for from := algorithms.NodeID(2); from <= 3; from++ {
+		tr := c.transports[from-1]
+		if err := tr.Send(from, 1, fill(make([]byte, 50), pair{from, 1}, 0)); err != nil {
+			t.Fatal(err)
+		}
+		tr.Flush()
+	}
+	if s.Guarantees.Reliable {
+		await(t, s, "the frames of the run's processes", book.complete)
+	}
+	book.report(t)
+}

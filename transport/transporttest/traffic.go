@@ -1,0 +1,261 @@
+package transporttest
+
+import (
+	"errors"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"dmebench/algorithms"
+	"dmebench/transport"
+)
+
+// testBurst sends 200,000 small frames between all pairs of nodes of four
+// processes, one of which hosts two.
+func testBurst(t *testing.T, s Subject) {
+	l := layout{1, 2, 1, 1}
+	n := l.nodes()
+	each := 200_000 / (n * (n - 1))
+	if testing.Short() {
+		each /= 20
+	}
+	book := newLedger(s, each*n*(n-1))
+	c := open(t, s, l, Knobs{}, everyone(n))
+	c.start(func(int) transport.Handler { return handler{book.enter, book.noDown} })
+
+	c.each(func(process int) error {
+		tr := c.transports[process]
+		b := make([]byte, numberSize+40)
+		for seq := range each {
+			for _, from := range l.local(process) {
+				for to := algorithms.NodeID(1); int(to) <= n; to++ {
+					if to == from {
+						continue
+					}
+					size := numberSize + (seq+int(to))%40
+					if err := tr.Send(from, to, fill(b[:size], pair{from, to}, uint64(seq))); err != nil {
+						return err
+					}
+				}
+			}
+			if seq%8 == 7 {
+				tr.Flush()
+			}
+		}
+		return tr.Flush()
+	})
+	if s.Guarantees.Reliable {
+		await(t, s, "all frames", book.complete)
+	}
+	book.report(t)
+	var total transport.Counters
+	for _, tr := range c.transports {
+		tr.Close()
+		total = total.Plus(tr.Counters())
+	}
+	sent := uint64(each * n * (n - 1))
+	if total.Frames != sent || s.Guarantees.Reliable && total.Received != sent {
+		t.Errorf("%d frames sent and %d received by the counters; %d were sent", total.Frames, total.Received, sent)
+	}
+	if total.Bytes < sent*numberSize || total.Writes == 0 || total.Writes > sent+total.Retransmissions+sent/2 {
+		t.Errorf("%d bytes in %d writes by the counters", total.Bytes, total.Writes)
+	}
+	book.report(t)
+}
+
+// testSelfSend sends between nodes of one process, and from a node to itself.
+func testSelfSend(t *testing.T, s Subject) {
+	const each = 100
+	book := newLedger(s, 4*each)
+	c := open(t, s, layout{2, 1}, Knobs{}, nil)
+	c.start(func(int) transport.Handler { return handler{book.enter, book.noDown} })
+	tr := c.transports[0]
+	b := make([]byte, 64)
+	for seq := range uint64(each) {
+		for _, p := range []pair{{1, 1}, {1, 2}, {2, 1}, {2, 2}} {
+			if err := tr.Send(p.from, p.to, fill(b, p, seq)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	tr.Flush()
+	if s.Guarantees.Reliable {
+		await(t, s, "all frames", book.complete)
+		tr.Close() // settles the counters
+		if bytes := tr.Counters().Bytes; bytes < 4*each*64 {
+			t.Errorf("%d bytes went to the network, of %d in frames", bytes, 4*each*64)
+		}
+	}
+	book.report(t)
+}
+
+// testFirstUse lets eight processes that name no peers send to all at once,
+// each from several goroutines that meet at the same missing connection.
+func testFirstUse(t *testing.T, s Subject) {
+	l := layout{2, 2, 2, 2, 2, 2, 2, 2}
+	n := l.nodes()
+	book := newLedger(s, n*n)
+	c := open(t, s, l, Knobs{}, nil)
+	c.start(func(int) transport.Handler { return handler{book.enter, book.noDown} })
+	c.each(func(process int) error {
+		tr := c.transports[process]
+		var wg sync.WaitGroup
+		for _, from := range l.local(process) {
+			wg.Go(func() {
+				b := make([]byte, 20)
+				for to := algorithms.NodeID(1); int(to) <= n; to++ {
+					if err := tr.Send(from, to, fill(b, pair{from, to}, 0)); err != nil {
+						book.addf("%v", err)
+					}
+				}
+				tr.Flush()
+			})
+		}
+		wg.Wait()
+		return nil
+	})
+	if s.Guarantees.Reliable {
+		await(t, s, "all frames", book.complete)
+	}
+	book.report(t)
+}
+
+// testLargeFrames sends frames of sizes from nothing to the largest.
+func testLargeFrames(t *testing.T, s Subject) {
+	sizes := []int{8, 127, 128, 129, 1 << 10, 16<<10 - 1, 64 << 10, 100_000, 1 << 20, s.LargestFrame - 1, s.LargestFrame, 8}
+	fit := sizes[:0]
+	for _, size := range sizes {
+		if size <= s.LargestFrame {
+			fit = append(fit, size)
+		}
+	}
+	book := newLedger(s, len(fit))
+	empty := make(chan struct{}, 1)
+	c := open(t, s, layout{1, 1}, Knobs{}, everyone(2))
+	c.start(func(int) transport.Handler {
+		return handler{func(from, to algorithms.NodeID, b []byte) {
+			if len(b) == 0 {
+				empty <- struct{}{}
+				return
+			}
+			book.enter(from, to, b)
+		}, book.noDown}
+	})
+	tr := c.transports[0]
+	if err := tr.Send(1, 2, nil); err != nil {
+		t.Fatal(err)
+	}
+	for seq, size := range fit {
+		if err := tr.Send(1, 2, fill(make([]byte, size), pair{1, 2}, uint64(seq))); err != nil {
+			t.Fatalf("%d bytes: %v", size, err)
+		}
+		tr.Flush()
+	}
+	if err := tr.Send(1, 2, make([]byte, s.LargestFrame+1)); !errors.Is(err, transport.ErrFrameTooLarge) {
+		t.Errorf("a frame of %d bytes: %v, want ErrFrameTooLarge", s.LargestFrame+1, err)
+	}
+	if s.Guarantees.Reliable {
+		await(t, s, "the empty frame", empty)
+		await(t, s, "all frames", book.complete)
+	}
+	book.report(t)
+}
+
+// testReplies plays a token to and fro, forwarded from inside the handler and
+// never flushed by anyone but the transport.
+func testReplies(t *testing.T, s Subject) {
+	const hops = 2000
+	done := make(chan struct{})
+	var f faults
+	c := open(t, s, layout{1, 1}, Knobs{}, everyone(2))
+	c.start(func(process int) transport.Handler {
+		return handler{func(from, to algorithms.NodeID, b []byte) {
+			hop, ok := number(b, pair{1, 2})
+			if !ok {
+				f.addf("hop %d: wrong content", hop)
+			}
+			if hop == hops {
+				close(done)
+				return
+			}
+			if err := c.transports[process].Send(to, from, fill(make([]byte, 32), pair{1, 2}, hop+1)); err != nil {
+				f.addf("hop %d: %v", hop, err)
+			}
+		}, f.noDown}
+	})
+	if err := c.transports[0].Send(1, 2, fill(make([]byte, 32), pair{1, 2}, 1)); err != nil {
+		t.Fatal(err)
+	}
+	c.transports[0].Flush()
+	await(t, s, "the last hop", done)
+	f.report(t)
+}
+
+// testManyGoroutines sends from many goroutines, some of which share a pair of
+// nodes, while others do nothing but flush and read counters.
+func testManyGoroutines(t *testing.T, s Subject) {
+	l := layout{6, 6}
+	const each, sharers = 300, 4
+	book := newLedger(s, 2*6*6*each+sharers*each)
+	c := open(t, s, layout{6, 6}, Knobs{}, nil)
+	c.start(func(int) transport.Handler { return handler{book.enter, book.noDown} })
+
+	var stop atomic.Bool
+	var meddlers sync.WaitGroup
+	for _, tr := range c.transports {
+		meddlers.Go(func() {
+			for !stop.Load() {
+				tr.Flush()
+				runtime.Gosched()
+			}
+		})
+		meddlers.Go(func() {
+			for !stop.Load() {
+				tr.Counters()
+				runtime.Gosched()
+			}
+		})
+	}
+	var senders sync.WaitGroup
+	for process, tr := range c.transports {
+		for _, from := range l.local(process) {
+			senders.Go(func() {
+				b := make([]byte, 100)
+				for seq := range uint64(each) {
+					for _, to := range l.local(1 - process) {
+						if err := tr.Send(from, to, fill(b, pair{from, to}, seq)); err != nil {
+							book.addf("%v", err)
+						}
+					}
+					tr.Flush()
+				}
+			})
+		}
+	}
+	// Several goroutines that agree on an order among themselves are one
+	// sender: the order in which Send was called is the order of arrival.
+	var turn sync.Mutex
+	var next uint64
+	shared := pair{1, 2}
+	for range sharers {
+		senders.Go(func() {
+			b := make([]byte, 30)
+			for range each {
+				turn.Lock()
+				err := c.transports[0].Send(shared.from, shared.to, fill(b, shared, next))
+				next++
+				turn.Unlock()
+				if err != nil {
+					book.addf("%v", err)
+				}
+				c.transports[0].Flush()
+			}
+		})
+	}
+	senders.Wait()
+	await(t, s, "all frames", book.complete)
+	stop.Store(true)
+	meddlers.Wait()
+	book.report(t)
+}
