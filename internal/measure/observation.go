@@ -1,0 +1,106 @@
+// Package measure turns what was observed in a run into a [run.Result]. The
+// network runtime and the simulator both end here, so that a quantity means the
+// same whichever of them produced it.
+//
+// Guarantees: [Result] is a pure function of its argument, which it does not
+// change; it takes O(n log n) time for n entries; what has no sample is null in
+// the result, and every result can be written as JSON.
+//
+// Two parts of a run are distinguished. Message counts, response, waiting and
+// hand-over times, order, bypass and safety speak of the whole run, from its
+// start until it was quiet. Throughput, evenness and steady_per_cs speak of the
+// steady part: it begins at the warm-up cut and ends when the first node runs
+// out of requests, since from then on the load is another one.
+//
+// The package reads no clock and knows no formula of a paper: it says what
+// happened, not what should have.
+package measure
+
+import (
+	"dmebench/algorithms"
+	"dmebench/internal/host"
+	"dmebench/internal/record"
+	"dmebench/internal/run"
+)
+
+// Observation is what a runtime saw of a run. Times are nanoseconds; instants
+// are on the entries' clock.
+type Observation struct {
+	Job         *run.Job
+	Status      run.Status // run.OK unless the runtime knows better; Result finds the violations
+	Error       string
+	FailedNodes []int
+
+	Entries []record.Entry // of all nodes, in any order
+	Dropped uint64         // entries beyond the log's bound
+	Nodes   []NodeCount    // counters of the nodes 1..N
+	Wire    run.Wire
+
+	Delays    []int64 // one-way delays of single messages, measured
+	MeanDelay float64 // their mean where Delays is empty; 0 where it is unknown
+
+	Start    int64 // when the workload began
+	Stop     int64 // when the duration ended, or the last request may have been made
+	Unserved uint64
+	PerEntry map[int]uint64 // serial: messages per entry -> entries
+
+	WitnessViolations uint64 // entries that the witness saw overlap another
+	Method            string // the witness's name; "" where there was none
+
+	States      []string // decoded states of a stalled run
+	Workers     int
+	Environment map[string]string
+	Warnings    []string
+}
+
+// NodeCount is a plain copy of one node's [host.Counters].
+type NodeCount struct {
+	Sent    [algorithms.MaxKinds + 1]uint64 // by kind
+	Handled [algorithms.MaxKinds + 1]uint64
+
+	SentTotal     uint64
+	HandledTotal  uint64
+	Transmissions uint64
+	Bytes         uint64
+	Requests      uint64
+	Entries       uint64
+	Refused       uint64
+	Unasked       uint64
+
+	LongestMessage uint64
+	LongestQueue   uint64
+	Activity       uint64
+	Timers         uint64
+	Pending        uint64
+	LastMove       int64
+}
+
+// Read copies the counters of a node. Where the node still runs, the copy is
+// not one instant's: only what two successive readings agree on is certain.
+func Read(c *host.Counters) NodeCount {
+	n := NodeCount{
+		// What was handled is read first and what was sent last: a message
+		// whose handling is seen is then never missing among those sent.
+		HandledTotal:   c.HandledTotal.Load(),
+		Requests:       c.Requests.Load(),
+		Entries:        c.Entries.Load(),
+		Refused:        c.Refused.Load(),
+		Unasked:        c.Unasked.Load(),
+		LongestMessage: c.LongestMessage.Load(),
+		LongestQueue:   c.LongestQueue.Load(),
+		Activity:       c.Activity.Load(),
+		Timers:         c.Timers.Load(),
+		Pending:        c.Pending.Load(),
+		LastMove:       c.LastMove.Load(),
+		Bytes:          c.Bytes.Load(),
+		Transmissions:  c.Transmissions.Load(),
+	}
+	for k := range c.Handled {
+		n.Handled[k] = c.Handled[k].Load()
+	}
+	for k := range c.Sent {
+		n.Sent[k] = c.Sent[k].Load()
+	}
+	n.SentTotal = c.SentTotal.Load()
+	return n
+}

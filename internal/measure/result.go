@@ -1,0 +1,165 @@
+package measure
+
+import (
+	"maps"
+	"slices"
+
+	"dmebench/internal/run"
+	"dmebench/workload"
+)
+
+// Result says what came out of a run.
+//
+// Where the runtime says ok, the status becomes violated if mutual exclusion
+// was violated, and failed if the messages sent and handled do not agree
+// although the links are reliable, for then no count can be trusted. A stalled
+// run that violated mutual exclusion is violated.
+func Result(o Observation) *run.Result {
+	job := o.Job
+	t := newTimeline(o.Entries)
+	sum := total(o.Nodes)
+	if len(o.Nodes) == 0 { // it failed before anything was counted
+		sum.Entries = uint64(t.len()) + o.Dropped
+		sum.Requests = sum.Entries
+	}
+	part := t.steady(&o)
+
+	r := &run.Result{
+		SchemaVersion: run.SchemaVersion,
+		Algorithm:     job.Spec.Algorithm, Nodes: job.Spec.Nodes, Transport: job.Spec.Transport,
+		Workload: job.Spec.Workload, Seed: job.Spec.Seed, Spec: job.Spec,
+		Status: o.Status, Error: o.Error, FailedNodes: slices.Sorted(slices.Values(o.FailedNodes)),
+		Requests: sum.Requests, Entries: sum.Entries, Unserved: o.Unserved,
+		Messages: sum.messages(job.Algorithm, o.PerEntry),
+		Wire:     o.Wire,
+		Work:     work(&sum, &o),
+		Warmup:   part.warmup,
+		Workers:  o.Workers, Environment: maps.Clone(o.Environment),
+	}
+	if r.Environment == nil {
+		r.Environment = map[string]string{}
+	}
+	r.Throughput = part.throughput()
+	r.Messages.SteadyPerCS = t.steadyPerCS(&part, &sum, &o)
+	r.Fairness = run.Fairness{
+		Jain: part.jain(o.Nodes), LongestRun: t.longestRun(), MaxBypass: t.maxBypass(), OutOfOrder: t.outOfOrder(),
+	}
+	r.Safety = t.safety(&o, &sum)
+	r.Liveness = run.Liveness{Stalled: o.Status == run.Stalled, States: o.States}
+	if sum.Requests > sum.Entries {
+		r.Liveness.Pending = sum.Requests - sum.Entries
+	}
+	negative := t.fillTimes(r, &o)
+	judge(r, &o, &sum)
+	r.Warnings = slices.Concat(o.Warnings, warnings(r, &o, &part, negative))
+	if r.Warnings == nil {
+		r.Warnings = []string{}
+	}
+	return r
+}
+
+// fillTimes fills in everything that is a distribution of times or a mean of
+// one, and returns what it saw of negative differences.
+func (t *timeline) fillTimes(r *run.Result, o *Observation) negatives {
+	var neg negatives
+	responses, waits, delays := t.times(response), t.times(waiting), t.handovers()
+	r.ResponseTime = quantiles(responses)
+	r.WaitingTime = quantiles(waits)
+	r.SyncDelay = quantiles(delays)
+	r.Histograms = run.Histograms{
+		Response: histogram(responses), Waiting: histogram(waits), SyncDelay: histogram(delays),
+	}
+	cs := t.times(held)
+	if len(cs) > 0 {
+		r.CS = number(mean(cs))
+	}
+	if o.Job.Plan.Drive() == workload.Open {
+		late := t.times(lateness)
+		r.Lateness = quantiles(late)
+		r.Offered = t.offered(o)
+	}
+	switch {
+	case len(o.Delays) > 0:
+		r.T = number(mean(o.Delays))
+	case o.MeanDelay != 0:
+		r.T = number(o.MeanDelay)
+	}
+	if r.T != nil && r.SyncDelay != nil {
+		r.SyncDelayOverT = ratio(r.SyncDelay.Mean, *r.T)
+	}
+	for _, sample := range [][]int64{responses, waits, delays, cs} {
+		neg.add(sample)
+	}
+	return neg
+}
+
+// offered returns the entries per second that an open workload asked for: as
+// specified or, of a trace, as listed.
+func (t *timeline) offered(o *Observation) *float64 {
+	if rate := o.Job.Plan.OfferedRate(); rate > 0 {
+		return number(rate)
+	}
+	last := o.Start
+	for i := range t.e {
+		last = max(last, t.e[i].Intended)
+	}
+	return ratio(float64(t.len())*1e9, float64(last-o.Start))
+}
+
+// steadyPerCS is the messages sent after the warm-up cut over the entries after
+// it: everything until the system was quiet, so that without a cut it is
+// exactly the count of the whole run.
+func (t *timeline) steadyPerCS(part *steady, sum *totals, o *Observation) *float64 {
+	cut := part.warmup.Entries
+	if cut == 0 {
+		return ratio(float64(sum.SentTotal), float64(sum.Entries))
+	}
+	if cut >= sum.Entries {
+		return nil
+	}
+	sent := t.sentAt(part.begin, o.Start, o.Nodes)
+	return ratio(float64(sum.SentTotal)-sent, float64(sum.Entries-cut))
+}
+
+// safety is what the witness and the recorded intervals say together. Either
+// may see an overlap that the other missed, and both may see the same one. An
+// entry that nobody asked for is a violation of its own.
+func (t *timeline) safety(o *Observation, sum *totals) run.Safety {
+	s := run.Safety{
+		Violations: max(o.WitnessViolations, t.overlaps()) + sum.Unasked,
+		Checked:    uint64(t.len()), Method: "intervals",
+	}
+	if o.Method != "" {
+		s.Method, s.Checked = o.Method, sum.Entries
+	}
+	return s
+}
+
+func judge(r *run.Result, o *Observation, sum *totals) {
+	if r.Safety.Violations > 0 && (r.Status == run.OK || r.Status == run.Stalled) {
+		r.Status = run.Violated
+	}
+	if r.Status != run.OK || !o.Job.Guarantees().Reliable {
+		return
+	}
+	if faults := sum.uncounted(o.Job.Algorithm); faults != "" {
+		r.Status = run.Failed
+		r.Error = "measure: the run seemed quiet, but senders and receivers disagree: " + faults +
+			"; no message count of this run can be trusted"
+	}
+}
+
+func work(sum *totals, o *Observation) run.Work {
+	n := len(o.Nodes)
+	w := run.Work{
+		LongestQueue: sum.LongestQueue, LongestBytes: sum.LongestMessage,
+		SentByNode: make([]uint64, n), HandledByNode: make([]uint64, n), EntriesByNode: make([]uint64, n),
+		MaxOverMean: ratio(float64(sum.busiest)*float64(n), float64(sum.SentTotal+sum.HandledTotal)),
+	}
+	for i := range o.Nodes {
+		w.SentByNode[i] = o.Nodes[i].SentTotal
+		w.HandledByNode[i] = o.Nodes[i].HandledTotal
+		w.EntriesByNode[i] = o.Nodes[i].Entries
+	}
+	return w
+}

@@ -1,0 +1,80 @@
+package measure
+
+import (
+	"cmp"
+	"slices"
+
+	"dmebench/internal/record"
+)
+
+// timeline holds the entries of a run in the orders that the measures need.
+// The orders are permutations: the entries themselves stay where they are.
+type timeline struct {
+	e []record.Entry
+
+	// inOrder is the order in which the critical section was entered: the
+	// witness's where it saw every entry, otherwise by the time of entry.
+	inOrder []int32
+	byEntry []int32 // by the time of entry
+	byExit  []int32 // by the time of exit
+}
+
+func newTimeline(entries []record.Entry) *timeline {
+	t := &timeline{e: entries}
+	witnessed := true
+	for i := range entries {
+		witnessed = witnessed && entries[i].Order > 0
+	}
+	// A critical section of no length comes before one that begins with it and
+	// lasts: in the other order the two would seem to overlap.
+	t.byEntry = t.sorted(func(a, b *record.Entry) int {
+		return cmp.Or(cmp.Compare(a.Entered, b.Entered), cmp.Compare(a.Exited, b.Exited))
+	})
+	t.byExit = t.sorted(func(a, b *record.Entry) int { return cmp.Compare(a.Exited, b.Exited) })
+	t.inOrder = t.byEntry
+	if witnessed {
+		t.inOrder = t.sorted(func(a, b *record.Entry) int { return cmp.Compare(a.Order, b.Order) })
+	}
+	return t
+}
+
+// sorted returns the permutation that sorts the entries by compare. What that
+// leaves open is settled by the witness's order and then by the node, so that
+// the permutation does not depend on the order in which the entries came.
+func (t *timeline) sorted(compare func(a, b *record.Entry) int) []int32 {
+	order := make([]int32, len(t.e))
+	for i := range order {
+		order[i] = int32(i)
+	}
+	slices.SortFunc(order, func(i, j int32) int {
+		a, b := &t.e[i], &t.e[j]
+		if c := compare(a, b); c != 0 {
+			return c
+		}
+		return cmp.Or(cmp.Compare(a.Order, b.Order), cmp.Compare(a.Node, b.Node),
+			cmp.Compare(a.Requested, b.Requested), cmp.Compare(i, j))
+	})
+	return order
+}
+
+func (t *timeline) len() int { return len(t.e) }
+
+// entered returns the k-th entry in the order of entries.
+func (t *timeline) entered(k int) *record.Entry { return &t.e[t.inOrder[k]] }
+
+// exited returns the k-th entry in the order of exits.
+func (t *timeline) exited(k int) *record.Entry { return &t.e[t.byExit[k]] }
+
+// times collects a time of every entry, in the order of exits.
+func (t *timeline) times(of func(e *record.Entry) int64) []int64 {
+	x := make([]int64, t.len())
+	for k := range x {
+		x[k] = of(t.exited(k))
+	}
+	return x
+}
+
+func response(e *record.Entry) int64 { return e.Exited - e.Requested }
+func waiting(e *record.Entry) int64  { return e.Entered - e.Intended }
+func lateness(e *record.Entry) int64 { return e.Arrived - e.Intended }
+func held(e *record.Entry) int64     { return e.Exited - e.Entered }

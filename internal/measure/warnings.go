@@ -1,0 +1,110 @@
+package measure
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"dmebench/internal/run"
+)
+
+// EnvironmentCores is the key of [Observation.Environment] under which a
+// runtime says how many cores its processes share.
+const EnvironmentCores = "cores"
+
+// crowd is how many processes share a core before it is said: most of them wait
+// for a message at any time.
+const crowd = 4
+
+// negatives counts time differences below zero.
+type negatives struct {
+	n     int
+	least int64
+}
+
+func (n *negatives) add(sample []int64) {
+	for _, x := range sample {
+		if x < 0 {
+			n.n++
+			n.least = min(n.least, x)
+		}
+	}
+}
+
+// warnings says everything that a reader of the figures ought to know, a
+// sentence each, in a fixed order.
+func warnings(r *run.Result, o *Observation, part *steady, neg negatives) []string {
+	var w []string
+	warn := func(when bool, format string, args ...any) {
+		if when {
+			w = append(w, fmt.Sprintf(format, args...))
+		}
+	}
+	job := o.Job
+
+	warn(job.Algorithm.AsPublished, "%s is the literal text of its paper, which is known to be wrong", r.Algorithm)
+	warn(len(job.Missing) > 0, "%s needs %s, which %s does not have",
+		r.Algorithm, strings.Join(job.Missing, " and "), job.Network.Describe(job.NetOptions))
+
+	warn(r.Throughput == nil, "the steady part has %d entries in %v: there is no throughput to tell; ask for more requests or less warm-up",
+		part.entries, time.Duration(max(0, part.end-part.begin)))
+	warn(!part.settled, "the run was too short to settle: the best warm-up cut lies in its second half, and only %d of %d entries were cut",
+		part.warmup.Entries, len(o.Entries))
+	warn(o.Dropped > 0, "%d entries were not recorded: the log was full; times and order speak of the first %d entries only", o.Dropped, len(o.Entries))
+	warn(o.Unserved > 0, "%d requests were still waiting in line when the duration ended, and were given up", o.Unserved)
+	missedRate(warn, r, o, part)
+
+	warn(r.Messages.Refused > 0, "nodes refused %d messages", r.Messages.Refused)
+	warn(r.Wire.Refused > 0, "the transport refused %d frames or connections", r.Wire.Refused)
+	sent, handled := r.Messages.Total, uint64(0)
+	for _, n := range r.Work.HandledByNode {
+		handled += n
+	}
+	warn(r.Status == run.OK && sent != handled, "%d messages were sent and %d handled: the links lose or duplicate", sent, handled)
+
+	warn(r.T == nil && r.Nodes > 1, "the mean delay T of a message is unknown: nothing can be said in units of T")
+	warn(neg.n > 0, "%d time differences are negative, down to %v: clocks disagree, or entries overlapped; histograms leave them out",
+		neg.n, time.Duration(neg.least))
+	if job.Network.Real() {
+		pinned(warn, "response time", r.ResponseTime)
+		pinned(warn, "synchronization delay", r.SyncDelay)
+	}
+	if cores, err := strconv.Atoi(o.Environment[EnvironmentCores]); err == nil {
+		warn(o.Workers > crowd*cores, "oversubscribed: %d processes on %d cores; times include waiting for a core", o.Workers, cores)
+	}
+	return w
+}
+
+// missedRate warns where an open workload was not what it was meant to be. The
+// rate reached is compared with the rate offered only beyond what chance
+// explains: n Poisson arrivals take a time that scatters by 1/√n.
+func missedRate(warn func(bool, string, ...any), r *run.Result, o *Observation, part *steady) {
+	if r.Offered == nil {
+		return
+	}
+	if r.Throughput != nil {
+		low := 0.95 * *r.Offered * (1 - 2/math.Sqrt(float64(part.entries)))
+		warn(*r.Throughput < low, "the offered rate was missed: %.4g of %.4g entries per second", *r.Throughput, *r.Offered)
+	}
+	if r.Lateness != nil {
+		between := float64(r.Nodes) * 1e9 / *r.Offered
+		warn(float64(r.Lateness.P99) > between,
+			"the generator was late: 1%% of the requests came %v or more behind schedule, which is more than a node's mean interarrival time of %v",
+			time.Duration(r.Lateness.P99), time.Duration(between))
+	}
+}
+
+// pinned warns where a median lies at a timer of the operating system: delayed
+// acknowledgements (40 ms), retransmission (200 ms), and half of it.
+func pinned(warn func(bool, string, ...any), what string, q *run.Quantiles) {
+	if q == nil {
+		return
+	}
+	for _, timer := range []time.Duration{40 * time.Millisecond, 100 * time.Millisecond, 200 * time.Millisecond} {
+		off := math.Abs(float64(q.P50) - float64(timer))
+		warn(off <= 0.02*float64(timer), "the median %s of %v lies at a kernel timer of %v: look for delayed acknowledgements or retransmissions",
+			what, time.Duration(q.P50), timer)
+	}
+}

@@ -1,0 +1,153 @@
+package measure
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"dmebench/algorithms"
+	"dmebench/internal/record"
+	"dmebench/internal/run"
+	"dmebench/transport"
+)
+
+// poisson is an open run of n entries, one each period, that lasts n periods.
+func poisson(t *testing.T, n int, period time.Duration, rate float64, late time.Duration) Observation {
+	var entries []record.Entry
+	for k := range int64(n) {
+		at := k * int64(period)
+		e := entry(algorithms.NodeID(k%2+1), at+int64(late), at+int64(late)+10, at+int64(late)+20)
+		e.Intended = at
+		entries = append(entries, e)
+	}
+	return Observation{
+		Job:    jobOf(t, run.Spec{Nodes: 2, Workload: "poisson", TotalRate: rate, Duration: run.Duration(int64(n) * int64(period)), Warmup: "0"}),
+		Status: run.OK, Entries: entries, Nodes: counted(2, entries, 2), MeanDelay: 5, Stop: int64(n) * int64(period),
+	}
+}
+
+func TestWarnings(t *testing.T) {
+	closedRun := func(t *testing.T, spec run.Spec) Observation {
+		e := closed()
+		spec.Nodes, spec.Requests = 3, 6
+		if spec.Warmup == "" {
+			spec.Warmup = "0"
+		}
+		return Observation{Job: jobOf(t, spec), Status: run.OK, Entries: e, Nodes: counted(3, e, 4), MeanDelay: 10, Stop: 250}
+	}
+	// slow makes all responses of a run over TCP last d, give or take.
+	slow := func(d time.Duration) func(t *testing.T) Observation {
+		return func(t *testing.T) Observation {
+			o := closedRun(t, run.Spec{Transport: "tcp"})
+			for i := range o.Entries {
+				at := int64(i) * int64(time.Second)
+				o.Entries[i] = entry(o.Entries[i].Node, at, at+10, at+int64(d))
+			}
+			return o
+		}
+	}
+	change := func(f func(o *Observation)) func(t *testing.T) Observation {
+		return func(t *testing.T) Observation {
+			o := closedRun(t, run.Spec{})
+			f(&o)
+			return o
+		}
+	}
+	for _, x := range []struct {
+		name string
+		o    func(t *testing.T) Observation
+		want string // in a warning; empty where there must be none
+	}{
+		{"a clean run", change(func(*Observation) {}), ""},
+		{"the runtime's own", change(func(o *Observation) { o.Warnings = []string{"it rains"} }), "it rains"},
+		{"as published", change(func(o *Observation) {
+			a := *o.Job.Algorithm
+			a.AsPublished, o.Job.Algorithm = true, &a
+		}), "literal text"},
+		{"links that lack something", change(func(o *Observation) { o.Job.Missing = []string{"FIFO links"} }), "test needs FIFO links, which sim with delay=constant fifo=true does not have"},
+		{"too few entries", func(t *testing.T) Observation { return closedRun(t, run.Spec{Warmup: "5"}) }, "has 0 entries"},
+		{"dropped", change(func(o *Observation) { o.Dropped = 7 }), "7 entries were not recorded"},
+		{"unserved", change(func(o *Observation) { o.Unserved = 9 }), "9 requests were still waiting"},
+		{"refused messages", change(func(o *Observation) { o.Nodes[0].Refused = 3 }), "refused 3 messages"},
+		{"refused frames", change(func(o *Observation) { o.Wire.Refused = 2 }), "refused 2 frames"},
+		{"T unknown", change(func(o *Observation) { o.MeanDelay = 0 }), "T of a message is unknown"},
+		{"T measured", change(func(o *Observation) { o.MeanDelay, o.Delays = 0, []int64{5, 7} }), ""},
+		{"clocks that disagree", change(func(o *Observation) { o.Entries[5].Requested = 270; o.Entries[5].Intended = 270 }), "2 time differences are negative, down to -50ns"},
+		{"oversubscribed", change(func(o *Observation) {
+			o.Workers, o.Environment = 64, map[string]string{EnvironmentCores: "2"}
+		}), "oversubscribed: 64 processes on 2 cores"},
+		{"a few workers on a core", change(func(o *Observation) {
+			o.Workers, o.Environment = 8, map[string]string{EnvironmentCores: "2"}
+		}), ""},
+		{"pinned at 40 ms", slow(40*time.Millisecond + 700*time.Microsecond), "kernel timer of 40ms"},
+		{"pinned at 200 ms", slow(199 * time.Millisecond), "kernel timer of 200ms"},
+		{"not pinned", slow(42 * time.Millisecond), ""},
+		{"offered and reached", func(t *testing.T) Observation { return poisson(t, 3000, time.Millisecond, 1000, 0) }, ""},
+		{"missed", func(t *testing.T) Observation { return poisson(t, 3000, time.Millisecond, 1100, 0) }, "missed: 1000 of 1100"},
+		{"chance", func(t *testing.T) Observation { return poisson(t, 100, time.Millisecond, 1100, 0) }, ""},
+		{"late", func(t *testing.T) Observation { return poisson(t, 3000, time.Millisecond, 1000, 3*time.Millisecond) }, "generator was late"},
+		{"a little late", func(t *testing.T) Observation { return poisson(t, 3000, time.Millisecond, 1000, time.Millisecond) }, ""},
+		{"it never settles", func(t *testing.T) Observation {
+			o := closedRun(t, run.Spec{})
+			o.Job.Warmup, o.Entries = -1, nil
+			for k := range int64(600) {
+				o.Entries = append(o.Entries, entry(1, k*1e6, k*1e6, k*1e6+k))
+			}
+			o.Nodes = counted(3, o.Entries, 4)
+			return o
+		}, "only 300 of 600 entries were cut"},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			got := Result(x.o(t)).Warnings
+			if x.want == "" && len(got) > 0 {
+				t.Errorf("warnings %q, want none", got)
+			}
+			if x.want != "" && !slices.ContainsFunc(got, func(s string) bool { return strings.Contains(s, x.want) }) {
+				t.Errorf("warnings %q, want one with %q", got, x.want)
+			}
+		})
+	}
+}
+
+func TestLossyLinksAreNoFailure(t *testing.T) {
+	e := closed()
+	o := Observation{Job: jobOf(t, run.Spec{Nodes: 3, Requests: 6}), Status: run.OK, Entries: e, Nodes: counted(3, e, 4), MeanDelay: 10, Stop: 250}
+	o.Nodes[0].Handled[1]--
+	o.Nodes[0].HandledTotal--
+	guarantees := o.Job.Network.Guarantees
+	lossy := o.Job.Network
+	lossy.Guarantees = func(opt algorithms.Options) (g transport.Guarantees) {
+		g = guarantees(opt)
+		g.Reliable = false
+		return g
+	}
+	o.Job.Network = lossy
+	r := Result(o)
+	want := "24 messages were sent and 23 handled: the links lose or duplicate"
+	if r.Status != run.OK || !slices.Contains(r.Warnings, want) {
+		t.Errorf("status %s, warnings %q", r.Status, r.Warnings)
+	}
+}
+
+func BenchmarkResult(b *testing.B) {
+	for _, n := range []int{1000, 1000000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			var entries []record.Entry
+			for node := range 64 { // as they are collected: node by node
+				for k := range n / 64 {
+					at := int64(k*64+node) * 1000
+					entries = append(entries, entry(algorithms.NodeID(node+1), at-60000, at, at+500))
+				}
+			}
+			o := Observation{
+				Job: jobOf(b, run.Spec{Nodes: 64, Requests: len(entries)}), Status: run.OK, Entries: entries,
+				Nodes: counted(64, entries, 126), MeanDelay: 500, Stop: int64(n) * 1000,
+			}
+			for b.Loop() {
+				Result(o)
+			}
+		})
+	}
+}
