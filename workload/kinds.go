@@ -94,6 +94,13 @@ func (p *Plan) apportion(weight func(algorithms.NodeID) float64) {
 	}
 }
 
+// maxSeconds is the latest time of a request: 31 years, well within 64 bits of
+// nanoseconds.
+const maxSeconds = 1e9
+
+// maxRate is one request per nanosecond: beyond it time would stand still.
+const maxRate = 1e9
+
 // rated makes each node's requests a Poisson process of its own rate.
 func (p *Plan) rated(rate func(algorithms.NodeID) float64) {
 	p.client = func(id algorithms.NodeID) func() (time.Duration, bool) {
@@ -105,6 +112,9 @@ func (p *Plan) rated(rate func(algorithms.NodeID) float64) {
 			}
 			left--
 			at += rng.ExpFloat64() / r
+			if at > maxSeconds {
+				return 0, false
+			}
 			return time.Duration(at * float64(time.Second)), true
 		}
 	}
@@ -217,10 +227,10 @@ func parseTraceLine(line string, nodes int) (traceLine, error) {
 	}
 	seconds := func(s string) (time.Duration, error) {
 		x, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
-		if err != nil || !(x >= 0 && x < 1e9) {
+		if err != nil || !(x >= 0 && x < maxSeconds) {
 			return 0, fmt.Errorf("%q is not a time in seconds", s)
 		}
-		return time.Duration(x * float64(time.Second)), nil
+		return time.Duration(math.Round(x * float64(time.Second))), nil
 	}
 	var r traceLine
 	var err error

@@ -162,8 +162,10 @@ func New(spec Spec, nodes int, seed uint64) (*Plan, error) {
 	if nodes < 1 {
 		fault("%d nodes; there must be at least 1", nodes)
 	}
-	if spec.Rate < 0 || spec.TotalRate < 0 {
-		fault("a rate must not be negative")
+	for _, rate := range []float64{spec.Rate, spec.TotalRate} {
+		if !(rate >= 0 && rate <= maxRate) {
+			fault("%v is not a rate in requests per second from 0 to %g", rate, float64(maxRate))
+		}
 	}
 	if spec.CS.Mean < 0 {
 		fault("the critical section cannot last %v", spec.CS.Mean)
@@ -224,11 +226,23 @@ func (p *Plan) OfferedRate() float64 {
 // Requests returns the number of requests that the plan makes in all; 0 where
 // there is no limit but the duration.
 func (p *Plan) Requests() int {
+	if p.kind.Name == "serial" {
+		return max(p.steps, 0)
+	}
 	n := 0
 	for _, s := range p.shares {
 		n += s
 	}
 	return n
+}
+
+// Share returns the number of requests that node id makes in all; -1 where only
+// the duration or the number of steps limits it.
+func (p *Plan) Share(id algorithms.NodeID) int {
+	if p.shares == nil {
+		return -1
+	}
+	return p.shares[id-1]
 }
 
 // Steps returns the number of steps of a stepped plan; -1 where there is no

@@ -13,6 +13,10 @@ import (
 	"dmebench/workload"
 )
 
+// MaxNodes is the largest number of nodes of a run. A larger one is a slip of
+// the hand, which would end in a lack of memory.
+const MaxNodes = 1 << 20
+
 // Catalog is the list of the algorithms that can be run.
 type Catalog []*algorithms.Algorithm
 
@@ -41,6 +45,9 @@ type Job struct {
 	Needs      algorithms.Needs
 	Missing    []string // what the algorithm needs and the network lacks, where that is allowed
 	Warmup     int      // entries to cut; -1 to find out
+
+	load     workload.Spec // what Plan was made from
+	readFile func(string) ([]byte, error)
 }
 
 // Guarantees returns what the job's network promises.
@@ -76,8 +83,8 @@ func (s Spec) Resolve(c Catalog, readFile func(string) ([]byte, error)) (*Job, e
 			try(fmt.Errorf("warm-up %q: want auto or a number of entries", s.Warmup))
 		}
 	}
-	if s.Nodes < 1 {
-		try(fmt.Errorf("%d nodes: there must be at least 1", s.Nodes))
+	if s.Nodes < 1 || s.Nodes > MaxNodes {
+		try(fmt.Errorf("%d nodes: there must be at least 1 and at most %d", s.Nodes, MaxNodes))
 	}
 	if s.NodesPerWorker < 1 {
 		try(fmt.Errorf("%d nodes per worker: there must be at least 1", s.NodesPerWorker))
@@ -92,6 +99,13 @@ func (s Spec) Resolve(c Catalog, readFile func(string) ([]byte, error)) (*Job, e
 	j.Algorithm = a
 	sets := splitSet(s.Set, a.Options, kind.Options, j.Network.Options)
 	try(sets.err(a.Name, kind.Name, j.Network.Name))
+	if kind.Drive == workload.Stepped {
+		for name, value := range a.Stepped {
+			if _, given := sets.of[0][name]; !given {
+				sets.of[0][name] = value
+			}
+		}
+	}
 	opt, optErr := a.Resolve(sets.of[0])
 	workOpt, workErr := algorithms.ResolveOptions(kind.Options, sets.of[1])
 	netOpt, netErr := algorithms.ResolveOptions(j.Network.Options, sets.of[2])
@@ -102,11 +116,16 @@ func (s Spec) Resolve(c Catalog, readFile func(string) ([]byte, error)) (*Job, e
 		return nil, errors.Join(errs...)
 	}
 	j.Options, j.NetOptions = opt, netOpt
-	j.Plan, err = workload.New(workload.Spec{
+	j.readFile = readFile
+	j.load = workload.Spec{
 		Name: s.Workload, Rate: s.Rate, TotalRate: s.TotalRate, CS: cs, Requests: s.Requests,
 		Duration: s.Duration.Std(), Options: workOpt, ReadFile: readFile,
-	}, s.Nodes, s.Seed)
-	try(err)
+	}
+	try(j.plan())
+	if kind.Drive == workload.Stepped && a.Perpetual != nil && a.Perpetual(opt) {
+		try(fmt.Errorf("%s goes in steps, each of which begins when the system has fallen silent; %s with these options never does; choose %s",
+			kind.Name, a.Name, alternatives(a.Stepped)))
+	}
 	j.Needs = a.Needs(opt)
 	j.Missing = j.Guarantees().Lacks(j.Needs)
 	if len(j.Missing) > 0 && !s.AllowMismatch {
@@ -114,13 +133,49 @@ func (s Spec) Resolve(c Catalog, readFile func(string) ([]byte, error)) (*Job, e
 			a.Name, strings.Join(j.Missing, " and "), j.Network.Describe(netOpt)))
 	}
 	if try(a.CheckNodes(s.Nodes, opt)) {
-		j.System, err = a.Prepare(algorithms.Config{Nodes: s.Nodes, Seed: s.Seed, Options: opt, ReadFile: readFile})
-		try(err)
+		try(j.prepare())
 	}
 	if errs != nil {
 		return nil, errors.Join(errs...)
 	}
 	return j, nil
+}
+
+// alternatives says which settings would do.
+func alternatives(set map[string]string) string {
+	if len(set) == 0 {
+		return "another workload, such as saturate or poisson"
+	}
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(set)) {
+		parts = append(parts, "--set "+name+"="+set[name])
+	}
+	return strings.Join(parts, " ")
+}
+
+// plan makes the workload of the job's seed.
+func (j *Job) plan() (err error) {
+	j.Plan, err = workload.New(j.load, j.Spec.Nodes, j.Spec.Seed)
+	return err
+}
+
+// prepare makes the system of the job's seed.
+func (j *Job) prepare() (err error) {
+	j.System, err = j.Algorithm.Prepare(algorithms.Config{
+		Nodes: j.Spec.Nodes, Seed: j.Spec.Seed, Options: j.Options, ReadFile: j.readFile,
+	})
+	return err
+}
+
+// WithSeed returns the same job with another seed, for searches over many: what
+// does not depend on the seed is not checked again.
+func (j *Job) WithSeed(seed uint64) (*Job, error) {
+	other := *j
+	other.Spec.Seed = seed
+	if err := errors.Join(other.plan(), other.prepare()); err != nil {
+		return nil, err
+	}
+	return &other, nil
 }
 
 // settings is a map of --set values divided among those who declared them.

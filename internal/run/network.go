@@ -44,7 +44,7 @@ func Networks() []Network {
 		{
 			Name: Sim, Help: "virtual time in one process, deterministic in the seed",
 			Options: []algorithms.Option{
-				{Name: "t", Default: "1ms", Values: "DURATION", Valid: validPositive,
+				{Name: "t", Default: "1ms", Values: "DURATION", Valid: validDelay,
 					Help: "T, the mean delay of a message"},
 				{Name: "delay", Default: "constant", Values: "constant|uniform|exponential",
 					Help: "how delays are distributed; uniform is from T/2 to 3T/2"},
@@ -56,8 +56,11 @@ func Networks() []Network {
 					Reliable: true,
 					FIFO:     o.Get("fifo") == "true" || o.Get("delay") == "constant",
 					// An exponential delay has no bound; the others do.
-					BoundedDelay:       o.Get("delay") != "exponential",
-					SequencedBroadcast: false,
+					BoundedDelay: o.Get("delay") != "exponential",
+					// A broadcast is one transmission, and the simulator puts
+					// them into one order for an algorithm that needs it.
+					Broadcast:          true,
+					SequencedBroadcast: true,
 				}
 			},
 		},
@@ -89,9 +92,13 @@ func LookupNetwork(name string) (Network, error) {
 	return all[i], nil
 }
 
-func validPositive(s string) error {
-	if d, err := time.ParseDuration(s); err != nil || d <= 0 {
-		return errors.New("not a positive duration")
+// maxDelay bounds T, so that a long run's virtual time stays within 64 bits of
+// nanoseconds.
+const maxDelay = time.Hour
+
+func validDelay(s string) error {
+	if d, err := time.ParseDuration(s); err != nil || d <= 0 || d > maxDelay {
+		return fmt.Errorf("not a duration above 0 and at most %v", maxDelay)
 	}
 	return nil
 }

@@ -1,0 +1,209 @@
+package run
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"testing"
+	"time"
+
+	"dmebench/algorithms"
+	"dmebench/workload"
+)
+
+// prepared is a system that remembers what it was prepared from.
+type prepared struct{ algorithms.Config }
+
+func (prepared) Node(algorithms.NodeID) algorithms.Node { return nil }
+
+func catalog() Catalog {
+	prepare := func(c algorithms.Config) (algorithms.System, error) { return prepared{c}, nil }
+	return Catalog{
+		{
+			Name: "plain", Kinds: []string{"A"}, Needs: algorithms.Always(algorithms.Needs{Reliable: true}), Prepare: prepare,
+			Options: []algorithms.Option{{Name: "mode", Default: "calm", Values: "calm|wild"}},
+			ValidNodes: func(n int, _ algorithms.Options) error {
+				if n%2 == 0 {
+					return fmt.Errorf("%d nodes: want an odd number", n)
+				}
+				return nil
+			},
+			Perpetual: func(o algorithms.Options) bool { return o.Get("mode") == "wild" },
+		},
+		{
+			Name: "ordered", Kinds: []string{"A"}, Prepare: prepare,
+			Needs: algorithms.Always(algorithms.Needs{Reliable: true, FIFO: true, BoundedDelay: true}),
+		},
+		{
+			Name: "circulating", Kinds: []string{"A"}, Needs: algorithms.Always(algorithms.Needs{}), Prepare: prepare,
+			Options:   []algorithms.Option{{Name: "mode", Default: "perpetual", Values: "perpetual|demand"}},
+			Perpetual: func(o algorithms.Options) bool { return o.Get("mode") == "perpetual" },
+			Stepped:   map[string]string{"mode": "demand"},
+		},
+	}
+}
+
+func TestFaultsOfASpec(t *testing.T) {
+	set := func(pairs ...string) map[string]string {
+		m := make(map[string]string)
+		for i := 0; i < len(pairs); i += 2 {
+			m[pairs[i]] = pairs[i+1]
+		}
+		return m
+	}
+	for _, x := range []struct {
+		name string
+		spec Spec
+		want []string
+	}{
+		{"no algorithm", Spec{Nodes: 3}, []string{"which algorithm? «dmebench list» shows what there is"}},
+		{"unknown names", Spec{Algorithm: "magic", Nodes: 3, Transport: "pigeon", Workload: "rush"}, []string{
+			`unknown algorithm "magic"`, `unknown transport "pigeon"; there are tcp`, `unknown workload "rush"; there are saturate`,
+		}},
+		{"no nodes", Spec{Algorithm: "plain"}, []string{"0 nodes: there must be at least 1"}},
+		{"less than none", Spec{Algorithm: "plain", Nodes: -3}, []string{"-3 nodes: there must be at least 1"}},
+		{"too many", Spec{Algorithm: "plain", Nodes: 1 << 30}, []string{"1073741824 nodes", "at most 1048576"}},
+		{"negative numbers", Spec{Algorithm: "plain", Nodes: 3, NodesPerWorker: -1, Duration: -1, Warmup: "-1"}, []string{
+			"-1 nodes per worker", "a duration must not be negative", `warm-up "-1": want auto or a number of entries`,
+		}},
+		{"negative requests", Spec{Algorithm: "plain", Nodes: 3, Requests: -1}, []string{"must not be negative"}},
+		{"a stall that is never noticed", Spec{Algorithm: "plain", Nodes: 3, StallAfter: -1}, []string{"a duration must not be negative"}},
+		{"warm-up in words", Spec{Algorithm: "plain", Nodes: 3, Warmup: "some"}, []string{`warm-up "some"`}},
+		{"an odd critical section", Spec{Algorithm: "plain", Nodes: 3, CS: "long"}, []string{`critical section "long": not a duration; want a duration such as 100us or exp:100us`}},
+		{"an N that the algorithm has no use for", Spec{Algorithm: "plain", Nodes: 4}, []string{"plain: 4 nodes: want an odd number"}},
+		{"unknown options", Spec{Algorithm: "plain", Nodes: 3, Set: set("zeal", "9", "mod", "wild")}, []string{
+			"--set mod, zeal: no option of plain, saturate, tcp; known here: mode, think, gomaxprocs",
+		}},
+		{"unknown values", Spec{Algorithm: "plain", Nodes: 3, Transport: Sim, Set: set("mode", "odd", "think", "-1s", "delay", "none", "t", "0s", "fifo", "maybe")}, []string{
+			"plain: mode=odd: want calm|wild", "think=-1s", "delay=none: want constant|uniform|exponential", "t=0s", "fifo=maybe: want true|false",
+		}},
+		{"a delay beyond the clock", Spec{Algorithm: "plain", Nodes: 3, Transport: Sim, Set: set("t", "1000h")}, []string{"t=1000h", "at most 1h"}},
+		{"faults of several parts", Spec{Algorithm: "plain", Nodes: 4, Workload: "poisson"}, []string{"poisson: needs a rate", "plain: 4 nodes"}},
+		{"an option of another network", Spec{Algorithm: "plain", Nodes: 3, Set: set("delay", "uniform")}, []string{"--set delay"}},
+		{"links that do not do", Spec{Algorithm: "ordered", Nodes: 3, Transport: Sim, Set: set("delay", "exponential", "fifo", "false")}, []string{
+			"ordered needs FIFO links and a bound on message delay, which sim with delay=exponential fifo=false does not have", "--allow-mismatch",
+		}},
+		{"steps without silence", Spec{Algorithm: "plain", Nodes: 3, Workload: "serial", Set: set("mode", "wild")}, []string{"never does; choose another workload"}},
+		{"steps without silence, said so", Spec{Algorithm: "circulating", Nodes: 3, Workload: "burst", Set: set("mode", "perpetual")}, []string{"choose --set mode=demand"}},
+	} {
+		j, err := x.spec.Resolve(catalog(), nil)
+		if err == nil {
+			t.Errorf("%s: accepted as %+v", x.name, j.Spec)
+			continue
+		}
+		for _, want := range x.want {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %q does not say %q", x.name, err, want)
+			}
+		}
+	}
+}
+
+func TestResolve(t *testing.T) {
+	j, err := Spec{
+		Algorithm: "plain", Nodes: 3, Transport: Sim, Seed: 9, Warmup: "5", CS: "exp:2ms",
+		Set: map[string]string{"mode": "wild", "think": "1ms", "delay": "uniform"},
+	}.Resolve(catalog(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if j.Options.Get("mode") != "wild" || j.NetOptions.Get("delay") != "uniform" || j.NetOptions.Get("t") != "1ms" {
+		t.Errorf("options %v of the algorithm, %v of the network", j.Options, j.NetOptions)
+	}
+	if j.Warmup != 5 || j.Spec.Requests != 300 || j.Plan.Requests() != 300 || j.Plan.MeanHold() != 2*time.Millisecond {
+		t.Errorf("job %+v", j)
+	}
+	if c := j.System.(prepared); c.Nodes != 3 || c.Seed != 9 || c.Options.Get("mode") != "wild" {
+		t.Errorf("prepared from %+v", c)
+	}
+	if j.Network.Real() || !j.Guarantees().FIFO || !j.Guarantees().BoundedDelay || len(j.Missing) != 0 {
+		t.Errorf("guarantees %+v, missing %v", j.Guarantees(), j.Missing)
+	}
+	if j, err = (Spec{Algorithm: "plain", Nodes: 3}).Resolve(catalog(), nil); err != nil || j.Warmup != -1 || !j.Network.Real() {
+		t.Errorf("defaults: %+v, %v", j, err)
+	}
+	if j, err = (Spec{Algorithm: "circulating", Nodes: 3, Workload: "serial"}).Resolve(catalog(), nil); err != nil || j.Options.Get("mode") != "demand" {
+		t.Errorf("under steps the token ought to move on demand: %v, %v", j, err)
+	}
+}
+
+func TestMismatchOnRequest(t *testing.T) {
+	j, err := Spec{
+		Algorithm: "ordered", Nodes: 3, Transport: Sim, AllowMismatch: true, Set: map[string]string{"delay": "uniform", "fifo": "false"},
+	}.Resolve(catalog(), nil)
+	if err != nil || len(j.Missing) != 1 || j.Missing[0] != "FIFO links" {
+		t.Errorf("missing %v, %v", j, err)
+	}
+}
+
+func TestWithSeed(t *testing.T) {
+	spec := Spec{Algorithm: "plain", Nodes: 3, Transport: Sim, Workload: "serial", Requests: 50, Seed: 1}
+	first, err := spec.Resolve(catalog(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := first.WithSeed(2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec.Seed = 2
+	want, err := spec.Resolve(catalog(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps := func(j *Job) (s []workload.Arrival) {
+		for k := range j.Plan.Steps() {
+			s = append(s, j.Plan.Step(k)...)
+		}
+		return s
+	}
+	if fmt.Sprint(steps(second)) != fmt.Sprint(steps(want)) || fmt.Sprint(steps(second)) == fmt.Sprint(steps(first)) {
+		t.Errorf("steps %v, want %v", steps(second), steps(want))
+	}
+	if second.Spec.Seed != 2 || second.System.(prepared).Seed != 2 || first.Spec.Seed != 1 || first.System.(prepared).Seed != 1 {
+		t.Error("the seed is not where it belongs")
+	}
+}
+
+func TestFilesThatOptionsName(t *testing.T) {
+	read := func(name string) ([]byte, error) {
+		if name != "day.csv" {
+			return nil, fs.ErrNotExist
+		}
+		return []byte("0,1\n1,3\n"), nil
+	}
+	spec := Spec{Algorithm: "plain", Nodes: 3, Transport: Sim, Workload: "trace", Set: map[string]string{"file": "day.csv"}}
+	j, err := spec.Resolve(catalog(), read)
+	if err != nil || j.Plan.Requests() != 2 {
+		t.Fatalf("%v, %v", j, err)
+	}
+	if j, err = j.WithSeed(4); err != nil || j.Plan.Requests() != 2 {
+		t.Errorf("with another seed: %v, %v", j, err)
+	}
+	spec.Set = map[string]string{"file": "night.csv"}
+	if _, err := spec.Resolve(catalog(), read); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a file that is not there: %v", err)
+	}
+}
+
+func TestNetworksCheckThemselves(t *testing.T) {
+	for _, n := range Networks() {
+		for _, o := range n.Options {
+			if err := o.Accepts(o.Default); err != nil {
+				t.Errorf("%s: its default: %v", n.Name, err)
+			}
+		}
+		opt, err := algorithms.ResolveOptions(n.Options, nil)
+		if err != nil {
+			t.Errorf("%s: %v", n.Name, err)
+			continue
+		}
+		if g := n.Guarantees(opt); !g.Reliable || !g.FIFO {
+			t.Errorf("%s: %+v by default", n.Name, g)
+		}
+		if n.Help == "" || n.Describe(opt) == "" || n.Real() != (n.Name != Sim) {
+			t.Errorf("%s is not described", n.Name)
+		}
+	}
+}

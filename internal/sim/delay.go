@@ -1,0 +1,123 @@
+package sim
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"dmebench/algorithms"
+	"dmebench/internal/run"
+)
+
+// delayStream separates the random numbers of the delays from all of the
+// workload's, which number their streams from 1 in the same byte.
+const delayStream = 0xd1 << 56
+
+// delays says how long messages take.
+type delays struct {
+	mean time.Duration
+	kind string // constant, uniform or exponential
+	fifo bool
+	rng  *rand.Rand
+	last lastDelivery
+
+	lastSequenced int64 // when the latest sequenced broadcast arrives
+}
+
+func newDelays(job *run.Job) (*delays, error) {
+	o := job.NetOptions
+	mean, err := time.ParseDuration(o.Get("t"))
+	if err != nil {
+		return nil, fmt.Errorf("sim: t=%s: %w", o.Get("t"), err)
+	}
+	d := &delays{
+		mean: mean, kind: o.Get("delay"), fifo: o.Get("fifo") == "true",
+		rng: rand.New(rand.NewPCG(job.Spec.Seed, delayStream)),
+	}
+	if !d.constant() && d.fifo {
+		d.last = newLastDelivery(job.Spec.Nodes)
+	}
+	return d, nil
+}
+
+// constant reports whether every message takes the same time, so that messages
+// arrive in the order in which they were sent.
+func (d *delays) constant() bool { return d.kind == "constant" }
+
+func (d *delays) draw() int64 {
+	switch d.kind {
+	case "uniform":
+		return int64(d.mean)/2 + int64(d.rng.Float64()*float64(d.mean))
+	case "exponential":
+		return int64(d.rng.ExpFloat64() * float64(d.mean))
+	}
+	return int64(d.mean)
+}
+
+// arrival returns when a message that is sent now reaches its receiver.
+func (d *delays) arrival(now int64, from, to algorithms.NodeID) int64 {
+	at := now + d.draw()
+	if d.constant() || !d.fifo {
+		return at
+	}
+	at = max(at, d.last.get(from, to))
+	d.last.set(from, to, at)
+	return at
+}
+
+// sequenced returns when a broadcast that is sent now reaches all other nodes:
+// not before the one that was sent before it and, on links that keep order, not
+// before any message that from has sent to any of them.
+func (d *delays) sequenced(now int64, from algorithms.NodeID, nodes int) int64 {
+	at := max(now+d.draw(), d.lastSequenced)
+	if !d.constant() && d.fifo {
+		for to := algorithms.NodeID(1); int(to) <= nodes; to++ {
+			at = max(at, d.last.get(from, to))
+		}
+		for to := algorithms.NodeID(1); int(to) <= nodes; to++ {
+			d.last.set(from, to, at)
+		}
+	}
+	d.lastSequenced = at
+	return at
+}
+
+// lastDelivery remembers, for each ordered pair of nodes, when the last message
+// sent arrives: no later one may arrive before. A table of all pairs is fast
+// but grows with N²; beyond denseNodes a map holds the pairs that talk.
+type lastDelivery struct {
+	nodes  uint64
+	dense  []int64
+	sparse map[uint64]int64
+}
+
+const denseNodes = 1024
+
+func newLastDelivery(nodes int) lastDelivery {
+	l := lastDelivery{nodes: uint64(nodes)}
+	if nodes <= denseNodes {
+		l.dense = make([]int64, nodes*nodes)
+	} else {
+		l.sparse = make(map[uint64]int64)
+	}
+	return l
+}
+
+func (l *lastDelivery) index(from, to algorithms.NodeID) uint64 {
+	return uint64(from-1)*l.nodes + uint64(to-1)
+}
+
+func (l *lastDelivery) get(from, to algorithms.NodeID) int64 {
+	if l.dense != nil {
+		return l.dense[l.index(from, to)]
+	}
+	return l.sparse[l.index(from, to)]
+}
+
+func (l *lastDelivery) set(from, to algorithms.NodeID, at int64) {
+	if l.dense != nil {
+		l.dense[l.index(from, to)] = at
+	} else {
+		l.sparse[l.index(from, to)] = at
+	}
+}

@@ -1,0 +1,188 @@
+package sim
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"dmebench/internal/measure"
+	"dmebench/internal/run"
+	"dmebench/workload"
+)
+
+// run carries the job out, from the nodes' start until the system is quiet. An
+// error means that there is nothing to report; all else is in s.status.
+func (s *simulation) run() (err error) {
+	// A node panics where an invariant of its algorithm is violated. That is an
+	// outcome of the run, and no reason to end a whole sweep.
+	defer func() {
+		if fault := recover(); fault != nil {
+			s.fail(fmt.Sprintf("sim: at %v, node %d: %v", time.Duration(s.now), s.current, fault))
+			s.failed = []int{int(s.current)}
+		}
+	}()
+	s.build()
+	for _, p := range s.procs {
+		s.current = p.ID()
+		p.Start()
+		s.moved(p.ID())
+	}
+	stepped := s.job.Plan.Drive() == workload.Stepped
+	if stepped || !s.stoppers {
+		if err := s.settle(); err != nil {
+			return err
+		}
+	}
+	if stepped && s.mail.n > 0 {
+		return s.neverQuiet()
+	}
+	s.start = s.now
+	for _, p := range s.procs {
+		s.current = p.ID()
+		p.Begin(s.start)
+		s.moved(p.ID())
+	}
+	if stepped {
+		return s.steps()
+	}
+	return s.untilQuiet()
+}
+
+// settle lets the messages of the nodes' Start arrive before the workload
+// begins, for as long as a message may need to pass through all nodes many
+// times.
+func (s *simulation) settle() error {
+	end := s.now + int64(min(10*float64(len(s.procs)+1)*float64(s.delays.mean), float64(1<<62)))
+	for s.mail.n > 0 && s.now < end {
+		if _, err := s.step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// neverQuiet refuses a stepped workload for a system that turns out never to be
+// quiet: its steps begin when nothing moves, and a perpetual token always does.
+// To stop the token first would be no way out, since nobody could then get it.
+// An algorithm that declares itself perpetual has been refused, or put into
+// another mode, before it came here.
+func (s *simulation) neverQuiet() error {
+	return fmt.Errorf("sim: %s needs a system that falls silent between its steps, but %v after the start of %s %d messages are in flight; "+
+		"choose a workload without steps, such as saturate or poisson",
+		s.job.Spec.Workload, time.Duration(s.now), s.job.Algorithm.Name, s.mail.n)
+}
+
+// untilQuiet carries out events until there are none. Once every request has
+// been served it tells a perpetual token to rest.
+func (s *simulation) untilQuiet() error {
+	stopped := !s.stoppers
+	for s.status == run.OK {
+		if !stopped && s.watch.busy == 0 {
+			stopped = true
+			for _, p := range s.procs {
+				s.current = p.ID()
+				p.Stop()
+				s.moved(p.ID())
+			}
+		}
+		more, err := s.step()
+		if err != nil {
+			return err
+		}
+		switch {
+		case s.status != run.OK:
+		case !more && s.watch.busy == 0:
+			return nil
+		case !more:
+			s.stall("nothing moves")
+		case s.watch.stuck(s.now):
+			s.stall(fmt.Sprintf("messages or timers go on, but nobody has entered for %v", time.Duration(s.now-s.watch.progressed)))
+		case s.watch.restless(s.now):
+			s.fail(fmt.Sprintf("sim: every request was served, but %v later the system has not fallen silent: %d messages are in flight and %d timers set",
+				time.Duration(s.now-s.watch.restful), s.mail.n, s.timers.live))
+		}
+	}
+	return nil
+}
+
+// steps carries out a stepped plan: each step begins when the system is quiet.
+func (s *simulation) steps() error {
+	plan := s.job.Plan
+	if s.job.Spec.Workload == "serial" {
+		s.perEntry = make(map[int]uint64)
+	}
+	for k := 0; (plan.Steps() < 0 || k < plan.Steps()) && s.status == run.OK; k++ {
+		base := s.now
+		if plan.Duration() > 0 && base-s.start >= int64(plan.Duration()) {
+			break
+		}
+		before := s.messages
+		for _, a := range plan.Step(k) {
+			s.current = a.Node
+			s.process(a.Node).Expect(base + int64(a.After))
+			s.moved(a.Node)
+		}
+		if err := s.untilQuiet(); err != nil {
+			return err
+		}
+		if s.perEntry != nil && s.status == run.OK {
+			s.perEntry[int(s.messages-before)]++
+		}
+	}
+	return nil
+}
+
+func (s *simulation) stall(why string) {
+	s.status = run.Stalled
+	s.err = fmt.Sprintf("sim: stalled at %v with %d requests pending: %s", time.Duration(s.now), s.watch.requesting, why)
+}
+
+func (s *simulation) fail(why string) {
+	s.status, s.err = run.Failed, why
+}
+
+// maxExitsAtOnce bounds the critical sections that end at one instant in a run
+// that only its duration ends.
+const maxExitsAtOnce = 1 << 18
+
+// countExit notices a run in which virtual time stands still for ever: critical
+// sections of no length, one after the other without a message.
+func (s *simulation) countExit() {
+	if s.now != s.exitInstant {
+		s.exitInstant, s.exitsAtOnce = s.now, 0
+	}
+	s.exitsAtOnce++
+	if s.exitsAtOnce > maxExitsAtOnce && s.job.Plan.Requests() == 0 {
+		s.fail(fmt.Sprintf("sim: %d critical sections began and ended at the instant %v, so that the run's duration would never pass; "+
+			"let a critical section last (--cs) or limit the requests (--requests)", s.exitsAtOnce, time.Duration(s.now)))
+	}
+}
+
+// observation is what there was to see.
+func (s *simulation) observation() measure.Observation {
+	o := measure.Observation{
+		Job: s.job, Status: s.status, Error: s.err, FailedNodes: s.failed,
+		Entries: slices.Concat(s.log.Chunks()...), Dropped: s.log.Dropped(),
+		Nodes:     make([]measure.NodeCount, len(s.counters)),
+		MeanDelay: float64(s.delays.mean),
+		Start:     s.start, Stop: s.now, PerEntry: s.perEntry,
+		WitnessViolations: s.witness.violations, Method: "virtual-time",
+		Environment: map[string]string{"time": "virtual"},
+	}
+	if d := s.job.Plan.Duration(); d > 0 && s.status == run.OK {
+		o.Stop = s.start + int64(d)
+	}
+	for i := range s.counters {
+		s.counters[i].LastMove.Store(s.lastMove[i])
+		o.Nodes[i] = measure.Read(&s.counters[i])
+		o.Wire.Frames += o.Nodes[i].SentTotal
+		o.Wire.Bytes += o.Nodes[i].Bytes
+		if p := s.procs[i]; p != nil {
+			o.Unserved += uint64(p.Unserved())
+		}
+	}
+	if s.status == run.Stalled {
+		o.States = s.states()
+	}
+	return o
+}

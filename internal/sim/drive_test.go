@@ -1,0 +1,243 @@
+package sim
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"maps"
+	"strings"
+	"testing"
+	"time"
+
+	"dmebench/algorithms"
+	"dmebench/algorithms/centralized"
+	"dmebench/algorithms/maekawa"
+	"dmebench/algorithms/ricartagrawala"
+	"dmebench/algorithms/suzukikasami"
+	"dmebench/algorithms/tokenring"
+	"dmebench/internal/run"
+)
+
+// TestEveryWorkload runs the workloads over all kinds of delay, twice each, and
+// wants the same bytes both times, and others for another seed.
+func TestEveryWorkload(t *testing.T) {
+	trace := []byte("0,1\n0.001,2,0.002\n0.001,3\n0.5,1\n")
+	for _, spec := range []run.Spec{
+		{Workload: "saturate", Requests: 203},
+		{Workload: "saturate", Duration: run.Duration(300 * time.Millisecond)},
+		{Workload: "saturate", CS: "exp:1ms", Requests: 200, Set: map[string]string{"think": "exp:20ms"}},
+		{Workload: "poisson", Rate: 20, Requests: 200},
+		{Workload: "poisson", TotalRate: 2000, Duration: run.Duration(200 * time.Millisecond)},
+		{Workload: "hotspot", TotalRate: 100, Requests: 200, Set: map[string]string{"hot": "2"}},
+		{Workload: "serial", Requests: 50},
+		{Workload: "serial", Duration: run.Duration(100 * time.Millisecond)},
+		{Workload: "burst", Requests: 50},
+		{Workload: "trace", Set: map[string]string{"file": "trace.csv"}},
+	} {
+		for _, delay := range []string{"constant", "uniform", "exponential"} {
+			spec.Algorithm, spec.Transport, spec.Nodes, spec.Seed = "ricart-agrawala", run.Sim, 7, 5
+			spec.Set = maps.Clone(spec.Set)
+			if spec.Set == nil {
+				spec.Set = make(map[string]string)
+			}
+			spec.Set["delay"] = delay
+			outcome := func(seed uint64) []byte {
+				spec.Seed = seed
+				job, err := spec.Resolve(run.Catalog{ricartagrawala.Algorithm()}, func(string) ([]byte, error) { return trace, nil })
+				if err != nil {
+					t.Fatal(err)
+				}
+				r, err := Run(context.Background(), job)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if r.Status != run.OK || r.Entries == 0 || r.Requests != r.Entries {
+					t.Fatalf("%+v: status %s (%s), %d requests, %d entries", spec, r.Status, r.Error, r.Requests, r.Entries)
+				}
+				if spec.Requests > 0 && r.Entries != uint64(spec.Requests) {
+					t.Errorf("%+v: %d entries", spec, r.Entries)
+				}
+				if got := *r.Messages.PerCS; got != 12 {
+					t.Errorf("%+v: %v messages per CS, want 12", spec, got)
+				}
+				r.Seed, r.Spec.Seed = 0, 0
+				b, err := json.Marshal(r)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return b
+			}
+			first := outcome(5)
+			if !bytes.Equal(first, outcome(5)) {
+				t.Errorf("%+v: two runs of one seed differ", spec)
+			}
+			random := delay != "constant" || spec.Workload != "saturate" && spec.Workload != "trace" || spec.CS != ""
+			if random == bytes.Equal(first, outcome(6)) {
+				t.Errorf("%+v: another seed gives the same: %v, want %v", spec, random, !random)
+			}
+		}
+	}
+}
+
+func TestNoRequestAfterTheDuration(t *testing.T) {
+	// Offered twice what the system can serve: what waits in line at the end is
+	// given up, what has been asked is served.
+	r := simulate(t, run.Spec{
+		Nodes: 4, Workload: "poisson", TotalRate: 2000, Duration: run.Duration(time.Second), CS: "0s",
+	}, ricartagrawala.Algorithm())
+	if r.Status != run.OK || r.Liveness.Pending != 0 || r.Unserved == 0 {
+		t.Errorf("status %s, %d pending, %d unserved", r.Status, r.Liveness.Pending, r.Unserved)
+	}
+	if sum := r.Entries + r.Unserved; sum < 1800 || sum > 2200 {
+		t.Errorf("%d entries and %d unserved of about 2000 arrivals", r.Entries, r.Unserved)
+	}
+	// One entry each T = 1 ms.
+	if got := *r.Throughput; got < 980 || got > 1001 {
+		t.Errorf("throughput %v, want 1/T = 1000", got)
+	}
+}
+
+func TestKnownFigures(t *testing.T) {
+	within := func(what string, got *float64, want, tolerance float64) {
+		t.Helper()
+		if got == nil {
+			t.Errorf("%s: nothing, want %v", what, want)
+		} else if d := *got - want; d < -tolerance || d > tolerance {
+			t.Errorf("%s: %v, want %v", what, *got, want)
+		}
+	}
+	serial := func(nodes int, requesters string) run.Spec {
+		return run.Spec{Nodes: nodes, Workload: "serial", Set: map[string]string{"requesters": requesters}}
+	}
+
+	r := simulate(t, run.Spec{Nodes: 8}, ricartagrawala.Algorithm())
+	within("Ricart–Agrawala, messages per CS", r.Messages.PerCS, 14, 0)
+	within("Ricart–Agrawala, SD/T", r.SyncDelayOverT, 1, 0)
+	within("Ricart–Agrawala, throughput", r.Throughput, 1/(0.001+0.0001), 1e-6)
+	if r.Entries != 800 || r.Messages.Total != 11200 || r.Messages.ByKind["REQUEST"] != 5600 {
+		t.Errorf("Ricart–Agrawala: %d entries, %+v", r.Entries, r.Messages)
+	}
+
+	for _, x := range []struct {
+		nodes int
+		want  float64
+	}{{7, 6}, {13, 9}, {31, 15}} { // 3(K−1), K = 3, 4, 6
+		r := simulate(t, serial(x.nodes, "random"), maekawa.Algorithm())
+		within("Maekawa, alone", r.Messages.PerCS, x.want, 0)
+		within("Maekawa, response alone", &r.ResponseTime.Mean, 2e6+1e5, 0)
+	}
+
+	const n = 6
+	r = simulate(t, serial(n, "each"), centralized.Algorithm())
+	within("centralized, alone", r.Messages.PerCS, 3*(n-1)/float64(n), 1e-12)
+
+	r = simulate(t, serial(8, "random"), suzukikasami.Algorithm())
+	if len(r.Messages.PerEntry) != 2 || r.Messages.PerEntry["0"]+r.Messages.PerEntry["8"] != 800 {
+		t.Errorf("Suzuki–Kasami, messages per entry: %v, want 0 or 8", r.Messages.PerEntry)
+	}
+}
+
+func TestPerpetualToken(t *testing.T) {
+	ring := tokenring.Algorithm()
+	r := simulate(t, run.Spec{Nodes: 10}, ring)
+	if r.Status != run.OK || r.Entries != 1000 || *r.SyncDelayOverT != 1 {
+		t.Errorf("saturated: status %s (%s), %d entries, SD/T %v", r.Status, r.Error, r.Entries, *r.SyncDelayOverT)
+	}
+	// Lightly loaded the token goes round all the time: T apart, and no more.
+	r = simulate(t, run.Spec{Nodes: 10, Workload: "poisson", Rate: 1, Duration: run.Duration(20 * time.Second)}, ring)
+	if r.Status != run.OK || r.Messages.Total < 19000 || r.Messages.Total > 20100 {
+		t.Errorf("lightly loaded: status %s (%s), %d messages in 20 s, want about 20000", r.Status, r.Error, r.Messages.Total)
+	}
+
+	// Stepped workloads need silence: there the token moves on demand.
+	for _, workload := range []string{"serial", "burst"} {
+		r = simulate(t, run.Spec{Nodes: 10, Workload: workload}, ring)
+		if r.Status != run.OK || r.Entries != 1000 {
+			t.Errorf("%s: status %s (%s), %d entries", workload, r.Status, r.Error, r.Entries)
+		}
+	}
+}
+
+func TestStepsNeedSilence(t *testing.T) {
+	a := scripted(script{
+		start: func(s *script, out *algorithms.Outbox) {
+			if s.id == 1 {
+				out.Send(2, algorithms.Message{Kind: 1})
+			}
+		},
+		stop:    func(*script, *algorithms.Outbox) {},
+		receive: pingPong,
+		request: enter,
+	})
+	for _, workload := range []string{"serial", "burst"} {
+		job := resolve(t, run.Spec{Nodes: 3, Workload: workload}, a)
+		if _, err := Run(context.Background(), job); err == nil || !strings.Contains(err.Error(), workload+" needs a system that falls silent") {
+			t.Errorf("%s over a perpetual token: error %v", workload, err)
+		}
+	}
+}
+
+func TestWitnessKnowsReaders(t *testing.T) {
+	var w witness
+	for range 3 {
+		w.enter(true)
+	}
+	if w.violations != 0 {
+		t.Errorf("%d violations by three readers", w.violations)
+	}
+	if w.enter(false); w.violations != 1 {
+		t.Errorf("%d violations by a writer among readers, want 1", w.violations)
+	}
+	if w.enter(true); w.violations != 2 {
+		t.Errorf("%d violations by a reader beside a writer, want 2", w.violations)
+	}
+	for _, shared := range []bool{false, true, true, true, true} {
+		w.leave(shared)
+	}
+	if order := w.enter(false); w.violations != 2 || order != 6 {
+		t.Errorf("a writer alone: %d violations, order %d", w.violations, order)
+	}
+}
+
+// TestStartSettles wants what the nodes tell one another at the start to have
+// arrived before the first request.
+func TestStartSettles(t *testing.T) {
+	a := scripted(script{
+		start: func(s *script, out *algorithms.Outbox) {
+			if s.id == 1 {
+				out.Send(2, algorithms.Message{Kind: 1})
+			}
+		},
+		receive: func(s *script, _ algorithms.NodeID, m algorithms.Message, out *algorithms.Outbox) {
+			s.n = 1
+			if s.id < s.nodes {
+				out.Send(s.id+1, m)
+			}
+		},
+		request: func(s *script, out *algorithms.Outbox) {
+			if s.id > 1 && s.n == 0 {
+				panic("not told yet")
+			}
+			out.Enter(algorithms.Stamp{})
+		},
+	})
+	r := simulate(t, run.Spec{Nodes: 20, Workload: "serial", Requests: 20}, a)
+	if r.Status != run.OK || r.Messages.Total != 19 {
+		t.Errorf("status %s: %s, %d messages", r.Status, r.Error, r.Messages.Total)
+	}
+}
+
+func TestThousandsOfNodes(t *testing.T) {
+	// Sparse: what a node talks to is few, so that nothing may grow with N².
+	r := simulate(t, run.Spec{
+		Nodes: 10000, Requests: 10000 / slower, Set: map[string]string{"mode": "demand", "delay": "uniform"},
+	}, tokenring.Algorithm())
+	if r.Status != run.OK || r.Entries != 10000/slower {
+		t.Errorf("status %s (%s), %d entries", r.Status, r.Error, r.Entries)
+	}
+	// Dense: a million messages in flight at once.
+	r = simulate(t, run.Spec{Nodes: 1000, Requests: 1000 / slower}, ricartagrawala.Algorithm())
+	if r.Status != run.OK || *r.Messages.PerCS != 1998 {
+		t.Errorf("status %s (%s), %v messages per CS", r.Status, r.Error, *r.Messages.PerCS)
+	}
+}

@@ -1,0 +1,238 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"dmebench/algorithms"
+	"dmebench/internal/run"
+)
+
+// stream is a node 1 that sends many numbered messages to node 2, pause apart,
+// and a node 2 that notes what arrives and when.
+type stream struct {
+	numbers []uint64
+	at      []int64
+}
+
+func (x *stream) run(t *testing.T, messages uint64, pause time.Duration, set map[string]string) {
+	t.Helper()
+	var s *simulation
+	a := scripted(script{
+		request: func(_ *script, out *algorithms.Outbox) {
+			out.Enter(algorithms.Stamp{})
+			out.SetTimer(1, 0)
+		},
+		timeout: func(n *script, _ algorithms.TimerID, out *algorithms.Outbox) {
+			n.n++
+			out.Send(2, algorithms.Message{Kind: 1, Num: n.n, Clock: uint64(s.now)})
+			if n.n < messages {
+				out.SetTimer(1, pause)
+			}
+		},
+		receive: func(_ *script, _ algorithms.NodeID, m algorithms.Message, _ *algorithms.Outbox) {
+			x.numbers = append(x.numbers, m.Num)
+			x.at = append(x.at, s.now-int64(m.Clock))
+		},
+	})
+	job := resolve(t, run.Spec{Nodes: 2, Requests: 1, Set: set, StallAfter: run.Duration(1000 * time.Hour)}, a)
+	s, err := newSimulation(context.Background(), job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.run(); err != nil {
+		t.Fatal(err)
+	}
+	if s.status != run.OK || uint64(len(x.numbers)) != messages {
+		t.Fatalf("status %s (%s), %d of %d messages", s.status, s.err, len(x.numbers), messages)
+	}
+}
+
+func TestLinksKeepOrderUnlessTold(t *testing.T) {
+	for _, delay := range []string{"constant", "uniform", "exponential"} {
+		for _, fifo := range []string{"true", "false"} {
+			t.Run(delay+" "+fifo, func(t *testing.T) {
+				var x stream
+				x.run(t, 2000, 100*time.Microsecond, map[string]string{"delay": delay, "fifo": fifo})
+				if want := fifo == "true" || delay == "constant"; slices.IsSorted(x.numbers) != want {
+					t.Errorf("in order: %v, want %v", !want, want)
+				}
+			})
+		}
+	}
+}
+
+func TestDelaysFollowTheirDistribution(t *testing.T) {
+	const n = 20000
+	set := func(delay string) map[string]string { return map[string]string{"delay": delay, "t": "3ms"} }
+	for _, x := range []struct {
+		delay    string
+		deviate  float64 // standard deviation over T
+		low, top int64
+	}{
+		{"constant", 0, 3 * ms, 3 * ms},
+		{"uniform", 1 / math.Sqrt(12), 3 * ms / 2, 9 * ms / 2},
+		{"exponential", 1, 0, math.MaxInt64},
+	} {
+		var got stream
+		// Slowly, so that no message waits for the one before it.
+		got.run(t, n, 200*time.Millisecond, set(x.delay))
+		var sum, squares float64
+		for _, at := range got.at {
+			sum += float64(at)
+			squares += float64(at) * float64(at)
+			if at < x.low || at > x.top {
+				t.Fatalf("%s: a delay of %v", x.delay, time.Duration(at))
+			}
+		}
+		mean := sum / n / float64(3*ms)
+		deviation := math.Sqrt(max(0, squares/n-sum/n*sum/n)) / float64(3*ms)
+		// Five standard errors; the seed is fixed, so that chance has no say.
+		if math.Abs(mean-1) > 5*x.deviate/math.Sqrt(n)+1e-9 || math.Abs(deviation-x.deviate) > 0.03 {
+			t.Errorf("%s: mean %.4f T with deviation %.4f T, want 1 and %.4f", x.delay, mean, deviation, x.deviate)
+		}
+	}
+}
+
+// TestOneInstant has everything happen at the same time at node 2, twice over.
+func TestOneInstant(t *testing.T) {
+	var happened []string
+	a := scripted(script{
+		start: func(s *script, out *algorithms.Outbox) {
+			// Arranged in the reverse order of what must come out.
+			if s.id == 2 {
+				out.SetTimer(2, time.Millisecond)
+				out.SetTimer(1, time.Millisecond)
+			}
+		},
+		request: func(s *script, out *algorithms.Outbox) {
+			happened = append(happened, fmt.Sprintf("request %d", s.id))
+			if s.id == 1 {
+				out.Send(2, algorithms.Message{Kind: 2, Num: 1})
+				out.Send(2, algorithms.Message{Kind: 1, Num: 2})
+			}
+			out.Enter(algorithms.Stamp{})
+		},
+		release: func(s *script, _ *algorithms.Outbox) { happened = append(happened, fmt.Sprintf("exit %d", s.id)) },
+		receive: func(_ *script, _ algorithms.NodeID, m algorithms.Message, _ *algorithms.Outbox) {
+			happened = append(happened, fmt.Sprintf("message %d", m.Num))
+		},
+		timeout: func(_ *script, id algorithms.TimerID, _ *algorithms.Outbox) {
+			happened = append(happened, fmt.Sprintf("timer %d", id))
+		},
+	})
+	// Node 1 asks at 0 and leaves at 1 ms, when node 2 asks, its timers fire
+	// and the messages arrive.
+	simulateTrace(t, 2, "0,1,0.001\n0.001,2\n", a)
+	want := []string{"request 1", "message 1", "message 2", "timer 2", "timer 1", "exit 1", "request 2", "exit 2"}
+	if !slices.Equal(happened, want) {
+		t.Errorf("happened %q\nwant     %q", happened, want)
+	}
+}
+
+func TestTimers(t *testing.T) {
+	var fired []string
+	var s *simulation
+	a := scripted(script{
+		request: func(n *script, out *algorithms.Outbox) {
+			out.SetTimer(1, 5*time.Millisecond)
+			out.SetTimer(2, 5*time.Millisecond)
+			out.SetTimer(3, 9*time.Millisecond)
+			out.SetTimer(1, 7*time.Millisecond) // moves it
+			out.CancelTimer(2)
+			out.CancelTimer(4) // never set
+		},
+		timeout: func(n *script, id algorithms.TimerID, out *algorithms.Outbox) {
+			fired = append(fired, fmt.Sprintf("%d at %v", id, time.Duration(s.now)))
+			switch {
+			case id == 3:
+				out.Enter(algorithms.Stamp{})
+			case n.n == 0:
+				n.n++
+				out.SetTimer(1, time.Millisecond) // sets itself again
+			}
+		},
+	})
+	s, err := newSimulation(context.Background(), resolve(t, run.Spec{Nodes: 1, Requests: 1}, a))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.run(); err != nil || s.status != run.OK {
+		t.Fatal(err, s.status, s.err)
+	}
+	if want := []string{"1 at 7ms", "1 at 8ms", "3 at 9ms"}; !slices.Equal(fired, want) {
+		t.Errorf("fired %q, want %q", fired, want)
+	}
+	if s.timers.live != 0 || !s.agenda.empty() {
+		t.Errorf("%d timers left", s.timers.live)
+	}
+}
+
+func TestBroadcastCopiesTheVector(t *testing.T) {
+	var got [][]uint64
+	a := scripted(script{
+		request: func(s *script, out *algorithms.Outbox) {
+			out.Broadcast(algorithms.Message{Kind: 1, Vec: []uint64{7, 8}})
+			out.Enter(algorithms.Stamp{})
+		},
+		receive: func(_ *script, _ algorithms.NodeID, m algorithms.Message, _ *algorithms.Outbox) {
+			got = append(got, slices.Clone(m.Vec))
+			m.Vec[0] = 0 // it is the receiver's own
+		},
+	})
+	r := simulate(t, run.Spec{Nodes: 4, Requests: 1}, a)
+	if want := [][]uint64{{7, 8}, {7, 8}, {7, 8}}; fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("receivers got %v, want %v", got, want)
+	}
+	if r.Messages.Total != 3 || r.Messages.Transmissions != 1 {
+		t.Errorf("%d messages by %d transmissions, want 3 by 1", r.Messages.Total, r.Messages.Transmissions)
+	}
+}
+
+// TestSequencedBroadcasts wants all nodes to receive all broadcasts in one
+// order where the algorithm needs it, and only there.
+func TestSequencedBroadcasts(t *testing.T) {
+	for _, sequenced := range []bool{true, false} {
+		for _, fifo := range []string{"true", "false"} {
+			heard := make(map[algorithms.NodeID][]string)
+			var private, broadcasts []uint64 // from node 1 to node 2: of both kinds, and broadcasts only
+			a := scripted(script{
+				request: func(s *script, out *algorithms.Outbox) {
+					s.n++
+					out.Send(s.id%s.nodes+1, algorithms.Message{Kind: 2, Num: 2 * s.n})
+					out.Broadcast(algorithms.Message{Kind: 1, Num: 2*s.n + 1})
+					out.Enter(algorithms.Stamp{})
+				},
+				receive: func(s *script, from algorithms.NodeID, m algorithms.Message, _ *algorithms.Outbox) {
+					if m.Kind == 1 && s.id > 2 { // what nodes 1 and 2 say, as others hear it
+						if from <= 2 {
+							heard[s.id] = append(heard[s.id], fmt.Sprintf("%d:%d", from, m.Num))
+						}
+					}
+					if from == 1 && s.id == 2 {
+						private = append(private, m.Num)
+						if m.Kind == 1 {
+							broadcasts = append(broadcasts, m.Num)
+						}
+					}
+				},
+			})
+			a.Needs = algorithms.Always(algorithms.Needs{SequencedBroadcast: sequenced})
+			simulate(t, run.Spec{Nodes: 5, Requests: 500, CS: "10us", Set: map[string]string{"delay": "exponential", "fifo": fifo}}, a)
+			same := slices.Equal(heard[3], heard[4]) && slices.Equal(heard[4], heard[5])
+			if len(heard[3]) != 200 || same != sequenced {
+				t.Errorf("sequenced=%v fifo=%s: %d broadcasts heard, in one order: %v", sequenced, fifo, len(heard[3]), same)
+			}
+			if slices.IsSorted(broadcasts) != (sequenced || fifo == "true") {
+				t.Errorf("sequenced=%v fifo=%s: broadcasts in the order in which they were sent: %v", sequenced, fifo, !sequenced)
+			}
+			if slices.IsSorted(private) != (fifo == "true") {
+				t.Errorf("sequenced=%v fifo=%s: node 2 hears from node 1 in order: %v", sequenced, fifo, fifo != "true")
+			}
+		}
+	}
+}

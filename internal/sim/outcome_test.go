@@ -1,0 +1,191 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"dmebench/algorithms"
+	"dmebench/internal/run"
+)
+
+func TestTwoInsideIsAViolation(t *testing.T) {
+	r := simulate(t, run.Spec{Nodes: 3, Requests: 30, Set: map[string]string{"think": "1ms"}}, scripted(script{request: enter}))
+	// All three enter at the same instants, ten times: the first is alone, the
+	// other two find somebody inside.
+	if r.Status != run.Violated || r.Safety.Violations != 20 || r.Safety.Checked != 30 {
+		t.Errorf("status %s, safety %+v; want violated with 20 of 30", r.Status, r.Safety)
+	}
+}
+
+func TestEntryWithoutRequestIsAViolation(t *testing.T) {
+	// Whoever receives a message enters, asked or not.
+	a := scripted(script{
+		request: func(s *script, out *algorithms.Outbox) {
+			out.Broadcast(algorithms.Message{Kind: 1})
+			out.Enter(algorithms.Stamp{})
+		},
+		receive: func(_ *script, _ algorithms.NodeID, _ algorithms.Message, out *algorithms.Outbox) {
+			out.Enter(algorithms.Stamp{})
+		},
+	})
+	r := simulate(t, run.Spec{Nodes: 4, Workload: "serial", Requests: 5}, a)
+	if r.Status != run.Violated || r.Safety.Violations != 15 {
+		t.Errorf("status %s, safety %+v; want violated, 15 entries that nobody asked for", r.Status, r.Safety)
+	}
+}
+
+func TestNobodyAnswersIsAStall(t *testing.T) {
+	a := scripted(script{request: func(s *script, out *algorithms.Outbox) {
+		s.n = 41 + uint64(s.id)
+		if s.id == 2 {
+			out.Enter(algorithms.Stamp{})
+		}
+	}})
+	r := simulate(t, run.Spec{Nodes: 100, Requests: 100}, a)
+	if r.Status != run.Stalled || !r.Liveness.Stalled || r.Liveness.Pending != 99 || r.Entries != 1 {
+		t.Fatalf("status %s, liveness %+v, %d entries", r.Status, r.Liveness, r.Entries)
+	}
+	if want := "node 1, requesting: n=42"; r.Liveness.States[0] != want {
+		t.Errorf("first state %q, want %q", r.Liveness.States[0], want)
+	}
+	if n := len(r.Liveness.States); n != maxStates+1 || r.Liveness.States[maxStates] != "and 36 more nodes" {
+		t.Errorf("%d states, the last %q", n, r.Liveness.States[n-1])
+	}
+	if slices.ContainsFunc(r.Liveness.States, func(s string) bool { return strings.HasPrefix(s, "node 2,") }) {
+		t.Error("a node that does not wait is described before some that do")
+	}
+}
+
+// pingPong answers every message, for ever.
+func pingPong(_ *script, from algorithms.NodeID, m algorithms.Message, out *algorithms.Outbox) {
+	out.Send(from, m)
+}
+
+func TestMessagesWithoutEntryAreAStall(t *testing.T) {
+	a := scripted(script{
+		request: func(s *script, out *algorithms.Outbox) {
+			if s.id == 1 {
+				out.Send(2, algorithms.Message{Kind: 1})
+			}
+		},
+		receive: pingPong,
+	})
+	r := simulate(t, run.Spec{Nodes: 2, Requests: 2, StallAfter: run.Duration(time.Second)}, a)
+	if r.Status != run.Stalled || r.Liveness.Pending != 2 {
+		t.Errorf("status %s (%s), liveness %+v", r.Status, r.Error, r.Liveness)
+	}
+	// One message at a time, each 1 ms, until the second has passed.
+	if r.Messages.Total < 1000 || r.Messages.Total > 1010 {
+		t.Errorf("%d messages before the watchdog noticed, want one second's 1000", r.Messages.Total)
+	}
+}
+
+// polling is an arbiter at node 1 that refuses instead of queueing: others ask
+// it again and again.
+func polling() *algorithms.Algorithm {
+	const ask, refuse = 1, 2 // and an answer is of the kind ask, a release of the kind refuse
+	return scripted(script{
+		request: func(_ *script, out *algorithms.Outbox) { out.Send(1, algorithms.Message{Kind: ask}) },
+		release: func(_ *script, out *algorithms.Outbox) { out.Send(1, algorithms.Message{Kind: refuse}) },
+		receive: func(s *script, from algorithms.NodeID, m algorithms.Message, out *algorithms.Outbox) {
+			switch {
+			case s.id > 1 && m.Kind == ask:
+				out.Enter(algorithms.Stamp{})
+			case s.id > 1:
+				out.Send(1, algorithms.Message{Kind: ask})
+			case m.Kind == refuse:
+				s.n = 0
+			case s.n == 0:
+				s.n = uint64(from)
+				out.Send(from, m)
+			default:
+				out.Send(from, algorithms.Message{Kind: refuse})
+			}
+		},
+	})
+}
+
+func TestLongCriticalSectionIsNoStall(t *testing.T) {
+	r := simulateTrace(t, 3, "0,2,100\n0,3,1\n", polling())
+	if r.Status != run.OK || r.Entries != 2 {
+		t.Errorf("status %s (%s), %d entries: 100 s in the critical section are longer than stall_after, but no stall", r.Status, r.Error, r.Entries)
+	}
+	if got := time.Duration(r.ResponseTime.Max).Round(time.Second); got != 101*time.Second {
+		t.Errorf("slowest response %v, want 101s", got)
+	}
+}
+
+func TestNeverSilentIsAFailure(t *testing.T) {
+	a := scripted(script{
+		request: func(s *script, out *algorithms.Outbox) {
+			out.Enter(algorithms.Stamp{})
+			out.Send(s.id%s.nodes+1, algorithms.Message{Kind: 1})
+		},
+		receive: pingPong,
+	})
+	r := simulate(t, run.Spec{Nodes: 2, Requests: 1}, a)
+	if r.Status != run.Failed || !strings.Contains(r.Error, "has not fallen silent") {
+		t.Errorf("status %s: %s", r.Status, r.Error)
+	}
+}
+
+func TestPanicNamesTheNode(t *testing.T) {
+	a := scripted(script{request: func(s *script, out *algorithms.Outbox) {
+		if s.id == 3 {
+			panic("two tokens")
+		}
+		out.Enter(algorithms.Stamp{})
+	}})
+	r := simulate(t, run.Spec{Nodes: 4, Workload: "serial", Requests: 4, Set: map[string]string{"requesters": "each"}}, a)
+	if r.Status != run.Failed || !slices.Equal(r.FailedNodes, []int{3}) || !strings.Contains(r.Error, "node 3: two tokens") {
+		t.Errorf("status %s, failed nodes %v: %s", r.Status, r.FailedNodes, r.Error)
+	}
+	if r.Entries != 2 {
+		t.Errorf("%d entries before the panic, want 2", r.Entries)
+	}
+}
+
+func TestTimeThatStandsStillIsAFailure(t *testing.T) {
+	a := scripted(script{request: enter})
+	r := simulate(t, run.Spec{Nodes: 1, CS: "0s", Duration: run.Duration(time.Second)}, a)
+	if r.Status != run.Failed || !strings.Contains(r.Error, "--cs") {
+		t.Errorf("status %s: %s", r.Status, r.Error)
+	}
+	job := resolve(t, run.Spec{Nodes: 1, CS: "0s", Requests: maxExitsAtOnce + 10}, a)
+	if o, err := observe(context.Background(), job); err != nil || o.Status != run.OK || len(o.Entries) != maxExitsAtOnce+10 {
+		t.Errorf("with a number of requests it ends by itself; status %s, %d entries: %s, %v", o.Status, len(o.Entries), o.Error, err)
+	}
+}
+
+func TestCancel(t *testing.T) {
+	a := scripted(script{
+		request: func(s *script, out *algorithms.Outbox) {
+			if s.id == 1 {
+				out.Send(2, algorithms.Message{Kind: 1})
+			}
+		},
+		receive: pingPong,
+	})
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	job := resolve(t, run.Spec{Nodes: 2, StallAfter: run.Duration(1000 * time.Hour)}, a)
+	if r, err := Run(ctx, job); !errors.Is(err, context.Canceled) || r != nil {
+		t.Errorf("result %v, error %v; want the context's", r, err)
+	}
+}
+
+func TestOnlyTheSimulatedNetwork(t *testing.T) {
+	job := resolve(t, run.Spec{Nodes: 2}, scripted(script{request: enter}))
+	tcp, err := run.LookupNetwork("tcp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	job.Network = tcp
+	if _, err := Run(context.Background(), job); err == nil || !strings.Contains(err.Error(), "tcp") {
+		t.Errorf("error %v, want one that names the network", err)
+	}
+}

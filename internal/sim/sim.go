@@ -1,0 +1,58 @@
+// Package sim runs the nodes of a job in virtual time: the same nodes, hosts
+// and local processes as over a real network, on a network whose every delay is
+// known. One goroutine carries out one event after the other, so that a run of
+// thousands of nodes needs no more than a processor's core, and a critical
+// section of a second takes no time at all.
+//
+// The network is reliable. A message takes the delay T (constant), between T/2
+// and 3T/2 (uniform) or an exponentially distributed time with mean T; messages
+// of one ordered pair of nodes keep their order unless the job says otherwise.
+// A broadcast is one transmission. Its copies travel independently of one
+// another, except for an algorithm that needs broadcasts to be sequenced: then
+// each reaches all nodes at one instant, after every earlier one.
+//
+// Guarantees: the outcome is a function of the job, byte for byte. Random
+// delays come from a stream of their own, so that the workload of a seed is the
+// same under every network. At one instant, deliveries come before timers,
+// timers before exits, exits before new requests; among equals, what was
+// arranged first comes first. Every run ends: one that does not fall silent, or
+// in which requests wait while nobody enters, is found by a watchdog in virtual
+// time.
+//
+// What it does not do: a handler takes no time here, and a link no bandwidth.
+// What depends on processors and sockets must be measured on those.
+package sim
+
+import (
+	"context"
+	"fmt"
+
+	"dmebench/internal/measure"
+	"dmebench/internal/run"
+)
+
+// Run carries out a job whose network is the simulated one. The result's status
+// says how the run ended; an error says that there is no result, because ctx
+// was cancelled or the job cannot be simulated.
+func Run(ctx context.Context, job *run.Job) (*run.Result, error) {
+	o, err := observe(ctx, job)
+	if err != nil {
+		return nil, err
+	}
+	return measure.Result(o), nil
+}
+
+// observe carries out the job and returns what there was to see.
+func observe(ctx context.Context, job *run.Job) (measure.Observation, error) {
+	if job.Network.Real() {
+		return measure.Observation{}, fmt.Errorf("sim: the job's network is %s; only %s is simulated", job.Network.Name, run.Sim)
+	}
+	s, err := newSimulation(ctx, job)
+	if err != nil {
+		return measure.Observation{}, err
+	}
+	if err := s.run(); err != nil {
+		return measure.Observation{}, err
+	}
+	return s.observation(), nil
+}

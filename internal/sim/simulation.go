@@ -1,0 +1,230 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"dmebench/algorithms"
+	"dmebench/internal/host"
+	"dmebench/internal/record"
+	"dmebench/internal/run"
+)
+
+// maxEntries bounds the memory for entries, of all nodes together.
+const maxEntries = 8 << 20
+
+// simulation is the state of a run in virtual time.
+type simulation struct {
+	ctx context.Context
+	job *run.Job
+
+	now    int64 // ns since the nodes were started
+	agenda agenda
+	mail   mail
+	timers timers
+	delays *delays
+
+	procs    []*host.Process // of node i+1
+	counters []host.Counters
+	lastMove []int64
+	stoppers bool // the nodes want to be told that no more requests will come
+	log      *record.Log
+
+	witness  witness
+	watch    watch
+	events   uint64
+	current  algorithms.NodeID // whose event this is: whom to name when it panics
+	messages uint64            // sent so far
+	perEntry map[int]uint64
+
+	exitInstant int64 // of the last exit
+	exitsAtOnce int   // exits at that instant
+
+	start  int64 // when the workload began
+	status run.Status
+	err    string
+	failed []int
+}
+
+func newSimulation(ctx context.Context, job *run.Job) (*simulation, error) {
+	n := job.Spec.Nodes
+	delays, err := newDelays(job)
+	if err != nil {
+		return nil, err
+	}
+	s := &simulation{
+		ctx: ctx, job: job, delays: delays,
+		procs: make([]*host.Process, n), counters: make([]host.Counters, n), lastMove: make([]int64, n),
+		log: record.NewLog(maxEntries), status: run.OK,
+	}
+	if most := job.Plan.Requests(); most > 0 {
+		s.log = record.NewLog(min(most, maxEntries))
+	}
+	s.watch = newWatch(n, patience(job, delays))
+	return s, nil
+}
+
+// patience is how long virtual time may pass without an entry while requests
+// are pending: as long as the job says, but in a slow system at least as long
+// as every node may need for many turns.
+func patience(job *run.Job, d *delays) int64 {
+	turns := 100 * float64(job.Spec.Nodes) * float64(d.mean+job.Plan.MeanHold())
+	return int64(max(float64(job.Spec.StallAfter.Std()), turns))
+}
+
+// build makes the nodes. It is apart from newSimulation because an algorithm
+// may panic here too.
+func (s *simulation) build() {
+	for i := range s.procs {
+		id := algorithms.NodeID(i + 1)
+		s.current = id
+		h := host.New(s.job.Algorithm, s.job.System, len(s.procs), id, s, &s.counters[i])
+		if _, ok := h.Node().(algorithms.Stopper); ok {
+			s.stoppers = true
+		}
+		s.procs[i] = host.NewProcess(h, env{s}, s.job.Plan.Client(id), s.log)
+	}
+}
+
+func (s *simulation) process(id algorithms.NodeID) *host.Process { return s.procs[id-1] }
+
+// eventsPerCheck is how often a run looks whether it has been cancelled.
+const eventsPerCheck = 4096
+
+// step carries out the next event. more is false once there is none; err is
+// the context's.
+func (s *simulation) step() (more bool, err error) {
+	for {
+		if s.agenda.empty() {
+			return false, nil
+		}
+		if s.events++; s.events%eventsPerCheck == 0 {
+			if err := s.ctx.Err(); err != nil {
+				return false, fmt.Errorf("sim: interrupted after %d events: %w", s.events, err)
+			}
+		}
+		e := s.agenda.pop()
+		if s.dispatch(e) {
+			return true, nil
+		}
+	}
+}
+
+// dispatch carries out an event; false for a timer that was cancelled, at
+// which time does not pass.
+func (s *simulation) dispatch(e event) bool {
+	switch e.class() {
+	case delivery:
+		p := s.mail.at(e.what)
+		s.now, s.current = e.at, p.to
+		s.process(p.to).Receive(p.from, &p.msg)
+		s.mail.release(e.what)
+	case timeout:
+		t, ok := s.timers.fire(e.what)
+		if !ok {
+			return false
+		}
+		s.now, s.current = e.at, t.node
+		s.process(t.node).Timeout(t.id)
+	case exit:
+		s.now, s.current = e.at, algorithms.NodeID(e.what)
+		s.process(s.current).Leave()
+	case arrival:
+		s.now, s.current = e.at, algorithms.NodeID(e.what)
+		s.process(s.current).Arrive(e.at)
+	}
+	s.moved(s.current)
+	return true
+}
+
+// moved notes what an event left its node in.
+func (s *simulation) moved(id algorithms.NodeID) {
+	s.lastMove[id-1] = s.now
+	p := s.process(id)
+	s.watch.moved(id, s.now, p.Activity(), s.counters[id-1].Pending.Load() > 0)
+}
+
+// schedule puts an event on the agenda.
+func (s *simulation) schedule(c class, at int64, what uint32) {
+	s.checkTime(at)
+	s.agenda.add(c, at, what)
+}
+
+// checkTime keeps virtual time within 64 bits: what lies in the past can only
+// have overflowed.
+func (s *simulation) checkTime(at int64) {
+	if at < s.now {
+		panic("virtual time has passed 292 years")
+	}
+}
+
+// deliver sends a message on its way.
+func (s *simulation) deliver(at int64, from, to algorithms.NodeID, m *algorithms.Message) {
+	s.messages++
+	slot := s.mail.put(from, to, m)
+	if s.delays.constant() {
+		s.checkTime(at)
+		s.agenda.append(at, slot)
+	} else {
+		s.schedule(delivery, at, slot)
+	}
+}
+
+// Send implements [host.World].
+func (s *simulation) Send(from, to algorithms.NodeID, m *algorithms.Message) {
+	s.deliver(s.delays.arrival(s.now, from, to), from, to, m)
+}
+
+// Broadcast implements [host.World]. Receivers keep the vectors that they are
+// given, so that each gets its own.
+func (s *simulation) Broadcast(from algorithms.NodeID, m *algorithms.Message) (transmissions int) {
+	sequenced := s.job.Needs.SequencedBroadcast
+	var at int64
+	if sequenced {
+		at = s.delays.sequenced(s.now, from, len(s.procs))
+	}
+	vec := m.Vec
+	for to := algorithms.NodeID(1); int(to) <= len(s.procs); to++ {
+		if to == from {
+			continue
+		}
+		if !sequenced {
+			at = s.delays.arrival(s.now, from, to)
+		}
+		m.Vec = slices.Clone(vec)
+		s.deliver(at, from, to, m)
+	}
+	m.Vec = vec
+	return 1
+}
+
+// Enter implements [host.World].
+func (s *simulation) Enter(id algorithms.NodeID, stamp algorithms.Stamp) {
+	s.process(id).Entered(stamp)
+}
+
+// env is the simulation as the local processes see it.
+type env struct{ s *simulation }
+
+// Now implements [host.Env].
+func (v env) Now() int64 { return v.s.now }
+
+// ArriveAt implements [host.Env].
+func (v env) ArriveAt(id algorithms.NodeID, at int64) { v.s.schedule(arrival, at, uint32(id)) }
+
+// LeaveAt implements [host.Env].
+func (v env) LeaveAt(id algorithms.NodeID, at int64) { v.s.schedule(exit, at, uint32(id)) }
+
+// Enter implements [host.Env].
+func (v env) Enter(_ algorithms.NodeID, shared bool) (order uint64) {
+	v.s.watch.progress(v.s.now)
+	return v.s.witness.enter(shared)
+}
+
+// Leave implements [host.Env].
+func (v env) Leave(_ algorithms.NodeID, shared bool) {
+	v.s.watch.progress(v.s.now)
+	v.s.witness.leave(shared)
+	v.s.countExit()
+}

@@ -1,0 +1,99 @@
+package sim
+
+import (
+	"fmt"
+
+	"dmebench/algorithms"
+	"dmebench/internal/host"
+)
+
+// watch knows which nodes have something left to do, and since when nothing
+// has come of it.
+type watch struct {
+	patience int64 // ns
+
+	standing   []standing // of node i+1
+	busy       int        // nodes that are not idle, or have requests to come
+	requesting int
+	inside     int
+
+	progressed int64 // the last entry or exit, or when the first request began to wait
+	restful    int64 // when the last node had nothing left to do
+}
+
+// standing is what the watch last saw of a node.
+type standing struct {
+	activity host.Activity
+	busy     bool
+}
+
+func newWatch(nodes int, patience int64) watch {
+	return watch{patience: patience, standing: make([]standing, nodes)}
+}
+
+// moved notes where a node stands after an event.
+func (w *watch) moved(id algorithms.NodeID, now int64, a host.Activity, pending bool) {
+	seen := standing{activity: a, busy: pending || a != host.Idle}
+	was := w.standing[id-1]
+	if seen == was {
+		return
+	}
+	w.standing[id-1] = seen
+	if was.activity != a {
+		*w.counter(was.activity)--
+		*w.counter(a)++
+		if a == host.Requesting && w.requesting == 1 {
+			w.progressed = now
+		}
+	}
+	if was.busy && !seen.busy {
+		w.busy--
+		w.restful = now
+	} else if !was.busy && seen.busy {
+		w.busy++
+	}
+}
+
+func (w *watch) counter(a host.Activity) *int {
+	switch a {
+	case host.Requesting:
+		return &w.requesting
+	case host.Inside:
+		return &w.inside
+	}
+	return new(int)
+}
+
+// progress notes an entry or an exit.
+func (w *watch) progress(now int64) { w.progressed = now }
+
+// stuck reports whether requests have waited for too long while nobody entered
+// and nobody was inside. A long critical section is no reason for worry.
+func (w *watch) stuck(now int64) bool {
+	return w.requesting > 0 && w.inside == 0 && now-w.progressed > w.patience
+}
+
+// restless reports whether the system has gone on for too long after everything
+// was served.
+func (w *watch) restless(now int64) bool { return w.busy == 0 && now-w.restful > w.patience }
+
+// maxStates bounds how many nodes a stalled run describes.
+const maxStates = 64
+
+// states describes the nodes of a stalled run: those that wait first.
+func (s *simulation) states() []string {
+	var states []string
+	describe := func(waiting bool) {
+		for _, p := range s.procs {
+			if len(states) < maxStates && (p.Activity() == host.Requesting) == waiting {
+				states = append(states, fmt.Sprintf("node %d, %v: %s", p.ID(), p.Activity(), algorithms.DescribeState(p.Node())))
+			}
+		}
+	}
+	describe(true)
+	describe(false)
+	if rest := len(s.procs) - len(states); rest > 0 {
+		states = append(states, fmt.Sprintf("and %d more nodes", rest))
+	}
+	return states
+}
