@@ -1,0 +1,68 @@
+package report
+
+import (
+	"bytes"
+	"encoding/csv"
+	"math"
+	"strconv"
+
+	"dmebench/internal/run"
+)
+
+// csv writes one row for each cell: medians over the repetitions that ended
+// well, and the bounds of their 95% intervals. What is not known is empty.
+func (c *collection) csv() []byte {
+	header := []string{
+		"label", "algorithm", "options", "transport", "workload", "rate_per_node_per_s", "total_rate_per_s", "cs", "requests",
+		"duration_s", "nodes", "nodes_per_worker", "workers", "repetitions", "repetitions_ok", "repetitions_violated",
+		"repetitions_stalled", "repetitions_failed", "entries_ok", "violations",
+	}
+	for _, m := range metrics() {
+		header = append(header, m.name, m.name+"_ci95_low", m.name+"_ci95_high")
+	}
+	var out bytes.Buffer
+	w := csv.NewWriter(&out)
+	rows := [][]string{header}
+	for _, s := range c.sets {
+		for _, cell := range s.inOrder() {
+			rows = append(rows, c.row(cell))
+		}
+	}
+	// A bytes.Buffer takes everything.
+	_ = w.WriteAll(rows)
+	return out.Bytes()
+}
+
+func (c *collection) row(cell *cell) []string {
+	s := cell.spec
+	number := func(x float64) string {
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			return ""
+		}
+		return strconv.FormatFloat(x, 'g', -1, 64)
+	}
+	given := func(x float64) string {
+		if x == 0 {
+			return ""
+		}
+		return number(x)
+	}
+	ended := make(map[string]int)
+	for _, r := range cell.bad {
+		ended[bad(r)]++
+	}
+	all := len(cell.good) + len(cell.bad)
+	row := []string{
+		cell.label, s.Algorithm, join(s.Set), s.Transport, s.Workload, given(s.Rate), given(s.TotalRate), s.CS,
+		given(float64(s.Requests)), given(s.Duration.Std().Seconds()), strconv.Itoa(cell.nodes),
+		given(float64(s.NodesPerWorker)), cell.workers(), strconv.Itoa(all), strconv.Itoa(len(cell.good)),
+		strconv.Itoa(ended[string(run.Violated)]), strconv.Itoa(ended[string(run.Stalled)]),
+		strconv.Itoa(all - len(cell.good) - ended[string(run.Violated)] - ended[string(run.Stalled)]),
+		strconv.FormatUint(cell.entries(), 10), strconv.FormatUint(cell.violations(), 10),
+	}
+	for _, m := range metrics() {
+		e := cell.estimates[m.name]
+		row = append(row, number(e.Median), number(e.Lo), number(e.Hi))
+	}
+	return row
+}

@@ -1,0 +1,226 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"dmebench/algorithms"
+	"dmebench/internal/run"
+	"dmebench/report/plots"
+	"dmebench/report/stats"
+	"dmebench/report/units"
+)
+
+// against describes a figure of one quantity against N.
+type against struct {
+	suffix, title string
+	ordinate      plots.Axis
+	median, tail  string              // metrics; tail may be ""
+	theory        algorithms.Quantity // "" for none
+}
+
+func overSizes() []against {
+	values := func(label string) plots.Axis { return plots.Axis{Label: label, Kind: plots.Values} }
+	times := func(label string) plots.Axis { return plots.Axis{Label: label, Kind: plots.Times} }
+	return []against{
+		{"messages", "Messages per critical section", values("messages per CS"), messagesPerCS, "", algorithms.MessagesPerCS},
+		{"throughput", "Throughput", values("throughput (CS/s)"), throughput, "", ""},
+		{"response", "Response time (request to exit)", times("response time"), responseP50, responseP99, ""},
+		{"waiting", "Waiting time (intended arrival to entry)", times("waiting time"), waitingP50, waitingP99, ""},
+		{"sync-delay", "Synchronization delay (exit to next entry)", times("synchronization delay, p50"), syncDelayP50, "", ""},
+		{"sync-delay-over-t", "Mean synchronization delay in units of T", values("synchronization delay / T"), syncDelayOverT, "", algorithms.SyncDelay},
+	}
+}
+
+// figures returns the figures of a set that have something to show.
+func (c *collection) figures(s *set) []plots.Figure {
+	var figures []plots.Figure
+	for _, a := range overSizes() {
+		f := plots.Figure{
+			Name: s.slug + "-" + a.suffix, Title: a.title, Subtitle: s.String(),
+			X: plots.Axis{Label: "nodes N", Kind: plots.Sizes}, Y: a.ordinate,
+		}
+		for _, label := range s.labels {
+			style := slices.Index(c.labels, label)
+			f.Series = append(f.Series, plots.Series{
+				Label: label, Style: style, Role: plots.Measured, Points: s.points(label, a.median, a.ordinate),
+			})
+			if a.tail != "" {
+				f.Series = append(f.Series, plots.Series{
+					Style: style, Role: plots.Tail, Points: s.points(label, a.tail, a.ordinate),
+				})
+			}
+			if a.theory != "" {
+				f.Series = append(f.Series, c.curves(s, label, style, a.theory)...)
+			}
+		}
+		if a.tail != "" {
+			f.Keys = []plots.Key{{Label: "median, p50", Role: plots.Measured}, {Label: "99th percentile", Role: plots.Tail}}
+		}
+		if measured(f) {
+			figures = append(figures, f)
+		}
+	}
+	if f := c.percentiles(s); !f.Empty() {
+		figures = append(figures, f)
+	}
+	return figures
+}
+
+// measured reports whether a figure shows more than predictions.
+func measured(f plots.Figure) bool {
+	return slices.ContainsFunc(f.Series, func(s plots.Series) bool {
+		return s.Role == plots.Measured && len(s.Points) > 0
+	})
+}
+
+// String says what a set is: "tcp · saturate · CS 100 µs · 50 requests per node".
+func (s *set) String() string {
+	return strings.Join(append([]string{s.transport, s.workload}, s.about...), " · ")
+}
+
+// points returns a series' medians with their intervals. Where a cell was run
+// and has no value the line is interrupted.
+func (s *set) points(label, metric string, ordinate plots.Axis) []plots.Point {
+	var points []plots.Point
+	gap := false
+	for _, n := range s.sizes {
+		cell := s.cells[place{label, n}]
+		if cell == nil {
+			continue
+		}
+		e := cell.estimates[metric]
+		if e.N == 0 {
+			gap = true
+			continue
+		}
+		p := plots.At(float64(n), e.Median)
+		if e.Bounded() {
+			p.Lo, p.Hi = e.Lo, e.Hi
+		}
+		p.Gap, gap = gap, false
+		p.Note = fmt.Sprintf("%s, N = %d: %s", label, n, describe(e, write(ordinate, metric)))
+		points = append(points, p)
+	}
+	return points
+}
+
+// write returns how values of a metric are written.
+func write(ordinate plots.Axis, metric string) func(float64) string {
+	if ordinate.Kind != plots.Times {
+		return units.Number
+	}
+	if metric == responseP99 || metric == waitingP99 {
+		return func(x float64) string { return "p99 " + units.Time(x) }
+	}
+	return units.Time
+}
+
+// describe writes an estimate as a sentence.
+func describe(e stats.Estimate, write func(float64) string) string {
+	switch {
+	case e.N == 1:
+		return write(e.Median) + ", one repetition"
+	case !e.Bounded():
+		return fmt.Sprintf("%s, range %s to %s of %d repetitions, too few for an interval", write(e.Median), write(e.Min), write(e.Max), e.N)
+	}
+	return fmt.Sprintf("%s, 95%% interval %s to %s, %d repetitions", write(e.Median), write(e.Lo), write(e.Hi), e.N)
+}
+
+// curves returns the predictions for a series: the sharpest claim and a second
+// one, or with many series the sharpest alone, lest nothing can be read.
+func (c *collection) curves(s *set, label string, style int, q algorithms.Quantity) []plots.Series {
+	var measured []int
+	var like *cell
+	for _, n := range s.sizes {
+		if cell := s.cells[place{label, n}]; cell != nil {
+			measured = append(measured, n)
+			like = cell
+		}
+	}
+	most := 2
+	if len(s.labels) > 6 {
+		most = 1
+	}
+	var curves []plots.Series
+	for _, claim := range c.theory.speakingOf(q, like.spec) {
+		role := plots.Exact
+		if claim.Kind == algorithms.UpperBound || claim.Kind == algorithms.LowerBound {
+			role = plots.Bound
+		}
+		curve := plots.Series{Label: formula(claim), Style: style, Role: role}
+		speaks := false // of a size that was measured
+		for _, n := range curveSizes(measured) {
+			at := like.spec
+			at.Nodes = n
+			cell := s.cells[place{label, n}]
+			if cell != nil {
+				at = cell.spec
+			}
+			if x, ok := c.theory.predict(claim, at); ok {
+				curve.Points = append(curve.Points, plots.At(float64(n), x))
+				speaks = speaks || cell != nil
+			}
+		}
+		if speaks && len(curves) < most {
+			curves = append(curves, curve)
+		}
+	}
+	return curves
+}
+
+// percentiles is the distribution of the response time at the largest size
+// that most series have.
+func (c *collection) percentiles(s *set) plots.Figure {
+	n := s.largestCommon()
+	f := plots.Figure{
+		Name:     fmt.Sprintf("%s-percentiles-n%d", s.slug, n),
+		Title:    fmt.Sprintf("Response time by percentile, N = %d", n),
+		Subtitle: s.String(),
+		X:        plots.Axis{Label: "percentile, all repetitions together", Kind: plots.Ranks},
+		Y:        plots.Axis{Label: "response time", Kind: plots.Times},
+	}
+	for _, label := range s.labels {
+		cell := s.cells[place{label, n}]
+		if cell == nil {
+			continue
+		}
+		var encoded []string
+		for _, r := range cell.good {
+			encoded = append(encoded, r.Histograms.Response)
+		}
+		h, err := stats.Merge(encoded)
+		if err != nil {
+			c.warnings = append(c.warnings, fmt.Sprintf("%s, N = %d (%s): no percentile curve: %v", label, n, s, err))
+			continue
+		}
+		curve := plots.Series{Label: label, Style: slices.Index(c.labels, label), Role: plots.Curve}
+		for _, r := range stats.Percentiles(h) {
+			curve.Points = append(curve.Points, plots.At(r.Inverse, r.Value))
+		}
+		f.Series = append(f.Series, curve)
+	}
+	return f
+}
+
+// largestCommon returns the size at which most series have a distribution,
+// among equals the largest.
+func (s *set) largestCommon() int {
+	best, most := 0, 0
+	for _, n := range s.sizes {
+		have := 0
+		for _, label := range s.labels {
+			cell := s.cells[place{label, n}]
+			if cell != nil && slices.ContainsFunc(cell.good, hasResponse) {
+				have++
+			}
+		}
+		if have >= most {
+			best, most = n, have
+		}
+	}
+	return best
+}
+
+func hasResponse(r *run.Result) bool { return r.Histograms.Response != "" }

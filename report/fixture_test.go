@@ -1,0 +1,203 @@
+package report_test
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"dmebench/internal/run"
+	"dmebench/report"
+)
+
+// measured makes up the result of a run, plausible enough to be drawn.
+func measured(t *testing.T, algorithm, workload string, n, rep int) *run.Result {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(uint64(n), uint64(rep)))
+	h := hdrhistogram.New(1, 60e9, 2)
+	mean := 1e5 * float64(n) * (0.9 + 0.2*rng.Float64())
+	for range 200 {
+		if err := h.RecordValue(int64(mean * (0.5 + rng.ExpFloat64()))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b, err := h.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
+	if err != nil {
+		t.Fatal(err)
+	}
+	times := func() *run.Quantiles {
+		q := func(p float64) int64 { return h.ValueAtQuantile(p) }
+		return &run.Quantiles{Count: 200, Mean: h.Mean(), P50: q(50), P90: q(90), P99: q(99), P999: q(99.9), Max: h.Max()}
+	}
+	entries := uint64(50 * n)
+	messages := 2 * uint64(n-1) * entries
+	number := func(x float64) *float64 { return &x }
+	return &run.Result{
+		SchemaVersion: run.SchemaVersion, Algorithm: algorithm, Nodes: n, Transport: "tcp", Workload: workload,
+		Seed: uint64(rep), Status: run.OK, Requests: entries, Entries: entries,
+		Messages: run.Messages{
+			Total: messages, Transmissions: messages, PerCS: number(float64(messages) / float64(entries)),
+			SteadyPerCS: number(float64(messages) / float64(entries)),
+			ByKind:      map[string]uint64{"REQUEST": messages / 2, "REPLY": messages / 2},
+		},
+		Throughput: number(1e9 / mean), ResponseTime: times(), WaitingTime: times(), SyncDelay: times(),
+		T: number(5e4), SyncDelayOverT: number(1 + rng.Float64()/10), CS: number(1e5),
+		Fairness: run.Fairness{Jain: number(0.99)}, Safety: run.Safety{Checked: entries, Method: "shared-page"},
+		Workers: n, Warnings: []string{fmt.Sprintf("generator late by %d µs (p99)", 100+rep)},
+		Environment: map[string]string{"cpus": "2"},
+		Spec: run.Spec{
+			Algorithm: algorithm, Nodes: n, Transport: "tcp", Workload: workload, CS: "100us", Requests: 50 * n,
+			Seed: uint64(rep), NodesPerWorker: 1, Warmup: "auto",
+		},
+		Histograms: run.Histograms{Response: string(b)},
+	}
+}
+
+// experiment is all repetitions of all cells.
+func experiment(t *testing.T, labels []string, workloads []string, sizes []int, repetitions int) report.Input {
+	in := report.Input{
+		Title: "quickstart", SpecYAML: "name: quickstart\n", Started: time.Date(2026, 11, 20, 9, 30, 0, 0, time.UTC),
+		Environment: map[string]string{"host": "bench-1"},
+	}
+	for _, w := range workloads {
+		for _, n := range sizes {
+			for rep := 1; rep <= repetitions; rep++ {
+				for _, label := range labels {
+					in.Runs = append(in.Runs, report.Run{Label: label, Repetition: rep, Result: measured(t, label, w, n, rep)})
+				}
+			}
+		}
+	}
+	return in
+}
+
+// lean leaves nothing but messages, so that there is one figure to draw.
+func lean(in report.Input) report.Input {
+	for _, r := range in.Runs {
+		r.Result.Throughput, r.Result.ResponseTime, r.Result.WaitingTime, r.Result.SyncDelay = nil, nil, nil, nil
+		r.Result.SyncDelayOverT, r.Result.Histograms = nil, run.Histograms{}
+	}
+	return in
+}
+
+// built is a report that was read back.
+type built struct{ dir, page string }
+
+func build(t *testing.T, in report.Input) built {
+	t.Helper()
+	return buildWith(t, in, report.BuildSVG)
+}
+
+func buildWith(t *testing.T, in report.Input, how func(report.Input, string) (string, error)) built {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "report")
+	path, err := how(in, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if path != filepath.Join(dir, "report.html") {
+		t.Errorf("the page is %s", path)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkPage(t, dir, string(b))
+	return built{dir, string(b)}
+}
+
+var (
+	reference = regexp.MustCompile(`(?i)(?:src|href|action|data|poster|srcset)\s*=\s*["']([^"']*)["']`)
+	identity  = regexp.MustCompile(`\sid="([^"]*)"`)
+)
+
+// checkPage checks what holds of every page: it is well formed, asks nothing of
+// the network, names nothing twice, and links only to what is there.
+func checkPage(t *testing.T, dir, page string) {
+	t.Helper()
+	d := xml.NewDecoder(strings.NewReader(page))
+	d.Strict, d.AutoClose, d.Entity = false, xml.HTMLAutoClose, xml.HTMLEntity
+	for {
+		if _, err := d.Token(); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatalf("the page is not well formed: %v", err)
+		}
+	}
+	for _, m := range reference.FindAllStringSubmatch(page, -1) {
+		if file, ok := strings.CutPrefix(m[1], "#"); ok {
+			if !strings.Contains(page, `id="`+file+`"`) {
+				t.Errorf("%s leads nowhere", m[0])
+			}
+		} else if _, err := os.Stat(filepath.Join(dir, m[1])); err != nil {
+			t.Errorf("%s: %v", m[0], err)
+		}
+	}
+	for _, outside := range []string{"url(", "@import", "<script", "<link", "<iframe", "<img"} {
+		if strings.Contains(page, outside) {
+			t.Errorf("the page has %q", outside)
+		}
+	}
+	seen := make(map[string]bool)
+	for _, m := range identity.FindAllStringSubmatch(page, -1) {
+		if seen[m[1]] {
+			t.Errorf("id %q stands twice", m[1])
+		}
+		seen[m[1]] = true
+	}
+	for _, bad := range []string{"NaN", "Inf", "%!", "ZgotmplZ", "<nil>", "<no value>"} {
+		if strings.Contains(page, bad) {
+			t.Errorf("the page has %q", bad)
+		}
+	}
+}
+
+// text is the page's text outside figures and style sheet, with single spaces.
+func (b built) text() string {
+	s := regexp.MustCompile(`(?s)<style>.*?</style>|<svg.*?</svg>`).ReplaceAllString(b.page, "")
+	s = regexp.MustCompile(`<[^>]*>`).ReplaceAllString(s, " ")
+	s = strings.NewReplacer("&shy;", "", "&#34;", `"`, "&#39;", "'", "&lt;", "<", "&gt;", ">", "&amp;", "&", "&#43;", "+").Replace(s)
+	return strings.Join(strings.Fields(s), " ")
+}
+
+func (b built) wants(t *testing.T, parts ...string) {
+	t.Helper()
+	text := b.text()
+	for _, p := range parts {
+		if !strings.Contains(text, p) {
+			t.Errorf("the page does not say %q", p)
+		}
+	}
+}
+
+func (b built) csv(t *testing.T) []map[string]string {
+	t.Helper()
+	f, err := os.ReadFile(filepath.Join(b.dir, "summary.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	records, err := csv.NewReader(bytes.NewReader(f)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []map[string]string
+	for _, r := range records[1:] {
+		row := make(map[string]string)
+		for i, name := range records[0] {
+			row[name] = r[i]
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}

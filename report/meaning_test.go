@@ -1,0 +1,104 @@
+package report_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"dmebench/algorithms"
+	"dmebench/internal/run"
+	"dmebench/report"
+)
+
+// What is measured under other conditions never becomes one sample.
+func TestConditionsAreKeptApart(t *testing.T) {
+	base := lean(experiment(t, []string{"maekawa"}, []string{"saturate"}, []int{3, 7}, 2))
+	with := func(changes ...func(*run.Spec)) report.Input {
+		in := base
+		in.Runs = nil
+		for _, change := range changes {
+			for _, r := range base.Runs {
+				result := *r.Result
+				change(&result.Spec)
+				r.Result = &result
+				in.Runs = append(in.Runs, r)
+			}
+		}
+		return in
+	}
+	same := func(*run.Spec) {}
+	set := func(k, v string) func(*run.Spec) { return func(s *run.Spec) { s.Set = map[string]string{k: v} } }
+	for _, c := range []struct {
+		name    string
+		in      report.Input
+		sets    int // figure sets
+		rows    int
+		says    string
+		quorums bool
+	}{
+		{"seed", with(same, func(s *run.Spec) { s.Seed = 99 }), 1, 2, "", false},
+		{"transport", with(same, func(s *run.Spec) { s.Transport = "udp" }), 2, 4, "udp · saturate", false},
+		{"cs", with(same, func(s *run.Spec) { s.CS = "exp:1ms" }), 2, 4, "CS exponential, mean 1 ms", false},
+		{"rate", with(same, func(s *run.Spec) { s.TotalRate = 200 }), 2, 4, "200 requests/s in all", false},
+		{"requests", with(same, func(s *run.Spec) { s.Requests = 9 * s.Nodes }), 2, 4, "9 requests per node", false},
+		{"nodes per worker", with(same, func(s *run.Spec) { s.NodesPerWorker = 4 }), 2, 4, "4 nodes per process", false},
+		{"workload option", with(same, set("think", "1ms")), 2, 4, "think=1ms", true},
+		{"algorithm's option", with(same, set("quorum", "grid")), 1, 4, "maekawa (maekawa quorum=grid)", true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if c.quorums {
+				c.in.Setting = func(s run.Spec) (algorithms.Setting, bool) {
+					return algorithms.Setting{Nodes: s.Nodes, Options: algorithms.Options{"quorum": "plane"}}, true
+				}
+			}
+			b := build(t, c.in)
+			if n := strings.Count(b.page, `class="set"`); n != c.sets {
+				t.Errorf("%d figure sets, want %d", n, c.sets)
+			}
+			if n := len(b.csv(t)); n != c.rows {
+				t.Errorf("%d cells, want %d", n, c.rows)
+			}
+			b.wants(t, c.says)
+		})
+	}
+}
+
+func TestPredictions(t *testing.T) {
+	in := lean(experiment(t, []string{"ricart-agrawala"}, []string{"saturate", "poisson"}, []int{3, 7}, 6))
+	claim := func(formula string, load algorithms.Load, kind algorithms.ClaimKind, f func(n float64) float64) algorithms.Claim {
+		return algorithms.Claim{Quantity: algorithms.MessagesPerCS, Formula: formula, Load: load, Kind: kind,
+			Source: "TR-869, section 4; textbook, section 9.4", Predict: algorithms.PerN(f)}
+	}
+	exact := claim("2(N−1)", algorithms.AnyLoad, algorithms.Exact, func(n float64) float64 { return 2 * (n - 1) })
+	wrong := claim("N", algorithms.Saturated, algorithms.UpperBound, func(n float64) float64 { return n })
+	light := claim("light(N)", algorithms.Light, algorithms.Exact, func(n float64) float64 { return n })
+	doubted := claim("N+1", algorithms.AnyLoad, algorithms.Exact, func(n float64) float64 { return n + 1 })
+	doubted.KnownFalse = "shown by a run"
+	in.Claims = func(string) []algorithms.Claim { return []algorithms.Claim{wrong, light, exact, doubted} }
+	in.Setting = func(s run.Spec) (algorithms.Setting, bool) { return algorithms.Setting{Nodes: s.Nodes}, s.Nodes != 5 }
+	b := build(t, in)
+	b.wants(t, "Exact predictions of messages per CS: 4 of 4 equal to what every run measured.",
+		"2(N−1) = 4 equal", "2(N−1) = 12 equal", "≤ N = 7 exceeded", "N+1 = 8 differs (known to be false)")
+	if strings.Contains(b.page, "light(N)") {
+		t.Error("a claim about light load is held against other loads")
+	}
+	svg := func(workload string) string {
+		data, err := os.ReadFile(filepath.Join(b.dir, "plots", "tcp-"+workload+"-messages.svg"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(data)
+	}
+	if s := svg("saturate"); !strings.Contains(s, ">2(N−1) (TR-869 §4)</text>") || !strings.Contains(s, "stroke-dasharray:5,3") {
+		t.Error("the exact claim is not drawn dashed with its source")
+	}
+	if strings.Contains(svg("poisson"), "≤ N") {
+		t.Error("a claim about saturation is drawn over poisson")
+	}
+
+	// One run that differs is enough: equal means equal in every run.
+	*in.Runs[0].Result.Messages.PerCS += 1e-3
+	b = build(t, in)
+	b.wants(t, "Exact predictions of messages per CS: 3 of 4 equal", "2(N−1) = 4 differs")
+}

@@ -1,0 +1,78 @@
+package report
+
+import (
+	"dmebench/internal/run"
+)
+
+// metric is one number that a run has, or has not.
+type metric struct {
+	name string // with its unit, as a column of summary.csv
+	of   func(*run.Result) *float64
+}
+
+// The metrics that the page and the figures ask for by name.
+const (
+	messagesPerCS      = "messages_per_cs"
+	steadyPerCS        = "messages_per_cs_steady"
+	transmissionsPerCS = "transmissions_per_cs"
+	throughput         = "throughput_cs_per_s"
+	responseP50        = "response_time_p50_ns"
+	responseP99        = "response_time_p99_ns"
+	waitingP50         = "waiting_time_p50_ns"
+	waitingP99         = "waiting_time_p99_ns"
+	syncDelayP50       = "sync_delay_p50_ns"
+	syncDelayOverT     = "sync_delay_over_t"
+	jain               = "jain_index"
+)
+
+// metrics lists them all, in the order of summary.csv.
+func metrics() []metric {
+	return []metric{
+		{messagesPerCS, func(r *run.Result) *float64 { return r.Messages.PerCS }},
+		{steadyPerCS, func(r *run.Result) *float64 { return r.Messages.SteadyPerCS }},
+		{transmissionsPerCS, func(r *run.Result) *float64 {
+			if r.Entries == 0 {
+				return nil
+			}
+			x := float64(r.Messages.Transmissions) / float64(r.Entries)
+			return &x
+		}},
+		{throughput, func(r *run.Result) *float64 { return r.Throughput }},
+		{"offered_cs_per_s", func(r *run.Result) *float64 { return r.Offered }},
+		{responseP50, of(response, p50)},
+		{"response_time_p90_ns", of(response, func(q *run.Quantiles) float64 { return float64(q.P90) })},
+		{responseP99, of(response, p99)},
+		{"response_time_p999_ns", of(response, func(q *run.Quantiles) float64 { return float64(q.P999) })},
+		{"response_time_max_ns", of(response, func(q *run.Quantiles) float64 { return float64(q.Max) })},
+		{waitingP50, of(waiting, p50)},
+		{waitingP99, of(waiting, p99)},
+		{syncDelayP50, of(syncDelay, p50)},
+		{"sync_delay_mean_ns", of(syncDelay, func(q *run.Quantiles) float64 { return q.Mean })},
+		{"sync_delay_p99_ns", of(syncDelay, p99)},
+		{"t_ns", func(r *run.Result) *float64 { return r.T }},
+		{syncDelayOverT, func(r *run.Result) *float64 { return r.SyncDelayOverT }},
+		{"cs_ns", func(r *run.Result) *float64 { return r.CS }},
+		{"lateness_p99_ns", of(func(r *run.Result) *run.Quantiles { return r.Lateness }, p99)},
+		{jain, func(r *run.Result) *float64 { return r.Fairness.Jain }},
+		{"work_max_over_mean", func(r *run.Result) *float64 { return r.Work.MaxOverMean }},
+	}
+}
+
+func response(r *run.Result) *run.Quantiles  { return r.ResponseTime }
+func waiting(r *run.Result) *run.Quantiles   { return r.WaitingTime }
+func syncDelay(r *run.Result) *run.Quantiles { return r.SyncDelay }
+
+func p50(q *run.Quantiles) float64 { return float64(q.P50) }
+func p99(q *run.Quantiles) float64 { return float64(q.P99) }
+
+// of is a number taken from a distribution that may be absent.
+func of(times func(*run.Result) *run.Quantiles, take func(*run.Quantiles) float64) func(*run.Result) *float64 {
+	return func(r *run.Result) *float64 {
+		q := times(r)
+		if q == nil || q.Count == 0 {
+			return nil
+		}
+		x := take(q)
+		return &x
+	}
+}

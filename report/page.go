@@ -1,0 +1,84 @@
+package report
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"strings"
+
+	"dmebench/report/plots"
+)
+
+//go:embed page.html
+var pageHTML string
+
+//go:embed page.css
+var pageCSS string
+
+// view is what the page's template is filled with.
+type view struct {
+	Title, Started string
+	Style          template.CSS
+	Verdict        verdict
+	Sets           []setView
+	Warnings       []warning
+	Environment    []fact
+	YAML           string
+}
+
+type setView struct {
+	ID, Title string
+	Figures   []figureView
+	Table     table
+	Kinds     []kindRow
+	Sizes     []int
+}
+
+type figureView struct {
+	Name, Title string
+	SVG         template.HTML
+	Formats     []plots.Format
+}
+
+// page fills the template. drawn holds the figures of each set, formats the files
+// that there are of each.
+func (c *collection) page(drawn [][]drawing, formats []plots.Format) ([]byte, error) {
+	v := view{
+		Title: c.in.Title, YAML: strings.TrimSpace(c.in.SpecYAML), Style: c.style(),
+		Verdict: c.verdict(), Warnings: c.warningList(), Environment: c.environment(),
+	}
+	if v.Title == "" {
+		v.Title = "Experiment"
+	}
+	if !c.in.Started.IsZero() {
+		v.Started = c.in.Started.UTC().Format("2006-01-02 15:04:05 UTC")
+	}
+	for i, s := range c.sets {
+		shown := setView{
+			ID: fmt.Sprintf("set-%d", i+1), Title: s.String(), Table: c.table(s), Kinds: c.kinds(s), Sizes: s.sizes,
+		}
+		for _, d := range drawn[i] {
+			// A figure's text is escaped where it is drawn.
+			shown.Figures = append(shown.Figures, figureView{d.figure.Name, d.figure.Title, template.HTML(d.svg), formats})
+		}
+		v.Sets = append(v.Sets, shown)
+	}
+	t, err := template.New("page").Parse(pageHTML)
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	err = t.Execute(&out, v)
+	return out.Bytes(), err
+}
+
+// style is the page's style sheet with the colours of the series.
+func (c *collection) style() template.CSS {
+	var b strings.Builder
+	b.WriteString(pageCSS)
+	for i := range c.labels {
+		fmt.Fprintf(&b, ".s%d { background: %s; }\n", i, plots.Color(i))
+	}
+	return template.CSS(b.String())
+}

@@ -1,0 +1,274 @@
+package plots
+
+import (
+	"math"
+	"slices"
+	"strconv"
+
+	"gonum.org/v1/plot"
+
+	"dmebench/report/units"
+)
+
+// From these ratios of the largest to the smallest value an axis is logarithmic:
+// one and a half decades of values; one of sizes, which experiments mostly take
+// in geometric steps.
+const (
+	logValuesFrom = 31.622776601683793
+	logSizesFrom  = 10
+)
+
+// scale is an axis whose range is known.
+type scale struct {
+	label    string
+	min, max float64
+	log      bool
+	unit     units.Scale
+	ticks    []plot.Tick
+}
+
+// extent collects the values that an axis must show.
+type extent struct {
+	min, max float64 // of all values
+	positive float64 // the smallest value above zero
+	any      bool
+}
+
+func newExtent() extent { return extent{math.Inf(1), math.Inf(-1), math.Inf(1), false} }
+
+func (e *extent) add(x float64) {
+	if !finite(x) {
+		return
+	}
+	e.any = true
+	e.min, e.max = min(e.min, x), max(e.max, x)
+	if x > 0 {
+		e.positive = min(e.positive, x)
+	}
+}
+
+// yScale chooses the vertical axis. A linear one begins at zero, so that
+// heights can be compared.
+func (f Figure) yScale() scale {
+	points, bars := newExtent(), newExtent()
+	for _, s := range f.Series {
+		for _, p := range s.Points {
+			// The quickest of all may be a thousand times below the rest: a
+			// distribution is read from its first tenth on.
+			if f.X.Kind == Ranks && p.X < 1/(1-0.1) && len(s.Points) > 1 {
+				continue
+			}
+			points.add(p.Y)
+			if p.hasBar() {
+				bars.add(p.Lo)
+				bars.add(p.Hi)
+			}
+		}
+	}
+	s := scale{label: f.Y.Label, unit: units.Plain()}
+	if !points.any {
+		s.min, s.max, s.ticks = 0, 1, linearTicks(0, 1, 1)
+		return s
+	}
+	if f.Y.Kind == Times {
+		s.unit = units.TimeScale(points.max)
+		s.label += " (" + s.unit.Unit + ")"
+	}
+	// A bar that towers over everything would press the values to the ground.
+	if max(points.max, bars.max)/points.positive > logValuesFrom {
+		s.log = true
+		// A bar may reach far below its point, or below zero: it may widen the
+		// axis by half a decade, the rest is cut.
+		low := points.positive
+		if bars.positive < low {
+			low = max(bars.positive, low/3)
+		}
+		s.min, s.max = logRange(low/s.unit.Divisor, max(points.max, bars.max)/s.unit.Divisor)
+		s.ticks = logTicks(s.min, s.max)
+		s.label += ", log scale"
+		if points.min <= 0 {
+			s.label += " without zeros"
+		}
+		s.rescale()
+		return s
+	}
+	lo, hi := min(0, points.min, bars.min)/s.unit.Divisor, max(points.max, bars.max)/s.unit.Divisor
+	if hi == lo {
+		hi = lo + 1
+	}
+	step := niceStep((hi - lo) / 5)
+	s.min, s.max = math.Floor(lo/step)*step, math.Ceil(hi/step*(1-1e-9))*step
+	s.ticks = linearTicks(s.min, s.max, step)
+	s.rescale()
+	return s
+}
+
+// rescale turns a range and ticks in the axis' unit into plain values.
+func (s *scale) rescale() {
+	s.min *= s.unit.Divisor
+	s.max *= s.unit.Divisor
+	for i := range s.ticks {
+		s.ticks[i].Value *= s.unit.Divisor
+	}
+}
+
+// xScale chooses the horizontal axis. fits tells whether labels at two
+// fractions of the axis can stand beside one another.
+func (f Figure) xScale(fits func(a, b tickAt) bool) scale {
+	s := scale{label: f.X.Label, unit: units.Plain()}
+	all := newExtent()
+	var at []float64
+	for _, series := range f.Series {
+		for _, p := range series.Points {
+			if !finite(p.X) || !finite(p.Y) {
+				continue
+			}
+			all.add(p.X)
+			if series.Role == Measured || series.Role == Tail {
+				at = append(at, p.X)
+			}
+		}
+	}
+	if !all.any {
+		s.min, s.max = 0, 1
+		return s
+	}
+	if f.X.Kind == Ranks {
+		return rankScale(s, all)
+	}
+	slices.Sort(at)
+	at = slices.Compact(at)
+	if all.min > 0 && all.max/all.min >= logSizesFrom {
+		s.log = true
+		s.label += ", log scale"
+	}
+	switch {
+	case all.min == all.max:
+		s.min, s.max = all.min-1, all.max+1
+	case s.log:
+		margin := math.Pow(all.max/all.min, 0.04)
+		s.min, s.max = all.min/margin, all.max*margin
+	default:
+		margin := (all.max - all.min) * 0.04
+		s.min, s.max = all.min-margin, all.max+margin
+	}
+	s.ticks = thin(at, s, fits)
+	return s
+}
+
+// rankScale is the axis of a percentile plot: 0%, 90%, 99%, …
+func rankScale(s scale, all extent) scale {
+	s.log, s.min, s.max = true, 1, max(10, all.max)
+	for x, label := 1.0, ""; x <= s.max*1.0001; x *= 10 {
+		switch x {
+		case 1:
+			label = "0%"
+		case 10:
+			label = "90%"
+		default:
+			label = strconv.FormatFloat(100-100/x, 'f', int(math.Round(math.Log10(x)))-2, 64) + "%"
+		}
+		s.ticks = append(s.ticks, plot.Tick{Value: x, Label: label})
+	}
+	if s.max >= 2 {
+		s.ticks = append(s.ticks, plot.Tick{Value: 2, Label: "50%"})
+	}
+	return s
+}
+
+// tickAt is a label at a fraction of the axis.
+type tickAt struct {
+	fraction float64
+	label    string
+}
+
+// thin puts a tick at every value and labels as many as fit: the ends first,
+// then from the left.
+func thin(values []float64, s scale, fits func(a, b tickAt) bool) []plot.Tick {
+	place := func(i int) tickAt {
+		return tickAt{s.fraction(values[i]), units.Number(values[i])}
+	}
+	last := len(values) - 1
+	ticks := make([]plot.Tick, len(values))
+	labelled := -1
+	for i := range values {
+		ticks[i].Value = values[i]
+		if i != last && (labelled >= 0 && !fits(place(labelled), place(i)) || !fits(place(i), place(last))) && i != 0 {
+			continue
+		}
+		if i == last && labelled >= 0 && !fits(place(labelled), place(i)) {
+			continue
+		}
+		ticks[i].Label = place(i).label
+		labelled = i
+	}
+	return ticks
+}
+
+// fraction returns where on the axis x lies, from 0 to 1.
+func (s scale) fraction(x float64) float64 {
+	if s.log {
+		return math.Log(x/s.min) / math.Log(s.max/s.min)
+	}
+	return (x - s.min) / (s.max - s.min)
+}
+
+// drawable reports whether y can be shown on the axis.
+func (s scale) drawable(y float64) bool { return finite(y) && (!s.log || y > 0) }
+
+// niceStep returns the smallest of 1, 2, 5 times a power of ten that is at
+// least step.
+func niceStep(step float64) float64 {
+	power := math.Pow(10, math.Floor(math.Log10(step)))
+	for _, m := range []float64{1, 2, 5} {
+		if m*power >= step*(1-1e-9) {
+			return m * power
+		}
+	}
+	return 10 * power
+}
+
+func linearTicks(lo, hi, step float64) []plot.Tick {
+	var ticks []plot.Tick
+	for k := math.Round(lo / step); k*step <= hi+step/1e6; k++ {
+		ticks = append(ticks, plot.Tick{Value: k * step, Label: units.Number(k * step)})
+	}
+	return ticks
+}
+
+// logRange widens a positive range to the next of 1, 2, 5 times a power of ten.
+func logRange(lo, hi float64) (float64, float64) {
+	down := math.Pow(10, math.Floor(math.Log10(lo)))
+	for _, m := range []float64{5, 2} {
+		if m*down <= lo*(1+1e-9) {
+			down *= m
+			break
+		}
+	}
+	return down, niceStep(hi)
+}
+
+// logTicks labels the decades, in a short range 2 and 5 between them too.
+func logTicks(lo, hi float64) []plot.Tick {
+	decades := math.Log10(hi / lo)
+	var ticks []plot.Tick
+	for e := math.Floor(math.Log10(lo)); e <= math.Ceil(math.Log10(hi)); e++ {
+		for m := 1.0; m < 10; m++ {
+			v := m * math.Pow(10, e)
+			if v < lo*(1-1e-9) || v > hi*(1+1e-9) {
+				continue
+			}
+			t := plot.Tick{Value: v}
+			if m == 1 || decades < 3 && (m == 2 || m == 5) {
+				t.Label = units.Number(v)
+			}
+			ticks = append(ticks, t)
+		}
+	}
+	return ticks
+}
+
+// ticker hands gonum the ticks that were chosen.
+type ticker []plot.Tick
+
+func (t ticker) Ticks(_, _ float64) []plot.Tick { return t }

@@ -1,0 +1,106 @@
+package plots
+
+import (
+	"math"
+	"testing"
+)
+
+func scaleOf(y AxisKind, values ...float64) scale {
+	s := Series{}
+	for i, v := range values {
+		s.Points = append(s.Points, At(float64(i+1), v))
+	}
+	return Figure{Y: Axis{Label: "quantity", Kind: y}, Series: []Series{s}}.yScale()
+}
+
+func labels(s scale) []string {
+	var all []string
+	for _, t := range s.ticks {
+		if t.Label != "" {
+			all = append(all, t.Label)
+		}
+	}
+	return all
+}
+
+func TestOrdinate(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		kind     AxisKind
+		values   []float64
+		min, max float64
+		log      bool
+		label    string
+	}{
+		{"from zero", Values, []float64{40, 80}, 0, 80, false, "quantity"},
+		{"one and a half decades", Values, []float64{1, 31}, 0, 40, false, "quantity"},
+		{"more", Values, []float64{1, 32}, 1, 50, true, "quantity, log scale"},
+		{"zero is not on a log axis", Values, []float64{0, 3, 1000}, 2, 1000, true, "quantity, log scale without zeros"},
+		{"milliseconds", Times, []float64{1.5e6, 4e6}, 0, 4e6, false, "quantity (ms)"},
+		{"decades of time", Times, []float64{3e3, 4e6}, 2e3, 5e6, true, "quantity (ms), log scale"},
+		{"below zero", Values, []float64{-5, 10}, -5, 10, false, "quantity"},
+		{"nothing but zero", Values, []float64{0, 0}, 0, 1, false, "quantity"},
+	} {
+		s := scaleOf(c.kind, c.values...)
+		if !close(s.min, c.min) || !close(s.max, c.max) || s.log != c.log || s.label != c.label {
+			t.Errorf("%s: %v…%v log=%v %q, want %v…%v log=%v %q", c.name, s.min, s.max, s.log, s.label, c.min, c.max, c.log, c.label)
+		}
+		if n := len(labels(s)); n < 2 || n > 12 {
+			t.Errorf("%s: %d labels: %v", c.name, n, labels(s))
+		}
+		for _, v := range c.values {
+			if s.drawable(v) && (s.fraction(v) < -1e-9 || s.fraction(v) > 1+1e-9) {
+				t.Errorf("%s: %v lies at %v of the axis", c.name, v, s.fraction(v))
+			}
+		}
+	}
+}
+
+func TestTallBarsMakeTheAxisLogarithmic(t *testing.T) {
+	f := Figure{Series: []Series{{Points: []Point{{X: 3, Y: 1, Lo: 0.5, Hi: 90}, At(7, 2)}}}}
+	if s := f.yScale(); !s.log || s.max < 90 || s.min > 0.5 {
+		t.Errorf("%v…%v, log %v", s.min, s.max, s.log)
+	}
+}
+
+func close(a, b float64) bool { return math.Abs(a-b) <= 1e-9*math.Max(1, math.Abs(b)) }
+
+func TestRankLabels(t *testing.T) {
+	f := Figure{X: Axis{Kind: Ranks}, Series: []Series{{Role: Curve, Points: []Point{At(1, 1), At(2e5, 9)}}}}
+	got := labels(f.xScale(nil))
+	want := []string{"0%", "90%", "99%", "99.9%", "99.99%", "99.999%", "50%"}
+	if len(got) != len(want) {
+		t.Fatalf("%q", got)
+	}
+	for i := range want {
+		if got[i] != want[i] {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestSizesAreLabelledWhereTheyFit(t *testing.T) {
+	f := figure(1, 3, 4, 5, 100, 101, 200)
+	s := f.xScale(func(a, b tickAt) bool { return b.fraction-a.fraction > 0.1 })
+	if len(s.ticks) != 6 {
+		t.Errorf("%d ticks for 6 sizes", len(s.ticks))
+	}
+	if !s.log {
+		t.Error("sizes from 3 to 200 are not on a log scale")
+	}
+	got := labels(s)
+	if got[0] != "3" || got[len(got)-1] != "200" {
+		t.Errorf("the ends are not labelled: %q", got)
+	}
+	last := math.Inf(-1)
+	for _, tick := range s.ticks {
+		if tick.Label == "" {
+			continue
+		}
+		if at := s.fraction(tick.Value); at-last <= 0.1 {
+			t.Errorf("%s stands too close: %q", tick.Label, got)
+		} else {
+			last = at
+		}
+	}
+}

@@ -1,0 +1,91 @@
+// Package plots draws figures as SVG, PNG and PDF.
+//
+// A [Figure] is data: axes, and series of points that are already summarized.
+// The same figure gives the same bytes in every format. What cannot be drawn
+// (a value that is not finite, a zero on a logarithmic axis) is left out and
+// never fails a figure. The package decides how things look and nothing else:
+// it computes no statistic and knows no algorithm.
+package plots
+
+import "math"
+
+// Role says what a series shows, and by that how it is drawn.
+type Role uint8
+
+// The roles of a series.
+const (
+	Measured Role = iota // line with markers and error bars
+	Tail                 // a high percentile beside the Measured series of its style: thin, light, small markers
+	Exact                // a prediction: dashed, without markers
+	Bound                // a predicted bound: dotted, without markers
+	Curve                // a distribution: a line without markers, dashed by style
+)
+
+// Point is one value. Lo and Hi end its error bar and are NaN where there is
+// none.
+type Point struct {
+	X, Y   float64
+	Lo, Hi float64
+	Note   string // what a reader sees who points at it; "" where there is nothing to say
+	Gap    bool   // the line is interrupted before this point
+}
+
+// At is a Point without an error bar.
+func At(x, y float64) Point { return Point{X: x, Y: y, Lo: math.NaN(), Hi: math.NaN()} }
+
+// Series is one line of a figure.
+type Series struct {
+	Label  string // in the legend; "" for none
+	Style  int    // which of the looks: the same number in all figures of one page
+	Role   Role
+	Points []Point
+}
+
+// AxisKind says what an axis counts.
+type AxisKind uint8
+
+// The kinds of axes.
+const (
+	Values AxisKind = iota // a number; logarithmic where the values span more than 1.5 decades
+	Times  AxisKind = iota // nanoseconds, written in the unit that fits
+	Sizes  AxisKind = iota // numbers of nodes: a tick at each one that was measured
+	Ranks  AxisKind = iota // 1/(1−p), logarithmic, written as percentiles
+)
+
+// Axis is one axis of a figure. The unit of Times is added to its label.
+type Axis struct {
+	Label string
+	Kind  AxisKind
+}
+
+// Figure is one picture.
+type Figure struct {
+	Name     string // of its files, without suffix
+	Title    string
+	Subtitle string
+	X, Y     Axis
+	Series   []Series
+	Keys     []Key // further lines of the legend
+}
+
+// Key is a line of the legend that stands for a role rather than a series.
+type Key struct {
+	Label string
+	Role  Role
+}
+
+// Empty reports whether there is nothing to draw.
+func (f Figure) Empty() bool {
+	for _, s := range f.Series {
+		for _, p := range s.Points {
+			if finite(p.X) && finite(p.Y) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
+
+func (p Point) hasBar() bool { return finite(p.Lo) && finite(p.Hi) }

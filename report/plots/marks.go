@@ -1,0 +1,181 @@
+package plots
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// marks draws the series of a figure. It is a plotter of its own because a
+// line here may have gaps, and because all markers must lie above all lines.
+type marks struct {
+	series []Series
+	x, y   scale
+}
+
+// Coinciding series are drawn side by side: each is shifted by dodge points from
+// the next, all together by at most dodgeAll. Over a single size there is room
+// for more, and predictions go with their series.
+const (
+	dodge, dodgeAll         = 1.6, 9
+	dodgeAlone, dodgeAllOne = 26, 320
+)
+
+// shift returns how far a series' points stand from their place.
+func (m marks) shift(s Series) vg.Length {
+	step, all := dodge, float64(dodgeAll)
+	if alone := len(m.x.ticks) == 1; alone {
+		step, all = dodgeAlone, dodgeAllOne
+	} else if s.Role != Measured && s.Role != Tail {
+		return 0
+	}
+	var styles []int
+	for _, other := range m.series {
+		if other.Role == Measured && other.drawable() && !slices.Contains(styles, other.Style) {
+			styles = append(styles, other.Style)
+		}
+	}
+	i := slices.Index(styles, s.Style)
+	if i < 0 || len(styles) < 2 {
+		return 0
+	}
+	between := float64(len(styles) - 1)
+	return vg.Length(min(step, all/between) * (float64(i) - between/2))
+}
+
+// Plot draws from back to front: bounds, predictions, tails, measured lines,
+// error bars, markers.
+func (m marks) Plot(c draw.Canvas, p *plot.Plot) {
+	m.grid(&c, p)
+	for _, role := range []Role{Bound, Exact, Tail, Curve, Measured} {
+		for _, s := range m.series {
+			if s.Role == role {
+				m.lines(&c, p, s)
+			}
+		}
+	}
+	for _, s := range m.series {
+		m.bars(&c, p, s)
+	}
+	for _, s := range m.series {
+		style := s.glyph()
+		for _, pt := range s.Points {
+			if at, ok := m.placeOf(&c, p, s, pt.X, pt.Y); ok {
+				c.DrawGlyphNoClip(style, at)
+			}
+		}
+	}
+}
+
+// place returns where a value lies; ok is false where it cannot be shown.
+func (m marks) place(c *draw.Canvas, p *plot.Plot, x, y float64) (at vg.Point, ok bool) {
+	if !m.x.drawable(x) || !m.y.drawable(y) {
+		return at, false
+	}
+	toX, toY := p.Transforms(c)
+	return vg.Point{X: toX(x), Y: toY(y)}, true
+}
+
+// placeOf is place for a point of a series, beside those of other series.
+func (m marks) placeOf(c *draw.Canvas, p *plot.Plot, s Series, x, y float64) (at vg.Point, ok bool) {
+	at, ok = m.place(c, p, x, y)
+	at.X += m.shift(s)
+	return at, ok
+}
+
+func (m marks) grid(c *draw.Canvas, p *plot.Plot) {
+	style := draw.LineStyle{Color: rule(), Width: 0.6}
+	for _, t := range m.y.ticks {
+		if t.IsMinor() || t.Value < m.y.min || t.Value > m.y.max*(1+1e-9) {
+			continue
+		}
+		if at, ok := m.place(c, p, m.x.min, t.Value); ok {
+			c.StrokeLine2(style, c.Min.X, at.Y, c.Max.X, at.Y)
+		}
+	}
+}
+
+func (m marks) lines(c *draw.Canvas, p *plot.Plot, s Series) {
+	style := s.line()
+	var run []vg.Point
+	flush := func() {
+		if len(run) > 1 {
+			c.StrokeLines(style, c.ClipLinesXY(run)...)
+		}
+		run = nil
+	}
+	for _, pt := range s.Points {
+		at, ok := m.placeOf(c, p, s, pt.X, pt.Y)
+		if pt.Gap || !ok {
+			flush()
+		}
+		if ok {
+			run = append(run, at)
+		}
+	}
+	flush()
+	m.lonely(c, p, s, style)
+}
+
+// lonely draws a prediction that has a single value as a short line, since it
+// has no marker that would show it.
+func (m marks) lonely(c *draw.Canvas, p *plot.Plot, s Series, style draw.LineStyle) {
+	if len(s.Points) != 1 || s.Role == Measured || s.Role == Tail {
+		return
+	}
+	if at, ok := m.placeOf(c, p, s, s.Points[0].X, s.Points[0].Y); ok {
+		c.StrokeLine2(style, at.X-dodgeAlone/2+2, at.Y, at.X+dodgeAlone/2-2, at.Y)
+	}
+}
+
+// bars draws error bars with caps. A bar that ends at or below zero on a
+// logarithmic axis goes down to the axis, without a cap.
+func (m marks) bars(c *draw.Canvas, p *plot.Plot, s Series) {
+	style := s.line()
+	style.Dashes, style.Width = nil, 0.9
+	half := vg.Length(3)
+	if s.Role == Tail {
+		style.Width, half = 0.6, 2
+	}
+	for _, pt := range s.Points {
+		if !pt.hasBar() {
+			continue
+		}
+		if _, ok := m.placeOf(c, p, s, pt.X, pt.Y); !ok {
+			continue
+		}
+		for _, end := range []float64{pt.Lo, pt.Hi} {
+			shown := math.Min(math.Max(end, m.y.min), m.y.max)
+			from, _ := m.placeOf(c, p, s, pt.X, math.Min(math.Max(pt.Y, m.y.min), m.y.max))
+			to, ok := m.placeOf(c, p, s, pt.X, shown)
+			if !ok {
+				continue
+			}
+			c.StrokeLine2(style, from.X, from.Y, to.X, to.Y)
+			if shown == end {
+				c.StrokeLine2(style, to.X-half, to.Y, to.X+half, to.Y)
+			}
+		}
+	}
+}
+
+// note is a place on the drawing that has something to say.
+type note struct {
+	at   vg.Point
+	text string
+}
+
+func (m marks) notes(c draw.Canvas, p *plot.Plot) []note {
+	var notes []note
+	for _, s := range m.series {
+		for _, pt := range s.Points {
+			if at, ok := m.placeOf(&c, p, s, pt.X, pt.Y); ok && pt.Note != "" {
+				notes = append(notes, note{at, pt.Note})
+			}
+		}
+	}
+	return notes
+}

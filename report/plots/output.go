@@ -1,0 +1,118 @@
+package plots
+
+import (
+	"bytes"
+	"encoding/xml"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+	"gonum.org/v1/plot/vg/vgpdf"
+	"gonum.org/v1/plot/vg/vgsvg"
+)
+
+// dotsPerInch of the PNG: sharp on a dense display and in print at 12 cm.
+const dotsPerInch = 192
+
+// Format is a kind of file, by its suffix.
+type Format string
+
+// The formats. An SVG is one svg element, without ids and without a reference to
+// anything outside, so that it can also stand in a page.
+const (
+	SVG Format = "svg"
+	PNG Format = "png"
+	PDF Format = "pdf"
+)
+
+// Formats lists them all.
+func Formats() []Format { return []Format{SVG, PNG, PDF} }
+
+// Render draws the figure in each of the formats.
+func (f Figure) Render(formats ...Format) (map[Format][]byte, error) {
+	d := f.lay()
+	drawn := make(map[Format][]byte)
+	for _, format := range formats {
+		draw, ok := map[Format]func() ([]byte, error){SVG: d.svg, PNG: d.png, PDF: d.pdf}[format]
+		if !ok {
+			return nil, fmt.Errorf("plots: %s: no format %q; there are %v", f.Name, format, Formats())
+		}
+		b, err := draw()
+		if err != nil {
+			return nil, fmt.Errorf("plots: %s as %s: %w", f.Name, format, err)
+		}
+		drawn[format] = b
+	}
+	return drawn, nil
+}
+
+func (d drawing) png() ([]byte, error) {
+	canvas := vgimg.NewWith(vgimg.UseWH(figureWidth, d.height), vgimg.UseDPI(dotsPerInch))
+	d.draw(canvas)
+	return written(vgimg.PngCanvas{Canvas: canvas})
+}
+
+func (d drawing) pdf() ([]byte, error) {
+	canvas := vgpdf.New(figureWidth, d.height)
+	d.draw(outlined{canvas})
+	b, err := written(canvas)
+	if err != nil {
+		return nil, err
+	}
+	// The time of writing, in a place of fixed width: without it the same
+	// results give the same bytes.
+	stamp := regexp.MustCompile(`\(D:\d{14}\)`)
+	return stamp.ReplaceAll(b, []byte("(D:20000101000000)")), nil
+}
+
+func (d drawing) svg() ([]byte, error) {
+	canvas := vgsvg.NewWith(vgsvg.UseWH(figureWidth, d.height), vgsvg.EmbedFonts(false))
+	notes := d.draw(canvas)
+	b, err := written(canvas)
+	if err != nil {
+		return nil, err
+	}
+	text := string(b)
+	_, content, ok := strings.Cut(text[max(0, strings.Index(text, "<svg")):], ">")
+	if !ok {
+		return nil, fmt.Errorf("no svg element in %d bytes", len(b))
+	}
+	content = strings.TrimSuffix(strings.TrimSpace(content), "</svg>")
+	content = strings.NewReplacer(
+		"font-family:Liberation Sans;", "font-family:'Liberation Sans',Arimo,Arial,Helvetica,sans-serif;",
+		"font-variant:normal;", "", "font-variant:none;", "", "font-weight:normal;", "", "font-style:normal;", "",
+	).Replace(content)
+
+	var out strings.Builder
+	fmt.Fprintf(&out, `<svg xmlns="http://www.w3.org/2000/svg" width="%dpt" height="%.5gpt" viewBox="0 0 %d %.5g" role="img" aria-label="%s">`,
+		figureWidth, d.height.Points(), figureWidth, d.height.Points(),
+		escape(printable(d.figure.Title+": "+d.figure.Subtitle)))
+	out.WriteString(content)
+	// What a reader sees who points at a value: no script is needed for it.
+	out.WriteString("<g fill-opacity=\"0\">\n")
+	for _, n := range notes {
+		fmt.Fprintf(&out, "<circle cx=\"%.5g\" cy=\"%.5g\" r=\"6\"><title>%s</title></circle>\n",
+			n.at.X.Points(), (d.height - n.at.Y).Points(), escape(printable(n.text)))
+	}
+	out.WriteString("</g></svg>\n")
+	return []byte(out.String()), nil
+}
+
+func written(c vg.CanvasWriterTo) ([]byte, error) {
+	var b bytes.Buffer
+	_, err := c.WriteTo(&b)
+	return b.Bytes(), err
+}
+
+func escape(s string) string {
+	var b strings.Builder
+	if err := xml.EscapeText(&b, []byte(s)); err != nil {
+		return "" // a strings.Builder does not fail
+	}
+	return b.String()
+}
+
+var _ draw.GlyphDrawer = marker{}

@@ -1,0 +1,277 @@
+package plots
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"io"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// figure returns a figure of n series over the sizes.
+func figure(n int, sizes ...int) Figure {
+	f := Figure{
+		Name: "f", Title: "Messages per critical section", Subtitle: "tcp · saturate · CS 100 µs · 50 requests per node",
+		X: Axis{"nodes N", Sizes}, Y: Axis{"messages per CS", Values},
+	}
+	for i := range n {
+		measured := Series{Label: fmt.Sprintf("algorithm-%d", i), Style: i, Role: Measured}
+		theory := Series{Label: "2(N−1) (TR-869 §4.1)", Style: i, Role: Exact}
+		for _, size := range sizes {
+			y := 2*float64(size-1) + float64(i)
+			measured.Points = append(measured.Points, Point{
+				X: float64(size), Y: y, Lo: y * 0.9, Hi: y * 1.2, Note: fmt.Sprintf("algorithm-%d at %d", i, size),
+			})
+			theory.Points = append(theory.Points, At(float64(size), y))
+		}
+		f.Series = append(f.Series, measured, theory)
+	}
+	return f
+}
+
+// strange returns figures that are hard to draw.
+func strange() map[string]Figure {
+	nan, inf := math.NaN(), math.Inf(1)
+	one := func(points ...Point) Figure {
+		f := figure(0)
+		f.Series = []Series{{Label: "s", Points: points}}
+		return f
+	}
+	times := one(At(3, 250), At(7, 3e6), At(13, 8e9))
+	times.Y = Axis{"response time", Times}
+	ranks := one(At(1, 1000), At(10, 2e6), At(100, 3e6), At(31415, 9e8))
+	ranks.X, ranks.Y, ranks.Series[0].Role = Axis{"percentile", Ranks}, Axis{"response time", Times}, Curve
+	odd := figure(3, 3, 7, 13)
+	odd.Title, odd.Subtitle = `<script>alert("&")</script> ⌈log₂ N⌉ ∛N`, strings.Repeat("very long & <odd> · ", 30)
+	odd.Series[0].Label = strings.Repeat("a label that never ends ", 20)
+	odd.Series[2].Label = "线程\x00\x07\xff]]><![CDATA[ \ufffe"
+	crowded := figure(2)
+	for n := 2; n <= 300; n++ {
+		crowded.Series[0].Points = append(crowded.Series[0].Points, At(float64(n), float64(n)))
+	}
+	return map[string]Figure{
+		"nothing":           figure(0),
+		"no points":         figure(2),
+		"one point":         figure(1, 5),
+		"a size of one":     figure(1, 1),
+		"one size":          figure(12, 5),
+		"twelve series":     figure(12, 3, 7, 13, 31, 133),
+		"sixty series":      figure(60, 3, 7),
+		"many sizes":        crowded,
+		"zeros, wide":       one(At(3, 0), At(7, 1), At(13, 1000), Point{X: 31, Y: 10, Lo: -5, Hi: 2e4}),
+		"zeros only":        one(At(3, 0), At(7, 0)),
+		"negative":          one(At(3, -5), At(7, 10)),
+		"not finite":        one(At(3, nan), At(7, inf), At(13, -inf), At(21, 4), Point{X: 31, Y: 4, Lo: nan, Hi: inf}),
+		"nothing finite":    one(At(3, nan), At(nan, 4)),
+		"a size of zero":    one(At(0, 4), At(1000, 5)),
+		"tiny":              one(At(3, 1e-300), At(7, 5e-300)),
+		"huge":              one(At(3, 1e300), At(7, 5e299)),
+		"equal and not 0":   one(At(3, 7), At(7, 7)),
+		"bar far below":     one(Point{X: 3, Y: 1000, Lo: 1e-9, Hi: 2000}, At(7, 1)),
+		"gap":               one(At(3, 1), Point{X: 7, Y: 2, Lo: nan, Hi: nan, Gap: true}, At(13, 3)),
+		"times":             times,
+		"percentiles":       ranks,
+		"odd text":          odd,
+		"single prediction": {X: Axis{"nodes N", Sizes}, Series: []Series{{Label: "2T", Role: Bound, Points: []Point{At(3, 2)}}}},
+	}
+}
+
+func TestEveryFormatIsSound(t *testing.T) {
+	for name, f := range strange() {
+		formats := []Format{SVG, PDF}
+		// Pixels are dear where races are looked for, and what is drawn is the
+		// same in all formats.
+		if slices.Contains([]string{"twelve series", "odd text"}, name) {
+			formats = Formats()
+		}
+		r, err := f.Render(formats...)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if data, ok := r[PNG]; ok {
+			img, err := png.Decode(bytes.NewReader(data))
+			if err != nil {
+				t.Errorf("%s: PNG: %v", name, err)
+			} else if b := img.Bounds(); b.Dx() < 1000 || b.Dy() < 600 || blank(img) {
+				t.Errorf("%s: a blank PNG, or one of %v", name, b)
+			}
+		}
+		if err := wellFormed(r[SVG]); err != nil {
+			t.Errorf("%s: SVG: %v", name, err)
+		}
+		if !bytes.HasPrefix(r[PDF], []byte("%PDF-")) || !bytes.Contains(r[PDF], []byte("%%EOF")) {
+			t.Errorf("%s: PDF of %d bytes is none", name, len(r[PDF]))
+		}
+		if bytes.Contains(r[SVG], []byte("NaN")) || bytes.Contains(r[SVG], []byte("Inf")) {
+			t.Errorf("%s: the SVG has a coordinate that is no number", name)
+		}
+	}
+	if _, err := figure(1, 3).Render("gif"); err == nil {
+		t.Error("there is a format gif")
+	}
+}
+
+// blank reports whether fewer than three colours stand on a picture.
+func blank(img image.Image) bool {
+	colors := make(map[color.Color]bool)
+	b := img.Bounds()
+	for y := b.Min.Y; y < b.Max.Y; y += 3 {
+		for x := b.Min.X; x < b.Max.X; x += 3 {
+			colors[img.At(x, y)] = true
+		}
+	}
+	return len(colors) < 3
+}
+
+func wellFormed(b []byte) error {
+	d := xml.NewDecoder(bytes.NewReader(b))
+	for {
+		if _, err := d.Token(); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
+}
+
+func TestSVGStandsAlone(t *testing.T) {
+	r, err := figure(2, 3, 7).Render(SVG)
+	if err != nil {
+		t.Fatal(err)
+	}
+	svg := string(r[SVG])
+	for _, forbidden := range []string{" id=", "href", "url(", "<script", "<?xml", "@import"} {
+		if strings.Contains(svg, forbidden) {
+			t.Errorf("the SVG has %q: it cannot stand beside others in one page", forbidden)
+		}
+	}
+	if !strings.HasPrefix(svg, "<svg ") || !strings.Contains(svg, "<title>algorithm-1 at 7</title>") {
+		t.Error("the SVG has no root or no note")
+	}
+	if len(svg) > 20_000 {
+		t.Errorf("the SVG has %d bytes; were fonts embedded?", len(svg))
+	}
+}
+
+func TestSameFigureSameBytes(t *testing.T) {
+	vector := []Format{SVG, PDF}
+	a, err := figure(3, 3, 7, 13).Render(vector...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := figure(3, 3, 7, 13).Render(vector...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, format := range vector {
+		if len(a[format]) == 0 || !bytes.Equal(a[format], b[format]) {
+			t.Errorf("drawing twice gives different %s", format)
+		}
+	}
+	if bytes.Contains(a[PDF], []byte("/CreationDate")) && !bytes.Contains(a[PDF], []byte("/CreationDate (D:20000101000000)")) {
+		t.Error("the PDF tells when it was made")
+	}
+}
+
+// Formulas must survive in a PDF: its library knows Western European text only,
+// so that text is drawn as outlines and no font is needed.
+func TestPDFHasOutlinesInsteadOfFonts(t *testing.T) {
+	r, err := figure(1, 3).Render(PDF)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bytes.Contains(r[PDF], []byte("/FontFile")) || bytes.Contains(r[PDF], []byte("/Type /Font")) {
+		t.Error("the PDF has a font")
+	}
+}
+
+// box is where a text lies in an SVG.
+type box struct {
+	left, right, top, bottom float64
+	text                     string
+}
+
+var textElement = regexp.MustCompile(`(?s)<text x="([-\d.e+]+)" y="([-\d.e+]+)" transform="scale\(1, -1\)"\s+style="([^"]*)">([^<]*)</text>`)
+
+var fontSize = regexp.MustCompile(`font-size:([\d.]+)px`)
+
+// texts returns the boxes of an SVG's horizontal texts. The drawing's origin is
+// at the lower left, and y in the file is negative.
+func texts(t *testing.T, f Figure) []box {
+	t.Helper()
+	r, err := f.Render(SVG)
+	if err != nil {
+		t.Fatal(err)
+	}
+	faces := newFonts()
+	var boxes []box
+	for _, m := range textElement.FindAllStringSubmatch(string(r[SVG]), -1) {
+		x, _ := strconv.ParseFloat(m[1], 64)
+		y, _ := strconv.ParseFloat(m[2], 64)
+		size, err := strconv.ParseFloat(fontSize.FindStringSubmatch(m[3])[1], 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if y == 0 {
+			continue // the ordinate's label, which is turned
+		}
+		face := faces.regular(1)
+		if strings.Contains(m[3], "bold") {
+			face = faces.bold(1)
+		}
+		s := strings.NewReplacer("&#34;", `"`, "&lt;", "<", "&gt;", ">", "&#39;", "'", "&amp;", "&").Replace(m[4])
+		boxes = append(boxes, box{x, x + size*face.Width(s).Points(), y - 0.7*size, y, s})
+	}
+	return boxes
+}
+
+// No text may be cut by the figure's edge or lie on another text.
+func TestTextsNeitherOverlapNorLeaveTheFigure(t *testing.T) {
+	for name, f := range strange() {
+		boxes := texts(t, f)
+		for i, a := range boxes {
+			if a.left < 0 || a.right > figureWidth+0.01 || a.bottom > 0 {
+				t.Errorf("%s: %q lies from %.1f to %.1f of %d", name, a.text, a.left, a.right, figureWidth)
+			}
+			for _, b := range boxes[i+1:] {
+				if a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom {
+					t.Errorf("%s: %q lies on %q", name, a.text, b.text)
+				}
+			}
+		}
+	}
+}
+
+func TestEverySeriesIsInTheLegend(t *testing.T) {
+	shown := make(map[string]bool)
+	for _, b := range texts(t, figure(12, 3, 7, 13)) {
+		shown[b.text] = true
+	}
+	for i := range 12 {
+		if label := fmt.Sprintf("algorithm-%d", i); !shown[label] {
+			t.Errorf("the legend lacks %s", label)
+		}
+	}
+}
+
+func TestSeriesLookDifferent(t *testing.T) {
+	looks := make(map[string]int)
+	for i := range 56 {
+		s := Series{Style: i}
+		look := fmt.Sprint(s.line().Color, s.glyph().Shape)
+		if other, taken := looks[look]; taken {
+			t.Errorf("styles %d and %d look alike", other, i)
+		}
+		looks[look] = i
+	}
+}

@@ -1,0 +1,97 @@
+// Package report turns the results of an experiment into pictures and one page
+// that can be trusted: report.html, which needs nothing but a browser,
+// plots/*.{svg,png,pdf} and summary.csv.
+//
+// It is handed results and claims, and knows neither networks nor algorithms.
+// Guarantees: a run that did not end well is in no median and in no figure, but
+// is named on the page; every figure says over which workload and network it
+// was measured; every median stands with its interval, or with the reason why
+// there is none; the same input gives the same bytes. Files are written
+// beside their place and renamed, so that a reader never sees half of one.
+//
+// It does not judge claims: it shows predictions beside measurements and says
+// where the two are equal.
+package report
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"dmebench/algorithms"
+	"dmebench/internal/run"
+	"dmebench/report/plots"
+)
+
+// Input is an experiment and what came of it.
+type Input struct {
+	Title       string            // name of the experiment
+	SpecYAML    string            // the experiment's file as it was run; "" if there is none
+	Environment map[string]string // of the whole experiment; what runs add or contradict is shown too
+	Started     time.Time         // zero where it is not known
+	Runs        []Run             // one for each repetition of each cell
+
+	// Claims returns the claims of an algorithm. It may be nil.
+	Claims func(algorithm string) []algorithms.Claim
+
+	// Setting prepares the system that a claim's prediction is evaluated on; ok
+	// is false where there is no such system. It may be nil: then there are no
+	// predictions.
+	Setting func(spec run.Spec) (setting algorithms.Setting, ok bool)
+
+	Warnings []string // such as result files that could not be read
+	Missing  int      // cells that are not there (yet)
+}
+
+// Run is one repetition.
+type Run struct {
+	Label      string // the series' name in legends: the algorithm, or what the experiment calls it
+	Repetition int    // from 1
+	Result     *run.Result
+}
+
+// Build writes the report into dir, which it creates where it is missing, and
+// returns the path of the page. Whatever the results hold, a page is made; an
+// error means that a file could not be written, and names it.
+func Build(in Input, dir string) (page string, err error) {
+	return build(in, dir, plots.Formats())
+}
+
+func build(in Input, dir string, formats []plots.Format) (page string, err error) {
+	if err := os.MkdirAll(filepath.Join(dir, "plots"), 0o777); err != nil {
+		return "", fmt.Errorf("report: %w; choose another folder", err)
+	}
+	c := collect(in)
+	drawn := make([][]drawing, len(c.sets))
+	for i, s := range c.sets {
+		for _, f := range c.figures(s) {
+			r, err := f.Render(formats...)
+			if err != nil {
+				return "", fmt.Errorf("report: %w", err)
+			}
+			for _, format := range formats {
+				path := filepath.Join(dir, "plots", f.Name+"."+string(format))
+				if err := writeFile(path, r[format]); err != nil {
+					return "", err
+				}
+			}
+			drawn[i] = append(drawn[i], drawing{f, r[plots.SVG]})
+		}
+	}
+	if err := writeFile(filepath.Join(dir, "summary.csv"), c.csv()); err != nil {
+		return "", err
+	}
+	html, err := c.page(drawn, formats)
+	if err != nil {
+		return "", fmt.Errorf("report: page: %w", err)
+	}
+	page = filepath.Join(dir, "report.html")
+	return page, writeFile(page, html)
+}
+
+// drawing is a figure for the page.
+type drawing struct {
+	figure plots.Figure
+	svg    []byte
+}

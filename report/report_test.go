@@ -1,0 +1,243 @@
+package report_test
+
+import (
+	"bytes"
+	"fmt"
+	"image/png"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"dmebench/internal/run"
+	"dmebench/report"
+	"dmebench/report/plots"
+)
+
+func TestReport(t *testing.T) {
+	in := experiment(t, []string{"ricart-agrawala", "raymond"}, []string{"saturate"}, []int{3, 13}, 6)
+	in.Missing, in.Warnings = 2, []string{"results/x.json: unreadable"}
+	b := build(t, in)
+	b.wants(t, "quickstart", "Started 2026-11-20 09:30:00 UTC", "24 runs: 24 ok; 2 cells not there yet",
+		"tcp · saturate · CS 100 µs · 50 requests per node", "REQUEST", "cpus", "bench-1",
+		"generator late by … (p99) (24 runs)", "for example: generator late by 101 µs (p99)", "results/x.json: unreadable",
+		"name: quickstart", "What the numbers mean")
+
+	for _, suffix := range []string{"messages", "throughput", "response", "waiting", "sync-delay", "sync-delay-over-t", "percentiles-n13"} {
+		if _, err := os.Stat(filepath.Join(b.dir, "plots", "tcp-saturate-"+suffix+".svg")); err != nil {
+			t.Error(err)
+		}
+	}
+	if n := strings.Count(b.page, "<svg "); n != 7 {
+		t.Errorf("%d figures, want 7", n)
+	}
+	rows := b.csv(t)
+	if len(rows) != 4 {
+		t.Fatalf("%d rows, want one for each cell: 4", len(rows))
+	}
+	r := rows[0]
+	for name, want := range map[string]string{
+		"label": "ricart-agrawala", "transport": "tcp", "workload": "saturate", "nodes": "3", "repetitions_ok": "6",
+		"messages_per_cs": "4", "messages_per_cs_ci95_low": "4", "messages_per_cs_ci95_high": "4", "entries_ok": "900",
+		"requests": "150", "jain_index": "0.99",
+	} {
+		if r[name] != want {
+			t.Errorf("summary.csv: %s is %q, want %q", name, r[name], want)
+		}
+	}
+}
+
+func TestSameInputSameBytes(t *testing.T) {
+	in := lean(experiment(t, []string{"a", "b"}, []string{"saturate"}, []int{3, 7}, 6))
+	one, two := buildWith(t, in, report.Build), buildWith(t, in, report.Build)
+	files, err := filepath.Glob(filepath.Join(one.dir, "*", "*"))
+	if err != nil || len(files) != 3 {
+		t.Fatalf("%v, %v; want one figure in three formats", files, err)
+	}
+	for _, f := range append(files, filepath.Join(one.dir, "report.html"), filepath.Join(one.dir, "summary.csv")) {
+		rel, _ := filepath.Rel(one.dir, f)
+		a, errA := os.ReadFile(f)
+		b, errB := os.ReadFile(filepath.Join(two.dir, rel))
+		if errA != nil || errB != nil || !bytes.Equal(a, b) {
+			t.Errorf("%s differs between two reports of the same input (%v, %v)", rel, errA, errB)
+		}
+		if filepath.Ext(f) == ".png" {
+			if _, err := png.Decode(bytes.NewReader(a)); err != nil {
+				t.Errorf("%s: %v", rel, err)
+			}
+		}
+	}
+}
+
+func TestNothingAtAll(t *testing.T) {
+	b := build(t, report.Input{})
+	b.wants(t, "0 runs", "There is no result to show")
+	if len(b.csv(t)) != 0 {
+		t.Error("summary.csv has rows")
+	}
+}
+
+func TestOneRun(t *testing.T) {
+	b := build(t, experiment(t, []string{"raymond"}, []string{"serial"}, []int{5}, 1))
+	b.wants(t, "1 run: 1 ok", "need >= 6 samples for confidence interval at level 0.95 (1 cell)")
+	row := b.csv(t)[0]
+	if row["messages_per_cs"] != "8" || row["messages_per_cs_ci95_low"] != "" {
+		t.Errorf("a single repetition gives %q with interval from %q", row["messages_per_cs"], row["messages_per_cs_ci95_low"])
+	}
+}
+
+func TestResultsWithoutAnyValue(t *testing.T) {
+	in := report.Input{Title: "bare", Runs: []report.Run{
+		{Label: "a", Repetition: 1, Result: &run.Result{Algorithm: "a", Nodes: 1, Transport: "sim", Workload: "serial", Status: run.OK}},
+		{Label: "a", Repetition: 2, Result: &run.Result{Algorithm: "a", Nodes: 1, Transport: "sim", Workload: "serial", Status: run.OK,
+			ResponseTime: &run.Quantiles{}, Histograms: run.Histograms{Response: "damaged"}}},
+		{Label: "", Repetition: 1, Result: nil},
+		{Label: "b", Repetition: 1, Result: &run.Result{}},
+	}}
+	b := build(t, in)
+	b.wants(t, "4 runs: 2 ok, 1 failed", `1 "unknown"`, "there is no result", "no percentile curve", "no reason is given")
+}
+
+// Every run that did not end well is named with its reason, and its numbers are
+// used nowhere.
+func TestBadRunsAreLoudAndLeftOut(t *testing.T) {
+	in := lean(experiment(t, []string{"a"}, []string{"saturate"}, []int{3, 7, 13}, 6))
+	spoil := func(i int, status run.Status, spoil func(*run.Result)) {
+		r := in.Runs[i].Result
+		r.Status = status
+		*r.Messages.PerCS = 1e6
+		spoil(r)
+	}
+	spoil(0, run.Violated, func(r *run.Result) { r.Safety.Violations = 3 })
+	spoil(1, run.Stalled, func(r *run.Result) {
+		r.Liveness = run.Liveness{Stalled: true, Pending: 2, States: []string{"node 1: HOLDER=<2>"}}
+	})
+	spoil(2, run.Failed, func(r *run.Result) { r.Error, r.FailedNodes = `worker 4 died: "panic & <chaos>"`, []int{4, 5} })
+	spoil(3, run.OK, func(r *run.Result) { r.Safety.Violations = 1 }) // contradicts itself
+	for i := 6; i < 12; i++ {                                         // the whole cell N = 7
+		spoil(i, run.Stalled, func(*run.Result) {})
+	}
+	b := build(t, in)
+	b.wants(t, "18 runs: 8 ok, 2 violated, 7 stalled, 1 failed", "3 violations of mutual exclusion", "2 requests not served",
+		"node 1: HOLDER=<2>", `failed nodes: 4 5; worker 4 died: "panic & <chaos>"`, "a, N = 3, tcp saturate, repetition 4, seed 4",
+		"2 of 6", "0 of 6")
+	rows := b.csv(t)
+	if rows[0]["messages_per_cs"] != "4" || rows[0]["repetitions_ok"] != "2" || rows[0]["repetitions_violated"] != "2" || rows[0]["violations"] != "4" {
+		t.Errorf("N = 3: %v", rows[0])
+	}
+	if rows[1]["messages_per_cs"] != "" || rows[1]["repetitions_stalled"] != "6" {
+		t.Errorf("N = 7: %v", rows[1])
+	}
+
+	for i := range in.Runs {
+		in.Runs[i].Result.Status = run.Failed
+	}
+	b = build(t, in)
+	b.wants(t, "18 failed", "No run of this part ended well")
+	if strings.Contains(b.page, "<svg") {
+		t.Error("a figure shows runs that failed")
+	}
+}
+
+func TestOddTextIsEscaped(t *testing.T) {
+	odd := `<script>alert("x")</script>&\x00-ü-"'`
+	in := experiment(t, []string{odd, "=cmd|' /C calc'!A0"}, []string{"saturate"}, []int{3, 7}, 2)
+	in.Title, in.SpecYAML = odd, "</pre><script>"+odd
+	in.Environment = map[string]string{odd: odd}
+	in.Warnings = []string{odd}
+	for i := range in.Runs {
+		in.Runs[i].Result.Warnings = []string{odd}
+		in.Runs[i].Result.Messages.ByKind = map[string]uint64{odd: 1}
+		in.Runs[i].Result.Spec.Set = map[string]string{odd: odd}
+	}
+	b := build(t, in)
+	b.wants(t, odd)
+	if rows := b.csv(t); rows[0]["label"] != odd {
+		t.Errorf("summary.csv has the label %q", rows[0]["label"])
+	}
+}
+
+func TestTwelveSeries(t *testing.T) {
+	var labels []string
+	for i := range 12 {
+		labels = append(labels, fmt.Sprintf("algorithm-%02d", i))
+	}
+	b := build(t, lean(experiment(t, labels, []string{"saturate"}, []int{3, 7}, 2)))
+	for _, l := range labels {
+		if !strings.Contains(b.page, ">"+l+"</text>") {
+			t.Errorf("no legend has %s", l)
+		}
+	}
+}
+
+// A page that is read in the dark must know every colour that is not data.
+func TestDarkPageKnowsTheNeutralColours(t *testing.T) {
+	b := build(t, experiment(t, []string{"a"}, []string{"saturate"}, []int{3}, 1))
+	style := b.page[:strings.Index(b.page, "</style>")]
+	for _, c := range plots.Neutral() {
+		if !strings.Contains(style, `fill:`+c) && !strings.Contains(style, `stroke:`+c) {
+			t.Errorf("the style sheet does not know %s", c)
+		}
+	}
+	known := append(plots.Neutral(), "#9C9C9C") // the grey series' tail
+	for i := range 8 {
+		known = append(known, strings.ToUpper(plots.Color(i)))
+	}
+	for _, m := range regexp.MustCompile(`(?:fill|stroke):(#[0-9A-F]{6})`).FindAllStringSubmatch(b.page, -1) {
+		grey := m[1][1:3] == m[1][3:5] && m[1][3:5] == m[1][5:7]
+		if grey && !slices.Contains(known, m[1]) && !strings.Contains(style, m[1]) {
+			t.Errorf("a figure has the grey %s", m[1])
+		}
+	}
+}
+
+func TestErrorsNameTheFile(t *testing.T) {
+	dir := t.TempDir()
+	blocked := filepath.Join(dir, "file")
+	if err := os.WriteFile(blocked, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, err := report.Build(report.Input{}, filepath.Join(blocked, "report"))
+	if err == nil || !strings.HasPrefix(err.Error(), "report: ") || !strings.Contains(err.Error(), blocked) {
+		t.Errorf("a folder below a file: %v", err)
+	}
+
+	// A folder where a file should be: the old state stays, and no temporary
+	// file is left behind.
+	if err := os.MkdirAll(filepath.Join(dir, "summary.csv", "occupied"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	_, err = report.Build(report.Input{}, dir)
+	if err == nil || !strings.Contains(err.Error(), filepath.Join(dir, "summary.csv")) {
+		t.Errorf("a folder in the way: %v", err)
+	}
+	left, err := filepath.Glob(filepath.Join(dir, ".*"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+func TestBuildingAgainReplaces(t *testing.T) {
+	dir := t.TempDir()
+	in := lean(experiment(t, []string{"a"}, []string{"saturate"}, []int{3}, 1))
+	for _, title := range []string{"the first", "the second"} {
+		in.Title = title
+		page, err := report.Build(in, dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := os.ReadFile(page)
+		if err != nil || !strings.Contains(string(b), title) {
+			t.Errorf("the page does not have %q: %v", title, err)
+		}
+		if info, err := os.Stat(page); err != nil || info.Mode().Perm()&0o444 != 0o444 {
+			t.Errorf("others cannot read the page: %v %v", info.Mode(), err)
+		}
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != 3 {
+		t.Errorf("%v, %v; want report.html, summary.csv and plots", entries, err)
+	}
+}

@@ -1,0 +1,76 @@
+package stats
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+)
+
+// Merge adds up histograms in HdrHistogram's compressed base64 form. Empty
+// strings are left out; the result is nil where nothing is left.
+func Merge(encoded []string) (*hdrhistogram.Histogram, error) {
+	var all []*hdrhistogram.Histogram
+	highest, digits := int64(2), int64(1)
+	for i, e := range encoded {
+		if e == "" {
+			continue
+		}
+		h, err := hdrhistogram.Decode([]byte(e))
+		if err != nil {
+			return nil, fmt.Errorf("stats: histogram %d of %d: %w; is the result file damaged?", i+1, len(encoded), err)
+		}
+		if h.TotalCount() == 0 {
+			continue
+		}
+		all = append(all, h)
+		highest = max(highest, h.HighestTrackableValue())
+		digits = max(digits, h.SignificantFigures())
+	}
+	if len(all) == 0 {
+		return nil, nil
+	}
+	sum := hdrhistogram.New(1, highest, int(digits))
+	for _, h := range all {
+		if dropped := sum.Merge(h); dropped > 0 {
+			return nil, fmt.Errorf("stats: merging histograms dropped %d values beyond %d ns", dropped, highest)
+		}
+	}
+	return sum, nil
+}
+
+// Rank is a point of a percentile plot.
+type Rank struct {
+	Inverse float64 // 1/(1−p): 1 is 0%, 10 is 90%, 100 is 99%
+	Value   float64
+}
+
+// stepsPerDecade is how finely a percentile curve is drawn.
+const stepsPerDecade = 24
+
+// Percentiles returns the percentile curve of h from 0% to the largest rank
+// that its number of values can tell: with n values, nothing is known beyond
+// the percentile 1−1/n. It is empty where h is nil.
+func Percentiles(h *hdrhistogram.Histogram) []Rank {
+	if h == nil || h.TotalCount() == 0 {
+		return nil
+	}
+	last := float64(h.TotalCount())
+	var ranks []Rank
+	at := func(inverse float64) {
+		p := 1 - 1/inverse
+		ranks = append(ranks, Rank{inverse, float64(h.ValueAtQuantile(p * 100))})
+	}
+	for k := 0; ; k++ {
+		inverse := math.Pow(10, float64(k)/stepsPerDecade)
+		if inverse >= last {
+			break
+		}
+		at(inverse)
+	}
+	at(last)
+	// The quantile 1−1/n is the last value but one for rounding's sake; the
+	// curve ends at the largest value there is.
+	ranks[len(ranks)-1].Value = float64(h.Max())
+	return ranks
+}

@@ -1,0 +1,158 @@
+package stats_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"dmebench/report/stats"
+)
+
+func TestMedianOfKnownSamples(t *testing.T) {
+	inf := math.Inf(1)
+	for _, c := range []struct {
+		name           string
+		values         []float64
+		n              int
+		median, lo, hi float64 // lo NaN: no interval
+		warnings       int
+	}{
+		// With six values the interval is the whole range: its level is
+		// 1 − 2·2⁻⁶ = 0.969. With five no interval reaches 0.95.
+		{"six", []float64{6, -10, 2, 5, 3, 4}, 6, 3.5, -10, 6, 0},
+		{"five", []float64{1, 2, 3, 4, 5}, 5, 3, math.NaN(), math.NaN(), 1},
+		{"one", []float64{7}, 1, 7, math.NaN(), math.NaN(), 1},
+		{"all equal", []float64{14, 14, 14, 14, 14, 14}, 6, 14, 14, 14, 0},
+		// With ten, ranks 2 to 9: 1 − 2·(1+10)/2¹⁰ = 0.979.
+		{"ten", []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, 10, 5.5, 2, 9, 0},
+		{"not finite", []float64{1, inf, 2, math.NaN(), 3, 4, 5, 6}, 6, 3.5, 1, 6, 1},
+		{"none", nil, 0, math.NaN(), math.NaN(), math.NaN(), 0},
+	} {
+		e := stats.Median(c.values)
+		if e.N != c.n || !same(e.Median, c.median) || !same(e.Lo, c.lo) || !same(e.Hi, c.hi) || len(e.Warnings) != c.warnings {
+			t.Errorf("%s: %+v, want n=%d median %v [%v, %v] and %d warnings", c.name, e, c.n, c.median, c.lo, c.hi, c.warnings)
+		}
+		if e.Bounded() == math.IsNaN(c.lo) {
+			t.Errorf("%s: Bounded() = %v", c.name, e.Bounded())
+		}
+	}
+}
+
+func same(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) }
+
+// The interval between the order statistics l and h covers the median with
+// probability P(l ≤ Binomial(n, 1/2) < h), whatever the distribution.
+func TestIntervalCoversAtItsLevel(t *testing.T) {
+	for n := 6; n <= 40; n++ {
+		values := make([]float64, n)
+		for i := range values {
+			values[i] = float64(i + 1)
+		}
+		e := stats.Median(values)
+		coverage, p := 0.0, math.Pow(0.5, float64(n))
+		for k := 0; k < int(e.Hi); k++ {
+			if k >= int(e.Lo) {
+				coverage += p
+			}
+			p *= float64(n-k) / float64(k+1)
+		}
+		if coverage < stats.Confidence {
+			t.Errorf("n=%d: [%v, %v] covers with %.4f", n, e.Lo, e.Hi, coverage)
+		}
+	}
+}
+
+func TestMedianLeavesItsInputAlone(t *testing.T) {
+	values := []float64{3, 1, 2}
+	stats.Median(values)
+	if !slices.Equal(values, []float64{3, 1, 2}) {
+		t.Errorf("the values became %v", values)
+	}
+}
+
+func encoded(t *testing.T, h *hdrhistogram.Histogram) string {
+	t.Helper()
+	b, err := h.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// Merged percentiles are those of all values together: a dumb twin sorts them.
+func TestMergeIsTheHistogramOfAllValues(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	var all []float64
+	var parts []string
+	for i, geometry := range []struct {
+		highest int64
+		digits  int
+	}{{60e9, 2}, {60e9, 3}, {1e9, 2}} {
+		h := hdrhistogram.New(1, geometry.highest, geometry.digits)
+		for range 3000 {
+			x := int64(rng.ExpFloat64()*1e6) + 1000*int64(i) + 1
+			if err := h.RecordValue(x); err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, float64(x))
+		}
+		parts = append(parts, encoded(t, h), "")
+	}
+	h, err := stats.Merge(parts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if h.TotalCount() != int64(len(all)) {
+		t.Fatalf("merged %d of %d values", h.TotalCount(), len(all))
+	}
+	slices.Sort(all)
+	ranks := stats.Percentiles(h)
+	for i, r := range ranks {
+		p := 1 - 1/r.Inverse
+		want := all[min(len(all)-1, max(0, int(math.Round(p*float64(len(all))))-1))]
+		if i == len(ranks)-1 {
+			want = all[len(all)-1] // the curve ends at the maximum
+		}
+		if math.Abs(r.Value-want) > 0.025*want+1 {
+			t.Errorf("at %.3f%%: %v, want %v within 2.5%%", 100*p, r.Value, want)
+		}
+		if i > 0 && (r.Value < ranks[i-1].Value || r.Inverse <= ranks[i-1].Inverse) {
+			t.Errorf("the curve turns back at %v", r)
+		}
+	}
+	if last := ranks[len(ranks)-1]; last.Inverse != float64(len(all)) {
+		t.Errorf("the curve ends at 1/(1−p) = %v, with %d values", last.Inverse, len(all))
+	}
+}
+
+func TestMergeOfNothingAndOfRubbish(t *testing.T) {
+	empty := encoded(t, hdrhistogram.New(1, 1e6, 2))
+	for _, nothing := range [][]string{nil, {""}, {empty, ""}} {
+		h, err := stats.Merge(nothing)
+		if h != nil || err != nil {
+			t.Errorf("Merge(%q) = %v, %v", nothing, h, err)
+		}
+	}
+	if stats.Percentiles(nil) != nil {
+		t.Error("a curve of no histogram")
+	}
+	for _, bad := range []string{"rubbish", "HISTFAAA", empty[:len(empty)/2]} {
+		if _, err := stats.Merge([]string{bad}); err == nil {
+			t.Errorf("Merge(%q) succeeded", bad)
+		}
+	}
+}
+
+func TestPercentilesOfOneValue(t *testing.T) {
+	h := hdrhistogram.New(1, 1e6, 3)
+	if err := h.RecordValue(500); err != nil {
+		t.Fatal(err)
+	}
+	ranks := stats.Percentiles(h)
+	if len(ranks) != 1 || ranks[0].Inverse != 1 || ranks[0].Value != 500 {
+		t.Errorf("%v", ranks)
+	}
+}

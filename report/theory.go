@@ -1,0 +1,244 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"dmebench/algorithms"
+	"dmebench/internal/run"
+)
+
+// theory evaluates claims for the cells of an experiment.
+type theory struct {
+	claims  func(string) []algorithms.Claim
+	prepare func(run.Spec) (algorithms.Setting, bool)
+	known   map[string]prepared // preparing a system may be dear
+}
+
+type prepared struct {
+	setting algorithms.Setting
+	ok      bool
+}
+
+func newTheory(claims func(string) []algorithms.Claim, prepare func(run.Spec) (algorithms.Setting, bool)) *theory {
+	return &theory{claims, prepare, make(map[string]prepared)}
+}
+
+// setting returns the system of a run.
+func (t *theory) setting(s run.Spec) (algorithms.Setting, bool) {
+	if t.prepare == nil {
+		return algorithms.Setting{}, false
+	}
+	key := fmt.Sprintf("%+v", s)
+	p, ok := t.known[key]
+	if !ok {
+		p.setting, p.ok = t.prepare(s)
+		t.known[key] = p
+	}
+	return p.setting, p.ok
+}
+
+// loads returns the loads whose claims speak of a run of this kind.
+func loads(s run.Spec) []algorithms.Load {
+	switch {
+	case s.Workload == "serial":
+		return []algorithms.Load{algorithms.AnyLoad, algorithms.Light}
+	case s.Workload == "saturate" && !thinks(s):
+		return []algorithms.Load{algorithms.AnyLoad, algorithms.Saturated}
+	case s.Workload == "burst":
+		return []algorithms.Load{algorithms.AnyLoad, algorithms.Burst}
+	}
+	return []algorithms.Load{algorithms.AnyLoad}
+}
+
+// speakingOf returns the claims about a quantity that apply to runs like s and
+// give a number, the sharpest kind first.
+func (t *theory) speakingOf(q algorithms.Quantity, s run.Spec) []algorithms.Claim {
+	if t.claims == nil {
+		return nil
+	}
+	var claims []algorithms.Claim
+	for _, c := range t.claims(s.Algorithm) {
+		if c.Quantity == q && slices.Contains(loads(s), c.Load) && sharpness(c.Kind) > 0 && c.Predict != nil {
+			claims = append(claims, c)
+		}
+	}
+	slices.SortStableFunc(claims, func(a, b algorithms.Claim) int { return sharpness(b.Kind) - sharpness(a.Kind) })
+	return claims
+}
+
+// sharpness orders the kinds of claims; one that gives no number has none.
+func sharpness(k algorithms.ClaimKind) int {
+	return 1 + slices.Index([]algorithms.ClaimKind{
+		algorithms.LowerBound, algorithms.UpperBound, algorithms.Mean, algorithms.Exact,
+	}, k)
+}
+
+// predict evaluates a claim for a run.
+func (t *theory) predict(c algorithms.Claim, s run.Spec) (float64, bool) {
+	setting, ok := t.setting(s)
+	if !ok {
+		return 0, false
+	}
+	x, ok := c.Predict(setting)
+	return x, ok && !math.IsNaN(x) && !math.IsInf(x, 0)
+}
+
+// Between measured sizes a curve is evaluated at up to curveSteps more, but
+// none beyond curveLimit, where preparing a system takes long.
+const (
+	curveSteps = 24
+	curveLimit = 400
+)
+
+// curveSizes returns the sizes to evaluate a curve at: the measured ones, and
+// some between them, closer together where they are small.
+func curveSizes(measured []int) []int {
+	if len(measured) == 0 {
+		return nil
+	}
+	sizes := slices.Clone(measured)
+	lo, hi := float64(measured[0]), float64(measured[len(measured)-1])
+	for i := 1; i < curveSteps && lo > 0; i++ {
+		n := int(math.Round(lo * math.Pow(hi/lo, float64(i)/curveSteps)))
+		if n <= curveLimit {
+			sizes = append(sizes, n)
+		}
+	}
+	slices.Sort(sizes)
+	return slices.Compact(sizes)
+}
+
+// formula writes a claim as in a legend: "2(N−1) (TR-869 §4.1)". What a claim
+// says beyond formula and first source stands on the page.
+func formula(c algorithms.Claim) string {
+	text := sign(c.Kind) + brief(c.Formula)
+	if c.KnownFalse != "" {
+		text += ", known to be false"
+	}
+	return fmt.Sprintf("%s (%s)", text, citation(c.Source))
+}
+
+// brief cuts a formula before its explanation, "3(N−1)/N: 3, but 0 for …", or
+// "2(N−1) (a line)"; a factor in brackets, as in "2 · (N−1)", is no explanation.
+func brief(formula string) string {
+	if i := strings.IndexAny(formula, ":;"); i > 0 {
+		formula = formula[:i]
+	}
+	i := strings.LastIndex(formula, " (")
+	if i > 0 && strings.HasSuffix(formula, ")") && !strings.ContainsRune("·*/+-−×=≈", last(formula[:i])) {
+		formula = formula[:i]
+	}
+	return formula
+}
+
+func last(s string) rune {
+	r, _ := utf8.DecodeLastRuneInString(s)
+	return r
+}
+
+// citation cuts a source to its first work and writes § for section: "TR-869 §4".
+func citation(source string) string {
+	source = quoted.ReplaceAllString(source, "")
+	if i := strings.IndexAny(source, ":;"); i > 0 {
+		source = source[:i]
+	}
+	return strings.NewReplacer(", sections ", " §§", ", section ", " §", "section ", "§").Replace(strings.TrimSpace(source))
+}
+
+// quoted is the title of a work, which a legend has no room for.
+var quoted = regexp.MustCompile(` ?["“][^"”]*["”]`)
+
+func sign(k algorithms.ClaimKind) string {
+	switch k {
+	case algorithms.UpperBound:
+		return "≤ "
+	case algorithms.LowerBound:
+		return "≥ "
+	case algorithms.Mean:
+		return "mean "
+	}
+	return ""
+}
+
+// agrees says how the values of a cell's runs compare with a prediction: "equal"
+// or "differs" for an exact claim, "within" or "exceeded" for a bound, "" where
+// a comparison needs more than a look.
+func agrees(c algorithms.Claim, predicted float64, values []float64) string {
+	if len(values) == 0 {
+		return ""
+	}
+	// The only tolerance is that of floating point.
+	slack := 1e-9 * math.Max(1, math.Abs(predicted))
+	lo, hi := slices.Min(values), slices.Max(values)
+	verdict := func(holds bool, yes, no string) string {
+		if holds {
+			return yes
+		}
+		return no
+	}
+	switch c.Kind {
+	case algorithms.Exact:
+		return verdict(lo >= predicted-slack && hi <= predicted+slack, "equal", "differs")
+	case algorithms.UpperBound:
+		return verdict(hi <= predicted+slack, "within", "exceeded")
+	case algorithms.LowerBound:
+		return verdict(lo >= predicted-slack, "within", "below")
+	}
+	return ""
+}
+
+// prediction is a claim beside what a cell measured.
+type prediction struct {
+	Claim     algorithms.Claim
+	Value     float64
+	Agreement string
+}
+
+// predictions returns what the claims say about the messages of a cell.
+func (t *theory) predictions(c *cell) []prediction {
+	var all []prediction
+	for _, about := range []struct {
+		quantity algorithms.Quantity
+		metric   string
+	}{{algorithms.MessagesPerCS, messagesPerCS}, {algorithms.TransmissionsPerCS, transmissionsPerCS}} {
+		for _, claim := range t.speakingOf(about.quantity, c.spec) {
+			if x, ok := t.predict(claim, c.spec); ok {
+				all = append(all, prediction{claim, x, agrees(claim, x, c.values(about.metric))})
+			}
+		}
+	}
+	return all
+}
+
+// values returns a metric of every good run that has it.
+func (c *cell) values(name string) []float64 {
+	var values []float64
+	for _, m := range metrics() {
+		if m.name != name {
+			continue
+		}
+		for _, r := range c.good {
+			if x := m.of(r); x != nil {
+				values = append(values, *x)
+			}
+		}
+	}
+	return values
+}
+
+// write is a prediction on the page: "2(N−1) = 14".
+func (p prediction) write(number string) string {
+	text := sign(p.Claim.Kind) + brief(p.Claim.Formula)
+	if brief(p.Claim.Formula) != number {
+		text += " = " + number
+	}
+	if p.Claim.Quantity == algorithms.TransmissionsPerCS {
+		text += " transmissions"
+	}
+	return text
+}

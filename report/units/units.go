@@ -1,0 +1,98 @@
+// Package units writes measured values as a person would: with a unit and as
+// many digits as the value deserves. It is pure and knows nothing of what the
+// values mean.
+package units
+
+import (
+	"math"
+	"strconv"
+	"strings"
+)
+
+// digits is the number of significant digits of a written value: more than a
+// confidence interval ever justifies would only look precise.
+const digits = 4
+
+// Missing stands where there is no value.
+const Missing = "–"
+
+// A Scale divides values of a quantity so that they can be written in one unit.
+type Scale struct {
+	Divisor float64
+	Unit    string // "" where the quantity has none
+}
+
+// Plain is the Scale of a number without a unit.
+func Plain() Scale { return Scale{Divisor: 1} }
+
+// TimeScale returns the unit in which a time of ns nanoseconds is best written.
+func TimeScale(ns float64) Scale {
+	ns = math.Abs(ns)
+	switch {
+	case ns >= 1e9:
+		return Scale{1e9, "s"}
+	case ns >= 1e6:
+		return Scale{1e6, "ms"}
+	case ns >= 1e3:
+		return Scale{1e3, "µs"}
+	}
+	return Scale{1, "ns"}
+}
+
+// Number writes x without the unit.
+func (s Scale) Number(x float64) string { return Number(x / s.Divisor) }
+
+// Write writes x with the unit.
+func (s Scale) Write(x float64) string {
+	if s.Unit == "" || !finite(x) {
+		return s.Number(x)
+	}
+	return s.Number(x) + " " + s.Unit
+}
+
+// Time writes a time of ns nanoseconds: "1.23 ms".
+func Time(ns float64) string {
+	if ns == 0 {
+		return "0 s"
+	}
+	return TimeScale(ns).Write(ns)
+}
+
+// Number writes x with four significant digits, without trailing zeros;
+// integer digits are never cut and stand in groups of three.
+func Number(x float64) string {
+	switch {
+	case !finite(x):
+		return Missing
+	case x == 0:
+		return "0"
+	case math.Abs(x) < 1e-4 || math.Abs(x) >= 1e12:
+		return strings.Replace(strconv.FormatFloat(x, 'g', digits, 64), "e-0", "e-", 1)
+	}
+	whole := 1 + int(math.Floor(math.Log10(math.Abs(x))))
+	s := strconv.FormatFloat(x, 'f', max(0, digits-whole), 64)
+	if strings.ContainsRune(s, '.') {
+		s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
+	}
+	return group(s)
+}
+
+// Count writes an integer in groups of three digits.
+func Count(n uint64) string { return group(strconv.FormatUint(n, 10)) }
+
+// group puts commas between the thousands of a decimal number.
+func group(s string) string {
+	sign, fraction := "", ""
+	if strings.HasPrefix(s, "-") {
+		sign, s = "−", s[1:]
+	}
+	if i := strings.IndexByte(s, '.'); i >= 0 {
+		s, fraction = s[:i], s[i:]
+	}
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return sign + s + fraction
+}
+
+func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

@@ -1,0 +1,133 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"dmebench/internal/run"
+	"dmebench/report/units"
+)
+
+// verdict is how the runs ended.
+type verdict struct {
+	Line  string // "108 runs: 106 ok, 1 violated, 1 stalled"
+	Sound bool   // every run is there and ended well
+	Exact string // how exact predictions fared; "" where there are none
+	Equal bool   // all of them did
+	Bad   []badRun
+}
+
+// badRun is a run whose numbers are not used, and why.
+type badRun struct {
+	Where, Status, Reason string
+	States                []string
+}
+
+// bad returns the status by which a run is left out; "" for one that is used.
+func bad(r *run.Result) string {
+	switch {
+	case good(r):
+		return ""
+	case r.Status == run.OK:
+		return string(run.Violated) // whatever it says of itself
+	}
+	return cmp.Or(string(r.Status), "unknown")
+}
+
+func (c *collection) verdict() verdict {
+	v := verdict{}
+	count := make(map[string]int)
+	for _, r := range c.runs {
+		status := bad(r.Result)
+		count[cmp.Or(status, string(run.OK))]++
+		if status != "" {
+			v.Bad = append(v.Bad, badRun{
+				Where: where(r), Status: status, Reason: reason(r.Result), States: r.Result.Liveness.States,
+			})
+		}
+	}
+	var parts []string
+	for _, status := range []string{string(run.OK), string(run.Violated), string(run.Stalled), string(run.Failed)} {
+		if count[status] > 0 {
+			parts = append(parts, fmt.Sprintf("%s %s", units.Count(uint64(count[status])), status))
+		}
+		delete(count, status)
+	}
+	for _, status := range slices.Sorted(maps.Keys(count)) {
+		parts = append(parts, fmt.Sprintf("%d %q", count[status], status))
+	}
+	v.Line = plural(len(c.runs), "run")
+	if len(parts) > 0 {
+		v.Line += ": " + strings.Join(parts, ", ")
+	}
+	if c.in.Missing > 0 {
+		v.Line += "; " + plural(c.in.Missing, "cell") + " not there yet"
+	}
+	v.Sound = len(v.Bad) == 0 && c.in.Missing == 0 && len(c.runs) > 0
+	v.Exact, v.Equal = c.exactness()
+	return v
+}
+
+// exactness counts the cells whose exact predictions are equal to what was
+// measured. Claims that are known to be false do not count.
+func (c *collection) exactness() (line string, equal bool) {
+	judged, held := 0, 0
+	for _, s := range c.sets {
+		for _, cell := range s.inOrder() {
+			for _, p := range c.theory.predictions(cell) {
+				if p.Claim.Kind != "exact" || p.Claim.KnownFalse != "" || p.Agreement == "" {
+					continue
+				}
+				judged++
+				if p.Agreement == "equal" {
+					held++
+				}
+			}
+		}
+	}
+	if judged == 0 {
+		return "", true
+	}
+	return fmt.Sprintf("Exact predictions of messages per CS: %d of %d equal to what every run measured.", held, judged), held == judged
+}
+
+// where names a run so that it can be found and repeated.
+func where(r Run) string {
+	s := r.Result.Spec
+	parts := []string{r.Label}
+	if r.Result.Nodes > 0 {
+		parts = append(parts, fmt.Sprintf("N = %d", r.Result.Nodes))
+	}
+	if over := strings.TrimSpace(s.Transport + " " + s.Workload); over != "" {
+		parts = append(parts, over)
+	}
+	parts = append(parts, fmt.Sprintf("repetition %d", r.Repetition), fmt.Sprintf("seed %d", cmp.Or(r.Result.Seed, s.Seed)))
+	return strings.Join(parts, ", ")
+}
+
+func reason(r *run.Result) string {
+	var parts []string
+	if r.Safety.Violations > 0 {
+		parts = append(parts, plural(int(r.Safety.Violations), "violation")+" of mutual exclusion")
+	}
+	if r.Liveness.Pending > 0 {
+		parts = append(parts, plural(int(r.Liveness.Pending), "request")+" not served")
+	}
+	if len(r.FailedNodes) > 0 {
+		parts = append(parts, "failed nodes: "+strings.Trim(fmt.Sprint(r.FailedNodes), "[]"))
+	}
+	if r.Error != "" {
+		parts = append(parts, r.Error)
+	}
+	return cmp.Or(strings.Join(parts, "; "), "no reason is given")
+}
+
+func plural(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return units.Count(uint64(n)) + " " + noun
+}
