@@ -42,8 +42,8 @@ func (p *program) sweep(c *cli.Context) error {
 	opt := experiment.Options{
 		Out: c.String("out"), Fresh: c.Bool("fresh"), DryRun: c.Bool("dry-run"),
 		Catalog: p.catalog, Environment: environment.Describe(), ReadFile: files.read,
-		Run: func(ctx context.Context, job *run.Job) (*run.Result, error) {
-			return p.execute(ctx, job, coordinator.Options{Files: files.seen})
+		Run: func(ctx context.Context, job *run.Job, keep func(*run.Result) error) (*run.Result, error) {
+			return p.execute(ctx, job, coordinator.Options{Files: files.seen, Save: keep})
 		},
 	}
 	switch {

@@ -86,7 +86,7 @@ type bench struct {
 	answer func(i int, job *run.Job) (*run.Result, error)
 }
 
-func (b *bench) run(_ context.Context, job *run.Job) (*run.Result, error) {
+func (b *bench) run(_ context.Context, job *run.Job, _ func(*run.Result) error) (*run.Result, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.jobs = append(b.jobs, job)

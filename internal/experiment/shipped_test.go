@@ -86,7 +86,7 @@ repetitions: 2
 // TestSimulatedSweep carries out real runs of real algorithms, twice: the same
 // file gives the same bytes.
 func TestSimulatedSweep(t *testing.T) {
-	opt := Options{Out: t.TempDir(), Catalog: catalog.All(), Run: sim.Run, Now: ticking(time.Second)}
+	opt := Options{Out: t.TempDir(), Catalog: catalog.All(), Run: simulate, Now: ticking(time.Second)}
 	first := sweep(t, simulated, opt)
 	if first.Counts[run.OK] != 24 || first.ExitCode() != run.ExitHeld {
 		t.Fatalf("summary %+v", first)
@@ -130,7 +130,7 @@ func TestShippedSimulations(t *testing.T) {
 	slowest := make(map[string]time.Duration)
 	opt := Options{
 		Out: t.TempDir(), Catalog: catalog.All(), Progress: t.Output(),
-		Run: func(ctx context.Context, job *run.Job) (*run.Result, error) {
+		Run: func(ctx context.Context, job *run.Job, _ func(*run.Result) error) (*run.Result, error) {
 			begun := time.Now()
 			r, err := sim.Run(ctx, job)
 			slowest[job.Spec.Algorithm] = max(slowest[job.Spec.Algorithm], time.Since(begun))
@@ -145,4 +145,8 @@ func TestShippedSimulations(t *testing.T) {
 		t.Errorf("%s", s)
 	}
 	t.Logf("slowest runs: %v", slowest)
+}
+
+func simulate(ctx context.Context, job *run.Job, _ func(*run.Result) error) (*run.Result, error) {
+	return sim.Run(ctx, job)
 }

@@ -17,8 +17,10 @@ import (
 const DefaultOut = "results"
 
 // Runner carries out one run. It returns a result for every run that it
-// started; an error says that there is none. When ctx ends it returns soon.
-type Runner func(ctx context.Context, job *run.Job) (*run.Result, error)
+// started; an error says that there is none. When ctx ends it returns soon. A
+// runner that has something to tear down calls keep with the result before it
+// does, so that nothing that goes wrong then can lose it.
+type Runner func(ctx context.Context, job *run.Job, keep func(*run.Result) error) (*run.Result, error)
 
 // Options are the circumstances of a sweep. Catalog and Run must be given;
 // everything else may be left zero.
@@ -250,15 +252,23 @@ func carryOut(ctx context.Context, dir string, todo []Cell, s *Summary, opt Opti
 		}
 		progress.begins(c)
 		begun := opt.Now()
-		result := carryOutOne(ctx, opt.Run, job)
+		kept := false
+		result := carryOutOne(ctx, opt.Run, job, func(r *run.Result) error {
+			r.Spec = job.Spec
+			err := save(dir, c, r)
+			kept = err == nil
+			return err
+		})
 		// Whatever an interrupted run looks like, it was cut off; only a
 		// violation stays one.
 		if ctx.Err() != nil && result.Status != run.OK && result.Status != run.Violated {
 			s.Interrupted = true
 			return nil
 		}
-		if err := save(dir, c, result); err != nil {
-			return err
+		if !kept {
+			if err := save(dir, c, result); err != nil {
+				return err
+			}
 		}
 		s.Ran++
 		s.count(c, result)
@@ -269,8 +279,8 @@ func carryOut(ctx context.Context, dir string, todo []Cell, s *Summary, opt Opti
 
 // carryOutOne makes a failed result of an error, so that the reason is on the
 // disk beside the others.
-func carryOutOne(ctx context.Context, runner Runner, job *run.Job) *run.Result {
-	r, err := runner(ctx, job)
+func carryOutOne(ctx context.Context, runner Runner, job *run.Job, keep func(*run.Result) error) *run.Result {
+	r, err := runner(ctx, job, keep)
 	if r == nil {
 		r = &run.Result{
 			SchemaVersion: run.SchemaVersion, Status: run.Failed, Error: "no result and no error",

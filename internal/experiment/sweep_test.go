@@ -288,3 +288,28 @@ func ExampleSummary_String() {
 	})
 	// Output: interrupted; the same command continues. 180 runs: 99 ok, 1 failed, 80 not yet run; results in results/quickstart/2026-11-20T12-30-05Z
 }
+
+// What a runner has kept is on the disk before the runner returns, and stands
+// whatever happens to the runner afterwards.
+func TestAResultIsKeptBeforeTheRunnerTearsDown(t *testing.T) {
+	var b bench
+	opt := options(t, &b)
+	opt.Run = func(ctx context.Context, job *run.Job, keep func(*run.Result) error) (*run.Result, error) {
+		r, err := b.run(ctx, job, nil)
+		if err != nil {
+			return r, err
+		}
+		if err := keep(r); err != nil {
+			return r, err
+		}
+		files, err := filepath.Glob(filepath.Join(opt.Out, "*", "*Z", "cells", "*.json"))
+		if err != nil || len(files) != len(b.jobs) {
+			t.Errorf("after %d runs, %d results are on the disk (%v)", len(b.jobs), len(files), err)
+		}
+		return r, nil
+	}
+	s, err := Sweep(t.Context(), parse(t, small), opt)
+	if err != nil || s.Counts[run.OK] != s.Planned || s.Ran != s.Planned {
+		t.Errorf("%v, %v", s, err)
+	}
+}
