@@ -1,7 +1,6 @@
 package alarm
 
 import (
-	"sync"
 	"testing"
 	"time"
 
@@ -10,67 +9,67 @@ import (
 	"dmebench/internal/clock"
 )
 
-// collect returns an alarm that records what it fires, and a function that
-// waits for n events.
-func collect(t *testing.T, spinShare float64) (*clock.Clock, *Alarm, func(n int) ([]Event, []int64)) {
-	t.Helper()
-	c := clock.New()
-	var mu sync.Mutex
-	var fired []Event
-	var times []int64
-	signal := make(chan struct{}, 1000)
-	a, err := New(c, spinShare, func(e Event) {
-		mu.Lock()
-		fired = append(fired, e)
-		times = append(times, c.Now())
-		mu.Unlock()
-		signal <- struct{}{}
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c, a, func(n int) ([]Event, []int64) {
-		for range n {
-			<-signal
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		return fired, times
-	}
-}
-
 func TestFiresInOrderAndNeverEarly(t *testing.T) {
 	for _, spin := range []float64{0, 0.5} {
-		c, a, wait := collect(t, spin)
-		now := c.Now()
 		const n = 200
+		c := clock.New()
+		added := make(chan struct{})
+		done := make(chan struct{})
+		var last int64
+		count := 0
+		a, err := New(c, spin, func(e Event) {
+			<-added // all are added before the first of them is over
+			if now := c.Now(); now < e.At {
+				t.Errorf("event %d fired %d ns early", e.Arg, e.At-now)
+			}
+			if e.At < last {
+				t.Errorf("event %d fired after one that was due later", e.Arg)
+			}
+			if e.Arg > 0 {
+				last = e.At
+			}
+			if count++; count == n+1 {
+				close(done)
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		now := c.Now()
+		a.Add(Event{At: now}) // fires at once, and waits
 		for i := range n {
 			// Later events are added first, so that each moves the timer forward.
-			a.Add(Event{At: now + int64(time.Duration(n-i)*50*time.Microsecond), Kind: Kind(i % 3), Arg: uint64(i)})
+			a.Add(Event{At: now + int64(time.Duration(n-i)*50*time.Microsecond), Kind: Kind(i % 3), Arg: uint64(i + 1)})
 		}
-		fired, times := wait(n)
+		close(added)
+		<-done
 		a.Close()
-		for i, e := range fired {
-			if times[i] < e.At {
-				t.Errorf("event %d fired %d ns early", i, e.At-times[i])
-			}
-			if i > 0 && e.At < fired[i-1].At {
-				t.Errorf("event %d fired before one that was due earlier", i-1)
-			}
-		}
 	}
 }
 
 func TestTiesFireInOrderOfKind(t *testing.T) {
-	c, a, wait := collect(t, 0)
-	at := c.Now() + int64(2*time.Millisecond)
+	c := clock.New()
+	added := make(chan struct{})
+	fired := make(chan Kind, 4)
+	a, err := New(c, 0, func(e Event) {
+		<-added
+		fired <- e.Kind
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	at := c.Now()
+	a.Add(Event{At: at - 1, Kind: Arrive}) // fires at once, and waits
 	for _, k := range []Kind{Arrive, Timeout, Leave} {
 		a.Add(Event{At: at, Kind: k})
 	}
-	fired, _ := wait(3)
-	a.Close()
-	if fired[0].Kind != Timeout || fired[1].Kind != Leave || fired[2].Kind != Arrive {
-		t.Errorf("fired %v", fired)
+	close(added)
+	<-fired
+	for _, want := range []Kind{Timeout, Leave, Arrive} {
+		if got := <-fired; got != want {
+			t.Errorf("kind %d fired before kind %d", got, want)
+		}
 	}
 }
 

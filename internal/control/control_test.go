@@ -1,0 +1,150 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"net"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+// plane is a broker with a leader, which members may join.
+func plane(t *testing.T) (*Broker, *Leader) {
+	t.Helper()
+	b, err := StartBroker("", "secret")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := Lead(b.URL(), b.Token(), "r1")
+	if err != nil {
+		b.Close()
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		l.Close()
+		b.Close()
+		goleak.VerifyNone(t)
+	})
+	return b, l
+}
+
+func join(t *testing.T, b *Broker, worker int, answer func(Command) Reply) *Member {
+	t.Helper()
+	m, err := Join(Boot{URL: b.URL(), Token: b.Token(), Run: "r1", Worker: worker}, answer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(m.Close)
+	return m
+}
+
+func echo(c Command) Reply { return Reply{Addr: string(c.Op)} }
+
+func TestMembersJoinAnswerAndReport(t *testing.T) {
+	b, l := plane(t)
+	m := join(t, b, 0, echo)
+	join(t, b, 1, func(c Command) Reply {
+		if c.Op == OpEntries {
+			return Reply{Entries: []byte{0, 1, 255}}
+		}
+		return Reply{Error: "I will not"}
+	})
+	joined := map[int]bool{}
+	for range 2 {
+		e := <-l.Events()
+		joined[e.Worker] = e.Joined && e.PID > 0
+	}
+	if !joined[0] || !joined[1] {
+		t.Errorf("joined: %v", joined)
+	}
+	r, err := l.Call(t.Context(), 0, Command{Op: OpPing})
+	if err != nil || r.Addr != "ping" || r.Worker != 0 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	r, err = l.Call(t.Context(), 1, Command{Op: OpEntries})
+	if err != nil || !slices.Equal(r.Entries, []byte{0, 1, 255}) {
+		t.Errorf("records are binary: %+v, %v", r, err)
+	}
+	if _, err = l.Call(t.Context(), 1, Command{Op: OpBegin}); err == nil || !strings.Contains(err.Error(), "worker 1: I will not") {
+		t.Errorf("the worker's error: %v", err)
+	}
+	if err := m.Notify(Event{Fatal: "it hurts", Peer: 7}); err != nil {
+		t.Fatal(err)
+	}
+	if e := <-l.Events(); e.Worker != 0 || e.Fatal != "it hurts" || e.Peer != 7 {
+		t.Errorf("event %+v", e)
+	}
+}
+
+func TestWhoDoesNotAnswerIsNamed(t *testing.T) {
+	b, l := plane(t)
+	release := make(chan struct{})
+	join(t, b, 0, echo)
+	join(t, b, 1, func(Command) Reply { <-release; return Reply{} })
+	defer close(release)
+	// Worker 2 is not there at all.
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	replies, err := l.CallAll(ctx, 3, func(int) Command { return Command{Op: OpReport} })
+	var s *Silence
+	if !errors.As(err, &s) || !slices.Equal(s.Workers, []int{1, 2}) || s.Op != OpReport {
+		t.Errorf("error %v", err)
+	}
+	if replies[0].Addr != "report" {
+		t.Errorf("the answer of worker 0 is lost: %+v", replies[0])
+	}
+}
+
+func TestQuitIsAnsweredBeforeItTakesEffect(t *testing.T) {
+	b, l := plane(t)
+	m := join(t, b, 0, echo)
+	r, err := l.Call(t.Context(), 0, Command{Op: OpQuit})
+	if err != nil || r.Addr != "quit" {
+		t.Errorf("%+v, %v", r, err)
+	}
+	<-m.Quit()
+}
+
+func TestStrangersCannotConnect(t *testing.T) {
+	b, _ := plane(t)
+	for _, token := range []string{"", "guess"} {
+		if m, err := Join(Boot{URL: b.URL(), Token: token, Run: "r1"}, echo); err == nil {
+			m.Close()
+			t.Errorf("token %q was accepted", token)
+		}
+	}
+}
+
+func TestTheBrokerListensOnTheLoopbackOnly(t *testing.T) {
+	b, _ := plane(t)
+	host, _, err := net.SplitHostPort(strings.TrimPrefix(b.URL(), "nats://"))
+	if err != nil || !net.ParseIP(host).IsLoopback() {
+		t.Errorf("it listens at %s (%v)", b.URL(), err)
+	}
+}
+
+func TestMembersLearnThatThePlaneIsGone(t *testing.T) {
+	b, err := StartBroker("", "secret")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := join(t, b, 0, echo)
+	b.Close()
+	<-m.Lost()
+}
+
+func TestWhereABrokerCannotListen(t *testing.T) {
+	for _, listen := range []string{"nonsense", "192.0.2.1:0", "127.0.0.1:99999"} {
+		b, err := StartBroker(listen, "secret")
+		if err == nil {
+			b.Close()
+		}
+		if !errors.Is(err, ErrListen) || !strings.Contains(err.Error(), listen) {
+			t.Errorf("%s: %v", listen, err)
+		}
+	}
+}
