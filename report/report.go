@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"dmebench/algorithms"
+	"dmebench/internal/atomicfile"
 	"dmebench/internal/run"
 	"dmebench/report/plots"
 )
@@ -72,14 +73,14 @@ func build(in Input, dir string, formats []plots.Format) (page string, err error
 			}
 			for _, format := range formats {
 				path := filepath.Join(dir, "plots", f.Name+"."+string(format))
-				if err := writeFile(path, r[format]); err != nil {
+				if err := replaceFile(path, r[format]); err != nil {
 					return "", err
 				}
 			}
 			drawn[i] = append(drawn[i], drawing{f, r[plots.SVG]})
 		}
 	}
-	if err := writeFile(filepath.Join(dir, "summary.csv"), c.csv()); err != nil {
+	if err := replaceFile(filepath.Join(dir, "summary.csv"), c.csv()); err != nil {
 		return "", err
 	}
 	html, err := c.page(drawn, formats)
@@ -87,11 +88,19 @@ func build(in Input, dir string, formats []plots.Format) (page string, err error
 		return "", fmt.Errorf("report: page: %w", err)
 	}
 	page = filepath.Join(dir, "report.html")
-	return page, writeFile(page, html)
+	return page, replaceFile(page, html)
 }
 
 // drawing is a figure for the page.
 type drawing struct {
 	figure plots.Figure
 	svg    []byte
+}
+
+// replaceFile replaces the file at path by data, as a whole or not at all.
+func replaceFile(path string, data []byte) error {
+	if err := atomicfile.Write(path, data); err != nil {
+		return fmt.Errorf("report: write %s: %w; is its folder writable, and is there room on the disk?", path, err)
+	}
+	return nil
 }

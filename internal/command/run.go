@@ -13,6 +13,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"dmebench/internal/atomicfile"
 	"dmebench/internal/control"
 	"dmebench/internal/coordinator"
 	"dmebench/internal/environment"
@@ -192,12 +193,7 @@ func keeper(dir string) (func(*run.Result) error, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, refuse(err)
 	}
-	probe, err := os.CreateTemp(dir, ".probe-*")
-	if err != nil {
-		return nil, refuse(err)
-	}
-	probe.Close()
-	if err := os.Remove(probe.Name()); err != nil {
+	if err := atomicfile.Probe(dir); err != nil {
 		return nil, refuse(err)
 	}
 	return func(r *run.Result) error {
@@ -205,40 +201,13 @@ func keeper(dir string) (func(*run.Result) error, error) {
 			time.Now().UTC().Format("20060102T150405.000"))
 		b, err := json.MarshalIndent(r, "", " ")
 		if err == nil {
-			err = writeFile(filepath.Join(dir, base+".json"), append(b, '\n'))
+			err = atomicfile.Write(filepath.Join(dir, base+".json"), append(b, '\n'))
 		}
 		if err != nil {
 			return refuse(err)
 		}
 		return nil
 	}, nil
-}
-
-// writeFile writes a whole file or none: to a temporary one, synced, renamed.
-func writeFile(name string, b []byte) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(name), ".result-*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			os.Remove(f.Name())
-		}
-	}()
-	_, err = f.Write(b)
-	if err == nil {
-		err = f.Chmod(0o644)
-	}
-	if err == nil {
-		err = f.Sync()
-	}
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), name)
-	}
-	return err
 }
 
 // files reads the files that a specification names, and remembers them for the

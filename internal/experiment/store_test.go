@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"dmebench/internal/atomicfile"
 	"dmebench/internal/run"
 )
 
@@ -108,7 +109,7 @@ func TestUnwritableResultEndsTheSweep(t *testing.T) {
 func wantNoTemporaries(t *testing.T, root string) {
 	t.Helper()
 	err := filepath.WalkDir(root, func(path string, _ os.DirEntry, err error) error {
-		if strings.Contains(path, temporary) {
+		if strings.HasPrefix(path, atomicfile.Temporary(filepath.Dir(path), "")) {
 			t.Errorf("%s remains", path)
 		}
 		return err
@@ -124,7 +125,7 @@ func TestSweepTidiesUp(t *testing.T) {
 	opt := options(t, &b)
 	s := sweep(t, small, opt)
 	for _, dir := range []string{filepath.Dir(s.Dir), s.Dir, filepath.Join(s.Dir, "cells")} {
-		if err := os.WriteFile(filepath.Join(dir, temporary+"123"), []byte("half"), 0o644); err != nil {
+		if err := os.WriteFile(atomicfile.Temporary(dir, "123"), []byte("half"), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}

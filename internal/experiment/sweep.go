@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"dmebench/internal/atomicfile"
 	"dmebench/internal/run"
 )
 
@@ -148,7 +149,7 @@ func Sweep(ctx context.Context, file File, opt Options) (Summary, error) {
 	if err := probe(root); err != nil {
 		return s, err
 	}
-	sweepTemporaries(root)
+	atomicfile.RemoveTemporaries(root)
 
 	dir, err := choose(root, plan, opt)
 	if err != nil {
@@ -179,8 +180,8 @@ func choose(root string, plan *Plan, opt Options) (string, error) {
 			if err := probe(cells); err != nil {
 				return "", err
 			}
-			sweepTemporaries(dir)
-			sweepTemporaries(cells)
+			atomicfile.RemoveTemporaries(dir)
+			atomicfile.RemoveTemporaries(cells)
 			noteEnvironment(dir, opt)
 			return dir, nil
 		}

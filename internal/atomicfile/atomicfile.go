@@ -1,0 +1,87 @@
+// Package atomicfile writes files that are either there as a whole, on the
+// disk, or not at all: whoever reads the path finds the old bytes or the new
+// ones, also after a crash, and a full disk leaves nothing half-written.
+package atomicfile
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// temporary marks files that are being written.
+const temporary = ".tmp-"
+
+// Write replaces the file at path by data, readable by all. The rename is on
+// the disk when it returns.
+func Write(path string, data []byte) error {
+	if err := writeThrough(path, data); err != nil {
+		return err
+	}
+	return SyncDir(filepath.Dir(path))
+}
+
+func writeThrough(path string, data []byte) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), temporary+"*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			f.Close() // again, where Close itself failed: harmless
+			os.Remove(f.Name())
+		}
+	}()
+	if _, err := f.Write(data); err != nil {
+		return err
+	}
+	// A temporary file is made for its owner only; results are to be read.
+	if err := f.Chmod(0o644); err != nil {
+		return err
+	}
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	// Some file systems report a full disk only here.
+	if err := f.Close(); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
+
+// SyncDir makes the renames in dir survive a power cut.
+func SyncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	if err := d.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) {
+		return err
+	}
+	return nil
+}
+
+// Probe shows that files can be written in dir, and leaves none there.
+func Probe(dir string) error {
+	path := Temporary(dir, "probe")
+	err := writeThrough(path, []byte("dmebench\n"))
+	if err == nil {
+		err = os.Remove(path)
+	}
+	return err
+}
+
+// Temporary returns a path in dir that RemoveTemporaries would clear away.
+func Temporary(dir, name string) string { return filepath.Join(dir, temporary+name) }
+
+// RemoveTemporaries removes what a killed process has left half-written in dir.
+func RemoveTemporaries(dir string) {
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), temporary) {
+			os.Remove(filepath.Join(dir, e.Name()))
+		}
+	}
+}
