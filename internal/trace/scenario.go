@@ -1,0 +1,182 @@
+// Package trace replays the worked examples of papers. A scenario is a text
+// file that reads like the paper: which figure it is, what happens step by step,
+// and below each step what must come of it.
+//
+//	# TR-869, section 2.3, figures A to J
+//	algorithm ricart-agrawala
+//	nodes 3
+//
+//	# Figure A
+//	request 3
+//	  send 3->1 REQUEST clock=1
+//	  send 3->2 REQUEST clock=1
+//
+// Commands stand at the beginning of a line, outcomes are indented. A test plays
+// every scenario and compares; a flag rewrites the outcomes, so that a change in
+// behaviour shows as a difference in a file that a person can judge.
+//
+// The commands: request N, request-shared N, exit N, deliver A->B [KIND] (the
+// oldest message of the link, or the oldest of that kind, which overtakes the
+// others), lose A->B, settle (deliver everything, oldest first), timeout N [ID],
+// stop, state [N].
+package trace
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"dmebench/algorithms"
+)
+
+// Scenario is a parsed file.
+type Scenario struct {
+	Name      string
+	Title     string // its first comment line: figure and section
+	Algorithm string
+	Nodes     int
+	Set       map[string]string
+	lines     []line
+}
+
+// line is one line of the file that is not an outcome.
+type line struct {
+	text    string
+	number  int
+	command command // zero for comments, settings and empty lines
+}
+
+type verb string
+
+const (
+	request       verb = "request"
+	requestShared verb = "request-shared"
+	exit          verb = "exit"
+	deliver       verb = "deliver"
+	lose          verb = "lose"
+	settle        verb = "settle"
+	timeout       verb = "timeout"
+	stop          verb = "stop"
+	state         verb = "state"
+)
+
+type command struct {
+	verb     verb
+	node, to algorithms.NodeID
+	kind     string
+	timer    algorithms.TimerID
+}
+
+// Parse reads a scenario. Outcomes are skipped: Play makes them anew.
+func Parse(name string, text []byte) (*Scenario, error) {
+	s := &Scenario{Name: name, Set: make(map[string]string)}
+	number := 0
+	for raw := range strings.Lines(string(text)) {
+		number++
+		l := line{text: strings.TrimRight(raw, " \t\r\n"), number: number}
+		fail := func(format string, args ...any) error {
+			return fmt.Errorf("trace: %s:%d: %s", name, number, fmt.Sprintf(format, args...))
+		}
+		words := strings.Fields(l.text)
+		switch {
+		case strings.HasPrefix(raw, " ") || strings.HasPrefix(raw, "\t"):
+			continue
+		case len(words) == 0:
+		case strings.HasPrefix(l.text, "#"):
+			if s.Title == "" {
+				s.Title = strings.TrimSpace(strings.TrimPrefix(l.text, "#"))
+			}
+		case words[0] == "algorithm" && len(words) == 2:
+			s.Algorithm = words[1]
+		case words[0] == "nodes" && len(words) == 2:
+			var err error
+			if s.Nodes, err = strconv.Atoi(words[1]); err != nil || s.Nodes < 1 {
+				return nil, fail("%q is not a number of nodes", words[1])
+			}
+		case words[0] == "set" && len(words) == 2:
+			key, value, ok := strings.Cut(words[1], "=")
+			if !ok {
+				return nil, fail("want set KEY=VALUE")
+			}
+			s.Set[key] = value
+		default:
+			var err error
+			if l.command, err = parseCommand(words, s.Nodes); err != nil {
+				return nil, fail("%v", err)
+			}
+		}
+		s.lines = append(s.lines, l)
+	}
+	if s.Title == "" || s.Algorithm == "" || s.Nodes == 0 {
+		return nil, fmt.Errorf("trace: %s: it must begin with a comment that names figure and section, and lines «algorithm NAME» and «nodes N»", name)
+	}
+	return s, nil
+}
+
+func parseCommand(words []string, nodes int) (c command, err error) {
+	c.verb = verb(words[0])
+	args := words[1:]
+	need := func(least, most int) error {
+		if len(args) < least || len(args) > most {
+			return fmt.Errorf("%s takes %d to %d words, not %d", c.verb, least, most, len(args))
+		}
+		return nil
+	}
+	node := func(text string) algorithms.NodeID {
+		n, e := strconv.Atoi(text)
+		if (e != nil || n < 1 || n > nodes) && err == nil {
+			err = fmt.Errorf("%q is not one of the nodes 1 to %d", text, nodes)
+		}
+		return algorithms.NodeID(n)
+	}
+	switch c.verb {
+	case request, requestShared, exit:
+		if err = need(1, 1); err == nil {
+			c.node = node(args[0])
+		}
+	case deliver, lose:
+		if err = need(1, 2); err != nil {
+			return c, err
+		}
+		from, to, ok := strings.Cut(args[0], "->")
+		if !ok {
+			return c, fmt.Errorf("%q: want a link such as 2->1", args[0])
+		}
+		c.node, c.to = node(from), node(to)
+		if len(args) == 2 {
+			c.kind = args[1]
+		}
+	case timeout:
+		if err = need(1, 2); err != nil {
+			return c, err
+		}
+		c.node = node(args[0])
+		if len(args) == 2 {
+			id, e := strconv.ParseUint(args[1], 10, 8)
+			if e != nil {
+				return c, fmt.Errorf("%q is not a timer", args[1])
+			}
+			c.timer = algorithms.TimerID(id)
+		}
+	case state:
+		if err = need(0, 1); err == nil && len(args) == 1 {
+			c.node = node(args[0])
+		}
+	case settle, stop:
+		err = need(0, 0)
+	default:
+		err = fmt.Errorf("unknown command %q", words[0])
+	}
+	return c, err
+}
+
+// IsScenario reports whether a text file is one: among the test data of an
+// algorithm there are also graphs and coteries.
+func IsScenario(text []byte) bool {
+	for l := range strings.Lines(string(text)) {
+		if strings.HasPrefix(l, "algorithm ") {
+			return true
+		}
+	}
+	return false
+}

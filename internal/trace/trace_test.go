@@ -1,0 +1,109 @@
+package trace
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"dmebench/algorithms/catalog"
+	"dmebench/internal/run"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write the outcomes of all scenarios as they are")
+
+// TestScenarios plays every worked example of every algorithm.
+func TestScenarios(t *testing.T) {
+	files, err := filepath.Glob("../../algorithms/*/testdata/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d scenarios, %v", len(files), err)
+	}
+	for _, path := range files {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !IsScenario(text) {
+			continue
+		}
+		name := filepath.Base(filepath.Dir(filepath.Dir(path))) + "/" + strings.TrimSuffix(filepath.Base(path), ".txt")
+		t.Run(name, func(t *testing.T) {
+			s, err := Parse(path, text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			a, err := run.Catalog(catalog.All()).Lookup(s.Algorithm)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := s.Play(a, func(name string) ([]byte, error) {
+				return os.ReadFile(filepath.Join(filepath.Dir(path), name))
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if string(got) == string(text) {
+				return
+			}
+			if *rewrite {
+				if err := os.WriteFile(path, got, 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			t.Errorf("what comes out differs; -rewrite shows it as a change of the file:\n%s", firstDifference(string(text), string(got)))
+		})
+	}
+}
+
+func firstDifference(want, got string) string {
+	w, g := strings.Split(want, "\n"), strings.Split(got, "\n")
+	for i := range min(len(w), len(g)) {
+		if w[i] != g[i] {
+			return "file:     " + w[i] + "\ncame out: " + g[i]
+		}
+	}
+	return "one is longer than the other"
+}
+
+func TestParseFaults(t *testing.T) {
+	const head = "# Figure 1\nalgorithm ricart-agrawala\nnodes 3\n"
+	for text, want := range map[string]string{
+		"":                               "must begin with",
+		"algorithm x\nnodes 2\n":         "must begin with",
+		"# F\nalgorithm x\nnodes none\n": `"none" is not a number of nodes`,
+		head + "request 4\n":             `:4: "4" is not one of the nodes 1 to 3`,
+		head + "request\n":               "request takes 1 to 1 words",
+		head + "deliver 1-2\n":           "want a link",
+		head + "dance 1\n":               `unknown command "dance"`,
+		head + "set colour\n":            "want set KEY=VALUE",
+	} {
+		if _, err := Parse("f.txt", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: error %v, want %q", text, err, want)
+		}
+	}
+}
+
+func TestPlayFaults(t *testing.T) {
+	a, err := run.Catalog(catalog.All()).Lookup("ricart-agrawala")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const head = "# Figure 1\nalgorithm ricart-agrawala\nnodes 3\n"
+	for text, want := range map[string]string{
+		head + "deliver 1->2\n":                  "f.txt:4: deliver 1->2: no such message is on its way; there are: none",
+		head + "request 1\ndeliver 1->2 REPLY\n": "there are: 1->2 REQUEST, 1->3 REQUEST",
+		head + "exit 2\n":                        "node 2 is idle",
+		head + "timeout 2\n":                     "no timer 0 set",
+		head + "request-shared 2\n":              "has no readers",
+	} {
+		s, err := Parse("f.txt", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Play(a, nil); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: error %v, want %q", text, err, want)
+		}
+	}
+}
