@@ -1,0 +1,190 @@
+// Package carvalhoroucairol is the algorithm of O. S. F. Carvalho and
+// G. Roucairol, On Mutual Exclusion in Computer Networks, technical
+// correspondence, Communications of the ACM 26(2), 1983, pages 146–147: that of
+// Ricart and Agrawala, in which a permission, once given, lasts until it is
+// asked back.
+//
+// Of any two nodes, at most one has the other's permission. A node enters when
+// it has the permission of all others; afterwards it keeps those that nobody
+// has asked for, and needs no message to use them again.
+//
+//  1. A node that invokes mutual exclusion chooses a number above any that it
+//     has seen and sends REQUEST to the nodes whose permission it lacks.
+//  2. A node that receives a REQUEST and is executing, or is requesting with
+//     priority (the smaller number, or the smaller node number among equals),
+//     defers it.
+//  3. Otherwise it replies, and lacks the sender's permission from then on. If
+//     it is itself requesting and had that permission, it asks for it again at
+//     once, with the number that its request has had all along: a new number
+//     would let others pass it for ever.
+//  4. A node that receives a REPLY has the sender's permission. When it lacks
+//     none, it enters.
+//  5. A node that leaves replies to the deferred requests, and lacks the
+//     permissions of those nodes from then on.
+//
+// Details that the correspondence leaves to the algorithm of Ricart and
+// Agrawala, and that are decided here:
+//
+//   - At the beginning nobody has anybody's permission.
+//   - Highest_Sequence_Number covers the numbers that the node sent itself.
+//   - A REPLY names the request that it answers by its number, and permissions
+//     are a set of nodes, not a count.
+//
+// Links need not keep order. A REQUEST can then overtake a REPLY of its sender;
+// but the sender has seen the receiver's pending number before, so that its own
+// has no priority and is deferred until the REPLY is there. Loss and
+// duplication are not tolerated.
+//
+// Entries are not in the order of numbers: a node that has all permissions
+// enters without telling anybody its number, and clocks meet only where
+// messages flow.
+package carvalhoroucairol
+
+import (
+	"slices"
+
+	"dmebench/algorithms"
+)
+
+const (
+	kindRequest algorithms.Kind = iota + 1 // Clock: the sequence number
+	kindReply                              // Clock: the sequence number that it answers
+)
+
+// Algorithm describes the algorithm of Carvalho and Roucairol.
+func Algorithm() *algorithms.Algorithm {
+	return &algorithms.Algorithm{
+		Name:     "carvalho-roucairol",
+		Title:    "Carvalho–Roucairol",
+		Citation: "O. S. F. Carvalho, G. Roucairol: On Mutual Exclusion in Computer Networks, CACM 26(2), 1983, pages 146–147",
+		Class:    algorithms.Permission,
+		Dynamic:  true,
+		Needs:    algorithms.Always(algorithms.Needs{Reliable: true}),
+		Kinds:    []string{"REQUEST", "REPLY"},
+		Claims:   claims(),
+		Prepare: func(c algorithms.Config) (algorithms.System, error) {
+			return system{nodes: c.Nodes}, nil
+		},
+	}
+}
+
+type system struct{ nodes int }
+
+func (s system) Node(id algorithms.NodeID) algorithms.Node {
+	n := &node{me: id, lacking: algorithms.MakeNodeSet(s.nodes)}
+	for j := algorithms.NodeID(1); int(j) <= s.nodes; j++ {
+		if j != id {
+			n.lacking.Add(j)
+		}
+	}
+	return n
+}
+
+type node struct {
+	me algorithms.NodeID // this node's number
+
+	ourSequenceNumber     uint64 // of the pending request, while there is one
+	highestSequenceNumber uint64 // in any REQUEST sent or received
+	requesting            bool   // waiting for permissions
+	executing             bool   // the critical section
+
+	lacking       algorithms.NodeSet // whose permission this node does not have; while it waits, it has asked them
+	replyDeferred []algorithms.Stamp // the requests that wait for our release, by node in ascending order
+}
+
+// Request is step 1.
+func (n *node) Request(out *algorithms.Outbox) {
+	n.requesting = true
+	n.ourSequenceNumber = n.highestSequenceNumber + 1
+	n.highestSequenceNumber = n.ourSequenceNumber
+	for j := range n.lacking.All() {
+		n.ask(j, out)
+	}
+	n.enterIfPermitted(out)
+}
+
+// Release is step 5.
+func (n *node) Release(out *algorithms.Outbox) {
+	n.executing = false
+	for _, r := range n.replyDeferred {
+		n.permit(r, out)
+	}
+	n.replyDeferred = n.replyDeferred[:0]
+}
+
+func (n *node) Receive(from algorithms.NodeID, m algorithms.Message, out *algorithms.Outbox) {
+	if m.Kind == kindRequest {
+		n.receiveRequest(algorithms.Stamp{Clock: m.Clock, Node: from}, out)
+	} else {
+		n.receiveReply(from, m.Clock, out)
+	}
+}
+
+// receiveRequest is steps 2 and 3.
+func (n *node) receiveRequest(r algorithms.Stamp, out *algorithms.Outbox) {
+	if r.Clock == 0 {
+		out.Refuse("REQUEST without a sequence number")
+		return
+	}
+	n.highestSequenceNumber = max(n.highestSequenceNumber, r.Clock)
+	if n.executing || n.requesting && n.ourRequest().Precedes(r) {
+		n.deferReply(r, out)
+		return
+	}
+	had := !n.lacking.Has(r.Node)
+	n.permit(r, out)
+	if n.requesting && had {
+		n.ask(r.Node, out)
+	}
+}
+
+func (n *node) deferReply(r algorithms.Stamp, out *algorithms.Outbox) {
+	at, deferred := slices.BinarySearchFunc(n.replyDeferred, r.Node,
+		func(d algorithms.Stamp, j algorithms.NodeID) int { return int(d.Node) - int(j) })
+	if deferred {
+		out.Refuse("REQUEST from a node whose REQUEST is deferred")
+		return
+	}
+	n.replyDeferred = slices.Insert(n.replyDeferred, at, r)
+}
+
+// receiveReply is step 4.
+func (n *node) receiveReply(from algorithms.NodeID, number uint64, out *algorithms.Outbox) {
+	if !n.requesting || number != n.ourSequenceNumber || !n.lacking.Has(from) {
+		out.Refuse("REPLY that is not awaited")
+		return
+	}
+	n.lacking.Remove(from)
+	n.enterIfPermitted(out)
+}
+
+func (n *node) enterIfPermitted(out *algorithms.Outbox) {
+	if n.lacking.Empty() {
+		n.requesting, n.executing = false, true
+		out.Enter(n.ourRequest())
+	}
+}
+
+// ask sends the pending request to j.
+func (n *node) ask(j algorithms.NodeID, out *algorithms.Outbox) {
+	out.Send(j, algorithms.Message{Kind: kindRequest, Clock: n.ourSequenceNumber})
+}
+
+// permit gives our permission to r's node, and with it up that node's.
+func (n *node) permit(r algorithms.Stamp, out *algorithms.Outbox) {
+	n.lacking.Add(r.Node)
+	out.Send(r.Node, algorithms.Message{Kind: kindReply, Clock: r.Clock})
+}
+
+func (n *node) ourRequest() algorithms.Stamp {
+	return algorithms.Stamp{Clock: n.ourSequenceNumber, Node: n.me}
+}
+
+func (n *node) State(v *algorithms.Visitor) {
+	v.Uint("Our_Sequence_Number", &n.ourSequenceNumber)
+	v.Uint("Highest_Sequence_Number", &n.highestSequenceNumber)
+	v.Bool("Requesting", &n.requesting)
+	v.Bool("Executing", &n.executing)
+	v.Set("Lacking", &n.lacking)
+	v.Stamps("Reply_Deferred", &n.replyDeferred)
+}

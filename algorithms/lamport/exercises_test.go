@@ -1,0 +1,83 @@
+package lamport
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"dmebench/algorithms"
+)
+
+// Exercise 9.2: L1 can hold at several sites at once; it does at S_1 and S_2 in
+// figure 9.4. That it is needed is shown by the mutant without it.
+func TestExercise92(t *testing.T) {
+	net := newNet(t, Algorithm(), 3)
+	net.Request(1)
+	net.Request(2)
+	net.Settle()
+	for _, i := range []algorithms.NodeID{1, 2} {
+		if !at(net, i).awaiting.Empty() {
+			t.Errorf("L1 does not hold at S_%d", i)
+		}
+	}
+	if !slices.Equal(net.Inside(), []algorithms.NodeID{1}) {
+		t.Errorf("%v execute, want S_1", net.Inside())
+	}
+}
+
+// Exercise 9.3, first half: S_2 executes while S_3 still has S_1's request at
+// the top of its queue, since the RELEASE is on its way.
+func TestExercise93(t *testing.T) {
+	net := newNet(t, Algorithm(), 3)
+	net.Request(1)
+	net.Request(2)
+	net.Settle()
+	net.Release(1)
+	net.Deliver(1, 2, 0)
+	if !slices.Equal(net.Inside(), []algorithms.NodeID{2}) {
+		t.Fatalf("%v execute, want S_2", net.Inside())
+	}
+	if top := at(net, 3).requestQueue[0]; top != stamp(1, 1) {
+		t.Errorf("the top of S_3's queue is %v, want S_1's request", top)
+	}
+	if len(net.InFlight(1, 3)) != 1 {
+		t.Error("the RELEASE is not on its way to S_3")
+	}
+}
+
+// Exercise 9.3, second half: when no message is on its way, the executing
+// site's request is at the top of every queue. Exercise 9.7: entries are in the
+// order of timestamps.
+func TestExercises93And97(t *testing.T) {
+	for _, a := range both() {
+		silent := 0
+		for seed := range uint64(200) {
+			w := newWalk(t, a, 4, 3, seed, false)
+			err := w.run(func() error {
+				for k := 1; k < len(w.Entries); k++ {
+					if w.Entries[k].Stamp.Precedes(w.Entries[k-1].Stamp) {
+						return fmt.Errorf("%v entered after %v", w.Entries[k].Stamp, w.Entries[k-1].Stamp)
+					}
+				}
+				w.survey()
+				if len(w.flying) > 0 || len(w.Inside()) == 0 {
+					return nil
+				}
+				silent++
+				i := w.Inside()[0]
+				for j := algorithms.NodeID(1); j <= 4; j++ {
+					if top := at(w.Net, j).requestQueue[0]; top.Node != i {
+						return fmt.Errorf("S_%d executes, nothing is on its way, and the top of S_%d's queue is %v", i, j, top)
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				t.Fatalf("%s, seed %d: %v", a.Name, seed, err)
+			}
+		}
+		if silent == 0 {
+			t.Errorf("%s: a site never executed while no message was on its way", a.Name)
+		}
+	}
+}

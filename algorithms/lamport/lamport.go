@@ -1,0 +1,183 @@
+// Package lamport is the algorithm of L. Lamport, Time, Clocks, and the
+// Ordering of Events in a Distributed System, Communications of the ACM 21(7),
+// 1978, as the textbook (Kshemkalyani and Singhal, Distributed Computing,
+// chapter 9) gives it in section 9.3, Algorithm 9.1, and its optimization.
+//
+// Every site keeps a queue of all requests, ordered by their timestamps.
+//
+//   - Requesting 1: a site that wants to enter broadcasts REQUEST(ts_i, i) and
+//     places the request on its own queue.
+//   - Requesting 2: a site that receives it places it on its queue and returns
+//     a timestamped REPLY.
+//   - Executing: a site enters when (L1) it has received a message with a
+//     larger timestamp than (ts_i, i) from every other site and (L2) its
+//     request is at the top of its queue.
+//   - Releasing 1: leaving, it removes its request and broadcasts a timestamped
+//     RELEASE.
+//   - Releasing 2: a site that receives RELEASE removes the sender's request.
+//
+// The optimization omits the REPLY to a request that precedes the receiver's
+// own, which has been sent: on links that keep order, that REQUEST has a larger
+// timestamp and tells the other site as much as the REPLY would. Of two
+// requests that cross, then, one is replied to. A site that asks alone still
+// costs 3(N−1) messages, one whose request is the first of a burst 2(N−1), and a
+// burst in which all N requests cross 5(N−1)/2 for each entry.
+//
+// Departure from the printed text: a site "updates its clock using the
+// timestamp" of a message. By the maximum alone, a REPLY could carry the
+// timestamp of the request that it answers; L1 wants a larger one, and the
+// system would stop. Here the clock becomes max(clock, timestamp) + 1, as in
+// Lamport's rule IR2.
+//
+// Links must keep order and neither lose nor duplicate messages: L1 concludes
+// from a later message that no earlier request is on its way, and a RELEASE
+// must not overtake the REQUEST that it ends. Entries are in the order of
+// timestamps (theorem 9.2).
+package lamport
+
+import (
+	"slices"
+
+	"dmebench/algorithms"
+)
+
+const (
+	kindRequest algorithms.Kind = iota + 1 // Clock: ts_i
+	kindReply                              // Clock: when it was sent
+	kindRelease                            // Clock: when it was sent
+)
+
+type system struct {
+	nodes   int
+	sparing bool // the optimization: a REPLY that a REQUEST makes superfluous is spared
+}
+
+func (s system) Node(id algorithms.NodeID) algorithms.Node {
+	return &site{i: id, n: s.nodes, sparing: s.sparing, awaiting: algorithms.MakeNodeSet(s.nodes)}
+}
+
+type site struct {
+	i       algorithms.NodeID
+	n       int
+	sparing bool
+
+	clock        uint64
+	request      algorithms.Stamp   // (ts_i, i), from the request to the release
+	executing    bool               // the CS
+	awaiting     algorithms.NodeSet // sites without a message larger than our request: L1 holds where it is empty
+	requestQueue []algorithms.Stamp // everybody's requests, at most one of each, by timestamp
+}
+
+// Request is step 1 of requesting.
+func (s *site) Request(out *algorithms.Outbox) {
+	s.clock++
+	s.request = algorithms.Stamp{Clock: s.clock, Node: s.i}
+	// No timestamp that has arrived so far is larger: the clock is above them.
+	for j := algorithms.NodeID(1); int(j) <= s.n; j++ {
+		if j != s.i {
+			s.awaiting.Add(j)
+		}
+	}
+	out.Broadcast(algorithms.Message{Kind: kindRequest, Clock: s.clock})
+	s.enqueue(s.request)
+	s.enterIfAllowed(out) // alone, a site awaits nobody
+}
+
+// Release is step 1 of releasing.
+func (s *site) Release(out *algorithms.Outbox) {
+	s.dequeue(s.i)
+	s.executing = false
+	s.request = algorithms.Stamp{}
+	s.clock++
+	out.Broadcast(algorithms.Message{Kind: kindRelease, Clock: s.clock})
+}
+
+// Receive is the second step of requesting and of releasing, and the wait for
+// L1 and L2. Any message may end that wait.
+func (s *site) Receive(from algorithms.NodeID, m algorithms.Message, out *algorithms.Outbox) {
+	queued := s.position(from) >= 0
+	switch {
+	case m.Clock == 0:
+		out.Refuse("message without a timestamp")
+		return
+	case m.Kind == kindRequest && queued:
+		out.Refuse("REQUEST from a site whose request is on the queue")
+		return
+	case m.Kind == kindRelease && !queued:
+		out.Refuse("RELEASE of a request that is not on the queue")
+		return
+	}
+	ts := algorithms.Stamp{Clock: m.Clock, Node: from}
+	s.clock = max(s.clock, ts.Clock) + 1
+	if s.requesting() && s.request.Precedes(ts) {
+		s.awaiting.Remove(from)
+	}
+	switch m.Kind {
+	case kindRequest:
+		s.enqueue(ts)
+		if !s.spares(ts) {
+			out.Send(from, algorithms.Message{Kind: kindReply, Clock: s.clock})
+		}
+	case kindRelease:
+		s.dequeue(from)
+	}
+	s.enterIfAllowed(out)
+}
+
+// spares is the condition of the optimization: our own request follows r, and
+// its REQUEST is therefore the larger message that r's site waits for. It
+// cannot be over: it could only be served after r.
+func (s *site) spares(r algorithms.Stamp) bool {
+	return s.sparing && s.requesting() && r.Precedes(s.request)
+}
+
+// enterIfAllowed enters when L1 and L2 hold.
+func (s *site) enterIfAllowed(out *algorithms.Outbox) {
+	if !s.requesting() || s.executing {
+		return
+	}
+	l1 := s.awaiting.Empty()
+	l2 := s.requestQueue[0] == s.request
+	if l1 && l2 {
+		s.executing = true
+		out.Enter(s.request)
+	}
+}
+
+func (s *site) requesting() bool { return !s.request.IsZero() }
+
+// enqueue places r on the queue, in the order of timestamps.
+func (s *site) enqueue(r algorithms.Stamp) {
+	at := len(s.requestQueue)
+	for at > 0 && r.Precedes(s.requestQueue[at-1]) {
+		at--
+	}
+	s.requestQueue = slices.Insert(s.requestQueue, at, r)
+}
+
+// dequeue removes j's request.
+func (s *site) dequeue(j algorithms.NodeID) {
+	at := s.position(j)
+	s.requestQueue = slices.Delete(s.requestQueue, at, at+1)
+}
+
+// position returns where j's request is on the queue, -1 if there is none.
+func (s *site) position(j algorithms.NodeID) int {
+	for at, r := range s.requestQueue {
+		if r.Node == j {
+			return at
+		}
+	}
+	return -1
+}
+
+func (s *site) State(v *algorithms.Visitor) {
+	v.Uint("clock", &s.clock)
+	v.Stamp("request", &s.request)
+	v.Bool("executing", &s.executing)
+	v.Set("awaiting", &s.awaiting)
+	v.Stamps("request_queue", &s.requestQueue)
+}
+
+// QueueLength returns the length of request_queue.
+func (s *site) QueueLength() int { return len(s.requestQueue) }

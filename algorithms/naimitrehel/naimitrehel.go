@@ -1,0 +1,143 @@
+// Package naimitrehel is the algorithm of M. Naimi and M. Trehel, An Improvement
+// of the log N Distributed Algorithm for Mutual Exclusion, Proceedings of the
+// 7th International Conference on Distributed Computing Systems, 1987 (also
+// M. Naimi, M. Trehel and A. Arnold, A log(N) Distributed Mutual Exclusion
+// Algorithm Based on Path Reversal, Journal of Parallel and Distributed
+// Computing 34(1), 1996).
+//
+// One token exists. Two structures say where requests and the token go. The
+// pointers father form trees; a root is where the last request that its tree
+// knows of came from. The pointers next form the queue: to whom the token goes
+// after oneself.
+//
+//  1. A node that wants to enter and has a father sends REQUEST to it and
+//     becomes a root. A root has the idle token, and enters.
+//  2. A node that receives the REQUEST of j and has a father forwards it. A root
+//     that is requesting or executing makes j its next; a root that has the
+//     idle token sends it to j. In each case j is the node's father from then
+//     on: the path that a request takes is reversed, towards its origin.
+//  3. A node that receives the token enters.
+//  4. Leaving, a node sends the token to its next, if it has one.
+//
+// At the beginning node 1 has the token and is everybody's father.
+//
+// Links need not keep order. What a requesting node does with a REQUEST does not
+// depend on whether the token is there, so that the two may pass each other; and
+// of two REQUESTs on a link, whichever comes first becomes the father, to which
+// the other is forwarded. Loss and duplication are not tolerated.
+package naimitrehel
+
+import "dmebench/algorithms"
+
+const (
+	kindRequest algorithms.Kind = iota + 1 // Node: who wants to enter
+	kindToken
+)
+
+// Algorithm describes the algorithm of Naimi and Trehel.
+func Algorithm() *algorithms.Algorithm {
+	return &algorithms.Algorithm{
+		Name:     "naimi-trehel",
+		Title:    "Naimi–Trehel",
+		Citation: "M. Naimi, M. Trehel: An Improvement of the log N Distributed Algorithm for Mutual Exclusion, 7th ICDCS, 1987",
+		Class:    algorithms.Token,
+		Dynamic:  true,
+		Needs:    algorithms.Always(algorithms.Needs{Reliable: true}),
+		Kinds:    []string{"REQUEST", "TOKEN"},
+		Claims:   claims(),
+		Prepare: func(c algorithms.Config) (algorithms.System, error) {
+			return system{nodes: c.Nodes}, nil
+		},
+	}
+}
+
+// elected is the node that has the token at the beginning.
+const elected algorithms.NodeID = 1
+
+type system struct{ nodes int }
+
+func (s system) Node(id algorithms.NodeID) algorithms.Node {
+	if id == elected {
+		return &node{me: id, n: s.nodes, tokenPresent: true}
+	}
+	return &node{me: id, n: s.nodes, father: elected}
+}
+
+type node struct {
+	me algorithms.NodeID // this node's number
+	n  int               // the number of nodes
+
+	father       algorithms.NodeID // to whom requests go; none at a root
+	next         algorithms.NodeID // to whom the token goes
+	requestingCS bool              // from the request to the release
+	tokenPresent bool
+}
+
+// Request is step 1.
+func (n *node) Request(out *algorithms.Outbox) {
+	n.requestingCS = true
+	if n.father == algorithms.None {
+		out.Enter(algorithms.Stamp{})
+		return
+	}
+	out.Send(n.father, algorithms.Message{Kind: kindRequest, Node: n.me})
+	n.father = algorithms.None
+}
+
+func (n *node) Receive(_ algorithms.NodeID, m algorithms.Message, out *algorithms.Outbox) {
+	if m.Kind == kindRequest {
+		n.receiveRequest(m.Node, out)
+	} else {
+		n.receiveToken(out)
+	}
+}
+
+// receiveRequest is step 2.
+func (n *node) receiveRequest(j algorithms.NodeID, out *algorithms.Outbox) {
+	switch {
+	case j < 1 || int(j) > n.n || j == n.me:
+		out.Refuse("REQUEST that names no other node")
+		return
+	case n.father == j:
+		out.Refuse("REQUEST from a node whose REQUEST has passed and was not served")
+		return
+	case n.father != algorithms.None:
+		out.Send(n.father, algorithms.Message{Kind: kindRequest, Node: j})
+	case n.requestingCS:
+		n.next = j
+	case n.tokenPresent:
+		n.sendToken(j, out)
+	}
+	n.father = j
+}
+
+// receiveToken is step 3.
+func (n *node) receiveToken(out *algorithms.Outbox) {
+	if !n.requestingCS || n.tokenPresent {
+		out.Refuse("TOKEN that is not awaited")
+		return
+	}
+	n.tokenPresent = true
+	out.Enter(algorithms.Stamp{})
+}
+
+// Release is step 4.
+func (n *node) Release(out *algorithms.Outbox) {
+	n.requestingCS = false
+	if n.next != algorithms.None {
+		n.sendToken(n.next, out)
+		n.next = algorithms.None
+	}
+}
+
+func (n *node) sendToken(to algorithms.NodeID, out *algorithms.Outbox) {
+	n.tokenPresent = false
+	out.Send(to, algorithms.Message{Kind: kindToken})
+}
+
+func (n *node) State(v *algorithms.Visitor) {
+	v.Node("father", &n.father)
+	v.Node("next", &n.next)
+	v.Bool("requesting_CS", &n.requestingCS)
+	v.Bool("token_present", &n.tokenPresent)
+}

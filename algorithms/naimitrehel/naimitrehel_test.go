@@ -1,0 +1,244 @@
+package naimitrehel
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"dmebench/algorithms"
+	"dmebench/algorithms/conformance"
+	"dmebench/internal/host"
+)
+
+func TestConformance(t *testing.T) { conformance.Test(t, Algorithm()) }
+
+func newNet(t *testing.T, nodes int) *conformance.Net {
+	t.Helper()
+	net, err := conformance.New(Algorithm(), nodes, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return net
+}
+
+func at(net *conformance.Net, id algorithms.NodeID) *node { return net.Host(id).Node().(*node) }
+
+// twin is the tree at rest: a request reverses its path to the root and costs a
+// message for each of its edges, and one more for the token.
+type twin []algorithms.NodeID // father, at the node's number; none at the root
+
+func newTwin(n int) twin {
+	w := make(twin, n+1)
+	for i := 2; i <= n; i++ {
+		w[i] = elected
+	}
+	return w
+}
+
+func (w twin) serve(id algorithms.NodeID) (messages uint64) {
+	for j := w[id]; j != algorithms.None; messages++ {
+		w[j], j = id, w[j]
+	}
+	w[id] = algorithms.None
+	if messages > 0 {
+		messages++
+	}
+	return messages
+}
+
+// A lone request, one by one; and in the mean H_{N−1} messages.
+func TestSerialCost(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1987, 7))
+	for _, n := range []int{1, 2, 3, 8, 32} {
+		net, w := newNet(t, n), newTwin(n)
+		var total uint64
+		const entries = 8000
+		for now := range 8*n + entries {
+			id := algorithms.NodeID(1 + rng.IntN(n))
+			want := w.serve(id)
+			got, err := net.Serve(id)
+			if err != nil || got != want {
+				t.Fatalf("N=%d, entry %d: %d messages, %v; want %d", n, now, got, err, want)
+			}
+			if now >= 8*n {
+				total += got
+			}
+		}
+		mean, want := float64(total)/entries, harmonic(n-1)
+		if math.Abs(mean-want) > 0.03*want {
+			t.Errorf("N=%d: %v messages in the mean, want about %v", n, mean, want)
+		}
+	}
+}
+
+// The mean is exact: over the stationary distribution of the trees of N nodes,
+// found by iteration from the first tree, it is H_{N−1}.
+func TestStationaryMean(t *testing.T) {
+	for n := 2; n <= 5; n++ {
+		weight := map[string]float64{string(encode(newTwin(n))): 1}
+		mean := 0.0
+		for range 200 {
+			next := map[string]float64{}
+			mean = 0
+			for tree, p := range weight {
+				for id := algorithms.NodeID(1); int(id) <= n; id++ {
+					w := decode(tree)
+					mean += p / float64(n) * float64(w.serve(id))
+					next[string(encode(w))] += p / float64(n)
+				}
+			}
+			weight = next
+		}
+		if want := harmonic(n - 1); math.Abs(mean-want) > 1e-9 {
+			t.Errorf("N=%d: %v messages, want %v", n, mean, want)
+		}
+	}
+}
+
+func encode(w twin) []byte {
+	b := make([]byte, len(w))
+	for i, id := range w {
+		b[i] = byte(id)
+	}
+	return b
+}
+
+func decode(s string) twin {
+	w := make(twin, len(s))
+	for i := range len(s) {
+		w[i] = algorithms.NodeID(s[i])
+	}
+	return w
+}
+
+// Steps 2 and 4: each requester becomes the next of the one before, wherever
+// its REQUEST went in.
+func TestQueueAndFathers(t *testing.T) {
+	net := newNet(t, 5)
+	net.Request(1)
+	for _, id := range []algorithms.NodeID{4, 2, 5} {
+		net.Request(id)
+		net.Settle()
+	}
+	for id, want := range map[algorithms.NodeID][2]algorithms.NodeID{
+		1: {5, 4}, 4: {2, 2}, 2: {5, 5}, 5: {0, 0}, 3: {1, 0},
+	} {
+		if n := at(net, id); n.father != want[0] || n.next != want[1] {
+			t.Errorf("node %d: father %d, next %d; want %v", id, n.father, n.next, want)
+		}
+	}
+	var order []algorithms.NodeID
+	for len(net.Inside()) > 0 {
+		id := net.Inside()[0]
+		order = append(order, id)
+		net.Release(id)
+		net.Settle()
+	}
+	if want := []algorithms.NodeID{1, 4, 2, 5}; !slices.Equal(order, want) || net.Err() != nil {
+		t.Errorf("order %v, want %v; %v", order, want, net.Err())
+	}
+}
+
+// On links without order, a REQUEST visits each node but its origin at most
+// once: so N messages for an entry, with the token, are the most.
+func TestRequestVisitsANodeOnce(t *testing.T) {
+	const n, requests = 6, 4
+	longest := 0
+	for seed := range uint64(300) {
+		net := newNet(t, n)
+		rng := rand.New(rand.NewPCG(seed, 34))
+		left := slices.Repeat([]int{requests}, n+1)
+		visits := make([]algorithms.NodeSet, n+1) // of each node's pending REQUEST
+		for i := range visits {
+			visits[i] = algorithms.MakeNodeSet(n)
+		}
+		for step(net, rng, left, visits, func(origin, to algorithms.NodeID) {
+			if origin == to || visits[origin].Has(to) {
+				t.Errorf("seed %d: node %d's REQUEST comes to node %d again", seed, origin, to)
+			}
+			visits[origin].Add(to)
+			longest = max(longest, visits[origin].Len())
+		}) {
+		}
+		if err := net.Err(); err != nil || len(net.Entries) != n*requests || net.Refused() > 0 {
+			t.Fatalf("seed %d: %d entries, %d refused, %v", seed, len(net.Entries), net.Refused(), err)
+		}
+	}
+	if longest != n-1 {
+		t.Errorf("the longest way of a REQUEST was %d, never the %d that it can be", longest, n-1)
+	}
+}
+
+// step does one thing that can happen, and reports whether there was one.
+func step(net *conformance.Net, rng *rand.Rand, left []int, visits []algorithms.NodeSet, arrives func(origin, to algorithms.NodeID)) bool {
+	var can []func()
+	n := algorithms.NodeID(net.Setting.Nodes)
+	for i := algorithms.NodeID(1); i <= n; i++ {
+		if left[i] > 0 && net.Host(i).Activity() == host.Idle {
+			can = append(can, func() {
+				left[i]--
+				visits[i].Clear()
+				net.Request(i)
+			})
+		}
+		for j := algorithms.NodeID(1); j <= n; j++ {
+			if i == j {
+				continue
+			}
+			for k, m := range net.InFlight(i, j) {
+				can = append(can, func() {
+					if m.Kind == kindRequest {
+						arrives(m.Node, j)
+					}
+					net.Deliver(i, j, k)
+				})
+			}
+		}
+	}
+	for _, i := range slices.Clone(net.Inside()) {
+		can = append(can, func() { net.Release(i) })
+	}
+	if len(can) == 0 {
+		return false
+	}
+	can[rng.IntN(len(can))]()
+	return true
+}
+
+func TestRefusals(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		to   algorithms.NodeID
+		m    algorithms.Message
+	}{
+		{"REQUEST of nobody", 1, algorithms.Message{Kind: kindRequest}},
+		{"REQUEST of a node that does not exist", 1, algorithms.Message{Kind: kindRequest, Node: 4}},
+		{"REQUEST of the receiver", 1, algorithms.Message{Kind: kindRequest, Node: 1}},
+		{"REQUEST of the node that asked last", 3, algorithms.Message{Kind: kindRequest, Node: 1}},
+		{"TOKEN to a node that did not ask", 3, algorithms.Message{Kind: kindToken}},
+		{"TOKEN to a node that has it", 1, algorithms.Message{Kind: kindToken}},
+	} {
+		net := newNet(t, 3)
+		net.Request(1)
+		net.Host(c.to).Receive(2, &c.m)
+		if net.Refused() != 1 || net.Sent() != 0 {
+			t.Errorf("%s: not refused", c.name)
+		}
+	}
+}
+
+func TestState(t *testing.T) {
+	net := newNet(t, 3)
+	net.Request(1)
+	net.Request(3)
+	net.Settle()
+	for id, want := range map[algorithms.NodeID]string{
+		1: "father=3 next=3 requesting_CS=true token_present=true",
+		3: "father=- next=- requesting_CS=true token_present=false",
+	} {
+		if got := algorithms.DescribeState(at(net, id)); got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+	}
+}

@@ -1,0 +1,21 @@
+package ricartagrawalatoken
+
+import "dmebench/algorithms"
+
+func claims() []algorithms.Claim {
+	const source = "Chaudhuri and Karaata 1998, section 1"
+	return []algorithms.Claim{
+		{
+			// The token rests with the last requester: where requesters are
+			// drawn uniformly, the next one is the same with probability 1/N.
+			Quantity: algorithms.MessagesPerCS, Formula: "0 or N: N(N−1)/N for uniformly drawn requesters",
+			Load: algorithms.Light, Kind: algorithms.Mean, Source: source,
+			Predict: algorithms.PerN(func(n float64) float64 { return n - 1 }),
+		},
+		{
+			Quantity: algorithms.MessagesPerCS, Formula: "N",
+			Load: algorithms.AnyLoad, Kind: algorithms.UpperBound, Source: source,
+			Predict: algorithms.PerN(func(n float64) float64 { return n }),
+		},
+	}
+}

@@ -1,0 +1,166 @@
+// Package ricartagrawalatoken is the token algorithm of G. Ricart and
+// A. K. Agrawala, Author's Response to On Mutual Exclusion in Computer Networks
+// by Carvalho and Roucairol, Communications of the ACM 26(2), 1983, pages
+// 147–148.
+//
+// One token exists; who has it may enter. It carries an array: token[j] is the
+// number of j's request that was served last. At every node, request[j] is the
+// largest number of a request by j that it has heard of; j waits where
+// request[j] > token[j].
+//
+//  1. A node without the token that wants to enter increments its number, sends
+//     REQUEST with it to all others, and waits for the token. A node that has
+//     the token enters without a message.
+//  2. While it executes, token_held is true.
+//  3. Leaving, it sets its element of the token to its number, and sends the
+//     token to the first node that waits, looking from its own number upwards
+//     and from N on to 1: in this order nobody is left out for ever.
+//  4. A node that receives REQUEST raises request[j]. If it has the token and
+//     does not execute, it does the second half of step 3.
+//
+// The number is called clock in the response; only the node itself changes it.
+//
+// The token is at node 1 at the beginning. Links need not keep order: a REQUEST
+// that arrives after it has been served does not exceed the token's element.
+// Loss and duplication are not tolerated.
+package ricartagrawalatoken
+
+import (
+	"errors"
+
+	"dmebench/algorithms"
+)
+
+const (
+	kindRequest algorithms.Kind = iota + 1 // Clock: the request's number
+	kindToken                              // Vec: token[1..N]
+)
+
+// Algorithm describes the token algorithm of Ricart and Agrawala.
+func Algorithm() *algorithms.Algorithm {
+	return &algorithms.Algorithm{
+		Name:     "ricart-agrawala-token",
+		Title:    "Ricart–Agrawala, token",
+		Citation: "G. Ricart, A. K. Agrawala: Author's Response to On Mutual Exclusion in Computer Networks, CACM 26(2), 1983, pages 147–148",
+		Class:    algorithms.Token,
+		Needs:    algorithms.Always(algorithms.Needs{Reliable: true}),
+		Kinds:    []string{"REQUEST", "TOKEN"},
+		Claims:   claims(),
+		ValidNodes: func(n int, _ algorithms.Options) error {
+			if n > algorithms.MaxVec {
+				return errors.New("the token would be longer than a message may be")
+			}
+			return nil
+		},
+		Prepare: func(c algorithms.Config) (algorithms.System, error) {
+			return system{nodes: c.Nodes}, nil
+		},
+	}
+}
+
+type system struct{ nodes int }
+
+func (s system) Node(id algorithms.NodeID) algorithms.Node {
+	n := &node{me: id, n: s.nodes, request: make([]uint64, s.nodes)}
+	if id == 1 {
+		n.token = make([]uint64, s.nodes)
+	}
+	return n
+}
+
+type node struct {
+	me algorithms.NodeID // this node's number
+	n  int               // the number of nodes
+
+	clock     uint64   // the number of our last request
+	request   []uint64 // request[j] is at j-1; our own element is unused
+	token     []uint64 // token[j] is at j-1; nil while another node has it
+	tokenHeld bool     // executing
+	waiting   bool     // for the token
+}
+
+// Request is step 1.
+func (n *node) Request(out *algorithms.Outbox) {
+	if n.tokenPresent() {
+		n.execute(out)
+		return
+	}
+	n.waiting = true
+	n.clock++
+	out.Broadcast(algorithms.Message{Kind: kindRequest, Clock: n.clock})
+}
+
+func (n *node) Receive(from algorithms.NodeID, m algorithms.Message, out *algorithms.Outbox) {
+	if m.Kind == kindRequest {
+		n.receiveRequest(from, m.Clock, out)
+	} else {
+		n.receiveToken(m.Vec, out)
+	}
+}
+
+// receiveToken ends the wait of step 1.
+func (n *node) receiveToken(token []uint64, out *algorithms.Outbox) {
+	switch {
+	case !n.waiting:
+		out.Refuse("TOKEN without a request")
+	case len(token) != n.n:
+		out.Refuse("TOKEN without a number for each node")
+	case token[n.me-1] >= n.clock:
+		out.Refuse("TOKEN that does not answer the pending request")
+	default:
+		n.waiting = false
+		n.token = token
+		n.execute(out)
+	}
+}
+
+// execute is step 2.
+func (n *node) execute(out *algorithms.Outbox) {
+	n.tokenHeld = true
+	out.Enter(algorithms.Stamp{})
+}
+
+// Release is step 3.
+func (n *node) Release(out *algorithms.Outbox) {
+	n.tokenHeld = false
+	n.token[n.me-1] = n.clock
+	n.passToken(out)
+}
+
+// receiveRequest is step 4.
+func (n *node) receiveRequest(from algorithms.NodeID, number uint64, out *algorithms.Outbox) {
+	if number == 0 {
+		out.Refuse("REQUEST without a number")
+		return
+	}
+	n.request[from-1] = max(n.request[from-1], number)
+	if n.tokenPresent() && !n.tokenHeld {
+		n.passToken(out)
+	}
+}
+
+// passToken is the second half of step 3. The token goes with the memory that
+// it lies in.
+func (n *node) passToken(out *algorithms.Outbox) {
+	for k := range n.n - 1 {
+		j := (int(n.me) + k) % n.n // counted from 0: the nodes after this one
+		if n.request[j] > n.token[j] {
+			out.Send(algorithms.NodeID(j+1), algorithms.Message{Kind: kindToken, Vec: n.token})
+			n.token = nil
+			return
+		}
+	}
+}
+
+func (n *node) tokenPresent() bool { return n.token != nil }
+
+func (n *node) State(v *algorithms.Visitor) {
+	v.Uint("clock", &n.clock)
+	v.Uints("request", &n.request)
+	v.Uints("token", &n.token) // empty without the token
+	if len(n.token) == 0 {
+		n.token = nil // as a loaded state leaves it
+	}
+	v.Bool("token_held", &n.tokenHeld)
+	v.Bool("waiting", &n.waiting)
+}

@@ -1,0 +1,165 @@
+package ricartagrawalatoken
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"dmebench/algorithms"
+	"dmebench/algorithms/conformance"
+)
+
+func TestConformance(t *testing.T) { conformance.Test(t, Algorithm()) }
+
+func newNet(t *testing.T, nodes int) *conformance.Net {
+	t.Helper()
+	net, err := conformance.New(Algorithm(), nodes, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return net
+}
+
+func at(net *conformance.Net, id algorithms.NodeID) *node { return net.Host(id).Node().(*node) }
+
+// No message where the node has the token, else N.
+func TestZeroOrNMessages(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1983, 2))
+	for _, n := range []int{1, 2, 3, 8, 16} {
+		net := newNet(t, n)
+		holder := algorithms.NodeID(1)
+		for range 100 {
+			id := algorithms.NodeID(1 + rng.IntN(n))
+			want := uint64(n)
+			if id == holder {
+				want = 0
+			}
+			got, err := net.Serve(id)
+			if err != nil || got != want {
+				t.Fatalf("N=%d: node %d, token at %d: %d messages, %v; want %d", n, id, holder, got, err, want)
+			}
+			holder = id
+		}
+	}
+}
+
+// Step 3: from node 3, the token goes to 4, 5, 1 and 2, however early they
+// asked.
+func TestTokenGoesRound(t *testing.T) {
+	net := newNet(t, 5)
+	if _, err := net.Serve(3); err != nil {
+		t.Fatal(err)
+	}
+	net.Request(3)
+	for _, id := range []algorithms.NodeID{2, 1, 5, 4} {
+		net.Request(id)
+		net.Settle()
+	}
+	var order []algorithms.NodeID
+	for len(net.Inside()) > 0 {
+		id := net.Inside()[0]
+		order = append(order, id)
+		net.Release(id)
+		net.Settle()
+	}
+	if want := []algorithms.NodeID{3, 4, 5, 1, 2}; !slices.Equal(order, want) || net.Err() != nil {
+		t.Errorf("order %v, want %v; %v", order, want, net.Err())
+	}
+}
+
+// A REQUEST that arrives after it has been served does not attract the token.
+func TestOutdatedRequest(t *testing.T) {
+	net := newNet(t, 3)
+	net.Request(2)
+	net.Deliver(2, 1, 0) // the token goes to node 2; the REQUEST to node 3 waits
+	net.Deliver(1, 2, 0)
+	net.Release(2)
+	net.Request(3)
+	net.Deliver(3, 2, 0)
+	net.Deliver(2, 3, 1) // the token overtakes the REQUEST
+	net.Release(3)
+	net.Deliver(2, 3, 0) // the REQUEST
+	if m := net.InFlight(3, 2); len(m) != 0 {
+		t.Fatalf("node 3 sends %+v to a node that does not wait", m)
+	}
+	if !at(net, 3).tokenPresent() || net.Refused() != 0 {
+		t.Error("the token does not rest at node 3")
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	token := func(vec ...uint64) algorithms.Message { return algorithms.Message{Kind: kindToken, Vec: vec} }
+	for _, c := range []struct {
+		name string
+		m    algorithms.Message
+	}{
+		{"no array", token()},
+		{"short array", token(0, 0)},
+		{"long array", token(0, 0, 0, 0)},
+		{"a token that has served the request", token(0, 1, 0)},
+		{"REQUEST without a number", algorithms.Message{Kind: kindRequest}},
+	} {
+		net := newNet(t, 3)
+		net.Request(2)
+		net.Host(2).Receive(1, &c.m)
+		if net.Refused() != 1 || len(net.Inside()) != 0 {
+			t.Errorf("%s: not refused", c.name)
+		}
+	}
+	net := newNet(t, 3)
+	for _, id := range []algorithms.NodeID{1, 2} {
+		m := token(0, 0, 0)
+		net.Host(id).Receive(3, &m)
+	}
+	if net.Refused() != 2 {
+		t.Error("a token to who has it, or did not ask: not refused")
+	}
+}
+
+func TestTooManyNodes(t *testing.T) {
+	if err := Algorithm().CheckNodes(algorithms.MaxVec+1, nil); err == nil {
+		t.Error("a token longer than a message is accepted")
+	}
+}
+
+func TestState(t *testing.T) {
+	net := newNet(t, 3)
+	net.Request(1)
+	net.Request(3)
+	net.Settle()
+	for id, want := range map[algorithms.NodeID]string{
+		1: "clock=0 request=[0 0 1] token=[0 0 0] token_held=true waiting=false",
+		3: "clock=1 request=[0 0 0] token=[] token_held=false waiting=true",
+	} {
+		if got := algorithms.DescribeState(at(net, id)); got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+	}
+}
+
+// pingPong hands the token from node 1 to node 2 and back.
+func pingPong(a, b *node, out *algorithms.Outbox) {
+	for range 2 {
+		a.Request(out)
+		number := out.Effects()[0].Msg.Clock
+		out.Reset()
+		b.Receive(a.me, algorithms.Message{Kind: kindRequest, Clock: number}, out)
+		vec := out.Effects()[0].Msg.Vec
+		out.Reset()
+		a.Receive(b.me, algorithms.Message{Kind: kindToken, Vec: vec}, out)
+		out.Reset()
+		a.Release(out)
+		out.Reset()
+		a, b = b, a
+	}
+}
+
+func TestNoAllocationPerEvent(t *testing.T) {
+	sys := system{nodes: 64}
+	a, b := sys.Node(2).(*node), sys.Node(1).(*node)
+	var out algorithms.Outbox
+	pingPong(a, b, &out)
+	if got := testing.AllocsPerRun(100, func() { pingPong(a, b, &out) }); got != 0 {
+		t.Errorf("%v allocations for two entries", got)
+	}
+}
