@@ -1,0 +1,98 @@
+package lodhakshemkalyani
+
+import (
+	"fmt"
+
+	"dmebench/algorithms"
+	"dmebench/algorithms/conformance"
+)
+
+// concurrency watches a run to tell which requests are concurrent, by
+// definition 9.1.
+type concurrency struct {
+	net      *conformance.Net
+	now      int
+	requests []*request                       // in the order in which they were made
+	of       map[algorithms.NodeID][]*request // by process
+	arrived  map[link]int                     // REQUESTs delivered
+}
+
+type request struct {
+	stamp   algorithms.Stamp
+	made    int
+	arrived map[algorithms.NodeID]int // by process
+}
+
+func newConcurrency(net *conformance.Net) *concurrency {
+	return &concurrency{net: net, of: make(map[algorithms.NodeID][]*request), arrived: make(map[link]int)}
+}
+
+// asks notes a request that is about to be made.
+func (c *concurrency) asks(i algorithms.NodeID) {
+	c.now++
+	r := &request{made: c.now, arrived: make(map[algorithms.NodeID]int)}
+	r.stamp.Node = i
+	c.requests = append(c.requests, r)
+	c.of[i] = append(c.of[i], r)
+}
+
+// delivered notes a message that is about to be delivered. A process can make
+// its next request before the last one has arrived everywhere; links in order
+// tell which is which.
+func (c *concurrency) delivered(l link, m algorithms.Message) {
+	if m.Kind != kindRequest {
+		return
+	}
+	c.now++
+	r := c.of[l.from][c.arrived[l]]
+	c.arrived[l]++
+	r.stamp.Clock = m.Clock
+	r.arrived[l.to] = c.now
+}
+
+func (r *request) concurrent(s *request) bool {
+	return r.stamp.Node != s.stamp.Node && r.arrived[s.stamp.Node] > s.made && s.arrived[r.stamp.Node] > r.made
+}
+
+// judge compares a run that has ended with section 9.6.4: N−1 REQUEST and
+// N−|CSet| REPLY messages for each entry, and a FLUSH where some request of the
+// concurrency set has a lower priority. It also checks that nothing was refused
+// and that entries were in order.
+func (c *concurrency) judge() error {
+	n := c.net.Setting.Nodes
+	var want [kindFlush + 1]int
+	for _, r := range c.requests {
+		cset, successor := 1, false
+		for _, s := range c.requests {
+			if r.concurrent(s) {
+				cset++
+				successor = successor || r.stamp.Precedes(s.stamp)
+			}
+		}
+		want[kindRequest] += n - 1
+		want[kindReply] += n - cset
+		if successor {
+			want[kindFlush]++
+		}
+	}
+	for k := kindRequest; k <= kindFlush; k++ {
+		got := 0
+		for i := 1; i <= n; i++ {
+			got += int(c.net.Host(algorithms.NodeID(i)).Counters().Sent[k].Load())
+		}
+		if got != want[k] {
+			return fmt.Errorf("%d messages of kind %d, section 9.6.4 says %d", got, k, want[k])
+		}
+	}
+	if c.net.Refused() > 0 {
+		return fmt.Errorf("%d messages refused", c.net.Refused())
+	}
+	var last algorithms.Stamp
+	for _, e := range c.net.Entries {
+		if !last.Precedes(e.Stamp) {
+			return fmt.Errorf("entries out of order: %v after %v", e.Stamp, last)
+		}
+		last = e.Stamp
+	}
+	return nil
+}

@@ -1,0 +1,59 @@
+package lodhakshemkalyani
+
+import (
+	"flag"
+	"fmt"
+	"testing"
+)
+
+var (
+	full  = flag.Bool("full", false, "run twenty times as many schedules")
+	fault = flag.String("fault", "", "search for this fault only")
+)
+
+// TestRandomSchedules searches for two processes in the critical section, for
+// requests that are never served, and for entries out of order, refused
+// messages and message counts that contradict section 9.6.4.
+func TestRandomSchedules(t *testing.T) {
+	seeds := uint64(1200)
+	if *full {
+		seeds *= 20
+	}
+	if err := search(Algorithm(), 5, 3, false, seeds, *fault); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Why the algorithm declares that it needs links in order.
+func TestNeedsFIFO(t *testing.T) {
+	for _, fault := range []string{unsafe, stall} {
+		err := search(Algorithm(), 4, 3, true, 1000, fault)
+		if err == nil {
+			t.Errorf("no schedule without order shows %s", fault)
+			continue
+		}
+		t.Log(err)
+	}
+}
+
+// The literal text stops with one request of each of three processes, and lets
+// two in with two requests each, on links in order.
+func TestAsPublishedIsCaught(t *testing.T) {
+	for _, c := range []struct {
+		rounds int
+		fault  string
+	}{{1, stall}, {2, unsafe}} {
+		var caught error
+		for seed := uint64(0); seed < 10_000 && caught == nil; seed++ {
+			s := schedule{algorithm: AsPublished(), nodes: 3, rounds: c.rounds, seed: seed, fault: c.fault}
+			if err := s.run(); err != nil {
+				caught = fmt.Errorf("%v: %w", s, err)
+			}
+		}
+		if caught == nil {
+			t.Errorf("no schedule with %d requests of each of 3 processes shows %s", c.rounds, c.fault)
+			continue
+		}
+		t.Log(caught)
+	}
+}

@@ -1,0 +1,109 @@
+package lodhakshemkalyani
+
+import (
+	"testing"
+
+	"dmebench/algorithms"
+)
+
+func TestRefusals(t *testing.T) {
+	stamp := func(clock uint64, node algorithms.NodeID) algorithms.Stamp {
+		return algorithms.Stamp{Clock: clock, Node: node}
+	}
+	request := func(number uint64, done algorithms.Stamp) algorithms.Message {
+		return algorithms.Message{Kind: kindRequest, Clock: number, Done: done}
+	}
+	reply := func(to, done algorithms.Stamp) algorithms.Message {
+		return algorithms.Message{Kind: kindReply, Req: to, Done: done}
+	}
+	mine, none := stamp(2, 1), algorithms.Stamp{}
+	for _, c := range []struct {
+		name string
+		msgs []algorithms.Message // all from process 2; the last is refused
+	}{
+		{"REQUEST without a number", []algorithms.Message{request(0, none)}},
+		{"REQUEST of a number that would overflow", []algorithms.Message{request(latest+1, none)}},
+		{"REQUEST while one is deferred", []algorithms.Message{request(2, none), request(3, none), request(4, none)}},
+		{"REPLY to an earlier request", []algorithms.Message{reply(stamp(1, 1), none)}},
+		{"REPLY to another process", []algorithms.Message{reply(stamp(2, 3), none)}},
+		{"REPLY twice", []algorithms.Message{reply(mine, none), reply(mine, none)}},
+		{"REPLY after an implicit one", []algorithms.Message{request(2, none), reply(mine, none)}},
+		{"REPLY that knows of our pending request", []algorithms.Message{reply(mine, mine)}},
+		{"REQUEST that knows of a later one", []algorithms.Message{request(9, stamp(8, 3))}},
+		{"FLUSH in the name of another", []algorithms.Message{{Kind: kindFlush, Done: stamp(1, 3)}}},
+	} {
+		net := newNet(t, 3)
+		if _, err := net.Serve(1); err != nil {
+			t.Fatal(err)
+		}
+		net.Request(1) // with number 2
+		for k, m := range c.msgs {
+			net.Host(1).Receive(2, &m)
+			want := uint64(0)
+			if k == len(c.msgs)-1 {
+				want = 1
+			}
+			if net.Refused() != want {
+				t.Errorf("%s: %d refused after message %d", c.name, net.Refused(), k+1)
+			}
+		}
+	}
+}
+
+func TestStateHasTheTextsNames(t *testing.T) {
+	net := newNet(t, 3)
+	if _, err := net.Serve(3); err != nil {
+		t.Fatal(err)
+	}
+	net.Request(1)
+	net.Request(2)
+	net.Deliver(2, 1, 0)
+	const want = "My_Sequence_Number=2 RV={1,2} LRQ=[(2,1) (2,2)] Highest_Sequence_Number_Seen=2 " +
+		"requesting=true executing=false deferred=[] done=-"
+	if got := algorithms.DescribeState(net.Host(1).Node()); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+// cycle is what one entry costs under saturation: the request, the REQUEST of
+// every second other process, all replies, a deferred REQUEST of each of the
+// others, and the release.
+func cycle(p *process, out *algorithms.Outbox) {
+	p.Request(out)
+	number := p.mySequenceNumber
+	for j := algorithms.NodeID(2); int(j) <= p.n; j++ {
+		out.Reset()
+		if j%2 == 0 {
+			p.Receive(j, algorithms.Message{Kind: kindRequest, Clock: number, Done: p.done}, out)
+		} else {
+			p.Receive(j, algorithms.Message{Kind: kindReply, Req: p.myRequest(), Done: p.done}, out)
+			out.Reset()
+			p.Receive(j, algorithms.Message{Kind: kindRequest, Clock: number + 1, Done: p.done}, out)
+		}
+	}
+	out.Reset()
+	p.Release(out)
+	out.Reset()
+}
+
+func TestNoAllocationPerEvent(t *testing.T) {
+	p := system{nodes: 64}.Node(1).(*process)
+	var out algorithms.Outbox
+	cycle(p, &out) // the lists grow to their length
+	if got := testing.AllocsPerRun(100, func() { cycle(p, &out) }); got != 0 {
+		t.Errorf("%v allocations per entry", got)
+	}
+}
+
+// BenchmarkHandlers measures the handlers alone, per message received.
+func BenchmarkHandlers(b *testing.B) {
+	p := system{nodes: 64}.Node(1).(*process)
+	var out algorithms.Outbox
+	cycle(p, &out)
+	messages := 0
+	for b.Loop() {
+		cycle(p, &out)
+		messages += 63 + 31
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(messages), "ns/message")
+}

@@ -1,0 +1,161 @@
+package singhal
+
+import "dmebench/algorithms"
+
+// AsPublished describes Algorithm 9.3 as the textbook prints it, a negative
+// control: it lets two sites in.
+//
+// The handlers and the three steps exclude each other, the wait in step 1 does
+// not. So other events may come when the wait is over and before step 1 goes
+// on, and between the steps 1 and 2; a timer without delay stands for the
+// process that has still to be scheduled. The pending request has no timestamp
+// of its own: My_priority compares (C_i, i).
+func AsPublished() *algorithms.Algorithm {
+	return &algorithms.Algorithm{
+		Name:        "singhal-as-published",
+		Title:       "Singhal (as published)",
+		Citation:    "Textbook, section 9.5, Algorithm 9.3, to the letter",
+		Class:       algorithms.Permission,
+		Dynamic:     true,
+		AsPublished: true,
+		Needs:       algorithms.Always(algorithms.Needs{Reliable: true, FIFO: true}),
+		Kinds:       []string{"REQUEST", "REPLY"},
+		Options: []algorithms.Option{{
+			Name: "initial", Default: "example", Values: "example|printed",
+			Help: "request sets at the start: without the site itself, as in the example of 9.5.2, or with it, as in the initialization, so that it waits for itself for ever",
+		}},
+		Prepare: func(c algorithms.Config) (algorithms.System, error) {
+			return publishedSystem{nodes: c.Nodes, self: c.Options.Get("initial") == "printed"}, nil
+		},
+	}
+}
+
+type publishedSystem struct {
+	nodes int
+	self  bool // option initial=printed
+}
+
+func (s publishedSystem) Node(id algorithms.NodeID) algorithms.Node {
+	n := &published{i: id, r: algorithms.MakeNodeSet(s.nodes), inform: algorithms.MakeNodeSet(s.nodes)}
+	for j := algorithms.NodeID(1); j < id; j++ {
+		n.r.Add(j)
+	}
+	n.inform.Add(id)
+	if s.self {
+		n.r.Add(id)
+	}
+	return n
+}
+
+// published is S_i as printed.
+type published struct {
+	i algorithms.NodeID
+
+	c          uint64             // C_i
+	r          algorithms.NodeSet // R_i
+	inform     algorithms.NodeSet // I_i
+	requesting bool
+	executing  bool
+	at         uint64 // where the process stands in the three steps
+}
+
+// Where a process stands.
+const (
+	outside  uint64 = iota // of the three steps
+	waiting                // until R_i = ∅
+	resuming               // the wait is over: the rest of step 1 comes next
+	between                // step 1 is over: step 2 comes next
+	inside                 // executes its critical section
+)
+
+// proceed is the timer of a process that can go on.
+const proceed algorithms.TimerID = 0
+
+// Request is step 1 up to its wait.
+func (s *published) Request(out *algorithms.Outbox) {
+	s.requesting = true
+	s.c++
+	for k := range s.r.All() {
+		if k != s.i {
+			out.Send(k, algorithms.Message{Kind: kindRequest, Clock: s.c})
+		}
+	}
+	s.at = waiting
+	s.wake(out)
+}
+
+// wake ends the wait; the process goes on when its turn comes.
+func (s *published) wake(out *algorithms.Outbox) {
+	if s.at == waiting && s.r.Empty() {
+		s.at = resuming
+		out.SetTimer(proceed, 0)
+	}
+}
+
+// Timeout gives the process its turn.
+func (s *published) Timeout(_ algorithms.TimerID, out *algorithms.Outbox) {
+	switch s.at {
+	case resuming: // the end of step 1
+		s.requesting = false
+		s.at = between
+		out.SetTimer(proceed, 0)
+	case between: // step 2
+		s.executing = true
+		s.at = inside
+		out.Enter(algorithms.Stamp{})
+	}
+}
+
+// Release is the end of step 2, and step 3.
+func (s *published) Release(out *algorithms.Outbox) {
+	s.executing = false
+	for k := range s.inform.All() {
+		if k == s.i {
+			continue
+		}
+		s.inform.Remove(k)
+		s.reply(k, out)
+		s.r.Add(k)
+	}
+	s.at = outside
+}
+
+func (s *published) Receive(j algorithms.NodeID, m algorithms.Message, out *algorithms.Outbox) {
+	s.c = max(s.c, m.Clock)
+	if m.Kind == kindReply {
+		s.r.Remove(j)
+		s.wake(out)
+		return
+	}
+	switch {
+	case s.requesting:
+		myPriority := algorithms.Stamp{Clock: s.c, Node: s.i}.Precedes(algorithms.Stamp{Clock: m.Clock, Node: j})
+		if myPriority {
+			s.inform.Add(j)
+			return
+		}
+		s.reply(j, out)
+		if !s.r.Has(j) {
+			s.r.Add(j)
+			out.Send(j, algorithms.Message{Kind: kindRequest, Clock: s.c})
+		}
+	case s.executing:
+		s.inform.Add(j)
+	default:
+		s.r.Add(j)
+		s.reply(j, out)
+	}
+}
+
+func (s *published) reply(k algorithms.NodeID, out *algorithms.Outbox) {
+	out.Send(k, algorithms.Message{Kind: kindReply, Clock: s.c})
+}
+
+func (s *published) State(v *algorithms.Visitor) {
+	v.Uint("C", &s.c)
+	v.Set("R", &s.r)
+	v.Set("I", &s.inform)
+	v.Bool("Requesting", &s.requesting)
+	v.Bool("Executing", &s.executing)
+	v.Uint("at", &s.at)
+}

@@ -1,0 +1,167 @@
+package singhal
+
+import (
+	"slices"
+
+	"dmebench/algorithms"
+)
+
+// The kinds of messages, in the order of [algorithms.Algorithm.Kinds].
+const (
+	kindRequest algorithms.Kind = iota + 1 // Clock: that of the request's timestamp
+	kindReply                              // Clock: the sender's; Req: the request that it answers
+)
+
+// latest bounds the clocks that are believed, so that a garbled message cannot
+// make a clock overflow.
+const latest = 1 << 62
+
+// Algorithm describes the repaired algorithm.
+func Algorithm() *algorithms.Algorithm {
+	return &algorithms.Algorithm{
+		Name:     "singhal",
+		Title:    "Singhal",
+		Citation: "M. Singhal: A Dynamic Information-Structure Mutual Exclusion Algorithm for Distributed Systems, IEEE TPDS 3(1), 1992; textbook, section 9.5",
+		Class:    algorithms.Permission,
+		Dynamic:  true,
+		Needs:    algorithms.Always(algorithms.Needs{Reliable: true}),
+		Kinds:    []string{"REQUEST", "REPLY"},
+		Claims:   claims(),
+		Prepare: func(c algorithms.Config) (algorithms.System, error) {
+			return system{nodes: c.Nodes}, nil
+		},
+	}
+}
+
+type system struct{ nodes int }
+
+// RequestSet returns R_id as the text initializes it, with id itself, which no
+// site ever asks. The sets of a run change.
+func (s system) RequestSet(id algorithms.NodeID) []algorithms.NodeID {
+	all := make([]algorithms.NodeID, id)
+	for k := range all {
+		all[k] = algorithms.NodeID(k + 1)
+	}
+	return all
+}
+
+// Node returns site id in the initial staircase.
+func (s system) Node(id algorithms.NodeID) algorithms.Node {
+	n := &site{i: id, r: algorithms.MakeNodeSet(s.nodes)}
+	for j := algorithms.NodeID(1); j < id; j++ { // S1: without the site itself
+		n.r.Add(j)
+	}
+	return n
+}
+
+// site is S_i. While it is Requesting, R_i holds the sites that have still to
+// reply; at other times, those that it must ask.
+type site struct {
+	i algorithms.NodeID
+
+	c          uint64             // C_i, a Lamport clock
+	r          algorithms.NodeSet // R_i
+	inform     []algorithms.Stamp // I_i: the requests that wait for our release, by site in ascending order
+	requesting bool
+	executing  bool
+	request    algorithms.Stamp // S4: the timestamp of the request, while Requesting or Executing
+}
+
+// Request is step 1 up to its wait.
+func (s *site) Request(out *algorithms.Outbox) {
+	s.requesting = true
+	s.c++
+	s.request = algorithms.Stamp{Clock: s.c, Node: s.i}
+	for k := range s.r.All() {
+		s.ask(k, out)
+	}
+	s.executeIfPermitted(out)
+}
+
+// executeIfPermitted ends step 1 and begins step 2. It is called in the step
+// that has taken a site out of R_i (S3).
+func (s *site) executeIfPermitted(out *algorithms.Outbox) {
+	if s.requesting && s.r.Empty() {
+		s.requesting, s.executing = false, true // S2: together
+		out.Enter(s.request)
+	}
+}
+
+// Release is the end of step 2, and step 3.
+func (s *site) Release(out *algorithms.Outbox) {
+	s.executing = false
+	s.request = algorithms.Stamp{}
+	for _, k := range s.inform {
+		s.reply(k, out)
+		s.r.Add(k.Node)
+	}
+	s.inform = s.inform[:0]
+}
+
+func (s *site) Receive(from algorithms.NodeID, m algorithms.Message, out *algorithms.Outbox) {
+	if m.Clock == 0 || m.Clock > latest {
+		out.Refuse("no such clock")
+		return
+	}
+	if m.Kind == kindRequest {
+		s.receiveRequest(algorithms.Stamp{Clock: m.Clock, Node: from}, out)
+	} else {
+		s.receiveReply(from, m, out)
+	}
+}
+
+// receiveRequest is the REQUEST message handler.
+func (s *site) receiveRequest(r algorithms.Stamp, out *algorithms.Outbox) {
+	at, waits := slices.BinarySearchFunc(s.inform, r.Node, bySite)
+	if waits {
+		out.Refuse("REQUEST of a site whose REQUEST waits already")
+		return
+	}
+	s.c = max(s.c, r.Clock)
+	switch {
+	case s.executing || s.requesting && s.myPriority(r):
+		s.inform = slices.Insert(s.inform, at, r)
+	case s.requesting:
+		s.reply(r, out)
+		if !s.r.Has(r.Node) { // it has not been asked, and is about to enter
+			s.r.Add(r.Node)
+			s.ask(r.Node, out)
+		}
+	default:
+		s.r.Add(r.Node)
+		s.reply(r, out)
+	}
+}
+
+// myPriority reports whether the pending request has priority over r (S4).
+func (s *site) myPriority(r algorithms.Stamp) bool { return s.request.Precedes(r) }
+
+// receiveReply is the REPLY message handler.
+func (s *site) receiveReply(from algorithms.NodeID, m algorithms.Message, out *algorithms.Outbox) {
+	if !s.requesting || m.Req != s.request || !s.r.Has(from) {
+		out.Refuse("REPLY that is not awaited")
+		return
+	}
+	s.c = max(s.c, m.Clock)
+	s.r.Remove(from)
+	s.executeIfPermitted(out)
+}
+
+func (s *site) ask(j algorithms.NodeID, out *algorithms.Outbox) {
+	out.Send(j, algorithms.Message{Kind: kindRequest, Clock: s.request.Clock}) // S4: not C_i
+}
+
+func (s *site) reply(r algorithms.Stamp, out *algorithms.Outbox) {
+	out.Send(r.Node, algorithms.Message{Kind: kindReply, Clock: s.c, Req: r})
+}
+
+func bySite(r algorithms.Stamp, j algorithms.NodeID) int { return int(r.Node) - int(j) }
+
+func (s *site) State(v *algorithms.Visitor) {
+	v.Uint("C", &s.c)
+	v.Set("R", &s.r)
+	v.Stamps("I", &s.inform)
+	v.Bool("Requesting", &s.requesting)
+	v.Bool("Executing", &s.executing)
+	v.Stamp("request", &s.request)
+}

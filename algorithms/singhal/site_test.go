@@ -1,0 +1,105 @@
+package singhal
+
+import (
+	"testing"
+
+	"dmebench/algorithms"
+)
+
+func TestRefusals(t *testing.T) {
+	request := func(clock uint64) algorithms.Message {
+		return algorithms.Message{Kind: kindRequest, Clock: clock}
+	}
+	reply := func(number uint64) algorithms.Message {
+		return algorithms.Message{Kind: kindReply, Clock: 9, Req: algorithms.Stamp{Clock: number, Node: 3}}
+	}
+	for _, c := range []struct {
+		name string
+		msgs []algorithms.Message // all from site 1; the last is refused
+	}{
+		{"REQUEST without a clock", []algorithms.Message{request(0)}},
+		{"REQUEST of a clock that would overflow", []algorithms.Message{request(latest + 1)}},
+		{"REQUEST twice", []algorithms.Message{request(9), request(9)}},
+		{"REPLY to an earlier request", []algorithms.Message{reply(1)}},
+		{"REPLY to another site's request", []algorithms.Message{{Kind: kindReply, Clock: 9, Req: algorithms.Stamp{Clock: 2, Node: 2}}}},
+		{"REPLY twice", []algorithms.Message{reply(2), reply(2)}},
+	} {
+		net := newNet(t, 3)
+		if _, err := net.Serve(3); err != nil {
+			t.Fatal(err)
+		}
+		for _, i := range []algorithms.NodeID{1, 2} { // so that site 3 must ask them again
+			if _, err := net.Serve(i); err != nil {
+				t.Fatal(err)
+			}
+		}
+		at(net, 3).c = 1
+		net.Request(3) // with clock 2
+		for k, m := range c.msgs {
+			net.Host(3).Receive(1, &m)
+			want := uint64(0)
+			if k == len(c.msgs)-1 {
+				want = 1
+			}
+			if net.Refused() != want {
+				t.Errorf("%s: %d refused after message %d", c.name, net.Refused(), k+1)
+			}
+		}
+	}
+}
+
+func TestStateHasTheTextsNames(t *testing.T) {
+	net := newNet(t, 3)
+	net.Request(2)
+	net.Request(3)
+	net.Deliver(3, 2, 0)
+	const want = "C=1 R={1} I=[(1,3)] Requesting=true Executing=false request=(1,2)"
+	if got := algorithms.DescribeState(net.Host(2).Node()); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+// cycle is what one entry costs under saturation: the request, all replies, all
+// requests of the others, and the release.
+func cycle(s *site, n int, out *algorithms.Outbox) {
+	s.Request(out)
+	for j := algorithms.NodeID(1); int(j) <= n; j++ {
+		if s.r.Has(j) {
+			out.Reset()
+			s.Receive(j, algorithms.Message{Kind: kindReply, Clock: s.c, Req: s.request}, out)
+		}
+	}
+	for j := algorithms.NodeID(n); j >= 1; j-- { // the worst order for the list
+		if j != s.i {
+			out.Reset()
+			s.Receive(j, algorithms.Message{Kind: kindRequest, Clock: s.c}, out)
+		}
+	}
+	out.Reset()
+	s.Release(out)
+	out.Reset()
+}
+
+func TestNoAllocationPerEvent(t *testing.T) {
+	const n = 64
+	s := system{nodes: n}.Node(n).(*site)
+	var out algorithms.Outbox
+	cycle(s, n, &out) // the list grows to its length
+	if got := testing.AllocsPerRun(100, func() { cycle(s, n, &out) }); got != 0 {
+		t.Errorf("%v allocations per entry", got)
+	}
+}
+
+// BenchmarkHandlers measures the handlers alone, per message received.
+func BenchmarkHandlers(b *testing.B) {
+	const n = 64
+	s := system{nodes: n}.Node(n).(*site)
+	var out algorithms.Outbox
+	cycle(s, n, &out)
+	messages := 0
+	for b.Loop() {
+		cycle(s, n, &out)
+		messages += 2 * (n - 1)
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(messages), "ns/message")
+}

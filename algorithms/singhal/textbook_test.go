@@ -1,0 +1,203 @@
+package singhal
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"dmebench/algorithms"
+	"dmebench/algorithms/conformance"
+)
+
+func newNet(t *testing.T, sites int) *conformance.Net {
+	t.Helper()
+	net, err := conformance.New(Algorithm(), sites, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return net
+}
+
+type sites = []algorithms.NodeID
+
+func wantSets(t *testing.T, net *conformance.Net, i algorithms.NodeID, request, inform sites) {
+	t.Helper()
+	s := at(net, i)
+	var waits sites
+	for _, r := range s.inform {
+		waits = append(waits, r.Node)
+	}
+	if r := slices.Collect(s.r.All()); !slices.Equal(r, request) || !slices.Equal(waits, inform) {
+		t.Errorf("R_%d = %v, I_%d = %v, want %v and %v", i, r, i, waits, request, inform)
+	}
+}
+
+func wantInside(t *testing.T, net *conformance.Net, want ...algorithms.NodeID) {
+	t.Helper()
+	if err := net.Err(); err != nil || !slices.Equal(net.Inside(), want) {
+		t.Fatalf("%v inside, want %v; %v", net.Inside(), want, err)
+	}
+}
+
+func wantOnTheWay(t *testing.T, net *conformance.Net, from, to algorithms.NodeID, kinds ...algorithms.Kind) {
+	t.Helper()
+	var got []algorithms.Kind
+	for _, m := range net.InFlight(from, to) {
+		got = append(got, m.Kind)
+	}
+	if !slices.Equal(got, kinds) {
+		t.Errorf("from S_%d to S_%d: kinds %v on the way, want %v", from, to, got, kinds)
+	}
+}
+
+// Section 9.5.2, the example: S_2 and S_3 of five want to enter concurrently.
+// "S_3 sends a request message to sites in its Request set – {S_1, S_2}, and S_2
+// sends a request message to the only site in its Request set – {S_1}."
+func concurrently(t *testing.T, clockOf2 uint64) *conformance.Net {
+	t.Helper()
+	net := newNet(t, 5)
+	at(net, 2).c = clockOf2
+	net.Request(3)
+	net.Request(2)
+	wantOnTheWay(t, net, 3, 1, kindRequest)
+	wantOnTheWay(t, net, 3, 2, kindRequest)
+	wantOnTheWay(t, net, 2, 1, kindRequest)
+	wantOnTheWay(t, net, 2, 3)
+	return net
+}
+
+func TestExampleTimestampOfS3IsSmaller(t *testing.T) {
+	net := concurrently(t, 7) // S_2 asks with 8, S_3 with 1
+	net.Deliver(3, 2, 0)
+	wantOnTheWay(t, net, 2, 3, kindReply, kindRequest)
+	wantSets(t, net, 2, sites{1, 3}, nil)
+	net.Deliver(3, 1, 0)
+	net.Deliver(2, 1, 0)
+	wantOnTheWay(t, net, 1, 2, kindReply)
+	wantOnTheWay(t, net, 1, 3, kindReply)
+	wantSets(t, net, 1, sites{2, 3}, nil)
+	net.Deliver(2, 3, 0)
+	wantSets(t, net, 3, sites{1}, nil)
+	net.Deliver(1, 3, 0)
+	wantInside(t, net, 3)
+
+	net.Settle()
+	wantSets(t, net, 3, nil, sites{2})
+	net.Release(3)
+	net.Settle()
+	wantInside(t, net, 2)
+	net.Release(2)
+	wantStaircase(t, net, 2, 3, 1, 4, 5)
+}
+
+func TestExampleTimestampOfS3IsLarger(t *testing.T) {
+	net := concurrently(t, 0) // both ask with 1
+	net.Deliver(3, 2, 0)
+	wantSets(t, net, 2, sites{1}, sites{3})
+	net.Settle()
+	wantInside(t, net, 2)
+	net.Release(2)
+	wantOnTheWay(t, net, 2, 3, kindReply)
+	wantSets(t, net, 2, sites{3}, nil)
+	net.Settle()
+	wantInside(t, net, 3)
+	net.Release(3)
+	wantStaircase(t, net, 3, 2, 1, 4, 5)
+}
+
+func TestExampleS2ExecutesWhenTheRequestArrives(t *testing.T) {
+	net := concurrently(t, 7)
+	net.Deliver(2, 1, 0)
+	net.Deliver(1, 2, 0)
+	wantInside(t, net, 2)
+	net.Deliver(3, 2, 0)
+	wantSets(t, net, 2, nil, sites{3})
+	wantOnTheWay(t, net, 2, 3)
+	net.Release(2)
+	wantOnTheWay(t, net, 2, 3, kindReply)
+	net.Settle()
+	wantInside(t, net, 3)
+	net.Release(3)
+	wantStaircase(t, net, 3, 2, 1, 4, 5)
+}
+
+// wantStaircase checks the sites of a system at rest, from right to left.
+func wantStaircase(t *testing.T, net *conformance.Net, want ...algorithms.NodeID) {
+	t.Helper()
+	got, err := staircase(net)
+	if err != nil || !slices.Equal(got, want) {
+		t.Fatalf("from right to left: %v, want %v; %v\n%s", got, want, err, net.States())
+	}
+}
+
+// Section 9.5: the initial state. "The cardinality of R_i decreases in a
+// stepwise manner from left to right."
+func TestInitialStaircase(t *testing.T) {
+	net := newNet(t, 5)
+	wantStaircase(t, net, 1, 2, 3, 4, 5)
+	sys := net.Setting.System.(algorithms.Quorate)
+	for i := algorithms.NodeID(1); i <= 5; i++ {
+		if got, want := sys.RequestSet(i), append(slices.Collect(at(net, i).r.All()), i); !slices.Equal(got, want) {
+			t.Errorf("request set of S_%d: %v, want %v", i, got, want)
+		}
+	}
+}
+
+// Exercise 9.8: "the staircase configuration among sites is preserved when two
+// or more sites request the CS concurrently and have executed the CSs". Rounds
+// of random sites that ask at once; a fast site may be done before a slow one's
+// REQUEST arrives.
+func TestExercise98(t *testing.T) {
+	for seed := range uint64(200) {
+		if err := rounds(seed, 8, 5); err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+	}
+}
+
+func rounds(seed uint64, n, times int) error {
+	rng := rand.New(rand.NewPCG(seed, 98))
+	net, err := conformance.New(Algorithm(), n, nil)
+	if err != nil {
+		return err
+	}
+	for range times {
+		ask := rng.Perm(n)[:2+rng.IntN(n-1)]
+		before := len(net.Entries)
+		for _, k := range ask {
+			net.Request(algorithms.NodeID(k + 1))
+		}
+		for len(net.Entries) < before+len(ask) || len(net.Inside()) > 0 {
+			deliverAny(net, rng)
+			for _, i := range net.Inside() {
+				if rng.IntN(4) == 0 {
+					net.Release(i)
+					break
+				}
+			}
+			if err := net.Err(); err != nil {
+				return err
+			}
+		}
+		net.Settle()
+		if _, err := staircase(net); err != nil {
+			return fmt.Errorf("%v asked: %w\n%s", ask, err, net.States())
+		}
+	}
+	return nil
+}
+
+// deliverAny delivers any message, if there is one: links need not keep order.
+func deliverAny(net *conformance.Net, rng *rand.Rand) {
+	n := net.Setting.Nodes
+	first := rng.IntN(n * n)
+	for k := range n * n {
+		l := (first + k) % (n * n)
+		from, to := algorithms.NodeID(l/n+1), algorithms.NodeID(l%n+1)
+		if waiting := len(net.InFlight(from, to)); waiting > 0 {
+			net.Deliver(from, to, rng.IntN(waiting))
+			return
+		}
+	}
+}
