@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 )
 
 // Class says by what right a node enters its critical section.
@@ -83,6 +84,10 @@ type Config struct {
 	Nodes   int
 	Seed    uint64  // the only source of randomness
 	Options Options // resolved by [Algorithm.Resolve]
+
+	// Bound is the longest time that a message can take, where whoever runs the
+	// system knows it; 0 where nobody does.
+	Bound time.Duration
 
 	// ReadFile reads a file that an option names. It is nil where no option
 	// can name one.

@@ -73,6 +73,13 @@ type SharedRequester interface{ RequestShared(out *Outbox) }
 // Timed is a Node that sets timers.
 type Timed interface{ Timeout(id TimerID, out *Outbox) }
 
+// Monitor is a Node that listens to the medium on which it broadcasts, as an
+// algorithm may that needs a sequenced broadcast. Transmitted is called when a
+// broadcast of its own has taken its place in the one order: after all that
+// come before it have been received, and before any that comes after it. What
+// it hears is no message, and is not counted.
+type Monitor interface{ Transmitted(m Message, out *Outbox) }
+
 // Joiner is a Node that can become a member of a running system.
 type Joiner interface{ Join(out *Outbox) }
 

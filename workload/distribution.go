@@ -63,6 +63,19 @@ func validFraction(s string) error {
 	return nil
 }
 
+func validPart(s string) error {
+	_, err := parsePart(s)
+	return err
+}
+
+func parsePart(s string) (float64, error) {
+	x, err := strconv.ParseFloat(s, 64)
+	if err != nil || !(x >= 0 && x <= 1) {
+		return 0, errors.New("not a number from 0 to 1")
+	}
+	return x, nil
+}
+
 // sampler draws durations from a distribution.
 type sampler struct {
 	d   Distribution
@@ -85,6 +98,7 @@ const (
 	holds purpose = iota + 1
 	arrivals
 	steps
+	modes
 )
 
 // stream returns the random numbers of node id for one purpose.

@@ -13,6 +13,7 @@ package workload
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"time"
@@ -58,6 +59,17 @@ type Kind struct {
 
 // Kinds lists the built-in workloads.
 func Kinds() []Kind {
+	all := kinds()
+	for i := range all {
+		all[i].Options = append(all[i].Options, algorithms.Option{
+			Name: "readers", Default: "0", Values: "FRACTION", Valid: validPart,
+			Help: "the part of all requests that are readers', for an algorithm that lets several of them in at once",
+		})
+	}
+	return all
+}
+
+func kinds() []Kind {
 	return []Kind{
 		{
 			Name: "saturate", Drive: Closed, build: (*Plan).saturate,
@@ -136,11 +148,12 @@ type Plan struct {
 	nodes int
 	seed  uint64
 
-	shares []int // requests of node i+1; nil for no limit
-	client func(id algorithms.NodeID) func() (time.Duration, bool)
-	holds  map[algorithms.NodeID][]time.Duration // prescribed CS durations, by request; 0 draws one
-	steps  int
-	step   func(k int) []Arrival
+	shares  []int   // requests of node i+1; nil for no limit
+	readers float64 // part of the requests
+	client  func(id algorithms.NodeID) func() (time.Duration, bool)
+	holds   map[algorithms.NodeID][]time.Duration // prescribed CS durations, by request; 0 draws one
+	steps   int
+	step    func(k int) []Arrival
 }
 
 // New makes the plan, or says everything that is wrong with the spec.
@@ -196,6 +209,11 @@ func New(spec Spec, nodes int, seed uint64) (*Plan, error) {
 			}
 		}
 	}
+	if part, set := p.spec.Options["readers"]; set {
+		if p.readers, err = parsePart(part); err != nil {
+			return nil, fmt.Errorf("%s: readers=%s: %w", spec.Name, part, err)
+		}
+	}
 	if err := kind.build(p); err != nil {
 		return nil, fmt.Errorf("%s: %w", spec.Name, err)
 	}
@@ -236,6 +254,9 @@ func (p *Plan) Requests() int {
 	return n
 }
 
+// Readers returns the part of all requests that are readers', from 0 to 1.
+func (p *Plan) Readers() float64 { return p.readers }
+
 // Share returns the number of requests that node id makes in all; -1 where only
 // the duration or the number of steps limits it.
 func (p *Plan) Share(id algorithms.NodeID) int {
@@ -260,6 +281,7 @@ type Client struct {
 	next func() (time.Duration, bool)
 	hold *sampler
 	held int
+	mode *rand.Rand // nil where there are no readers
 }
 
 // Client returns node id's part of the plan, from the beginning.
@@ -267,6 +289,9 @@ func (p *Plan) Client(id algorithms.NodeID) *Client {
 	c := &Client{plan: p, id: id, hold: newSampler(p.spec.CS, p.stream(holds, id))}
 	if p.client != nil {
 		c.next = p.client(id)
+	}
+	if p.readers > 0 {
+		c.mode = p.stream(modes, id)
 	}
 	return c
 }
@@ -286,6 +311,12 @@ func (c *Client) Next() (after time.Duration, ok bool) {
 		return 0, false
 	}
 	return c.next()
+}
+
+// Reads reports whether the node's next request is a reader's. It is to be
+// called once for each request.
+func (c *Client) Reads() bool {
+	return c.mode != nil && c.mode.Float64() < c.plan.readers
 }
 
 // Hold returns the duration of the node's next critical section.

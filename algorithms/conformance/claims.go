@@ -42,6 +42,8 @@ func (s *schedule) measure(q algorithms.Quantity) (value float64, ok bool) {
 	switch q {
 	case algorithms.MessagesPerCS:
 		return float64(s.Sent()) / float64(len(s.Entries)), len(s.Entries) > 0
+	case algorithms.TransmissionsPerCS:
+		return float64(s.Transmissions()) / float64(len(s.Entries)), len(s.Entries) > 0
 	case algorithms.QueueLength:
 		for i := range s.ids() {
 			value = max(value, float64(s.hosts[i].Counters().LongestQueue.Load()))

@@ -15,6 +15,9 @@ import (
 //
 // Every message passes through its wire form, and the vector that a node has
 // handed over is overwritten, so that a node that still looks at it is found out.
+//
+// Where the algorithm needs broadcasts to be sequenced, their order is that in
+// which they were sent, and a broadcast is also on the way to its sender.
 type Net struct {
 	Algorithm *algorithms.Algorithm
 	Setting   algorithms.Setting
@@ -25,8 +28,10 @@ type Net struct {
 	peers    []algorithms.NodeSet // by node, from 1: whom it says it sends to; nil where it does not say
 	links    []link               // from each node to each, (from−1)·n + to−1
 	busy     []int                // the links that hold messages
-	timers   []timer
-	sent     uint64 // messages and timers so far: the next one's number
+	timers   []timer              // in the order in which they were set
+	sent     uint64               // messages so far: the number of the last
+	onMedium uint64               // sequenced broadcasts so far
+	heard    []uint64             // by node: how many of them, from the first, it has received
 	inside   []algorithms.NodeID
 	faults   []string
 	asked    []int // entries there had been when the node asked
@@ -48,6 +53,7 @@ type link struct {
 
 type letter struct {
 	number uint64
+	place  uint64 // of a sequenced broadcast among all, from 1; 0 for other messages
 	msg    algorithms.Message
 }
 
@@ -80,6 +86,7 @@ func newNet(a *algorithms.Algorithm, nodes int, seed uint64, set map[string]stri
 		needs:     a.Needs(opt),
 		links:     make([]link, nodes*nodes),
 		asked:     make([]int, nodes+1),
+		heard:     make([]uint64, nodes+1),
 		reloader:  r,
 	}
 	if linked, ok := sys.(algorithms.Linked); ok {
@@ -151,13 +158,20 @@ func (n *Net) InFlight(from, to algorithms.NodeID) []algorithms.Message {
 }
 
 // Deliver delivers the k-th message, from 0, on the way between two nodes. It
-// panics where there is none.
+// panics where there is none, and where a node would receive a sequenced
+// broadcast before an earlier one.
 func (n *Net) Deliver(from, to algorithms.NodeID, k int) {
 	l := n.link(from, to)
 	if k >= len(l.queue) {
 		panic(fmt.Sprintf("conformance: message %d from node %d to node %d, of %d", k, from, to, len(l.queue)))
 	}
-	m := l.queue[k].msg
+	m, place := l.queue[k].msg, l.queue[k].place
+	if place > 0 {
+		if place != n.heard[to]+1 {
+			panic(fmt.Sprintf("conformance: node %d would receive broadcast %d after %d", to, place, n.heard[to]))
+		}
+		n.heard[to] = place
+	}
 	l.queue = slices.Delete(l.queue, k, k+1)
 	if len(l.queue) == 0 {
 		last := n.busy[len(n.busy)-1]
@@ -165,7 +179,11 @@ func (n *Net) Deliver(from, to algorithms.NodeID, k int) {
 		n.links[last].at = l.at
 		n.busy = n.busy[:len(n.busy)-1]
 	}
-	n.hosts[to].Receive(from, &m)
+	if from == to {
+		n.hosts[to].Transmitted(&m)
+	} else {
+		n.hosts[to].Receive(from, &m)
+	}
 }
 
 // DeliverOldest delivers the message that was sent first, as links that all
@@ -191,18 +209,37 @@ func (n *Net) Settle() {
 	}
 }
 
-// Serve lets node id ask, enter and leave while nobody else asks, delivering
-// everything in between, and returns the number of messages that this took.
-// The network must be at rest.
+// Fire fires the timer that was set first, and reports whether there was one.
+func (n *Net) Fire() bool {
+	if len(n.timers) == 0 {
+		return false
+	}
+	t := n.timers[0]
+	n.timers = slices.Delete(n.timers, 0, 1)
+	n.hosts[t.node].Timeout(t.id)
+	return true
+}
+
+// Elapse lets time pass until nothing is left to happen: messages arrive, the
+// oldest first, and when none is on the way the timers fire that were set. It
+// does not return where timers are set again and again.
+func (n *Net) Elapse() {
+	for n.DeliverOldest() || n.Fire() {
+	}
+}
+
+// Serve lets node id ask, enter and leave while nobody else asks, with everything
+// in between that happens in time, and returns the number of messages that this
+// took. The network must be at rest.
 func (n *Net) Serve(id algorithms.NodeID) (messages uint64, err error) {
 	before := n.Sent()
 	n.Request(id)
-	n.Settle()
+	n.Elapse()
 	if !slices.Equal(n.inside, []algorithms.NodeID{id}) {
 		return 0, fmt.Errorf("node %d asked and %v are in the critical section\n%s", id, n.inside, n.States())
 	}
 	n.Release(id)
-	n.Settle()
+	n.Elapse()
 	return n.Sent() - before, n.Err()
 }
 
@@ -211,6 +248,15 @@ func (n *Net) Sent() uint64 {
 	var sum uint64
 	for i := range n.ids() {
 		sum += n.hosts[i].Counters().SentTotal.Load()
+	}
+	return sum
+}
+
+// Transmissions returns the number of transmissions so far: a broadcast is one.
+func (n *Net) Transmissions() uint64 {
+	var sum uint64
+	for i := range n.ids() {
+		sum += n.hosts[i].Counters().Transmissions.Load()
 	}
 	return sum
 }

@@ -166,8 +166,8 @@ func (s *schedule) step() bool {
 	if len(askers) > 0 {
 		ask = s.ask
 	}
-	timer := s.nextTimer()
-	if timer >= 0 {
+	timers := s.ripeTimers()
+	if len(timers) > 0 {
 		fire = s.fire
 	}
 	stoppers := s.stoppers()
@@ -191,8 +191,9 @@ func (s *schedule) step() bool {
 	case x < deliver+leave+ask:
 		s.request(askers[s.rng.IntN(len(askers))])
 	case x < deliver+leave+ask+fire:
-		t := s.timers[timer]
-		s.timers = slices.Delete(s.timers, timer, timer+1)
+		i := timers[s.rng.IntN(len(timers))]
+		t := s.timers[i]
+		s.timers = slices.Delete(s.timers, i, i+1)
 		s.hosts[t.node].Timeout(t.id)
 	default:
 		i := stoppers[s.rng.IntN(len(stoppers))]
@@ -231,43 +232,81 @@ func (s *schedule) stoppers() []algorithms.NodeID {
 // deliverSome delivers a message of a random link: its oldest where links keep
 // order, else any.
 func (s *schedule) deliverSome() {
-	i := s.busy[s.rng.IntN(len(s.busy))]
+	i, k := s.someMessage()
 	for range 5 {
-		if from, to := s.ends(i); from != s.slow && to != s.slow {
+		if from, to := s.ends(i); from != s.slow && to != s.slow && s.mayArrive(i, k) {
 			break
 		}
-		i = s.busy[s.rng.IntN(len(s.busy))]
+		i, k = s.someMessage()
 	}
-	k := 0
-	if !s.needs.FIFO {
-		k = s.rng.IntN(len(s.links[i].queue))
+	if !s.mayArrive(i, k) {
+		i, k = s.firstOnMedium()
 	}
 	from, to := s.ends(i)
 	s.Deliver(from, to, k)
 }
 
-// nextTimer returns the timer that may fire next, -1 where none may. Where the
-// algorithm relies on bounded delay, messages sent before a timer was set
-// arrive before it fires, and shorter timers fire before longer ones.
-func (s *schedule) nextTimer() int {
-	if len(s.timers) == 0 {
-		return -1
+func (s *schedule) someMessage() (link, k int) {
+	link = s.busy[s.rng.IntN(len(s.busy))]
+	if !s.needs.FIFO {
+		k = s.rng.IntN(len(s.links[link].queue))
 	}
-	if !s.needs.BoundedDelay {
-		return s.rng.IntN(len(s.timers))
-	}
-	first := 0
-	for i, t := range s.timers {
-		if t.due < s.timers[first].due {
-			first = i
-		}
-	}
+	return link, k
+}
+
+// mayArrive reports whether the k-th message on a link may be the next that its
+// receiver sees: a sequenced broadcast comes after all earlier ones.
+func (s *schedule) mayArrive(link, k int) bool {
+	_, to := s.ends(link)
+	place := s.links[link].queue[k].place
+	return place == 0 || place == s.heard[to]+1
+}
+
+// firstOnMedium returns the earliest broadcast that some node has still to
+// receive. On links that keep order it may wait for an earlier message of its
+// link, which is then returned.
+func (s *schedule) firstOnMedium() (link, k int) {
+	link = -1
+	var first uint64
 	for _, i := range s.busy {
-		for _, l := range s.links[i].queue {
-			if l.number <= s.timers[first].number {
-				return -1
+		for at, l := range s.links[i].queue {
+			if l.place > 0 && (link < 0 || l.place < first) {
+				link, k, first = i, at, l.place
 			}
 		}
 	}
-	return first
+	if s.needs.FIFO {
+		k = 0
+	}
+	return link, k
+}
+
+// ripeTimers returns the timers that may fire now, by their position.
+//
+// Where the algorithm relies on bounded delay, every timer is taken to be set
+// to no less than the bound: the messages that were on the way when it was set
+// arrive before it fires. And of two timers, the one that was set first, and to
+// no more, fires first. A timer that must also outlast the answers to those
+// messages has to be set anew when they have arrived.
+func (s *schedule) ripeTimers() []int {
+	var ripe []int
+	for i, t := range s.timers {
+		if !s.needs.BoundedDelay || !s.mustWait(t) && !slices.ContainsFunc(s.timers[:i], func(u timer) bool { return u.due <= t.due }) {
+			ripe = append(ripe, i)
+		}
+	}
+	return ripe
+}
+
+// mustWait reports whether a message is still on the way that was so when the
+// timer was set.
+func (s *schedule) mustWait(t timer) bool {
+	for _, i := range s.busy {
+		for _, l := range s.links[i].queue {
+			if l.number <= t.number {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -16,7 +16,7 @@ type world Net
 var _ host.World = (*world)(nil)
 
 func (w *world) Send(from, to algorithms.NodeID, m *algorithms.Message) {
-	w.post(from, to, m)
+	w.post(from, to, m, 0)
 	for i := range m.Vec {
 		m.Vec[i] = ^uint64(0) // it is ours now: who still reads it, reads this
 	}
@@ -24,17 +24,24 @@ func (w *world) Send(from, to algorithms.NodeID, m *algorithms.Message) {
 
 func (w *world) Broadcast(from algorithms.NodeID, m *algorithms.Message) int {
 	n := (*Net)(w)
+	if n.needs.SequencedBroadcast {
+		n.onMedium++
+		for to := range n.ids() {
+			w.post(from, to, m, n.onMedium)
+		}
+		return 1
+	}
 	for to := range n.ids() {
 		if to != from {
-			w.post(from, to, m)
+			w.post(from, to, m, 0)
 		}
 	}
-	return n.Setting.Nodes - 1
+	return 1
 }
 
-func (w *world) post(from, to algorithms.NodeID, m *algorithms.Message) {
+func (w *world) post(from, to algorithms.NodeID, m *algorithms.Message, place uint64) {
 	n := (*Net)(w)
-	if n.peers != nil && !n.peers[from].Has(to) {
+	if n.peers != nil && from != to && !n.peers[from].Has(to) {
 		n.fault("node %d sends to node %d, which is not among its peers", from, to)
 	}
 	i := n.index(from, to)
@@ -44,7 +51,7 @@ func (w *world) post(from, to algorithms.NodeID, m *algorithms.Message) {
 		n.busy = append(n.busy, i)
 	}
 	n.sent++
-	l.queue = append(l.queue, letter{number: n.sent, msg: n.throughWire(m)})
+	l.queue = append(l.queue, letter{number: n.sent, place: place, msg: n.throughWire(m)})
 }
 
 // throughWire returns what the receiver decodes.
@@ -151,6 +158,12 @@ func (n *reloaded) Receive(from algorithms.NodeID, m algorithms.Message, out *al
 
 func (n *reloaded) RequestShared(out *algorithms.Outbox) {
 	n.current().(algorithms.SharedRequester).RequestShared(out)
+}
+
+func (n *reloaded) Transmitted(m algorithms.Message, out *algorithms.Outbox) {
+	if x, ok := n.current().(algorithms.Monitor); ok {
+		x.Transmitted(m, out)
+	}
 }
 
 func (n *reloaded) Timeout(id algorithms.TimerID, out *algorithms.Outbox) {

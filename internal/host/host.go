@@ -146,6 +146,15 @@ func (h *Host) Receive(from algorithms.NodeID, m *algorithms.Message) {
 	h.counters.HandledTotal.Add(1)
 }
 
+// Transmitted shows the node its own broadcast in its place among all, if it
+// listens. A runtime calls it where broadcasts are sequenced.
+func (h *Host) Transmitted(m *algorithms.Message) {
+	if n, ok := h.node.(algorithms.Monitor); ok {
+		n.Transmitted(*m, &h.out)
+		h.apply()
+	}
+}
+
 // Timeout tells the node that a timer has fired.
 func (h *Host) Timeout(timer algorithms.TimerID) {
 	n, ok := h.node.(algorithms.Timed)
@@ -154,6 +163,16 @@ func (h *Host) Timeout(timer algorithms.TimerID) {
 	}
 	n.Timeout(timer, &h.out)
 	h.apply()
+}
+
+// Restore puts the local process where it stood at an earlier moment, and
+// forgets what an event that did not come to its end has left behind. For an
+// explorer, which goes back and forth between states: the node's own state is
+// the caller's to load, and counters keep counting.
+func (h *Host) Restore(a Activity, shared bool) {
+	h.out.Reset()
+	h.setActivity(a)
+	h.shared = shared
 }
 
 // Describe says where the node stands, for a report on a stalled run.

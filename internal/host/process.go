@@ -103,7 +103,11 @@ func (p *Process) Arrive(intended int64) {
 
 func (p *Process) ask(now, intended, arrived int64) {
 	p.current = record.Entry{Node: p.ID(), Intended: intended, Arrived: arrived, Requested: now}
-	p.Request()
+	if p.client.Reads() {
+		p.RequestShared()
+	} else {
+		p.Request()
+	}
 }
 
 // Entered is what the runtime's World calls for Enter.

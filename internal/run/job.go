@@ -127,13 +127,13 @@ func (s Spec) Resolve(c Catalog, readFile func(string) ([]byte, error)) (*Job, e
 			kind.Name, a.Name, alternatives(a.Stepped)))
 	}
 	j.Needs = a.Needs(opt)
-	j.Missing = j.Guarantees().Lacks(j.Needs)
+	j.Missing = j.lacks()
 	if len(j.Missing) > 0 && !s.AllowMismatch {
-		try(fmt.Errorf("%s needs %s, which %s does not have; choose another transport or option, or see it fail with --allow-mismatch",
-			a.Name, strings.Join(j.Missing, " and "), j.Network.Describe(netOpt)))
+		try(j.mismatch())
 	}
-	if try(a.CheckNodes(s.Nodes, opt)) {
-		try(j.prepare())
+	try(j.checkPatience())
+	if try(a.CheckNodes(s.Nodes, opt)) && try(j.prepare()) {
+		try(j.checkReaders())
 	}
 	if errs != nil {
 		return nil, errors.Join(errs...)
@@ -162,9 +162,21 @@ func (j *Job) plan() (err error) {
 // prepare makes the system of the job's seed.
 func (j *Job) prepare() (err error) {
 	j.System, err = j.Algorithm.Prepare(algorithms.Config{
-		Nodes: j.Spec.Nodes, Seed: j.Spec.Seed, Options: j.Options, ReadFile: j.readFile,
+		Nodes: j.Spec.Nodes, Seed: j.Spec.Seed, Options: j.Options, Bound: j.networkBound(), ReadFile: j.readFile,
 	})
 	return err
+}
+
+// checkReaders refuses readers where nodes do not know what those are.
+func (j *Job) checkReaders() error {
+	if j.Plan == nil || j.Plan.Readers() == 0 {
+		return nil
+	}
+	if _, shares := j.System.Node(1).(algorithms.SharedRequester); shares {
+		return nil
+	}
+	return fmt.Errorf("readers=%v: %s knows no readers, every entry is exclusive; choose an algorithm that does, or leave readers out",
+		j.Plan.Readers(), j.Algorithm.Name)
 }
 
 // WithSeed returns the same job with another seed, for searches over many: what

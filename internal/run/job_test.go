@@ -73,7 +73,7 @@ func TestFaultsOfASpec(t *testing.T) {
 		{"an odd critical section", Spec{Algorithm: "plain", Nodes: 3, CS: "long"}, []string{`critical section "long": not a duration; want a duration such as 100us or exp:100us`}},
 		{"an N that the algorithm has no use for", Spec{Algorithm: "plain", Nodes: 4}, []string{"plain: 4 nodes: want an odd number"}},
 		{"unknown options", Spec{Algorithm: "plain", Nodes: 3, Set: set("zeal", "9", "mod", "wild")}, []string{
-			"--set mod, zeal: no option of plain, saturate, tcp; known here: mode, think, gomaxprocs",
+			"--set mod, zeal: no option of plain, saturate, tcp; known here: mode, think, readers, gomaxprocs",
 		}},
 		{"unknown values", Spec{Algorithm: "plain", Nodes: 3, Transport: Sim, Set: set("mode", "odd", "think", "-1s", "delay", "none", "t", "0s", "fifo", "maybe")}, []string{
 			"plain: mode=odd: want calm|wild", "think=-1s", "delay=none: want constant|uniform|exponential", "t=0s", "fifo=maybe: want true|false",

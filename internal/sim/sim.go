@@ -9,7 +9,7 @@
 // of one ordered pair of nodes keep their order unless the job says otherwise.
 // A broadcast is one transmission. Its copies travel independently of one
 // another, except for an algorithm that needs broadcasts to be sequenced: then
-// each reaches all nodes at one instant, after every earlier one.
+// each reaches all nodes at one instant, its sender too, after every earlier one.
 //
 // Guarantees: the outcome is a function of the job, byte for byte. Random
 // delays come from a stream of their own, so that the workload of a seed is the

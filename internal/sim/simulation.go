@@ -118,7 +118,11 @@ func (s *simulation) dispatch(e event) bool {
 	case delivery:
 		p := s.mail.at(e.what)
 		s.now, s.current = e.at, p.to
-		s.process(p.to).Receive(p.from, &p.msg)
+		if p.from == p.to {
+			s.process(p.to).Transmitted(&p.msg)
+		} else {
+			s.process(p.to).Receive(p.from, &p.msg)
+		}
 		s.mail.release(e.what)
 	case timeout:
 		t, ok := s.timers.fire(e.what)
@@ -159,9 +163,12 @@ func (s *simulation) checkTime(at int64) {
 	}
 }
 
-// deliver sends a message on its way.
+// deliver sends a message on its way. What a node broadcasts on a sequenced
+// medium and then hears itself is none.
 func (s *simulation) deliver(at int64, from, to algorithms.NodeID, m *algorithms.Message) {
-	s.messages++
+	if from != to {
+		s.messages++
+	}
 	slot := s.mail.put(from, to, m)
 	if s.delays.constant() {
 		s.checkTime(at)
@@ -186,7 +193,7 @@ func (s *simulation) Broadcast(from algorithms.NodeID, m *algorithms.Message) (t
 	}
 	vec := m.Vec
 	for to := algorithms.NodeID(1); int(to) <= len(s.procs); to++ {
-		if to == from {
+		if to == from && !sequenced {
 			continue
 		}
 		if !sequenced {

@@ -1,0 +1,75 @@
+package conformance
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Mutant is an algorithm with one of its rules taken out or changed. A test
+// that no mutant fails has shown nothing.
+type Mutant struct {
+	Name     string
+	File     string // of the package under test
+	Old, New string // Old must stand in the file exactly once
+	Caught   string // what the failing test's output says
+}
+
+// TestMutants builds the package under test once for each mutant, by an overlay
+// that leaves its files alone, and runs one of its tests, named by a regular
+// expression, which must fail. It is skipped where tests are to be short.
+func TestMutants(t *testing.T, test string, mutants ...Mutant) {
+	if testing.Short() {
+		t.Skip("builds the package once for each mutant")
+	}
+	tool, err := exec.LookPath("go")
+	if err != nil {
+		t.Skip("no go command to build mutants with")
+	}
+	for _, m := range mutants {
+		t.Run(m.Name, func(t *testing.T) {
+			cmd := exec.Command(tool, "test", "-vet=off", "-count=1", "-run="+test, "-overlay="+m.overlay(t), ".")
+			output, err := cmd.CombinedOutput()
+			switch {
+			case err == nil:
+				t.Fatal("not caught")
+			case !strings.Contains(string(output), m.Caught):
+				t.Fatalf("want a report that says %q, got\n%s", m.Caught, output)
+			}
+		})
+	}
+}
+
+// overlay writes the mutated file and an overlay that puts it in its place, and
+// returns the overlay's name.
+func (m Mutant) overlay(t *testing.T) string {
+	t.Helper()
+	source, err := os.ReadFile(m.File)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(source), m.Old); n != 1 {
+		t.Fatalf("the patch does not apply: %s has %d places like\n%s", m.File, n, m.Old)
+	}
+	original, err := filepath.Abs(m.File)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	mutated := filepath.Join(dir, filepath.Base(m.File))
+	if err := os.WriteFile(mutated, []byte(strings.Replace(string(source), m.Old, m.New, 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(map[string]map[string]string{"Replace": {original: mutated}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(dir, "overlay.json")
+	if err := os.WriteFile(name, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
