@@ -2,7 +2,6 @@ package maekawa
 
 import (
 	"slices"
-	"strings"
 
 	"dmebench/algorithms"
 	"dmebench/algorithms/quorum"
@@ -29,23 +28,19 @@ func Algorithm() *algorithms.Algorithm {
 			return algorithms.Needs{Reliable: true, FIFO: opt.Get("grants") != "numbered"}
 		},
 		Kinds: []string{"REQUEST", "LOCKED", "FAILED", "INQUIRE", "RELINQUISH", "RELEASE"},
-		Options: []algorithms.Option{
-			{
-				Name: "quorum", Default: quorum.Names()[0], Values: strings.Join(quorum.Names(), "|"),
-				Help: "how the request sets are made",
-			},
-			{
+		Options: append(quorum.Options(),
+			algorithms.Option{
 				Name: "yield", Default: "failed", Values: "failed|always",
 				Help: "when a node that waits answers INQUIRE by RELINQUISH: once it has failed at some member, or at once",
 			},
-			{
+			algorithms.Option{
 				Name: "grants", Default: "plain", Values: "plain|numbered",
 				Help: "whether messages name the grant or request that they belong to; if so, links need not keep order",
 			},
-		},
+		),
 		Claims: claims(),
 		Prepare: func(cfg algorithms.Config) (algorithms.System, error) {
-			sets, err := quorum.New(cfg.Options.Get("quorum"), quorum.Config{Nodes: cfg.Nodes})
+			sets, err := quorum.Prepare(cfg)
 			if err != nil {
 				return nil, err
 			}

@@ -30,7 +30,7 @@ func claims() []algorithms.Claim {
 			Source: paper + "section 3: other N by relaxing (c) and (d)",
 			Predict: func(s algorithms.Setting) (float64, bool) {
 				k := setSizes(s)
-				return 3 * k.others, k.min != k.max
+				return 3 * k.others, k.min != k.max || !k.self
 			},
 		},
 		{
@@ -134,7 +134,7 @@ func published(f func(algorithms.Setting) (float64, bool)) func(algorithms.Setti
 // sizes describes the request sets of a system.
 type sizes struct {
 	min, max int
-	others   float64 // mean number of members other than the node itself
+	others   float64 // K−1: mean number of members other than the node itself
 	self     bool    // every node is in its own set
 }
 

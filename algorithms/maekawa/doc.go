@@ -48,7 +48,9 @@
 //
 // # Options
 //
-// quorum is the construction of the request sets.
+// quorum is the construction of the request sets, weights the votes of the nodes
+// where it counts votes. A node that is not in its own request set asks its
+// members all the same and enters without a say of its own.
 //
 // With yield=always a requester answers every INQUIRE by RELINQUISH unless it
 // has locked all members. No FAILED exists, and nothing of R1, R3 and R4.

@@ -20,7 +20,7 @@ func setups() []setup {
 		nodes        int
 	}{
 		{"plane", 1}, {"plane", 2}, {"plane", 3}, {"plane", 5}, {"plane", 7}, {"plane", 13}, {"plane", 31},
-		{"grid", 9}, {"majority", 5},
+		{"grid", 9}, {"majority", 5}, {"tree", 7}, {"singleton", 4},
 	} {
 		for _, yield := range []string{"failed", "always"} {
 			for _, grants := range []string{"plain", "numbered"} {
@@ -82,6 +82,9 @@ func TestPlainGrantsNeedFIFO(t *testing.T) {
 // TestOneNode: a node that is alone enters at once, again and again.
 func TestOneNode(t *testing.T) {
 	for _, construction := range quorum.Names() {
+		if strings.HasPrefix(construction, "file:") {
+			continue
+		}
 		n := setup{construction, 1, "failed", "plain"}.prepare().Node(1)
 		var out algorithms.Outbox
 		for range 3 {
@@ -112,13 +115,49 @@ func TestDescription(t *testing.T) {
 			t.Errorf("grants=%s needs %+v", grants, needs)
 		}
 	}
-	for _, set := range []map[string]string{{"quorum": "star"}, {"yield": "never"}, {"grants": "1"}, {"K": "4"}} {
+	for _, set := range []map[string]string{{"quorum": "star"}, {"weights": "1,1,1,1,1,1,1"}, {"yield": "never"}, {"grants": "1"}, {"K": "4"}} {
 		if _, err := a.New(7, 1, set); err == nil {
 			t.Errorf("%v was accepted", set)
 		}
 	}
 	if _, err := a.New(0, 1, nil); err == nil {
 		t.Error("no nodes were accepted")
+	}
+}
+
+// TestSetsThatLackTheirNode: three of five nodes arbitrate for all, but none of
+// them for itself.
+func TestSetsThatLackTheirNode(t *testing.T) {
+	a := Algorithm()
+	opt, err := a.Resolve(map[string]string{"quorum": "file:sets"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := "1: 2 3\n2: 3 4\n3: 2 4\n4: 2 3\n5: 3 4\n"
+	sys, err := a.Prepare(algorithms.Config{Nodes: 5, Options: opt, ReadFile: func(string) ([]byte, error) { return []byte(text), nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for seed := range uint64(300) {
+		w := newNetwork(sys.(*system))
+		if (schedule{seed: seed, rounds: 3, burst: seed%2 == 0}).run(w); w.fault != "" {
+			t.Fatalf("seed %d: %s\n%s", seed, w.fault, w.describe())
+		}
+	}
+}
+
+// TestCentralized: everybody asks node 1, which costs the others 3 messages.
+func TestCentralized(t *testing.T) {
+	for _, set := range []map[string]string{
+		{"quorum": "singleton"}, {"quorum": "weighted", "weights": "1,0,0,0"},
+	} {
+		sys, err := Algorithm().New(4, 1, set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := serial(sys.(*system)), []uint64{0, 3, 3, 3}; !slices.Equal(got, want) {
+			t.Errorf("%v: %v messages, want %v", set, got, want)
+		}
 	}
 }
 

@@ -14,11 +14,19 @@
 //   - plane: lines of a finite projective plane, the smallest sets that share
 //     the work equally, K ≈ √N (Maekawa 1985, section 3);
 //   - grid: row and column of a near-square grid, K ≈ 2√N;
-//   - majority: ⌊N/2⌋+1 nodes.
+//   - majority: ⌊N/2⌋+1 nodes;
+//   - weighted: nodes with more than half of the votes (Gifford 1979), which
+//     with all votes at one node is centralized control;
+//   - tree: a path from the root of a binary tree to a leaf, K ≈ log2 N (Agrawal
+//     and El Abbadi 1991); [TreeQuorum] replaces nodes that have failed;
+//   - singleton: node 1 alone, which is centralized control (Maekawa 1985,
+//     section 2);
+//   - file: a coterie that somebody has written down, and which is checked.
 //
-// Every construction works for every N ≥ 1 and keeps the properties (a) any
-// two sets meet and (b) i ∈ S_i. Whether (c) all sets are equally large and (d)
-// every node serves equally many, [System.Properties] tells.
+// Every construction works for every N ≥ 1 and keeps the property (a) any two
+// sets meet; plane, grid, majority and tree keep (b) i ∈ S_i. Whether (c) all
+// sets are equally large and (d) every node serves equally many,
+// [System.Properties] tells.
 //
 // The package does not decide anything about messages, and it does not look
 // for coteries with the best availability.

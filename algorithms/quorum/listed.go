@@ -17,32 +17,40 @@ type listed struct {
 // any order; they must not be empty, name a member twice or name a node that
 // does not exist. Whether they meet is not checked: see [System.Properties].
 func List(name string, sets [][]algorithms.NodeID) (*System, error) {
+	f, err := list(sets)
+	if err != nil {
+		return nil, fmt.Errorf("quorum: %s: %w", name, err)
+	}
+	return &System{name: name, nodes: len(sets), sets: f}, nil
+}
+
+func list(sets [][]algorithms.NodeID) (listed, error) {
 	f := listed{
 		sets:   make([][]algorithms.NodeID, len(sets)),
 		served: make([][]algorithms.NodeID, len(sets)),
 	}
 	if len(sets) == 0 {
-		return nil, fmt.Errorf("quorum: %s: no request sets; there must be one for each node", name)
+		return f, fmt.Errorf("no request sets; there must be one for each node")
 	}
 	for i, set := range sets {
 		id := algorithms.NodeID(i + 1)
 		set = slices.Clone(set)
 		slices.Sort(set)
 		if len(set) == 0 {
-			return nil, fmt.Errorf("quorum: %s: S_%d is empty; a node must ask somebody", name, id)
+			return f, fmt.Errorf("the set S_%d is empty; a node must ask somebody", id)
 		}
 		for k, member := range set {
 			if member < 1 || int(member) > len(sets) {
-				return nil, fmt.Errorf("quorum: %s: S_%d names node %d; there are the nodes 1 to %d", name, id, member, len(sets))
+				return f, fmt.Errorf("the set S_%d names node %d; there are the nodes 1 to %d", id, member, len(sets))
 			}
 			if k > 0 && member == set[k-1] {
-				return nil, fmt.Errorf("quorum: %s: S_%d names node %d twice", name, id, member)
+				return f, fmt.Errorf("the set S_%d names node %d twice", id, member)
 			}
 			f.served[member-1] = append(f.served[member-1], id)
 		}
 		f.sets[i] = set
 	}
-	return &System{name: name, nodes: len(sets), sets: f}, nil
+	return f, nil
 }
 
 func (f listed) appendSet(to []algorithms.NodeID, id algorithms.NodeID) []algorithms.NodeID {

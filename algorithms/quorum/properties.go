@@ -20,6 +20,10 @@ type Properties struct {
 	// Selfless lists the nodes i ∉ S_i, ascending.
 	Selfless []algorithms.NodeID
 
+	// UniqueMeets reports whether any two request sets have exactly one common
+	// node.
+	UniqueMeets bool
+
 	// Sizes is the spread of K = |S_i| over the nodes, Loads that of D, the
 	// number of sets that contain a node.
 	Sizes, Loads Spread
@@ -37,6 +41,12 @@ func (p *Properties) EqualSizes() bool { return p.Sizes.Equal() }
 
 // EqualLoads reports property (d): all nodes have equal responsibility.
 func (p *Properties) EqualLoads() bool { return p.Loads.Equal() }
+
+// Plane reports whether the sets are the lines of a projective plane, one for
+// each node: equally large, on equally many each node, and with unique meets,
+// from which N = K(K−1)+1 follows (Maekawa 1985, section 3). The point, K=1,
+// and the triangle, K=2, count, though they are degenerate.
+func (p *Properties) Plane() bool { return p.UniqueMeets && p.EqualSizes() && p.EqualLoads() }
 
 // Spread is the spread of a number over the nodes, with the lowest nodes that
 // have the extremes: where these differ, they are the counterexample to
@@ -95,7 +105,8 @@ func (s *System) Loads() []int {
 // Properties examines the request sets, and nothing but them. It takes
 // O(N²·K/64) time and N²/8 bytes.
 func (s *System) Properties() Properties {
-	p := Properties{Sizes: s.Sizes(), Loads: spread(s.Loads())}
+	loads := s.Loads()
+	p := Properties{Sizes: s.Sizes(), Loads: spread(loads)}
 
 	// served[x-1] is the set of nodes that ask x, one bit each. The nodes that i
 	// shares a member with are then the union over the members of S_i.
@@ -115,29 +126,48 @@ func (s *System) Properties() Properties {
 		}
 	}
 
+	others := make([]uint64, words) // bits that are no nodes
+	others[0] = 1
+	others[words-1] |= ^uint64(0) << (s.nodes%64 + 1)
 	meets := make([]uint64, words)
 	for id := algorithms.NodeID(1); int(id) <= s.nodes; id++ {
-		clear(meets)
+		copy(meets, others)
 		set = s.sets.appendSet(set[:0], id)
-		for _, member := range set {
+		for k := range set {
+			// From both ends: of a set of neighbours, the two at the ends meet
+			// nearly everybody, and the rest can be left out.
+			member := set[k/2]
+			if k%2 == 1 {
+				member = set[len(set)-1-k/2]
+			}
+			all := ^uint64(0)
 			for w, x := range served(member) {
 				meets[w] |= x
+				all &= meets[w]
+			}
+			if all == ^uint64(0) {
+				break
 			}
 		}
 		s.collectDisjoint(&p, id, meets)
 	}
+	// A node is common to any two of the sets that it is in: where all pairs
+	// meet, they have one common node each if these are as many as the pairs.
+	common := 0
+	for _, load := range loads {
+		common += load * (load - 1) / 2
+	}
+	p.UniqueMeets = p.Intersecting() && common == s.nodes*(s.nodes-1)/2
 	return p
 }
 
-// collectDisjoint notes the nodes above id that meets does not contain.
+// collectDisjoint notes the nodes above id that meets does not contain. Bits
+// that are no nodes are set in meets.
 func (s *System) collectDisjoint(p *Properties, id algorithms.NodeID, meets []uint64) {
 	for w := int(id+1) / 64; w < len(meets); w++ {
 		missing := ^meets[w]
 		if w == int(id+1)/64 {
 			missing &= ^uint64(0) << ((id + 1) % 64) // not the pairs that have been seen from the other side
-		}
-		if w == s.nodes/64 {
-			missing &= 1<<(s.nodes%64+1) - 1 // nodes only
 		}
 		p.DisjointPairs += bits.OnesCount64(missing)
 		for ; missing != 0 && len(p.Disjoint) < MaxDisjoint; missing &= missing - 1 {

@@ -41,7 +41,7 @@ func TestFigure1(t *testing.T) {
 		s := mustList(t, sets)
 		checkFamily(t, s)
 		p := s.Properties()
-		if !p.Intersecting() || !p.SelfIncluded() || !p.EqualSizes() || !p.EqualLoads() {
+		if !p.Intersecting() || !p.SelfIncluded() || !p.EqualSizes() || !p.EqualLoads() || !p.Plane() {
 			t.Errorf("Figure 1(%s): %+v", name, p)
 		}
 	}
@@ -113,18 +113,28 @@ func TestPropertiesAgreeWithTheDefinition(t *testing.T) {
 }
 
 func byDefinition(sets [][]algorithms.NodeID) Properties {
-	var p Properties
+	p := Properties{UniqueMeets: true}
 	var sizes, loads []int
 	for i := range sets {
 		id := algorithms.NodeID(i + 1)
 		sizes = append(sizes, len(sets[i]))
+		inOwn := make([]bool, len(sets)+1)
+		for _, x := range sets[i] {
+			inOwn[x] = true
+		}
 		load := 0
 		for j := range sets {
 			if slices.Contains(sets[j], id) {
 				load++
 			}
-			meet := slices.ContainsFunc(sets[i], func(x algorithms.NodeID) bool { return slices.Contains(sets[j], x) })
-			if j > i && !meet {
+			common := 0
+			for _, x := range sets[j] {
+				if inOwn[x] {
+					common++
+				}
+			}
+			p.UniqueMeets = p.UniqueMeets && (i == j || common == 1)
+			if j > i && common == 0 {
 				if p.DisjointPairs++; p.DisjointPairs <= MaxDisjoint {
 					p.Disjoint = append(p.Disjoint, [2]algorithms.NodeID{id, algorithms.NodeID(j + 1)})
 				}

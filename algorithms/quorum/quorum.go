@@ -2,7 +2,6 @@ package quorum
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"dmebench/algorithms"
@@ -24,7 +23,7 @@ type family interface {
 	appendServed(to []algorithms.NodeID, id algorithms.NodeID) []algorithms.NodeID
 }
 
-// Name returns the name of the construction.
+// Name returns the name of the construction, with its file where it has one.
 func (s *System) Name() string { return s.name }
 
 // Nodes returns N.
@@ -53,16 +52,26 @@ func (s *System) mustHave(id algorithms.NodeID) {
 // Config is what a construction is given.
 type Config struct {
 	Nodes int
+
+	// Weights is the number of votes of each node, node i's at i-1, for the
+	// construction that counts votes. Nil gives one vote to each.
+	Weights []uint64
+
+	// ReadFile reads the file that a construction names; nil where none can be
+	// read.
+	ReadFile func(name string) ([]byte, error)
 }
 
 // Construction is a way to build request sets.
 type Construction struct {
-	Name   string // as on the command line
+	Name   string // as on the command line; "file:F" stands for every file F
 	Help   string
 	Source string // paper and section
 
 	build func(Config) (family, error)
 }
+
+const fromFile = "file:"
 
 // Constructions lists what there is, the default first.
 func Constructions() []Construction {
@@ -82,6 +91,26 @@ func Constructions() []Construction {
 			Help:   "a node and the ⌊N/2⌋ that follow it; K = ⌊N/2⌋+1",
 			Source: "Thomas 1979",
 		},
+		{
+			Name: "weighted", build: weighted,
+			Help:   "nodes that have more than half of the votes, none of them superfluous; one vote each unless weights are given",
+			Source: "Gifford 1979; Maekawa 1985, section 1",
+		},
+		{
+			Name: "tree", build: tree,
+			Help:   "a path from the root of a heap-shaped binary tree through the node to a leaf; K ≈ log2(N+1)",
+			Source: "Agrawal and El Abbadi 1991; the textbook's section 9.9.1",
+		},
+		{
+			Name: "singleton", build: singleton,
+			Help:   "node 1 alone: centralized control; K = 1",
+			Source: "Maekawa 1985, section 2",
+		},
+		{
+			Name:   fromFile + "F", // lookup builds it, since it knows F
+			Help:   "the sets of file F: a line «i: a b c» for each node i, or lines «a b c» with sets to choose from",
+			Source: "the textbook's section 9.7: intersection and minimality are checked",
+		},
 	}
 }
 
@@ -94,19 +123,33 @@ func Names() []string {
 	return names
 }
 
-// New builds the system of that construction.
+// New builds the system of that construction. What is wrong with a file is said
+// with its line.
 func New(construction string, cfg Config) (*System, error) {
-	all := Constructions()
-	i := slices.IndexFunc(all, func(c Construction) bool { return c.Name == construction })
-	if i < 0 {
+	refuse := func(err error) (*System, error) { return nil, fmt.Errorf("quorum: %s: %w", construction, err) }
+	build := lookup(construction)
+	if build == nil {
 		return nil, fmt.Errorf("quorum: unknown construction %q; there are %s", construction, strings.Join(Names(), ", "))
 	}
 	if cfg.Nodes < 1 {
-		return nil, fmt.Errorf("quorum: %s: %d nodes; there must be at least 1", construction, cfg.Nodes)
+		return refuse(fmt.Errorf("%d nodes; there must be at least 1", cfg.Nodes))
 	}
-	sets, err := all[i].build(cfg)
+	sets, err := build(cfg)
 	if err != nil {
-		return nil, fmt.Errorf("quorum: %s: %w", construction, err)
+		return refuse(err)
 	}
 	return &System{name: construction, nodes: cfg.Nodes, sets: sets}, nil
+}
+
+// lookup returns how that construction is built, nil if there is none such.
+func lookup(construction string) func(Config) (family, error) {
+	if name, ok := strings.CutPrefix(construction, fromFile); ok && name != "" {
+		return func(cfg Config) (family, error) { return readFamily(name, cfg) }
+	}
+	for _, c := range Constructions() {
+		if c.Name == construction {
+			return c.build
+		}
+	}
+	return nil
 }

@@ -3,6 +3,7 @@ package raymond
 import (
 	"math"
 	"slices"
+	"strings"
 
 	"dmebench/algorithms"
 )
@@ -14,8 +15,23 @@ func claims() []algorithms.Claim {
 			Quantity: algorithms.MessagesPerCS, Formula: "O(log N) (trees of bounded degree)",
 			Load: algorithms.Light, Kind: algorithms.Asymptotic, Source: source,
 			Predict: func(s algorithms.Setting) (float64, bool) {
-				shape := s.Options.Get(optTree)
-				return math.Log2(float64(s.Nodes)), s.Nodes >= 2 && shape != "line" && shape != "star"
+				name, _, _ := strings.Cut(s.Options.Get(optTree), ":")
+				bounded := name == "binary" || name == "kary" || name == "radiating"
+				return math.Log2(float64(s.Nodes)), s.Nodes >= 2 && bounded
+			},
+		},
+		{
+			// The longest path has at most two edges for each level below the
+			// root, and level d ends with node 1 + K((K−1)^d − 1)/(K−2).
+			Quantity: algorithms.MessagesPerCS, Formula: "O(log_(K−1) N) (radiating star of degree K)",
+			Load: algorithms.Worst, Kind: algorithms.Asymptotic, Source: source,
+			Predict: func(s algorithms.Setting) (float64, bool) {
+				name, k, _ := strings.Cut(s.Options.Get(optTree), ":")
+				children, err := degree(k, 3)
+				if name != "radiating" || err != nil {
+					return 0, false
+				}
+				return math.Log(float64(s.Nodes)) / math.Log(float64(children-1)), s.Nodes >= 2
 			},
 		},
 		{

@@ -22,13 +22,21 @@
 //     section 9.12.6 do the same and are not sent.
 //   - A node's own number stands for "self".
 //
+// The tree is one of a rule (binary, star, line, kary, radiating), read edge by
+// edge from a file, or the minimal spanning tree of links whose costs a file
+// gives, as the text assumes (section 9.12): option tree.
+//
 // Links need not keep order: the REQUEST that follows a PRIVILEGE may overtake
 // it (section 9.12.3, message overtaking). Loss and duplication are not
 // tolerated; failures and recovery (section 9.12.7) are not part of this
 // package.
 package raymond
 
-import "dmebench/algorithms"
+import (
+	"fmt"
+
+	"dmebench/algorithms"
+)
 
 const (
 	kindRequest algorithms.Kind = iota + 1
@@ -55,11 +63,16 @@ func Algorithm() *algorithms.Algorithm {
 type system struct{ tree *tree }
 
 func prepare(c algorithms.Config) (*system, error) {
-	parent, err := shape(c.Options.Get(optTree))
+	value := c.Options.Get(optTree)
+	shape, err := parseShape(value)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("raymond: tree=%s: %w", value, err)
 	}
-	return &system{tree: newTree(c.Nodes, parent)}, nil
+	t, err := shape(c)
+	if err != nil {
+		return nil, fmt.Errorf("raymond: tree=%s: %w", value, err)
+	}
+	return &system{tree: t}, nil
 }
 
 func (s *system) Node(id algorithms.NodeID) algorithms.Node {

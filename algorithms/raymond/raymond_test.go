@@ -122,7 +122,7 @@ func TestOvertaking(t *testing.T) {
 	}
 }
 
-var shapes = []string{"binary", "star", "line", "kary:3", "kary:7"}
+var shapes = []string{"binary", "star", "line", "kary:3", "kary:7", "radiating:3", "radiating:5"}
 
 // A lone request costs a REQUEST and a PRIVILEGE for each edge between the
 // requester and the last user; so the mean is twice the mean distance.
@@ -239,11 +239,7 @@ func TestTreeAgainstSearch(t *testing.T) {
 	trees := map[string]*tree{}
 	for _, n := range []int{1, 2, 3, 8, 31} {
 		for _, name := range shapes {
-			parent, err := shape(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			trees[fmt.Sprintf("%s %d", name, n)] = newTree(n, parent)
+			trees[fmt.Sprintf("%s %d", name, n)] = mustShape(t, name, n)
 		}
 		trees[fmt.Sprintf("random %d", n)] = newTree(n, func(i algorithms.NodeID) algorithms.NodeID {
 			return algorithms.NodeID(1 + rng.IntN(int(i)-1))
@@ -293,12 +289,12 @@ func TestLineMeanDistance(t *testing.T) {
 
 func TestTreeOption(t *testing.T) {
 	o := treeOption()
-	for _, good := range append(shapes, o.Default, "kary:2", "kary:65535") {
+	for _, good := range append(shapes, o.Default, "kary:2", "kary:65535", "radiating:65535", "file:F", "mst:C:1") {
 		if err := o.Accepts(good); err != nil {
 			t.Error(err)
 		}
 	}
-	for _, bad := range []string{"", "Binary", "kary", "kary:", "kary:0", "kary:1", "kary:-3", "kary:x", "kary:65536", "binary:2", "star:", "kary:K"} {
+	for _, bad := range []string{"", "Binary", "kary", "kary:", "kary:0", "kary:1", "kary:-3", "kary:x", "kary:65536", "binary:2", "star:", "kary:K", "radiating", "radiating:2", "radiating:x", "file", "file:", "mst:"} {
 		if o.Accepts(bad) == nil {
 			t.Errorf("tree=%s is accepted", bad)
 		}

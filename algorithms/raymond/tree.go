@@ -1,11 +1,8 @@
 package raymond
 
 import (
-	"errors"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 
 	"dmebench/algorithms"
 )
@@ -13,44 +10,6 @@ import (
 // root is where the privilege is at the beginning, and the node towards which
 // parents point.
 const root algorithms.NodeID = 1
-
-const optTree = "tree"
-
-func treeOption() algorithms.Option {
-	return algorithms.Option{
-		Name: optTree, Default: "binary", Values: "binary|star|line|kary:K",
-		Valid: func(value string) error {
-			_, err := shape(value)
-			return err
-		},
-		Help: "the spanning tree; node 1 is its root, the centre of the star, the end of the line, and has the first token",
-	}
-}
-
-// shape returns the function that tells each node but the root its parent.
-func shape(value string) (parent func(algorithms.NodeID) algorithms.NodeID, err error) {
-	name, parameter, has := strings.Cut(value, ":")
-	switch {
-	case value == "binary":
-		return heap(2), nil
-	case value == "star":
-		return func(algorithms.NodeID) algorithms.NodeID { return root }, nil
-	case value == "line":
-		return heap(1), nil
-	case name == "kary" && has:
-		k, err := strconv.ParseUint(parameter, 10, 16)
-		if err != nil || k < 2 {
-			return nil, errors.New("the number K of children must be from 2 to 65535")
-		}
-		return heap(algorithms.NodeID(k)), nil
-	}
-	return nil, errors.New("no such tree")
-}
-
-// heap orders the nodes by levels, with k children each.
-func heap(k algorithms.NodeID) func(algorithms.NodeID) algorithms.NodeID {
-	return func(i algorithms.NodeID) algorithms.NodeID { return (i-2)/k + 1 }
-}
 
 // tree is a spanning tree, rooted for the sake of its description only: the
 // algorithm treats all neighbours alike. Index 0 of its slices is unused.

@@ -1,0 +1,192 @@
+package quorum
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"dmebench/algorithms"
+)
+
+// readFamily reads the sets of a file. A line holds one set, its members
+// separated by blanks or commas, with or without braces; what follows a # is
+// ignored. With «i:» in front of each line it is S_i, and every node has a line.
+// Without, the lines are the quorums of a coterie, and each node takes one that
+// contains it, or any if none does, in such a way that the quorums have equally
+// many nodes as far as a single pass can see to it.
+//
+// Any two sets must meet, and none may contain another, unless they are equal
+// (the textbook's section 9.7).
+func readFamily(name string, cfg Config) (family, error) {
+	if cfg.ReadFile == nil {
+		return nil, errors.New("no file can be read here; choose another construction")
+	}
+	b, err := cfg.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	lines, err := parseSets(string(b), cfg.Nodes)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkCoterie(lines, cfg.Nodes); err != nil {
+		return nil, err
+	}
+	if lines[0].of == algorithms.None {
+		return list(assign(lines, cfg.Nodes))
+	}
+	sets := make([][]algorithms.NodeID, cfg.Nodes)
+	for _, l := range lines {
+		sets[l.of-1] = l.set
+	}
+	return list(sets)
+}
+
+// setLine is a line of a file.
+type setLine struct {
+	number int
+	of     algorithms.NodeID // None where the line names no node
+	set    []algorithms.NodeID
+}
+
+func (l setLine) String() string {
+	members := fmt.Sprintf("{%s}", join(l.set))
+	if l.of != algorithms.None {
+		members = fmt.Sprintf("S_%d = %s", l.of, members)
+	}
+	return fmt.Sprintf("line %d, %s", l.number, members)
+}
+
+func join(set []algorithms.NodeID) string {
+	var words []string
+	for _, id := range set {
+		words = append(words, id.String())
+	}
+	return strings.Join(words, ",")
+}
+
+// parseSets reads the lines and checks each by itself, and that there are those
+// that must be.
+func parseSets(text string, nodes int) ([]setLine, error) {
+	var lines []setLine
+	lineOf := make([]int, nodes+1)
+	number := 0
+	for line := range strings.Lines(text) {
+		number++
+		line, _, _ = strings.Cut(line, "#")
+		if strings.TrimSpace(line) == "" {
+			continue
+		}
+		l, err := parseSet(line, nodes)
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w", number, err)
+		}
+		l.number = number
+		if len(lines) > 0 && (l.of == algorithms.None) != (lines[0].of == algorithms.None) {
+			return nil, fmt.Errorf("line %d: some lines begin with «i:» and some do not; write it everywhere or nowhere", number)
+		}
+		if l.of != algorithms.None {
+			if lineOf[l.of] > 0 {
+				return nil, fmt.Errorf("line %d: S_%d is on line %d already", number, l.of, lineOf[l.of])
+			}
+			lineOf[l.of] = number
+		}
+		lines = append(lines, l)
+	}
+	if len(lines) == 0 {
+		return nil, errors.New("there are no sets; want a line «a b c» for each")
+	}
+	if lines[0].of != algorithms.None {
+		if id := slices.Index(lineOf[1:], 0) + 1; id > 0 {
+			return nil, fmt.Errorf("there is no set of node %d of %d; want a line «%d: a b c»", id, nodes, id)
+		}
+	}
+	return lines, nil
+}
+
+func parseSet(line string, nodes int) (l setLine, err error) {
+	if of, rest, ok := strings.Cut(line, ":"); ok {
+		if l.of, err = parseNode(strings.TrimSpace(of), nodes); err != nil {
+			return l, err
+		}
+		line = rest
+	}
+	for _, word := range strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" \t\r\n,{}", r) }) {
+		id, err := parseNode(word, nodes)
+		if err != nil {
+			return l, err
+		}
+		l.set = append(l.set, id)
+	}
+	slices.Sort(l.set)
+	if len(l.set) == 0 {
+		return l, errors.New("the set is empty; a node must ask somebody")
+	}
+	for k := 1; k < len(l.set); k++ {
+		if l.set[k] == l.set[k-1] {
+			return l, fmt.Errorf("the set names node %d twice", l.set[k])
+		}
+	}
+	return l, nil
+}
+
+func parseNode(word string, nodes int) (algorithms.NodeID, error) {
+	id, err := strconv.ParseUint(word, 10, 32)
+	if err != nil || id < 1 || id > uint64(nodes) {
+		return algorithms.None, fmt.Errorf("%q is not a node; there are the nodes 1 to %d", word, nodes)
+	}
+	return algorithms.NodeID(id), nil
+}
+
+// checkCoterie reports the first two sets that do not meet, or of which one
+// contains the other. It takes as many steps as the sets have members in
+// common.
+func checkCoterie(lines []setLine, nodes int) error {
+	containing := make([][]int, nodes+1) // the lines that each node is on
+	for i, l := range lines {
+		for _, id := range l.set {
+			containing[id] = append(containing[id], i)
+		}
+	}
+	common := make([]int, len(lines))
+	for i, l := range lines {
+		clear(common)
+		for _, id := range l.set {
+			for _, j := range containing[id] {
+				common[j]++
+			}
+		}
+		for j, other := range lines[:i] {
+			switch {
+			case common[j] == 0:
+				return fmt.Errorf("%v, and %v, have no common node: both could be in the critical section; any two sets must meet", other, l)
+			case common[j] == len(l.set) && len(l.set) < len(other.set):
+				return fmt.Errorf("%v, contains %v; leave out what is superfluous", other, l)
+			case common[j] == len(other.set) && len(other.set) < len(l.set):
+				return fmt.Errorf("%v, contains %v; leave out what is superfluous", l, other)
+			}
+		}
+	}
+	return nil
+}
+
+// assign gives each node in turn, of the quorums that contain it, the one that
+// fewest nodes have so far, and of equals the first.
+func assign(lines []setLine, nodes int) [][]algorithms.NodeID {
+	sets := make([][]algorithms.NodeID, nodes)
+	users := make([]int, len(lines))
+	for i := range sets {
+		best, bestHas := 0, false
+		for k, l := range lines {
+			_, has := slices.BinarySearch(l.set, algorithms.NodeID(i+1))
+			if k == 0 || has && !bestHas || has == bestHas && users[k] < users[best] {
+				best, bestHas = k, has
+			}
+		}
+		users[best]++
+		sets[i] = lines[best].set
+	}
+	return sets
+}

@@ -1,0 +1,131 @@
+package quorum
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"dmebench/algorithms"
+)
+
+// fromText builds the sets of a file with that text.
+func fromText(nodes int, text string) (*System, error) {
+	return New("file:sets", Config{Nodes: nodes, ReadFile: func(name string) ([]byte, error) {
+		if name != "sets" {
+			return nil, fs.ErrNotExist
+		}
+		return []byte(text), nil
+	}})
+}
+
+func TestFile(t *testing.T) {
+	for name, x := range map[string]struct {
+		text string
+		want [][]algorithms.NodeID
+	}{
+		"sets of nodes": {
+			"# the triangle\n\n2: 3 2\n1: {1, 2}  # in any order\r\n3:3,1",
+			[][]algorithms.NodeID{{1, 2}, {2, 3}, {1, 3}},
+		},
+		"equal sets of nodes": {"1: 2\n2: 2\n3: 2\n", [][]algorithms.NodeID{{2}, {2}, {2}}},
+		"quorums":             {"1 2\n2 3\n1 3\n", [][]algorithms.NodeID{{1, 2}, {2, 3}, {1, 3}}},
+		// Node 1 is in two, and takes the first; 3 is in none, and takes the
+		// one that nobody has.
+		"quorums to choose from": {"{1,2}\n1 4\n2 4", [][]algorithms.NodeID{{1, 2}, {2, 4}, {1, 4}, {1, 4}}},
+	} {
+		s, err := fromText(len(x.want), x.text)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		checkFamily(t, s)
+		for i, want := range x.want {
+			if got := s.RequestSet(algorithms.NodeID(i + 1)); !slices.Equal(got, want) {
+				t.Errorf("%s: S_%d = %v, want %v", name, i+1, got, want)
+			}
+		}
+	}
+}
+
+// The coterie of the textbook's section 9.9.6: each of the nodes 3, 5 and 6 has
+// the quorum that contains it.
+func TestExampleCoterie(t *testing.T) {
+	s, err := New("file:testdata/textbook-9.9.6.txt", Config{Nodes: 6, ReadFile: os.ReadFile})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id, want := range map[algorithms.NodeID][]algorithms.NodeID{3: {1, 2, 3}, 5: {2, 4, 5}, 6: {1, 4, 6}} {
+		if got := s.RequestSet(id); !slices.Equal(got, want) {
+			t.Errorf("S_%d = %v, want %v", id, got, want)
+		}
+	}
+	if p := s.Properties(); !p.Intersecting() || !p.SelfIncluded() || !p.EqualSizes() || p.Plane() {
+		t.Errorf("%+v", p)
+	}
+}
+
+// The counterexamples of the textbook's section 9.7 are refused, with both sets.
+func TestNoCoterie(t *testing.T) {
+	for text, want := range map[string]string{
+		"1 2 3\n2 5 7\n5 7 9": "line 1, {1,2,3}, and line 3, {5,7,9}, have no common node",
+		"1 2 3\n1 3":          "line 1, {1,2,3}, contains line 2, {1,3}",
+		"1 3\n1 2 3":          "line 2, {1,2,3}, contains line 1, {1,3}",
+	} {
+		if _, err := fromText(9, text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: want an error that says %q, got %v", text, want, err)
+		}
+	}
+	_, err := fromText(3, "1: 1 2\n2: 2\n3: 3")
+	if want := "line 1, S_1 = {1,2}, contains line 2, S_2 = {2}"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("want an error that says %q, got %v", want, err)
+	}
+}
+
+func TestFileRefused(t *testing.T) {
+	for want, text := range map[string]string{
+		"there are no sets":                "# nothing\n",
+		"line 2: \"4\" is not a node":      "1 2\n2 4\n",
+		"line 1: \"x\" is not a node":      "1 x\n",
+		"line 1: \"0\" is not a node":      "0: 1\n",
+		"line 1: the set is empty":         "1: # nobody\n",
+		"line 1: the set names node 2":     "2 1 2\n",
+		"line 2: some lines begin with":    "1: 1 2\n2 3\n",
+		"line 3: S_1 is on line 1 already": "1: 1 2\n2: 2 3\n1: 1 3\n",
+		"there is no set of node 2 of 3":   "1: 1 2\n3: 1 3\n",
+	} {
+		if _, err := fromText(3, text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: want an error that says %q, got %v", text, want, err)
+		}
+	}
+	if _, err := New("file:other", Config{Nodes: 3, ReadFile: func(string) ([]byte, error) { return nil, fs.ErrNotExist }}); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a file that is not there: %v", err)
+	}
+}
+
+// The families that are built by rule are written down and read again, which
+// checks them a second time, by other means.
+func TestFileTwin(t *testing.T) {
+	for _, name := range []string{"plane", "majority", "singleton"} {
+		for _, n := range []int{1, 2, 3, 7, 13, 31} {
+			s := mustNew(t, name, n)
+			var text strings.Builder
+			for id := algorithms.NodeID(1); int(id) <= n; id++ {
+				fmt.Fprintf(&text, "%d: %s\n", id, join(s.RequestSet(id)))
+			}
+			twin, err := fromText(n, text.String())
+			if err != nil {
+				t.Errorf("%s of %d: %v", name, n, err)
+				continue
+			}
+			for id := algorithms.NodeID(1); int(id) <= n; id++ {
+				if !slices.Equal(s.RequestSet(id), twin.RequestSet(id)) {
+					t.Errorf("%s of %d: S_%d = %v is read as %v", name, n, id, s.RequestSet(id), twin.RequestSet(id))
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,69 @@
+package quorum
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"dmebench/algorithms"
+)
+
+// The options of an algorithm that lets its user choose the request sets.
+const (
+	OptionQuorum  = "quorum"
+	OptionWeights = "weights"
+)
+
+// Options returns the declarations of quorum and weights.
+func Options() []algorithms.Option {
+	return []algorithms.Option{
+		{
+			Name: OptionQuorum, Default: Names()[0], Values: strings.Join(Names(), "|"),
+			Help: "how the request sets are made",
+			Valid: func(value string) error {
+				if lookup(value) == nil {
+					return errors.New("no such construction")
+				}
+				return nil
+			},
+		},
+		{
+			Name: OptionWeights, Default: "", Values: "V1,V2,…",
+			Help: "votes of the nodes 1, 2, … for quorum=weighted; one each where none are given",
+			Valid: func(value string) error {
+				_, err := ParseWeights(value)
+				return err
+			},
+		},
+	}
+}
+
+// ParseWeights reads votes separated by commas; nil where there are none.
+func ParseWeights(value string) ([]uint64, error) {
+	if value == "" {
+		return nil, nil
+	}
+	var votes []uint64
+	for word := range strings.SplitSeq(value, ",") {
+		v, err := strconv.ParseUint(strings.TrimSpace(word), 10, 64)
+		if err != nil {
+			return nil, fmt.Errorf("%q is not a number of votes", word)
+		}
+		votes = append(votes, v)
+	}
+	return votes, nil
+}
+
+// Prepare builds the system that the options of [Options] choose.
+func Prepare(cfg algorithms.Config) (*System, error) {
+	construction := cfg.Options.Get(OptionQuorum)
+	votes, err := ParseWeights(cfg.Options.Get(OptionWeights))
+	if err != nil {
+		return nil, err
+	}
+	if votes != nil && construction != "weighted" {
+		return nil, fmt.Errorf("quorum: weights are given, but quorum=%s does not count votes; choose quorum=weighted", construction)
+	}
+	return New(construction, Config{Nodes: cfg.Nodes, Weights: votes, ReadFile: cfg.ReadFile})
+}

@@ -1,0 +1,94 @@
+package quorum
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"dmebench/algorithms"
+)
+
+// weighted gives each node a set that holds more than half of all votes, so
+// that any two sets have a common voter. Node i takes itself and the voters
+// that follow it round the ring until they are enough, and then, the lightest
+// first, lets those go without whom they still are: no proper subset of a set
+// has a majority. Nodes without votes are in no set, not even in their own.
+//
+// Sets depend on i so that equal voters share the work. With all votes at one
+// node that node is everybody's set: centralized control (Maekawa 1985,
+// section 1).
+func weighted(cfg Config) (family, error) {
+	votes := cfg.Weights
+	if len(votes) == 0 {
+		return majority(cfg)
+	}
+	if len(votes) != cfg.Nodes {
+		return nil, fmt.Errorf("%d weights for %d nodes; want the votes of each, in the order of the nodes", len(votes), cfg.Nodes)
+	}
+	var total uint64
+	equal := true
+	for _, v := range votes {
+		if v > math.MaxUint64-total {
+			return nil, fmt.Errorf("the votes do not add up in 64 bits; divide all by the same number")
+		}
+		total += v
+		equal = equal && v == votes[0]
+	}
+	if total == 0 {
+		return nil, fmt.Errorf("nobody has a vote; give some node a weight above 0")
+	}
+	if equal {
+		return majority(cfg)
+	}
+	sets := make([][]algorithms.NodeID, cfg.Nodes)
+	for i := range sets {
+		sets[i] = voters(votes, total, i)
+	}
+	return list(sets)
+}
+
+// voters returns the set of the node at index i.
+func voters(votes []uint64, total uint64, i int) []algorithms.NodeID {
+	n := len(votes)
+	enough := total/2 + 1
+	vote := func(id algorithms.NodeID) uint64 { return votes[id-1] }
+
+	var set []algorithms.NodeID
+	var have uint64
+	for k := 0; have < enough; k++ {
+		if v := votes[(i+k)%n]; v > 0 {
+			set = append(set, algorithms.NodeID((i+k)%n+1))
+			have += v
+		}
+	}
+	// Of equals the furthest goes first and the node itself last: it answers
+	// itself without a message.
+	slices.Reverse(set)
+	slices.SortStableFunc(set, func(a, b algorithms.NodeID) int { return cmp.Compare(vote(a), vote(b)) })
+	return slices.DeleteFunc(set, func(id algorithms.NodeID) bool {
+		superfluous := have-vote(id) >= enough
+		if superfluous {
+			have -= vote(id)
+		}
+		return superfluous
+	})
+}
+
+// singleton lets everybody ask node 1.
+func singleton(cfg Config) (family, error) { return center{cfg.Nodes}, nil }
+
+type center struct{ nodes int }
+
+func (center) appendSet(to []algorithms.NodeID, _ algorithms.NodeID) []algorithms.NodeID {
+	return append(to, 1)
+}
+
+func (c center) appendServed(to []algorithms.NodeID, id algorithms.NodeID) []algorithms.NodeID {
+	if id == 1 {
+		for i := algorithms.NodeID(1); int(i) <= c.nodes; i++ {
+			to = append(to, i)
+		}
+	}
+	return to
+}

@@ -1,0 +1,126 @@
+package quorum
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"dmebench/algorithms"
+)
+
+func mustWeigh(t *testing.T, votes ...uint64) *System {
+	t.Helper()
+	s, err := New("weighted", Config{Nodes: len(votes), Weights: votes})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// Maekawa 1985, section 1: "if a particular node has a full weight and all
+// others have no weight, the algorithm is reduced to a centralized control".
+func TestFullWeightIsCentralizedControl(t *testing.T) {
+	for _, votes := range [][]uint64{{0, 0, 1, 0, 0}, {1, 1, 9, 1, 1}, {0, 0, 1 << 63, 0, 0}} {
+		s := mustWeigh(t, votes...)
+		for id := algorithms.NodeID(1); int(id) <= s.Nodes(); id++ {
+			if got := s.RequestSet(id); !slices.Equal(got, []algorithms.NodeID{3}) {
+				t.Errorf("votes %v: S_%d = %v, want node 3 alone", votes, id, got)
+			}
+		}
+	}
+}
+
+func TestWeightedExample(t *testing.T) {
+	// Nine votes: five are a majority.
+	s := mustWeigh(t, 3, 2, 1, 1, 1, 1)
+	for i, want := range [][]algorithms.NodeID{{1, 2}, {2, 3, 4, 5}, {1, 3, 4}, {1, 4, 5}, {1, 5, 6}, {1, 2}} {
+		if got := s.RequestSet(algorithms.NodeID(i + 1)); !slices.Equal(got, want) {
+			t.Errorf("S_%d = %v, want %v", i+1, got, want)
+		}
+	}
+}
+
+// A set has a majority of the votes and no proper subset of it has; so sets
+// meet, and none contains another one properly.
+func TestWeightedSetsAreMinimalMajorities(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for range 500 {
+		votes := make([]uint64, 1+rng.IntN(12))
+		var total uint64
+		for i := range votes {
+			votes[i] = uint64(rng.IntN(6))
+			total += votes[i]
+		}
+		if total == 0 {
+			continue
+		}
+		s := mustWeigh(t, votes...)
+		checkFamily(t, s)
+		if p := s.Properties(); !p.Intersecting() {
+			t.Fatalf("votes %v: %v do not meet", votes, p.Disjoint)
+		}
+		for id := algorithms.NodeID(1); int(id) <= s.Nodes(); id++ {
+			var have uint64
+			least := total
+			for _, member := range s.RequestSet(id) {
+				have += votes[member-1]
+				least = min(least, votes[member-1])
+			}
+			if 2*have <= total || 2*(have-least) > total {
+				t.Fatalf("votes %v: S_%d = %v has %d of %d, with superfluous %d", votes, id, s.RequestSet(id), have, total, least)
+			}
+		}
+	}
+}
+
+func TestWeightsRefused(t *testing.T) {
+	for want, votes := range map[string][]uint64{
+		"2 weights for 3 nodes": {1, 2},
+		"nobody has a vote":     {0, 0, 0},
+		"do not add up":         {1 << 63, 1 << 63, 1},
+	} {
+		if _, err := New("weighted", Config{Nodes: 3, Weights: votes}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: want an error that says %q, got %v", votes, want, err)
+		}
+	}
+}
+
+func TestOptions(t *testing.T) {
+	prepare := func(set map[string]string) (*System, error) {
+		opt, err := algorithms.ResolveOptions(Options(), set)
+		if err != nil {
+			return nil, err
+		}
+		return Prepare(algorithms.Config{Nodes: 3, Options: opt})
+	}
+	for _, x := range []struct {
+		set  map[string]string
+		want []algorithms.NodeID // S_2
+	}{
+		{nil, []algorithms.NodeID{2, 3}},
+		{map[string]string{"quorum": "singleton"}, []algorithms.NodeID{1}},
+		{map[string]string{"quorum": "weighted", "weights": "1, 3,1"}, []algorithms.NodeID{2}},
+		{map[string]string{"quorum": "weighted"}, []algorithms.NodeID{2, 3}},
+	} {
+		s, err := prepare(x.set)
+		if err != nil {
+			t.Errorf("%v: %v", x.set, err)
+		} else if got := s.RequestSet(2); !slices.Equal(got, x.want) {
+			t.Errorf("%v: S_2 = %v, want %v", x.set, got, x.want)
+		}
+	}
+	for want, set := range map[string]map[string]string{
+		"no such construction":       {"quorum": "star"},
+		"is not a number of votes":   {"quorum": "weighted", "weights": "1,x,1"},
+		"does not count votes":       {"weights": "1,1,1"},
+		"no file can be read here":   {"quorum": "file:sets"},
+		"\"-1\" is not a number":     {"quorum": "weighted", "weights": "1,-1,1"},
+		"4 weights for 3 nodes":      {"quorum": "weighted", "weights": "1,1,1,2"},
+		"want plane|grid|majority|w": {"quorum": "file:"},
+	} {
+		if _, err := prepare(set); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: want an error that says %q, got %v", set, want, err)
+		}
+	}
+}
