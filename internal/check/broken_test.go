@@ -1,0 +1,136 @@
+package check
+
+import (
+	"strings"
+	"testing"
+
+	"dmebench/algorithms"
+)
+
+// Every property can be broken, and is found to be, by both searches; the
+// schedules that show it are as short as can be.
+func TestBrokenAlgorithmsAreCaught(t *testing.T) {
+	for _, c := range []struct {
+		alg        *algorithms.Algorithm
+		o          Options
+		property   Property
+		verdict    string
+		steps      int  // of the shortest schedule that shows it
+		randomOnly bool // messages flow for ever
+	}{
+		{anarchy(), Options{Nodes: 3, Requests: 6}, Exclusion, "two nodes are in the critical section: ", 2, false},
+		{silence(), Options{Nodes: 2, Requests: 1}, Progress, "stalled: node 1 waits", 1, false},
+		{uninvited(), Options{Nodes: 2, Requests: 1}, Asked, "enters the critical section without a request", 2, false},
+		{explosive(), Options{Nodes: 3, Requests: 6}, Sanity, "panics: one too many", 2, false},
+		{favouritism(), Options{Nodes: 3, Requests: 9, Bypass: 3}, Overtaking, "is overtaken: 4 entries of others since it asked, more than 3", 0, false},
+		{library(), Options{Nodes: 3, Requests: 6}, Exclusion, "two nodes are in the critical section: ", 2, false},
+		{nonAtomic(), Options{Nodes: 2, Requests: 4}, Progress, "stalled: ", 0, false},
+		{implicit(1), Options{Nodes: 2, Requests: 4}, Exclusion, "two nodes are in the critical section: 1 and 2", 0, false},
+		{earlyBird(), Options{Nodes: 2, Requests: 1}, Asked, "node 1 enters the critical section without a request", 0, false},
+		{chatter(), Options{Nodes: 3, Requests: 1, Patience: 200}, Liveness, "no entry: the last 3 steps repeat for ever, though node 1 waits", 0, true},
+		{restlessToy(), Options{Nodes: 3, Requests: 1, Patience: 200}, Rest, "no rest: the last 3 steps repeat for ever", 0, true},
+	} {
+		t.Run(c.alg.Name, func(t *testing.T) {
+			c.o.Schedules = 3000
+			r, err := Random(t.Context(), c.alg, c.o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			judge(t, r, c.property, c.verdict)
+			if c.steps > 0 && len(r.Trace.Events) != c.steps {
+				t.Errorf("%d steps, want %d:\n%s", len(r.Trace.Events), c.steps, strings.Join(r.Trace.Lines(), "\n"))
+			}
+			if c.randomOnly {
+				return
+			}
+			x, err := Exhaustive(t.Context(), c.alg, c.o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			judge(t, x, c.property, c.verdict)
+			// The shortest schedule there is. A stall is met one layer later
+			// than what a step breaks.
+			if len(x.Trace.Events) > len(r.Trace.Events)+1 {
+				t.Errorf("%d steps by exhaustive search, %d by a random one", len(x.Trace.Events), len(r.Trace.Events))
+			}
+		})
+	}
+}
+
+func judge(t *testing.T, r Report, want Property, verdict string) {
+	t.Helper()
+	if r.Violation == nil {
+		t.Fatalf("not caught in %d schedules or %d states (%s)", r.Schedules, r.States, r.Stopped)
+	}
+	if r.Violation.Property != want || !strings.Contains(r.Violation.Verdict, verdict) || r.Complete {
+		t.Errorf("%s: %q, complete %v; want %s: %q", r.Violation.Property, r.Violation, r.Complete, want, verdict)
+	}
+	if r.Trace == nil || len(r.Trace.Lines()) < len(r.Trace.Events) || len(r.Trace.States) != r.Trace.Nodes {
+		t.Fatalf("trace %+v", r.Trace)
+	}
+}
+
+// What is right is found right, on the links that it needs.
+func TestSoundOnes(t *testing.T) {
+	for _, c := range []struct {
+		alg *algorithms.Algorithm
+		o   Options
+	}{
+		{implicit(2), Options{Nodes: 2, Requests: 4, Unordered: false}},
+		{implicit(3), Options{Nodes: 2, Requests: 3}},
+		{favouritism(), Options{Nodes: 3, Requests: 6}},
+	} {
+		r, err := Exhaustive(t.Context(), c.alg, c.o)
+		if err != nil || r.Violation != nil || !r.Complete || r.States < 100 {
+			t.Errorf("%s: %v, %v, %d states", c.alg.Name, r.Violation, err, r.States)
+		}
+		c.o.Schedules = 500
+		r, err = Random(t.Context(), c.alg, c.o)
+		if err != nil || r.Violation != nil || !r.Complete || r.Schedules != 500 || r.Entries != uint64(500*c.o.Requests) {
+			t.Errorf("%s: %v, %v, %d schedules, %d entries", c.alg.Name, r.Violation, err, r.Schedules, r.Entries)
+		}
+	}
+}
+
+// From a shortened schedule no single step can be left out.
+func TestShortened(t *testing.T) {
+	for _, c := range []struct {
+		alg *algorithms.Algorithm
+		o   Options
+	}{
+		{nonAtomic(), Options{Nodes: 4, Requests: 12}},
+		{favouritism(), Options{Nodes: 4, Requests: 16, Bypass: 4}},
+		{anarchy(), Options{Nodes: 6, Requests: 12}},
+	} {
+		search, err := New(c.alg, c.o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := newSchedule(search.model)
+		for s.run(); s.violation == nil; s.run() {
+			other, err := search.withSeed(s.Seed + 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s = newSchedule(other)
+		}
+		short := shrink(s.model, s.taken, s.violation)
+		if short.Violation.Property != s.violation.Property || len(short.Events) > len(s.taken)+1 {
+			t.Errorf("%s: %d steps to %v become %d to %v", c.alg.Name, len(s.taken), s.violation, len(short.Events), &short.Violation)
+		}
+		var steps []Step
+		for _, e := range short.Events {
+			steps = append(steps, e.Step)
+		}
+		again, _ := replay(s.model, steps, false)
+		if again.Violation.Verdict != short.Violation.Verdict {
+			t.Errorf("%s: replayed: %v, want %v", c.alg.Name, &again.Violation, &short.Violation)
+		}
+		for i := range steps {
+			less := append(append([]Step(nil), steps[:i]...), steps[i+1:]...)
+			if again, _ := replay(s.model, less, false); again.Violation.Property == short.Violation.Property {
+				t.Errorf("%s: step %d of %d, %v, can be left out", c.alg.Name, i+1, len(steps), steps[i])
+			}
+		}
+	}
+}

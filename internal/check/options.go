@@ -1,0 +1,181 @@
+package check
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"strconv"
+	"time"
+
+	"dmebench/algorithms"
+)
+
+// Limits and defaults of [Options].
+const (
+	MaxNodes         = 1000
+	DefaultSchedules = 10_000
+	DefaultStates    = 100_000_000
+)
+
+// Adversary says who chooses the steps of random schedules.
+type Adversary string
+
+// Choices are made by both in turn, one schedule each; by chance alone; or by
+// the adversary alone, who holds back chosen links, nodes or kinds of message,
+// or gives each link and process a priority that changes a few times.
+const (
+	Mixed       Adversary = ""
+	Chance      Adversary = "chance"
+	Adversarial Adversary = "adversary"
+)
+
+// Options says what to search. Nodes and Requests must be set; the zero value
+// of everything else is its default.
+type Options struct {
+	Nodes    int
+	Requests int               // in all: node i makes ⌊R/N⌋, nodes up to R mod N one more
+	Set      map[string]string // the algorithm's options that differ from their defaults
+	ReadFile func(name string) ([]byte, error)
+
+	Unordered bool // links need not keep order
+	Duplicate bool // any message may arrive twice
+	Lose      int  // as many messages may be lost
+	Bypass    int  // entries by others that may come before a request's; 0: any number
+
+	Seed      uint64        // of the first random schedule, the next has Seed+1; also the algorithm's
+	Schedules int           // random ones; 0: DefaultSchedules
+	Adversary Adversary     // of random schedules
+	Patience  int           // steps without an entry after which a random schedule is taken to have none; 0: by N
+	States    uint64        // an exhaustive search ends after so many; 0: DefaultStates
+	Time      time.Duration // a search ends after so long; 0: when it is complete
+	Workers   int           // goroutines; 0: as many as can run at once
+
+	// Progress is called now and then, from any goroutine but never by two at
+	// once, with the number of schedules or states so far.
+	Progress func(done uint64)
+}
+
+// Search is an algorithm and what to search it for, checked and prepared.
+type Search struct{ *model }
+
+// model is what all schedules of a search share.
+type model struct {
+	Options
+	alg   *algorithms.Algorithm
+	opt   algorithms.Options
+	needs algorithms.Needs
+	sys   algorithms.System // for Seed
+
+	shares  bool          // nodes distinguish readers
+	stops   bool          // nodes have a Stop
+	endless bool          // messages flow although nobody asks, until the nodes are stopped
+	bound   time.Duration // on the delay of a message; 0: unknown
+}
+
+// New returns a search of a, or every fault of the options, each on a line.
+func New(a *algorithms.Algorithm, o Options) (*Search, error) {
+	var errs []error
+	refuse := func(bad bool, format string, args ...any) {
+		if bad {
+			errs = append(errs, fmt.Errorf(format, args...))
+		}
+	}
+	refuse(o.Nodes < 1 || o.Nodes > MaxNodes, "%d nodes: there must be at least 1 and at most %d", o.Nodes, MaxNodes)
+	refuse(o.Requests < 1, "%d requests: there must be at least 1", o.Requests)
+	refuse(o.Lose < 0, "%d messages to lose: want 0 or more", o.Lose)
+	refuse(o.Bypass < 0, "a bypass of %d: want 1 or more, or 0 for no bound", o.Bypass)
+	refuse(o.Schedules < 0, "%d schedules: there must be at least 1", o.Schedules)
+	refuse(o.Time < 0, "a time of %v: must be above 0", o.Time)
+	refuse(o.Patience < 0 || o.Workers < 0, "patience %d, %d workers: want 0 or more", o.Patience, o.Workers)
+	refuse(o.Adversary != Mixed && o.Adversary != Chance && o.Adversary != Adversarial, "unknown adversary %q", o.Adversary)
+	opt, err := a.Resolve(o.Set)
+	if err != nil {
+		errs = append(errs, err)
+	} else if o.Nodes >= 1 {
+		if err := a.CheckNodes(o.Nodes, opt); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	if errs != nil {
+		return nil, errors.Join(errs...)
+	}
+	if o.Schedules == 0 {
+		o.Schedules = DefaultSchedules
+	}
+	if o.States == 0 {
+		o.States = DefaultStates
+	}
+	if o.Workers == 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	if o.Patience == 0 {
+		// A fair schedule of the costliest algorithm serves somebody within a
+		// few times N² steps; a hundred times as many leave room for chance.
+		o.Patience = 10_000 + 100*o.Nodes*o.Nodes
+	}
+	m := &model{Options: o, alg: a, opt: opt, needs: a.Needs(opt), bound: boundOf(opt)}
+	if m.sys, err = m.prepare(o.Seed); err != nil {
+		return nil, err
+	}
+	first := m.sys.Node(1)
+	_, m.shares = first.(algorithms.SharedRequester)
+	_, m.stops = first.(algorithms.Stopper)
+	m.endless = a.Perpetual != nil && a.Perpetual(opt)
+	return &Search{m}, nil
+}
+
+func (m *model) prepare(seed uint64) (algorithms.System, error) {
+	return m.alg.Prepare(algorithms.Config{Nodes: m.Nodes, Seed: seed, Options: m.opt, ReadFile: m.ReadFile})
+}
+
+// withSeed returns the same model with another seed.
+func (m *model) withSeed(seed uint64) (*model, error) {
+	if seed == m.Seed {
+		return m, nil
+	}
+	sys, err := m.prepare(seed)
+	if err != nil {
+		return nil, err
+	}
+	other := *m
+	other.Seed, other.sys = seed, sys
+	return &other, nil
+}
+
+// share returns how many requests node id makes.
+func (m *model) share(id algorithms.NodeID) int {
+	n := m.Requests / m.Nodes
+	if int(id) <= m.Requests%m.Nodes {
+		n++
+	}
+	return n
+}
+
+// Notes says what a reader should know of the search beforehand: where the
+// links are worse than the algorithm needs, and where they could be worse.
+func (s *Search) Notes() []string {
+	var notes []string
+	note := func(yes bool, text string) {
+		if yes {
+			notes = append(notes, text)
+		}
+	}
+	name := s.alg.Name
+	note(s.alg.AsPublished, name+" is the literal text of its paper and known to be wrong")
+	note(s.needs.FIFO && s.Unordered, name+" needs links that keep order; these do not")
+	note(!s.needs.FIFO && !s.Unordered, name+" does not need links that keep order; --fifo=false searches links that do not")
+	note(s.needs.Reliable && s.Duplicate, name+" needs links that do not duplicate; these do")
+	note(s.needs.Reliable && s.Lose > 0, name+" needs links that lose nothing; these lose up to "+strconv.Itoa(s.Lose))
+	note(s.needs.BoundedDelay, name+" relies on bounded delay: timers fire only after the messages that must have arrived by then")
+	note(s.needs.SequencedBroadcast, name+" needs a network on which all nodes receive all broadcasts in one order; these links do not give it")
+	return notes
+}
+
+// boundOf returns the bound on delays that the algorithm has been told.
+func boundOf(opt algorithms.Options) time.Duration {
+	d, err := time.ParseDuration(opt["bound"])
+	if err != nil {
+		return 0
+	}
+	return d
+}

@@ -1,0 +1,151 @@
+package check
+
+import (
+	"time"
+
+	"dmebench/algorithms"
+	"dmebench/internal/host"
+)
+
+// stimulus is what happens to a node: a request, an exit, a timer, a message.
+type stimulus uint32
+
+const (
+	stimAsk stimulus = iota
+	stimAskShared
+	stimLeave
+	stimStop
+	stimFire                     // and the timer's number
+	stimMessage = stimFire + 256 // and the parcel's number
+)
+
+// outcome is what a stimulus does to a node in one state. It is a function of
+// the two, since a node is deterministic: it is computed once by each worker,
+// by the node's own handler, and looked up ever after.
+type outcome struct {
+	next    uint32 // the node afterwards
+	entered bool
+	broken  *Violation // unasked entry, panic
+	posted  []posted
+	timers  []timing // set or cancelled, in this order
+}
+
+// posted is a message that was sent: an unmarked parcel, and where its link is
+// in a state's vector.
+type posted struct {
+	at     int32
+	parcel uint32
+}
+
+// timing is a timer that was set, or cancelled.
+type timing struct {
+	alarm
+	set bool
+}
+
+// laboratory runs the handlers of nodes, one at a time, and writes down what
+// they do. It is the host.World of its nodes.
+type laboratory struct {
+	*model
+	components *components
+	at         []int32 // link (from−1)·N + to−1: its place in a vector
+	hosts      []*host.Host
+	counters   []host.Counters
+	now        outcome
+	message    []byte
+	key        []byte
+	refused    uint64
+	refusal    string
+}
+
+func newLaboratory(m *model, c *components, at []int32) *laboratory {
+	l := &laboratory{model: m, components: c, at: at, hosts: make([]*host.Host, m.Nodes+1), counters: make([]host.Counters, m.Nodes+1)}
+	for i := range m.ids() {
+		l.hosts[i] = host.New(m.alg, m.sys, m.Nodes, i, l, &l.counters[i])
+	}
+	return l
+}
+
+// try does x to a node.
+func (l *laboratory) try(x *local, what stimulus) outcome {
+	l.now = outcome{}
+	h, c := l.hosts[x.id], &l.counters[x.id]
+	h.Restore(x.activity, x.shared)
+	if _, err := algorithms.LoadState([]byte(x.state), h.Node()); err != nil {
+		panic("check: " + err.Error()) // it was saved by the same node
+	}
+	unaskedBefore, refusedBefore := c.Unasked.Load(), c.Refused.Load()
+	after := *x
+	text := ""
+	switch {
+	case what == stimAsk:
+		after.budget--
+		text = try(h, (*host.Host).Request)
+	case what == stimAskShared:
+		after.budget--
+		text = try(h, (*host.Host).RequestShared)
+	case what == stimLeave:
+		text = try(h, (*host.Host).Release)
+	case what == stimStop:
+		after.stopped = true
+		text = try(h, (*host.Host).Stop)
+	case what >= stimMessage:
+		p := l.components.parcels.at(uint32(what - stimMessage))
+		var m algorithms.Message
+		if err := algorithms.DecodeMessage([]byte(p.body), &m, nil); err != nil {
+			panic("check: " + err.Error()) // it was encoded here
+		}
+		text = try(h, func(h *host.Host) { h.Receive(p.from, &m) })
+	default:
+		text = try(h, func(h *host.Host) { h.Timeout(algorithms.TimerID(what - stimFire)) })
+	}
+	if c.Unasked.Load() > unaskedBefore {
+		l.now.broken = unasked(x.id)
+	}
+	if n := c.Refused.Load() - refusedBefore; n > 0 {
+		l.refused += n
+		l.refusal = h.LastRefusal()
+	}
+	if text != "" {
+		// What a panic leaves behind is of no use.
+		l.counters[x.id] = host.Counters{}
+		l.hosts[x.id] = host.New(l.alg, l.sys, l.Nodes, x.id, l, c)
+		l.now.broken = panicked(x.id, text)
+		return l.now
+	}
+	after.activity, after.shared = h.Activity(), h.Shared()
+	l.now.next, l.key = l.components.localOf(l.key, &after, h.Node())
+	return l.now
+}
+
+func (l *laboratory) Send(from, to algorithms.NodeID, m *algorithms.Message) {
+	l.message = algorithms.AppendMessage(l.message[:0], m)
+	l.post(from, to)
+}
+
+func (l *laboratory) Broadcast(from algorithms.NodeID, m *algorithms.Message) int {
+	l.message = algorithms.AppendMessage(l.message[:0], m)
+	for to := range l.ids() {
+		if to != from {
+			l.post(from, to)
+		}
+	}
+	return l.Nodes - 1
+}
+
+func (l *laboratory) post(from, to algorithms.NodeID) {
+	var p posted
+	p.at = l.at[int(from-1)*l.Nodes+int(to-1)]
+	p.parcel, l.key = l.components.parcelOf(l.key, from, to, l.message, false, nil)
+	l.now.posted = append(l.now.posted, p)
+}
+
+func (l *laboratory) Enter(algorithms.NodeID, algorithms.Stamp) { l.now.entered = true }
+
+func (l *laboratory) SetTimer(id algorithms.NodeID, t algorithms.TimerID, delay time.Duration) {
+	l.now.timers = append(l.now.timers, timing{alarm{id, t, delay, l.reach(delay)}, true})
+}
+
+func (l *laboratory) CancelTimer(id algorithms.NodeID, t algorithms.TimerID) {
+	l.now.timers = append(l.now.timers, timing{alarm: alarm{node: id, id: t}})
+}

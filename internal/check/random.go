@@ -1,0 +1,127 @@
+package check
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Random runs schedules with the seeds Seed, Seed+1, … and reports the first
+// that breaks a property, in the order of the seeds: the same options give the
+// same report, however many workers there are, unless time or context ends the
+// search. A schedule is repeated by its seed with Schedules: 1.
+func (s *Search) Random(ctx context.Context) Report {
+	start := time.Now()
+	if s.Time > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, s.Time)
+		defer cancel()
+	}
+	r := &randomSearch{model: s.model, report: Report{Workers: s.Workers}}
+	r.failed.Store(int64(s.Schedules))
+	var wg sync.WaitGroup
+	for range s.Workers {
+		wg.Go(func() { r.work(ctx) })
+	}
+	wg.Wait()
+	return r.finish(ctx, start)
+}
+
+type randomSearch struct {
+	*model
+	next   atomic.Int64 // the next schedule, from 0
+	failed atomic.Int64 // the first schedule that broke a property, or their number
+
+	mu     sync.Mutex
+	done   uint64 // schedules
+	report Report
+	steps  []Step // of the schedule that failed; nil where there was not even a system
+}
+
+// work runs schedules until there are no more, or one before them has failed.
+func (r *randomSearch) work(ctx context.Context) {
+	for ctx.Err() == nil {
+		k := r.next.Add(1) - 1
+		if k >= r.failed.Load() {
+			return
+		}
+		m, err := r.withSeed(r.Seed + uint64(k))
+		if err != nil {
+			// Options are checked with one seed; another one cannot make them
+			// wrong, but might make a construction fail.
+			r.fail(k, &Violation{Property: Sanity, Verdict: "no system: " + err.Error()}, nil)
+			return
+		}
+		c := newSchedule(m)
+		c.run()
+		r.add(c)
+		if c.violation != nil {
+			r.fail(k, c.violation, append([]Step{}, c.taken...))
+		}
+	}
+}
+
+// fail notes that schedule k broke a property, unless one before it has.
+func (r *randomSearch) fail(k int64, v *Violation, steps []Step) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if k < r.failed.Load() {
+		r.failed.Store(k)
+		r.report.Violation, r.steps = v, steps
+		r.report.Seed = r.Seed + uint64(k)
+		r.report.Schedules = uint64(k) + 1
+	}
+}
+
+// add counts a schedule.
+func (r *randomSearch) add(c *schedule) {
+	var refused uint64
+	var refusal string
+	for i := range c.ids() {
+		if n := c.counters[i].Refused.Load(); n > 0 {
+			refused += n
+			refusal = c.hosts[i].LastRefusal()
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.done++
+	r.report.Steps += uint64(c.steps)
+	r.report.Entries += c.entries
+	r.report.MaxBypass = max(r.report.MaxBypass, c.maxBypass)
+	r.report.Refused += refused
+	if refusal != "" && (r.report.Refusal == "" || refusal < r.report.Refusal) {
+		r.report.Refusal = refusal
+	}
+	if r.Progress != nil && r.done%64 == 0 {
+		r.Progress(r.done)
+	}
+}
+
+func (r *randomSearch) finish(ctx context.Context, start time.Time) Report {
+	report := r.report
+	report.Elapsed = time.Since(start)
+	report.Complete = report.Violation == nil && ctx.Err() == nil
+	if report.Violation == nil {
+		report.Schedules, report.Seed = r.done, r.Seed
+		if !report.Complete {
+			report.Stopped = whyStopped(ctx)
+		}
+		return report
+	}
+	if r.steps != nil {
+		if m, err := r.withSeed(report.Seed); err == nil {
+			report.Trace = shrink(m, r.steps, report.Violation)
+			report.Violation = &report.Trace.Violation
+		}
+	}
+	return report
+}
+
+func whyStopped(ctx context.Context) string {
+	if ctx.Err() == context.DeadlineExceeded {
+		return "out of time"
+	}
+	return "interrupted"
+}

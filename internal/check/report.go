@@ -1,0 +1,53 @@
+package check
+
+import (
+	"context"
+	"time"
+
+	"dmebench/algorithms"
+)
+
+// Report is what a search has found out.
+type Report struct {
+	Violation *Violation // nil: none was found
+	Trace     *Trace     // how it came about; nil where there is none
+	Seed      uint64     // of the schedule that broke the property; for an exhaustive search the search's own
+
+	// Complete: everything that was to be searched has been. A search that was
+	// broken off has found nothing out about the rest.
+	Complete bool
+	Stopped  string // why it is not complete, "" where it is or where a violation ended it
+
+	Schedules uint64 // random: up to the one that broke a property
+	Steps     uint64 // random: taken in all that were run, of which a few may be later ones; exhaustive: taken from all states
+	Entries   uint64 // random: into the critical section, in these steps
+	MaxBypass int    // random: most entries of others between a request and its entry, in these steps
+	States    uint64 // exhaustive: distinct ones
+	Depth     int    // exhaustive: steps to the farthest state
+
+	// Refused counts the messages that nodes refused: in an exhaustive search
+	// once for each local state and message.
+	Refused uint64
+	Refusal string // the reason of one of them
+
+	Workers int
+	Elapsed time.Duration
+}
+
+// Random searches a by random schedules; see [Search.Random].
+func Random(ctx context.Context, a *algorithms.Algorithm, o Options) (Report, error) {
+	s, err := New(a, o)
+	if err != nil {
+		return Report{}, err
+	}
+	return s.Random(ctx), nil
+}
+
+// Exhaustive searches all states of a; see [Search.Exhaustive].
+func Exhaustive(ctx context.Context, a *algorithms.Algorithm, o Options) (Report, error) {
+	s, err := New(a, o)
+	if err != nil {
+		return Report{}, err
+	}
+	return s.Exhaustive(ctx)
+}

@@ -1,0 +1,189 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"dmebench/algorithms"
+	"dmebench/algorithms/lamport"
+	"dmebench/algorithms/ricartagrawala"
+	"dmebench/algorithms/suzukikasami"
+)
+
+// outline is what a report says whatever the speed and the number of workers.
+func outline(r Report) []string {
+	if r.Violation == nil {
+		return nil
+	}
+	return append(append([]string{r.Violation.Verdict}, r.Trace.Lines()...), r.Trace.States...)
+}
+
+func TestRandomIsAFunctionOfItsSeed(t *testing.T) {
+	o := Options{Nodes: 4, Requests: 12, Unordered: true, Seed: 7, Schedules: 500, Workers: 1}
+	first, err := Random(t.Context(), lamport.Algorithm(), o)
+	if err != nil || first.Violation == nil {
+		t.Fatal(first.Violation, err)
+	}
+	for _, workers := range []int{1, 2, 5} {
+		o.Workers = workers
+		r, err := Random(t.Context(), lamport.Algorithm(), o)
+		if err != nil || r.Seed != first.Seed || r.Schedules != first.Schedules || !reflect.DeepEqual(outline(r), outline(first)) {
+			t.Errorf("with %d workers seed %d after %d schedules, with one %d after %d", workers, r.Seed, r.Schedules, first.Seed, first.Schedules)
+		}
+	}
+	o.Seed, o.Schedules = first.Seed, 1
+	r, err := Random(t.Context(), lamport.Algorithm(), o)
+	if err != nil || !reflect.DeepEqual(outline(r), outline(first)) {
+		t.Errorf("by its seed alone: %v\nwant %v", outline(r), outline(first))
+	}
+	o.Seed++
+	if r, _ := Random(t.Context(), lamport.Algorithm(), o); r.Steps == first.Steps && reflect.DeepEqual(outline(r), outline(first)) {
+		t.Error("the next seed gives the same schedule")
+	}
+}
+
+// Every mode of choosing finds the fault of reordering links.
+func TestAdversaries(t *testing.T) {
+	for _, adversary := range []Adversary{Chance, Adversarial, Mixed} {
+		r, err := Random(t.Context(), lamport.Algorithm(), Options{Nodes: 3, Requests: 6, Unordered: true, Adversary: adversary, Schedules: 2000})
+		if err != nil || r.Violation == nil {
+			t.Errorf("%q: %v, %v", adversary, r.Violation, err)
+		}
+	}
+	// On the links that it needs, none finds one.
+	for _, adversary := range []Adversary{Chance, Adversarial} {
+		r, err := Random(t.Context(), lamport.Algorithm(), Options{Nodes: 3, Requests: 9, Adversary: adversary, Schedules: 300})
+		if err != nil || r.Violation != nil || r.Entries != 300*9 {
+			t.Errorf("%q: %v, %v, %d entries", adversary, r.Violation, err, r.Entries)
+		}
+	}
+}
+
+func TestExhaustiveIsTheSameForAnyNumberOfWorkers(t *testing.T) {
+	o := Options{Nodes: 3, Requests: 4}
+	o.Workers = 1
+	one, err := Exhaustive(t.Context(), ricartagrawala.Algorithm(), o)
+	if err != nil || !one.Complete {
+		t.Fatal(one.Violation, err)
+	}
+	for _, workers := range []int{2, 5} {
+		o.Workers = workers
+		r, err := Exhaustive(t.Context(), ricartagrawala.Algorithm(), o)
+		if err != nil || r.States != one.States || r.Steps != one.Steps || r.Depth != one.Depth {
+			t.Errorf("%d workers: %d states, %d steps, depth %d, %v; one has %d, %d, %d",
+				workers, r.States, r.Steps, r.Depth, err, one.States, one.Steps, one.Depth)
+		}
+	}
+	o = Options{Nodes: 3, Requests: 3, Lose: 1}
+	var want []string
+	for workers := 1; workers <= 3; workers++ {
+		o.Workers = workers
+		r, err := Exhaustive(t.Context(), suzukikasami.Algorithm(), o)
+		if err != nil || r.Violation == nil {
+			t.Fatal(r.Violation, err)
+		}
+		if want == nil {
+			want = outline(r)
+		}
+		if !reflect.DeepEqual(outline(r), want) {
+			t.Errorf("%d workers show\n%v\none shows\n%v", workers, outline(r), want)
+		}
+	}
+}
+
+func TestLimits(t *testing.T) {
+	big := Options{Nodes: 4, Requests: 40}
+	big.States = 5000
+	r, err := Exhaustive(t.Context(), ricartagrawala.Algorithm(), big)
+	if err != nil || r.Complete || r.Stopped != "limit of 5000 states" || r.States < 5000 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	big.States = 0
+	ctx, cancel := context.WithCancel(t.Context())
+	var calls atomic.Int64
+	big.Progress = func(done uint64) {
+		if calls.Add(1); done > 2000 {
+			cancel()
+		}
+	}
+	r, err = Exhaustive(ctx, ricartagrawala.Algorithm(), big)
+	if err != nil || r.Complete || r.Stopped != "interrupted" || r.States <= 2000 || calls.Load() == 0 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	ctx, cancel = context.WithCancel(t.Context())
+	many := Options{Nodes: 4, Requests: 8, Schedules: 1 << 40, Progress: func(done uint64) {
+		if done > 100 {
+			cancel()
+		}
+	}}
+	r, err = Random(ctx, ricartagrawala.Algorithm(), many)
+	if err != nil || r.Complete || r.Stopped != "interrupted" || r.Schedules <= 100 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	many.Progress, many.Time = nil, time.Millisecond
+	for name, f := range map[string]func(context.Context, *algorithms.Algorithm, Options) (Report, error){"random": Random, "exhaustive": Exhaustive} {
+		many.Requests = 400
+		if r, err := f(t.Context(), ricartagrawala.Algorithm(), many); err != nil || r.Complete || r.Stopped != "out of time" {
+			t.Errorf("%s: %+v, %v", name, r, err)
+		}
+	}
+}
+
+func TestOptionsAreChecked(t *testing.T) {
+	a := ricartagrawala.Algorithm()
+	_, err := New(a, Options{Nodes: -1, Lose: -1, Bypass: -2, Schedules: -3, Time: -4, Patience: -5, Adversary: "x", Set: map[string]string{"no": "such"}})
+	for _, want := range []string{
+		"-1 nodes", "0 requests", "-1 messages to lose", "a bypass of -2", "-3 schedules", "a time of", "patience -5", `adversary "x"`, `unknown option "no"`,
+	} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q is not in %v", want, err)
+		}
+	}
+	a.ValidNodes = func(int, algorithms.Options) error { return errors.New("not so many") }
+	if _, err := New(a, Options{Nodes: 2, Requests: 1}); err == nil || !strings.Contains(err.Error(), "not so many") {
+		t.Error(err)
+	}
+	if _, err := New(a, Options{Nodes: MaxNodes + 1, Requests: 1}); err == nil || !strings.Contains(err.Error(), "at most 1000") {
+		t.Error(err)
+	}
+}
+
+func TestShares(t *testing.T) {
+	s, err := New(ricartagrawala.Algorithm(), Options{Nodes: 3, Requests: 8})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.share(1) != 3 || s.share(2) != 3 || s.share(3) != 2 {
+		t.Errorf("%d, %d, %d", s.share(1), s.share(2), s.share(3))
+	}
+}
+
+func TestNotes(t *testing.T) {
+	notes := func(a *algorithms.Algorithm, o Options) string {
+		o.Nodes, o.Requests = 2, 2
+		s, err := New(a, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Join(s.Notes(), "\n")
+	}
+	if got := notes(lamport.Algorithm(), Options{}); got != "" {
+		t.Error(got)
+	}
+	for want, got := range map[string]string{
+		"lamport needs links that keep order; these do not":                      notes(lamport.Algorithm(), Options{Unordered: true}),
+		"ricart-agrawala does not need links that keep order":                    notes(ricartagrawala.Algorithm(), Options{}),
+		"lamport needs links that do not duplicate; these do":                    notes(lamport.Algorithm(), Options{Duplicate: true}),
+		"lamport needs links that lose nothing; these lose up to 2":              notes(lamport.Algorithm(), Options{Lose: 2}),
+		"implicit relies on bounded delay: timers fire only after the messages ": notes(implicit(2), Options{}),
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not in %q", want, got)
+		}
+	}
+}

@@ -1,0 +1,79 @@
+package check
+
+import (
+	"testing"
+	"time"
+
+	"dmebench/algorithms"
+)
+
+// A timer set to twice the bound waits for an answer to what was on the way
+// when it was set, and not for an answer to that.
+func TestTimersWaitForChains(t *testing.T) {
+	for _, c := range []struct {
+		delay time.Duration
+		after int // messages of the chain that must have arrived
+	}{{9 * time.Millisecond, 0}, {10 * time.Millisecond, 1}, {25 * time.Millisecond, 2}, {35 * time.Millisecond, 3}} {
+		a := metronome() // answers Num times
+		a.Prepare = func(cfg algorithms.Config) (algorithms.System, error) {
+			return toySystem{cfg.Nodes, func(id algorithms.NodeID, n int) algorithms.Node {
+				return &script{
+					id: id, n: n,
+					request: func(s *script, out *algorithms.Outbox) {
+						out.Broadcast(algorithms.Message{Kind: 1})
+						out.SetTimer(1, c.delay)
+					},
+					receive: func(s *script, from algorithms.NodeID, m algorithms.Message, out *algorithms.Outbox) {
+						out.Send(from, algorithms.Message{Kind: 1})
+					},
+					timeout: func(*script, algorithms.TimerID, *algorithms.Outbox) {},
+				}
+			}}, nil
+		}
+		search, err := New(a, Options{Nodes: 2, Requests: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := newSystem(search.model)
+		s.do(Step{Kind: Ask, Node: 1})
+		fire := Step{Kind: Fire, Node: 1, Timer: 1}
+		for arrived := range 4 {
+			if got, want := s.possible(fire), arrived >= c.after; got != want {
+				t.Errorf("%v, after %d arrivals: may fire %v, want %v", c.delay, arrived, got, want)
+			}
+			to := algorithms.NodeID(2 - arrived%2)
+			s.do(Step{Kind: Deliver, Node: to, From: 3 - to})
+		}
+	}
+}
+
+// Of two timers that were set one after the other the first fires first, unless
+// it was set to more.
+func TestTimersKeepTheirOrder(t *testing.T) {
+	m := &model{needs: algorithms.Needs{BoundedDelay: true}}
+	for _, c := range []struct {
+		delays []time.Duration
+		first  []bool
+	}{
+		{[]time.Duration{1, 2}, []bool{true, false}},
+		{[]time.Duration{2, 2}, []bool{true, false}},
+		{[]time.Duration{2, 1}, []bool{true, true}},
+		{[]time.Duration{3, 1, 2}, []bool{true, true, false}},
+	} {
+		var alarms []alarm
+		for i, d := range c.delays {
+			alarms = append(alarms, alarm{node: 1, id: algorithms.TimerID(i), delay: d})
+		}
+		for i, want := range c.first {
+			if got := m.first(alarms, i); got != want {
+				t.Errorf("%v: timer %d may be first: %v", c.delays, i, got)
+			}
+		}
+		m := &model{}
+		for i := range alarms {
+			if !m.first(alarms, i) {
+				t.Errorf("without bounded delay timer %d must wait", i)
+			}
+		}
+	}
+}

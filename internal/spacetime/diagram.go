@@ -1,0 +1,62 @@
+package spacetime
+
+// Diagram is what is to be drawn. Lanes are counted from 0, rows from 1; row 0
+// is before the first step.
+type Diagram struct {
+	Title    string
+	Caption  []string // lines below the drawing, such as a verdict
+	Lanes    []string // the names of the nodes
+	Ends     []string // by lane: how it stands at the end; may be shorter
+	First    int      // the first row to be shown; 0 or 1: all
+	Last     int      // the last one
+	Messages []Message
+	Sections []Section
+	Points   []Point
+	Bad      []int // rows to be highlighted: where a property breaks
+}
+
+// Fate is what became of a message.
+type Fate int
+
+// A message arrives, is still on the way at the end, or is lost.
+const (
+	Arrives Fate = iota
+	OnTheWay
+	Lost
+)
+
+// Message is a message from one lane to another.
+type Message struct {
+	From, To  int // lanes
+	Sent, End int // rows; End: where it arrives or is lost
+	Fate      Fate
+	Label     string
+}
+
+// Section is the time a node spends in its critical section.
+type Section struct {
+	Lane  int
+	Enter int
+	Leave int // 0: it is still inside at the end
+	Label string
+	Bad   bool // it should not be there
+}
+
+// Point is an event at one node that is not an arrival.
+type Point struct {
+	Lane, Row int
+	Mark      Mark
+	Label     string
+}
+
+// Mark is the shape of a point.
+type Mark int
+
+// A request is a triangle, an exit a bar, a timer that fires a clock, anything
+// else a dot.
+const (
+	Dot Mark = iota
+	Request
+	Exit
+	Timer
+)
