@@ -16,6 +16,7 @@
 package dmebench
 
 import (
+	"embed"
 	"io"
 	"os"
 
@@ -23,6 +24,11 @@ import (
 	"dmebench/algorithms/catalog"
 	"dmebench/internal/command"
 )
+
+// scenarios are the worked examples of the papers, with what they refer to.
+//
+//go:embed algorithms/*/testdata/*.txt
+var scenarios embed.FS
 
 // Main runs the program with the built-in algorithms and the given ones, and
 // exits. An algorithm whose description is faulty, or whose name is taken, is
@@ -34,5 +40,5 @@ func Main(own ...*algorithms.Algorithm) {
 // Run is Main for a caller that decides itself when to exit: it returns the
 // exit code. args[0] is the program's name.
 func Run(args []string, stdin io.Reader, stdout, stderr io.Writer, own ...*algorithms.Algorithm) int {
-	return command.Run(args, stdin, stdout, stderr, append(catalog.All(), own...))
+	return command.Run(args, stdin, stdout, stderr, append(catalog.All(), own...), scenarios)
 }

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
 	"slices"
@@ -23,8 +24,9 @@ import (
 	"dmebench/internal/worker"
 )
 
-// Run executes the command line args and returns the exit code.
-func Run(args []string, stdin io.Reader, stdout, stderr io.Writer, catalog run.Catalog) int {
+// Run executes the command line args and returns the exit code. scenarios holds
+// the worked examples of papers, in folders of any depth.
+func Run(args []string, stdin io.Reader, stdout, stderr io.Writer, catalog run.Catalog, scenarios fs.FS) int {
 	if err := checkCatalog(catalog); err != nil {
 		return complain(stderr, failWith(run.ExitUsage, err))
 	}
@@ -33,7 +35,7 @@ func Run(args []string, stdin io.Reader, stdout, stderr io.Writer, catalog run.C
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	p := &program{catalog: catalog, stdout: stdout, stderr: stderr}
+	p := &program{catalog: catalog, scenarios: scenarios, stdout: stdout, stderr: stderr}
 	app := p.app()
 	err := app.RunContext(ctx, args)
 	if ctx.Err() != nil && (err == nil || errors.Is(err, context.Canceled)) {
@@ -47,10 +49,11 @@ func Run(args []string, stdin io.Reader, stdout, stderr io.Writer, catalog run.C
 
 // program is what the sub-commands share.
 type program struct {
-	catalog run.Catalog
-	stdout  io.Writer
-	stderr  io.Writer
-	exit    int // of a command that did its work
+	catalog   run.Catalog
+	scenarios fs.FS
+	stdout    io.Writer
+	stderr    io.Writer
+	exit      int // of a command that did its work
 }
 
 func (p *program) app() *cli.App {
@@ -63,7 +66,7 @@ func (p *program) app() *cli.App {
 		DisableSliceFlagSeparator: true, // a value may hold a comma
 		EnableBashCompletion:      true,
 		Commands: []*cli.Command{
-			p.runCommand(), p.sweepCommand(), p.reportCommand(), p.listCommand(),
+			p.runCommand(), p.sweepCommand(), p.checkCommand(), p.traceCommand(), p.reportCommand(), p.listCommand(),
 		},
 		ExitErrHandler: func(*cli.Context, error) {}, // errors are reported once, by Run
 		OnUsageError:   usageError,

@@ -17,12 +17,14 @@ func (p *program) listCommand() *cli.Command {
 	flags := []cli.Flag{json}
 	return &cli.Command{
 		Name:   "list",
-		Usage:  "what there is: algorithms (the default), transports, workloads",
+		Usage:  "what there is: algorithms (the default), quorums, scenarios, transports, workloads",
 		Flags:  flags,
 		Action: p.listAlgorithms,
 		Subcommands: []*cli.Command{
 			{Name: "algorithms", Usage: "algorithms, with what they need", Flags: flags, Action: p.listAlgorithms},
+			p.listQuorumsCommand(flags),
 			{Name: "transports", Usage: "networks, with what they guarantee", Flags: flags, Action: p.listTransports},
+			{Name: "scenarios", Usage: "worked examples of papers, for «dmebench trace»", Flags: flags, Action: p.listScenarios},
 			{Name: "workloads", Usage: "workloads, with their options", Flags: flags, Action: p.listWorkloads},
 		},
 	}

@@ -7,13 +7,14 @@ import (
 
 	"dmebench/algorithms"
 	"dmebench/internal/host"
+	"dmebench/internal/spacetime"
 )
 
 // Play carries out a scenario of algorithm a and returns its text with the
-// outcomes as they are. readFile serves options that name a file. A command
-// that cannot be carried out is an error, as is a second node in the critical
-// section.
-func (s *Scenario) Play(a *algorithms.Algorithm, readFile func(string) ([]byte, error)) (text []byte, err error) {
+// outcomes as they are, and its diagram. readFile serves options that name a
+// file. A command that cannot be carried out is an error, as is a second node
+// in the critical section.
+func (s *Scenario) Play(a *algorithms.Algorithm, readFile func(string) ([]byte, error)) (text []byte, d *spacetime.Diagram, err error) {
 	opt, err := a.Resolve(s.Set)
 	if err == nil {
 		err = a.CheckNodes(s.Nodes, opt)
@@ -23,9 +24,9 @@ func (s *Scenario) Play(a *algorithms.Algorithm, readFile func(string) ([]byte, 
 		sys, err = a.Prepare(algorithms.Config{Nodes: s.Nodes, Seed: 1, Options: opt, ReadFile: readFile})
 	}
 	if err != nil {
-		return nil, fmt.Errorf("trace: %s: %w", s.Name, err)
+		return nil, nil, fmt.Errorf("trace: %s: %w", s.Name, err)
 	}
-	n := &network{algorithm: a, hosts: make([]*host.Host, s.Nodes+1)}
+	n := &network{algorithm: a, hosts: make([]*host.Host, s.Nodes+1), picture: newPicture(s, a)}
 	for id := 1; id <= s.Nodes; id++ {
 		n.hosts[id] = host.New(a, sys, s.Nodes, algorithms.NodeID(id), n, new(host.Counters))
 	}
@@ -41,7 +42,7 @@ func (s *Scenario) Play(a *algorithms.Algorithm, readFile func(string) ([]byte, 
 		out.WriteString(l.text + "\n")
 		if l.command.verb != "" {
 			if err := n.carryOut(l.command); err != nil {
-				return nil, fmt.Errorf("trace: %s:%d: %s: %w", s.Name, l.number, l.text, err)
+				return nil, nil, fmt.Errorf("trace: %s:%d: %s: %w", s.Name, l.number, l.text, err)
 			}
 		}
 		for _, outcome := range n.outcomes {
@@ -49,7 +50,7 @@ func (s *Scenario) Play(a *algorithms.Algorithm, readFile func(string) ([]byte, 
 		}
 		n.outcomes = n.outcomes[:0]
 	}
-	return []byte(out.String()), nil
+	return []byte(out.String()), n.picture.finish(n.flight), nil
 }
 
 // network is the nodes and what is on its way between them. It is their World.
@@ -60,11 +61,13 @@ type network struct {
 	timers    []timer
 	inside    []algorithms.NodeID
 	outcomes  []string
+	picture   *picture
 }
 
 type letter struct {
 	from, to algorithms.NodeID
 	message  algorithms.Message
+	sent     int // row of the picture
 }
 
 type timer struct {
@@ -75,11 +78,13 @@ type timer struct {
 func (n *network) carryOut(c command) error {
 	switch c.verb {
 	case request:
+		n.picture.point(c.node, spacetime.Request)
 		n.hosts[c.node].Request()
 	case requestShared:
 		if _, ok := n.hosts[c.node].Node().(algorithms.SharedRequester); !ok {
 			return fmt.Errorf("%s has no readers", n.algorithm.Name)
 		}
+		n.picture.point(c.node, spacetime.Request)
 		n.hosts[c.node].RequestShared()
 	case exit:
 		if n.hosts[c.node].Activity() != host.Inside {
@@ -91,9 +96,11 @@ func (n *network) carryOut(c command) error {
 		if err != nil {
 			return err
 		}
-		if c.verb == deliver {
-			n.receive(l)
+		if c.verb == lose {
+			n.picture.ends(l, spacetime.Lost)
+			break
 		}
+		n.receive(l)
 	case settle:
 		for len(n.flight) > 0 {
 			l := n.flight[0]
@@ -105,6 +112,7 @@ func (n *network) carryOut(c command) error {
 		for i, t := range n.timers {
 			if t.node == c.node && t.id == c.timer {
 				n.timers = append(n.timers[:i], n.timers[i+1:]...)
+				n.picture.point(c.node, spacetime.Timer)
 				n.hosts[c.node].Timeout(c.timer)
 				return n.safe()
 			}
@@ -125,6 +133,7 @@ func (n *network) carryOut(c command) error {
 }
 
 func (n *network) receive(l letter) {
+	n.picture.ends(l, spacetime.Arrives)
 	h := n.hosts[l.to]
 	before := h.Counters().Refused.Load()
 	h.Receive(l.from, &l.message)
@@ -140,6 +149,7 @@ func (n *network) leave(id algorithms.NodeID) {
 			break
 		}
 	}
+	n.picture.leave(id)
 	n.hosts[id].Release()
 }
 
@@ -186,7 +196,7 @@ func (n *network) note(format string, args ...any) {
 // Send puts a message on its way.
 func (n *network) Send(from, to algorithms.NodeID, m *algorithms.Message) {
 	n.note("send %d->%d %s", from, to, Describe(n.algorithm, m))
-	n.flight = append(n.flight, letter{from, to, *m})
+	n.flight = append(n.flight, letter{from, to, *m, n.picture.row})
 }
 
 // Broadcast puts a message to everybody on its way.
@@ -204,6 +214,7 @@ func (n *network) Broadcast(from algorithms.NodeID, m *algorithms.Message) int {
 // Enter lets a node into the critical section.
 func (n *network) Enter(id algorithms.NodeID, stamp algorithms.Stamp) {
 	n.inside = append(n.inside, id)
+	n.picture.enter(id)
 	if stamp.IsZero() {
 		n.note("enter %d", id)
 		return

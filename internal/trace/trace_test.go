@@ -37,11 +37,14 @@ func TestScenarios(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := s.Play(a, func(name string) ([]byte, error) {
+			got, diagram, err := s.Play(a, func(name string) ([]byte, error) {
 				return os.ReadFile(filepath.Join(filepath.Dir(path), name))
 			})
 			if err != nil {
 				t.Fatal(err)
+			}
+			if len(diagram.Messages) == 0 || len(diagram.Sections) == 0 {
+				t.Error("nothing to draw")
 			}
 			if string(got) == string(text) {
 				return
@@ -102,7 +105,7 @@ func TestPlayFaults(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Play(a, nil); err == nil || !strings.Contains(err.Error(), want) {
+		if _, _, err := s.Play(a, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: error %v, want %q", text, err, want)
 		}
 	}
