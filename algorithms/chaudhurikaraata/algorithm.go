@@ -1,0 +1,190 @@
+package chaudhurikaraata
+
+import (
+	"fmt"
+	"strconv"
+
+	"dmebench/algorithms"
+)
+
+// The kinds of messages, in the order of [algorithms.Algorithm.Kinds]. Node is
+// the ⟨node id⟩ of section 2.2: who asks, who is permitted, who has left.
+const (
+	kindRequest algorithms.Kind = iota + 1 // of a corner, repair numbered: Num is the REQUEST's number
+	kindPermit                             // to a corner, repair numbered: Vec is served
+	kindRelease
+)
+
+const citation = "P. Chaudhuri, M. H. Karaata: An O(n^(1/3)) algorithm for distributed mutual exclusion, " +
+	"Journal of Systems Architecture 45, 1998, section 2"
+
+const (
+	optMesh       = "mesh"
+	optRepair     = "repair"
+	optDimensions = "dimensions"
+
+	meshAuto = "auto"
+)
+
+// repair is what is done about outdated REQUESTs of corners.
+type repair string
+
+const (
+	numbered   repair = "numbered"
+	suppressed repair = "suppressed"
+	directed   repair = "directed"
+
+	asPrinted repair = "" // nothing of CR1 to CR5 either
+)
+
+// Algorithm describes the repaired algorithm.
+func Algorithm() *algorithms.Algorithm {
+	return &algorithms.Algorithm{
+		Name:     "chaudhuri-karaata",
+		Title:    "Chaudhuri–Karaata",
+		Citation: citation,
+		Class:    algorithms.Token,
+		Dynamic:  true,
+		Needs:    algorithms.Always(algorithms.Needs{Reliable: true, FIFO: true}),
+		Kinds:    []string{"REQUEST", "PERMIT", "RELEASE"},
+		Options: []algorithms.Option{
+			meshOption("sizes of the mesh; auto: ⌈N^(1/d)⌉ in all d dimensions but the last, and as many planes as are needed"),
+			{
+				Name: optRepair, Default: string(numbered), Values: "numbered|suppressed|directed",
+				Help: "how outdated requests of planes are kept from moving the token",
+			},
+			{
+				Name: optDimensions, Default: "3", Values: "2|3|4",
+				Help: "dimensions of the mesh; the paper's has 3",
+			},
+		},
+		Claims: claims(),
+		ValidNodes: func(n int, opt algorithms.Options) error {
+			_, err := repairedSizes(n, opt)
+			return err
+		},
+		Prepare: func(c algorithms.Config) (algorithms.System, error) {
+			sizes, err := repairedSizes(c.Nodes, c.Options)
+			if err != nil {
+				return nil, err
+			}
+			return newSystem(sizes, c.Nodes, repair(c.Options.Get(optRepair))), nil
+		},
+	}
+}
+
+// AsPublished describes the algorithm as printed, which stops for ever; only
+// what cannot be carried out is read as it must have been meant. By default its
+// planes have ⌊∛N⌋ rows and columns, so that three nodes are three planes: the
+// smallest mesh on which it fails.
+func AsPublished() *algorithms.Algorithm {
+	a := Algorithm()
+	a.Name += "-as-published"
+	a.Title += " (as published)"
+	a.AsPublished = true
+	a.Options = []algorithms.Option{
+		meshOption("sizes of the mesh; auto: ⌊∛N⌋ rows and columns, and as many planes as are needed"),
+	}
+	a.Claims = nil
+	a.ValidNodes = func(n int, opt algorithms.Options) error {
+		_, err := publishedSizes(n, opt)
+		return err
+	}
+	a.Prepare = func(c algorithms.Config) (algorithms.System, error) {
+		sizes, err := publishedSizes(c.Nodes, c.Options)
+		if err != nil {
+			return nil, err
+		}
+		return newSystem(sizes, c.Nodes, asPrinted), nil
+	}
+	return a
+}
+
+func meshOption(help string) algorithms.Option {
+	return algorithms.Option{
+		Name: optMesh, Default: meshAuto, Values: meshAuto + "|PxQxR", Help: help,
+		Valid: func(value string) error {
+			if value == meshAuto {
+				return nil
+			}
+			_, err := parseSizes(value)
+			return err
+		},
+	}
+}
+
+func repairedSizes(n int, opt algorithms.Options) ([]int, error) {
+	dimensions, err := strconv.Atoi(opt.Get(optDimensions))
+	if err != nil {
+		return nil, fmt.Errorf("%s=%s: want 2, 3 or 4", optDimensions, opt.Get(optDimensions))
+	}
+	if opt.Get(optMesh) == meshAuto {
+		return cubic(n, dimensions), nil
+	}
+	return givenSizes(n, opt.Get(optMesh), dimensions)
+}
+
+func publishedSizes(n int, opt algorithms.Options) ([]int, error) {
+	if opt.Get(optMesh) != meshAuto {
+		return givenSizes(n, opt.Get(optMesh), 3)
+	}
+	side := 1
+	for power(side+1, 3) <= n {
+		side++
+	}
+	return filled(n, side, 3), nil
+}
+
+func givenSizes(n int, text string, dimensions int) ([]int, error) {
+	sizes, err := parseSizes(text)
+	if err != nil {
+		return nil, err
+	}
+	if len(sizes) != dimensions {
+		return nil, fmt.Errorf("%s=%s has %d dimensions, not %d; give %d sizes, or another %s",
+			optMesh, text, len(sizes), dimensions, dimensions, optDimensions)
+	}
+	return sizes, checkSizes(sizes, n)
+}
+
+// system is what the nodes share.
+type system struct {
+	mesh
+	repair repair
+
+	queued []string // how State names a node in OWN (in Q, as printed), by node from 1
+	planed []string // how State names a plane in PL, by plane
+}
+
+func newSystem(sizes []int, nodes int, r repair) *system {
+	s := &system{mesh: newMesh(sizes, nodes), repair: r, queued: make([]string, nodes+1)}
+	queue := "OWN"
+	if r == asPrinted {
+		queue = "Q"
+	}
+	for id := algorithms.NodeID(1); int(id) <= nodes; id++ {
+		s.queued[id] = queue + s.triple(id)
+	}
+	for k := range s.planes() {
+		s.planed = append(s.planed, "PL"+s.triple(s.cornerOf(k)))
+	}
+	return s
+}
+
+// Peers returns the node's neighbours on the links that are used.
+func (s *system) Peers(id algorithms.NodeID) []algorithms.NodeID { return s.neighbours(id) }
+
+// Node returns node id, idle. The token of plane 0 is GREEN, the others are RED.
+func (s *system) Node(id algorithms.NodeID) algorithms.Node {
+	n := &node{system: s, self: id, label: "mutex" + s.triple(id)}
+	if !s.isCorner(id) {
+		return n
+	}
+	t := newToken(n)
+	if s.repair == asPrinted {
+		n.corner = &publishedCorner{token: t}
+	} else {
+		n.corner = newRepairedCorner(t)
+	}
+	return n
+}

@@ -1,0 +1,233 @@
+package chaudhurikaraata
+
+import (
+	"math"
+	"slices"
+
+	"dmebench/algorithms"
+)
+
+// Quantities of which only this paper speaks.
+const (
+	// LinksUsed counts the bidirectional links over which messages flow.
+	LinksUsed algorithms.Quantity = "links used"
+	// Distance is the largest number of hops from a node to the corner of its plane.
+	Distance algorithms.Quantity = "hops to the corner of a plane"
+	// InPlane counts the messages of an entry for which the token need not move.
+	InPlane algorithms.Quantity = "messages per CS inside the privileged plane"
+	// PlaneChange counts the messages that bring the token to another plane.
+	PlaneChange algorithms.Quantity = "messages per change of the privileged plane"
+	// PrivilegedPlanes counts the planes that are privileged at one time.
+	PrivilegedPlanes algorithms.Quantity = "privileged planes"
+	// EntriesPerVisit counts the entries while one plane stays privileged.
+	EntriesPerVisit algorithms.Quantity = "entries per visit of the token"
+	// MessageBits is the length of a message whose kinds and nodes are encoded
+	// in as few bits as their number allows.
+	MessageBits algorithms.Quantity = "bits per message"
+)
+
+const paper = "Chaudhuri and Karaata 1998, "
+
+// claims lists what the paper says. m is n^(1/3). Where a claim extends to a
+// mesh of p rows, q columns and r planes, it is evaluated on the mesh at hand,
+// so that it can be judged for any n.
+func claims() []algorithms.Claim {
+	return slices.Concat(costs(), meshClaims(), spaceClaims())
+}
+
+func costs() []algorithms.Claim {
+	return []algorithms.Claim{
+		{
+			Quantity: algorithms.MessagesPerCS, Formula: "8(m−1); p×q×r: 3(p+q−2) + 2(r−1)",
+			Load: algorithms.Worst, Kind: algorithms.UpperBound, Source: paper + "section 4",
+			Predict: onMesh(worstEntry, numbered, directed),
+		},
+		{
+			Quantity: algorithms.MessagesPerCS, Formula: "8(m−1); p×q×r: 3(p+q−2) + 2(r−1), repair=suppressed",
+			Load: algorithms.Worst, Kind: algorithms.UpperBound, Source: paper + "section 4",
+			Predict:    onMesh(worstEntry, suppressed),
+			KnownFalse: "copies of REQUESTs stay in planes that the PERMIT does not pass, and the token later goes there for nothing",
+		},
+		{
+			Quantity: algorithms.MessagesPerCS, Formula: "8m",
+			Load: algorithms.Worst, Kind: algorithms.UpperBound, Source: paper + "theorem 2",
+			Predict: onCube(func(m float64) float64 { return 8 * m }, numbered, directed),
+		},
+		{
+			// Each visit of the token is asked for by a plane where a node waits,
+			// by one flood of r−1 REQUESTs, and takes at most r−1 PERMITs.
+			Quantity: algorithms.MessagesPerCS, Formula: "8(m−1) in the mean; p×q×r: 3(p+q−2) + 2(r−1)",
+			Load: algorithms.AnyLoad, Kind: algorithms.UpperBound, Source: paper + "section 4",
+			Predict: func(s algorithms.Setting) (float64, bool) {
+				return worstEntry(meshOf(s)), repair(s.Options.Get(optRepair)) != suppressed
+			},
+		},
+		{
+			Quantity: algorithms.MessagesPerCS, Formula: "3(i+j), and r−1+|k−k'| for a change of plane: mean for uniformly drawn requesters",
+			Load: algorithms.Light, Kind: algorithms.Mean, Source: paper + "section 4, as counted there",
+			Predict: onMesh(func(m *mesh) float64 {
+				change, hops := planeChanges(m)
+				return 3*meanDistance(m) + change*float64(m.planes()-1) + hops
+			}, numbered),
+		},
+		{
+			Quantity: algorithms.MessagesPerCS, Formula: "3(i+j) + 2|k−k'|: mean for uniformly drawn requesters",
+			Load: algorithms.Light, Kind: algorithms.Mean, Source: paper + "section 4, with REQUESTs to one side only",
+			Predict: onMesh(func(m *mesh) float64 {
+				_, hops := planeChanges(m)
+				return 3*meanDistance(m) + 2*hops
+			}, directed),
+		},
+		{
+			Quantity: InPlane, Formula: "3(i+j) ≤ 6(m−1); p×q×r: 3(p+q−2)",
+			Load: algorithms.Light, Kind: algorithms.UpperBound, Source: paper + "section 4; proof of theorem 3",
+			Predict: onMesh(func(m *mesh) float64 { return 3 * farthest(m) }, numbered, directed),
+		},
+		{
+			Quantity: PlaneChange, Formula: "2(m−1); 2(r−1)",
+			Load: algorithms.Light, Kind: algorithms.UpperBound, Source: paper + "section 4",
+			Predict: onMesh(func(m *mesh) float64 { return 2 * float64(m.planes()-1) }, numbered, directed),
+		},
+		{
+			// Each visit of the token to a plane serves all of its nodes. On two
+			// planes this is what it costs, not more: the requests with which a
+			// run ends, which find fewer others waiting, would exceed it.
+			Quantity: algorithms.MessagesPerCS, Formula: "(3m²(m−1) + 2(m−1)) / m²",
+			Load: algorithms.Saturated, Kind: algorithms.UpperBound, Source: paper + "proof of theorem 3",
+			Predict: func(s algorithms.Setting) (float64, bool) {
+				value, ok := onCube(saturatedEntry, numbered, directed)(s)
+				return value, ok && meshOf(s).planes() != 2
+			},
+		},
+		{
+			Quantity: algorithms.MessagesPerCS, Formula: "≅ 3(m−1)",
+			Load: algorithms.Saturated, Kind: algorithms.Asymptotic, Source: paper + "proof of theorem 3",
+			Predict: onCube(func(m float64) float64 { return 3 * (m - 1) }),
+		},
+		{
+			Quantity: algorithms.MessagesPerCS, Formula: "3m",
+			Load: algorithms.Saturated, Kind: algorithms.UpperBound, Source: paper + "theorem 3",
+			Predict: onCube(func(m float64) float64 { return 3 * m }),
+		},
+		{
+			Quantity: EntriesPerVisit, Formula: "m²; pq",
+			Load: algorithms.Saturated, Kind: algorithms.Mean, Source: paper + "proof of theorem 3",
+			Predict: onCube(func(m float64) float64 { return m * m }),
+		},
+	}
+}
+
+func meshClaims() []algorithms.Claim {
+	return []algorithms.Claim{
+		{
+			Quantity: LinksUsed, Formula: "13(m−1)",
+			Load: algorithms.Static, Kind: algorithms.Exact, Source: paper + "section 2",
+			Predict:    onCube(func(m float64) float64 { return 13 * (m - 1) }),
+			KnownFalse: "the links used form a spanning tree, of n−1 links: 13(m−1) for n = 27 only",
+		},
+		{
+			Quantity: Distance, Formula: "2(m−1); p+q−2",
+			Load: algorithms.Static, Kind: algorithms.UpperBound, Source: paper + "section 4",
+			Predict: onMesh(farthest),
+		},
+		{
+			Quantity: PrivilegedPlanes, Formula: "1",
+			Load: algorithms.AnyLoad, Kind: algorithms.UpperBound, Source: paper + "invariant I1, lemma 2",
+			Predict: algorithms.Constantly(1),
+		},
+	}
+}
+
+func spaceClaims() []algorithms.Claim {
+	return []algorithms.Claim{
+		{
+			Quantity: algorithms.QueueLength, Formula: "m(m+1); p×q×r: pq + r",
+			Load: algorithms.AnyLoad, Kind: algorithms.UpperBound, Source: paper + "theorem 4(ii)",
+			Predict: onMesh(func(m *mesh) float64 { return float64(m.plane + m.planes()) }),
+		},
+		{
+			Quantity: MessageBits, Formula: "3 log m + 1",
+			Load: algorithms.AnyLoad, Kind: algorithms.UpperBound, Source: paper + "theorem 4(i)",
+			Predict:    onCube(func(m float64) float64 { return 3*math.Log2(m) + 1 }),
+			KnownFalse: "the three types take 2 bits, as the proof says itself: 3 log m + 2",
+		},
+		{
+			// REQUEST and PERMIT for each node, RELEASE for each but the corners.
+			Quantity: MessageBits, Formula: "3 log m + 2 = O(log n)",
+			Load: algorithms.AnyLoad, Kind: algorithms.UpperBound, Source: paper + "theorem 4(i), with 2 bits for the type",
+			Predict: onCube(func(m float64) float64 { return 3*math.Log2(m) + 2 }, suppressed, directed),
+		},
+		{
+			Quantity: MessageBits, Formula: "3 log m + 2 = O(log n), repair=numbered",
+			Load: algorithms.AnyLoad, Kind: algorithms.UpperBound, Source: paper + "theorem 4(i), with 2 bits for the type",
+			Predict:    onCube(func(m float64) float64 { return 3*math.Log2(m) + 2 }, numbered),
+			KnownFalse: "a PERMIT that carries the token also carries a number for each plane",
+		},
+	}
+}
+
+func meshOf(s algorithms.Setting) *mesh { return &s.System.(*system).mesh }
+
+// onMesh is a prediction for the paper's three dimensions, with any repair or
+// with those named.
+func onMesh(f func(*mesh) float64, with ...repair) func(algorithms.Setting) (float64, bool) {
+	return func(s algorithms.Setting) (float64, bool) {
+		m := meshOf(s)
+		ok := len(with) == 0 || slices.Contains(with, repair(s.Options.Get(optRepair)))
+		return f(m), ok && len(m.sizes) == 3
+	}
+}
+
+// onCube is a prediction for p = q = r = m, every plane complete.
+func onCube(f func(m float64) float64, with ...repair) func(algorithms.Setting) (float64, bool) {
+	predict := onMesh(func(m *mesh) float64 { return f(float64(m.sizes[0])) }, with...)
+	return func(s algorithms.Setting) (float64, bool) {
+		value, ok := predict(s)
+		m := meshOf(s)
+		return value, ok && m.nodes == power(m.sizes[0], 3) && m.sizes[1] == m.sizes[0] && m.sizes[2] == m.sizes[0]
+	}
+}
+
+// farthest returns the largest distance of a node from its corner, as if all
+// planes were complete.
+func farthest(m *mesh) float64 {
+	hops := 0
+	for _, size := range m.sizes[:len(m.sizes)-1] {
+		hops += size - 1
+	}
+	return float64(hops)
+}
+
+// worstEntry returns the messages of an entry by the node farthest away, to whose
+// plane the token comes from the other end.
+func worstEntry(m *mesh) float64 { return 3*farthest(m) + 2*float64(m.planes()-1) }
+
+// saturatedEntry returns the messages of an entry where each visit of the token
+// serves all nodes of a plane of m² nodes.
+func saturatedEntry(m float64) float64 { return (3*m*m*(m-1) + 2*(m-1)) / (m * m) }
+
+// planeChanges returns, for two nodes drawn independently and uniformly, the
+// probability that their planes differ and the mean distance of these planes.
+func planeChanges(m *mesh) (probability, hops float64) {
+	share := func(k int) float64 {
+		nodes := min(m.plane, m.nodes-k*m.plane)
+		return float64(nodes) / float64(m.nodes)
+	}
+	for k := range m.planes() {
+		for z := range k {
+			both := 2 * share(k) * share(z)
+			probability += both
+			hops += both * float64(k-z)
+		}
+	}
+	return probability, hops
+}
+
+// meanDistance returns the mean distance of the nodes from their corners.
+func meanDistance(m *mesh) float64 {
+	hops := 0
+	for id := algorithms.NodeID(1); int(id) <= m.nodes; id++ {
+		hops += m.distance(id)
+	}
+	return float64(hops) / float64(m.nodes)
+}

@@ -1,0 +1,35 @@
+package chaudhurikaraata
+
+import (
+	"flag"
+	"fmt"
+	"testing"
+
+	"dmebench/algorithms"
+	"dmebench/algorithms/conformance"
+)
+
+var full = flag.Bool("full", false, "search further than a quick test does")
+
+func TestConformance(t *testing.T) {
+	for _, a := range []*algorithms.Algorithm{Algorithm(), AsPublished()} {
+		t.Run(a.Name, func(t *testing.T) { conformance.Test(t, a) })
+	}
+}
+
+// The default mesh has few planes where nodes are few. A line of corners, and
+// planes that are lines, have as many as there can be.
+func TestConformanceOnLongMeshes(t *testing.T) {
+	for _, plane := range []int{1, 2} {
+		t.Run(fmt.Sprintf("planes of %d", plane), func(t *testing.T) {
+			a := Algorithm()
+			a.ValidNodes = nil
+			a.Options = a.Options[1:2] // the repairs
+			a.Prepare = func(c algorithms.Config) (algorithms.System, error) {
+				sizes := []int{1, plane, (c.Nodes + plane - 1) / plane}
+				return newSystem(sizes, c.Nodes, repair(c.Options.Get(optRepair))), nil
+			}
+			conformance.Test(t, a)
+		})
+	}
+}

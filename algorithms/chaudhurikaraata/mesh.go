@@ -1,0 +1,214 @@
+package chaudhurikaraata
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"dmebench/algorithms"
+)
+
+// mesh is where the nodes lie: a mesh of d dimensions, of which the last counts
+// the planes. The paper's has three, and node (i,j,k) is in row i and column j
+// of plane k.
+type mesh struct {
+	sizes   []int // nodes in each dimension
+	strides []int // distance of the numbers of neighbours in each dimension
+	nodes   int
+	plane   int // nodes of a complete plane
+}
+
+// newMesh returns the mesh of these sizes. Nodes are numbered plane by plane,
+// within a plane row by row; the last plane may be incomplete.
+func newMesh(sizes []int, nodes int) mesh {
+	m := mesh{sizes: sizes, strides: make([]int, len(sizes)), nodes: nodes, plane: 1}
+	last := len(sizes) - 1
+	for l := last - 1; l >= 0; l-- {
+		m.strides[l] = m.plane
+		m.plane *= sizes[l]
+	}
+	m.strides[last] = m.plane
+	return m
+}
+
+// cubic returns sizes that are as equal as can be: ⌈n^(1/d)⌉ in all dimensions
+// but the last, and as many planes as are needed.
+func cubic(n, dimensions int) []int {
+	side := 1
+	for power(side, dimensions) < n {
+		side++
+	}
+	return filled(n, side, dimensions)
+}
+
+// filled returns sizes that are side in all dimensions but the last.
+func filled(n, side, dimensions int) []int {
+	sizes := slices.Repeat([]int{side}, dimensions)
+	plane := power(side, dimensions-1)
+	sizes[dimensions-1] = (n + plane - 1) / plane
+	return sizes
+}
+
+func power(x, exponent int) int {
+	p := 1
+	for range exponent {
+		p *= x
+	}
+	return p
+}
+
+// maxSide bounds the sizes that can be set, so that their product is a number.
+const maxSide = 1 << 15
+
+// parseSizes reads "PxQxR", with any number of dimensions from 2 to 4.
+func parseSizes(text string) ([]int, error) {
+	words := strings.Split(text, "x")
+	if len(words) < 2 || len(words) > 4 {
+		return nil, errors.New("a mesh has 2 to 4 sizes")
+	}
+	sizes := make([]int, len(words))
+	for l, word := range words {
+		size, err := strconv.Atoi(word)
+		if err != nil || size < 1 || size > maxSide {
+			return nil, fmt.Errorf("%q is not a size from 1 to %d", word, maxSide)
+		}
+		sizes[l] = size
+	}
+	return sizes, nil
+}
+
+// checkSizes reports why n nodes do not fill a mesh: each plane must have its
+// corner, and each node its place.
+func checkSizes(sizes []int, n int) error {
+	last := len(sizes) - 1
+	plane := 1
+	for _, size := range sizes[:last] {
+		plane *= size
+	}
+	if full := (sizes[last] - 1) * plane; n <= full || n > full+plane {
+		return fmt.Errorf("a mesh of %d planes of %d nodes is for %d to %d nodes, not %d",
+			sizes[last], plane, full+1, full+plane, n)
+	}
+	return nil
+}
+
+// coordinate returns the l-th coordinate of a node.
+func (m *mesh) coordinate(id algorithms.NodeID, l int) int {
+	return int(id-1) / m.strides[l] % m.sizes[l]
+}
+
+// triple writes a node as the paper does: "(i,j,k)".
+func (m *mesh) triple(id algorithms.NodeID) string {
+	b := []byte{'('}
+	for l := range m.sizes {
+		if l > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendInt(b, int64(m.coordinate(id, l)), 10)
+	}
+	return string(append(b, ')'))
+}
+
+// planes returns r, the number of planes.
+func (m *mesh) planes() int { return m.sizes[len(m.sizes)-1] }
+
+// planeOf returns k, the number of the node's plane.
+func (m *mesh) planeOf(id algorithms.NodeID) int { return int(id-1) / m.plane }
+
+// cornerOf returns node (0,0,k).
+func (m *mesh) cornerOf(k int) algorithms.NodeID { return algorithms.NodeID(k*m.plane + 1) }
+
+func (m *mesh) isCorner(id algorithms.NodeID) bool { return int(id-1)%m.plane == 0 }
+
+// inward returns the neighbour that is closer to the corner of the node's plane:
+// (i−1,j,k), or (0,j−1,k) from row 0; None at the corner.
+func (m *mesh) inward(id algorithms.NodeID) algorithms.NodeID {
+	for l := range len(m.sizes) - 1 {
+		if m.coordinate(id, l) > 0 {
+			return id - algorithms.NodeID(m.strides[l])
+		}
+	}
+	return algorithms.None
+}
+
+// outward returns the neighbour to which node id passes on what the corner has
+// sent to target: (0,j+1,k) until the column is right, then (i+1,j,k). It
+// returns None where id is the target or does not lie on its route.
+func (m *mesh) outward(id, target algorithms.NodeID) algorithms.NodeID {
+	if m.planeOf(id) != m.planeOf(target) {
+		return algorithms.None
+	}
+	for l := len(m.sizes) - 2; l >= 0; l-- {
+		at, to := m.coordinate(id, l), m.coordinate(target, l)
+		if at == to {
+			continue
+		}
+		for below := range l {
+			if m.coordinate(id, below) > 0 {
+				return algorithms.None
+			}
+		}
+		if at > to {
+			return algorithms.None
+		}
+		return id + algorithms.NodeID(m.strides[l])
+	}
+	return algorithms.None
+}
+
+// across returns the neighbour of a corner in the direction of another corner.
+func (m *mesh) across(corner, target algorithms.NodeID) algorithms.NodeID {
+	if target < corner {
+		return corner - algorithms.NodeID(m.plane)
+	}
+	return corner + algorithms.NodeID(m.plane)
+}
+
+// beyond returns the neighbour of a corner in the direction away from another
+// corner, None at the end of the mesh.
+func (m *mesh) beyond(corner, source algorithms.NodeID) algorithms.NodeID {
+	switch k := m.planeOf(corner); {
+	case source > corner && k > 0:
+		return m.cornerOf(k - 1)
+	case source < corner && k < m.planes()-1:
+		return m.cornerOf(k + 1)
+	}
+	return algorithms.None
+}
+
+// distance returns the number of hops from a node to the corner of its plane.
+func (m *mesh) distance(id algorithms.NodeID) int {
+	hops := 0
+	for l := range len(m.sizes) - 1 {
+		hops += m.coordinate(id, l)
+	}
+	return hops
+}
+
+// neighbours returns the nodes that id exchanges messages with, in ascending
+// order.
+func (m *mesh) neighbours(id algorithms.NodeID) []algorithms.NodeID {
+	var near []algorithms.NodeID
+	if in := m.inward(id); in != algorithms.None {
+		near = append(near, in)
+	}
+	for l := range len(m.sizes) - 1 {
+		out := id + algorithms.NodeID(m.strides[l])
+		if m.coordinate(id, l)+1 < m.sizes[l] && int(out) <= m.nodes && m.inward(out) == id {
+			near = append(near, out)
+		}
+	}
+	if m.isCorner(id) {
+		k := m.planeOf(id)
+		if k > 0 {
+			near = append(near, m.cornerOf(k-1))
+		}
+		if k < m.planes()-1 {
+			near = append(near, m.cornerOf(k+1))
+		}
+	}
+	slices.Sort(near)
+	return slices.Compact(near)
+}

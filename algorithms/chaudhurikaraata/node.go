@@ -1,0 +1,121 @@
+package chaudhurikaraata
+
+import "dmebench/algorithms"
+
+// node is node (i,j,k). What procedures P1 to P4 do at i = j = 0 is the
+// corner's; the rest is here.
+type node struct {
+	*system
+	self   algorithms.NodeID
+	corner corner // nil but at (0,0,k)
+	label  string // how State names mutex
+
+	waiting bool // asked, and mutex is not yet TRUE
+	mutex   bool // permitted, until the critical section is completed
+}
+
+// corner is the part of node (0,0,k) that the other nodes do not have.
+type corner interface {
+	// request is a REQUEST of a node of the plane, the corner itself included.
+	request(x algorithms.NodeID, out *algorithms.Outbox)
+	// planeRequest is a REQUEST of another corner.
+	planeRequest(m *algorithms.Message, out *algorithms.Outbox)
+	// permit is a PERMIT to this corner or, passing, to another one.
+	permit(m *algorithms.Message, out *algorithms.Outbox)
+	// release ends the critical section of the permitted node of the plane.
+	release(out *algorithms.Outbox)
+
+	// impossible says why no other corner can have sent m, nor x asked or left.
+	impossible(m *algorithms.Message) string
+
+	state(v *algorithms.Visitor)
+	queueLength() int
+}
+
+// Request is the first half of procedure P1.
+func (n *node) Request(out *algorithms.Outbox) {
+	n.waiting = true
+	if n.corner != nil {
+		n.corner.request(n.self, out)
+		return
+	}
+	n.relay(n.inward(n.self), kindRequest, n.self, out)
+}
+
+// enter ends the wait of procedure P1.
+func (n *node) enter(out *algorithms.Outbox) {
+	n.waiting = false
+	n.mutex = true
+	out.Enter(algorithms.Stamp{})
+}
+
+// Release is the second half of procedure P1.
+func (n *node) Release(out *algorithms.Outbox) {
+	n.mutex = false
+	if n.corner != nil {
+		n.corner.release(out)
+		return
+	}
+	n.relay(n.inward(n.self), kindRelease, n.self, out)
+}
+
+// relay sends a message that speaks of x one hop further within the plane.
+func (n *node) relay(to algorithms.NodeID, kind algorithms.Kind, x algorithms.NodeID, out *algorithms.Outbox) {
+	out.Send(to, algorithms.Message{Kind: kind, Node: x})
+}
+
+func (n *node) Receive(from algorithms.NodeID, m algorithms.Message, out *algorithms.Outbox) {
+	if reason := n.impossible(from, &m); reason != "" {
+		out.Refuse(reason)
+		return
+	}
+	switch m.Kind {
+	case kindRequest:
+		n.receiveRequest(&m, out)
+	case kindPermit:
+		n.receivePermit(&m, out)
+	case kindRelease:
+		n.receiveRelease(&m, out)
+	}
+}
+
+// receiveRequest is procedure P2.
+func (n *node) receiveRequest(m *algorithms.Message, out *algorithms.Outbox) {
+	switch {
+	case n.corner == nil:
+		n.relay(n.inward(n.self), kindRequest, m.Node, out)
+	case n.isCorner(m.Node):
+		n.corner.planeRequest(m, out)
+	default:
+		n.corner.request(m.Node, out)
+	}
+}
+
+// receivePermit is procedure P3.
+func (n *node) receivePermit(m *algorithms.Message, out *algorithms.Outbox) {
+	switch {
+	case n.corner != nil:
+		n.corner.permit(m, out)
+	case m.Node == n.self:
+		n.enter(out)
+	default:
+		n.relay(n.outward(n.self, m.Node), kindPermit, m.Node, out)
+	}
+}
+
+// receiveRelease is procedure P4.
+func (n *node) receiveRelease(m *algorithms.Message, out *algorithms.Outbox) {
+	if n.corner != nil {
+		n.corner.release(out)
+		return
+	}
+	n.relay(n.inward(n.self), kindRelease, m.Node, out)
+}
+
+// QueueLength returns the number of REQUESTs that wait at a corner.
+func (n *node) QueueLength() int {
+	if n.corner == nil {
+		return 0
+	}
+	return n.corner.queueLength()
+}

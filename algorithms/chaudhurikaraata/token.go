@@ -1,0 +1,98 @@
+package chaudhurikaraata
+
+import (
+	"fmt"
+
+	"dmebench/algorithms"
+)
+
+// colour is the state of a token.
+type colour uint64
+
+const (
+	red    colour = iota // the plane is not privileged
+	green                // privileged; no node of the plane is permitted
+	yellow               // privileged; a node of the plane is permitted
+)
+
+func (c colour) String() string { return [...]string{"RED", "GREEN", "YELLOW"}[c] }
+
+// token is the token of a corner, with what both texts do with it.
+type token struct {
+	home   *node
+	labels [3]string // how State names the token, by colour
+
+	colour  colour
+	granted algorithms.NodeID // who is permitted while the token is YELLOW
+}
+
+func newToken(home *node) token {
+	t := token{home: home}
+	for c := red; c <= yellow; c++ {
+		t.labels[c] = "token" + home.triple(home.self) + ":" + c.String()
+	}
+	if home.self == home.cornerOf(0) {
+		t.colour = green
+	}
+	return t
+}
+
+// turn changes the colour. It panics where Fig. 3 has no such transition: a RED
+// token becomes GREEN before it permits anything, and a YELLOW one before it
+// leaves.
+func (t *token) turn(to colour) {
+	if (t.colour == green) == (to == green) {
+		panic(fmt.Sprintf("chaudhurikaraata: token of node %s turns from %v to %v: %s",
+			t.home.triple(t.home.self), t.colour, to, algorithms.DescribeState(t.home)))
+	}
+	t.colour = to
+}
+
+// grantNode is grant_permission for a node x of the plane.
+func (t *token) grantNode(x algorithms.NodeID, out *algorithms.Outbox) {
+	t.turn(yellow)
+	t.granted = x
+	if x == t.home.self {
+		t.home.enter(out)
+		return
+	}
+	t.home.relay(t.home.outward(t.home.self, x), kindPermit, x, out)
+}
+
+// grantPlane is grant_permission for the corner z of another plane. served goes
+// with the token.
+func (t *token) grantPlane(z algorithms.NodeID, served []uint64, out *algorithms.Outbox) {
+	t.turn(red)
+	t.pass(z, served, out)
+}
+
+// pass sends a PERMIT one hop further to the corner z.
+func (t *token) pass(z algorithms.NodeID, served []uint64, out *algorithms.Outbox) {
+	out.Send(t.home.across(t.home.self, z), algorithms.Message{Kind: kindPermit, Node: z, Vec: served})
+}
+
+// release turns the token GREEN: the permitted node has left.
+func (t *token) release() {
+	t.turn(green)
+	t.granted = algorithms.None
+}
+
+// forward sends the REQUEST of another corner on, away from that one (CR6: not
+// beyond the end of the mesh).
+func (t *token) forward(z algorithms.NodeID, number uint64, out *algorithms.Outbox) {
+	if next := t.home.beyond(t.home.self, z); next != algorithms.None {
+		out.Send(next, algorithms.Message{Kind: kindRequest, Node: z, Num: number})
+	}
+}
+
+// flood sends a REQUEST of this corner both ways.
+func (t *token) flood(number uint64, out *algorithms.Outbox) {
+	self := t.home.self
+	k := t.home.planeOf(self)
+	if k > 0 {
+		out.Send(t.home.cornerOf(k-1), algorithms.Message{Kind: kindRequest, Node: self, Num: number})
+	}
+	if k < t.home.planes()-1 {
+		out.Send(t.home.cornerOf(k+1), algorithms.Message{Kind: kindRequest, Node: self, Num: number})
+	}
+}
