@@ -31,10 +31,10 @@
 //
 // A timer may fire at any time after it was set, except where the algorithm
 // needs bounded delay. There it fires only after the messages that by then must
-// have arrived. If B is the bound (the algorithm's option "bound"; without it
-// every timer is taken to be set to B), a message that is on the way when the
-// timer is set arrives within B, one that is sent in answer to it within 2B,
-// and so on: a timer set to kB waits for the first k of each such chain. And of
+// have arrived. If B is the bound (the algorithm's option "bound"; where it has
+// none, every timer is taken to be set to B), a message that is on the way when
+// the timer is set arrives within B, one that is sent in answer to it within
+// 2B, and so on: a timer set to kB waits for the first k of each such chain. Of
 // two timers, the one that was set first and to no more fires first. Real time
 // allows no order of events that these rules forbid; where several chains and
 // timers meet it may forbid more.
@@ -43,6 +43,7 @@
 //
 // The exhaustive search finds schedules that come to a standstill, but not
 // those in which messages flow for ever without an entry; the random one does,
-// when its patience ends. Nodes do not crash, join or leave. Delays have no
-// length: claims about time are judged elsewhere.
+// when its patience ends. Nodes do not crash, join or leave. Links broadcast by
+// sending to each: there is no medium that gives broadcasts one order. Delays
+// have no length: claims about time are judged elsewhere.
 package check

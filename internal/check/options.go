@@ -69,7 +69,7 @@ type model struct {
 	shares  bool          // nodes distinguish readers
 	stops   bool          // nodes have a Stop
 	endless bool          // messages flow although nobody asks, until the nodes are stopped
-	bound   time.Duration // on the delay of a message; 0: unknown
+	bound   time.Duration // on the delay of a message; 0: the algorithm does not say
 }
 
 // New returns a search of a, or every fault of the options, each on a line.
@@ -125,7 +125,7 @@ func New(a *algorithms.Algorithm, o Options) (*Search, error) {
 }
 
 func (m *model) prepare(seed uint64) (algorithms.System, error) {
-	return m.alg.Prepare(algorithms.Config{Nodes: m.Nodes, Seed: seed, Options: m.opt, ReadFile: m.ReadFile})
+	return m.alg.Prepare(algorithms.Config{Nodes: m.Nodes, Seed: seed, Options: m.opt, Bound: m.bound, ReadFile: m.ReadFile})
 }
 
 // withSeed returns the same model with another seed.
@@ -171,11 +171,19 @@ func (s *Search) Notes() []string {
 	return notes
 }
 
-// boundOf returns the bound on delays that the algorithm has been told.
+// unknownBound is what an algorithm is told that asks for a bound on delays and
+// has been given none. Delays have no length here: it is a unit for timers.
+const unknownBound = time.Second
+
+// boundOf returns the bound on delays that the algorithm sets its timers by, 0
+// where it has no such option.
 func boundOf(opt algorithms.Options) time.Duration {
-	d, err := time.ParseDuration(opt["bound"])
-	if err != nil {
+	value, ok := opt["bound"]
+	if !ok {
 		return 0
 	}
-	return d
+	if d, err := time.ParseDuration(value); err == nil {
+		return d
+	}
+	return unknownBound
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
@@ -155,23 +154,6 @@ func (p *program) searchOf(c *cli.Context) (*algorithms.Algorithm, check.Options
 		}
 	}
 	return a, o, nil
-}
-
-func settingsOf(c *cli.Context) (map[string]string, []error) {
-	var errs []error
-	set := make(map[string]string)
-	for _, pair := range c.StringSlice("set") {
-		key, value, ok := strings.Cut(pair, "=")
-		switch _, twice := set[key]; {
-		case !ok || key == "":
-			errs = append(errs, fmt.Errorf("--set %s: want KEY=VALUE", pair))
-		case twice:
-			errs = append(errs, fmt.Errorf("--set %s: %s is set twice", pair, key))
-		default:
-			set[key] = value
-		}
-	}
-	return set, errs
 }
 
 // pictureFile returns where a counterexample is drawn, having made sure that it

@@ -115,6 +115,22 @@ func specOf(c *cli.Context) (run.Spec, error) {
 	if c.IsSet("nodes-per-worker") && c.Int("nodes-per-worker") < 1 {
 		errs = append(errs, fmt.Errorf("--nodes-per-worker %d: there must be at least 1", c.Int("nodes-per-worker")))
 	}
+	set, setErrs := settingsOf(c)
+	errs = append(errs, setErrs...)
+	if errs != nil {
+		return run.Spec{}, failWith(run.ExitUsage, errors.Join(errs...))
+	}
+	return run.Spec{
+		Algorithm: c.String("algorithm"), Nodes: c.Int("nodes"), Transport: c.String("transport"), Workload: c.String("workload"),
+		Rate: c.Float64("rate"), TotalRate: c.Float64("total-rate"), CS: c.String("cs"),
+		Requests: c.Int("requests"), Duration: run.Duration(c.Duration("duration")), Seed: c.Uint64("seed"),
+		NodesPerWorker: c.Int("nodes-per-worker"), Warmup: c.String("warmup"), StallAfter: run.Duration(c.Duration("stall-after")),
+		Set: set, Listen: c.String("listen"), AllowMismatch: c.Bool("allow-mismatch"),
+	}, nil
+}
+
+func settingsOf(c *cli.Context) (map[string]string, []error) {
+	var errs []error
 	set := make(map[string]string)
 	for _, pair := range c.StringSlice("set") {
 		key, value, ok := strings.Cut(pair, "=")
@@ -127,16 +143,7 @@ func specOf(c *cli.Context) (run.Spec, error) {
 			set[key] = value
 		}
 	}
-	if errs != nil {
-		return run.Spec{}, failWith(run.ExitUsage, errors.Join(errs...))
-	}
-	return run.Spec{
-		Algorithm: c.String("algorithm"), Nodes: c.Int("nodes"), Transport: c.String("transport"), Workload: c.String("workload"),
-		Rate: c.Float64("rate"), TotalRate: c.Float64("total-rate"), CS: c.String("cs"),
-		Requests: c.Int("requests"), Duration: run.Duration(c.Duration("duration")), Seed: c.Uint64("seed"),
-		NodesPerWorker: c.Int("nodes-per-worker"), Warmup: c.String("warmup"), StallAfter: run.Duration(c.Duration("stall-after")),
-		Set: set, Listen: c.String("listen"), AllowMismatch: c.Bool("allow-mismatch"),
-	}, nil
+	return set, errs
 }
 
 // execute carries out a job on its network.
