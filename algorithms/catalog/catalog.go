@@ -3,6 +3,7 @@ package catalog
 
 import (
 	"dmebench/algorithms"
+	"dmebench/algorithms/agrawalelabbadi"
 	"dmebench/algorithms/carvalhoroucairol"
 	"dmebench/algorithms/centralized"
 	"dmebench/algorithms/chaudhurikaraata"
@@ -10,8 +11,15 @@ import (
 	"dmebench/algorithms/lamport"
 	"dmebench/algorithms/lodhakshemkalyani"
 	"dmebench/algorithms/maekawa"
+	"dmebench/algorithms/maekawapublished"
 	"dmebench/algorithms/naimitrehel"
+	"dmebench/algorithms/rabounded"
+	"dmebench/algorithms/rabroadcast"
+	"dmebench/algorithms/raimplicit"
+	"dmebench/algorithms/rapriority"
+	"dmebench/algorithms/raring"
 	"dmebench/algorithms/raymond"
+	"dmebench/algorithms/readerswriters"
 	"dmebench/algorithms/ricartagrawala"
 	"dmebench/algorithms/ricartagrawalatoken"
 	"dmebench/algorithms/singhal"
@@ -28,6 +36,12 @@ func All() []*algorithms.Algorithm {
 		lamport.Algorithm(),
 		lamport.Optimized(),
 		ricartagrawala.Algorithm(),
+		raimplicit.Algorithm(),
+		rabroadcast.Algorithm(),
+		raring.Algorithm(),
+		rabounded.Algorithm(),
+		rapriority.Algorithm(),
+		readerswriters.Algorithm(),
 		carvalhoroucairol.Algorithm(),
 		ricartagrawalatoken.Algorithm(),
 		suzukikasami.Algorithm(),
@@ -36,10 +50,15 @@ func All() []*algorithms.Algorithm {
 		singhal.Algorithm(),
 		lodhakshemkalyani.Algorithm(),
 		maekawa.Algorithm(),
+		agrawalelabbadi.Algorithm(),
 		chaudhurikaraata.Algorithm(),
 		helaryplouzeauraynal.Algorithm(),
+		maekawapublished.Paper(),
+		maekawapublished.Textbook(),
+		agrawalelabbadi.Published(),
 		chaudhurikaraata.AsPublished(),
 		singhal.AsPublished(),
 		lodhakshemkalyani.AsPublished(),
+		rabounded.AsPublished(),
 	}
 }

@@ -126,27 +126,13 @@ func (s *System) Properties() Properties {
 		}
 	}
 
-	others := make([]uint64, words) // bits that are no nodes
-	others[0] = 1
-	others[words-1] |= ^uint64(0) << (s.nodes%64 + 1)
 	meets := make([]uint64, words)
 	for id := algorithms.NodeID(1); int(id) <= s.nodes; id++ {
-		copy(meets, others)
+		clear(meets)
 		set = s.sets.appendSet(set[:0], id)
-		for k := range set {
-			// From both ends: of a set of neighbours, the two at the ends meet
-			// nearly everybody, and the rest can be left out.
-			member := set[k/2]
-			if k%2 == 1 {
-				member = set[len(set)-1-k/2]
-			}
-			all := ^uint64(0)
+		for _, member := range set {
 			for w, x := range served(member) {
 				meets[w] |= x
-				all &= meets[w]
-			}
-			if all == ^uint64(0) {
-				break
 			}
 		}
 		s.collectDisjoint(&p, id, meets)
@@ -161,13 +147,15 @@ func (s *System) Properties() Properties {
 	return p
 }
 
-// collectDisjoint notes the nodes above id that meets does not contain. Bits
-// that are no nodes are set in meets.
+// collectDisjoint notes the nodes above id that meets does not contain.
 func (s *System) collectDisjoint(p *Properties, id algorithms.NodeID, meets []uint64) {
 	for w := int(id+1) / 64; w < len(meets); w++ {
 		missing := ^meets[w]
 		if w == int(id+1)/64 {
 			missing &= ^uint64(0) << ((id + 1) % 64) // not the pairs that have been seen from the other side
+		}
+		if w == s.nodes/64 {
+			missing &= 1<<(s.nodes%64+1) - 1 // nodes only
 		}
 		p.DisjointPairs += bits.OnesCount64(missing)
 		for ; missing != 0 && len(p.Disjoint) < MaxDisjoint; missing &= missing - 1 {

@@ -10,10 +10,11 @@ import (
 )
 
 // weighted gives each node a set that holds more than half of all votes, so
-// that any two sets have a common voter. Node i takes itself and the voters
-// that follow it round the ring until they are enough, and then, the lightest
-// first, lets those go without whom they still are: no proper subset of a set
-// has a majority. Nodes without votes are in no set, not even in their own.
+// that any two sets have a common voter. Node i takes itself and then the
+// heaviest of the others, of equals the next round the ring, until they are
+// enough. Then, the lightest first, those go without whom they still are: no
+// proper subset of a set has a majority. Nodes without votes are in no set, not
+// even in their own.
 //
 // Sets depend on i so that equal voters share the work. With all votes at one
 // node that node is everybody's set: centralized control (Maekawa 1985,
@@ -54,15 +55,26 @@ func voters(votes []uint64, total uint64, i int) []algorithms.NodeID {
 	enough := total/2 + 1
 	vote := func(id algorithms.NodeID) uint64 { return votes[id-1] }
 
-	var set []algorithms.NodeID
-	var have uint64
-	for k := 0; have < enough; k++ {
-		if v := votes[(i+k)%n]; v > 0 {
-			set = append(set, algorithms.NodeID((i+k)%n+1))
-			have += v
+	var all []algorithms.NodeID
+	for k := range n {
+		if at := (i + k) % n; votes[at] > 0 {
+			all = append(all, algorithms.NodeID(at+1))
 		}
 	}
-	// Of equals the furthest goes first and the node itself last: it answers
+	others := all
+	if len(all) > 0 && all[0] == algorithms.NodeID(i+1) {
+		others = all[1:]
+	}
+	slices.SortStableFunc(others, func(a, b algorithms.NodeID) int { return cmp.Compare(vote(b), vote(a)) })
+
+	var have uint64
+	size := 0
+	for have < enough {
+		have += vote(all[size])
+		size++
+	}
+	set := all[:size]
+	// Of equals the last to come goes first and the node itself last: it answers
 	// itself without a message.
 	slices.Reverse(set)
 	slices.SortStableFunc(set, func(a, b algorithms.NodeID) int { return cmp.Compare(vote(a), vote(b)) })

@@ -32,9 +32,9 @@ func TestFullWeightIsCentralizedControl(t *testing.T) {
 }
 
 func TestWeightedExample(t *testing.T) {
-	// Nine votes: five are a majority.
-	s := mustWeigh(t, 3, 2, 1, 1, 1, 1)
-	for i, want := range [][]algorithms.NodeID{{1, 2}, {2, 3, 4, 5}, {1, 3, 4}, {1, 4, 5}, {1, 5, 6}, {1, 2}} {
+	// Eleven votes: six are a majority.
+	s := mustWeigh(t, 4, 1, 1, 1, 1, 1, 1, 1)
+	for i, want := range [][]algorithms.NodeID{{1, 2, 3}, {1, 2, 3}, {1, 3, 4}, {1, 4, 5}, {1, 5, 6}, {1, 6, 7}, {1, 7, 8}, {1, 2, 8}} {
 		if got := s.RequestSet(algorithms.NodeID(i + 1)); !slices.Equal(got, want) {
 			t.Errorf("S_%d = %v, want %v", i+1, got, want)
 		}

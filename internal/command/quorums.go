@@ -15,9 +15,9 @@ import (
 )
 
 const (
-	// maxQuorumNodes bounds the work of examining all pairs of request sets to
-	// some seconds.
-	maxQuorumNodes = 1 << 14
+	// maxQuorumNodes, the size of the plane of order 101, bounds the work of
+	// examining all pairs of request sets to some seconds.
+	maxQuorumNodes = 10303
 	// maxQuorumsShown is the largest system whose sets are printed one by one.
 	maxQuorumsShown = 64
 )

@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -70,7 +72,7 @@ func (p *program) run(c *cli.Context) error {
 	}
 	p.warn(job)
 	bar := p.progress(c.Bool("quiet"), job)
-	result, err := p.execute(c.Context, job, coordinator.Options{Files: files.seen, Progress: bar.update, Save: keep})
+	result, err := p.execute(c.Context, job, coordinator.Options{Files: files.all(), Progress: bar.update, Save: keep})
 	bar.done()
 	if err != nil {
 		return err
@@ -217,13 +219,21 @@ func keeper(dir string) (func(*run.Result) error, error) {
 	}, nil
 }
 
-// files reads the files that a specification names, and remembers them for the
-// workers, which may be elsewhere.
-type files struct{ seen map[string][]byte }
+// files reads the files that a specification names, each once, and remembers
+// them for the workers, which may be elsewhere. Safe for concurrent use.
+type files struct {
+	mu   sync.Mutex
+	seen map[string][]byte
+}
 
 func newFiles() *files { return &files{seen: make(map[string][]byte)} }
 
 func (f *files) read(name string) ([]byte, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if b, ok := f.seen[name]; ok {
+		return b, nil
+	}
 	b, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s: there is no such file", name)
@@ -232,4 +242,11 @@ func (f *files) read(name string) ([]byte, error) {
 		f.seen[name] = b
 	}
 	return b, err
+}
+
+// all returns what has been read so far, by name.
+func (f *files) all() map[string][]byte {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return maps.Clone(f.seen)
 }

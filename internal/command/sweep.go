@@ -43,7 +43,7 @@ func (p *program) sweep(c *cli.Context) error {
 		Out: c.String("out"), Fresh: c.Bool("fresh"), DryRun: c.Bool("dry-run"),
 		Catalog: p.catalog, Environment: environment.Describe(), ReadFile: files.read,
 		Run: func(ctx context.Context, job *run.Job, keep func(*run.Result) error) (*run.Result, error) {
-			return p.execute(ctx, job, coordinator.Options{Files: files.seen, Save: keep})
+			return p.execute(ctx, job, coordinator.Options{Files: files.all(), Save: keep})
 		},
 	}
 	switch {

@@ -153,6 +153,41 @@ func TestSerialAgreesWithTheSimulation(t *testing.T) {
 	}
 }
 
+// Every algorithm that is thought to be right runs over real processes: under
+// saturation without a violation, and serially at the cost that the simulation
+// says, entry by entry.
+func TestEveryAlgorithm(t *testing.T) {
+	for _, a := range testCatalog() {
+		if a.AsPublished {
+			continue
+		}
+		t.Run(a.Name, func(t *testing.T) {
+			spec := run.Spec{Algorithm: a.Name, Nodes: 8, Requests: 80, CS: "20us", Set: map[string]string{}}
+			for _, o := range a.Options {
+				if o.Name == "bound" {
+					spec.Set["bound"] = "200ms"
+					spec.Requests = 8 // each waits for as long
+				}
+			}
+			r := mustRun(t, spec)
+			if r.Safety.Violations != 0 || r.Entries != uint64(spec.Requests) {
+				t.Errorf("%d violations, %d entries", r.Safety.Violations, r.Entries)
+			}
+			spec.Workload, spec.Requests = "serial", 8
+			real := mustRun(t, spec)
+			spec.Transport = run.Sim
+			simulated, err := sim.Run(t.Context(), resolve(t, spec))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !maps.Equal(real.Messages.PerEntry, simulated.Messages.PerEntry) || !maps.Equal(real.Messages.ByKind, simulated.Messages.ByKind) {
+				t.Errorf("over TCP %v %v, simulated %v %v", real.Messages.PerEntry, real.Messages.ByKind,
+					simulated.Messages.PerEntry, simulated.Messages.ByKind)
+			}
+		})
+	}
+}
+
 func TestEveryWorkload(t *testing.T) {
 	trace := t.TempDir() + "/trace.csv"
 	if err := os.WriteFile(trace, []byte("0,1\n0.001,2,0.0005\n0.001,3\n0.004,1\n"), 0o600); err != nil {

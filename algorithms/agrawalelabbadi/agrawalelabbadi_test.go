@@ -1,0 +1,280 @@
+package agrawalelabbadi
+
+import (
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"dmebench/algorithms"
+	"dmebench/algorithms/conformance"
+	"dmebench/algorithms/quorum"
+)
+
+func TestConformance(t *testing.T) { conformance.Test(t, Algorithm()) }
+
+func TestDescriptions(t *testing.T) {
+	for _, a := range []*algorithms.Algorithm{Algorithm(), Published()} {
+		if err := a.Check(); err != nil {
+			t.Error(err)
+		}
+		if needs := a.Needs(nil); needs != (algorithms.Needs{Reliable: true, FIFO: true}) {
+			t.Errorf("%s needs %+v", a.Name, needs)
+		}
+		for _, set := range []map[string]string{{"path": "left"}, {"quorum": "tree"}} {
+			if _, err := a.New(7, 1, set); err == nil {
+				t.Errorf("%s: %v was accepted", a.Name, set)
+			}
+		}
+	}
+}
+
+func newNet(t *testing.T, nodes int, path string) *conformance.Net {
+	t.Helper()
+	net, err := conformance.New(Algorithm(), nodes, map[string]string{optPath: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return net
+}
+
+// predict evaluates the claim about a quantity whose formula begins so.
+func predict(t *testing.T, s algorithms.Setting, q algorithms.Quantity, formula string, kind algorithms.ClaimKind) (float64, bool) {
+	t.Helper()
+	for _, c := range claims() {
+		if c.Quantity == q && strings.HasPrefix(c.Formula, formula) && c.Kind == kind {
+			return c.Predict(s)
+		}
+	}
+	t.Fatalf("no claim %q about %s", formula, q)
+	return 0, false
+}
+
+// A lone request takes three messages for each other node of its path.
+func TestLightLoad(t *testing.T) {
+	for _, n := range []int{1, 2, 3, 5, 6, 7, 12, 15, 31} {
+		net := newNet(t, n, "self")
+		var total float64
+		same := true
+		for id := algorithms.NodeID(1); int(id) <= n; id++ {
+			got, err := net.Serve(id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			total += float64(got)
+			same = same && float64(got) == total/float64(id)
+		}
+		exact, isExact := predict(t, net.Setting, algorithms.MessagesPerCS, "3(K−1)", algorithms.Exact)
+		mean, isMean := predict(t, net.Setting, algorithms.MessagesPerCS, "3(K−1)", algorithms.Mean)
+		if isExact != same || isExact == isMean {
+			t.Errorf("N=%d: the same for all: %v; an exact claim: %v, a mean: %v", n, same, isExact, isMean)
+		}
+		if got := total / float64(n); isExact && got != exact || isMean && math.Abs(got-mean) > 1e-9 {
+			t.Errorf("N=%d: %v messages in the mean, claimed exactly %v, in the mean %v", n, got, exact, mean)
+		}
+	}
+}
+
+// With a drawn path, the node may be on it: 3K(n−1)/n in the mean over all nodes
+// and all leaves. Each node makes so many requests that every leaf comes up
+// about equally often; the mean is then near the claim.
+func TestLightLoadOnRandomPaths(t *testing.T) {
+	const each = 400
+	for _, n := range []int{1, 3, 6, 15} {
+		net := newNet(t, n, "random")
+		var total uint64
+		for range each {
+			for id := algorithms.NodeID(1); int(id) <= n; id++ {
+				got, err := net.Serve(id)
+				if err != nil {
+					t.Fatal(err)
+				}
+				total += got
+			}
+		}
+		want, ok := predict(t, net.Setting, algorithms.MessagesPerCS, "3(K−1)", algorithms.Mean)
+		if got := float64(total) / float64(each*n); !ok || math.Abs(got-want) > 0.02*want {
+			t.Errorf("N=%d: %v messages in the mean, claimed %v, %v", n, got, want, ok)
+		}
+	}
+}
+
+// Leaves are drawn uniformly, and otherwise for another seed: Pearson's test
+// with 15 degrees of freedom, whose 99.9th percentile is 37.7.
+func TestLeavesAreDrawnUniformly(t *testing.T) {
+	const nodes, leaves, draws = 31, 16, 8000
+	previous := 0
+	for seed := range uint64(5) {
+		s := &system{nodes: nodes, seed: seed}
+		for _, id := range []algorithms.NodeID{1, 2, 31} {
+			var count [nodes + 1]float64
+			sum := 0
+			for request := range uint64(draws) {
+				leaf := s.drawLeaf(id, request)
+				count[leaf]++
+				sum = sum*31 + int(leaf)
+			}
+			chi := 0.0
+			for _, c := range count[nodes/2+1:] {
+				d := c - draws/leaves
+				chi += d * d / (draws / leaves)
+			}
+			if chi > 37.7 {
+				t.Errorf("seed %d, node %d: χ² = %v: %v", seed, id, chi, count)
+			}
+			if sum == previous {
+				t.Errorf("seed %d, node %d: the same leaves as before", seed, id)
+			}
+			previous = sum
+		}
+	}
+}
+
+// The coterie of section 9.9.6 on six nodes: 3, 5 and 6 ask, and the request of
+// node 3 is the first at the sites 1 and 2.
+func TestExampleOfSection996(t *testing.T) {
+	sets, err := quorum.New("file:../quorum/testdata/textbook-9.9.6.txt", quorum.Config{Nodes: 6, ReadFile: os.ReadFile})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := Algorithm()
+	a.Prepare = func(cfg algorithms.Config) (algorithms.System, error) {
+		return fixedSystem{&system{nodes: 6, sets: sets, newNode: func(s *system, id algorithms.NodeID) algorithms.Node {
+			return &node{requester: newRequester(s, id)}
+		}}}, nil
+	}
+	net, err := conformance.New(a, 6, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []algorithms.NodeID{3, 5, 6} {
+		net.Request(id)
+	}
+	net.Deliver(3, 2, 0)
+	net.Deliver(3, 1, 0)
+	net.Settle()
+	if in := net.Inside(); !slices.Equal(in, []algorithms.NodeID{3}) {
+		t.Fatalf("%v inside, want node 3\n%s", in, net.States())
+	}
+	for len(net.Inside()) > 0 {
+		net.Release(net.Inside()[0])
+		net.Settle()
+	}
+	if err := net.Err(); err != nil || len(net.Entries) != 3 || net.Refused() > 0 {
+		t.Errorf("%d entries, %d messages refused; %v", len(net.Entries), net.Refused(), err)
+	}
+}
+
+// Requests that arrive at the root in the wrong order: an Inquire, a Yield, and
+// the permission goes to the more preceding one.
+func TestYield(t *testing.T) {
+	net := newNet(t, 7, "self")
+	net.Request(7) // asks 1, 3, 7
+	net.Request(2) // asks 1, 2, 5
+	net.Deliver(7, 1, 0)
+	net.Deliver(2, 1, 0)
+	net.Deliver(1, 7, 0) // Reply
+	net.Deliver(1, 7, 0) // Inquire, while node 3 has not replied
+	if got := net.InFlight(7, 1); len(got) != 1 || got[0].Kind != kindYield {
+		t.Fatalf("node 7 answers Inquire by %+v", got)
+	}
+	net.Settle()
+	if in := net.Inside(); !slices.Equal(in, []algorithms.NodeID{2}) {
+		t.Fatalf("%v inside, want node 2\n%s", in, net.States())
+	}
+	net.Release(2)
+	net.Settle()
+	if in := net.Inside(); !slices.Equal(in, []algorithms.NodeID{7}) || net.Refused() > 0 {
+		t.Fatalf("%v inside, want node 7\n%s", in, net.States())
+	}
+}
+
+// However many more preceding requests come, the holder is inquired of once for
+// each grant (A2).
+func TestOneInquire(t *testing.T) {
+	net := newNet(t, 7, "self")
+	for _, id := range []algorithms.NodeID{7, 6, 5, 4} {
+		net.Request(id)
+	}
+	for _, id := range []algorithms.NodeID{7, 6, 5, 4} {
+		net.Deliver(id, 1, 0)
+	}
+	inquires := 0
+	for _, m := range net.InFlight(1, 7) {
+		if m.Kind == kindInquire {
+			inquires++
+		}
+	}
+	if inquires != 1 {
+		t.Errorf("%d Inquires for one grant", inquires)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		from, to algorithms.NodeID
+		m        algorithms.Message
+	}{
+		{"no clock", 3, 1, algorithms.Message{Kind: kindRequest}},
+		{"a clock that overflows", 3, 1, algorithms.Message{Kind: kindRequest, Clock: 1 << 63}},
+		{"second Request of the holder", 2, 1, algorithms.Message{Kind: kindRequest, Clock: 9}},
+		{"second Request of one who waits", 4, 1, algorithms.Message{Kind: kindRequest, Clock: 9}},
+		{"Request of a node on another path", 6, 2, algorithms.Message{Kind: kindRequest, Clock: 9}},
+		{"Reply without a request", 1, 3, algorithms.Message{Kind: kindReply, Clock: 9}},
+		{"second Reply", 1, 2, algorithms.Message{Kind: kindReply, Clock: 9}},
+		{"Reply of a node that was not asked", 3, 4, algorithms.Message{Kind: kindReply, Clock: 9}},
+		{"Yield of a permission not inquired about", 2, 1, algorithms.Message{Kind: kindYield, Clock: 9}},
+		{"Yield of one who does not hold it", 4, 1, algorithms.Message{Kind: kindYield, Clock: 9}},
+		{"Relinquish of one who does not hold it", 4, 1, algorithms.Message{Kind: kindRelinquish, Clock: 9}},
+	} {
+		net := newNet(t, 7, "self")
+		net.Request(2)
+		net.Settle()
+		net.Request(4) // waits behind node 2, everywhere
+		net.Settle()
+		before := net.States()
+		net.Host(c.to).Receive(c.from, &c.m)
+		if net.Refused() != 1 || net.States() != before {
+			t.Errorf("%s: %d refusals", c.name, net.Refused())
+		}
+	}
+}
+
+func TestQueueIsPrecedenceOrdered(t *testing.T) {
+	net := newNet(t, 7, "self")
+	net.Request(7)
+	net.Settle()
+	net.Request(6)
+	net.Request(5)
+	net.Request(3)
+	net.Settle()
+	n := net.Host(1).Node().(*node)
+	if !slices.IsSortedFunc(n.waiting, func(a, b algorithms.Stamp) int {
+		if a.Precedes(b) {
+			return -1
+		}
+		return 1
+	}) || n.QueueLength() != 3 {
+		t.Errorf("the root's queue is %v", n.waiting)
+	}
+}
+
+func TestPeers(t *testing.T) {
+	sys, err := Algorithm().New(7, 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Node 3 asks 1, 3, 7, and is asked by its descendants and by the root.
+	if got, want := sys.(algorithms.Linked).Peers(3), []algorithms.NodeID{1, 6, 7}; !slices.Equal(got, want) {
+		t.Errorf("peers of 3: %v, want %v", got, want)
+	}
+	sys, err = Algorithm().New(7, 1, map[string]string{optPath: "random"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := sys.(algorithms.Linked); ok {
+		t.Error("with a path drawn for each request, nobody's peers are known")
+	}
+}

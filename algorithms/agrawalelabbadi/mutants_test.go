@@ -1,0 +1,45 @@
+package agrawalelabbadi
+
+import (
+	"testing"
+
+	"dmebench/algorithms/conformance"
+)
+
+// TestMutantsAreCaught takes one repair out at a time: the conformance suite, or
+// for A2 the test of it, finds what the repair is against.
+func TestMutantsAreCaught(t *testing.T) {
+	const (
+		stall   = "nothing moves"
+		unsafe  = "are in the critical section"
+		refused = " refused "
+	)
+	change := func(name, old, new, caught string) conformance.Mutant {
+		return conformance.Mutant{Name: name, File: "node.go", Old: old, New: new, Caught: caught}
+	}
+	conformance.TestMutants(t, "^(TestConformance|TestOneInquire)$",
+		change("A1: a newcomer that precedes the holder is granted",
+			"\tif n.granted.IsZero() {\n", "\tif n.granted.IsZero() || r.Precedes(n.granted) {\n", refused),
+		change("A2: an Inquire for every newcomer",
+			"r.Precedes(n.granted) && !n.inquired {", "r.Precedes(n.granted) {", "Inquires for one grant"),
+		change("A3: a Yield in the critical section",
+			"if n.pending() && n.replied.Has(j) {", "if n.replied.Has(j) {", unsafe),
+		change("A3: a Yield of what is not held",
+			"if n.pending() && n.replied.Has(j) {", "if n.pending() {", refused),
+		change("A4: the permission goes to another than the most preceding request",
+			"\tn.waiting = enqueue(n.waiting, n.granted)\n",
+			`	at := 0
+	for at+1 < len(n.waiting) && n.waiting[at+1].Precedes(n.granted) {
+		at++
+	}
+	r := n.waiting[at]
+	n.waiting = slices.Insert(slices.Delete(n.waiting, at, at+1), 0, r)
+	n.waiting = enqueue(n.waiting, n.granted)
+`, stall),
+		change("A5: nobody is granted after a Relinquish",
+			"func (n *node) receiveRelinquish(out *algorithms.Outbox) {\n\tn.grant(out)\n",
+			"func (n *node) receiveRelinquish(out *algorithms.Outbox) {\n\tn.granted, n.inquired = algorithms.Stamp{}, false\n", stall),
+		change("nobody inquires",
+			"\t\tn.send(n.granted.Node, kindInquire, out)\n", "", stall),
+	)
+}

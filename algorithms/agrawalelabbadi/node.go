@@ -1,0 +1,140 @@
+package agrawalelabbadi
+
+import (
+	"slices"
+
+	"dmebench/algorithms"
+)
+
+// node is one node: a requester, and a site that gives its permission to others.
+type node struct {
+	requester
+
+	granted  algorithms.Stamp   // the request that has this site's permission; zero while none has
+	waiting  []algorithms.Stamp // the request queue without it (A1), the most preceding first
+	inquired bool               // Inquire has been sent for the current grant
+}
+
+// Request is step 1.
+func (n *node) Request(out *algorithms.Outbox) {
+	n.ask(out)
+	n.handleLocal(n.handle, out)
+}
+
+// Release is step 5, at the node that leaves.
+func (n *node) Release(out *algorithms.Outbox) {
+	n.leave(out)
+	n.handleLocal(n.handle, out)
+}
+
+// Receive handles a message of another node.
+func (n *node) Receive(from algorithms.NodeID, m algorithms.Message, out *algorithms.Outbox) {
+	if reason := n.impossible(from, &m); reason != "" {
+		out.Refuse(reason)
+		return
+	}
+	n.clock = max(n.clock, m.Clock)
+	n.handle(from, m, out)
+	n.handleLocal(n.handle, out)
+}
+
+func (n *node) handle(from algorithms.NodeID, m algorithms.Message, out *algorithms.Outbox) {
+	switch m.Kind {
+	case kindRequest:
+		n.receiveRequest(algorithms.Stamp{Clock: m.Clock, Node: from}, out)
+	case kindReply:
+		n.receiveReply(from, out)
+	case kindInquire:
+		n.receiveInquire(from, out)
+	case kindYield:
+		n.receiveYield(out)
+	case kindRelinquish:
+		n.receiveRelinquish(out)
+	}
+}
+
+// receiveRequest is steps 2, 3 and 6.
+func (n *node) receiveRequest(r algorithms.Stamp, out *algorithms.Outbox) {
+	n.waiting = enqueue(n.waiting, r)
+	if n.granted.IsZero() {
+		n.grant(out)
+		return
+	}
+	// A1: the permission is elsewhere, whoever comes. A2: it is asked for once.
+	if r.Precedes(n.granted) && !n.inquired {
+		n.inquired = true
+		n.send(n.granted.Node, kindInquire, out)
+	}
+}
+
+// grant is step 3: permission for the most preceding request (A4, A5), if there
+// is one.
+func (n *node) grant(out *algorithms.Outbox) {
+	n.granted, n.inquired = algorithms.Stamp{}, false
+	if len(n.waiting) == 0 {
+		return
+	}
+	n.granted = n.waiting[0]
+	n.waiting = slices.Delete(n.waiting, 0, 1)
+	n.send(n.granted.Node, kindReply, out)
+}
+
+// receiveInquire is step 7.
+func (n *node) receiveInquire(j algorithms.NodeID, out *algorithms.Outbox) {
+	// A3: only while waiting, and only what is held.
+	if n.pending() && n.replied.Has(j) {
+		n.yield(j, out)
+	}
+}
+
+// receiveYield is step 8.
+func (n *node) receiveYield(out *algorithms.Outbox) {
+	n.waiting = enqueue(n.waiting, n.granted)
+	n.grant(out)
+}
+
+// receiveRelinquish is step 5, at a site of the quorum.
+func (n *node) receiveRelinquish(out *algorithms.Outbox) {
+	n.grant(out)
+}
+
+// impossible says why no node that keeps to the algorithm can have sent this
+// message; "" where one can.
+func (n *node) impossible(from algorithms.NodeID, m *algorithms.Message) string {
+	if !believable(m.Clock) {
+		return "no such clock"
+	}
+	switch m.Kind {
+	case kindRequest:
+		if n.granted.Node == from || indexOf(n.waiting, from) >= 0 {
+			return "Request of a node whose last one has not been relinquished"
+		}
+		if n.sets != nil && !contains(n.served, from) {
+			return "Request of a node that must not ask this one"
+		}
+	case kindReply:
+		if !n.pending() || n.replied.Has(from) || !contains(n.members, from) {
+			return "Reply without a request"
+		}
+	case kindYield:
+		if n.granted.Node != from || !n.inquired {
+			return "Yield of a permission that was not inquired about"
+		}
+	case kindRelinquish:
+		if n.granted.Node != from {
+			return "Relinquish of a permission that is not held"
+		}
+	}
+	return ""
+}
+
+// QueueLength returns the length of the request queue.
+func (n *node) QueueLength() int { return len(n.waiting) }
+
+// State names the variables.
+func (n *node) State(v *algorithms.Visitor) {
+	n.state(v)
+	v.Stamp("granted", &n.granted)
+	v.Stamps("queue", &n.waiting)
+	v.Bool("inquired", &n.inquired)
+}

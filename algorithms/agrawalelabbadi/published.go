@@ -1,0 +1,127 @@
+package agrawalelabbadi
+
+import (
+	"slices"
+
+	"dmebench/algorithms"
+)
+
+// publishedNode follows the eight steps of section 9.9.5 to the letter: one
+// request queue, at whose head a request has the site's permission (steps 2 and
+// 3); an Inquire for every newcomer that takes the head from another one (step
+// 6); a Yield whenever not all replies are there (step 7); and then permission
+// for the request that caused the last Inquire (step 8). Where the text says
+// nothing the kind reading is taken: a request that becomes the head after a
+// Relinquish is sent its Reply, a node that does not ask ignores an Inquire, one
+// that yields no longer counts the Reply, and clocks are kept as in the repaired
+// algorithm.
+type publishedNode struct {
+	requester
+
+	queue   []algorithms.Stamp // the request queue
+	pending algorithms.Stamp   // "the pending request", on whose behalf the last Inquire was sent
+}
+
+// Request is step 1.
+func (n *publishedNode) Request(out *algorithms.Outbox) {
+	n.ask(out)
+	n.handleLocal(n.handle, out)
+}
+
+// Release is step 5, at the node that leaves.
+func (n *publishedNode) Release(out *algorithms.Outbox) {
+	n.leave(out)
+	n.handleLocal(n.handle, out)
+}
+
+// Receive handles a message of another node.
+func (n *publishedNode) Receive(from algorithms.NodeID, m algorithms.Message, out *algorithms.Outbox) {
+	if reason := n.impossible(from, &m); reason != "" {
+		out.Refuse(reason)
+		return
+	}
+	n.clock = max(n.clock, m.Clock)
+	n.handle(from, m, out)
+	n.handleLocal(n.handle, out)
+}
+
+func (n *publishedNode) handle(from algorithms.NodeID, m algorithms.Message, out *algorithms.Outbox) {
+	switch m.Kind {
+	case kindRequest:
+		n.receiveRequest(algorithms.Stamp{Clock: m.Clock, Node: from}, out)
+	case kindReply:
+		if n.requester.pending() && contains(n.members, from) {
+			n.receiveReply(from, out)
+		}
+	case kindInquire:
+		n.receiveInquire(from, out)
+	case kindYield:
+		n.receiveYield(out)
+	case kindRelinquish:
+		n.receiveRelinquish(from, out)
+	}
+}
+
+// receiveRequest is steps 2, 3 and 6.
+func (n *publishedNode) receiveRequest(r algorithms.Stamp, out *algorithms.Outbox) {
+	n.queue = enqueue(n.queue, r)
+	if n.queue[0] != r {
+		return
+	}
+	n.send(r.Node, kindReply, out)
+	if len(n.queue) > 1 {
+		n.pending = r
+		n.send(n.queue[1].Node, kindInquire, out)
+	}
+}
+
+// receiveRelinquish is step 5, at a site of the quorum.
+func (n *publishedNode) receiveRelinquish(s algorithms.NodeID, out *algorithms.Outbox) {
+	at := indexOf(n.queue, s)
+	if at < 0 {
+		return
+	}
+	n.queue = slices.Delete(n.queue, at, at+1)
+	if at == 0 && len(n.queue) > 0 {
+		n.send(n.queue[0].Node, kindReply, out)
+	}
+}
+
+// receiveInquire is step 7.
+func (n *publishedNode) receiveInquire(j algorithms.NodeID, out *algorithms.Outbox) {
+	if n.requester.pending() {
+		n.yield(j, out)
+	}
+}
+
+// receiveYield is step 8.
+func (n *publishedNode) receiveYield(out *algorithms.Outbox) {
+	at := slices.Index(n.queue, n.pending)
+	if at < 0 {
+		return
+	}
+	n.queue = slices.Insert(slices.Delete(n.queue, at, at+1), 0, n.pending)
+	n.send(n.pending.Node, kindReply, out)
+}
+
+// impossible says why nobody can have sent this message; "" where somebody can.
+// A text that loses track of its permissions can send nearly everything.
+func (n *publishedNode) impossible(from algorithms.NodeID, m *algorithms.Message) string {
+	if !believable(m.Clock) {
+		return "no such clock"
+	}
+	if m.Kind == kindRequest && indexOf(n.queue, from) >= 0 {
+		return "Request of a node whose last one has not been relinquished"
+	}
+	return ""
+}
+
+// QueueLength returns the length of the request queue.
+func (n *publishedNode) QueueLength() int { return len(n.queue) }
+
+// State names the variables.
+func (n *publishedNode) State(v *algorithms.Visitor) {
+	n.state(v)
+	v.Stamps("queue", &n.queue)
+	v.Stamp("pending", &n.pending)
+}

@@ -1,0 +1,180 @@
+package maekawapublished
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"testing"
+
+	"dmebench/algorithms"
+	"dmebench/algorithms/conformance"
+	"dmebench/algorithms/maekawa"
+)
+
+func texts() []*algorithms.Algorithm { return []*algorithms.Algorithm{Paper(), Textbook()} }
+
+func TestDescriptions(t *testing.T) {
+	for _, a := range texts() {
+		if err := a.Check(); err != nil {
+			t.Error(err)
+		}
+		if !a.AsPublished {
+			t.Errorf("%s is not marked as a negative control", a.Name)
+		}
+		if _, err := a.New(7, 1, map[string]string{"quorum": "star"}); err == nil {
+			t.Errorf("%s: quorum=star was accepted", a.Name)
+		}
+	}
+}
+
+// TestCaught: a search over few random schedules finds both faults in both
+// texts, and none in the repaired algorithm.
+func TestCaught(t *testing.T) {
+	or := func(quorum string) map[string]string { return map[string]string{"quorum": quorum, "yield": "or"} }
+	on := func(quorum string) map[string]string { return map[string]string{"quorum": quorum} }
+	for _, x := range []struct {
+		name     string
+		a        *algorithms.Algorithm
+		nodes    int
+		set      map[string]string
+		schedule schedule
+		seeds    int
+		want     verdict
+	}{
+		{"a burst on the plane of 7", Paper(), 7, on("plane"), schedule{rounds: 1, cold: true}, 20, stalled},
+		{"a burst on the plane of 13", Paper(), 13, on("plane"), schedule{rounds: 1, cold: true}, 20, stalled},
+		{"a stale INQUIRE", Paper(), 7, on("tree"), schedule{rounds: 3}, 500, unsafe},
+		{"two sites, each locks itself", Textbook(), 2, on("plane"), schedule{rounds: 1, cold: true}, 5, stalled},
+		{"a burst on the triangle", Textbook(), 3, on("plane"), schedule{rounds: 1, cold: true}, 5, stalled},
+		{"a forgotten INQUIRE", Textbook(), 3, or("plane"), schedule{rounds: 1, cold: true}, 10, stalled},
+		{"stale and several INQUIREs", Textbook(), 7, or("plane"), schedule{rounds: 3}, 300, unsafe},
+	} {
+		if got := search(t, x.a, x.nodes, x.set, x.schedule, x.seeds); got[x.want] == 0 {
+			t.Errorf("%s, %s: %v, want some %s", x.a.Name, x.name, got, x.want)
+		}
+		repaired := on(x.set["quorum"])
+		if got := search(t, maekawa.Algorithm(), x.nodes, repaired, x.schedule, x.seeds); got[held] != x.seeds {
+			t.Errorf("repaired, %s: %v", x.name, got)
+		}
+	}
+}
+
+// TestFigure1b: on the sets of the paper itself, where only the nodes 2, 3, 4 and
+// 5 ask, at once.
+func TestFigure1b(t *testing.T) {
+	burst := schedule{rounds: 1, cold: true, askers: []algorithms.NodeID{2, 3, 4, 5}}
+	for _, x := range []struct {
+		a    *algorithms.Algorithm
+		want verdict
+	}{{Paper(), stalled}, {Textbook(), stalled}, {maekawa.Algorithm(), held}} {
+		prepare := x.a.Prepare
+		x.a.Prepare = func(cfg algorithms.Config) (algorithms.System, error) {
+			cfg.ReadFile = os.ReadFile
+			return prepare(cfg)
+		}
+		got := search(t, x.a, 7, map[string]string{"quorum": "file:testdata/figure1b.txt"}, burst, 300)
+		if got[x.want] == 0 || x.want == held && got[held] != 300 {
+			t.Errorf("%s: %v, want %s", x.a.Name, got, x.want)
+		}
+	}
+}
+
+// TestLightLoad: without contention the texts are right, and cost 3(K−1).
+func TestLightLoad(t *testing.T) {
+	for _, a := range texts() {
+		net, err := conformance.New(a, 13, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for id := algorithms.NodeID(1); id <= 13; id++ {
+			if got, err := net.Serve(id); err != nil || got != 9 {
+				t.Errorf("%s, node %d: %d messages, %v; want 9", a.Name, id, got, err)
+			}
+		}
+	}
+}
+
+// TestPassedRequest shows the fault of the paper's step (2) at one arbiter: a
+// REQUEST that caused the INQUIRE is passed by a more preceding one, and its
+// node hears nothing of it, unlike that of the repaired algorithm.
+func TestPassedRequest(t *testing.T) {
+	for _, x := range []struct {
+		a    *algorithms.Algorithm
+		want string
+	}{{Paper(), ""}, {maekawa.Algorithm(), "FAILED"}} {
+		sys, err := x.a.New(7, 1, map[string]string{"quorum": "majority"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := sys.Node(4) // asked by the nodes 1 to 4
+		var out algorithms.Outbox
+		for _, r := range []algorithms.Stamp{{Clock: 3, Node: 1}, {Clock: 2, Node: 2}, {Clock: 1, Node: 3}} {
+			n.Receive(r.Node, algorithms.Message{Kind: kindRequest, Clock: r.Clock}, &out)
+		}
+		told := ""
+		for _, e := range out.Effects() {
+			if e.To == 2 {
+				told += x.a.KindName(e.Msg.Kind)
+			}
+		}
+		if told != x.want {
+			t.Errorf("%s: node 2 is told %q, want %q", x.a.Name, told, x.want)
+		}
+	}
+}
+
+// TestGarbage throws random messages at nodes that ask and leave: none may
+// panic, and the state survives being saved and loaded.
+func TestGarbage(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	for _, a := range texts() {
+		for range 200 {
+			sys, err := a.New(7, 1, map[string]string{"quorum": "majority"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			n, twin := sys.Node(4), sys.Node(4)
+			var out algorithms.Outbox
+			asked := false
+			for range 60 {
+				if !asked {
+					n.Request(&out)
+					asked = true
+				}
+				m := algorithms.Message{Kind: algorithms.Kind(rng.IntN(8)), Clock: rng.Uint64N(5)}
+				n.Receive(algorithms.NodeID(rng.IntN(9)), m, &out)
+				for _, e := range out.Effects() {
+					if e.Kind == algorithms.EffectEnter {
+						asked = false
+					}
+				}
+				out.Reset()
+				if !asked {
+					n.Release(&out)
+					out.Reset()
+				}
+			}
+			saved := algorithms.SaveState(nil, n)
+			if rest, err := algorithms.LoadState(saved, twin); err != nil || len(rest) > 0 {
+				t.Fatal(len(rest), err)
+			}
+			if !bytes.Equal(saved, algorithms.SaveState(nil, twin)) || algorithms.DescribeState(n) != algorithms.DescribeState(twin) {
+				t.Fatalf("%s was loaded as %s", algorithms.DescribeState(n), algorithms.DescribeState(twin))
+			}
+		}
+	}
+}
+
+func TestPeers(t *testing.T) {
+	sys, err := Paper().New(7, 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := sys.(algorithms.Quorate).RequestSet(4), []algorithms.NodeID{4, 5, 7}; !slices.Equal(got, want) {
+		t.Errorf("S_4 = %v, want %v", got, want)
+	}
+	if got, want := sys.(algorithms.Linked).Peers(4), []algorithms.NodeID{1, 3, 5, 7}; !slices.Equal(got, want) {
+		t.Errorf("peers of 4: %v, want %v", got, want)
+	}
+}

@@ -1,0 +1,197 @@
+package rabounded
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+	"strings"
+	"testing"
+
+	"dmebench/algorithms"
+	"dmebench/algorithms/conformance"
+)
+
+func TestConformance(t *testing.T) { conformance.Test(t, Algorithm()) }
+
+// It is the published text that is found out here.
+func TestConformanceAsPublished(t *testing.T) { conformance.Test(t, AsPublished()) }
+
+// withModulus returns the algorithm with a modulus that may be too small.
+func withModulus(a *algorithms.Algorithm, m uint64) *algorithms.Algorithm {
+	a.Options[0].Default = fmt.Sprint(m)
+	a.ValidNodes = nil
+	return a
+}
+
+// M = 2N−1 is enough, and tight: with 2N−2 the search finds a fault.
+func TestModulusIsTight(t *testing.T) {
+	for _, nodes := range []int{2, 3, 4} {
+		enough := smallest(nodes)
+		if err := conformance.Search(withModulus(Algorithm(), enough), nodes, nil, 400); err != nil {
+			t.Errorf("N=%d, M=2N−1: %v", nodes, err)
+		}
+		if err := conformance.Search(withModulus(Algorithm(), enough-1), nodes, nil, 4000); err == nil {
+			t.Errorf("N=%d, M=2N−2: no fault found", nodes)
+		}
+	}
+}
+
+// As published it is unsafe for every M: here up to four times the nodes, and
+// one that no run comes near.
+func TestAsPublishedIsUnsafeForEveryModulus(t *testing.T) {
+	for _, nodes := range []int{2, 3} {
+		moduli := []uint64{1 << 40}
+		for m := smallest(nodes); m <= 4*uint64(nodes); m++ {
+			moduli = append(moduli, m)
+		}
+		for _, m := range moduli {
+			if err := conformance.Search(withModulus(AsPublished(), m), nodes, nil, 4000); err == nil {
+				t.Errorf("N=%d, M=%d: no fault found", nodes, m)
+			}
+		}
+	}
+}
+
+// The shortest way to it, on two nodes. Node 1 enters with number 1 and forgets
+// it. Node 2 has heard of it and asks with 2, which differs from node 1's
+// Highest_Sequence_Number, 0, by N: node 1 takes it for an old number, asks with
+// 1 again, and has priority over node 2, which is inside.
+func TestHowAsPublishedFails(t *testing.T) {
+	for _, m := range []uint64{3, 4, 1000} {
+		net, err := conformance.New(AsPublished(), 2, map[string]string{"modulus": fmt.Sprint(m)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := net.Serve(1); err != nil {
+			t.Fatal(err)
+		}
+		net.Request(2)
+		net.Settle()
+		if !slices.Equal(net.Inside(), []algorithms.NodeID{2}) {
+			t.Fatal(net.States())
+		}
+		net.Request(1)
+		net.Settle()
+		if err := net.Err(); err == nil || !strings.Contains(err.Error(), "nodes 2 and 1 are in the critical section") {
+			t.Errorf("M=%d: %v\n%s", m, err, net.States())
+		}
+	}
+}
+
+// The comparison of section 6.4 agrees with that of the whole numbers, for any
+// two that are less than N apart; with M = 2N−2 it cannot.
+func TestComparison(t *testing.T) {
+	for _, nodes := range []int{1, 2, 3, 5, 8} {
+		for m := max(1, smallest(nodes)-1); m <= smallest(nodes)+3; m++ {
+			s := system{nodes: nodes, modulus: m}
+			agrees := true
+			for a := range 5 * m {
+				for d := range uint64(nodes) {
+					b := a + d
+					agrees = agrees && s.less(a%m, b%m) == (a < b) && !s.less(b%m, a%m)
+				}
+			}
+			if agrees != (m >= smallest(nodes)) {
+				t.Errorf("N=%d, M=%d: agrees: %v", nodes, m, agrees)
+			}
+		}
+	}
+}
+
+// A number fits into log2(2N−1) bits, rounded up, however long the run.
+func TestNumbersStaySmall(t *testing.T) {
+	const nodes = 5
+	net, err := conformance.New(Algorithm(), nodes, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[uint64]bool{}
+	for k := range 100 {
+		if messages, err := net.Serve(algorithms.NodeID(k%nodes + 1)); err != nil || messages != 2*(nodes-1) {
+			t.Fatalf("entry %d: %d messages, %v", k, messages, err)
+		}
+		for i := algorithms.NodeID(1); i <= nodes; i++ {
+			n := net.Host(i).Node().(*node)
+			seen[n.highestSequenceNumber] = true
+		}
+	}
+	if len(seen) != 2*nodes-1 {
+		t.Errorf("%d different numbers, want all %d", len(seen), 2*nodes-1)
+	}
+	for x := range seen {
+		if got, want := bits.Len64(x), bits.Len64(2*nodes-2); got > want {
+			t.Errorf("number %d takes %d bits, want at most %d", x, got, want)
+		}
+	}
+}
+
+func TestModulus(t *testing.T) {
+	for _, c := range []struct {
+		modulus string
+		nodes   int
+		want    string // what the error says; "" for none
+	}{
+		{"auto", 5, ""}, {"9", 5, ""}, {"64", 5, ""},
+		{"8", 5, "want at least 2N−1 = 9"}, {"0", 1, "not a positive number"}, {"-5", 1, "not a positive number"},
+		{"18446744073709551615", 1, "not a positive number"}, {"many", 1, "not a positive number"},
+	} {
+		for _, a := range []*algorithms.Algorithm{Algorithm(), AsPublished()} {
+			_, err := a.New(c.nodes, 1, map[string]string{"modulus": c.modulus})
+			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s: modulus=%s for %d nodes: %v, want %q", a.Name, c.modulus, c.nodes, err, c.want)
+			}
+		}
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		msgs []algorithms.Message // all from node 2; the last is refused
+	}{
+		{"REQUEST beyond the modulus", []algorithms.Message{{Kind: kindRequest, Clock: 5}}},
+		{"REPLY beyond the modulus", []algorithms.Message{{Kind: kindReply, Clock: 7}}},
+		{"REQUEST twice", []algorithms.Message{{Kind: kindRequest, Clock: 3}, {Kind: kindRequest, Clock: 3}}},
+		{"REPLY to an earlier request", []algorithms.Message{{Kind: kindReply, Clock: 1}}},
+		{"REPLY twice", []algorithms.Message{{Kind: kindReply, Clock: 2}, {Kind: kindReply, Clock: 2}}},
+	} {
+		net, err := conformance.New(Algorithm(), 3, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := net.Serve(1); err != nil {
+			t.Fatal(err)
+		}
+		net.Request(1) // with number 2
+		for i, m := range c.msgs {
+			net.Host(1).Receive(2, &m)
+			want := uint64(0)
+			if i == len(c.msgs)-1 {
+				want = 1
+			}
+			if net.Refused() != want {
+				t.Errorf("%s: %d refused after message %d", c.name, net.Refused(), i+1)
+			}
+		}
+	}
+}
+
+func TestMutants(t *testing.T) {
+	conformance.TestMutants(t, "^TestConformance$",
+		conformance.Mutant{
+			Name: "own numbers do not count", File: "rabounded.go",
+			Old: "\tif !n.asPublished {\n", New: "\tif false {\n",
+			Caught: "are in the critical section",
+		},
+		conformance.Mutant{
+			Name: "residues are compared as numbers", File: "rabounded.go",
+			Old: ">= uint64(s.nodes)", New: ">= s.modulus",
+			Caught: "ricart-agrawala-bounded: on",
+		},
+		conformance.Mutant{
+			Name: "the difference may be N", File: "rabounded.go",
+			Old: ">= uint64(s.nodes)", New: "> uint64(s.nodes)",
+			Caught: "ricart-agrawala-bounded: on",
+		},
+	)
+}

@@ -1,0 +1,9 @@
+package raimplicit
+
+import (
+	"testing"
+
+	"dmebench/algorithms/conformance"
+)
+
+func TestConformance(t *testing.T) { conformance.Test(t, Algorithm()) }

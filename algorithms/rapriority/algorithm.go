@@ -1,0 +1,78 @@
+package rapriority
+
+import (
+	"fmt"
+	"strconv"
+
+	"dmebench/algorithms"
+)
+
+const (
+	kindRequest algorithms.Kind = iota + 1 // Clock: the sequence number
+	kindReply                              // Clock: the sequence number that it answers
+)
+
+// largestMost bounds D, so that numbers stay far from the end of 64 bits.
+const largestMost = 1 << 20
+
+// Algorithm describes both kinds of increments.
+func Algorithm() *algorithms.Algorithm {
+	return &algorithms.Algorithm{
+		Name:     "ricart-agrawala-priority",
+		Title:    "Ricart–Agrawala, random or small increments",
+		Citation: "G. Ricart, A. K. Agrawala: An Algorithm for Mutual Exclusion in Computer Networks, University of Maryland TR-869, 1980, section 6.5",
+		Class:    algorithms.Permission,
+		Needs:    algorithms.Always(algorithms.Needs{Reliable: true}),
+		Kinds:    []string{"REQUEST", "REPLY"},
+		Options: []algorithms.Option{
+			{
+				Name: "increments", Default: "random", Values: "random|priority",
+				Help: "random: drawn for each request; priority: 1 at node 1, which goes first, to D at node N",
+			},
+			{
+				Name: "most", Default: "8", Values: "D", Valid: validMost,
+				Help: "the largest increment; the smallest is 1",
+			},
+		},
+		Claims: claims(),
+		Prepare: func(c algorithms.Config) (algorithms.System, error) {
+			most, err := strconv.ParseUint(c.Options.Get("most"), 10, 64)
+			if err != nil {
+				return nil, fmt.Errorf("most=%s: %w", c.Options.Get("most"), err)
+			}
+			return system{
+				nodes: c.Nodes,
+				increments: increments{
+					most: most, priority: c.Options.Get("increments") == "priority", nodes: c.Nodes, seed: c.Seed,
+				},
+			}, nil
+		},
+	}
+}
+
+func validMost(s string) error {
+	if d, err := strconv.ParseUint(s, 10, 64); err != nil || d < 1 || d > largestMost {
+		return fmt.Errorf("not a number from 1 to %d", largestMost)
+	}
+	return nil
+}
+
+func claims() []algorithms.Claim {
+	return []algorithms.Claim{
+		{
+			Quantity: algorithms.MessagesPerCS, Formula: "2(N−1)",
+			Load: algorithms.AnyLoad, Kind: algorithms.Exact, Source: "TR-869, section 4",
+			Predict: algorithms.PerN(func(n float64) float64 { return 2 * (n - 1) }),
+		},
+		{
+			Quantity: algorithms.SyncDelay, Formula: "T",
+			Load: algorithms.Saturated, Kind: algorithms.Mean, Source: "TR-869, section 5.4, case A",
+			Predict: func(s algorithms.Setting) (float64, bool) { return 1, s.Nodes >= 2 },
+		},
+		{
+			Quantity: algorithms.EntryOrder, Formula: "0: entries in timestamp order",
+			Load: algorithms.AnyLoad, Kind: algorithms.Exact, Source: "TR-869, sections 2.4 and 6.5",
+			Predict: algorithms.Constantly(0),
+		},
+	}
+}

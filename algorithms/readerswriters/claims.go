@@ -1,0 +1,26 @@
+package readerswriters
+
+import "dmebench/algorithms"
+
+func claims() []algorithms.Claim {
+	const source = "TR-869, section 6.6"
+	return []algorithms.Claim{
+		{
+			Quantity: algorithms.MessagesPerCS, Formula: "2(N−1)",
+			Load: algorithms.AnyLoad, Kind: algorithms.Exact, Source: "TR-869, sections 4 and 6.6",
+			Predict: algorithms.PerN(func(n float64) float64 { return 2 * (n - 1) }),
+		},
+		{
+			Quantity: algorithms.EntryOrder, Formula: "0: writers in timestamp order",
+			Load: algorithms.AnyLoad, Kind: algorithms.Exact, Source: "TR-869, section 2.4",
+			Predict: algorithms.Constantly(0),
+		},
+		{
+			// Were it so, a writer that waits would see no reader enter.
+			Quantity: algorithms.Bypass, Formula: "0 readers while a writer waits: writers are given priority",
+			Load: algorithms.Contention, Kind: algorithms.UpperBound, Source: source,
+			Predict:    algorithms.Constantly(0),
+			KnownFalse: "readers and writers go in the order of their numbers: a reader that asked first goes first",
+		},
+	}
+}

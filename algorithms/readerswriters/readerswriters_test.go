@@ -1,0 +1,167 @@
+package readerswriters
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"dmebench/algorithms"
+	"dmebench/algorithms/conformance"
+)
+
+func newNet(t *testing.T, nodes int) *conformance.Net {
+	t.Helper()
+	net, err := conformance.New(Algorithm(), nodes, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return net
+}
+
+func inside(t *testing.T, net *conformance.Net, want ...algorithms.NodeID) {
+	t.Helper()
+	in := slices.Sorted(slices.Values(net.Inside()))
+	if !slices.Equal(in, want) {
+		t.Fatalf("%v are in the critical section, want %v\n%s", in, want, net.States())
+	}
+	if err := net.Err(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// All readers are in at once; a writer comes after all of them, alone.
+func TestReadersShare(t *testing.T) {
+	net := newNet(t, 5)
+	for i := algorithms.NodeID(1); i <= 4; i++ {
+		net.Host(i).RequestShared()
+	}
+	net.Settle()
+	inside(t, net, 1, 2, 3, 4)
+	net.Request(5)
+	net.Settle()
+	inside(t, net, 1, 2, 3, 4)
+	for i := algorithms.NodeID(1); i <= 4; i++ {
+		net.Release(i)
+		net.Settle()
+	}
+	inside(t, net, 5)
+	net.Release(5)
+	net.Settle()
+	if sent := net.Sent(); sent != 5*2*4 {
+		t.Errorf("%d messages for 5 entries, want 2(N−1) each", sent)
+	}
+}
+
+// Readers who ask after a writer wait for it: they cannot shut it out.
+func TestLateReadersWait(t *testing.T) {
+	net := newNet(t, 3)
+	net.Host(1).RequestShared()
+	net.Settle()
+	net.Request(2)
+	net.Settle()
+	net.Host(3).RequestShared()
+	net.Settle()
+	inside(t, net, 1)
+	net.Release(1)
+	net.Settle()
+	inside(t, net, 2)
+	net.Release(2)
+	net.Settle()
+	inside(t, net, 3)
+}
+
+// The claim that writers are given priority is false: a reader that waits, and
+// asked before the writer, goes before it.
+func TestWritersHaveNoPriority(t *testing.T) {
+	net := newNet(t, 3)
+	net.Request(1)
+	net.Settle()
+	net.Host(2).RequestShared()
+	net.Settle()
+	net.Request(3) // a writer waits …
+	net.Settle()
+	inside(t, net, 1)
+	net.Release(1)
+	net.Settle()
+	inside(t, net, 2) // … and a reader that waits too enters
+	if last := net.Entries[len(net.Entries)-1]; last.Node != 2 {
+		t.Errorf("entries %+v", net.Entries)
+	}
+	net.Release(2)
+	net.Settle()
+	inside(t, net, 3)
+	if e := net.Entries[len(net.Entries)-1]; e.Bypass != 1 {
+		t.Errorf("the writer saw %d entries since it asked, want one", e.Bypass)
+	}
+	i := slices.IndexFunc(Algorithm().Claims, func(c algorithms.Claim) bool { return c.KnownFalse != "" })
+	if i < 0 || !strings.Contains(Algorithm().Claims[i].Formula, "writers are given priority") {
+		t.Error("the claim that this test refutes is not marked as false")
+	}
+}
+
+// Readers have no order among themselves, and enter without a timestamp.
+func TestReadersPassEachOther(t *testing.T) {
+	net := newNet(t, 2)
+	net.Host(1).RequestShared()
+	net.Deliver(1, 2, 0) // node 2 has heard, and asks with the larger number
+	net.Host(2).RequestShared()
+	net.Deliver(2, 1, 1)
+	net.Deliver(1, 2, 0)
+	inside(t, net, 2)
+	net.Settle()
+	inside(t, net, 1, 2)
+	for _, e := range net.Entries {
+		if !e.Stamp.IsZero() {
+			t.Errorf("a reader with a timestamp: %+v", e)
+		}
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		msgs []algorithms.Message // all from node 2; the last is refused
+	}{
+		{"REQUEST without a number", []algorithms.Message{{Kind: kindRequest}}},
+		{"REQUEST by neither", []algorithms.Message{{Kind: kindRequest, Clock: 9, Flags: 2}}},
+		{"REQUEST twice", []algorithms.Message{{Kind: kindRequest, Clock: 9}, {Kind: kindRequest, Clock: 9}}},
+		{"REPLY to an earlier request", []algorithms.Message{{Kind: kindReply, Clock: 1}}},
+		{"REPLY twice", []algorithms.Message{{Kind: kindReply, Clock: 2}, {Kind: kindReply, Clock: 2}}},
+	} {
+		net := newNet(t, 3)
+		if _, err := net.Serve(1); err != nil {
+			t.Fatal(err)
+		}
+		net.Request(1) // with number 2
+		for i, m := range c.msgs {
+			net.Host(1).Receive(2, &m)
+			want := uint64(0)
+			if i == len(c.msgs)-1 {
+				want = 1
+			}
+			if net.Refused() != want {
+				t.Errorf("%s: %d refused after message %d", c.name, net.Refused(), i+1)
+			}
+		}
+	}
+}
+
+func TestMutants(t *testing.T) {
+	conformance.TestMutants(t, "^(TestConformance|TestReadersShare)$",
+		conformance.Mutant{
+			Name: "readers do not defer writers either", File: "readerswriters.go",
+			Old: "if n.reading && who == byReader {", New: "if n.reading {",
+			Caught: "are in the critical section",
+		},
+		conformance.Mutant{
+			Name: "the REQUEST does not say who asks", File: "readerswriters.go",
+			Old: "Clock: n.ourSequenceNumber, Flags: who}", New: "Clock: n.ourSequenceNumber, Flags: byReader}",
+			Caught: "are in the critical section",
+		},
+		conformance.Mutant{
+			Name: "nobody shares", File: "readerswriters.go",
+			Old: "if n.reading && who == byReader {", New: "if false {",
+			Caught: "are in the critical section, want [1 2 3 4]",
+		},
+	)
+}

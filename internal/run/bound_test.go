@@ -1,0 +1,99 @@
+package run
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"dmebench/algorithms"
+)
+
+// patient needs a bound on delays, for which a user may vouch.
+func patient() *algorithms.Algorithm {
+	return &algorithms.Algorithm{
+		Name: "patient", Kinds: []string{"A"}, Needs: algorithms.Always(algorithms.Needs{Reliable: true, BoundedDelay: true}),
+		Options: []algorithms.Option{{Name: "bound", Default: "auto", Values: "auto|DURATION", Valid: func(string) error { return nil }}},
+		Prepare: func(c algorithms.Config) (algorithms.System, error) { return prepared{c}, nil },
+	}
+}
+
+func TestBounds(t *testing.T) {
+	const lacking = "a bound on message delay, which"
+	for _, x := range []struct {
+		name  string
+		spec  Spec
+		set   map[string]string
+		told  time.Duration // what the algorithm is told of the network
+		fault string        // "" for none
+	}{
+		{"a simulation knows", Spec{Transport: Sim}, nil, 2 * time.Millisecond, ""},
+		{"whatever its T", Spec{Transport: Sim}, map[string]string{"t": "5ms", "delay": "uniform"}, 10 * time.Millisecond, ""},
+		{"there is none", Spec{Transport: Sim}, map[string]string{"delay": "exponential"}, 2 * time.Millisecond, lacking},
+		{"whatever one says", Spec{Transport: Sim}, map[string]string{"delay": "exponential", "bound": "1h"}, 2 * time.Millisecond, lacking},
+		{"true", Spec{Transport: Sim}, map[string]string{"bound": "1ms"}, 2 * time.Millisecond, ""},
+		{"false", Spec{Transport: Sim}, map[string]string{"bound": "999us"}, 2 * time.Millisecond, "a message takes up to 1ms there, more than bound=999µs"},
+		{"true of uniform delays", Spec{Transport: Sim}, map[string]string{"delay": "uniform", "bound": "1500us"}, 2 * time.Millisecond, ""},
+		{"false of uniform delays", Spec{Transport: Sim}, map[string]string{"delay": "uniform", "bound": "1499us"}, 2 * time.Millisecond, "up to 1.5ms"},
+		{"a real network knows nothing", Spec{Transport: "tcp"}, nil, 0, "vouch for one with --set bound=DURATION"},
+		{"a person may", Spec{Transport: "tcp"}, map[string]string{"bound": "50ms"}, 0, ""},
+		{"longer than one's patience", Spec{Transport: "tcp"}, map[string]string{"bound": "5s"}, 0, "let --stall-after be more than 10s"},
+		{"with more patience", Spec{Transport: "tcp", StallAfter: Duration(11 * time.Second)}, map[string]string{"bound": "5s"}, 0, ""},
+	} {
+		x.spec.Algorithm, x.spec.Nodes, x.spec.Set = "patient", 3, x.set
+		_, err := x.spec.Resolve(Catalog{patient()}, nil)
+		if (err == nil) != (x.fault == "") || err != nil && !strings.Contains(err.Error(), x.fault) {
+			t.Errorf("%s: %v, want %q", x.name, err, x.fault)
+		}
+		x.spec.AllowMismatch, x.spec.StallAfter = true, Duration(10*time.Hour)
+		j, err := x.spec.Resolve(Catalog{patient()}, nil)
+		if err != nil {
+			t.Errorf("%s: with a mismatch allowed: %v", x.name, err)
+			continue
+		}
+		if told := j.System.(prepared).Bound; told != x.told {
+			t.Errorf("%s: told of a bound of %v, want %v", x.name, told, x.told)
+		}
+		if missing := x.fault != "" && !strings.Contains(x.fault, "stall"); missing != (len(j.Missing) == 1) {
+			t.Errorf("%s: missing %v", x.name, j.Missing)
+		}
+		other, err := j.WithSeed(5)
+		if err != nil || other.System.(prepared).Bound != x.told {
+			t.Errorf("%s: with another seed: %v", x.name, err)
+		}
+	}
+}
+
+// An option of that name means nothing where no bound is needed.
+func TestBoundThatIsNotNeeded(t *testing.T) {
+	a := patient()
+	a.Needs = algorithms.Always(algorithms.Needs{Reliable: true})
+	if _, err := (Spec{Algorithm: "patient", Nodes: 3, Set: map[string]string{"bound": "1h"}}).Resolve(Catalog{a}, nil); err != nil {
+		t.Error(err)
+	}
+}
+
+// shares is a node that knows readers.
+type shares struct{ algorithms.Node }
+
+func (shares) RequestShared(*algorithms.Outbox) {}
+
+type sharing struct{}
+
+func (sharing) Node(algorithms.NodeID) algorithms.Node { return shares{} }
+
+func TestReadersNeedAnAlgorithmThatKnowsThem(t *testing.T) {
+	knows := patient()
+	knows.Name = "knows"
+	knows.Needs = algorithms.Always(algorithms.Needs{Reliable: true})
+	knows.Prepare = func(algorithms.Config) (algorithms.System, error) { return sharing{}, nil }
+	both := append(catalog(), knows)
+	for _, x := range []struct {
+		algorithm, readers string
+		ok                 bool
+	}{{"knows", "0.5", true}, {"knows", "0", true}, {"plain", "0", true}, {"plain", "0.5", false}} {
+		_, err := Spec{Algorithm: x.algorithm, Nodes: 3, Set: map[string]string{"readers": x.readers}}.Resolve(both, nil)
+		if (err == nil) != x.ok || err != nil && !strings.Contains(err.Error(), "plain knows no readers") {
+			t.Errorf("readers=%s of %s: %v", x.readers, x.algorithm, err)
+		}
+	}
+}

@@ -1,0 +1,77 @@
+package sim
+
+import (
+	"context"
+	"testing"
+
+	"dmebench/algorithms"
+	"dmebench/algorithms/readerswriters"
+	"dmebench/internal/measure"
+	"dmebench/internal/run"
+)
+
+// Readers are in the critical section together, writers alone.
+func TestReadersShareTheCriticalSection(t *testing.T) {
+	for _, delay := range []string{"constant", "uniform", "exponential"} {
+		for _, readers := range []string{"0", "0.7", "1"} {
+			job := resolve(t, run.Spec{Nodes: 8, Requests: 800, CS: "2ms", Set: map[string]string{
+				"readers": readers, "delay": delay, "fifo": "false",
+			}}, readerswriters.Algorithm())
+			o, err := observe(context.Background(), job)
+			if err != nil || o.Status != run.OK {
+				t.Fatalf("%s %s: %v", o.Status, o.Error, err)
+			}
+			reading, together := 0, 0
+			for i, e := range o.Entries {
+				if e.Shared {
+					reading++
+				}
+				for _, f := range o.Entries[:i] {
+					if e.Entered >= f.Exited || f.Entered >= e.Exited {
+						continue
+					}
+					together++
+					if !e.Shared || !f.Shared {
+						t.Fatalf("%+v and %+v overlap", e, f)
+					}
+				}
+			}
+			if (reading > 0) != (readers != "0") || (reading < 800) != (readers != "1") || (together > 0) != (readers != "0") {
+				t.Errorf("readers=%s: %d of 800 entries are readers', %d pairs overlap", readers, reading, together)
+			}
+			if r := measure.Result(o); r.Safety.Violations != 0 || r.Status != run.OK {
+				t.Errorf("readers=%s, delay=%s: %s, %d violations", readers, delay, r.Status, r.Safety.Violations)
+			}
+		}
+	}
+}
+
+// careless takes every request for a reader's.
+type careless struct{ algorithms.System }
+
+func (c careless) Node(id algorithms.NodeID) algorithms.Node {
+	n := c.System.Node(id)
+	return carelessNode{n, n.(algorithms.SharedRequester)}
+}
+
+type carelessNode struct {
+	algorithms.Node
+	algorithms.SharedRequester
+}
+
+func (c carelessNode) Request(out *algorithms.Outbox) { c.RequestShared(out) }
+
+// A writer among readers is a violation, which both the witness and the times
+// show.
+func TestWriterAmongReadersIsAViolation(t *testing.T) {
+	a := readerswriters.Algorithm()
+	prepare := a.Prepare
+	a.Prepare = func(c algorithms.Config) (algorithms.System, error) {
+		sys, err := prepare(c)
+		return careless{sys}, err
+	}
+	r := simulate(t, run.Spec{Nodes: 4, Requests: 80, CS: "2ms", Set: map[string]string{"readers": "0.5"}}, a)
+	if r.Status != run.Violated || r.Safety.Violations == 0 {
+		t.Errorf("status %s, %d violations", r.Status, r.Safety.Violations)
+	}
+}
