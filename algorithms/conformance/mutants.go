@@ -36,6 +36,8 @@ func TestMutants(t *testing.T, test string, mutants ...Mutant) {
 			switch {
 			case err == nil:
 				t.Fatal("not caught")
+			case strings.Contains(string(output), "[build failed]"):
+				t.Fatalf("the mutant does not build:\n%s", output)
 			case !strings.Contains(string(output), m.Caught):
 				t.Fatalf("want a report that says %q, got\n%s", m.Caught, output)
 			}

@@ -52,28 +52,43 @@ func TestAsPublishedIsUnsafeForEveryModulus(t *testing.T) {
 	}
 }
 
-// The shortest way to it, on two nodes. Node 1 enters with number 1 and forgets
-// it. Node 2 has heard of it and asks with 2, which differs from node 1's
-// Highest_Sequence_Number, 0, by N: node 1 takes it for an old number, asks with
-// 1 again, and has priority over node 2, which is inside.
+// The way to it, for any number of nodes and any modulus. Node 1 enters with
+// number 1 and forgets it. Nodes 2, 3, …, N ask, each having heard the one
+// before, with numbers up to N. Node 1 hears of N first, which differs from its
+// Highest_Sequence_Number, 0, by N: it replies, and takes it for an old number.
+// When all before node N have been served, node 1 has heard of N−1 at most. It
+// asks with N, and has priority over node N, which is inside.
 func TestHowAsPublishedFails(t *testing.T) {
-	for _, m := range []uint64{3, 4, 1000} {
-		net, err := conformance.New(AsPublished(), 2, map[string]string{"modulus": fmt.Sprint(m)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := net.Serve(1); err != nil {
-			t.Fatal(err)
-		}
-		net.Request(2)
-		net.Settle()
-		if !slices.Equal(net.Inside(), []algorithms.NodeID{2}) {
-			t.Fatal(net.States())
-		}
-		net.Request(1)
-		net.Settle()
-		if err := net.Err(); err == nil || !strings.Contains(err.Error(), "nodes 2 and 1 are in the critical section") {
-			t.Errorf("M=%d: %v\n%s", m, err, net.States())
+	for _, nodes := range []algorithms.NodeID{2, 3, 5, 8} {
+		for _, m := range []uint64{smallest(int(nodes)), 2 * uint64(nodes), 1000} {
+			net, err := conformance.New(AsPublished(), int(nodes), map[string]string{"modulus": fmt.Sprint(m)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := net.Serve(1); err != nil {
+				t.Fatal(err)
+			}
+			for j := algorithms.NodeID(2); j <= nodes; j++ {
+				net.Request(j)
+				for k := j + 1; k <= nodes; k++ {
+					net.Deliver(j, k, 0)
+				}
+			}
+			net.Deliver(nodes, 1, 0)
+			for j := algorithms.NodeID(2); j <= nodes; j++ {
+				net.Settle()
+				if !slices.Equal(net.Inside(), []algorithms.NodeID{j}) {
+					t.Fatalf("N=%d, M=%d: %v are in the critical section, want node %d\n%s", nodes, m, net.Inside(), j, net.States())
+				}
+				if j < nodes {
+					net.Release(j)
+				}
+			}
+			net.Request(1)
+			net.Settle()
+			if err := net.Err(); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("nodes %d and 1 are in the critical section", nodes)) {
+				t.Errorf("N=%d, M=%d: %v\n%s", nodes, m, err, net.States())
+			}
 		}
 	}
 }
