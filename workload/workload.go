@@ -229,6 +229,19 @@ func (p *Plan) Nodes() int { return p.nodes }
 // MeanHold returns the mean duration of a critical section as specified.
 func (p *Plan) MeanHold() time.Duration { return p.spec.CS.Mean }
 
+// LongestHold returns a duration that no critical section of the plan exceeds;
+// an exponentially distributed one does so once in 10¹³ draws.
+func (p *Plan) LongestHold() time.Duration {
+	longest := p.spec.CS.Mean
+	if p.spec.CS.Exponential {
+		longest *= 30
+	}
+	for _, holds := range p.holds {
+		longest = max(longest, slices.Max(holds))
+	}
+	return longest
+}
+
 // Duration is how long requests are made; 0 for no limit.
 func (p *Plan) Duration() time.Duration { return p.spec.Duration }
 

@@ -106,7 +106,7 @@ func (c *coordinator) drain(ctx context.Context) error {
 // until takes readings until two successive ones satisfy the condition, or the
 // run moves no more.
 func (c *coordinator) until(ctx context.Context, pause time.Duration, done func(before, now reading) bool) error {
-	watch := newProgress(c.job.Spec.StallAfter.Std())
+	watch := newProgress(c.job.Spec.StallAfter.Std(), c.job.Plan.LongestHold())
 	begin := time.Now()
 	var reported time.Time
 	before := read(c.page)

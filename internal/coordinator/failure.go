@@ -116,15 +116,16 @@ func numbers(ids []algorithms.NodeID) []int {
 
 // progress notices when a run moves no more.
 type progress struct {
-	limit   time.Duration
+	limit   time.Duration // how long nothing may move while requests wait
+	hold    time.Duration // how much longer, while somebody is in the critical section
 	last    reading
 	moved   time.Time // when anything last moved
-	entered time.Time // when somebody last left the critical section
+	entered time.Time // when somebody last left the critical section, or nobody waited
 }
 
-func newProgress(limit time.Duration) *progress {
+func newProgress(limit, hold time.Duration) *progress {
 	now := time.Now()
-	return &progress{limit: limit, moved: now, entered: now}
+	return &progress{limit: limit, hold: hold, moved: now, entered: now}
 }
 
 // patience is how much longer messages may flow without any entry than there
@@ -133,25 +134,31 @@ func newProgress(limit time.Duration) *progress {
 const patience = 10
 
 // observe takes a reading and says why the run is stalled, if it is. While
-// somebody is in the critical section, waiting is what the others should do.
+// somebody is in the critical section, waiting is what the others should do;
+// but it ends, unless the process inside hangs.
 func (p *progress) observe(r reading) error {
 	now := time.Now()
-	if r.handled != p.last.handled || r.sent != p.last.sent || r.requests != p.last.requests || r.inside > 0 {
+	if r != p.last {
 		p.moved = now
 	}
-	if r.entries != p.last.entries || r.inside > 0 || r.requesting == 0 {
+	if r.entries != p.last.entries || r.requesting == 0 {
 		p.entered = now
 	}
 	p.last = r
+	limit, where := p.limit, "the critical section is free"
+	if r.inside > 0 {
+		limit, where = p.limit+p.hold, "somebody has been in the critical section for longer than the workload says"
+	}
+	still, dry := now.Sub(p.moved), now.Sub(p.entered)
 	switch {
-	case r.requesting > 0 && now.Sub(p.moved) > p.limit:
-		return &stall{fmt.Sprintf("%d requests are pending, the critical section is free, and nothing has moved for %v; messages sent %d, handled %d",
-			r.requesting, p.limit, r.sent, r.handled)}
-	case r.requesting > 0 && now.Sub(p.entered) > patience*p.limit:
-		return &stall{fmt.Sprintf("%d requests are pending and nobody has entered for %v, though messages flow; sent %d, handled %d",
-			r.requesting, patience*p.limit, r.sent, r.handled)}
-	case r.requesting == 0 && (now.Sub(p.moved) > p.limit && r.toCome == 0 && r.sent != r.handled):
-		return fmt.Errorf("messages were lost: %d were sent and %d handled, and nothing has moved for %v", r.sent, r.handled, p.limit)
+	case r.requesting+r.inside > 0 && still > limit:
+		return &stall{fmt.Sprintf("%d requests are pending, %s, and nothing has moved for %v; messages sent %d, handled %d",
+			r.requesting, where, limit, r.sent, r.handled)}
+	case r.requesting > 0 && dry > patience*limit:
+		return &stall{fmt.Sprintf("%d requests are pending and nobody has left the critical section for %v, though messages flow; sent %d, handled %d",
+			r.requesting, patience*limit, r.sent, r.handled)}
+	case r.served() && r.sent != r.handled && still > limit:
+		return fmt.Errorf("messages were lost: %d were sent and %d handled, and nothing has moved for %v", r.sent, r.handled, limit)
 	}
 	return nil
 }
