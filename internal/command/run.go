@@ -21,6 +21,7 @@ import (
 	"dmebench/internal/environment"
 	"dmebench/internal/run"
 	"dmebench/internal/sim"
+	"dmebench/transport/nats"
 )
 
 func (p *program) runCommand() *cli.Command {
@@ -31,7 +32,7 @@ func (p *program) runCommand() *cli.Command {
 			"waits until the system has fallen silent, and prints what was measured.\n\n" +
 			"Exit code: 0 mutual exclusion held; 1 it was violated, or the system stalled; 2 the run failed;\n" +
 			"64 and more: the input or the environment was refused before anything started; 130 interrupted.",
-		Flags: []cli.Flag{
+		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "algorithm", Aliases: []string{"a"}, Usage: "`NAME` of the algorithm; «dmebench list» shows them"},
 			&cli.IntFlag{Name: "nodes", Aliases: []string{"n"}, Usage: "`N`umber of nodes"},
 			&cli.StringFlag{Name: "transport", Value: run.DefaultTransport, Usage: "`NETWORK`: " + networkNames()},
@@ -51,7 +52,7 @@ func (p *program) runCommand() *cli.Command {
 			&cli.StringFlag{Name: "out", Usage: "keep the result as a JSON file in folder `DIR`"},
 			&cli.BoolFlag{Name: "json", Usage: "print the result as one JSON object"},
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "show no progress"},
-		},
+		}, natsFlags()...),
 		Action: p.run,
 	}
 }
@@ -66,13 +67,17 @@ func (p *program) run(c *cli.Context) error {
 	if err != nil {
 		return failWith(run.ExitUsage, err)
 	}
+	broker, err := natsBroker(c, job.Network)
+	if err != nil {
+		return err
+	}
 	keep, err := keeper(c.String("out"))
 	if err != nil {
 		return err
 	}
 	p.warn(job)
 	bar := p.progress(c.Bool("quiet"), job)
-	result, err := p.execute(c.Context, job, coordinator.Options{Files: files.all(), Progress: bar.update, Save: keep})
+	result, err := p.execute(c.Context, job, coordinator.Options{Files: files.all(), Broker: broker, Progress: bar.update, Save: keep})
 	bar.done()
 	if err != nil {
 		return err
@@ -159,7 +164,7 @@ func (p *program) execute(ctx context.Context, job *run.Job, opt coordinator.Opt
 	}
 	opt.Environment = environment.Describe()
 	result, err := coordinator.Run(ctx, job, opt)
-	if errors.Is(err, control.ErrListen) {
+	if errors.Is(err, control.ErrListen) || errors.Is(err, nats.ErrBroker) {
 		err = failWith(run.ExitUnavailable, err)
 	}
 	return result, err

@@ -4,6 +4,7 @@ import (
 	"dmebench/algorithms"
 	"dmebench/internal/run"
 	"dmebench/transport"
+	"dmebench/transport/nats"
 )
 
 // maxPayload bounds a message of the control plane, in bytes. The largest is the
@@ -56,8 +57,9 @@ type Assignment struct {
 	Local     []algorithms.NodeID     `json:"local"`
 	Listen    string                  `json:"listen"`
 	Key       [transport.KeySize]byte `json:"key"`
-	LogLimit  int                     `json:"log_limit"`  // records kept by this worker
-	SpinShare float64                 `json:"spin_share"` // of one core, for punctual arrivals
+	Broker    *nats.Broker            `json:"broker,omitempty"` // of a brokered network
+	LogLimit  int                     `json:"log_limit"`        // records kept by this worker
+	SpinShare float64                 `json:"spin_share"`       // of one core, for punctual arrivals
 }
 
 // Arrival is a request of a local node at a time on the host's clock.

@@ -49,6 +49,7 @@ func (c *coordinator) collect(ctx context.Context, o *measure.Observation) error
 			o.Warnings = append(o.Warnings, "a message was refused: "+refusal)
 		}
 	}
+	wire.RefusedFrames += c.data.refused()
 	o.Wire = run.Wire{
 		Frames: wire.Frames, Bytes: wire.Bytes, Writes: wire.Writes,
 		Retransmissions: wire.Retransmissions, Refused: wire.RefusedFrames + wire.RefusedConns,

@@ -21,6 +21,7 @@ import (
 	"dmebench/internal/run"
 	"dmebench/internal/sharedpage"
 	"dmebench/transport"
+	"dmebench/transport/nats"
 )
 
 // Options is what a run needs beside its job.
@@ -28,6 +29,10 @@ type Options struct {
 	Launcher    Launcher          // nil for Local
 	Files       map[string][]byte // files that the specification names, for the workers
 	Environment map[string]string
+
+	// Broker is what the frames of a brokered network pass; nil for a server of
+	// the run's own, which listens on this host's loopback.
+	Broker *nats.Broker
 
 	// Progress is called from time to time with the entries so far and their
 	// final number, 0 where that is not known.
@@ -61,6 +66,8 @@ type coordinator struct {
 	clock   *clock.Clock
 	broker  *control.Broker
 	leader  *control.Leader
+	key     [transport.KeySize]byte // of the run
+	data    dataPlane
 	page    *sharedpage.Page
 	procs   []Process
 	exited  []chan struct{} // closed once the process has been reaped
@@ -80,6 +87,7 @@ type coordinator struct {
 // start takes what the run needs from this host.
 func start(job *run.Job, opt Options) (_ *coordinator, err error) {
 	c := &coordinator{job: job, opt: opt, clock: clock.New()}
+	rand.Read(c.key[:])
 	if opt.Launcher == nil {
 		c.opt.Launcher = Local{}
 	}
@@ -98,6 +106,9 @@ func start(job *run.Job, opt Options) (_ *coordinator, err error) {
 		}
 	}()
 	if c.broker, err = control.StartBroker(job.Spec.Listen, secret(16)); err != nil {
+		return nil, err
+	}
+	if err = c.openData(); err != nil {
 		return nil, err
 	}
 	if c.page, err = sharedpage.Create(job.Spec.Nodes); err != nil {

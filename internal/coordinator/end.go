@@ -29,6 +29,7 @@ func (c *coordinator) end() {
 	for i := range c.procs {
 		<-c.exited[i]
 	}
+	c.data.close()
 	if c.broker != nil {
 		c.broker.Close()
 	}

@@ -2,7 +2,6 @@ package coordinator
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"strconv"
@@ -120,11 +119,12 @@ func (c *coordinator) join(ctx context.Context) error {
 
 // assign gives every worker its nodes, and hears where they listen.
 func (c *coordinator) assign(ctx context.Context) error {
-	var key [transport.KeySize]byte
-	rand.Read(key[:])
+	if err := c.sequence(); err != nil {
+		return err
+	}
 	replies, err := c.all(ctx, func(i int) control.Command {
 		return control.Command{Op: control.OpAssign, Assign: &control.Assignment{
-			Spec: c.job.Spec, Files: c.opt.Files, Local: c.local[i], Listen: c.opt.Launcher.Listen(), Key: key,
+			Spec: c.job.Spec, Files: c.opt.Files, Local: c.local[i], Listen: c.opt.Launcher.Listen(), Key: c.key, Broker: c.data.broker,
 			LogLimit:  max(maxRecords/c.job.Spec.Nodes, minRecords),
 			SpinShare: spinBudget / float64(c.workers),
 		}}

@@ -10,6 +10,7 @@ import (
 
 	"dmebench/algorithms"
 	"dmebench/transport"
+	"dmebench/transport/nats"
 	"dmebench/transport/tcp"
 )
 
@@ -26,6 +27,9 @@ type Network struct {
 
 	// Listen opens the transport in a worker; nil for the simulated network.
 	Listen func(transport.Config) (transport.Transport, error)
+
+	// ListenVia is Listen where frames pass a broker; nil elsewhere.
+	ListenVia func(transport.Config, nats.Broker) (transport.Transport, error)
 }
 
 // Networks lists them all.
@@ -40,6 +44,12 @@ func Networks() []Network {
 			Options:    []algorithms.Option{runtime},
 			Guarantees: func(algorithms.Options) transport.Guarantees { return tcp.Guarantees },
 			Listen:     func(c transport.Config) (transport.Transport, error) { return tcp.Listen(c) },
+		},
+		{
+			Name: "nats", Help: "NATS: a subject per node, a broadcast is one publication; through a server of the run's own, or any by --nats-url",
+			Options:    []algorithms.Option{runtime},
+			Guarantees: func(algorithms.Options) transport.Guarantees { return nats.Guarantees },
+			ListenVia:  func(c transport.Config, b nats.Broker) (transport.Transport, error) { return nats.Listen(c, b) },
 		},
 		{
 			Name: Sim, Help: "virtual time in one process, deterministic in the seed",
@@ -68,7 +78,11 @@ func Networks() []Network {
 }
 
 // Real reports whether the network has worker processes.
-func (n Network) Real() bool { return n.Listen != nil }
+func (n Network) Real() bool { return n.Listen != nil || n.Brokered() }
+
+// Brokered reports whether frames pass a broker, which must be there before the
+// workers are.
+func (n Network) Brokered() bool { return n.ListenVia != nil }
 
 // Describe names the network with the options that decide what it guarantees.
 func (n Network) Describe(o algorithms.Options) string {

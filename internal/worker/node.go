@@ -55,6 +55,19 @@ func (n *node) receive(from algorithms.NodeID, frame []byte) error {
 	return nil
 }
 
+// transmitted handles a broadcast of this node's own that has taken its place
+// among all.
+func (n *node) transmitted(frame []byte) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if err := algorithms.DecodeMessage(frame, &n.in, nil); err != nil {
+		return fmt.Errorf("node %d: its own broadcast: %w", n.id, err)
+	}
+	n.proc.Transmitted(&n.in)
+	n.settle()
+	return nil
+}
+
 // do runs one event of the local process or of the runtime.
 func (n *node) do(event func(*host.Process)) {
 	n.mu.Lock()

@@ -104,7 +104,7 @@ func (w *worker) assign(a *control.Assignment) (control.Reply, error) {
 	for _, id := range a.Local {
 		w.nodes[id] = newNode(w, id)
 	}
-	w.transport, err = w.job.Network.Listen(transport.Config{
+	w.transport, err = w.listen(transport.Config{
 		Listen: a.Listen, Local: a.Local, Nodes: a.Spec.Nodes, Key: a.Key, Peers: w.peers(),
 	})
 	if err != nil {
@@ -113,6 +113,17 @@ func (w *worker) assign(a *control.Assignment) (control.Reply, error) {
 	r.Addr = w.transport.Addr()
 	r.Edges = w.sampleEdges()
 	return r, nil
+}
+
+func (w *worker) listen(c transport.Config) (transport.Transport, error) {
+	network, broker := w.job.Network, w.assigned.Broker
+	switch {
+	case !network.Brokered():
+		return network.Listen(c)
+	case broker == nil:
+		return nil, fmt.Errorf("worker: %s needs a broker and none was named; are coordinator and worker of one build?", network.Name)
+	}
+	return network.ListenVia(c, *broker)
 }
 
 // peers returns the nodes that the local nodes are known to send to.
@@ -172,6 +183,14 @@ func (w *worker) Frame(from, to algorithms.NodeID, b []byte) {
 		return
 	}
 	if err := w.nodes[to].receive(from, b); err != nil {
+		w.fail(err)
+	}
+}
+
+// Transmitted is called by a transport that puts broadcasts into one order, for
+// those of the local nodes.
+func (w *worker) Transmitted(from algorithms.NodeID, b []byte) {
+	if err := w.nodes[from].transmitted(b); err != nil {
 		w.fail(err)
 	}
 }

@@ -1,0 +1,201 @@
+package nats
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	natsgo "github.com/nats-io/nats.go"
+)
+
+// Broker says how to reach a NATS server or cluster, and what it is to the run.
+// It holds secrets: it travels over the control plane only.
+type Broker struct {
+	URL   string `json:"url"` // nats://HOST:PORT or tls://HOST:PORT; several with commas between
+	Token string `json:"token,omitempty"`
+	Creds []byte `json:"creds,omitempty"` // what a .creds file holds: a JWT and its seed
+
+	// For TLS, in PEM: whom to trust, in place of the system's authorities, and
+	// what to present.
+	CA   []byte `json:"ca,omitempty"`
+	Cert []byte `json:"cert,omitempty"`
+	Key  []byte `json:"key,omitempty"`
+
+	Own       bool `json:"own,omitempty"`       // nobody but this run can connect
+	Sequenced bool `json:"sequenced,omitempty"` // a Sequencer of the run puts broadcasts into one order
+}
+
+const (
+	connectTimeout = 10 * time.Second
+
+	// On a broker elsewhere, how soon a connection that has fallen silent is
+	// noticed: after two pings without an answer.
+	pingInterval = 5 * time.Second
+	pingsLost    = 2
+)
+
+// ErrBroker is wrapped by the error of a broker that cannot be used.
+var ErrBroker = errors.New("nats: cannot use the broker")
+
+// Check reports whether the broker can be reached and lets this run in.
+func (b Broker) Check() error {
+	c, err := b.connect("dmebench check", new(wire), nil)
+	if err != nil {
+		return err
+	}
+	c.Close()
+	return nil
+}
+
+// name returns where the broker is, without the secrets that a URL can hold.
+func (b Broker) name() string {
+	var names []string
+	for s := range strings.SplitSeq(b.URL, ",") {
+		s = strings.TrimSpace(s)
+		if u, err := url.Parse(s); err == nil {
+			s = u.Redacted()
+		}
+		names = append(names, s)
+	}
+	return strings.Join(names, ",")
+}
+
+// connect makes a connection that does not come back once it is lost. lost is
+// called, perhaps several times, when something went wrong; it must not wait.
+func (b Broker) connect(name string, w *wire, lost func(error)) (*natsgo.Conn, error) {
+	if lost == nil {
+		lost = func(error) {}
+	}
+	opts := []natsgo.Option{
+		natsgo.Name(name), natsgo.Timeout(connectTimeout),
+		natsgo.SetCustomDialer(w), natsgo.SkipSubjectValidation(),
+		// What was published meanwhile would be lost, or come twice.
+		natsgo.NoReconnect(),
+		natsgo.ClosedHandler(func(c *natsgo.Conn) {
+			err := c.LastError()
+			if err == nil {
+				err = natsgo.ErrConnectionClosed
+			}
+			lost(fmt.Errorf("the connection to the broker at %s is lost: %w", b.name(), err))
+		}),
+		natsgo.ErrorHandler(func(_ *natsgo.Conn, s *natsgo.Subscription, err error) {
+			if errors.Is(err, natsgo.ErrSlowConsumer) {
+				err = fmt.Errorf("%w: this process does not keep up, and messages were dropped", err)
+			}
+			lost(err)
+		}),
+	}
+	if b.Own {
+		// The broker is on this host, where a connection does not fall silent.
+		// An answer to a ping would need the lock that Publish holds while it
+		// waits for the socket, and the socket would not be read meanwhile.
+		opts = append(opts, natsgo.PingInterval(-1))
+	} else {
+		opts = append(opts, natsgo.PingInterval(pingInterval), natsgo.MaxPingsOutstanding(pingsLost))
+	}
+	if b.Token != "" {
+		opts = append(opts, natsgo.Token(b.Token))
+	}
+	if len(b.Creds) > 0 {
+		opts = append(opts, natsgo.UserCredentialBytes(b.Creds))
+	}
+	secure, err := b.tls()
+	if err != nil {
+		return nil, fmt.Errorf("%w at %s: %w", ErrBroker, b.name(), err)
+	}
+	if secure != nil {
+		opts = append(opts, natsgo.Secure(secure))
+	}
+	c, err := natsgo.Connect(b.URL, opts...)
+	if err != nil {
+		return nil, fmt.Errorf("%w at %s: %w; %s", ErrBroker, b.name(), err, advice(err))
+	}
+	return c, nil
+}
+
+func advice(err error) string {
+	var unknown x509.UnknownAuthorityError
+	switch {
+	case errors.Is(err, natsgo.ErrAuthorization), strings.Contains(err.Error(), "nkeys"), strings.Contains(err.Error(), "unable to extract"):
+		return "are the credentials right?"
+	case errors.Is(err, natsgo.ErrMaxConnectionsExceeded):
+		return "it takes no more connections: a run needs one for each worker"
+	case errors.As(err, &unknown):
+		return "is its certificate of the authority that was given?"
+	default:
+		return "is it running there?"
+	}
+}
+
+// tls returns what TLS needs; nil where the URL and the broker decide alone.
+func (b Broker) tls() (*tls.Config, error) {
+	if len(b.CA)+len(b.Cert)+len(b.Key) == 0 {
+		return nil, nil
+	}
+	c := &tls.Config{MinVersion: tls.VersionTLS12}
+	if len(b.CA) > 0 {
+		c.RootCAs = x509.NewCertPool()
+		if !c.RootCAs.AppendCertsFromPEM(b.CA) {
+			return nil, errors.New("the authorities to trust are not certificates in PEM")
+		}
+	}
+	if len(b.Cert)+len(b.Key) > 0 {
+		pair, err := tls.X509KeyPair(b.Cert, b.Key)
+		if err != nil {
+			return nil, fmt.Errorf("the certificate to present: %w", err)
+		}
+		c.Certificates = []tls.Certificate{pair}
+	}
+	return c, nil
+}
+
+// Credentials puts what a file holds where it belongs: a JWT with its seed, as
+// the NATS tools write it, or else a token.
+func (b *Broker) Credentials(file []byte) error {
+	if bytes.Contains(file, []byte("-----BEGIN NATS USER JWT-----")) {
+		b.Creds = file
+		return nil
+	}
+	b.Token = string(bytes.TrimSpace(file))
+	if b.Token == "" || strings.ContainsAny(b.Token, "\r\n") {
+		return errors.New("neither credentials of NATS nor a token on a line of its own")
+	}
+	return nil
+}
+
+// wire dials the broker, and counts what passes to it.
+type wire struct {
+	bytes, writes atomic.Uint64
+}
+
+// Dial is what the client library calls.
+func (w *wire) Dial(network, address string) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), connectTimeout)
+	defer cancel()
+	var d net.Dialer
+	c, err := d.DialContext(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	return &countedConn{Conn: c, wire: w}, nil
+}
+
+type countedConn struct {
+	net.Conn
+	wire *wire
+}
+
+func (c *countedConn) Write(b []byte) (int, error) {
+	n, err := c.Conn.Write(b)
+	c.wire.bytes.Add(uint64(max(n, 0)))
+	c.wire.writes.Add(1)
+	return n, err
+}

@@ -1,0 +1,247 @@
+package nats
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"math/big"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+
+	"dmebench/algorithms"
+	"dmebench/transport"
+)
+
+func config(id algorithms.NodeID, nodes int) transport.Config {
+	return transport.Config{Local: []algorithms.NodeID{id}, Nodes: nodes, Key: testKey}
+}
+
+func TestWhoIsNotLetIn(t *testing.T) {
+	noLeaks(t)
+	s := startServer(t)
+	for name, c := range map[string]struct {
+		change func(*Broker)
+		says   string
+	}{
+		"no token":          {func(b *Broker) { b.Token = "" }, "are the credentials right?"},
+		"another token":     {func(b *Broker) { b.Token = "guess" }, "are the credentials right?"},
+		"bad credentials":   {func(b *Broker) { b.Token, b.Creds = "", []byte("nothing") }, "nats://127.0.0.1"},
+		"nobody there":      {func(b *Broker) { b.URL = "nats://somebody:secret@127.0.0.1:1" }, "is it running there?"},
+		"bad authorities":   {func(b *Broker) { b.CA = []byte("nothing") }, "not certificates in PEM"},
+		"half of a key":     {func(b *Broker) { b.Cert = []byte("nothing") }, "certificate to present"},
+		"no TLS over there": {func(b *Broker) { b.CA = authority(t).pem }, "nats://127.0.0.1"},
+	} {
+		b := s.Broker()
+		c.change(&b)
+		_, err := Listen(config(1, 1), b)
+		if !errors.Is(err, ErrBroker) || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if other := b.Check(); other == nil || other.Error() != err.Error() {
+			t.Errorf("%s: Check says %v; Listen says %v", name, other, err)
+		}
+	}
+	if err := s.Broker().Check(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestTheServerListensOnTheLoopbackAndBoundsItsConnections(t *testing.T) {
+	noLeaks(t)
+	s, err := StartServer(2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	host, _, err := net.SplitHostPort(strings.TrimPrefix(s.Broker().URL, "nats://"))
+	if err != nil || !net.ParseIP(host).IsLoopback() {
+		t.Errorf("it listens at %s (%v)", s.Broker().URL, err)
+	}
+	for range 2 + spareConns {
+		c, err := s.Broker().connect("one of many", new(wire), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(c.Close)
+	}
+	// The server hangs up: whether its reason is still read is a race.
+	if err := s.Broker().Check(); !errors.Is(err, ErrBroker) {
+		t.Errorf("one too many: %v", err)
+	}
+}
+
+func TestListenChecksItsConfiguration(t *testing.T) {
+	_, err := Listen(transport.Config{Nodes: 2, Peers: []algorithms.NodeID{3}}, Broker{})
+	for _, want := range []string{"key is zero", "no node lives", "node 3 is not one"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v; want %q", err, want)
+		}
+	}
+}
+
+func TestStartChecksTheBook(t *testing.T) {
+	b := startServer(t).Broker()
+	for name, book := range map[string]transport.AddressBook{
+		"too short": {"a"}, "an empty entry": {"a", ""}, "another node here": {"a", "a"},
+	} {
+		tr, err := Listen(config(1, 2), b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := tr.Start(book, handler{}); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+		tr.Close()
+	}
+}
+
+// Where subscribing is not permitted, frames would never come.
+func TestMissingPermissions(t *testing.T) {
+	noLeaks(t)
+	only := server.User{Username: "u", Password: "p", Permissions: &server.Permissions{
+		Subscribe: &server.SubjectPermission{Allow: []string{"elsewhere.>"}},
+	}}
+	s := otherServer(t, &server.Options{Users: []*server.User{&only}})
+	url := strings.Replace(s.ClientURL(), "nats://", "nats://u:p@", 1)
+	_, err := Listen(config(1, 1), Broker{URL: url})
+	if !errors.Is(err, ErrBroker) || !strings.Contains(strings.ToLower(err.Error()), "permissions violation") {
+		t.Error(err)
+	}
+}
+
+// Over TLS, with a certificate of one's own to present.
+func TestTLS(t *testing.T) {
+	noLeaks(t)
+	ca := authority(t)
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM(ca.pem)
+	pair, err := tls.X509KeyPair(ca.issue(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := otherServer(t, &server.Options{
+		Authorization: "secret", TLSTimeout: 10,
+		TLSConfig: &tls.Config{Certificates: []tls.Certificate{pair}, ClientCAs: pool, ClientAuth: tls.RequireAndVerifyClientCert},
+	})
+	b := Broker{URL: s.ClientURL(), Token: "secret", CA: ca.pem}
+	if err := b.Check(); err == nil {
+		t.Error("without a certificate, it is let in")
+	}
+	b.Cert, b.Key = ca.issue(t)
+	e := newEvents()
+	all := mesh(t, b, defaultLimits(2), 2, 1, func(int) transport.Handler { return e })
+	mustSend(t, all[0], 1, 2, "hello")
+	if f := next(t, "a frame", e.frames); f != "1>2 hello" {
+		t.Errorf("%q", f)
+	}
+	b.CA = authority(t).pem
+	if err := b.Check(); err == nil || !strings.Contains(err.Error(), "authority") {
+		t.Errorf("a server of another authority: %v", err)
+	}
+}
+
+func TestCredentials(t *testing.T) {
+	var b Broker
+	if err := b.Credentials([]byte(" secret\n")); err != nil || b.Token != "secret" {
+		t.Errorf("%+v, %v", b, err)
+	}
+	jwt := "-----BEGIN NATS USER JWT-----\nx\n------END NATS USER JWT------\n"
+	if err := b.Credentials([]byte(jwt)); err != nil || string(b.Creds) != jwt {
+		t.Errorf("%+v, %v", b, err)
+	}
+	for _, file := range []string{"", "\n", "two\nlines"} {
+		if err := new(Broker).Credentials([]byte(file)); err == nil {
+			t.Errorf("%q: no error", file)
+		}
+	}
+}
+
+// The largest frame of a broker elsewhere is the broker's.
+func TestTheBrokerBoundsFrames(t *testing.T) {
+	noLeaks(t)
+	s := otherServer(t, &server.Options{MaxPayload: 1 << 10})
+	e := newEvents()
+	all := mesh(t, Broker{URL: s.ClientURL()}, defaultLimits(2), 2, 1, func(int) transport.Handler { return e })
+	most := all[0].LargestFrame()
+	if most > 1<<10 || most < 900 {
+		t.Errorf("at most %d bytes", most)
+	}
+	if err := all[0].Send(1, 2, make([]byte, most+1)); !errors.Is(err, transport.ErrFrameTooLarge) {
+		t.Error(err)
+	}
+	if err := all[0].Send(1, 2, make([]byte, most)); err != nil {
+		t.Error(err)
+	}
+	next(t, "the largest frame", e.frames)
+}
+
+// otherServer starts a server that is not the run's own.
+func otherServer(t *testing.T, o *server.Options) *server.Server {
+	t.Helper()
+	o.Host, o.Port, o.NoLog, o.NoSigs = "127.0.0.1", server.RANDOM_PORT, true, true
+	s, err := server.NewServer(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	go s.Start()
+	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
+	if !s.ReadyForConnections(serverTimeout) {
+		t.Fatal("the server does not start")
+	}
+	return s
+}
+
+// ca is an authority that issues certificates for this host.
+type ca struct {
+	cert *x509.Certificate
+	key  *ecdsa.PrivateKey
+	pem  []byte
+}
+
+func authority(t *testing.T) ca {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := ca{key: key, cert: &x509.Certificate{
+		SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
+	}}
+	der, err := x509.CreateCertificate(rand.Reader, c.cert, c.cert, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.pem = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
+	return c
+}
+
+func (c ca) issue(t *testing.T) (cert, key []byte) {
+	t.Helper()
+	k, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	der, err := x509.CreateCertificate(rand.Reader, &x509.Certificate{
+		SerialNumber: big.NewInt(2), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+	}, c.cert, &k.PublicKey, c.key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	private, err := x509.MarshalPKCS8PrivateKey(k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
+		pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private})
+}

@@ -1,0 +1,124 @@
+package nats
+
+import (
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"dmebench/algorithms"
+	"dmebench/transport"
+	"dmebench/transport/transporttest"
+)
+
+func TestConformance(t *testing.T) {
+	for _, c := range []struct {
+		name           string
+		own, sequenced bool
+	}{
+		{"own broker", true, false},
+		{"shared broker", false, false},
+		{"sequenced", true, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := startServer(t).Broker()
+			b.Own, b.Sequenced = c.own, c.sequenced
+			open := opener(b)
+			if c.sequenced {
+				open = withSequencer(t, b, open)
+			}
+			transporttest.Run(t, transporttest.Subject{
+				Name: "nats", Guarantees: Guarantees,
+				Open: func(c transport.Config, k transporttest.Knobs) (transport.Transport, error) {
+					tr, err := open(c, k)
+					return &retrying{Transport: tr}, err
+				},
+			})
+		})
+	}
+}
+
+func startServer(t testing.TB) *Server {
+	t.Helper()
+	s, err := StartServer(100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	return s
+}
+
+func opener(b Broker) transporttest.Opener {
+	return func(c transport.Config, k transporttest.Knobs) (transport.Transport, error) {
+		l := defaultLimits(c.Nodes)
+		l.drain = 20 * time.Second // the broker answers, but perhaps not soon on a busy machine
+		if k.Backlog > 0 {
+			l.backlog = k.Backlog
+		}
+		return listen(c, b, l)
+	}
+}
+
+// withSequencer starts a sequencer for each run's key that shows up, and closes
+// it with the last transport of the run.
+func withSequencer(t *testing.T, b Broker, open transporttest.Opener) transporttest.Opener {
+	var mu sync.Mutex
+	users := make(map[[transport.KeySize]byte]int)
+	sequencers := make(map[[transport.KeySize]byte]*Sequencer)
+	return func(c transport.Config, k transporttest.Knobs) (transport.Transport, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if users[c.Key] == 0 {
+			s, err := StartSequencer(c.Key, b, func(err error) { t.Error(err) })
+			if err != nil {
+				return nil, err
+			}
+			sequencers[c.Key] = s
+		}
+		users[c.Key]++
+		tr, err := open(c, k)
+		if err != nil {
+			return nil, err
+		}
+		done := sync.OnceFunc(func() {
+			mu.Lock()
+			defer mu.Unlock()
+			if users[c.Key]--; users[c.Key] == 0 {
+				sequencers[c.Key].Close()
+			}
+		})
+		return &sequenced{tr.(*Transport), done}, nil
+	}
+}
+
+// retrying is a transport that has run into its bound once, and from then on
+// gives the receiver time to tell how far it is. The suite sends to a receiver
+// the moment that it has handled everything, and the sender cannot know yet.
+type retrying struct {
+	transport.Transport
+	full atomic.Bool
+}
+
+func (r *retrying) Send(from, to algorithms.NodeID, b []byte) error {
+	err := r.Transport.Send(from, to, b)
+	if !errors.Is(err, transport.ErrBacklog) || !r.full.Swap(true) {
+		return err
+	}
+	for deadline := time.Now().Add(patience); errors.Is(err, transport.ErrBacklog) && time.Now().Before(deadline); {
+		time.Sleep(time.Millisecond)
+		err = r.Transport.Send(from, to, b)
+	}
+	return err
+}
+
+type sequenced struct {
+	*Transport
+	done func()
+}
+
+func (s *sequenced) Close() error {
+	err := s.Transport.Close()
+	s.done()
+	return err
+}

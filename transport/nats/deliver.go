@@ -1,0 +1,98 @@
+package nats
+
+import (
+	"fmt"
+
+	natsgo "github.com/nats-io/nats.go"
+
+	"dmebench/algorithms"
+)
+
+// deliver hands frames to the handler, in the order of their arrival, until the
+// transport closes or ends.
+func (t *Transport) deliver() {
+	top := t.top.Load()
+	for t.cause.Load() == nil {
+		select {
+		case m := <-t.inbox:
+			t.arrived(top, m)
+		case <-t.closed:
+			return
+		}
+	}
+}
+
+// arrived takes in a message: a frame for a node here, or a broadcast.
+func (t *Transport) arrived(top *topology, m *natsgo.Msg) {
+	broadcast := m.Sub == t.alls
+	data := m.Data
+	var order uint64
+	if broadcast && t.broker.Sequenced {
+		var ok bool
+		if data, ok = t.inSeal.open(data, anOrder); ok {
+			data, ok = uvarint(data, &order)
+		}
+		if !ok {
+			t.refused.Add(1)
+			return
+		}
+	}
+	var h header
+	var body []byte
+	content, ok := t.inSeal.open(data, aFrame)
+	if ok {
+		body, ok = h.decode(content)
+	}
+	p := top.at(h.from)
+	if !ok || p == nil || broadcast != (h.to == algorithms.None) || !broadcast && top.at(h.to) != top.self {
+		t.refused.Add(1)
+		return
+	}
+	if order > 0 && !t.next(&t.order, order, "the sequencer") {
+		return
+	}
+	last := &p.in.unicast
+	if broadcast {
+		last = &p.in.broadcast
+	}
+	if !t.next(last, h.number, p) {
+		return
+	}
+	if broadcast {
+		t.deliverAll(top, h.from, body)
+	} else {
+		t.handler.Frame(h.from, h.to, body)
+		t.received.Add(1)
+	}
+	t.settle(p, cost(body))
+}
+
+// deliverAll hands a broadcast to all nodes here; to its own only where
+// broadcasts have one order.
+func (t *Transport) deliverAll(top *topology, from algorithms.NodeID, body []byte) {
+	for _, id := range top.self.nodes {
+		if id != from {
+			t.handler.Frame(from, id, body)
+			t.received.Add(1)
+		} else if t.monitor != nil {
+			t.monitor.Transmitted(from, body)
+		}
+	}
+}
+
+// next reports whether number is the one that is due after last, and moves on.
+// A smaller one has been here. A larger one means that something was lost, and
+// ends the transport.
+func (t *Transport) next(last *uint64, number uint64, from any) bool {
+	switch {
+	case number == *last+1:
+		*last = number
+		return true
+	case number <= *last:
+		t.duplicates.Add(1)
+	default:
+		t.end(fmt.Errorf("nats: the broker has lost %d messages from %v on the way to %s; a server that restarts or a subscriber that does not keep up does that",
+			number-*last-1, from, t.Addr()))
+	}
+	return false
+}

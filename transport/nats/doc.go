@@ -1,0 +1,79 @@
+// Package nats carries frames over a NATS broker: reliable and in order between
+// each pair of nodes while the broker and both processes live, with broadcasts
+// that are one publication each, and, where asked for, one order of all of them.
+//
+// The broker is this run's own, a [Server] inside the coordinator that listens
+// on the loopback, or any server or cluster that a [Broker] names.
+//
+// # Subjects
+//
+// All subjects begin with a prefix that follows from the run's key, so that
+// runs that share a broker do not meet:
+//
+//	PREFIX.w3.5    frames for node 5, which lives in the process whose first node is 3
+//	PREFIX.all     broadcasts
+//	PREFIX.s.…     frames that the sequencer is to pass on, where there is one
+//	PREFIX.k.w3    what receivers tell the process of node 3: how far they are
+//	PREFIX.bye     who closes in good order
+//
+// A transport's address is PREFIX.w3: what its nodes' subjects begin with.
+//
+// # The way of a frame
+//
+// Send publishes at once. The client library coalesces what is published while
+// a write is in flight; there is nothing to flush, and asking the broker for an
+// answer, as the library's Flush does, is never part of it. Frames and
+// broadcasts arrive in one channel, in the order in which the broker sent them,
+// and one goroutine takes them out and runs the handlers. Two subscriptions
+// with callbacks of their own would let a frame overtake a broadcast of the same
+// sender.
+//
+// # What NATS does not promise
+//
+// A broker delivers a message once or not at all, and tells no one. So frames
+// are numbered, by pair of processes and by broadcaster. One that is missing
+// ends the transport before anything that came after it is delivered; one that
+// comes again is dropped and counted. There is no reconnection: a lost
+// connection, a refused permission or a slow consumer end the transport as well.
+// When it has ended, Send and Flush fail, and Down is called for the nodes of
+// this very process: it is this one that nobody reaches any more. Only the last
+// frame of a process can be lost without a trace here; the coordinator's count
+// of messages sent and handled finds that.
+//
+// A publisher does not learn how far its subscribers are. So receivers tell,
+// after each eighth of transport.MaxBacklog from a sender, and a sender that has
+// more than transport.MaxBacklog under way to a process gets
+// transport.ErrBacklog. Each frame is charged its length and 512 bytes, about
+// what it costs the process that it waits in.
+//
+// # One order of all broadcasts
+//
+// The subscribers of one server can receive the publications of two clients in
+// different orders: the server serves each client by a goroutine of its own,
+// which passes from subscriber to subscriber while another one does the same
+// (BenchmarkUnsequenced measures how often). What NATS promises is the order of
+// one publisher. A [Sequencer] therefore receives all that the run's processes
+// send and publishes it again over one connection, broadcasts with their number
+// in the one order. Frames for one node take the same way, so that they neither
+// overtake broadcasts nor are overtaken, and so that pings measure the delay
+// that broadcasts have. With Broker.Sequenced, receivers check the numbers, and
+// a handler that is a [Monitor] is also shown its own nodes' broadcasts in their
+// place. Without it, broadcasts go straight to the broker and have an order for
+// each broadcaster only.
+//
+// # The run's key
+//
+// On the run's own broker, which is trusted and lets nobody in without its
+// token, a frame carries a tag that follows from the key. It keeps out who has
+// the token and not the key. On any other broker, each frame carries an
+// HMAC-SHA256, truncated to 128 bits, over sender, receiver, number and content:
+// others on that broker can read frames and drop them, but neither forge nor
+// alter nor repeat them. Frames without it are refused and counted. Nothing is
+// encrypted beyond the connection's TLS.
+//
+// # What it does not do
+//
+// It does not notice that another process has died: a broker does not tell.
+// Whoever started the process knows. Frames to a dead process are dropped by the
+// broker until ErrBacklog.
+package nats

@@ -1,0 +1,195 @@
+package nats
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"dmebench/algorithms"
+	"dmebench/transport"
+)
+
+// ended waits until a transport has told of its end, for each of its nodes, and
+// checks that it refuses to send from then on.
+func ended(t *testing.T, tr *Transport, e *events, why string) {
+	t.Helper()
+	for range tr.config.Local {
+		if err := next(t, "Down", e.downs); !strings.Contains(err.Error(), why) {
+			t.Errorf("Down: %v; want %q", err, why)
+		}
+	}
+	from := tr.config.Local[0]
+	for name, err := range map[string]error{
+		"Send": tr.Send(from, from, nil), "Broadcast": tr.Broadcast(from, nil), "Flush": tr.Flush(),
+	} {
+		if err == nil || !strings.Contains(err.Error(), why) {
+			t.Errorf("%s: %v; want %q", name, err, why)
+		}
+	}
+	tr.Close()
+	if len(e.downs) > 0 {
+		t.Errorf("Down once more: %v", <-e.downs)
+	}
+}
+
+func TestABrokerThatDiesEndsEveryTransport(t *testing.T) {
+	noLeaks(t)
+	s := startServer(t)
+	var es [2]*events
+	all := mesh(t, s.Broker(), defaultLimits(4), 2, 2, func(p int) transport.Handler {
+		es[p] = newEvents()
+		return es[p]
+	})
+	mustSend(t, all[0], 1, 3, "hello")
+	next(t, "a frame", es[1].frames)
+	s.Close()
+	for p, tr := range all {
+		ended(t, tr, es[p], "connection to the broker at nats://127.0.0.1")
+	}
+}
+
+// A process that takes nothing while others send more than there is room for
+// must not go on with what is left of it.
+func TestASlowConsumerEndsInsteadOfLosing(t *testing.T) {
+	noLeaks(t)
+	l := defaultLimits(3)
+	l.inbox = 16
+	gate, inside := make(chan struct{}), make(chan struct{}, 1000)
+	slow := newEvents()
+	all := mesh(t, startServer(t).Broker(), l, 3, 1, func(p int) transport.Handler {
+		if p > 0 {
+			return newEvents()
+		}
+		return handler{
+			frame: func(from, to algorithms.NodeID, b []byte) {
+				inside <- struct{}{}
+				<-gate
+				slow.Frame(from, to, b)
+			},
+			down: slow.Down,
+		}
+	})
+	mustSend(t, all[1], 2, 1, "first")
+	next(t, "the first frame", inside)
+	for range 20 {
+		mustSend(t, all[1], 2, 1, "many")
+		mustSend(t, all[2], 3, 1, "many")
+	}
+	if err := next(t, "Down", slow.downs); !strings.Contains(err.Error(), "slow consumer") {
+		t.Errorf("Down: %v", err)
+	}
+	if err := all[0].Send(1, 2, nil); err == nil || !strings.Contains(err.Error(), "slow consumer") {
+		t.Errorf("Send: %v", err)
+	}
+	close(gate)
+	all[0].Close()
+	if n := len(slow.frames); n != 1 {
+		t.Errorf("%d frames were delivered, want only that before the end", n)
+	}
+}
+
+// What is missing is noticed before anything that came after it is delivered.
+func TestALostFrameEndsTheTransport(t *testing.T) {
+	lose := map[string]func(tr *Transport){
+		"a frame":     func(tr *Transport) { tr.top.Load().at(2).out.number++ },
+		"a broadcast": func(tr *Transport) { tr.broadcasts++ },
+	}
+	for name, lost := range lose {
+		t.Run(name, func(t *testing.T) {
+			noLeaks(t)
+			e := newEvents()
+			all := mesh(t, startServer(t).Broker(), defaultLimits(2), 2, 1, func(p int) transport.Handler {
+				if p == 0 {
+					return handler{}
+				}
+				return e
+			})
+			say := func(what string) {
+				mustSend(t, all[0], 1, 2, what)
+				if err := all[0].Broadcast(1, []byte(what+" to all")); err != nil {
+					t.Fatal(err)
+				}
+			}
+			say("before")
+			next(t, "a frame", e.frames)
+			next(t, "a broadcast", e.frames)
+			all[0].mu.Lock()
+			lost(all[0])
+			all[0].mu.Unlock()
+			say("after")
+			ended(t, all[1], e, "lost 1 messages from node 1")
+			for len(e.frames) > 0 {
+				if f := <-e.frames; name == "a frame" || f != "1>2 after" {
+					t.Errorf("%q was delivered", f)
+				}
+			}
+		})
+	}
+}
+
+// The sequencer's end is told to who started it; a broadcast that it has lost is
+// noticed by everybody.
+func TestTheSequencersEnds(t *testing.T) {
+	noLeaks(t)
+	server := startServer(t)
+	b := server.Broker()
+	b.Sequenced = true
+	end := make(chan error, 10)
+	s, err := StartSequencer(testKey, b, func(err error) { end <- err })
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	e := newEvents()
+	all := mesh(t, b, defaultLimits(1), 1, 1, func(int) transport.Handler {
+		return handler{own: func(from algorithms.NodeID, b []byte) { e.Frame(from, from, b) }, down: e.Down}
+	})
+	say := func() {
+		if err := all[0].Broadcast(1, []byte("hello")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	say()
+	if f := next(t, "one's own broadcast", e.frames); f != "1>1 hello" {
+		t.Errorf("%q", f)
+	}
+	all[0].mu.Lock()
+	s.order += 2 // the sequencer rests: what it was sent has come back
+	all[0].mu.Unlock()
+	say()
+	ended(t, all[0], e, "lost 2 messages from the sequencer")
+	server.Close()
+	if err := next(t, "the end of the sequencer", end); !strings.Contains(err.Error(), "sequencer") {
+		t.Error(err)
+	}
+}
+
+func TestWhoHasLeftTakesNothing(t *testing.T) {
+	noLeaks(t)
+	l := defaultLimits(2)
+	l.backlog = 8 * frameCost
+	all := mesh(t, startServer(t).Broker(), l, 2, 1, func(int) transport.Handler { return newEvents() })
+	all[1].Close()
+	eventually(t, "the goodbye", func() bool { return all[0].top.Load().at(2).out.left.Load() })
+	for range 100 {
+		mustSend(t, all[0], 1, 2, "to nobody")
+		if err := all[0].Broadcast(1, nil); err != nil && !errors.Is(err, transport.ErrBacklog) {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestStartTellsWhatEndedItBefore(t *testing.T) {
+	noLeaks(t)
+	s := startServer(t)
+	tr, err := Listen(transport.Config{Local: []algorithms.NodeID{1}, Nodes: 1, Key: testKey}, s.Broker())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tr.Close()
+	s.Close()
+	eventually(t, "the end of the connection", func() bool { return tr.cause.Load() != nil })
+	if err := tr.Start(transport.AddressBook{tr.Addr()}, handler{}); err == nil || !strings.Contains(err.Error(), "is lost") {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,120 @@
+package nats
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"dmebench/algorithms"
+	"dmebench/transport"
+)
+
+var testKey = [transport.KeySize]byte{1, 2, 3}
+
+// patience is how long a test waits for what must come; only what hangs gets
+// there.
+const patience = 30 * time.Second
+
+func next[T any](t testing.TB, what string, c <-chan T) (x T) {
+	t.Helper()
+	select {
+	case x = <-c:
+	case <-time.After(patience):
+		t.Fatalf("waited in vain for %s", what)
+	}
+	return x
+}
+
+func eventually(t testing.TB, what string, holds func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(patience); !holds(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited in vain for %s", what)
+		}
+	}
+}
+
+func noLeaks(t *testing.T) {
+	before := goleak.IgnoreCurrent()
+	t.Cleanup(func() { goleak.VerifyNone(t, before) })
+}
+
+// handler is a transport.Handler and a Monitor made of functions; nil ones do
+// nothing.
+type handler struct {
+	frame func(from, to algorithms.NodeID, b []byte)
+	down  func(peer algorithms.NodeID, err error)
+	own   func(from algorithms.NodeID, b []byte)
+}
+
+func (h handler) Frame(from, to algorithms.NodeID, b []byte) {
+	if h.frame != nil {
+		h.frame(from, to, b)
+	}
+}
+
+func (h handler) Down(peer algorithms.NodeID, err error) {
+	if h.down != nil {
+		h.down(peer, err)
+	}
+}
+
+func (h handler) Transmitted(from algorithms.NodeID, b []byte) {
+	if h.own != nil {
+		h.own(from, b)
+	}
+}
+
+// events is a handler that writes down what it is told.
+type events struct {
+	frames chan string
+	downs  chan error
+}
+
+func newEvents() *events { return &events{make(chan string, 1000), make(chan error, 1000)} }
+
+func (e *events) Frame(from, to algorithms.NodeID, b []byte) {
+	e.frames <- fmt.Sprintf("%d>%d %s", from, to, b)
+}
+
+func (e *events) Down(peer algorithms.NodeID, err error) {
+	e.downs <- fmt.Errorf("node %d: %w", peer, err)
+}
+
+// mesh opens and starts the transports of a run, perProcess nodes in each of
+// them.
+func mesh(t testing.TB, b Broker, l limits, processes, perProcess int, h func(process int) transport.Handler) []*Transport {
+	t.Helper()
+	var all []*Transport
+	var book transport.AddressBook
+	for p := range processes {
+		c := transport.Config{Nodes: processes * perProcess, Key: testKey}
+		for i := range perProcess {
+			c.Local = append(c.Local, algorithms.NodeID(p*perProcess+i+1))
+		}
+		tr, err := listen(c, b, l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { tr.Close() })
+		all = append(all, tr)
+		for range perProcess {
+			book = append(book, tr.Addr())
+		}
+	}
+	for p, tr := range all {
+		if err := tr.Start(book, h(p)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return all
+}
+
+func mustSend(t *testing.T, tr *Transport, from, to algorithms.NodeID, body string) {
+	t.Helper()
+	if err := tr.Send(from, to, []byte(body)); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,100 @@
+package nats
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"hash"
+
+	"dmebench/transport"
+)
+
+// What is sealed as one thing cannot pass as another.
+type kind byte
+
+const (
+	aFrame    kind = iota // from one process, for one node or all
+	anOrder               // a broadcast with its number in the one order
+	aProgress             // how far a receiver is
+	aGoodbye              // a process closes in good order
+	kinds
+)
+
+const (
+	tagSize = 8  // bytes, on the run's own broker
+	macSize = 16 // bytes, on a broker that others use
+)
+
+// seal puts the proof in front of a message that it is of this run. It is used
+// by one goroutine at a time.
+type seal struct {
+	tags [kinds][tagSize]byte // where the broker is trusted
+	mac  hash.Hash            // else
+	sum  []byte
+}
+
+func newSeal(key *[transport.KeySize]byte, own bool) *seal {
+	s := &seal{sum: make([]byte, 0, sha256.Size)}
+	if own {
+		for i := range s.tags {
+			copy(s.tags[i][:], derive(key, "tag "+string(rune('0'+i))))
+		}
+	} else {
+		s.mac = hmac.New(sha256.New, derive(key, "frames"))
+	}
+	return s
+}
+
+// derive returns a key for one purpose, from which the run's key does not
+// follow, nor another purpose's.
+func derive(key *[transport.KeySize]byte, purpose string) []byte {
+	m := hmac.New(sha256.New, key[:])
+	m.Write([]byte("dmebench nats " + purpose))
+	return m.Sum(nil)
+}
+
+// prefix returns what a run's subjects begin with. It is no secret.
+func prefix(key *[transport.KeySize]byte) string {
+	return "dmebench." + hex.EncodeToString(derive(key, "subjects")[:8])
+}
+
+func (s *seal) size() int {
+	if s.mac == nil {
+		return tagSize
+	}
+	return macSize
+}
+
+// start appends space for the proof to b, which is empty.
+func (s *seal) start(b []byte) []byte {
+	var space [macSize]byte
+	return append(b, space[:s.size()]...)
+}
+
+// close fills the space that start left at the beginning of b.
+func (s *seal) close(b []byte, what kind) {
+	copy(b[:s.size()], s.proof(b[s.size():], what))
+}
+
+// open returns what is sealed in b; false where the proof is missing or wrong.
+func (s *seal) open(b []byte, what kind) (content []byte, ok bool) {
+	n := s.size()
+	if len(b) < n {
+		return nil, false
+	}
+	content = b[n:len(b):len(b)]
+	return content, subtle.ConstantTimeCompare(b[:n], s.proof(content, what)[:n]) == 1
+}
+
+func (s *seal) proof(content []byte, what kind) []byte {
+	if s.mac == nil {
+		return s.tags[what][:]
+	}
+	s.mac.Reset()
+	s.sum = append(s.sum[:0], byte(what))
+	s.mac.Write(s.sum)
+	s.mac.Write(content)
+	s.sum = s.mac.Sum(s.sum[:0])
+	return s.sum
+}

@@ -1,0 +1,135 @@
+package nats
+
+import (
+	"encoding/binary"
+	"fmt"
+	"sync/atomic"
+
+	natsgo "github.com/nats-io/nats.go"
+
+	"dmebench/algorithms"
+	"dmebench/transport"
+)
+
+const (
+	// frameCost is charged for a frame beside its length, in bytes: about what a
+	// message takes in the process that it waits in. It bounds how many small
+	// frames can be under way.
+	frameCost = 512
+
+	// progressShare is the part of a window after which a receiver tells how far
+	// it is: often enough to keep a sender going, rarely enough to cost nothing.
+	progressShare = 8
+)
+
+func cost(body []byte) uint64 { return uint64(len(body)) + frameCost }
+
+// window is what a sender knows of a receiver.
+type window struct {
+	number  uint64 // of the last frame to it alone; guarded by Transport.mu
+	charged uint64 // for all frames to it, bytes; guarded by Transport.mu
+
+	handled atomic.Uint64 // how many of them it has handled, as far as it has told
+	left    atomic.Bool   // it has said goodbye: frames to it are dropped
+}
+
+// outstanding returns how many bytes are under way, or wait to be handled there.
+func (w *window) outstanding() uint64 { return w.charged - w.handled.Load() }
+
+// admits reports whether a frame of that cost may be sent.
+func (w *window) admits(cost uint64, backlog int) bool {
+	return w.outstanding()+cost <= uint64(backlog)
+}
+
+func (t *Transport) full(p *process) error {
+	return fmt.Errorf("nats: %v has not handled %d bytes yet (each frame counts %d and its length), at most %d allowed: %w",
+		p, p.out.outstanding(), frameCost, t.limits.backlog, transport.ErrBacklog)
+}
+
+// inflow is what a receiver knows of a sender. It is the delivering goroutine's.
+type inflow struct {
+	unicast, broadcast uint64 // numbers of the last frames of either kind
+	handled, told      uint64 // bytes
+}
+
+// settle takes note of a frame from p that was handled, and tells p from time
+// to time.
+func (t *Transport) settle(p *process, cost uint64) {
+	p.in.handled += cost
+	if p.in.handled-p.in.told < uint64(t.limits.backlog/progressShare) {
+		return
+	}
+	p.in.told = p.in.handled
+	if p == t.top.Load().self {
+		raise(&p.out.handled, p.in.handled)
+		return
+	}
+	t.report = t.inSeal.start(t.report[:0])
+	t.report = binary.AppendUvarint(t.report, uint64(t.config.Local[0]))
+	t.report = binary.AppendUvarint(t.report, p.in.handled)
+	t.inSeal.close(t.report, aProgress)
+	if err := t.conn.Publish(t.prefix+".k."+wing(p.nodes[0]), t.report); err != nil {
+		t.end(err)
+	}
+}
+
+// wing names a process in subjects, by its first node.
+func wing(first algorithms.NodeID) string { return "w" + first.String() }
+
+func raise(a *atomic.Uint64, x uint64) {
+	for {
+		old := a.Load()
+		if x <= old || a.CompareAndSwap(old, x) {
+			return
+		}
+	}
+}
+
+// listen takes in what receivers tell. It is not behind the frames: a process
+// that is busy learns all the same how far the others are.
+func (t *Transport) listen() {
+	s := newSeal(&t.config.Key, t.broker.Own)
+	for {
+		select {
+		case m := <-t.told:
+			t.hear(s, m)
+		case <-t.closed:
+			return
+		}
+	}
+}
+
+func (t *Transport) hear(s *seal, m *natsgo.Msg) {
+	what := aProgress
+	if m.Sub == t.byes {
+		what = aGoodbye
+	}
+	var first, handled uint64
+	b, ok := s.open(m.Data, what)
+	if ok {
+		b, ok = uvarint(b, &first)
+	}
+	if ok {
+		b, ok = uvarint(b, &handled)
+	}
+	p := t.top.Load().first[algorithms.NodeID(first)]
+	if !ok || len(b) > 0 || p == nil {
+		t.refused.Add(1)
+		return
+	}
+	if what == aGoodbye {
+		p.out.left.Store(true)
+	} else {
+		raise(&p.out.handled, handled)
+	}
+}
+
+// goodbye tells all that nothing more is handled here.
+func (t *Transport) goodbye() error {
+	s := newSeal(&t.config.Key, t.broker.Own)
+	b := s.start(nil)
+	b = binary.AppendUvarint(b, uint64(t.config.Local[0]))
+	b = binary.AppendUvarint(b, 0)
+	s.close(b, aGoodbye)
+	return t.conn.Publish(t.prefix+".bye", b)
+}
