@@ -28,6 +28,7 @@ const (
 	OpAssign  Op = "assign"  // here is your part of the run: open your transport
 	OpConnect Op = "connect" // here is the address book: connect
 	OpPing    Op = "ping"    // measure one-way delays
+	OpMark    Op = "mark"    // the pings are over: count what your transport does from now on
 	OpBegin   Op = "begin"   // start the nodes and the workload
 	OpStep    Op = "step"    // make these requests
 	OpStop    Op = "stop"    // no more requests will come: let the system fall silent

@@ -19,6 +19,11 @@ const (
 
 // drive runs the workload until all requests have been served.
 func (c *coordinator) drive(ctx context.Context) error {
+	// All have marked before any begins: the first messages may reach a node
+	// that has not heard yet that it should begin, and it answers.
+	if _, err := c.all(ctx, func(int) control.Command { return control.Command{Op: control.OpMark} }); err != nil {
+		return err
+	}
 	c.start = c.clock.Now() + int64(leadBase+time.Duration(c.workers)*leadExtra)
 	if _, err := c.all(ctx, func(int) control.Command { return control.Command{Op: control.OpBegin, At: c.start} }); err != nil {
 		return err

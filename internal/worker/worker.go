@@ -34,7 +34,7 @@ type worker struct {
 	transport transport.Transport
 	nodes     []*node // by NodeID; nil where the node is another process's
 	pings     pings
-	base      transport.Counters // what the transport had counted when the workload began
+	base      transport.Counters // what the transport had counted before the workload began
 
 	failOnce sync.Once
 }
@@ -53,6 +53,8 @@ func (w *worker) answer(c control.Command) (r control.Reply) {
 		err = w.transport.Start(c.Book, w)
 	case control.OpPing:
 		r.Delays, err = w.ping(c.Pairs, c.Count)
+	case control.OpMark:
+		w.base = w.transport.Counters()
 	case control.OpBegin:
 		w.begin(c.At)
 	case control.OpStep:
@@ -147,7 +149,6 @@ func (w *worker) peers() []algorithms.NodeID {
 
 // begin starts the nodes, and their workload at the given time.
 func (w *worker) begin(at int64) {
-	w.base = w.transport.Counters()
 	w.each(func(n *node) {
 		n.do(func(p *host.Process) {
 			p.Start()
