@@ -13,9 +13,11 @@ import (
 // that no mutant fails has shown nothing.
 type Mutant struct {
 	Name     string
-	File     string // of the package under test
-	Old, New string // Old must stand in the file exactly once
-	Caught   string // what the failing test's output says
+	File     string      // of the package under test
+	Old, New string      // Old must stand in the file exactly once
+	More     [][2]string // further pairs of old and new, in the same file
+	Args     []string    // of the test binary
+	Caught   string      // what the failing test's output says
 }
 
 // TestMutants builds the package under test once for each mutant, by an overlay
@@ -32,6 +34,7 @@ func TestMutants(t *testing.T, test string, mutants ...Mutant) {
 	for _, m := range mutants {
 		t.Run(m.Name, func(t *testing.T) {
 			cmd := exec.Command(tool, "test", "-vet=off", "-count=1", "-run="+test, "-overlay="+m.overlay(t), ".")
+			cmd.Args = append(cmd.Args, m.Args...)
 			output, err := cmd.CombinedOutput()
 			switch {
 			case err == nil:
@@ -53,8 +56,12 @@ func (m Mutant) overlay(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := strings.Count(string(source), m.Old); n != 1 {
-		t.Fatalf("the patch does not apply: %s has %d places like\n%s", m.File, n, m.Old)
+	text := string(source)
+	for _, e := range append([][2]string{{m.Old, m.New}}, m.More...) {
+		if n := strings.Count(text, e[0]); n != 1 {
+			t.Fatalf("the patch does not apply: %s has %d places like\n%s", m.File, n, e[0])
+		}
+		text = strings.Replace(text, e[0], e[1], 1)
 	}
 	original, err := filepath.Abs(m.File)
 	if err != nil {
@@ -62,15 +69,15 @@ func (m Mutant) overlay(t *testing.T) string {
 	}
 	dir := t.TempDir()
 	mutated := filepath.Join(dir, filepath.Base(m.File))
-	if err := os.WriteFile(mutated, []byte(strings.Replace(string(source), m.Old, m.New, 1)), 0o600); err != nil {
+	if err := os.WriteFile(mutated, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	text, err := json.Marshal(map[string]map[string]string{"Replace": {original: mutated}})
+	overlay, err := json.Marshal(map[string]map[string]string{"Replace": {original: mutated}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	name := filepath.Join(dir, "overlay.json")
-	if err := os.WriteFile(name, text, 0o600); err != nil {
+	if err := os.WriteFile(name, overlay, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return name

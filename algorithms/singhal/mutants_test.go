@@ -1,12 +1,9 @@
 package singhal
 
 import (
-	"encoding/json"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"strings"
 	"testing"
+
+	"dmebench/algorithms/conformance"
 )
 
 // mutant is the algorithm with one repair, or one rule of the text, taken out.
@@ -52,66 +49,10 @@ var mutants = []mutant{
 // TestMutantsAreCaught shows that TestRandomSchedules can fail: it must, for
 // every mutant.
 func TestMutantsAreCaught(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds the package once for each mutant")
-	}
-	tool, err := exec.LookPath("go")
-	if err != nil {
-		t.Skip("no go command to build mutants with")
-	}
 	for _, m := range mutants {
-		t.Run(m.name, func(t *testing.T) {
-			output, err := exec.Command(tool, "test", "-vet=off", "-count=1", "-run=^TestRandomSchedules$",
-				"-overlay="+m.write(t), ".", "-fault="+m.caught).CombinedOutput()
-			if err == nil {
-				t.Fatal("not caught")
-			}
-			report := ""
-			for line := range strings.Lines(string(output)) {
-				if strings.Contains(line, "singhal_test.go") {
-					report = strings.TrimSpace(line)
-					break
-				}
-			}
-			if !strings.Contains(report, m.caught) {
-				t.Fatalf("want a report that says %q, got\n%s", m.caught, output)
-			}
-			t.Log(report)
+		conformance.TestMutants(t, "^TestRandomSchedules$", conformance.Mutant{
+			Name: m.name, File: "singhal.go", Old: m.edits[0][0], New: m.edits[0][1], More: m.edits[1:],
+			Args: []string{"-fault=" + m.caught}, Caught: m.caught,
 		})
 	}
-}
-
-// write writes the mutated file and the overlay that puts it in its place, and
-// returns the overlay's name.
-func (m mutant) write(t *testing.T) string {
-	t.Helper()
-	const file = "singhal.go"
-	source, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := string(source)
-	for _, e := range m.edits {
-		if n := strings.Count(text, e[0]); n != 1 {
-			t.Fatalf("the patch does not apply: %s has %d places like\n%s", file, n, e[0])
-		}
-		text = strings.Replace(text, e[0], e[1], 1)
-	}
-	original, err := filepath.Abs(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	folder := t.TempDir()
-	mutated, name := filepath.Join(folder, file), filepath.Join(folder, "overlay.json")
-	overlay, err := json.Marshal(map[string]map[string]string{"Replace": {original: mutated}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(mutated, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name, overlay, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return name
 }
