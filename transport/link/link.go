@@ -1,0 +1,236 @@
+package link
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"dmebench/algorithms"
+	"dmebench/transport"
+)
+
+// accountedFrame is what a delayed frame counts for beside its bytes: about
+// what it takes in memory.
+const accountedFrame = 128
+
+// Transport is a [transport.Transport] whose links are conditioned.
+type Transport struct {
+	inner   transport.Transport
+	config  Config
+	largest int           // bytes of the largest frame
+	backlog int           // bound on the bytes that wait on a link
+	drain   time.Duration // for what is delayed to leave at Close
+
+	mu       sync.Mutex // guards what follows
+	begun    time.Time  // when it was started; zero before
+	book     transport.AddressBook
+	links    map[Link]*state
+	waiting  queue // delayed frames
+	serial   uint64
+	releaser *releaser // nil where nothing is ever delayed
+	stopped  bool      // the releaser is not to be used any more
+	closing  bool
+	empty    chan struct{} // closed when nothing waits and the transport closes
+	emptied  bool          // it is closed
+	free     []*delayed
+	counts   Counts
+
+	close func() // once
+}
+
+var _ transport.Transport = (*Transport)(nil)
+
+// Counts is what was done to frames.
+type Counts struct {
+	Frames      uint64 // handed over by Send
+	Lost        uint64
+	Partitioned uint64 // lost for a partition
+	Repeated    uint64
+	Reordered   uint64
+	Delayed     uint64 // that had to wait, also for those before them
+	Waiting     uint64 // bytes that waited on one link at most
+}
+
+// state is what a link remembers.
+type state struct {
+	conditions Conditions
+	frames     uint64        // that were sent
+	last       time.Duration // when the latest leaves that keeps the order
+	busy       time.Duration // until when the link is busy with what was sent
+	ordered    int           // frames that wait and keep the order
+	bytes      int           // that wait
+}
+
+// Wrap conditions the links of a transport that has not been started. From then
+// on the transport is used through the result alone, also to close it.
+func Wrap(inner transport.Transport, c Config) (*Transport, error) {
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	t := &Transport{
+		inner: inner, config: c, largest: c.LargestFrame, backlog: transport.MaxBacklog, drain: time.Second,
+		links: make(map[Link]*state), empty: make(chan struct{}),
+	}
+	if t.largest == 0 {
+		t.largest = transport.MaxFrame
+	}
+	t.close = sync.OnceFunc(t.shutDown)
+	return t, nil
+}
+
+// Addr returns the address of the transport beneath.
+func (t *Transport) Addr() string { return t.inner.Addr() }
+
+// Start starts the transport beneath, whose frames go to h directly, and the
+// clock of the partitions.
+func (t *Transport) Start(book transport.AddressBook, h transport.Handler) error {
+	t.mu.Lock()
+	if t.begun.IsZero() && !t.closing && !t.config.Idle() {
+		r, err := newReleaser(t)
+		if err != nil {
+			t.mu.Unlock()
+			return err
+		}
+		t.releaser = r
+	}
+	t.begun, t.book = time.Now(), book
+	t.mu.Unlock()
+	return t.inner.Start(book, h)
+}
+
+// clock returns the time since Start. It is called with mu held.
+func (t *Transport) clock() time.Duration { return time.Since(t.begun) }
+
+// Send lets the link's conditions decide on the frame. One that is neither lost
+// nor delayed is sent as the transport beneath does.
+func (t *Transport) Send(from, to algorithms.NodeID, frame []byte) error {
+	l := Link{from, to}
+	t.mu.Lock()
+	if t.releaser == nil || t.closing || t.misused(l, len(frame)) {
+		t.counts.Frames++
+		t.mu.Unlock()
+		return t.inner.Send(from, to, frame) // and let it say what is wrong
+	}
+	s := t.links[l]
+	if s == nil {
+		s = &state{conditions: t.config.of(l)}
+		t.links[l] = s
+	}
+	now := t.clock()
+	f := s.conditions.fate(t.config.Seed, l, s.frames)
+	s.frames++
+	t.counts.Frames++
+	if t.lost(l, &f, now) {
+		t.mu.Unlock()
+		return nil
+	}
+	if s.bytes+2*(len(frame)+accountedFrame) > t.backlog {
+		defer t.mu.Unlock()
+		return fmt.Errorf("link: from node %d to node %d: %d bytes wait, at most %d allowed: %w",
+			from, to, s.bytes, t.backlog, transport.ErrBacklog)
+	}
+	at := t.departure(s, &f, now, len(frame))
+	if f.repeated {
+		t.counts.Repeated++
+		t.hold(s, l, frame, max(at, now+f.repeat), false)
+	}
+	if at <= now && (f.reordered || s.ordered == 0) {
+		t.mu.Unlock()
+		return t.inner.Send(from, to, frame)
+	}
+	defer t.mu.Unlock()
+	t.counts.Delayed++
+	t.hold(s, l, frame, at, !f.reordered)
+	return nil
+}
+
+// lost reports whether the frame vanishes. It is called with mu held.
+func (t *Transport) lost(l Link, f *fate, now time.Duration) bool {
+	for i := range t.config.Partitions {
+		if t.config.Partitions[i].separates(l, now) {
+			t.counts.Partitioned++
+			return true
+		}
+	}
+	if f.lost {
+		t.counts.Lost++
+	}
+	return f.lost
+}
+
+// departure returns when the frame leaves. It is called with mu held.
+func (t *Transport) departure(s *state, f *fate, now time.Duration, bytes int) time.Duration {
+	at := now
+	if b := s.conditions.Bandwidth; b > 0 {
+		s.busy = max(s.busy, now) + time.Duration(float64(bytes)/float64(b)*float64(time.Second))
+		at = s.busy
+	}
+	at += f.delay
+	if f.reordered {
+		t.counts.Reordered++
+		return at + f.holding
+	}
+	s.last = max(s.last, at)
+	return s.last
+}
+
+// misused reports whether the transport beneath will refuse the frame: that is
+// an error of Send, whatever the conditions are. It is called with mu held.
+func (t *Transport) misused(l Link, bytes int) bool {
+	return bytes > t.largest || t.book.Addr(l.To) == "" || t.book.Addr(l.From) != t.inner.Addr()
+}
+
+// Flush flushes the transport beneath. Delayed frames are flushed as they leave.
+func (t *Transport) Flush() error { return t.inner.Flush() }
+
+// Counters returns those of the transport beneath, but for the frames, which
+// are what was handed over here.
+func (t *Transport) Counters() transport.Counters {
+	c := t.inner.Counters()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	c.Frames = t.counts.Frames
+	c.LargestBacklog = max(c.LargestBacklog, t.counts.Waiting)
+	return c
+}
+
+// Counts returns what was done to frames so far.
+func (t *Transport) Counts() Counts {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.counts
+}
+
+// Close lets delayed frames leave for about a second, drops the others and
+// closes the transport beneath.
+func (t *Transport) Close() error {
+	t.close()
+	return nil
+}
+
+func (t *Transport) shutDown() {
+	t.mu.Lock()
+	t.closing = true
+	t.nothingWaits()
+	r := t.releaser
+	t.mu.Unlock()
+	if r != nil {
+		select {
+		case <-t.empty:
+		case <-time.After(t.drain):
+		}
+		t.mu.Lock()
+		t.stopped = true
+		t.mu.Unlock()
+		r.stop()
+	}
+	t.inner.Close()
+}
+
+// nothingWaits ends the wait of Close, if so. It is called with mu held.
+func (t *Transport) nothingWaits() {
+	if t.closing && !t.emptied && len(t.waiting) == 0 {
+		t.emptied = true
+		close(t.empty)
+	}
+}

@@ -1,0 +1,263 @@
+package link
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"dmebench/algorithms"
+	"dmebench/transport"
+)
+
+var harsh = Conditions{Loss: 0.2, Duplication: 0.2, Reordering: 0.3, Jitter: time.Millisecond}
+
+// fates sends frames on several links in the given turn and returns which
+// arrived how often on each.
+func fates(t *testing.T, seed uint64, turn []Link) map[Link][]int {
+	const each = 300
+	tr, r := open(t, Config{Seed: seed, All: harsh})
+	for k := range each {
+		for _, l := range turn {
+			send(t, tr, l, fmt.Sprint(k))
+		}
+	}
+	tr.Close() // lets all leave
+	arrived := make(map[Link][]int)
+	for _, l := range turn {
+		arrived[l] = make([]int, each)
+	}
+	for _, f := range r.frames {
+		var k int
+		fmt.Sscan(f.body, &k)
+		arrived[f.link][k]++
+	}
+	return arrived
+}
+
+func TestTheKthFrameOfALinkAlwaysMeetsTheSameFate(t *testing.T) {
+	a := fates(t, 7, []Link{{1, 3}, {1, 4}, {2, 3}})
+	b := fates(t, 7, []Link{{2, 3}, {1, 3}}) // other links, other turn
+	for _, l := range []Link{{1, 3}, {2, 3}} {
+		if !slices.Equal(a[l], b[l]) {
+			t.Errorf("link %v: the same seed gives other fates", l)
+		}
+	}
+	if slices.Equal(a[Link{1, 3}], a[Link{1, 4}]) || slices.Equal(a[Link{1, 3}], a[Link{2, 3}]) {
+		t.Error("two links share their fates")
+	}
+	if c := fates(t, 8, []Link{{1, 3}}); slices.Equal(a[Link{1, 3}], c[Link{1, 3}]) {
+		t.Error("two seeds give the same fates")
+	}
+}
+
+func TestSwitchingOneConditionOnLeavesTheOthersAlone(t *testing.T) {
+	with, without := harsh, harsh
+	without.Loss = 0
+	for k := range uint64(200) {
+		a, b := with.fate(3, Link{1, 2}, k), without.fate(3, Link{1, 2}, k)
+		a.lost = b.lost
+		if a != b {
+			t.Fatalf("frame %d: %+v without loss, %+v with it", k, b, a)
+		}
+	}
+}
+
+func TestFrequencies(t *testing.T) {
+	const n = 100_000
+	var lost, repeated, reordered int
+	for k := range uint64(n) {
+		f := harsh.fate(1, Link{1, 2}, k)
+		lost += count(f.lost)
+		repeated += count(f.repeated)
+		reordered += count(f.reordered)
+		if f.holding < 0 || f.holding > DefaultHolding || f.delay < 0 || f.delay > harsh.Jitter {
+			t.Fatalf("frame %d: %+v", k, f)
+		}
+	}
+	for _, c := range []struct {
+		name string
+		got  int
+		p    float64
+	}{{"lost", lost, 0.2}, {"repeated", repeated, 0.2}, {"reordered", reordered, 0.3}} {
+		// Five standard deviations; the draws are fixed by the seed.
+		if math.Abs(float64(c.got)-n*c.p) > 5*math.Sqrt(n*c.p*(1-c.p)) {
+			t.Errorf("%d of %d %s, probability %v", c.got, n, c.name, c.p)
+		}
+	}
+}
+
+func count(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func TestDelaysKeepTheOrderAndAreNeverShort(t *testing.T) {
+	const n = 200
+	least := 300 * time.Microsecond
+	tr, r := open(t, Config{All: Conditions{Delay: Delay{Mean: least}, Jitter: 2 * time.Millisecond}})
+	sent := make([]time.Time, n)
+	for i := range n {
+		sent[i] = time.Now()
+		send(t, tr, Link{1, 3}, fmt.Sprint(i))
+	}
+	for i, f := range r.wait(t, Link{1, 3}, n) {
+		if f.body != fmt.Sprint(i) {
+			t.Fatalf("frame %q leaves as number %d", f.body, i)
+		}
+		if d := f.at.Sub(sent[i]); d < least {
+			t.Errorf("frame %d was delayed by %v, less than %v", i, d, least)
+		}
+	}
+	if c := tr.Counts(); c.Delayed != n {
+		t.Errorf("%+v", c)
+	}
+}
+
+// A frame without a delay must not pass one that waits.
+func TestNoFrameOvertakesUnasked(t *testing.T) {
+	const n = 2000
+	tr, r := open(t, Config{All: Conditions{Delay: Delay{Shape: Pareto, Mean: 20 * time.Microsecond, Index: 1.1}}})
+	for i := range n {
+		send(t, tr, Link{1, 3}, fmt.Sprint(i))
+	}
+	for i, f := range r.wait(t, Link{1, 3}, n) {
+		if f.body != fmt.Sprint(i) {
+			t.Fatalf("frame %q leaves as number %d", f.body, i)
+		}
+	}
+}
+
+func TestReorderingLetsOthersPass(t *testing.T) {
+	const n = 50
+	c := Conditions{Reordering: 0.02, Holding: MaxDelay}
+	seed, held := soleReordered(c, n)
+	tr, r := open(t, Config{Seed: seed, All: c})
+	tr.drain = time.Millisecond // which gives the one up
+	for k := range n {
+		send(t, tr, Link{1, 3}, fmt.Sprint(k))
+	}
+	tr.Flush()
+	for _, f := range r.wait(t, Link{1, 3}, n-1) {
+		if f.body == fmt.Sprint(held) {
+			t.Errorf("frame %d was not held back", held)
+		}
+	}
+}
+
+// soleReordered finds a seed with which one of n frames is reordered, and held
+// back for longer than any test takes.
+func soleReordered(c Conditions, n int) (seed uint64, k int) {
+	for ; ; seed++ {
+		found := 0
+		for i := range n {
+			if f := c.fate(seed, Link{1, 3}, uint64(i)); f.reordered {
+				k = i
+				if found++; f.holding < MaxDelay/2 {
+					found = n
+				}
+			}
+		}
+		if found == 1 {
+			return seed, k
+		}
+	}
+}
+
+func TestBandwidth(t *testing.T) {
+	const n, size, rate = 20, 1000, 1_000_000 // each takes a millisecond
+	tr, r := open(t, Config{Links: map[Link]Conditions{{1, 3}: {Bandwidth: rate}}})
+	begin := time.Now()
+	for range n {
+		send(t, tr, Link{1, 3}, strings.Repeat("x", size))
+		send(t, tr, Link{1, 4}, "y") // another link, which is not narrow
+	}
+	tr.Flush()
+	if c := tr.Counts(); c.Delayed != n {
+		t.Errorf("%+v", c)
+	}
+	for i, f := range r.wait(t, Link{1, 3}, n) {
+		if d, least := f.at.Sub(begin), time.Duration(i+1)*time.Millisecond; d < least {
+			t.Errorf("frame %d has passed after %v, at %d bytes per second it takes %v", i, d, rate, least)
+		}
+	}
+}
+
+func TestPartition(t *testing.T) {
+	tr, r := open(t, Config{Partitions: []Partition{{Until: time.Hour, Groups: [][]algorithms.NodeID{{1, 3}}}}})
+	for _, l := range []Link{{1, 3}, {1, 4}, {2, 3}, {2, 4}, {1, 2}} {
+		send(t, tr, l, "x")
+	}
+	tr.Flush()
+	r.wait(t, Link{1, 3}, 1)
+	r.wait(t, Link{2, 4}, 1) // nodes in no group are one side
+	if c := tr.Counts(); c.Partitioned != 3 || len(r.frames) != 2 {
+		t.Errorf("%+v, %d frames have passed", c, len(r.frames))
+	}
+	p := Partition{From: time.Second, Until: 2 * time.Second, Groups: [][]algorithms.NodeID{{1}, {2}}}
+	for at, want := range map[time.Duration]bool{0: false, time.Second: true, 2*time.Second - 1: true, 2 * time.Second: false} {
+		if got := p.separates(Link{1, 2}, at); got != want {
+			t.Errorf("at %v: separated %v", at, got)
+		}
+	}
+}
+
+func TestBacklog(t *testing.T) {
+	tr, _ := open(t, Config{All: Conditions{Delay: Delay{Mean: time.Minute}}})
+	tr.backlog, tr.drain = 10_000, time.Millisecond
+	var err error
+	for i := 0; err == nil; i++ {
+		if i > 10 {
+			t.Fatal("no bound")
+		}
+		err = tr.Send(1, 3, make([]byte, 1000))
+	}
+	if !errors.Is(err, transport.ErrBacklog) || !strings.Contains(err.Error(), "node 3") {
+		t.Errorf("%v", err)
+	}
+	if c := tr.Counters(); c.LargestBacklog > 10_000 || c.LargestBacklog == 0 {
+		t.Errorf("%+v", c)
+	}
+	if err := tr.Send(1, 4, nil); err != nil {
+		t.Errorf("another link: %v", err)
+	}
+}
+
+func TestGuarantees(t *testing.T) {
+	all := transport.Guarantees{Reliable: true, FIFO: true, Broadcast: true, SequencedBroadcast: true}
+	for _, c := range []struct {
+		config Config
+		want   transport.Guarantees
+	}{
+		{Config{}, all},
+		{Config{All: Conditions{Delay: Delay{Mean: 1}}}, transport.Guarantees{Reliable: true, FIFO: true}},
+		{Config{All: Conditions{Loss: 0.1}}, transport.Guarantees{FIFO: true}},
+		{Config{All: Conditions{Duplication: 0.1}}, transport.Guarantees{}},
+		{Config{Links: map[Link]Conditions{{1, 2}: {Reordering: 0.1}}}, transport.Guarantees{Reliable: true}},
+		{Config{Partitions: make([]Partition, 1)}, transport.Guarantees{FIFO: true}},
+	} {
+		if got := c.config.Guarantees(all); got != c.want {
+			t.Errorf("%+v: %+v, want %+v", c.config, got, c.want)
+		}
+	}
+}
+
+// BenchmarkLateness says how long after its time a frame leaves.
+func BenchmarkLateness(b *testing.B) {
+	const delay = 500 * time.Microsecond
+	tr, r := open(b, Config{All: Conditions{Delay: Delay{Mean: delay}}})
+	var late time.Duration
+	for b.Loop() {
+		begin := time.Now()
+		send(b, tr, Link{1, 3}, "x")
+		<-r.arrived
+		late += r.frames[0].at.Sub(begin) - delay
+		r.frames, r.flushed = r.frames[:0], 0
+	}
+	b.ReportMetric(float64(late.Nanoseconds())/float64(b.N), "late-ns")
+}

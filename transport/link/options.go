@@ -1,0 +1,139 @@
+package link
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"dmebench/algorithms"
+)
+
+// Options lists the settings by which a person asks for conditions. Parse reads
+// their values. By default they leave every frame alone.
+func Options() []algorithms.Option {
+	return []algorithms.Option{
+		{Name: "delay", Default: "0", Values: "DURATION|uniform:FROM:TO|exp:MEAN|pareto:MEAN:INDEX", Valid: validDelay,
+			Help: "how much longer every frame takes; links keep their order"},
+		{Name: "jitter", Default: "0", Values: "DURATION", Valid: validDuration,
+			Help: "up to which, uniformly, a frame takes longer still"},
+		{Name: "loss", Default: "0", Values: "PROBABILITY", Valid: validProbability,
+			Help: "that a frame vanishes"},
+		{Name: "dup", Default: "0", Values: "PROBABILITY", Valid: validProbability,
+			Help: "that a frame arrives twice"},
+		{Name: "reorder", Default: "0", Values: "PROBABILITY", Valid: validProbability,
+			Help: fmt.Sprintf("that a frame is held back for up to %v while others pass", DefaultHolding)},
+		{Name: "bandwidth", Default: "0", Values: "BYTES", Valid: validBandwidth,
+			Help: "per second and link; 0 is no limit"},
+		{Name: "partition", Default: "none", Values: "none|GROUP|…@FROM-UNTIL;…", Valid: validPartition,
+			Help: "when frames between groups of nodes vanish, such as 1,2|3-5@1s-2s, counted from the connecting of the workers"},
+		{Name: "link-seed", Default: "1", Values: "NUMBER", Valid: validSeed,
+			Help: "of what happens to which frame of a link"},
+	}
+}
+
+// Parse returns the configuration that values of Options stand for. Values that
+// have not been checked are an error.
+func Parse(o algorithms.Options) (Config, error) {
+	var c Config
+	var errs []error
+	parse := func(name string, read func(string) error) {
+		if err := read(o.Get(name)); err != nil {
+			errs = append(errs, fmt.Errorf("link: %s=%s: %w", name, o.Get(name), err))
+		}
+	}
+	probability := func(to *float64) func(string) error {
+		return func(s string) (err error) {
+			*to, err = parseProbability(s)
+			return err
+		}
+	}
+	parse("delay", func(s string) (err error) {
+		c.All.Delay, err = ParseDelay(s)
+		return err
+	})
+	parse("jitter", func(s string) (err error) {
+		c.All.Jitter, err = parseDuration(s)
+		return err
+	})
+	parse("loss", probability(&c.All.Loss))
+	parse("dup", probability(&c.All.Duplication))
+	parse("reorder", probability(&c.All.Reordering))
+	parse("bandwidth", func(s string) (err error) {
+		c.All.Bandwidth, err = parseBandwidth(s)
+		return err
+	})
+	parse("partition", func(s string) (err error) {
+		if s != "none" {
+			c.Partitions, err = ParsePartitions(s)
+		}
+		return err
+	})
+	parse("link-seed", func(s string) (err error) {
+		c.Seed, err = strconv.ParseUint(s, 10, 64)
+		return err
+	})
+	return c, errors.Join(errs...)
+}
+
+// Describe names the settings that are not at their defaults: "loss=0.1 dup=0.1".
+func Describe(o algorithms.Options) string {
+	var words []string
+	for _, option := range Options() {
+		if v := o.Get(option.Name); v != option.Default && option.Name != "link-seed" {
+			words = append(words, option.Name+"="+v)
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+func parseProbability(s string) (float64, error) {
+	p, err := strconv.ParseFloat(s, 64)
+	if err != nil || !(p >= 0 && p <= 1) {
+		return 0, errors.New("not a probability from 0 to 1")
+	}
+	return p, nil
+}
+
+func parseDuration(s string) (time.Duration, error) {
+	d, err := time.ParseDuration(s)
+	if err != nil || d < 0 || d > MaxDelay {
+		return 0, fmt.Errorf("not a duration from 0 to %v", MaxDelay)
+	}
+	return d, nil
+}
+
+func parseBandwidth(s string) (int, error) {
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 0 {
+		return 0, errors.New("not a number of bytes per second")
+	}
+	return n, nil
+}
+
+func validDuration(s string) error    { _, err := parseDuration(s); return err }
+func validProbability(s string) error { _, err := parseProbability(s); return err }
+func validBandwidth(s string) error   { _, err := parseBandwidth(s); return err }
+
+func validDelay(s string) error {
+	if _, err := ParseDelay(s); err != nil {
+		return errors.New("not a delay; say for example --set delay=exp:1ms")
+	}
+	return nil
+}
+
+func validPartition(s string) error {
+	if s == "none" {
+		return nil
+	}
+	_, err := ParsePartitions(s)
+	return err
+}
+
+func validSeed(s string) error {
+	if _, err := strconv.ParseUint(s, 10, 64); err != nil {
+		return errors.New("not a number of 64 bits")
+	}
+	return nil
+}

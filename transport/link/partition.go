@@ -1,0 +1,100 @@
+package link
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"dmebench/algorithms"
+)
+
+// Partition is a time during which frames between different groups of nodes
+// vanish. Times count from Start, at each process for itself; a frame is judged
+// when it is sent.
+type Partition struct {
+	From, Until time.Duration // Until is not part of it
+	// Groups are the sides. Nodes that are in none are one more side together.
+	Groups [][]algorithms.NodeID
+}
+
+// ParsePartitions reads GROUP|…@FROM-UNTIL, where a group is node numbers and
+// ranges of them separated by commas; several partitions are separated by
+// semicolons: "1,2|3-5@1s-2.5s;1@4s-5s".
+func ParsePartitions(s string) ([]Partition, error) {
+	var all []Partition
+	for part := range strings.SplitSeq(s, ";") {
+		p, err := parsePartition(part)
+		if err == nil {
+			err = p.check()
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%q: %w", part, err)
+		}
+		all = append(all, p)
+	}
+	return all, nil
+}
+
+func parsePartition(s string) (p Partition, err error) {
+	sides, times, ok := strings.Cut(s, "@")
+	from, until, ok2 := strings.Cut(times, "-")
+	if !ok || !ok2 {
+		return p, errors.New("want GROUP|…@FROM-UNTIL, such as 1,2|3-5@1s-2s")
+	}
+	if p.From, err = time.ParseDuration(from); err != nil {
+		return p, fmt.Errorf("%q is not a duration", from)
+	}
+	if p.Until, err = time.ParseDuration(until); err != nil {
+		return p, fmt.Errorf("%q is not a duration", until)
+	}
+	for side := range strings.SplitSeq(sides, "|") {
+		var group []algorithms.NodeID
+		for item := range strings.SplitSeq(side, ",") {
+			first, last, isRange := strings.Cut(item, "-")
+			if !isRange {
+				last = first
+			}
+			a, err1 := strconv.ParseUint(first, 10, 20)
+			b, err2 := strconv.ParseUint(last, 10, 20)
+			if err1 != nil || err2 != nil || a < 1 || b < a {
+				return p, fmt.Errorf("%q is neither a node number nor a range of them", item)
+			}
+			for id := a; id <= b; id++ {
+				group = append(group, algorithms.NodeID(id))
+			}
+		}
+		p.Groups = append(p.Groups, group)
+	}
+	return p, nil
+}
+
+func (p *Partition) check() error {
+	if p.From < 0 || p.Until <= p.From {
+		return fmt.Errorf("link: partition from %v until %v: want an end after the beginning", p.From, p.Until)
+	}
+	seen := make(map[algorithms.NodeID]bool)
+	for _, g := range p.Groups {
+		for _, id := range g {
+			if seen[id] {
+				return fmt.Errorf("link: partition: node %d is in two groups", id)
+			}
+			seen[id] = true
+		}
+	}
+	if len(seen) == 0 {
+		return errors.New("link: partition without nodes")
+	}
+	return nil
+}
+
+// separates reports whether a frame that is sent at the time now vanishes.
+func (p *Partition) separates(l Link, now time.Duration) bool {
+	return now >= p.From && now < p.Until && p.side(l.From) != p.side(l.To)
+}
+
+func (p *Partition) side(id algorithms.NodeID) int {
+	return slices.IndexFunc(p.Groups, func(g []algorithms.NodeID) bool { return slices.Contains(g, id) })
+}

@@ -1,0 +1,213 @@
+package udp
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"dmebench/algorithms"
+	"dmebench/transport"
+	"dmebench/transport/transporttest"
+)
+
+// The ring compares the transport with the least that could do the same over
+// bare sockets. On a shared machine, rates jump with the placement of
+// processes, which differs between two sets of processes for as long as they
+// live. So the two sides take turns in short stretches, with new processes every
+// few pairs, and what counts is the median of the ratios of neighbours.
+const (
+	stretch   = 20 * time.Millisecond
+	pairs     = 9 // of stretches, with the same processes
+	minRounds = 5
+	ringSize  = 8 // processes
+)
+
+// BenchmarkRing passes one token around eight processes.
+func BenchmarkRing(b *testing.B) {
+	for _, l := range []Layer{FIFO, Raw} {
+		b.Run(string(l), func(b *testing.B) {
+			b.Run("free", func(b *testing.B) { compareRings(b, l, false) })
+			b.Run("pinned", func(b *testing.B) {
+				if !canPin {
+					b.Skip("cannot pin processes to a processor here")
+				}
+				compareRings(b, l, true)
+			})
+		})
+	}
+}
+
+func compareRings(b *testing.B, l Layer, pinned bool) {
+	var ratios []float64
+	var rates [2][]float64
+	var used [2]float64 // processor time in seconds
+	for range max(b.N, minRounds) {
+		var sides [2]*benchCluster
+		for i := range sides {
+			sides[i] = startBench(b, benchOrder{Layer: l, Bare: i == 1}, pinned)
+			sides[i].run(b, stretch) // warms up
+			used[i] -= sides[i].processorTime(b)
+		}
+		for n := range pairs {
+			var rate [2]float64
+			for _, i := range [2]int{n % 2, 1 - n%2} {
+				rate[i] = sides[i].run(b, stretch)
+				rates[i] = append(rates[i], rate[i])
+			}
+			ratios = append(ratios, rate[0]/rate[1])
+		}
+		for i := range sides {
+			used[i] += sides[i].processorTime(b)
+			sides[i].stop()
+		}
+	}
+	b.ReportMetric(median(ratios), "ratio")
+	b.ReportMetric(median(rates[0]), "hops/s")
+	b.ReportMetric(median(rates[1]), "bare-hops/s")
+	// Processor time per hop is less moved by what else the machine does: below
+	// 1, the transport costs more than the bare sockets.
+	b.ReportMetric(used[1]/sum(rates[1])*sum(rates[0])/used[0], "cpu-ratio")
+	b.ReportMetric(0, "ns/op") // of a round: says nothing
+}
+
+func sum(x []float64) (s float64) {
+	for _, v := range x {
+		s += v
+	}
+	return s
+}
+
+func median(x []float64) float64 {
+	x = slices.Sorted(slices.Values(x))
+	return (x[len(x)/2] + x[(len(x)-1)/2]) / 2
+}
+
+// BenchmarkSeal compares ways to authenticate a datagram of a lone message, and
+// a full one.
+func BenchmarkSeal(b *testing.B) {
+	key := transporttest.NewKey()
+	for _, size := range []int{64, networkDatagram, loopbackDatagram} {
+		datagram := make([]byte, size, size+tagSize)
+		b.Run(fmt.Sprintf("gmac-%d", size), func(b *testing.B) {
+			seal := newSeal(&key, 1, 2)
+			b.ReportAllocs()
+			for b.Loop() {
+				seal.Seal(datagram, datagram[nonceAt:headerSize], nil, datagram)
+			}
+		})
+		b.Run(fmt.Sprintf("hmac-%d", size), func(b *testing.B) {
+			mac := hmac.New(sha256.New, key[:])
+			sum := make([]byte, 0, sha256.Size)
+			b.ReportAllocs()
+			for b.Loop() {
+				mac.Reset()
+				mac.Write(datagram)
+				mac.Sum(sum)
+			}
+		})
+	}
+}
+
+// BenchmarkSendFlush sends a frame and flushes it, to a process that reads.
+func BenchmarkSendFlush(b *testing.B) {
+	for _, l := range Layers() {
+		b.Run(string(l), func(b *testing.B) {
+			tr, received := sendAndCount(b, l)
+			body := make([]byte, 32)
+			var sent uint64
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := tr.Send(1, 2, body); err != nil {
+					b.Fatal(err)
+				}
+				tr.Flush()
+				if sent++; l != Raw && sent%256 == 0 {
+					for sent-received.Load() > 1<<12 {
+						time.Sleep(50 * time.Microsecond)
+					}
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkStream queues frames; every 256th is flushed.
+func BenchmarkStream(b *testing.B) {
+	tr, received := sendAndCount(b, FIFO)
+	body := make([]byte, 32)
+	var sent uint64
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := tr.Send(1, 2, body); err != nil {
+			b.Fatal(err)
+		}
+		if sent++; sent%256 == 0 {
+			tr.Flush()
+			for sent-received.Load() > 1<<16 {
+				time.Sleep(50 * time.Microsecond)
+			}
+		}
+	}
+}
+
+func TestSendFlushAllocatesNothing(t *testing.T) {
+	tr, received := sendAndCount(t, FIFO)
+	body := make([]byte, 32)
+	var sent uint64
+	step := func() {
+		if err := tr.Send(1, 2, body); err != nil {
+			t.Fatal(err)
+		}
+		tr.Flush()
+		sent++
+		for received.Load() < sent { // so that acknowledgements keep up
+			time.Sleep(time.Microsecond)
+		}
+	}
+	for range 2000 { // fills the stocks
+		step()
+	}
+	if allocs := testing.AllocsPerRun(2000, step); allocs != 0 {
+		t.Errorf("%v allocations for a frame sent, flushed, delivered and acknowledged", allocs)
+	}
+}
+
+// sendAndCount returns a transport linked with another one, which counts.
+func sendAndCount(tb testing.TB, l Layer) (*Transport, *atomic.Uint64) {
+	counter := new(counting)
+	ts := openPair(tb, Options{Layer: l}, counter)
+	return ts[0], &counter.frames
+}
+
+// openPair opens and starts two processes of a node each.
+func openPair(tb testing.TB, o Options, h transport.Handler) (ts [2]*Transport) {
+	tb.Helper()
+	var book transport.AddressBook
+	key := transporttest.NewKey()
+	for i := range ts {
+		tr, err := listen(transport.Config{
+			Listen: "127.0.0.1:0", Local: []algorithms.NodeID{algorithms.NodeID(i + 1)}, Nodes: 2, Key: key,
+		}, o, patient(transporttest.Knobs{}))
+		if err != nil {
+			tb.Fatal(err)
+		}
+		tb.Cleanup(func() { tr.Close() })
+		ts[i] = tr
+		book = append(book, tr.Addr())
+	}
+	for _, tr := range ts {
+		if err := tr.Start(book, h); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	return ts
+}
+
+type counting struct{ frames atomic.Uint64 }
+
+func (c *counting) Frame(_, _ algorithms.NodeID, _ []byte) { c.frames.Add(1) }
+func (c *counting) Down(algorithms.NodeID, error)          {}

@@ -1,0 +1,74 @@
+package udp
+
+import (
+	"net"
+	"os"
+	"runtime"
+	"testing"
+	"time"
+
+	"dmebench/transport"
+	"dmebench/transport/link"
+	"dmebench/transport/transporttest"
+)
+
+// patient are limits with which no test depends on how fast the machine is:
+// peers answer in the end. Who dies is noticed all the same, by its closed port.
+func patient(k transporttest.Knobs) limits {
+	l := defaultLimits()
+	l.silence, l.drain = 2*time.Minute, 20*time.Second
+	l.refusal, l.idle = 100*time.Millisecond, 200*time.Millisecond // so that they take less time
+	if k.Backlog > 0 {
+		l.backlog = k.Backlog
+	}
+	return l
+}
+
+func subject(name string, o Options) transporttest.Subject {
+	return transporttest.Subject{
+		Name:       name,
+		Guarantees: GuaranteesOf(o.Layer),
+		Open: func(c transport.Config, k transporttest.Knobs) (transport.Transport, error) {
+			l := patient(k)
+			if o.Between != nil {
+				l.ackDelay = 2 * time.Millisecond // retransmission is early, and these tests take less time
+			}
+			return listen(c, o, l)
+		},
+		LargestFrame: LargestFrame(o.Layer),
+		NoticesDeath: o.Layer != Raw && runtime.GOOS == "linux",
+		Stranger:     func(addr string) (net.Conn, error) { return net.Dial("udp", addr) },
+	}
+}
+
+func subjects() []transporttest.Subject {
+	var all []transporttest.Subject
+	for _, l := range Layers() {
+		all = append(all, subject("udp-"+string(l), Options{Layer: l}))
+	}
+	for _, l := range []Layer{Reliable, FIFO} {
+		all = append(all, subject("lossy-udp-"+string(l), Options{Layer: l, Between: bad}))
+	}
+	return all
+}
+
+// bad is a network between raw and the layers above that loses, repeats and
+// reorders.
+func bad(t transport.Transport) (transport.Transport, error) {
+	return link.Wrap(t, link.Config{Seed: 1, LargestFrame: LargestFrame(Raw), All: link.Conditions{
+		Loss: 0.05, Duplication: 0.05, Reordering: 0.1, Holding: 2 * time.Millisecond,
+	}})
+}
+
+func TestMain(m *testing.M) {
+	if os.Getenv(benchVar) != "" {
+		os.Exit(benchChild())
+	}
+	os.Exit(transporttest.Main(m, subjects()...))
+}
+
+func TestConformance(t *testing.T) {
+	for _, s := range subjects() {
+		t.Run(s.Name, func(t *testing.T) { transporttest.Run(t, s) })
+	}
+}

@@ -1,0 +1,70 @@
+// Package udp carries frames in UDP datagrams, through one socket for each
+// process. What a datagram network lacks is added by layers, each a wrapper
+// around the one below:
+//
+//	raw       frames are lost, repeated and reordered as datagrams are
+//	reliable  each frame arrives once, in any order: acknowledgements, adaptive
+//	          retransmission (RFC 6298 with Karn's rule), windows
+//	fifo      and in order between each pair of nodes
+//
+// [Listen] opens them, [GuaranteesOf] says what each promises. The layers above
+// raw need nothing of it but frames, so that another transport's wrapper, which
+// loses or delays on purpose, fits between ([Options.Between]).
+//
+// # The way of a frame
+//
+// No frame changes goroutine inside the process. The goroutine that reads the
+// socket calls the handler, for up to 16 datagrams after each wait; what the
+// handler sends is packed into datagrams, as many frames to one process as fit,
+// and the same goroutine sends these, several in one system call, when its
+// batch is done. No send ever waits: what a full socket does not take is lost,
+// and sent again by the layer reliable like what is lost on the way. One
+// goroutine and one timer of a process serve the timeouts of all its links, and
+// sleep while there are none.
+//
+// # Links
+//
+// A link joins two processes. Frames are packed into numbered segments, which
+// stay queued until they are acknowledged. Acknowledgements travel with
+// segments of the other direction, or alone after 128 segments or 20 ms; at once
+// where something is missing or the sender asks, which it does before its
+// window closes. A frame that is larger than a datagram goes in parts. The
+// window is bounded by 512 segments and 1 MiB, halves at a loss and grows again
+// (RFC 5681). A link queues up to transport.MaxBacklog bytes; beyond, Send
+// fails with transport.ErrBacklog.
+//
+// Retransmissions are counted by segment, apart from frames.
+//
+// # Incarnations
+//
+// Each incarnation of a process draws an epoch. A link begins with an exchange
+// of epochs, and a segment is taken only from the incarnation that the link
+// began with and for this one: what an earlier process at the same address has
+// sent, or recorded datagrams of it, comes through to nobody. As over TCP, a
+// process that has died does not come back: its successor is refused. The raw
+// layer alone has no links, and takes datagrams of any incarnation.
+//
+// # The run's key
+//
+// Every datagram carries a tag that follows from its content and a key of its
+// sender's incarnation, itself derived from the run's key. Others are refused
+// and counted; they change nothing. Content is not encrypted. What an
+// authenticated peer sends is checked all the same: a frame from a node that
+// does not live there, or for one that does not live here, is refused.
+//
+// # Ends
+//
+// A process that closes says so to every process that it has met, as the last
+// segment, and waits about a second for the acknowledgements. One that goes
+// silent is down: where data wait for it, after five seconds of retransmission,
+// or sooner where the network says that its port is closed, as loopback does at
+// once (Linux only). A link that is silent because nobody has anything to say
+// is probed now and then, by turns, at most a thousand times a second in all
+// processes of a run together; so a death between two frames is noticed within
+// seconds in a small run and within minutes in one of a thousand. No frame of a
+// process is delivered after its Down. The raw layer alone notices no death and
+// says no farewell.
+//
+// The native multicast of IP is not used: a broadcast is as many frames as it
+// has receivers.
+package udp

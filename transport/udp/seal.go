@@ -1,0 +1,108 @@
+package udp
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"io"
+	"sync/atomic"
+
+	"dmebench/algorithms"
+	"dmebench/transport"
+)
+
+// A datagram, in network byte order:
+//
+//	version  1 byte
+//	node     4 bytes   the first node of the sending process
+//	epoch    8 bytes   drawn at random by each incarnation of a process
+//	number   8 bytes   of the datagram: no two of an incarnation have the same
+//	frames             in the form of package frame
+//	tag      16 bytes  AES-GMAC over everything before it
+//
+// Each incarnation has a key of its own, which follows from the run's, its node
+// and its epoch, so that numbers may begin at 1 without a nonce ever being used
+// twice with one key. GMAC takes about a fifth of the time of HMAC-SHA256 for a
+// small datagram, and a tenth for a large one (BenchmarkSeal).
+const (
+	version    = 1
+	epochAt    = 1 + 4
+	numberAt   = epochAt + 8
+	headerSize = numberAt + 8
+	tagSize    = 16
+	overhead   = headerSize + tagSize
+
+	// The nonce is the number with the end of the epoch before it, as they
+	// stand in the header.
+	nonceAt   = headerSize - nonceSize
+	nonceSize = 12
+)
+
+var (
+	errForeign = errors.New("udp: not a datagram of this protocol and version")
+	errForged  = errors.New("udp: the datagram's tag is wrong: its sender does not know the run's key")
+)
+
+// newSeal returns the authenticator of an incarnation's datagrams.
+func newSeal(key *[transport.KeySize]byte, node algorithms.NodeID, epoch uint64) cipher.AEAD {
+	mac := hmac.New(sha256.New, key[:])
+	io.WriteString(mac, "dmebench udp 1")
+	var who [4 + 8]byte
+	binary.BigEndian.PutUint32(who[:], uint32(node))
+	binary.BigEndian.PutUint64(who[4:], epoch)
+	mac.Write(who[:])
+	block, err := aes.NewCipher(mac.Sum(nil)[:16])
+	if err != nil {
+		panic(err) // the size of the key is right
+	}
+	seal, err := cipher.NewGCM(block)
+	if err != nil {
+		panic(err) // AES has the block size of GCM
+	}
+	return seal
+}
+
+// sealer makes the datagrams of this process.
+type sealer struct {
+	seal   cipher.AEAD
+	header [headerSize]byte
+	number atomic.Uint64
+}
+
+func newSealer(key *[transport.KeySize]byte, node algorithms.NodeID, epoch uint64) *sealer {
+	s := &sealer{seal: newSeal(key, node, epoch)}
+	s.header[0] = version
+	binary.BigEndian.PutUint32(s.header[1:], uint32(node))
+	binary.BigEndian.PutUint64(s.header[epochAt:], epoch)
+	return s
+}
+
+// begin begins a datagram in b: frames may be appended.
+func (s *sealer) begin(b []byte) []byte { return append(b[:0], s.header[:]...) }
+
+// finish numbers a datagram and appends its tag.
+func (s *sealer) finish(b []byte) []byte {
+	binary.BigEndian.PutUint64(b[numberAt:], s.number.Add(1))
+	return s.seal.Seal(b, b[nonceAt:headerSize], nil, b)
+}
+
+// claimant returns who a datagram claims to come from.
+func claimant(b []byte) (node algorithms.NodeID, epoch uint64, err error) {
+	if len(b) < overhead || b[0] != version {
+		return algorithms.None, 0, errForeign
+	}
+	return algorithms.NodeID(binary.BigEndian.Uint32(b[1:])), binary.BigEndian.Uint64(b[epochAt:]), nil
+}
+
+// open returns the frames of a datagram whose tag is right. The datagram is
+// at least overhead long.
+func open(seal cipher.AEAD, b []byte) ([]byte, error) {
+	end := len(b) - tagSize
+	if _, err := seal.Open(nil, b[nonceAt:headerSize], b[end:], b[:end]); err != nil {
+		return nil, errForged
+	}
+	return b[headerSize:end:end], nil
+}

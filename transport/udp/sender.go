@@ -1,0 +1,316 @@
+package udp
+
+import (
+	"errors"
+	"math/bits"
+
+	"dmebench/algorithms"
+	"dmebench/transport/frame"
+)
+
+const (
+	// accountedSegment is what a segment counts for beside its body: about what
+	// it takes in memory, and in a receiver's buffer.
+	accountedSegment = 128
+
+	// overtaken is how many later transmissions must have arrived before one
+	// is taken for lost (RFC 5681, three duplicate acknowledgements).
+	overtaken = 3
+
+	keptSegments = 2 * ackEvery // for reuse, by link
+	keptBody     = 2 << 10      // bytes; larger bodies are not kept
+)
+
+var (
+	errFull     = errors.New("udp: backlog")
+	errNeverWas = errors.New("udp: acknowledgement of what was not sent")
+)
+
+// sender is one direction of a link as its sender sees it: the segments that
+// are not acknowledged, oldest first, of which some have never been sent. It
+// does nothing by itself and reads no clock.
+type sender struct {
+	body    int // bytes of the largest body
+	backlog int // bound on the bytes queued
+
+	queue  []*outgoing // queue[head:] are there
+	head   int
+	fresh  int    // index of the first that has never been sent
+	base   uint64 // number of queue[head]
+	lost   int    // segments that are to be sent again
+	queued int    // bytes, with what a segment is accounted for
+	most   int    // bytes that were ever queued
+	flying int    // bytes sent, and neither acknowledged nor taken for lost
+
+	sent    uint64 // transmissions
+	arrived uint64 // the latest transmission that is known to have arrived
+	limited bool   // the window has kept something back
+	rescue  bool   // after a timeout: nothing was acknowledged since
+	window  window
+	rtt     rtt
+	timeout instant // when the oldest is sent again; 0 while nothing is under way
+
+	again uint64 // segments that were sent again
+	free  []*outgoing
+}
+
+// outgoing is a segment that is not acknowledged.
+type outgoing struct {
+	number       uint64
+	kind         kind
+	index, count uint32
+	body         []byte
+	state        state
+	tries        int
+	transmission uint64
+	at           instant // of the latest transmission
+}
+
+type state uint8
+
+const (
+	waiting state = iota // has never been sent
+	flying
+	lost
+	acknowledged
+)
+
+func (o *outgoing) bytes() int { return len(o.body) + accountedSegment }
+
+func newSender(body int, l *limits) sender {
+	return sender{body: body, backlog: l.backlog, window: newWindow(body + accountedSegment), rtt: rtt{ackDelay: l.ackDelay}}
+}
+
+// empty reports whether all that was queued has been acknowledged.
+func (s *sender) empty() bool { return s.head == len(s.queue) }
+
+// underWay reports whether an acknowledgement is awaited.
+func (s *sender) underWay() bool { return s.fresh > s.head }
+
+// unsent reports whether there is something to send, again or for the first
+// time.
+func (s *sender) unsent() bool { return s.lost > 0 || s.fresh < len(s.queue) }
+
+// push queues a frame, in the last segment if that has not been sent yet and
+// has room.
+func (s *sender) push(from, to algorithms.NodeID, body []byte) error {
+	size := frame.MaxHeader + len(body)
+	if s.queued+size+(size/s.body+1)*accountedSegment > s.backlog {
+		return errFull
+	}
+	if size > s.body {
+		s.split(frame.Append(make([]byte, 0, size), from, to, body))
+		return nil
+	}
+	var last *outgoing
+	if len(s.queue) > s.fresh {
+		last = s.queue[len(s.queue)-1]
+	}
+	if last == nil || last.kind != whole || len(last.body)+size > s.body {
+		last = s.add(whole)
+	}
+	before := len(last.body)
+	last.body = frame.Append(last.body, from, to, body)
+	s.account(len(last.body) - before)
+	return nil
+}
+
+// split queues a frame that does not fit into one segment.
+func (s *sender) split(encoded []byte) {
+	count := (len(encoded) + s.body - 1) / s.body
+	for i := range count {
+		o := s.add(part)
+		o.index, o.count = uint32(i), uint32(count)
+		end := min((i+1)*s.body, len(encoded))
+		o.body = encoded[i*s.body : end : end]
+		s.account(len(o.body))
+	}
+}
+
+// add queues a segment.
+func (s *sender) add(k kind) *outgoing {
+	var o *outgoing
+	if last := len(s.free) - 1; last >= 0 {
+		o, s.free = s.free[last], s.free[:last]
+	} else {
+		o = new(outgoing)
+	}
+	*o = outgoing{number: s.base + uint64(len(s.queue)-s.head), kind: k, body: o.body[:0]}
+	s.queue = append(s.queue, o)
+	s.account(accountedSegment)
+	return o
+}
+
+func (s *sender) account(bytes int) {
+	s.queued += bytes
+	s.most = max(s.most, s.queued)
+}
+
+// next returns the segment that may be sent now; nil where there is none, or
+// the window is full.
+func (s *sender) next() *outgoing {
+	var o *outgoing
+	switch {
+	case s.lost > 0:
+		for i := s.head; o == nil; i++ {
+			if s.queue[i].state == lost {
+				o = s.queue[i]
+			}
+		}
+	case s.fresh < len(s.queue):
+		o = s.queue[s.fresh]
+	default:
+		return nil
+	}
+	if s.flying > 0 && (s.rescue || s.flying+o.bytes() > s.window.size) || o.number >= s.base+windowSegments {
+		s.limited = true
+		return nil
+	}
+	return o
+}
+
+// transmitted notes that o, which next has returned, is sent at the time now.
+// It reports whether the receiver should acknowledge at once: where the sender
+// would otherwise wait for its acknowledgement.
+func (s *sender) transmitted(o *outgoing, now instant) (urgent bool) {
+	if o.state == lost {
+		s.lost--
+		s.again++
+	} else {
+		s.fresh++
+	}
+	s.sent++
+	o.state, o.transmission, o.at = flying, s.sent, now
+	o.tries++
+	s.flying += o.bytes()
+	if s.timeout == 0 {
+		s.timeout = now + s.rtt.timeout()
+	}
+	return o.tries > 1 || o.kind == farewell || 2*s.flying > s.window.size || 2*(o.number-s.base) > windowSegments
+}
+
+// acknowledge takes an acknowledgement that arrived at the time now.
+func (s *sender) acknowledge(a *acknowledgement, now instant) error {
+	end := s.base + uint64(s.fresh-s.head) // numbers below were sent
+	if a.next > end {
+		return errNeverWas
+	}
+	var newest *outgoing // of those that were sent only once
+	bytes := 0
+	settle := func(o *outgoing) {
+		switch o.state {
+		case flying:
+			s.flying -= o.bytes()
+		case lost:
+			s.lost--
+		default:
+			return
+		}
+		o.state = acknowledged
+		bytes += o.bytes()
+		if o.tries == 1 && (newest == nil || o.transmission > newest.transmission) {
+			newest = o
+		}
+	}
+	for i := s.head; i < s.fresh && s.queue[i].number < a.next; i++ {
+		settle(s.queue[i])
+	}
+	for i, b := range a.bits {
+		for ; b != 0; b &= b - 1 {
+			number := a.next + 1 + uint64(8*i+bits.TrailingZeros8(b))
+			if number >= end {
+				return errNeverWas
+			}
+			if number >= s.base {
+				settle(s.queue[s.head+int(number-s.base)])
+			}
+		}
+	}
+	if newest != nil {
+		s.rtt.sample(now - newest.at - a.delay)
+		s.arrived = max(s.arrived, newest.transmission)
+	}
+	if bytes > 0 {
+		s.rescue = false
+		if s.limited {
+			s.window.acknowledged(bytes)
+		}
+		s.limited = false
+		s.timeout = now + s.rtt.timeout()
+	}
+	s.takeForLost()
+	s.pop()
+	if !s.underWay() {
+		s.timeout = 0
+	}
+	return nil
+}
+
+// takeForLost finds the segments that later transmissions have overtaken.
+func (s *sender) takeForLost() {
+	for _, o := range s.queue[s.head:s.fresh] {
+		if o.transmission+overtaken > s.arrived {
+			if o.tries == 1 {
+				return // so are all behind it
+			}
+			continue
+		}
+		if o.state == flying {
+			s.lose(o)
+			s.window.lost(o.transmission, s.sent)
+		}
+	}
+}
+
+func (s *sender) lose(o *outgoing) {
+	o.state = lost
+	s.lost++
+	s.flying -= o.bytes()
+}
+
+// pop drops what is acknowledged from the front.
+func (s *sender) pop() {
+	for s.head < s.fresh && s.queue[s.head].state == acknowledged {
+		o := s.queue[s.head]
+		s.queue[s.head] = nil
+		s.head++
+		s.base++
+		s.queued -= o.bytes()
+		if len(s.free) < keptSegments {
+			if o.kind == part || cap(o.body) > keptBody {
+				o.body = nil // of a frame, or too large
+			}
+			s.free = append(s.free, o)
+		}
+	}
+	if s.head == len(s.queue) {
+		s.queue, s.head, s.fresh = s.queue[:0], 0, 0
+	} else if s.head > 256 && 2*s.head > len(s.queue) {
+		s.fresh -= s.head
+		n := copy(s.queue, s.queue[s.head:])
+		clear(s.queue[n:])
+		s.queue, s.head = s.queue[:n], 0
+	}
+}
+
+// expire notes that the timeout is over. What is under way is taken for lost,
+// but only one segment is sent again before something is acknowledged: that
+// says what has really been lost.
+func (s *sender) expire(now instant) {
+	for _, o := range s.queue[s.head:s.fresh] {
+		if o.state == flying {
+			s.lose(o)
+		}
+	}
+	s.window.timedOut(s.sent)
+	s.rescue = true
+	s.rtt.backOff()
+	s.timeout = now + s.rtt.timeout()
+}
+
+// drop forgets everything: there is nobody to send it to.
+func (s *sender) drop() {
+	s.queue, s.free = nil, nil
+	s.base += uint64(s.fresh - s.head)
+	s.head, s.fresh, s.lost, s.queued, s.flying, s.timeout = 0, 0, 0, 0, 0, 0
+}

@@ -1,0 +1,73 @@
+//go:build !linux
+
+package udp
+
+import (
+	"context"
+	"net"
+	"net/netip"
+
+	"dmebench/transport"
+)
+
+// socket is a UDP socket through the standard library: one datagram a call, and
+// nothing is known of what the kernel throws away or the network answers.
+type socket struct {
+	conn           *net.UDPConn
+	received, sent int // bytes of buffer granted
+}
+
+func openSocket(listen string) (*socket, error) {
+	c, err := new(net.ListenConfig).ListenPacket(context.Background(), "udp", listen)
+	if err != nil {
+		return nil, err
+	}
+	s := &socket{conn: c.(*net.UDPConn)}
+	if s.conn.SetReadBuffer(bufferSize) == nil {
+		s.received = bufferSize
+	}
+	if s.conn.SetWriteBuffer(bufferSize) == nil {
+		s.sent = bufferSize
+	}
+	return s, nil
+}
+
+// receive hands over datagrams until the socket is closed.
+func (s *socket) receive(datagram func([]byte), done func(), _ func(netip.AddrPort)) error {
+	b := make([]byte, 1<<16)
+	for {
+		n, _, err := s.conn.ReadFromUDPAddrPort(b)
+		if err != nil {
+			return err
+		}
+		datagram(b[:n])
+		done()
+	}
+}
+
+func (s *socket) drops() uint64 { return 0 }
+
+func (s *socket) close() { s.conn.Close() }
+
+type sockaddr = netip.AddrPort
+
+func (s *socket) sockaddr(at netip.AddrPort) (sockaddr, error) { return at, nil }
+
+// outbox is datagrams to be sent.
+type outbox struct {
+	socket  *socket
+	packets []*packet
+}
+
+func newOutbox(s *socket) *outbox { return &outbox{socket: s} }
+
+// send sends the packets, and returns what that adds to the counters.
+func (o *outbox) send() (c transport.Counters) {
+	for _, p := range o.packets {
+		c.Writes++
+		if _, err := o.socket.conn.WriteToUDPAddrPort(p.b, p.way.to); err == nil {
+			c.Bytes += uint64(len(p.b))
+		}
+	}
+	return c
+}

@@ -1,0 +1,159 @@
+package udp
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"dmebench/transport"
+)
+
+// Layer is what is made of the network.
+type Layer string
+
+// The layers, each with what the one before has.
+const (
+	Raw      Layer = "raw"
+	Reliable Layer = "reliable"
+	FIFO     Layer = "fifo"
+)
+
+// Layers lists them all.
+func Layers() []Layer { return []Layer{Raw, Reliable, FIFO} }
+
+// GuaranteesOf is what a layer promises.
+func GuaranteesOf(l Layer) transport.Guarantees {
+	return transport.Guarantees{Reliable: l != Raw, FIFO: l == FIFO}
+}
+
+// LargestFrame is the size in bytes of the largest frame that a layer carries.
+func LargestFrame(l Layer) int {
+	if l == Raw {
+		return largestRaw
+	}
+	return transport.MaxFrame
+}
+
+// Sizes in bytes up to which a datagram is filled with frames. Networks take
+// the one whole; loopback takes larger ones, at a fraction of the cost.
+const (
+	networkDatagram  = 1400
+	loopbackDatagram = 16 << 10
+
+	MinDatagram = 512
+	MaxDatagram = 60 << 10
+)
+
+// bufferSize is the size in bytes of a socket's buffers that is asked for. The
+// usual default holds about 256 datagrams, and 63 nodes that answer a broadcast
+// at once fill it.
+const bufferSize = 4 << 20
+
+// Options are what a transport is opened with beside a transport.Config.
+type Options struct {
+	// Layer is FIFO where it is left out.
+	Layer Layer
+
+	// Datagram is up to how many bytes a datagram is filled with frames, from
+	// MinDatagram to MaxDatagram; 0 means 1400, or 16384 to loopback addresses.
+	// A single frame of the raw layer may be larger.
+	Datagram int
+
+	// Between wraps the raw layer, where it is given: the layers above see
+	// frames through the wrapper, which loses, repeats, delays or reorders some.
+	Between func(transport.Transport) (transport.Transport, error)
+}
+
+// limits are bounds that tests change.
+type limits struct {
+	backlog  int           // bytes queued on a link
+	ackDelay time.Duration // for which an acknowledgement waits
+	silence  time.Duration // of a peer that has something to acknowledge
+	refusal  time.Duration // of a peer whose port is said to be closed
+	idle     time.Duration // of a peer, before it is probed
+	drain    time.Duration // for the peers to take what is queued at Close
+}
+
+func defaultLimits() limits {
+	return limits{
+		backlog: transport.MaxBacklog, ackDelay: 20 * time.Millisecond,
+		silence: 5 * time.Second, refusal: 300 * time.Millisecond, idle: time.Second,
+		drain: time.Second,
+	}
+}
+
+// Transport is a [transport.Transport] over UDP.
+type Transport struct {
+	transport.Transport // the highest layer
+	socket              *socket
+}
+
+// Listen opens a transport: it has an address, at which datagrams wait, but
+// delivers nothing before Start. c.Listen should name an address at which the
+// other processes can reach this one.
+//
+// Start does not wait for the configuration's peers: it greets them, and one
+// that cannot be reached is reported by Handler.Down.
+func Listen(c transport.Config, o Options) (*Transport, error) { return listen(c, o, defaultLimits()) }
+
+func listen(c transport.Config, o Options, l limits) (*Transport, error) {
+	if o.Layer == "" {
+		o.Layer = FIFO
+	}
+	var errs []error
+	if !slices.Contains(Layers(), o.Layer) {
+		errs = append(errs, fmt.Errorf("udp: unknown layer %q; there are %s", o.Layer, layerNames()))
+	}
+	if o.Datagram != 0 && (o.Datagram < MinDatagram || o.Datagram > MaxDatagram) {
+		errs = append(errs, fmt.Errorf("udp: datagrams of %d bytes; at least %d and at most %d can be had", o.Datagram, MinDatagram, MaxDatagram))
+	}
+	if errs != nil {
+		return nil, errors.Join(errs...)
+	}
+	base, err := listenRaw(c, o.Datagram)
+	if err != nil {
+		return nil, err
+	}
+	t := &Transport{Transport: base, socket: base.socket}
+	if o.Between != nil {
+		if t.Transport, err = o.Between(base); err != nil {
+			base.Close()
+			return nil, err
+		}
+	}
+	if o.Layer != Raw {
+		base.refusals = true
+		t.Transport = newReliable(t.Transport, base.config, o, l)
+	}
+	return t, nil
+}
+
+func layerNames() string {
+	var names []string
+	for _, l := range Layers() {
+		names = append(names, string(l))
+	}
+	return strings.Join(names, ", ")
+}
+
+// Buffers returns the sizes in bytes of the socket's buffers that the system
+// has granted.
+func (t *Transport) Buffers() (receive, send int) { return t.socket.received, t.socket.sent }
+
+// KernelDrops is how many datagrams the kernel has thrown away because the
+// socket's buffer was full (Linux only). Layers above raw send them again.
+func (t *Transport) KernelDrops() uint64 { return t.socket.drops() }
+
+// Warnings says in words what a user should know of the socket.
+func (t *Transport) Warnings() []string {
+	var w []string
+	if receive, _ := t.Buffers(); receive < bufferSize {
+		w = append(w, fmt.Sprintf("udp: the system grants a receive buffer of %d bytes instead of %d; raise net.core.rmem_max", receive, bufferSize))
+	}
+	if n := t.KernelDrops(); n > 0 {
+		w = append(w, fmt.Sprintf("udp: the kernel has dropped %d datagrams at %s because the receive buffer was full", n, t.Addr()))
+	}
+	return w
+}
