@@ -33,7 +33,7 @@ func natsBroker(c *cli.Context, network run.Network) (*nats.Broker, error) {
 	if len(given) == 0 {
 		return nil, nil
 	}
-	if !network.Brokered() {
+	if !network.Brokered {
 		return nil, usage("--%s is for --transport nats; %s has no broker", given[0], network.Name)
 	}
 	if !c.IsSet("nats-url") {

@@ -46,6 +46,7 @@ func (p *program) runCommand() *cli.Command {
 			&cli.IntFlag{Name: "nodes-per-worker", Value: 1, Usage: "nodes in one process"},
 			&cli.StringFlag{Name: "warmup", Value: run.DefaultWarmup, Usage: "entries to leave out of steady figures: `COUNT` or auto (MSER-5)"},
 			&cli.DurationFlag{Name: "stall-after", Value: run.DefaultStallAfter, Usage: "a system in which requests wait and nothing moves for so long is stalled"},
+			&cli.StringFlag{Name: "udp-layer", Usage: "for --transport udp: `LAYER` raw, reliable or fifo, the same as --set " + run.LayerOption + "=LAYER (default: fifo)"},
 			&cli.StringSliceFlag{Name: "set", Usage: "`KEY=VALUE`: an option of the algorithm, workload or network; may be repeated"},
 			&cli.StringFlag{Name: "listen", Usage: "`HOST:PORT` of the control plane (default: a free port of this host's loopback)"},
 			&cli.BoolFlag{Name: "allow-mismatch", Usage: "run although the network lacks what the algorithm needs"},
@@ -124,6 +125,17 @@ func specOf(c *cli.Context) (run.Spec, error) {
 	}
 	set, setErrs := settingsOf(c)
 	errs = append(errs, setErrs...)
+	if layer := c.String("udp-layer"); c.IsSet("udp-layer") {
+		_, twice := set[run.LayerOption]
+		switch {
+		case c.String("transport") != "udp":
+			errs = append(errs, fmt.Errorf("--udp-layer is for --transport udp; %s has no layers", c.String("transport")))
+		case twice:
+			errs = append(errs, fmt.Errorf("--udp-layer %s: --set %s=%s says it too", layer, run.LayerOption, set[run.LayerOption]))
+		default:
+			set[run.LayerOption] = layer
+		}
+	}
 	if errs != nil {
 		return run.Spec{}, failWith(run.ExitUsage, errors.Join(errs...))
 	}

@@ -17,7 +17,7 @@ type dataPlane struct {
 // openData starts the run's own server, or sees whether the broker elsewhere can
 // be used.
 func (c *coordinator) openData() error {
-	if !c.job.Network.Brokered() {
+	if !c.job.Network.Brokered {
 		return nil
 	}
 	var b nats.Broker

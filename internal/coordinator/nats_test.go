@@ -2,98 +2,14 @@ package coordinator
 
 import (
 	"errors"
-	"maps"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"dmebench/algorithms"
 	"dmebench/internal/run"
-	"dmebench/internal/sim"
 	"dmebench/transport/nats"
 )
-
-// nearest returns the number of nodes closest to n that the algorithm can run on
-// with its defaults.
-func nearest(t *testing.T, a *algorithms.Algorithm, n int) int {
-	t.Helper()
-	opt, err := a.Resolve(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for d := range n {
-		for _, candidate := range []int{n - d, n + d} {
-			if a.CheckNodes(candidate, opt) == nil {
-				return candidate
-			}
-		}
-	}
-	t.Fatalf("%s runs on no number of nodes near %d", a.Name, n)
-	return 0
-}
-
-// Under isolated requests, every algorithm costs over NATS exactly what it costs
-// in the simulation, entry by entry. Processes host two nodes each, so that
-// broadcasts reach nodes in the sender's own process too.
-func TestSerialOverNATSAgreesWithTheSimulation(t *testing.T) {
-	type variant struct {
-		a   *algorithms.Algorithm
-		set map[string]string
-	}
-	var variants []variant
-	names := make(map[string]bool)
-	for _, a := range testCatalog() {
-		if !a.AsPublished && !names[a.Name] {
-			names[a.Name] = true
-			variants = append(variants, variant{a: a})
-		}
-		if a.Name == "ricart-agrawala-broadcast" {
-			variants = append(variants, variant{a, map[string]string{"form": "sequenced"}})
-		}
-	}
-	for _, v := range variants {
-		name := v.a.Name
-		if v.set != nil {
-			name += "-" + v.set["form"]
-		}
-		t.Run(name, func(t *testing.T) {
-			n := nearest(t, v.a, 8)
-			spec := run.Spec{Algorithm: v.a.Name, Nodes: n, NodesPerWorker: 2, Workload: "serial", Requests: 12, CS: "10us", Transport: "nats", Set: v.set}
-			job, err := spec.Resolve(testCatalog(), os.ReadFile)
-			if err != nil {
-				opt, _ := v.a.Resolve(v.set)
-				if v.a.Needs(opt).BoundedDelay {
-					t.Skip(err) // what it costs depends on how fast this machine is
-				}
-				t.Fatal(err)
-			}
-			real := mustRun(t, spec)
-			spec.Transport = run.Sim
-			simulated, err := sim.Run(t.Context(), resolve(t, spec))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !maps.Equal(real.Messages.PerEntry, simulated.Messages.PerEntry) || !maps.Equal(real.Messages.ByKind, simulated.Messages.ByKind) {
-				t.Errorf("over NATS %v %v, simulated %v %v", real.Messages.PerEntry, real.Messages.ByKind,
-					simulated.Messages.PerEntry, simulated.Messages.ByKind)
-			}
-			if real.Messages.Transmissions != simulated.Messages.Transmissions {
-				t.Errorf("%d transmissions over NATS, %d simulated", real.Messages.Transmissions, simulated.Messages.Transmissions)
-			}
-			if !slices.Equal(real.Work.SentByNode, simulated.Work.SentByNode) {
-				t.Errorf("nodes sent over NATS %v, simulated %v", real.Work.SentByNode, simulated.Work.SentByNode)
-			}
-			if real.Wire.Frames != real.Messages.Total || real.Wire.Refused != 0 {
-				t.Errorf("%d frames for %d messages, %d refused", real.Wire.Frames, real.Messages.Total, real.Wire.Refused)
-			}
-			if job.Needs.SequencedBroadcast && *real.Messages.PerCS != float64(2*(n-1)) {
-				t.Errorf("%v messages per CS with %d nodes", *real.Messages.PerCS, n)
-			}
-		})
-	}
-}
 
 // A broadcast is one transmission and counts as N−1 messages.
 func TestABroadcastOverNATSIsOneTransmission(t *testing.T) {

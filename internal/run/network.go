@@ -10,8 +10,10 @@ import (
 
 	"dmebench/algorithms"
 	"dmebench/transport"
+	"dmebench/transport/link"
 	"dmebench/transport/nats"
 	"dmebench/transport/tcp"
+	"dmebench/transport/udp"
 )
 
 // Sim is the name of the simulated network; every other one is real.
@@ -26,10 +28,18 @@ type Network struct {
 	Guarantees func(algorithms.Options) transport.Guarantees
 
 	// Listen opens the transport in a worker; nil for the simulated network.
-	Listen func(transport.Config) (transport.Transport, error)
+	Listen func(Endpoint) (transport.Transport, error)
 
-	// ListenVia is Listen where frames pass a broker; nil elsewhere.
-	ListenVia func(transport.Config, nats.Broker) (transport.Transport, error)
+	// Brokered says that frames pass a broker, which must be there before the
+	// workers are.
+	Brokered bool
+}
+
+// Endpoint is what a worker's end of a network is opened with.
+type Endpoint struct {
+	transport.Config
+	Options algorithms.Options // the network's
+	Broker  nats.Broker        // of a network that is brokered
 }
 
 // Networks lists them all.
@@ -39,18 +49,20 @@ func Networks() []Network {
 		Help: "GOMAXPROCS of each worker process; 0 leaves it to the Go runtime",
 	}
 	return []Network{
-		{
+		conditioned(Network{
 			Name: "tcp", Help: "TCP: one connection per ordered pair of processes that talk",
 			Options:    []algorithms.Option{runtime},
 			Guarantees: func(algorithms.Options) transport.Guarantees { return tcp.Guarantees },
-			Listen:     func(c transport.Config) (transport.Transport, error) { return tcp.Listen(c) },
-		},
-		{
+			Listen:     func(e Endpoint) (transport.Transport, error) { return tcp.Listen(e.Config) },
+		}),
+		overUDP(runtime),
+		conditioned(Network{
 			Name: "nats", Help: "NATS: a subject per node, a broadcast is one publication; through a server of the run's own, or any by --nats-url",
 			Options:    []algorithms.Option{runtime},
 			Guarantees: func(algorithms.Options) transport.Guarantees { return nats.Guarantees },
-			ListenVia:  func(c transport.Config, b nats.Broker) (transport.Transport, error) { return nats.Listen(c, b) },
-		},
+			Listen:     func(e Endpoint) (transport.Transport, error) { return nats.Listen(e.Config, e.Broker) },
+			Brokered:   true,
+		}),
 		{
 			Name: Sim, Help: "virtual time in one process, deterministic in the seed",
 			Options: []algorithms.Option{
@@ -77,17 +89,93 @@ func Networks() []Network {
 	}
 }
 
-// Real reports whether the network has worker processes.
-func (n Network) Real() bool { return n.Listen != nil || n.Brokered() }
+// LayerOption is the option of network udp that says what is made of it.
+const LayerOption = "layer"
 
-// Brokered reports whether frames pass a broker, which must be there before the
-// workers are.
-func (n Network) Brokered() bool { return n.ListenVia != nil }
+// overUDP is the network udp. What its links are told to do is done beneath the
+// layers that make up for it.
+func overUDP(runtime algorithms.Option) Network {
+	var names []string
+	for _, l := range udp.Layers() {
+		names = append(names, string(l))
+	}
+	layer := algorithms.Option{
+		Name: LayerOption, Default: string(udp.FIFO), Values: strings.Join(names, "|"),
+		Help: "what is added to datagrams: nothing, acknowledgement and retransmission, and order between each pair of nodes",
+	}
+	return Network{
+		Name: "udp", Help: "UDP: one socket per process; reliability and order are layers",
+		Options: append([]algorithms.Option{runtime, layer}, link.Options()...),
+		Guarantees: func(o algorithms.Options) transport.Guarantees {
+			l := udp.Layer(o.Get(LayerOption))
+			if l != udp.Raw {
+				return udp.GuaranteesOf(l)
+			}
+			links := conditions(o)
+			return links.Guarantees(udp.GuaranteesOf(l))
+		},
+		Listen: func(e Endpoint) (transport.Transport, error) {
+			opt := udp.Options{Layer: udp.Layer(e.Options.Get(LayerOption))}
+			if links := conditions(e.Options); !links.Idle() {
+				links.LargestFrame = udp.LargestFrame(udp.Raw)
+				opt.Between = func(t transport.Transport) (transport.Transport, error) { return link.Wrap(t, links) }
+			}
+			return udp.Listen(e.Config, opt)
+		},
+	}
+}
+
+// conditioned gives a network the options of package link, whose conditions lie
+// above what it guarantees.
+func conditioned(n Network) Network {
+	n.Options = append(slices.Clip(n.Options), link.Options()...)
+	guarantees, listen := n.Guarantees, n.Listen
+	n.Guarantees = func(o algorithms.Options) transport.Guarantees {
+		links := conditions(o)
+		return links.Guarantees(guarantees(o))
+	}
+	n.Listen = func(e Endpoint) (transport.Transport, error) {
+		t, err := listen(e)
+		links := conditions(e.Options)
+		if err != nil || links.Idle() {
+			return t, err
+		}
+		wrapped, err := link.Wrap(t, links)
+		if err != nil {
+			t.Close()
+			return nil, err
+		}
+		return wrapped, nil
+	}
+	return n
+}
+
+// conditions is what the options of a network say of its links.
+func conditions(o algorithms.Options) link.Config {
+	links, err := link.Parse(o)
+	if err != nil {
+		panic("run: " + err.Error() + " was accepted") // the options are checked
+	}
+	return links
+}
+
+// Real reports whether the network has worker processes.
+func (n Network) Real() bool { return n.Listen != nil }
 
 // Describe names the network with the options that decide what it guarantees.
 func (n Network) Describe(o algorithms.Options) string {
 	if n.Real() {
-		return n.Name
+		var words []string
+		if layer, ok := o[LayerOption]; ok {
+			words = append(words, LayerOption+"="+layer)
+		}
+		if links := link.Describe(o); links != "" {
+			words = append(words, links)
+		}
+		if words == nil {
+			return n.Name
+		}
+		return n.Name + " with " + strings.Join(words, " ")
 	}
 	return fmt.Sprintf("%s with delay=%s fifo=%s", n.Name, o.Get("delay"), o.Get("fifo"))
 }

@@ -118,14 +118,15 @@ func (w *worker) assign(a *control.Assignment) (control.Reply, error) {
 }
 
 func (w *worker) listen(c transport.Config) (transport.Transport, error) {
-	network, broker := w.job.Network, w.assigned.Broker
-	switch {
-	case !network.Brokered():
-		return network.Listen(c)
-	case broker == nil:
-		return nil, fmt.Errorf("worker: %s needs a broker and none was named; are coordinator and worker of one build?", network.Name)
+	network := w.job.Network
+	e := run.Endpoint{Config: c, Options: w.job.NetOptions}
+	if network.Brokered {
+		if w.assigned.Broker == nil {
+			return nil, fmt.Errorf("worker: %s needs a broker and none was named; are coordinator and worker of one build?", network.Name)
+		}
+		e.Broker = *w.assigned.Broker
 	}
-	return network.ListenVia(c, *broker)
+	return network.Listen(e)
 }
 
 // peers returns the nodes that the local nodes are known to send to.

@@ -2,7 +2,6 @@ package udp
 
 import (
 	"net"
-	"os"
 	"runtime"
 	"testing"
 	"time"
@@ -58,13 +57,6 @@ func bad(t transport.Transport) (transport.Transport, error) {
 	return link.Wrap(t, link.Config{Seed: 1, LargestFrame: LargestFrame(Raw), All: link.Conditions{
 		Loss: 0.05, Duplication: 0.05, Reordering: 0.1, Holding: 2 * time.Millisecond,
 	}})
-}
-
-func TestMain(m *testing.M) {
-	if os.Getenv(benchVar) != "" {
-		os.Exit(benchChild())
-	}
-	os.Exit(transporttest.Main(m, subjects()...))
 }
 
 func TestConformance(t *testing.T) {

@@ -152,6 +152,7 @@ func (p *peer) arrived(s *segment) {
 		}
 	}
 	p.t.flushDirty()
+	p.t.serveEarly(now)
 
 	p.mu.Lock()
 	defer p.mu.Unlock()

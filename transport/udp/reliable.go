@@ -32,6 +32,7 @@ type reliable struct {
 	started atomic.Bool
 
 	wake    wake
+	serving sync.Mutex // guards prober; taken before the locks of peers
 	prober  prober
 	closing atomic.Bool
 	close   func()        // once
@@ -83,7 +84,7 @@ func (t *reliable) Start(book transport.AddressBook, h transport.Handler) error 
 	}
 	t.started.Store(true)
 	timer := t.wake.timer
-	t.running.Go(func() { t.serve(timer) })
+	t.running.Go(func() { t.watch(timer) })
 	t.mu.Unlock()
 	if err := t.below.Start(book, t); err != nil {
 		return err

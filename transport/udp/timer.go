@@ -20,6 +20,15 @@ const (
 
 	// pause is the least time between two services of the timer.
 	pause = time.Millisecond
+
+	// early is how long before its time a segment that arrives serves the timer:
+	// while segments arrive, their reader does what is due, and the timer never
+	// wakes up the process in the middle of something.
+	early = 5 * time.Millisecond
+
+	// asleep is how late the timer is when this process has not been running
+	// itself: what its peers have sent meanwhile may lie unread.
+	asleep = 100 * time.Millisecond
 )
 
 func (w *wake) open() error {
@@ -54,21 +63,45 @@ func (w *wake) by(at, now instant) {
 	}
 }
 
-// serve is the goroutine that does what is due. It visits all peers each time:
-// those are a thousand at most, and the times far apart.
-func (t *reliable) serve(timer *timer) {
+// watch is the goroutine of the timer.
+func (t *reliable) watch(timer *timer) {
 	for timer.wait() {
-		t.wake.at.Store(never)
-		now := t.clock()
-		t.mu.Lock()
-		met := t.met
-		t.mu.Unlock()
-		for _, p := range met {
-			t.wake.by(p.serve(now), now)
-		}
-		t.wake.by(t.prober.serve(t, met, now), now)
+		t.serving.Lock()
+		t.serve(t.clock())
+		t.serving.Unlock()
 		t.below.Flush()
 	}
+}
+
+// serveEarly does what is due, or about to be, unless somebody does that
+// already.
+func (t *reliable) serveEarly(now instant) {
+	if int64(now+early) >= t.wake.at.Load() && t.serving.TryLock() {
+		t.serve(now)
+		t.serving.Unlock()
+	}
+}
+
+// serve does what is due. It visits all peers each time: those are a thousand at
+// most, and the times far apart. It is called with serving held.
+func (t *reliable) serve(now instant) {
+	due := instant(t.wake.at.Swap(never))
+	t.mu.Lock()
+	met := t.met
+	t.mu.Unlock()
+	next := instant(never)
+	for _, p := range met {
+		if due != never && now-due > asleep {
+			p.pardon(now)
+		}
+		if at := p.serve(now); at > 0 {
+			next = min(next, at)
+		}
+	}
+	if at := t.prober.serve(met, now); at > 0 {
+		next = min(next, at)
+	}
+	t.wake.by(next, now)
 }
 
 // serve does what is due for a peer, and returns when something will be next; 0
@@ -76,7 +109,7 @@ func (t *reliable) serve(timer *timer) {
 func (p *peer) serve(now instant) (next instant) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.in.due > 0 && p.in.due <= now && p.epoch != 0 && p.fate != down {
+	if p.in.due > 0 && p.in.due <= now+early && p.epoch != 0 && p.fate != down {
 		p.writeAck(ack, now)
 	}
 	if p.fate == alive {
@@ -104,6 +137,18 @@ func (p *peer) serve(now instant) (next instant) {
 		}
 	}
 	return next
+}
+
+// pardon begins to count the peer's silence anew.
+func (p *peer) pardon(now instant) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.asked > 0 {
+		p.asked = now
+	}
+	if p.closed > 0 {
+		p.closed = now
+	}
 }
 
 // patience is when the peer will be taken for dead if it stays silent; 0 where
@@ -174,7 +219,7 @@ const (
 )
 
 // serve sends a probe if one is due, and returns when the next will be.
-func (r *prober) serve(t *reliable, met []*peer, now instant) instant {
+func (r *prober) serve(met []*peer, now instant) instant {
 	if len(met) == 0 {
 		return 0
 	}

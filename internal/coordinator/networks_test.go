@@ -1,0 +1,175 @@
+package coordinator
+
+import (
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"dmebench/algorithms"
+	"dmebench/internal/run"
+	"dmebench/internal/sim"
+)
+
+// nearest returns the number of nodes closest to n that the algorithm can run on
+// with its defaults.
+func nearest(t *testing.T, a *algorithms.Algorithm, n int) int {
+	t.Helper()
+	opt, err := a.Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for d := range n {
+		for _, candidate := range []int{n - d, n + d} {
+			if a.CheckNodes(candidate, opt) == nil {
+				return candidate
+			}
+		}
+	}
+	t.Fatalf("%s runs on no number of nodes near %d", a.Name, n)
+	return 0
+}
+
+// Under isolated requests, every algorithm costs over every network that meets
+// its needs exactly what it costs in the simulation, entry by entry. Processes
+// host two nodes each, so that broadcasts reach nodes in the sender's own process
+// too.
+func TestEveryAlgorithmCostsTheSameOverEveryNetwork(t *testing.T) {
+	type network struct {
+		name string
+		set  map[string]string
+	}
+	networks := []network{
+		{"nats", nil},
+		{"udp", map[string]string{run.LayerOption: "fifo"}},
+		{"udp", map[string]string{run.LayerOption: "reliable"}},
+	}
+	for _, net := range networks {
+		name := net.name
+		if layer := net.set[run.LayerOption]; layer != "" {
+			name += "-" + layer
+		}
+		t.Run(name, func(t *testing.T) {
+			tried := make(map[string]bool) // the catalog of the tests has some twice
+			for _, a := range testCatalog() {
+				if a.AsPublished || tried[a.Name] {
+					continue
+				}
+				tried[a.Name] = true
+				forms := []map[string]string{nil}
+				if a.Name == "ricart-agrawala-broadcast" {
+					forms = append(forms, map[string]string{"form": "sequenced"})
+				}
+				for _, form := range forms {
+					t.Run(a.Name+form["form"], func(t *testing.T) {
+						set := maps.Clone(net.set)
+						if set == nil {
+							set = make(map[string]string)
+						}
+						maps.Copy(set, form)
+						costsTheSame(t, a, form, run.Spec{
+							Algorithm: a.Name, Nodes: nearest(t, a, 8), NodesPerWorker: 2,
+							Workload: "serial", Requests: 12, CS: "10us", Transport: net.name, Set: set,
+						})
+					})
+				}
+			}
+		})
+	}
+}
+
+// costsTheSame compares a run with the same one in the simulation, where form is
+// all that is set.
+func costsTheSame(t *testing.T, a *algorithms.Algorithm, form map[string]string, spec run.Spec) {
+	opt, err := a.Resolve(form)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.Needs(opt).BoundedDelay {
+		t.Skip("what it costs depends on how fast this machine is")
+	}
+	any := spec
+	any.AllowMismatch = true
+	if job := resolve(t, any); job.Missing != nil {
+		t.Skipf("the network lacks %v", job.Missing) // as declared; what is refused is another test's
+	}
+	real := mustRun(t, spec)
+	guarantees := resolve(t, spec).Guarantees()
+	spec.Transport, spec.Set = run.Sim, form
+	job := resolve(t, spec)
+	simulated, err := sim.Run(t.Context(), job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if real.Entries != 12 || real.Safety.Violations != 0 {
+		t.Errorf("%d entries, %d violations", real.Entries, real.Safety.Violations)
+	}
+	if !maps.Equal(real.Messages.PerEntry, simulated.Messages.PerEntry) || !maps.Equal(real.Messages.ByKind, simulated.Messages.ByKind) {
+		t.Errorf("over %s %v %v, simulated %v %v", real.Transport, real.Messages.PerEntry, real.Messages.ByKind,
+			simulated.Messages.PerEntry, simulated.Messages.ByKind)
+	}
+	if guarantees.Broadcast && real.Messages.Transmissions != simulated.Messages.Transmissions {
+		t.Errorf("%d transmissions over %s, %d simulated", real.Messages.Transmissions, real.Transport, simulated.Messages.Transmissions)
+	}
+	if !slices.Equal(real.Work.SentByNode, simulated.Work.SentByNode) {
+		t.Errorf("nodes sent over %s %v, simulated %v", real.Transport, real.Work.SentByNode, simulated.Work.SentByNode)
+	}
+	if real.Wire.Frames != real.Messages.Total || real.Wire.Refused != 0 {
+		t.Errorf("%d frames for %d messages, %d refused", real.Wire.Frames, real.Messages.Total, real.Wire.Refused)
+	}
+	if job.Needs.SequencedBroadcast && *real.Messages.PerCS != float64(2*(spec.Nodes-1)) {
+		t.Errorf("%v messages per CS with %d nodes", *real.Messages.PerCS, spec.Nodes)
+	}
+}
+
+// What the links do beneath the layers, the algorithm does not notice: what is
+// sent again counts apart.
+func TestAlgorithmsDoNotNoticeRepairedLinks(t *testing.T) {
+	r := mustRun(t, run.Spec{
+		Algorithm: "ricart-agrawala", Nodes: 3, NodesPerWorker: 2, Requests: 60, CS: "0", Transport: "udp",
+		Set: map[string]string{"loss": "0.1", "dup": "0.1", "reorder": "0.1", "jitter": "100us"},
+	})
+	if r.Messages.Total != 60*4 || r.Wire.Frames != 60*4 || r.Messages.Refused != 0 || r.Safety.Violations != 0 {
+		t.Errorf("%+v, wire %+v", r.Messages, r.Wire)
+	}
+	if r.Wire.Retransmissions == 0 {
+		t.Error("a tenth of all segments was lost, and none was sent again")
+	}
+}
+
+// Delays of the links are delays of messages.
+func TestDelayedLinksTakeTheirTime(t *testing.T) {
+	for _, name := range []string{"tcp", "udp", "nats"} {
+		t.Run(name, func(t *testing.T) {
+			r := mustRun(t, run.Spec{
+				Algorithm: "ricart-agrawala", Nodes: 3, Requests: 30, CS: "0", Transport: name, Set: map[string]string{"delay": "5ms"},
+			})
+			if r.Messages.Total != 30*4 || r.Messages.Refused != 0 || r.Safety.Violations != 0 {
+				t.Errorf("%+v, wire %+v", r.Messages, r.Wire)
+			}
+			if r.T == nil || *r.T < 5e6 || r.SyncDelay == nil || r.SyncDelay.Mean < 5e6 {
+				t.Errorf("T %v ns, synchronization delay %+v; every message took 5 ms at least", r.T, r.SyncDelay)
+			}
+		})
+	}
+}
+
+// Without reliable links the algorithm comes to a stop, which is noticed.
+func TestLossEndsARunThatIsNotMadeForIt(t *testing.T) {
+	r, err := execute(t, t.Context(), run.Spec{
+		Algorithm: "ricart-agrawala", Nodes: 3, Requests: 4000, CS: "0", Transport: "udp", AllowMismatch: true,
+		StallAfter: run.Duration(300 * time.Millisecond),
+		Set:        map[string]string{run.LayerOption: "raw", "loss": "0.02"},
+	}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	switch r.Status {
+	case run.Stalled, run.Failed, run.Violated:
+	default:
+		t.Errorf("status %s after %d entries", r.Status, r.Entries)
+	}
+	if r.ExitCode(false) != run.ExitUnknown && r.Status != run.Violated {
+		t.Errorf("exit code %d", r.ExitCode(false))
+	}
+}

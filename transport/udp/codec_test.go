@@ -1,0 +1,158 @@
+package udp
+
+import (
+	"bytes"
+	"reflect"
+	"testing"
+	"time"
+
+	"dmebench/algorithms"
+	"dmebench/transport/frame"
+	"dmebench/transport/transporttest"
+)
+
+var segments = []segment{
+	{kind: greeting, source: 1},
+	{kind: welcome, source: 1 << 31, destination: 7},
+	{kind: whole, source: 1, destination: 2, number: 300, body: []byte("frames")},
+	{kind: whole, urgent: true, source: 1, destination: 2, number: 1 << 40, body: []byte{0},
+		ack: acknowledgement{next: 1 << 33, delay: 1234 * time.Microsecond, bits: []byte{1, 0, 255}}},
+	{kind: part, source: 1, destination: 2, number: 9, index: 3, count: 4, body: []byte("part")},
+	{kind: farewell, source: 1, destination: 2, number: 5},
+	{kind: ack, source: 1, destination: 2, ack: acknowledgement{next: 5, bits: bytes.Repeat([]byte{7}, maxBits)}},
+	{kind: probe, urgent: true, source: 1, destination: 2},
+}
+
+func TestSegments(t *testing.T) {
+	for _, s := range segments {
+		b := appendSegment(nil, &s)
+		var got segment
+		if err := decodeSegment(b, &got); err != nil {
+			t.Errorf("%+v: %v", s, err)
+			continue
+		}
+		if !equal(&s, &got) {
+			t.Errorf("%+v is read as %+v", s, got)
+		}
+		if len(b)-len(s.body) > segmentRoom {
+			t.Errorf("%+v takes %d bytes beside its body", s, len(b)-len(s.body))
+		}
+		for cut := range len(b) - len(s.body) {
+			if err := decodeSegment(b[:cut], &got); err == nil && s.kind.numbered() {
+				t.Errorf("%+v: its first %d bytes are read as %+v", s, cut, got)
+			}
+		}
+	}
+}
+
+func equal(a, b *segment) bool {
+	x, y := *a, *b
+	for _, s := range []*segment{&x, &y} {
+		s.body, s.ack.bits = append([]byte{}, s.body...), append([]byte{}, s.ack.bits...)
+	}
+	return reflect.DeepEqual(x, y)
+}
+
+// FuzzSegment reads anything: what is accepted has one meaning, and what is said
+// of its sizes holds.
+func FuzzSegment(f *testing.F) {
+	for _, s := range segments {
+		f.Add(appendSegment(nil, &s))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var s, again segment
+		if decodeSegment(b, &s) != nil {
+			return
+		}
+		if err := decodeSegment(appendSegment(nil, &s), &again); err != nil || !equal(&s, &again) {
+			t.Fatalf("%+v is written and read as %+v, %v", s, again, err)
+		}
+		// Whatever it says of arrivals, those who take it keep their bounds.
+		l := patient(transporttest.Knobs{})
+		out, in := newSender(1000, &l), receiver{delay: l.ackDelay}
+		for range 3 {
+			_ = out.push(1, 2, []byte("x"))
+			out.transmitted(out.next(), 1)
+		}
+		_ = out.acknowledge(&s.ack, 2)
+		if out.flying < 0 || out.queued < 0 || out.lost < 0 || out.head > out.fresh || out.fresh > len(out.queue) {
+			t.Fatalf("%+v leaves %+v", s, out)
+		}
+		if s.kind.numbered() {
+			if fresh, err := in.note(s.number, s.urgent, 1); fresh && err == nil {
+				for _, l := range []Layer{Reliable, FIFO} {
+					_ = newOrder(l).arrive(arrival{s.number, s.kind, s.index, s.count, s.body}, func(frame.Frame) {})
+				}
+			}
+		}
+	})
+}
+
+// FuzzDatagram lets a process take anything for a datagram.
+func FuzzDatagram(f *testing.F) {
+	key := transporttest.NewKey()
+	top := &topology{of: make([]*process, 3)}
+	top.self = &process{nodes: []algorithms.NodeID{1}}
+	top.of[1], top.of[2] = top.self, &process{index: 1, nodes: []algorithms.NodeID{2}}
+	genuine := newSealer(&key, 2, 99)
+	f.Add([]byte{}, false)
+	f.Add(frame.Append(nil, 2, 1, []byte("hello")), true)
+	f.Add(frame.Append(frame.Append(nil, 2, 1, nil), 1, 2, nil), true)
+	f.Add(genuine.finish(genuine.begin(nil)), false)
+	f.Fuzz(func(t *testing.T, b []byte, sealed bool) {
+		r := &raw{top: top, seals: make([]seals, 2)}
+		r.config.Key = key
+		var frames []frame.Frame
+		r.handler = collector{&frames}
+		if sealed { // by a peer that knows the key and sends what it likes
+			b = genuine.finish(append(genuine.begin(nil), b...))
+		}
+		r.datagramArrived(b)
+		for _, got := range frames {
+			if got.From != 2 || got.To != 1 {
+				t.Fatalf("a frame from %d to %d is delivered to process 1 by process 2", got.From, got.To)
+			}
+		}
+		if len(frames) > 0 && !sealed && !bytes.HasPrefix(b[epochAt:], genuine.header[epochAt:numberAt]) {
+			t.Fatal("frames of a stranger are delivered")
+		}
+	})
+}
+
+type collector struct{ frames *[]frame.Frame }
+
+func (c collector) Frame(from, to algorithms.NodeID, b []byte) {
+	*c.frames = append(*c.frames, frame.Frame{From: from, To: to, Body: bytes.Clone(b)})
+}
+func (c collector) Down(algorithms.NodeID, error) {}
+
+func TestEveryBitOfADatagramIsAuthenticated(t *testing.T) {
+	key := transporttest.NewKey()
+	s := newSealer(&key, 3, 12345)
+	b := s.finish(append(s.begin(nil), "content"...))
+	node, epoch, err := claimant(b)
+	if node != 3 || epoch != 12345 || err != nil {
+		t.Fatal(node, epoch, err)
+	}
+	if body, err := open(s.seal, b); string(body) != "content" || err != nil {
+		t.Fatalf("%q, %v", body, err)
+	}
+	for i := range len(b) * 8 {
+		altered := bytes.Clone(b)
+		altered[i/8] ^= 1 << (i % 8)
+		node, epoch, err := claimant(altered)
+		if err != nil {
+			continue
+		}
+		if _, err := open(newSeal(&key, node, epoch), altered); err == nil {
+			t.Errorf("bit %d can be changed", i)
+		}
+	}
+	other := transporttest.NewKey()
+	if _, err := open(newSeal(&other, 3, 12345), b); err == nil {
+		t.Error("another run's key opens it")
+	}
+	if again := s.finish(append(s.begin(nil), "content"...)); bytes.Equal(again[numberAt:], b[numberAt:]) {
+		t.Error("two datagrams have one number")
+	}
+}

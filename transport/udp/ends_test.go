@@ -1,0 +1,235 @@
+package udp
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"dmebench/algorithms"
+	"dmebench/transport"
+	"dmebench/transport/transporttest"
+)
+
+// muted is a wrapper that loses everything once it is told to.
+type muted struct {
+	transport.Transport
+	mute *atomic.Bool
+}
+
+func (m muted) Send(from, to algorithms.NodeID, b []byte) error {
+	if m.mute.Load() {
+		return nil
+	}
+	return m.Transport.Send(from, to, b)
+}
+
+// silenced opens processes of the given numbers of nodes, of which the second
+// falls silent when told to: nothing that it sends arrives any more.
+func silenced(t *testing.T, l limits, h func(process int) transport.Handler, nodes ...int) (ts []*Transport, mute *atomic.Bool) {
+	mute = new(atomic.Bool)
+	total := 0
+	for _, n := range nodes {
+		total += n
+	}
+	key := transporttest.NewKey()
+	var book transport.AddressBook
+	first := 1
+	for i, n := range nodes {
+		var local []algorithms.NodeID
+		for k := range n {
+			local = append(local, algorithms.NodeID(first+k))
+		}
+		first += n
+		var o Options
+		if i == 1 {
+			o.Between = func(tr transport.Transport) (transport.Transport, error) { return muted{tr, mute}, nil }
+		}
+		tr, err := listen(transport.Config{Listen: "127.0.0.1:0", Local: local, Nodes: total, Key: key}, o, l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { tr.Close() })
+		ts = append(ts, tr)
+		for range n {
+			book = append(book, tr.Addr())
+		}
+	}
+	for i, tr := range ts {
+		if err := tr.Start(book, h(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return ts, mute
+}
+
+// No port is closed here: the process is there, and nothing is heard of it.
+func TestSilenceIsDeath(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		waiting bool // data wait for an acknowledgement
+	}{{"while data wait", true}, {"between two frames", false}} {
+		t.Run(c.name, func(t *testing.T) {
+			noLeaks(t)
+			l := patient(transporttest.Knobs{})
+			l.silence, l.idle, l.drain = time.Second, 50*time.Millisecond, 100*time.Millisecond
+			js := []*journal{newJournal(), newJournal(), newJournal()}
+			ts, mute := silenced(t, l, func(i int) transport.Handler { return js[i] }, 1, 2, 1)
+			send := func(tr *Transport, from, to algorithms.NodeID) {
+				t.Helper()
+				if err := tr.Send(from, to, []byte("x")); err != nil {
+					t.Fatal(err)
+				}
+				tr.Flush()
+			}
+			send(ts[0], 1, 2)
+			send(ts[0], 1, 4)
+			send(ts[1], 3, 1)
+			js[1].wait(t, "a frame", func() bool { return len(js[1].frames) == 1 })
+			js[2].wait(t, "a frame", func() bool { return len(js[2].frames) == 1 })
+			js[0].wait(t, "a frame", func() bool { return len(js[0].frames) == 1 })
+			mute.Store(true)
+			if c.waiting {
+				send(ts[0], 1, 2)
+			}
+			js[0].wait(t, "Down", func() bool { return len(js[0].downs) == 2 })
+			for range 5 {
+				send(ts[0], 1, 3) // to the dead, which is no error
+			}
+			send(ts[0], 1, 4)
+			js[2].wait(t, "a frame", func() bool { return len(js[2].frames) == 2 })
+			begin := time.Now()
+			ts[0].Close()
+			slices.Sort(js[0].downs)
+			if !slices.Equal(js[0].downs, []algorithms.NodeID{2, 3}) {
+				t.Errorf("Down of %v, want once for 2 and 3", js[0].downs)
+			}
+			if err := js[0].cause; err == nil || !strings.Contains(err.Error(), "silent for 1s") {
+				t.Errorf("%v", err)
+			}
+			if took := time.Since(begin); took > 20*time.Second {
+				t.Errorf("Close took %v", took)
+			}
+		})
+	}
+}
+
+// A process that is never there: there is a socket, but nobody reads it.
+func TestNoAnswerToAGreeting(t *testing.T) {
+	noLeaks(t)
+	l := patient(transporttest.Knobs{})
+	l.silence = 500 * time.Millisecond
+	other, err := listenRaw(transport.Config{Listen: "127.0.0.1:0", Local: []algorithms.NodeID{2}, Nodes: 2, Key: [transport.KeySize]byte{1}}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	tr, err := listen(transport.Config{
+		Listen: "127.0.0.1:0", Local: []algorithms.NodeID{1}, Nodes: 2, Key: [transport.KeySize]byte{1}, Peers: []algorithms.NodeID{2},
+	}, Options{}, l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tr.Close()
+	j := newJournal()
+	if err := tr.Start(transport.AddressBook{tr.Addr(), other.Addr()}, j); err != nil {
+		t.Fatal(err)
+	}
+	j.wait(t, "Down", func() bool { return len(j.downs) == 1 })
+	if !strings.Contains(j.cause.Error(), "no answer to a greeting") || !strings.Contains(j.cause.Error(), "node 2") {
+		t.Errorf("%v", j.cause)
+	}
+}
+
+// While a handler stands still its process acknowledges nothing, and is not
+// dead for it as long as it is patient enough. Close does not wait for ever for
+// such a process.
+func TestCloseIsBounded(t *testing.T) {
+	noLeaks(t)
+	l := patient(transporttest.Knobs{})
+	l.drain = 200 * time.Millisecond
+	gate := make(chan struct{})
+	open := sync.OnceFunc(func() { close(gate) })
+	defer open()
+	stuck := stuckHandler{gate, make(chan struct{}, 1)}
+	j := newJournal()
+	ts, _ := silenced(t, l, func(i int) transport.Handler {
+		if i == 1 {
+			return stuck
+		}
+		return j
+	}, 1, 1)
+	if err := ts[0].Send(1, 2, []byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	ts[0].Flush()
+	<-stuck.entered
+	ts[0].Close()
+	if err := ts[0].Send(1, 2, nil); !errors.Is(err, transport.ErrClosed) {
+		t.Errorf("Send after Close: %v", err)
+	}
+	if len(j.downs) > 0 {
+		t.Errorf("Down of %v because of Close", j.downs)
+	}
+	open()
+}
+
+type stuckHandler struct{ gate, entered chan struct{} }
+
+func (h stuckHandler) Frame(_, _ algorithms.NodeID, _ []byte) {
+	select {
+	case h.entered <- struct{}{}:
+	default:
+	}
+	<-h.gate
+}
+func (h stuckHandler) Down(algorithms.NodeID, error) {}
+
+func TestMisconfiguration(t *testing.T) {
+	noLeaks(t)
+	good := transport.Config{Listen: "127.0.0.1:0", Local: []algorithms.NodeID{1}, Nodes: 2, Key: [transport.KeySize]byte{1}}
+	for name, spoil := range map[string]func(*transport.Config, *Options){
+		"a key of zeros":        func(c *transport.Config, _ *Options) { c.Key = [transport.KeySize]byte{} },
+		"no local node":         func(c *transport.Config, _ *Options) { c.Local = nil },
+		"a node beyond the run": func(c *transport.Config, _ *Options) { c.Local = []algorithms.NodeID{3} },
+		"a peer beyond the run": func(c *transport.Config, _ *Options) { c.Peers = []algorithms.NodeID{3} },
+		"no address":            func(c *transport.Config, _ *Options) { c.Listen = "nowhere" },
+		"an unknown layer":      func(_ *transport.Config, o *Options) { o.Layer = "perfect" },
+		"tiny datagrams":        func(_ *transport.Config, o *Options) { o.Datagram = 100 },
+		"huge datagrams":        func(_ *transport.Config, o *Options) { o.Datagram = 70_000 },
+		"a wrapper that fails": func(_ *transport.Config, o *Options) {
+			o.Between = func(transport.Transport) (transport.Transport, error) { return nil, errors.New("no") }
+		},
+	} {
+		c, o := good, Options{}
+		spoil(&c, &o)
+		if tr, err := Listen(c, o); err == nil {
+			tr.Close()
+			t.Errorf("%s: no error", name)
+		}
+	}
+	for name, book := range map[string]func(addr string) transport.AddressBook{
+		"too short":            func(a string) transport.AddressBook { return transport.AddressBook{a} },
+		"without an address":   func(a string) transport.AddressBook { return transport.AddressBook{a, ""} },
+		"of something else":    func(a string) transport.AddressBook { return transport.AddressBook{a, "x:y"} },
+		"with a node too many": func(a string) transport.AddressBook { return transport.AddressBook{a, a} },
+		"another family":       func(a string) transport.AddressBook { return transport.AddressBook{a, "[::1]:9"} },
+	} {
+		for _, layer := range Layers() {
+			tr, err := Listen(good, Options{Layer: layer})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := tr.Start(book(tr.Addr()), newJournal()); err == nil {
+				t.Errorf("an address book %s: no error", name)
+			}
+			tr.Close()
+			if err := tr.Start(transport.AddressBook{tr.Addr(), "127.0.0.1:9"}, newJournal()); err == nil {
+				t.Error("Start after Close: no error")
+			}
+		}
+	}
+}

@@ -1,0 +1,228 @@
+package udp
+
+import (
+	"bytes"
+	"fmt"
+	"net"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"dmebench/algorithms"
+	"dmebench/transport"
+	"dmebench/transport/transporttest"
+)
+
+func TestBuffersAreGranted(t *testing.T) {
+	ts := openPair(t, Options{}, newJournal())
+	receive, send := ts[0].Buffers()
+	if receive <= 0 || send <= 0 || receive > bufferSize || send > bufferSize {
+		t.Errorf("%d bytes to receive, %d to send; asked for %d", receive, send, bufferSize)
+	}
+	small := strings.Contains(strings.Join(ts[0].Warnings(), "\n"), "rmem_max")
+	if small != (receive < bufferSize) {
+		t.Errorf("%d bytes granted, warnings %q", receive, ts[0].Warnings())
+	}
+}
+
+// What the kernel throws away because nobody reads is counted.
+func TestKernelDropsAreReported(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("nothing is known of them here")
+	}
+	noLeaks(t)
+	gate := make(chan struct{})
+	open := sync.OnceFunc(func() { close(gate) })
+	defer open()
+	stuck := stuckHandler{gate, make(chan struct{}, 1)}
+	ts := openPair(t, Options{Layer: Raw}, stuck)
+	b := make([]byte, largestRaw)
+	for sent := 0; ts[1].KernelDrops() == 0; sent++ {
+		if sent > 4*bufferSize/largestRaw {
+			t.Fatalf("%d datagrams of %d bytes have not filled the buffer", sent, len(b))
+		}
+		if err := ts[0].Send(1, 2, b); err != nil {
+			t.Fatal(err)
+		}
+		ts[0].Flush()
+	}
+	if w := strings.Join(ts[1].Warnings(), "\n"); !strings.Contains(w, "the kernel has dropped") || !strings.Contains(w, ts[1].Addr()) {
+		t.Errorf("%q", w)
+	}
+	open()
+	ts[1].Close()
+	if ts[1].KernelDrops() == 0 {
+		t.Error("forgotten at Close")
+	}
+}
+
+// Frames to one process travel together.
+func TestFramesArePacked(t *testing.T) {
+	for _, l := range Layers() {
+		for _, size := range []int{0, MinDatagram, networkDatagram} {
+			t.Run(fmt.Sprintf("%s-%d", l, size), func(t *testing.T) {
+				const frames, body = 200, 20
+				j := newJournal()
+				ts := openPair(t, Options{Layer: l, Datagram: size}, j)
+				if l != Raw { // so that the link is there
+					if err := ts[0].Send(1, 2, nil); err != nil {
+						t.Fatal(err)
+					}
+					ts[0].Flush()
+					j.wait(t, "the first frame", func() bool { return len(j.frames) == 1 })
+				}
+				before := ts[0].Counters()
+				for range frames {
+					if err := ts[0].Send(1, 2, make([]byte, body)); err != nil {
+						t.Fatal(err)
+					}
+				}
+				ts[0].Flush()
+				if l != Raw {
+					j.wait(t, "all frames", func() bool { return len(j.frames) == 1+frames })
+				}
+				c := ts[0].Counters().Minus(before)
+				if size == 0 {
+					size = loopbackDatagram
+				}
+				datagrams := 1 + frames*(body+3)/(size-overhead-segmentRoom-16)
+				// Bytes tell how many datagrams there were; a segment may have
+				// been sent again.
+				if most := uint64(frames*(body+3) + (datagrams+1)*(overhead+segmentRoom)); c.Retransmissions == 0 && c.Bytes > most {
+					t.Errorf("%d bytes for %d frames of %d in datagrams of %d, expected at most %d", c.Bytes, frames, body, size, most)
+				}
+				if c.Frames != frames {
+					t.Errorf("%d frames by the counters", c.Frames)
+				}
+			})
+		}
+	}
+}
+
+// A frame is taken apart where it must be, however small datagrams are.
+func TestSmallDatagramsCarryLargeFrames(t *testing.T) {
+	j := newJournal()
+	ts := openPair(t, Options{Datagram: MinDatagram}, j)
+	b := bytes.Repeat([]byte("0123456789abcde"), 1<<17) // 2 MB
+	if err := ts[0].Send(1, 2, b); err != nil {
+		t.Fatal(err)
+	}
+	ts[0].Flush()
+	j.wait(t, "the frame", func() bool { return len(j.frames) == 1 })
+	if j.frames[0] != string(b) {
+		t.Error("it has changed")
+	}
+}
+
+func TestIPv6(t *testing.T) {
+	probe, err := net.ListenPacket("udp", "[::1]:0")
+	if err != nil {
+		t.Skip(err)
+	}
+	probe.Close()
+	noLeaks(t)
+	j := newJournal()
+	key := transporttest.NewKey()
+	var ts [2]*Transport
+	var book transport.AddressBook
+	for i, at := range []string{"[::1]:0", "[::]:0"} { // the second one takes IPv4 too
+		ts[i], err = listen(transport.Config{Listen: at, Local: []algorithms.NodeID{algorithms.NodeID(i + 1)}, Nodes: 2, Key: key},
+			Options{}, patient(transporttest.Knobs{}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer ts[i].Close()
+		book = append(book, ts[i].Addr())
+	}
+	for _, tr := range ts {
+		if err := tr.Start(book, j); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, tr := range ts {
+		if err := tr.Send(algorithms.NodeID(i+1), algorithms.NodeID(2-i), []byte("x")); err != nil {
+			t.Fatal(err)
+		}
+		tr.Flush()
+	}
+	j.wait(t, "both frames", func() bool { return len(j.frames) == 2 })
+}
+
+// With -full: processes that all talk to all for a while over a bad network.
+func TestSoak(t *testing.T) {
+	if !*full {
+		t.Skip("with -full only")
+	}
+	noLeaks(t)
+	const n, each = 12, 20_000
+	key := transporttest.NewKey()
+	var ts []*Transport
+	var book transport.AddressBook
+	var tallies [n]tally
+	for i := range n {
+		tr, err := listen(transport.Config{
+			Listen: "127.0.0.1:0", Local: []algorithms.NodeID{algorithms.NodeID(i + 1)}, Nodes: n, Key: key,
+		}, Options{Between: bad}, patient(transporttest.Knobs{}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer tr.Close()
+		ts, book = append(ts, tr), append(book, tr.Addr())
+	}
+	for i, tr := range ts {
+		tallies[i] = tally{t: t, expected: (n - 1) * each, done: make(chan struct{})}
+		if err := tr.Start(book, &tallies[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var senders sync.WaitGroup
+	for i, tr := range ts {
+		senders.Go(func() {
+			for k := range each {
+				for to := range n {
+					if to == i {
+						continue
+					}
+					if err := tr.Send(algorithms.NodeID(i+1), algorithms.NodeID(to+1), fmt.Appendf(nil, "%d", k)); err != nil {
+						t.Error(err)
+						return
+					}
+				}
+				tr.Flush()
+				if k%100 == 0 {
+					time.Sleep(time.Millisecond) // others have their turn
+				}
+			}
+		})
+	}
+	senders.Wait()
+	for i := range tallies {
+		select {
+		case <-tallies[i].done:
+		case <-time.After(5 * time.Minute):
+			t.Fatalf("process %d: %+v", i+1, ts[i].Counters())
+		}
+	}
+}
+
+// tally expects numbers from 0 on from each node.
+type tally struct {
+	t        *testing.T
+	next     [64]int
+	expected int
+	done     chan struct{}
+}
+
+func (y *tally) Frame(from, _ algorithms.NodeID, b []byte) {
+	if want := fmt.Sprint(y.next[from]); want != string(b) {
+		y.t.Errorf("frame %s from %d where %s is due", b, from, want)
+	}
+	y.next[from]++
+	if y.expected--; y.expected == 0 {
+		close(y.done)
+	}
+}
+
+func (y *tally) Down(peer algorithms.NodeID, err error) { y.t.Errorf("Down(%d): %v", peer, err) }
