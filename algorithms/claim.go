@@ -23,6 +23,9 @@ const (
 	EntryOrder         Quantity = "entries out of timestamp order"
 )
 
+// KindPerCS is the quantity "messages of one kind per CS".
+func KindPerCS(kind string) Quantity { return Quantity(kind + " messages per CS") }
+
 // Load is the condition under which a claim is made.
 type Load string
 
@@ -72,6 +75,14 @@ type Claim struct {
 	// Predict evaluates the formula. ok is false where the claim does not
 	// apply: another option, an N for which it is not made.
 	Predict func(Setting) (value float64, ok bool)
+
+	// Set is the algorithm's options under which the claim is made; nil for the
+	// defaults. Predict is still to say no where it does not apply.
+	Set map[string]string
+
+	// Measure determines the quantity from the construction alone: of a Static
+	// claim, it is what a measurement is of others. nil where a run must tell.
+	Measure func(Setting) (value float64, ok bool)
 
 	// KnownFalse says why the claim does not hold; empty where it is not known
 	// to be false.
