@@ -108,7 +108,11 @@ func FuzzDatagram(f *testing.F) {
 			b = genuine.finish(append(genuine.begin(nil), b...))
 		}
 		r.datagramArrived(b)
+		bytesDelivered := 0
 		for _, got := range frames {
+			if bytesDelivered += len(got.Body); bytesDelivered > len(b) {
+				t.Fatalf("%d bytes of %d are delivered", bytesDelivered, len(b))
+			}
 			if got.From != 2 || got.To != 1 {
 				t.Fatalf("a frame from %d to %d is delivered to process 1 by process 2", got.From, got.To)
 			}

@@ -63,10 +63,10 @@ func (o *inOrder) arrive(a arrival, deliver func(frame.Frame)) error {
 	return errors.Join(errs...)
 }
 
-// parts puts frames together that came in parts. What it holds is at most one
-// frame of which not all has been sent yet, and a window of others.
+// parts puts frames together that came in parts.
 type parts struct {
 	open map[uint64]*puzzle // by the number of the first part
+	held int                // bytes that the open ones take
 }
 
 type puzzle struct {
@@ -74,6 +74,18 @@ type puzzle struct {
 	missing int
 	bytes   int
 }
+
+const (
+	// maxHeld bounds the bytes in frames that are not complete: of a peer that
+	// keeps to the protocol, one frame of which not all has been sent yet, and
+	// others within a window.
+	maxHeld = 2*(transport.MaxFrame+maxParts*pieceHeader) + windowSegments*MaxDatagram
+
+	pieceHeader = 24 // bytes that a piece takes beside its content
+)
+
+// cost is what a puzzle takes in memory, in bytes.
+func (z *puzzle) cost() int { return pieceHeader*len(z.pieces) + z.bytes }
 
 func (p *parts) arrive(a arrival, deliver func(frame.Frame)) error {
 	switch a.kind {
@@ -105,22 +117,28 @@ func (p *parts) piece(a arrival, deliver func(frame.Frame)) error {
 	}
 	first := a.number - uint64(a.index)
 	z := p.open[first]
+	if grows := pieceHeader*int(a.count) + len(a.body); p.held+grows > maxHeld {
+		return errSegment
+	}
 	if z == nil {
 		if p.open == nil {
 			p.open = make(map[uint64]*puzzle)
 		}
 		z = &puzzle{pieces: make([][]byte, a.count), missing: int(a.count)}
 		p.open[first] = z
+		p.held += z.cost()
 	}
 	if int(a.count) != len(z.pieces) || z.pieces[a.index] != nil || z.bytes+len(a.body) > transport.MaxFrame+frame.MaxHeader {
 		return errSegment
 	}
 	z.pieces[a.index] = append([]byte(nil), a.body...)
 	z.bytes += len(a.body)
+	p.held += len(a.body)
 	if z.missing--; z.missing > 0 {
 		return nil
 	}
 	delete(p.open, first)
+	p.held -= z.cost()
 	b := make([]byte, 0, z.bytes)
 	for _, piece := range z.pieces {
 		b = append(b, piece...)

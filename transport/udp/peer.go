@@ -202,16 +202,20 @@ func (p *peer) take(s *segment, now instant) (fresh bool, err error) {
 	if err == nil && !fresh {
 		p.duplicates += framesIn(s)
 	}
-	if s.kind == farewell {
+	if err == nil && s.kind == farewell {
 		p.bye = s.number + 1
 	}
 	return fresh, err
 }
 
-// framesIn counts the frames of a segment.
+// framesIn counts the frames of a segment; one that comes in parts counts with
+// the first of them.
 func framesIn(s *segment) (n uint64) {
-	if s.kind == part {
+	if s.kind == part && s.index == 0 {
 		return 1
+	}
+	if s.kind != whole {
+		return 0
 	}
 	_ = deliverAll(s.body, func(frame.Frame) { n++ })
 	return n

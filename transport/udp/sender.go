@@ -189,10 +189,11 @@ func (s *sender) transmitted(o *outgoing, now instant) (urgent bool) {
 	return o.tries > 1 || o.kind == farewell || 2*s.flying > s.window.size || 2*(o.number-s.base) > windowSegments
 }
 
-// acknowledge takes an acknowledgement that arrived at the time now.
+// acknowledge takes an acknowledgement that arrived at the time now. One of what
+// was not sent changes nothing.
 func (s *sender) acknowledge(a *acknowledgement, now instant) error {
 	end := s.base + uint64(s.fresh-s.head) // numbers below were sent
-	if a.next > end {
+	if a.next > end || a.end() > end {
 		return errNeverWas
 	}
 	var newest *outgoing // of those that were sent only once
@@ -218,9 +219,6 @@ func (s *sender) acknowledge(a *acknowledgement, now instant) error {
 	for i, b := range a.bits {
 		for ; b != 0; b &= b - 1 {
 			number := a.next + 1 + uint64(8*i+bits.TrailingZeros8(b))
-			if number >= end {
-				return errNeverWas
-			}
 			if number >= s.base {
 				settle(s.queue[s.head+int(number-s.base)])
 			}
@@ -244,6 +242,16 @@ func (s *sender) acknowledge(a *acknowledgement, now instant) error {
 		s.timeout = 0
 	}
 	return nil
+}
+
+// end returns the number from which on nothing is acknowledged.
+func (a *acknowledgement) end() uint64 {
+	for i := len(a.bits) - 1; i >= 0; i-- {
+		if b := a.bits[i]; b != 0 {
+			return a.next + 1 + uint64(8*i+bits.Len8(b))
+		}
+	}
+	return a.next
 }
 
 // takeForLost finds the segments that later transmissions have overtaken.

@@ -27,7 +27,8 @@ type socket struct {
 	raw  syscall.RawConn
 	ipv6 bool
 
-	received, sent int         // bytes of buffer granted
+	received, sent int // bytes of buffer granted
+	in             *inbox
 	failing        atomic.Bool // a send has met an error that an earlier datagram brought back
 	finalDrops     atomic.Uint64
 }
@@ -96,28 +97,41 @@ type message struct {
 	size   uint32
 }
 
-// receive hands over datagrams until the socket is closed: done is called when
-// the socket is empty for the moment, and at least after each receiveSlots of
-// them; refused for each address that says that nobody listens there.
+// inbox is where datagrams are received, and what the system call needs for
+// that.
+type inbox struct {
+	messages [receiveSlots]message
+	vectors  [receiveSlots]unix.Iovec
+	memory   []byte // touched only where large datagrams arrive
+}
+
+func newInbox() *inbox {
+	in := &inbox{memory: make([]byte, receiveSlots<<16)}
+	for i := range in.messages {
+		in.vectors[i].Base = &in.memory[i<<16]
+		in.vectors[i].SetLen(1 << 16)
+		in.messages[i].header.Iov = &in.vectors[i]
+		in.messages[i].header.SetIovlen(1)
+	}
+	return in
+}
+
+// receive hands over datagrams until the socket is closed, or fails: done is
+// called when the socket is empty for the moment, and at least after each
+// receiveSlots of them; refused for each address that says that nobody listens
+// there. It is called by one goroutine.
 //
 // It waits for the poller only when a call has found the socket empty, so that
 // one system call takes a lone datagram. What arrives after that call makes
 // the poller report again.
 func (s *socket) receive(datagram func([]byte), done func(), refused func(netip.AddrPort)) error {
-	var (
-		messages [receiveSlots]message
-		vectors  [receiveSlots]unix.Iovec
-		memory   = make([]byte, receiveSlots<<16) // touched only where large datagrams arrive
-	)
-	for i := range messages {
-		vectors[i].Base = &memory[i<<16]
-		vectors[i].SetLen(1 << 16)
-		messages[i].header.Iov = &vectors[i]
-		messages[i].header.SetIovlen(1)
+	if s.in == nil {
+		s.in = newInbox()
 	}
+	in := s.in
 	return s.raw.Read(func(fd uintptr) bool {
-		for {
-			n, _, errno := unix.Syscall6(unix.SYS_RECVMMSG, fd, uintptr(unsafe.Pointer(&messages[0])),
+		for failures := 0; ; {
+			n, _, errno := unix.Syscall6(unix.SYS_RECVMMSG, fd, uintptr(unsafe.Pointer(&in.messages[0])),
 				receiveSlots, unix.MSG_DONTWAIT, 0, 0)
 			switch errno {
 			case 0:
@@ -128,14 +142,17 @@ func (s *socket) receive(datagram func([]byte), done func(), refused func(netip.
 				s.takeErrors(int(fd), refused)
 				return false
 			default:
+				// An error that an earlier datagram has brought back is
+				// reported once; one that stays is not waited for in here.
 				s.takeErrors(int(fd), refused)
-				if errno == unix.EBADF || errno == unix.ENOTSOCK {
+				if failures++; failures > errorsAtOnce || errno == unix.EBADF || errno == unix.ENOTSOCK {
 					return true
 				}
 				continue
 			}
+			failures = 0
 			for i := range int(n) {
-				datagram(memory[i<<16:][:messages[i].size])
+				datagram(in.memory[i<<16:][:in.messages[i].size])
 			}
 			done()
 			if s.failing.Swap(false) {

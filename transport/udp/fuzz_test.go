@@ -1,0 +1,127 @@
+package udp
+
+import (
+	"bytes"
+	"testing"
+
+	"dmebench/algorithms"
+	"dmebench/transport"
+	"dmebench/transport/frame"
+	"dmebench/transport/transporttest"
+)
+
+// nowhere is a layer below that takes everything and passes on nothing.
+type nowhere struct{ transport.Transport }
+
+func (nowhere) Start(transport.AddressBook, transport.Handler) error    { return nil }
+func (nowhere) Send(algorithms.NodeID, algorithms.NodeID, []byte) error { return nil }
+func (nowhere) Flush() error                                            { return nil }
+func (nowhere) Close() error                                            { return nil }
+func (nowhere) Counters() (c transport.Counters)                        { return c }
+
+// FuzzPeer lets a process take a series of segments from a peer that knows the
+// run's key and sends what it likes, greetings and acknowledgements too, while
+// frames wait for that peer: nothing breaks, only the peer's own frames come
+// through, none of them longer than what has arrived, and what is kept has its
+// bound.
+func FuzzPeer(f *testing.F) {
+	const us, them = 7, 9 // epochs
+	series := func(all ...segment) (b []byte) {
+		for i := range all {
+			s := appendSegment(nil, &all[i])
+			b = append(append(b, byte(len(s))), s...)
+		}
+		return b
+	}
+	hello := frame.Append(nil, 2, 1, []byte("hello"))
+	f.Add(series(segment{kind: greeting, source: them}, segment{kind: welcome, source: them, destination: us}), true)
+	f.Add(series(segment{kind: whole, source: them, destination: us, body: hello},
+		segment{kind: whole, source: them, destination: us, number: 2, body: hello},
+		segment{kind: whole, source: them, destination: us, number: 2, body: hello},
+		segment{kind: farewell, source: them, destination: us, number: 1}), true)
+	f.Add(series(segment{kind: part, source: them, destination: us, number: 1, index: 1, count: 2, body: hello[4:]},
+		segment{kind: part, source: them, destination: us, number: 0, count: 2, body: hello[:4]},
+		segment{kind: part, source: them, destination: us, number: 2, count: maxParts, body: hello}), false)
+	f.Add(series(segment{kind: ack, source: them, destination: us, ack: acknowledgement{next: 1, bits: []byte{3}}},
+		segment{kind: probe, urgent: true, source: them, destination: us}), true)
+	f.Fuzz(func(t *testing.T, b []byte, ordered bool) {
+		layer := Reliable
+		if ordered {
+			layer = FIFO
+		}
+		c := transport.Config{Local: []algorithms.NodeID{1}, Nodes: 2}
+		r := newReliable(nowhere{}, c, Options{Layer: layer}, patient(transporttest.Knobs{}))
+		r.epoch = us
+		var got []frame.Frame
+		if err := r.Start(transport.AddressBook{"127.0.0.1:1", "127.0.0.1:2"}, collector{&got}); err != nil {
+			t.Fatal(err)
+		}
+		defer func() {
+			r.limits.drain = 1 // nobody will ever answer
+			r.Close()
+		}()
+		for range 3 {
+			if err := r.Send(1, 2, bytes.Repeat([]byte("x"), 30_000)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		arrived := 0
+		for len(b) > 0 {
+			n := min(int(b[0]), len(b)-1)
+			r.Frame(2, 1, b[1:1+n])
+			b, arrived = b[1+n:], arrived+n
+			r.Flush()
+		}
+		for _, x := range got {
+			if x.From != 2 || x.To != 1 {
+				t.Fatalf("a frame from %d to %d is delivered to process 1 by process 2", x.From, x.To)
+			}
+			if len(x.Body) > arrived {
+				t.Fatalf("a frame of %d bytes out of %d", len(x.Body), arrived)
+			}
+		}
+		p := r.peers[1]
+		var held *parts
+		switch o := p.order.(type) {
+		case *inOrder:
+			held = &o.parts
+			if len(o.held) > windowSegments {
+				t.Fatalf("%d segments are held back", len(o.held))
+			}
+		case *asTheyCome:
+			held = &o.parts
+		}
+		cost := 0
+		for _, z := range held.open {
+			cost += z.cost()
+		}
+		if cost != held.held || cost > maxHeld {
+			t.Fatalf("%d bytes are held in parts, by the account %d, at most %d allowed", cost, held.held, maxHeld)
+		}
+		if o := &p.out; o.flying < 0 || o.queued < 0 || o.lost < 0 || o.head > o.fresh || o.fresh > len(o.queue) {
+			t.Fatalf("left %+v", o)
+		}
+	})
+}
+
+// A peer that begins frame after frame and completes none is refused before it
+// fills the memory; the others' links, and its own, go on.
+func TestPartsHaveABound(t *testing.T) {
+	for _, l := range []Layer{Reliable, FIFO} {
+		o := newOrder(l)
+		body := make([]byte, 1000)
+		var err error
+		number := uint64(0)
+		for ; err == nil; number++ {
+			if number > maxHeld/pieceHeader {
+				t.Fatal("nothing is ever refused")
+			}
+			err = o.arrive(arrival{number, part, 0, maxParts, body}, func(frame.Frame) { t.Error("delivered") })
+		}
+		delivered := 0
+		err = o.arrive(arrival{number, whole, 0, 0, frame.Append(nil, 2, 1, nil)}, func(frame.Frame) { delivered++ })
+		if delivered != 1 || err != nil {
+			t.Errorf("%s: %d delivered, %v", l, delivered, err)
+		}
+	}
+}
