@@ -119,7 +119,7 @@ func (t *Transport) register(in *inbound, node algorithms.NodeID) error {
 
 // run delivers what arrives until the connection ends, then settles how.
 func (in *inbound) run() {
-	if err := in.deliver(); err != nil {
+	if err := in.deliver(in.conn); err != nil {
 		in.conn.Close()
 		in.t.lostInbound(in.from, fmt.Errorf("tcp: %v: connection lost: %w; did its worker end?", in.from, err))
 		return
@@ -134,12 +134,12 @@ func (in *inbound) run() {
 	abort(in.conn)
 }
 
-// deliver hands frames to the handler until the peer says goodbye, which is no
+// deliver hands the frames in r to the handler until the peer says goodbye, which is no
 // error. While this side closes, frames are read and dropped, so that a peer
 // that closes too can get rid of its own.
-func (in *inbound) deliver() error {
+func (in *inbound) deliver(r io.Reader) error {
 	t := in.t
-	stream := frame.NewStream(in.conn)
+	stream := frame.NewStream(r)
 	handler, top := t.handler, t.top.Load()
 	var f frame.Frame
 	for {
