@@ -72,6 +72,52 @@ func TestStrangersOnTheBroker(t *testing.T) {
 	}
 }
 
+// A flood of messages without the run's key is refused to the last one, and the
+// run's own frames pass all the while.
+func TestFloodOfStrangers(t *testing.T) {
+	noLeaks(t)
+	all, es, stranger := pairOf(t, false)
+	const flood, genuine = 30_000, 100
+	key := transporttest.NewKey()
+	forger := newSeal(&key, false)
+	b := append(header{from: 2, to: 1, number: 1}.append(forger.start(nil)), "forged"...)
+	forger.close(b, aFrame)
+	for i := range flood {
+		if err := stranger.Publish(all[0].Addr()+".1", b); err != nil {
+			t.Fatal(err)
+		}
+		if i%(flood/genuine) == 0 {
+			mustSend(t, all[1], 2, 1, "genuine")
+		}
+	}
+	stranger.Flush()
+	eventually(t, "all to be refused", func() bool { return refused(all[0]) == flood })
+	for range genuine {
+		if f := next(t, "a genuine frame", es[0].frames); f != "2>1 genuine" {
+			t.Errorf("delivered %q", f)
+		}
+	}
+	if len(es[0].frames)+len(es[0].downs) > 0 {
+		t.Error("more than that was delivered, or a node is down")
+	}
+}
+
+// BenchmarkRefusal is what a message of a stranger costs who receives it, behind
+// the client library.
+func BenchmarkRefusal(b *testing.B) {
+	for _, own := range []bool{true, false} {
+		b.Run(map[bool]string{true: "own", false: "shared"}[own], func(b *testing.B) {
+			tr := &Transport{config: config(1, 2), inSeal: newSeal(&testKey, own)}
+			m := &natsgo.Msg{Data: append(header{from: 2, to: 1, number: 1}.append(make([]byte, macSize)), "forged"...)}
+			top := &topology{}
+			b.ReportAllocs()
+			for b.Loop() {
+				tr.arrived(top, m)
+			}
+		})
+	}
+}
+
 // On a broker that others use, whoever sees a frame can neither repeat it, nor
 // alter it, nor pass it to somebody else.
 func TestFramesOnASharedBrokerCannotBeForged(t *testing.T) {

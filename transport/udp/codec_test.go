@@ -91,19 +91,14 @@ func FuzzSegment(f *testing.F) {
 // FuzzDatagram lets a process take anything for a datagram.
 func FuzzDatagram(f *testing.F) {
 	key := transporttest.NewKey()
-	top := &topology{of: make([]*process, 3)}
-	top.self = &process{nodes: []algorithms.NodeID{1}}
-	top.of[1], top.of[2] = top.self, &process{index: 1, nodes: []algorithms.NodeID{2}}
-	genuine := newSealer(&key, 2, 99)
+	_, genuine := listener(key, collector{})
 	f.Add([]byte{}, false)
 	f.Add(frame.Append(nil, 2, 1, []byte("hello")), true)
 	f.Add(frame.Append(frame.Append(nil, 2, 1, nil), 1, 2, nil), true)
 	f.Add(genuine.finish(genuine.begin(nil)), false)
 	f.Fuzz(func(t *testing.T, b []byte, sealed bool) {
-		r := &raw{top: top, seals: make([]seals, 2)}
-		r.config.Key = key
 		var frames []frame.Frame
-		r.handler = collector{&frames}
+		r, _ := listener(key, collector{&frames})
 		if sealed { // by a peer that knows the key and sends what it likes
 			b = genuine.finish(append(genuine.begin(nil), b...))
 		}

@@ -1,9 +1,10 @@
 package udp
 
 import (
-	"encoding/binary"
+	"maps"
 	"math/rand/v2"
 	"net"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -12,7 +13,6 @@ import (
 
 	"dmebench/algorithms"
 	"dmebench/transport"
-	"dmebench/transport/frame"
 	"dmebench/transport/transporttest"
 )
 
@@ -87,27 +87,10 @@ func TestFloodOfStrangers(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer stranger.Close()
-			wrongKey := transporttest.NewKey()
-			forger := newSealer(&wrongKey, 1, 77)
-			r := rand.New(rand.NewPCG(1, 2))
+			kinds := slices.Collect(maps.Values(strangers(rand.New(rand.NewPCG(1, 2)))))
 			const flood = 3000
 			for i := range flood {
-				var b []byte
-				switch i % 4 {
-				case 0: // noise
-					b = make([]byte, r.IntN(200))
-					for k := range b {
-						b[k] = byte(r.Uint32())
-					}
-				case 1: // another run's, from a node that there is here
-					b = forger.finish(frame.Append(forger.begin(nil), 1, 2, []byte("forged")))
-				case 2: // of ever new incarnations
-					b = frame.Append(forger.begin(nil), 1, 2, []byte("forged"))
-					binary.BigEndian.PutUint64(b[epochAt:], r.Uint64())
-					b = append(b, make([]byte, tagSize)...)
-				case 3: // from no node of the run
-					b = newSealer(&wrongKey, 99, 1).finish(forger.begin(nil))
-				}
+				b := kinds[i%len(kinds)]()
 				if _, err := stranger.Write(b); err != nil {
 					t.Fatal(err)
 				}
