@@ -59,6 +59,19 @@ type Broadcaster interface {
 	Broadcast(from algorithms.NodeID, frame []byte) error
 }
 
+// Monitor is a Handler that is shown the broadcasts of its own nodes, too, by a
+// transport that puts broadcasts into one order: after all that come before them
+// in it, and before any that comes after. b is valid during the call.
+type Monitor interface {
+	Transmitted(from algorithms.NodeID, b []byte)
+}
+
+// Warner is a Transport that has something to say about the system that it runs
+// on, in words that do not depend on the process.
+type Warner interface {
+	Warnings() []string
+}
+
 // Handler receives what a transport delivers.
 type Handler interface {
 	// Frame delivers a frame for a local node. b is valid during the call.
@@ -119,6 +132,7 @@ func (c Counters) Minus(d Counters) Counters {
 		Received:        c.Received - d.Received,
 		Retransmissions: c.Retransmissions - d.Retransmissions, Duplicates: c.Duplicates - d.Duplicates,
 		RefusedConns: c.RefusedConns - d.RefusedConns, RefusedFrames: c.RefusedFrames - d.RefusedFrames,
+		Packets: c.Packets - d.Packets, KernelDrops: c.KernelDrops - d.KernelDrops,
 		StalledWrites:  c.StalledWrites - d.StalledWrites,
 		LargestBacklog: c.LargestBacklog,
 	}
@@ -138,9 +152,11 @@ type Counters struct {
 	Frames          uint64 `json:"frames"`          // handed over by Send, one for each receiver
 	Bytes           uint64 `json:"bytes"`           // handed to the network, with framing
 	Writes          uint64 `json:"writes"`          // write calls
+	Packets         uint64 `json:"packets"`         // datagrams sent; 0 where the transport cannot tell
 	Received        uint64 `json:"received"`        // frames delivered
-	Retransmissions uint64 `json:"retransmissions"` //
+	Retransmissions uint64 `json:"retransmissions"` // of what the transport itself acknowledges
 	Duplicates      uint64 `json:"duplicates"`      // frames dropped because they had been delivered
+	KernelDrops     uint64 `json:"kernel_drops"`    // datagrams that came and found the receive buffer full
 	RefusedConns    uint64 `json:"refused_conns"`   // connections without the run's key
 	RefusedFrames   uint64 `json:"refused_frames"`  // frames malformed, too large or for nobody here
 	StalledWrites   uint64 `json:"stalled_writes"`  // writes that found the socket full
@@ -154,6 +170,7 @@ func (c Counters) Plus(d Counters) Counters {
 		Received:        c.Received + d.Received,
 		Retransmissions: c.Retransmissions + d.Retransmissions, Duplicates: c.Duplicates + d.Duplicates,
 		RefusedConns: c.RefusedConns + d.RefusedConns, RefusedFrames: c.RefusedFrames + d.RefusedFrames,
+		Packets: c.Packets + d.Packets, KernelDrops: c.KernelDrops + d.KernelDrops,
 		StalledWrites:  c.StalledWrites + d.StalledWrites,
 		LargestBacklog: max(c.LargestBacklog, d.LargestBacklog),
 	}

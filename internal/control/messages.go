@@ -73,10 +73,11 @@ type Arrival struct {
 type Reply struct {
 	Error    string              `json:"error,omitempty"`
 	Worker   int                 `json:"worker"`
-	Addr     string              `json:"addr,omitempty"`   // assign: of its transport
-	Edges    [][2]uint32         `json:"edges,omitempty"`  // assign: some ordered pairs that will talk, for pings
-	Delays   []int64             `json:"delays,omitempty"` // ping: one-way, ns
-	Wire     *transport.Counters `json:"wire,omitempty"`   // report: since begin
+	Addr     string              `json:"addr,omitempty"`     // assign: of its transport
+	Edges    [][2]uint32         `json:"edges,omitempty"`    // assign: some ordered pairs that will talk, for pings
+	Delays   []int64             `json:"delays,omitempty"`   // ping: one-way, ns
+	Wire     *transport.Counters `json:"wire,omitempty"`     // report: since begin
+	Warnings []string            `json:"warnings,omitempty"` // report: of the transport
 	Unserved uint64              `json:"unserved,omitempty"`
 	Dropped  uint64              `json:"dropped,omitempty"` // report: records beyond the limit
 	Chunks   int                 `json:"chunks,omitempty"`  // report: how many chunks of records there are

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -43,6 +44,11 @@ func (c *coordinator) collect(ctx context.Context, o *measure.Observation) error
 		if r.Wire != nil {
 			wire = wire.Plus(*r.Wire)
 		}
+		for _, w := range r.Warnings { // most often all say the same
+			if !slices.Contains(o.Warnings, w) {
+				o.Warnings = append(o.Warnings, w)
+			}
+		}
 		o.Unserved += r.Unserved
 		o.Dropped += r.Dropped
 		for _, refusal := range r.Refusals {
@@ -50,10 +56,7 @@ func (c *coordinator) collect(ctx context.Context, o *measure.Observation) error
 		}
 	}
 	wire.RefusedFrames += c.data.refused()
-	o.Wire = run.Wire{
-		Frames: wire.Frames, Bytes: wire.Bytes, Writes: wire.Writes,
-		Retransmissions: wire.Retransmissions, Refused: wire.RefusedFrames + wire.RefusedConns,
-	}
+	o.Wire = measure.Wire(wire)
 	if err := c.entries(ctx, reports, o); err != nil {
 		return err
 	}

@@ -58,6 +58,8 @@ func warnings(r *run.Result, o *Observation, part *steady, neg negatives) []stri
 
 	warn(r.Messages.Refused > 0, "nodes refused %d messages", r.Messages.Refused)
 	warn(r.Wire.Refused > 0, "the transport refused %d frames or connections", r.Wire.Refused)
+	warn(r.Wire.KernelDrops > 0, "the kernel dropped %d datagrams that found a receive buffer full: receivers did not keep up, which shows in the times",
+		r.Wire.KernelDrops)
 	sent, handled := r.Messages.Total, uint64(0)
 	for _, n := range r.Work.HandledByNode {
 		handled += n

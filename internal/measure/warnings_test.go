@@ -72,6 +72,7 @@ func TestWarnings(t *testing.T) {
 		{"unserved", change(func(o *Observation) { o.Unserved = 9 }), "9 requests were still waiting"},
 		{"refused messages", change(func(o *Observation) { o.Nodes[0].Refused = 3 }), "refused 3 messages"},
 		{"refused frames", change(func(o *Observation) { o.Wire.Refused = 2 }), "refused 2 frames"},
+		{"kernel drops", change(func(o *Observation) { o.Wire.KernelDrops = 4 }), "the kernel dropped 4 datagrams"},
 		{"T unknown", change(func(o *Observation) { o.MeanDelay = 0 }), "T of a message is unknown"},
 		{"T measured", change(func(o *Observation) { o.MeanDelay, o.Delays = 0, []int64{5, 7} }), ""},
 		{"clocks that disagree", change(func(o *Observation) { o.Entries[5].Requested = 270; o.Entries[5].Intended = 270 }), "2 time differences are negative, down to -50ns"},

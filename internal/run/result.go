@@ -86,11 +86,14 @@ type Messages struct {
 
 // Wire counts what the transport did; in a simulation a frame is a message.
 type Wire struct {
-	Frames          uint64 `json:"frames"`
-	Bytes           uint64 `json:"bytes"`
-	Writes          uint64 `json:"writes"`
-	Retransmissions uint64 `json:"retransmissions"`
-	Refused         uint64 `json:"refused"` // frames and connections of strangers, and malformed ones
+	Frames          uint64  `json:"frames"`
+	Bytes           uint64  `json:"bytes"`
+	Writes          uint64  `json:"writes"`
+	Packets         *uint64 `json:"packets"` // datagrams; null where the transport cannot tell
+	Retransmissions uint64  `json:"retransmissions"`
+	Duplicates      uint64  `json:"duplicates"`   // frames dropped because they had been delivered
+	KernelDrops     uint64  `json:"kernel_drops"` // datagrams that found the receive buffer full
+	Refused         uint64  `json:"refused"`      // frames and connections of strangers, and malformed ones
 }
 
 // Quantiles summarizes a distribution of times in nanoseconds.

@@ -103,7 +103,7 @@ func TestResultKeys(t *testing.T) {
 	}
 	for _, path := range strings.Fields(`schema_version algorithm nodes transport workload seed status requests entries
 		messages.total messages.transmissions messages.per_cs messages.steady_per_cs messages.by_kind messages.per_entry
-		wire.frames wire.bytes wire.writes wire.retransmissions throughput_cs_per_s
+		wire.frames wire.bytes wire.writes wire.packets wire.retransmissions wire.duplicates wire.kernel_drops throughput_cs_per_s
 		response_time_ns.count response_time_ns.mean response_time_ns.p50 response_time_ns.p90 response_time_ns.p99
 		response_time_ns.p999 response_time_ns.max waiting_time_ns sync_delay_ns t_ns sync_delay_over_t
 		fairness.jain fairness.longest_run fairness.max_bypass fairness.out_of_order

@@ -39,6 +39,11 @@ type worker struct {
 	failOnce sync.Once
 }
 
+var (
+	_ transport.Handler = (*worker)(nil)
+	_ transport.Monitor = (*worker)(nil)
+)
+
 // answer carries out one command of the coordinator.
 func (w *worker) answer(c control.Command) (r control.Reply) {
 	if w.assigned == nil && c.Op != control.OpAssign && c.Op != control.OpQuit {
@@ -219,6 +224,9 @@ func (w *worker) report() control.Reply {
 	var r control.Reply
 	c := w.transport.Counters().Minus(w.base)
 	r.Wire = &c
+	if t, ok := w.transport.(transport.Warner); ok {
+		r.Warnings = t.Warnings()
+	}
 	w.each(func(n *node) {
 		n.mu.Lock()
 		defer n.mu.Unlock()

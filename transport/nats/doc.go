@@ -57,7 +57,7 @@
 // in the one order. Frames for one node take the same way, so that they neither
 // overtake broadcasts nor are overtaken, and so that pings measure the delay
 // that broadcasts have. With Broker.Sequenced, receivers check the numbers, and
-// a handler that is a [Monitor] is also shown its own nodes' broadcasts in their
+// a handler that is a [transport.Monitor] is also shown its own nodes' broadcasts in their
 // place. Without it, broadcasts go straight to the broker and have an order for
 // each broadcaster only.
 //

@@ -41,8 +41,8 @@ func noLeaks(t *testing.T) {
 	t.Cleanup(func() { goleak.VerifyNone(t, before) })
 }
 
-// handler is a transport.Handler and a Monitor made of functions; nil ones do
-// nothing.
+// handler is a transport.Handler and a transport.Monitor made of functions; nil
+// ones do nothing.
 type handler struct {
 	frame func(from, to algorithms.NodeID, b []byte)
 	down  func(peer algorithms.NodeID, err error)

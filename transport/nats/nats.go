@@ -11,20 +11,12 @@ import (
 
 	natsgo "github.com/nats-io/nats.go"
 
-	"dmebench/algorithms"
 	"dmebench/transport"
 )
 
 // Guarantees is what this transport promises. The one order of broadcasts is
 // there where Broker.Sequenced asks for it.
 var Guarantees = transport.Guarantees{Reliable: true, FIFO: true, Broadcast: true, SequencedBroadcast: true}
-
-// Monitor is a [transport.Handler] that is shown the broadcasts of its own
-// nodes, too, where broadcasts are sequenced: after all that come before them in
-// the one order, and before any that comes after. b is valid during the call.
-type Monitor interface {
-	Transmitted(from algorithms.NodeID, b []byte)
-}
 
 // limits are bounds that tests narrow.
 type limits struct {
@@ -72,7 +64,7 @@ type Transport struct {
 
 	top     atomic.Pointer[topology] // nil before Start
 	handler transport.Handler
-	monitor Monitor // handler, if it is one
+	monitor transport.Monitor // handler, if it is one
 
 	mu         sync.Mutex // held while publishing: numbers are the order of publication
 	outSeal    *seal
@@ -196,7 +188,7 @@ func (t *Transport) Start(book transport.AddressBook, h transport.Handler) error
 	t.begun = true
 	t.handler = h
 	if t.broker.Sequenced {
-		t.monitor, _ = h.(Monitor)
+		t.monitor, _ = h.(transport.Monitor)
 	}
 	t.top.Store(top)
 	t.running.Go(t.deliver)

@@ -236,7 +236,7 @@ func (r *raw) Counters() transport.Counters {
 	r.mu.Lock()
 	c := r.sent
 	r.mu.Unlock()
-	c.Received, c.RefusedFrames = r.received.Load(), r.refused.Load()
+	c.Received, c.RefusedFrames, c.KernelDrops = r.received.Load(), r.refused.Load(), r.socket.drops()
 	return c
 }
 

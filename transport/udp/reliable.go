@@ -184,7 +184,8 @@ func (t *reliable) deliver(p *peer, f frame.Frame) {
 func (t *reliable) Counters() transport.Counters {
 	below := t.below.Counters()
 	c := transport.Counters{
-		Bytes: below.Bytes, Writes: below.Writes, StalledWrites: below.StalledWrites,
+		Bytes: below.Bytes, Writes: below.Writes, Packets: below.Packets,
+		StalledWrites: below.StalledWrites, KernelDrops: below.KernelDrops,
 		RefusedFrames: below.RefusedFrames + t.refused.Load(), Received: t.received.Load(),
 	}
 	t.mu.Lock()

@@ -303,6 +303,7 @@ func (o *outbox) write(fd uintptr) bool {
 		o.counted.Writes++
 		switch errno {
 		case 0:
+			o.counted.Packets += uint64(n)
 			for _, p := range o.packets[o.next:][:n] {
 				o.counted.Bytes += uint64(len(p.b))
 			}

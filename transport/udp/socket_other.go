@@ -66,6 +66,7 @@ func (o *outbox) send() (c transport.Counters) {
 	for _, p := range o.packets {
 		c.Writes++
 		if _, err := o.socket.conn.WriteToUDPAddrPort(p.b, p.way.to); err == nil {
+			c.Packets++
 			c.Bytes += uint64(len(p.b))
 		}
 	}

@@ -102,7 +102,8 @@ func TestFloodOfStrangers(t *testing.T) {
 				}
 			}
 			j.wait(t, "the refusals", func() bool {
-				return ts[1].Counters().RefusedFrames+ts[1].KernelDrops() >= flood && (l == Raw || len(j.frames) == flood/100)
+				c := ts[1].Counters()
+				return c.RefusedFrames+c.KernelDrops >= flood && (l == Raw || len(j.frames) == flood/100)
 			})
 			for _, f := range j.frames {
 				if f != "genuine" {

@@ -142,18 +142,11 @@ func layerNames() string {
 // has granted.
 func (t *Transport) Buffers() (receive, send int) { return t.socket.received, t.socket.sent }
 
-// KernelDrops is how many datagrams the kernel has thrown away because the
-// socket's buffer was full (Linux only). Layers above raw send them again.
-func (t *Transport) KernelDrops() uint64 { return t.socket.drops() }
-
 // Warnings says in words what a user should know of the socket.
 func (t *Transport) Warnings() []string {
-	var w []string
 	if receive, _ := t.Buffers(); receive < bufferSize {
-		w = append(w, fmt.Sprintf("udp: the system grants a receive buffer of %d bytes instead of %d; raise net.core.rmem_max", receive, bufferSize))
+		return []string{fmt.Sprintf("udp: the system grants a receive buffer of %d bytes instead of %d, and drops datagrams that find it full; raise net.core.rmem_max",
+			receive, bufferSize)}
 	}
-	if n := t.KernelDrops(); n > 0 {
-		w = append(w, fmt.Sprintf("udp: the kernel has dropped %d datagrams at %s because the receive buffer was full", n, t.Addr()))
-	}
-	return w
+	return nil
 }

@@ -1,0 +1,19 @@
+package measure
+
+import (
+	"dmebench/internal/run"
+	"dmebench/transport"
+)
+
+// Wire is what the transports of a run have counted, all processes together.
+func Wire(c transport.Counters) run.Wire {
+	w := run.Wire{
+		Frames: c.Frames, Bytes: c.Bytes, Writes: c.Writes,
+		Retransmissions: c.Retransmissions, Duplicates: c.Duplicates, KernelDrops: c.KernelDrops,
+		Refused: c.RefusedFrames + c.RefusedConns,
+	}
+	if c.Packets > 0 {
+		w.Packets = &c.Packets
+	}
+	return w
+}
