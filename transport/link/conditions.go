@@ -29,8 +29,8 @@ type Link struct{ From, To algorithms.NodeID }
 // Config says what is to be done to which links.
 type Config struct {
 	Seed       uint64
-	All        Conditions          // of every link that Links does not name
-	Links      map[Link]Conditions // of single links
+	All        Conditions // of every link for which no rule is in force
+	Rules      []Rule     // of single links; the first that is in force holds
 	Partitions []Partition
 
 	// LargestFrame is the size in bytes of the largest frame that the transport
@@ -38,19 +38,11 @@ type Config struct {
 	LargestFrame int
 }
 
-// of returns the conditions of a link.
-func (c *Config) of(l Link) Conditions {
-	if own, ok := c.Links[l]; ok {
-		return own
-	}
-	return c.All
-}
-
 // each calls f for all conditions.
 func (c *Config) each(f func(Conditions)) {
 	f(c.All)
-	for _, own := range c.Links {
-		f(own)
+	for i := range c.Rules {
+		f(c.Rules[i].Conditions)
 	}
 }
 
@@ -84,10 +76,35 @@ func (c *Config) Guarantees(g transport.Guarantees) transport.Guarantees {
 	return g
 }
 
+// Longest returns for how long a frame waits at most; bounded is false where
+// that has no bound that can be told beforehand: delays with a tail, and links
+// on which frames queue for bandwidth.
+func (c *Config) Longest() (longest time.Duration, bounded bool) {
+	bounded = true
+	c.each(func(x Conditions) {
+		d, ok := x.Delay.longest()
+		bounded = bounded && ok && x.Bandwidth == 0
+		longest = max(longest, d+x.Jitter+x.holds())
+	})
+	return longest, bounded
+}
+
+// Typical returns about how long a frame of so many bytes takes on the slowest
+// link, for those who must know when to lose patience.
+func (c *Config) Typical(bytes int) (typical time.Duration) {
+	c.each(func(x Conditions) {
+		typical = max(typical, x.Delay.Mean+x.Jitter+x.holds()+x.transmission(bytes))
+	})
+	return typical
+}
+
 // check reports every fault of the configuration.
 func (c *Config) check() error {
 	var errs []error
 	c.each(func(x Conditions) { errs = append(errs, x.check()) })
+	for i := range c.Rules {
+		errs = append(errs, c.Rules[i].check())
+	}
 	for _, p := range c.Partitions {
 		errs = append(errs, p.check())
 	}
@@ -113,53 +130,26 @@ func (c *Conditions) check() error {
 	return errors.Join(append(errs, c.Delay.check())...)
 }
 
-// fate is what is going to happen to one frame.
-type fate struct {
-	lost, repeated, reordered bool
-	delay                     time.Duration // of the frame
-	holding                   time.Duration // and longer where it is reordered
-	repeat                    time.Duration // of the duplicate
-}
-
-// fate draws the fate of the k-th frame of a link.
-func (c *Conditions) fate(seed uint64, l Link, k uint64) fate {
-	d := newDraws(seed, l, k)
-	holding := c.Holding
-	if holding == 0 {
-		holding = DefaultHolding
+// holding is up to which a frame is held back where it is.
+func (c *Conditions) holding() time.Duration {
+	if c.Holding == 0 {
+		return DefaultHolding
 	}
-	// Always all of them and in this order: each draw has one meaning.
-	f := fate{
-		lost:      d.unit() < c.Loss,
-		repeated:  d.unit() < c.Duplication,
-		reordered: d.unit() < c.Reordering,
+	return c.Holding
+}
+
+// holds is how long a frame may be held back.
+func (c *Conditions) holds() time.Duration {
+	if c.Reordering == 0 && c.Duplication == 0 {
+		return 0
 	}
-	f.delay = c.Delay.draw(d.unit()) + scaled(c.Jitter, d.unit())
-	f.holding = scaled(holding, d.unit())
-	f.repeat = f.delay + scaled(holding, d.unit())
-	return f
+	return c.holding()
 }
 
-func scaled(d time.Duration, u float64) time.Duration { return time.Duration(float64(d) * u) }
-
-// draws is the random numbers of one frame: a sequence of SplitMix64 (Steele,
-// Lea and Flood 2014) that begins at a place of the frame's own.
-type draws struct{ x uint64 }
-
-func newDraws(seed uint64, l Link, k uint64) draws {
-	x := mix(seed)
-	x = mix(x ^ uint64(l.From)<<32 ^ uint64(l.To))
-	return draws{mix(x ^ k)}
-}
-
-// unit returns a number from 0 to 1, without 1.
-func (d *draws) unit() float64 {
-	d.x += 0x9e3779b97f4a7c15
-	return float64(mix(d.x)>>11) / (1 << 53)
-}
-
-func mix(x uint64) uint64 {
-	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-	x = (x ^ x>>27) * 0x94d049bb133111eb
-	return x ^ x>>31
+// transmission is how long the link is busy with so many bytes.
+func (c *Conditions) transmission(bytes int) time.Duration {
+	if c.Bandwidth == 0 {
+		return 0
+	}
+	return time.Duration(float64(bytes) / float64(c.Bandwidth) * float64(time.Second))
 }

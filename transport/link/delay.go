@@ -98,3 +98,15 @@ func (d *Delay) draw(u float64) time.Duration {
 	}
 	return time.Duration(min(x, float64(MaxDelay)))
 }
+
+// longest returns the longest delay of the distribution; it is bounded unless
+// the distribution has a tail.
+func (d *Delay) longest() (longest time.Duration, bounded bool) {
+	switch d.Shape {
+	case Constant:
+		return d.Mean, true
+	case Uniform:
+		return d.Mean + d.Spread, true
+	}
+	return MaxDelay, false
+}

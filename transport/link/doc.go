@@ -5,8 +5,11 @@
 // through it; what arrives is left alone. A link is an ordered pair of nodes.
 // The fate of a frame follows from the seed, its link and its number among the
 // frames of that link alone: the k-th frame of a link always meets the same,
-// whatever the other links do and however fast the machine is. Partitions follow
-// the clock instead.
+// whatever the other links do and however fast the machine is. Partitions, and
+// rules that hold for a time, follow the clock instead.
+//
+// A [Conditioner] decides so without a transport too, for a network that is
+// simulated.
 //
 // A link keeps its order whatever its delays are, as a real one that is FIFO
 // does: a frame that takes long holds up those behind it. Reordering is asked

@@ -53,12 +53,9 @@ type Counts struct {
 
 // state is what a link remembers.
 type state struct {
-	conditions Conditions
-	frames     uint64        // that were sent
-	last       time.Duration // when the latest leaves that keeps the order
-	busy       time.Duration // until when the link is busy with what was sent
-	ordered    int           // frames that wait and keep the order
-	bytes      int           // that wait
+	conditioner *Conditioner
+	ordered     int // frames that wait and keep the order
+	bytes       int // that wait
 }
 
 // Wrap conditions the links of a transport that has not been started. From then
@@ -113,65 +110,51 @@ func (t *Transport) Send(from, to algorithms.NodeID, frame []byte) error {
 	}
 	s := t.links[l]
 	if s == nil {
-		s = &state{conditions: t.config.of(l)}
+		s = &state{conditioner: t.config.Conditioner(l)}
 		t.links[l] = s
 	}
-	now := t.clock()
-	f := s.conditions.fate(t.config.Seed, l, s.frames)
-	s.frames++
 	t.counts.Frames++
-	if t.lost(l, &f, now) {
-		t.mu.Unlock()
-		return nil
-	}
 	if s.bytes+2*(len(frame)+accountedFrame) > t.backlog {
 		defer t.mu.Unlock()
 		return fmt.Errorf("link: from node %d to node %d: %d bytes wait, at most %d allowed: %w",
 			from, to, s.bytes, t.backlog, transport.ErrBacklog)
 	}
-	at := t.departure(s, &f, now, len(frame))
-	if f.repeated {
-		t.counts.Repeated++
-		t.hold(s, l, frame, max(at, now+f.repeat), false)
+	now := t.clock()
+	f := s.conditioner.Next(now, len(frame))
+	t.count(&f)
+	if f.Lost {
+		t.mu.Unlock()
+		return nil
 	}
-	if at <= now && (f.reordered || s.ordered == 0) {
+	if f.Repeated {
+		t.hold(s, l, frame, f.Repeat, false)
+	}
+	if f.Departure <= now && (f.Reordered || s.ordered == 0) {
 		t.mu.Unlock()
 		return t.inner.Send(from, to, frame)
 	}
 	defer t.mu.Unlock()
 	t.counts.Delayed++
-	t.hold(s, l, frame, at, !f.reordered)
+	t.hold(s, l, frame, f.Departure, !f.Reordered)
 	return nil
 }
 
-// lost reports whether the frame vanishes. It is called with mu held.
-func (t *Transport) lost(l Link, f *fate, now time.Duration) bool {
-	for i := range t.config.Partitions {
-		if t.config.Partitions[i].separates(l, now) {
-			t.counts.Partitioned++
-			return true
-		}
-	}
-	if f.lost {
+// count notes what is done to a frame. It is called with mu held.
+func (t *Transport) count(f *Fate) {
+	switch {
+	case f.Partitioned:
+		t.counts.Partitioned++
+		return
+	case f.Lost:
 		t.counts.Lost++
+		return
 	}
-	return f.lost
-}
-
-// departure returns when the frame leaves. It is called with mu held.
-func (t *Transport) departure(s *state, f *fate, now time.Duration, bytes int) time.Duration {
-	at := now
-	if b := s.conditions.Bandwidth; b > 0 {
-		s.busy = max(s.busy, now) + time.Duration(float64(bytes)/float64(b)*float64(time.Second))
-		at = s.busy
+	if f.Repeated {
+		t.counts.Repeated++
 	}
-	at += f.delay
-	if f.reordered {
+	if f.Reordered {
 		t.counts.Reordered++
-		return at + f.holding
 	}
-	s.last = max(s.last, at)
-	return s.last
 }
 
 // misused reports whether the transport beneath will refuse the frame: that is

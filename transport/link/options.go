@@ -3,6 +3,7 @@ package link
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -26,6 +27,9 @@ func Options() []algorithms.Option {
 			Help: fmt.Sprintf("that a frame is held back for up to %v while others pass", DefaultHolding)},
 		{Name: "bandwidth", Default: "0", Values: "BYTES", Valid: validBandwidth,
 			Help: "per second and link; 0 is no limit"},
+		{Name: "links", Default: "none", Values: "none|FROM-TO[@TIME-TIME]:NAME=VALUE,…;…", Valid: validLinks,
+			Help: "other conditions of single links, always or for a time, such as 1-2:loss=0.1,delay=5ms;*-3@1s-2s:bandwidth=1000: " +
+				"the first that is in force holds, and what it does not name is as everywhere"},
 		{Name: "partition", Default: "none", Values: "none|GROUP|…@FROM-UNTIL;…", Valid: validPartition,
 			Help: "when frames between groups of nodes vanish, such as 1,2|3-5@1s-2s, counted from the connecting of the workers"},
 		{Name: "link-seed", Default: "1", Values: "NUMBER", Valid: validSeed,
@@ -43,25 +47,13 @@ func Parse(o algorithms.Options) (Config, error) {
 			errs = append(errs, fmt.Errorf("link: %s=%s: %w", name, o.Get(name), err))
 		}
 	}
-	probability := func(to *float64) func(string) error {
-		return func(s string) (err error) {
-			*to, err = parseProbability(s)
-			return err
-		}
+	for _, name := range conditionNames {
+		parse(name, func(s string) error { return c.All.parse(name, s) })
 	}
-	parse("delay", func(s string) (err error) {
-		c.All.Delay, err = ParseDelay(s)
-		return err
-	})
-	parse("jitter", func(s string) (err error) {
-		c.All.Jitter, err = parseDuration(s)
-		return err
-	})
-	parse("loss", probability(&c.All.Loss))
-	parse("dup", probability(&c.All.Duplication))
-	parse("reorder", probability(&c.All.Reordering))
-	parse("bandwidth", func(s string) (err error) {
-		c.All.Bandwidth, err = parseBandwidth(s)
+	parse("links", func(s string) (err error) {
+		if s != "none" {
+			c.Rules, err = parseRules(s, c.All)
+		}
 		return err
 	})
 	parse("partition", func(s string) (err error) {
@@ -75,6 +67,39 @@ func Parse(o algorithms.Options) (Config, error) {
 		return err
 	})
 	return c, errors.Join(errs...)
+}
+
+// conditionNames are the options that say something of a link itself.
+var conditionNames = []string{"delay", "jitter", "loss", "dup", "reorder", "bandwidth"}
+
+// set sets the condition of that name.
+func (c *Conditions) set(name, value string) error {
+	if !slices.Contains(conditionNames, name) {
+		return fmt.Errorf("%q is no condition of a link; there are %s", name, strings.Join(conditionNames, ", "))
+	}
+	if err := c.parse(name, value); err != nil {
+		return fmt.Errorf("%s=%s: %w", name, value, err)
+	}
+	return nil
+}
+
+// parse reads the value of one of the conditions.
+func (c *Conditions) parse(name, value string) (err error) {
+	switch name {
+	case "delay":
+		c.Delay, err = ParseDelay(value)
+	case "jitter":
+		c.Jitter, err = parseDuration(value)
+	case "loss":
+		c.Loss, err = parseProbability(value)
+	case "dup":
+		c.Duplication, err = parseProbability(value)
+	case "reorder":
+		c.Reordering, err = parseProbability(value)
+	case "bandwidth":
+		c.Bandwidth, err = parseBandwidth(value)
+	}
+	return err
 }
 
 // Describe names the settings that are not at their defaults: "loss=0.1 dup=0.1".
@@ -121,6 +146,14 @@ func validDelay(s string) error {
 		return errors.New("not a delay; say for example --set delay=exp:1ms")
 	}
 	return nil
+}
+
+func validLinks(s string) error {
+	if s == "none" {
+		return nil
+	}
+	_, err := parseRules(s, Conditions{})
+	return err
 }
 
 func validPartition(s string) error {

@@ -19,7 +19,7 @@ func TestOptions(t *testing.T) {
 	}
 	set, err := algorithms.ResolveOptions(Options(), map[string]string{
 		"delay": "exp:1ms", "jitter": "2ms", "loss": "0.1", "dup": "0.2", "reorder": "0.3", "bandwidth": "1000",
-		"partition": "1|2@1s-2s", "link-seed": "9",
+		"partition": "1|2@1s-2s", "link-seed": "9", "links": "1-2:loss=0.5",
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -30,16 +30,20 @@ func TestOptions(t *testing.T) {
 			Delay: Delay{Shape: Exponential, Mean: time.Millisecond}, Jitter: 2 * time.Millisecond,
 			Loss: 0.1, Duplication: 0.2, Reordering: 0.3, Bandwidth: 1000,
 		},
+		Rules: []Rule{{Link: Link{1, 2}, Conditions: Conditions{
+			Delay: Delay{Shape: Exponential, Mean: time.Millisecond}, Jitter: 2 * time.Millisecond,
+			Loss: 0.5, Duplication: 0.2, Reordering: 0.3, Bandwidth: 1000,
+		}}},
 		Partitions: []Partition{{From: time.Second, Until: 2 * time.Second, Groups: [][]algorithms.NodeID{{1}, {2}}}},
 	}
 	if c, err = Parse(set); err != nil || !reflect.DeepEqual(c, want) {
 		t.Errorf("%+v, %v, want %+v", c, err, want)
 	}
-	if got := Describe(set); got != "delay=exp:1ms jitter=2ms loss=0.1 dup=0.2 reorder=0.3 bandwidth=1000 partition=1|2@1s-2s" {
+	if got := Describe(set); got != "delay=exp:1ms jitter=2ms loss=0.1 dup=0.2 reorder=0.3 bandwidth=1000 links=1-2:loss=0.5 partition=1|2@1s-2s" {
 		t.Errorf("%q", got)
 	}
 	for name, value := range map[string]string{
-		"delay": "x", "jitter": "-1s", "loss": "1.5", "dup": "NaN", "reorder": "", "bandwidth": "-1", "partition": "1", "link-seed": "-1",
+		"delay": "x", "jitter": "-1s", "loss": "1.5", "dup": "NaN", "reorder": "", "bandwidth": "-1", "partition": "1", "links": "1-2", "link-seed": "-1",
 	} {
 		if _, err := algorithms.ResolveOptions(Options(), map[string]string{name: value}); err == nil {
 			t.Errorf("%s=%s is accepted", name, value)

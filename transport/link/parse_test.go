@@ -77,7 +77,7 @@ func TestWrapRefusesNonsense(t *testing.T) {
 		{Jitter: -1}, {Holding: time.Hour * 2}, {Bandwidth: -1}, {Delay: Delay{Mean: -1}}, {Delay: Delay{Shape: 9}},
 		{Delay: Delay{Shape: Uniform, Mean: 1, Spread: 2}},
 	} {
-		if _, err := Wrap(newRecorder(), Config{Links: map[Link]Conditions{{1, 2}: c}}); err == nil {
+		if _, err := Wrap(newRecorder(), Config{Rules: []Rule{{Link{1, 2}, 0, 0, c}}}); err == nil {
 			t.Errorf("%+v: no error", c)
 		}
 	}

@@ -40,15 +40,11 @@ func ParsePartitions(s string) ([]Partition, error) {
 
 func parsePartition(s string) (p Partition, err error) {
 	sides, times, ok := strings.Cut(s, "@")
-	from, until, ok2 := strings.Cut(times, "-")
-	if !ok || !ok2 {
+	if !ok {
 		return p, errors.New("want GROUP|…@FROM-UNTIL, such as 1,2|3-5@1s-2s")
 	}
-	if p.From, err = time.ParseDuration(from); err != nil {
-		return p, fmt.Errorf("%q is not a duration", from)
-	}
-	if p.Until, err = time.ParseDuration(until); err != nil {
-		return p, fmt.Errorf("%q is not a duration", until)
+	if p.From, p.Until, err = parseTimes(times); err != nil {
+		return p, err
 	}
 	for side := range strings.SplitSeq(sides, "|") {
 		var group []algorithms.NodeID

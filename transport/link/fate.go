@@ -1,0 +1,121 @@
+package link
+
+import (
+	"slices"
+	"time"
+)
+
+// Fate is what happens to one frame of a link. Times are on the clock of the
+// caller of [Conditioner.Next].
+type Fate struct {
+	Lost        bool // it vanishes
+	Partitioned bool // and that for a partition
+	Reordered   bool // it is held back, and those behind it may pass
+	Repeated    bool // it arrives twice
+
+	Departure time.Duration // when it leaves for the network
+	Repeat    time.Duration // when its duplicate does
+}
+
+// Conditioner decides on the frames of one link, whatever carries them: a real
+// transport or a simulated one. What is drawn for the k-th frame follows from
+// the seed, the link and k alone.
+type Conditioner struct {
+	config *Config
+	link   Link
+	rules  []*Rule // that are for the link
+
+	frames uint64        // that were sent
+	last   time.Duration // when the latest leaves that keeps the order
+	busy   time.Duration // until when the link is busy with what was sent
+}
+
+// Conditioner returns the one of a link, of which no frame has been sent. The
+// configuration must stay as it is.
+func (c *Config) Conditioner(l Link) *Conditioner {
+	return &Conditioner{config: c, link: l, rules: c.rulesOf(l)}
+}
+
+// Next decides on the next frame of the link, of so many bytes, which is sent
+// at the time now: since Start, and not before the frame before it.
+func (c *Conditioner) Next(now time.Duration, bytes int) Fate {
+	x := c.conditions(now)
+	drawn := x.luck(c.config.Seed, c.link, c.frames)
+	c.frames++
+	f := Fate{Reordered: drawn.reordered, Repeated: drawn.repeated}
+	f.Partitioned = slices.ContainsFunc(c.config.Partitions, func(p Partition) bool { return p.separates(c.link, now) })
+	if f.Lost = drawn.lost || f.Partitioned; f.Lost {
+		return f
+	}
+	f.Departure = now
+	if x.Bandwidth > 0 {
+		c.busy = max(c.busy, now) + x.transmission(bytes)
+		f.Departure = c.busy
+	}
+	f.Departure += drawn.delay
+	if f.Reordered {
+		f.Departure += drawn.holding
+	} else {
+		c.last = max(c.last, f.Departure)
+		f.Departure = c.last
+	}
+	f.Repeat = max(f.Departure, now+drawn.repeat)
+	return f
+}
+
+// conditions returns those that hold at the time now.
+func (c *Conditioner) conditions(now time.Duration) *Conditions {
+	for _, r := range c.rules {
+		if r.inForce(now) {
+			return &r.Conditions
+		}
+	}
+	return &c.config.All
+}
+
+// luck is what was drawn for one frame.
+type luck struct {
+	lost, repeated, reordered bool
+	delay                     time.Duration // of the frame
+	holding                   time.Duration // and longer where it is reordered
+	repeat                    time.Duration // of the duplicate
+}
+
+// luck draws for the k-th frame of a link.
+func (c *Conditions) luck(seed uint64, l Link, k uint64) luck {
+	d := newDraws(seed, l, k)
+	// Always all of them and in this order: each draw has one meaning.
+	f := luck{
+		lost:      d.unit() < c.Loss,
+		repeated:  d.unit() < c.Duplication,
+		reordered: d.unit() < c.Reordering,
+	}
+	f.delay = c.Delay.draw(d.unit()) + scaled(c.Jitter, d.unit())
+	f.holding = scaled(c.holding(), d.unit())
+	f.repeat = f.delay + scaled(c.holding(), d.unit())
+	return f
+}
+
+func scaled(d time.Duration, u float64) time.Duration { return time.Duration(float64(d) * u) }
+
+// draws is the random numbers of one frame: a sequence of SplitMix64 (Steele,
+// Lea and Flood 2014) that begins at a place of the frame's own.
+type draws struct{ x uint64 }
+
+func newDraws(seed uint64, l Link, k uint64) draws {
+	x := mix(seed)
+	x = mix(x ^ uint64(l.From)<<32 ^ uint64(l.To))
+	return draws{mix(x ^ k)}
+}
+
+// unit returns a number from 0 to 1, without 1.
+func (d *draws) unit() float64 {
+	d.x += 0x9e3779b97f4a7c15
+	return float64(mix(d.x)>>11) / (1 << 53)
+}
+
+func mix(x uint64) uint64 {
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}

@@ -1,0 +1,153 @@
+package link
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"dmebench/algorithms"
+)
+
+// Rule gives links conditions of their own, always or for a time. Times count
+// from Start, at each process for itself; a frame is judged when it is sent.
+type Rule struct {
+	Link        Link          // a node 0 stands for every node
+	From, Until time.Duration // Until is not part of it; 0 is for ever
+	Conditions  Conditions
+}
+
+// inForce reports whether the rule holds at the time now.
+func (r *Rule) inForce(now time.Duration) bool {
+	return now >= r.From && (r.Until == 0 || now < r.Until)
+}
+
+// rulesOf returns the rules that are for a link.
+func (c *Config) rulesOf(l Link) (rules []*Rule) {
+	for i := range c.Rules {
+		r := &c.Rules[i]
+		if (r.Link.From == 0 || r.Link.From == l.From) && (r.Link.To == 0 || r.Link.To == l.To) {
+			rules = append(rules, r)
+		}
+	}
+	return rules
+}
+
+func (r *Rule) check() error {
+	if r.From < 0 || r.Until != 0 && r.Until <= r.From {
+		return fmt.Errorf("link: rule from %v until %v: want an end after the beginning", r.From, r.Until)
+	}
+	if r.Link.From != 0 && r.Link.From == r.Link.To {
+		return fmt.Errorf("link: a rule for node %d and itself: there is no such link", r.Link.From)
+	}
+	return nil
+}
+
+// CheckNodes reports the first rule that names a node beyond the nodes 1..nodes
+// of a system: it would never be in force.
+func (c *Config) CheckNodes(nodes int) error {
+	for i := range c.Rules {
+		if l := c.Rules[i].Link; int(max(l.From, l.To)) > nodes {
+			return fmt.Errorf("links=…%s…: there are only the nodes 1 to %d", l, nodes)
+		}
+	}
+	return nil
+}
+
+// String returns the link as options write it: "1-2", "*-3".
+func (l Link) String() string {
+	end := func(id algorithms.NodeID) string {
+		if id == 0 {
+			return "*"
+		}
+		return strconv.Itoa(int(id))
+	}
+	return end(l.From) + "-" + end(l.To)
+}
+
+const ruleForm = "FROM-TO:NAME=VALUE,… or FROM-TO@TIME-TIME:NAME=VALUE,…"
+
+// parseRules reads FROM-TO:NAME=VALUE,… separated by semicolons, where FROM and
+// TO are nodes or *, and a time may follow: "1-2:loss=0.1,delay=5ms;*-3@1s-2s:loss=1".
+// What a rule does not name is as in all.
+func parseRules(s string, all Conditions) ([]Rule, error) {
+	var rules []Rule
+	for part := range strings.SplitSeq(s, ";") {
+		r := Rule{Conditions: all}
+		if err := r.parse(part); err != nil {
+			return nil, fmt.Errorf("%q: %w", part, err)
+		}
+		rules = append(rules, r)
+	}
+	return rules, nil
+}
+
+func (r *Rule) parse(s string) error {
+	head, conditions, ok := strings.Cut(s, ":")
+	if !ok {
+		return errors.New("want " + ruleForm)
+	}
+	ends, times, scheduled := strings.Cut(head, "@")
+	from, to, ok := strings.Cut(ends, "-")
+	if !ok {
+		return fmt.Errorf("%q is not a link; want %s", ends, ruleForm)
+	}
+	var err error
+	if r.Link.From, err = parseEnd(from); err != nil {
+		return err
+	}
+	if r.Link.To, err = parseEnd(to); err != nil {
+		return err
+	}
+	if scheduled {
+		if r.From, r.Until, err = parseTimes(times); err != nil {
+			return err
+		}
+	}
+	seen := make(map[string]bool)
+	for word := range strings.SplitSeq(conditions, ",") {
+		name, value, ok := strings.Cut(word, "=")
+		if !ok {
+			return fmt.Errorf("%q is not NAME=VALUE", word)
+		}
+		if seen[name] {
+			return fmt.Errorf("%s stands there twice", name)
+		}
+		seen[name] = true
+		if err := r.Conditions.set(name, value); err != nil {
+			return err
+		}
+	}
+	return r.check()
+}
+
+// parseEnd reads a node number, or * for every node.
+func parseEnd(s string) (algorithms.NodeID, error) {
+	if s == "*" {
+		return 0, nil
+	}
+	id, err := strconv.ParseUint(s, 10, 20)
+	if err != nil || id < 1 {
+		return 0, fmt.Errorf("%q is neither a node number nor *", s)
+	}
+	return algorithms.NodeID(id), nil
+}
+
+// parseTimes reads FROM-UNTIL.
+func parseTimes(s string) (from, until time.Duration, err error) {
+	first, last, ok := strings.Cut(s, "-")
+	if !ok {
+		return 0, 0, fmt.Errorf("%q is not FROM-UNTIL, such as 1s-2s", s)
+	}
+	if from, err = time.ParseDuration(first); err != nil {
+		return 0, 0, fmt.Errorf("%q is not a duration", first)
+	}
+	if until, err = time.ParseDuration(last); err != nil {
+		return 0, 0, fmt.Errorf("%q is not a duration", last)
+	}
+	if from < 0 || until <= from {
+		return 0, 0, fmt.Errorf("from %v until %v: want an end after the beginning", from, until)
+	}
+	return from, until, nil
+}
