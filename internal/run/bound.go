@@ -21,34 +21,18 @@ func (j *Job) vouchedBound() (bound time.Duration, vouched bool) {
 }
 
 // networkBound returns the bound on delays that a node is told where nobody
-// vouches for one: 2T in a simulation, 0 over a real network, where none is
-// known.
+// vouches for one: in a simulation 2T, and what its links add at most; 0 over a
+// real network, where none is known.
 func (j *Job) networkBound() time.Duration {
 	if j.Network.Real() {
 		return 0
 	}
-	return 2 * simulatedT(j)
-}
-
-// longestDelay returns the longest delay of a message in a simulation; there is
-// none where delays are distributed exponentially.
-func (j *Job) longestDelay() (longest time.Duration, exists bool) {
-	t := simulatedT(j)
-	switch j.NetOptions.Get("delay") {
-	case "constant":
-		return t, true
-	case "uniform":
-		return t + t/2, true
+	links := j.Links()
+	more, bounded := links.Longest()
+	if !bounded {
+		more = 0
 	}
-	return 0, false
-}
-
-func simulatedT(j *Job) time.Duration {
-	t, err := time.ParseDuration(j.NetOptions.Get("t"))
-	if err != nil {
-		panic("run: t=" + j.NetOptions.Get("t") + " was accepted") // the option is checked
-	}
-	return t
+	return 2*simulatedT(j.NetOptions) + more
 }
 
 // lacks names what the algorithm needs and the network does not give. Over a
@@ -60,7 +44,7 @@ func (j *Job) lacks() []string {
 		if j.Network.Real() {
 			g.BoundedDelay = true
 		} else {
-			longest, exists := j.longestDelay()
+			longest, exists := longestSimulated(j.NetOptions)
 			g.BoundedDelay = exists && bound >= longest
 		}
 	}
@@ -73,7 +57,7 @@ func (j *Job) mismatch() error {
 	bound, vouched := j.vouchedBound()
 	longest, exists := time.Duration(0), false
 	if !j.Network.Real() {
-		longest, exists = j.longestDelay()
+		longest, exists = longestSimulated(j.NetOptions)
 	}
 	switch {
 	case !j.Needs.BoundedDelay:

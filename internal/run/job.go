@@ -10,6 +10,7 @@ import (
 
 	"dmebench/algorithms"
 	"dmebench/transport"
+	"dmebench/transport/link"
 	"dmebench/workload"
 )
 
@@ -52,6 +53,9 @@ type Job struct {
 
 // Guarantees returns what the job's network promises.
 func (j *Job) Guarantees() transport.Guarantees { return j.Network.Guarantees(j.NetOptions) }
+
+// Links returns what is done to the links of the job's network.
+func (j *Job) Links() link.Config { return j.Network.Links(j.NetOptions) }
 
 // Resolve checks the spec and prepares what all nodes share. Every fault that
 // can be seen is reported, each on a line of its own. readFile serves options
@@ -121,6 +125,8 @@ func (s Spec) Resolve(c Catalog, readFile func(string) ([]byte, error)) (*Job, e
 		Name: s.Workload, Rate: s.Rate, TotalRate: s.TotalRate, CS: cs, Requests: s.Requests,
 		Duration: s.Duration.Std(), Options: workOpt, ReadFile: readFile,
 	}
+	links := j.Links()
+	try(links.CheckNodes(s.Nodes))
 	try(j.plan())
 	if kind.Drive == workload.Stepped && a.Perpetual != nil && a.Perpetual(opt) {
 		try(fmt.Errorf("%s goes in steps, each of which begins when the system has fallen silent; %s with these options never does; choose %s",

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"dmebench/algorithms"
+	"dmebench/transport"
 	"dmebench/workload"
 )
 
@@ -76,7 +77,7 @@ func TestFaultsOfASpec(t *testing.T) {
 			"--set mod, zeal: no option of plain, saturate, tcp; known here: mode, think, readers, gomaxprocs",
 		}},
 		{"unknown values", Spec{Algorithm: "plain", Nodes: 3, Transport: Sim, Set: set("mode", "odd", "think", "-1s", "delay", "none", "t", "0s", "fifo", "maybe")}, []string{
-			"plain: mode=odd: want calm|wild", "think=-1s", "delay=none: want constant|uniform|exponential", "t=0s", "fifo=maybe: want true|false",
+			"plain: mode=odd: want calm|wild", "think=-1s", "delay=none: no such distribution (want constant|uniform|exponential|pareto:INDEX)", "t=0s", "fifo=maybe: want true|false",
 		}},
 		{"a delay beyond the clock", Spec{Algorithm: "plain", Nodes: 3, Transport: Sim, Set: set("t", "1000h")}, []string{"t=1000h", "at most 1h"}},
 		{"faults of several parts", Spec{Algorithm: "plain", Nodes: 4, Workload: "poisson"}, []string{"poisson: needs a rate", "plain: 4 nodes"}},
@@ -204,6 +205,43 @@ func TestNetworksCheckThemselves(t *testing.T) {
 		}
 		if n.Help == "" || n.Describe(opt) == "" || n.Real() != (n.Name != Sim) {
 			t.Errorf("%s is not described", n.Name)
+		}
+	}
+}
+
+// The simulated network takes the options of package link beside its own, and
+// promises what is left.
+func TestSimulatedLinks(t *testing.T) {
+	base := transport.Guarantees{Reliable: true, FIFO: true, BoundedDelay: true, Broadcast: true, SequencedBroadcast: true}
+	for _, x := range []struct {
+		set  map[string]string
+		want transport.Guarantees
+		name string
+	}{
+		{nil, base, "sim with delay=constant fifo=true"},
+		{map[string]string{"link-seed": "5"}, base, "sim with delay=constant fifo=true"},
+		{map[string]string{"loss": "0.1"}, transport.Guarantees{FIFO: true, BoundedDelay: true},
+			"sim with delay=constant fifo=true loss=0.1"},
+		{map[string]string{"links": "1-2:reorder=0.1"}, transport.Guarantees{Reliable: true, BoundedDelay: true},
+			"sim with delay=constant fifo=true links=1-2:reorder=0.1"},
+		{map[string]string{"bandwidth": "1000", "delay": "uniform"}, transport.Guarantees{Reliable: true, FIFO: true},
+			"sim with delay=uniform fifo=true bandwidth=1000"},
+	} {
+		j, err := Spec{Algorithm: "plain", Nodes: 3, Transport: Sim, Set: x.set, AllowMismatch: true}.Resolve(catalog(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := j.Guarantees(); got != x.want {
+			t.Errorf("%v: %+v, want %+v", x.set, got, x.want)
+		}
+		if got := j.Network.Describe(j.NetOptions); got != x.name {
+			t.Errorf("%v: %q, want %q", x.set, got, x.name)
+		}
+	}
+	for _, network := range []string{Sim, "tcp", "udp", "nats"} {
+		_, err := Spec{Algorithm: "plain", Nodes: 3, Transport: network, Set: map[string]string{"links": "*-4:delay=1ms"}}.Resolve(catalog(), nil)
+		if err == nil || !strings.Contains(err.Error(), "only the nodes 1 to 3") {
+			t.Errorf("%s: a rule for a node that is not there: %v", network, err)
 		}
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"dmebench/algorithms"
 	"dmebench/transport"
@@ -26,6 +25,9 @@ type Network struct {
 	Help       string
 	Options    []algorithms.Option
 	Guarantees func(algorithms.Options) transport.Guarantees
+
+	// Links says what the options do to the network's links.
+	Links func(algorithms.Options) link.Config
 
 	// Listen opens the transport in a worker; nil for the simulated network.
 	Listen func(Endpoint) (transport.Transport, error)
@@ -63,29 +65,7 @@ func Networks() []Network {
 			Listen:     func(e Endpoint) (transport.Transport, error) { return nats.Listen(e.Config, e.Broker) },
 			Brokered:   true,
 		}),
-		{
-			Name: Sim, Help: "virtual time in one process, deterministic in the seed",
-			Options: []algorithms.Option{
-				{Name: "t", Default: "1ms", Values: "DURATION", Valid: validDelay,
-					Help: "T, the mean delay of a message"},
-				{Name: "delay", Default: "constant", Values: "constant|uniform|exponential",
-					Help: "how delays are distributed; uniform is from T/2 to 3T/2"},
-				{Name: "fifo", Default: "true", Values: "true|false",
-					Help: "whether messages of one pair of nodes keep their order"},
-			},
-			Guarantees: func(o algorithms.Options) transport.Guarantees {
-				return transport.Guarantees{
-					Reliable: true,
-					FIFO:     o.Get("fifo") == "true" || o.Get("delay") == "constant",
-					// An exponential delay has no bound; the others do.
-					BoundedDelay: o.Get("delay") != "exponential",
-					// A broadcast is one transmission, and the simulator puts
-					// them into one order for an algorithm that needs it.
-					Broadcast:          true,
-					SequencedBroadcast: true,
-				}
-			},
-		},
+		simulated(),
 	}
 }
 
@@ -106,6 +86,7 @@ func overUDP(runtime algorithms.Option) Network {
 	return Network{
 		Name: "udp", Help: "UDP: one socket per process; reliability and order are layers",
 		Options: append([]algorithms.Option{runtime, layer}, link.Options()...),
+		Links:   conditions,
 		Guarantees: func(o algorithms.Options) transport.Guarantees {
 			l := udp.Layer(o.Get(LayerOption))
 			if l != udp.Raw {
@@ -129,6 +110,7 @@ func overUDP(runtime algorithms.Option) Network {
 // above what it guarantees.
 func conditioned(n Network) Network {
 	n.Options = append(slices.Clip(n.Options), link.Options()...)
+	n.Links = conditions
 	guarantees, listen := n.Guarantees, n.Listen
 	n.Guarantees = func(o algorithms.Options) transport.Guarantees {
 		links := conditions(o)
@@ -150,7 +132,7 @@ func conditioned(n Network) Network {
 	return n
 }
 
-// conditions is what the options of a network say of its links.
+// conditions is what the options of a real network say of its links.
 func conditions(o algorithms.Options) link.Config {
 	links, err := link.Parse(o)
 	if err != nil {
@@ -177,7 +159,7 @@ func (n Network) Describe(o algorithms.Options) string {
 		}
 		return n.Name + " with " + strings.Join(words, " ")
 	}
-	return fmt.Sprintf("%s with delay=%s fifo=%s", n.Name, o.Get("delay"), o.Get("fifo"))
+	return describeSimulated(o)
 }
 
 // LookupNetwork returns the network of that name.
@@ -192,17 +174,6 @@ func LookupNetwork(name string) (Network, error) {
 		return Network{}, fmt.Errorf("unknown transport %q; there are %s", name, strings.Join(names, ", "))
 	}
 	return all[i], nil
-}
-
-// maxDelay bounds T, so that a long run's virtual time stays within 64 bits of
-// nanoseconds.
-const maxDelay = time.Hour
-
-func validDelay(s string) error {
-	if d, err := time.ParseDuration(s); err != nil || d <= 0 || d > maxDelay {
-		return fmt.Errorf("not a duration above 0 and at most %v", maxDelay)
-	}
-	return nil
 }
 
 func validProcs(s string) error {

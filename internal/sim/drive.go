@@ -33,6 +33,9 @@ func (s *simulation) run() (err error) {
 			return err
 		}
 	}
+	if s.status != run.OK {
+		return nil
+	}
 	if stepped && s.mail.n > 0 {
 		return s.neverQuiet()
 	}
@@ -52,8 +55,8 @@ func (s *simulation) run() (err error) {
 // begins, for as long as a message may need to pass through all nodes many
 // times.
 func (s *simulation) settle() error {
-	end := s.now + int64(min(10*float64(len(s.procs)+1)*float64(s.delays.mean), float64(1<<62)))
-	for s.mail.n > 0 && s.now < end {
+	end := s.now + int64(min(10*float64(len(s.procs)+1)*float64(s.delays.mean+s.links.typical()), float64(1<<62)))
+	for s.mail.n > 0 && s.now < end && s.status == run.OK {
 		if _, err := s.step(); err != nil {
 			return err
 		}
@@ -164,7 +167,7 @@ func (s *simulation) observation() measure.Observation {
 		Job: s.job, Status: s.status, Error: s.err, FailedNodes: s.failed,
 		Entries: slices.Concat(s.log.Chunks()...), Dropped: s.log.Dropped(),
 		Nodes:     make([]measure.NodeCount, len(s.counters)),
-		MeanDelay: float64(s.delays.mean),
+		MeanDelay: s.meanDelay(),
 		Start:     s.start, Stop: s.now, PerEntry: s.perEntry,
 		WitnessViolations: s.witness.violations, Method: "virtual-time",
 		Environment: map[string]string{"time": "virtual"},

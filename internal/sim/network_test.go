@@ -13,13 +13,14 @@ import (
 )
 
 // stream is a node 1 that sends many numbered messages to node 2, pause apart,
-// and a node 2 that notes what arrives and when.
+// and a node 2 that notes what arrives, when it was sent and how long it took.
 type stream struct {
-	numbers []uint64
-	at      []int64
+	numbers  []uint64
+	sent, at []int64
 }
 
-func (x *stream) run(t *testing.T, messages uint64, pause time.Duration, set map[string]string) {
+// simulation returns the stream's, which has not begun.
+func (x *stream) simulation(t *testing.T, messages uint64, pause time.Duration, set map[string]string) *simulation {
 	t.Helper()
 	var s *simulation
 	a := scripted(script{
@@ -36,24 +37,36 @@ func (x *stream) run(t *testing.T, messages uint64, pause time.Duration, set map
 		},
 		receive: func(_ *script, _ algorithms.NodeID, m algorithms.Message, _ *algorithms.Outbox) {
 			x.numbers = append(x.numbers, m.Num)
+			x.sent = append(x.sent, int64(m.Clock))
 			x.at = append(x.at, s.now-int64(m.Clock))
 		},
 	})
-	job := resolve(t, run.Spec{Nodes: 2, Requests: 1, Set: set, StallAfter: run.Duration(1000 * time.Hour)}, a)
+	job := resolve(t, run.Spec{Nodes: 2, Requests: 1, Set: set, AllowMismatch: true, StallAfter: run.Duration(1000 * time.Hour)}, a)
 	s, err := newSimulation(context.Background(), job)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return s
+}
+
+// run lets the stream come to its end, and returns its simulation.
+func (x *stream) run(t *testing.T, messages uint64, pause time.Duration, set map[string]string) *simulation {
+	t.Helper()
+	s := x.simulation(t, messages, pause, set)
 	if err := s.run(); err != nil {
 		t.Fatal(err)
 	}
-	if s.status != run.OK || uint64(len(x.numbers)) != messages {
-		t.Fatalf("status %s (%s), %d of %d messages", s.status, s.err, len(x.numbers), messages)
+	if s.status != run.OK || s.messages != messages {
+		t.Fatalf("status %s (%s), %d of %d messages sent", s.status, s.err, s.messages, messages)
 	}
+	if s.job.Guarantees().Reliable && uint64(len(x.numbers)) != messages {
+		t.Fatalf("%d of %d messages arrived", len(x.numbers), messages)
+	}
+	return s
 }
 
 func TestLinksKeepOrderUnlessTold(t *testing.T) {
-	for _, delay := range []string{"constant", "uniform", "exponential"} {
+	for _, delay := range []string{"constant", "uniform", "exponential", "pareto:1.5"} {
 		for _, fifo := range []string{"true", "false"} {
 			t.Run(delay+" "+fifo, func(t *testing.T) {
 				var x stream
@@ -77,6 +90,7 @@ func TestDelaysFollowTheirDistribution(t *testing.T) {
 		{"constant", 0, 3 * ms, 3 * ms},
 		{"uniform", 1 / math.Sqrt(12), 3 * ms / 2, 9 * ms / 2},
 		{"exponential", 1, 0, math.MaxInt64},
+		{"pareto:5", 1 / math.Sqrt(15), 12 * ms / 5, 3 * ms * cutTail}, // 1/√(α(α−2))
 	} {
 		var got stream
 		// Slowly, so that no message waits for the one before it.
@@ -234,5 +248,22 @@ func TestSequencedBroadcasts(t *testing.T) {
 				t.Errorf("sequenced=%v fifo=%s: node 2 hears from node 1 in order: %v", sequenced, fifo, fifo != "true")
 			}
 		}
+	}
+}
+
+// The end of a heavy tail is cut, and a run has the patience to wait for it.
+func TestHeavyTail(t *testing.T) {
+	var x stream
+	s := x.simulation(t, 1, 0, map[string]string{"delay": "pareto:1.1"})
+	var longest int64
+	for range 2_000_000 { // of which six are expected to be cut
+		longest = max(longest, s.delays.draw())
+	}
+	if longest != cutTail*ms {
+		t.Errorf("the longest delay is %v, want the cut at %v", time.Duration(longest), time.Duration(cutTail*ms))
+	}
+	s.job.Spec.StallAfter = 0
+	if s.patience() <= longest {
+		t.Errorf("patience of %v", time.Duration(s.patience()))
 	}
 }

@@ -5,11 +5,17 @@
 // section of a second takes no time at all.
 //
 // The network is reliable. A message takes the delay T (constant), between T/2
-// and 3T/2 (uniform) or an exponentially distributed time with mean T; messages
-// of one ordered pair of nodes keep their order unless the job says otherwise.
-// A broadcast is one transmission. Its copies travel independently of one
-// another, except for an algorithm that needs broadcasts to be sequenced: then
-// each reaches all nodes at one instant, its sender too, after every earlier one.
+// and 3T/2 (uniform) or a time with mean T that is distributed exponentially or
+// by Pareto's law; messages of one ordered pair of nodes keep their order unless
+// the job says otherwise. A broadcast is one transmission. Its copies travel
+// independently of one another, except for an algorithm that needs broadcasts to
+// be sequenced: then each reaches all nodes at one instant, its sender too, after
+// every earlier one.
+//
+// Links can be made worse as those of real networks can, by package
+// transport/link and with the same fate for the k-th message of a link. What it
+// delays leaves later for the network; what is reordered or repeated is outside
+// the order that the network keeps; a broadcast is then a message to each.
 //
 // Guarantees: the outcome is a function of the job, byte for byte. Random
 // delays come from a stream of their own, so that the workload of a seed is the
@@ -19,8 +25,9 @@
 // in which requests wait while nobody enters, is found by a watchdog in virtual
 // time.
 //
-// What it does not do: a handler takes no time here, and a link no bandwidth.
-// What depends on processors and sockets must be measured on those.
+// What it does not do: a handler takes no time here, a link has no bandwidth
+// unless it is given one, and what waits for it has no bound. What depends on
+// processors and sockets must be measured on those.
 package sim
 
 import (

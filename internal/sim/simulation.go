@@ -24,6 +24,7 @@ type simulation struct {
 	mail   mail
 	timers timers
 	delays *delays
+	links  *links // nil where they are left alone
 
 	procs    []*host.Process // of node i+1
 	counters []host.Counters
@@ -61,16 +62,17 @@ func newSimulation(ctx context.Context, job *run.Job) (*simulation, error) {
 	if most := job.Plan.Requests(); most > 0 {
 		s.log = record.NewLog(min(most, maxEntries))
 	}
-	s.watch = newWatch(n, patience(job, delays))
+	s.links = newLinks(job.Links(), n)
+	s.watch = newWatch(n, s.patience())
 	return s, nil
 }
 
 // patience is how long virtual time may pass without an entry while requests
 // are pending: as long as the job says, but in a slow system at least as long
 // as every node may need for many turns.
-func patience(job *run.Job, d *delays) int64 {
-	turns := 100 * float64(job.Spec.Nodes) * float64(d.mean+job.Plan.MeanHold())
-	return int64(max(float64(job.Spec.StallAfter.Std()), turns))
+func (s *simulation) patience() int64 {
+	turns := 100 * float64(s.job.Spec.Nodes) * float64(s.delays.mean+s.links.typical()+s.job.Plan.MeanHold())
+	return int64(max(float64(s.job.Spec.StallAfter.Std()), turns, s.delays.longest()))
 }
 
 // build makes the nodes. It is apart from newSimulation because an algorithm
@@ -180,12 +182,19 @@ func (s *simulation) deliver(at int64, from, to algorithms.NodeID, m *algorithms
 
 // Send implements [host.World].
 func (s *simulation) Send(from, to algorithms.NodeID, m *algorithms.Message) {
+	if s.links != nil {
+		s.condition(from, to, m)
+		return
+	}
 	s.deliver(s.delays.arrival(s.now, from, to), from, to, m)
 }
 
 // Broadcast implements [host.World]. Receivers keep the vectors that they are
 // given, so that each gets its own.
 func (s *simulation) Broadcast(from algorithms.NodeID, m *algorithms.Message) (transmissions int) {
+	if s.links != nil {
+		return s.sendAll(from, m)
+	}
 	sequenced := s.job.Needs.SequencedBroadcast
 	var at int64
 	if sequenced {

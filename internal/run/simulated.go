@@ -1,0 +1,130 @@
+package run
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"dmebench/algorithms"
+	"dmebench/transport"
+	"dmebench/transport/link"
+)
+
+// delayOption is what the simulated network calls the distribution of its
+// delays, and package link what it adds to a frame's.
+const delayOption = "delay"
+
+// simulated is the network sim. Its links can be made worse as those of real
+// networks can, except that their delay is its own.
+func simulated() Network {
+	return Network{
+		Name: Sim, Help: "virtual time in one process, deterministic in the seed",
+		Options: slices.Concat([]algorithms.Option{
+			{Name: "t", Default: "1ms", Values: "DURATION", Valid: validDelay,
+				Help: "T, the mean delay of a message"},
+			{Name: delayOption, Default: "constant", Values: "constant|uniform|exponential|pareto:INDEX", Valid: validShape,
+				Help: "how delays are distributed; uniform is from T/2 to 3T/2; pareto has a tail, the heavier the nearer its index is to 1"},
+			{Name: "fifo", Default: "true", Values: "true|false",
+				Help: "whether messages of one pair of nodes keep their order"},
+		}, slices.DeleteFunc(link.Options(), func(o algorithms.Option) bool { return o.Name == delayOption })),
+		Links: simulatedLinks,
+		Guarantees: func(o algorithms.Options) transport.Guarantees {
+			links := simulatedLinks(o)
+			_, bounded := longestSimulated(o)
+			return links.Guarantees(transport.Guarantees{
+				Reliable:     true,
+				FIFO:         o.Get("fifo") == "true" || o.Get(delayOption) == "constant",
+				BoundedDelay: bounded,
+				// A broadcast is one transmission, and the simulator puts
+				// them into one order for an algorithm that needs it.
+				Broadcast:          true,
+				SequencedBroadcast: true,
+			})
+		},
+	}
+}
+
+// linkOptions are the options of the simulated network that package link reads.
+func linkOptions(o algorithms.Options) algorithms.Options {
+	o = maps.Clone(o)
+	o[delayOption] = "0"
+	return o
+}
+
+func simulatedLinks(o algorithms.Options) link.Config { return conditions(linkOptions(o)) }
+
+func describeSimulated(o algorithms.Options) string {
+	s := fmt.Sprintf("%s with delay=%s fifo=%s", Sim, o.Get(delayOption), o.Get("fifo"))
+	if links := link.Describe(linkOptions(o)); links != "" {
+		s += " " + links
+	}
+	return s
+}
+
+// simulatedT returns the mean delay of a message in a simulation, without what
+// its links are told to add.
+func simulatedT(o algorithms.Options) time.Duration {
+	t, err := time.ParseDuration(o.Get("t"))
+	if err != nil {
+		panic("run: t=" + o.Get("t") + " was accepted") // the option is checked
+	}
+	return t
+}
+
+// longestSimulated returns the longest delay of a message in a simulation;
+// there is none where delays have a tail.
+func longestSimulated(o algorithms.Options) (longest time.Duration, exists bool) {
+	t := simulatedT(o)
+	links := simulatedLinks(o)
+	more, bounded := links.Longest()
+	if !bounded {
+		return 0, false
+	}
+	switch o.Get(delayOption) {
+	case "constant":
+		return t + more, true
+	case "uniform":
+		return t + t/2 + more, true
+	}
+	return 0, false
+}
+
+// ParetoIndex reads the tail index of a simulated delay; ok is false where the
+// delay is not pareto.
+func ParetoIndex(delay string) (index float64, ok bool) {
+	text, ok := strings.CutPrefix(delay, "pareto:")
+	if !ok {
+		return 0, false
+	}
+	index, err := strconv.ParseFloat(text, 64)
+	return index, err == nil && index > 1 && index <= 1000
+}
+
+func validShape(s string) error {
+	switch s {
+	case "constant", "uniform", "exponential":
+		return nil
+	}
+	if _, ok := ParetoIndex(s); ok {
+		return nil
+	}
+	if strings.HasPrefix(s, "pareto") {
+		return errors.New("not an index above 1, such as pareto:1.5, and at most 1000; at 1 the mean is infinite")
+	}
+	return errors.New("no such distribution")
+}
+
+// maxDelay bounds T, so that a long run's virtual time stays within 64 bits of
+// nanoseconds.
+const maxDelay = time.Hour
+
+func validDelay(s string) error {
+	if d, err := time.ParseDuration(s); err != nil || d <= 0 || d > maxDelay {
+		return fmt.Errorf("not a duration above 0 and at most %v", maxDelay)
+	}
+	return nil
+}

@@ -1,0 +1,189 @@
+package sim
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"dmebench/algorithms"
+	"dmebench/internal/run"
+)
+
+// What the conformance suite of package transporttest asks of transports is
+// asked of the simulated network here, where nodes and messages stand for
+// transports and frames.
+
+// ledger notes which messages arrived, by pair of nodes, in order.
+type ledger struct {
+	t     *testing.T
+	heard map[[2]algorithms.NodeID][]uint64
+}
+
+func newLedger(t *testing.T) *ledger {
+	return &ledger{t, make(map[[2]algorithms.NodeID][]uint64)}
+}
+
+// content is the vector of message number n of a pair: of up to 64 elements,
+// and every thousandth message as long as a message may be.
+func content(from, to algorithms.NodeID, n uint64) []uint64 {
+	length := n * 7 % 65
+	if n%1000 == 999 {
+		length = algorithms.MaxVec
+	}
+	v := make([]uint64, length)
+	for i := range v {
+		v[i] = n<<32 ^ uint64(from)<<16 ^ uint64(to)<<8 ^ uint64(i)
+	}
+	return v
+}
+
+// receive checks what a message holds, and notes it.
+func (l *ledger) receive(from, to, copyFor algorithms.NodeID, m *algorithms.Message) {
+	if from == to {
+		l.t.Errorf("node %d hears itself", to)
+	}
+	if !slices.Equal(m.Vec, content(from, copyFor, m.Num)) {
+		l.t.Errorf("message %d from node %d to node %d is not what was sent", m.Num, from, to)
+	}
+	clear(m.Vec) // the receiver's own
+	l.heard[[2]algorithms.NodeID{from, to}] = append(l.heard[[2]algorithms.NodeID{from, to}], m.Num)
+}
+
+// check wants messages 0…each−1 between every two nodes, each once and in order
+// where that is promised.
+func (l *ledger) check(nodes algorithms.NodeID, each int, inOrder bool) {
+	l.t.Helper()
+	overtaken := false
+	for from := algorithms.NodeID(1); from <= nodes; from++ {
+		for to := algorithms.NodeID(1); to <= nodes; to++ {
+			if from == to {
+				continue
+			}
+			got := l.heard[[2]algorithms.NodeID{from, to}]
+			overtaken = overtaken || !slices.IsSorted(got)
+			if inOrder && !slices.IsSorted(got) {
+				l.t.Errorf("from node %d to node %d: out of order", from, to)
+			}
+			slices.Sort(got)
+			for n, k := range got {
+				if uint64(n) != k {
+					l.t.Errorf("from node %d to node %d: message %d is lost or repeated", from, to, n)
+					break
+				}
+			}
+			if len(got) != each {
+				l.t.Errorf("from node %d to node %d: %d messages, want %d", from, to, len(got), each)
+			}
+		}
+	}
+	if !inOrder && !overtaken {
+		l.t.Error("no message has ever overtaken another, though nothing forbids it")
+	}
+}
+
+// networks are the settings of the network under test, of which all are
+// reliable.
+func networks() (all []map[string]string) {
+	for _, delay := range []string{"constant", "uniform", "exponential", "pareto:1.5"} {
+		for _, fifo := range []string{"true", "false"} {
+			for _, links := range []string{"none", "*-2:delay=exp:3ms,jitter=1ms", "1-*:bandwidth=1000000000"} {
+				all = append(all, map[string]string{"delay": delay, "fifo": fifo, "links": links})
+			}
+		}
+	}
+	return all
+}
+
+func inOrder(set map[string]string) bool { return set["fifo"] == "true" || set["delay"] == "constant" }
+
+// Every node floods every other one, with long messages among short ones.
+func TestEveryMessageArrivesOnce(t *testing.T) {
+	const nodes, each = 4, 1001
+	for _, set := range networks() {
+		t.Run(fmt.Sprint(set), func(t *testing.T) {
+			l := newLedger(t)
+			simulate(t, run.Spec{Nodes: nodes, Requests: nodes, Set: set, AllowMismatch: true}, scripted(script{
+				request: func(s *script, out *algorithms.Outbox) {
+					out.Enter(algorithms.Stamp{})
+					for n := range uint64(each) {
+						for to := algorithms.NodeID(1); to <= nodes; to++ {
+							if to != s.id && (n%1000 != 999 || to == s.id%nodes+1) {
+								out.Send(to, algorithms.Message{Kind: 1, Num: n, Vec: content(s.id, to, n)})
+							} else if to != s.id {
+								out.Send(to, algorithms.Message{Kind: 2})
+							}
+						}
+					}
+				},
+				receive: func(s *script, from algorithms.NodeID, m algorithms.Message, _ *algorithms.Outbox) {
+					if m.Kind == 1 {
+						l.receive(from, s.id, s.id, &m)
+					} else {
+						l.heard[[2]algorithms.NodeID{from, s.id}] = append(l.heard[[2]algorithms.NodeID{from, s.id}], 999)
+					}
+				},
+			}))
+			l.check(nodes, each, inOrder(set))
+		})
+	}
+}
+
+func TestEveryBroadcastReachesAllOthersOnce(t *testing.T) {
+	const nodes, each = 4, 300
+	for _, set := range networks() {
+		t.Run(fmt.Sprint(set), func(t *testing.T) {
+			l := newLedger(t)
+			r := simulate(t, run.Spec{Nodes: nodes, Requests: nodes, Set: set, AllowMismatch: true}, scripted(script{
+				request: func(s *script, out *algorithms.Outbox) {
+					out.Enter(algorithms.Stamp{})
+					for n := range uint64(each) {
+						out.Broadcast(algorithms.Message{Kind: 1, Num: n, Vec: content(s.id, 0, n)})
+					}
+				},
+				receive: func(s *script, from algorithms.NodeID, m algorithms.Message, _ *algorithms.Outbox) {
+					l.receive(from, s.id, 0, &m)
+				},
+			}))
+			l.check(nodes, each, inOrder(set))
+			want := uint64(nodes * each)
+			if set["links"] != "none" {
+				want *= nodes - 1
+			}
+			if r.Messages.Total != nodes*each*(nodes-1) || r.Messages.Transmissions != want {
+				t.Errorf("%d messages by %d transmissions, want %d", r.Messages.Total, r.Messages.Transmissions, want)
+			}
+		})
+	}
+}
+
+// A node answers from its handler, as often as it is asked.
+func TestRepliesFromHandlers(t *testing.T) {
+	const trips = 500
+	for _, set := range networks() {
+		r := simulate(t, run.Spec{Nodes: 2, Requests: 1, Set: set, AllowMismatch: true}, scripted(script{
+			request: func(_ *script, out *algorithms.Outbox) { out.Send(2, algorithms.Message{Kind: 1}) },
+			receive: func(s *script, from algorithms.NodeID, m algorithms.Message, out *algorithms.Outbox) {
+				if s.n++; s.id == 1 && s.n == trips {
+					out.Enter(algorithms.Stamp{})
+					return
+				}
+				out.Send(from, m)
+			},
+		}))
+		if r.Status != run.OK || r.Messages.Total != 2*trips {
+			t.Errorf("%v: status %s (%s), %d messages, want %d", set, r.Status, r.Error, r.Messages.Total, 2*trips)
+		}
+	}
+}
+
+func TestMisuse(t *testing.T) {
+	for _, to := range []algorithms.NodeID{0, 1, 4} { // nobody, itself, and one node too many
+		r := simulate(t, run.Spec{Nodes: 3, Requests: 1}, scripted(script{
+			request: func(_ *script, out *algorithms.Outbox) { out.Send(to, algorithms.Message{Kind: 1}) },
+		}))
+		if want := fmt.Sprintf("node 1 sends to node %d", to); r.Status != run.Failed || !strings.Contains(r.Error, want) {
+			t.Errorf("status %s (%s), want failed: %s", r.Status, r.Error, want)
+		}
+	}
+}
