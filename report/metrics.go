@@ -21,6 +21,7 @@ const (
 	waitingP50         = "waiting_time_p50_ns"
 	waitingP99         = "waiting_time_p99_ns"
 	syncDelayP50       = "sync_delay_p50_ns"
+	meanDelay          = "t_ns"
 	syncDelayOverT     = "sync_delay_over_t"
 	jain               = "jain_index"
 )
@@ -49,7 +50,7 @@ func metrics() []metric {
 		{syncDelayP50, of(syncDelay, p50)},
 		{"sync_delay_mean_ns", of(syncDelay, func(q *run.Quantiles) float64 { return q.Mean })},
 		{"sync_delay_p99_ns", of(syncDelay, p99)},
-		{"t_ns", func(r *run.Result) *float64 { return r.T }},
+		{meanDelay, func(r *run.Result) *float64 { return r.T }},
 		{syncDelayOverT, func(r *run.Result) *float64 { return r.SyncDelayOverT }},
 		{"cs_ns", func(r *run.Result) *float64 { return r.CS }},
 		{"lateness_p99_ns", of(func(r *run.Result) *run.Quantiles { return r.Lateness }, p99)},

@@ -85,7 +85,7 @@ func (c *collection) warningList() []warning {
 
 // warnings returns what limits the estimates of a cell, each once.
 func (c *cell) warnings() []string {
-	var all []string
+	all := c.bimodal()
 	for _, m := range metrics() {
 		e := c.estimates[m.name]
 		for _, w := range e.Warnings {
