@@ -39,8 +39,8 @@ func Merge(encoded []string) (*hdrhistogram.Histogram, error) {
 	return sum, nil
 }
 
-// Rank is a point of a percentile plot.
-type Rank struct {
+// Percentile is a point of a percentile plot.
+type Percentile struct {
 	Inverse float64 // 1/(1−p): 1 is 0%, 10 is 90%, 100 is 99%
 	Value   float64
 }
@@ -51,15 +51,15 @@ const stepsPerDecade = 24
 // Percentiles returns the percentile curve of h from 0% to the largest rank
 // that its number of values can tell: with n values, nothing is known beyond
 // the percentile 1−1/n. It is empty where h is nil.
-func Percentiles(h *hdrhistogram.Histogram) []Rank {
+func Percentiles(h *hdrhistogram.Histogram) []Percentile {
 	if h == nil || h.TotalCount() == 0 {
 		return nil
 	}
 	last := float64(h.TotalCount())
-	var ranks []Rank
+	var ranks []Percentile
 	at := func(inverse float64) {
 		p := 1 - 1/inverse
-		ranks = append(ranks, Rank{inverse, float64(h.ValueAtQuantile(p * 100))})
+		ranks = append(ranks, Percentile{inverse, float64(h.ValueAtQuantile(p * 100))})
 	}
 	for k := 0; ; k++ {
 		inverse := math.Pow(10, float64(k)/stepsPerDecade)

@@ -1,0 +1,205 @@
+package stats
+
+import (
+	"errors"
+	"math"
+	"slices"
+)
+
+// Exponent is the least-squares fit of y = a + c·N^p with p free.
+type Exponent struct {
+	// P lies between LowestExponent and HighestExponent. Its interval is that of
+	// the profile likelihood: all p for which RSS(p) ≤ RSS·(1 + F/(n−3)), with F the
+	// 95% quantile of the F distribution with 1 and n−3 degrees of freedom. A bound
+	// is infinite where the search ended before it was found. Where several parts
+	// of the axis qualify the interval spans them.
+	//
+	// Over few sizes it is wide: a, c and p can stand in for one another.
+	P Interval
+
+	// Fit is the fit with that exponent; with log N where p is 0. Its intervals of
+	// a and c hold for a given p, hence are narrower than the ignorance of p
+	// allows; DF, SD and AICc count p as a parameter.
+	Fit Fit
+
+	// LogLog is the slope of ln y over ln N. It is secondary: it takes y = c·N^p
+	// for granted, so that an intercept distorts it. For 3(√N − 1) it is 0.69 over
+	// N = 4 … 64, and not 0.5. NaN where y is not positive everywhere.
+	LogLog Interval
+
+	Warnings []string
+}
+
+// Where FreeExponent looks for an exponent. The negative ones are those of what
+// approaches a constant, such as 3(N−1)/N.
+const (
+	LowestExponent  = -3
+	HighestExponent = 4
+)
+
+const (
+	freeSizes      = 4    // with three sizes some exponent always fits
+	gridStep       = 1e-2 // far below what data can tell apart
+	freeParameters = 3    // of the curve: a, c and p
+	indistinct     = 1e-6 // an exponent so close to 0 is that of log N: N^p would be 1 but for rounding
+)
+
+// FreeExponent fits y = a + c·N^p to the observations y[i] at n[i] nodes. It
+// needs 4 different sizes. It fails where y does not vary: then any exponent
+// fits, with c = 0.
+func FreeExponent(n, y []float64) (Exponent, error) {
+	sizes, err := observations(n, y, freeSizes)
+	if err != nil {
+		return Exponent{}, err
+	}
+	if slices.Min(y) == slices.Max(y) {
+		return Exponent{}, errors.New("stats: all values are equal, so that there is no growth whose exponent could be estimated")
+	}
+	profile := newProfile(n, y)
+	p := profile.minimum()
+	growth := Power(p)
+	if math.Abs(p) < indistinct {
+		p, growth = 0, Log()
+	}
+	fit, err := FitGrowth(n, y, growth)
+	if err != nil {
+		return Exponent{}, err
+	}
+	e := Exponent{P: point(p), Fit: fit, LogLog: logLog(n, y)}
+	e.Fit.Sizes, e.Fit.DF = sizes, len(y)-freeParameters
+	if rss := profile.rss(p); !fit.Exact {
+		e.Fit.SD = math.Sqrt(rss / float64(e.Fit.DF))
+		e.Fit.AICc = aicc(rss, len(y), freeParameters+1)
+		t := student(e.Fit.DF) // F with 1 and ν degrees of freedom is the square of t with ν
+		limit := rss * (1 + t*t/float64(e.Fit.DF))
+		e.P.Lo, e.P.Hi = profile.bound(p, limit, -1), profile.bound(p, limit, +1)
+		if math.IsInf(e.P.Lo, 0) || math.IsInf(e.P.Hi, 0) {
+			e.Warnings = append(e.Warnings, "the observations do not bound the exponent; more sizes, further apart, would")
+		}
+	}
+	if math.IsNaN(e.LogLog.Value) {
+		e.Warnings = append(e.Warnings, "values that are not positive have no log-log slope")
+	}
+	return e, nil
+}
+
+// profile is the residual sum of squares as a function of the exponent, with a
+// and c at their best for it.
+type profile struct {
+	logs []float64 // ln N around their mean
+	y    []float64
+	x    []float64 // scratch
+}
+
+func newProfile(n, y []float64) *profile {
+	p := &profile{y: y, x: make([]float64, len(n)), logs: make([]float64, len(n))}
+	mean := 0.0
+	for _, n := range n {
+		mean += math.Log(n) / float64(len(p.logs))
+	}
+	for i := range n {
+		p.logs[i] = math.Log(n[i]) - mean
+	}
+	return p
+}
+
+// rss fits a line over (N^p − 1)/p, with N scaled to mean 1, and ln N for p = 0
+// (Box's and Cox's transformation). That is the same curve as a + c·N^p, without
+// the gap at p = 0 and without huge powers.
+func (p *profile) rss(exponent float64) float64 {
+	for i, l := range p.logs {
+		if p.x[i] = l; exponent != 0 {
+			p.x[i] = math.Expm1(exponent*l) / exponent
+		}
+	}
+	return fitLine(p.x, p.y).rss
+}
+
+// minimum searches a grid, then between the neighbours of the best place.
+func (p *profile) minimum() float64 {
+	best, least := 0.0, math.Inf(1)
+	for k := 0; ; k++ {
+		e := LowestExponent + gridStep*float64(k)
+		if e > HighestExponent {
+			break
+		}
+		if rss := p.rss(e); rss < least {
+			best, least = e, rss
+		}
+	}
+	lo, hi := math.Max(best-gridStep, LowestExponent), math.Min(best+gridStep, HighestExponent)
+	refined := goldenSection(p.rss, lo, hi)
+	if p.rss(refined) <= least {
+		return refined
+	}
+	return best
+}
+
+// goldenSection returns where f, which has one minimum between lo and hi, is
+// smallest.
+func goldenSection(f func(float64) float64, lo, hi float64) float64 {
+	const ratio = 0.6180339887498949 // (√5 − 1)/2
+	a, b := hi-ratio*(hi-lo), lo+ratio*(hi-lo)
+	fa, fb := f(a), f(b)
+	for range 64 { // the width shrinks by 10⁻¹³
+		if fa <= fb {
+			hi, b, fb = b, a, fa
+			a = hi - ratio*(hi-lo)
+			fa = f(a)
+		} else {
+			lo, a, fa = a, b, fb
+			b = lo + ratio*(hi-lo)
+			fb = f(b)
+		}
+	}
+	if fa <= fb {
+		return a
+	}
+	return b
+}
+
+// bound returns the exponent beside best, below it where side is −1 and above
+// where it is +1, from which on rss exceeds limit as far as is searched;
+// infinite where it does not at the end.
+func (p *profile) bound(best, limit, side float64) float64 {
+	outside := float64(HighestExponent)
+	if side < 0 {
+		outside = LowestExponent
+	}
+	if p.rss(outside) <= limit {
+		return math.Inf(int(side))
+	}
+	inside := best
+	for e := outside - side*gridStep; (e-best)*side > 0; e -= side * gridStep {
+		if p.rss(e) <= limit {
+			inside = e
+			break
+		}
+		outside = e
+	}
+	for range 64 {
+		middle := (inside + outside) / 2
+		if p.rss(middle) <= limit {
+			inside = middle
+		} else {
+			outside = middle
+		}
+	}
+	return inside
+}
+
+// logLog is the slope of ln y over ln N with its t-interval.
+func logLog(n, y []float64) Interval {
+	logs := make([]float64, len(y))
+	for i, v := range y {
+		if v <= 0 {
+			return point(math.NaN())
+		}
+		logs[i] = math.Log(v)
+	}
+	f, err := FitGrowth(n, logs, Log())
+	if err != nil {
+		return point(math.NaN())
+	}
+	return f.C
+}

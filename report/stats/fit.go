@@ -1,0 +1,226 @@
+package stats
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// Interval is an estimate between the bounds of its 95% confidence interval.
+type Interval struct{ Value, Lo, Hi float64 }
+
+// Contains reports whether x is in the interval, bounds included.
+func (i Interval) Contains(x float64) bool { return i.Lo <= x && x <= i.Hi }
+
+// Fit is the least-squares fit of y = a + c·g(N).
+//
+// The intervals are Student's: they assume that the observations deviate from
+// the curve independently, all with the same normal distribution. One value for
+// each repetition comes closer to that than medians do, and leaves more degrees
+// of freedom.
+type Fit struct {
+	Growth    Growth
+	A, C      Interval  // C is 0 where the growth is constant
+	Residuals []float64 // y − a − c·g(N), in the order of the observations
+	Sizes     int       // different sizes among the observations
+	DF        int       // degrees of freedom: observations − parameters
+	SD        float64   // standard deviation of the residuals, with DF in the denominator
+	R2        float64   // share of the variance of y that the curve explains; NaN where y does not vary
+
+	// AICc is Akaike's information criterion with Hurvich's and Tsai's correction
+	// for small samples, up to a constant: n·ln(RSS/n) + 2k + 2k(k+1)/(n−k−1),
+	// where k counts a, c and the variance. It compares fits of the same
+	// observations; a smaller one is better. It is −Inf for an exact fit, and NaN
+	// where n is below k+2.
+	AICc float64
+
+	// Delta is by how much AICc exceeds that of the best fit, as Rank finds: 0 for
+	// the best and for every exact fit. Below 2 there is nothing to choose; above 10
+	// nothing speaks for the fit.
+	Delta float64
+
+	// Exact is set where nothing but rounding remains: residuals and SD are 0, and
+	// the intervals are points.
+	Exact bool
+}
+
+// At returns the curve's value at n.
+func (f Fit) At(n float64) float64 {
+	if f.C.Value == 0 {
+		return f.A.Value
+	}
+	return f.A.Value + f.C.Value*f.Growth.Of(n)
+}
+
+// leastSizes is how many different sizes a line needs so that it can be wrong.
+const leastSizes = 3
+
+// leastRanked is the number of observations from which on AICc is defined for
+// a line: k + 2, with intercept, slope and variance.
+const leastRanked = 5
+
+// FitGrowth fits y = a + c·g(N) to the observations y[i] at n[i] nodes. Several
+// observations may be of the same size. It needs 3 different sizes: through two
+// of them every curve goes. A growth that is the same at every size, as Constant
+// is, is fitted as y = a.
+func FitGrowth(n, y []float64, g Growth) (Fit, error) {
+	sizes, err := observations(n, y, leastSizes)
+	if err != nil {
+		return Fit{}, err
+	}
+	x := make([]float64, len(n))
+	for i := range n {
+		if x[i] = g.Of(n[i]); !finite(x[i]) {
+			return Fit{}, fmt.Errorf("stats: %s of %v nodes is not a number; choose sizes where it is", g.Name, n[i])
+		}
+	}
+	l := fitLine(x, y)
+	f := Fit{
+		Growth: g, A: point(l.a), C: point(l.c), Residuals: l.residuals, Sizes: sizes,
+		DF: len(y) - l.parameters, R2: 1 - l.rss/l.total, Exact: l.exact,
+	}
+	if l.total == 0 {
+		f.R2 = math.NaN()
+	}
+	f.SD = math.Sqrt(l.rss / float64(f.DF))
+	f.AICc = aicc(l.rss, len(y), l.parameters+1)
+	if !l.exact {
+		t := student(f.DF)
+		f.A = around(l.a, t*f.SD*math.Sqrt(1/float64(len(y))+l.leverage()))
+		if l.parameters == 2 {
+			f.C = around(l.c, t*f.SD/math.Sqrt(l.sxx))
+		}
+	}
+	return f, nil
+}
+
+// Rank fits every growth to the same observations and returns the fits with the
+// best, by AICc, first. It needs 5 observations of 3 different sizes. Fits that
+// are equally good, as several exact ones are, stay in the order given, but for
+// one with fewer parameters, which precedes.
+func Rank(n, y []float64, growths ...Growth) ([]Fit, error) {
+	if len(n) < leastRanked {
+		return nil, fmt.Errorf("stats: %d observations; ranking growths by AICc needs at least %d", len(n), leastRanked)
+	}
+	var fits []Fit
+	for _, g := range growths {
+		f, err := FitGrowth(n, y, g)
+		if err != nil {
+			return nil, err
+		}
+		fits = append(fits, f)
+	}
+	slices.SortStableFunc(fits, func(a, b Fit) int {
+		return cmp.Or(cmp.Compare(a.AICc, b.AICc), cmp.Compare(b.DF, a.DF))
+	})
+	for i := range fits {
+		if fits[i].AICc != fits[0].AICc { // −Inf − −Inf is no difference
+			fits[i].Delta = fits[i].AICc - fits[0].AICc
+		}
+	}
+	return fits, nil
+}
+
+// observations checks what is to be fitted and counts the different sizes.
+func observations(n, y []float64, least int) (sizes int, err error) {
+	if len(n) != len(y) {
+		return 0, fmt.Errorf("stats: %d sizes for %d values; there must be one for each", len(n), len(y))
+	}
+	for i := range n {
+		if !finite(n[i]) || !finite(y[i]) {
+			return 0, fmt.Errorf("stats: observation %d (N = %v, y = %v) is not finite; leave it out", i+1, n[i], y[i])
+		}
+		if n[i] <= 0 {
+			return 0, fmt.Errorf("stats: observation %d is of %v nodes; there must be more than 0", i+1, n[i])
+		}
+	}
+	different := slices.Clone(n)
+	slices.Sort(different)
+	if sizes = len(slices.Compact(different)); sizes < least {
+		return sizes, fmt.Errorf("stats: observations of %d different sizes; this fit needs at least %d", sizes, least)
+	}
+	return sizes, nil
+}
+
+// line is the least-squares line y = a + c·x.
+type line struct {
+	a, c       float64
+	parameters int // 2; 1 where x does not vary and c is 0
+	residuals  []float64
+	rss, total float64 // sums of squares: of the residuals, and of y around its mean
+	xm, sxx    float64 // mean of x, and sum of squares around it
+	exact      bool
+}
+
+// rounding is how many units in the last place of the largest term residuals
+// may have where they come from rounding alone.
+const rounding = 32
+
+func fitLine(x, y []float64) line {
+	l := line{parameters: 2, residuals: make([]float64, len(y))}
+	n := float64(len(x))
+	ym, sxy := 0.0, 0.0
+	for i := range x {
+		l.xm += x[i] / n
+		ym += y[i] / n
+	}
+	for i := range x {
+		dx, dy := x[i]-l.xm, y[i]-ym
+		l.sxx += dx * dx
+		sxy += dx * dy
+		l.total += dy * dy
+	}
+	if slices.Min(x) == slices.Max(x) {
+		l.parameters, l.sxx = 1, 0
+	} else {
+		l.c = sxy / l.sxx
+	}
+	if slices.Min(y) == slices.Max(y) {
+		ym, l.c, l.total = y[0], 0, 0
+	}
+	l.a = ym - l.c*l.xm
+	largest := math.Max(math.Abs(ym), math.Abs(l.c*l.xm))
+	for i := range x {
+		// Around the means: a large offset of x costs no digits.
+		l.residuals[i] = y[i] - ym - l.c*(x[i]-l.xm)
+		largest = math.Max(largest, math.Max(math.Abs(y[i]), math.Abs(l.c*x[i])))
+	}
+	l.exact = true
+	for _, r := range l.residuals {
+		l.rss += r * r
+		l.exact = l.exact && math.Abs(r) <= rounding*0x1p-52*largest
+	}
+	if l.exact {
+		clear(l.residuals)
+		l.rss = 0
+	}
+	return l
+}
+
+// leverage is the part of the intercept's variance that comes from the slope's.
+func (l line) leverage() float64 {
+	if l.parameters == 1 {
+		return 0
+	}
+	return l.xm * l.xm / l.sxx
+}
+
+// aicc is the criterion for k parameters, the variance among them.
+func aicc(rss float64, n, k int) float64 {
+	if n < k+2 {
+		return math.NaN()
+	}
+	return float64(n)*math.Log(rss/float64(n)) + float64(2*k) + float64(2*k*(k+1))/float64(n-k-1)
+}
+
+// student is by how many standard errors a 95% interval reaches to either side.
+func student(df int) float64 {
+	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(df)}.Quantile((1 + Confidence) / 2)
+}
+
+func point(x float64) Interval        { return Interval{x, x, x} }
+func around(x, half float64) Interval { return Interval{x, x - half, x + half} }
+func finite(x float64) bool           { return !math.IsNaN(x) && !math.IsInf(x, 0) }
