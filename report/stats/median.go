@@ -5,11 +5,14 @@
 // those of the median by order statistics, which assume nothing about how
 // measurements are distributed. What limits a summary travels with it as data.
 // Distributions are merged histograms, never averaged ones.
+//
+// Two samples are compared by the Mann-Whitney U test, which assumes as little.
+// How a quantity grows with the number of nodes is fitted by least squares
+// ([FitGrowth], [Rank], [FreeExponent]); what that assumes stands at [Fit].
 package stats
 
 import (
 	"math"
-	"slices"
 
 	"golang.org/x/perf/benchmath"
 )
@@ -30,16 +33,15 @@ type Estimate struct {
 // Median summarizes one value per repetition. Values that are not finite are
 // left out, with a warning.
 func Median(values []float64) Estimate {
-	kept := slices.DeleteFunc(slices.Clone(values), func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) })
+	sample := sample(values, &benchmath.DefaultThresholds)
 	nan := math.NaN()
-	e := Estimate{N: len(kept), Median: nan, Lo: nan, Hi: nan, Min: nan, Max: nan}
-	if len(kept) < len(values) {
+	e := Estimate{N: len(sample.Values), Median: nan, Lo: nan, Hi: nan, Min: nan, Max: nan}
+	if e.N < len(values) {
 		e.Warnings = append(e.Warnings, "values that are not finite were left out")
 	}
 	if e.N == 0 {
 		return e
 	}
-	sample := benchmath.NewSample(kept, &benchmath.DefaultThresholds)
 	s := benchmath.AssumeNothing.Summary(sample, Confidence)
 	e.Median, e.Min, e.Max = s.Center, sample.Values[0], sample.Values[e.N-1]
 	if !math.IsInf(s.Lo, 0) && !math.IsInf(s.Hi, 0) {

@@ -1,0 +1,85 @@
+package stats
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"golang.org/x/perf/benchmath"
+)
+
+// Difference is what two samples of one quantity say of each other.
+type Difference struct {
+	A, B Estimate
+
+	// P is the probability of samples at least as different as these, if both
+	// come from one distribution: that of the two-sided Mann-Whitney U test, which
+	// is exact for small samples. NaN where a sample is empty.
+	P float64
+
+	Significant bool    // P ≤ alpha
+	Change      float64 // of the medians, (B − A)/A; NaN where A's is 0 or one is missing
+	Warnings    []string
+}
+
+// Compare tests whether a and b, one value for each repetition, come from the
+// same distribution; alpha is the probability of an alarm where they do. Values
+// that are not finite are left out, with a warning.
+func Compare(a, b []float64, alpha float64) Difference {
+	d := Difference{A: Median(a), B: Median(b), P: math.NaN(), Change: math.NaN()}
+	for _, w := range append(slices.Clone(d.A.Warnings), d.B.Warnings...) {
+		d.warn(w)
+	}
+	if d.A.N == 0 || d.B.N == 0 {
+		return d
+	}
+	if d.A.Median != 0 || d.B.Median == 0 {
+		d.Change = 0
+		if d.A.Median != d.B.Median {
+			d.Change = (d.B.Median - d.A.Median) / math.Abs(d.A.Median)
+		}
+	}
+	if d.A.Min == d.B.Max && d.A.Max == d.B.Min { // all are equal, which the test refuses
+		d.P = 1
+		return d
+	}
+	thresholds := &benchmath.Thresholds{CompareAlpha: alpha}
+	c := benchmath.AssumeNothing.Compare(sample(a, thresholds), sample(b, thresholds))
+	// The library doubles one tail. With ties and sizes that differ the tails do
+	// too, and the other order of the samples doubles the other one.
+	reversed := benchmath.AssumeNothing.Compare(sample(b, thresholds), sample(a, thresholds))
+	d.P = math.Min(1, (c.P+reversed.P)/2)
+	d.Significant = d.P <= alpha
+	for _, w := range c.Warnings {
+		d.warn(w.Error())
+	}
+	return d
+}
+
+// warn notes a warning once.
+func (d *Difference) warn(text string) {
+	if !slices.Contains(d.Warnings, text) {
+		d.Warnings = append(d.Warnings, text)
+	}
+}
+
+// GeometricMean returns the geometric mean of positive values; it fails where a
+// value is not, or there is none.
+func GeometricMean(values []float64) (float64, error) {
+	if len(values) == 0 {
+		return 0, fmt.Errorf("stats: no values have no geometric mean")
+	}
+	sum := 0.0
+	for _, x := range values {
+		if !(x > 0) || math.IsInf(x, 0) {
+			return 0, fmt.Errorf("stats: %v has no part in a geometric mean: it is not a positive number", x)
+		}
+		sum += math.Log(x)
+	}
+	return math.Exp(sum / float64(len(values))), nil
+}
+
+// sample returns the finite values for benchmath, which sorts them in place.
+func sample(values []float64, t *benchmath.Thresholds) *benchmath.Sample {
+	return benchmath.NewSample(slices.DeleteFunc(slices.Clone(values), func(x float64) bool { return !finite(x) }), t)
+}

@@ -1,0 +1,105 @@
+package stats_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"dmebench/report/stats"
+)
+
+func TestCompareOfKnownSamples(t *testing.T) {
+	six := []float64{1, 2, 3, 4, 5, 6}
+	for _, c := range []struct {
+		name        string
+		a, b        []float64
+		p, change   float64
+		significant bool
+		warnings    int
+	}{
+		// Of the 924 ways to choose 6 ranks of 12, two are as extreme.
+		{"apart", six, []float64{11, 12, 13, 14, 15, 16}, 2.0 / 924, (13.5 - 3.5) / 3.5, true, 0},
+		// U = 1 of 9; of the 20 choices of 3 ranks of 6, U ≤ 1 or ≥ 8 in 4.
+		{"nearly apart", []float64{1, 2, 4}, []float64{3, 5, 6}, 4.0 / 20, 1.5, false, 2},
+		{"all equal", []float64{14, 14, 14, 14, 14, 14}, []float64{14, 14, 14, 14, 14, 14}, 1, 0, false, 0},
+		{"two constants", []float64{14, 14, 14, 14, 14, 14}, []float64{7, 7, 7, 7, 7, 7}, 2.0 / 924, -0.5, true, 0},
+		{"from nothing", []float64{0, 0, 0, 0, 0, 0}, six, 2.0 / 924, math.NaN(), true, 0},
+		{"below zero", []float64{-2, -2, -2, -2, -2, -2}, []float64{-1, -1, -1, -1, -1, -1}, 2.0 / 924, 0.5, true, 0},
+		{"one side is empty", nil, six, math.NaN(), math.NaN(), false, 0},
+		{"one value each", []float64{1}, []float64{2}, 1, 1, false, 2},
+		{"not finite", append([]float64{math.Inf(1)}, six...), six, 1, 0, false, 1},
+	} {
+		d := stats.Compare(c.a, c.b, 0.05)
+		if !near(d.P, c.p, 9) && !same(d.P, c.p) || !near(d.Change, c.change, 9) && !same(d.Change, c.change) || d.Significant != c.significant || len(d.Warnings) != c.warnings {
+			t.Errorf("%s: p = %v, change %v, significant %v, warnings %q; want p = %v, change %v, %v and %d",
+				c.name, d.P, d.Change, d.Significant, d.Warnings, c.p, c.change, c.significant, c.warnings)
+		}
+	}
+	if !slices.IsSorted(six) || len(six) != 6 {
+		t.Errorf("the values became %v", six)
+	}
+}
+
+// The p-value is the share of all ways to deal the pooled values to both sides
+// that are at least as far from balance, ties included: a dumb twin deals them.
+func TestCompareIsItsDefinition(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	for range 100 {
+		a, b := make([]float64, 3+rng.IntN(4)), make([]float64, 3+rng.IntN(4))
+		for i := range a {
+			a[i] = float64(rng.IntN(8))
+		}
+		for i := range b {
+			b[i] = float64(rng.IntN(8)) + 2
+		}
+		got, want := stats.Compare(a, b, 0.05).P, permutationP(a, b)
+		if math.Abs(got-want) > 1e-9 {
+			t.Errorf("%v against %v: p = %v, want %v", a, b, got, want)
+		}
+	}
+}
+
+func permutationP(a, b []float64) float64 {
+	pool := append(slices.Clone(a), b...)
+	u := func(mask int) float64 { // wins of the first side, a tie counts half
+		sum := 0.0
+		for i, x := range pool {
+			for j, y := range pool {
+				if mask>>i&1 == 1 && mask>>j&1 == 0 {
+					sum += map[bool]float64{true: 1}[x > y]
+					sum += map[bool]float64{true: 0.5}[x == y]
+				}
+			}
+		}
+		return sum
+	}
+	balance := float64(len(a)*len(b)) / 2
+	observed := math.Abs(u(1<<len(a)-1) - balance)
+	all, extreme := 0, 0
+	for mask := range 1 << len(pool) {
+		ones := 0
+		for i := range pool {
+			ones += mask >> i & 1
+		}
+		if ones != len(a) {
+			continue
+		}
+		all++
+		if math.Abs(u(mask)-balance) >= observed {
+			extreme++
+		}
+	}
+	return float64(extreme) / float64(all)
+}
+
+func TestGeometricMean(t *testing.T) {
+	if g, err := stats.GeometricMean([]float64{1, 2, 4, 8}); err != nil || !near(g, math.Sqrt(8), 12) {
+		t.Errorf("%v, %v", g, err)
+	}
+	for _, bad := range [][]float64{nil, {1, 0}, {1, -1}, {math.NaN()}, {math.Inf(1)}} {
+		if g, err := stats.GeometricMean(bad); err == nil {
+			t.Errorf("the mean of %v is %v", bad, g)
+		}
+	}
+}
