@@ -66,7 +66,8 @@ func (p *program) app() *cli.App {
 		DisableSliceFlagSeparator: true, // a value may hold a comma
 		EnableBashCompletion:      true,
 		Commands: []*cli.Command{
-			p.runCommand(), p.sweepCommand(), p.checkCommand(), p.traceCommand(), p.reportCommand(), p.listCommand(),
+			p.runCommand(), p.sweepCommand(), p.checkCommand(), p.traceCommand(), p.reportCommand(),
+			p.compareCommand(), p.exportCommand(), p.listCommand(),
 		},
 		ExitErrHandler: func(*cli.Context, error) {}, // errors are reported once, by Run
 		OnUsageError:   usageError,
@@ -93,6 +94,12 @@ func guard(c *cli.Command) {
 	}
 	action := c.Action
 	c.Action = func(ctx *cli.Context) error {
+		if c.ArgsUsage != "" {
+			if err := checkArguments(c, ctx.Args().Slice()); err != nil {
+				return err
+			}
+			return action(ctx)
+		}
 		if ctx.NArg() > 0 {
 			if len(c.Subcommands) > 0 {
 				var names []string
@@ -106,6 +113,20 @@ func guard(c *cli.Command) {
 		}
 		return action(ctx)
 	}
+}
+
+// checkArguments refuses other arguments than those that ArgsUsage names, and
+// flags among them.
+func checkArguments(c *cli.Command, args []string) error {
+	for i, arg := range args {
+		if i > 0 && strings.HasPrefix(arg, "-") {
+			return usage("%s: flag %s stands after an argument; write «dmebench %s %s … %s»", c.Name, arg, c.Name, arg, c.ArgsUsage)
+		}
+	}
+	if want := len(strings.Fields(c.ArgsUsage)); len(args) != want {
+		return usage("%s takes %d arguments, %s, but there are %d; see «dmebench %s --help»", c.Name, want, c.ArgsUsage, len(args), c.Name)
+	}
+	return nil
 }
 
 func usageError(c *cli.Context, err error, _ bool) error {

@@ -1,0 +1,330 @@
+// Package compare sets the results of two origins against each other: before
+// and after a change, one network against another, one machine against the next.
+//
+// Cells are matched by everything that they were asked to do (algorithm and its
+// options, nodes, network, workload), except for what is compared on purpose.
+// Each metric of a matched pair is tested by the Mann-Whitney test over
+// repetitions; what limits the answer is a note in the result. A run that did
+// not end well is in no sample, and is counted.
+//
+// It does not say which of two results is right, and it knows no algorithm.
+package compare
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"dmebench/internal/run"
+	"dmebench/report"
+	"dmebench/report/stats"
+)
+
+// SchemaVersion is the version of the JSON form of a [Comparison].
+const SchemaVersion = 1
+
+// DefaultAlpha is the probability of an alarm where there is no difference.
+const DefaultAlpha = 0.05
+
+// DefaultMetrics are the metrics that are compared unless others are asked for.
+func DefaultMetrics() []string {
+	return []string{
+		"messages_per_cs", "throughput_cs_per_s", "response_time_p50_ns", "response_time_p99_ns",
+		"waiting_time_p50_ns", "waiting_time_p99_ns", "sync_delay_p50_ns",
+	}
+}
+
+// Side is the results of one origin.
+type Side struct {
+	Name string // as the user knows it: a path
+	Runs []report.Run
+}
+
+// Options are what a comparison depends on.
+type Options struct {
+	Alpha   float64  // between 0 and 1; 0 means DefaultAlpha
+	Metrics []string // by their names in summary.csv; nil means DefaultMetrics
+	Across  []string // dimensions in which the sides may differ; see [Dimensions]
+}
+
+// Comparison is what came of it. Where there is no sample a value is null.
+type Comparison struct {
+	SchemaVersion int      `json:"schema_version"`
+	Alpha         float64  `json:"alpha"`
+	Across        []string `json:"across"`
+	A             Origin   `json:"a"`
+	B             Origin   `json:"b"`
+	Tables        []Table  `json:"metrics"`
+	OnlyA         []Cell   `json:"only_in_a"`
+	OnlyB         []Cell   `json:"only_in_b"`
+	Notes         []string `json:"notes"` // what concerns more than one cell
+}
+
+// Origin is one side.
+type Origin struct {
+	Name string `json:"name"`
+	Runs int    `json:"runs"`
+	Used int    `json:"used"` // of these, the ones that ended well
+}
+
+// Cell is one point of the experiment.
+type Cell struct {
+	Label    string            `json:"label"`    // "A → B" where the sides call it differently
+	Settings map[string]string `json:"settings"` // by dimension; without those that are compared across
+	nodes    int
+}
+
+// Table is one metric over all cells.
+type Table struct {
+	Metric string         `json:"metric"`
+	Rows   []Row          `json:"cells"`
+	Mean   *GeometricMean `json:"geometric_mean"`
+}
+
+// Row is one metric of one cell.
+type Row struct {
+	Cell        Cell     `json:"cell"`
+	A           Sample   `json:"a"`
+	B           Sample   `json:"b"`
+	Change      *float64 `json:"change"` // (B − A)/A of the medians
+	P           *float64 `json:"p"`
+	Significant bool     `json:"significant"`
+	Notes       []string `json:"notes"`
+}
+
+// Sample is a metric over the repetitions of one side.
+type Sample struct {
+	N      int       `json:"n"`
+	Median *float64  `json:"median"`
+	Lo     *float64  `json:"ci95_low"` // null where there are too few repetitions for an interval
+	Hi     *float64  `json:"ci95_high"`
+	Values []float64 `json:"values"`
+}
+
+// GeometricMean is the mean of the medians over the cells where both sides have
+// a positive one.
+type GeometricMean struct {
+	Cells  int     `json:"cells"`
+	A      float64 `json:"a"`
+	B      float64 `json:"b"`
+	Change float64 `json:"change"`
+}
+
+// Compare compares b with a. It fails where options are wrong, or where the
+// sides have no cell in common, and says in what they differ.
+func Compare(a, b Side, opt Options) (*Comparison, error) {
+	metrics, err := opt.resolve()
+	if err != nil {
+		return nil, err
+	}
+	pairs, onlyA, onlyB, err := match(a, b, opt.Across)
+	if err != nil {
+		return nil, err
+	}
+	c := &Comparison{
+		SchemaVersion: SchemaVersion, Alpha: opt.Alpha, Across: append([]string{}, opt.Across...),
+		A: origin(a), B: origin(b), OnlyA: onlyA, OnlyB: onlyB, Notes: []string{},
+	}
+	tests := 0
+	for _, m := range metrics {
+		t := Table{Metric: m.Name}
+		for _, p := range pairs {
+			if row, ok := p.row(m, opt.Alpha); ok {
+				t.Rows = append(t.Rows, row)
+				if row.varies() {
+					tests++
+				}
+			}
+		}
+		if len(t.Rows) == 0 {
+			if opt.Metrics != nil {
+				c.note("no run of a common cell has %s", m.Name)
+			}
+			continue
+		}
+		t.mean()
+		c.Tables = append(c.Tables, t)
+	}
+	c.concerns(pairs, tests)
+	return c, nil
+}
+
+// resolve completes the options and looks up the metrics.
+func (o *Options) resolve() ([]report.Metric, error) {
+	if o.Alpha == 0 {
+		o.Alpha = DefaultAlpha
+	}
+	if !(o.Alpha > 0 && o.Alpha < 1) {
+		return nil, fmt.Errorf("compare: alpha %v: must lie between 0 and 1, such as 0.05", o.Alpha)
+	}
+	for _, name := range o.Across {
+		if !slices.Contains(Dimensions(), name) {
+			return nil, fmt.Errorf("compare: across %q: there is no such dimension; there are %s", name, strings.Join(Dimensions(), ", "))
+		}
+	}
+	names := o.Metrics
+	if names == nil {
+		names = DefaultMetrics()
+	}
+	var metrics []report.Metric
+	for _, name := range names {
+		i := slices.IndexFunc(report.Metrics(), func(m report.Metric) bool { return m.Name == name })
+		if i < 0 {
+			var known []string
+			for _, m := range report.Metrics() {
+				known = append(known, m.Name)
+			}
+			return nil, fmt.Errorf("compare: no metric %q; there are %s", name, strings.Join(known, ", "))
+		}
+		metrics = append(metrics, report.Metrics()[i])
+	}
+	return metrics, nil
+}
+
+func origin(s Side) Origin {
+	o := Origin{Name: s.Name, Runs: len(s.Runs)}
+	for _, r := range s.Runs {
+		if report.Usable(r.Result) {
+			o.Used++
+		}
+	}
+	return o
+}
+
+func (c *Comparison) note(format string, args ...any) {
+	c.Notes = append(c.Notes, fmt.Sprintf(format, args...))
+}
+
+// row compares one metric; ok is false where neither side has it.
+func (p pair) row(m report.Metric, alpha float64) (row Row, ok bool) {
+	a, b := p.a.values(m), p.b.values(m)
+	if len(a)+len(b) == 0 && p.usable() {
+		return row, false
+	}
+	d := stats.Compare(a, b, alpha)
+	row = Row{
+		Cell: p.cell, A: sampleOf(a, d.A), B: sampleOf(b, d.B),
+		Change: known(d.Change), P: known(d.P), Significant: d.Significant, Notes: []string{},
+	}
+	for _, side := range []struct {
+		name string
+		*group
+		n int
+	}{{"A", p.a, len(a)}, {"B", p.b, len(b)}} {
+		for _, status := range slices.Sorted(maps.Keys(side.bad)) {
+			row.Notes = append(row.Notes, fmt.Sprintf("%s: %d of %d runs ended as %s and are left out", side.name, side.bad[status], side.all(), status))
+		}
+		if side.twins > 0 {
+			row.Notes = append(row.Notes, fmt.Sprintf("%s: %d simulations repeat the seed of another one and are left out", side.name, side.twins))
+		}
+		if side.n == 0 {
+			row.Notes = append(row.Notes, side.name+": no run has "+m.Name)
+		}
+	}
+	row.Notes = append(row.Notes, d.Warnings...)
+	return row, true
+}
+
+// varies reports whether a test could have raised an alarm.
+func (r Row) varies() bool {
+	all := append(slices.Clone(r.A.Values), r.B.Values...)
+	return r.A.N > 0 && r.B.N > 0 && slices.Min(all) != slices.Max(all)
+}
+
+func sampleOf(values []float64, e stats.Estimate) Sample {
+	return Sample{N: e.N, Median: known(e.Median), Lo: known(e.Lo), Hi: known(e.Hi), Values: append([]float64{}, values...)}
+}
+
+func known(x float64) *float64 {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return nil
+	}
+	return &x
+}
+
+// mean adds the geometric mean, where there are several cells to take it over.
+func (t *Table) mean() {
+	var a, b []float64
+	for _, r := range t.Rows {
+		if r.A.Median != nil && r.B.Median != nil && *r.A.Median > 0 && *r.B.Median > 0 {
+			a, b = append(a, *r.A.Median), append(b, *r.B.Median)
+		}
+	}
+	if len(a) < 2 {
+		return
+	}
+	ga, errA := stats.GeometricMean(a)
+	gb, errB := stats.GeometricMean(b)
+	if errA == nil && errB == nil {
+		t.Mean = &GeometricMean{Cells: len(a), A: ga, B: gb, Change: gb/ga - 1}
+	}
+}
+
+// concerns notes what concerns the comparison as a whole.
+func (c *Comparison) concerns(pairs []pair, tests int) {
+	if chance := float64(tests) * c.Alpha; chance >= 1 {
+		c.note("%d tests at level %v: about %.0f of them would raise an alarm by chance alone", tests, c.Alpha, chance)
+	}
+	if len(c.OnlyA) > 0 {
+		c.note("cells that are in A alone: %d", len(c.OnlyA))
+	}
+	if len(c.OnlyB) > 0 {
+		c.note("cells that are in B alone: %d", len(c.OnlyB))
+	}
+	for _, key := range environmentKeys(pairs) {
+		a, b := environmentOf(pairs, key, func(p pair) *group { return p.a }), environmentOf(pairs, key, func(p pair) *group { return p.b })
+		if a != b {
+			c.note("the environments differ: %s is %s in A and %s in B", key, cmp.Or(a, "not known"), cmp.Or(b, "not known"))
+		}
+	}
+}
+
+// fleeting facts of an environment change from run to run.
+func fleeting(key string) bool { return key == "load_average" }
+
+func environmentKeys(pairs []pair) []string {
+	keys := make(map[string]bool)
+	for _, p := range pairs {
+		for _, r := range append(slices.Clone(p.a.good), p.b.good...) {
+			for key := range r.Environment {
+				keys[key] = !fleeting(key)
+			}
+		}
+	}
+	maps.DeleteFunc(keys, func(_ string, counts bool) bool { return !counts })
+	return slices.Sorted(maps.Keys(keys))
+}
+
+// environmentOf lists the values of a fact in the runs of one side.
+func environmentOf(pairs []pair, key string, side func(pair) *group) string {
+	values := make(map[string]bool)
+	for _, p := range pairs {
+		for _, r := range side(p).good {
+			values[r.Environment[key]] = true
+		}
+	}
+	delete(values, "")
+	return strings.Join(slices.Sorted(maps.Keys(values)), " or ")
+}
+
+// values returns a metric of every usable run that has it.
+func (g *group) values(m report.Metric) []float64 {
+	var values []float64
+	for _, r := range g.good {
+		if x := m.Of(r); x != nil {
+			values = append(values, *x)
+		}
+	}
+	return values
+}
+
+// status is the reason for which a run is left out.
+func status(r *run.Result) string {
+	if r.Status == run.OK {
+		return string(run.Violated) // whatever it says of itself
+	}
+	return cmp.Or(string(r.Status), "unknown")
+}

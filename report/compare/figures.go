@@ -1,0 +1,116 @@
+package compare
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"dmebench/report/plots"
+	"dmebench/report/units"
+)
+
+// labelsPerFigure keeps the lines of a figure, two for each label, apart.
+const labelsPerFigure = 3
+
+// Figures returns the overlays of A and B over the number of nodes: one for each
+// metric and each setting of network and workload, and more where there are more
+// series than a figure can hold. There is none where nodes are compared across.
+func (c *Comparison) Figures() []plots.Figure {
+	if slices.Contains(c.Across, "nodes") {
+		return nil
+	}
+	about := c.describe()
+	origins := fmt.Sprintf("A is %s, B is %s", filepath.Base(c.A.Name), filepath.Base(c.B.Name))
+	var figures []plots.Figure
+	for _, t := range c.Tables {
+		for i, panel := range t.panels(about) {
+			f := plots.Figure{
+				Name:  fmt.Sprintf("%s-%d", strings.ReplaceAll(t.Metric, "_", "-"), i+1),
+				Title: title(t.Metric), Subtitle: strings.Join(append(append(slices.Clone(about.common), panel.about...), origins), " · "),
+				X: plots.Axis{Label: "nodes N", Kind: plots.Sizes}, Y: plots.Axis{Label: title(t.Metric), Kind: plots.Values},
+			}
+			if strings.HasSuffix(t.Metric, "_ns") {
+				f.Y.Kind = plots.Times
+			}
+			for k, label := range panel.labels {
+				f.Series = append(f.Series,
+					t.series(panel.rows[label], label, "A", 2*k, func(r Row) Sample { return r.A }),
+					t.series(panel.rows[label], label, "B", 2*k+1, func(r Row) Sample { return r.B }))
+			}
+			if !f.Empty() {
+				figures = append(figures, f)
+			}
+		}
+	}
+	return figures
+}
+
+// title is the name of a metric without its unit's suffix.
+func title(metric string) string {
+	return strings.ReplaceAll(strings.TrimSuffix(metric, "_ns"), "_", " ")
+}
+
+// panel is the rows of a figure.
+type panel struct {
+	about  []string // what tells it from other panels
+	labels []string
+	rows   map[string][]Row
+}
+
+// panels divides the rows by everything but label and number of nodes.
+func (t Table) panels(about description) []*panel {
+	var all []*panel
+	current := make(map[string]*panel) // by settings
+	home := make(map[string]*panel)    // by settings and label
+	for _, r := range t.Rows {
+		parts := about.section(r.Cell)
+		settings := strings.Join(parts, "\x00")
+		at := settings + "\x00" + r.Cell.Label
+		if home[at] == nil {
+			p := current[settings]
+			if p == nil || len(p.labels) == labelsPerFigure {
+				p = &panel{about: parts, rows: make(map[string][]Row)}
+				current[settings] = p
+				all = append(all, p)
+			}
+			p.labels = append(p.labels, r.Cell.Label)
+			home[at] = p
+		}
+		home[at].rows[r.Cell.Label] = append(home[at].rows[r.Cell.Label], r)
+	}
+	return all
+}
+
+// series is one side of a label.
+func (t Table) series(rows []Row, label, side string, style int, of func(Row) Sample) plots.Series {
+	s := plots.Series{Label: side + ": " + part(label, side), Style: style, Role: plots.Measured}
+	gap := false
+	for _, r := range rows {
+		sample := of(r)
+		if sample.Median == nil {
+			gap = true
+			continue
+		}
+		p := plots.At(float64(r.Cell.nodes), *sample.Median)
+		note := fmt.Sprintf("%s, N = %s: %s", s.Label, strconv.Itoa(r.Cell.nodes), t.number(sample.Median))
+		if sample.Lo != nil && sample.Hi != nil {
+			p.Lo, p.Hi = *sample.Lo, *sample.Hi
+			note += fmt.Sprintf(", 95%% interval %s to %s", t.number(sample.Lo), t.number(sample.Hi))
+		}
+		p.Note = fmt.Sprintf("%s, %s repetitions", note, units.Count(uint64(sample.N)))
+		p.Gap, gap = gap, false
+		s.Points = append(s.Points, p)
+	}
+	return s
+}
+
+// part is what one side calls a cell.
+func part(label, side string) string {
+	a, b, differ := strings.Cut(label, " → ")
+	if differ && side == "B" {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,263 @@
+package compare
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"dmebench/internal/run"
+	"dmebench/report/units"
+)
+
+// WriteText writes the comparison for a person: a table for each metric with
+// medians, their 95% intervals as a percentage, and the change with its p-value;
+// «~» stands where there is no significant one.
+func (c *Comparison) WriteText(w io.Writer) error {
+	var out strings.Builder
+	fmt.Fprintf(&out, "A: %s\nB: %s\n", c.A, c.B)
+	about := c.describe()
+	if len(about.common) > 0 {
+		fmt.Fprintf(&out, "%s\n", strings.Join(about.common, " · "))
+	}
+	for _, t := range c.Tables {
+		out.WriteString("\n")
+		t.write(&out, about)
+	}
+	if notes := c.notes(); len(notes) > 0 {
+		out.WriteString("\n")
+		for _, n := range notes {
+			fmt.Fprintf(&out, "note: %s\n", n)
+		}
+	}
+	_, err := io.WriteString(w, out.String())
+	return err
+}
+
+func (o Origin) String() string {
+	if o.Used == o.Runs {
+		return fmt.Sprintf("%s, %d runs", o.Name, o.Runs)
+	}
+	return fmt.Sprintf("%s, %d runs, of which %d ended well", o.Name, o.Runs, o.Used)
+}
+
+// write writes one table, in sections for the settings that cells differ in.
+func (t Table) write(out *strings.Builder, about description) {
+	var g grid
+	g.add(t.Metric, "", "A", "", "B", "", "change", "")
+	section := ""
+	for _, r := range t.Rows {
+		if s := strings.Join(about.section(r.Cell), " · "); s != section {
+			section = s
+			g.rows = append(g.rows, []string{"– " + s})
+		}
+		g.add(r.Cell.Label, about.value(r.Cell, "nodes"), t.number(r.A.Median), r.A.spread(), t.number(r.B.Median), r.B.spread(), r.delta(), r.evidence())
+	}
+	if m := t.Mean; m != nil {
+		g.add("geometric mean", "", t.number(&m.A), "", t.number(&m.B), "", percent(m.Change), "")
+	}
+	g.write(out)
+}
+
+func (t Table) number(x *float64) string {
+	switch {
+	case x == nil:
+		return units.Missing
+	case strings.HasSuffix(t.Metric, "_ns"):
+		return units.Time(*x)
+	}
+	return units.Number(*x)
+}
+
+// spread is the larger half of the interval, relative to the median.
+func (s Sample) spread() string {
+	switch {
+	case s.N == 0:
+		return ""
+	case s.Lo == nil || s.Hi == nil:
+		return "± ∞"
+	case *s.Lo == *s.Hi:
+		return "± 0%"
+	case *s.Median == 0:
+		return "± ?"
+	}
+	return fmt.Sprintf("± %.0f%%", 100*math.Max(*s.Hi-*s.Median, *s.Median-*s.Lo)/math.Abs(*s.Median))
+}
+
+func (r Row) delta() string {
+	switch {
+	case r.P == nil:
+		return units.Missing
+	case !r.Significant:
+		return "~"
+	case r.Change == nil:
+		return "?" // from nothing to something
+	}
+	return percent(*r.Change)
+}
+
+func (r Row) evidence() string {
+	n := fmt.Sprintf("n=%d", r.A.N)
+	if r.A.N != r.B.N {
+		n = fmt.Sprintf("n=%d+%d", r.A.N, r.B.N)
+	}
+	if r.P == nil {
+		return "(" + n + ")"
+	}
+	return fmt.Sprintf("(p=%.3f %s)", *r.P, n)
+}
+
+func percent(x float64) string { return fmt.Sprintf("%+.2f%%", 100*x) }
+
+// notes lists what limits the answer, each once, with the number of cells.
+func (c *Comparison) notes() []string {
+	var order []string
+	cells := make(map[string]map[string]bool)
+	for _, t := range c.Tables {
+		for _, r := range t.Rows {
+			for _, n := range r.Notes {
+				if cells[n] == nil {
+					cells[n] = make(map[string]bool)
+					order = append(order, n)
+				}
+				cells[n][fmt.Sprint(r.Cell)] = true
+			}
+		}
+	}
+	var all []string
+	for _, n := range order {
+		where := fmt.Sprintf("%d cells", len(cells[n]))
+		if len(cells[n]) == 1 {
+			where = "1 cell"
+		}
+		all = append(all, fmt.Sprintf("%s (%s)", n, where))
+	}
+	return append(all, c.Notes...)
+}
+
+// description divides the settings of cells into what all have in common and
+// what a table must show.
+type description struct {
+	common    []string
+	differing []string // dimensions, without nodes
+	perNode   bool     // requests are written per node
+}
+
+func (c *Comparison) describe() description {
+	seen := make(map[string]Cell)
+	for _, t := range c.Tables {
+		for _, r := range t.Rows {
+			seen[fmt.Sprint(r.Cell)] = r.Cell
+		}
+	}
+	cells := slices.Collect(maps.Values(seen))
+	d := description{perNode: perNode(cells)}
+	for _, dim := range Dimensions() {
+		values, byLabel := make(map[string]bool), make(map[string]bool)
+		labels := make(map[string]bool)
+		for _, cell := range cells {
+			value := d.value(cell, dim)
+			values[value] = true
+			byLabel[cell.Label+"\x00"+value] = true
+			labels[cell.Label] = true
+		}
+		named := (dim == "algorithm" || dim == "set") && len(byLabel) == len(labels) // the label says it
+		switch {
+		case dim == "nodes": // stands in every row
+		case len(values) > 1 && !named:
+			d.differing = append(d.differing, dim)
+		case len(values) == 1 && dim != "algorithm" && !unremarkable(cells[0].Settings, dim):
+			d.common = append(d.common, d.value(cells[0], dim))
+		}
+	}
+	return d
+}
+
+// perNode reports whether the number of requests is best written per node.
+func perNode(cells []Cell) bool {
+	for _, c := range cells {
+		var requests, nodes int
+		fmt.Sscan(c.Settings["requests"], &requests)
+		fmt.Sscan(c.Settings["nodes"], &nodes)
+		if nodes > 0 && requests%nodes != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// unremarkable reports whether a setting is the default, which goes without
+// saying.
+func unremarkable(settings map[string]string, dim string) bool {
+	value := settings[dim]
+	return value == "" || dim == "nodes_per_worker" && value == "1" || dim == "warmup" && value == run.DefaultWarmup
+}
+
+// value writes a setting of a cell; "" where it was not given.
+func (d description) value(c Cell, dim string) string {
+	value := c.Settings[dim]
+	if value == "" {
+		return ""
+	}
+	switch dim {
+	case "nodes":
+		return "N=" + value
+	case "requests":
+		var requests, nodes int
+		fmt.Sscan(value, &requests)
+		fmt.Sscan(c.Settings["nodes"], &nodes)
+		if d.perNode && nodes > 0 {
+			return fmt.Sprintf("%d requests per node", requests/nodes)
+		}
+	case "transport", "workload", "set":
+		return value
+	}
+	return strings.ReplaceAll(dim, "_", " ") + " " + value
+}
+
+// section is the settings that not all cells have in common, other than N.
+func (d description) section(c Cell) []string {
+	var parts []string
+	for _, dim := range d.differing {
+		if value := d.value(c, dim); value != "" {
+			parts = append(parts, value)
+		}
+	}
+	return parts
+}
+
+// grid aligns columns: the first two, names, and what follows a figure to the
+// left, figures to the right. A row of a single cell stands across all columns.
+type grid struct{ rows [][]string }
+
+func (g *grid) add(cells ...string) { g.rows = append(g.rows, cells) }
+
+func (g *grid) write(out *strings.Builder) {
+	widths := make([]int, len(g.rows[0]))
+	for _, row := range g.rows {
+		if len(row) == 1 {
+			continue
+		}
+		for i, cell := range row {
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+		}
+	}
+	for _, row := range g.rows {
+		var line strings.Builder
+		for i, cell := range row {
+			if i > 0 {
+				line.WriteString("  ")
+			}
+			pad := strings.Repeat(" ", max(0, widths[i]-utf8.RuneCountInString(cell)))
+			if left := i <= 1 || strings.HasPrefix(cell, "±") || strings.HasPrefix(cell, "("); left {
+				line.WriteString(cell + pad)
+			} else {
+				line.WriteString(pad + cell)
+			}
+		}
+		out.WriteString(strings.TrimRight(line.String(), " ") + "\n")
+	}
+}
