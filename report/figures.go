@@ -25,6 +25,7 @@ func overSizes() []against {
 	times := func(label string) plots.Axis { return plots.Axis{Label: label, Kind: plots.Times} }
 	return []against{
 		{"messages", "Messages per critical section", values("messages per CS"), messagesPerCS, "", algorithms.MessagesPerCS},
+		{"transmissions", "Transmissions per critical section (a broadcast is one)", values("transmissions per CS"), transmissionsPerCS, "", algorithms.TransmissionsPerCS},
 		{"throughput", "Throughput", values("throughput (CS/s)"), throughput, "", ""},
 		{"response", "Response time (request to exit)", times("response time"), responseP50, responseP99, ""},
 		{"waiting", "Waiting time (intended arrival to entry)", times("waiting time"), waitingP50, waitingP99, ""},
@@ -37,6 +38,9 @@ func overSizes() []against {
 func (c *collection) figures(s *set) []plots.Figure {
 	var figures []plots.Figure
 	for _, a := range overSizes() {
+		if c.drawnByFamily(s) || a.median == transmissionsPerCS && !s.broadcasts() {
+			continue
+		}
 		f := plots.Figure{
 			Name: s.slug + "-" + a.suffix, Title: a.title, Subtitle: s.String(),
 			X: plots.Axis{Label: "nodes N", Kind: plots.Sizes}, Y: a.ordinate,
@@ -63,6 +67,9 @@ func (c *collection) figures(s *set) []plots.Figure {
 		}
 	}
 	if f := c.percentiles(s); !f.Empty() {
+		figures = append(figures, f)
+	}
+	if f := c.workByNode(s); !f.Empty() && !c.drawnByFamily(s) {
 		figures = append(figures, f)
 	}
 	return figures

@@ -18,6 +18,7 @@ type collection struct {
 	runs     []Run    // with complete specifications and unambiguous labels; no Result is nil
 	labels   []string // of all series, in order of appearance: a label's place is its look
 	sets     []*set
+	families []family
 	warnings []string // found while collecting
 }
 
@@ -25,6 +26,8 @@ type collection struct {
 type set struct {
 	transport, workload string
 	about               []string // what else tells it from other sets
+	first               run.Spec // of its first run
+	requests            string   // how many there were, the last of about; "" where runs have no number in common
 	slug                string   // begins the names of its files; unique
 	labels              []string
 	sizes               []int // ascending
@@ -65,6 +68,7 @@ func collect(in Input) *collection {
 			cell.summarize()
 		}
 	}
+	c.families = c.findFamilies()
 	return c
 }
 
@@ -159,10 +163,10 @@ func (c *collection) group() {
 
 func (c *collection) newSet(runs []Run) *set {
 	first := runs[0].Result.Spec
-	s := &set{transport: first.Transport, workload: first.Workload, cells: make(map[place]*cell)}
+	s := &set{transport: first.Transport, workload: first.Workload, first: first, cells: make(map[place]*cell)}
 	s.about = c.conditions(first)
-	if n := requestsOf(runs); n != "" {
-		s.about = append(s.about, n)
+	if s.requests = requestsOf(runs); s.requests != "" {
+		s.about = append(s.about, s.requests)
 	}
 	for _, r := range runs {
 		at := place{r.Label, r.Result.Nodes}

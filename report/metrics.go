@@ -16,6 +16,7 @@ const (
 	steadyPerCS        = "messages_per_cs_steady"
 	transmissionsPerCS = "transmissions_per_cs"
 	throughput         = "throughput_cs_per_s"
+	responseMean       = "response_time_mean_ns"
 	responseP50        = "response_time_p50_ns"
 	responseP99        = "response_time_p99_ns"
 	waitingP50         = "waiting_time_p50_ns"
@@ -40,6 +41,7 @@ func metrics() []metric {
 		}},
 		{throughput, func(r *run.Result) *float64 { return r.Throughput }},
 		{"offered_cs_per_s", func(r *run.Result) *float64 { return r.Offered }},
+		{responseMean, of(response, func(q *run.Quantiles) float64 { return q.Mean })},
 		{responseP50, of(response, p50)},
 		{"response_time_p90_ns", of(response, func(q *run.Quantiles) float64 { return float64(q.P90) })},
 		{responseP99, of(response, p99)},

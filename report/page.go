@@ -21,6 +21,7 @@ type view struct {
 	Title, Started string
 	Style          template.CSS
 	Verdict        verdict
+	Families       []setView // of figures alone
 	Sets           []setView
 	Warnings       []warning
 	Environment    []fact
@@ -41,9 +42,9 @@ type figureView struct {
 	Formats     []plots.Format
 }
 
-// page fills the template. drawn holds the figures of each set, formats the files
-// that there are of each.
-func (c *collection) page(drawn [][]drawing, formats []plots.Format) ([]byte, error) {
+// page fills the template. drawn holds the figures of each set, families those of
+// each family, formats the files that there are of each.
+func (c *collection) page(drawn, families [][]drawing, formats []plots.Format) ([]byte, error) {
 	v := view{
 		Title: c.in.Title, YAML: strings.TrimSpace(c.in.SpecYAML), Style: c.style(),
 		Verdict: c.verdict(), Warnings: c.warningList(), Environment: c.environment(),
@@ -58,11 +59,14 @@ func (c *collection) page(drawn [][]drawing, formats []plots.Format) ([]byte, er
 		shown := setView{
 			ID: fmt.Sprintf("set-%d", i+1), Title: s.String(), Table: c.table(s), Kinds: c.kinds(s), Sizes: s.sizes,
 		}
-		for _, d := range drawn[i] {
-			// A figure's text is escaped where it is drawn.
-			shown.Figures = append(shown.Figures, figureView{d.figure.Name, d.figure.Title, template.HTML(d.svg), formats})
-		}
+		shown.Figures = viewFigures(drawn[i], formats)
 		v.Sets = append(v.Sets, shown)
+	}
+	for i, f := range c.families {
+		v.Families = append(v.Families, setView{
+			ID: fmt.Sprintf("family-%d", i+1), Title: "Against " + f.members[0].value.axis + ": " + f.about,
+			Figures: viewFigures(families[i], formats),
+		})
 	}
 	t, err := template.New("page").Parse(pageHTML)
 	if err != nil {
@@ -71,6 +75,15 @@ func (c *collection) page(drawn [][]drawing, formats []plots.Format) ([]byte, er
 	var out bytes.Buffer
 	err = t.Execute(&out, v)
 	return out.Bytes(), err
+}
+
+func viewFigures(drawn []drawing, formats []plots.Format) []figureView {
+	var views []figureView
+	for _, d := range drawn {
+		// A figure's text is escaped where it is drawn.
+		views = append(views, figureView{d.figure.Name, d.figure.Title, template.HTML(d.svg), formats})
+	}
+	return views
 }
 
 // style is the page's style sheet with the colours of the series.

@@ -66,29 +66,44 @@ func build(in Input, dir string, formats []plots.Format) (page string, err error
 	c := collect(in)
 	drawn := make([][]drawing, len(c.sets))
 	for i, s := range c.sets {
-		for _, f := range c.figures(s) {
-			r, err := f.Render(formats...)
-			if err != nil {
-				return "", fmt.Errorf("report: %w", err)
-			}
-			for _, format := range formats {
-				path := filepath.Join(dir, "plots", f.Name+"."+string(format))
-				if err := replaceFile(path, r[format]); err != nil {
-					return "", err
-				}
-			}
-			drawn[i] = append(drawn[i], drawing{f, r[plots.SVG]})
+		if drawn[i], err = draw(c.figures(s), dir, formats); err != nil {
+			return "", err
+		}
+	}
+	families := make([][]drawing, len(c.families))
+	for i, f := range c.families {
+		if families[i], err = draw(c.familyFigures(f), dir, formats); err != nil {
+			return "", err
 		}
 	}
 	if err := replaceFile(filepath.Join(dir, "summary.csv"), c.csv()); err != nil {
 		return "", err
 	}
-	html, err := c.page(drawn, formats)
+	html, err := c.page(drawn, families, formats)
 	if err != nil {
 		return "", fmt.Errorf("report: page: %w", err)
 	}
 	page = filepath.Join(dir, "report.html")
 	return page, replaceFile(page, html)
+}
+
+// draw writes figures into the folder of the report.
+func draw(figures []plots.Figure, dir string, formats []plots.Format) ([]drawing, error) {
+	var drawn []drawing
+	for _, f := range figures {
+		r, err := f.Render(formats...)
+		if err != nil {
+			return nil, fmt.Errorf("report: %w", err)
+		}
+		for _, format := range formats {
+			path := filepath.Join(dir, "plots", f.Name+"."+string(format))
+			if err := replaceFile(path, r[format]); err != nil {
+				return nil, err
+			}
+		}
+		drawn = append(drawn, drawing{f, r[plots.SVG]})
+	}
+	return drawn, nil
 }
 
 // drawing is a figure for the page.

@@ -14,6 +14,12 @@ import (
 // algorithm, number of nodes, seed, network and workload. Runs that differ in
 // them never share a figure.
 func (c *collection) conditions(s run.Spec) []string {
+	_, others := c.divide(s)
+	return conditions(s, others)
+}
+
+// conditions is the same, others being the options that are not the algorithm's.
+func conditions(s run.Spec, others map[string]string) []string {
 	var about []string
 	add := func(given bool, format string, args ...any) {
 		if given {
@@ -26,7 +32,6 @@ func (c *collection) conditions(s run.Spec) []string {
 	add(s.Duration > 0, "for %s", units.Time(float64(s.Duration)))
 	add(s.NodesPerWorker > 1, "%d nodes per process", s.NodesPerWorker)
 	add(s.Warmup != "" && s.Warmup != run.DefaultWarmup, "warm-up %s entries", s.Warmup)
-	_, others := c.divide(s)
 	add(len(others) > 0, "%s", join(others))
 	return about
 }

@@ -15,7 +15,7 @@ import (
 // in geometric steps.
 const (
 	logValuesFrom = 31.622776601683793
-	logSizesFrom  = 10
+	logSizesFrom  = 10.0
 )
 
 // scale is an axis whose range is known.
@@ -23,6 +23,7 @@ type scale struct {
 	label    string
 	min, max float64
 	log      bool
+	names    int // how many there are, on an axis of Names
 	unit     units.Scale
 	ticks    []plot.Tick
 }
@@ -133,12 +134,19 @@ func (f Figure) xScale(fits func(a, b tickAt) bool) scale {
 		s.min, s.max = 0, 1
 		return s
 	}
-	if f.X.Kind == Ranks {
+	switch f.X.Kind {
+	case Ranks:
 		return rankScale(s, all)
+	case Names:
+		return nameScale(s, f.Names)
 	}
 	slices.Sort(at)
 	at = slices.Compact(at)
-	if all.min > 0 && all.max/all.min >= logSizesFrom {
+	from := logSizesFrom
+	if f.X.Kind == Values {
+		from = logValuesFrom
+	}
+	if all.min > 0 && all.max/all.min >= from {
 		s.log = true
 		s.label += ", log scale"
 	}
@@ -172,6 +180,15 @@ func rankScale(s scale, all extent) scale {
 	}
 	if s.max >= 2 {
 		s.ticks = append(s.ticks, plot.Tick{Value: 2, Label: "50%"})
+	}
+	return s
+}
+
+// nameScale is an axis with a place for each name.
+func nameScale(s scale, names []string) scale {
+	s.min, s.max, s.names = -0.5, float64(len(names))-0.5, len(names)
+	for i, name := range names {
+		s.ticks = append(s.ticks, plot.Tick{Value: float64(i), Label: name})
 	}
 	return s
 }

@@ -19,6 +19,7 @@ const (
 	Exact                // a prediction: dashed, without markers
 	Bound                // a predicted bound: dotted, without markers
 	Curve                // a distribution: a line without markers, dashed by style
+	Dots                 // many values of one kind: small markers without a line
 )
 
 // Point is one value. Lo and Hi end its error bar and are NaN where there is
@@ -50,6 +51,7 @@ const (
 	Times  AxisKind = iota // nanoseconds, written in the unit that fits
 	Sizes  AxisKind = iota // numbers of nodes: a tick at each one that was measured
 	Ranks  AxisKind = iota // 1/(1−p), logarithmic, written as percentiles
+	Names  AxisKind = iota // the abscissa alone: the places that the Figure names
 )
 
 // Axis is one axis of a figure. The unit of Times is added to its label.
@@ -64,6 +66,7 @@ type Figure struct {
 	Title    string
 	Subtitle string
 	X, Y     Axis
+	Names    []string // the places of an abscissa of that kind, from 0
 	Series   []Series
 	Keys     []Key // further lines of the legend
 }

@@ -35,7 +35,14 @@ type legend struct {
 
 func (f Figure) legend(face font.Face, width vg.Length) legend {
 	l := legend{face: face}
-	entryOf := func(s Series) entry { return entry{printable(s.Label), s.line(), s.glyph()} }
+	entryOf := func(s Series) entry {
+		e := entry{printable(s.Label), s.line(), s.glyph()}
+		// Over names no line leads from point to point.
+		if s.Role == Dots || f.X.Kind == Names && (s.Role == Measured || s.Role == Tail) {
+			e.line = draw.LineStyle{}
+		}
+		return e
+	}
 	for _, s := range f.Series {
 		switch prediction := s.Role == Exact || s.Role == Bound; {
 		case s.Label == "" || !s.drawable():
@@ -113,7 +120,9 @@ func (l legend) drawEntry(c draw.Canvas, e entry, x, y vg.Length) {
 	if e.label == "" {
 		return
 	}
-	c.StrokeLine2(e.line, x, y, x+thumbWidth, y)
+	if e.line.Width > 0 {
+		c.StrokeLine2(e.line, x, y, x+thumbWidth, y)
+	}
 	c.DrawGlyphNoClip(e.glyph, vg.Point{X: x + thumbWidth/2, Y: y})
 	c.SetColor(ink())
 	c.FillString(l.face, vg.Point{X: x + thumbWidth + thumbGap, Y: y - 0.35*l.face.Font.Size}, e.label)

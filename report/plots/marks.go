@@ -17,33 +17,46 @@ type marks struct {
 }
 
 // Coinciding series are drawn side by side: each is shifted by dodge points from
-// the next, all together by at most dodgeAll. Over a single size there is room
-// for more, and predictions go with their series.
+// the next, all together by at most dodgeAll. Over a single size or a name there
+// is room for more, and predictions go with their series.
 const (
 	dodge, dodgeAll         = 1.6, 9
 	dodgeAlone, dodgeAllOne = 26, 320
+	dodgeAllNames           = 240 // divided among them: what is left keeps them apart
 )
+
+// spacious reports whether there is room beside the places of the abscissa.
+func (m marks) spacious() bool { return len(m.x.ticks) == 1 || m.x.names > 0 }
+
+// dodged lists the styles of the series to be drawn side by side, and how far
+// from one another.
+func (m marks) dodged() (styles []int, step vg.Length) {
+	for _, s := range m.series {
+		if s.Role == Measured && s.drawable() && !slices.Contains(styles, s.Style) {
+			styles = append(styles, s.Style)
+		}
+	}
+	each, all := dodge, float64(dodgeAll)
+	if m.spacious() {
+		each, all = dodgeAlone, dodgeAllOne
+		if m.x.names > 0 {
+			all = dodgeAllNames / float64(m.x.names)
+		}
+	}
+	return styles, vg.Length(min(each, all/float64(max(1, len(styles)-1))))
+}
 
 // shift returns how far a series' points stand from their place.
 func (m marks) shift(s Series) vg.Length {
-	step, all := dodge, float64(dodgeAll)
-	if alone := len(m.x.ticks) == 1; alone {
-		step, all = dodgeAlone, dodgeAllOne
-	} else if s.Role != Measured && s.Role != Tail {
+	if !m.spacious() && s.Role != Measured && s.Role != Tail {
 		return 0
 	}
-	var styles []int
-	for _, other := range m.series {
-		if other.Role == Measured && other.drawable() && !slices.Contains(styles, other.Style) {
-			styles = append(styles, other.Style)
-		}
-	}
+	styles, step := m.dodged()
 	i := slices.Index(styles, s.Style)
 	if i < 0 || len(styles) < 2 {
 		return 0
 	}
-	between := float64(len(styles) - 1)
-	return vg.Length(min(step, all/between) * (float64(i) - between/2))
+	return step * vg.Length(float64(i)-float64(len(styles)-1)/2)
 }
 
 // Plot draws from back to front: bounds, predictions, tails, measured lines,
@@ -96,6 +109,11 @@ func (m marks) grid(c *draw.Canvas, p *plot.Plot) {
 			c.StrokeLine2(style, c.Min.X, at.Y, c.Max.X, at.Y)
 		}
 	}
+	for i := 1; i < m.x.names; i++ {
+		if at, ok := m.place(c, p, float64(i)-0.5, m.y.max); ok {
+			c.StrokeLine2(style, at.X, c.Min.Y, at.X, c.Max.Y)
+		}
+	}
 }
 
 func (m marks) lines(c *draw.Canvas, p *plot.Plot, s Series) {
@@ -120,14 +138,20 @@ func (m marks) lines(c *draw.Canvas, p *plot.Plot, s Series) {
 	m.lonely(c, p, s, style)
 }
 
-// lonely draws a prediction that has a single value as a short line, since it
-// has no marker that would show it.
+// lonely draws a prediction that has a single value, or one for each name, as
+// short lines, since it has no marker that would show it.
 func (m marks) lonely(c *draw.Canvas, p *plot.Plot, s Series, style draw.LineStyle) {
-	if len(s.Points) != 1 || s.Role == Measured || s.Role == Tail {
+	if len(s.Points) != 1 && m.x.names == 0 || s.Role == Measured || s.Role == Tail {
 		return
 	}
-	if at, ok := m.placeOf(c, p, s, s.Points[0].X, s.Points[0].Y); ok {
-		c.StrokeLine2(style, at.X-dodgeAlone/2+2, at.Y, at.X+dodgeAlone/2-2, at.Y)
+	half := vg.Length(dodgeAlone)/2 - 2
+	if styles, step := m.dodged(); len(styles) > 1 {
+		half = max(5, step/2-2)
+	}
+	for _, pt := range s.Points {
+		if at, ok := m.placeOf(c, p, s, pt.X, pt.Y); ok {
+			c.StrokeLine2(style, at.X-half, at.Y, at.X+half, at.Y)
+		}
 	}
 }
 

@@ -74,6 +74,9 @@ func (s Series) glyph() draw.GlyphStyle {
 	switch s.Role {
 	case Measured:
 		return draw.GlyphStyle{Color: c, Radius: 3.4, Shape: shape}
+	case Dots:
+		shape.bare = true
+		return draw.GlyphStyle{Color: c, Radius: 2, Shape: shape}
 	case Tail:
 		shape.hollow = true
 		return draw.GlyphStyle{Color: lighter(c, 0.35), Radius: 2.6, Shape: shape}
@@ -82,10 +85,10 @@ func (s Series) glyph() draw.GlyphStyle {
 }
 
 // marker draws a polygon, filled or hollow. A thin white edge keeps markers
-// that lie on one another apart.
+// that lie on one another apart; where very many do it would leave nothing.
 type marker struct {
-	outline []vg.Point // about the unit circle
-	hollow  bool
+	outline      []vg.Point // about the unit circle
+	hollow, bare bool       // bare: without an edge
 }
 
 func (m marker) DrawGlyph(c *draw.Canvas, sty draw.GlyphStyle, at vg.Point) {
@@ -105,8 +108,10 @@ func (m marker) DrawGlyph(c *draw.Canvas, sty draw.GlyphStyle, at vg.Point) {
 		edge = draw.LineStyle{Color: sty.Color, Width: 0.8}
 	}
 	c.Fill(path)
-	c.SetLineStyle(edge)
-	c.Stroke(path)
+	if !m.bare {
+		c.SetLineStyle(edge)
+		c.Stroke(path)
+	}
 }
 
 // outlines lists the shapes of markers: disc, square, triangle, diamond,

@@ -1,0 +1,212 @@
+package report_test
+
+import (
+	"encoding/xml"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"dmebench/algorithms"
+	"dmebench/internal/run"
+	"dmebench/report"
+)
+
+// varied is one algorithm's runs, six repetitions of each change of their spec.
+func varied(t *testing.T, n int, changes ...func(*run.Spec)) report.Input {
+	in := report.Input{Title: "varied"}
+	for _, change := range changes {
+		for rep := 1; rep <= 6; rep++ {
+			r := measured(t, "ricart-agrawala", "poisson", n, rep)
+			change(&r.Spec)
+			in.Runs = append(in.Runs, report.Run{Label: "ricart-agrawala", Repetition: rep, Result: r})
+		}
+	}
+	return in
+}
+
+func rate(x float64) func(*run.Spec) { return func(s *run.Spec) { s.TotalRate = x } }
+
+func option(pairs ...string) func(*run.Spec) {
+	return func(s *run.Spec) {
+		s.Set = make(map[string]string)
+		for i := 0; i < len(pairs); i += 2 {
+			s.Set[pairs[i]] = pairs[i+1]
+		}
+	}
+}
+
+// plots lists the figures of a report, without suffix.
+func (b built) plots(t *testing.T, pattern string) []string {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(b.dir, "plots", pattern+".svg"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, p := range paths {
+		names = append(names, strings.TrimSuffix(filepath.Base(p), ".svg"))
+	}
+	return names
+}
+
+// texts returns everything that a figure says.
+func (b built) texts(t *testing.T, plot string) string {
+	t.Helper()
+	svg, err := os.ReadFile(filepath.Join(b.dir, "plots", plot+".svg"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := xml.Unmarshal(svg, new(struct{})); err != nil {
+		t.Fatalf("%s: %v", plot, err)
+	}
+	var all []string
+	for _, m := range regexp.MustCompile(`>([^<>]+)<`).FindAllStringSubmatch(string(svg), -1) {
+		all = append(all, strings.TrimSpace(m[1]))
+	}
+	return strings.Join(all, "\n")
+}
+
+func TestSettingsBecomeAnAbscissa(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		changes []func(*run.Spec)
+		figure  string // "" where there is none
+		says    []string
+	}{
+		{
+			"rates in any order", []func(*run.Spec){rate(400), rate(10), rate(1000)},
+			"tcp-poisson-by-total-rate-n7-messages",
+			[]string{"requests/s in all, log scale", "10", "400", "1,000", "ricart-agrawala, N = 7, 400 requests/s in all: 12, 95% interval 12 to 12, 6 repetitions"},
+		},
+		{"two numbers are no curve", []func(*run.Spec){rate(10), rate(400)}, "", nil},
+		{
+			"fractions", []func(*run.Spec){option("share", "0.9"), option("share", "0.1"), option("share", "0.5")},
+			"tcp-poisson-by-share-n7-messages", []string{"part of the requests that the hot nodes make", "0.1", "0.5", "0.9"},
+		},
+		{
+			"durations", []func(*run.Spec){option("t", "500us"), option("t", "1ms"), option("t", "20ms")},
+			"tcp-poisson-by-t-n7-messages", []string{"T, mean delay of a message (ms), log scale", "0.5", "20"},
+		},
+		{
+			"words", []func(*run.Spec){option("delay", "constant"), option("delay", "exponential")},
+			"tcp-poisson-by-delay-n7-messages", []string{"constant", "exponential", "delay"},
+		},
+		{
+			"what else differs keeps families apart",
+			[]func(*run.Spec){option("share", "0.1", "hot", "1"), option("share", "0.5", "hot", "1"), option("share", "0.9", "hot", "2")},
+			"", nil,
+		},
+		{
+			"two families", []func(*run.Spec){
+				option("hot", "1", "share", "0.1"), option("hot", "1", "share", "0.2"), option("hot", "1", "share", "0.3"),
+				option("hot", "2", "share", "0.1"), option("hot", "2", "share", "0.2"), option("hot", "2", "share", "0.3"),
+			},
+			"tcp-poisson-by-share-cs-100-us-hot-2-50-requests-per-node-n7-messages", []string{"0.1", "0.2", "0.3"},
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := build(t, lean(varied(t, 7, c.changes...)))
+			if c.figure == "" {
+				if found := b.plots(t, "*-by-*"); len(found) > 0 {
+					t.Errorf("there are %q", found)
+				}
+				return
+			}
+			texts := b.texts(t, c.figure)
+			for _, want := range c.says {
+				if !strings.Contains(texts, want) {
+					t.Errorf("%s does not say %q:\n%s", c.figure, want, texts)
+				}
+			}
+			// The members' own figures would hold one lonely point each.
+			if lonely := b.plots(t, "tcp-poisson-[^b]*-messages"); len(lonely) > 0 {
+				t.Errorf("also drawn: %q", lonely)
+			}
+			if strings.Count(b.page, `class="family"`) == 0 {
+				t.Error("the page does not show the figure")
+			}
+		})
+	}
+}
+
+// A prediction is drawn only if it speaks of every value of the setting.
+func TestPredictionsOverSettings(t *testing.T) {
+	in := lean(varied(t, 7, rate(1), rate(2), rate(3)))
+	claim := func(formula string, known func(run.Spec) bool) algorithms.Claim {
+		return algorithms.Claim{
+			Quantity: algorithms.MessagesPerCS, Formula: formula, Load: algorithms.AnyLoad, Kind: algorithms.Exact, Source: "TR-869, section 4",
+			Predict: func(s algorithms.Setting) (float64, bool) { return 12, known(run.Spec{TotalRate: float64(s.E)}) },
+		}
+	}
+	in.Claims = func(string) []algorithms.Claim {
+		return []algorithms.Claim{
+			claim("partial", func(s run.Spec) bool { return s.TotalRate < 3 }),
+			claim("everywhere", func(run.Spec) bool { return true }),
+		}
+	}
+	in.Setting = func(s run.Spec) (algorithms.Setting, bool) {
+		// A claim sees no rate: E tells it here.
+		return algorithms.Setting{Nodes: s.Nodes, E: time.Duration(s.TotalRate)}, true
+	}
+	texts := build(t, in).texts(t, "tcp-poisson-by-total-rate-n7-messages")
+	if strings.Contains(texts, "partial") || !strings.Contains(texts, "everywhere (TR-869 §4)") {
+		t.Errorf("the figure says\n%s", texts)
+	}
+}
+
+// Transmissions are shown where they differ from messages, and only there.
+func TestTransmissions(t *testing.T) {
+	in := lean(varied(t, 7, rate(1), rate(2), rate(3)))
+	const plot = "tcp-poisson-by-total-rate-n7-transmissions"
+	if found := build(t, in).plots(t, plot); len(found) > 0 {
+		t.Errorf("%q though every message was sent for itself", found)
+	}
+	in.Runs[0].Result.Messages.Transmissions /= 2
+	if found := build(t, in).plots(t, plot); len(found) != 1 {
+		t.Error("there is no figure of transmissions though there were broadcasts")
+	}
+}
+
+// Each node's work is relative to the mean, and that of every node is shown.
+func TestWorkOfEachNode(t *testing.T) {
+	in := lean(experiment(t, []string{"centralized", "ricart-agrawala"}, []string{"saturate"}, []int{3, 5, 57}, 6))
+	for _, r := range in.Runs {
+		w := &r.Result.Work
+		for i := range r.Result.Nodes {
+			sent := uint64(10)
+			if r.Label == "centralized" && i == 0 {
+				sent = 10 * uint64(r.Result.Nodes-1)
+			}
+			w.SentByNode, w.HandledByNode = append(w.SentByNode, sent), append(w.HandledByNode, sent)
+		}
+	}
+	b := build(t, in)
+	texts := b.texts(t, "tcp-saturate-work-n5") // 57 nodes would be a smear
+	// The hub of five handles 4 of 8 parts, 4/(8/5) of the mean; the others 1/(8/5).
+	for i, want := range []string{"2.5", "0.625", "0.625", "0.625", "0.625"} {
+		note := fmt.Sprintf("centralized, node %d of 5: %s times the mean, 95%% interval", i+1, want)
+		if !strings.Contains(texts, note) {
+			t.Errorf("no %q in\n%s", note, texts)
+		}
+	}
+	if n := strings.Count(texts, "ricart-agrawala, node"); n != 5 {
+		t.Errorf("%d nodes of ricart-agrawala are shown", n)
+	}
+	if found := b.plots(t, "*-work-*"); len(found) != 1 {
+		t.Errorf("there are %q", found)
+	}
+
+	// A node that is missing from a count must not shift the others.
+	for _, r := range in.Runs {
+		if r.Label == "centralized" {
+			r.Result.Work.SentByNode = r.Result.Work.SentByNode[1:]
+		}
+	}
+	if texts := build(t, in).texts(t, "tcp-saturate-work-n5"); strings.Contains(texts, "centralized") {
+		t.Error("work is shown though a node's is not known")
+	}
+}
