@@ -192,12 +192,19 @@ func (f *family) settle() bool {
 	return len(f.members) >= fewestNumbers
 }
 
-// drawnByFamily reports whether a set has a single size and stands in a figure
-// of its family: against N it would be a lonely point.
-func (c *collection) drawnByFamily(s *set) bool {
-	return len(s.sizes) == 1 && slices.ContainsFunc(c.families, func(f family) bool {
-		return slices.Contains(f.sizes(), s.sizes[0]) && slices.ContainsFunc(f.members, func(m member) bool { return m.set == s })
-	})
+// familyOf returns the family in whose figures a set stands, if it has a single
+// size: against N it would be a lonely point. nil where there is none.
+func (c *collection) familyOf(s *set) *family {
+	if len(s.sizes) != 1 {
+		return nil
+	}
+	for i := range c.families {
+		f := &c.families[i]
+		if slices.Contains(f.sizes(), s.sizes[0]) && slices.ContainsFunc(f.members, func(m member) bool { return m.set == s }) {
+			return f
+		}
+	}
+	return nil
 }
 
 // broadcasts reports whether any run of the set broadcast natively.
@@ -211,6 +218,9 @@ func (s *set) broadcasts() bool {
 	}
 	return false
 }
+
+// title is the family's headline.
+func (f family) title() string { return "Against " + f.members[0].value.axis + ": " + f.about }
 
 // x returns where member i stands on the axis.
 func (f family) x(i int) float64 {
@@ -249,14 +259,12 @@ func (f family) sizes() []int {
 }
 
 // overSettings lists the quantities of a family's figures: those of a set, and
-// the means and transmissions that few other figures need.
+// the mean response time whether or not a claim speaks of it.
 func overSettings() []against {
 	all := overSizes()
-	at := slices.IndexFunc(all, func(a against) bool { return a.suffix == "waiting" })
-	all = slices.Insert(all, at, against{
-		"response-mean", "Mean response time (request to exit)",
-		plots.Axis{Label: "mean response time", Kind: plots.Times}, responseMean, "", "",
-	})
+	for i := range all {
+		all[i].forTheory = false
+	}
 	return all
 }
 
@@ -281,6 +289,9 @@ func (c *collection) familyFigures(f family) []plots.Figure {
 			}
 			if a.tail != "" {
 				fig.Keys = []plots.Key{{Label: "median, p50", Role: plots.Measured}, {Label: "99th percentile", Role: plots.Tail}}
+			}
+			if a.median == throughput {
+				f.markKnees(&fig, n)
 			}
 			if measured(fig) {
 				figures = append(figures, fig)
@@ -343,7 +354,7 @@ func (c *collection) familyCurves(f family, label string, style, n int, q algori
 			curve.Role = plots.Bound
 		}
 		for i, cell := range cells {
-			if x, ok := c.theory.predict(claim, cell.spec); ok {
+			if x, ok := c.theory.predictCell(claim, cell); ok {
 				p := plots.At(at[i], x)
 				p.Gap = !f.numeric
 				curve.Points = append(curve.Points, p)

@@ -18,19 +18,29 @@ type against struct {
 	ordinate      plots.Axis
 	median, tail  string              // metrics; tail may be ""
 	theory        algorithms.Quantity // "" for none
+	forTheory     bool                // drawn only where a claim speaks of it
 }
 
 func overSizes() []against {
 	values := func(label string) plots.Axis { return plots.Axis{Label: label, Kind: plots.Values} }
 	times := func(label string) plots.Axis { return plots.Axis{Label: label, Kind: plots.Times} }
 	return []against{
-		{"messages", "Messages per critical section", values("messages per CS"), messagesPerCS, "", algorithms.MessagesPerCS},
-		{"transmissions", "Transmissions per critical section (a broadcast is one)", values("transmissions per CS"), transmissionsPerCS, "", algorithms.TransmissionsPerCS},
-		{"throughput", "Throughput", values("throughput (CS/s)"), throughput, "", ""},
-		{"response", "Response time (request to exit)", times("response time"), responseP50, responseP99, ""},
-		{"waiting", "Waiting time (intended arrival to entry)", times("waiting time"), waitingP50, waitingP99, ""},
-		{"sync-delay", "Synchronization delay (exit to next entry)", times("synchronization delay, p50"), syncDelayP50, "", ""},
-		{"sync-delay-over-t", "Mean synchronization delay in units of T", values("synchronization delay / T"), syncDelayOverT, "", algorithms.SyncDelay},
+		{suffix: "messages", title: "Messages per critical section", ordinate: values("messages per CS"),
+			median: messagesPerCS, theory: algorithms.MessagesPerCS},
+		{suffix: "transmissions", title: "Transmissions per critical section (a broadcast is one)", ordinate: values("transmissions per CS"),
+			median: transmissionsPerCS, theory: algorithms.TransmissionsPerCS},
+		{suffix: "throughput", title: "Throughput", ordinate: values("throughput (CS/s)"),
+			median: throughput, theory: algorithms.Throughput},
+		{suffix: "response", title: "Response time (request to exit)", ordinate: times("response time"),
+			median: responseP50, tail: responseP99},
+		{suffix: "response-mean", title: "Mean response time (request to exit)", ordinate: times("mean response time"),
+			median: responseMean, theory: algorithms.ResponseTime, forTheory: true},
+		{suffix: "waiting", title: "Waiting time (intended arrival to entry)", ordinate: times("waiting time"),
+			median: waitingP50, tail: waitingP99},
+		{suffix: "sync-delay", title: "Synchronization delay (exit to next entry)", ordinate: times("synchronization delay, p50"),
+			median: syncDelayP50},
+		{suffix: "sync-delay-over-t", title: "Mean synchronization delay in units of T", ordinate: values("synchronization delay / T"),
+			median: syncDelayOverT, theory: algorithms.SyncDelay},
 	}
 }
 
@@ -38,7 +48,7 @@ func overSizes() []against {
 func (c *collection) figures(s *set) []plots.Figure {
 	var figures []plots.Figure
 	for _, a := range overSizes() {
-		if c.drawnByFamily(s) || a.median == transmissionsPerCS && !s.broadcasts() {
+		if c.familyOf(s) != nil || a.median == transmissionsPerCS && !s.broadcasts() {
 			continue
 		}
 		f := plots.Figure{
@@ -62,23 +72,41 @@ func (c *collection) figures(s *set) []plots.Figure {
 		if a.tail != "" {
 			f.Keys = []plots.Key{{Label: "median, p50", Role: plots.Measured}, {Label: "99th percentile", Role: plots.Tail}}
 		}
-		if measured(f) {
+		if measured(f) && (!a.forTheory || predicted(f)) {
 			figures = append(figures, f)
 		}
 	}
-	if f := c.percentiles(s); !f.Empty() {
-		figures = append(figures, f)
-	}
-	if f := c.workByNode(s); !f.Empty() && !c.drawnByFamily(s) {
-		figures = append(figures, f)
+	for _, f := range c.others(s) {
+		if !f.Empty() {
+			figures = append(figures, f)
+		}
 	}
 	return figures
+}
+
+// others returns the figures of a set that are not of one quantity against N. Of
+// a set that is a point of a curve, the curve says enough.
+func (c *collection) others(s *set) []plots.Figure {
+	if f := c.familyOf(s); f != nil {
+		if f.numeric {
+			return nil
+		}
+		return []plots.Figure{c.percentiles(s)}
+	}
+	return []plots.Figure{c.kindFigure(s), c.fairnessFigure(s), c.workByNode(s), c.percentiles(s)}
 }
 
 // measured reports whether a figure shows more than predictions.
 func measured(f plots.Figure) bool {
 	return slices.ContainsFunc(f.Series, func(s plots.Series) bool {
 		return s.Role == plots.Measured && len(s.Points) > 0
+	})
+}
+
+// predicted reports whether a figure shows a prediction.
+func predicted(f plots.Figure) bool {
+	return slices.ContainsFunc(f.Series, func(s plots.Series) bool {
+		return (s.Role == plots.Exact || s.Role == plots.Bound) && len(s.Points) > 0
 	})
 }
 
@@ -150,6 +178,10 @@ func (c *collection) curves(s *set, label string, style int, q algorithms.Quanti
 	if len(s.labels) > 6 {
 		most = 1
 	}
+	sizes := curveSizes(measured)
+	if timed(q) {
+		sizes = measured
+	}
 	var curves []plots.Series
 	for _, claim := range c.theory.speakingOf(q, like.spec) {
 		role := plots.Exact
@@ -158,16 +190,10 @@ func (c *collection) curves(s *set, label string, style int, q algorithms.Quanti
 		}
 		curve := plots.Series{Label: formula(claim), Style: style, Role: role}
 		speaks := false // of a size that was measured
-		for _, n := range curveSizes(measured) {
-			at := like.spec
-			at.Nodes = n
-			cell := s.cells[place{label, n}]
-			if cell != nil {
-				at = cell.spec
-			}
-			if x, ok := c.theory.predict(claim, at); ok {
+		for _, n := range sizes {
+			if x, ok := c.predictAt(claim, s, label, n, like.spec); ok {
 				curve.Points = append(curve.Points, plots.At(float64(n), x))
-				speaks = speaks || cell != nil
+				speaks = speaks || s.cells[place{label, n}] != nil
 			}
 		}
 		if speaks && len(curves) < most {
@@ -175,6 +201,16 @@ func (c *collection) curves(s *set, label string, style int, q algorithms.Quanti
 		}
 	}
 	return curves
+}
+
+// predictAt evaluates a claim at a size, which need not have been measured; like
+// is the specification of one that was.
+func (c *collection) predictAt(claim algorithms.Claim, s *set, label string, n int, like run.Spec) (float64, bool) {
+	if cell := s.cells[place{label, n}]; cell != nil {
+		return c.theory.predictCell(claim, cell)
+	}
+	like.Nodes = n
+	return c.theory.predict(claim, like)
 }
 
 // percentiles is the distribution of the response time at the largest size

@@ -53,7 +53,8 @@ func measured(t *testing.T, algorithm, workload string, n, rep int) *run.Result 
 		},
 		Throughput: number(1e9 / mean), ResponseTime: times(), WaitingTime: times(), SyncDelay: times(),
 		T: number(5e4), SyncDelayOverT: number(1 + rng.Float64()/10), CS: number(1e5),
-		Fairness: run.Fairness{Jain: number(0.99)}, Safety: run.Safety{Checked: entries, Method: "shared-page"},
+		Fairness: run.Fairness{Jain: number(0.99), LongestRun: 2, MaxBypass: uint64(n)}, Safety: run.Safety{Checked: entries, Method: "shared-page"},
+		Work:    run.Work{MaxOverMean: number(1.25)},
 		Workers: n, Warnings: []string{fmt.Sprintf("generator late by %d µs (p99)", 100+rep)},
 		Environment: map[string]string{"cpus": "2"},
 		Spec: run.Spec{
@@ -87,6 +88,7 @@ func lean(in report.Input) report.Input {
 	for _, r := range in.Runs {
 		r.Result.Throughput, r.Result.ResponseTime, r.Result.WaitingTime, r.Result.SyncDelay = nil, nil, nil, nil
 		r.Result.SyncDelayOverT, r.Result.Histograms = nil, run.Histograms{}
+		r.Result.Messages.ByKind, r.Result.Fairness, r.Result.Work = nil, run.Fairness{}, run.Work{}
 	}
 	return in
 }

@@ -24,7 +24,12 @@ const (
 	syncDelayP50       = "sync_delay_p50_ns"
 	meanDelay          = "t_ns"
 	syncDelayOverT     = "sync_delay_over_t"
+	meanDelay          = "t_ns"
+	meanHold           = "cs_ns"
 	jain               = "jain_index"
+	workMaxOverMean    = "work_max_over_mean"
+	longestRun         = "longest_run"
+	maxBypass          = "max_bypass"
 )
 
 // metrics lists them all, in the order of summary.csv.
@@ -54,10 +59,14 @@ func metrics() []metric {
 		{"sync_delay_p99_ns", of(syncDelay, p99)},
 		{meanDelay, func(r *run.Result) *float64 { return r.T }},
 		{syncDelayOverT, func(r *run.Result) *float64 { return r.SyncDelayOverT }},
-		{"cs_ns", func(r *run.Result) *float64 { return r.CS }},
+		{meanHold, func(r *run.Result) *float64 { return r.CS }},
 		{"lateness_p99_ns", of(func(r *run.Result) *run.Quantiles { return r.Lateness }, p99)},
 		{jain, func(r *run.Result) *float64 { return r.Fairness.Jain }},
-		{"work_max_over_mean", func(r *run.Result) *float64 { return r.Work.MaxOverMean }},
+		{workMaxOverMean, func(r *run.Result) *float64 { return r.Work.MaxOverMean }},
+		{responseMean, of(response, func(q *run.Quantiles) float64 { return q.Mean })},
+		{longestRun, inOrder(func(r *run.Result) uint64 { return r.Fairness.LongestRun })},
+		{maxBypass, inOrder(func(r *run.Result) uint64 { return r.Fairness.MaxBypass })},
+		{"out_of_order", inOrder(func(r *run.Result) uint64 { return r.Fairness.OutOfOrder })},
 	}
 }
 
@@ -76,6 +85,18 @@ func of(times func(*run.Result) *run.Quantiles, take func(*run.Quantiles) float6
 			return nil
 		}
 		x := take(q)
+		return &x
+	}
+}
+
+// inOrder is a number taken from the order of entries, where there was one: the
+// longest run of a node is at least one.
+func inOrder(take func(*run.Result) uint64) func(*run.Result) *float64 {
+	return func(r *run.Result) *float64 {
+		if r.Fairness.LongestRun == 0 {
+			return nil
+		}
+		x := float64(take(r))
 		return &x
 	}
 }

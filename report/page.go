@@ -23,6 +23,7 @@ type view struct {
 	Verdict        verdict
 	Families       []setView // of figures alone
 	Sets           []setView
+	Scalings       []scalingView
 	Warnings       []warning
 	Environment    []fact
 	YAML           string
@@ -31,9 +32,16 @@ type view struct {
 type setView struct {
 	ID, Title string
 	Figures   []figureView
+	Elsewhere string // where figures stand that are not here
 	Table     table
 	Kinds     []kindRow
 	Sizes     []int
+}
+
+type scalingView struct {
+	ID, Title string
+	Figures   []figureView
+	Rows      []growthRow
 }
 
 type figureView struct {
@@ -43,8 +51,9 @@ type figureView struct {
 }
 
 // page fills the template. drawn holds the figures of each set, families those of
-// each family, formats the files that there are of each.
-func (c *collection) page(drawn, families [][]drawing, formats []plots.Format) ([]byte, error) {
+// each family, grown those of each of the scalings, formats the files that there
+// are of each.
+func (c *collection) page(drawn, families [][]drawing, scalings []scaling, grown [][]drawing, formats []plots.Format) ([]byte, error) {
 	v := view{
 		Title: c.in.Title, YAML: strings.TrimSpace(c.in.SpecYAML), Style: c.style(),
 		Verdict: c.verdict(), Warnings: c.warningList(), Environment: c.environment(),
@@ -60,11 +69,19 @@ func (c *collection) page(drawn, families [][]drawing, formats []plots.Format) (
 			ID: fmt.Sprintf("set-%d", i+1), Title: s.String(), Table: c.table(s), Kinds: c.kinds(s), Sizes: s.sizes,
 		}
 		shown.Figures = viewFigures(drawn[i], formats)
+		if f := c.familyOf(s); f != nil {
+			shown.Elsewhere = f.title()
+		}
 		v.Sets = append(v.Sets, shown)
+	}
+	for i, sc := range scalings {
+		v.Scalings = append(v.Scalings, scalingView{
+			ID: fmt.Sprintf("scaling-%d", i+1), Title: sc.title, Figures: viewFigures(grown[i], formats), Rows: sc.rows,
+		})
 	}
 	for i, f := range c.families {
 		v.Families = append(v.Families, setView{
-			ID: fmt.Sprintf("family-%d", i+1), Title: "Against " + f.members[0].value.axis + ": " + f.about,
+			ID: fmt.Sprintf("family-%d", i+1), Title: f.title(),
 			Figures: viewFigures(families[i], formats),
 		})
 	}
@@ -93,5 +110,15 @@ func (c *collection) style() template.CSS {
 	for i := range c.labels {
 		fmt.Fprintf(&b, ".s%d { background: %s; }\n", i, plots.Color(i))
 	}
+	b.WriteString("@media screen and (prefers-color-scheme: dark) {\n")
+	for i := range c.labels {
+		fmt.Fprintf(&b, "  .s%d { background: %s; }\n", i, plots.ColorInTheDark(i))
+	}
+	for _, pair := range plots.InTheDark() {
+		for _, what := range []string{"fill", "stroke"} {
+			fmt.Fprintf(&b, "  figure svg [style*=\"%s:%s\"] { %s: %s !important; }\n", what, pair[0], what, pair[1])
+		}
+	}
+	b.WriteString("}\n")
 	return template.CSS(b.String())
 }

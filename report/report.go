@@ -76,10 +76,17 @@ func build(in Input, dir string, formats []plots.Format) (page string, err error
 			return "", err
 		}
 	}
+	scalings := c.scalings()
+	grown := make([][]drawing, len(scalings))
+	for i, sc := range scalings {
+		if grown[i], err = draw(sc.figures, dir, formats); err != nil {
+			return "", err
+		}
+	}
 	if err := replaceFile(filepath.Join(dir, "summary.csv"), c.csv()); err != nil {
 		return "", err
 	}
-	html, err := c.page(drawn, families, formats)
+	html, err := c.page(drawn, families, scalings, grown, formats)
 	if err != nil {
 		return "", fmt.Errorf("report: page: %w", err)
 	}

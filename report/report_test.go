@@ -25,13 +25,13 @@ func TestReport(t *testing.T) {
 		"generator late by … (p99) (24 runs)", "for example: generator late by 101 µs (p99)", "results/x.json: unreadable",
 		"name: quickstart", "What the numbers mean")
 
-	for _, suffix := range []string{"messages", "throughput", "response", "waiting", "sync-delay", "sync-delay-over-t", "percentiles-n13"} {
+	for _, suffix := range []string{"messages", "throughput", "response", "waiting", "sync-delay", "sync-delay-over-t", "kinds", "fairness", "percentiles-n13"} {
 		if _, err := os.Stat(filepath.Join(b.dir, "plots", "tcp-saturate-"+suffix+".svg")); err != nil {
 			t.Error(err)
 		}
 	}
-	if n := strings.Count(b.page, "<svg "); n != 7 {
-		t.Errorf("%d figures, want 7", n)
+	if n := strings.Count(b.page, "<svg "); n != 9 {
+		t.Errorf("%d figures, want 9", n)
 	}
 	rows := b.csv(t)
 	if len(rows) != 4 {

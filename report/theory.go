@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"dmebench/algorithms"
@@ -78,13 +79,46 @@ func sharpness(k algorithms.ClaimKind) int {
 	}, k)
 }
 
-// predict evaluates a claim for a run.
+// predict evaluates a claim that speaks of no time for a run.
 func (t *theory) predict(c algorithms.Claim, s run.Spec) (float64, bool) {
 	setting, ok := t.setting(s)
 	if !ok {
 		return 0, false
 	}
 	x, ok := c.Predict(setting)
+	return x, ok && !math.IsNaN(x) && !math.IsInf(x, 0)
+}
+
+// predictCell evaluates a claim for a cell.
+func (t *theory) predictCell(claim algorithms.Claim, c *cell) (float64, bool) {
+	if timed(claim.Quantity) {
+		return t.predictTimed(claim, c)
+	}
+	return t.predict(claim, c.spec)
+}
+
+// timed reports whether predictions of a quantity depend on T and E, which are
+// known only where they were measured.
+func timed(q algorithms.Quantity) bool {
+	return q == algorithms.ResponseTime || q == algorithms.Throughput
+}
+
+// predictTimed evaluates a claim about a time or a rate for a cell, with T and
+// E as they were measured there. Times are in nanoseconds.
+func (t *theory) predictTimed(claim algorithms.Claim, c *cell) (float64, bool) {
+	setting, ok := t.setting(c.spec)
+	delay, hold := c.estimates[meanDelay], c.estimates[meanHold]
+	if !ok || delay.N == 0 || delay.Median <= 0 {
+		return 0, false
+	}
+	setting.T = time.Duration(delay.Median)
+	if hold.N > 0 {
+		setting.E = time.Duration(hold.Median)
+	}
+	x, ok := claim.Predict(setting)
+	if claim.Quantity == algorithms.ResponseTime {
+		x *= 1e9 // claims count seconds
+	}
 	return x, ok && !math.IsNaN(x) && !math.IsInf(x, 0)
 }
 

@@ -10,13 +10,9 @@ import (
 	"dmebench/report/units"
 )
 
-// From these ratios of the largest to the smallest value an axis is logarithmic:
-// one and a half decades of values; one of sizes, which experiments mostly take
-// in geometric steps.
-const (
-	logValuesFrom = 31.622776601683793
-	logSizesFrom  = 10.0
-)
+// logFrom is the ratio of the largest to the smallest value from which an axis
+// is logarithmic: one and a half decades.
+const logFrom = 31.622776601683793
 
 // scale is an axis whose range is known.
 type scale struct {
@@ -50,33 +46,36 @@ func (e *extent) add(x float64) {
 
 // yScale chooses the vertical axis. A linear one begins at zero, so that
 // heights can be compared.
-func (f Figure) yScale() scale {
+func (p Panel) yScale() scale {
 	points, bars := newExtent(), newExtent()
-	for _, s := range f.Series {
-		for _, p := range s.Points {
+	linear := p.Y.Kind == Differences
+	for _, s := range p.Series {
+		linear = linear || s.Role == Layer
+		for _, pt := range s.Points {
 			// The quickest of all may be a thousand times below the rest: a
 			// distribution is read from its first tenth on.
-			if f.X.Kind == Ranks && p.X < 1/(1-0.1) && len(s.Points) > 1 {
+			if p.X.Kind == Ranks && pt.X < 1/(1-0.1) && len(s.Points) > 1 {
 				continue
 			}
-			points.add(p.Y)
-			if p.hasBar() {
-				bars.add(p.Lo)
-				bars.add(p.Hi)
+			points.add(pt.Y)
+			if pt.hasBar() {
+				bars.add(pt.Lo)
+				bars.add(pt.Hi)
 			}
 		}
 	}
-	s := scale{label: f.Y.Label, unit: units.Plain()}
+	s := scale{label: p.Y.Label, unit: units.Plain()}
 	if !points.any {
 		s.min, s.max, s.ticks = 0, 1, linearTicks(0, 1, 1)
 		return s
 	}
-	if f.Y.Kind == Times {
+	if p.Y.Kind == Times {
 		s.unit = units.TimeScale(points.max)
 		s.label += " (" + s.unit.Unit + ")"
 	}
 	// A bar that towers over everything would press the values to the ground.
-	if max(points.max, bars.max)/points.positive > logValuesFrom {
+	// The parts of a stack can be compared on a linear axis only.
+	if !linear && max(points.max, bars.max)/points.positive > logFrom {
 		s.log = true
 		// A bar may reach far below its point, or below zero: it may widen the
 		// axis by half a decade, the rest is cut.
@@ -115,18 +114,18 @@ func (s *scale) rescale() {
 
 // xScale chooses the horizontal axis. fits tells whether labels at two
 // fractions of the axis can stand beside one another.
-func (f Figure) xScale(fits func(a, b tickAt) bool) scale {
-	s := scale{label: f.X.Label, unit: units.Plain()}
+func (p Panel) xScale(fits func(a, b tickAt) bool) scale {
+	s := scale{label: p.X.Label, unit: units.Plain()}
 	all := newExtent()
 	var at []float64
-	for _, series := range f.Series {
-		for _, p := range series.Points {
-			if !finite(p.X) || !finite(p.Y) {
+	for _, series := range p.Series {
+		for _, pt := range series.Points {
+			if !finite(pt.X) || !finite(pt.Y) {
 				continue
 			}
-			all.add(p.X)
-			if series.Role == Measured || series.Role == Tail {
-				at = append(at, p.X)
+			all.add(pt.X)
+			if series.Role == Measured || series.Role == Tail || series.Role == Dots {
+				at = append(at, pt.X)
 			}
 		}
 	}
@@ -134,19 +133,15 @@ func (f Figure) xScale(fits func(a, b tickAt) bool) scale {
 		s.min, s.max = 0, 1
 		return s
 	}
-	switch f.X.Kind {
+	switch p.X.Kind {
 	case Ranks:
 		return rankScale(s, all)
 	case Names:
-		return nameScale(s, f.Names)
+		return nameScale(s, p.Names, fits)
 	}
 	slices.Sort(at)
 	at = slices.Compact(at)
-	from := logSizesFrom
-	if f.X.Kind == Values {
-		from = logValuesFrom
-	}
-	if all.min > 0 && all.max/all.min >= from {
+	if all.min > 0 && all.max/all.min >= logFrom {
 		s.log = true
 		s.label += ", log scale"
 	}
@@ -154,13 +149,33 @@ func (f Figure) xScale(fits func(a, b tickAt) bool) scale {
 	case all.min == all.max:
 		s.min, s.max = all.min-1, all.max+1
 	case s.log:
-		margin := math.Pow(all.max/all.min, 0.04)
+		margin := math.Pow(all.max/all.min, 0.055)
 		s.min, s.max = all.min/margin, all.max*margin
 	default:
-		margin := (all.max - all.min) * 0.04
+		margin := (all.max - all.min) * 0.055
 		s.min, s.max = all.min-margin, all.max+margin
 	}
-	s.ticks = thin(at, s, fits)
+	if len(at) == 0 { // curves alone
+		at = []float64{all.min, all.max}
+	}
+	names := make([]string, len(at))
+	for i, x := range at {
+		names[i] = units.Number(x)
+	}
+	s.ticks = thin(at, names, s, fits)
+	return s
+}
+
+// nameScale is an axis with a place for each name.
+func nameScale(s scale, names []string, fits func(a, b tickAt) bool) scale {
+	s.min, s.max, s.names = -0.5, float64(len(names))-0.5, len(names)
+	places := make([]float64, len(names))
+	for i := range names {
+		places[i] = float64(i)
+	}
+	if len(names) > 0 {
+		s.ticks = thin(places, names, s, fits)
+	}
 	return s
 }
 
@@ -184,15 +199,6 @@ func rankScale(s scale, all extent) scale {
 	return s
 }
 
-// nameScale is an axis with a place for each name.
-func nameScale(s scale, names []string) scale {
-	s.min, s.max, s.names = -0.5, float64(len(names))-0.5, len(names)
-	for i, name := range names {
-		s.ticks = append(s.ticks, plot.Tick{Value: float64(i), Label: name})
-	}
-	return s
-}
-
 // tickAt is a label at a fraction of the axis.
 type tickAt struct {
 	fraction float64
@@ -201,10 +207,8 @@ type tickAt struct {
 
 // thin puts a tick at every value and labels as many as fit: the ends first,
 // then from the left.
-func thin(values []float64, s scale, fits func(a, b tickAt) bool) []plot.Tick {
-	place := func(i int) tickAt {
-		return tickAt{s.fraction(values[i]), units.Number(values[i])}
-	}
+func thin(values []float64, names []string, s scale, fits func(a, b tickAt) bool) []plot.Tick {
+	place := func(i int) tickAt { return tickAt{s.fraction(values[i]), names[i]} }
 	last := len(values) - 1
 	ticks := make([]plot.Tick, len(values))
 	labelled := -1
@@ -228,6 +232,19 @@ func (s scale) fraction(x float64) float64 {
 		return math.Log(x/s.min) / math.Log(s.max/s.min)
 	}
 	return (x - s.min) / (s.max - s.min)
+}
+
+// closest returns the distance of the two ticks that are closest to one another,
+// as a fraction of the axis; 0 where there are fewer than two.
+func (s scale) closest() float64 {
+	least := 1.0
+	for i := 1; i < len(s.ticks); i++ {
+		least = min(least, math.Abs(s.fraction(s.ticks[i].Value)-s.fraction(s.ticks[i-1].Value)))
+	}
+	if len(s.ticks) < 2 {
+		return 0
+	}
+	return least
 }
 
 // drawable reports whether y can be shown on the axis.

@@ -10,7 +10,7 @@ func scaleOf(y AxisKind, values ...float64) scale {
 	for i, v := range values {
 		s.Points = append(s.Points, At(float64(i+1), v))
 	}
-	return Figure{Y: Axis{Label: "quantity", Kind: y}, Series: []Series{s}}.yScale()
+	return Panel{Y: Axis{Label: "quantity", Kind: y}, Series: []Series{s}}.yScale()
 }
 
 func labels(s scale) []string {
@@ -57,7 +57,7 @@ func TestOrdinate(t *testing.T) {
 }
 
 func TestTallBarsMakeTheAxisLogarithmic(t *testing.T) {
-	f := Figure{Series: []Series{{Points: []Point{{X: 3, Y: 1, Lo: 0.5, Hi: 90}, At(7, 2)}}}}
+	f := Panel{Series: []Series{{Points: []Point{{X: 3, Y: 1, Lo: 0.5, Hi: 90}, At(7, 2)}}}}
 	if s := f.yScale(); !s.log || s.max < 90 || s.min > 0.5 {
 		t.Errorf("%v…%v, log %v", s.min, s.max, s.log)
 	}
@@ -66,7 +66,7 @@ func TestTallBarsMakeTheAxisLogarithmic(t *testing.T) {
 func close(a, b float64) bool { return math.Abs(a-b) <= 1e-9*math.Max(1, math.Abs(b)) }
 
 func TestRankLabels(t *testing.T) {
-	f := Figure{X: Axis{Kind: Ranks}, Series: []Series{{Role: Curve, Points: []Point{At(1, 1), At(2e5, 9)}}}}
+	f := Panel{X: Axis{Kind: Ranks}, Series: []Series{{Role: Curve, Points: []Point{At(1, 1), At(2e5, 9)}}}}
 	got := labels(f.xScale(nil))
 	want := []string{"0%", "90%", "99%", "99.9%", "99.99%", "99.999%", "50%"}
 	if len(got) != len(want) {
@@ -80,7 +80,7 @@ func TestRankLabels(t *testing.T) {
 }
 
 func TestSizesAreLabelledWhereTheyFit(t *testing.T) {
-	f := figure(1, 3, 4, 5, 100, 101, 200)
+	f := figure(1, 3, 4, 5, 100, 101, 200).panels()[0]
 	s := f.xScale(func(a, b tickAt) bool { return b.fraction-a.fraction > 0.1 })
 	if len(s.ticks) != 6 {
 		t.Errorf("%d ticks for 6 sizes", len(s.ticks))

@@ -12,53 +12,93 @@ import (
 // Sizes of a figure, in points.
 const (
 	figureWidth = 440
-	bodyHeight  = 250
 	margin      = 8
 	titleSize   = 12
 	textSize    = 9
 	subtitle    = 11.5 // height of a line
 	axisLabel   = 14   // room for what an axis counts
+	panelTitle  = 15   // room for a panel's title
+	panelGap    = 8    // between two, beside and above one another
+	ordinate    = 50   // about the width that an ordinate and its labels take
 )
+
+// arrangement returns the number of columns of the panels and a panel's height.
+func (f Figure) arrangement() (columns int, height vg.Length) {
+	columns = f.Columns
+	if n := len(f.panels()); columns == 0 {
+		columns = 3
+		if n == 1 || n == 2 || n == 4 {
+			columns = min(n, 2)
+		}
+	}
+	switch columns {
+	case 1:
+		return columns, 250
+	case 2:
+		return columns, 185
+	}
+	return columns, 150
+}
 
 // drawing is a figure with everything decided but the format.
 type drawing struct {
 	figure   Figure
 	fonts    fonts
-	plot     *plot.Plot
-	marks    marks
+	panels   []panel
+	columns  int
+	body     vg.Length // height of a row of panels
 	legend   legend
 	subtitle []string
 	height   vg.Length
 }
 
+// panel is one pair of axes with what stands between them.
+type panel struct {
+	title string
+	plot  *plot.Plot
+	marks marks
+}
+
 func (f Figure) lay() drawing {
-	d := drawing{figure: f, fonts: newFonts(), plot: plot.New()}
+	d := drawing{figure: f, fonts: newFonts()}
 	small := d.fonts.regular(textSize)
 	inner := vg.Length(figureWidth - 2*margin)
 	d.subtitle = wrap(small, printable(f.Subtitle), inner, 2)
 	d.legend = f.legend(small, inner)
-	d.height = 2*margin + d.header() + bodyHeight + 6 + d.legend.height()
 
-	// The ordinate's labels take some 50 points of the width.
-	body := inner - 50
-	fits := func(a, b tickAt) bool {
-		gap := vg.Length(b.fraction-a.fraction) * body
-		return gap > (small.Width(a.label)+small.Width(b.label))/2+4
+	all := f.panels()
+	d.columns, d.body = f.arrangement()
+	for _, p := range all {
+		d.panels = append(d.panels, d.within(p, (inner+panelGap)/vg.Length(d.columns)-panelGap))
 	}
-	d.marks = marks{series: f.Series, x: f.xScale(fits), y: f.yScale()}
-	d.axis(&d.plot.X, d.marks.x)
-	d.axis(&d.plot.Y, d.marks.y)
-	d.plot.BackgroundColor = nil
-	d.plot.Add(d.marks)
+	d.height = 2*margin + d.header() + vg.Length(d.rows())*(d.body+panelGap) - panelGap + 6 + d.legend.height()
 	return d
 }
+
+// within chooses the axes of a panel that is so wide.
+func (d drawing) within(p Panel, width vg.Length) panel {
+	small := d.fonts.regular(textSize)
+	fits := func(a, b tickAt) bool {
+		gap := vg.Length(b.fraction-a.fraction) * (width - ordinate)
+		return gap > (small.Width(a.label)+small.Width(b.label))/2+4
+	}
+	drawn := panel{title: printable(p.Title), plot: plot.New()}
+	drawn.marks = marks{series: p.Series, x: p.xScale(fits), y: p.yScale(), width: (width - ordinate).Points()}
+	axis(&drawn.plot.X, drawn.marks.x)
+	axis(&drawn.plot.Y, drawn.marks.y)
+	drawn.plot.BackgroundColor = nil
+	drawn.plot.Add(drawn.marks)
+	return drawn
+}
+
+func (d drawing) rows() int { return (len(d.panels) + d.columns - 1) / d.columns }
 
 // header is the height of the title and what stands under it.
 func (d drawing) header() vg.Length {
 	return titleSize + 6 + vg.Length(len(d.subtitle))*subtitle + 6
 }
 
-func (d drawing) axis(a *plot.Axis, s scale) {
+func axis(a *plot.Axis, s scale) {
 	a.Min, a.Max = s.min, s.max
 	a.Tick.Label.Font = font.From(sans(), textSize)
 	a.Tick.Label.Color = ink()
@@ -90,24 +130,46 @@ func (d drawing) draw(onto vg.Canvas) []note {
 		c.FillString(small, vg.Point{X: c.Min.X, Y: y}, line)
 	}
 
-	body := draw.Crop(c, axisLabel+3, 0, d.legend.height()+6+axisLabel, -d.header())
-	d.plot.Draw(body)
-	data := d.plot.DataCanvas(body)
-	d.axisLabels(c, body, data)
-	d.legend.draw(draw.Crop(c, 0, 0, 0, -(c.Max.Y - c.Min.Y - d.legend.height())))
-	return d.marks.notes(data, d.plot)
+	var notes []note
+	width, height := c.Max.X-c.Min.X, c.Max.Y-c.Min.Y
+	one := (width+panelGap)/vg.Length(d.columns) - panelGap
+	for i, p := range d.panels {
+		left := vg.Length(i%d.columns) * (one + panelGap)
+		top := d.header() + vg.Length(i/d.columns)*(d.body+panelGap)
+		notes = append(notes, d.panel(draw.Crop(c, left, left+one-width, height-top-d.body, -top), p)...)
+	}
+	d.legend.draw(draw.Crop(c, 0, 0, 0, d.legend.height()-height))
+	return notes
+}
+
+// panel draws one panel to the canvas.
+func (d drawing) panel(c draw.Canvas, p panel) []note {
+	top := vg.Length(0)
+	if p.title != "" {
+		top = panelTitle
+		face := d.fonts.bold(textSize)
+		c.SetColor(ink())
+		c.FillString(face, vg.Point{X: c.Min.X, Y: c.Max.Y - textSize}, elide(face, p.title, c.Max.X-c.Min.X))
+	}
+	body := draw.Crop(c, axisLabel+3, 0, axisLabel, -top)
+	p.plot.Draw(body)
+	data := p.plot.DataCanvas(body)
+	d.axisLabels(c, body, data, p.marks)
+	return p.marks.notes(data, p.plot)
 }
 
 // axisLabels writes what the axes count, centred on the data. The library's own
 // labels leave the figure half empty where an axis is logarithmic.
-func (d drawing) axisLabels(c, body, data draw.Canvas) {
+func (d drawing) axisLabels(c, body, data draw.Canvas, m marks) {
 	face := d.fonts.regular(textSize + 0.5)
 	c.SetColor(ink())
-	x := elide(face, printable(d.marks.x.label), c.Max.X-c.Min.X)
-	c.FillString(face, vg.Point{X: data.Center().X - face.Width(x)/2, Y: body.Min.Y - 11}, x)
-	y := elide(face, printable(d.marks.y.label), body.Max.Y-body.Min.Y)
+	x := elide(face, printable(m.x.label), c.Max.X-c.Min.X)
+	left := min(data.Center().X-face.Width(x)/2, c.Max.X-face.Width(x))
+	c.FillString(face, vg.Point{X: left, Y: body.Min.Y - 11}, x)
+	y := elide(face, printable(m.y.label), body.Max.Y-body.Min.Y)
+	bottom := max(min(data.Center().Y-face.Width(y)/2, body.Max.Y-face.Width(y)), body.Min.Y)
 	c.Push()
-	c.Translate(vg.Point{X: c.Min.X + textSize, Y: data.Center().Y - face.Width(y)/2})
+	c.Translate(vg.Point{X: c.Min.X + textSize, Y: bottom})
 	c.Rotate(math.Pi / 2)
 	c.FillString(face, vg.Point{}, y)
 	c.Pop()

@@ -19,11 +19,17 @@ const (
 	Exact                // a prediction: dashed, without markers
 	Bound                // a predicted bound: dotted, without markers
 	Curve                // a distribution: a line without markers, dashed by style
+	Layer                // a part of a stack of bars, from Lo up to Y
+	Mark                 // rings around points of other series
 	Dots                 // many values of one kind: small markers without a line
 )
 
+// Plain is the style of what belongs to no series, such as a line that all are
+// compared with.
+const Plain = -1
+
 // Point is one value. Lo and Hi end its error bar and are NaN where there is
-// none.
+// none; in a Layer, Lo is the height at which the part begins.
 type Point struct {
 	X, Y   float64
 	Lo, Hi float64
@@ -52,6 +58,8 @@ const (
 	Sizes  AxisKind = iota // numbers of nodes: a tick at each one that was measured
 	Ranks  AxisKind = iota // 1/(1−p), logarithmic, written as percentiles
 	Names  AxisKind = iota // the abscissa alone: the places that the Figure names
+
+	Differences AxisKind = iota // a number that may be below zero: always linear
 )
 
 // Axis is one axis of a figure. The unit of Times is added to its label.
@@ -60,7 +68,7 @@ type Axis struct {
 	Kind  AxisKind
 }
 
-// Figure is one picture.
+// Figure is one picture: one pair of axes, or small multiples.
 type Figure struct {
 	Name     string // of its files, without suffix
 	Title    string
@@ -68,7 +76,17 @@ type Figure struct {
 	X, Y     Axis
 	Names    []string // the places of an abscissa of that kind, from 0
 	Series   []Series
-	Keys     []Key // further lines of the legend
+	Panels   []Panel // instead of X, Y, Names and Series
+	Columns  int     // of the panels; 0 for as many as look well
+	Keys     []Key   // further lines of the legend
+}
+
+// Panel is one of several small pictures that share a title and a legend.
+type Panel struct {
+	Title  string
+	X, Y   Axis
+	Names  []string // as of a Figure
+	Series []Series
 }
 
 // Key is a line of the legend that stands for a role rather than a series.
@@ -77,11 +95,19 @@ type Key struct {
 	Role  Role
 }
 
+// panels returns what there is to draw.
+func (f Figure) panels() []Panel {
+	if len(f.Panels) > 0 {
+		return f.Panels
+	}
+	return []Panel{{X: f.X, Y: f.Y, Names: f.Names, Series: f.Series}}
+}
+
 // Empty reports whether there is nothing to draw.
 func (f Figure) Empty() bool {
-	for _, s := range f.Series {
-		for _, p := range s.Points {
-			if finite(p.X) && finite(p.Y) {
+	for _, p := range f.panels() {
+		for _, s := range p.Series {
+			if s.drawable() {
 				return false
 			}
 		}
@@ -91,4 +117,5 @@ func (f Figure) Empty() bool {
 
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 
+// hasBar reports whether the point has an error bar.
 func (p Point) hasBar() bool { return finite(p.Lo) && finite(p.Hi) }

@@ -21,11 +21,17 @@ type entry struct {
 	glyph draw.GlyphStyle
 }
 
-// legend stands below the figure. A line of it is a series and, beside it, a
-// prediction for the series; further predictions follow in lines of their own.
-// The lines fill as many columns as there is room for.
+// legend stands below the figure, in one or two blocks. Where most series have a
+// prediction it stands beside its series, and further ones in lines of their own.
+// Where few have, all of them stand in a block below, each with the name of its
+// series.
 type legend struct {
-	face    font.Face
+	face   font.Face
+	blocks []block
+}
+
+// block is lines that fill as many columns as there is room for.
+type block struct {
 	lines   [][2]entry
 	series  vg.Length // width of the first part of a line
 	column  vg.Length // width of a whole line
@@ -33,8 +39,13 @@ type legend struct {
 	rows    int
 }
 
+// told is a series with what is predicted of it.
+type told struct {
+	series      Series
+	predictions []Series
+}
+
 func (f Figure) legend(face font.Face, width vg.Length) legend {
-	l := legend{face: face}
 	entryOf := func(s Series) entry {
 		e := entry{printable(s.Label), s.line(), s.glyph()}
 		// Over names no line leads from point to point.
@@ -43,55 +54,115 @@ func (f Figure) legend(face font.Face, width vg.Length) legend {
 		}
 		return e
 	}
-	for _, s := range f.Series {
-		switch prediction := s.Role == Exact || s.Role == Bound; {
-		case s.Label == "" || !s.drawable():
-		case !prediction:
-			l.lines = append(l.lines, [2]entry{entryOf(s)})
-		case len(l.lines) > 0 && l.lines[len(l.lines)-1][1].label == "":
-			l.lines[len(l.lines)-1][1] = entryOf(s)
-		default:
-			l.lines = append(l.lines, [2]entry{{}, entryOf(s)})
+	var first, second block
+	all, predicted := f.told(), 0
+	for _, t := range all {
+		if len(t.predictions) > 0 {
+			predicted++
 		}
 	}
+	beside := 2*predicted >= len(all)
+	for _, t := range all {
+		if t.series.Label == "" { // predictions of something that needs no name here
+			for _, p := range t.predictions {
+				second.lines = append(second.lines, [2]entry{entryOf(p)})
+			}
+			continue
+		}
+		line := [2]entry{entryOf(t.series)}
+		for i, p := range t.predictions {
+			e := entryOf(p)
+			switch {
+			case !beside:
+				e.label = printable(t.series.Label) + ": " + e.label
+				second.lines = append(second.lines, [2]entry{e})
+			case i == 0:
+				line[1] = e
+			default:
+				first.lines = append(first.lines, line)
+				line = [2]entry{{}, e}
+			}
+		}
+		first.lines = append(first.lines, line)
+	}
 	for _, k := range f.Keys {
-		l.lines = append(l.lines, [2]entry{entryOf(Series{Label: k.Label, Role: k.Role, Style: grey})})
+		first.lines = append(first.lines, [2]entry{entryOf(Series{Label: k.Label, Role: k.Role, Style: Plain})})
 	}
-	if len(l.lines) == 0 {
-		return l
+	l := legend{face: face}
+	for _, b := range []block{first, second} {
+		if len(b.lines) > 0 {
+			b.fit(face, width)
+			l.blocks = append(l.blocks, b)
+		}
 	}
-	l.fit(width)
 	return l
 }
 
+// told returns the series that can be seen, each once though it may be in several
+// panels, with the predictions that follow it.
+func (f Figure) told() []told {
+	type look struct {
+		label string
+		style int
+		role  Role
+	}
+	place := make(map[look]int) // in all; of a prediction, -1
+	var all []told
+	for _, p := range f.panels() {
+		current := -1
+		for _, s := range p.Series {
+			if s.Label == "" || !s.drawable() {
+				continue
+			}
+			this := look{s.Label, s.Style, s.Role}
+			i, known := place[this]
+			prediction := (s.Role == Exact || s.Role == Bound) && s.Style != Plain
+			switch {
+			case !known && prediction && current >= 0:
+				place[this] = -1
+				all[current].predictions = append(all[current].predictions, s)
+			case !known && prediction:
+				place[this] = -1
+				all = append(all, told{predictions: []Series{s}})
+			case !known:
+				place[this], current = len(all), len(all)
+				all = append(all, told{series: s})
+			case i >= 0:
+				current = i
+			}
+		}
+	}
+	return all
+}
+
 // fit shortens labels and chooses the number of columns.
-func (l *legend) fit(width vg.Length) {
+func (b *block) fit(face font.Face, width vg.Length) {
 	const thumb = thumbWidth + thumbGap
 	widest := func(part int, limit vg.Length) vg.Length {
 		var most vg.Length
-		for i := range l.lines {
-			e := &l.lines[i][part]
+		for i := range b.lines {
+			e := &b.lines[i][part]
 			if e.label != "" {
-				e.label = elide(l.face, e.label, limit-thumb)
-				most = max(most, thumb+l.face.Width(e.label))
+				e.label = elide(face, e.label, limit-thumb)
+				most = max(most, thumb+face.Width(e.label))
 			}
 		}
 		return most
 	}
 	predicted := false
-	for _, line := range l.lines {
+	for _, line := range b.lines {
 		predicted = predicted || line[1].label != ""
 	}
 	if predicted {
-		l.series = widest(0, 0.4*width) + columnGap
-		l.column = l.series + widest(1, width-l.series) + columnGap
+		b.series = widest(0, 0.4*width) + columnGap
+		b.column = b.series + widest(1, width-b.series) + columnGap
 	} else {
-		l.series = widest(0, width) + columnGap
-		l.column = l.series
+		b.series = widest(0, width) + columnGap
+		b.column = b.series
 	}
-	columns := max(1, int((width+columnGap)/l.column))
-	l.rows = (len(l.lines) + columns - 1) / columns
-	l.columns = (len(l.lines) + l.rows - 1) / l.rows
+	columns := max(1, int((width+columnGap)/b.column))
+	b.rows = (len(b.lines) + columns - 1) / columns
+	b.columns = (len(b.lines) + b.rows - 1) / b.rows
 }
 
 // drawable reports whether any point of the series can be shown.
@@ -104,19 +175,29 @@ func (s Series) drawable() bool {
 	return false
 }
 
-func (l legend) height() vg.Length { return vg.Length(l.rows) * lineHeight }
+func (l legend) height() vg.Length {
+	rows := 0
+	for _, b := range l.blocks {
+		rows += b.rows
+	}
+	return vg.Length(rows) * lineHeight
+}
 
 // draw puts the legend at the top left of c, column by column.
 func (l legend) draw(c draw.Canvas) {
-	for i, line := range l.lines {
-		x := c.Min.X + vg.Length(i/l.rows)*l.column
-		y := c.Max.Y - vg.Length(i%l.rows)*lineHeight - lineHeight/2
-		l.drawEntry(c, line[0], x, y)
-		l.drawEntry(c, line[1], x+l.series, y)
+	top := c.Max.Y
+	for _, b := range l.blocks {
+		for i, line := range b.lines {
+			x := c.Min.X + vg.Length(i/b.rows)*b.column
+			y := top - vg.Length(i%b.rows)*lineHeight - lineHeight/2
+			l.entry(c, line[0], x, y)
+			l.entry(c, line[1], x+b.series, y)
+		}
+		top -= vg.Length(b.rows) * lineHeight
 	}
 }
 
-func (l legend) drawEntry(c draw.Canvas, e entry, x, y vg.Length) {
+func (l legend) entry(c draw.Canvas, e entry, x, y vg.Length) {
 	if e.label == "" {
 		return
 	}

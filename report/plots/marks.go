@@ -14,15 +14,17 @@ import (
 type marks struct {
 	series []Series
 	x, y   scale
+	width  float64 // about that of the axis, in points
 }
 
-// Coinciding series are drawn side by side: each is shifted by dodge points from
-// the next, all together by at most dodgeAll. Over a single size or a name there
-// is room for more, and predictions go with their series.
+// Coinciding series are drawn side by side, each with its predictions: shifted by
+// dodge points from the next, all together by at most the part dodgeAll of the
+// distance between two values. Over a single value or a name there is room for
+// more.
 const (
-	dodge, dodgeAll         = 1.6, 9
-	dodgeAlone, dodgeAllOne = 26, 320
-	dodgeAllNames           = 240 // divided among them: what is left keeps them apart
+	dodge, dodgeAll         = 4, 0.5
+	dodgeAlone, dodgeAllOne = 26, 0.85
+	dodgeAllNames           = 0.65 // divided among them: what is left keeps them apart
 )
 
 // spacious reports whether there is room beside the places of the abscissa.
@@ -36,11 +38,11 @@ func (m marks) dodged() (styles []int, step vg.Length) {
 			styles = append(styles, s.Style)
 		}
 	}
-	each, all := dodge, float64(dodgeAll)
+	each, all := float64(dodge), dodgeAll*m.x.closest()*m.width
 	if m.spacious() {
-		each, all = dodgeAlone, dodgeAllOne
+		each, all = dodgeAlone, dodgeAllOne*m.width
 		if m.x.names > 0 {
-			all = dodgeAllNames / float64(m.x.names)
+			all = dodgeAllNames * m.width / float64(m.x.names)
 		}
 	}
 	return styles, vg.Length(min(each, all/float64(max(1, len(styles)-1))))
@@ -48,7 +50,7 @@ func (m marks) dodged() (styles []int, step vg.Length) {
 
 // shift returns how far a series' points stand from their place.
 func (m marks) shift(s Series) vg.Length {
-	if !m.spacious() && s.Role != Measured && s.Role != Tail {
+	if s.Role == Layer || s.Role == Curve {
 		return 0
 	}
 	styles, step := m.dodged()
@@ -59,11 +61,16 @@ func (m marks) shift(s Series) vg.Length {
 	return step * vg.Length(float64(i)-float64(len(styles)-1)/2)
 }
 
-// Plot draws from back to front: bounds, predictions, tails, measured lines,
-// error bars, markers.
+// Plot draws from back to front: bars, tails, measured lines, predictions upon
+// them, error bars, markers.
 func (m marks) Plot(c draw.Canvas, p *plot.Plot) {
 	m.grid(&c, p)
-	for _, role := range []Role{Bound, Exact, Tail, Curve, Measured} {
+	for _, s := range m.series {
+		if s.Role == Layer {
+			m.layer(&c, p, s)
+		}
+	}
+	for _, role := range []Role{Tail, Curve, Measured, Bound, Exact} {
 		for _, s := range m.series {
 			if s.Role == role {
 				m.lines(&c, p, s)
@@ -74,6 +81,9 @@ func (m marks) Plot(c draw.Canvas, p *plot.Plot) {
 		m.bars(&c, p, s)
 	}
 	for _, s := range m.series {
+		if s.Role == Layer {
+			continue
+		}
 		style := s.glyph()
 		for _, pt := range s.Points {
 			if at, ok := m.placeOf(&c, p, s, pt.X, pt.Y); ok {
@@ -141,7 +151,7 @@ func (m marks) lines(c *draw.Canvas, p *plot.Plot, s Series) {
 // lonely draws a prediction that has a single value, or one for each name, as
 // short lines, since it has no marker that would show it.
 func (m marks) lonely(c *draw.Canvas, p *plot.Plot, s Series, style draw.LineStyle) {
-	if len(s.Points) != 1 && m.x.names == 0 || s.Role == Measured || s.Role == Tail {
+	if len(s.Points) != 1 && m.x.names == 0 || s.Role != Exact && s.Role != Bound && s.Role != Curve {
 		return
 	}
 	half := vg.Length(dodgeAlone)/2 - 2
@@ -155,6 +165,23 @@ func (m marks) lonely(c *draw.Canvas, p *plot.Plot, s Series, style draw.LineSty
 	}
 }
 
+// barWidth is the part of the distance between two places that a bar fills.
+const barWidth = 0.72
+
+// layer draws a series' parts of the bars, with a thin line between them.
+func (m marks) layer(c *draw.Canvas, p *plot.Plot, s Series) {
+	for _, pt := range s.Points {
+		a, okA := m.place(c, p, pt.X-barWidth/2, pt.Lo)
+		b, okB := m.place(c, p, pt.X+barWidth/2, pt.Y)
+		if !okA || !okB || pt.Y <= pt.Lo {
+			continue
+		}
+		corners := []vg.Point{a, {X: b.X, Y: a.Y}, b, {X: a.X, Y: b.Y}}
+		c.FillPolygon(hue(s.Style), corners)
+		c.StrokeLines(draw.LineStyle{Color: paper(), Width: 0.5}, append(corners, a))
+	}
+}
+
 // bars draws error bars with caps. A bar that ends at or below zero on a
 // logarithmic axis goes down to the axis, without a cap.
 func (m marks) bars(c *draw.Canvas, p *plot.Plot, s Series) {
@@ -165,7 +192,7 @@ func (m marks) bars(c *draw.Canvas, p *plot.Plot, s Series) {
 		style.Width, half = 0.6, 2
 	}
 	for _, pt := range s.Points {
-		if !pt.hasBar() {
+		if !pt.hasBar() || s.Role == Layer {
 			continue
 		}
 		if _, ok := m.placeOf(c, p, s, pt.X, pt.Y); !ok {

@@ -4,13 +4,11 @@ import (
 	"fmt"
 	"image/color"
 	"math"
+	"strings"
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
-
-// grey is the style that stands for no series in particular.
-const grey = 7
 
 // dark2 is ColorBrewer's qualitative scheme Dark2 (C. Brewer, Penn State):
 // eight colours of similar weight that most colour-blind readers tell apart.
@@ -20,11 +18,63 @@ func dark2(i int) color.NRGBA {
 	return color.NRGBA{R: uint8(c >> 16), G: uint8(c >> 8), B: uint8(c), A: 255}
 }
 
-// Color returns the colour of a style as CSS writes it.
-func Color(style int) string {
-	c := dark2(style)
-	return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B)
+// eight is the number of colours that are told apart at a glance. The series
+// after the eighth have them again, darker and with hollow markers and broken
+// lines; those after the sixteenth lighter.
+const eight = 8
+
+// Shades is the number of styles whose colours differ: eight in three shades.
+const Shades = 3 * eight
+
+// hue is the colour of a style.
+func hue(style int) color.NRGBA {
+	if style < 0 {
+		return color.NRGBA{0x22, 0x22, 0x22, 255}
+	}
+	switch c := dark2(style); style / eight % 3 {
+	case 1:
+		return darker(c, 0.35)
+	case 2:
+		return lighter(c, 0.3)
+	default:
+		return c
+	}
 }
+
+// predicted is the colour of what is said of a series: dark enough to be seen
+// upon the line of what was measured, where the two agree.
+func predicted(c color.NRGBA) color.NRGBA { return darker(c, 0.45) }
+
+// InTheDark lists the colours of data that are to be replaced on a dark ground,
+// each with what replaces it, in capitals as they stand in an SVG.
+func InTheDark() [][2]string {
+	var pairs [][2]string
+	for style := range Shades {
+		c := hue(style)
+		if c != dark2(style) {
+			pairs = append(pairs, [2]string{Color(style), ColorInTheDark(style)})
+		}
+		pairs = append(pairs, [2]string{css(predicted(c)), css(lighter(c, 0.5))})
+	}
+	for i := range pairs {
+		pairs[i] = [2]string{strings.ToUpper(pairs[i][0]), strings.ToUpper(pairs[i][1])}
+	}
+	return pairs
+}
+
+// Color returns the colour of a style as CSS writes it.
+func Color(style int) string { return css(hue(style)) }
+
+// ColorInTheDark returns the colour that is to replace Color on a dark ground;
+// the same where that can be seen.
+func ColorInTheDark(style int) string {
+	if c := hue(style); style >= 0 && style/eight%3 == 1 {
+		return css(lighter(c, 0.35))
+	}
+	return Color(style)
+}
+
+func css(c color.NRGBA) string { return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B) }
 
 // Neutral lists the colours of everything that is not data, as they stand in an
 // SVG. A page that is read in the dark replaces them.
@@ -36,9 +86,14 @@ func faint() color.Color { return color.NRGBA{0x6b, 0x6b, 0x6b, 255} }
 func rule() color.Color  { return color.NRGBA{0xe2, 0xe2, 0xe2, 255} }
 
 // lighter mixes c with white.
-func lighter(c color.NRGBA, white float64) color.NRGBA {
-	mix := func(x uint8) uint8 { return uint8(math.Round(float64(x)*(1-white) + 255*white)) }
-	return color.NRGBA{mix(c.R), mix(c.G), mix(c.B), 255}
+func lighter(c color.NRGBA, white float64) color.NRGBA { return mix(c, 255, white) }
+
+// darker mixes c with black.
+func darker(c color.NRGBA, black float64) color.NRGBA { return mix(c, 0, black) }
+
+func mix(c color.NRGBA, grey, part float64) color.NRGBA {
+	of := func(x uint8) uint8 { return uint8(math.Round(float64(x)*(1-part) + grey*part)) }
+	return color.NRGBA{of(c.R), of(c.G), of(c.B), 255}
 }
 
 // dashes tells series apart in print without colour, where no other meaning
@@ -47,32 +102,47 @@ func dashes(style int) []vg.Length {
 	patterns := [...][]vg.Length{
 		nil, {9, 3}, {9, 3, 2, 3}, {5, 2}, {14, 3}, {9, 2, 2, 2, 2, 2}, {2.5, 1.5}, {16, 2, 4, 2},
 	}
-	return patterns[style%len(patterns)]
+	return patterns[max(0, style)%len(patterns)]
+}
+
+// broken is the pattern of a measured line: whole for the first eight series,
+// with gaps that no prediction has for those after them.
+func broken(style int) []vg.Length {
+	patterns := [...][]vg.Length{nil, {12, 1.5}, {7, 1.5, 1, 1.5}}
+	return patterns[max(0, style)/eight%len(patterns)]
 }
 
 // line is the look of a series' line.
 func (s Series) line() draw.LineStyle {
-	c := dark2(s.Style)
+	c := hue(s.Style)
 	switch s.Role {
+	case Layer, Mark, Dots:
+		return draw.LineStyle{Color: c} // of width 0: none
 	case Tail:
 		return draw.LineStyle{Color: lighter(c, 0.35), Width: 0.7}
 	case Exact:
-		return draw.LineStyle{Color: c, Width: 1, Dashes: []vg.Length{5, 3}}
+		return draw.LineStyle{Color: predicted(c), Width: 1, Dashes: []vg.Length{5, 3}}
 	case Bound:
-		return draw.LineStyle{Color: c, Width: 1.1, Dashes: []vg.Length{1.2, 2.4}}
+		return draw.LineStyle{Color: predicted(c), Width: 1.1, Dashes: []vg.Length{1.2, 2.4}}
 	case Curve:
 		return draw.LineStyle{Color: c, Width: 1.5, Dashes: dashes(s.Style)}
 	}
-	return draw.LineStyle{Color: c, Width: 1.5}
+	return draw.LineStyle{Color: c, Width: 1.5, Dashes: broken(s.Style)}
 }
 
 // glyph is the look of a series' points; its Shape is nil where they have none.
 func (s Series) glyph() draw.GlyphStyle {
-	c := dark2(s.Style)
-	// Eight colours and seven shapes: no two of 56 series look alike.
-	shape := marker{outline: outlines()[s.Style%len(outlines())]}
+	c := hue(s.Style)
+	// Eight colours in three shades and seven shapes: no two of 168 series look
+	// alike, and of 16 none but by shade.
+	shape := marker{outline: outlines()[max(0, s.Style)%len(outlines())]}
 	switch s.Role {
+	case Layer:
+		return draw.GlyphStyle{Color: c, Radius: 4.5, Shape: marker{outline: regular(4, math.Pi/4, 1.3)}}
+	case Mark:
+		return draw.GlyphStyle{Color: c, Radius: 6.5, Shape: ring{}}
 	case Measured:
+		shape.hollow = s.Style/eight%2 == 1
 		return draw.GlyphStyle{Color: c, Radius: 3.4, Shape: shape}
 	case Dots:
 		shape.bare = true
@@ -112,6 +182,18 @@ func (m marker) DrawGlyph(c *draw.Canvas, sty draw.GlyphStyle, at vg.Point) {
 		c.SetLineStyle(edge)
 		c.Stroke(path)
 	}
+}
+
+// ring draws a circle around what is there.
+type ring struct{}
+
+func (ring) DrawGlyph(c *draw.Canvas, sty draw.GlyphStyle, at vg.Point) {
+	var path vg.Path
+	path.Move(vg.Point{X: at.X + sty.Radius, Y: at.Y})
+	path.Arc(at, sty.Radius, 0, 2*math.Pi)
+	path.Close()
+	c.SetLineStyle(draw.LineStyle{Color: sty.Color, Width: 1.3})
+	c.Stroke(path)
 }
 
 // outlines lists the shapes of markers: disc, square, triangle, diamond,

@@ -1,0 +1,47 @@
+package report
+
+import (
+	"slices"
+
+	"dmebench/algorithms"
+	"dmebench/report/plots"
+)
+
+// fairnessFigure shows how evenly and in which order the nodes entered, and how
+// evenly they worked. Under serial load nobody competes: there the order of
+// entries says something about the workload alone, and only the work is shown.
+func (c *collection) fairnessFigure(s *set) plots.Figure {
+	f := plots.Figure{Name: s.slug + "-fairness", Title: "Fairness and division of work", Subtitle: s.String()}
+	for _, p := range []struct {
+		title, ordinate, metric string
+		theory                  algorithms.Quantity
+		order                   bool
+	}{
+		{"Jain's index of the nodes' entries", "Jain's index", jain, "", true},
+		{"Longest run of entries by one node", "entries in a row", longestRun, "", true},
+		{"Largest bypass of a request", "entries by others", maxBypass, algorithms.Bypass, true},
+		{"Messages of the busiest node", "busiest / mean", workMaxOverMean, "", false},
+	} {
+		if p.order && s.workload == "serial" {
+			continue
+		}
+		panel := plots.Panel{
+			Title: p.title, X: plots.Axis{Label: "nodes N", Kind: plots.Sizes},
+			Y: plots.Axis{Label: p.ordinate, Kind: plots.Values},
+		}
+		shown := false
+		for _, label := range s.labels {
+			style := slices.Index(c.labels, label)
+			points := s.points(label, p.metric, panel.Y)
+			panel.Series = append(panel.Series, plots.Series{Label: label, Style: style, Role: plots.Measured, Points: points})
+			if p.theory != "" {
+				panel.Series = append(panel.Series, c.curves(s, label, style, p.theory)...)
+			}
+			shown = shown || len(points) > 0
+		}
+		if shown {
+			f.Panels = append(f.Panels, panel)
+		}
+	}
+	return f
+}
