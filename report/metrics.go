@@ -24,7 +24,6 @@ const (
 	syncDelayP50       = "sync_delay_p50_ns"
 	meanDelay          = "t_ns"
 	syncDelayOverT     = "sync_delay_over_t"
-	meanDelay          = "t_ns"
 	meanHold           = "cs_ns"
 	jain               = "jain_index"
 	workMaxOverMean    = "work_max_over_mean"
