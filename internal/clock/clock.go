@@ -41,11 +41,13 @@ func (c *Clock) Now() int64 { return c.offset + int64(time.Since(c.base)) }
 // clocks of two processes of a host are apart: the sum of theirs.
 func (c *Clock) Error() time.Duration { return c.error }
 
-func monotonic() int64 {
+func monotonic() int64 { return read(unix.CLOCK_MONOTONIC) }
+
+func read(clock int32) int64 {
 	var ts unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts); err != nil {
-		// The call cannot fail with a clock that every supported system has.
-		panic("clock: CLOCK_MONOTONIC: " + err.Error())
+	if err := unix.ClockGettime(clock, &ts); err != nil {
+		// The call cannot fail with clocks that every supported system has.
+		panic("clock: " + err.Error())
 	}
 	return ts.Nano()
 }

@@ -2,6 +2,7 @@ package control
 
 import (
 	"dmebench/algorithms"
+	"dmebench/internal/clock"
 	"dmebench/internal/run"
 	"dmebench/transport"
 	"dmebench/transport/nats"
@@ -78,6 +79,7 @@ type Reply struct {
 	Delays   []int64             `json:"delays,omitempty"`   // ping: one-way, ns
 	Wire     *transport.Counters `json:"wire,omitempty"`     // report: since begin
 	Warnings []string            `json:"warnings,omitempty"` // report: of the transport
+	Clocks   *clock.Change       `json:"clocks,omitempty"`   // report: of the host, since begin
 	Unserved uint64              `json:"unserved,omitempty"`
 	Dropped  uint64              `json:"dropped,omitempty"` // report: records beyond the limit
 	Chunks   int                 `json:"chunks,omitempty"`  // report: how many chunks of records there are

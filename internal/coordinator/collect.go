@@ -49,6 +49,9 @@ func (c *coordinator) collect(ctx context.Context, o *measure.Observation) error
 				o.Warnings = append(o.Warnings, w)
 			}
 		}
+		if r.Clocks != nil {
+			o.Clocks = append(o.Clocks, *r.Clocks)
+		}
 		o.Unserved += r.Unserved
 		o.Dropped += r.Dropped
 		for _, refusal := range r.Refusals {

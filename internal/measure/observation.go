@@ -18,6 +18,7 @@ package measure
 
 import (
 	"dmebench/algorithms"
+	"dmebench/internal/clock"
 	"dmebench/internal/host"
 	"dmebench/internal/record"
 	"dmebench/internal/run"
@@ -47,7 +48,8 @@ type Observation struct {
 	WitnessViolations uint64 // entries that the witness saw overlap another
 	Method            string // the witness's name; "" where there was none
 
-	States      []string // decoded states of a stalled run
+	States      []string       // decoded states of a stalled run
+	Clocks      []clock.Change // of the workers' hosts while they ran
 	Workers     int
 	Environment map[string]string
 	Warnings    []string

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"dmebench/internal/clock"
 	"dmebench/internal/run"
 )
 
@@ -17,6 +18,17 @@ const EnvironmentCores = "cores"
 // crowd is how many processes share a core before it is said: most of them wait
 // for a message at any time.
 const crowd = 4
+
+// muchRetransmitted is the share of frames that may be sent again without a
+// word.
+const muchRetransmitted = 0.01
+
+// What clocks may do without a word. The step is that of the wall clock, which
+// measures nothing here; the slew is twice what a time service does by itself.
+const (
+	smallJump = time.Millisecond
+	smallSlew = 0.001 // of the time elapsed
+)
 
 // negatives counts time differences below zero.
 type negatives struct {
@@ -35,6 +47,11 @@ func (n *negatives) add(sample []int64) {
 
 // warnings says everything that a reader of the figures ought to know, a
 // sentence each, in a fixed order.
+//
+// It does not look for two modes among the times of one run: they are what an
+// algorithm makes of a load, by a node's place in a queue or on a ring, and
+// depend on one another, so that no rate of false alarms could be stated. Two
+// modes among repetitions are the report's to tell.
 func warnings(r *run.Result, o *Observation, part *steady, neg negatives) []string {
 	var w []string
 	warn := func(when bool, format string, args ...any) {
@@ -66,9 +83,14 @@ func warnings(r *run.Result, o *Observation, part *steady, neg negatives) []stri
 	}
 	warn(r.Status == run.OK && sent != handled, "%d messages were sent and %d handled: the links lose or duplicate", sent, handled)
 
+	retransmitted := float64(r.Wire.Retransmissions) / float64(max(1, r.Wire.Frames))
+	warn(retransmitted > muchRetransmitted, "the transport sent %d times again for %d frames, %.1f%%: the network loses, or its buffers are too small; times include waiting for it",
+		r.Wire.Retransmissions, r.Wire.Frames, 100*retransmitted)
+
 	warn(r.T == nil && r.Nodes > 1, "the mean delay T of a message is unknown: nothing can be said in units of T")
 	warn(neg.n > 0, "%d time differences are negative, down to %v: clocks disagree, or entries overlapped; histograms leave them out",
 		neg.n, time.Duration(neg.least))
+	jumps(warn, o.Clocks)
 	if job.Network.Real() {
 		pinned(warn, "response time", r.ResponseTime)
 		pinned(warn, "synchronization delay", r.SyncDelay)
@@ -109,4 +131,26 @@ func pinned(warn func(bool, string, ...any), what string, q *run.Quantiles) {
 		warn(off <= 0.02*float64(timer), "the median %s of %v lies at a kernel timer of %v: look for delayed acknowledgements or retransmissions",
 			what, time.Duration(q.P50), timer)
 	}
+}
+
+// jumps warns where clocks did not run evenly. Several workers of one host have
+// seen the same: the largest of each is told, once.
+func jumps(warn func(bool, string, ...any), clocks []clock.Change) {
+	var suspended, stepped time.Duration
+	slewed := 0.0
+	for _, c := range clocks {
+		if c.Suspended > smallJump+c.Error {
+			suspended = max(suspended, c.Suspended)
+		}
+		if by := c.Stepped; by.Abs() > smallJump+c.Error && by.Abs() > stepped.Abs() {
+			stepped = by
+		}
+		limit := smallSlew*float64(c.Elapsed) + float64(c.Error)
+		if by := float64(c.Slewed) / float64(c.Elapsed); math.Abs(float64(c.Slewed)) > limit && math.Abs(by) > math.Abs(slewed) {
+			slewed = by
+		}
+	}
+	warn(suspended > 0, "the machine was suspended for %v during the run: that time is missing in what was measured", suspended)
+	warn(stepped != 0, "the wall clock was set by %v during the run: times are not measured with it, but processes that wait for a time of day were disturbed", stepped)
+	warn(slewed != 0, "the clock that measures ran %+.2f%% off the hardware's, as a time service corrects it: all times are off by as much", 100*slewed)
 }

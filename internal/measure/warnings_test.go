@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"dmebench/algorithms"
+	"dmebench/internal/clock"
 	"dmebench/internal/record"
 	"dmebench/internal/run"
 	"dmebench/transport"
@@ -55,6 +56,9 @@ func TestWarnings(t *testing.T) {
 			return o
 		}
 	}
+	clocks := func(c ...clock.Change) func(t *testing.T) Observation {
+		return change(func(o *Observation) { o.Clocks = c })
+	}
 	for _, x := range []struct {
 		name string
 		o    func(t *testing.T) Observation
@@ -73,6 +77,18 @@ func TestWarnings(t *testing.T) {
 		{"refused messages", change(func(o *Observation) { o.Nodes[0].Refused = 3 }), "refused 3 messages"},
 		{"refused frames", change(func(o *Observation) { o.Wire.Refused = 2 }), "refused 2 frames"},
 		{"kernel drops", change(func(o *Observation) { o.Wire.KernelDrops = 4 }), "the kernel dropped 4 datagrams"},
+		{"many retransmissions", change(func(o *Observation) { o.Wire.Frames, o.Wire.Retransmissions = 1000, 11 }), "sent 11 times again for 1000 frames, 1.1%"},
+		{"a few retransmissions", change(func(o *Observation) { o.Wire.Frames, o.Wire.Retransmissions = 1000, 10 }), ""},
+		{"clocks that run evenly", clocks(clock.Change{Elapsed: time.Minute, Error: time.Microsecond}), ""},
+		{"suspended", clocks(clock.Change{Elapsed: time.Second}, clock.Change{Elapsed: time.Second, Suspended: 1100 * time.Microsecond, Error: 99 * time.Microsecond}),
+			"suspended for 1.1ms"},
+		{"within the error", clocks(clock.Change{Elapsed: time.Second, Suspended: 1100 * time.Microsecond, Error: 100 * time.Microsecond}), ""},
+		{"set back", clocks(clock.Change{Elapsed: time.Second, Stepped: -2 * time.Millisecond}, clock.Change{Elapsed: time.Second, Stepped: time.Millisecond}),
+			"set by -2ms"},
+		{"set by little", clocks(clock.Change{Elapsed: time.Second, Stepped: time.Millisecond}), ""},
+		{"slewed", clocks(clock.Change{Elapsed: time.Second, Slewed: -2 * time.Millisecond, Error: 10 * time.Microsecond}), "ran -0.20% off"},
+		{"slewed as time services do", clocks(clock.Change{Elapsed: time.Second, Slewed: 500 * time.Microsecond}), ""},
+		{"too short to tell", clocks(clock.Change{Elapsed: time.Millisecond, Slewed: 10 * time.Microsecond, Error: 10 * time.Microsecond}), ""},
 		{"T unknown", change(func(o *Observation) { o.MeanDelay = 0 }), "T of a message is unknown"},
 		{"T measured", change(func(o *Observation) { o.MeanDelay, o.Delays = 0, []int64{5, 7} }), ""},
 		{"clocks that disagree", change(func(o *Observation) { o.Entries[5].Requested = 270; o.Entries[5].Intended = 270 }), "2 time differences are negative, down to -50ns"},

@@ -35,6 +35,7 @@ type worker struct {
 	nodes     []*node // by NodeID; nil where the node is another process's
 	pings     pings
 	base      transport.Counters // what the transport had counted before the workload began
+	clocks    clock.Reading      // then
 
 	failOnce sync.Once
 }
@@ -59,7 +60,7 @@ func (w *worker) answer(c control.Command) (r control.Reply) {
 	case control.OpPing:
 		r.Delays, err = w.ping(c.Pairs, c.Count)
 	case control.OpMark:
-		w.base = w.transport.Counters()
+		w.base, w.clocks = w.transport.Counters(), clock.Read()
 	case control.OpBegin:
 		w.begin(c.At)
 	case control.OpStep:
@@ -223,7 +224,8 @@ func (w *worker) fail(err error) {
 func (w *worker) report() control.Reply {
 	var r control.Reply
 	c := w.transport.Counters().Minus(w.base)
-	r.Wire = &c
+	change := w.clocks.Until(clock.Read())
+	r.Wire, r.Clocks = &c, &change
 	if t, ok := w.transport.(transport.Warner); ok {
 		r.Warnings = t.Warnings()
 	}
