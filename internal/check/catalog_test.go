@@ -25,7 +25,7 @@ func sound(t *testing.T, sizes []int, f func(t *testing.T, a *algorithms.Algorit
 			if err != nil {
 				t.Fatal(err)
 			}
-			if a.AsPublished || a.Needs(opt).SequencedBroadcast {
+			if a.AsPublished {
 				continue
 			}
 			t.Run(fmt.Sprint(a.Name, set), func(t *testing.T) {

@@ -32,7 +32,7 @@ type parcel struct {
 	from  algorithms.NodeID
 	to    algorithms.NodeID
 	body  string // the message's wire form
-	copy  bool   // it has arrived once
+	transit
 	marks []mark
 }
 
@@ -94,17 +94,20 @@ func (c *components) localOf(b []byte, x *local, n algorithms.Node) (uint32, []b
 }
 
 // parcelOf returns the number of a message on its way.
-func (c *components) parcelOf(b []byte, from, to algorithms.NodeID, body []byte, copied bool, marks []mark) (uint32, []byte) {
-	isPlain := !copied && len(marks) == 0
+func (c *components) parcelOf(b []byte, from, to algorithms.NodeID, body []byte, t transit, marks []mark) (uint32, []byte) {
+	isPlain := t == transit{} && len(marks) == 0
 	var plain uint32
 	if !isPlain {
-		plain, b = c.parcelOf(b, from, to, body, false, nil)
+		plain, b = c.parcelOf(b, from, to, body, transit{}, nil)
 	}
 	b = binary.AppendUvarint(b[:0], uint64(from))
 	b = binary.AppendUvarint(b, uint64(to))
-	if copied {
+	switch {
+	case t.broadcast:
+		b = binary.AppendUvarint(append(b, 2), uint64(t.place))
+	case t.copy:
 		b = append(b, 1)
-	} else {
+	default:
 		b = append(b, 0)
 	}
 	b = binary.AppendUvarint(b, uint64(len(marks)))
@@ -121,7 +124,7 @@ func (c *components) parcelOf(b []byte, from, to algorithms.NodeID, body []byte,
 		}
 		*x = parcel{
 			hash: hashOf([]byte("message " + key)), plain: plain,
-			from: from, to: to, body: key[header:], copy: copied, marks: slices.Clone(marks),
+			from: from, to: to, body: key[header:], transit: t, marks: slices.Clone(marks),
 		}
 	})
 	return id, b

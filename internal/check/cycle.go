@@ -53,6 +53,7 @@ func (s *system) everything() string {
 	slices.SortFunc(all, func(x, y sent) int { return int(x.number) - int(y.number) })
 	for _, l := range all {
 		put(l.link)
+		put(l.place)
 		b = algorithms.AppendMessage(b, &l.msg)
 		for _, m := range l.marks {
 			put(int(m.node))

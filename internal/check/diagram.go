@@ -61,6 +61,10 @@ func (p *painter) event(row int, e Event) {
 		delete(p.inside, e.Node)
 		point(spacetime.Exit, "")
 	case Deliver, Copy, Lose:
+		if e.From == e.Node { // its own broadcast
+			point(spacetime.Dot, p.alg.KindName(e.Msg.Kind)+" heard")
+			break
+		}
 		m := p.sent[e.Number]
 		m.End, m.Fate = row, spacetime.Arrives
 		if e.Kind == Lose {
@@ -86,6 +90,9 @@ func (p *painter) event(row int, e Event) {
 
 func (p *painter) sends(row int, e Event) {
 	for _, s := range e.Sent {
+		if s.To == e.Node {
+			continue
+		}
 		p.sent[s.Number] = spacetime.Message{
 			From: lane(e.Node), To: lane(s.To), Sent: row, Fate: spacetime.OnTheWay, Label: p.alg.KindName(s.Msg.Kind),
 		}

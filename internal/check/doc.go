@@ -27,6 +27,12 @@
 // whatever the algorithm needs. On ordered links the second copy of a message
 // arrives before the messages behind it.
 //
+// Links broadcast by sending to each, except for an algorithm that needs
+// broadcasts to be sequenced, on links that keep order and are reliable: then
+// every node hears all broadcasts in one order, its own among them, each at its
+// own pace. The first node to hear a broadcast decides on its place, so that a
+// broadcast may come before one that was sent earlier by another node.
+//
 // # Timers
 //
 // A timer may fire at any time after it was set, except where the algorithm
@@ -43,7 +49,6 @@
 //
 // The exhaustive search finds schedules that come to a standstill, but not
 // those in which messages flow for ever without an entry; the random one does,
-// when its patience ends. Nodes do not crash, join or leave. Links broadcast by
-// sending to each: there is no medium that gives broadcasts one order. Delays
-// have no length: claims about time are judged elsewhere.
+// when its patience ends. Nodes do not crash, join or leave. Delays have no
+// length: claims about time are judged elsewhere.
 package check

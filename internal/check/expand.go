@@ -71,7 +71,7 @@ func (x *expander) possible(v []uint32) (moves []move, stuck bool) {
 	for at := x.Nodes; at < x.width-1; at++ {
 		if v[at] != 0 {
 			moving = true
-			moves = x.arrivals(moves, at, c.queues.at(v[at]).parcels, r)
+			moves = x.arrivals(moves, v, at, r)
 		}
 	}
 	for i, a := range r.alarms {
@@ -85,8 +85,14 @@ func (x *expander) possible(v []uint32) (moves []move, stuck bool) {
 }
 
 // arrivals appends what can happen to the messages of one link.
-func (x *expander) arrivals(moves []move, at int, parcels []uint32, r *rest) []move {
+func (x *expander) arrivals(moves []move, v []uint32, at int, r *rest) []move {
 	_, to := x.ends(at)
+	parcels := x.components.queues.at(v[at]).parcels
+	if x.sequenced {
+		if p := x.components.parcels.at(parcels[0]); p.broadcast && !x.audible(v, p) {
+			return moves
+		}
+	}
 	if !x.Unordered {
 		parcels = parcels[:1]
 	}
@@ -158,6 +164,9 @@ func (x *expander) take(v []uint32, h hash, m move) *Violation {
 			r.lose--
 			x.setRest()
 			return nil
+		}
+		if p.broadcast {
+			x.heard(p)
 		}
 		what = stimMessage + stimulus(p.plain)
 	}
@@ -286,7 +295,7 @@ func (x *expander) newQueue(old []uint32, c change, what int) (to uint32) {
 		b = slices.Delete(b, what, what+1)
 	case withCopy:
 		p := x.components.parcels.at(b[what])
-		added, x.key = x.components.parcelOf(x.key, p.from, p.to, []byte(p.body), true, p.marks)
+		added, x.key = x.components.parcelOf(x.key, p.from, p.to, []byte(p.body), transit{copy: true}, p.marks)
 		b = slices.Delete(b, what, what+1)
 	}
 	switch {

@@ -59,7 +59,7 @@ func (x *expander) remark(change func([]mark) []mark) {
 		b := append(x.parcels[:0], c.queues.at(x.next[at]).parcels...)
 		for i, id := range b {
 			p := c.parcels.at(id)
-			b[i], x.key = c.parcelOf(x.key, p.from, p.to, []byte(p.body), p.copy, change(p.marks))
+			b[i], x.key = c.parcelOf(x.key, p.from, p.to, []byte(p.body), p.transit, change(p.marks))
 		}
 		if x.Unordered {
 			slices.SortFunc(b, x.compare)
@@ -78,6 +78,6 @@ func (x *expander) inheriting(parcel uint32, via []mark) uint32 {
 		return parcel
 	}
 	p := x.components.parcels.at(parcel)
-	parcel, x.key = x.components.parcelOf(x.key, p.from, p.to, []byte(p.body), false, marks)
+	parcel, x.key = x.components.parcelOf(x.key, p.from, p.to, []byte(p.body), p.transit, marks)
 	return parcel
 }

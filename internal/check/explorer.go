@@ -12,21 +12,22 @@ type explorer struct {
 	*model
 	components *components
 	at         []int32 // link (from−1)·N + to−1: its place in a vector
-	width      int     // of a vector: N nodes, N(N−1) links, the rest
+	width      int     // of a vector: N nodes, N(N−1) links or, where a node hears itself, N², the rest
 	seen       *visited
 	origins    ancestry
 }
 
 func newExplorer(m *model) *explorer {
 	n := m.Nodes
-	e := &explorer{model: m, components: newComponents(), at: make([]int32, n*n), width: n + n*(n-1) + 1, seen: new(visited)}
+	e := &explorer{model: m, components: newComponents(), at: make([]int32, n*n), seen: new(visited)}
 	next := int32(n)
 	for i := range e.at {
-		if i/n != i%n {
+		if i/n != i%n || m.sequenced {
 			e.at[i] = next
 			next++
 		}
 	}
+	e.width = int(next) + 1
 	return e
 }
 
@@ -44,7 +45,7 @@ func (e *explorer) vectorOf(s *system) (v []uint32, h hash) {
 		var parcels []uint32
 		for _, l := range s.links[at].queue {
 			var p uint32
-			p, b = e.components.parcelOf(b, from, to, algorithms.AppendMessage(nil, &l.msg), l.copy, l.marks)
+			p, b = e.components.parcelOf(b, from, to, algorithms.AppendMessage(nil, &l.msg), l.transit, l.marks)
 			parcels = append(parcels, p)
 		}
 		if e.Unordered {
@@ -81,6 +82,9 @@ func (e *explorer) compare(p, q uint32) int {
 // ends returns the two nodes of the link at a place of a vector.
 func (e *explorer) ends(at int) (from, to algorithms.NodeID) {
 	i := at - e.Nodes
+	if e.sequenced {
+		return algorithms.NodeID(i/e.Nodes + 1), algorithms.NodeID(i%e.Nodes + 1)
+	}
 	from = algorithms.NodeID(i/(e.Nodes-1) + 1)
 	to = algorithms.NodeID(i%(e.Nodes-1) + 1)
 	if to >= from {

@@ -95,7 +95,13 @@ func (l *laboratory) try(x *local, what stimulus) outcome {
 		if err := algorithms.DecodeMessage([]byte(p.body), &m, nil); err != nil {
 			panic("check: " + err.Error()) // it was encoded here
 		}
-		text = try(h, func(h *host.Host) { h.Receive(p.from, &m) })
+		text = try(h, func(h *host.Host) {
+			if p.from == p.to {
+				h.Transmitted(&m)
+			} else {
+				h.Receive(p.from, &m)
+			}
+		})
 	default:
 		text = try(h, func(h *host.Host) { h.Timeout(algorithms.TimerID(what - stimFire)) })
 	}
@@ -120,23 +126,26 @@ func (l *laboratory) try(x *local, what stimulus) outcome {
 
 func (l *laboratory) Send(from, to algorithms.NodeID, m *algorithms.Message) {
 	l.message = algorithms.AppendMessage(l.message[:0], m)
-	l.post(from, to)
+	l.post(from, to, transit{})
 }
 
 func (l *laboratory) Broadcast(from algorithms.NodeID, m *algorithms.Message) int {
 	l.message = algorithms.AppendMessage(l.message[:0], m)
 	for to := range l.ids() {
-		if to != from {
-			l.post(from, to)
+		if to != from || l.sequenced {
+			l.post(from, to, transit{broadcast: l.sequenced})
 		}
+	}
+	if l.sequenced {
+		return 1
 	}
 	return l.Nodes - 1
 }
 
-func (l *laboratory) post(from, to algorithms.NodeID) {
+func (l *laboratory) post(from, to algorithms.NodeID, t transit) {
 	var p posted
 	p.at = l.at[int(from-1)*l.Nodes+int(to-1)]
-	p.parcel, l.key = l.components.parcelOf(l.key, from, to, l.message, false, nil)
+	p.parcel, l.key = l.components.parcelOf(l.key, from, to, l.message, t, nil)
 	l.now.posted = append(l.now.posted, p)
 }
 

@@ -35,8 +35,12 @@ func (s *system) moves(to []Step) []Step {
 // deliverable returns how many of a link's messages, from the oldest, may be
 // the next to arrive.
 func (s *system) deliverable(link int) int {
-	if n := len(s.links[link].queue); s.Unordered || n == 0 {
-		return n
+	q := s.links[link].queue
+	if s.Unordered || len(q) == 0 {
+		return len(q)
+	}
+	if _, to := s.ends(link); q[0].broadcast && !s.audible(&q[0], to) {
+		return 0
 	}
 	return 1
 }

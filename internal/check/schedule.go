@@ -196,7 +196,7 @@ func (s *system) plainStep() (Step, bool) {
 	}
 	oldest := -1
 	for _, at := range s.busy {
-		if oldest < 0 || s.links[at].queue[0].number < s.links[oldest].queue[0].number {
+		if s.deliverable(at) > 0 && (oldest < 0 || s.links[at].queue[0].number < s.links[oldest].queue[0].number) {
 			oldest = at
 		}
 	}

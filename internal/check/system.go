@@ -49,8 +49,8 @@ type link struct {
 type letter struct {
 	number uint64 // in the order of sending
 	msg    algorithms.Message
-	copy   bool // it has arrived once
-	marks  []mark
+	transit
+	marks []mark
 }
 
 func newSystem(m *model) *system {
@@ -113,7 +113,16 @@ func (s *system) do(x Step) {
 			s.lose--
 			return
 		}
-		s.handle(x.Node, l.marks, func(h *host.Host) { h.Receive(x.From, &l.msg) })
+		if l.broadcast {
+			s.heard(&l, x.From, x.Node)
+		}
+		s.handle(x.Node, l.marks, func(h *host.Host) {
+			if x.From == x.Node {
+				h.Transmitted(&l.msg)
+			} else {
+				h.Receive(x.From, &l.msg)
+			}
+		})
 	case Fire:
 		s.disarm(x.Node, x.Timer)
 		s.handle(x.Node, nil, func(h *host.Host) { h.Timeout(x.Timer) })
@@ -251,20 +260,25 @@ type world system
 
 var _ host.World = (*world)(nil)
 
-func (w *world) Send(from, to algorithms.NodeID, m *algorithms.Message) { w.post(from, to, *m) }
+func (w *world) Send(from, to algorithms.NodeID, m *algorithms.Message) {
+	w.post(from, to, *m, transit{})
+}
 
 func (w *world) Broadcast(from algorithms.NodeID, m *algorithms.Message) int {
 	for to := range w.ids() {
-		if to != from {
+		if to != from || w.sequenced {
 			each := *m
 			each.Vec = slices.Clone(m.Vec)
-			w.post(from, to, each)
+			w.post(from, to, each, transit{broadcast: w.sequenced})
 		}
+	}
+	if w.sequenced {
+		return 1
 	}
 	return w.Nodes - 1
 }
 
-func (w *world) post(from, to algorithms.NodeID, m algorithms.Message) {
+func (w *world) post(from, to algorithms.NodeID, m algorithms.Message, t transit) {
 	s := (*system)(w)
 	at := s.linkOf(from, to)
 	l := &s.links[at]
@@ -273,7 +287,7 @@ func (w *world) post(from, to algorithms.NodeID, m algorithms.Message) {
 		s.busy = append(s.busy, at)
 	}
 	s.sent++
-	l.queue = append(l.queue, letter{number: s.sent, msg: m, marks: inherit(s.via, s.alarms)})
+	l.queue = append(l.queue, letter{number: s.sent, msg: m, transit: t, marks: inherit(s.via, s.alarms)})
 	if s.event != nil {
 		m.Vec = slices.Clone(m.Vec)
 		s.event.Sent = append(s.event.Sent, Sent{To: to, Number: s.sent, Msg: m})

@@ -10,6 +10,7 @@ import (
 	"dmebench/algorithms/centralized"
 	"dmebench/algorithms/lamport"
 	"dmebench/algorithms/maekawa"
+	"dmebench/algorithms/rabroadcast"
 	"dmebench/algorithms/raymond"
 	"dmebench/algorithms/readerswriters"
 	"dmebench/algorithms/ricartagrawala"
@@ -84,7 +85,7 @@ func stamp(s *system, x Step) string {
 	return fmt.Sprintf("%v %d %d %v", x.Kind, x.From, x.Node, letterText(&l))
 }
 
-func letterText(l *letter) string { return fmt.Sprintf("%+v %v %v", l.msg, l.copy, l.marks) }
+func letterText(l *letter) string { return fmt.Sprintf("%+v %+v %v", l.msg, l.transit, l.marks) }
 
 // text is everything about a system in words.
 func text(s *system) string {
@@ -135,6 +136,8 @@ func TestTwin(t *testing.T) {
 		{"", readerswriters.Algorithm(), Options{Nodes: 2, Requests: 3}},
 		{"timers", implicit(2), Options{Nodes: 2, Requests: 3}},
 		{"more timers", implicit(3), Options{Nodes: 2, Requests: 2, Unordered: true}},
+		{"on a medium", rabroadcast.Algorithm(), Options{Nodes: 2, Requests: 4, Set: map[string]string{"form": "sequenced"}}},
+		{"on a medium of three", rabroadcast.Algorithm(), Options{Nodes: 3, Requests: 2, Set: map[string]string{"form": "sequenced"}}},
 		{"chains", metronome(), Options{Nodes: 2, Requests: 1}},
 	} {
 		t.Run(c.alg.Name+c.name, func(t *testing.T) {

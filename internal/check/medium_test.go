@@ -1,0 +1,152 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"dmebench/algorithms"
+	"dmebench/algorithms/rabroadcast"
+	"dmebench/internal/spacetime"
+)
+
+func onMedium(nodes, requests int) Options {
+	return Options{Nodes: nodes, Requests: requests, Set: map[string]string{"form": "sequenced"}}
+}
+
+// TestSequencedMedium follows random schedules: every node hears the same, its
+// own broadcasts among it, though not always in the order of sending.
+func TestSequencedMedium(t *testing.T) {
+	const nodes = 4
+	search, err := New(rabroadcast.Algorithm(), onMedium(nodes, 12))
+	if err != nil {
+		t.Fatal(err)
+	}
+	overtaken := false
+	for seed := range uint64(50) {
+		m, err := search.withSeed(seed + 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := newSchedule(m)
+		c.event = new(Event)
+		var sent []string // "2#5": the fifth broadcast of node 2
+		said := map[algorithms.NodeID]int{}
+		heard := map[algorithms.NodeID][]string{}
+		count := map[[2]algorithms.NodeID]int{}
+		for {
+			x, ok := c.next()
+			if !ok {
+				break
+			}
+			c.do(x)
+			if x.Kind == Deliver {
+				link := [2]algorithms.NodeID{x.From, x.Node}
+				count[link]++
+				heard[x.Node] = append(heard[x.Node], fmt.Sprintf("%v#%d", x.From, count[link]))
+			}
+			if n := len(c.event.Sent); n != 0 && n != nodes {
+				t.Fatalf("%v: a broadcast is sent to %d nodes", x, n)
+			} else if n > 0 {
+				said[x.Node]++
+				sent = append(sent, fmt.Sprintf("%v#%d", x.Node, said[x.Node]))
+			}
+			for _, other := range heard {
+				n := min(len(other), len(heard[1]))
+				if !slices.Equal(other[:n], heard[1][:n]) {
+					t.Fatalf("seed %d: nodes hear %v and %v", seed, other, heard[1])
+				}
+			}
+		}
+		if c.violation != nil || len(sent) != 24 {
+			t.Fatalf("seed %d: %v, %d broadcasts", seed, c.violation, len(sent))
+		}
+		for id := range c.ids() {
+			if len(heard[id]) != len(sent) {
+				t.Errorf("seed %d: node %d has heard %d of %d broadcasts", seed, id, len(heard[id]), len(sent))
+			}
+		}
+		overtaken = overtaken || !slices.Equal(heard[1], sent)
+	}
+	if !overtaken {
+		t.Error("no broadcast ever comes before one that was sent earlier")
+	}
+}
+
+// Without the medium the sequenced form breaks: nobody hears his own requests.
+func TestSequencedFormNeedsTheMedium(t *testing.T) {
+	for name, spoil := range map[string]func(*Options){
+		"unordered":  func(o *Options) { o.Unordered = true },
+		"duplicates": func(o *Options) { o.Duplicate = true },
+		"losses":     func(o *Options) { o.Lose = 1 },
+	} {
+		o := onMedium(2, 2)
+		spoil(&o)
+		r, err := Exhaustive(t.Context(), rabroadcast.Algorithm(), o)
+		if err != nil || r.Violation == nil || r.Violation.Property != Progress {
+			t.Errorf("%s: %v, %v, want a standstill", name, r.Violation, err)
+		}
+		search, err := New(rabroadcast.Algorithm(), o)
+		if err != nil || !strings.Contains(strings.Join(search.Notes(), "\n"), "do not give it") {
+			t.Errorf("%s: notes %q, %v", name, search.Notes(), err)
+		}
+	}
+}
+
+// eager is the sequenced form with a fault that only the order of broadcasts
+// shows: a node takes its own request for the first before it has heard it.
+func eager() *algorithms.Algorithm {
+	a := *rabroadcast.Algorithm()
+	prepare := a.Prepare
+	a.Prepare = func(c algorithms.Config) (algorithms.System, error) {
+		s, err := prepare(c)
+		return eagerSystem{s}, err
+	}
+	return &a
+}
+
+type eagerSystem struct{ algorithms.System }
+
+func (s eagerSystem) Node(id algorithms.NodeID) algorithms.Node {
+	return &eagerNode{Node: s.System.Node(id)}
+}
+
+type eagerNode struct{ algorithms.Node }
+
+func (n *eagerNode) Request(out *algorithms.Outbox) {
+	n.Node.Request(out)
+	n.Node.(algorithms.Monitor).Transmitted(algorithms.Message{Kind: 1}, out)
+}
+
+func TestFaultsOnAMediumAreFound(t *testing.T) {
+	r, err := Exhaustive(t.Context(), eager(), onMedium(2, 2))
+	if err != nil || r.Violation == nil || r.Violation.Property != Exclusion {
+		t.Fatalf("%v, %v, want two nodes inside", r.Violation, err)
+	}
+	if lines := r.Trace.Lines(); len(lines) != 2 {
+		t.Errorf("the shortest schedule has two requests, not\n%s", strings.Join(lines, "\n"))
+	}
+	random, err := Random(t.Context(), eager(), onMedium(3, 6))
+	if err != nil || random.Violation == nil {
+		t.Errorf("at random: %v, %v", random.Violation, err)
+	}
+}
+
+func TestOwnBroadcastsAreDrawnAsHeard(t *testing.T) {
+	search, err := New(rabroadcast.Algorithm(), onMedium(2, 2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	trace, _ := replay(search.model, []Step{
+		{Kind: Ask, Node: 1}, {Kind: Deliver, Node: 1, From: 1}, {Kind: Deliver, Node: 2, From: 1},
+	}, false)
+	d := trace.Diagram()
+	if len(d.Messages) != 1 || d.Messages[0].From != 0 || d.Messages[0].To != 1 || d.Messages[0].End != 3 {
+		t.Errorf("messages %+v, want one from node 1 to node 2", d.Messages)
+	}
+	heard := spacetime.Point{Lane: 0, Row: 2, Mark: spacetime.Dot, Label: "REQUEST heard"}
+	if !slices.Contains(d.Points, heard) {
+		t.Errorf("points %+v", d.Points)
+	}
+}
