@@ -28,10 +28,9 @@ func Options() []algorithms.Option {
 		{Name: "bandwidth", Default: "0", Values: "BYTES", Valid: validBandwidth,
 			Help: "per second and link; 0 is no limit"},
 		{Name: "links", Default: "none", Values: "none|FROM-TO[@TIME-TIME]:NAME=VALUE,…;…", Valid: validLinks,
-			Help: "other conditions of single links, always or for a time, such as 1-2:loss=0.1,delay=5ms;*-3@1s-2s:bandwidth=1000: " +
-				"the first that is in force holds, and what it does not name is as everywhere"},
+			Help: "of single links, always or for a time, such as 1-2:loss=0.1,delay=5ms;*-3@1s-2s:loss=1: the first in force holds, what it leaves out is as everywhere"},
 		{Name: "partition", Default: "none", Values: "none|GROUP|…@FROM-UNTIL;…", Valid: validPartition,
-			Help: "when frames between groups of nodes vanish, such as 1,2|3-5@1s-2s, counted from the connecting of the workers"},
+			Help: "when frames between groups of nodes vanish, such as 1,2|3-5@1s-2s, counted from the start of the network"},
 		{Name: "link-seed", Default: "1", Values: "NUMBER", Valid: validSeed,
 			Help: "of what happens to which frame of a link"},
 	}
