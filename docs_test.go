@@ -209,3 +209,31 @@ func TestErrataPage(t *testing.T) {
 		})
 	}
 }
+
+// The figures of quorums in docs/experiments.md are what the command there draws.
+func TestQuorumFigures(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("docs", "experiments.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const command = "dmebench list quorums --nodes 31 --availability --plots"
+	if !bytes.Contains(page, []byte(command)) {
+		t.Errorf("docs/experiments.md does not say %q", command)
+	}
+	drawn := t.TempDir()
+	var stdout, stderr bytes.Buffer
+	if code := Run(append(strings.Fields(command), drawn), strings.NewReader(""), &stdout, &stderr); code != run.ExitHeld {
+		t.Fatalf("%s: %d\n%s", command, code, &stderr)
+	}
+	for _, name := range []string{"quorum-availability-n31.svg", "quorum-failures-n31.svg", "quorum-cost-n31.svg"} {
+		picture, err := os.ReadFile(filepath.Join(drawn, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		image := path.Join("images", "experiments", name)
+		mustBe(t, filepath.Join("docs", filepath.FromSlash(image)), picture)
+		if !bytes.Contains(page, []byte("]("+image+")")) {
+			t.Errorf("docs/experiments.md does not show %s", image)
+		}
+	}
+}

@@ -26,7 +26,8 @@
 // Every construction works for every N ≥ 1 and keeps the property (a) any two
 // sets meet; plane, grid, majority and tree keep (b) i ∈ S_i. Whether (c) all
 // sets are equally large and (d) every node serves equally many,
-// [System.Properties] tells.
+// [System.Properties] tells. What is left of a system while nodes fail,
+// [System.Resilience] tells.
 //
 // The package does not decide anything about messages, and it does not look
 // for coteries with the best availability.

@@ -2,6 +2,7 @@ package quorum
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"dmebench/algorithms"
@@ -9,9 +10,10 @@ import (
 
 // System is a family of request sets S_1 … S_N.
 type System struct {
-	name  string
-	nodes int
-	sets  family
+	name    string
+	nodes   int
+	sets    family
+	weights []uint64 // votes of the nodes where they were given
 }
 
 // family is the rule behind a System. Both methods append in ascending order,
@@ -138,7 +140,7 @@ func New(construction string, cfg Config) (*System, error) {
 	if err != nil {
 		return refuse(err)
 	}
-	return &System{name: construction, nodes: cfg.Nodes, sets: sets}, nil
+	return &System{name: construction, nodes: cfg.Nodes, sets: sets, weights: slices.Clone(cfg.Weights)}, nil
 }
 
 // lookup returns how that construction is built, nil if there is none such.

@@ -30,12 +30,14 @@ func (p *program) listQuorumsCommand(common []cli.Flag) *cli.Command {
 			"sizes K of the sets, the loads D of the nodes (the number of sets that a node is in), whether\n" +
 			"  (a) any two sets meet, (b) every node is in its own set, (c) all sets are equally large,\n" +
 			"  (d) all nodes are in equally many sets (Maekawa 1985, section 2),\n" +
-			"and whether the sets are the lines of a projective plane, any two of which meet in exactly one node.",
-		Flags: append([]cli.Flag{
+			"and whether the sets are the lines of a projective plane, any two of which meet in exactly one node.\n" +
+			"With --availability: the probability that a quorum of nodes that are up exists, and its size, exactly\n" +
+			"where the failures can all be examined, else from failures that are drawn, with a 95% interval.",
+		Flags: append(append([]cli.Flag{
 			&cli.IntFlag{Name: "nodes", Aliases: []string{"n"}, Usage: "`N`umber of nodes"},
 			&cli.StringFlag{Name: "quorum", Usage: "`NAME` of one construction: " + strings.Join(quorum.Names(), ", ")},
 			&cli.StringFlag{Name: "weights", Usage: "votes `V1,V2,…` of the nodes, for --quorum weighted"},
-		}, common...),
+		}, availabilityFlags()...), common...),
 		Action: p.listQuorums,
 	}
 }
@@ -80,7 +82,7 @@ func (e extent) String() string {
 
 func (p *program) listQuorums(c *cli.Context) error {
 	if !c.IsSet("nodes") {
-		if c.IsSet("quorum") || c.IsSet("weights") {
+		if c.IsSet("quorum") || c.IsSet("weights") || c.IsSet("availability") || c.IsSet("plots") {
 			return usage("list quorums: --nodes is missing: the sets of how many nodes?")
 		}
 		return p.listConstructions(c)
@@ -96,12 +98,25 @@ func (p *program) listQuorums(c *cli.Context) error {
 	if weights != nil && c.String("quorum") != "weighted" {
 		return usage("list quorums: --weights goes with --quorum weighted")
 	}
-	var list []family
+	if !c.Bool("availability") && (c.IsSet("plots") || c.IsSet("seed")) {
+		return usage("list quorums: --plots and --seed go with --availability")
+	}
+	var systems []*quorum.System
 	for _, name := range chosen(c.String("quorum")) {
+		if c.Bool("availability") && name == "weighted" && !c.IsSet("quorum") {
+			continue // with a vote each it is the majority
+		}
 		sets, err := quorum.New(name, quorum.Config{Nodes: nodes, Weights: weights, ReadFile: newFiles().read})
 		if err != nil {
 			return failWith(run.ExitUsage, err)
 		}
+		systems = append(systems, sets)
+	}
+	if c.Bool("availability") {
+		return p.listAvailability(c, systems)
+	}
+	var list []family
+	for _, sets := range systems {
 		list = append(list, describe(sets))
 	}
 	if c.Bool("json") {

@@ -14,6 +14,9 @@ import (
 // is logarithmic: one and a half decades.
 const logFrom = 31.622776601683793
 
+// manyValues on an abscissa get round ticks instead of one each.
+const manyValues = 12
+
 // scale is an axis whose range is known.
 type scale struct {
 	label    string
@@ -65,6 +68,10 @@ func (p Panel) yScale() scale {
 		}
 	}
 	s := scale{label: p.Y.Label, unit: units.Plain()}
+	if p.Y.Kind == Parts {
+		s.min, s.max, s.ticks = 0, 1, linearTicks(0, 1, 0.2)
+		return s
+	}
 	if !points.any {
 		s.min, s.max, s.ticks = 0, 1, linearTicks(0, 1, 1)
 		return s
@@ -154,6 +161,11 @@ func (p Panel) xScale(fits func(a, b tickAt) bool) scale {
 	default:
 		margin := (all.max - all.min) * 0.055
 		s.min, s.max = all.min-margin, all.max+margin
+	}
+	if p.X.Kind == Values && !s.log && len(at) > manyValues {
+		step := niceStep((all.max - all.min) / manyValues)
+		s.ticks = linearTicks(math.Ceil(all.min/step)*step, all.max, step)
+		return s
 	}
 	if len(at) == 0 { // curves alone
 		at = []float64{all.min, all.max}

@@ -104,3 +104,53 @@ func TestSizesAreLabelledWhereTheyFit(t *testing.T) {
 		}
 	}
 }
+
+func TestNames(t *testing.T) {
+	f := Panel{X: Axis{Kind: Names}, Names: []string{"constant", "uniform", ""}, Series: []Series{
+		{Style: 0, Points: []Point{At(0, 1), At(1, 2)}}, {Style: 1, Points: []Point{At(0, 1), At(2, 2)}},
+	}}
+	s := f.xScale(func(a, b tickAt) bool { return true })
+	if got := labels(s); len(got) != 2 || got[0] != "constant" || s.log {
+		t.Errorf("labels %q, log %v", got, s.log)
+	}
+	const width = 380
+	m := marks{series: f.Series, x: s, width: width}
+	a, b := m.shift(f.Series[0]), m.shift(f.Series[1])
+	if a >= b {
+		t.Errorf("series over one name are shifted by %v and %v", a, b)
+	}
+	// All series of a name stay nearer to it than to the next.
+	if float64(b-a) > width/3 {
+		t.Errorf("series of one name are %v apart", b-a)
+	}
+}
+
+func TestProbabilitiesEndAtOne(t *testing.T) {
+	for _, values := range [][]float64{{0.4, 0.5}, {1e-9, 1}, {0}} {
+		s := scaleOf(Parts, values...)
+		if s.log || s.min != 0 || s.max != 1 || len(labels(s)) != 6 {
+			t.Errorf("%v: %v…%v, log %v, %q", values, s.min, s.max, s.log, labels(s))
+		}
+	}
+}
+
+// A fraction is read on a linear axis though it may span more than a decade.
+func TestAbscissaOfValues(t *testing.T) {
+	at := func(xs ...float64) scale {
+		s := Series{}
+		for _, x := range xs {
+			s.Points = append(s.Points, At(x, 1))
+		}
+		return Panel{X: Axis{Kind: Values}, Series: []Series{s}}.xScale(func(a, b tickAt) bool { return true })
+	}
+	if at(0.077, 0.99).log || !at(10, 1600).log {
+		t.Error("the scale does not follow the values")
+	}
+	var many []float64
+	for i := range 32 {
+		many = append(many, float64(i))
+	}
+	if got := labels(at(many...)); len(got) != 7 || got[1] != "5" {
+		t.Errorf("labels of 0 to 31: %q", got)
+	}
+}

@@ -57,6 +57,7 @@ const (
 	Times  AxisKind = iota // nanoseconds, written in the unit that fits
 	Sizes  AxisKind = iota // numbers of nodes: a tick at each one that was measured
 	Ranks  AxisKind = iota // 1/(1−p), logarithmic, written as percentiles
+	Parts  AxisKind = iota // probabilities, from 0 to 1; never logarithmic
 	Names  AxisKind = iota // the abscissa alone: the places that the Figure names
 
 	Differences AxisKind = iota // a number that may be below zero: always linear

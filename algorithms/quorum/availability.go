@@ -1,0 +1,262 @@
+package quorum
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"dmebench/algorithms"
+)
+
+// SmallestQuorum returns the size of the smallest quorum of nodes that are up,
+// node i being up if up[i-1]. ok is false where there is none.
+//
+// A quorum is any set that the construction's rule admits, not only the one that
+// a node asks while all are up: of majority and weighted, any nodes with more
+// than half of the votes; of tree, what [TreeQuorum] may return, paths that
+// replace failed nodes included; of the others, the request set of any node.
+func (s *System) SmallestQuorum(up []bool) (size int, ok bool) { return s.search()(up) }
+
+// search returns SmallestQuorum for repeated use.
+func (s *System) search() func(up []bool) (size int, ok bool) {
+	switch s.name {
+	case "tree":
+		return func(up []bool) (int, bool) { return smallestTreeQuorum(up, 1) }
+	case "majority", "weighted":
+		return s.smallestMajority
+	}
+	sets := make([][]algorithms.NodeID, s.nodes)
+	for i := range sets {
+		sets[i] = s.RequestSet(algorithms.NodeID(i + 1))
+	}
+	slices.SortStableFunc(sets, func(a, b []algorithms.NodeID) int { return len(a) - len(b) })
+	return func(up []bool) (int, bool) {
+		for _, set := range sets {
+			if down := slices.ContainsFunc(set, func(id algorithms.NodeID) bool { return !up[id-1] }); !down {
+				return len(set), true
+			}
+		}
+		return 0, false
+	}
+}
+
+// smallestTreeQuorum is the same for the subtree of id.
+func smallestTreeQuorum(up []bool, id int) (size int, ok bool) {
+	left, right := 2*id, 2*id+1
+	hasLeft, hasRight := left <= len(up), right <= len(up)
+	if !hasLeft {
+		return 1, up[id-1]
+	}
+	l, okLeft := smallestTreeQuorum(up, left)
+	r, okRight := 0, false
+	if hasRight {
+		r, okRight = smallestTreeQuorum(up, right)
+	}
+	switch {
+	case !up[id-1]:
+		return l + r, okLeft && okRight
+	case okLeft && okRight:
+		return 1 + min(l, r), true
+	case okLeft:
+		return 1 + l, true
+	}
+	return 1 + r, okRight
+}
+
+// smallestMajority takes the heaviest nodes that are up.
+func (s *System) smallestMajority(up []bool) (size int, ok bool) {
+	var total, have uint64
+	var votes []uint64
+	for i, isUp := range up {
+		vote := uint64(1)
+		if len(s.weights) > 0 {
+			vote = s.weights[i]
+		}
+		total += vote
+		if isUp {
+			votes = append(votes, vote)
+		}
+	}
+	slices.Sort(votes)
+	for _, vote := range slices.Backward(votes) {
+		have += vote
+		size++
+		if have > total/2 {
+			return size, true
+		}
+	}
+	return 0, false
+}
+
+// Resilience says what becomes of a system while its nodes fail.
+type Resilience struct {
+	Nodes  int
+	Failed []AfterFailures // by the number of failed nodes, from 0 to Nodes
+}
+
+// AfterFailures is what is left after a number of nodes have failed, all
+// choices of that many being equally likely.
+type AfterFailures struct {
+	Patterns int  // choices of failed nodes that were examined
+	Exact    bool // they were all that there are; else they were drawn
+
+	Formed   int // of these, those that leave a quorum
+	Smallest int // sum of the sizes of the smallest quorum over those
+}
+
+// Probability returns the part of the choices that leave a quorum.
+func (a AfterFailures) Probability() float64 { return float64(a.Formed) / float64(a.Patterns) }
+
+// MeanSize returns the mean size of the smallest quorum, where one is left; NaN
+// where none ever is.
+func (a AfterFailures) MeanSize() float64 { return float64(a.Smallest) / float64(a.Formed) }
+
+// variance bounds the variance of Probability as an estimate. Drawn patterns
+// that all agree are no certainty: two more, of either kind, are added.
+func (a AfterFailures) variance() float64 {
+	if a.Exact {
+		return 0
+	}
+	p := float64(a.Formed+1) / float64(a.Patterns+2)
+	return p * (1 - p) / float64(a.Patterns)
+}
+
+// Resilience examines, for each number of failures, all choices of failed nodes
+// where these are at most patterns, and else as many that are drawn at random;
+// one stands for all where nodes are alike.
+// It takes O(N·patterns) searches, each of O(N·K) steps.
+func (s *System) Resilience(patterns int, seed uint64) Resilience {
+	r := Resilience{Nodes: s.nodes}
+	up, smallest := make([]bool, s.nodes), s.search()
+	for failures := range s.nodes + 1 {
+		var a AfterFailures
+		examine := func() {
+			a.Patterns++
+			if size, ok := smallest(up); ok {
+				a.Formed++
+				a.Smallest += size
+			}
+		}
+		switch {
+		case s.name == "singleton":
+			// Node 1 is equally likely to be any of the failed ones.
+			left := s.nodes - failures
+			a = AfterFailures{Patterns: s.nodes, Exact: true, Formed: left, Smallest: left}
+		case s.symmetric():
+			a.Exact = true
+			failFirst(up, failures)
+			examine()
+		case choices(s.nodes, failures, patterns) <= patterns:
+			a.Exact = true
+			choose(up, failures, examine)
+		default:
+			rng := rand.New(rand.NewPCG(seed, uint64(failures)))
+			for range patterns {
+				draw(up, failures, rng)
+				examine()
+			}
+		}
+		r.Failed = append(r.Failed, a)
+	}
+	return r
+}
+
+// symmetric reports whether all choices of as many nodes are alike.
+func (s *System) symmetric() bool {
+	return s.name == "majority" || s.name == "weighted" && len(s.weights) == 0
+}
+
+// failFirst takes the first nodes down.
+func failFirst(up []bool, down int) {
+	for i := range up {
+		up[i] = i >= down
+	}
+}
+
+// choices returns the number of ways to choose k of n, or most+1 if there are
+// more.
+func choices(n, k, most int) int {
+	ways := 1
+	for i := 1; i <= min(k, n-k); i++ {
+		if ways > math.MaxInt/n {
+			return most + 1
+		}
+		if ways = ways * (n - i + 1) / i; ways > most {
+			return most + 1
+		}
+	}
+	return ways
+}
+
+// choose calls f with each choice of nodes that are down.
+func choose(up []bool, down int, f func()) {
+	n := len(up)
+	var from func(first, left int)
+	from = func(first, left int) {
+		if left == 0 {
+			f()
+			return
+		}
+		for i := first; i <= n-left; i++ {
+			up[i] = false
+			from(i+1, left-1)
+			up[i] = true
+		}
+	}
+	failFirst(up, 0)
+	from(0, down)
+}
+
+// draw chooses nodes that are down, each choice as likely as any other (R. W.
+// Floyd, CACM 30(9), 1987).
+func draw(up []bool, down int, rng *rand.Rand) {
+	failFirst(up, 0)
+	for last := len(up) - down; last < len(up); last++ {
+		if at := rng.IntN(last + 1); up[at] {
+			up[at] = false
+		} else {
+			up[last] = false
+		}
+	}
+}
+
+// Availability is the probability that there is a quorum of nodes that are up,
+// each being up with probability Up, whatever the others are.
+type Availability struct {
+	Up          float64
+	Probability float64
+	Low, High   float64 // ends of its 95% interval; equal where it is exact
+	MeanSize    float64 // of the smallest quorum, where there is one; NaN where there never is
+}
+
+// Availability weighs the numbers of failures with their probabilities. The
+// interval comes from the failures that were drawn, each number of them a
+// stratum, and takes their sum for normal.
+func (r Resilience) Availability(up float64) Availability {
+	a := Availability{Up: up}
+	var variance, size float64
+	for failures, after := range r.Failed {
+		w := binomial(r.Nodes, failures, 1-up)
+		a.Probability += w * after.Probability()
+		size += w * float64(after.Smallest) / float64(after.Patterns)
+		variance += w * w * after.variance()
+	}
+	a.Probability = min(a.Probability, 1) // rounding
+	half := 1.96 * math.Sqrt(variance)
+	a.Low, a.High = max(0, a.Probability-half), min(1, a.Probability+half)
+	a.MeanSize = size / a.Probability
+	return a
+}
+
+// binomial returns the probability of k successes of n.
+func binomial(n, k int, p float64) float64 {
+	switch p {
+	case 0, 1: // whose logarithms are not finite
+		if k == n*int(p) {
+			return 1
+		}
+		return 0
+	}
+	lg := func(x int) float64 { y, _ := math.Lgamma(float64(x) + 1); return y }
+	return math.Exp(lg(n) - lg(k) - lg(n-k) + float64(k)*math.Log(p) + float64(n-k)*math.Log1p(-p))
+}

@@ -1,0 +1,289 @@
+package quorum
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"dmebench/algorithms"
+)
+
+// exactly makes Resilience examine every choice of failed nodes.
+const exactly = math.MaxInt32
+
+// allQuorums is the coterie of a construction, spelled out: a dumb twin of
+// SmallestQuorum.
+func allQuorums(t *testing.T, s *System) [][]algorithms.NodeID {
+	t.Helper()
+	var all [][]algorithms.NodeID
+	switch s.Name() {
+	case "tree":
+		// The quorums for every set of nodes that grant.
+		patterns(s.Nodes(), func(_ int, grants func(algorithms.NodeID) bool) {
+			for q := range TreeQuorums(s.Nodes(), grants) {
+				all = append(all, slices.Clone(q))
+			}
+		})
+	case "majority", "weighted":
+		weights := s.weights
+		if weights == nil {
+			weights = slices.Repeat([]uint64{1}, s.Nodes())
+		}
+		var total uint64
+		for _, w := range weights {
+			total += w
+		}
+		patterns(s.Nodes(), func(_ int, grants func(algorithms.NodeID) bool) {
+			var votes uint64
+			var q []algorithms.NodeID
+			for id := algorithms.NodeID(1); int(id) <= s.Nodes(); id++ {
+				if grants(id) {
+					votes, q = votes+weights[id-1], append(q, id)
+				}
+			}
+			if 2*votes > total {
+				all = append(all, q)
+			}
+		})
+	default:
+		for id := algorithms.NodeID(1); int(id) <= s.Nodes(); id++ {
+			all = append(all, s.RequestSet(id))
+		}
+	}
+	return all
+}
+
+func TestSmallestQuorumIsThat(t *testing.T) {
+	for _, name := range rules() {
+		for _, n := range []int{1, 2, 3, 4, 6, 7, 8} {
+			s := mustNew(t, name, n)
+			all := allQuorums(t, s)
+			patterns(n, func(_ int, grants func(algorithms.NodeID) bool) {
+				want := math.MaxInt
+				for _, q := range all {
+					if !slices.ContainsFunc(q, func(id algorithms.NodeID) bool { return !grants(id) }) {
+						want = min(want, len(q))
+					}
+				}
+				up := make([]bool, n)
+				for i := range up {
+					up[i] = grants(algorithms.NodeID(i + 1))
+				}
+				if size, ok := s.SmallestQuorum(up); ok != (want < math.MaxInt) || ok && size != want {
+					t.Fatalf("%s of %d, up %v: a quorum of %d (%v), want %d", name, n, up, size, ok, want)
+				}
+			})
+		}
+	}
+}
+
+func TestSmallestQuorumCountsVotes(t *testing.T) {
+	s, err := New("weighted", Config{Nodes: 4, Weights: []uint64{3, 1, 1, 2}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		up   []bool
+		size int // 0 for none
+	}{
+		{[]bool{true, true, true, true}, 2},   // 3 and 2 of 7
+		{[]bool{true, true, false, false}, 2}, // 3 and 1 are more than half
+		{[]bool{false, true, true, true}, 3},  // 2, 1 and 1
+		{[]bool{false, true, true, false}, 0},
+		{[]bool{true, false, false, false}, 0},
+	} {
+		if size, ok := s.SmallestQuorum(c.up); ok != (c.size > 0) || ok && size != c.size {
+			t.Errorf("up %v: a quorum of %d (%v), want %d", c.up, size, ok, c.size)
+		}
+	}
+}
+
+// ups are the probabilities to test with.
+func ups() []float64 { return []float64{0, 0.1, 0.5, 0.9, 0.99, 1} }
+
+// The availabilities that can be written down: of one node p, of a majority a
+// sum of binomial terms, and of a tree of level k a recursion (Agrawal and El
+// Abbadi 1991): its root is up and a subtree has a quorum, or it is down and
+// both have one.
+func formulas() map[string]func(n int, p float64) float64 {
+	var tree func(n int, p float64) float64
+	tree = func(n int, p float64) float64 {
+		if n == 1 {
+			return p
+		}
+		a := tree(n/2, p)
+		return p*(1-(1-a)*(1-a)) + (1-p)*a*a
+	}
+	return map[string]func(int, float64) float64{
+		"singleton": func(_ int, p float64) float64 { return p },
+		"tree":      tree,
+		"majority": func(n int, p float64) float64 {
+			// Pascal's triangle, so that it shares nothing with binomial.
+			row := []float64{1}
+			for range n {
+				next := make([]float64, len(row)+1)
+				for k, x := range row {
+					next[k] += x * (1 - p)
+					next[k+1] += x * p
+				}
+				row = next
+			}
+			var sum float64
+			for _, x := range row[n/2+1:] {
+				sum += x
+			}
+			return sum
+		},
+	}
+}
+
+func TestAvailabilityFormulas(t *testing.T) {
+	for name, formula := range formulas() {
+		for _, n := range []int{1, 3, 7, 15} {
+			r := mustNew(t, name, n).Resilience(exactly, 1)
+			for _, p := range ups() {
+				a := r.Availability(p)
+				if want := formula(n, p); math.Abs(a.Probability-want) > 1e-9 || a.Low != a.Probability || a.High != a.Probability {
+					t.Errorf("%s of %d, p=%v: %v, want exactly %v", name, n, p, a, want)
+				}
+			}
+		}
+	}
+}
+
+// By the very definition: the sum over all patterns of their probabilities.
+func TestAvailabilityByDefinition(t *testing.T) {
+	for _, name := range []string{"plane", "grid"} {
+		for _, n := range []int{7, 10, 13} {
+			s := mustNew(t, name, n)
+			r := s.Resilience(exactly, 1)
+			for _, p := range []float64{0.3, 0.9} {
+				var want, size float64
+				patterns(n, func(failed int, grants func(algorithms.NodeID) bool) {
+					up := make([]bool, n)
+					for i := range up {
+						up[i] = grants(algorithms.NodeID(i + 1))
+					}
+					if k, ok := s.SmallestQuorum(up); ok {
+						chance := math.Pow(p, float64(n-failed)) * math.Pow(1-p, float64(failed))
+						want += chance
+						size += chance * float64(k)
+					}
+				})
+				a := r.Availability(p)
+				if math.Abs(a.Probability-want) > 1e-9 || math.Abs(a.MeanSize-size/want) > 1e-9 {
+					t.Errorf("%s of %d, p=%v: %v of mean size %v, want %v and %v", name, n, p, a.Probability, a.MeanSize, want, size/want)
+				}
+			}
+		}
+	}
+}
+
+// Where patterns are drawn the interval holds the exact value, nearly always;
+// with this seed, always.
+func TestDrawnPatterns(t *testing.T) {
+	for name, formula := range formulas() {
+		for _, n := range []int{31, 63} {
+			r := mustNew(t, name, n).Resilience(2000, 1)
+			if drawn := !r.Failed[n/2].Exact; drawn != (name == "tree") || drawn && r.Failed[n/2].Patterns != 2000 || !r.Failed[1].Exact {
+				t.Errorf("%s of %d: %+v", name, n, r.Failed)
+			}
+			for _, p := range ups() {
+				a := r.Availability(p)
+				if want := formula(n, p); want < a.Low-1e-12 || want > a.High+1e-12 || a.High-a.Low > 0.05 {
+					t.Errorf("%s of %d, p=%v: %v, want about %v", name, n, p, a, want)
+				}
+			}
+			again := mustNew(t, name, n).Resilience(2000, 1)
+			if !slices.Equal(again.Failed, r.Failed) {
+				t.Errorf("%s of %d: the same seed gives something else", name, n)
+			}
+		}
+	}
+}
+
+// The textbook's sections 9.9.2 and 9.9.4 on the tree of 15 nodes, log n being
+// 4: fewer failures than log n always leave a quorum, log n may not, up to
+// n−log n may, and quorums grow from log n to at most (n+1)/2.
+func TestTreeDegradesGracefully(t *testing.T) {
+	const n, logN = 15, 4
+	r := mustNew(t, "tree", n).Resilience(exactly, 1)
+	before := AfterFailures{Patterns: 1, Formed: 1, Smallest: logN}
+	for failures, after := range r.Failed {
+		p := after.Probability()
+		if certain := failures < logN; (p == 1) != certain {
+			t.Errorf("%d failures leave a quorum with probability %v", failures, p)
+		}
+		if possible := failures <= n-logN; (p > 0) != possible {
+			t.Errorf("%d failures leave a quorum with probability %v", failures, p)
+		}
+		if p > before.Probability() {
+			t.Errorf("a quorum is likelier after %d failures than after %d", failures, failures-1)
+		}
+		if size := after.MeanSize(); p > 0 && (size < logN || size > (n+1)/2) {
+			t.Errorf("after %d failures a quorum has %v nodes on the average", failures, size)
+		}
+		before = after
+	}
+	// Then log n nodes are up.
+	if last := r.Failed[n-logN]; last.MeanSize() != logN {
+		t.Errorf("after %d failures a quorum has %v nodes; only a path can be left", n-logN, last.MeanSize())
+	}
+}
+
+// The examples of section 9.9.4: what is the least that the failures cost?
+func TestTreeCosts(t *testing.T) {
+	for _, c := range []struct {
+		failed []int
+		size   int // 0 for none
+	}{
+		{nil, 4},
+		{[]int{3}, 4}, // the four paths through node 2 are still there
+		{[]int{1}, 6}, // two paths of three nodes
+		{[]int{1, 2}, 7},
+		{[]int{1, 2, 4, 8}, 0}, // twelve nodes are up, which is a majority and no quorum
+	} {
+		up := slices.Repeat([]bool{true}, 15)
+		for _, id := range c.failed {
+			up[id-1] = false
+		}
+		size, ok := mustNew(t, "tree", 15).SmallestQuorum(up)
+		if ok != (c.size > 0) || ok && size != c.size {
+			t.Errorf("without %v: a quorum of %d (%v), want %d", c.failed, size, ok, c.size)
+		}
+		if majority, ok := mustNew(t, "majority", 15).SmallestQuorum(up); !ok || majority != 8 {
+			t.Errorf("without %v: a majority of %d (%v)", c.failed, majority, ok)
+		}
+	}
+}
+
+func TestChoices(t *testing.T) {
+	for _, c := range []struct{ n, k, most, want int }{
+		{5, 0, 100, 1}, {5, 2, 100, 10}, {5, 5, 100, 1}, {5, 2, 9, 10}, {60, 30, 1000, 1001}, {10000, 5000, exactly, exactly + 1},
+	} {
+		if got := choices(c.n, c.k, c.most); got != c.want {
+			t.Errorf("choices(%d, %d, %d) = %d, want %d", c.n, c.k, c.most, got, c.want)
+		}
+	}
+	seen := make(map[string]bool)
+	up := make([]bool, 6)
+	choose(up, 2, func() { seen[fmt.Sprint(up)] = true })
+	if len(seen) != 15 {
+		t.Errorf("%d choices of 2 of 6", len(seen))
+	}
+}
+
+func BenchmarkResilience(b *testing.B) {
+	for _, name := range []string{"plane", "tree", "majority"} {
+		s, err := New(name, Config{Nodes: 31})
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				s.Resilience(1000, 1)
+			}
+		})
+	}
+}
