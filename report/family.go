@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"dmebench/algorithms"
-	"dmebench/internal/run"
 	"dmebench/report/plots"
 	"dmebench/report/units"
 )
@@ -50,9 +49,17 @@ const (
 	fewestWords   = 2
 )
 
-// values returns the settings of a run that may become an abscissa.
-func (c *collection) values(s run.Spec) []value {
+// byNetwork is the key of the name that an experiment gives to a network, which
+// stands for all its options.
+const byNetwork = "network"
+
+// values returns the settings of a set that may become an abscissa.
+func (c *collection) values(set *set) []value {
 	var all []value
+	s := set.first
+	if set.calledNetwork != "" && set.calledNetwork != set.transport {
+		all = append(all, value{key: byNetwork, axis: "network", text: set.calledNetwork})
+	}
 	if s.Rate > 0 {
 		all = append(all, value{key: "rate", axis: "requests/s per node", number: s.Rate, numeric: true})
 	}
@@ -101,7 +108,13 @@ func (v value) read(text string) value {
 func (c *collection) rest(s *set, v value) []string {
 	spec := s.first
 	_, others := c.divide(spec)
+	transportAndWorkload := []string{s.transport, s.workload}
 	switch {
+	case v.key == byNetwork:
+		// Its options are not known apart from the workload's, for which the
+		// workload's own name stands.
+		transportAndWorkload[1] = cmp.Or(s.calledWorkload, s.workload)
+		others = nil
 	case v.option:
 		delete(others, v.key)
 	case v.key == "rate":
@@ -111,7 +124,7 @@ func (c *collection) rest(s *set, v value) []string {
 	case v.key == "cs":
 		spec.CS = ""
 	}
-	about := append([]string{s.transport, s.workload}, conditions(spec, others)...)
+	about := append(transportAndWorkload, conditions(spec, others)...)
 	if s.requests != "" {
 		about = append(about, s.requests)
 	}
@@ -123,7 +136,7 @@ func (c *collection) findFamilies() []family {
 	var keys []string
 	found := make(map[string]*family)
 	for _, s := range c.sets {
-		for _, v := range c.values(s.first) {
+		for _, v := range c.values(s) {
 			rest := c.rest(s, v)
 			key := v.key + "\x00" + strings.Join(rest, "\x00")
 			f := found[key]
@@ -143,9 +156,27 @@ func (c *collection) findFamilies() []family {
 			families = append(families, *f)
 		}
 	}
+	all := slices.Clone(families)
+	families = slices.DeleteFunc(families, func(f family) bool { return slices.ContainsFunc(all, f.repeats) })
 	nameFamilies(families)
 	return families
 }
+
+// repeats reports whether everything that a family of words shows stands in the
+// figures of another.
+func (f family) repeats(other family) bool {
+	if f.numeric || f.key() == other.key() {
+		return false
+	}
+	for _, m := range f.members {
+		if !slices.ContainsFunc(other.members, func(o member) bool { return o.set == m.set }) {
+			return false
+		}
+	}
+	return len(other.members) > len(f.members) || other.key() == byNetwork
+}
+
+func (f family) key() string { return f.members[0].value.key }
 
 // nameFamilies makes their slugs unique, by what they have in common or, where
 // that is cut, by a number.
@@ -233,14 +264,15 @@ func (f family) x(i int) float64 {
 // write says a member's value in words.
 func (f family) write(i int) string {
 	v := f.members[i].value
-	text := v.text
-	if f.numeric {
-		text = f.unit.Write(v.number)
+	switch {
+	case v.key == byNetwork:
+		return v.text
+	case !f.numeric:
+		return v.key + " " + v.text
+	case v.option || v.key == "cs":
+		return v.key + " " + f.unit.Write(v.number)
 	}
-	if v.option || v.key == "cs" {
-		return v.key + " " + text
-	}
-	return text + " " + v.axis
+	return f.unit.Write(v.number) + " " + v.axis
 }
 
 // sizes returns the numbers of nodes with at least two members, the larger ones

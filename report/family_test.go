@@ -210,3 +210,29 @@ func TestWorkOfEachNode(t *testing.T) {
 		t.Error("work is shown though a node's is not known")
 	}
 }
+
+// Where an experiment names its networks, these are compared by name, whatever
+// options are behind it; the options alone would show the same once more.
+func TestNamedNetworks(t *testing.T) {
+	in := lean(varied(t, 7, option("delay", "constant"), option("delay", "uniform"), option("delay", "constant", "links", "1-2:delay=9ms")))
+	for i := range in.Runs {
+		in.Runs[i].Network, in.Runs[i].Workload = []string{"all equal", "scattered", "one slow link"}[i/6], "poisson"
+	}
+	b := build(t, in)
+	texts := b.texts(t, "tcp-poisson-by-network-n7-messages")
+	for _, want := range []string{"all equal", "scattered", "one slow link", "ricart-agrawala, N = 7, one slow link: 12"} {
+		if !strings.Contains(texts, want) {
+			t.Errorf("the figure does not say %q:\n%s", want, texts)
+		}
+	}
+	if again := b.plots(t, "*-by-delay-*"); len(again) > 0 {
+		t.Errorf("the same is drawn again: %q", again)
+	}
+	// A network that is called by its own name has no name of its own.
+	for i := range in.Runs {
+		in.Runs[i].Network = "tcp"
+	}
+	if named := build(t, in).plots(t, "*-by-network-*"); len(named) > 0 {
+		t.Errorf("there are %q", named)
+	}
+}

@@ -27,8 +27,10 @@ type set struct {
 	transport, workload string
 	about               []string // what else tells it from other sets
 	first               run.Spec // of its first run
-	requests            string   // how many there were, the last of about; "" where runs have no number in common
-	slug                string   // begins the names of its files; unique
+	calledNetwork       string   // what the experiment calls it in that run; may be ""
+	calledWorkload      string
+	requests            string // how many there were, the last of about; "" where runs have no number in common
+	slug                string // begins the names of its files; unique
 	labels              []string
 	sizes               []int // ascending
 	cells               map[place]*cell
@@ -164,6 +166,7 @@ func (c *collection) group() {
 func (c *collection) newSet(runs []Run) *set {
 	first := runs[0].Result.Spec
 	s := &set{transport: first.Transport, workload: first.Workload, first: first, cells: make(map[place]*cell)}
+	s.calledNetwork, s.calledWorkload = runs[0].Network, runs[0].Workload
 	s.about = c.conditions(first)
 	if s.requests = requestsOf(runs); s.requests != "" {
 		s.about = append(s.about, s.requests)

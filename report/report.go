@@ -48,6 +48,8 @@ type Input struct {
 // Run is one repetition.
 type Run struct {
 	Label      string // the series' name in legends: the algorithm, or what the experiment calls it
+	Network    string // what the experiment calls the network with its options; may be ""
+	Workload   string // and the workload
 	Repetition int    // from 1
 	Result     *run.Result
 }

@@ -95,7 +95,9 @@ func readExperiment(path string) (*Set, error) {
 	}
 	set := &Set{Path: path, Dir: results.Dir}
 	for _, r := range results.Runs {
-		set.Runs = append(set.Runs, report.Run{Label: r.Label, Repetition: r.Repetition + 1, Result: r.Result})
+		set.Runs = append(set.Runs, report.Run{
+			Label: r.Label, Network: r.Transport, Workload: r.Workload, Repetition: r.Repetition + 1, Result: r.Result,
+		})
 	}
 	if len(set.Runs) == 0 {
 		return nil, refuse(run.ExitNoInput, "%s holds no results yet; «dmebench sweep» makes them", results.Dir)
