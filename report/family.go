@@ -117,19 +117,21 @@ func (c *collection) rest(s *set, v value) []string {
 		others = nil
 	case v.option:
 		delete(others, v.key)
-	case v.key == "rate":
-		spec.Rate = 0
-	case v.key == "total-rate":
-		spec.TotalRate = 0
+	case v.isRate():
+		// The same number of requests takes less time where they come faster, and
+		// an experiment may ask for more of them there.
+		spec.Rate, spec.TotalRate, spec.Duration = 0, 0, 0
 	case v.key == "cs":
 		spec.CS = ""
 	}
 	about := append(transportAndWorkload, conditions(spec, others)...)
-	if s.requests != "" {
+	if s.requests != "" && !v.isRate() {
 		about = append(about, s.requests)
 	}
 	return about
 }
+
+func (v value) isRate() bool { return v.key == "rate" || v.key == "total-rate" }
 
 // findFamilies groups the sets, in order of appearance.
 func (c *collection) findFamilies() []family {
@@ -139,6 +141,11 @@ func (c *collection) findFamilies() []family {
 		for _, v := range c.values(s) {
 			rest := c.rest(s, v)
 			key := v.key + "\x00" + strings.Join(rest, "\x00")
+			if f := found[key]; f != nil && v.isRate() && f.hasNumber(v.number) {
+				// Two sets at one rate: they differ in how long they lasted.
+				rest = append(rest, s.about...)
+				key += "\x00" + strings.Join(s.about, "\x00")
+			}
 			f := found[key]
 			if f == nil {
 				f = &family{
@@ -174,6 +181,10 @@ func (f family) repeats(other family) bool {
 		}
 	}
 	return len(other.members) > len(f.members) || other.key() == byNetwork
+}
+
+func (f family) hasNumber(x float64) bool {
+	return slices.ContainsFunc(f.members, func(m member) bool { return m.value.number == x })
 }
 
 func (f family) key() string { return f.members[0].value.key }

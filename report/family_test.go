@@ -1,6 +1,7 @@
 package report_test
 
 import (
+	"cmp"
 	"encoding/xml"
 	"fmt"
 	"os"
@@ -75,37 +76,52 @@ func TestSettingsBecomeAnAbscissa(t *testing.T) {
 		name    string
 		changes []func(*run.Spec)
 		figure  string // "" where there is none
+		members int    // of all families; 0 for all
 		says    []string
 	}{
 		{
 			"rates in any order", []func(*run.Spec){rate(400), rate(10), rate(1000)},
-			"tcp-poisson-by-total-rate-n7-messages",
+			"tcp-poisson-by-total-rate-n7-messages", 0,
 			[]string{"requests/s in all, log scale", "10", "400", "1,000", "ricart-agrawala, N = 7, 400 requests/s in all: 12, 95% interval 12 to 12, 6 repetitions"},
 		},
-		{"two numbers are no curve", []func(*run.Spec){rate(10), rate(400)}, "", nil},
+		{
+			"a load curve with a number of requests for each rate", []func(*run.Spec){
+				func(s *run.Spec) { s.TotalRate, s.Requests = 10, 70 },
+				func(s *run.Spec) { s.TotalRate, s.Requests = 100, 700 },
+				func(s *run.Spec) { s.TotalRate, s.Requests = 1000, 7000 },
+			},
+			"tcp-poisson-by-total-rate-n7-messages", 0, []string{"10", "100", "1,000"},
+		},
+		{
+			"the same rate for a longer time is another sample", []func(*run.Spec){
+				rate(10), rate(400), rate(1000), func(s *run.Spec) { s.TotalRate, s.Requests = 400, 7 },
+			},
+			"tcp-poisson-by-total-rate-n7-messages", 3, []string{"400 requests/s in all: 12, 95% interval 12 to 12, 6 repetitions"},
+		},
+		{"two numbers are no curve", []func(*run.Spec){rate(10), rate(400)}, "", 0, nil},
 		{
 			"fractions", []func(*run.Spec){option("share", "0.9"), option("share", "0.1"), option("share", "0.5")},
-			"tcp-poisson-by-share-n7-messages", []string{"part of the requests that the hot nodes make", "0.1", "0.5", "0.9"},
+			"tcp-poisson-by-share-n7-messages", 0, []string{"part of the requests that the hot nodes make", "0.1", "0.5", "0.9"},
 		},
 		{
 			"durations", []func(*run.Spec){option("t", "500us"), option("t", "1ms"), option("t", "20ms")},
-			"tcp-poisson-by-t-n7-messages", []string{"T, mean delay of a message (ms), log scale", "0.5", "20"},
+			"tcp-poisson-by-t-n7-messages", 0, []string{"T, mean delay of a message (ms), log scale", "0.5", "20"},
 		},
 		{
 			"words", []func(*run.Spec){option("delay", "constant"), option("delay", "exponential")},
-			"tcp-poisson-by-delay-n7-messages", []string{"constant", "exponential", "delay"},
+			"tcp-poisson-by-delay-n7-messages", 0, []string{"constant", "exponential", "delay"},
 		},
 		{
 			"what else differs keeps families apart",
 			[]func(*run.Spec){option("share", "0.1", "hot", "1"), option("share", "0.5", "hot", "1"), option("share", "0.9", "hot", "2")},
-			"", nil,
+			"", 0, nil,
 		},
 		{
 			"two families", []func(*run.Spec){
 				option("hot", "1", "share", "0.1"), option("hot", "1", "share", "0.2"), option("hot", "1", "share", "0.3"),
 				option("hot", "2", "share", "0.1"), option("hot", "2", "share", "0.2"), option("hot", "2", "share", "0.3"),
 			},
-			"tcp-poisson-by-share-cs-100-us-hot-2-50-requests-per-node-n7-messages", []string{"0.1", "0.2", "0.3"},
+			"tcp-poisson-by-share-cs-100-us-hot-2-50-requests-per-node-n7-messages", 0, []string{"0.1", "0.2", "0.3"},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -123,8 +139,9 @@ func TestSettingsBecomeAnAbscissa(t *testing.T) {
 				}
 			}
 			// The members' own figures would hold one lonely point each.
-			if lonely := b.plots(t, "tcp-poisson-[^b]*-messages"); len(lonely) > 0 {
-				t.Errorf("also drawn: %q", lonely)
+			alone := len(c.changes) - cmp.Or(c.members, len(c.changes))
+			if lonely := b.plots(t, "tcp-poisson-[^b]*-messages"); len(lonely) != alone {
+				t.Errorf("also drawn: %q; want %d", lonely, alone)
 			}
 			if strings.Count(b.page, `class="family"`) == 0 {
 				t.Error("the page does not show the figure")

@@ -70,7 +70,9 @@ func (p *program) reportInput(r *experiment.Results) report.Input {
 		},
 	}
 	for _, x := range r.Runs {
-		in.Runs = append(in.Runs, report.Run{Label: x.Label, Repetition: x.Repetition + 1, Result: x.Result})
+		in.Runs = append(in.Runs, report.Run{
+			Label: x.Label, Network: x.Transport, Workload: x.Workload, Repetition: x.Repetition + 1, Result: x.Result,
+		})
 	}
 	return in
 }
