@@ -1,13 +1,10 @@
 package nats
 
 import (
-	"errors"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
-	"dmebench/algorithms"
 	"dmebench/transport"
 	"dmebench/transport/transporttest"
 )
@@ -30,10 +27,7 @@ func TestConformance(t *testing.T) {
 			}
 			transporttest.Run(t, transporttest.Subject{
 				Name: "nats", Guarantees: Guarantees,
-				Open: func(c transport.Config, k transporttest.Knobs) (transport.Transport, error) {
-					tr, err := open(c, k)
-					return &retrying{Transport: tr}, err
-				},
+				Open: open,
 			})
 		})
 	}
@@ -90,26 +84,6 @@ func withSequencer(t *testing.T, b Broker, open transporttest.Opener) transportt
 		})
 		return &sequenced{tr.(*Transport), done}, nil
 	}
-}
-
-// retrying is a transport that has run into its bound once, and from then on
-// gives the receiver time to tell how far it is. The suite sends to a receiver
-// the moment that it has handled everything, and the sender cannot know yet.
-type retrying struct {
-	transport.Transport
-	full atomic.Bool
-}
-
-func (r *retrying) Send(from, to algorithms.NodeID, b []byte) error {
-	err := r.Transport.Send(from, to, b)
-	if !errors.Is(err, transport.ErrBacklog) || !r.full.Swap(true) {
-		return err
-	}
-	for deadline := time.Now().Add(patience); errors.Is(err, transport.ErrBacklog) && time.Now().Before(deadline); {
-		time.Sleep(time.Millisecond)
-		err = r.Transport.Send(from, to, b)
-	}
-	return err
 }
 
 type sequenced struct {

@@ -69,6 +69,7 @@ func Run(t *testing.T, s Subject) {
 		{"SelfSend", "", testSelfSend},
 		{"FirstUse", "", testFirstUse},
 		{"LargeFrames", "", testLargeFrames},
+		{"Broadcast", unless(s.Guarantees.Broadcast, "able to broadcast"), testBroadcast},
 		{"RepliesFromHandler", unless(s.Guarantees.Reliable, "reliable"), testReplies},
 		{"ManyGoroutines", unless(s.Guarantees.Reliable, "reliable"), testManyGoroutines},
 		{"SlowReader", unless(s.Guarantees.Reliable, "reliable"), testSlowReader},

@@ -43,6 +43,7 @@ var faults = []struct{ name, caughtBy string }{
 	{"does not notice death", "Death"},
 	{"reports a death twice", "Death"},
 	{"leaks a goroutine", "SelfSend"},
+	{"forgets its own process in a broadcast", "Broadcast"},
 }
 
 func faultySubject(fault string) transporttest.Subject {
@@ -59,6 +60,7 @@ func faultySubject(fault string) transporttest.Subject {
 		NoticesDeath: true,
 		Stranger:     func(addr string) (net.Conn, error) { return net.Dial("tcp", addr) },
 	}
+	s.Guarantees.Broadcast = true // as a series of frames
 	if fault != "none" {
 		s.Patience = 300 * time.Millisecond
 	}
@@ -91,7 +93,7 @@ func TestSuiteCatchesFaults(t *testing.T) {
 		t.Run(f.name, func(t *testing.T) {
 			part := f.caughtBy
 			if part == "" {
-				part = "SelfSend|RepliesFromHandler|Misuse|WrongKey|Death"
+				part = "SelfSend|Broadcast|RepliesFromHandler|Misuse|WrongKey|Death"
 			}
 			cmd := exec.Command(exe, "-test.run=^TestFaulty$/^("+part+")$", "-test.short", "-test.timeout=60s")
 			cmd.Env = append(os.Environ(), faultVar+"="+f.name)
@@ -116,6 +118,7 @@ type faulty struct {
 	fault   string
 	local   algorithms.NodeID
 	handler transport.Handler
+	book    transport.AddressBook
 	started time.Time
 	sent    atomic.Uint64
 	got     atomic.Uint64
@@ -129,7 +132,7 @@ type faulty struct {
 func sometimes(n uint64) bool { return n%100 == 7 }
 
 func (f *faulty) Start(book transport.AddressBook, h transport.Handler) error {
-	f.handler, f.started = h, time.Now()
+	f.handler, f.book, f.started = h, book, time.Now()
 	switch f.fault {
 	case "takes leaving for death":
 		time.AfterFunc(20*time.Millisecond, func() { h.Down(3, errors.New("it has left")) })
@@ -183,6 +186,19 @@ func (f *faulty) Send(from, to algorithms.NodeID, b []byte) error {
 		}
 	}
 	return send()
+}
+
+func (f *faulty) Broadcast(from algorithms.NodeID, b []byte) error {
+	for to := range f.book {
+		to := algorithms.NodeID(to + 1)
+		if to == from || f.fault == "forgets its own process in a broadcast" && f.book.Addr(to) == f.book.Addr(from) {
+			continue
+		}
+		if err := f.Send(from, to, b); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (f *faulty) Flush() error {

@@ -24,21 +24,30 @@ func patient(k transporttest.Knobs) limits {
 }
 
 func subject(name string, o Options) transporttest.Subject {
+	guarantees := GuaranteesOf(o.Layer)
+	guarantees.Broadcast = o.Multicast
 	return transporttest.Subject{
 		Name:       name,
-		Guarantees: GuaranteesOf(o.Layer),
+		Guarantees: guarantees,
 		Open: func(c transport.Config, k transporttest.Knobs) (transport.Transport, error) {
 			l := patient(k)
 			if o.Between != nil {
 				l.ackDelay = 2 * time.Millisecond // retransmission is early, and these tests take less time
 			}
-			return listen(c, o, l)
+			tr, err := listen(c, o, l)
+			if err != nil || !o.Multicast {
+				return tr, err
+			}
+			return Multicasting{tr}, nil
 		},
 		LargestFrame: LargestFrame(o.Layer),
 		NoticesDeath: o.Layer != Raw && runtime.GOOS == "linux",
 		Stranger:     func(addr string) (net.Conn, error) { return net.Dial("udp", addr) },
 	}
 }
+
+// rarely is the name of the subject that is tested with -full only.
+const rarely = "lossy-udp-multicast-reliable"
 
 func subjects() []transporttest.Subject {
 	var all []transporttest.Subject
@@ -47,6 +56,13 @@ func subjects() []transporttest.Subject {
 	}
 	for _, l := range []Layer{Reliable, FIFO} {
 		all = append(all, subject("lossy-udp-"+string(l), Options{Layer: l, Between: bad}))
+	}
+	if runtime.GOOS == "linux" {
+		all = append(all,
+			subject("udp-multicast-raw", Options{Layer: Raw, Multicast: true}),
+			subject(rarely, Options{Layer: Reliable, Multicast: true, Between: crackle}),
+			subject("lossy-udp-multicast-fifo", Options{Layer: FIFO, Multicast: true, Between: crackle}),
+		)
 	}
 	return all
 }
@@ -61,6 +77,11 @@ func bad(t transport.Transport) (transport.Transport, error) {
 
 func TestConformance(t *testing.T) {
 	for _, s := range subjects() {
-		t.Run(s.Name, func(t *testing.T) { transporttest.Run(t, s) })
+		t.Run(s.Name, func(t *testing.T) {
+			if s.Name == rarely && !*full {
+				t.Skip("with -full only: what it adds to the others, they test together")
+			}
+			transporttest.Run(t, s)
+		})
 	}
 }

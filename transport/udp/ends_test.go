@@ -122,7 +122,7 @@ func TestNoAnswerToAGreeting(t *testing.T) {
 	noLeaks(t)
 	l := patient(transporttest.Knobs{})
 	l.silence = 500 * time.Millisecond
-	other, err := listenRaw(transport.Config{Listen: "127.0.0.1:0", Local: []algorithms.NodeID{2}, Nodes: 2, Key: [transport.KeySize]byte{1}}, 0)
+	other, err := listenRaw(transport.Config{Listen: "127.0.0.1:0", Local: []algorithms.NodeID{2}, Nodes: 2, Key: [transport.KeySize]byte{1}}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

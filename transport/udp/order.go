@@ -89,7 +89,7 @@ func (z *puzzle) cost() int { return pieceHeader*len(z.pieces) + z.bytes }
 
 func (p *parts) arrive(a arrival, deliver func(frame.Frame)) error {
 	switch a.kind {
-	case whole:
+	case whole, shared:
 		return deliverAll(a.body, deliver)
 	case part:
 		return p.piece(a, deliver)

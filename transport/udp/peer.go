@@ -72,16 +72,11 @@ func newPeer(t *reliable, p *process) *peer {
 func (p *peer) send(from, to algorithms.NodeID, b []byte) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.fate != alive || p.parting {
-		p.frames++
-		if p.t.closing.Load() {
-			return errClosed
-		}
-		return nil // to a process that is no more
+	if gone, err := p.gone(1); gone {
+		return err
 	}
 	if p.out.push(from, to, b) != nil {
-		return fmt.Errorf("udp: link from %v to %v: %d bytes queued, at most %d allowed: %w",
-			p.t.top.self, p.process, p.out.queued, p.t.limits.backlog, transport.ErrBacklog)
+		return p.full()
 	}
 	p.frames++
 	p.introduce()
@@ -94,26 +89,54 @@ func (p *peer) send(from, to algorithms.NodeID, b []byte) error {
 	return nil
 }
 
+// gone reports whether nothing is queued any more, with the error that this is
+// for who sends; frames to a process that is no more are dropped without one. It
+// is called with mu held.
+func (p *peer) gone(frames uint64) (bool, error) {
+	if p.fate == alive && !p.parting {
+		return false, nil
+	}
+	p.frames += frames
+	if p.t.closing.Load() {
+		return true, errClosed
+	}
+	return true, nil
+}
+
+// full says that too much is queued. It is called with mu held.
+func (p *peer) full() error {
+	return fmt.Errorf("udp: link from %v to %v: %d bytes queued, at most %d allowed: %w",
+		p.t.top.self, p.process, p.out.queued, p.t.limits.backlog, transport.ErrBacklog)
+}
+
 // transmit hands to the layer below what may be sent. It is called with mu held.
-func (p *peer) transmit(now instant) {
+func (p *peer) transmit(now instant) { p.transmitUpTo(nil, now) }
+
+// transmitUpTo is transmit up to the segment last. Where it is reported to be
+// due, the caller sends that one. It is called with mu held.
+func (p *peer) transmitUpTo(last *outgoing, now instant) (due, urgent bool) {
 	if p.fate != alive || p.out.empty() {
-		return
+		return false, false
 	}
 	if p.epoch == 0 {
 		p.meet(now)
-		return
+		return false, false
 	}
 	for o := p.out.next(); o != nil; o = p.out.next() {
 		if !p.out.underWay() {
 			p.asked = now
 		}
-		urgent := p.out.transmitted(o, now)
+		urgent = p.out.transmitted(o, now)
+		if due = o == last; due {
+			break
+		}
 		p.write(&segment{
 			kind: o.kind, urgent: urgent, ack: p.in.acknowledge(p.bits[:0], now),
 			number: o.number, index: o.index, count: o.count, body: o.body,
 		})
 	}
 	p.t.wake.by(p.out.timeout, now)
+	return due, urgent
 }
 
 // write hands a segment to the layer below. It is called with mu held.
@@ -200,7 +223,7 @@ func (p *peer) take(s *segment, now instant) (fresh bool, err error) {
 	}
 	fresh, err = p.in.note(s.number, s.urgent, now)
 	if err == nil && !fresh {
-		p.duplicates += framesIn(s)
+		p.duplicates += p.framesIn(s)
 	}
 	if err == nil && s.kind == farewell {
 		p.bye = s.number + 1
@@ -210,14 +233,15 @@ func (p *peer) take(s *segment, now instant) (fresh bool, err error) {
 
 // framesIn counts the frames of a segment; one that comes in parts counts with
 // the first of them.
-func framesIn(s *segment) (n uint64) {
-	if s.kind == part && s.index == 0 {
-		return 1
+func (p *peer) framesIn(s *segment) (n uint64) {
+	switch {
+	case s.kind == whole:
+		_ = deliverAll(s.body, func(frame.Frame) { n++ })
+	case s.kind == shared:
+		n = p.t.receivers(p.t.top.self, p.process.node())
+	case s.kind == part && s.index == 0:
+		n = 1
 	}
-	if s.kind != whole {
-		return 0
-	}
-	_ = deliverAll(s.body, func(frame.Frame) { n++ })
 	return n
 }
 

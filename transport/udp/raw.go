@@ -33,20 +33,25 @@ type raw struct {
 	socket   *socket
 	sealer   *sealer
 
-	// refusals makes the layer tell its handler's Down each time the network
-	// says that nobody listens at a peer's port: for a layer above that can
-	// find out what is behind it.
-	refusals bool
+	group *group // nil without multicast
+
+	// beneath says that the handler is a layer above, which takes a broadcast
+	// once, for no node, and wants Down each time the network says that nobody
+	// listens at a peer's port: it can find out what is behind that.
+	beneath bool
 
 	top     *topology
 	handler transport.Handler
-	seals   []seals // by process; the reader's
-	batch   int     // frames delivered since the last flush; the reader's
+
+	reading sync.Mutex // held for each datagram where two sockets are read
+	seals   []seals    // by process; the reader's
+	batch   int        // frames delivered since the last flush; the reader's
 
 	mu      sync.Mutex // guards what follows
 	started atomic.Bool
 	closing atomic.Bool
 	ways    []way // by process
+	toAll   way   // to the group
 	out     *outbox
 	spare   []*outbox
 	free    []*packet
@@ -73,7 +78,7 @@ type packet struct {
 
 var errClosed = fmt.Errorf("udp: %w", transport.ErrClosed)
 
-func listenRaw(c transport.Config, datagram int) (*raw, error) {
+func listenRaw(c transport.Config, o Options) (*raw, error) {
 	if err := check(&c); err != nil {
 		return nil, err
 	}
@@ -81,8 +86,15 @@ func listenRaw(c transport.Config, datagram int) (*raw, error) {
 	if err != nil {
 		return nil, fmt.Errorf("udp: listen: %w", err)
 	}
+	var g *group
+	if o.Multicast {
+		if g, err = join(groupOf(&c.Key), s); err != nil {
+			s.close()
+			return nil, err
+		}
+	}
 	c.Local = slices.Sorted(slices.Values(c.Local))
-	r := &raw{config: c, datagram: datagram, socket: s, sealer: newSealer(&c.Key, c.Local[0], rand.Uint64()), out: newOutbox(s)}
+	r := &raw{config: c, group: g, datagram: o.Datagram, socket: s, sealer: newSealer(&c.Key, c.Local[0], rand.Uint64()), out: newOutbox(s)}
 	r.close = sync.OnceFunc(r.shutDown)
 	return r, nil
 }
@@ -125,8 +137,16 @@ func (r *raw) Start(book transport.AddressBook, h transport.Handler) error {
 		}
 		r.ways[i] = way{to: to, size: datagramSize(r.datagram, p)}
 	}
+	if r.group != nil {
+		to, err := r.socket.sockaddr(r.group.at)
+		if err != nil {
+			return err
+		}
+		r.toAll = way{to: to, size: smallestDatagram(r.datagram, top)}
+		r.running.Go(func() { r.read(r.group.socket) })
+	}
 	r.started.Store(true)
-	r.running.Go(r.read)
+	r.running.Go(func() { r.read(r.socket) })
 	return nil
 }
 
@@ -142,7 +162,41 @@ func datagramSize(asked int, p *process) int {
 	}
 }
 
+// smallestDatagram is datagramSize for all processes.
+func smallestDatagram(asked int, top *topology) int {
+	size := MaxDatagram
+	for _, p := range top.all {
+		size = min(size, datagramSize(asked, p))
+	}
+	return size
+}
+
 func (r *raw) Send(from, to algorithms.NodeID, b []byte) error {
+	if err := r.sendable(from, b); err != nil {
+		return err
+	}
+	p := r.top.at(to)
+	if p == nil {
+		return fmt.Errorf("udp: no node %d in this run", to)
+	}
+	r.queue(&r.ways[p.index], from, to, b, 1)
+	return nil
+}
+
+// Broadcast sends a frame to every node but from, where there is a group.
+func (r *raw) Broadcast(from algorithms.NodeID, b []byte) error {
+	if err := r.sendable(from, b); err != nil {
+		return err
+	}
+	if r.group == nil {
+		return errors.New("udp: Broadcast without a multicast group")
+	}
+	r.queue(&r.toAll, from, algorithms.None, b, uint64(r.config.Nodes-1))
+	return nil
+}
+
+// sendable checks what does not depend on the receiver.
+func (r *raw) sendable(from algorithms.NodeID, b []byte) error {
 	switch {
 	case r.closing.Load():
 		return errClosed
@@ -151,16 +205,17 @@ func (r *raw) Send(from, to algorithms.NodeID, b []byte) error {
 	case r.top.at(from) != r.top.self:
 		return fmt.Errorf("udp: node %d does not live in this process and cannot send from here", from)
 	case len(b) > largestRaw:
-		return fmt.Errorf("udp: frame of %d bytes from node %d to node %d, at most %d allowed without a layer that takes it apart: %w",
-			len(b), from, to, largestRaw, transport.ErrFrameTooLarge)
+		return fmt.Errorf("udp: frame of %d bytes from node %d, at most %d allowed without a layer that takes it apart: %w",
+			len(b), from, largestRaw, transport.ErrFrameTooLarge)
 	}
-	p := r.top.at(to)
-	if p == nil {
-		return fmt.Errorf("udp: no node %d in this run", to)
-	}
+	return nil
+}
+
+// queue adds a frame to the datagram that is being made on a way, which counts
+// for as many as it has receivers.
+func (r *raw) queue(w *way, from, to algorithms.NodeID, b []byte, receivers uint64) {
 	r.mu.Lock()
-	r.sent.Frames++
-	w := &r.ways[p.index]
+	r.sent.Frames += receivers
 	if w.open != nil && len(w.open.b)+frame.MaxHeader+len(b)+tagSize > w.size {
 		w.open = nil
 	}
@@ -174,7 +229,6 @@ func (r *raw) Send(from, to algorithms.NodeID, b []byte) error {
 	if full {
 		r.flush()
 	}
-	return nil
 }
 
 // newPacket is called with mu held.
@@ -237,6 +291,9 @@ func (r *raw) Counters() transport.Counters {
 	c := r.sent
 	r.mu.Unlock()
 	c.Received, c.RefusedFrames, c.KernelDrops = r.received.Load(), r.refused.Load(), r.socket.drops()
+	if r.group != nil {
+		c.KernelDrops += r.group.socket.drops()
+	}
 	return c
 }
 
@@ -251,6 +308,9 @@ func (r *raw) shutDown() {
 	r.mu.Unlock()
 	r.flush()
 	r.socket.close()
+	if r.group != nil {
+		r.group.socket.close()
+	}
 	r.running.Wait()
 }
 

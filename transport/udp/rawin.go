@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"time"
 
+	"dmebench/algorithms"
 	"dmebench/transport"
 	"dmebench/transport/frame"
 )
@@ -17,10 +18,23 @@ type seals struct {
 	seal  cipher.AEAD // nil before the first datagram
 }
 
-// read is the goroutine that delivers.
-func (r *raw) read() {
+// read is the goroutine that delivers what comes to a socket.
+func (r *raw) read(s *socket) {
+	arrived, done := r.datagramArrived, r.batchEnded
+	if r.group != nil { // two of them share what is the reader's
+		arrived = func(b []byte) {
+			r.reading.Lock()
+			defer r.reading.Unlock()
+			r.datagramArrived(b)
+		}
+		done = func() {
+			r.reading.Lock()
+			defer r.reading.Unlock()
+			r.batchEnded()
+		}
+	}
 	for {
-		err := r.socket.receive(r.datagramArrived, r.batchEnded, r.wasRefused)
+		err := s.receive(arrived, done, r.wasRefused)
 		if r.isClosed(err) {
 			return
 		}
@@ -48,17 +62,30 @@ func (r *raw) datagramArrived(b []byte) {
 			return
 		}
 		body = body[size:]
-		if r.top.at(f.From) != from || r.top.at(f.To) != r.top.self {
+		toAll := f.To == algorithms.None && r.group != nil
+		if r.top.at(f.From) != from || !toAll && r.top.at(f.To) != r.top.self {
 			r.refused.Add(1)
 			continue
 		}
-		if r.closing.Load() {
-			return
+		if !toAll || r.beneath {
+			r.deliver(f)
+			continue
 		}
-		r.handler.Frame(f.From, f.To, f.Body)
-		if r.batch++; r.batch == transport.MaxBatch {
-			r.batchEnded()
+		for _, id := range r.top.self.nodes {
+			if id != f.From {
+				r.deliver(frame.Frame{From: f.From, To: id, Body: f.Body})
+			}
 		}
+	}
+}
+
+func (r *raw) deliver(f frame.Frame) {
+	if r.closing.Load() {
+		return
+	}
+	r.handler.Frame(f.From, f.To, f.Body)
+	if r.batch++; r.batch == transport.MaxBatch {
+		r.batchEnded()
 	}
 }
 
@@ -94,7 +121,7 @@ func (r *raw) batchEnded() {
 
 // wasRefused is told that nobody listens at an address.
 func (r *raw) wasRefused(at netip.AddrPort) {
-	if !r.refusals || r.closing.Load() {
+	if !r.beneath || r.closing.Load() {
 		return
 	}
 	for _, p := range r.top.all {

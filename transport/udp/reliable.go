@@ -22,6 +22,9 @@ type reliable struct {
 	layer    Layer
 	datagram int
 	limits   limits
+	caster   transport.Broadcaster // below, where there is multicast; else nil
+	castRoom int                   // bytes of the largest frame that goes as a broadcast
+	cast     broadcast
 	epoch    uint32    // of this incarnation; never 0
 	opened   time.Time // when its clock began
 
@@ -79,8 +82,10 @@ func (t *reliable) Start(book transport.AddressBook, h transport.Handler) error 
 	}
 	t.top, t.handler = top, h
 	t.peers = make([]*peer, len(top.all))
+	t.castRoom = transport.MaxFrame
 	for i, p := range top.all {
 		t.peers[i] = newPeer(t, p)
+		t.castRoom = min(t.castRoom, t.peers[i].out.body)
 	}
 	t.started.Store(true)
 	timer := t.wake.timer
@@ -99,6 +104,18 @@ func (t *reliable) Start(book transport.AddressBook, h transport.Handler) error 
 }
 
 func (t *reliable) Send(from, to algorithms.NodeID, b []byte) error {
+	if err := t.sendable(from, b); err != nil {
+		return err
+	}
+	process := t.top.at(to)
+	if process == nil {
+		return fmt.Errorf("udp: no node %d in this run", to)
+	}
+	return t.peers[process.index].send(from, to, b)
+}
+
+// sendable checks what does not depend on the receiver.
+func (t *reliable) sendable(from algorithms.NodeID, b []byte) error {
 	switch {
 	case t.closing.Load():
 		return errClosed
@@ -107,14 +124,10 @@ func (t *reliable) Send(from, to algorithms.NodeID, b []byte) error {
 	case t.top.at(from) != t.top.self:
 		return fmt.Errorf("udp: node %d does not live in this process and cannot send from here", from)
 	case len(b) > transport.MaxFrame:
-		return fmt.Errorf("udp: frame of %d bytes from node %d to node %d, at most %d allowed: %w",
-			len(b), from, to, transport.MaxFrame, transport.ErrFrameTooLarge)
+		return fmt.Errorf("udp: frame of %d bytes from node %d, at most %d allowed: %w",
+			len(b), from, transport.MaxFrame, transport.ErrFrameTooLarge)
 	}
-	process := t.top.at(to)
-	if process == nil {
-		return fmt.Errorf("udp: no node %d in this run", to)
-	}
-	return t.peers[process.index].send(from, to, b)
+	return nil
 }
 
 // Flush sends what is queued as far as the windows are open. It does not wait,
@@ -149,6 +162,10 @@ func (t *reliable) flushDirty() {
 // done.
 func (t *reliable) Frame(from, to algorithms.NodeID, b []byte) {
 	process := t.top.at(from)
+	if to == algorithms.None && t.caster != nil && process != nil && from == process.node() {
+		t.broadcastArrived(process, b)
+		return
+	}
 	var s segment
 	if process == nil || from != process.node() || to != t.top.self.node() || decodeSegment(b, &s) != nil {
 		t.refused.Add(1)
@@ -164,8 +181,21 @@ func (t *reliable) Down(node algorithms.NodeID, err error) {
 	}
 }
 
-// deliver hands a frame of a peer to the handler, unless this side closes.
+// deliver hands a frame of a peer to the handler, for each node that it is for.
 func (t *reliable) deliver(p *peer, f frame.Frame) {
+	if f.To != algorithms.None || t.caster == nil {
+		t.deliverTo(p, f)
+		return
+	}
+	for _, id := range t.top.self.nodes {
+		if id != f.From {
+			t.deliverTo(p, frame.Frame{From: f.From, To: id, Body: f.Body})
+		}
+	}
+}
+
+// deliverTo hands a frame to the handler, unless this side closes.
+func (t *reliable) deliverTo(p *peer, f frame.Frame) {
 	if t.top.at(f.From) != p.process || t.top.at(f.To) != t.top.self {
 		t.refused.Add(1)
 		return

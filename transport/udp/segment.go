@@ -50,10 +50,11 @@ const (
 	farewell                 // the sender closes: no segment follows
 	ack                      // carries an acknowledgement alone
 	probe                    // asks whether the destination is still there
+	shared                   // carries a broadcast, which other links have too
 	kinds
 )
 
-func (k kind) numbered() bool { return k == whole || k == part || k == farewell }
+func (k kind) numbered() bool { return k == whole || k == part || k == farewell || k == shared }
 
 const (
 	urgentBit    = 0x80
@@ -119,7 +120,7 @@ func decodeSegment(b []byte, s *segment) error {
 		r.failed = r.failed || s.index >= s.count
 	}
 	s.body = r.b
-	hasBody := s.kind == whole || s.kind == part
+	hasBody := s.kind.numbered() && s.kind != farewell
 	if r.failed || hasBody != (len(s.body) > 0) {
 		return errSegment
 	}

@@ -115,6 +115,17 @@ func (s *sender) push(from, to algorithms.NodeID, body []byte) error {
 	return nil
 }
 
+// share queues a body that other links have too: it is not changed.
+func (s *sender) share(body []byte) (*outgoing, error) {
+	if s.queued+len(body)+accountedSegment > s.backlog {
+		return nil, errFull
+	}
+	o := s.add(shared)
+	o.body = body
+	s.account(len(body))
+	return o, nil
+}
+
 // split queues a frame that does not fit into one segment.
 func (s *sender) split(encoded []byte) {
 	count := (len(encoded) + s.body - 1) / s.body
@@ -285,8 +296,8 @@ func (s *sender) pop() {
 		s.base++
 		s.queued -= o.bytes()
 		if len(s.free) < keptSegments {
-			if o.kind == part || cap(o.body) > keptBody {
-				o.body = nil // of a frame, or too large
+			if o.kind != whole || cap(o.body) > keptBody {
+				o.body = nil // of a frame, of other links, or too large
 			}
 			s.free = append(s.free, o)
 		}

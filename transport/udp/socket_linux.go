@@ -38,16 +38,35 @@ func openSocket(listen string) (*socket, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &socket{conn: c.(*net.UDPConn)}
+	return newSocket(c.(*net.UDPConn))
+}
+
+// newSocket takes a connection over, and closes it where that fails.
+func newSocket(conn *net.UDPConn) (*socket, error) {
+	s := &socket{conn: conn}
+	var err error
 	s.raw, err = s.conn.SyscallConn()
 	if err == nil {
 		err = s.prepare()
 	}
 	if err != nil {
-		c.Close()
+		conn.Close()
 		return nil, err
 	}
 	return s, nil
+}
+
+// multicastBy makes what is sent to groups leave by the interface that has the
+// address. It reaches no further than that network: the default of one hop.
+func (s *socket) multicastBy(local netip.Addr) error {
+	var failed error
+	err := s.raw.Control(func(fd uintptr) {
+		failed = unix.SetsockoptInet4Addr(int(fd), unix.IPPROTO_IP, unix.IP_MULTICAST_IF, local.As4())
+	})
+	if err != nil {
+		return err
+	}
+	return failed
 }
 
 // prepare sets the socket up.

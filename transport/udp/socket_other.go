@@ -4,6 +4,7 @@ package udp
 
 import (
 	"context"
+	"errors"
 	"net"
 	"net/netip"
 
@@ -22,7 +23,11 @@ func openSocket(listen string) (*socket, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &socket{conn: c.(*net.UDPConn)}
+	return newSocket(c.(*net.UDPConn))
+}
+
+func newSocket(conn *net.UDPConn) (*socket, error) {
+	s := &socket{conn: conn}
 	if s.conn.SetReadBuffer(bufferSize) == nil {
 		s.received = bufferSize
 	}
@@ -30,6 +35,10 @@ func openSocket(listen string) (*socket, error) {
 		s.sent = bufferSize
 	}
 	return s, nil
+}
+
+func (s *socket) multicastBy(netip.Addr) error {
+	return errors.New("it is done on Linux only")
 }
 
 // receive hands over datagrams until the socket is closed.

@@ -61,8 +61,13 @@ type Options struct {
 	// A single frame of the raw layer may be larger.
 	Datagram int
 
+	// Multicast makes a broadcast one datagram to a multicast group of the
+	// run's; see [Multicasting].
+	Multicast bool
+
 	// Between wraps the raw layer, where it is given: the layers above see
 	// frames through the wrapper, which loses, repeats, delays or reorders some.
+	// With Multicast it must be a transport.Broadcaster.
 	Between func(transport.Transport) (transport.Transport, error)
 }
 
@@ -112,20 +117,28 @@ func listen(c transport.Config, o Options, l limits) (*Transport, error) {
 	if errs != nil {
 		return nil, errors.Join(errs...)
 	}
-	base, err := listenRaw(c, o.Datagram)
+	base, err := listenRaw(c, o)
 	if err != nil {
 		return nil, err
 	}
 	t := &Transport{Transport: base, socket: base.socket}
 	if o.Between != nil {
-		if t.Transport, err = o.Between(base); err != nil {
+		t.Transport, err = o.Between(base)
+		if _, can := t.Transport.(transport.Broadcaster); err == nil && o.Multicast && !can {
+			err = errors.New("udp: what is wrapped around the raw layer lets no broadcast through; leave multicast out")
+		}
+		if err != nil {
 			base.Close()
 			return nil, err
 		}
 	}
 	if o.Layer != Raw {
-		base.refusals = true
-		t.Transport = newReliable(t.Transport, base.config, o, l)
+		base.beneath = true
+		above := newReliable(t.Transport, base.config, o, l)
+		if o.Multicast {
+			above.caster, _ = t.Transport.(transport.Broadcaster) // seen to above
+		}
+		t.Transport = above
 	}
 	return t, nil
 }

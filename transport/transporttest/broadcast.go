@@ -1,0 +1,70 @@
+package transporttest
+
+import (
+	"testing"
+
+	"dmebench/algorithms"
+	"dmebench/transport"
+)
+
+// testBroadcast lets every node of three processes say everything to all others,
+// by turns to all at once and to one after the other: all of it arrives once, in
+// one order for each pair where that is promised, also at the nodes of the
+// sender's own process.
+func testBroadcast(t *testing.T, s Subject) {
+	l := layout{2, 1, 2}
+	n := l.nodes()
+	each := 2000
+	if testing.Short() {
+		each /= 10
+	}
+	book := newLedger(s, n*(n-1)*each)
+	book.toAll = true
+	c := open(t, s, l, Knobs{}, everyone(n))
+	c.start(func(int) transport.Handler { return handler{book.enter, book.noDown} })
+	c.each(func(process int) error {
+		tr := c.transports[process]
+		b := make([]byte, 30)
+		for seq := range uint64(each) {
+			for _, from := range l.local(process) {
+				fill(b, pair{from, algorithms.None}, seq)
+				if err := sayToAll(tr, n, from, b, seq%3 != 0); err != nil {
+					return err
+				}
+			}
+			if seq%8 == 7 {
+				tr.Flush()
+			}
+		}
+		return tr.Flush()
+	})
+	if s.Guarantees.Reliable {
+		await(t, s, "all frames", book.complete)
+	}
+	book.report(t)
+	var total transport.Counters
+	for _, tr := range c.transports {
+		tr.Close()
+		total = total.Plus(tr.Counters())
+	}
+	sent := uint64(n * (n - 1) * each)
+	if total.Frames != sent || s.Guarantees.Reliable && total.Received != sent {
+		t.Errorf("%d frames sent and %d received by the counters, which count one for each receiver; %d were sent",
+			total.Frames, total.Received, sent)
+	}
+}
+
+func sayToAll(tr transport.Transport, nodes int, from algorithms.NodeID, b []byte, atOnce bool) error {
+	if atOnce {
+		return tr.(transport.Broadcaster).Broadcast(from, b)
+	}
+	for to := algorithms.NodeID(1); int(to) <= nodes; to++ {
+		if to == from {
+			continue
+		}
+		if err := tr.Send(from, to, b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
