@@ -43,11 +43,15 @@ func TestEveryAlgorithmCostsTheSameOverEveryNetwork(t *testing.T) {
 		{"nats", nil},
 		{"udp", map[string]string{run.LayerOption: "fifo"}},
 		{"udp", map[string]string{run.LayerOption: "reliable"}},
+		{"udp", map[string]string{run.LayerOption: "fifo", run.MulticastOption: "true"}},
 	}
 	for _, net := range networks {
 		name := net.name
 		if layer := net.set[run.LayerOption]; layer != "" {
 			name += "-" + layer
+		}
+		if net.set[run.MulticastOption] == "true" {
+			name += "-multicast"
 		}
 		t.Run(name, func(t *testing.T) {
 			tried := make(map[string]bool) // the catalog of the tests has some twice

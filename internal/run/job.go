@@ -116,6 +116,9 @@ func (s Spec) Resolve(c Catalog, readFile func(string) ([]byte, error)) (*Job, e
 	for _, err := range []error{optErr, workErr, netErr} {
 		try(err)
 	}
+	if check := j.Network.Check; check != nil && netErr == nil {
+		try(check(netOpt))
+	}
 	if errs != nil {
 		return nil, errors.Join(errs...)
 	}

@@ -129,6 +129,24 @@ func TestResolve(t *testing.T) {
 	}
 }
 
+// A broadcast that is one datagram cannot be lost for one receiver and not for
+// another by who sends it.
+func TestMulticastGoesWithoutConditions(t *testing.T) {
+	spec := Spec{Algorithm: "plain", Nodes: 3, Transport: "udp", Set: map[string]string{MulticastOption: "true", "loss": "0.1"}}
+	if _, err := spec.Resolve(catalog(), nil); err == nil || !strings.Contains(err.Error(), "multicast=true: loss=0.1") || !strings.Contains(err.Error(), "leave one of them out") {
+		t.Errorf("%v", err)
+	}
+	delete(spec.Set, "loss")
+	j, err := spec.Resolve(catalog(), nil)
+	if err != nil || !j.Guarantees().Broadcast || !strings.Contains(j.Network.Describe(j.NetOptions), "multicast=true") {
+		t.Errorf("%v, %v", j, err)
+	}
+	spec.Set[MulticastOption] = "false"
+	if j, err = spec.Resolve(catalog(), nil); err != nil || j.Guarantees().Broadcast {
+		t.Errorf("%v, %v", j, err)
+	}
+}
+
 func TestMismatchOnRequest(t *testing.T) {
 	j, err := Spec{
 		Algorithm: "ordered", Nodes: 3, Transport: Sim, AllowMismatch: true, Set: map[string]string{"delay": "uniform", "fifo": "false"},

@@ -29,6 +29,9 @@ type Network struct {
 	// Links says what the options do to the network's links.
 	Links func(algorithms.Options) link.Config
 
+	// Check refuses options that do not go together; nil where all do.
+	Check func(algorithms.Options) error
+
 	// Listen opens the transport in a worker; nil for the simulated network.
 	Listen func(Endpoint) (transport.Transport, error)
 
@@ -69,8 +72,11 @@ func Networks() []Network {
 	}
 }
 
-// LayerOption is the option of network udp that says what is made of it.
-const LayerOption = "layer"
+// Options of network udp.
+const (
+	LayerOption     = "layer"     // what is made of it
+	MulticastOption = "multicast" // whether a broadcast is one datagram to all
+)
 
 // overUDP is the network udp. What its links are told to do is done beneath the
 // layers that make up for it.
@@ -83,20 +89,41 @@ func overUDP(runtime algorithms.Option) Network {
 		Name: LayerOption, Default: string(udp.FIFO), Values: strings.Join(names, "|"),
 		Help: "what is added to datagrams: nothing, acknowledgement and retransmission, and order between each pair of nodes",
 	}
+	multicast := algorithms.Option{
+		Name: MulticastOption, Default: "false", Values: "false|true",
+		Help: "whether a broadcast is one datagram to an IP multicast group of the processes, on the network of the address that they listen at",
+	}
 	return Network{
 		Name: "udp", Help: "UDP: one socket per process; reliability and order are layers",
-		Options: append([]algorithms.Option{runtime, layer}, link.Options()...),
+		Options: append([]algorithms.Option{runtime, layer, multicast}, link.Options()...),
 		Links:   conditions,
 		Guarantees: func(o algorithms.Options) transport.Guarantees {
 			l := udp.Layer(o.Get(LayerOption))
+			g := udp.GuaranteesOf(l)
+			g.Broadcast = o.Get(MulticastOption) == "true"
 			if l != udp.Raw {
-				return udp.GuaranteesOf(l)
+				return g
 			}
 			links := conditions(o)
-			return links.Guarantees(udp.GuaranteesOf(l))
+			return links.Guarantees(g)
+		},
+		Check: func(o algorithms.Options) error {
+			if links := conditions(o); o.Get(MulticastOption) == "true" && !links.Idle() {
+				return fmt.Errorf("udp: %s=true: %s befalls single frames and cannot befall a datagram to all; leave one of them out",
+					MulticastOption, link.Describe(o))
+			}
+			return nil
 		},
 		Listen: func(e Endpoint) (transport.Transport, error) {
 			opt := udp.Options{Layer: udp.Layer(e.Options.Get(LayerOption))}
+			if e.Options.Get(MulticastOption) == "true" {
+				opt.Multicast = true
+				t, err := udp.Listen(e.Config, opt)
+				if err != nil {
+					return nil, err
+				}
+				return udp.Multicasting{Transport: t}, nil
+			}
 			if links := conditions(e.Options); !links.Idle() {
 				links.LargestFrame = udp.LargestFrame(udp.Raw)
 				opt.Between = func(t transport.Transport) (transport.Transport, error) { return link.Wrap(t, links) }
@@ -150,6 +177,9 @@ func (n Network) Describe(o algorithms.Options) string {
 		var words []string
 		if layer, ok := o[LayerOption]; ok {
 			words = append(words, LayerOption+"="+layer)
+		}
+		if o[MulticastOption] == "true" {
+			words = append(words, MulticastOption+"=true")
 		}
 		if links := link.Describe(o); links != "" {
 			words = append(words, links)

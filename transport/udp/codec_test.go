@@ -45,6 +45,20 @@ func TestSegments(t *testing.T) {
 	}
 }
 
+// A goroutine that sends may read the clock, and another one take a segment
+// before the first goes on: the acknowledgement that it then sends must be one.
+func TestAnAcknowledgementThatIsOlderThanWhatItIsFor(t *testing.T) {
+	in := receiver{delay: time.Millisecond}
+	if _, err := in.note(0, false, 10*time.Millisecond); err != nil {
+		t.Fatal(err)
+	}
+	sent := segment{kind: ack, source: 1, destination: 2, ack: in.acknowledge(nil, 9*time.Millisecond)}
+	var got segment
+	if err := decodeSegment(appendSegment(nil, &sent), &got); err != nil || got.ack.next != 1 || got.ack.delay != 0 {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
 func equal(a, b *segment) bool {
 	x, y := *a, *b
 	for _, s := range []*segment{&x, &y} {

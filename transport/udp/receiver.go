@@ -58,7 +58,8 @@ func (r *receiver) has(number uint64) bool {
 // acknowledge returns the acknowledgement that is to go out at the time now,
 // with its bits appended to b.
 func (r *receiver) acknowledge(b []byte, now instant) acknowledgement {
-	a := acknowledgement{next: r.next, delay: min(now-r.latest, time.Minute)}
+	// Who sends may have looked at the clock just before the latest came.
+	a := acknowledgement{next: r.next, delay: max(0, min(now-r.latest, time.Minute))}
 	for number := r.next + 1; number < r.highest; number++ {
 		at := int(number - r.next - 1)
 		if at%8 == 0 {
