@@ -14,7 +14,7 @@ import (
 func testBroadcast(t *testing.T, s Subject) {
 	l := layout{2, 1, 2}
 	n := l.nodes()
-	each := 2000
+	each := 1000
 	if testing.Short() {
 		each /= 10
 	}

@@ -16,7 +16,7 @@ type Multicasting struct{ *Transport }
 var _ transport.Broadcaster = Multicasting{}
 
 // Broadcast is Send to every node but from, by one datagram to the run's
-// multicast group. See the package comment for when it takes more.
+// multicast group; the package comment says when it takes more.
 func (m Multicasting) Broadcast(from algorithms.NodeID, frame []byte) error {
 	return m.Transport.Transport.(transport.Broadcaster).Broadcast(from, frame)
 }
@@ -31,7 +31,8 @@ func (m Multicasting) Broadcast(from algorithms.NodeID, frame []byte) error {
 //	         the receiving process by its place in the address book, a varint;
 //	         4 bytes, the epoch of its incarnation;
 //	         twice the segment's number, and 1 where it asks for an
-//	         acknowledgement at once, a varint
+//	         acknowledgement at once, a varint;
+//	         what has arrived from there, as in a segment
 //	body     the rest
 //
 // All else is as with segments for one process: a receiver acknowledges on its
@@ -45,8 +46,8 @@ type broadcast struct {
 }
 
 const (
-	maxEntry = 3 + 4 + 9 // bytes
-	castHead = 4 + 3     // bytes before the entries
+	maxEntry = 3 + 4 + 9 + 9 + 5 + 1 + maxBits // bytes
+	castHead = 4 + 3                           // bytes before the entries
 )
 
 // Broadcast is Send to every node but from.
@@ -127,6 +128,8 @@ func (p *peer) queueBroadcast(c *broadcast, n uint64, now instant) error {
 		number |= 1
 	}
 	c.entries = binary.AppendUvarint(c.entries, number)
+	a := p.in.acknowledge(p.bits[:0], now)
+	c.entries = a.append(c.entries)
 	c.count++
 	return nil
 }
@@ -169,10 +172,11 @@ func decodeBroadcast(b []byte, process uint64, s *segment) (mine bool, err error
 		at := r.uvarint(1 << 32)
 		epoch := r.bytes(4)
 		number := r.uvarint(1 << 63)
+		a := r.acknowledgement()
 		if at == process && !r.failed && !mine {
 			mine = true
 			s.destination = binary.BigEndian.Uint32(epoch)
-			s.number, s.urgent = number>>1, number&1 == 1
+			s.number, s.urgent, s.ack = number>>1, number&1 == 1, a
 		}
 	}
 	s.body = r.b

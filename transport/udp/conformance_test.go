@@ -41,6 +41,7 @@ func subject(name string, o Options) transporttest.Subject {
 			return Multicasting{tr}, nil
 		},
 		LargestFrame: LargestFrame(o.Layer),
+		Patience:     2 * time.Minute, // losses take their time where a race detector and a crowd take theirs
 		NoticesDeath: o.Layer != Raw && runtime.GOOS == "linux",
 		Stranger:     func(addr string) (net.Conn, error) { return net.Dial("udp", addr) },
 	}

@@ -65,6 +65,29 @@
 // process is delivered after its Down. The raw layer alone notices no death and
 // says no farewell.
 //
-// The native multicast of IP is not used: a broadcast is as many frames as it
-// has receivers.
+// # Broadcasts
+//
+// With [Options.Multicast] all processes of a run join an IP multicast group,
+// which follows from the run's key, on the network of the address that they
+// listen at (IPv4; loopback too; no router is passed). A broadcast is then one
+// datagram, also for the sender's own process. Above raw it is a segment of each
+// link besides: the datagram names for each process the segment's number on its
+// link, and what has arrived on it, and receivers acknowledge on their links.
+// Who misses it gets it alone. A broadcast that does not fit into a datagram goes
+// to each node in parts; one whose receivers do not fit, more than about eighty
+// on a network of 1400 bytes, in several datagrams; and links that have not begun,
+// or whose window is closed, get it when they can. A broadcast does not share a
+// datagram with frames for one process, and comes to a socket of its own: where
+// nodes mostly answer one another, as with Ricart and Agrawala's algorithm, more
+// datagrams may travel than without it.
+//
+// Without it, a broadcast is as many frames as it has receivers.
+//
+// # Strangers
+//
+// A datagram without the run's key costs its receiver ten nanoseconds where it
+// claims to come from nobody of the run, and a microsecond where its tag has to
+// be computed (BenchmarkRefusal), and leaves nothing behind. A peer that knows
+// the key and breaks the protocol can take a bounded amount of memory, and only
+// its own link suffers.
 package udp

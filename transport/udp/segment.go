@@ -79,10 +79,7 @@ func appendSegment(b []byte, s *segment) []byte {
 	if s.kind == greeting || s.kind == welcome {
 		return b
 	}
-	b = binary.AppendUvarint(b, s.ack.next)
-	b = binary.AppendUvarint(b, uint64(s.ack.delay.Microseconds()))
-	b = binary.AppendUvarint(b, uint64(len(s.ack.bits)))
-	b = append(b, s.ack.bits...)
+	b = s.ack.append(b)
 	if s.kind.numbered() {
 		b = binary.AppendUvarint(b, s.number)
 	}
@@ -91,6 +88,13 @@ func appendSegment(b []byte, s *segment) []byte {
 		b = binary.AppendUvarint(b, uint64(s.count))
 	}
 	return append(b, s.body...)
+}
+
+func (a *acknowledgement) append(b []byte) []byte {
+	b = binary.AppendUvarint(b, a.next)
+	b = binary.AppendUvarint(b, uint64(a.delay.Microseconds()))
+	b = binary.AppendUvarint(b, uint64(len(a.bits)))
+	return append(b, a.bits...)
 }
 
 // decodeSegment reads b into s, whose bits and body then lie in b.
@@ -107,9 +111,7 @@ func decodeSegment(b []byte, s *segment) error {
 		return errSegment
 	}
 	if s.kind != greeting && s.kind != welcome {
-		s.ack.next = r.uvarint(1 << 62)
-		s.ack.delay = time.Duration(r.uvarint(1<<31)) * time.Microsecond
-		s.ack.bits = r.bytes(r.uvarint(maxBits))
+		s.ack = r.acknowledgement()
 	}
 	if s.kind.numbered() {
 		s.number = r.uvarint(1 << 62)
@@ -141,6 +143,13 @@ func (r *reader) uvarint(most uint64) uint64 {
 	}
 	r.b = r.b[n:]
 	return v
+}
+
+func (r *reader) acknowledgement() (a acknowledgement) {
+	a.next = r.uvarint(1 << 62)
+	a.delay = time.Duration(r.uvarint(1<<31)) * time.Microsecond
+	a.bits = r.bytes(r.uvarint(maxBits))
+	return a
 }
 
 func (r *reader) bytes(n uint64) []byte {
