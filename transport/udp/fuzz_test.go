@@ -15,17 +15,19 @@ type nowhere struct{ transport.Transport }
 
 func (nowhere) Start(transport.AddressBook, transport.Handler) error    { return nil }
 func (nowhere) Send(algorithms.NodeID, algorithms.NodeID, []byte) error { return nil }
+func (nowhere) Broadcast(algorithms.NodeID, []byte) error               { return nil }
 func (nowhere) Flush() error                                            { return nil }
 func (nowhere) Close() error                                            { return nil }
 func (nowhere) Counters() (c transport.Counters)                        { return c }
 
-// FuzzPeer lets a process take a series of segments from a peer that knows the
-// run's key and sends what it likes, greetings and acknowledgements too, while
-// frames wait for that peer: nothing breaks, only the peer's own frames come
+// FuzzPeer lets a process take a series of segments and broadcasts from a peer
+// that knows the run's key and sends what it likes, greetings and
+// acknowledgements too, while frames wait for that peer: nothing breaks, only the peer's own frames come
 // through, none of them longer than what has arrived, and what is kept has its
 // bound.
 func FuzzPeer(f *testing.F) {
 	const us, them = 7, 9 // epochs
+	const toAll = 0x80    // in the length that precedes each: a broadcast
 	series := func(all ...segment) (b []byte) {
 		for i := range all {
 			s := appendSegment(nil, &all[i])
@@ -44,6 +46,8 @@ func FuzzPeer(f *testing.F) {
 		segment{kind: part, source: them, destination: us, number: 2, count: maxParts, body: hello}), false)
 	f.Add(series(segment{kind: ack, source: them, destination: us, ack: acknowledgement{next: 1, bits: []byte{3}}},
 		segment{kind: probe, urgent: true, source: them, destination: us}), true)
+	cast := frame.Append([]byte{0, 0, 0, them, 1, 0, 0, 0, 0, us, 2, 1, 0, 0}, 2, algorithms.None, []byte("to all"))
+	f.Add(append(series(segment{kind: welcome, source: them, destination: us}), append([]byte{toAll | byte(len(cast))}, cast...)...), true)
 	f.Fuzz(func(t *testing.T, b []byte, ordered bool) {
 		layer := Reliable
 		if ordered {
@@ -51,7 +55,7 @@ func FuzzPeer(f *testing.F) {
 		}
 		c := transport.Config{Local: []algorithms.NodeID{1}, Nodes: 2}
 		r := newReliable(nowhere{}, c, Options{Layer: layer}, patient(transporttest.Knobs{}))
-		r.epoch = us
+		r.epoch, r.caster = us, nowhere{}
 		var got []frame.Frame
 		if err := r.Start(transport.AddressBook{"127.0.0.1:1", "127.0.0.1:2"}, collector{&got}); err != nil {
 			t.Fatal(err)
@@ -64,11 +68,18 @@ func FuzzPeer(f *testing.F) {
 			if err := r.Send(1, 2, bytes.Repeat([]byte("x"), 30_000)); err != nil {
 				t.Fatal(err)
 			}
+			if err := r.Broadcast(1, []byte("x")); err != nil {
+				t.Fatal(err)
+			}
 		}
 		arrived := 0
 		for len(b) > 0 {
-			n := min(int(b[0]), len(b)-1)
-			r.Frame(2, 1, b[1:1+n])
+			n := min(int(b[0]&^toAll), len(b)-1)
+			if b[0]&toAll != 0 {
+				r.Frame(2, algorithms.None, b[1:1+n])
+			} else {
+				r.Frame(2, 1, b[1:1+n])
+			}
 			b, arrived = b[1+n:], arrived+n
 			r.Flush()
 		}
