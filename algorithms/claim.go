@@ -19,8 +19,13 @@ const (
 	QuorumSize         Quantity = "quorum size"
 	QueueLength        Quantity = "queue length"
 	MessageLength      Quantity = "message length"
-	Bypass             Quantity = "bypass"
+	Bypass             Quantity = "bypass"             // entries by others between a request and its entry
+	BypassByOne        Quantity = "bypass by one node" // entries by one other node, of these
 	EntryOrder         Quantity = "entries out of timestamp order"
+	LongestRun         Quantity = "entries in a row by one node"
+	WorkSpread         Quantity = "work max/mean" // messages sent and received, the busiest node over the mean
+	Violations         Quantity = "violations of mutual exclusion"
+	Unserved           Quantity = "requests that are not served"
 )
 
 // KindPerCS is the quantity "messages of one kind per CS".
@@ -36,6 +41,7 @@ const (
 	Burst      Load = "burst"      // all ask once, at about the same time
 	Contention Load = "contention" // several ask at once
 	Worst      Load = "worst case" // the worst run there is
+	HotSpot    Load = "hot spot"   // isolated requests, most of them by few nodes
 	AnyLoad    Load = "any"
 	Faults     Load = "faults"
 	Static     Load = "static" // a property of the construction, not of a run
@@ -80,6 +86,10 @@ type Claim struct {
 	// defaults. Predict is still to say no where it does not apply.
 	Set map[string]string
 
+	// FIFO restricts the claim to links that keep order, where the algorithm
+	// itself does not need them to.
+	FIFO bool
+
 	// Measure determines the quantity from the construction alone: of a Static
 	// claim, it is what a measurement is of others. nil where a run must tell.
 	Measure func(Setting) (value float64, ok bool)
@@ -104,6 +114,73 @@ func (c Claim) check() error {
 	return nil
 }
 
+// SafeAndLive returns what every paper claims of its algorithm.
+func SafeAndLive(source string) []Claim {
+	return []Claim{
+		{
+			Quantity: Violations, Formula: "0: mutual exclusion",
+			Load: AnyLoad, Kind: Exact, Source: source, Predict: Constantly(0),
+		},
+		{
+			Quantity: Unserved, Formula: "0: neither deadlock nor starvation",
+			Load: AnyLoad, Kind: Exact, Source: source, Predict: Constantly(0),
+		},
+	}
+}
+
+// HandOver returns the claims about a synchronization delay of so many T and,
+// as the textbook's section 9.2.3 concludes, a throughput of 1/(SD + E): both
+// are the mean, or a delay of at most so many T and a throughput of at least
+// what follows from it.
+func HandOver(delays float64, kind ClaimKind, source string) []Claim {
+	formula, opposite := "T", kind
+	if delays != 1 {
+		formula = fmt.Sprintf("%vT", delays)
+	}
+	if kind == UpperBound {
+		opposite = LowerBound
+	}
+	return []Claim{
+		{
+			Quantity: SyncDelay, Formula: formula,
+			Load: Saturated, Kind: kind, Source: source, Predict: AtLeastTwo(delays),
+		},
+		{
+			Quantity: Throughput, Formula: "1/(" + formula + " + E)",
+			Load: Saturated, Kind: opposite, Source: source + "; textbook, section 9.2.3",
+			Predict: FromTimes(func(_, t, e float64) float64 { return 1 / (delays*t + e) }),
+		},
+	}
+}
+
+// KindsPerCS returns a claim like c about each of the kinds of messages.
+func KindsPerCS(c Claim, kinds ...string) []Claim {
+	var all []Claim
+	for _, kind := range kinds {
+		c.Quantity = KindPerCS(kind)
+		all = append(all, c)
+	}
+	return all
+}
+
+// With returns the claim as made under these options.
+func (c Claim) With(set map[string]string) Claim {
+	c.Set = set
+	return c
+}
+
+// Where returns the claim as made only where applies says so.
+func (c Claim) Where(applies func(Setting) bool) Claim {
+	predict := c.Predict
+	c.Predict = func(s Setting) (float64, bool) {
+		if !applies(s) {
+			return 0, false
+		}
+		return predict(s)
+	}
+	return c
+}
+
 // PerN is a prediction that depends on N alone.
 func PerN(f func(n float64) float64) func(Setting) (float64, bool) {
 	return func(s Setting) (float64, bool) { return f(float64(s.Nodes)), true }
@@ -112,4 +189,18 @@ func PerN(f func(n float64) float64) func(Setting) (float64, bool) {
 // Constantly is a prediction that depends on nothing.
 func Constantly(value float64) func(Setting) (float64, bool) {
 	return func(Setting) (float64, bool) { return value, true }
+}
+
+// AtLeastTwo is a prediction that depends on nothing, for systems in which
+// messages are sent at all.
+func AtLeastTwo(value float64) func(Setting) (float64, bool) {
+	return func(s Setting) (float64, bool) { return value, s.Nodes >= 2 }
+}
+
+// FromTimes is a prediction from N and, in seconds, T and E, for systems in
+// which messages are sent at all.
+func FromTimes(f func(n, t, e float64) float64) func(Setting) (float64, bool) {
+	return func(s Setting) (float64, bool) {
+		return f(float64(s.Nodes), s.T.Seconds(), s.E.Seconds()), s.Nodes >= 2 && s.T > 0
+	}
 }

@@ -10,7 +10,7 @@ import (
 // for every run and speak of no time.
 func (s *schedule) checkClaims() error {
 	for _, c := range s.Algorithm.Claims {
-		if c.KnownFalse != "" || c.Load != algorithms.AnyLoad {
+		if c.KnownFalse != "" || c.Load != algorithms.AnyLoad || c.FIFO && !s.needs.FIFO {
 			continue
 		}
 		want, ok := c.Predict(s.Setting)
@@ -59,6 +59,11 @@ func (s *schedule) measure(q algorithms.Quantity) (value float64, ok bool) {
 			value = max(value, float64(e.Bypass))
 		}
 		return value, true
+	case algorithms.BypassByOne:
+		for _, e := range s.Entries {
+			value = max(value, float64(e.ByOne))
+		}
+		return value, true
 	case algorithms.EntryOrder:
 		var last algorithms.Stamp
 		for _, e := range s.Entries {
@@ -72,6 +77,14 @@ func (s *schedule) measure(q algorithms.Quantity) (value float64, ok bool) {
 			}
 		}
 		return value, true
+	}
+	for i, name := range s.Algorithm.Kinds {
+		if q == algorithms.KindPerCS(name) {
+			for j := range s.ids() {
+				value += float64(s.hosts[j].Counters().Sent[i+1].Load())
+			}
+			return value / float64(len(s.Entries)), len(s.Entries) > 0
+		}
 	}
 	return 0, false
 }

@@ -37,7 +37,9 @@ import (
 var sizes = []int{1, 2, 3, 5, 8, 13}
 
 // Test fails t unless a conforms. An algorithm that is known to be wrong, as it
-// was published, must be found out instead.
+// was published, must be found out instead. Where claims are made for links that
+// keep order, and the algorithm does not need them to, it is tested on such
+// links as well.
 func Test(t *testing.T, a *algorithms.Algorithm) {
 	if err := a.Check(); err != nil {
 		t.Fatal(err)
@@ -48,22 +50,38 @@ func Test(t *testing.T, a *algorithms.Algorithm) {
 		return
 	}
 	for _, set := range settings {
-		t.Run(name(set), func(t *testing.T) {
-			for _, n := range sizes {
-				opt, err := a.Resolve(set)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := a.CheckNodes(n, opt); err != nil {
-					t.Logf("N=%d: %v", n, err)
-					continue
-				}
-				if err := series(a, n, set, schedules(n, len(settings))); err != nil {
-					t.Fatal(err)
-				}
-			}
-		})
+		t.Run(name(set), func(t *testing.T) { testSetting(t, a, set, len(settings)) })
 	}
+	if slices.ContainsFunc(a.Claims, func(c algorithms.Claim) bool { return c.FIFO }) {
+		t.Run("links that keep order", func(t *testing.T) { testSetting(t, inOrder(a), nil, len(settings)) })
+	}
+}
+
+func testSetting(t *testing.T, a *algorithms.Algorithm, set map[string]string, settings int) {
+	for _, n := range sizes {
+		opt, err := a.Resolve(set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := a.CheckNodes(n, opt); err != nil {
+			t.Logf("N=%d: %v", n, err)
+			continue
+		}
+		if err := series(a, n, set, schedules(n, settings)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// inOrder returns the algorithm as one that needs links to keep order.
+func inOrder(a *algorithms.Algorithm) *algorithms.Algorithm {
+	ordered := *a
+	ordered.Needs = func(opt algorithms.Options) algorithms.Needs {
+		needs := a.Needs(opt)
+		needs.FIFO = true
+		return needs
+	}
+	return &ordered
 }
 
 // testFindsFault fails t unless the search finds a fault in one setting.

@@ -44,6 +44,7 @@ type Entry struct {
 	Node   algorithms.NodeID
 	Stamp  algorithms.Stamp
 	Bypass int // entries by others since the node asked
+	ByOne  int // the most of these that were one node's
 }
 
 type link struct {

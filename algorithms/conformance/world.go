@@ -82,13 +82,15 @@ func (w *world) Enter(id algorithms.NodeID, stamp algorithms.Stamp) {
 		}
 	}
 	n.inside = append(n.inside, id)
-	bypass := 0
+	entry := Entry{Node: id, Stamp: stamp}
+	by := make(map[algorithms.NodeID]int)
 	for _, e := range n.Entries[n.asked[id]:] {
 		if e.Node != id {
-			bypass++
+			by[e.Node]++
+			entry.Bypass, entry.ByOne = entry.Bypass+1, max(entry.ByOne, by[e.Node])
 		}
 	}
-	n.Entries = append(n.Entries, Entry{Node: id, Stamp: stamp, Bypass: bypass})
+	n.Entries = append(n.Entries, entry)
 }
 
 func (w *world) SetTimer(id algorithms.NodeID, t algorithms.TimerID, delay time.Duration) {

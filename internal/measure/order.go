@@ -45,12 +45,51 @@ func (t *timeline) outOfOrder() uint64 {
 // entries there are others'.
 func (t *timeline) maxBypass() uint64 {
 	largest := 0
-	for k, i := range t.byEntry {
-		requested := t.e[i].Requested
-		first := sort.Search(k, func(j int) bool { return t.e[t.byEntry[j]].Entered > requested })
-		largest = max(largest, k-first)
+	for k := range t.byEntry {
+		largest = max(largest, k-t.firstSince(k))
 	}
 	return uint64(largest)
+}
+
+// firstSince returns the position in byEntry of the first entry after the
+// request that led to the entry at k.
+func (t *timeline) firstSince(k int) int {
+	requested := t.e[t.byEntry[k]].Requested
+	return sort.Search(k, func(j int) bool { return t.e[t.byEntry[j]].Entered > requested })
+}
+
+// maxBypassByOne returns the largest number of entries by one other node
+// between a request and its entry. It takes O(n) time for each of them, and
+// O(n log n).
+func (t *timeline) maxBypassByOne() uint64 {
+	since := make([]int, t.len())    // firstSince
+	previous := make([]int, t.len()) // the entry before by the same node; -1 where there is none
+	back := make([]int, t.len())     // previous, repeated count times
+	last := make(map[algorithms.NodeID]int)
+	for k, i := range t.byEntry {
+		since[k], previous[k], back[k] = t.firstSince(k), -1, k
+		if j, ok := last[t.e[i].Node]; ok {
+			previous[k] = j
+		}
+		last[t.e[i].Node] = k
+	}
+	for count := uint64(0); ; count++ {
+		// A node has count+1 entries from since[k] until k where one of the
+		// entries before k has back at or after since[k].
+		latest, more := -1, false
+		for k := range back {
+			more = more || latest >= since[k]
+			latest = max(latest, back[k])
+		}
+		if !more {
+			return count
+		}
+		for k, j := range back {
+			if j >= 0 {
+				back[k] = previous[j]
+			}
+		}
+	}
 }
 
 // overlaps returns the number of entries that began while a conflicting one had

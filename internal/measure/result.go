@@ -42,7 +42,8 @@ func Result(o Observation) *run.Result {
 	r.Throughput = part.throughput()
 	r.Messages.SteadyPerCS = t.steadyPerCS(&part, &sum, &o)
 	r.Fairness = run.Fairness{
-		Jain: part.jain(o.Nodes), LongestRun: t.longestRun(), MaxBypass: t.maxBypass(), OutOfOrder: t.outOfOrder(),
+		Jain: part.jain(o.Nodes), LongestRun: t.longestRun(),
+		MaxBypass: t.maxBypass(), ByOne: t.maxBypassByOne(), OutOfOrder: t.outOfOrder(),
 	}
 	r.Safety = t.safety(&o, &sum)
 	r.Liveness = run.Liveness{Stalled: o.Status == run.Stalled, States: o.States}

@@ -50,6 +50,19 @@ func bypassTwin(t *timeline) (most uint64) {
 	return most
 }
 
+func bypassByOneTwin(t *timeline) (most uint64) {
+	for k, i := range t.byEntry {
+		by := map[algorithms.NodeID]uint64{}
+		for _, j := range t.byEntry[:k] {
+			if e := t.e[j]; e.Entered > t.e[i].Requested && e.Node != t.e[i].Node {
+				by[e.Node]++
+				most = max(most, by[e.Node])
+			}
+		}
+	}
+	return most
+}
+
 func overlapsTwin(t *timeline) (n uint64) {
 	for k, i := range t.byEntry {
 		e := t.e[i]
@@ -132,6 +145,7 @@ func TestTwins(t *testing.T) {
 			seen      *int
 		}{
 			{"max bypass", tl.maxBypass(), bypassTwin(tl), &bypassed},
+			{"max bypass by one", tl.maxBypassByOne(), bypassByOneTwin(tl), new(int)},
 			{"overlaps", tl.overlaps(), overlapsTwin(tl), &overlapping},
 			{"out of order", tl.outOfOrder(), outOfOrderTwin(tl), &disordered},
 			{"longest run", tl.longestRun(), longestRunTwin(tl), new(int)},

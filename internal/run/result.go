@@ -109,10 +109,11 @@ type Quantiles struct {
 
 // Fairness says how evenly and in which order nodes entered.
 type Fairness struct {
-	Jain       *float64 `json:"jain"`         // index of the nodes' entries in the steady part; 1 is even
-	LongestRun uint64   `json:"longest_run"`  // entries in a row by one node
-	MaxBypass  uint64   `json:"max_bypass"`   // entries by others between a request and its entry
-	OutOfOrder uint64   `json:"out_of_order"` // entries whose stamp precedes that of an earlier entry
+	Jain       *float64 `json:"jain"`              // index of the nodes' entries in the steady part; 1 is even
+	LongestRun uint64   `json:"longest_run"`       // entries in a row by one node
+	MaxBypass  uint64   `json:"max_bypass"`        // entries by others between a request and its entry
+	ByOne      uint64   `json:"max_bypass_by_one"` // the same by one other node
+	OutOfOrder uint64   `json:"out_of_order"`      // entries whose stamp precedes that of an earlier entry
 }
 
 // Work says how evenly the nodes share the work, and how large things grew.

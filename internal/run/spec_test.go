@@ -106,7 +106,7 @@ func TestResultKeys(t *testing.T) {
 		wire.frames wire.bytes wire.writes wire.packets wire.retransmissions wire.duplicates wire.kernel_drops throughput_cs_per_s
 		response_time_ns.count response_time_ns.mean response_time_ns.p50 response_time_ns.p90 response_time_ns.p99
 		response_time_ns.p999 response_time_ns.max waiting_time_ns sync_delay_ns t_ns sync_delay_over_t
-		fairness.jain fairness.longest_run fairness.max_bypass fairness.out_of_order
+		fairness.jain fairness.longest_run fairness.max_bypass fairness.max_bypass_by_one fairness.out_of_order
 		work.max_over_mean work.longest_queue work.longest_message_bytes safety.violations safety.checked safety.method
 		liveness.stalled liveness.pending workers warnings environment`) {
 		value := any(got)
