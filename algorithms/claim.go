@@ -128,27 +128,33 @@ func SafeAndLive(source string) []Claim {
 	}
 }
 
-// HandOver returns the claims about a synchronization delay of so many T and,
-// as the textbook's section 9.2.3 concludes, a throughput of 1/(SD + E): both
-// are the mean, or a delay of at most so many T and a throughput of at least
-// what follows from it.
+// HandOver returns the claims about a synchronization delay of so many T and
+// what the textbook's section 9.2.3 concludes from it: a throughput of
+// 1/(SD + E), and so a response time of N(SD + E) where all N nodes always have
+// a request. The delay is the mean or, with kind UpperBound, at most that.
 func HandOver(delays float64, kind ClaimKind, source string) []Claim {
-	formula, opposite := "T", kind
+	sd, opposite := "T", kind
 	if delays != 1 {
-		formula = fmt.Sprintf("%vT", delays)
+		sd = fmt.Sprintf("%vT", delays)
 	}
 	if kind == UpperBound {
 		opposite = LowerBound
 	}
+	follows := source + "; textbook, section 9.2.3"
 	return []Claim{
 		{
-			Quantity: SyncDelay, Formula: formula,
+			Quantity: SyncDelay, Formula: sd,
 			Load: Saturated, Kind: kind, Source: source, Predict: AtLeastTwo(delays),
 		},
 		{
-			Quantity: Throughput, Formula: "1/(" + formula + " + E)",
-			Load: Saturated, Kind: opposite, Source: source + "; textbook, section 9.2.3",
+			Quantity: Throughput, Formula: "1/(" + sd + " + E)",
+			Load: Saturated, Kind: opposite, Source: follows,
 			Predict: FromTimes(func(_, t, e float64) float64 { return 1 / (delays*t + e) }),
+		},
+		{
+			Quantity: ResponseTime, Formula: "N(" + sd + " + E)",
+			Load: Saturated, Kind: kind, Source: follows,
+			Predict: FromTimes(func(n, t, e float64) float64 { return n * (delays*t + e) }),
 		},
 	}
 }

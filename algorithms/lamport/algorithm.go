@@ -6,7 +6,7 @@ import "dmebench/algorithms"
 func Algorithm() *algorithms.Algorithm {
 	a := describe(false)
 	a.Name, a.Title = "lamport", "Lamport"
-	a.Claims = append(a.Claims, exactly())
+	a.Claims = append(a.Claims, exactly()...)
 	return a
 }
 
