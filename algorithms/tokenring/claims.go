@@ -1,16 +1,23 @@
 package tokenring
 
-import "dmebench/algorithms"
+import (
+	"slices"
+
+	"dmebench/algorithms"
+)
 
 // The exercise asks for the response time under low and heavy load and leaves
 // the answer to the reader; these are the answers.
 func claims() []algorithms.Claim {
 	const source = "textbook, Exercise 9.1"
-	return []algorithms.Claim{
+	perpetual := map[string]string{optMode: "perpetual"}
+	demand := map[string]string{optMode: "demand"}
+	return slices.Concat(algorithms.SafeAndLive(source), []algorithms.Claim{
 		{
 			// The token is anywhere on its way round, N·T long.
 			Quantity: algorithms.ResponseTime, Formula: "NT/2 + E (mode=perpetual)",
 			Load: algorithms.Light, Kind: algorithms.Mean, Source: source + ".1",
+			Set:     perpetual, // said, since workloads that go in steps choose the other
 			Predict: timed("perpetual", func(n, t, e float64) float64 { return n*t/2 + e }),
 		},
 		{
@@ -34,19 +41,32 @@ func claims() []algorithms.Claim {
 			// is 0 … N−1 hops behind it, each a REQUEST and a TOKEN.
 			Quantity: algorithms.MessagesPerCS, Formula: "N − 1 (mode=demand, uniformly drawn requesters)",
 			Load: algorithms.Light, Kind: algorithms.Mean, Source: source + ", with a token that rests",
+			Set:     demand,
 			Predict: inMode("demand", func(n float64) float64 { return n - 1 }),
 		},
 		{
 			Quantity: algorithms.MessagesPerCS, Formula: "2(N−1) (mode=demand)",
 			Load: algorithms.AnyLoad, Kind: algorithms.UpperBound, Source: source + ", with a token that rests",
+			Set:     demand,
 			Predict: inMode("demand", func(n float64) float64 { return 2 * (n - 1) }),
 		},
 		{
 			Quantity: algorithms.ResponseTime, Formula: "(N−1)T + E (mode=demand, uniformly drawn requesters)",
 			Load: algorithms.Light, Kind: algorithms.Mean, Source: source + ", with a token that rests",
+			Set:     demand,
 			Predict: timed("demand", func(n, t, e float64) float64 { return (n-1)*t + e }),
 		},
-	}
+		{
+			Quantity: algorithms.LongestRun, Formula: "1 (mode=perpetual): the next site has its turn",
+			Load: algorithms.Saturated, Kind: algorithms.Exact, Source: source,
+			Predict: inMode("perpetual", func(float64) float64 { return 1 }),
+		},
+		{
+			Quantity: algorithms.MessagesPerCS, Formula: "1 (mode=perpetual): a hop for each entry",
+			Load: algorithms.Saturated, Kind: algorithms.Mean, Source: source + ".2",
+			Predict: inMode("perpetual", func(float64) float64 { return 1 }),
+		},
+	})
 }
 
 // inMode is a prediction from N, for one mode and at least two sites.
