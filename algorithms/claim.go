@@ -22,6 +22,7 @@ const (
 	Bypass             Quantity = "bypass"             // entries by others between a request and its entry
 	BypassByOne        Quantity = "bypass by one node" // entries by one other node, of these
 	EntryOrder         Quantity = "entries out of timestamp order"
+	NumberRange        Quantity = "range of the numbers of pending requests" // the largest less the smallest
 	LongestRun         Quantity = "entries in a row by one node"
 	WorkSpread         Quantity = "work max/mean" // messages sent and received, the busiest node over the mean
 	Violations         Quantity = "violations of mutual exclusion"

@@ -64,6 +64,8 @@ func (s *schedule) measure(q algorithms.Quantity) (value float64, ok bool) {
 			value = max(value, float64(e.ByOne))
 		}
 		return value, true
+	case algorithms.NumberRange:
+		return s.numberRange(), true
 	case algorithms.EntryOrder:
 		var last algorithms.Stamp
 		for _, e := range s.Entries {
@@ -87,4 +89,18 @@ func (s *schedule) measure(q algorithms.Quantity) (value float64, ok bool) {
 		}
 	}
 	return 0, false
+}
+
+// numberRange returns the largest difference of the numbers of two requests
+// that were pending together. Requests without a number do not count.
+func (s *schedule) numberRange() float64 {
+	var largest uint64
+	for k, late := range s.Entries {
+		for _, early := range s.Entries[late.asked:k] {
+			if a, b := early.Stamp.Clock, late.Stamp.Clock; a > 0 && b > 0 {
+				largest = max(largest, max(a, b)-min(a, b))
+			}
+		}
+	}
+	return float64(largest)
 }

@@ -45,6 +45,7 @@ type Entry struct {
 	Stamp  algorithms.Stamp
 	Bypass int // entries by others since the node asked
 	ByOne  int // the most of these that were one node's
+	asked  int // entries there had been when the node asked
 }
 
 type link struct {

@@ -82,7 +82,7 @@ func (w *world) Enter(id algorithms.NodeID, stamp algorithms.Stamp) {
 		}
 	}
 	n.inside = append(n.inside, id)
-	entry := Entry{Node: id, Stamp: stamp}
+	entry := Entry{Node: id, Stamp: stamp, asked: n.asked[id]}
 	by := make(map[algorithms.NodeID]int)
 	for _, e := range n.Entries[n.asked[id]:] {
 		if e.Node != id {
