@@ -2,13 +2,18 @@ package rabounded
 
 import (
 	"math/bits"
+	"slices"
 
 	"dmebench/algorithms"
 )
 
+// SmallestModulus is the smallest M that tells all numbers apart which can be
+// compared.
+const SmallestModulus algorithms.Quantity = "smallest modulus"
+
 func claims() []algorithms.Claim {
 	const source = "TR-869, section 6.4"
-	return []algorithms.Claim{
+	return slices.Concat(algorithms.SafeAndLive("TR-869, sections 3 and 6.4: numbers modulo M ≥ 2N−1"), algorithms.HandOver(1, algorithms.Mean, "TR-869, section 5.4, case A"), []algorithms.Claim{
 		{
 			Quantity: algorithms.MessagesPerCS, Formula: "2(N−1)",
 			Load: algorithms.AnyLoad, Kind: algorithms.Exact, Source: "TR-869, section 4",
@@ -25,15 +30,62 @@ func claims() []algorithms.Claim {
 			},
 		},
 		{
-			Quantity: algorithms.SyncDelay, Formula: "T",
-			Load: algorithms.Saturated, Kind: algorithms.Mean, Source: "TR-869, section 5.4, case A",
-			Predict: func(s algorithms.Setting) (float64, bool) { return 1, s.Nodes >= 2 },
-		},
-		{
 			// It follows from the range of numbers, on links without order.
 			Quantity: algorithms.Bypass, Formula: "N(N+1)/2 − 1",
 			Load: algorithms.AnyLoad, Kind: algorithms.UpperBound, Source: "TR-869, appendix",
 			Predict: algorithms.PerN(func(n float64) float64 { return n*(n+1)/2 - 1 }),
 		},
+		{
+			Quantity: algorithms.BypassByOne, Formula: "N",
+			Load: algorithms.AnyLoad, Kind: algorithms.UpperBound, Source: "TR-869, appendix",
+			Predict: algorithms.PerN(func(n float64) float64 { return n }),
+		},
+		{
+			Quantity: algorithms.Bypass, Formula: "2(N−1) (links that keep order)",
+			Load: algorithms.AnyLoad, Kind: algorithms.UpperBound, Source: "TR-869, appendix",
+			FIFO: true, Predict: algorithms.PerN(func(n float64) float64 { return 2 * (n - 1) }),
+		},
+		{
+			Quantity: algorithms.BypassByOne, Formula: "2 (links that keep order)",
+			Load: algorithms.AnyLoad, Kind: algorithms.UpperBound, Source: "TR-869, appendix",
+			FIFO: true, Predict: algorithms.AtLeastTwo(2),
+		},
+		{
+			Quantity: SmallestModulus, Formula: "2N−1",
+			Load: algorithms.Static, Kind: algorithms.Exact, Source: source,
+			Predict: algorithms.PerN(func(n float64) float64 { return 2*n - 1 }), Measure: smallestAccepted,
+		},
+		{
+			Quantity: SmallestModulus, Formula: "2N: at least twice as large as the number of nodes",
+			Load: algorithms.Static, Kind: algorithms.Exact, Source: "TR-869, section 8",
+			Predict:    algorithms.PerN(func(n float64) float64 { return 2 * n }),
+			Measure:    smallestAccepted,
+			KnownFalse: "2N−1 is enough, as section 6.4 says itself",
+		},
+	})
+}
+
+// smallestAccepted finds the smallest modulus with which any two numbers that
+// can be compared are ordered rightly: those that are at most N−1 apart, which
+// is how far apart the numbers of pending requests are.
+func smallestAccepted(s algorithms.Setting) (float64, bool) {
+	n := uint64(s.Nodes)
+	for m := n; m <= 4*n; m++ {
+		if tellsApart(system{nodes: s.Nodes, modulus: m}) {
+			return float64(m), true
+		}
 	}
+	return 0, false
+}
+
+func tellsApart(s system) bool {
+	n := uint64(s.nodes)
+	for low := range s.modulus {
+		for d := uint64(1); d < n; d++ {
+			if high := (low + d) % s.modulus; !s.less(low, high) || s.less(high, low) {
+				return false
+			}
+		}
+	}
+	return true
 }

@@ -1,12 +1,17 @@
 package rabroadcast
 
-import "dmebench/algorithms"
+import (
+	"slices"
+
+	"dmebench/algorithms"
+)
 
 func claims() []algorithms.Claim {
 	const listed, onMedium = "TR-869, sections 6.2 and 6.2.2", "TR-869, section 6.2.1"
 	n := func(n float64) float64 { return n }
 	pointToPoint := func(n float64) float64 { return 2 * (n - 1) }
-	return []algorithms.Claim{
+	medium := map[string]string{"form": "sequenced"}
+	return slices.Concat(algorithms.SafeAndLive("TR-869, sections 3 and 6.2"), algorithms.HandOver(1, algorithms.Mean, "TR-869, section 5.4, case A"), []algorithms.Claim{
 		{
 			Quantity: algorithms.TransmissionsPerCS, Formula: "N",
 			Load: algorithms.Light, Kind: algorithms.Exact, Source: listed,
@@ -33,11 +38,13 @@ func claims() []algorithms.Claim {
 		{
 			Quantity: algorithms.TransmissionsPerCS, Formula: "2",
 			Load: algorithms.AnyLoad, Kind: algorithms.Exact, Source: onMedium,
+			Set:     medium,
 			Predict: of("sequenced", func(float64) float64 { return 2 }),
 		},
 		{
 			Quantity: algorithms.MessagesPerCS, Formula: "2(N−1), counting receivers",
 			Load: algorithms.AnyLoad, Kind: algorithms.Exact, Source: onMedium,
+			Set:     medium,
 			Predict: of("sequenced", pointToPoint),
 		},
 		{
@@ -45,8 +52,35 @@ func claims() []algorithms.Claim {
 			Load: algorithms.AnyLoad, Kind: algorithms.Exact, Source: "TR-869, sections 2.4 and 6.2.1",
 			Predict: algorithms.Constantly(0),
 		},
-	}
+		{
+			// Of two nodes that ask at about the same time the one that must
+			// wait replies at once; the other's replies share one transmission,
+			// on leaving. The last to leave owes none.
+			Quantity: algorithms.TransmissionsPerCS, Formula: "1 + (N−1)/2 + (N−1)/N",
+			Load: algorithms.Burst, Kind: algorithms.LowerBound, Source: listed,
+			Predict: of("listed", inBurst),
+		},
+		{
+			Quantity: algorithms.TransmissionsPerCS, Formula: "fewer than in a burst, 1 + (N−1)/2 + (N−1)/N: the audience grows with contention",
+			Load: algorithms.Saturated, Kind: algorithms.UpperBound, Source: listed,
+			Predict: of("listed", inBurst),
+		},
+		{
+			Quantity: algorithms.Violations, Formula: "0: mutual exclusion (form=sequenced)",
+			Load: algorithms.AnyLoad, Kind: algorithms.Exact, Source: onMedium,
+			Set:     medium,
+			Predict: of("sequenced", func(float64) float64 { return 0 }),
+		},
+		{
+			Quantity: algorithms.SyncDelay, Formula: "T (form=sequenced)",
+			Load: algorithms.Saturated, Kind: algorithms.Mean, Source: onMedium,
+			Set:     medium,
+			Predict: of("sequenced", func(float64) float64 { return 1 }),
+		},
+	})
 }
+
+func inBurst(n float64) float64 { return 1 + (n-1)/2 + (n-1)/n }
 
 // of is a prediction for one form, where there is somebody to send to.
 func of(form string, f func(n float64) float64) func(algorithms.Setting) (float64, bool) {

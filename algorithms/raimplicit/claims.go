@@ -1,11 +1,15 @@
 package raimplicit
 
-import "dmebench/algorithms"
+import (
+	"slices"
+
+	"dmebench/algorithms"
+)
 
 const source = "TR-869, section 6.1"
 
 func claims() []algorithms.Claim {
-	return []algorithms.Claim{
+	return slices.Concat(algorithms.SafeAndLive("TR-869, sections 3 and 6.1"), algorithms.HandOver(1, algorithms.Mean, "TR-869, section 5.4, case A"), []algorithms.Claim{
 		{
 			Quantity: algorithms.MessagesPerCS, Formula: "N−1",
 			Load: algorithms.Light, Kind: algorithms.Exact, Source: source,
@@ -37,6 +41,7 @@ func claims() []algorithms.Claim {
 		{
 			Quantity: algorithms.TransmissionsPerCS, Formula: "1 (REQUEST broadcast)",
 			Load: algorithms.Light, Kind: algorithms.Exact, Source: "TR-869, section 6.2",
+			Set: map[string]string{"broadcast": "true"},
 			Predict: func(s algorithms.Setting) (float64, bool) {
 				return 1, s.Nodes >= 2 && s.Options.Get("broadcast") == "true"
 			},
@@ -54,5 +59,26 @@ func claims() []algorithms.Claim {
 			Load: algorithms.AnyLoad, Kind: algorithms.Exact, Source: "TR-869, section 2.4",
 			Predict: algorithms.Constantly(0),
 		},
-	}
+		{
+			Quantity: algorithms.KindPerCS("REQUEST"), Formula: "N−1",
+			Load: algorithms.AnyLoad, Kind: algorithms.Exact, Source: source,
+			Predict: algorithms.PerN(func(n float64) float64 { return n - 1 }),
+		},
+		{
+			Quantity: algorithms.KindPerCS("DEFERRED"), Formula: "0 with little contention",
+			Load: algorithms.Light, Kind: algorithms.Exact, Source: source,
+			Predict: algorithms.Constantly(0),
+		},
+		{
+			Quantity: algorithms.KindPerCS("DEFERRED"), Formula: "N−1",
+			Load: algorithms.AnyLoad, Kind: algorithms.UpperBound, Source: source,
+			Predict: algorithms.PerN(func(n float64) float64 { return n - 1 }),
+		},
+		{
+			// Of two nodes, one defers the other: each gets a half of N−1.
+			Quantity: algorithms.KindPerCS("DEFERRED"), Formula: "(N−1)/2: one for each two nodes",
+			Load: algorithms.Burst, Kind: algorithms.UpperBound, Source: source,
+			Predict: algorithms.PerN(func(n float64) float64 { return (n - 1) / 2 }),
+		},
+	})
 }

@@ -170,7 +170,7 @@ func TestWait(t *testing.T) {
 			t.Errorf("%+v: %d legs, then %+v", c, timers, out.Effects())
 		}
 		for _, claim := range a.Claims {
-			if claim.Quantity != algorithms.ResponseTime {
+			if claim.Quantity != algorithms.ResponseTime || claim.Load != algorithms.Light {
 				continue
 			}
 			got, ok := claim.Predict(algorithms.Setting{Nodes: 2, Options: opt, System: sys, E: time.Millisecond})

@@ -56,23 +56,3 @@ func validMost(s string) error {
 	}
 	return nil
 }
-
-func claims() []algorithms.Claim {
-	return []algorithms.Claim{
-		{
-			Quantity: algorithms.MessagesPerCS, Formula: "2(N−1)",
-			Load: algorithms.AnyLoad, Kind: algorithms.Exact, Source: "TR-869, section 4",
-			Predict: algorithms.PerN(func(n float64) float64 { return 2 * (n - 1) }),
-		},
-		{
-			Quantity: algorithms.SyncDelay, Formula: "T",
-			Load: algorithms.Saturated, Kind: algorithms.Mean, Source: "TR-869, section 5.4, case A",
-			Predict: func(s algorithms.Setting) (float64, bool) { return 1, s.Nodes >= 2 },
-		},
-		{
-			Quantity: algorithms.EntryOrder, Formula: "0: entries in timestamp order",
-			Load: algorithms.AnyLoad, Kind: algorithms.Exact, Source: "TR-869, sections 2.4 and 6.5",
-			Predict: algorithms.Constantly(0),
-		},
-	}
-}

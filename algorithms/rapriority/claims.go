@@ -1,0 +1,86 @@
+package rapriority
+
+import (
+	"slices"
+	"strconv"
+
+	"dmebench/algorithms"
+)
+
+// LowerFirst is how often, of two nodes that ask concurrently, the one with the
+// lower number, or the higher priority, enters first.
+const LowerFirst algorithms.Quantity = "share of conflicts that the node with the lower number wins"
+
+func claims() []algorithms.Claim {
+	const source = "TR-869, section 6.5"
+	return slices.Concat(
+		algorithms.SafeAndLive("TR-869, sections 3 and 6.5"),
+		algorithms.HandOver(1, algorithms.Mean, "TR-869, section 5.4, case A"),
+		[]algorithms.Claim{
+			{
+				Quantity: algorithms.MessagesPerCS, Formula: "2(N−1)",
+				Load: algorithms.AnyLoad, Kind: algorithms.Exact, Source: "TR-869, section 4",
+				Predict: algorithms.PerN(func(n float64) float64 { return 2 * (n - 1) }),
+			},
+			{
+				Quantity: algorithms.EntryOrder, Formula: "0: entries in timestamp order",
+				Load: algorithms.AnyLoad, Kind: algorithms.Exact, Source: "TR-869, sections 2.4 and 6.5",
+				Predict: algorithms.Constantly(0),
+			},
+			{
+				// Each request adds at most D to a number that has been seen,
+				// where it adds 1 in section 6.4.
+				Quantity: algorithms.NumberRange, Formula: "(N−1)D",
+				Load: algorithms.AnyLoad, Kind: algorithms.UpperBound, Source: "TR-869, section 6.4, with increments up to D",
+				Predict: func(s algorithms.Setting) (float64, bool) { return float64(s.Nodes-1) * most(s), true },
+			},
+			{
+				// 1 where all add 1. Of two increments from 1 to D the first is
+				// smaller, or equal and wins the tie.
+				Quantity: LowerFirst, Formula: "less than 1: (D+1)/2D (increments=random)",
+				Load: algorithms.Contention, Kind: algorithms.Mean, Source: source + ", 1: random increments reduce the favouritism",
+				Predict: func(s algorithms.Setting) (float64, bool) {
+					return (most(s) + 1) / (2 * most(s)), s.Nodes >= 2 && s.Options.Get("increments") == "random"
+				},
+			},
+			{
+				Quantity: LowerFirst, Formula: "1 (increments=priority)",
+				Load: algorithms.Static, Kind: algorithms.Exact, Source: source + ", 2: deliberate priority",
+				Set:     map[string]string{"increments": "priority"},
+				Predict: algorithms.AtLeastTwo(1), Measure: lowerFirst,
+			},
+		})
+}
+
+// most is D, the largest increment.
+func most(s algorithms.Setting) float64 {
+	d, err := strconv.ParseUint(s.Options.Get("most"), 10, 64)
+	if err != nil {
+		panic("rapriority: most=" + s.Options.Get("most") + " was accepted") // the option is checked
+	}
+	return float64(d)
+}
+
+// lowerFirst lets all nodes of a new system ask before any hears of another,
+// and compares each two of their requests.
+func lowerFirst(s algorithms.Setting) (float64, bool) {
+	var requests []algorithms.Stamp
+	for id := algorithms.NodeID(1); int(id) <= s.Nodes; id++ {
+		n, ok := s.System.Node(id).(*node)
+		if !ok {
+			return 0, false
+		}
+		n.Request(new(algorithms.Outbox))
+		requests = append(requests, n.ourRequest())
+	}
+	won, all := 0, 0
+	for j, high := range requests {
+		for _, low := range requests[:j] {
+			all++
+			if low.Precedes(high) {
+				won++
+			}
+		}
+	}
+	return float64(won) / float64(all), all > 0
+}
