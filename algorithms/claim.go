@@ -133,6 +133,10 @@ func SafeAndLive(source string) []Claim {
 // what the textbook's section 9.2.3 concludes from it: a throughput of
 // 1/(SD + E), and so a response time of N(SD + E) where all N nodes always have
 // a request. The delay is the mean or, with kind UpperBound, at most that.
+//
+// Load is heavy where a request waits at every exit: nothing is claimed where T
+// and E are known and the N−1 entries of the others are over before a node's
+// next request can have been answered.
 func HandOver(delays float64, kind ClaimKind, source string) []Claim {
 	sd, opposite := "T", kind
 	if delays != 1 {
@@ -141,8 +145,12 @@ func HandOver(delays float64, kind ClaimKind, source string) []Claim {
 	if kind == UpperBound {
 		opposite = LowerBound
 	}
+	heavy := func(s Setting) bool {
+		t, e := s.T.Seconds(), s.E.Seconds()
+		return float64(s.Nodes-1)*(delays*t+e) >= 4*t
+	}
 	follows := source + "; textbook, section 9.2.3"
-	return []Claim{
+	all := []Claim{
 		{
 			Quantity: SyncDelay, Formula: sd,
 			Load: Saturated, Kind: kind, Source: source, Predict: AtLeastTwo(delays),
@@ -158,6 +166,10 @@ func HandOver(delays float64, kind ClaimKind, source string) []Claim {
 			Predict: FromTimes(func(n, t, e float64) float64 { return n * (delays*t + e) }),
 		},
 	}
+	for i := range all {
+		all[i] = all[i].Where(heavy)
+	}
+	return all
 }
 
 // KindsPerCS returns a claim like c about each of the kinds of messages.

@@ -1,10 +1,15 @@
 package carvalhoroucairol
 
-import "dmebench/algorithms"
+import (
+	"slices"
+
+	"dmebench/algorithms"
+)
 
 func claims() []algorithms.Claim {
 	const source = "Chaudhuri and Karaata 1998, section 1"
-	return []algorithms.Claim{
+	const paper = "Carvalho and Roucairol 1983"
+	return slices.Concat(algorithms.SafeAndLive(paper), algorithms.HandOver(1, algorithms.Mean, paper), []algorithms.Claim{
 		{
 			Quantity: algorithms.MessagesPerCS, Formula: "2(N−1)",
 			Load: algorithms.AnyLoad, Kind: algorithms.UpperBound, Source: source,
@@ -23,5 +28,16 @@ func claims() []algorithms.Claim {
 			Load: algorithms.Light, Kind: algorithms.Mean, Source: source,
 			Predict: algorithms.PerN(func(n float64) float64 { return n - 1 }),
 		},
-	}
+		{
+			// A node that leaves has given its permission to all who wait.
+			Quantity: algorithms.MessagesPerCS, Formula: "2(N−1)",
+			Load: algorithms.Saturated, Kind: algorithms.Mean, Source: source + ": between 0 and 2(N−1)",
+			Predict: algorithms.PerN(func(n float64) float64 { return 2 * (n - 1) }),
+		},
+		{
+			Quantity: algorithms.MessagesPerCS, Formula: "fewer than N−1, where few nodes make most requests",
+			Load: algorithms.HotSpot, Kind: algorithms.UpperBound, Source: source + ": between 0 and 2(N−1)",
+			Predict: func(s algorithms.Setting) (float64, bool) { return float64(s.Nodes - 1), s.Nodes >= 3 },
+		},
+	})
 }

@@ -1,10 +1,15 @@
 package helaryplouzeauraynal
 
-import "dmebench/algorithms"
+import (
+	"slices"
+
+	"dmebench/algorithms"
+)
 
 func claims() []algorithms.Claim {
 	const source = "Chaudhuri and Karaata 1998, section 1"
-	return []algorithms.Claim{
+	const paper = "Hélary, Plouzeau and Raynal 1988"
+	return slices.Concat(algorithms.SafeAndLive(paper), []algorithms.Claim{
 		{
 			Quantity: algorithms.MessagesPerCS, Formula: "2e + n − 1",
 			Load: algorithms.AnyLoad, Kind: algorithms.UpperBound, Source: source,
@@ -21,10 +26,20 @@ func claims() []algorithms.Claim {
 			// drawn uniformly, the next one is the same with probability 1/n.
 			Quantity: algorithms.MessagesPerCS, Formula: "n (complete graph): n(n−1)/n for uniformly drawn requesters",
 			Load: algorithms.Light, Kind: algorithms.Mean, Source: source,
-			Predict: func(s algorithms.Setting) (float64, bool) {
-				return float64(s.Nodes - 1), s.Options.Get(optGraph) == "complete"
-			},
+			Predict: complete(func(n float64) float64 { return n - 1 }),
 		},
+		{
+			Quantity: algorithms.SyncDelay, Formula: "T (complete graph): the token goes straight to the next process",
+			Load: algorithms.Saturated, Kind: algorithms.Mean, Source: paper,
+			Predict: complete(func(float64) float64 { return 1 }),
+		},
+	})
+}
+
+// complete is a prediction from N for the complete graph of at least two nodes.
+func complete(f func(n float64) float64) func(algorithms.Setting) (float64, bool) {
+	return func(s algorithms.Setting) (float64, bool) {
+		return f(float64(s.Nodes)), s.Nodes >= 2 && s.Options.Get(optGraph) == "complete"
 	}
 }
 

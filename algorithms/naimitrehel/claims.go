@@ -2,6 +2,7 @@ package naimitrehel
 
 import (
 	"math"
+	"slices"
 
 	"dmebench/algorithms"
 )
@@ -11,7 +12,7 @@ func claims() []algorithms.Claim {
 		paper   = "Naimi and Trehel 1987; Naimi, Trehel and Arnold 1996"
 		lavault = "C. Lavault: Analysis of an Efficient Distributed Algorithm for Mutual Exclusion, LNCS 634, 1992"
 	)
-	return []algorithms.Claim{
+	return slices.Concat(algorithms.SafeAndLive(paper), algorithms.HandOver(1, algorithms.Mean, paper), []algorithms.Claim{
 		{
 			Quantity: algorithms.MessagesPerCS, Formula: "O(log N)",
 			Load: algorithms.Light, Kind: algorithms.Asymptotic, Source: paper,
@@ -32,7 +33,7 @@ func claims() []algorithms.Claim {
 			Load: algorithms.AnyLoad, Kind: algorithms.UpperBound, Source: paper,
 			Predict: algorithms.PerN(func(n float64) float64 { return n }),
 		},
-	}
+	})
 }
 
 // harmonic returns H_k = 1 + 1/2 + … + 1/k.

@@ -10,6 +10,7 @@ import (
 
 func claims() []algorithms.Claim {
 	const source = "textbook, section 9.12.5"
+	line := map[string]string{optTree: "line"}
 	return []algorithms.Claim{
 		{
 			Quantity: algorithms.MessagesPerCS, Formula: "O(log N) (trees of bounded degree)",
@@ -25,6 +26,7 @@ func claims() []algorithms.Claim {
 			// root, and level d ends with node 1 + K((K−1)^d − 1)/(K−2).
 			Quantity: algorithms.MessagesPerCS, Formula: "O(log_(K−1) N) (radiating star of degree K)",
 			Load: algorithms.Worst, Kind: algorithms.Asymptotic, Source: source,
+			Set: map[string]string{optTree: "radiating:3"},
 			Predict: func(s algorithms.Setting) (float64, bool) {
 				name, k, _ := strings.Cut(s.Options.Get(optTree), ":")
 				children, err := degree(k, 3)
@@ -41,6 +43,7 @@ func claims() []algorithms.Claim {
 			// probability 1/N they are the same.
 			Quantity: algorithms.MessagesPerCS, Formula: "2 · (N+1)/3 · (N−1)/N ≈ 2N/3 (line, uniformly drawn requesters)",
 			Load: algorithms.Light, Kind: algorithms.Mean, Source: source,
+			Set:     line,
 			Predict: onTree(func(t *tree) float64 { return 2 * t.meanDistance() }, "line"),
 		},
 		{
@@ -56,6 +59,7 @@ func claims() []algorithms.Claim {
 		{
 			Quantity: algorithms.MessagesPerCS, Formula: "2(N−1) (line)",
 			Load: algorithms.Worst, Kind: algorithms.UpperBound, Source: source,
+			Set:     line,
 			Predict: onTree(func(t *tree) float64 { return 2 * float64(t.nodes()-1) }, "line"),
 		},
 		{
@@ -64,6 +68,16 @@ func claims() []algorithms.Claim {
 			Quantity: algorithms.MessagesPerCS, Formula: "4(N−1)/N",
 			Load: algorithms.Saturated, Kind: algorithms.Mean, Source: source,
 			Predict: algorithms.PerN(func(n float64) float64 { return 4 * (n - 1) / n }),
+		},
+		{
+			Quantity: algorithms.KindPerCS("PRIVILEGE"), Formula: "2(N−1)/N: twice along each edge, for N entries",
+			Load: algorithms.Saturated, Kind: algorithms.Mean, Source: source,
+			Predict: algorithms.PerN(func(n float64) float64 { return 2 * (n - 1) / n }),
+		},
+		{
+			Quantity: algorithms.KindPerCS("REQUEST"), Formula: "2(N−1)/N: one for each PRIVILEGE",
+			Load: algorithms.Saturated, Kind: algorithms.Mean, Source: source,
+			Predict: algorithms.PerN(func(n float64) float64 { return 2 * (n - 1) / n }),
 		},
 		{
 			Quantity: algorithms.QueueLength, Formula: "degree + 1",

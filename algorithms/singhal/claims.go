@@ -1,16 +1,23 @@
 package singhal
 
-import "dmebench/algorithms"
+import (
+	"slices"
+
+	"dmebench/algorithms"
+)
 
 // RequestsPerCS is the number of REQUEST messages over that of entries.
-const RequestsPerCS algorithms.Quantity = "REQUEST messages per CS"
+var RequestsPerCS = algorithms.KindPerCS("REQUEST")
+
+// Steps counts the sizes of request sets that there are in a new system.
+const Steps algorithms.Quantity = "different sizes of request sets"
 
 // askAll is what happens where all sites always have a pending request.
 const askAll = "a site that leaves has just replied to all others and must ask them all again"
 
 func claims() []algorithms.Claim {
 	const source = "textbook, section 9.5.3"
-	return []algorithms.Claim{
+	return slices.Concat(algorithms.SafeAndLive("textbook, section 9.5.2"), algorithms.HandOver(1, algorithms.Mean, source), []algorithms.Claim{
 		{
 			// A uniformly drawn requester has 0, 1, …, n−1 sites to its right
 			// with equal probability, however the staircase is ordered.
@@ -36,19 +43,39 @@ func claims() []algorithms.Claim {
 			KnownFalse: askAll + ": n−1",
 		},
 		{
-			Quantity: algorithms.SyncDelay, Formula: "T",
-			Load: algorithms.Saturated, Kind: algorithms.Mean, Source: source,
-			Predict: atLeastTwo(1),
-		},
-		{
 			Quantity: algorithms.QuorumSize, Formula: "(n+1)/2: sizes 1, 2, …, n, the site itself counted",
 			Load: algorithms.Static, Kind: algorithms.Mean, Source: "textbook, sections 9.5 and 9.5.3",
 			Predict: algorithms.PerN(func(n float64) float64 { return (n + 1) / 2 }),
+			Measure: algorithms.AskedByAll,
 		},
-	}
+		{
+			Quantity: Steps, Formula: "n: a staircase of the sizes 1, 2, …, n",
+			Load: algorithms.Static, Kind: algorithms.Exact, Source: "textbook, section 9.5, initialization",
+			Predict: algorithms.PerN(func(n float64) float64 { return n }), Measure: steps,
+		},
+		{
+			Quantity: algorithms.KindPerCS("REPLY"), Formula: "(n−1)/2: one for each REQUEST (uniformly drawn requesters)",
+			Load: algorithms.Light, Kind: algorithms.Mean, Source: source,
+			Predict: algorithms.PerN(func(n float64) float64 { return (n - 1) / 2 }),
+		},
+		{
+			Quantity: algorithms.MessagesPerCS, Formula: "fewer than n − 1, where few sites make most requests",
+			Load: algorithms.HotSpot, Kind: algorithms.UpperBound, Source: "textbook, section 9.5.4",
+			Predict: func(s algorithms.Setting) (float64, bool) { return float64(s.Nodes - 1), s.Nodes >= 3 },
+		},
+		{
+			// 2T, or nothing for the site at the right end.
+			Quantity: algorithms.ResponseTime, Formula: "less than 2T(n−1)/n + E, where few sites make most requests",
+			Load: algorithms.HotSpot, Kind: algorithms.UpperBound, Source: "textbook, section 9.5.4",
+			Predict: algorithms.FromTimes(func(n, t, e float64) float64 { return 2*t*(n-1)/n + e }),
+		},
+	})
 }
 
-// atLeastTwo is a prediction for systems in which messages are sent at all.
-func atLeastTwo(value float64) func(algorithms.Setting) (float64, bool) {
-	return func(s algorithms.Setting) (float64, bool) { return value, s.Nodes >= 2 }
+func steps(s algorithms.Setting) (float64, bool) {
+	sizes := make(map[int]bool)
+	for id := algorithms.NodeID(1); int(id) <= s.Nodes; id++ {
+		sizes[len(algorithms.Asked(s, id))] = true
+	}
+	return float64(len(sizes)), true
 }
