@@ -93,7 +93,7 @@ func TestLightLoadOnRandomPaths(t *testing.T) {
 				total += got
 			}
 		}
-		want, ok := predict(t, net.Setting, algorithms.MessagesPerCS, "3(K−1)", algorithms.Mean)
+		want, ok := predict(t, net.Setting, algorithms.MessagesPerCS, "3K(n−1)", algorithms.Mean)
 		if got := float64(total) / float64(each*n); !ok || math.Abs(got-want) > 0.02*want {
 			t.Errorf("N=%d: %v messages in the mean, claimed %v, %v", n, got, want, ok)
 		}

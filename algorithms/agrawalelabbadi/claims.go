@@ -2,44 +2,81 @@ package agrawalelabbadi
 
 import (
 	"math"
+	"slices"
 
 	"dmebench/algorithms"
 	"dmebench/algorithms/quorum"
 )
 
-// What section 9.9 makes claims about and no other paper does: how many nodes
-// may have failed while a quorum can still be formed, with luck and in any case.
+// What section 9.9 makes claims about and no other paper does: what quorums there
+// are while nodes have failed.
 const (
 	FailuresTolerated algorithms.Quantity = "failures after which a quorum can exist"
 	FailuresSurvived  algorithms.Quantity = "failures after which a quorum exists in any case"
+	LargestQuorum     algorithms.Quantity = "largest quorum needed, whatever has failed"
+	SizeWithoutRoot   algorithms.Quantity = "quorum size after the root's failure"
+	SizeWithoutParent algorithms.Quantity = "quorum size after the failure of a leaf's parent"
+	OffFormula        algorithms.Quantity = "largest deviation of a quorum after one failure from (k−i)+2i, over all levels i > 0"
+	Likelier          algorithms.Quantity = "failures that make a quorum likelier"
+	Cheaper           algorithms.Quantity = "failures that make the mean smallest quorum smaller"
+)
+
+// Quantities that describe the quorums and the tree.
+const (
+	Quorums     algorithms.Quantity = "quorums"
+	Leaves      algorithms.Quantity = "leaves of the tree"
+	Disjoint    algorithms.Quantity = "pairs of quorums without a common node"
+	Superfluous algorithms.Quantity = "pairs of quorums of which one contains the other"
 )
 
 const section = "textbook, section "
 
 // claims lists what the textbook says. n is the number of nodes, k the level of
 // a complete tree, n = 2^(k+1)−1; "log n" is log2(n+1) = k+1, the number of nodes
-// on a path. Claims under failures are about the construction, which the
-// package quorum computes.
+// on a path. What becomes of quorums when nodes fail is a property of the tree,
+// and needs no run.
 func claims() []algorithms.Claim {
-	return []algorithms.Claim{
+	return slices.Concat(
+		algorithms.SafeAndLive(section+"9.9.6"),
+		messages(), treeClaims(), failureClaims(), coterieClaims(),
+	)
+}
+
+func messages() []algorithms.Claim {
+	onPath := algorithms.Claim{
+		Formula: "K−1, K = log2(n+1)", Load: algorithms.Light, Kind: algorithms.Exact,
+		Source:  section + "9.9.5",
+		Predict: onEqualPaths(func(k float64) float64 { return k - 1 }),
+	}
+	none := onPath
+	none.Formula, none.Predict = "0: nobody else asks", algorithms.Constantly(0)
+	return slices.Concat([]algorithms.Claim{
 		{
 			Quantity: algorithms.MessagesPerCS, Formula: "3(K−1), K = log2(n+1)", Load: algorithms.Light, Kind: algorithms.Exact,
 			Source:  section + "9.9.5: Request, Reply and Relinquish on a path of log n nodes",
 			Predict: onEqualPaths(func(k float64) float64 { return 3 * (k - 1) }),
 		},
 		{
-			Quantity: algorithms.MessagesPerCS, Formula: "3(K−1), K the mean (path=self); 3K(n−1)/n (path=random, uniformly drawn requesters)",
-			Load: algorithms.Light, Kind: algorithms.Mean,
+			Quantity: algorithms.MessagesPerCS, Formula: "3(K−1), K the mean", Load: algorithms.Light, Kind: algorithms.Mean,
 			Source: section + "9.9.5: Request, Reply and Relinquish on a path",
 			Predict: func(s algorithms.Setting) (float64, bool) {
-				if self(s) {
-					k := pathsOf(s)
-					return 3 * (k.mean - 1), k.min != k.max
+				if !self(s) {
+					return 0, false
 				}
-				// A path has one chance in n for each of its nodes that the
-				// requester is this one.
+				k := pathsOf(s)
+				return 3 * (k.mean - 1), k.min != k.max
+			},
+		},
+		{
+			// A path has one chance in n for each of its nodes that the
+			// requester is this one.
+			Quantity: algorithms.MessagesPerCS, Formula: "3K(n−1)/n (path=random, uniformly drawn requesters)",
+			Load: algorithms.Light, Kind: algorithms.Mean,
+			Source: section + "9.9.5: Request, Reply and Relinquish on a path",
+			Set:    map[string]string{optPath: "random"},
+			Predict: func(s algorithms.Setting) (float64, bool) {
 				n := float64(s.Nodes)
-				return 3 * meanDepth(s.Nodes) * (n - 1) / n, true
+				return 3 * meanDepth(s.Nodes) * (n - 1) / n, !self(s)
 			},
 		},
 		{
@@ -48,11 +85,29 @@ func claims() []algorithms.Claim {
 			Predict: onEqualPaths(func(k float64) float64 { return 3 * (k - 1) }),
 		},
 		{
+			// The root is on both paths. Other nodes may be, too, and the entry
+			// waits for the slowest of several chains of two messages.
+			Quantity: algorithms.SyncDelay, Formula: "2T (links of equal delay)",
+			Load: algorithms.Saturated, Kind: algorithms.UpperBound, Source: section + "9.9.5: Relinquish, then Reply",
+			Predict: algorithms.AtLeastTwo(2),
+		},
+		{
+			Quantity: algorithms.Throughput, Formula: "1/(2T + E) (links of equal delay)",
+			Load: algorithms.Saturated, Kind: algorithms.LowerBound, Source: section + "9.9.5; textbook, section 9.2.3",
+			Predict: algorithms.FromTimes(func(_, t, e float64) float64 { return 1 / (2*t + e) }),
+		},
+	}, algorithms.KindsPerCS(onPath, "Request", "Reply", "Relinquish"), algorithms.KindsPerCS(none, "Inquire", "Yield"))
+}
+
+func treeClaims() []algorithms.Claim {
+	return []algorithms.Claim{
+		{
 			Quantity: algorithms.QuorumSize, Formula: "log n = log2(n+1)", Load: algorithms.Static, Kind: algorithms.Exact,
 			Source: section + "9.9.2: the best case, without failures",
 			Predict: func(s algorithms.Setting) (float64, bool) {
 				return math.Log2(float64(s.Nodes + 1)), self(s) && complete(s.Nodes)
 			},
+			Measure: meanPath,
 		},
 		{
 			Quantity: algorithms.QuorumSize, Formula: "O(log n)", Load: algorithms.Static, Kind: algorithms.Asymptotic,
@@ -60,44 +115,128 @@ func claims() []algorithms.Claim {
 			Predict: func(s algorithms.Setting) (float64, bool) {
 				return math.Log2(float64(s.Nodes + 1)), self(s)
 			},
+			Measure: meanPath,
 		},
 		{
-			Quantity: algorithms.QuorumSize, Formula: "(n+1)/2", Load: algorithms.Faults, Kind: algorithms.UpperBound,
-			Source: section + "9.9.2: the worst case",
-			Predict: func(s algorithms.Setting) (float64, bool) {
-				return float64(s.Nodes+1) / 2, complete(s.Nodes)
+			Quantity: Leaves, Formula: "2^k, n = 2^(k+1)−1",
+			Load: algorithms.Static, Kind: algorithms.Exact, Source: section + "9.9.1",
+			Predict: onComplete(func(n float64) float64 { return (n + 1) / 2 }),
+			Measure: func(s algorithms.Setting) (float64, bool) {
+				first, last := quorum.TreeLeaves(s.Nodes)
+				return float64(last - first + 1), true
 			},
 		},
 		{
-			Quantity: algorithms.QuorumSize, Formula: "(k−i)+2i after one failure at level i; 2k where that is the root, i = k", Load: algorithms.Faults, Kind: algorithms.Exact,
-			Source: section + "9.9.4",
-			Predict: func(s algorithms.Setting) (float64, bool) {
-				k := math.Log2(float64(s.Nodes+1)) - 1
-				return 2 * k, complete(s.Nodes) && s.Nodes > 1
+			Quantity: Quorums, Formula: "as many as leaves, without failures: 8 on 15 sites",
+			Load: algorithms.Static, Kind: algorithms.Exact, Source: section + "9.9.4",
+			Predict: onComplete(func(n float64) float64 { return (n + 1) / 2 }),
+			Measure: func(s algorithms.Setting) (float64, bool) { return quorumsWithout(s.Nodes), true },
+		},
+		onFigure("8 after the failure of site 3 of 15", 8, 3),
+		onFigure("16 after the failure of sites 1 and 2 of 15", 16, 1, 2),
+		onFigure("0 after the failure of sites 1, 2, 4 and 8 of 15", 0, 1, 2, 4, 8),
+	}
+}
+
+// onFigure is a claim about the number of quorums on the 15 sites of figure 9.16.
+func onFigure(formula string, quorums float64, failed ...algorithms.NodeID) algorithms.Claim {
+	const sites = 15
+	return algorithms.Claim{
+		Quantity: Quorums, Formula: formula,
+		Load: algorithms.Static, Kind: algorithms.Exact, Source: section + "9.9.4, example",
+		Predict: func(s algorithms.Setting) (float64, bool) { return quorums, s.Nodes == sites },
+		Measure: func(s algorithms.Setting) (float64, bool) { return quorumsWithout(s.Nodes, failed...), true },
+	}
+}
+
+func failureClaims() []algorithms.Claim {
+	claim := func(q algorithms.Quantity, formula string, kind algorithms.ClaimKind, source string,
+		f func(n float64) float64, measure func(outcomes) float64) algorithms.Claim {
+		return algorithms.Claim{
+			Quantity: q, Formula: formula, Load: algorithms.Static, Kind: kind, Source: section + source,
+			Predict: onComplete(f),
+			Measure: func(s algorithms.Setting) (float64, bool) { return measure(afterFailures(s.Nodes)), true },
+		}
+	}
+	zero := func(float64) float64 { return 0 }
+	path := func(n float64) float64 { return math.Log2(n + 1) } // nodes on a path
+	falseOfLog := claim(FailuresTolerated, "n − ⌊log n⌋, log n = log2 n", algorithms.Exact, "9.9.4, taken at its word",
+		func(n float64) float64 { return n - math.Floor(math.Log2(n)) }, outcomes.tolerated)
+	falseOfLog.KnownFalse = "the smallest quorum is a path, of ⌊log2(n+1)⌋ nodes, which is one more than ⌊log2 n⌋ in a complete tree"
+	falseOfCost := claim(Cheaper, "0: mutual exclusion is achieved at increasing costs", algorithms.Exact, "9.9.4",
+		zero, func(o outcomes) float64 { return o.cheaper(o.tolerated()) })
+	falseOfCost.KnownFalse = "where most have failed, only short quorums are left: of 15 sites a quorum takes 4 without failures, " +
+		"4.92 in the mean after 6, and 4 again after 11"
+	withoutRoot := func(n float64) float64 { return 2 * (path(n) - 1) }
+	return []algorithms.Claim{
+		claim(LargestQuorum, "(n+1)/2", algorithms.Exact, "9.9.2: the worst case",
+			func(n float64) float64 { return (n + 1) / 2 }, outcomes.largest),
+		{
+			Quantity: SizeWithoutRoot, Formula: "(k−i)+2i = 2k, i = k", Load: algorithms.Static, Kind: algorithms.Exact,
+			Source: section + "9.9.4", Predict: onComplete(withoutRoot),
+			Measure: func(s algorithms.Setting) (float64, bool) { return float64(sizeWithout(s.Nodes, 1)), true },
+		},
+		{
+			Quantity: SizeWithoutParent, Formula: "log n, as without failures; (k−i)+2i = k+1, i = 1",
+			Load: algorithms.Static, Kind: algorithms.Exact,
+			Source: section + "9.9.2 and 9.9.4", Predict: onComplete(path),
+			Measure: func(s algorithms.Setting) (float64, bool) {
+				return float64(sizeWithout(s.Nodes, algorithms.NodeID(s.Nodes+1)/4)), true
 			},
 		},
 		{
-			Quantity: FailuresTolerated, Formula: "n − ⌊log n⌋, log n = log2(n+1)", Load: algorithms.Faults, Kind: algorithms.Exact,
-			Source: section + "9.9.4; 9.9.2: n − O(log n)",
-			Predict: func(s algorithms.Setting) (float64, bool) {
-				return float64(s.Nodes) - math.Floor(math.Log2(float64(s.Nodes+1))), complete(s.Nodes)
-			},
+			Quantity: OffFormula, Formula: "0", Load: algorithms.Static, Kind: algorithms.Exact,
+			Source: section + "9.9.4", Predict: onComplete(zero),
+			Measure: func(s algorithms.Setting) (float64, bool) { return offFormula(s.Nodes), true },
+		},
+		claim(FailuresTolerated, "n − ⌊log n⌋, log n = log2(n+1)", algorithms.Exact, "9.9.4; 9.9.2: n − O(log n)",
+			func(n float64) float64 { return n - math.Floor(path(n)) }, outcomes.tolerated),
+		falseOfLog,
+		claim(FailuresSurvived, "log n − 1 (\"less than log n\"), log n = log2(n+1)", algorithms.Exact, "9.9.4",
+			func(n float64) float64 { return path(n) - 1 }, outcomes.survived),
+		claim(Likelier, "0: the probability of forming quorums decreases", algorithms.Exact, "9.9.4",
+			zero, outcomes.likelier),
+		falseOfCost,
+		claim(Cheaper, "0, while fewer than log n have failed", algorithms.Exact, "9.9.4",
+			zero, func(o outcomes) float64 { return o.cheaper(o.survived()) }),
+	}
+}
+
+func coterieClaims() []algorithms.Claim {
+	small := func(s algorithms.Setting) (float64, bool) { return 0, s.Nodes <= largestListed }
+	literal := func(q algorithms.Quantity, formula, source string, pairs float64, count func([]uint32) float64, sets []uint32) algorithms.Claim {
+		return algorithms.Claim{
+			Quantity: q, Formula: formula, Load: algorithms.Static, Kind: algorithms.Exact, Source: section + source,
+			Predict: algorithms.Constantly(pairs),
+			Measure: func(algorithms.Setting) (float64, bool) { return count(sets), true },
+		}
+	}
+	example := coterie([]uint{1, 2, 3}, []uint{2, 4, 5}, []uint{4, 1, 6})
+	return []algorithms.Claim{
+		{
+			Quantity: Disjoint, Formula: "0: the intersection property", Load: algorithms.Static, Kind: algorithms.Exact,
+			Source: section + "9.9.3", Predict: small,
+			Measure: func(s algorithms.Setting) (float64, bool) { return disjoint(allQuorums(s.Nodes, 1)), true },
 		},
 		{
-			Quantity: FailuresTolerated, Formula: "n − ⌊log n⌋, log n = log2 n", Load: algorithms.Faults, Kind: algorithms.Exact,
-			Source: section + "9.9.4, taken at its word",
-			Predict: func(s algorithms.Setting) (float64, bool) {
-				return float64(s.Nodes) - math.Floor(math.Log2(float64(s.Nodes))), complete(s.Nodes)
-			},
-			KnownFalse: "the smallest quorum is a path, of ⌊log2(n+1)⌋ nodes, which is one more than ⌊log2 n⌋ in a complete tree",
+			Quantity: Superfluous, Formula: "0: the minimality property", Load: algorithms.Static, Kind: algorithms.Exact,
+			Source: section + "9.9.3", Predict: small,
+			Measure: func(s algorithms.Setting) (float64, bool) { return superfluous(allQuorums(s.Nodes, 1)), true },
 		},
-		{
-			Quantity: FailuresSurvived, Formula: "log n − 1 (\"less than log n\"), log n = log2(n+1)", Load: algorithms.Faults, Kind: algorithms.Exact,
-			Source: section + "9.9.4",
-			Predict: func(s algorithms.Setting) (float64, bool) {
-				return math.Log2(float64(s.Nodes+1)) - 1, complete(s.Nodes)
-			},
-		},
+		literal(Disjoint, "0 of {1,2,3}, {2,4,5}, {4,1,6}, a coterie", "9.9.6, example", 0, disjoint, example),
+		literal(Superfluous, "0 of {1,2,3}, {2,4,5}, {4,1,6}, a coterie", "9.9.6, example", 0, superfluous, example),
+		literal(Disjoint, "1 of {1,2,3}, {2,5,7}, {5,7,9}, which is none", "9.7", 1, disjoint,
+			coterie([]uint{1, 2, 3}, []uint{2, 5, 7}, []uint{5, 7, 9})),
+		literal(Superfluous, "1 of {1,2,3}, {1,3}, which is none", "9.7", 1, superfluous,
+			coterie([]uint{1, 2, 3}, []uint{1, 3})),
+	}
+}
+
+// onComplete restricts a prediction from n to complete trees of three nodes or
+// more.
+func onComplete(f func(n float64) float64) func(algorithms.Setting) (float64, bool) {
+	return func(s algorithms.Setting) (float64, bool) {
+		return f(float64(s.Nodes)), complete(s.Nodes) && s.Nodes > 1
 	}
 }
 
@@ -122,6 +261,8 @@ func pathsOf(s algorithms.Setting) lengths {
 	}
 	return k
 }
+
+func meanPath(s algorithms.Setting) (float64, bool) { return pathsOf(s).mean, true }
 
 // onEqualPaths restricts a prediction from K to path=self where all paths are
 // equally long.

@@ -8,61 +8,51 @@ import (
 	"dmebench/algorithms/quorum"
 )
 
-// failures tries every set of failed nodes and returns the most that leave a
-// quorum, the most that leave one in any case, and the sizes of the largest
-// quorum and of the one after the root's failure.
-func failures(n int) (tolerated, survived, largest, rootless int) {
-	survived = n
+// everyFailure does what afterFailures does by trying every set of failed nodes
+// and, for the smallest quorum, all that are left.
+func everyFailure(n int) outcomes {
+	o := make(outcomes, n+1)
+	all := allQuorums(n, 1)
 	for mask := range uint32(1) << n {
-		failed := bits.OnesCount32(mask)
-		q, ok := quorum.TreeQuorum(n, 1, func(id algorithms.NodeID) bool { return mask>>(id-1)&1 == 0 })
-		if !ok {
-			survived = min(survived, failed-1)
-			continue
+		grants := func(id algorithms.NodeID) bool { return mask>>(id-1)&1 == 0 }
+		smallest := 0
+		for _, q := range all {
+			if q&mask == 0 {
+				smallest = smaller(smallest, bits.OnesCount32(q))
+			}
 		}
-		tolerated, largest = max(tolerated, failed), max(largest, len(q))
-		if mask == 1 {
-			rootless = len(q)
+		if _, ok := quorum.TreeQuorum(n, 1, grants); ok != (smallest > 0) {
+			panic("a quorum that GetQuorum does not find, or the reverse")
 		}
+		o.add(bits.OnesCount32(mask), smallest, 1)
 	}
-	return tolerated, survived, largest, rootless
+	return o
 }
 
-func TestClaimsAboutFailures(t *testing.T) {
-	for n := 1; n <= 15; n++ {
-		opt, err := Algorithm().Resolve(nil)
-		if err != nil {
-			t.Fatal(err)
+func TestAfterFailures(t *testing.T) {
+	for n := 1; n <= 13; n++ {
+		want := everyFailure(n)
+		for f, sizes := range afterFailures(n) {
+			for q := range max(len(sizes), len(want[f])) {
+				if got, want := sizes.at(q), want[f].at(q); got != want {
+					t.Errorf("n=%d: %v sets of %d failures leave a smallest quorum of %d, want %v", n, got, f, q, want)
+				}
+			}
 		}
-		sys, err := Algorithm().New(n, 1, nil)
-		if err != nil {
-			t.Fatal(err)
+	}
+}
+
+// What GetQuorum needs at most is not the smallest quorum there is; both are
+// (n+1)/2 in the worst case.
+func TestLargestQuorum(t *testing.T) {
+	for _, n := range []int{3, 7, 15} {
+		largest := 0
+		for mask := range uint32(1) << n {
+			q, _ := quorum.TreeQuorum(n, 1, func(id algorithms.NodeID) bool { return mask>>(id-1)&1 == 0 })
+			largest = max(largest, len(q))
 		}
-		setting := algorithms.Setting{Nodes: n, Options: opt, System: sys}
-		tolerated, survived, largest, rootless := failures(n)
-		for _, c := range claims() {
-			if c.Load != algorithms.Faults {
-				continue
-			}
-			want, ok := c.Predict(setting)
-			if !ok {
-				continue
-			}
-			var got int
-			switch {
-			case c.Quantity == FailuresTolerated:
-				got = tolerated
-			case c.Quantity == FailuresSurvived:
-				got = survived
-			case c.Kind == algorithms.UpperBound:
-				got = largest
-			default:
-				got = rootless
-			}
-			holds := float64(got) == want // bounds are reached
-			if holds == (c.KnownFalse != "") {
-				t.Errorf("n=%d: %s %q: %d, claimed %v, known false: %q", n, c.Quantity, c.Formula, got, want, c.KnownFalse)
-			}
+		if got := afterFailures(n).largest(); largest != (n+1)/2 || got != float64(largest) {
+			t.Errorf("n=%d: quorums of up to %d and of up to %v nodes, want %d", n, largest, got, (n+1)/2)
 		}
 	}
 }
