@@ -38,7 +38,8 @@ func Algorithm() *algorithms.Algorithm {
 				Help: "whether messages name the grant or request that they belong to; if so, links need not keep order",
 			},
 		),
-		Claims: claims(),
+		ValidNodes: quorum.ValidNodes,
+		Claims:     claims(),
 		Prepare: func(cfg algorithms.Config) (algorithms.System, error) {
 			sets, err := quorum.Prepare(cfg)
 			if err != nil {

@@ -225,3 +225,32 @@ func TestEntriesOutOfTimestampOrder(t *testing.T) {
 		t.Error("all entries were in timestamp order")
 	}
 }
+
+// TestSlidesFormulas: 3(K−1) is not 3(√N−1), and a lock that is relinquished
+// makes a second LOCKED necessary.
+func TestSlidesFormulas(t *testing.T) {
+	s := setup{"plane", 13, "failed", "plain"}
+	claimed, ok := predict(t, s, algorithms.MessagesPerCS, "3(√N − 1)", algorithms.Light)
+	if got := serial(s.prepare())[0]; !ok || got != 9 || math.Abs(claimed-7.8) > 0.05 {
+		t.Errorf("%d messages, claimed %v, %v", got, claimed, ok)
+	}
+	k, ok := predict(t, s, algorithms.KindPerCS("LOCKED"), "K−1", algorithms.Contention)
+	if !ok || k != 3 {
+		t.Fatalf("claimed %v LOCKEDs, %v", k, ok)
+	}
+	given := 0
+	for seed := range uint64(100) {
+		w := newNetwork(s.prepare())
+		schedule{seed: seed, rounds: 1, burst: true}.run(w)
+		sent, _ := w.kinds()
+		locked, relinquished := sent[kindLocked], sent[kindRelinquish]
+		if want := uint64(s.nodes)*uint64(k) + relinquished; w.fault != "" || locked != want {
+			t.Errorf("seed %d: %d LOCKEDs, want one for each member and one for each of %d RELINQUISHs: %d; %s",
+				seed, locked, relinquished, want, w.fault)
+		}
+		given += int(relinquished)
+	}
+	if given == 0 {
+		t.Error("no lock was relinquished")
+	}
+}

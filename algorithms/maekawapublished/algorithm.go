@@ -18,6 +18,7 @@ func Paper() *algorithms.Algorithm {
 		Needs:       algorithms.Always(algorithms.Needs{Reliable: true, FIFO: true}),
 		Kinds:       []string{"REQUEST", "LOCKED", "FAILED", "INQUIRE", "RELINQUISH", "RELEASE"},
 		Options:     quorum.Options(),
+		ValidNodes:  quorum.ValidNodes,
 		Prepare: func(cfg algorithms.Config) (algorithms.System, error) {
 			return prepare(cfg, func(s site) algorithms.Node {
 				return &paperNode{site: s, deferred: algorithms.MakeNodeSet(cfg.Nodes)}
@@ -41,6 +42,7 @@ func Textbook() *algorithms.Algorithm {
 			Name: "yield", Default: "and", Values: "and|or",
 			Help: "whether a site that is inquired of needs a FAILED and an earlier YIELD to yield, as printed, or one of them",
 		}),
+		ValidNodes: quorum.ValidNodes,
 		Prepare: func(cfg algorithms.Config) (algorithms.System, error) {
 			either := cfg.Options.Get("yield") == "or"
 			return prepare(cfg, func(s site) algorithms.Node {

@@ -39,6 +39,16 @@ func Options() []algorithms.Option {
 	}
 }
 
+// ValidNodes reports why n nodes cannot have the request sets that the options of
+// [Options] choose: where votes are given, each node must have its own.
+func ValidNodes(n int, opt algorithms.Options) error {
+	votes, err := ParseWeights(opt.Get(OptionWeights))
+	if err != nil || votes == nil {
+		return err
+	}
+	return oneEach(votes, n)
+}
+
 // ParseWeights reads votes separated by commas; nil where there are none.
 func ParseWeights(value string) ([]uint64, error) {
 	if value == "" {

@@ -24,8 +24,8 @@ func weighted(cfg Config) (family, error) {
 	if len(votes) == 0 {
 		return majority(cfg)
 	}
-	if len(votes) != cfg.Nodes {
-		return nil, fmt.Errorf("%d weights for %d nodes; want the votes of each, in the order of the nodes", len(votes), cfg.Nodes)
+	if err := oneEach(votes, cfg.Nodes); err != nil {
+		return nil, err
 	}
 	var total uint64
 	equal := true
@@ -47,6 +47,13 @@ func weighted(cfg Config) (family, error) {
 		sets[i] = voters(votes, total, i)
 	}
 	return list(sets)
+}
+
+func oneEach(votes []uint64, nodes int) error {
+	if len(votes) != nodes {
+		return fmt.Errorf("%d weights for %d nodes; want the votes of each, in the order of the nodes", len(votes), nodes)
+	}
+	return nil
 }
 
 // voters returns the set of the node at index i.
