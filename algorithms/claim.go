@@ -192,10 +192,8 @@ func (c Claim) With(set map[string]string) Claim {
 func (c Claim) Where(applies func(Setting) bool) Claim {
 	predict := c.Predict
 	c.Predict = func(s Setting) (float64, bool) {
-		if !applies(s) {
-			return 0, false
-		}
-		return predict(s)
+		value, ok := predict(s)
+		return value, ok && applies(s)
 	}
 	return c
 }

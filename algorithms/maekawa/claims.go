@@ -226,7 +226,7 @@ func times() []algorithms.Claim {
 			Predict: published(algorithms.FromTimes(func(_, t, e float64) float64 { return 1 / (2*t + e) })),
 		}.Where(truePlane),
 		algorithms.Claim{
-			Quantity: algorithms.SyncDelay, Formula: "2T", Load: algorithms.Saturated, Kind: algorithms.Mean,
+			Quantity: algorithms.SyncDelay, Formula: "2T in the mean", Load: algorithms.Saturated, Kind: algorithms.Mean,
 			Source:  textbook + "section 9.8: two sequential message transfers",
 			Predict: published(algorithms.AtLeastTwo(2)),
 			KnownFalse: "where the common member of two sets is one of the two nodes, one message is enough: " +
