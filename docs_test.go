@@ -5,9 +5,11 @@ import (
 	"flag"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -121,12 +123,12 @@ func TestAlgorithmsPage(t *testing.T) {
 		if len(a.Claims) > 0 {
 			p("\n| Claim | Load | Kind | Source |")
 			p("|---|---|---|---|")
-			for _, c := range a.Claims {
+			for _, c := range byQuantity(a.Claims) {
 				source := c.Source
 				if c.KnownFalse != "" {
 					source += ". **Known to be false**: " + c.KnownFalse
 				}
-				p("| %s: %s | %s | %s | %s |", c.Quantity, cell(c.Formula), c.Load, c.Kind, cell(source))
+				p("| %s: %s | %s | %s | %s |", c.Quantity, cell(c.Formula), cell(conditions(c)), c.Kind, cell(source))
 			}
 		}
 		for _, f := range figures {
@@ -136,6 +138,32 @@ func TestAlgorithmsPage(t *testing.T) {
 		}
 	}
 	mustBe(t, filepath.Join("docs", "algorithms.md"), []byte(b.String()))
+}
+
+// byQuantity returns the claims such that those about one quantity stand
+// together, where the first of them stood.
+func byQuantity(claims []algorithms.Claim) []algorithms.Claim {
+	first := make(map[algorithms.Quantity]int)
+	for i, c := range claims {
+		if _, ok := first[c.Quantity]; !ok {
+			first[c.Quantity] = i
+		}
+	}
+	sorted := slices.Clone(claims)
+	slices.SortStableFunc(sorted, func(a, b algorithms.Claim) int { return first[a.Quantity] - first[b.Quantity] })
+	return sorted
+}
+
+// conditions says under which load, options and links a claim is made.
+func conditions(c algorithms.Claim) string {
+	text := string(c.Load)
+	for _, name := range slices.Sorted(maps.Keys(c.Set)) {
+		text += fmt.Sprintf(", `%s=%s`", name, c.Set[name])
+	}
+	if c.FIFO {
+		text += ", links that keep order"
+	}
+	return text
 }
 
 func cell(s string) string { return strings.ReplaceAll(s, "|", "\\|") }
@@ -153,11 +181,22 @@ func needsOf(n algorithms.Needs) string {
 	return strings.Join(parts, ", ")
 }
 
+// costs sums up what an algorithm's messages cost with its default options: what
+// is claimed of every entry, and what of light and of heavy load.
 func costs(a *algorithms.Algorithm) string {
 	var parts []string
-	for _, c := range a.Claims {
-		if c.Quantity == algorithms.MessagesPerCS && c.KnownFalse == "" && c.Kind != algorithms.Asymptotic {
-			parts = append(parts, fmt.Sprintf("%s (%s)", cell(c.Formula), c.Load))
+	for _, load := range []algorithms.Load{algorithms.AnyLoad, algorithms.Light, algorithms.Saturated, algorithms.Worst} {
+		for _, c := range a.Claims {
+			told := c.Kind != algorithms.Asymptotic && c.Kind != algorithms.LowerBound
+			if c.Quantity != algorithms.MessagesPerCS || c.Load != load || !told || c.KnownFalse != "" || c.Set != nil {
+				continue
+			}
+			formula, _, _ := strings.Cut(c.Formula, ":")
+			if c.Kind == algorithms.UpperBound {
+				formula = "≤ " + formula
+			}
+			parts = append(parts, fmt.Sprintf("%s (%s)", cell(formula), load))
+			break
 		}
 	}
 	if parts == nil {
