@@ -89,8 +89,9 @@ func costs() []algorithms.Claim {
 		},
 		{
 			Quantity: InPlane, Formula: "3(i+j) ≤ 6(m−1); p×q×r: 3(p+q−2)",
-			Load: algorithms.Light, Kind: algorithms.UpperBound, Source: paper + "section 4; proof of theorem 3",
+			Load: algorithms.Static, Kind: algorithms.UpperBound, Source: paper + "section 4; proof of theorem 3",
 			Predict: onMesh(func(m *mesh) float64 { return 3 * farthest(m) }, numbered, directed),
+			Measure: longestRoutes,
 		},
 		{
 			Quantity: PlaneChange, Formula: "2(m−1); 2(r−1)",
@@ -305,6 +306,23 @@ func links(m *mesh) int {
 		ends += len(m.neighbours(id))
 	}
 	return ends / 2
+}
+
+// longestRoutes walks the ways of a node's REQUEST, PERMIT and RELEASE to and
+// from the corner of its plane, and returns the most hops that they take.
+func longestRoutes(s algorithms.Setting) (float64, bool) {
+	m, most := meshOf(s), 0
+	for id := algorithms.NodeID(1); int(id) <= m.nodes; id++ {
+		corner, hops := m.cornerOf(m.planeOf(id)), 0
+		for at := id; at != corner; at = m.inward(at) {
+			hops += 2 // REQUEST and RELEASE
+		}
+		for at := corner; at != id; at = m.outward(at, id) {
+			hops++
+		}
+		most = max(most, hops)
+	}
+	return float64(most), true
 }
 
 // messageBits returns how many bits tell all messages apart that can be sent,

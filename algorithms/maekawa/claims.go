@@ -10,8 +10,8 @@ import (
 
 const (
 	paper    = "Maekawa 1985, "
-	slides   = "slides \"A √N Algorithm for Mutual Exclusion in Decentralized Systems: a short story\", "
-	textbook = "Kshemkalyani and Singhal, Distributed Computing, "
+	slides   = "slides \"A short story\", "
+	textbook = "textbook, "
 )
 
 // InquiresPerLock is the number of INQUIRE messages over that of LOCKED messages.
