@@ -27,3 +27,7 @@ func (m Metric) Time() bool { return strings.HasSuffix(m.Name, "_ns") }
 // Usable reports whether a run's numbers may be used: it ended well, and mutual
 // exclusion held.
 func Usable(r *run.Result) bool { return r != nil && good(r) }
+
+// SummaryCSV returns summary.csv as [Build] writes it: a row for each cell with
+// medians and their 95% intervals.
+func SummaryCSV(in Input) []byte { return collect(in).csv() }

@@ -35,6 +35,13 @@ func (p *program) compareCommand() *cli.Command {
 }
 
 func (p *program) compare(c *cli.Context) error {
+	opt := compare.Options{Alpha: c.Float64("alpha"), Metrics: c.StringSlice("metric"), Across: c.StringSlice("across")}
+	if opt.Alpha == 0 { // which stands for the default elsewhere
+		return usage("--alpha 0: must lie between 0 and 1, such as %v", compare.DefaultAlpha)
+	}
+	if err := opt.Check(); err != nil {
+		return failWith(run.ExitUsage, err)
+	}
 	a, err := resultset.Read(c.Args().Get(0))
 	if err != nil {
 		return err
@@ -43,14 +50,9 @@ func (p *program) compare(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if alpha := c.Float64("alpha"); !(alpha > 0 && alpha < 1) {
-		return usage("--alpha %v: must lie between 0 and 1, such as 0.05", alpha)
-	}
-	comparison, err := compare.Compare(
-		compare.Side{Name: a.Name(), Runs: a.Runs}, compare.Side{Name: b.Name(), Runs: b.Runs},
-		compare.Options{Alpha: c.Float64("alpha"), Metrics: c.StringSlice("metric"), Across: c.StringSlice("across")})
+	comparison, err := compare.Compare(compare.Side{Name: a.Name(), Runs: a.Runs}, compare.Side{Name: b.Name(), Runs: b.Runs}, opt)
 	if err != nil {
-		return failWith(run.ExitUsage, err)
+		return failWith(run.ExitData, err)
 	}
 	if dir := c.String("plots"); dir != "" {
 		if err := drawInto(dir, comparison.Figures()); err != nil {

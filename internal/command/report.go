@@ -52,8 +52,20 @@ func (p *program) buildReport(dir, out string) error {
 
 // reportInput hands the report what it must not look up itself.
 func (p *program) reportInput(r *experiment.Results) report.Input {
-	in := report.Input{
-		Title: r.File.Name, SpecYAML: string(r.File.Text), Environment: r.Environment, Missing: r.Missing, Started: r.Started,
+	in := p.reportContext()
+	in.Title, in.SpecYAML, in.Environment = r.File.Name, string(r.File.Text), r.Environment
+	in.Missing, in.Started = r.Missing, r.Started
+	for _, x := range r.Runs {
+		in.Runs = append(in.Runs, report.Run{
+			Label: x.Label, Network: x.Transport, Workload: x.Workload, Repetition: x.Repetition + 1, Result: x.Result,
+		})
+	}
+	return in
+}
+
+// reportContext is what a report needs to know besides results.
+func (p *program) reportContext() report.Input {
+	return report.Input{
 		Claims: func(name string) []algorithms.Claim {
 			a, err := p.catalog.Lookup(name)
 			if err != nil {
@@ -69,10 +81,4 @@ func (p *program) reportInput(r *experiment.Results) report.Input {
 			return algorithms.Setting{Nodes: spec.Nodes, Options: job.Options, System: job.System, E: job.Plan.MeanHold()}, true
 		},
 	}
-	for _, x := range r.Runs {
-		in.Runs = append(in.Runs, report.Run{
-			Label: x.Label, Network: x.Transport, Workload: x.Workload, Repetition: x.Repetition + 1, Result: x.Result,
-		})
-	}
-	return in
 }

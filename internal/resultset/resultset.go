@@ -17,6 +17,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"dmebench/internal/experiment"
 	"dmebench/internal/run"
@@ -25,9 +26,10 @@ import (
 
 // Set is some results of one origin.
 type Set struct {
-	Path string // as it was given
-	Dir  string // the dated folder of an experiment; "" for files
-	Runs []report.Run
+	Path    string    // as it was given
+	Dir     string    // the dated folder of an experiment; "" for files
+	Started time.Time // when its sweep was begun; zero where that is not known
+	Runs    []report.Run
 }
 
 // Name says which results these are, also when a link has moved on.
@@ -93,7 +95,7 @@ func readExperiment(path string) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	set := &Set{Path: path, Dir: results.Dir}
+	set := &Set{Path: path, Dir: results.Dir, Started: results.Started}
 	for _, r := range results.Runs {
 		set.Runs = append(set.Runs, report.Run{
 			Label: r.Label, Network: r.Transport, Workload: r.Workload, Repetition: r.Repetition + 1, Result: r.Result,

@@ -25,7 +25,7 @@ func Dimensions() []Dimension {
 		if x == 0 {
 			return ""
 		}
-		return strconv.FormatFloat(x, 'g', -1, 64)
+		return strconv.FormatFloat(x, 'f', -1, 64)
 	}
 	return []Dimension{
 		{"algorithm", func(s run.Spec) string { return s.Algorithm }},

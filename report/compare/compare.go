@@ -152,17 +152,23 @@ func Compare(a, b Side, opt Options) (*Comparison, error) {
 	return c, nil
 }
 
+// Check reports what is wrong with the options.
+func (o Options) Check() error {
+	_, err := o.resolve()
+	return err
+}
+
 // resolve completes the options and looks up the metrics.
 func (o *Options) resolve() ([]report.Metric, error) {
 	if o.Alpha == 0 {
 		o.Alpha = DefaultAlpha
 	}
 	if !(o.Alpha > 0 && o.Alpha < 1) {
-		return nil, fmt.Errorf("compare: alpha %v: must lie between 0 and 1, such as 0.05", o.Alpha)
+		return nil, fmt.Errorf("alpha %v: must lie between 0 and 1, such as 0.05", o.Alpha)
 	}
 	for _, name := range o.Across {
 		if !slices.Contains(Dimensions(), name) {
-			return nil, fmt.Errorf("compare: across %q: there is no such dimension; there are %s", name, strings.Join(Dimensions(), ", "))
+			return nil, fmt.Errorf("across %q: there is no such dimension; there are %s", name, strings.Join(Dimensions(), ", "))
 		}
 	}
 	names := o.Metrics
@@ -177,7 +183,7 @@ func (o *Options) resolve() ([]report.Metric, error) {
 			for _, m := range report.Metrics() {
 				known = append(known, m.Name)
 			}
-			return nil, fmt.Errorf("compare: no metric %q; there are %s", name, strings.Join(known, ", "))
+			return nil, fmt.Errorf("no metric %q; there are %s", name, strings.Join(known, ", "))
 		}
 		metrics = append(metrics, report.Metrics()[i])
 	}
