@@ -74,9 +74,9 @@ func GeometricMean(values []float64) (float64, error) {
 		if !(x > 0) || math.IsInf(x, 0) {
 			return 0, fmt.Errorf("stats: %v has no part in a geometric mean: it is not a positive number", x)
 		}
-		sum += math.Log(x)
+		sum += math.Log(x / values[0]) // so that equal values have exactly their mean
 	}
-	return math.Exp(sum / float64(len(values))), nil
+	return values[0] * math.Exp(sum/float64(len(values))), nil
 }
 
 // sample returns the finite values for benchmath, which sorts them in place.

@@ -97,6 +97,9 @@ func TestGeometricMean(t *testing.T) {
 	if g, err := stats.GeometricMean([]float64{1, 2, 4, 8}); err != nil || !near(g, math.Sqrt(8), 12) {
 		t.Errorf("%v, %v", g, err)
 	}
+	if g, err := stats.GeometricMean([]float64{1e6, 1e6, 1e6, 1e6}); err != nil || g != 1e6 {
+		t.Errorf("of equal values: %v, %v", g, err)
+	}
 	for _, bad := range [][]float64{nil, {1, 0}, {1, -1}, {math.NaN()}, {math.Inf(1)}} {
 		if g, err := stats.GeometricMean(bad); err == nil {
 			t.Errorf("the mean of %v is %v", bad, g)
