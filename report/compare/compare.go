@@ -126,7 +126,8 @@ func Compare(a, b Side, opt Options) (*Comparison, error) {
 	}
 	c := &Comparison{
 		SchemaVersion: SchemaVersion, Alpha: opt.Alpha, Across: append([]string{}, opt.Across...),
-		A: origin(a), B: origin(b), OnlyA: onlyA, OnlyB: onlyB, Notes: []string{},
+		A: origin(a), B: origin(b), Tables: []Table{},
+		OnlyA: append([]Cell{}, onlyA...), OnlyB: append([]Cell{}, onlyB...), Notes: []string{},
 	}
 	tests := 0
 	for _, m := range metrics {

@@ -121,6 +121,9 @@ func TestRowsSayWhatWasMeasured(t *testing.T) {
 	if c.A.Runs != 12 || c.A.Used != 12 || len(c.OnlyA)+len(c.OnlyB) != 0 {
 		t.Errorf("%+v, %+v", c.A, c)
 	}
+	if b, err := json.Marshal(c); err != nil || strings.Contains(string(b), "null") {
+		t.Errorf("everything is known, and nothing is null: %s, %v", b, err)
+	}
 	for _, metric := range []string{"throughput_cs_per_s", "sync_delay_p50_ns"} {
 		if slices.ContainsFunc(c.Tables, func(t compare.Table) bool { return t.Metric == metric }) {
 			t.Errorf("%s was not measured", metric)

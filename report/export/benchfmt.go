@@ -41,7 +41,7 @@ func Benchfmt(w io.Writer, runs []report.Run, metrics []string) error {
 			continue
 		}
 		metadata := &benchfmt.UnitMetadata{
-			UnitMetadataKey: benchfmt.UnitMetadataKey{Unit: unit(m), Key: "better"}, OrigUnit: unit(m), Value: value,
+			UnitMetadataKey: benchfmt.UnitMetadataKey{Unit: Unit(m.Name), Key: "better"}, OrigUnit: Unit(m.Name), Value: value,
 		}
 		if err := out.Write(metadata); err != nil {
 			return fmt.Errorf("export: %w", err)
@@ -68,7 +68,7 @@ func (c *cell) line(r *run.Result, metrics []report.Metric) *benchfmt.Result {
 	}
 	for _, m := range metrics {
 		if x := m.Of(r); x != nil {
-			line.Values = append(line.Values, benchfmt.Value{Value: *x, Unit: unit(m)})
+			line.Values = append(line.Values, benchfmt.Value{Value: *x, Unit: Unit(m.Name)})
 		}
 	}
 	return line
@@ -113,10 +113,10 @@ func word(s string) string {
 	}, s)
 }
 
-// unit names a metric as a unit: times as «response-p50-ns», which benchstat
+// Unit names a metric as a unit: times as «response-p50-ns», which benchstat
 // scales, and everything else by what is divided by what.
-func unit(m report.Metric) string {
-	switch m.Name {
+func Unit(metric string) string {
+	switch metric {
 	case "messages_per_cs":
 		return "msgs/CS"
 	case "messages_per_cs_steady":
@@ -130,7 +130,7 @@ func unit(m report.Metric) string {
 	case "sync_delay_over_t":
 		return "sync-delay/T"
 	}
-	return strings.ReplaceAll(strings.Replace(m.Name, "_time_", "_", 1), "_", "-")
+	return strings.ReplaceAll(strings.Replace(metric, "_time_", "_", 1), "_", "-")
 }
 
 // better says in which direction a metric improves; "" where it is a condition
