@@ -31,6 +31,9 @@ var importRules = []importRule{
 	{of: []string{"transport/..."}, may: []string{"algorithms", "transport", "transport/frame"}},
 
 	{of: []string{"workload"}, may: []string{"algorithms"}},
+	// Numbers in, numbers out.
+	{of: []string{"report/stats", "report/units"}, may: []string{}},
+	{of: []string{"report/cells"}, may: []string{"internal/run"}},
 	{of: []string{"report", "report/..."}, not: []string{
 		"transport", "transport/...", "workload", "algorithms/...",
 		"internal/worker", "internal/coordinator", "internal/control", "internal/sim",

@@ -20,6 +20,7 @@ import (
 
 	"dmebench/internal/run"
 	"dmebench/report"
+	"dmebench/report/cells"
 	"dmebench/report/stats"
 )
 
@@ -129,6 +130,7 @@ func Compare(a, b Side, opt Options) (*Comparison, error) {
 		A: origin(a), B: origin(b), Tables: []Table{},
 		OnlyA: append([]Cell{}, onlyA...), OnlyB: append([]Cell{}, onlyB...), Notes: []string{},
 	}
+	c.contrasts(pairs)
 	tests := 0
 	for _, m := range metrics {
 		t := Table{Metric: m.Name}
@@ -267,6 +269,20 @@ func (t *Table) mean() {
 	gb, errB := stats.GeometricMean(b)
 	if errA == nil && errB == nil {
 		t.Mean = &GeometricMean{Cells: len(a), A: ga, B: gb, Change: gb/ga - 1}
+	}
+}
+
+// contrasts notes what the sides are in each dimension that is compared across.
+func (c *Comparison) contrasts(pairs []pair) {
+	for _, d := range cells.Dimensions() {
+		if !slices.Contains(c.Across, d.Name) {
+			continue
+		}
+		a, b := make(map[string]bool), make(map[string]bool)
+		for _, p := range pairs {
+			a[cmp.Or(d.Of(p.a.spec), "not given")], b[cmp.Or(d.Of(p.b.spec), "not given")] = true, true
+		}
+		c.note("compared across %s: %s in A, %s in B", d.Name, list(slices.Sorted(maps.Keys(a))), list(slices.Sorted(maps.Keys(b))))
 	}
 }
 

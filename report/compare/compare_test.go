@@ -299,6 +299,9 @@ func TestAcrossRefusesWhatIsAmbiguous(t *testing.T) {
 	}
 	x.Runs = x.Runs[:1]
 	c := compared(t, x.Runs, y.Runs, compare.Options{Across: []string{"algorithm"}})
+	if want := "compared across algorithm: maekawa in A, lamport in B"; !slices.Contains(c.Notes, want) {
+		t.Errorf("notes %q lack %q", c.Notes, want)
+	}
 	if label := c.Tables[0].Rows[0].Cell.Label; label != "maekawa → lamport" {
 		t.Errorf("label %q", label)
 	}
@@ -343,6 +346,9 @@ func TestFigures(t *testing.T) {
 	}
 	if figures[0].Name == figures[1].Name {
 		t.Error("two figures have one name")
+	}
+	if f := figures[0]; f.Title != "Response time p50" || f.Subtitle != "tcp · saturate · cs 100us · 50 requests per node · A is old, B is new" {
+		t.Errorf("%q, %q", f.Title, f.Subtitle)
 	}
 	s := figures[0].Series[0]
 	if len(s.Points) != 3 || s.Points[1].X != 7 || s.Points[1].Y != 7002.5 || s.Points[1].Lo != 7000 || s.Points[1].Hi != 7005 {

@@ -22,14 +22,18 @@ func (c *Comparison) Figures() []plots.Figure {
 		return nil
 	}
 	about := c.describe()
-	origins := fmt.Sprintf("A is %s, B is %s", filepath.Base(c.A.Name), filepath.Base(c.B.Name))
+	a, b := filepath.Base(c.A.Name), filepath.Base(c.B.Name)
+	if a == b {
+		a, b = c.A.Name, c.B.Name
+	}
+	origins := fmt.Sprintf("A is %s, B is %s", a, b)
 	var figures []plots.Figure
 	for _, t := range c.Tables {
 		for i, panel := range t.panels(about) {
 			f := plots.Figure{
 				Name:  fmt.Sprintf("%s-%d", strings.ReplaceAll(t.Metric, "_", "-"), i+1),
 				Title: title(t.Metric), Subtitle: strings.Join(append(append(slices.Clone(about.common), panel.about...), origins), " · "),
-				X: plots.Axis{Label: "nodes N", Kind: plots.Sizes}, Y: plots.Axis{Label: title(t.Metric), Kind: plots.Values},
+				X: plots.Axis{Label: "nodes N", Kind: plots.Sizes}, Y: plots.Axis{Label: strings.ToLower(title(t.Metric)[:1]) + title(t.Metric)[1:], Kind: plots.Values},
 			}
 			if strings.HasSuffix(t.Metric, "_ns") {
 				f.Y.Kind = plots.Times
@@ -47,9 +51,11 @@ func (c *Comparison) Figures() []plots.Figure {
 	return figures
 }
 
-// title is the name of a metric without its unit's suffix.
+// title writes the name of a metric for a reader: "Response time p99".
 func title(metric string) string {
-	return strings.ReplaceAll(strings.TrimSuffix(metric, "_ns"), "_", " ")
+	text := strings.ReplaceAll(strings.TrimSuffix(metric, "_ns"), "_", " ")
+	text = strings.NewReplacer("cs per s", "(CS/s)", "per cs", "per CS", "sync delay", "synchronization delay").Replace(text)
+	return strings.ToUpper(text[:1]) + text[1:]
 }
 
 // panel is the rows of a figure.
