@@ -131,6 +131,20 @@ func TestRowsSayWhatWasMeasured(t *testing.T) {
 	}
 }
 
+// A median of zero has no part in a geometric mean, and does not spoil it.
+func TestGeometricMeanOfPositiveMedians(t *testing.T) {
+	var a, b []report.Run
+	for i := range 6 {
+		for _, n := range []int{1, 3, 7} {
+			a, b = append(a, ran("maekawa", n, i+1, 1000)), append(b, ran("maekawa", n, i+1, 1000))
+		}
+	}
+	table := table(t, compared(t, a, b, compare.Options{}), "messages_per_cs")
+	if m := table.Mean; len(table.Rows) != 3 || m == nil || m.Cells != 2 || math.Abs(m.A-math.Sqrt(4*12)) > 1e-12 || m.Change != 0 {
+		t.Errorf("%d rows, geometric mean %+v", len(table.Rows), m)
+	}
+}
+
 // The other way round the change is the other way round, and p is the same.
 func TestComparisonIsSymmetric(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))

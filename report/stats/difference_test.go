@@ -22,6 +22,8 @@ func TestCompareOfKnownSamples(t *testing.T) {
 		{"apart", six, []float64{11, 12, 13, 14, 15, 16}, 2.0 / 924, (13.5 - 3.5) / 3.5, true, 0},
 		// U = 1 of 9; of the 20 choices of 3 ranks of 6, U ≤ 1 or ≥ 8 in 4.
 		{"nearly apart", []float64{1, 2, 4}, []float64{3, 5, 6}, 4.0 / 20, 1.5, false, 2},
+		// U = 4, and 12 of the 924 choices have no more: 1 + 1 + 2 + 3 + 5.
+		{"mostly apart", []float64{1, 2, 3, 4, 5, 10.5}, []float64{6, 7, 8, 9, 11, 12}, 24.0 / 924, 5.0 / 3.5, true, 0},
 		{"all equal", []float64{14, 14, 14, 14, 14, 14}, []float64{14, 14, 14, 14, 14, 14}, 1, 0, false, 0},
 		{"two constants", []float64{14, 14, 14, 14, 14, 14}, []float64{7, 7, 7, 7, 7, 7}, 2.0 / 924, -0.5, true, 0},
 		{"from nothing", []float64{0, 0, 0, 0, 0, 0}, six, 2.0 / 924, math.NaN(), true, 0},
@@ -35,6 +37,9 @@ func TestCompareOfKnownSamples(t *testing.T) {
 			t.Errorf("%s: p = %v, change %v, significant %v, warnings %q; want p = %v, change %v, %v and %d",
 				c.name, d.P, d.Change, d.Significant, d.Warnings, c.p, c.change, c.significant, c.warnings)
 		}
+	}
+	if d := stats.Compare(six, []float64{11, 12, 13, 14, 15, 16}, 0.001); d.Significant {
+		t.Errorf("p = %v is significant at 0.001", d.P)
 	}
 	if !slices.IsSorted(six) || len(six) != 6 {
 		t.Errorf("the values became %v", six)

@@ -88,6 +88,10 @@ func TestProfileIsThatOfTheModel(t *testing.T) {
 	if e.Fit.DF != 5 || !near(e.Fit.SD, math.Sqrt(rss/5), 8) {
 		t.Errorf("DF %d, SD %v, want 5 and %v", e.Fit.DF, e.Fit.SD, math.Sqrt(rss/5))
 	}
+	// Four parameters with the variance, eight observations.
+	if want := 8*math.Log(rss/8) + 8 + 40.0/3; !near(e.Fit.AICc, want, 8) {
+		t.Errorf("AICc %v, want %v", e.Fit.AICc, want)
+	}
 	// F(1, 5) at 95%, from tables.
 	limit := rss * (1 + 6.607890974/5)
 	for _, bound := range []float64{e.P.Lo, e.P.Hi} {

@@ -163,6 +163,15 @@ func TestExactFits(t *testing.T) {
 		}
 	}
 
+	// Values that no floating-point number holds exactly leave nothing but rounding.
+	for i := range n {
+		y[i] = 0.1 + 0.3*math.Cbrt(n[i]+0.7)
+	}
+	shifted := stats.Growth{Name: "shifted", Of: func(n float64) float64 { return math.Cbrt(n + 0.7) }}
+	if f, err := stats.FitGrowth(n, y, shifted); err != nil || !f.Exact || f.Residuals[0] != 0 || !near(f.A.Value, 0.1, 12) {
+		t.Errorf("%+v, %v", f, err)
+	}
+
 	// What does not grow fits every growth with c = 0, and best without one.
 	for i := range y {
 		y[i] = 0.1
