@@ -62,7 +62,6 @@ func metrics() []metric {
 		{"lateness_p99_ns", of(func(r *run.Result) *run.Quantiles { return r.Lateness }, p99)},
 		{jain, func(r *run.Result) *float64 { return r.Fairness.Jain }},
 		{workMaxOverMean, func(r *run.Result) *float64 { return r.Work.MaxOverMean }},
-		{responseMean, of(response, func(q *run.Quantiles) float64 { return q.Mean })},
 		{longestRun, inOrder(func(r *run.Result) uint64 { return r.Fairness.LongestRun })},
 		{maxBypass, inOrder(func(r *run.Result) uint64 { return r.Fairness.MaxBypass })},
 		{"out_of_order", inOrder(func(r *run.Result) uint64 { return r.Fairness.OutOfOrder })},
