@@ -22,7 +22,7 @@ type marks struct {
 // distance between two values. Over a single value or a name there is room for
 // more.
 const (
-	dodge, dodgeAll         = 4, 0.5
+	dodge, dodgeAll         = 3.4, 0.4
 	dodgeAlone, dodgeAllOne = 26, 0.85
 	dodgeAllNames           = 0.65 // divided among them: what is left keeps them apart
 )
