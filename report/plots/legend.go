@@ -86,7 +86,7 @@ func (f Figure) legend(face font.Face, width vg.Length) legend {
 		first.lines = append(first.lines, line)
 	}
 	for _, k := range f.Keys {
-		first.lines = append(first.lines, [2]entry{entryOf(Series{Label: k.Label, Role: k.Role, Style: Plain})})
+		second.lines = append(second.lines, [2]entry{entryOf(Series{Label: k.Label, Role: k.Role, Style: Plain})})
 	}
 	l := legend{face: face}
 	for _, b := range []block{first, second} {

@@ -182,7 +182,7 @@ func (m marks) layer(c *draw.Canvas, p *plot.Plot, s Series) {
 	}
 }
 
-// bars draws error bars with caps. A bar that ends at or below zero on a
+// bars draws error bars with caps, but none of no length. A bar that ends at or below zero on a
 // logarithmic axis goes down to the axis, without a cap.
 func (m marks) bars(c *draw.Canvas, p *plot.Plot, s Series) {
 	style := s.line()
@@ -192,7 +192,7 @@ func (m marks) bars(c *draw.Canvas, p *plot.Plot, s Series) {
 		style.Width, half = 0.6, 2
 	}
 	for _, pt := range s.Points {
-		if !pt.hasBar() || s.Role == Layer {
+		if !pt.hasBar() || s.Role == Layer || pt.Lo == pt.Hi {
 			continue
 		}
 		if _, ok := m.placeOf(c, p, s, pt.X, pt.Y); !ok {

@@ -157,12 +157,16 @@ func (s Series) glyph() draw.GlyphStyle {
 // marker draws a polygon, filled or hollow. A thin white edge keeps markers
 // that lie on one another apart; where very many do it would leave nothing.
 type marker struct {
-	outline      []vg.Point // about the unit circle
+	outline      []vg.Point // about the unit circle; nil for that circle
 	hollow, bare bool       // bare: without an edge
 }
 
 func (m marker) DrawGlyph(c *draw.Canvas, sty draw.GlyphStyle, at vg.Point) {
-	path := make(vg.Path, 0, len(m.outline)+1)
+	path := make(vg.Path, 0, len(m.outline)+2)
+	if m.outline == nil { // a disc
+		path.Move(vg.Point{X: at.X + sty.Radius, Y: at.Y})
+		path.Arc(at, sty.Radius, 0, 2*math.Pi)
+	}
 	for i, p := range m.outline {
 		q := vg.Point{X: at.X + p.X*sty.Radius, Y: at.Y + p.Y*sty.Radius}
 		if i == 0 {
@@ -200,7 +204,7 @@ func (ring) DrawGlyph(c *draw.Canvas, sty draw.GlyphStyle, at vg.Point) {
 // inverted triangle, cross, star.
 func outlines() [][]vg.Point {
 	return [][]vg.Point{
-		regular(20, 0, 1), regular(4, math.Pi/4, 1.15), regular(3, math.Pi/2, 1.3), regular(4, 0, 1.3),
+		nil, regular(4, math.Pi/4, 1.15), regular(3, math.Pi/2, 1.3), regular(4, 0, 1.3),
 		regular(3, -math.Pi/2, 1.3), cross(0.42, 1.15), star(5, 0.45, 1.4),
 	}
 }
