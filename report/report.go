@@ -41,6 +41,10 @@ type Input struct {
 	// predictions.
 	Setting func(spec run.Spec) (setting algorithms.Setting, ok bool)
 
+	// Formats are those in which plots are written beside the page, svg, png or
+	// pdf; nil for all of them. In the page they are there in any case.
+	Formats []plots.Format
+
 	Warnings []string // such as result files that could not be read
 	Missing  int      // cells that are not there (yet)
 }
@@ -58,7 +62,10 @@ type Run struct {
 // returns the path of the page. Whatever the results hold, a page is made; an
 // error means that a file could not be written, and names it.
 func Build(in Input, dir string) (page string, err error) {
-	return build(in, dir, plots.Formats())
+	if in.Formats == nil {
+		in.Formats = plots.Formats()
+	}
+	return build(in, dir, in.Formats)
 }
 
 func build(in Input, dir string, formats []plots.Format) (page string, err error) {
@@ -100,7 +107,7 @@ func build(in Input, dir string, formats []plots.Format) (page string, err error
 func draw(figures []plots.Figure, dir string, formats []plots.Format) ([]drawing, error) {
 	var drawn []drawing
 	for _, f := range figures {
-		r, err := f.Render(formats...)
+		r, err := f.Render(append([]plots.Format{plots.SVG}, formats...)...)
 		if err != nil {
 			return nil, fmt.Errorf("report: %w", err)
 		}

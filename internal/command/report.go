@@ -3,6 +3,8 @@ package command
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -10,6 +12,7 @@ import (
 	"dmebench/internal/experiment"
 	"dmebench/internal/run"
 	"dmebench/report"
+	"dmebench/report/plots"
 )
 
 func (p *program) reportCommand() *cli.Command {
@@ -19,19 +22,39 @@ func (p *program) reportCommand() *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "file", Aliases: []string{"f"}, Usage: "folder `DIR` of the results: of an experiment, or of one sweep"},
 			&cli.StringFlag{Name: "out", Usage: "folder `DIR` to write to (default: «report» beside the results)"},
+			&cli.StringFlag{Name: "formats", Value: "svg,png,pdf", Usage: "`LIST` of the formats of the plots' files; the page needs none of them"},
 		},
 		Action: func(c *cli.Context) error {
 			dir := c.String("file")
 			if dir == "" {
 				return usage("report: --file is missing: which folder of results?")
 			}
-			return p.buildReport(dir, c.String("out"))
+			formats, err := readFormats(c.String("formats"))
+			if err != nil {
+				return err
+			}
+			return p.buildReport(dir, c.String("out"), formats)
 		},
 	}
 }
 
+// readFormats reads "svg,png".
+func readFormats(list string) ([]plots.Format, error) {
+	var formats []plots.Format
+	for _, name := range strings.Split(list, ",") {
+		f := plots.Format(strings.TrimSpace(name))
+		if !slices.Contains(plots.Formats(), f) {
+			return nil, usage("report: --formats %s: want a list of %v, such as svg,pdf", list, plots.Formats())
+		}
+		if !slices.Contains(formats, f) {
+			formats = append(formats, f)
+		}
+	}
+	return formats, nil
+}
+
 // buildReport makes the report of the results in dir, and says where it is.
-func (p *program) buildReport(dir, out string) error {
+func (p *program) buildReport(dir, out string, formats []plots.Format) error {
 	results, err := experiment.Open(dir)
 	if err != nil {
 		return err
@@ -39,7 +62,9 @@ func (p *program) buildReport(dir, out string) error {
 	if out == "" {
 		out = filepath.Join(results.Dir, "report")
 	}
-	page, err := report.Build(p.reportInput(results), out)
+	in := p.reportInput(results)
+	in.Formats = formats
+	page, err := report.Build(in, out)
 	if err != nil {
 		return failWith(run.ExitCantCreate, err)
 	}

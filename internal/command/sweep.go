@@ -61,5 +61,5 @@ func (p *program) sweep(c *cli.Context) error {
 	if summary.Interrupted {
 		return nil
 	}
-	return p.buildReport(summary.Dir, filepath.Join(summary.Dir, "report"))
+	return p.buildReport(summary.Dir, filepath.Join(summary.Dir, "report"), nil)
 }
