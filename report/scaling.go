@@ -306,8 +306,8 @@ func growthFigure(sc scaling, load, label string, grown []growth) plots.Figure {
 
 func (g growth) fitPanel() plots.Panel {
 	p := plots.Panel{
-		Title: g.set.network(), X: plots.Axis{Label: "nodes N", Kind: plots.Sizes},
-		Y: plots.Axis{Label: "messages per CS, median", Kind: plots.Values},
+		Title: g.set.network() + ": " + equation(g.main()), X: plots.Axis{Label: "nodes N", Kind: plots.Linear},
+		Y: plots.Axis{Label: "messages per CS, median", Kind: plots.Linear},
 	}
 	points := g.set.points(g.label, messagesPerCS, p.Y)
 	for i := range points {
@@ -316,11 +316,11 @@ func (g growth) fitPanel() plots.Panel {
 	p.Series = append(p.Series, plots.Series{Style: g.style, Role: plots.Measured, Points: points})
 	best := g.ranked[0]
 	if g.place > 0 {
-		says := fmt.Sprintf("claimed growth, of %s%s (%s)", sign(g.claim.Kind), brief(g.claim.Formula), citation(g.claim.Source))
-		p.Series = append(p.Series, g.curveOf(g.claimed, plots.Exact, g.set.transport+": "+equation(g.claimed)+": "+says))
+		says := fmt.Sprintf("claimed growth %s, that of %s%s", g.claimed.Growth.Name, sign(g.claim.Kind), brief(g.claim.Formula))
+		p.Series = append(p.Series, g.curveOf(g.claimed, plots.Exact, fmt.Sprintf("%s (%s)", says, citation(g.claim.Source))))
 	}
 	if g.place != 1 {
-		p.Series = append(p.Series, g.curveOf(best, plots.Bound, g.set.transport+": "+equation(best)+": best by AICc"))
+		p.Series = append(p.Series, g.curveOf(best, plots.Bound, fmt.Sprintf("best growth by AICc, %s: %s", g.set.transport, best.Growth.Name)))
 	}
 	return p
 }
@@ -353,8 +353,8 @@ func (g growth) curveOf(f stats.Fit, role plots.Role, label string) plots.Series
 func (g growth) residualPanel() plots.Panel {
 	fit := g.main()
 	p := plots.Panel{
-		Title: "Residuals of " + curve(fit.Growth) + ", each repetition", X: plots.Axis{Label: "nodes N", Kind: plots.Sizes},
-		Y: plots.Axis{Label: "messages per CS", Kind: plots.Differences},
+		Title: "Residuals of " + curve(fit.Growth) + ", each repetition", X: plots.Axis{Label: "nodes N", Kind: plots.Linear},
+		Y: plots.Axis{Label: "messages per CS", Kind: plots.Linear},
 	}
 	p.Series = append(p.Series, plots.Series{Style: plots.Plain, Role: plots.Bound, Points: []plots.Point{
 		plots.At(slices.Min(g.n), 0), plots.At(slices.Max(g.n), 0),

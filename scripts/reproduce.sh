@@ -15,5 +15,5 @@ out=${1:-results/reproduced}
 
 for experiment in growth load; do
 	go run ./cmd/dmebench sweep --file "experiments/$experiment.yaml" --out "$out"
-	go run ./cmd/dmebench report --file "$out/$experiment" --formats svg
+	go run ./cmd/dmebench report --file "$out/$experiment" --out "$out/$experiment/report" --formats svg
 done

@@ -51,7 +51,7 @@ func (e *extent) add(x float64) {
 // heights can be compared.
 func (p Panel) yScale() scale {
 	points, bars := newExtent(), newExtent()
-	linear := p.Y.Kind == Differences
+	linear := p.Y.Kind == Linear
 	for _, s := range p.Series {
 		linear = linear || s.Role == Layer
 		for _, pt := range s.Points {
@@ -148,7 +148,7 @@ func (p Panel) xScale(fits func(a, b tickAt) bool) scale {
 	}
 	slices.Sort(at)
 	at = slices.Compact(at)
-	if all.min > 0 && all.max/all.min >= logFrom {
+	if p.X.Kind != Linear && all.min > 0 && all.max/all.min >= logFrom {
 		s.log = true
 		s.label += ", log scale"
 	}

@@ -60,7 +60,7 @@ const (
 	Parts  AxisKind = iota // probabilities, from 0 to 1; never logarithmic
 	Names  AxisKind = iota // the abscissa alone: the places that the Figure names
 
-	Differences AxisKind = iota // a number that may be below zero: always linear
+	Linear AxisKind = iota // a number, on an axis that is never logarithmic
 )
 
 // Axis is one axis of a figure. The unit of Times is added to its label.

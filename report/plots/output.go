@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/xml"
 	"fmt"
+	"math"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"gonum.org/v1/plot/vg"
@@ -82,12 +84,12 @@ func (d drawing) svg() ([]byte, error) {
 	}
 	content = strings.TrimSuffix(strings.TrimSpace(content), "</svg>")
 	content = strings.NewReplacer(
-		"font-family:Liberation Sans;", "font-family:'Liberation Sans',Arimo,Arial,Helvetica,sans-serif;",
+		"font-family:Liberation Sans;", "",
 		"font-variant:normal;", "", "font-variant:none;", "", "font-weight:normal;", "", "font-style:normal;", "",
 	).Replace(content)
 
 	var out strings.Builder
-	fmt.Fprintf(&out, `<svg xmlns="http://www.w3.org/2000/svg" width="%dpt" height="%.5gpt" viewBox="0 0 %d %.5g" role="img" aria-label="%s">`,
+	fmt.Fprintf(&out, `<svg xmlns="http://www.w3.org/2000/svg" width="%dpt" height="%.5gpt" viewBox="0 0 %d %.5g" font-family="'Liberation Sans',Arimo,Arial,Helvetica,sans-serif" role="img" aria-label="%s">`,
 		figureWidth, d.height.Points(), figureWidth, d.height.Points(),
 		escape(printable(d.figure.Title+": "+d.figure.Subtitle)))
 	out.WriteString(compact(content))
@@ -104,6 +106,19 @@ func (d drawing) svg() ([]byte, error) {
 // pathElement is a path as the library writes it, on a line of its own.
 var pathElement = regexp.MustCompile(`^<path d="([^"]*)" style="([^"]*)" />$`)
 
+// fraction is a number of a path that is no integer.
+var fraction = regexp.MustCompile(`\d+\.\d+`)
+
+// tenths writes a number of points with one decimal, which is finer than any
+// printer: 0.1 pt is 35 µm.
+func tenths(number string) string {
+	x, err := strconv.ParseFloat(number, 64)
+	if err != nil {
+		return number
+	}
+	return strconv.FormatFloat(math.Round(x*10)/10, 'f', -1, 64)
+}
+
 // compact joins neighbouring paths that have the same outline, such as a marker
 // and its edge, or the same look, such as the error bars of a series. A page of
 // many figures is half as large for it.
@@ -119,6 +134,9 @@ func compact(svg string) string {
 	previous := "" // the last outline that was joined, which an edge may repeat
 	for _, line := range strings.Split(svg, "\n") {
 		m := pathElement.FindStringSubmatch(line)
+		if m != nil {
+			m[1] = fraction.ReplaceAllStringFunc(m[1], tenths)
+		}
 		if m == nil {
 			flush()
 			previous = ""
