@@ -34,7 +34,7 @@ type growthRow struct {
 	Style          int
 	Sizes          string
 	Claim, Source  string // what says how they grow; "" where no paper does
-	Fit            string // "a + c·√N" with numbers
+	Fit            string // the growth that is fitted
 	C, CInterval   string
 	A, AInterval   string
 	Residual       string // their standard deviation
@@ -148,16 +148,21 @@ func growths() []stats.Growth {
 	return append(stats.Growths(), stats.Growth{Name: "1/N", Of: func(n float64) float64 { return 1 / n }})
 }
 
+// shapeSizes are the numbers of nodes at which the shape of a formula is looked
+// at: the same for all, not so few that the shape is still to come, and not so
+// many that preparing a system takes long.
+func shapeSizes() []int { return curveSizes([]int{16, curveLimit}) }
+
 // claimGrowth finds the claim that says most sharply how the messages grow, and
-// the growth that it speaks of: the one that fits the claim's own values best,
-// at the measured sizes and many others. So no formula has to be read, and one
-// that knows the system, such as 3(K−1), is taken as it is there.
+// the growth that it speaks of: the one that fits the claim's own values best.
+// So no formula has to be read, and one that knows the system, such as 3(K−1),
+// is taken as it is there.
 func (c *collection) claimGrowth(g *growth, like run.Spec) {
-	sizes := curveSizes(append(slices.Clone(g.set.sizes), max(curveLimit, slices.Max(g.set.sizes))))
 	for _, claim := range c.theory.shapes(like) {
 		var n, y []float64
-		for _, size := range sizes {
-			if x, ok := c.predictAt(claim, g.set, g.label, size, like); ok {
+		for _, size := range shapeSizes() {
+			like.Nodes = size
+			if x, ok := c.theory.predict(claim, like); ok {
 				n, y = append(n, float64(size)), append(y, x)
 			}
 		}
@@ -215,7 +220,7 @@ func (g growth) row() growthRow {
 	fit := g.main()
 	r := growthRow{
 		Label: g.label, Style: g.style, Network: g.set.network(), Sizes: g.range_(),
-		Fit: curve(fit.Growth), Residual: units.Number(fit.SD), P: units.Missing,
+		Fit: fit.Growth.Name, Residual: units.Number(fit.SD), P: units.Missing,
 		A: units.Number(fit.A.Value), AInterval: interval(fit.A),
 	}
 	if fit.Growth.Name != stats.Constant().Name {

@@ -58,8 +58,32 @@ func strange() map[string]Figure {
 	for n := 2; n <= 300; n++ {
 		crowded.Series[0].Points = append(crowded.Series[0].Points, At(float64(n), float64(n)))
 	}
+	bars := func(panels int) Figure {
+		f := Figure{Title: "kinds"}
+		for i := range panels {
+			p := Panel{Title: strings.Repeat("a series ", i+1), Names: []string{"3", "1,000,000", "7"}, X: Axis{"nodes N", Names}, Y: Axis{"messages", Values}}
+			for k := range 10 {
+				layer := Series{Label: fmt.Sprintf("KIND-%d", k), Style: k, Role: Layer}
+				for x := range 3 {
+					layer.Points = append(layer.Points, Point{X: float64(x), Lo: float64(k), Y: float64(k + 1), Note: "n"})
+				}
+				p.Series = append(p.Series, layer)
+			}
+			f.Panels = append(f.Panels, p)
+		}
+		return f
+	}
+	panels := figure(9, 3, 7, 13)
+	panels.Panels = []Panel{panels.panels()[0], panels.panels()[0], {Title: "empty"}, {X: Axis{"x", Linear}, Y: Axis{"residual", Linear}, Series: []Series{
+		{Style: 3, Role: Dots, Points: []Point{At(3, -0.1), At(900, 20), At(900, nan)}}, {Style: Plain, Role: Bound, Points: []Point{At(3, 0), At(900, 0)}},
+		{Style: 3, Role: Mark, Points: []Point{At(3, -0.1)}},
+	}}}
+	panels.Keys = []Key{{"a ring", Mark}, {strings.Repeat("a long key ", 20), Tail}}
 	return map[string]Figure{
 		"nothing":           figure(0),
+		"bars":              bars(1),
+		"seven panels":      bars(7),
+		"panels":            panels,
 		"no points":         figure(2),
 		"one point":         figure(1, 5),
 		"a size of one":     figure(1, 1),
@@ -266,12 +290,82 @@ func TestEverySeriesIsInTheLegend(t *testing.T) {
 
 func TestSeriesLookDifferent(t *testing.T) {
 	looks := make(map[string]int)
-	for i := range 56 {
+	for i := range 168 {
 		s := Series{Style: i}
-		look := fmt.Sprint(s.line().Color, s.glyph().Shape)
+		look := fmt.Sprint(s.line(), s.glyph().Shape)
 		if other, taken := looks[look]; taken {
 			t.Errorf("styles %d and %d look alike", other, i)
 		}
 		looks[look] = i
+	}
+}
+
+// Without markers, colour and dashes must do.
+func TestCurvesLookDifferent(t *testing.T) {
+	looks := make(map[string]int)
+	for i := range Shades {
+		look := fmt.Sprint(Series{Style: i, Role: Curve}.line())
+		if other, taken := looks[look]; taken {
+			t.Errorf("styles %d and %d look alike", other, i)
+		}
+		looks[look] = i
+	}
+}
+
+// Where most series have no prediction, the predictions there are name theirs.
+func TestLonelyPredictionsNameTheirSeries(t *testing.T) {
+	f := figure(6, 3, 7)
+	for i := 3; i < len(f.Series); i += 2 {
+		f.Series[i].Points = nil
+	}
+	shown := make(map[string]bool)
+	for _, b := range texts(t, f) {
+		shown[b.text] = true
+	}
+	if !shown["algorithm-0: 2(N−1) (TR-869 §4.1)"] || !shown["algorithm-5"] {
+		t.Errorf("the legend has %v", shown)
+	}
+}
+
+// A series in several panels is in the legend once.
+func TestLegendOfPanels(t *testing.T) {
+	one := figure(3, 3, 7)
+	f := Figure{Panels: []Panel{one.panels()[0], one.panels()[0]}}
+	count := 0
+	for _, b := range texts(t, f) {
+		if b.text == "algorithm-1" {
+			count++
+		}
+	}
+	if count != 1 {
+		t.Errorf("the legend names a series %d times", count)
+	}
+}
+
+// What is joined is drawn as before: the same outlines, and a marker's edge in
+// the same element.
+func TestCompact(t *testing.T) {
+	in := strings.Join([]string{
+		`<path d="M1.26,2L3,4Z" style="fill:#111111" />`, `<path d="M1.26,2L3,4Z" style="fill:none;stroke:#FFFFFF;stroke-width:0.6" />`,
+		`<path d="M0,0L1,1" style="fill:none;stroke:#222222" />`, `<path d="M5,5L6,6" style="fill:none;stroke:#222222" />`,
+		`<text x="1">a</text>`, `<path d="M0,0L1,1" style="fill:none;stroke:#222222" />`,
+	}, "\n")
+	want := strings.Join([]string{
+		`<path d="M1.3,2L3,4Z" style="fill:#111111;stroke:#FFFFFF;stroke-width:0.6" />`,
+		`<path d="M0,0L1,1M5,5L6,6" style="fill:none;stroke:#222222" />`,
+		`<text x="1">a</text>`, `<path d="M0,0L1,1" style="fill:none;stroke:#222222" />`,
+	}, "\n")
+	if got := compact(in); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// Residuals lie on both sides of zero, and sizes may span decades: such an axis
+// stays linear.
+func TestLinearAxes(t *testing.T) {
+	p := Panel{X: Axis{"nodes N", Linear}, Y: Axis{"residual", Linear}, Series: []Series{{Role: Dots, Points: []Point{At(3, 0.01), At(993, 900)}}}}
+	x, y := p.xScale(func(a, b tickAt) bool { return true }), p.yScale()
+	if x.log || y.log {
+		t.Errorf("log scales: %v, %v", x.log, y.log)
 	}
 }

@@ -1,0 +1,106 @@
+package report_test
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"dmebench/algorithms"
+	"dmebench/internal/run"
+	"dmebench/report"
+)
+
+// grown is an experiment over TCP and simulated whose messages per CS are a
+// function of N, with a repetition's noise.
+func grown(t *testing.T, sizes []int, per func(n float64, rep int) float64) report.Input {
+	in := lean(experiment(t, []string{"a"}, []string{"serial"}, sizes, 6))
+	simulated := lean(experiment(t, []string{"a"}, []string{"serial"}, sizes, 6))
+	for _, r := range simulated.Runs {
+		r.Result.Transport, r.Result.Spec.Transport = run.Sim, run.Sim
+	}
+	in.Runs = append(in.Runs, simulated.Runs...)
+	for _, r := range in.Runs {
+		*r.Result.Messages.PerCS = per(float64(r.Result.Nodes), r.Repetition)
+	}
+	in.Setting = func(s run.Spec) (algorithms.Setting, bool) { return algorithms.Setting{Nodes: s.Nodes}, true }
+	return in
+}
+
+func claiming(kind algorithms.ClaimKind, formula string, f func(n float64) float64) func(string) []algorithms.Claim {
+	return func(string) []algorithms.Claim {
+		return []algorithms.Claim{{
+			Quantity: algorithms.MessagesPerCS, Formula: formula, Load: algorithms.Light, Kind: kind, Source: "Someone 1980",
+			Predict: algorithms.PerN(f),
+		}}
+	}
+}
+
+func TestGrowthIsFittedFromFiveSizesOn(t *testing.T) {
+	sizes := []int{4, 9, 16, 36, 100}
+	root := func(n float64) float64 { return 3 * (math.Sqrt(n) - 1) }
+	noisy := func(n float64, rep int) float64 { return root(n) + 0.01*float64(rep-3) }
+	in := grown(t, sizes, noisy)
+	in.Claims = claiming(algorithms.Mean, "3(√N−1)", root)
+	b := build(t, in)
+	b.wants(t, "How messages grow with N: serial · CS 100 µs · 50 requests per node", "mean 3(√N−1)", "N^(1/2) +0", "1 of 7", "5: 4–100")
+	svg, err := os.ReadFile(filepath.Join(b.dir, "plots", "scaling-serial-a.svg"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		">tcp: −2.995 + 3·N^(1/2)</text>", ">sim: −2.995 + 3·N^(1/2)</text>", ">Residuals of a + c·N^(1/2), each repetition</text>",
+		">claimed growth N^(1/2), that of mean 3(√N−1) (Someone 1980)</text>",
+	} {
+		if !strings.Contains(string(svg), want) {
+			t.Errorf("the figure lacks %s", want)
+		}
+	}
+
+	in = grown(t, sizes[1:], noisy)
+	in.Claims = claiming(algorithms.Mean, "3(√N−1)", root)
+	if b := build(t, in); strings.Contains(b.page, "scaling-1") {
+		t.Error("four sizes are taken for enough")
+	}
+}
+
+// The growth of a claim comes from its values; what approaches a constant is told
+// from what grows, and a bound that is far away does not hide the measurement.
+func TestGrowthOfClaims(t *testing.T) {
+	sizes := []int{3, 7, 13, 31, 57, 133}
+	for _, x := range []struct {
+		name     string
+		per      func(n float64) float64
+		kind     algorithms.ClaimKind
+		claimed  func(n float64) float64
+		says     []string
+		saysNone []string
+	}{
+		{"equal", func(n float64) float64 { return 2 * (n - 1) }, algorithms.Exact, func(n float64) float64 { return 2 * (n - 1) },
+			[]string{"N exactly", "1 of 7"}, nil},
+		{"approaches", func(n float64) float64 { return 3 * (n - 1) / n }, algorithms.Mean, func(n float64) float64 { return 3 * (n - 1) / n },
+			[]string{"1/N exactly", "1 of 7"}, nil},
+		{"a bound far away", math.Log, algorithms.UpperBound, func(n float64) float64 { return n },
+			[]string{"log N exactly", "a bound"}, nil},
+		{"steps", func(n float64) float64 { return 8 * (math.Ceil(math.Cbrt(n)) - 1) }, algorithms.UpperBound, func(n float64) float64 { return 8 * (math.Ceil(math.Cbrt(n)) - 1) },
+			[]string{"claimed"}, []string{"a bound"}},
+		{"nothing is claimed", func(n float64) float64 { return n }, "", nil, []string{"N exactly"}, []string{"of 7"}},
+		{"always the same", func(float64) float64 { return 3 }, algorithms.Exact, func(float64) float64 { return 3 },
+			[]string{"constant exactly"}, nil},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			in := grown(t, sizes, func(n float64, _ int) float64 { return x.per(n) })
+			if x.claimed != nil {
+				in.Claims = claiming(x.kind, "f(N)", x.claimed)
+			}
+			b := build(t, in)
+			b.wants(t, x.says...)
+			for _, s := range x.saysNone {
+				if strings.Contains(b.text(), s) {
+					t.Errorf("the page says %q", s)
+				}
+			}
+		})
+	}
+}

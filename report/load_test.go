@@ -1,0 +1,138 @@
+package report_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"dmebench/algorithms"
+	"dmebench/internal/run"
+	"dmebench/report"
+)
+
+// loaded is an experiment that serves at most so many entries per second.
+func loaded(t *testing.T, capacity float64, rates ...float64) report.Input {
+	var in report.Input
+	for _, rate := range rates {
+		one := experiment(t, []string{"a"}, []string{"poisson"}, []int{5}, 6)
+		for _, r := range one.Runs {
+			r.Result.Spec.TotalRate, r.Result.Spec.Requests = rate, 0
+			*r.Result.Throughput = min(rate, capacity)
+		}
+		one.Runs, in.Runs = nil, append(in.Runs, one.Runs...)
+	}
+	return in
+}
+
+func TestKnee(t *testing.T) {
+	for _, x := range []struct {
+		name     string
+		capacity float64
+		knee     string // "" for none
+	}{
+		{"in the middle", 500, "a: knee at 400 requests/s"},
+		{"nearly all is enough", 770, "a: knee at 800 requests/s"},
+		{"never reached", 5000, ""},
+		{"below everything", 50, ""},
+	} {
+		b := build(t, loaded(t, x.capacity, 100, 200, 400, 800, 1600))
+		svg, err := os.ReadFile(filepath.Join(b.dir, "plots", "tcp-poisson-by-total-rate-n5-throughput.svg"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(svg), ">all that is offered</text>") {
+			t.Errorf("%s: the figure does not show what was offered", x.name)
+		}
+		if x.knee == "" && strings.Contains(string(svg), "knee") {
+			t.Errorf("%s: there is a knee", x.name)
+		}
+		if !strings.Contains(string(svg), x.knee) {
+			t.Errorf("%s: the figure lacks %q", x.name, x.knee)
+		}
+	}
+}
+
+// Predicted times come from T and E as they were measured, in seconds.
+func TestPredictedTimes(t *testing.T) {
+	in := experiment(t, []string{"a"}, []string{"serial"}, []int{3, 7}, 6)
+	in.Setting = func(s run.Spec) (algorithms.Setting, bool) { return algorithms.Setting{Nodes: s.Nodes}, true }
+	seconds := func(s algorithms.Setting) (float64, bool) { return (2*s.T + s.E).Seconds(), s.T > 0 }
+	rate := func(s algorithms.Setting) (float64, bool) { return 1 / (s.T + s.E).Seconds(), s.T > 0 }
+	in.Claims = func(string) []algorithms.Claim {
+		return []algorithms.Claim{
+			{Quantity: algorithms.ResponseTime, Formula: "2T + E", Load: algorithms.Light, Kind: algorithms.Exact, Source: "x", Predict: seconds},
+			{Quantity: algorithms.Throughput, Formula: "1/(T + E)", Load: algorithms.AnyLoad, Kind: algorithms.Mean, Source: "y", Predict: rate},
+		}
+	}
+	b := build(t, in)
+	for file, label := range map[string]string{"response-mean": ">a: 2T + E (x)</text>", "throughput": ">a: mean 1/(T + E) (y)</text>"} {
+		svg, err := os.ReadFile(filepath.Join(b.dir, "plots", "tcp-serial-"+file+".svg"))
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		plain := strings.TrimPrefix(strings.TrimPrefix(label, ">a: "), ">")
+		if !strings.Contains(string(svg), plain) {
+			t.Errorf("%s lacks %q", file, plain)
+		}
+	}
+	for _, r := range in.Runs {
+		r.Result.T = nil
+	}
+	b = build(t, in)
+	if _, err := os.Stat(filepath.Join(b.dir, "plots", "tcp-serial-response-mean.svg")); err == nil {
+		t.Error("a time is predicted without T")
+	}
+}
+
+// Where nobody competes, the order of entries is the workload's.
+func TestNoFairnessOfSerialRuns(t *testing.T) {
+	b := build(t, experiment(t, []string{"a"}, []string{"serial", "saturate"}, []int{3, 7}, 6))
+	for workload, want := range map[string]bool{"serial": false, "saturate": true} {
+		svg, err := os.ReadFile(filepath.Join(b.dir, "plots", "tcp-"+workload+"-fairness.svg"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(string(svg), "Largest bypass"); got != want {
+			t.Errorf("%s: bypass is shown: %v", workload, got)
+		}
+		if !strings.Contains(string(svg), "Messages of the busiest node") {
+			t.Errorf("%s: the division of work is not shown", workload)
+		}
+	}
+}
+
+// The parts of a bar add up to all messages per CS.
+func TestBarsOfKinds(t *testing.T) {
+	in := experiment(t, []string{"a"}, []string{"saturate"}, []int{3, 7}, 6)
+	for _, r := range in.Runs {
+		r.Result.Messages.ByKind["NONE"] = 0
+	}
+	b := build(t, in)
+	svg, err := os.ReadFile(filepath.Join(b.dir, "plots", "tcp-saturate-kinds.svg"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, note := range []string{"a, N = 7: 6 REQUEST per CS", "a, N = 7: 6 REPLY per CS", "a, N = 3: 2 REPLY per CS"} {
+		if !strings.Contains(string(svg), note) {
+			t.Errorf("the figure does not say %q", note)
+		}
+	}
+	if strings.Contains(string(svg), "NONE") {
+		t.Error("a kind that was never sent is shown")
+	}
+}
+
+func TestFormats(t *testing.T) {
+	in := lean(experiment(t, []string{"a"}, []string{"saturate"}, []int{3}, 1))
+	in.Formats = append(in.Formats, "pdf")
+	b := buildWith(t, in, report.Build)
+	files, err := filepath.Glob(filepath.Join(b.dir, "plots", "*"))
+	if err != nil || len(files) != 1 || filepath.Ext(files[0]) != ".pdf" {
+		t.Errorf("%v, %v; want one PDF", files, err)
+	}
+	if !strings.Contains(b.page, "<svg ") || strings.Contains(b.page, ".png") {
+		t.Error("the page has no figure, or a link to one that was not written")
+	}
+}
