@@ -12,6 +12,9 @@ import (
 // entries says something about the workload alone, and only the work is shown.
 func (c *collection) fairnessFigure(s *set) plots.Figure {
 	f := plots.Figure{Name: s.slug + "-fairness", Title: "Fairness and division of work", Subtitle: s.String()}
+	if s.workload == "serial" {
+		f.Title = "Division of work"
+	}
 	for _, p := range []struct {
 		title, ordinate, metric string
 		theory                  algorithms.Quantity

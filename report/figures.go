@@ -242,9 +242,34 @@ func (c *collection) percentiles(s *set) plots.Figure {
 		for _, r := range stats.Percentiles(h) {
 			curve.Points = append(curve.Points, plots.At(r.Inverse, r.Value))
 		}
-		f.Series = append(f.Series, curve)
+		f.Series = append(f.Series, curve, plots.Series{Style: curve.Style, Role: plots.Dots, Points: cell.ranks()})
 	}
+	f.Keys = []plots.Key{{Label: "median of the repetitions' percentiles, with its 95% interval", Role: plots.Dots}}
 	return f
+}
+
+// ranks returns the percentiles of the response time as every repetition has
+// them for itself: how far the curve of all together can be trusted. What a
+// repetition is too short to tell is left out.
+func (c *cell) ranks() []plots.Point {
+	var points []plots.Point
+	for _, r := range []struct {
+		inverse float64
+		metric  string
+	}{{2, responseP50}, {10, responseP90}, {100, responseP99}, {1000, responseP999}} {
+		e := c.estimates[r.metric]
+		tells := func(x *run.Result) bool { return x.ResponseTime != nil && float64(x.ResponseTime.Count) >= r.inverse }
+		if e.N == 0 || slices.ContainsFunc(c.good, func(x *run.Result) bool { return !tells(x) }) {
+			continue
+		}
+		p := plots.At(r.inverse, e.Median)
+		if e.Bounded() {
+			p.Lo, p.Hi = e.Lo, e.Hi
+		}
+		p.Note = fmt.Sprintf("%s: %s", c.label, describe(e, units.Time))
+		points = append(points, p)
+	}
+	return points
 }
 
 // largestCommon returns the size at which most series have a distribution,

@@ -8,7 +8,8 @@ import (
 )
 
 // served is the part of an offered load that must be served for the load to be
-// met. Poisson arrivals scatter: n of them take a time that differs by 1/√n.
+// met. Arrivals scatter, so that a load counts as missed only where the whole
+// interval of the throughput lies below that.
 const served = 0.95
 
 // offered returns the requests per second that member i asks of a system of n
@@ -23,10 +24,9 @@ func (f family) offered(i, n int) (rate float64, ok bool) {
 	return 0, false
 }
 
-// knee returns the last member of a load curve whose load a series met: of which,
-// in the median, the part served was served, there and under every smaller load.
-// ok is false where not even the smallest was met, or the largest was too: then
-// the knee lies outside of what was measured.
+// knee returns the last member of a load curve before the first whose load a
+// series missed. ok is false where already the smallest was missed, or none was:
+// then the knee lies outside of what was measured.
 func (f family) knee(label string, n int) (last int, ok bool) {
 	last = -1
 	for i, m := range f.members {
@@ -38,7 +38,12 @@ func (f family) knee(label string, n int) (last int, ok bool) {
 		if cell == nil || cell.estimates[throughput].N == 0 {
 			continue
 		}
-		if cell.estimates[throughput].Median < served*rate {
+		e := cell.estimates[throughput]
+		most := e.Max
+		if e.Bounded() {
+			most = e.Hi
+		}
+		if most < served*rate {
 			return last, last >= 0
 		}
 		last = i
@@ -77,7 +82,7 @@ func (f family) markKnees(fig *plots.Figure, n int) {
 	fig.Series = append(append(fig.Series, marks...), line)
 	if found {
 		fig.Keys = append(fig.Keys, plots.Key{
-			Label: fmt.Sprintf("knee: the highest load of which %.0f%% is served, there and below", 100*served), Role: plots.Mark,
+			Label: fmt.Sprintf("knee: beyond it less than %.0f%% of the load is served, by the whole interval", 100*served), Role: plots.Mark,
 		})
 	}
 }

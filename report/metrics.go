@@ -18,7 +18,9 @@ const (
 	throughput         = "throughput_cs_per_s"
 	responseMean       = "response_time_mean_ns"
 	responseP50        = "response_time_p50_ns"
+	responseP90        = "response_time_p90_ns"
 	responseP99        = "response_time_p99_ns"
+	responseP999       = "response_time_p999_ns"
 	waitingP50         = "waiting_time_p50_ns"
 	waitingP99         = "waiting_time_p99_ns"
 	syncDelayP50       = "sync_delay_p50_ns"
@@ -47,9 +49,9 @@ func metrics() []metric {
 		{"offered_cs_per_s", func(r *run.Result) *float64 { return r.Offered }},
 		{responseMean, of(response, func(q *run.Quantiles) float64 { return q.Mean })},
 		{responseP50, of(response, p50)},
-		{"response_time_p90_ns", of(response, func(q *run.Quantiles) float64 { return float64(q.P90) })},
+		{responseP90, of(response, func(q *run.Quantiles) float64 { return float64(q.P90) })},
 		{responseP99, of(response, p99)},
-		{"response_time_p999_ns", of(response, func(q *run.Quantiles) float64 { return float64(q.P999) })},
+		{responseP999, of(response, func(q *run.Quantiles) float64 { return float64(q.P999) })},
 		{"response_time_max_ns", of(response, func(q *run.Quantiles) float64 { return float64(q.Max) })},
 		{waitingP50, of(waiting, p50)},
 		{waitingP99, of(waiting, p99)},

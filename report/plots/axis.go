@@ -22,7 +22,8 @@ type scale struct {
 	label    string
 	min, max float64
 	log      bool
-	names    int // how many there are, on an axis of Names
+	names    int  // how many there are, on an axis of Names
+	ranks    bool // of percentiles: there too, dots are set beside one another
 	unit     units.Scale
 	ticks    []plot.Tick
 }
@@ -193,7 +194,7 @@ func nameScale(s scale, names []string, fits func(a, b tickAt) bool) scale {
 
 // rankScale is the axis of a percentile plot: 0%, 90%, 99%, …
 func rankScale(s scale, all extent) scale {
-	s.log, s.min, s.max = true, 1, max(10, all.max)
+	s.log, s.ranks, s.min, s.max = true, true, 1, max(10, all.max)
 	for x, label := 1.0, ""; x <= s.max*1.0001; x *= 10 {
 		switch x {
 		case 1:
@@ -206,7 +207,7 @@ func rankScale(s scale, all extent) scale {
 		s.ticks = append(s.ticks, plot.Tick{Value: x, Label: label})
 	}
 	if s.max >= 2 {
-		s.ticks = append(s.ticks, plot.Tick{Value: 2, Label: "50%"})
+		s.ticks = slices.Insert(s.ticks, 1, plot.Tick{Value: 2, Label: "50%"})
 	}
 	return s
 }

@@ -68,7 +68,7 @@ func close(a, b float64) bool { return math.Abs(a-b) <= 1e-9*math.Max(1, math.Ab
 func TestRankLabels(t *testing.T) {
 	f := Panel{X: Axis{Kind: Ranks}, Series: []Series{{Role: Curve, Points: []Point{At(1, 1), At(2e5, 9)}}}}
 	got := labels(f.xScale(nil))
-	want := []string{"0%", "90%", "99%", "99.9%", "99.99%", "99.999%", "50%"}
+	want := []string{"0%", "50%", "90%", "99%", "99.9%", "99.99%", "99.999%"}
 	if len(got) != len(want) {
 		t.Fatalf("%q", got)
 	}

@@ -34,7 +34,8 @@ func (m marks) spacious() bool { return len(m.x.ticks) == 1 || m.x.names > 0 }
 // from one another.
 func (m marks) dodged() (styles []int, step vg.Length) {
 	for _, s := range m.series {
-		if s.Role == Measured && s.drawable() && !slices.Contains(styles, s.Style) {
+		beside := s.Role == Measured || s.Role == Dots && m.x.ranks
+		if beside && s.drawable() && !slices.Contains(styles, s.Style) {
 			styles = append(styles, s.Style)
 		}
 	}
