@@ -226,7 +226,7 @@ func (f *family) settle() bool {
 		return len(f.members) >= fewestWords
 	}
 	slices.SortStableFunc(f.members, func(a, b member) int { return cmp.Compare(a.value.number, b.value.number) })
-	f.axis = plots.Axis{Label: first.axis, Kind: plots.Values}
+	f.axis = plots.Axis{Label: first.label(), Kind: plots.Values}
 	if first.time {
 		f.unit = units.TimeScale(f.members[len(f.members)-1].value.number)
 		f.axis.Label += " (" + f.unit.Unit + ")"
@@ -261,8 +261,16 @@ func (s *set) broadcasts() bool {
 	return false
 }
 
+// label names the setting on an axis.
+func (v value) label() string {
+	if v.key == "rate" || v.key == "total-rate" {
+		return "offered load (" + v.axis + ")"
+	}
+	return v.axis
+}
+
 // title is the family's headline.
-func (f family) title() string { return "Against " + f.members[0].value.axis + ": " + f.about }
+func (f family) title() string { return "Against " + f.members[0].value.label() + ": " + f.about }
 
 // x returns where member i stands on the axis.
 func (f family) x(i int) float64 {

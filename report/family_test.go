@@ -82,7 +82,7 @@ func TestSettingsBecomeAnAbscissa(t *testing.T) {
 		{
 			"rates in any order", []func(*run.Spec){rate(400), rate(10), rate(1000)},
 			"tcp-poisson-by-total-rate-n7-messages", 0,
-			[]string{"requests/s in all, log scale", "10", "400", "1,000", "ricart-agrawala, N = 7, 400 requests/s in all: 12, 95% interval 12 to 12, 6 repetitions"},
+			[]string{"offered load (requests/s in all), log scale", "10", "400", "1,000", "ricart-agrawala, N = 7, 400 requests/s in all: 12, 95% interval 12 to 12, 6 repetitions"},
 		},
 		{
 			"a load curve with a number of requests for each rate", []func(*run.Spec){
