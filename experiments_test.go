@@ -1,0 +1,102 @@
+package dmebench
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"dmebench/internal/run"
+)
+
+var full = flag.Bool("full", false, "carry out the simulated experiments again and compare their figures with those of the documentation")
+
+// shownFigures are the figures of docs/experiments.md: plots of the report of an
+// experiment, by the name of the image. Simulated ones are the same wherever they
+// are drawn; a network's are of one day, and cannot be compared.
+var shownFigures = []struct {
+	experiment string
+	simulated  bool
+	plots      map[string]string
+}{
+	{"hotspot", true, map[string]string{
+		"hotspot-one-messages":   "sim-hotspot-by-share-20-requests-s-in-all-cs-100-us-hot-1-t-1ms-2-000-requests-n13-messages",
+		"hotspot-three-messages": "sim-hotspot-by-share-500-requests-s-in-all-cs-100-us-hot-3-t-1ms-2-000-requests-n13-messages",
+		"hotspot-three-response": "sim-hotspot-by-share-500-requests-s-in-all-cs-100-us-hot-3-t-1ms-2-000-requests-n13-response-mean",
+	}},
+	{"speeds", true, map[string]string{
+		"speeds-messages":   "sim-saturate-by-network-n13-messages",
+		"speeds-sync-delay": "sim-saturate-by-network-n13-sync-delay-over-t",
+		"speeds-response":   "sim-serial-by-network-n13-response-mean",
+	}},
+	{"work", true, map[string]string{"work": "sim-serial-work-n31"}},
+	{"broadcast", true, map[string]string{
+		"broadcast-messages":      "sim-poisson-by-total-rate-n10-messages",
+		"broadcast-transmissions": "sim-poisson-by-total-rate-n10-transmissions",
+	}},
+	{"broadcast-nats", false, map[string]string{"broadcast-nats-transmissions": "nats-poisson-by-total-rate-n10-transmissions"}},
+	{"trees", true, map[string]string{"trees-light": "sim-serial-messages", "trees-heavy": "sim-saturate-messages"}},
+	{"requesters", true, map[string]string{
+		"requesters-load":  "sim-poisson-by-total-rate-n64-messages",
+		"requesters-count": "sim-hotspot-by-hot-n64-messages",
+	}},
+}
+
+// docs/experiments.md shows every experiment that ships, and its figures.
+func TestExperimentsPage(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("docs", "experiments.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(filepath.Join("experiments", "*.yaml"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%q (%v)", files, err)
+	}
+	for _, file := range files {
+		if link := "](../experiments/" + filepath.Base(file) + ")"; !bytes.Contains(page, []byte(link)) {
+			t.Errorf("the page has no link %s", link)
+		}
+	}
+	for _, e := range shownFigures {
+		for name := range e.plots {
+			image := path.Join("images", "experiments", name+".svg")
+			if !bytes.Contains(page, []byte("]("+image+")")) {
+				t.Errorf("the page does not show %s", image)
+			}
+			if _, err := os.Stat(filepath.Join("docs", filepath.FromSlash(image))); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// The figures are what the experiments give. With -rewrite, what they give
+// becomes the figures.
+func TestExperimentFigures(t *testing.T) {
+	if !*full {
+		t.Skip("needs -full")
+	}
+	for _, e := range shownFigures {
+		if !e.simulated {
+			continue
+		}
+		t.Run(e.experiment, func(t *testing.T) {
+			out := t.TempDir()
+			var stdout, stderr bytes.Buffer
+			args := []string{"dmebench", "sweep", "--quiet", "--file", filepath.Join("experiments", e.experiment+".yaml"), "--out", out}
+			if code := Run(args, strings.NewReader(""), &stdout, &stderr); code != run.ExitHeld {
+				t.Fatalf("%q: %d\n%s%s", args, code, &stdout, &stderr)
+			}
+			for image, plot := range e.plots {
+				drawn, err := os.ReadFile(filepath.Join(out, e.experiment, "latest", "report", "plots", plot+".svg"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				mustBe(t, filepath.Join("docs", "images", "experiments", image+".svg"), drawn)
+			}
+		})
+	}
+}
