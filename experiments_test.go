@@ -39,6 +39,7 @@ var shownFigures = []struct {
 	}},
 	{"broadcast-nats", false, map[string]string{"broadcast-nats-transmissions": "nats-poisson-by-total-rate-n10-transmissions"}},
 	{"trees", true, map[string]string{"trees-light": "sim-serial-messages", "trees-heavy": "sim-saturate-messages"}},
+	{"fanout", true, map[string]string{"fanout-messages": "sim-serial-raymond-by-tree-radiating-n1024-messages"}},
 	{"requesters", true, map[string]string{
 		"requesters-load":  "sim-poisson-by-total-rate-n64-messages",
 		"requesters-count": "sim-hotspot-by-hot-n64-messages",

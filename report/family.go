@@ -22,6 +22,7 @@ type family struct {
 	conditions []string // the same without network and workload
 	slug       string   // begins the names of its files; unique
 	members    []member
+	labels     []string // of its series; nil for those of the sets
 	axis       plots.Axis
 	names      []string    // of the places on it, where the values are words
 	unit       units.Scale // of the members' values
@@ -165,6 +166,7 @@ func (c *collection) findFamilies() []family {
 	}
 	all := slices.Clone(families)
 	families = slices.DeleteFunc(families, func(f family) bool { return slices.ContainsFunc(all, f.repeats) })
+	families = append(families, c.optionFamilies()...)
 	nameFamilies(families)
 	return families
 }
@@ -332,10 +334,10 @@ func (c *collection) familyFigures(f family) []plots.Figure {
 				Title:    fmt.Sprintf("%s, N = %d", a.title, n),
 				Subtitle: f.about, X: f.axis, Y: a.ordinate, Names: f.names,
 			}
-			for style, label := range c.labels {
-				fig.Series = append(fig.Series, f.series(label, style, n, a)...)
+			for _, s := range c.shown(f) {
+				fig.Series = append(fig.Series, f.series(s.Label, s.Style, n, a)...)
 				if a.theory != "" {
-					fig.Series = append(fig.Series, c.familyCurves(f, label, style, n, a.theory)...)
+					fig.Series = append(fig.Series, c.familyCurves(f, s.Label, s.Style, n, a.theory)...)
 				}
 			}
 			if a.tail != "" {

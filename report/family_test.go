@@ -253,3 +253,28 @@ func TestNamedNetworks(t *testing.T) {
 		t.Errorf("there are %q", named)
 	}
 }
+
+// Series of one algorithm that differ in the number of one option become one
+// line over that number, beside the figures of the set.
+func TestOptionsOfAnAlgorithm(t *testing.T) {
+	in := lean(varied(t, 7, option("tree", "kary:2", "x", "y"), option("tree", "kary:8", "x", "y"), option("tree", "kary:4", "x", "y"), option("tree", "line", "x", "y")))
+	for i := range in.Runs {
+		in.Runs[i].Label = []string{"two", "eight", "four", "line"}[i/6]
+	}
+	in.Setting = func(s run.Spec) (algorithms.Setting, bool) {
+		return algorithms.Setting{Nodes: s.Nodes, Options: algorithms.Options{"tree": "", "x": ""}}, true
+	}
+	b := build(t, in)
+	texts := b.texts(t, "tcp-poisson-ricart-agrawala-x-y-by-tree-kary-n7-messages")
+	for _, want := range []string{"tree=kary:…", "2", "4", "8", "ricart-agrawala x=y", "ricart-agrawala x=y, N = 7, tree=kary 4: 12"} {
+		if !strings.Contains(texts, want) {
+			t.Errorf("the figure does not say %q:\n%s", want, texts)
+		}
+	}
+	if strings.Contains(texts, "line") {
+		t.Error("the figure shows a tree without a number")
+	}
+	if own := b.plots(t, "tcp-poisson-messages"); len(own) != 1 {
+		t.Error("the set's own figure is missing")
+	}
+}
