@@ -1,42 +1,31 @@
 package agrawalelabbadi
 
 import (
-	"math/bits"
+	"math"
 	"testing"
 
 	"dmebench/algorithms"
 	"dmebench/algorithms/quorum"
 )
 
-// everyFailure does what afterFailures does by trying every set of failed nodes
-// and, for the smallest quorum, all that are left.
-func everyFailure(n int) outcomes {
-	o := make(outcomes, n+1)
-	all := allQuorums(n, 1)
-	for mask := range uint32(1) << n {
-		grants := func(id algorithms.NodeID) bool { return mask>>(id-1)&1 == 0 }
-		smallest := 0
-		for _, q := range all {
-			if q&mask == 0 {
-				smallest = smaller(smallest, bits.OnesCount32(q))
-			}
-		}
-		if _, ok := quorum.TreeQuorum(n, 1, grants); ok != (smallest > 0) {
-			panic("a quorum that GetQuorum does not find, or the reverse")
-		}
-		o.add(bits.OnesCount32(mask), smallest, 1)
-	}
-	return o
-}
-
+// The counts, made from the leaves to the root, are those of all sets of failed
+// nodes, tried one after the other.
 func TestAfterFailures(t *testing.T) {
-	for n := 1; n <= 13; n++ {
-		want := everyFailure(n)
-		for f, sizes := range afterFailures(n) {
-			for q := range max(len(sizes), len(want[f])) {
-				if got, want := sizes.at(q), want[f].at(q); got != want {
-					t.Errorf("n=%d: %v sets of %d failures leave a smallest quorum of %d, want %v", n, got, f, q, want)
-				}
+	for n := 1; n <= 15; n++ {
+		sys, err := quorum.New("tree", quorum.Config{Nodes: n})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := afterFailures(n)
+		for f, all := range sys.Resilience(1<<n, 1).Failed {
+			if !all.Exact {
+				t.Fatalf("n=%d: not all sets of %d failures were tried", n, f)
+			}
+			if got, want := o.probability(f), all.Probability(); math.Abs(got-want) > 1e-12 {
+				t.Errorf("n=%d: a quorum is left after %d failures with probability %v, want %v", n, f, got, want)
+			}
+			if got, want := o.cost(f), all.MeanSize(); math.Abs(got-want) > 1e-12 {
+				t.Errorf("n=%d: after %d failures a quorum takes %v nodes, want %v", n, f, got, want)
 			}
 		}
 	}

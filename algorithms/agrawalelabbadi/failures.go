@@ -11,21 +11,11 @@ import (
 // outcomes counts the sets of failed nodes of a tree: outcomes[f][q] is the
 // number of those of f nodes that leave a smallest quorum of q nodes, and
 // outcomes[f][0] the number of those that leave none.
-type outcomes []counts
-
-// counts is indexed by the size of the smallest quorum, 0 for none.
-type counts []float64
-
-func (c counts) at(size int) float64 {
-	if size < len(c) {
-		return c[size]
-	}
-	return 0
-}
+type outcomes [][]float64
 
 // afterFailures counts for the tree of n nodes. It follows the definition of
 // section 9.9.1 from the leaves to the root, so that not all 2^n sets need be
-// tried.
+// tried, as [quorum.System.Resilience] does for any construction.
 func afterFailures(n int) outcomes { return subtreeOutcomes(n, 1) }
 
 func subtreeOutcomes(n int, id algorithms.NodeID) outcomes {
