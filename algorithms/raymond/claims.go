@@ -73,17 +73,17 @@ func claims() []algorithms.Claim {
 			// PRIVILEGE in response to a REQUEST, serves all N nodes.
 			Quantity: algorithms.MessagesPerCS, Formula: "4(N−1)/N",
 			Load: algorithms.Saturated, Kind: algorithms.Mean, Source: source,
-			Predict: algorithms.PerN(func(n float64) float64 { return 4 * (n - 1) / n }),
+			Predict: tour(4),
 		},
 		{
 			Quantity: algorithms.KindPerCS("PRIVILEGE"), Formula: "2(N−1)/N: twice along each edge, for N entries",
 			Load: algorithms.Saturated, Kind: algorithms.Mean, Source: source,
-			Predict: algorithms.PerN(func(n float64) float64 { return 2 * (n - 1) / n }),
+			Predict: tour(2),
 		},
 		{
 			Quantity: algorithms.KindPerCS("REQUEST"), Formula: "2(N−1)/N: one for each PRIVILEGE",
 			Load: algorithms.Saturated, Kind: algorithms.Mean, Source: source,
-			Predict: algorithms.PerN(func(n float64) float64 { return 2 * (n - 1) / n }),
+			Predict: tour(2),
 		},
 		{
 			Quantity: algorithms.QueueLength, Formula: "degree + 1",
@@ -125,6 +125,15 @@ func claims() []algorithms.Claim {
 			Predict: algorithms.Constantly(4),
 		},
 	})
+}
+
+// tour predicts so many messages for each edge, for an entry of each node. Of
+// two nodes, the one inside may ask again before the other's REQUEST arrives.
+func tour(messages float64) func(algorithms.Setting) (float64, bool) {
+	return func(s algorithms.Setting) (float64, bool) {
+		n := float64(s.Nodes)
+		return messages * (n - 1) / n, s.Nodes >= 3
+	}
 }
 
 // shapeClaims lists what is said of trees, whatever runs on them.

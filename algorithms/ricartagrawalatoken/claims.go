@@ -30,7 +30,7 @@ func claims() []algorithms.Claim {
 		{
 			Quantity: algorithms.MessagesPerCS, Formula: "N",
 			Load: algorithms.Saturated, Kind: algorithms.Mean, Source: source,
-			Predict: func(s algorithms.Setting) (float64, bool) { return float64(s.Nodes), s.Nodes >= 2 },
+			Predict: func(s algorithms.Setting) (float64, bool) { return float64(s.Nodes), s.Nodes >= 3 }, // of two, the one inside may ask again in time
 		},
 	})
 }
