@@ -14,6 +14,7 @@ package transporttest
 
 import (
 	"net"
+	"slices"
 	"testing"
 	"time"
 
@@ -46,6 +47,9 @@ type Subject struct {
 	// means half a minute. It is no bound on how fast things come: only a
 	// transport that loses something or hangs gets there.
 	Patience time.Duration
+
+	// Parts names the parts of the suite that are run; nil means all.
+	Parts []string
 
 	// Stranger opens a raw connection to a transport's address, of someone
 	// without the run's key. Where it is nil, strangers cannot get that far.
@@ -83,6 +87,9 @@ func Run(t *testing.T, s Subject) {
 		{"SilentStrangers", unless(s.Stranger != nil, "reachable by strangers"), testSilentStrangers},
 		{"Death", unless(s.NoticesDeath, "able to notice death"), testDeath},
 	} {
+		if s.Parts != nil && !slices.Contains(s.Parts, c.name) {
+			continue
+		}
 		t.Run(c.name, func(t *testing.T) {
 			if c.skipped != "" {
 				t.Skip(c.skipped)
