@@ -152,7 +152,7 @@ type Counters struct {
 	Frames          uint64 `json:"frames"`          // handed over by Send, one for each receiver
 	Bytes           uint64 `json:"bytes"`           // handed to the network, with framing
 	Writes          uint64 `json:"writes"`          // write calls
-	Packets         uint64 `json:"packets"`         // datagrams sent; 0 where the transport cannot tell
+	Packets         uint64 `json:"packets"`         // datagrams or TCP segments sent; 0 where the transport cannot tell
 	Received        uint64 `json:"received"`        // frames delivered
 	Retransmissions uint64 `json:"retransmissions"` // of what the transport itself acknowledges
 	Duplicates      uint64 `json:"duplicates"`      // frames dropped because they had been delivered

@@ -89,7 +89,7 @@ type Wire struct {
 	Frames          uint64  `json:"frames"`
 	Bytes           uint64  `json:"bytes"`
 	Writes          uint64  `json:"writes"`
-	Packets         *uint64 `json:"packets"` // datagrams; null where the transport cannot tell
+	Packets         *uint64 `json:"packets"` // datagrams or TCP segments sent; null where the transport cannot tell
 	Retransmissions uint64  `json:"retransmissions"`
 	Duplicates      uint64  `json:"duplicates"`   // frames dropped because they had been delivered
 	KernelDrops     uint64  `json:"kernel_drops"` // datagrams that found the receive buffer full

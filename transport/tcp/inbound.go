@@ -21,6 +21,7 @@ type inbound struct {
 
 	mu       sync.Mutex // orders what is written: welcome, goodbye
 	farewell bool       // this side has said goodbye
+	packets  packets
 }
 
 // accept takes connections until the listener is closed.
@@ -120,6 +121,7 @@ func (t *Transport) register(in *inbound, node algorithms.NodeID) error {
 // run delivers what arrives until the connection ends, then settles how.
 func (in *inbound) run() {
 	if err := in.deliver(in.conn); err != nil {
+		in.countPackets()
 		in.conn.Close()
 		in.t.lostInbound(in.from, fmt.Errorf("tcp: %v: connection lost: %w; did its worker end?", in.from, err))
 		return
@@ -131,7 +133,15 @@ func (in *inbound) run() {
 		var b [1]byte
 		in.conn.Read(b[:])
 	}
+	in.countPackets()
 	abort(in.conn)
+}
+
+// countPackets reads the connection's account before it is closed.
+func (in *inbound) countPackets() {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.packets.read(in.conn)
 }
 
 // deliver hands the frames in r to the handler until the peer says goodbye, which is no

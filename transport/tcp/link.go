@@ -44,6 +44,7 @@ type link struct {
 	inFlight int    // bytes being written
 	cause    error  // why the connection broke, where a write noticed
 	counters transport.Counters
+	packets  packets
 	drains   sync.WaitGroup // Add under mu, and only while not gone
 
 	conn *net.TCPConn    // set before phase leaves connecting
@@ -183,6 +184,7 @@ func (l *link) watch() {
 			err = l.cause
 		}
 		l.gone = true
+		l.packets.read(l.conn)
 		l.mu.Unlock()
 		l.conn.Close()
 		l.drains.Wait()
@@ -199,6 +201,7 @@ func (l *link) watch() {
 	l.mu.Lock()
 	l.gone = true
 	l.queue, l.spare = nil, nil
+	l.packets.read(l.conn)
 	l.mu.Unlock()
 	abort(l.conn)
 	l.drains.Wait()

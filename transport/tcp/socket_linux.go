@@ -24,3 +24,18 @@ func setUserTimeout(conn *net.TCPConn, d time.Duration) error {
 	}
 	return failed
 }
+
+// segmentsSent is how many segments this side of a connection has sent; 0 where
+// it is closed.
+func segmentsSent(conn *net.TCPConn) (n uint64) {
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return 0
+	}
+	_ = raw.Control(func(fd uintptr) {
+		if info, err := unix.GetsockoptTCPInfo(int(fd), unix.IPPROTO_TCP, unix.TCP_INFO); err == nil {
+			n = uint64(info.Segs_out)
+		}
+	})
+	return n
+}

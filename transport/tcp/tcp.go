@@ -253,13 +253,19 @@ func (t *Transport) Counters() transport.Counters {
 		RefusedFrames: t.refusedFrames.Load(),
 	}
 	t.mu.Lock()
-	links := t.links
+	links, inbounds := t.links, t.inbounds
 	t.mu.Unlock()
 	for _, l := range links {
 		l.mu.Lock()
 		l.noteBacklog()
 		c = c.Plus(l.counters)
+		c.Packets += l.packets.read(l.conn)
 		l.mu.Unlock()
+	}
+	for _, in := range inbounds {
+		in.mu.Lock()
+		c.Packets += in.packets.read(in.conn)
+		in.mu.Unlock()
 	}
 	return c
 }
