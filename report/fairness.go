@@ -18,12 +18,13 @@ func (c *collection) fairnessFigure(s *set) plots.Figure {
 	for _, p := range []struct {
 		title, ordinate, metric string
 		theory                  algorithms.Quantity
-		order                   bool
+		order, forTheory        bool
 	}{
-		{"Jain's index of the nodes' entries", "Jain's index", jain, "", true},
-		{"Longest run of entries by one node", "entries in a row", longestRun, "", true},
-		{"Largest bypass of a request", "entries by others", maxBypass, algorithms.Bypass, true},
-		{"Messages of the busiest node", "busiest / mean", workMaxOverMean, "", false},
+		{"Jain's index of the entries", "Jain's index", jain, "", true, false},
+		{"Longest run of one node", "entries in a row", longestRun, algorithms.LongestRun, true, false},
+		{"Largest bypass of a request", "entries by others", maxBypass, algorithms.Bypass, true, false},
+		{"Largest bypass by one node", "entries by one other", maxBypassByOne, algorithms.BypassByOne, true, true},
+		{"Messages of the busiest node", "busiest / mean", workMaxOverMean, algorithms.WorkSpread, false, false},
 	} {
 		if p.order && s.workload == "serial" {
 			continue
@@ -32,17 +33,18 @@ func (c *collection) fairnessFigure(s *set) plots.Figure {
 			Title: p.title, X: plots.Axis{Label: "nodes N", Kind: plots.Sizes},
 			Y: plots.Axis{Label: p.ordinate, Kind: plots.Values},
 		}
-		shown := false
+		shown, told := false, false
 		for _, label := range s.labels {
 			style := slices.Index(c.labels, label)
 			points := s.points(label, p.metric, panel.Y)
 			panel.Series = append(panel.Series, plots.Series{Label: label, Style: style, Role: plots.Measured, Points: points})
 			if p.theory != "" {
-				panel.Series = append(panel.Series, c.curves(s, label, style, p.theory)...)
+				curves := c.curves(s, label, style, p.theory)
+				panel.Series, told = append(panel.Series, curves...), told || len(curves) > 0
 			}
 			shown = shown || len(points) > 0
 		}
-		if shown {
+		if shown && (told || !p.forTheory) {
 			f.Panels = append(f.Panels, panel)
 		}
 	}

@@ -184,6 +184,9 @@ func (c *collection) curves(s *set, label string, style int, q algorithms.Quanti
 	}
 	var curves []plots.Series
 	for _, claim := range c.theory.speakingOf(q, like.spec) {
+		if claim.KnownFalse != "" && len(curves) > 0 {
+			break // the table has it
+		}
 		role := plots.Exact
 		if claim.Kind == algorithms.UpperBound || claim.Kind == algorithms.LowerBound {
 			role = plots.Bound
@@ -196,11 +199,17 @@ func (c *collection) curves(s *set, label string, style int, q algorithms.Quanti
 				speaks = speaks || s.cells[place{label, n}] != nil
 			}
 		}
-		if speaks && len(curves) < most {
+		if speaks && len(curves) < most && !slices.ContainsFunc(curves, func(c plots.Series) bool { return coincide(c, curve) }) {
 			curves = append(curves, curve)
 		}
 	}
 	return curves
+}
+
+// coincide reports whether two predictions have the same values: one says as much
+// as both.
+func coincide(a, b plots.Series) bool {
+	return slices.EqualFunc(a.Points, b.Points, func(p, q plots.Point) bool { return p.X == q.X && p.Y == q.Y })
 }
 
 // predictAt evaluates a claim at a size, which need not have been measured; like

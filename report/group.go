@@ -54,7 +54,7 @@ type cell struct {
 func good(r *run.Result) bool { return r.Status == run.OK && r.Safety.Violations == 0 }
 
 func collect(in Input) *collection {
-	c := &collection{in: in, theory: newTheory(in.Claims, in.Setting)}
+	c := &collection{in: in, theory: newTheory(in)}
 	for _, r := range in.Runs {
 		c.runs = append(c.runs, complete(r))
 	}

@@ -112,7 +112,7 @@ func (t *theory) shapes(s run.Spec) []algorithms.Claim {
 		return nil
 	}
 	for _, c := range t.claims(s.Algorithm) {
-		if c.Quantity == algorithms.MessagesPerCS && slices.Contains(loads(s), c.Load) && c.KnownFalse == "" && c.Predict != nil {
+		if c.Quantity == algorithms.MessagesPerCS && t.applies(c, s) && c.KnownFalse == "" {
 			claims = append(claims, c)
 		}
 	}

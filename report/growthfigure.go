@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"dmebench/report/plots"
 	"dmebench/report/stats"
@@ -60,7 +61,7 @@ func equation(f stats.Fit) string {
 	if c < 0 {
 		sign, c = " − ", -c
 	}
-	return text + sign + units.Number(c) + "·" + f.Growth.Name
+	return text + sign + times(units.Number(c), f.Growth)
 }
 
 // curveOf draws a fit between the smallest and the largest size.
@@ -97,5 +98,13 @@ func curve(g stats.Growth) string {
 	if g.Name == stats.Constant().Name {
 		return "a"
 	}
-	return "a + c·" + g.Name
+	return "a + " + times("c", g)
+}
+
+// times writes a factor of a growth: "c·N^(1/2)", "c/N".
+func times(factor string, g stats.Growth) string {
+	if divisor, ok := strings.CutPrefix(g.Name, "1/"); ok {
+		return factor + "/" + divisor
+	}
+	return factor + "·" + g.Name
 }

@@ -103,6 +103,35 @@ func TestNoFairnessOfSerialRuns(t *testing.T) {
 	}
 }
 
+// Claims about fairness and work are drawn where they apply; one about the order
+// of links only over such links.
+func TestClaimsAboutFairness(t *testing.T) {
+	in := experiment(t, []string{"a"}, []string{"saturate"}, []int{3, 7}, 6)
+	for _, r := range in.Runs {
+		r.Result.Fairness.ByOne = 2
+	}
+	claim := func(q algorithms.Quantity, formula string, fifo bool) algorithms.Claim {
+		return algorithms.Claim{Quantity: q, Formula: formula, Load: algorithms.AnyLoad, Kind: algorithms.Exact, Source: "x", FIFO: fifo, Predict: algorithms.Constantly(2)}
+	}
+	in.Setting = func(s run.Spec) (algorithms.Setting, bool) { return algorithms.Setting{Nodes: s.Nodes}, true }
+	in.Claims = func(string) []algorithms.Claim {
+		return []algorithms.Claim{claim(algorithms.WorkSpread, "equal work", false), claim(algorithms.BypassByOne, "in order", true)}
+	}
+	for _, ordered := range []bool{true, false} {
+		in.KeepsOrder = func(run.Spec) bool { return ordered }
+		svg, err := os.ReadFile(filepath.Join(build(t, in).dir, "plots", "tcp-saturate-fairness.svg"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(svg), "equal work (x)") {
+			t.Error("the claim about work is not drawn")
+		}
+		if strings.Contains(string(svg), "in order (x)") != ordered || strings.Contains(string(svg), "Largest bypass by one node") != ordered {
+			t.Errorf("links keep order: %v, but the claim about such links is drawn: %v", ordered, !ordered)
+		}
+	}
+}
+
 // The parts of a bar add up to all messages per CS.
 func TestBarsOfKinds(t *testing.T) {
 	in := experiment(t, []string{"a"}, []string{"saturate"}, []int{3, 7}, 6)

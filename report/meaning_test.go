@@ -93,6 +93,9 @@ func TestPredictions(t *testing.T) {
 	if s := svg("saturate"); !strings.Contains(s, ">2(N−1) (TR-869 §4)</text>") || !strings.Contains(s, "stroke-dasharray:5,3") {
 		t.Error("the exact claim is not drawn dashed with its source")
 	}
+	if s := svg("saturate"); !strings.Contains(s, ">≤ N (TR-869 §4)</text>") || strings.Contains(s, "known to be false") {
+		t.Error("what is known to be false is drawn instead of a bound")
+	}
 	if strings.Contains(svg("poisson"), "≤ N") {
 		t.Error("a claim about saturation is drawn over poisson")
 	}

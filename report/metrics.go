@@ -31,6 +31,7 @@ const (
 	workMaxOverMean    = "work_max_over_mean"
 	longestRun         = "longest_run"
 	maxBypass          = "max_bypass"
+	maxBypassByOne     = "max_bypass_by_one"
 )
 
 // metrics lists them all, in the order of summary.csv.
@@ -66,6 +67,14 @@ func metrics() []metric {
 		{workMaxOverMean, func(r *run.Result) *float64 { return r.Work.MaxOverMean }},
 		{longestRun, inOrder(func(r *run.Result) uint64 { return r.Fairness.LongestRun })},
 		{maxBypass, inOrder(func(r *run.Result) uint64 { return r.Fairness.MaxBypass })},
+		{maxBypassByOne, func(r *run.Result) *float64 {
+			f := r.Fairness
+			if f.LongestRun == 0 || f.MaxBypass > 0 && f.ByOne == 0 { // of before it was measured
+				return nil
+			}
+			x := float64(f.ByOne)
+			return &x
+		}},
 		{"out_of_order", inOrder(func(r *run.Result) uint64 { return r.Fairness.OutOfOrder })},
 	}
 }

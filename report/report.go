@@ -41,6 +41,10 @@ type Input struct {
 	// predictions.
 	Setting func(spec run.Spec) (setting algorithms.Setting, ok bool)
 
+	// KeepsOrder reports whether the links of a run keep order, for claims that are
+	// made of such links only. It may be nil: then all do.
+	KeepsOrder func(spec run.Spec) bool
+
 	// Formats are those in which plots are written beside the page, svg, png or
 	// pdf; nil for all of them. In the page they are there in any case.
 	Formats []plots.Format

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"regexp"
@@ -17,6 +18,7 @@ import (
 type theory struct {
 	claims  func(string) []algorithms.Claim
 	prepare func(run.Spec) (algorithms.Setting, bool)
+	order   func(run.Spec) bool // whether links keep order; nil where all do
 	known   map[string]prepared // preparing a system may be dear
 }
 
@@ -25,8 +27,8 @@ type prepared struct {
 	ok      bool
 }
 
-func newTheory(claims func(string) []algorithms.Claim, prepare func(run.Spec) (algorithms.Setting, bool)) *theory {
-	return &theory{claims, prepare, make(map[string]prepared)}
+func newTheory(in Input) *theory {
+	return &theory{in.Claims, in.Setting, in.KeepsOrder, make(map[string]prepared)}
 }
 
 // setting returns the system of a run.
@@ -57,19 +59,34 @@ func loads(s run.Spec) []algorithms.Load {
 }
 
 // speakingOf returns the claims about a quantity that apply to runs like s and
-// give a number, the sharpest kind first.
+// give a number, the sharpest kind first and what is known to be false last.
 func (t *theory) speakingOf(q algorithms.Quantity, s run.Spec) []algorithms.Claim {
 	if t.claims == nil {
 		return nil
 	}
 	var claims []algorithms.Claim
 	for _, c := range t.claims(s.Algorithm) {
-		if c.Quantity == q && slices.Contains(loads(s), c.Load) && sharpness(c.Kind) > 0 && c.Predict != nil {
+		if c.Quantity == q && t.applies(c, s) && sharpness(c.Kind) > 0 {
 			claims = append(claims, c)
 		}
 	}
-	slices.SortStableFunc(claims, func(a, b algorithms.Claim) int { return sharpness(b.Kind) - sharpness(a.Kind) })
+	slices.SortStableFunc(claims, func(a, b algorithms.Claim) int {
+		return cmp.Or(cmp.Compare(doubt(a), doubt(b)), sharpness(b.Kind)-sharpness(a.Kind))
+	})
 	return claims
+}
+
+// applies reports whether a claim speaks of runs like s.
+func (t *theory) applies(c algorithms.Claim, s run.Spec) bool {
+	return c.Predict != nil && slices.Contains(loads(s), c.Load) && (!c.FIFO || t.order == nil || t.order(s))
+}
+
+// doubt is 1 for a claim that is known to be false.
+func doubt(c algorithms.Claim) int {
+	if c.KnownFalse != "" {
+		return 1
+	}
+	return 0
 }
 
 // sharpness orders the kinds of claims; one that gives no number has none.

@@ -80,6 +80,10 @@ func (p *program) reportInput(r *experiment.Results) report.Input {
 	in := p.reportContext()
 	in.Title, in.SpecYAML, in.Environment = r.File.Name, string(r.File.Text), r.Environment
 	in.Missing, in.Started = r.Missing, r.Started
+	in.KeepsOrder = func(spec run.Spec) bool {
+		job, err := spec.Resolve(p.catalog, newFiles().read)
+		return err == nil && job.Guarantees().FIFO
+	}
 	for _, x := range r.Runs {
 		in.Runs = append(in.Runs, report.Run{
 			Label: x.Label, Network: x.Transport, Workload: x.Workload, Repetition: x.Repetition + 1, Result: x.Result,

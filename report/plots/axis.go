@@ -77,14 +77,18 @@ func (p Panel) yScale() scale {
 		s.min, s.max, s.ticks = 0, 1, linearTicks(0, 1, 1)
 		return s
 	}
-	if p.Y.Kind == Times {
-		s.unit = units.TimeScale(points.max)
-		s.label += " (" + s.unit.Unit + ")"
-	}
 	// A bar that towers over everything would press the values to the ground.
 	// The parts of a stack can be compared on a linear axis only.
-	if !linear && max(points.max, bars.max)/points.positive > logFrom {
-		s.log = true
+	s.log = !linear && max(points.max, bars.max)/points.positive > logFrom
+	if p.Y.Kind == Times {
+		typical := points.max
+		if s.log {
+			typical = math.Sqrt(points.positive * points.max)
+		}
+		s.unit = units.TimeScale(typical)
+		s.label += " (" + s.unit.Unit + ")"
+	}
+	if s.log {
 		// A bar may reach far below its point, or below zero: it may widen the
 		// axis by half a decade, the rest is cut.
 		low := points.positive

@@ -37,7 +37,8 @@ func TestOrdinate(t *testing.T) {
 		{"more", Values, []float64{1, 32}, 1, 50, true, "quantity, log scale"},
 		{"zero is not on a log axis", Values, []float64{0, 3, 1000}, 2, 1000, true, "quantity, log scale without zeros"},
 		{"milliseconds", Times, []float64{1.5e6, 4e6}, 0, 4e6, false, "quantity (ms)"},
-		{"decades of time", Times, []float64{3e3, 4e6}, 2e3, 5e6, true, "quantity (ms), log scale"},
+		{"decades of time", Times, []float64{3e3, 4e6}, 2e3, 5e6, true, "quantity (µs), log scale"},
+		{"more of them", Times, []float64{3e6, 2e9}, 2e6, 2e9, true, "quantity (ms), log scale"},
 		{"below zero", Values, []float64{-5, 10}, -5, 10, false, "quantity"},
 		{"nothing but zero", Values, []float64{0, 0}, 0, 1, false, "quantity"},
 	} {

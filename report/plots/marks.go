@@ -81,15 +81,24 @@ func (m marks) Plot(c draw.Canvas, p *plot.Plot) {
 	for _, s := range m.series {
 		m.bars(&c, p, s)
 	}
+	// Where median and tail are equal, the median is seen.
 	for _, s := range m.series {
-		if s.Role == Layer {
-			continue
+		if s.Role == Tail {
+			m.glyphs(&c, p, s)
 		}
-		style := s.glyph()
-		for _, pt := range s.Points {
-			if at, ok := m.placeOf(&c, p, s, pt.X, pt.Y); ok {
-				c.DrawGlyphNoClip(style, at)
-			}
+	}
+	for _, s := range m.series {
+		if s.Role != Tail && s.Role != Layer {
+			m.glyphs(&c, p, s)
+		}
+	}
+}
+
+func (m marks) glyphs(c *draw.Canvas, p *plot.Plot, s Series) {
+	style := s.glyph()
+	for _, pt := range s.Points {
+		if at, ok := m.placeOf(c, p, s, pt.X, pt.Y); ok {
+			c.DrawGlyphNoClip(style, at)
 		}
 	}
 }
