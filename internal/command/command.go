@@ -20,6 +20,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"dmebench/internal/ping"
 	"dmebench/internal/run"
 	"dmebench/internal/worker"
 )
@@ -32,6 +33,9 @@ func Run(args []string, stdin io.Reader, stdout, stderr io.Writer, catalog run.C
 	}
 	if len(args) == 2 && args[1] == worker.Command {
 		return worker.Main(catalog, stdin, stderr)
+	}
+	if len(args) == 2 && args[1] == ping.Command {
+		return ping.Main(stdin, stdout, stderr)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -66,7 +70,7 @@ func (p *program) app() *cli.App {
 		DisableSliceFlagSeparator: true, // a value may hold a comma
 		EnableBashCompletion:      true,
 		Commands: []*cli.Command{
-			p.runCommand(), p.sweepCommand(), p.checkCommand(), p.traceCommand(), p.reportCommand(),
+			p.runCommand(), p.sweepCommand(), p.checkCommand(), p.traceCommand(), p.pingCommand(), p.reportCommand(),
 			p.compareCommand(), p.exportCommand(), p.listCommand(),
 		},
 		ExitErrHandler: func(*cli.Context, error) {}, // errors are reported once, by Run

@@ -41,15 +41,17 @@ var importRules = []importRule{
 	{of: []string{"internal/host"}, may: []string{"algorithms", "internal/record", "workload"}},
 }
 
-// natsUsers are the only packages that import NATS.
-var natsUsers = []string{"transport/nats", "internal/control"}
+// natsUsers are the only packages that import NATS: the transport, the control
+// plane, and what compares the transport with the client library alone.
+var natsUsers = []string{"transport/nats", "internal/control", "internal/ping"}
 
 const natsModules = "github.com/nats-io/"
 
 // Packages that nobody imports but the folders named: what is on top stays on
 // top.
 var importers = map[string][]string{
-	".": {"cmd/..."}, // package dmebench is for programs
+	".":             {"cmd/..."},          // package dmebench is for programs
+	"internal/ping": {"internal/command"}, // measures networks, and is no part of one
 }
 
 // violations returns everything in m that breaks a rule, each with its place.
@@ -77,7 +79,7 @@ func violations(m *module) []string {
 func checkEverywhere(m *module, folder string, s *ast.ImportSpec, report func(ast.Node, string)) {
 	p := importPath(s)
 	if strings.HasPrefix(p, natsModules) && !slices.Contains(natsUsers, folder) {
-		report(s, folder+" imports "+p+"; only "+strings.Join(natsUsers, " and ")+" may")
+		report(s, folder+" imports "+p+"; only "+enumerate(natsUsers)+" may")
 	}
 	if target, ok := m.local(p); ok {
 		if who, ok := importers[target]; ok && !matchAny(who, folder) {
@@ -101,4 +103,13 @@ func (r importRule) checkImport(m *module, folder string, s *ast.ImportSpec, rep
 	case !ok && r.pure && !standard(p):
 		report(s, folder+" imports "+p+"; it may import the standard library only")
 	}
+}
+
+// enumerate writes a list as a sentence does.
+func enumerate(names []string) string {
+	last := len(names) - 1
+	if last < 1 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:last], ", ") + " and " + names[last]
 }

@@ -1,0 +1,164 @@
+package ping
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+)
+
+// listenAt is where everything listens: a free port of this host's loopback.
+const listenAt = "127.0.0.1:0"
+
+// header is the length of a message, which precedes it on a connection.
+const header = 4
+
+// bareTCP is a loop around plain sockets of the net package, with TCP_NODELAY,
+// which is its default: read what is there, handle it, write what that caused.
+// Like the transport it has a connection for each ordered pair of processes that
+// talk, dialed by the sender.
+type bareTCP struct {
+	order    *order
+	receive  receiver
+	listener *net.TCPListener
+	links    []*bareLink // by process; nil where nothing is sent
+}
+
+func openBareTCP(o *order, receive receiver) (endpoint, error) {
+	listener, err := net.Listen("tcp", listenAt)
+	if err != nil {
+		return nil, err
+	}
+	return &bareTCP{o, receive, listener.(*net.TCPListener), make([]*bareLink, o.Processes)}, nil
+}
+
+func (b *bareTCP) address() string { return b.listener.Addr().String() }
+
+func (b *bareTCP) start(book []string, to []int) error {
+	go b.accept()
+	for _, peer := range to {
+		conn, err := net.Dial("tcp", book[peer])
+		if err != nil {
+			return fmt.Errorf("connect to process %d: %w", peer, err)
+		}
+		// Strangers of this host are not to disturb the measurement.
+		if _, err := conn.Write(b.order.Key[:]); err != nil {
+			return fmt.Errorf("connect to process %d: %w", peer, err)
+		}
+		b.links[peer] = &bareLink{conn: conn.(*net.TCPConn)}
+	}
+	return nil
+}
+
+func (b *bareTCP) accept() {
+	for {
+		conn, err := b.listener.AcceptTCP()
+		if err != nil {
+			return
+		}
+		go b.read(conn)
+	}
+}
+
+// read handles what arrives on a connection until it ends.
+func (b *bareTCP) read(conn *net.TCPConn) {
+	defer conn.Close()
+	var key [len(b.order.Key)]byte
+	if _, err := io.ReadFull(conn, key[:]); err != nil || !bytes.Equal(key[:], b.order.Key[:]) {
+		return
+	}
+	buf := make([]byte, max(64<<10, 2*(header+b.order.Size)))
+	end := 0
+	for {
+		n, err := conn.Read(buf[end:])
+		if err != nil {
+			return
+		}
+		end += n
+		at := 0
+		for end-at >= header {
+			size := int(binary.LittleEndian.Uint32(buf[at:]))
+			if size != b.order.Size {
+				return
+			}
+			if end-at < header+size {
+				break
+			}
+			b.receive(buf[at+header : at+header+size])
+			at += header + size
+		}
+		end = copy(buf, buf[at:end])
+		if b.flush() != nil {
+			return
+		}
+	}
+}
+
+func (b *bareTCP) send(to int, m []byte) error {
+	b.links[to].send(m)
+	return nil
+}
+
+func (b *bareTCP) flush() error {
+	for _, l := range b.links {
+		if l == nil {
+			continue
+		}
+		if err := l.flush(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *bareTCP) stream(to int) writer {
+	l := b.links[to]
+	if l.coalescer == nil {
+		l.coalescer = newCoalescer(l.conn)
+	}
+	return l.coalescer
+}
+
+// close resets the connections: the thousands of a long measurement would
+// otherwise stay behind in the kernel for a minute.
+func (b *bareTCP) close() {
+	b.listener.Close()
+	for _, l := range b.links {
+		if l != nil {
+			_ = l.conn.SetLinger(0)
+			l.conn.Close()
+		}
+	}
+}
+
+// bareLink is a connection to another process.
+type bareLink struct {
+	conn      *net.TCPConn
+	coalescer *coalescer // of streams
+
+	mu    sync.Mutex
+	queue []byte
+}
+
+func (l *bareLink) send(m []byte) {
+	l.mu.Lock()
+	l.queue = appendFramed(l.queue, m)
+	l.mu.Unlock()
+}
+
+func (l *bareLink) flush() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.queue) == 0 {
+		return nil
+	}
+	_, err := l.conn.Write(l.queue)
+	l.queue = l.queue[:0]
+	return err
+}
+
+func appendFramed(b, m []byte) []byte {
+	return append(binary.LittleEndian.AppendUint32(b, uint32(len(m))), m...)
+}

@@ -1,0 +1,157 @@
+package ping
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"dmebench/internal/run"
+	"dmebench/transport/nats"
+)
+
+const (
+	// pairsPerSet is how many pairs the same processes make: an even number, so
+	// that each side is first as often as the other.
+	pairsPerSet = 2
+
+	// warmUp is what the processes do of each task before it counts.
+	warmUp = 20 * time.Millisecond
+)
+
+// Options is what a measurement needs beside its specification.
+type Options struct {
+	Environment map[string]string
+
+	// Progress is called with the stretches so far, of all.
+	Progress func(done, of int)
+}
+
+// Run measures what the specification says. It returns an error, and no report,
+// where a process has failed or ctx has ended; no process is left behind.
+func Run(ctx context.Context, s Spec, opt Options) (*Report, error) {
+	if err := s.Check(); err != nil {
+		return nil, err
+	}
+	r := &runner{spec: s, opt: opt, report: &Report{
+		SchemaVersion: SchemaVersion, Spec: s, Environment: opt.Environment,
+		Placement: Placement{Processes: s.Processes, Pinned: s.Pin, PairsPerSet: pairsPerSet},
+	}}
+	r.stretches = len(s.Networks) * len(s.tasks()) * s.Pairs * 2
+	for _, name := range s.Networks {
+		if err := r.network(ctx, name); err != nil {
+			return nil, err
+		}
+	}
+	return r.report, nil
+}
+
+// runner is one measurement.
+type runner struct {
+	spec   Spec
+	opt    Options
+	report *Report
+
+	done, stretches int
+}
+
+// network measures one network, with new processes every few pairs.
+func (r *runner) network(ctx context.Context, name string) error {
+	n, options, err := lookup(name, r.spec.set(name))
+	if err != nil {
+		return err
+	}
+	setup := Setup{
+		Network: name, Set: r.spec.set(name), Processes: r.spec.Processes, Size: r.spec.Size, Pin: r.spec.Pin,
+	}
+	if n.Brokered {
+		server, err := nats.StartServer(2 * r.spec.Processes)
+		if err != nil {
+			return err
+		}
+		defer server.Close()
+		setup.Broker = server.Broker()
+		r.report.Placement.NATSServer = "embedded in the measuring process"
+	}
+	var all []Measurement
+	for _, t := range r.spec.tasks() {
+		m := Measurement{Transport: name, Test: t.Test, Tokens: t.Tokens}
+		if layer, ok := options[run.LayerOption]; ok {
+			m.UDPLayer = layer
+		}
+		all = append(all, m)
+	}
+	for pair := 0; pair < r.spec.Pairs; pair += pairsPerSet {
+		if err := r.set(ctx, setup, pair, all); err != nil {
+			return err
+		}
+	}
+	for i := range all {
+		all[i].compare()
+	}
+	r.report.Measurements = append(r.report.Measurements, all...)
+	return nil
+}
+
+// set measures some pairs of each task with the same processes.
+func (r *runner) set(ctx context.Context, setup Setup, pair int, all []Measurement) error {
+	sides := map[Side]*Cluster{}
+	for _, side := range []Side{Bare, Ours} {
+		setup.Bare = side == Bare
+		c, err := Start(ctx, setup)
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+		sides[side] = c
+		r.report.Placement.CPUs, r.report.Placement.GOMAXPROCS = c.cpus, c.gomaxprocs
+	}
+	tasks := r.spec.tasks()
+	for _, t := range tasks {
+		t.Stretch = min(t.Stretch, warmUp)
+		for _, c := range sides {
+			if _, err := c.Measure(ctx, t); err != nil {
+				return err
+			}
+		}
+	}
+	for n := pair; n < min(pair+pairsPerSet, r.spec.Pairs); n++ {
+		for i, t := range tasks {
+			p := Pair{Processes: pair/pairsPerSet + 1, First: Bare}
+			order := []Side{Bare, Ours}
+			if n%2 == 1 {
+				p.First, order = Ours, []Side{Ours, Bare}
+			}
+			for _, side := range order {
+				v, err := sides[side].Measure(ctx, t)
+				if err != nil {
+					return err
+				}
+				if side == Bare {
+					p.Bare = v
+				} else {
+					p.Ours = v
+				}
+				r.progress()
+			}
+			all[i].Pairs = append(all[i].Pairs, p)
+		}
+	}
+	return nil
+}
+
+func (r *runner) progress() {
+	r.done++
+	if r.opt.Progress != nil {
+		r.opt.Progress(r.done, r.stretches)
+	}
+}
+
+// String names the measurement.
+func (m *Measurement) String() string {
+	name := m.Transport
+	if m.UDPLayer != "" {
+		name += " " + m.UDPLayer
+	}
+	t := Task{Test: m.Test, Tokens: m.Tokens}
+	return fmt.Sprintf("%s: %s", name, t)
+}

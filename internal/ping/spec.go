@@ -1,0 +1,164 @@
+package ping
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"dmebench/algorithms"
+	"dmebench/internal/run"
+)
+
+// Test is one of the things that are measured.
+type Test string
+
+// The tests.
+const (
+	RoundTrip Test = "round-trip"
+	Ring      Test = "ring"
+	Stream    Test = "stream"
+)
+
+// Tests lists them all.
+func Tests() []Test { return []Test{RoundTrip, Ring, Stream} }
+
+// Networks lists the networks that can be measured: those that have worker
+// processes.
+func Networks() []string {
+	var names []string
+	for _, n := range run.Networks() {
+		if n.Real() {
+			names = append(names, n.Name)
+		}
+	}
+	return names
+}
+
+// Bounds of what can be asked for.
+const (
+	// MinPairs is how many pairs of stretches there must be for a confidence
+	// interval.
+	MinPairs = 10
+
+	MinSize = 24       // bytes: what a message has to carry
+	MaxSize = 16 << 10 // bytes: what a datagram carries everywhere
+
+	MaxProcesses = 256
+	MaxTokens    = 256
+	MinStretch   = time.Millisecond
+	MaxStretch   = time.Minute
+)
+
+// Spec says what is measured. [DefaultSpec] is a complete one.
+type Spec struct {
+	Networks  []string      `json:"networks"`
+	Tests     []Test        `json:"tests"`
+	Processes int           `json:"processes"`           // of the ring; the first two do the rest
+	Tokens    []int         `json:"tokens"`              // at a time, in the ring
+	Pairs     int           `json:"pairs"`               // of stretches
+	Stretch   time.Duration `json:"stretch_ns"`          // how long a side is measured at a time
+	Size      int           `json:"size_bytes"`          // of a message
+	Pin       bool          `json:"pin"`                 // each process to one processor, in turn
+	UDPLayer  string        `json:"udp_layer,omitempty"` // "" for the network's default
+}
+
+// DefaultSpec measures everything.
+func DefaultSpec() Spec {
+	return Spec{
+		Networks: Networks(), Tests: Tests(), Processes: 8, Tokens: []int{1, 16},
+		Pairs: MinPairs, Stretch: 200 * time.Millisecond, Size: 32,
+	}
+}
+
+// Check returns everything that is wrong with the specification.
+func (s *Spec) Check() error {
+	var errs []error
+	wrong := func(format string, args ...any) { errs = append(errs, fmt.Errorf("ping: "+format, args...)) }
+	within := func(what string, x, lo, hi int) {
+		if x < lo || x > hi {
+			wrong("%d %s: must be from %d to %d", x, what, lo, hi)
+		}
+	}
+	if len(s.Networks) == 0 {
+		wrong("no transport; there are %s", strings.Join(Networks(), ", "))
+	}
+	for _, name := range s.Networks {
+		if !slices.Contains(Networks(), name) {
+			wrong("transport %q; there are %s", name, strings.Join(Networks(), ", "))
+		}
+	}
+	if len(s.Tests) == 0 {
+		wrong("no test; there are %s", testNames())
+	}
+	for _, t := range s.Tests {
+		if !slices.Contains(Tests(), t) {
+			wrong("test %q; there are %s", t, testNames())
+		}
+	}
+	within("processes", s.Processes, 2, MaxProcesses)
+	if len(s.Tokens) == 0 && slices.Contains(s.Tests, Ring) {
+		wrong("a ring without tokens; say how many go around at a time")
+	}
+	for _, n := range s.Tokens {
+		within("tokens", n, 1, MaxTokens)
+	}
+	within("pairs", s.Pairs, 1, 1<<20)
+	within("bytes in a message", s.Size, MinSize, MaxSize)
+	if s.Stretch < MinStretch || s.Stretch > MaxStretch {
+		wrong("stretches of %v: must be from %v to %v", s.Stretch, MinStretch, MaxStretch)
+	}
+	if s.Pin && !canPin {
+		wrong("processes cannot be pinned to processors on this system")
+	}
+	if s.UDPLayer != "" {
+		if !slices.Contains(s.Networks, "udp") {
+			wrong("layer %s is of udp, which is not measured", s.UDPLayer)
+		} else if _, _, err := lookup("udp", s.set("udp")); err != nil {
+			errs = append(errs, fmt.Errorf("ping: %w", err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func testNames() string {
+	var names []string
+	for _, t := range Tests() {
+		names = append(names, string(t))
+	}
+	return strings.Join(names, ", ")
+}
+
+// set returns the options of a network that are not at their defaults.
+func (s *Spec) set(network string) map[string]string {
+	if network == "udp" && s.UDPLayer != "" {
+		return map[string]string{run.LayerOption: s.UDPLayer}
+	}
+	return nil
+}
+
+// lookup returns a network and its options, as a run would have them.
+func lookup(network string, set map[string]string) (run.Network, algorithms.Options, error) {
+	n, err := run.LookupNetwork(network)
+	if err != nil {
+		return n, nil, err
+	}
+	opt, err := algorithms.ResolveOptions(n.Options, set)
+	return n, opt, err
+}
+
+// tasks returns what is measured over each network, in order.
+func (s *Spec) tasks() []Task {
+	var tasks []Task
+	for _, t := range s.Tests {
+		if t != Ring {
+			tasks = append(tasks, Task{Test: t, Stretch: s.Stretch})
+			continue
+		}
+		for _, n := range s.Tokens {
+			tasks = append(tasks, Task{Test: t, Tokens: n, Stretch: s.Stretch})
+		}
+	}
+	return tasks
+}
