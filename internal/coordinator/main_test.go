@@ -9,19 +9,20 @@ import (
 	"dmebench/algorithms"
 	"dmebench/algorithms/catalog"
 	"dmebench/internal/control"
+	"dmebench/internal/ping"
 	"dmebench/internal/run"
 	"dmebench/internal/sharedpage"
 	"dmebench/internal/worker"
 )
 
 // TestMain lets the test binary become a worker, as the program itself does,
-// with some algorithms that misbehave on purpose; and a node of a bare ring.
+// with some algorithms that misbehave on purpose; and a process of a bare ring.
 func TestMain(m *testing.M) {
 	switch {
 	case len(os.Args) == 2 && os.Args[1] == worker.Command:
 		os.Exit(worker.Main(testCatalog(), os.Stdin, os.Stderr))
-	case len(os.Args) == 2 && os.Args[1] == bareRingCommand:
-		os.Exit(bareRingNode(os.Stdin, os.Stdout))
+	case len(os.Args) == 2 && os.Args[1] == ping.Command:
+		os.Exit(ping.Main(os.Stdin, os.Stdout, os.Stderr))
 	}
 	// Workers that are built with the race detector would sleep a second each
 	// before they exit.

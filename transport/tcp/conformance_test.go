@@ -25,11 +25,6 @@ var subject = transporttest.Subject{
 	Stranger:     func(addr string) (net.Conn, error) { return net.Dial("tcp", addr) },
 }
 
-func TestMain(m *testing.M) {
-	if os.Getenv(benchVar) != "" {
-		os.Exit(benchChild())
-	}
-	os.Exit(transporttest.Main(m, subject))
-}
+func TestMain(m *testing.M) { os.Exit(transporttest.Main(m, subject)) }
 
 func TestConformance(t *testing.T) { transporttest.Run(t, subject) }

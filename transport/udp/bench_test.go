@@ -4,7 +4,6 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"fmt"
-	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -14,77 +13,8 @@ import (
 	"dmebench/transport/transporttest"
 )
 
-// The ring compares the transport with the least that could do the same over
-// bare sockets. On a shared machine, rates jump with the placement of
-// processes, which differs between two sets of processes for as long as they
-// live. So the two sides take turns in short stretches, with new processes every
-// few pairs, and what counts is the median of the ratios of neighbours.
-const (
-	stretch   = 20 * time.Millisecond
-	pairs     = 9 // of stretches, with the same processes
-	minRounds = 5
-	ringSize  = 8 // processes
-)
-
-// BenchmarkRing passes one token around eight processes.
-func BenchmarkRing(b *testing.B) {
-	for _, l := range []Layer{FIFO, Raw} {
-		b.Run(string(l), func(b *testing.B) {
-			b.Run("free", func(b *testing.B) { compareRings(b, l, false) })
-			b.Run("pinned", func(b *testing.B) {
-				if !canPin {
-					b.Skip("cannot pin processes to a processor here")
-				}
-				compareRings(b, l, true)
-			})
-		})
-	}
-}
-
-func compareRings(b *testing.B, l Layer, pinned bool) {
-	var ratios []float64
-	var rates [2][]float64
-	var used [2]float64 // processor time in seconds
-	for range max(b.N, minRounds) {
-		var sides [2]*benchCluster
-		for i := range sides {
-			sides[i] = startBench(b, benchOrder{Layer: l, Bare: i == 1}, pinned)
-			sides[i].run(b, stretch) // warms up
-			used[i] -= sides[i].processorTime(b)
-		}
-		for n := range pairs {
-			var rate [2]float64
-			for _, i := range [2]int{n % 2, 1 - n%2} {
-				rate[i] = sides[i].run(b, stretch)
-				rates[i] = append(rates[i], rate[i])
-			}
-			ratios = append(ratios, rate[0]/rate[1])
-		}
-		for i := range sides {
-			used[i] += sides[i].processorTime(b)
-			sides[i].stop()
-		}
-	}
-	b.ReportMetric(median(ratios), "ratio")
-	b.ReportMetric(median(rates[0]), "hops/s")
-	b.ReportMetric(median(rates[1]), "bare-hops/s")
-	// Processor time per hop is less moved by what else the machine does: below
-	// 1, the transport costs more than the bare sockets.
-	b.ReportMetric(used[1]/sum(rates[1])*sum(rates[0])/used[0], "cpu-ratio")
-	b.ReportMetric(0, "ns/op") // of a round: says nothing
-}
-
-func sum(x []float64) (s float64) {
-	for _, v := range x {
-		s += v
-	}
-	return s
-}
-
-func median(x []float64) float64 {
-	x = slices.Sorted(slices.Values(x))
-	return (x[len(x)/2] + x[(len(x)-1)/2]) / 2
-}
+// How the transport compares with bare sockets between processes, «dmebench ping
+// --transport udp» measures.
 
 // BenchmarkSeal compares ways to authenticate a datagram of a lone message, and
 // a full one.
