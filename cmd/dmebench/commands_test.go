@@ -14,6 +14,9 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"dmebench/internal/ping"
+	"dmebench/internal/worker"
 )
 
 // exits CODE COMMAND…: the command ends with that exit code. Where the code is
@@ -85,21 +88,37 @@ func occupied(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Setenv(args[0], l.Addr().String())
 }
 
-// workersBelow returns the worker processes that a process of this script has
-// started, by looking for the script's own folder in their environment.
+// workersBelow returns the worker processes, and those of ping, that a process
+// of this script has started, by looking for the script's own folder in their
+// environment.
 func workersBelow(ts *testscript.TestScript) []int {
 	var pids []int
 	dirs, _ := filepath.Glob("/proc/[0-9]*")
 	for _, dir := range dirs {
 		args, err1 := os.ReadFile(dir + "/cmdline")
 		env, err2 := os.ReadFile(dir + "/environ")
-		if err1 == nil && err2 == nil && strings.Contains(string(args), "\x00worker") &&
+		if err1 == nil && err2 == nil && isWorker(strings.Split(string(args), "\x00")) &&
 			strings.Contains(string(env), "WORK="+ts.Getenv("WORK")+"\x00") {
 			pid, _ := strconv.Atoi(filepath.Base(dir))
 			pids = append(pids, pid)
 		}
 	}
 	return pids
+}
+
+func isWorker(args []string) bool {
+	return len(args) > 1 && (args[1] == worker.Command || args[1] == ping.Command)
+}
+
+// awaitworkers N: waits until that many worker processes of this script are
+// there.
+func awaitWorkers(ts *testscript.TestScript, _ bool, args []string) {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
+		if fmt.Sprint(len(workersBelow(ts))) == args[0] {
+			return
+		}
+	}
+	ts.Fatalf("no %s workers came up within a minute", args[0])
 }
 
 // killworker: waits until workers run, and kills one of them.

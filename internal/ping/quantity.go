@@ -43,10 +43,13 @@ var quantities = map[Test][]quantity{
 }
 
 func (t Task) String() string {
-	if t.Test == Ring {
-		return fmt.Sprintf("%s, %d tokens", t.Test, t.Tokens)
+	switch {
+	case t.Test != Ring:
+		return string(t.Test)
+	case t.Tokens == 1:
+		return "ring, 1 token"
 	}
-	return string(t.Test)
+	return fmt.Sprintf("ring, %d tokens", t.Tokens)
 }
 
 // processes returns how many of the processes take part in the task.

@@ -96,9 +96,9 @@ func (q quantity) format(x *float64) string {
 		return "–"
 	case q.time:
 		return time.Duration(*x).Round(roundTo(time.Duration(*x))).String()
-	case *x >= 1e6:
+	case *x >= 999.5e3:
 		return fmt.Sprintf("%.3g M", *x/1e6)
-	case *x >= 1e3:
+	case *x >= 999.5:
 		return fmt.Sprintf("%.3g k", *x/1e3)
 	}
 	return fmt.Sprintf("%.3g", *x)

@@ -1,0 +1,212 @@
+package ping
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"dmebench/internal/run"
+)
+
+func mustSay(t *testing.T, err error, want string) {
+	t.Helper()
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("error %v, want one with %q", err, want)
+	}
+}
+
+// children returns the processes that this one has started and not yet reaped.
+func children(t *testing.T) []int {
+	t.Helper()
+	threads, err := filepath.Glob("/proc/self/task/*/children")
+	if err != nil || len(threads) == 0 {
+		t.Skip("this system does not list the children of a process")
+	}
+	var pids []int
+	for _, file := range threads {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			continue // the thread has ended
+		}
+		for _, word := range strings.Fields(string(text)) {
+			pid, err := strconv.Atoi(word)
+			if err != nil {
+				t.Fatal(err)
+			}
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+func TestCloseLeavesNoProcess(t *testing.T) {
+	for _, bare := range []bool{true, false} {
+		c := start(t, Setup{Network: "tcp", Bare: bare})
+		pids := c.pids()
+		c.Close()
+		mustBeGone(t, pids)
+		for _, p := range c.processes {
+			if p.err != nil || p.stderr.String() != "" {
+				t.Errorf("%s left with %v: %s", p.name, p.err, p.stderr.String())
+			}
+		}
+	}
+}
+
+// The standard input of processes ends when whoever has started them does,
+// however that was: also in the midst of a measurement they must leave.
+func TestProcessesLeaveInTheMidstOfAMeasurement(t *testing.T) {
+	for _, test := range Tests() {
+		for _, bare := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s,bare=%v", test, bare), func(t *testing.T) {
+				c := start(t, Setup{Network: "tcp", Bare: bare})
+				c.processes[0].tell(question{&Task{Test: test, Tokens: 1, Stretch: MaxStretch}})
+				for _, p := range c.processes {
+					p.stdin.Close()
+				}
+				for _, p := range c.processes {
+					<-p.ended
+				}
+				mustBeGone(t, c.pids())
+			})
+		}
+	}
+}
+
+func TestProcessThatDiesIsNamed(t *testing.T) {
+	for network, victim := range map[string]int{"tcp": 1, "udp": 2} {
+		for _, bare := range []bool{true, false} {
+			c := start(t, Setup{Network: network, Bare: bare})
+			if err := c.processes[victim].cmd.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			_, err := c.Measure(t.Context(), Task{Test: Ring, Tokens: 1, Stretch: MaxStretch})
+			mustSay(t, err, fmt.Sprintf("process %d (%s, %s) has ended: signal: killed", victim, network, c.setup.side()))
+			c.Close()
+			mustBeGone(t, c.pids())
+		}
+	}
+}
+
+func TestMeasureEndsWithItsContext(t *testing.T) {
+	c := start(t, Setup{Network: "udp", Bare: true})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := c.Measure(ctx, Task{Test: RoundTrip, Stretch: MaxStretch}); !errors.Is(err, context.Canceled) {
+		t.Errorf("ended with %v", err)
+	}
+	if _, err := Start(ctx, c.setup); !errors.Is(err, context.Canceled) {
+		t.Errorf("started: %v", err)
+	}
+}
+
+// A process that cannot do what it is told says why.
+func TestProcessThatFailsSaysWhy(t *testing.T) {
+	_, err := Start(t.Context(), Setup{Network: "tcp", Processes: 2, Size: MinSize - 1})
+	mustSay(t, err, "(tcp, ours) has ended: exit status 64: ping: this command is started by")
+	s := Setup{Network: "nats", Bare: true, Processes: 2, Size: 32}
+	s.Broker.URL = "nats://127.0.0.1:1"
+	_, err = Start(t.Context(), s)
+	mustSay(t, err, "exit status 2: ping: process")
+	c := start(t, Setup{Network: "tcp"})
+	_, err = c.Measure(t.Context(), Task{Test: "speed", Stretch: time.Millisecond})
+	mustSay(t, err, `unknown test "speed"`)
+}
+
+func TestMainRefusesWhatIsNoOrder(t *testing.T) {
+	for _, in := range []string{"", "hello\n", `{"network":"pigeon","processes":2,"size":32}`, `{"network":"tcp","processes":2,"index":2,"size":32}`} {
+		var out, complaint bytes.Buffer
+		if code := Main(strings.NewReader(in), &out, &complaint); code != run.ExitUsage || out.Len() > 0 {
+			t.Errorf("%q: ended with %d and said %q", in, code, out.String())
+		}
+		if !strings.Contains(complaint.String(), "is started by «dmebench ping»") {
+			t.Errorf("%q: %s", in, complaint.String())
+		}
+	}
+}
+
+func TestPinnedProcesses(t *testing.T) {
+	if !canPin {
+		t.Skip("processes cannot be pinned on this system")
+	}
+	allowed, err := allowedCPUs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := start(t, Setup{Network: "tcp", Bare: true, Pin: true})
+	if c.gomaxprocs != 1 {
+		t.Errorf("GOMAXPROCS is %d on one processor", c.gomaxprocs)
+	}
+	for i, pid := range c.pids() {
+		var set unix.CPUSet
+		if err := unix.SchedGetaffinity(pid, &set); err != nil {
+			t.Fatal(err)
+		}
+		if want := allowed[i%len(allowed)]; c.cpus[i] != want || set.Count() != 1 || !set.IsSet(want) {
+			t.Errorf("process %d is to be on processor %d, is on %v", i, want, set)
+		}
+	}
+	after, err := allowedCPUs()
+	if err != nil || len(after) != len(allowed) {
+		t.Errorf("this process may use %v afterwards, %v before (%v)", after, allowed, err)
+	}
+}
+
+func TestBareTCPIgnoresStrangers(t *testing.T) {
+	o := &order{Network: "tcp", Bare: true, Processes: 2, Size: 32, Key: [32]byte{1}}
+	e, err := open(o, func([]byte) { t.Error("a stranger's message was handled") })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.close()
+	if err := e.start([]string{e.address(), e.address()}, nil); err != nil {
+		t.Fatal(err)
+	}
+	conn, err := net.Dial("tcp", e.address())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := conn.Write(appendFramed(make([]byte, len(o.Key)), newMessage(token, o.Size))); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := conn.Read(make([]byte, 1)); err == nil {
+		t.Errorf("the stranger was answered by %d bytes", n)
+	}
+}
+
+func TestCoalescerKeepsOrderAndTellsOfFailure(t *testing.T) {
+	r, w := io.Pipe()
+	c := newCoalescer(w)
+	const messages = 1000
+	go func() {
+		m := newMessage(data, MinSize)
+		for i := range uint64(messages) {
+			setNumber(m, numberAt, i)
+			if err := c.write(m); err != nil {
+				t.Error(err)
+			}
+		}
+	}()
+	b := make([]byte, header+MinSize)
+	for i := range uint64(messages) {
+		if _, err := io.ReadFull(r, b); err != nil || number(b[header:], numberAt) != i {
+			t.Fatalf("message %d is %x, %v", i, b, err)
+		}
+	}
+	r.CloseWithError(io.ErrClosedPipe)
+	for c.write(b) == nil {
+		time.Sleep(time.Millisecond)
+	}
+}
