@@ -120,7 +120,11 @@ func (t *Transport) register(in *inbound, node algorithms.NodeID) error {
 
 // run delivers what arrives until the connection ends, then settles how.
 func (in *inbound) run() {
-	if err := in.deliver(in.conn); err != nil {
+	conn, err := newReader(in.conn)
+	if err == nil {
+		err = in.deliver(conn)
+	}
+	if err != nil {
 		in.countPackets()
 		in.conn.Close()
 		in.t.lostInbound(in.from, fmt.Errorf("tcp: %v: connection lost: %w; did its worker end?", in.from, err))

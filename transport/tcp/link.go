@@ -57,6 +57,7 @@ type link struct {
 	err      error  // of the last attempt
 	attempts uint64 // write calls, and of these
 	full     uint64 // those that found the socket full
+	calls    calls
 	attempt  func(fd uintptr) bool
 }
 

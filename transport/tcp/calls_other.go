@@ -1,0 +1,11 @@
+//go:build !linux || race
+
+package tcp
+
+import "golang.org/x/sys/unix"
+
+// The race detector takes the ordinary calls as what orders the memory accesses
+// of both ends; other systems have no calls that are safe to make otherwise.
+
+func quickRead(fd int, b []byte) (int, error)  { return unix.Read(fd, b) }
+func quickWrite(fd int, b []byte) (int, error) { return unix.Write(fd, b) }
