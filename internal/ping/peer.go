@@ -36,8 +36,9 @@ type peer struct {
 	serial   uint64
 
 	// At the second process.
-	taken uint64 // messages of streams
-	reply []byte
+	taken      uint64 // messages of streams
+	unreported uint64 // of these, since the last report
+	reply      []byte
 }
 
 const (
@@ -86,7 +87,9 @@ func (p *peer) receive(m []byte) {
 	}
 	switch m[0] {
 	case data:
-		if p.taken++; p.taken%(p.window/reports) == 0 {
+		p.taken++
+		if p.unreported++; p.unreported == p.window/reports {
+			p.unreported = 0
 			p.report(0)
 		}
 	case last:

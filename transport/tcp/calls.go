@@ -22,7 +22,7 @@ import (
 // polls the network for the others. So some calls are ordinary, and wake it.
 const (
 	// quickCalls is how many calls in a row are made without telling.
-	quickCalls = 63
+	quickCalls = 255
 
 	// quickSize is the largest call in bytes that is made without telling: it
 	// keeps its processor from the scheduler, and so must be short.
