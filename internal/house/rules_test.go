@@ -28,7 +28,8 @@ var importRules = []importRule{
 	{of: []string{"transport"}, may: []string{"algorithms"}},
 	// What transports have in common.
 	{of: []string{"transport/frame"}, may: []string{"algorithms", "transport"}},
-	{of: []string{"transport/..."}, may: []string{"algorithms", "transport", "transport/frame"}},
+	{of: []string{"transport/quick"}, may: []string{}},
+	{of: []string{"transport/..."}, may: []string{"algorithms", "transport", "transport/frame", "transport/quick"}},
 
 	{of: []string{"workload"}, may: []string{"algorithms"}},
 	// Numbers in, numbers out.

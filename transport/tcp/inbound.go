@@ -11,6 +11,7 @@ import (
 	"dmebench/algorithms"
 	"dmebench/transport"
 	"dmebench/transport/frame"
+	"dmebench/transport/quick"
 )
 
 // inbound is a connection that another process (or this one) has dialed.
@@ -120,7 +121,7 @@ func (t *Transport) register(in *inbound, node algorithms.NodeID) error {
 
 // run delivers what arrives until the connection ends, then settles how.
 func (in *inbound) run() {
-	conn, err := newReader(in.conn)
+	conn, err := quick.NewConn(in.conn)
 	if err == nil {
 		err = in.deliver(conn)
 	}

@@ -13,6 +13,7 @@ import (
 	"dmebench/algorithms"
 	"dmebench/transport"
 	"dmebench/transport/frame"
+	"dmebench/transport/quick"
 )
 
 // phase says who may write to the connection of a link.
@@ -57,7 +58,7 @@ type link struct {
 	err      error  // of the last attempt
 	attempts uint64 // write calls, and of these
 	full     uint64 // those that found the socket full
-	calls    calls
+	calls    quick.Calls
 	attempt  func(fd uintptr) bool
 }
 

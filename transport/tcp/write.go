@@ -86,14 +86,9 @@ func (l *link) take() {
 // something. It is called by RawConn, which waits for the socket when write
 // returns false.
 func (l *link) write(fd uintptr) bool {
-	n, err := l.calls.write(int(fd), l.out)
-	for err == unix.EINTR {
-		n, err = l.calls.write(int(fd), l.out)
-	}
+	n, err := l.calls.Write(fd, l.out)
 	l.attempts++
-	if n > 0 {
-		l.out = l.out[n:]
-	}
+	l.out = l.out[n:]
 	if len(l.out) > 0 {
 		l.full++
 	}
