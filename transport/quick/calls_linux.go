@@ -8,6 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+const available = true
+
 func read(fd uintptr, b []byte) (int, error) {
 	n, _, errno := unix.RawSyscall(unix.SYS_READ, fd, uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)))
 	if errno != 0 {

@@ -35,7 +35,7 @@ type Calls struct{ row int }
 // Quick reports whether the next call, on so many bytes, is to be made without
 // telling the scheduler. A caller who makes the call itself asks before each.
 func (c *Calls) Quick(size int) bool {
-	if c.row == inARow || size > largest {
+	if !available || c.row == inARow || size > largest {
 		c.row = 0
 		return false
 	}
