@@ -4,7 +4,6 @@
 package alarm
 
 import (
-	"container/heap"
 	"fmt"
 	"sync"
 	"time"
@@ -74,7 +73,7 @@ func (a *Alarm) Add(e Event) {
 	if a.closed {
 		return
 	}
-	heap.Push(&a.events, e)
+	a.events.push(e)
 	a.arm()
 }
 
@@ -133,7 +132,7 @@ func (a *Alarm) serve() {
 			a.mu.Lock()
 			continue // an earlier event may have come meanwhile
 		}
-		e := heap.Pop(&a.events).(Event)
+		e := a.events.pop()
 		a.mu.Unlock()
 		a.fire(e)
 		a.mu.Lock()
@@ -147,22 +146,4 @@ func (a *Alarm) maySpin(now, wait int64) bool {
 	}
 	a.spun += wait
 	return true
-}
-
-// events is a heap, the earliest first.
-type events []Event
-
-func (e events) Len() int { return len(e) }
-func (e events) Less(i, j int) bool {
-	if e[i].At != e[j].At {
-		return e[i].At < e[j].At
-	}
-	return e[i].Kind < e[j].Kind
-}
-func (e events) Swap(i, j int) { e[i], e[j] = e[j], e[i] }
-func (e *events) Push(x any)   { *e = append(*e, x.(Event)) }
-func (e *events) Pop() any {
-	last := (*e)[len(*e)-1]
-	*e = (*e)[:len(*e)-1]
-	return last
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 
 	"dmebench/internal/clock"
 	"dmebench/internal/control"
@@ -33,7 +34,7 @@ func Main(catalog run.Catalog, stdin io.Reader, stderr io.Writer) int {
 		return run.ExitUsage
 	}
 
-	w := &worker{catalog: catalog, clock: clock.New()}
+	w := &worker{catalog: catalog, clock: clock.New(), memory: os.NewFile(pageDescriptor, "shared page")}
 	joined := make(chan struct{})
 	var member *control.Member
 	w.notify = func(e control.Event) {

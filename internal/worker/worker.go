@@ -26,6 +26,7 @@ type worker struct {
 	catalog run.Catalog
 	notify  func(control.Event) // tells the coordinator something unasked
 	clock   *clock.Clock
+	memory  *os.File // what the shared page lies in
 
 	assigned  *control.Assignment
 	job       *run.Job
@@ -100,7 +101,7 @@ func (w *worker) assign(a *control.Assignment) (control.Reply, error) {
 	if err != nil {
 		return r, err
 	}
-	if w.page, err = sharedpage.Open(os.NewFile(pageDescriptor, "shared page"), a.Spec.Nodes); err != nil {
+	if w.page, err = sharedpage.Open(w.memory, a.Spec.Nodes); err != nil {
 		return r, err
 	}
 	w.assigned = a
