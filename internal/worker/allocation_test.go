@@ -102,13 +102,14 @@ func (s *system) await(tb testing.TB, messages uint64) {
 // the next socket is reused. Records of entries come in chunks, and so count for
 // next to nothing.
 func TestMessagesAllocateNothing(t *testing.T) {
-	for _, c := range []struct{ algorithm, cs string }{
-		{"ricart-agrawala", "0"}, {"ricart-agrawala", "100us"}, {"maekawa", "0"}, {"suzuki-kasami", "100us"},
-		{"lamport", "0"}, {"raymond", "100us"}, {"token-ring", "0"},
+	for _, c := range []struct{ algorithm, transport, cs string }{
+		{"ricart-agrawala", "tcp", "0"}, {"ricart-agrawala", "tcp", "100us"}, {"maekawa", "tcp", "0"},
+		{"suzuki-kasami", "tcp", "100us"}, {"lamport", "tcp", "0"}, {"raymond", "tcp", "100us"}, {"token-ring", "tcp", "0"},
+		{"ricart-agrawala", "udp", "0"}, {"token-ring", "udp", "0"},
 	} {
-		t.Run(c.algorithm+"/cs="+c.cs, func(t *testing.T) {
+		t.Run(c.algorithm+"/"+c.transport+"/cs="+c.cs, func(t *testing.T) {
 			s := startSystem(t, run.Spec{
-				Algorithm: c.algorithm, Nodes: 3, CS: c.cs, Duration: run.Duration(time.Hour),
+				Algorithm: c.algorithm, Nodes: 3, Transport: c.transport, CS: c.cs, Duration: run.Duration(time.Hour),
 			}.WithDefaults())
 			const messages = 2000
 			s.await(t, messages) // fills what is reused

@@ -22,6 +22,9 @@
 // reading and never wait for each other. A link queues up to
 // transport.MaxBacklog bytes; beyond, Send fails with transport.ErrBacklog.
 //
+// Reads and writes do not block, and so are made by package quick, without
+// waking the scheduler's monitor for each message.
+//
 // # The run's key
 //
 // Both ends of a connection prove that they know the run's key before any
