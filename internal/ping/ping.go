@@ -94,7 +94,7 @@ func (r *runner) network(ctx context.Context, name string) error {
 
 // set measures some pairs of each task with the same processes.
 func (r *runner) set(ctx context.Context, setup Setup, pair int, all []Measurement) error {
-	sides := map[Side]*Cluster{}
+	sides := make(map[Side]*Cluster)
 	for _, side := range []Side{Bare, Ours} {
 		setup.Bare = side == Bare
 		c, err := Start(ctx, setup)
@@ -108,8 +108,8 @@ func (r *runner) set(ctx context.Context, setup Setup, pair int, all []Measureme
 	tasks := r.spec.tasks()
 	for _, t := range tasks {
 		t.Stretch = min(t.Stretch, warmUp)
-		for _, c := range sides {
-			if _, err := c.Measure(ctx, t); err != nil {
+		for _, side := range []Side{Bare, Ours} {
+			if _, err := sides[side].Measure(ctx, t); err != nil {
 				return err
 			}
 		}
