@@ -14,6 +14,8 @@ import (
 	"time"
 
 	natsgo "github.com/nats-io/nats.go"
+
+	"dmebench/transport/quick"
 )
 
 // Broker says how to reach a NATS server or cluster, and what it is to the run.
@@ -185,7 +187,12 @@ func (w *wire) Dial(network, address string) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &countedConn{Conn: c, wire: w}, nil
+	q, err := quick.NewConn(c.(*net.TCPConn))
+	if err != nil {
+		c.Close()
+		return nil, err
+	}
+	return &countedConn{Conn: q, wire: w}, nil
 }
 
 type countedConn struct {

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"dmebench/transport"
+	"dmebench/transport/quick"
 )
 
 const (
@@ -122,6 +123,7 @@ type inbox struct {
 	messages [receiveSlots]message
 	vectors  [receiveSlots]unix.Iovec
 	memory   []byte // touched only where large datagrams arrive
+	calls    quick.Calls
 }
 
 func newInbox() *inbox {
@@ -150,8 +152,15 @@ func (s *socket) receive(datagram func([]byte), done func(), refused func(netip.
 	in := s.in
 	return s.raw.Read(func(fd uintptr) bool {
 		for failures := 0; ; {
-			n, _, errno := unix.Syscall6(unix.SYS_RECVMMSG, fd, uintptr(unsafe.Pointer(&in.messages[0])),
-				receiveSlots, unix.MSG_DONTWAIT, 0, 0)
+			var n uintptr
+			var errno unix.Errno
+			if in.calls.Quick(0) {
+				n, _, errno = unix.RawSyscall6(unix.SYS_RECVMMSG, fd, uintptr(unsafe.Pointer(&in.messages[0])),
+					receiveSlots, unix.MSG_DONTWAIT, 0, 0)
+			} else {
+				n, _, errno = unix.Syscall6(unix.SYS_RECVMMSG, fd, uintptr(unsafe.Pointer(&in.messages[0])),
+					receiveSlots, unix.MSG_DONTWAIT, 0, 0)
+			}
 			switch errno {
 			case 0:
 			case unix.EINTR:
@@ -296,6 +305,7 @@ type outbox struct {
 	next     int  // of packets
 	again    bool // the next has met an error that was not its own
 	counted  transport.Counters
+	calls    quick.Calls
 	attempt  func(fd uintptr) bool
 	messages [sendSlots]message
 	vectors  [sendSlots]unix.Iovec
@@ -352,8 +362,14 @@ func (o *outbox) call(fd uintptr) (int, unix.Errno) {
 	rest := o.packets[o.next:]
 	if len(rest) == 1 {
 		p := rest[0]
-		_, _, errno := unix.Syscall6(unix.SYS_SENDTO, fd, uintptr(unsafe.Pointer(&p.b[0])), uintptr(len(p.b)),
-			unix.MSG_DONTWAIT, uintptr(unsafe.Pointer(&p.way.to.storage)), uintptr(p.way.to.size))
+		var errno unix.Errno
+		if o.calls.Quick(len(p.b)) {
+			_, _, errno = unix.RawSyscall6(unix.SYS_SENDTO, fd, uintptr(unsafe.Pointer(&p.b[0])), uintptr(len(p.b)),
+				unix.MSG_DONTWAIT, uintptr(unsafe.Pointer(&p.way.to.storage)), uintptr(p.way.to.size))
+		} else {
+			_, _, errno = unix.Syscall6(unix.SYS_SENDTO, fd, uintptr(unsafe.Pointer(&p.b[0])), uintptr(len(p.b)),
+				unix.MSG_DONTWAIT, uintptr(unsafe.Pointer(&p.way.to.storage)), uintptr(p.way.to.size))
+		}
 		return 1, errno
 	}
 	rest = rest[:min(len(rest), sendSlots)]
