@@ -10,6 +10,7 @@ import (
 
 	"dmebench/algorithms"
 	"dmebench/internal/clock"
+	"dmebench/internal/quick"
 )
 
 // Kind says what an Event is about.
@@ -38,7 +39,7 @@ const Margin = 60 * time.Microsecond
 type Alarm struct {
 	clock *clock.Clock
 	fire  func(Event)
-	timer *timer
+	timer *quick.Timer
 	done  chan struct{}
 
 	mu     sync.Mutex
@@ -57,7 +58,7 @@ type Alarm struct {
 // later. spinShare is the part of the time, from 0 to 1, that it may spend
 // spinning so that arrivals are punctual.
 func New(c *clock.Clock, spinShare float64, fire func(Event)) (*Alarm, error) {
-	t, err := newTimer()
+	t, err := quick.NewTimer()
 	if err != nil {
 		return nil, fmt.Errorf("alarm: cannot make a timer: %w", err)
 	}
@@ -88,9 +89,12 @@ func (a *Alarm) arm() {
 	}
 	if a.next == 0 || at < a.next {
 		a.next = max(at, 1)
-		a.timer.set(at)
+		a.set(at)
 	}
 }
+
+// set makes the timer fire at a time of the alarm's clock.
+func (a *Alarm) set(at int64) { a.timer.Set(time.Duration(at - a.clock.Now())) }
 
 // Close stops the alarm. Events that have not fired never will; after it
 // returns, fire is not running.
@@ -98,13 +102,13 @@ func (a *Alarm) Close() {
 	a.mu.Lock()
 	a.closed = true
 	a.mu.Unlock()
-	a.timer.close()
+	a.timer.Close()
 	<-a.done
 }
 
 func (a *Alarm) run() {
 	defer close(a.done)
-	for a.timer.wait() {
+	for a.timer.Wait() {
 		a.mu.Lock()
 		a.next = 0
 		a.serve()
@@ -122,7 +126,7 @@ func (a *Alarm) serve() {
 				if a.events[0].Kind == Arrive {
 					// Too early, and spinning is not allowed: sleep all the way.
 					a.next = a.events[0].At
-					a.timer.set(a.next)
+					a.set(a.next)
 				}
 				return
 			}

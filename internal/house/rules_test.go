@@ -28,8 +28,9 @@ var importRules = []importRule{
 	{of: []string{"transport"}, may: []string{"algorithms"}},
 	// What transports have in common.
 	{of: []string{"transport/frame"}, may: []string{"algorithms", "transport"}},
-	{of: []string{"transport/quick"}, may: []string{}},
-	{of: []string{"transport/..."}, may: []string{"algorithms", "transport", "transport/frame", "transport/quick"}},
+	{of: []string{"transport/..."}, may: []string{"algorithms", "transport", "transport/frame", "internal/quick"}},
+	// System calls, under transports and alarms alike.
+	{of: []string{"internal/quick"}, may: []string{}},
 
 	{of: []string{"workload"}, may: []string{"algorithms"}},
 	// Numbers in, numbers out.

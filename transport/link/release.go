@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"dmebench/internal/quick"
 	"dmebench/transport"
 )
 
@@ -46,30 +47,30 @@ func (t *Transport) hold(s *state, l Link, frame []byte, at time.Duration, order
 
 // releaser is the goroutine that lets delayed frames leave.
 type releaser struct {
-	timer *timer
+	timer *quick.Timer
 	done  chan struct{}
 }
 
 func newReleaser(t *Transport) (*releaser, error) {
-	timer, err := newTimer()
+	timer, err := quick.NewTimer()
 	if err != nil {
 		return nil, fmt.Errorf("link: cannot make a timer: %w", err)
 	}
 	r := &releaser{timer: timer, done: make(chan struct{})}
 	go func() {
 		defer close(r.done)
-		for r.timer.wait() {
+		for r.timer.Wait() {
 			t.release()
 		}
 	}()
 	return r, nil
 }
 
-func (r *releaser) set(after time.Duration) { r.timer.set(max(after, 1)) }
+func (r *releaser) set(after time.Duration) { r.timer.Set(after) }
 
 // stop ends the goroutine and waits for that.
 func (r *releaser) stop() {
-	r.timer.close()
+	r.timer.Close()
 	<-r.done
 }
 

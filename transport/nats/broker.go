@@ -15,7 +15,7 @@ import (
 
 	natsgo "github.com/nats-io/nats.go"
 
-	"dmebench/transport/quick"
+	"dmebench/internal/quick"
 )
 
 // Broker says how to reach a NATS server or cluster, and what it is to the run.

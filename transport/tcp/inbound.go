@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"dmebench/algorithms"
+	"dmebench/internal/quick"
 	"dmebench/transport"
 	"dmebench/transport/frame"
-	"dmebench/transport/quick"
 )
 
 // inbound is a connection that another process (or this one) has dialed.

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"dmebench/algorithms"
+	"dmebench/internal/quick"
 	"dmebench/transport"
 	"dmebench/transport/frame"
-	"dmebench/transport/quick"
 )
 
 // phase says who may write to the connection of a link.

@@ -12,8 +12,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"dmebench/internal/quick"
 	"dmebench/transport"
-	"dmebench/transport/quick"
 )
 
 const (

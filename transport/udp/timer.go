@@ -6,13 +6,15 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"dmebench/internal/quick"
 )
 
 // wake is the one timer of a process.
 type wake struct {
 	at    atomic.Int64 // an instant; never while it is not set
 	mu    sync.Mutex
-	timer *timer // nil before it is opened, and after it is closed
+	timer *quick.Timer // nil before it is opened, and after it is closed
 }
 
 const (
@@ -32,7 +34,7 @@ const (
 )
 
 func (w *wake) open() error {
-	t, err := newTimer()
+	t, err := quick.NewTimer()
 	if err != nil {
 		return fmt.Errorf("udp: cannot make a timer: %w", err)
 	}
@@ -45,7 +47,7 @@ func (w *wake) close() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.timer != nil {
-		w.timer.close()
+		w.timer.Close()
 		w.timer = nil
 	}
 }
@@ -59,13 +61,13 @@ func (w *wake) by(at, now instant) {
 	defer w.mu.Unlock()
 	if w.timer != nil && int64(at) < w.at.Load() {
 		w.at.Store(int64(at))
-		w.timer.set(max(at-now, pause))
+		w.timer.Set(max(at-now, pause))
 	}
 }
 
 // watch is the goroutine of the timer.
-func (t *reliable) watch(timer *timer) {
-	for timer.wait() {
+func (t *reliable) watch(timer *quick.Timer) {
+	for timer.Wait() {
 		t.serving.Lock()
 		t.serve(t.clock())
 		t.serving.Unlock()

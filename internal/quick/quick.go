@@ -1,7 +1,7 @@
-// Package quick makes system calls on sockets that do not block without waking
-// the monitor of Go's scheduler.
+// Package quick makes system calls that do not block without waking the monitor
+// of Go's scheduler: on sockets, and on a timer that is as precise as the kernel.
 //
-// A call on such a socket takes what is there, or gives what there is room for,
+// A call on such a descriptor takes what is there, or gives what there is room for,
 // and returns. Made in the ordinary way, it nevertheless tells the scheduler
 // that a thread may block. Where all of the process was idle until a message
 // came, as the processes of a run mostly are, that wakes the scheduler's monitor
