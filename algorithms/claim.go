@@ -2,6 +2,7 @@ package algorithms
 
 import (
 	"fmt"
+	"math"
 	"time"
 )
 
@@ -98,6 +99,27 @@ type Claim struct {
 	// KnownFalse says why the claim does not hold; empty where it is not known
 	// to be false.
 	KnownFalse string
+
+	// Test names the test of the package that measures what neither a run's
+	// result nor Measure tells; empty where there is none or no need of one.
+	Test string
+}
+
+// Agrees reports whether measured values between lo and hi are what a claim of
+// this kind predicts; judged is false where telling takes more than a look: of
+// a mean and of a growth. The only tolerance is that of floating point.
+func (k ClaimKind) Agrees(predicted, lo, hi float64) (agrees, judged bool) {
+	slack := 1e-9 * max(1, math.Abs(predicted))
+	above, below := lo >= predicted-slack, hi <= predicted+slack
+	switch k {
+	case Exact:
+		return above && below, true
+	case UpperBound:
+		return below, true
+	case LowerBound:
+		return above, true
+	}
+	return false, false
 }
 
 func (c Claim) check() error {

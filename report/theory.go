@@ -223,24 +223,19 @@ func agrees(c algorithms.Claim, predicted float64, values []float64) string {
 	if len(values) == 0 {
 		return ""
 	}
-	// The only tolerance is that of floating point.
-	slack := 1e-9 * math.Max(1, math.Abs(predicted))
-	lo, hi := slices.Min(values), slices.Max(values)
-	verdict := func(holds bool, yes, no string) string {
-		if holds {
-			return yes
-		}
-		return no
+	holds, judged := c.Kind.Agrees(predicted, slices.Min(values), slices.Max(values))
+	words := map[algorithms.ClaimKind][2]string{
+		algorithms.Exact:      {"equal", "differs"},
+		algorithms.UpperBound: {"within", "exceeded"},
+		algorithms.LowerBound: {"within", "below"},
+	}[c.Kind]
+	switch {
+	case !judged:
+		return ""
+	case holds:
+		return words[0]
 	}
-	switch c.Kind {
-	case algorithms.Exact:
-		return verdict(lo >= predicted-slack && hi <= predicted+slack, "equal", "differs")
-	case algorithms.UpperBound:
-		return verdict(hi <= predicted+slack, "within", "exceeded")
-	case algorithms.LowerBound:
-		return verdict(lo >= predicted-slack, "within", "below")
-	}
-	return ""
+	return words[1]
 }
 
 // prediction is a claim beside what a cell measured.
