@@ -1,0 +1,141 @@
+package validate
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"dmebench/algorithms"
+	"dmebench/internal/run"
+)
+
+// cell is a run and its repetitions, which differ in their seed alone.
+type cell struct {
+	algorithm   *algorithms.Algorithm
+	condition   condition
+	spec        run.Spec // without a seed
+	repetitions int
+	cost        float64 // messages of one run, as estimated
+	growth      bool    // a claim about growth rests on it
+	members     float64 // K−1, mean over the nodes; NaN where there are no request sets
+
+	// setting is kept where T is not known before the run.
+	setting algorithms.Setting
+
+	samples []*sample // by repetition; nil where it was not run
+}
+
+func (c *cell) real() bool { return c.spec.Transport != run.Sim }
+
+// sound returns the samples whose numbers can be used.
+func (c *cell) sound() []*sample {
+	var all []*sample
+	for _, s := range c.samples {
+		if s != nil && s.sound() {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// bench prepares jobs to evaluate predictions on, each once.
+type bench struct {
+	catalog run.Catalog
+	seed    uint64
+	known   map[string]prepared
+}
+
+type prepared struct {
+	job *run.Job
+	err error
+}
+
+func newBench(o *Options) *bench {
+	return &bench{catalog: o.Catalog, seed: o.Seed, known: make(map[string]prepared)}
+}
+
+// forget lets go of the prepared systems, which may be large.
+func (b *bench) forget() { clear(b.known) }
+
+// specOf is a run under a condition; how many requests it makes is left open.
+func specOf(a *algorithms.Algorithm, set map[string]string, c *condition, network string, nodes int) run.Spec {
+	s := run.Spec{
+		Algorithm: a.Name, Nodes: nodes, Transport: network, Workload: c.workload,
+		CS: cmp.Or(c.hold, cs).String(), Requests: nodes, Warmup: run.DefaultWarmup, Set: merged(set, c.set),
+		TotalRate: c.totalRate(nodes),
+	}
+	if network == run.Sim {
+		s.Set = merged(s.Set, map[string]string{"t": messageDelay.String()})
+	} else {
+		s.NodesPerWorker = max(1, (nodes+mostWorkers-1)/mostWorkers)
+	}
+	return s
+}
+
+// mostWorkers bounds the processes of a run over a real network; larger systems
+// have several nodes in each.
+const mostWorkers = 16
+
+// job resolves a run, with a placeholder for the number of requests.
+func (b *bench) job(a *algorithms.Algorithm, set map[string]string, c *condition, network string, nodes int) (*run.Job, error) {
+	key := fmt.Sprint(a.Name, "|", Written(set), "|", c.name, "|", network, "|", nodes)
+	p, ok := b.known[key]
+	if !ok {
+		spec := specOf(a, set, c, network, nodes)
+		spec.Seed = b.seed
+		p.job, p.err = spec.Resolve(b.catalog, nil)
+		b.known[key] = p
+	}
+	return p.job, p.err
+}
+
+// settingOf is what predictions for the runs of a job depend on.
+func settingOf(j *run.Job) algorithms.Setting {
+	return algorithms.Setting{Nodes: j.Spec.Nodes, Options: j.Options, System: j.System, T: messageDelay, E: j.Plan.MeanHold()}
+}
+
+// perEntry estimates the messages of an entry from what the claims say of it.
+func perEntry(a *algorithms.Algorithm, s algorithms.Setting) float64 {
+	var said, bounds float64
+	for _, c := range a.Claims {
+		if c.Quantity != algorithms.MessagesPerCS {
+			continue
+		}
+		x, ok := c.Predict(s)
+		if !ok || math.IsNaN(x) || math.IsInf(x, 0) {
+			continue
+		}
+		switch c.Kind {
+		case algorithms.Exact, algorithms.Mean, algorithms.Asymptotic:
+			said = max(said, x)
+		default:
+			bounds = max(bounds, x)
+		}
+	}
+	switch {
+	case said > 0:
+		return said
+	case bounds > 0:
+		return bounds
+	}
+	return 3 * float64(s.Nodes)
+}
+
+// otherMembers returns K−1: how many other nodes a node's request set has, in
+// the mean.
+func otherMembers(s algorithms.Setting) float64 {
+	sets, ok := s.System.(algorithms.Quorate)
+	if !ok {
+		return math.NaN()
+	}
+	sum := 0
+	for id := algorithms.NodeID(1); int(id) <= s.Nodes; id++ {
+		set := sets.RequestSet(id)
+		sum += len(set)
+		if slices.Contains(set, id) {
+			sum--
+		}
+	}
+	return float64(sum) / float64(s.Nodes)
+}

@@ -1,0 +1,212 @@
+package validate
+
+import (
+	"dmebench/internal/run"
+)
+
+// SchemaVersion is the version of the document's JSON form.
+const SchemaVersion = 1
+
+// Document is what a validation found out. Its JSON form is a contract: keys
+// are added, never changed. Where there is no value it is null.
+type Document struct {
+	SchemaVersion  int      `json:"schema_version"`
+	Mode           Mode     `json:"mode"`
+	Transport      string   `json:"transport"`
+	Seed           uint64   `json:"seed"`
+	Algorithms     []string `json:"algorithms"`
+	Controls       []string `json:"negative_controls"` // texts that are known to be wrong, and are not validated
+	Started        string   `json:"started"`           // RFC 3339
+	ElapsedSeconds float64  `json:"elapsed_seconds"`
+	Complete       bool     `json:"complete"` // false where it was interrupted
+	Runs           int      `json:"runs"`
+	RunsLeftOut    int      `json:"runs_left_out"` // planned, but the budget of time ran out
+	Entries        uint64   `json:"entries"`       // of all runs
+
+	Confidence float64 `json:"confidence"` // of the interval of a mean
+	Counts     Counts  `json:"counts"`
+
+	Claims  []Verdict `json:"claims"`
+	Scaling []Scaling `json:"scaling"`
+
+	Environment map[string]string `json:"environment"`
+}
+
+// Counts says how many claims got which verdict.
+type Counts struct {
+	Claims        int `json:"claims"`
+	Holds         int `json:"holds"`
+	Partly        int `json:"holds_only_for"`
+	Fails         int `json:"fails"`
+	KnownFalse    int `json:"known_false"`
+	NotShown      int `json:"known_false_not_shown"`
+	Undecided     int `json:"undecided"`
+	NotMeasurable int `json:"not_measurable"`
+	NotRun        int `json:"not_run"`
+	ExactFailed   int `json:"exact_failed"` // exact claims, not known to be false, that do not hold
+}
+
+// Word is the first word of a verdict.
+type Word string
+
+// The verdicts.
+const (
+	Holds         Word = "holds"
+	Partly        Word = "holds only for"
+	Fails         Word = "fails"
+	KnownFalse    Word = "known false"
+	NotShown      Word = "known false, not shown here"
+	Undecided     Word = "undecided"
+	NotMeasurable Word = "not measurable here"
+	NotRun        Word = "not run"
+)
+
+// Verdict is a claim and what came of it.
+type Verdict struct {
+	Algorithm  string            `json:"algorithm"`
+	Quantity   string            `json:"quantity"`
+	Formula    string            `json:"formula"`
+	Load       string            `json:"load"`
+	Kind       string            `json:"kind"`
+	Source     string            `json:"source"`
+	Set        map[string]string `json:"set,omitempty"` // options under which it was measured, where not the defaults
+	KnownFalse string            `json:"known_false,omitempty"`
+
+	Verdict Word   `json:"verdict"`
+	Text    string `json:"text"` // the verdict in full, beginning with its word
+
+	Runs   int     `json:"runs"`   // that were judged
+	Points []Point `json:"points"` // one for each condition and number of nodes
+	Fits   []Fit   `json:"fits,omitempty"`
+
+	// Shown is the index of the point that the line on standard output shows: the
+	// largest of the sizes, or the one that speaks most against the claim; −1
+	// where there is none.
+	Shown int `json:"shown"`
+}
+
+// Point is a claim at one number of nodes under one condition.
+type Point struct {
+	Condition string   `json:"condition"` // "saturate, exponential delays"
+	Transport string   `json:"transport"` // "" for what was determined from the construction
+	Nodes     int      `json:"nodes"`
+	Runs      int      `json:"runs"`
+	Predicted float64  `json:"predicted"`
+	Mean      *float64 `json:"mean"`
+	Lo        *float64 `json:"lo"` // interval of the mean; null with fewer than two runs
+	Hi        *float64 `json:"hi"`
+	Min       *float64 `json:"min"` // over runs, and over single entries where these are told apart
+	Max       *float64 `json:"max"`
+	Agrees    bool     `json:"agrees"`
+	How       string   `json:"how"` // in what sense it agrees, or by how much it does not
+}
+
+// Fit is a claim about growth beside the growth that was measured, under one
+// condition.
+type Fit struct {
+	Condition string     `json:"condition"`
+	Transport string     `json:"transport"`
+	Sizes     []int      `json:"sizes"`
+	Claimed   string     `json:"claimed"` // the formula f of y = a + c·f(N)
+	A         Bounds     `json:"a"`
+	C         Bounds     `json:"c"`
+	Ranking   []Ranked   `json:"ranking"` // the best first
+	Exponent  *Bounds    `json:"exponent"`
+	Agrees    bool       `json:"agrees"`
+	How       string     `json:"how"`
+	Residuals []Residual `json:"residuals"`
+}
+
+// Bounds is an estimate within its 95% confidence interval.
+type Bounds struct {
+	Value float64  `json:"value"`
+	Lo    *float64 `json:"lo"`
+	Hi    *float64 `json:"hi"`
+}
+
+// Ranked is a growth that competes.
+type Ranked struct {
+	Growth string   `json:"growth"`
+	A      Bounds   `json:"a"`
+	C      Bounds   `json:"c"`
+	AICc   *float64 `json:"aicc"`  // null for an exact fit
+	Delta  *float64 `json:"delta"` // by how much AICc exceeds that of the best
+}
+
+// Residual is what a fit leaves over at one size, as a mean over repetitions.
+type Residual struct {
+	Nodes int     `json:"nodes"`
+	Value float64 `json:"value"`
+}
+
+// Scaling is how the messages per CS of an algorithm grow under one condition.
+type Scaling struct {
+	Algorithm string            `json:"algorithm"`
+	Set       map[string]string `json:"set,omitempty"`
+	Condition string            `json:"condition"`
+	Transport string            `json:"transport"`
+	Points    []ScalingPoint    `json:"points"`
+	Ranking   []Ranked          `json:"ranking"`
+	Best      string            `json:"best"`
+	A         Bounds            `json:"a"` // of the best
+	C         Bounds            `json:"c"`
+	Exponent  *Bounds           `json:"exponent"` // p of y = a + c·N^p
+	LogLog    *Bounds           `json:"log_log"`  // slope of ln y over ln N, which an intercept distorts
+}
+
+// ScalingPoint is one size: the mean over runs, and it over the sizes that the
+// papers speak of.
+type ScalingPoint struct {
+	Nodes       int      `json:"nodes"`
+	Runs        int      `json:"runs"`
+	PerCS       float64  `json:"messages_per_cs"`
+	PerSqrtN    float64  `json:"per_sqrt_n"`
+	PerCubeRoot float64  `json:"per_cube_root_n"`
+	PerLogN     float64  `json:"per_log2_n"`
+	PerMember   *float64 `json:"per_member"` // over K−1, the other members of a request set; null where there are none
+}
+
+// count fills in the counts.
+func (d *Document) count() {
+	c := Counts{Claims: len(d.Claims)}
+	for i := range d.Claims {
+		v := &d.Claims[i]
+		switch v.Verdict {
+		case Holds:
+			c.Holds++
+		case Partly:
+			c.Partly++
+		case Fails:
+			c.Fails++
+		case KnownFalse:
+			c.KnownFalse++
+		case NotShown:
+			c.NotShown++
+		case Undecided:
+			c.Undecided++
+		case NotMeasurable:
+			c.NotMeasurable++
+		case NotRun:
+			c.NotRun++
+		}
+		if v.exactFailed() {
+			c.ExactFailed++
+		}
+	}
+	d.Counts = c
+}
+
+func (v *Verdict) exactFailed() bool {
+	return v.Kind == "exact" && v.KnownFalse == "" && (v.Verdict == Fails || v.Verdict == Partly)
+}
+
+// ExitCode is the code with which «validate» ends.
+func (d *Document) ExitCode() int {
+	switch {
+	case !d.Complete:
+		return run.ExitInterrupted
+	case d.Counts.ExactFailed > 0:
+		return run.ExitBroken
+	}
+	return run.ExitHeld
+}

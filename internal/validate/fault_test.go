@@ -1,0 +1,109 @@
+package validate_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"dmebench/algorithms"
+	"dmebench/algorithms/ricartagrawala"
+	"dmebench/internal/run"
+	"dmebench/internal/sim"
+	"dmebench/internal/validate"
+)
+
+// talkative is Ricart and Agrawala's algorithm with a fault: with every fifth
+// release a node sends one message too many.
+func talkative() *algorithms.Algorithm {
+	a := ricartagrawala.Algorithm()
+	a.Name = "talkative"
+	prepare := a.Prepare
+	a.Kinds = append(a.Kinds, "EXTRA")
+	extra := algorithms.Kind(len(a.Kinds))
+	a.Prepare = func(c algorithms.Config) (algorithms.System, error) {
+		inner, err := prepare(c)
+		return talkativeSystem{inner, extra, algorithms.NodeID(c.Nodes)}, err
+	}
+	return a
+}
+
+type talkativeSystem struct {
+	algorithms.System
+	extra algorithms.Kind
+	nodes algorithms.NodeID
+}
+
+func (s talkativeSystem) Node(id algorithms.NodeID) algorithms.Node {
+	return &talkativeNode{Node: s.System.Node(id), system: s, id: id}
+}
+
+type talkativeNode struct {
+	algorithms.Node
+	system   talkativeSystem
+	id       algorithms.NodeID
+	releases int
+}
+
+func (n *talkativeNode) Release(out *algorithms.Outbox) {
+	n.Node.Release(out)
+	if n.releases++; n.releases%5 == 0 {
+		out.Send(n.id%n.system.nodes+1, algorithms.Message{Kind: n.system.extra})
+	}
+}
+
+func (n *talkativeNode) Receive(from algorithms.NodeID, m algorithms.Message, out *algorithms.Outbox) {
+	if m.Kind != n.system.extra {
+		n.Node.Receive(from, m, out)
+	}
+}
+
+func validateOne(t *testing.T, a *algorithms.Algorithm) *validate.Document {
+	t.Helper()
+	d, err := validate.Run(context.Background(), validate.Options{
+		Catalog: run.Catalog{a}, Mode: validate.Quick, Run: sim.Run, Parallel: 2, Budget: 1 << 60,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func verdictOn(t *testing.T, d *validate.Document, quantity algorithms.Quantity, formula string, load algorithms.Load) validate.Verdict {
+	t.Helper()
+	for _, v := range d.Claims {
+		if v.Quantity == string(quantity) && v.Formula == formula && v.Load == string(load) {
+			return v
+		}
+	}
+	t.Fatalf("no claim %s %s under load %s", quantity, formula, load)
+	return validate.Verdict{}
+}
+
+func TestAPlantedFaultTurnsTheVerdict(t *testing.T) {
+	sound, faulty := validateOne(t, ricartagrawala.Algorithm()), validateOne(t, talkative())
+	for _, x := range []struct {
+		d    *validate.Document
+		word validate.Word
+		exit int
+	}{{sound, validate.Holds, run.ExitHeld}, {faulty, validate.Fails, run.ExitBroken}} {
+		v := verdictOn(t, x.d, algorithms.MessagesPerCS, "2(N−1)", algorithms.AnyLoad)
+		if v.Verdict != x.word || !strings.HasPrefix(v.Text, string(x.word)) {
+			t.Errorf("%s: 2(N−1): %s, want %s", v.Algorithm, v.Text, x.word)
+		}
+		if code := x.d.ExitCode(); code != x.exit {
+			t.Errorf("%s: exit code %d, want %d", v.Algorithm, code, x.exit)
+		}
+		if v.Runs == 0 || v.Shown < 0 || len(v.Points) == 0 {
+			t.Errorf("%s: no runs behind the verdict: %+v", v.Algorithm, v)
+		}
+		for _, q := range []algorithms.Quantity{algorithms.Violations, algorithms.Unserved} {
+			i := 0
+			for i < len(x.d.Claims) && x.d.Claims[i].Quantity != string(q) {
+				i++
+			}
+			if i == len(x.d.Claims) || x.d.Claims[i].Verdict != validate.Holds {
+				t.Errorf("%s: nothing is said of %s, or it fails", v.Algorithm, q)
+			}
+		}
+	}
+}

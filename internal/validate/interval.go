@@ -1,0 +1,37 @@
+package validate
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// confidence is that of the interval of one mean. It is so high because there
+// are many: of a thousand true claims one would be missed by chance, and the
+// tolerance makes it fewer.
+const confidence = 0.999
+
+// interval returns the mean of x and its Student's t interval; ok is false with
+// fewer than two values, which have no interval.
+func interval(x []float64) (mean, lo, hi float64, ok bool) {
+	n := float64(len(x))
+	if n == 0 {
+		return math.NaN(), math.NaN(), math.NaN(), false
+	}
+	for _, v := range x {
+		mean += v / n
+	}
+	if n < 2 {
+		return mean, mean, mean, false
+	}
+	squares := 0.0
+	for _, v := range x {
+		squares += (v - mean) * (v - mean)
+	}
+	if squares <= 1e-24*mean*mean*n { // rounding
+		return mean, mean, mean, true
+	}
+	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Quantile((1 + confidence) / 2)
+	half := t * math.Sqrt(squares/(n-1)/n)
+	return mean, mean - half, mean + half, true
+}

@@ -1,0 +1,132 @@
+package validate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"dmebench/algorithms"
+	"dmebench/internal/run"
+)
+
+// Mode says how much is run.
+type Mode string
+
+// Quick is for a look, Full for a publication.
+const (
+	Quick    Mode = "quick"
+	Moderate Mode = "default"
+	Full     Mode = "full"
+)
+
+// Options says what to validate and how.
+type Options struct {
+	Catalog    run.Catalog
+	Algorithms []string // names; none for all but the texts that are known to be wrong
+	Mode       Mode
+	Transport  string // the network that claims are measured on; Sim where it is empty
+	Seed       uint64
+	Version    string // of whatever makes the document, for its reader
+
+	// Run carries out a job.
+	Run func(context.Context, *run.Job) (*run.Result, error)
+
+	// Parallel is how many simulations are carried out at a time. Runs over a
+	// real network are always carried out one by one.
+	Parallel int
+
+	// Progress is told how many of the planned runs have been carried out, from
+	// one goroutine at a time; it may be nil.
+	Progress func(done, planned int, what string)
+
+	// Now is the clock of the budget; nil for the wall clock.
+	Now func() time.Time
+
+	// Budget is how long the runs may take; 0 for the mode's.
+	Budget time.Duration
+}
+
+// effort is what a mode spends.
+type effort struct {
+	budget time.Duration
+
+	ladder []int // sizes at which every claim is asked
+	wide   []int // sizes at which claims of slow growth are asked in a simulation
+	real   []int // and over a real network; nil for not at all
+	others int   // largest size for conditions other than the plainest
+
+	repetitions int // for a size of the ladder
+	onWide      int // for a larger one
+	onReal      int
+
+	perNode  int     // requests per node of a contended run, at best
+	messages float64 // of one run, at most
+}
+
+func effortOf(m Mode) (effort, error) {
+	switch m {
+	case Quick:
+		return effort{
+			budget: 85 * time.Second,
+			ladder: []int{4, 8, 16}, wide: rungs(12, 8, 4096), others: 8,
+			repetitions: 6, onWide: 4, perNode: 60, messages: 1e5,
+		}, nil
+	case Moderate:
+		return effort{
+			budget: 8 * time.Minute,
+			ladder: []int{4, 8, 16, 32, 64, 128}, wide: rungs(14, 8, 10000), real: realSizes, others: 32,
+			repetitions: 8, onWide: 6, onReal: 2, perNode: 100, messages: 1e6,
+		}, nil
+	case Full:
+		return effort{
+			budget: 26 * time.Minute,
+			ladder: []int{4, 8, 16, 32, 64, 128, 256}, wide: rungs(14, 8, 10000), real: realSizes, others: 64,
+			repetitions: 12, onWide: 10, onReal: 6, perNode: 100, messages: 3e6,
+		}, nil
+	}
+	return effort{}, fmt.Errorf("validate: unknown mode %q", m)
+}
+
+// realSizes are the sizes at which growth is measured over a real network.
+var realSizes = []int{8, 13, 31, 64, 125, 216, 307}
+
+// smallReal takes the place of the ladder where all claims are measured over a
+// real network: every node is a process.
+var smallReal = []int{4, 7, 13}
+
+// subjects returns the algorithms to validate, and the names of those that are
+// left out because their text is known to be wrong.
+func (o *Options) subjects() (chosen []*algorithms.Algorithm, controls []string, err error) {
+	var errs []error
+	for _, name := range o.Algorithms {
+		a, err := o.Catalog.Lookup(name)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("unknown algorithm %q; there are %s", name, strings.Join(names(o.Catalog), ", ")))
+			continue
+		}
+		if !slices.Contains(chosen, a) {
+			chosen = append(chosen, a)
+		}
+	}
+	for _, a := range o.Catalog {
+		switch {
+		case slices.Contains(chosen, a):
+		case a.AsPublished:
+			controls = append(controls, a.Name)
+		case len(o.Algorithms) == 0:
+			chosen = append(chosen, a)
+		}
+	}
+	return chosen, controls, errors.Join(errs...)
+}
+
+func names(c run.Catalog) []string {
+	var all []string
+	for _, a := range c {
+		all = append(all, a.Name)
+	}
+	return all
+}

@@ -1,0 +1,186 @@
+package validate
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"testing"
+
+	"dmebench/algorithms"
+	"dmebench/algorithms/catalog"
+	"dmebench/internal/run"
+)
+
+// smallEffort plans as --full does, for systems that are quickly prepared.
+func smallEffort() effort {
+	return effort{
+		ladder: []int{4, 8, 16}, wide: rungs(8, 8, 250), real: []int{8, 13, 31, 64, 125}, others: 16,
+		repetitions: 6, onWide: 3, onReal: 2, perNode: 60, messages: 4e5,
+	}
+}
+
+// Every claim is answered by runs, by the construction, or by a reason why
+// nothing does; and most by one of the former.
+func TestEveryClaimHasRunsOrAReason(t *testing.T) {
+	o := &Options{Catalog: catalog.All(), Mode: Full, Transport: run.Sim, Seed: 1}
+	subjects, _, err := o.subjects()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := newPlan(o, smallEffort(), subjects)
+	claims, answered := 0, 0
+	for _, a := range subjects {
+		claims += len(a.Claims)
+	}
+	if len(p.questions) != claims {
+		t.Fatalf("%d questions for %d claims", len(p.questions), claims)
+	}
+	for _, q := range p.questions {
+		runs := len(q.cells) > 0 || len(q.points) > 0 || q.everywhere()
+		if runs == (q.reason != "") {
+			t.Errorf("%s: %s %s (%s): %d cells, %d points, reason %q", q.algorithm.Name, q.claim.Quantity, q.claim.Formula, q.claim.Load, len(q.cells), len(q.points), q.reason)
+		}
+		if runs {
+			answered++
+		}
+		for c := range q.predicted {
+			if c.spec.Requests <= 0 || c.repetitions <= 0 || !q.under(&c.condition) {
+				t.Errorf("%s: %s: %s with %d requests, %d times", q.algorithm.Name, q.claim.Quantity, c.condition.name, c.spec.Requests, c.repetitions)
+			}
+		}
+	}
+	if answered < 80 || answered < claims*4/5 {
+		t.Errorf("%d of %d claims are answered", answered, claims)
+	}
+	for _, name := range []string{"maekawa", "chaudhuri-karaata", "raymond", "naimi-trehel"} {
+		if sizes := growthSizes(p, name, true); len(sizes) < 5 {
+			t.Errorf("%s: growth over a real network at %v only", name, sizes)
+		}
+		if sizes := growthSizes(p, name, false); len(sizes) < 6 {
+			t.Errorf("%s: growth in simulations at %v only", name, sizes)
+		}
+	}
+}
+
+// growthSizes returns the sizes at which an algorithm's growth is measured.
+func growthSizes(p *plan, name string, real bool) []int {
+	var sizes []int
+	for _, c := range p.cells {
+		if c.spec.Algorithm == name && c.real() == real && c.condition.wide && p.grows(c) {
+			sizes = append(sizes, c.spec.Nodes)
+		}
+	}
+	slices.Sort(sizes)
+	return slices.Compact(sizes)
+}
+
+// A run serves all claims that need it.
+func TestRunsAreShared(t *testing.T) {
+	o := &Options{Catalog: catalog.All(), Algorithms: []string{"ricart-agrawala"}, Transport: run.Sim, Seed: 1}
+	subjects, _, _ := o.subjects()
+	p := newPlan(o, smallEffort(), subjects)
+	served := make(map[*cell]int)
+	for _, q := range p.questions {
+		for _, c := range q.cells {
+			served[c]++
+		}
+	}
+	if len(served) != len(p.cells) {
+		t.Errorf("%d cells for %d that are asked for", len(p.cells), len(served))
+	}
+	for c, n := range served {
+		if c.condition.name == "serial" && n < 5 {
+			t.Errorf("serial on %d nodes serves %d claims only", c.spec.Nodes, n)
+		}
+	}
+	if p.pending(true) != nil {
+		t.Error("an algorithm whose messages grow like N is not worth processes")
+	}
+}
+
+// A claim about links that keep order is not asked on others.
+func TestConditionsOfAClaim(t *testing.T) {
+	unordered := func(q *question) bool {
+		return slices.ContainsFunc(conditions(run.Sim), func(c condition) bool { return !c.ordered() && q.under(&c) })
+	}
+	q := &question{claim: algorithms.Claim{Load: algorithms.AnyLoad}}
+	if !unordered(q) {
+		t.Error("unordered links are never tried")
+	}
+	q.claim.FIFO = true
+	if unordered(q) {
+		t.Error("a claim about links that keep order is asked on others")
+	}
+	q = &question{claim: algorithms.Claim{Load: algorithms.Saturated}, meter: meter{timed: true}}
+	for _, c := range conditions(run.Sim) {
+		if q.under(&c) && (c.set["delay"] == "exponential" || c.workload == "serial") {
+			t.Errorf("a time under heavy load is measured under %q", c.name)
+		}
+	}
+	for _, load := range []algorithms.Load{
+		algorithms.Light, algorithms.Saturated, algorithms.Burst, algorithms.Contention, algorithms.Worst, algorithms.AnyLoad, algorithms.HotSpot,
+	} {
+		if !slices.ContainsFunc(conditions(run.Sim), func(c condition) bool { return c.makes(load) && c.plain }) {
+			t.Errorf("nothing makes the load %q", load)
+		}
+	}
+}
+
+func TestSizes(t *testing.T) {
+	if got := rungs(3, 10, 1000); !slices.Equal(got, []int{10, 100, 1000}) {
+		t.Errorf("rungs: %v", got)
+	}
+	for rung, want := range map[int][]int{
+		64: {64, 63, 57, 73},
+		8:  {8, 7},
+		4:  {4, 3},
+	} {
+		got := near(rung)
+		if got[0] != rung {
+			t.Errorf("near(%d) begins with %d", rung, got[0])
+		}
+		for _, n := range want {
+			if !slices.Contains(got, n) {
+				t.Errorf("near(%d) = %v lacks %d", rung, got, n)
+			}
+		}
+		for _, n := range got { // half a step of a ladder that doubles
+			if ratio := float64(n) / float64(rung); ratio > math.Sqrt2 || ratio < math.Sqrt2/2 {
+				t.Errorf("near(%d) = %v goes too far", rung, got)
+			}
+		}
+	}
+	for q, want := range map[int]bool{2: true, 4: true, 6: false, 9: true, 12: false, 97: true, 100: false} {
+		if primePower(q) != want {
+			t.Errorf("primePower(%d) is %v", q, !want)
+		}
+	}
+}
+
+// A claim that names a test names one that there is.
+func TestNamedTestsExist(t *testing.T) {
+	defined := make(map[string]bool)
+	files, err := filepath.Glob("../../algorithms/*/*_test.go")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no tests: %v", err)
+	}
+	function := regexp.MustCompile(`(?m)^func (Test\w+)\(`)
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range function.FindAllSubmatch(text, -1) {
+			defined[string(m[1])] = true
+		}
+	}
+	for _, a := range catalog.All() {
+		for _, c := range a.Claims {
+			if c.Test != "" && !defined[c.Test] {
+				t.Errorf("%s: %s %s: there is no %s", a.Name, c.Quantity, c.Formula, c.Test)
+			}
+		}
+	}
+}

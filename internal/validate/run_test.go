@@ -1,0 +1,140 @@
+package validate_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"reflect"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"dmebench/algorithms/catalog"
+	"dmebench/algorithms/centralized"
+	"dmebench/internal/run"
+	"dmebench/internal/sim"
+	"dmebench/internal/validate"
+)
+
+func TestRefusals(t *testing.T) {
+	started := func(context.Context, *run.Job) (*run.Result, error) {
+		t.Error("something was run")
+		return nil, errors.New("no")
+	}
+	for _, x := range []struct {
+		name string
+		opt  validate.Options
+		says []string
+	}{
+		{"unknown algorithms", validate.Options{Mode: validate.Quick, Algorithms: []string{"lamport", "nonsense", "raymund"}}, []string{`"nonsense"`, `"raymund"`, "there are centralized, token-ring, lamport"}},
+		{"unknown network", validate.Options{Mode: validate.Quick, Transport: "pigeon"}, []string{`"pigeon"`, "tcp"}},
+		{"unknown mode", validate.Options{Mode: "slow"}, []string{`"slow"`}},
+	} {
+		x.opt.Catalog, x.opt.Run = catalog.All(), started
+		d, err := validate.Run(context.Background(), x.opt)
+		if d != nil || err == nil {
+			t.Errorf("%s: not refused", x.name)
+			continue
+		}
+		for _, text := range x.says {
+			if !strings.Contains(err.Error(), text) {
+				t.Errorf("%s: %q does not say %s", x.name, err, text)
+			}
+		}
+	}
+}
+
+func TestKnownWrongTextsAreControls(t *testing.T) {
+	d, err := validate.Run(context.Background(), validate.Options{
+		Catalog: catalog.All(), Algorithms: []string{"centralized"}, Mode: validate.Quick, Run: sim.Run, Parallel: 2, Budget: time.Nanosecond,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(d.Algorithms) != 1 || len(d.Controls) < 5 {
+		t.Errorf("validated %v, controls %v", d.Algorithms, d.Controls)
+	}
+	for _, name := range d.Controls {
+		if !strings.HasSuffix(name, "-as-published") {
+			t.Errorf("%s is left out", name)
+		}
+	}
+}
+
+// The clock of the budget stands still in Run and moves with every look at it.
+func TestWhenTheTimeRunsOut(t *testing.T) {
+	var looks, runs atomic.Int64
+	d, err := validate.Run(context.Background(), validate.Options{
+		Catalog: run.Catalog{centralized.Algorithm()}, Mode: validate.Quick, Budget: 20 * time.Second,
+		Now: func() time.Time { return time.Unix(looks.Add(1), 0) },
+		Run: func(ctx context.Context, j *run.Job) (*run.Result, error) {
+			runs.Add(1)
+			return sim.Run(ctx, j)
+		},
+	})
+	if err != nil || !d.Complete {
+		t.Fatalf("a budget is no interruption: %v", err)
+	}
+	if runs.Load() == 0 || runs.Load() > 20 || d.Runs != int(runs.Load()) || d.RunsLeftOut == 0 {
+		t.Errorf("%d runs, %d in the document, %d left out", runs.Load(), d.Runs, d.RunsLeftOut)
+	}
+	if d.Counts.Claims != len(d.Claims) || d.Counts.NotRun == 0 {
+		t.Errorf("counts %+v", d.Counts)
+	}
+	for _, v := range d.Claims {
+		if v.Verdict == validate.NotRun && !strings.Contains(v.Text, "--quick") && !strings.Contains(v.Text, "no run") {
+			t.Errorf("%s %s does not say why it was not run: %s", v.Quantity, v.Formula, v.Text)
+		}
+	}
+}
+
+func TestInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var runs atomic.Int64
+	d, err := validate.Run(ctx, validate.Options{
+		Catalog: run.Catalog{centralized.Algorithm()}, Mode: validate.Quick, Parallel: 2,
+		Run: func(ctx context.Context, j *run.Job) (*run.Result, error) {
+			if runs.Add(1) == 30 {
+				cancel()
+			}
+			return sim.Run(ctx, j)
+		},
+	})
+	if !errors.Is(err, context.Canceled) || d == nil || d.Complete || d.ExitCode() != run.ExitInterrupted {
+		t.Fatalf("error %v, document %+v", err, d)
+	}
+	if d.Runs == 0 || d.Runs > 31 || len(d.Claims) == 0 {
+		t.Errorf("%d runs, %d claims: what was found until then is to be kept", d.Runs, len(d.Claims))
+	}
+}
+
+// The same options and seed give the same verdicts, however many runs are
+// carried out at a time; and the document survives its JSON form.
+func TestVerdictsFollowFromTheOptions(t *testing.T) {
+	var documents []*validate.Document
+	for _, parallel := range []int{1, 3} {
+		d, err := validate.Run(context.Background(), validate.Options{
+			Catalog: run.Catalog{centralized.Algorithm()}, Mode: validate.Quick, Run: sim.Run, Parallel: parallel, Budget: time.Hour,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.Started, d.ElapsedSeconds = "", 0
+		documents = append(documents, d)
+	}
+	if !reflect.DeepEqual(documents[0], documents[1]) {
+		t.Error("the number of runs at a time changes the document")
+	}
+	b, err := json.Marshal(documents[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var again validate.Document
+	if err := json.Unmarshal(b, &again); err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(&again, documents[0]) {
+		t.Errorf("read back, the document differs:\n%+v\n%+v", &again, documents[0])
+	}
+}

@@ -1,0 +1,144 @@
+package validate
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"dmebench/algorithms"
+	"dmebench/internal/run"
+)
+
+// sample is what is kept of a run's result.
+type sample struct {
+	status  run.Status
+	problem string
+
+	entries, violations, pending uint64
+
+	perCS, transmissions float64 // NaN where there is none
+	cheapest, dearest    float64 // entry, in messages; perCS where entries are not told apart
+	byKind               map[string]uint64
+
+	syncDelay, longestSync      float64 // in T
+	response, throughput        float64 // s, 1/s
+	t, e                        float64 // s
+	queue, bytes, bypass, byOne float64
+	reorder, longestRun, spread float64
+}
+
+func newSample(r *run.Result) *sample {
+	s := &sample{
+		status: r.Status, problem: r.Error,
+		entries: r.Entries, violations: r.Safety.Violations, pending: r.Liveness.Pending + r.Unserved,
+		perCS: value(r.Messages.PerCS), byKind: r.Messages.ByKind,
+		syncDelay: value(r.SyncDelayOverT), longestSync: math.NaN(),
+		response: math.NaN(), throughput: value(r.Throughput), t: value(r.T) / 1e9, e: value(r.CS) / 1e9,
+		queue: float64(r.Work.LongestQueue), bytes: float64(r.Work.LongestBytes),
+		bypass: float64(r.Fairness.MaxBypass), byOne: float64(r.Fairness.ByOne), reorder: float64(r.Fairness.OutOfOrder),
+		longestRun: float64(r.Fairness.LongestRun), spread: value(r.Work.MaxOverMean),
+	}
+	if r.Entries > 0 {
+		s.transmissions = float64(r.Messages.Transmissions) / float64(r.Entries)
+	} else {
+		s.transmissions = math.NaN()
+	}
+	s.cheapest, s.dearest = s.perCS, s.perCS
+	if len(r.Messages.PerEntry) > 0 {
+		s.cheapest, s.dearest = math.Inf(1), math.Inf(-1)
+		for text := range r.Messages.PerEntry {
+			if n, err := strconv.ParseFloat(text, 64); err == nil {
+				s.cheapest, s.dearest = min(s.cheapest, n), max(s.dearest, n)
+			}
+		}
+	}
+	if r.SyncDelay != nil && r.T != nil {
+		s.longestSync = float64(r.SyncDelay.Max) / *r.T
+	}
+	if r.ResponseTime != nil {
+		s.response = r.ResponseTime.Mean / 1e9
+	}
+	return s
+}
+
+func value(x *float64) float64 {
+	if x == nil {
+		return math.NaN()
+	}
+	return *x
+}
+
+// sound reports whether the numbers of the run can be used.
+func (s *sample) sound() bool { return s.status == run.OK && s.violations == 0 }
+
+// reading is a quantity in one run: its mean, and the extremes over the entries
+// where these are told apart.
+type reading struct{ mean, least, most float64 }
+
+func even(x float64) reading { return reading{x, x, x} }
+
+// meter reads a quantity from a run.
+type meter struct {
+	read  func(*sample) reading
+	timed bool // it is a time, or made of times
+}
+
+// meterFor returns how a quantity is read from the runs of an algorithm; ok is
+// false where no run's result tells it.
+func meterFor(q algorithms.Quantity, a *algorithms.Algorithm) (m meter, ok bool) {
+	one := func(f func(*sample) float64) func(*sample) reading {
+		return func(s *sample) reading { return even(f(s)) }
+	}
+	switch q {
+	case algorithms.MessagesPerCS:
+		return meter{read: func(s *sample) reading { return reading{s.perCS, s.cheapest, s.dearest} }}, true
+	case algorithms.TransmissionsPerCS:
+		return meter{read: one(func(s *sample) float64 { return s.transmissions })}, true
+	case algorithms.SyncDelay:
+		return meter{timed: true, read: one(func(s *sample) float64 { return s.syncDelay })}, true
+	case algorithms.ResponseTime:
+		return meter{timed: true, read: one(func(s *sample) float64 { return s.response })}, true
+	case algorithms.Throughput:
+		return meter{timed: true, read: one(func(s *sample) float64 { return s.throughput })}, true
+	case algorithms.QueueLength:
+		return meter{read: one(func(s *sample) float64 { return s.queue })}, true
+	case algorithms.MessageLength:
+		return meter{read: one(func(s *sample) float64 { return s.bytes })}, true
+	case algorithms.Bypass:
+		return meter{read: one(func(s *sample) float64 { return s.bypass })}, true
+	case algorithms.BypassByOne:
+		return meter{read: one(func(s *sample) float64 { return s.byOne })}, true
+	case algorithms.LongestRun:
+		return meter{read: one(func(s *sample) float64 { return s.longestRun })}, true
+	case algorithms.WorkSpread:
+		return meter{read: one(func(s *sample) float64 { return s.spread })}, true
+	case algorithms.Violations, algorithms.Unserved:
+		return meter{}, true // over all runs, also those whose numbers cannot be used
+	case algorithms.EntryOrder:
+		return meter{read: one(func(s *sample) float64 { return s.reorder })}, true
+	}
+	return kindMeter(q, a)
+}
+
+// kindMeter reads "REQUEST messages per CS" and "REQUEST messages per REPLY
+// message" from the counts by kind.
+func kindMeter(q algorithms.Quantity, a *algorithms.Algorithm) (m meter, ok bool) {
+	kind, per, ok := strings.Cut(string(q), " messages per ")
+	if !ok || !slices.Contains(a.Kinds, kind) {
+		return meter{}, false
+	}
+	if per == "CS" {
+		return meter{read: func(s *sample) reading { return even(float64(s.byKind[kind]) / float64(s.entries)) }}, true
+	}
+	other, ok := strings.CutSuffix(per, " message")
+	if !ok || !slices.Contains(a.Kinds, other) {
+		return meter{}, false
+	}
+	return meter{read: func(s *sample) reading {
+		if s.byKind[other] == 0 {
+			return even(math.NaN())
+		}
+		return even(float64(s.byKind[kind]) / float64(s.byKind[other]))
+	}}, true
+}
