@@ -1,0 +1,116 @@
+package report_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"dmebench/internal/validate"
+	"dmebench/report"
+)
+
+func number(x float64) *float64 { return &x }
+
+// verdicts is a document with a claim of each sort, and text that a page must
+// escape.
+func verdicts() *validate.Document {
+	point := validate.Point{
+		Condition: "serial", Transport: "sim", Nodes: 1000, Runs: 6, Predicted: 30,
+		Mean: number(30), Lo: number(29.5), Hi: number(30.5), Min: number(28), Max: number(33), Agrees: true, How: "in the interval",
+	}
+	beyond := point
+	beyond.Agrees, beyond.How, beyond.Transport = false, "up to 33", "tcp"
+	bound := func(x float64) validate.Bounds {
+		return validate.Bounds{Value: x, Lo: number(x - 1), Hi: number(x + 1)}
+	}
+	exponent := bound(0.5)
+	claim := func(quantity, kind string, word validate.Word, text string, points ...validate.Point) validate.Verdict {
+		v := validate.Verdict{
+			Algorithm: "a<b", Quantity: quantity, Formula: "3|m & K<4", Load: "light", Kind: kind, Source: "a paper",
+			Verdict: word, Text: text, Points: points, Runs: 6, Shown: len(points) - 1,
+		}
+		return v
+	}
+	ranking := []validate.Ranked{
+		{Growth: "N^(1/2)", A: bound(1), C: bound(3), AICc: number(-40), Delta: number(0)},
+		{Growth: "log N", A: bound(1), C: bound(3), AICc: number(-10), Delta: number(30)},
+	}
+	growing := claim("messages per CS", "asymptotic", validate.Holds, "holds (c = 1)", point)
+	growing.Fits = []validate.Fit{{
+		Condition: "serial", Transport: "sim", Sizes: []int{7, 13, 1000}, Claimed: "3√N", A: bound(0), C: bound(1),
+		Ranking: ranking, Exponent: &exponent, Agrees: true, How: "c = 1",
+	}}
+	var points []validate.ScalingPoint
+	for _, n := range []int{7, 100, 1000} {
+		points = append(points, validate.ScalingPoint{Nodes: n, Runs: 6, PerCS: float64(n) / 7, PerMember: number(3.25)})
+	}
+	return &validate.Document{
+		SchemaVersion: 1, Mode: validate.Quick, Transport: "sim", Complete: true, Runs: 60, Controls: []string{"wrong-as-published"},
+		Counts: validate.Counts{Claims: 5, Holds: 2, Fails: 1, KnownFalse: 1, NotMeasurable: 1, ExactFailed: 1},
+		Claims: []validate.Verdict{
+			claim("messages per CS", "exact", validate.Fails, "fails: 33, not 30", beyond),
+			claim("messages per CS", "mean", validate.Holds, "holds (in 6 runs)", point), growing,
+			claim("messages per CS", "upper bound", validate.KnownFalse, "known false: a reason (shown: 33)", beyond),
+			claim("bits", "upper bound", validate.NotMeasurable, "not measurable here: nothing tells it"),
+		},
+		Scaling: []validate.Scaling{{
+			Algorithm: "a<b", Condition: "serial", Transport: "sim", Points: points, Ranking: ranking, Best: "N^(1/2)", A: bound(1), C: bound(3), Exponent: &exponent,
+		}},
+	}
+}
+
+func TestValidationLines(t *testing.T) {
+	var out strings.Builder
+	d := verdicts()
+	if err := report.ValidationLines(&out, d); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	want := []string{
+		"a<b  messages per CS = 3|m & K<4 | a paper | light | 30 for N = 1,000 | 30 ± 0.5 | fails: 33, not 30",
+		"a<b  messages per CS = in the mean 3|m & K<4 | a paper | light | 30 for N = 1,000 | 30 ± 0.5 | holds (in 6 runs)",
+		"a<b  messages per CS grows like 3|m & K<4 | a paper | light | 30 for N = 1,000 | 30 ± 0.5 | holds (c = 1)",
+		"a<b  messages per CS ≤ 3|m & K<4 | a paper | light | 30 for N = 1,000 | at most 33 | known false: a reason (shown: 33)",
+		"a<b  bits ≤ 3|m & K<4 | a paper | light | – | – | not measurable here: nothing tells it",
+		"5 claims: 2 hold, 1 fail, 1 known false and shown to be, 1 not measurable here; 1 exact claim that is not known to be false fails; 60 runs in 0 s",
+	}
+	for i := range want {
+		if i >= len(lines) || lines[i] != want[i] {
+			t.Errorf("line %d: %q, want %q", i+1, lines[min(i, len(lines)-1)], want[i])
+		}
+	}
+}
+
+func TestValidationFiles(t *testing.T) {
+	d := verdicts()
+	files, err := report.Validation(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := make(map[string]string)
+	for _, f := range files {
+		found[f.Name] = string(f.Data)
+	}
+	var again validate.Document
+	if err := json.Unmarshal([]byte(found["validate.json"]), &again); err != nil || len(again.Claims) != len(d.Claims) {
+		t.Errorf("validate.json: %v, %d claims", err, len(again.Claims))
+	}
+	for line := range strings.Lines(found["validate.md"]) {
+		if cells := strings.Count(strings.ReplaceAll(line, `\|`, ""), "|"); strings.HasPrefix(line, "| messages") && cells != 7 {
+			t.Errorf("validate.md: %d bars in %q", cells, line)
+		}
+	}
+
+	page := found["validate.html"]
+	for _, text := range []string{"a&lt;b", "K&lt;4", "known false", "serial over tcp", "N^(1/2), log N (&#43;30)", "wrong-as-published", "<svg"} {
+		if !strings.Contains(page, text) {
+			t.Errorf("the page lacks %q", text)
+		}
+	}
+	if strings.Contains(page, "a<b") || strings.Contains(page, "ZgotmplZ") || strings.Contains(page, "src=") {
+		t.Error("the page is not escaped, or not self-contained")
+	}
+	if !strings.Contains(page, `class="verdict unsound"`) {
+		t.Error("a page with an exact claim that failed looks sound")
+	}
+}
