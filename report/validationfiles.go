@@ -50,7 +50,7 @@ type validationView struct {
 	Conditions string
 	Against    []claimView
 	Algorithms []algorithmView
-	Scaling    []scalingView
+	Scaling    []growingView
 	Figures    []template.HTML
 	Growths    []string
 	Method     []fact
@@ -101,7 +101,7 @@ func validationPage(d *validate.Document) ([]byte, error) {
 		v.Algorithms[i].Counts = v.Algorithms[i].count()
 	}
 	for i := range d.Scaling {
-		v.Scaling = append(v.Scaling, scalingViewOf(&d.Scaling[i]))
+		v.Scaling = append(v.Scaling, growingViewOf(&d.Scaling[i]))
 	}
 	for _, f := range scalingFigures(d) {
 		drawn, err := f.Render(plots.SVG)
@@ -256,21 +256,21 @@ func rankingText(ranking []validate.Ranked) string {
 	return strings.Join(parts, ", ")
 }
 
-type scalingView struct {
+type growingView struct {
 	Algorithm, Set, Where, Sizes string
 	Best, A, C, Exponent, LogLog string
 	Fits                         []growthView
 	Ranking                      string
-	Points                       []scalingPointView
+	Points                       []growingPointView
 	Members                      bool
 }
 
 type growthView struct{ Growth, A, C, Delta string }
 
-type scalingPointView struct{ Nodes, Runs, PerCS, PerSqrtN, PerCubeRoot, PerLogN, PerMember string }
+type growingPointView struct{ Nodes, Runs, PerCS, PerSqrtN, PerCubeRoot, PerLogN, PerMember string }
 
-func scalingViewOf(s *validate.Scaling) scalingView {
-	v := scalingView{
+func growingViewOf(s *validate.Scaling) growingView {
+	v := growingView{
 		Algorithm: s.Algorithm, Set: setText(s.Set), Where: placeText(s.Transport, s.Condition),
 		Best: s.Best, A: boundsText(&s.A), C: boundsText(&s.C), Exponent: boundsText(s.Exponent), LogLog: boundsText(s.LogLog),
 		Ranking: rankingText(s.Ranking),
@@ -278,7 +278,7 @@ func scalingViewOf(s *validate.Scaling) scalingView {
 	var sizes []int
 	for _, p := range s.Points {
 		sizes = append(sizes, p.Nodes)
-		x := scalingPointView{
+		x := growingPointView{
 			Nodes: units.Count(uint64(p.Nodes)), Runs: units.Count(uint64(p.Runs)), PerCS: units.Number(p.PerCS),
 			PerSqrtN: units.Number(p.PerSqrtN), PerCubeRoot: units.Number(p.PerCubeRoot), PerLogN: units.Number(p.PerLogN),
 			PerMember: units.Missing,
@@ -343,7 +343,7 @@ func validationMarkdown(d *validate.Document) []byte {
 			"Fits of y = a + c·g(N); the exponent is p of y = a + c·N^p. Intervals are 95%.\n\n" +
 			"| algorithm | load | sizes | best | a | c | exponent | others, by AICc |\n|---|---|---|---|---|---|---|---|\n")
 		for i := range d.Scaling {
-			s := scalingViewOf(&d.Scaling[i])
+			s := growingViewOf(&d.Scaling[i])
 			fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s | %s |\n",
 				strings.TrimSpace(s.Algorithm+" "+s.Set), s.Where, s.Sizes, s.Best, s.A, s.C, s.Exponent, s.Ranking)
 		}
