@@ -96,6 +96,7 @@ func costs() []algorithms.Claim {
 		{
 			Quantity: PlaneChange, Formula: "2(m−1); 2(r−1)",
 			Load: algorithms.Light, Kind: algorithms.UpperBound, Source: paper + "section 4",
+			Test:    "TestCostInsideThePrivilegedPlane",
 			Predict: onMesh(func(m *mesh) float64 { return 2 * float64(m.planes()-1) }, numbered, directed),
 		},
 		{
@@ -122,6 +123,7 @@ func costs() []algorithms.Claim {
 		{
 			Quantity: EntriesPerVisit, Formula: "m²; pq",
 			Load: algorithms.Saturated, Kind: algorithms.Mean, Source: paper + "proof of theorem 3",
+			Test:    "TestSaturatedCost",
 			Predict: onCube(func(m float64) float64 { return m * m }),
 		},
 	}
@@ -219,16 +221,19 @@ func tokenClaims() []algorithms.Claim {
 		{
 			Quantity: PrivilegedPlanes, Formula: "1",
 			Load: algorithms.AnyLoad, Kind: algorithms.UpperBound, Source: paper + "invariant I1, lemma 2",
+			Test:    "TestEverySchedule",
 			Predict: algorithms.Constantly(1),
 		},
 		{
 			Quantity: GreenAndYellow, Formula: "0",
 			Load: algorithms.AnyLoad, Kind: algorithms.Exact, Source: paper + "invariant I2",
+			Test:    "TestEverySchedule",
 			Predict: algorithms.Constantly(0),
 		},
 		{
 			Quantity: Unprivileged, Formula: "0",
 			Load: algorithms.AnyLoad, Kind: algorithms.Exact, Source: paper + "assumption A1, lemma 1",
+			Test:    "TestEverySchedule",
 			Predict: algorithms.Constantly(0),
 		},
 	}
@@ -260,6 +265,7 @@ func spaceClaims() []algorithms.Claim {
 		{
 			Quantity: MessageBits, Formula: "3 log m + 2 = O(log n), repair=numbered",
 			Load: algorithms.AnyLoad, Kind: algorithms.UpperBound, Source: paper + "theorem 4(i), with 2 bits for the type",
+			Test:       "TestMessageLength",
 			Predict:    onCube(func(m float64) float64 { return 3*math.Log2(m) + 2 }, numbered),
 			KnownFalse: "a PERMIT that carries the token also carries a number for each plane",
 		},

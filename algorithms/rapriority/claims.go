@@ -32,6 +32,7 @@ func claims() []algorithms.Claim {
 				// where it adds 1 in section 6.4.
 				Quantity: algorithms.NumberRange, Formula: "(N−1)D",
 				Load: algorithms.AnyLoad, Kind: algorithms.UpperBound, Source: "TR-869, section 6.4, with increments up to D",
+				Test:    "TestConformance",
 				Predict: func(s algorithms.Setting) (float64, bool) { return float64(s.Nodes-1) * most(s), true },
 			},
 			{
@@ -39,6 +40,7 @@ func claims() []algorithms.Claim {
 				// smaller, or equal and wins the tie.
 				Quantity: LowerFirst, Formula: "less than 1: (D+1)/2D (increments=random)",
 				Load: algorithms.Contention, Kind: algorithms.Mean, Source: source + ", 1: random increments reduce the favouritism",
+				Test: "TestRandomIncrementsReduceTheBias",
 				Predict: func(s algorithms.Setting) (float64, bool) {
 					return (most(s) + 1) / (2 * most(s)), s.Nodes >= 2 && s.Options.Get("increments") == "random"
 				},

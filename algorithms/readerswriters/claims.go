@@ -32,12 +32,14 @@ func claims() []algorithms.Claim {
 			// Were it so, a writer that waits would see no reader enter.
 			Quantity: ReadersBeforeWriter, Formula: "0 readers while a writer waits: writers are given priority",
 			Load: algorithms.Contention, Kind: algorithms.UpperBound, Source: source,
+			Test:       "TestWritersHaveNoPriority",
 			Predict:    algorithms.Constantly(0),
 			KnownFalse: "readers and writers go in the order of their numbers: a reader that asked first goes first",
 		},
 		{
 			Quantity: ReadersInside, Formula: "N: a reader never defers another reader's REQUEST",
 			Load: algorithms.Burst, Kind: algorithms.Exact, Source: source,
+			Test:    "TestReadersShare",
 			Predict: algorithms.PerN(func(n float64) float64 { return n }),
 		},
 	})

@@ -78,6 +78,7 @@ func times() []algorithms.Claim {
 			// The node number decides, which knows nothing of time.
 			Quantity: LaterFirst, Formula: "1/2",
 			Load: algorithms.Contention, Kind: algorithms.Mean, Source: report + "section 5.3.2",
+			Test:    "TestTieBreakKnowsNothingOfTime",
 			Predict: algorithms.AtLeastTwo(0.5),
 		},
 	}...)
@@ -93,6 +94,7 @@ func order() []algorithms.Claim {
 		{
 			Quantity: EntriesAfterProcessing, Formula: "1: not twice, once all have processed the REQUEST",
 			Load: algorithms.Worst, Kind: algorithms.UpperBound, Source: report + "section 2.4",
+			Test:    "TestNobodyEntersTwiceAfterProcessing",
 			Predict: algorithms.AtLeastTwo(1),
 		},
 		{
@@ -119,6 +121,7 @@ func order() []algorithms.Claim {
 		{
 			Quantity: algorithms.NumberRange, Formula: "N−1: from x to x+N−1",
 			Load: algorithms.AnyLoad, Kind: algorithms.UpperBound, Source: report + "section 6.4",
+			Test:    "TestConformance",
 			Predict: algorithms.PerN(func(n float64) float64 { return n - 1 }),
 		},
 	}

@@ -92,8 +92,8 @@ func (p *plan) ask(a *algorithms.Algorithm, c algorithms.Claim) *question {
 }
 
 // probes are sizes among which there is one for every construction: planes,
-// complete trees, cubes, and none of them.
-var probes = []int{7, 8, 13, 27}
+// complete trees, squares, cubes, and none of them.
+var probes = []int{7, 8, 9, 13, 15, 27}
 
 // reach returns under how many of the plain conditions a claim can be asked with
 // these options.
@@ -151,6 +151,10 @@ func (p *plan) schedule(a *algorithms.Algorithm, questions []*question) {
 				p.construct(q, many)
 			default:
 				p.construct(q, slices.DeleteFunc(slices.Clone(sizes), func(n int) bool { return n > determined }))
+				if q.reason != "" {
+					q.reason = ""
+					p.construct(q, p.sizes([]*question{q}, run.Sim, probes))
+				}
 			}
 		}
 	}
@@ -163,7 +167,11 @@ func (p *plan) schedule(a *algorithms.Algorithm, questions []*question) {
 	p.add(asked, network, sizes, false)
 	for _, q := range asked {
 		if len(sizesOf(q)) < 2 {
-			p.add([]*question{q}, network, p.sizes([]*question{q}, network, ladder), false)
+			own := append(slices.Clone(ladder), rare...)
+			if network != run.Sim {
+				own = ladder
+			}
+			p.add([]*question{q}, network, p.sizes([]*question{q}, network, own), false)
 		}
 		if network == run.Sim && q.slow() {
 			slow = append(slow, q)
@@ -176,6 +184,9 @@ func (p *plan) schedule(a *algorithms.Algorithm, questions []*question) {
 	p.add(slow, run.Sim, p.sizes(deciding, run.Sim, p.effort.wide), true)
 	p.add(slow, realNetwork, p.sizes(deciding, realNetwork, p.effort.real), true)
 }
+
+// rare are further sizes for claims that are made at few of the ladder's.
+var rare = []int{27, 64}
 
 // mostParticular returns a few of the questions that decide which sizes are the
 // right ones: exact claims are made for regular constructions alone.
@@ -268,11 +279,12 @@ func (p *plan) made(q *question, network string, n int) bool {
 		return ok
 	}
 	all := conditions(network)
-	wide := slices.ContainsFunc(all, func(c condition) bool { return c.wide && q.under(&c) })
-	for _, c := range all {
-		if c.plain && q.under(&c) && (c.wide || !wide) {
-			if _, ok := p.predict(q, q.set, &c, network, n); ok {
-				return true
+	for _, wide := range []bool{true, false} {
+		for _, c := range all {
+			if c.plain && q.under(&c) && c.wide == wide {
+				if _, ok := p.predict(q, q.set, &c, network, n); ok {
+					return true
+				}
 			}
 		}
 	}

@@ -18,7 +18,7 @@ func rungs(count, lo, hi int) []int {
 
 // near returns the sizes that may stand for a rung of a ladder, the nearest
 // first: the rung, and sizes at which the constructions of the field are regular
-// – complete binary trees, projective planes, cubes – up to a factor of √2 away.
+// – complete binary trees, projective planes, squares, cubes – up to a factor of √2 away.
 func near(rung int) []int {
 	sizes := []int{rung}
 	consider := func(n int) {
@@ -30,10 +30,11 @@ func near(rung int) []int {
 		consider(n)
 		consider(n - 1)
 	}
-	for q := 2; q*q <= 2*rung; q++ {
+	for q := 2; q*q <= 2*rung; q++ { // all three families end before that
 		if primePower(q) {
 			consider(q*q + q + 1)
 		}
+		consider(q * q)
 		consider(q * q * q)
 	}
 	away := func(n int) float64 { return math.Abs(math.Log(float64(n) / float64(rung))) }
