@@ -17,6 +17,7 @@ type cell struct {
 	spec        run.Spec // without a seed
 	repetitions int
 	cost        float64 // messages of one run, as estimated
+	wide        bool    // one of many sizes, over which a growth is measured
 	growth      bool    // a claim about growth rests on it
 	members     float64 // K−1, mean over the nodes; NaN where there are no request sets
 

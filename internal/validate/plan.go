@@ -181,8 +181,8 @@ func (p *plan) schedule(a *algorithms.Algorithm, questions []*question) {
 		return
 	}
 	deciding := mostParticular(slow)
-	p.add(slow, run.Sim, p.sizes(deciding, run.Sim, p.effort.wide), true)
-	p.add(slow, realNetwork, p.sizes(deciding, realNetwork, p.effort.real), true)
+	p.add(slow, run.Sim, p.regularSizes(deciding, run.Sim, p.effort.wide), true)
+	p.add(slow, realNetwork, p.regularSizes(deciding, realNetwork, p.effort.real), true)
 }
 
 // rare are further sizes for claims that are made at few of the ladder's.
@@ -241,30 +241,57 @@ func (q *question) slow() bool {
 func (p *plan) sizes(questions []*question, network string, ladder []int) []int {
 	var chosen []int
 	for _, rung := range ladder {
-		best, most := 0, 0
-		if rung > manyNodes {
-			p.bench.forget()
-		}
-		for _, n := range near(rung) {
-			made := 0
-			for _, q := range questions {
-				if p.made(q, network, n) {
-					made++
-				}
-			}
-			if made > most {
-				best, most = n, made
-			}
-			if most == len(questions) {
-				break
-			}
-		}
-		if best > 0 {
-			chosen = append(chosen, best)
+		if n, _ := p.size(questions, network, rung); n > 0 {
+			chosen = append(chosen, n)
 		}
 	}
 	slices.Sort(chosen)
 	return slices.Compact(chosen)
+}
+
+// regularSizes chooses like sizes, but leaves out rungs near which there is no
+// size as regular as elsewhere: a growth over cubes and other meshes would be
+// two growths.
+func (p *plan) regularSizes(questions []*question, network string, ladder []int) []int {
+	most := 0
+	claims := make(map[int]int)
+	for _, rung := range ladder {
+		if n, made := p.size(questions, network, rung); n > 0 {
+			claims[n] = made
+			most = max(most, made)
+		}
+	}
+	var chosen []int
+	for n, made := range claims {
+		if made == most {
+			chosen = append(chosen, n)
+		}
+	}
+	slices.Sort(chosen)
+	return chosen
+}
+
+// size returns the size near a rung at which most of the claims are made, and
+// how many; 0 where none is.
+func (p *plan) size(questions []*question, network string, rung int) (size, most int) {
+	if rung > manyNodes {
+		p.bench.forget()
+	}
+	for _, n := range near(rung) {
+		made := 0
+		for _, q := range questions {
+			if p.made(q, network, n) {
+				made++
+			}
+		}
+		if made > most {
+			size, most = n, made
+		}
+		if most == len(questions) {
+			break
+		}
+	}
+	return size, most
 }
 
 // manyNodes is the size from which on prepared systems are not kept.
@@ -341,8 +368,9 @@ func (p *plan) cell(q *question, c *condition, network string, nodes int, growth
 			p.cells = append(p.cells, known)
 		}
 	}
-	if known != nil && q.growth() {
-		known.growth = true
+	if known != nil {
+		known.wide = known.wide || growth
+		known.growth = known.growth || q.growth()
 	}
 	if known != nil && q.claim.Load == algorithms.Worst && !known.real() && nodes <= p.effort.others {
 		known.repetitions = max(known.repetitions, searches*p.effort.repetitions)

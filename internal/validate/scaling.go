@@ -15,7 +15,7 @@ func (p *plan) scaling() []Scaling {
 	groups := make(map[key][]*cell)
 	var order []key
 	for _, c := range p.cells {
-		if !c.condition.wide || !p.grows(c) {
+		if !c.wide {
 			continue
 		}
 		k := key{c.spec.Algorithm, Written(p.setOf(c)), c.condition.name, c.spec.Transport}
@@ -49,16 +49,6 @@ func (p *plan) scaling() []Scaling {
 		all = append(all, x)
 	}
 	return all
-}
-
-// grows reports whether a cell belongs to a claim of slow growth.
-func (p *plan) grows(c *cell) bool {
-	for _, q := range p.questions {
-		if _, ok := q.predicted[c]; ok && q.slow() {
-			return true
-		}
-	}
-	return false
 }
 
 // setOf returns the options under which a cell was asked for.
