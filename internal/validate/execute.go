@@ -13,12 +13,11 @@ type crew struct {
 	started time.Time
 	now     func() time.Time
 
-	mu       sync.Mutex
-	done     int
-	planned  int
-	leftOut  int
-	entries  uint64
-	failures []error
+	mu      sync.Mutex
+	done    int
+	planned int
+	leftOut int
+	entries uint64
 }
 
 func newCrew(o *Options) *crew {

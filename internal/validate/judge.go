@@ -51,6 +51,7 @@ type judged struct {
 	Point
 	cell     *cell
 	standing standing
+	found    string  // what was measured, as a verdict says it
 	off      float64 // how far from the prediction, relative to it; for what speaks most against a claim
 }
 
@@ -128,11 +129,15 @@ func compare(kind algorithms.ClaimKind, predicted float64, means []float64, leas
 			p.off = (predicted - least) / scale
 		}
 		p.How = extremes(kind, ok, least, most)
+		p.found = p.How
 		if ok {
 			p.standing = agrees
 		}
 	} else {
 		p.off = math.Abs(mean-predicted) / scale
+		if p.found = units.Number(mean); hi > mean {
+			p.found += " ± " + units.Number(hi-mean)
+		}
 		p.standing, p.How = meanNear(predicted, mean, lo, hi, bounded, tolerance)
 	}
 	p.Agrees = p.standing == agrees

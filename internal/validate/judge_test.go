@@ -85,7 +85,7 @@ func at(condition string, n int, s standing) judged {
 	mean := 5.0
 	return judged{
 		Point:    Point{Condition: condition, Transport: "sim", Nodes: n, Runs: 6, Predicted: 4, Mean: &mean, Agrees: s == agrees, How: "off by 25%"},
-		standing: s, off: 0.25,
+		standing: s, found: "5", off: 0.25,
 	}
 }
 

@@ -18,8 +18,7 @@ type question struct {
 	cells     []*cell
 	predicted map[*cell]float64
 	points    []Point // of what was determined without a run
-	fits      []Fit
-	reason    string // why it cannot be answered
+	reason    string  // why it cannot be answered
 }
 
 // under reports whether a claim is asked under a condition: one that makes its

@@ -55,7 +55,7 @@ func (q *question) judge() (points []judged, planned bool) {
 		if x.Agrees {
 			s = agrees
 		}
-		points = append(points, judged{Point: x, standing: s})
+		points = append(points, judged{Point: x, standing: s, found: x.How})
 	}
 	for _, c := range q.cells {
 		x, ok := q.point(c)
@@ -163,23 +163,9 @@ func (p judged) tolerance() float64 {
 
 // against is a point that speaks against a claim.
 func against(p judged) string {
-	text := fmt.Sprintf("%s, not %s, for N = %s", measured(p), units.Number(p.Predicted), units.Count(uint64(p.Nodes)))
+	text := fmt.Sprintf("%s, not %s, for N = %s", p.found, units.Number(p.Predicted), units.Count(uint64(p.Nodes)))
 	if p.Condition != "" {
 		text += " under " + p.place()
-	}
-	return text
-}
-
-func measured(p judged) string {
-	if strings.HasPrefix(p.How, "up to") || strings.HasPrefix(p.How, "down to") || strings.HasSuffix(p.How, "in every run") || strings.Contains(p.How, " to ") {
-		return strings.Split(p.How, ";")[0]
-	}
-	if p.Mean == nil {
-		return p.How
-	}
-	text := units.Number(*p.Mean)
-	if p.Lo != nil && *p.Hi > *p.Mean {
-		text += " ± " + units.Number(*p.Hi-*p.Mean)
 	}
 	return text
 }
@@ -219,20 +205,20 @@ func part(yes, no []judged) string {
 	if !slices.ContainsFunc(with, func(c string) bool { return slices.Contains(without, c) }) {
 		return strings.Join(with, ", ")
 	}
-	var low, high = [2]int{1 << 30, 0}, [2]int{1 << 30, 0} // least and greatest N of yes, of no
-	span := func(points []judged) [2]int {
-		s := [2]int{1 << 30, 0}
+	span := func(points []judged) (least, most int) {
+		least, most = points[0].Nodes, points[0].Nodes
 		for _, p := range points {
-			s = [2]int{min(s[0], p.Nodes), max(s[1], p.Nodes)}
+			least, most = min(least, p.Nodes), max(most, p.Nodes)
 		}
-		return s
+		return least, most
 	}
-	low, high = span(yes), span(no)
+	leastYes, mostYes := span(yes)
+	leastNo, mostNo := span(no)
 	switch {
-	case low[1] < high[0]:
-		return fmt.Sprintf("N ≤ %s", units.Count(uint64(low[1])))
-	case low[0] > high[1]:
-		return fmt.Sprintf("N ≥ %s", units.Count(uint64(low[0])))
+	case mostYes < leastNo:
+		return fmt.Sprintf("N ≤ %s", units.Count(uint64(mostYes)))
+	case leastYes > mostNo:
+		return fmt.Sprintf("N ≥ %s", units.Count(uint64(leastYes)))
 	}
 	return where(yes)
 }
