@@ -92,6 +92,9 @@ type Claim struct {
 	// itself does not need them to.
 	FIFO bool
 
+	// EqualDelays restricts the claim to links on which every message takes T.
+	EqualDelays bool
+
 	// Measure determines the quantity from the construction alone: of a Static
 	// claim, it is what a measurement is of others. nil where a run must tell.
 	Measure func(Setting) (value float64, ok bool)

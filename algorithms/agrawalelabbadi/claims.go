@@ -89,12 +89,14 @@ func messages() []algorithms.Claim {
 			// waits for the slowest of several chains of two messages.
 			Quantity: algorithms.SyncDelay, Formula: "2T (links of equal delay)",
 			Load: algorithms.Saturated, Kind: algorithms.UpperBound, Source: section + "9.9.5: Relinquish, then Reply",
-			Predict: algorithms.AtLeastTwo(2),
+			EqualDelays: true,
+			Predict:     algorithms.AtLeastTwo(2),
 		},
 		{
 			Quantity: algorithms.Throughput, Formula: "1/(2T + E) (links of equal delay)",
 			Load: algorithms.Saturated, Kind: algorithms.LowerBound, Source: section + "9.9.5; textbook, section 9.2.3",
-			Predict: algorithms.FromTimes(func(_, t, e float64) float64 { return 1 / (2*t + e) }),
+			EqualDelays: true,
+			Predict:     algorithms.FromTimes(func(_, t, e float64) float64 { return 1 / (2*t + e) }),
 		},
 	}, algorithms.KindsPerCS(onPath, "Request", "Reply", "Relinquish"), algorithms.KindsPerCS(none, "Inquire", "Yield"))
 }

@@ -21,13 +21,8 @@ func claims() []algorithms.Claim {
 			// 2T only where all links have the same delay.
 			Quantity: algorithms.ResponseTime, Formula: "2T + E (links of equal delay)",
 			Load: algorithms.Light, Kind: algorithms.Mean, Source: "textbook, section 9.2.3",
-			Predict: algorithms.FromTimes(func(_, t, e float64) float64 { return 2*t + e }),
-		},
-		{
-			// Everybody sends and answers as many messages for each entry.
-			Quantity: algorithms.WorkSpread, Formula: "1: a symmetric algorithm",
-			Load: algorithms.Burst, Kind: algorithms.Exact, Source: "TR-869, section 4.1",
-			Predict: algorithms.AtLeastTwo(1),
+			EqualDelays: true,
+			Predict:     algorithms.FromTimes(func(_, t, e float64) float64 { return 2*t + e }),
 		},
 		{
 			Quantity: algorithms.QuorumSize, Formula: "N: REQUEST to all other sites",
@@ -49,7 +44,17 @@ func exactly() []algorithms.Claim {
 		Formula: "N−1", Load: algorithms.AnyLoad, Kind: algorithms.Exact, Source: source,
 		Predict: perPeer(1),
 	}
-	return append([]algorithms.Claim{cost}, algorithms.KindsPerCS(each, "REQUEST", "REPLY", "RELEASE")...)
+	return append([]algorithms.Claim{cost, equalWork()}, algorithms.KindsPerCS(each, "REQUEST", "REPLY", "RELEASE")...)
+}
+
+// equalWork says that everybody sends and answers as many messages for each
+// entry.
+func equalWork() algorithms.Claim {
+	return algorithms.Claim{
+		Quantity: algorithms.WorkSpread, Formula: "1: a symmetric algorithm",
+		Load: algorithms.Burst, Kind: algorithms.Exact, Source: "TR-869, section 4.1",
+		Predict: algorithms.AtLeastTwo(1),
+	}
 }
 
 // between is the cost of the optimized form.

@@ -235,8 +235,9 @@ func times() []algorithms.Claim {
 		algorithms.Claim{
 			// Of K−1 round trips the slowest counts.
 			Quantity: algorithms.ResponseTime, Formula: "2T + E (links of equal delay)", Load: algorithms.Light, Kind: algorithms.Mean,
-			Source:  textbook + "section 9.2.3",
-			Predict: algorithms.FromTimes(func(_, t, e float64) float64 { return 2*t + e }),
+			Source:      textbook + "section 9.2.3",
+			EqualDelays: true,
+			Predict:     algorithms.FromTimes(func(_, t, e float64) float64 { return 2*t + e }),
 		}.Where(members),
 	}
 }

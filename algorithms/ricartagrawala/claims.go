@@ -67,7 +67,8 @@ func times() []algorithms.Claim {
 			// 2T only where all links have the same delay.
 			Quantity: algorithms.ResponseTime, Formula: "2T + E (links of equal delay)",
 			Load: algorithms.Light, Kind: algorithms.Mean, Source: textbook + "section 9.2.3; " + report + "section 5.4, case B",
-			Predict: algorithms.FromTimes(func(_, t, e float64) float64 { return 2*t + e }),
+			EqualDelays: true,
+			Predict:     algorithms.FromTimes(func(_, t, e float64) float64 { return 2*t + e }),
 		},
 		{
 			Quantity: algorithms.ResponseTime, Formula: "one round trip + E",

@@ -111,6 +111,10 @@ func (c *condition) isolated() bool { return c.workload == "serial" || c.rare }
 // ordered reports whether links keep the order of messages.
 func (c *condition) ordered() bool { return c.set["fifo"] != "false" }
 
+// constant reports whether every message takes the same time; over a real
+// network none does.
+func (c *condition) constant() bool { return c.set["delay"] == "" }
+
 // requests returns how many requests to make where an entry costs so many
 // messages; 0 where even the fewest cost too much. A dynamic algorithm needs
 // many before its initial state no longer matters.

@@ -182,7 +182,10 @@ func (p *plan) schedule(a *algorithms.Algorithm, questions []*question) {
 	}
 	deciding := mostParticular(slow)
 	p.add(slow, run.Sim, p.regularSizes(deciding, run.Sim, p.effort.wide), true)
-	p.add(slow, realNetwork, p.regularSizes(deciding, realNetwork, p.effort.real), true)
+	plain := slices.DeleteFunc(slow, func(q *question) bool {
+		return !q.growth() && q.claim.Load != algorithms.Light && q.claim.Load != algorithms.Saturated
+	})
+	p.add(plain, realNetwork, p.regularSizes(deciding, realNetwork, p.effort.real), true)
 }
 
 // rare are further sizes for claims that are made at few of the ladder's.

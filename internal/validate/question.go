@@ -25,7 +25,7 @@ type question struct {
 // load, on links for which it is made, and where times mean something if it
 // speaks of times.
 func (q *question) under(c *condition) bool {
-	return c.makes(q.claim.Load) && (c.ordered() || !q.claim.FIFO) && (c.timed || !q.meter.timed)
+	return c.makes(q.claim.Load) && (c.ordered() || !q.claim.FIFO) && (c.constant() || !q.claim.EqualDelays) && (c.timed || !q.meter.timed)
 }
 
 // everywhere reports whether the claim is about every run of the algorithm,

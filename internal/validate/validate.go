@@ -12,8 +12,8 @@ import (
 
 // Parts of the budget by whose end the phases are to be over.
 const (
-	simulated = 0.70 // simulations for the claims; all of it where nothing real follows
-	retried   = 0.78 // and under other heavy loads
+	simulated = 0.60 // simulations for the claims; all of it where nothing real follows
+	retried   = 0.68 // and under other heavy loads
 )
 
 // Run validates the claims of the algorithms. An error says that there is no
