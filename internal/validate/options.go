@@ -72,7 +72,7 @@ func effortOf(m Mode) (effort, error) {
 		return effort{
 			budget: 85 * time.Second,
 			ladder: []int{4, 8, 16}, wide: rungs(12, 8, 4096), others: 8,
-			repetitions: 6, onWide: 4, perNode: 60, messages: 1e5,
+			repetitions: 6, onWide: 4, perNode: 60, messages: 2e5,
 		}, nil
 	case Moderate:
 		return effort{

@@ -236,7 +236,7 @@ func (q *question) slow() bool {
 		return false
 	}
 	slope := math.Log(most.x/least.x) / math.Log(most.n/least.n)
-	return slope > 0.15 && slope < 0.8
+	return slope > 0.25 && slope < 0.8
 }
 
 // sizes chooses for each rung the size at which most of the claims are made,
