@@ -111,8 +111,8 @@ func (c *condition) isolated() bool { return c.workload == "serial" || c.rare }
 // ordered reports whether links keep the order of messages.
 func (c *condition) ordered() bool { return c.set["fifo"] != "false" }
 
-// constant reports whether every message takes the same time; over a real
-// network none does.
+// constant reports whether the network lets every message take the same time; a
+// real one does what it can.
 func (c *condition) constant() bool { return c.set["delay"] == "" }
 
 // requests returns how many requests to make where an entry costs so many
