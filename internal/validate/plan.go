@@ -2,6 +2,7 @@ package validate
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -12,6 +13,7 @@ import (
 
 // plan holds the questions, and the runs that answer them.
 type plan struct {
+	ctx       context.Context // planning ends early once it is cancelled
 	opt       *Options
 	effort    effort
 	bench     *bench
@@ -21,8 +23,8 @@ type plan struct {
 }
 
 // newPlan plans the runs for every claim of the algorithms: nothing is run yet.
-func newPlan(o *Options, e effort, subjects []*algorithms.Algorithm) *plan {
-	p := &plan{opt: o, effort: e, bench: newBench(o), byKey: make(map[string]*cell)}
+func newPlan(ctx context.Context, o *Options, e effort, subjects []*algorithms.Algorithm) *plan {
+	p := &plan{ctx: ctx, opt: o, effort: e, bench: newBench(o), byKey: make(map[string]*cell)}
 	for _, a := range subjects {
 		p.algorithm(a)
 		p.bench.forget()
@@ -244,6 +246,9 @@ func (q *question) slow() bool {
 func (p *plan) sizes(questions []*question, network string, ladder []int) []int {
 	var chosen []int
 	for _, rung := range ladder {
+		if p.ctx.Err() != nil {
+			break
+		}
 		if n, _ := p.size(questions, network, rung); n > 0 {
 			chosen = append(chosen, n)
 		}
@@ -259,6 +264,9 @@ func (p *plan) regularSizes(questions []*question, network string, ladder []int)
 	most := 0
 	claims := make(map[int]int)
 	for _, rung := range ladder {
+		if p.ctx.Err() != nil {
+			break
+		}
 		if n, made := p.size(questions, network, rung); n > 0 {
 			claims[n] = made
 			most = max(most, made)
@@ -325,6 +333,9 @@ func (p *plan) made(q *question, network string, n int) bool {
 // loads. Growth is measured under fewer conditions, and times not at all.
 func (p *plan) add(questions []*question, network string, sizes []int, growth bool) {
 	for _, n := range sizes {
+		if p.ctx.Err() != nil {
+			break
+		}
 		if n > manyNodes {
 			p.bench.forget()
 		}
@@ -453,7 +464,7 @@ func (p *plan) pending(real bool) []work {
 }
 
 func (c *cell) urgency() float64 {
-	if c.growth {
+	if c.growth || c.wide {
 		return c.cost / 20
 	}
 	return c.cost

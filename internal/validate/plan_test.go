@@ -29,7 +29,7 @@ func TestEveryClaimHasRunsOrAReason(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := newPlan(o, smallEffort(), subjects)
+	p := newPlan(t.Context(), o, smallEffort(), subjects)
 	claims, answered := 0, 0
 	for _, a := range subjects {
 		claims += len(a.Claims)
@@ -116,7 +116,7 @@ func growthSizes(p *plan, name string, real bool) []int {
 func TestRunsAreShared(t *testing.T) {
 	o := &Options{Catalog: catalog.All(), Algorithms: []string{"ricart-agrawala"}, Transport: run.Sim, Seed: 1}
 	subjects, _, _ := o.subjects()
-	p := newPlan(o, smallEffort(), subjects)
+	p := newPlan(t.Context(), o, smallEffort(), subjects)
 	served := make(map[*cell]int)
 	for _, q := range p.questions {
 		for _, c := range q.cells {

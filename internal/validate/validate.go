@@ -50,7 +50,7 @@ func (o *Options) validate(ctx context.Context, network run.Network, e effort, s
 		Started: time.Now().UTC().Format(time.RFC3339), Confidence: confidence,
 		Claims: []Verdict{}, Scaling: []Scaling{}, Environment: map[string]string{},
 	}
-	p := newPlan(o, e, subjects)
+	p := newPlan(ctx, o, e, subjects)
 	asked, err := o.carryOut(ctx, w, p)
 	d.judge(p, subjects)
 	for _, a := range asked {
