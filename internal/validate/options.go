@@ -70,20 +70,20 @@ func effortOf(m Mode) (effort, error) {
 	switch m {
 	case Quick:
 		return effort{
-			budget: 85 * time.Second,
-			ladder: []int{4, 8, 16}, wide: rungs(12, 8, 4096), others: 8,
+			budget: 2 * time.Minute,
+			ladder: []int{4, 8, 16}, wide: rungs(16, 8, 4096), others: 8,
 			repetitions: 6, onWide: 4, perNode: 60, messages: 2e5,
 		}, nil
 	case Moderate:
 		return effort{
 			budget: 8 * time.Minute,
-			ladder: []int{4, 8, 16, 32, 64, 128}, wide: rungs(14, 8, 10000), real: realSizes, others: 32,
+			ladder: []int{4, 8, 16, 32, 64, 128}, wide: rungs(18, 8, 10000), real: realSizes, others: 32,
 			repetitions: 8, onWide: 6, onReal: 2, perNode: 100, messages: 1e6,
 		}, nil
 	case Full:
 		return effort{
 			budget: 26 * time.Minute,
-			ladder: []int{4, 8, 16, 32, 64, 128, 256}, wide: rungs(14, 8, 10000), real: realSizes, others: 64,
+			ladder: []int{4, 8, 16, 32, 64, 128, 256}, wide: rungs(18, 8, 10000), real: realSizes, others: 64,
 			repetitions: 12, onWide: 10, onReal: 6, perNode: 100, messages: 3e6,
 		}, nil
 	}
