@@ -33,7 +33,7 @@ func (p *program) validateCommand() *cli.Command {
 			"refused before anything started; 130 interrupted, with what was found until then in the files.",
 		Flags: []cli.Flag{
 			&cli.StringSliceFlag{Name: "algorithm", Aliases: []string{"a"}, Usage: "`NAME` of an algorithm, or several with commas; may be repeated (default: all but the texts that are known to be wrong)"},
-			&cli.BoolFlag{Name: "quick", Usage: "fewer sizes and repetitions, no real processes: about a minute and a half"},
+			&cli.BoolFlag{Name: "quick", Usage: "fewer sizes and repetitions, no real processes: up to two minutes"},
 			&cli.BoolFlag{Name: "full", Usage: "more sizes and repetitions: up to half an hour"},
 			&cli.StringFlag{Name: "transport", Value: run.Sim, Usage: "`NETWORK` on which the claims are measured: " + networkNames()},
 			&cli.Uint64Flag{Name: "seed", Value: run.DefaultSeed, Usage: "of the first repetition; the others count on from it"},
