@@ -23,7 +23,7 @@ func printJSON(w io.Writer, value any) error {
 func printResult(out io.Writer, job *run.Job, r *run.Result) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	line := func(name, format string, args ...any) { fmt.Fprintf(w, "%s\t%s\n", name, fmt.Sprintf(format, args...)) }
-	line("run", "%s, %d nodes over %s, workload %s, seed %d", r.Algorithm, r.Nodes, r.Transport, r.Workload, r.Seed)
+	line("run", "%s, %d nodes over %s, workload %s, seed %d", r.Algorithm, r.Nodes, network(job), r.Workload, r.Seed)
 	line("status", "%s", r.Status)
 	line("entries", "%d of %d requests", r.Entries, r.Requests)
 	if r.Messages.PerCS != nil {
@@ -54,6 +54,10 @@ func printResult(out io.Writer, job *run.Job, r *run.Result) error {
 			*r.Fairness.Jain, r.Fairness.LongestRun, r.Fairness.MaxBypass, r.Fairness.OutOfOrder)
 	}
 	line("safety", "%d violations in %d entries (%s)", r.Safety.Violations, r.Safety.Checked, r.Safety.Method)
+	if w := r.Wire; w.Retransmissions+w.Duplicates+w.KernelDrops > 0 {
+		line("wire", "%s for %d frames, %d sent again, %d arrived twice, %d dropped by the kernel",
+			packets(w), w.Frames, w.Retransmissions, w.Duplicates, w.KernelDrops)
+	}
 	line("workers", "%d", r.Workers)
 	for i, warning := range r.Warnings {
 		name := ""
@@ -63,6 +67,21 @@ func printResult(out io.Writer, job *run.Job, r *run.Result) error {
 		line(name, "%s", warning)
 	}
 	return w.Flush()
+}
+
+// network names the job's network, with what is unusual about it.
+func network(job *run.Job) string {
+	if job.Network.Real() {
+		return job.Network.Describe(job.NetOptions)
+	}
+	return job.Network.Name
+}
+
+func packets(w run.Wire) string {
+	if w.Packets == nil {
+		return fmt.Sprintf("%d writes", w.Writes)
+	}
+	return fmt.Sprintf("%d packets", *w.Packets)
 }
 
 func kinds(r *run.Result) string {
