@@ -205,7 +205,15 @@ func failureClaims() []algorithms.Claim {
 }
 
 func coterieClaims() []algorithms.Claim {
-	small := func(s algorithms.Setting) (float64, bool) { return 0, s.Nodes <= largestListed }
+	none := func(s algorithms.Setting) (float64, bool) { return 0, s.Nodes <= largestListed }
+	among := func(count func([]uint32) float64) func(algorithms.Setting) (float64, bool) {
+		return func(s algorithms.Setting) (float64, bool) {
+			if s.Nodes > largestListed {
+				return 0, false
+			}
+			return count(allQuorums(s.Nodes, 1)), true
+		}
+	}
 	literal := func(q algorithms.Quantity, formula, source string, pairs float64, count func([]uint32) float64, sets []uint32) algorithms.Claim {
 		return algorithms.Claim{
 			Quantity: q, Formula: formula, Load: algorithms.Static, Kind: algorithms.Exact, Source: section + source,
@@ -217,13 +225,13 @@ func coterieClaims() []algorithms.Claim {
 	return []algorithms.Claim{
 		{
 			Quantity: Disjoint, Formula: "0: the intersection property", Load: algorithms.Static, Kind: algorithms.Exact,
-			Source: section + "9.9.3", Predict: small,
-			Measure: func(s algorithms.Setting) (float64, bool) { return disjoint(allQuorums(s.Nodes, 1)), true },
+			Source: section + "9.9.3", Predict: none,
+			Measure: among(disjoint),
 		},
 		{
 			Quantity: Superfluous, Formula: "0: the minimality property", Load: algorithms.Static, Kind: algorithms.Exact,
-			Source: section + "9.9.3", Predict: small,
-			Measure: func(s algorithms.Setting) (float64, bool) { return superfluous(allQuorums(s.Nodes, 1)), true },
+			Source: section + "9.9.3", Predict: none,
+			Measure: among(superfluous),
 		},
 		literal(Disjoint, "0 of {1,2,3}, {2,4,5}, {4,1,6}, a coterie", "9.9.6, example", 0, disjoint, example),
 		literal(Superfluous, "0 of {1,2,3}, {2,4,5}, {4,1,6}, a coterie", "9.9.6, example", 0, superfluous, example),

@@ -21,17 +21,7 @@ func (s *schedule) checkClaims() error {
 		if !ok {
 			continue
 		}
-		const rounding = 1e-9
-		broken := false
-		switch c.Kind {
-		case algorithms.Exact:
-			broken = got < want-rounding || got > want+rounding
-		case algorithms.UpperBound:
-			broken = got > want+rounding
-		case algorithms.LowerBound:
-			broken = got < want-rounding
-		}
-		if broken {
+		if agrees, judged := c.Kind.Agrees(want, got, got); judged && !agrees {
 			return fmt.Errorf("claim %s %s %q (%s): %v, not %v\n%s", c.Quantity, c.Kind, c.Formula, c.Source, got, want, s.States())
 		}
 	}
