@@ -9,16 +9,23 @@ import (
 )
 
 // deliver hands frames to the handler, in the order of their arrival, until the
-// transport closes or ends.
+// transport closes or ends. It waits for one channel only: a select costs more
+// than all else that is done here for a frame.
 func (t *Transport) deliver() {
 	top := t.top.Load()
-	for t.cause.Load() == nil {
-		select {
-		case m := <-t.inbox:
+	for t.cause.Load() == nil && !t.closing.Load() {
+		if m := <-t.inbox; m != nil {
 			t.arrived(top, m)
-		case <-t.closed:
-			return
 		}
+	}
+}
+
+// wakeDeliver makes deliver see that the transport closes. Where the inbox is
+// full, nothing needs to be done: deliver looks before it takes each frame.
+func (t *Transport) wakeDeliver() {
+	select {
+	case t.inbox <- nil:
+	default:
 	}
 }
 

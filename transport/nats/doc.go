@@ -8,7 +8,8 @@
 // # Subjects
 //
 // All subjects begin with a prefix that follows from the run's key, so that
-// runs that share a broker do not meet:
+// runs that share a broker do not meet. On the run's own broker it is short and
+// the same for all runs: a subject is parsed and copied with each message.
 //
 //	PREFIX.w3.5    frames for node 5, which lives in the process whose first node is 3
 //	PREFIX.all     broadcasts

@@ -34,7 +34,7 @@ func FuzzMessage(f *testing.F) {
 		way %= ways
 		c := config(1, 2)
 		tr := &Transport{
-			config: c, limits: defaultLimits(2), prefix: prefix(&c.Key), inSeal: newSeal(&c.Key, own),
+			config: c, limits: defaultLimits(2), prefix: prefix(&c.Key, own), inSeal: newSeal(&c.Key, own),
 			alls: new(natsgo.Subscription), byes: new(natsgo.Subscription), closed: make(chan struct{}),
 		}
 		tr.broker.Own, tr.broker.Sequenced = own, way == sequenced

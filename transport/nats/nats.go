@@ -106,7 +106,7 @@ func listen(c transport.Config, b Broker, l limits) (*Transport, error) {
 		return nil, err
 	}
 	t := &Transport{
-		config: c, limits: l, broker: b, prefix: prefix(&c.Key),
+		config: c, limits: l, broker: b, prefix: prefix(&c.Key, b.Own),
 		inbox: make(chan *natsgo.Msg, l.inbox), told: make(chan *natsgo.Msg, toldInbox),
 		outSeal: newSeal(&c.Key, b.Own), inSeal: newSeal(&c.Key, b.Own),
 		closed: make(chan struct{}),
@@ -244,6 +244,7 @@ func (t *Transport) shutDown() {
 	t.closing.Store(true)
 	t.ends.Unlock()
 	close(t.closed)
+	t.wakeDeliver()
 	t.running.Wait()
 	if t.cause.Load() == nil && t.goodbye() == nil {
 		// Where the broker does not answer, nothing more can be done.

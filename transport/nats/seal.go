@@ -4,6 +4,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"crypto/subtle"
+	"encoding/binary"
 	"encoding/hex"
 	"hash"
 
@@ -29,8 +30,8 @@ const (
 // seal puts the proof in front of a message that it is of this run. It is used
 // by one goroutine at a time.
 type seal struct {
-	tags [kinds][tagSize]byte // where the broker is trusted
-	mac  hash.Hash            // else
+	tags [kinds]uint64 // where the broker is trusted
+	mac  hash.Hash     // else
 	sum  []byte
 }
 
@@ -38,7 +39,7 @@ func newSeal(key *[transport.KeySize]byte, own bool) *seal {
 	s := &seal{sum: make([]byte, 0, sha256.Size)}
 	if own {
 		for i := range s.tags {
-			copy(s.tags[i][:], derive(key, "tag "+string(rune('0'+i))))
+			s.tags[i] = binary.BigEndian.Uint64(derive(key, "tag "+string(rune('0'+i))))
 		}
 	} else {
 		s.mac = hmac.New(sha256.New, derive(key, "frames"))
@@ -54,8 +55,16 @@ func derive(key *[transport.KeySize]byte, purpose string) []byte {
 	return m.Sum(nil)
 }
 
+// ownPrefix is what subjects begin with on a run's own broker, where no other
+// run is met. Subjects of less than 16 bytes cost least: they are parsed in the
+// broker and in the receiver byte by byte, and copied for each message.
+const ownPrefix = "dme"
+
 // prefix returns what a run's subjects begin with. It is no secret.
-func prefix(key *[transport.KeySize]byte) string {
+func prefix(key *[transport.KeySize]byte, own bool) string {
+	if own {
+		return ownPrefix
+	}
 	return "dmebench." + hex.EncodeToString(derive(key, "subjects")[:8])
 }
 
@@ -74,7 +83,11 @@ func (s *seal) start(b []byte) []byte {
 
 // close fills the space that start left at the beginning of b.
 func (s *seal) close(b []byte, what kind) {
-	copy(b[:s.size()], s.proof(b[s.size():], what))
+	if s.mac == nil {
+		binary.BigEndian.PutUint64(b, s.tags[what])
+	} else {
+		copy(b[:macSize], s.sign(b[macSize:], what))
+	}
 }
 
 // open returns what is sealed in b; false where the proof is missing or wrong.
@@ -84,13 +97,14 @@ func (s *seal) open(b []byte, what kind) (content []byte, ok bool) {
 		return nil, false
 	}
 	content = b[n:len(b):len(b)]
-	return content, subtle.ConstantTimeCompare(b[:n], s.proof(content, what)[:n]) == 1
+	if s.mac == nil {
+		return content, binary.BigEndian.Uint64(b) == s.tags[what] // one comparison: its time tells nothing
+	}
+	return content, subtle.ConstantTimeCompare(b[:n], s.sign(content, what)[:n]) == 1
 }
 
-func (s *seal) proof(content []byte, what kind) []byte {
-	if s.mac == nil {
-		return s.tags[what][:]
-	}
+// sign returns a message's authentication code. It is valid until the next call.
+func (s *seal) sign(content []byte, what kind) []byte {
 	s.mac.Reset()
 	s.sum = append(s.sum[:0], byte(what))
 	s.mac.Write(s.sum)

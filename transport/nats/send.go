@@ -89,14 +89,15 @@ func (t *Transport) ready(from algorithms.NodeID, b []byte) (*topology, error) {
 // is full it writes at once, and waits for the socket. The broker and the other
 // processes read on meanwhile, whatever their handlers do.
 func (t *Transport) publish(subject string, h header, body []byte) error {
-	t.frame = t.outSeal.start(t.frame[:0])
-	t.frame = h.append(t.frame)
-	t.frame = append(t.frame, body...)
-	t.outSeal.close(t.frame, aFrame)
-	err := t.conn.Publish(subject, t.frame)
-	if cap(t.frame) > keptBuffer {
-		t.frame = nil
+	frame := t.outSeal.start(t.frame[:0])
+	frame = h.append(frame)
+	frame = append(frame, body...)
+	t.outSeal.close(frame, aFrame)
+	err := t.conn.Publish(subject, frame)
+	if cap(frame) > keptBuffer {
+		frame = nil
 	}
+	t.frame = frame
 	switch cause := t.cause.Load(); {
 	case err == nil:
 		return nil

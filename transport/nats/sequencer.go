@@ -41,7 +41,7 @@ const (
 // once, in a goroutine of its own, if it stops before Close: the run cannot go
 // on then.
 func StartSequencer(key [transport.KeySize]byte, b Broker, ended func(error)) (*Sequencer, error) {
-	s := &Sequencer{prefix: prefix(&key), seal: newSeal(&key, b.Own), ended: ended}
+	s := &Sequencer{prefix: prefix(&key, b.Own), seal: newSeal(&key, b.Own), ended: ended}
 	var err error
 	if s.conn, err = b.connect("dmebench sequencer", &s.wire, s.end); err != nil {
 		return nil, err
