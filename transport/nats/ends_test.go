@@ -193,3 +193,34 @@ func TestStartTellsWhatEndedItBefore(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Where there is no room for what wakes the delivering goroutine, it sees for
+// itself that the transport closes.
+func TestCloseWithAFullInbox(t *testing.T) {
+	noLeaks(t)
+	l := defaultLimits(2)
+	l.inbox = 4
+	gate, inside := make(chan struct{}), make(chan struct{}, 1000)
+	all := mesh(t, startServer(t).Broker(), l, 2, 1, func(int) transport.Handler {
+		return handler{frame: func(_, _ algorithms.NodeID, _ []byte) {
+			inside <- struct{}{}
+			<-gate
+		}}
+	})
+	mustSend(t, all[0], 1, 2, "first")
+	next(t, "the first frame", inside)
+	for range l.inbox {
+		mustSend(t, all[0], 1, 2, "many")
+	}
+	eventually(t, "a full inbox", func() bool { return len(all[1].inbox) == l.inbox })
+	closed := make(chan error, 1)
+	go func() { closed <- all[1].Close() }()
+	next(t, "Close to begin", all[1].closed)
+	close(gate)
+	if err := next(t, "Close to return", closed); err != nil {
+		t.Error(err)
+	}
+	if n := len(inside); n > 0 {
+		t.Errorf("%d more frames were delivered after Close began", n)
+	}
+}
