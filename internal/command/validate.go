@@ -153,14 +153,18 @@ func (p *program) tally() func(done, planned int, what string) {
 	start := time.Now()
 	last := start
 	return func(done, planned int, what string) {
-		if time.Since(last) < every && done < planned {
+		planning := planned == 0
+		if time.Since(last) < every && (planning || done < planned) {
 			return
 		}
 		last = time.Now()
 		text := fmt.Sprintf("validate: %d of %d runs after %.0f s: %s", done, planned, time.Since(start).Seconds(), what)
+		if planning {
+			text = fmt.Sprintf("validate: planning after %.0f s: %s", time.Since(start).Seconds(), what)
+		}
 		if terminal {
 			fmt.Fprintf(p.stderr, "\r\x1b[K%s", text)
-			if done == planned {
+			if done == planned && !planning {
 				fmt.Fprint(p.stderr, "\r\x1b[K")
 			}
 			return

@@ -40,11 +40,13 @@ func (c *cell) sound() []*sample {
 	return all
 }
 
-// bench prepares jobs to evaluate predictions on, each once.
+// bench prepares jobs to evaluate predictions on, each once, and their systems,
+// which are the same under many conditions, once too.
 type bench struct {
 	catalog run.Catalog
 	seed    uint64
 	known   map[string]prepared
+	systems map[string]system
 }
 
 type prepared struct {
@@ -52,12 +54,35 @@ type prepared struct {
 	err error
 }
 
+type system struct {
+	algorithms.System
+	err error
+}
+
 func newBench(o *Options) *bench {
-	return &bench{catalog: o.Catalog, seed: o.Seed, known: make(map[string]prepared)}
+	b := &bench{seed: o.Seed, known: make(map[string]prepared), systems: make(map[string]system)}
+	for _, a := range o.Catalog {
+		once := *a
+		once.Prepare = func(c algorithms.Config) (algorithms.System, error) {
+			// The catalog's options name no files here: these decide everything.
+			key := fmt.Sprint(a.Name, c.Nodes, c.Seed, c.Bound, c.Options)
+			s, ok := b.systems[key]
+			if !ok {
+				s.System, s.err = a.Prepare(c)
+				b.systems[key] = s
+			}
+			return s.System, s.err
+		}
+		b.catalog = append(b.catalog, &once)
+	}
+	return b
 }
 
 // forget lets go of the prepared systems, which may be large.
-func (b *bench) forget() { clear(b.known) }
+func (b *bench) forget() {
+	clear(b.known)
+	clear(b.systems)
+}
 
 // specOf is a run under a condition; how many requests it makes is left open.
 func specOf(a *algorithms.Algorithm, set map[string]string, c *condition, network string, nodes int) run.Spec {

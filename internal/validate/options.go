@@ -39,7 +39,8 @@ type Options struct {
 	Parallel int
 
 	// Progress is told how many of the planned runs have been carried out, from
-	// one goroutine at a time; it may be nil.
+	// one goroutine at a time; while it is still being planned, 0 of 0. It may be
+	// nil.
 	Progress func(done, planned int, what string)
 
 	// Now is the clock of the budget; nil for the wall clock.

@@ -289,6 +289,9 @@ func (p *plan) size(questions []*question, network string, rung int) (size, most
 		p.bench.forget()
 	}
 	for _, n := range near(rung) {
+		if p.opt.Progress != nil {
+			p.opt.Progress(0, 0, fmt.Sprintf("%s, N = %d", questions[0].algorithm.Name, n))
+		}
 		made := 0
 		for _, q := range questions {
 			if p.made(q, network, n) {

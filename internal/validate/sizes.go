@@ -19,22 +19,32 @@ func rungs(count, lo, hi int) []int {
 // near returns the sizes that may stand for a rung of a ladder, the nearest
 // first: the rung, and sizes at which the constructions of the field are regular
 // – complete binary trees, projective planes, squares, cubes – up to a factor of √2 away.
+// Beyond manyNodes, where constructing takes long, it is trees, planes and cubes
+// alone.
 func near(rung int) []int {
-	sizes := []int{rung}
+	many := rung > manyNodes
+	var sizes []int
 	consider := func(n int) {
 		if away := math.Abs(math.Log2(float64(n) / float64(rung))); n >= 3 && away <= 0.5 {
 			sizes = append(sizes, n)
 		}
 	}
+	if !many {
+		consider(rung)
+	}
 	for n := 4; n <= 2*rung; n *= 2 {
-		consider(n)
+		if !many {
+			consider(n)
+		}
 		consider(n - 1)
 	}
 	for q := 2; q*q <= 2*rung; q++ { // all three families end before that
 		if primePower(q) {
 			consider(q*q + q + 1)
 		}
-		consider(q * q)
+		if !many {
+			consider(q * q)
+		}
 		consider(q * q * q)
 	}
 	away := func(n int) float64 { return math.Abs(math.Log(float64(n) / float64(rung))) }
