@@ -20,9 +20,9 @@ import (
 	"io"
 	"os"
 
-	"dmebench/algorithms"
 	"dmebench/algorithms/catalog"
-	"dmebench/internal/command"
+	"dmebench/dme"
+	"dmebench/internal/commandline"
 )
 
 // scenarios are the worked examples of the papers, with what they refer to.
@@ -33,12 +33,12 @@ var scenarios embed.FS
 // Main runs the program with the built-in algorithms and the given ones, and
 // exits. An algorithm whose description is faulty, or whose name is taken, is
 // reported before anything else happens.
-func Main(own ...*algorithms.Algorithm) {
+func Main(own ...*dme.Algorithm) {
 	os.Exit(Run(os.Args, os.Stdin, os.Stdout, os.Stderr, own...))
 }
 
 // Run is Main for a caller that decides itself when to exit: it returns the
 // exit code. args[0] is the program's name.
-func Run(args []string, stdin io.Reader, stdout, stderr io.Writer, own ...*algorithms.Algorithm) int {
-	return command.Run(args, stdin, stdout, stderr, append(catalog.All(), own...), scenarios)
+func Run(args []string, stdin io.Reader, stdout, stderr io.Writer, own ...*dme.Algorithm) int {
+	return commandline.Run(args, stdin, stdout, stderr, append(catalog.All(), own...), scenarios)
 }

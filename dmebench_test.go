@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // The worked example of the documentation is a module of its own. It must build
@@ -39,7 +39,7 @@ func TestAnAlgorithmInAModuleOfItsOwn(t *testing.T) {
 func TestAFaultyDescriptionIsRefused(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	code := Run([]string{"dmebench", "list"}, strings.NewReader(""), &stdout, &stderr,
-		&algorithms.Algorithm{Name: "maekawa"})
+		&dme.Algorithm{Name: "maekawa"})
 	if code != 64 || stdout.Len() > 0 {
 		t.Errorf("exit code %d, printed %q", code, stdout.String())
 	}

@@ -13,8 +13,8 @@ import (
 	"strings"
 	"testing"
 
-	"dmebench/algorithms"
 	"dmebench/algorithms/catalog"
+	"dmebench/dme"
 	"dmebench/internal/check"
 	"dmebench/internal/run"
 	"dmebench/internal/trace"
@@ -143,20 +143,20 @@ func TestAlgorithmsPage(t *testing.T) {
 
 // byQuantity returns the claims such that those about one quantity stand
 // together, where the first of them stood.
-func byQuantity(claims []algorithms.Claim) []algorithms.Claim {
-	first := make(map[algorithms.Quantity]int)
+func byQuantity(claims []dme.Claim) []dme.Claim {
+	first := make(map[dme.Quantity]int)
 	for i, c := range claims {
 		if _, ok := first[c.Quantity]; !ok {
 			first[c.Quantity] = i
 		}
 	}
 	sorted := slices.Clone(claims)
-	slices.SortStableFunc(sorted, func(a, b algorithms.Claim) int { return first[a.Quantity] - first[b.Quantity] })
+	slices.SortStableFunc(sorted, func(a, b dme.Claim) int { return first[a.Quantity] - first[b.Quantity] })
 	return sorted
 }
 
 // conditions says under which load, options and links a claim is made.
-func conditions(c algorithms.Claim) string {
+func conditions(c dme.Claim) string {
 	text := string(c.Load)
 	for _, name := range slices.Sorted(maps.Keys(c.Set)) {
 		text += fmt.Sprintf(", `%s=%s`", name, c.Set[name])
@@ -169,7 +169,7 @@ func conditions(c algorithms.Claim) string {
 
 func cell(s string) string { return strings.ReplaceAll(s, "|", "\\|") }
 
-func needsOf(n algorithms.Needs) string {
+func needsOf(n dme.Needs) string {
 	var parts []string
 	for _, x := range []struct {
 		need bool
@@ -184,16 +184,16 @@ func needsOf(n algorithms.Needs) string {
 
 // costs sums up what an algorithm's messages cost with its default options: what
 // is claimed of every entry, and what of light and of heavy load.
-func costs(a *algorithms.Algorithm) string {
+func costs(a *dme.Algorithm) string {
 	var parts []string
-	for _, load := range []algorithms.Load{algorithms.AnyLoad, algorithms.Light, algorithms.Saturated, algorithms.Worst} {
+	for _, load := range []dme.Load{dme.AnyLoad, dme.Light, dme.Saturated, dme.Worst} {
 		for _, c := range a.Claims {
-			told := c.Kind != algorithms.Asymptotic && c.Kind != algorithms.LowerBound
-			if c.Quantity != algorithms.MessagesPerCS || c.Load != load || !told || c.KnownFalse != "" || c.Set != nil {
+			told := c.Kind != dme.Asymptotic && c.Kind != dme.LowerBound
+			if c.Quantity != dme.MessagesPerCS || c.Load != load || !told || c.KnownFalse != "" || c.Set != nil {
 				continue
 			}
 			formula, _, _ := strings.Cut(c.Formula, ":")
-			if c.Kind == algorithms.UpperBound {
+			if c.Kind == dme.UpperBound {
 				formula = "≤ " + formula
 			}
 			parts = append(parts, fmt.Sprintf("%s (%s)", cell(formula), load))

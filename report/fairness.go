@@ -3,7 +3,7 @@ package report
 import (
 	"slices"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/report/plots"
 )
 
@@ -17,14 +17,14 @@ func (c *collection) fairnessFigure(s *set) plots.Figure {
 	}
 	for _, p := range []struct {
 		title, ordinate, metric string
-		theory                  algorithms.Quantity
+		theory                  dme.Quantity
 		order, forTheory        bool
 	}{
 		{"Jain's index of the entries", "Jain's index", jain, "", true, false},
-		{"Longest run of one node", "entries in a row", longestRun, algorithms.LongestRun, true, false},
-		{"Largest bypass of a request", "entries by others", maxBypass, algorithms.Bypass, true, false},
-		{"Largest bypass by one node", "entries by one other", maxBypassByOne, algorithms.BypassByOne, true, true},
-		{"Messages of the busiest node", "busiest / mean", workMaxOverMean, algorithms.WorkSpread, false, false},
+		{"Longest run of one node", "entries in a row", longestRun, dme.LongestRun, true, false},
+		{"Largest bypass of a request", "entries by others", maxBypass, dme.Bypass, true, false},
+		{"Largest bypass by one node", "entries by one other", maxBypassByOne, dme.BypassByOne, true, true},
+		{"Messages of the busiest node", "busiest / mean", workMaxOverMean, dme.WorkSpread, false, false},
 	} {
 		if p.order && s.workload == "serial" {
 			continue

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/report/plots"
 	"dmebench/report/units"
 )
@@ -390,7 +390,7 @@ func (f family) points(label string, n int, metric string, ordinate plots.Axis) 
 
 // familyCurves returns the sharpest prediction for a label that speaks of all
 // members under which it was measured.
-func (c *collection) familyCurves(f family, label string, style, n int, q algorithms.Quantity) []plots.Series {
+func (c *collection) familyCurves(f family, label string, style, n int, q dme.Quantity) []plots.Series {
 	var cells []*cell
 	var at []float64
 	for i, m := range f.members {
@@ -403,7 +403,7 @@ func (c *collection) familyCurves(f family, label string, style, n int, q algori
 	}
 	for _, claim := range c.theory.speakingOf(q, cells[0].spec) {
 		curve := plots.Series{Label: formula(claim), Style: style, Role: plots.Exact}
-		if claim.Kind == algorithms.UpperBound || claim.Kind == algorithms.LowerBound {
+		if claim.Kind == dme.UpperBound || claim.Kind == dme.LowerBound {
 			curve.Role = plots.Bound
 		}
 		for i, cell := range cells {

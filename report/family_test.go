@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/internal/run"
 	"dmebench/report"
 )
@@ -153,21 +153,21 @@ func TestSettingsBecomeAnAbscissa(t *testing.T) {
 // A prediction is drawn only if it speaks of every value of the setting.
 func TestPredictionsOverSettings(t *testing.T) {
 	in := lean(varied(t, 7, rate(1), rate(2), rate(3)))
-	claim := func(formula string, known func(run.Spec) bool) algorithms.Claim {
-		return algorithms.Claim{
-			Quantity: algorithms.MessagesPerCS, Formula: formula, Load: algorithms.AnyLoad, Kind: algorithms.Exact, Source: "TR-869, section 4",
-			Predict: func(s algorithms.Setting) (float64, bool) { return 12, known(run.Spec{TotalRate: float64(s.E)}) },
+	claim := func(formula string, known func(run.Spec) bool) dme.Claim {
+		return dme.Claim{
+			Quantity: dme.MessagesPerCS, Formula: formula, Load: dme.AnyLoad, Kind: dme.Exact, Source: "TR-869, section 4",
+			Predict: func(s dme.Setting) (float64, bool) { return 12, known(run.Spec{TotalRate: float64(s.E)}) },
 		}
 	}
-	in.Claims = func(string) []algorithms.Claim {
-		return []algorithms.Claim{
+	in.Claims = func(string) []dme.Claim {
+		return []dme.Claim{
 			claim("partial", func(s run.Spec) bool { return s.TotalRate < 3 }),
 			claim("everywhere", func(run.Spec) bool { return true }),
 		}
 	}
-	in.Setting = func(s run.Spec) (algorithms.Setting, bool) {
+	in.Setting = func(s run.Spec) (dme.Setting, bool) {
 		// A claim sees no rate: E tells it here.
-		return algorithms.Setting{Nodes: s.Nodes, E: time.Duration(s.TotalRate)}, true
+		return dme.Setting{Nodes: s.Nodes, E: time.Duration(s.TotalRate)}, true
 	}
 	texts := build(t, in).texts(t, "tcp-poisson-by-total-rate-n7-messages")
 	if strings.Contains(texts, "partial") || !strings.Contains(texts, "everywhere (TR-869 §4)") {
@@ -261,8 +261,8 @@ func TestOptionsOfAnAlgorithm(t *testing.T) {
 	for i := range in.Runs {
 		in.Runs[i].Label = []string{"two", "eight", "four", "line"}[i/6]
 	}
-	in.Setting = func(s run.Spec) (algorithms.Setting, bool) {
-		return algorithms.Setting{Nodes: s.Nodes, Options: algorithms.Options{"tree": "", "x": ""}}, true
+	in.Setting = func(s run.Spec) (dme.Setting, bool) {
+		return dme.Setting{Nodes: s.Nodes, Options: dme.Options{"tree": "", "x": ""}}, true
 	}
 	b := build(t, in)
 	texts := b.texts(t, "tcp-poisson-ricart-agrawala-x-y-by-tree-kary-n7-messages")

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/internal/run"
 	"dmebench/report/plots"
 	"dmebench/report/stats"
@@ -16,9 +16,9 @@ import (
 type against struct {
 	suffix, title string
 	ordinate      plots.Axis
-	median, tail  string              // metrics; tail may be ""
-	theory        algorithms.Quantity // "" for none
-	forTheory     bool                // drawn only where a claim speaks of it
+	median, tail  string       // metrics; tail may be ""
+	theory        dme.Quantity // "" for none
+	forTheory     bool         // drawn only where a claim speaks of it
 }
 
 func overSizes() []against {
@@ -26,21 +26,21 @@ func overSizes() []against {
 	times := func(label string) plots.Axis { return plots.Axis{Label: label, Kind: plots.Times} }
 	return []against{
 		{suffix: "messages", title: "Messages per critical section", ordinate: values("messages per CS"),
-			median: messagesPerCS, theory: algorithms.MessagesPerCS},
+			median: messagesPerCS, theory: dme.MessagesPerCS},
 		{suffix: "transmissions", title: "Transmissions per critical section (a broadcast is one)", ordinate: values("transmissions per CS"),
-			median: transmissionsPerCS, theory: algorithms.TransmissionsPerCS},
+			median: transmissionsPerCS, theory: dme.TransmissionsPerCS},
 		{suffix: "throughput", title: "Throughput", ordinate: values("throughput (CS/s)"),
-			median: throughput, theory: algorithms.Throughput},
+			median: throughput, theory: dme.Throughput},
 		{suffix: "response", title: "Response time (request to exit)", ordinate: times("response time"),
 			median: responseP50, tail: responseP99},
 		{suffix: "response-mean", title: "Mean response time (request to exit)", ordinate: times("mean response time"),
-			median: responseMean, theory: algorithms.ResponseTime, forTheory: true},
+			median: responseMean, theory: dme.ResponseTime, forTheory: true},
 		{suffix: "waiting", title: "Waiting time (intended arrival to entry)", ordinate: times("waiting time"),
 			median: waitingP50, tail: waitingP99},
 		{suffix: "sync-delay", title: "Synchronization delay (exit to next entry)", ordinate: times("synchronization delay, p50"),
 			median: syncDelayP50},
 		{suffix: "sync-delay-over-t", title: "Mean synchronization delay in units of T", ordinate: values("synchronization delay / T"),
-			median: syncDelayOverT, theory: algorithms.SyncDelay},
+			median: syncDelayOverT, theory: dme.SyncDelay},
 	}
 }
 
@@ -165,7 +165,7 @@ func describe(e stats.Estimate, write func(float64) string) string {
 
 // curves returns the predictions for a series: the sharpest claim and a second
 // one, or with many series the sharpest alone, lest nothing can be read.
-func (c *collection) curves(s *set, label string, style int, q algorithms.Quantity) []plots.Series {
+func (c *collection) curves(s *set, label string, style int, q dme.Quantity) []plots.Series {
 	var measured []int
 	var like *cell
 	for _, n := range s.sizes {
@@ -188,7 +188,7 @@ func (c *collection) curves(s *set, label string, style int, q algorithms.Quanti
 			break // the table has it
 		}
 		role := plots.Exact
-		if claim.Kind == algorithms.UpperBound || claim.Kind == algorithms.LowerBound {
+		if claim.Kind == dme.UpperBound || claim.Kind == dme.LowerBound {
 			role = plots.Bound
 		}
 		curve := plots.Series{Label: formula(claim), Style: style, Role: role}
@@ -214,7 +214,7 @@ func coincide(a, b plots.Series) bool {
 
 // predictAt evaluates a claim at a size, which need not have been measured; like
 // is the specification of one that was.
-func (c *collection) predictAt(claim algorithms.Claim, s *set, label string, n int, like run.Spec) (float64, bool) {
+func (c *collection) predictAt(claim dme.Claim, s *set, label string, n int, like run.Spec) (float64, bool) {
 	if cell := s.cells[place{label, n}]; cell != nil {
 		return c.theory.predictCell(claim, cell)
 	}

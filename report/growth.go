@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/internal/run"
 	"dmebench/report/stats"
 )
@@ -19,7 +19,7 @@ type growth struct {
 	ranked  []stats.Fit
 	free    stats.Exponent
 	varies  bool // there is an exponent
-	claim   algorithms.Claim
+	claim   dme.Claim
 	claimed stats.Fit // of the growth that the claim speaks of
 	place   int       // of the claimed growth among the ranked, from 1; 0 where there is no claim
 }
@@ -103,20 +103,20 @@ func (c *collection) claimGrowth(g *growth, like run.Spec) {
 // shapes returns the claims about messages per CS that apply to runs like s and
 // are not known to be false, those first that say most about the shape of a
 // curve: a bound may be far away.
-func (t *theory) shapes(s run.Spec) []algorithms.Claim {
-	order := []algorithms.ClaimKind{
-		algorithms.Exact, algorithms.Mean, algorithms.Asymptotic, algorithms.UpperBound, algorithms.LowerBound,
+func (t *theory) shapes(s run.Spec) []dme.Claim {
+	order := []dme.ClaimKind{
+		dme.Exact, dme.Mean, dme.Asymptotic, dme.UpperBound, dme.LowerBound,
 	}
-	var claims []algorithms.Claim
+	var claims []dme.Claim
 	if t.claims == nil {
 		return nil
 	}
 	for _, c := range t.claims(s.Algorithm) {
-		if c.Quantity == algorithms.MessagesPerCS && t.applies(c, s) && c.KnownFalse == "" {
+		if c.Quantity == dme.MessagesPerCS && t.applies(c, s) && c.KnownFalse == "" {
 			claims = append(claims, c)
 		}
 	}
-	slices.SortStableFunc(claims, func(a, b algorithms.Claim) int {
+	slices.SortStableFunc(claims, func(a, b dme.Claim) int {
 		return cmp.Compare(slices.Index(order, a.Kind), slices.Index(order, b.Kind))
 	})
 	return claims
@@ -129,7 +129,7 @@ const refuted = 10
 // best. A bound need not be reached: of one whose growth is out of the question,
 // the best is more telling.
 func (g growth) main() stats.Fit {
-	bound := g.claim.Kind == algorithms.UpperBound || g.claim.Kind == algorithms.LowerBound
+	bound := g.claim.Kind == dme.UpperBound || g.claim.Kind == dme.LowerBound
 	if g.place == 0 || bound && g.claimed.Delta > refuted {
 		return g.ranked[0]
 	}

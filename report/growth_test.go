@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/internal/run"
 	"dmebench/report"
 )
@@ -24,15 +24,15 @@ func grown(t *testing.T, sizes []int, per func(n float64, rep int) float64) repo
 	for _, r := range in.Runs {
 		*r.Result.Messages.PerCS = per(float64(r.Result.Nodes), r.Repetition)
 	}
-	in.Setting = func(s run.Spec) (algorithms.Setting, bool) { return algorithms.Setting{Nodes: s.Nodes}, true }
+	in.Setting = func(s run.Spec) (dme.Setting, bool) { return dme.Setting{Nodes: s.Nodes}, true }
 	return in
 }
 
-func claiming(kind algorithms.ClaimKind, formula string, f func(n float64) float64) func(string) []algorithms.Claim {
-	return func(string) []algorithms.Claim {
-		return []algorithms.Claim{{
-			Quantity: algorithms.MessagesPerCS, Formula: formula, Load: algorithms.Light, Kind: kind, Source: "Someone 1980",
-			Predict: algorithms.PerN(f),
+func claiming(kind dme.ClaimKind, formula string, f func(n float64) float64) func(string) []dme.Claim {
+	return func(string) []dme.Claim {
+		return []dme.Claim{{
+			Quantity: dme.MessagesPerCS, Formula: formula, Load: dme.Light, Kind: kind, Source: "Someone 1980",
+			Predict: dme.PerN(f),
 		}}
 	}
 }
@@ -42,7 +42,7 @@ func TestGrowthIsFittedFromFiveSizesOn(t *testing.T) {
 	root := func(n float64) float64 { return 3 * (math.Sqrt(n) - 1) }
 	noisy := func(n float64, rep int) float64 { return root(n) + 0.01*float64(rep-3) }
 	in := grown(t, sizes, noisy)
-	in.Claims = claiming(algorithms.Mean, "3(√N−1)", root)
+	in.Claims = claiming(dme.Mean, "3(√N−1)", root)
 	b := build(t, in)
 	b.wants(t, "How messages grow with N: serial · CS 100 µs · 50 requests per node", "mean 3(√N−1)", "N^(1/2) +0", "1 of 7", "5: 4–100")
 	svg, err := os.ReadFile(filepath.Join(b.dir, "plots", "scaling-serial-a.svg"))
@@ -59,7 +59,7 @@ func TestGrowthIsFittedFromFiveSizesOn(t *testing.T) {
 	}
 
 	in = grown(t, sizes[1:], noisy)
-	in.Claims = claiming(algorithms.Mean, "3(√N−1)", root)
+	in.Claims = claiming(dme.Mean, "3(√N−1)", root)
 	if b := build(t, in); strings.Contains(b.page, "scaling-1") {
 		t.Error("four sizes are taken for enough")
 	}
@@ -72,21 +72,21 @@ func TestGrowthOfClaims(t *testing.T) {
 	for _, x := range []struct {
 		name     string
 		per      func(n float64) float64
-		kind     algorithms.ClaimKind
+		kind     dme.ClaimKind
 		claimed  func(n float64) float64
 		says     []string
 		saysNone []string
 	}{
-		{"equal", func(n float64) float64 { return 2 * (n - 1) }, algorithms.Exact, func(n float64) float64 { return 2 * (n - 1) },
+		{"equal", func(n float64) float64 { return 2 * (n - 1) }, dme.Exact, func(n float64) float64 { return 2 * (n - 1) },
 			[]string{"N exactly", "1 of 7"}, nil},
-		{"approaches", func(n float64) float64 { return 3 * (n - 1) / n }, algorithms.Mean, func(n float64) float64 { return 3 * (n - 1) / n },
+		{"approaches", func(n float64) float64 { return 3 * (n - 1) / n }, dme.Mean, func(n float64) float64 { return 3 * (n - 1) / n },
 			[]string{"1/N exactly", "1 of 7"}, nil},
-		{"a bound far away", math.Log, algorithms.UpperBound, func(n float64) float64 { return n },
+		{"a bound far away", math.Log, dme.UpperBound, func(n float64) float64 { return n },
 			[]string{"log N exactly", ", a bound"}, nil},
-		{"steps", func(n float64) float64 { return 8 * (math.Ceil(math.Cbrt(n)) - 1) }, algorithms.UpperBound, func(n float64) float64 { return 8 * (math.Ceil(math.Cbrt(n)) - 1) },
+		{"steps", func(n float64) float64 { return 8 * (math.Ceil(math.Cbrt(n)) - 1) }, dme.UpperBound, func(n float64) float64 { return 8 * (math.Ceil(math.Cbrt(n)) - 1) },
 			[]string{"of 7"}, []string{", a bound"}},
 		{"nothing is claimed", func(n float64) float64 { return n }, "", nil, []string{"N exactly"}, []string{"of 7"}},
-		{"always the same", func(float64) float64 { return 3 }, algorithms.Exact, func(float64) float64 { return 3 },
+		{"always the same", func(float64) float64 { return 3 }, dme.Exact, func(float64) float64 { return 3 },
 			[]string{"constant exactly"}, nil},
 	} {
 		t.Run(x.name, func(t *testing.T) {

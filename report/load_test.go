@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/internal/run"
 	"dmebench/report"
 )
@@ -56,13 +56,13 @@ func TestKnee(t *testing.T) {
 // Predicted times come from T and E as they were measured, in seconds.
 func TestPredictedTimes(t *testing.T) {
 	in := experiment(t, []string{"a"}, []string{"serial"}, []int{3, 7}, 6)
-	in.Setting = func(s run.Spec) (algorithms.Setting, bool) { return algorithms.Setting{Nodes: s.Nodes}, true }
-	seconds := func(s algorithms.Setting) (float64, bool) { return (2*s.T + s.E).Seconds(), s.T > 0 }
-	rate := func(s algorithms.Setting) (float64, bool) { return 1 / (s.T + s.E).Seconds(), s.T > 0 }
-	in.Claims = func(string) []algorithms.Claim {
-		return []algorithms.Claim{
-			{Quantity: algorithms.ResponseTime, Formula: "2T + E", Load: algorithms.Light, Kind: algorithms.Exact, Source: "x", Predict: seconds},
-			{Quantity: algorithms.Throughput, Formula: "1/(T + E)", Load: algorithms.AnyLoad, Kind: algorithms.Mean, Source: "y", Predict: rate},
+	in.Setting = func(s run.Spec) (dme.Setting, bool) { return dme.Setting{Nodes: s.Nodes}, true }
+	seconds := func(s dme.Setting) (float64, bool) { return (2*s.T + s.E).Seconds(), s.T > 0 }
+	rate := func(s dme.Setting) (float64, bool) { return 1 / (s.T + s.E).Seconds(), s.T > 0 }
+	in.Claims = func(string) []dme.Claim {
+		return []dme.Claim{
+			{Quantity: dme.ResponseTime, Formula: "2T + E", Load: dme.Light, Kind: dme.Exact, Source: "x", Predict: seconds},
+			{Quantity: dme.Throughput, Formula: "1/(T + E)", Load: dme.AnyLoad, Kind: dme.Mean, Source: "y", Predict: rate},
 		}
 	}
 	b := build(t, in)
@@ -110,12 +110,12 @@ func TestClaimsAboutFairness(t *testing.T) {
 	for _, r := range in.Runs {
 		r.Result.Fairness.ByOne = 2
 	}
-	claim := func(q algorithms.Quantity, formula string, fifo bool) algorithms.Claim {
-		return algorithms.Claim{Quantity: q, Formula: formula, Load: algorithms.AnyLoad, Kind: algorithms.Exact, Source: "x", FIFO: fifo, Predict: algorithms.Constantly(2)}
+	claim := func(q dme.Quantity, formula string, fifo bool) dme.Claim {
+		return dme.Claim{Quantity: q, Formula: formula, Load: dme.AnyLoad, Kind: dme.Exact, Source: "x", FIFO: fifo, Predict: dme.Constantly(2)}
 	}
-	in.Setting = func(s run.Spec) (algorithms.Setting, bool) { return algorithms.Setting{Nodes: s.Nodes}, true }
-	in.Claims = func(string) []algorithms.Claim {
-		return []algorithms.Claim{claim(algorithms.WorkSpread, "equal work", false), claim(algorithms.BypassByOne, "in order", true)}
+	in.Setting = func(s run.Spec) (dme.Setting, bool) { return dme.Setting{Nodes: s.Nodes}, true }
+	in.Claims = func(string) []dme.Claim {
+		return []dme.Claim{claim(dme.WorkSpread, "equal work", false), claim(dme.BypassByOne, "in order", true)}
 	}
 	for _, ordered := range []bool{true, false} {
 		in.KeepsOrder = func(run.Spec) bool { return ordered }

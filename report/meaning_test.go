@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/internal/run"
 	"dmebench/report"
 )
@@ -48,8 +48,8 @@ func TestConditionsAreKeptApart(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if c.quorums {
-				c.in.Setting = func(s run.Spec) (algorithms.Setting, bool) {
-					return algorithms.Setting{Nodes: s.Nodes, Options: algorithms.Options{"quorum": "plane"}}, true
+				c.in.Setting = func(s run.Spec) (dme.Setting, bool) {
+					return dme.Setting{Nodes: s.Nodes, Options: dme.Options{"quorum": "plane"}}, true
 				}
 			}
 			b := build(t, c.in)
@@ -66,17 +66,17 @@ func TestConditionsAreKeptApart(t *testing.T) {
 
 func TestPredictions(t *testing.T) {
 	in := lean(experiment(t, []string{"ricart-agrawala"}, []string{"saturate", "poisson"}, []int{3, 7}, 6))
-	claim := func(formula string, load algorithms.Load, kind algorithms.ClaimKind, f func(n float64) float64) algorithms.Claim {
-		return algorithms.Claim{Quantity: algorithms.MessagesPerCS, Formula: formula, Load: load, Kind: kind,
-			Source: "TR-869, section 4; textbook, section 9.4", Predict: algorithms.PerN(f)}
+	claim := func(formula string, load dme.Load, kind dme.ClaimKind, f func(n float64) float64) dme.Claim {
+		return dme.Claim{Quantity: dme.MessagesPerCS, Formula: formula, Load: load, Kind: kind,
+			Source: "TR-869, section 4; textbook, section 9.4", Predict: dme.PerN(f)}
 	}
-	exact := claim("2(N−1)", algorithms.AnyLoad, algorithms.Exact, func(n float64) float64 { return 2 * (n - 1) })
-	wrong := claim("N", algorithms.Saturated, algorithms.UpperBound, func(n float64) float64 { return n })
-	light := claim("light(N)", algorithms.Light, algorithms.Exact, func(n float64) float64 { return n })
-	doubted := claim("N+1", algorithms.AnyLoad, algorithms.Exact, func(n float64) float64 { return n + 1 })
+	exact := claim("2(N−1)", dme.AnyLoad, dme.Exact, func(n float64) float64 { return 2 * (n - 1) })
+	wrong := claim("N", dme.Saturated, dme.UpperBound, func(n float64) float64 { return n })
+	light := claim("light(N)", dme.Light, dme.Exact, func(n float64) float64 { return n })
+	doubted := claim("N+1", dme.AnyLoad, dme.Exact, func(n float64) float64 { return n + 1 })
 	doubted.KnownFalse = "shown by a run"
-	in.Claims = func(string) []algorithms.Claim { return []algorithms.Claim{wrong, light, exact, doubted} }
-	in.Setting = func(s run.Spec) (algorithms.Setting, bool) { return algorithms.Setting{Nodes: s.Nodes}, s.Nodes != 5 }
+	in.Claims = func(string) []dme.Claim { return []dme.Claim{wrong, light, exact, doubted} }
+	in.Setting = func(s run.Spec) (dme.Setting, bool) { return dme.Setting{Nodes: s.Nodes}, s.Nodes != 5 }
 	b := build(t, in)
 	b.wants(t, "Exact predictions of messages per CS: 4 of 4 equal to what every run measured.",
 		"2(N−1) = 4 equal", "2(N−1) = 12 equal", "≤ N = 7 exceeded", "N+1 = 8 differs (known to be false)")

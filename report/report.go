@@ -19,7 +19,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/internal/atomicfile"
 	"dmebench/internal/run"
 	"dmebench/report/plots"
@@ -34,12 +34,12 @@ type Input struct {
 	Runs        []Run             // one for each repetition of each cell
 
 	// Claims returns the claims of an algorithm. It may be nil.
-	Claims func(algorithm string) []algorithms.Claim
+	Claims func(algorithm string) []dme.Claim
 
 	// Setting prepares the system that a claim's prediction is evaluated on; ok
 	// is false where there is no such system. It may be nil: then there are no
 	// predictions.
-	Setting func(spec run.Spec) (setting algorithms.Setting, ok bool)
+	Setting func(spec run.Spec) (setting dme.Setting, ok bool)
 
 	// KeepsOrder reports whether the links of a run keep order, for claims that are
 	// made of such links only. It may be nil: then all do.

@@ -10,20 +10,20 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/internal/run"
 )
 
 // theory evaluates claims for the cells of an experiment.
 type theory struct {
-	claims  func(string) []algorithms.Claim
-	prepare func(run.Spec) (algorithms.Setting, bool)
+	claims  func(string) []dme.Claim
+	prepare func(run.Spec) (dme.Setting, bool)
 	order   func(run.Spec) bool // whether links keep order; nil where all do
 	known   map[string]prepared // preparing a system may be dear
 }
 
 type prepared struct {
-	setting algorithms.Setting
+	setting dme.Setting
 	ok      bool
 }
 
@@ -32,9 +32,9 @@ func newTheory(in Input) *theory {
 }
 
 // setting returns the system of a run.
-func (t *theory) setting(s run.Spec) (algorithms.Setting, bool) {
+func (t *theory) setting(s run.Spec) (dme.Setting, bool) {
 	if t.prepare == nil {
-		return algorithms.Setting{}, false
+		return dme.Setting{}, false
 	}
 	key := fmt.Sprintf("%+v", s)
 	p, ok := t.known[key]
@@ -46,43 +46,43 @@ func (t *theory) setting(s run.Spec) (algorithms.Setting, bool) {
 }
 
 // loads returns the loads whose claims speak of a run of this kind.
-func loads(s run.Spec) []algorithms.Load {
+func loads(s run.Spec) []dme.Load {
 	switch {
 	case s.Workload == "serial":
-		return []algorithms.Load{algorithms.AnyLoad, algorithms.Light}
+		return []dme.Load{dme.AnyLoad, dme.Light}
 	case s.Workload == "saturate" && !thinks(s):
-		return []algorithms.Load{algorithms.AnyLoad, algorithms.Saturated}
+		return []dme.Load{dme.AnyLoad, dme.Saturated}
 	case s.Workload == "burst":
-		return []algorithms.Load{algorithms.AnyLoad, algorithms.Burst}
+		return []dme.Load{dme.AnyLoad, dme.Burst}
 	}
-	return []algorithms.Load{algorithms.AnyLoad}
+	return []dme.Load{dme.AnyLoad}
 }
 
 // speakingOf returns the claims about a quantity that apply to runs like s and
 // give a number, the sharpest kind first and what is known to be false last.
-func (t *theory) speakingOf(q algorithms.Quantity, s run.Spec) []algorithms.Claim {
+func (t *theory) speakingOf(q dme.Quantity, s run.Spec) []dme.Claim {
 	if t.claims == nil {
 		return nil
 	}
-	var claims []algorithms.Claim
+	var claims []dme.Claim
 	for _, c := range t.claims(s.Algorithm) {
 		if c.Quantity == q && t.applies(c, s) && sharpness(c.Kind) > 0 {
 			claims = append(claims, c)
 		}
 	}
-	slices.SortStableFunc(claims, func(a, b algorithms.Claim) int {
+	slices.SortStableFunc(claims, func(a, b dme.Claim) int {
 		return cmp.Or(cmp.Compare(doubt(a), doubt(b)), sharpness(b.Kind)-sharpness(a.Kind))
 	})
 	return claims
 }
 
 // applies reports whether a claim speaks of runs like s.
-func (t *theory) applies(c algorithms.Claim, s run.Spec) bool {
+func (t *theory) applies(c dme.Claim, s run.Spec) bool {
 	return c.Predict != nil && slices.Contains(loads(s), c.Load) && (!c.FIFO || t.order == nil || t.order(s))
 }
 
 // doubt is 1 for a claim that is known to be false.
-func doubt(c algorithms.Claim) int {
+func doubt(c dme.Claim) int {
 	if c.KnownFalse != "" {
 		return 1
 	}
@@ -90,14 +90,14 @@ func doubt(c algorithms.Claim) int {
 }
 
 // sharpness orders the kinds of claims; one that gives no number has none.
-func sharpness(k algorithms.ClaimKind) int {
-	return 1 + slices.Index([]algorithms.ClaimKind{
-		algorithms.LowerBound, algorithms.UpperBound, algorithms.Mean, algorithms.Exact,
+func sharpness(k dme.ClaimKind) int {
+	return 1 + slices.Index([]dme.ClaimKind{
+		dme.LowerBound, dme.UpperBound, dme.Mean, dme.Exact,
 	}, k)
 }
 
 // predict evaluates a claim that speaks of no time for a run.
-func (t *theory) predict(c algorithms.Claim, s run.Spec) (float64, bool) {
+func (t *theory) predict(c dme.Claim, s run.Spec) (float64, bool) {
 	setting, ok := t.setting(s)
 	if !ok {
 		return 0, false
@@ -107,7 +107,7 @@ func (t *theory) predict(c algorithms.Claim, s run.Spec) (float64, bool) {
 }
 
 // predictCell evaluates a claim for a cell.
-func (t *theory) predictCell(claim algorithms.Claim, c *cell) (float64, bool) {
+func (t *theory) predictCell(claim dme.Claim, c *cell) (float64, bool) {
 	if timed(claim.Quantity) {
 		return t.predictTimed(claim, c)
 	}
@@ -116,13 +116,13 @@ func (t *theory) predictCell(claim algorithms.Claim, c *cell) (float64, bool) {
 
 // timed reports whether predictions of a quantity depend on T and E, which are
 // known only where they were measured.
-func timed(q algorithms.Quantity) bool {
-	return q == algorithms.ResponseTime || q == algorithms.Throughput
+func timed(q dme.Quantity) bool {
+	return q == dme.ResponseTime || q == dme.Throughput
 }
 
 // predictTimed evaluates a claim about a time or a rate for a cell, with T and
 // E as they were measured there. Times are in nanoseconds.
-func (t *theory) predictTimed(claim algorithms.Claim, c *cell) (float64, bool) {
+func (t *theory) predictTimed(claim dme.Claim, c *cell) (float64, bool) {
 	setting, ok := t.setting(c.spec)
 	delay, hold := c.estimates[meanDelay], c.estimates[meanHold]
 	if !ok || delay.N == 0 || delay.Median <= 0 {
@@ -133,7 +133,7 @@ func (t *theory) predictTimed(claim algorithms.Claim, c *cell) (float64, bool) {
 		setting.E = time.Duration(hold.Median)
 	}
 	x, ok := claim.Predict(setting)
-	if claim.Quantity == algorithms.ResponseTime {
+	if claim.Quantity == dme.ResponseTime {
 		x *= 1e9 // claims count seconds
 	}
 	return x, ok && !math.IsNaN(x) && !math.IsInf(x, 0)
@@ -166,7 +166,7 @@ func curveSizes(measured []int) []int {
 
 // formula writes a claim as in a legend: "2(N−1) (TR-869 §4.1)". What a claim
 // says beyond formula and first source stands on the page.
-func formula(c algorithms.Claim) string {
+func formula(c dme.Claim) string {
 	text := sign(c.Kind) + brief(c.Formula)
 	if c.KnownFalse != "" {
 		text += ", known to be false"
@@ -204,13 +204,13 @@ func citation(source string) string {
 // quoted is the title of a work, which a legend has no room for.
 var quoted = regexp.MustCompile(` ?["“][^"”]*["”]`)
 
-func sign(k algorithms.ClaimKind) string {
+func sign(k dme.ClaimKind) string {
 	switch k {
-	case algorithms.UpperBound:
+	case dme.UpperBound:
 		return "≤ "
-	case algorithms.LowerBound:
+	case dme.LowerBound:
 		return "≥ "
-	case algorithms.Mean:
+	case dme.Mean:
 		return "mean "
 	}
 	return ""
@@ -219,15 +219,15 @@ func sign(k algorithms.ClaimKind) string {
 // agrees says how the values of a cell's runs compare with a prediction: "equal"
 // or "differs" for an exact claim, "within" or "exceeded" for a bound, "" where
 // a comparison needs more than a look.
-func agrees(c algorithms.Claim, predicted float64, values []float64) string {
+func agrees(c dme.Claim, predicted float64, values []float64) string {
 	if len(values) == 0 {
 		return ""
 	}
 	holds, judged := c.Kind.Agrees(predicted, slices.Min(values), slices.Max(values))
-	words := map[algorithms.ClaimKind][2]string{
-		algorithms.Exact:      {"equal", "differs"},
-		algorithms.UpperBound: {"within", "exceeded"},
-		algorithms.LowerBound: {"within", "below"},
+	words := map[dme.ClaimKind][2]string{
+		dme.Exact:      {"equal", "differs"},
+		dme.UpperBound: {"within", "exceeded"},
+		dme.LowerBound: {"within", "below"},
 	}[c.Kind]
 	switch {
 	case !judged:
@@ -240,7 +240,7 @@ func agrees(c algorithms.Claim, predicted float64, values []float64) string {
 
 // prediction is a claim beside what a cell measured.
 type prediction struct {
-	Claim     algorithms.Claim
+	Claim     dme.Claim
 	Value     float64
 	Agreement string
 }
@@ -249,9 +249,9 @@ type prediction struct {
 func (t *theory) predictions(c *cell) []prediction {
 	var all []prediction
 	for _, about := range []struct {
-		quantity algorithms.Quantity
+		quantity dme.Quantity
 		metric   string
-	}{{algorithms.MessagesPerCS, messagesPerCS}, {algorithms.TransmissionsPerCS, transmissionsPerCS}} {
+	}{{dme.MessagesPerCS, messagesPerCS}, {dme.TransmissionsPerCS, transmissionsPerCS}} {
 		for _, claim := range t.speakingOf(about.quantity, c.spec) {
 			if x, ok := t.predict(claim, c.spec); ok {
 				all = append(all, prediction{claim, x, agrees(claim, x, c.values(about.metric))})
@@ -283,7 +283,7 @@ func (p prediction) write(number string) string {
 	if brief(p.Claim.Formula) != number {
 		text += " = " + number
 	}
-	if p.Claim.Quantity == algorithms.TransmissionsPerCS {
+	if p.Claim.Quantity == dme.TransmissionsPerCS {
 		text += " transmissions"
 	}
 	return text

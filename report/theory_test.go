@@ -4,20 +4,20 @@ import (
 	"slices"
 	"testing"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/internal/run"
 )
 
 func TestLegendOfAClaim(t *testing.T) {
 	for _, c := range []struct {
-		claim algorithms.Claim
+		claim dme.Claim
 		want  string
 	}{
-		{algorithms.Claim{Formula: "2(N−1)", Source: "TR-869, section 4; textbook, section 9.4"}, "2(N−1) (TR-869 §4)"},
-		{algorithms.Claim{Formula: "5√N", Kind: algorithms.UpperBound, Source: "Maekawa 1985, abstract: c is between 3 and 5"}, "≤ 5√N (Maekawa 1985, abstract)"},
-		{algorithms.Claim{Formula: "2T (links of equal delay)", Kind: algorithms.Mean, Source: "textbook, sections 9.2 and 9.4"}, "mean 2T (textbook §§9.2 and 9.4)"},
-		{algorithms.Claim{Formula: "2 · (N−1)", Kind: algorithms.LowerBound, Source: `slides "A title: with a colon", light traffic`}, "≥ 2 · (N−1) (slides, light traffic)"},
-		{algorithms.Claim{Formula: "3(N−1)/N: 3, but 0 for one", KnownFalse: "x", Source: "s"}, "3(N−1)/N, known to be false (s)"},
+		{dme.Claim{Formula: "2(N−1)", Source: "TR-869, section 4; textbook, section 9.4"}, "2(N−1) (TR-869 §4)"},
+		{dme.Claim{Formula: "5√N", Kind: dme.UpperBound, Source: "Maekawa 1985, abstract: c is between 3 and 5"}, "≤ 5√N (Maekawa 1985, abstract)"},
+		{dme.Claim{Formula: "2T (links of equal delay)", Kind: dme.Mean, Source: "textbook, sections 9.2 and 9.4"}, "mean 2T (textbook §§9.2 and 9.4)"},
+		{dme.Claim{Formula: "2 · (N−1)", Kind: dme.LowerBound, Source: `slides "A title: with a colon", light traffic`}, "≥ 2 · (N−1) (slides, light traffic)"},
+		{dme.Claim{Formula: "3(N−1)/N: 3, but 0 for one", KnownFalse: "x", Source: "s"}, "3(N−1)/N, known to be false (s)"},
 	} {
 		if got := formula(c.claim); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
@@ -28,14 +28,14 @@ func TestLegendOfAClaim(t *testing.T) {
 func TestLoadsOfWorkloads(t *testing.T) {
 	for _, c := range []struct {
 		workload, think string
-		want            []algorithms.Load
+		want            []dme.Load
 	}{
-		{"serial", "", []algorithms.Load{algorithms.AnyLoad, algorithms.Light}},
-		{"saturate", "", []algorithms.Load{algorithms.AnyLoad, algorithms.Saturated}},
-		{"saturate", "0", []algorithms.Load{algorithms.AnyLoad, algorithms.Saturated}},
-		{"saturate", "exp:1ms", []algorithms.Load{algorithms.AnyLoad}}, // lighter than the papers' heavy load
-		{"burst", "", []algorithms.Load{algorithms.AnyLoad, algorithms.Burst}},
-		{"poisson", "", []algorithms.Load{algorithms.AnyLoad}},
+		{"serial", "", []dme.Load{dme.AnyLoad, dme.Light}},
+		{"saturate", "", []dme.Load{dme.AnyLoad, dme.Saturated}},
+		{"saturate", "0", []dme.Load{dme.AnyLoad, dme.Saturated}},
+		{"saturate", "exp:1ms", []dme.Load{dme.AnyLoad}}, // lighter than the papers' heavy load
+		{"burst", "", []dme.Load{dme.AnyLoad, dme.Burst}},
+		{"poisson", "", []dme.Load{dme.AnyLoad}},
 	} {
 		got := loads(run.Spec{Workload: c.workload, Set: map[string]string{"think": c.think}})
 		if !slices.Equal(got, c.want) {
@@ -68,20 +68,20 @@ func TestCurvesAreEvaluatedAtAndBetweenMeasuredSizes(t *testing.T) {
 // A bound is judged by the worst run, an exact claim by every run.
 func TestAgreement(t *testing.T) {
 	for _, c := range []struct {
-		kind   algorithms.ClaimKind
+		kind   dme.ClaimKind
 		values []float64
 		want   string
 	}{
-		{algorithms.Exact, []float64{12, 12 + 1e-12}, "equal"},
-		{algorithms.Exact, []float64{12, 12, 12.001}, "differs"},
-		{algorithms.UpperBound, []float64{3, 12}, "within"},
-		{algorithms.UpperBound, []float64{3, 12.1}, "exceeded"},
-		{algorithms.LowerBound, []float64{12, 40}, "within"},
-		{algorithms.LowerBound, []float64{11, 40}, "below"},
-		{algorithms.Mean, []float64{12}, ""},
-		{algorithms.Exact, nil, ""},
+		{dme.Exact, []float64{12, 12 + 1e-12}, "equal"},
+		{dme.Exact, []float64{12, 12, 12.001}, "differs"},
+		{dme.UpperBound, []float64{3, 12}, "within"},
+		{dme.UpperBound, []float64{3, 12.1}, "exceeded"},
+		{dme.LowerBound, []float64{12, 40}, "within"},
+		{dme.LowerBound, []float64{11, 40}, "below"},
+		{dme.Mean, []float64{12}, ""},
+		{dme.Exact, nil, ""},
 	} {
-		if got := agrees(algorithms.Claim{Kind: c.kind}, 12, c.values); got != c.want {
+		if got := agrees(dme.Claim{Kind: c.kind}, 12, c.values); got != c.want {
 			t.Errorf("%s of 12 against %v: %q, want %q", c.kind, c.values, got, c.want)
 		}
 	}

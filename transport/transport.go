@@ -6,7 +6,7 @@ package transport
 import (
 	"errors"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // Transport carries frames between the nodes of a run. A process opens one
@@ -33,7 +33,7 @@ type Transport interface {
 	// It returns an error that wraps ErrBacklog when the link has more queued
 	// than its bound, and ErrClosed after Close; either ends a run as failed.
 	// A frame to a process that is down, or has closed, is dropped silently.
-	Send(from, to algorithms.NodeID, frame []byte) error
+	Send(from, to dme.NodeID, frame []byte) error
 
 	// Flush hands everything that Send has queued to the network, as far as
 	// the network takes it at once; the rest follows by itself. Frames sent
@@ -56,14 +56,14 @@ type Transport interface {
 // by one transmission.
 type Broadcaster interface {
 	// Broadcast is Send to every node but from.
-	Broadcast(from algorithms.NodeID, frame []byte) error
+	Broadcast(from dme.NodeID, frame []byte) error
 }
 
 // Monitor is a Handler that is shown the broadcasts of its own nodes, too, by a
 // transport that puts broadcasts into one order: after all that come before them
 // in it, and before any that comes after. b is valid during the call.
 type Monitor interface {
-	Transmitted(from algorithms.NodeID, b []byte)
+	Transmitted(from dme.NodeID, b []byte)
 }
 
 // Warner is a Transport that has something to say about the system that it runs
@@ -78,12 +78,12 @@ type Handler interface {
 	// Frames of one pair of nodes are delivered one after the other, those of
 	// different pairs perhaps at the same time. Frame may call Send. While it
 	// runs, other frames of the same process may have to wait.
-	Frame(from, to algorithms.NodeID, b []byte)
+	Frame(from, to dme.NodeID, b []byte)
 
 	// Down says that the process that hosts peer can no longer be reached.
 	// It is called once for each node of that process, never because of Close,
 	// here or there, and never from inside Send or Flush.
-	Down(peer algorithms.NodeID, err error)
+	Down(peer dme.NodeID, err error)
 }
 
 // AddressBook tells at which address each node is reached: entry i-1 is node
@@ -91,7 +91,7 @@ type Handler interface {
 type AddressBook []string
 
 // Addr returns the address of node id, or "" where there is none.
-func (b AddressBook) Addr(id algorithms.NodeID) string {
+func (b AddressBook) Addr(id dme.NodeID) string {
 	if id < 1 || int(id) > len(b) {
 		return ""
 	}
@@ -100,11 +100,11 @@ func (b AddressBook) Addr(id algorithms.NodeID) string {
 
 // Config is what a transport is opened with.
 type Config struct {
-	Listen string              // HOST:PORT; port 0 takes a free one
-	Local  []algorithms.NodeID // the nodes of this process
-	Nodes  int                 // number of nodes of the run
-	Key    [KeySize]byte       // the run's secret: frames of others are refused
-	Peers  []algorithms.NodeID // nodes that local nodes are known to send to
+	Listen string        // HOST:PORT; port 0 takes a free one
+	Local  []dme.NodeID  // the nodes of this process
+	Nodes  int           // number of nodes of the run
+	Key    [KeySize]byte // the run's secret: frames of others are refused
+	Peers  []dme.NodeID  // nodes that local nodes are known to send to
 }
 
 // KeySize is the size of a run's key in bytes.
@@ -178,7 +178,7 @@ func (c Counters) Plus(d Counters) Counters {
 
 // Lacks names what needs asks for and g does not promise; nil where nothing is
 // missing.
-func (g Guarantees) Lacks(needs algorithms.Needs) []string {
+func (g Guarantees) Lacks(needs dme.Needs) []string {
 	var missing []string
 	for _, x := range []struct {
 		need, have bool

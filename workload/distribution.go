@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // Distribution is a duration: constant, or exponentially distributed.
@@ -102,6 +102,6 @@ const (
 )
 
 // stream returns the random numbers of node id for one purpose.
-func (p *Plan) stream(why purpose, id algorithms.NodeID) *rand.Rand {
+func (p *Plan) stream(why purpose, id dme.NodeID) *rand.Rand {
 	return rand.New(rand.NewPCG(p.seed, uint64(why)<<56|uint64(id)))
 }

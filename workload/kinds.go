@@ -8,11 +8,11 @@ import (
 	"strings"
 	"time"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // share returns how many requests node id may make.
-func (p *Plan) share(id algorithms.NodeID) int {
+func (p *Plan) share(id dme.NodeID) int {
 	if p.shares == nil {
 		return math.MaxInt
 	}
@@ -24,7 +24,7 @@ func (p *Plan) saturate() error {
 	if err != nil {
 		return fmt.Errorf("think: %w", err)
 	}
-	p.client = func(id algorithms.NodeID) func() (time.Duration, bool) {
+	p.client = func(id dme.NodeID) func() (time.Duration, bool) {
 		pause, left := newSampler(think, p.stream(arrivals, id)), p.share(id)
 		return func() (time.Duration, bool) {
 			if left == 0 {
@@ -39,7 +39,7 @@ func (p *Plan) saturate() error {
 
 func (p *Plan) poisson() error {
 	rate := p.OfferedRate() / float64(p.nodes)
-	p.rated(func(algorithms.NodeID) float64 { return rate })
+	p.rated(func(dme.NodeID) float64 { return rate })
 	return nil
 }
 
@@ -52,14 +52,14 @@ func (p *Plan) hotspot() error {
 	if hot == p.nodes {
 		share = 1
 	}
-	weight := func(id algorithms.NodeID) float64 {
+	weight := func(id dme.NodeID) float64 {
 		if int(id) <= hot {
 			return share / float64(hot)
 		}
 		return (1 - share) / float64(p.nodes-hot)
 	}
 	total := p.OfferedRate()
-	p.rated(func(id algorithms.NodeID) float64 { return total * weight(id) })
+	p.rated(func(id dme.NodeID) float64 { return total * weight(id) })
 	if p.shares != nil {
 		p.apportion(weight)
 	}
@@ -69,12 +69,12 @@ func (p *Plan) hotspot() error {
 // apportion divides the total number of requests in proportion to weight, so
 // that hot and cold nodes end at about the same time; what rounding leaves over
 // goes to the largest remainders, the lowest nodes first.
-func (p *Plan) apportion(weight func(algorithms.NodeID) float64) {
+func (p *Plan) apportion(weight func(dme.NodeID) float64) {
 	left := p.spec.Requests
 	order := make([]int, p.nodes)
 	remainder := make([]float64, p.nodes)
 	for i := range p.shares {
-		exact := weight(algorithms.NodeID(i+1)) * float64(p.spec.Requests)
+		exact := weight(dme.NodeID(i+1)) * float64(p.spec.Requests)
 		p.shares[i] = int(exact)
 		remainder[i] = exact - float64(p.shares[i])
 		left -= p.shares[i]
@@ -102,8 +102,8 @@ const maxSeconds = 1e9
 const maxRate = 1e9
 
 // rated makes each node's requests a Poisson process of its own rate.
-func (p *Plan) rated(rate func(algorithms.NodeID) float64) {
-	p.client = func(id algorithms.NodeID) func() (time.Duration, bool) {
+func (p *Plan) rated(rate func(dme.NodeID) float64) {
+	p.client = func(id dme.NodeID) func() (time.Duration, bool) {
 		r, left, rng := rate(id), p.share(id), p.stream(arrivals, id)
 		var at float64 // seconds: summed as a float, so that rounding does not add up
 		return func() (time.Duration, bool) {
@@ -129,10 +129,10 @@ func (p *Plan) serial() error {
 	p.shares = nil
 	p.step = func(k int) []Arrival {
 		if each {
-			return []Arrival{{Node: algorithms.NodeID(k%p.nodes + 1)}}
+			return []Arrival{{Node: dme.NodeID(k%p.nodes + 1)}}
 		}
-		rng := p.stream(steps, algorithms.NodeID(k))
-		return []Arrival{{Node: algorithms.NodeID(rng.IntN(p.nodes) + 1)}}
+		rng := p.stream(steps, dme.NodeID(k))
+		return []Arrival{{Node: dme.NodeID(rng.IntN(p.nodes) + 1)}}
 	}
 	return nil
 }
@@ -147,9 +147,9 @@ func (p *Plan) burst() error {
 		p.steps = (p.spec.Requests + p.nodes - 1) / p.nodes
 	}
 	p.step = func(k int) []Arrival {
-		rng := p.stream(steps, algorithms.NodeID(k))
+		rng := p.stream(steps, dme.NodeID(k))
 		var round []Arrival
-		for id := algorithms.NodeID(1); int(id) <= p.nodes; id++ {
+		for id := dme.NodeID(1); int(id) <= p.nodes; id++ {
 			after := time.Duration(rng.Float64() * float64(window))
 			if k < p.share(id) {
 				round = append(round, Arrival{Node: id, After: after})
@@ -172,8 +172,8 @@ func (p *Plan) trace() error {
 	if err != nil {
 		return err
 	}
-	at := make(map[algorithms.NodeID][]time.Duration)
-	p.holds = make(map[algorithms.NodeID][]time.Duration)
+	at := make(map[dme.NodeID][]time.Duration)
+	p.holds = make(map[dme.NodeID][]time.Duration)
 	shares := make([]int, p.nodes)
 	total := 0
 	var last time.Duration
@@ -202,7 +202,7 @@ func (p *Plan) trace() error {
 		return fmt.Errorf("%s: no request in it", name)
 	}
 	p.shares = shares
-	p.client = func(id algorithms.NodeID) func() (time.Duration, bool) {
+	p.client = func(id dme.NodeID) func() (time.Duration, bool) {
 		k := 0
 		return func() (time.Duration, bool) {
 			if k == len(at[id]) {
@@ -217,7 +217,7 @@ func (p *Plan) trace() error {
 
 type traceLine struct {
 	at, hold time.Duration
-	node     algorithms.NodeID
+	node     dme.NodeID
 }
 
 func parseTraceLine(line string, nodes int) (traceLine, error) {
@@ -241,7 +241,7 @@ func parseTraceLine(line string, nodes int) (traceLine, error) {
 	if err != nil || node < 1 || node > nodes {
 		return r, fmt.Errorf("%q is not one of the nodes 1 to %d", fields[1], nodes)
 	}
-	r.node = algorithms.NodeID(node)
+	r.node = dme.NodeID(node)
 	if len(fields) == 3 {
 		r.hold, err = seconds(fields[2])
 	}

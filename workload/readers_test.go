@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // readingPlan is a plan of 4 nodes with a part of readers.
@@ -20,7 +20,7 @@ func readingPlan(t *testing.T, name, readers string, seed uint64) *Plan {
 	if readers != "" {
 		set["readers"] = readers
 	}
-	opt, err := algorithms.ResolveOptions(kind.Options, set)
+	opt, err := dme.ResolveOptions(kind.Options, set)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func readingPlan(t *testing.T, name, readers string, seed uint64) *Plan {
 }
 
 // reads draws what the next n requests of a node are.
-func reads(p *Plan, id algorithms.NodeID, n int) []bool {
+func reads(p *Plan, id dme.NodeID, n int) []bool {
 	c := p.Client(id)
 	all := make([]bool, n)
 	for i := range all {
@@ -88,7 +88,7 @@ func TestReadersAreIndependent(t *testing.T) {
 
 func TestEveryWorkloadMayHaveReaders(t *testing.T) {
 	for _, k := range Kinds() {
-		i := slices.IndexFunc(k.Options, func(o algorithms.Option) bool { return o.Name == "readers" })
+		i := slices.IndexFunc(k.Options, func(o dme.Option) bool { return o.Name == "readers" })
 		if i < 0 {
 			t.Errorf("%s has no readers", k.Name)
 			continue
@@ -99,7 +99,7 @@ func TestEveryWorkloadMayHaveReaders(t *testing.T) {
 			}
 		}
 	}
-	if _, err := New(Spec{Name: "saturate", Requests: 1, Options: algorithms.Options{"think": "0", "readers": "2"}}, 1, 1); err == nil {
+	if _, err := New(Spec{Name: "saturate", Requests: 1, Options: dme.Options{"think": "0", "readers": "2"}}, 1, 1); err == nil {
 		t.Error("readers=2 is accepted")
 	}
 }

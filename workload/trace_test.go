@@ -8,13 +8,13 @@ import (
 	"testing"
 	"time"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 func traced(text string, nodes, requests int) (*Plan, error) {
 	return New(Spec{
 		Name: "trace", Requests: requests, CS: Distribution{Mean: time.Microsecond},
-		Options:  algorithms.Options{"file": "day.csv"},
+		Options:  dme.Options{"file": "day.csv"},
 		ReadFile: func(string) ([]byte, error) { return []byte(text), nil },
 	}, nodes, 1)
 }
@@ -25,7 +25,7 @@ func TestTrace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[algorithms.NodeID][]time.Duration{
+	want := map[dme.NodeID][]time.Duration{
 		1: {570 * time.Millisecond, 3 * time.Second}, 2: {0, 570 * time.Millisecond}, 3: nil,
 	}
 	for id, times := range want {
@@ -73,7 +73,7 @@ func TestTraceFaults(t *testing.T) {
 	if _, err := New(Spec{Name: "trace"}, 3, 1); err == nil || !strings.Contains(err.Error(), "with the option file") {
 		t.Errorf("without a file: %v", err)
 	}
-	s := Spec{Name: "trace", Options: algorithms.Options{"file": "x"}}
+	s := Spec{Name: "trace", Options: dme.Options{"file": "x"}}
 	if _, err := New(s, 3, 1); err == nil || !strings.Contains(err.Error(), "cannot be read here") {
 		t.Errorf("where files cannot be read: %v", err)
 	}
@@ -92,7 +92,7 @@ func FuzzTrace(f *testing.F) {
 			return
 		}
 		n := 0
-		for id := algorithms.NodeID(1); id <= 3; id++ {
+		for id := dme.NodeID(1); id <= 3; id++ {
 			times := all(p.Client(id))
 			n += len(times)
 			if !slices.IsSorted(times) || len(times) > 0 && times[0] < 0 {

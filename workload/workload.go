@@ -18,7 +18,7 @@ import (
 	"strings"
 	"time"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // Drive says what makes a node ask.
@@ -42,7 +42,7 @@ type Spec struct {
 	CS        Distribution  // duration of a critical section
 	Requests  int           // total; 0 for no limit
 	Duration  time.Duration // no request is made after it; 0 for no limit
-	Options   algorithms.Options
+	Options   dme.Options
 	ReadFile  func(name string) ([]byte, error) // for workloads that read a file
 }
 
@@ -52,7 +52,7 @@ type Kind struct {
 	Help    string
 	Drive   Drive
 	Rated   bool // needs a rate
-	Options []algorithms.Option
+	Options []dme.Option
 
 	build func(*Plan) error
 }
@@ -61,7 +61,7 @@ type Kind struct {
 func Kinds() []Kind {
 	all := kinds()
 	for i := range all {
-		all[i].Options = append(all[i].Options, algorithms.Option{
+		all[i].Options = append(all[i].Options, dme.Option{
 			Name: "readers", Default: "0", Values: "FRACTION", Valid: validPart,
 			Help: "the part of all requests that are readers', for an algorithm that lets several of them in at once",
 		})
@@ -74,7 +74,7 @@ func kinds() []Kind {
 		{
 			Name: "saturate", Drive: Closed, build: (*Plan).saturate,
 			Help: "closed loop: a node asks again at its exit",
-			Options: []algorithms.Option{{
+			Options: []dme.Option{{
 				Name: "think", Default: "0", Values: "DURATION|exp:DURATION", Valid: validDistribution,
 				Help: "pause between an exit and the node's next request, and before its first",
 			}},
@@ -86,7 +86,7 @@ func kinds() []Kind {
 		{
 			Name: "serial", Drive: Stepped, build: (*Plan).serial,
 			Help: "one request in the whole system at a time, each to quiescence",
-			Options: []algorithms.Option{{
+			Options: []dme.Option{{
 				Name: "requesters", Default: "random", Values: "random|each",
 				Help: "who asks next: a node drawn uniformly, or each node in turn",
 			}},
@@ -94,7 +94,7 @@ func kinds() []Kind {
 		{
 			Name: "burst", Drive: Stepped, build: (*Plan).burst,
 			Help: "rounds in which all nodes ask at about the same time, each to quiescence",
-			Options: []algorithms.Option{{
+			Options: []dme.Option{{
 				Name: "window", Default: "1ms", Values: "DURATION", Valid: validDuration,
 				Help: "the requests of a round are spread uniformly over this time",
 			}},
@@ -102,7 +102,7 @@ func kinds() []Kind {
 		{
 			Name: "hotspot", Drive: Open, Rated: true, build: (*Plan).hotspot,
 			Help: "like poisson, but a few nodes make most of the requests",
-			Options: []algorithms.Option{
+			Options: []dme.Option{
 				{Name: "hot", Default: "1", Values: "COUNT", Valid: validCount,
 					Help: "how many nodes are hot: the nodes 1 to COUNT"},
 				{Name: "share", Default: "0.8", Values: "FRACTION", Valid: validFraction,
@@ -112,7 +112,7 @@ func kinds() []Kind {
 		{
 			Name: "trace", Drive: Open, build: (*Plan).trace,
 			Help: "requests at the times that a file lists",
-			Options: []algorithms.Option{{
+			Options: []dme.Option{{
 				Name: "file", Default: "", Values: "FILE", Valid: func(string) error { return nil },
 				Help: "lines of «seconds,node» or «seconds,node,seconds in the CS»",
 			}},
@@ -136,7 +136,7 @@ func Lookup(name string) (Kind, error) {
 
 // Arrival is a request of a node, After the beginning of its step.
 type Arrival struct {
-	Node  algorithms.NodeID
+	Node  dme.NodeID
 	After time.Duration
 }
 
@@ -150,8 +150,8 @@ type Plan struct {
 
 	shares  []int   // requests of node i+1; nil for no limit
 	readers float64 // part of the requests
-	client  func(id algorithms.NodeID) func() (time.Duration, bool)
-	holds   map[algorithms.NodeID][]time.Duration // prescribed CS durations, by request; 0 draws one
+	client  func(id dme.NodeID) func() (time.Duration, bool)
+	holds   map[dme.NodeID][]time.Duration // prescribed CS durations, by request; 0 draws one
 	steps   int
 	step    func(k int) []Arrival
 }
@@ -164,7 +164,7 @@ func New(spec Spec, nodes int, seed uint64) (*Plan, error) {
 	}
 	p := &Plan{spec: spec, kind: kind, nodes: nodes, seed: seed}
 	if spec.Options == nil {
-		if p.spec.Options, err = algorithms.ResolveOptions(kind.Options, nil); err != nil {
+		if p.spec.Options, err = dme.ResolveOptions(kind.Options, nil); err != nil {
 			return nil, err
 		}
 	}
@@ -272,7 +272,7 @@ func (p *Plan) Readers() float64 { return p.readers }
 
 // Share returns the number of requests that node id makes in all; -1 where only
 // the duration or the number of steps limits it.
-func (p *Plan) Share(id algorithms.NodeID) int {
+func (p *Plan) Share(id dme.NodeID) int {
 	if p.shares == nil {
 		return -1
 	}
@@ -290,7 +290,7 @@ func (p *Plan) Step(k int) []Arrival { return p.step(k) }
 // Client is what one node executes of a plan. Not safe for concurrent use.
 type Client struct {
 	plan *Plan
-	id   algorithms.NodeID
+	id   dme.NodeID
 	next func() (time.Duration, bool)
 	hold *sampler
 	held int
@@ -298,7 +298,7 @@ type Client struct {
 }
 
 // Client returns node id's part of the plan, from the beginning.
-func (p *Plan) Client(id algorithms.NodeID) *Client {
+func (p *Plan) Client(id dme.NodeID) *Client {
 	c := &Client{plan: p, id: id, hold: newSampler(p.spec.CS, p.stream(holds, id))}
 	if p.client != nil {
 		c.next = p.client(id)

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // plan makes a plan with the options at their defaults but for set.
@@ -18,7 +18,7 @@ func plan(t *testing.T, s Spec, nodes int, seed uint64, set map[string]string) *
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.Options, err = algorithms.ResolveOptions(kind.Options, set); err != nil {
+	if s.Options, err = dme.ResolveOptions(kind.Options, set); err != nil {
 		t.Fatal(err)
 	}
 	p, err := New(s, nodes, seed)
@@ -58,7 +58,7 @@ func TestShares(t *testing.T) {
 			}
 			got := make([]int, x.nodes)
 			for i := range got {
-				id := algorithms.NodeID(i + 1)
+				id := dme.NodeID(i + 1)
 				if got[i] = p.Share(id); name != "burst" {
 					if n := len(all(p.Client(id))); n != got[i] {
 						t.Errorf("%s: node %d makes %d requests of its share of %d", name, id, n, got[i])
@@ -89,7 +89,7 @@ func TestHotspotShares(t *testing.T) {
 		p := plan(t, Spec{Name: "hotspot", TotalRate: 10, Requests: x.requests}, x.nodes, 1, map[string]string{"hot": x.hot, "share": x.share})
 		var got []int
 		for i := range x.nodes {
-			got = append(got, len(all(p.Client(algorithms.NodeID(i+1)))))
+			got = append(got, len(all(p.Client(dme.NodeID(i+1)))))
 		}
 		if !slices.Equal(got, x.want) {
 			t.Errorf("hot=%s share=%s: %v, want %v", x.hot, x.share, got, x.want)
@@ -150,7 +150,7 @@ func TestPoisson(t *testing.T) {
 	const n = 20000
 	p := plan(t, Spec{Name: "poisson", Rate: 250, Requests: 3 * n}, 3, 7, nil)
 	var first []time.Duration
-	for id := algorithms.NodeID(1); id <= 3; id++ {
+	for id := dme.NodeID(1); id <= 3; id++ {
 		at := all(p.Client(id))
 		if len(at) != n || !slices.IsSorted(at) {
 			t.Fatalf("node %d: %d arrivals, in order: %v", id, len(at), slices.IsSorted(at))
@@ -222,9 +222,9 @@ func TestHolds(t *testing.T) {
 func TestClientsAreIndependent(t *testing.T) {
 	s := Spec{Name: "poisson", Rate: 10, Requests: 600, CS: Distribution{Mean: time.Millisecond, Exponential: true}}
 	p := plan(t, s, 3, 4, nil)
-	alone := make(map[algorithms.NodeID][]time.Duration)
-	held := make(map[algorithms.NodeID][]time.Duration)
-	for id := algorithms.NodeID(1); id <= 3; id++ {
+	alone := make(map[dme.NodeID][]time.Duration)
+	held := make(map[dme.NodeID][]time.Duration)
+	for id := dme.NodeID(1); id <= 3; id++ {
 		c := p.Client(id)
 		alone[id] = all(c)
 		for range 200 {
@@ -235,7 +235,7 @@ func TestClientsAreIndependent(t *testing.T) {
 	for k := range 200 {
 		for i := range clients {
 			c := clients[(i+k)%3]
-			id := algorithms.NodeID((i+k)%3 + 1)
+			id := dme.NodeID((i+k)%3 + 1)
 			if k%2 == 0 {
 				if d := c.Hold(); d != held[id][k/2] {
 					t.Fatalf("node %d holds %v, alone %v", id, d, held[id][k/2])
@@ -253,7 +253,7 @@ func TestClientsAreIndependent(t *testing.T) {
 }
 
 func TestSerial(t *testing.T) {
-	sequence := func(p *Plan, n int) (ids []algorithms.NodeID) {
+	sequence := func(p *Plan, n int) (ids []dme.NodeID) {
 		for k := range n {
 			step := p.Step(k)
 			if len(step) != 1 || step[0].After != 0 {
@@ -293,7 +293,7 @@ func TestSerial(t *testing.T) {
 		t.Error("another seed, the same sequence")
 	}
 	each := plan(t, Spec{Name: "serial", Requests: 9}, 3, 3, map[string]string{"requesters": "each"})
-	if got := sequence(each, 7); !slices.Equal(got, []algorithms.NodeID{1, 2, 3, 1, 2, 3, 1}) {
+	if got := sequence(each, 7); !slices.Equal(got, []dme.NodeID{1, 2, 3, 1, 2, 3, 1}) {
 		t.Errorf("in turn: %v", got)
 	}
 	if _, ok := p.Client(1).Next(); ok {
@@ -307,10 +307,10 @@ func TestBurst(t *testing.T) {
 		t.Errorf("%d rounds, %d requests", p.Steps(), p.Requests())
 	}
 	var rounds [][]Arrival
-	var nodes [][]algorithms.NodeID
+	var nodes [][]dme.NodeID
 	for k := range 3 {
 		rounds = append(rounds, p.Step(k))
-		var ids []algorithms.NodeID
+		var ids []dme.NodeID
 		for _, a := range rounds[k] {
 			ids = append(ids, a.Node)
 			if a.After < 0 || a.After >= 2*time.Millisecond {
@@ -349,7 +349,7 @@ func TestFaultsAreToldTogether(t *testing.T) {
 			"0 nodes", "-2 is not a rate", "cannot last -3ns", "must not be negative", "needs a rate",
 		}},
 		{"more hot nodes than nodes", Spec{
-			Name: "hotspot", Requests: 1, Rate: 1, Options: algorithms.Options{"hot": "5", "share": "0.8"},
+			Name: "hotspot", Requests: 1, Rate: 1, Options: dme.Options{"hot": "5", "share": "0.8"},
 		}, 4, []string{"hot=5: there are only 4 nodes"}},
 	} {
 		_, err := New(x.spec, x.nodes, 1)
@@ -405,7 +405,7 @@ func TestOptionsCheckThemselves(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := algorithms.ResolveOptions(kind.Options, map[string]string{x[1]: x[2]}); err == nil {
+		if _, err := dme.ResolveOptions(kind.Options, map[string]string{x[1]: x[2]}); err == nil {
 			t.Errorf("%s: %s=%s is accepted", x[0], x[1], x[2])
 		}
 	}

@@ -7,19 +7,19 @@ import (
 	"strings"
 	"testing"
 
-	"dmebench/algorithms"
-	"dmebench/algorithms/conformance"
 	"dmebench/algorithms/quorum"
+	"dmebench/dme"
+	"dmebench/dme/conformance"
 )
 
 func TestConformance(t *testing.T) { conformance.Test(t, Algorithm()) }
 
 func TestDescriptions(t *testing.T) {
-	for _, a := range []*algorithms.Algorithm{Algorithm(), Published()} {
+	for _, a := range []*dme.Algorithm{Algorithm(), Published()} {
 		if err := a.Check(); err != nil {
 			t.Error(err)
 		}
-		if needs := a.Needs(nil); needs != (algorithms.Needs{Reliable: true, FIFO: true}) {
+		if needs := a.Needs(nil); needs != (dme.Needs{Reliable: true, FIFO: true}) {
 			t.Errorf("%s needs %+v", a.Name, needs)
 		}
 		for _, set := range []map[string]string{{"path": "left"}, {"quorum": "tree"}} {
@@ -40,7 +40,7 @@ func newNet(t *testing.T, nodes int, path string) *conformance.Net {
 }
 
 // predict evaluates the claim about a quantity whose formula begins so.
-func predict(t *testing.T, s algorithms.Setting, q algorithms.Quantity, formula string, kind algorithms.ClaimKind) (float64, bool) {
+func predict(t *testing.T, s dme.Setting, q dme.Quantity, formula string, kind dme.ClaimKind) (float64, bool) {
 	t.Helper()
 	for _, c := range claims() {
 		if c.Quantity == q && strings.HasPrefix(c.Formula, formula) && c.Kind == kind {
@@ -57,7 +57,7 @@ func TestLightLoad(t *testing.T) {
 		net := newNet(t, n, "self")
 		var total float64
 		same := true
-		for id := algorithms.NodeID(1); int(id) <= n; id++ {
+		for id := dme.NodeID(1); int(id) <= n; id++ {
 			got, err := net.Serve(id)
 			if err != nil {
 				t.Fatal(err)
@@ -65,8 +65,8 @@ func TestLightLoad(t *testing.T) {
 			total += float64(got)
 			same = same && float64(got) == total/float64(id)
 		}
-		exact, isExact := predict(t, net.Setting, algorithms.MessagesPerCS, "3(K−1)", algorithms.Exact)
-		mean, isMean := predict(t, net.Setting, algorithms.MessagesPerCS, "3(K−1)", algorithms.Mean)
+		exact, isExact := predict(t, net.Setting, dme.MessagesPerCS, "3(K−1)", dme.Exact)
+		mean, isMean := predict(t, net.Setting, dme.MessagesPerCS, "3(K−1)", dme.Mean)
 		if isExact != same || isExact == isMean {
 			t.Errorf("N=%d: the same for all: %v; an exact claim: %v, a mean: %v", n, same, isExact, isMean)
 		}
@@ -85,7 +85,7 @@ func TestLightLoadOnRandomPaths(t *testing.T) {
 		net := newNet(t, n, "random")
 		var total uint64
 		for range each {
-			for id := algorithms.NodeID(1); int(id) <= n; id++ {
+			for id := dme.NodeID(1); int(id) <= n; id++ {
 				got, err := net.Serve(id)
 				if err != nil {
 					t.Fatal(err)
@@ -93,7 +93,7 @@ func TestLightLoadOnRandomPaths(t *testing.T) {
 				total += got
 			}
 		}
-		want, ok := predict(t, net.Setting, algorithms.MessagesPerCS, "3K(n−1)", algorithms.Mean)
+		want, ok := predict(t, net.Setting, dme.MessagesPerCS, "3K(n−1)", dme.Mean)
 		if got := float64(total) / float64(each*n); !ok || math.Abs(got-want) > 0.02*want {
 			t.Errorf("N=%d: %v messages in the mean, claimed %v, %v", n, got, want, ok)
 		}
@@ -107,7 +107,7 @@ func TestLeavesAreDrawnUniformly(t *testing.T) {
 	previous := 0
 	for seed := range uint64(5) {
 		s := &system{nodes: nodes, seed: seed}
-		for _, id := range []algorithms.NodeID{1, 2, 31} {
+		for _, id := range []dme.NodeID{1, 2, 31} {
 			var count [nodes + 1]float64
 			sum := 0
 			for request := range uint64(draws) {
@@ -139,8 +139,8 @@ func TestExampleOfSection996(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := Algorithm()
-	a.Prepare = func(cfg algorithms.Config) (algorithms.System, error) {
-		return fixedSystem{&system{nodes: 6, sets: sets, newNode: func(s *system, id algorithms.NodeID) algorithms.Node {
+	a.Prepare = func(cfg dme.Config) (dme.System, error) {
+		return fixedSystem{&system{nodes: 6, sets: sets, newNode: func(s *system, id dme.NodeID) dme.Node {
 			return &node{requester: newRequester(s, id)}
 		}}}, nil
 	}
@@ -148,13 +148,13 @@ func TestExampleOfSection996(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, id := range []algorithms.NodeID{3, 5, 6} {
+	for _, id := range []dme.NodeID{3, 5, 6} {
 		net.Request(id)
 	}
 	net.Deliver(3, 2, 0)
 	net.Deliver(3, 1, 0)
 	net.Settle()
-	if in := net.Inside(); !slices.Equal(in, []algorithms.NodeID{3}) {
+	if in := net.Inside(); !slices.Equal(in, []dme.NodeID{3}) {
 		t.Fatalf("%v inside, want node 3\n%s", in, net.States())
 	}
 	for len(net.Inside()) > 0 {
@@ -180,12 +180,12 @@ func TestYield(t *testing.T) {
 		t.Fatalf("node 7 answers Inquire by %+v", got)
 	}
 	net.Settle()
-	if in := net.Inside(); !slices.Equal(in, []algorithms.NodeID{2}) {
+	if in := net.Inside(); !slices.Equal(in, []dme.NodeID{2}) {
 		t.Fatalf("%v inside, want node 2\n%s", in, net.States())
 	}
 	net.Release(2)
 	net.Settle()
-	if in := net.Inside(); !slices.Equal(in, []algorithms.NodeID{7}) || net.Refused() > 0 {
+	if in := net.Inside(); !slices.Equal(in, []dme.NodeID{7}) || net.Refused() > 0 {
 		t.Fatalf("%v inside, want node 7\n%s", in, net.States())
 	}
 }
@@ -194,10 +194,10 @@ func TestYield(t *testing.T) {
 // each grant (A2).
 func TestOneInquire(t *testing.T) {
 	net := newNet(t, 7, "self")
-	for _, id := range []algorithms.NodeID{7, 6, 5, 4} {
+	for _, id := range []dme.NodeID{7, 6, 5, 4} {
 		net.Request(id)
 	}
-	for _, id := range []algorithms.NodeID{7, 6, 5, 4} {
+	for _, id := range []dme.NodeID{7, 6, 5, 4} {
 		net.Deliver(id, 1, 0)
 	}
 	inquires := 0
@@ -214,20 +214,20 @@ func TestOneInquire(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	for _, c := range []struct {
 		name     string
-		from, to algorithms.NodeID
-		m        algorithms.Message
+		from, to dme.NodeID
+		m        dme.Message
 	}{
-		{"no clock", 3, 1, algorithms.Message{Kind: kindRequest}},
-		{"a clock that overflows", 3, 1, algorithms.Message{Kind: kindRequest, Clock: 1 << 63}},
-		{"second Request of the holder", 2, 1, algorithms.Message{Kind: kindRequest, Clock: 9}},
-		{"second Request of one who waits", 4, 1, algorithms.Message{Kind: kindRequest, Clock: 9}},
-		{"Request of a node on another path", 6, 2, algorithms.Message{Kind: kindRequest, Clock: 9}},
-		{"Reply without a request", 1, 3, algorithms.Message{Kind: kindReply, Clock: 9}},
-		{"second Reply", 1, 2, algorithms.Message{Kind: kindReply, Clock: 9}},
-		{"Reply of a node that was not asked", 3, 4, algorithms.Message{Kind: kindReply, Clock: 9}},
-		{"Yield of a permission not inquired about", 2, 1, algorithms.Message{Kind: kindYield, Clock: 9}},
-		{"Yield of one who does not hold it", 4, 1, algorithms.Message{Kind: kindYield, Clock: 9}},
-		{"Relinquish of one who does not hold it", 4, 1, algorithms.Message{Kind: kindRelinquish, Clock: 9}},
+		{"no clock", 3, 1, dme.Message{Kind: kindRequest}},
+		{"a clock that overflows", 3, 1, dme.Message{Kind: kindRequest, Clock: 1 << 63}},
+		{"second Request of the holder", 2, 1, dme.Message{Kind: kindRequest, Clock: 9}},
+		{"second Request of one who waits", 4, 1, dme.Message{Kind: kindRequest, Clock: 9}},
+		{"Request of a node on another path", 6, 2, dme.Message{Kind: kindRequest, Clock: 9}},
+		{"Reply without a request", 1, 3, dme.Message{Kind: kindReply, Clock: 9}},
+		{"second Reply", 1, 2, dme.Message{Kind: kindReply, Clock: 9}},
+		{"Reply of a node that was not asked", 3, 4, dme.Message{Kind: kindReply, Clock: 9}},
+		{"Yield of a permission not inquired about", 2, 1, dme.Message{Kind: kindYield, Clock: 9}},
+		{"Yield of one who does not hold it", 4, 1, dme.Message{Kind: kindYield, Clock: 9}},
+		{"Relinquish of one who does not hold it", 4, 1, dme.Message{Kind: kindRelinquish, Clock: 9}},
 	} {
 		net := newNet(t, 7, "self")
 		net.Request(2)
@@ -251,7 +251,7 @@ func TestQueueIsPrecedenceOrdered(t *testing.T) {
 	net.Request(3)
 	net.Settle()
 	n := net.Host(1).Node().(*node)
-	if !slices.IsSortedFunc(n.waiting, func(a, b algorithms.Stamp) int {
+	if !slices.IsSortedFunc(n.waiting, func(a, b dme.Stamp) int {
 		if a.Precedes(b) {
 			return -1
 		}
@@ -267,14 +267,14 @@ func TestPeers(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Node 3 asks 1, 3, 7, and is asked by its descendants and by the root.
-	if got, want := sys.(algorithms.Linked).Peers(3), []algorithms.NodeID{1, 6, 7}; !slices.Equal(got, want) {
+	if got, want := sys.(dme.Linked).Peers(3), []dme.NodeID{1, 6, 7}; !slices.Equal(got, want) {
 		t.Errorf("peers of 3: %v, want %v", got, want)
 	}
 	sys, err = Algorithm().New(7, 1, map[string]string{optPath: "random"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := sys.(algorithms.Linked); ok {
+	if _, ok := sys.(dme.Linked); ok {
 		t.Error("with a path drawn for each request, nobody's peers are known")
 	}
 }

@@ -4,29 +4,29 @@ import (
 	"math"
 	"slices"
 
-	"dmebench/algorithms"
 	"dmebench/algorithms/quorum"
+	"dmebench/dme"
 )
 
 // What section 9.9 makes claims about and no other paper does: what quorums there
 // are while nodes have failed.
 const (
-	FailuresTolerated algorithms.Quantity = "failures after which a quorum can exist"
-	FailuresSurvived  algorithms.Quantity = "failures after which a quorum exists in any case"
-	LargestQuorum     algorithms.Quantity = "largest quorum needed, whatever has failed"
-	SizeWithoutRoot   algorithms.Quantity = "quorum size after the root's failure"
-	SizeWithoutParent algorithms.Quantity = "quorum size after the failure of a leaf's parent"
-	OffFormula        algorithms.Quantity = "largest deviation of a quorum after one failure from (k−i)+2i, over all levels i > 0"
-	Likelier          algorithms.Quantity = "failures that make a quorum likelier"
-	Cheaper           algorithms.Quantity = "failures that make the mean smallest quorum smaller"
+	FailuresTolerated dme.Quantity = "failures after which a quorum can exist"
+	FailuresSurvived  dme.Quantity = "failures after which a quorum exists in any case"
+	LargestQuorum     dme.Quantity = "largest quorum needed, whatever has failed"
+	SizeWithoutRoot   dme.Quantity = "quorum size after the root's failure"
+	SizeWithoutParent dme.Quantity = "quorum size after the failure of a leaf's parent"
+	OffFormula        dme.Quantity = "largest deviation of a quorum after one failure from (k−i)+2i, over all levels i > 0"
+	Likelier          dme.Quantity = "failures that make a quorum likelier"
+	Cheaper           dme.Quantity = "failures that make the mean smallest quorum smaller"
 )
 
 // Quantities that describe the quorums and the tree.
 const (
-	Quorums     algorithms.Quantity = "quorums"
-	Leaves      algorithms.Quantity = "leaves of the tree"
-	Disjoint    algorithms.Quantity = "pairs of quorums without a common node"
-	Superfluous algorithms.Quantity = "pairs of quorums of which one contains the other"
+	Quorums     dme.Quantity = "quorums"
+	Leaves      dme.Quantity = "leaves of the tree"
+	Disjoint    dme.Quantity = "pairs of quorums without a common node"
+	Superfluous dme.Quantity = "pairs of quorums of which one contains the other"
 )
 
 const section = "textbook, section "
@@ -35,31 +35,31 @@ const section = "textbook, section "
 // a complete tree, n = 2^(k+1)−1; "log n" is log2(n+1) = k+1, the number of nodes
 // on a path. What becomes of quorums when nodes fail is a property of the tree,
 // and needs no run.
-func claims() []algorithms.Claim {
+func claims() []dme.Claim {
 	return slices.Concat(
-		algorithms.SafeAndLive(section+"9.9.6"),
+		dme.SafeAndLive(section+"9.9.6"),
 		messages(), treeClaims(), failureClaims(), coterieClaims(),
 	)
 }
 
-func messages() []algorithms.Claim {
-	onPath := algorithms.Claim{
-		Formula: "K−1, K = log2(n+1)", Load: algorithms.Light, Kind: algorithms.Exact,
+func messages() []dme.Claim {
+	onPath := dme.Claim{
+		Formula: "K−1, K = log2(n+1)", Load: dme.Light, Kind: dme.Exact,
 		Source:  section + "9.9.5",
 		Predict: onEqualPaths(func(k float64) float64 { return k - 1 }),
 	}
 	none := onPath
-	none.Formula, none.Predict = "0: nobody else asks", algorithms.Constantly(0)
-	return slices.Concat([]algorithms.Claim{
+	none.Formula, none.Predict = "0: nobody else asks", dme.Constantly(0)
+	return slices.Concat([]dme.Claim{
 		{
-			Quantity: algorithms.MessagesPerCS, Formula: "3(K−1), K = log2(n+1)", Load: algorithms.Light, Kind: algorithms.Exact,
+			Quantity: dme.MessagesPerCS, Formula: "3(K−1), K = log2(n+1)", Load: dme.Light, Kind: dme.Exact,
 			Source:  section + "9.9.5: Request, Reply and Relinquish on a path of log n nodes",
 			Predict: onEqualPaths(func(k float64) float64 { return 3 * (k - 1) }),
 		},
 		{
-			Quantity: algorithms.MessagesPerCS, Formula: "3(K−1), K the mean", Load: algorithms.Light, Kind: algorithms.Mean,
+			Quantity: dme.MessagesPerCS, Formula: "3(K−1), K the mean", Load: dme.Light, Kind: dme.Mean,
 			Source: section + "9.9.5: Request, Reply and Relinquish on a path",
-			Predict: func(s algorithms.Setting) (float64, bool) {
+			Predict: func(s dme.Setting) (float64, bool) {
 				if !self(s) {
 					return 0, false
 				}
@@ -70,69 +70,69 @@ func messages() []algorithms.Claim {
 		{
 			// A path has one chance in n for each of its nodes that the
 			// requester is this one.
-			Quantity: algorithms.MessagesPerCS, Formula: "3K(n−1)/n (path=random, uniformly drawn requesters)",
-			Load: algorithms.Light, Kind: algorithms.Mean,
+			Quantity: dme.MessagesPerCS, Formula: "3K(n−1)/n (path=random, uniformly drawn requesters)",
+			Load: dme.Light, Kind: dme.Mean,
 			Source: section + "9.9.5: Request, Reply and Relinquish on a path",
 			Set:    map[string]string{optPath: "random"},
-			Predict: func(s algorithms.Setting) (float64, bool) {
+			Predict: func(s dme.Setting) (float64, bool) {
 				n := float64(s.Nodes)
 				return 3 * meanDepth(s.Nodes) * (n - 1) / n, !self(s)
 			},
 		},
 		{
-			Quantity: algorithms.MessagesPerCS, Formula: "3(K−1), K = log2(n+1)", Load: algorithms.AnyLoad, Kind: algorithms.LowerBound,
+			Quantity: dme.MessagesPerCS, Formula: "3(K−1), K = log2(n+1)", Load: dme.AnyLoad, Kind: dme.LowerBound,
 			Source:  section + "9.9.5: Inquire and Yield come on top",
 			Predict: onEqualPaths(func(k float64) float64 { return 3 * (k - 1) }),
 		},
 		{
 			// The root is on both paths. Other nodes may be, too, and the entry
 			// waits for the slowest of several chains of two messages.
-			Quantity: algorithms.SyncDelay, Formula: "2T (links of equal delay)",
-			Load: algorithms.Saturated, Kind: algorithms.UpperBound, Source: section + "9.9.5: Relinquish, then Reply",
+			Quantity: dme.SyncDelay, Formula: "2T (links of equal delay)",
+			Load: dme.Saturated, Kind: dme.UpperBound, Source: section + "9.9.5: Relinquish, then Reply",
 			EqualDelays: true,
-			Predict:     algorithms.AtLeastTwo(2),
+			Predict:     dme.AtLeastTwo(2),
 		},
 		{
-			Quantity: algorithms.Throughput, Formula: "1/(2T + E) (links of equal delay)",
-			Load: algorithms.Saturated, Kind: algorithms.LowerBound, Source: section + "9.9.5; textbook, section 9.2.3",
+			Quantity: dme.Throughput, Formula: "1/(2T + E) (links of equal delay)",
+			Load: dme.Saturated, Kind: dme.LowerBound, Source: section + "9.9.5; textbook, section 9.2.3",
 			EqualDelays: true,
-			Predict:     algorithms.FromTimes(func(_, t, e float64) float64 { return 1 / (2*t + e) }),
+			Predict:     dme.FromTimes(func(_, t, e float64) float64 { return 1 / (2*t + e) }),
 		},
-	}, algorithms.KindsPerCS(onPath, "Request", "Reply", "Relinquish"), algorithms.KindsPerCS(none, "Inquire", "Yield"))
+	}, dme.KindsPerCS(onPath, "Request", "Reply", "Relinquish"), dme.KindsPerCS(none, "Inquire", "Yield"))
 }
 
-func treeClaims() []algorithms.Claim {
-	return []algorithms.Claim{
+func treeClaims() []dme.Claim {
+	return []dme.Claim{
 		{
-			Quantity: algorithms.QuorumSize, Formula: "log n = log2(n+1)", Load: algorithms.Static, Kind: algorithms.Exact,
+			Quantity: dme.QuorumSize, Formula: "log n = log2(n+1)", Load: dme.Static, Kind: dme.Exact,
 			Source: section + "9.9.2: the best case, without failures",
-			Predict: func(s algorithms.Setting) (float64, bool) {
+			Predict: func(s dme.Setting) (float64, bool) {
 				return math.Log2(float64(s.Nodes + 1)), self(s) && complete(s.Nodes)
 			},
 			Measure: meanPath,
 		},
 		{
-			Quantity: algorithms.QuorumSize, Formula: "O(log n)", Load: algorithms.Static, Kind: algorithms.Asymptotic,
+			Quantity: dme.QuorumSize, Formula: "O(log n)", Load: dme.Static, Kind: dme.Asymptotic,
 			Source: section + "9.9.2",
-			Predict: func(s algorithms.Setting) (float64, bool) {
+			Predict: func(s dme.Setting) (float64, bool) {
 				return math.Log2(float64(s.Nodes + 1)), self(s)
 			},
 			Measure: meanPath,
 		},
 		{
 			Quantity: Leaves, Formula: "2^k, n = 2^(k+1)−1",
-			Load: algorithms.Static, Kind: algorithms.Exact, Source: section + "9.9.1",
+			Load: dme.Static, Kind: dme.Exact, Source: section + "9.9.1",
 			Predict: onComplete(func(n float64) float64 { return (n + 1) / 2 }),
-			Measure: func(s algorithms.Setting) (float64, bool) {
+			Measure: func(s dme.Setting) (float64, bool) {
 				first, last := quorum.TreeLeaves(s.Nodes)
 				return float64(last - first + 1), true
 			},
 		},
 		{
 			Quantity: Quorums, Formula: "as many as leaves, without failures: 8 on 15 sites",
-			Load: algorithms.Static, Kind: algorithms.Exact, Source: section + "9.9.4",
+			Load: dme.Static, Kind: dme.Exact, Source: section + "9.9.4",
 			Predict: onComplete(func(n float64) float64 { return (n + 1) / 2 }),
-			Measure: func(s algorithms.Setting) (float64, bool) { return quorumsWithout(s.Nodes), true },
+			Measure: func(s dme.Setting) (float64, bool) { return quorumsWithout(s.Nodes), true },
 		},
 		onFigure("8 after the failure of site 3 of 15", 8, 3),
 		onFigure("16 after the failure of sites 1 and 2 of 15", 16, 1, 2),
@@ -141,95 +141,95 @@ func treeClaims() []algorithms.Claim {
 }
 
 // onFigure is a claim about the number of quorums on the 15 sites of figure 9.16.
-func onFigure(formula string, quorums float64, failed ...algorithms.NodeID) algorithms.Claim {
+func onFigure(formula string, quorums float64, failed ...dme.NodeID) dme.Claim {
 	const sites = 15
-	return algorithms.Claim{
+	return dme.Claim{
 		Quantity: Quorums, Formula: formula,
-		Load: algorithms.Static, Kind: algorithms.Exact, Source: section + "9.9.4, example",
-		Predict: func(s algorithms.Setting) (float64, bool) { return quorums, s.Nodes == sites },
-		Measure: func(s algorithms.Setting) (float64, bool) { return quorumsWithout(s.Nodes, failed...), true },
+		Load: dme.Static, Kind: dme.Exact, Source: section + "9.9.4, example",
+		Predict: func(s dme.Setting) (float64, bool) { return quorums, s.Nodes == sites },
+		Measure: func(s dme.Setting) (float64, bool) { return quorumsWithout(s.Nodes, failed...), true },
 	}
 }
 
-func failureClaims() []algorithms.Claim {
-	claim := func(q algorithms.Quantity, formula string, kind algorithms.ClaimKind, source string,
-		f func(n float64) float64, measure func(outcomes) float64) algorithms.Claim {
-		return algorithms.Claim{
-			Quantity: q, Formula: formula, Load: algorithms.Static, Kind: kind, Source: section + source,
+func failureClaims() []dme.Claim {
+	claim := func(q dme.Quantity, formula string, kind dme.ClaimKind, source string,
+		f func(n float64) float64, measure func(outcomes) float64) dme.Claim {
+		return dme.Claim{
+			Quantity: q, Formula: formula, Load: dme.Static, Kind: kind, Source: section + source,
 			Predict: onComplete(f),
-			Measure: func(s algorithms.Setting) (float64, bool) { return measure(afterFailures(s.Nodes)), true },
+			Measure: func(s dme.Setting) (float64, bool) { return measure(afterFailures(s.Nodes)), true },
 		}
 	}
 	zero := func(float64) float64 { return 0 }
 	path := func(n float64) float64 { return math.Log2(n + 1) } // nodes on a path
-	falseOfLog := claim(FailuresTolerated, "n − ⌊log n⌋, log n = log2 n", algorithms.Exact, "9.9.4, taken at its word",
+	falseOfLog := claim(FailuresTolerated, "n − ⌊log n⌋, log n = log2 n", dme.Exact, "9.9.4, taken at its word",
 		func(n float64) float64 { return n - math.Floor(math.Log2(n)) }, outcomes.tolerated)
 	falseOfLog.KnownFalse = "the smallest quorum is a path, of ⌊log2(n+1)⌋ nodes, which is one more than ⌊log2 n⌋ in a complete tree"
-	falseOfCost := claim(Cheaper, "0: mutual exclusion is achieved at increasing costs", algorithms.Exact, "9.9.4",
+	falseOfCost := claim(Cheaper, "0: mutual exclusion is achieved at increasing costs", dme.Exact, "9.9.4",
 		zero, func(o outcomes) float64 { return o.cheaper(o.tolerated()) })
 	falseOfCost.KnownFalse = "where most have failed, only short quorums are left: of 15 sites a quorum takes 4 without failures, " +
 		"4.92 in the mean after 6, and 4 again after 11"
 	withoutRoot := func(n float64) float64 { return 2 * (path(n) - 1) }
-	return []algorithms.Claim{
-		claim(LargestQuorum, "(n+1)/2", algorithms.Exact, "9.9.2: the worst case",
+	return []dme.Claim{
+		claim(LargestQuorum, "(n+1)/2", dme.Exact, "9.9.2: the worst case",
 			func(n float64) float64 { return (n + 1) / 2 }, outcomes.largest),
 		{
-			Quantity: SizeWithoutRoot, Formula: "(k−i)+2i = 2k, i = k", Load: algorithms.Static, Kind: algorithms.Exact,
+			Quantity: SizeWithoutRoot, Formula: "(k−i)+2i = 2k, i = k", Load: dme.Static, Kind: dme.Exact,
 			Source: section + "9.9.4", Predict: onComplete(withoutRoot),
-			Measure: func(s algorithms.Setting) (float64, bool) { return float64(sizeWithout(s.Nodes, 1)), true },
+			Measure: func(s dme.Setting) (float64, bool) { return float64(sizeWithout(s.Nodes, 1)), true },
 		},
 		{
 			Quantity: SizeWithoutParent, Formula: "log n, as without failures; (k−i)+2i = k+1, i = 1",
-			Load: algorithms.Static, Kind: algorithms.Exact,
+			Load: dme.Static, Kind: dme.Exact,
 			Source: section + "9.9.2 and 9.9.4", Predict: onComplete(path),
-			Measure: func(s algorithms.Setting) (float64, bool) {
-				return float64(sizeWithout(s.Nodes, algorithms.NodeID(s.Nodes+1)/4)), true
+			Measure: func(s dme.Setting) (float64, bool) {
+				return float64(sizeWithout(s.Nodes, dme.NodeID(s.Nodes+1)/4)), true
 			},
 		},
 		{
-			Quantity: OffFormula, Formula: "0", Load: algorithms.Static, Kind: algorithms.Exact,
+			Quantity: OffFormula, Formula: "0", Load: dme.Static, Kind: dme.Exact,
 			Source: section + "9.9.4", Predict: onComplete(zero),
-			Measure: func(s algorithms.Setting) (float64, bool) { return offFormula(s.Nodes), true },
+			Measure: func(s dme.Setting) (float64, bool) { return offFormula(s.Nodes), true },
 		},
-		claim(FailuresTolerated, "n − ⌊log n⌋, log n = log2(n+1)", algorithms.Exact, "9.9.4; 9.9.2: n − O(log n)",
+		claim(FailuresTolerated, "n − ⌊log n⌋, log n = log2(n+1)", dme.Exact, "9.9.4; 9.9.2: n − O(log n)",
 			func(n float64) float64 { return n - math.Floor(path(n)) }, outcomes.tolerated),
 		falseOfLog,
-		claim(FailuresSurvived, "log n − 1 (\"less than log n\"), log n = log2(n+1)", algorithms.Exact, "9.9.4",
+		claim(FailuresSurvived, "log n − 1 (\"less than log n\"), log n = log2(n+1)", dme.Exact, "9.9.4",
 			func(n float64) float64 { return path(n) - 1 }, outcomes.survived),
-		claim(Likelier, "0: the probability of forming quorums decreases", algorithms.Exact, "9.9.4",
+		claim(Likelier, "0: the probability of forming quorums decreases", dme.Exact, "9.9.4",
 			zero, outcomes.likelier),
 		falseOfCost,
-		claim(Cheaper, "0, while fewer than log n have failed", algorithms.Exact, "9.9.4",
+		claim(Cheaper, "0, while fewer than log n have failed", dme.Exact, "9.9.4",
 			zero, func(o outcomes) float64 { return o.cheaper(o.survived()) }),
 	}
 }
 
-func coterieClaims() []algorithms.Claim {
-	none := func(s algorithms.Setting) (float64, bool) { return 0, s.Nodes <= largestListed }
-	among := func(count func([]uint32) float64) func(algorithms.Setting) (float64, bool) {
-		return func(s algorithms.Setting) (float64, bool) {
+func coterieClaims() []dme.Claim {
+	none := func(s dme.Setting) (float64, bool) { return 0, s.Nodes <= largestListed }
+	among := func(count func([]uint32) float64) func(dme.Setting) (float64, bool) {
+		return func(s dme.Setting) (float64, bool) {
 			if s.Nodes > largestListed {
 				return 0, false
 			}
 			return count(allQuorums(s.Nodes, 1)), true
 		}
 	}
-	literal := func(q algorithms.Quantity, formula, source string, pairs float64, count func([]uint32) float64, sets []uint32) algorithms.Claim {
-		return algorithms.Claim{
-			Quantity: q, Formula: formula, Load: algorithms.Static, Kind: algorithms.Exact, Source: section + source,
-			Predict: algorithms.Constantly(pairs),
-			Measure: func(algorithms.Setting) (float64, bool) { return count(sets), true },
+	literal := func(q dme.Quantity, formula, source string, pairs float64, count func([]uint32) float64, sets []uint32) dme.Claim {
+		return dme.Claim{
+			Quantity: q, Formula: formula, Load: dme.Static, Kind: dme.Exact, Source: section + source,
+			Predict: dme.Constantly(pairs),
+			Measure: func(dme.Setting) (float64, bool) { return count(sets), true },
 		}
 	}
 	example := coterie([]uint{1, 2, 3}, []uint{2, 4, 5}, []uint{4, 1, 6})
-	return []algorithms.Claim{
+	return []dme.Claim{
 		{
-			Quantity: Disjoint, Formula: "0: the intersection property", Load: algorithms.Static, Kind: algorithms.Exact,
+			Quantity: Disjoint, Formula: "0: the intersection property", Load: dme.Static, Kind: dme.Exact,
 			Source: section + "9.9.3", Predict: none,
 			Measure: among(disjoint),
 		},
 		{
-			Quantity: Superfluous, Formula: "0: the minimality property", Load: algorithms.Static, Kind: algorithms.Exact,
+			Quantity: Superfluous, Formula: "0: the minimality property", Load: dme.Static, Kind: dme.Exact,
 			Source: section + "9.9.3", Predict: none,
 			Measure: among(superfluous),
 		},
@@ -244,13 +244,13 @@ func coterieClaims() []algorithms.Claim {
 
 // onComplete restricts a prediction from n to complete trees of three nodes or
 // more.
-func onComplete(f func(n float64) float64) func(algorithms.Setting) (float64, bool) {
-	return func(s algorithms.Setting) (float64, bool) {
+func onComplete(f func(n float64) float64) func(dme.Setting) (float64, bool) {
+	return func(s dme.Setting) (float64, bool) {
 		return f(float64(s.Nodes)), complete(s.Nodes) && s.Nodes > 1
 	}
 }
 
-func self(s algorithms.Setting) bool { return s.Options.Get(optPath) == "self" }
+func self(s dme.Setting) bool { return s.Options.Get(optPath) == "self" }
 
 // complete reports whether a tree of n nodes has all its leaves at one level.
 func complete(n int) bool { return n&(n+1) == 0 }
@@ -261,10 +261,10 @@ type lengths struct {
 	mean     float64
 }
 
-func pathsOf(s algorithms.Setting) lengths {
-	sets := s.System.(algorithms.Quorate)
+func pathsOf(s dme.Setting) lengths {
+	sets := s.System.(dme.Quorate)
 	k := lengths{min: math.MaxInt}
-	for id := algorithms.NodeID(1); int(id) <= s.Nodes; id++ {
+	for id := dme.NodeID(1); int(id) <= s.Nodes; id++ {
 		size := len(sets.RequestSet(id))
 		k.min, k.max = min(k.min, size), max(k.max, size)
 		k.mean += float64(size) / float64(s.Nodes)
@@ -272,12 +272,12 @@ func pathsOf(s algorithms.Setting) lengths {
 	return k
 }
 
-func meanPath(s algorithms.Setting) (float64, bool) { return pathsOf(s).mean, true }
+func meanPath(s dme.Setting) (float64, bool) { return pathsOf(s).mean, true }
 
 // onEqualPaths restricts a prediction from K to path=self where all paths are
 // equally long.
-func onEqualPaths(f func(k float64) float64) func(algorithms.Setting) (float64, bool) {
-	return func(s algorithms.Setting) (float64, bool) {
+func onEqualPaths(f func(k float64) float64) func(dme.Setting) (float64, bool) {
+	return func(s dme.Setting) (float64, bool) {
 		if !self(s) {
 			return 0, false
 		}

@@ -4,8 +4,8 @@ import (
 	"math"
 	"testing"
 
-	"dmebench/algorithms"
 	"dmebench/algorithms/quorum"
+	"dmebench/dme"
 )
 
 // The counts, made from the leaves to the root, are those of all sets of failed
@@ -37,7 +37,7 @@ func TestLargestQuorum(t *testing.T) {
 	for _, n := range []int{3, 7, 15} {
 		largest := 0
 		for mask := range uint32(1) << n {
-			q, _ := quorum.TreeQuorum(n, 1, func(id algorithms.NodeID) bool { return mask>>(id-1)&1 == 0 })
+			q, _ := quorum.TreeQuorum(n, 1, func(id dme.NodeID) bool { return mask>>(id-1)&1 == 0 })
 			largest = max(largest, len(q))
 		}
 		if got := afterFailures(n).largest(); largest != (n+1)/2 || got != float64(largest) {
@@ -53,8 +53,8 @@ func TestQuorumSizeClaims(t *testing.T) {
 			t.Fatal(err)
 		}
 		opt, _ := Algorithm().Resolve(nil)
-		setting := algorithms.Setting{Nodes: n, Options: opt, System: sys}
-		want, ok := predict(t, setting, algorithms.QuorumSize, "log n", algorithms.Exact)
+		setting := dme.Setting{Nodes: n, Options: opt, System: sys}
+		want, ok := predict(t, setting, dme.QuorumSize, "log n", dme.Exact)
 		k := pathsOf(setting)
 		if !ok || float64(k.min) != want || float64(k.max) != want {
 			t.Errorf("n=%d: paths of %d to %d nodes, claimed %v, %v", n, k.min, k.max, want, ok)

@@ -1,6 +1,6 @@
 package agrawalelabbadi
 
-import "dmebench/algorithms"
+import "dmebench/dme"
 
 // largestListed bounds the trees of which all quorums are compared with one
 // another: there are 255 of them on 15 nodes, and 65,535 on 31.
@@ -8,7 +8,7 @@ const largestListed = 15
 
 // allQuorums returns every quorum that can be formed in the tree of n nodes,
 // whatever has failed, as bits.
-func allQuorums(n int, id algorithms.NodeID) []uint32 {
+func allQuorums(n int, id dme.NodeID) []uint32 {
 	left, right := 2*id, 2*id+1
 	self := uint32(1) << (id - 1)
 	switch {

@@ -4,8 +4,8 @@ import (
 	"math"
 	"math/bits"
 
-	"dmebench/algorithms"
 	"dmebench/algorithms/quorum"
+	"dmebench/dme"
 )
 
 // outcomes counts the sets of failed nodes of a tree: outcomes[f][q] is the
@@ -18,7 +18,7 @@ type outcomes [][]float64
 // tried, as [quorum.System.Resilience] does for any construction.
 func afterFailures(n int) outcomes { return subtreeOutcomes(n, 1) }
 
-func subtreeOutcomes(n int, id algorithms.NodeID) outcomes {
+func subtreeOutcomes(n int, id dme.NodeID) outcomes {
 	left, right := 2*id, 2*id+1
 	switch {
 	case int(left) > n:
@@ -153,13 +153,13 @@ func (o outcomes) cheaper(most float64) (falls float64) {
 
 // quorumsWithout counts the quorums of the tree of n nodes while these have
 // failed.
-func quorumsWithout(n int, failed ...algorithms.NodeID) float64 {
-	down := algorithms.MakeNodeSet(n)
+func quorumsWithout(n int, failed ...dme.NodeID) float64 {
+	down := dme.MakeNodeSet(n)
 	for _, id := range failed {
 		down.Add(id)
 	}
 	count := 0
-	for range quorum.TreeQuorums(n, func(id algorithms.NodeID) bool { return !down.Has(id) }) {
+	for range quorum.TreeQuorums(n, func(id dme.NodeID) bool { return !down.Has(id) }) {
 		count++
 	}
 	return float64(count)
@@ -167,8 +167,8 @@ func quorumsWithout(n int, failed ...algorithms.NodeID) float64 {
 
 // sizeWithout returns the size of the quorum towards a leaf below the node,
 // while that node alone has failed; 0 where there is none.
-func sizeWithout(n int, failed algorithms.NodeID) int {
-	q, ok := quorum.TreeQuorum(n, failed, func(id algorithms.NodeID) bool { return id != failed })
+func sizeWithout(n int, failed dme.NodeID) int {
+	q, ok := quorum.TreeQuorum(n, failed, func(id dme.NodeID) bool { return id != failed })
 	if !ok || n == 1 {
 		return 0
 	}
@@ -182,7 +182,7 @@ func offFormula(n int) float64 {
 	k := bits.Len(uint(n)) - 1
 	most := 0.0
 	for level := 1; level <= k; level++ {
-		id := algorithms.NodeID(1) << (k - level)
+		id := dme.NodeID(1) << (k - level)
 		most = max(most, math.Abs(float64(sizeWithout(n, id)-(k-level)-2*level)))
 	}
 	return most

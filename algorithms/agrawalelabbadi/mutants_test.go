@@ -3,7 +3,7 @@ package agrawalelabbadi
 import (
 	"testing"
 
-	"dmebench/algorithms/conformance"
+	"dmebench/dme/conformance"
 )
 
 // TestMutantsAreCaught takes one repair out at a time: the conformance suite, or
@@ -37,8 +37,8 @@ func TestMutantsAreCaught(t *testing.T) {
 	n.waiting = enqueue(n.waiting, n.granted)
 `, stall),
 		change("A5: nobody is granted after a Relinquish",
-			"func (n *node) receiveRelinquish(out *algorithms.Outbox) {\n\tn.grant(out)\n",
-			"func (n *node) receiveRelinquish(out *algorithms.Outbox) {\n\tn.granted, n.inquired = algorithms.Stamp{}, false\n", stall),
+			"func (n *node) receiveRelinquish(out *dme.Outbox) {\n\tn.grant(out)\n",
+			"func (n *node) receiveRelinquish(out *dme.Outbox) {\n\tn.granted, n.inquired = dme.Stamp{}, false\n", stall),
 		change("nobody inquires",
 			"\t\tn.send(n.granted.Node, kindInquire, out)\n", "", stall),
 	)

@@ -3,32 +3,32 @@ package agrawalelabbadi
 import (
 	"slices"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // node is one node: a requester, and a site that gives its permission to others.
 type node struct {
 	requester
 
-	granted  algorithms.Stamp   // the request that has this site's permission; zero while none has
-	waiting  []algorithms.Stamp // the request queue without it (A1), the most preceding first
-	inquired bool               // Inquire has been sent for the current grant
+	granted  dme.Stamp   // the request that has this site's permission; zero while none has
+	waiting  []dme.Stamp // the request queue without it (A1), the most preceding first
+	inquired bool        // Inquire has been sent for the current grant
 }
 
 // Request is step 1.
-func (n *node) Request(out *algorithms.Outbox) {
+func (n *node) Request(out *dme.Outbox) {
 	n.ask(out)
 	n.handleLocal(n.handle, out)
 }
 
 // Release is step 5, at the node that leaves.
-func (n *node) Release(out *algorithms.Outbox) {
+func (n *node) Release(out *dme.Outbox) {
 	n.leave(out)
 	n.handleLocal(n.handle, out)
 }
 
 // Receive handles a message of another node.
-func (n *node) Receive(from algorithms.NodeID, m algorithms.Message, out *algorithms.Outbox) {
+func (n *node) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
 	if reason := n.impossible(from, &m); reason != "" {
 		out.Refuse(reason)
 		return
@@ -38,10 +38,10 @@ func (n *node) Receive(from algorithms.NodeID, m algorithms.Message, out *algori
 	n.handleLocal(n.handle, out)
 }
 
-func (n *node) handle(from algorithms.NodeID, m algorithms.Message, out *algorithms.Outbox) {
+func (n *node) handle(from dme.NodeID, m dme.Message, out *dme.Outbox) {
 	switch m.Kind {
 	case kindRequest:
-		n.receiveRequest(algorithms.Stamp{Clock: m.Clock, Node: from}, out)
+		n.receiveRequest(dme.Stamp{Clock: m.Clock, Node: from}, out)
 	case kindReply:
 		n.receiveReply(from, out)
 	case kindInquire:
@@ -54,7 +54,7 @@ func (n *node) handle(from algorithms.NodeID, m algorithms.Message, out *algorit
 }
 
 // receiveRequest is steps 2, 3 and 6.
-func (n *node) receiveRequest(r algorithms.Stamp, out *algorithms.Outbox) {
+func (n *node) receiveRequest(r dme.Stamp, out *dme.Outbox) {
 	n.waiting = enqueue(n.waiting, r)
 	if n.granted.IsZero() {
 		n.grant(out)
@@ -69,8 +69,8 @@ func (n *node) receiveRequest(r algorithms.Stamp, out *algorithms.Outbox) {
 
 // grant is step 3: permission for the most preceding request (A4, A5), if there
 // is one.
-func (n *node) grant(out *algorithms.Outbox) {
-	n.granted, n.inquired = algorithms.Stamp{}, false
+func (n *node) grant(out *dme.Outbox) {
+	n.granted, n.inquired = dme.Stamp{}, false
 	if len(n.waiting) == 0 {
 		return
 	}
@@ -80,7 +80,7 @@ func (n *node) grant(out *algorithms.Outbox) {
 }
 
 // receiveInquire is step 7.
-func (n *node) receiveInquire(j algorithms.NodeID, out *algorithms.Outbox) {
+func (n *node) receiveInquire(j dme.NodeID, out *dme.Outbox) {
 	// A3: only while waiting, and only what is held.
 	if n.pending() && n.replied.Has(j) {
 		n.yield(j, out)
@@ -88,19 +88,19 @@ func (n *node) receiveInquire(j algorithms.NodeID, out *algorithms.Outbox) {
 }
 
 // receiveYield is step 8.
-func (n *node) receiveYield(out *algorithms.Outbox) {
+func (n *node) receiveYield(out *dme.Outbox) {
 	n.waiting = enqueue(n.waiting, n.granted)
 	n.grant(out)
 }
 
 // receiveRelinquish is step 5, at a site of the quorum.
-func (n *node) receiveRelinquish(out *algorithms.Outbox) {
+func (n *node) receiveRelinquish(out *dme.Outbox) {
 	n.grant(out)
 }
 
 // impossible says why no node that keeps to the algorithm can have sent this
 // message; "" where one can.
-func (n *node) impossible(from algorithms.NodeID, m *algorithms.Message) string {
+func (n *node) impossible(from dme.NodeID, m *dme.Message) string {
 	if !believable(m.Clock) {
 		return "no such clock"
 	}
@@ -132,7 +132,7 @@ func (n *node) impossible(from algorithms.NodeID, m *algorithms.Message) string 
 func (n *node) QueueLength() int { return len(n.waiting) }
 
 // State names the variables.
-func (n *node) State(v *algorithms.Visitor) {
+func (n *node) State(v *dme.Visitor) {
 	n.state(v)
 	v.Stamp("granted", &n.granted)
 	v.Stamps("queue", &n.waiting)

@@ -3,7 +3,7 @@ package agrawalelabbadi
 import (
 	"slices"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // publishedNode follows the eight steps of section 9.9.5 to the letter: one
@@ -18,24 +18,24 @@ import (
 type publishedNode struct {
 	requester
 
-	queue   []algorithms.Stamp // the request queue
-	pending algorithms.Stamp   // "the pending request", on whose behalf the last Inquire was sent
+	queue   []dme.Stamp // the request queue
+	pending dme.Stamp   // "the pending request", on whose behalf the last Inquire was sent
 }
 
 // Request is step 1.
-func (n *publishedNode) Request(out *algorithms.Outbox) {
+func (n *publishedNode) Request(out *dme.Outbox) {
 	n.ask(out)
 	n.handleLocal(n.handle, out)
 }
 
 // Release is step 5, at the node that leaves.
-func (n *publishedNode) Release(out *algorithms.Outbox) {
+func (n *publishedNode) Release(out *dme.Outbox) {
 	n.leave(out)
 	n.handleLocal(n.handle, out)
 }
 
 // Receive handles a message of another node.
-func (n *publishedNode) Receive(from algorithms.NodeID, m algorithms.Message, out *algorithms.Outbox) {
+func (n *publishedNode) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
 	if reason := n.impossible(from, &m); reason != "" {
 		out.Refuse(reason)
 		return
@@ -45,10 +45,10 @@ func (n *publishedNode) Receive(from algorithms.NodeID, m algorithms.Message, ou
 	n.handleLocal(n.handle, out)
 }
 
-func (n *publishedNode) handle(from algorithms.NodeID, m algorithms.Message, out *algorithms.Outbox) {
+func (n *publishedNode) handle(from dme.NodeID, m dme.Message, out *dme.Outbox) {
 	switch m.Kind {
 	case kindRequest:
-		n.receiveRequest(algorithms.Stamp{Clock: m.Clock, Node: from}, out)
+		n.receiveRequest(dme.Stamp{Clock: m.Clock, Node: from}, out)
 	case kindReply:
 		if n.requester.pending() && contains(n.members, from) {
 			n.receiveReply(from, out)
@@ -63,7 +63,7 @@ func (n *publishedNode) handle(from algorithms.NodeID, m algorithms.Message, out
 }
 
 // receiveRequest is steps 2, 3 and 6.
-func (n *publishedNode) receiveRequest(r algorithms.Stamp, out *algorithms.Outbox) {
+func (n *publishedNode) receiveRequest(r dme.Stamp, out *dme.Outbox) {
 	n.queue = enqueue(n.queue, r)
 	if n.queue[0] != r {
 		return
@@ -76,7 +76,7 @@ func (n *publishedNode) receiveRequest(r algorithms.Stamp, out *algorithms.Outbo
 }
 
 // receiveRelinquish is step 5, at a site of the quorum.
-func (n *publishedNode) receiveRelinquish(s algorithms.NodeID, out *algorithms.Outbox) {
+func (n *publishedNode) receiveRelinquish(s dme.NodeID, out *dme.Outbox) {
 	at := indexOf(n.queue, s)
 	if at < 0 {
 		return
@@ -88,14 +88,14 @@ func (n *publishedNode) receiveRelinquish(s algorithms.NodeID, out *algorithms.O
 }
 
 // receiveInquire is step 7.
-func (n *publishedNode) receiveInquire(j algorithms.NodeID, out *algorithms.Outbox) {
+func (n *publishedNode) receiveInquire(j dme.NodeID, out *dme.Outbox) {
 	if n.requester.pending() {
 		n.yield(j, out)
 	}
 }
 
 // receiveYield is step 8.
-func (n *publishedNode) receiveYield(out *algorithms.Outbox) {
+func (n *publishedNode) receiveYield(out *dme.Outbox) {
 	at := slices.Index(n.queue, n.pending)
 	if at < 0 {
 		return
@@ -106,7 +106,7 @@ func (n *publishedNode) receiveYield(out *algorithms.Outbox) {
 
 // impossible says why nobody can have sent this message; "" where somebody can.
 // A text that loses track of its permissions can send nearly everything.
-func (n *publishedNode) impossible(from algorithms.NodeID, m *algorithms.Message) string {
+func (n *publishedNode) impossible(from dme.NodeID, m *dme.Message) string {
 	if !believable(m.Clock) {
 		return "no such clock"
 	}
@@ -120,7 +120,7 @@ func (n *publishedNode) impossible(from algorithms.NodeID, m *algorithms.Message
 func (n *publishedNode) QueueLength() int { return len(n.queue) }
 
 // State names the variables.
-func (n *publishedNode) State(v *algorithms.Visitor) {
+func (n *publishedNode) State(v *dme.Visitor) {
 	n.state(v)
 	v.Stamps("queue", &n.queue)
 	v.Stamp("pending", &n.pending)

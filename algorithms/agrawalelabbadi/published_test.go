@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"dmebench/algorithms"
-	"dmebench/algorithms/conformance"
-	"dmebench/internal/host"
+	"dmebench/dme"
+	"dmebench/dme/conformance"
+	"dmebench/internal/noderun"
 )
 
 // TestPublishedIsUnsafe: three nodes, six steps. Node 2 asks with a more
@@ -30,12 +30,12 @@ func TestPublishedIsUnsafe(t *testing.T) {
 		t.Fatal(err)
 	}
 	steps(net)
-	if in := net.Inside(); !slices.Equal(in, []algorithms.NodeID{3, 2}) {
+	if in := net.Inside(); !slices.Equal(in, []dme.NodeID{3, 2}) {
 		t.Errorf("%v inside, want 3 and 2\n%s", in, net.States())
 	}
 	repaired := newNet(t, 3, "self")
 	steps(repaired)
-	if in := repaired.Inside(); !slices.Equal(in, []algorithms.NodeID{3}) {
+	if in := repaired.Inside(); !slices.Equal(in, []dme.NodeID{3}) {
 		t.Errorf("repaired: %v inside, want node 3\n%s", in, repaired.States())
 	}
 }
@@ -60,9 +60,9 @@ func TestPublishedSurvivesGarbage(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 100 {
-			from, to := algorithms.NodeID(rng.IntN(9)), algorithms.NodeID(1+rng.IntN(7))
-			m := algorithms.Message{Kind: algorithms.Kind(1 + rng.IntN(5)), Clock: rng.Uint64N(5)}
-			if rng.IntN(9) == 0 && net.Host(to).Activity() == host.Idle {
+			from, to := dme.NodeID(rng.IntN(9)), dme.NodeID(1+rng.IntN(7))
+			m := dme.Message{Kind: dme.Kind(1 + rng.IntN(5)), Clock: rng.Uint64N(5)}
+			if rng.IntN(9) == 0 && net.Host(to).Activity() == noderun.Idle {
 				net.Host(to).Request()
 			}
 			net.Host(to).Receive(from, &m)

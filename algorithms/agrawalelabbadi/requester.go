@@ -3,32 +3,32 @@ package agrawalelabbadi
 import (
 	"slices"
 
-	"dmebench/algorithms"
 	"dmebench/algorithms/quorum"
+	"dmebench/dme"
 )
 
 // requester is what a node has for its own requests, in the repaired algorithm
 // and in the printed one: a quorum, and the replies of its members.
 type requester struct {
 	*system
-	id     algorithms.NodeID
-	own    []algorithms.NodeID // its quorum, ascending, where that is always the same
-	served []algorithms.NodeID // and then the nodes in whose quorums it is, ascending
+	id     dme.NodeID
+	own    []dme.NodeID // its quorum, ascending, where that is always the same
+	served []dme.NodeID // and then the nodes in whose quorums it is, ascending
 
-	clock    uint64              // at least the clock of every message sent or received
-	requests uint64              // made so far: the number of the last one
-	request  algorithms.Stamp    // the current one; zero while there is none
-	inside   bool                // in the critical section
-	members  []algorithms.NodeID // the quorum of the current request, ascending
-	replied  algorithms.NodeSet  // members whose permission it has
+	clock    uint64       // at least the clock of every message sent or received
+	requests uint64       // made so far: the number of the last one
+	request  dme.Stamp    // the current one; zero while there is none
+	inside   bool         // in the critical section
+	members  []dme.NodeID // the quorum of the current request, ascending
+	replied  dme.NodeSet  // members whose permission it has
 
 	// What the node says to itself waits here for the end of the handler, so
 	// that handlers never nest. Empty between events, hence not part of the state.
-	local []algorithms.Message
+	local []dme.Message
 }
 
-func newRequester(s *system, id algorithms.NodeID) requester {
-	n := requester{system: s, id: id, replied: algorithms.MakeNodeSet(s.nodes)}
+func newRequester(s *system, id dme.NodeID) requester {
+	n := requester{system: s, id: id, replied: dme.MakeNodeSet(s.nodes)}
 	if s.sets != nil {
 		n.own, n.served = s.sets.RequestSet(id), s.sets.Served(id)
 	}
@@ -39,10 +39,10 @@ func newRequester(s *system, id algorithms.NodeID) requester {
 func (n *requester) pending() bool { return !n.request.IsZero() && !n.inside }
 
 // ask is step 1: send a Request to the sites of a quorum.
-func (n *requester) ask(out *algorithms.Outbox) {
+func (n *requester) ask(out *dme.Outbox) {
 	n.clock++
 	n.requests++
-	n.request = algorithms.Stamp{Clock: n.clock, Node: n.id}
+	n.request = dme.Stamp{Clock: n.clock, Node: n.id}
 	if n.sets != nil {
 		n.members = append(n.members[:0], n.own...)
 	} else {
@@ -54,7 +54,7 @@ func (n *requester) ask(out *algorithms.Outbox) {
 }
 
 // receiveReply is step 4: enter with the permission of the whole quorum.
-func (n *requester) receiveReply(j algorithms.NodeID, out *algorithms.Outbox) {
+func (n *requester) receiveReply(j dme.NodeID, out *dme.Outbox) {
 	n.replied.Add(j)
 	if n.replied.Len() == len(n.members) {
 		n.inside = true
@@ -63,8 +63,8 @@ func (n *requester) receiveReply(j algorithms.NodeID, out *algorithms.Outbox) {
 }
 
 // leave is step 5: send a Relinquish to the sites of the quorum.
-func (n *requester) leave(out *algorithms.Outbox) {
-	n.request, n.inside = algorithms.Stamp{}, false
+func (n *requester) leave(out *dme.Outbox) {
+	n.request, n.inside = dme.Stamp{}, false
 	n.replied.Clear()
 	for _, j := range n.members {
 		n.send(j, kindRelinquish, out)
@@ -73,15 +73,15 @@ func (n *requester) leave(out *algorithms.Outbox) {
 }
 
 // yield gives back the permission of site j (step 7).
-func (n *requester) yield(j algorithms.NodeID, out *algorithms.Outbox) {
+func (n *requester) yield(j dme.NodeID, out *dme.Outbox) {
 	n.replied.Remove(j)
 	n.send(j, kindYield, out)
 }
 
 // send sends a message of that kind, stamped with the clock, to a node that may
 // be this one.
-func (n *requester) send(to algorithms.NodeID, kind algorithms.Kind, out *algorithms.Outbox) {
-	m := algorithms.Message{Kind: kind, Clock: n.clock}
+func (n *requester) send(to dme.NodeID, kind dme.Kind, out *dme.Outbox) {
+	m := dme.Message{Kind: kind, Clock: n.clock}
 	if to == n.id {
 		n.local = append(n.local, m)
 		return
@@ -91,7 +91,7 @@ func (n *requester) send(to algorithms.NodeID, kind algorithms.Kind, out *algori
 
 // handleLocal handles what the node has said to itself, in order, until it has
 // nothing more to say.
-func (n *requester) handleLocal(handle func(algorithms.NodeID, algorithms.Message, *algorithms.Outbox), out *algorithms.Outbox) {
+func (n *requester) handleLocal(handle func(dme.NodeID, dme.Message, *dme.Outbox), out *dme.Outbox) {
 	for i := 0; i < len(n.local); i++ {
 		handle(n.id, n.local[i], out)
 	}
@@ -105,7 +105,7 @@ const latest = 1 << 62
 // believable reports whether a clock can be one.
 func believable(clock uint64) bool { return clock > 0 && clock <= latest }
 
-func (n *requester) state(v *algorithms.Visitor) {
+func (n *requester) state(v *dme.Visitor) {
 	v.Uint("clock", &n.clock)
 	if n.sets == nil {
 		v.Uint("requests", &n.requests)
@@ -117,7 +117,7 @@ func (n *requester) state(v *algorithms.Visitor) {
 }
 
 // enqueue puts r into a queue at its place, the most preceding first.
-func enqueue(queue []algorithms.Stamp, r algorithms.Stamp) []algorithms.Stamp {
+func enqueue(queue []dme.Stamp, r dme.Stamp) []dme.Stamp {
 	at := 0
 	for at < len(queue) && queue[at].Precedes(r) {
 		at++
@@ -126,11 +126,11 @@ func enqueue(queue []algorithms.Stamp, r algorithms.Stamp) []algorithms.Stamp {
 }
 
 // indexOf returns the place of node id's request in a queue, or −1.
-func indexOf(queue []algorithms.Stamp, id algorithms.NodeID) int {
-	return slices.IndexFunc(queue, func(r algorithms.Stamp) bool { return r.Node == id })
+func indexOf(queue []dme.Stamp, id dme.NodeID) int {
+	return slices.IndexFunc(queue, func(r dme.Stamp) bool { return r.Node == id })
 }
 
-func contains(ascending []algorithms.NodeID, id algorithms.NodeID) bool {
+func contains(ascending []dme.NodeID, id dme.NodeID) bool {
 	_, ok := slices.BinarySearch(ascending, id)
 	return ok
 }

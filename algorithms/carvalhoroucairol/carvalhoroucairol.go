@@ -43,26 +43,26 @@ package carvalhoroucairol
 import (
 	"slices"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 const (
-	kindRequest algorithms.Kind = iota + 1 // Clock: the sequence number
-	kindReply                              // Clock: the sequence number that it answers
+	kindRequest dme.Kind = iota + 1 // Clock: the sequence number
+	kindReply                       // Clock: the sequence number that it answers
 )
 
 // Algorithm describes the algorithm of Carvalho and Roucairol.
-func Algorithm() *algorithms.Algorithm {
-	return &algorithms.Algorithm{
+func Algorithm() *dme.Algorithm {
+	return &dme.Algorithm{
 		Name:     "carvalho-roucairol",
 		Title:    "Carvalho–Roucairol",
 		Citation: "O. S. F. Carvalho, G. Roucairol: On Mutual Exclusion in Computer Networks, CACM 26(2), 1983, pages 146–147",
-		Class:    algorithms.Permission,
+		Class:    dme.Permission,
 		Dynamic:  true,
-		Needs:    algorithms.Always(algorithms.Needs{Reliable: true}),
+		Needs:    dme.Always(dme.Needs{Reliable: true}),
 		Kinds:    []string{"REQUEST", "REPLY"},
 		Claims:   claims(),
-		Prepare: func(c algorithms.Config) (algorithms.System, error) {
+		Prepare: func(c dme.Config) (dme.System, error) {
 			return system{nodes: c.Nodes}, nil
 		},
 	}
@@ -70,9 +70,9 @@ func Algorithm() *algorithms.Algorithm {
 
 type system struct{ nodes int }
 
-func (s system) Node(id algorithms.NodeID) algorithms.Node {
-	n := &node{me: id, lacking: algorithms.MakeNodeSet(s.nodes)}
-	for j := algorithms.NodeID(1); int(j) <= s.nodes; j++ {
+func (s system) Node(id dme.NodeID) dme.Node {
+	n := &node{me: id, lacking: dme.MakeNodeSet(s.nodes)}
+	for j := dme.NodeID(1); int(j) <= s.nodes; j++ {
 		if j != id {
 			n.lacking.Add(j)
 		}
@@ -81,19 +81,19 @@ func (s system) Node(id algorithms.NodeID) algorithms.Node {
 }
 
 type node struct {
-	me algorithms.NodeID // this node's number
+	me dme.NodeID // this node's number
 
 	ourSequenceNumber     uint64 // of the pending request, while there is one
 	highestSequenceNumber uint64 // in any REQUEST sent or received
 	requesting            bool   // waiting for permissions
 	executing             bool   // the critical section
 
-	lacking       algorithms.NodeSet // whose permission this node does not have; while it waits, it has asked them
-	replyDeferred []algorithms.Stamp // the requests that wait for our release, by node in ascending order
+	lacking       dme.NodeSet // whose permission this node does not have; while it waits, it has asked them
+	replyDeferred []dme.Stamp // the requests that wait for our release, by node in ascending order
 }
 
 // Request is step 1.
-func (n *node) Request(out *algorithms.Outbox) {
+func (n *node) Request(out *dme.Outbox) {
 	n.requesting = true
 	n.ourSequenceNumber = n.highestSequenceNumber + 1
 	n.highestSequenceNumber = n.ourSequenceNumber
@@ -104,7 +104,7 @@ func (n *node) Request(out *algorithms.Outbox) {
 }
 
 // Release is step 5.
-func (n *node) Release(out *algorithms.Outbox) {
+func (n *node) Release(out *dme.Outbox) {
 	n.executing = false
 	for _, r := range n.replyDeferred {
 		n.permit(r, out)
@@ -112,16 +112,16 @@ func (n *node) Release(out *algorithms.Outbox) {
 	n.replyDeferred = n.replyDeferred[:0]
 }
 
-func (n *node) Receive(from algorithms.NodeID, m algorithms.Message, out *algorithms.Outbox) {
+func (n *node) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
 	if m.Kind == kindRequest {
-		n.receiveRequest(algorithms.Stamp{Clock: m.Clock, Node: from}, out)
+		n.receiveRequest(dme.Stamp{Clock: m.Clock, Node: from}, out)
 	} else {
 		n.receiveReply(from, m.Clock, out)
 	}
 }
 
 // receiveRequest is steps 2 and 3.
-func (n *node) receiveRequest(r algorithms.Stamp, out *algorithms.Outbox) {
+func (n *node) receiveRequest(r dme.Stamp, out *dme.Outbox) {
 	if r.Clock == 0 {
 		out.Refuse("REQUEST without a sequence number")
 		return
@@ -138,9 +138,9 @@ func (n *node) receiveRequest(r algorithms.Stamp, out *algorithms.Outbox) {
 	}
 }
 
-func (n *node) deferReply(r algorithms.Stamp, out *algorithms.Outbox) {
+func (n *node) deferReply(r dme.Stamp, out *dme.Outbox) {
 	at, deferred := slices.BinarySearchFunc(n.replyDeferred, r.Node,
-		func(d algorithms.Stamp, j algorithms.NodeID) int { return int(d.Node) - int(j) })
+		func(d dme.Stamp, j dme.NodeID) int { return int(d.Node) - int(j) })
 	if deferred {
 		out.Refuse("REQUEST from a node whose REQUEST is deferred")
 		return
@@ -149,7 +149,7 @@ func (n *node) deferReply(r algorithms.Stamp, out *algorithms.Outbox) {
 }
 
 // receiveReply is step 4.
-func (n *node) receiveReply(from algorithms.NodeID, number uint64, out *algorithms.Outbox) {
+func (n *node) receiveReply(from dme.NodeID, number uint64, out *dme.Outbox) {
 	if !n.requesting || number != n.ourSequenceNumber || !n.lacking.Has(from) {
 		out.Refuse("REPLY that is not awaited")
 		return
@@ -158,7 +158,7 @@ func (n *node) receiveReply(from algorithms.NodeID, number uint64, out *algorith
 	n.enterIfPermitted(out)
 }
 
-func (n *node) enterIfPermitted(out *algorithms.Outbox) {
+func (n *node) enterIfPermitted(out *dme.Outbox) {
 	if n.lacking.Empty() {
 		n.requesting, n.executing = false, true
 		out.Enter(n.ourRequest())
@@ -166,21 +166,21 @@ func (n *node) enterIfPermitted(out *algorithms.Outbox) {
 }
 
 // ask sends the pending request to j.
-func (n *node) ask(j algorithms.NodeID, out *algorithms.Outbox) {
-	out.Send(j, algorithms.Message{Kind: kindRequest, Clock: n.ourSequenceNumber})
+func (n *node) ask(j dme.NodeID, out *dme.Outbox) {
+	out.Send(j, dme.Message{Kind: kindRequest, Clock: n.ourSequenceNumber})
 }
 
 // permit gives our permission to r's node, and with it up that node's.
-func (n *node) permit(r algorithms.Stamp, out *algorithms.Outbox) {
+func (n *node) permit(r dme.Stamp, out *dme.Outbox) {
 	n.lacking.Add(r.Node)
-	out.Send(r.Node, algorithms.Message{Kind: kindReply, Clock: r.Clock})
+	out.Send(r.Node, dme.Message{Kind: kindReply, Clock: r.Clock})
 }
 
-func (n *node) ourRequest() algorithms.Stamp {
-	return algorithms.Stamp{Clock: n.ourSequenceNumber, Node: n.me}
+func (n *node) ourRequest() dme.Stamp {
+	return dme.Stamp{Clock: n.ourSequenceNumber, Node: n.me}
 }
 
-func (n *node) State(v *algorithms.Visitor) {
+func (n *node) State(v *dme.Visitor) {
 	v.Uint("Our_Sequence_Number", &n.ourSequenceNumber)
 	v.Uint("Highest_Sequence_Number", &n.highestSequenceNumber)
 	v.Bool("Requesting", &n.requesting)

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
-	"dmebench/algorithms"
-	"dmebench/algorithms/conformance"
+	"dmebench/dme"
+	"dmebench/dme/conformance"
 )
 
 func TestConformance(t *testing.T) { conformance.Test(t, Algorithm()) }
@@ -21,7 +21,7 @@ func newNet(t *testing.T, nodes int) *conformance.Net {
 	return net
 }
 
-func serve(t *testing.T, net *conformance.Net, id algorithms.NodeID) uint64 {
+func serve(t *testing.T, net *conformance.Net, id dme.NodeID) uint64 {
 	t.Helper()
 	got, err := net.Serve(id)
 	if err != nil {
@@ -30,18 +30,18 @@ func serve(t *testing.T, net *conformance.Net, id algorithms.NodeID) uint64 {
 	return got
 }
 
-func request(number uint64) algorithms.Message {
-	return algorithms.Message{Kind: kindRequest, Clock: number}
+func request(number uint64) dme.Message {
+	return dme.Message{Kind: kindRequest, Clock: number}
 }
 
-func reply(number uint64) algorithms.Message {
-	return algorithms.Message{Kind: kindReply, Clock: number}
+func reply(number uint64) dme.Message {
+	return dme.Message{Kind: kindReply, Clock: number}
 }
 
-func expect(t *testing.T, net *conformance.Net, from, to algorithms.NodeID, want ...algorithms.Message) {
+func expect(t *testing.T, net *conformance.Net, from, to dme.NodeID, want ...dme.Message) {
 	t.Helper()
 	got := net.InFlight(from, to)
-	same := slices.EqualFunc(got, want, func(a, b algorithms.Message) bool { return a.Kind == b.Kind && a.Clock == b.Clock })
+	same := slices.EqualFunc(got, want, func(a, b dme.Message) bool { return a.Kind == b.Kind && a.Clock == b.Clock })
 	if !same {
 		t.Fatalf("from node %d to node %d: %+v, want %+v", from, to, got, want)
 	}
@@ -58,7 +58,7 @@ func TestSerialCost(t *testing.T) {
 		var total uint64
 		const warm, entries = 200, 4000
 		for now := 1; now <= entries; now++ {
-			id := algorithms.NodeID(1 + rng.IntN(n))
+			id := dme.NodeID(1 + rng.IntN(n))
 			var want uint64
 			for j := 1; j <= n; j++ {
 				if j != int(id) && (last[id] == 0 || last[j] > last[id]) {
@@ -87,7 +87,7 @@ func TestRange(t *testing.T) {
 	const n = 7
 	net := newNet(t, n)
 	for i := range n {
-		if got := serve(t, net, algorithms.NodeID(i+1)); got != 2*(n-1) {
+		if got := serve(t, net, dme.NodeID(i+1)); got != 2*(n-1) {
 			t.Errorf("the first request of node %d: %d messages, want %d", i+1, got, 2*(n-1))
 		}
 	}
@@ -120,12 +120,12 @@ func TestPermissionGivenUpIsAskedForAgain(t *testing.T) {
 	net := conflict(t)
 	expect(t, net, 2, 1, reply(3), request(3))
 	net.Settle()
-	if !slices.Equal(net.Inside(), []algorithms.NodeID{1}) {
+	if !slices.Equal(net.Inside(), []dme.NodeID{1}) {
 		t.Fatalf("%v inside, want node 1", net.Inside())
 	}
 	net.Release(1)
 	net.Settle()
-	if !slices.Equal(net.Inside(), []algorithms.NodeID{2}) {
+	if !slices.Equal(net.Inside(), []dme.NodeID{2}) {
 		t.Errorf("%v inside, want node 2; %v", net.Inside(), net.Err())
 	}
 }
@@ -139,7 +139,7 @@ func TestRequestOvertakesReply(t *testing.T) {
 	net.Release(1)
 	expect(t, net, 1, 2, reply(3))
 	net.Settle()
-	if !slices.Equal(net.Inside(), []algorithms.NodeID{2}) || net.Refused() != 0 {
+	if !slices.Equal(net.Inside(), []dme.NodeID{2}) || net.Refused() != 0 {
 		t.Errorf("%v inside, want node 2; %d refused, %v", net.Inside(), net.Refused(), net.Err())
 	}
 }
@@ -148,14 +148,14 @@ func TestRequestOvertakesReply(t *testing.T) {
 // node 1, which has heard of the first alone, with 2.
 func TestEntriesAreNotInTimestampOrder(t *testing.T) {
 	net := newNet(t, 2)
-	for _, id := range []algorithms.NodeID{2, 2, 2, 1} {
+	for _, id := range []dme.NodeID{2, 2, 2, 1} {
 		serve(t, net, id)
 	}
-	var got []algorithms.Stamp
+	var got []dme.Stamp
 	for _, e := range net.Entries {
 		got = append(got, e.Stamp)
 	}
-	want := []algorithms.Stamp{{Clock: 1, Node: 2}, {Clock: 2, Node: 2}, {Clock: 3, Node: 2}, {Clock: 2, Node: 1}}
+	want := []dme.Stamp{{Clock: 1, Node: 2}, {Clock: 2, Node: 2}, {Clock: 3, Node: 2}, {Clock: 2, Node: 1}}
 	if !slices.Equal(got, want) {
 		t.Errorf("entries %v, want %v", got, want)
 	}
@@ -164,16 +164,16 @@ func TestEntriesAreNotInTimestampOrder(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		msgs []algorithms.Message // all from node 2; the last is refused
+		msgs []dme.Message // all from node 2; the last is refused
 	}{
-		{"REQUEST without a number", []algorithms.Message{request(0)}},
-		{"REQUEST twice", []algorithms.Message{request(9), request(9)}},
-		{"REPLY to an earlier request", []algorithms.Message{reply(1)}},
-		{"REPLY to a request not made", []algorithms.Message{reply(3)}},
-		{"REPLY twice", []algorithms.Message{reply(2), reply(2)}},
+		{"REQUEST without a number", []dme.Message{request(0)}},
+		{"REQUEST twice", []dme.Message{request(9), request(9)}},
+		{"REPLY to an earlier request", []dme.Message{reply(1)}},
+		{"REPLY to a request not made", []dme.Message{reply(3)}},
+		{"REPLY twice", []dme.Message{reply(2), reply(2)}},
 	} {
 		net := newNet(t, 3)
-		for _, id := range []algorithms.NodeID{1, 2, 3} {
+		for _, id := range []dme.NodeID{1, 2, 3} {
 			serve(t, net, id)
 		}
 		n := net.Host(1).Node().(*node)
@@ -198,16 +198,16 @@ func TestState(t *testing.T) {
 	net := conflict(t)
 	net.Deliver(2, 1, 1)
 	const want = "Our_Sequence_Number=3 Highest_Sequence_Number=3 Requesting=true Executing=false Lacking={2,3} Reply_Deferred=[(3,2)]"
-	if got := algorithms.DescribeState(net.Host(1).Node()); got != want {
+	if got := dme.DescribeState(net.Host(1).Node()); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
 
 // cycle is what one entry costs node 1 when all others ask every time.
-func cycle(n *node, nodes algorithms.NodeID, out *algorithms.Outbox) {
+func cycle(n *node, nodes dme.NodeID, out *dme.Outbox) {
 	n.Request(out)
 	number := n.ourSequenceNumber
-	for j := algorithms.NodeID(2); j <= nodes; j++ {
+	for j := dme.NodeID(2); j <= nodes; j++ {
 		out.Reset()
 		n.Receive(j, reply(number), out)
 	}
@@ -222,7 +222,7 @@ func cycle(n *node, nodes algorithms.NodeID, out *algorithms.Outbox) {
 
 func TestNoAllocationPerEvent(t *testing.T) {
 	n := system{nodes: 64}.Node(1).(*node)
-	var out algorithms.Outbox
+	var out dme.Outbox
 	cycle(n, 64, &out) // the lists grow to their length
 	if got := testing.AllocsPerRun(100, func() { cycle(n, 64, &out) }); got != 0 {
 		t.Errorf("%v allocations per entry", got)

@@ -3,41 +3,41 @@ package carvalhoroucairol
 import (
 	"slices"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
-func claims() []algorithms.Claim {
+func claims() []dme.Claim {
 	const source = "Chaudhuri and Karaata 1998, section 1"
 	const paper = "Carvalho and Roucairol 1983"
-	return slices.Concat(algorithms.SafeAndLive(paper), algorithms.HandOver(1, algorithms.Mean, paper), []algorithms.Claim{
+	return slices.Concat(dme.SafeAndLive(paper), dme.HandOver(1, dme.Mean, paper), []dme.Claim{
 		{
-			Quantity: algorithms.MessagesPerCS, Formula: "2(N−1)",
-			Load: algorithms.AnyLoad, Kind: algorithms.UpperBound, Source: source,
-			Predict: algorithms.PerN(func(n float64) float64 { return 2 * (n - 1) }),
+			Quantity: dme.MessagesPerCS, Formula: "2(N−1)",
+			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: source,
+			Predict: dme.PerN(func(n float64) float64 { return 2 * (n - 1) }),
 		},
 		{
-			Quantity: algorithms.MessagesPerCS, Formula: "0",
-			Load: algorithms.AnyLoad, Kind: algorithms.LowerBound, Source: source,
-			Predict: algorithms.Constantly(0),
+			Quantity: dme.MessagesPerCS, Formula: "0",
+			Load: dme.AnyLoad, Kind: dme.LowerBound, Source: source,
+			Predict: dme.Constantly(0),
 		},
 		{
 			// A lone request costs two messages for each node that has entered
 			// since the requester did. Of two nodes drawn uniformly again and
 			// again, either was the last with probability 1/2.
-			Quantity: algorithms.MessagesPerCS, Formula: "between 0 and 2(N−1): N−1 for uniformly drawn requesters",
-			Load: algorithms.Light, Kind: algorithms.Mean, Source: source,
-			Predict: algorithms.PerN(func(n float64) float64 { return n - 1 }),
+			Quantity: dme.MessagesPerCS, Formula: "between 0 and 2(N−1): N−1 for uniformly drawn requesters",
+			Load: dme.Light, Kind: dme.Mean, Source: source,
+			Predict: dme.PerN(func(n float64) float64 { return n - 1 }),
 		},
 		{
 			// A node that leaves has given its permission to all who wait.
-			Quantity: algorithms.MessagesPerCS, Formula: "2(N−1)",
-			Load: algorithms.Saturated, Kind: algorithms.Mean, Source: source + ": between 0 and 2(N−1)",
-			Predict: algorithms.PerN(func(n float64) float64 { return 2 * (n - 1) }),
+			Quantity: dme.MessagesPerCS, Formula: "2(N−1)",
+			Load: dme.Saturated, Kind: dme.Mean, Source: source + ": between 0 and 2(N−1)",
+			Predict: dme.PerN(func(n float64) float64 { return 2 * (n - 1) }),
 		},
 		{
-			Quantity: algorithms.MessagesPerCS, Formula: "fewer than N−1, where few nodes make most requests",
-			Load: algorithms.HotSpot, Kind: algorithms.UpperBound, Source: source + ": between 0 and 2(N−1)",
-			Predict: func(s algorithms.Setting) (float64, bool) { return float64(s.Nodes - 1), s.Nodes >= 3 },
+			Quantity: dme.MessagesPerCS, Formula: "fewer than N−1, where few nodes make most requests",
+			Load: dme.HotSpot, Kind: dme.UpperBound, Source: source + ": between 0 and 2(N−1)",
+			Predict: func(s dme.Setting) (float64, bool) { return float64(s.Nodes - 1), s.Nodes >= 3 },
 		},
 	})
 }

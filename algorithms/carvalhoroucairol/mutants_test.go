@@ -3,7 +3,7 @@ package carvalhoroucairol
 import (
 	"testing"
 
-	"dmebench/algorithms/conformance"
+	"dmebench/dme/conformance"
 )
 
 // TestMutantsAreCaught shows that TestConformance can fail: it must, for every

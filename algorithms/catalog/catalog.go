@@ -2,7 +2,6 @@
 package catalog
 
 import (
-	"dmebench/algorithms"
 	"dmebench/algorithms/agrawalelabbadi"
 	"dmebench/algorithms/carvalhoroucairol"
 	"dmebench/algorithms/centralized"
@@ -25,12 +24,13 @@ import (
 	"dmebench/algorithms/singhal"
 	"dmebench/algorithms/suzukikasami"
 	"dmebench/algorithms/tokenring"
+	"dmebench/dme"
 )
 
 // All returns the built-in algorithms in the order in which they are listed:
 // the two simple methods first, then by class.
-func All() []*algorithms.Algorithm {
-	return []*algorithms.Algorithm{
+func All() []*dme.Algorithm {
+	return []*dme.Algorithm{
 		centralized.Algorithm(),
 		tokenring.Algorithm(),
 		lamport.Algorithm(),

@@ -3,9 +3,9 @@ package catalog_test
 import (
 	"testing"
 
-	"dmebench/algorithms"
 	"dmebench/algorithms/catalog"
-	"dmebench/algorithms/conformance"
+	"dmebench/dme"
+	"dmebench/dme/conformance"
 )
 
 func TestConformance(t *testing.T) {
@@ -49,7 +49,7 @@ func TestPrepare(t *testing.T) {
 				continue
 			}
 			checkSystem(t, a, n, sys)
-			setting := algorithms.Setting{Nodes: n, Options: opt, System: sys}
+			setting := dme.Setting{Nodes: n, Options: opt, System: sys}
 			for _, c := range a.Claims {
 				if value, ok := c.Predict(setting); ok && value < 0 {
 					t.Errorf("%s: N=%d: %s %q predicts %v", a.Name, n, c.Quantity, c.Formula, value)
@@ -60,11 +60,11 @@ func TestPrepare(t *testing.T) {
 }
 
 // checkSystem checks what a system says of its links and request sets.
-func checkSystem(t *testing.T, a *algorithms.Algorithm, n int, sys algorithms.System) {
+func checkSystem(t *testing.T, a *dme.Algorithm, n int, sys dme.System) {
 	t.Helper()
-	linked, isLinked := sys.(algorithms.Linked)
-	quorate, isQuorate := sys.(algorithms.Quorate)
-	for id := algorithms.NodeID(1); int(id) <= n; id++ {
+	linked, isLinked := sys.(dme.Linked)
+	quorate, isQuorate := sys.(dme.Quorate)
+	for id := dme.NodeID(1); int(id) <= n; id++ {
 		if sys.Node(id) == nil {
 			t.Errorf("%s: N=%d: no node %d", a.Name, n, id)
 		}
@@ -82,7 +82,7 @@ func checkSystem(t *testing.T, a *algorithms.Algorithm, n int, sys algorithms.Sy
 	}
 }
 
-func checkAscending(t *testing.T, a *algorithms.Algorithm, n int, ids []algorithms.NodeID) {
+func checkAscending(t *testing.T, a *dme.Algorithm, n int, ids []dme.NodeID) {
 	t.Helper()
 	for i, id := range ids {
 		if id < 1 || int(id) > n || i > 0 && ids[i-1] >= id {

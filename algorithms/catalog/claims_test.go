@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"dmebench/algorithms"
 	"dmebench/algorithms/catalog"
+	"dmebench/dme"
 )
 
 // claimSizes are the numbers of nodes at which claims are evaluated: small ones,
@@ -15,24 +15,24 @@ import (
 var claimSizes = []int{2, 3, 4, 5, 7, 8, 9, 13, 15, 16, 21, 25, 27, 31, 57, 63, 64, 91}
 
 // settings returns what a claim can be evaluated on.
-func settings(t *testing.T, a *algorithms.Algorithm, c algorithms.Claim) []algorithms.Setting {
+func settings(t *testing.T, a *dme.Algorithm, c dme.Claim) []dme.Setting {
 	t.Helper()
 	opt, err := a.Resolve(c.Set)
 	if err != nil {
 		t.Errorf("%s: %s %q: its options: %v", a.Name, c.Quantity, c.Formula, err)
 		return nil
 	}
-	var all []algorithms.Setting
+	var all []dme.Setting
 	for _, n := range claimSizes {
 		if a.CheckNodes(n, opt) != nil {
 			continue
 		}
-		sys, err := a.Prepare(algorithms.Config{Nodes: n, Seed: 1, Options: opt, Bound: 2 * time.Millisecond})
+		sys, err := a.Prepare(dme.Config{Nodes: n, Seed: 1, Options: opt, Bound: 2 * time.Millisecond})
 		if err != nil {
 			t.Errorf("%s: N=%d: %s %q: %v", a.Name, n, c.Quantity, c.Formula, err)
 			continue
 		}
-		all = append(all, algorithms.Setting{Nodes: n, Options: opt, System: sys, T: time.Millisecond, E: time.Millisecond})
+		all = append(all, dme.Setting{Nodes: n, Options: opt, System: sys, T: time.Millisecond, E: time.Millisecond})
 	}
 	return all
 }
@@ -42,10 +42,10 @@ func settings(t *testing.T, a *algorithms.Algorithm, c algorithms.Claim) []algor
 func TestClaims(t *testing.T) {
 	for _, a := range catalog.All() {
 		for i, c := range a.Claims {
-			if slices.ContainsFunc(a.Claims[:i], func(d algorithms.Claim) bool { return same(c, d) }) {
+			if slices.ContainsFunc(a.Claims[:i], func(d dme.Claim) bool { return same(c, d) }) {
 				t.Errorf("%s: %s %q, %s: listed twice", a.Name, c.Quantity, c.Formula, c.Load)
 			}
-			if c.Load == algorithms.Static && c.Measure == nil {
+			if c.Load == dme.Static && c.Measure == nil {
 				t.Errorf("%s: %s %q: nothing can be run to determine it, and nothing measures it", a.Name, c.Quantity, c.Formula)
 			}
 			applies, refuted := 0, false
@@ -84,7 +84,7 @@ func TestClaims(t *testing.T) {
 			if c.Measure == nil {
 				continue
 			}
-			if c.Kind == algorithms.Asymptotic && slices.Max(ratios) > 2*slices.Min(ratios) {
+			if c.Kind == dme.Asymptotic && slices.Max(ratios) > 2*slices.Min(ratios) {
 				t.Errorf("%s: %s %q: it does not grow like that: %.2f times the formula", a.Name, c.Quantity, c.Formula, ratios)
 			}
 			if c.KnownFalse != "" && !refuted {
@@ -94,20 +94,20 @@ func TestClaims(t *testing.T) {
 	}
 }
 
-func agree(k algorithms.ClaimKind, got, want float64) bool {
+func agree(k dme.ClaimKind, got, want float64) bool {
 	const rounding = 1e-9
 	switch k {
-	case algorithms.UpperBound:
+	case dme.UpperBound:
 		return got <= want+rounding
-	case algorithms.LowerBound:
+	case dme.LowerBound:
 		return got >= want-rounding
-	case algorithms.Asymptotic:
+	case dme.Asymptotic:
 		return true // judged over all sizes
 	}
 	return math.Abs(got-want) <= rounding
 }
 
 // same reports whether two claims would be told by the same words.
-func same(c, d algorithms.Claim) bool {
+func same(c, d dme.Claim) bool {
 	return c.Quantity == d.Quantity && c.Formula == d.Formula && c.Load == d.Load && c.Kind == d.Kind
 }

@@ -22,28 +22,28 @@
 // pending. Loss and duplication are not tolerated.
 package centralized
 
-import "dmebench/algorithms"
+import "dmebench/dme"
 
 const (
-	kindRequest algorithms.Kind = iota + 1
+	kindRequest dme.Kind = iota + 1
 	kindGrant
 	kindRelease
 )
 
 // coordinator is the node that holds the resource.
-const coordinator algorithms.NodeID = 1
+const coordinator dme.NodeID = 1
 
 // Algorithm describes the centralized algorithm.
-func Algorithm() *algorithms.Algorithm {
-	return &algorithms.Algorithm{
+func Algorithm() *dme.Algorithm {
+	return &dme.Algorithm{
 		Name:     "centralized",
 		Title:    "Centralized",
 		Citation: "A. D. Kshemkalyani, M. Singhal: Distributed Computing, Cambridge University Press 2008, chapter 9, Exercise 9.6",
-		Class:    algorithms.Permission,
-		Needs:    algorithms.Always(algorithms.Needs{Reliable: true}),
+		Class:    dme.Permission,
+		Needs:    dme.Always(dme.Needs{Reliable: true}),
 		Kinds:    []string{"REQUEST", "GRANT", "RELEASE"},
 		Claims:   claims(),
-		Prepare: func(c algorithms.Config) (algorithms.System, error) {
+		Prepare: func(c dme.Config) (dme.System, error) {
 			return system{nodes: c.Nodes}, nil
 		},
 	}
@@ -51,19 +51,19 @@ func Algorithm() *algorithms.Algorithm {
 
 type system struct{ nodes int }
 
-func (s system) Node(id algorithms.NodeID) algorithms.Node {
+func (s system) Node(id dme.NodeID) dme.Node {
 	if id == coordinator {
-		return &server{queued: algorithms.MakeNodeSet(s.nodes)}
+		return &server{queued: dme.MakeNodeSet(s.nodes)}
 	}
 	return &client{}
 }
 
 // Peers returns node 1, and for node 1 all others.
-func (s system) Peers(id algorithms.NodeID) []algorithms.NodeID {
+func (s system) Peers(id dme.NodeID) []dme.NodeID {
 	if id != coordinator {
-		return []algorithms.NodeID{coordinator}
+		return []dme.NodeID{coordinator}
 	}
-	var all []algorithms.NodeID
+	var all []dme.NodeID
 	for j := coordinator + 1; int(j) <= s.nodes; j++ {
 		all = append(all, j)
 	}
@@ -76,13 +76,13 @@ type client struct {
 }
 
 // Request is step 1.
-func (c *client) Request(out *algorithms.Outbox) {
+func (c *client) Request(out *dme.Outbox) {
 	c.waiting = true
-	out.Send(coordinator, algorithms.Message{Kind: kindRequest})
+	out.Send(coordinator, dme.Message{Kind: kindRequest})
 }
 
 // Receive is step 3.
-func (c *client) Receive(from algorithms.NodeID, m algorithms.Message, out *algorithms.Outbox) {
+func (c *client) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
 	switch {
 	case m.Kind != kindGrant:
 		out.Refuse("this node does not hold the resource")
@@ -92,34 +92,34 @@ func (c *client) Receive(from algorithms.NodeID, m algorithms.Message, out *algo
 		out.Refuse("GRANT without a request")
 	default:
 		c.waiting = false
-		out.Enter(algorithms.Stamp{})
+		out.Enter(dme.Stamp{})
 	}
 }
 
 // Release is step 4.
-func (c *client) Release(out *algorithms.Outbox) {
-	out.Send(coordinator, algorithms.Message{Kind: kindRelease})
+func (c *client) Release(out *dme.Outbox) {
+	out.Send(coordinator, dme.Message{Kind: kindRelease})
 }
 
-func (c *client) State(v *algorithms.Visitor) { v.Bool("waiting", &c.waiting) }
+func (c *client) State(v *dme.Visitor) { v.Bool("waiting", &c.waiting) }
 
 // server is the node with the resource.
 type server struct {
-	holder algorithms.NodeID    // who has the resource; none where it is free
-	queue  algorithms.NodeQueue // who waits for it
-	queued algorithms.NodeSet   // the nodes in queue
+	holder dme.NodeID    // who has the resource; none where it is free
+	queue  dme.NodeQueue // who waits for it
+	queued dme.NodeSet   // the nodes in queue
 }
 
 // Request is node 1's own step 1.
-func (s *server) Request(out *algorithms.Outbox) { s.enqueue(coordinator, out) }
+func (s *server) Request(out *dme.Outbox) { s.enqueue(coordinator, out) }
 
 // Release is node 1's own step 4.
-func (s *server) Release(out *algorithms.Outbox) {
-	s.holder = algorithms.None
+func (s *server) Release(out *dme.Outbox) {
+	s.holder = dme.None
 	s.grant(out)
 }
 
-func (s *server) Receive(from algorithms.NodeID, m algorithms.Message, out *algorithms.Outbox) {
+func (s *server) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
 	switch m.Kind {
 	case kindRequest: // step 2
 		if s.queued.Has(from) {
@@ -132,34 +132,34 @@ func (s *server) Receive(from algorithms.NodeID, m algorithms.Message, out *algo
 			out.Refuse("RELEASE from a node that does not have the resource")
 			return
 		}
-		s.holder = algorithms.None
+		s.holder = dme.None
 		s.grant(out)
 	default:
 		out.Refuse("GRANT to the node that holds the resource")
 	}
 }
 
-func (s *server) enqueue(id algorithms.NodeID, out *algorithms.Outbox) {
+func (s *server) enqueue(id dme.NodeID, out *dme.Outbox) {
 	s.queue.Push(id)
 	s.queued.Add(id)
 	s.grant(out)
 }
 
 // grant is step 2: it gives the resource, if it is free, to the first in line.
-func (s *server) grant(out *algorithms.Outbox) {
-	if s.holder != algorithms.None || s.queue.Empty() {
+func (s *server) grant(out *dme.Outbox) {
+	if s.holder != dme.None || s.queue.Empty() {
 		return
 	}
 	s.holder = s.queue.Pop()
 	s.queued.Remove(s.holder)
 	if s.holder == coordinator {
-		out.Enter(algorithms.Stamp{})
+		out.Enter(dme.Stamp{})
 		return
 	}
-	out.Send(s.holder, algorithms.Message{Kind: kindGrant})
+	out.Send(s.holder, dme.Message{Kind: kindGrant})
 }
 
-func (s *server) State(v *algorithms.Visitor) {
+func (s *server) State(v *dme.Visitor) {
 	v.Node("holder", &s.holder)
 	v.Queue("queue", &s.queue)
 	v.Set("queued", &s.queued)

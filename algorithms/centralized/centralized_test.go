@@ -3,13 +3,13 @@ package centralized_test
 import (
 	"testing"
 
-	"dmebench/algorithms"
 	"dmebench/algorithms/centralized"
-	"dmebench/algorithms/conformance"
+	"dmebench/dme"
+	"dmebench/dme/conformance"
 )
 
 const (
-	request algorithms.Kind = iota + 1
+	request dme.Kind = iota + 1
 	grant
 	release
 )
@@ -26,7 +26,7 @@ func newNet(t *testing.T, nodes int) *conformance.Net {
 func TestThreeMessages(t *testing.T) {
 	net := newNet(t, 5)
 	for round := range 3 {
-		for id := algorithms.NodeID(1); id <= 5; id++ {
+		for id := dme.NodeID(1); id <= 5; id++ {
 			want := uint64(3)
 			if id == 1 {
 				want = 0
@@ -42,11 +42,11 @@ func TestThreeMessages(t *testing.T) {
 func TestFirstInFirstOut(t *testing.T) {
 	net := newNet(t, 4)
 	net.Request(1)
-	for _, id := range []algorithms.NodeID{4, 2, 3} {
+	for _, id := range []dme.NodeID{4, 2, 3} {
 		net.Request(id)
 		net.Deliver(id, 1, 0)
 	}
-	for _, id := range []algorithms.NodeID{1, 4, 2, 3} {
+	for _, id := range []dme.NodeID{1, 4, 2, 3} {
 		if in := net.Inside(); len(in) != 1 || in[0] != id {
 			t.Fatalf("%v are in the critical section, want node %d", in, id)
 		}
@@ -83,8 +83,8 @@ func TestRequestOvertakesRelease(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	for _, c := range []struct {
 		name     string
-		from, to algorithms.NodeID
-		kind     algorithms.Kind
+		from, to dme.NodeID
+		kind     dme.Kind
 	}{
 		{"GRANT without a request", 1, 4, grant},
 		{"GRANT from a node without the resource", 3, 2, grant},
@@ -98,7 +98,7 @@ func TestRefusals(t *testing.T) {
 		net.Settle()
 		net.Request(3)
 		net.Deliver(3, 1, 0)
-		net.Host(c.to).Receive(c.from, &algorithms.Message{Kind: c.kind})
+		net.Host(c.to).Receive(c.from, &dme.Message{Kind: c.kind})
 		if net.Refused() != 1 {
 			t.Errorf("%s: not refused", c.name)
 		}

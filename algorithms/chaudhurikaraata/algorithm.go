@@ -4,14 +4,14 @@ import (
 	"fmt"
 	"strconv"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
-// The kinds of messages, in the order of [algorithms.Algorithm.Kinds]. Node is
+// The kinds of messages, in the order of [dme.Algorithm.Kinds]. Node is
 // the ⟨node id⟩ of section 2.2: who asks, who is permitted, who has left.
 const (
-	kindRequest algorithms.Kind = iota + 1 // of a corner, repair numbered: Num is the REQUEST's number
-	kindPermit                             // to a corner, repair numbered: Vec is served
+	kindRequest dme.Kind = iota + 1 // of a corner, repair numbered: Num is the REQUEST's number
+	kindPermit                      // to a corner, repair numbered: Vec is served
 	kindRelease
 )
 
@@ -38,16 +38,16 @@ const (
 )
 
 // Algorithm describes the repaired algorithm.
-func Algorithm() *algorithms.Algorithm {
-	return &algorithms.Algorithm{
+func Algorithm() *dme.Algorithm {
+	return &dme.Algorithm{
 		Name:     "chaudhuri-karaata",
 		Title:    "Chaudhuri–Karaata",
 		Citation: citation,
-		Class:    algorithms.Token,
+		Class:    dme.Token,
 		Dynamic:  true,
-		Needs:    algorithms.Always(algorithms.Needs{Reliable: true, FIFO: true}),
+		Needs:    dme.Always(dme.Needs{Reliable: true, FIFO: true}),
 		Kinds:    []string{"REQUEST", "PERMIT", "RELEASE"},
-		Options: []algorithms.Option{
+		Options: []dme.Option{
 			meshOption("sizes of the mesh; auto: ⌈N^(1/d)⌉ in all d dimensions but the last, and as many planes as are needed"),
 			{
 				Name: optRepair, Default: string(numbered), Values: "numbered|suppressed|directed",
@@ -59,11 +59,11 @@ func Algorithm() *algorithms.Algorithm {
 			},
 		},
 		Claims: claims(),
-		ValidNodes: func(n int, opt algorithms.Options) error {
+		ValidNodes: func(n int, opt dme.Options) error {
 			_, err := repairedSizes(n, opt)
 			return err
 		},
-		Prepare: func(c algorithms.Config) (algorithms.System, error) {
+		Prepare: func(c dme.Config) (dme.System, error) {
 			sizes, err := repairedSizes(c.Nodes, c.Options)
 			if err != nil {
 				return nil, err
@@ -77,20 +77,20 @@ func Algorithm() *algorithms.Algorithm {
 // what cannot be carried out is read as it must have been meant. By default its
 // planes have ⌊∛N⌋ rows and columns, so that three nodes are three planes: the
 // smallest mesh on which it fails.
-func AsPublished() *algorithms.Algorithm {
+func AsPublished() *dme.Algorithm {
 	a := Algorithm()
 	a.Name += "-as-published"
 	a.Title += " (as published)"
 	a.AsPublished = true
-	a.Options = []algorithms.Option{
+	a.Options = []dme.Option{
 		meshOption("sizes of the mesh; auto: ⌊∛N⌋ rows and columns, and as many planes as are needed"),
 	}
 	a.Claims = nil
-	a.ValidNodes = func(n int, opt algorithms.Options) error {
+	a.ValidNodes = func(n int, opt dme.Options) error {
 		_, err := publishedSizes(n, opt)
 		return err
 	}
-	a.Prepare = func(c algorithms.Config) (algorithms.System, error) {
+	a.Prepare = func(c dme.Config) (dme.System, error) {
 		sizes, err := publishedSizes(c.Nodes, c.Options)
 		if err != nil {
 			return nil, err
@@ -100,8 +100,8 @@ func AsPublished() *algorithms.Algorithm {
 	return a
 }
 
-func meshOption(help string) algorithms.Option {
-	return algorithms.Option{
+func meshOption(help string) dme.Option {
+	return dme.Option{
 		Name: optMesh, Default: meshAuto, Values: meshAuto + "|PxQxR", Help: help,
 		Valid: func(value string) error {
 			if value == meshAuto {
@@ -113,7 +113,7 @@ func meshOption(help string) algorithms.Option {
 	}
 }
 
-func repairedSizes(n int, opt algorithms.Options) ([]int, error) {
+func repairedSizes(n int, opt dme.Options) ([]int, error) {
 	dimensions, err := strconv.Atoi(opt.Get(optDimensions))
 	if err != nil {
 		return nil, fmt.Errorf("%s=%s: want 2, 3 or 4", optDimensions, opt.Get(optDimensions))
@@ -124,7 +124,7 @@ func repairedSizes(n int, opt algorithms.Options) ([]int, error) {
 	return givenSizes(n, opt.Get(optMesh), dimensions)
 }
 
-func publishedSizes(n int, opt algorithms.Options) ([]int, error) {
+func publishedSizes(n int, opt dme.Options) ([]int, error) {
 	if opt.Get(optMesh) != meshAuto {
 		return givenSizes(n, opt.Get(optMesh), 3)
 	}
@@ -162,7 +162,7 @@ func newSystem(sizes []int, nodes int, r repair) *system {
 	if r == asPrinted {
 		queue = "Q"
 	}
-	for id := algorithms.NodeID(1); int(id) <= nodes; id++ {
+	for id := dme.NodeID(1); int(id) <= nodes; id++ {
 		s.queued[id] = queue + s.triple(id)
 	}
 	for k := range s.planes() {
@@ -172,10 +172,10 @@ func newSystem(sizes []int, nodes int, r repair) *system {
 }
 
 // Peers returns the node's neighbours on the links that are used.
-func (s *system) Peers(id algorithms.NodeID) []algorithms.NodeID { return s.neighbours(id) }
+func (s *system) Peers(id dme.NodeID) []dme.NodeID { return s.neighbours(id) }
 
 // Node returns node id, idle. The token of plane 0 is GREEN, the others are RED.
-func (s *system) Node(id algorithms.NodeID) algorithms.Node {
+func (s *system) Node(id dme.NodeID) dme.Node {
 	n := &node{system: s, self: id, label: "mutex" + s.triple(id)}
 	if !s.isCorner(id) {
 		return n

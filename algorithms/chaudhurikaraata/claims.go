@@ -4,30 +4,30 @@ import (
 	"math"
 	"slices"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // Quantities of which only this paper speaks.
 const (
 	// LinksUsed counts the bidirectional links over which messages flow.
-	LinksUsed algorithms.Quantity = "links used"
+	LinksUsed dme.Quantity = "links used"
 	// Distance is the largest number of hops from a node to the corner of its plane.
-	Distance algorithms.Quantity = "hops to the corner of a plane"
+	Distance dme.Quantity = "hops to the corner of a plane"
 	// InPlane counts the messages of an entry for which the token need not move.
-	InPlane algorithms.Quantity = "messages per CS inside the privileged plane"
+	InPlane dme.Quantity = "messages per CS inside the privileged plane"
 	// PlaneChange counts the messages that bring the token to another plane.
-	PlaneChange algorithms.Quantity = "messages per change of the privileged plane"
+	PlaneChange dme.Quantity = "messages per change of the privileged plane"
 	// PrivilegedPlanes counts the planes that are privileged at one time.
-	PrivilegedPlanes algorithms.Quantity = "privileged planes"
+	PrivilegedPlanes dme.Quantity = "privileged planes"
 	// GreenAndYellow counts the moments at which there are tokens of both colours.
-	GreenAndYellow algorithms.Quantity = "moments with a green and a yellow token"
+	GreenAndYellow dme.Quantity = "moments with a green and a yellow token"
 	// Unprivileged counts the entries in other planes than the privileged one.
-	Unprivileged algorithms.Quantity = "entries outside the privileged plane"
+	Unprivileged dme.Quantity = "entries outside the privileged plane"
 	// EntriesPerVisit counts the entries while one plane stays privileged.
-	EntriesPerVisit algorithms.Quantity = "entries per visit of the token"
+	EntriesPerVisit dme.Quantity = "entries per visit of the token"
 	// MessageBits is the length of a message whose kinds and nodes are encoded
 	// in as few bits as their number allows.
-	MessageBits algorithms.Quantity = "bits per message"
+	MessageBits dme.Quantity = "bits per message"
 )
 
 const paper = "Chaudhuri and Karaata 1998, "
@@ -35,52 +35,52 @@ const paper = "Chaudhuri and Karaata 1998, "
 // claims lists what the paper says. m is n^(1/3). Where a claim extends to a
 // mesh of p rows, q columns and r planes, it is evaluated on the mesh at hand,
 // so that it can be judged for any n.
-func claims() []algorithms.Claim {
+func claims() []dme.Claim {
 	return slices.Concat(
-		algorithms.SafeAndLive(paper+"theorem 1"),
+		dme.SafeAndLive(paper+"theorem 1"),
 		costs(), comparisons(), meshClaims(), tokenClaims(), spaceClaims(),
 	)
 }
 
-func costs() []algorithms.Claim {
-	return []algorithms.Claim{
+func costs() []dme.Claim {
+	return []dme.Claim{
 		{
-			Quantity: algorithms.MessagesPerCS, Formula: "8(m−1); p×q×r: 3(p+q−2) + 2(r−1)",
-			Load: algorithms.Worst, Kind: algorithms.UpperBound, Source: paper + "section 4",
+			Quantity: dme.MessagesPerCS, Formula: "8(m−1); p×q×r: 3(p+q−2) + 2(r−1)",
+			Load: dme.Worst, Kind: dme.UpperBound, Source: paper + "section 4",
 			Predict: onMesh(worstEntry, numbered, directed),
 		},
 		{
-			Quantity: algorithms.MessagesPerCS, Formula: "8(m−1); p×q×r: 3(p+q−2) + 2(r−1), repair=suppressed",
-			Load: algorithms.Worst, Kind: algorithms.UpperBound, Source: paper + "section 4",
+			Quantity: dme.MessagesPerCS, Formula: "8(m−1); p×q×r: 3(p+q−2) + 2(r−1), repair=suppressed",
+			Load: dme.Worst, Kind: dme.UpperBound, Source: paper + "section 4",
 			Set:        map[string]string{optRepair: string(suppressed)},
 			Predict:    onMesh(worstEntry, suppressed),
 			KnownFalse: "copies of REQUESTs stay in planes that the PERMIT does not pass, and the token later goes there for nothing",
 		},
 		{
-			Quantity: algorithms.MessagesPerCS, Formula: "8m",
-			Load: algorithms.Worst, Kind: algorithms.UpperBound, Source: paper + "theorem 2",
+			Quantity: dme.MessagesPerCS, Formula: "8m",
+			Load: dme.Worst, Kind: dme.UpperBound, Source: paper + "theorem 2",
 			Predict: onCube(func(m float64) float64 { return 8 * m }, numbered, directed),
 		},
 		{
 			// Each visit of the token is asked for by a plane where a node waits,
 			// by one flood of r−1 REQUESTs, and takes at most r−1 PERMITs.
-			Quantity: algorithms.MessagesPerCS, Formula: "8(m−1) in the mean; p×q×r: 3(p+q−2) + 2(r−1)",
-			Load: algorithms.AnyLoad, Kind: algorithms.UpperBound, Source: paper + "section 4",
-			Predict: func(s algorithms.Setting) (float64, bool) {
+			Quantity: dme.MessagesPerCS, Formula: "8(m−1) in the mean; p×q×r: 3(p+q−2) + 2(r−1)",
+			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: paper + "section 4",
+			Predict: func(s dme.Setting) (float64, bool) {
 				return worstEntry(meshOf(s)), repair(s.Options.Get(optRepair)) != suppressed
 			},
 		},
 		{
-			Quantity: algorithms.MessagesPerCS, Formula: "3(i+j), and r−1+|k−k'| for a change of plane: mean for uniformly drawn requesters",
-			Load: algorithms.Light, Kind: algorithms.Mean, Source: paper + "section 4, as counted there",
+			Quantity: dme.MessagesPerCS, Formula: "3(i+j), and r−1+|k−k'| for a change of plane: mean for uniformly drawn requesters",
+			Load: dme.Light, Kind: dme.Mean, Source: paper + "section 4, as counted there",
 			Predict: onMesh(func(m *mesh) float64 {
 				change, hops := planeChanges(m)
 				return 3*meanDistance(m) + change*float64(m.planes()-1) + hops
 			}, numbered),
 		},
 		{
-			Quantity: algorithms.MessagesPerCS, Formula: "3(i+j) + 2|k−k'|: mean for uniformly drawn requesters",
-			Load: algorithms.Light, Kind: algorithms.Mean, Source: paper + "section 4, with REQUESTs to one side only",
+			Quantity: dme.MessagesPerCS, Formula: "3(i+j) + 2|k−k'|: mean for uniformly drawn requesters",
+			Load: dme.Light, Kind: dme.Mean, Source: paper + "section 4, with REQUESTs to one side only",
 			Set: map[string]string{optRepair: string(directed)},
 			Predict: onMesh(func(m *mesh) float64 {
 				_, hops := planeChanges(m)
@@ -89,13 +89,13 @@ func costs() []algorithms.Claim {
 		},
 		{
 			Quantity: InPlane, Formula: "3(i+j) ≤ 6(m−1); p×q×r: 3(p+q−2)",
-			Load: algorithms.Static, Kind: algorithms.UpperBound, Source: paper + "section 4; proof of theorem 3",
+			Load: dme.Static, Kind: dme.UpperBound, Source: paper + "section 4; proof of theorem 3",
 			Predict: onMesh(func(m *mesh) float64 { return 3 * farthest(m) }, numbered, directed),
 			Measure: longestRoutes,
 		},
 		{
 			Quantity: PlaneChange, Formula: "2(m−1); 2(r−1)",
-			Load: algorithms.Light, Kind: algorithms.UpperBound, Source: paper + "section 4",
+			Load: dme.Light, Kind: dme.UpperBound, Source: paper + "section 4",
 			Test:    "TestCostInsideThePrivilegedPlane",
 			Predict: onMesh(func(m *mesh) float64 { return 2 * float64(m.planes()-1) }, numbered, directed),
 		},
@@ -103,26 +103,26 @@ func costs() []algorithms.Claim {
 			// Each visit of the token to a plane serves all of its nodes. On two
 			// planes this is what it costs, not more: the requests with which a
 			// run ends, which find fewer others waiting, would exceed it.
-			Quantity: algorithms.MessagesPerCS, Formula: "(3m²(m−1) + 2(m−1)) / m²",
-			Load: algorithms.Saturated, Kind: algorithms.UpperBound, Source: paper + "proof of theorem 3",
-			Predict: func(s algorithms.Setting) (float64, bool) {
+			Quantity: dme.MessagesPerCS, Formula: "(3m²(m−1) + 2(m−1)) / m²",
+			Load: dme.Saturated, Kind: dme.UpperBound, Source: paper + "proof of theorem 3",
+			Predict: func(s dme.Setting) (float64, bool) {
 				value, ok := onCube(saturatedEntry, numbered, directed)(s)
 				return value, ok && meshOf(s).planes() != 2
 			},
 		},
 		{
-			Quantity: algorithms.MessagesPerCS, Formula: "≅ 3(m−1)",
-			Load: algorithms.Saturated, Kind: algorithms.Asymptotic, Source: paper + "proof of theorem 3",
+			Quantity: dme.MessagesPerCS, Formula: "≅ 3(m−1)",
+			Load: dme.Saturated, Kind: dme.Asymptotic, Source: paper + "proof of theorem 3",
 			Predict: onCube(func(m float64) float64 { return 3 * (m - 1) }),
 		},
 		{
-			Quantity: algorithms.MessagesPerCS, Formula: "3m",
-			Load: algorithms.Saturated, Kind: algorithms.UpperBound, Source: paper + "theorem 3",
+			Quantity: dme.MessagesPerCS, Formula: "3m",
+			Load: dme.Saturated, Kind: dme.UpperBound, Source: paper + "theorem 3",
 			Predict: onCube(func(m float64) float64 { return 3 * m }),
 		},
 		{
 			Quantity: EntriesPerVisit, Formula: "m²; pq",
-			Load: algorithms.Saturated, Kind: algorithms.Mean, Source: paper + "proof of theorem 3",
+			Load: dme.Saturated, Kind: dme.Mean, Source: paper + "proof of theorem 3",
 			Test:    "TestSaturatedCost",
 			Predict: onCube(func(m float64) float64 { return m * m }),
 		},
@@ -130,22 +130,22 @@ func costs() []algorithms.Claim {
 }
 
 // comparisons lists what the paper says of its algorithm beside others.
-func comparisons() []algorithms.Claim {
-	return []algorithms.Claim{
+func comparisons() []dme.Claim {
+	return []dme.Claim{
 		{
-			Quantity: algorithms.MessagesPerCS, Formula: "O(n^(1/3))",
-			Load: algorithms.Light, Kind: algorithms.Asymptotic, Source: paper + "abstract",
+			Quantity: dme.MessagesPerCS, Formula: "O(n^(1/3))",
+			Load: dme.Light, Kind: dme.Asymptotic, Source: paper + "abstract",
 			Predict: onCube(func(m float64) float64 { return m }, numbered, directed),
 		},
 		{
-			Quantity: algorithms.MessagesPerCS, Formula: "fewer than 3√n, Maekawa's: it crosses the O(√n) barrier",
-			Load: algorithms.Light, Kind: algorithms.UpperBound, Source: paper + "abstract",
+			Quantity: dme.MessagesPerCS, Formula: "fewer than 3√n, Maekawa's: it crosses the O(√n) barrier",
+			Load: dme.Light, Kind: dme.UpperBound, Source: paper + "abstract",
 			Predict: onCube(func(m float64) float64 { return 3 * math.Pow(m, 1.5) }, numbered, directed),
 		},
 		{
-			Quantity: algorithms.MessagesPerCS, Formula: "fewer than all existing algorithms: 4(n−1)/n, Raymond's under heavy load",
-			Load: algorithms.Saturated, Kind: algorithms.UpperBound, Source: paper + "section 5; abstract: the first below O(√n)",
-			Predict: func(s algorithms.Setting) (float64, bool) {
+			Quantity: dme.MessagesPerCS, Formula: "fewer than all existing algorithms: 4(n−1)/n, Raymond's under heavy load",
+			Load: dme.Saturated, Kind: dme.UpperBound, Source: paper + "section 5; abstract: the first below O(√n)",
+			Predict: func(s dme.Setting) (float64, bool) {
 				value, ok := onCube(func(m float64) float64 { return 4 * (m*m*m - 1) / (m * m * m) }, numbered, directed)(s)
 				return value, ok && s.Nodes >= 27
 			},
@@ -153,60 +153,60 @@ func comparisons() []algorithms.Claim {
 				"on 27 nodes 3.9 messages, and this one 6.4",
 		},
 		{
-			Quantity: algorithms.WorkSpread, Formula: "1: symmetrical",
-			Load: algorithms.Saturated, Kind: algorithms.Exact, Source: paper + "section 5",
+			Quantity: dme.WorkSpread, Formula: "1: symmetrical",
+			Load: dme.Saturated, Kind: dme.Exact, Source: paper + "section 5",
 			Predict: onCube(func(float64) float64 { return 1 }),
 			KnownFalse: "all nodes run the same program, but the corners handle every message of their planes: " +
 				"on 27 nodes the busiest handles 2.7 times the mean",
 		},
 		{
 			// The mesh of two dimensions has rows for planes.
-			Quantity: algorithms.MessagesPerCS, Formula: "3.5√n, of Chaudhuri 1991 (dimensions=2)",
-			Load: algorithms.Light, Kind: algorithms.UpperBound, Source: paper + "section 1, of an earlier algorithm on a mesh",
+			Quantity: dme.MessagesPerCS, Formula: "3.5√n, of Chaudhuri 1991 (dimensions=2)",
+			Load: dme.Light, Kind: dme.UpperBound, Source: paper + "section 1, of an earlier algorithm on a mesh",
 			Set:     map[string]string{optDimensions: "2"},
 			Predict: onSquare(func(m float64) float64 { return 3.5 * m }),
 		},
 		{
-			Quantity: algorithms.MessagesPerCS, Formula: "3√n, of Chaudhuri 1995 (dimensions=2)",
-			Load: algorithms.Light, Kind: algorithms.UpperBound, Source: paper + "section 1, of an earlier algorithm",
+			Quantity: dme.MessagesPerCS, Formula: "3√n, of Chaudhuri 1995 (dimensions=2)",
+			Load: dme.Light, Kind: dme.UpperBound, Source: paper + "section 1, of an earlier algorithm",
 			Set:     map[string]string{optDimensions: "2"},
 			Predict: onSquare(func(m float64) float64 { return 3 * m }),
 		},
 		{
 			// One RELEASE for each hop to the corner.
-			Quantity: algorithms.KindPerCS("RELEASE"), Formula: "i+j: the mean distance from the corner, for uniformly drawn requesters",
-			Load: algorithms.Light, Kind: algorithms.Mean, Source: paper + "section 4",
+			Quantity: dme.KindPerCS("RELEASE"), Formula: "i+j: the mean distance from the corner, for uniformly drawn requesters",
+			Load: dme.Light, Kind: dme.Mean, Source: paper + "section 4",
 			Predict: onMesh(meanDistance),
 		},
 		{
-			Quantity: algorithms.KindPerCS("RELEASE"), Formula: "i+j: m−1 in the mean",
-			Load: algorithms.Saturated, Kind: algorithms.Mean, Source: paper + "proof of theorem 3",
+			Quantity: dme.KindPerCS("RELEASE"), Formula: "i+j: m−1 in the mean",
+			Load: dme.Saturated, Kind: dme.Mean, Source: paper + "proof of theorem 3",
 			Predict: onCube(func(m float64) float64 { return m - 1 }),
 		},
 	}
 }
 
-func meshClaims() []algorithms.Claim {
-	return []algorithms.Claim{
+func meshClaims() []dme.Claim {
+	return []dme.Claim{
 		{
 			Quantity: LinksUsed, Formula: "13(m−1)",
-			Load: algorithms.Static, Kind: algorithms.Exact, Source: paper + "section 2",
+			Load: dme.Static, Kind: dme.Exact, Source: paper + "section 2",
 			Predict:    onCube(func(m float64) float64 { return 13 * (m - 1) }),
 			Measure:    linksUsed,
 			KnownFalse: "the links used form a spanning tree, of n−1 links: 13(m−1) for n = 27 only",
 		},
 		{
 			Quantity: LinksUsed, Formula: "n−1: a spanning tree",
-			Load: algorithms.Static, Kind: algorithms.Exact, Source: paper + "section 2.2, the routes of messages",
+			Load: dme.Static, Kind: dme.Exact, Source: paper + "section 2.2, the routes of messages",
 			Predict: onMesh(func(m *mesh) float64 { return float64(m.nodes - 1) }), Measure: linksUsed,
 		},
 		{
 			Quantity: Distance, Formula: "2(m−1); p+q−2",
-			Load: algorithms.Static, Kind: algorithms.UpperBound, Source: paper + "section 4",
+			Load: dme.Static, Kind: dme.UpperBound, Source: paper + "section 4",
 			Predict: onMesh(farthest),
-			Measure: func(s algorithms.Setting) (float64, bool) {
+			Measure: func(s dme.Setting) (float64, bool) {
 				m, most := meshOf(s), 0
-				for id := algorithms.NodeID(1); int(id) <= m.nodes; id++ {
+				for id := dme.NodeID(1); int(id) <= m.nodes; id++ {
 					most = max(most, m.distance(id))
 				}
 				return float64(most), true
@@ -216,39 +216,39 @@ func meshClaims() []algorithms.Claim {
 }
 
 // tokenClaims lists what is said of the colours at all times.
-func tokenClaims() []algorithms.Claim {
-	return []algorithms.Claim{
+func tokenClaims() []dme.Claim {
+	return []dme.Claim{
 		{
 			Quantity: PrivilegedPlanes, Formula: "1",
-			Load: algorithms.AnyLoad, Kind: algorithms.UpperBound, Source: paper + "invariant I1, lemma 2",
+			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: paper + "invariant I1, lemma 2",
 			Test:    "TestEverySchedule",
-			Predict: algorithms.Constantly(1),
+			Predict: dme.Constantly(1),
 		},
 		{
 			Quantity: GreenAndYellow, Formula: "0",
-			Load: algorithms.AnyLoad, Kind: algorithms.Exact, Source: paper + "invariant I2",
+			Load: dme.AnyLoad, Kind: dme.Exact, Source: paper + "invariant I2",
 			Test:    "TestEverySchedule",
-			Predict: algorithms.Constantly(0),
+			Predict: dme.Constantly(0),
 		},
 		{
 			Quantity: Unprivileged, Formula: "0",
-			Load: algorithms.AnyLoad, Kind: algorithms.Exact, Source: paper + "assumption A1, lemma 1",
+			Load: dme.AnyLoad, Kind: dme.Exact, Source: paper + "assumption A1, lemma 1",
 			Test:    "TestEverySchedule",
-			Predict: algorithms.Constantly(0),
+			Predict: dme.Constantly(0),
 		},
 	}
 }
 
-func spaceClaims() []algorithms.Claim {
-	return []algorithms.Claim{
+func spaceClaims() []dme.Claim {
+	return []dme.Claim{
 		{
-			Quantity: algorithms.QueueLength, Formula: "m(m+1); p×q×r: pq + r",
-			Load: algorithms.AnyLoad, Kind: algorithms.UpperBound, Source: paper + "theorem 4(ii)",
+			Quantity: dme.QueueLength, Formula: "m(m+1); p×q×r: pq + r",
+			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: paper + "theorem 4(ii)",
 			Predict: onMesh(func(m *mesh) float64 { return float64(m.plane + m.planes()) }),
 		},
 		{
 			Quantity: MessageBits, Formula: "3 log m + 1",
-			Load: algorithms.Static, Kind: algorithms.UpperBound, Source: paper + "theorem 4(i)",
+			Load: dme.Static, Kind: dme.UpperBound, Source: paper + "theorem 4(i)",
 			Predict:    onCube(func(m float64) float64 { return 3*math.Log2(m) + 1 }, suppressed, directed),
 			Set:        map[string]string{optRepair: string(directed)},
 			Measure:    messageBits,
@@ -257,14 +257,14 @@ func spaceClaims() []algorithms.Claim {
 		{
 			// REQUEST and PERMIT for each node, RELEASE for each but the corners.
 			Quantity: MessageBits, Formula: "3 log m + 2 = O(log n)",
-			Load: algorithms.Static, Kind: algorithms.UpperBound, Source: paper + "theorem 4(i), with 2 bits for the type",
+			Load: dme.Static, Kind: dme.UpperBound, Source: paper + "theorem 4(i), with 2 bits for the type",
 			Predict: onCube(func(m float64) float64 { return 3*math.Log2(m) + 2 }, suppressed, directed),
 			Set:     map[string]string{optRepair: string(directed)},
 			Measure: messageBits,
 		},
 		{
 			Quantity: MessageBits, Formula: "3 log m + 2 = O(log n), repair=numbered",
-			Load: algorithms.AnyLoad, Kind: algorithms.UpperBound, Source: paper + "theorem 4(i), with 2 bits for the type",
+			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: paper + "theorem 4(i), with 2 bits for the type",
 			Test:       "TestMessageLength",
 			Predict:    onCube(func(m float64) float64 { return 3*math.Log2(m) + 2 }, numbered),
 			KnownFalse: "a PERMIT that carries the token also carries a number for each plane",
@@ -272,12 +272,12 @@ func spaceClaims() []algorithms.Claim {
 	}
 }
 
-func meshOf(s algorithms.Setting) *mesh { return &s.System.(*system).mesh }
+func meshOf(s dme.Setting) *mesh { return &s.System.(*system).mesh }
 
 // onMesh is a prediction for the paper's three dimensions, with any repair or
 // with those named.
-func onMesh(f func(*mesh) float64, with ...repair) func(algorithms.Setting) (float64, bool) {
-	return func(s algorithms.Setting) (float64, bool) {
+func onMesh(f func(*mesh) float64, with ...repair) func(dme.Setting) (float64, bool) {
+	return func(s dme.Setting) (float64, bool) {
 		m := meshOf(s)
 		ok := len(with) == 0 || slices.Contains(with, repair(s.Options.Get(optRepair)))
 		return f(m), ok && len(m.sizes) == 3
@@ -285,9 +285,9 @@ func onMesh(f func(*mesh) float64, with ...repair) func(algorithms.Setting) (flo
 }
 
 // onCube is a prediction for p = q = r = m, every plane complete.
-func onCube(f func(m float64) float64, with ...repair) func(algorithms.Setting) (float64, bool) {
+func onCube(f func(m float64) float64, with ...repair) func(dme.Setting) (float64, bool) {
 	predict := onMesh(func(m *mesh) float64 { return f(float64(m.sizes[0])) }, with...)
-	return func(s algorithms.Setting) (float64, bool) {
+	return func(s dme.Setting) (float64, bool) {
 		value, ok := predict(s)
 		m := meshOf(s)
 		return value, ok && m.nodes == power(m.sizes[0], 3) && m.sizes[1] == m.sizes[0] && m.sizes[2] == m.sizes[0]
@@ -295,20 +295,20 @@ func onCube(f func(m float64) float64, with ...repair) func(algorithms.Setting) 
 }
 
 // onSquare is a prediction for two dimensions of m nodes each.
-func onSquare(f func(m float64) float64) func(algorithms.Setting) (float64, bool) {
-	return func(s algorithms.Setting) (float64, bool) {
+func onSquare(f func(m float64) float64) func(dme.Setting) (float64, bool) {
+	return func(s dme.Setting) (float64, bool) {
 		m := meshOf(s)
 		side := m.sizes[0]
 		return f(float64(side)), len(m.sizes) == 2 && m.sizes[1] == side && m.nodes == side*side
 	}
 }
 
-func linksUsed(s algorithms.Setting) (float64, bool) { return float64(links(meshOf(s))), true }
+func linksUsed(s dme.Setting) (float64, bool) { return float64(links(meshOf(s))), true }
 
 // links counts the bidirectional links over which messages flow.
 func links(m *mesh) int {
 	ends := 0
-	for id := algorithms.NodeID(1); int(id) <= m.nodes; id++ {
+	for id := dme.NodeID(1); int(id) <= m.nodes; id++ {
 		ends += len(m.neighbours(id))
 	}
 	return ends / 2
@@ -316,9 +316,9 @@ func links(m *mesh) int {
 
 // longestRoutes walks the ways of a node's REQUEST, PERMIT and RELEASE to and
 // from the corner of its plane, and returns the most hops that they take.
-func longestRoutes(s algorithms.Setting) (float64, bool) {
+func longestRoutes(s dme.Setting) (float64, bool) {
 	m, most := meshOf(s), 0
-	for id := algorithms.NodeID(1); int(id) <= m.nodes; id++ {
+	for id := dme.NodeID(1); int(id) <= m.nodes; id++ {
 		corner, hops := m.cornerOf(m.planeOf(id)), 0
 		for at := id; at != corner; at = m.inward(at) {
 			hops += 2 // REQUEST and RELEASE
@@ -335,9 +335,9 @@ func longestRoutes(s algorithms.Setting) (float64, bool) {
 // where a message is a type and a node: REQUEST, PERMIT and RELEASE of each node
 // but the corners, and of these, where there are several planes, REQUEST and
 // PERMIT.
-func messageBits(s algorithms.Setting) (float64, bool) {
+func messageBits(s dme.Setting) (float64, bool) {
 	m, messages := meshOf(s), 0
-	for id := algorithms.NodeID(1); int(id) <= m.nodes; id++ {
+	for id := dme.NodeID(1); int(id) <= m.nodes; id++ {
 		switch {
 		case !m.isCorner(id):
 			messages += 3
@@ -386,7 +386,7 @@ func planeChanges(m *mesh) (probability, hops float64) {
 // meanDistance returns the mean distance of the nodes from their corners.
 func meanDistance(m *mesh) float64 {
 	hops := 0
-	for id := algorithms.NodeID(1); int(id) <= m.nodes; id++ {
+	for id := dme.NodeID(1); int(id) <= m.nodes; id++ {
 		hops += m.distance(id)
 	}
 	return float64(hops) / float64(m.nodes)

@@ -5,15 +5,15 @@ import (
 	"slices"
 	"testing"
 
-	"dmebench/algorithms"
-	"dmebench/algorithms/conformance"
+	"dmebench/dme"
+	"dmebench/dme/conformance"
 )
 
 // cube returns a system with m³ nodes.
 func cube(t *testing.T, m int, r repair) *conformance.Net { return newNet(t, m*m*m, "auto", r) }
 
 // predicted returns the prediction of a claim of a for the net.
-func predicted(t *testing.T, net *conformance.Net, q algorithms.Quantity, formula string) float64 {
+func predicted(t *testing.T, net *conformance.Net, q dme.Quantity, formula string) float64 {
 	t.Helper()
 	for _, c := range net.Algorithm.Claims {
 		if c.Quantity == q && c.Formula == formula {
@@ -43,7 +43,7 @@ func TestLinksAndDistances(t *testing.T) {
 			t.Errorf("m=%d: %d links, claimed %v", m, used, claimed)
 		}
 		far := 0
-		for id := algorithms.NodeID(1); int(id) <= sys.nodes; id++ {
+		for id := dme.NodeID(1); int(id) <= sys.nodes; id++ {
 			far = max(far, sys.distance(id))
 		}
 		if claimed := predicted(t, net, Distance, "2(m−1); p+q−2"); float64(far) != claimed {
@@ -61,7 +61,7 @@ func TestCostInsideThePrivilegedPlane(t *testing.T) {
 			sys := meshOfNet(net)
 			for k := range m {
 				total := uint64(0)
-				for id := sys.cornerOf(k); id < sys.cornerOf(k)+algorithms.NodeID(sys.plane); id++ {
+				for id := sys.cornerOf(k); id < sys.cornerOf(k)+dme.NodeID(sys.plane); id++ {
 					got, err := net.Serve(id)
 					if err != nil {
 						t.Fatal(err)
@@ -95,8 +95,8 @@ func TestLightMeans(t *testing.T) {
 		for _, nodes := range []int{1, 5, 8, 13, 20} { // 5, 13 and 20 leave the last plane incomplete
 			net := newNet(t, nodes, "auto", r)
 			var total uint64
-			for last := algorithms.NodeID(1); int(last) <= nodes; last++ {
-				for id := algorithms.NodeID(1); int(id) <= nodes; id++ {
+			for last := dme.NodeID(1); int(last) <= nodes; last++ {
+				for id := dme.NodeID(1); int(id) <= nodes; id++ {
 					if _, err := net.Serve(last); err != nil {
 						t.Fatal(err)
 					}
@@ -108,7 +108,7 @@ func TestLightMeans(t *testing.T) {
 				}
 			}
 			mean := float64(total) / float64(nodes*nodes)
-			if claimed := predicted(t, net, algorithms.MessagesPerCS, formula); math.Abs(mean-claimed) > 1e-9 {
+			if claimed := predicted(t, net, dme.MessagesPerCS, formula); math.Abs(mean-claimed) > 1e-9 {
 				t.Errorf("%s, %d nodes: mean %v, claimed %v", r, nodes, mean, claimed)
 			}
 		}
@@ -122,7 +122,7 @@ func TestSaturatedCost(t *testing.T) {
 		for m := 2; m <= 4; m++ {
 			net := cube(t, m, r)
 			sys := meshOfNet(net)
-			for id := algorithms.NodeID(1); int(id) <= sys.nodes; id++ {
+			for id := dme.NodeID(1); int(id) <= sys.nodes; id++ {
 				net.Request(id)
 			}
 			visit, plane := 0, -1
@@ -153,7 +153,7 @@ func TestSaturatedCost(t *testing.T) {
 					t.Errorf("%s, m=%d: %.3f messages per entry, claimed at most %.3f", r, m, perCS, bound)
 				}
 			}
-			about, bound := predicted(t, net, algorithms.MessagesPerCS, "≅ 3(m−1)"), predicted(t, net, algorithms.MessagesPerCS, "3m")
+			about, bound := predicted(t, net, dme.MessagesPerCS, "≅ 3(m−1)"), predicted(t, net, dme.MessagesPerCS, "3m")
 			if perCS < about || perCS > bound {
 				t.Errorf("%s, m=%d: %.3f messages per entry, claimed from %v to %v", r, m, perCS, about, bound)
 			}
@@ -174,10 +174,10 @@ func TestMessageLength(t *testing.T) {
 		seen := map[string]bool{}
 		settle := func() {
 			for {
-				for id := algorithms.NodeID(1); int(id) <= sys.nodes; id++ {
+				for id := dme.NodeID(1); int(id) <= sys.nodes; id++ {
 					for _, peer := range sys.neighbours(id) {
 						for _, m := range net.InFlight(id, peer) {
-							seen[string(algorithms.AppendMessage(nil, &m))] = true
+							seen[string(dme.AppendMessage(nil, &m))] = true
 						}
 					}
 				}
@@ -186,8 +186,8 @@ func TestMessageLength(t *testing.T) {
 				}
 			}
 		}
-		for round := range algorithms.NodeID(4 * sys.nodes) {
-			id := 1 + (round*3)%algorithms.NodeID(sys.nodes) // every node, from both planes
+		for round := range dme.NodeID(4 * sys.nodes) {
+			id := 1 + (round*3)%dme.NodeID(sys.nodes) // every node, from both planes
 			net.Request(id)
 			settle()
 			net.Release(id)
@@ -210,14 +210,14 @@ func TestMessageLength(t *testing.T) {
 // TestSuppressedPassesTheBound and TestMessageLength; those that compare it with
 // others, by runs of the simulator.
 func TestKnownFalse(t *testing.T) {
-	var quantities []algorithms.Quantity
+	var quantities []dme.Quantity
 	for _, c := range Algorithm().Claims {
 		if c.KnownFalse != "" {
 			quantities = append(quantities, c.Quantity)
 		}
 	}
-	want := []algorithms.Quantity{
-		algorithms.MessagesPerCS, algorithms.MessagesPerCS, algorithms.WorkSpread, LinksUsed, MessageBits, MessageBits,
+	want := []dme.Quantity{
+		dme.MessagesPerCS, dme.MessagesPerCS, dme.WorkSpread, LinksUsed, MessageBits, MessageBits,
 	}
 	if !slices.Equal(quantities, want) {
 		t.Errorf("known false: %v, want %v", quantities, want)

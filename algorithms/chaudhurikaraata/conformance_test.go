@@ -5,14 +5,14 @@ import (
 	"fmt"
 	"testing"
 
-	"dmebench/algorithms"
-	"dmebench/algorithms/conformance"
+	"dmebench/dme"
+	"dmebench/dme/conformance"
 )
 
 var full = flag.Bool("full", false, "search further than a quick test does")
 
 func TestConformance(t *testing.T) {
-	for _, a := range []*algorithms.Algorithm{Algorithm(), AsPublished()} {
+	for _, a := range []*dme.Algorithm{Algorithm(), AsPublished()} {
 		t.Run(a.Name, func(t *testing.T) { conformance.Test(t, a) })
 	}
 }
@@ -25,7 +25,7 @@ func TestConformanceOnLongMeshes(t *testing.T) {
 			a := Algorithm()
 			a.ValidNodes = nil
 			a.Options = a.Options[1:2] // the repairs
-			a.Prepare = func(c algorithms.Config) (algorithms.System, error) {
+			a.Prepare = func(c dme.Config) (dme.System, error) {
 				sizes := []int{1, plane, (c.Nodes + plane - 1) / plane}
 				return newSystem(sizes, c.Nodes, repair(c.Options.Get(optRepair))), nil
 			}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // model is a small system whose every schedule is carried out: from each state
@@ -14,15 +14,15 @@ import (
 // not searched again.
 type model struct {
 	snapshot
-	ends  [][2]algorithms.NodeID // of each link, from and to
-	links [][]algorithms.Message
+	ends  [][2]dme.NodeID // of each link, from and to
+	links [][]dme.Message
 	local []byte // 0 idle, 1 waiting, 2 inside, by node from 1
 	left  []byte // requests still to make, by node from 1
 	order bool   // links keep order
 
 	seen   map[string]bool // false while it is on the path
 	events []string        // the path
-	out    algorithms.Outbox
+	out    dme.Outbox
 
 	stallsAllowed bool // go on after a stall
 	stalls        int
@@ -33,26 +33,26 @@ func newModel(sys *system, left ...byte) *model {
 	m := &model{order: true, seen: map[string]bool{}, local: make([]byte, sys.nodes+1), left: append([]byte{0}, left...)}
 	m.sys = sys
 	m.nodes = make([]*node, sys.nodes+1)
-	for id := algorithms.NodeID(1); int(id) <= sys.nodes; id++ {
+	for id := dme.NodeID(1); int(id) <= sys.nodes; id++ {
 		m.nodes[id] = sys.Node(id).(*node)
 		for _, peer := range sys.Peers(id) {
-			m.ends = append(m.ends, [2]algorithms.NodeID{id, peer})
+			m.ends = append(m.ends, [2]dme.NodeID{id, peer})
 		}
 	}
-	m.links = make([][]algorithms.Message, len(m.ends))
+	m.links = make([][]dme.Message, len(m.ends))
 	return m
 }
 
 func (m *model) save() string {
 	var b []byte
 	for _, n := range m.nodes[1:] {
-		b = algorithms.SaveState(b, n)
+		b = dme.SaveState(b, n)
 	}
 	for _, l := range m.links {
 		b = append(b, byte(len(l)))
 		for i := range l {
-			b = append(b, byte(algorithms.MessageSize(&l[i])))
-			b = algorithms.AppendMessage(b, &l[i])
+			b = append(b, byte(dme.MessageSize(&l[i])))
+			b = dme.AppendMessage(b, &l[i])
 		}
 	}
 	b = append(b, m.local...)
@@ -63,16 +63,16 @@ func (m *model) load(state string) {
 	b := []byte(state)
 	var err error
 	for _, n := range m.nodes[1:] {
-		if b, err = algorithms.LoadState(b, n); err != nil {
+		if b, err = dme.LoadState(b, n); err != nil {
 			panic(err)
 		}
 	}
 	for i := range m.links {
-		m.links[i] = make([]algorithms.Message, b[0])
+		m.links[i] = make([]dme.Message, b[0])
 		b = b[1:]
 		for j := range m.links[i] {
 			size := int(b[0])
-			if err := algorithms.DecodeMessage(b[1:1+size], &m.links[i][j], nil); err != nil {
+			if err := dme.DecodeMessage(b[1:1+size], &m.links[i][j], nil); err != nil {
 				panic(err)
 			}
 			b = b[1+size:]
@@ -83,23 +83,23 @@ func (m *model) load(state string) {
 	m.inside = m.inside[:0]
 	for id, activity := range m.local {
 		if activity == 2 {
-			m.inside = append(m.inside, algorithms.NodeID(id))
+			m.inside = append(m.inside, dme.NodeID(id))
 		}
 	}
 }
 
 // apply carries out what node id has left in the outbox.
-func (m *model) apply(id algorithms.NodeID) error {
+func (m *model) apply(id dme.NodeID) error {
 	defer m.out.Reset()
 	for _, e := range m.out.Effects() {
 		switch e.Kind {
-		case algorithms.EffectSend:
-			i := slices.Index(m.ends, [2]algorithms.NodeID{id, e.To})
+		case dme.EffectSend:
+			i := slices.Index(m.ends, [2]dme.NodeID{id, e.To})
 			if i < 0 {
 				return fmt.Errorf("node %d sends to node %d, which is no neighbour", id, e.To)
 			}
 			m.links[i] = append(m.links[i], e.Msg)
-		case algorithms.EffectEnter:
+		case dme.EffectEnter:
 			if m.local[id] != 1 {
 				return fmt.Errorf("node %d enters unasked", id)
 			}
@@ -113,8 +113,8 @@ func (m *model) apply(id algorithms.NodeID) error {
 }
 
 // choices returns everything that can happen, as functions that carry it out.
-func (m *model) choices() (names []string, events []func() algorithms.NodeID) {
-	add := func(name string, f func() algorithms.NodeID) {
+func (m *model) choices() (names []string, events []func() dme.NodeID) {
+	add := func(name string, f func() dme.NodeID) {
 		names, events = append(names, name), append(events, f)
 	}
 	for i, ends := range m.ends {
@@ -122,7 +122,7 @@ func (m *model) choices() (names []string, events []func() algorithms.NodeID) {
 			if j > 0 && m.order {
 				break
 			}
-			add(fmt.Sprintf("%d receives message %d of %d", ends[1], j, ends[0]), func() algorithms.NodeID {
+			add(fmt.Sprintf("%d receives message %d of %d", ends[1], j, ends[0]), func() dme.NodeID {
 				msg := m.links[i][j]
 				m.links[i] = slices.Delete(m.links[i], j, j+1)
 				m.nodes[ends[1]].Receive(ends[0], msg, &m.out)
@@ -130,17 +130,17 @@ func (m *model) choices() (names []string, events []func() algorithms.NodeID) {
 			})
 		}
 	}
-	for id := algorithms.NodeID(1); int(id) < len(m.nodes); id++ {
+	for id := dme.NodeID(1); int(id) < len(m.nodes); id++ {
 		switch {
 		case m.local[id] == 2:
-			add(fmt.Sprintf("%d leaves", id), func() algorithms.NodeID {
+			add(fmt.Sprintf("%d leaves", id), func() dme.NodeID {
 				m.local[id] = 0
-				m.inside = slices.DeleteFunc(m.inside, func(x algorithms.NodeID) bool { return x == id })
+				m.inside = slices.DeleteFunc(m.inside, func(x dme.NodeID) bool { return x == id })
 				m.nodes[id].Release(&m.out)
 				return id
 			})
 		case m.local[id] == 0 && m.left[id] > 0:
-			add(fmt.Sprintf("%d asks", id), func() algorithms.NodeID {
+			add(fmt.Sprintf("%d asks", id), func() dme.NodeID {
 				m.local[id] = 1
 				m.left[id]--
 				m.nodes[id].Request(&m.out)
@@ -204,7 +204,7 @@ func (m *model) explore() error {
 func (m *model) fault(err error) error {
 	var b strings.Builder
 	for _, n := range m.nodes[1:] {
-		fmt.Fprintf(&b, "\nnode %d: %s", n.self, algorithms.DescribeState(n))
+		fmt.Fprintf(&b, "\nnode %d: %s", n.self, dme.DescribeState(n))
 	}
 	return fmt.Errorf("%w\nafter: %s%s", err, strings.Join(m.events, "; "), b.String())
 }

@@ -3,12 +3,12 @@ package chaudhurikaraata
 import (
 	"slices"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // impossible says why no node that keeps to the algorithm can have sent this
 // message, over links that keep their guarantees; "" where one can.
-func (n *node) impossible(from algorithms.NodeID, m *algorithms.Message) string {
+func (n *node) impossible(from dme.NodeID, m *dme.Message) string {
 	x := m.Node
 	if x < 1 || int(x) > n.nodes {
 		return "it speaks of no node of the mesh"
@@ -24,7 +24,7 @@ func (n *node) impossible(from algorithms.NodeID, m *algorithms.Message) string 
 			if !n.waiting {
 				return "PERMIT without a request"
 			}
-		} else if n.outward(n.self, x) == algorithms.None {
+		} else if n.outward(n.self, x) == dme.None {
 			return "PERMIT off its route"
 		}
 		return ""
@@ -39,7 +39,7 @@ func (n *node) impossible(from algorithms.NodeID, m *algorithms.Message) string 
 }
 
 // impossibleAcross judges a message from plane to plane.
-func (n *node) impossibleAcross(from algorithms.NodeID, m *algorithms.Message) string {
+func (n *node) impossibleAcross(from dme.NodeID, m *dme.Message) string {
 	if n.corner == nil {
 		return "a token's message to a node without a token"
 	}
@@ -60,7 +60,7 @@ func (n *node) impossibleAcross(from algorithms.NodeID, m *algorithms.Message) s
 }
 
 // impossible judges what both texts have in common.
-func (t *token) impossible(m *algorithms.Message) string {
+func (t *token) impossible(m *dme.Message) string {
 	switch m.Kind {
 	case kindPermit:
 		if t.colour != red {
@@ -74,7 +74,7 @@ func (t *token) impossible(m *algorithms.Message) string {
 	return ""
 }
 
-func (c *repairedCorner) impossible(m *algorithms.Message) string {
+func (c *repairedCorner) impossible(m *dme.Message) string {
 	if reason := c.token.impossible(m); reason != "" {
 		return reason
 	}

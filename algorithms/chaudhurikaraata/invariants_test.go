@@ -6,15 +6,15 @@ import (
 	"strings"
 	"testing"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // snapshot is a state of the whole system, as the invariants see it.
 type snapshot struct {
 	sys    *system
 	nodes  []*node // by node, from 1
-	inside []algorithms.NodeID
-	onWay  []algorithms.Message // all messages that are in flight
+	inside []dme.NodeID
+	onWay  []dme.Message // all messages that are in flight
 }
 
 // tokenOf returns the token of a corner.
@@ -60,7 +60,7 @@ func (s *snapshot) check() error {
 			return fmt.Errorf("assumption A1: node %d is in its critical section; its plane's token is %v, for %d", x, t.colour, t.granted)
 		}
 	}
-	for id := algorithms.NodeID(1); int(id) <= s.sys.nodes; id++ {
+	for id := dme.NodeID(1); int(id) <= s.sys.nodes; id++ {
 		n := s.nodes[id]
 		if n.mutex != slices.Contains(s.inside, id) {
 			return fmt.Errorf("node %d: mutex is %v", id, n.mutex)
@@ -132,23 +132,23 @@ func TestInvariantsAreNotVacuous(t *testing.T) {
 		"invariant I1": func(s *snapshot) { tokenOf(s.nodes[5]).colour = green },
 		"lost":         func(s *snapshot) { tokenOf(s.nodes[1]).colour = red },
 		"doubled": func(s *snapshot) {
-			s.onWay = append(s.onWay, algorithms.Message{Kind: kindPermit, Node: 5})
+			s.onWay = append(s.onWay, dme.Message{Kind: kindPermit, Node: 5})
 		},
 		"assumption A1": func(s *snapshot) { s.inside = append(s.inside, 6); s.nodes[6].mutex = true },
-		"critical":      func(s *snapshot) { s.inside = []algorithms.NodeID{2, 3} },
+		"critical":      func(s *snapshot) { s.inside = []dme.NodeID{2, 3} },
 		"mutex":         func(s *snapshot) { s.nodes[7].mutex = true },
-		"CR4":           func(s *snapshot) { s.nodes[5].corner.(*repairedCorner).own = []algorithms.NodeID{7} },
-		"rests":         func(s *snapshot) { s.nodes[1].corner.(*repairedCorner).own = []algorithms.NodeID{2} },
+		"CR4":           func(s *snapshot) { s.nodes[5].corner.(*repairedCorner).own = []dme.NodeID{7} },
+		"rests":         func(s *snapshot) { s.nodes[1].corner.(*repairedCorner).own = []dme.NodeID{2} },
 		"OWN is": func(s *snapshot) {
 			c := s.nodes[5].corner.(*repairedCorner)
 			c.asked = true
-			c.own = []algorithms.NodeID{2}
+			c.own = []dme.NodeID{2}
 		},
 		"PL is": func(s *snapshot) { s.nodes[5].corner.(*repairedCorner).pl = []planeRequest{{corner: 2}} },
 	} {
 		s := snapshot{sys: newSystem([]int{2, 2, 2}, 8, numbered), nodes: make([]*node, 9)}
 		for id := range s.nodes[1:] {
-			s.nodes[id+1] = s.sys.Node(algorithms.NodeID(id + 1)).(*node)
+			s.nodes[id+1] = s.sys.Node(dme.NodeID(id + 1)).(*node)
 		}
 		spoil(&s)
 		err := s.check()

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // mesh is where the nodes lie: a mesh of d dimensions, of which the last counts
@@ -95,12 +95,12 @@ func checkSizes(sizes []int, n int) error {
 }
 
 // coordinate returns the l-th coordinate of a node.
-func (m *mesh) coordinate(id algorithms.NodeID, l int) int {
+func (m *mesh) coordinate(id dme.NodeID, l int) int {
 	return int(id-1) / m.strides[l] % m.sizes[l]
 }
 
 // triple writes a node as the paper does: "(i,j,k)".
-func (m *mesh) triple(id algorithms.NodeID) string {
+func (m *mesh) triple(id dme.NodeID) string {
 	b := []byte{'('}
 	for l := range m.sizes {
 		if l > 0 {
@@ -115,30 +115,30 @@ func (m *mesh) triple(id algorithms.NodeID) string {
 func (m *mesh) planes() int { return m.sizes[len(m.sizes)-1] }
 
 // planeOf returns k, the number of the node's plane.
-func (m *mesh) planeOf(id algorithms.NodeID) int { return int(id-1) / m.plane }
+func (m *mesh) planeOf(id dme.NodeID) int { return int(id-1) / m.plane }
 
 // cornerOf returns node (0,0,k).
-func (m *mesh) cornerOf(k int) algorithms.NodeID { return algorithms.NodeID(k*m.plane + 1) }
+func (m *mesh) cornerOf(k int) dme.NodeID { return dme.NodeID(k*m.plane + 1) }
 
-func (m *mesh) isCorner(id algorithms.NodeID) bool { return int(id-1)%m.plane == 0 }
+func (m *mesh) isCorner(id dme.NodeID) bool { return int(id-1)%m.plane == 0 }
 
 // inward returns the neighbour that is closer to the corner of the node's plane:
 // (i−1,j,k), or (0,j−1,k) from row 0; None at the corner.
-func (m *mesh) inward(id algorithms.NodeID) algorithms.NodeID {
+func (m *mesh) inward(id dme.NodeID) dme.NodeID {
 	for l := range len(m.sizes) - 1 {
 		if m.coordinate(id, l) > 0 {
-			return id - algorithms.NodeID(m.strides[l])
+			return id - dme.NodeID(m.strides[l])
 		}
 	}
-	return algorithms.None
+	return dme.None
 }
 
 // outward returns the neighbour to which node id passes on what the corner has
 // sent to target: (0,j+1,k) until the column is right, then (i+1,j,k). It
 // returns None where id is the target or does not lie on its route.
-func (m *mesh) outward(id, target algorithms.NodeID) algorithms.NodeID {
+func (m *mesh) outward(id, target dme.NodeID) dme.NodeID {
 	if m.planeOf(id) != m.planeOf(target) {
-		return algorithms.None
+		return dme.None
 	}
 	for l := len(m.sizes) - 2; l >= 0; l-- {
 		at, to := m.coordinate(id, l), m.coordinate(target, l)
@@ -147,39 +147,39 @@ func (m *mesh) outward(id, target algorithms.NodeID) algorithms.NodeID {
 		}
 		for below := range l {
 			if m.coordinate(id, below) > 0 {
-				return algorithms.None
+				return dme.None
 			}
 		}
 		if at > to {
-			return algorithms.None
+			return dme.None
 		}
-		return id + algorithms.NodeID(m.strides[l])
+		return id + dme.NodeID(m.strides[l])
 	}
-	return algorithms.None
+	return dme.None
 }
 
 // across returns the neighbour of a corner in the direction of another corner.
-func (m *mesh) across(corner, target algorithms.NodeID) algorithms.NodeID {
+func (m *mesh) across(corner, target dme.NodeID) dme.NodeID {
 	if target < corner {
-		return corner - algorithms.NodeID(m.plane)
+		return corner - dme.NodeID(m.plane)
 	}
-	return corner + algorithms.NodeID(m.plane)
+	return corner + dme.NodeID(m.plane)
 }
 
 // beyond returns the neighbour of a corner in the direction away from another
 // corner, None at the end of the mesh.
-func (m *mesh) beyond(corner, source algorithms.NodeID) algorithms.NodeID {
+func (m *mesh) beyond(corner, source dme.NodeID) dme.NodeID {
 	switch k := m.planeOf(corner); {
 	case source > corner && k > 0:
 		return m.cornerOf(k - 1)
 	case source < corner && k < m.planes()-1:
 		return m.cornerOf(k + 1)
 	}
-	return algorithms.None
+	return dme.None
 }
 
 // distance returns the number of hops from a node to the corner of its plane.
-func (m *mesh) distance(id algorithms.NodeID) int {
+func (m *mesh) distance(id dme.NodeID) int {
 	hops := 0
 	for l := range len(m.sizes) - 1 {
 		hops += m.coordinate(id, l)
@@ -189,13 +189,13 @@ func (m *mesh) distance(id algorithms.NodeID) int {
 
 // neighbours returns the nodes that id exchanges messages with, in ascending
 // order.
-func (m *mesh) neighbours(id algorithms.NodeID) []algorithms.NodeID {
-	var near []algorithms.NodeID
-	if in := m.inward(id); in != algorithms.None {
+func (m *mesh) neighbours(id dme.NodeID) []dme.NodeID {
+	var near []dme.NodeID
+	if in := m.inward(id); in != dme.None {
 		near = append(near, in)
 	}
 	for l := range len(m.sizes) - 1 {
-		out := id + algorithms.NodeID(m.strides[l])
+		out := id + dme.NodeID(m.strides[l])
 		if m.coordinate(id, l)+1 < m.sizes[l] && int(out) <= m.nodes && m.inward(out) == id {
 			near = append(near, out)
 		}

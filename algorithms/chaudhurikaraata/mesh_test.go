@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // every calls f for every mesh of up to nodes nodes that has sides of up to 4,
@@ -36,7 +36,7 @@ func TestRoutes(t *testing.T) {
 	meshes := 0
 	everyMesh(40, func(m *mesh) {
 		meshes++
-		for id := algorithms.NodeID(1); int(id) <= m.nodes; id++ {
+		for id := dme.NodeID(1); int(id) <= m.nodes; id++ {
 			corner := m.cornerOf(m.planeOf(id))
 			hops := 0
 			for at := id; at != corner; hops++ {
@@ -52,7 +52,7 @@ func TestRoutes(t *testing.T) {
 				}
 				at = next
 			}
-			if hops != m.distance(id) || m.inward(corner) != algorithms.None || m.outward(id, id) != algorithms.None {
+			if hops != m.distance(id) || m.inward(corner) != dme.None || m.outward(id, id) != dme.None {
 				t.Fatalf("%v of %d: %d hops from %d to its corner", m.sizes, m.nodes, hops, id)
 			}
 		}
@@ -68,13 +68,13 @@ func TestRoutes(t *testing.T) {
 // A node off the route to a target knows no next hop for it.
 func TestOffTheRoute(t *testing.T) {
 	everyMesh(30, func(m *mesh) {
-		for target := algorithms.NodeID(1); int(target) <= m.nodes; target++ {
-			route := []algorithms.NodeID{}
-			for at := target; at != algorithms.None; at = m.inward(at) {
+		for target := dme.NodeID(1); int(target) <= m.nodes; target++ {
+			route := []dme.NodeID{}
+			for at := target; at != dme.None; at = m.inward(at) {
 				route = append(route, at)
 			}
-			for id := algorithms.NodeID(1); int(id) <= m.nodes; id++ {
-				want := algorithms.None
+			for id := dme.NodeID(1); int(id) <= m.nodes; id++ {
+				want := dme.None
 				if i := slices.Index(route, id); i > 0 {
 					want = route[i-1]
 				}
@@ -92,7 +92,7 @@ func TestTriples(t *testing.T) {
 	for k := range 4 {
 		for i := range 2 {
 			for j := range 3 {
-				id := algorithms.NodeID(k*6 + i*3 + j + 1)
+				id := dme.NodeID(k*6 + i*3 + j + 1)
 				for l, want := range []int{i, j, k} {
 					if got := m.coordinate(id, l); got != want {
 						t.Errorf("node %d: coordinate %d is %d, want %d", id, l, got, want)
@@ -106,7 +106,7 @@ func TestTriples(t *testing.T) {
 		t.Errorf("triples %v", seen)
 	}
 	// Section 2.2: to (x−1,y,k) while x ≠ 0, then to (0,y−1,k); P3 the other way round.
-	at := algorithms.NodeID(3*6 + 1*3 + 2 + 1)
+	at := dme.NodeID(3*6 + 1*3 + 2 + 1)
 	for _, want := range []string{"(0,2,3)", "(0,1,3)", "(0,0,3)"} {
 		if at = m.inward(at); m.triple(at) != want {
 			t.Errorf("inward to %s, want %s", m.triple(at), want)
@@ -115,7 +115,7 @@ func TestTriples(t *testing.T) {
 	if got := m.triple(m.beyond(13, 19)) + m.triple(m.beyond(13, 7)) + m.triple(m.across(13, 24)); got != "(0,0,1)(0,0,3)(0,0,3)" {
 		t.Errorf("from (0,0,2) to %s", got)
 	}
-	if m.beyond(1, 7) != algorithms.None || m.beyond(19, 1) != algorithms.None {
+	if m.beyond(1, 7) != dme.None || m.beyond(19, 1) != dme.None {
 		t.Error("a hop leaves the mesh (CR6)")
 	}
 }

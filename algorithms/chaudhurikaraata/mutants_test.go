@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"dmebench/algorithms/conformance"
+	"dmebench/dme/conformance"
 )
 
 // Each mutant is the algorithm with one repair, or one rule of the paper, taken

@@ -1,12 +1,12 @@
 package chaudhurikaraata
 
-import "dmebench/algorithms"
+import "dmebench/dme"
 
 // node is node (i,j,k). What procedures P1 to P4 do at i = j = 0 is the
 // corner's; the rest is here.
 type node struct {
 	*system
-	self   algorithms.NodeID
+	self   dme.NodeID
 	corner corner // nil but at (0,0,k)
 	label  string // how State names mutex
 
@@ -17,23 +17,23 @@ type node struct {
 // corner is the part of node (0,0,k) that the other nodes do not have.
 type corner interface {
 	// request is a REQUEST of a node of the plane, the corner itself included.
-	request(x algorithms.NodeID, out *algorithms.Outbox)
+	request(x dme.NodeID, out *dme.Outbox)
 	// planeRequest is a REQUEST of another corner.
-	planeRequest(m *algorithms.Message, out *algorithms.Outbox)
+	planeRequest(m *dme.Message, out *dme.Outbox)
 	// permit is a PERMIT to this corner or, passing, to another one.
-	permit(m *algorithms.Message, out *algorithms.Outbox)
+	permit(m *dme.Message, out *dme.Outbox)
 	// release ends the critical section of the permitted node of the plane.
-	release(out *algorithms.Outbox)
+	release(out *dme.Outbox)
 
 	// impossible says why no other corner can have sent m, nor x asked or left.
-	impossible(m *algorithms.Message) string
+	impossible(m *dme.Message) string
 
-	state(v *algorithms.Visitor)
+	state(v *dme.Visitor)
 	queueLength() int
 }
 
 // Request is the first half of procedure P1.
-func (n *node) Request(out *algorithms.Outbox) {
+func (n *node) Request(out *dme.Outbox) {
 	n.waiting = true
 	if n.corner != nil {
 		n.corner.request(n.self, out)
@@ -43,14 +43,14 @@ func (n *node) Request(out *algorithms.Outbox) {
 }
 
 // enter ends the wait of procedure P1.
-func (n *node) enter(out *algorithms.Outbox) {
+func (n *node) enter(out *dme.Outbox) {
 	n.waiting = false
 	n.mutex = true
-	out.Enter(algorithms.Stamp{})
+	out.Enter(dme.Stamp{})
 }
 
 // Release is the second half of procedure P1.
-func (n *node) Release(out *algorithms.Outbox) {
+func (n *node) Release(out *dme.Outbox) {
 	n.mutex = false
 	if n.corner != nil {
 		n.corner.release(out)
@@ -60,11 +60,11 @@ func (n *node) Release(out *algorithms.Outbox) {
 }
 
 // relay sends a message that speaks of x one hop further within the plane.
-func (n *node) relay(to algorithms.NodeID, kind algorithms.Kind, x algorithms.NodeID, out *algorithms.Outbox) {
-	out.Send(to, algorithms.Message{Kind: kind, Node: x})
+func (n *node) relay(to dme.NodeID, kind dme.Kind, x dme.NodeID, out *dme.Outbox) {
+	out.Send(to, dme.Message{Kind: kind, Node: x})
 }
 
-func (n *node) Receive(from algorithms.NodeID, m algorithms.Message, out *algorithms.Outbox) {
+func (n *node) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
 	if reason := n.impossible(from, &m); reason != "" {
 		out.Refuse(reason)
 		return
@@ -80,7 +80,7 @@ func (n *node) Receive(from algorithms.NodeID, m algorithms.Message, out *algori
 }
 
 // receiveRequest is procedure P2.
-func (n *node) receiveRequest(m *algorithms.Message, out *algorithms.Outbox) {
+func (n *node) receiveRequest(m *dme.Message, out *dme.Outbox) {
 	switch {
 	case n.corner == nil:
 		n.relay(n.inward(n.self), kindRequest, m.Node, out)
@@ -92,7 +92,7 @@ func (n *node) receiveRequest(m *algorithms.Message, out *algorithms.Outbox) {
 }
 
 // receivePermit is procedure P3.
-func (n *node) receivePermit(m *algorithms.Message, out *algorithms.Outbox) {
+func (n *node) receivePermit(m *dme.Message, out *dme.Outbox) {
 	switch {
 	case n.corner != nil:
 		n.corner.permit(m, out)
@@ -104,7 +104,7 @@ func (n *node) receivePermit(m *algorithms.Message, out *algorithms.Outbox) {
 }
 
 // receiveRelease is procedure P4.
-func (n *node) receiveRelease(m *algorithms.Message, out *algorithms.Outbox) {
+func (n *node) receiveRelease(m *dme.Message, out *dme.Outbox) {
 	if n.corner != nil {
 		n.corner.release(out)
 		return

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"dmebench/algorithms"
-	"dmebench/algorithms/conformance"
+	"dmebench/dme"
+	"dmebench/dme/conformance"
 )
 
 func newPublished(t *testing.T, nodes int, mesh string) *conformance.Net {
@@ -18,7 +18,7 @@ func newPublished(t *testing.T, nodes int, mesh string) *conformance.Net {
 	return net
 }
 
-func queueOf(net *conformance.Net, corner algorithms.NodeID) []algorithms.NodeID {
+func queueOf(net *conformance.Net, corner dme.NodeID) []dme.NodeID {
 	return net.Host(corner).Node().(*node).corner.(*publishedCorner).q
 }
 
@@ -30,13 +30,13 @@ func TestPublishedStalls(t *testing.T) {
 	if _, err := net.Serve(2); err != nil {
 		t.Fatal(err)
 	}
-	if q := queueOf(net, 3); !slices.Equal(q, []algorithms.NodeID{2}) {
+	if q := queueOf(net, 3); !slices.Equal(q, []dme.NodeID{2}) {
 		t.Errorf("Q of (0,0,2) is %v, want the outdated REQUEST of (0,0,1)", q)
 	}
 	net.Request(3)
 	net.Settle()
 	waiting, resting := net.Host(3).Node().(*node), net.Host(2).Node().(*node)
-	if len(net.Inside()) > 0 || !waiting.waiting || tokenOf(resting).colour != green || !slices.Equal(queueOf(net, 3), []algorithms.NodeID{3}) {
+	if len(net.Inside()) > 0 || !waiting.waiting || tokenOf(resting).colour != green || !slices.Equal(queueOf(net, 3), []dme.NodeID{3}) {
 		t.Errorf("it does not stall\n%s", net.States())
 	}
 	if err := net.Err(); err != nil {
@@ -45,7 +45,7 @@ func TestPublishedStalls(t *testing.T) {
 	// The repaired algorithm serves the same requests.
 	for _, r := range repairs {
 		net := newNet(t, 3, "1x1x3", r)
-		for _, id := range []algorithms.NodeID{2, 3, 1, 3, 2} {
+		for _, id := range []dme.NodeID{2, 3, 1, 3, 2} {
 			if _, err := net.Serve(id); err != nil {
 				t.Errorf("%s: %v", r, err)
 			}
@@ -57,7 +57,7 @@ func TestPublishedStalls(t *testing.T) {
 func TestPublishedQueuesGrow(t *testing.T) {
 	net := newPublished(t, 3, meshAuto)
 	for range 50 {
-		for _, id := range []algorithms.NodeID{2, 1} {
+		for _, id := range []dme.NodeID{2, 1} {
 			if _, err := net.Serve(id); err != nil {
 				t.Fatal(err)
 			}

@@ -3,7 +3,7 @@ package chaudhurikaraata
 import (
 	"slices"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // repairedCorner is node (0,0,k) with the repairs CR1 to CR6.
@@ -11,10 +11,10 @@ type repairedCorner struct {
 	token
 	repair repair
 
-	own   []algorithms.NodeID // OWN: nodes of the plane that wait, the oldest first
-	pl    []planeRequest      // PL: planes that wait for the token, each once, the oldest first
-	asked bool                // ASKED: a REQUEST for the token is outstanding
-	batch int                 // that many of OWN were there when the token arrived (CR3)
+	own   []dme.NodeID   // OWN: nodes of the plane that wait, the oldest first
+	pl    []planeRequest // PL: planes that wait for the token, each once, the oldest first
+	asked bool           // ASKED: a REQUEST for the token is outstanding
+	batch int            // that many of OWN were there when the token arrived (CR3)
 
 	// Repair numbered.
 	asks   uint64   // number of this corner's last REQUEST
@@ -22,13 +22,13 @@ type repairedCorner struct {
 
 	// Repair directed: the neighbouring corner on whose side the token is, or
 	// left when it was last here; None in plane 0 until it has left.
-	side algorithms.NodeID
+	side dme.NodeID
 }
 
 // planeRequest is an entry of PL.
 type planeRequest struct {
-	corner algorithms.NodeID // which stands for its plane
-	number uint64            // of its REQUEST; 0 but with repair numbered
+	corner dme.NodeID // which stands for its plane
+	number uint64     // of its REQUEST; 0 but with repair numbered
 }
 
 func newRepairedCorner(t token) *repairedCorner {
@@ -43,7 +43,7 @@ func newRepairedCorner(t token) *repairedCorner {
 	return c
 }
 
-func (c *repairedCorner) request(x algorithms.NodeID, out *algorithms.Outbox) {
+func (c *repairedCorner) request(x dme.NodeID, out *dme.Outbox) {
 	c.own = append(c.own, x)
 	switch c.colour {
 	case green:
@@ -53,14 +53,14 @@ func (c *repairedCorner) request(x algorithms.NodeID, out *algorithms.Outbox) {
 	}
 }
 
-func (c *repairedCorner) release(out *algorithms.Outbox) {
+func (c *repairedCorner) release(out *dme.Outbox) {
 	c.token.release()
 	c.next(out)
 }
 
 // next decides what a GREEN token does: it serves who waited when it arrived,
 // then other planes, then who came since; or it rests.
-func (c *repairedCorner) next(out *algorithms.Outbox) {
+func (c *repairedCorner) next(out *dme.Outbox) {
 	c.dropOutdated()
 	switch {
 	case c.batch > 0: // CR3
@@ -73,14 +73,14 @@ func (c *repairedCorner) next(out *algorithms.Outbox) {
 	}
 }
 
-func (c *repairedCorner) serveOwn(out *algorithms.Outbox) {
+func (c *repairedCorner) serveOwn(out *dme.Outbox) {
 	x := c.own[0]
 	c.own = slices.Delete(c.own, 0, 1)
 	c.grantNode(x, out)
 }
 
 // leave gives the token to the plane that has waited longest.
-func (c *repairedCorner) leave(out *algorithms.Outbox) {
+func (c *repairedCorner) leave(out *dme.Outbox) {
 	z := c.pl[0].corner
 	c.pl = slices.Delete(c.pl, 0, 1)
 	c.grantPlane(z, c.served, out)
@@ -94,7 +94,7 @@ func (c *repairedCorner) leave(out *algorithms.Outbox) {
 }
 
 // ask sends the REQUEST for the token, unless one is outstanding (CR2).
-func (c *repairedCorner) ask(out *algorithms.Outbox) {
+func (c *repairedCorner) ask(out *dme.Outbox) {
 	if c.asked {
 		return
 	}
@@ -106,11 +106,11 @@ func (c *repairedCorner) ask(out *algorithms.Outbox) {
 	case suppressed:
 		c.flood(0, out)
 	case directed:
-		out.Send(c.side, algorithms.Message{Kind: kindRequest, Node: c.home.self})
+		out.Send(c.side, dme.Message{Kind: kindRequest, Node: c.home.self})
 	}
 }
 
-func (c *repairedCorner) planeRequest(m *algorithms.Message, out *algorithms.Outbox) {
+func (c *repairedCorner) planeRequest(m *dme.Message, out *dme.Outbox) {
 	c.enqueue(m.Node, m.Num)
 	switch {
 	case c.repair == directed:
@@ -128,7 +128,7 @@ func (c *repairedCorner) planeRequest(m *algorithms.Message, out *algorithms.Out
 }
 
 // enqueue puts a plane into PL, where it keeps its place if it is there already.
-func (c *repairedCorner) enqueue(z algorithms.NodeID, number uint64) {
+func (c *repairedCorner) enqueue(z dme.NodeID, number uint64) {
 	if i := c.indexInPL(z); i >= 0 {
 		c.pl[i].number = max(c.pl[i].number, number)
 		return
@@ -136,12 +136,12 @@ func (c *repairedCorner) enqueue(z algorithms.NodeID, number uint64) {
 	c.pl = append(c.pl, planeRequest{corner: z, number: number})
 }
 
-func (c *repairedCorner) indexInPL(z algorithms.NodeID) int {
+func (c *repairedCorner) indexInPL(z dme.NodeID) int {
 	return slices.IndexFunc(c.pl, func(p planeRequest) bool { return p.corner == z })
 }
 
 // permit receives the token, or passes it on.
-func (c *repairedCorner) permit(m *algorithms.Message, out *algorithms.Outbox) {
+func (c *repairedCorner) permit(m *dme.Message, out *dme.Outbox) {
 	if z := m.Node; z != c.home.self {
 		if i := c.indexInPL(z); i >= 0 { // CR5
 			c.pl = slices.Delete(c.pl, i, i+1)

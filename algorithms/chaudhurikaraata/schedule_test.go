@@ -6,9 +6,9 @@ import (
 	"slices"
 	"testing"
 
-	"dmebench/algorithms"
-	"dmebench/algorithms/conformance"
-	"dmebench/internal/host"
+	"dmebench/dme"
+	"dmebench/dme/conformance"
+	"dmebench/internal/noderun"
 )
 
 // randomly runs net through a random schedule in which each node asks rounds
@@ -18,18 +18,18 @@ func randomly(net *conformance.Net, seed uint64, rounds int) error {
 	sys := net.Setting.System.(*system)
 	s := snapshot{sys: sys, nodes: make([]*node, sys.nodes+1)}
 	left := make([]int, sys.nodes+1)
-	var ends [][2]algorithms.NodeID
-	for id := algorithms.NodeID(1); int(id) <= sys.nodes; id++ {
+	var ends [][2]dme.NodeID
+	for id := dme.NodeID(1); int(id) <= sys.nodes; id++ {
 		s.nodes[id] = net.Host(id).Node().(*node)
 		left[id] = rounds
 		for _, peer := range sys.Peers(id) {
-			ends = append(ends, [2]algorithms.NodeID{id, peer})
+			ends = append(ends, [2]dme.NodeID{id, peer})
 		}
 	}
 	ask, leave := 1+rng.IntN(30), 1+rng.IntN(30)
 	for step := 0; ; step++ {
 		s.inside, s.onWay = net.Inside(), s.onWay[:0]
-		var busy [][2]algorithms.NodeID
+		var busy [][2]dme.NodeID
 		for _, e := range ends {
 			if on := net.InFlight(e[0], e[1]); len(on) > 0 {
 				busy, s.onWay = append(busy, e), append(s.onWay, on...)
@@ -38,9 +38,9 @@ func randomly(net *conformance.Net, seed uint64, rounds int) error {
 		if err := s.check(); err != nil {
 			return fmt.Errorf("seed %d, step %d: %w\n%s", seed, step, err, net.States())
 		}
-		var idle []algorithms.NodeID
-		for id := algorithms.NodeID(1); int(id) <= sys.nodes; id++ {
-			if left[id] > 0 && net.Host(id).Activity() == host.Idle {
+		var idle []dme.NodeID
+		for id := dme.NodeID(1); int(id) <= sys.nodes; id++ {
+			if left[id] > 0 && net.Host(id).Activity() == noderun.Idle {
 				idle = append(idle, id)
 			}
 		}

@@ -4,8 +4,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"dmebench/algorithms"
-	"dmebench/algorithms/conformance"
+	"dmebench/dme"
+	"dmebench/dme/conformance"
 )
 
 func newNet(t testing.TB, nodes int, mesh string, r repair) *conformance.Net {
@@ -21,12 +21,12 @@ func meshOfNet(net *conformance.Net) *mesh { return &net.Setting.System.(*system
 
 // serially lets nodes ask one after the other, drawn by seed, and calls judge
 // with the cost of each and with the node that entered before it.
-func serially(t *testing.T, net *conformance.Net, seed uint64, requests int, judge func(last, id algorithms.NodeID, messages uint64)) {
+func serially(t *testing.T, net *conformance.Net, seed uint64, requests int, judge func(last, id dme.NodeID, messages uint64)) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 7))
-	last := algorithms.NodeID(1)
+	last := dme.NodeID(1)
 	for range requests {
-		id := algorithms.NodeID(1 + rng.IntN(net.Setting.Nodes))
+		id := dme.NodeID(1 + rng.IntN(net.Setting.Nodes))
 		messages, err := net.Serve(id)
 		if err != nil {
 			t.Fatal(err)
@@ -38,7 +38,7 @@ func serially(t *testing.T, net *conformance.Net, seed uint64, requests int, jud
 
 // serialCost is what an isolated request costs with the token in the plane of
 // last: each of REQUEST, PERMIT and RELEASE in the plane, and a change of plane.
-func serialCost(m *mesh, r repair, last, id algorithms.NodeID) uint64 {
+func serialCost(m *mesh, r repair, last, id dme.NodeID) uint64 {
 	change := m.planeOf(id) - m.planeOf(last)
 	if change < 0 {
 		change = -change
@@ -72,7 +72,7 @@ func TestSerialCost(t *testing.T) {
 			for seed := range orders {
 				net := newNet(t, x.nodes, x.mesh, r)
 				m := meshOfNet(net)
-				serially(t, net, seed, 3*x.nodes, func(last, id algorithms.NodeID, got uint64) {
+				serially(t, net, seed, 3*x.nodes, func(last, id dme.NodeID, got uint64) {
 					if want := serialCost(m, r, last, id); got != want || float64(got) > x.bound {
 						t.Errorf("%s, %s of %d, order %d: node %d after node %d: %d messages, want %d, at most %v",
 							r, x.mesh, x.nodes, seed, id, last, got, want, x.bound)
@@ -98,7 +98,7 @@ func TestSerialCostInOtherDimensions(t *testing.T) {
 				t.Fatal(err)
 			}
 			var worst uint64
-			serially(t, net, 1, 40*x.nodes, func(last, id algorithms.NodeID, got uint64) {
+			serially(t, net, 1, 40*x.nodes, func(last, id dme.NodeID, got uint64) {
 				if want := serialCost(meshOfNet(net), r, last, id); got != want {
 					t.Errorf("%s dimensions, %s: node %d after node %d: %d messages, want %d", dimensions, r, id, last, got, want)
 				}
@@ -121,7 +121,7 @@ func TestSuppressedPassesTheBound(t *testing.T) {
 	}{{27, "auto", 16, 20}, {64, "auto", 24, 36}, {12, "1x1x12", 22, 44}} {
 		var worst uint64
 		for seed := range uint64(12) {
-			serially(t, newNet(t, x.nodes, x.mesh, suppressed), seed, 3*x.nodes, func(_, _ algorithms.NodeID, got uint64) {
+			serially(t, newNet(t, x.nodes, x.mesh, suppressed), seed, 3*x.nodes, func(_, _ dme.NodeID, got uint64) {
 				worst = max(worst, got)
 			})
 		}

@@ -1,9 +1,9 @@
 package chaudhurikaraata
 
-import "dmebench/algorithms"
+import "dmebench/dme"
 
 // State names the variables, with the node's coordinates.
-func (n *node) State(v *algorithms.Visitor) {
+func (n *node) State(v *dme.Visitor) {
 	v.Bool(n.label, &n.mutex)
 	v.Bool("waiting", &n.waiting)
 	if n.corner != nil {
@@ -11,14 +11,14 @@ func (n *node) State(v *algorithms.Visitor) {
 	}
 }
 
-func (t *token) state(v *algorithms.Visitor) {
+func (t *token) state(v *dme.Visitor) {
 	c := uint64(t.colour)
 	v.Uint(t.labels[t.colour], &c)
 	t.colour = colour(c % 3) // whatever foreign bytes say
 	v.Node("granted", &t.granted)
 }
 
-func (c *repairedCorner) state(v *algorithms.Visitor) {
+func (c *repairedCorner) state(v *dme.Visitor) {
 	c.token.state(v)
 	c.home.showNodes(v, &c.own)
 	c.showPL(v)
@@ -36,13 +36,13 @@ func (c *repairedCorner) state(v *algorithms.Visitor) {
 	}
 }
 
-func (c *publishedCorner) state(v *algorithms.Visitor) {
+func (c *publishedCorner) state(v *dme.Visitor) {
 	c.token.state(v)
 	c.home.showNodes(v, &c.q)
 }
 
 // showNodes shows a queue of nodes: each element's name is its coordinates.
-func (s *system) showNodes(v *algorithms.Visitor, q *[]algorithms.NodeID) {
+func (s *system) showNodes(v *dme.Visitor, q *[]dme.NodeID) {
 	*q = resize(*q, v.Len(len(*q)))
 	for i := range *q {
 		x := &(*q)[i]
@@ -50,7 +50,7 @@ func (s *system) showNodes(v *algorithms.Visitor, q *[]algorithms.NodeID) {
 	}
 }
 
-func (c *repairedCorner) showPL(v *algorithms.Visitor) {
+func (c *repairedCorner) showPL(v *dme.Visitor) {
 	c.pl = resize(c.pl, v.Len(len(c.pl)))
 	for i := range c.pl {
 		p := &c.pl[i]

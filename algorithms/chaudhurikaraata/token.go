@@ -3,7 +3,7 @@ package chaudhurikaraata
 import (
 	"fmt"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // colour is the state of a token.
@@ -23,7 +23,7 @@ type token struct {
 	labels [3]string // how State names the token, by colour
 
 	colour  colour
-	granted algorithms.NodeID // who is permitted while the token is YELLOW
+	granted dme.NodeID // who is permitted while the token is YELLOW
 }
 
 func newToken(home *node) token {
@@ -43,13 +43,13 @@ func newToken(home *node) token {
 func (t *token) turn(to colour) {
 	if (t.colour == green) == (to == green) {
 		panic(fmt.Sprintf("chaudhurikaraata: token of node %s turns from %v to %v: %s",
-			t.home.triple(t.home.self), t.colour, to, algorithms.DescribeState(t.home)))
+			t.home.triple(t.home.self), t.colour, to, dme.DescribeState(t.home)))
 	}
 	t.colour = to
 }
 
 // grantNode is grant_permission for a node x of the plane.
-func (t *token) grantNode(x algorithms.NodeID, out *algorithms.Outbox) {
+func (t *token) grantNode(x dme.NodeID, out *dme.Outbox) {
 	t.turn(yellow)
 	t.granted = x
 	if x == t.home.self {
@@ -61,38 +61,38 @@ func (t *token) grantNode(x algorithms.NodeID, out *algorithms.Outbox) {
 
 // grantPlane is grant_permission for the corner z of another plane. served goes
 // with the token.
-func (t *token) grantPlane(z algorithms.NodeID, served []uint64, out *algorithms.Outbox) {
+func (t *token) grantPlane(z dme.NodeID, served []uint64, out *dme.Outbox) {
 	t.turn(red)
 	t.pass(z, served, out)
 }
 
 // pass sends a PERMIT one hop further to the corner z.
-func (t *token) pass(z algorithms.NodeID, served []uint64, out *algorithms.Outbox) {
-	out.Send(t.home.across(t.home.self, z), algorithms.Message{Kind: kindPermit, Node: z, Vec: served})
+func (t *token) pass(z dme.NodeID, served []uint64, out *dme.Outbox) {
+	out.Send(t.home.across(t.home.self, z), dme.Message{Kind: kindPermit, Node: z, Vec: served})
 }
 
 // release turns the token GREEN: the permitted node has left.
 func (t *token) release() {
 	t.turn(green)
-	t.granted = algorithms.None
+	t.granted = dme.None
 }
 
 // forward sends the REQUEST of another corner on, away from that one (CR6: not
 // beyond the end of the mesh).
-func (t *token) forward(z algorithms.NodeID, number uint64, out *algorithms.Outbox) {
-	if next := t.home.beyond(t.home.self, z); next != algorithms.None {
-		out.Send(next, algorithms.Message{Kind: kindRequest, Node: z, Num: number})
+func (t *token) forward(z dme.NodeID, number uint64, out *dme.Outbox) {
+	if next := t.home.beyond(t.home.self, z); next != dme.None {
+		out.Send(next, dme.Message{Kind: kindRequest, Node: z, Num: number})
 	}
 }
 
 // flood sends a REQUEST of this corner both ways.
-func (t *token) flood(number uint64, out *algorithms.Outbox) {
+func (t *token) flood(number uint64, out *dme.Outbox) {
 	self := t.home.self
 	k := t.home.planeOf(self)
 	if k > 0 {
-		out.Send(t.home.cornerOf(k-1), algorithms.Message{Kind: kindRequest, Node: self, Num: number})
+		out.Send(t.home.cornerOf(k-1), dme.Message{Kind: kindRequest, Node: self, Num: number})
 	}
 	if k < t.home.planes()-1 {
-		out.Send(t.home.cornerOf(k+1), algorithms.Message{Kind: kindRequest, Node: self, Num: number})
+		out.Send(t.home.cornerOf(k+1), dme.Message{Kind: kindRequest, Node: self, Num: number})
 	}
 }

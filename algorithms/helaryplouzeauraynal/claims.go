@@ -3,49 +3,49 @@ package helaryplouzeauraynal
 import (
 	"slices"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
-func claims() []algorithms.Claim {
+func claims() []dme.Claim {
 	const source = "Chaudhuri and Karaata 1998, section 1"
 	const paper = "Hélary, Plouzeau and Raynal 1988"
-	return slices.Concat(algorithms.SafeAndLive(paper), []algorithms.Claim{
+	return slices.Concat(dme.SafeAndLive(paper), []dme.Claim{
 		{
-			Quantity: algorithms.MessagesPerCS, Formula: "2e + n − 1",
-			Load: algorithms.AnyLoad, Kind: algorithms.UpperBound, Source: source,
+			Quantity: dme.MessagesPerCS, Formula: "2e + n − 1",
+			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: source,
 			Predict: onGraph(func(g *graph) float64 { return float64(2*g.links + g.nodes() - 1) }),
 		},
 		{
-			Quantity: algorithms.MessagesPerCS, Formula: "n",
-			Load: algorithms.AnyLoad, Kind: algorithms.LowerBound, Source: source,
+			Quantity: dme.MessagesPerCS, Formula: "n",
+			Load: dme.AnyLoad, Kind: dme.LowerBound, Source: source,
 			Predict:    onGraph(func(g *graph) float64 { return float64(g.nodes()) }),
 			KnownFalse: "a process that has the token enters without a message; every other entry takes n at least",
 		},
 		{
 			// The token rests with the last requester: where requesters are
 			// drawn uniformly, the next one is the same with probability 1/n.
-			Quantity: algorithms.MessagesPerCS, Formula: "n (complete graph): n(n−1)/n for uniformly drawn requesters",
-			Load: algorithms.Light, Kind: algorithms.Mean, Source: source,
+			Quantity: dme.MessagesPerCS, Formula: "n (complete graph): n(n−1)/n for uniformly drawn requesters",
+			Load: dme.Light, Kind: dme.Mean, Source: source,
 			Predict: complete(func(n float64) float64 { return n - 1 }),
 		},
 		{
-			Quantity: algorithms.SyncDelay, Formula: "T (complete graph): the token goes straight to the next process",
-			Load: algorithms.Saturated, Kind: algorithms.Mean, Source: paper,
+			Quantity: dme.SyncDelay, Formula: "T (complete graph): the token goes straight to the next process",
+			Load: dme.Saturated, Kind: dme.Mean, Source: paper,
 			Predict: complete(func(float64) float64 { return 1 }),
 		},
 	})
 }
 
 // complete is a prediction from N for the complete graph of at least two nodes.
-func complete(f func(n float64) float64) func(algorithms.Setting) (float64, bool) {
-	return func(s algorithms.Setting) (float64, bool) {
+func complete(f func(n float64) float64) func(dme.Setting) (float64, bool) {
+	return func(s dme.Setting) (float64, bool) {
 		return f(float64(s.Nodes)), s.Nodes >= 2 && s.Options.Get(optGraph) == "complete"
 	}
 }
 
 // onGraph is a prediction from the graph.
-func onGraph(f func(*graph) float64) func(algorithms.Setting) (float64, bool) {
-	return func(s algorithms.Setting) (float64, bool) {
+func onGraph(f func(*graph) float64) func(dme.Setting) (float64, bool) {
+	return func(s dme.Setting) (float64, bool) {
 		sys, ok := s.System.(*system)
 		if !ok {
 			return 0, false

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // parse reads links, "i j" on a line. Empty lines and what follows a # are
@@ -29,7 +29,7 @@ func (g *graph) parse(text string) error {
 	if errs != nil {
 		return errors.Join(errs...)
 	}
-	if i := g.unreached(); i != algorithms.None {
+	if i := g.unreached(); i != dme.None {
 		return fmt.Errorf("no path joins nodes 1 and %d; the graph must be connected", i)
 	}
 	return nil
@@ -39,13 +39,13 @@ func (g *graph) parseLink(fields []string) error {
 	if len(fields) != 2 {
 		return fmt.Errorf("%q: want two node numbers", strings.Join(fields, " "))
 	}
-	var ends [2]algorithms.NodeID
+	var ends [2]dme.NodeID
 	for k, f := range fields {
 		x, err := strconv.ParseUint(f, 10, 32)
 		if err != nil || x < 1 || x > uint64(g.nodes()) {
 			return fmt.Errorf("%q is no node; there are the nodes 1 to %d", f, g.nodes())
 		}
-		ends[k] = algorithms.NodeID(x)
+		ends[k] = dme.NodeID(x)
 	}
 	if ends[0] == ends[1] {
 		return fmt.Errorf("node %d is linked with itself", ends[0])

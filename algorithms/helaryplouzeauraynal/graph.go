@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 const (
@@ -15,8 +15,8 @@ const (
 	filePrefix = "file:"
 )
 
-func graphOption() algorithms.Option {
-	return algorithms.Option{
+func graphOption() dme.Option {
+	return dme.Option{
 		Name: optGraph, Default: "complete", Values: "complete|ring|grid|random|file:F",
 		Valid: func(value string) error {
 			name, isFile := strings.CutPrefix(value, filePrefix)
@@ -43,7 +43,7 @@ func shapes() map[string]func(g *graph, seed uint64) {
 }
 
 // makeGraph returns the graph that c's options name.
-func makeGraph(c algorithms.Config) (*graph, error) {
+func makeGraph(c dme.Config) (*graph, error) {
 	value := c.Options.Get(optGraph)
 	g := newGraph(c.Nodes)
 	if name, isFile := strings.CutPrefix(value, filePrefix); isFile {
@@ -69,21 +69,21 @@ func makeGraph(c algorithms.Config) (*graph, error) {
 
 // graph is an undirected graph without loops on the nodes 1..n.
 type graph struct {
-	near  [][]algorithms.NodeID // by node, at i-1, in ascending order
+	near  [][]dme.NodeID // by node, at i-1, in ascending order
 	links int
 }
 
-func newGraph(n int) *graph { return &graph{near: make([][]algorithms.NodeID, n)} }
+func newGraph(n int) *graph { return &graph{near: make([][]dme.NodeID, n)} }
 
 func (g *graph) nodes() int { return len(g.near) }
 
 // neighbours returns the nodes next to id, in ascending order. The list is
 // shared.
-func (g *graph) neighbours(id algorithms.NodeID) []algorithms.NodeID { return g.near[id-1] }
+func (g *graph) neighbours(id dme.NodeID) []dme.NodeID { return g.near[id-1] }
 
 // link joins two different nodes. It reports false where they are joined
 // already.
-func (g *graph) link(a, b algorithms.NodeID) bool {
+func (g *graph) link(a, b dme.NodeID) bool {
 	at, joined := slices.BinarySearch(g.near[a-1], b)
 	if joined {
 		return false
@@ -96,10 +96,10 @@ func (g *graph) link(a, b algorithms.NodeID) bool {
 }
 
 // from yields the nodes from low to N.
-func (g *graph) from(low int) func(func(algorithms.NodeID) bool) {
-	return func(yield func(algorithms.NodeID) bool) {
+func (g *graph) from(low int) func(func(dme.NodeID) bool) {
+	return func(yield func(dme.NodeID) bool) {
 		for i := low; i <= g.nodes(); i++ {
-			if !yield(algorithms.NodeID(i)) {
+			if !yield(dme.NodeID(i)) {
 				return
 			}
 		}
@@ -111,13 +111,13 @@ func (g *graph) ring() {
 		g.link(i-1, i)
 	}
 	if g.nodes() > 2 {
-		g.link(1, algorithms.NodeID(g.nodes()))
+		g.link(1, dme.NodeID(g.nodes()))
 	}
 }
 
 func (g *graph) complete() {
 	for b := range g.from(2) {
-		for a := algorithms.NodeID(1); a < b; a++ {
+		for a := dme.NodeID(1); a < b; a++ {
 			g.link(a, b)
 		}
 	}
@@ -125,7 +125,7 @@ func (g *graph) complete() {
 
 // grid numbers the nodes row by row; there are ⌈√N⌉ in a row.
 func (g *graph) grid() {
-	width := algorithms.NodeID(math.Ceil(math.Sqrt(float64(g.nodes()))))
+	width := dme.NodeID(math.Ceil(math.Sqrt(float64(g.nodes()))))
 	for i := range g.from(2) {
 		if (i-1)%width != 0 {
 			g.link(i-1, i)
@@ -141,7 +141,7 @@ func (g *graph) grid() {
 func (g *graph) random(seed uint64) {
 	rng := rand.New(rand.NewPCG(seed, 0x68656c617279)) // a stream of its own
 	n := g.nodes()
-	draw := func(n int) algorithms.NodeID { return algorithms.NodeID(1 + rng.IntN(n)) }
+	draw := func(n int) dme.NodeID { return dme.NodeID(1 + rng.IntN(n)) }
 	for i := range g.from(2) {
 		g.link(draw(int(i)-1), i)
 	}
@@ -155,10 +155,10 @@ func (g *graph) random(seed uint64) {
 
 // unreached returns a node that no path joins to node 1, None where the graph
 // is connected.
-func (g *graph) unreached() algorithms.NodeID {
-	reached := algorithms.MakeNodeSet(g.nodes())
+func (g *graph) unreached() dme.NodeID {
+	reached := dme.MakeNodeSet(g.nodes())
 	reached.Add(1)
-	frontier := []algorithms.NodeID{1}
+	frontier := []dme.NodeID{1}
 	for len(frontier) > 0 {
 		i := frontier[len(frontier)-1]
 		frontier = frontier[:len(frontier)-1]
@@ -174,5 +174,5 @@ func (g *graph) unreached() algorithms.NodeID {
 			return i
 		}
 	}
-	return algorithms.None
+	return dme.None
 }

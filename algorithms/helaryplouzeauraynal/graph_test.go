@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 func graphFor(t *testing.T, n int, seed uint64, value string, text string) (*graph, error) {
@@ -16,7 +16,7 @@ func graphFor(t *testing.T, n int, seed uint64, value string, text string) (*gra
 	if err != nil {
 		t.Fatal(err)
 	}
-	return makeGraph(algorithms.Config{
+	return makeGraph(dme.Config{
 		Nodes: n, Seed: seed, Options: opt,
 		ReadFile: func(name string) ([]byte, error) {
 			if name != "links.txt" {
@@ -36,7 +36,7 @@ func TestGraphs(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if i := g.unreached(); i != algorithms.None {
+				if i := g.unreached(); i != dme.None {
 					t.Fatalf("%s, N=%d, seed %d: no path to node %d", shape, n, seed, i)
 				}
 				ends := 0
@@ -77,7 +77,7 @@ func TestGrid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, want := range map[algorithms.NodeID][]algorithms.NodeID{
+	for i, want := range map[dme.NodeID][]dme.NodeID{
 		1: {2, 4}, 5: {2, 4, 6, 8}, 6: {3, 5}, 7: {4, 8}, 8: {5, 7},
 	} {
 		if got := g.neighbours(i); !slices.Equal(got, want) {
@@ -103,7 +103,7 @@ func TestRandomGraph(t *testing.T) {
 
 func TestFile(t *testing.T) {
 	g, err := graphFor(t, 4, 1, "file:links.txt", "# a square\n1 2\n\n 3\t2 # the other way round\n3 4\n4 1\n1 4\n")
-	if err != nil || g.links != 4 || !slices.Equal(g.neighbours(2), []algorithms.NodeID{1, 3}) {
+	if err != nil || g.links != 4 || !slices.Equal(g.neighbours(2), []dme.NodeID{1, 3}) {
 		t.Errorf("%+v, %v", g, err)
 	}
 }

@@ -46,27 +46,27 @@ package helaryplouzeauraynal
 import (
 	"errors"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 const (
-	kindRequest algorithms.Kind = iota + 1 // Req: date and origin; Vec: already_seen
-	kindToken                              // Node: the process elected; Vec: lud[1..n]
+	kindRequest dme.Kind = iota + 1 // Req: date and origin; Vec: already_seen
+	kindToken                       // Node: the process elected; Vec: lud[1..n]
 )
 
 // Algorithm describes the algorithm of Hélary, Plouzeau and Raynal.
-func Algorithm() *algorithms.Algorithm {
-	return &algorithms.Algorithm{
+func Algorithm() *dme.Algorithm {
+	return &dme.Algorithm{
 		Name:     "helary-plouzeau-raynal",
 		Title:    "Hélary–Plouzeau–Raynal",
 		Citation: "J.-M. Hélary, N. Plouzeau, M. Raynal: A Distributed Algorithm for Mutual Exclusion in an Arbitrary Network, The Computer Journal 31(4), 1988",
-		Class:    algorithms.Token,
-		Needs:    algorithms.Always(algorithms.Needs{Reliable: true}),
+		Class:    dme.Token,
+		Needs:    dme.Always(dme.Needs{Reliable: true}),
 		Kinds:    []string{"REQUEST", "TOKEN"},
-		Options:  []algorithms.Option{graphOption()},
+		Options:  []dme.Option{graphOption()},
 		Claims:   claims(),
-		ValidNodes: func(n int, _ algorithms.Options) error {
-			if n > algorithms.MaxVec {
+		ValidNodes: func(n int, _ dme.Options) error {
+			if n > dme.MaxVec {
 				return errors.New("the token would be longer than a message may be")
 			}
 			return nil
@@ -76,11 +76,11 @@ func Algorithm() *algorithms.Algorithm {
 }
 
 // first is the process that has the token at the beginning.
-const first algorithms.NodeID = 1
+const first dme.NodeID = 1
 
 type system struct{ graph *graph }
 
-func prepare(c algorithms.Config) (algorithms.System, error) {
+func prepare(c dme.Config) (dme.System, error) {
 	g, err := makeGraph(c)
 	if err != nil {
 		return nil, err
@@ -88,11 +88,11 @@ func prepare(c algorithms.Config) (algorithms.System, error) {
 	return &system{graph: g}, nil
 }
 
-func (s *system) Node(id algorithms.NodeID) algorithms.Node {
+func (s *system) Node(id dme.NodeID) dme.Node {
 	n := s.graph.nodes()
 	p := &process{
 		i: id, n: n, neighbours: s.graph.neighbours(id),
-		date: make([]uint64, n), via: make([]algorithms.NodeID, n),
+		date: make([]uint64, n), via: make([]dme.NodeID, n),
 	}
 	if id == first {
 		p.lud = make([]uint64, n)
@@ -101,4 +101,4 @@ func (s *system) Node(id algorithms.NodeID) algorithms.Node {
 }
 
 // Peers returns the process's neighbours in the graph.
-func (s *system) Peers(id algorithms.NodeID) []algorithms.NodeID { return s.graph.neighbours(id) }
+func (s *system) Peers(id dme.NodeID) []dme.NodeID { return s.graph.neighbours(id) }

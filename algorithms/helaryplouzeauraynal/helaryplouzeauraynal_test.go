@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"dmebench/algorithms"
-	"dmebench/algorithms/conformance"
+	"dmebench/dme"
+	"dmebench/dme/conformance"
 )
 
 func TestConformance(t *testing.T) { conformance.Test(t, Algorithm()) }
@@ -25,7 +25,7 @@ func onFile(t *testing.T, nodes int, text string) *conformance.Net {
 	t.Helper()
 	a := Algorithm()
 	prepare := a.Prepare
-	a.Prepare = func(c algorithms.Config) (algorithms.System, error) {
+	a.Prepare = func(c dme.Config) (dme.System, error) {
 		c.ReadFile = func(string) ([]byte, error) { return []byte(text), nil }
 		return prepare(c)
 	}
@@ -36,23 +36,23 @@ func onFile(t *testing.T, nodes int, text string) *conformance.Net {
 	return net
 }
 
-func at(net *conformance.Net, id algorithms.NodeID) *process { return net.Host(id).Node().(*process) }
+func at(net *conformance.Net, id dme.NodeID) *process { return net.Host(id).Node().(*process) }
 
 func graphOf(net *conformance.Net) *graph { return net.Setting.System.(*system).graph }
 
 // cost is the twin: what one request costs where all links have the same delay,
 // by a search that keeps no more than who has the request and from whom.
-func cost(g *graph, from, token algorithms.NodeID) uint64 {
+func cost(g *graph, from, token dme.NodeID) uint64 {
 	if from == token {
 		return 0
 	}
 	type copied struct {
-		to, by algorithms.NodeID
-		seen   map[algorithms.NodeID]bool
+		to, by dme.NodeID
+		seen   map[dme.NodeID]bool
 	}
 	requests := uint64(0)
-	by := map[algorithms.NodeID]algorithms.NodeID{}
-	queue := []copied{{to: from, seen: map[algorithms.NodeID]bool{from: true}}}
+	by := map[dme.NodeID]dme.NodeID{}
+	queue := []copied{{to: from, seen: map[dme.NodeID]bool{from: true}}}
 	for len(queue) > 0 {
 		c := queue[0]
 		queue = queue[1:]
@@ -60,7 +60,7 @@ func cost(g *graph, from, token algorithms.NodeID) uint64 {
 			continue
 		}
 		by[c.to] = c.by
-		seen := map[algorithms.NodeID]bool{}
+		seen := map[dme.NodeID]bool{}
 		for j := range c.seen {
 			seen[j] = true
 		}
@@ -91,7 +91,7 @@ func TestSerialCost(t *testing.T) {
 			g := graphOf(net)
 			token := first
 			for range 60 {
-				id := algorithms.NodeID(1 + rng.IntN(n))
+				id := dme.NodeID(1 + rng.IntN(n))
 				want := cost(g, id, token)
 				got, err := net.Serve(id)
 				if err != nil || got != want {
@@ -115,7 +115,7 @@ func TestSerialCost(t *testing.T) {
 func TestRange(t *testing.T) {
 	line := onFile(t, 5, "1 2\n2 3\n3 4\n4 5\n")
 	for _, c := range []struct {
-		id   algorithms.NodeID
+		id   dme.NodeID
 		want uint64
 	}{{2, 5}, {2, 0}, {1, 5}, {5, 8}, {1, 8}, {3, 6}} {
 		if got, err := line.Serve(c.id); err != nil || got != c.want {
@@ -136,19 +136,19 @@ func TestTokenFollowsTheTrail(t *testing.T) {
 	net.Request(2) // later than 4
 	net.Settle()
 	net.Release(1)
-	for _, hop := range [][2]algorithms.NodeID{{1, 2}, {2, 3}, {3, 4}} {
+	for _, hop := range [][2]dme.NodeID{{1, 2}, {2, 3}, {3, 4}} {
 		got := net.InFlight(hop[0], hop[1])
 		if len(got) != 1 || got[0].Kind != kindToken || got[0].Node != 4 {
 			t.Fatalf("from %d to %d: %+v, want the token for 4", hop[0], hop[1], got)
 		}
 		net.Deliver(hop[0], hop[1], 0)
 	}
-	if !slices.Equal(net.Inside(), []algorithms.NodeID{4}) {
+	if !slices.Equal(net.Inside(), []dme.NodeID{4}) {
 		t.Fatalf("%v inside, want process 4", net.Inside())
 	}
 	net.Release(4)
 	net.Settle()
-	if !slices.Equal(net.Inside(), []algorithms.NodeID{2}) || net.Err() != nil {
+	if !slices.Equal(net.Inside(), []dme.NodeID{2}) || net.Err() != nil {
 		t.Errorf("%v inside, want process 2; %v", net.Inside(), net.Err())
 	}
 }
@@ -163,14 +163,14 @@ func TestOldestFirst(t *testing.T) {
 	net.Request(4) // dated after 5's
 	net.Request(3) // dated as 4's
 	net.Settle()
-	var order []algorithms.NodeID
+	var order []dme.NodeID
 	for len(net.Inside()) > 0 {
 		id := net.Inside()[0]
 		order = append(order, id)
 		net.Release(id)
 		net.Settle()
 	}
-	if want := []algorithms.NodeID{1, 5, 3, 4}; !slices.Equal(order, want) || net.Err() != nil {
+	if want := []dme.NodeID{1, 5, 3, 4}; !slices.Equal(order, want) || net.Err() != nil {
 		t.Errorf("order %v, want %v; %v", order, want, net.Err())
 	}
 }
@@ -193,23 +193,23 @@ func TestOldRequestIsDropped(t *testing.T) {
 		t.Errorf("process 3 knows of a request of date %d, want %d", got, at(net, 2).date[1])
 	}
 	net.Settle()
-	if !slices.Equal(net.Inside(), []algorithms.NodeID{2}) || net.Refused() != 0 || net.Err() != nil {
+	if !slices.Equal(net.Inside(), []dme.NodeID{2}) || net.Refused() != 0 || net.Err() != nil {
 		t.Errorf("%v inside, %d refused, %v", net.Inside(), net.Refused(), net.Err())
 	}
 }
 
 func TestRefusals(t *testing.T) {
-	request := func(date uint64, origin algorithms.NodeID, vec ...uint64) algorithms.Message {
-		return algorithms.Message{Kind: kindRequest, Req: algorithms.Stamp{Clock: date, Node: origin}, Vec: vec}
+	request := func(date uint64, origin dme.NodeID, vec ...uint64) dme.Message {
+		return dme.Message{Kind: kindRequest, Req: dme.Stamp{Clock: date, Node: origin}, Vec: vec}
 	}
-	token := func(elected algorithms.NodeID, vec ...uint64) algorithms.Message {
-		return algorithms.Message{Kind: kindToken, Node: elected, Vec: vec}
+	token := func(elected dme.NodeID, vec ...uint64) dme.Message {
+		return dme.Message{Kind: kindToken, Node: elected, Vec: vec}
 	}
 	// Process 3 of the ring 1–2–3–4 waits; it has noted a request of 2.
 	for _, c := range []struct {
 		name string
-		from algorithms.NodeID
-		m    algorithms.Message
+		from dme.NodeID
+		m    dme.Message
 	}{
 		{"from a stranger", 1, request(9, 1, 0)},
 		{"no date", 2, request(0, 1, 0)},
@@ -237,7 +237,7 @@ func TestRefusals(t *testing.T) {
 		}
 	}
 	net := newNet(t, 4, "ring")
-	for _, id := range []algorithms.NodeID{1, 3} {
+	for _, id := range []dme.NodeID{1, 3} {
 		m := token(id, 0, 0, 0, 0)
 		net.Host(id).Receive(2, &m)
 	}
@@ -251,12 +251,12 @@ func TestState(t *testing.T) {
 	net.Request(1)
 	net.Request(3)
 	net.Settle()
-	for id, want := range map[algorithms.NodeID]string{
+	for id, want := range map[dme.NodeID]string{
 		1: "h=2 date=[0 0 1] via=[0 0 3] waiting=false inside=true lud=[0 0 0]",
 		2: "h=2 date=[0 0 1] via=[0 0 3] waiting=false inside=false lud=[]",
 		3: "h=1 date=[0 0 1] via=[0 0 0] waiting=true inside=false lud=[]",
 	} {
-		if got := algorithms.DescribeState(at(net, id)); got != want {
+		if got := dme.DescribeState(at(net, id)); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 	}
@@ -266,10 +266,10 @@ func TestSeen(t *testing.T) {
 	for _, n := range []int{1, 63, 64, 65, 128} {
 		s := newSeen(n)
 		for j := 1; j <= n; j += 3 {
-			s.add(algorithms.NodeID(j))
+			s.add(dme.NodeID(j))
 		}
 		for j := 1; j <= n; j++ {
-			if got, want := s.has(algorithms.NodeID(j)), j%3 == 1; got != want {
+			if got, want := s.has(dme.NodeID(j)), j%3 == 1; got != want {
 				t.Fatalf("N=%d: %d is in the set: %v", n, j, got)
 			}
 		}

@@ -3,26 +3,26 @@ package helaryplouzeauraynal
 import (
 	"slices"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 type process struct {
-	i          algorithms.NodeID
+	i          dme.NodeID
 	n          int
-	neighbours []algorithms.NodeID // in ascending order, shared by the system
+	neighbours []dme.NodeID // in ascending order, shared by the system
 
-	h       uint64              // the logical clock
-	date    []uint64            // of the last request known of each process j, at j-1
-	via     []algorithms.NodeID // the neighbour by which that request came, at j-1
-	waiting bool                // for the token
-	inside  bool                // the critical section
-	lud     []uint64            // last utilization dates; nil while the token is elsewhere
+	h       uint64       // the logical clock
+	date    []uint64     // of the last request known of each process j, at j-1
+	via     []dme.NodeID // the neighbour by which that request came, at j-1
+	waiting bool         // for the token
+	inside  bool         // the critical section
+	lud     []uint64     // last utilization dates; nil while the token is elsewhere
 
-	unseen []algorithms.NodeID // scratch: whom a flood goes to
+	unseen []dme.NodeID // scratch: whom a flood goes to
 }
 
 // Request is step 1.
-func (p *process) Request(out *algorithms.Outbox) {
+func (p *process) Request(out *dme.Outbox) {
 	if p.lud != nil {
 		p.enter(out)
 		return
@@ -30,16 +30,16 @@ func (p *process) Request(out *algorithms.Outbox) {
 	p.waiting = true
 	p.h++
 	p.date[p.i-1] = p.h
-	p.flood(algorithms.Stamp{Clock: p.h, Node: p.i}, newSeen(p.n), out)
+	p.flood(dme.Stamp{Clock: p.h, Node: p.i}, newSeen(p.n), out)
 }
 
 // Release is step 5.
-func (p *process) Release(out *algorithms.Outbox) {
+func (p *process) Release(out *dme.Outbox) {
 	p.inside = false
 	p.transmitToken(out)
 }
 
-func (p *process) Receive(from algorithms.NodeID, m algorithms.Message, out *algorithms.Outbox) {
+func (p *process) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
 	if _, adjacent := slices.BinarySearch(p.neighbours, from); !adjacent {
 		out.Refuse("the sender is not a neighbour in the graph")
 		return
@@ -52,7 +52,7 @@ func (p *process) Receive(from algorithms.NodeID, m algorithms.Message, out *alg
 }
 
 // receiveRequest is step 2.
-func (p *process) receiveRequest(from algorithms.NodeID, r algorithms.Stamp, alreadySeen seen, out *algorithms.Outbox) {
+func (p *process) receiveRequest(from dme.NodeID, r dme.Stamp, alreadySeen seen, out *dme.Outbox) {
 	switch {
 	case r.Clock == 0 || !p.other(r.Node):
 		out.Refuse("REQUEST without a date or of no other process")
@@ -73,7 +73,7 @@ func (p *process) receiveRequest(from algorithms.NodeID, r algorithms.Stamp, alr
 }
 
 // flood sends r to the neighbours that are not in alreadySeen, which is ours.
-func (p *process) flood(r algorithms.Stamp, alreadySeen seen, out *algorithms.Outbox) {
+func (p *process) flood(r dme.Stamp, alreadySeen seen, out *dme.Outbox) {
 	p.unseen = p.unseen[:0]
 	alreadySeen.add(p.i)
 	for _, j := range p.neighbours {
@@ -83,12 +83,12 @@ func (p *process) flood(r algorithms.Stamp, alreadySeen seen, out *algorithms.Ou
 		alreadySeen.add(j)
 	}
 	for _, j := range p.unseen {
-		out.Send(j, algorithms.Message{Kind: kindRequest, Req: r, Vec: slices.Clone(alreadySeen)})
+		out.Send(j, dme.Message{Kind: kindRequest, Req: r, Vec: slices.Clone(alreadySeen)})
 	}
 }
 
 // receiveToken is steps 3 and 4.
-func (p *process) receiveToken(elected algorithms.NodeID, lud []uint64, out *algorithms.Outbox) {
+func (p *process) receiveToken(elected dme.NodeID, lud []uint64, out *dme.Outbox) {
 	switch {
 	case p.lud != nil:
 		out.Refuse("TOKEN to a process that has it")
@@ -108,35 +108,35 @@ func (p *process) receiveToken(elected algorithms.NodeID, lud []uint64, out *alg
 }
 
 // transmitToken is step 5 where the token is idle here.
-func (p *process) transmitToken(out *algorithms.Outbox) {
+func (p *process) transmitToken(out *dme.Outbox) {
 	p.lud[p.i-1] = p.h
-	elected := algorithms.None
+	elected := dme.None
 	for k, date := range p.date {
-		j := algorithms.NodeID(k + 1)
-		if j != p.i && date > p.lud[k] && (elected == algorithms.None || date < p.date[elected-1]) {
+		j := dme.NodeID(k + 1)
+		if j != p.i && date > p.lud[k] && (elected == dme.None || date < p.date[elected-1]) {
 			elected = j
 		}
 	}
-	if elected != algorithms.None {
+	if elected != dme.None {
 		p.forwardToken(elected, p.lud, out)
 		p.lud = nil
 	}
 }
 
 // forwardToken sends the token on its way to the process elected.
-func (p *process) forwardToken(elected algorithms.NodeID, lud []uint64, out *algorithms.Outbox) {
-	out.Send(p.via[elected-1], algorithms.Message{Kind: kindToken, Node: elected, Vec: lud})
+func (p *process) forwardToken(elected dme.NodeID, lud []uint64, out *dme.Outbox) {
+	out.Send(p.via[elected-1], dme.Message{Kind: kindToken, Node: elected, Vec: lud})
 }
 
-func (p *process) enter(out *algorithms.Outbox) {
+func (p *process) enter(out *dme.Outbox) {
 	p.inside = true
-	out.Enter(algorithms.Stamp{})
+	out.Enter(dme.Stamp{})
 }
 
 // other reports whether j is another process of the system.
-func (p *process) other(j algorithms.NodeID) bool { return j >= 1 && int(j) <= p.n && j != p.i }
+func (p *process) other(j dme.NodeID) bool { return j >= 1 && int(j) <= p.n && j != p.i }
 
-func (p *process) State(v *algorithms.Visitor) {
+func (p *process) State(v *dme.Visitor) {
 	v.Uint("h", &p.h)
 	v.Uints("date", &p.date)
 	v.Nodes("via", &p.via)
@@ -157,6 +157,6 @@ func newSeen(n int) seen { return make(seen, words(n)) }
 
 func words(n int) int { return (n + 63) / 64 }
 
-func (s seen) add(j algorithms.NodeID) { s[(j-1)/64] |= 1 << ((j - 1) % 64) }
+func (s seen) add(j dme.NodeID) { s[(j-1)/64] |= 1 << ((j - 1) % 64) }
 
-func (s seen) has(j algorithms.NodeID) bool { return s[(j-1)/64]&(1<<((j-1)%64)) != 0 }
+func (s seen) has(j dme.NodeID) bool { return s[(j-1)/64]&(1<<((j-1)%64)) != 0 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // Exercise 9.2: L1 can hold at several sites at once; it does at S_1 and S_2 in
@@ -15,12 +15,12 @@ func TestExercise92(t *testing.T) {
 	net.Request(1)
 	net.Request(2)
 	net.Settle()
-	for _, i := range []algorithms.NodeID{1, 2} {
+	for _, i := range []dme.NodeID{1, 2} {
 		if !at(net, i).awaiting.Empty() {
 			t.Errorf("L1 does not hold at S_%d", i)
 		}
 	}
-	if !slices.Equal(net.Inside(), []algorithms.NodeID{1}) {
+	if !slices.Equal(net.Inside(), []dme.NodeID{1}) {
 		t.Errorf("%v execute, want S_1", net.Inside())
 	}
 }
@@ -34,7 +34,7 @@ func TestExercise93(t *testing.T) {
 	net.Settle()
 	net.Release(1)
 	net.Deliver(1, 2, 0)
-	if !slices.Equal(net.Inside(), []algorithms.NodeID{2}) {
+	if !slices.Equal(net.Inside(), []dme.NodeID{2}) {
 		t.Fatalf("%v execute, want S_2", net.Inside())
 	}
 	if top := at(net, 3).requestQueue[0]; top != stamp(1, 1) {
@@ -65,7 +65,7 @@ func TestExercises93And97(t *testing.T) {
 				}
 				silent++
 				i := w.Inside()[0]
-				for j := algorithms.NodeID(1); j <= 4; j++ {
+				for j := dme.NodeID(1); j <= 4; j++ {
 					if top := at(w.Net, j).requestQueue[0]; top.Node != i {
 						return fmt.Errorf("S_%d executes, nothing is on its way, and the top of S_%d's queue is %v", i, j, top)
 					}

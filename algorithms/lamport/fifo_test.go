@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // Section 9.3: "communication channels deliver messages in FIFO order". Where a
@@ -15,7 +15,7 @@ func TestReplyThatOvertakesRequest(t *testing.T) {
 	net.Request(1)
 	net.Request(2)
 	net.Deliver(2, 1, 0) // S_2's REQUEST is the larger: S_1 enters, and replies behind its own REQUEST
-	if !slices.Equal(net.Inside(), []algorithms.NodeID{1}) {
+	if !slices.Equal(net.Inside(), []dme.NodeID{1}) {
 		t.Fatalf("%v execute, want S_1", net.Inside())
 	}
 	net.Deliver(1, 2, 1) // the REPLY, to S_2, which has not heard of S_1's request

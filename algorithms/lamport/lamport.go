@@ -38,13 +38,13 @@ package lamport
 import (
 	"slices"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 const (
-	kindRequest algorithms.Kind = iota + 1 // Clock: ts_i
-	kindReply                              // Clock: when it was sent
-	kindRelease                            // Clock: when it was sent
+	kindRequest dme.Kind = iota + 1 // Clock: ts_i
+	kindReply                       // Clock: when it was sent
+	kindRelease                     // Clock: when it was sent
 )
 
 type system struct {
@@ -52,49 +52,49 @@ type system struct {
 	sparing bool // the optimization: a REPLY that a REQUEST makes superfluous is spared
 }
 
-func (s system) Node(id algorithms.NodeID) algorithms.Node {
-	return &site{i: id, n: s.nodes, sparing: s.sparing, awaiting: algorithms.MakeNodeSet(s.nodes)}
+func (s system) Node(id dme.NodeID) dme.Node {
+	return &site{i: id, n: s.nodes, sparing: s.sparing, awaiting: dme.MakeNodeSet(s.nodes)}
 }
 
 type site struct {
-	i       algorithms.NodeID
+	i       dme.NodeID
 	n       int
 	sparing bool
 
 	clock        uint64
-	request      algorithms.Stamp   // (ts_i, i), from the request to the release
-	executing    bool               // the CS
-	awaiting     algorithms.NodeSet // sites without a message larger than our request: L1 holds where it is empty
-	requestQueue []algorithms.Stamp // everybody's requests, at most one of each, by timestamp
+	request      dme.Stamp   // (ts_i, i), from the request to the release
+	executing    bool        // the CS
+	awaiting     dme.NodeSet // sites without a message larger than our request: L1 holds where it is empty
+	requestQueue []dme.Stamp // everybody's requests, at most one of each, by timestamp
 }
 
 // Request is step 1 of requesting.
-func (s *site) Request(out *algorithms.Outbox) {
+func (s *site) Request(out *dme.Outbox) {
 	s.clock++
-	s.request = algorithms.Stamp{Clock: s.clock, Node: s.i}
+	s.request = dme.Stamp{Clock: s.clock, Node: s.i}
 	// No timestamp that has arrived so far is larger: the clock is above them.
-	for j := algorithms.NodeID(1); int(j) <= s.n; j++ {
+	for j := dme.NodeID(1); int(j) <= s.n; j++ {
 		if j != s.i {
 			s.awaiting.Add(j)
 		}
 	}
-	out.Broadcast(algorithms.Message{Kind: kindRequest, Clock: s.clock})
+	out.Broadcast(dme.Message{Kind: kindRequest, Clock: s.clock})
 	s.enqueue(s.request)
 	s.enterIfAllowed(out) // alone, a site awaits nobody
 }
 
 // Release is step 1 of releasing.
-func (s *site) Release(out *algorithms.Outbox) {
+func (s *site) Release(out *dme.Outbox) {
 	s.dequeue(s.i)
 	s.executing = false
-	s.request = algorithms.Stamp{}
+	s.request = dme.Stamp{}
 	s.clock++
-	out.Broadcast(algorithms.Message{Kind: kindRelease, Clock: s.clock})
+	out.Broadcast(dme.Message{Kind: kindRelease, Clock: s.clock})
 }
 
 // Receive is the second step of requesting and of releasing, and the wait for
 // L1 and L2. Any message may end that wait.
-func (s *site) Receive(from algorithms.NodeID, m algorithms.Message, out *algorithms.Outbox) {
+func (s *site) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
 	queued := s.position(from) >= 0
 	switch {
 	case m.Clock == 0:
@@ -107,7 +107,7 @@ func (s *site) Receive(from algorithms.NodeID, m algorithms.Message, out *algori
 		out.Refuse("RELEASE of a request that is not on the queue")
 		return
 	}
-	ts := algorithms.Stamp{Clock: m.Clock, Node: from}
+	ts := dme.Stamp{Clock: m.Clock, Node: from}
 	s.clock = max(s.clock, ts.Clock) + 1
 	if s.requesting() && s.request.Precedes(ts) {
 		s.awaiting.Remove(from)
@@ -116,7 +116,7 @@ func (s *site) Receive(from algorithms.NodeID, m algorithms.Message, out *algori
 	case kindRequest:
 		s.enqueue(ts)
 		if !s.spares(ts) {
-			out.Send(from, algorithms.Message{Kind: kindReply, Clock: s.clock})
+			out.Send(from, dme.Message{Kind: kindReply, Clock: s.clock})
 		}
 	case kindRelease:
 		s.dequeue(from)
@@ -127,12 +127,12 @@ func (s *site) Receive(from algorithms.NodeID, m algorithms.Message, out *algori
 // spares is the condition of the optimization: our own request follows r, and
 // its REQUEST is therefore the larger message that r's site waits for. It
 // cannot be over: it could only be served after r.
-func (s *site) spares(r algorithms.Stamp) bool {
+func (s *site) spares(r dme.Stamp) bool {
 	return s.sparing && s.requesting() && r.Precedes(s.request)
 }
 
 // enterIfAllowed enters when L1 and L2 hold.
-func (s *site) enterIfAllowed(out *algorithms.Outbox) {
+func (s *site) enterIfAllowed(out *dme.Outbox) {
 	if !s.requesting() || s.executing {
 		return
 	}
@@ -147,7 +147,7 @@ func (s *site) enterIfAllowed(out *algorithms.Outbox) {
 func (s *site) requesting() bool { return !s.request.IsZero() }
 
 // enqueue places r on the queue, in the order of timestamps.
-func (s *site) enqueue(r algorithms.Stamp) {
+func (s *site) enqueue(r dme.Stamp) {
 	at := len(s.requestQueue)
 	for at > 0 && r.Precedes(s.requestQueue[at-1]) {
 		at--
@@ -156,13 +156,13 @@ func (s *site) enqueue(r algorithms.Stamp) {
 }
 
 // dequeue removes j's request.
-func (s *site) dequeue(j algorithms.NodeID) {
+func (s *site) dequeue(j dme.NodeID) {
 	at := s.position(j)
 	s.requestQueue = slices.Delete(s.requestQueue, at, at+1)
 }
 
 // position returns where j's request is on the queue, -1 if there is none.
-func (s *site) position(j algorithms.NodeID) int {
+func (s *site) position(j dme.NodeID) int {
 	for at, r := range s.requestQueue {
 		if r.Node == j {
 			return at
@@ -171,7 +171,7 @@ func (s *site) position(j algorithms.NodeID) int {
 	return -1
 }
 
-func (s *site) State(v *algorithms.Visitor) {
+func (s *site) State(v *dme.Visitor) {
 	v.Uint("clock", &s.clock)
 	v.Stamp("request", &s.request)
 	v.Bool("executing", &s.executing)

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"testing"
 
-	"dmebench/algorithms"
-	"dmebench/algorithms/conformance"
+	"dmebench/dme"
+	"dmebench/dme/conformance"
 )
 
 func TestConformance(t *testing.T) {
@@ -14,9 +14,9 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-func both() []*algorithms.Algorithm { return []*algorithms.Algorithm{Algorithm(), Optimized()} }
+func both() []*dme.Algorithm { return []*dme.Algorithm{Algorithm(), Optimized()} }
 
-func newNet(t *testing.T, a *algorithms.Algorithm, nodes int) *conformance.Net {
+func newNet(t *testing.T, a *dme.Algorithm, nodes int) *conformance.Net {
 	t.Helper()
 	net, err := conformance.New(a, nodes, nil)
 	if err != nil {
@@ -25,16 +25,16 @@ func newNet(t *testing.T, a *algorithms.Algorithm, nodes int) *conformance.Net {
 	return net
 }
 
-func at(net *conformance.Net, i algorithms.NodeID) *site { return net.Host(i).Node().(*site) }
+func at(net *conformance.Net, i dme.NodeID) *site { return net.Host(i).Node().(*site) }
 
-func stamp(clock uint64, i algorithms.NodeID) algorithms.Stamp {
-	return algorithms.Stamp{Clock: clock, Node: i}
+func stamp(clock uint64, i dme.NodeID) dme.Stamp {
+	return dme.Stamp{Clock: clock, Node: i}
 }
 
 // The example of section 9.3, figure by figure.
 func TestFigures93To96(t *testing.T) {
 	for _, c := range []struct {
-		algorithm *algorithms.Algorithm
+		algorithm *dme.Algorithm
 		replies   int    // from S_2 to S_1 in figure 9.4
 		messages  uint64 // in all
 	}{
@@ -42,12 +42,12 @@ func TestFigures93To96(t *testing.T) {
 		{Optimized(), 0, 2*3*2 - 1}, // S_1 takes S_2's REQUEST for its REPLY
 	} {
 		net := newNet(t, c.algorithm, 3)
-		expect := func(figure string, queue []algorithms.Stamp, inside ...algorithms.NodeID) {
+		expect := func(figure string, queue []dme.Stamp, inside ...dme.NodeID) {
 			t.Helper()
 			if got := net.Inside(); !slices.Equal(got, inside) {
 				t.Errorf("%s, figure %s: %v execute, want %v", c.algorithm.Name, figure, got, inside)
 			}
-			for i := algorithms.NodeID(1); i <= 3; i++ {
+			for i := dme.NodeID(1); i <= 3; i++ {
 				if got := at(net, i).requestQueue; !slices.Equal(got, queue) {
 					t.Errorf("%s, figure %s: request_queue of S_%d is %v, want %v", c.algorithm.Name, figure, i, got, queue)
 				}
@@ -57,31 +57,31 @@ func TestFigures93To96(t *testing.T) {
 
 		net.Request(1)
 		net.Request(2)
-		for _, link := range [][2]algorithms.NodeID{{1, 2}, {1, 3}, {2, 1}, {2, 3}} {
+		for _, link := range [][2]dme.NodeID{{1, 2}, {1, 3}, {2, 1}, {2, 3}} {
 			got := net.InFlight(link[0], link[1])
 			if len(got) != 1 || got[0].Kind != kindRequest || got[0].Clock != 1 {
 				t.Errorf("%s, figure 9.3: from S_%d to S_%d: %+v", c.algorithm.Name, link[0], link[1], got)
 			}
 		}
 
-		for _, link := range [][2]algorithms.NodeID{{1, 2}, {2, 1}, {1, 3}, {2, 3}} {
+		for _, link := range [][2]dme.NodeID{{1, 2}, {2, 1}, {1, 3}, {2, 3}} {
 			net.Deliver(link[0], link[1], 0)
 		}
 		if got := net.InFlight(2, 1); len(got) != c.replies {
 			t.Errorf("%s, figure 9.4: S_2 answers S_1 with %+v", c.algorithm.Name, got)
 		}
 		net.Settle()
-		expect("9.4", []algorithms.Stamp{first, second}, 1)
+		expect("9.4", []dme.Stamp{first, second}, 1)
 
 		net.Release(1)
-		for _, j := range []algorithms.NodeID{2, 3} {
+		for _, j := range []dme.NodeID{2, 3} {
 			if got := net.InFlight(1, j); len(got) != 1 || got[0].Kind != kindRelease || got[0].Clock <= 1 {
 				t.Errorf("%s, figure 9.5: from S_1 to S_%d: %+v", c.algorithm.Name, j, got)
 			}
 		}
 
 		net.Settle()
-		expect("9.6", []algorithms.Stamp{second}, 2)
+		expect("9.6", []dme.Stamp{second}, 2)
 		net.Release(2)
 		net.Settle()
 		expect("the end", nil)
@@ -92,7 +92,7 @@ func TestFigures93To96(t *testing.T) {
 }
 
 // sent returns the number of messages of a kind that site i has sent.
-func sent(net *conformance.Net, i algorithms.NodeID, k algorithms.Kind) uint64 {
+func sent(net *conformance.Net, i dme.NodeID, k dme.Kind) uint64 {
 	return net.Host(i).Counters().Sent[k].Load()
 }
 
@@ -103,15 +103,15 @@ func TestSerialCost(t *testing.T) {
 		for _, n := range []int{1, 2, 3, 8, 13} {
 			net := newNet(t, a, n)
 			for k := range 5 * n {
-				id := algorithms.NodeID(k*k%n + 1)
+				id := dme.NodeID(k*k%n + 1)
 				if got, err := net.Serve(id); err != nil || got != uint64(3*(n-1)) {
 					t.Fatalf("%s, N=%d: %d messages, %v; want %d", a.Name, n, got, err, 3*(n-1))
 				}
 			}
-			for _, k := range []algorithms.Kind{kindRequest, kindReply, kindRelease} {
+			for _, k := range []dme.Kind{kindRequest, kindReply, kindRelease} {
 				var sum uint64
 				for i := range n {
-					sum += sent(net, algorithms.NodeID(i+1), k)
+					sum += sent(net, dme.NodeID(i+1), k)
 				}
 				if want := uint64(5 * n * (n - 1)); sum != want {
 					t.Errorf("%s, N=%d: %d of kind %s, want %d", a.Name, n, sum, a.KindName(k), want)
@@ -129,11 +129,11 @@ func TestBurstCost(t *testing.T) {
 		for _, a := range both() {
 			net := newNet(t, a, n)
 			for i := range n {
-				net.Request(algorithms.NodeID(i + 1))
+				net.Request(dme.NodeID(i + 1))
 			}
 			net.Settle()
 			for i := range n {
-				id := algorithms.NodeID(i + 1)
+				id := dme.NodeID(i + 1)
 				want := n - 1
 				if a.Name == Optimized().Name {
 					want = n - 1 - i // the sites whose requests follow id's
@@ -141,7 +141,7 @@ func TestBurstCost(t *testing.T) {
 				if got := sent(net, id, kindReply); got != uint64(want) {
 					t.Errorf("%s, N=%d: S_%d replied %d times, want %d", a.Name, n, id, got, want)
 				}
-				if !slices.Equal(net.Inside(), []algorithms.NodeID{id}) {
+				if !slices.Equal(net.Inside(), []dme.NodeID{id}) {
 					t.Fatalf("%s, N=%d: %v execute, want S_%d", a.Name, n, net.Inside(), id)
 				}
 				net.Release(id)
@@ -159,16 +159,16 @@ func TestBurstCost(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	request := algorithms.Message{Kind: kindRequest, Clock: 9}
+	request := dme.Message{Kind: kindRequest, Clock: 9}
 	for _, c := range []struct {
 		name string
-		msgs []algorithms.Message // all from S_2; the last is refused
+		msgs []dme.Message // all from S_2; the last is refused
 	}{
-		{"REQUEST without a timestamp", []algorithms.Message{{Kind: kindRequest}}},
-		{"REPLY without a timestamp", []algorithms.Message{{Kind: kindReply}}},
-		{"REQUEST twice", []algorithms.Message{request, request}},
-		{"RELEASE without REQUEST", []algorithms.Message{{Kind: kindRelease, Clock: 9}}},
-		{"RELEASE twice", []algorithms.Message{request, {Kind: kindRelease, Clock: 10}, {Kind: kindRelease, Clock: 11}}},
+		{"REQUEST without a timestamp", []dme.Message{{Kind: kindRequest}}},
+		{"REPLY without a timestamp", []dme.Message{{Kind: kindReply}}},
+		{"REQUEST twice", []dme.Message{request, request}},
+		{"RELEASE without REQUEST", []dme.Message{{Kind: kindRelease, Clock: 9}}},
+		{"RELEASE twice", []dme.Message{request, {Kind: kindRelease, Clock: 10}, {Kind: kindRelease, Clock: 11}}},
 	} {
 		net := newNet(t, Algorithm(), 3)
 		for i, m := range c.msgs {
@@ -186,32 +186,32 @@ func TestStateHasThePapersNames(t *testing.T) {
 	net.Request(3)
 	net.Deliver(3, 1, 0)
 	const want = "clock=2 request=(1,1) executing=false awaiting={2} request_queue=[(1,1) (1,3)]"
-	if got := algorithms.DescribeState(at(net, 1)); got != want {
+	if got := dme.DescribeState(at(net, 1)); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
 
 // cycle is what one entry of S_1 and one of each other site cost S_1.
-func cycle(s *site, out *algorithms.Outbox) {
+func cycle(s *site, out *dme.Outbox) {
 	s.Request(out)
-	for _, k := range []algorithms.Kind{kindReply, kindRequest} {
-		for j := algorithms.NodeID(s.n); j >= 2; j-- {
+	for _, k := range []dme.Kind{kindReply, kindRequest} {
+		for j := dme.NodeID(s.n); j >= 2; j-- {
 			out.Reset()
-			s.Receive(j, algorithms.Message{Kind: k, Clock: s.clock}, out)
+			s.Receive(j, dme.Message{Kind: k, Clock: s.clock}, out)
 		}
 	}
 	out.Reset()
 	s.Release(out)
-	for j := algorithms.NodeID(2); int(j) <= s.n; j++ {
+	for j := dme.NodeID(2); int(j) <= s.n; j++ {
 		out.Reset()
-		s.Receive(j, algorithms.Message{Kind: kindRelease, Clock: s.clock}, out)
+		s.Receive(j, dme.Message{Kind: kindRelease, Clock: s.clock}, out)
 	}
 	out.Reset()
 }
 
 func TestNoAllocationPerEvent(t *testing.T) {
 	s := system{nodes: 64}.Node(1).(*site)
-	var out algorithms.Outbox
+	var out dme.Outbox
 	cycle(s, &out) // the lists grow to their length
 	if got := testing.AllocsPerRun(100, func() { cycle(s, &out) }); got != 0 {
 		t.Errorf("%v allocations for a round", got)
@@ -221,7 +221,7 @@ func TestNoAllocationPerEvent(t *testing.T) {
 // BenchmarkHandlers measures the handlers alone, per message received.
 func BenchmarkHandlers(b *testing.B) {
 	s := system{nodes: 64}.Node(1).(*site)
-	var out algorithms.Outbox
+	var out dme.Outbox
 	cycle(s, &out)
 	messages := 0
 	for b.Loop() {

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"testing"
 
-	"dmebench/algorithms"
-	"dmebench/algorithms/conformance"
-	"dmebench/internal/host"
+	"dmebench/dme"
+	"dmebench/dme/conformance"
+	"dmebench/internal/noderun"
 )
 
 // walk is a random run in which every site asks so many times.
@@ -17,10 +17,10 @@ type walk struct {
 	rng     *rand.Rand
 	reorder bool // links do not keep order
 	left    []int
-	flying  [][2]algorithms.NodeID // a message for each time that its link is listed
+	flying  [][2]dme.NodeID // a message for each time that its link is listed
 }
 
-func newWalk(t *testing.T, a *algorithms.Algorithm, nodes, requests int, seed uint64, reorder bool) *walk {
+func newWalk(t *testing.T, a *dme.Algorithm, nodes, requests int, seed uint64, reorder bool) *walk {
 	t.Helper()
 	return &walk{
 		Net: newNet(t, a, nodes), rng: rand.New(rand.NewPCG(seed, 93)), reorder: reorder,
@@ -29,18 +29,18 @@ func newWalk(t *testing.T, a *algorithms.Algorithm, nodes, requests int, seed ui
 }
 
 // survey lists the messages on the way and the sites that may still ask.
-func (w *walk) survey() (askers []algorithms.NodeID) {
+func (w *walk) survey() (askers []dme.NodeID) {
 	w.flying = w.flying[:0]
-	n := algorithms.NodeID(len(w.left))
-	for i := algorithms.NodeID(1); i <= n; i++ {
-		for j := algorithms.NodeID(1); j <= n; j++ {
+	n := dme.NodeID(len(w.left))
+	for i := dme.NodeID(1); i <= n; i++ {
+		for j := dme.NodeID(1); j <= n; j++ {
 			if i != j {
 				for range w.InFlight(i, j) {
-					w.flying = append(w.flying, [2]algorithms.NodeID{i, j})
+					w.flying = append(w.flying, [2]dme.NodeID{i, j})
 				}
 			}
 		}
-		if w.left[i-1] > 0 && w.Host(i).Activity() == host.Idle {
+		if w.left[i-1] > 0 && w.Host(i).Activity() == noderun.Idle {
 			askers = append(askers, i)
 		}
 	}
@@ -86,7 +86,7 @@ func (w *walk) run(look func() error) error {
 		}
 	}
 	for i := range w.left {
-		if a := w.Host(algorithms.NodeID(i + 1)).Activity(); a != host.Idle {
+		if a := w.Host(dme.NodeID(i + 1)).Activity(); a != noderun.Idle {
 			return fmt.Errorf("site %d is %v and nothing moves\n%s", i+1, a, w.States())
 		}
 	}

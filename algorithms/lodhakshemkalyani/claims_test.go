@@ -4,15 +4,15 @@ import (
 	"math"
 	"testing"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // predict evaluates the one claim about messages under a load.
-func predict(t *testing.T, load algorithms.Load, n int) float64 {
+func predict(t *testing.T, load dme.Load, n int) float64 {
 	t.Helper()
 	for _, c := range claims() {
-		if c.Quantity == algorithms.MessagesPerCS && c.Load == load {
-			value, _ := c.Predict(algorithms.Setting{Nodes: n})
+		if c.Quantity == dme.MessagesPerCS && c.Load == load {
+			value, _ := c.Predict(dme.Setting{Nodes: n})
 			return value
 		}
 	}
@@ -25,9 +25,9 @@ func TestSerialRequests(t *testing.T) {
 	for _, n := range []int{1, 2, 5, 8} {
 		net := newNet(t, n)
 		for k := range 3 * n {
-			messages, err := net.Serve(algorithms.NodeID(1 + k*3%n))
-			if err != nil || float64(messages) != predict(t, algorithms.Light, n) {
-				t.Errorf("n=%d: %d messages, want %v; %v", n, messages, predict(t, algorithms.Light, n), err)
+			messages, err := net.Serve(dme.NodeID(1 + k*3%n))
+			if err != nil || float64(messages) != predict(t, dme.Light, n) {
+				t.Errorf("n=%d: %d messages, want %v; %v", n, messages, predict(t, dme.Light, n), err)
 			}
 		}
 	}
@@ -41,7 +41,7 @@ func TestConcurrentRequests(t *testing.T) {
 		for round := range 3 {
 			before := net.Sent()
 			for i := 1; i <= n; i++ {
-				net.Request(algorithms.NodeID(i))
+				net.Request(dme.NodeID(i))
 			}
 			for range n {
 				net.Settle()
@@ -50,7 +50,7 @@ func TestConcurrentRequests(t *testing.T) {
 				}
 				net.Release(net.Inside()[0])
 			}
-			if got, want := float64(net.Sent()-before)/float64(n), predict(t, algorithms.Burst, n); math.Abs(got-want) > 1e-9 {
+			if got, want := float64(net.Sent()-before)/float64(n), predict(t, dme.Burst, n); math.Abs(got-want) > 1e-9 {
 				t.Errorf("n=%d, round %d: %v messages for each entry, want %v", n, round, got, want)
 			}
 		}

@@ -3,8 +3,8 @@ package lodhakshemkalyani
 import (
 	"fmt"
 
-	"dmebench/algorithms"
-	"dmebench/algorithms/conformance"
+	"dmebench/dme"
+	"dmebench/dme/conformance"
 )
 
 // concurrency watches a run to tell which requests are concurrent, by
@@ -12,25 +12,25 @@ import (
 type concurrency struct {
 	net      *conformance.Net
 	now      int
-	requests []*request                       // in the order in which they were made
-	of       map[algorithms.NodeID][]*request // by process
-	arrived  map[link]int                     // REQUESTs delivered
+	requests []*request                // in the order in which they were made
+	of       map[dme.NodeID][]*request // by process
+	arrived  map[link]int              // REQUESTs delivered
 }
 
 type request struct {
-	stamp   algorithms.Stamp
+	stamp   dme.Stamp
 	made    int
-	arrived map[algorithms.NodeID]int // by process
+	arrived map[dme.NodeID]int // by process
 }
 
 func newConcurrency(net *conformance.Net) *concurrency {
-	return &concurrency{net: net, of: make(map[algorithms.NodeID][]*request), arrived: make(map[link]int)}
+	return &concurrency{net: net, of: make(map[dme.NodeID][]*request), arrived: make(map[link]int)}
 }
 
 // asks notes a request that is about to be made.
-func (c *concurrency) asks(i algorithms.NodeID) {
+func (c *concurrency) asks(i dme.NodeID) {
 	c.now++
-	r := &request{made: c.now, arrived: make(map[algorithms.NodeID]int)}
+	r := &request{made: c.now, arrived: make(map[dme.NodeID]int)}
 	r.stamp.Node = i
 	c.requests = append(c.requests, r)
 	c.of[i] = append(c.of[i], r)
@@ -39,7 +39,7 @@ func (c *concurrency) asks(i algorithms.NodeID) {
 // delivered notes a message that is about to be delivered. A process can make
 // its next request before the last one has arrived everywhere; links in order
 // tell which is which.
-func (c *concurrency) delivered(l link, m algorithms.Message) {
+func (c *concurrency) delivered(l link, m dme.Message) {
 	if m.Kind != kindRequest {
 		return
 	}
@@ -78,7 +78,7 @@ func (c *concurrency) judge() error {
 	for k := kindRequest; k <= kindFlush; k++ {
 		got := 0
 		for i := 1; i <= n; i++ {
-			got += int(c.net.Host(algorithms.NodeID(i)).Counters().Sent[k].Load())
+			got += int(c.net.Host(dme.NodeID(i)).Counters().Sent[k].Load())
 		}
 		if got != want[k] {
 			return fmt.Errorf("%d messages of kind %d, section 9.6.4 says %d", got, k, want[k])
@@ -87,7 +87,7 @@ func (c *concurrency) judge() error {
 	if c.net.Refused() > 0 {
 		return fmt.Errorf("%d messages refused", c.net.Refused())
 	}
-	var last algorithms.Stamp
+	var last dme.Stamp
 	for _, e := range c.net.Entries {
 		if !last.Precedes(e.Stamp) {
 			return fmt.Errorf("entries out of order: %v after %v", e.Stamp, last)

@@ -3,14 +3,14 @@ package lodhakshemkalyani
 import (
 	"slices"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
-// The kinds of messages, in the order of [algorithms.Algorithm.Kinds]. All
+// The kinds of messages, in the order of [dme.Algorithm.Kinds]. All
 // carry their sender's done as Done.
 const (
-	kindRequest algorithms.Kind = iota + 1 // Clock: SN
-	kindReply                              // Req: the request that it answers
+	kindRequest dme.Kind = iota + 1 // Clock: SN
+	kindReply                       // Req: the request that it answers
 	kindFlush
 )
 
@@ -19,16 +19,16 @@ const (
 const latest = 1 << 62
 
 // Algorithm describes the repaired algorithm.
-func Algorithm() *algorithms.Algorithm {
-	return &algorithms.Algorithm{
+func Algorithm() *dme.Algorithm {
+	return &dme.Algorithm{
 		Name:     "lodha-kshemkalyani",
 		Title:    "Lodha–Kshemkalyani",
 		Citation: "S. Lodha, A. D. Kshemkalyani: A Fair Distributed Mutual Exclusion Algorithm, IEEE TPDS 11(6), 2000; textbook, section 9.6",
-		Class:    algorithms.Permission,
-		Needs:    algorithms.Always(algorithms.Needs{Reliable: true, FIFO: true}),
+		Class:    dme.Permission,
+		Needs:    dme.Always(dme.Needs{Reliable: true, FIFO: true}),
 		Kinds:    []string{"REQUEST", "REPLY", "FLUSH"},
 		Claims:   claims(),
-		Prepare: func(c algorithms.Config) (algorithms.System, error) {
+		Prepare: func(c dme.Config) (dme.System, error) {
 			return system{nodes: c.Nodes}, nil
 		},
 	}
@@ -36,45 +36,45 @@ func Algorithm() *algorithms.Algorithm {
 
 type system struct{ nodes int }
 
-func (s system) Node(id algorithms.NodeID) algorithms.Node {
-	return &process{i: id, n: s.nodes, rv: algorithms.MakeNodeSet(s.nodes)}
+func (s system) Node(id dme.NodeID) dme.Node {
+	return &process{i: id, n: s.nodes, rv: dme.MakeNodeSet(s.nodes)}
 }
 
 // process is P_i.
 type process struct {
-	i algorithms.NodeID
+	i dme.NodeID
 	n int
 
 	mySequenceNumber          uint64
-	rv                        algorithms.NodeSet // RV_i: the processes that have replied, by whatever message
-	lrq                       []algorithms.Stamp // LRQ_i: our request and those concurrent with it, by priority
+	rv                        dme.NodeSet // RV_i: the processes that have replied, by whatever message
+	lrq                       []dme.Stamp // LRQ_i: our request and those concurrent with it, by priority
 	highestSequenceNumberSeen uint64
 
-	requesting bool               // from (2) to (5)
-	executing  bool               // the critical section
-	deferred   []algorithms.Stamp // (3bii): the requests that wait for our (5b), by priority
-	done       algorithms.Stamp   // L1: no request up to this one contends any more
+	requesting bool        // from (2) to (5)
+	executing  bool        // the critical section
+	deferred   []dme.Stamp // (3bii): the requests that wait for our (5b), by priority
+	done       dme.Stamp   // L1: no request up to this one contends any more
 }
 
 // Request is step (2), InvMutEx.
-func (p *process) Request(out *algorithms.Outbox) {
+func (p *process) Request(out *dme.Outbox) {
 	p.requesting = true
-	p.mySequenceNumber = p.highestSequenceNumberSeen + 1                                          // (2a)
-	p.highestSequenceNumberSeen = p.mySequenceNumber                                              // L4
-	p.lrq = append(p.lrq, p.myRequest())                                                          // (2d)
-	p.rv.Add(p.i)                                                                                 // (2f)
-	out.Broadcast(algorithms.Message{Kind: kindRequest, Clock: p.mySequenceNumber, Done: p.done}) // (2c), (2e), L2
+	p.mySequenceNumber = p.highestSequenceNumberSeen + 1                                   // (2a)
+	p.highestSequenceNumberSeen = p.mySequenceNumber                                       // L4
+	p.lrq = append(p.lrq, p.myRequest())                                                   // (2d)
+	p.rv.Add(p.i)                                                                          // (2f)
+	out.Broadcast(dme.Message{Kind: kindRequest, Clock: p.mySequenceNumber, Done: p.done}) // (2c), (2e), L2
 	p.checkExecuteCS(out)
 }
 
-func (p *process) Receive(from algorithms.NodeID, m algorithms.Message, out *algorithms.Outbox) {
+func (p *process) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
 	if reason := p.impossible(from, &m); reason != "" {
 		out.Refuse(reason)
 		return
 	}
 	switch m.Kind {
 	case kindRequest:
-		p.receiveRequest(algorithms.Stamp{Clock: m.Clock, Node: from}, m.Done, out)
+		p.receiveRequest(dme.Stamp{Clock: m.Clock, Node: from}, m.Done, out)
 	case kindReply:
 		p.receiveReply(from, m.Done, out)
 	case kindFlush:
@@ -83,7 +83,7 @@ func (p *process) Receive(from algorithms.NodeID, m algorithms.Message, out *alg
 }
 
 // receiveRequest is step (3), RcvReq, of r whose sender knows of satisfied.
-func (p *process) receiveRequest(r, satisfied algorithms.Stamp, out *algorithms.Outbox) {
+func (p *process) receiveRequest(r, satisfied dme.Stamp, out *dme.Outbox) {
 	p.hear(satisfied)                                                       // L2
 	p.highestSequenceNumberSeen = max(p.highestSequenceNumberSeen, r.Clock) // (3a)
 	switch {
@@ -101,17 +101,17 @@ func (p *process) receiveRequest(r, satisfied algorithms.Stamp, out *algorithms.
 }
 
 // receiveReply is step (4), RcvReply.
-func (p *process) receiveReply(from algorithms.NodeID, satisfied algorithms.Stamp, out *algorithms.Outbox) {
+func (p *process) receiveReply(from dme.NodeID, satisfied dme.Stamp, out *dme.Outbox) {
 	p.rv.Add(from)        // (4a)
 	p.hear(satisfied)     // (4b)
 	p.checkExecuteCS(out) // (4c)
 }
 
 // Release is step (5), FinCS.
-func (p *process) Release(out *algorithms.Outbox) {
+func (p *process) Release(out *dme.Outbox) {
 	p.done = p.myRequest()
 	if len(p.lrq) > 1 { // (5a); the head is our own
-		out.Send(p.lrq[1].Node, algorithms.Message{Kind: kindFlush, Done: p.done})
+		out.Send(p.lrq[1].Node, dme.Message{Kind: kindFlush, Done: p.done})
 	}
 	for _, r := range p.deferred { // (5b)
 		p.reply(r, out)
@@ -123,13 +123,13 @@ func (p *process) Release(out *algorithms.Outbox) {
 }
 
 // receiveFlush is step (6), RcvFlush, without (6a): L3.
-func (p *process) receiveFlush(satisfied algorithms.Stamp, out *algorithms.Outbox) {
+func (p *process) receiveFlush(satisfied dme.Stamp, out *dme.Outbox) {
 	p.hear(satisfied)     // (6b)
 	p.checkExecuteCS(out) // (6c)
 }
 
 // checkExecuteCS is step (7), and the entry.
-func (p *process) checkExecuteCS(out *algorithms.Outbox) {
+func (p *process) checkExecuteCS(out *dme.Outbox) {
 	if p.waiting() && p.rv.Len() == p.n && p.lrq[0] == p.myRequest() {
 		p.executing = true
 		out.Enter(p.myRequest())
@@ -138,7 +138,7 @@ func (p *process) checkExecuteCS(out *algorithms.Outbox) {
 
 // hear takes notice of a request that has been satisfied, and with it all that
 // had priority.
-func (p *process) hear(satisfied algorithms.Stamp) {
+func (p *process) hear(satisfied dme.Stamp) {
 	if !p.done.Precedes(satisfied) {
 		return
 	}
@@ -150,18 +150,18 @@ func (p *process) hear(satisfied algorithms.Stamp) {
 	p.lrq = slices.Delete(p.lrq, 0, waiting)
 }
 
-func (p *process) reply(r algorithms.Stamp, out *algorithms.Outbox) {
-	out.Send(r.Node, algorithms.Message{Kind: kindReply, Req: r, Done: p.done})
+func (p *process) reply(r dme.Stamp, out *dme.Outbox) {
+	out.Send(r.Node, dme.Message{Kind: kindReply, Req: r, Done: p.done})
 }
 
-func (p *process) myRequest() algorithms.Stamp {
-	return algorithms.Stamp{Clock: p.mySequenceNumber, Node: p.i}
+func (p *process) myRequest() dme.Stamp {
+	return dme.Stamp{Clock: p.mySequenceNumber, Node: p.i}
 }
 
 func (p *process) waiting() bool { return p.requesting && !p.executing }
 
 // insert puts r into a queue that is sorted by priority.
-func insert(q []algorithms.Stamp, r algorithms.Stamp) []algorithms.Stamp {
+func insert(q []dme.Stamp, r dme.Stamp) []dme.Stamp {
 	at := slices.IndexFunc(q, r.Precedes)
 	if at < 0 {
 		at = len(q)
@@ -171,7 +171,7 @@ func insert(q []algorithms.Stamp, r algorithms.Stamp) []algorithms.Stamp {
 
 // impossible says why no process that keeps to the algorithm can have sent this
 // message, over links that keep their guarantees; "" where one can.
-func (p *process) impossible(from algorithms.NodeID, m *algorithms.Message) string {
+func (p *process) impossible(from dme.NodeID, m *dme.Message) string {
 	if p.requesting && !m.Done.Precedes(p.myRequest()) {
 		return "news that a request has been satisfied which is pending"
 	}
@@ -180,7 +180,7 @@ func (p *process) impossible(from algorithms.NodeID, m *algorithms.Message) stri
 		if m.Clock == 0 || m.Clock > latest {
 			return "REQUEST without a possible number"
 		}
-		if slices.ContainsFunc(p.deferred, func(r algorithms.Stamp) bool { return r.Node == from }) {
+		if slices.ContainsFunc(p.deferred, func(r dme.Stamp) bool { return r.Node == from }) {
 			return "REQUEST of a process whose REQUEST is deferred"
 		}
 	case kindReply:
@@ -195,7 +195,7 @@ func (p *process) impossible(from algorithms.NodeID, m *algorithms.Message) stri
 	return ""
 }
 
-func (p *process) State(v *algorithms.Visitor) {
+func (p *process) State(v *dme.Visitor) {
 	v.Uint("My_Sequence_Number", &p.mySequenceNumber)
 	v.Set("RV", &p.rv)
 	v.Stamps("LRQ", &p.lrq)

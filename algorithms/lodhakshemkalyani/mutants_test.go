@@ -3,7 +3,7 @@ package lodhakshemkalyani
 import (
 	"testing"
 
-	"dmebench/algorithms/conformance"
+	"dmebench/dme/conformance"
 )
 
 // mutant is the algorithm with one repair, or one rule of the text, taken out.

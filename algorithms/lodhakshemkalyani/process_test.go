@@ -3,34 +3,34 @@ package lodhakshemkalyani
 import (
 	"testing"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 func TestRefusals(t *testing.T) {
-	stamp := func(clock uint64, node algorithms.NodeID) algorithms.Stamp {
-		return algorithms.Stamp{Clock: clock, Node: node}
+	stamp := func(clock uint64, node dme.NodeID) dme.Stamp {
+		return dme.Stamp{Clock: clock, Node: node}
 	}
-	request := func(number uint64, done algorithms.Stamp) algorithms.Message {
-		return algorithms.Message{Kind: kindRequest, Clock: number, Done: done}
+	request := func(number uint64, done dme.Stamp) dme.Message {
+		return dme.Message{Kind: kindRequest, Clock: number, Done: done}
 	}
-	reply := func(to, done algorithms.Stamp) algorithms.Message {
-		return algorithms.Message{Kind: kindReply, Req: to, Done: done}
+	reply := func(to, done dme.Stamp) dme.Message {
+		return dme.Message{Kind: kindReply, Req: to, Done: done}
 	}
-	mine, none := stamp(2, 1), algorithms.Stamp{}
+	mine, none := stamp(2, 1), dme.Stamp{}
 	for _, c := range []struct {
 		name string
-		msgs []algorithms.Message // all from process 2; the last is refused
+		msgs []dme.Message // all from process 2; the last is refused
 	}{
-		{"REQUEST without a number", []algorithms.Message{request(0, none)}},
-		{"REQUEST of a number that would overflow", []algorithms.Message{request(latest+1, none)}},
-		{"REQUEST while one is deferred", []algorithms.Message{request(2, none), request(3, none), request(4, none)}},
-		{"REPLY to an earlier request", []algorithms.Message{reply(stamp(1, 1), none)}},
-		{"REPLY to another process", []algorithms.Message{reply(stamp(2, 3), none)}},
-		{"REPLY twice", []algorithms.Message{reply(mine, none), reply(mine, none)}},
-		{"REPLY after an implicit one", []algorithms.Message{request(2, none), reply(mine, none)}},
-		{"REPLY that knows of our pending request", []algorithms.Message{reply(mine, mine)}},
-		{"REQUEST that knows of a later one", []algorithms.Message{request(9, stamp(8, 3))}},
-		{"FLUSH in the name of another", []algorithms.Message{{Kind: kindFlush, Done: stamp(1, 3)}}},
+		{"REQUEST without a number", []dme.Message{request(0, none)}},
+		{"REQUEST of a number that would overflow", []dme.Message{request(latest+1, none)}},
+		{"REQUEST while one is deferred", []dme.Message{request(2, none), request(3, none), request(4, none)}},
+		{"REPLY to an earlier request", []dme.Message{reply(stamp(1, 1), none)}},
+		{"REPLY to another process", []dme.Message{reply(stamp(2, 3), none)}},
+		{"REPLY twice", []dme.Message{reply(mine, none), reply(mine, none)}},
+		{"REPLY after an implicit one", []dme.Message{request(2, none), reply(mine, none)}},
+		{"REPLY that knows of our pending request", []dme.Message{reply(mine, mine)}},
+		{"REQUEST that knows of a later one", []dme.Message{request(9, stamp(8, 3))}},
+		{"FLUSH in the name of another", []dme.Message{{Kind: kindFlush, Done: stamp(1, 3)}}},
 	} {
 		net := newNet(t, 3)
 		if _, err := net.Serve(1); err != nil {
@@ -60,7 +60,7 @@ func TestStateHasTheTextsNames(t *testing.T) {
 	net.Deliver(2, 1, 0)
 	const want = "My_Sequence_Number=2 RV={1,2} LRQ=[(2,1) (2,2)] Highest_Sequence_Number_Seen=2 " +
 		"requesting=true executing=false deferred=[] done=-"
-	if got := algorithms.DescribeState(net.Host(1).Node()); got != want {
+	if got := dme.DescribeState(net.Host(1).Node()); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
@@ -68,17 +68,17 @@ func TestStateHasTheTextsNames(t *testing.T) {
 // cycle is what one entry costs under saturation: the request, the REQUEST of
 // every second other process, all replies, a deferred REQUEST of each of the
 // others, and the release.
-func cycle(p *process, out *algorithms.Outbox) {
+func cycle(p *process, out *dme.Outbox) {
 	p.Request(out)
 	number := p.mySequenceNumber
-	for j := algorithms.NodeID(2); int(j) <= p.n; j++ {
+	for j := dme.NodeID(2); int(j) <= p.n; j++ {
 		out.Reset()
 		if j%2 == 0 {
-			p.Receive(j, algorithms.Message{Kind: kindRequest, Clock: number, Done: p.done}, out)
+			p.Receive(j, dme.Message{Kind: kindRequest, Clock: number, Done: p.done}, out)
 		} else {
-			p.Receive(j, algorithms.Message{Kind: kindReply, Req: p.myRequest(), Done: p.done}, out)
+			p.Receive(j, dme.Message{Kind: kindReply, Req: p.myRequest(), Done: p.done}, out)
 			out.Reset()
-			p.Receive(j, algorithms.Message{Kind: kindRequest, Clock: number + 1, Done: p.done}, out)
+			p.Receive(j, dme.Message{Kind: kindRequest, Clock: number + 1, Done: p.done}, out)
 		}
 	}
 	out.Reset()
@@ -88,7 +88,7 @@ func cycle(p *process, out *algorithms.Outbox) {
 
 func TestNoAllocationPerEvent(t *testing.T) {
 	p := system{nodes: 64}.Node(1).(*process)
-	var out algorithms.Outbox
+	var out dme.Outbox
 	cycle(p, &out) // the lists grow to their length
 	if got := testing.AllocsPerRun(100, func() { cycle(p, &out) }); got != 0 {
 		t.Errorf("%v allocations per entry", got)
@@ -98,7 +98,7 @@ func TestNoAllocationPerEvent(t *testing.T) {
 // BenchmarkHandlers measures the handlers alone, per message received.
 func BenchmarkHandlers(b *testing.B) {
 	p := system{nodes: 64}.Node(1).(*process)
-	var out algorithms.Outbox
+	var out dme.Outbox
 	cycle(p, &out)
 	messages := 0
 	for b.Loop() {

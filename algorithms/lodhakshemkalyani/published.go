@@ -3,22 +3,22 @@ package lodhakshemkalyani
 import (
 	"slices"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // AsPublished describes Algorithm 9.4 as the textbook prints it, a negative
 // control: it stops, and it lets two processes in. The channels keep order,
 // which section 9.6.1 does not say but which makes no difference to that.
-func AsPublished() *algorithms.Algorithm {
-	return &algorithms.Algorithm{
+func AsPublished() *dme.Algorithm {
+	return &dme.Algorithm{
 		Name:        "lodha-kshemkalyani-as-published",
 		Title:       "Lodha–Kshemkalyani (as published)",
 		Citation:    "Textbook, section 9.6, Algorithm 9.4, to the letter",
-		Class:       algorithms.Permission,
+		Class:       dme.Permission,
 		AsPublished: true,
-		Needs:       algorithms.Always(algorithms.Needs{Reliable: true, FIFO: true}),
+		Needs:       dme.Always(dme.Needs{Reliable: true, FIFO: true}),
 		Kinds:       []string{"REQUEST", "REPLY", "FLUSH"},
-		Prepare: func(c algorithms.Config) (algorithms.System, error) {
+		Prepare: func(c dme.Config) (dme.System, error) {
 			return publishedSystem{nodes: c.Nodes}, nil
 		},
 	}
@@ -26,42 +26,42 @@ func AsPublished() *algorithms.Algorithm {
 
 type publishedSystem struct{ nodes int }
 
-func (s publishedSystem) Node(id algorithms.NodeID) algorithms.Node {
-	return &published{i: id, n: s.nodes, rv: algorithms.MakeNodeSet(s.nodes)}
+func (s publishedSystem) Node(id dme.NodeID) dme.Node {
+	return &published{i: id, n: s.nodes, rv: dme.MakeNodeSet(s.nodes)}
 }
 
 // published is P_i as printed. REPLY and FLUSH carry R_j as Done.
 type published struct {
-	i algorithms.NodeID
+	i dme.NodeID
 	n int
 
 	mySequenceNumber          uint64
-	rv                        algorithms.NodeSet
-	lrq                       []algorithms.Stamp
+	rv                        dme.NodeSet
+	lrq                       []dme.Stamp
 	highestSequenceNumberSeen uint64
 
 	requesting bool
 	executing  bool
-	deferred   []algorithms.Stamp
-	satisfied  algorithms.Stamp // the last request made by P_i that was satisfied
+	deferred   []dme.Stamp
+	satisfied  dme.Stamp // the last request made by P_i that was satisfied
 }
 
 // Request is step (2).
-func (p *published) Request(out *algorithms.Outbox) {
+func (p *published) Request(out *dme.Outbox) {
 	p.requesting = true
-	p.mySequenceNumber = p.highestSequenceNumberSeen + 1                            // (2a)
-	p.lrq = p.lrq[:0]                                                               // (2b)
-	p.lrq = append(p.lrq, p.myRequest())                                            // (2d)
-	out.Broadcast(algorithms.Message{Kind: kindRequest, Clock: p.mySequenceNumber}) // (2c), (2e)
-	p.rv.Clear()                                                                    // (2f)
+	p.mySequenceNumber = p.highestSequenceNumberSeen + 1                     // (2a)
+	p.lrq = p.lrq[:0]                                                        // (2b)
+	p.lrq = append(p.lrq, p.myRequest())                                     // (2d)
+	out.Broadcast(dme.Message{Kind: kindRequest, Clock: p.mySequenceNumber}) // (2c), (2e)
+	p.rv.Clear()                                                             // (2f)
 	p.rv.Add(p.i)
 	p.checkExecuteCS(out)
 }
 
-func (p *published) Receive(j algorithms.NodeID, m algorithms.Message, out *algorithms.Outbox) {
+func (p *published) Receive(j dme.NodeID, m dme.Message, out *dme.Outbox) {
 	switch m.Kind {
 	case kindRequest: // step (3)
-		r := algorithms.Stamp{Clock: m.Clock, Node: j}
+		r := dme.Stamp{Clock: m.Clock, Node: j}
 		p.highestSequenceNumberSeen = max(p.highestSequenceNumberSeen, r.Clock) // (3a)
 		switch {
 		case p.requesting && !p.rv.Has(j): // (3bi)
@@ -71,42 +71,42 @@ func (p *published) Receive(j algorithms.NodeID, m algorithms.Message, out *algo
 		case p.requesting: // (3bii)
 			p.deferred = insert(p.deferred, r)
 		default: // (3c)
-			out.Send(j, algorithms.Message{Kind: kindReply, Done: p.satisfied})
+			out.Send(j, dme.Message{Kind: kindReply, Done: p.satisfied})
 		}
 	case kindReply, kindFlush: // steps (4) and (6)
-		p.rv.Add(j)                                                                                    // (4a), (6a)
-		p.lrq = slices.DeleteFunc(p.lrq, func(r algorithms.Stamp) bool { return !m.Done.Precedes(r) }) // (4b), (6b)
-		p.checkExecuteCS(out)                                                                          // (4c), (6c)
+		p.rv.Add(j)                                                                             // (4a), (6a)
+		p.lrq = slices.DeleteFunc(p.lrq, func(r dme.Stamp) bool { return !m.Done.Precedes(r) }) // (4b), (6b)
+		p.checkExecuteCS(out)                                                                   // (4c), (6c)
 	}
 }
 
 // Release is step (5).
-func (p *published) Release(out *algorithms.Outbox) {
+func (p *published) Release(out *dme.Outbox) {
 	p.requesting, p.executing = false, false
 	p.satisfied = p.myRequest()
 	next := slices.IndexFunc(p.lrq, p.satisfied.Precedes)
 	if next >= 0 { // (5a)
-		out.Send(p.lrq[next].Node, algorithms.Message{Kind: kindFlush, Done: p.satisfied})
+		out.Send(p.lrq[next].Node, dme.Message{Kind: kindFlush, Done: p.satisfied})
 	}
 	for _, r := range p.deferred { // (5b)
-		out.Send(r.Node, algorithms.Message{Kind: kindReply, Done: p.satisfied})
+		out.Send(r.Node, dme.Message{Kind: kindReply, Done: p.satisfied})
 	}
 	p.deferred = p.deferred[:0]
 }
 
 // checkExecuteCS is step (7), for a process that waits.
-func (p *published) checkExecuteCS(out *algorithms.Outbox) {
+func (p *published) checkExecuteCS(out *dme.Outbox) {
 	if p.requesting && !p.executing && p.rv.Len() == p.n && len(p.lrq) > 0 && p.lrq[0] == p.myRequest() {
 		p.executing = true
 		out.Enter(p.myRequest())
 	}
 }
 
-func (p *published) myRequest() algorithms.Stamp {
-	return algorithms.Stamp{Clock: p.mySequenceNumber, Node: p.i}
+func (p *published) myRequest() dme.Stamp {
+	return dme.Stamp{Clock: p.mySequenceNumber, Node: p.i}
 }
 
-func (p *published) State(v *algorithms.Visitor) {
+func (p *published) State(v *dme.Visitor) {
 	v.Uint("My_Sequence_Number", &p.mySequenceNumber)
 	v.Set("RV", &p.rv)
 	v.Stamps("LRQ", &p.lrq)

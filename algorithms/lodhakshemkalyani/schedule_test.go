@@ -4,14 +4,14 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"dmebench/algorithms"
-	"dmebench/algorithms/conformance"
-	"dmebench/internal/host"
+	"dmebench/dme"
+	"dmebench/dme/conformance"
+	"dmebench/internal/noderun"
 )
 
 // schedule is one random run, a function of its fields.
 type schedule struct {
-	algorithm *algorithms.Algorithm
+	algorithm *dme.Algorithm
 	nodes     int
 	rounds    int  // requests of each process
 	reorder   bool // links do not keep order
@@ -33,7 +33,7 @@ const (
 // search runs the schedules of the seeds below seeds, on 2 to most processes
 // with 1 to rounds requests each, and returns the first that shows the fault, or
 // any if it is ""; nil where none does.
-func search(a *algorithms.Algorithm, most, rounds int, reorder bool, seeds uint64, fault string) error {
+func search(a *dme.Algorithm, most, rounds int, reorder bool, seeds uint64, fault string) error {
 	for seed := range seeds {
 		for nodes := 2; nodes <= most; nodes++ {
 			s := schedule{algorithm: a, nodes: nodes, rounds: 1 + int(seed)%rounds, reorder: reorder, seed: seed, fault: fault}
@@ -45,7 +45,7 @@ func search(a *algorithms.Algorithm, most, rounds int, reorder bool, seeds uint6
 	return nil
 }
 
-type link struct{ from, to algorithms.NodeID }
+type link struct{ from, to dme.NodeID }
 
 // run chooses among the events that can happen until there is none. Links that
 // the seed makes slow seldom deliver.
@@ -56,12 +56,12 @@ func (s schedule) run() error {
 		return err
 	}
 	left := make([]int, s.nodes+1)
-	var ids []algorithms.NodeID
+	var ids []dme.NodeID
 	var links []link
 	slow := make(map[link]bool)
-	for i := algorithms.NodeID(1); int(i) <= s.nodes; i++ {
+	for i := dme.NodeID(1); int(i) <= s.nodes; i++ {
 		ids, left[i] = append(ids, i), s.rounds
-		for j := algorithms.NodeID(1); int(j) <= s.nodes; j++ {
+		for j := dme.NodeID(1); int(j) <= s.nodes; j++ {
 			if i != j {
 				links = append(links, link{i, j})
 				slow[link{i, j}] = rng.IntN(4) == 0
@@ -98,9 +98,9 @@ func (s schedule) run() error {
 		}
 		for _, i := range ids {
 			switch net.Host(i).Activity() {
-			case host.Inside:
+			case noderun.Inside:
 				add(leave, func() { net.Release(i) })
-			case host.Requesting:
+			case noderun.Requesting:
 				waiting = true
 			default:
 				if left[i] > 0 {

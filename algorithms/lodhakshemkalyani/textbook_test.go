@@ -4,8 +4,8 @@ import (
 	"slices"
 	"testing"
 
-	"dmebench/algorithms"
-	"dmebench/algorithms/conformance"
+	"dmebench/dme"
+	"dmebench/dme/conformance"
 )
 
 func newNet(t *testing.T, processes int) *conformance.Net {
@@ -17,32 +17,32 @@ func newNet(t *testing.T, processes int) *conformance.Net {
 	return net
 }
 
-func at(net *conformance.Net, i algorithms.NodeID) *process { return net.Host(i).Node().(*process) }
+func at(net *conformance.Net, i dme.NodeID) *process { return net.Host(i).Node().(*process) }
 
-func wantInside(t *testing.T, when string, net *conformance.Net, want ...algorithms.NodeID) {
+func wantInside(t *testing.T, when string, net *conformance.Net, want ...dme.NodeID) {
 	t.Helper()
 	if err := net.Err(); err != nil || net.Refused() > 0 || !slices.Equal(net.Inside(), want) {
 		t.Fatalf("%s: %v inside, want %v; %d refused; %v\n%s", when, net.Inside(), want, net.Refused(), err, net.States())
 	}
 }
 
-func wantQueue(t *testing.T, when string, net *conformance.Net, i algorithms.NodeID, want ...algorithms.Stamp) {
+func wantQueue(t *testing.T, when string, net *conformance.Net, i dme.NodeID, want ...dme.Stamp) {
 	t.Helper()
 	if got := at(net, i).lrq; !slices.Equal(got, want) {
 		t.Errorf("%s: LRQ_%d = %v, want %v", when, i, got, want)
 	}
 }
 
-func wantReplied(t *testing.T, when string, net *conformance.Net, i algorithms.NodeID, want ...algorithms.NodeID) {
+func wantReplied(t *testing.T, when string, net *conformance.Net, i dme.NodeID, want ...dme.NodeID) {
 	t.Helper()
 	if got := slices.Collect(at(net, i).rv.All()); !slices.Equal(got, want) {
 		t.Errorf("%s: RV_%d holds for %v, want %v", when, i, got, want)
 	}
 }
 
-func wantOnTheWay(t *testing.T, when string, net *conformance.Net, from, to algorithms.NodeID, kinds ...algorithms.Kind) {
+func wantOnTheWay(t *testing.T, when string, net *conformance.Net, from, to dme.NodeID, kinds ...dme.Kind) {
 	t.Helper()
-	var got []algorithms.Kind
+	var got []dme.Kind
 	for _, m := range net.InFlight(from, to) {
 		got = append(got, m.Kind)
 	}
@@ -53,7 +53,7 @@ func wantOnTheWay(t *testing.T, when string, net *conformance.Net, from, to algo
 
 // Figures 9.11 to 9.15.
 func TestFigures911To915(t *testing.T) {
-	r1, r2, r3 := algorithms.Stamp{Clock: 1, Node: 1}, algorithms.Stamp{Clock: 1, Node: 2}, algorithms.Stamp{Clock: 2, Node: 3}
+	r1, r2, r3 := dme.Stamp{Clock: 1, Node: 1}, dme.Stamp{Clock: 1, Node: 2}, dme.Stamp{Clock: 2, Node: 3}
 	net := newNet(t, 3)
 
 	// P_1 and P_2 are concurrent; the REQUEST of P_1 to P_3 is delayed.
@@ -112,21 +112,21 @@ func TestFigures911To915(t *testing.T) {
 // maintains a local queue of [R_0, R_2, R_4] and, when it exits the CS, it sends
 // a FLUSH (only) to P_2". P_k is node k+1 here.
 func TestScenarioOfSection962(t *testing.T) {
-	const p0, p1, p2, p3, p4 algorithms.NodeID = 1, 2, 3, 4, 5
+	const p0, p1, p2, p3, p4 dme.NodeID = 1, 2, 3, 4, 5
 	net := newNet(t, 5)
 	net.Request(p3)
 	net.Settle() // all reply
 	wantInside(t, "R_3", net, p3)
 
-	concurrent := []algorithms.NodeID{p0, p2, p4}
+	concurrent := []dme.NodeID{p0, p2, p4}
 	for _, i := range concurrent {
 		net.Request(i)
 	}
 	net.Settle()
 	net.Request(p1) // it has replied to all
 	net.Settle()
-	r := func(clock uint64, node algorithms.NodeID) algorithms.Stamp {
-		return algorithms.Stamp{Clock: clock, Node: node}
+	r := func(clock uint64, node dme.NodeID) dme.Stamp {
+		return dme.Stamp{Clock: clock, Node: node}
 	}
 	for _, i := range concurrent {
 		wantQueue(t, "R_0, R_2, R_4", net, i, r(2, p0), r(2, p2), r(2, p4))
@@ -134,18 +134,18 @@ func TestScenarioOfSection962(t *testing.T) {
 	wantQueue(t, "R_1", net, p1, r(3, p1))
 
 	for _, exit := range []struct {
-		who            algorithms.NodeID
-		flush, replies []algorithms.NodeID
-		next           []algorithms.NodeID
+		who            dme.NodeID
+		flush, replies []dme.NodeID
+		next           []dme.NodeID
 	}{
-		{p3, nil, []algorithms.NodeID{p0, p1, p2, p4}, []algorithms.NodeID{p0}},
-		{p0, []algorithms.NodeID{p2}, []algorithms.NodeID{p1}, []algorithms.NodeID{p2}},
-		{p2, []algorithms.NodeID{p4}, []algorithms.NodeID{p1}, []algorithms.NodeID{p4}},
-		{p4, nil, []algorithms.NodeID{p1}, []algorithms.NodeID{p1}},
+		{p3, nil, []dme.NodeID{p0, p1, p2, p4}, []dme.NodeID{p0}},
+		{p0, []dme.NodeID{p2}, []dme.NodeID{p1}, []dme.NodeID{p2}},
+		{p2, []dme.NodeID{p4}, []dme.NodeID{p1}, []dme.NodeID{p4}},
+		{p4, nil, []dme.NodeID{p1}, []dme.NodeID{p1}},
 		{p1, nil, nil, nil},
 	} {
 		net.Release(exit.who)
-		var flush, replies []algorithms.NodeID
+		var flush, replies []dme.NodeID
 		for to := p0; to <= p4; to++ {
 			for _, m := range net.InFlight(exit.who, to) {
 				if m.Kind == kindFlush {

@@ -3,13 +3,13 @@ package maekawa
 import (
 	"slices"
 
-	"dmebench/algorithms"
 	"dmebench/algorithms/quorum"
+	"dmebench/dme"
 )
 
-// The kinds of messages, in the order of [algorithms.Algorithm.Kinds].
+// The kinds of messages, in the order of [dme.Algorithm.Kinds].
 const (
-	kindRequest algorithms.Kind = iota + 1
+	kindRequest dme.Kind = iota + 1
 	kindLocked
 	kindFailed
 	kindInquire
@@ -18,29 +18,29 @@ const (
 )
 
 // Algorithm describes the algorithm.
-func Algorithm() *algorithms.Algorithm {
-	return &algorithms.Algorithm{
+func Algorithm() *dme.Algorithm {
+	return &dme.Algorithm{
 		Name:     "maekawa",
 		Title:    "Maekawa",
 		Citation: "M. Maekawa, A √N Algorithm for Mutual Exclusion in Decentralized Systems, ACM TOCS 3(2), 1985, section 4",
-		Class:    algorithms.Quorum,
-		Needs: func(opt algorithms.Options) algorithms.Needs {
-			return algorithms.Needs{Reliable: true, FIFO: opt.Get("grants") != "numbered"}
+		Class:    dme.Quorum,
+		Needs: func(opt dme.Options) dme.Needs {
+			return dme.Needs{Reliable: true, FIFO: opt.Get("grants") != "numbered"}
 		},
 		Kinds: []string{"REQUEST", "LOCKED", "FAILED", "INQUIRE", "RELINQUISH", "RELEASE"},
 		Options: append(quorum.Options(),
-			algorithms.Option{
+			dme.Option{
 				Name: "yield", Default: "failed", Values: "failed|always",
 				Help: "when a node that waits answers INQUIRE by RELINQUISH: once it has failed at some member, or at once",
 			},
-			algorithms.Option{
+			dme.Option{
 				Name: "grants", Default: "plain", Values: "plain|numbered",
 				Help: "whether messages name the grant or request that they belong to; if so, links need not keep order",
 			},
 		),
 		ValidNodes: quorum.ValidNodes,
 		Claims:     claims(),
-		Prepare: func(cfg algorithms.Config) (algorithms.System, error) {
+		Prepare: func(cfg dme.Config) (dme.System, error) {
 			sets, err := quorum.Prepare(cfg)
 			if err != nil {
 				return nil, err
@@ -57,7 +57,7 @@ type system struct {
 	numbered    bool // option grants
 }
 
-func newSystem(sets *quorum.System, opt algorithms.Options) *system {
+func newSystem(sets *quorum.System, opt dme.Options) *system {
 	return &system{
 		sets:        sets,
 		yieldAlways: opt.Get("yield") == "always",
@@ -66,24 +66,24 @@ func newSystem(sets *quorum.System, opt algorithms.Options) *system {
 }
 
 // RequestSet returns S_id.
-func (s *system) RequestSet(id algorithms.NodeID) []algorithms.NodeID { return s.sets.RequestSet(id) }
+func (s *system) RequestSet(id dme.NodeID) []dme.NodeID { return s.sets.RequestSet(id) }
 
 // Peers returns the nodes that id asks and those that it answers.
-func (s *system) Peers(id algorithms.NodeID) []algorithms.NodeID {
+func (s *system) Peers(id dme.NodeID) []dme.NodeID {
 	peers := append(s.sets.RequestSet(id), s.sets.Served(id)...)
 	slices.Sort(peers)
 	peers = slices.Compact(peers)
-	return slices.DeleteFunc(peers, func(peer algorithms.NodeID) bool { return peer == id })
+	return slices.DeleteFunc(peers, func(peer dme.NodeID) bool { return peer == id })
 }
 
 // Node returns node id, idle and unlocked.
-func (s *system) Node(id algorithms.NodeID) algorithms.Node {
+func (s *system) Node(id dme.NodeID) dme.Node {
 	n := &node{
 		id: id, system: s,
 		members: s.sets.RequestSet(id), served: s.sets.Served(id),
-		locked:   algorithms.MakeNodeSet(s.sets.Nodes()),
-		failed:   algorithms.MakeNodeSet(s.sets.Nodes()),
-		inquired: algorithms.MakeNodeSet(s.sets.Nodes()),
+		locked:   dme.MakeNodeSet(s.sets.Nodes()),
+		failed:   dme.MakeNodeSet(s.sets.Nodes()),
+		inquired: dme.MakeNodeSet(s.sets.Nodes()),
 	}
 	if s.numbered {
 		n.grants = make([]uint64, len(n.members))

@@ -3,17 +3,17 @@ package maekawa
 import (
 	"slices"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // receiveRequest is step (2): lock this node for the REQUEST r, or put r into
 // the WAITING QUEUE and see to it that somebody gives way.
-func (n *node) receiveRequest(r algorithms.Stamp, out *algorithms.Outbox) {
+func (n *node) receiveRequest(r dme.Stamp, out *dme.Outbox) {
 	if n.locking.IsZero() {
 		n.lockFor(r, out)
 		return
 	}
-	head, others := algorithms.Stamp{}, len(n.waiting) > 0
+	head, others := dme.Stamp{}, len(n.waiting) > 0
 	if others {
 		head = n.waiting[0]
 	}
@@ -29,27 +29,27 @@ func (n *node) receiveRequest(r algorithms.Stamp, out *algorithms.Outbox) {
 	}
 	if !n.inquiring {
 		n.inquiring = true
-		n.send(n.locking.Node, algorithms.Message{Kind: kindInquire, Num: n.grant}, out)
+		n.send(n.locking.Node, dme.Message{Kind: kindInquire, Num: n.grant}, out)
 	}
 }
 
 // receiveRelinquish is step (4): the locking REQUEST goes back into the WAITING
 // QUEUE, and the most preceding one comes out of it, whichever had caused the
 // INQUIRE.
-func (n *node) receiveRelinquish(out *algorithms.Outbox) {
+func (n *node) receiveRelinquish(out *dme.Outbox) {
 	n.enqueue(n.locking)
 	n.relock(out)
 }
 
 // receiveRelease is step (7): the locking REQUEST is done.
-func (n *node) receiveRelease(out *algorithms.Outbox) {
+func (n *node) receiveRelease(out *dme.Outbox) {
 	n.relock(out)
 }
 
 // relock locks this node for the most preceding REQUEST in the WAITING QUEUE,
 // or unlocks it.
-func (n *node) relock(out *algorithms.Outbox) {
-	n.locking, n.inquiring = algorithms.Stamp{}, false
+func (n *node) relock(out *dme.Outbox) {
+	n.locking, n.inquiring = dme.Stamp{}, false
 	if len(n.waiting) > 0 {
 		r := n.waiting[0]
 		n.waiting = slices.Delete(n.waiting, 0, 1)
@@ -58,20 +58,20 @@ func (n *node) relock(out *algorithms.Outbox) {
 }
 
 // lockFor marks this node locked for r and tells the requester.
-func (n *node) lockFor(r algorithms.Stamp, out *algorithms.Outbox) {
+func (n *node) lockFor(r dme.Stamp, out *dme.Outbox) {
 	n.locking = r
 	if n.numbered {
 		n.grant++
 	}
-	n.send(r.Node, algorithms.Message{Kind: kindLocked, Num: n.grant}, out)
+	n.send(r.Node, dme.Message{Kind: kindLocked, Num: n.grant}, out)
 }
 
 // fail tells the node of the waiting REQUEST r that another one precedes it.
-func (n *node) fail(r algorithms.Stamp, out *algorithms.Outbox) {
+func (n *node) fail(r dme.Stamp, out *dme.Outbox) {
 	if n.yieldAlways {
 		return
 	}
-	m := algorithms.Message{Kind: kindFailed}
+	m := dme.Message{Kind: kindFailed}
 	if n.numbered {
 		m.Req = r
 	}
@@ -79,12 +79,12 @@ func (n *node) fail(r algorithms.Stamp, out *algorithms.Outbox) {
 }
 
 // enqueue puts r into the WAITING QUEUE at its place.
-func (n *node) enqueue(r algorithms.Stamp) {
+func (n *node) enqueue(r dme.Stamp) {
 	at, _ := slices.BinarySearchFunc(n.waiting, r, compare)
 	n.waiting = slices.Insert(n.waiting, at, r)
 }
 
-func compare(a, b algorithms.Stamp) int {
+func compare(a, b dme.Stamp) int {
 	switch {
 	case a.Precedes(b):
 		return -1

@@ -5,20 +5,20 @@ import (
 	"slices"
 	"testing"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
-func (s setup) setting() algorithms.Setting {
+func (s setup) setting() dme.Setting {
 	opt, err := Algorithm().Resolve(s.options())
 	if err != nil {
 		panic(err)
 	}
-	return algorithms.Setting{Nodes: s.nodes, Options: opt, System: s.prepare()}
+	return dme.Setting{Nodes: s.nodes, Options: opt, System: s.prepare()}
 }
 
 // predict evaluates the one claim about a quantity with that formula under that
 // load.
-func predict(t *testing.T, s setup, q algorithms.Quantity, formula string, load algorithms.Load) (float64, bool) {
+func predict(t *testing.T, s setup, q dme.Quantity, formula string, load dme.Load) (float64, bool) {
 	t.Helper()
 	for _, c := range claims() {
 		if c.Quantity == q && c.Formula == formula && c.Load == load {
@@ -34,7 +34,7 @@ func serial(sys *system) []uint64 {
 	w := newNetwork(sys)
 	var each []uint64
 	var before uint64
-	for id := algorithms.NodeID(1); int(id) <= w.nodes; id++ {
+	for id := dme.NodeID(1); int(id) <= w.nodes; id++ {
 		w.request(id)
 		w.drain()
 		if w.inside != id {
@@ -52,7 +52,7 @@ func serial(sys *system) []uint64 {
 // drain delivers everything.
 func (w *network) drain() {
 	for len(w.busy) > 0 {
-		w.deliver(algorithms.NodeID(w.busy[0]/w.nodes+1), algorithms.NodeID(w.busy[0]%w.nodes+1), 0)
+		w.deliver(dme.NodeID(w.busy[0]/w.nodes+1), dme.NodeID(w.busy[0]%w.nodes+1), 0)
 	}
 }
 
@@ -66,7 +66,7 @@ func TestLightLoad(t *testing.T) {
 		for _, yield := range []string{"failed", "always"} {
 			for _, grants := range []string{"plain", "numbered"} {
 				s := setup{x.construction, x.nodes, yield, grants}
-				claim, ok := predict(t, s, algorithms.MessagesPerCS, "3(K−1)", algorithms.Light)
+				claim, ok := predict(t, s, dme.MessagesPerCS, "3(K−1)", dme.Light)
 				if !ok || claim != float64(x.want) {
 					t.Errorf("%v: claim %v, %v; want %d", s, claim, ok, x.want)
 				}
@@ -83,10 +83,10 @@ func TestLightLoad(t *testing.T) {
 // TestLightLoadOfUnequalSets: the exact claim is not made; the mean holds.
 func TestLightLoadOfUnequalSets(t *testing.T) {
 	for _, s := range []setup{{"plane", 8, "failed", "plain"}, {"plane", 20, "failed", "plain"}, {"grid", 7, "failed", "plain"}, {"singleton", 5, "failed", "plain"}, {"tree", 5, "failed", "plain"}} {
-		if _, ok := predict(t, s, algorithms.MessagesPerCS, "3(K−1)", algorithms.Light); ok {
+		if _, ok := predict(t, s, dme.MessagesPerCS, "3(K−1)", dme.Light); ok {
 			t.Errorf("%v: an exact claim about unequal sets", s)
 		}
-		claim, ok := predict(t, s, algorithms.MessagesPerCS, "3(K−1), K the mean", algorithms.Light)
+		claim, ok := predict(t, s, dme.MessagesPerCS, "3(K−1), K the mean", dme.Light)
 		var total uint64
 		for _, messages := range serial(s.prepare()) {
 			total += messages
@@ -95,7 +95,7 @@ func TestLightLoadOfUnequalSets(t *testing.T) {
 			t.Errorf("%v: mean %v messages, claim %v, %v", s, got, claim, ok)
 		}
 	}
-	if _, ok := predict(t, setup{"plane", 7, "failed", "plain"}, algorithms.MessagesPerCS, "3(K−1), K the mean", algorithms.Light); ok {
+	if _, ok := predict(t, setup{"plane", 7, "failed", "plain"}, dme.MessagesPerCS, "3(K−1), K the mean", dme.Light); ok {
 		t.Error("a mean where the exact claim applies")
 	}
 }
@@ -104,25 +104,25 @@ func TestPredictions(t *testing.T) {
 	plane := func(n int) setup { return setup{"plane", n, "failed", "plain"} }
 	for _, x := range []struct {
 		s       setup
-		q       algorithms.Quantity
+		q       dme.Quantity
 		formula string
-		load    algorithms.Load
+		load    dme.Load
 		want    float64
 		ok      bool
 	}{
-		{plane(31), algorithms.MessagesPerCS, "5(K−1)", algorithms.Contention, 25, true},
-		{setup{"plane", 31, "always", "plain"}, algorithms.MessagesPerCS, "5(K−1)", algorithms.Contention, 25, false},
-		{plane(31), algorithms.MessagesPerCS, "4(K−1)", algorithms.Saturated, 20, true},
-		{plane(9), algorithms.MessagesPerCS, "3√N", algorithms.Light, 9, true},
-		{setup{"grid", 9, "failed", "plain"}, algorithms.MessagesPerCS, "3√N", algorithms.Light, 9, false},
-		{plane(25), algorithms.MessagesPerCS, "5√N", algorithms.Saturated, 25, true},
-		{plane(13), algorithms.SyncDelay, "2T", algorithms.Saturated, 2, true},
-		{plane(13), algorithms.QuorumSize, "K = (1+√(4N−3))/2", algorithms.Static, 4, true},
-		{plane(1), algorithms.QuorumSize, "K = (1+√(4N−3))/2", algorithms.Static, 1, true},
-		{plane(43), algorithms.QuorumSize, "K = (1+√(4N−3))/2", algorithms.Static, 7, false}, // no plane of order 6
-		{plane(12), algorithms.QuorumSize, "K = (1+√(4N−3))/2", algorithms.Static, (1 + math.Sqrt(45)) / 2, false},
-		{plane(49), algorithms.QuorumSize, "K ≈ √N", algorithms.Static, 7, true},
-		{plane(13), InquiresPerLock, "1", algorithms.Contention, 1, true},
+		{plane(31), dme.MessagesPerCS, "5(K−1)", dme.Contention, 25, true},
+		{setup{"plane", 31, "always", "plain"}, dme.MessagesPerCS, "5(K−1)", dme.Contention, 25, false},
+		{plane(31), dme.MessagesPerCS, "4(K−1)", dme.Saturated, 20, true},
+		{plane(9), dme.MessagesPerCS, "3√N", dme.Light, 9, true},
+		{setup{"grid", 9, "failed", "plain"}, dme.MessagesPerCS, "3√N", dme.Light, 9, false},
+		{plane(25), dme.MessagesPerCS, "5√N", dme.Saturated, 25, true},
+		{plane(13), dme.SyncDelay, "2T", dme.Saturated, 2, true},
+		{plane(13), dme.QuorumSize, "K = (1+√(4N−3))/2", dme.Static, 4, true},
+		{plane(1), dme.QuorumSize, "K = (1+√(4N−3))/2", dme.Static, 1, true},
+		{plane(43), dme.QuorumSize, "K = (1+√(4N−3))/2", dme.Static, 7, false}, // no plane of order 6
+		{plane(12), dme.QuorumSize, "K = (1+√(4N−3))/2", dme.Static, (1 + math.Sqrt(45)) / 2, false},
+		{plane(49), dme.QuorumSize, "K ≈ √N", dme.Static, 7, true},
+		{plane(13), InquiresPerLock, "1", dme.Contention, 1, true},
 	} {
 		got, ok := predict(t, x.s, x.q, x.formula, x.load)
 		if ok != x.ok || math.Abs(got-x.want) > 1e-9 {
@@ -136,7 +136,7 @@ func TestPredictions(t *testing.T) {
 func TestContentionStaysBelowTheClaim(t *testing.T) {
 	for _, n := range []int{7, 13, 31} {
 		s := setup{"plane", n, "failed", "plain"}
-		limit, _ := predict(t, s, algorithms.MessagesPerCS, "5(K−1)", algorithms.Contention)
+		limit, _ := predict(t, s, dme.MessagesPerCS, "5(K−1)", dme.Contention)
 		sys := s.prepare()
 		for seed := range uint64(100) {
 			w := newNetwork(sys)
@@ -157,7 +157,7 @@ func TestContentionStaysBelowTheClaim(t *testing.T) {
 func TestWorstOrderPassesTheClaims(t *testing.T) {
 	s := setup{"plane", 307, "failed", "plain"}
 	w := newNetwork(s.prepare())
-	first, last := algorithms.NodeID(154), algorithms.NodeID(306)
+	first, last := dme.NodeID(154), dme.NodeID(306)
 	for id := first; id <= last; id++ {
 		w.request(id)
 	}
@@ -166,11 +166,11 @@ func TestWorstOrderPassesTheClaims(t *testing.T) {
 	for id := last; id > first; id-- {
 		w.deliverRequests(id)
 		w.drainBut(first)
-		if w.inside != algorithms.None { // it shares only itself with the first, and did not fail
+		if w.inside != dme.None { // it shares only itself with the first, and did not fail
 			w.exit(w.inside)
 		}
 	}
-	for w.drain(); w.inside != algorithms.None; w.drain() {
+	for w.drain(); w.inside != dme.None; w.drain() {
 		w.exit(w.inside)
 	}
 	requests := int(last - first + 1)
@@ -180,7 +180,7 @@ func TestWorstOrderPassesTheClaims(t *testing.T) {
 	_, total := w.kinds()
 	got := float64(total) / float64(requests)
 	for _, formula := range []string{"5(K−1)", "5√N"} {
-		if claim, ok := predict(t, s, algorithms.MessagesPerCS, formula, algorithms.Worst); !ok || got <= claim {
+		if claim, ok := predict(t, s, dme.MessagesPerCS, formula, dme.Worst); !ok || got <= claim {
 			t.Errorf("%v messages for each entry do not pass %s = %v", got, formula, claim)
 		}
 	}
@@ -190,7 +190,7 @@ func TestWorstOrderPassesTheClaims(t *testing.T) {
 }
 
 // deliverRequests delivers the REQUESTs of one node.
-func (w *network) deliverRequests(id algorithms.NodeID) {
+func (w *network) deliverRequests(id dme.NodeID) {
 	for _, j := range w.sys.RequestSet(id) {
 		if link := w.links[int(id-1)*w.nodes+int(j-1)]; len(link) > 0 && link[0].Kind == kindRequest {
 			w.deliver(id, j, 0)
@@ -199,11 +199,11 @@ func (w *network) deliverRequests(id algorithms.NodeID) {
 }
 
 // drainBut delivers all but REQUESTs and what is for one node.
-func (w *network) drainBut(one algorithms.NodeID) {
+func (w *network) drainBut(one dme.NodeID) {
 	for moved := true; moved; {
 		moved = false
 		for _, link := range slices.Clone(w.busy) {
-			from, to := algorithms.NodeID(link/w.nodes+1), algorithms.NodeID(link%w.nodes+1)
+			from, to := dme.NodeID(link/w.nodes+1), dme.NodeID(link%w.nodes+1)
 			if to != one && w.links[link][0].Kind != kindRequest {
 				w.deliver(from, to, 0)
 				moved = true
@@ -230,11 +230,11 @@ func TestEntriesOutOfTimestampOrder(t *testing.T) {
 // makes a second LOCKED necessary.
 func TestSlidesFormulas(t *testing.T) {
 	s := setup{"plane", 13, "failed", "plain"}
-	claimed, ok := predict(t, s, algorithms.MessagesPerCS, "3(√N − 1)", algorithms.Light)
+	claimed, ok := predict(t, s, dme.MessagesPerCS, "3(√N − 1)", dme.Light)
 	if got := serial(s.prepare())[0]; !ok || got != 9 || math.Abs(claimed-7.8) > 0.05 {
 		t.Errorf("%d messages, claimed %v, %v", got, claimed, ok)
 	}
-	k, ok := predict(t, s, algorithms.KindPerCS("LOCKED"), "K−1", algorithms.Contention)
+	k, ok := predict(t, s, dme.KindPerCS("LOCKED"), "K−1", dme.Contention)
 	if !ok || k != 3 {
 		t.Fatalf("claimed %v LOCKEDs, %v", k, ok)
 	}

@@ -3,7 +3,7 @@ package maekawa
 import (
 	"slices"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // latest bounds the clocks that are believed, so that a garbled message cannot
@@ -13,13 +13,13 @@ const latest = 1 << 62
 // impossible says why no node that keeps to the algorithm can have sent this
 // message, over links that keep their guarantees; "" where one can. Messages
 // that are merely late are not impossible: the handlers ignore them.
-func (n *node) impossible(from algorithms.NodeID, m *algorithms.Message) string {
+func (n *node) impossible(from dme.NodeID, m *dme.Message) string {
 	if m.Clock == 0 || m.Clock > latest {
 		return "no such clock"
 	}
 	switch m.Kind {
 	case kindRequest:
-		return n.impossibleRequest(algorithms.Stamp{Clock: m.Clock, Node: from})
+		return n.impossibleRequest(dme.Stamp{Clock: m.Clock, Node: from})
 	case kindLocked, kindFailed, kindInquire:
 		return n.impossibleAnswer(from, m)
 	case kindRelinquish:
@@ -36,7 +36,7 @@ func (n *node) impossible(from algorithms.NodeID, m *algorithms.Message) string 
 	return ""
 }
 
-func (n *node) impossibleRequest(r algorithms.Stamp) string {
+func (n *node) impossibleRequest(r dme.Stamp) string {
 	if _, ok := slices.BinarySearch(n.served, r.Node); !ok {
 		return "REQUEST of a node that must not ask this one"
 	}
@@ -44,13 +44,13 @@ func (n *node) impossibleRequest(r algorithms.Stamp) string {
 	if n.locking.Node == r.Node && !(n.numbered && n.locking.Precedes(r)) {
 		return "REQUEST of a node that holds the lock"
 	}
-	if slices.ContainsFunc(n.waiting, func(w algorithms.Stamp) bool { return w.Node == r.Node }) {
+	if slices.ContainsFunc(n.waiting, func(w dme.Stamp) bool { return w.Node == r.Node }) {
 		return "REQUEST of a node that waits already"
 	}
 	return ""
 }
 
-func (n *node) impossibleAnswer(from algorithms.NodeID, m *algorithms.Message) string {
+func (n *node) impossibleAnswer(from dme.NodeID, m *dme.Message) string {
 	i := n.memberIndex(from)
 	if i < 0 {
 		return "answer of a node that was not asked"

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"dmebench/algorithms"
 	"dmebench/algorithms/quorum"
+	"dmebench/dme"
 )
 
 var full = flag.Bool("full", false, "run twenty times as many schedules")
@@ -86,10 +86,10 @@ func TestOneNode(t *testing.T) {
 			continue
 		}
 		n := setup{construction, 1, "failed", "plain"}.prepare().Node(1)
-		var out algorithms.Outbox
+		var out dme.Outbox
 		for range 3 {
 			n.Request(&out)
-			if e := out.Effects(); len(e) != 1 || e[0].Kind != algorithms.EffectEnter {
+			if e := out.Effects(); len(e) != 1 || e[0].Kind != dme.EffectEnter {
 				t.Fatalf("%s: a request has the effects %+v, want an entry", construction, e)
 			}
 			out.Reset()
@@ -111,7 +111,7 @@ func TestDescription(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if needs := a.Needs(opt); needs != (algorithms.Needs{Reliable: true, FIFO: fifo}) {
+		if needs := a.Needs(opt); needs != (dme.Needs{Reliable: true, FIFO: fifo}) {
 			t.Errorf("grants=%s needs %+v", grants, needs)
 		}
 	}
@@ -134,7 +134,7 @@ func TestSetsThatLackTheirNode(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := "1: 2 3\n2: 3 4\n3: 2 4\n4: 2 3\n5: 3 4\n"
-	sys, err := a.Prepare(algorithms.Config{Nodes: 5, Options: opt, ReadFile: func(string) ([]byte, error) { return []byte(text), nil }})
+	sys, err := a.Prepare(dme.Config{Nodes: 5, Options: opt, ReadFile: func(string) ([]byte, error) { return []byte(text), nil }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,13 +166,13 @@ func TestCentralized(t *testing.T) {
 // sets of 5, 7, 9 and 12.
 func TestPeers(t *testing.T) {
 	sys := listed(figure1c, nil)
-	if got, want := sys.Peers(7), []algorithms.NodeID{2, 5, 9, 10, 12, 13}; !slices.Equal(got, want) {
+	if got, want := sys.Peers(7), []dme.NodeID{2, 5, 9, 10, 12, 13}; !slices.Equal(got, want) {
 		t.Errorf("peers of 7: %v, want %v", got, want)
 	}
 	if got, want := sys.RequestSet(7), figure1c[6]; !slices.Equal(got, want) {
 		t.Errorf("S_7 = %v, want %v", got, want)
 	}
-	var _ algorithms.Linked = sys
-	var _ algorithms.Quorate = sys
-	var _ algorithms.Queuer = sys.Node(7).(*node)
+	var _ dme.Linked = sys
+	var _ dme.Quorate = sys
+	var _ dme.Queuer = sys.Node(7).(*node)
 }

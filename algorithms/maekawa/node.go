@@ -3,51 +3,51 @@ package maekawa
 import (
 	"slices"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // node is one node: a requester and an arbiter.
 type node struct {
 	*system
-	id      algorithms.NodeID
-	members []algorithms.NodeID // S_i, ascending
-	served  []algorithms.NodeID // the nodes in whose request sets this one is, ascending
+	id      dme.NodeID
+	members []dme.NodeID // S_i, ascending
+	served  []dme.NodeID // the nodes in whose request sets this one is, ascending
 
 	clock uint64 // at least the clock of every message sent or received
 
 	// The requester.
-	request  algorithms.Stamp   // the current REQUEST; zero while there is none
-	inside   bool               // in the critical section
-	locked   algorithms.NodeSet // members that are locked for the current REQUEST
-	failed   algorithms.NodeSet // members that sent FAILED or were relinquished, and have not sent LOCKED since
-	inquired algorithms.NodeSet // members whose INQUIRE is still to be answered
-	grants   []uint64           // numbered: for each member the number of the last LOCKED received
+	request  dme.Stamp   // the current REQUEST; zero while there is none
+	inside   bool        // in the critical section
+	locked   dme.NodeSet // members that are locked for the current REQUEST
+	failed   dme.NodeSet // members that sent FAILED or were relinquished, and have not sent LOCKED since
+	inquired dme.NodeSet // members whose INQUIRE is still to be answered
+	grants   []uint64    // numbered: for each member the number of the last LOCKED received
 
 	// The arbiter.
-	locking   algorithms.Stamp   // the locking REQUEST; zero while unlocked
-	waiting   []algorithms.Stamp // the WAITING QUEUE, the most preceding REQUEST first
-	inquiring bool               // INQUIRE has been sent for the current lock
-	grant     uint64             // numbered: the number of locks so far
+	locking   dme.Stamp   // the locking REQUEST; zero while unlocked
+	waiting   []dme.Stamp // the WAITING QUEUE, the most preceding REQUEST first
+	inquiring bool        // INQUIRE has been sent for the current lock
+	grant     uint64      // numbered: the number of locks so far
 
 	// What the node says to itself waits here for the end of the handler, so
 	// that handlers never nest. Empty between events, hence not part of the state.
-	local []algorithms.Message
+	local []dme.Message
 }
 
 // Request is step (1).
-func (n *node) Request(out *algorithms.Outbox) {
+func (n *node) Request(out *dme.Outbox) {
 	n.invoke(out)
 	n.handleLocal(out)
 }
 
 // Release is step (6).
-func (n *node) Release(out *algorithms.Outbox) {
+func (n *node) Release(out *dme.Outbox) {
 	n.leave(out)
 	n.handleLocal(out)
 }
 
 // Receive handles a message of another node.
-func (n *node) Receive(from algorithms.NodeID, m algorithms.Message, out *algorithms.Outbox) {
+func (n *node) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
 	if reason := n.impossible(from, &m); reason != "" {
 		out.Refuse(reason)
 		return
@@ -57,10 +57,10 @@ func (n *node) Receive(from algorithms.NodeID, m algorithms.Message, out *algori
 	n.handleLocal(out)
 }
 
-func (n *node) handle(from algorithms.NodeID, m algorithms.Message, out *algorithms.Outbox) {
+func (n *node) handle(from dme.NodeID, m dme.Message, out *dme.Outbox) {
 	switch m.Kind {
 	case kindRequest:
-		n.receiveRequest(algorithms.Stamp{Clock: m.Clock, Node: from}, out)
+		n.receiveRequest(dme.Stamp{Clock: m.Clock, Node: from}, out)
 	case kindLocked:
 		n.receiveLocked(from, m.Num, out)
 	case kindFailed:
@@ -75,7 +75,7 @@ func (n *node) handle(from algorithms.NodeID, m algorithms.Message, out *algorit
 }
 
 // send sends m, stamped with the clock, to a node that may be this one.
-func (n *node) send(to algorithms.NodeID, m algorithms.Message, out *algorithms.Outbox) {
+func (n *node) send(to dme.NodeID, m dme.Message, out *dme.Outbox) {
 	m.Clock = n.clock
 	if to == n.id {
 		n.local = append(n.local, m)
@@ -87,7 +87,7 @@ func (n *node) send(to algorithms.NodeID, m algorithms.Message, out *algorithms.
 // handleLocal handles what the node has said to itself, in order, until it has
 // nothing more to say. That ends: each lock of the own arbiter causes at most
 // one INQUIRE, and a relinquished one goes to a more preceding REQUEST.
-func (n *node) handleLocal(out *algorithms.Outbox) {
+func (n *node) handleLocal(out *dme.Outbox) {
 	for i := 0; i < len(n.local); i++ {
 		n.handle(n.id, n.local[i], out)
 	}
@@ -95,7 +95,7 @@ func (n *node) handleLocal(out *algorithms.Outbox) {
 }
 
 // memberIndex returns the position of a member in S_i, or −1.
-func (n *node) memberIndex(id algorithms.NodeID) int {
+func (n *node) memberIndex(id dme.NodeID) int {
 	if i, ok := slices.BinarySearch(n.members, id); ok {
 		return i
 	}
@@ -106,7 +106,7 @@ func (n *node) memberIndex(id algorithms.NodeID) int {
 func (n *node) QueueLength() int { return len(n.waiting) }
 
 // State names the variables.
-func (n *node) State(v *algorithms.Visitor) {
+func (n *node) State(v *dme.Visitor) {
 	v.Uint("clock", &n.clock)
 	v.Stamp("request", &n.request)
 	v.Bool("inside", &n.inside)

@@ -4,11 +4,11 @@ import (
 	"slices"
 	"testing"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // figure1c is Figure 1(c) of the paper: request sets of 13 nodes, K=4.
-var figure1c = [][]algorithms.NodeID{
+var figure1c = [][]dme.NodeID{
 	{1, 2, 3, 4}, {2, 5, 8, 11}, {3, 6, 8, 13}, {4, 6, 10, 11}, {1, 5, 6, 7}, {2, 6, 9, 12}, {2, 7, 10, 13},
 	{1, 8, 9, 10}, {3, 7, 9, 11}, {3, 5, 10, 12}, {1, 11, 12, 13}, {4, 7, 8, 12}, {4, 5, 9, 13},
 }
@@ -21,7 +21,7 @@ type stage struct {
 
 // carry delivers the oldest message from one node to another, which must be of
 // the kind given.
-func (s stage) carry(from algorithms.NodeID, kind algorithms.Kind, to ...algorithms.NodeID) {
+func (s stage) carry(from dme.NodeID, kind dme.Kind, to ...dme.NodeID) {
 	s.t.Helper()
 	for _, id := range to {
 		link := s.links[int(from-1)*s.nodes+int(id-1)]
@@ -125,7 +125,7 @@ func TestVariationOfSection5(t *testing.T) {
 	s.mustBeSilent()
 }
 
-func (s stage) mustHaveEntered(want ...algorithms.NodeID) {
+func (s stage) mustHaveEntered(want ...dme.NodeID) {
 	s.t.Helper()
 	if !slices.Equal(s.entered, want) {
 		s.t.Fatalf("entered %v, want %v\n%s", s.entered, want, s.describe())
@@ -142,12 +142,12 @@ func (s stage) mustBeSilent() {
 // TestColdBurstsOnFigure1b: without repair R1 the nodes 2, 3, 4 and 5 of Figure
 // 1(b) can wait for each other for ever, if they ask at once.
 func TestColdBurstsOnFigure1b(t *testing.T) {
-	sys := listed([][]algorithms.NodeID{
+	sys := listed([][]dme.NodeID{
 		{1, 2, 3}, {2, 4, 6}, {3, 5, 6}, {1, 4, 5}, {2, 5, 7}, {1, 6, 7}, {3, 4, 7},
 	}, nil)
 	for seed := range uint64(500) {
 		w := newNetwork(sys)
-		s := schedule{seed: seed, rounds: 1, burst: true, only: []algorithms.NodeID{2, 3, 4, 5}}
+		s := schedule{seed: seed, rounds: 1, burst: true, only: []dme.NodeID{2, 3, 4, 5}}
 		if s.run(w); w.fault != "" {
 			t.Fatalf("seed %d: %s\n%s", seed, w.fault, w.describe())
 		}

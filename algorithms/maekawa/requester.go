@@ -1,23 +1,23 @@
 package maekawa
 
-import "dmebench/algorithms"
+import "dmebench/dme"
 
 // pending reports whether the node has asked and not yet entered.
 func (n *node) pending() bool { return !n.request.IsZero() && !n.inside }
 
 // invoke is step (1): send a REQUEST to every member of S_i, with a number
 // greater than any that this node knows of.
-func (n *node) invoke(out *algorithms.Outbox) {
+func (n *node) invoke(out *dme.Outbox) {
 	n.clock++
-	n.request = algorithms.Stamp{Clock: n.clock, Node: n.id}
+	n.request = dme.Stamp{Clock: n.clock, Node: n.id}
 	for _, j := range n.members {
-		n.send(j, algorithms.Message{Kind: kindRequest}, out)
+		n.send(j, dme.Message{Kind: kindRequest}, out)
 	}
 }
 
 // receiveInquire is step (3): member j asks for its lock back, on behalf of a
 // more preceding REQUEST.
-func (n *node) receiveInquire(j algorithms.NodeID, grant uint64, out *algorithms.Outbox) {
+func (n *node) receiveInquire(j dme.NodeID, grant uint64, out *dme.Outbox) {
 	if n.numbered && grant > n.grants[n.memberIndex(j)] {
 		// It has overtaken the LOCKED that it asks about. The member will not
 		// ask again, so it is kept until that LOCKED arrives.
@@ -40,7 +40,7 @@ func (n *node) receiveInquire(j algorithms.NodeID, grant uint64, out *algorithms
 
 // receiveFailed is step (3) for a node that has been inquired before it knew:
 // member j has a more preceding REQUEST.
-func (n *node) receiveFailed(j algorithms.NodeID, about algorithms.Stamp, out *algorithms.Outbox) {
+func (n *node) receiveFailed(j dme.NodeID, about dme.Stamp, out *dme.Outbox) {
 	if n.numbered && (about != n.request || n.locked.Has(j)) {
 		return // the LOCKED that followed it has overtaken it
 	}
@@ -55,8 +55,8 @@ func (n *node) receiveFailed(j algorithms.NodeID, about algorithms.Stamp, out *a
 }
 
 // relinquish cancels the LOCKED received from member j.
-func (n *node) relinquish(j algorithms.NodeID, out *algorithms.Outbox) {
-	m := algorithms.Message{Kind: kindRelinquish}
+func (n *node) relinquish(j dme.NodeID, out *dme.Outbox) {
+	m := dme.Message{Kind: kindRelinquish}
 	if n.numbered {
 		m.Num = n.grants[n.memberIndex(j)]
 	}
@@ -70,7 +70,7 @@ func (n *node) relinquish(j algorithms.NodeID, out *algorithms.Outbox) {
 }
 
 // receiveLocked is step (5): enter when all members are locked.
-func (n *node) receiveLocked(j algorithms.NodeID, grant uint64, out *algorithms.Outbox) {
+func (n *node) receiveLocked(j dme.NodeID, grant uint64, out *dme.Outbox) {
 	n.locked.Add(j)
 	n.failed.Remove(j) // R3: j has not failed this node any more
 	if n.numbered {
@@ -89,12 +89,12 @@ func (n *node) receiveLocked(j algorithms.NodeID, grant uint64, out *algorithms.
 }
 
 // leave is step (6): send a RELEASE to every member of S_i.
-func (n *node) leave(out *algorithms.Outbox) {
-	m := algorithms.Message{Kind: kindRelease}
+func (n *node) leave(out *dme.Outbox) {
+	m := dme.Message{Kind: kindRelease}
 	if n.numbered {
 		m.Req = n.request
 	}
-	n.request, n.inside = algorithms.Stamp{}, false
+	n.request, n.inside = dme.Stamp{}, false
 	n.locked.Clear()
 	for _, j := range n.members {
 		n.send(j, m, out)

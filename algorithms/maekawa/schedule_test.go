@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"dmebench/algorithms"
 	"dmebench/algorithms/quorum"
-	"dmebench/internal/host"
+	"dmebench/dme"
+	"dmebench/internal/noderun"
 )
 
 // setup is a system to run.
@@ -39,19 +39,19 @@ func (s setup) prepare() *system {
 // network is a world whose messages wait on their link until the test delivers
 // them. It keeps what the properties of a run are judged by.
 type network struct {
-	algorithm *algorithms.Algorithm
+	algorithm *dme.Algorithm
 	sys       *system
 	nodes     int
-	hosts     []*host.Host           // node i at i-1
-	links     [][]algorithms.Message // from i to j at (i-1)·nodes + j-1
-	busy      []int                  // links that hold messages, in no order
-	trace     []string               // what happened, if traced
+	hosts     []*noderun.Runner // node i at i-1
+	links     [][]dme.Message   // from i to j at (i-1)·nodes + j-1
+	busy      []int             // links that hold messages, in no order
+	trace     []string          // what happened, if traced
 	trail     bool
 
-	inside  algorithms.NodeID
-	entered []algorithms.NodeID // in order
-	last    algorithms.Stamp    // the request of the last entry
-	late    int                 // entries whose request precedes that of the entry before
+	inside  dme.NodeID
+	entered []dme.NodeID // in order
+	last    dme.Stamp    // the request of the last entry
+	late    int          // entries whose request precedes that of the entry before
 
 	inquired   []bool    // by link: INQUIRE was sent since the last LOCKED
 	travelling []int     // REQUESTs of node i that have not arrived, at i-1
@@ -61,10 +61,10 @@ type network struct {
 
 func newNetwork(sys *system) *network {
 	n := sys.sets.Nodes()
-	w := &network{algorithm: Algorithm(), sys: sys, nodes: n, links: make([][]algorithms.Message, n*n), travelling: make([]int, n), inquired: make([]bool, n*n)}
-	counters := make([]host.Counters, n)
+	w := &network{algorithm: Algorithm(), sys: sys, nodes: n, links: make([][]dme.Message, n*n), travelling: make([]int, n), inquired: make([]bool, n*n)}
+	counters := make([]noderun.Counters, n)
 	for i := range n {
-		w.hosts = append(w.hosts, host.New(w.algorithm, sys, n, algorithms.NodeID(i+1), w, &counters[i]))
+		w.hosts = append(w.hosts, noderun.New(w.algorithm, sys, n, dme.NodeID(i+1), w, &counters[i]))
 		w.passed = append(w.passed, make([]uint8, n))
 	}
 	return w
@@ -77,7 +77,7 @@ func (w *network) blame(format string, args ...any) {
 }
 
 // note records what node does, with whom, if a trace is wanted.
-func (w *network) note(id algorithms.NodeID, what string, kind algorithms.Kind, peer algorithms.NodeID) {
+func (w *network) note(id dme.NodeID, what string, kind dme.Kind, peer dme.NodeID) {
 	if !w.trail {
 		return
 	}
@@ -88,10 +88,10 @@ func (w *network) note(id algorithms.NodeID, what string, kind algorithms.Kind, 
 	w.trace = append(w.trace, line)
 }
 
-func (w *network) host(id algorithms.NodeID) *host.Host { return w.hosts[id-1] }
+func (w *network) host(id dme.NodeID) *noderun.Runner { return w.hosts[id-1] }
 
 // Send puts a message on its link.
-func (w *network) Send(from, to algorithms.NodeID, m *algorithms.Message) {
+func (w *network) Send(from, to dme.NodeID, m *dme.Message) {
 	link := int(from-1)*w.nodes + int(to-1)
 	if len(w.links[link]) == 0 {
 		w.busy = append(w.busy, link)
@@ -112,8 +112,8 @@ func (w *network) Send(from, to algorithms.NodeID, m *algorithms.Message) {
 }
 
 // Enter checks mutual exclusion, and that nobody is overtaken for ever.
-func (w *network) Enter(id algorithms.NodeID, stamp algorithms.Stamp) {
-	if w.inside != algorithms.None {
+func (w *network) Enter(id dme.NodeID, stamp dme.Stamp) {
+	if w.inside != dme.None {
 		w.blame("two nodes in the critical section: %d joins %d", id, w.inside)
 	}
 	if stamp.Precedes(w.last) {
@@ -123,7 +123,7 @@ func (w *network) Enter(id algorithms.NodeID, stamp algorithms.Stamp) {
 	w.entered = append(w.entered, id)
 	w.note(id, "enters", 0, 0)
 	for i, h := range w.hosts {
-		if h.Activity() != host.Requesting || w.travelling[i] > 0 {
+		if h.Activity() != noderun.Requesting || w.travelling[i] > 0 {
 			continue
 		}
 		if w.passed[i][id-1]++; w.passed[i][id-1] > 2 {
@@ -132,24 +132,24 @@ func (w *network) Enter(id algorithms.NodeID, stamp algorithms.Stamp) {
 	}
 }
 
-func (w *network) Broadcast(algorithms.NodeID, *algorithms.Message) int          { panic("no broadcast") }
-func (w *network) SetTimer(algorithms.NodeID, algorithms.TimerID, time.Duration) { panic("no timer") }
-func (w *network) CancelTimer(algorithms.NodeID, algorithms.TimerID)             { panic("no timer") }
+func (w *network) Broadcast(dme.NodeID, *dme.Message) int          { panic("no broadcast") }
+func (w *network) SetTimer(dme.NodeID, dme.TimerID, time.Duration) { panic("no timer") }
+func (w *network) CancelTimer(dme.NodeID, dme.TimerID)             { panic("no timer") }
 
-func (w *network) request(id algorithms.NodeID) {
+func (w *network) request(id dme.NodeID) {
 	w.note(id, "asks", 0, 0)
 	clear(w.passed[id-1])
 	w.host(id).Request()
 }
 
-func (w *network) exit(id algorithms.NodeID) {
+func (w *network) exit(id dme.NodeID) {
 	w.note(id, "leaves", 0, 0)
-	w.inside = algorithms.None
+	w.inside = dme.None
 	w.host(id).Release()
 }
 
 // deliver delivers the message at position at of the link from → to.
-func (w *network) deliver(from, to algorithms.NodeID, at int) {
+func (w *network) deliver(from, to dme.NodeID, at int) {
 	link := int(from-1)*w.nodes + int(to-1)
 	m := w.links[link][at]
 	w.links[link] = slices.Delete(w.links[link], at, at+1)
@@ -171,7 +171,7 @@ func (w *network) deliver(from, to algorithms.NodeID, at int) {
 }
 
 // kinds returns the number of messages sent, by kind, and in all.
-func (w *network) kinds() (byKind [algorithms.MaxKinds + 1]uint64, total uint64) {
+func (w *network) kinds() (byKind [dme.MaxKinds + 1]uint64, total uint64) {
 	for _, h := range w.hosts {
 		for k := range byKind {
 			byKind[k] += h.Counters().Sent[k].Load()
@@ -184,7 +184,7 @@ func (w *network) kinds() (byKind [algorithms.MaxKinds + 1]uint64, total uint64)
 func (w *network) describe() string {
 	var b strings.Builder
 	for _, h := range w.hosts {
-		fmt.Fprintf(&b, "  node %d: %s\n", h.ID(), algorithms.DescribeState(h.Node()))
+		fmt.Fprintf(&b, "  node %d: %s\n", h.ID(), dme.DescribeState(h.Node()))
 	}
 	return b.String()
 }
@@ -192,11 +192,11 @@ func (w *network) describe() string {
 // schedule is one random run.
 type schedule struct {
 	seed    uint64
-	rounds  int                 // requests of each node
-	burst   bool                // all nodes ask before anything is delivered
-	reorder bool                // links do not keep order
-	steps   int                 // stop after so many events; 0: when nothing is left to do
-	only    []algorithms.NodeID // who asks; nil: all
+	rounds  int          // requests of each node
+	burst   bool         // all nodes ask before anything is delivered
+	reorder bool         // links do not keep order
+	steps   int          // stop after so many events; 0: when nothing is left to do
+	only    []dme.NodeID // who asks; nil: all
 }
 
 // run drives w through the schedule until nothing is left to do. Half of the
@@ -206,7 +206,7 @@ func (s schedule) run(w *network) {
 	rng := rand.New(rand.NewPCG(s.seed, 1))
 	left := make([]int, w.nodes)
 	for i := range left {
-		if s.only == nil || slices.Contains(s.only, algorithms.NodeID(i+1)) {
+		if s.only == nil || slices.Contains(s.only, dme.NodeID(i+1)) {
 			left[i] = s.rounds
 		}
 	}
@@ -225,17 +225,17 @@ func (s schedule) run(w *network) {
 		}
 		idle = idle[:0]
 		for i, h := range w.hosts {
-			if left[i] > 0 && h.Activity() == host.Idle {
+			if left[i] > 0 && h.Activity() == noderun.Idle {
 				idle = append(idle, i)
 			}
 		}
-		canAsk, canLeave, canDeliver := len(idle) > 0, w.inside != algorithms.None, len(w.busy) > 0
+		canAsk, canLeave, canDeliver := len(idle) > 0, w.inside != dme.None, len(w.busy) > 0
 		cold := s.burst && len(w.entered) == 0 && canAsk
 		switch {
 		case canAsk && (cold || !canLeave && !canDeliver || rng.Float64() < ask):
 			i := idle[rng.IntN(len(idle))]
 			left[i]--
-			w.request(algorithms.NodeID(i + 1))
+			w.request(dme.NodeID(i + 1))
 		case canLeave && (!canDeliver || rng.Float64() < leave):
 			w.exit(w.inside)
 		case canDeliver:
@@ -247,7 +247,7 @@ func (s schedule) run(w *network) {
 			if s.reorder {
 				at = rng.IntN(len(w.links[link]))
 			}
-			w.deliver(algorithms.NodeID(link/w.nodes+1), algorithms.NodeID(link%w.nodes+1), at)
+			w.deliver(dme.NodeID(link/w.nodes+1), dme.NodeID(link%w.nodes+1), at)
 		default:
 			w.judge(rounds)
 			return
@@ -303,7 +303,7 @@ func (w *network) judge(rounds []int) {
 }
 
 // listed makes a system of given sets.
-func listed(sets [][]algorithms.NodeID, set map[string]string) *system {
+func listed(sets [][]dme.NodeID, set map[string]string) *system {
 	opt, err := Algorithm().Resolve(set)
 	if err != nil {
 		panic(err)

@@ -4,124 +4,124 @@ import (
 	"math"
 	"slices"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // Quantities that describe request sets, with the paper's words.
 const (
-	Responsibility       algorithms.Quantity = "request sets that a node is in" // D
-	ResponsibilitySpread algorithms.Quantity = "request sets that a node is in, max/mean"
-	SizeSpread           algorithms.Quantity = "quorum size max/mean"
-	DifferentSets        algorithms.Quantity = "different request sets"
-	FewestCommon         algorithms.Quantity = "fewest common nodes of two request sets"
-	MostCommon           algorithms.Quantity = "most common nodes of two request sets"
-	LinesThroughTwo      algorithms.Quantity = "lines through two points"
-	Planes               algorithms.Quantity = "projective planes found"
-	Points               algorithms.Quantity = "points of the plane"
-	GeneralPosition      algorithms.Quantity = "points of which no three are on a line"
+	Responsibility       dme.Quantity = "request sets that a node is in" // D
+	ResponsibilitySpread dme.Quantity = "request sets that a node is in, max/mean"
+	SizeSpread           dme.Quantity = "quorum size max/mean"
+	DifferentSets        dme.Quantity = "different request sets"
+	FewestCommon         dme.Quantity = "fewest common nodes of two request sets"
+	MostCommon           dme.Quantity = "most common nodes of two request sets"
+	LinesThroughTwo      dme.Quantity = "lines through two points"
+	Planes               dme.Quantity = "projective planes found"
+	Points               dme.Quantity = "points of the plane"
+	GeneralPosition      dme.Quantity = "points of which no three are on a line"
 )
 
 const geometry = slides + "finite projective planes; "
 
 // setClaims lists what is said of all request sets, or of those with equal work
 // and responsibility.
-func setClaims() []algorithms.Claim {
+func setClaims() []dme.Claim {
 	grid := map[string]string{optQuorum: "grid"}
 	majority := map[string]string{optQuorum: "majority"}
-	intersecting := algorithms.Claim{
-		Quantity: FewestCommon, Formula: "1: property (a)", Load: algorithms.Static, Kind: algorithms.LowerBound,
+	intersecting := dme.Claim{
+		Quantity: FewestCommon, Formula: "1: property (a)", Load: dme.Static, Kind: dme.LowerBound,
 		Source:  paper + "section 2; " + textbook + "section 9.8, condition M1",
-		Predict: algorithms.AtLeastTwo(1), Measure: ofPairs(func(fewest, _ int) int { return fewest }),
+		Predict: dme.AtLeastTwo(1), Measure: ofPairs(func(fewest, _ int) int { return fewest }),
 	}
-	optimal := algorithms.Claim{
-		Quantity: algorithms.QuorumSize, Formula: "(1+√(4N−3))/2 at least, with properties (a) to (d)", Load: algorithms.Static, Kind: algorithms.LowerBound,
+	optimal := dme.Claim{
+		Quantity: dme.QuorumSize, Formula: "(1+√(4N−3))/2 at least, with properties (a) to (d)", Load: dme.Static, Kind: dme.LowerBound,
 		Source:  paper + "section 3: K is optimal for a given N",
 		Predict: equalWork(smallestSet), Measure: meanSize,
 	}
-	most := algorithms.Claim{
-		Quantity: DifferentSets, Formula: "(D−1)K+1 at most, with properties (a) to (d)", Load: algorithms.Static, Kind: algorithms.UpperBound,
+	most := dme.Claim{
+		Quantity: DifferentSets, Formula: "(D−1)K+1 at most, with properties (a) to (d)", Load: dme.Static, Kind: dme.UpperBound,
 		Source: paper + "section 3",
-		Predict: func(s algorithms.Setting) (float64, bool) {
+		Predict: func(s dme.Setting) (float64, bool) {
 			k, equal := equalSets(s)
 			return float64((k.d-1)*k.max + 1), equal
 		},
 		Measure: different,
 	}
-	same := algorithms.Claim{
-		Quantity: Responsibility, Formula: "D = K, with properties (c) and (d)", Load: algorithms.Static, Kind: algorithms.Exact,
+	same := dme.Claim{
+		Quantity: Responsibility, Formula: "D = K, with properties (c) and (d)", Load: dme.Static, Kind: dme.Exact,
 		Source: paper + "section 3",
-		Predict: func(s algorithms.Setting) (float64, bool) {
+		Predict: func(s dme.Setting) (float64, bool) {
 			k, equal := equalSets(s)
 			return float64(k.max), equal
 		},
-		Measure: func(s algorithms.Setting) (float64, bool) {
+		Measure: func(s dme.Setting) (float64, bool) {
 			_, largest := loads(s)
 			return float64(largest), true
 		},
 	}
-	tree, all := map[string]string{optQuorum: "tree"}, []algorithms.Claim{intersecting, optimal, most, same}
-	for _, c := range []algorithms.Claim{intersecting, optimal, most, same} {
+	tree, all := map[string]string{optQuorum: "tree"}, []dme.Claim{intersecting, optimal, most, same}
+	for _, c := range []dme.Claim{intersecting, optimal, most, same} {
 		all = append(all, named(c, "majority", majority))
 	}
-	for _, c := range []algorithms.Claim{intersecting, optimal, most, same} {
+	for _, c := range []dme.Claim{intersecting, optimal, most, same} {
 		all = append(all, named(c, "grid", grid))
 	}
 	return append(all, named(intersecting, "tree", tree))
 }
 
 // named returns the claim as made of another construction.
-func named(c algorithms.Claim, construction string, set map[string]string) algorithms.Claim {
+func named(c dme.Claim, construction string, set map[string]string) dme.Claim {
 	c.Formula += " (" + construction + ")"
 	c.Set = set
-	return c.Where(func(s algorithms.Setting) bool { return s.Options.Get(optQuorum) == construction })
+	return c.Where(func(s dme.Setting) bool { return s.Options.Get(optQuorum) == construction })
 }
 
 // planeClaims lists what is said of request sets that are the lines of a finite
 // projective plane of order k = K−1.
-func planeClaims() []algorithms.Claim {
-	claim := func(q algorithms.Quantity, formula, source string, kind algorithms.ClaimKind,
-		predict func(k, n float64) float64, measure func(algorithms.Setting) (float64, bool)) algorithms.Claim {
-		return algorithms.Claim{
-			Quantity: q, Formula: formula, Load: algorithms.Static, Kind: kind, Source: source,
+func planeClaims() []dme.Claim {
+	claim := func(q dme.Quantity, formula, source string, kind dme.ClaimKind,
+		predict func(k, n float64) float64, measure func(dme.Setting) (float64, bool)) dme.Claim {
+		return dme.Claim{
+			Quantity: q, Formula: formula, Load: dme.Static, Kind: kind, Source: source,
 			Predict: onTruePlane(predict), Measure: measure,
 		}
 	}
 	one := func(_, _ float64) float64 { return 1 }
 	points := func(_, n float64) float64 { return n }
-	return []algorithms.Claim{
-		algorithms.Claim{
-			Quantity: algorithms.QuorumSize, Formula: "K = (1+√(4N−3))/2", Load: algorithms.Static, Kind: algorithms.Exact,
+	return []dme.Claim{
+		dme.Claim{
+			Quantity: dme.QuorumSize, Formula: "K = (1+√(4N−3))/2", Load: dme.Static, Kind: dme.Exact,
 			Source:  paper + "section 3: N = K(K−1)+1; " + slides + "construction",
-			Predict: algorithms.PerN(smallestSet), Measure: meanSize,
+			Predict: dme.PerN(smallestSet), Measure: meanSize,
 		}.Where(truePlane),
 		{
-			Quantity: algorithms.QuorumSize, Formula: "K ≈ √N", Load: algorithms.Static, Kind: algorithms.Asymptotic,
+			Quantity: dme.QuorumSize, Formula: "K ≈ √N", Load: dme.Static, Kind: dme.Asymptotic,
 			Source:  paper + "section 3",
 			Predict: onPlane(math.Sqrt), Measure: meanSize,
 		},
-		claim(Points, "k(k+1) + 1", geometry+paper+"section 3", algorithms.Exact,
+		claim(Points, "k(k+1) + 1", geometry+paper+"section 3", dme.Exact,
 			func(k, _ float64) float64 { return (k-1)*k + 1 },
-			func(s algorithms.Setting) (float64, bool) { return float64(s.Nodes), true }),
-		claim(Planes, "1 for each k that is a power of a prime", geometry+paper+"section 3", algorithms.Exact, one,
-			func(s algorithms.Setting) (float64, bool) {
+			func(s dme.Setting) (float64, bool) { return float64(s.Nodes), true }),
+		claim(Planes, "1 for each k that is a power of a prime", geometry+paper+"section 3", dme.Exact, one,
+			func(s dme.Setting) (float64, bool) {
 				if p := s.System.(*system).sets.Properties(); p.Plane() && p.SelfIncluded() {
 					return 1, true
 				}
 				return 0, true
 			}),
-		claim(DifferentSets, "N: as many lines as points", geometry+paper+"section 3", algorithms.Exact, points, different),
-		claim(SizeSpread, "1: property (c), all lines have as many points", geometry+paper+"section 2", algorithms.Exact, one,
-			func(s algorithms.Setting) (float64, bool) {
+		claim(DifferentSets, "N: as many lines as points", geometry+paper+"section 3", dme.Exact, points, different),
+		claim(SizeSpread, "1: property (c), all lines have as many points", geometry+paper+"section 2", dme.Exact, one,
+			func(s dme.Setting) (float64, bool) {
 				k := setSizes(s)
 				return float64(k.max) / k.mean, true
 			}),
-		claim(ResponsibilitySpread, "1: property (d), all points are on as many lines", geometry+paper+"section 2", algorithms.Exact, one, responsibility),
-		claim(MostCommon, "1: two lines meet in one point", geometry+paper+"section 3", algorithms.Exact, one,
+		claim(ResponsibilitySpread, "1: property (d), all points are on as many lines", geometry+paper+"section 2", dme.Exact, one, responsibility),
+		claim(MostCommon, "1: two lines meet in one point", geometry+paper+"section 3", dme.Exact, one,
 			ofPairs(func(_, most int) int { return most })),
-		claim(LinesThroughTwo, "1: two points determine one line", geometry+"axioms", algorithms.Exact, one, throughTwo),
-		claim(GeneralPosition, "4: the four-point axiom", geometry+"axioms", algorithms.LowerBound,
-			func(_, _ float64) float64 { return 4 }, inGeneralPosition).Where(func(s algorithms.Setting) bool { return s.Nodes >= 7 }),
-		claim(algorithms.WorkSpread, "1: 3(K−1) messages as a requester and 3(D−1) as a member", paper+"section 2, properties (c) and (d)", algorithms.Exact, one, alone),
+		claim(LinesThroughTwo, "1: two points determine one line", geometry+"axioms", dme.Exact, one, throughTwo),
+		claim(GeneralPosition, "4: the four-point axiom", geometry+"axioms", dme.LowerBound,
+			func(_, _ float64) float64 { return 4 }, inGeneralPosition).Where(func(s dme.Setting) bool { return s.Nodes >= 7 }),
+		claim(dme.WorkSpread, "1: 3(K−1) messages as a requester and 3(D−1) as a member", paper+"section 2, properties (c) and (d)", dme.Exact, one, alone),
 	}
 }
 
@@ -131,7 +131,7 @@ func smallestSet(n float64) float64 { return (1 + math.Sqrt(4*n-3)) / 2 }
 // truePlane reports whether the sets should be the lines of a plane: N is
 // k(k+1)+1, and k a power of a prime. The point and the triangle count, though
 // they are degenerate.
-func truePlane(s algorithms.Setting) bool {
+func truePlane(s dme.Setting) bool {
 	k := int(smallestSet(float64(s.Nodes))) - 1
 	return s.Options.Get(optQuorum) == "plane" && k*(k+1)+1 == s.Nodes && (k <= 1 || primePower(k))
 }
@@ -149,8 +149,8 @@ func primePower(x int) bool {
 }
 
 // onTruePlane restricts a prediction from K and N to planes.
-func onTruePlane(f func(k, n float64) float64) func(algorithms.Setting) (float64, bool) {
-	return func(s algorithms.Setting) (float64, bool) {
+func onTruePlane(f func(k, n float64) float64) func(dme.Setting) (float64, bool) {
+	return func(s dme.Setting) (float64, bool) {
 		n := float64(s.Nodes)
 		return f(smallestSet(n), n), truePlane(s) && s.Nodes >= 2
 	}
@@ -164,7 +164,7 @@ type shape struct {
 
 // equalSets describes the sets, and reports whether they have the properties (b),
 // (c) and (d).
-func equalSets(s algorithms.Setting) (shape, bool) {
+func equalSets(s dme.Setting) (shape, bool) {
 	k := setSizes(s)
 	least, largest := loads(s)
 	return shape{k, largest}, k.self && k.min == k.max && least == largest
@@ -172,30 +172,30 @@ func equalSets(s algorithms.Setting) (shape, bool) {
 
 // equalWork restricts a prediction from N to sets with equal work and
 // responsibility.
-func equalWork(f func(n float64) float64) func(algorithms.Setting) (float64, bool) {
-	return func(s algorithms.Setting) (float64, bool) {
+func equalWork(f func(n float64) float64) func(dme.Setting) (float64, bool) {
+	return func(s dme.Setting) (float64, bool) {
 		_, equal := equalSets(s)
 		return f(float64(s.Nodes)), equal && s.Nodes >= 2
 	}
 }
 
 // loads returns the smallest and the largest number of sets that a node is in.
-func loads(s algorithms.Setting) (least, largest int) {
+func loads(s dme.Setting) (least, largest int) {
 	all := s.System.(*system).sets.Loads()
 	return slices.Min(all), slices.Max(all)
 }
 
-func meanSize(s algorithms.Setting) (float64, bool) { return setSizes(s).mean, true }
+func meanSize(s dme.Setting) (float64, bool) { return setSizes(s).mean, true }
 
-func responsibility(s algorithms.Setting) (float64, bool) {
+func responsibility(s dme.Setting) (float64, bool) {
 	_, largest := loads(s)
 	return float64(largest) / setSizes(s).mean, true // the mean of D is that of K
 }
 
 // different counts the request sets that are not equal to an earlier one.
-func different(s algorithms.Setting) (float64, bool) {
+func different(s dme.Setting) (float64, bool) {
 	seen := make(map[string]bool)
-	for id := algorithms.NodeID(1); int(id) <= s.Nodes; id++ {
+	for id := dme.NodeID(1); int(id) <= s.Nodes; id++ {
 		var key []byte
 		for _, member := range s.System.(*system).RequestSet(id) {
 			key = append(key, byte(member), byte(member>>8), byte(member>>16), byte(member>>24))
@@ -207,18 +207,18 @@ func different(s algorithms.Setting) (float64, bool) {
 
 // ofPairs measures what choose says of the fewest and the most common nodes of
 // any two request sets.
-func ofPairs(choose func(fewest, most int) int) func(algorithms.Setting) (float64, bool) {
-	return func(s algorithms.Setting) (float64, bool) {
+func ofPairs(choose func(fewest, most int) int) func(dme.Setting) (float64, bool) {
+	return func(s dme.Setting) (float64, bool) {
 		sets := s.System.(*system).sets
 		fewest, most := s.Nodes, 0
-		for i := algorithms.NodeID(1); int(i) <= s.Nodes; i++ {
-			common := make(map[algorithms.NodeID]int)
+		for i := dme.NodeID(1); int(i) <= s.Nodes; i++ {
+			common := make(map[dme.NodeID]int)
 			for _, member := range sets.RequestSet(i) {
 				for _, j := range sets.Served(member) {
 					common[j]++
 				}
 			}
-			for j := algorithms.NodeID(1); j < i; j++ {
+			for j := dme.NodeID(1); j < i; j++ {
 				fewest, most = min(fewest, common[j]), max(most, common[j])
 			}
 		}
@@ -228,17 +228,17 @@ func ofPairs(choose func(fewest, most int) int) func(algorithms.Setting) (float6
 
 // throughTwo returns the number of lines through any two points, where it is the
 // same for all of them.
-func throughTwo(s algorithms.Setting) (float64, bool) {
+func throughTwo(s dme.Setting) (float64, bool) {
 	sets := s.System.(*system).sets
 	lines := -1
-	for i := algorithms.NodeID(1); int(i) <= s.Nodes; i++ {
-		through := make(map[algorithms.NodeID]int)
+	for i := dme.NodeID(1); int(i) <= s.Nodes; i++ {
+		through := make(map[dme.NodeID]int)
 		for _, line := range sets.Served(i) {
 			for _, j := range sets.RequestSet(line) {
 				through[j]++
 			}
 		}
-		for j := algorithms.NodeID(1); j < i; j++ {
+		for j := dme.NodeID(1); j < i; j++ {
 			if lines < 0 {
 				lines = through[j]
 			}
@@ -252,10 +252,10 @@ func throughTwo(s algorithms.Setting) (float64, bool) {
 
 // inGeneralPosition adds points one after the other to a set of which no three
 // are on a line, and returns how many there are.
-func inGeneralPosition(s algorithms.Setting) (float64, bool) {
+func inGeneralPosition(s dme.Setting) (float64, bool) {
 	sets := s.System.(*system).sets
-	var chosen []algorithms.NodeID
-	for id := algorithms.NodeID(1); int(id) <= s.Nodes; id++ {
+	var chosen []dme.NodeID
+	for id := dme.NodeID(1); int(id) <= s.Nodes; id++ {
 		fits := true
 		for _, line := range sets.Served(id) {
 			on := 0
@@ -275,12 +275,12 @@ func inGeneralPosition(s algorithms.Setting) (float64, bool) {
 
 // alone returns how many messages the busiest node sends and receives over the
 // mean, where every node enters once, alone.
-func alone(s algorithms.Setting) (float64, bool) {
+func alone(s dme.Setting) (float64, bool) {
 	sets := s.System.(*system).sets
 	busiest, all := 0, 0
-	for id := algorithms.NodeID(1); int(id) <= s.Nodes; id++ {
+	for id := dme.NodeID(1); int(id) <= s.Nodes; id++ {
 		work := 0
-		for _, partners := range [][]algorithms.NodeID{sets.RequestSet(id), sets.Served(id)} {
+		for _, partners := range [][]dme.NodeID{sets.RequestSet(id), sets.Served(id)} {
 			for _, other := range partners {
 				if other != id {
 					work += 3 // REQUEST, LOCKED, RELEASE

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // TestStateRoundTrip interrupts random runs, loads the state of each node into
@@ -18,23 +18,23 @@ func TestStateRoundTrip(t *testing.T) {
 		for seed := range uint64(20) {
 			w := newNetwork(sys)
 			schedule{seed: seed, rounds: 2, burst: seed%2 == 0, steps: 5 + int(seed)*3}.run(w)
-			var out algorithms.Outbox
+			var out dme.Outbox
 			for _, link := range slices.Clone(w.busy) {
-				from, to := algorithms.NodeID(link/w.nodes+1), algorithms.NodeID(link%w.nodes+1)
+				from, to := dme.NodeID(link/w.nodes+1), dme.NodeID(link%w.nodes+1)
 				original, twin := w.host(to).Node(), sys.Node(to)
-				mustLoad(t, algorithms.SaveState(nil, original), twin)
-				if a, b := algorithms.DescribeState(original), algorithms.DescribeState(twin); a != b {
+				mustLoad(t, dme.SaveState(nil, original), twin)
+				if a, b := dme.DescribeState(original), dme.DescribeState(twin); a != b {
 					t.Fatalf("%v, seed %d: node %d\n%s\nwas loaded as\n%s", s, seed, to, a, b)
 				}
 				sent := w.host(to).Counters().SentTotal.Load()
 				twin.Receive(from, w.links[link][0], &out)
 				w.deliver(from, to, 0)
-				if !bytes.Equal(algorithms.SaveState(nil, original), algorithms.SaveState(nil, twin)) {
+				if !bytes.Equal(dme.SaveState(nil, original), dme.SaveState(nil, twin)) {
 					t.Fatalf("%v, seed %d: node %d\n%s\nand its twin\n%s\ndisagree", s, seed, to,
-						algorithms.DescribeState(original), algorithms.DescribeState(twin))
+						dme.DescribeState(original), dme.DescribeState(twin))
 				}
 				for _, e := range out.Effects() {
-					if e.Kind == algorithms.EffectSend {
+					if e.Kind == dme.EffectSend {
 						sent++
 					}
 				}
@@ -50,25 +50,25 @@ func TestStateRoundTrip(t *testing.T) {
 	}
 }
 
-func mustLoad(t *testing.T, state []byte, n algorithms.Node) {
+func mustLoad(t *testing.T, state []byte, n dme.Node) {
 	t.Helper()
-	if rest, err := algorithms.LoadState(state, n); err != nil || len(rest) > 0 {
+	if rest, err := dme.LoadState(state, n); err != nil || len(rest) > 0 {
 		t.Fatalf("load: %v, %d bytes left", err, len(rest))
 	}
-	if again := algorithms.SaveState(nil, n); !bytes.Equal(again, state) {
+	if again := dme.SaveState(nil, n); !bytes.Equal(again, state) {
 		t.Fatalf("saved %x, loaded and saved again %x", state, again)
 	}
 }
 
 func TestStateNamesTheVariables(t *testing.T) {
 	n := listed(figure1c, map[string]string{"grants": "numbered"}).Node(7)
-	var out algorithms.Outbox
+	var out dme.Outbox
 	n.Request(&out)
-	n.Receive(5, algorithms.Message{Kind: kindRequest, Clock: 9}, &out)
-	n.Receive(12, algorithms.Message{Kind: kindRequest, Clock: 4}, &out)
+	n.Receive(5, dme.Message{Kind: kindRequest, Clock: 9}, &out)
+	n.Receive(12, dme.Message{Kind: kindRequest, Clock: 4}, &out)
 	want := "clock=9 request=(1,7) inside=false locked={7} failed={} inquired={} grants=[0 1 0 0] " +
 		"locking=(1,7) waiting=[(4,12) (9,5)] inquiring=false grant=1"
-	if got := algorithms.DescribeState(n); got != want {
+	if got := dme.DescribeState(n); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
@@ -85,24 +85,24 @@ func TestImpossibleMessagesAreRefused(t *testing.T) {
 			w := newNetwork(sys)
 			schedule{seed: seed, rounds: 3, burst: true, steps: 10 + int(seed)*4}.run(w)
 			for range 200 {
-				id := algorithms.NodeID(1 + rng.IntN(s.nodes))
+				id := dme.NodeID(1 + rng.IntN(s.nodes))
 				n := w.host(id).Node()
-				m := algorithms.Message{
-					Kind: algorithms.Kind(small() + 1), Clock: small(), Num: small(),
-					Req: algorithms.Stamp{Clock: small(), Node: algorithms.NodeID(small())},
+				m := dme.Message{
+					Kind: dme.Kind(small() + 1), Clock: small(), Num: small(),
+					Req: dme.Stamp{Clock: small(), Node: dme.NodeID(small())},
 				}
 				if rng.IntN(20) == 0 {
 					m.Clock = rng.Uint64()
 				}
-				before := algorithms.SaveState(nil, n)
-				var out algorithms.Outbox
-				n.Receive(algorithms.NodeID(rng.IntN(s.nodes+2)), m, &out)
-				if e := out.Effects(); len(e) != 1 || e[0].Kind != algorithms.EffectRefuse {
+				before := dme.SaveState(nil, n)
+				var out dme.Outbox
+				n.Receive(dme.NodeID(rng.IntN(s.nodes+2)), m, &out)
+				if e := out.Effects(); len(e) != 1 || e[0].Kind != dme.EffectRefuse {
 					accepted++
 					continue
 				}
 				refused++
-				if !bytes.Equal(before, algorithms.SaveState(nil, n)) {
+				if !bytes.Equal(before, dme.SaveState(nil, n)) {
 					t.Fatalf("%v: a refused %+v changed node %d", s, m, id)
 				}
 			}
@@ -114,36 +114,36 @@ func TestImpossibleMessagesAreRefused(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	var out algorithms.Outbox
+	var out dme.Outbox
 	for _, x := range []struct {
 		grants string
-		from   algorithms.NodeID
-		m      algorithms.Message
+		from   dme.NodeID
+		m      dme.Message
 		reason string
 	}{
-		{"plain", 5, algorithms.Message{Kind: kindRequest}, "clock"},
-		{"plain", 5, algorithms.Message{Kind: kindRequest, Clock: 1 << 63}, "clock"},
-		{"plain", 5, algorithms.Message{Kind: 7, Clock: 1}, "kind"},
-		{"plain", 1, algorithms.Message{Kind: kindRequest, Clock: 3}, "must not ask"},
-		{"plain", 9, algorithms.Message{Kind: kindRequest, Clock: 3}, "waits already"},
-		{"plain", 12, algorithms.Message{Kind: kindRequest, Clock: 3}, "holds the lock"},
-		{"numbered", 12, algorithms.Message{Kind: kindRequest, Clock: 1}, "holds the lock"},
-		{"plain", 3, algorithms.Message{Kind: kindLocked, Clock: 3}, "was not asked"},
-		{"plain", 2, algorithms.Message{Kind: kindLocked, Clock: 3}, "without a request"},
-		{"plain", 2, algorithms.Message{Kind: kindFailed, Clock: 3}, "without a request"},
-		{"numbered", 2, algorithms.Message{Kind: kindInquire, Clock: 3, Num: 2}, "does not exist"},
-		{"plain", 12, algorithms.Message{Kind: kindRelinquish, Clock: 3}, "not inquired"},
-		{"plain", 9, algorithms.Message{Kind: kindRelease, Clock: 3}, "not held"},
-		{"numbered", 12, algorithms.Message{Kind: kindRelease, Clock: 3}, "not held"},
+		{"plain", 5, dme.Message{Kind: kindRequest}, "clock"},
+		{"plain", 5, dme.Message{Kind: kindRequest, Clock: 1 << 63}, "clock"},
+		{"plain", 5, dme.Message{Kind: 7, Clock: 1}, "kind"},
+		{"plain", 1, dme.Message{Kind: kindRequest, Clock: 3}, "must not ask"},
+		{"plain", 9, dme.Message{Kind: kindRequest, Clock: 3}, "waits already"},
+		{"plain", 12, dme.Message{Kind: kindRequest, Clock: 3}, "holds the lock"},
+		{"numbered", 12, dme.Message{Kind: kindRequest, Clock: 1}, "holds the lock"},
+		{"plain", 3, dme.Message{Kind: kindLocked, Clock: 3}, "was not asked"},
+		{"plain", 2, dme.Message{Kind: kindLocked, Clock: 3}, "without a request"},
+		{"plain", 2, dme.Message{Kind: kindFailed, Clock: 3}, "without a request"},
+		{"numbered", 2, dme.Message{Kind: kindInquire, Clock: 3, Num: 2}, "does not exist"},
+		{"plain", 12, dme.Message{Kind: kindRelinquish, Clock: 3}, "not inquired"},
+		{"plain", 9, dme.Message{Kind: kindRelease, Clock: 3}, "not held"},
+		{"numbered", 12, dme.Message{Kind: kindRelease, Clock: 3}, "not held"},
 	} {
 		// Node 7 of Figure 1(c), locked for node 12, with node 9 waiting.
 		n := listed(figure1c, map[string]string{"grants": x.grants}).Node(7)
-		n.Receive(12, algorithms.Message{Kind: kindRequest, Clock: 1}, &out)
-		n.Receive(9, algorithms.Message{Kind: kindRequest, Clock: 2}, &out)
+		n.Receive(12, dme.Message{Kind: kindRequest, Clock: 1}, &out)
+		n.Receive(9, dme.Message{Kind: kindRequest, Clock: 2}, &out)
 		out.Reset()
 		n.Receive(x.from, x.m, &out)
 		e := out.Effects()
-		if len(e) != 1 || e[0].Kind != algorithms.EffectRefuse || !strings.Contains(e[0].Reason, x.reason) {
+		if len(e) != 1 || e[0].Kind != dme.EffectRefuse || !strings.Contains(e[0].Reason, x.reason) {
 			t.Errorf("%s: %+v of node %d: want a refusal that says %q, got %+v", x.grants, x.m, x.from, x.reason, e)
 		}
 		out.Reset()

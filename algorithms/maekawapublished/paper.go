@@ -1,18 +1,18 @@
 package maekawapublished
 
-import "dmebench/algorithms"
+import "dmebench/dme"
 
 // paperNode is a node of Maekawa 1985, section 4.
 type paperNode struct {
 	site
 
-	failed   bool               // a FAILED has been received for the current REQUEST
-	deferred algorithms.NodeSet // members whose INQUIRE waits until success or failure becomes known
-	inquired bool               // INQUIRE has been sent and not been answered
+	failed   bool        // a FAILED has been received for the current REQUEST
+	deferred dme.NodeSet // members whose INQUIRE waits until success or failure becomes known
+	inquired bool        // INQUIRE has been sent and not been answered
 }
 
 // Request is step (1).
-func (n *paperNode) Request(out *algorithms.Outbox) {
+func (n *paperNode) Request(out *dme.Outbox) {
 	n.failed = false
 	n.deferred.Clear()
 	n.ask(out)
@@ -20,20 +20,20 @@ func (n *paperNode) Request(out *algorithms.Outbox) {
 }
 
 // Release is step (6).
-func (n *paperNode) Release(out *algorithms.Outbox) {
+func (n *paperNode) Release(out *dme.Outbox) {
 	n.leave(out)
 	n.handleLocal(n.handle, out)
 }
 
 // Receive handles a message of another node.
-func (n *paperNode) Receive(from algorithms.NodeID, m algorithms.Message, out *algorithms.Outbox) {
+func (n *paperNode) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
 	n.receive(from, m, n.handle, out)
 }
 
-func (n *paperNode) handle(from algorithms.NodeID, m algorithms.Message, out *algorithms.Outbox) {
+func (n *paperNode) handle(from dme.NodeID, m dme.Message, out *dme.Outbox) {
 	switch m.Kind {
 	case kindRequest:
-		n.receiveRequest(algorithms.Stamp{Clock: m.Clock, Node: from}, out)
+		n.receiveRequest(dme.Stamp{Clock: m.Clock, Node: from}, out)
 	case kindLocked:
 		n.lockedBy(from, out) // step (5)
 	case kindFailed:
@@ -48,7 +48,7 @@ func (n *paperNode) handle(from algorithms.NodeID, m algorithms.Message, out *al
 }
 
 // receiveRequest is step (2).
-func (n *paperNode) receiveRequest(r algorithms.Stamp, out *algorithms.Outbox) {
+func (n *paperNode) receiveRequest(r dme.Stamp, out *dme.Outbox) {
 	if n.locking.IsZero() {
 		n.lockFor(r, out)
 		return
@@ -65,7 +65,7 @@ func (n *paperNode) receiveRequest(r algorithms.Stamp, out *algorithms.Outbox) {
 }
 
 // receiveInquire is step (3).
-func (n *paperNode) receiveInquire(j algorithms.NodeID, out *algorithms.Outbox) {
+func (n *paperNode) receiveInquire(j dme.NodeID, out *dme.Outbox) {
 	switch {
 	case !n.pending(): // RELEASE will answer it, or has answered it
 	case n.failed:
@@ -76,7 +76,7 @@ func (n *paperNode) receiveInquire(j algorithms.NodeID, out *algorithms.Outbox) 
 }
 
 // receiveFailed is step (3) for the INQUIREs that have been deferred.
-func (n *paperNode) receiveFailed(out *algorithms.Outbox) {
+func (n *paperNode) receiveFailed(out *dme.Outbox) {
 	if !n.pending() {
 		return
 	}
@@ -88,7 +88,7 @@ func (n *paperNode) receiveFailed(out *algorithms.Outbox) {
 }
 
 // receiveRelinquish is step (4).
-func (n *paperNode) receiveRelinquish(out *algorithms.Outbox) {
+func (n *paperNode) receiveRelinquish(out *dme.Outbox) {
 	n.inquired = false
 	if !n.locking.IsZero() {
 		n.enqueue(n.locking)
@@ -97,13 +97,13 @@ func (n *paperNode) receiveRelinquish(out *algorithms.Outbox) {
 }
 
 // receiveRelease is step (7).
-func (n *paperNode) receiveRelease(out *algorithms.Outbox) {
+func (n *paperNode) receiveRelease(out *dme.Outbox) {
 	n.inquired = false
 	n.relock(out)
 }
 
 // State names the variables.
-func (n *paperNode) State(v *algorithms.Visitor) {
+func (n *paperNode) State(v *dme.Visitor) {
 	n.state(v)
 	v.Bool("failed", &n.failed)
 	v.Set("deferred", &n.deferred)

@@ -7,12 +7,12 @@ import (
 	"slices"
 	"testing"
 
-	"dmebench/algorithms"
-	"dmebench/algorithms/conformance"
 	"dmebench/algorithms/maekawa"
+	"dmebench/dme"
+	"dmebench/dme/conformance"
 )
 
-func texts() []*algorithms.Algorithm { return []*algorithms.Algorithm{Paper(), Textbook()} }
+func texts() []*dme.Algorithm { return []*dme.Algorithm{Paper(), Textbook()} }
 
 func TestDescriptions(t *testing.T) {
 	for _, a := range texts() {
@@ -35,7 +35,7 @@ func TestCaught(t *testing.T) {
 	on := func(quorum string) map[string]string { return map[string]string{"quorum": quorum} }
 	for _, x := range []struct {
 		name     string
-		a        *algorithms.Algorithm
+		a        *dme.Algorithm
 		nodes    int
 		set      map[string]string
 		schedule schedule
@@ -63,13 +63,13 @@ func TestCaught(t *testing.T) {
 // TestFigure1b: on the sets of the paper itself, where only the nodes 2, 3, 4 and
 // 5 ask, at once.
 func TestFigure1b(t *testing.T) {
-	burst := schedule{rounds: 1, cold: true, askers: []algorithms.NodeID{2, 3, 4, 5}}
+	burst := schedule{rounds: 1, cold: true, askers: []dme.NodeID{2, 3, 4, 5}}
 	for _, x := range []struct {
-		a    *algorithms.Algorithm
+		a    *dme.Algorithm
 		want verdict
 	}{{Paper(), stalled}, {Textbook(), stalled}, {maekawa.Algorithm(), held}} {
 		prepare := x.a.Prepare
-		x.a.Prepare = func(cfg algorithms.Config) (algorithms.System, error) {
+		x.a.Prepare = func(cfg dme.Config) (dme.System, error) {
 			cfg.ReadFile = os.ReadFile
 			return prepare(cfg)
 		}
@@ -87,7 +87,7 @@ func TestLightLoad(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for id := algorithms.NodeID(1); id <= 13; id++ {
+		for id := dme.NodeID(1); id <= 13; id++ {
 			if got, err := net.Serve(id); err != nil || got != 9 {
 				t.Errorf("%s, node %d: %d messages, %v; want 9", a.Name, id, got, err)
 			}
@@ -100,7 +100,7 @@ func TestLightLoad(t *testing.T) {
 // node hears nothing of it, unlike that of the repaired algorithm.
 func TestPassedRequest(t *testing.T) {
 	for _, x := range []struct {
-		a    *algorithms.Algorithm
+		a    *dme.Algorithm
 		want string
 	}{{Paper(), ""}, {maekawa.Algorithm(), "FAILED"}} {
 		sys, err := x.a.New(7, 1, map[string]string{"quorum": "majority"})
@@ -108,9 +108,9 @@ func TestPassedRequest(t *testing.T) {
 			t.Fatal(err)
 		}
 		n := sys.Node(4) // asked by the nodes 1 to 4
-		var out algorithms.Outbox
-		for _, r := range []algorithms.Stamp{{Clock: 3, Node: 1}, {Clock: 2, Node: 2}, {Clock: 1, Node: 3}} {
-			n.Receive(r.Node, algorithms.Message{Kind: kindRequest, Clock: r.Clock}, &out)
+		var out dme.Outbox
+		for _, r := range []dme.Stamp{{Clock: 3, Node: 1}, {Clock: 2, Node: 2}, {Clock: 1, Node: 3}} {
+			n.Receive(r.Node, dme.Message{Kind: kindRequest, Clock: r.Clock}, &out)
 		}
 		told := ""
 		for _, e := range out.Effects() {
@@ -135,17 +135,17 @@ func TestGarbage(t *testing.T) {
 				t.Fatal(err)
 			}
 			n, twin := sys.Node(4), sys.Node(4)
-			var out algorithms.Outbox
+			var out dme.Outbox
 			asked := false
 			for range 60 {
 				if !asked {
 					n.Request(&out)
 					asked = true
 				}
-				m := algorithms.Message{Kind: algorithms.Kind(rng.IntN(8)), Clock: rng.Uint64N(5)}
-				n.Receive(algorithms.NodeID(rng.IntN(9)), m, &out)
+				m := dme.Message{Kind: dme.Kind(rng.IntN(8)), Clock: rng.Uint64N(5)}
+				n.Receive(dme.NodeID(rng.IntN(9)), m, &out)
 				for _, e := range out.Effects() {
-					if e.Kind == algorithms.EffectEnter {
+					if e.Kind == dme.EffectEnter {
 						asked = false
 					}
 				}
@@ -155,12 +155,12 @@ func TestGarbage(t *testing.T) {
 					out.Reset()
 				}
 			}
-			saved := algorithms.SaveState(nil, n)
-			if rest, err := algorithms.LoadState(saved, twin); err != nil || len(rest) > 0 {
+			saved := dme.SaveState(nil, n)
+			if rest, err := dme.LoadState(saved, twin); err != nil || len(rest) > 0 {
 				t.Fatal(len(rest), err)
 			}
-			if !bytes.Equal(saved, algorithms.SaveState(nil, twin)) || algorithms.DescribeState(n) != algorithms.DescribeState(twin) {
-				t.Fatalf("%s was loaded as %s", algorithms.DescribeState(n), algorithms.DescribeState(twin))
+			if !bytes.Equal(saved, dme.SaveState(nil, twin)) || dme.DescribeState(n) != dme.DescribeState(twin) {
+				t.Fatalf("%s was loaded as %s", dme.DescribeState(n), dme.DescribeState(twin))
 			}
 		}
 	}
@@ -171,10 +171,10 @@ func TestPeers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := sys.(algorithms.Quorate).RequestSet(4), []algorithms.NodeID{4, 5, 7}; !slices.Equal(got, want) {
+	if got, want := sys.(dme.Quorate).RequestSet(4), []dme.NodeID{4, 5, 7}; !slices.Equal(got, want) {
 		t.Errorf("S_4 = %v, want %v", got, want)
 	}
-	if got, want := sys.(algorithms.Linked).Peers(4), []algorithms.NodeID{1, 3, 5, 7}; !slices.Equal(got, want) {
+	if got, want := sys.(dme.Linked).Peers(4), []dme.NodeID{1, 3, 5, 7}; !slices.Equal(got, want) {
 		t.Errorf("peers of 4: %v, want %v", got, want)
 	}
 }

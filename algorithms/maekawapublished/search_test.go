@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"dmebench/algorithms"
-	"dmebench/algorithms/conformance"
-	"dmebench/internal/host"
+	"dmebench/dme"
+	"dmebench/dme/conformance"
+	"dmebench/internal/noderun"
 )
 
 // verdict is what became of a schedule.
@@ -25,17 +25,17 @@ type schedule struct {
 	seed   uint64
 	rounds int
 	cold   bool
-	askers []algorithms.NodeID // nil: all
+	askers []dme.NodeID // nil: all
 }
 
 func (s schedule) run(t *testing.T, net *conformance.Net) verdict {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(s.seed, 0))
 	askers := s.askers
-	for id := algorithms.NodeID(1); s.askers == nil && int(id) <= net.Setting.Nodes; id++ {
+	for id := dme.NodeID(1); s.askers == nil && int(id) <= net.Setting.Nodes; id++ {
 		askers = append(askers, id)
 	}
-	left := make(map[algorithms.NodeID]int)
+	left := make(map[dme.NodeID]int)
 	for _, id := range askers {
 		left[id] = s.rounds
 		if s.cold {
@@ -51,9 +51,9 @@ func (s schedule) run(t *testing.T, net *conformance.Net) verdict {
 			return unsafe
 		}
 		busy := busyLinks(net)
-		var idle []algorithms.NodeID
+		var idle []dme.NodeID
 		for _, id := range askers {
-			if left[id] > 0 && net.Host(id).Activity() == host.Idle {
+			if left[id] > 0 && net.Host(id).Activity() == noderun.Idle {
 				idle = append(idle, id)
 			}
 		}
@@ -70,7 +70,7 @@ func (s schedule) run(t *testing.T, net *conformance.Net) verdict {
 			net.Deliver(link[0], link[1], 0)
 		default:
 			for _, id := range askers {
-				if net.Host(id).Activity() != host.Idle {
+				if net.Host(id).Activity() != noderun.Idle {
 					return stalled
 				}
 			}
@@ -79,12 +79,12 @@ func (s schedule) run(t *testing.T, net *conformance.Net) verdict {
 	}
 }
 
-func busyLinks(net *conformance.Net) [][2]algorithms.NodeID {
-	var busy [][2]algorithms.NodeID
-	for from := algorithms.NodeID(1); int(from) <= net.Setting.Nodes; from++ {
-		for to := algorithms.NodeID(1); int(to) <= net.Setting.Nodes; to++ {
+func busyLinks(net *conformance.Net) [][2]dme.NodeID {
+	var busy [][2]dme.NodeID
+	for from := dme.NodeID(1); int(from) <= net.Setting.Nodes; from++ {
+		for to := dme.NodeID(1); int(to) <= net.Setting.Nodes; to++ {
 			if len(net.InFlight(from, to)) > 0 {
-				busy = append(busy, [2]algorithms.NodeID{from, to})
+				busy = append(busy, [2]dme.NodeID{from, to})
 			}
 		}
 	}
@@ -92,7 +92,7 @@ func busyLinks(net *conformance.Net) [][2]algorithms.NodeID {
 }
 
 // search counts the verdicts over seeds.
-func search(t *testing.T, a *algorithms.Algorithm, nodes int, set map[string]string, s schedule, seeds int) map[verdict]int {
+func search(t *testing.T, a *dme.Algorithm, nodes int, set map[string]string, s schedule, seeds int) map[verdict]int {
 	t.Helper()
 	count := make(map[verdict]int)
 	for seed := range uint64(seeds) {

@@ -1,18 +1,18 @@
 package maekawapublished
 
-import "dmebench/algorithms"
+import "dmebench/dme"
 
 // textbookNode is a site of algorithm 9.5 and section 9.8.1.
 type textbookNode struct {
 	site
 	either bool // option yield
 
-	failed  algorithms.NodeSet // sites that have sent FAILED for the current REQUEST
-	yielded algorithms.NodeSet // sites that were sent a YIELD and have not sent a new REPLY
+	failed  dme.NodeSet // sites that have sent FAILED for the current REQUEST
+	yielded dme.NodeSet // sites that were sent a YIELD and have not sent a new REPLY
 }
 
 // Request is step (a).
-func (n *textbookNode) Request(out *algorithms.Outbox) {
+func (n *textbookNode) Request(out *dme.Outbox) {
 	n.failed.Clear()
 	n.yielded.Clear()
 	n.ask(out)
@@ -20,20 +20,20 @@ func (n *textbookNode) Request(out *algorithms.Outbox) {
 }
 
 // Release is step (d).
-func (n *textbookNode) Release(out *algorithms.Outbox) {
+func (n *textbookNode) Release(out *dme.Outbox) {
 	n.leave(out)
 	n.handleLocal(n.handle, out)
 }
 
 // Receive handles a message of another site.
-func (n *textbookNode) Receive(from algorithms.NodeID, m algorithms.Message, out *algorithms.Outbox) {
+func (n *textbookNode) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
 	n.receive(from, m, n.handle, out)
 }
 
-func (n *textbookNode) handle(from algorithms.NodeID, m algorithms.Message, out *algorithms.Outbox) {
+func (n *textbookNode) handle(from dme.NodeID, m dme.Message, out *dme.Outbox) {
 	switch m.Kind {
 	case kindRequest:
-		n.receiveRequest(algorithms.Stamp{Clock: m.Clock, Node: from}, out)
+		n.receiveRequest(dme.Stamp{Clock: m.Clock, Node: from}, out)
 	case kindLocked:
 		n.yielded.Remove(from)
 		n.lockedBy(from, out) // step (c)
@@ -49,7 +49,7 @@ func (n *textbookNode) handle(from algorithms.NodeID, m algorithms.Message, out 
 }
 
 // receiveRequest is step (b), and the first item of "handling deadlocks".
-func (n *textbookNode) receiveRequest(r algorithms.Stamp, out *algorithms.Outbox) {
+func (n *textbookNode) receiveRequest(r dme.Stamp, out *dme.Outbox) {
 	if n.locking.IsZero() {
 		n.lockFor(r, out)
 		return
@@ -63,7 +63,7 @@ func (n *textbookNode) receiveRequest(r algorithms.Stamp, out *algorithms.Outbox
 }
 
 // receiveInquire is the second item.
-func (n *textbookNode) receiveInquire(j algorithms.NodeID, out *algorithms.Outbox) {
+func (n *textbookNode) receiveInquire(j dme.NodeID, out *dme.Outbox) {
 	if n.pending() && n.mayYield() {
 		n.yielded.Add(j)
 		n.giveBack(j, out)
@@ -86,7 +86,7 @@ func (n *textbookNode) mayYield() bool {
 }
 
 // receiveYield is the third item: as if S_k had released this site.
-func (n *textbookNode) receiveYield(k algorithms.NodeID, out *algorithms.Outbox) {
+func (n *textbookNode) receiveYield(k dme.NodeID, out *dme.Outbox) {
 	if n.locking.Node == k {
 		n.enqueue(n.locking)
 	}
@@ -94,7 +94,7 @@ func (n *textbookNode) receiveYield(k algorithms.NodeID, out *algorithms.Outbox)
 }
 
 // State names the variables.
-func (n *textbookNode) State(v *algorithms.Visitor) {
+func (n *textbookNode) State(v *dme.Visitor) {
 	n.state(v)
 	v.Set("failed", &n.failed)
 	v.Set("yielded", &n.yielded)

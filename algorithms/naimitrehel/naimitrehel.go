@@ -27,36 +27,36 @@
 // the other is forwarded. Loss and duplication are not tolerated.
 package naimitrehel
 
-import "dmebench/algorithms"
+import "dmebench/dme"
 
 const (
-	kindRequest algorithms.Kind = iota + 1 // Node: who wants to enter
+	kindRequest dme.Kind = iota + 1 // Node: who wants to enter
 	kindToken
 )
 
 // Algorithm describes the algorithm of Naimi and Trehel.
-func Algorithm() *algorithms.Algorithm {
-	return &algorithms.Algorithm{
+func Algorithm() *dme.Algorithm {
+	return &dme.Algorithm{
 		Name:     "naimi-trehel",
 		Title:    "Naimi–Trehel",
 		Citation: "M. Naimi, M. Trehel: An Improvement of the log N Distributed Algorithm for Mutual Exclusion, 7th ICDCS, 1987",
-		Class:    algorithms.Token,
+		Class:    dme.Token,
 		Dynamic:  true,
-		Needs:    algorithms.Always(algorithms.Needs{Reliable: true}),
+		Needs:    dme.Always(dme.Needs{Reliable: true}),
 		Kinds:    []string{"REQUEST", "TOKEN"},
 		Claims:   claims(),
-		Prepare: func(c algorithms.Config) (algorithms.System, error) {
+		Prepare: func(c dme.Config) (dme.System, error) {
 			return system{nodes: c.Nodes}, nil
 		},
 	}
 }
 
 // elected is the node that has the token at the beginning.
-const elected algorithms.NodeID = 1
+const elected dme.NodeID = 1
 
 type system struct{ nodes int }
 
-func (s system) Node(id algorithms.NodeID) algorithms.Node {
+func (s system) Node(id dme.NodeID) dme.Node {
 	if id == elected {
 		return &node{me: id, n: s.nodes, tokenPresent: true}
 	}
@@ -64,27 +64,27 @@ func (s system) Node(id algorithms.NodeID) algorithms.Node {
 }
 
 type node struct {
-	me algorithms.NodeID // this node's number
-	n  int               // the number of nodes
+	me dme.NodeID // this node's number
+	n  int        // the number of nodes
 
-	father       algorithms.NodeID // to whom requests go; none at a root
-	next         algorithms.NodeID // to whom the token goes
-	requestingCS bool              // from the request to the release
+	father       dme.NodeID // to whom requests go; none at a root
+	next         dme.NodeID // to whom the token goes
+	requestingCS bool       // from the request to the release
 	tokenPresent bool
 }
 
 // Request is step 1.
-func (n *node) Request(out *algorithms.Outbox) {
+func (n *node) Request(out *dme.Outbox) {
 	n.requestingCS = true
-	if n.father == algorithms.None {
-		out.Enter(algorithms.Stamp{})
+	if n.father == dme.None {
+		out.Enter(dme.Stamp{})
 		return
 	}
-	out.Send(n.father, algorithms.Message{Kind: kindRequest, Node: n.me})
-	n.father = algorithms.None
+	out.Send(n.father, dme.Message{Kind: kindRequest, Node: n.me})
+	n.father = dme.None
 }
 
-func (n *node) Receive(_ algorithms.NodeID, m algorithms.Message, out *algorithms.Outbox) {
+func (n *node) Receive(_ dme.NodeID, m dme.Message, out *dme.Outbox) {
 	if m.Kind == kindRequest {
 		n.receiveRequest(m.Node, out)
 	} else {
@@ -93,7 +93,7 @@ func (n *node) Receive(_ algorithms.NodeID, m algorithms.Message, out *algorithm
 }
 
 // receiveRequest is step 2.
-func (n *node) receiveRequest(j algorithms.NodeID, out *algorithms.Outbox) {
+func (n *node) receiveRequest(j dme.NodeID, out *dme.Outbox) {
 	switch {
 	case j < 1 || int(j) > n.n || j == n.me:
 		out.Refuse("REQUEST that names no other node")
@@ -101,8 +101,8 @@ func (n *node) receiveRequest(j algorithms.NodeID, out *algorithms.Outbox) {
 	case n.father == j:
 		out.Refuse("REQUEST from a node whose REQUEST has passed and was not served")
 		return
-	case n.father != algorithms.None:
-		out.Send(n.father, algorithms.Message{Kind: kindRequest, Node: j})
+	case n.father != dme.None:
+		out.Send(n.father, dme.Message{Kind: kindRequest, Node: j})
 	case n.requestingCS:
 		n.next = j
 	case n.tokenPresent:
@@ -112,30 +112,30 @@ func (n *node) receiveRequest(j algorithms.NodeID, out *algorithms.Outbox) {
 }
 
 // receiveToken is step 3.
-func (n *node) receiveToken(out *algorithms.Outbox) {
+func (n *node) receiveToken(out *dme.Outbox) {
 	if !n.requestingCS || n.tokenPresent {
 		out.Refuse("TOKEN that is not awaited")
 		return
 	}
 	n.tokenPresent = true
-	out.Enter(algorithms.Stamp{})
+	out.Enter(dme.Stamp{})
 }
 
 // Release is step 4.
-func (n *node) Release(out *algorithms.Outbox) {
+func (n *node) Release(out *dme.Outbox) {
 	n.requestingCS = false
-	if n.next != algorithms.None {
+	if n.next != dme.None {
 		n.sendToken(n.next, out)
-		n.next = algorithms.None
+		n.next = dme.None
 	}
 }
 
-func (n *node) sendToken(to algorithms.NodeID, out *algorithms.Outbox) {
+func (n *node) sendToken(to dme.NodeID, out *dme.Outbox) {
 	n.tokenPresent = false
-	out.Send(to, algorithms.Message{Kind: kindToken})
+	out.Send(to, dme.Message{Kind: kindToken})
 }
 
-func (n *node) State(v *algorithms.Visitor) {
+func (n *node) State(v *dme.Visitor) {
 	v.Node("father", &n.father)
 	v.Node("next", &n.next)
 	v.Bool("requesting_CS", &n.requestingCS)

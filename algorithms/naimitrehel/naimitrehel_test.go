@@ -6,9 +6,9 @@ import (
 	"slices"
 	"testing"
 
-	"dmebench/algorithms"
-	"dmebench/algorithms/conformance"
-	"dmebench/internal/host"
+	"dmebench/dme"
+	"dmebench/dme/conformance"
+	"dmebench/internal/noderun"
 )
 
 func TestConformance(t *testing.T) { conformance.Test(t, Algorithm()) }
@@ -22,11 +22,11 @@ func newNet(t *testing.T, nodes int) *conformance.Net {
 	return net
 }
 
-func at(net *conformance.Net, id algorithms.NodeID) *node { return net.Host(id).Node().(*node) }
+func at(net *conformance.Net, id dme.NodeID) *node { return net.Host(id).Node().(*node) }
 
 // twin is the tree at rest: a request reverses its path to the root and costs a
 // message for each of its edges, and one more for the token.
-type twin []algorithms.NodeID // father, at the node's number; none at the root
+type twin []dme.NodeID // father, at the node's number; none at the root
 
 func newTwin(n int) twin {
 	w := make(twin, n+1)
@@ -36,11 +36,11 @@ func newTwin(n int) twin {
 	return w
 }
 
-func (w twin) serve(id algorithms.NodeID) (messages uint64) {
-	for j := w[id]; j != algorithms.None; messages++ {
+func (w twin) serve(id dme.NodeID) (messages uint64) {
+	for j := w[id]; j != dme.None; messages++ {
 		w[j], j = id, w[j]
 	}
-	w[id] = algorithms.None
+	w[id] = dme.None
 	if messages > 0 {
 		messages++
 	}
@@ -55,7 +55,7 @@ func TestSerialCost(t *testing.T) {
 		var total uint64
 		const entries = 8000
 		for now := range 8*n + entries {
-			id := algorithms.NodeID(1 + rng.IntN(n))
+			id := dme.NodeID(1 + rng.IntN(n))
 			want := w.serve(id)
 			got, err := net.Serve(id)
 			if err != nil || got != want {
@@ -82,7 +82,7 @@ func TestStationaryMean(t *testing.T) {
 			next := map[string]float64{}
 			mean = 0
 			for tree, p := range weight {
-				for id := algorithms.NodeID(1); int(id) <= n; id++ {
+				for id := dme.NodeID(1); int(id) <= n; id++ {
 					w := decode(tree)
 					mean += p / float64(n) * float64(w.serve(id))
 					next[string(encode(w))] += p / float64(n)
@@ -107,7 +107,7 @@ func encode(w twin) []byte {
 func decode(s string) twin {
 	w := make(twin, len(s))
 	for i := range len(s) {
-		w[i] = algorithms.NodeID(s[i])
+		w[i] = dme.NodeID(s[i])
 	}
 	return w
 }
@@ -117,25 +117,25 @@ func decode(s string) twin {
 func TestQueueAndFathers(t *testing.T) {
 	net := newNet(t, 5)
 	net.Request(1)
-	for _, id := range []algorithms.NodeID{4, 2, 5} {
+	for _, id := range []dme.NodeID{4, 2, 5} {
 		net.Request(id)
 		net.Settle()
 	}
-	for id, want := range map[algorithms.NodeID][2]algorithms.NodeID{
+	for id, want := range map[dme.NodeID][2]dme.NodeID{
 		1: {5, 4}, 4: {2, 2}, 2: {5, 5}, 5: {0, 0}, 3: {1, 0},
 	} {
 		if n := at(net, id); n.father != want[0] || n.next != want[1] {
 			t.Errorf("node %d: father %d, next %d; want %v", id, n.father, n.next, want)
 		}
 	}
-	var order []algorithms.NodeID
+	var order []dme.NodeID
 	for len(net.Inside()) > 0 {
 		id := net.Inside()[0]
 		order = append(order, id)
 		net.Release(id)
 		net.Settle()
 	}
-	if want := []algorithms.NodeID{1, 4, 2, 5}; !slices.Equal(order, want) || net.Err() != nil {
+	if want := []dme.NodeID{1, 4, 2, 5}; !slices.Equal(order, want) || net.Err() != nil {
 		t.Errorf("order %v, want %v; %v", order, want, net.Err())
 	}
 }
@@ -149,11 +149,11 @@ func TestRequestVisitsANodeOnce(t *testing.T) {
 		net := newNet(t, n)
 		rng := rand.New(rand.NewPCG(seed, 34))
 		left := slices.Repeat([]int{requests}, n+1)
-		visits := make([]algorithms.NodeSet, n+1) // of each node's pending REQUEST
+		visits := make([]dme.NodeSet, n+1) // of each node's pending REQUEST
 		for i := range visits {
-			visits[i] = algorithms.MakeNodeSet(n)
+			visits[i] = dme.MakeNodeSet(n)
 		}
-		for step(net, rng, left, visits, func(origin, to algorithms.NodeID) {
+		for step(net, rng, left, visits, func(origin, to dme.NodeID) {
 			if origin == to || visits[origin].Has(to) {
 				t.Errorf("seed %d: node %d's REQUEST comes to node %d again", seed, origin, to)
 			}
@@ -171,18 +171,18 @@ func TestRequestVisitsANodeOnce(t *testing.T) {
 }
 
 // step does one thing that can happen, and reports whether there was one.
-func step(net *conformance.Net, rng *rand.Rand, left []int, visits []algorithms.NodeSet, arrives func(origin, to algorithms.NodeID)) bool {
+func step(net *conformance.Net, rng *rand.Rand, left []int, visits []dme.NodeSet, arrives func(origin, to dme.NodeID)) bool {
 	var can []func()
-	n := algorithms.NodeID(net.Setting.Nodes)
-	for i := algorithms.NodeID(1); i <= n; i++ {
-		if left[i] > 0 && net.Host(i).Activity() == host.Idle {
+	n := dme.NodeID(net.Setting.Nodes)
+	for i := dme.NodeID(1); i <= n; i++ {
+		if left[i] > 0 && net.Host(i).Activity() == noderun.Idle {
 			can = append(can, func() {
 				left[i]--
 				visits[i].Clear()
 				net.Request(i)
 			})
 		}
-		for j := algorithms.NodeID(1); j <= n; j++ {
+		for j := dme.NodeID(1); j <= n; j++ {
 			if i == j {
 				continue
 			}
@@ -209,15 +209,15 @@ func step(net *conformance.Net, rng *rand.Rand, left []int, visits []algorithms.
 func TestRefusals(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		to   algorithms.NodeID
-		m    algorithms.Message
+		to   dme.NodeID
+		m    dme.Message
 	}{
-		{"REQUEST of nobody", 1, algorithms.Message{Kind: kindRequest}},
-		{"REQUEST of a node that does not exist", 1, algorithms.Message{Kind: kindRequest, Node: 4}},
-		{"REQUEST of the receiver", 1, algorithms.Message{Kind: kindRequest, Node: 1}},
-		{"REQUEST of the node that asked last", 3, algorithms.Message{Kind: kindRequest, Node: 1}},
-		{"TOKEN to a node that did not ask", 3, algorithms.Message{Kind: kindToken}},
-		{"TOKEN to a node that has it", 1, algorithms.Message{Kind: kindToken}},
+		{"REQUEST of nobody", 1, dme.Message{Kind: kindRequest}},
+		{"REQUEST of a node that does not exist", 1, dme.Message{Kind: kindRequest, Node: 4}},
+		{"REQUEST of the receiver", 1, dme.Message{Kind: kindRequest, Node: 1}},
+		{"REQUEST of the node that asked last", 3, dme.Message{Kind: kindRequest, Node: 1}},
+		{"TOKEN to a node that did not ask", 3, dme.Message{Kind: kindToken}},
+		{"TOKEN to a node that has it", 1, dme.Message{Kind: kindToken}},
 	} {
 		net := newNet(t, 3)
 		net.Request(1)
@@ -233,11 +233,11 @@ func TestState(t *testing.T) {
 	net.Request(1)
 	net.Request(3)
 	net.Settle()
-	for id, want := range map[algorithms.NodeID]string{
+	for id, want := range map[dme.NodeID]string{
 		1: "father=3 next=3 requesting_CS=true token_present=true",
 		3: "father=- next=- requesting_CS=true token_present=false",
 	} {
-		if got := algorithms.DescribeState(at(net, id)); got != want {
+		if got := dme.DescribeState(at(net, id)); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 	}

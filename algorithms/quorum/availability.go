@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // SmallestQuorum returns the size of the smallest quorum of nodes that are up,
@@ -25,14 +25,14 @@ func (s *System) search() func(up []bool) (size int, ok bool) {
 	case "majority", "weighted":
 		return s.smallestMajority
 	}
-	sets := make([][]algorithms.NodeID, s.nodes)
+	sets := make([][]dme.NodeID, s.nodes)
 	for i := range sets {
-		sets[i] = s.RequestSet(algorithms.NodeID(i + 1))
+		sets[i] = s.RequestSet(dme.NodeID(i + 1))
 	}
-	slices.SortStableFunc(sets, func(a, b []algorithms.NodeID) int { return len(a) - len(b) })
+	slices.SortStableFunc(sets, func(a, b []dme.NodeID) int { return len(a) - len(b) })
 	return func(up []bool) (int, bool) {
 		for _, set := range sets {
-			if down := slices.ContainsFunc(set, func(id algorithms.NodeID) bool { return !up[id-1] }); !down {
+			if down := slices.ContainsFunc(set, func(id dme.NodeID) bool { return !up[id-1] }); !down {
 				return len(set), true
 			}
 		}

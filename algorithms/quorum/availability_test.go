@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // exactly makes Resilience examine every choice of failed nodes.
@@ -14,13 +14,13 @@ const exactly = math.MaxInt32
 
 // allQuorums is the coterie of a construction, spelled out: a dumb twin of
 // SmallestQuorum.
-func allQuorums(t *testing.T, s *System) [][]algorithms.NodeID {
+func allQuorums(t *testing.T, s *System) [][]dme.NodeID {
 	t.Helper()
-	var all [][]algorithms.NodeID
+	var all [][]dme.NodeID
 	switch s.Name() {
 	case "tree":
 		// The quorums for every set of nodes that grant.
-		patterns(s.Nodes(), func(_ int, grants func(algorithms.NodeID) bool) {
+		patterns(s.Nodes(), func(_ int, grants func(dme.NodeID) bool) {
 			for q := range TreeQuorums(s.Nodes(), grants) {
 				all = append(all, slices.Clone(q))
 			}
@@ -34,10 +34,10 @@ func allQuorums(t *testing.T, s *System) [][]algorithms.NodeID {
 		for _, w := range weights {
 			total += w
 		}
-		patterns(s.Nodes(), func(_ int, grants func(algorithms.NodeID) bool) {
+		patterns(s.Nodes(), func(_ int, grants func(dme.NodeID) bool) {
 			var votes uint64
-			var q []algorithms.NodeID
-			for id := algorithms.NodeID(1); int(id) <= s.Nodes(); id++ {
+			var q []dme.NodeID
+			for id := dme.NodeID(1); int(id) <= s.Nodes(); id++ {
 				if grants(id) {
 					votes, q = votes+weights[id-1], append(q, id)
 				}
@@ -47,7 +47,7 @@ func allQuorums(t *testing.T, s *System) [][]algorithms.NodeID {
 			}
 		})
 	default:
-		for id := algorithms.NodeID(1); int(id) <= s.Nodes(); id++ {
+		for id := dme.NodeID(1); int(id) <= s.Nodes(); id++ {
 			all = append(all, s.RequestSet(id))
 		}
 	}
@@ -59,16 +59,16 @@ func TestSmallestQuorumIsThat(t *testing.T) {
 		for _, n := range []int{1, 2, 3, 4, 6, 7, 8} {
 			s := mustNew(t, name, n)
 			all := allQuorums(t, s)
-			patterns(n, func(_ int, grants func(algorithms.NodeID) bool) {
+			patterns(n, func(_ int, grants func(dme.NodeID) bool) {
 				want := math.MaxInt
 				for _, q := range all {
-					if !slices.ContainsFunc(q, func(id algorithms.NodeID) bool { return !grants(id) }) {
+					if !slices.ContainsFunc(q, func(id dme.NodeID) bool { return !grants(id) }) {
 						want = min(want, len(q))
 					}
 				}
 				up := make([]bool, n)
 				for i := range up {
-					up[i] = grants(algorithms.NodeID(i + 1))
+					up[i] = grants(dme.NodeID(i + 1))
 				}
 				if size, ok := s.SmallestQuorum(up); ok != (want < math.MaxInt) || ok && size != want {
 					t.Fatalf("%s of %d, up %v: a quorum of %d (%v), want %d", name, n, up, size, ok, want)
@@ -160,10 +160,10 @@ func TestAvailabilityByDefinition(t *testing.T) {
 			r := s.Resilience(exactly, 1)
 			for _, p := range []float64{0.3, 0.9} {
 				var want, size float64
-				patterns(n, func(failed int, grants func(algorithms.NodeID) bool) {
+				patterns(n, func(failed int, grants func(dme.NodeID) bool) {
 					up := make([]bool, n)
 					for i := range up {
-						up[i] = grants(algorithms.NodeID(i + 1))
+						up[i] = grants(dme.NodeID(i + 1))
 					}
 					if k, ok := s.SmallestQuorum(up); ok {
 						chance := math.Pow(p, float64(n-failed)) * math.Pow(1-p, float64(failed))

@@ -3,7 +3,7 @@ package quorum
 import (
 	"slices"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // cyclic is the family S_i = i + D, counted round a ring of as many nodes as
@@ -15,31 +15,31 @@ type cyclic struct {
 	offsets []int // D: ascending, less than modulus, beginning with 0
 }
 
-func (c cyclic) appendSet(to []algorithms.NodeID, id algorithms.NodeID) []algorithms.NodeID {
+func (c cyclic) appendSet(to []dme.NodeID, id dme.NodeID) []dme.NodeID {
 	// D is ascending, so that i + D is two ascending runs: the one that has
 	// come round the ring, and the one before it.
 	at := int(id) - 1
 	turn, _ := slices.BinarySearch(c.offsets, c.modulus-at)
 	for _, d := range c.offsets[turn:] {
-		to = append(to, algorithms.NodeID(at+d-c.modulus+1))
+		to = append(to, dme.NodeID(at+d-c.modulus+1))
 	}
 	for _, d := range c.offsets[:turn] {
-		to = append(to, algorithms.NodeID(at+d+1))
+		to = append(to, dme.NodeID(at+d+1))
 	}
 	return to
 }
 
-func (c cyclic) appendServed(to []algorithms.NodeID, id algorithms.NodeID) []algorithms.NodeID {
+func (c cyclic) appendServed(to []dme.NodeID, id dme.NodeID) []dme.NodeID {
 	at := int(id) - 1
 	turn, exact := slices.BinarySearch(c.offsets, at)
 	if exact {
 		turn++
 	}
 	for _, d := range slices.Backward(c.offsets[:turn]) {
-		to = append(to, algorithms.NodeID(at-d+1))
+		to = append(to, dme.NodeID(at-d+1))
 	}
 	for _, d := range slices.Backward(c.offsets[turn:]) {
-		to = append(to, algorithms.NodeID(at-d+c.modulus+1))
+		to = append(to, dme.NodeID(at-d+c.modulus+1))
 	}
 	return to
 }

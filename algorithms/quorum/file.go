@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // readFamily reads the sets of a file. A line holds one set, its members
@@ -34,10 +34,10 @@ func readFamily(name string, cfg Config) (family, error) {
 	if err := checkCoterie(lines, cfg.Nodes); err != nil {
 		return nil, err
 	}
-	if lines[0].of == algorithms.None {
+	if lines[0].of == dme.None {
 		return list(assign(lines, cfg.Nodes))
 	}
-	sets := make([][]algorithms.NodeID, cfg.Nodes)
+	sets := make([][]dme.NodeID, cfg.Nodes)
 	for _, l := range lines {
 		sets[l.of-1] = l.set
 	}
@@ -47,19 +47,19 @@ func readFamily(name string, cfg Config) (family, error) {
 // setLine is a line of a file.
 type setLine struct {
 	number int
-	of     algorithms.NodeID // None where the line names no node
-	set    []algorithms.NodeID
+	of     dme.NodeID // None where the line names no node
+	set    []dme.NodeID
 }
 
 func (l setLine) String() string {
 	members := fmt.Sprintf("{%s}", join(l.set))
-	if l.of != algorithms.None {
+	if l.of != dme.None {
 		members = fmt.Sprintf("S_%d = %s", l.of, members)
 	}
 	return fmt.Sprintf("line %d, %s", l.number, members)
 }
 
-func join(set []algorithms.NodeID) string {
+func join(set []dme.NodeID) string {
 	var words []string
 	for _, id := range set {
 		words = append(words, id.String())
@@ -84,10 +84,10 @@ func parseSets(text string, nodes int) ([]setLine, error) {
 			return nil, fmt.Errorf("line %d: %w", number, err)
 		}
 		l.number = number
-		if len(lines) > 0 && (l.of == algorithms.None) != (lines[0].of == algorithms.None) {
+		if len(lines) > 0 && (l.of == dme.None) != (lines[0].of == dme.None) {
 			return nil, fmt.Errorf("line %d: some lines begin with «i:» and some do not; write it everywhere or nowhere", number)
 		}
-		if l.of != algorithms.None {
+		if l.of != dme.None {
 			if lineOf[l.of] > 0 {
 				return nil, fmt.Errorf("line %d: S_%d is on line %d already", number, l.of, lineOf[l.of])
 			}
@@ -98,7 +98,7 @@ func parseSets(text string, nodes int) ([]setLine, error) {
 	if len(lines) == 0 {
 		return nil, errors.New("there are no sets; want a line «a b c» for each")
 	}
-	if lines[0].of != algorithms.None {
+	if lines[0].of != dme.None {
 		if id := slices.Index(lineOf[1:], 0) + 1; id > 0 {
 			return nil, fmt.Errorf("there is no set of node %d of %d; want a line «%d: a b c»", id, nodes, id)
 		}
@@ -132,12 +132,12 @@ func parseSet(line string, nodes int) (l setLine, err error) {
 	return l, nil
 }
 
-func parseNode(word string, nodes int) (algorithms.NodeID, error) {
+func parseNode(word string, nodes int) (dme.NodeID, error) {
 	id, err := strconv.ParseUint(word, 10, 32)
 	if err != nil || id < 1 || id > uint64(nodes) {
-		return algorithms.None, fmt.Errorf("%q is not a node; there are the nodes 1 to %d", word, nodes)
+		return dme.None, fmt.Errorf("%q is not a node; there are the nodes 1 to %d", word, nodes)
 	}
-	return algorithms.NodeID(id), nil
+	return dme.NodeID(id), nil
 }
 
 // checkCoterie reports the first two sets that do not meet, or of which one
@@ -174,13 +174,13 @@ func checkCoterie(lines []setLine, nodes int) error {
 
 // assign gives each node in turn, of the quorums that contain it, the one that
 // fewest nodes have so far, and of equals the first.
-func assign(lines []setLine, nodes int) [][]algorithms.NodeID {
-	sets := make([][]algorithms.NodeID, nodes)
+func assign(lines []setLine, nodes int) [][]dme.NodeID {
+	sets := make([][]dme.NodeID, nodes)
 	users := make([]int, len(lines))
 	for i := range sets {
 		best, bestHas := 0, false
 		for k, l := range lines {
-			_, has := slices.BinarySearch(l.set, algorithms.NodeID(i+1))
+			_, has := slices.BinarySearch(l.set, dme.NodeID(i+1))
 			if k == 0 || has && !bestHas || has == bestHas && users[k] < users[best] {
 				best, bestHas = k, has
 			}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // fromText builds the sets of a file with that text.
@@ -25,17 +25,17 @@ func fromText(nodes int, text string) (*System, error) {
 func TestFile(t *testing.T) {
 	for name, x := range map[string]struct {
 		text string
-		want [][]algorithms.NodeID
+		want [][]dme.NodeID
 	}{
 		"sets of nodes": {
 			"# the triangle\n\n2: 3 2\n1: {1, 2}  # in any order\r\n3:3,1",
-			[][]algorithms.NodeID{{1, 2}, {2, 3}, {1, 3}},
+			[][]dme.NodeID{{1, 2}, {2, 3}, {1, 3}},
 		},
-		"equal sets of nodes": {"1: 2\n2: 2\n3: 2\n", [][]algorithms.NodeID{{2}, {2}, {2}}},
-		"quorums":             {"1 2\n2 3\n1 3\n", [][]algorithms.NodeID{{1, 2}, {2, 3}, {1, 3}}},
+		"equal sets of nodes": {"1: 2\n2: 2\n3: 2\n", [][]dme.NodeID{{2}, {2}, {2}}},
+		"quorums":             {"1 2\n2 3\n1 3\n", [][]dme.NodeID{{1, 2}, {2, 3}, {1, 3}}},
 		// Node 1 is in two, and takes the first; 3 is in none, and takes the
 		// one that nobody has.
-		"quorums to choose from": {"{1,2}\n1 4\n2 4", [][]algorithms.NodeID{{1, 2}, {2, 4}, {1, 4}, {1, 4}}},
+		"quorums to choose from": {"{1,2}\n1 4\n2 4", [][]dme.NodeID{{1, 2}, {2, 4}, {1, 4}, {1, 4}}},
 	} {
 		s, err := fromText(len(x.want), x.text)
 		if err != nil {
@@ -44,7 +44,7 @@ func TestFile(t *testing.T) {
 		}
 		checkFamily(t, s)
 		for i, want := range x.want {
-			if got := s.RequestSet(algorithms.NodeID(i + 1)); !slices.Equal(got, want) {
+			if got := s.RequestSet(dme.NodeID(i + 1)); !slices.Equal(got, want) {
 				t.Errorf("%s: S_%d = %v, want %v", name, i+1, got, want)
 			}
 		}
@@ -58,7 +58,7 @@ func TestExampleCoterie(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for id, want := range map[algorithms.NodeID][]algorithms.NodeID{3: {1, 2, 3}, 5: {2, 4, 5}, 6: {1, 4, 6}} {
+	for id, want := range map[dme.NodeID][]dme.NodeID{3: {1, 2, 3}, 5: {2, 4, 5}, 6: {1, 4, 6}} {
 		if got := s.RequestSet(id); !slices.Equal(got, want) {
 			t.Errorf("S_%d = %v, want %v", id, got, want)
 		}
@@ -113,7 +113,7 @@ func TestFileTwin(t *testing.T) {
 		for _, n := range []int{1, 2, 3, 7, 13, 31} {
 			s := mustNew(t, name, n)
 			var text strings.Builder
-			for id := algorithms.NodeID(1); int(id) <= n; id++ {
+			for id := dme.NodeID(1); int(id) <= n; id++ {
 				fmt.Fprintf(&text, "%d: %s\n", id, join(s.RequestSet(id)))
 			}
 			twin, err := fromText(n, text.String())
@@ -121,7 +121,7 @@ func TestFileTwin(t *testing.T) {
 				t.Errorf("%s of %d: %v", name, n, err)
 				continue
 			}
-			for id := algorithms.NodeID(1); int(id) <= n; id++ {
+			for id := dme.NodeID(1); int(id) <= n; id++ {
 				if !slices.Equal(s.RequestSet(id), twin.RequestSet(id)) {
 					t.Errorf("%s of %d: S_%d = %v is read as %v", name, n, id, s.RequestSet(id), twin.RequestSet(id))
 				}

@@ -3,7 +3,7 @@ package quorum
 import (
 	"math"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // rectangle is the family S_i = row of i ∪ column of i, where the nodes fill a
@@ -24,22 +24,22 @@ func grid(cfg Config) (family, error) {
 	return rectangle{nodes: cfg.Nodes, columns: columns}, nil
 }
 
-func (g rectangle) appendSet(to []algorithms.NodeID, id algorithms.NodeID) []algorithms.NodeID {
+func (g rectangle) appendSet(to []dme.NodeID, id dme.NodeID) []dme.NodeID {
 	at := int(id) - 1
 	first := at - at%g.columns // of the row
 	for above := at % g.columns; above < first; above += g.columns {
-		to = append(to, algorithms.NodeID(above+1))
+		to = append(to, dme.NodeID(above+1))
 	}
 	for beside := first; beside < min(first+g.columns, g.nodes); beside++ {
-		to = append(to, algorithms.NodeID(beside+1))
+		to = append(to, dme.NodeID(beside+1))
 	}
 	for below := at + g.columns; below < g.nodes; below += g.columns {
-		to = append(to, algorithms.NodeID(below+1))
+		to = append(to, dme.NodeID(below+1))
 	}
 	return to
 }
 
 // appendServed: to be in a node's row or column is mutual.
-func (g rectangle) appendServed(to []algorithms.NodeID, id algorithms.NodeID) []algorithms.NodeID {
+func (g rectangle) appendServed(to []dme.NodeID, id dme.NodeID) []dme.NodeID {
 	return g.appendSet(to, id)
 }

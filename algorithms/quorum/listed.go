@@ -4,19 +4,19 @@ import (
 	"fmt"
 	"slices"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // listed is a family whose sets are written down.
 type listed struct {
-	sets   [][]algorithms.NodeID // S_i at i-1
-	served [][]algorithms.NodeID // the nodes whose sets contain i at i-1
+	sets   [][]dme.NodeID // S_i at i-1
+	served [][]dme.NodeID // the nodes whose sets contain i at i-1
 }
 
 // List returns a system of the given sets: sets[i-1] is S_i. The sets may be in
 // any order; they must not be empty, name a member twice or name a node that
 // does not exist. Whether they meet is not checked: see [System.Properties].
-func List(name string, sets [][]algorithms.NodeID) (*System, error) {
+func List(name string, sets [][]dme.NodeID) (*System, error) {
 	f, err := list(sets)
 	if err != nil {
 		return nil, fmt.Errorf("quorum: %s: %w", name, err)
@@ -24,16 +24,16 @@ func List(name string, sets [][]algorithms.NodeID) (*System, error) {
 	return &System{name: name, nodes: len(sets), sets: f}, nil
 }
 
-func list(sets [][]algorithms.NodeID) (listed, error) {
+func list(sets [][]dme.NodeID) (listed, error) {
 	f := listed{
-		sets:   make([][]algorithms.NodeID, len(sets)),
-		served: make([][]algorithms.NodeID, len(sets)),
+		sets:   make([][]dme.NodeID, len(sets)),
+		served: make([][]dme.NodeID, len(sets)),
 	}
 	if len(sets) == 0 {
 		return f, fmt.Errorf("no request sets; there must be one for each node")
 	}
 	for i, set := range sets {
-		id := algorithms.NodeID(i + 1)
+		id := dme.NodeID(i + 1)
 		set = slices.Clone(set)
 		slices.Sort(set)
 		if len(set) == 0 {
@@ -53,10 +53,10 @@ func list(sets [][]algorithms.NodeID) (listed, error) {
 	return f, nil
 }
 
-func (f listed) appendSet(to []algorithms.NodeID, id algorithms.NodeID) []algorithms.NodeID {
+func (f listed) appendSet(to []dme.NodeID, id dme.NodeID) []dme.NodeID {
 	return append(to, f.sets[id-1]...)
 }
 
-func (f listed) appendServed(to []algorithms.NodeID, id algorithms.NodeID) []algorithms.NodeID {
+func (f listed) appendServed(to []dme.NodeID, id dme.NodeID) []dme.NodeID {
 	return append(to, f.served[id-1]...)
 }

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // The options of an algorithm that lets its user choose the request sets.
@@ -16,8 +16,8 @@ const (
 )
 
 // Options returns the declarations of quorum and weights.
-func Options() []algorithms.Option {
-	return []algorithms.Option{
+func Options() []dme.Option {
+	return []dme.Option{
 		{
 			Name: OptionQuorum, Default: Names()[0], Values: strings.Join(Names(), "|"),
 			Help: "how the request sets are made",
@@ -41,7 +41,7 @@ func Options() []algorithms.Option {
 
 // ValidNodes reports why n nodes cannot have the request sets that the options of
 // [Options] choose: where votes are given, each node must have its own.
-func ValidNodes(n int, opt algorithms.Options) error {
+func ValidNodes(n int, opt dme.Options) error {
 	votes, err := ParseWeights(opt.Get(OptionWeights))
 	if err != nil || votes == nil {
 		return err
@@ -66,7 +66,7 @@ func ParseWeights(value string) ([]uint64, error) {
 }
 
 // Prepare builds the system that the options of [Options] choose.
-func Prepare(cfg algorithms.Config) (*System, error) {
+func Prepare(cfg dme.Config) (*System, error) {
 	construction := cfg.Options.Get(OptionQuorum)
 	votes, err := ParseWeights(cfg.Options.Get(OptionWeights))
 	if err != nil {

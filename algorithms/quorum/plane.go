@@ -3,7 +3,7 @@ package quorum
 import (
 	"slices"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // plane returns the lines of a projective plane as request sets, the line of
@@ -49,8 +49,8 @@ func planeOrder(n int) int {
 type truncated struct {
 	lines   cyclic
 	nodes   int
-	standIn []algorithms.NodeID   // for the missing point nodes+1+k, at k
-	behind  [][]algorithms.NodeID // the missing points that node i stands in for, at i-1
+	standIn []dme.NodeID   // for the missing point nodes+1+k, at k
+	behind  [][]dme.NodeID // the missing points that node i stands in for, at i-1
 }
 
 // truncate chooses the stand-ins, one missing point after the other. Each
@@ -61,18 +61,18 @@ type truncated struct {
 func truncate(lines cyclic, nodes int) truncated {
 	t := truncated{
 		lines: lines, nodes: nodes,
-		standIn: make([]algorithms.NodeID, lines.modulus-nodes),
-		behind:  make([][]algorithms.NodeID, nodes),
+		standIn: make([]dme.NodeID, lines.modulus-nodes),
+		behind:  make([][]dme.NodeID, nodes),
 	}
 	loads := make([]int, nodes)  // as if the missing points that are still to come were dropped
 	shared := make([]int, nodes) // lines through the missing point that contain the node already
-	var served, set []algorithms.NodeID
+	var served, set []dme.NodeID
 	for i := range loads {
-		served = t.appendServed(served[:0], algorithms.NodeID(i+1))
+		served = t.appendServed(served[:0], dme.NodeID(i+1))
 		loads[i] = len(served)
 	}
 	for k := range t.standIn {
-		missing := algorithms.NodeID(nodes + 1 + k)
+		missing := dme.NodeID(nodes + 1 + k)
 		clear(shared)
 		served = t.appendLinesThrough(served[:0], missing)
 		for _, line := range served {
@@ -89,7 +89,7 @@ func truncate(lines cyclic, nodes int) truncated {
 			}
 		}
 		loads[best] += len(served) - shared[best]
-		t.standIn[k] = algorithms.NodeID(best + 1)
+		t.standIn[k] = dme.NodeID(best + 1)
 		t.behind[best] = append(t.behind[best], missing)
 	}
 	return t
@@ -97,7 +97,7 @@ func truncate(lines cyclic, nodes int) truncated {
 
 // appendSet leaves out points that have no stand-in yet; there are none once
 // truncate has returned.
-func (t truncated) appendSet(to []algorithms.NodeID, id algorithms.NodeID) []algorithms.NodeID {
+func (t truncated) appendSet(to []dme.NodeID, id dme.NodeID) []dme.NodeID {
 	from := len(to)
 	to = t.lines.appendSet(to, id)
 	kept := to[:from]
@@ -105,7 +105,7 @@ func (t truncated) appendSet(to []algorithms.NodeID, id algorithms.NodeID) []alg
 		if int(point) > t.nodes {
 			point = t.standIn[int(point)-t.nodes-1]
 		}
-		if point != algorithms.None {
+		if point != dme.None {
 			kept = append(kept, point)
 		}
 	}
@@ -113,7 +113,7 @@ func (t truncated) appendSet(to []algorithms.NodeID, id algorithms.NodeID) []alg
 	return kept[:from+len(slices.Compact(kept[from:]))]
 }
 
-func (t truncated) appendServed(to []algorithms.NodeID, id algorithms.NodeID) []algorithms.NodeID {
+func (t truncated) appendServed(to []dme.NodeID, id dme.NodeID) []dme.NodeID {
 	from := len(to)
 	to = t.appendLinesThrough(to, id)
 	if len(t.behind[id-1]) == 0 {
@@ -128,9 +128,9 @@ func (t truncated) appendServed(to []algorithms.NodeID, id algorithms.NodeID) []
 
 // appendLinesThrough appends the lines of existing nodes through a point of the
 // plane, ascending.
-func (t truncated) appendLinesThrough(to []algorithms.NodeID, point algorithms.NodeID) []algorithms.NodeID {
+func (t truncated) appendLinesThrough(to []dme.NodeID, point dme.NodeID) []dme.NodeID {
 	from := len(to)
 	to = t.lines.appendServed(to, point)
-	kept, _ := slices.BinarySearch(to[from:], algorithms.NodeID(t.nodes+1))
+	kept, _ := slices.BinarySearch(to[from:], dme.NodeID(t.nodes+1))
 	return to[:from+kept]
 }

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"testing"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // orders are those of the planes of up to 993 points; 1 is the triangle.
@@ -59,16 +59,16 @@ func TestPlaneAxioms(t *testing.T) {
 // crossings returns two nodes i ≠ j whose sets do not have exactly one common
 // member, and how many they have; 1 where there are no such nodes. through
 // returns the nodes whose sets have a given member.
-func crossings(n int, set, through func(algorithms.NodeID) []algorithms.NodeID) (i, j algorithms.NodeID, common int) {
+func crossings(n int, set, through func(dme.NodeID) []dme.NodeID) (i, j dme.NodeID, common int) {
 	count := make([]int, n+1)
-	for i := algorithms.NodeID(1); int(i) <= n; i++ {
+	for i := dme.NodeID(1); int(i) <= n; i++ {
 		clear(count)
 		for _, x := range set(i) {
 			for _, j := range through(x) {
 				count[j]++
 			}
 		}
-		for j := algorithms.NodeID(1); int(j) <= n; j++ {
+		for j := dme.NodeID(1); int(j) <= n; j++ {
 			if j != i && count[j] != 1 {
 				return i, j, count[j]
 			}
@@ -79,8 +79,8 @@ func crossings(n int, set, through func(algorithms.NodeID) []algorithms.NodeID) 
 
 // hasQuadrangle takes points greedily as long as no three are on a line.
 func hasQuadrangle(s *System) bool {
-	var chosen []algorithms.NodeID
-	for id := algorithms.NodeID(1); int(id) <= s.Nodes() && len(chosen) < 4; id++ {
+	var chosen []dme.NodeID
+	for id := dme.NodeID(1); int(id) <= s.Nodes() && len(chosen) < 4; id++ {
 		fits := true
 		for _, line := range s.Served(id) {
 			on := 0
@@ -137,9 +137,9 @@ func TestDegenerateSetsAreSmallAndBalanced(t *testing.T) {
 // first 8 sets of Figure 1(c), reduced to the nodes 1 to 8, 6 of the 28 pairs
 // are disjoint.
 func TestDroppingMissingPointsLosesIntersection(t *testing.T) {
-	var sets [][]algorithms.NodeID
+	var sets [][]dme.NodeID
 	for _, line := range figure1c[:8] {
-		var kept []algorithms.NodeID
+		var kept []dme.NodeID
 		for _, point := range line {
 			if point <= 8 {
 				kept = append(kept, point)
@@ -169,9 +169,9 @@ func TestLargePlanes(t *testing.T) {
 	}{{9507, 97, true}, {9508, 101, false}, {10303, 101, true}} {
 		s := mustNew(t, "plane", x.nodes)
 		for range 3000 {
-			i, j := algorithms.NodeID(1+rng.IntN(x.nodes)), algorithms.NodeID(1+rng.IntN(x.nodes))
+			i, j := dme.NodeID(1+rng.IntN(x.nodes)), dme.NodeID(1+rng.IntN(x.nodes))
 			a, b := s.RequestSet(i), s.RequestSet(j)
-			if !slices.Contains(a, i) || !slices.ContainsFunc(a, func(id algorithms.NodeID) bool { return slices.Contains(b, id) }) {
+			if !slices.Contains(a, i) || !slices.ContainsFunc(a, func(id dme.NodeID) bool { return slices.Contains(b, id) }) {
 				t.Fatalf("N=%d: S_%d = %v, S_%d = %v", x.nodes, i, a, j, b)
 			}
 			if x.perfect && len(a) != x.order+1 || len(a) > x.order+1 {
@@ -199,7 +199,7 @@ func BenchmarkRequestSet(b *testing.B) {
 	for _, n := range []int{993, 9508} {
 		s := mustNew(b, "plane", n)
 		b.Run(strconv.Itoa(n), func(b *testing.B) {
-			id := algorithms.NodeID(1)
+			id := dme.NodeID(1)
 			for b.Loop() {
 				s.RequestSet(id)
 				if id++; int(id) > n {

@@ -3,7 +3,7 @@ package quorum
 import (
 	"math/bits"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // MaxDisjoint bounds the number of pairs that [Properties] lists.
@@ -14,11 +14,11 @@ const MaxDisjoint = 16
 type Properties struct {
 	// Disjoint lists pairs i < j with S_i ∩ S_j = ∅, the first MaxDisjoint of
 	// them in ascending order; DisjointPairs counts them all.
-	Disjoint      [][2]algorithms.NodeID
+	Disjoint      [][2]dme.NodeID
 	DisjointPairs int
 
 	// Selfless lists the nodes i ∉ S_i, ascending.
-	Selfless []algorithms.NodeID
+	Selfless []dme.NodeID
 
 	// UniqueMeets reports whether any two request sets have exactly one common
 	// node.
@@ -53,7 +53,7 @@ func (p *Properties) Plane() bool { return p.UniqueMeets && p.EqualSizes() && p.
 // equality.
 type Spread struct {
 	Min, Max         int
-	MinNode, MaxNode algorithms.NodeID
+	MinNode, MaxNode dme.NodeID
 	Mean             float64
 }
 
@@ -64,7 +64,7 @@ func spread(values []int) Spread {
 	s := Spread{Min: values[0], Max: values[0], MinNode: 1, MaxNode: 1}
 	sum := 0
 	for i, x := range values {
-		id := algorithms.NodeID(i + 1)
+		id := dme.NodeID(i + 1)
 		if x < s.Min {
 			s.Min, s.MinNode = x, id
 		}
@@ -80,9 +80,9 @@ func spread(values []int) Spread {
 // Sizes returns the spread of K = |S_i|. It takes O(N·K) time.
 func (s *System) Sizes() Spread {
 	sizes := make([]int, s.nodes)
-	var set []algorithms.NodeID
+	var set []dme.NodeID
 	for i := range sizes {
-		set = s.sets.appendSet(set[:0], algorithms.NodeID(i+1))
+		set = s.sets.appendSet(set[:0], dme.NodeID(i+1))
 		sizes[i] = len(set)
 	}
 	return spread(sizes)
@@ -92,9 +92,9 @@ func (s *System) Sizes() Spread {
 // i's at i-1. It takes O(N·K) time.
 func (s *System) Loads() []int {
 	loads := make([]int, s.nodes)
-	var set []algorithms.NodeID
+	var set []dme.NodeID
 	for i := range loads {
-		set = s.sets.appendSet(set[:0], algorithms.NodeID(i+1))
+		set = s.sets.appendSet(set[:0], dme.NodeID(i+1))
 		for _, member := range set {
 			loads[member-1]++
 		}
@@ -112,9 +112,9 @@ func (s *System) Properties() Properties {
 	// shares a member with are then the union over the members of S_i.
 	words := s.nodes/64 + 1
 	memory := make([]uint64, s.nodes*words)
-	served := func(id algorithms.NodeID) []uint64 { return memory[int(id-1)*words : int(id)*words] }
-	var set []algorithms.NodeID
-	for id := algorithms.NodeID(1); int(id) <= s.nodes; id++ {
+	served := func(id dme.NodeID) []uint64 { return memory[int(id-1)*words : int(id)*words] }
+	var set []dme.NodeID
+	for id := dme.NodeID(1); int(id) <= s.nodes; id++ {
 		self := false
 		set = s.sets.appendSet(set[:0], id)
 		for _, member := range set {
@@ -127,7 +127,7 @@ func (s *System) Properties() Properties {
 	}
 
 	meets := make([]uint64, words)
-	for id := algorithms.NodeID(1); int(id) <= s.nodes; id++ {
+	for id := dme.NodeID(1); int(id) <= s.nodes; id++ {
 		clear(meets)
 		set = s.sets.appendSet(set[:0], id)
 		for _, member := range set {
@@ -148,7 +148,7 @@ func (s *System) Properties() Properties {
 }
 
 // collectDisjoint notes the nodes above id that meets does not contain.
-func (s *System) collectDisjoint(p *Properties, id algorithms.NodeID, meets []uint64) {
+func (s *System) collectDisjoint(p *Properties, id dme.NodeID, meets []uint64) {
 	for w := int(id+1) / 64; w < len(meets); w++ {
 		missing := ^meets[w]
 		if w == int(id+1)/64 {
@@ -159,8 +159,8 @@ func (s *System) collectDisjoint(p *Properties, id algorithms.NodeID, meets []ui
 		}
 		p.DisjointPairs += bits.OnesCount64(missing)
 		for ; missing != 0 && len(p.Disjoint) < MaxDisjoint; missing &= missing - 1 {
-			other := algorithms.NodeID(w*64 + bits.TrailingZeros64(missing))
-			p.Disjoint = append(p.Disjoint, [2]algorithms.NodeID{id, other})
+			other := dme.NodeID(w*64 + bits.TrailingZeros64(missing))
+			p.Disjoint = append(p.Disjoint, [2]dme.NodeID{id, other})
 		}
 	}
 }

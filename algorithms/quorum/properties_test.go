@@ -6,16 +6,16 @@ import (
 	"slices"
 	"testing"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // figure1c is Figure 1(c) of Maekawa 1985: 13 nodes, K=4.
-var figure1c = [][]algorithms.NodeID{
+var figure1c = [][]dme.NodeID{
 	{1, 2, 3, 4}, {2, 5, 8, 11}, {3, 6, 8, 13}, {4, 6, 10, 11}, {1, 5, 6, 7}, {2, 6, 9, 12}, {2, 7, 10, 13},
 	{1, 8, 9, 10}, {3, 7, 9, 11}, {3, 5, 10, 12}, {1, 11, 12, 13}, {4, 7, 8, 12}, {4, 5, 9, 13},
 }
 
-func mustList(t *testing.T, sets [][]algorithms.NodeID) *System {
+func mustList(t *testing.T, sets [][]dme.NodeID) *System {
 	t.Helper()
 	s, err := List("listed", sets)
 	if err != nil {
@@ -25,7 +25,7 @@ func mustList(t *testing.T, sets [][]algorithms.NodeID) *System {
 }
 
 func TestFigure1(t *testing.T) {
-	figures := map[string][][]algorithms.NodeID{
+	figures := map[string][][]dme.NodeID{
 		"a": {{1, 2}, {2, 3}, {1, 3}},
 		"b": {{1, 2, 3}, {2, 4, 6}, {3, 5, 6}, {1, 4, 5}, {2, 5, 7}, {1, 6, 7}, {3, 4, 7}},
 		"c": figure1c,
@@ -49,7 +49,7 @@ func TestFigure1(t *testing.T) {
 
 // TestViolationsAreFound breaks one property of Figure 1(c) at a time.
 func TestViolationsAreFound(t *testing.T) {
-	change := func(id int, set ...algorithms.NodeID) *Properties {
+	change := func(id int, set ...dme.NodeID) *Properties {
 		sets := slices.Clone(figure1c)
 		sets[id-1] = set
 		p := mustList(t, sets).Properties()
@@ -58,7 +58,7 @@ func TestViolationsAreFound(t *testing.T) {
 
 	// S_8 without 10 no longer meets the others through 10: S_4, S_7 and S_10.
 	p := change(8, 1, 8, 9)
-	if p.Intersecting() || !slices.Equal(p.Disjoint, [][2]algorithms.NodeID{{4, 8}, {7, 8}, {8, 10}}) {
+	if p.Intersecting() || !slices.Equal(p.Disjoint, [][2]dme.NodeID{{4, 8}, {7, 8}, {8, 10}}) {
 		t.Errorf("(a): disjoint %v", p.Disjoint)
 	}
 	if p.EqualSizes() || p.Sizes.MinNode != 8 || p.Sizes.Min != 3 || p.Sizes.Max != 4 {
@@ -69,7 +69,7 @@ func TestViolationsAreFound(t *testing.T) {
 	}
 	// S_1 is a line, but not one through 8.
 	p = change(8, 1, 2, 3, 4)
-	if p.SelfIncluded() || !slices.Equal(p.Selfless, []algorithms.NodeID{8}) {
+	if p.SelfIncluded() || !slices.Equal(p.Selfless, []dme.NodeID{8}) {
 		t.Errorf("(b): selfless %v", p.Selfless)
 	}
 	if !p.Intersecting() || !p.EqualSizes() || p.EqualLoads() {
@@ -79,9 +79,9 @@ func TestViolationsAreFound(t *testing.T) {
 
 func TestDisjointPairsAreCountedBeyondTheList(t *testing.T) {
 	const n = 130
-	var sets [][]algorithms.NodeID
-	for id := algorithms.NodeID(1); id <= n; id++ {
-		sets = append(sets, []algorithms.NodeID{id})
+	var sets [][]dme.NodeID
+	for id := dme.NodeID(1); id <= n; id++ {
+		sets = append(sets, []dme.NodeID{id})
 	}
 	p := mustList(t, sets).Properties()
 	if p.DisjointPairs != n*(n-1)/2 || len(p.Disjoint) != MaxDisjoint {
@@ -97,10 +97,10 @@ func TestPropertiesAgreeWithTheDefinition(t *testing.T) {
 	for range 400 {
 		n := 1 + rng.IntN(140)
 		density := rng.Float64()
-		sets := make([][]algorithms.NodeID, n)
+		sets := make([][]dme.NodeID, n)
 		for i := range sets {
-			sets[i] = []algorithms.NodeID{algorithms.NodeID(1 + rng.IntN(n))}
-			for id := algorithms.NodeID(1); int(id) <= n; id++ {
+			sets[i] = []dme.NodeID{dme.NodeID(1 + rng.IntN(n))}
+			for id := dme.NodeID(1); int(id) <= n; id++ {
 				if id != sets[i][0] && rng.Float64() < density {
 					sets[i] = append(sets[i], id)
 				}
@@ -112,11 +112,11 @@ func TestPropertiesAgreeWithTheDefinition(t *testing.T) {
 	}
 }
 
-func byDefinition(sets [][]algorithms.NodeID) Properties {
+func byDefinition(sets [][]dme.NodeID) Properties {
 	p := Properties{UniqueMeets: true}
 	var sizes, loads []int
 	for i := range sets {
-		id := algorithms.NodeID(i + 1)
+		id := dme.NodeID(i + 1)
 		sizes = append(sizes, len(sets[i]))
 		inOwn := make([]bool, len(sets)+1)
 		for _, x := range sets[i] {
@@ -136,7 +136,7 @@ func byDefinition(sets [][]algorithms.NodeID) Properties {
 			p.UniqueMeets = p.UniqueMeets && (i == j || common == 1)
 			if j > i && common == 0 {
 				if p.DisjointPairs++; p.DisjointPairs <= MaxDisjoint {
-					p.Disjoint = append(p.Disjoint, [2]algorithms.NodeID{id, algorithms.NodeID(j + 1)})
+					p.Disjoint = append(p.Disjoint, [2]dme.NodeID{id, dme.NodeID(j + 1)})
 				}
 			}
 		}
@@ -151,8 +151,8 @@ func byDefinition(sets [][]algorithms.NodeID) Properties {
 
 func dumbSpread(x []int) Spread {
 	s := Spread{Min: slices.Min(x), Max: slices.Max(x)}
-	s.MinNode = algorithms.NodeID(slices.Index(x, s.Min) + 1)
-	s.MaxNode = algorithms.NodeID(slices.Index(x, s.Max) + 1)
+	s.MinNode = dme.NodeID(slices.Index(x, s.Min) + 1)
+	s.MaxNode = dme.NodeID(slices.Index(x, s.Max) + 1)
 	total := 0
 	for _, v := range x {
 		total += v

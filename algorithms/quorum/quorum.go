@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // System is a family of request sets S_1 … S_N.
@@ -20,9 +20,9 @@ type System struct {
 // without duplicates, and take O(K log K) time or little more.
 type family interface {
 	// appendSet appends S_id.
-	appendSet(to []algorithms.NodeID, id algorithms.NodeID) []algorithms.NodeID
+	appendSet(to []dme.NodeID, id dme.NodeID) []dme.NodeID
 	// appendServed appends the nodes whose request sets contain id.
-	appendServed(to []algorithms.NodeID, id algorithms.NodeID) []algorithms.NodeID
+	appendServed(to []dme.NodeID, id dme.NodeID) []dme.NodeID
 }
 
 // Name returns the name of the construction, with its file where it has one.
@@ -33,19 +33,19 @@ func (s *System) Nodes() int { return s.nodes }
 
 // RequestSet returns S_id, the nodes that id must ask, in ascending order. The
 // slice is the caller's.
-func (s *System) RequestSet(id algorithms.NodeID) []algorithms.NodeID {
+func (s *System) RequestSet(id dme.NodeID) []dme.NodeID {
 	s.mustHave(id)
 	return s.sets.appendSet(nil, id)
 }
 
 // Served returns the nodes that must ask id, those i with id ∈ S_i, in
 // ascending order. The slice is the caller's.
-func (s *System) Served(id algorithms.NodeID) []algorithms.NodeID {
+func (s *System) Served(id dme.NodeID) []dme.NodeID {
 	s.mustHave(id)
 	return s.sets.appendServed(nil, id)
 }
 
-func (s *System) mustHave(id algorithms.NodeID) {
+func (s *System) mustHave(id dme.NodeID) {
 	if id < 1 || int(id) > s.nodes {
 		panic(fmt.Sprintf("quorum: node %d of %d", id, s.nodes))
 	}

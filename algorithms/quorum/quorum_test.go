@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // rules returns the names of the constructions that follow a rule.
@@ -34,8 +34,8 @@ func TestEveryConstructionForEveryN(t *testing.T) {
 // nodes, and that Served is the inverse of RequestSet.
 func checkFamily(t *testing.T, s *System) {
 	t.Helper()
-	served := make([][]algorithms.NodeID, s.Nodes()+1)
-	for id := algorithms.NodeID(1); int(id) <= s.Nodes(); id++ {
+	served := make([][]dme.NodeID, s.Nodes()+1)
+	for id := dme.NodeID(1); int(id) <= s.Nodes(); id++ {
 		set := s.RequestSet(id)
 		for k, member := range set {
 			if member < 1 || int(member) > s.Nodes() || k > 0 && member <= set[k-1] {
@@ -44,7 +44,7 @@ func checkFamily(t *testing.T, s *System) {
 			served[member] = append(served[member], id)
 		}
 	}
-	for id := algorithms.NodeID(1); int(id) <= s.Nodes(); id++ {
+	for id := dme.NodeID(1); int(id) <= s.Nodes(); id++ {
 		if got := s.Served(id); !slices.Equal(got, served[id]) {
 			t.Fatalf("%s of %d: node %d serves %v, but is in the sets of %v", s.Name(), s.Nodes(), id, got, served[id])
 		}
@@ -62,7 +62,7 @@ func TestMajorityIsMoreThanHalfAndEqual(t *testing.T) {
 
 func TestSquareGrid(t *testing.T) {
 	s := mustNew(t, "grid", 9)
-	if got, want := s.RequestSet(5), []algorithms.NodeID{2, 4, 5, 6, 8}; !slices.Equal(got, want) {
+	if got, want := s.RequestSet(5), []dme.NodeID{2, 4, 5, 6, 8}; !slices.Equal(got, want) {
 		t.Errorf("S_5 = %v, want %v", got, want)
 	}
 	for side := 1; side <= 20; side++ {
@@ -77,26 +77,26 @@ func TestSmallSystems(t *testing.T) {
 	for _, x := range []struct {
 		construction string
 		nodes        int
-		want         [][]algorithms.NodeID
+		want         [][]dme.NodeID
 	}{
-		{"plane", 1, [][]algorithms.NodeID{{1}}},
-		{"plane", 2, [][]algorithms.NodeID{{1, 2}, {1, 2}}},
-		{"plane", 3, [][]algorithms.NodeID{{1, 2}, {2, 3}, {1, 3}}},
-		{"plane", 7, [][]algorithms.NodeID{{1, 2, 4}, {2, 3, 5}, {3, 4, 6}, {4, 5, 7}, {1, 5, 6}, {2, 6, 7}, {1, 3, 7}}},
-		{"grid", 1, [][]algorithms.NodeID{{1}}},
-		{"grid", 3, [][]algorithms.NodeID{{1, 2, 3}, {1, 2}, {1, 3}}},
-		{"majority", 1, [][]algorithms.NodeID{{1}}},
-		{"weighted", 4, [][]algorithms.NodeID{{1, 2, 3}, {2, 3, 4}, {1, 3, 4}, {1, 2, 4}}},
-		{"tree", 1, [][]algorithms.NodeID{{1}}},
-		{"tree", 2, [][]algorithms.NodeID{{1, 2}, {1, 2}}},
-		{"tree", 3, [][]algorithms.NodeID{{1, 3}, {1, 2}, {1, 3}}},
-		{"tree", 4, [][]algorithms.NodeID{{1, 3}, {1, 2, 4}, {1, 3}, {1, 2, 4}}},
-		{"singleton", 3, [][]algorithms.NodeID{{1}, {1}, {1}}},
-		{"majority", 4, [][]algorithms.NodeID{{1, 2, 3}, {2, 3, 4}, {1, 3, 4}, {1, 2, 4}}},
+		{"plane", 1, [][]dme.NodeID{{1}}},
+		{"plane", 2, [][]dme.NodeID{{1, 2}, {1, 2}}},
+		{"plane", 3, [][]dme.NodeID{{1, 2}, {2, 3}, {1, 3}}},
+		{"plane", 7, [][]dme.NodeID{{1, 2, 4}, {2, 3, 5}, {3, 4, 6}, {4, 5, 7}, {1, 5, 6}, {2, 6, 7}, {1, 3, 7}}},
+		{"grid", 1, [][]dme.NodeID{{1}}},
+		{"grid", 3, [][]dme.NodeID{{1, 2, 3}, {1, 2}, {1, 3}}},
+		{"majority", 1, [][]dme.NodeID{{1}}},
+		{"weighted", 4, [][]dme.NodeID{{1, 2, 3}, {2, 3, 4}, {1, 3, 4}, {1, 2, 4}}},
+		{"tree", 1, [][]dme.NodeID{{1}}},
+		{"tree", 2, [][]dme.NodeID{{1, 2}, {1, 2}}},
+		{"tree", 3, [][]dme.NodeID{{1, 3}, {1, 2}, {1, 3}}},
+		{"tree", 4, [][]dme.NodeID{{1, 3}, {1, 2, 4}, {1, 3}, {1, 2, 4}}},
+		{"singleton", 3, [][]dme.NodeID{{1}, {1}, {1}}},
+		{"majority", 4, [][]dme.NodeID{{1, 2, 3}, {2, 3, 4}, {1, 3, 4}, {1, 2, 4}}},
 	} {
 		s := mustNew(t, x.construction, x.nodes)
 		for i, want := range x.want {
-			if got := s.RequestSet(algorithms.NodeID(i + 1)); !slices.Equal(got, want) {
+			if got := s.RequestSet(dme.NodeID(i + 1)); !slices.Equal(got, want) {
 				t.Errorf("%s of %d: S_%d = %v, want %v", x.construction, x.nodes, i+1, got, want)
 			}
 		}
@@ -117,7 +117,7 @@ func TestNewRefuses(t *testing.T) {
 }
 
 func TestListRefuses(t *testing.T) {
-	for name, sets := range map[string][][]algorithms.NodeID{
+	for name, sets := range map[string][][]dme.NodeID{
 		"no request sets": nil,
 		"S_2 is empty":    {{1}, {}},
 		"names node 3":    {{1, 3}, {2}},

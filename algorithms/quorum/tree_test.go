@@ -6,12 +6,12 @@ import (
 	"slices"
 	"testing"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 func TestTreeSets(t *testing.T) {
 	s := mustNew(t, "tree", 15)
-	for id, want := range map[algorithms.NodeID][]algorithms.NodeID{
+	for id, want := range map[dme.NodeID][]dme.NodeID{
 		1: {1, 3, 6, 12}, 2: {1, 2, 5, 10}, 5: {1, 2, 5, 11}, 8: {1, 2, 4, 8}, 15: {1, 3, 7, 15},
 	} {
 		if got := s.RequestSet(id); !slices.Equal(got, want) {
@@ -26,7 +26,7 @@ func TestTreeSetsArePaths(t *testing.T) {
 	for n := 1; n <= 130; n++ {
 		s := mustNew(t, "tree", n)
 		first, last := TreeLeaves(n)
-		for id := algorithms.NodeID(1); int(id) <= n; id++ {
+		for id := dme.NodeID(1); int(id) <= n; id++ {
 			isLeaf := int(2*id) > n
 			if isLeaf != (id >= first && id <= last) {
 				t.Fatalf("N=%d: node %d is a leaf: %v, the leaves are %d to %d", n, id, isLeaf, first, last)
@@ -54,17 +54,17 @@ func TestTreeSetsArePaths(t *testing.T) {
 	}
 }
 
-func without(failed ...algorithms.NodeID) func(algorithms.NodeID) bool {
-	return func(id algorithms.NodeID) bool { return !slices.Contains(failed, id) }
+func without(failed ...dme.NodeID) func(dme.NodeID) bool {
+	return func(id dme.NodeID) bool { return !slices.Contains(failed, id) }
 }
 
 // The examples of the textbook's section 9.9.4, on the 15 nodes of figure 9.16.
 // (It says of the last that the nodes 3 and 5 to 15 with 8 are a majority, though
 // 8 is one of those that have failed; there are eleven without it.)
 func TestExamplesOfTreeQuorums(t *testing.T) {
-	type set = []algorithms.NodeID
+	type set = []dme.NodeID
 	for _, x := range []struct {
-		failed []algorithms.NodeID
+		failed []dme.NodeID
 		want   []set
 	}{
 		{nil, []set{
@@ -90,7 +90,7 @@ func TestExamplesOfTreeQuorums(t *testing.T) {
 		if !slices.EqualFunc(got, x.want, slices.Equal) {
 			t.Errorf("%v failed: %d quorums %v, want %d", x.failed, len(got), got, len(x.want))
 		}
-		for id := algorithms.NodeID(1); id <= 15; id++ {
+		for id := dme.NodeID(1); id <= 15; id++ {
 			q, ok := TreeQuorum(15, id, without(x.failed...))
 			in := slices.ContainsFunc(x.want, func(w set) bool { return slices.Equal(w, q) })
 			if ok != (len(x.want) > 0) || ok && !in {
@@ -104,16 +104,16 @@ func TestExamplesOfTreeQuorums(t *testing.T) {
 // leaf can do.
 func TestAnotherChildIsTried(t *testing.T) {
 	q, ok := TreeQuorum(15, 8, without(8))
-	if want := []algorithms.NodeID{1, 2, 4, 9}; !ok || !slices.Equal(q, want) {
+	if want := []dme.NodeID{1, 2, 4, 9}; !ok || !slices.Equal(q, want) {
 		t.Errorf("without 8: %v, %v; want %v", q, ok, want)
 	}
 	q, ok = TreeQuorum(15, 8, without(4, 8))
-	if want := []algorithms.NodeID{1, 2, 5, 10}; !ok || !slices.Equal(q, want) {
+	if want := []dme.NodeID{1, 2, 5, 10}; !ok || !slices.Equal(q, want) {
 		t.Errorf("without 4 and 8: %v, %v; want %v", q, ok, want)
 	}
 	// Node 2 of 4 has the child 4 alone, and descends into it.
 	q, ok = TreeQuorum(4, 2, without())
-	if want := []algorithms.NodeID{1, 2, 4}; !ok || !slices.Equal(q, want) {
+	if want := []dme.NodeID{1, 2, 4}; !ok || !slices.Equal(q, want) {
 		t.Errorf("N=4: %v, %v; want %v", q, ok, want)
 	}
 }
@@ -122,7 +122,7 @@ func TestAnotherChildIsTried(t *testing.T) {
 func TestTreeQuorumWithoutFailures(t *testing.T) {
 	for n := 1; n <= 40; n++ {
 		s := mustNew(t, "tree", n)
-		for id := algorithms.NodeID(1); int(id) <= n; id++ {
+		for id := dme.NodeID(1); int(id) <= n; id++ {
 			if q, ok := TreeQuorum(n, id, without()); !ok || !slices.Equal(q, s.RequestSet(id)) {
 				t.Errorf("N=%d: towards %d: %v, %v; want %v", n, id, q, ok, s.RequestSet(id))
 			}
@@ -131,9 +131,9 @@ func TestTreeQuorumWithoutFailures(t *testing.T) {
 }
 
 // patterns calls f with every set of failed nodes of a tree of n.
-func patterns(n int, f func(failed int, grants func(algorithms.NodeID) bool)) {
+func patterns(n int, f func(failed int, grants func(dme.NodeID) bool)) {
 	for mask := range uint32(1) << n {
-		f(bits.OnesCount32(mask), func(id algorithms.NodeID) bool { return mask>>(id-1)&1 == 0 })
+		f(bits.OnesCount32(mask), func(id dme.NodeID) bool { return mask>>(id-1)&1 == 0 })
 	}
 }
 
@@ -143,15 +143,15 @@ func patterns(n int, f func(failed int, grants func(algorithms.NodeID) bool)) {
 func TestTreeQuorumsAreACoterie(t *testing.T) {
 	for n := 1; n <= 8; n++ {
 		all := map[uint32]bool{} // quorums as sets of bits
-		patterns(n, func(_ int, grants func(algorithms.NodeID) bool) {
+		patterns(n, func(_ int, grants func(dme.NodeID) bool) {
 			now := map[uint32]bool{}
 			for q := range TreeQuorums(n, grants) {
-				if !slices.IsSorted(q) || slices.ContainsFunc(q, func(id algorithms.NodeID) bool { return !grants(id) }) {
+				if !slices.IsSorted(q) || slices.ContainsFunc(q, func(id dme.NodeID) bool { return !grants(id) }) {
 					t.Fatalf("N=%d: quorum %v", n, q)
 				}
 				now[bitsOf(q)], all[bitsOf(q)] = true, true
 			}
-			for id := algorithms.NodeID(1); int(id) <= n; id++ {
+			for id := dme.NodeID(1); int(id) <= n; id++ {
 				if q, ok := TreeQuorum(n, id, grants); ok != (len(now) > 0) || ok && !now[bitsOf(q)] {
 					t.Fatalf("N=%d: towards %d: %v, %v", n, id, q, ok)
 				}
@@ -167,7 +167,7 @@ func TestTreeQuorumsAreACoterie(t *testing.T) {
 	}
 }
 
-func bitsOf(q []algorithms.NodeID) (b uint32) {
+func bitsOf(q []dme.NodeID) (b uint32) {
 	for _, id := range q {
 		b |= 1 << (id - 1)
 	}
@@ -180,11 +180,11 @@ func TestLargeTreeQuorumsMeet(t *testing.T) {
 	const n = 63
 	var quorums []*[n + 1]bool
 	for range 300 {
-		var failed []algorithms.NodeID
+		var failed []dme.NodeID
 		for range rng.IntN(20) {
-			failed = append(failed, algorithms.NodeID(1+rng.IntN(n)))
+			failed = append(failed, dme.NodeID(1+rng.IntN(n)))
 		}
-		q, ok := TreeQuorum(n, algorithms.NodeID(1+rng.IntN(n)), without(failed...))
+		q, ok := TreeQuorum(n, dme.NodeID(1+rng.IntN(n)), without(failed...))
 		if !ok {
 			continue
 		}
@@ -217,7 +217,7 @@ func TestToleratedFailures(t *testing.T) {
 		n := 1<<(k+1) - 1
 		most, fewest := 0, n
 		largest := 0
-		patterns(n, func(failed int, grants func(algorithms.NodeID) bool) {
+		patterns(n, func(failed int, grants func(dme.NodeID) bool) {
 			q, ok := TreeQuorum(n, 1, grants)
 			if !ok {
 				fewest = min(fewest, failed)
@@ -244,10 +244,10 @@ func TestSizeAfterOneFailure(t *testing.T) {
 	for k := 1; k <= 8; k++ {
 		n := 1<<(k+1) - 1
 		for i := 1; i <= k; i++ {
-			failed := algorithms.NodeID(1) << (k - i) // the first node of that level
+			failed := dme.NodeID(1) << (k - i) // the first node of that level
 			q, ok := TreeQuorum(n, failed<<i, without(failed))
 			want := k - i + 2*i
-			substituted := slices.ContainsFunc(q, func(id algorithms.NodeID) bool { return id/2 == failed })
+			substituted := slices.ContainsFunc(q, func(id dme.NodeID) bool { return id/2 == failed })
 			if !ok || !substituted || len(q) != want {
 				t.Errorf("k=%d, i=%d: %v has %d nodes, want %d", k, i, q, len(q), want)
 			}

@@ -4,7 +4,7 @@ import (
 	"iter"
 	"slices"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // TreeQuorum is the function GetQuorum of Agrawal and El Abbadi (the textbook's
@@ -19,7 +19,7 @@ import (
 // child (lines 7 and 9). A node that grants and has one child descends into it,
 // and does not choose the empty side. A node that does not grant and has one
 // child cannot be replaced. The search takes O(n) steps.
-func TreeQuorum(n int, towards algorithms.NodeID, grants func(algorithms.NodeID) bool) (quorum []algorithms.NodeID, ok bool) {
+func TreeQuorum(n int, towards dme.NodeID, grants func(dme.NodeID) bool) (quorum []dme.NodeID, ok bool) {
 	t := treeSearch{nodes: n, leaf: paths{n}.leafBelow(towards), grants: grants}
 	if ok = t.find(1); !ok {
 		return nil, false
@@ -30,14 +30,14 @@ func TreeQuorum(n int, towards algorithms.NodeID, grants func(algorithms.NodeID)
 
 type treeSearch struct {
 	nodes  int
-	leaf   algorithms.NodeID // where to go while nothing is in the way
-	grants func(algorithms.NodeID) bool
-	found  []algorithms.NodeID
+	leaf   dme.NodeID // where to go while nothing is in the way
+	grants func(dme.NodeID) bool
+	found  []dme.NodeID
 }
 
 // find appends a quorum of the subtree of id to found, or reports that there is
 // none and leaves found as it was.
-func (t *treeSearch) find(id algorithms.NodeID) bool {
+func (t *treeSearch) find(id dme.NodeID) bool {
 	before := len(t.found)
 	left, right := 2*id, 2*id+1
 	hasLeft, hasRight := int(left) <= t.nodes, int(right) <= t.nodes
@@ -62,8 +62,8 @@ func (t *treeSearch) find(id algorithms.NodeID) bool {
 // TreeQuorums yields every quorum that [TreeQuorum] may return while these
 // nodes grant permission, each in ascending order. There can be very many: the
 // failed root of a complete tree alone leaves (2^(k−1))² of them.
-func TreeQuorums(n int, grants func(algorithms.NodeID) bool) iter.Seq[[]algorithms.NodeID] {
-	return func(yield func([]algorithms.NodeID) bool) {
+func TreeQuorums(n int, grants func(dme.NodeID) bool) iter.Seq[[]dme.NodeID] {
+	return func(yield func([]dme.NodeID) bool) {
 		for q := range subtreeQuorums(n, 1, grants) {
 			slices.Sort(q)
 			if !yield(q) {
@@ -75,15 +75,15 @@ func TreeQuorums(n int, grants func(algorithms.NodeID) bool) iter.Seq[[]algorith
 
 // subtreeQuorums yields the quorums of the subtree of id. The slices are the
 // receiver's.
-func subtreeQuorums(n int, id algorithms.NodeID, grants func(algorithms.NodeID) bool) iter.Seq[[]algorithms.NodeID] {
+func subtreeQuorums(n int, id dme.NodeID, grants func(dme.NodeID) bool) iter.Seq[[]dme.NodeID] {
 	left, right := 2*id, 2*id+1
-	return func(yield func([]algorithms.NodeID) bool) {
+	return func(yield func([]dme.NodeID) bool) {
 		switch {
 		case int(id) > n:
 		case grants(id) && int(left) > n:
-			yield([]algorithms.NodeID{id})
+			yield([]dme.NodeID{id})
 		case grants(id):
-			for _, child := range []algorithms.NodeID{left, right} {
+			for _, child := range []dme.NodeID{left, right} {
 				for q := range subtreeQuorums(n, child, grants) {
 					if !yield(append(q, id)) {
 						return

@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // weighted gives each node a set that holds more than half of all votes, so
@@ -42,7 +42,7 @@ func weighted(cfg Config) (family, error) {
 	if equal {
 		return majority(cfg)
 	}
-	sets := make([][]algorithms.NodeID, cfg.Nodes)
+	sets := make([][]dme.NodeID, cfg.Nodes)
 	for i := range sets {
 		sets[i] = voters(votes, total, i)
 	}
@@ -57,22 +57,22 @@ func oneEach(votes []uint64, nodes int) error {
 }
 
 // voters returns the set of the node at index i.
-func voters(votes []uint64, total uint64, i int) []algorithms.NodeID {
+func voters(votes []uint64, total uint64, i int) []dme.NodeID {
 	n := len(votes)
 	enough := total/2 + 1
-	vote := func(id algorithms.NodeID) uint64 { return votes[id-1] }
+	vote := func(id dme.NodeID) uint64 { return votes[id-1] }
 
-	var all []algorithms.NodeID
+	var all []dme.NodeID
 	for k := range n {
 		if at := (i + k) % n; votes[at] > 0 {
-			all = append(all, algorithms.NodeID(at+1))
+			all = append(all, dme.NodeID(at+1))
 		}
 	}
 	others := all
-	if len(all) > 0 && all[0] == algorithms.NodeID(i+1) {
+	if len(all) > 0 && all[0] == dme.NodeID(i+1) {
 		others = all[1:]
 	}
-	slices.SortStableFunc(others, func(a, b algorithms.NodeID) int { return cmp.Compare(vote(b), vote(a)) })
+	slices.SortStableFunc(others, func(a, b dme.NodeID) int { return cmp.Compare(vote(b), vote(a)) })
 
 	var have uint64
 	size := 0
@@ -84,8 +84,8 @@ func voters(votes []uint64, total uint64, i int) []algorithms.NodeID {
 	// Of equals the last to come goes first and the node itself last: it answers
 	// itself without a message.
 	slices.Reverse(set)
-	slices.SortStableFunc(set, func(a, b algorithms.NodeID) int { return cmp.Compare(vote(a), vote(b)) })
-	return slices.DeleteFunc(set, func(id algorithms.NodeID) bool {
+	slices.SortStableFunc(set, func(a, b dme.NodeID) int { return cmp.Compare(vote(a), vote(b)) })
+	return slices.DeleteFunc(set, func(id dme.NodeID) bool {
 		superfluous := have-vote(id) >= enough
 		if superfluous {
 			have -= vote(id)
@@ -99,13 +99,13 @@ func singleton(cfg Config) (family, error) { return center{cfg.Nodes}, nil }
 
 type center struct{ nodes int }
 
-func (center) appendSet(to []algorithms.NodeID, _ algorithms.NodeID) []algorithms.NodeID {
+func (center) appendSet(to []dme.NodeID, _ dme.NodeID) []dme.NodeID {
 	return append(to, 1)
 }
 
-func (c center) appendServed(to []algorithms.NodeID, id algorithms.NodeID) []algorithms.NodeID {
+func (c center) appendServed(to []dme.NodeID, id dme.NodeID) []dme.NodeID {
 	if id == 1 {
-		for i := algorithms.NodeID(1); int(i) <= c.nodes; i++ {
+		for i := dme.NodeID(1); int(i) <= c.nodes; i++ {
 			to = append(to, i)
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 func mustWeigh(t *testing.T, votes ...uint64) *System {
@@ -23,8 +23,8 @@ func mustWeigh(t *testing.T, votes ...uint64) *System {
 func TestFullWeightIsCentralizedControl(t *testing.T) {
 	for _, votes := range [][]uint64{{0, 0, 1, 0, 0}, {1, 1, 9, 1, 1}, {0, 0, 1 << 63, 0, 0}} {
 		s := mustWeigh(t, votes...)
-		for id := algorithms.NodeID(1); int(id) <= s.Nodes(); id++ {
-			if got := s.RequestSet(id); !slices.Equal(got, []algorithms.NodeID{3}) {
+		for id := dme.NodeID(1); int(id) <= s.Nodes(); id++ {
+			if got := s.RequestSet(id); !slices.Equal(got, []dme.NodeID{3}) {
 				t.Errorf("votes %v: S_%d = %v, want node 3 alone", votes, id, got)
 			}
 		}
@@ -34,8 +34,8 @@ func TestFullWeightIsCentralizedControl(t *testing.T) {
 func TestWeightedExample(t *testing.T) {
 	// Eleven votes: six are a majority.
 	s := mustWeigh(t, 4, 1, 1, 1, 1, 1, 1, 1)
-	for i, want := range [][]algorithms.NodeID{{1, 2, 3}, {1, 2, 3}, {1, 3, 4}, {1, 4, 5}, {1, 5, 6}, {1, 6, 7}, {1, 7, 8}, {1, 2, 8}} {
-		if got := s.RequestSet(algorithms.NodeID(i + 1)); !slices.Equal(got, want) {
+	for i, want := range [][]dme.NodeID{{1, 2, 3}, {1, 2, 3}, {1, 3, 4}, {1, 4, 5}, {1, 5, 6}, {1, 6, 7}, {1, 7, 8}, {1, 2, 8}} {
+		if got := s.RequestSet(dme.NodeID(i + 1)); !slices.Equal(got, want) {
 			t.Errorf("S_%d = %v, want %v", i+1, got, want)
 		}
 	}
@@ -60,7 +60,7 @@ func TestWeightedSetsAreMinimalMajorities(t *testing.T) {
 		if p := s.Properties(); !p.Intersecting() {
 			t.Fatalf("votes %v: %v do not meet", votes, p.Disjoint)
 		}
-		for id := algorithms.NodeID(1); int(id) <= s.Nodes(); id++ {
+		for id := dme.NodeID(1); int(id) <= s.Nodes(); id++ {
 			var have uint64
 			least := total
 			for _, member := range s.RequestSet(id) {
@@ -88,20 +88,20 @@ func TestWeightsRefused(t *testing.T) {
 
 func TestOptions(t *testing.T) {
 	prepare := func(set map[string]string) (*System, error) {
-		opt, err := algorithms.ResolveOptions(Options(), set)
+		opt, err := dme.ResolveOptions(Options(), set)
 		if err != nil {
 			return nil, err
 		}
-		return Prepare(algorithms.Config{Nodes: 3, Options: opt})
+		return Prepare(dme.Config{Nodes: 3, Options: opt})
 	}
 	for _, x := range []struct {
 		set  map[string]string
-		want []algorithms.NodeID // S_2
+		want []dme.NodeID // S_2
 	}{
-		{nil, []algorithms.NodeID{2, 3}},
-		{map[string]string{"quorum": "singleton"}, []algorithms.NodeID{1}},
-		{map[string]string{"quorum": "weighted", "weights": "1, 3,1"}, []algorithms.NodeID{2}},
-		{map[string]string{"quorum": "weighted"}, []algorithms.NodeID{2, 3}},
+		{nil, []dme.NodeID{2, 3}},
+		{map[string]string{"quorum": "singleton"}, []dme.NodeID{1}},
+		{map[string]string{"quorum": "weighted", "weights": "1, 3,1"}, []dme.NodeID{2}},
+		{map[string]string{"quorum": "weighted"}, []dme.NodeID{2, 3}},
 	} {
 		s, err := prepare(x.set)
 		if err != nil {

@@ -4,61 +4,61 @@ import (
 	"math/bits"
 	"slices"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // SmallestModulus is the smallest M that tells all numbers apart which can be
 // compared.
-const SmallestModulus algorithms.Quantity = "smallest modulus"
+const SmallestModulus dme.Quantity = "smallest modulus"
 
-func claims() []algorithms.Claim {
+func claims() []dme.Claim {
 	const source = "TR-869, section 6.4"
-	return slices.Concat(algorithms.SafeAndLive("TR-869, sections 3 and 6.4: numbers modulo M ≥ 2N−1"), algorithms.HandOver(1, algorithms.Mean, "TR-869, section 5.4, case A"), []algorithms.Claim{
+	return slices.Concat(dme.SafeAndLive("TR-869, sections 3 and 6.4: numbers modulo M ≥ 2N−1"), dme.HandOver(1, dme.Mean, "TR-869, section 5.4, case A"), []dme.Claim{
 		{
-			Quantity: algorithms.MessagesPerCS, Formula: "2(N−1)",
-			Load: algorithms.AnyLoad, Kind: algorithms.Exact, Source: "TR-869, section 4",
-			Predict: algorithms.PerN(func(n float64) float64 { return 2 * (n - 1) }),
+			Quantity: dme.MessagesPerCS, Formula: "2(N−1)",
+			Load: dme.AnyLoad, Kind: dme.Exact, Source: "TR-869, section 4",
+			Predict: dme.PerN(func(n float64) float64 { return 2 * (n - 1) }),
 		},
 		{
 			// In bytes on the wire, where a message has a head of two and a
 			// number takes one for each seven bits.
-			Quantity: algorithms.MessageLength, Formula: "log2(2N−1) bits for a number",
-			Load: algorithms.AnyLoad, Kind: algorithms.UpperBound, Source: source,
-			Predict: func(s algorithms.Setting) (float64, bool) {
+			Quantity: dme.MessageLength, Formula: "log2(2N−1) bits for a number",
+			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: source,
+			Predict: func(s dme.Setting) (float64, bool) {
 				largest := modulusOf(s.Nodes, s.Options) - 1
 				return float64(2 + (bits.Len64(largest)+6)/7), s.Nodes >= 2
 			},
 		},
 		{
 			// It follows from the range of numbers, on links without order.
-			Quantity: algorithms.Bypass, Formula: "N(N+1)/2 − 1",
-			Load: algorithms.AnyLoad, Kind: algorithms.UpperBound, Source: "TR-869, appendix",
-			Predict: algorithms.PerN(func(n float64) float64 { return n*(n+1)/2 - 1 }),
+			Quantity: dme.Bypass, Formula: "N(N+1)/2 − 1",
+			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: "TR-869, appendix",
+			Predict: dme.PerN(func(n float64) float64 { return n*(n+1)/2 - 1 }),
 		},
 		{
-			Quantity: algorithms.BypassByOne, Formula: "N",
-			Load: algorithms.AnyLoad, Kind: algorithms.UpperBound, Source: "TR-869, appendix",
-			Predict: algorithms.PerN(func(n float64) float64 { return n }),
+			Quantity: dme.BypassByOne, Formula: "N",
+			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: "TR-869, appendix",
+			Predict: dme.PerN(func(n float64) float64 { return n }),
 		},
 		{
-			Quantity: algorithms.Bypass, Formula: "2(N−1) (links that keep order)",
-			Load: algorithms.AnyLoad, Kind: algorithms.UpperBound, Source: "TR-869, appendix",
-			FIFO: true, Predict: algorithms.PerN(func(n float64) float64 { return 2 * (n - 1) }),
+			Quantity: dme.Bypass, Formula: "2(N−1) (links that keep order)",
+			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: "TR-869, appendix",
+			FIFO: true, Predict: dme.PerN(func(n float64) float64 { return 2 * (n - 1) }),
 		},
 		{
-			Quantity: algorithms.BypassByOne, Formula: "2 (links that keep order)",
-			Load: algorithms.AnyLoad, Kind: algorithms.UpperBound, Source: "TR-869, appendix",
-			FIFO: true, Predict: algorithms.AtLeastTwo(2),
+			Quantity: dme.BypassByOne, Formula: "2 (links that keep order)",
+			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: "TR-869, appendix",
+			FIFO: true, Predict: dme.AtLeastTwo(2),
 		},
 		{
 			Quantity: SmallestModulus, Formula: "2N−1",
-			Load: algorithms.Static, Kind: algorithms.Exact, Source: source,
-			Predict: algorithms.PerN(func(n float64) float64 { return 2*n - 1 }), Measure: smallestAccepted,
+			Load: dme.Static, Kind: dme.Exact, Source: source,
+			Predict: dme.PerN(func(n float64) float64 { return 2*n - 1 }), Measure: smallestAccepted,
 		},
 		{
 			Quantity: SmallestModulus, Formula: "2N: at least twice as large as the number of nodes",
-			Load: algorithms.Static, Kind: algorithms.Exact, Source: "TR-869, section 8",
-			Predict:    algorithms.PerN(func(n float64) float64 { return 2 * n }),
+			Load: dme.Static, Kind: dme.Exact, Source: "TR-869, section 8",
+			Predict:    dme.PerN(func(n float64) float64 { return 2 * n }),
 			Measure:    smallestAccepted,
 			KnownFalse: "2N−1 is enough, as section 6.4 says itself",
 		},
@@ -68,7 +68,7 @@ func claims() []algorithms.Claim {
 // smallestAccepted finds the smallest modulus with which any two numbers that
 // can be compared are ordered rightly: those that are at most N−1 apart, which
 // is how far apart the numbers of pending requests are.
-func smallestAccepted(s algorithms.Setting) (float64, bool) {
+func smallestAccepted(s dme.Setting) (float64, bool) {
 	n := uint64(s.Nodes)
 	for m := n; m <= 4*n; m++ {
 		if tellsApart(system{nodes: s.Nodes, modulus: m}) {

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 type system struct {
@@ -13,8 +13,8 @@ type system struct {
 	asPublished bool
 }
 
-func (s system) Node(id algorithms.NodeID) algorithms.Node {
-	return &node{me: id, system: s, awaitingReply: algorithms.MakeNodeSet(s.nodes)}
+func (s system) Node(id dme.NodeID) dme.Node {
+	return &node{me: id, system: s, awaitingReply: dme.MakeNodeSet(s.nodes)}
 }
 
 // less compares two numbers of which only the residues are known.
@@ -30,12 +30,12 @@ func (s system) less(a, b uint64) bool {
 }
 
 // precedes reports whether request a has priority over b.
-func (s system) precedes(a, b algorithms.Stamp) bool {
+func (s system) precedes(a, b dme.Stamp) bool {
 	return s.less(a.Clock, b.Clock) || a.Clock == b.Clock && a.Node < b.Node
 }
 
 type node struct {
-	me algorithms.NodeID
+	me dme.NodeID
 	system
 
 	// All numbers are residues.
@@ -43,54 +43,54 @@ type node struct {
 	highestSequenceNumber     uint64 // in any REQUEST sent or received; as published, received
 	requestingCriticalSection bool   // from the request to the release
 
-	awaitingReply algorithms.NodeSet // who has still to reply to our request
-	replyDeferred []algorithms.Stamp // the requests that wait for our release, by node in ascending order
+	awaitingReply dme.NodeSet // who has still to reply to our request
+	replyDeferred []dme.Stamp // the requests that wait for our release, by node in ascending order
 }
 
 // Request is the first process of section 2.2 up to its WAITFOR.
-func (n *node) Request(out *algorithms.Outbox) {
+func (n *node) Request(out *dme.Outbox) {
 	n.requestingCriticalSection = true
 	n.ourSequenceNumber = (n.highestSequenceNumber + 1) % n.modulus
 	if !n.asPublished {
 		n.highestSequenceNumber = n.ourSequenceNumber
 	}
-	for j := algorithms.NodeID(1); int(j) <= n.nodes; j++ {
+	for j := dme.NodeID(1); int(j) <= n.nodes; j++ {
 		if j != n.me {
 			n.awaitingReply.Add(j)
 		}
 	}
-	out.Broadcast(algorithms.Message{Kind: kindRequest, Clock: n.ourSequenceNumber})
+	out.Broadcast(dme.Message{Kind: kindRequest, Clock: n.ourSequenceNumber})
 	n.enterIfAllReplied(out) // alone, a node awaits nobody
 }
 
 // Release is the rest of the first process.
-func (n *node) Release(out *algorithms.Outbox) {
+func (n *node) Release(out *dme.Outbox) {
 	n.requestingCriticalSection = false
 	for _, r := range n.replyDeferred {
-		out.Send(r.Node, algorithms.Message{Kind: kindReply, Clock: r.Clock})
+		out.Send(r.Node, dme.Message{Kind: kindReply, Clock: r.Clock})
 	}
 	n.replyDeferred = n.replyDeferred[:0]
 }
 
 // Receive is the second and the third process.
-func (n *node) Receive(from algorithms.NodeID, m algorithms.Message, out *algorithms.Outbox) {
+func (n *node) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
 	switch {
 	case m.Clock >= n.modulus:
 		out.Refuse("sequence number that is no residue")
 	case m.Kind == kindRequest:
-		n.receiveRequest(algorithms.Stamp{Clock: m.Clock, Node: from}, out)
+		n.receiveRequest(dme.Stamp{Clock: m.Clock, Node: from}, out)
 	default:
 		n.receiveReply(from, m.Clock, out)
 	}
 }
 
 // receiveRequest is the second process.
-func (n *node) receiveRequest(r algorithms.Stamp, out *algorithms.Outbox) {
+func (n *node) receiveRequest(r dme.Stamp, out *dme.Outbox) {
 	if n.less(n.highestSequenceNumber, r.Clock) {
 		n.highestSequenceNumber = r.Clock
 	}
 	if !n.defers(r) {
-		out.Send(r.Node, algorithms.Message{Kind: kindReply, Clock: r.Clock})
+		out.Send(r.Node, dme.Message{Kind: kindReply, Clock: r.Clock})
 		return
 	}
 	at, deferred := slices.BinarySearchFunc(n.replyDeferred, r, byNode)
@@ -103,12 +103,12 @@ func (n *node) receiveRequest(r algorithms.Stamp, out *algorithms.Outbox) {
 
 // defers is the decision table of section 2.2: whether our own request has
 // priority over r.
-func (n *node) defers(r algorithms.Stamp) bool {
-	return n.requestingCriticalSection && n.precedes(algorithms.Stamp{Clock: n.ourSequenceNumber, Node: n.me}, r)
+func (n *node) defers(r dme.Stamp) bool {
+	return n.requestingCriticalSection && n.precedes(dme.Stamp{Clock: n.ourSequenceNumber, Node: n.me}, r)
 }
 
 // receiveReply is the third process, and ends the first one's WAITFOR.
-func (n *node) receiveReply(from algorithms.NodeID, number uint64, out *algorithms.Outbox) {
+func (n *node) receiveReply(from dme.NodeID, number uint64, out *dme.Outbox) {
 	if number != n.ourSequenceNumber || !n.awaitingReply.Has(from) {
 		out.Refuse("REPLY that is not awaited")
 		return
@@ -117,15 +117,15 @@ func (n *node) receiveReply(from algorithms.NodeID, number uint64, out *algorith
 	n.enterIfAllReplied(out)
 }
 
-func (n *node) enterIfAllReplied(out *algorithms.Outbox) {
+func (n *node) enterIfAllReplied(out *dme.Outbox) {
 	if n.awaitingReply.Empty() {
-		out.Enter(algorithms.Stamp{})
+		out.Enter(dme.Stamp{})
 	}
 }
 
-func byNode(a, b algorithms.Stamp) int { return cmp.Compare(a.Node, b.Node) }
+func byNode(a, b dme.Stamp) int { return cmp.Compare(a.Node, b.Node) }
 
-func (n *node) State(v *algorithms.Visitor) {
+func (n *node) State(v *dme.Visitor) {
 	v.Uint("Our_Sequence_Number", &n.ourSequenceNumber)
 	v.Uint("Highest_Sequence_Number", &n.highestSequenceNumber)
 	v.Bool("Requesting_Critical_Section", &n.requestingCriticalSection)

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"dmebench/algorithms"
-	"dmebench/algorithms/conformance"
+	"dmebench/dme"
+	"dmebench/dme/conformance"
 )
 
 func TestConformance(t *testing.T) { conformance.Test(t, Algorithm()) }
@@ -17,7 +17,7 @@ func TestConformance(t *testing.T) { conformance.Test(t, Algorithm()) }
 func TestConformanceAsPublished(t *testing.T) { conformance.Test(t, AsPublished()) }
 
 // withModulus returns the algorithm with a modulus that may be too small.
-func withModulus(a *algorithms.Algorithm, m uint64) *algorithms.Algorithm {
+func withModulus(a *dme.Algorithm, m uint64) *dme.Algorithm {
 	a.Options[0].Default = fmt.Sprint(m)
 	a.ValidNodes = nil
 	return a
@@ -59,7 +59,7 @@ func TestAsPublishedIsUnsafeForEveryModulus(t *testing.T) {
 // When all before node N have been served, node 1 has heard of N−1 at most. It
 // asks with N, and has priority over node N, which is inside.
 func TestHowAsPublishedFails(t *testing.T) {
-	for _, nodes := range []algorithms.NodeID{2, 3, 5, 8} {
+	for _, nodes := range []dme.NodeID{2, 3, 5, 8} {
 		for _, m := range []uint64{smallest(int(nodes)), 2 * uint64(nodes), 1000} {
 			net, err := conformance.New(AsPublished(), int(nodes), map[string]string{"modulus": fmt.Sprint(m)})
 			if err != nil {
@@ -68,16 +68,16 @@ func TestHowAsPublishedFails(t *testing.T) {
 			if _, err := net.Serve(1); err != nil {
 				t.Fatal(err)
 			}
-			for j := algorithms.NodeID(2); j <= nodes; j++ {
+			for j := dme.NodeID(2); j <= nodes; j++ {
 				net.Request(j)
 				for k := j + 1; k <= nodes; k++ {
 					net.Deliver(j, k, 0)
 				}
 			}
 			net.Deliver(nodes, 1, 0)
-			for j := algorithms.NodeID(2); j <= nodes; j++ {
+			for j := dme.NodeID(2); j <= nodes; j++ {
 				net.Settle()
-				if !slices.Equal(net.Inside(), []algorithms.NodeID{j}) {
+				if !slices.Equal(net.Inside(), []dme.NodeID{j}) {
 					t.Fatalf("N=%d, M=%d: %v are in the critical section, want node %d\n%s", nodes, m, net.Inside(), j, net.States())
 				}
 				if j < nodes {
@@ -122,10 +122,10 @@ func TestNumbersStaySmall(t *testing.T) {
 	}
 	seen := map[uint64]bool{}
 	for k := range 100 {
-		if messages, err := net.Serve(algorithms.NodeID(k%nodes + 1)); err != nil || messages != 2*(nodes-1) {
+		if messages, err := net.Serve(dme.NodeID(k%nodes + 1)); err != nil || messages != 2*(nodes-1) {
 			t.Fatalf("entry %d: %d messages, %v", k, messages, err)
 		}
-		for i := algorithms.NodeID(1); i <= nodes; i++ {
+		for i := dme.NodeID(1); i <= nodes; i++ {
 			n := net.Host(i).Node().(*node)
 			seen[n.highestSequenceNumber] = true
 		}
@@ -150,7 +150,7 @@ func TestModulus(t *testing.T) {
 		{"8", 5, "want at least 2N−1 = 9"}, {"0", 1, "not a positive number"}, {"-5", 1, "not a positive number"},
 		{"18446744073709551615", 1, "not a positive number"}, {"many", 1, "not a positive number"},
 	} {
-		for _, a := range []*algorithms.Algorithm{Algorithm(), AsPublished()} {
+		for _, a := range []*dme.Algorithm{Algorithm(), AsPublished()} {
 			_, err := a.New(c.nodes, 1, map[string]string{"modulus": c.modulus})
 			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%s: modulus=%s for %d nodes: %v, want %q", a.Name, c.modulus, c.nodes, err, c.want)
@@ -162,13 +162,13 @@ func TestModulus(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		msgs []algorithms.Message // all from node 2; the last is refused
+		msgs []dme.Message // all from node 2; the last is refused
 	}{
-		{"REQUEST beyond the modulus", []algorithms.Message{{Kind: kindRequest, Clock: 5}}},
-		{"REPLY beyond the modulus", []algorithms.Message{{Kind: kindReply, Clock: 7}}},
-		{"REQUEST twice", []algorithms.Message{{Kind: kindRequest, Clock: 3}, {Kind: kindRequest, Clock: 3}}},
-		{"REPLY to an earlier request", []algorithms.Message{{Kind: kindReply, Clock: 1}}},
-		{"REPLY twice", []algorithms.Message{{Kind: kindReply, Clock: 2}, {Kind: kindReply, Clock: 2}}},
+		{"REQUEST beyond the modulus", []dme.Message{{Kind: kindRequest, Clock: 5}}},
+		{"REPLY beyond the modulus", []dme.Message{{Kind: kindReply, Clock: 7}}},
+		{"REQUEST twice", []dme.Message{{Kind: kindRequest, Clock: 3}, {Kind: kindRequest, Clock: 3}}},
+		{"REPLY to an earlier request", []dme.Message{{Kind: kindReply, Clock: 1}}},
+		{"REPLY twice", []dme.Message{{Kind: kindReply, Clock: 2}, {Kind: kindReply, Clock: 2}}},
 	} {
 		net, err := conformance.New(Algorithm(), 3, nil)
 		if err != nil {

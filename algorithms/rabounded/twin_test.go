@@ -6,9 +6,9 @@ import (
 	"slices"
 	"testing"
 
-	"dmebench/algorithms"
-	"dmebench/algorithms/conformance"
 	"dmebench/algorithms/ricartagrawala"
+	"dmebench/dme"
+	"dmebench/dme/conformance"
 )
 
 // pair is the algorithm with bounded numbers beside the original, which keeps
@@ -45,8 +45,8 @@ func newPair(t *testing.T, nodes int, modulus, seed uint64) *pair {
 // step does one thing in both, and reports whether there was one to do.
 func (p *pair) step() bool {
 	var possible []func(*conformance.Net)
-	for from := algorithms.NodeID(1); int(from) <= p.nodes; from++ {
-		for to := algorithms.NodeID(1); int(to) <= p.nodes; to++ {
+	for from := dme.NodeID(1); int(from) <= p.nodes; from++ {
+		for to := dme.NodeID(1); int(to) <= p.nodes; to++ {
 			for k := range p.original.InFlight(from, to) {
 				possible = append(possible, func(n *conformance.Net) { n.Deliver(from, to, k) })
 			}
@@ -76,8 +76,8 @@ func (p *pair) step() bool {
 // the numbers on the way are.
 func (p *pair) compare() error {
 	lowest, highest := ^uint64(0), uint64(0)
-	for from := algorithms.NodeID(1); int(from) <= p.nodes; from++ {
-		for to := algorithms.NodeID(1); int(to) <= p.nodes; to++ {
+	for from := dme.NodeID(1); int(from) <= p.nodes; from++ {
+		for to := dme.NodeID(1); int(to) <= p.nodes; to++ {
 			a, b := p.bounded.InFlight(from, to), p.original.InFlight(from, to)
 			if len(a) != len(b) {
 				return fmt.Errorf("from %d to %d: %v, the original %v", from, to, a, b)

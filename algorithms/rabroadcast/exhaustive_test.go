@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // world is a state of a sequenced medium and its nodes. What is on the medium is
@@ -20,8 +20,8 @@ type world struct {
 }
 
 type broadcast struct {
-	from algorithms.NodeID
-	kind algorithms.Kind
+	from dme.NodeID
+	kind dme.Kind
 }
 
 type doing int
@@ -40,23 +40,23 @@ type explorer struct {
 }
 
 // step returns the world after an event at node i+1.
-func (e *explorer) step(w world, i int, event func(*listener, *algorithms.Outbox)) (world, error) {
-	n := e.sys.Node(algorithms.NodeID(i + 1)).(*listener)
-	if _, err := algorithms.LoadState([]byte(w.nodes[i]), n); err != nil {
+func (e *explorer) step(w world, i int, event func(*listener, *dme.Outbox)) (world, error) {
+	n := e.sys.Node(dme.NodeID(i + 1)).(*listener)
+	if _, err := dme.LoadState([]byte(w.nodes[i]), n); err != nil {
 		return w, err
 	}
-	var out algorithms.Outbox
+	var out dme.Outbox
 	event(n, &out)
 	next := world{
 		nodes: slices.Clone(w.nodes), medium: slices.Clone(w.medium),
 		heard: slices.Clone(w.heard), left: slices.Clone(w.left), doing: slices.Clone(w.doing),
 	}
-	next.nodes[i] = string(algorithms.SaveState(nil, n))
+	next.nodes[i] = string(dme.SaveState(nil, n))
 	for _, x := range out.Effects() {
 		switch x.Kind {
-		case algorithms.EffectBroadcast:
+		case dme.EffectBroadcast:
 			next.medium = append(next.medium, broadcast{n.me, x.Msg.Kind})
-		case algorithms.EffectEnter:
+		case dme.EffectEnter:
 			e.entries++
 			if next.doing[i] != waiting {
 				return next, fmt.Errorf("node %d enters unasked", n.me)
@@ -82,7 +82,7 @@ func (e *explorer) visit(w world) error {
 	}
 	e.seen[key] = true
 	moves := 0
-	try := func(i int, event func(*listener, *algorithms.Outbox), change func(*world)) error {
+	try := func(i int, event func(*listener, *dme.Outbox), change func(*world)) error {
 		moves++
 		before := w
 		before.heard, before.left, before.doing = slices.Clone(w.heard), slices.Clone(w.left), slices.Clone(w.doing)
@@ -97,8 +97,8 @@ func (e *explorer) visit(w world) error {
 		var err error
 		if w.heard[i] < len(w.medium) {
 			b := w.medium[w.heard[i]]
-			err = try(i, func(n *listener, out *algorithms.Outbox) {
-				if m := (algorithms.Message{Kind: b.kind}); b.from == n.me {
+			err = try(i, func(n *listener, out *dme.Outbox) {
+				if m := (dme.Message{Kind: b.kind}); b.from == n.me {
 					n.Transmitted(m, out)
 				} else {
 					n.Receive(b.from, m, out)
@@ -131,7 +131,7 @@ func TestEveryScheduleOfASequencedMedium(t *testing.T) {
 		e := explorer{sys: medium{nodes: x.nodes}, seen: map[string]bool{}}
 		w := world{heard: make([]int, x.nodes), doing: make([]doing, x.nodes)}
 		for i := range x.nodes {
-			w.nodes = append(w.nodes, string(algorithms.SaveState(nil, e.sys.Node(algorithms.NodeID(i+1)))))
+			w.nodes = append(w.nodes, string(dme.SaveState(nil, e.sys.Node(dme.NodeID(i+1)))))
 			w.left = append(w.left, x.requests)
 		}
 		if err := e.visit(w); err != nil {

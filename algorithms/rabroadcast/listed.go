@@ -4,44 +4,44 @@ import (
 	"cmp"
 	"slices"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // system is that of form=listed.
 type system struct{ nodes int }
 
-func (s system) Node(id algorithms.NodeID) algorithms.Node {
-	return &node{me: id, n: s.nodes, awaitingReply: algorithms.MakeNodeSet(s.nodes)}
+func (s system) Node(id dme.NodeID) dme.Node {
+	return &node{me: id, n: s.nodes, awaitingReply: dme.MakeNodeSet(s.nodes)}
 }
 
 type node struct {
-	me algorithms.NodeID
+	me dme.NodeID
 	n  int
 
 	ourSequenceNumber         uint64 // of the pending request, while there is one
 	highestSequenceNumber     uint64 // in any REQUEST sent or received
 	requestingCriticalSection bool   // from the request to the release
 
-	awaitingReply algorithms.NodeSet // who has still to reply to our request
-	replyDeferred []algorithms.Stamp // the requests that wait for our release, by node in ascending order
+	awaitingReply dme.NodeSet // who has still to reply to our request
+	replyDeferred []dme.Stamp // the requests that wait for our release, by node in ascending order
 }
 
 // Request is step 1.
-func (n *node) Request(out *algorithms.Outbox) {
+func (n *node) Request(out *dme.Outbox) {
 	n.requestingCriticalSection = true
 	n.ourSequenceNumber = n.highestSequenceNumber + 1
 	n.highestSequenceNumber = n.ourSequenceNumber
-	for j := algorithms.NodeID(1); int(j) <= n.n; j++ {
+	for j := dme.NodeID(1); int(j) <= n.n; j++ {
 		if j != n.me {
 			n.awaitingReply.Add(j)
 		}
 	}
-	out.Broadcast(algorithms.Message{Kind: kindRequest, Clock: n.ourSequenceNumber})
+	out.Broadcast(dme.Message{Kind: kindRequest, Clock: n.ourSequenceNumber})
 	n.enterIfAllReplied(out) // alone, a node awaits nobody
 }
 
 // Release is step 3.
-func (n *node) Release(out *algorithms.Outbox) {
+func (n *node) Release(out *dme.Outbox) {
 	n.requestingCriticalSection = false
 	if len(n.replyDeferred) == 0 {
 		return
@@ -51,14 +51,14 @@ func (n *node) Release(out *algorithms.Outbox) {
 		list = append(list, uint64(r.Node), r.Clock)
 	}
 	n.replyDeferred = n.replyDeferred[:0]
-	out.Broadcast(algorithms.Message{Kind: kindReply, Vec: list})
+	out.Broadcast(dme.Message{Kind: kindReply, Vec: list})
 }
 
 // Receive is steps 2 and 4.
-func (n *node) Receive(from algorithms.NodeID, m algorithms.Message, out *algorithms.Outbox) {
+func (n *node) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
 	switch {
 	case m.Kind == kindRequest:
-		n.receiveRequest(algorithms.Stamp{Clock: m.Clock, Node: from}, out)
+		n.receiveRequest(dme.Stamp{Clock: m.Clock, Node: from}, out)
 	case len(m.Vec) == 0:
 		n.receiveReply(from, m.Clock, out)
 	case len(m.Vec)%2 != 0:
@@ -71,7 +71,7 @@ func (n *node) Receive(from algorithms.NodeID, m algorithms.Message, out *algori
 }
 
 // recipient looks j up in the list of a broadcast REPLY.
-func recipient(list []uint64, j algorithms.NodeID) (number uint64, listed bool) {
+func recipient(list []uint64, j dme.NodeID) (number uint64, listed bool) {
 	for i := 0; i < len(list); i += 2 {
 		if list[i] == uint64(j) {
 			return list[i+1], true
@@ -81,14 +81,14 @@ func recipient(list []uint64, j algorithms.NodeID) (number uint64, listed bool) 
 }
 
 // receiveRequest is step 2.
-func (n *node) receiveRequest(r algorithms.Stamp, out *algorithms.Outbox) {
+func (n *node) receiveRequest(r dme.Stamp, out *dme.Outbox) {
 	if r.Clock == 0 {
 		out.Refuse("REQUEST without a sequence number")
 		return
 	}
 	n.highestSequenceNumber = max(n.highestSequenceNumber, r.Clock)
 	if !n.defers(r) {
-		out.Send(r.Node, algorithms.Message{Kind: kindReply, Clock: r.Clock})
+		out.Send(r.Node, dme.Message{Kind: kindReply, Clock: r.Clock})
 		return
 	}
 	at, deferred := slices.BinarySearchFunc(n.replyDeferred, r, byNode)
@@ -101,12 +101,12 @@ func (n *node) receiveRequest(r algorithms.Stamp, out *algorithms.Outbox) {
 
 // defers is the decision table of section 2.2: whether our own request has
 // priority over r.
-func (n *node) defers(r algorithms.Stamp) bool {
+func (n *node) defers(r dme.Stamp) bool {
 	return n.requestingCriticalSection && n.ourRequest().Precedes(r)
 }
 
 // receiveReply is step 4.
-func (n *node) receiveReply(from algorithms.NodeID, number uint64, out *algorithms.Outbox) {
+func (n *node) receiveReply(from dme.NodeID, number uint64, out *dme.Outbox) {
 	if number != n.ourSequenceNumber || !n.awaitingReply.Has(from) {
 		out.Refuse("REPLY that is not awaited")
 		return
@@ -115,19 +115,19 @@ func (n *node) receiveReply(from algorithms.NodeID, number uint64, out *algorith
 	n.enterIfAllReplied(out)
 }
 
-func (n *node) enterIfAllReplied(out *algorithms.Outbox) {
+func (n *node) enterIfAllReplied(out *dme.Outbox) {
 	if n.awaitingReply.Empty() {
 		out.Enter(n.ourRequest())
 	}
 }
 
-func (n *node) ourRequest() algorithms.Stamp {
-	return algorithms.Stamp{Clock: n.ourSequenceNumber, Node: n.me}
+func (n *node) ourRequest() dme.Stamp {
+	return dme.Stamp{Clock: n.ourSequenceNumber, Node: n.me}
 }
 
-func byNode(a, b algorithms.Stamp) int { return cmp.Compare(a.Node, b.Node) }
+func byNode(a, b dme.Stamp) int { return cmp.Compare(a.Node, b.Node) }
 
-func (n *node) State(v *algorithms.Visitor) {
+func (n *node) State(v *dme.Visitor) {
 	v.Uint("Our_Sequence_Number", &n.ourSequenceNumber)
 	v.Uint("Highest_Sequence_Number", &n.highestSequenceNumber)
 	v.Bool("Requesting_Critical_Section", &n.requestingCriticalSection)

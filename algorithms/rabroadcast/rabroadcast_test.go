@@ -4,8 +4,8 @@ import (
 	"slices"
 	"testing"
 
-	"dmebench/algorithms"
-	"dmebench/algorithms/conformance"
+	"dmebench/dme"
+	"dmebench/dme/conformance"
 )
 
 func newNet(t *testing.T, form string, nodes int) *conformance.Net {
@@ -28,7 +28,7 @@ func TestIsolatedRequests(t *testing.T) {
 			net := newNet(t, form, nodes)
 			for i := range nodes {
 				before := net.Transmissions()
-				messages, err := net.Serve(algorithms.NodeID(i + 1))
+				messages, err := net.Serve(dme.NodeID(i + 1))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -48,7 +48,7 @@ func TestSaturation(t *testing.T) {
 	for _, form := range []string{"listed", "sequenced"} {
 		net := newNet(t, form, nodes)
 		for i := range nodes {
-			net.Request(algorithms.NodeID(i + 1))
+			net.Request(dme.NodeID(i + 1))
 		}
 		var before uint64
 		for k := range (warmUp + rounds) * nodes {
@@ -81,7 +81,7 @@ func TestReplyIsForTheListed(t *testing.T) {
 	net.Deliver(1, 3, 0)
 	net.Deliver(2, 1, 0)
 	net.Deliver(3, 1, 0)
-	if !slices.Equal(net.Inside(), []algorithms.NodeID{1}) {
+	if !slices.Equal(net.Inside(), []dme.NodeID{1}) {
 		t.Fatal(net.States())
 	}
 	net.Request(3)
@@ -100,7 +100,7 @@ func TestReplyIsForTheListed(t *testing.T) {
 	}
 	net.Request(1)
 	net.Settle()
-	if !slices.Equal(net.Inside(), []algorithms.NodeID{2}) || net.Err() != nil || net.Refused() != 0 {
+	if !slices.Equal(net.Inside(), []dme.NodeID{2}) || net.Err() != nil || net.Refused() != 0 {
 		t.Errorf("%v are in the critical section, want node 2; %v\n%s", net.Inside(), net.Err(), net.States())
 	}
 }
@@ -117,13 +117,13 @@ func TestMediumDecides(t *testing.T) {
 		t.Fatalf("node 1 enters behind node 3's back\n%s", net.States())
 	}
 	net.Deliver(3, 3, 0)
-	if !slices.Equal(net.Inside(), []algorithms.NodeID{3}) {
+	if !slices.Equal(net.Inside(), []dme.NodeID{3}) {
 		t.Fatalf("%v are in the critical section, want node 3\n%s", net.Inside(), net.States())
 	}
 	net.Release(3)
 	net.Request(3) // its old entry is gone
 	net.Settle()
-	if !slices.Equal(net.Inside(), []algorithms.NodeID{1}) {
+	if !slices.Equal(net.Inside(), []dme.NodeID{1}) {
 		t.Fatalf("%v are in the critical section, want node 1\n%s", net.Inside(), net.States())
 	}
 	net.Release(1)
@@ -142,15 +142,15 @@ func TestMediumDecides(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	for _, c := range []struct {
 		name, form string
-		msgs       []algorithms.Message // all from node 2; the last is refused
+		msgs       []dme.Message // all from node 2; the last is refused
 	}{
-		{"REQUEST without a number", "listed", []algorithms.Message{{Kind: kindRequest}}},
-		{"REQUEST twice", "listed", []algorithms.Message{{Kind: kindRequest, Clock: 9}, {Kind: kindRequest, Clock: 9}}},
-		{"REPLY to an earlier request", "listed", []algorithms.Message{{Kind: kindReply, Clock: 1}}},
-		{"REPLY twice, once in a list", "listed", []algorithms.Message{{Kind: kindReply, Vec: []uint64{3, 7, 1, 2}}, {Kind: kindReply, Clock: 2}}},
-		{"a list without numbers", "listed", []algorithms.Message{{Kind: kindReply, Vec: []uint64{1}}}},
-		{"REQUEST twice on the medium", "sequenced", []algorithms.Message{{Kind: kindRequest}, {Kind: kindRequest}}},
-		{"REPLY without a REQUEST", "sequenced", []algorithms.Message{{Kind: kindReply}}},
+		{"REQUEST without a number", "listed", []dme.Message{{Kind: kindRequest}}},
+		{"REQUEST twice", "listed", []dme.Message{{Kind: kindRequest, Clock: 9}, {Kind: kindRequest, Clock: 9}}},
+		{"REPLY to an earlier request", "listed", []dme.Message{{Kind: kindReply, Clock: 1}}},
+		{"REPLY twice, once in a list", "listed", []dme.Message{{Kind: kindReply, Vec: []uint64{3, 7, 1, 2}}, {Kind: kindReply, Clock: 2}}},
+		{"a list without numbers", "listed", []dme.Message{{Kind: kindReply, Vec: []uint64{1}}}},
+		{"REQUEST twice on the medium", "sequenced", []dme.Message{{Kind: kindRequest}, {Kind: kindRequest}}},
+		{"REPLY without a REQUEST", "sequenced", []dme.Message{{Kind: kindReply}}},
 	} {
 		net := newNet(t, c.form, 3)
 		if _, err := net.Serve(1); err != nil {
@@ -180,14 +180,14 @@ func TestMutants(t *testing.T) {
 		},
 		conformance.Mutant{
 			Name: "the old entry stays until its REPLY is heard", File: "sequenced.go",
-			Old:    "\tl.waiting = slices.DeleteFunc(l.waiting, func(r algorithms.Stamp) bool { return r.Node == l.me })\n\tout",
+			Old:    "\tl.waiting = slices.DeleteFunc(l.waiting, func(r dme.Stamp) bool { return r.Node == l.me })\n\tout",
 			New:    "\tout",
 			Caught: "ricart-agrawala-broadcast: on",
 		},
 		conformance.Mutant{
 			Name: "a request's place is that of its sending", File: "sequenced.go",
-			Old:    "\tout.Broadcast(algorithms.Message{Kind: kindRequest})\n}\n",
-			New:    "\tout.Broadcast(algorithms.Message{Kind: kindRequest})\n\tl.hear(l.me)\n\tl.enterIfFirst(out)\n}\n",
+			Old:    "\tout.Broadcast(dme.Message{Kind: kindRequest})\n}\n",
+			New:    "\tout.Broadcast(dme.Message{Kind: kindRequest})\n\tl.hear(l.me)\n\tl.enterIfFirst(out)\n}\n",
 			Caught: "are in the critical section",
 		},
 	)

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"time"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // anyBound stands in where nobody knows a bound and nothing takes time, as
@@ -17,15 +17,15 @@ const anyBound = 500 * time.Millisecond
 const maxBound = time.Hour
 
 // Algorithm describes the implicit reply.
-func Algorithm() *algorithms.Algorithm {
-	return &algorithms.Algorithm{
+func Algorithm() *dme.Algorithm {
+	return &dme.Algorithm{
 		Name:     "ricart-agrawala-implicit",
 		Title:    "Ricart–Agrawala, implicit reply",
 		Citation: "G. Ricart, A. K. Agrawala: An Algorithm for Mutual Exclusion in Computer Networks, University of Maryland TR-869, 1980, section 6.1",
-		Class:    algorithms.Permission,
-		Needs:    algorithms.Always(algorithms.Needs{Reliable: true, BoundedDelay: true}),
+		Class:    dme.Permission,
+		Needs:    dme.Always(dme.Needs{Reliable: true, BoundedDelay: true}),
 		Kinds:    []string{"REQUEST", "DEFERRED", "REPLY"},
-		Options: []algorithms.Option{
+		Options: []dme.Option{
 			{
 				Name: "bound", Default: "auto", Values: "auto|DURATION", Valid: validBound,
 				Help: "longest time that a message can take, handling included: you vouch for it; auto is 2T in a simulation, and nothing elsewhere",
@@ -36,14 +36,14 @@ func Algorithm() *algorithms.Algorithm {
 			},
 		},
 		Claims: claims(),
-		Prepare: func(c algorithms.Config) (algorithms.System, error) {
+		Prepare: func(c dme.Config) (dme.System, error) {
 			return system{nodes: c.Nodes, bound: boundOf(c), broadcast: c.Options.Get("broadcast") == "true"}, nil
 		},
 	}
 }
 
 // boundOf returns the bound that was given, or that the network knows.
-func boundOf(c algorithms.Config) time.Duration {
+func boundOf(c dme.Config) time.Duration {
 	if d, err := time.ParseDuration(c.Options.Get("bound")); err == nil {
 		return d
 	}

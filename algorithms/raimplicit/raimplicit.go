@@ -41,17 +41,17 @@ import (
 	"slices"
 	"time"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 const (
-	kindRequest  algorithms.Kind = iota + 1 // Clock: the sequence number
-	kindDeferred                            // Clock: the sequence number that it answers
-	kindReply                               // Clock: the sequence number that it answers
+	kindRequest  dme.Kind = iota + 1 // Clock: the sequence number
+	kindDeferred                     // Clock: the sequence number that it answers
+	kindReply                        // Clock: the sequence number that it answers
 )
 
 // waited is the timer of a node's wait.
-const waited algorithms.TimerID = 1
+const waited dme.TimerID = 1
 
 // legs of a round trip: the way there and the way back.
 const legs = 2
@@ -62,16 +62,16 @@ type system struct {
 	broadcast bool          // the REQUEST is one transmission
 }
 
-func (s system) Node(id algorithms.NodeID) algorithms.Node {
+func (s system) Node(id dme.NodeID) dme.Node {
 	return &node{
 		me: id, system: s,
-		deferredBy:   algorithms.MakeNodeSet(s.nodes),
-		repliedFirst: algorithms.MakeNodeSet(s.nodes),
+		deferredBy:   dme.MakeNodeSet(s.nodes),
+		repliedFirst: dme.MakeNodeSet(s.nodes),
 	}
 }
 
 type node struct {
-	me algorithms.NodeID
+	me dme.NodeID
 	system
 
 	ourSequenceNumber         uint64 // of the pending request, while there is one
@@ -79,15 +79,15 @@ type node struct {
 	requestingCriticalSection bool   // from the request to the release
 	inside                    bool   // the critical section
 
-	legsToWait   uint64             // of the round trip after which silence is a reply
-	deferredBy   algorithms.NodeSet // who has said DEFERRED and not yet REPLY
-	repliedFirst algorithms.NodeSet // whose REPLY has overtaken its DEFERRED
+	legsToWait   uint64      // of the round trip after which silence is a reply
+	deferredBy   dme.NodeSet // who has said DEFERRED and not yet REPLY
+	repliedFirst dme.NodeSet // whose REPLY has overtaken its DEFERRED
 
-	replyDeferred []algorithms.Stamp // the requests that wait for our release, by node in ascending order
+	replyDeferred []dme.Stamp // the requests that wait for our release, by node in ascending order
 }
 
 // Request is step 1.
-func (n *node) Request(out *algorithms.Outbox) {
+func (n *node) Request(out *dme.Outbox) {
 	n.requestingCriticalSection = true
 	n.ourSequenceNumber = n.highestSequenceNumber + 1
 	n.highestSequenceNumber = n.ourSequenceNumber
@@ -101,13 +101,13 @@ func (n *node) Request(out *algorithms.Outbox) {
 	out.SetTimer(waited, n.bound)
 }
 
-func (n *node) sendRequest(out *algorithms.Outbox) {
-	m := algorithms.Message{Kind: kindRequest, Clock: n.ourSequenceNumber}
+func (n *node) sendRequest(out *dme.Outbox) {
+	m := dme.Message{Kind: kindRequest, Clock: n.ourSequenceNumber}
 	if n.broadcast {
 		out.Broadcast(m)
 		return
 	}
-	for j := algorithms.NodeID(1); int(j) <= n.nodes; j++ {
+	for j := dme.NodeID(1); int(j) <= n.nodes; j++ {
 		if j != n.me {
 			out.Send(j, m)
 		}
@@ -115,7 +115,7 @@ func (n *node) sendRequest(out *algorithms.Outbox) {
 }
 
 // Timeout is step 3.
-func (n *node) Timeout(_ algorithms.TimerID, out *algorithms.Outbox) {
+func (n *node) Timeout(_ dme.TimerID, out *dme.Outbox) {
 	n.legsToWait--
 	if n.legsToWait > 0 {
 		out.SetTimer(waited, n.bound)
@@ -125,19 +125,19 @@ func (n *node) Timeout(_ algorithms.TimerID, out *algorithms.Outbox) {
 }
 
 // Release is step 4.
-func (n *node) Release(out *algorithms.Outbox) {
+func (n *node) Release(out *dme.Outbox) {
 	n.requestingCriticalSection, n.inside = false, false
 	for _, r := range n.replyDeferred {
-		out.Send(r.Node, algorithms.Message{Kind: kindReply, Clock: r.Clock})
+		out.Send(r.Node, dme.Message{Kind: kindReply, Clock: r.Clock})
 	}
 	n.replyDeferred = n.replyDeferred[:0]
 }
 
 // Receive is steps 2 and 5.
-func (n *node) Receive(from algorithms.NodeID, m algorithms.Message, out *algorithms.Outbox) {
+func (n *node) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
 	switch m.Kind {
 	case kindRequest:
-		n.receiveRequest(algorithms.Stamp{Clock: m.Clock, Node: from}, out)
+		n.receiveRequest(dme.Stamp{Clock: m.Clock, Node: from}, out)
 	case kindDeferred:
 		n.receiveDeferred(from, m.Clock, out)
 	case kindReply:
@@ -146,7 +146,7 @@ func (n *node) Receive(from algorithms.NodeID, m algorithms.Message, out *algori
 }
 
 // receiveRequest is step 2.
-func (n *node) receiveRequest(r algorithms.Stamp, out *algorithms.Outbox) {
+func (n *node) receiveRequest(r dme.Stamp, out *dme.Outbox) {
 	if r.Clock == 0 {
 		out.Refuse("REQUEST without a sequence number")
 		return
@@ -161,16 +161,16 @@ func (n *node) receiveRequest(r algorithms.Stamp, out *algorithms.Outbox) {
 		return
 	}
 	n.replyDeferred = slices.Insert(n.replyDeferred, at, r)
-	out.Send(r.Node, algorithms.Message{Kind: kindDeferred, Clock: r.Clock})
+	out.Send(r.Node, dme.Message{Kind: kindDeferred, Clock: r.Clock})
 }
 
 // defers is the decision table of section 2.2: whether our own request has
 // priority over r.
-func (n *node) defers(r algorithms.Stamp) bool {
+func (n *node) defers(r dme.Stamp) bool {
 	return n.requestingCriticalSection && n.ourRequest().Precedes(r)
 }
 
-func (n *node) receiveDeferred(from algorithms.NodeID, number uint64, out *algorithms.Outbox) {
+func (n *node) receiveDeferred(from dme.NodeID, number uint64, out *dme.Outbox) {
 	switch {
 	case !n.pending(number) || n.deferredBy.Has(from):
 		out.Refuse("DEFERRED that no pending request explains")
@@ -181,7 +181,7 @@ func (n *node) receiveDeferred(from algorithms.NodeID, number uint64, out *algor
 	}
 }
 
-func (n *node) receiveReply(from algorithms.NodeID, number uint64, out *algorithms.Outbox) {
+func (n *node) receiveReply(from dme.NodeID, number uint64, out *dme.Outbox) {
 	switch {
 	case !n.pending(number) || n.repliedFirst.Has(from):
 		out.Refuse("REPLY that is not awaited")
@@ -199,7 +199,7 @@ func (n *node) pending(number uint64) bool {
 }
 
 // enterIfPermitted is step 5.
-func (n *node) enterIfPermitted(out *algorithms.Outbox) {
+func (n *node) enterIfPermitted(out *dme.Outbox) {
 	if n.legsToWait > 0 || !n.deferredBy.Empty() {
 		return
 	}
@@ -208,13 +208,13 @@ func (n *node) enterIfPermitted(out *algorithms.Outbox) {
 	out.Enter(n.ourRequest())
 }
 
-func (n *node) ourRequest() algorithms.Stamp {
-	return algorithms.Stamp{Clock: n.ourSequenceNumber, Node: n.me}
+func (n *node) ourRequest() dme.Stamp {
+	return dme.Stamp{Clock: n.ourSequenceNumber, Node: n.me}
 }
 
-func byNode(a, b algorithms.Stamp) int { return cmp.Compare(a.Node, b.Node) }
+func byNode(a, b dme.Stamp) int { return cmp.Compare(a.Node, b.Node) }
 
-func (n *node) State(v *algorithms.Visitor) {
+func (n *node) State(v *dme.Visitor) {
 	v.Uint("Our_Sequence_Number", &n.ourSequenceNumber)
 	v.Uint("Highest_Sequence_Number", &n.highestSequenceNumber)
 	v.Bool("Requesting_Critical_Section", &n.requestingCriticalSection)

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"dmebench/algorithms"
-	"dmebench/algorithms/conformance"
+	"dmebench/dme"
+	"dmebench/dme/conformance"
 )
 
 func newNet(t *testing.T, nodes int, set map[string]string) *conformance.Net {
@@ -28,7 +28,7 @@ func TestIsolatedRequests(t *testing.T) {
 			net := newNet(t, nodes, map[string]string{"broadcast": c.broadcast})
 			for i := range nodes {
 				before := net.Transmissions()
-				messages, err := net.Serve(algorithms.NodeID(i + 1))
+				messages, err := net.Serve(dme.NodeID(i + 1))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -46,11 +46,11 @@ func TestBurst(t *testing.T) {
 	const nodes = 8
 	net := newNet(t, nodes, nil)
 	for i := range nodes {
-		net.Request(algorithms.NodeID(i + 1))
+		net.Request(dme.NodeID(i + 1))
 	}
-	for i := algorithms.NodeID(1); i <= nodes; i++ {
+	for i := dme.NodeID(1); i <= nodes; i++ {
 		net.Elapse()
-		if !slices.Equal(net.Inside(), []algorithms.NodeID{i}) {
+		if !slices.Equal(net.Inside(), []dme.NodeID{i}) {
 			t.Fatalf("%v are in the critical section, want node %d\n%s", net.Inside(), i, net.States())
 		}
 		net.Release(i)
@@ -67,7 +67,7 @@ func TestSaturationCostsThreeMessagesPerNode(t *testing.T) {
 	const nodes, warmUp, rounds = 8, 2, 10
 	net := newNet(t, nodes, nil)
 	for i := range nodes {
-		net.Request(algorithms.NodeID(i + 1))
+		net.Request(dme.NodeID(i + 1))
 	}
 	var before uint64
 	for k := range (warmUp + rounds) * nodes {
@@ -87,8 +87,8 @@ func TestSaturationCostsThreeMessagesPerNode(t *testing.T) {
 	if per := float64(net.Sent()-before) / (rounds * nodes); per != 3*(nodes-1) || net.Err() != nil {
 		t.Errorf("%v messages per entry, want %d; %v", per, 3*(nodes-1), net.Err())
 	}
-	claims := slices.DeleteFunc(Algorithm().Claims, func(c algorithms.Claim) bool { return c.KnownFalse == "" })
-	if len(claims) != 1 || claims[0].Formula != "2(N−1)" || claims[0].Load != algorithms.AnyLoad {
+	claims := slices.DeleteFunc(Algorithm().Claims, func(c dme.Claim) bool { return c.KnownFalse == "" })
+	if len(claims) != 1 || claims[0].Formula != "2(N−1)" || claims[0].Load != dme.AnyLoad {
 		t.Errorf("the claim that this test refutes is not marked as false: %+v", claims)
 	}
 }
@@ -103,7 +103,7 @@ func TestReplyBeforeItsDeferred(t *testing.T) {
 	net.Fire()           // the first legs of both
 	net.Fire()
 	net.Fire() // the second of node 1
-	if !slices.Equal(net.Inside(), []algorithms.NodeID{1}) {
+	if !slices.Equal(net.Inside(), []dme.NodeID{1}) {
 		t.Fatalf("%v are in the critical section\n%s", net.Inside(), net.States())
 	}
 	net.Release(1)
@@ -113,7 +113,7 @@ func TestReplyBeforeItsDeferred(t *testing.T) {
 		t.Error("node 2 has entered before its wait was over")
 	}
 	net.Fire()
-	if !slices.Equal(net.Inside(), []algorithms.NodeID{2}) || net.Err() != nil || net.Refused() != 0 {
+	if !slices.Equal(net.Inside(), []dme.NodeID{2}) || net.Err() != nil || net.Refused() != 0 {
 		t.Errorf("node 2 has been replied to and waits; %v\n%s", net.Err(), net.States())
 	}
 }
@@ -153,27 +153,27 @@ func TestWait(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sys, err := a.Prepare(algorithms.Config{Nodes: 2, Options: opt, Bound: c.known})
+		sys, err := a.Prepare(dme.Config{Nodes: 2, Options: opt, Bound: c.known})
 		if err != nil {
 			t.Fatal(err)
 		}
 		n := sys.Node(1)
-		var out algorithms.Outbox
+		var out dme.Outbox
 		n.Request(&out)
 		timers := 0
 		for timer(t, &out, c.want) {
 			timers++
 			out.Reset()
-			n.(algorithms.Timed).Timeout(waited, &out)
+			n.(dme.Timed).Timeout(waited, &out)
 		}
-		if timers != 2 || len(out.Effects()) != 1 || out.Effects()[0].Kind != algorithms.EffectEnter {
+		if timers != 2 || len(out.Effects()) != 1 || out.Effects()[0].Kind != dme.EffectEnter {
 			t.Errorf("%+v: %d legs, then %+v", c, timers, out.Effects())
 		}
 		for _, claim := range a.Claims {
-			if claim.Quantity != algorithms.ResponseTime || claim.Load != algorithms.Light {
+			if claim.Quantity != dme.ResponseTime || claim.Load != dme.Light {
 				continue
 			}
-			got, ok := claim.Predict(algorithms.Setting{Nodes: 2, Options: opt, System: sys, E: time.Millisecond})
+			got, ok := claim.Predict(dme.Setting{Nodes: 2, Options: opt, System: sys, E: time.Millisecond})
 			if want := (2*c.want + time.Millisecond).Seconds(); !ok || got != want {
 				t.Errorf("%+v: predicts a response of %v s, want %v", c, got, want)
 			}
@@ -182,10 +182,10 @@ func TestWait(t *testing.T) {
 }
 
 // timer reports whether a timer is the last effect, and checks its length.
-func timer(t *testing.T, out *algorithms.Outbox, want time.Duration) bool {
+func timer(t *testing.T, out *dme.Outbox, want time.Duration) bool {
 	t.Helper()
 	e := out.Effects()[len(out.Effects())-1]
-	if e.Kind != algorithms.EffectSetTimer {
+	if e.Kind != dme.EffectSetTimer {
 		return false
 	}
 	if e.Delay != want {
@@ -205,19 +205,19 @@ func TestBounds(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	message := func(kind algorithms.Kind, number uint64) algorithms.Message {
-		return algorithms.Message{Kind: kind, Clock: number}
+	message := func(kind dme.Kind, number uint64) dme.Message {
+		return dme.Message{Kind: kind, Clock: number}
 	}
 	for _, c := range []struct {
 		name string
-		msgs []algorithms.Message // all from node 2; the last is refused
+		msgs []dme.Message // all from node 2; the last is refused
 	}{
-		{"REQUEST without a number", []algorithms.Message{message(kindRequest, 0)}},
-		{"REQUEST twice", []algorithms.Message{message(kindRequest, 9), message(kindRequest, 9)}},
-		{"DEFERRED of an earlier request", []algorithms.Message{message(kindDeferred, 1)}},
-		{"DEFERRED twice", []algorithms.Message{message(kindDeferred, 2), message(kindDeferred, 2)}},
-		{"REPLY of an earlier request", []algorithms.Message{message(kindReply, 1)}},
-		{"REPLY twice, and no DEFERRED", []algorithms.Message{message(kindReply, 2), message(kindReply, 2)}},
+		{"REQUEST without a number", []dme.Message{message(kindRequest, 0)}},
+		{"REQUEST twice", []dme.Message{message(kindRequest, 9), message(kindRequest, 9)}},
+		{"DEFERRED of an earlier request", []dme.Message{message(kindDeferred, 1)}},
+		{"DEFERRED twice", []dme.Message{message(kindDeferred, 2), message(kindDeferred, 2)}},
+		{"REPLY of an earlier request", []dme.Message{message(kindReply, 1)}},
+		{"REPLY twice, and no DEFERRED", []dme.Message{message(kindReply, 2), message(kindReply, 2)}},
 	} {
 		net := newNet(t, 3, nil)
 		if _, err := net.Serve(1); err != nil {
@@ -256,7 +256,7 @@ func TestMutants(t *testing.T) {
 		},
 		conformance.Mutant{
 			Name: "no DEFERRED", File: "raimplicit.go",
-			Old: "\tout.Send(r.Node, algorithms.Message{Kind: kindDeferred, Clock: r.Clock})\n", New: "",
+			Old: "\tout.Send(r.Node, dme.Message{Kind: kindDeferred, Clock: r.Clock})\n", New: "",
 			Caught: "are in the critical section",
 		},
 	)

@@ -4,27 +4,27 @@ import (
 	"fmt"
 	"strconv"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 const (
-	kindRequest algorithms.Kind = iota + 1 // Clock: the sequence number
-	kindReply                              // Clock: the sequence number that it answers
+	kindRequest dme.Kind = iota + 1 // Clock: the sequence number
+	kindReply                       // Clock: the sequence number that it answers
 )
 
 // largestMost bounds D, so that numbers stay far from the end of 64 bits.
 const largestMost = 1 << 20
 
 // Algorithm describes both kinds of increments.
-func Algorithm() *algorithms.Algorithm {
-	return &algorithms.Algorithm{
+func Algorithm() *dme.Algorithm {
+	return &dme.Algorithm{
 		Name:     "ricart-agrawala-priority",
 		Title:    "Ricart–Agrawala, random or small increments",
 		Citation: "G. Ricart, A. K. Agrawala: An Algorithm for Mutual Exclusion in Computer Networks, University of Maryland TR-869, 1980, section 6.5",
-		Class:    algorithms.Permission,
-		Needs:    algorithms.Always(algorithms.Needs{Reliable: true}),
+		Class:    dme.Permission,
+		Needs:    dme.Always(dme.Needs{Reliable: true}),
 		Kinds:    []string{"REQUEST", "REPLY"},
-		Options: []algorithms.Option{
+		Options: []dme.Option{
 			{
 				Name: "increments", Default: "random", Values: "random|priority",
 				Help: "random: drawn for each request; priority: 1 at node 1, which goes first, to D at node N",
@@ -35,7 +35,7 @@ func Algorithm() *algorithms.Algorithm {
 			},
 		},
 		Claims: claims(),
-		Prepare: func(c algorithms.Config) (algorithms.System, error) {
+		Prepare: func(c dme.Config) (dme.System, error) {
 			most, err := strconv.ParseUint(c.Options.Get("most"), 10, 64)
 			if err != nil {
 				return nil, fmt.Errorf("most=%s: %w", c.Options.Get("most"), err)

@@ -4,58 +4,58 @@ import (
 	"slices"
 	"strconv"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // LowerFirst is how often, of two nodes that ask concurrently, the one with the
 // lower number, or the higher priority, enters first.
-const LowerFirst algorithms.Quantity = "share of conflicts that the node with the lower number wins"
+const LowerFirst dme.Quantity = "share of conflicts that the node with the lower number wins"
 
-func claims() []algorithms.Claim {
+func claims() []dme.Claim {
 	const source = "TR-869, section 6.5"
 	return slices.Concat(
-		algorithms.SafeAndLive("TR-869, sections 3 and 6.5"),
-		algorithms.HandOver(1, algorithms.Mean, "TR-869, section 5.4, case A"),
-		[]algorithms.Claim{
+		dme.SafeAndLive("TR-869, sections 3 and 6.5"),
+		dme.HandOver(1, dme.Mean, "TR-869, section 5.4, case A"),
+		[]dme.Claim{
 			{
-				Quantity: algorithms.MessagesPerCS, Formula: "2(N−1)",
-				Load: algorithms.AnyLoad, Kind: algorithms.Exact, Source: "TR-869, section 4",
-				Predict: algorithms.PerN(func(n float64) float64 { return 2 * (n - 1) }),
+				Quantity: dme.MessagesPerCS, Formula: "2(N−1)",
+				Load: dme.AnyLoad, Kind: dme.Exact, Source: "TR-869, section 4",
+				Predict: dme.PerN(func(n float64) float64 { return 2 * (n - 1) }),
 			},
 			{
-				Quantity: algorithms.EntryOrder, Formula: "0: entries in timestamp order",
-				Load: algorithms.AnyLoad, Kind: algorithms.Exact, Source: "TR-869, sections 2.4 and 6.5",
-				Predict: algorithms.Constantly(0),
+				Quantity: dme.EntryOrder, Formula: "0: entries in timestamp order",
+				Load: dme.AnyLoad, Kind: dme.Exact, Source: "TR-869, sections 2.4 and 6.5",
+				Predict: dme.Constantly(0),
 			},
 			{
 				// Each request adds at most D to a number that has been seen,
 				// where it adds 1 in section 6.4.
-				Quantity: algorithms.NumberRange, Formula: "(N−1)D",
-				Load: algorithms.AnyLoad, Kind: algorithms.UpperBound, Source: "TR-869, section 6.4, with increments up to D",
+				Quantity: dme.NumberRange, Formula: "(N−1)D",
+				Load: dme.AnyLoad, Kind: dme.UpperBound, Source: "TR-869, section 6.4, with increments up to D",
 				Test:    "TestConformance",
-				Predict: func(s algorithms.Setting) (float64, bool) { return float64(s.Nodes-1) * most(s), true },
+				Predict: func(s dme.Setting) (float64, bool) { return float64(s.Nodes-1) * most(s), true },
 			},
 			{
 				// 1 where all add 1. Of two increments from 1 to D the first is
 				// smaller, or equal and wins the tie.
 				Quantity: LowerFirst, Formula: "less than 1: (D+1)/2D (increments=random)",
-				Load: algorithms.Contention, Kind: algorithms.Mean, Source: source + ", 1: random increments reduce the favouritism",
+				Load: dme.Contention, Kind: dme.Mean, Source: source + ", 1: random increments reduce the favouritism",
 				Test: "TestRandomIncrementsReduceTheBias",
-				Predict: func(s algorithms.Setting) (float64, bool) {
+				Predict: func(s dme.Setting) (float64, bool) {
 					return (most(s) + 1) / (2 * most(s)), s.Nodes >= 2 && s.Options.Get("increments") == "random"
 				},
 			},
 			{
 				Quantity: LowerFirst, Formula: "1 (increments=priority)",
-				Load: algorithms.Static, Kind: algorithms.Exact, Source: source + ", 2: deliberate priority",
+				Load: dme.Static, Kind: dme.Exact, Source: source + ", 2: deliberate priority",
 				Set:     map[string]string{"increments": "priority"},
-				Predict: algorithms.AtLeastTwo(1), Measure: lowerFirst,
+				Predict: dme.AtLeastTwo(1), Measure: lowerFirst,
 			},
 		})
 }
 
 // most is D, the largest increment.
-func most(s algorithms.Setting) float64 {
+func most(s dme.Setting) float64 {
 	d, err := strconv.ParseUint(s.Options.Get("most"), 10, 64)
 	if err != nil {
 		panic("rapriority: most=" + s.Options.Get("most") + " was accepted") // the option is checked
@@ -65,14 +65,14 @@ func most(s algorithms.Setting) float64 {
 
 // lowerFirst lets all nodes of a new system ask before any hears of another,
 // and compares each two of their requests.
-func lowerFirst(s algorithms.Setting) (float64, bool) {
-	var requests []algorithms.Stamp
-	for id := algorithms.NodeID(1); int(id) <= s.Nodes; id++ {
+func lowerFirst(s dme.Setting) (float64, bool) {
+	var requests []dme.Stamp
+	for id := dme.NodeID(1); int(id) <= s.Nodes; id++ {
 		n, ok := s.System.Node(id).(*node)
 		if !ok {
 			return 0, false
 		}
-		n.Request(new(algorithms.Outbox))
+		n.Request(new(dme.Outbox))
 		requests = append(requests, n.ourRequest())
 	}
 	won, all := 0, 0

@@ -4,7 +4,7 @@ import (
 	"math/bits"
 	"math/rand/v2"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // increments says by how much the number of a request exceeds all that its node
@@ -19,7 +19,7 @@ type increments struct {
 // of returns the increment of the k-th request of a node. It is a function of
 // the system's seed, so that a node that is loaded from its saved state draws
 // what the other would have drawn.
-func (i increments) of(id algorithms.NodeID, k uint64) uint64 {
+func (i increments) of(id dme.NodeID, k uint64) uint64 {
 	if i.priority {
 		return i.rank(id)
 	}
@@ -30,7 +30,7 @@ func (i increments) of(id algorithms.NodeID, k uint64) uint64 {
 }
 
 // rank spreads the nodes evenly, from 1 at node 1 to D at node N.
-func (i increments) rank(id algorithms.NodeID) uint64 {
+func (i increments) rank(id dme.NodeID) uint64 {
 	if i.nodes == 1 {
 		return 1
 	}

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
-	"dmebench/algorithms"
-	"dmebench/algorithms/conformance"
+	"dmebench/dme"
+	"dmebench/dme/conformance"
 )
 
 func newNet(t *testing.T, nodes int, set map[string]string) *conformance.Net {
@@ -21,11 +21,11 @@ func newNet(t *testing.T, nodes int, set map[string]string) *conformance.Net {
 
 // burst lets all nodes ask before any hears of another, and returns the order in
 // which they enter.
-func burst(t *testing.T, net *conformance.Net) []algorithms.NodeID {
+func burst(t *testing.T, net *conformance.Net) []dme.NodeID {
 	t.Helper()
 	first := len(net.Entries)
 	for i := 1; i <= net.Setting.Nodes; i++ {
-		net.Request(algorithms.NodeID(i))
+		net.Request(dme.NodeID(i))
 	}
 	for range net.Setting.Nodes {
 		net.Settle()
@@ -35,7 +35,7 @@ func burst(t *testing.T, net *conformance.Net) []algorithms.NodeID {
 	if err := net.Err(); err != nil {
 		t.Fatal(err)
 	}
-	var order []algorithms.NodeID
+	var order []dme.NodeID
 	for _, e := range net.Entries[first:] {
 		order = append(order, e.Node)
 	}
@@ -86,7 +86,7 @@ func TestNoPriorityOverWhatIsKnown(t *testing.T) {
 	net.Deliver(3, 1, 0)
 	net.Request(1)
 	net.Settle()
-	if !slices.Equal(net.Inside(), []algorithms.NodeID{3}) {
+	if !slices.Equal(net.Inside(), []dme.NodeID{3}) {
 		t.Errorf("%v are in the critical section, want node 3\n%s", net.Inside(), net.States())
 	}
 }
@@ -99,7 +99,7 @@ func TestAskingAfterReplyingIsBehind(t *testing.T) {
 	net.Settle()
 	net.Request(1)
 	net.Settle()
-	if !slices.Equal(net.Inside(), []algorithms.NodeID{2}) {
+	if !slices.Equal(net.Inside(), []dme.NodeID{2}) {
 		t.Errorf("%v are in the critical section, want node 2; %v", net.Inside(), net.Err())
 	}
 }
@@ -109,7 +109,7 @@ func TestIncrements(t *testing.T) {
 		i := increments{most: most, nodes: 5, seed: 9}
 		counts := map[uint64]int{}
 		for k := range uint64(800) {
-			for id := algorithms.NodeID(1); id <= 5; id++ {
+			for id := dme.NodeID(1); id <= 5; id++ {
 				d := i.of(id, k)
 				if d < 1 || d > most {
 					t.Fatalf("an increment of %d, want 1 to %d", d, most)
@@ -140,7 +140,7 @@ func TestIncrements(t *testing.T) {
 	for nodes := 1; nodes <= 20; nodes++ {
 		i := increments{most: 8, priority: true, nodes: nodes}
 		last := uint64(1)
-		for id := algorithms.NodeID(1); int(id) <= nodes; id++ {
+		for id := dme.NodeID(1); int(id) <= nodes; id++ {
 			d := i.of(id, 7)
 			if d < last || d > 8 {
 				t.Errorf("N=%d: node %d has %d, the one before %d", nodes, id, d, last)
@@ -164,12 +164,12 @@ func TestMost(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		msgs []algorithms.Message // all from node 2; the last is refused
+		msgs []dme.Message // all from node 2; the last is refused
 	}{
-		{"REQUEST without a number", []algorithms.Message{{Kind: kindRequest}}},
-		{"REQUEST twice", []algorithms.Message{{Kind: kindRequest, Clock: 9}, {Kind: kindRequest, Clock: 9}}},
-		{"REPLY to an earlier request", []algorithms.Message{{Kind: kindReply, Clock: 1}}},
-		{"REPLY twice", []algorithms.Message{{Kind: kindReply, Clock: 2}, {Kind: kindReply, Clock: 2}}},
+		{"REQUEST without a number", []dme.Message{{Kind: kindRequest}}},
+		{"REQUEST twice", []dme.Message{{Kind: kindRequest, Clock: 9}, {Kind: kindRequest, Clock: 9}}},
+		{"REPLY to an earlier request", []dme.Message{{Kind: kindReply, Clock: 1}}},
+		{"REPLY twice", []dme.Message{{Kind: kindReply, Clock: 2}, {Kind: kindReply, Clock: 2}}},
 	} {
 		net := newNet(t, 3, map[string]string{"most": "1"})
 		if _, err := net.Serve(1); err != nil {

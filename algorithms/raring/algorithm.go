@@ -1,27 +1,27 @@
 package raring
 
-import "dmebench/algorithms"
+import "dmebench/dme"
 
 const (
-	kindRequest algorithms.Kind = iota + 1 // Req: whose it is and its number; Vec: who has noted a deferral
-	kindReply                              // Clock: the number that it answers
+	kindRequest dme.Kind = iota + 1 // Req: whose it is and its number; Vec: who has noted a deferral
+	kindReply                       // Clock: the number that it answers
 )
 
 // Algorithm describes both forms.
-func Algorithm() *algorithms.Algorithm {
-	return &algorithms.Algorithm{
+func Algorithm() *dme.Algorithm {
+	return &dme.Algorithm{
 		Name:     "ricart-agrawala-ring",
 		Title:    "Ricart–Agrawala, ring",
 		Citation: "G. Ricart, A. K. Agrawala: An Algorithm for Mutual Exclusion in Computer Networks, University of Maryland TR-869, 1980, section 6.3",
-		Class:    algorithms.Permission,
-		Needs:    algorithms.Always(algorithms.Needs{Reliable: true}),
+		Class:    dme.Permission,
+		Needs:    dme.Always(dme.Needs{Reliable: true}),
 		Kinds:    []string{"REQUEST", "REPLY"},
-		Options: []algorithms.Option{{
+		Options: []dme.Option{{
 			Name: "form", Default: "echo", Values: "echo|notes",
 			Help: "echo: a deferred REQUEST waits where it is; notes: it goes on with a note, and a REPLY follows",
 		}},
 		Claims: claims(),
-		Prepare: func(c algorithms.Config) (algorithms.System, error) {
+		Prepare: func(c dme.Config) (dme.System, error) {
 			s := system{nodes: c.Nodes}
 			if notes(c.Options) {
 				return notesSystem{s}, nil
@@ -31,37 +31,37 @@ func Algorithm() *algorithms.Algorithm {
 	}
 }
 
-func notes(o algorithms.Options) bool { return o.Get("form") == "notes" }
+func notes(o dme.Options) bool { return o.Get("form") == "notes" }
 
 type system struct{ nodes int }
 
 // successor is the next node on the ring.
-func (s system) successor(id algorithms.NodeID) algorithms.NodeID {
-	return id%algorithms.NodeID(s.nodes) + 1
+func (s system) successor(id dme.NodeID) dme.NodeID {
+	return id%dme.NodeID(s.nodes) + 1
 }
 
 // echoSystem is the system of form=echo.
 type echoSystem struct{ system }
 
-func (s echoSystem) Node(id algorithms.NodeID) algorithms.Node {
+func (s echoSystem) Node(id dme.NodeID) dme.Node {
 	return &echoNode{node: node{me: id, system: s.system}}
 }
 
 // Peers returns the successor: nobody sends to anybody else.
-func (s echoSystem) Peers(id algorithms.NodeID) []algorithms.NodeID {
+func (s echoSystem) Peers(id dme.NodeID) []dme.NodeID {
 	if s.nodes == 1 {
 		return nil
 	}
-	return []algorithms.NodeID{s.successor(id)}
+	return []dme.NodeID{s.successor(id)}
 }
 
 // notesSystem is the system of form=notes.
 type notesSystem struct{ system }
 
-func (s notesSystem) Node(id algorithms.NodeID) algorithms.Node {
+func (s notesSystem) Node(id dme.NodeID) dme.Node {
 	return &notesNode{
 		node:         node{me: id, system: s.system},
-		deferredBy:   algorithms.MakeNodeSet(s.nodes),
-		repliedFirst: algorithms.MakeNodeSet(s.nodes),
+		deferredBy:   dme.MakeNodeSet(s.nodes),
+		repliedFirst: dme.MakeNodeSet(s.nodes),
 	}
 }

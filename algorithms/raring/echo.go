@@ -1,19 +1,19 @@
 package raring
 
-import "dmebench/algorithms"
+import "dmebench/dme"
 
 // echoNode is a node of form=echo.
 type echoNode struct{ node }
 
 // Request is step 1.
-func (n *echoNode) Request(out *algorithms.Outbox) {
+func (n *echoNode) Request(out *dme.Outbox) {
 	if !n.request(out) {
 		n.enter(out)
 	}
 }
 
 // Receive is steps 2 and 3.
-func (n *echoNode) Receive(from algorithms.NodeID, m algorithms.Message, out *algorithms.Outbox) {
+func (n *echoNode) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
 	if m.Kind != kindRequest {
 		out.Refuse("REPLY where a REQUEST is its own")
 		return
@@ -34,7 +34,7 @@ func (n *echoNode) Receive(from algorithms.NodeID, m algorithms.Message, out *al
 }
 
 // Release ends the stops of step 2.
-func (n *echoNode) Release(out *algorithms.Outbox) {
+func (n *echoNode) Release(out *dme.Outbox) {
 	n.leave()
 	for _, r := range n.deferred {
 		n.pass(r, out)
@@ -42,6 +42,6 @@ func (n *echoNode) Release(out *algorithms.Outbox) {
 	n.deferred = n.deferred[:0]
 }
 
-func (n *echoNode) pass(r algorithms.Stamp, out *algorithms.Outbox) {
-	out.Send(n.successor(n.me), algorithms.Message{Kind: kindRequest, Req: r})
+func (n *echoNode) pass(r dme.Stamp, out *dme.Outbox) {
+	out.Send(n.successor(n.me), dme.Message{Kind: kindRequest, Req: r})
 }

@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"slices"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // node is what both forms have in common.
 type node struct {
-	me algorithms.NodeID
+	me dme.NodeID
 	system
 
 	ourSequenceNumber         uint64 // of the pending request, while there is one
@@ -17,24 +17,24 @@ type node struct {
 	requestingCriticalSection bool   // from the request to the release
 	inside                    bool   // the critical section
 
-	deferred []algorithms.Stamp // the requests that wait for our release, by node in ascending order
+	deferred []dme.Stamp // the requests that wait for our release, by node in ascending order
 }
 
 // request is step 1. It reports whether there is a ring to send round.
-func (n *node) request(out *algorithms.Outbox) bool {
+func (n *node) request(out *dme.Outbox) bool {
 	n.requestingCriticalSection = true
 	n.ourSequenceNumber = n.highestSequenceNumber + 1
 	n.highestSequenceNumber = n.ourSequenceNumber
 	if n.nodes == 1 {
 		return false
 	}
-	out.Send(n.successor(n.me), algorithms.Message{Kind: kindRequest, Req: n.ourRequest()})
+	out.Send(n.successor(n.me), dme.Message{Kind: kindRequest, Req: n.ourRequest()})
 	return true
 }
 
 // plausible reports whether a REQUEST may have come from the predecessor, and
 // refuses it if not.
-func (n *node) plausible(from algorithms.NodeID, m *algorithms.Message, out *algorithms.Outbox) bool {
+func (n *node) plausible(from dme.NodeID, m *dme.Message, out *dme.Outbox) bool {
 	r := m.Req
 	switch {
 	case n.successor(from) != n.me:
@@ -51,13 +51,13 @@ func (n *node) plausible(from algorithms.NodeID, m *algorithms.Message, out *alg
 
 // defers is the decision table of section 2.2: whether our own request has
 // priority over r.
-func (n *node) defers(r algorithms.Stamp) bool {
+func (n *node) defers(r dme.Stamp) bool {
 	return n.requestingCriticalSection && n.ourRequest().Precedes(r)
 }
 
 // keep remembers a request until the release.
-func (n *node) keep(r algorithms.Stamp, out *algorithms.Outbox) bool {
-	at, found := slices.BinarySearchFunc(n.deferred, r, func(a, b algorithms.Stamp) int { return cmp.Compare(a.Node, b.Node) })
+func (n *node) keep(r dme.Stamp, out *dme.Outbox) bool {
+	at, found := slices.BinarySearchFunc(n.deferred, r, func(a, b dme.Stamp) int { return cmp.Compare(a.Node, b.Node) })
 	if found {
 		out.Refuse("REQUEST of a node whose REQUEST is deferred")
 		return false
@@ -66,7 +66,7 @@ func (n *node) keep(r algorithms.Stamp, out *algorithms.Outbox) bool {
 	return true
 }
 
-func (n *node) enter(out *algorithms.Outbox) {
+func (n *node) enter(out *dme.Outbox) {
 	n.inside = true
 	out.Enter(n.ourRequest())
 }
@@ -74,11 +74,11 @@ func (n *node) enter(out *algorithms.Outbox) {
 // leave ends the request; what is deferred is the caller's to answer.
 func (n *node) leave() { n.requestingCriticalSection, n.inside = false, false }
 
-func (n *node) ourRequest() algorithms.Stamp {
-	return algorithms.Stamp{Clock: n.ourSequenceNumber, Node: n.me}
+func (n *node) ourRequest() dme.Stamp {
+	return dme.Stamp{Clock: n.ourSequenceNumber, Node: n.me}
 }
 
-func (n *node) State(v *algorithms.Visitor) {
+func (n *node) State(v *dme.Visitor) {
 	v.Uint("Our_Sequence_Number", &n.ourSequenceNumber)
 	v.Uint("Highest_Sequence_Number", &n.highestSequenceNumber)
 	v.Bool("Requesting_Critical_Section", &n.requestingCriticalSection)

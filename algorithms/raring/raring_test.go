@@ -4,8 +4,8 @@ import (
 	"slices"
 	"testing"
 
-	"dmebench/algorithms"
-	"dmebench/algorithms/conformance"
+	"dmebench/dme"
+	"dmebench/dme/conformance"
 )
 
 func newNet(t *testing.T, form string, nodes int) *conformance.Net {
@@ -27,7 +27,7 @@ func TestIsolatedRequests(t *testing.T) {
 			}
 			net := newNet(t, form, nodes)
 			for i := range nodes {
-				if messages, err := net.Serve(algorithms.NodeID(i + 1)); err != nil || int(messages) != want {
+				if messages, err := net.Serve(dme.NodeID(i + 1)); err != nil || int(messages) != want {
 					t.Errorf("%s, N=%d: %d messages, want %d; %v", form, nodes, messages, want, err)
 				}
 			}
@@ -42,11 +42,11 @@ func TestBurst(t *testing.T) {
 	for form, want := range map[string]uint64{"echo": nodes * nodes, "notes": nodes*nodes + nodes*(nodes-1)/2} {
 		net := newNet(t, form, nodes)
 		for i := range nodes {
-			net.Request(algorithms.NodeID(i + 1))
+			net.Request(dme.NodeID(i + 1))
 		}
-		for i := algorithms.NodeID(1); i <= nodes; i++ {
+		for i := dme.NodeID(1); i <= nodes; i++ {
 			net.Settle()
-			if !slices.Equal(net.Inside(), []algorithms.NodeID{i}) {
+			if !slices.Equal(net.Inside(), []dme.NodeID{i}) {
 				t.Fatalf("%s: %v are in the critical section, want node %d\n%s", form, net.Inside(), i, net.States())
 			}
 			net.Release(i)
@@ -67,7 +67,7 @@ func TestNotesSaveTheWayHome(t *testing.T) {
 		net.Settle() // node 2 is inside
 		net.Request(1)
 		net.Settle()
-		if !slices.Equal(net.Inside(), []algorithms.NodeID{2}) {
+		if !slices.Equal(net.Inside(), []dme.NodeID{2}) {
 			t.Fatal(net.States())
 		}
 		net.Release(2)
@@ -75,7 +75,7 @@ func TestNotesSaveTheWayHome(t *testing.T) {
 		for len(net.Inside()) == 0 && net.DeliverOldest() {
 			steps++
 		}
-		if steps != want || !slices.Equal(net.Inside(), []algorithms.NodeID{1}) {
+		if steps != want || !slices.Equal(net.Inside(), []dme.NodeID{1}) {
 			t.Errorf("%s: %d messages from exit to entry, want %d\n%s", form, steps, want, net.States())
 		}
 	}
@@ -99,7 +99,7 @@ func TestReplyBeforeTheRequestIsHome(t *testing.T) {
 		t.Fatal("node 2 has entered before its REQUEST was home")
 	}
 	net.Deliver(1, 2, 0)
-	if !slices.Equal(net.Inside(), []algorithms.NodeID{2}) || net.Err() != nil || net.Refused() != 0 {
+	if !slices.Equal(net.Inside(), []dme.NodeID{2}) || net.Err() != nil || net.Refused() != 0 {
 		t.Errorf("node 2 has all it needs and waits; %v\n%s", net.Err(), net.States())
 	}
 }
@@ -110,42 +110,42 @@ func TestPeers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l, ok := sys.(algorithms.Linked)
+		l, ok := sys.(dme.Linked)
 		if ok != linked {
 			t.Fatalf("%s: says whom it sends to: %v", form, ok)
 		}
-		if ok && (!slices.Equal(l.Peers(2), []algorithms.NodeID{3}) || !slices.Equal(l.Peers(5), []algorithms.NodeID{1})) {
+		if ok && (!slices.Equal(l.Peers(2), []dme.NodeID{3}) || !slices.Equal(l.Peers(5), []dme.NodeID{1})) {
 			t.Errorf("node 2 sends to %v, node 5 to %v", l.Peers(2), l.Peers(5))
 		}
 	}
 }
 
 func TestRefusals(t *testing.T) {
-	request := func(number uint64, node algorithms.NodeID, notes ...uint64) algorithms.Message {
-		return algorithms.Message{Kind: kindRequest, Req: algorithms.Stamp{Clock: number, Node: node}, Vec: notes}
+	request := func(number uint64, node dme.NodeID, notes ...uint64) dme.Message {
+		return dme.Message{Kind: kindRequest, Req: dme.Stamp{Clock: number, Node: node}, Vec: notes}
 	}
-	reply := func(number uint64) algorithms.Message {
-		return algorithms.Message{Kind: kindReply, Clock: number}
+	reply := func(number uint64) dme.Message {
+		return dme.Message{Kind: kindReply, Clock: number}
 	}
 	for _, c := range []struct {
 		name, form string
-		from       algorithms.NodeID
-		msgs       []algorithms.Message // the last is refused
+		from       dme.NodeID
+		msgs       []dme.Message // the last is refused
 	}{
-		{"not by the predecessor", "echo", 3, []algorithms.Message{request(5, 3)}},
-		{"no number", "echo", 1, []algorithms.Message{request(0, 1)}},
-		{"no node", "echo", 1, []algorithms.Message{request(5, 9)}},
-		{"an earlier one of its own", "echo", 1, []algorithms.Message{request(1, 2)}},
-		{"deferred twice", "echo", 1, []algorithms.Message{request(5, 4), request(5, 4)}},
-		{"home twice", "echo", 1, []algorithms.Message{request(2, 2), request(2, 2)}},
-		{"REPLY", "echo", 1, []algorithms.Message{reply(2)}},
-		{"home twice", "notes", 1, []algorithms.Message{request(2, 2, 3), request(2, 2, 3)}},
-		{"note by nobody", "notes", 1, []algorithms.Message{request(2, 2, 9)}},
-		{"note by itself", "notes", 1, []algorithms.Message{request(2, 2, 2)}},
-		{"notes against the ring", "notes", 1, []algorithms.Message{request(2, 2, 4, 3)}},
-		{"note by one who comes later", "notes", 1, []algorithms.Message{request(5, 4, 3)}},
-		{"REPLY to an earlier request", "notes", 3, []algorithms.Message{reply(1)}},
-		{"REPLY twice", "notes", 3, []algorithms.Message{reply(2), reply(2)}},
+		{"not by the predecessor", "echo", 3, []dme.Message{request(5, 3)}},
+		{"no number", "echo", 1, []dme.Message{request(0, 1)}},
+		{"no node", "echo", 1, []dme.Message{request(5, 9)}},
+		{"an earlier one of its own", "echo", 1, []dme.Message{request(1, 2)}},
+		{"deferred twice", "echo", 1, []dme.Message{request(5, 4), request(5, 4)}},
+		{"home twice", "echo", 1, []dme.Message{request(2, 2), request(2, 2)}},
+		{"REPLY", "echo", 1, []dme.Message{reply(2)}},
+		{"home twice", "notes", 1, []dme.Message{request(2, 2, 3), request(2, 2, 3)}},
+		{"note by nobody", "notes", 1, []dme.Message{request(2, 2, 9)}},
+		{"note by itself", "notes", 1, []dme.Message{request(2, 2, 2)}},
+		{"notes against the ring", "notes", 1, []dme.Message{request(2, 2, 4, 3)}},
+		{"note by one who comes later", "notes", 1, []dme.Message{request(5, 4, 3)}},
+		{"REPLY to an earlier request", "notes", 3, []dme.Message{reply(1)}},
+		{"REPLY twice", "notes", 3, []dme.Message{reply(2), reply(2)}},
 	} {
 		net := newNet(t, c.form, 4)
 		if _, err := net.Serve(2); err != nil {
@@ -169,8 +169,8 @@ func TestMutants(t *testing.T) {
 	conformance.TestMutants(t, "^TestConformance$",
 		conformance.Mutant{
 			Name: "the count is then set", File: "notes.go",
-			Old:    "if j := algorithms.NodeID(by); n.repliedFirst.Has(j) {\n\t\t\tn.repliedFirst.Remove(j)\n\t\t} else {\n\t\t\tn.deferredBy.Add(j)\n\t\t}",
-			New:    "n.deferredBy.Add(algorithms.NodeID(by))",
+			Old:    "if j := dme.NodeID(by); n.repliedFirst.Has(j) {\n\t\t\tn.repliedFirst.Remove(j)\n\t\t} else {\n\t\t\tn.deferredBy.Add(j)\n\t\t}",
+			New:    "n.deferredBy.Add(dme.NodeID(by))",
 			Caught: "nothing moves",
 		},
 		conformance.Mutant{

@@ -4,8 +4,8 @@ import (
 	"math"
 	"testing"
 
-	"dmebench/algorithms"
-	"dmebench/algorithms/conformance"
+	"dmebench/dme"
+	"dmebench/dme/conformance"
 )
 
 // Section 9.12.5: under heavy load 4(N−1)/N messages, whatever the tree. On a
@@ -18,7 +18,7 @@ func TestMoreRequesters(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for id := algorithms.NodeID(1); id <= nodes; id++ {
+		for id := dme.NodeID(1); id <= nodes; id++ {
 			net.Request(id)
 		}
 		var before uint64
@@ -37,7 +37,7 @@ func TestMoreRequesters(t *testing.T) {
 			t.Errorf("%s: %.3f messages per entry, want %.3f", shape, got, want)
 		}
 		for _, c := range net.Algorithm.Claims {
-			if c.Load != algorithms.Saturated || c.Kind != algorithms.UpperBound || c.Quantity != algorithms.MessagesPerCS {
+			if c.Load != dme.Saturated || c.Kind != dme.UpperBound || c.Quantity != dme.MessagesPerCS {
 				continue
 			}
 			if light, ok := c.Predict(net.Setting); ok && (got > light) != (c.KnownFalse != "") {

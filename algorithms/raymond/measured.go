@@ -9,13 +9,13 @@ import (
 	"strconv"
 	"strings"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // edge is a line of a file: an undirected link, and what a message over it
 // costs.
 type edge struct {
-	a, b algorithms.NodeID // a < b
+	a, b dme.NodeID // a < b
 	cost float64
 	line int
 }
@@ -23,7 +23,7 @@ type edge struct {
 // fromEdges is the shape that a file gives edge by edge, a line «i j» for each.
 // What follows a # is ignored. The edges must make a spanning tree.
 func fromEdges(name string) shape {
-	return func(c algorithms.Config) (*tree, error) {
+	return func(c dme.Config) (*tree, error) {
 		edges, err := readEdges(c, name, false)
 		if err != nil {
 			return nil, err
@@ -45,7 +45,7 @@ func fromEdges(name string) shape {
 // with the lower node numbers is taken, so that the tree depends on nothing
 // else than the costs (Kruskal 1956).
 func fromCosts(name string) shape {
-	return func(c algorithms.Config) (*tree, error) {
+	return func(c dme.Config) (*tree, error) {
 		links, err := readEdges(c, name, true)
 		if err != nil {
 			return nil, err
@@ -67,13 +67,13 @@ func rooted(nodes int, edges []edge, joined *forest, name string) (*tree, error)
 			return nil, fmt.Errorf("%s: nothing connects node %d with node %d; a tree connects all %d nodes", name, id, root, nodes)
 		}
 	}
-	near := make([][]algorithms.NodeID, nodes+1)
+	near := make([][]dme.NodeID, nodes+1)
 	for _, e := range edges {
 		near[e.a] = append(near[e.a], e.b)
 		near[e.b] = append(near[e.b], e.a)
 	}
-	parent := make([]algorithms.NodeID, nodes+1)
-	reached := []algorithms.NodeID{root}
+	parent := make([]dme.NodeID, nodes+1)
+	reached := []dme.NodeID{root}
 	for at := 0; at < len(reached); at++ {
 		id := reached[at]
 		for _, next := range near[id] {
@@ -83,10 +83,10 @@ func rooted(nodes int, edges []edge, joined *forest, name string) (*tree, error)
 			}
 		}
 	}
-	return newTree(nodes, func(id algorithms.NodeID) algorithms.NodeID { return parent[id] }), nil
+	return newTree(nodes, func(id dme.NodeID) dme.NodeID { return parent[id] }), nil
 }
 
-func readEdges(c algorithms.Config, name string, costs bool) ([]edge, error) {
+func readEdges(c dme.Config, name string, costs bool) ([]edge, error) {
 	if c.ReadFile == nil {
 		return nil, errors.New("no file can be read here; choose another tree")
 	}
@@ -121,13 +121,13 @@ func parseEdge(words []string, nodes int, costs bool) (e edge, err error) {
 	if len(words) != want {
 		return e, fmt.Errorf("%q: want %s", strings.Join(words, " "), form)
 	}
-	var ends [2]algorithms.NodeID
+	var ends [2]dme.NodeID
 	for i := range ends {
 		id, err := strconv.ParseUint(words[i], 10, 32)
 		if err != nil || id < 1 || id > uint64(nodes) {
 			return e, fmt.Errorf("%q is not a node; there are the nodes 1 to %d", words[i], nodes)
 		}
-		ends[i] = algorithms.NodeID(id)
+		ends[i] = dme.NodeID(id)
 	}
 	e.a, e.b = min(ends[0], ends[1]), max(ends[0], ends[1])
 	if e.a == e.b {
@@ -143,18 +143,18 @@ func parseEdge(words []string, nodes int, costs bool) (e edge, err error) {
 }
 
 // forest knows which nodes are connected so far.
-type forest struct{ towards []algorithms.NodeID }
+type forest struct{ towards []dme.NodeID }
 
 func newForest(nodes int) *forest {
-	f := &forest{towards: make([]algorithms.NodeID, nodes+1)}
+	f := &forest{towards: make([]dme.NodeID, nodes+1)}
 	for i := range f.towards {
-		f.towards[i] = algorithms.NodeID(i)
+		f.towards[i] = dme.NodeID(i)
 	}
 	return f
 }
 
 // find returns the node that stands for those connected with id.
-func (f *forest) find(id algorithms.NodeID) algorithms.NodeID {
+func (f *forest) find(id dme.NodeID) dme.NodeID {
 	for f.towards[id] != id {
 		f.towards[id] = f.towards[f.towards[id]] // halves the way for the next
 		id = f.towards[id]
@@ -163,7 +163,7 @@ func (f *forest) find(id algorithms.NodeID) algorithms.NodeID {
 }
 
 // union connects a and b, and reports whether they were not connected before.
-func (f *forest) union(a, b algorithms.NodeID) bool {
+func (f *forest) union(a, b dme.NodeID) bool {
 	a, b = f.find(a), f.find(b)
 	f.towards[max(a, b)] = min(a, b)
 	return a != b

@@ -35,26 +35,26 @@ package raymond
 import (
 	"fmt"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 const (
-	kindRequest algorithms.Kind = iota + 1
+	kindRequest dme.Kind = iota + 1
 	kindPrivilege
 )
 
 // Algorithm describes Raymond's algorithm.
-func Algorithm() *algorithms.Algorithm {
-	return &algorithms.Algorithm{
+func Algorithm() *dme.Algorithm {
+	return &dme.Algorithm{
 		Name:     "raymond",
 		Title:    "Raymond",
 		Citation: "K. Raymond: A Tree-Based Algorithm for Distributed Mutual Exclusion, ACM TOCS 7(1), 1989; textbook, section 9.12",
-		Class:    algorithms.Token,
-		Needs:    algorithms.Always(algorithms.Needs{Reliable: true}),
+		Class:    dme.Token,
+		Needs:    dme.Always(dme.Needs{Reliable: true}),
 		Kinds:    []string{"REQUEST", "PRIVILEGE"},
-		Options:  []algorithms.Option{treeOption()},
+		Options:  []dme.Option{treeOption()},
 		Claims:   claims(),
-		Prepare: func(c algorithms.Config) (algorithms.System, error) {
+		Prepare: func(c dme.Config) (dme.System, error) {
 			return prepare(c)
 		},
 	}
@@ -62,7 +62,7 @@ func Algorithm() *algorithms.Algorithm {
 
 type system struct{ tree *tree }
 
-func prepare(c algorithms.Config) (*system, error) {
+func prepare(c dme.Config) (*system, error) {
 	value := c.Options.Get(optTree)
 	shape, err := parseShape(value)
 	if err != nil {
@@ -75,7 +75,7 @@ func prepare(c algorithms.Config) (*system, error) {
 	return &system{tree: t}, nil
 }
 
-func (s *system) Node(id algorithms.NodeID) algorithms.Node {
+func (s *system) Node(id dme.NodeID) dme.Node {
 	n := &node{self: id, tree: s.tree, holder: s.tree.parent[id]}
 	if id == root {
 		n.holder = n.self
@@ -84,26 +84,26 @@ func (s *system) Node(id algorithms.NodeID) algorithms.Node {
 }
 
 // Peers returns the node's neighbours in the tree.
-func (s *system) Peers(id algorithms.NodeID) []algorithms.NodeID { return s.tree.neighbours(id) }
+func (s *system) Peers(id dme.NodeID) []dme.NodeID { return s.tree.neighbours(id) }
 
 type node struct {
-	self algorithms.NodeID
+	self dme.NodeID
 	tree *tree
 
-	holder   algorithms.NodeID    // self, or the neighbour in whose direction the privilege lies
-	using    bool                 // executing the critical section
-	requestQ algorithms.NodeQueue // self and neighbours that want the privilege, each at most once
-	asked    bool                 // a REQUEST to holder has not been answered
+	holder   dme.NodeID    // self, or the neighbour in whose direction the privilege lies
+	using    bool          // executing the critical section
+	requestQ dme.NodeQueue // self and neighbours that want the privilege, each at most once
+	asked    bool          // a REQUEST to holder has not been answered
 }
 
 // Request is the event of a node that wishes to execute the critical section.
-func (n *node) Request(out *algorithms.Outbox) {
+func (n *node) Request(out *dme.Outbox) {
 	n.requestQ.Push(n.self)
 	n.assignPrivilege(out)
 	n.makeRequest(out)
 }
 
-func (n *node) Receive(from algorithms.NodeID, m algorithms.Message, out *algorithms.Outbox) {
+func (n *node) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
 	if !n.tree.adjacent(n.self, from) {
 		out.Refuse("the sender is not a neighbour in the tree")
 		return
@@ -115,7 +115,7 @@ func (n *node) Receive(from algorithms.NodeID, m algorithms.Message, out *algori
 	}
 }
 
-func (n *node) receiveRequest(from algorithms.NodeID, out *algorithms.Outbox) {
+func (n *node) receiveRequest(from dme.NodeID, out *dme.Outbox) {
 	if n.requestQ.Has(from) {
 		out.Refuse("REQUEST from a neighbour that has asked already")
 		return
@@ -125,7 +125,7 @@ func (n *node) receiveRequest(from algorithms.NodeID, out *algorithms.Outbox) {
 	n.makeRequest(out)
 }
 
-func (n *node) receivePrivilege(from algorithms.NodeID, out *algorithms.Outbox) {
+func (n *node) receivePrivilege(from dme.NodeID, out *dme.Outbox) {
 	if n.holder != from || !n.asked {
 		out.Refuse("PRIVILEGE that this node did not ask for")
 		return
@@ -136,14 +136,14 @@ func (n *node) receivePrivilege(from algorithms.NodeID, out *algorithms.Outbox) 
 }
 
 // Release is the event of a node that exits the critical section.
-func (n *node) Release(out *algorithms.Outbox) {
+func (n *node) Release(out *dme.Outbox) {
 	n.using = false
 	n.assignPrivilege(out)
 	n.makeRequest(out)
 }
 
 // assignPrivilege is the routine ASSIGN_PRIVILEGE.
-func (n *node) assignPrivilege(out *algorithms.Outbox) {
+func (n *node) assignPrivilege(out *dme.Outbox) {
 	if n.holder != n.self || n.using || n.requestQ.Empty() {
 		return
 	}
@@ -151,22 +151,22 @@ func (n *node) assignPrivilege(out *algorithms.Outbox) {
 	n.asked = false
 	if n.holder == n.self {
 		n.using = true
-		out.Enter(algorithms.Stamp{})
+		out.Enter(dme.Stamp{})
 		return
 	}
-	out.Send(n.holder, algorithms.Message{Kind: kindPrivilege})
+	out.Send(n.holder, dme.Message{Kind: kindPrivilege})
 }
 
 // makeRequest is the routine MAKE_REQUEST.
-func (n *node) makeRequest(out *algorithms.Outbox) {
+func (n *node) makeRequest(out *dme.Outbox) {
 	if n.holder == n.self || n.requestQ.Empty() || n.asked {
 		return
 	}
 	n.asked = true
-	out.Send(n.holder, algorithms.Message{Kind: kindRequest})
+	out.Send(n.holder, dme.Message{Kind: kindRequest})
 }
 
-func (n *node) State(v *algorithms.Visitor) {
+func (n *node) State(v *dme.Visitor) {
 	v.Node("HOLDER", &n.holder)
 	v.Bool("USING", &n.using)
 	v.Queue("REQUEST_Q", &n.requestQ)

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"testing"
 
-	"dmebench/algorithms"
-	"dmebench/algorithms/conformance"
+	"dmebench/dme"
+	"dmebench/dme/conformance"
 )
 
 func newNet(t *testing.T, nodes int, tree string) *conformance.Net {
@@ -23,7 +23,7 @@ func newNet(t *testing.T, nodes int, tree string) *conformance.Net {
 // The nodes of figures 9.17 to 9.19. G comes first, since the privilege is at
 // node 1 at the beginning.
 const (
-	G algorithms.NodeID = iota + 1
+	G dme.NodeID = iota + 1
 	C
 	B
 	D
@@ -34,10 +34,10 @@ const (
 
 func figures(t *testing.T) *conformance.Net {
 	t.Helper()
-	towardsG := map[algorithms.NodeID]algorithms.NodeID{A: B, B: C, C: G, D: C, E: A, F: B}
+	towardsG := map[dme.NodeID]dme.NodeID{A: B, B: C, C: G, D: C, E: A, F: B}
 	a := Algorithm()
-	a.Prepare = func(c algorithms.Config) (algorithms.System, error) {
-		return &system{tree: newTree(c.Nodes, func(i algorithms.NodeID) algorithms.NodeID { return towardsG[i] })}, nil
+	a.Prepare = func(c dme.Config) (dme.System, error) {
+		return &system{tree: newTree(c.Nodes, func(i dme.NodeID) dme.NodeID { return towardsG[i] })}, nil
 	}
 	net, err := conformance.New(a, 7, nil)
 	if err != nil {
@@ -46,9 +46,9 @@ func figures(t *testing.T) *conformance.Net {
 	return net
 }
 
-func at(net *conformance.Net, id algorithms.NodeID) *node { return net.Host(id).Node().(*node) }
+func at(net *conformance.Net, id dme.NodeID) *node { return net.Host(id).Node().(*node) }
 
-func wantHolders(t *testing.T, figure string, net *conformance.Net, want map[algorithms.NodeID]algorithms.NodeID) {
+func wantHolders(t *testing.T, figure string, net *conformance.Net, want map[dme.NodeID]dme.NodeID) {
 	t.Helper()
 	for id, holder := range want {
 		if got := at(net, id).holder; got != holder {
@@ -57,7 +57,7 @@ func wantHolders(t *testing.T, figure string, net *conformance.Net, want map[alg
 	}
 }
 
-func wantQueues(t *testing.T, when string, net *conformance.Net, want map[algorithms.NodeID][]algorithms.NodeID) {
+func wantQueues(t *testing.T, when string, net *conformance.Net, want map[dme.NodeID][]dme.NodeID) {
 	t.Helper()
 	for id, q := range want {
 		if got := slices.Collect(at(net, id).requestQ.All()); !slices.Equal(got, q) {
@@ -69,14 +69,14 @@ func wantQueues(t *testing.T, when string, net *conformance.Net, want map[algori
 // Section 9.12.1: B asks, and figure 9.18 becomes figure 9.19.
 func TestFigures918And919(t *testing.T) {
 	net := figures(t)
-	wantHolders(t, "9.18", net, map[algorithms.NodeID]algorithms.NodeID{A: B, B: C, C: G, D: C, E: A, F: B, G: G})
+	wantHolders(t, "9.18", net, map[dme.NodeID]dme.NodeID{A: B, B: C, C: G, D: C, E: A, F: B, G: G})
 	net.Request(B)
 	net.Deliver(B, C, 0)
 	net.Deliver(C, G, 0)
 	net.Deliver(G, C, 0)
 	net.Deliver(C, B, 0)
-	wantHolders(t, "9.19", net, map[algorithms.NodeID]algorithms.NodeID{A: B, B: B, C: B, D: C, E: A, F: B, G: C})
-	if in := net.Inside(); !slices.Equal(in, []algorithms.NodeID{B}) || net.Sent() != 4 {
+	wantHolders(t, "9.19", net, map[dme.NodeID]dme.NodeID{A: B, B: B, C: B, D: C, E: A, F: B, G: C})
+	if in := net.Inside(); !slices.Equal(in, []dme.NodeID{B}) || net.Sent() != 4 {
 		t.Errorf("%v inside after %d messages, want B after 4", in, net.Sent())
 	}
 }
@@ -90,13 +90,13 @@ func TestStarvationExample(t *testing.T) {
 	net.Settle()
 	net.Request(E)
 	net.Settle()
-	wantQueues(t, "while B executes", net, map[algorithms.NodeID][]algorithms.NodeID{E: {E}, A: {E}, B: {C, A}})
+	wantQueues(t, "while B executes", net, map[dme.NodeID][]dme.NodeID{E: {E}, A: {E}, B: {C, A}})
 	net.Release(B)
 	net.Settle()
-	wantQueues(t, "while C executes", net, map[algorithms.NodeID][]algorithms.NodeID{C: {B}, B: {A}, A: {E}, E: {E}})
+	wantQueues(t, "while C executes", net, map[dme.NodeID][]dme.NodeID{C: {B}, B: {A}, A: {E}, E: {E}})
 	net.Release(C)
 	net.Settle()
-	if in := net.Inside(); !slices.Equal(in, []algorithms.NodeID{E}) {
+	if in := net.Inside(); !slices.Equal(in, []dme.NodeID{E}) {
 		t.Errorf("%v inside, want E; %v", in, net.Err())
 	}
 }
@@ -113,11 +113,11 @@ func TestOvertaking(t *testing.T) {
 		t.Fatalf("on the way: %+v", got)
 	}
 	net.Deliver(1, 2, 1)
-	wantQueues(t, "after the REQUEST", net, map[algorithms.NodeID][]algorithms.NodeID{2: {2, 1}})
+	wantQueues(t, "after the REQUEST", net, map[dme.NodeID][]dme.NodeID{2: {2, 1}})
 	net.Deliver(1, 2, 0)
 	net.Release(2)
 	net.Settle()
-	if in := net.Inside(); !slices.Equal(in, []algorithms.NodeID{1}) || net.Refused() != 0 {
+	if in := net.Inside(); !slices.Equal(in, []dme.NodeID{1}) || net.Refused() != 0 {
 		t.Errorf("%v inside, want node 1; %v", in, net.Err())
 	}
 }
@@ -132,16 +132,16 @@ func TestSerialCost(t *testing.T) {
 		net := newNet(t, n, shape)
 		tree := net.Setting.System.(*system).tree
 		var total, count float64
-		serve := func(id algorithms.NodeID) uint64 {
+		serve := func(id dme.NodeID) uint64 {
 			got, err := net.Serve(id)
 			if err != nil {
 				t.Fatal(err)
 			}
 			return got
 		}
-		for from := algorithms.NodeID(1); from <= n; from++ {
+		for from := dme.NodeID(1); from <= n; from++ {
 			far := distances(tree, from)
-			for to := algorithms.NodeID(1); to <= n; to++ {
+			for to := dme.NodeID(1); to <= n; to++ {
 				serve(from)
 				got := serve(to)
 				if want := uint64(2 * far[to]); got != want {
@@ -164,7 +164,7 @@ func TestSaturatedCost(t *testing.T) {
 	for _, n := range []int{2, 3, 7, 12} {
 		for _, shape := range shapes {
 			net := newNet(t, n, shape)
-			for id := algorithms.NodeID(1); int(id) <= n; id++ {
+			for id := dme.NodeID(1); int(id) <= n; id++ {
 				net.Request(id)
 			}
 			round := func() uint64 {
@@ -195,8 +195,8 @@ func TestSaturatedCost(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	for _, c := range []struct {
 		name     string
-		from, to algorithms.NodeID
-		kind     algorithms.Kind
+		from, to dme.NodeID
+		kind     dme.Kind
 	}{
 		{"REQUEST from a stranger", 4, 1, kindRequest},
 		{"second REQUEST", 2, 1, kindRequest},
@@ -208,7 +208,7 @@ func TestRefusals(t *testing.T) {
 		net.Request(1)
 		net.Request(2)
 		net.Settle()
-		net.Host(c.to).Receive(c.from, &algorithms.Message{Kind: c.kind})
+		net.Host(c.to).Receive(c.from, &dme.Message{Kind: c.kind})
 		if net.Refused() != 1 {
 			t.Errorf("%s: not refused", c.name)
 		}
@@ -216,10 +216,10 @@ func TestRefusals(t *testing.T) {
 }
 
 // distances is a breadth-first search: the twin of the closed forms.
-func distances(t *tree, from algorithms.NodeID) []int {
+func distances(t *tree, from dme.NodeID) []int {
 	far := make([]int, t.nodes()+1)
-	seen := map[algorithms.NodeID]bool{from: true}
-	queue := []algorithms.NodeID{from}
+	seen := map[dme.NodeID]bool{from: true}
+	queue := []dme.NodeID{from}
 	for len(queue) > 0 {
 		id := queue[0]
 		queue = queue[1:]
@@ -241,20 +241,20 @@ func TestTreeAgainstSearch(t *testing.T) {
 		for _, name := range shapes {
 			trees[fmt.Sprintf("%s %d", name, n)] = mustShape(t, name, n)
 		}
-		trees[fmt.Sprintf("random %d", n)] = newTree(n, func(i algorithms.NodeID) algorithms.NodeID {
-			return algorithms.NodeID(1 + rng.IntN(int(i)-1))
+		trees[fmt.Sprintf("random %d", n)] = newTree(n, func(i dme.NodeID) dme.NodeID {
+			return dme.NodeID(1 + rng.IntN(int(i)-1))
 		})
 	}
 	for name, tree := range trees {
 		n := tree.nodes()
 		longest, degree, sum := 0, 0, 0
-		for id := algorithms.NodeID(1); int(id) <= n; id++ {
+		for id := dme.NodeID(1); int(id) <= n; id++ {
 			near := tree.neighbours(id)
 			degree = max(degree, len(near))
 			if !slices.IsSorted(near) {
 				t.Errorf("%s: neighbours %v of node %d", name, near, id)
 			}
-			for other := algorithms.NodeID(1); int(other) <= n; other++ {
+			for other := dme.NodeID(1); int(other) <= n; other++ {
 				if other != id && tree.adjacent(id, other) != slices.Contains(near, other) {
 					t.Errorf("%s: nodes %d and %d", name, id, other)
 				}
@@ -307,5 +307,5 @@ func TestNoTreePanics(t *testing.T) {
 			t.Error("two nodes that are each other's parents are accepted as a tree")
 		}
 	}()
-	newTree(3, func(i algorithms.NodeID) algorithms.NodeID { return 5 - i })
+	newTree(3, func(i dme.NodeID) dme.NodeID { return 5 - i })
 }

@@ -5,13 +5,13 @@ import (
 	"strconv"
 	"strings"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 const optTree = "tree"
 
-func treeOption() algorithms.Option {
-	return algorithms.Option{
+func treeOption() dme.Option {
+	return dme.Option{
 		Name: optTree, Default: "binary", Values: "binary|star|line|kary:K|radiating:K|file:F|mst:COSTS",
 		Valid: func(value string) error {
 			_, err := parseShape(value)
@@ -23,7 +23,7 @@ func treeOption() algorithms.Option {
 }
 
 // shape makes a tree on the nodes of a system.
-type shape func(algorithms.Config) (*tree, error)
+type shape func(dme.Config) (*tree, error)
 
 // parseShape returns the shape that a value of the option names.
 func parseShape(value string) (shape, error) {
@@ -32,7 +32,7 @@ func parseShape(value string) (shape, error) {
 	case value == "binary":
 		return byRule(heap(2)), nil
 	case value == "star":
-		return byRule(func(algorithms.NodeID) algorithms.NodeID { return root }), nil
+		return byRule(func(dme.NodeID) dme.NodeID { return root }), nil
 	case value == "line":
 		return byRule(heap(1)), nil
 	case name == "kary" && has:
@@ -55,30 +55,30 @@ func parseShape(value string) (shape, error) {
 	return nil, errors.New("no such tree")
 }
 
-func degree(s string, least uint64) (algorithms.NodeID, error) {
+func degree(s string, least uint64) (dme.NodeID, error) {
 	k, err := strconv.ParseUint(s, 10, 16)
 	if err == nil && k < least {
 		err = errors.New("too small")
 	}
-	return algorithms.NodeID(k), err
+	return dme.NodeID(k), err
 }
 
 // byRule is the shape in which a rule says each node's parent.
-func byRule(parent func(algorithms.NodeID) algorithms.NodeID) shape {
-	return func(c algorithms.Config) (*tree, error) { return newTree(c.Nodes, parent), nil }
+func byRule(parent func(dme.NodeID) dme.NodeID) shape {
+	return func(c dme.Config) (*tree, error) { return newTree(c.Nodes, parent), nil }
 }
 
 // heap orders the nodes by levels, with k children each.
-func heap(k algorithms.NodeID) func(algorithms.NodeID) algorithms.NodeID {
-	return func(i algorithms.NodeID) algorithms.NodeID { return (i-2)/k + 1 }
+func heap(k dme.NodeID) func(dme.NodeID) dme.NodeID {
+	return func(i dme.NodeID) dme.NodeID { return (i-2)/k + 1 }
 }
 
 // radiating orders the nodes by levels, such that every node that is not on the
 // last two has degree k: k children at the root, k−1 elsewhere. This is the
 // "radiating star" of the textbook's section 9.12.5, whose longest path grows
 // with log N to the base k−1.
-func radiating(k algorithms.NodeID) func(algorithms.NodeID) algorithms.NodeID {
-	return func(i algorithms.NodeID) algorithms.NodeID {
+func radiating(k dme.NodeID) func(dme.NodeID) dme.NodeID {
+	return func(i dme.NodeID) dme.NodeID {
 		if i <= k+1 {
 			return root
 		}

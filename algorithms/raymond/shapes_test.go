@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"dmebench/algorithms"
-	"dmebench/algorithms/conformance"
+	"dmebench/dme"
+	"dmebench/dme/conformance"
 )
 
 // build makes the tree of a value of the option, where every file has that text.
@@ -19,7 +19,7 @@ func build(value string, nodes int, text string) (*tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	sys, err := prepare(algorithms.Config{Nodes: nodes, Options: opt, ReadFile: func(name string) ([]byte, error) {
+	sys, err := prepare(dme.Config{Nodes: nodes, Options: opt, ReadFile: func(name string) ([]byte, error) {
 		if name == "absent" {
 			return nil, fs.ErrNotExist
 		}
@@ -41,7 +41,7 @@ func mustShape(t *testing.T, value string, nodes int) *tree {
 }
 
 // wantNeighbours compares a tree with its edges.
-func wantNeighbours(t *testing.T, what string, made *tree, edges ...[2]algorithms.NodeID) {
+func wantNeighbours(t *testing.T, what string, made *tree, edges ...[2]dme.NodeID) {
 	t.Helper()
 	if len(edges) != made.nodes()-1 {
 		t.Fatalf("%s: %d edges on %d nodes", what, len(edges), made.nodes())
@@ -56,7 +56,7 @@ func wantNeighbours(t *testing.T, what string, made *tree, edges ...[2]algorithm
 // Every node that is not on the last two levels has degree K; where the last
 // level is full, and d edges below the root, the longest path has 2d edges.
 func TestRadiatingStar(t *testing.T) {
-	wantNeighbours(t, "radiating:3", mustShape(t, "radiating:3", 10), [][2]algorithms.NodeID{
+	wantNeighbours(t, "radiating:3", mustShape(t, "radiating:3", 10), [][2]dme.NodeID{
 		{1, 2}, {1, 3}, {1, 4}, {2, 5}, {2, 6}, {3, 7}, {3, 8}, {4, 9}, {4, 10},
 	}...)
 	for k := 3; k <= 6; k++ {
@@ -68,7 +68,7 @@ func TestRadiatingStar(t *testing.T) {
 			if got := made.longestPath(); got != 2*d {
 				t.Errorf("%s of %d: longest path %d, want %d", value, full, got, 2*d)
 			}
-			for id := algorithms.NodeID(1); int(id) <= full; id++ {
+			for id := dme.NodeID(1); int(id) <= full; id++ {
 				if got := len(made.neighbours(id)); got != k && got != 1 {
 					t.Errorf("%s of %d: node %d has degree %d", value, full, id, got)
 				}
@@ -83,20 +83,20 @@ func TestRadiatingStar(t *testing.T) {
 // for each edge), for all K alike.
 func TestRadiatingStarClaim(t *testing.T) {
 	for _, c := range claims() {
-		if !strings.Contains(c.Formula, "radiating") || c.Load != algorithms.Worst {
+		if !strings.Contains(c.Formula, "radiating") || c.Load != dme.Worst {
 			continue
 		}
 		for k := 3; k <= 12; k++ {
 			for n := 2; n <= 2000; n += 1 + n/7 {
 				value := fmt.Sprintf("radiating:%d", k)
 				made := mustShape(t, value, n)
-				log, ok := c.Predict(algorithms.Setting{Nodes: n, Options: algorithms.Options{optTree: value}})
+				log, ok := c.Predict(dme.Setting{Nodes: n, Options: dme.Options{optTree: value}})
 				if worst := float64(2 * made.longestPath()); !ok || worst > 4*log+4 {
 					t.Errorf("%s of %d: worst case %v messages, log N is %v, %v", value, n, worst, log, ok)
 				}
 			}
 		}
-		if _, ok := c.Predict(algorithms.Setting{Nodes: 9, Options: algorithms.Options{optTree: "kary:3"}}); ok {
+		if _, ok := c.Predict(dme.Setting{Nodes: 9, Options: dme.Options{optTree: "kary:3"}}); ok {
 			t.Error("the claim is made for another tree")
 		}
 	}
@@ -115,7 +115,7 @@ func TestTreeFromFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantNeighbours(t, "file", made, [][2]algorithms.NodeID{{2, 5}, {1, 5}, {2, 4}, {1, 3}}...)
+	wantNeighbours(t, "file", made, [][2]dme.NodeID{{2, 5}, {1, 5}, {2, 4}, {1, 3}}...)
 	if made.parent[4] != 2 || made.parent[2] != 5 || made.parent[5] != root {
 		t.Errorf("parents %v", made.parent)
 	}
@@ -155,13 +155,13 @@ func TestMinimalSpanningTree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantNeighbours(t, "mst", made, [][2]algorithms.NodeID{{2, 3}, {1, 2}, {3, 4}}...)
+	wantNeighbours(t, "mst", made, [][2]dme.NodeID{{2, 3}, {1, 2}, {3, 4}}...)
 	// All links cost the same: the lower numbers win, which makes a star.
 	made, err = build("mst:costs", 4, "3 4 1\n2 4 1\n2 3 1\n1 4 1\n1 3 1\n2 1 1\n")
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantNeighbours(t, "equal costs", made, [][2]algorithms.NodeID{{1, 2}, {1, 3}, {1, 4}}...)
+	wantNeighbours(t, "equal costs", made, [][2]dme.NodeID{{1, 2}, {1, 3}, {1, 4}}...)
 }
 
 // The cost of the tree against Prim's algorithm, and the tree against other
@@ -224,7 +224,7 @@ func prim(cost [][]float64) float64 {
 func TestServiceOnATreeFromAFile(t *testing.T) {
 	a := Algorithm()
 	prepare := a.Prepare
-	a.Prepare = func(c algorithms.Config) (algorithms.System, error) {
+	a.Prepare = func(c dme.Config) (dme.System, error) {
 		c.ReadFile = func(string) ([]byte, error) { return []byte("3 1\n3 4\n2 4\n5 3\n"), nil }
 		return prepare(c)
 	}
@@ -233,7 +233,7 @@ func TestServiceOnATreeFromAFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	// From 1 to 2 and from 2 to 5: three edges each.
-	for _, id := range []algorithms.NodeID{2, 5} {
+	for _, id := range []dme.NodeID{2, 5} {
 		if got, err := net.Serve(id); err != nil || got != 6 {
 			t.Errorf("node %d: %d messages, %v; want 6", id, got, err)
 		}

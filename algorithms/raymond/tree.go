@@ -4,28 +4,28 @@ import (
 	"fmt"
 	"slices"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // root is where the privilege is at the beginning, and the node towards which
 // parents point.
-const root algorithms.NodeID = 1
+const root dme.NodeID = 1
 
 // tree is a spanning tree, rooted for the sake of its description only: the
 // algorithm treats all neighbours alike. Index 0 of its slices is unused.
 type tree struct {
-	parent   []algorithms.NodeID   // None for the root
-	children [][]algorithms.NodeID // in ascending order
-	order    []algorithms.NodeID   // every node after its parent
+	parent   []dme.NodeID   // None for the root
+	children [][]dme.NodeID // in ascending order
+	order    []dme.NodeID   // every node after its parent
 }
 
 // newTree returns the tree on n nodes in which parent says each node's parent.
 // It panics where that is no tree.
-func newTree(n int, parent func(algorithms.NodeID) algorithms.NodeID) *tree {
+func newTree(n int, parent func(dme.NodeID) dme.NodeID) *tree {
 	t := &tree{
-		parent:   make([]algorithms.NodeID, n+1),
-		children: make([][]algorithms.NodeID, n+1),
-		order:    make([]algorithms.NodeID, 0, n),
+		parent:   make([]dme.NodeID, n+1),
+		children: make([][]dme.NodeID, n+1),
+		order:    make([]dme.NodeID, 0, n),
 	}
 	for i := root + 1; int(i) <= n; i++ {
 		p := parent(i)
@@ -45,9 +45,9 @@ func newTree(n int, parent func(algorithms.NodeID) algorithms.NodeID) *tree {
 func (t *tree) nodes() int { return len(t.order) }
 
 // neighbours returns the nodes next to id, in ascending order.
-func (t *tree) neighbours(id algorithms.NodeID) []algorithms.NodeID {
+func (t *tree) neighbours(id dme.NodeID) []dme.NodeID {
 	near := slices.Clone(t.children[id])
-	if p := t.parent[id]; p != algorithms.None {
+	if p := t.parent[id]; p != dme.None {
 		near = append(near, p)
 		slices.Sort(near)
 	}
@@ -55,7 +55,7 @@ func (t *tree) neighbours(id algorithms.NodeID) []algorithms.NodeID {
 }
 
 // adjacent reports whether two different nodes are neighbours.
-func (t *tree) adjacent(a, b algorithms.NodeID) bool {
+func (t *tree) adjacent(a, b dme.NodeID) bool {
 	return t.parent[a] == b || t.parent[b] == a
 }
 
@@ -79,7 +79,7 @@ func (t *tree) longestPath() int {
 	height := make([]int, len(t.parent)) // of the subtree below each node
 	for _, id := range slices.Backward(t.order) {
 		p := t.parent[id]
-		if p == algorithms.None {
+		if p == dme.None {
 			break
 		}
 		longest = max(longest, height[p]+height[id]+1)

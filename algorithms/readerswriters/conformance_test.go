@@ -3,7 +3,7 @@ package readerswriters
 import (
 	"testing"
 
-	"dmebench/algorithms/conformance"
+	"dmebench/dme/conformance"
 )
 
 func TestConformance(t *testing.T) { conformance.Test(t, Algorithm()) }

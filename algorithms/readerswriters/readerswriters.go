@@ -30,12 +30,12 @@ import (
 	"cmp"
 	"slices"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 const (
-	kindRequest algorithms.Kind = iota + 1 // Clock: the sequence number; Flags: who asks
-	kindReply                              // Clock: the sequence number that it answers
+	kindRequest dme.Kind = iota + 1 // Clock: the sequence number; Flags: who asks
+	kindReply                       // Clock: the sequence number that it answers
 )
 
 // Flags of a REQUEST.
@@ -45,16 +45,16 @@ const (
 )
 
 // Algorithm describes the algorithm.
-func Algorithm() *algorithms.Algorithm {
-	return &algorithms.Algorithm{
+func Algorithm() *dme.Algorithm {
+	return &dme.Algorithm{
 		Name:     "readers-writers",
 		Title:    "Ricart–Agrawala, readers and writers",
 		Citation: "G. Ricart, A. K. Agrawala: An Algorithm for Mutual Exclusion in Computer Networks, University of Maryland TR-869, 1980, section 6.6",
-		Class:    algorithms.Permission,
-		Needs:    algorithms.Always(algorithms.Needs{Reliable: true}),
+		Class:    dme.Permission,
+		Needs:    dme.Always(dme.Needs{Reliable: true}),
 		Kinds:    []string{"REQUEST", "REPLY"},
 		Claims:   claims(),
-		Prepare: func(c algorithms.Config) (algorithms.System, error) {
+		Prepare: func(c dme.Config) (dme.System, error) {
 			return system{nodes: c.Nodes}, nil
 		},
 	}
@@ -62,12 +62,12 @@ func Algorithm() *algorithms.Algorithm {
 
 type system struct{ nodes int }
 
-func (s system) Node(id algorithms.NodeID) algorithms.Node {
-	return &node{me: id, n: s.nodes, awaitingReply: algorithms.MakeNodeSet(s.nodes)}
+func (s system) Node(id dme.NodeID) dme.Node {
+	return &node{me: id, n: s.nodes, awaitingReply: dme.MakeNodeSet(s.nodes)}
 }
 
 type node struct {
-	me algorithms.NodeID
+	me dme.NodeID
 	n  int
 
 	ourSequenceNumber         uint64 // of the pending request, while there is one
@@ -75,57 +75,57 @@ type node struct {
 	requestingCriticalSection bool   // from the request to the release
 	reading                   bool   // that request is a reader's
 
-	awaitingReply algorithms.NodeSet // who has still to reply to our request
-	replyDeferred []algorithms.Stamp // the requests that wait for our release, by node in ascending order
+	awaitingReply dme.NodeSet // who has still to reply to our request
+	replyDeferred []dme.Stamp // the requests that wait for our release, by node in ascending order
 }
 
 // Request is the first process of section 2.2 up to its WAITFOR, for a writer.
-func (n *node) Request(out *algorithms.Outbox) { n.request(byWriter, out) }
+func (n *node) Request(out *dme.Outbox) { n.request(byWriter, out) }
 
 // RequestShared is the same for a reader.
-func (n *node) RequestShared(out *algorithms.Outbox) { n.request(byReader, out) }
+func (n *node) RequestShared(out *dme.Outbox) { n.request(byReader, out) }
 
-func (n *node) request(who uint8, out *algorithms.Outbox) {
+func (n *node) request(who uint8, out *dme.Outbox) {
 	n.requestingCriticalSection = true
 	n.reading = who == byReader
 	n.ourSequenceNumber = n.highestSequenceNumber + 1
 	n.highestSequenceNumber = n.ourSequenceNumber
-	for j := algorithms.NodeID(1); int(j) <= n.n; j++ {
+	for j := dme.NodeID(1); int(j) <= n.n; j++ {
 		if j != n.me {
 			n.awaitingReply.Add(j)
 		}
 	}
-	out.Broadcast(algorithms.Message{Kind: kindRequest, Clock: n.ourSequenceNumber, Flags: who})
+	out.Broadcast(dme.Message{Kind: kindRequest, Clock: n.ourSequenceNumber, Flags: who})
 	n.enterIfAllReplied(out) // alone, a node awaits nobody
 }
 
 // Release is the rest of the first process.
-func (n *node) Release(out *algorithms.Outbox) {
+func (n *node) Release(out *dme.Outbox) {
 	n.requestingCriticalSection, n.reading = false, false
 	for _, r := range n.replyDeferred {
-		out.Send(r.Node, algorithms.Message{Kind: kindReply, Clock: r.Clock})
+		out.Send(r.Node, dme.Message{Kind: kindReply, Clock: r.Clock})
 	}
 	n.replyDeferred = n.replyDeferred[:0]
 }
 
 // Receive is the second and the third process.
-func (n *node) Receive(from algorithms.NodeID, m algorithms.Message, out *algorithms.Outbox) {
+func (n *node) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
 	if m.Kind == kindRequest {
-		n.receiveRequest(algorithms.Stamp{Clock: m.Clock, Node: from}, m.Flags, out)
+		n.receiveRequest(dme.Stamp{Clock: m.Clock, Node: from}, m.Flags, out)
 	} else {
 		n.receiveReply(from, m.Clock, out)
 	}
 }
 
 // receiveRequest is the second process.
-func (n *node) receiveRequest(r algorithms.Stamp, who uint8, out *algorithms.Outbox) {
+func (n *node) receiveRequest(r dme.Stamp, who uint8, out *dme.Outbox) {
 	if r.Clock == 0 || who > byReader {
 		out.Refuse("REQUEST without a sequence number, or by neither reader nor writer")
 		return
 	}
 	n.highestSequenceNumber = max(n.highestSequenceNumber, r.Clock)
 	if !n.defers(r, who) {
-		out.Send(r.Node, algorithms.Message{Kind: kindReply, Clock: r.Clock})
+		out.Send(r.Node, dme.Message{Kind: kindReply, Clock: r.Clock})
 		return
 	}
 	at, deferred := slices.BinarySearchFunc(n.replyDeferred, r, byNode)
@@ -138,7 +138,7 @@ func (n *node) receiveRequest(r algorithms.Stamp, who uint8, out *algorithms.Out
 
 // defers is the decision table of section 2.2, whether our own request has
 // priority over r, but for two readers.
-func (n *node) defers(r algorithms.Stamp, who uint8) bool {
+func (n *node) defers(r dme.Stamp, who uint8) bool {
 	if n.reading && who == byReader {
 		return false
 	}
@@ -146,7 +146,7 @@ func (n *node) defers(r algorithms.Stamp, who uint8) bool {
 }
 
 // receiveReply is the third process, and ends the first one's WAITFOR.
-func (n *node) receiveReply(from algorithms.NodeID, number uint64, out *algorithms.Outbox) {
+func (n *node) receiveReply(from dme.NodeID, number uint64, out *dme.Outbox) {
 	if number != n.ourSequenceNumber || !n.awaitingReply.Has(from) {
 		out.Refuse("REPLY that is not awaited")
 		return
@@ -155,23 +155,23 @@ func (n *node) receiveReply(from algorithms.NodeID, number uint64, out *algorith
 	n.enterIfAllReplied(out)
 }
 
-func (n *node) enterIfAllReplied(out *algorithms.Outbox) {
+func (n *node) enterIfAllReplied(out *dme.Outbox) {
 	switch {
 	case !n.awaitingReply.Empty():
 	case n.reading:
-		out.Enter(algorithms.Stamp{})
+		out.Enter(dme.Stamp{})
 	default:
 		out.Enter(n.ourRequest())
 	}
 }
 
-func (n *node) ourRequest() algorithms.Stamp {
-	return algorithms.Stamp{Clock: n.ourSequenceNumber, Node: n.me}
+func (n *node) ourRequest() dme.Stamp {
+	return dme.Stamp{Clock: n.ourSequenceNumber, Node: n.me}
 }
 
-func byNode(a, b algorithms.Stamp) int { return cmp.Compare(a.Node, b.Node) }
+func byNode(a, b dme.Stamp) int { return cmp.Compare(a.Node, b.Node) }
 
-func (n *node) State(v *algorithms.Visitor) {
+func (n *node) State(v *dme.Visitor) {
 	v.Uint("Our_Sequence_Number", &n.ourSequenceNumber)
 	v.Uint("Highest_Sequence_Number", &n.highestSequenceNumber)
 	v.Bool("Requesting_Critical_Section", &n.requestingCriticalSection)

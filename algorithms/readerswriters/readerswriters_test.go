@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"dmebench/algorithms"
-	"dmebench/algorithms/conformance"
+	"dmebench/dme"
+	"dmebench/dme/conformance"
 )
 
 func newNet(t *testing.T, nodes int) *conformance.Net {
@@ -18,7 +18,7 @@ func newNet(t *testing.T, nodes int) *conformance.Net {
 	return net
 }
 
-func inside(t *testing.T, net *conformance.Net, want ...algorithms.NodeID) {
+func inside(t *testing.T, net *conformance.Net, want ...dme.NodeID) {
 	t.Helper()
 	in := slices.Sorted(slices.Values(net.Inside()))
 	if !slices.Equal(in, want) {
@@ -32,7 +32,7 @@ func inside(t *testing.T, net *conformance.Net, want ...algorithms.NodeID) {
 // All readers are in at once; a writer comes after all of them, alone.
 func TestReadersShare(t *testing.T) {
 	net := newNet(t, 5)
-	for i := algorithms.NodeID(1); i <= 4; i++ {
+	for i := dme.NodeID(1); i <= 4; i++ {
 		net.Host(i).RequestShared()
 	}
 	net.Settle()
@@ -40,7 +40,7 @@ func TestReadersShare(t *testing.T) {
 	net.Request(5)
 	net.Settle()
 	inside(t, net, 1, 2, 3, 4)
-	for i := algorithms.NodeID(1); i <= 4; i++ {
+	for i := dme.NodeID(1); i <= 4; i++ {
 		net.Release(i)
 		net.Settle()
 	}
@@ -93,7 +93,7 @@ func TestWritersHaveNoPriority(t *testing.T) {
 	if e := net.Entries[len(net.Entries)-1]; e.Bypass != 1 {
 		t.Errorf("the writer saw %d entries since it asked, want one", e.Bypass)
 	}
-	i := slices.IndexFunc(Algorithm().Claims, func(c algorithms.Claim) bool { return c.KnownFalse != "" })
+	i := slices.IndexFunc(Algorithm().Claims, func(c dme.Claim) bool { return c.KnownFalse != "" })
 	if i < 0 || !strings.Contains(Algorithm().Claims[i].Formula, "writers are given priority") {
 		t.Error("the claim that this test refutes is not marked as false")
 	}
@@ -120,13 +120,13 @@ func TestReadersPassEachOther(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		msgs []algorithms.Message // all from node 2; the last is refused
+		msgs []dme.Message // all from node 2; the last is refused
 	}{
-		{"REQUEST without a number", []algorithms.Message{{Kind: kindRequest}}},
-		{"REQUEST by neither", []algorithms.Message{{Kind: kindRequest, Clock: 9, Flags: 2}}},
-		{"REQUEST twice", []algorithms.Message{{Kind: kindRequest, Clock: 9}, {Kind: kindRequest, Clock: 9}}},
-		{"REPLY to an earlier request", []algorithms.Message{{Kind: kindReply, Clock: 1}}},
-		{"REPLY twice", []algorithms.Message{{Kind: kindReply, Clock: 2}, {Kind: kindReply, Clock: 2}}},
+		{"REQUEST without a number", []dme.Message{{Kind: kindRequest}}},
+		{"REQUEST by neither", []dme.Message{{Kind: kindRequest, Clock: 9, Flags: 2}}},
+		{"REQUEST twice", []dme.Message{{Kind: kindRequest, Clock: 9}, {Kind: kindRequest, Clock: 9}}},
+		{"REPLY to an earlier request", []dme.Message{{Kind: kindReply, Clock: 1}}},
+		{"REPLY twice", []dme.Message{{Kind: kindReply, Clock: 2}, {Kind: kindReply, Clock: 2}}},
 	} {
 		net := newNet(t, 3)
 		if _, err := net.Serve(1); err != nil {

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // TR-869, section 2.4: a node that has processed a REQUEST enters once at most
@@ -16,15 +16,15 @@ func TestNobodyEntersTwiceAfterProcessing(t *testing.T) {
 		nodes := 2 + int(seed%3)
 		net := newNet(t, nodes)
 		rng := rand.New(rand.NewPCG(seed, 1))
-		waiting := map[algorithms.NodeID]map[algorithms.NodeID]int{} // who asks -> who has processed it -> entries since
+		waiting := map[dme.NodeID]map[dme.NodeID]int{} // who asks -> who has processed it -> entries since
 		entered := 0
 		for range 400 {
-			i, j := algorithms.NodeID(1+rng.IntN(nodes)), algorithms.NodeID(1+rng.IntN(nodes))
+			i, j := dme.NodeID(1+rng.IntN(nodes)), dme.NodeID(1+rng.IntN(nodes))
 			switch in := net.Inside(); {
 			case len(in) > 0 && in[0] == i:
 				net.Release(i)
 			case waiting[i] == nil && len(in) == 0 || waiting[i] == nil && in[0] != i:
-				waiting[i] = map[algorithms.NodeID]int{}
+				waiting[i] = map[dme.NodeID]int{}
 				net.Request(i)
 			case len(net.InFlight(i, j)) > 0:
 				k := rng.IntN(len(net.InFlight(i, j)))
@@ -57,7 +57,7 @@ func TestNobodyEntersTwiceAfterProcessing(t *testing.T) {
 // chooses, and not the time: in one of the two orders the later one goes first.
 func TestTieBreakKnowsNothingOfTime(t *testing.T) {
 	later := 0
-	for _, order := range [][2]algorithms.NodeID{{1, 2}, {2, 1}} {
+	for _, order := range [][2]dme.NodeID{{1, 2}, {2, 1}} {
 		net := newNet(t, 2)
 		net.Request(order[0])
 		net.Request(order[1])

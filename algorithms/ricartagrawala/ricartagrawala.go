@@ -36,25 +36,25 @@ package ricartagrawala
 import (
 	"slices"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 const (
-	kindRequest algorithms.Kind = iota + 1 // Clock: the sequence number
-	kindReply                              // Clock: the sequence number that it answers
+	kindRequest dme.Kind = iota + 1 // Clock: the sequence number
+	kindReply                       // Clock: the sequence number that it answers
 )
 
 // Algorithm describes the algorithm of Ricart and Agrawala.
-func Algorithm() *algorithms.Algorithm {
-	return &algorithms.Algorithm{
+func Algorithm() *dme.Algorithm {
+	return &dme.Algorithm{
 		Name:     "ricart-agrawala",
 		Title:    "Ricart–Agrawala",
 		Citation: "G. Ricart, A. K. Agrawala: An Algorithm for Mutual Exclusion in Computer Networks, University of Maryland TR-869, 1980, section 2.2",
-		Class:    algorithms.Permission,
-		Needs:    algorithms.Always(algorithms.Needs{Reliable: true}),
+		Class:    dme.Permission,
+		Needs:    dme.Always(dme.Needs{Reliable: true}),
 		Kinds:    []string{"REQUEST", "REPLY"},
 		Claims:   claims(),
-		Prepare: func(c algorithms.Config) (algorithms.System, error) {
+		Prepare: func(c dme.Config) (dme.System, error) {
 			return system{nodes: c.Nodes}, nil
 		},
 	}
@@ -62,63 +62,63 @@ func Algorithm() *algorithms.Algorithm {
 
 type system struct{ nodes int }
 
-func (s system) Node(id algorithms.NodeID) algorithms.Node {
-	return &node{me: id, n: s.nodes, awaitingReply: algorithms.MakeNodeSet(s.nodes)}
+func (s system) Node(id dme.NodeID) dme.Node {
+	return &node{me: id, n: s.nodes, awaitingReply: dme.MakeNodeSet(s.nodes)}
 }
 
 type node struct {
-	me algorithms.NodeID // this node's number
-	n  int               // the number of nodes
+	me dme.NodeID // this node's number
+	n  int        // the number of nodes
 
 	ourSequenceNumber         uint64 // of the pending request, while there is one
 	highestSequenceNumber     uint64 // in any REQUEST sent or received
 	requestingCriticalSection bool   // from the request to the release
 
-	awaitingReply algorithms.NodeSet // who has still to reply to our request
-	replyDeferred []algorithms.Stamp // the requests that wait for our release, by node in ascending order
+	awaitingReply dme.NodeSet // who has still to reply to our request
+	replyDeferred []dme.Stamp // the requests that wait for our release, by node in ascending order
 }
 
 // Request is the first process up to its WAITFOR.
-func (n *node) Request(out *algorithms.Outbox) {
+func (n *node) Request(out *dme.Outbox) {
 	n.requestingCriticalSection = true
 	n.ourSequenceNumber = n.highestSequenceNumber + 1
 	n.highestSequenceNumber = n.ourSequenceNumber
-	for j := algorithms.NodeID(1); int(j) <= n.n; j++ {
+	for j := dme.NodeID(1); int(j) <= n.n; j++ {
 		if j != n.me {
 			n.awaitingReply.Add(j)
 		}
 	}
-	out.Broadcast(algorithms.Message{Kind: kindRequest, Clock: n.ourSequenceNumber})
+	out.Broadcast(dme.Message{Kind: kindRequest, Clock: n.ourSequenceNumber})
 	n.enterIfAllReplied(out) // alone, a node awaits nobody
 }
 
 // Release is the rest of the first process.
-func (n *node) Release(out *algorithms.Outbox) {
+func (n *node) Release(out *dme.Outbox) {
 	n.requestingCriticalSection = false
 	for _, r := range n.replyDeferred {
-		out.Send(r.Node, algorithms.Message{Kind: kindReply, Clock: r.Clock})
+		out.Send(r.Node, dme.Message{Kind: kindReply, Clock: r.Clock})
 	}
 	n.replyDeferred = n.replyDeferred[:0]
 }
 
 // Receive is the second and the third process.
-func (n *node) Receive(from algorithms.NodeID, m algorithms.Message, out *algorithms.Outbox) {
+func (n *node) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
 	if m.Kind == kindRequest {
-		n.receiveRequest(algorithms.Stamp{Clock: m.Clock, Node: from}, out)
+		n.receiveRequest(dme.Stamp{Clock: m.Clock, Node: from}, out)
 	} else {
 		n.receiveReply(from, m.Clock, out)
 	}
 }
 
 // receiveRequest is the second process.
-func (n *node) receiveRequest(r algorithms.Stamp, out *algorithms.Outbox) {
+func (n *node) receiveRequest(r dme.Stamp, out *dme.Outbox) {
 	if r.Clock == 0 {
 		out.Refuse("REQUEST without a sequence number")
 		return
 	}
 	n.highestSequenceNumber = max(n.highestSequenceNumber, r.Clock)
 	if !n.defers(r) {
-		out.Send(r.Node, algorithms.Message{Kind: kindReply, Clock: r.Clock})
+		out.Send(r.Node, dme.Message{Kind: kindReply, Clock: r.Clock})
 		return
 	}
 	at, deferred := n.find(r.Node)
@@ -131,12 +131,12 @@ func (n *node) receiveRequest(r algorithms.Stamp, out *algorithms.Outbox) {
 
 // defers is the decision table of section 2.2: whether our own request has
 // priority over r.
-func (n *node) defers(r algorithms.Stamp) bool {
+func (n *node) defers(r dme.Stamp) bool {
 	return n.requestingCriticalSection && n.ourRequest().Precedes(r)
 }
 
 // receiveReply is the third process, and ends the first one's WAITFOR.
-func (n *node) receiveReply(from algorithms.NodeID, number uint64, out *algorithms.Outbox) {
+func (n *node) receiveReply(from dme.NodeID, number uint64, out *dme.Outbox) {
 	if number != n.ourSequenceNumber || !n.awaitingReply.Has(from) {
 		out.Refuse("REPLY that is not awaited")
 		return
@@ -145,18 +145,18 @@ func (n *node) receiveReply(from algorithms.NodeID, number uint64, out *algorith
 	n.enterIfAllReplied(out)
 }
 
-func (n *node) enterIfAllReplied(out *algorithms.Outbox) {
+func (n *node) enterIfAllReplied(out *dme.Outbox) {
 	if n.awaitingReply.Empty() {
 		out.Enter(n.ourRequest())
 	}
 }
 
-func (n *node) ourRequest() algorithms.Stamp {
-	return algorithms.Stamp{Clock: n.ourSequenceNumber, Node: n.me}
+func (n *node) ourRequest() dme.Stamp {
+	return dme.Stamp{Clock: n.ourSequenceNumber, Node: n.me}
 }
 
 // find returns where j is, or belongs, in replyDeferred.
-func (n *node) find(j algorithms.NodeID) (at int, deferred bool) {
+func (n *node) find(j dme.NodeID) (at int, deferred bool) {
 	low, high := 0, len(n.replyDeferred)
 	for low < high {
 		if middle := int(uint(low+high) >> 1); n.replyDeferred[middle].Node < j {
@@ -168,7 +168,7 @@ func (n *node) find(j algorithms.NodeID) (at int, deferred bool) {
 	return low, low < len(n.replyDeferred) && n.replyDeferred[low].Node == j
 }
 
-func (n *node) State(v *algorithms.Visitor) {
+func (n *node) State(v *dme.Visitor) {
 	v.Uint("Our_Sequence_Number", &n.ourSequenceNumber)
 	v.Uint("Highest_Sequence_Number", &n.highestSequenceNumber)
 	v.Bool("Requesting_Critical_Section", &n.requestingCriticalSection)

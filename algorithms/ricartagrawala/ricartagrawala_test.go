@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"dmebench/algorithms"
-	"dmebench/algorithms/conformance"
+	"dmebench/dme"
+	"dmebench/dme/conformance"
 )
 
 func newNet(t *testing.T, nodes int) *conformance.Net {
@@ -25,7 +25,7 @@ func TestDecisionTable(t *testing.T) {
 		rule       string
 		requesting bool
 		number     uint64
-		from       algorithms.NodeID
+		from       dme.NodeID
 		deferred   bool
 	}{
 		{"1: not requesting", false, 10, 2, false},
@@ -36,12 +36,12 @@ func TestDecisionTable(t *testing.T) {
 	} {
 		n := system{nodes: 9}.Node(me).(*node)
 		n.highestSequenceNumber = ours - 1
-		var out algorithms.Outbox
+		var out dme.Outbox
 		if c.requesting {
 			n.Request(&out)
 			out.Reset()
 		}
-		n.Receive(c.from, algorithms.Message{Kind: kindRequest, Clock: c.number}, &out)
+		n.Receive(c.from, dme.Message{Kind: kindRequest, Clock: c.number}, &out)
 		if replied := len(out.Effects()) == 1; replied == c.deferred {
 			t.Errorf("rule %s: replied is %v", c.rule, replied)
 		}
@@ -54,13 +54,13 @@ func TestDecisionTable(t *testing.T) {
 // The example of TR-869, section 2.3, figure by figure.
 func TestFiguresAToJ(t *testing.T) {
 	net := newNet(t, 3)
-	inside := func(figure string, want ...algorithms.NodeID) {
+	inside := func(figure string, want ...dme.NodeID) {
 		t.Helper()
 		if in := net.Inside(); len(in) != len(want) || len(in) == 1 && in[0] != want[0] {
 			t.Fatalf("figure %s: %v are in the critical section, want %v", figure, in, want)
 		}
 	}
-	onTheWay := func(figure string, from, to algorithms.NodeID, want ...algorithms.Message) {
+	onTheWay := func(figure string, from, to dme.NodeID, want ...dme.Message) {
 		t.Helper()
 		got := net.InFlight(from, to)
 		if len(got) != len(want) {
@@ -72,11 +72,11 @@ func TestFiguresAToJ(t *testing.T) {
 			}
 		}
 	}
-	request := func(number uint64) algorithms.Message {
-		return algorithms.Message{Kind: kindRequest, Clock: number}
+	request := func(number uint64) dme.Message {
+		return dme.Message{Kind: kindRequest, Clock: number}
 	}
-	reply := func(number uint64) algorithms.Message {
-		return algorithms.Message{Kind: kindReply, Clock: number}
+	reply := func(number uint64) dme.Message {
+		return dme.Message{Kind: kindReply, Clock: number}
 	}
 
 	net.Request(3)
@@ -156,21 +156,21 @@ func TestOvertakingBoundIsTight(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	request := func(number uint64) algorithms.Message {
-		return algorithms.Message{Kind: kindRequest, Clock: number}
+	request := func(number uint64) dme.Message {
+		return dme.Message{Kind: kindRequest, Clock: number}
 	}
-	reply := func(number uint64) algorithms.Message {
-		return algorithms.Message{Kind: kindReply, Clock: number}
+	reply := func(number uint64) dme.Message {
+		return dme.Message{Kind: kindReply, Clock: number}
 	}
 	for _, c := range []struct {
 		name string
-		msgs []algorithms.Message // all from node 2; the last is refused
+		msgs []dme.Message // all from node 2; the last is refused
 	}{
-		{"REQUEST without a number", []algorithms.Message{request(0)}},
-		{"REQUEST twice", []algorithms.Message{request(9), request(9)}},
-		{"REPLY to an earlier request", []algorithms.Message{reply(1)}},
-		{"REPLY to a request not made", []algorithms.Message{reply(3)}},
-		{"REPLY twice", []algorithms.Message{reply(2), reply(2)}},
+		{"REQUEST without a number", []dme.Message{request(0)}},
+		{"REQUEST twice", []dme.Message{request(9), request(9)}},
+		{"REPLY to an earlier request", []dme.Message{reply(1)}},
+		{"REPLY to a request not made", []dme.Message{reply(3)}},
+		{"REPLY twice", []dme.Message{reply(2), reply(2)}},
 	} {
 		net := newNet(t, 3)
 		if _, err := net.Serve(1); err != nil {
@@ -194,7 +194,7 @@ func TestRefusals(t *testing.T) {
 func TestRepliesAreASet(t *testing.T) {
 	net := newNet(t, 3)
 	net.Request(1)
-	m := algorithms.Message{Kind: kindReply, Clock: 1}
+	m := dme.Message{Kind: kindReply, Clock: 1}
 	net.Host(1).Receive(2, &m)
 	net.Host(1).Receive(2, &m)
 	if len(net.Inside()) != 0 {
@@ -211,7 +211,7 @@ func TestStateHasThePapersNames(t *testing.T) {
 	net.Request(1)
 	net.Request(3)
 	net.Deliver(3, 1, 0)
-	got := algorithms.DescribeState(net.Host(1).Node())
+	got := dme.DescribeState(net.Host(1).Node())
 	const want = "Our_Sequence_Number=1 Highest_Sequence_Number=1 Requesting_Critical_Section=true Awaiting_Reply={2,3} Reply_Deferred=[(1,3)]"
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
@@ -223,17 +223,17 @@ func TestStateHasThePapersNames(t *testing.T) {
 
 // cycle is what one entry costs node 1 under saturation: its request, all
 // replies, all requests of the others, deferred, and its release.
-func cycle(n *node, out *algorithms.Outbox) {
+func cycle(n *node, out *dme.Outbox) {
 	n.Request(out)
 	number := n.ourSequenceNumber
-	for j := algorithms.NodeID(2); int(j) <= n.n; j++ {
+	for j := dme.NodeID(2); int(j) <= n.n; j++ {
 		out.Reset()
-		n.Receive(j, algorithms.Message{Kind: kindReply, Clock: number}, out)
+		n.Receive(j, dme.Message{Kind: kindReply, Clock: number}, out)
 	}
 	// From the highest node to the lowest: the worst order for the list.
-	for j := algorithms.NodeID(n.n); j >= 2; j-- {
+	for j := dme.NodeID(n.n); j >= 2; j-- {
 		out.Reset()
-		n.Receive(j, algorithms.Message{Kind: kindRequest, Clock: number + 1}, out)
+		n.Receive(j, dme.Message{Kind: kindRequest, Clock: number + 1}, out)
 	}
 	out.Reset()
 	n.Release(out)
@@ -242,7 +242,7 @@ func cycle(n *node, out *algorithms.Outbox) {
 
 func TestNoAllocationPerEvent(t *testing.T) {
 	n := system{nodes: 64}.Node(1).(*node)
-	var out algorithms.Outbox
+	var out dme.Outbox
 	cycle(n, &out) // the lists grow to their length
 	if got := testing.AllocsPerRun(100, func() { cycle(n, &out) }); got != 0 {
 		t.Errorf("%v allocations per entry", got)
@@ -253,11 +253,11 @@ func TestNoAllocationPerEvent(t *testing.T) {
 func TestSizeOfAnIdleNode(t *testing.T) {
 	const nodes, sample = 10_000, 200
 	sys := system{nodes: nodes}
-	made := make([]algorithms.Node, sample)
+	made := make([]dme.Node, sample)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	for i := range made {
-		made[i] = sys.Node(algorithms.NodeID(i + 1))
+		made[i] = sys.Node(dme.NodeID(i + 1))
 	}
 	runtime.ReadMemStats(&after)
 	if got := (after.TotalAlloc - before.TotalAlloc) / sample; got > nodes/8+512 {
@@ -269,7 +269,7 @@ func TestSizeOfAnIdleNode(t *testing.T) {
 // BenchmarkHandlers measures the handlers alone, per message received.
 func BenchmarkHandlers(b *testing.B) {
 	n := system{nodes: 64}.Node(1).(*node)
-	var out algorithms.Outbox
+	var out dme.Outbox
 	cycle(n, &out)
 	messages := 0
 	for b.Loop() {

@@ -28,31 +28,31 @@ package ricartagrawalatoken
 import (
 	"errors"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 const (
-	kindRequest algorithms.Kind = iota + 1 // Clock: the request's number
-	kindToken                              // Vec: token[1..N]
+	kindRequest dme.Kind = iota + 1 // Clock: the request's number
+	kindToken                       // Vec: token[1..N]
 )
 
 // Algorithm describes the token algorithm of Ricart and Agrawala.
-func Algorithm() *algorithms.Algorithm {
-	return &algorithms.Algorithm{
+func Algorithm() *dme.Algorithm {
+	return &dme.Algorithm{
 		Name:     "ricart-agrawala-token",
 		Title:    "Ricart–Agrawala, token",
 		Citation: "G. Ricart, A. K. Agrawala: Author's Response to On Mutual Exclusion in Computer Networks, CACM 26(2), 1983, pages 147–148",
-		Class:    algorithms.Token,
-		Needs:    algorithms.Always(algorithms.Needs{Reliable: true}),
+		Class:    dme.Token,
+		Needs:    dme.Always(dme.Needs{Reliable: true}),
 		Kinds:    []string{"REQUEST", "TOKEN"},
 		Claims:   claims(),
-		ValidNodes: func(n int, _ algorithms.Options) error {
-			if n > algorithms.MaxVec {
+		ValidNodes: func(n int, _ dme.Options) error {
+			if n > dme.MaxVec {
 				return errors.New("the token would be longer than a message may be")
 			}
 			return nil
 		},
-		Prepare: func(c algorithms.Config) (algorithms.System, error) {
+		Prepare: func(c dme.Config) (dme.System, error) {
 			return system{nodes: c.Nodes}, nil
 		},
 	}
@@ -60,7 +60,7 @@ func Algorithm() *algorithms.Algorithm {
 
 type system struct{ nodes int }
 
-func (s system) Node(id algorithms.NodeID) algorithms.Node {
+func (s system) Node(id dme.NodeID) dme.Node {
 	n := &node{me: id, n: s.nodes, request: make([]uint64, s.nodes)}
 	if id == 1 {
 		n.token = make([]uint64, s.nodes)
@@ -69,8 +69,8 @@ func (s system) Node(id algorithms.NodeID) algorithms.Node {
 }
 
 type node struct {
-	me algorithms.NodeID // this node's number
-	n  int               // the number of nodes
+	me dme.NodeID // this node's number
+	n  int        // the number of nodes
 
 	clock     uint64   // the number of our last request
 	request   []uint64 // request[j] is at j-1; our own element is unused
@@ -80,17 +80,17 @@ type node struct {
 }
 
 // Request is step 1.
-func (n *node) Request(out *algorithms.Outbox) {
+func (n *node) Request(out *dme.Outbox) {
 	if n.tokenPresent() {
 		n.execute(out)
 		return
 	}
 	n.waiting = true
 	n.clock++
-	out.Broadcast(algorithms.Message{Kind: kindRequest, Clock: n.clock})
+	out.Broadcast(dme.Message{Kind: kindRequest, Clock: n.clock})
 }
 
-func (n *node) Receive(from algorithms.NodeID, m algorithms.Message, out *algorithms.Outbox) {
+func (n *node) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
 	if m.Kind == kindRequest {
 		n.receiveRequest(from, m.Clock, out)
 	} else {
@@ -99,7 +99,7 @@ func (n *node) Receive(from algorithms.NodeID, m algorithms.Message, out *algori
 }
 
 // receiveToken ends the wait of step 1.
-func (n *node) receiveToken(token []uint64, out *algorithms.Outbox) {
+func (n *node) receiveToken(token []uint64, out *dme.Outbox) {
 	switch {
 	case !n.waiting:
 		out.Refuse("TOKEN without a request")
@@ -115,20 +115,20 @@ func (n *node) receiveToken(token []uint64, out *algorithms.Outbox) {
 }
 
 // execute is step 2.
-func (n *node) execute(out *algorithms.Outbox) {
+func (n *node) execute(out *dme.Outbox) {
 	n.tokenHeld = true
-	out.Enter(algorithms.Stamp{})
+	out.Enter(dme.Stamp{})
 }
 
 // Release is step 3.
-func (n *node) Release(out *algorithms.Outbox) {
+func (n *node) Release(out *dme.Outbox) {
 	n.tokenHeld = false
 	n.token[n.me-1] = n.clock
 	n.passToken(out)
 }
 
 // receiveRequest is step 4.
-func (n *node) receiveRequest(from algorithms.NodeID, number uint64, out *algorithms.Outbox) {
+func (n *node) receiveRequest(from dme.NodeID, number uint64, out *dme.Outbox) {
 	if number == 0 {
 		out.Refuse("REQUEST without a number")
 		return
@@ -141,11 +141,11 @@ func (n *node) receiveRequest(from algorithms.NodeID, number uint64, out *algori
 
 // passToken is the second half of step 3. The token goes with the memory that
 // it lies in.
-func (n *node) passToken(out *algorithms.Outbox) {
+func (n *node) passToken(out *dme.Outbox) {
 	for k := range n.n - 1 {
 		j := (int(n.me) + k) % n.n // counted from 0: the nodes after this one
 		if n.request[j] > n.token[j] {
-			out.Send(algorithms.NodeID(j+1), algorithms.Message{Kind: kindToken, Vec: n.token})
+			out.Send(dme.NodeID(j+1), dme.Message{Kind: kindToken, Vec: n.token})
 			n.token = nil
 			return
 		}
@@ -154,7 +154,7 @@ func (n *node) passToken(out *algorithms.Outbox) {
 
 func (n *node) tokenPresent() bool { return n.token != nil }
 
-func (n *node) State(v *algorithms.Visitor) {
+func (n *node) State(v *dme.Visitor) {
 	v.Uint("clock", &n.clock)
 	v.Uints("request", &n.request)
 	v.Uints("token", &n.token) // empty without the token

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"dmebench/algorithms"
-	"dmebench/algorithms/conformance"
+	"dmebench/dme"
+	"dmebench/dme/conformance"
 )
 
 func TestConformance(t *testing.T) { conformance.Test(t, Algorithm()) }
@@ -20,16 +20,16 @@ func newNet(t *testing.T, nodes int) *conformance.Net {
 	return net
 }
 
-func at(net *conformance.Net, id algorithms.NodeID) *node { return net.Host(id).Node().(*node) }
+func at(net *conformance.Net, id dme.NodeID) *node { return net.Host(id).Node().(*node) }
 
 // No message where the node has the token, else N.
 func TestZeroOrNMessages(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1983, 2))
 	for _, n := range []int{1, 2, 3, 8, 16} {
 		net := newNet(t, n)
-		holder := algorithms.NodeID(1)
+		holder := dme.NodeID(1)
 		for range 100 {
-			id := algorithms.NodeID(1 + rng.IntN(n))
+			id := dme.NodeID(1 + rng.IntN(n))
 			want := uint64(n)
 			if id == holder {
 				want = 0
@@ -51,18 +51,18 @@ func TestTokenGoesRound(t *testing.T) {
 		t.Fatal(err)
 	}
 	net.Request(3)
-	for _, id := range []algorithms.NodeID{2, 1, 5, 4} {
+	for _, id := range []dme.NodeID{2, 1, 5, 4} {
 		net.Request(id)
 		net.Settle()
 	}
-	var order []algorithms.NodeID
+	var order []dme.NodeID
 	for len(net.Inside()) > 0 {
 		id := net.Inside()[0]
 		order = append(order, id)
 		net.Release(id)
 		net.Settle()
 	}
-	if want := []algorithms.NodeID{3, 4, 5, 1, 2}; !slices.Equal(order, want) || net.Err() != nil {
+	if want := []dme.NodeID{3, 4, 5, 1, 2}; !slices.Equal(order, want) || net.Err() != nil {
 		t.Errorf("order %v, want %v; %v", order, want, net.Err())
 	}
 }
@@ -88,16 +88,16 @@ func TestOutdatedRequest(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	token := func(vec ...uint64) algorithms.Message { return algorithms.Message{Kind: kindToken, Vec: vec} }
+	token := func(vec ...uint64) dme.Message { return dme.Message{Kind: kindToken, Vec: vec} }
 	for _, c := range []struct {
 		name string
-		m    algorithms.Message
+		m    dme.Message
 	}{
 		{"no array", token()},
 		{"short array", token(0, 0)},
 		{"long array", token(0, 0, 0, 0)},
 		{"a token that has served the request", token(0, 1, 0)},
-		{"REQUEST without a number", algorithms.Message{Kind: kindRequest}},
+		{"REQUEST without a number", dme.Message{Kind: kindRequest}},
 	} {
 		net := newNet(t, 3)
 		net.Request(2)
@@ -107,7 +107,7 @@ func TestRefusals(t *testing.T) {
 		}
 	}
 	net := newNet(t, 3)
-	for _, id := range []algorithms.NodeID{1, 2} {
+	for _, id := range []dme.NodeID{1, 2} {
 		m := token(0, 0, 0)
 		net.Host(id).Receive(3, &m)
 	}
@@ -117,7 +117,7 @@ func TestRefusals(t *testing.T) {
 }
 
 func TestTooManyNodes(t *testing.T) {
-	if err := Algorithm().CheckNodes(algorithms.MaxVec+1, nil); err == nil {
+	if err := Algorithm().CheckNodes(dme.MaxVec+1, nil); err == nil {
 		t.Error("a token longer than a message is accepted")
 	}
 }
@@ -127,26 +127,26 @@ func TestState(t *testing.T) {
 	net.Request(1)
 	net.Request(3)
 	net.Settle()
-	for id, want := range map[algorithms.NodeID]string{
+	for id, want := range map[dme.NodeID]string{
 		1: "clock=0 request=[0 0 1] token=[0 0 0] token_held=true waiting=false",
 		3: "clock=1 request=[0 0 0] token=[] token_held=false waiting=true",
 	} {
-		if got := algorithms.DescribeState(at(net, id)); got != want {
+		if got := dme.DescribeState(at(net, id)); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 	}
 }
 
 // pingPong hands the token from node 1 to node 2 and back.
-func pingPong(a, b *node, out *algorithms.Outbox) {
+func pingPong(a, b *node, out *dme.Outbox) {
 	for range 2 {
 		a.Request(out)
 		number := out.Effects()[0].Msg.Clock
 		out.Reset()
-		b.Receive(a.me, algorithms.Message{Kind: kindRequest, Clock: number}, out)
+		b.Receive(a.me, dme.Message{Kind: kindRequest, Clock: number}, out)
 		vec := out.Effects()[0].Msg.Vec
 		out.Reset()
-		a.Receive(b.me, algorithms.Message{Kind: kindToken, Vec: vec}, out)
+		a.Receive(b.me, dme.Message{Kind: kindToken, Vec: vec}, out)
 		out.Reset()
 		a.Release(out)
 		out.Reset()
@@ -157,7 +157,7 @@ func pingPong(a, b *node, out *algorithms.Outbox) {
 func TestNoAllocationPerEvent(t *testing.T) {
 	sys := system{nodes: 64}
 	a, b := sys.Node(2).(*node), sys.Node(1).(*node)
-	var out algorithms.Outbox
+	var out dme.Outbox
 	pingPong(a, b, &out)
 	if got := testing.AllocsPerRun(100, func() { pingPong(a, b, &out) }); got != 0 {
 		t.Errorf("%v allocations for two entries", got)

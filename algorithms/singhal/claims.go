@@ -3,79 +3,79 @@ package singhal
 import (
 	"slices"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // RequestsPerCS is the number of REQUEST messages over that of entries.
-var RequestsPerCS = algorithms.KindPerCS("REQUEST")
+var RequestsPerCS = dme.KindPerCS("REQUEST")
 
 // Steps counts the sizes of request sets that there are in a new system.
-const Steps algorithms.Quantity = "different sizes of request sets"
+const Steps dme.Quantity = "different sizes of request sets"
 
 // askAll is what happens where all sites always have a pending request.
 const askAll = "a site that leaves has just replied to all others and must ask them all again"
 
-func claims() []algorithms.Claim {
+func claims() []dme.Claim {
 	const source = "textbook, section 9.5.3"
-	return slices.Concat(algorithms.SafeAndLive("textbook, section 9.5.2"), algorithms.HandOver(1, algorithms.Mean, source), []algorithms.Claim{
+	return slices.Concat(dme.SafeAndLive("textbook, section 9.5.2"), dme.HandOver(1, dme.Mean, source), []dme.Claim{
 		{
 			// A uniformly drawn requester has 0, 1, …, n−1 sites to its right
 			// with equal probability, however the staircase is ordered.
-			Quantity: algorithms.MessagesPerCS, Formula: "n − 1 (uniformly drawn requesters)",
-			Load: algorithms.Light, Kind: algorithms.Mean, Source: source,
-			Predict: algorithms.PerN(func(n float64) float64 { return n - 1 }),
+			Quantity: dme.MessagesPerCS, Formula: "n − 1 (uniformly drawn requesters)",
+			Load: dme.Light, Kind: dme.Mean, Source: source,
+			Predict: dme.PerN(func(n float64) float64 { return n - 1 }),
 		},
 		{
 			Quantity: RequestsPerCS, Formula: "(n−1)/2 (uniformly drawn requesters)",
-			Load: algorithms.Light, Kind: algorithms.Mean, Source: source,
-			Predict: algorithms.PerN(func(n float64) float64 { return (n - 1) / 2 }),
+			Load: dme.Light, Kind: dme.Mean, Source: source,
+			Predict: dme.PerN(func(n float64) float64 { return (n - 1) / 2 }),
 		},
 		{
-			Quantity: algorithms.MessagesPerCS, Formula: "3(n−1)/2",
-			Load: algorithms.Saturated, Kind: algorithms.Mean, Source: source,
-			Predict:    algorithms.PerN(func(n float64) float64 { return 3 * (n - 1) / 2 }),
+			Quantity: dme.MessagesPerCS, Formula: "3(n−1)/2",
+			Load: dme.Saturated, Kind: dme.Mean, Source: source,
+			Predict:    dme.PerN(func(n float64) float64 { return 3 * (n - 1) / 2 }),
 			KnownFalse: askAll + ": 2(n−1); the formula fits one burst in which priorities do not depend on positions",
 		},
 		{
 			Quantity: RequestsPerCS, Formula: "3(n−1)/4: (n−1)/2 that others send to a site, (n−1)/4 that it sends in response",
-			Load: algorithms.Saturated, Kind: algorithms.Mean, Source: source,
-			Predict:    algorithms.PerN(func(n float64) float64 { return 3 * (n - 1) / 4 }),
+			Load: dme.Saturated, Kind: dme.Mean, Source: source,
+			Predict:    dme.PerN(func(n float64) float64 { return 3 * (n - 1) / 4 }),
 			KnownFalse: askAll + ": n−1",
 		},
 		{
-			Quantity: algorithms.QuorumSize, Formula: "(n+1)/2: sizes 1, 2, …, n, the site itself counted",
-			Load: algorithms.Static, Kind: algorithms.Mean, Source: "textbook, sections 9.5 and 9.5.3",
-			Predict: algorithms.PerN(func(n float64) float64 { return (n + 1) / 2 }),
-			Measure: algorithms.AskedByAll,
+			Quantity: dme.QuorumSize, Formula: "(n+1)/2: sizes 1, 2, …, n, the site itself counted",
+			Load: dme.Static, Kind: dme.Mean, Source: "textbook, sections 9.5 and 9.5.3",
+			Predict: dme.PerN(func(n float64) float64 { return (n + 1) / 2 }),
+			Measure: dme.AskedByAll,
 		},
 		{
 			Quantity: Steps, Formula: "n: a staircase of the sizes 1, 2, …, n",
-			Load: algorithms.Static, Kind: algorithms.Exact, Source: "textbook, section 9.5, initialization",
-			Predict: algorithms.PerN(func(n float64) float64 { return n }), Measure: steps,
+			Load: dme.Static, Kind: dme.Exact, Source: "textbook, section 9.5, initialization",
+			Predict: dme.PerN(func(n float64) float64 { return n }), Measure: steps,
 		},
 		{
-			Quantity: algorithms.KindPerCS("REPLY"), Formula: "(n−1)/2: one for each REQUEST (uniformly drawn requesters)",
-			Load: algorithms.Light, Kind: algorithms.Mean, Source: source,
-			Predict: algorithms.PerN(func(n float64) float64 { return (n - 1) / 2 }),
+			Quantity: dme.KindPerCS("REPLY"), Formula: "(n−1)/2: one for each REQUEST (uniformly drawn requesters)",
+			Load: dme.Light, Kind: dme.Mean, Source: source,
+			Predict: dme.PerN(func(n float64) float64 { return (n - 1) / 2 }),
 		},
 		{
-			Quantity: algorithms.MessagesPerCS, Formula: "fewer than n − 1, where few sites make most requests",
-			Load: algorithms.HotSpot, Kind: algorithms.UpperBound, Source: "textbook, section 9.5.4",
-			Predict: func(s algorithms.Setting) (float64, bool) { return float64(s.Nodes - 1), s.Nodes >= 3 },
+			Quantity: dme.MessagesPerCS, Formula: "fewer than n − 1, where few sites make most requests",
+			Load: dme.HotSpot, Kind: dme.UpperBound, Source: "textbook, section 9.5.4",
+			Predict: func(s dme.Setting) (float64, bool) { return float64(s.Nodes - 1), s.Nodes >= 3 },
 		},
 		{
 			// 2T, or nothing for the site at the right end.
-			Quantity: algorithms.ResponseTime, Formula: "less than 2T(n−1)/n + E, where few sites make most requests",
-			Load: algorithms.HotSpot, Kind: algorithms.UpperBound, Source: "textbook, section 9.5.4",
-			Predict: algorithms.FromTimes(func(n, t, e float64) float64 { return 2*t*(n-1)/n + e }),
+			Quantity: dme.ResponseTime, Formula: "less than 2T(n−1)/n + E, where few sites make most requests",
+			Load: dme.HotSpot, Kind: dme.UpperBound, Source: "textbook, section 9.5.4",
+			Predict: dme.FromTimes(func(n, t, e float64) float64 { return 2*t*(n-1)/n + e }),
 		},
 	})
 }
 
-func steps(s algorithms.Setting) (float64, bool) {
+func steps(s dme.Setting) (float64, bool) {
 	sizes := make(map[int]bool)
-	for id := algorithms.NodeID(1); int(id) <= s.Nodes; id++ {
-		sizes[len(algorithms.Asked(s, id))] = true
+	for id := dme.NodeID(1); int(id) <= s.Nodes; id++ {
+		sizes[len(dme.Asked(s, id))] = true
 	}
 	return float64(len(sizes)), true
 }

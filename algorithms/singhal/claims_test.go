@@ -5,15 +5,15 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // predict evaluates the one claim about a quantity under a load.
-func predict(t *testing.T, q algorithms.Quantity, load algorithms.Load, n int) (value float64, knownFalse bool) {
+func predict(t *testing.T, q dme.Quantity, load dme.Load, n int) (value float64, knownFalse bool) {
 	t.Helper()
 	for _, c := range claims() {
 		if c.Quantity == q && c.Load == load {
-			value, ok := c.Predict(algorithms.Setting{Nodes: n})
+			value, ok := c.Predict(dme.Setting{Nodes: n})
 			if !ok {
 				t.Fatalf("claim %q does not apply to %d sites", c.Formula, n)
 			}
@@ -46,8 +46,8 @@ func TestLowLoad(t *testing.T) {
 		for position := range n {
 			sum += float64(2 * position)
 		}
-		all, _ := predict(t, algorithms.MessagesPerCS, algorithms.Light, n)
-		requests, _ := predict(t, RequestsPerCS, algorithms.Light, n)
+		all, _ := predict(t, dme.MessagesPerCS, dme.Light, n)
+		requests, _ := predict(t, RequestsPerCS, dme.Light, n)
 		if mean := sum / float64(n); all != mean || requests != mean/2 {
 			t.Errorf("n=%d: claims %v messages and %v REQUESTs, not %v and %v", n, all, requests, mean, mean/2)
 		}
@@ -63,7 +63,7 @@ func TestHeavyLoad(t *testing.T) {
 	for _, n := range []int{3, 5, 8, 16} {
 		net := newNet(t, n)
 		for i := 1; i <= n; i++ {
-			net.Request(algorithms.NodeID(i))
+			net.Request(dme.NodeID(i))
 		}
 		entries := func(k int) (messages, requests int) {
 			before, asked := int(net.Sent()), sent(net, kindRequest)
@@ -83,8 +83,8 @@ func TestHeavyLoad(t *testing.T) {
 		if messages != 10*n*2*(n-1) || requests*2 != messages {
 			t.Errorf("n=%d: %d messages, %d of them REQUESTs, for %d entries", n, messages, requests, 10*n)
 		}
-		for q, measured := range map[algorithms.Quantity]int{algorithms.MessagesPerCS: messages, RequestsPerCS: requests} {
-			claim, knownFalse := predict(t, q, algorithms.Saturated, n)
+		for q, measured := range map[dme.Quantity]int{dme.MessagesPerCS: messages, RequestsPerCS: requests} {
+			claim, knownFalse := predict(t, q, dme.Saturated, n)
 			off := math.Abs(claim*float64(10*n)-float64(measured)) > 0.2*float64(measured)
 			if off != knownFalse {
 				t.Errorf("n=%d: %s: claim %v, measured %d in %d entries, known to be false: %t", n, q, claim, measured, 10*n, knownFalse)
@@ -107,10 +107,10 @@ func TestOneBurst(t *testing.T) {
 	for range bursts {
 		net := newNet(t, n)
 		for i, position := range rng.Perm(n) {
-			at(net, algorithms.NodeID(i+1)).c = uint64(position)
+			at(net, dme.NodeID(i+1)).c = uint64(position)
 		}
 		for i := 1; i <= n; i++ {
-			net.Request(algorithms.NodeID(i))
+			net.Request(dme.NodeID(i))
 		}
 		for len(net.Entries) < n || len(net.Inside()) > 0 {
 			net.Settle()
@@ -134,9 +134,9 @@ func TestHotSites(t *testing.T) {
 	net := newNet(t, n)
 	var messages, steps, count [2]int // of cold and hot sites
 	for range entries {
-		i, class := algorithms.NodeID(1+rng.IntN(n-hot)), 0
+		i, class := dme.NodeID(1+rng.IntN(n-hot)), 0
 		if rng.IntN(10) > 0 {
-			i, class = algorithms.NodeID(n-rng.IntN(hot)), 1 // those at the left end, at first
+			i, class = dme.NodeID(n-rng.IntN(hot)), 1 // those at the left end, at first
 		}
 		steps[class] += at(net, i).r.Len()
 		sent, err := net.Serve(i)

@@ -3,7 +3,7 @@ package singhal
 import (
 	"testing"
 
-	"dmebench/algorithms/conformance"
+	"dmebench/dme/conformance"
 )
 
 // mutant is the algorithm with one repair, or one rule of the text, taken out.
@@ -15,8 +15,8 @@ type mutant struct {
 
 // later makes a step of what follows the timer.
 func later(body string) [2]string {
-	const state = "func (s *site) State(v *algorithms.Visitor) {"
-	return [2]string{state, "func (s *site) Timeout(_ algorithms.TimerID, out *algorithms.Outbox) {\n" + body + "\n}\n\n" + state}
+	const state = "func (s *site) State(v *dme.Visitor) {"
+	return [2]string{state, "func (s *site) Timeout(_ dme.TimerID, out *dme.Outbox) {\n" + body + "\n}\n\n" + state}
 }
 
 const (
@@ -28,7 +28,7 @@ const (
 var mutants = []mutant{
 	{"S1", [][2]string{
 		{"j < id; j++ { // S1", "j <= id; j++ { // S1"},
-		{"func (s *site) ask(j algorithms.NodeID, out *algorithms.Outbox) {\n", "func (s *site) ask(j algorithms.NodeID, out *algorithms.Outbox) {\n\tif j == s.i {\n\t\treturn\n\t}\n"},
+		{"func (s *site) ask(j dme.NodeID, out *dme.Outbox) {\n", "func (s *site) ask(j dme.NodeID, out *dme.Outbox) {\n\tif j == s.i {\n\t\treturn\n\t}\n"},
 	}, stall},
 	{"S2", [][2]string{
 		{enter, "\t\ts.requesting = false\n\t\tout.SetTimer(0, 0)\n"},
@@ -39,7 +39,7 @@ var mutants = []mutant{
 		later("if s.requesting {\ns.requesting, s.executing = false, true\nout.Enter(s.request)\n}"),
 	}, unsafe},
 	{"S4 in My_priority", [][2]string{
-		{priority, "return algorithms.Stamp{Clock: s.c, Node: s.i}.Precedes(r)"},
+		{priority, "return dme.Stamp{Clock: s.c, Node: s.i}.Precedes(r)"},
 	}, unsafe},
 	{"S4 in the second REQUEST", [][2]string{{stamp, "Clock: s.c})"}}, refusal},
 	{"the second REQUEST", [][2]string{{"\t\t\ts.r.Add(r.Node)\n\t\t\ts.ask(r.Node, out)\n", ""}}, unsafe},

@@ -1,6 +1,6 @@
 package singhal
 
-import "dmebench/algorithms"
+import "dmebench/dme"
 
 // AsPublished describes Algorithm 9.3 as the textbook prints it, a negative
 // control: it lets two sites in.
@@ -10,21 +10,21 @@ import "dmebench/algorithms"
 // on, and between the steps 1 and 2; a timer without delay stands for the
 // process that has still to be scheduled. The pending request has no timestamp
 // of its own: My_priority compares (C_i, i).
-func AsPublished() *algorithms.Algorithm {
-	return &algorithms.Algorithm{
+func AsPublished() *dme.Algorithm {
+	return &dme.Algorithm{
 		Name:        "singhal-as-published",
 		Title:       "Singhal (as published)",
 		Citation:    "Textbook, section 9.5, Algorithm 9.3, to the letter",
-		Class:       algorithms.Permission,
+		Class:       dme.Permission,
 		Dynamic:     true,
 		AsPublished: true,
-		Needs:       algorithms.Always(algorithms.Needs{Reliable: true, FIFO: true}),
+		Needs:       dme.Always(dme.Needs{Reliable: true, FIFO: true}),
 		Kinds:       []string{"REQUEST", "REPLY"},
-		Options: []algorithms.Option{{
+		Options: []dme.Option{{
 			Name: "initial", Default: "example", Values: "example|printed",
 			Help: "request sets at the start: without the site itself, as in the example of 9.5.2, or with it, as in the initialization, so that it waits for itself for ever",
 		}},
-		Prepare: func(c algorithms.Config) (algorithms.System, error) {
+		Prepare: func(c dme.Config) (dme.System, error) {
 			return publishedSystem{nodes: c.Nodes, self: c.Options.Get("initial") == "printed"}, nil
 		},
 	}
@@ -35,9 +35,9 @@ type publishedSystem struct {
 	self  bool // option initial=printed
 }
 
-func (s publishedSystem) Node(id algorithms.NodeID) algorithms.Node {
-	n := &published{i: id, r: algorithms.MakeNodeSet(s.nodes), inform: algorithms.MakeNodeSet(s.nodes)}
-	for j := algorithms.NodeID(1); j < id; j++ {
+func (s publishedSystem) Node(id dme.NodeID) dme.Node {
+	n := &published{i: id, r: dme.MakeNodeSet(s.nodes), inform: dme.MakeNodeSet(s.nodes)}
+	for j := dme.NodeID(1); j < id; j++ {
 		n.r.Add(j)
 	}
 	n.inform.Add(id)
@@ -49,11 +49,11 @@ func (s publishedSystem) Node(id algorithms.NodeID) algorithms.Node {
 
 // published is S_i as printed.
 type published struct {
-	i algorithms.NodeID
+	i dme.NodeID
 
-	c          uint64             // C_i
-	r          algorithms.NodeSet // R_i
-	inform     algorithms.NodeSet // I_i
+	c          uint64      // C_i
+	r          dme.NodeSet // R_i
+	inform     dme.NodeSet // I_i
 	requesting bool
 	executing  bool
 	at         uint64 // where the process stands in the three steps
@@ -69,15 +69,15 @@ const (
 )
 
 // proceed is the timer of a process that can go on.
-const proceed algorithms.TimerID = 0
+const proceed dme.TimerID = 0
 
 // Request is step 1 up to its wait.
-func (s *published) Request(out *algorithms.Outbox) {
+func (s *published) Request(out *dme.Outbox) {
 	s.requesting = true
 	s.c++
 	for k := range s.r.All() {
 		if k != s.i {
-			out.Send(k, algorithms.Message{Kind: kindRequest, Clock: s.c})
+			out.Send(k, dme.Message{Kind: kindRequest, Clock: s.c})
 		}
 	}
 	s.at = waiting
@@ -85,7 +85,7 @@ func (s *published) Request(out *algorithms.Outbox) {
 }
 
 // wake ends the wait; the process goes on when its turn comes.
-func (s *published) wake(out *algorithms.Outbox) {
+func (s *published) wake(out *dme.Outbox) {
 	if s.at == waiting && s.r.Empty() {
 		s.at = resuming
 		out.SetTimer(proceed, 0)
@@ -93,7 +93,7 @@ func (s *published) wake(out *algorithms.Outbox) {
 }
 
 // Timeout gives the process its turn.
-func (s *published) Timeout(_ algorithms.TimerID, out *algorithms.Outbox) {
+func (s *published) Timeout(_ dme.TimerID, out *dme.Outbox) {
 	switch s.at {
 	case resuming: // the end of step 1
 		s.requesting = false
@@ -102,12 +102,12 @@ func (s *published) Timeout(_ algorithms.TimerID, out *algorithms.Outbox) {
 	case between: // step 2
 		s.executing = true
 		s.at = inside
-		out.Enter(algorithms.Stamp{})
+		out.Enter(dme.Stamp{})
 	}
 }
 
 // Release is the end of step 2, and step 3.
-func (s *published) Release(out *algorithms.Outbox) {
+func (s *published) Release(out *dme.Outbox) {
 	s.executing = false
 	for k := range s.inform.All() {
 		if k == s.i {
@@ -120,7 +120,7 @@ func (s *published) Release(out *algorithms.Outbox) {
 	s.at = outside
 }
 
-func (s *published) Receive(j algorithms.NodeID, m algorithms.Message, out *algorithms.Outbox) {
+func (s *published) Receive(j dme.NodeID, m dme.Message, out *dme.Outbox) {
 	s.c = max(s.c, m.Clock)
 	if m.Kind == kindReply {
 		s.r.Remove(j)
@@ -129,7 +129,7 @@ func (s *published) Receive(j algorithms.NodeID, m algorithms.Message, out *algo
 	}
 	switch {
 	case s.requesting:
-		myPriority := algorithms.Stamp{Clock: s.c, Node: s.i}.Precedes(algorithms.Stamp{Clock: m.Clock, Node: j})
+		myPriority := dme.Stamp{Clock: s.c, Node: s.i}.Precedes(dme.Stamp{Clock: m.Clock, Node: j})
 		if myPriority {
 			s.inform.Add(j)
 			return
@@ -137,7 +137,7 @@ func (s *published) Receive(j algorithms.NodeID, m algorithms.Message, out *algo
 		s.reply(j, out)
 		if !s.r.Has(j) {
 			s.r.Add(j)
-			out.Send(j, algorithms.Message{Kind: kindRequest, Clock: s.c})
+			out.Send(j, dme.Message{Kind: kindRequest, Clock: s.c})
 		}
 	case s.executing:
 		s.inform.Add(j)
@@ -147,11 +147,11 @@ func (s *published) Receive(j algorithms.NodeID, m algorithms.Message, out *algo
 	}
 }
 
-func (s *published) reply(k algorithms.NodeID, out *algorithms.Outbox) {
-	out.Send(k, algorithms.Message{Kind: kindReply, Clock: s.c})
+func (s *published) reply(k dme.NodeID, out *dme.Outbox) {
+	out.Send(k, dme.Message{Kind: kindReply, Clock: s.c})
 }
 
-func (s *published) State(v *algorithms.Visitor) {
+func (s *published) State(v *dme.Visitor) {
 	v.Uint("C", &s.c)
 	v.Set("R", &s.r)
 	v.Set("I", &s.inform)

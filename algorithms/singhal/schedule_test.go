@@ -4,14 +4,14 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"dmebench/algorithms"
-	"dmebench/algorithms/conformance"
-	"dmebench/internal/host"
+	"dmebench/dme"
+	"dmebench/dme/conformance"
+	"dmebench/internal/noderun"
 )
 
 // schedule is one random run, a function of its fields.
 type schedule struct {
-	algorithm *algorithms.Algorithm
+	algorithm *dme.Algorithm
 	sites     int
 	rounds    int  // requests of each site
 	reorder   bool // links do not keep order
@@ -34,7 +34,7 @@ const (
 // search runs the schedules of the seeds below seeds, on 2 to most sites each,
 // and returns the first that shows the fault, or any if it is ""; nil where none
 // does.
-func search(a *algorithms.Algorithm, most int, reorder bool, seeds uint64, fault string) error {
+func search(a *dme.Algorithm, most int, reorder bool, seeds uint64, fault string) error {
 	for seed := range seeds {
 		for sites := 2; sites <= most; sites++ {
 			s := schedule{algorithm: a, sites: sites, rounds: 3, reorder: reorder, seed: seed, fault: fault}
@@ -46,7 +46,7 @@ func search(a *algorithms.Algorithm, most int, reorder bool, seeds uint64, fault
 	return nil
 }
 
-type link struct{ from, to algorithms.NodeID }
+type link struct{ from, to dme.NodeID }
 
 // run chooses among the events that can happen until there is none. Links that
 // the seed makes slow seldom deliver.
@@ -57,12 +57,12 @@ func (s schedule) run() error {
 		return err
 	}
 	left := make([]int, s.sites+1)
-	var ids []algorithms.NodeID
+	var ids []dme.NodeID
 	var links []link
 	slow := make(map[link]bool)
-	for i := algorithms.NodeID(1); int(i) <= s.sites; i++ {
+	for i := dme.NodeID(1); int(i) <= s.sites; i++ {
 		ids, left[i] = append(ids, i), s.rounds
-		for j := algorithms.NodeID(1); int(j) <= s.sites; j++ {
+		for j := dme.NodeID(1); int(j) <= s.sites; j++ {
 			if i != j {
 				links = append(links, link{i, j})
 				slow[link{i, j}] = rng.IntN(4) == 0
@@ -101,10 +101,10 @@ func (s schedule) run() error {
 				add(4, func() { h.Timeout(w.timer) })
 			}
 			switch h.Activity() {
-			case host.Inside:
+			case noderun.Inside:
 				atRest = false
 				add(leave, func() { net.Release(i) })
-			case host.Requesting:
+			case noderun.Requesting:
 				atRest, served = false, false
 			default:
 				if left[i] > 0 {
@@ -143,9 +143,9 @@ func judge(net *conformance.Net) error {
 	return err
 }
 
-func sent(net *conformance.Net, kind algorithms.Kind) (messages int) {
+func sent(net *conformance.Net, kind dme.Kind) (messages int) {
 	for i := 1; i <= net.Setting.Nodes; i++ {
-		messages += int(net.Host(algorithms.NodeID(i)).Counters().Sent[kind].Load())
+		messages += int(net.Host(dme.NodeID(i)).Counters().Sent[kind].Load())
 	}
 	return messages
 }
@@ -154,11 +154,11 @@ func sent(net *conformance.Net, kind algorithms.Kind) (messages int) {
 // order of |R_i|. It says why they are not a staircase where one of them does
 // not ask exactly those to its right, or where another site than the one at the
 // right end was in its critical section last.
-func staircase(net *conformance.Net) (order []algorithms.NodeID, err error) {
-	order = make([]algorithms.NodeID, net.Setting.Nodes)
+func staircase(net *conformance.Net) (order []dme.NodeID, err error) {
+	order = make([]dme.NodeID, net.Setting.Nodes)
 	for i := 1; i <= len(order); i++ {
-		s := at(net, algorithms.NodeID(i))
-		if step := s.r.Len(); len(s.inform) > 0 || step >= len(order) || order[step] != algorithms.None {
+		s := at(net, dme.NodeID(i))
+		if step := s.r.Len(); len(s.inform) > 0 || step >= len(order) || order[step] != dme.None {
 			return nil, fmt.Errorf("not a staircase: site %d", i)
 		} else {
 			order[step] = s.i
@@ -177,7 +177,7 @@ func staircase(net *conformance.Net) (order []algorithms.NodeID, err error) {
 	return order, nil
 }
 
-func at(net *conformance.Net, i algorithms.NodeID) *site {
+func at(net *conformance.Net, i dme.NodeID) *site {
 	n := net.Host(i).Node()
 	if w, ok := n.(*watch); ok {
 		n = w.Node
@@ -187,47 +187,47 @@ func at(net *conformance.Net, i algorithms.NodeID) *site {
 
 // watched is a whose nodes show whether their timer is set: the schedule decides
 // when it fires.
-func watched(a *algorithms.Algorithm) *algorithms.Algorithm {
+func watched(a *dme.Algorithm) *dme.Algorithm {
 	b := *a
-	b.Prepare = func(c algorithms.Config) (algorithms.System, error) {
+	b.Prepare = func(c dme.Config) (dme.System, error) {
 		sys, err := a.Prepare(c)
 		return watchedSystem{sys}, err
 	}
 	return &b
 }
 
-type watchedSystem struct{ algorithms.System }
+type watchedSystem struct{ dme.System }
 
-func (s watchedSystem) Node(id algorithms.NodeID) algorithms.Node {
+func (s watchedSystem) Node(id dme.NodeID) dme.Node {
 	return &watch{Node: s.System.Node(id)}
 }
 
 type watch struct {
-	algorithms.Node
-	timer algorithms.TimerID
+	dme.Node
+	timer dme.TimerID
 	armed bool
 }
 
-func (w *watch) look(out *algorithms.Outbox) {
+func (w *watch) look(out *dme.Outbox) {
 	for _, e := range out.Effects() {
-		if e.Kind == algorithms.EffectSetTimer {
+		if e.Kind == dme.EffectSetTimer {
 			w.timer, w.armed = e.Timer, true
 		}
 	}
 }
 
-func (w *watch) Request(out *algorithms.Outbox) {
+func (w *watch) Request(out *dme.Outbox) {
 	w.Node.Request(out)
 	w.look(out)
 }
 
-func (w *watch) Receive(from algorithms.NodeID, m algorithms.Message, out *algorithms.Outbox) {
+func (w *watch) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
 	w.Node.Receive(from, m, out)
 	w.look(out)
 }
 
-func (w *watch) Timeout(id algorithms.TimerID, out *algorithms.Outbox) {
+func (w *watch) Timeout(id dme.TimerID, out *dme.Outbox) {
 	w.armed = false
-	w.Node.(algorithms.Timed).Timeout(id, out)
+	w.Node.(dme.Timed).Timeout(id, out)
 	w.look(out)
 }

@@ -3,13 +3,13 @@ package singhal
 import (
 	"slices"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
-// The kinds of messages, in the order of [algorithms.Algorithm.Kinds].
+// The kinds of messages, in the order of [dme.Algorithm.Kinds].
 const (
-	kindRequest algorithms.Kind = iota + 1 // Clock: that of the request's timestamp
-	kindReply                              // Clock: the sender's; Req: the request that it answers
+	kindRequest dme.Kind = iota + 1 // Clock: that of the request's timestamp
+	kindReply                       // Clock: the sender's; Req: the request that it answers
 )
 
 // latest bounds the clocks that are believed, so that a garbled message cannot
@@ -17,17 +17,17 @@ const (
 const latest = 1 << 62
 
 // Algorithm describes the repaired algorithm.
-func Algorithm() *algorithms.Algorithm {
-	return &algorithms.Algorithm{
+func Algorithm() *dme.Algorithm {
+	return &dme.Algorithm{
 		Name:     "singhal",
 		Title:    "Singhal",
 		Citation: "M. Singhal: A Dynamic Information-Structure Mutual Exclusion Algorithm for Distributed Systems, IEEE TPDS 3(1), 1992; textbook, section 9.5",
-		Class:    algorithms.Permission,
+		Class:    dme.Permission,
 		Dynamic:  true,
-		Needs:    algorithms.Always(algorithms.Needs{Reliable: true}),
+		Needs:    dme.Always(dme.Needs{Reliable: true}),
 		Kinds:    []string{"REQUEST", "REPLY"},
 		Claims:   claims(),
-		Prepare: func(c algorithms.Config) (algorithms.System, error) {
+		Prepare: func(c dme.Config) (dme.System, error) {
 			return system{nodes: c.Nodes}, nil
 		},
 	}
@@ -37,18 +37,18 @@ type system struct{ nodes int }
 
 // RequestSet returns R_id as the text initializes it, with id itself, which no
 // site ever asks. The sets of a run change.
-func (s system) RequestSet(id algorithms.NodeID) []algorithms.NodeID {
-	all := make([]algorithms.NodeID, id)
+func (s system) RequestSet(id dme.NodeID) []dme.NodeID {
+	all := make([]dme.NodeID, id)
 	for k := range all {
-		all[k] = algorithms.NodeID(k + 1)
+		all[k] = dme.NodeID(k + 1)
 	}
 	return all
 }
 
 // Node returns site id in the initial staircase.
-func (s system) Node(id algorithms.NodeID) algorithms.Node {
-	n := &site{i: id, r: algorithms.MakeNodeSet(s.nodes)}
-	for j := algorithms.NodeID(1); j < id; j++ { // S1: without the site itself
+func (s system) Node(id dme.NodeID) dme.Node {
+	n := &site{i: id, r: dme.MakeNodeSet(s.nodes)}
+	for j := dme.NodeID(1); j < id; j++ { // S1: without the site itself
 		n.r.Add(j)
 	}
 	return n
@@ -57,21 +57,21 @@ func (s system) Node(id algorithms.NodeID) algorithms.Node {
 // site is S_i. While it is Requesting, R_i holds the sites that have still to
 // reply; at other times, those that it must ask.
 type site struct {
-	i algorithms.NodeID
+	i dme.NodeID
 
-	c          uint64             // C_i, a Lamport clock
-	r          algorithms.NodeSet // R_i
-	inform     []algorithms.Stamp // I_i: the requests that wait for our release, by site in ascending order
+	c          uint64      // C_i, a Lamport clock
+	r          dme.NodeSet // R_i
+	inform     []dme.Stamp // I_i: the requests that wait for our release, by site in ascending order
 	requesting bool
 	executing  bool
-	request    algorithms.Stamp // S4: the timestamp of the request, while Requesting or Executing
+	request    dme.Stamp // S4: the timestamp of the request, while Requesting or Executing
 }
 
 // Request is step 1 up to its wait.
-func (s *site) Request(out *algorithms.Outbox) {
+func (s *site) Request(out *dme.Outbox) {
 	s.requesting = true
 	s.c++
-	s.request = algorithms.Stamp{Clock: s.c, Node: s.i}
+	s.request = dme.Stamp{Clock: s.c, Node: s.i}
 	for k := range s.r.All() {
 		s.ask(k, out)
 	}
@@ -80,7 +80,7 @@ func (s *site) Request(out *algorithms.Outbox) {
 
 // executeIfPermitted ends step 1 and begins step 2. It is called in the step
 // that has taken a site out of R_i (S3).
-func (s *site) executeIfPermitted(out *algorithms.Outbox) {
+func (s *site) executeIfPermitted(out *dme.Outbox) {
 	if s.requesting && s.r.Empty() {
 		s.requesting, s.executing = false, true // S2: together
 		out.Enter(s.request)
@@ -88,9 +88,9 @@ func (s *site) executeIfPermitted(out *algorithms.Outbox) {
 }
 
 // Release is the end of step 2, and step 3.
-func (s *site) Release(out *algorithms.Outbox) {
+func (s *site) Release(out *dme.Outbox) {
 	s.executing = false
-	s.request = algorithms.Stamp{}
+	s.request = dme.Stamp{}
 	for _, k := range s.inform {
 		s.reply(k, out)
 		s.r.Add(k.Node)
@@ -98,20 +98,20 @@ func (s *site) Release(out *algorithms.Outbox) {
 	s.inform = s.inform[:0]
 }
 
-func (s *site) Receive(from algorithms.NodeID, m algorithms.Message, out *algorithms.Outbox) {
+func (s *site) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
 	if m.Clock == 0 || m.Clock > latest {
 		out.Refuse("no such clock")
 		return
 	}
 	if m.Kind == kindRequest {
-		s.receiveRequest(algorithms.Stamp{Clock: m.Clock, Node: from}, out)
+		s.receiveRequest(dme.Stamp{Clock: m.Clock, Node: from}, out)
 	} else {
 		s.receiveReply(from, m, out)
 	}
 }
 
 // receiveRequest is the REQUEST message handler.
-func (s *site) receiveRequest(r algorithms.Stamp, out *algorithms.Outbox) {
+func (s *site) receiveRequest(r dme.Stamp, out *dme.Outbox) {
 	at, waits := slices.BinarySearchFunc(s.inform, r.Node, bySite)
 	if waits {
 		out.Refuse("REQUEST of a site whose REQUEST waits already")
@@ -134,10 +134,10 @@ func (s *site) receiveRequest(r algorithms.Stamp, out *algorithms.Outbox) {
 }
 
 // myPriority reports whether the pending request has priority over r (S4).
-func (s *site) myPriority(r algorithms.Stamp) bool { return s.request.Precedes(r) }
+func (s *site) myPriority(r dme.Stamp) bool { return s.request.Precedes(r) }
 
 // receiveReply is the REPLY message handler.
-func (s *site) receiveReply(from algorithms.NodeID, m algorithms.Message, out *algorithms.Outbox) {
+func (s *site) receiveReply(from dme.NodeID, m dme.Message, out *dme.Outbox) {
 	if !s.requesting || m.Req != s.request || !s.r.Has(from) {
 		out.Refuse("REPLY that is not awaited")
 		return
@@ -147,17 +147,17 @@ func (s *site) receiveReply(from algorithms.NodeID, m algorithms.Message, out *a
 	s.executeIfPermitted(out)
 }
 
-func (s *site) ask(j algorithms.NodeID, out *algorithms.Outbox) {
-	out.Send(j, algorithms.Message{Kind: kindRequest, Clock: s.request.Clock}) // S4: not C_i
+func (s *site) ask(j dme.NodeID, out *dme.Outbox) {
+	out.Send(j, dme.Message{Kind: kindRequest, Clock: s.request.Clock}) // S4: not C_i
 }
 
-func (s *site) reply(r algorithms.Stamp, out *algorithms.Outbox) {
-	out.Send(r.Node, algorithms.Message{Kind: kindReply, Clock: s.c, Req: r})
+func (s *site) reply(r dme.Stamp, out *dme.Outbox) {
+	out.Send(r.Node, dme.Message{Kind: kindReply, Clock: s.c, Req: r})
 }
 
-func bySite(r algorithms.Stamp, j algorithms.NodeID) int { return int(r.Node) - int(j) }
+func bySite(r dme.Stamp, j dme.NodeID) int { return int(r.Node) - int(j) }
 
-func (s *site) State(v *algorithms.Visitor) {
+func (s *site) State(v *dme.Visitor) {
 	v.Uint("C", &s.c)
 	v.Set("R", &s.r)
 	v.Stamps("I", &s.inform)

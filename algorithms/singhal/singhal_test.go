@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"dmebench/algorithms/conformance"
+	"dmebench/dme/conformance"
 )
 
 var (

@@ -3,32 +3,32 @@ package singhal
 import (
 	"testing"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 func TestRefusals(t *testing.T) {
-	request := func(clock uint64) algorithms.Message {
-		return algorithms.Message{Kind: kindRequest, Clock: clock}
+	request := func(clock uint64) dme.Message {
+		return dme.Message{Kind: kindRequest, Clock: clock}
 	}
-	reply := func(number uint64) algorithms.Message {
-		return algorithms.Message{Kind: kindReply, Clock: 9, Req: algorithms.Stamp{Clock: number, Node: 3}}
+	reply := func(number uint64) dme.Message {
+		return dme.Message{Kind: kindReply, Clock: 9, Req: dme.Stamp{Clock: number, Node: 3}}
 	}
 	for _, c := range []struct {
 		name string
-		msgs []algorithms.Message // all from site 1; the last is refused
+		msgs []dme.Message // all from site 1; the last is refused
 	}{
-		{"REQUEST without a clock", []algorithms.Message{request(0)}},
-		{"REQUEST of a clock that would overflow", []algorithms.Message{request(latest + 1)}},
-		{"REQUEST twice", []algorithms.Message{request(9), request(9)}},
-		{"REPLY to an earlier request", []algorithms.Message{reply(1)}},
-		{"REPLY to another site's request", []algorithms.Message{{Kind: kindReply, Clock: 9, Req: algorithms.Stamp{Clock: 2, Node: 2}}}},
-		{"REPLY twice", []algorithms.Message{reply(2), reply(2)}},
+		{"REQUEST without a clock", []dme.Message{request(0)}},
+		{"REQUEST of a clock that would overflow", []dme.Message{request(latest + 1)}},
+		{"REQUEST twice", []dme.Message{request(9), request(9)}},
+		{"REPLY to an earlier request", []dme.Message{reply(1)}},
+		{"REPLY to another site's request", []dme.Message{{Kind: kindReply, Clock: 9, Req: dme.Stamp{Clock: 2, Node: 2}}}},
+		{"REPLY twice", []dme.Message{reply(2), reply(2)}},
 	} {
 		net := newNet(t, 3)
 		if _, err := net.Serve(3); err != nil {
 			t.Fatal(err)
 		}
-		for _, i := range []algorithms.NodeID{1, 2} { // so that site 3 must ask them again
+		for _, i := range []dme.NodeID{1, 2} { // so that site 3 must ask them again
 			if _, err := net.Serve(i); err != nil {
 				t.Fatal(err)
 			}
@@ -54,25 +54,25 @@ func TestStateHasTheTextsNames(t *testing.T) {
 	net.Request(3)
 	net.Deliver(3, 2, 0)
 	const want = "C=1 R={1} I=[(1,3)] Requesting=true Executing=false request=(1,2)"
-	if got := algorithms.DescribeState(net.Host(2).Node()); got != want {
+	if got := dme.DescribeState(net.Host(2).Node()); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
 
 // cycle is what one entry costs under saturation: the request, all replies, all
 // requests of the others, and the release.
-func cycle(s *site, n int, out *algorithms.Outbox) {
+func cycle(s *site, n int, out *dme.Outbox) {
 	s.Request(out)
-	for j := algorithms.NodeID(1); int(j) <= n; j++ {
+	for j := dme.NodeID(1); int(j) <= n; j++ {
 		if s.r.Has(j) {
 			out.Reset()
-			s.Receive(j, algorithms.Message{Kind: kindReply, Clock: s.c, Req: s.request}, out)
+			s.Receive(j, dme.Message{Kind: kindReply, Clock: s.c, Req: s.request}, out)
 		}
 	}
-	for j := algorithms.NodeID(n); j >= 1; j-- { // the worst order for the list
+	for j := dme.NodeID(n); j >= 1; j-- { // the worst order for the list
 		if j != s.i {
 			out.Reset()
-			s.Receive(j, algorithms.Message{Kind: kindRequest, Clock: s.c}, out)
+			s.Receive(j, dme.Message{Kind: kindRequest, Clock: s.c}, out)
 		}
 	}
 	out.Reset()
@@ -83,7 +83,7 @@ func cycle(s *site, n int, out *algorithms.Outbox) {
 func TestNoAllocationPerEvent(t *testing.T) {
 	const n = 64
 	s := system{nodes: n}.Node(n).(*site)
-	var out algorithms.Outbox
+	var out dme.Outbox
 	cycle(s, n, &out) // the list grows to its length
 	if got := testing.AllocsPerRun(100, func() { cycle(s, n, &out) }); got != 0 {
 		t.Errorf("%v allocations per entry", got)
@@ -94,7 +94,7 @@ func TestNoAllocationPerEvent(t *testing.T) {
 func BenchmarkHandlers(b *testing.B) {
 	const n = 64
 	s := system{nodes: n}.Node(n).(*site)
-	var out algorithms.Outbox
+	var out dme.Outbox
 	cycle(s, n, &out)
 	messages := 0
 	for b.Loop() {

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
-	"dmebench/algorithms"
-	"dmebench/algorithms/conformance"
+	"dmebench/dme"
+	"dmebench/dme/conformance"
 )
 
 func newNet(t *testing.T, sites int) *conformance.Net {
@@ -19,9 +19,9 @@ func newNet(t *testing.T, sites int) *conformance.Net {
 	return net
 }
 
-type sites = []algorithms.NodeID
+type sites = []dme.NodeID
 
-func wantSets(t *testing.T, net *conformance.Net, i algorithms.NodeID, request, inform sites) {
+func wantSets(t *testing.T, net *conformance.Net, i dme.NodeID, request, inform sites) {
 	t.Helper()
 	s := at(net, i)
 	var waits sites
@@ -33,16 +33,16 @@ func wantSets(t *testing.T, net *conformance.Net, i algorithms.NodeID, request, 
 	}
 }
 
-func wantInside(t *testing.T, net *conformance.Net, want ...algorithms.NodeID) {
+func wantInside(t *testing.T, net *conformance.Net, want ...dme.NodeID) {
 	t.Helper()
 	if err := net.Err(); err != nil || !slices.Equal(net.Inside(), want) {
 		t.Fatalf("%v inside, want %v; %v", net.Inside(), want, err)
 	}
 }
 
-func wantOnTheWay(t *testing.T, net *conformance.Net, from, to algorithms.NodeID, kinds ...algorithms.Kind) {
+func wantOnTheWay(t *testing.T, net *conformance.Net, from, to dme.NodeID, kinds ...dme.Kind) {
 	t.Helper()
-	var got []algorithms.Kind
+	var got []dme.Kind
 	for _, m := range net.InFlight(from, to) {
 		got = append(got, m.Kind)
 	}
@@ -123,7 +123,7 @@ func TestExampleS2ExecutesWhenTheRequestArrives(t *testing.T) {
 }
 
 // wantStaircase checks the sites of a system at rest, from right to left.
-func wantStaircase(t *testing.T, net *conformance.Net, want ...algorithms.NodeID) {
+func wantStaircase(t *testing.T, net *conformance.Net, want ...dme.NodeID) {
 	t.Helper()
 	got, err := staircase(net)
 	if err != nil || !slices.Equal(got, want) {
@@ -136,8 +136,8 @@ func wantStaircase(t *testing.T, net *conformance.Net, want ...algorithms.NodeID
 func TestInitialStaircase(t *testing.T) {
 	net := newNet(t, 5)
 	wantStaircase(t, net, 1, 2, 3, 4, 5)
-	sys := net.Setting.System.(algorithms.Quorate)
-	for i := algorithms.NodeID(1); i <= 5; i++ {
+	sys := net.Setting.System.(dme.Quorate)
+	for i := dme.NodeID(1); i <= 5; i++ {
 		if got, want := sys.RequestSet(i), append(slices.Collect(at(net, i).r.All()), i); !slices.Equal(got, want) {
 			t.Errorf("request set of S_%d: %v, want %v", i, got, want)
 		}
@@ -166,7 +166,7 @@ func rounds(seed uint64, n, times int) error {
 		ask := rng.Perm(n)[:2+rng.IntN(n-1)]
 		before := len(net.Entries)
 		for _, k := range ask {
-			net.Request(algorithms.NodeID(k + 1))
+			net.Request(dme.NodeID(k + 1))
 		}
 		for len(net.Entries) < before+len(ask) || len(net.Inside()) > 0 {
 			deliverAny(net, rng)
@@ -194,7 +194,7 @@ func deliverAny(net *conformance.Net, rng *rand.Rand) {
 	first := rng.IntN(n * n)
 	for k := range n * n {
 		l := (first + k) % (n * n)
-		from, to := algorithms.NodeID(l/n+1), algorithms.NodeID(l%n+1)
+		from, to := dme.NodeID(l/n+1), dme.NodeID(l%n+1)
 		if waiting := len(net.InFlight(from, to)); waiting > 0 {
 			net.Deliver(from, to, rng.IntN(waiting))
 			return

@@ -32,26 +32,26 @@
 // not tolerated.
 package suzukikasami
 
-import "dmebench/algorithms"
+import "dmebench/dme"
 
 const (
-	kindRequest algorithms.Kind = iota + 1 // Clock: sn
-	kindToken                              // Vec: LN[1..N], then Q
+	kindRequest dme.Kind = iota + 1 // Clock: sn
+	kindToken                       // Vec: LN[1..N], then Q
 )
 
 // Algorithm describes the algorithm of Suzuki and Kasami.
-func Algorithm() *algorithms.Algorithm {
-	return &algorithms.Algorithm{
+func Algorithm() *dme.Algorithm {
+	return &dme.Algorithm{
 		Name:     "suzuki-kasami",
 		Title:    "Suzuki–Kasami",
 		Citation: "I. Suzuki, T. Kasami: A Distributed Mutual Exclusion Algorithm, ACM TOCS 3(4), 1985; textbook, section 9.11",
-		Class:    algorithms.Token,
-		Needs:    algorithms.Always(algorithms.Needs{Reliable: true}),
+		Class:    dme.Token,
+		Needs:    dme.Always(dme.Needs{Reliable: true}),
 		Kinds:    []string{"REQUEST", "TOKEN"},
 		Claims:   claims(),
 		// A token has up to 2N−1 elements.
-		ValidNodes: func(n int, _ algorithms.Options) error { return fits(n) },
-		Prepare: func(c algorithms.Config) (algorithms.System, error) {
+		ValidNodes: func(n int, _ dme.Options) error { return fits(n) },
+		Prepare: func(c dme.Config) (dme.System, error) {
 			return system{nodes: c.Nodes}, nil
 		},
 	}
@@ -59,10 +59,10 @@ func Algorithm() *algorithms.Algorithm {
 
 type system struct{ nodes int }
 
-func (s system) Node(id algorithms.NodeID) algorithms.Node {
+func (s system) Node(id dme.NodeID) dme.Node {
 	n := &site{
 		i: id, n: s.nodes,
-		rn: make([]uint64, s.nodes), seen: algorithms.MakeNodeSet(s.nodes),
+		rn: make([]uint64, s.nodes), seen: dme.MakeNodeSet(s.nodes),
 	}
 	if id == 1 {
 		n.token = newToken(s.nodes)
@@ -71,28 +71,28 @@ func (s system) Node(id algorithms.NodeID) algorithms.Node {
 }
 
 type site struct {
-	i          algorithms.NodeID
+	i          dme.NodeID
 	n          int
 	rn         []uint64 // RN_i[j] is rn[j-1]
 	token      token    // nil while another site has it
 	requesting bool     // waiting for the token
 	executing  bool     // the CS
 
-	seen algorithms.NodeSet // scratch, empty between events: the members of Q
+	seen dme.NodeSet // scratch, empty between events: the members of Q
 }
 
 // Request is step (a), or (c) at the site that has the token.
-func (s *site) Request(out *algorithms.Outbox) {
+func (s *site) Request(out *dme.Outbox) {
 	if s.token != nil {
 		s.execute(out)
 		return
 	}
 	s.requesting = true
 	s.rn[s.i-1]++
-	out.Broadcast(algorithms.Message{Kind: kindRequest, Clock: s.rn[s.i-1]})
+	out.Broadcast(dme.Message{Kind: kindRequest, Clock: s.rn[s.i-1]})
 }
 
-func (s *site) Receive(from algorithms.NodeID, m algorithms.Message, out *algorithms.Outbox) {
+func (s *site) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
 	if m.Kind == kindRequest {
 		s.receiveRequest(from, m.Clock, out)
 	} else {
@@ -101,7 +101,7 @@ func (s *site) Receive(from algorithms.NodeID, m algorithms.Message, out *algori
 }
 
 // receiveRequest is step (b).
-func (s *site) receiveRequest(from algorithms.NodeID, sn uint64, out *algorithms.Outbox) {
+func (s *site) receiveRequest(from dme.NodeID, sn uint64, out *dme.Outbox) {
 	if sn == 0 {
 		out.Refuse("REQUEST without a number")
 		return
@@ -113,7 +113,7 @@ func (s *site) receiveRequest(from algorithms.NodeID, sn uint64, out *algorithms
 }
 
 // receiveToken is step (c).
-func (s *site) receiveToken(vec []uint64, out *algorithms.Outbox) {
+func (s *site) receiveToken(vec []uint64, out *dme.Outbox) {
 	t := token(vec)
 	switch {
 	case !s.requesting:
@@ -129,42 +129,42 @@ func (s *site) receiveToken(vec []uint64, out *algorithms.Outbox) {
 	}
 }
 
-func (s *site) execute(out *algorithms.Outbox) {
+func (s *site) execute(out *dme.Outbox) {
 	s.executing = true
-	out.Enter(algorithms.Stamp{})
+	out.Enter(dme.Stamp{})
 }
 
 // Release is steps (d), (e) and (f).
-func (s *site) Release(out *algorithms.Outbox) {
+func (s *site) Release(out *dme.Outbox) {
 	s.executing = false
 	s.token.setLN(s.i, s.rn[s.i-1]) // (d)
 
 	for _, j := range s.token.queue(s.n) { // (e)
-		s.seen.Add(algorithms.NodeID(j))
+		s.seen.Add(dme.NodeID(j))
 	}
-	for j := algorithms.NodeID(1); int(j) <= s.n; j++ {
+	for j := dme.NodeID(1); int(j) <= s.n; j++ {
 		if s.outstanding(j) && !s.seen.Has(j) {
 			s.token = append(s.token, uint64(j))
 		}
 	}
 	s.seen.Clear()
 
-	if head := s.token.takeHead(s.n); head != algorithms.None { // (f)
+	if head := s.token.takeHead(s.n); head != dme.None { // (f)
 		s.pass(head, out)
 	}
 }
 
 // outstanding reports whether j has a request that has not been executed. The
 // site must have the token.
-func (s *site) outstanding(j algorithms.NodeID) bool { return s.rn[j-1] == s.token.ln(j)+1 }
+func (s *site) outstanding(j dme.NodeID) bool { return s.rn[j-1] == s.token.ln(j)+1 }
 
 // pass hands the token over, and with it the memory that it lies in.
-func (s *site) pass(to algorithms.NodeID, out *algorithms.Outbox) {
-	out.Send(to, algorithms.Message{Kind: kindToken, Vec: s.token})
+func (s *site) pass(to dme.NodeID, out *dme.Outbox) {
+	out.Send(to, dme.Message{Kind: kindToken, Vec: s.token})
 	s.token = nil
 }
 
-func (s *site) State(v *algorithms.Visitor) {
+func (s *site) State(v *dme.Visitor) {
 	v.Uints("RN", &s.rn)
 	v.Bool("requesting", &s.requesting)
 	v.Bool("executing", &s.executing)

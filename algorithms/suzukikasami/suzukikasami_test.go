@@ -4,8 +4,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"dmebench/algorithms"
-	"dmebench/algorithms/conformance"
+	"dmebench/dme"
+	"dmebench/dme/conformance"
 )
 
 func newNet(t *testing.T, nodes int) *conformance.Net {
@@ -17,7 +17,7 @@ func newNet(t *testing.T, nodes int) *conformance.Net {
 	return net
 }
 
-func at(net *conformance.Net, id algorithms.NodeID) *site { return net.Host(id).Node().(*site) }
+func at(net *conformance.Net, id dme.NodeID) *site { return net.Host(id).Node().(*site) }
 
 // Section 9.11, performance: no message where the site holds the idle token,
 // else N.
@@ -25,9 +25,9 @@ func TestZeroOrNMessages(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, n := range []int{1, 2, 3, 7, 16} {
 		net := newNet(t, n)
-		holder := algorithms.NodeID(1)
+		holder := dme.NodeID(1)
 		for range 100 {
-			id := algorithms.NodeID(1 + rng.IntN(n))
+			id := dme.NodeID(1 + rng.IntN(n))
 			want := uint64(n)
 			if id == holder {
 				want = 0
@@ -67,7 +67,7 @@ func TestOutdatedRequest(t *testing.T) {
 func TestStepBReadsTheRequestersElement(t *testing.T) {
 	net := newNet(t, 3)
 	for range 3 {
-		for _, id := range []algorithms.NodeID{2, 1} {
+		for _, id := range []dme.NodeID{2, 1} {
 			if _, err := net.Serve(id); err != nil {
 				t.Fatal(err)
 			}
@@ -83,7 +83,7 @@ func TestStepBReadsTheRequestersElement(t *testing.T) {
 func TestQueue(t *testing.T) {
 	net := newNet(t, 5)
 	net.Request(1)
-	for _, id := range []algorithms.NodeID{4, 2} {
+	for _, id := range []dme.NodeID{4, 2} {
 		net.Request(id)
 	}
 	net.Settle()
@@ -101,11 +101,11 @@ func TestQueue(t *testing.T) {
 	net.Settle()
 	net.Release(3)
 	net.Settle()
-	var order []algorithms.NodeID
+	var order []dme.NodeID
 	for _, e := range net.Entries {
 		order = append(order, e.Node)
 	}
-	want := []algorithms.NodeID{1, 2, 4, 3, 2}
+	want := []dme.NodeID{1, 2, 4, 3, 2}
 	if len(order) != len(want) {
 		t.Fatalf("entries %v, want %v", order, want)
 	}
@@ -132,35 +132,35 @@ func TestRefusals(t *testing.T) {
 	} {
 		net := newNet(t, 3)
 		net.Request(2)
-		net.Host(2).Receive(1, &algorithms.Message{Kind: kindToken, Vec: c.vec})
+		net.Host(2).Receive(1, &dme.Message{Kind: kindToken, Vec: c.vec})
 		if net.Refused() != 1 || len(net.Inside()) != 0 {
 			t.Errorf("%s: not refused", c.name)
 		}
 	}
 	net := newNet(t, 3)
-	net.Host(2).Receive(1, &algorithms.Message{Kind: kindToken, Vec: []uint64{0, 0, 0}})
-	net.Host(2).Receive(1, &algorithms.Message{Kind: kindRequest})
+	net.Host(2).Receive(1, &dme.Message{Kind: kindToken, Vec: []uint64{0, 0, 0}})
+	net.Host(2).Receive(1, &dme.Message{Kind: kindRequest})
 	if net.Refused() != 2 {
 		t.Error("a token without a request, a REQUEST without a number: not refused")
 	}
 }
 
 func TestTooManyNodes(t *testing.T) {
-	if err := Algorithm().CheckNodes(algorithms.MaxVec/2+1, nil); err == nil {
+	if err := Algorithm().CheckNodes(dme.MaxVec/2+1, nil); err == nil {
 		t.Error("a token longer than a message is accepted")
 	}
 }
 
 // pingPong hands the token from site 1 to site 2 and back.
-func pingPong(a, b *site, out *algorithms.Outbox) {
+func pingPong(a, b *site, out *dme.Outbox) {
 	for range 2 {
 		a.Request(out)
 		sn := out.Effects()[0].Msg.Clock
 		out.Reset()
-		b.Receive(a.i, algorithms.Message{Kind: kindRequest, Clock: sn}, out)
+		b.Receive(a.i, dme.Message{Kind: kindRequest, Clock: sn}, out)
 		vec := out.Effects()[0].Msg.Vec
 		out.Reset()
-		a.Receive(b.i, algorithms.Message{Kind: kindToken, Vec: vec}, out)
+		a.Receive(b.i, dme.Message{Kind: kindToken, Vec: vec}, out)
 		out.Reset()
 		a.Release(out)
 		out.Reset()
@@ -171,7 +171,7 @@ func pingPong(a, b *site, out *algorithms.Outbox) {
 func TestNoAllocationPerEvent(t *testing.T) {
 	sys := system{nodes: 64}
 	a, b := sys.Node(2).(*site), sys.Node(1).(*site)
-	var out algorithms.Outbox
+	var out dme.Outbox
 	pingPong(a, b, &out)
 	if got := testing.AllocsPerRun(100, func() { pingPong(a, b, &out) }); got != 0 {
 		t.Errorf("%v allocations for two entries", got)

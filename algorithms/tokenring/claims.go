@@ -3,82 +3,82 @@ package tokenring
 import (
 	"slices"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // The exercise asks for the response time under low and heavy load and leaves
 // the answer to the reader; these are the answers.
-func claims() []algorithms.Claim {
+func claims() []dme.Claim {
 	const source = "textbook, Exercise 9.1"
 	perpetual := map[string]string{optMode: "perpetual"}
 	demand := map[string]string{optMode: "demand"}
-	return slices.Concat(algorithms.SafeAndLive(source), []algorithms.Claim{
+	return slices.Concat(dme.SafeAndLive(source), []dme.Claim{
 		{
 			// The token is anywhere on its way round, N·T long.
-			Quantity: algorithms.ResponseTime, Formula: "NT/2 + E (mode=perpetual)",
-			Load: algorithms.Light, Kind: algorithms.Mean, Source: source + ".1",
+			Quantity: dme.ResponseTime, Formula: "NT/2 + E (mode=perpetual)",
+			Load: dme.Light, Kind: dme.Mean, Source: source + ".1",
 			Set:     perpetual, // said, since workloads that go in steps choose the other
 			Predict: timed("perpetual", func(n, t, e float64) float64 { return n*t/2 + e }),
 		},
 		{
 			// Every site executes once a round.
-			Quantity: algorithms.ResponseTime, Formula: "N(T + E) (mode=perpetual)",
-			Load: algorithms.Saturated, Kind: algorithms.Mean, Source: source + ".2",
+			Quantity: dme.ResponseTime, Formula: "N(T + E) (mode=perpetual)",
+			Load: dme.Saturated, Kind: dme.Mean, Source: source + ".2",
 			Predict: timed("perpetual", func(n, t, e float64) float64 { return n * (t + e) }),
 		},
 		{
-			Quantity: algorithms.SyncDelay, Formula: "T (mode=perpetual)",
-			Load: algorithms.Saturated, Kind: algorithms.Mean, Source: source + ", with section 9.2.3",
+			Quantity: dme.SyncDelay, Formula: "T (mode=perpetual)",
+			Load: dme.Saturated, Kind: dme.Mean, Source: source + ", with section 9.2.3",
 			Predict: inMode("perpetual", func(float64) float64 { return 1 }),
 		},
 		{
-			Quantity: algorithms.Throughput, Formula: "1/(T + E) (mode=perpetual)",
-			Load: algorithms.Saturated, Kind: algorithms.Mean, Source: source + ", with section 9.2.3",
+			Quantity: dme.Throughput, Formula: "1/(T + E) (mode=perpetual)",
+			Load: dme.Saturated, Kind: dme.Mean, Source: source + ", with section 9.2.3",
 			Predict: timed("perpetual", func(_, t, e float64) float64 { return 1 / (t + e) }),
 		},
 		{
 			// The last requester has the token; the next one, drawn uniformly,
 			// is 0 … N−1 hops behind it, each a REQUEST and a TOKEN.
-			Quantity: algorithms.MessagesPerCS, Formula: "N − 1 (mode=demand, uniformly drawn requesters)",
-			Load: algorithms.Light, Kind: algorithms.Mean, Source: source + ", with a token that rests",
+			Quantity: dme.MessagesPerCS, Formula: "N − 1 (mode=demand, uniformly drawn requesters)",
+			Load: dme.Light, Kind: dme.Mean, Source: source + ", with a token that rests",
 			Set:     demand,
 			Predict: inMode("demand", func(n float64) float64 { return n - 1 }),
 		},
 		{
-			Quantity: algorithms.MessagesPerCS, Formula: "2(N−1) (mode=demand)",
-			Load: algorithms.AnyLoad, Kind: algorithms.UpperBound, Source: source + ", with a token that rests",
+			Quantity: dme.MessagesPerCS, Formula: "2(N−1) (mode=demand)",
+			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: source + ", with a token that rests",
 			Set:     demand,
 			Predict: inMode("demand", func(n float64) float64 { return 2 * (n - 1) }),
 		},
 		{
-			Quantity: algorithms.ResponseTime, Formula: "(N−1)T + E (mode=demand, uniformly drawn requesters)",
-			Load: algorithms.Light, Kind: algorithms.Mean, Source: source + ", with a token that rests",
+			Quantity: dme.ResponseTime, Formula: "(N−1)T + E (mode=demand, uniformly drawn requesters)",
+			Load: dme.Light, Kind: dme.Mean, Source: source + ", with a token that rests",
 			Set:     demand,
 			Predict: timed("demand", func(n, t, e float64) float64 { return (n-1)*t + e }),
 		},
 		{
-			Quantity: algorithms.LongestRun, Formula: "1 (mode=perpetual): the next site has its turn",
-			Load: algorithms.Saturated, Kind: algorithms.Exact, Source: source,
+			Quantity: dme.LongestRun, Formula: "1 (mode=perpetual): the next site has its turn",
+			Load: dme.Saturated, Kind: dme.Exact, Source: source,
 			Predict: inMode("perpetual", func(float64) float64 { return 1 }),
 		},
 		{
-			Quantity: algorithms.MessagesPerCS, Formula: "1 (mode=perpetual): a hop for each entry",
-			Load: algorithms.Saturated, Kind: algorithms.Mean, Source: source + ".2",
+			Quantity: dme.MessagesPerCS, Formula: "1 (mode=perpetual): a hop for each entry",
+			Load: dme.Saturated, Kind: dme.Mean, Source: source + ".2",
 			Predict: inMode("perpetual", func(float64) float64 { return 1 }),
 		},
 	})
 }
 
 // inMode is a prediction from N, for one mode and at least two sites.
-func inMode(mode string, f func(n float64) float64) func(algorithms.Setting) (float64, bool) {
-	return func(s algorithms.Setting) (float64, bool) {
+func inMode(mode string, f func(n float64) float64) func(dme.Setting) (float64, bool) {
+	return func(s dme.Setting) (float64, bool) {
 		return f(float64(s.Nodes)), s.Nodes >= 2 && s.Options.Get(optMode) == mode
 	}
 }
 
 // timed is a prediction from N, T and E, the latter two in seconds.
-func timed(mode string, f func(n, t, e float64) float64) func(algorithms.Setting) (float64, bool) {
-	return func(s algorithms.Setting) (float64, bool) {
+func timed(mode string, f func(n, t, e float64) float64) func(dme.Setting) (float64, bool) {
+	return func(s dme.Setting) (float64, bool) {
 		ok := s.Nodes >= 2 && s.T > 0 && s.Options.Get(optMode) == mode
 		return f(float64(s.Nodes), s.T.Seconds(), s.E.Seconds()), ok
 	}

@@ -1,6 +1,6 @@
 package tokenring
 
-import "dmebench/algorithms"
+import "dmebench/dme"
 
 // demand is a site whose token moves only where it is asked for.
 //
@@ -34,12 +34,12 @@ type demand struct {
 }
 
 // Request is step 1, or step 3 where the token rests here.
-func (d *demand) Request(out *algorithms.Outbox) {
+func (d *demand) Request(out *dme.Outbox) {
 	d.waiting = true
 	d.use(out)
 }
 
-func (d *demand) Receive(from algorithms.NodeID, m algorithms.Message, out *algorithms.Outbox) {
+func (d *demand) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
 	if m.Kind == kindRequest {
 		d.receiveRequest(from, out)
 	} else {
@@ -48,7 +48,7 @@ func (d *demand) Receive(from algorithms.NodeID, m algorithms.Message, out *algo
 }
 
 // receiveRequest is step 2.
-func (d *demand) receiveRequest(from algorithms.NodeID, out *algorithms.Outbox) {
+func (d *demand) receiveRequest(from dme.NodeID, out *dme.Outbox) {
 	if from != d.next || d.owed {
 		out.Refuse("REQUEST from a site that is not the next one, or that has asked already")
 		return
@@ -58,7 +58,7 @@ func (d *demand) receiveRequest(from algorithms.NodeID, out *algorithms.Outbox) 
 }
 
 // receiveToken is step 3.
-func (d *demand) receiveToken(from algorithms.NodeID, out *algorithms.Outbox) {
+func (d *demand) receiveToken(from dme.NodeID, out *dme.Outbox) {
 	if from != d.previous || !d.asked {
 		out.Refuse("TOKEN from a site that is not the previous one, or that was not asked")
 		return
@@ -69,32 +69,32 @@ func (d *demand) receiveToken(from algorithms.NodeID, out *algorithms.Outbox) {
 }
 
 // Release is step 4.
-func (d *demand) Release(out *algorithms.Outbox) {
+func (d *demand) Release(out *dme.Outbox) {
 	d.executing = false
 	d.use(out)
 }
 
 // use does what the site can do now: execute, pass the token on, ask for it.
-func (d *demand) use(out *algorithms.Outbox) {
+func (d *demand) use(out *dme.Outbox) {
 	if d.token && !d.executing {
 		switch {
 		case d.waiting:
 			d.waiting = false
 			d.executing = true
-			out.Enter(algorithms.Stamp{})
+			out.Enter(dme.Stamp{})
 		case d.owed:
 			d.owed = false
 			d.token = false
-			out.Send(d.next, algorithms.Message{Kind: kindToken})
+			out.Send(d.next, dme.Message{Kind: kindToken})
 		}
 	}
 	if !d.token && !d.asked && (d.waiting || d.owed) {
 		d.asked = true
-		out.Send(d.previous, algorithms.Message{Kind: kindRequest})
+		out.Send(d.previous, dme.Message{Kind: kindRequest})
 	}
 }
 
-func (d *demand) State(v *algorithms.Visitor) {
+func (d *demand) State(v *dme.Visitor) {
 	v.Bool("token", &d.token)
 	v.Bool("waiting", &d.waiting)
 	v.Bool("executing", &d.executing)

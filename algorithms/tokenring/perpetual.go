@@ -1,6 +1,6 @@
 package tokenring
 
-import "dmebench/algorithms"
+import "dmebench/dme"
 
 // perpetual is a site whose token circulates for ever: Exercise 9.1.
 //
@@ -19,18 +19,18 @@ type perpetual struct {
 }
 
 // Start dispatches the token from the site where it is at the beginning.
-func (p *perpetual) Start(out *algorithms.Outbox) {
+func (p *perpetual) Start(out *dme.Outbox) {
 	if p.token && !p.executing {
 		p.dispatch(out)
 	}
 }
 
 // Stop says that the site will not ask again.
-func (p *perpetual) Stop(*algorithms.Outbox) { p.stopped = true }
+func (p *perpetual) Stop(*dme.Outbox) { p.stopped = true }
 
 // Request waits for the token, unless it is here and idle: in a ring of one,
 // before Start, or at rest.
-func (p *perpetual) Request(out *algorithms.Outbox) {
+func (p *perpetual) Request(out *dme.Outbox) {
 	p.waiting = true
 	if p.token {
 		p.grab(out)
@@ -38,7 +38,7 @@ func (p *perpetual) Request(out *algorithms.Outbox) {
 }
 
 // Receive grabs the token or dispatches it at once.
-func (p *perpetual) Receive(from algorithms.NodeID, m algorithms.Message, out *algorithms.Outbox) {
+func (p *perpetual) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
 	switch {
 	case m.Kind != kindToken:
 		out.Refuse("REQUEST where the token circulates by itself")
@@ -60,19 +60,19 @@ func (p *perpetual) Receive(from algorithms.NodeID, m algorithms.Message, out *a
 }
 
 // Release dispatches the token to the next site.
-func (p *perpetual) Release(out *algorithms.Outbox) {
+func (p *perpetual) Release(out *dme.Outbox) {
 	p.executing = false
 	p.dispatch(out)
 }
 
-func (p *perpetual) grab(out *algorithms.Outbox) {
+func (p *perpetual) grab(out *dme.Outbox) {
 	p.waiting = false
 	p.executing = true
-	out.Enter(algorithms.Stamp{})
+	out.Enter(dme.Stamp{})
 }
 
 // dispatch sends the token on, unless no site will want it.
-func (p *perpetual) dispatch(out *algorithms.Outbox) {
+func (p *perpetual) dispatch(out *dme.Outbox) {
 	if p.stopped {
 		p.passed++
 	} else {
@@ -81,12 +81,12 @@ func (p *perpetual) dispatch(out *algorithms.Outbox) {
 	if p.n == 1 || p.passed >= uint64(p.n) {
 		return
 	}
-	out.Send(p.next, algorithms.Message{Kind: kindToken, Num: p.passed})
+	out.Send(p.next, dme.Message{Kind: kindToken, Num: p.passed})
 	p.token = false
 	p.passed = 0
 }
 
-func (p *perpetual) State(v *algorithms.Visitor) {
+func (p *perpetual) State(v *dme.Visitor) {
 	v.Bool("token", &p.token)
 	v.Bool("waiting", &p.waiting)
 	v.Bool("executing", &p.executing)

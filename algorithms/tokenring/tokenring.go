@@ -15,32 +15,32 @@
 // tolerated.
 package tokenring
 
-import "dmebench/algorithms"
+import "dmebench/dme"
 
 const (
-	kindToken   algorithms.Kind = iota + 1 // Num: in mode=perpetual, the finished sites it passed in a row
-	kindRequest                            // in mode=demand only
+	kindToken   dme.Kind = iota + 1 // Num: in mode=perpetual, the finished sites it passed in a row
+	kindRequest                     // in mode=demand only
 )
 
 const optMode = "mode"
 
 // Algorithm describes the token ring.
-func Algorithm() *algorithms.Algorithm {
-	return &algorithms.Algorithm{
+func Algorithm() *dme.Algorithm {
+	return &dme.Algorithm{
 		Name:     "token-ring",
 		Title:    "Token ring",
 		Citation: "A. D. Kshemkalyani, M. Singhal: Distributed Computing, Cambridge University Press 2008, chapter 9, Exercise 9.1",
-		Class:    algorithms.Token,
-		Needs:    algorithms.Always(algorithms.Needs{Reliable: true}),
+		Class:    dme.Token,
+		Needs:    dme.Always(dme.Needs{Reliable: true}),
 		Kinds:    []string{"TOKEN", "REQUEST"},
-		Options: []algorithms.Option{{
+		Options: []dme.Option{{
 			Name: optMode, Default: "perpetual", Values: "perpetual|demand",
 			Help: "whether the token circulates for ever or rests until a request reaches it",
 		}},
-		Perpetual: func(o algorithms.Options) bool { return o.Get(optMode) == "perpetual" },
+		Perpetual: func(o dme.Options) bool { return o.Get(optMode) == "perpetual" },
 		Stepped:   map[string]string{optMode: "demand"},
 		Claims:    claims(),
-		Prepare: func(c algorithms.Config) (algorithms.System, error) {
+		Prepare: func(c dme.Config) (dme.System, error) {
 			return system{nodes: c.Nodes, onDemand: c.Options.Get(optMode) == "demand"}, nil
 		},
 	}
@@ -51,7 +51,7 @@ type system struct {
 	onDemand bool
 }
 
-func (s system) Node(id algorithms.NodeID) algorithms.Node {
+func (s system) Node(id dme.NodeID) dme.Node {
 	place := place{n: s.nodes, next: s.next(id), previous: s.previous(id)}
 	if s.onDemand {
 		return &demand{place: place, token: id == 1}
@@ -59,34 +59,34 @@ func (s system) Node(id algorithms.NodeID) algorithms.Node {
 	return &perpetual{place: place, token: id == 1}
 }
 
-func (s system) next(id algorithms.NodeID) algorithms.NodeID {
+func (s system) next(id dme.NodeID) dme.NodeID {
 	if int(id) == s.nodes {
 		return 1
 	}
 	return id + 1
 }
 
-func (s system) previous(id algorithms.NodeID) algorithms.NodeID {
+func (s system) previous(id dme.NodeID) dme.NodeID {
 	if id == 1 {
-		return algorithms.NodeID(s.nodes)
+		return dme.NodeID(s.nodes)
 	}
 	return id - 1
 }
 
 // Peers returns the next node, and with mode=demand also the previous one.
-func (s system) Peers(id algorithms.NodeID) []algorithms.NodeID {
+func (s system) Peers(id dme.NodeID) []dme.NodeID {
 	next, previous := s.next(id), s.previous(id)
 	switch {
 	case s.nodes == 1:
 		return nil
 	case !s.onDemand || next == previous:
-		return []algorithms.NodeID{next}
+		return []dme.NodeID{next}
 	}
-	return []algorithms.NodeID{min(next, previous), max(next, previous)}
+	return []dme.NodeID{min(next, previous), max(next, previous)}
 }
 
 // place is where a node is in the ring. Alone, it is next to itself.
 type place struct {
 	n              int
-	next, previous algorithms.NodeID
+	next, previous dme.NodeID
 }

@@ -3,8 +3,8 @@ package tokenring
 import (
 	"testing"
 
-	"dmebench/algorithms"
-	"dmebench/algorithms/conformance"
+	"dmebench/dme"
+	"dmebench/dme/conformance"
 )
 
 func newNet(t *testing.T, nodes int, mode string) *conformance.Net {
@@ -23,10 +23,10 @@ func TestDemandSerialCost(t *testing.T) {
 		total := uint64(0)
 		for from := range n {
 			for to := range n {
-				if _, err := net.Serve(algorithms.NodeID(from + 1)); err != nil {
+				if _, err := net.Serve(dme.NodeID(from + 1)); err != nil {
 					t.Fatal(err)
 				}
-				got, err := net.Serve(algorithms.NodeID(to + 1))
+				got, err := net.Serve(dme.NodeID(to + 1))
 				if want := uint64(2 * ((to - from + n) % n)); err != nil || got != want {
 					t.Errorf("N=%d: from %d to %d: %d messages, %v; want %d", n, from+1, to+1, got, err, want)
 				}
@@ -45,7 +45,7 @@ func TestDemandSerialCost(t *testing.T) {
 func TestDemandBurstCost(t *testing.T) {
 	const n = 6
 	net := newNet(t, n, "demand")
-	for id := algorithms.NodeID(1); id <= n; id++ {
+	for id := dme.NodeID(1); id <= n; id++ {
 		net.Request(id)
 	}
 	for range n {
@@ -79,12 +79,12 @@ func TestDemandOvertaking(t *testing.T) {
 func TestPerpetualSaturated(t *testing.T) {
 	const n = 5
 	net := newNet(t, n, "perpetual") // the token leaves node 1
-	for id := algorithms.NodeID(1); id <= n; id++ {
+	for id := dme.NodeID(1); id <= n; id++ {
 		net.Request(id)
 	}
 	for k := range 4 * n {
 		net.DeliverOldest()
-		want := algorithms.NodeID((k+1)%n + 1)
+		want := dme.NodeID((k+1)%n + 1)
 		if in := net.Inside(); len(in) != 1 || in[0] != want {
 			t.Fatalf("hop %d: %v inside, want node %d", k, in, want)
 		}
@@ -109,7 +109,7 @@ func TestPerpetualStops(t *testing.T) {
 	if hops(10*n) != 10*n {
 		t.Fatal("the token came to rest before Stop")
 	}
-	for _, id := range []algorithms.NodeID{3, 1, 2} {
+	for _, id := range []dme.NodeID{3, 1, 2} {
 		net.Host(id).Stop()
 		if hops(3*n) != 3*n {
 			t.Fatalf("the token came to rest before everybody was told to stop")
@@ -147,17 +147,17 @@ func TestPeers(t *testing.T) {
 	for _, c := range []struct {
 		n    int
 		mode string
-		id   algorithms.NodeID
-		want []algorithms.NodeID
+		id   dme.NodeID
+		want []dme.NodeID
 	}{
 		{1, "perpetual", 1, nil},
 		{1, "demand", 1, nil},
-		{2, "demand", 1, []algorithms.NodeID{2}},
-		{4, "perpetual", 4, []algorithms.NodeID{1}},
-		{4, "demand", 4, []algorithms.NodeID{1, 3}},
-		{4, "demand", 1, []algorithms.NodeID{2, 4}},
+		{2, "demand", 1, []dme.NodeID{2}},
+		{4, "perpetual", 4, []dme.NodeID{1}},
+		{4, "demand", 4, []dme.NodeID{1, 3}},
+		{4, "demand", 1, []dme.NodeID{2, 4}},
 	} {
-		got := newNet(t, c.n, c.mode).Setting.System.(algorithms.Linked).Peers(c.id)
+		got := newNet(t, c.n, c.mode).Setting.System.(dme.Linked).Peers(c.id)
 		if len(got) != len(c.want) || len(got) > 0 && got[0] != c.want[0] || len(got) > 1 && got[1] != c.want[1] {
 			t.Errorf("N=%d %s: peers of %d: %v, want %v", c.n, c.mode, c.id, got, c.want)
 		}
@@ -181,12 +181,12 @@ func TestDuplicatesAreRefused(t *testing.T) {
 	ring := newNet(t, 3, "perpetual")
 	ring.Request(2)
 	ring.Deliver(1, 2, 0)
-	ring.Host(2).Receive(1, &algorithms.Message{Kind: kindToken})
+	ring.Host(2).Receive(1, &dme.Message{Kind: kindToken})
 	onDemand := newNet(t, 3, "demand")
 	onDemand.Request(1)
 	onDemand.Request(2)
 	onDemand.Deliver(2, 1, 0)
-	onDemand.Host(1).Receive(2, &algorithms.Message{Kind: kindRequest})
+	onDemand.Host(1).Receive(2, &dme.Message{Kind: kindRequest})
 	if ring.Refused() != 1 || onDemand.Refused() != 1 {
 		t.Errorf("a second TOKEN: %d refused; a second REQUEST: %d refused; want 1 each", ring.Refused(), onDemand.Refused())
 	}
@@ -195,8 +195,8 @@ func TestDuplicatesAreRefused(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	for _, c := range []struct {
 		name, mode string
-		from, to   algorithms.NodeID
-		kind       algorithms.Kind
+		from, to   dme.NodeID
+		kind       dme.Kind
 	}{
 		{"REQUEST in a perpetual ring", "perpetual", 4, 3, kindRequest},
 		{"TOKEN from the wrong side", "perpetual", 4, 3, kindToken},
@@ -205,7 +205,7 @@ func TestRefusals(t *testing.T) {
 		{"REQUEST from the wrong side", "demand", 2, 3, kindRequest},
 	} {
 		net := newNet(t, 4, c.mode)
-		net.Host(c.to).Receive(c.from, &algorithms.Message{Kind: c.kind})
+		net.Host(c.to).Receive(c.from, &dme.Message{Kind: c.kind})
 		if net.Refused() != 1 {
 			t.Errorf("mode=%s: %s: not refused", c.mode, c.name)
 		}

@@ -8,9 +8,9 @@ import (
 	"sync"
 	"time"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/internal/clock"
-	"dmebench/internal/quick"
+	"dmebench/internal/rawio"
 )
 
 // Kind says what an Event is about.
@@ -27,7 +27,7 @@ const (
 type Event struct {
 	At   int64 // ns on the host's clock
 	Kind Kind
-	Node algorithms.NodeID
+	Node dme.NodeID
 	Arg  uint64 // the caller's: which timer, and its generation
 }
 
@@ -39,7 +39,7 @@ const Margin = 60 * time.Microsecond
 type Alarm struct {
 	clock *clock.Clock
 	fire  func(Event)
-	timer *quick.Timer
+	timer *rawio.Timer
 	done  chan struct{}
 
 	mu     sync.Mutex
@@ -58,7 +58,7 @@ type Alarm struct {
 // later. spinShare is the part of the time, from 0 to 1, that it may spend
 // spinning so that arrivals are punctual.
 func New(c *clock.Clock, spinShare float64, fire func(Event)) (*Alarm, error) {
-	t, err := quick.NewTimer()
+	t, err := rawio.NewTimer()
 	if err != nil {
 		return nil, fmt.Errorf("alarm: cannot make a timer: %w", err)
 	}

@@ -3,7 +3,7 @@ package check
 import (
 	"math/rand/v2"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // newAdversary returns one of two adversaries. Each leaves one step in a while
@@ -32,8 +32,8 @@ type victims struct {
 // the exits and timers of a node.
 type victim struct {
 	what     victimKind
-	from, to algorithms.NodeID
-	kind     algorithms.Kind
+	from, to dme.NodeID
+	kind     dme.Kind
 }
 
 type victimKind int
@@ -71,10 +71,10 @@ func (v *victims) pick(s *system, steps []Step) int {
 }
 
 func (v *victims) draw() victim {
-	node := func() algorithms.NodeID { return algorithms.NodeID(1 + v.fair.rng.IntN(v.nodes)) }
+	node := func() dme.NodeID { return dme.NodeID(1 + v.fair.rng.IntN(v.nodes)) }
 	return victim{
 		what: victimKind(v.fair.rng.IntN(int(victimKinds))), from: node(), to: node(),
-		kind: algorithms.Kind(1 + v.fair.rng.IntN(v.kinds)),
+		kind: dme.Kind(1 + v.fair.rng.IntN(v.kinds)),
 	}
 }
 

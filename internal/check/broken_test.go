@@ -4,14 +4,14 @@ import (
 	"strings"
 	"testing"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // Every property can be broken, and is found to be, by both searches; the
 // schedules that show it are as short as can be.
 func TestBrokenAlgorithmsAreCaught(t *testing.T) {
 	for _, c := range []struct {
-		alg        *algorithms.Algorithm
+		alg        *dme.Algorithm
 		o          Options
 		property   Property
 		verdict    string
@@ -73,7 +73,7 @@ func judge(t *testing.T, r Report, want Property, verdict string) {
 // What is right is found right, on the links that it needs.
 func TestSoundOnes(t *testing.T) {
 	for _, c := range []struct {
-		alg *algorithms.Algorithm
+		alg *dme.Algorithm
 		o   Options
 	}{
 		{implicit(2), Options{Nodes: 2, Requests: 4, Unordered: false}},
@@ -95,7 +95,7 @@ func TestSoundOnes(t *testing.T) {
 // From a shortened schedule no single step can be left out.
 func TestShortened(t *testing.T) {
 	for _, c := range []struct {
-		alg *algorithms.Algorithm
+		alg *dme.Algorithm
 		o   Options
 	}{
 		{nonAtomic(), Options{Nodes: 4, Requests: 12}},

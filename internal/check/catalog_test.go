@@ -5,16 +5,16 @@ import (
 	"fmt"
 	"testing"
 
-	"dmebench/algorithms"
 	"dmebench/algorithms/catalog"
-	"dmebench/algorithms/conformance"
+	"dmebench/dme"
+	"dmebench/dme/conformance"
 )
 
 var full = flag.Bool("full", false, "search all options, millions of states, and 20,000 schedules of each size")
 
 // sound yields the algorithms that are not known to be wrong, with options for
 // the links that each declares, on sizes that it can have.
-func sound(t *testing.T, sizes []int, f func(t *testing.T, a *algorithms.Algorithm, o Options)) {
+func sound(t *testing.T, sizes []int, f func(t *testing.T, a *dme.Algorithm, o Options)) {
 	for _, a := range catalog.All() {
 		settings := []map[string]string{nil}
 		if *full {
@@ -40,7 +40,7 @@ func sound(t *testing.T, sizes []int, f func(t *testing.T, a *algorithms.Algorit
 }
 
 func TestCatalogExhaustively(t *testing.T) {
-	sound(t, []int{1, 2, 3}, func(t *testing.T, a *algorithms.Algorithm, o Options) {
+	sound(t, []int{1, 2, 3}, func(t *testing.T, a *dme.Algorithm, o Options) {
 		o.Requests = []int{0, 3, 4, 3}[o.Nodes]
 		switch {
 		case *full:
@@ -69,7 +69,7 @@ func TestCatalogAtRandom(t *testing.T) {
 	case testing.Short():
 		schedules = 50
 	}
-	sound(t, sizes, func(t *testing.T, a *algorithms.Algorithm, o Options) {
+	sound(t, sizes, func(t *testing.T, a *dme.Algorithm, o Options) {
 		o.Requests, o.Schedules = 3*o.Nodes-1, schedules
 		r, err := Random(t.Context(), a, o)
 		if err != nil || r.Violation != nil {

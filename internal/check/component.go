@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"dmebench/algorithms"
-	"dmebench/internal/host"
+	"dmebench/dme"
+	"dmebench/internal/noderun"
 )
 
 // A state of the whole system is a vector of the numbers of its components:
@@ -18,8 +18,8 @@ import (
 type local struct {
 	hash
 	state    string // as saved
-	id       algorithms.NodeID
-	activity host.Activity
+	id       dme.NodeID
+	activity noderun.Activity
 	shared   bool
 	stopped  bool
 	budget   int
@@ -29,8 +29,8 @@ type local struct {
 type parcel struct {
 	hash
 	plain uint32 // the parcel of the same message on its first way, without marks
-	from  algorithms.NodeID
-	to    algorithms.NodeID
+	from  dme.NodeID
+	to    dme.NodeID
 	body  string // the message's wire form
 	transit
 	marks []mark
@@ -72,9 +72,9 @@ const (
 
 // localOf returns the number of x, whose key, state and hash it computes; b is
 // scratch.
-func (c *components) localOf(b []byte, x *local, n algorithms.Node) (uint32, []byte) {
+func (c *components) localOf(b []byte, x *local, n dme.Node) (uint32, []byte) {
 	flags := byte(0)
-	if x.shared && x.activity != host.Idle {
+	if x.shared && x.activity != noderun.Idle {
 		flags |= flagShared
 	}
 	if x.stopped {
@@ -84,7 +84,7 @@ func (c *components) localOf(b []byte, x *local, n algorithms.Node) (uint32, []b
 	b = binary.AppendUvarint(b, uint64(x.id))
 	b = binary.AppendUvarint(b, uint64(x.budget))
 	header := len(b)
-	b = algorithms.SaveState(b, n)
+	b = dme.SaveState(b, n)
 	id := c.locals.id(b, func(to *local, _ uint32, key string) {
 		*to = *x
 		to.shared = flags&flagShared != 0
@@ -94,7 +94,7 @@ func (c *components) localOf(b []byte, x *local, n algorithms.Node) (uint32, []b
 }
 
 // parcelOf returns the number of a message on its way.
-func (c *components) parcelOf(b []byte, from, to algorithms.NodeID, body []byte, t transit, marks []mark) (uint32, []byte) {
+func (c *components) parcelOf(b []byte, from, to dme.NodeID, body []byte, t transit, marks []mark) (uint32, []byte) {
 	isPlain := t == transit{} && len(marks) == 0
 	var plain uint32
 	if !isPlain {

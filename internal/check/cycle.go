@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"slices"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // cycle notices when a system that runs on by a fixed rule, and achieves
@@ -38,7 +38,7 @@ func (s *system) everything() string {
 	for i := range s.ids() {
 		put(int(s.hosts[i].Activity()))
 		put(s.budget[i])
-		b = algorithms.SaveState(b, s.hosts[i].Node())
+		b = dme.SaveState(b, s.hosts[i].Node())
 	}
 	type sent struct {
 		*letter
@@ -54,7 +54,7 @@ func (s *system) everything() string {
 	for _, l := range all {
 		put(l.link)
 		put(l.place)
-		b = algorithms.AppendMessage(b, &l.msg)
+		b = dme.AppendMessage(b, &l.msg)
 		for _, m := range l.marks {
 			put(int(m.node))
 			put(int(m.id))

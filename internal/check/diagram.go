@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/internal/spacetime"
 )
 
@@ -26,7 +26,7 @@ func (t *Trace) Diagram() *spacetime.Diagram {
 	for i := range t.Nodes {
 		d.Lanes = append(d.Lanes, fmt.Sprintf("node %d", i+1))
 	}
-	p := &painter{Trace: t, Diagram: d, sent: make(map[uint64]spacetime.Message), inside: make(map[algorithms.NodeID]int)}
+	p := &painter{Trace: t, Diagram: d, sent: make(map[uint64]spacetime.Message), inside: make(map[dme.NodeID]int)}
 	for _, e := range t.Started {
 		p.sends(0, e)
 	}
@@ -42,10 +42,10 @@ type painter struct {
 	*Trace
 	*spacetime.Diagram
 	sent   map[uint64]spacetime.Message // by number: on the way
-	inside map[algorithms.NodeID]int    // the row of the entry
+	inside map[dme.NodeID]int           // the row of the entry
 }
 
-func lane(id algorithms.NodeID) int { return int(id) - 1 }
+func lane(id dme.NodeID) int { return int(id) - 1 }
 
 func (p *painter) event(row int, e Event) {
 	point := func(mark spacetime.Mark, label string) {
@@ -100,14 +100,14 @@ func (p *painter) sends(row int, e Event) {
 }
 
 // section is a stay in the critical section; leave is 0 where it lasts.
-func (p *painter) section(id algorithms.NodeID, enter, leave int) spacetime.Section {
+func (p *painter) section(id dme.NodeID, enter, leave int) spacetime.Section {
 	bad := leave == 0 && p.Violation.Property == Exclusion && slices.Contains(p.Violation.Nodes, id)
 	return spacetime.Section{Lane: lane(id), Enter: enter, Leave: leave, Bad: bad}
 }
 
 // end draws what has not come to its end.
 func (p *painter) end() {
-	for id := algorithms.NodeID(1); int(id) <= p.Nodes; id++ {
+	for id := dme.NodeID(1); int(id) <= p.Nodes; id++ {
 		if row, ok := p.inside[id]; ok {
 			p.Sections = append(p.Sections, p.section(id, row, 0))
 		}

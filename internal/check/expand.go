@@ -3,17 +3,17 @@ package check
 import (
 	"slices"
 
-	"dmebench/algorithms"
-	"dmebench/internal/host"
+	"dmebench/dme"
+	"dmebench/internal/noderun"
 )
 
 // move is a step as it is taken in a vector.
 type move struct {
 	kind  StepKind
-	node  algorithms.NodeID
+	node  dme.NodeID
 	at    int // of the link
 	index int // of the message in the link's queue
-	timer algorithms.TimerID
+	timer dme.TimerID
 }
 
 // expander takes moves. Each worker has one of its own.
@@ -45,13 +45,13 @@ func (x *expander) possible(v []uint32) (moves []move, stuck bool) {
 	moves = x.moves[:0]
 	waiting, moving, unserved := false, false, false
 	for i := range x.Nodes {
-		l, id := c.locals.at(v[i]), algorithms.NodeID(i+1)
-		unserved = unserved || l.activity != host.Idle || l.budget > 0
+		l, id := c.locals.at(v[i]), dme.NodeID(i+1)
+		unserved = unserved || l.activity != noderun.Idle || l.budget > 0
 		switch {
-		case l.activity == host.Inside:
+		case l.activity == noderun.Inside:
 			moving = true
 			moves = append(moves, move{kind: Leave, node: id})
-		case l.activity == host.Requesting:
+		case l.activity == noderun.Requesting:
 			waiting = true
 		case l.budget > 0:
 			moves = append(moves, move{kind: Ask, node: id})
@@ -63,7 +63,7 @@ func (x *expander) possible(v []uint32) (moves []move, stuck bool) {
 	if x.stops && !unserved {
 		for i := range x.Nodes {
 			if !c.locals.at(v[i]).stopped {
-				moves = append(moves, move{kind: Stop, node: algorithms.NodeID(i + 1)})
+				moves = append(moves, move{kind: Stop, node: dme.NodeID(i + 1)})
 			}
 		}
 	}
@@ -206,12 +206,12 @@ func (x *expander) outcome(node uint32, what stimulus) *outcome {
 }
 
 // enter judges the entry of a node, with next as it is after the step.
-func (x *expander) enter(id algorithms.NodeID) (bad *Violation) {
+func (x *expander) enter(id dme.NodeID) (bad *Violation) {
 	c := x.components
 	shared := c.locals.at(x.next[id-1]).shared
 	for i := range x.Nodes {
 		l := c.locals.at(x.next[i])
-		if l.id != id && l.activity == host.Inside && !(shared && l.shared) {
+		if l.id != id && l.activity == noderun.Inside && !(shared && l.shared) {
 			bad = twoInside(l.id, id, l.shared, shared)
 		}
 	}
@@ -224,7 +224,7 @@ func (x *expander) enter(id algorithms.NodeID) (bad *Violation) {
 		switch {
 		case l.id == id:
 			r.overtaken[id] = 0
-		case l.activity == host.Requesting:
+		case l.activity == noderun.Requesting:
 			r.overtaken[l.id]++
 			if bad == nil && r.overtaken[l.id] > x.Bypass {
 				bad = overtaken(l.id, x.Bypass)

@@ -3,7 +3,7 @@ package check
 import (
 	"slices"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // setTimers sets and cancels the timers of an outcome in next. via are the
@@ -34,7 +34,7 @@ func (x *expander) markAll(o *outcome) {
 }
 
 // disarm forgets a timer, and who had to arrive before it.
-func (x *expander) disarm(id algorithms.NodeID, timer algorithms.TimerID) {
+func (x *expander) disarm(id dme.NodeID, timer dme.TimerID) {
 	alarms := x.components.rests.at(x.next[x.width-1]).alarms
 	at := find(alarms, id, timer)
 	if at < 0 {

@@ -3,8 +3,8 @@ package check
 import (
 	"slices"
 
-	"dmebench/algorithms"
-	"dmebench/internal/host"
+	"dmebench/dme"
+	"dmebench/internal/noderun"
 )
 
 // explorer is what the workers of one exhaustive search share.
@@ -45,7 +45,7 @@ func (e *explorer) vectorOf(s *system) (v []uint32, h hash) {
 		var parcels []uint32
 		for _, l := range s.links[at].queue {
 			var p uint32
-			p, b = e.components.parcelOf(b, from, to, algorithms.AppendMessage(nil, &l.msg), l.transit, l.marks)
+			p, b = e.components.parcelOf(b, from, to, dme.AppendMessage(nil, &l.msg), l.transit, l.marks)
 			parcels = append(parcels, p)
 		}
 		if e.Unordered {
@@ -58,7 +58,7 @@ func (e *explorer) vectorOf(s *system) (v []uint32, h hash) {
 	if e.Bypass > 0 {
 		r.overtaken = make([]int, e.Nodes+1)
 		for i := range e.ids() {
-			if s.hosts[i].Activity() == host.Requesting {
+			if s.hosts[i].Activity() == noderun.Requesting {
 				r.overtaken[i] = s.overtaken[i]
 			}
 		}
@@ -80,13 +80,13 @@ func (e *explorer) compare(p, q uint32) int {
 }
 
 // ends returns the two nodes of the link at a place of a vector.
-func (e *explorer) ends(at int) (from, to algorithms.NodeID) {
+func (e *explorer) ends(at int) (from, to dme.NodeID) {
 	i := at - e.Nodes
 	if e.sequenced {
-		return algorithms.NodeID(i/e.Nodes + 1), algorithms.NodeID(i%e.Nodes + 1)
+		return dme.NodeID(i/e.Nodes + 1), dme.NodeID(i%e.Nodes + 1)
 	}
-	from = algorithms.NodeID(i/(e.Nodes-1) + 1)
-	to = algorithms.NodeID(i%(e.Nodes-1) + 1)
+	from = dme.NodeID(i/(e.Nodes-1) + 1)
+	to = dme.NodeID(i%(e.Nodes-1) + 1)
 	if to >= from {
 		to++
 	}

@@ -3,7 +3,7 @@ package check
 import (
 	"slices"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // transit is what a link knows about a message beside its content.
@@ -21,7 +21,7 @@ type transit struct {
 // audible reports whether a broadcast, the first on its link, is what the node
 // may hear next: the first that has a place and that the node has not heard or,
 // where it has heard them all, any.
-func (s *system) audible(l *letter, to algorithms.NodeID) bool {
+func (s *system) audible(l *letter, to dme.NodeID) bool {
 	var least leastPlace
 	for from := range s.ids() {
 		q := s.links[s.linkOf(from, to)].queue
@@ -43,7 +43,7 @@ func (l *leastPlace) add(place int) {
 
 // heard gives a broadcast that a node has just heard first its place, and takes
 // the place away once everybody has heard it.
-func (s *system) heard(l *letter, from, by algorithms.NodeID) {
+func (s *system) heard(l *letter, from, by dme.NodeID) {
 	if l.place > 0 {
 		remains := false
 		s.eachLetter(func(other *letter) { remains = remains || other.place == l.place })
@@ -135,6 +135,6 @@ func (x *expander) repack(at int, change func(transit) transit) {
 	x.setQueue(at, to)
 }
 
-func (x *expander) placeOf(from, to algorithms.NodeID) int {
+func (x *expander) placeOf(from, to dme.NodeID) int {
 	return int(x.at[int(from-1)*x.Nodes+int(to-1)])
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"dmebench/algorithms"
 	"dmebench/algorithms/rabroadcast"
+	"dmebench/dme"
 	"dmebench/internal/spacetime"
 )
 
@@ -32,9 +32,9 @@ func TestSequencedMedium(t *testing.T) {
 		c := newSchedule(m)
 		c.event = new(Event)
 		var sent []string // "2#5": the fifth broadcast of node 2
-		said := map[algorithms.NodeID]int{}
-		heard := map[algorithms.NodeID][]string{}
-		count := map[[2]algorithms.NodeID]int{}
+		said := map[dme.NodeID]int{}
+		heard := map[dme.NodeID][]string{}
+		count := map[[2]dme.NodeID]int{}
 		for {
 			x, ok := c.next()
 			if !ok {
@@ -42,7 +42,7 @@ func TestSequencedMedium(t *testing.T) {
 			}
 			c.do(x)
 			if x.Kind == Deliver {
-				link := [2]algorithms.NodeID{x.From, x.Node}
+				link := [2]dme.NodeID{x.From, x.Node}
 				count[link]++
 				heard[x.Node] = append(heard[x.Node], fmt.Sprintf("%v#%d", x.From, count[link]))
 			}
@@ -96,27 +96,27 @@ func TestSequencedFormNeedsTheMedium(t *testing.T) {
 
 // eager is the sequenced form with a fault that only the order of broadcasts
 // shows: a node takes its own request for the first before it has heard it.
-func eager() *algorithms.Algorithm {
+func eager() *dme.Algorithm {
 	a := *rabroadcast.Algorithm()
 	prepare := a.Prepare
-	a.Prepare = func(c algorithms.Config) (algorithms.System, error) {
+	a.Prepare = func(c dme.Config) (dme.System, error) {
 		s, err := prepare(c)
 		return eagerSystem{s}, err
 	}
 	return &a
 }
 
-type eagerSystem struct{ algorithms.System }
+type eagerSystem struct{ dme.System }
 
-func (s eagerSystem) Node(id algorithms.NodeID) algorithms.Node {
+func (s eagerSystem) Node(id dme.NodeID) dme.Node {
 	return &eagerNode{Node: s.System.Node(id)}
 }
 
-type eagerNode struct{ algorithms.Node }
+type eagerNode struct{ dme.Node }
 
-func (n *eagerNode) Request(out *algorithms.Outbox) {
+func (n *eagerNode) Request(out *dme.Outbox) {
 	n.Node.Request(out)
-	n.Node.(algorithms.Monitor).Transmitted(algorithms.Message{Kind: 1}, out)
+	n.Node.(dme.Monitor).Transmitted(dme.Message{Kind: 1}, out)
 }
 
 func TestFaultsOnAMediumAreFound(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // Limits and defaults of [Options].
@@ -61,10 +61,10 @@ type Search struct{ *model }
 // model is what all schedules of a search share.
 type model struct {
 	Options
-	alg   *algorithms.Algorithm
-	opt   algorithms.Options
-	needs algorithms.Needs
-	sys   algorithms.System // for Seed
+	alg   *dme.Algorithm
+	opt   dme.Options
+	needs dme.Needs
+	sys   dme.System // for Seed
 
 	shares  bool          // nodes distinguish readers
 	stops   bool          // nodes have a Stop
@@ -78,7 +78,7 @@ type model struct {
 }
 
 // New returns a search of a, or every fault of the options, each on a line.
-func New(a *algorithms.Algorithm, o Options) (*Search, error) {
+func New(a *dme.Algorithm, o Options) (*Search, error) {
 	var errs []error
 	refuse := func(bad bool, format string, args ...any) {
 		if bad {
@@ -124,14 +124,14 @@ func New(a *algorithms.Algorithm, o Options) (*Search, error) {
 		return nil, err
 	}
 	first := m.sys.Node(1)
-	_, m.shares = first.(algorithms.SharedRequester)
-	_, m.stops = first.(algorithms.Stopper)
+	_, m.shares = first.(dme.SharedRequester)
+	_, m.stops = first.(dme.Stopper)
 	m.endless = a.Perpetual != nil && a.Perpetual(opt)
 	return &Search{m}, nil
 }
 
-func (m *model) prepare(seed uint64) (algorithms.System, error) {
-	return m.alg.Prepare(algorithms.Config{Nodes: m.Nodes, Seed: seed, Options: m.opt, Bound: m.bound, ReadFile: m.ReadFile})
+func (m *model) prepare(seed uint64) (dme.System, error) {
+	return m.alg.Prepare(dme.Config{Nodes: m.Nodes, Seed: seed, Options: m.opt, Bound: m.bound, ReadFile: m.ReadFile})
 }
 
 // withSeed returns the same model with another seed.
@@ -149,7 +149,7 @@ func (m *model) withSeed(seed uint64) (*model, error) {
 }
 
 // share returns how many requests node id makes.
-func (m *model) share(id algorithms.NodeID) int {
+func (m *model) share(id dme.NodeID) int {
 	n := m.Requests / m.Nodes
 	if int(id) <= m.Requests%m.Nodes {
 		n++
@@ -184,7 +184,7 @@ const unknownBound = time.Second
 
 // boundOf returns the bound on delays that the algorithm sets its timers by, 0
 // where it has no such option.
-func boundOf(opt algorithms.Options) time.Duration {
+func boundOf(opt dme.Options) time.Duration {
 	value, ok := opt["bound"]
 	if !ok {
 		return 0

@@ -3,8 +3,8 @@ package check
 import (
 	"time"
 
-	"dmebench/algorithms"
-	"dmebench/internal/host"
+	"dmebench/dme"
+	"dmebench/internal/noderun"
 )
 
 // stimulus is what happens to a node: a request, an exit, a timer, a message.
@@ -44,13 +44,13 @@ type timing struct {
 }
 
 // laboratory runs the handlers of nodes, one at a time, and writes down what
-// they do. It is the host.World of its nodes.
+// they do. It is the noderun.World of its nodes.
 type laboratory struct {
 	*model
 	components *components
 	at         []int32 // link (from−1)·N + to−1: its place in a vector
-	hosts      []*host.Host
-	counters   []host.Counters
+	hosts      []*noderun.Runner
+	counters   []noderun.Counters
 	now        outcome
 	message    []byte
 	key        []byte
@@ -59,9 +59,9 @@ type laboratory struct {
 }
 
 func newLaboratory(m *model, c *components, at []int32) *laboratory {
-	l := &laboratory{model: m, components: c, at: at, hosts: make([]*host.Host, m.Nodes+1), counters: make([]host.Counters, m.Nodes+1)}
+	l := &laboratory{model: m, components: c, at: at, hosts: make([]*noderun.Runner, m.Nodes+1), counters: make([]noderun.Counters, m.Nodes+1)}
 	for i := range m.ids() {
-		l.hosts[i] = host.New(m.alg, m.sys, m.Nodes, i, l, &l.counters[i])
+		l.hosts[i] = noderun.New(m.alg, m.sys, m.Nodes, i, l, &l.counters[i])
 	}
 	return l
 }
@@ -71,7 +71,7 @@ func (l *laboratory) try(x *local, what stimulus) outcome {
 	l.now = outcome{}
 	h, c := l.hosts[x.id], &l.counters[x.id]
 	h.Restore(x.activity, x.shared)
-	if _, err := algorithms.LoadState([]byte(x.state), h.Node()); err != nil {
+	if _, err := dme.LoadState([]byte(x.state), h.Node()); err != nil {
 		panic("check: " + err.Error()) // it was saved by the same node
 	}
 	unaskedBefore, refusedBefore := c.Unasked.Load(), c.Refused.Load()
@@ -80,22 +80,22 @@ func (l *laboratory) try(x *local, what stimulus) outcome {
 	switch {
 	case what == stimAsk:
 		after.budget--
-		text = try(h, (*host.Host).Request)
+		text = try(h, (*noderun.Runner).Request)
 	case what == stimAskShared:
 		after.budget--
-		text = try(h, (*host.Host).RequestShared)
+		text = try(h, (*noderun.Runner).RequestShared)
 	case what == stimLeave:
-		text = try(h, (*host.Host).Release)
+		text = try(h, (*noderun.Runner).Release)
 	case what == stimStop:
 		after.stopped = true
-		text = try(h, (*host.Host).Stop)
+		text = try(h, (*noderun.Runner).Stop)
 	case what >= stimMessage:
 		p := l.components.parcels.at(uint32(what - stimMessage))
-		var m algorithms.Message
-		if err := algorithms.DecodeMessage([]byte(p.body), &m, nil); err != nil {
+		var m dme.Message
+		if err := dme.DecodeMessage([]byte(p.body), &m, nil); err != nil {
 			panic("check: " + err.Error()) // it was encoded here
 		}
-		text = try(h, func(h *host.Host) {
+		text = try(h, func(h *noderun.Runner) {
 			if p.from == p.to {
 				h.Transmitted(&m)
 			} else {
@@ -103,7 +103,7 @@ func (l *laboratory) try(x *local, what stimulus) outcome {
 			}
 		})
 	default:
-		text = try(h, func(h *host.Host) { h.Timeout(algorithms.TimerID(what - stimFire)) })
+		text = try(h, func(h *noderun.Runner) { h.Timeout(dme.TimerID(what - stimFire)) })
 	}
 	if c.Unasked.Load() > unaskedBefore {
 		l.now.broken = unasked(x.id)
@@ -114,8 +114,8 @@ func (l *laboratory) try(x *local, what stimulus) outcome {
 	}
 	if text != "" {
 		// What a panic leaves behind is of no use.
-		l.counters[x.id] = host.Counters{}
-		l.hosts[x.id] = host.New(l.alg, l.sys, l.Nodes, x.id, l, c)
+		l.counters[x.id] = noderun.Counters{}
+		l.hosts[x.id] = noderun.New(l.alg, l.sys, l.Nodes, x.id, l, c)
 		l.now.broken = panicked(x.id, text)
 		return l.now
 	}
@@ -124,13 +124,13 @@ func (l *laboratory) try(x *local, what stimulus) outcome {
 	return l.now
 }
 
-func (l *laboratory) Send(from, to algorithms.NodeID, m *algorithms.Message) {
-	l.message = algorithms.AppendMessage(l.message[:0], m)
+func (l *laboratory) Send(from, to dme.NodeID, m *dme.Message) {
+	l.message = dme.AppendMessage(l.message[:0], m)
 	l.post(from, to, transit{})
 }
 
-func (l *laboratory) Broadcast(from algorithms.NodeID, m *algorithms.Message) int {
-	l.message = algorithms.AppendMessage(l.message[:0], m)
+func (l *laboratory) Broadcast(from dme.NodeID, m *dme.Message) int {
+	l.message = dme.AppendMessage(l.message[:0], m)
 	for to := range l.ids() {
 		if to != from || l.sequenced {
 			l.post(from, to, transit{broadcast: l.sequenced})
@@ -142,19 +142,19 @@ func (l *laboratory) Broadcast(from algorithms.NodeID, m *algorithms.Message) in
 	return l.Nodes - 1
 }
 
-func (l *laboratory) post(from, to algorithms.NodeID, t transit) {
+func (l *laboratory) post(from, to dme.NodeID, t transit) {
 	var p posted
 	p.at = l.at[int(from-1)*l.Nodes+int(to-1)]
 	p.parcel, l.key = l.components.parcelOf(l.key, from, to, l.message, t, nil)
 	l.now.posted = append(l.now.posted, p)
 }
 
-func (l *laboratory) Enter(algorithms.NodeID, algorithms.Stamp) { l.now.entered = true }
+func (l *laboratory) Enter(dme.NodeID, dme.Stamp) { l.now.entered = true }
 
-func (l *laboratory) SetTimer(id algorithms.NodeID, t algorithms.TimerID, delay time.Duration) {
+func (l *laboratory) SetTimer(id dme.NodeID, t dme.TimerID, delay time.Duration) {
 	l.now.timers = append(l.now.timers, timing{alarm{id, t, delay, l.reach(delay)}, true})
 }
 
-func (l *laboratory) CancelTimer(id algorithms.NodeID, t algorithms.TimerID) {
+func (l *laboratory) CancelTimer(id dme.NodeID, t dme.TimerID) {
 	l.now.timers = append(l.now.timers, timing{alarm: alarm{node: id, id: t}})
 }

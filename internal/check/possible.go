@@ -1,8 +1,8 @@
 package check
 
 import (
-	"dmebench/algorithms"
-	"dmebench/internal/host"
+	"dmebench/dme"
+	"dmebench/internal/noderun"
 )
 
 // moves appends every step that is possible now but requests and the faults of
@@ -79,8 +79,8 @@ func (s *system) faults(to []Step) []Step {
 	return to
 }
 
-func (s *system) mayAsk(id algorithms.NodeID) bool {
-	return s.budget[id] > 0 && s.hosts[id].Activity() == host.Idle && !s.stopped[id]
+func (s *system) mayAsk(id dme.NodeID) bool {
+	return s.budget[id] > 0 && s.hosts[id].Activity() == noderun.Idle && !s.stopped[id]
 }
 
 func (s *system) mayFire(i int) bool {
@@ -107,7 +107,7 @@ func (s *system) possible(x Step) bool {
 	case AskShared:
 		return s.shares && s.mayAsk(x.Node)
 	case Leave:
-		return s.hosts[x.Node].Activity() == host.Inside
+		return s.hosts[x.Node].Activity() == noderun.Inside
 	case Deliver, Copy, Lose:
 		at := s.linkOf(x.From, x.Node)
 		if x.Index >= s.deliverable(at) {

@@ -3,7 +3,7 @@ package check
 import (
 	"fmt"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // Property is what a schedule can break.
@@ -28,18 +28,18 @@ const (
 
 // Violation is a broken property.
 type Violation struct {
-	Property Property            `json:"property"`
-	Verdict  string              `json:"verdict"` // in one sentence
-	Nodes    []algorithms.NodeID `json:"nodes"`   // whom it concerns
+	Property Property     `json:"property"`
+	Verdict  string       `json:"verdict"` // in one sentence
+	Nodes    []dme.NodeID `json:"nodes"`   // whom it concerns
 }
 
 func (v *Violation) String() string { return v.Verdict }
 
-func twoInside(first, second algorithms.NodeID, firstShared, secondShared bool) *Violation {
+func twoInside(first, second dme.NodeID, firstShared, secondShared bool) *Violation {
 	if second < first {
 		first, second, firstShared, secondShared = second, first, secondShared, firstShared
 	}
-	as := func(id algorithms.NodeID, shared bool) string {
+	as := func(id dme.NodeID, shared bool) string {
 		if shared {
 			return id.String() + " (reading)"
 		}
@@ -47,21 +47,21 @@ func twoInside(first, second algorithms.NodeID, firstShared, secondShared bool) 
 	}
 	return &Violation{
 		Exclusion, fmt.Sprintf("two nodes are in the critical section: %s and %s", as(first, firstShared), as(second, secondShared)),
-		[]algorithms.NodeID{first, second},
+		[]dme.NodeID{first, second},
 	}
 }
 
-func unasked(id algorithms.NodeID) *Violation {
-	return &Violation{Asked, fmt.Sprintf("node %d enters the critical section without a request", id), []algorithms.NodeID{id}}
+func unasked(id dme.NodeID) *Violation {
+	return &Violation{Asked, fmt.Sprintf("node %d enters the critical section without a request", id), []dme.NodeID{id}}
 }
 
-func stalled(waiting []algorithms.NodeID) *Violation {
+func stalled(waiting []dme.NodeID) *Violation {
 	return &Violation{
 		Progress, fmt.Sprintf("stalled: %s, nobody is in the critical section, and no message is on the way", wait(waiting)), waiting,
 	}
 }
 
-func unserved(waiting []algorithms.NodeID, steps int) *Violation {
+func unserved(waiting []dme.NodeID, steps int) *Violation {
 	return &Violation{Liveness, fmt.Sprintf("no entry in %d steps, though %s", steps, wait(waiting)), waiting}
 }
 
@@ -69,18 +69,18 @@ func restless(steps int) *Violation {
 	return &Violation{Rest, fmt.Sprintf("no rest: %d steps after the last exit messages still flow, though nobody will ask again", steps), nil}
 }
 
-func overtaken(id algorithms.NodeID, bound int) *Violation {
+func overtaken(id dme.NodeID, bound int) *Violation {
 	return &Violation{
-		Overtaking, fmt.Sprintf("node %d is overtaken: %d entries of others since it asked, more than %d", id, bound+1, bound), []algorithms.NodeID{id},
+		Overtaking, fmt.Sprintf("node %d is overtaken: %d entries of others since it asked, more than %d", id, bound+1, bound), []dme.NodeID{id},
 	}
 }
 
-func panicked(id algorithms.NodeID, text string) *Violation {
-	return &Violation{Sanity, fmt.Sprintf("node %d panics: %s", id, text), []algorithms.NodeID{id}}
+func panicked(id dme.NodeID, text string) *Violation {
+	return &Violation{Sanity, fmt.Sprintf("node %d panics: %s", id, text), []dme.NodeID{id}}
 }
 
 // wait is "node 2 waits" or "nodes 1, 3 wait".
-func wait(nodes []algorithms.NodeID) string {
+func wait(nodes []dme.NodeID) string {
 	if len(nodes) == 1 {
 		return "node " + nodes[0].String() + " waits"
 	}
@@ -95,7 +95,7 @@ func wait(nodes []algorithms.NodeID) string {
 }
 
 // repeats is unserved or restless, proved: the same steps over and over.
-func repeats(waiting []algorithms.NodeID, steps int) *Violation {
+func repeats(waiting []dme.NodeID, steps int) *Violation {
 	if len(waiting) == 0 {
 		return &Violation{Rest, fmt.Sprintf("no rest: the last %d steps repeat for ever, though nobody will ask again", steps), nil}
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // Report is what a search has found out.
@@ -35,7 +35,7 @@ type Report struct {
 }
 
 // Random searches a by random schedules; see [Search.Random].
-func Random(ctx context.Context, a *algorithms.Algorithm, o Options) (Report, error) {
+func Random(ctx context.Context, a *dme.Algorithm, o Options) (Report, error) {
 	s, err := New(a, o)
 	if err != nil {
 		return Report{}, err
@@ -44,7 +44,7 @@ func Random(ctx context.Context, a *algorithms.Algorithm, o Options) (Report, er
 }
 
 // Exhaustive searches all states of a; see [Search.Exhaustive].
-func Exhaustive(ctx context.Context, a *algorithms.Algorithm, o Options) (Report, error) {
+func Exhaustive(ctx context.Context, a *dme.Algorithm, o Options) (Report, error) {
 	s, err := New(a, o)
 	if err != nil {
 		return Report{}, err

@@ -5,17 +5,17 @@ import (
 	"fmt"
 	"slices"
 
-	"dmebench/algorithms"
-	"dmebench/internal/host"
+	"dmebench/dme"
+	"dmebench/internal/noderun"
 )
 
 // standstill is the violation of a state in which somebody waits and nothing
 // moves.
 func (x *expander) standstill(v []uint32) *Violation {
-	var waiting []algorithms.NodeID
+	var waiting []dme.NodeID
 	for i := range x.Nodes {
-		if x.components.locals.at(v[i]).activity == host.Requesting {
-			waiting = append(waiting, algorithms.NodeID(i+1))
+		if x.components.locals.at(v[i]).activity == noderun.Requesting {
+			waiting = append(waiting, dme.NodeID(i+1))
 		}
 	}
 	return stalled(waiting)
@@ -66,7 +66,7 @@ func (x *expander) stepOf(s *system, v []uint32, m move) (Step, bool) {
 	p := x.components.parcels.at(x.components.queues.at(v[m.at]).parcels[m.index])
 	step.From = p.from
 	for i, l := range s.links[s.linkOf(p.from, p.to)].queue {
-		if l.copy == p.copy && slices.Equal(l.marks, p.marks) && bytes.Equal(algorithms.AppendMessage(nil, &l.msg), []byte(p.body)) {
+		if l.copy == p.copy && slices.Equal(l.marks, p.marks) && bytes.Equal(dme.AppendMessage(nil, &l.msg), []byte(p.body)) {
 			step.Index = i
 			return step, true
 		}

@@ -3,7 +3,7 @@ package check
 import (
 	"math/rand/v2"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // load says when the nodes of a random schedule ask.
@@ -142,7 +142,7 @@ func (s *schedule) askers(to []Step) []Step {
 	return to
 }
 
-func (s *schedule) ask(id algorithms.NodeID) Step {
+func (s *schedule) ask(id dme.NodeID) Step {
 	kind := Ask
 	if s.shares && s.rng.Float64() < s.readers {
 		kind = AskShared

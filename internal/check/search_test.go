@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"dmebench/algorithms"
 	"dmebench/algorithms/lamport"
 	"dmebench/algorithms/ricartagrawala"
 	"dmebench/algorithms/suzukikasami"
+	"dmebench/dme"
 )
 
 // outline is what a report says whatever the speed and the number of workers.
@@ -126,7 +126,7 @@ func TestLimits(t *testing.T) {
 		t.Errorf("%+v, %v", r, err)
 	}
 	many.Progress, many.Time = nil, time.Millisecond
-	for name, f := range map[string]func(context.Context, *algorithms.Algorithm, Options) (Report, error){"random": Random, "exhaustive": Exhaustive} {
+	for name, f := range map[string]func(context.Context, *dme.Algorithm, Options) (Report, error){"random": Random, "exhaustive": Exhaustive} {
 		many.Requests = 400
 		if r, err := f(t.Context(), ricartagrawala.Algorithm(), many); err != nil || r.Complete || r.Stopped != "out of time" {
 			t.Errorf("%s: %+v, %v", name, r, err)
@@ -144,7 +144,7 @@ func TestOptionsAreChecked(t *testing.T) {
 			t.Errorf("%q is not in %v", want, err)
 		}
 	}
-	a.ValidNodes = func(int, algorithms.Options) error { return errors.New("not so many") }
+	a.ValidNodes = func(int, dme.Options) error { return errors.New("not so many") }
 	if _, err := New(a, Options{Nodes: 2, Requests: 1}); err == nil || !strings.Contains(err.Error(), "not so many") {
 		t.Error(err)
 	}
@@ -164,7 +164,7 @@ func TestShares(t *testing.T) {
 }
 
 func TestNotes(t *testing.T) {
-	notes := func(a *algorithms.Algorithm, o Options) string {
+	notes := func(a *dme.Algorithm, o Options) string {
 		o.Nodes, o.Requests = 2, 2
 		s, err := New(a, o)
 		if err != nil {
@@ -195,7 +195,7 @@ func TestBound(t *testing.T) {
 		a := implicit(2)
 		prepare, told := a.Prepare, time.Duration(0)
 		a.Options[0].Default, a.Options[0].Valid = value, func(string) error { return nil }
-		a.Prepare = func(c algorithms.Config) (algorithms.System, error) {
+		a.Prepare = func(c dme.Config) (dme.System, error) {
 			told = c.Bound
 			return prepare(c)
 		}

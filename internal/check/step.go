@@ -3,7 +3,7 @@ package check
 import (
 	"strconv"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // StepKind says what happens in a step.
@@ -28,10 +28,10 @@ func (k StepKind) String() string { return stepNames[k] }
 // Step is one step of a schedule.
 type Step struct {
 	Kind  StepKind
-	Node  algorithms.NodeID  // where it happens: the receiver of a message
-	From  algorithms.NodeID  // its sender
-	Index int                // which message between the two, in the order in which they were sent, from 0
-	Timer algorithms.TimerID // which timer
+	Node  dme.NodeID  // where it happens: the receiver of a message
+	From  dme.NodeID  // its sender
+	Index int         // which message between the two, in the order in which they were sent, from 0
+	Timer dme.TimerID // which timer
 }
 
 // String returns the step as a replay could be written: "ask 2", "deliver 2->1".

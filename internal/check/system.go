@@ -5,22 +5,22 @@ import (
 	"slices"
 	"time"
 
-	"dmebench/algorithms"
-	"dmebench/internal/host"
+	"dmebench/dme"
+	"dmebench/internal/noderun"
 )
 
 // system is a running system of nodes, of which one step at a time is taken. It
 // judges itself: the first broken property stays in violation.
 type system struct {
 	*model
-	hosts    []*host.Host // by node, from 1
-	counters []host.Counters
+	hosts    []*noderun.Runner // by node, from 1
+	counters []noderun.Counters
 	links    []link // (from−1)·N + to−1
 	busy     []int  // the links that hold messages, in no order
 	alarms   []alarm
 	budget   []int  // by node: requests still to make
 	stopped  []bool // by node
-	inside   []algorithms.NodeID
+	inside   []dme.NodeID
 	waiting  int // nodes that have asked and not entered
 	lose     int // messages that may still be lost
 
@@ -35,7 +35,7 @@ type system struct {
 	event     *Event // what is noted down; nil where nobody reads it
 
 	// Of the step being taken.
-	acting algorithms.NodeID
+	acting dme.NodeID
 	via    []mark // of the message being handled
 	armed  int    // alarms[armed:] have been set in this step
 }
@@ -48,7 +48,7 @@ type link struct {
 // letter is a message on the way.
 type letter struct {
 	number uint64 // in the order of sending
-	msg    algorithms.Message
+	msg    dme.Message
 	transit
 	marks []mark
 }
@@ -56,24 +56,24 @@ type letter struct {
 func newSystem(m *model) *system {
 	n := m.Nodes
 	s := &system{
-		model: m, hosts: make([]*host.Host, n+1), counters: make([]host.Counters, n+1),
+		model: m, hosts: make([]*noderun.Runner, n+1), counters: make([]noderun.Counters, n+1),
 		links: make([]link, n*n), budget: make([]int, n+1), stopped: make([]bool, n+1),
 		overtaken: make([]int, n+1), lose: m.Lose,
 	}
 	for i := range s.ids() {
 		s.budget[i] = m.share(i)
-		s.hosts[i] = host.New(m.alg, m.sys, n, i, (*world)(s), &s.counters[i])
+		s.hosts[i] = noderun.New(m.alg, m.sys, n, i, (*world)(s), &s.counters[i])
 	}
 	for i := range s.ids() {
-		s.handle(i, nil, (*host.Host).Start)
+		s.handle(i, nil, (*noderun.Runner).Start)
 	}
 	return s
 }
 
 // ids yields the nodes in ascending order.
-func (m *model) ids() func(func(algorithms.NodeID) bool) {
-	return func(yield func(algorithms.NodeID) bool) {
-		for i := algorithms.NodeID(1); int(i) <= m.Nodes; i++ {
+func (m *model) ids() func(func(dme.NodeID) bool) {
+	return func(yield func(dme.NodeID) bool) {
+		for i := dme.NodeID(1); int(i) <= m.Nodes; i++ {
 			if !yield(i) {
 				return
 			}
@@ -95,14 +95,14 @@ func (s *system) do(x Step) {
 		s.overtaken[x.Node] = 0
 		s.quietFor = 0
 		if x.Kind == Ask {
-			s.handle(x.Node, nil, (*host.Host).Request)
+			s.handle(x.Node, nil, (*noderun.Runner).Request)
 		} else {
-			s.handle(x.Node, nil, (*host.Host).RequestShared)
+			s.handle(x.Node, nil, (*noderun.Runner).RequestShared)
 		}
 	case Leave:
-		s.inside = slices.DeleteFunc(s.inside, func(id algorithms.NodeID) bool { return id == x.Node })
+		s.inside = slices.DeleteFunc(s.inside, func(id dme.NodeID) bool { return id == x.Node })
 		s.quietFor = 0
-		s.handle(x.Node, nil, (*host.Host).Release)
+		s.handle(x.Node, nil, (*noderun.Runner).Release)
 	case Deliver, Copy, Lose:
 		l := s.take(x)
 		if s.event != nil {
@@ -116,7 +116,7 @@ func (s *system) do(x Step) {
 		if l.broadcast {
 			s.heard(&l, x.From, x.Node)
 		}
-		s.handle(x.Node, l.marks, func(h *host.Host) {
+		s.handle(x.Node, l.marks, func(h *noderun.Runner) {
 			if x.From == x.Node {
 				h.Transmitted(&l.msg)
 			} else {
@@ -125,10 +125,10 @@ func (s *system) do(x Step) {
 		})
 	case Fire:
 		s.disarm(x.Node, x.Timer)
-		s.handle(x.Node, nil, func(h *host.Host) { h.Timeout(x.Timer) })
+		s.handle(x.Node, nil, func(h *noderun.Runner) { h.Timeout(x.Timer) })
 	case Stop:
 		s.stopped[x.Node] = true
-		s.handle(x.Node, nil, (*host.Host).Stop)
+		s.handle(x.Node, nil, (*noderun.Runner).Stop)
 	}
 }
 
@@ -154,7 +154,7 @@ func (s *system) take(x Step) letter {
 
 // handle runs a handler of node id, which may be in answer to a message with
 // marks, and judges what it did.
-func (s *system) handle(id algorithms.NodeID, via []mark, handler func(*host.Host)) {
+func (s *system) handle(id dme.NodeID, via []mark, handler func(*noderun.Runner)) {
 	s.acting, s.via, s.armed = id, via, len(s.alarms)
 	h, c := s.hosts[id], &s.counters[id]
 	unaskedBefore, refusedBefore := c.Unasked.Load(), c.Refused.Load()
@@ -175,7 +175,7 @@ func (s *system) handle(id algorithms.NodeID, via []mark, handler func(*host.Hos
 }
 
 // try runs a handler and returns the text of its panic, "" where it has none.
-func try(h *host.Host, handler func(*host.Host)) (text string) {
+func try(h *noderun.Runner, handler func(*noderun.Runner)) (text string) {
 	defer func() {
 		if r := recover(); r != nil {
 			text = fmt.Sprint(r)
@@ -204,10 +204,10 @@ func (s *system) served() bool {
 }
 
 // whoWaits returns the nodes that have asked and not entered.
-func (s *system) whoWaits() []algorithms.NodeID {
-	var nodes []algorithms.NodeID
+func (s *system) whoWaits() []dme.NodeID {
+	var nodes []dme.NodeID
 	for i := range s.ids() {
-		if s.hosts[i].Activity() == host.Requesting {
+		if s.hosts[i].Activity() == noderun.Requesting {
 			nodes = append(nodes, i)
 		}
 	}
@@ -218,17 +218,17 @@ func (s *system) whoWaits() []algorithms.NodeID {
 func (s *system) states() []string {
 	var lines []string
 	for i := range s.ids() {
-		lines = append(lines, host.Describe(s.hosts[i]))
+		lines = append(lines, noderun.Describe(s.hosts[i]))
 	}
 	return lines
 }
 
-func (s *system) linkOf(from, to algorithms.NodeID) int {
+func (s *system) linkOf(from, to dme.NodeID) int {
 	return int(from-1)*s.Nodes + int(to-1)
 }
 
-func (s *system) ends(link int) (from, to algorithms.NodeID) {
-	return algorithms.NodeID(link/s.Nodes + 1), algorithms.NodeID(link%s.Nodes + 1)
+func (s *system) ends(link int) (from, to dme.NodeID) {
+	return dme.NodeID(link/s.Nodes + 1), dme.NodeID(link%s.Nodes + 1)
 }
 
 func (s *system) eachLetter(f func(*letter)) {
@@ -240,7 +240,7 @@ func (s *system) eachLetter(f func(*letter)) {
 }
 
 // disarm forgets a timer, and who had to arrive before it.
-func (s *system) disarm(id algorithms.NodeID, timer algorithms.TimerID) {
+func (s *system) disarm(id dme.NodeID, timer dme.TimerID) {
 	at := find(s.alarms, id, timer)
 	if at < 0 {
 		return
@@ -258,13 +258,13 @@ func (s *system) disarm(id algorithms.NodeID, timer algorithms.TimerID) {
 // world is a system as its hosts see it.
 type world system
 
-var _ host.World = (*world)(nil)
+var _ noderun.World = (*world)(nil)
 
-func (w *world) Send(from, to algorithms.NodeID, m *algorithms.Message) {
+func (w *world) Send(from, to dme.NodeID, m *dme.Message) {
 	w.post(from, to, *m, transit{})
 }
 
-func (w *world) Broadcast(from algorithms.NodeID, m *algorithms.Message) int {
+func (w *world) Broadcast(from dme.NodeID, m *dme.Message) int {
 	for to := range w.ids() {
 		if to != from || w.sequenced {
 			each := *m
@@ -278,7 +278,7 @@ func (w *world) Broadcast(from algorithms.NodeID, m *algorithms.Message) int {
 	return w.Nodes - 1
 }
 
-func (w *world) post(from, to algorithms.NodeID, m algorithms.Message, t transit) {
+func (w *world) post(from, to dme.NodeID, m dme.Message, t transit) {
 	s := (*system)(w)
 	at := s.linkOf(from, to)
 	l := &s.links[at]
@@ -294,7 +294,7 @@ func (w *world) post(from, to algorithms.NodeID, m algorithms.Message, t transit
 	}
 }
 
-func (w *world) Enter(id algorithms.NodeID, _ algorithms.Stamp) {
+func (w *world) Enter(id dme.NodeID, _ dme.Stamp) {
 	s := (*system)(w)
 	s.entries++
 	s.waiting--
@@ -311,7 +311,7 @@ func (w *world) Enter(id algorithms.NodeID, _ algorithms.Stamp) {
 	}
 	s.inside = append(s.inside, id)
 	for i := range s.ids() {
-		if i == id || s.hosts[i].Activity() != host.Requesting {
+		if i == id || s.hosts[i].Activity() != noderun.Requesting {
 			continue
 		}
 		s.overtaken[i]++
@@ -321,7 +321,7 @@ func (w *world) Enter(id algorithms.NodeID, _ algorithms.Stamp) {
 	}
 }
 
-func (w *world) SetTimer(id algorithms.NodeID, timer algorithms.TimerID, delay time.Duration) {
+func (w *world) SetTimer(id dme.NodeID, timer dme.TimerID, delay time.Duration) {
 	s := (*system)(w)
 	s.disarm(id, timer)
 	s.alarms = append(s.alarms, alarm{id, timer, delay, s.reach(delay)})
@@ -330,6 +330,6 @@ func (w *world) SetTimer(id algorithms.NodeID, timer algorithms.TimerID, delay t
 	}
 }
 
-func (w *world) CancelTimer(id algorithms.NodeID, timer algorithms.TimerID) {
+func (w *world) CancelTimer(id dme.NodeID, timer dme.TimerID) {
 	(*system)(w).disarm(id, timer)
 }

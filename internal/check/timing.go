@@ -4,26 +4,26 @@ import (
 	"slices"
 	"time"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // alarm is a timer that is set.
 type alarm struct {
-	node  algorithms.NodeID
-	id    algorithms.TimerID
+	node  dme.NodeID
+	id    dme.TimerID
 	delay time.Duration
 	reach int // how many messages of a chain arrive before it fires; 0: it waits for none
 }
 
-func (a alarm) is(node algorithms.NodeID, id algorithms.TimerID) bool {
+func (a alarm) is(node dme.NodeID, id dme.TimerID) bool {
 	return a.node == node && a.id == id
 }
 
 // mark on a message says that a timer that was set while the message, or the
 // first one of the chain that led to it, was on the way must wait for it.
 type mark struct {
-	node algorithms.NodeID
-	id   algorithms.TimerID
+	node dme.NodeID
+	id   dme.TimerID
 	hops int // place of the message in its chain, from 1; at most the timer's reach
 }
 
@@ -38,7 +38,7 @@ func (m *model) reach(delay time.Duration) int {
 	return int(delay / m.bound)
 }
 
-func find(alarms []alarm, node algorithms.NodeID, id algorithms.TimerID) int {
+func find(alarms []alarm, node dme.NodeID, id dme.TimerID) int {
 	return slices.IndexFunc(alarms, func(a alarm) bool { return a.is(node, id) })
 }
 
@@ -78,11 +78,11 @@ func marked(marks []mark, a alarm) []mark {
 }
 
 // unmarked returns marks without the one of a timer; marks itself is left alone.
-func unmarked(marks []mark, node algorithms.NodeID, id algorithms.TimerID) []mark {
+func unmarked(marks []mark, node dme.NodeID, id dme.TimerID) []mark {
 	return slices.DeleteFunc(slices.Clone(marks), func(m mark) bool { return m.node == node && m.id == id })
 }
 
 // waitsFor reports whether the marks hold back the timer.
-func waitsFor(marks []mark, node algorithms.NodeID, id algorithms.TimerID) bool {
+func waitsFor(marks []mark, node dme.NodeID, id dme.TimerID) bool {
 	return slices.ContainsFunc(marks, func(m mark) bool { return m.node == node && m.id == id })
 }

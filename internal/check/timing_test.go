@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // A timer set to twice the bound waits for an answer to what was on the way
@@ -15,18 +15,18 @@ func TestTimersWaitForChains(t *testing.T) {
 		after int // messages of the chain that must have arrived
 	}{{9 * time.Millisecond, 0}, {10 * time.Millisecond, 1}, {25 * time.Millisecond, 2}, {35 * time.Millisecond, 3}} {
 		a := metronome() // answers Num times
-		a.Prepare = func(cfg algorithms.Config) (algorithms.System, error) {
-			return toySystem{cfg.Nodes, func(id algorithms.NodeID, n int) algorithms.Node {
+		a.Prepare = func(cfg dme.Config) (dme.System, error) {
+			return toySystem{cfg.Nodes, func(id dme.NodeID, n int) dme.Node {
 				return &script{
 					id: id, n: n,
-					request: func(s *script, out *algorithms.Outbox) {
-						out.Broadcast(algorithms.Message{Kind: 1})
+					request: func(s *script, out *dme.Outbox) {
+						out.Broadcast(dme.Message{Kind: 1})
 						out.SetTimer(1, c.delay)
 					},
-					receive: func(s *script, from algorithms.NodeID, m algorithms.Message, out *algorithms.Outbox) {
-						out.Send(from, algorithms.Message{Kind: 1})
+					receive: func(s *script, from dme.NodeID, m dme.Message, out *dme.Outbox) {
+						out.Send(from, dme.Message{Kind: 1})
 					},
-					timeout: func(*script, algorithms.TimerID, *algorithms.Outbox) {},
+					timeout: func(*script, dme.TimerID, *dme.Outbox) {},
 				}
 			}}, nil
 		}
@@ -41,7 +41,7 @@ func TestTimersWaitForChains(t *testing.T) {
 			if got, want := s.possible(fire), arrived >= c.after; got != want {
 				t.Errorf("%v, after %d arrivals: may fire %v, want %v", c.delay, arrived, got, want)
 			}
-			to := algorithms.NodeID(2 - arrived%2)
+			to := dme.NodeID(2 - arrived%2)
 			s.do(Step{Kind: Deliver, Node: to, From: 3 - to})
 		}
 	}
@@ -50,7 +50,7 @@ func TestTimersWaitForChains(t *testing.T) {
 // Of two timers that were set one after the other the first fires first, unless
 // it was set to more.
 func TestTimersKeepTheirOrder(t *testing.T) {
-	m := &model{needs: algorithms.Needs{BoundedDelay: true}}
+	m := &model{needs: dme.Needs{BoundedDelay: true}}
 	for _, c := range []struct {
 		delays []time.Duration
 		first  []bool
@@ -62,7 +62,7 @@ func TestTimersKeepTheirOrder(t *testing.T) {
 	} {
 		var alarms []alarm
 		for i, d := range c.delays {
-			alarms = append(alarms, alarm{node: 1, id: algorithms.TimerID(i), delay: d})
+			alarms = append(alarms, alarm{node: 1, id: dme.TimerID(i), delay: d})
 		}
 		for i, want := range c.first {
 			if got := m.first(alarms, i); got != want {

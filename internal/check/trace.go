@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // Trace is a schedule as it went, up to the step that broke a property.
@@ -18,14 +18,14 @@ type Trace struct {
 	Repeats   int      // where the schedule goes on for ever: how many of the last events repeat
 	States    []string // the nodes at the end, one on a line
 
-	alg *algorithms.Algorithm
+	alg *dme.Algorithm
 }
 
 // Event is one step and what came of it.
 type Event struct {
 	Step
-	Number  uint64             // of the message that arrived or was lost
-	Msg     algorithms.Message // that message
+	Number  uint64      // of the message that arrived or was lost
+	Msg     dme.Message // that message
 	Sent    []Sent
 	Entered bool
 	Set     []Alarm
@@ -34,14 +34,14 @@ type Event struct {
 
 // Sent is a message that was sent; its number tells where it arrives.
 type Sent struct {
-	To     algorithms.NodeID
+	To     dme.NodeID
 	Number uint64
-	Msg    algorithms.Message
+	Msg    dme.Message
 }
 
 // Alarm is a timer that was set.
 type Alarm struct {
-	Timer algorithms.TimerID
+	Timer dme.TimerID
 	Delay time.Duration
 }
 
@@ -89,7 +89,7 @@ func replay(m *model, steps []Step, finish bool) (*Trace, []Step) {
 // started returns what the nodes sent before the first step. Only messages can
 // tell: they are all still on the way.
 func (s *system) started() []Event {
-	byNode := make(map[algorithms.NodeID]*Event)
+	byNode := make(map[dme.NodeID]*Event)
 	for at := range s.links {
 		from, to := s.ends(at)
 		for _, l := range s.links[at].queue {
@@ -180,20 +180,20 @@ func (t *Trace) effects(e Event) string {
 	return strings.Join(parts, ", ")
 }
 
-func equalMessages(a, b *algorithms.Message) bool {
+func equalMessages(a, b *dme.Message) bool {
 	x, y := *a, *b
 	x.Vec, y.Vec = nil, nil
 	return slices.Equal(a.Vec, b.Vec) && messageKey(&x) == messageKey(&y)
 }
 
 // messageKey makes a message without a vector comparable.
-func messageKey(m *algorithms.Message) string {
-	return string(algorithms.AppendMessage(nil, m))
+func messageKey(m *dme.Message) string {
+	return string(dme.AppendMessage(nil, m))
 }
 
 // fields returns the fields of a message that are set: " (clock 3, num 1)", ""
 // where there are none.
-func fields(m *algorithms.Message) string {
+func fields(m *dme.Message) string {
 	var parts []string
 	field := func(set bool, name string, value any) {
 		if set {

@@ -5,14 +5,14 @@ import (
 	"strings"
 	"testing"
 
-	"dmebench/algorithms"
 	"dmebench/algorithms/lamport"
 	"dmebench/algorithms/suzukikasami"
 	"dmebench/algorithms/tokenring"
+	"dmebench/dme"
 	"dmebench/internal/spacetime"
 )
 
-func played(t *testing.T, a *algorithms.Algorithm, o Options, steps ...Step) *Trace {
+func played(t *testing.T, a *dme.Algorithm, o Options, steps ...Step) *Trace {
 	t.Helper()
 	s, err := New(a, o)
 	if err != nil {
@@ -84,14 +84,14 @@ func TestLines(t *testing.T) {
 }
 
 func TestFields(t *testing.T) {
-	m := algorithms.Message{
-		Kind: 1, Flags: 5, Node: 3, Clock: 7, Num: 8, Req: algorithms.Stamp{Clock: 1, Node: 2}, Done: algorithms.Stamp{Clock: 0, Node: 4}, Vec: []uint64{9, 1},
+	m := dme.Message{
+		Kind: 1, Flags: 5, Node: 3, Clock: 7, Num: 8, Req: dme.Stamp{Clock: 1, Node: 2}, Done: dme.Stamp{Clock: 0, Node: 4}, Vec: []uint64{9, 1},
 	}
 	const want = " (flags 101, node 3, clock 7, num 8, request (1,2), done (0,4), vector [9 1])"
 	if got := fields(&m); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if got := fields(&algorithms.Message{Kind: 1}); got != "" {
+	if got := fields(&dme.Message{Kind: 1}); got != "" {
 		t.Error(got)
 	}
 }
@@ -155,7 +155,7 @@ func TestLongDiagram(t *testing.T) {
 	var steps []Step
 	o := Options{Nodes: 2, Requests: 1, Patience: 1 << 20}
 	for i := range 3 * maxRows {
-		to := algorithms.NodeID(2 - i%2)
+		to := dme.NodeID(2 - i%2)
 		steps = append(steps, Step{Kind: Deliver, From: 3 - to, Node: to})
 	}
 	d := played(t, tokenring.Algorithm(), o, steps...).Diagram()

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"dmebench/algorithms"
 	"dmebench/algorithms/centralized"
 	"dmebench/algorithms/lamport"
 	"dmebench/algorithms/maekawa"
@@ -16,13 +15,14 @@ import (
 	"dmebench/algorithms/ricartagrawala"
 	"dmebench/algorithms/suzukikasami"
 	"dmebench/algorithms/tokenring"
-	"dmebench/internal/host"
+	"dmebench/dme"
+	"dmebench/internal/noderun"
 )
 
 // twin counts the states of a search the dumb way: every state is its text,
 // and is reached by running its whole schedule again. It returns the steps
 // taken too, and the first violation, by breadth.
-func twin(t *testing.T, a *algorithms.Algorithm, o Options) (states, steps uint64, depth int, violation *Violation) {
+func twin(t *testing.T, a *dme.Algorithm, o Options) (states, steps uint64, depth int, violation *Violation) {
 	search, err := New(a, o)
 	if err != nil {
 		t.Fatal(err)
@@ -92,9 +92,9 @@ func text(s *system) string {
 	var b strings.Builder
 	for i := range s.ids() {
 		h := s.hosts[i]
-		fmt.Fprintf(&b, "%v shared=%v budget=%d stopped=%v %s\n", h.Activity(), h.Shared() && h.Activity() != host.Idle,
-			s.budget[i], s.stopped[i], algorithms.DescribeState(h.Node()))
-		if s.Bypass > 0 && h.Activity() == host.Requesting {
+		fmt.Fprintf(&b, "%v shared=%v budget=%d stopped=%v %s\n", h.Activity(), h.Shared() && h.Activity() != noderun.Idle,
+			s.budget[i], s.stopped[i], dme.DescribeState(h.Node()))
+		if s.Bypass > 0 && h.Activity() == noderun.Requesting {
 			fmt.Fprintf(&b, "overtaken %d\n", s.overtaken[i])
 		}
 	}
@@ -116,7 +116,7 @@ func text(s *system) string {
 func TestTwin(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		alg  *algorithms.Algorithm
+		alg  *dme.Algorithm
 		o    Options
 	}{
 		{"", centralized.Algorithm(), Options{Nodes: 2, Requests: 4}},
@@ -162,7 +162,7 @@ func TestTwin(t *testing.T) {
 // Where something is broken, both meet it, by schedules of the same length.
 func TestTwinOfBrokenLinks(t *testing.T) {
 	for _, c := range []struct {
-		alg *algorithms.Algorithm
+		alg *dme.Algorithm
 		o   Options
 	}{
 		{lamport.Algorithm(), Options{Nodes: 2, Requests: 2, Unordered: true}},

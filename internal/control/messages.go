@@ -1,7 +1,7 @@
 package control
 
 import (
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/internal/clock"
 	"dmebench/internal/run"
 	"dmebench/transport"
@@ -56,7 +56,7 @@ type Command struct {
 type Assignment struct {
 	Spec      run.Spec                `json:"spec"`
 	Files     map[string][]byte       `json:"files,omitempty"` // what the spec's file options name
-	Local     []algorithms.NodeID     `json:"local"`
+	Local     []dme.NodeID            `json:"local"`
 	Listen    string                  `json:"listen"`
 	Key       [transport.KeySize]byte `json:"key"`
 	Broker    *nats.Broker            `json:"broker,omitempty"` // of a brokered network
@@ -66,8 +66,8 @@ type Assignment struct {
 
 // Arrival is a request of a local node at a time on the host's clock.
 type Arrival struct {
-	Node algorithms.NodeID `json:"node"`
-	At   int64             `json:"at"`
+	Node dme.NodeID `json:"node"`
+	At   int64      `json:"at"`
 }
 
 // Reply is a member's answer.

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"dmebench/internal/control"
+	"dmebench/internal/entrylog"
 	"dmebench/internal/measure"
-	"dmebench/internal/record"
 	"dmebench/internal/run"
 	"dmebench/transport"
 )
@@ -85,7 +85,7 @@ func (c *coordinator) entries(ctx context.Context, reports []control.Reply, o *m
 				r, err := c.leader.Call(limited, w, control.Command{Op: control.OpEntries, Chunk: k})
 				mu.Lock()
 				if err == nil {
-					o.Entries, err = record.Decode(o.Entries, r.Entries)
+					o.Entries, err = entrylog.Decode(o.Entries, r.Entries)
 				}
 				if err != nil {
 					errs = append(errs, fmt.Errorf("records of %s: %w", c.name(w), err))

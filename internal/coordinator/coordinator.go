@@ -15,7 +15,7 @@ import (
 	"fmt"
 	"sync/atomic"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/internal/clock"
 	"dmebench/internal/control"
 	"dmebench/internal/run"
@@ -74,7 +74,7 @@ type coordinator struct {
 	fail    context.CancelCauseFunc
 	failed  atomic.Bool // something has gone wrong with a worker or the control plane
 	ending  atomic.Bool // workers may go: their end is no failure any more
-	local   [][]algorithms.NodeID
+	local   [][]dme.NodeID
 
 	book     transport.AddressBook
 	edges    [][2]uint32
@@ -93,9 +93,9 @@ func start(job *run.Job, opt Options) (_ *coordinator, err error) {
 	}
 	per := job.Spec.NodesPerWorker
 	for first := 1; first <= job.Spec.Nodes; first += per {
-		var ids []algorithms.NodeID
+		var ids []dme.NodeID
 		for id := first; id < first+per && id <= job.Spec.Nodes; id++ {
-			ids = append(ids, algorithms.NodeID(id))
+			ids = append(ids, dme.NodeID(id))
 		}
 		c.local = append(c.local, ids)
 	}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/internal/control"
 	"dmebench/workload"
 )
@@ -93,14 +93,14 @@ func (c *coordinator) step(ctx context.Context, arrivals []workload.Arrival, now
 	return err
 }
 
-func (c *coordinator) workerOf(id algorithms.NodeID) int {
+func (c *coordinator) workerOf(id dme.NodeID) int {
 	return int(id-1) / c.job.Spec.NodesPerWorker
 }
 
 // drain waits for quiescence. A system with a perpetual token falls silent only
 // once its nodes are told that no more requests will come.
 func (c *coordinator) drain(ctx context.Context) error {
-	if _, ok := c.job.System.Node(1).(algorithms.Stopper); ok {
+	if _, ok := c.job.System.Node(1).(dme.Stopper); ok {
 		if _, err := c.all(ctx, func(int) control.Command { return control.Command{Op: control.OpStop} }); err != nil {
 			return err
 		}

@@ -6,13 +6,13 @@ import (
 	"strings"
 	"time"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/internal/control"
 )
 
 // failure is why a run cannot go on: a process died, a link broke.
 type failure struct {
-	nodes  []algorithms.NodeID // who failed; nil where it was nobody in particular
+	nodes  []dme.NodeID // who failed; nil where it was nobody in particular
 	what   string
 	stderr []string // of the process that failed
 }
@@ -106,7 +106,7 @@ func (c *coordinator) name(i int) string {
 	return fmt.Sprintf("%s (worker %d)", nodes, i)
 }
 
-func numbers(ids []algorithms.NodeID) []int {
+func numbers(ids []dme.NodeID) []int {
 	var n []int
 	for _, id := range ids {
 		n = append(n, int(id))

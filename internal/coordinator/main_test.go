@@ -6,8 +6,8 @@ import (
 	"sync"
 	"testing"
 
-	"dmebench/algorithms"
 	"dmebench/algorithms/catalog"
+	"dmebench/dme"
 	"dmebench/internal/control"
 	"dmebench/internal/ping"
 	"dmebench/internal/run"
@@ -35,50 +35,50 @@ func testCatalog() run.Catalog {
 }
 
 // broken describes an algorithm that gets one thing wrong.
-func broken(name string, request func(id algorithms.NodeID, out *algorithms.Outbox)) *algorithms.Algorithm {
-	return &algorithms.Algorithm{
-		Name: name, Title: name, Citation: "none: it is wrong on purpose", Class: algorithms.Permission, AsPublished: true,
-		Needs:   algorithms.Always(algorithms.Needs{Reliable: true}),
+func broken(name string, request func(id dme.NodeID, out *dme.Outbox)) *dme.Algorithm {
+	return &dme.Algorithm{
+		Name: name, Title: name, Citation: "none: it is wrong on purpose", Class: dme.Permission, AsPublished: true,
+		Needs:   dme.Always(dme.Needs{Reliable: true}),
 		Kinds:   []string{"NUDGE"},
-		Prepare: func(algorithms.Config) (algorithms.System, error) { return brokenSystem{request}, nil },
+		Prepare: func(dme.Config) (dme.System, error) { return brokenSystem{request}, nil },
 	}
 }
 
 // eager enters without asking anybody.
-func eager(_ algorithms.NodeID, out *algorithms.Outbox) { out.Enter(algorithms.Stamp{}) }
+func eager(_ dme.NodeID, out *dme.Outbox) { out.Enter(dme.Stamp{}) }
 
 // stingy never lets anybody in.
-func stingy(_ algorithms.NodeID, out *algorithms.Outbox) {
-	out.Broadcast(algorithms.Message{Kind: 1})
+func stingy(_ dme.NodeID, out *dme.Outbox) {
+	out.Broadcast(dme.Message{Kind: 1})
 }
 
 // panicking finds an invariant violated at node 2.
-func panicking(id algorithms.NodeID, out *algorithms.Outbox) {
+func panicking(id dme.NodeID, out *dme.Outbox) {
 	if id == 2 {
 		panic("the invariant of this test does not hold")
 	}
 }
 
 type brokenSystem struct {
-	request func(algorithms.NodeID, *algorithms.Outbox)
+	request func(dme.NodeID, *dme.Outbox)
 }
 
-func (s brokenSystem) Node(id algorithms.NodeID) algorithms.Node {
+func (s brokenSystem) Node(id dme.NodeID) dme.Node {
 	return &brokenNode{id: id, request: s.request}
 }
 
 type brokenNode struct {
-	id       algorithms.NodeID
-	request  func(algorithms.NodeID, *algorithms.Outbox)
+	id       dme.NodeID
+	request  func(dme.NodeID, *dme.Outbox)
 	received uint64
 }
 
-func (n *brokenNode) Request(out *algorithms.Outbox) { n.request(n.id, out) }
-func (n *brokenNode) Release(*algorithms.Outbox)     {}
-func (n *brokenNode) Receive(algorithms.NodeID, algorithms.Message, *algorithms.Outbox) {
+func (n *brokenNode) Request(out *dme.Outbox) { n.request(n.id, out) }
+func (n *brokenNode) Release(*dme.Outbox)     {}
+func (n *brokenNode) Receive(dme.NodeID, dme.Message, *dme.Outbox) {
 	n.received++
 }
-func (n *brokenNode) State(v *algorithms.Visitor) { v.Uint("received", &n.received) }
+func (n *brokenNode) State(v *dme.Visitor) { v.Uint("received", &n.received) }
 
 // recording is the local launcher, which also remembers whom it started.
 type recording struct {

@@ -6,14 +6,14 @@ import (
 	"testing"
 	"time"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/internal/run"
 	"dmebench/internal/sim"
 )
 
 // nearest returns the number of nodes closest to n that the algorithm can run on
 // with its defaults.
-func nearest(t *testing.T, a *algorithms.Algorithm, n int) int {
+func nearest(t *testing.T, a *dme.Algorithm, n int) int {
 	t.Helper()
 	opt, err := a.Resolve(nil)
 	if err != nil {
@@ -84,7 +84,7 @@ func TestEveryAlgorithmCostsTheSameOverEveryNetwork(t *testing.T) {
 
 // costsTheSame compares a run with the same one in the simulation, where form is
 // all that is set.
-func costsTheSame(t *testing.T, a *algorithms.Algorithm, form map[string]string, spec run.Spec) {
+func costsTheSame(t *testing.T, a *dme.Algorithm, form map[string]string, spec run.Spec) {
 	opt, err := a.Resolve(form)
 	if err != nil {
 		t.Fatal(err)

@@ -1,8 +1,8 @@
 package coordinator
 
 import (
-	"dmebench/internal/host"
 	"dmebench/internal/measure"
+	"dmebench/internal/noderun"
 	"dmebench/internal/sharedpage"
 )
 
@@ -29,10 +29,10 @@ func read(p *sharedpage.Page) reading {
 		r.entries += c.Entries.Load()
 		r.timers += c.Timers.Load()
 		r.toCome += c.Pending.Load()
-		switch host.Activity(c.Activity.Load()) {
-		case host.Requesting:
+		switch noderun.Activity(c.Activity.Load()) {
+		case noderun.Requesting:
 			r.requesting++
-		case host.Inside:
+		case noderun.Inside:
 			r.inside++
 		}
 	}

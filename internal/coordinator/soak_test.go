@@ -12,7 +12,7 @@ import (
 	"time"
 	"unsafe"
 
-	"dmebench/internal/record"
+	"dmebench/internal/entrylog"
 	"dmebench/internal/run"
 )
 
@@ -115,7 +115,7 @@ func (m *memory) judge(t *testing.T, r *run.Result) {
 			return part[len(part)/2]
 		}
 		early, late := median(n/10, n/5), median(n-n/10, n)
-		log := int(r.Work.EntriesByNode[w]) * int(unsafe.Sizeof(record.Entry{}))
+		log := int(r.Work.EntriesByNode[w]) * int(unsafe.Sizeof(entrylog.Entry{}))
 		t.Logf("worker %d: %d KiB resident early, %d KiB late, of which its log is %d KiB", w+1, early>>10, late>>10, log>>10)
 		if grown := late - early; grown > log+slack {
 			t.Errorf("worker %d has grown by %d bytes; its log takes %d", w+1, grown, log)

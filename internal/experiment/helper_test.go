@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/internal/run"
 )
 
@@ -20,7 +20,7 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 
 // few lists algorithms that resolve as real ones do and are never started.
 func few() run.Catalog {
-	prepare := func(c algorithms.Config) (algorithms.System, error) {
+	prepare := func(c dme.Config) (dme.System, error) {
 		if file := c.Options["wall"]; file != "" {
 			if _, err := c.ReadFile(file); err != nil {
 				return nil, fmt.Errorf("wall=%s: %w", file, err)
@@ -31,16 +31,16 @@ func few() run.Catalog {
 	anything := func(string) error { return nil }
 	return run.Catalog{
 		{
-			Name: "ricart-agrawala", Needs: algorithms.Always(algorithms.Needs{Reliable: true}),
+			Name: "ricart-agrawala", Needs: dme.Always(dme.Needs{Reliable: true}),
 			Prepare: prepare,
 		},
 		{
-			Name: "maekawa", Needs: algorithms.Always(algorithms.Needs{Reliable: true, FIFO: true}),
-			Options: []algorithms.Option{
+			Name: "maekawa", Needs: dme.Always(dme.Needs{Reliable: true, FIFO: true}),
+			Options: []dme.Option{
 				{Name: "quorum", Default: "plane", Values: "plane|grid", Help: "how quorums are made"},
 				{Name: "wall", Values: "FILE", Help: "a file", Valid: anything},
 			},
-			ValidNodes: func(n int, opt algorithms.Options) error {
+			ValidNodes: func(n int, opt dme.Options) error {
 				if opt.Get("quorum") == "plane" && n != 3 && n != 7 && n != 13 {
 					return fmt.Errorf("there is no plane of %d points; use 3, 7 or 13 nodes, or quorum=grid", n)
 				}
@@ -50,11 +50,11 @@ func few() run.Catalog {
 		},
 		{
 			Name: "ricart-agrawala-broadcast", Prepare: prepare,
-			Needs: algorithms.Always(algorithms.Needs{Reliable: true, SequencedBroadcast: true}),
+			Needs: dme.Always(dme.Needs{Reliable: true, SequencedBroadcast: true}),
 		},
 		{
-			Name: "two-speed", Prepare: prepare, Needs: algorithms.Always(algorithms.Needs{}),
-			Options: []algorithms.Option{{Name: "t", Default: "1", Values: "1|2", Help: "clashes with the simulated network's"}},
+			Name: "two-speed", Prepare: prepare, Needs: dme.Always(dme.Needs{}),
+			Options: []dme.Option{{Name: "t", Default: "1", Values: "1|2", Help: "clashes with the simulated network's"}},
 		},
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/internal/run"
 	"dmebench/workload"
 )
@@ -28,10 +28,10 @@ type resolver struct {
 type candidate struct {
 	Entry
 	ok        bool
-	declared  []algorithms.Option
-	algorithm *algorithms.Algorithm // of an algorithm
-	network   run.Network           // of a transport
-	workload  Workload              // of a workload
+	declared  []dme.Option
+	algorithm *dme.Algorithm // of an algorithm
+	network   run.Network    // of a transport
+	workload  Workload       // of a workload
 }
 
 // configurations returns one cell for each combination that is to run, in the
@@ -68,7 +68,7 @@ func (r *resolver) algorithm(i int, e Entry) candidate {
 	var err error
 	if c.algorithm, err = r.catalog.Lookup(e.Name); err == nil {
 		c.declared = c.algorithm.Options
-		_, err = algorithms.ResolveOptions(c.declared, e.Set)
+		_, err = dme.ResolveOptions(c.declared, e.Set)
 	}
 	c.ok = r.check("algorithms", i, e, err)
 	return c
@@ -79,7 +79,7 @@ func (r *resolver) transport(i int, e Entry) candidate {
 	var err error
 	if c.network, err = run.LookupNetwork(e.Name); err == nil {
 		c.declared = c.network.Options
-		_, err = algorithms.ResolveOptions(c.declared, e.Set)
+		_, err = dme.ResolveOptions(c.declared, e.Set)
 	}
 	c.ok = r.check("transports", i, e, err)
 	return c
@@ -90,7 +90,7 @@ func (r *resolver) workload(i int, w Workload) candidate {
 	kind, err := workload.Lookup(w.Name)
 	if err == nil {
 		c.declared = kind.Options
-		_, err = algorithms.ResolveOptions(c.declared, w.Set)
+		_, err = dme.ResolveOptions(c.declared, w.Set)
 	}
 	c.ok = r.check("workloads", i, w.Entry, err)
 	if _, err := workload.ParseDistribution(w.CS); w.CS != "" && err != nil {
@@ -180,11 +180,11 @@ func clashes(entries ...candidate) string {
 // that lacks what it needs, and what to do; everything else that is wrong with
 // a specification is a fault of the file, whatever skip_invalid says.
 func cannotRun(alg, net candidate, nodes int, allowMismatch bool) (advice string, why error) {
-	opt, _ := algorithms.ResolveOptions(alg.declared, alg.Set)
+	opt, _ := dme.ResolveOptions(alg.declared, alg.Set)
 	if err := alg.algorithm.CheckNodes(nodes, opt); err != nil {
 		return "choose another number of nodes or option, or set skip_invalid: true to leave it out", err
 	}
-	netOpt, _ := algorithms.ResolveOptions(net.declared, net.Set)
+	netOpt, _ := dme.ResolveOptions(net.declared, net.Set)
 	missing := net.network.Guarantees(netOpt).Lacks(alg.algorithm.Needs(opt))
 	if len(missing) == 0 || allowMismatch {
 		return "", nil

@@ -8,7 +8,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/internal/run"
 	"dmebench/workload"
 )
@@ -123,7 +123,7 @@ func (p *Plan) settings(r *row) []string {
 	if s.Duration > 0 {
 		out = append(out, "duration="+s.Duration.String())
 	}
-	var declared []algorithms.Option
+	var declared []dme.Option
 	if a, err := p.catalog.Lookup(s.Algorithm); err == nil {
 		declared = append(declared, a.Options...)
 	}

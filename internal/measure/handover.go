@@ -3,7 +3,7 @@ package measure
 import (
 	"math"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // handovers returns the synchronization delays of a run, in the order of
@@ -23,8 +23,8 @@ func (t *timeline) handovers() []int64 {
 	}
 	waiting := t.earliestWaiting()
 	var delays []int64
-	var freed int64          // when the critical section became free
-	var by algorithms.NodeID // through whom
+	var freed int64   // when the critical section became free
+	var by dme.NodeID // through whom
 	for k := range n - 1 {
 		e, next := t.entered(k), t.entered(k+1)
 		if joins := k > 0 && e.Shared && t.entered(k-1).Shared; !joins || e.Exited > freed {
@@ -43,11 +43,11 @@ func (t *timeline) handovers() []int64 {
 // earliest is the earliest request of a set of entries, and the earliest of
 // those by any other node.
 type earliest struct {
-	node          algorithms.NodeID
+	node          dme.NodeID
 	first, others int64
 }
 
-func (x earliest) otherThan(node algorithms.NodeID) int64 {
+func (x earliest) otherThan(node dme.NodeID) int64 {
 	if node == x.node {
 		return x.others
 	}

@@ -4,20 +4,20 @@ import (
 	"encoding/json"
 	"testing"
 
-	"dmebench/algorithms"
-	"dmebench/internal/record"
+	"dmebench/dme"
+	"dmebench/internal/entrylog"
 	"dmebench/internal/run"
 )
 
 type system struct{}
 
-func (system) Node(algorithms.NodeID) algorithms.Node { return nil }
+func (system) Node(dme.NodeID) dme.Node { return nil }
 
-func algorithm() *algorithms.Algorithm {
-	return &algorithms.Algorithm{
+func algorithm() *dme.Algorithm {
+	return &dme.Algorithm{
 		Name: "test", Kinds: []string{"ASK", "GRANT"},
-		Needs:   algorithms.Always(algorithms.Needs{Reliable: true}),
-		Prepare: func(algorithms.Config) (algorithms.System, error) { return system{}, nil },
+		Needs:   dme.Always(dme.Needs{Reliable: true}),
+		Prepare: func(dme.Config) (dme.System, error) { return system{}, nil },
 	}
 }
 
@@ -38,13 +38,13 @@ func jobOf(t testing.TB, s run.Spec) *run.Job {
 
 // entry is an entry without delays of the generator: intended, arrived and
 // requested at once.
-func entry(node algorithms.NodeID, requested, entered, exited int64) record.Entry {
-	return record.Entry{Node: node, Intended: requested, Arrived: requested, Requested: requested, Entered: entered, Exited: exited}
+func entry(node dme.NodeID, requested, entered, exited int64) entrylog.Entry {
+	return entrylog.Entry{Node: node, Intended: requested, Arrived: requested, Requested: requested, Entered: entered, Exited: exited}
 }
 
 // counted returns counters that fit the entries: as many requests and entries,
 // and sent messages of kind 1 for each entry, all of them handled.
-func counted(nodes int, entries []record.Entry, messages uint64) []NodeCount {
+func counted(nodes int, entries []entrylog.Entry, messages uint64) []NodeCount {
 	n := make([]NodeCount, nodes)
 	for _, e := range entries {
 		c := &n[e.Node-1]

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/internal/run"
 )
 
@@ -41,7 +41,7 @@ func total(nodes []NodeCount) totals {
 // uncounted says which messages were sent and not handled, or the reverse, by
 // kind: "5 REQUEST sent and 4 handled". Empty where the two sides agree. Kind 0
 // stands for messages that their receiver could not tell.
-func (t *totals) uncounted(a *algorithms.Algorithm) string {
+func (t *totals) uncounted(a *dme.Algorithm) string {
 	var faults []string
 	for k := range t.Sent {
 		if t.Sent[k] == t.Handled[k] {
@@ -49,7 +49,7 @@ func (t *totals) uncounted(a *algorithms.Algorithm) string {
 		}
 		name := "foreign"
 		if k > 0 {
-			name = a.KindName(algorithms.Kind(k))
+			name = a.KindName(dme.Kind(k))
 		}
 		faults = append(faults, fmt.Sprintf("%d %s sent and %d handled", t.Sent[k], name, t.Handled[k]))
 	}
@@ -57,7 +57,7 @@ func (t *totals) uncounted(a *algorithms.Algorithm) string {
 }
 
 // messages counts the messages of the whole run.
-func (t *totals) messages(a *algorithms.Algorithm, perEntry map[int]uint64) run.Messages {
+func (t *totals) messages(a *dme.Algorithm, perEntry map[int]uint64) run.Messages {
 	m := run.Messages{
 		Total: t.SentTotal, Transmissions: t.Transmissions, Refused: t.Refused,
 		PerCS:  ratio(float64(t.SentTotal), float64(t.Entries)),

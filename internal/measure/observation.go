@@ -17,10 +17,10 @@
 package measure
 
 import (
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/internal/clock"
-	"dmebench/internal/host"
-	"dmebench/internal/record"
+	"dmebench/internal/entrylog"
+	"dmebench/internal/noderun"
 	"dmebench/internal/run"
 )
 
@@ -32,9 +32,9 @@ type Observation struct {
 	Error       string
 	FailedNodes []int
 
-	Entries []record.Entry // of all nodes, in any order
-	Dropped uint64         // entries beyond the log's bound
-	Nodes   []NodeCount    // counters of the nodes 1..N
+	Entries []entrylog.Entry // of all nodes, in any order
+	Dropped uint64           // entries beyond the log's bound
+	Nodes   []NodeCount      // counters of the nodes 1..N
 	Wire    run.Wire
 
 	Delays    []int64 // one-way delays of single messages, measured
@@ -55,10 +55,10 @@ type Observation struct {
 	Warnings    []string
 }
 
-// NodeCount is a plain copy of one node's [host.Counters].
+// NodeCount is a plain copy of one node's [noderun.Counters].
 type NodeCount struct {
-	Sent    [algorithms.MaxKinds + 1]uint64 // by kind
-	Handled [algorithms.MaxKinds + 1]uint64
+	Sent    [dme.MaxKinds + 1]uint64 // by kind
+	Handled [dme.MaxKinds + 1]uint64
 
 	SentTotal     uint64
 	HandledTotal  uint64
@@ -79,7 +79,7 @@ type NodeCount struct {
 
 // Read copies the counters of a node. Where the node still runs, the copy is
 // not one instant's: only what two successive readings agree on is certain.
-func Read(c *host.Counters) NodeCount {
+func Read(c *noderun.Counters) NodeCount {
 	n := NodeCount{
 		// What was handled is read first and what was sent last: a message
 		// whose handling is seen is then never missing among those sent.

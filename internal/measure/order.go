@@ -3,7 +3,7 @@ package measure
 import (
 	"sort"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // longestRun returns the largest number of entries in a row by one node.
@@ -24,13 +24,13 @@ func (t *timeline) longestRun() uint64 {
 // earlier entry. Entries without a timestamp do not count.
 func (t *timeline) outOfOrder() uint64 {
 	var n uint64
-	var latest algorithms.Stamp
+	var latest dme.Stamp
 	for k := range t.len() {
 		e := t.entered(k)
 		if e.Clock == 0 {
 			continue
 		}
-		stamp := algorithms.Stamp{Clock: e.Clock, Node: e.Node}
+		stamp := dme.Stamp{Clock: e.Clock, Node: e.Node}
 		if stamp.Precedes(latest) {
 			n++
 		} else {
@@ -65,7 +65,7 @@ func (t *timeline) maxBypassByOne() uint64 {
 	since := make([]int, t.len())    // firstSince
 	previous := make([]int, t.len()) // the entry before by the same node; -1 where there is none
 	back := make([]int, t.len())     // previous, repeated count times
-	last := make(map[algorithms.NodeID]int)
+	last := make(map[dme.NodeID]int)
 	for k, i := range t.byEntry {
 		since[k], previous[k], back[k] = t.firstSince(k), -1, k
 		if j, ok := last[t.e[i].Node]; ok {

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"dmebench/algorithms"
-	"dmebench/internal/record"
+	"dmebench/dme"
+	"dmebench/internal/entrylog"
 	"dmebench/internal/run"
 )
 
@@ -18,8 +18,8 @@ import (
 //	node 1   R0 E2---4 R4       E10--12
 //	node 2   R0      E5---7 R7           E13--15
 //	node 3     R1       E8---9                     R20 E22--25
-func closed() []record.Entry {
-	e := []record.Entry{
+func closed() []entrylog.Entry {
+	e := []entrylog.Entry{
 		entry(1, 0, 20, 40), entry(2, 0, 50, 70), entry(3, 10, 80, 90),
 		entry(1, 40, 100, 120), entry(2, 70, 130, 150), entry(3, 200, 220, 250),
 	}
@@ -118,7 +118,7 @@ func TestGivenWarmup(t *testing.T) {
 }
 
 func TestWhenTheSteadyPartEnds(t *testing.T) {
-	ten := func(node algorithms.NodeID, n int, period int64) (e []record.Entry) {
+	ten := func(node dme.NodeID, n int, period int64) (e []entrylog.Entry) {
 		for k := range int64(n) {
 			e = append(e, entry(node, k*period, k*period+1, k*period+2))
 		}
@@ -247,8 +247,8 @@ func TestAnyObservationCanBeWritten(t *testing.T) {
 			o.Nodes[i] = NodeCount{Entries: rng.Uint64N(40), Requests: rng.Uint64N(40), SentTotal: rng.Uint64(), LastMove: when()}
 		}
 		for range rng.IntN(100) {
-			o.Entries = append(o.Entries, record.Entry{
-				Node: algorithms.NodeID(rng.IntN(spec.Nodes + 1)), Shared: rng.IntN(3) == 0,
+			o.Entries = append(o.Entries, entrylog.Entry{
+				Node: dme.NodeID(rng.IntN(spec.Nodes + 1)), Shared: rng.IntN(3) == 0,
 				Intended: when(), Arrived: when(), Requested: when(), Entered: when(), Exited: when(),
 				Clock: rng.Uint64N(5), Order: rng.Uint64N(3), Sent: rng.Uint64N(1000),
 			})
@@ -268,10 +268,10 @@ func TestAnyObservationCanBeWritten(t *testing.T) {
 // TestWarmupLooksAtTheSteadyPartOnly has responses that get faster once node 1
 // has run out of requests: that is the end, and no warm-up.
 func TestWarmupLooksAtTheSteadyPartOnly(t *testing.T) {
-	var entries []record.Entry
+	var entries []entrylog.Entry
 	var at int64
 	for k := range int64(500) {
-		node, response := algorithms.NodeID(k%2+1), int64(1000)
+		node, response := dme.NodeID(k%2+1), int64(1000)
 		if k < 10 { // the warm-up
 			response = 100
 		}

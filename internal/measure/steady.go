@@ -4,7 +4,7 @@ import (
 	"math"
 	"sort"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 
 	"dmebench/internal/run"
 	"dmebench/workload"
@@ -81,7 +81,7 @@ func (t *timeline) ranOut(o *Observation) int64 {
 		}
 	}
 	for i := range last {
-		share := plan.Share(algorithms.NodeID(i + 1))
+		share := plan.Share(dme.NodeID(i + 1))
 		if o.Dropped > 0 || share > 0 && count[i] >= uint64(share) {
 			end = min(end, last[i])
 		}

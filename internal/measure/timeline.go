@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"slices"
 
-	"dmebench/internal/record"
+	"dmebench/internal/entrylog"
 )
 
 // timeline holds the entries of a run in the orders that the measures need.
 // The orders are permutations: the entries themselves stay where they are.
 type timeline struct {
-	e []record.Entry
+	e []entrylog.Entry
 
 	// inOrder is the order in which the critical section was entered: the
 	// witness's where it saw every entry, otherwise by the time of entry.
@@ -19,7 +19,7 @@ type timeline struct {
 	byExit  []int32 // by the time of exit
 }
 
-func newTimeline(entries []record.Entry) *timeline {
+func newTimeline(entries []entrylog.Entry) *timeline {
 	t := &timeline{e: entries}
 	witnessed := true
 	for i := range entries {
@@ -27,13 +27,13 @@ func newTimeline(entries []record.Entry) *timeline {
 	}
 	// A critical section of no length comes before one that begins with it and
 	// lasts: in the other order the two would seem to overlap.
-	t.byEntry = t.sorted(func(a, b *record.Entry) int {
+	t.byEntry = t.sorted(func(a, b *entrylog.Entry) int {
 		return cmp.Or(cmp.Compare(a.Entered, b.Entered), cmp.Compare(a.Exited, b.Exited))
 	})
-	t.byExit = t.sorted(func(a, b *record.Entry) int { return cmp.Compare(a.Exited, b.Exited) })
+	t.byExit = t.sorted(func(a, b *entrylog.Entry) int { return cmp.Compare(a.Exited, b.Exited) })
 	t.inOrder = t.byEntry
 	if witnessed {
-		t.inOrder = t.sorted(func(a, b *record.Entry) int { return cmp.Compare(a.Order, b.Order) })
+		t.inOrder = t.sorted(func(a, b *entrylog.Entry) int { return cmp.Compare(a.Order, b.Order) })
 	}
 	return t
 }
@@ -41,7 +41,7 @@ func newTimeline(entries []record.Entry) *timeline {
 // sorted returns the permutation that sorts the entries by compare. What that
 // leaves open is settled by the witness's order and then by the node, so that
 // the permutation does not depend on the order in which the entries came.
-func (t *timeline) sorted(compare func(a, b *record.Entry) int) []int32 {
+func (t *timeline) sorted(compare func(a, b *entrylog.Entry) int) []int32 {
 	order := make([]int32, len(t.e))
 	for i := range order {
 		order[i] = int32(i)
@@ -60,13 +60,13 @@ func (t *timeline) sorted(compare func(a, b *record.Entry) int) []int32 {
 func (t *timeline) len() int { return len(t.e) }
 
 // entered returns the k-th entry in the order of entries.
-func (t *timeline) entered(k int) *record.Entry { return &t.e[t.inOrder[k]] }
+func (t *timeline) entered(k int) *entrylog.Entry { return &t.e[t.inOrder[k]] }
 
 // exited returns the k-th entry in the order of exits.
-func (t *timeline) exited(k int) *record.Entry { return &t.e[t.byExit[k]] }
+func (t *timeline) exited(k int) *entrylog.Entry { return &t.e[t.byExit[k]] }
 
 // times collects a time of every entry, in the order of exits.
-func (t *timeline) times(of func(e *record.Entry) int64) []int64 {
+func (t *timeline) times(of func(e *entrylog.Entry) int64) []int64 {
 	x := make([]int64, t.len())
 	for k := range x {
 		x[k] = of(t.exited(k))
@@ -74,7 +74,7 @@ func (t *timeline) times(of func(e *record.Entry) int64) []int64 {
 	return x
 }
 
-func response(e *record.Entry) int64 { return e.Exited - e.Requested }
-func waiting(e *record.Entry) int64  { return e.Entered - e.Intended }
-func lateness(e *record.Entry) int64 { return e.Arrived - e.Intended }
-func held(e *record.Entry) int64     { return e.Exited - e.Entered }
+func response(e *entrylog.Entry) int64 { return e.Exited - e.Requested }
+func waiting(e *entrylog.Entry) int64  { return e.Entered - e.Intended }
+func lateness(e *entrylog.Entry) int64 { return e.Arrived - e.Intended }
+func held(e *entrylog.Entry) int64     { return e.Exited - e.Entered }

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
-	"dmebench/algorithms"
-	"dmebench/internal/record"
+	"dmebench/dme"
+	"dmebench/internal/entrylog"
 )
 
 // The functions below say what a measure is, without any cleverness.
@@ -52,7 +52,7 @@ func bypassTwin(t *timeline) (most uint64) {
 
 func bypassByOneTwin(t *timeline) (most uint64) {
 	for k, i := range t.byEntry {
-		by := map[algorithms.NodeID]uint64{}
+		by := map[dme.NodeID]uint64{}
 		for _, j := range t.byEntry[:k] {
 			if e := t.e[j]; e.Entered > t.e[i].Requested && e.Node != t.e[i].Node {
 				by[e.Node]++
@@ -80,7 +80,7 @@ func outOfOrderTwin(t *timeline) (n uint64) {
 		e := t.entered(k)
 		for j := range k {
 			x := t.entered(j)
-			a, b := algorithms.Stamp{Clock: e.Clock, Node: e.Node}, algorithms.Stamp{Clock: x.Clock, Node: x.Node}
+			a, b := dme.Stamp{Clock: e.Clock, Node: e.Node}, dme.Stamp{Clock: x.Clock, Node: x.Node}
 			if e.Clock > 0 && x.Clock > 0 && a.Precedes(b) {
 				n++
 				break
@@ -102,14 +102,14 @@ func longestRunTwin(t *timeline) (longest uint64) {
 // history makes entries as nodes make them: each node's one after the other,
 // those of different nodes perhaps at the same time, on a clock so coarse that
 // equal times are common. In a safe history nobody overlaps.
-func history(rng *rand.Rand, safe bool) []record.Entry {
+func history(rng *rand.Rand, safe bool) []entrylog.Entry {
 	nodes := 1 + rng.IntN(5)
 	free := make([]int64, nodes) // when the node may ask again
-	var entries []record.Entry
+	var entries []entrylog.Entry
 	var freed int64
 	for range rng.IntN(40) {
 		i := rng.IntN(nodes)
-		e := record.Entry{Node: algorithms.NodeID(i + 1), Clock: rng.Uint64N(6), Shared: !safe && rng.IntN(3) == 0}
+		e := entrylog.Entry{Node: dme.NodeID(i + 1), Clock: rng.Uint64N(6), Shared: !safe && rng.IntN(3) == 0}
 		e.Requested = free[i] + rng.Int64N(4)
 		e.Entered = e.Requested + rng.Int64N(12)
 		if safe {
@@ -120,7 +120,7 @@ func history(rng *rand.Rand, safe bool) []record.Entry {
 		entries = append(entries, e)
 	}
 	if rng.IntN(2) == 0 { // a witness saw the order
-		slices.SortStableFunc(entries, func(a, b record.Entry) int { return cmp.Compare(a.Entered, b.Entered) })
+		slices.SortStableFunc(entries, func(a, b entrylog.Entry) int { return cmp.Compare(a.Entered, b.Entered) })
 		for k := range entries {
 			entries[k].Order = uint64(k + 1)
 		}
@@ -174,27 +174,27 @@ func TestTwins(t *testing.T) {
 }
 
 func TestHandoversByHand(t *testing.T) {
-	reader := func(node algorithms.NodeID, requested, entered, exited int64) record.Entry {
+	reader := func(node dme.NodeID, requested, entered, exited int64) entrylog.Entry {
 		e := entry(node, requested, entered, exited)
 		e.Shared = true
 		return e
 	}
 	for _, x := range []struct {
 		name    string
-		entries []record.Entry
+		entries []entrylog.Entry
 		want    []int64
 	}{
 		{"none", nil, nil},
-		{"one", []record.Entry{entry(1, 0, 1, 2)}, nil},
-		{"nobody waits", []record.Entry{entry(1, 0, 1, 2), entry(2, 3, 4, 5)}, nil},
-		{"asked in the instant of the exit", []record.Entry{entry(1, 0, 1, 2), entry(2, 2, 4, 5)}, nil},
-		{"the other waits", []record.Entry{entry(1, 0, 1, 2), entry(2, 1, 4, 5)}, []int64{2}},
-		{"only the leaver itself asks again", []record.Entry{entry(1, 0, 1, 2), entry(1, 2, 4, 5)}, nil},
-		{"the leaver is faster than the one who waits", []record.Entry{entry(1, 0, 1, 2), entry(1, 2, 3, 5), entry(2, 1, 9, 10)}, []int64{1, 4}},
-		{"an overlap is negative", []record.Entry{entry(1, 0, 1, 8), entry(2, 0, 5, 9)}, []int64{-3}},
-		{"readers leave together", []record.Entry{reader(1, 0, 1, 9), reader(2, 0, 2, 4), entry(3, 3, 12, 13)}, []int64{3}},
-		{"readers after a writer", []record.Entry{entry(3, 0, 1, 2), reader(1, 1, 4, 9), reader(2, 1, 5, 6)}, []int64{2}},
-		{"readers apart", []record.Entry{reader(1, 0, 1, 3), reader(2, 2, 7, 9)}, []int64{4}},
+		{"one", []entrylog.Entry{entry(1, 0, 1, 2)}, nil},
+		{"nobody waits", []entrylog.Entry{entry(1, 0, 1, 2), entry(2, 3, 4, 5)}, nil},
+		{"asked in the instant of the exit", []entrylog.Entry{entry(1, 0, 1, 2), entry(2, 2, 4, 5)}, nil},
+		{"the other waits", []entrylog.Entry{entry(1, 0, 1, 2), entry(2, 1, 4, 5)}, []int64{2}},
+		{"only the leaver itself asks again", []entrylog.Entry{entry(1, 0, 1, 2), entry(1, 2, 4, 5)}, nil},
+		{"the leaver is faster than the one who waits", []entrylog.Entry{entry(1, 0, 1, 2), entry(1, 2, 3, 5), entry(2, 1, 9, 10)}, []int64{1, 4}},
+		{"an overlap is negative", []entrylog.Entry{entry(1, 0, 1, 8), entry(2, 0, 5, 9)}, []int64{-3}},
+		{"readers leave together", []entrylog.Entry{reader(1, 0, 1, 9), reader(2, 0, 2, 4), entry(3, 3, 12, 13)}, []int64{3}},
+		{"readers after a writer", []entrylog.Entry{entry(3, 0, 1, 2), reader(1, 1, 4, 9), reader(2, 1, 5, 6)}, []int64{2}},
+		{"readers apart", []entrylog.Entry{reader(1, 0, 1, 3), reader(2, 2, 7, 9)}, []int64{4}},
 	} {
 		if got := newTimeline(x.entries).handovers(); !slices.Equal(got, x.want) {
 			t.Errorf("%s: %v, want %v", x.name, got, x.want)

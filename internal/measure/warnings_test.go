@@ -7,19 +7,19 @@ import (
 	"testing"
 	"time"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/internal/clock"
-	"dmebench/internal/record"
+	"dmebench/internal/entrylog"
 	"dmebench/internal/run"
 	"dmebench/transport"
 )
 
 // poisson is an open run of n entries, one each period, that lasts n periods.
 func poisson(t *testing.T, n int, period time.Duration, rate float64, late time.Duration) Observation {
-	var entries []record.Entry
+	var entries []entrylog.Entry
 	for k := range int64(n) {
 		at := k * int64(period)
-		e := entry(algorithms.NodeID(k%2+1), at+int64(late), at+int64(late)+10, at+int64(late)+20)
+		e := entry(dme.NodeID(k%2+1), at+int64(late), at+int64(late)+10, at+int64(late)+20)
 		e.Intended = at
 		entries = append(entries, e)
 	}
@@ -135,7 +135,7 @@ func TestLossyLinksAreNoFailure(t *testing.T) {
 	o.Nodes[0].HandledTotal--
 	guarantees := o.Job.Network.Guarantees
 	lossy := o.Job.Network
-	lossy.Guarantees = func(opt algorithms.Options) (g transport.Guarantees) {
+	lossy.Guarantees = func(opt dme.Options) (g transport.Guarantees) {
 		g = guarantees(opt)
 		g.Reliable = false
 		return g
@@ -151,11 +151,11 @@ func TestLossyLinksAreNoFailure(t *testing.T) {
 func BenchmarkResult(b *testing.B) {
 	for _, n := range []int{1000, 1000000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			var entries []record.Entry
+			var entries []entrylog.Entry
 			for node := range 64 { // as they are collected: node by node
 				for k := range n / 64 {
 					at := int64(k*64+node) * 1000
-					entries = append(entries, entry(algorithms.NodeID(node+1), at-60000, at, at+500))
+					entries = append(entries, entry(dme.NodeID(node+1), at-60000, at, at+500))
 				}
 			}
 			o := Observation{

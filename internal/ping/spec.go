@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/internal/run"
 )
 
@@ -138,12 +138,12 @@ func (s *Spec) set(network string) map[string]string {
 }
 
 // lookup returns a network and its options, as a run would have them.
-func lookup(network string, set map[string]string) (run.Network, algorithms.Options, error) {
+func lookup(network string, set map[string]string) (run.Network, dme.Options, error) {
 	n, err := run.LookupNetwork(network)
 	if err != nil {
 		return n, nil, err
 	}
-	opt, err := algorithms.ResolveOptions(n.Options, set)
+	opt, err := dme.ResolveOptions(n.Options, set)
 	return n, opt, err
 }
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"os"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/internal/run"
 	"dmebench/transport"
 )
@@ -12,7 +12,7 @@ import (
 // viaTransport is the transport that runs use, opened as a worker opens it.
 type viaTransport struct {
 	transport.Transport
-	self    algorithms.NodeID
+	self    dme.NodeID
 	receive receiver
 }
 
@@ -23,7 +23,7 @@ func openTransport(o *order, receive receiver) (endpoint, error) {
 	}
 	e := run.Endpoint{
 		Config: transport.Config{
-			Listen: listenAt, Local: []algorithms.NodeID{node(o.Index)}, Nodes: o.Processes, Key: o.Key,
+			Listen: listenAt, Local: []dme.NodeID{node(o.Index)}, Nodes: o.Processes, Key: o.Key,
 		},
 		Options: options, Broker: o.Broker,
 	}
@@ -38,7 +38,7 @@ func openTransport(o *order, receive receiver) (endpoint, error) {
 }
 
 // node returns the node that lives in a process.
-func node(process int) algorithms.NodeID { return algorithms.NodeID(process + 1) }
+func node(process int) dme.NodeID { return dme.NodeID(process + 1) }
 
 func (t *viaTransport) address() string { return t.Addr() }
 
@@ -53,17 +53,17 @@ func (t *viaTransport) stream(to int) writer { return &transportStream{t, node(t
 func (t *viaTransport) close() { t.Close() }
 
 // Frame is called by the transport.
-func (t *viaTransport) Frame(_, _ algorithms.NodeID, b []byte) { t.receive(b) }
+func (t *viaTransport) Frame(_, _ dme.NodeID, b []byte) { t.receive(b) }
 
 // Down is called by the transport. Whoever has started the processes sees for
 // itself which one has ended.
-func (t *viaTransport) Down(peer algorithms.NodeID, err error) {
+func (t *viaTransport) Down(peer dme.NodeID, err error) {
 	fmt.Fprintf(os.Stderr, "process %d can no longer be reached: %v\n", peer-1, err)
 }
 
 type transportStream struct {
 	*viaTransport
-	to algorithms.NodeID
+	to dme.NodeID
 }
 
 func (s *transportStream) write(m []byte) error { return s.Send(s.self, s.to, m) }

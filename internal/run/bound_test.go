@@ -5,15 +5,15 @@ import (
 	"testing"
 	"time"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // patient needs a bound on delays, for which a user may vouch.
-func patient() *algorithms.Algorithm {
-	return &algorithms.Algorithm{
-		Name: "patient", Kinds: []string{"A"}, Needs: algorithms.Always(algorithms.Needs{Reliable: true, BoundedDelay: true}),
-		Options: []algorithms.Option{{Name: "bound", Default: "auto", Values: "auto|DURATION", Valid: func(string) error { return nil }}},
-		Prepare: func(c algorithms.Config) (algorithms.System, error) { return prepared{c}, nil },
+func patient() *dme.Algorithm {
+	return &dme.Algorithm{
+		Name: "patient", Kinds: []string{"A"}, Needs: dme.Always(dme.Needs{Reliable: true, BoundedDelay: true}),
+		Options: []dme.Option{{Name: "bound", Default: "auto", Values: "auto|DURATION", Valid: func(string) error { return nil }}},
+		Prepare: func(c dme.Config) (dme.System, error) { return prepared{c}, nil },
 	}
 }
 
@@ -70,26 +70,26 @@ func TestBounds(t *testing.T) {
 // An option of that name means nothing where no bound is needed.
 func TestBoundThatIsNotNeeded(t *testing.T) {
 	a := patient()
-	a.Needs = algorithms.Always(algorithms.Needs{Reliable: true})
+	a.Needs = dme.Always(dme.Needs{Reliable: true})
 	if _, err := (Spec{Algorithm: "patient", Nodes: 3, Set: map[string]string{"bound": "1h"}}).Resolve(Catalog{a}, nil); err != nil {
 		t.Error(err)
 	}
 }
 
 // shares is a node that knows readers.
-type shares struct{ algorithms.Node }
+type shares struct{ dme.Node }
 
-func (shares) RequestShared(*algorithms.Outbox) {}
+func (shares) RequestShared(*dme.Outbox) {}
 
 type sharing struct{}
 
-func (sharing) Node(algorithms.NodeID) algorithms.Node { return shares{} }
+func (sharing) Node(dme.NodeID) dme.Node { return shares{} }
 
 func TestReadersNeedAnAlgorithmThatKnowsThem(t *testing.T) {
 	knows := patient()
 	knows.Name = "knows"
-	knows.Needs = algorithms.Always(algorithms.Needs{Reliable: true})
-	knows.Prepare = func(algorithms.Config) (algorithms.System, error) { return sharing{}, nil }
+	knows.Needs = dme.Always(dme.Needs{Reliable: true})
+	knows.Prepare = func(dme.Config) (dme.System, error) { return sharing{}, nil }
 	both := append(catalog(), knows)
 	for _, x := range []struct {
 		algorithm, readers string

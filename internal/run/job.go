@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/transport"
 	"dmebench/transport/link"
 	"dmebench/workload"
@@ -19,11 +19,11 @@ import (
 const MaxNodes = 1 << 20
 
 // Catalog is the list of the algorithms that can be run.
-type Catalog []*algorithms.Algorithm
+type Catalog []*dme.Algorithm
 
 // Lookup returns the algorithm of that name.
-func (c Catalog) Lookup(name string) (*algorithms.Algorithm, error) {
-	i := slices.IndexFunc(c, func(a *algorithms.Algorithm) bool { return a.Name == name })
+func (c Catalog) Lookup(name string) (*dme.Algorithm, error) {
+	i := slices.IndexFunc(c, func(a *dme.Algorithm) bool { return a.Name == name })
 	if i < 0 {
 		if name == "" {
 			return nil, errors.New("which algorithm? «dmebench list» shows what there is")
@@ -37,13 +37,13 @@ func (c Catalog) Lookup(name string) (*algorithms.Algorithm, error) {
 // nothing that can be known beforehand is left to go wrong.
 type Job struct {
 	Spec       Spec // with defaults
-	Algorithm  *algorithms.Algorithm
-	Options    algorithms.Options // the algorithm's
-	System     algorithms.System
+	Algorithm  *dme.Algorithm
+	Options    dme.Options // the algorithm's
+	System     dme.System
 	Plan       *workload.Plan
 	Network    Network
-	NetOptions algorithms.Options // the network's
-	Needs      algorithms.Needs
+	NetOptions dme.Options // the network's
+	Needs      dme.Needs
 	Missing    []string // what the algorithm needs and the network lacks, where that is allowed
 	Warmup     int      // entries to cut; -1 to find out
 
@@ -111,8 +111,8 @@ func (s Spec) Resolve(c Catalog, readFile func(string) ([]byte, error)) (*Job, e
 		}
 	}
 	opt, optErr := a.Resolve(sets.of[0])
-	workOpt, workErr := algorithms.ResolveOptions(kind.Options, sets.of[1])
-	netOpt, netErr := algorithms.ResolveOptions(j.Network.Options, sets.of[2])
+	workOpt, workErr := dme.ResolveOptions(kind.Options, sets.of[1])
+	netOpt, netErr := dme.ResolveOptions(j.Network.Options, sets.of[2])
 	for _, err := range []error{optErr, workErr, netErr} {
 		try(err)
 	}
@@ -170,7 +170,7 @@ func (j *Job) plan() (err error) {
 
 // prepare makes the system of the job's seed.
 func (j *Job) prepare() (err error) {
-	j.System, err = j.Algorithm.Prepare(algorithms.Config{
+	j.System, err = j.Algorithm.Prepare(dme.Config{
 		Nodes: j.Spec.Nodes, Seed: j.Spec.Seed, Options: j.Options, Bound: j.networkBound(), ReadFile: j.readFile,
 	})
 	return err
@@ -181,7 +181,7 @@ func (j *Job) checkReaders() error {
 	if j.Plan == nil || j.Plan.Readers() == 0 {
 		return nil
 	}
-	if _, shares := j.System.Node(1).(algorithms.SharedRequester); shares {
+	if _, shares := j.System.Node(1).(dme.SharedRequester); shares {
 		return nil
 	}
 	return fmt.Errorf("readers=%v: %s knows no readers, every entry is exclusive; choose an algorithm that does, or leave readers out",
@@ -206,7 +206,7 @@ type settings struct {
 	known   []string
 }
 
-func splitSet(set map[string]string, declared ...[]algorithms.Option) settings {
+func splitSet(set map[string]string, declared ...[]dme.Option) settings {
 	s := settings{of: make([]map[string]string, len(declared))}
 	owners := make(map[string]int)
 	for i, options := range declared {

@@ -8,38 +8,38 @@ import (
 	"testing"
 	"time"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/transport"
 	"dmebench/workload"
 )
 
 // prepared is a system that remembers what it was prepared from.
-type prepared struct{ algorithms.Config }
+type prepared struct{ dme.Config }
 
-func (prepared) Node(algorithms.NodeID) algorithms.Node { return nil }
+func (prepared) Node(dme.NodeID) dme.Node { return nil }
 
 func catalog() Catalog {
-	prepare := func(c algorithms.Config) (algorithms.System, error) { return prepared{c}, nil }
+	prepare := func(c dme.Config) (dme.System, error) { return prepared{c}, nil }
 	return Catalog{
 		{
-			Name: "plain", Kinds: []string{"A"}, Needs: algorithms.Always(algorithms.Needs{Reliable: true}), Prepare: prepare,
-			Options: []algorithms.Option{{Name: "mode", Default: "calm", Values: "calm|wild"}},
-			ValidNodes: func(n int, _ algorithms.Options) error {
+			Name: "plain", Kinds: []string{"A"}, Needs: dme.Always(dme.Needs{Reliable: true}), Prepare: prepare,
+			Options: []dme.Option{{Name: "mode", Default: "calm", Values: "calm|wild"}},
+			ValidNodes: func(n int, _ dme.Options) error {
 				if n%2 == 0 {
 					return fmt.Errorf("%d nodes: want an odd number", n)
 				}
 				return nil
 			},
-			Perpetual: func(o algorithms.Options) bool { return o.Get("mode") == "wild" },
+			Perpetual: func(o dme.Options) bool { return o.Get("mode") == "wild" },
 		},
 		{
 			Name: "ordered", Kinds: []string{"A"}, Prepare: prepare,
-			Needs: algorithms.Always(algorithms.Needs{Reliable: true, FIFO: true, BoundedDelay: true}),
+			Needs: dme.Always(dme.Needs{Reliable: true, FIFO: true, BoundedDelay: true}),
 		},
 		{
-			Name: "circulating", Kinds: []string{"A"}, Needs: algorithms.Always(algorithms.Needs{}), Prepare: prepare,
-			Options:   []algorithms.Option{{Name: "mode", Default: "perpetual", Values: "perpetual|demand"}},
-			Perpetual: func(o algorithms.Options) bool { return o.Get("mode") == "perpetual" },
+			Name: "circulating", Kinds: []string{"A"}, Needs: dme.Always(dme.Needs{}), Prepare: prepare,
+			Options:   []dme.Option{{Name: "mode", Default: "perpetual", Values: "perpetual|demand"}},
+			Perpetual: func(o dme.Options) bool { return o.Get("mode") == "perpetual" },
 			Stepped:   map[string]string{"mode": "demand"},
 		},
 	}
@@ -213,7 +213,7 @@ func TestNetworksCheckThemselves(t *testing.T) {
 				t.Errorf("%s: its default: %v", n.Name, err)
 			}
 		}
-		opt, err := algorithms.ResolveOptions(n.Options, nil)
+		opt, err := dme.ResolveOptions(n.Options, nil)
 		if err != nil {
 			t.Errorf("%s: %v", n.Name, err)
 			continue

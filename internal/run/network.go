@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/transport"
 	"dmebench/transport/link"
 	"dmebench/transport/nats"
@@ -23,14 +23,14 @@ const Sim = "sim"
 type Network struct {
 	Name       string
 	Help       string
-	Options    []algorithms.Option
-	Guarantees func(algorithms.Options) transport.Guarantees
+	Options    []dme.Option
+	Guarantees func(dme.Options) transport.Guarantees
 
 	// Links says what the options do to the network's links.
-	Links func(algorithms.Options) link.Config
+	Links func(dme.Options) link.Config
 
 	// Check refuses options that do not go together; nil where all do.
-	Check func(algorithms.Options) error
+	Check func(dme.Options) error
 
 	// Listen opens the transport in a worker; nil for the simulated network.
 	Listen func(Endpoint) (transport.Transport, error)
@@ -43,28 +43,28 @@ type Network struct {
 // Endpoint is what a worker's end of a network is opened with.
 type Endpoint struct {
 	transport.Config
-	Options algorithms.Options // the network's
-	Broker  nats.Broker        // of a network that is brokered
+	Options dme.Options // the network's
+	Broker  nats.Broker // of a network that is brokered
 }
 
 // Networks lists them all.
 func Networks() []Network {
-	runtime := algorithms.Option{
+	runtime := dme.Option{
 		Name: "gomaxprocs", Default: "0", Values: "COUNT", Valid: validProcs,
 		Help: "GOMAXPROCS of each worker process; 0 leaves it to the Go runtime",
 	}
 	return []Network{
 		conditioned(Network{
 			Name: "tcp", Help: "TCP: one connection per ordered pair of processes that talk",
-			Options:    []algorithms.Option{runtime},
-			Guarantees: func(algorithms.Options) transport.Guarantees { return tcp.Guarantees },
+			Options:    []dme.Option{runtime},
+			Guarantees: func(dme.Options) transport.Guarantees { return tcp.Guarantees },
 			Listen:     func(e Endpoint) (transport.Transport, error) { return tcp.Listen(e.Config) },
 		}),
 		overUDP(runtime),
 		conditioned(Network{
 			Name: "nats", Help: "NATS: a subject per node, a broadcast is one publication; through a server of the run's own, or any by --nats-url",
-			Options:    []algorithms.Option{runtime},
-			Guarantees: func(algorithms.Options) transport.Guarantees { return nats.Guarantees },
+			Options:    []dme.Option{runtime},
+			Guarantees: func(dme.Options) transport.Guarantees { return nats.Guarantees },
 			Listen:     func(e Endpoint) (transport.Transport, error) { return nats.Listen(e.Config, e.Broker) },
 			Brokered:   true,
 		}),
@@ -80,24 +80,24 @@ const (
 
 // overUDP is the network udp. What its links are told to do is done beneath the
 // layers that make up for it.
-func overUDP(runtime algorithms.Option) Network {
+func overUDP(runtime dme.Option) Network {
 	var names []string
 	for _, l := range udp.Layers() {
 		names = append(names, string(l))
 	}
-	layer := algorithms.Option{
+	layer := dme.Option{
 		Name: LayerOption, Default: string(udp.FIFO), Values: strings.Join(names, "|"),
 		Help: "what is added to datagrams: nothing, acknowledgement and retransmission, and order between each pair of nodes",
 	}
-	multicast := algorithms.Option{
+	multicast := dme.Option{
 		Name: MulticastOption, Default: "false", Values: "false|true",
 		Help: "whether a broadcast is one datagram to an IP multicast group of the processes, on the network of the address that they listen at",
 	}
 	return Network{
 		Name: "udp", Help: "UDP: one socket per process; reliability and order are layers",
-		Options: append([]algorithms.Option{runtime, layer, multicast}, link.Options()...),
+		Options: append([]dme.Option{runtime, layer, multicast}, link.Options()...),
 		Links:   conditions,
-		Guarantees: func(o algorithms.Options) transport.Guarantees {
+		Guarantees: func(o dme.Options) transport.Guarantees {
 			l := udp.Layer(o.Get(LayerOption))
 			g := udp.GuaranteesOf(l)
 			g.Broadcast = o.Get(MulticastOption) == "true"
@@ -107,7 +107,7 @@ func overUDP(runtime algorithms.Option) Network {
 			links := conditions(o)
 			return links.Guarantees(g)
 		},
-		Check: func(o algorithms.Options) error {
+		Check: func(o dme.Options) error {
 			if links := conditions(o); o.Get(MulticastOption) == "true" && !links.Idle() {
 				return fmt.Errorf("udp: %s=true: %s befalls single frames and cannot befall a datagram to all; leave one of them out",
 					MulticastOption, link.Describe(o))
@@ -139,7 +139,7 @@ func conditioned(n Network) Network {
 	n.Options = append(slices.Clip(n.Options), link.Options()...)
 	n.Links = conditions
 	guarantees, listen := n.Guarantees, n.Listen
-	n.Guarantees = func(o algorithms.Options) transport.Guarantees {
+	n.Guarantees = func(o dme.Options) transport.Guarantees {
 		links := conditions(o)
 		return links.Guarantees(guarantees(o))
 	}
@@ -160,7 +160,7 @@ func conditioned(n Network) Network {
 }
 
 // conditions is what the options of a real network say of its links.
-func conditions(o algorithms.Options) link.Config {
+func conditions(o dme.Options) link.Config {
 	links, err := link.Parse(o)
 	if err != nil {
 		panic("run: " + err.Error() + " was accepted") // the options are checked
@@ -172,7 +172,7 @@ func conditions(o algorithms.Options) link.Config {
 func (n Network) Real() bool { return n.Listen != nil }
 
 // Describe names the network with the options that decide what it guarantees.
-func (n Network) Describe(o algorithms.Options) string {
+func (n Network) Describe(o dme.Options) string {
 	if n.Real() {
 		var words []string
 		if layer, ok := o[LayerOption]; ok {

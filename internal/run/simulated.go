@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/transport"
 	"dmebench/transport/link"
 )
@@ -23,16 +23,16 @@ const delayOption = "delay"
 func simulated() Network {
 	return Network{
 		Name: Sim, Help: "virtual time in one process, deterministic in the seed",
-		Options: slices.Concat([]algorithms.Option{
+		Options: slices.Concat([]dme.Option{
 			{Name: "t", Default: "1ms", Values: "DURATION", Valid: validDelay,
 				Help: "T, the mean delay of a message"},
 			{Name: delayOption, Default: "constant", Values: "constant|uniform|exponential|pareto:INDEX", Valid: validShape,
 				Help: "how delays are distributed; uniform is from T/2 to 3T/2; pareto has a tail, the heavier the nearer its index is to 1"},
 			{Name: "fifo", Default: "true", Values: "true|false",
 				Help: "whether messages of one pair of nodes keep their order"},
-		}, slices.DeleteFunc(link.Options(), func(o algorithms.Option) bool { return o.Name == delayOption })),
+		}, slices.DeleteFunc(link.Options(), func(o dme.Option) bool { return o.Name == delayOption })),
 		Links: simulatedLinks,
-		Guarantees: func(o algorithms.Options) transport.Guarantees {
+		Guarantees: func(o dme.Options) transport.Guarantees {
 			links := simulatedLinks(o)
 			_, bounded := longestSimulated(o)
 			return links.Guarantees(transport.Guarantees{
@@ -49,15 +49,15 @@ func simulated() Network {
 }
 
 // linkOptions are the options of the simulated network that package link reads.
-func linkOptions(o algorithms.Options) algorithms.Options {
+func linkOptions(o dme.Options) dme.Options {
 	o = maps.Clone(o)
 	o[delayOption] = "0"
 	return o
 }
 
-func simulatedLinks(o algorithms.Options) link.Config { return conditions(linkOptions(o)) }
+func simulatedLinks(o dme.Options) link.Config { return conditions(linkOptions(o)) }
 
-func describeSimulated(o algorithms.Options) string {
+func describeSimulated(o dme.Options) string {
 	s := fmt.Sprintf("%s with delay=%s fifo=%s", Sim, o.Get(delayOption), o.Get("fifo"))
 	if links := link.Describe(linkOptions(o)); links != "" {
 		s += " " + links
@@ -67,7 +67,7 @@ func describeSimulated(o algorithms.Options) string {
 
 // simulatedT returns the mean delay of a message in a simulation, without what
 // its links are told to add.
-func simulatedT(o algorithms.Options) time.Duration {
+func simulatedT(o dme.Options) time.Duration {
 	t, err := time.ParseDuration(o.Get("t"))
 	if err != nil {
 		panic("run: t=" + o.Get("t") + " was accepted") // the option is checked
@@ -77,7 +77,7 @@ func simulatedT(o algorithms.Options) time.Duration {
 
 // longestSimulated returns the longest delay of a message in a simulation;
 // there is none where delays have a tail.
-func longestSimulated(o algorithms.Options) (longest time.Duration, exists bool) {
+func longestSimulated(o dme.Options) (longest time.Duration, exists bool) {
 	t := simulatedT(o)
 	links := simulatedLinks(o)
 	more, bounded := links.Longest()

@@ -14,8 +14,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"dmebench/algorithms"
-	"dmebench/internal/host"
+	"dmebench/dme"
+	"dmebench/internal/noderun"
 )
 
 // magic begins every page and changes with its layout.
@@ -38,7 +38,7 @@ type header struct {
 
 const (
 	headerSize  = int(unsafe.Sizeof(header{}))
-	counterSize = int(unsafe.Sizeof(host.Counters{}))
+	counterSize = int(unsafe.Sizeof(noderun.Counters{}))
 
 	readers = 1 << 63 // set in occupant while readers are inside
 )
@@ -48,7 +48,7 @@ type Page struct {
 	file   *os.File
 	memory []byte
 	header *header
-	nodes  []host.Counters
+	nodes  []noderun.Counters
 }
 
 // Create makes a page for nodes nodes.
@@ -96,7 +96,7 @@ func mapFile(f *os.File, nodes int) (*Page, error) {
 	return &Page{
 		file: f, memory: memory,
 		header: (*header)(unsafe.Pointer(&memory[0])),
-		nodes:  unsafe.Slice((*host.Counters)(unsafe.Pointer(&memory[headerSize])), nodes),
+		nodes:  unsafe.Slice((*noderun.Counters)(unsafe.Pointer(&memory[headerSize])), nodes),
 	}, nil
 }
 
@@ -104,10 +104,10 @@ func mapFile(f *os.File, nodes int) (*Page, error) {
 func (p *Page) File() *os.File { return p.file }
 
 // Counters returns the counters of node id.
-func (p *Page) Counters(id algorithms.NodeID) *host.Counters { return &p.nodes[id-1] }
+func (p *Page) Counters(id dme.NodeID) *noderun.Counters { return &p.nodes[id-1] }
 
 // Nodes returns the counters of the nodes 1..N.
-func (p *Page) Nodes() []host.Counters { return p.nodes }
+func (p *Page) Nodes() []noderun.Counters { return p.nodes }
 
 // Close unmaps the page and closes its descriptor.
 func (p *Page) Close() error {
@@ -122,7 +122,7 @@ func (p *Page) Close() error {
 // Enter takes the critical section for node id, alone or as one of several
 // readers, and returns the entry's place in the order of all entries, from 1.
 // Where somebody is inside who excludes id, that is counted as a violation.
-func (p *Page) Enter(id algorithms.NodeID, shared bool) (order uint64) {
+func (p *Page) Enter(id dme.NodeID, shared bool) (order uint64) {
 	h := p.header
 	for {
 		inside := h.occupant.Load()
@@ -150,7 +150,7 @@ func (p *Page) Enter(id algorithms.NodeID, shared bool) (order uint64) {
 
 // Leave gives the critical section back. After a violation the intruder finds
 // it taken by another, and leaves it so.
-func (p *Page) Leave(id algorithms.NodeID, shared bool) {
+func (p *Page) Leave(id dme.NodeID, shared bool) {
 	h := p.header
 	for {
 		inside := h.occupant.Load()

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"testing"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 func newPage(t *testing.T, nodes int) *Page {
@@ -86,7 +86,7 @@ func TestMappingsShareWitnessAndCounters(t *testing.T) {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			id := algorithms.NodeID(i + 1)
+			id := dme.NodeID(i + 1)
 			orders := make([]uint64, 0, rounds)
 			for range rounds {
 				orders = append(orders, page.Enter(id, false))

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // TestAgendaIsASortedList compares the agenda, heap and queue together, with a
@@ -57,7 +57,7 @@ func TestMailKeepsWhatIsInFlight(t *testing.T) {
 	slots := make(map[uint32]uint64)
 	for k := uint64(1); k < 20000; k++ {
 		if len(slots) == 0 || rng.IntN(100) < 52 {
-			slot := m.put(1, 2, &algorithms.Message{Kind: 1, Num: k, Vec: []uint64{k}})
+			slot := m.put(1, 2, &dme.Message{Kind: 1, Num: k, Vec: []uint64{k}})
 			if _, used := slots[slot]; used {
 				t.Fatalf("slot %d given out twice", slot)
 			}
@@ -89,7 +89,7 @@ func TestSparseLinksAreAsDenseOnes(t *testing.T) {
 	}
 	rng := rand.New(rand.NewPCG(7, 8))
 	for range 5000 {
-		from, to := algorithms.NodeID(rng.IntN(n)+1), algorithms.NodeID(rng.IntN(n)+1)
+		from, to := dme.NodeID(rng.IntN(n)+1), dme.NodeID(rng.IntN(n)+1)
 		if a, b := dense.get(from, to), sparse.get(from, to); a != b {
 			t.Fatalf("from %d to %d: %d and %d", from, to, a, b)
 		}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/internal/run"
 )
 
@@ -17,19 +17,19 @@ import (
 // ledger notes which messages arrived, by pair of nodes, in order.
 type ledger struct {
 	t     *testing.T
-	heard map[[2]algorithms.NodeID][]uint64
+	heard map[[2]dme.NodeID][]uint64
 }
 
 func newLedger(t *testing.T) *ledger {
-	return &ledger{t, make(map[[2]algorithms.NodeID][]uint64)}
+	return &ledger{t, make(map[[2]dme.NodeID][]uint64)}
 }
 
 // content is the vector of message number n of a pair: of up to 64 elements,
 // and every thousandth message as long as a message may be.
-func content(from, to algorithms.NodeID, n uint64) []uint64 {
+func content(from, to dme.NodeID, n uint64) []uint64 {
 	length := n * 7 % 65
 	if n%1000 == 999 {
-		length = algorithms.MaxVec
+		length = dme.MaxVec
 	}
 	v := make([]uint64, length)
 	for i := range v {
@@ -39,7 +39,7 @@ func content(from, to algorithms.NodeID, n uint64) []uint64 {
 }
 
 // receive checks what a message holds, and notes it.
-func (l *ledger) receive(from, to, copyFor algorithms.NodeID, m *algorithms.Message) {
+func (l *ledger) receive(from, to, copyFor dme.NodeID, m *dme.Message) {
 	if from == to {
 		l.t.Errorf("node %d hears itself", to)
 	}
@@ -50,22 +50,22 @@ func (l *ledger) receive(from, to, copyFor algorithms.NodeID, m *algorithms.Mess
 	l.note(from, to, m.Num)
 }
 
-func (l *ledger) note(from, to algorithms.NodeID, n uint64) {
-	pair := [2]algorithms.NodeID{from, to}
+func (l *ledger) note(from, to dme.NodeID, n uint64) {
+	pair := [2]dme.NodeID{from, to}
 	l.heard[pair] = append(l.heard[pair], n)
 }
 
 // check wants messages 0…each−1 between every two nodes, each once and in order
 // where that is promised.
-func (l *ledger) check(nodes algorithms.NodeID, each int, inOrder bool) {
+func (l *ledger) check(nodes dme.NodeID, each int, inOrder bool) {
 	l.t.Helper()
 	overtaken := false
-	for from := algorithms.NodeID(1); from <= nodes; from++ {
-		for to := algorithms.NodeID(1); to <= nodes; to++ {
+	for from := dme.NodeID(1); from <= nodes; from++ {
+		for to := dme.NodeID(1); to <= nodes; to++ {
 			if from == to {
 				continue
 			}
-			got := l.heard[[2]algorithms.NodeID{from, to}]
+			got := l.heard[[2]dme.NodeID{from, to}]
 			overtaken = overtaken || !slices.IsSorted(got)
 			if inOrder && !slices.IsSorted(got) {
 				l.t.Errorf("from node %d to node %d: out of order", from, to)
@@ -109,21 +109,21 @@ func TestEveryMessageArrivesOnce(t *testing.T) {
 		t.Run(fmt.Sprint(set), func(t *testing.T) {
 			l := newLedger(t)
 			simulate(t, run.Spec{Nodes: nodes, Requests: nodes, Set: set, AllowMismatch: true}, scripted(script{
-				request: func(s *script, out *algorithms.Outbox) {
-					out.Enter(algorithms.Stamp{})
+				request: func(s *script, out *dme.Outbox) {
+					out.Enter(dme.Stamp{})
 					for n := range uint64(each) {
-						for to := algorithms.NodeID(1); to <= nodes; to++ {
+						for to := dme.NodeID(1); to <= nodes; to++ {
 							switch long := n%1000 == 999; {
 							case to == s.id:
 							case long && (s.id != 1 || to != 2): // one of those is enough
-								out.Send(to, algorithms.Message{Kind: 2, Num: n})
+								out.Send(to, dme.Message{Kind: 2, Num: n})
 							default:
-								out.Send(to, algorithms.Message{Kind: 1, Num: n, Vec: content(s.id, to, n)})
+								out.Send(to, dme.Message{Kind: 1, Num: n, Vec: content(s.id, to, n)})
 							}
 						}
 					}
 				},
-				receive: func(s *script, from algorithms.NodeID, m algorithms.Message, _ *algorithms.Outbox) {
+				receive: func(s *script, from dme.NodeID, m dme.Message, _ *dme.Outbox) {
 					if m.Kind == 1 {
 						l.receive(from, s.id, s.id, &m)
 					} else {
@@ -142,13 +142,13 @@ func TestEveryBroadcastReachesAllOthersOnce(t *testing.T) {
 		t.Run(fmt.Sprint(set), func(t *testing.T) {
 			l := newLedger(t)
 			r := simulate(t, run.Spec{Nodes: nodes, Requests: nodes, Set: set, AllowMismatch: true}, scripted(script{
-				request: func(s *script, out *algorithms.Outbox) {
-					out.Enter(algorithms.Stamp{})
+				request: func(s *script, out *dme.Outbox) {
+					out.Enter(dme.Stamp{})
 					for n := range uint64(each) {
-						out.Broadcast(algorithms.Message{Kind: 1, Num: n, Vec: content(s.id, 0, n)})
+						out.Broadcast(dme.Message{Kind: 1, Num: n, Vec: content(s.id, 0, n)})
 					}
 				},
-				receive: func(s *script, from algorithms.NodeID, m algorithms.Message, _ *algorithms.Outbox) {
+				receive: func(s *script, from dme.NodeID, m dme.Message, _ *dme.Outbox) {
 					l.receive(from, s.id, 0, &m)
 				},
 			}))
@@ -169,10 +169,10 @@ func TestRepliesFromHandlers(t *testing.T) {
 	const trips = 500
 	for _, set := range networks() {
 		r := simulate(t, run.Spec{Nodes: 2, Requests: 1, Set: set, AllowMismatch: true}, scripted(script{
-			request: func(_ *script, out *algorithms.Outbox) { out.Send(2, algorithms.Message{Kind: 1}) },
-			receive: func(s *script, from algorithms.NodeID, m algorithms.Message, out *algorithms.Outbox) {
+			request: func(_ *script, out *dme.Outbox) { out.Send(2, dme.Message{Kind: 1}) },
+			receive: func(s *script, from dme.NodeID, m dme.Message, out *dme.Outbox) {
 				if s.n++; s.id == 1 && s.n == trips {
-					out.Enter(algorithms.Stamp{})
+					out.Enter(dme.Stamp{})
 					return
 				}
 				out.Send(from, m)
@@ -185,9 +185,9 @@ func TestRepliesFromHandlers(t *testing.T) {
 }
 
 func TestMisuse(t *testing.T) {
-	for _, to := range []algorithms.NodeID{0, 1, 4} { // nobody, itself, and one node too many
+	for _, to := range []dme.NodeID{0, 1, 4} { // nobody, itself, and one node too many
 		r := simulate(t, run.Spec{Nodes: 3, Requests: 1}, scripted(script{
-			request: func(_ *script, out *algorithms.Outbox) { out.Send(to, algorithms.Message{Kind: 1}) },
+			request: func(_ *script, out *dme.Outbox) { out.Send(to, dme.Message{Kind: 1}) },
 		}))
 		if want := fmt.Sprintf("node 1 sends to node %d", to); r.Status != run.Failed || !strings.Contains(r.Error, want) {
 			t.Errorf("status %s (%s), want failed: %s", r.Status, r.Error, want)

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/internal/run"
 )
 
@@ -77,7 +77,7 @@ func (d *delays) longest() float64 {
 }
 
 // arrival returns when a message that is sent now reaches its receiver.
-func (d *delays) arrival(now int64, from, to algorithms.NodeID) int64 {
+func (d *delays) arrival(now int64, from, to dme.NodeID) int64 {
 	at := now + d.draw()
 	if d.constant() || !d.fifo {
 		return at
@@ -90,13 +90,13 @@ func (d *delays) arrival(now int64, from, to algorithms.NodeID) int64 {
 // sequenced returns when a broadcast that is sent now reaches all other nodes:
 // not before the one that was sent before it and, on links that keep order, not
 // before any message that from has sent to any of them.
-func (d *delays) sequenced(now int64, from algorithms.NodeID, nodes int) int64 {
+func (d *delays) sequenced(now int64, from dme.NodeID, nodes int) int64 {
 	at := max(now+d.draw(), d.lastSequenced)
 	if !d.constant() && d.fifo {
-		for to := algorithms.NodeID(1); int(to) <= nodes; to++ {
+		for to := dme.NodeID(1); int(to) <= nodes; to++ {
 			at = max(at, d.last.get(from, to))
 		}
-		for to := algorithms.NodeID(1); int(to) <= nodes; to++ {
+		for to := dme.NodeID(1); int(to) <= nodes; to++ {
 			d.last.set(from, to, at)
 		}
 	}
@@ -125,18 +125,18 @@ func newLastDelivery(nodes int) lastDelivery {
 	return l
 }
 
-func (l *lastDelivery) index(from, to algorithms.NodeID) uint64 {
+func (l *lastDelivery) index(from, to dme.NodeID) uint64 {
 	return uint64(from-1)*l.nodes + uint64(to-1)
 }
 
-func (l *lastDelivery) get(from, to algorithms.NodeID) int64 {
+func (l *lastDelivery) get(from, to dme.NodeID) int64 {
 	if l.dense != nil {
 		return l.dense[l.index(from, to)]
 	}
 	return l.sparse[l.index(from, to)]
 }
 
-func (l *lastDelivery) set(from, to algorithms.NodeID, at int64) {
+func (l *lastDelivery) set(from, to dme.NodeID, at int64) {
 	if l.dense != nil {
 		l.dense[l.index(from, to)] = at
 	} else {

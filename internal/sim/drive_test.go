@@ -9,12 +9,12 @@ import (
 	"testing"
 	"time"
 
-	"dmebench/algorithms"
 	"dmebench/algorithms/centralized"
 	"dmebench/algorithms/maekawa"
 	"dmebench/algorithms/ricartagrawala"
 	"dmebench/algorithms/suzukikasami"
 	"dmebench/algorithms/tokenring"
+	"dmebench/dme"
 	"dmebench/internal/run"
 )
 
@@ -160,12 +160,12 @@ func TestPerpetualToken(t *testing.T) {
 
 func TestStepsNeedSilence(t *testing.T) {
 	a := scripted(script{
-		start: func(s *script, out *algorithms.Outbox) {
+		start: func(s *script, out *dme.Outbox) {
 			if s.id == 1 {
-				out.Send(2, algorithms.Message{Kind: 1})
+				out.Send(2, dme.Message{Kind: 1})
 			}
 		},
-		stop:    func(*script, *algorithms.Outbox) {},
+		stop:    func(*script, *dme.Outbox) {},
 		receive: pingPong,
 		request: enter,
 	})
@@ -203,22 +203,22 @@ func TestWitnessKnowsReaders(t *testing.T) {
 // arrived before the first request.
 func TestStartSettles(t *testing.T) {
 	a := scripted(script{
-		start: func(s *script, out *algorithms.Outbox) {
+		start: func(s *script, out *dme.Outbox) {
 			if s.id == 1 {
-				out.Send(2, algorithms.Message{Kind: 1})
+				out.Send(2, dme.Message{Kind: 1})
 			}
 		},
-		receive: func(s *script, _ algorithms.NodeID, m algorithms.Message, out *algorithms.Outbox) {
+		receive: func(s *script, _ dme.NodeID, m dme.Message, out *dme.Outbox) {
 			s.n = 1
 			if s.id < s.nodes {
 				out.Send(s.id+1, m)
 			}
 		},
-		request: func(s *script, out *algorithms.Outbox) {
+		request: func(s *script, out *dme.Outbox) {
 			if s.id > 1 && s.n == 0 {
 				panic("not told yet")
 			}
-			out.Enter(algorithms.Stamp{})
+			out.Enter(dme.Stamp{})
 		},
 	})
 	r := simulate(t, run.Spec{Nodes: 20, Workload: "serial", Requests: 20}, a)

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/transport/link"
 )
 
@@ -42,7 +42,7 @@ func (l *links) typical() time.Duration {
 	return l.config.Typical(typicalMessage)
 }
 
-func (l *links) conditioner(from, to algorithms.NodeID) *link.Conditioner {
+func (l *links) conditioner(from, to dme.NodeID) *link.Conditioner {
 	between := link.Link{From: from, To: to}
 	c := l.of[between]
 	if c == nil {
@@ -53,9 +53,9 @@ func (l *links) conditioner(from, to algorithms.NodeID) *link.Conditioner {
 }
 
 // condition sends a message over a link that is not left alone.
-func (s *simulation) condition(from, to algorithms.NodeID, m *algorithms.Message) {
+func (s *simulation) condition(from, to dme.NodeID, m *dme.Message) {
 	s.messages++
-	f := s.links.conditioner(from, to).Next(time.Duration(s.now), algorithms.MessageSize(m))
+	f := s.links.conditioner(from, to).Next(time.Duration(s.now), dme.MessageSize(m))
 	if f.Lost {
 		return
 	}
@@ -73,9 +73,9 @@ func (s *simulation) condition(from, to algorithms.NodeID, m *algorithms.Message
 
 // sendAll broadcasts over links that are not left alone, as over a real network:
 // a message to each, in no order of all.
-func (s *simulation) sendAll(from algorithms.NodeID, m *algorithms.Message) (transmissions int) {
+func (s *simulation) sendAll(from dme.NodeID, m *dme.Message) (transmissions int) {
 	vec := m.Vec
-	for to := algorithms.NodeID(1); int(to) <= len(s.procs); to++ {
+	for to := dme.NodeID(1); int(to) <= len(s.procs); to++ {
 		if to != from {
 			m.Vec = slices.Clone(vec)
 			s.condition(from, to, m)
@@ -88,7 +88,7 @@ func (s *simulation) sendAll(from algorithms.NodeID, m *algorithms.Message) (tra
 
 // pass has a message leave for the network at an instant. One that is free to
 // overtake is outside the order that the network keeps.
-func (s *simulation) pass(departure int64, from, to algorithms.NodeID, m *algorithms.Message, free bool) {
+func (s *simulation) pass(departure int64, from, to dme.NodeID, m *dme.Message, free bool) {
 	s.checkTime(departure)
 	at := int64(0)
 	if free {

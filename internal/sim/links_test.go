@@ -10,11 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"dmebench/algorithms"
 	"dmebench/algorithms/catalog"
 	"dmebench/algorithms/rabroadcast"
 	"dmebench/algorithms/ricartagrawala"
 	"dmebench/algorithms/tokenring"
+	"dmebench/dme"
 	"dmebench/internal/run"
 	"dmebench/transport/link"
 )
@@ -40,8 +40,8 @@ func TestMessagesMeetTheFateOfFrames(t *testing.T) {
 	conditioner := config.Conditioner(link.Link{From: 1, To: 2})
 	for k := range uint64(n) {
 		at := time.Duration(k) * 100 * time.Microsecond
-		m := algorithms.Message{Kind: 1, Num: k + 1, Clock: uint64(at)}
-		f := conditioner.Next(at, algorithms.MessageSize(&m))
+		m := dme.Message{Kind: 1, Num: k + 1, Clock: uint64(at)}
+		f := conditioner.Next(at, dme.MessageSize(&m))
 		if !f.Lost {
 			want = append(want, receipt{int64(f.Departure) + ms, m.Num})
 		}
@@ -155,12 +155,12 @@ func TestTwoTokensAreAViolation(t *testing.T) {
 
 func TestMultiplyingMessagesAreAFailure(t *testing.T) {
 	a := scripted(script{
-		request: func(s *script, out *algorithms.Outbox) {
+		request: func(s *script, out *dme.Outbox) {
 			if s.id == 1 {
-				out.Send(2, algorithms.Message{Kind: 1, Vec: []uint64{1}})
+				out.Send(2, dme.Message{Kind: 1, Vec: []uint64{1}})
 			}
 		},
-		receive: func(s *script, from algorithms.NodeID, m algorithms.Message, out *algorithms.Outbox) {
+		receive: func(s *script, from dme.NodeID, m dme.Message, out *dme.Outbox) {
 			m.Vec[0]++ // it is the receiver's own, of a duplicate too
 			s.n = max(s.n, m.Vec[0])
 			out.Send(from, m)
@@ -215,7 +215,7 @@ func TestEveryRunEnds(t *testing.T) {
 	}
 }
 
-func defaults(t *testing.T, a *algorithms.Algorithm) algorithms.Options {
+func defaults(t *testing.T, a *dme.Algorithm) dme.Options {
 	opt, err := a.Resolve(nil)
 	if err != nil {
 		t.Fatal(err)

@@ -1,11 +1,11 @@
 package sim
 
-import "dmebench/algorithms"
+import "dmebench/dme"
 
 // parcel is a message on its way.
 type parcel struct {
-	msg      algorithms.Message
-	from, to algorithms.NodeID
+	msg      dme.Message
+	from, to dme.NodeID
 }
 
 // pageParcels is how many parcels a page of mail holds.
@@ -22,7 +22,7 @@ type mail struct {
 
 func (m *mail) at(slot uint32) *parcel { return &m.pages[slot/pageParcels][slot%pageParcels] }
 
-func (m *mail) put(from, to algorithms.NodeID, msg *algorithms.Message) uint32 {
+func (m *mail) put(from, to dme.NodeID, msg *dme.Message) uint32 {
 	if len(m.free) == 0 {
 		base := uint32(len(m.pages) * pageParcels)
 		m.pages = append(m.pages, new([pageParcels]parcel))

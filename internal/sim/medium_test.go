@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"dmebench/algorithms"
 	"dmebench/algorithms/rabroadcast"
 	"dmebench/algorithms/raimplicit"
+	"dmebench/dme"
 	"dmebench/internal/run"
 )
 
@@ -34,8 +34,8 @@ func TestImplicitReplyTakesTheLongestRoundTrip(t *testing.T) {
 			t.Errorf("%v: %s, response %v, want %v; %v messages", x.set, r.Status, time.Duration(r.ResponseTime.Max), want, *r.Messages.PerCS)
 		}
 		for _, c := range a.Claims {
-			if c.Quantity == algorithms.ResponseTime && c.Load == algorithms.Light {
-				got, ok := c.Predict(algorithms.Setting{Nodes: 5, Options: job.Options, System: job.System, E: 100 * time.Microsecond})
+			if c.Quantity == dme.ResponseTime && c.Load == dme.Light {
+				got, ok := c.Predict(dme.Setting{Nodes: 5, Options: job.Options, System: job.System, E: 100 * time.Microsecond})
 				if !ok || got != want.Seconds() {
 					t.Errorf("%v: the claim predicts %v s, want %v", x.set, got, want)
 				}

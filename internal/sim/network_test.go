@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/internal/run"
 )
 
@@ -24,18 +24,18 @@ func (x *stream) simulation(t *testing.T, messages uint64, pause time.Duration, 
 	t.Helper()
 	var s *simulation
 	a := scripted(script{
-		request: func(_ *script, out *algorithms.Outbox) {
-			out.Enter(algorithms.Stamp{})
+		request: func(_ *script, out *dme.Outbox) {
+			out.Enter(dme.Stamp{})
 			out.SetTimer(1, 0)
 		},
-		timeout: func(n *script, _ algorithms.TimerID, out *algorithms.Outbox) {
+		timeout: func(n *script, _ dme.TimerID, out *dme.Outbox) {
 			n.n++
-			out.Send(2, algorithms.Message{Kind: 1, Num: n.n, Clock: uint64(s.now)})
+			out.Send(2, dme.Message{Kind: 1, Num: n.n, Clock: uint64(s.now)})
 			if n.n < messages {
 				out.SetTimer(1, pause)
 			}
 		},
-		receive: func(_ *script, _ algorithms.NodeID, m algorithms.Message, _ *algorithms.Outbox) {
+		receive: func(_ *script, _ dme.NodeID, m dme.Message, _ *dme.Outbox) {
 			x.numbers = append(x.numbers, m.Num)
 			x.sent = append(x.sent, int64(m.Clock))
 			x.at = append(x.at, s.now-int64(m.Clock))
@@ -116,26 +116,26 @@ func TestDelaysFollowTheirDistribution(t *testing.T) {
 func TestOneInstant(t *testing.T) {
 	var happened []string
 	a := scripted(script{
-		start: func(s *script, out *algorithms.Outbox) {
+		start: func(s *script, out *dme.Outbox) {
 			// Arranged in the reverse order of what must come out.
 			if s.id == 2 {
 				out.SetTimer(2, time.Millisecond)
 				out.SetTimer(1, time.Millisecond)
 			}
 		},
-		request: func(s *script, out *algorithms.Outbox) {
+		request: func(s *script, out *dme.Outbox) {
 			happened = append(happened, fmt.Sprintf("request %d", s.id))
 			if s.id == 1 {
-				out.Send(2, algorithms.Message{Kind: 2, Num: 1})
-				out.Send(2, algorithms.Message{Kind: 1, Num: 2})
+				out.Send(2, dme.Message{Kind: 2, Num: 1})
+				out.Send(2, dme.Message{Kind: 1, Num: 2})
 			}
-			out.Enter(algorithms.Stamp{})
+			out.Enter(dme.Stamp{})
 		},
-		release: func(s *script, _ *algorithms.Outbox) { happened = append(happened, fmt.Sprintf("exit %d", s.id)) },
-		receive: func(_ *script, _ algorithms.NodeID, m algorithms.Message, _ *algorithms.Outbox) {
+		release: func(s *script, _ *dme.Outbox) { happened = append(happened, fmt.Sprintf("exit %d", s.id)) },
+		receive: func(_ *script, _ dme.NodeID, m dme.Message, _ *dme.Outbox) {
 			happened = append(happened, fmt.Sprintf("message %d", m.Num))
 		},
-		timeout: func(_ *script, id algorithms.TimerID, _ *algorithms.Outbox) {
+		timeout: func(_ *script, id dme.TimerID, _ *dme.Outbox) {
 			happened = append(happened, fmt.Sprintf("timer %d", id))
 		},
 	})
@@ -152,7 +152,7 @@ func TestTimers(t *testing.T) {
 	var fired []string
 	var s *simulation
 	a := scripted(script{
-		request: func(n *script, out *algorithms.Outbox) {
+		request: func(n *script, out *dme.Outbox) {
 			out.SetTimer(1, 5*time.Millisecond)
 			out.SetTimer(2, 5*time.Millisecond)
 			out.SetTimer(3, 9*time.Millisecond)
@@ -160,11 +160,11 @@ func TestTimers(t *testing.T) {
 			out.CancelTimer(2)
 			out.CancelTimer(4) // never set
 		},
-		timeout: func(n *script, id algorithms.TimerID, out *algorithms.Outbox) {
+		timeout: func(n *script, id dme.TimerID, out *dme.Outbox) {
 			fired = append(fired, fmt.Sprintf("%d at %v", id, time.Duration(s.now)))
 			switch {
 			case id == 3:
-				out.Enter(algorithms.Stamp{})
+				out.Enter(dme.Stamp{})
 			case n.n == 0:
 				n.n++
 				out.SetTimer(1, time.Millisecond) // sets itself again
@@ -189,11 +189,11 @@ func TestTimers(t *testing.T) {
 func TestBroadcastCopiesTheVector(t *testing.T) {
 	var got [][]uint64
 	a := scripted(script{
-		request: func(s *script, out *algorithms.Outbox) {
-			out.Broadcast(algorithms.Message{Kind: 1, Vec: []uint64{7, 8}})
-			out.Enter(algorithms.Stamp{})
+		request: func(s *script, out *dme.Outbox) {
+			out.Broadcast(dme.Message{Kind: 1, Vec: []uint64{7, 8}})
+			out.Enter(dme.Stamp{})
 		},
-		receive: func(_ *script, _ algorithms.NodeID, m algorithms.Message, _ *algorithms.Outbox) {
+		receive: func(_ *script, _ dme.NodeID, m dme.Message, _ *dme.Outbox) {
 			got = append(got, slices.Clone(m.Vec))
 			m.Vec[0] = 0 // it is the receiver's own
 		},
@@ -212,16 +212,16 @@ func TestBroadcastCopiesTheVector(t *testing.T) {
 func TestSequencedBroadcasts(t *testing.T) {
 	for _, sequenced := range []bool{true, false} {
 		for _, fifo := range []string{"true", "false"} {
-			heard := make(map[algorithms.NodeID][]string)
+			heard := make(map[dme.NodeID][]string)
 			var private, broadcasts []uint64 // from node 1 to node 2: of both kinds, and broadcasts only
 			a := scripted(script{
-				request: func(s *script, out *algorithms.Outbox) {
+				request: func(s *script, out *dme.Outbox) {
 					s.n++
-					out.Send(s.id%s.nodes+1, algorithms.Message{Kind: 2, Num: 2 * s.n})
-					out.Broadcast(algorithms.Message{Kind: 1, Num: 2*s.n + 1})
-					out.Enter(algorithms.Stamp{})
+					out.Send(s.id%s.nodes+1, dme.Message{Kind: 2, Num: 2 * s.n})
+					out.Broadcast(dme.Message{Kind: 1, Num: 2*s.n + 1})
+					out.Enter(dme.Stamp{})
 				},
-				receive: func(s *script, from algorithms.NodeID, m algorithms.Message, _ *algorithms.Outbox) {
+				receive: func(s *script, from dme.NodeID, m dme.Message, _ *dme.Outbox) {
 					if m.Kind == 1 && s.id > 2 { // what nodes 1 and 2 say, as others hear it
 						if from <= 2 {
 							heard[s.id] = append(heard[s.id], fmt.Sprintf("%d:%d", from, m.Num))
@@ -235,7 +235,7 @@ func TestSequencedBroadcasts(t *testing.T) {
 					}
 				},
 			})
-			a.Needs = algorithms.Always(algorithms.Needs{SequencedBroadcast: sequenced})
+			a.Needs = dme.Always(dme.Needs{SequencedBroadcast: sequenced})
 			simulate(t, run.Spec{Nodes: 5, Requests: 500, CS: "10us", Set: map[string]string{"delay": "exponential", "fifo": fifo}}, a)
 			same := slices.Equal(heard[3], heard[4]) && slices.Equal(heard[4], heard[5])
 			if len(heard[3]) != 200 || same != sequenced {

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/internal/run"
 )
 
@@ -24,12 +24,12 @@ func TestTwoInsideIsAViolation(t *testing.T) {
 func TestEntryWithoutRequestIsAViolation(t *testing.T) {
 	// Whoever receives a message enters, asked or not.
 	a := scripted(script{
-		request: func(s *script, out *algorithms.Outbox) {
-			out.Broadcast(algorithms.Message{Kind: 1})
-			out.Enter(algorithms.Stamp{})
+		request: func(s *script, out *dme.Outbox) {
+			out.Broadcast(dme.Message{Kind: 1})
+			out.Enter(dme.Stamp{})
 		},
-		receive: func(_ *script, _ algorithms.NodeID, _ algorithms.Message, out *algorithms.Outbox) {
-			out.Enter(algorithms.Stamp{})
+		receive: func(_ *script, _ dme.NodeID, _ dme.Message, out *dme.Outbox) {
+			out.Enter(dme.Stamp{})
 		},
 	})
 	r := simulate(t, run.Spec{Nodes: 4, Workload: "serial", Requests: 5}, a)
@@ -39,10 +39,10 @@ func TestEntryWithoutRequestIsAViolation(t *testing.T) {
 }
 
 func TestNobodyAnswersIsAStall(t *testing.T) {
-	a := scripted(script{request: func(s *script, out *algorithms.Outbox) {
+	a := scripted(script{request: func(s *script, out *dme.Outbox) {
 		s.n = 41 + uint64(s.id)
 		if s.id == 2 {
-			out.Enter(algorithms.Stamp{})
+			out.Enter(dme.Stamp{})
 		}
 	}})
 	r := simulate(t, run.Spec{Nodes: 100, Requests: 100}, a)
@@ -61,15 +61,15 @@ func TestNobodyAnswersIsAStall(t *testing.T) {
 }
 
 // pingPong answers every message, for ever.
-func pingPong(_ *script, from algorithms.NodeID, m algorithms.Message, out *algorithms.Outbox) {
+func pingPong(_ *script, from dme.NodeID, m dme.Message, out *dme.Outbox) {
 	out.Send(from, m)
 }
 
 func TestMessagesWithoutEntryAreAStall(t *testing.T) {
 	a := scripted(script{
-		request: func(s *script, out *algorithms.Outbox) {
+		request: func(s *script, out *dme.Outbox) {
 			if s.id == 1 {
-				out.Send(2, algorithms.Message{Kind: 1})
+				out.Send(2, dme.Message{Kind: 1})
 			}
 		},
 		receive: pingPong,
@@ -86,24 +86,24 @@ func TestMessagesWithoutEntryAreAStall(t *testing.T) {
 
 // polling is an arbiter at node 1 that refuses instead of queueing: others ask
 // it again and again.
-func polling() *algorithms.Algorithm {
+func polling() *dme.Algorithm {
 	const ask, refuse = 1, 2 // and an answer is of the kind ask, a release of the kind refuse
 	return scripted(script{
-		request: func(_ *script, out *algorithms.Outbox) { out.Send(1, algorithms.Message{Kind: ask}) },
-		release: func(_ *script, out *algorithms.Outbox) { out.Send(1, algorithms.Message{Kind: refuse}) },
-		receive: func(s *script, from algorithms.NodeID, m algorithms.Message, out *algorithms.Outbox) {
+		request: func(_ *script, out *dme.Outbox) { out.Send(1, dme.Message{Kind: ask}) },
+		release: func(_ *script, out *dme.Outbox) { out.Send(1, dme.Message{Kind: refuse}) },
+		receive: func(s *script, from dme.NodeID, m dme.Message, out *dme.Outbox) {
 			switch {
 			case s.id > 1 && m.Kind == ask:
-				out.Enter(algorithms.Stamp{})
+				out.Enter(dme.Stamp{})
 			case s.id > 1:
-				out.Send(1, algorithms.Message{Kind: ask})
+				out.Send(1, dme.Message{Kind: ask})
 			case m.Kind == refuse:
 				s.n = 0
 			case s.n == 0:
 				s.n = uint64(from)
 				out.Send(from, m)
 			default:
-				out.Send(from, algorithms.Message{Kind: refuse})
+				out.Send(from, dme.Message{Kind: refuse})
 			}
 		},
 	})
@@ -121,9 +121,9 @@ func TestLongCriticalSectionIsNoStall(t *testing.T) {
 
 func TestNeverSilentIsAFailure(t *testing.T) {
 	a := scripted(script{
-		request: func(s *script, out *algorithms.Outbox) {
-			out.Enter(algorithms.Stamp{})
-			out.Send(s.id%s.nodes+1, algorithms.Message{Kind: 1})
+		request: func(s *script, out *dme.Outbox) {
+			out.Enter(dme.Stamp{})
+			out.Send(s.id%s.nodes+1, dme.Message{Kind: 1})
 		},
 		receive: pingPong,
 	})
@@ -134,11 +134,11 @@ func TestNeverSilentIsAFailure(t *testing.T) {
 }
 
 func TestPanicNamesTheNode(t *testing.T) {
-	a := scripted(script{request: func(s *script, out *algorithms.Outbox) {
+	a := scripted(script{request: func(s *script, out *dme.Outbox) {
 		if s.id == 3 {
 			panic("two tokens")
 		}
-		out.Enter(algorithms.Stamp{})
+		out.Enter(dme.Stamp{})
 	}})
 	r := simulate(t, run.Spec{Nodes: 4, Workload: "serial", Requests: 4, Set: map[string]string{"requesters": "each"}}, a)
 	if r.Status != run.Failed || !slices.Equal(r.FailedNodes, []int{3}) || !strings.Contains(r.Error, "node 3: two tokens") {
@@ -163,9 +163,9 @@ func TestTimeThatStandsStillIsAFailure(t *testing.T) {
 
 func TestCancel(t *testing.T) {
 	a := scripted(script{
-		request: func(s *script, out *algorithms.Outbox) {
+		request: func(s *script, out *dme.Outbox) {
 			if s.id == 1 {
-				out.Send(2, algorithms.Message{Kind: 1})
+				out.Send(2, dme.Message{Kind: 1})
 			}
 		},
 		receive: pingPong,

@@ -4,8 +4,8 @@ import (
 	"context"
 	"testing"
 
-	"dmebench/algorithms"
 	"dmebench/algorithms/readerswriters"
+	"dmebench/dme"
 	"dmebench/internal/measure"
 	"dmebench/internal/run"
 )
@@ -47,26 +47,26 @@ func TestReadersShareTheCriticalSection(t *testing.T) {
 }
 
 // careless takes every request for a reader's.
-type careless struct{ algorithms.System }
+type careless struct{ dme.System }
 
-func (c careless) Node(id algorithms.NodeID) algorithms.Node {
+func (c careless) Node(id dme.NodeID) dme.Node {
 	n := c.System.Node(id)
-	return carelessNode{n, n.(algorithms.SharedRequester)}
+	return carelessNode{n, n.(dme.SharedRequester)}
 }
 
 type carelessNode struct {
-	algorithms.Node
-	algorithms.SharedRequester
+	dme.Node
+	dme.SharedRequester
 }
 
-func (c carelessNode) Request(out *algorithms.Outbox) { c.RequestShared(out) }
+func (c carelessNode) Request(out *dme.Outbox) { c.RequestShared(out) }
 
 // A writer among readers is a violation, which both the witness and the times
 // show.
 func TestWriterAmongReadersIsAViolation(t *testing.T) {
 	a := readerswriters.Algorithm()
 	prepare := a.Prepare
-	a.Prepare = func(c algorithms.Config) (algorithms.System, error) {
+	a.Prepare = func(c dme.Config) (dme.System, error) {
 		sys, err := prepare(c)
 		return careless{sys}, err
 	}

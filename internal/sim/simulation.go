@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 
-	"dmebench/algorithms"
-	"dmebench/internal/host"
-	"dmebench/internal/record"
+	"dmebench/dme"
+	"dmebench/internal/entrylog"
+	"dmebench/internal/noderun"
 	"dmebench/internal/run"
 )
 
@@ -26,17 +26,17 @@ type simulation struct {
 	delays *delays
 	links  *links // nil where they are left alone
 
-	procs    []*host.Process // of node i+1
-	counters []host.Counters
+	procs    []*noderun.Process // of node i+1
+	counters []noderun.Counters
 	lastMove []int64
 	stoppers bool // the nodes want to be told that no more requests will come
-	log      *record.Log
+	log      *entrylog.Log
 
 	witness  witness
 	watch    watch
 	events   uint64
-	current  algorithms.NodeID // whose event this is: whom to name when it panics
-	messages uint64            // sent so far
+	current  dme.NodeID // whose event this is: whom to name when it panics
+	messages uint64     // sent so far
 	perEntry map[int]uint64
 
 	exitInstant int64 // of the last exit
@@ -56,11 +56,11 @@ func newSimulation(ctx context.Context, job *run.Job) (*simulation, error) {
 	}
 	s := &simulation{
 		ctx: ctx, job: job, delays: delays,
-		procs: make([]*host.Process, n), counters: make([]host.Counters, n), lastMove: make([]int64, n),
-		log: record.NewLog(maxEntries), status: run.OK,
+		procs: make([]*noderun.Process, n), counters: make([]noderun.Counters, n), lastMove: make([]int64, n),
+		log: entrylog.NewLog(maxEntries), status: run.OK,
 	}
 	if most := job.Plan.Requests(); most > 0 {
-		s.log = record.NewLog(min(most, maxEntries))
+		s.log = entrylog.NewLog(min(most, maxEntries))
 	}
 	s.links = newLinks(job.Links(), n)
 	s.watch = newWatch(n, s.patience())
@@ -79,17 +79,17 @@ func (s *simulation) patience() int64 {
 // may panic here too.
 func (s *simulation) build() {
 	for i := range s.procs {
-		id := algorithms.NodeID(i + 1)
+		id := dme.NodeID(i + 1)
 		s.current = id
-		h := host.New(s.job.Algorithm, s.job.System, len(s.procs), id, s, &s.counters[i])
-		if _, ok := h.Node().(algorithms.Stopper); ok {
+		h := noderun.New(s.job.Algorithm, s.job.System, len(s.procs), id, s, &s.counters[i])
+		if _, ok := h.Node().(dme.Stopper); ok {
 			s.stoppers = true
 		}
-		s.procs[i] = host.NewProcess(h, env{s}, s.job.Plan.Client(id), s.log)
+		s.procs[i] = noderun.NewProcess(h, env{s}, s.job.Plan.Client(id), s.log)
 	}
 }
 
-func (s *simulation) process(id algorithms.NodeID) *host.Process { return s.procs[id-1] }
+func (s *simulation) process(id dme.NodeID) *noderun.Process { return s.procs[id-1] }
 
 // eventsPerCheck is how often a run looks whether it has been cancelled.
 const eventsPerCheck = 4096
@@ -134,10 +134,10 @@ func (s *simulation) dispatch(e event) bool {
 		s.now, s.current = e.at, t.node
 		s.process(t.node).Timeout(t.id)
 	case exit:
-		s.now, s.current = e.at, algorithms.NodeID(e.what)
+		s.now, s.current = e.at, dme.NodeID(e.what)
 		s.process(s.current).Leave()
 	case arrival:
-		s.now, s.current = e.at, algorithms.NodeID(e.what)
+		s.now, s.current = e.at, dme.NodeID(e.what)
 		s.process(s.current).Arrive(e.at)
 	}
 	s.moved(s.current)
@@ -145,7 +145,7 @@ func (s *simulation) dispatch(e event) bool {
 }
 
 // moved notes what an event left its node in.
-func (s *simulation) moved(id algorithms.NodeID) {
+func (s *simulation) moved(id dme.NodeID) {
 	s.lastMove[id-1] = s.now
 	p := s.process(id)
 	s.watch.moved(id, s.now, p.Activity(), s.counters[id-1].Pending.Load() > 0)
@@ -167,7 +167,7 @@ func (s *simulation) checkTime(at int64) {
 
 // deliver sends a message on its way. What a node broadcasts on a sequenced
 // medium and then hears itself is none.
-func (s *simulation) deliver(at int64, from, to algorithms.NodeID, m *algorithms.Message) {
+func (s *simulation) deliver(at int64, from, to dme.NodeID, m *dme.Message) {
 	if from != to {
 		s.messages++
 	}
@@ -180,8 +180,8 @@ func (s *simulation) deliver(at int64, from, to algorithms.NodeID, m *algorithms
 	}
 }
 
-// Send implements [host.World].
-func (s *simulation) Send(from, to algorithms.NodeID, m *algorithms.Message) {
+// Send implements [noderun.World].
+func (s *simulation) Send(from, to dme.NodeID, m *dme.Message) {
 	if s.links != nil {
 		s.condition(from, to, m)
 		return
@@ -189,9 +189,9 @@ func (s *simulation) Send(from, to algorithms.NodeID, m *algorithms.Message) {
 	s.deliver(s.delays.arrival(s.now, from, to), from, to, m)
 }
 
-// Broadcast implements [host.World]. Receivers keep the vectors that they are
+// Broadcast implements [noderun.World]. Receivers keep the vectors that they are
 // given, so that each gets its own.
-func (s *simulation) Broadcast(from algorithms.NodeID, m *algorithms.Message) (transmissions int) {
+func (s *simulation) Broadcast(from dme.NodeID, m *dme.Message) (transmissions int) {
 	if s.links != nil {
 		return s.sendAll(from, m)
 	}
@@ -201,7 +201,7 @@ func (s *simulation) Broadcast(from algorithms.NodeID, m *algorithms.Message) (t
 		at = s.delays.sequenced(s.now, from, len(s.procs))
 	}
 	vec := m.Vec
-	for to := algorithms.NodeID(1); int(to) <= len(s.procs); to++ {
+	for to := dme.NodeID(1); int(to) <= len(s.procs); to++ {
 		if to == from && !sequenced {
 			continue
 		}
@@ -215,31 +215,31 @@ func (s *simulation) Broadcast(from algorithms.NodeID, m *algorithms.Message) (t
 	return 1
 }
 
-// Enter implements [host.World].
-func (s *simulation) Enter(id algorithms.NodeID, stamp algorithms.Stamp) {
+// Enter implements [noderun.World].
+func (s *simulation) Enter(id dme.NodeID, stamp dme.Stamp) {
 	s.process(id).Entered(stamp)
 }
 
 // env is the simulation as the local processes see it.
 type env struct{ s *simulation }
 
-// Now implements [host.Env].
+// Now implements [noderun.Env].
 func (v env) Now() int64 { return v.s.now }
 
-// ArriveAt implements [host.Env].
-func (v env) ArriveAt(id algorithms.NodeID, at int64) { v.s.schedule(arrival, at, uint32(id)) }
+// ArriveAt implements [noderun.Env].
+func (v env) ArriveAt(id dme.NodeID, at int64) { v.s.schedule(arrival, at, uint32(id)) }
 
-// LeaveAt implements [host.Env].
-func (v env) LeaveAt(id algorithms.NodeID, at int64) { v.s.schedule(exit, at, uint32(id)) }
+// LeaveAt implements [noderun.Env].
+func (v env) LeaveAt(id dme.NodeID, at int64) { v.s.schedule(exit, at, uint32(id)) }
 
-// Enter implements [host.Env].
-func (v env) Enter(_ algorithms.NodeID, shared bool) (order uint64) {
+// Enter implements [noderun.Env].
+func (v env) Enter(_ dme.NodeID, shared bool) (order uint64) {
 	v.s.watch.progress(v.s.now)
 	return v.s.witness.enter(shared)
 }
 
-// Leave implements [host.Env].
-func (v env) Leave(_ algorithms.NodeID, shared bool) {
+// Leave implements [noderun.Env].
+func (v env) Leave(_ dme.NodeID, shared bool) {
 	v.s.watch.progress(v.s.now)
 	v.s.witness.leave(shared)
 	v.s.countExit()

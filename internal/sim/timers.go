@@ -3,13 +3,13 @@ package sim
 import (
 	"time"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // timer is one setting of a node's timer.
 type timer struct {
-	node algorithms.NodeID
-	id   algorithms.TimerID
+	node dme.NodeID
+	id   dme.TimerID
 	live bool // neither cancelled nor set anew
 }
 
@@ -22,11 +22,11 @@ type timers struct {
 	live  int
 }
 
-func timerKey(node algorithms.NodeID, id algorithms.TimerID) uint64 {
+func timerKey(node dme.NodeID, id dme.TimerID) uint64 {
 	return uint64(node)<<8 | uint64(id)
 }
 
-func (t *timers) set(node algorithms.NodeID, id algorithms.TimerID) (slot uint32) {
+func (t *timers) set(node dme.NodeID, id dme.TimerID) (slot uint32) {
 	t.cancel(node, id)
 	if len(t.free) == 0 {
 		t.slots = append(t.slots, timer{})
@@ -43,7 +43,7 @@ func (t *timers) set(node algorithms.NodeID, id algorithms.TimerID) (slot uint32
 	return slot
 }
 
-func (t *timers) cancel(node algorithms.NodeID, id algorithms.TimerID) {
+func (t *timers) cancel(node dme.NodeID, id dme.TimerID) {
 	if slot, ok := t.armed[timerKey(node, id)]; ok {
 		t.slots[slot].live = false
 		delete(t.armed, timerKey(node, id))
@@ -62,11 +62,11 @@ func (t *timers) fire(slot uint32) (fired timer, ok bool) {
 }
 
 // SetTimer implements [host.World].
-func (s *simulation) SetTimer(id algorithms.NodeID, t algorithms.TimerID, delay time.Duration) {
+func (s *simulation) SetTimer(id dme.NodeID, t dme.TimerID, delay time.Duration) {
 	s.schedule(timeout, s.now+max(0, int64(delay)), s.timers.set(id, t))
 }
 
 // CancelTimer implements [host.World].
-func (s *simulation) CancelTimer(id algorithms.NodeID, t algorithms.TimerID) {
+func (s *simulation) CancelTimer(id dme.NodeID, t dme.TimerID) {
 	s.timers.cancel(id, t)
 }

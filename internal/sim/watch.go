@@ -3,8 +3,8 @@ package sim
 import (
 	"fmt"
 
-	"dmebench/algorithms"
-	"dmebench/internal/host"
+	"dmebench/dme"
+	"dmebench/internal/noderun"
 )
 
 // watch knows which nodes have something left to do, and since when nothing
@@ -23,7 +23,7 @@ type watch struct {
 
 // standing is what the watch last saw of a node.
 type standing struct {
-	activity host.Activity
+	activity noderun.Activity
 	busy     bool
 }
 
@@ -32,8 +32,8 @@ func newWatch(nodes int, patience int64) watch {
 }
 
 // moved notes where a node stands after an event.
-func (w *watch) moved(id algorithms.NodeID, now int64, a host.Activity, pending bool) {
-	seen := standing{activity: a, busy: pending || a != host.Idle}
+func (w *watch) moved(id dme.NodeID, now int64, a noderun.Activity, pending bool) {
+	seen := standing{activity: a, busy: pending || a != noderun.Idle}
 	was := w.standing[id-1]
 	if seen == was {
 		return
@@ -42,7 +42,7 @@ func (w *watch) moved(id algorithms.NodeID, now int64, a host.Activity, pending 
 	if was.activity != a {
 		*w.counter(was.activity)--
 		*w.counter(a)++
-		if a == host.Requesting && w.requesting == 1 {
+		if a == noderun.Requesting && w.requesting == 1 {
 			w.progressed = now
 		}
 	}
@@ -54,11 +54,11 @@ func (w *watch) moved(id algorithms.NodeID, now int64, a host.Activity, pending 
 	}
 }
 
-func (w *watch) counter(a host.Activity) *int {
+func (w *watch) counter(a noderun.Activity) *int {
 	switch a {
-	case host.Requesting:
+	case noderun.Requesting:
 		return &w.requesting
-	case host.Inside:
+	case noderun.Inside:
 		return &w.inside
 	}
 	return new(int)
@@ -85,8 +85,8 @@ func (s *simulation) states() []string {
 	var states []string
 	describe := func(waiting bool) {
 		for _, p := range s.procs {
-			if len(states) < maxStates && (p.Activity() == host.Requesting) == waiting {
-				states = append(states, fmt.Sprintf("node %d, %v: %s", p.ID(), p.Activity(), algorithms.DescribeState(p.Node())))
+			if len(states) < maxStates && (p.Activity() == noderun.Requesting) == waiting {
+				states = append(states, fmt.Sprintf("node %d, %v: %s", p.ID(), p.Activity(), dme.DescribeState(p.Node())))
 			}
 		}
 	}

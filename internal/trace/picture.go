@@ -3,30 +3,30 @@ package trace
 import (
 	"fmt"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/internal/spacetime"
 )
 
 // picture draws a scenario while it is played: a row for each event.
 type picture struct {
-	algorithm *algorithms.Algorithm
+	algorithm *dme.Algorithm
 	diagram   *spacetime.Diagram
 	row       int
-	entered   map[algorithms.NodeID]int // row of the entry of who is inside
+	entered   map[dme.NodeID]int // row of the entry of who is inside
 }
 
-func newPicture(s *Scenario, a *algorithms.Algorithm) *picture {
+func newPicture(s *Scenario, a *dme.Algorithm) *picture {
 	d := &spacetime.Diagram{Title: s.Title}
 	for id := 1; id <= s.Nodes; id++ {
 		d.Lanes = append(d.Lanes, fmt.Sprintf("node %d", id))
 	}
-	return &picture{algorithm: a, diagram: d, entered: make(map[algorithms.NodeID]int)}
+	return &picture{algorithm: a, diagram: d, entered: make(map[dme.NodeID]int)}
 }
 
-func lane(id algorithms.NodeID) int { return int(id) - 1 }
+func lane(id dme.NodeID) int { return int(id) - 1 }
 
 // point begins a row with an event at one node.
-func (p *picture) point(id algorithms.NodeID, mark spacetime.Mark) {
+func (p *picture) point(id dme.NodeID, mark spacetime.Mark) {
 	p.row++
 	p.diagram.Points = append(p.diagram.Points, spacetime.Point{Lane: lane(id), Row: p.row, Mark: mark})
 }
@@ -43,9 +43,9 @@ func (p *picture) message(l letter, fate spacetime.Fate) {
 	})
 }
 
-func (p *picture) enter(id algorithms.NodeID) { p.entered[id] = p.row }
+func (p *picture) enter(id dme.NodeID) { p.entered[id] = p.row }
 
-func (p *picture) leave(id algorithms.NodeID) {
+func (p *picture) leave(id dme.NodeID) {
 	p.point(id, spacetime.Exit)
 	p.diagram.Sections = append(p.diagram.Sections, spacetime.Section{Lane: lane(id), Enter: p.entered[id], Leave: p.row})
 	delete(p.entered, id)
@@ -57,7 +57,7 @@ func (p *picture) finish(flight []letter) *spacetime.Diagram {
 	for _, l := range flight {
 		p.message(l, spacetime.OnTheWay)
 	}
-	for id := algorithms.NodeID(1); int(id) <= len(p.diagram.Lanes); id++ {
+	for id := dme.NodeID(1); int(id) <= len(p.diagram.Lanes); id++ {
 		if row, inside := p.entered[id]; inside {
 			p.diagram.Sections = append(p.diagram.Sections, spacetime.Section{Lane: lane(id), Enter: row})
 		}

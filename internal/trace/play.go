@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
-	"dmebench/algorithms"
-	"dmebench/internal/host"
+	"dmebench/dme"
+	"dmebench/internal/noderun"
 	"dmebench/internal/spacetime"
 )
 
@@ -14,21 +14,21 @@ import (
 // outcomes as they are, and its diagram. readFile serves options that name a
 // file. A command that cannot be carried out is an error, as is a second node
 // in the critical section.
-func (s *Scenario) Play(a *algorithms.Algorithm, readFile func(string) ([]byte, error)) (text []byte, d *spacetime.Diagram, err error) {
+func (s *Scenario) Play(a *dme.Algorithm, readFile func(string) ([]byte, error)) (text []byte, d *spacetime.Diagram, err error) {
 	opt, err := a.Resolve(s.Set)
 	if err == nil {
 		err = a.CheckNodes(s.Nodes, opt)
 	}
-	var sys algorithms.System
+	var sys dme.System
 	if err == nil {
-		sys, err = a.Prepare(algorithms.Config{Nodes: s.Nodes, Seed: 1, Options: opt, ReadFile: readFile})
+		sys, err = a.Prepare(dme.Config{Nodes: s.Nodes, Seed: 1, Options: opt, ReadFile: readFile})
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("trace: %s: %w", s.Name, err)
 	}
-	n := &network{algorithm: a, hosts: make([]*host.Host, s.Nodes+1), picture: newPicture(s, a)}
+	n := &network{algorithm: a, hosts: make([]*noderun.Runner, s.Nodes+1), picture: newPicture(s, a)}
 	for id := 1; id <= s.Nodes; id++ {
-		n.hosts[id] = host.New(a, sys, s.Nodes, algorithms.NodeID(id), n, new(host.Counters))
+		n.hosts[id] = noderun.New(a, sys, s.Nodes, dme.NodeID(id), n, new(noderun.Counters))
 	}
 	var out strings.Builder
 	started := false
@@ -55,24 +55,24 @@ func (s *Scenario) Play(a *algorithms.Algorithm, readFile func(string) ([]byte, 
 
 // network is the nodes and what is on its way between them. It is their World.
 type network struct {
-	algorithm *algorithms.Algorithm
-	hosts     []*host.Host // by node
-	flight    []letter     // oldest first
+	algorithm *dme.Algorithm
+	hosts     []*noderun.Runner // by node
+	flight    []letter          // oldest first
 	timers    []timer
-	inside    []algorithms.NodeID
+	inside    []dme.NodeID
 	outcomes  []string
 	picture   *picture
 }
 
 type letter struct {
-	from, to algorithms.NodeID
-	message  algorithms.Message
+	from, to dme.NodeID
+	message  dme.Message
 	sent     int // row of the picture
 }
 
 type timer struct {
-	node algorithms.NodeID
-	id   algorithms.TimerID
+	node dme.NodeID
+	id   dme.TimerID
 }
 
 func (n *network) carryOut(c command) error {
@@ -81,13 +81,13 @@ func (n *network) carryOut(c command) error {
 		n.picture.point(c.node, spacetime.Request)
 		n.hosts[c.node].Request()
 	case requestShared:
-		if _, ok := n.hosts[c.node].Node().(algorithms.SharedRequester); !ok {
+		if _, ok := n.hosts[c.node].Node().(dme.SharedRequester); !ok {
 			return fmt.Errorf("%s has no readers", n.algorithm.Name)
 		}
 		n.picture.point(c.node, spacetime.Request)
 		n.hosts[c.node].RequestShared()
 	case exit:
-		if n.hosts[c.node].Activity() != host.Inside {
+		if n.hosts[c.node].Activity() != noderun.Inside {
 			return fmt.Errorf("node %d is %v", c.node, n.hosts[c.node].Activity())
 		}
 		n.leave(c.node)
@@ -124,8 +124,8 @@ func (n *network) carryOut(c command) error {
 		}
 	case state:
 		for _, h := range n.hosts[1:] {
-			if c.node == algorithms.None || h.ID() == c.node {
-				n.note("%s", host.Describe(h))
+			if c.node == dme.None || h.ID() == c.node {
+				n.note("%s", noderun.Describe(h))
 			}
 		}
 	}
@@ -142,7 +142,7 @@ func (n *network) receive(l letter) {
 	}
 }
 
-func (n *network) leave(id algorithms.NodeID) {
+func (n *network) leave(id dme.NodeID) {
 	for i, inside := range n.inside {
 		if inside == id {
 			n.inside = append(n.inside[:i], n.inside[i+1:]...)
@@ -194,14 +194,14 @@ func (n *network) note(format string, args ...any) {
 }
 
 // Send puts a message on its way.
-func (n *network) Send(from, to algorithms.NodeID, m *algorithms.Message) {
+func (n *network) Send(from, to dme.NodeID, m *dme.Message) {
 	n.note("send %d->%d %s", from, to, Describe(n.algorithm, m))
 	n.flight = append(n.flight, letter{from, to, *m, n.picture.row})
 }
 
 // Broadcast puts a message to everybody on its way.
-func (n *network) Broadcast(from algorithms.NodeID, m *algorithms.Message) int {
-	for to := algorithms.NodeID(1); int(to) < len(n.hosts); to++ {
+func (n *network) Broadcast(from dme.NodeID, m *dme.Message) int {
+	for to := dme.NodeID(1); int(to) < len(n.hosts); to++ {
 		if to != from {
 			copied := *m
 			copied.Vec = append([]uint64(nil), m.Vec...)
@@ -212,7 +212,7 @@ func (n *network) Broadcast(from algorithms.NodeID, m *algorithms.Message) int {
 }
 
 // Enter lets a node into the critical section.
-func (n *network) Enter(id algorithms.NodeID, stamp algorithms.Stamp) {
+func (n *network) Enter(id dme.NodeID, stamp dme.Stamp) {
 	n.inside = append(n.inside, id)
 	n.picture.enter(id)
 	if stamp.IsZero() {
@@ -223,14 +223,14 @@ func (n *network) Enter(id algorithms.NodeID, stamp algorithms.Stamp) {
 }
 
 // SetTimer arms a timer; it fires when the scenario says so.
-func (n *network) SetTimer(id algorithms.NodeID, t algorithms.TimerID, d time.Duration) {
+func (n *network) SetTimer(id dme.NodeID, t dme.TimerID, d time.Duration) {
 	n.CancelTimer(id, t)
 	n.timers = append(n.timers, timer{id, t})
 	n.note("timer %d %d %v", id, t, d)
 }
 
 // CancelTimer disarms a timer.
-func (n *network) CancelTimer(id algorithms.NodeID, t algorithms.TimerID) {
+func (n *network) CancelTimer(id dme.NodeID, t dme.TimerID) {
 	for i, x := range n.timers {
 		if x.node == id && x.id == t {
 			n.timers = append(n.timers[:i], n.timers[i+1:]...)
@@ -241,7 +241,7 @@ func (n *network) CancelTimer(id algorithms.NodeID, t algorithms.TimerID) {
 
 // Describe writes a message as a person reads it: its kind, and the fields that
 // are not zero.
-func Describe(a *algorithms.Algorithm, m *algorithms.Message) string {
+func Describe(a *dme.Algorithm, m *dme.Message) string {
 	b := []byte(a.KindName(m.Kind))
 	field := func(name string, value any, zero bool) {
 		if !zero {
@@ -249,7 +249,7 @@ func Describe(a *algorithms.Algorithm, m *algorithms.Message) string {
 		}
 	}
 	field("flags", m.Flags, m.Flags == 0)
-	field("node", m.Node, m.Node == algorithms.None)
+	field("node", m.Node, m.Node == dme.None)
 	field("clock", m.Clock, m.Clock == 0)
 	field("num", m.Num, m.Num == 0)
 	field("req", m.Req, m.Req.IsZero())

@@ -26,7 +26,7 @@ import (
 	"strconv"
 	"strings"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // Scenario is a parsed file.
@@ -62,9 +62,9 @@ const (
 
 type command struct {
 	verb     verb
-	node, to algorithms.NodeID
+	node, to dme.NodeID
 	kind     string
-	timer    algorithms.TimerID
+	timer    dme.TimerID
 }
 
 // Parse reads a scenario. Outcomes are skipped: Play makes them anew.
@@ -122,12 +122,12 @@ func parseCommand(words []string, nodes int) (c command, err error) {
 		}
 		return nil
 	}
-	node := func(text string) algorithms.NodeID {
+	node := func(text string) dme.NodeID {
 		n, e := strconv.Atoi(text)
 		if (e != nil || n < 1 || n > nodes) && err == nil {
 			err = fmt.Errorf("%q is not one of the nodes 1 to %d", text, nodes)
 		}
-		return algorithms.NodeID(n)
+		return dme.NodeID(n)
 	}
 	switch c.verb {
 	case request, requestShared, exit:
@@ -156,7 +156,7 @@ func parseCommand(words []string, nodes int) (c command, err error) {
 			if e != nil {
 				return c, fmt.Errorf("%q is not a timer", args[1])
 			}
-			c.timer = algorithms.TimerID(id)
+			c.timer = dme.TimerID(id)
 		}
 	case state:
 		if err = need(0, 1); err == nil && len(args) == 1 {

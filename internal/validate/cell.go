@@ -6,13 +6,13 @@ import (
 	"math"
 	"slices"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/internal/run"
 )
 
 // cell is a run and its repetitions, which differ in their seed alone.
 type cell struct {
-	algorithm   *algorithms.Algorithm
+	algorithm   *dme.Algorithm
 	condition   condition
 	spec        run.Spec // without a seed
 	repetitions int
@@ -22,7 +22,7 @@ type cell struct {
 	members     float64 // K−1, mean over the nodes; NaN where there are no request sets
 
 	// setting is kept where T is not known before the run.
-	setting algorithms.Setting
+	setting dme.Setting
 
 	samples []*sample // by repetition; nil where it was not run
 }
@@ -55,7 +55,7 @@ type prepared struct {
 }
 
 type system struct {
-	algorithms.System
+	dme.System
 	err error
 }
 
@@ -63,7 +63,7 @@ func newBench(o *Options) *bench {
 	b := &bench{seed: o.Seed, known: make(map[string]prepared), systems: make(map[string]system)}
 	for _, a := range o.Catalog {
 		once := *a
-		once.Prepare = func(c algorithms.Config) (algorithms.System, error) {
+		once.Prepare = func(c dme.Config) (dme.System, error) {
 			// The catalog's options name no files here: these decide everything.
 			key := fmt.Sprint(a.Name, c.Nodes, c.Seed, c.Bound, c.Options)
 			s, ok := b.systems[key]
@@ -85,7 +85,7 @@ func (b *bench) forget() {
 }
 
 // specOf is a run under a condition; how many requests it makes is left open.
-func specOf(a *algorithms.Algorithm, set map[string]string, c *condition, network string, nodes int) run.Spec {
+func specOf(a *dme.Algorithm, set map[string]string, c *condition, network string, nodes int) run.Spec {
 	s := run.Spec{
 		Algorithm: a.Name, Nodes: nodes, Transport: network, Workload: c.workload,
 		CS: cmp.Or(c.hold, cs).String(), Requests: nodes, Warmup: run.DefaultWarmup, Set: merged(set, c.set),
@@ -104,7 +104,7 @@ func specOf(a *algorithms.Algorithm, set map[string]string, c *condition, networ
 const mostWorkers = 16
 
 // job resolves a run, with a placeholder for the number of requests.
-func (b *bench) job(a *algorithms.Algorithm, set map[string]string, c *condition, network string, nodes int) (*run.Job, error) {
+func (b *bench) job(a *dme.Algorithm, set map[string]string, c *condition, network string, nodes int) (*run.Job, error) {
 	key := fmt.Sprint(a.Name, "|", Written(set), "|", c.name, "|", network, "|", nodes)
 	p, ok := b.known[key]
 	if !ok {
@@ -117,15 +117,15 @@ func (b *bench) job(a *algorithms.Algorithm, set map[string]string, c *condition
 }
 
 // settingOf is what predictions for the runs of a job depend on.
-func settingOf(j *run.Job) algorithms.Setting {
-	return algorithms.Setting{Nodes: j.Spec.Nodes, Options: j.Options, System: j.System, T: messageDelay, E: j.Plan.MeanHold()}
+func settingOf(j *run.Job) dme.Setting {
+	return dme.Setting{Nodes: j.Spec.Nodes, Options: j.Options, System: j.System, T: messageDelay, E: j.Plan.MeanHold()}
 }
 
 // perEntry estimates the messages of an entry from what the claims say of it.
-func perEntry(a *algorithms.Algorithm, s algorithms.Setting) float64 {
+func perEntry(a *dme.Algorithm, s dme.Setting) float64 {
 	var said, bounds float64
 	for _, c := range a.Claims {
-		if c.Quantity != algorithms.MessagesPerCS {
+		if c.Quantity != dme.MessagesPerCS {
 			continue
 		}
 		x, ok := c.Predict(s)
@@ -133,7 +133,7 @@ func perEntry(a *algorithms.Algorithm, s algorithms.Setting) float64 {
 			continue
 		}
 		switch c.Kind {
-		case algorithms.Exact, algorithms.Mean, algorithms.Asymptotic:
+		case dme.Exact, dme.Mean, dme.Asymptotic:
 			said = max(said, x)
 		default:
 			bounds = max(bounds, x)
@@ -150,13 +150,13 @@ func perEntry(a *algorithms.Algorithm, s algorithms.Setting) float64 {
 
 // otherMembers returns K−1: how many other nodes a node's request set has, in
 // the mean.
-func otherMembers(s algorithms.Setting) float64 {
-	sets, ok := s.System.(algorithms.Quorate)
+func otherMembers(s dme.Setting) float64 {
+	sets, ok := s.System.(dme.Quorate)
 	if !ok {
 		return math.NaN()
 	}
 	sum := 0
-	for id := algorithms.NodeID(1); int(id) <= s.Nodes; id++ {
+	for id := dme.NodeID(1); int(id) <= s.Nodes; id++ {
 		set := sets.RequestSet(id)
 		sum += len(set)
 		if slices.Contains(set, id) {

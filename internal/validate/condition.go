@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/internal/run"
 )
 
@@ -19,7 +19,7 @@ type condition struct {
 	name     string // as a reader finds it in a verdict
 	workload string
 	set      map[string]string // of the workload and the network
-	loads    []algorithms.Load
+	loads    []dme.Load
 
 	plain bool // measured at every size; the others at small ones
 	wide  bool // measured where growth is
@@ -40,61 +40,61 @@ const closedLoop = "saturate"
 // are all equally fast.
 func conditions(network string) []condition {
 	const (
-		light, saturated, burst = algorithms.Light, algorithms.Saturated, algorithms.Burst
-		contention, worst, any  = algorithms.Contention, algorithms.Worst, algorithms.AnyLoad
+		light, saturated, burst = dme.Light, dme.Saturated, dme.Burst
+		contention, worst, any  = dme.Contention, dme.Worst, dme.AnyLoad
 	)
 	moderate := 0.5 / (2*messageDelay + cs).Seconds()
 	if network != run.Sim {
 		return []condition{
-			{name: "serial", workload: "serial", loads: []algorithms.Load{light, any, worst}, plain: true, wide: true, timed: true},
-			{name: closedLoop, workload: "saturate", loads: []algorithms.Load{saturated, any, contention, worst}, plain: true, wide: true, timed: true},
-			{name: "burst", workload: "burst", loads: []algorithms.Load{burst, any, contention, worst}, plain: true, perNode: 10},
+			{name: "serial", workload: "serial", loads: []dme.Load{light, any, worst}, plain: true, wide: true, timed: true},
+			{name: closedLoop, workload: "saturate", loads: []dme.Load{saturated, any, contention, worst}, plain: true, wide: true, timed: true},
+			{name: "burst", workload: "burst", loads: []dme.Load{burst, any, contention, worst}, plain: true, perNode: 10},
 		}
 	}
 	return []condition{
-		{name: "serial", workload: "serial", loads: []algorithms.Load{light, any, worst}, plain: true, wide: true, timed: true},
+		{name: "serial", workload: "serial", loads: []dme.Load{light, any, worst}, plain: true, wide: true, timed: true},
 		{
 			name: closedLoop + ", constant delays", workload: "saturate",
-			loads: []algorithms.Load{saturated, any, contention, worst}, plain: true, wide: true, timed: true,
+			loads: []dme.Load{saturated, any, contention, worst}, plain: true, wide: true, timed: true,
 		},
 		{
 			name: "burst, uniform delays", workload: "burst", set: map[string]string{"delay": "uniform"},
-			loads: []algorithms.Load{burst, any, contention, worst}, plain: true, perNode: 20,
+			loads: []dme.Load{burst, any, contention, worst}, plain: true, perNode: 20,
 		},
 		{
 			name: closedLoop + ", uniform delays", workload: "saturate", set: map[string]string{"delay": "uniform"},
-			loads: []algorithms.Load{saturated, any, contention, worst}, timed: true,
+			loads: []dme.Load{saturated, any, contention, worst}, timed: true,
 		},
 		{
 			name: closedLoop + ", exponential delays", workload: "saturate", set: map[string]string{"delay": "exponential"},
-			loads: []algorithms.Load{saturated, any, contention, worst},
+			loads: []dme.Load{saturated, any, contention, worst},
 		},
 		{
 			name: "burst at one instant, exponential delays", workload: "burst", set: map[string]string{"delay": "exponential", "window": "0s"},
-			loads: []algorithms.Load{burst, any, contention, worst}, perNode: 20,
+			loads: []dme.Load{burst, any, contention, worst}, perNode: 20,
 		},
 		{
 			name: "poisson, exponential delays", workload: "poisson", set: map[string]string{"delay": "exponential"},
-			loads: []algorithms.Load{any, contention}, rate: moderate,
+			loads: []dme.Load{any, contention}, rate: moderate,
 		},
 		{
 			name: closedLoop + ", unordered links", workload: "saturate", set: map[string]string{"delay": "exponential", "fifo": "false"},
-			loads: []algorithms.Load{any, contention, worst},
+			loads: []dme.Load{any, contention, worst},
 		},
 		{
 			name: closedLoop + ", half of them readers", workload: "saturate", set: map[string]string{"delay": "uniform", "readers": "0.5"},
-			loads: []algorithms.Load{any, contention}, readers: true,
+			loads: []dme.Load{any, contention}, readers: true,
 		},
-		{name: "poisson, rare", workload: "poisson", loads: []algorithms.Load{light}, plain: true, timed: true, rare: true},
+		{name: "poisson, rare", workload: "poisson", loads: []dme.Load{light}, plain: true, timed: true, rare: true},
 		{
 			name: "hot spot, rare", workload: "hotspot", set: map[string]string{"hot": "1", "share": "0.8"},
-			loads: []algorithms.Load{algorithms.HotSpot}, plain: true, timed: true, rare: true,
+			loads: []dme.Load{dme.HotSpot}, plain: true, timed: true, rare: true,
 		},
 	}
 }
 
 // makes reports whether runs under the condition are runs of a load.
-func (c *condition) makes(l algorithms.Load) bool { return slices.Contains(c.loads, l) }
+func (c *condition) makes(l dme.Load) bool { return slices.Contains(c.loads, l) }
 
 // totalRate returns the requests per second of an open workload. Where requests
 // are to be isolated, a message can go round all nodes ten times between them.

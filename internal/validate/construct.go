@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/internal/run"
 	"dmebench/report/units"
 )
@@ -28,7 +28,7 @@ func (p *plan) construct(q *question, sizes []int) {
 		if agrees, told := q.claim.Kind.Agrees(predicted, least, most); told {
 			x.Agrees, x.How = agrees, extremes(q.claim.Kind, agrees, least, most)
 		} else {
-			x.Agrees, _ = algorithms.Exact.Agrees(predicted, mean, mean)
+			x.Agrees, _ = dme.Exact.Agrees(predicted, mean, mean)
 			x.How = units.Number(mean)
 		}
 		q.points = append(q.points, x)
@@ -43,17 +43,17 @@ func (p *plan) construct(q *question, sizes []int) {
 
 // determine returns a quantity of the construction: as the claim measures it,
 // or the sizes of the request sets.
-func (q *question) determine(s algorithms.Setting) (mean, least, most float64, ok bool) {
+func (q *question) determine(s dme.Setting) (mean, least, most float64, ok bool) {
 	if q.claim.Measure != nil {
 		x, ok := q.claim.Measure(s)
 		return x, x, x, ok
 	}
-	sets, ok := s.System.(algorithms.Quorate)
+	sets, ok := s.System.(dme.Quorate)
 	if !ok {
 		return 0, 0, 0, false
 	}
 	least = math.Inf(1)
-	for id := algorithms.NodeID(1); int(id) <= s.Nodes; id++ {
+	for id := dme.NodeID(1); int(id) <= s.Nodes; id++ {
 		size := float64(len(sets.RequestSet(id)))
 		mean += size / float64(s.Nodes)
 		least, most = min(least, size), max(most, size)

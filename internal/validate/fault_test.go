@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"dmebench/algorithms"
 	"dmebench/algorithms/ricartagrawala"
+	"dmebench/dme"
 	"dmebench/internal/run"
 	"dmebench/internal/sim"
 	"dmebench/internal/validate"
@@ -14,50 +14,50 @@ import (
 
 // talkative is Ricart and Agrawala's algorithm with a fault: with every fifth
 // release a node sends one message too many.
-func talkative() *algorithms.Algorithm {
+func talkative() *dme.Algorithm {
 	a := ricartagrawala.Algorithm()
 	a.Name = "talkative"
 	prepare := a.Prepare
 	a.Kinds = append(a.Kinds, "EXTRA")
-	extra := algorithms.Kind(len(a.Kinds))
-	a.Prepare = func(c algorithms.Config) (algorithms.System, error) {
+	extra := dme.Kind(len(a.Kinds))
+	a.Prepare = func(c dme.Config) (dme.System, error) {
 		inner, err := prepare(c)
-		return talkativeSystem{inner, extra, algorithms.NodeID(c.Nodes)}, err
+		return talkativeSystem{inner, extra, dme.NodeID(c.Nodes)}, err
 	}
 	return a
 }
 
 type talkativeSystem struct {
-	algorithms.System
-	extra algorithms.Kind
-	nodes algorithms.NodeID
+	dme.System
+	extra dme.Kind
+	nodes dme.NodeID
 }
 
-func (s talkativeSystem) Node(id algorithms.NodeID) algorithms.Node {
+func (s talkativeSystem) Node(id dme.NodeID) dme.Node {
 	return &talkativeNode{Node: s.System.Node(id), system: s, id: id}
 }
 
 type talkativeNode struct {
-	algorithms.Node
+	dme.Node
 	system   talkativeSystem
-	id       algorithms.NodeID
+	id       dme.NodeID
 	releases int
 }
 
-func (n *talkativeNode) Release(out *algorithms.Outbox) {
+func (n *talkativeNode) Release(out *dme.Outbox) {
 	n.Node.Release(out)
 	if n.releases++; n.releases%5 == 0 {
-		out.Send(n.id%n.system.nodes+1, algorithms.Message{Kind: n.system.extra})
+		out.Send(n.id%n.system.nodes+1, dme.Message{Kind: n.system.extra})
 	}
 }
 
-func (n *talkativeNode) Receive(from algorithms.NodeID, m algorithms.Message, out *algorithms.Outbox) {
+func (n *talkativeNode) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
 	if m.Kind != n.system.extra {
 		n.Node.Receive(from, m, out)
 	}
 }
 
-func validateOne(t *testing.T, a *algorithms.Algorithm) *validate.Document {
+func validateOne(t *testing.T, a *dme.Algorithm) *validate.Document {
 	t.Helper()
 	d, err := validate.Run(context.Background(), validate.Options{
 		Catalog: run.Catalog{a}, Mode: validate.Quick, Run: sim.Run, Parallel: 2, Budget: 1 << 60,
@@ -68,7 +68,7 @@ func validateOne(t *testing.T, a *algorithms.Algorithm) *validate.Document {
 	return d
 }
 
-func verdictOn(t *testing.T, d *validate.Document, quantity algorithms.Quantity, formula string, load algorithms.Load) validate.Verdict {
+func verdictOn(t *testing.T, d *validate.Document, quantity dme.Quantity, formula string, load dme.Load) validate.Verdict {
 	t.Helper()
 	for _, v := range d.Claims {
 		if v.Quantity == string(quantity) && v.Formula == formula && v.Load == string(load) {
@@ -86,7 +86,7 @@ func TestAPlantedFaultTurnsTheVerdict(t *testing.T) {
 		word validate.Word
 		exit int
 	}{{sound, validate.Holds, run.ExitHeld}, {faulty, validate.Fails, run.ExitBroken}} {
-		v := verdictOn(t, x.d, algorithms.MessagesPerCS, "2(N−1)", algorithms.AnyLoad)
+		v := verdictOn(t, x.d, dme.MessagesPerCS, "2(N−1)", dme.AnyLoad)
 		if v.Verdict != x.word || !strings.HasPrefix(v.Text, string(x.word)) {
 			t.Errorf("%s: 2(N−1): %s, want %s", v.Algorithm, v.Text, x.word)
 		}
@@ -96,7 +96,7 @@ func TestAPlantedFaultTurnsTheVerdict(t *testing.T) {
 		if v.Runs == 0 || v.Shown < 0 || len(v.Points) == 0 {
 			t.Errorf("%s: no runs behind the verdict: %+v", v.Algorithm, v)
 		}
-		for _, q := range []algorithms.Quantity{algorithms.Violations, algorithms.Unserved} {
+		for _, q := range []dme.Quantity{dme.Violations, dme.Unserved} {
 			i := 0
 			for i < len(x.d.Claims) && x.d.Claims[i].Quantity != string(q) {
 				i++

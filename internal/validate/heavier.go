@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/internal/run"
 	"dmebench/report/units"
 )
@@ -28,7 +28,7 @@ func (p *plan) heavier() []*again {
 	}
 	var all []*again
 	for _, q := range p.questions {
-		if q.claim.Load != algorithms.Saturated || q.claim.Kind != algorithms.Mean && q.claim.Kind != algorithms.Exact || q.meter.timed || q.reason != "" {
+		if q.claim.Load != dme.Saturated || q.claim.Kind != dme.Mean && q.claim.Kind != dme.Exact || q.meter.timed || q.reason != "" {
 			continue
 		}
 		retried := make(map[int]bool)

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/report/units"
 )
 
@@ -89,7 +89,7 @@ func (q *question) point(c *cell) (p judged, ok bool) {
 	}
 	p.cell = c
 	p.Condition, p.Transport, p.Nodes = c.condition.name, c.spec.Transport, c.spec.Nodes
-	if q.claim.Quantity == algorithms.SyncDelay {
+	if q.claim.Quantity == dme.SyncDelay {
 		p.How += longestDelay(c, predicted)
 	}
 	return p, true
@@ -111,7 +111,7 @@ func longestDelay(c *cell, predicted float64) string {
 }
 
 // compare judges the means of runs and the extremes in them.
-func compare(kind algorithms.ClaimKind, predicted float64, means []float64, least, most, tolerance float64) judged {
+func compare(kind dme.ClaimKind, predicted float64, means []float64, least, most, tolerance float64) judged {
 	mean, lo, hi, bounded := interval(means)
 	p := judged{Point: Point{
 		Runs: len(means), Predicted: predicted, Mean: known(mean), Min: known(least), Max: known(most),
@@ -123,9 +123,9 @@ func compare(kind algorithms.ClaimKind, predicted float64, means []float64, leas
 	if ok, told := kind.Agrees(predicted, least, most); told {
 		p.off = max(predicted-least, most-predicted) / scale
 		switch kind {
-		case algorithms.UpperBound:
+		case dme.UpperBound:
 			p.off = (most - predicted) / scale
-		case algorithms.LowerBound:
+		case dme.LowerBound:
 			p.off = (predicted - least) / scale
 		}
 		p.How = extremes(kind, ok, least, most)
@@ -147,16 +147,16 @@ func compare(kind algorithms.ClaimKind, predicted float64, means []float64, leas
 // compareTimes judges times, which are means over a run and scatter with the
 // delays of its messages: a bound is exceeded where the interval of the mean
 // lies beyond it.
-func compareTimes(kind algorithms.ClaimKind, predicted float64, means []float64, tolerance float64) judged {
-	p := compare(algorithms.Mean, predicted, means, slices.Min(means), slices.Max(means), tolerance)
+func compareTimes(kind dme.ClaimKind, predicted float64, means []float64, tolerance float64) judged {
+	p := compare(dme.Mean, predicted, means, slices.Min(means), slices.Max(means), tolerance)
 	mean, lo, hi, _ := interval(means)
 	slack := tolerance * math.Abs(predicted)
 	side, beyond := 0.0, false
 	switch kind {
-	case algorithms.UpperBound:
+	case dme.UpperBound:
 		side, beyond = mean-predicted, lo > predicted+slack
 		p.How = "in the mean at most " + units.Number(mean)
-	case algorithms.LowerBound:
+	case dme.LowerBound:
 		side, beyond = predicted-mean, hi < predicted-slack
 		p.How = "in the mean at least " + units.Number(mean)
 	default:
@@ -170,17 +170,17 @@ func compareTimes(kind algorithms.ClaimKind, predicted float64, means []float64,
 	return p
 }
 
-func extremes(kind algorithms.ClaimKind, ok bool, least, most float64) string {
+func extremes(kind dme.ClaimKind, ok bool, least, most float64) string {
 	switch {
-	case ok && kind == algorithms.Exact:
+	case ok && kind == dme.Exact:
 		return "equal in every run"
-	case ok && kind == algorithms.UpperBound:
+	case ok && kind == dme.UpperBound:
 		return "at most " + units.Number(most)
 	case ok:
 		return "at least " + units.Number(least)
-	case kind == algorithms.UpperBound:
+	case kind == dme.UpperBound:
 		return "up to " + units.Number(most)
-	case kind == algorithms.LowerBound:
+	case kind == dme.LowerBound:
 		return "down to " + units.Number(least)
 	case least == most:
 		return units.Number(least) + " in every run"

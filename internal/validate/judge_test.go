@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 func TestInterval(t *testing.T) {
@@ -28,12 +28,12 @@ func TestInterval(t *testing.T) {
 
 func TestCompare(t *testing.T) {
 	const (
-		exact, mean  = algorithms.Exact, algorithms.Mean
-		upper, lower = algorithms.UpperBound, algorithms.LowerBound
+		exact, mean  = dme.Exact, dme.Mean
+		upper, lower = dme.UpperBound, dme.LowerBound
 	)
 	for _, x := range []struct {
 		name        string
-		kind        algorithms.ClaimKind
+		kind        dme.ClaimKind
 		predicted   float64
 		means       []float64
 		least, most float64
@@ -66,13 +66,13 @@ func TestCompare(t *testing.T) {
 func TestCompareTimes(t *testing.T) {
 	scattered := []float64{1.00, 1.02, 0.99, 1.01, 1.00, 1.01}
 	for _, x := range []struct {
-		kind      algorithms.ClaimKind
+		kind      dme.ClaimKind
 		predicted float64
 		want      standing
 	}{
-		{algorithms.UpperBound, 1, agrees}, {algorithms.UpperBound, 0.9, disagrees}, {algorithms.UpperBound, 2, agrees},
-		{algorithms.LowerBound, 1, agrees}, {algorithms.LowerBound, 1.2, disagrees}, {algorithms.LowerBound, 0.5, agrees},
-		{algorithms.Mean, 1, agrees}, {algorithms.Mean, 1.2, disagrees},
+		{dme.UpperBound, 1, agrees}, {dme.UpperBound, 0.9, disagrees}, {dme.UpperBound, 2, agrees},
+		{dme.LowerBound, 1, agrees}, {dme.LowerBound, 1.2, disagrees}, {dme.LowerBound, 0.5, agrees},
+		{dme.Mean, 1, agrees}, {dme.Mean, 1.2, disagrees},
 	} {
 		if p := compareTimes(x.kind, x.predicted, scattered, 0.01); p.standing != x.want {
 			t.Errorf("%s %v: %v (%s), want %v", x.kind, x.predicted, p.standing, p.How, x.want)
@@ -105,7 +105,7 @@ func TestWord(t *testing.T) {
 		{"nothing certain", []judged{at("serial", 4, unclear)}, Undecided, "too wide"},
 		{"certain in part", []judged{at("serial", 4, agrees), at("serial", 8, unclear)}, Holds, "undecided for serial (N = 8)"},
 	} {
-		w, text := word(algorithms.Mean, x.points)
+		w, text := word(dme.Mean, x.points)
 		if w != x.want || !strings.HasPrefix(text, string(w)) || !strings.Contains(text, x.says) {
 			t.Errorf("%s: %q, want %s … %q", x.name, text, x.want, x.says)
 		}
@@ -121,9 +121,9 @@ func TestKnownFalse(t *testing.T) {
 		{[]judged{at("serial", 4, agrees), at("serial", 8, disagrees)}, KnownFalse, "because of this (shown: 5, not 4, for N = 8 under serial)"},
 		{[]judged{at("serial", 4, agrees)}, NotShown, "because of this"},
 	} {
-		q := &question{claim: algorithms.Claim{Kind: algorithms.Exact, KnownFalse: "because of this"}}
+		q := &question{claim: dme.Claim{Kind: dme.Exact, KnownFalse: "because of this"}}
 		v := Verdict{Kind: "exact", KnownFalse: q.claim.KnownFalse}
-		v.Verdict, v.Text = word(algorithms.Exact, x.points)
+		v.Verdict, v.Text = word(dme.Exact, x.points)
 		q.qualify(&v, x.points)
 		if v.Verdict != x.want || !strings.Contains(v.Text, x.says) || v.exactFailed() {
 			t.Errorf("%s: %q (a failed exact claim: %v), want %s … %q", v.Verdict, v.Text, v.exactFailed(), x.want, x.says)
@@ -151,13 +151,13 @@ func TestGrowth(t *testing.T) {
 		{"O(log N)", func(n float64) float64 { return root(n) + 0.01*math.Sin(n) }, log, Fails},
 		{"O(√N)", func(n float64) float64 { return log(n) + 0.01*math.Sin(n) }, root, Holds},
 	} {
-		q := &question{claim: algorithms.Claim{Formula: x.formula, Kind: algorithms.Asymptotic, Load: algorithms.Static}}
+		q := &question{claim: dme.Claim{Formula: x.formula, Kind: dme.Asymptotic, Load: dme.Static}}
 		p := points(x.f, x.claimed)
 		if w, text := q.growthWord(q.fit(p), p); w != x.want {
 			t.Errorf("%s: %s, want %s", x.formula, text, x.want)
 		}
 	}
-	q := &question{claim: algorithms.Claim{Formula: "3√N", Kind: algorithms.Asymptotic, Load: algorithms.Static}}
+	q := &question{claim: dme.Claim{Formula: "3√N", Kind: dme.Asymptotic, Load: dme.Static}}
 	few := points(root, root)[:4]
 	if w, text := q.growthWord(q.fit(few), few); w != NotRun {
 		t.Errorf("four sizes: %s", text)

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/internal/run"
 )
 
@@ -100,7 +100,7 @@ var smallReal = []int{4, 7, 13}
 
 // subjects returns the algorithms to validate, and the names of those that are
 // left out because their text is known to be wrong.
-func (o *Options) subjects() (chosen []*algorithms.Algorithm, controls []string, err error) {
+func (o *Options) subjects() (chosen []*dme.Algorithm, controls []string, err error) {
 	var errs []error
 	for _, name := range o.Algorithms {
 		a, err := o.Catalog.Lookup(name)

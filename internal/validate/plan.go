@@ -7,7 +7,7 @@ import (
 	"math"
 	"slices"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/internal/run"
 )
 
@@ -23,7 +23,7 @@ type plan struct {
 }
 
 // newPlan plans the runs for every claim of the algorithms: nothing is run yet.
-func newPlan(ctx context.Context, o *Options, e effort, subjects []*algorithms.Algorithm) *plan {
+func newPlan(ctx context.Context, o *Options, e effort, subjects []*dme.Algorithm) *plan {
 	p := &plan{ctx: ctx, opt: o, effort: e, bench: newBench(o), byKey: make(map[string]*cell)}
 	for _, a := range subjects {
 		p.algorithm(a)
@@ -32,7 +32,7 @@ func newPlan(ctx context.Context, o *Options, e effort, subjects []*algorithms.A
 	return p
 }
 
-func (p *plan) algorithm(a *algorithms.Algorithm) {
+func (p *plan) algorithm(a *dme.Algorithm) {
 	first := len(p.questions)
 	bySet := make(map[string][]*question)
 	var order []string
@@ -59,15 +59,15 @@ func (p *plan) algorithm(a *algorithms.Algorithm) {
 }
 
 // ask chooses how a claim is to be measured and under which options.
-func (p *plan) ask(a *algorithms.Algorithm, c algorithms.Claim) *question {
+func (p *plan) ask(a *dme.Algorithm, c dme.Claim) *question {
 	q := &question{algorithm: a, claim: c, predicted: make(map[*cell]float64)}
 	m, told := meterFor(c.Quantity, a)
 	q.meter = m
 	switch {
-	case c.Measure != nil, c.Load == algorithms.Static && c.Quantity == algorithms.QuorumSize:
-	case c.Load == algorithms.Static:
+	case c.Measure != nil, c.Load == dme.Static && c.Quantity == dme.QuorumSize:
+	case c.Load == dme.Static:
 		q.reason = "no run tells it, and the claim does not say how the construction does"
-	case c.Load == algorithms.Faults:
+	case c.Load == dme.Faults:
 		q.reason = "waits for fault injection"
 	case !told:
 		q.reason = "the result of a run does not tell it"
@@ -119,7 +119,7 @@ func (p *plan) reach(q *question, set map[string]string) int {
 
 // static reports whether the construction answers, and no run.
 func (q *question) static() bool {
-	return q.claim.Measure != nil || q.claim.Load == algorithms.Static
+	return q.claim.Measure != nil || q.claim.Load == dme.Static
 }
 
 // predict evaluates a claim for runs under a condition; ok is false where there
@@ -134,7 +134,7 @@ func (p *plan) predict(q *question, set map[string]string, c *condition, network
 }
 
 // schedule plans the runs of an algorithm under one set of options.
-func (p *plan) schedule(a *algorithms.Algorithm, questions []*question) {
+func (p *plan) schedule(a *dme.Algorithm, questions []*question) {
 	network := p.opt.Transport
 	ladder := p.effort.ladder
 	if network != run.Sim {
@@ -185,7 +185,7 @@ func (p *plan) schedule(a *algorithms.Algorithm, questions []*question) {
 	deciding := mostParticular(slow)
 	p.add(slow, run.Sim, p.regularSizes(deciding, run.Sim, p.effort.wide), true)
 	plain := slices.DeleteFunc(slow, func(q *question) bool {
-		return !q.growth() && q.claim.Load != algorithms.Light && q.claim.Load != algorithms.Saturated
+		return !q.growth() && q.claim.Load != dme.Light && q.claim.Load != dme.Saturated
 	})
 	p.add(plain, realNetwork, p.regularSizes(deciding, realNetwork, p.effort.real), true)
 }
@@ -199,7 +199,7 @@ func mostParticular(questions []*question) []*question {
 	const few = 5
 	order := slices.Clone(questions)
 	rank := func(q *question) int {
-		return slices.Index([]algorithms.ClaimKind{algorithms.Exact, algorithms.Asymptotic, algorithms.Mean}, q.claim.Kind) & 3
+		return slices.Index([]dme.ClaimKind{dme.Exact, dme.Asymptotic, dme.Mean}, q.claim.Kind) & 3
 	}
 	slices.SortStableFunc(order, func(a, b *question) int { return cmp.Compare(rank(a), rank(b)) })
 	return order[:min(few, len(order))]
@@ -217,10 +217,10 @@ const realNetwork = "tcp"
 // about messages of the algorithm as it comes that grow more slowly than the
 // nodes do.
 func (q *question) slow() bool {
-	if q.claim.Kind == algorithms.Asymptotic {
+	if q.claim.Kind == dme.Asymptotic {
 		return true
 	}
-	if q.claim.Quantity != algorithms.MessagesPerCS || len(q.set) > 0 {
+	if q.claim.Quantity != dme.MessagesPerCS || len(q.set) > 0 {
 		return false
 	}
 	type end struct{ n, x float64 }
@@ -389,7 +389,7 @@ func (p *plan) cell(q *question, c *condition, network string, nodes int, growth
 		known.wide = known.wide || growth
 		known.growth = known.growth || q.growth()
 	}
-	if known != nil && q.claim.Load == algorithms.Worst && !known.real() && nodes <= p.effort.others {
+	if known != nil && q.claim.Load == dme.Worst && !known.real() && nodes <= p.effort.others {
 		known.repetitions = max(known.repetitions, searches*p.effort.repetitions)
 	}
 	return known

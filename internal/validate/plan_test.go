@@ -8,8 +8,8 @@ import (
 	"slices"
 	"testing"
 
-	"dmebench/algorithms"
 	"dmebench/algorithms/catalog"
+	"dmebench/dme"
 	"dmebench/internal/run"
 )
 
@@ -141,7 +141,7 @@ func TestConditionsOfAClaim(t *testing.T) {
 	unordered := func(q *question) bool {
 		return slices.ContainsFunc(conditions(run.Sim), func(c condition) bool { return !c.ordered() && q.under(&c) })
 	}
-	q := &question{claim: algorithms.Claim{Load: algorithms.AnyLoad}}
+	q := &question{claim: dme.Claim{Load: dme.AnyLoad}}
 	if !unordered(q) {
 		t.Error("unordered links are never tried")
 	}
@@ -149,14 +149,14 @@ func TestConditionsOfAClaim(t *testing.T) {
 	if unordered(q) {
 		t.Error("a claim about links that keep order is asked on others")
 	}
-	q = &question{claim: algorithms.Claim{Load: algorithms.Saturated}, meter: meter{timed: true}}
+	q = &question{claim: dme.Claim{Load: dme.Saturated}, meter: meter{timed: true}}
 	for _, c := range conditions(run.Sim) {
 		if q.under(&c) && (c.set["delay"] == "exponential" || c.workload == "serial") {
 			t.Errorf("a time under heavy load is measured under %q", c.name)
 		}
 	}
-	for _, load := range []algorithms.Load{
-		algorithms.Light, algorithms.Saturated, algorithms.Burst, algorithms.Contention, algorithms.Worst, algorithms.AnyLoad, algorithms.HotSpot,
+	for _, load := range []dme.Load{
+		dme.Light, dme.Saturated, dme.Burst, dme.Contention, dme.Worst, dme.AnyLoad, dme.HotSpot,
 	} {
 		if !slices.ContainsFunc(conditions(run.Sim), func(c condition) bool { return c.makes(load) && c.plain }) {
 			t.Errorf("nothing makes the load %q", load)

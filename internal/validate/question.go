@@ -5,13 +5,13 @@ import (
 	"slices"
 	"strings"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // question is a claim with the options under which it is asked.
 type question struct {
-	algorithm *algorithms.Algorithm
-	claim     algorithms.Claim
+	algorithm *dme.Algorithm
+	claim     dme.Claim
 	set       map[string]string
 	meter     meter
 
@@ -31,16 +31,16 @@ func (q *question) under(c *condition) bool {
 // everywhere reports whether the claim is about every run of the algorithm,
 // whatever it was made for: that it is safe, or live.
 func (q *question) everywhere() bool {
-	return q.claim.Quantity == algorithms.Violations || q.claim.Quantity == algorithms.Unserved
+	return q.claim.Quantity == dme.Violations || q.claim.Quantity == dme.Unserved
 }
 
 // growth reports whether the claim is one about growth.
-func (q *question) growth() bool { return q.claim.Kind == algorithms.Asymptotic }
+func (q *question) growth() bool { return q.claim.Kind == dme.Asymptotic }
 
 // optionSets returns the options under which a claim may be asked, in the order
 // in which they are tried: its own, or the defaults and then every other value
 // of one option.
-func optionSets(a *algorithms.Algorithm, c *algorithms.Claim) []map[string]string {
+func optionSets(a *dme.Algorithm, c *dme.Claim) []map[string]string {
 	if c.Set != nil {
 		return []map[string]string{c.Set}
 	}

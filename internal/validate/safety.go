@@ -3,7 +3,7 @@ package validate
 import (
 	"fmt"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/internal/run"
 	"dmebench/report/units"
 )
@@ -16,7 +16,7 @@ type tally struct {
 	problem                      string // of the first run that did not end well
 }
 
-func (p *plan) runsOf(a *algorithms.Algorithm) tally {
+func (p *plan) runsOf(a *dme.Algorithm) tally {
 	var t tally
 	for _, c := range p.cells {
 		if c.algorithm != a {
@@ -44,7 +44,7 @@ func (t *tally) verdict(q *question) Verdict {
 	v := q.blank()
 	v.Runs = t.runs
 	found, what := t.violations, "violations"
-	if q.claim.Quantity == algorithms.Unserved {
+	if q.claim.Quantity == dme.Unserved {
 		found, what = t.pending, "requests were not served"
 	}
 	runs := units.Count(uint64(t.runs)) + " runs"

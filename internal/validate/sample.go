@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/internal/run"
 )
 
@@ -86,36 +86,36 @@ type meter struct {
 
 // meterFor returns how a quantity is read from the runs of an algorithm; ok is
 // false where no run's result tells it.
-func meterFor(q algorithms.Quantity, a *algorithms.Algorithm) (m meter, ok bool) {
+func meterFor(q dme.Quantity, a *dme.Algorithm) (m meter, ok bool) {
 	one := func(f func(*sample) float64) func(*sample) reading {
 		return func(s *sample) reading { return even(f(s)) }
 	}
 	switch q {
-	case algorithms.MessagesPerCS:
+	case dme.MessagesPerCS:
 		return meter{read: func(s *sample) reading { return reading{s.perCS, s.cheapest, s.dearest} }}, true
-	case algorithms.TransmissionsPerCS:
+	case dme.TransmissionsPerCS:
 		return meter{read: one(func(s *sample) float64 { return s.transmissions })}, true
-	case algorithms.SyncDelay:
+	case dme.SyncDelay:
 		return meter{timed: true, read: one(func(s *sample) float64 { return s.syncDelay })}, true
-	case algorithms.ResponseTime:
+	case dme.ResponseTime:
 		return meter{timed: true, read: one(func(s *sample) float64 { return s.response })}, true
-	case algorithms.Throughput:
+	case dme.Throughput:
 		return meter{timed: true, read: one(func(s *sample) float64 { return s.throughput })}, true
-	case algorithms.QueueLength:
+	case dme.QueueLength:
 		return meter{read: one(func(s *sample) float64 { return s.queue })}, true
-	case algorithms.MessageLength:
+	case dme.MessageLength:
 		return meter{read: one(func(s *sample) float64 { return s.bytes })}, true
-	case algorithms.Bypass:
+	case dme.Bypass:
 		return meter{read: one(func(s *sample) float64 { return s.bypass })}, true
-	case algorithms.BypassByOne:
+	case dme.BypassByOne:
 		return meter{read: one(func(s *sample) float64 { return s.byOne })}, true
-	case algorithms.LongestRun:
+	case dme.LongestRun:
 		return meter{read: one(func(s *sample) float64 { return s.longestRun })}, true
-	case algorithms.WorkSpread:
+	case dme.WorkSpread:
 		return meter{read: one(func(s *sample) float64 { return s.spread })}, true
-	case algorithms.Violations, algorithms.Unserved:
+	case dme.Violations, dme.Unserved:
 		return meter{}, true // over all runs, also those whose numbers cannot be used
-	case algorithms.EntryOrder:
+	case dme.EntryOrder:
 		return meter{read: one(func(s *sample) float64 { return s.reorder })}, true
 	}
 	return kindMeter(q, a)
@@ -123,7 +123,7 @@ func meterFor(q algorithms.Quantity, a *algorithms.Algorithm) (m meter, ok bool)
 
 // kindMeter reads "REQUEST messages per CS" and "REQUEST messages per REPLY
 // message" from the counts by kind.
-func kindMeter(q algorithms.Quantity, a *algorithms.Algorithm) (m meter, ok bool) {
+func kindMeter(q dme.Quantity, a *dme.Algorithm) (m meter, ok bool) {
 	kind, per, ok := strings.Cut(string(q), " messages per ")
 	if !ok || !slices.Contains(a.Kinds, kind) {
 		return meter{}, false

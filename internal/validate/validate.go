@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/internal/run"
 )
 
@@ -42,7 +42,7 @@ func Run(ctx context.Context, o Options) (*Document, error) {
 	return o.validate(ctx, network, e, subjects, controls)
 }
 
-func (o *Options) validate(ctx context.Context, network run.Network, e effort, subjects []*algorithms.Algorithm, controls []string) (*Document, error) {
+func (o *Options) validate(ctx context.Context, network run.Network, e effort, subjects []*dme.Algorithm, controls []string) (*Document, error) {
 	w := newCrew(o)
 	d := &Document{
 		SchemaVersion: SchemaVersion, Mode: o.Mode, Transport: network.Name, Seed: o.Seed,
@@ -84,11 +84,11 @@ func (o *Options) carryOut(ctx context.Context, w *crew, p *plan) ([]*again, err
 
 // judge says what came of each claim. Where an algorithm's own list does not say
 // that it is safe and live, the claims are added.
-func (d *Document) judge(p *plan, subjects []*algorithms.Algorithm) {
+func (d *Document) judge(p *plan, subjects []*dme.Algorithm) {
 	for _, a := range subjects {
 		all := p.runsOf(a)
-		for _, c := range algorithms.SafeAndLive(everyText) {
-			if !slices.ContainsFunc(a.Claims, func(own algorithms.Claim) bool { return own.Quantity == c.Quantity }) {
+		for _, c := range dme.SafeAndLive(everyText) {
+			if !slices.ContainsFunc(a.Claims, func(own dme.Claim) bool { return own.Quantity == c.Quantity }) {
 				d.Claims = append(d.Claims, all.verdict(&question{algorithm: a, claim: c}))
 			}
 		}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/report/units"
 )
 
@@ -87,7 +87,7 @@ func (p *plan) notRun() string {
 }
 
 // word is the verdict on a claim that is judged point by point.
-func word(kind algorithms.ClaimKind, points []judged) (Word, string) {
+func word(kind dme.ClaimKind, points []judged) (Word, string) {
 	var yes, no, open []judged
 	for _, p := range points {
 		switch p.standing {
@@ -113,7 +113,7 @@ func word(kind algorithms.ClaimKind, points []judged) (Word, string) {
 }
 
 // sense says in what sense a claim holds.
-func sense(kind algorithms.ClaimKind, points []judged) string {
+func sense(kind dme.ClaimKind, points []judged) string {
 	runs, tolerated := 0, 0
 	for _, p := range points {
 		runs += p.Runs
@@ -126,9 +126,9 @@ func sense(kind algorithms.ClaimKind, points []judged) string {
 		in = fmt.Sprintf("at %d sizes", len(points))
 	}
 	switch {
-	case kind == algorithms.Exact:
+	case kind == dme.Exact:
 		return "equal " + in
-	case kind == algorithms.Mean && runs > 0:
+	case kind == dme.Mean && runs > 0:
 		switch {
 		case tolerated == 0:
 			return in + ", always in the interval"
@@ -279,14 +279,14 @@ func (q *question) qualify(v *Verdict, points []judged) {
 // shown chooses the point to show of all: the one furthest off where the claim
 // does not hold everywhere, for a bound the one closest to it, and otherwise the
 // largest system under the first condition.
-func shown(kind algorithms.ClaimKind, w Word, points []judged) int {
+func shown(kind dme.ClaimKind, w Word, points []judged) int {
 	if len(points) == 0 {
 		return -1
 	}
 	best := 0
 	for i, p := range points {
 		b := points[best]
-		bound := kind == algorithms.UpperBound || kind == algorithms.LowerBound
+		bound := kind == dme.UpperBound || kind == dme.LowerBound
 		switch {
 		case w != Holds && w != Undecided || bound:
 			if p.off > b.off {

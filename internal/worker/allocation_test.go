@@ -8,8 +8,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"dmebench/algorithms"
 	"dmebench/algorithms/catalog"
+	"dmebench/dme"
 	"dmebench/internal/clock"
 	"dmebench/internal/control"
 	"dmebench/internal/run"
@@ -40,7 +40,7 @@ func startSystem(tb testing.TB, spec run.Spec) *system {
 		page.Close()
 	})
 	var book transport.AddressBook
-	for id := range algorithms.NodeID(spec.Nodes) {
+	for id := range dme.NodeID(spec.Nodes) {
 		fd, err := unix.Dup(int(page.File().Fd()))
 		if err != nil {
 			tb.Fatal(err)
@@ -55,7 +55,7 @@ func startSystem(tb testing.TB, spec run.Spec) *system {
 		}
 		s.workers = append(s.workers, w)
 		r := s.tell(tb, w, control.Command{Op: control.OpAssign, Assign: &control.Assignment{
-			Spec: spec, Local: []algorithms.NodeID{id + 1}, Listen: "127.0.0.1:0",
+			Spec: spec, Local: []dme.NodeID{id + 1}, Listen: "127.0.0.1:0",
 			Key: [transport.KeySize]byte{1}, LogLimit: 1 << 16,
 		}})
 		book = append(book, r.Addr)

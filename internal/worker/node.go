@@ -6,10 +6,10 @@ import (
 	"sync"
 	"time"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/internal/alarm"
-	"dmebench/internal/host"
-	"dmebench/internal/record"
+	"dmebench/internal/entrylog"
+	"dmebench/internal/noderun"
 	"dmebench/transport"
 )
 
@@ -18,33 +18,33 @@ import (
 // itself. The lock is never held while a goroutine waits for the network.
 type node struct {
 	mu     sync.Mutex
-	id     algorithms.NodeID
+	id     dme.NodeID
 	worker *worker
-	proc   *host.Process
-	log    *record.Log
+	proc   *noderun.Process
+	log    *entrylog.Log
 
-	in      algorithms.Message
+	in      dme.Message
 	frame   []byte   // encoding buffer
 	spare   []uint64 // a vector that nobody uses, for the next message that has one
 	leaving bool     // the critical section is over already: it lasts no time
-	timers  map[algorithms.TimerID]uint64
+	timers  map[dme.TimerID]uint64
 	serial  uint64 // of timers
 }
 
-func newNode(w *worker, id algorithms.NodeID) *node {
-	n := &node{id: id, worker: w, log: record.NewLog(w.assigned.LogLimit), timers: make(map[algorithms.TimerID]uint64)}
-	h := host.New(w.job.Algorithm, w.job.System, w.job.Spec.Nodes, id, world{n}, w.page.Counters(id))
-	n.proc = host.NewProcess(h, env{n}, w.job.Plan.Client(id), n.log)
+func newNode(w *worker, id dme.NodeID) *node {
+	n := &node{id: id, worker: w, log: entrylog.NewLog(w.assigned.LogLimit), timers: make(map[dme.TimerID]uint64)}
+	h := noderun.New(w.job.Algorithm, w.job.System, w.job.Spec.Nodes, id, world{n}, w.page.Counters(id))
+	n.proc = noderun.NewProcess(h, env{n}, w.job.Plan.Client(id), n.log)
 	return n
 }
 
 // receive handles a frame from another node.
-func (n *node) receive(from algorithms.NodeID, frame []byte) error {
+func (n *node) receive(from dme.NodeID, frame []byte) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	vec := n.spare
 	n.spare = nil
-	if err := algorithms.DecodeMessage(frame, &n.in, vec); err != nil {
+	if err := dme.DecodeMessage(frame, &n.in, vec); err != nil {
 		return fmt.Errorf("node %d: frame from node %d: %w", n.id, from, err)
 	}
 	if n.in.Vec == nil {
@@ -60,7 +60,7 @@ func (n *node) receive(from algorithms.NodeID, frame []byte) error {
 func (n *node) transmitted(frame []byte) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if err := algorithms.DecodeMessage(frame, &n.in, nil); err != nil {
+	if err := dme.DecodeMessage(frame, &n.in, nil); err != nil {
 		return fmt.Errorf("node %d: its own broadcast: %w", n.id, err)
 	}
 	n.proc.Transmitted(&n.in)
@@ -69,7 +69,7 @@ func (n *node) transmitted(frame []byte) error {
 }
 
 // do runs one event of the local process or of the runtime.
-func (n *node) do(event func(*host.Process)) {
+func (n *node) do(event func(*noderun.Process)) {
 	n.mu.Lock()
 	event(n.proc)
 	n.settle()
@@ -86,7 +86,7 @@ func (n *node) fire(e alarm.Event) {
 	case alarm.Leave:
 		n.proc.Leave()
 	case alarm.Timeout:
-		timer := algorithms.TimerID(e.Arg)
+		timer := dme.TimerID(e.Arg)
 		if n.timers[timer] == e.Arg>>8 {
 			delete(n.timers, timer)
 			n.proc.Timeout(timer)
@@ -114,7 +114,7 @@ func (n *node) settle() {
 	}
 }
 
-func (n *node) disarm(timer algorithms.TimerID) {
+func (n *node) disarm(timer dme.TimerID) {
 	if _, armed := n.timers[timer]; armed {
 		delete(n.timers, timer)
 		n.proc.Counters().Timers.Add(^uint64(0))
@@ -123,8 +123,8 @@ func (n *node) disarm(timer algorithms.TimerID) {
 
 // encode returns the wire form of m, valid until the next call, and takes its
 // vector back for reuse if it was handed over.
-func (n *node) encode(m *algorithms.Message, owned bool) []byte {
-	n.frame = algorithms.AppendMessage(n.frame[:0], m)
+func (n *node) encode(m *dme.Message, owned bool) []byte {
+	n.frame = dme.AppendMessage(n.frame[:0], m)
 	if owned && m.Vec != nil && n.spare == nil {
 		n.spare = m.Vec[:0]
 	}
@@ -134,13 +134,13 @@ func (n *node) encode(m *algorithms.Message, owned bool) []byte {
 // world carries out the effects of the node's handlers.
 type world struct{ *node }
 
-func (w world) Send(from, to algorithms.NodeID, m *algorithms.Message) {
+func (w world) Send(from, to dme.NodeID, m *dme.Message) {
 	if err := w.worker.transport.Send(from, to, w.encode(m, true)); err != nil {
 		w.worker.fail(fmt.Errorf("node %d cannot send to node %d: %w", from, to, err))
 	}
 }
 
-func (w world) Broadcast(from algorithms.NodeID, m *algorithms.Message) int {
+func (w world) Broadcast(from dme.NodeID, m *dme.Message) int {
 	frame := w.encode(m, false)
 	if b, ok := w.worker.transport.(transport.Broadcaster); ok {
 		if err := b.Broadcast(from, frame); err != nil {
@@ -149,7 +149,7 @@ func (w world) Broadcast(from algorithms.NodeID, m *algorithms.Message) int {
 		return 1
 	}
 	nodes := w.worker.job.Spec.Nodes
-	for to := algorithms.NodeID(1); int(to) <= nodes; to++ {
+	for to := dme.NodeID(1); int(to) <= nodes; to++ {
 		if to == from {
 			continue
 		}
@@ -161,9 +161,9 @@ func (w world) Broadcast(from algorithms.NodeID, m *algorithms.Message) int {
 	return nodes - 1
 }
 
-func (w world) Enter(_ algorithms.NodeID, stamp algorithms.Stamp) { w.proc.Entered(stamp) }
+func (w world) Enter(_ dme.NodeID, stamp dme.Stamp) { w.proc.Entered(stamp) }
 
-func (w world) SetTimer(id algorithms.NodeID, timer algorithms.TimerID, delay time.Duration) {
+func (w world) SetTimer(id dme.NodeID, timer dme.TimerID, delay time.Duration) {
 	w.disarm(timer)
 	w.serial++
 	w.timers[timer] = w.serial
@@ -173,18 +173,18 @@ func (w world) SetTimer(id algorithms.NodeID, timer algorithms.TimerID, delay ti
 	})
 }
 
-func (w world) CancelTimer(_ algorithms.NodeID, timer algorithms.TimerID) { w.disarm(timer) }
+func (w world) CancelTimer(_ dme.NodeID, timer dme.TimerID) { w.disarm(timer) }
 
 // env is what the node's local process needs.
 type env struct{ *node }
 
 func (e env) Now() int64 { return e.worker.clock.Now() }
 
-func (e env) ArriveAt(id algorithms.NodeID, at int64) {
+func (e env) ArriveAt(id dme.NodeID, at int64) {
 	e.worker.alarm.Add(alarm.Event{At: at, Kind: alarm.Arrive, Node: id})
 }
 
-func (e env) LeaveAt(id algorithms.NodeID, at int64) {
+func (e env) LeaveAt(id dme.NodeID, at int64) {
 	if at <= e.worker.clock.Now() {
 		e.leaving = true
 		return
@@ -192,5 +192,5 @@ func (e env) LeaveAt(id algorithms.NodeID, at int64) {
 	e.worker.alarm.Add(alarm.Event{At: at, Kind: alarm.Leave, Node: id})
 }
 
-func (e env) Enter(id algorithms.NodeID, shared bool) uint64 { return e.worker.page.Enter(id, shared) }
-func (e env) Leave(id algorithms.NodeID, shared bool)        { e.worker.page.Leave(id, shared) }
+func (e env) Enter(id dme.NodeID, shared bool) uint64 { return e.worker.page.Enter(id, shared) }
+func (e env) Leave(id dme.NodeID, shared bool)        { e.worker.page.Leave(id, shared) }

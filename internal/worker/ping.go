@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // Pings measure T, the one-way delay of a frame between two processes of this
@@ -40,10 +40,10 @@ func (w *worker) ping(pairs [][2]uint32, count int) ([]int64, error) {
 	var delays []int64
 	var frame []byte
 	for _, pair := range pairs {
-		from, to := algorithms.NodeID(pair[0]), algorithms.NodeID(pair[1])
+		from, to := dme.NodeID(pair[0]), dme.NodeID(pair[1])
 		for i := range count + coldPings {
 			sent := w.clock.Now()
-			frame = algorithms.AppendMessage(frame[:0], &algorithms.Message{Flags: pingFlag, Clock: uint64(sent)})
+			frame = dme.AppendMessage(frame[:0], &dme.Message{Flags: pingFlag, Clock: uint64(sent)})
 			if err := w.transport.Send(from, to, frame); err != nil {
 				return nil, fmt.Errorf("ping node %d: %w", to, err)
 			}
@@ -66,17 +66,17 @@ func (w *worker) ping(pairs [][2]uint32, count int) ([]int64, error) {
 }
 
 // pinged handles a frame of the runtime.
-func (w *worker) pinged(from, to algorithms.NodeID, b []byte) {
+func (w *worker) pinged(from, to dme.NodeID, b []byte) {
 	arrived := w.clock.Now()
-	var m algorithms.Message
-	if err := algorithms.DecodeMessage(b, &m, nil); err != nil {
+	var m dme.Message
+	if err := dme.DecodeMessage(b, &m, nil); err != nil {
 		w.fail(fmt.Errorf("node %d: frame from node %d: %w", to, from, err))
 		return
 	}
 	switch m.Flags {
 	case pingFlag:
 		m.Flags, m.Num = pongFlag, uint64(arrived)
-		if err := w.transport.Send(to, from, algorithms.AppendMessage(nil, &m)); err != nil {
+		if err := w.transport.Send(to, from, dme.AppendMessage(nil, &m)); err != nil {
 			w.fail(fmt.Errorf("answer to the ping of node %d: %w", from, err))
 		}
 	case pongFlag:
@@ -95,15 +95,15 @@ func (w *worker) pinged(from, to algorithms.NodeID, b []byte) {
 func (w *worker) sampleEdges() [][2]uint32 {
 	var edges [][2]uint32
 	nodes := w.job.Spec.Nodes
-	linked, isLinked := w.job.System.(algorithms.Linked)
+	linked, isLinked := w.job.System.(dme.Linked)
 	w.each(func(n *node) {
-		var peers []algorithms.NodeID
+		var peers []dme.NodeID
 		if isLinked {
 			peers = linked.Peers(n.id)
 		} else {
 			// Anybody may talk to anybody: neighbours in the ring of numbers.
 			for k := 1; k <= edgeSample && k < nodes; k++ {
-				peers = append(peers, algorithms.NodeID((int(n.id)-1+k)%nodes+1))
+				peers = append(peers, dme.NodeID((int(n.id)-1+k)%nodes+1))
 			}
 		}
 		found := 0

@@ -10,12 +10,12 @@ import (
 	"os"
 	"sync"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/internal/alarm"
 	"dmebench/internal/clock"
 	"dmebench/internal/control"
-	"dmebench/internal/host"
-	"dmebench/internal/record"
+	"dmebench/internal/entrylog"
+	"dmebench/internal/noderun"
 	"dmebench/internal/run"
 	"dmebench/internal/sharedpage"
 	"dmebench/transport"
@@ -67,7 +67,7 @@ func (w *worker) answer(c control.Command) (r control.Reply) {
 	case control.OpStep:
 		err = w.step(c.Arrives)
 	case control.OpStop:
-		w.each(func(n *node) { n.do(func(p *host.Process) { p.Stop() }) })
+		w.each(func(n *node) { n.do(func(p *noderun.Process) { p.Stop() }) })
 	case control.OpReport:
 		r = w.report()
 	case control.OpEntries:
@@ -137,18 +137,18 @@ func (w *worker) listen(c transport.Config) (transport.Transport, error) {
 }
 
 // peers returns the nodes that the local nodes are known to send to.
-func (w *worker) peers() []algorithms.NodeID {
-	linked, ok := w.job.System.(algorithms.Linked)
+func (w *worker) peers() []dme.NodeID {
+	linked, ok := w.job.System.(dme.Linked)
 	if !ok {
 		return nil // anybody: connected on first use
 	}
-	known := algorithms.MakeNodeSet(w.job.Spec.Nodes)
+	known := dme.MakeNodeSet(w.job.Spec.Nodes)
 	for _, id := range w.assigned.Local {
 		for _, peer := range linked.Peers(id) {
 			known.Add(peer)
 		}
 	}
-	var peers []algorithms.NodeID
+	var peers []dme.NodeID
 	for id := range known.All() {
 		peers = append(peers, id)
 	}
@@ -158,7 +158,7 @@ func (w *worker) peers() []algorithms.NodeID {
 // begin starts the nodes, and their workload at the given time.
 func (w *worker) begin(at int64) {
 	w.each(func(n *node) {
-		n.do(func(p *host.Process) {
+		n.do(func(p *noderun.Process) {
 			p.Start()
 			p.Begin(at)
 		})
@@ -170,7 +170,7 @@ func (w *worker) step(arrivals []control.Arrival) error {
 		if int(a.Node) >= len(w.nodes) || w.nodes[a.Node] == nil {
 			return fmt.Errorf("worker: node %d is not here", a.Node)
 		}
-		w.nodes[a.Node].do(func(p *host.Process) { p.Expect(a.At) })
+		w.nodes[a.Node].do(func(p *noderun.Process) { p.Expect(a.At) })
 	}
 	return nil
 }
@@ -182,7 +182,7 @@ func (w *worker) each(f func(*node)) {
 }
 
 // Frame is called by the transport.
-func (w *worker) Frame(from, to algorithms.NodeID, b []byte) {
+func (w *worker) Frame(from, to dme.NodeID, b []byte) {
 	if int(to) >= len(w.nodes) || w.nodes[to] == nil {
 		w.fail(fmt.Errorf("a frame for node %d came here", to))
 		return
@@ -198,14 +198,14 @@ func (w *worker) Frame(from, to algorithms.NodeID, b []byte) {
 
 // Transmitted is called by a transport that puts broadcasts into one order, for
 // those of the local nodes.
-func (w *worker) Transmitted(from algorithms.NodeID, b []byte) {
+func (w *worker) Transmitted(from dme.NodeID, b []byte) {
 	if err := w.nodes[from].transmitted(b); err != nil {
 		w.fail(err)
 	}
 }
 
 // Down is called by the transport.
-func (w *worker) Down(peer algorithms.NodeID, err error) {
+func (w *worker) Down(peer dme.NodeID, err error) {
 	w.notify(control.Event{Peer: uint32(peer), Fatal: fmt.Sprintf("node %d can no longer be reached: %v", peer, err)})
 }
 
@@ -250,7 +250,7 @@ func (w *worker) entries(k int) ([]byte, error) {
 		n.mu.Lock()
 		chunks := n.log.Chunks()
 		if k < len(chunks) {
-			b := record.Append(nil, chunks[k])
+			b := entrylog.Append(nil, chunks[k])
 			n.mu.Unlock()
 			return b, nil
 		}
@@ -266,8 +266,8 @@ func (w *worker) states(limit int) []string {
 	w.each(func(n *node) {
 		n.mu.Lock()
 		defer n.mu.Unlock()
-		s := host.Describe(n.proc.Host)
-		if n.proc.Activity() == host.Idle {
+		s := noderun.Describe(n.proc.Runner)
+		if n.proc.Activity() == noderun.Idle {
 			others = append(others, s)
 		} else {
 			waiting = append(waiting, s)

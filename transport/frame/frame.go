@@ -17,7 +17,7 @@ import (
 	"errors"
 	"fmt"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/transport"
 )
 
@@ -35,19 +35,19 @@ var ErrMalformed = errors.New("frame: malformed")
 
 // Frame is a decoded frame. Body lies in the bytes that it was decoded from.
 type Frame struct {
-	From, To algorithms.NodeID
+	From, To dme.NodeID
 	Body     []byte
 }
 
 // IsGoodbye reports whether the frame says that its sender closes.
-func (f *Frame) IsGoodbye() bool { return f.From|f.To == algorithms.None && len(f.Body) == 0 }
+func (f *Frame) IsGoodbye() bool { return f.From|f.To == dme.None && len(f.Body) == 0 }
 
 // Goodbye is the encoded goodbye.
 const Goodbye = "\x00\x00\x00"
 
 // Append appends a frame to b. It allocates only where b must grow. The body
 // must not be longer than transport.MaxFrame.
-func Append(b []byte, from, to algorithms.NodeID, body []byte) []byte {
+func Append(b []byte, from, to dme.NodeID, body []byte) []byte {
 	if len(body)|int(from)|int(to) < 0x80 {
 		b = append(b, byte(len(body)), byte(from), byte(to))
 	} else {
@@ -74,7 +74,7 @@ func Decode(b []byte, f *Frame) (size int, err error) {
 		return 0, nil
 	}
 	size = header + int(length)
-	f.From, f.To = algorithms.NodeID(from), algorithms.NodeID(to)
+	f.From, f.To = dme.NodeID(from), dme.NodeID(to)
 	// The capacity ends with the body: who appends to it does not write over
 	// the next frame.
 	f.Body = b[header:size:size]

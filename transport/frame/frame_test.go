@@ -9,17 +9,17 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/transport"
 )
 
 type sent struct {
-	from, to algorithms.NodeID
+	from, to dme.NodeID
 	body     []byte
 }
 
 func someFrames(r *rand.Rand, n int) (frames []sent, wire []byte) {
-	nodes := []algorithms.NodeID{0, 1, 127, 128, 1000, 1<<32 - 1}
+	nodes := []dme.NodeID{0, 1, 127, 128, 1000, 1<<32 - 1}
 	for range n {
 		body := make([]byte, []int{0, 1, 20, 127, 128, 3000, 70_000}[r.IntN(7)])
 		for i := range body {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/transport"
 )
 
@@ -24,7 +24,7 @@ type Conditions struct {
 const DefaultHolding = time.Millisecond
 
 // Link is an ordered pair of nodes.
-type Link struct{ From, To algorithms.NodeID }
+type Link struct{ From, To dme.NodeID }
 
 // Config says what is to be done to which links.
 type Config struct {

@@ -10,7 +10,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/transport"
 )
 
@@ -35,7 +35,7 @@ func newRecorder() *recorder { return &recorder{arrived: make(chan struct{}, 1)}
 func (r *recorder) Addr() string                                         { return "here" }
 func (r *recorder) Start(transport.AddressBook, transport.Handler) error { return nil }
 
-func (r *recorder) Send(from, to algorithms.NodeID, b []byte) error {
+func (r *recorder) Send(from, to dme.NodeID, b []byte) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {

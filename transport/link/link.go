@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/transport"
 )
 
@@ -100,7 +100,7 @@ func (t *Transport) clock() time.Duration { return time.Since(t.begun) }
 
 // Send lets the link's conditions decide on the frame. One that is neither lost
 // nor delayed is sent as the transport beneath does.
-func (t *Transport) Send(from, to algorithms.NodeID, frame []byte) error {
+func (t *Transport) Send(from, to dme.NodeID, frame []byte) error {
 	l := Link{from, to}
 	t.mu.Lock()
 	if t.releaser == nil || t.closing || t.misused(l, len(frame)) {

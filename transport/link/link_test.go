@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/transport"
 )
 
@@ -189,7 +189,7 @@ func TestBandwidth(t *testing.T) {
 }
 
 func TestPartition(t *testing.T) {
-	tr, r := open(t, Config{Partitions: []Partition{{Until: time.Hour, Groups: [][]algorithms.NodeID{{1, 3}}}}})
+	tr, r := open(t, Config{Partitions: []Partition{{Until: time.Hour, Groups: [][]dme.NodeID{{1, 3}}}}})
 	for _, l := range []Link{{1, 3}, {1, 4}, {2, 3}, {2, 4}, {1, 2}} {
 		send(t, tr, l, "x")
 	}
@@ -199,7 +199,7 @@ func TestPartition(t *testing.T) {
 	if c := tr.Counts(); c.Partitioned != 3 || len(r.frames) != 2 {
 		t.Errorf("%+v, %d frames have passed", c, len(r.frames))
 	}
-	p := Partition{From: time.Second, Until: 2 * time.Second, Groups: [][]algorithms.NodeID{{1}, {2}}}
+	p := Partition{From: time.Second, Until: 2 * time.Second, Groups: [][]dme.NodeID{{1}, {2}}}
 	for at, want := range map[time.Duration]bool{0: false, time.Second: true, 2*time.Second - 1: true, 2 * time.Second: false} {
 		if got := p.separates(Link{1, 2}, at); got != want {
 			t.Errorf("at %v: separated %v", at, got)

@@ -8,13 +8,13 @@ import (
 	"strings"
 	"time"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // Options lists the settings by which a person asks for conditions. Parse reads
 // their values. By default they leave every frame alone.
-func Options() []algorithms.Option {
-	return []algorithms.Option{
+func Options() []dme.Option {
+	return []dme.Option{
 		{Name: "delay", Default: "0", Values: "DURATION|uniform:FROM:TO|exp:MEAN|pareto:MEAN:INDEX", Valid: validDelay,
 			Help: "how much longer every frame takes; links keep their order"},
 		{Name: "jitter", Default: "0", Values: "DURATION", Valid: validDuration,
@@ -38,7 +38,7 @@ func Options() []algorithms.Option {
 
 // Parse returns the configuration that values of Options stand for. Values that
 // have not been checked are an error.
-func Parse(o algorithms.Options) (Config, error) {
+func Parse(o dme.Options) (Config, error) {
 	var c Config
 	var errs []error
 	parse := func(name string, read func(string) error) {
@@ -102,7 +102,7 @@ func (c *Conditions) parse(name, value string) (err error) {
 }
 
 // Describe names the settings that are not at their defaults: "loss=0.1 dup=0.1".
-func Describe(o algorithms.Options) string {
+func Describe(o dme.Options) string {
 	var words []string
 	for _, option := range Options() {
 		if v := o.Get(option.Name); v != option.Default && option.Name != "link-seed" {

@@ -5,11 +5,11 @@ import (
 	"testing"
 	"time"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 func TestOptions(t *testing.T) {
-	defaults, err := algorithms.ResolveOptions(Options(), nil)
+	defaults, err := dme.ResolveOptions(Options(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -17,7 +17,7 @@ func TestOptions(t *testing.T) {
 	if err != nil || !c.Idle() || Describe(defaults) != "" {
 		t.Errorf("by default %+v, %v, %q", c, err, Describe(defaults))
 	}
-	set, err := algorithms.ResolveOptions(Options(), map[string]string{
+	set, err := dme.ResolveOptions(Options(), map[string]string{
 		"delay": "exp:1ms", "jitter": "2ms", "loss": "0.1", "dup": "0.2", "reorder": "0.3", "bandwidth": "1000",
 		"partition": "1|2@1s-2s", "link-seed": "9", "links": "1-2:loss=0.5",
 	})
@@ -34,7 +34,7 @@ func TestOptions(t *testing.T) {
 			Delay: Delay{Shape: Exponential, Mean: time.Millisecond}, Jitter: 2 * time.Millisecond,
 			Loss: 0.5, Duplication: 0.2, Reordering: 0.3, Bandwidth: 1000,
 		}}},
-		Partitions: []Partition{{From: time.Second, Until: 2 * time.Second, Groups: [][]algorithms.NodeID{{1}, {2}}}},
+		Partitions: []Partition{{From: time.Second, Until: 2 * time.Second, Groups: [][]dme.NodeID{{1}, {2}}}},
 	}
 	if c, err = Parse(set); err != nil || !reflect.DeepEqual(c, want) {
 		t.Errorf("%+v, %v, want %+v", c, err, want)
@@ -45,10 +45,10 @@ func TestOptions(t *testing.T) {
 	for name, value := range map[string]string{
 		"delay": "x", "jitter": "-1s", "loss": "1.5", "dup": "NaN", "reorder": "", "bandwidth": "-1", "partition": "1", "links": "1-2", "link-seed": "-1",
 	} {
-		if _, err := algorithms.ResolveOptions(Options(), map[string]string{name: value}); err == nil {
+		if _, err := dme.ResolveOptions(Options(), map[string]string{name: value}); err == nil {
 			t.Errorf("%s=%s is accepted", name, value)
 		}
-		unchecked := algorithms.Options{}
+		unchecked := dme.Options{}
 		for k, v := range defaults {
 			unchecked[k] = v
 		}

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 func TestParseDelay(t *testing.T) {
@@ -58,8 +58,8 @@ func TestDelaysHaveTheirMean(t *testing.T) {
 func TestParsePartitions(t *testing.T) {
 	got, err := ParsePartitions("1,2|4-6@1s-2.5s;3@0s-1ms")
 	want := []Partition{
-		{From: time.Second, Until: 2500 * time.Millisecond, Groups: [][]algorithms.NodeID{{1, 2}, {4, 5, 6}}},
-		{Until: time.Millisecond, Groups: [][]algorithms.NodeID{{3}}},
+		{From: time.Second, Until: 2500 * time.Millisecond, Groups: [][]dme.NodeID{{1, 2}, {4, 5, 6}}},
+		{Until: time.Millisecond, Groups: [][]dme.NodeID{{3}}},
 	}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, %v", got, err)

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // Partition is a time during which frames between different groups of nodes
@@ -17,7 +17,7 @@ import (
 type Partition struct {
 	From, Until time.Duration // Until is not part of it
 	// Groups are the sides. Nodes that are in none are one more side together.
-	Groups [][]algorithms.NodeID
+	Groups [][]dme.NodeID
 }
 
 // ParsePartitions reads GROUP|…@FROM-UNTIL, where a group is node numbers and
@@ -47,7 +47,7 @@ func parsePartition(s string) (p Partition, err error) {
 		return p, err
 	}
 	for side := range strings.SplitSeq(sides, "|") {
-		var group []algorithms.NodeID
+		var group []dme.NodeID
 		for item := range strings.SplitSeq(side, ",") {
 			first, last, isRange := strings.Cut(item, "-")
 			if !isRange {
@@ -59,7 +59,7 @@ func parsePartition(s string) (p Partition, err error) {
 				return p, fmt.Errorf("%q is neither a node number nor a range of them", item)
 			}
 			for id := a; id <= b; id++ {
-				group = append(group, algorithms.NodeID(id))
+				group = append(group, dme.NodeID(id))
 			}
 		}
 		p.Groups = append(p.Groups, group)
@@ -71,7 +71,7 @@ func (p *Partition) check() error {
 	if p.From < 0 || p.Until <= p.From {
 		return fmt.Errorf("link: partition from %v until %v: want an end after the beginning", p.From, p.Until)
 	}
-	seen := make(map[algorithms.NodeID]bool)
+	seen := make(map[dme.NodeID]bool)
 	for _, g := range p.Groups {
 		for _, id := range g {
 			if seen[id] {
@@ -91,6 +91,6 @@ func (p *Partition) separates(l Link, now time.Duration) bool {
 	return now >= p.From && now < p.Until && p.side(l.From) != p.side(l.To)
 }
 
-func (p *Partition) side(id algorithms.NodeID) int {
-	return slices.IndexFunc(p.Groups, func(g []algorithms.NodeID) bool { return slices.Contains(g, id) })
+func (p *Partition) side(id dme.NodeID) int {
+	return slices.IndexFunc(p.Groups, func(g []dme.NodeID) bool { return slices.Contains(g, id) })
 }

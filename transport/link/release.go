@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"dmebench/internal/quick"
+	"dmebench/internal/rawio"
 	"dmebench/transport"
 )
 
@@ -47,12 +47,12 @@ func (t *Transport) hold(s *state, l Link, frame []byte, at time.Duration, order
 
 // releaser is the goroutine that lets delayed frames leave.
 type releaser struct {
-	timer *quick.Timer
+	timer *rawio.Timer
 	done  chan struct{}
 }
 
 func newReleaser(t *Transport) (*releaser, error) {
-	timer, err := quick.NewTimer()
+	timer, err := rawio.NewTimer()
 	if err != nil {
 		return nil, fmt.Errorf("link: cannot make a timer: %w", err)
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // Rule gives links conditions of their own, always or for a time. Times count
@@ -57,7 +57,7 @@ func (c *Config) CheckNodes(nodes int) error {
 
 // String returns the link as options write it: "1-2", "*-3".
 func (l Link) String() string {
-	end := func(id algorithms.NodeID) string {
+	end := func(id dme.NodeID) string {
 		if id == 0 {
 			return "*"
 		}
@@ -123,7 +123,7 @@ func (r *Rule) parse(s string) error {
 }
 
 // parseEnd reads a node number, or * for every node.
-func parseEnd(s string) (algorithms.NodeID, error) {
+func parseEnd(s string) (dme.NodeID, error) {
 	if s == "*" {
 		return 0, nil
 	}
@@ -131,7 +131,7 @@ func parseEnd(s string) (algorithms.NodeID, error) {
 	if err != nil || id < 1 {
 		return 0, fmt.Errorf("%q is neither a node number nor *", s)
 	}
-	return algorithms.NodeID(id), nil
+	return dme.NodeID(id), nil
 }
 
 // parseTimes reads FROM-UNTIL.

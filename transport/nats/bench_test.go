@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/transport"
 )
 
@@ -70,7 +70,7 @@ func sendAndCount(tb testing.TB, own bool) (sender *Transport, received *atomic.
 	b.Own = own
 	received = new(atomic.Uint64)
 	all := mesh(tb, b, defaultLimits(2), 2, 1, func(int) transport.Handler {
-		return handler{frame: func(_, _ algorithms.NodeID, _ []byte) { received.Add(1) }}
+		return handler{frame: func(_, _ dme.NodeID, _ []byte) { received.Add(1) }}
 	})
 	return all[0], received
 }

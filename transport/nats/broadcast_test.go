@@ -6,7 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/transport"
 )
 
@@ -39,7 +39,7 @@ func TestBroadcastIsOnePublication(t *testing.T) {
 
 // said is one frame of a run in which nodes broadcast and send to one another.
 type said struct {
-	from   algorithms.NodeID
+	from   dme.NodeID
 	number uint32 // among all that it says
 	toAll  bool
 }
@@ -63,7 +63,7 @@ func converse(t testing.TB, b Broker, processes, perProcess, each int) [][]said 
 	}
 	// The frames of a process come one after the other, so a node's list needs
 	// no lock.
-	hear := func(to, from algorithms.NodeID, body []byte) {
+	hear := func(to, from dme.NodeID, body []byte) {
 		w := binary.LittleEndian.Uint32(body)
 		heard[to] = append(heard[to], said{from, w >> 1, w&1 == 1})
 		if len(heard[to]) == expected[to] {
@@ -72,20 +72,20 @@ func converse(t testing.TB, b Broker, processes, perProcess, each int) [][]said 
 	}
 	all := mesh(t, b, defaultLimits(n), processes, perProcess, func(int) transport.Handler {
 		return handler{
-			frame: func(from, to algorithms.NodeID, b []byte) { hear(to, from, b) },
-			own:   func(from algorithms.NodeID, b []byte) { hear(from, from, b) },
-			down:  func(_ algorithms.NodeID, err error) { t.Error(err) },
+			frame: func(from, to dme.NodeID, b []byte) { hear(to, from, b) },
+			own:   func(from dme.NodeID, b []byte) { hear(from, from, b) },
+			down:  func(_ dme.NodeID, err error) { t.Error(err) },
 		}
 	})
 	var speakers sync.WaitGroup
 	for p, tr := range all {
 		for i := range perProcess {
-			me := algorithms.NodeID(p*perProcess + i + 1)
+			me := dme.NodeID(p*perProcess + i + 1)
 			speakers.Go(func() {
 				for k := range uint32(each) {
 					var err error
 					if k%3 == 2 {
-						err = tr.Send(me, me%algorithms.NodeID(n)+1, binary.LittleEndian.AppendUint32(nil, k<<1))
+						err = tr.Send(me, me%dme.NodeID(n)+1, binary.LittleEndian.AppendUint32(nil, k<<1))
 					} else {
 						err = tr.Broadcast(me, binary.LittleEndian.AppendUint32(nil, k<<1|1))
 					}
@@ -115,7 +115,7 @@ func TestBroadcastsAndFramesOfOneSenderKeepTheirOrder(t *testing.T) {
 		noLeaks(t)
 		b := sequencedBroker(t, sequenced)
 		for to, words := range converse(t, b, 4, 2, 1500) {
-			last := make(map[algorithms.NodeID]uint32)
+			last := make(map[dme.NodeID]uint32)
 			for _, w := range words {
 				if before, any := last[w.from]; any && w.number <= before {
 					t.Fatalf("sequenced %v: node %d hears %v after number %d", sequenced, to, w, before)

@@ -15,7 +15,7 @@ import (
 
 	natsgo "github.com/nats-io/nats.go"
 
-	"dmebench/internal/quick"
+	"dmebench/internal/rawio"
 )
 
 // Broker says how to reach a NATS server or cluster, and what it is to the run.
@@ -187,7 +187,7 @@ func (w *wire) Dial(network, address string) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	q, err := quick.NewConn(c.(*net.TCPConn))
+	q, err := rawio.NewConn(c.(*net.TCPConn))
 	if err != nil {
 		c.Close()
 		return nil, err

@@ -16,12 +16,12 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/transport"
 )
 
-func config(id algorithms.NodeID, nodes int) transport.Config {
-	return transport.Config{Local: []algorithms.NodeID{id}, Nodes: nodes, Key: testKey}
+func config(id dme.NodeID, nodes int) transport.Config {
+	return transport.Config{Local: []dme.NodeID{id}, Nodes: nodes, Key: testKey}
 }
 
 func TestWhoIsNotLetIn(t *testing.T) {
@@ -79,7 +79,7 @@ func TestTheServerListensOnTheLoopbackAndBoundsItsConnections(t *testing.T) {
 }
 
 func TestListenChecksItsConfiguration(t *testing.T) {
-	_, err := Listen(transport.Config{Nodes: 2, Peers: []algorithms.NodeID{3}}, Broker{})
+	_, err := Listen(transport.Config{Nodes: 2, Peers: []dme.NodeID{3}}, Broker{})
 	for _, want := range []string{"key is zero", "no node lives", "node 3 is not one"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v; want %q", err, want)

@@ -5,7 +5,7 @@ import (
 
 	natsgo "github.com/nats-io/nats.go"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // deliver hands frames to the handler, in the order of their arrival, until the
@@ -51,7 +51,7 @@ func (t *Transport) arrived(top *topology, m *natsgo.Msg) {
 		body, ok = h.decode(content)
 	}
 	p := top.at(h.from)
-	if !ok || p == nil || broadcast != (h.to == algorithms.None) || !broadcast && top.at(h.to) != top.self {
+	if !ok || p == nil || broadcast != (h.to == dme.None) || !broadcast && top.at(h.to) != top.self {
 		t.refused.Add(1)
 		return
 	}
@@ -76,7 +76,7 @@ func (t *Transport) arrived(top *topology, m *natsgo.Msg) {
 
 // deliverAll hands a broadcast to all nodes here; to its own only where
 // broadcasts have one order.
-func (t *Transport) deliverAll(top *topology, from algorithms.NodeID, body []byte) {
+func (t *Transport) deliverAll(top *topology, from dme.NodeID, body []byte) {
 	for _, id := range top.self.nodes {
 		if id != from {
 			t.handler.Frame(from, id, body)

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/transport"
 )
 
@@ -61,7 +61,7 @@ func TestASlowConsumerEndsInsteadOfLosing(t *testing.T) {
 			return newEvents()
 		}
 		return handler{
-			frame: func(from, to algorithms.NodeID, b []byte) {
+			frame: func(from, to dme.NodeID, b []byte) {
 				inside <- struct{}{}
 				<-gate
 				slow.Frame(from, to, b)
@@ -142,7 +142,7 @@ func TestTheSequencersEnds(t *testing.T) {
 	t.Cleanup(s.Close)
 	e := newEvents()
 	all := mesh(t, b, defaultLimits(1), 1, 1, func(int) transport.Handler {
-		return handler{own: func(from algorithms.NodeID, b []byte) { e.Frame(from, from, b) }, down: e.Down}
+		return handler{own: func(from dme.NodeID, b []byte) { e.Frame(from, from, b) }, down: e.Down}
 	})
 	say := func() {
 		if err := all[0].Broadcast(1, []byte("hello")); err != nil {
@@ -182,7 +182,7 @@ func TestWhoHasLeftTakesNothing(t *testing.T) {
 func TestStartTellsWhatEndedItBefore(t *testing.T) {
 	noLeaks(t)
 	s := startServer(t)
-	tr, err := Listen(transport.Config{Local: []algorithms.NodeID{1}, Nodes: 1, Key: testKey}, s.Broker())
+	tr, err := Listen(transport.Config{Local: []dme.NodeID{1}, Nodes: 1, Key: testKey}, s.Broker())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +202,7 @@ func TestCloseWithAFullInbox(t *testing.T) {
 	l.inbox = 4
 	gate, inside := make(chan struct{}), make(chan struct{}, 1000)
 	all := mesh(t, startServer(t).Broker(), l, 2, 1, func(int) transport.Handler {
-		return handler{frame: func(_, _ algorithms.NodeID, _ []byte) {
+		return handler{frame: func(_, _ dme.NodeID, _ []byte) {
 			inside <- struct{}{}
 			<-gate
 		}}

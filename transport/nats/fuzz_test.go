@@ -6,7 +6,7 @@ import (
 
 	natsgo "github.com/nats-io/nats.go"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/transport"
 )
 
@@ -44,7 +44,7 @@ func FuzzMessage(f *testing.F) {
 		}
 		tr.top.Store(top)
 		delivered := 0
-		tr.handler = handler{frame: func(from, to algorithms.NodeID, body []byte) {
+		tr.handler = handler{frame: func(from, to dme.NodeID, body []byte) {
 			delivered++
 			if from != 1 && from != 2 || to != 1 || len(body) > len(b) {
 				t.Fatalf("a frame of %d bytes from %d to %d is delivered, out of %d bytes", len(body), from, to, len(b))

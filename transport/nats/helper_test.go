@@ -7,7 +7,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/transport"
 )
 
@@ -44,24 +44,24 @@ func noLeaks(t *testing.T) {
 // handler is a transport.Handler and a transport.Monitor made of functions; nil
 // ones do nothing.
 type handler struct {
-	frame func(from, to algorithms.NodeID, b []byte)
-	down  func(peer algorithms.NodeID, err error)
-	own   func(from algorithms.NodeID, b []byte)
+	frame func(from, to dme.NodeID, b []byte)
+	down  func(peer dme.NodeID, err error)
+	own   func(from dme.NodeID, b []byte)
 }
 
-func (h handler) Frame(from, to algorithms.NodeID, b []byte) {
+func (h handler) Frame(from, to dme.NodeID, b []byte) {
 	if h.frame != nil {
 		h.frame(from, to, b)
 	}
 }
 
-func (h handler) Down(peer algorithms.NodeID, err error) {
+func (h handler) Down(peer dme.NodeID, err error) {
 	if h.down != nil {
 		h.down(peer, err)
 	}
 }
 
-func (h handler) Transmitted(from algorithms.NodeID, b []byte) {
+func (h handler) Transmitted(from dme.NodeID, b []byte) {
 	if h.own != nil {
 		h.own(from, b)
 	}
@@ -75,11 +75,11 @@ type events struct {
 
 func newEvents() *events { return &events{make(chan string, 1000), make(chan error, 1000)} }
 
-func (e *events) Frame(from, to algorithms.NodeID, b []byte) {
+func (e *events) Frame(from, to dme.NodeID, b []byte) {
 	e.frames <- fmt.Sprintf("%d>%d %s", from, to, b)
 }
 
-func (e *events) Down(peer algorithms.NodeID, err error) {
+func (e *events) Down(peer dme.NodeID, err error) {
 	e.downs <- fmt.Errorf("node %d: %w", peer, err)
 }
 
@@ -92,7 +92,7 @@ func mesh(t testing.TB, b Broker, l limits, processes, perProcess int, h func(pr
 	for p := range processes {
 		c := transport.Config{Nodes: processes * perProcess, Key: testKey}
 		for i := range perProcess {
-			c.Local = append(c.Local, algorithms.NodeID(p*perProcess+i+1))
+			c.Local = append(c.Local, dme.NodeID(p*perProcess+i+1))
 		}
 		tr, err := listen(c, b, l)
 		if err != nil {
@@ -112,7 +112,7 @@ func mesh(t testing.TB, b Broker, l limits, processes, perProcess int, h func(pr
 	return all
 }
 
-func mustSend(t *testing.T, tr *Transport, from, to algorithms.NodeID, body string) {
+func mustSend(t *testing.T, tr *Transport, from, to dme.NodeID, body string) {
 	t.Helper()
 	if err := tr.Send(from, to, []byte(body)); err != nil {
 		t.Fatal(err)

@@ -3,7 +3,7 @@ package nats
 import (
 	"encoding/binary"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // Under their seal, messages are unsigned varints in their shortest form, and
@@ -20,8 +20,8 @@ const maxOverhead = 2*macSize + 2*binary.MaxVarintLen32 + 2*binary.MaxVarintLen6
 
 // header is what precedes a frame's body.
 type header struct {
-	from, to algorithms.NodeID // to: algorithms.None for all
-	number   uint64            // from 1, of those from one process to another, or to all
+	from, to dme.NodeID // to: dme.None for all
+	number   uint64     // from 1, of those from one process to another, or to all
 }
 
 func (h header) append(b []byte) []byte {
@@ -42,7 +42,7 @@ func (h *header) decode(b []byte) (body []byte, ok bool) {
 	if b, ok = uvarint(b, &h.number); !ok || (from|to) > 1<<32-1 {
 		return nil, false
 	}
-	h.from, h.to = algorithms.NodeID(from), algorithms.NodeID(to)
+	h.from, h.to = dme.NodeID(from), dme.NodeID(to)
 	return b, true
 }
 

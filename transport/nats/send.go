@@ -4,13 +4,13 @@ import (
 	"errors"
 	"fmt"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/transport"
 )
 
 // Send publishes a frame; see [transport.Transport]. Frames to a process that
 // has left are dropped without an error.
-func (t *Transport) Send(from, to algorithms.NodeID, b []byte) error {
+func (t *Transport) Send(from, to dme.NodeID, b []byte) error {
 	top, err := t.ready(from, b)
 	if err != nil {
 		return err
@@ -40,7 +40,7 @@ func (t *Transport) Send(from, to algorithms.NodeID, b []byte) error {
 }
 
 // Broadcast publishes one frame for every node but from.
-func (t *Transport) Broadcast(from algorithms.NodeID, b []byte) error {
+func (t *Transport) Broadcast(from dme.NodeID, b []byte) error {
 	top, err := t.ready(from, b)
 	if err != nil {
 		return err
@@ -53,8 +53,8 @@ func (t *Transport) Broadcast(from algorithms.NodeID, b []byte) error {
 			return t.full(p)
 		}
 	}
-	h := header{from: from, to: algorithms.None, number: t.broadcasts + 1}
-	if err := t.publish(top.subjects[algorithms.None], h, b); err != nil {
+	h := header{from: from, to: dme.None, number: t.broadcasts + 1}
+	if err := t.publish(top.subjects[dme.None], h, b); err != nil {
 		return err
 	}
 	t.broadcasts++
@@ -66,7 +66,7 @@ func (t *Transport) Broadcast(from algorithms.NodeID, b []byte) error {
 }
 
 // ready checks what does not depend on the receiver.
-func (t *Transport) ready(from algorithms.NodeID, b []byte) (*topology, error) {
+func (t *Transport) ready(from dme.NodeID, b []byte) (*topology, error) {
 	top := t.top.Load()
 	switch cause := t.cause.Load(); {
 	case t.closing.Load():

@@ -9,7 +9,7 @@ import (
 
 	natsgo "github.com/nats-io/nats.go"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/transport"
 )
 
@@ -70,7 +70,7 @@ func (s *Sequencer) pass(m *natsgo.Msg) {
 		_, ok = h.decode(content)
 	}
 	// The sequence is this run's alone, and its broadcasts'.
-	if !ok || (to == toAll) != (h.to == algorithms.None) {
+	if !ok || (to == toAll) != (h.to == dme.None) {
 		s.refused.Add(1)
 		return
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/transport"
 )
 
@@ -13,10 +13,10 @@ import (
 type topology struct {
 	of    []*process // by node
 	all   []*process // by first node
-	first map[algorithms.NodeID]*process
+	first map[dme.NodeID]*process
 	self  *process
 
-	subjects []string // by node: where its frames go; those for all under algorithms.None
+	subjects []string // by node: where its frames go; those for all under dme.None
 }
 
 // What stands behind the prefix in subjects.
@@ -30,17 +30,17 @@ func newTopology(book transport.AddressBook, c *transport.Config, prefix string,
 		return nil, fmt.Errorf("nats: the address book has %d entries for %d nodes", len(book), c.Nodes)
 	}
 	top := &topology{
-		of: make([]*process, len(book)+1), first: make(map[algorithms.NodeID]*process),
+		of: make([]*process, len(book)+1), first: make(map[dme.NodeID]*process),
 		subjects: make([]string, len(book)+1),
 	}
 	via := prefix
 	if sequenced {
 		via += relay
 	}
-	top.subjects[algorithms.None] = via + toAll
+	top.subjects[dme.None] = via + toAll
 	at := make(map[string]*process)
 	for i, addr := range book {
-		id := algorithms.NodeID(i + 1)
+		id := dme.NodeID(i + 1)
 		if addr == "" {
 			return nil, fmt.Errorf("nats: the address book has no address for node %d", id)
 		}
@@ -67,7 +67,7 @@ func newTopology(book transport.AddressBook, c *transport.Config, prefix string,
 }
 
 // at returns the process of node id; nil where there is no such node.
-func (top *topology) at(id algorithms.NodeID) *process {
+func (top *topology) at(id dme.NodeID) *process {
 	if uint64(id) >= uint64(len(top.of)) {
 		return nil
 	}
@@ -77,7 +77,7 @@ func (top *topology) at(id algorithms.NodeID) *process {
 // process is a process of the run: the nodes that share an address.
 type process struct {
 	addr  string
-	nodes []algorithms.NodeID // ascending
+	nodes []dme.NodeID // ascending
 
 	out window // frames to it
 	in  inflow // frames from it

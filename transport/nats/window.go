@@ -7,7 +7,7 @@ import (
 
 	natsgo "github.com/nats-io/nats.go"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/transport"
 )
 
@@ -74,7 +74,7 @@ func (t *Transport) settle(p *process, cost uint64) {
 }
 
 // wing names a process in subjects, by its first node.
-func wing(first algorithms.NodeID) string { return "w" + first.String() }
+func wing(first dme.NodeID) string { return "w" + first.String() }
 
 func raise(a *atomic.Uint64, x uint64) {
 	for {
@@ -112,7 +112,7 @@ func (t *Transport) hear(s *seal, m *natsgo.Msg) {
 	if ok {
 		b, ok = uvarint(b, &handled)
 	}
-	p := t.top.Load().first[algorithms.NodeID(first)]
+	p := t.top.Load().first[dme.NodeID(first)]
 	if !ok || len(b) > 0 || p == nil {
 		t.refused.Add(1)
 		return

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/transport"
 )
 
@@ -70,9 +70,9 @@ func sendAndCount(tb testing.TB) (sender *Transport, received *atomic.Uint64) {
 	var open [2]*Transport
 	var book transport.AddressBook
 	for i := range open {
-		c := transport.Config{Listen: "127.0.0.1:0", Local: []algorithms.NodeID{algorithms.NodeID(i + 1)}, Nodes: 2, Key: testKey}
+		c := transport.Config{Listen: "127.0.0.1:0", Local: []dme.NodeID{dme.NodeID(i + 1)}, Nodes: 2, Key: testKey}
 		if i == 0 {
-			c.Peers = []algorithms.NodeID{2}
+			c.Peers = []dme.NodeID{2}
 		}
 		tr, err := Listen(c)
 		if err != nil {
@@ -93,5 +93,5 @@ func sendAndCount(tb testing.TB) (sender *Transport, received *atomic.Uint64) {
 
 type counting struct{ frames atomic.Uint64 }
 
-func (c *counting) Frame(_, _ algorithms.NodeID, _ []byte) { c.frames.Add(1) }
-func (c *counting) Down(algorithms.NodeID, error)          {}
+func (c *counting) Frame(_, _ dme.NodeID, _ []byte) { c.frames.Add(1) }
+func (c *counting) Down(dme.NodeID, error)          {}

@@ -14,7 +14,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/transport"
 	"dmebench/transport/frame"
 )
@@ -45,7 +45,7 @@ func TestCloseDoesNotWaitForThePeer(t *testing.T) {
 // TestCloseBeforeStart closes with a peer that was welcomed and waits.
 func TestCloseBeforeStart(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
-	tr, err := Listen(transport.Config{Listen: "127.0.0.1:0", Local: []algorithms.NodeID{1}, Nodes: 3, Key: testKey})
+	tr, err := Listen(transport.Config{Listen: "127.0.0.1:0", Local: []dme.NodeID{1}, Nodes: 3, Key: testKey})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,8 +98,8 @@ func noTimeWait(t *testing.T, closeAll func([]*Transport)) {
 	ports := make(map[string]bool)
 	for i := range open {
 		tr, err := Listen(transport.Config{
-			Listen: "127.0.0.1:0", Local: []algorithms.NodeID{algorithms.NodeID(i + 1)}, Nodes: n,
-			Key: testKey, Peers: []algorithms.NodeID{1, 2, 3, 4},
+			Listen: "127.0.0.1:0", Local: []dme.NodeID{dme.NodeID(i + 1)}, Nodes: n,
+			Key: testKey, Peers: []dme.NodeID{1, 2, 3, 4},
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/transport"
 	"dmebench/transport/frame"
 	"dmebench/transport/transporttest"
@@ -90,7 +90,7 @@ func waitFor(t *testing.T, what string, holds func() bool) {
 
 // BenchmarkRefusal is what a stranger's connection costs, both sides together.
 func BenchmarkRefusal(b *testing.B) {
-	tr, err := Listen(transport.Config{Listen: "127.0.0.1:0", Local: []algorithms.NodeID{1}, Nodes: 4, Key: testKey})
+	tr, err := Listen(transport.Config{Listen: "127.0.0.1:0", Local: []dme.NodeID{1}, Nodes: 4, Key: testKey})
 	if err != nil {
 		b.Fatal(err)
 	}

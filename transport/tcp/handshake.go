@@ -9,7 +9,7 @@ import (
 	"fmt"
 	"io"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/transport"
 )
 
@@ -47,7 +47,7 @@ var (
 )
 
 // introduce is the dialer's half of the handshake.
-func introduce(conn io.ReadWriter, key *[transport.KeySize]byte, from, to algorithms.NodeID) error {
+func introduce(conn io.ReadWriter, key *[transport.KeySize]byte, from, to dme.NodeID) error {
 	hello := make([]byte, 0, helloSize+nonceSize)
 	hello = append(hello, magic...)
 	hello = append(hello, version)
@@ -90,33 +90,33 @@ func ask(conn io.ReadWriter, question, answer []byte) error {
 
 // receive is the listener's half, but for the welcome. It returns a node of the
 // process that dialed; no error means that this process knows the run's key.
-func receive(conn io.ReadWriter, key *[transport.KeySize]byte, local func(algorithms.NodeID) bool) (algorithms.NodeID, error) {
+func receive(conn io.ReadWriter, key *[transport.KeySize]byte, local func(dme.NodeID) bool) (dme.NodeID, error) {
 	transcript := make([]byte, helloSize+nonceSize)
 	hello := transcript[:helloSize]
 	if _, err := io.ReadFull(conn, hello); err != nil {
-		return algorithms.None, err
+		return dme.None, err
 	}
 	if string(hello[:len(magic)]) != magic || hello[len(magic)] != version {
-		return algorithms.None, errForeign
+		return dme.None, errForeign
 	}
 	nodes := hello[helloSize-8:]
-	from := algorithms.NodeID(binary.BigEndian.Uint32(nodes))
-	to := algorithms.NodeID(binary.BigEndian.Uint32(nodes[4:]))
+	from := dme.NodeID(binary.BigEndian.Uint32(nodes))
+	to := dme.NodeID(binary.BigEndian.Uint32(nodes[4:]))
 	nonce := transcript[helloSize:]
 	rand.Read(nonce)
 	if _, err := conn.Write(append(nonce, prove(key, "listener", transcript)...)); err != nil {
-		return algorithms.None, err
+		return dme.None, err
 	}
 	var proof [proofSize]byte
 	if _, err := io.ReadFull(conn, proof[:]); err != nil {
-		return algorithms.None, err
+		return dme.None, err
 	}
 	if !hmac.Equal(proof[:], prove(key, "dialer", transcript)) {
-		return algorithms.None, errWrongKey
+		return dme.None, errWrongKey
 	}
 	if !local(to) {
 		io.WriteString(conn, elsewhere)
-		return algorithms.None, fmt.Errorf("node %d: %w", to, errElsewhere)
+		return dme.None, fmt.Errorf("node %d: %w", to, errElsewhere)
 	}
 	return from, nil
 }

@@ -9,14 +9,14 @@ import (
 	"testing"
 	"time"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/transport"
 	"dmebench/transport/transporttest"
 )
 
 // shake runs both halves of a handshake over a pipe. tamper may change what
 // passes, or be nil; offset counts the bytes of both directions on their own.
-func shake(dialer, listener [transport.KeySize]byte, to algorithms.NodeID, tamper func(fromDialer bool, offset int, b []byte)) (node algorithms.NodeID, dialed, listened error) {
+func shake(dialer, listener [transport.KeySize]byte, to dme.NodeID, tamper func(fromDialer bool, offset int, b []byte)) (node dme.NodeID, dialed, listened error) {
 	a, b := net.Pipe()
 	deadline := time.Now().Add(10 * time.Second)
 	a.SetDeadline(deadline)
@@ -29,7 +29,7 @@ func shake(dialer, listener [transport.KeySize]byte, to algorithms.NodeID, tampe
 	wg.Go(func() {
 		defer b.Close()
 		conn := &tampered{Conn: b, tamper: tamper}
-		node, listened = receive(conn, &listener, func(id algorithms.NodeID) bool { return id == 7 })
+		node, listened = receive(conn, &listener, func(id dme.NodeID) bool { return id == 7 })
 		if listened == nil {
 			io.WriteString(conn, welcome)
 		}
@@ -106,7 +106,7 @@ func TestReplay(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	anyNode := func(algorithms.NodeID) bool { return true }
+	anyNode := func(dme.NodeID) bool { return true }
 	if _, err := receive(script(dialer), &key, anyNode); !errors.Is(err, errWrongKey) {
 		t.Errorf("a dialer's part repeated: %v", err)
 	}
@@ -139,7 +139,7 @@ func FuzzHandshake(f *testing.F) {
 			io.Reader
 			io.Writer
 		}{r, io.Discard}
-		if node, err := receive(rw, &key, func(algorithms.NodeID) bool { return true }); err == nil {
+		if node, err := receive(rw, &key, func(dme.NodeID) bool { return true }); err == nil {
 			t.Fatalf("a stranger was taken for node %d", node)
 		}
 		if read := len(b) - r.Len(); read > helloSize+proofSize {

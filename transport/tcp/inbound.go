@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"dmebench/algorithms"
-	"dmebench/internal/quick"
+	"dmebench/dme"
+	"dmebench/internal/rawio"
 	"dmebench/transport"
 	"dmebench/transport/frame"
 )
@@ -103,7 +103,7 @@ func (in *inbound) welcome() error {
 }
 
 // register gives the connection to the process that node lives in.
-func (t *Transport) register(in *inbound, node algorithms.NodeID) error {
+func (t *Transport) register(in *inbound, node dme.NodeID) error {
 	p := t.top.Load().at(node)
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -121,7 +121,7 @@ func (t *Transport) register(in *inbound, node algorithms.NodeID) error {
 
 // run delivers what arrives until the connection ends, then settles how.
 func (in *inbound) run() {
-	conn, err := quick.NewConn(in.conn)
+	conn, err := rawio.NewConn(in.conn)
 	if err == nil {
 		err = in.deliver(conn)
 	}

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"testing"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/transport/frame"
 )
 
@@ -16,8 +16,8 @@ func FuzzInbound(f *testing.F) {
 	f.Add(append(frame.Append(nil, 3, 1, nil), frame.Goodbye...))
 	f.Add(frame.Append(frame.Append(nil, 1, 3, []byte("not mine")), 3, 9, nil))
 	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 1})
-	here := &process{nodes: []algorithms.NodeID{1, 2}}
-	there := &process{nodes: []algorithms.NodeID{3, 4}}
+	here := &process{nodes: []dme.NodeID{1, 2}}
+	there := &process{nodes: []dme.NodeID{3, 4}}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		tr := &Transport{}
 		tr.top.Store(&topology{of: []*process{nil, here, here, there, there}, self: here})
@@ -44,7 +44,7 @@ type tally struct {
 	bytes  int
 }
 
-func (y *tally) Frame(from, to algorithms.NodeID, b []byte) {
+func (y *tally) Frame(from, to dme.NodeID, b []byte) {
 	if from < 3 || from > 4 || to < 1 || to > 2 {
 		y.t.Fatalf("a frame from %d to %d is delivered", from, to)
 	}
@@ -52,4 +52,4 @@ func (y *tally) Frame(from, to algorithms.NodeID, b []byte) {
 	y.bytes += len(b)
 }
 
-func (y *tally) Down(algorithms.NodeID, error) {}
+func (y *tally) Down(dme.NodeID, error) {}

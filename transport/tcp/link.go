@@ -10,8 +10,8 @@ import (
 	"syscall"
 	"time"
 
-	"dmebench/algorithms"
-	"dmebench/internal/quick"
+	"dmebench/dme"
+	"dmebench/internal/rawio"
 	"dmebench/transport"
 	"dmebench/transport/frame"
 )
@@ -58,7 +58,7 @@ type link struct {
 	err      error  // of the last attempt
 	attempts uint64 // write calls, and of these
 	full     uint64 // those that found the socket full
-	calls    quick.Calls
+	calls    rawio.Calls
 	attempt  func(fd uintptr) bool
 }
 
@@ -71,7 +71,7 @@ func newLink(t *Transport, to *process) *link {
 }
 
 // send queues a frame.
-func (l *link) send(from, to algorithms.NodeID, body []byte) error {
+func (l *link) send(from, to dme.NodeID, body []byte) error {
 	l.mu.Lock()
 	if l.leaving || l.gone {
 		l.counters.Frames++

@@ -4,7 +4,7 @@ import (
 	"runtime"
 	"testing"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/transport"
 )
 
@@ -19,7 +19,7 @@ func TestPackets(t *testing.T) {
 	es := [2]*events{newEvents(), newEvents()}
 	for i := range ts {
 		tr, err := Listen(transport.Config{
-			Listen: "127.0.0.1:0", Local: []algorithms.NodeID{algorithms.NodeID(i + 1)}, Nodes: 2, Key: testKey,
+			Listen: "127.0.0.1:0", Local: []dme.NodeID{dme.NodeID(i + 1)}, Nodes: 2, Key: testKey,
 		})
 		if err != nil {
 			t.Fatal(err)

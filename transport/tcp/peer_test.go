@@ -12,7 +12,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/transport"
 	"dmebench/transport/frame"
 )
@@ -25,10 +25,10 @@ type events struct {
 
 func newEvents() *events { return &events{make(chan string, 1000), make(chan error, 1000)} }
 
-func (e *events) Frame(from, to algorithms.NodeID, b []byte) {
+func (e *events) Frame(from, to dme.NodeID, b []byte) {
 	e.frames <- fmt.Sprintf("%d>%d %s", from, to, b)
 }
-func (e *events) Down(peer algorithms.NodeID, err error) {
+func (e *events) Down(peer dme.NodeID, err error) {
 	e.downs <- fmt.Errorf("node %d: %w", peer, err)
 }
 
@@ -54,7 +54,7 @@ func alone(t *testing.T, l limits) (*Transport, *events, net.Listener) {
 	}
 	t.Cleanup(func() { other.Close() })
 	tr, err := listen(transport.Config{
-		Listen: "127.0.0.1:0", Local: []algorithms.NodeID{1, 2}, Nodes: 4, Key: testKey,
+		Listen: "127.0.0.1:0", Local: []dme.NodeID{1, 2}, Nodes: 4, Key: testKey,
 	}, l)
 	if err != nil {
 		t.Fatal(err)
@@ -71,7 +71,7 @@ func alone(t *testing.T, l limits) (*Transport, *events, net.Listener) {
 var testKey = [transport.KeySize]byte{1, 2, 3}
 
 // dialAs makes the connection of the process of node 3.
-func dialAs(t *testing.T, tr *Transport, node algorithms.NodeID) *net.TCPConn {
+func dialAs(t *testing.T, tr *Transport, node dme.NodeID) *net.TCPConn {
 	t.Helper()
 	conn, err := net.Dial("tcp", tr.Addr())
 	if err != nil {
@@ -95,7 +95,7 @@ func acceptAs(t *testing.T, other net.Listener) *net.TCPConn {
 	}
 	t.Cleanup(func() { conn.Close() })
 	conn.SetDeadline(time.Now().Add(20 * time.Second))
-	if _, err := receive(conn, &testKey, func(id algorithms.NodeID) bool { return id == 3 }); err != nil {
+	if _, err := receive(conn, &testKey, func(id dme.NodeID) bool { return id == 3 }); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := io.WriteString(conn, welcome); err != nil {
@@ -158,7 +158,7 @@ func TestForeignFramesAreRefused(t *testing.T) {
 	tr, e, _ := alone(t, defaultLimits())
 	conn := dialAs(t, tr, 3)
 	var b []byte
-	for _, p := range [][2]algorithms.NodeID{{1, 1}, {5, 1}, {0, 1}, {3, 3}, {3, 0}, {3, 9}, {1 << 31, 1}} {
+	for _, p := range [][2]dme.NodeID{{1, 1}, {5, 1}, {0, 1}, {3, 3}, {3, 0}, {3, 9}, {1 << 31, 1}} {
 		b = frame.Append(b, p[0], p[1], []byte("forged"))
 	}
 	write(t, conn, frame.Append(b, 3, 2, []byte("genuine")))
@@ -175,7 +175,7 @@ func TestSecondConnectionIsRefused(t *testing.T) {
 	first := dialAs(t, tr, 3)
 	write(t, first, frame.Append(nil, 3, 1, []byte("a")))
 	next(t, "a frame", e.frames)
-	for _, node := range []algorithms.NodeID{3, 4, 5} {
+	for _, node := range []dme.NodeID{3, 4, 5} {
 		conn := dialAs(t, tr, node)
 		if _, err := io.ReadAll(conn); errors.Is(err, os.ErrDeadlineExceeded) {
 			t.Errorf("a connection of node %d stays open", node)

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/transport"
 	"dmebench/transport/transporttest"
 )
@@ -19,7 +19,7 @@ func TestDialErrors(t *testing.T) {
 		"wrong key": {transporttest.NewKey(), false, "does that address belong to another run?"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			peer, err := Listen(transport.Config{Listen: "127.0.0.1:0", Local: []algorithms.NodeID{2}, Nodes: 2, Key: c.key})
+			peer, err := Listen(transport.Config{Listen: "127.0.0.1:0", Local: []dme.NodeID{2}, Nodes: 2, Key: c.key})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -27,9 +27,9 @@ func TestDialErrors(t *testing.T) {
 			if c.stop {
 				peer.Close()
 			}
-			config := transport.Config{Listen: "127.0.0.1:0", Local: []algorithms.NodeID{1}, Nodes: 2, Key: testKey}
+			config := transport.Config{Listen: "127.0.0.1:0", Local: []dme.NodeID{1}, Nodes: 2, Key: testKey}
 
-			config.Peers = []algorithms.NodeID{2}
+			config.Peers = []dme.NodeID{2}
 			eager, err := Listen(config)
 			if err != nil {
 				t.Fatal(err)
@@ -61,7 +61,7 @@ func TestDialErrors(t *testing.T) {
 }
 
 func TestListenChecksItsConfiguration(t *testing.T) {
-	_, err := Listen(transport.Config{Listen: "127.0.0.1:0", Nodes: 2, Peers: []algorithms.NodeID{3}})
+	_, err := Listen(transport.Config{Listen: "127.0.0.1:0", Nodes: 2, Peers: []dme.NodeID{3}})
 	for _, want := range []string{"key is zero", "no node lives", "node 3 is not one"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v; want %q", err, want)
@@ -76,7 +76,7 @@ func TestStartChecksTheBook(t *testing.T) {
 		"another node here":  {"a:1", "a:1", "b:1"},
 		"a local node there": {"a:1", "b:1", "c:1"},
 	} {
-		tr, err := Listen(transport.Config{Listen: "127.0.0.1:0", Local: []algorithms.NodeID{1, 3}, Nodes: 3, Key: testKey})
+		tr, err := Listen(transport.Config{Listen: "127.0.0.1:0", Local: []dme.NodeID{1, 3}, Nodes: 3, Key: testKey})
 		if err != nil {
 			t.Fatal(err)
 		}

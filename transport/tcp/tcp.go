@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/transport"
 )
 
@@ -192,7 +192,7 @@ func (t *Transport) openLink(p *process, report func(error)) (*link, error) {
 
 // Send queues a frame; see [transport.Transport]. Frames to a process that has
 // died or left are dropped without an error.
-func (t *Transport) Send(from, to algorithms.NodeID, b []byte) error {
+func (t *Transport) Send(from, to dme.NodeID, b []byte) error {
 	top := t.top.Load()
 	switch {
 	case t.closing.Load():
@@ -272,4 +272,4 @@ func (t *Transport) Counters() transport.Counters {
 
 func (t *Transport) self() *process { return t.top.Load().self }
 
-func (t *Transport) isLocal(id algorithms.NodeID) bool { return slices.Contains(t.config.Local, id) }
+func (t *Transport) isLocal(id dme.NodeID) bool { return slices.Contains(t.config.Local, id) }

@@ -5,14 +5,14 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/transport"
 )
 
 // process is a process of the run: the nodes that share an address.
 type process struct {
 	addr  string
-	nodes []algorithms.NodeID // ascending
+	nodes []dme.NodeID // ascending
 
 	link atomic.Pointer[link] // to it; nil before the first use
 
@@ -56,7 +56,7 @@ func newTopology(book transport.AddressBook, c *transport.Config) (*topology, er
 	top := &topology{of: make([]*process, len(book)+1)}
 	at := make(map[string]*process)
 	for i, addr := range book {
-		id := algorithms.NodeID(i + 1)
+		id := dme.NodeID(i + 1)
 		if addr == "" {
 			return nil, fmt.Errorf("tcp: the address book has no address for node %d", id)
 		}
@@ -77,7 +77,7 @@ func newTopology(book transport.AddressBook, c *transport.Config) (*topology, er
 }
 
 // at returns the process of node id; nil where there is no such node.
-func (top *topology) at(id algorithms.NodeID) *process {
+func (top *topology) at(id dme.NodeID) *process {
 	if uint64(id) >= uint64(len(top.of)) {
 		return nil
 	}

@@ -3,7 +3,7 @@ package transporttest
 import (
 	"testing"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/transport"
 )
 
@@ -27,7 +27,7 @@ func testBroadcast(t *testing.T, s Subject) {
 		b := make([]byte, 30)
 		for seq := range uint64(each) {
 			for _, from := range l.local(process) {
-				fill(b, pair{from, algorithms.None}, seq)
+				fill(b, pair{from, dme.None}, seq)
 				if err := sayToAll(tr, n, from, b, seq%3 != 0); err != nil {
 					return err
 				}
@@ -54,11 +54,11 @@ func testBroadcast(t *testing.T, s Subject) {
 	}
 }
 
-func sayToAll(tr transport.Transport, nodes int, from algorithms.NodeID, b []byte, atOnce bool) error {
+func sayToAll(tr transport.Transport, nodes int, from dme.NodeID, b []byte, atOnce bool) error {
 	if atOnce {
 		return tr.(transport.Broadcaster).Broadcast(from, b)
 	}
-	for to := algorithms.NodeID(1); int(to) <= nodes; to++ {
+	for to := dme.NodeID(1); int(to) <= nodes; to++ {
 		if to == from {
 			continue
 		}

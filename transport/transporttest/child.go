@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/transport"
 )
 
@@ -64,7 +64,7 @@ func serveChild(s Subject, stdin io.Reader, stdout io.Writer) error {
 		return err
 	}
 	var mu sync.Mutex
-	err = tr.Start(book, handler{frame: func(from, to algorithms.NodeID, b []byte) {
+	err = tr.Start(book, handler{frame: func(from, to dme.NodeID, b []byte) {
 		if order.Echoes {
 			tr.Send(to, from, b)
 		}
@@ -136,7 +136,7 @@ func startChild(t *testing.T, s Subject, order childOrder) (*child, string) {
 // received waits until the child says that it has received a frame.
 func (c *child) received(t *testing.T) {
 	t.Helper()
-	var to algorithms.NodeID
+	var to dme.NodeID
 	if err := c.out.Decode(&to); err != nil {
 		t.Fatalf("the child process has received nothing: %v", err)
 	}
@@ -155,7 +155,7 @@ func testDeath(t *testing.T, s Subject) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			key := NewKey()
-			config := func(ids ...algorithms.NodeID) transport.Config {
+			config := func(ids ...dme.NodeID) transport.Config {
 				return transport.Config{Listen: "127.0.0.1:0", Local: ids, Nodes: 3, Key: key}
 			}
 			tr, err := s.Open(config(1), Knobs{})
@@ -166,11 +166,11 @@ func testDeath(t *testing.T, s Subject) {
 			peer, addr := startChild(t, s, childOrder{Config: config(2, 3), Talks: c.talks, Echoes: c.echos})
 			book := transport.AddressBook{tr.Addr(), addr, addr}
 
-			arrived := make(chan algorithms.NodeID, 10)
-			down := make(chan algorithms.NodeID, 10)
+			arrived := make(chan dme.NodeID, 10)
+			down := make(chan dme.NodeID, 10)
 			if err := tr.Start(book, handler{
-				func(from, _ algorithms.NodeID, _ []byte) { arrived <- from },
-				func(peer algorithms.NodeID, err error) {
+				func(from, _ dme.NodeID, _ []byte) { arrived <- from },
+				func(peer dme.NodeID, err error) {
 					if err == nil {
 						t.Error("Down without an error")
 					}
@@ -195,7 +195,7 @@ func testDeath(t *testing.T, s Subject) {
 			if err := peer.cmd.Process.Kill(); err != nil {
 				t.Fatal(err)
 			}
-			times := make(map[algorithms.NodeID]int)
+			times := make(map[dme.NodeID]int)
 			times[await(t, s, "Down", down)]++
 			times[await(t, s, "Down", down)]++
 			for range 10 {

@@ -5,14 +5,14 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 )
 
 // Frames of these tests carry their number among those of their pair of nodes,
 // from 0, and a body that follows from the pair and the number, so that a frame
 // that is altered, mixed up or delivered to another node is recognized.
 
-type pair struct{ from, to algorithms.NodeID }
+type pair struct{ from, to dme.NodeID }
 
 const numberSize = 8
 
@@ -106,11 +106,11 @@ func (l *ledger) page(p pair) *page {
 }
 
 // enter takes note of a frame that was delivered.
-func (l *ledger) enter(from, to algorithms.NodeID, b []byte) {
+func (l *ledger) enter(from, to dme.NodeID, b []byte) {
 	p := pair{from, to}
 	said := p
 	if l.toAll {
-		said.to = algorithms.None
+		said.to = dme.None
 	}
 	seq, ok := number(b, said)
 	if !ok {

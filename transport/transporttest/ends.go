@@ -7,14 +7,14 @@ import (
 	"testing"
 	"time"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/transport"
 )
 
 // testCloseDrains closes right after the last Flush: all must arrive, also
 // where the connection was still being made.
 func testCloseDrains(t *testing.T, s Subject) {
-	for name, peers := range map[string]func(int) []algorithms.NodeID{"connected": everyone(3), "first use": nil} {
+	for name, peers := range map[string]func(int) []dme.NodeID{"connected": everyone(3), "first use": nil} {
 		t.Run(name, func(t *testing.T) {
 			const each = 2000
 			book := newLedger(s, 2*each)
@@ -22,7 +22,7 @@ func testCloseDrains(t *testing.T, s Subject) {
 			c.start(func(int) transport.Handler { return handler{book.enter, book.noDown} })
 			b := make([]byte, 500)
 			for seq := range uint64(each) {
-				for to := algorithms.NodeID(2); to <= 3; to++ {
+				for to := dme.NodeID(2); to <= 3; to++ {
 					if err := c.transports[0].Send(1, to, fill(b, pair{1, to}, seq)); err != nil {
 						t.Fatal(err)
 					}
@@ -49,13 +49,13 @@ func testSilenceAfterClose(t *testing.T, s Subject) {
 	c := open(t, s, layout{1, 1}, Knobs{}, everyone(2))
 	c.start(func(process int) transport.Handler {
 		return handler{
-			frame: func(from, to algorithms.NodeID, b []byte) {
+			frame: func(from, to dme.NodeID, b []byte) {
 				if process == 0 && closed.Load() {
 					f.addf("Frame after Close")
 				}
 				once.Do(func() { close(running) })
 			},
-			down: func(peer algorithms.NodeID, err error) {
+			down: func(peer dme.NodeID, err error) {
 				if process == 0 {
 					f.addf("Down(%d) because of Close: %v", peer, err)
 				}
@@ -93,16 +93,16 @@ func testSilenceAfterClose(t *testing.T, s Subject) {
 
 // testLeaving lets a process close in good order while two others go on.
 func testLeaving(t *testing.T, s Subject) {
-	down := make(chan algorithms.NodeID, 10)
+	down := make(chan dme.NodeID, 10)
 	arrived := make(chan pair, 100)
 	c := open(t, s, layout{1, 1, 1}, Knobs{}, everyone(3))
 	c.start(func(int) transport.Handler {
 		return handler{
-			func(from, to algorithms.NodeID, _ []byte) { arrived <- pair{from, to} },
-			func(peer algorithms.NodeID, _ error) { down <- peer },
+			func(from, to dme.NodeID, _ []byte) { arrived <- pair{from, to} },
+			func(peer dme.NodeID, _ error) { down <- peer },
 		}
 	})
-	send := func(from, to algorithms.NodeID) {
+	send := func(from, to dme.NodeID) {
 		t.Helper()
 		tr := c.transports[from-1]
 		if err := tr.Send(from, to, []byte("x")); err != nil {

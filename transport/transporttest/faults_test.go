@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/transport"
 	"dmebench/transport/tcp"
 	"dmebench/transport/transporttest"
@@ -116,7 +116,7 @@ func TestSuiteCatchesFaults(t *testing.T) {
 type faulty struct {
 	transport.Transport
 	fault   string
-	local   algorithms.NodeID
+	local   dme.NodeID
 	handler transport.Handler
 	book    transport.AddressBook
 	started time.Time
@@ -142,7 +142,7 @@ func (f *faulty) Start(book transport.AddressBook, h transport.Handler) error {
 	return f.Transport.Start(book, faultyHandler{h, f})
 }
 
-func (f *faulty) Send(from, to algorithms.NodeID, b []byte) error {
+func (f *faulty) Send(from, to dme.NodeID, b []byte) error {
 	n := f.sent.Add(1)
 	send := func() error { return f.Transport.Send(from, to, b) }
 	switch f.fault {
@@ -188,9 +188,9 @@ func (f *faulty) Send(from, to algorithms.NodeID, b []byte) error {
 	return send()
 }
 
-func (f *faulty) Broadcast(from algorithms.NodeID, b []byte) error {
+func (f *faulty) Broadcast(from dme.NodeID, b []byte) error {
 	for to := range f.book {
-		to := algorithms.NodeID(to + 1)
+		to := dme.NodeID(to + 1)
 		if to == from || f.fault == "forgets its own process in a broadcast" && f.book.Addr(to) == f.book.Addr(from) {
 			continue
 		}
@@ -237,7 +237,7 @@ type faultyHandler struct {
 	f *faulty
 }
 
-func (h faultyHandler) Frame(from, to algorithms.NodeID, b []byte) {
+func (h faultyHandler) Frame(from, to dme.NodeID, b []byte) {
 	n := h.f.got.Add(1)
 	switch h.f.fault {
 	case "alters a frame":
@@ -250,7 +250,7 @@ func (h faultyHandler) Frame(from, to algorithms.NodeID, b []byte) {
 	h.Handler.Frame(from, to, b)
 }
 
-func (h faultyHandler) Down(peer algorithms.NodeID, err error) {
+func (h faultyHandler) Down(peer dme.NodeID, err error) {
 	switch h.f.fault {
 	case "does not notice death":
 		return

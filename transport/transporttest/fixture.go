@@ -9,7 +9,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/transport"
 )
 
@@ -44,16 +44,16 @@ func (l layout) nodes() (n int) {
 	return n
 }
 
-func (l layout) local(process int) (ids []algorithms.NodeID) {
+func (l layout) local(process int) (ids []dme.NodeID) {
 	first := layout(l[:process]).nodes() + 1
 	for i := range l[process] {
-		ids = append(ids, algorithms.NodeID(first+i))
+		ids = append(ids, dme.NodeID(first+i))
 	}
 	return ids
 }
 
 // open opens the transports of a run, without starting them.
-func open(t *testing.T, s Subject, l layout, knobs Knobs, peers func(process int) []algorithms.NodeID) *cluster {
+func open(t *testing.T, s Subject, l layout, knobs Knobs, peers func(process int) []dme.NodeID) *cluster {
 	t.Helper()
 	c := &cluster{t: t, s: s}
 	key := NewKey()
@@ -103,23 +103,23 @@ func (c *cluster) each(f func(process int) error) {
 }
 
 // everyone names all nodes as peers.
-func everyone(nodes int) func(int) []algorithms.NodeID {
-	return func(int) []algorithms.NodeID { return layout{nodes}.local(0) }
+func everyone(nodes int) func(int) []dme.NodeID {
+	return func(int) []dme.NodeID { return layout{nodes}.local(0) }
 }
 
 // handler is a transport.Handler made of functions; nil ones do nothing.
 type handler struct {
-	frame func(from, to algorithms.NodeID, b []byte)
-	down  func(peer algorithms.NodeID, err error)
+	frame func(from, to dme.NodeID, b []byte)
+	down  func(peer dme.NodeID, err error)
 }
 
-func (h handler) Frame(from, to algorithms.NodeID, b []byte) {
+func (h handler) Frame(from, to dme.NodeID, b []byte) {
 	if h.frame != nil {
 		h.frame(from, to, b)
 	}
 }
 
-func (h handler) Down(peer algorithms.NodeID, err error) {
+func (h handler) Down(peer dme.NodeID, err error) {
 	if h.down != nil {
 		h.down(peer, err)
 	}
@@ -149,7 +149,7 @@ func (f *faults) report(t *testing.T) {
 }
 
 // noDown returns a Down that is a fault.
-func (f *faults) noDown(peer algorithms.NodeID, err error) { f.addf("Down(%d): %v", peer, err) }
+func (f *faults) noDown(peer dme.NodeID, err error) { f.addf("Down(%d): %v", peer, err) }
 
 // await waits until the channel is closed or yields.
 func await[T any](t *testing.T, s Subject, what string, c <-chan T) (x T) {

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/transport"
 )
 
@@ -27,7 +27,7 @@ func testSlowReader(t *testing.T, s Subject) {
 	gate := make(chan struct{})
 	c := open(t, s, layout{1, 1}, Knobs{Backlog: backlog}, everyone(2))
 	c.start(func(int) transport.Handler {
-		return handler{func(from, to algorithms.NodeID, b []byte) {
+		return handler{func(from, to dme.NodeID, b []byte) {
 			<-gate
 			book.enter(from, to, b)
 		}, book.noDown}
@@ -104,7 +104,7 @@ func testFloodBothWays(t *testing.T, s Subject) {
 			answer = pair{4, 2}
 		}
 		var answers uint64
-		return handler{func(from, to algorithms.NodeID, b []byte) {
+		return handler{func(from, to dme.NodeID, b []byte) {
 			<-gate
 			book.enter(from, to, b)
 			if from == answer.from || to == answer.from {

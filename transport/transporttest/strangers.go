@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/transport"
 )
 
@@ -19,11 +19,11 @@ func testWrongKey(t *testing.T, s Subject) {
 	arrived := make(chan string, 10)
 	c := open(t, s, layout{1, 1}, Knobs{}, nil)
 	c.start(func(int) transport.Handler {
-		return handler{frame: func(_, _ algorithms.NodeID, b []byte) { arrived <- string(b) }}
+		return handler{frame: func(_, _ dme.NodeID, b []byte) { arrived <- string(b) }}
 	})
 	intruder, err := s.Open(transport.Config{
-		Listen: "127.0.0.1:0", Local: []algorithms.NodeID{2}, Nodes: 2, Key: NewKey(),
-		Peers: []algorithms.NodeID{1},
+		Listen: "127.0.0.1:0", Local: []dme.NodeID{2}, Nodes: 2, Key: NewKey(),
+		Peers: []dme.NodeID{1},
 	}, Knobs{})
 	if err != nil {
 		t.Fatal(err)
@@ -98,7 +98,7 @@ func testSilentStrangers(t *testing.T, s Subject) {
 		}
 		defer conn.Close()
 	}
-	for from := algorithms.NodeID(2); from <= 3; from++ {
+	for from := dme.NodeID(2); from <= 3; from++ {
 		tr := c.transports[from-1]
 		if err := tr.Send(from, 1, fill(make([]byte, 50), pair{from, 1}, 0)); err != nil {
 			t.Fatal(err)

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/transport"
 )
 
@@ -29,7 +29,7 @@ func testBurst(t *testing.T, s Subject) {
 		b := make([]byte, numberSize+40)
 		for seq := range each {
 			for _, from := range l.local(process) {
-				for to := algorithms.NodeID(1); int(to) <= n; to++ {
+				for to := dme.NodeID(1); int(to) <= n; to++ {
 					if to == from {
 						continue
 					}
@@ -104,7 +104,7 @@ func testFirstUse(t *testing.T, s Subject) {
 		for _, from := range l.local(process) {
 			wg.Go(func() {
 				b := make([]byte, 20)
-				for to := algorithms.NodeID(1); int(to) <= n; to++ {
+				for to := dme.NodeID(1); int(to) <= n; to++ {
 					if err := tr.Send(from, to, fill(b, pair{from, to}, 0)); err != nil {
 						book.addf("%v", err)
 					}
@@ -134,7 +134,7 @@ func testLargeFrames(t *testing.T, s Subject) {
 	empty := make(chan struct{}, 1)
 	c := open(t, s, layout{1, 1}, Knobs{}, everyone(2))
 	c.start(func(int) transport.Handler {
-		return handler{func(from, to algorithms.NodeID, b []byte) {
+		return handler{func(from, to dme.NodeID, b []byte) {
 			if len(b) == 0 {
 				empty <- struct{}{}
 				return
@@ -170,7 +170,7 @@ func testReplies(t *testing.T, s Subject) {
 	var f faults
 	c := open(t, s, layout{1, 1}, Knobs{}, everyone(2))
 	c.start(func(process int) transport.Handler {
-		return handler{func(from, to algorithms.NodeID, b []byte) {
+		return handler{func(from, to dme.NodeID, b []byte) {
 			hop, ok := number(b, pair{1, 2})
 			if !ok {
 				f.addf("hop %d: wrong content", hop)

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/transport"
 	"dmebench/transport/transporttest"
 )
@@ -120,7 +120,7 @@ func openPair(tb testing.TB, o Options, h transport.Handler) (ts [2]*Transport) 
 	key := transporttest.NewKey()
 	for i := range ts {
 		tr, err := listen(transport.Config{
-			Listen: "127.0.0.1:0", Local: []algorithms.NodeID{algorithms.NodeID(i + 1)}, Nodes: 2, Key: key,
+			Listen: "127.0.0.1:0", Local: []dme.NodeID{dme.NodeID(i + 1)}, Nodes: 2, Key: key,
 		}, o, patient(transporttest.Knobs{}))
 		if err != nil {
 			tb.Fatal(err)
@@ -139,5 +139,5 @@ func openPair(tb testing.TB, o Options, h transport.Handler) (ts [2]*Transport) 
 
 type counting struct{ frames atomic.Uint64 }
 
-func (c *counting) Frame(_, _ algorithms.NodeID, _ []byte) { c.frames.Add(1) }
-func (c *counting) Down(algorithms.NodeID, error)          {}
+func (c *counting) Frame(_, _ dme.NodeID, _ []byte) { c.frames.Add(1) }
+func (c *counting) Down(dme.NodeID, error)          {}

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"sync"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/transport"
 	"dmebench/transport/frame"
 )
@@ -17,7 +17,7 @@ var _ transport.Broadcaster = Multicasting{}
 
 // Broadcast is Send to every node but from, by one datagram to the run's
 // multicast group; the package comment says when it takes more.
-func (m Multicasting) Broadcast(from algorithms.NodeID, frame []byte) error {
+func (m Multicasting) Broadcast(from dme.NodeID, frame []byte) error {
 	return m.Transport.Transport.(transport.Broadcaster).Broadcast(from, frame)
 }
 
@@ -51,7 +51,7 @@ const (
 )
 
 // Broadcast is Send to every node but from.
-func (t *reliable) Broadcast(from algorithms.NodeID, b []byte) error {
+func (t *reliable) Broadcast(from dme.NodeID, b []byte) error {
 	if err := t.sendable(from, b); err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func (t *reliable) Broadcast(from algorithms.NodeID, b []byte) error {
 	c := &t.cast
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.body = frame.Append(make([]byte, 0, frame.MaxHeader+len(b)), from, algorithms.None, b)
+	c.body = frame.Append(make([]byte, 0, frame.MaxHeader+len(b)), from, dme.None, b)
 	now := t.clock()
 	for _, p := range t.peers {
 		n := t.receivers(p.process, from)
@@ -82,8 +82,8 @@ func (t *reliable) Broadcast(from algorithms.NodeID, b []byte) error {
 }
 
 // sendToAll sends a frame to one node after the other.
-func (t *reliable) sendToAll(from algorithms.NodeID, b []byte) error {
-	for to := algorithms.NodeID(1); int(to) <= t.config.Nodes; to++ {
+func (t *reliable) sendToAll(from dme.NodeID, b []byte) error {
+	for to := dme.NodeID(1); int(to) <= t.config.Nodes; to++ {
 		if to == from {
 			continue
 		}
@@ -95,7 +95,7 @@ func (t *reliable) sendToAll(from algorithms.NodeID, b []byte) error {
 }
 
 // receivers is how many nodes of a process a broadcast of node from is for.
-func (t *reliable) receivers(p *process, from algorithms.NodeID) uint64 {
+func (t *reliable) receivers(p *process, from dme.NodeID) uint64 {
 	n := len(p.nodes)
 	if t.top.at(from) == p {
 		n--

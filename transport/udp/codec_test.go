@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/transport/frame"
 	"dmebench/transport/transporttest"
 )
@@ -134,10 +134,10 @@ func FuzzDatagram(f *testing.F) {
 
 type collector struct{ frames *[]frame.Frame }
 
-func (c collector) Frame(from, to algorithms.NodeID, b []byte) {
+func (c collector) Frame(from, to dme.NodeID, b []byte) {
 	*c.frames = append(*c.frames, frame.Frame{From: from, To: to, Body: bytes.Clone(b)})
 }
-func (c collector) Down(algorithms.NodeID, error) {}
+func (c collector) Down(dme.NodeID, error) {}
 
 func TestEveryBitOfADatagramIsAuthenticated(t *testing.T) {
 	key := transporttest.NewKey()

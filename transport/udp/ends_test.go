@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/transport"
 	"dmebench/transport/transporttest"
 )
@@ -20,7 +20,7 @@ type muted struct {
 	mute *atomic.Bool
 }
 
-func (m muted) Send(from, to algorithms.NodeID, b []byte) error {
+func (m muted) Send(from, to dme.NodeID, b []byte) error {
 	if m.mute.Load() {
 		return nil
 	}
@@ -39,9 +39,9 @@ func silenced(t *testing.T, l limits, h func(process int) transport.Handler, nod
 	var book transport.AddressBook
 	first := 1
 	for i, n := range nodes {
-		var local []algorithms.NodeID
+		var local []dme.NodeID
 		for k := range n {
-			local = append(local, algorithms.NodeID(first+k))
+			local = append(local, dme.NodeID(first+k))
 		}
 		first += n
 		var o Options
@@ -78,7 +78,7 @@ func TestSilenceIsDeath(t *testing.T) {
 			l.silence, l.idle, l.drain = time.Second, 50*time.Millisecond, 100*time.Millisecond
 			js := []*journal{newJournal(), newJournal(), newJournal()}
 			ts, mute := silenced(t, l, func(i int) transport.Handler { return js[i] }, 1, 2, 1)
-			send := func(tr *Transport, from, to algorithms.NodeID) {
+			send := func(tr *Transport, from, to dme.NodeID) {
 				t.Helper()
 				if err := tr.Send(from, to, []byte("x")); err != nil {
 					t.Fatal(err)
@@ -104,7 +104,7 @@ func TestSilenceIsDeath(t *testing.T) {
 			begin := time.Now()
 			ts[0].Close()
 			slices.Sort(js[0].downs)
-			if !slices.Equal(js[0].downs, []algorithms.NodeID{2, 3}) {
+			if !slices.Equal(js[0].downs, []dme.NodeID{2, 3}) {
 				t.Errorf("Down of %v, want once for 2 and 3", js[0].downs)
 			}
 			if err := js[0].cause; err == nil || !strings.Contains(err.Error(), "silent for 1s") {
@@ -122,13 +122,13 @@ func TestNoAnswerToAGreeting(t *testing.T) {
 	noLeaks(t)
 	l := patient(transporttest.Knobs{})
 	l.silence = 500 * time.Millisecond
-	other, err := listenRaw(transport.Config{Listen: "127.0.0.1:0", Local: []algorithms.NodeID{2}, Nodes: 2, Key: [transport.KeySize]byte{1}}, Options{})
+	other, err := listenRaw(transport.Config{Listen: "127.0.0.1:0", Local: []dme.NodeID{2}, Nodes: 2, Key: [transport.KeySize]byte{1}}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer other.Close()
 	tr, err := listen(transport.Config{
-		Listen: "127.0.0.1:0", Local: []algorithms.NodeID{1}, Nodes: 2, Key: [transport.KeySize]byte{1}, Peers: []algorithms.NodeID{2},
+		Listen: "127.0.0.1:0", Local: []dme.NodeID{1}, Nodes: 2, Key: [transport.KeySize]byte{1}, Peers: []dme.NodeID{2},
 	}, Options{}, l)
 	if err != nil {
 		t.Fatal(err)
@@ -179,23 +179,23 @@ func TestCloseIsBounded(t *testing.T) {
 
 type stuckHandler struct{ gate, entered chan struct{} }
 
-func (h stuckHandler) Frame(_, _ algorithms.NodeID, _ []byte) {
+func (h stuckHandler) Frame(_, _ dme.NodeID, _ []byte) {
 	select {
 	case h.entered <- struct{}{}:
 	default:
 	}
 	<-h.gate
 }
-func (h stuckHandler) Down(algorithms.NodeID, error) {}
+func (h stuckHandler) Down(dme.NodeID, error) {}
 
 func TestMisconfiguration(t *testing.T) {
 	noLeaks(t)
-	good := transport.Config{Listen: "127.0.0.1:0", Local: []algorithms.NodeID{1}, Nodes: 2, Key: [transport.KeySize]byte{1}}
+	good := transport.Config{Listen: "127.0.0.1:0", Local: []dme.NodeID{1}, Nodes: 2, Key: [transport.KeySize]byte{1}}
 	for name, spoil := range map[string]func(*transport.Config, *Options){
 		"a key of zeros":        func(c *transport.Config, _ *Options) { c.Key = [transport.KeySize]byte{} },
 		"no local node":         func(c *transport.Config, _ *Options) { c.Local = nil },
-		"a node beyond the run": func(c *transport.Config, _ *Options) { c.Local = []algorithms.NodeID{3} },
-		"a peer beyond the run": func(c *transport.Config, _ *Options) { c.Peers = []algorithms.NodeID{3} },
+		"a node beyond the run": func(c *transport.Config, _ *Options) { c.Local = []dme.NodeID{3} },
+		"a peer beyond the run": func(c *transport.Config, _ *Options) { c.Peers = []dme.NodeID{3} },
 		"no address":            func(c *transport.Config, _ *Options) { c.Listen = "nowhere" },
 		"an unknown layer":      func(_ *transport.Config, o *Options) { o.Layer = "perfect" },
 		"tiny datagrams":        func(_ *transport.Config, o *Options) { o.Datagram = 100 },

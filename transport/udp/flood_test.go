@@ -6,7 +6,7 @@ import (
 	"runtime"
 	"testing"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/transport"
 	"dmebench/transport/frame"
 	"dmebench/transport/transporttest"
@@ -45,8 +45,8 @@ func strangers(r *rand.Rand) map[string]func() []byte {
 // peer's means of making them.
 func listener(key [transport.KeySize]byte, handler collector) (*raw, *sealer) {
 	top := &topology{of: make([]*process, 3)}
-	top.self = &process{nodes: []algorithms.NodeID{1}}
-	top.of[1], top.of[2] = top.self, &process{index: 1, nodes: []algorithms.NodeID{2}}
+	top.self = &process{nodes: []dme.NodeID{1}}
+	top.of[1], top.of[2] = top.self, &process{index: 1, nodes: []dme.NodeID{2}}
 	r := &raw{top: top, seals: make([]seals, 2), handler: handler, out: new(outbox)}
 	r.config.Key = key
 	return r, newSealer(&key, 2, 99)

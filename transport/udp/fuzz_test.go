@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"testing"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/transport"
 	"dmebench/transport/frame"
 	"dmebench/transport/transporttest"
@@ -13,12 +13,12 @@ import (
 // nowhere is a layer below that takes everything and passes on nothing.
 type nowhere struct{ transport.Transport }
 
-func (nowhere) Start(transport.AddressBook, transport.Handler) error    { return nil }
-func (nowhere) Send(algorithms.NodeID, algorithms.NodeID, []byte) error { return nil }
-func (nowhere) Broadcast(algorithms.NodeID, []byte) error               { return nil }
-func (nowhere) Flush() error                                            { return nil }
-func (nowhere) Close() error                                            { return nil }
-func (nowhere) Counters() (c transport.Counters)                        { return c }
+func (nowhere) Start(transport.AddressBook, transport.Handler) error { return nil }
+func (nowhere) Send(dme.NodeID, dme.NodeID, []byte) error            { return nil }
+func (nowhere) Broadcast(dme.NodeID, []byte) error                   { return nil }
+func (nowhere) Flush() error                                         { return nil }
+func (nowhere) Close() error                                         { return nil }
+func (nowhere) Counters() (c transport.Counters)                     { return c }
 
 // FuzzPeer lets a process take a series of segments and broadcasts from a peer
 // that knows the run's key and sends what it likes, greetings and
@@ -46,14 +46,14 @@ func FuzzPeer(f *testing.F) {
 		segment{kind: part, source: them, destination: us, number: 2, count: maxParts, body: hello}), false)
 	f.Add(series(segment{kind: ack, source: them, destination: us, ack: acknowledgement{next: 1, bits: []byte{3}}},
 		segment{kind: probe, urgent: true, source: them, destination: us}), true)
-	cast := frame.Append([]byte{0, 0, 0, them, 1, 0, 0, 0, 0, us, 2, 1, 0, 0}, 2, algorithms.None, []byte("to all"))
+	cast := frame.Append([]byte{0, 0, 0, them, 1, 0, 0, 0, 0, us, 2, 1, 0, 0}, 2, dme.None, []byte("to all"))
 	f.Add(append(series(segment{kind: welcome, source: them, destination: us}), append([]byte{toAll | byte(len(cast))}, cast...)...), true)
 	f.Fuzz(func(t *testing.T, b []byte, ordered bool) {
 		layer := Reliable
 		if ordered {
 			layer = FIFO
 		}
-		c := transport.Config{Local: []algorithms.NodeID{1}, Nodes: 2}
+		c := transport.Config{Local: []dme.NodeID{1}, Nodes: 2}
 		r := newReliable(nowhere{}, c, Options{Layer: layer}, patient(transporttest.Knobs{}))
 		r.epoch, r.caster = us, nowhere{}
 		var got []frame.Frame
@@ -76,7 +76,7 @@ func FuzzPeer(f *testing.F) {
 		for len(b) > 0 {
 			n := min(int(b[0]&^toAll), len(b)-1)
 			if b[0]&toAll != 0 {
-				r.Frame(2, algorithms.None, b[1:1+n])
+				r.Frame(2, dme.None, b[1:1+n])
 			} else {
 				r.Frame(2, 1, b[1:1+n])
 			}

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/transport"
 	"dmebench/transport/frame"
 	"dmebench/transport/transporttest"
@@ -39,7 +39,7 @@ type cracklingHandler struct {
 	held *frame.Frame // comes after the next one
 }
 
-func (h *cracklingHandler) Frame(from, to algorithms.NodeID, b []byte) {
+func (h *cracklingHandler) Frame(from, to dme.NodeID, b []byte) {
 	h.mu.Lock()
 	fate, held := h.r.IntN(100), h.held
 	h.held = nil
@@ -75,10 +75,10 @@ func meshed(t testing.TB, processes, perProcess int, o Options, h transport.Hand
 	for p := range processes {
 		c := transport.Config{Listen: "127.0.0.1:0", Nodes: n, Key: key}
 		for i := range perProcess {
-			c.Local = append(c.Local, algorithms.NodeID(p*perProcess+i+1))
+			c.Local = append(c.Local, dme.NodeID(p*perProcess+i+1))
 		}
 		for id := range n {
-			c.Peers = append(c.Peers, algorithms.NodeID(id+1))
+			c.Peers = append(c.Peers, dme.NodeID(id+1))
 		}
 		tr, err := listen(c, o, patient(transporttest.Knobs{}))
 		if err != nil {
@@ -102,7 +102,7 @@ func meshed(t testing.TB, processes, perProcess int, o Options, h transport.Hand
 func warm(t testing.TB, ts []*Transport, nodes int, arrived func(int)) {
 	t.Helper()
 	for to := 2; to <= nodes; to++ {
-		if err := ts[0].Send(1, algorithms.NodeID(to), []byte("warm")); err != nil {
+		if err := ts[0].Send(1, dme.NodeID(to), []byte("warm")); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -185,7 +185,7 @@ func TestStrangersInTheGroup(t *testing.T) {
 	other := transporttest.NewKey()
 	forger := newSealer(&other, 2, 77)
 	for i := range flood {
-		b := forger.finish(frame.Append(forger.begin(nil), 2, algorithms.None, []byte("forged")))
+		b := forger.finish(frame.Append(forger.begin(nil), 2, dme.None, []byte("forged")))
 		if _, err := conn.WriteToUDPAddrPort(b, at); err != nil {
 			t.Fatal(err)
 		}
@@ -218,7 +218,7 @@ func TestWhereMulticastIsRefused(t *testing.T) {
 			continue // no IPv6 here
 		}
 		probe.Close()
-		c := transport.Config{Listen: listenAt, Local: []algorithms.NodeID{1}, Nodes: 2, Key: transporttest.NewKey()}
+		c := transport.Config{Listen: listenAt, Local: []dme.NodeID{1}, Nodes: 2, Key: transporttest.NewKey()}
 		tr, err := Listen(c, Options{Multicast: true})
 		if err == nil {
 			tr.Close()
@@ -228,7 +228,7 @@ func TestWhereMulticastIsRefused(t *testing.T) {
 		}
 	}
 	if tr, err := Listen(transport.Config{
-		Listen: "127.0.0.1:0", Local: []algorithms.NodeID{1}, Nodes: 2, Key: transporttest.NewKey(),
+		Listen: "127.0.0.1:0", Local: []dme.NodeID{1}, Nodes: 2, Key: transporttest.NewKey(),
 	}, Options{Multicast: true, Between: bad}); err == nil || !strings.Contains(err.Error(), "leave multicast out") {
 		t.Errorf("with a wrapper that lets no broadcast through: %v", err)
 		if err == nil {

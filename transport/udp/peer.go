@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"sync"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/transport"
 	"dmebench/transport/frame"
 )
@@ -69,7 +69,7 @@ func newPeer(t *reliable, p *process) *peer {
 }
 
 // send queues a frame.
-func (p *peer) send(from, to algorithms.NodeID, b []byte) error {
+func (p *peer) send(from, to dme.NodeID, b []byte) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if gone, err := p.gone(1); gone {

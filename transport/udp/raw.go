@@ -9,7 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/transport"
 	"dmebench/transport/frame"
 )
@@ -171,7 +171,7 @@ func smallestDatagram(asked int, top *topology) int {
 	return size
 }
 
-func (r *raw) Send(from, to algorithms.NodeID, b []byte) error {
+func (r *raw) Send(from, to dme.NodeID, b []byte) error {
 	if err := r.sendable(from, b); err != nil {
 		return err
 	}
@@ -184,19 +184,19 @@ func (r *raw) Send(from, to algorithms.NodeID, b []byte) error {
 }
 
 // Broadcast sends a frame to every node but from, where there is a group.
-func (r *raw) Broadcast(from algorithms.NodeID, b []byte) error {
+func (r *raw) Broadcast(from dme.NodeID, b []byte) error {
 	if err := r.sendable(from, b); err != nil {
 		return err
 	}
 	if r.group == nil {
 		return errors.New("udp: Broadcast without a multicast group")
 	}
-	r.queue(&r.toAll, from, algorithms.None, b, uint64(r.config.Nodes-1))
+	r.queue(&r.toAll, from, dme.None, b, uint64(r.config.Nodes-1))
 	return nil
 }
 
 // sendable checks what does not depend on the receiver.
-func (r *raw) sendable(from algorithms.NodeID, b []byte) error {
+func (r *raw) sendable(from dme.NodeID, b []byte) error {
 	switch {
 	case r.closing.Load():
 		return errClosed
@@ -213,7 +213,7 @@ func (r *raw) sendable(from algorithms.NodeID, b []byte) error {
 
 // queue adds a frame to the datagram that is being made on a way, which counts
 // for as many as it has receivers.
-func (r *raw) queue(w *way, from, to algorithms.NodeID, b []byte, receivers uint64) {
+func (r *raw) queue(w *way, from, to dme.NodeID, b []byte, receivers uint64) {
 	r.mu.Lock()
 	r.sent.Frames += receivers
 	if w.open != nil && len(w.open.b)+frame.MaxHeader+len(b)+tagSize > w.size {

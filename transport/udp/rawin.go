@@ -6,7 +6,7 @@ import (
 	"net/netip"
 	"time"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/transport"
 	"dmebench/transport/frame"
 )
@@ -62,7 +62,7 @@ func (r *raw) datagramArrived(b []byte) {
 			return
 		}
 		body = body[size:]
-		toAll := f.To == algorithms.None && r.group != nil
+		toAll := f.To == dme.None && r.group != nil
 		if r.top.at(f.From) != from || !toAll && r.top.at(f.To) != r.top.self {
 			r.refused.Add(1)
 			continue

@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/transport"
 	"dmebench/transport/frame"
 )
@@ -103,7 +103,7 @@ func (t *reliable) Start(book transport.AddressBook, h transport.Handler) error 
 	return t.below.Flush()
 }
 
-func (t *reliable) Send(from, to algorithms.NodeID, b []byte) error {
+func (t *reliable) Send(from, to dme.NodeID, b []byte) error {
 	if err := t.sendable(from, b); err != nil {
 		return err
 	}
@@ -115,7 +115,7 @@ func (t *reliable) Send(from, to algorithms.NodeID, b []byte) error {
 }
 
 // sendable checks what does not depend on the receiver.
-func (t *reliable) sendable(from algorithms.NodeID, b []byte) error {
+func (t *reliable) sendable(from dme.NodeID, b []byte) error {
 	switch {
 	case t.closing.Load():
 		return errClosed
@@ -160,9 +160,9 @@ func (t *reliable) flushDirty() {
 
 // Frame takes a segment from the layer below, which flushes when its batch is
 // done.
-func (t *reliable) Frame(from, to algorithms.NodeID, b []byte) {
+func (t *reliable) Frame(from, to dme.NodeID, b []byte) {
 	process := t.top.at(from)
-	if to == algorithms.None && t.caster != nil && process != nil && from == process.node() {
+	if to == dme.None && t.caster != nil && process != nil && from == process.node() {
 		t.broadcastArrived(process, b)
 		return
 	}
@@ -175,7 +175,7 @@ func (t *reliable) Frame(from, to algorithms.NodeID, b []byte) {
 }
 
 // Down takes the word of the layer below that a peer's port is closed.
-func (t *reliable) Down(node algorithms.NodeID, err error) {
+func (t *reliable) Down(node dme.NodeID, err error) {
 	if process := t.top.at(node); process != nil {
 		t.peers[process.index].saidClosed(err)
 	}
@@ -183,7 +183,7 @@ func (t *reliable) Down(node algorithms.NodeID, err error) {
 
 // deliver hands a frame of a peer to the handler, for each node that it is for.
 func (t *reliable) deliver(p *peer, f frame.Frame) {
-	if f.To != algorithms.None || t.caster == nil {
+	if f.To != dme.None || t.caster == nil {
 		t.deliverTo(p, f)
 		return
 	}

@@ -10,7 +10,7 @@ import (
 	"io"
 	"sync/atomic"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/transport"
 )
 
@@ -47,7 +47,7 @@ var (
 )
 
 // newSeal returns the authenticator of an incarnation's datagrams.
-func newSeal(key *[transport.KeySize]byte, node algorithms.NodeID, epoch uint64) cipher.AEAD {
+func newSeal(key *[transport.KeySize]byte, node dme.NodeID, epoch uint64) cipher.AEAD {
 	mac := hmac.New(sha256.New, key[:])
 	io.WriteString(mac, "dmebench udp 1")
 	var who [4 + 8]byte
@@ -72,7 +72,7 @@ type sealer struct {
 	number atomic.Uint64
 }
 
-func newSealer(key *[transport.KeySize]byte, node algorithms.NodeID, epoch uint64) *sealer {
+func newSealer(key *[transport.KeySize]byte, node dme.NodeID, epoch uint64) *sealer {
 	s := &sealer{seal: newSeal(key, node, epoch)}
 	s.header[0] = version
 	binary.BigEndian.PutUint32(s.header[1:], uint32(node))
@@ -90,11 +90,11 @@ func (s *sealer) finish(b []byte) []byte {
 }
 
 // claimant returns who a datagram claims to come from.
-func claimant(b []byte) (node algorithms.NodeID, epoch uint64, err error) {
+func claimant(b []byte) (node dme.NodeID, epoch uint64, err error) {
 	if len(b) < overhead || b[0] != version {
-		return algorithms.None, 0, errForeign
+		return dme.None, 0, errForeign
 	}
-	return algorithms.NodeID(binary.BigEndian.Uint32(b[1:])), binary.BigEndian.Uint64(b[epochAt:]), nil
+	return dme.NodeID(binary.BigEndian.Uint32(b[1:])), binary.BigEndian.Uint64(b[epochAt:]), nil
 }
 
 // open returns the frames of a datagram whose tag is right. The datagram is

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"math/bits"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/transport/frame"
 )
 
@@ -93,7 +93,7 @@ func (s *sender) unsent() bool { return s.lost > 0 || s.fresh < len(s.queue) }
 
 // push queues a frame, in the last segment if that has not been sent yet and
 // has room.
-func (s *sender) push(from, to algorithms.NodeID, body []byte) error {
+func (s *sender) push(from, to dme.NodeID, body []byte) error {
 	size := frame.MaxHeader + len(body)
 	if s.queued+size+(size/s.body+1)*accountedSegment > s.backlog {
 		return errFull

@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"dmebench/internal/quick"
+	"dmebench/internal/rawio"
 	"dmebench/transport"
 )
 
@@ -123,7 +123,7 @@ type inbox struct {
 	messages [receiveSlots]message
 	vectors  [receiveSlots]unix.Iovec
 	memory   []byte // touched only where large datagrams arrive
-	calls    quick.Calls
+	calls    rawio.Calls
 }
 
 func newInbox() *inbox {
@@ -305,7 +305,7 @@ type outbox struct {
 	next     int  // of packets
 	again    bool // the next has met an error that was not its own
 	counted  transport.Counters
-	calls    quick.Calls
+	calls    rawio.Calls
 	attempt  func(fd uintptr) bool
 	messages [sendSlots]message
 	vectors  [sendSlots]unix.Iovec

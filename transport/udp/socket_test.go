@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/transport"
 	"dmebench/transport/transporttest"
 )
@@ -125,7 +125,7 @@ func TestIPv6(t *testing.T) {
 	var ts [2]*Transport
 	var book transport.AddressBook
 	for i, at := range []string{"[::1]:0", "[::]:0"} { // the second one takes IPv4 too
-		ts[i], err = listen(transport.Config{Listen: at, Local: []algorithms.NodeID{algorithms.NodeID(i + 1)}, Nodes: 2, Key: key},
+		ts[i], err = listen(transport.Config{Listen: at, Local: []dme.NodeID{dme.NodeID(i + 1)}, Nodes: 2, Key: key},
 			Options{}, patient(transporttest.Knobs{}))
 		if err != nil {
 			t.Fatal(err)
@@ -139,7 +139,7 @@ func TestIPv6(t *testing.T) {
 		}
 	}
 	for i, tr := range ts {
-		if err := tr.Send(algorithms.NodeID(i+1), algorithms.NodeID(2-i), []byte("x")); err != nil {
+		if err := tr.Send(dme.NodeID(i+1), dme.NodeID(2-i), []byte("x")); err != nil {
 			t.Fatal(err)
 		}
 		tr.Flush()
@@ -160,7 +160,7 @@ func TestSoak(t *testing.T) {
 	var tallies [n]tally
 	for i := range n {
 		tr, err := listen(transport.Config{
-			Listen: "127.0.0.1:0", Local: []algorithms.NodeID{algorithms.NodeID(i + 1)}, Nodes: n, Key: key,
+			Listen: "127.0.0.1:0", Local: []dme.NodeID{dme.NodeID(i + 1)}, Nodes: n, Key: key,
 		}, Options{Between: bad}, patient(transporttest.Knobs{}))
 		if err != nil {
 			t.Fatal(err)
@@ -182,7 +182,7 @@ func TestSoak(t *testing.T) {
 					if to == i {
 						continue
 					}
-					if err := tr.Send(algorithms.NodeID(i+1), algorithms.NodeID(to+1), fmt.Appendf(nil, "%d", k)); err != nil {
+					if err := tr.Send(dme.NodeID(i+1), dme.NodeID(to+1), fmt.Appendf(nil, "%d", k)); err != nil {
 						t.Error(err)
 						return
 					}
@@ -212,7 +212,7 @@ type tally struct {
 	done     chan struct{}
 }
 
-func (y *tally) Frame(from, _ algorithms.NodeID, b []byte) {
+func (y *tally) Frame(from, _ dme.NodeID, b []byte) {
 	if want := fmt.Sprint(y.next[from]); want != string(b) {
 		y.t.Errorf("frame %s from %d where %s is due", b, from, want)
 	}
@@ -222,4 +222,4 @@ func (y *tally) Frame(from, _ algorithms.NodeID, b []byte) {
 	}
 }
 
-func (y *tally) Down(peer algorithms.NodeID, err error) { y.t.Errorf("Down(%d): %v", peer, err) }
+func (y *tally) Down(peer dme.NodeID, err error) { y.t.Errorf("Down(%d): %v", peer, err) }

@@ -11,7 +11,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/transport"
 	"dmebench/transport/transporttest"
 )
@@ -20,21 +20,21 @@ import (
 type journal struct {
 	mu     sync.Mutex
 	frames []string
-	downs  []algorithms.NodeID
+	downs  []dme.NodeID
 	cause  error
 	moved  chan struct{}
 }
 
 func newJournal() *journal { return &journal{moved: make(chan struct{}, 1)} }
 
-func (j *journal) Frame(_, _ algorithms.NodeID, b []byte) {
+func (j *journal) Frame(_, _ dme.NodeID, b []byte) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.frames = append(j.frames, string(b))
 	j.wakeUp()
 }
 
-func (j *journal) Down(peer algorithms.NodeID, err error) {
+func (j *journal) Down(peer dme.NodeID, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.downs, j.cause = append(j.downs, peer), err
@@ -180,7 +180,7 @@ func TestDatagramsOfThePastAreNotTaken(t *testing.T) {
 				for i := range ts {
 					var err error
 					ts[i], err = listen(transport.Config{
-						Listen: "127.0.0.1:0", Local: []algorithms.NodeID{algorithms.NodeID(i + 1)}, Nodes: 2, Key: key,
+						Listen: "127.0.0.1:0", Local: []dme.NodeID{dme.NodeID(i + 1)}, Nodes: 2, Key: key,
 					}, Options{Layer: l}, patient(transporttest.Knobs{}))
 					if err != nil {
 						t.Fatal(err)
@@ -237,10 +237,10 @@ func TestASuccessorIsRefused(t *testing.T) {
 	noLeaks(t)
 	key := transporttest.NewKey()
 	j := newJournal()
-	start := func(id algorithms.NodeID, addr string, other string, h transport.Handler) *Transport {
+	start := func(id dme.NodeID, addr string, other string, h transport.Handler) *Transport {
 		l := patient(transporttest.Knobs{})
 		l.drain = 100 * time.Millisecond // nobody answers the two at the end
-		tr, err := listen(transport.Config{Listen: addr, Local: []algorithms.NodeID{id}, Nodes: 2, Key: key}, Options{}, l)
+		tr, err := listen(transport.Config{Listen: addr, Local: []dme.NodeID{id}, Nodes: 2, Key: key}, Options{}, l)
 		if err != nil {
 			t.Fatal(err)
 		}

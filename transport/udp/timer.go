@@ -7,14 +7,14 @@ import (
 	"sync/atomic"
 	"time"
 
-	"dmebench/internal/quick"
+	"dmebench/internal/rawio"
 )
 
 // wake is the one timer of a process.
 type wake struct {
 	at    atomic.Int64 // an instant; never while it is not set
 	mu    sync.Mutex
-	timer *quick.Timer // nil before it is opened, and after it is closed
+	timer *rawio.Timer // nil before it is opened, and after it is closed
 }
 
 const (
@@ -34,7 +34,7 @@ const (
 )
 
 func (w *wake) open() error {
-	t, err := quick.NewTimer()
+	t, err := rawio.NewTimer()
 	if err != nil {
 		return fmt.Errorf("udp: cannot make a timer: %w", err)
 	}
@@ -66,7 +66,7 @@ func (w *wake) by(at, now instant) {
 }
 
 // watch is the goroutine of the timer.
-func (t *reliable) watch(timer *quick.Timer) {
+func (t *reliable) watch(timer *rawio.Timer) {
 	for timer.Wait() {
 		t.serving.Lock()
 		t.serve(t.clock())

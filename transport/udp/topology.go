@@ -6,7 +6,7 @@ import (
 	"net/netip"
 	"slices"
 
-	"dmebench/algorithms"
+	"dmebench/dme"
 	"dmebench/transport"
 )
 
@@ -15,11 +15,11 @@ type process struct {
 	index int // among the run's processes
 	addr  string
 	at    netip.AddrPort
-	nodes []algorithms.NodeID // ascending
+	nodes []dme.NodeID // ascending
 }
 
 // node returns the node by which the process is known to the others.
-func (p *process) node() algorithms.NodeID { return p.nodes[0] }
+func (p *process) node() dme.NodeID { return p.nodes[0] }
 
 func (p *process) String() string {
 	first, last := p.nodes[0], p.nodes[len(p.nodes)-1]
@@ -47,7 +47,7 @@ func newTopology(book transport.AddressBook, c *transport.Config) (*topology, er
 	top := &topology{of: make([]*process, len(book)+1)}
 	known := make(map[string]*process)
 	for i, addr := range book {
-		id := algorithms.NodeID(i + 1)
+		id := dme.NodeID(i + 1)
 		p := known[addr]
 		if p == nil {
 			at, err := resolve(addr)
@@ -86,7 +86,7 @@ func resolve(addr string) (netip.AddrPort, error) {
 }
 
 // at returns the process of node id; nil where there is no such node.
-func (top *topology) at(id algorithms.NodeID) *process {
+func (top *topology) at(id dme.NodeID) *process {
 	if uint64(id) >= uint64(len(top.of)) {
 		return nil
 	}

@@ -8,97 +8,97 @@
 // next WANT may overtake its BACK.
 package courier
 
-import "dmebench/algorithms"
+import "dmebench/dme"
 
 // The messages, in the order of Algorithm.Kinds.
 const (
-	want algorithms.Kind = iota + 1 // Num: the sender's how manieth request this is
-	key                             // Num: of the request that it answers
-	back                            // the key returns
+	want dme.Kind = iota + 1 // Num: the sender's how manieth request this is
+	key                      // Num: of the request that it answers
+	back                     // the key returns
 )
 
 // Algorithm describes the courier to dmebench.
-func Algorithm() *algorithms.Algorithm {
-	return &algorithms.Algorithm{
+func Algorithm() *dme.Algorithm {
+	return &dme.Algorithm{
 		Name:     "courier",
 		Title:    "Courier",
 		Citation: "an example: docs/adding-an-algorithm.md",
-		Class:    algorithms.Permission,
-		Needs:    algorithms.Always(algorithms.Needs{Reliable: true}),
+		Class:    dme.Permission,
+		Needs:    dme.Always(dme.Needs{Reliable: true}),
 		Kinds:    []string{"WANT", "KEY", "BACK"},
-		Claims: []algorithms.Claim{{
-			Quantity: algorithms.MessagesPerCS, Formula: "3(N−1)/N", Load: algorithms.Light, Kind: algorithms.Mean,
+		Claims: []dme.Claim{{
+			Quantity: dme.MessagesPerCS, Formula: "3(N−1)/N", Load: dme.Light, Kind: dme.Mean,
 			Source:  "docs/adding-an-algorithm.md",
-			Predict: algorithms.PerN(func(n float64) float64 { return 3 * (n - 1) / n }),
+			Predict: dme.PerN(func(n float64) float64 { return 3 * (n - 1) / n }),
 		}},
-		Prepare: func(c algorithms.Config) (algorithms.System, error) {
-			return system{keeper: algorithms.NodeID(c.Nodes)}, nil
+		Prepare: func(c dme.Config) (dme.System, error) {
+			return system{keeper: dme.NodeID(c.Nodes)}, nil
 		},
 	}
 }
 
-type system struct{ keeper algorithms.NodeID }
+type system struct{ keeper dme.NodeID }
 
-func (s system) Node(id algorithms.NodeID) algorithms.Node {
+func (s system) Node(id dme.NodeID) dme.Node {
 	return &node{me: id, keeper: s.keeper, here: id == s.keeper}
 }
 
 // node is one node's state. Only the keeper uses here and line.
 type node struct {
-	me, keeper algorithms.NodeID
-	mine       uint64             // number of my latest request
-	waiting    bool               // for the key
-	here       bool               // the key is at home
-	line       []algorithms.Stamp // who waits for it: request number and node
+	me, keeper dme.NodeID
+	mine       uint64      // number of my latest request
+	waiting    bool        // for the key
+	here       bool        // the key is at home
+	line       []dme.Stamp // who waits for it: request number and node
 }
 
 // Request sends for the key.
-func (n *node) Request(out *algorithms.Outbox) {
+func (n *node) Request(out *dme.Outbox) {
 	n.mine++
 	n.waiting = true
 	if n.me == n.keeper {
-		n.ask(algorithms.Stamp{Clock: n.mine, Node: n.me}, out)
+		n.ask(dme.Stamp{Clock: n.mine, Node: n.me}, out)
 		return
 	}
-	out.Send(n.keeper, algorithms.Message{Kind: want, Num: n.mine})
+	out.Send(n.keeper, dme.Message{Kind: want, Num: n.mine})
 }
 
 // Release brings the key back.
-func (n *node) Release(out *algorithms.Outbox) {
+func (n *node) Release(out *dme.Outbox) {
 	if n.me == n.keeper {
 		n.returned(out)
 		return
 	}
-	out.Send(n.keeper, algorithms.Message{Kind: back})
+	out.Send(n.keeper, dme.Message{Kind: back})
 }
 
 // Receive handles a message; what cannot be is refused.
-func (n *node) Receive(from algorithms.NodeID, m algorithms.Message, out *algorithms.Outbox) {
+func (n *node) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
 	switch {
 	case m.Kind == want && n.me == n.keeper && m.Num > 0:
-		n.ask(algorithms.Stamp{Clock: m.Num, Node: from}, out)
+		n.ask(dme.Stamp{Clock: m.Num, Node: from}, out)
 	case m.Kind == back && n.me == n.keeper && !n.here:
 		n.returned(out)
 	case m.Kind == key && from == n.keeper && n.waiting && m.Num == n.mine:
 		n.waiting = false
-		out.Enter(algorithms.Stamp{})
+		out.Enter(dme.Stamp{})
 	default:
 		out.Refuse("a message that nobody can have sent now")
 	}
 }
 
-func (n *node) ask(request algorithms.Stamp, out *algorithms.Outbox) {
+func (n *node) ask(request dme.Stamp, out *dme.Outbox) {
 	n.line = append(n.line, request)
 	n.lend(out)
 }
 
-func (n *node) returned(out *algorithms.Outbox) {
+func (n *node) returned(out *dme.Outbox) {
 	n.here = true
 	n.lend(out)
 }
 
 // lend gives the key to the first in line, if it is at home.
-func (n *node) lend(out *algorithms.Outbox) {
+func (n *node) lend(out *dme.Outbox) {
 	if !n.here || len(n.line) == 0 {
 		return
 	}
@@ -107,14 +107,14 @@ func (n *node) lend(out *algorithms.Outbox) {
 	n.here = false
 	if first.Node == n.me {
 		n.waiting = false
-		out.Enter(algorithms.Stamp{})
+		out.Enter(dme.Stamp{})
 		return
 	}
-	out.Send(first.Node, algorithms.Message{Kind: key, Num: first.Clock})
+	out.Send(first.Node, dme.Message{Kind: key, Num: first.Clock})
 }
 
 // State names every variable: to save, load, hash and print a node.
-func (n *node) State(v *algorithms.Visitor) {
+func (n *node) State(v *dme.Visitor) {
 	v.Uint("mine", &n.mine)
 	v.Bool("waiting", &n.waiting)
 	v.Bool("here", &n.here)

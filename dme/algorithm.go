@@ -1,0 +1,178 @@
+package dme
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Class says by what right a node enters its critical section.
+type Class string
+
+// The classes of the survey in the textbook's section 9.1: permissions of
+// everybody, permissions of a quorum, possession of a token.
+const (
+	Permission Class = "permission"
+	Quorum     Class = "quorum"
+	Token      Class = "token"
+)
+
+// Needs is what an algorithm needs from the links between its nodes. It is
+// checked against what a transport guarantees before a run starts.
+type Needs struct {
+	Reliable           bool `json:"reliable"`            // no loss, no duplication
+	FIFO               bool `json:"fifo"`                // in order between each pair of nodes
+	BoundedDelay       bool `json:"bounded_delay"`       // a message arrives within a known bound
+	SequencedBroadcast bool `json:"sequenced_broadcast"` // all nodes receive all broadcasts in one order
+}
+
+// An Algorithm describes itself to everything that lists, checks, runs or
+// judges it.
+type Algorithm struct {
+	Name     string // as on the command line
+	Title    string // as in a plot's legend or a heading
+	Citation string // author, title, source, section
+	Class    Class
+	Dynamic  bool // whom a node asks depends on what happened before
+
+	// AsPublished marks the literal text of a paper, kept as a negative
+	// control: it is known to be wrong.
+	AsPublished bool
+
+	// Needs depends on the options: numbering messages may replace order.
+	Needs func(Options) Needs
+
+	// Kinds names the message kinds 1, 2, … with the paper's words.
+	Kinds []string
+
+	Options []Option
+
+	// Perpetual reports whether messages flow for ever with these options, even
+	// when nobody asks; nil where they never do.
+	Perpetual func(Options) bool
+
+	// Stepped holds the values that take the place of defaults under a workload
+	// that proceeds in steps: each begins when the system has fallen silent,
+	// which a perpetual one never does.
+	Stepped map[string]string
+
+	// ValidNodes says why the algorithm cannot run on n nodes with these
+	// options; nil where any n ≥ 1 will do.
+	ValidNodes func(n int, opt Options) error
+
+	Claims []Claim
+
+	// Prepare computes what all nodes of a system share, once.
+	Prepare func(Config) (System, error)
+}
+
+// Always is Needs for an algorithm whose needs do not depend on its options.
+func Always(n Needs) func(Options) Needs { return func(Options) Needs { return n } }
+
+// KindName returns the name of kind k, or "kind k" where the algorithm has
+// none such.
+func (a *Algorithm) KindName(k Kind) string {
+	if k >= 1 && int(k) <= len(a.Kinds) {
+		return a.Kinds[k-1]
+	}
+	return fmt.Sprintf("kind %d", k)
+}
+
+// Config is what a system is prepared from.
+type Config struct {
+	Nodes   int
+	Seed    uint64  // the only source of randomness
+	Options Options // resolved by [Algorithm.Resolve]
+
+	// Bound is the longest time that a message can take, where whoever runs the
+	// system knows it; 0 where nobody does.
+	Bound time.Duration
+
+	// ReadFile reads a file that an option names. It is nil where no option
+	// can name one.
+	ReadFile func(name string) ([]byte, error)
+}
+
+// System is what the nodes of one run share: quorums, a tree, a mesh. It is
+// immutable and may be used by several goroutines.
+type System interface {
+	// Node returns node id in its initial state. It is cheap.
+	Node(id NodeID) Node
+}
+
+// Linked is a System that knows to whom each node may send, so that
+// connections can be made before they are needed. Without it, any node may
+// send to any.
+type Linked interface {
+	// Peers returns the nodes that id may send to, in ascending order.
+	Peers(id NodeID) []NodeID
+}
+
+// Quorate is a System whose nodes ask a request set.
+type Quorate interface {
+	// RequestSet returns S_id in ascending order, which may contain id.
+	RequestSet(id NodeID) []NodeID
+}
+
+// New prepares a system of a after checking n, the options and their values;
+// set holds the options that differ from their defaults.
+func (a *Algorithm) New(n int, seed uint64, set map[string]string) (System, error) {
+	opt, err := a.Resolve(set)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.CheckNodes(n, opt); err != nil {
+		return nil, err
+	}
+	return a.Prepare(Config{Nodes: n, Seed: seed, Options: opt})
+}
+
+// CheckNodes reports why the algorithm cannot run on n nodes.
+func (a *Algorithm) CheckNodes(n int, opt Options) error {
+	if n < 1 {
+		return fmt.Errorf("%s: %d nodes; there must be at least 1", a.Name, n)
+	}
+	if a.ValidNodes != nil {
+		if err := a.ValidNodes(n, opt); err != nil {
+			return fmt.Errorf("%s: %w", a.Name, err)
+		}
+	}
+	return nil
+}
+
+// Check reports every fault of the description itself; a test runs it over
+// the catalog.
+func (a *Algorithm) Check() error {
+	var errs []error
+	fault := func(ok bool, what string) {
+		if !ok {
+			errs = append(errs, fmt.Errorf("algorithm %q: %s", a.Name, what))
+		}
+	}
+	fault(a.Name != "", "no name")
+	fault(a.Title != "", "no title")
+	fault(a.Citation != "", "no citation")
+	fault(a.Class == Permission || a.Class == Quorum || a.Class == Token, "no class")
+	fault(a.Needs != nil, "no needs")
+	fault(a.Prepare != nil, "no Prepare")
+	fault(len(a.Kinds) >= 1 && len(a.Kinds) <= MaxKinds, "wants 1 to 15 message kinds")
+	for i, name := range a.Kinds {
+		fault(name != "" && !slices.Contains(a.Kinds[:i], name), "a message kind without a name of its own")
+	}
+	fault(a.AsPublished || len(a.Claims) > 0, "no claims")
+	for i, o := range a.Options {
+		fault(!slices.ContainsFunc(a.Options[:i], func(p Option) bool { return p.Name == o.Name }), "option "+o.Name+" twice")
+		fault(o.Name != "" && o.Values != "" && o.Help != "", "an option without name, values or help")
+		fault(o.Accepts(o.Default) == nil, "option "+o.Name+": its default is not one of its values")
+	}
+	if _, err := ResolveOptions(a.Options, a.Stepped); err != nil {
+		errs = append(errs, fmt.Errorf("algorithm %q: for stepped workloads: %w", a.Name, err))
+	}
+	for _, c := range a.Claims {
+		if err := c.check(); err != nil {
+			errs = append(errs, fmt.Errorf("algorithm %q: %w", a.Name, err))
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,157 @@
+package dme
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func sound() *Algorithm {
+	return &Algorithm{
+		Name: "sound", Title: "Sound", Citation: "nobody", Class: Token,
+		Needs: Always(Needs{Reliable: true}), Kinds: []string{"REQUEST", "TOKEN"},
+		Options: []Option{
+			{Name: "mode", Default: "a", Values: "a|b", Help: "which"},
+			{Name: "count", Default: "1", Values: "COUNT", Help: "how many", Valid: func(v string) error {
+				if v == "" || strings.Trim(v, "0123456789") != "" {
+					return errors.New("not a number")
+				}
+				return nil
+			}},
+		},
+		Claims: []Claim{{
+			Quantity: MessagesPerCS, Formula: "N", Load: AnyLoad, Kind: Exact, Source: "section 1",
+			Predict: PerN(func(n float64) float64 { return n }),
+		}},
+		ValidNodes: func(n int, _ Options) error {
+			if n == 6 {
+				return errors.New("there is no plane of 6")
+			}
+			return nil
+		},
+		Prepare: func(Config) (System, error) { return nil, nil },
+	}
+}
+
+func TestCheckFindsEveryFault(t *testing.T) {
+	if err := sound().Check(); err != nil {
+		t.Fatal(err)
+	}
+	for fault, breakIt := range map[string]func(*Algorithm){
+		"no name":                       func(a *Algorithm) { a.Name = "" },
+		"no title":                      func(a *Algorithm) { a.Title = "" },
+		"no citation":                   func(a *Algorithm) { a.Citation = "" },
+		"no class":                      func(a *Algorithm) { a.Class = "other" },
+		"no needs":                      func(a *Algorithm) { a.Needs = nil },
+		"no Prepare":                    func(a *Algorithm) { a.Prepare = nil },
+		"1 to 15 message kinds":         func(a *Algorithm) { a.Kinds = nil },
+		"wants 1 to 15 message kinds":   func(a *Algorithm) { a.Kinds = make([]string, MaxKinds+1) },
+		"without a name of its own":     func(a *Algorithm) { a.Kinds[1] = a.Kinds[0] },
+		"no claims":                     func(a *Algorithm) { a.Claims = nil },
+		"an option without name":        func(a *Algorithm) { a.Options[0].Name = "" },
+		"without name, values or help":  func(a *Algorithm) { a.Options[0].Help = "" },
+		"option mode: its default":      func(a *Algorithm) { a.Options[0].Default = "c" },
+		"option mode twice":             func(a *Algorithm) { a.Options[1].Name = "mode" },
+		"for stepped workloads: mode=c": func(a *Algorithm) { a.Stepped = map[string]string{"mode": "c"} },
+		"no quantity":                   func(a *Algorithm) { a.Claims[0].Quantity = "" },
+		"no formula":                    func(a *Algorithm) { a.Claims[0].Formula = "" },
+		"no load":                       func(a *Algorithm) { a.Claims[0].Load = "" },
+		"no kind":                       func(a *Algorithm) { a.Claims[0].Kind = "" },
+		"no source":                     func(a *Algorithm) { a.Claims[0].Source = "" },
+		"no prediction":                 func(a *Algorithm) { a.Claims[0].Predict = nil },
+	} {
+		a := sound()
+		breakIt(a)
+		if err := a.Check(); err == nil || !strings.Contains(err.Error(), fault) {
+			t.Errorf("%q is not among %v", fault, err)
+		}
+	}
+	published := sound()
+	published.AsPublished, published.Claims = true, nil
+	if err := published.Check(); err != nil {
+		t.Errorf("a literal text needs no claims: %v", err)
+	}
+	several := sound()
+	several.Title, several.Citation = "", ""
+	if err := several.Check(); strings.Count(err.Error(), "\n") != 1 {
+		t.Errorf("two faults are reported as %v", err)
+	}
+}
+
+func TestResolve(t *testing.T) {
+	a := sound()
+	opt, err := a.Resolve(map[string]string{"mode": "b"})
+	if err != nil || opt.Get("mode") != "b" || opt.Get("count") != "1" {
+		t.Errorf("%v, %v", opt, err)
+	}
+	// Every fault at once, each with what would be accepted.
+	_, err = a.Resolve(map[string]string{"mode": "c", "count": "x", "tree": "star", "age": "3"})
+	if err == nil {
+		t.Fatal("accepted")
+	}
+	for _, want := range []string{
+		"mode=c: want a|b", "count=x: not a number (want COUNT)",
+		`unknown option "tree"; there are mode, count`, `unknown option "age"`,
+	} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%q is not in:\n%v", want, err)
+		}
+	}
+	if strings.Index(err.Error(), `"age"`) > strings.Index(err.Error(), `"tree"`) {
+		t.Error("unknown options are not in order")
+	}
+	a.Options = nil
+	if _, err = a.Resolve(map[string]string{"x": "1"}); err == nil || !strings.Contains(err.Error(), "there are none") {
+		t.Error(err)
+	}
+}
+
+func TestUndeclaredOptionPanics(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("an option that was not declared has a value")
+		}
+	}()
+	Options{}.Get("mode")
+}
+
+func TestNew(t *testing.T) {
+	a := sound()
+	var got Config
+	a.Prepare = func(c Config) (System, error) { got = c; return nil, nil }
+	if _, err := a.New(5, 42, map[string]string{"count": "9"}); err != nil {
+		t.Fatal(err)
+	}
+	if got.Nodes != 5 || got.Seed != 42 || got.Options.Get("count") != "9" || got.Options.Get("mode") != "a" {
+		t.Errorf("prepared from %+v", got)
+	}
+	for n, want := range map[int]string{0: "at least 1", -1: "at least 1", 6: "sound: there is no plane of 6"} {
+		if _, err := a.New(n, 1, nil); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%d nodes: %v", n, err)
+		}
+	}
+	if _, err := a.New(5, 1, map[string]string{"mode": "x"}); err == nil {
+		t.Error("a wrong option is accepted")
+	}
+}
+
+func TestKindName(t *testing.T) {
+	a := sound()
+	var names []string
+	for k := range Kind(4) {
+		names = append(names, a.KindName(k))
+	}
+	if want := []string{"kind 0", "REQUEST", "TOKEN", "kind 3"}; !slices.Equal(names, want) {
+		t.Errorf("%v, want %v", names, want)
+	}
+}
+
+func TestPredictions(t *testing.T) {
+	if v, ok := PerN(func(n float64) float64 { return 2 * (n - 1) })(Setting{Nodes: 5}); v != 8 || !ok {
+		t.Error(v, ok)
+	}
+	if v, ok := Constantly(3)(Setting{}); v != 3 || !ok {
+		t.Error(v, ok)
+	}
+}

@@ -1,0 +1,248 @@
+package dme
+
+import (
+	"fmt"
+	"math"
+	"time"
+)
+
+// Quantity is what a claim speaks of.
+type Quantity string
+
+// The quantities that the papers make claims about. Times are in seconds,
+// a synchronization delay is in units of T, throughput in entries per second.
+const (
+	MessagesPerCS      Quantity = "messages per CS"
+	TransmissionsPerCS Quantity = "transmissions per CS"
+	SyncDelay          Quantity = "synchronization delay / T"
+	ResponseTime       Quantity = "response time"
+	Throughput         Quantity = "throughput"
+	QuorumSize         Quantity = "quorum size"
+	QueueLength        Quantity = "queue length"
+	MessageLength      Quantity = "message length"
+	Bypass             Quantity = "bypass"             // entries by others between a request and its entry
+	BypassByOne        Quantity = "bypass by one node" // entries by one other node, of these
+	EntryOrder         Quantity = "entries out of timestamp order"
+	NumberRange        Quantity = "range of the numbers of pending requests" // the largest less the smallest
+	LongestRun         Quantity = "entries in a row by one node"
+	WorkSpread         Quantity = "work max/mean" // messages sent and received, the busiest node over the mean
+	Violations         Quantity = "violations of mutual exclusion"
+	Unserved           Quantity = "requests that are not served"
+)
+
+// KindPerCS is the quantity "messages of one kind per CS".
+func KindPerCS(kind string) Quantity { return Quantity(kind + " messages per CS") }
+
+// Load is the condition under which a claim is made.
+type Load string
+
+// The loads that the papers speak of.
+const (
+	Light      Load = "light"      // isolated requests
+	Saturated  Load = "saturated"  // a node asks again as soon as it has left
+	Burst      Load = "burst"      // all ask once, at about the same time
+	Contention Load = "contention" // several ask at once
+	Worst      Load = "worst case" // the worst run there is
+	HotSpot    Load = "hot spot"   // isolated requests, most of them by few nodes
+	AnyLoad    Load = "any"
+	Faults     Load = "faults"
+	Static     Load = "static" // a property of the construction, not of a run
+)
+
+// ClaimKind says how a measurement is compared with a prediction.
+type ClaimKind string
+
+// The kinds of claims.
+const (
+	Exact      ClaimKind = "exact"
+	Mean       ClaimKind = "mean"
+	UpperBound ClaimKind = "upper bound"
+	LowerBound ClaimKind = "lower bound"
+	Asymptotic ClaimKind = "asymptotic"
+)
+
+// Setting is what a prediction may depend on.
+type Setting struct {
+	Nodes   int
+	Options Options
+	System  System // as prepared for Nodes and Options
+
+	T time.Duration // mean one-way delay of a message, where the claim needs it
+	E time.Duration // mean duration of a critical section, where the claim needs it
+}
+
+// Claim is one statement of a paper that can be checked: this quantity, under
+// this load, is (or is at most, or grows like) this formula.
+type Claim struct {
+	Quantity Quantity
+	Formula  string // as the paper writes it, in N, K, T, E: "2(N−1)"
+	Load     Load
+	Kind     ClaimKind
+	Source   string // paper and section
+
+	// Predict evaluates the formula. ok is false where the claim does not
+	// apply: another option, an N for which it is not made.
+	Predict func(Setting) (value float64, ok bool)
+
+	// Set is the algorithm's options under which the claim is made; nil for the
+	// defaults. Predict is still to say no where it does not apply.
+	Set map[string]string
+
+	// FIFO restricts the claim to links that keep order, where the algorithm
+	// itself does not need them to.
+	FIFO bool
+
+	// EqualDelays restricts the claim to links on which every message takes T.
+	EqualDelays bool
+
+	// Measure determines the quantity from the construction alone: of a Static
+	// claim, it is what a measurement is of others. nil where a run must tell.
+	Measure func(Setting) (value float64, ok bool)
+
+	// KnownFalse says why the claim does not hold; empty where it is not known
+	// to be false.
+	KnownFalse string
+
+	// Test names the test of the package that measures what neither a run's
+	// result nor Measure tells; empty where there is none or no need of one.
+	Test string
+}
+
+// Agrees reports whether measured values between lo and hi are what a claim of
+// this kind predicts; judged is false where telling takes more than a look: of
+// a mean and of a growth. The only tolerance is that of floating point.
+func (k ClaimKind) Agrees(predicted, lo, hi float64) (agrees, judged bool) {
+	slack := 1e-9 * max(1, math.Abs(predicted))
+	above, below := lo >= predicted-slack, hi <= predicted+slack
+	switch k {
+	case Exact:
+		return above && below, true
+	case UpperBound:
+		return below, true
+	case LowerBound:
+		return above, true
+	}
+	return false, false
+}
+
+func (c Claim) check() error {
+	for _, f := range []struct{ name, value string }{
+		{"quantity", string(c.Quantity)}, {"formula", c.Formula}, {"load", string(c.Load)},
+		{"kind", string(c.Kind)}, {"source", c.Source},
+	} {
+		if f.value == "" {
+			return fmt.Errorf("claim %q (%s): no %s", c.Formula, c.Source, f.name)
+		}
+	}
+	if c.Predict == nil {
+		return fmt.Errorf("claim %q (%s): no prediction", c.Formula, c.Source)
+	}
+	return nil
+}
+
+// SafeAndLive returns what every paper claims of its algorithm.
+func SafeAndLive(source string) []Claim {
+	return []Claim{
+		{
+			Quantity: Violations, Formula: "0: mutual exclusion",
+			Load: AnyLoad, Kind: Exact, Source: source, Predict: Constantly(0),
+		},
+		{
+			Quantity: Unserved, Formula: "0: neither deadlock nor starvation",
+			Load: AnyLoad, Kind: Exact, Source: source, Predict: Constantly(0),
+		},
+	}
+}
+
+// HandOver returns the claims about a synchronization delay of so many T and
+// what the textbook's section 9.2.3 concludes from it: a throughput of
+// 1/(SD + E), and so a response time of N(SD + E) where all N nodes always have
+// a request. The delay is the mean or, with kind UpperBound, at most that.
+//
+// Load is heavy where a request waits at every exit: nothing is claimed where T
+// and E are known and the N−1 entries of the others are over before a node's
+// next request can have been answered.
+func HandOver(delays float64, kind ClaimKind, source string) []Claim {
+	sd, opposite := "T", kind
+	if delays != 1 {
+		sd = fmt.Sprintf("%vT", delays)
+	}
+	if kind == UpperBound {
+		opposite = LowerBound
+	}
+	heavy := func(s Setting) bool {
+		t, e := s.T.Seconds(), s.E.Seconds()
+		return float64(s.Nodes-1)*(delays*t+e) >= 4*t
+	}
+	follows := source + "; textbook, section 9.2.3"
+	all := []Claim{
+		{
+			Quantity: SyncDelay, Formula: sd,
+			Load: Saturated, Kind: kind, Source: source, Predict: AtLeastTwo(delays),
+		},
+		{
+			Quantity: Throughput, Formula: "1/(" + sd + " + E)",
+			Load: Saturated, Kind: opposite, Source: follows,
+			Predict: FromTimes(func(_, t, e float64) float64 { return 1 / (delays*t + e) }),
+		},
+		{
+			Quantity: ResponseTime, Formula: "N(" + sd + " + E)",
+			Load: Saturated, Kind: kind, Source: follows,
+			Predict: FromTimes(func(n, t, e float64) float64 { return n * (delays*t + e) }),
+		},
+	}
+	for i := range all {
+		all[i] = all[i].Where(heavy)
+	}
+	return all
+}
+
+// KindsPerCS returns a claim like c about each of the kinds of messages.
+func KindsPerCS(c Claim, kinds ...string) []Claim {
+	var all []Claim
+	for _, kind := range kinds {
+		c.Quantity = KindPerCS(kind)
+		all = append(all, c)
+	}
+	return all
+}
+
+// With returns the claim as made under these options.
+func (c Claim) With(set map[string]string) Claim {
+	c.Set = set
+	return c
+}
+
+// Where returns the claim as made only where applies says so.
+func (c Claim) Where(applies func(Setting) bool) Claim {
+	predict := c.Predict
+	c.Predict = func(s Setting) (float64, bool) {
+		value, ok := predict(s)
+		return value, ok && applies(s)
+	}
+	return c
+}
+
+// PerN is a prediction that depends on N alone.
+func PerN(f func(n float64) float64) func(Setting) (float64, bool) {
+	return func(s Setting) (float64, bool) { return f(float64(s.Nodes)), true }
+}
+
+// Constantly is a prediction that depends on nothing.
+func Constantly(value float64) func(Setting) (float64, bool) {
+	return func(Setting) (float64, bool) { return value, true }
+}
+
+// AtLeastTwo is a prediction that depends on nothing, for systems in which
+// messages are sent at all.
+func AtLeastTwo(value float64) func(Setting) (float64, bool) {
+	return func(s Setting) (float64, bool) { return value, s.Nodes >= 2 }
+}
+
+// FromTimes is a prediction from N and, in seconds, T and E, for systems in
+// which messages are sent at all.
+func FromTimes(f func(n, t, e float64) float64) func(Setting) (float64, bool) {
+	return func(s Setting) (float64, bool) {
+		return f(float64(s.Nodes), s.T.Seconds(), s.E.Seconds()), s.Nodes >= 2 && s.T > 0
+	}
+}

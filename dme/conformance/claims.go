@@ -1,0 +1,96 @@
+package conformance
+
+import (
+	"fmt"
+
+	"dmebench/dme"
+)
+
+// checkClaims judges, on a schedule that has ended, those claims that are made
+// for every run and speak of no time.
+func (s *schedule) checkClaims() error {
+	for _, c := range s.Algorithm.Claims {
+		if c.KnownFalse != "" || c.Load != dme.AnyLoad || c.FIFO && !s.needs.FIFO {
+			continue
+		}
+		want, ok := c.Predict(s.Setting)
+		if !ok {
+			continue
+		}
+		got, ok := s.measure(c.Quantity)
+		if !ok {
+			continue
+		}
+		if agrees, judged := c.Kind.Agrees(want, got, got); judged && !agrees {
+			return fmt.Errorf("claim %s %s %q (%s): %v, not %v\n%s", c.Quantity, c.Kind, c.Formula, c.Source, got, want, s.States())
+		}
+	}
+	return nil
+}
+
+func (s *schedule) measure(q dme.Quantity) (value float64, ok bool) {
+	switch q {
+	case dme.MessagesPerCS:
+		return float64(s.Sent()) / float64(len(s.Entries)), len(s.Entries) > 0
+	case dme.TransmissionsPerCS:
+		return float64(s.Transmissions()) / float64(len(s.Entries)), len(s.Entries) > 0
+	case dme.QueueLength:
+		for i := range s.ids() {
+			value = max(value, float64(s.hosts[i].Counters().LongestQueue.Load()))
+		}
+		return value, true
+	case dme.MessageLength:
+		for i := range s.ids() {
+			value = max(value, float64(s.hosts[i].Counters().LongestMessage.Load()))
+		}
+		return value, true
+	case dme.Bypass:
+		for _, e := range s.Entries {
+			value = max(value, float64(e.Bypass))
+		}
+		return value, true
+	case dme.BypassByOne:
+		for _, e := range s.Entries {
+			value = max(value, float64(e.ByOne))
+		}
+		return value, true
+	case dme.NumberRange:
+		return s.numberRange(), true
+	case dme.EntryOrder:
+		var last dme.Stamp
+		for _, e := range s.Entries {
+			if e.Stamp.IsZero() {
+				continue
+			}
+			if e.Stamp.Precedes(last) {
+				value++
+			} else {
+				last = e.Stamp
+			}
+		}
+		return value, true
+	}
+	for i, name := range s.Algorithm.Kinds {
+		if q == dme.KindPerCS(name) {
+			for j := range s.ids() {
+				value += float64(s.hosts[j].Counters().Sent[i+1].Load())
+			}
+			return value / float64(len(s.Entries)), len(s.Entries) > 0
+		}
+	}
+	return 0, false
+}
+
+// numberRange returns the largest difference of the numbers of two requests
+// that were pending together. Requests without a number do not count.
+func (s *schedule) numberRange() float64 {
+	var largest uint64
+	for k, late := range s.Entries {
+		for _, early := range s.Entries[late.asked:k] {
+			if a, b := early.Stamp.Clock, late.Stamp.Clock; a > 0 && b > 0 {
+				largest = max(largest, max(a, b)-min(a, b))
+			}
+		}
+	}
+	return float64(largest)
+}

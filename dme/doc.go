@@ -1,0 +1,18 @@
+// Package dme is the contract between a distributed mutual exclusion
+// algorithm and everything that runs one.
+//
+// An algorithm is a pure state machine. A [Node] is told what happens at one
+// node (the local process asks, the local process leaves, a message arrives)
+// and says through an [Outbox] what follows (messages, entry into the critical
+// section, timers). It does no I/O, reads no clock, draws no random number,
+// starts no goroutine and takes no lock. For that reason the same code runs,
+// unchanged, in a worker process over a network, in the virtual-time
+// simulator, under a schedule explorer and in golden traces.
+//
+// An [Algorithm] describes itself: its citation, what it needs from the
+// network, its options, the kinds of its messages, and its claims. No formula
+// of a paper stands anywhere else in the program.
+//
+// This package imports pure packages of the standard library only; a test
+// keeps it so.
+package dme

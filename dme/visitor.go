@@ -1,0 +1,250 @@
+package dme
+
+import (
+	"encoding/binary"
+	"fmt"
+	"strings"
+)
+
+// Visitor is shown every variable of a node by [Node.State], under its name in
+// the paper. It saves the state to bytes, loads it from bytes, or prints it;
+// the same listing serves all three, so they cannot disagree.
+//
+// A saved state is canonical: equal states give equal bytes, which is what an
+// explorer hashes.
+type Visitor struct {
+	mode visitorMode
+	b    []byte // what save appends to, what load consumes
+	bad  bool
+	text strings.Builder
+}
+
+type visitorMode uint8
+
+const (
+	saving visitorMode = iota
+	loading
+	printing
+)
+
+// SaveState appends n's state to b.
+func SaveState(b []byte, n Node) []byte {
+	v := Visitor{mode: saving, b: b}
+	n.State(&v)
+	return v.b
+}
+
+// LoadState sets n's state from the front of b, as SaveState wrote it, and
+// returns the rest. n must come from the same System and be the same node.
+func LoadState(b []byte, n Node) (rest []byte, err error) {
+	v := Visitor{mode: loading, b: b}
+	n.State(&v)
+	if v.bad {
+		return nil, fmt.Errorf("dme: saved state is truncated or foreign")
+	}
+	return v.b, nil
+}
+
+// DescribeState returns n's variables as "name=value" pairs, separated by
+// spaces, in the order of the node's listing.
+func DescribeState(n Node) string {
+	v := Visitor{mode: printing}
+	n.State(&v)
+	return v.text.String()
+}
+
+func (v *Visitor) print(name string, value any) {
+	if v.text.Len() > 0 {
+		v.text.WriteByte(' ')
+	}
+	fmt.Fprintf(&v.text, "%s=%v", name, value)
+}
+
+func (v *Visitor) take() uint64 {
+	x, n := binary.Uvarint(v.b)
+	if n <= 0 {
+		v.bad = true
+		v.b = nil
+		return 0
+	}
+	v.b = v.b[n:]
+	return x
+}
+
+func (v *Visitor) takeNode() NodeID {
+	x := v.take()
+	if x > 1<<32-1 {
+		v.bad = true
+	}
+	return NodeID(x)
+}
+
+func (v *Visitor) put(x uint64) { v.b = binary.AppendUvarint(v.b, x) }
+
+// Uint shows an unsigned integer.
+func (v *Visitor) Uint(name string, p *uint64) {
+	switch v.mode {
+	case saving:
+		v.put(*p)
+	case loading:
+		*p = v.take()
+	case printing:
+		v.print(name, *p)
+	}
+}
+
+// Int shows an integer that is never negative, such as an index.
+func (v *Visitor) Int(name string, p *int) {
+	x := uint64(*p)
+	v.Uint(name, &x)
+	*p = int(x)
+}
+
+// Bool shows a Boolean.
+func (v *Visitor) Bool(name string, p *bool) {
+	switch v.mode {
+	case saving:
+		x := byte(0)
+		if *p {
+			x = 1
+		}
+		v.b = append(v.b, x)
+	case loading:
+		*p = v.take() != 0
+	case printing:
+		v.print(name, *p)
+	}
+}
+
+// Node shows a node number; none prints as "-".
+func (v *Visitor) Node(name string, p *NodeID) {
+	switch v.mode {
+	case saving:
+		v.put(uint64(*p))
+	case loading:
+		*p = v.takeNode()
+	case printing:
+		if *p == None {
+			v.print(name, "-")
+		} else {
+			v.print(name, *p)
+		}
+	}
+}
+
+// Stamp shows a timestamp; the zero stamp prints as "-".
+func (v *Visitor) Stamp(name string, p *Stamp) {
+	switch v.mode {
+	case saving:
+		v.put(p.Clock)
+		v.put(uint64(p.Node))
+	case loading:
+		p.Clock = v.take()
+		p.Node = v.takeNode()
+	case printing:
+		if p.IsZero() {
+			v.print(name, "-")
+		} else {
+			v.print(name, *p)
+		}
+	}
+}
+
+// Set shows a set of nodes.
+func (v *Visitor) Set(name string, s *NodeSet) {
+	switch v.mode {
+	case saving:
+		for _, w := range s.words {
+			v.put(w)
+		}
+	case loading:
+		for i := range s.words {
+			s.words[i] = v.take()
+		}
+	case printing:
+		var b strings.Builder
+		b.WriteByte('{')
+		for id := range s.All() {
+			if b.Len() > 1 {
+				b.WriteByte(',')
+			}
+			b.WriteString(id.String())
+		}
+		b.WriteByte('}')
+		v.print(name, b.String())
+	}
+}
+
+// Len shows the length of a collection that the node then shows element by
+// element, and returns the length that it has: the saved one while loading.
+// A node resizes its collection to the result before it shows the elements.
+func (v *Visitor) Len(n int) int {
+	switch v.mode {
+	case saving:
+		v.put(uint64(n))
+	case loading:
+		m := v.take()
+		// An element takes at least one byte: a longer collection is foreign.
+		if m > uint64(len(v.b)) {
+			v.bad = true
+			v.b = nil
+			return 0
+		}
+		return int(m)
+	}
+	return n
+}
+
+// Uints shows a vector of unsigned integers.
+func (v *Visitor) Uints(name string, p *[]uint64) {
+	if v.mode == printing {
+		v.print(name, *p)
+		return
+	}
+	*p = resize(*p, v.Len(len(*p)))
+	for i := range *p {
+		v.Uint("", &(*p)[i])
+	}
+}
+
+// Nodes shows a list of nodes, such as a queue, in its order.
+func (v *Visitor) Nodes(name string, p *[]NodeID) {
+	if v.mode == printing {
+		v.print(name, *p)
+		return
+	}
+	*p = resize(*p, v.Len(len(*p)))
+	for i := range *p {
+		v.Node("", &(*p)[i])
+	}
+}
+
+// Queue shows a queue of nodes, from its head to its tail.
+func (v *Visitor) Queue(name string, q *NodeQueue) {
+	if v.mode == loading {
+		q.items, q.head = q.items[:0], 0
+		v.Nodes(name, &q.items)
+		return
+	}
+	waiting := q.items[q.head:]
+	v.Nodes(name, &waiting)
+}
+
+// Stamps shows a list of timestamps, such as a queue of requests, in its order.
+func (v *Visitor) Stamps(name string, p *[]Stamp) {
+	if v.mode == printing {
+		v.print(name, *p)
+		return
+	}
+	*p = resize(*p, v.Len(len(*p)))
+	for i := range *p {
+		v.Stamp("", &(*p)[i])
+	}
+}
+
+func resize[T any](s []T, n int) []T {
+	if n <= cap(s) {
+		return s[:n]
+	}
+	return append(s[:cap(s)], make([]T, n-cap(s))...)
+}

@@ -1,0 +1,212 @@
+package commandline
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"dmebench/dme"
+	"dmebench/internal/check"
+	"dmebench/internal/run"
+)
+
+// checkResult is what «check --json» prints. Where there is no figure the value
+// is null.
+type checkResult struct {
+	SchemaVersion int               `json:"schema_version"`
+	Algorithm     string            `json:"algorithm"`
+	Set           map[string]string `json:"set"`
+	Nodes         int               `json:"nodes"`
+	Requests      int               `json:"requests"`
+	Search        string            `json:"search"` // random or exhaustive
+	FIFO          bool              `json:"fifo"`
+	Duplicate     bool              `json:"duplicate"`
+	Lose          int               `json:"lose"`
+	Bypass        *int              `json:"bypass"` // the bound asked for
+	Seed          uint64            `json:"seed"`   // of the schedule that broke a property, else of the first
+
+	Status   string         `json:"status"`   // ok, violated, stalled, or incomplete
+	Property check.Property `json:"property"` // which is broken; empty where none is
+	Verdict  string         `json:"verdict"`
+	Complete bool           `json:"complete"` // everything that was to be searched has been
+	Stopped  string         `json:"stopped"`  // why not
+
+	Schedules *uint64  `json:"schedules"`
+	States    *uint64  `json:"states"`
+	Depth     *int     `json:"depth"`
+	Steps     uint64   `json:"steps"` // taken in all schedules, or from all states
+	MaxBypass *int     `json:"max_bypass"`
+	Refused   uint64   `json:"refused"` // messages that nodes refused
+	Refusal   string   `json:"refusal"` // the reason of one of them
+	ElapsedS  float64  `json:"elapsed_s"`
+	PerSecond *float64 `json:"per_second"` // schedules or states
+	Workers   int      `json:"workers"`
+
+	Trace      []string `json:"trace"`    // a line for each step
+	Schedule   []string `json:"schedule"` // the steps alone
+	NodeStates []string `json:"node_states"`
+	Replay     string   `json:"replay"` // the command that shows it again
+	SVG        string   `json:"svg"`
+	Notes      []string `json:"notes"`
+}
+
+func newCheckResult(a *dme.Algorithm, o check.Options, exhaustive bool, r check.Report) *checkResult {
+	x := &checkResult{
+		SchemaVersion: run.SchemaVersion, Algorithm: a.Name, Set: o.Set, Nodes: o.Nodes, Requests: o.Requests, Search: "random",
+		FIFO: !o.Unordered, Duplicate: o.Duplicate, Lose: o.Lose, Seed: r.Seed,
+		Status: "ok", Complete: r.Complete, Stopped: r.Stopped, Steps: r.Steps, Refused: r.Refused, Refusal: r.Refusal,
+		ElapsedS: r.Elapsed.Seconds(), Workers: r.Workers,
+		Trace: []string{}, Schedule: []string{}, NodeStates: []string{}, Notes: []string{},
+	}
+	if o.Bypass > 0 {
+		x.Bypass = &o.Bypass
+	}
+	count := r.Schedules
+	if exhaustive {
+		x.Search, x.States, x.Depth, count = "exhaustive", &r.States, &r.Depth, r.States
+	} else {
+		x.Schedules, x.MaxBypass = &r.Schedules, &r.MaxBypass
+	}
+	if s := r.Elapsed.Seconds(); s > 0 {
+		rate := float64(count) / s
+		x.PerSecond = &rate
+	}
+	switch v := r.Violation; {
+	case v == nil && r.Complete:
+	case v == nil:
+		x.Status = "incomplete"
+	default:
+		x.Status, x.Property, x.Verdict, x.Replay = "violated", v.Property, v.Verdict, replayCommand(x, o, exhaustive)
+		if v.Property == check.Progress || v.Property == check.Liveness {
+			x.Status = "stalled"
+		}
+	}
+	if r.Trace != nil {
+		x.Trace, x.NodeStates = r.Trace.Lines(), r.Trace.States
+		for _, e := range r.Trace.Events {
+			x.Schedule = append(x.Schedule, e.Step.String())
+		}
+	}
+	return x
+}
+
+// replayCommand is the command line that finds the same violation at once.
+func replayCommand(x *checkResult, o check.Options, exhaustive bool) string {
+	b := []string{"dmebench check --algorithm", x.Algorithm, "--nodes", strconv.Itoa(o.Nodes), "--requests", strconv.Itoa(o.Requests)}
+	if exhaustive {
+		b = append(b, "--exhaustive")
+	}
+	for _, name := range slices.Sorted(maps.Keys(o.Set)) {
+		b = append(b, "--set "+name+"="+o.Set[name])
+	}
+	if o.Unordered {
+		b = append(b, "--fifo=false")
+	}
+	if o.Duplicate {
+		b = append(b, "--duplicate")
+	}
+	if o.Lose > 0 {
+		b = append(b, "--lose", strconv.Itoa(o.Lose))
+	}
+	if o.Bypass > 0 {
+		b = append(b, "--bypass", strconv.Itoa(o.Bypass))
+	}
+	switch o.Adversary {
+	case check.Chance:
+		b = append(b, "--adversary=false")
+	case check.Adversarial:
+		b = append(b, "--adversary")
+	}
+	b = append(b, "--seed", strconv.FormatUint(x.Seed, 10))
+	if !exhaustive {
+		b = append(b, "--schedules 1")
+	}
+	return strings.Join(b, " ")
+}
+
+// longTrace is how many lines of a counterexample a person is shown: of a
+// longer one the beginning and the end.
+const longTrace = 120
+
+func (x *checkResult) print(out io.Writer) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	line := func(name, format string, args ...any) { fmt.Fprintf(w, "%s\t%s\n", name, fmt.Sprintf(format, args...)) }
+	line("search", "%s, %d nodes, %d requests, %s", x.Algorithm, x.Nodes, x.Requests, x.links())
+	for _, note := range x.Notes {
+		line("note", "%s", note)
+	}
+	if x.Refused > 0 {
+		line("note", "%d messages were refused, such as: %s", x.Refused, x.Refusal)
+	}
+	if x.States != nil {
+		line("states", "%d, the farthest %d steps from the beginning%s", *x.States, *x.Depth, x.rate("states"))
+	} else {
+		line("schedules", "%d, %d steps%s", *x.Schedules, x.Steps, x.rate("schedules"))
+		line("most overtaken", "%d entries of others between a request and its entry", *x.MaxBypass)
+	}
+	switch {
+	case x.Verdict != "":
+		line("verdict", "%s", x.Verdict)
+	case x.Complete && x.States != nil:
+		line("verdict", "every property holds in every state")
+	case x.Complete:
+		line("verdict", "no violation found")
+	default:
+		line("verdict", "no violation found, but the search is not complete: %s", x.Stopped)
+	}
+	if err := w.Flush(); err != nil || x.Verdict == "" {
+		return err
+	}
+	return x.printTrace(out)
+}
+
+func (x *checkResult) printTrace(out io.Writer) error {
+	var b strings.Builder
+	b.WriteByte('\n')
+	for i, line := range x.Trace {
+		switch hidden := len(x.Trace) - longTrace; {
+		case hidden > 0 && i == longTrace/2:
+			fmt.Fprintf(&b, "     … %d more steps; --json shows all …\n", hidden)
+		case hidden > 0 && i > longTrace/2 && i < longTrace/2+hidden:
+		default:
+			fmt.Fprintln(&b, line)
+		}
+	}
+	fmt.Fprintf(&b, "     → %s\n\n", x.Verdict)
+	for _, state := range x.NodeStates {
+		fmt.Fprintf(&b, "  %s\n", state)
+	}
+	fmt.Fprintf(&b, "\nto see it again: %s\n", x.Replay)
+	if x.SVG != "" {
+		fmt.Fprintf(&b, "drawn in %s\n", x.SVG)
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+func (x *checkResult) links() string {
+	text := "links that keep order"
+	if !x.FIFO {
+		text = "links that do not keep order"
+	}
+	if x.Duplicate {
+		text += ", may duplicate any message"
+	}
+	if x.Lose > 0 {
+		text += fmt.Sprintf(", may lose up to %d", x.Lose)
+	}
+	return text
+}
+
+func (x *checkResult) rate(what string) string {
+	if x.PerSecond == nil {
+		return ""
+	}
+	elapsed := time.Duration(x.ElapsedS * float64(time.Second)).Round(time.Millisecond)
+	return fmt.Sprintf(" (%v, %.3g %s/s with %d workers)", elapsed, *x.PerSecond, what, x.Workers)
+}

@@ -1,0 +1,190 @@
+// Package commandline is the command line: flags and wiring, one file for each
+// sub-command, and nothing that decides anything about algorithms or figures.
+//
+// Results go to standard output, everything else to standard error. What is
+// wrong with the input is said in one line for each fault, before anything is
+// started, and ends with an exit code of 64 or more.
+package commandline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/urfave/cli/v2"
+
+	"dmebench/internal/ping"
+	"dmebench/internal/run"
+	"dmebench/internal/worker"
+)
+
+// Run executes the command line args and returns the exit code. scenarios holds
+// the worked examples of papers, in folders of any depth.
+func Run(args []string, stdin io.Reader, stdout, stderr io.Writer, catalog run.Catalog, scenarios fs.FS) int {
+	if err := checkCatalog(catalog); err != nil {
+		return complain(stderr, failWith(run.ExitUsage, err))
+	}
+	if len(args) == 2 && args[1] == worker.Command {
+		return worker.Main(catalog, stdin, stderr)
+	}
+	if len(args) == 2 && args[1] == ping.Command {
+		return ping.Main(stdin, stdout, stderr)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	p := &program{catalog: catalog, scenarios: scenarios, stdout: stdout, stderr: stderr}
+	app := p.app()
+	err := app.RunContext(ctx, args)
+	if ctx.Err() != nil && (err == nil || errors.Is(err, context.Canceled)) {
+		err = failWith(run.ExitInterrupted, errors.New("interrupted"))
+	}
+	if err != nil {
+		return complain(stderr, err)
+	}
+	return p.exit
+}
+
+// program is what the sub-commands share.
+type program struct {
+	catalog   run.Catalog
+	scenarios fs.FS
+	stdout    io.Writer
+	stderr    io.Writer
+	exit      int // of a command that did its work
+}
+
+func (p *program) app() *cli.App {
+	app := &cli.App{
+		Name:                      "dmebench",
+		Usage:                     "run distributed mutual exclusion algorithms as real processes, measure them, and check the papers' claims",
+		Writer:                    p.stdout,
+		ErrWriter:                 p.stderr,
+		HideVersion:               true,
+		DisableSliceFlagSeparator: true, // a value may hold a comma
+		EnableBashCompletion:      true,
+		Commands: []*cli.Command{
+			p.runCommand(), p.sweepCommand(), p.checkCommand(), p.traceCommand(), p.pingCommand(), p.reportCommand(),
+			p.compareCommand(), p.exportCommand(), p.validateCommand(), p.listCommand(),
+		},
+		ExitErrHandler: func(*cli.Context, error) {}, // errors are reported once, by Run
+		OnUsageError:   usageError,
+		Action: func(c *cli.Context) error {
+			if name := c.Args().First(); name != "" {
+				return usage("unknown command %q; «dmebench help» lists them", name)
+			}
+			return cli.ShowAppHelp(c)
+		},
+	}
+	for _, c := range app.Commands {
+		guard(c)
+	}
+	return app
+}
+
+// guard makes a command refuse what it would silently ignore: flags that it
+// does not know, and arguments, after which the library stops looking for flags.
+func guard(c *cli.Command) {
+	c.OnUsageError = usageError
+	c.HideHelpCommand = true
+	for _, sub := range c.Subcommands {
+		guard(sub)
+	}
+	action := c.Action
+	c.Action = func(ctx *cli.Context) error {
+		if c.ArgsUsage != "" {
+			if err := checkArguments(c, ctx.Args().Slice()); err != nil {
+				return err
+			}
+			return action(ctx)
+		}
+		if ctx.NArg() > 0 {
+			if len(c.Subcommands) > 0 {
+				var names []string
+				for _, sub := range c.Subcommands {
+					names = append(names, sub.Name)
+				}
+				return usage("%s: there is no %q; there are %s", c.Name, ctx.Args().First(), strings.Join(names, ", "))
+			}
+			return usage("%s takes no arguments, but there is %q; everything is given by flags, which «dmebench %s --help» lists",
+				c.Name, ctx.Args().First(), c.Name)
+		}
+		return action(ctx)
+	}
+}
+
+// checkArguments refuses other arguments than those that ArgsUsage names, and
+// flags among them.
+func checkArguments(c *cli.Command, args []string) error {
+	for i, arg := range args {
+		if i > 0 && strings.HasPrefix(arg, "-") {
+			return usage("%s: flag %s stands after an argument; write «dmebench %s %s … %s»", c.Name, arg, c.Name, arg, c.ArgsUsage)
+		}
+	}
+	if want := len(strings.Fields(c.ArgsUsage)); len(args) != want {
+		return usage("%s takes %d arguments, %s, but there are %d; see «dmebench %s --help»", c.Name, want, c.ArgsUsage, len(args), c.Name)
+	}
+	return nil
+}
+
+func usageError(c *cli.Context, err error, _ bool) error {
+	name := "dmebench"
+	if c.Command != nil && c.Command.Name != "" && c.Command.Name != name {
+		name += " " + c.Command.Name
+	}
+	text := err.Error()
+	if flag, unknown := strings.CutPrefix(text, "flag provided but not defined: "); unknown {
+		text = "unknown flag " + flag
+	}
+	return usage("%s; «%s --help» lists the flags", text, name)
+}
+
+// coded is an error with the code with which the program ends because of it.
+type coded struct {
+	code int
+	err  error
+}
+
+func (e *coded) Error() string { return e.err.Error() }
+func (e *coded) Unwrap() error { return e.err }
+func (e *coded) ExitCode() int { return e.code }
+
+func failWith(code int, err error) error { return &coded{code, err} }
+
+func usage(format string, args ...any) error {
+	return failWith(run.ExitUsage, fmt.Errorf(format, args...))
+}
+
+// complain prints an error, one line for each fault, and returns its exit code.
+func complain(stderr io.Writer, err error) int {
+	for line := range strings.Lines(err.Error()) {
+		if line = strings.TrimRight(line, "\n"); line != "" {
+			fmt.Fprintf(stderr, "dmebench: %s\n", line)
+		}
+	}
+	var c interface{ ExitCode() int }
+	if errors.As(err, &c) && c.ExitCode() != 0 {
+		return c.ExitCode()
+	}
+	return run.ExitUnknown
+}
+
+// checkCatalog finds faults in the algorithms, which may be a user's own.
+func checkCatalog(catalog run.Catalog) error {
+	var errs []error
+	var names []string
+	for _, a := range catalog {
+		errs = append(errs, a.Check())
+		if slices.Contains(names, a.Name) {
+			errs = append(errs, fmt.Errorf("two algorithms are named %q", a.Name))
+		}
+		names = append(names, a.Name)
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,147 @@
+package commandline
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"dmebench/internal/atomicfile"
+	"dmebench/internal/resultset"
+	"dmebench/internal/run"
+	"dmebench/report"
+	"dmebench/report/compare"
+	"dmebench/report/export"
+)
+
+// exportFormats is what --format takes.
+func exportFormats() []string { return []string{"benchfmt", "hgrm", "hlog", "csv"} }
+
+func (p *program) exportCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "export",
+		Usage: "results in the formats of other tools: " + strings.Join(exportFormats(), ", "),
+		Description: "benchfmt  the Go benchmark format, for benchstat: a line for each repetition\n" +
+			"hgrm      percentiles as HdrHistogram's plotter reads them, in ms: a file for each cell and time\n" +
+			"hlog      histogram logs of version 1.3, in ns: a file for each cell, with a tag for each time\n" +
+			"csv       summary.csv (cells), runs.csv (repetitions), times.csv (distributions)\n" +
+			"benchfmt goes to standard output unless --out names a file; for the others --out names a folder.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "file", Aliases: []string{"f"}, Usage: "`PATH` of the results: a folder of an experiment or of one sweep, a result file, or a folder of such files"},
+			&cli.StringFlag{Name: "format", Usage: "`FORMAT`: " + strings.Join(exportFormats(), ", ")},
+			&cli.StringFlag{Name: "out", Usage: "`PATH` to write to"},
+			&cli.StringSliceFlag{Name: "metric", Usage: "for benchfmt: export this `METRIC`, a column of summary.csv; may be repeated (default: as «dmebench compare»)"},
+		},
+		Action: p.export,
+	}
+}
+
+func (p *program) export(c *cli.Context) error {
+	format, out := c.String("format"), c.String("out")
+	var errs []error
+	if c.String("file") == "" {
+		errs = append(errs, errors.New("export: --file is missing: which results?"))
+	}
+	switch format {
+	case "benchfmt":
+		if err := (compare.Options{Metrics: c.StringSlice("metric")}).Check(); err != nil {
+			errs = append(errs, err)
+		}
+	case "hgrm", "hlog", "csv":
+		if out == "" {
+			errs = append(errs, fmt.Errorf("export: --out is missing: into which folder?"))
+		}
+		if c.IsSet("metric") {
+			errs = append(errs, fmt.Errorf("export: --metric is for --format benchfmt; %s has everything", format))
+		}
+	case "":
+		errs = append(errs, fmt.Errorf("export: --format is missing; there are %s", strings.Join(exportFormats(), ", ")))
+	default:
+		errs = append(errs, fmt.Errorf("export: unknown format %q; there are %s", format, strings.Join(exportFormats(), ", ")))
+	}
+	if errs != nil {
+		return failWith(run.ExitUsage, errors.Join(errs...))
+	}
+	results, err := resultset.Read(c.String("file"))
+	if err != nil {
+		return err
+	}
+	p.warnOfLeftOut(results.Runs, format)
+	if format == "benchfmt" {
+		return p.exportBenchfmt(results.Runs, c.StringSlice("metric"), out)
+	}
+	var files []export.File
+	switch format {
+	case "hgrm":
+		files, err = export.Hgrm(results.Runs)
+	case "hlog":
+		files, err = export.Hlog(results.Runs, results.Started)
+	case "csv":
+		in := p.reportContext()
+		in.Runs = results.Runs
+		files, err = export.CSV(in)
+	}
+	if err != nil {
+		return failWith(run.ExitData, err)
+	}
+	return p.writeInto(out, files)
+}
+
+func (p *program) exportBenchfmt(runs []report.Run, metrics []string, out string) error {
+	if metrics == nil {
+		metrics = compare.DefaultMetrics()
+	}
+	var text bytes.Buffer
+	if err := export.Benchfmt(&text, runs, metrics); err != nil {
+		return failWith(run.ExitData, err)
+	}
+	if out == "" {
+		if _, err := p.stdout.Write(text.Bytes()); err != nil {
+			return failWith(run.ExitCantCreate, fmt.Errorf("cannot print the export: %w", err))
+		}
+		return nil
+	}
+	return p.writeInto(filepath.Dir(out), []export.File{{Name: filepath.Base(out), Data: text.Bytes()}})
+}
+
+// warnOfLeftOut says how many runs are in no export but the table of runs.
+func (p *program) warnOfLeftOut(runs []report.Run, format string) {
+	bad := 0
+	for _, r := range runs {
+		if !report.Usable(r.Result) {
+			bad++
+		}
+	}
+	if bad == 0 {
+		return
+	}
+	where := "are left out"
+	if format == "csv" {
+		where = "stand in runs.csv alone"
+	}
+	fmt.Fprintf(p.stderr, "dmebench: warning: %d of %d runs did not end well and %s\n", bad, len(runs), where)
+}
+
+// writeInto writes files into a folder and says where they are.
+func (p *program) writeInto(dir string, files []export.File) error {
+	refuse := func(err error) error {
+		return failWith(run.ExitCantCreate, fmt.Errorf("--out %s: cannot write there: %w; choose another folder", dir, err))
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return refuse(err)
+	}
+	for _, f := range files {
+		path := filepath.Join(dir, f.Name)
+		if err := atomicfile.Write(path, f.Data); err != nil {
+			return refuse(err)
+		}
+		if _, err := fmt.Fprintln(p.stdout, path); err != nil {
+			return failWith(run.ExitCantCreate, fmt.Errorf("cannot print the names of the files: %w", err))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,87 @@
+package commandline
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"dmebench/internal/run"
+	"dmebench/transport/nats"
+)
+
+// natsFlags say which broker the frames of --transport nats pass. What is secret
+// is in files: command lines are for everybody on a host to read.
+func natsFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "nats-url", Usage: "for --transport nats: server or cluster at `URL`, such as tls://10.0.0.1:4222; several with commas between (default: a server of the run's own)"},
+		&cli.StringFlag{Name: "nats-creds", Usage: "for --nats-url: `FILE` with credentials of NATS, or with a token"},
+		&cli.StringFlag{Name: "nats-ca", Usage: "for --nats-url: `FILE` (PEM) with the authorities to trust, in place of the system's"},
+		&cli.StringFlag{Name: "nats-cert", Usage: "for --nats-url: `FILE` (PEM) with the certificate to present"},
+		&cli.StringFlag{Name: "nats-key", Usage: "for --nats-url: `FILE` (PEM) with the key of --nats-cert"},
+	}
+}
+
+// natsBroker reads the flags; nil where the run is to have a broker of its own.
+func natsBroker(c *cli.Context, network run.Network) (*nats.Broker, error) {
+	given := slices.DeleteFunc([]string{"nats-url", "nats-creds", "nats-ca", "nats-cert", "nats-key"},
+		func(name string) bool { return !c.IsSet(name) })
+	if len(given) == 0 {
+		return nil, nil
+	}
+	if !network.Brokered {
+		return nil, usage("--%s is for --transport nats; %s has no broker", given[0], network.Name)
+	}
+	if !c.IsSet("nats-url") {
+		return nil, usage("--%s is for --nats-url; a broker of the run's own needs nothing", given[0])
+	}
+	b := &nats.Broker{URL: c.String("nats-url")}
+	if err := checkNATSURL(b.URL); err != nil {
+		return nil, failWith(run.ExitUsage, err)
+	}
+	if c.IsSet("nats-cert") != c.IsSet("nats-key") {
+		return nil, usage("--nats-cert and --nats-key go together")
+	}
+	for _, f := range []struct {
+		flag string
+		use  func([]byte) error
+	}{
+		{"nats-creds", b.Credentials},
+		{"nats-ca", keepIn(&b.CA)},
+		{"nats-cert", keepIn(&b.Cert)},
+		{"nats-key", keepIn(&b.Key)},
+	} {
+		if !c.IsSet(f.flag) {
+			continue
+		}
+		content, err := os.ReadFile(c.String(f.flag))
+		if err != nil {
+			return nil, failWith(run.ExitNoInput, fmt.Errorf("--%s: %w", f.flag, err))
+		}
+		if err := f.use(content); err != nil {
+			return nil, failWith(run.ExitData, fmt.Errorf("--%s %s: %w", f.flag, c.String(f.flag), err))
+		}
+	}
+	return b, nil
+}
+
+func keepIn(to *[]byte) func([]byte) error {
+	return func(b []byte) error { *to = b; return nil }
+}
+
+func checkNATSURL(list string) error {
+	for s := range strings.SplitSeq(list, ",") {
+		u, err := url.Parse(strings.TrimSpace(s))
+		switch {
+		case err == nil && u.User != nil:
+			return errors.New("--nats-url: a secret on a command line is for everybody on this host to read; put it into a file, for --nats-creds")
+		case err != nil || u.Host == "" || u.Scheme != "nats" && u.Scheme != "tls":
+			return fmt.Errorf("--nats-url %q: want nats://HOST:PORT or tls://HOST:PORT", s)
+		}
+	}
+	return nil
+}

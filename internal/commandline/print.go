@@ -1,0 +1,124 @@
+package commandline
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"dmebench/internal/run"
+)
+
+func printJSON(w io.Writer, value any) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(value)
+}
+
+// printResult prints what a person wants to know of a run.
+func printResult(out io.Writer, job *run.Job, r *run.Result) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	line := func(name, format string, args ...any) { fmt.Fprintf(w, "%s\t%s\n", name, fmt.Sprintf(format, args...)) }
+	line("run", "%s, %d nodes over %s, workload %s, seed %d", r.Algorithm, r.Nodes, network(job), r.Workload, r.Seed)
+	line("status", "%s", r.Status)
+	line("entries", "%d of %d requests", r.Entries, r.Requests)
+	if r.Messages.PerCS != nil {
+		line("messages per CS", "%.4g  (%s)", *r.Messages.PerCS, kinds(r))
+	}
+	if len(r.Messages.PerEntry) > 0 {
+		line("messages of an entry", "%s", perEntry(r.Messages.PerEntry))
+	}
+	if r.Throughput != nil {
+		line("throughput", "%.4g CS/s", *r.Throughput)
+	}
+	quantiles := func(name string, q *run.Quantiles) {
+		if q != nil {
+			line(name, "p50 %v  p90 %v  p99 %v  max %v", ns(q.P50), ns(q.P90), ns(q.P99), ns(q.Max))
+		}
+	}
+	quantiles("response time", r.ResponseTime)
+	quantiles("waiting time", r.WaitingTime)
+	quantiles("synchronization delay", r.SyncDelay)
+	if r.T != nil {
+		line("T", "%v", ns(int64(*r.T)))
+	}
+	if r.SyncDelayOverT != nil {
+		line("synchronization delay / T", "%.3g", *r.SyncDelayOverT)
+	}
+	if r.Fairness.Jain != nil {
+		line("fairness", "Jain %.3f, longest run %d, most overtaken %d, out of order %d",
+			*r.Fairness.Jain, r.Fairness.LongestRun, r.Fairness.MaxBypass, r.Fairness.OutOfOrder)
+	}
+	line("safety", "%d violations in %d entries (%s)", r.Safety.Violations, r.Safety.Checked, r.Safety.Method)
+	if w := r.Wire; w.Retransmissions+w.Duplicates+w.KernelDrops > 0 {
+		line("wire", "%s for %d frames, %d sent again, %d arrived twice, %d dropped by the kernel",
+			packets(w), w.Frames, w.Retransmissions, w.Duplicates, w.KernelDrops)
+	}
+	line("workers", "%d", r.Workers)
+	for i, warning := range r.Warnings {
+		name := ""
+		if i == 0 {
+			name = "warnings"
+		}
+		line(name, "%s", warning)
+	}
+	return w.Flush()
+}
+
+// network names the job's network, with what is unusual about it.
+func network(job *run.Job) string {
+	if job.Network.Real() {
+		return job.Network.Describe(job.NetOptions)
+	}
+	return job.Network.Name
+}
+
+func packets(w run.Wire) string {
+	if w.Packets == nil {
+		return fmt.Sprintf("%d writes", w.Writes)
+	}
+	return fmt.Sprintf("%d packets", *w.Packets)
+}
+
+func kinds(r *run.Result) string {
+	var parts []string
+	for _, kind := range slices.Sorted(maps.Keys(r.Messages.ByKind)) {
+		if n := r.Messages.ByKind[kind]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%s %d", kind, n))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+func perEntry(h map[string]uint64) string {
+	var counts []int
+	for k := range h {
+		var n int
+		fmt.Sscan(k, &n)
+		counts = append(counts, n)
+	}
+	slices.Sort(counts)
+	var parts []string
+	for _, n := range counts {
+		parts = append(parts, fmt.Sprintf("%d (%d×)", n, h[fmt.Sprint(n)]))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// ns rounds a time to what a person reads.
+func ns(x int64) time.Duration {
+	d := time.Duration(x)
+	switch {
+	case d >= time.Second:
+		return d.Round(time.Millisecond)
+	case d >= time.Millisecond:
+		return d.Round(time.Microsecond)
+	case d >= 10*time.Microsecond:
+		return d.Round(100 * time.Nanosecond)
+	}
+	return d
+}

@@ -1,0 +1,269 @@
+package commandline
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"dmebench/internal/atomicfile"
+	"dmebench/internal/control"
+	"dmebench/internal/coordinator"
+	"dmebench/internal/environment"
+	"dmebench/internal/run"
+	"dmebench/internal/sim"
+	"dmebench/transport/nats"
+)
+
+func (p *program) runCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "run",
+		Usage: "one run: an algorithm, a number of nodes, a network, a workload",
+		Description: "Starts a worker process for each node, has them run the algorithm under the workload,\n" +
+			"waits until the system has fallen silent, and prints what was measured.\n\n" +
+			"Exit code: 0 mutual exclusion held; 1 it was violated, or the system stalled; 2 the run failed;\n" +
+			"64 and more: the input or the environment was refused before anything started; 130 interrupted.",
+		Flags: append([]cli.Flag{
+			&cli.StringFlag{Name: "algorithm", Aliases: []string{"a"}, Usage: "`NAME` of the algorithm; «dmebench list» shows them"},
+			&cli.IntFlag{Name: "nodes", Aliases: []string{"n"}, Usage: "`N`umber of nodes"},
+			&cli.StringFlag{Name: "transport", Value: run.DefaultTransport, Usage: "`NETWORK`: " + networkNames()},
+			&cli.StringFlag{Name: "workload", Value: run.DefaultWorkload, Usage: "`NAME`: " + workloadNames()},
+			&cli.Float64Flag{Name: "rate", Usage: "requests per second and node, for open workloads"},
+			&cli.Float64Flag{Name: "total-rate", Usage: "requests per second of the whole system, for open workloads"},
+			&cli.StringFlag{Name: "cs", Value: run.DefaultCS, Usage: "duration of a critical section: `DURATION` or exp:DURATION"},
+			&cli.IntFlag{Name: "requests", Usage: "`TOTAL` number of requests (default: 100 for each node, or no limit with --duration)"},
+			&cli.DurationFlag{Name: "duration", Usage: "make requests for this long"},
+			&cli.Uint64Flag{Name: "seed", Value: run.DefaultSeed, Usage: "of everything random"},
+			&cli.IntFlag{Name: "nodes-per-worker", Value: 1, Usage: "nodes in one process"},
+			&cli.StringFlag{Name: "warmup", Value: run.DefaultWarmup, Usage: "entries to leave out of steady figures: `COUNT` or auto (MSER-5)"},
+			&cli.DurationFlag{Name: "stall-after", Value: run.DefaultStallAfter, Usage: "a system in which requests wait and nothing moves for so long is stalled"},
+			&cli.StringFlag{Name: "udp-layer", Usage: "for --transport udp: `LAYER` raw, reliable or fifo, the same as --set " + run.LayerOption + "=LAYER (default: fifo)"},
+			&cli.StringSliceFlag{Name: "set", Usage: "`KEY=VALUE`: an option of the algorithm, workload or network; may be repeated"},
+			&cli.StringFlag{Name: "listen", Usage: "`HOST:PORT` of the control plane (default: a free port of this host's loopback)"},
+			&cli.BoolFlag{Name: "allow-mismatch", Usage: "run although the network lacks what the algorithm needs"},
+			&cli.StringFlag{Name: "out", Usage: "keep the result as a JSON file in folder `DIR`"},
+			&cli.BoolFlag{Name: "json", Usage: "print the result as one JSON object"},
+			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "show no progress"},
+		}, natsFlags()...),
+		Action: p.run,
+	}
+}
+
+func (p *program) run(c *cli.Context) error {
+	spec, err := specOf(c)
+	if err != nil {
+		return err
+	}
+	files := newFiles()
+	job, err := spec.Resolve(p.catalog, files.read)
+	if err != nil {
+		return failWith(run.ExitUsage, err)
+	}
+	broker, err := natsBroker(c, job.Network)
+	if err != nil {
+		return err
+	}
+	keep, err := keeper(c.String("out"))
+	if err != nil {
+		return err
+	}
+	p.warn(job)
+	bar := p.progress(c.Bool("quiet"), job)
+	result, err := p.execute(c.Context, job, coordinator.Options{Files: files.all(), Broker: broker, Progress: bar.update, Save: keep})
+	bar.done()
+	if err != nil {
+		return err
+	}
+	if c.Bool("json") {
+		err = printJSON(p.stdout, result)
+	} else {
+		err = printResult(p.stdout, job, result)
+	}
+	if err != nil {
+		return failWith(run.ExitCantCreate, fmt.Errorf("cannot print the result: %w", err))
+	}
+	if result.Status != run.OK {
+		p.explain(result)
+	}
+	p.exit = result.ExitCode(len(job.Missing) == 0)
+	return nil
+}
+
+// specOf reads the flags. What they mean is checked when the spec is resolved.
+func specOf(c *cli.Context) (run.Spec, error) {
+	var errs []error
+	if !c.IsSet("algorithm") {
+		errs = append(errs, errors.New("--algorithm is missing; «dmebench list» shows what there is"))
+	}
+	if !c.IsSet("nodes") {
+		errs = append(errs, errors.New("--nodes is missing: how many nodes?"))
+	}
+	if c.IsSet("requests") && c.Int("requests") < 1 {
+		errs = append(errs, fmt.Errorf("--requests %d: there must be at least 1", c.Int("requests")))
+	}
+	for _, name := range []string{"duration", "stall-after"} {
+		if c.IsSet(name) && c.Duration(name) <= 0 {
+			errs = append(errs, fmt.Errorf("--%s %v: must be above 0", name, c.Duration(name)))
+		}
+	}
+	for _, name := range []string{"rate", "total-rate"} {
+		if c.IsSet(name) && !(c.Float64(name) > 0) {
+			errs = append(errs, fmt.Errorf("--%s %v: must be above 0", name, c.Float64(name)))
+		}
+	}
+	if c.IsSet("nodes-per-worker") && c.Int("nodes-per-worker") < 1 {
+		errs = append(errs, fmt.Errorf("--nodes-per-worker %d: there must be at least 1", c.Int("nodes-per-worker")))
+	}
+	set, setErrs := settingsOf(c)
+	errs = append(errs, setErrs...)
+	if layer := c.String("udp-layer"); c.IsSet("udp-layer") {
+		_, twice := set[run.LayerOption]
+		switch {
+		case c.String("transport") != "udp":
+			errs = append(errs, fmt.Errorf("--udp-layer is for --transport udp; %s has no layers", c.String("transport")))
+		case twice:
+			errs = append(errs, fmt.Errorf("--udp-layer %s: --set %s=%s says it too", layer, run.LayerOption, set[run.LayerOption]))
+		default:
+			set[run.LayerOption] = layer
+		}
+	}
+	if errs != nil {
+		return run.Spec{}, failWith(run.ExitUsage, errors.Join(errs...))
+	}
+	return run.Spec{
+		Algorithm: c.String("algorithm"), Nodes: c.Int("nodes"), Transport: c.String("transport"), Workload: c.String("workload"),
+		Rate: c.Float64("rate"), TotalRate: c.Float64("total-rate"), CS: c.String("cs"),
+		Requests: c.Int("requests"), Duration: run.Duration(c.Duration("duration")), Seed: c.Uint64("seed"),
+		NodesPerWorker: c.Int("nodes-per-worker"), Warmup: c.String("warmup"), StallAfter: run.Duration(c.Duration("stall-after")),
+		Set: set, Listen: c.String("listen"), AllowMismatch: c.Bool("allow-mismatch"),
+	}, nil
+}
+
+func settingsOf(c *cli.Context) (map[string]string, []error) {
+	var errs []error
+	set := make(map[string]string)
+	for _, pair := range c.StringSlice("set") {
+		key, value, ok := strings.Cut(pair, "=")
+		switch _, twice := set[key]; {
+		case !ok || key == "":
+			errs = append(errs, fmt.Errorf("--set %s: want KEY=VALUE", pair))
+		case twice:
+			errs = append(errs, fmt.Errorf("--set %s: %s is set twice", pair, key))
+		default:
+			set[key] = value
+		}
+	}
+	return set, errs
+}
+
+// execute carries out a job on its network.
+func (p *program) execute(ctx context.Context, job *run.Job, opt coordinator.Options) (*run.Result, error) {
+	if !job.Network.Real() {
+		result, err := sim.Run(ctx, job)
+		if err == nil && opt.Save != nil {
+			err = opt.Save(result)
+		}
+		return result, err
+	}
+	opt.Environment = environment.Describe()
+	result, err := coordinator.Run(ctx, job, opt)
+	if errors.Is(err, control.ErrListen) || errors.Is(err, nats.ErrBroker) {
+		err = failWith(run.ExitUnavailable, err)
+	}
+	return result, err
+}
+
+// warn says beforehand what a user should know of the job.
+func (p *program) warn(job *run.Job) {
+	if job.Algorithm.AsPublished {
+		fmt.Fprintf(p.stderr, "dmebench: warning: %s is the literal text of its paper and known to be wrong\n", job.Algorithm.Name)
+	}
+	if len(job.Missing) > 0 {
+		fmt.Fprintf(p.stderr, "dmebench: warning: %s needs %s, which %s lacks\n", job.Algorithm.Name, strings.Join(job.Missing, " and "), job.Network.Name)
+	}
+}
+
+// explain says on standard error why a run did not end well.
+func (p *program) explain(r *run.Result) {
+	text := string(r.Status)
+	if r.Error != "" {
+		text += ": " + r.Error
+	}
+	fmt.Fprintf(p.stderr, "dmebench: %s\n", text)
+	for _, line := range r.FailedStderr {
+		fmt.Fprintf(p.stderr, "  | %s\n", line)
+	}
+	for _, state := range r.Liveness.States {
+		fmt.Fprintf(p.stderr, "  %s\n", state)
+	}
+}
+
+// keeper returns a function that keeps a result in dir, having made sure that
+// it will be able to; nil where dir is "".
+func keeper(dir string) (func(*run.Result) error, error) {
+	if dir == "" {
+		return nil, nil
+	}
+	refuse := func(err error) error {
+		return failWith(run.ExitCantCreate, fmt.Errorf("--out %s: cannot write there: %w; choose another folder", dir, err))
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, refuse(err)
+	}
+	if err := atomicfile.Probe(dir); err != nil {
+		return nil, refuse(err)
+	}
+	return func(r *run.Result) error {
+		base := fmt.Sprintf("%s-n%d-%s-%s-seed%d-%s", r.Algorithm, r.Nodes, r.Transport, r.Workload, r.Seed,
+			time.Now().UTC().Format("20060102T150405.000"))
+		b, err := json.MarshalIndent(r, "", " ")
+		if err == nil {
+			err = atomicfile.Write(filepath.Join(dir, base+".json"), append(b, '\n'))
+		}
+		if err != nil {
+			return refuse(err)
+		}
+		return nil
+	}, nil
+}
+
+// files reads the files that a specification names, each once, and remembers
+// them for the workers, which may be elsewhere. Safe for concurrent use.
+type files struct {
+	mu   sync.Mutex
+	seen map[string][]byte
+}
+
+func newFiles() *files { return &files{seen: make(map[string][]byte)} }
+
+func (f *files) read(name string) ([]byte, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if b, ok := f.seen[name]; ok {
+		return b, nil
+	}
+	b, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s: there is no such file", name)
+	}
+	if err == nil {
+		f.seen[name] = b
+	}
+	return b, err
+}
+
+// all returns what has been read so far, by name.
+func (f *files) all() map[string][]byte {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return maps.Clone(f.seen)
+}

@@ -1,0 +1,65 @@
+package commandline
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"github.com/urfave/cli/v2"
+
+	"dmebench/internal/coordinator"
+	"dmebench/internal/environment"
+	"dmebench/internal/experiment"
+	"dmebench/internal/run"
+)
+
+func (p *program) sweepCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "sweep",
+		Usage: "an experiment from a YAML file: a matrix of runs with repetitions; ends with its report",
+		Description: "Results are kept as they come. The same command again continues where an interrupted sweep\n" +
+			"ended, and runs only what is missing or has failed.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "file", Aliases: []string{"f"}, Usage: "the experiment's `FILE`"},
+			&cli.StringFlag{Name: "out", Value: experiment.DefaultOut, Usage: "folder `DIR` below which results are kept"},
+			&cli.BoolFlag{Name: "fresh", Usage: "start anew although there are results of this file"},
+			&cli.BoolFlag{Name: "dry-run", Usage: "print the plan and start nothing"},
+			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "show no progress"},
+		},
+		Action: p.sweep,
+	}
+}
+
+func (p *program) sweep(c *cli.Context) error {
+	if c.String("file") == "" {
+		return usage("sweep: --file is missing: which experiment?")
+	}
+	file, err := experiment.Load(c.String("file"))
+	if err != nil {
+		return err
+	}
+	files := newFiles()
+	opt := experiment.Options{
+		Out: c.String("out"), Fresh: c.Bool("fresh"), DryRun: c.Bool("dry-run"),
+		Catalog: p.catalog, Environment: environment.Describe(), ReadFile: files.read,
+		Run: func(ctx context.Context, job *run.Job, keep func(*run.Result) error) (*run.Result, error) {
+			return p.execute(ctx, job, coordinator.Options{Files: files.all(), Save: keep})
+		},
+	}
+	switch {
+	case opt.DryRun:
+		opt.Progress = p.stdout
+	case !c.Bool("quiet"):
+		opt.Progress, opt.Interactive = p.stderr, isTerminal(p.stderr)
+	}
+	summary, err := experiment.Sweep(c.Context, file, opt)
+	if err != nil || opt.DryRun {
+		return err
+	}
+	p.exit = summary.ExitCode()
+	fmt.Fprintln(p.stdout, summary)
+	if summary.Interrupted {
+		return nil
+	}
+	return p.buildReport(summary.Dir, filepath.Join(summary.Dir, "report"), nil)
+}

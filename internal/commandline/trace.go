@@ -1,0 +1,135 @@
+package commandline
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/urfave/cli/v2"
+
+	"dmebench/internal/atomicfile"
+	"dmebench/internal/run"
+	"dmebench/internal/trace"
+)
+
+func (p *program) traceCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "trace",
+		Usage: "replay a worked example of a paper, step by step, and draw its space-time diagram",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "scenario", Usage: "`NAME` of a built-in scenario; «dmebench list scenarios» shows them"},
+			&cli.StringFlag{Name: "file", Aliases: []string{"f"}, Usage: "a scenario `FILE` of your own"},
+			&cli.StringFlag{Name: "svg", Usage: "draw the diagram to `FILE`"},
+		},
+		Action: p.trace,
+	}
+}
+
+func (p *program) trace(c *cli.Context) error {
+	s, readFile, err := p.scenario(c.String("scenario"), c.String("file"))
+	if err != nil {
+		return err
+	}
+	a, err := p.catalog.Lookup(s.Algorithm)
+	if err != nil {
+		return failWith(run.ExitData, fmt.Errorf("%s: %w", s.Name, err))
+	}
+	text, diagram, err := s.Play(a, readFile)
+	if err != nil {
+		return failWith(run.ExitData, err)
+	}
+	if _, err := p.stdout.Write(text); err != nil {
+		return failWith(run.ExitCantCreate, err)
+	}
+	if file := c.String("svg"); file != "" {
+		if err := atomicfile.Write(file, diagram.SVG()); err != nil {
+			return failWith(run.ExitCantCreate, fmt.Errorf("--svg %s: cannot write there: %w", file, err))
+		}
+	}
+	return nil
+}
+
+// scenario finds the scenario that the flags name, and how it reads files.
+func (p *program) scenario(name, file string) (*trace.Scenario, func(string) ([]byte, error), error) {
+	switch {
+	case (name == "") == (file == ""):
+		return nil, nil, usage("trace: name a --scenario or a --file, one of them; «dmebench list scenarios» shows what there is")
+	case file != "":
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return nil, nil, failWith(run.ExitNoInput, err)
+		}
+		s, err := trace.Parse(file, text)
+		if err != nil {
+			return nil, nil, failWith(run.ExitData, err)
+		}
+		return s, func(name string) ([]byte, error) { return os.ReadFile(filepath.Join(filepath.Dir(file), name)) }, nil
+	}
+	all, err := p.builtInScenarios()
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, x := range all {
+		if x.scenario.Name == name {
+			return x.scenario, func(name string) ([]byte, error) { return fs.ReadFile(p.scenarios, path.Join(x.folder, name)) }, nil
+		}
+	}
+	return nil, nil, usage("unknown scenario %q; «dmebench list scenarios» shows what there is", name)
+}
+
+// builtIn is a scenario and the folder whose files it may name.
+type builtIn struct {
+	scenario *trace.Scenario
+	folder   string
+}
+
+// builtInScenarios returns the worked examples that the program carries, by
+// name: that of the algorithm's package and that of the file.
+func (p *program) builtInScenarios() ([]builtIn, error) {
+	var all []builtIn
+	err := fs.WalkDir(p.scenarios, ".", func(file string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := fs.ReadFile(p.scenarios, file)
+		if err != nil || !trace.IsScenario(text) {
+			return err
+		}
+		folder := path.Dir(file)
+		name := path.Base(path.Dir(folder)) + "/" + strings.TrimSuffix(path.Base(file), ".txt")
+		s, err := trace.Parse(name, text)
+		all = append(all, builtIn{s, folder})
+		return err
+	})
+	return all, err
+}
+
+func (p *program) listScenarios(c *cli.Context) error {
+	type scenario struct {
+		Name      string `json:"name"`
+		Title     string `json:"title"`
+		Algorithm string `json:"algorithm"`
+		Nodes     int    `json:"nodes"`
+	}
+	all, err := p.builtInScenarios()
+	if err != nil {
+		return errors.Join(errors.New("the built-in scenarios cannot be read"), err)
+	}
+	list := []scenario{}
+	for _, x := range all {
+		list = append(list, scenario{x.scenario.Name, x.scenario.Title, x.scenario.Algorithm, x.scenario.Nodes})
+	}
+	if c.Bool("json") {
+		return printJSON(p.stdout, list)
+	}
+	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+	for _, s := range list {
+		fmt.Fprintf(w, "%s\t%s\n", s.Name, s.Title)
+	}
+	return w.Flush()
+}

@@ -1,0 +1,174 @@
+package commandline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"dmebench/internal/atomicfile"
+	"dmebench/internal/coordinator"
+	"dmebench/internal/environment"
+	"dmebench/internal/run"
+	"dmebench/internal/validate"
+	"dmebench/report"
+)
+
+// defaultValidation is where verdicts are kept.
+const defaultValidation = "results/validate"
+
+func (p *program) validateCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "validate",
+		Usage: "check the papers' claims: one line per claim, with its verdict",
+		Description: "Runs what the claims need, in virtual time and, for claims about growth, with real processes,\n" +
+			"and says of each claim whether it holds. Writes validate.md, validate.json and validate.html.\n\n" +
+			"Exit code: 0, or 1 if an exact claim failed that is not known to be false; 64 and more: the input was\n" +
+			"refused before anything started; 130 interrupted, with what was found until then in the files.",
+		Flags: []cli.Flag{
+			&cli.StringSliceFlag{Name: "algorithm", Aliases: []string{"a"}, Usage: "`NAME` of an algorithm, or several with commas; may be repeated (default: all but the texts that are known to be wrong)"},
+			&cli.BoolFlag{Name: "quick", Usage: "fewer sizes and repetitions, no real processes: up to two minutes"},
+			&cli.BoolFlag{Name: "full", Usage: "more sizes and repetitions: up to half an hour"},
+			&cli.StringFlag{Name: "transport", Value: run.Sim, Usage: "`NETWORK` on which the claims are measured: " + networkNames()},
+			&cli.Uint64Flag{Name: "seed", Value: run.DefaultSeed, Usage: "of the first repetition; the others count on from it"},
+			&cli.StringFlag{Name: "out", Value: defaultValidation, Usage: "folder `DIR` to write to"},
+			&cli.BoolFlag{Name: "json", Usage: "print one JSON object in place of the lines"},
+			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "show no progress"},
+		},
+		Action: p.validate,
+	}
+}
+
+func (p *program) validate(c *cli.Context) error {
+	if c.Bool("quick") && c.Bool("full") {
+		return usage("validate: --quick and --full exclude each other")
+	}
+	if c.Uint64("seed") == 0 {
+		return usage("validate: --seed 0: must be above 0")
+	}
+	dir := c.String("out")
+	if err := probe(dir); err != nil {
+		return err
+	}
+	opt := validate.Options{
+		Catalog: p.catalog, Algorithms: listed(c.StringSlice("algorithm")), Mode: modeOf(c),
+		Transport: c.String("transport"), Seed: c.Uint64("seed"), Parallel: runtime.GOMAXPROCS(0),
+		Run: func(ctx context.Context, job *run.Job) (*run.Result, error) {
+			return p.execute(ctx, job, coordinator.Options{})
+		},
+	}
+	if !c.Bool("quiet") {
+		opt.Progress = p.tally()
+	}
+	d, err := validate.Run(c.Context, opt)
+	if d == nil {
+		return failWith(run.ExitUsage, err)
+	}
+	if err != nil && !errors.Is(err, context.Canceled) {
+		return err
+	}
+	d.Environment = environment.Describe()
+	if err := writeValidation(dir, d); err != nil {
+		return err
+	}
+	if c.Bool("json") {
+		err = printJSON(p.stdout, d)
+	} else {
+		err = report.ValidationLines(p.stdout, d)
+	}
+	if err != nil {
+		return failWith(run.ExitCantCreate, fmt.Errorf("cannot print the verdicts: %w", err))
+	}
+	fmt.Fprintf(p.stderr, "validate: %s\n", filepath.Join(dir, "validate.html"))
+	p.exit = d.ExitCode()
+	return nil
+}
+
+func modeOf(c *cli.Context) validate.Mode {
+	switch {
+	case c.Bool("quick"):
+		return validate.Quick
+	case c.Bool("full"):
+		return validate.Full
+	}
+	return validate.Moderate
+}
+
+// listed divides values at commas.
+func listed(values []string) []string {
+	var all []string
+	for _, v := range values {
+		for word := range strings.SplitSeq(v, ",") {
+			if word = strings.TrimSpace(word); word != "" {
+				all = append(all, word)
+			}
+		}
+	}
+	return all
+}
+
+// probe makes sure that results can be kept in dir before they are made.
+func probe(dir string) error {
+	err := os.MkdirAll(dir, 0o777)
+	if err == nil {
+		err = atomicfile.Probe(dir)
+	}
+	if err != nil {
+		return failWith(run.ExitCantCreate, fmt.Errorf("--out %s: cannot write there: %w; choose another folder", dir, err))
+	}
+	return nil
+}
+
+// writeValidation writes the three forms of the document.
+func writeValidation(dir string, d *validate.Document) error {
+	files, err := report.Validation(d)
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		if err := atomicfile.Write(filepath.Join(dir, f.Name), f.Data); err != nil {
+			return failWith(run.ExitCantCreate, fmt.Errorf("--out %s: %w; is there room on the disk?", dir, err))
+		}
+	}
+	return nil
+}
+
+// tallyEvery is how often progress is told where it is not a terminal that
+// shows it.
+const tallyEvery = 10 * time.Second
+
+// tally tells how far a validation is.
+func (p *program) tally() func(done, planned int, what string) {
+	every := tallyEvery
+	terminal := isTerminal(p.stderr)
+	if terminal {
+		every = 200 * time.Millisecond
+	}
+	start := time.Now()
+	last := start
+	return func(done, planned int, what string) {
+		planning := planned == 0
+		if time.Since(last) < every && (planning || done < planned) {
+			return
+		}
+		last = time.Now()
+		text := fmt.Sprintf("validate: %d of %d runs after %.0f s: %s", done, planned, time.Since(start).Seconds(), what)
+		if planning {
+			text = fmt.Sprintf("validate: planning after %.0f s: %s", time.Since(start).Seconds(), what)
+		}
+		if terminal {
+			fmt.Fprintf(p.stderr, "\r\x1b[K%s", text)
+			if done == planned && !planning {
+				fmt.Fprint(p.stderr, "\r\x1b[K")
+			}
+			return
+		}
+		fmt.Fprintln(p.stderr, text)
+	}
+}

@@ -1,0 +1,250 @@
+// Package noderun runs one node of an algorithm on behalf of a runtime.
+//
+// A [Runner] calls the node's handlers and applies their effects, in order, to
+// the runtime's [World]; it counts what is sent and handled and keeps the node
+// to its protocol. A [Process] adds the local process, which asks for the
+// critical section, stays in it and leaves it, as a workload says.
+//
+// Worker processes, the virtual-time simulator, the explorer and the traces
+// all run nodes through this package, so that an algorithm meets the same
+// rules everywhere. The caller serializes the events of a node.
+package noderun
+
+import (
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"dmebench/dme"
+)
+
+// World is the runtime around the nodes: it carries out their effects. It must
+// not call back into a Runner before the Runner's method has returned.
+type World interface {
+	// Send takes over m.Vec; the rest of m is valid during the call.
+	Send(from, to dme.NodeID, m *dme.Message)
+	// Broadcast sends m to all nodes but from; m.Vec stays the caller's. It
+	// returns the number of transmissions: 1 where the network broadcasts.
+	Broadcast(from dme.NodeID, m *dme.Message) (transmissions int)
+	// Enter lets the local process of the node into the critical section.
+	Enter(id dme.NodeID, stamp dme.Stamp)
+	SetTimer(id dme.NodeID, timer dme.TimerID, delay time.Duration)
+	CancelTimer(id dme.NodeID, timer dme.TimerID)
+}
+
+// Runner runs one node.
+type Runner struct {
+	id       dme.NodeID
+	nodes    int
+	kinds    dme.Kind // largest kind of the algorithm
+	node     dme.Node
+	queuer   dme.Queuer // node, if it is one
+	world    World
+	counters *Counters
+	activity Activity
+	shared   bool // the request pending, or the entry, is a reader's
+	out      dme.Outbox
+	refusal  string // reason of the last refusal
+}
+
+// New returns a host for node id of a system of a on nodes nodes. counters
+// must be zero and outlive the host.
+func New(a *dme.Algorithm, sys dme.System, nodes int, id dme.NodeID, w World, counters *Counters) *Runner {
+	h := &Runner{
+		id: id, nodes: nodes, kinds: dme.Kind(len(a.Kinds)),
+		node: sys.Node(id), world: w, counters: counters,
+	}
+	h.queuer, _ = h.node.(dme.Queuer)
+	return h
+}
+
+// ID returns the node's number.
+func (h *Runner) ID() dme.NodeID { return h.id }
+
+// Node returns the node itself, for its state.
+func (h *Runner) Node() dme.Node { return h.node }
+
+// Activity returns where the local process stands.
+func (h *Runner) Activity() Activity { return h.activity }
+
+// Counters returns the node's counters.
+func (h *Runner) Counters() *Counters { return h.counters }
+
+// LastRefusal returns why the last refused message was refused.
+func (h *Runner) LastRefusal() string { return h.refusal }
+
+// Start runs the node's Start, if it has one.
+func (h *Runner) Start() {
+	if n, ok := h.node.(dme.Starter); ok {
+		n.Start(&h.out)
+		h.apply()
+	}
+}
+
+// Stop runs the node's Stop, if it has one.
+func (h *Runner) Stop() {
+	if n, ok := h.node.(dme.Stopper); ok {
+		n.Stop(&h.out)
+		h.apply()
+	}
+}
+
+// Request asks for the critical section. The local process must be idle.
+func (h *Runner) Request() { h.request(false) }
+
+// RequestShared asks for the critical section as a reader. The node must be a
+// SharedRequester.
+func (h *Runner) RequestShared() { h.request(true) }
+
+func (h *Runner) request(shared bool) {
+	if h.activity != Idle {
+		panic(fmt.Sprintf("noderun: node %d: Request while %v", h.id, h.activity))
+	}
+	h.setActivity(Requesting)
+	h.shared = shared
+	h.counters.Requests.Add(1)
+	if shared {
+		h.node.(dme.SharedRequester).RequestShared(&h.out)
+	} else {
+		h.node.Request(&h.out)
+	}
+	h.apply()
+}
+
+// Shared reports whether the pending request or the current entry is a reader's.
+func (h *Runner) Shared() bool { return h.shared }
+
+// Release leaves the critical section. The local process must be inside.
+func (h *Runner) Release() {
+	if h.activity != Inside {
+		panic(fmt.Sprintf("noderun: node %d: Release while %v", h.id, h.activity))
+	}
+	h.node.Release(&h.out)
+	h.apply()
+	// Last: who sees the node idle, and the entry counted, has also seen the
+	// messages that ended it.
+	h.setActivity(Idle)
+	h.counters.Entries.Add(1)
+}
+
+// Receive hands the node a message that has arrived. A message that no node of
+// this system can have sent is refused here.
+func (h *Runner) Receive(from dme.NodeID, m *dme.Message) {
+	kind := m.Kind
+	switch {
+	case from < 1 || int(from) > h.nodes || from == h.id:
+		h.refuse("sender is not another node of this system")
+		kind = 0
+	case kind < 1 || kind > h.kinds:
+		h.refuse("no such kind of message")
+		kind = 0
+	default:
+		h.node.Receive(from, *m, &h.out)
+		h.apply()
+	}
+	h.counters.Handled[kind].Add(1)
+	h.counters.HandledTotal.Add(1)
+}
+
+// Transmitted shows the node its own broadcast in its place among all, if it
+// listens. A runtime calls it where broadcasts are sequenced.
+func (h *Runner) Transmitted(m *dme.Message) {
+	if n, ok := h.node.(dme.Monitor); ok {
+		n.Transmitted(*m, &h.out)
+		h.apply()
+	}
+}
+
+// Timeout tells the node that a timer has fired.
+func (h *Runner) Timeout(timer dme.TimerID) {
+	n, ok := h.node.(dme.Timed)
+	if !ok {
+		panic(fmt.Sprintf("noderun: node %d: a timer fired, but the algorithm has no Timeout", h.id))
+	}
+	n.Timeout(timer, &h.out)
+	h.apply()
+}
+
+// Restore puts the local process where it stood at an earlier moment, and
+// forgets what an event that did not come to its end has left behind. For an
+// explorer, which goes back and forth between states: the node's own state is
+// the caller's to load, and counters keep counting.
+func (h *Runner) Restore(a Activity, shared bool) {
+	h.out.Reset()
+	h.setActivity(a)
+	h.shared = shared
+}
+
+// Describe says where the node stands, for a report on a stalled run.
+func Describe(h *Runner) string {
+	return fmt.Sprintf("node %d is %v: %s", h.id, h.activity, dme.DescribeState(h.node))
+}
+
+func (h *Runner) setActivity(a Activity) {
+	h.activity = a
+	h.counters.Activity.Store(uint64(a))
+}
+
+func (h *Runner) refuse(reason string) {
+	h.refusal = reason
+	h.counters.Refused.Add(1)
+}
+
+// apply carries out what the handler left in the outbox.
+func (h *Runner) apply() {
+	c := h.counters
+	for i := range h.out.Effects() {
+		e := &h.out.Effects()[i]
+		switch e.Kind {
+		case dme.EffectSend:
+			if e.To < 1 || int(e.To) > h.nodes || e.To == h.id {
+				panic(fmt.Sprintf("noderun: node %d sends to node %d of %d: %s", h.id, e.To, h.nodes, dme.DescribeState(h.node)))
+			}
+			h.count(&e.Msg, 1)
+			c.Transmissions.Add(1)
+			h.world.Send(h.id, e.To, &e.Msg)
+		case dme.EffectBroadcast:
+			if h.nodes == 1 {
+				continue
+			}
+			h.count(&e.Msg, uint64(h.nodes-1))
+			c.Transmissions.Add(uint64(h.world.Broadcast(h.id, &e.Msg)))
+		case dme.EffectEnter:
+			if h.activity != Requesting {
+				c.Unasked.Add(1)
+				continue
+			}
+			h.setActivity(Inside)
+			h.world.Enter(h.id, e.Stamp)
+		case dme.EffectSetTimer:
+			h.world.SetTimer(h.id, e.Timer, e.Delay)
+		case dme.EffectCancelTimer:
+			h.world.CancelTimer(h.id, e.Timer)
+		case dme.EffectRefuse:
+			h.refuse(e.Reason)
+		}
+		e.Msg.Vec = nil // handed over: the outbox must not keep it alive
+	}
+	h.out.Reset()
+	if h.queuer != nil {
+		raise(&c.LongestQueue, uint64(h.queuer.QueueLength()))
+	}
+}
+
+func (h *Runner) count(m *dme.Message, receivers uint64) {
+	if m.Kind < 1 || m.Kind > h.kinds {
+		panic(fmt.Sprintf("noderun: node %d sends a message of undeclared kind %d", h.id, m.Kind))
+	}
+	c := h.counters
+	size := uint64(dme.MessageSize(m))
+	c.Sent[m.Kind].Add(receivers)
+	c.SentTotal.Add(receivers)
+	c.Bytes.Add(receivers * size)
+	raise(&c.LongestMessage, size)
+}
+
+func raise(c *atomic.Uint64, n uint64) {
+	if n > c.Load() {
+		c.Store(n)
+	}
+}

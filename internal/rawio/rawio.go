@@ -1,0 +1,78 @@
+// Package rawio makes system calls that do not block without waking the monitor
+// of Go's scheduler: on sockets, and on a timer that is as precise as the kernel.
+//
+// A call on such a descriptor takes what is there, or gives what there is room for,
+// and returns. Made in the ordinary way, it nevertheless tells the scheduler
+// that a thread may block. Where all of the process was idle until a message
+// came, as the processes of a run mostly are, that wakes the scheduler's monitor
+// thread, which looks after a thread that does not block, and falls asleep
+// again: for every message. In a ring of processes it took a third of all
+// processor time (docs/performance.md).
+//
+// The monitor is needed where goroutines never pause: it interrupts them, and
+// polls the network for the others. So one call in many, and every large one, is
+// an ordinary call, and wakes it. On systems other than Linux, and under the
+// race detector, all calls are ordinary.
+package rawio
+
+import (
+	"golang.org/x/sys/unix"
+)
+
+const (
+	// inARow is how many calls are made in a row without telling the scheduler.
+	inARow = 255
+
+	// largest is the size in bytes of the largest call that is made without
+	// telling: it keeps its processor from the scheduler, and so must be short.
+	largest = 64 << 10
+)
+
+// Calls makes the calls of one direction of a socket, one at a time. The zero
+// Calls is ready for use.
+type Calls struct{ row int }
+
+// Quick reports whether the next call, on so many bytes, is to be made without
+// telling the scheduler. A caller who makes the call itself asks before each.
+func (c *Calls) Quick(size int) bool {
+	if !available || c.row == inARow || size > largest {
+		c.row = 0
+		return false
+	}
+	c.row++
+	return true
+}
+
+// Read is [unix.Read], and once more where a signal interrupts it.
+func (c *Calls) Read(fd uintptr, b []byte) (n int, err error) {
+	if len(b) == 0 {
+		return 0, nil
+	}
+	for {
+		if c.Quick(len(b)) {
+			n, err = read(fd, b)
+		} else {
+			n, err = unix.Read(int(fd), b)
+		}
+		if err != unix.EINTR {
+			return max(n, 0), err
+		}
+	}
+}
+
+// Write is [unix.Write], and once more where a signal interrupts it.
+func (c *Calls) Write(fd uintptr, b []byte) (n int, err error) {
+	if len(b) == 0 {
+		return 0, nil
+	}
+	for {
+		if c.Quick(len(b)) {
+			n, err = write(fd, b)
+		} else {
+			n, err = unix.Write(int(fd), b)
+		}
+		if err != unix.EINTR {
+			return max(n, 0), err
+		}
+	}
+}
