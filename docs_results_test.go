@@ -11,10 +11,10 @@ import (
 	"strings"
 	"testing"
 
-	"dmebench/internal/run"
 	"dmebench/report"
 	"dmebench/report/compare"
 	"dmebench/report/export"
+	"dmebench/result"
 )
 
 // field is a key of a JSON object, as a table of docs/results-format.md has it.
@@ -136,11 +136,11 @@ func TestResultsFormatPage(t *testing.T) {
 	}
 	page := string(b)
 	named := map[reflect.Type]string{
-		reflect.TypeFor[run.Quantiles](): "times", reflect.TypeFor[compare.Cell](): "cell", reflect.TypeFor[compare.Sample](): "sample",
+		reflect.TypeFor[result.Quantiles](): "times", reflect.TypeFor[compare.Cell](): "cell", reflect.TypeFor[compare.Sample](): "sample",
 	}
-	result, times := documented(t, page, "## A result"), documented(t, page, "## Times")
-	sameFields(t, "a result", result, described(reflect.TypeFor[run.Result](), "", named))
-	sameFields(t, "times", times, described(reflect.TypeFor[run.Quantiles](), "", named))
+	ofResult, times := documented(t, page, "## A result"), documented(t, page, "## Times")
+	sameFields(t, "a result", ofResult, described(reflect.TypeFor[result.Result](), "", named))
+	sameFields(t, "times", times, described(reflect.TypeFor[result.Quantiles](), "", named))
 
 	// Of a comparison no array is ever null.
 	var comparison []field
@@ -189,7 +189,7 @@ func TestResultsFormatPage(t *testing.T) {
 		}
 		sameFields(t, f.Name, documented(t, page, "## "+f.Name), columns)
 	}
-	mustBe(t, "docs/result.schema.json", schema(result, times))
+	mustBe(t, "docs/result.schema.json", schema(ofResult, times))
 }
 
 // schema is the JSON Schema of a result, made of the tables of the page.

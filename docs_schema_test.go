@@ -12,6 +12,7 @@ import (
 	"dmebench/algorithms/catalog"
 	"dmebench/internal/run"
 	"dmebench/internal/sim"
+	"dmebench/result"
 )
 
 // A real result is what its schema says, and stops being so where a key is
@@ -26,8 +27,8 @@ func TestResultsMatchTheirSchema(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, load := range []string{"saturate", "serial"} {
-		spec := run.Spec{Algorithm: "maekawa", Nodes: 7, Transport: "sim", Workload: load, Requests: 70, Set: map[string]string{"quorum": "plane"}}
-		job, err := spec.Resolve(catalog.All(), os.ReadFile)
+		spec := result.Spec{Algorithm: "maekawa", Nodes: 7, Transport: "sim", Workload: load, Requests: 70, Set: map[string]string{"quorum": "plane"}}
+		job, err := run.Resolve(spec, catalog.All(), os.ReadFile)
 		if err != nil {
 			t.Fatal(err)
 		}

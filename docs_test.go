@@ -16,6 +16,7 @@ import (
 	"dmebench/algorithms/catalog"
 	"dmebench/dme"
 	"dmebench/internal/check"
+	"dmebench/internal/exit"
 	"dmebench/internal/run"
 	"dmebench/internal/trace"
 )
@@ -262,7 +263,7 @@ func TestQuorumFigures(t *testing.T) {
 	}
 	drawn := t.TempDir()
 	var stdout, stderr bytes.Buffer
-	if code := Run(append(strings.Fields(command), drawn), strings.NewReader(""), &stdout, &stderr); code != run.ExitHeld {
+	if code := Run(append(strings.Fields(command), drawn), strings.NewReader(""), &stdout, &stderr); code != exit.Held {
 		t.Fatalf("%s: %d\n%s", command, code, &stderr)
 	}
 	for _, name := range []string{"quorum-availability-n31.svg", "quorum-failures-n31.svg", "quorum-cost-n31.svg"} {

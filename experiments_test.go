@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"dmebench/internal/run"
+	"dmebench/internal/exit"
 )
 
 var full = flag.Bool("full", false, "carry out the simulated experiments again and compare their figures with those of the documentation")
@@ -88,7 +88,7 @@ func TestExperimentFigures(t *testing.T) {
 			out := t.TempDir()
 			var stdout, stderr bytes.Buffer
 			args := []string{"dmebench", "sweep", "--quiet", "--file", filepath.Join("experiments", e.experiment+".yaml"), "--out", out}
-			if code := Run(args, strings.NewReader(""), &stdout, &stderr); code != run.ExitHeld {
+			if code := Run(args, strings.NewReader(""), &stdout, &stderr); code != exit.Held {
 				t.Fatalf("%q: %d\n%s%s", args, code, &stdout, &stderr)
 			}
 			for image, plot := range e.plots {

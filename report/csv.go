@@ -6,7 +6,7 @@ import (
 	"math"
 	"strconv"
 
-	"dmebench/internal/run"
+	"dmebench/result"
 )
 
 // csv writes one row for each cell: medians over the repetitions that ended
@@ -56,8 +56,8 @@ func (c *collection) row(cell *cell) []string {
 		cell.label, s.Algorithm, join(s.Set), s.Transport, s.Workload, given(s.Rate), given(s.TotalRate), s.CS,
 		given(float64(s.Requests)), given(s.Duration.Std().Seconds()), strconv.Itoa(cell.nodes),
 		given(float64(s.NodesPerWorker)), cell.workers(), strconv.Itoa(all), strconv.Itoa(len(cell.good)),
-		strconv.Itoa(ended[string(run.Violated)]), strconv.Itoa(ended[string(run.Stalled)]),
-		strconv.Itoa(all - len(cell.good) - ended[string(run.Violated)] - ended[string(run.Stalled)]),
+		strconv.Itoa(ended[string(result.Violated)]), strconv.Itoa(ended[string(result.Stalled)]),
+		strconv.Itoa(all - len(cell.good) - ended[string(result.Violated)] - ended[string(result.Stalled)]),
 		strconv.FormatUint(cell.entries(), 10), strconv.FormatUint(cell.violations(), 10),
 	}
 	for _, m := range metrics() {

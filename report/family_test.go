@@ -12,12 +12,12 @@ import (
 	"time"
 
 	"dmebench/dme"
-	"dmebench/internal/run"
 	"dmebench/report"
+	"dmebench/result"
 )
 
 // varied is one algorithm's runs, six repetitions of each change of their spec.
-func varied(t *testing.T, n int, changes ...func(*run.Spec)) report.Input {
+func varied(t *testing.T, n int, changes ...func(*result.Spec)) report.Input {
 	in := report.Input{Title: "varied"}
 	for _, change := range changes {
 		for rep := 1; rep <= 6; rep++ {
@@ -29,10 +29,10 @@ func varied(t *testing.T, n int, changes ...func(*run.Spec)) report.Input {
 	return in
 }
 
-func rate(x float64) func(*run.Spec) { return func(s *run.Spec) { s.TotalRate = x } }
+func rate(x float64) func(*result.Spec) { return func(s *result.Spec) { s.TotalRate = x } }
 
-func option(pairs ...string) func(*run.Spec) {
-	return func(s *run.Spec) {
+func option(pairs ...string) func(*result.Spec) {
+	return func(s *result.Spec) {
 		s.Set = make(map[string]string)
 		for i := 0; i < len(pairs); i += 2 {
 			s.Set[pairs[i]] = pairs[i+1]
@@ -74,50 +74,50 @@ func (b built) texts(t *testing.T, plot string) string {
 func TestSettingsBecomeAnAbscissa(t *testing.T) {
 	for _, c := range []struct {
 		name    string
-		changes []func(*run.Spec)
+		changes []func(*result.Spec)
 		figure  string // "" where there is none
 		members int    // of all families; 0 for all
 		says    []string
 	}{
 		{
-			"rates in any order", []func(*run.Spec){rate(400), rate(10), rate(1000)},
+			"rates in any order", []func(*result.Spec){rate(400), rate(10), rate(1000)},
 			"tcp-poisson-by-total-rate-n7-messages", 0,
 			[]string{"offered load (requests/s in all), log scale", "10", "400", "1,000", "ricart-agrawala, N = 7, 400 requests/s in all: 12, 95% interval 12 to 12, 6 repetitions"},
 		},
 		{
-			"a load curve with a number of requests for each rate", []func(*run.Spec){
-				func(s *run.Spec) { s.TotalRate, s.Requests = 10, 70 },
-				func(s *run.Spec) { s.TotalRate, s.Requests = 100, 700 },
-				func(s *run.Spec) { s.TotalRate, s.Requests = 1000, 7000 },
+			"a load curve with a number of requests for each rate", []func(*result.Spec){
+				func(s *result.Spec) { s.TotalRate, s.Requests = 10, 70 },
+				func(s *result.Spec) { s.TotalRate, s.Requests = 100, 700 },
+				func(s *result.Spec) { s.TotalRate, s.Requests = 1000, 7000 },
 			},
 			"tcp-poisson-by-total-rate-n7-messages", 0, []string{"10", "100", "1,000"},
 		},
 		{
-			"the same rate for a longer time is another sample", []func(*run.Spec){
-				rate(10), rate(400), rate(1000), func(s *run.Spec) { s.TotalRate, s.Requests = 400, 7 },
+			"the same rate for a longer time is another sample", []func(*result.Spec){
+				rate(10), rate(400), rate(1000), func(s *result.Spec) { s.TotalRate, s.Requests = 400, 7 },
 			},
 			"tcp-poisson-by-total-rate-n7-messages", 3, []string{"400 requests/s in all: 12, 95% interval 12 to 12, 6 repetitions"},
 		},
-		{"two numbers are no curve", []func(*run.Spec){rate(10), rate(400)}, "", 0, nil},
+		{"two numbers are no curve", []func(*result.Spec){rate(10), rate(400)}, "", 0, nil},
 		{
-			"fractions", []func(*run.Spec){option("share", "0.9"), option("share", "0.1"), option("share", "0.5")},
+			"fractions", []func(*result.Spec){option("share", "0.9"), option("share", "0.1"), option("share", "0.5")},
 			"tcp-poisson-by-share-n7-messages", 0, []string{"part of the requests that the hot nodes make", "0.1", "0.5", "0.9"},
 		},
 		{
-			"durations", []func(*run.Spec){option("t", "500us"), option("t", "1ms"), option("t", "20ms")},
+			"durations", []func(*result.Spec){option("t", "500us"), option("t", "1ms"), option("t", "20ms")},
 			"tcp-poisson-by-t-n7-messages", 0, []string{"T, mean delay of a message (ms), log scale", "0.5", "20"},
 		},
 		{
-			"words", []func(*run.Spec){option("delay", "constant"), option("delay", "exponential")},
+			"words", []func(*result.Spec){option("delay", "constant"), option("delay", "exponential")},
 			"tcp-poisson-by-delay-n7-messages", 0, []string{"constant", "exponential", "delay"},
 		},
 		{
 			"what else differs keeps families apart",
-			[]func(*run.Spec){option("share", "0.1", "hot", "1"), option("share", "0.5", "hot", "1"), option("share", "0.9", "hot", "2")},
+			[]func(*result.Spec){option("share", "0.1", "hot", "1"), option("share", "0.5", "hot", "1"), option("share", "0.9", "hot", "2")},
 			"", 0, nil,
 		},
 		{
-			"two families", []func(*run.Spec){
+			"two families", []func(*result.Spec){
 				option("hot", "1", "share", "0.1"), option("hot", "1", "share", "0.2"), option("hot", "1", "share", "0.3"),
 				option("hot", "2", "share", "0.1"), option("hot", "2", "share", "0.2"), option("hot", "2", "share", "0.3"),
 			},
@@ -153,19 +153,19 @@ func TestSettingsBecomeAnAbscissa(t *testing.T) {
 // A prediction is drawn only if it speaks of every value of the setting.
 func TestPredictionsOverSettings(t *testing.T) {
 	in := lean(varied(t, 7, rate(1), rate(2), rate(3)))
-	claim := func(formula string, known func(run.Spec) bool) dme.Claim {
+	claim := func(formula string, known func(result.Spec) bool) dme.Claim {
 		return dme.Claim{
 			Quantity: dme.MessagesPerCS, Formula: formula, Load: dme.AnyLoad, Kind: dme.Exact, Source: "TR-869, section 4",
-			Predict: func(s dme.Setting) (float64, bool) { return 12, known(run.Spec{TotalRate: float64(s.E)}) },
+			Predict: func(s dme.Setting) (float64, bool) { return 12, known(result.Spec{TotalRate: float64(s.E)}) },
 		}
 	}
 	in.Claims = func(string) []dme.Claim {
 		return []dme.Claim{
-			claim("partial", func(s run.Spec) bool { return s.TotalRate < 3 }),
-			claim("everywhere", func(run.Spec) bool { return true }),
+			claim("partial", func(s result.Spec) bool { return s.TotalRate < 3 }),
+			claim("everywhere", func(result.Spec) bool { return true }),
 		}
 	}
-	in.Setting = func(s run.Spec) (dme.Setting, bool) {
+	in.Setting = func(s result.Spec) (dme.Setting, bool) {
 		// A claim sees no rate: E tells it here.
 		return dme.Setting{Nodes: s.Nodes, E: time.Duration(s.TotalRate)}, true
 	}
@@ -261,7 +261,7 @@ func TestOptionsOfAnAlgorithm(t *testing.T) {
 	for i := range in.Runs {
 		in.Runs[i].Label = []string{"two", "eight", "four", "line"}[i/6]
 	}
-	in.Setting = func(s run.Spec) (dme.Setting, bool) {
+	in.Setting = func(s result.Spec) (dme.Setting, bool) {
 		return dme.Setting{Nodes: s.Nodes, Options: dme.Options{"tree": "", "x": ""}}, true
 	}
 	b := build(t, in)

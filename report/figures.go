@@ -6,10 +6,10 @@ import (
 	"strings"
 
 	"dmebench/dme"
-	"dmebench/internal/run"
 	"dmebench/report/plots"
 	"dmebench/report/stats"
 	"dmebench/report/units"
+	"dmebench/result"
 )
 
 // against describes a figure of one quantity against N.
@@ -214,7 +214,7 @@ func coincide(a, b plots.Series) bool {
 
 // predictAt evaluates a claim at a size, which need not have been measured; like
 // is the specification of one that was.
-func (c *collection) predictAt(claim dme.Claim, s *set, label string, n int, like run.Spec) (float64, bool) {
+func (c *collection) predictAt(claim dme.Claim, s *set, label string, n int, like result.Spec) (float64, bool) {
 	if cell := s.cells[place{label, n}]; cell != nil {
 		return c.theory.predictCell(claim, cell)
 	}
@@ -267,8 +267,10 @@ func (c *cell) ranks() []plots.Point {
 		metric  string
 	}{{2, responseP50}, {10, responseP90}, {100, responseP99}, {1000, responseP999}} {
 		e := c.estimates[r.metric]
-		tells := func(x *run.Result) bool { return x.ResponseTime != nil && float64(x.ResponseTime.Count) >= r.inverse }
-		if e.N == 0 || slices.ContainsFunc(c.good, func(x *run.Result) bool { return !tells(x) }) {
+		tells := func(x *result.Result) bool {
+			return x.ResponseTime != nil && float64(x.ResponseTime.Count) >= r.inverse
+		}
+		if e.N == 0 || slices.ContainsFunc(c.good, func(x *result.Result) bool { return !tells(x) }) {
 			continue
 		}
 		p := plots.At(r.inverse, e.Median)
@@ -300,4 +302,4 @@ func (s *set) largestCommon() int {
 	return best
 }
 
-func hasResponse(r *run.Result) bool { return r.Histograms.Response != "" }
+func hasResponse(r *result.Result) bool { return r.Histograms.Response != "" }

@@ -17,12 +17,12 @@ import (
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
-	"dmebench/internal/run"
 	"dmebench/report"
+	"dmebench/result"
 )
 
 // measured makes up the result of a run, plausible enough to be drawn.
-func measured(t *testing.T, algorithm, workload string, n, rep int) *run.Result {
+func measured(t *testing.T, algorithm, workload string, n, rep int) *result.Result {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(uint64(n), uint64(rep)))
 	h := hdrhistogram.New(1, 60e9, 2)
@@ -36,32 +36,32 @@ func measured(t *testing.T, algorithm, workload string, n, rep int) *run.Result 
 	if err != nil {
 		t.Fatal(err)
 	}
-	times := func() *run.Quantiles {
+	times := func() *result.Quantiles {
 		q := func(p float64) int64 { return h.ValueAtQuantile(p) }
-		return &run.Quantiles{Count: 200, Mean: h.Mean(), P50: q(50), P90: q(90), P99: q(99), P999: q(99.9), Max: h.Max()}
+		return &result.Quantiles{Count: 200, Mean: h.Mean(), P50: q(50), P90: q(90), P99: q(99), P999: q(99.9), Max: h.Max()}
 	}
 	entries := uint64(50 * n)
 	messages := 2 * uint64(n-1) * entries
 	number := func(x float64) *float64 { return &x }
-	return &run.Result{
-		SchemaVersion: run.SchemaVersion, Algorithm: algorithm, Nodes: n, Transport: "tcp", Workload: workload,
-		Seed: uint64(rep), Status: run.OK, Requests: entries, Entries: entries,
-		Messages: run.Messages{
+	return &result.Result{
+		SchemaVersion: result.SchemaVersion, Algorithm: algorithm, Nodes: n, Transport: "tcp", Workload: workload,
+		Seed: uint64(rep), Status: result.OK, Requests: entries, Entries: entries,
+		Messages: result.Messages{
 			Total: messages, Transmissions: messages, PerCS: number(float64(messages) / float64(entries)),
 			SteadyPerCS: number(float64(messages) / float64(entries)),
 			ByKind:      map[string]uint64{"REQUEST": messages / 2, "REPLY": messages / 2},
 		},
 		Throughput: number(1e9 / mean), ResponseTime: times(), WaitingTime: times(), SyncDelay: times(),
 		T: number(5e4), SyncDelayOverT: number(1 + rng.Float64()/10), CS: number(1e5),
-		Fairness: run.Fairness{Jain: number(0.99), LongestRun: 2, MaxBypass: uint64(n)}, Safety: run.Safety{Checked: entries, Method: "shared-page"},
-		Work:    run.Work{MaxOverMean: number(1.25)},
+		Fairness: result.Fairness{Jain: number(0.99), LongestRun: 2, MaxBypass: uint64(n)}, Safety: result.Safety{Checked: entries, Method: "shared-page"},
+		Work:    result.Work{MaxOverMean: number(1.25)},
 		Workers: n, Warnings: []string{fmt.Sprintf("generator late by %d µs (p99)", 100+rep)},
 		Environment: map[string]string{"cpus": "2"},
-		Spec: run.Spec{
+		Spec: result.Spec{
 			Algorithm: algorithm, Nodes: n, Transport: "tcp", Workload: workload, CS: "100us", Requests: 50 * n,
 			Seed: uint64(rep), NodesPerWorker: 1, Warmup: "auto",
 		},
-		Histograms: run.Histograms{Response: string(b)},
+		Histograms: result.Histograms{Response: string(b)},
 	}
 }
 
@@ -87,8 +87,8 @@ func experiment(t *testing.T, labels []string, workloads []string, sizes []int, 
 func lean(in report.Input) report.Input {
 	for _, r := range in.Runs {
 		r.Result.Throughput, r.Result.ResponseTime, r.Result.WaitingTime, r.Result.SyncDelay = nil, nil, nil, nil
-		r.Result.SyncDelayOverT, r.Result.Histograms = nil, run.Histograms{}
-		r.Result.Messages.ByKind, r.Result.Fairness, r.Result.Work = nil, run.Fairness{}, run.Work{}
+		r.Result.SyncDelayOverT, r.Result.Histograms = nil, result.Histograms{}
+		r.Result.Messages.ByKind, r.Result.Fairness, r.Result.Work = nil, result.Fairness{}, result.Work{}
 	}
 	return in
 }

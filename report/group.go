@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"dmebench/internal/run"
 	"dmebench/report/stats"
+	"dmebench/result"
 )
 
 // collection is everything a report is made of, in order.
@@ -25,9 +25,9 @@ type collection struct {
 // set is a figure set: what was measured over one network under one workload.
 type set struct {
 	transport, workload string
-	about               []string // what else tells it from other sets
-	first               run.Spec // of its first run
-	calledNetwork       string   // what the experiment calls it in that run; may be ""
+	about               []string    // what else tells it from other sets
+	first               result.Spec // of its first run
+	calledNetwork       string      // what the experiment calls it in that run; may be ""
 	calledWorkload      string
 	requests            string // how many there were, the last of about; "" where runs have no number in common
 	slug                string // begins the names of its files; unique
@@ -45,13 +45,13 @@ type place struct {
 // cell is the repetitions of one point of the experiment.
 type cell struct {
 	place
-	spec      run.Spec // of the first repetition
-	good, bad []*run.Result
+	spec      result.Spec // of the first repetition
+	good, bad []*result.Result
 	estimates map[string]stats.Estimate // by name of the metric, over the good ones
 }
 
 // good reports whether a run's numbers may be used.
-func good(r *run.Result) bool { return r.Status == run.OK && r.Safety.Violations == 0 }
+func good(r *result.Result) bool { return r.Status == result.OK && r.Safety.Violations == 0 }
 
 func collect(in Input) *collection {
 	c := &collection{in: in, theory: newTheory(in)}
@@ -76,20 +76,20 @@ func collect(in Input) *collection {
 
 // complete makes a run safe to look into.
 func complete(r Run) Run {
-	var result run.Result
+	var known result.Result
 	if r.Result != nil {
-		result = *r.Result
+		known = *r.Result
 	} else {
-		result = run.Result{Algorithm: r.Label, Status: run.Failed, Error: "there is no result"}
+		known = result.Result{Algorithm: r.Label, Status: result.Failed, Error: "there is no result"}
 	}
-	s := &result.Spec
-	s.Algorithm = cmp.Or(s.Algorithm, result.Algorithm)
-	s.Nodes = cmp.Or(s.Nodes, result.Nodes)
-	s.Transport = cmp.Or(s.Transport, result.Transport)
-	s.Workload = cmp.Or(s.Workload, result.Workload)
-	result.Algorithm, result.Nodes = s.Algorithm, s.Nodes
-	r.Label = cmp.Or(r.Label, result.Algorithm, "unnamed")
-	r.Result = &result
+	s := &known.Spec
+	s.Algorithm = cmp.Or(s.Algorithm, known.Algorithm)
+	s.Nodes = cmp.Or(s.Nodes, known.Nodes)
+	s.Transport = cmp.Or(s.Transport, known.Transport)
+	s.Workload = cmp.Or(s.Workload, known.Workload)
+	known.Algorithm, known.Nodes = s.Algorithm, s.Nodes
+	r.Label = cmp.Or(r.Label, known.Algorithm, "unnamed")
+	r.Result = &known
 	return r
 }
 
@@ -117,7 +117,7 @@ func (c *collection) disambiguate() {
 // divide tells the algorithm's options from those of workload and network. An
 // option of which it is not known whose it is counts as the workload's: a
 // figure too many is better than a sample of two things.
-func (c *collection) divide(s run.Spec) (own, others map[string]string) {
+func (c *collection) divide(s result.Spec) (own, others map[string]string) {
 	own, others = make(map[string]string), make(map[string]string)
 	if len(s.Set) == 0 {
 		return own, others

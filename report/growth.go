@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"dmebench/dme"
-	"dmebench/internal/run"
 	"dmebench/report/stats"
+	"dmebench/result"
 )
 
 // growth is what was fitted to one series over one network.
@@ -77,7 +77,7 @@ func shapeSizes() []int { return curveSizes([]int{16, curveLimit}) }
 // the growth that it speaks of: the one that fits the claim's own values best.
 // So no formula has to be read, and one that knows the system, such as 3(K−1),
 // is taken as it is there.
-func (c *collection) claimGrowth(g *growth, like run.Spec) {
+func (c *collection) claimGrowth(g *growth, like result.Spec) {
 	for _, claim := range c.theory.shapes(like) {
 		var n, y []float64
 		for _, size := range shapeSizes() {
@@ -103,7 +103,7 @@ func (c *collection) claimGrowth(g *growth, like run.Spec) {
 // shapes returns the claims about messages per CS that apply to runs like s and
 // are not known to be false, those first that say most about the shape of a
 // curve: a bound may be far away.
-func (t *theory) shapes(s run.Spec) []dme.Claim {
+func (t *theory) shapes(s result.Spec) []dme.Claim {
 	order := []dme.ClaimKind{
 		dme.Exact, dme.Mean, dme.Asymptotic, dme.UpperBound, dme.LowerBound,
 	}

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"dmebench/dme"
-	"dmebench/internal/run"
 	"dmebench/report"
+	"dmebench/result"
 )
 
 // loaded is an experiment that serves at most so many entries per second.
@@ -56,7 +56,7 @@ func TestKnee(t *testing.T) {
 // Predicted times come from T and E as they were measured, in seconds.
 func TestPredictedTimes(t *testing.T) {
 	in := experiment(t, []string{"a"}, []string{"serial"}, []int{3, 7}, 6)
-	in.Setting = func(s run.Spec) (dme.Setting, bool) { return dme.Setting{Nodes: s.Nodes}, true }
+	in.Setting = func(s result.Spec) (dme.Setting, bool) { return dme.Setting{Nodes: s.Nodes}, true }
 	seconds := func(s dme.Setting) (float64, bool) { return (2*s.T + s.E).Seconds(), s.T > 0 }
 	rate := func(s dme.Setting) (float64, bool) { return 1 / (s.T + s.E).Seconds(), s.T > 0 }
 	in.Claims = func(string) []dme.Claim {
@@ -113,12 +113,12 @@ func TestClaimsAboutFairness(t *testing.T) {
 	claim := func(q dme.Quantity, formula string, fifo bool) dme.Claim {
 		return dme.Claim{Quantity: q, Formula: formula, Load: dme.AnyLoad, Kind: dme.Exact, Source: "x", FIFO: fifo, Predict: dme.Constantly(2)}
 	}
-	in.Setting = func(s run.Spec) (dme.Setting, bool) { return dme.Setting{Nodes: s.Nodes}, true }
+	in.Setting = func(s result.Spec) (dme.Setting, bool) { return dme.Setting{Nodes: s.Nodes}, true }
 	in.Claims = func(string) []dme.Claim {
 		return []dme.Claim{claim(dme.WorkSpread, "equal work", false), claim(dme.BypassByOne, "in order", true)}
 	}
 	for _, ordered := range []bool{true, false} {
-		in.KeepsOrder = func(run.Spec) bool { return ordered }
+		in.KeepsOrder = func(result.Spec) bool { return ordered }
 		svg, err := os.ReadFile(filepath.Join(build(t, in).dir, "plots", "tcp-saturate-fairness.svg"))
 		if err != nil {
 			t.Fatal(err)

@@ -7,14 +7,14 @@ import (
 	"testing"
 
 	"dmebench/dme"
-	"dmebench/internal/run"
 	"dmebench/report"
+	"dmebench/result"
 )
 
 // What is measured under other conditions never becomes one sample.
 func TestConditionsAreKeptApart(t *testing.T) {
 	base := lean(experiment(t, []string{"maekawa"}, []string{"saturate"}, []int{3, 7}, 2))
-	with := func(changes ...func(*run.Spec)) report.Input {
+	with := func(changes ...func(*result.Spec)) report.Input {
 		in := base
 		in.Runs = nil
 		for _, change := range changes {
@@ -27,8 +27,8 @@ func TestConditionsAreKeptApart(t *testing.T) {
 		}
 		return in
 	}
-	same := func(*run.Spec) {}
-	set := func(k, v string) func(*run.Spec) { return func(s *run.Spec) { s.Set = map[string]string{k: v} } }
+	same := func(*result.Spec) {}
+	set := func(k, v string) func(*result.Spec) { return func(s *result.Spec) { s.Set = map[string]string{k: v} } }
 	for _, c := range []struct {
 		name    string
 		in      report.Input
@@ -37,18 +37,18 @@ func TestConditionsAreKeptApart(t *testing.T) {
 		says    string
 		quorums bool
 	}{
-		{"seed", with(same, func(s *run.Spec) { s.Seed = 99 }), 1, 2, "", false},
-		{"transport", with(same, func(s *run.Spec) { s.Transport = "udp" }), 2, 4, "udp · saturate", false},
-		{"cs", with(same, func(s *run.Spec) { s.CS = "exp:1ms" }), 2, 4, "CS exponential, mean 1 ms", false},
-		{"rate", with(same, func(s *run.Spec) { s.TotalRate = 200 }), 2, 4, "200 requests/s in all", false},
-		{"requests", with(same, func(s *run.Spec) { s.Requests = 9 * s.Nodes }), 2, 4, "9 requests per node", false},
-		{"nodes per worker", with(same, func(s *run.Spec) { s.NodesPerWorker = 4 }), 2, 4, "4 nodes per process", false},
+		{"seed", with(same, func(s *result.Spec) { s.Seed = 99 }), 1, 2, "", false},
+		{"transport", with(same, func(s *result.Spec) { s.Transport = "udp" }), 2, 4, "udp · saturate", false},
+		{"cs", with(same, func(s *result.Spec) { s.CS = "exp:1ms" }), 2, 4, "CS exponential, mean 1 ms", false},
+		{"rate", with(same, func(s *result.Spec) { s.TotalRate = 200 }), 2, 4, "200 requests/s in all", false},
+		{"requests", with(same, func(s *result.Spec) { s.Requests = 9 * s.Nodes }), 2, 4, "9 requests per node", false},
+		{"nodes per worker", with(same, func(s *result.Spec) { s.NodesPerWorker = 4 }), 2, 4, "4 nodes per process", false},
 		{"workload option", with(same, set("think", "1ms")), 2, 4, "think=1ms", true},
 		{"algorithm's option", with(same, set("quorum", "grid")), 1, 4, "maekawa (maekawa quorum=grid)", true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if c.quorums {
-				c.in.Setting = func(s run.Spec) (dme.Setting, bool) {
+				c.in.Setting = func(s result.Spec) (dme.Setting, bool) {
 					return dme.Setting{Nodes: s.Nodes, Options: dme.Options{"quorum": "plane"}}, true
 				}
 			}
@@ -76,7 +76,7 @@ func TestPredictions(t *testing.T) {
 	doubted := claim("N+1", dme.AnyLoad, dme.Exact, func(n float64) float64 { return n + 1 })
 	doubted.KnownFalse = "shown by a run"
 	in.Claims = func(string) []dme.Claim { return []dme.Claim{wrong, light, exact, doubted} }
-	in.Setting = func(s run.Spec) (dme.Setting, bool) { return dme.Setting{Nodes: s.Nodes}, s.Nodes != 5 }
+	in.Setting = func(s result.Spec) (dme.Setting, bool) { return dme.Setting{Nodes: s.Nodes}, s.Nodes != 5 }
 	b := build(t, in)
 	b.wants(t, "Exact predictions of messages per CS: 4 of 4 equal to what every run measured.",
 		"2(N−1) = 4 equal", "2(N−1) = 12 equal", "≤ N = 7 exceeded", "N+1 = 8 differs (known to be false)")

@@ -3,13 +3,13 @@ package report
 import (
 	"strings"
 
-	"dmebench/internal/run"
+	"dmebench/result"
 )
 
 // Metric is one number that a run has, or has not.
 type Metric struct {
-	Name string                     // with its unit, as a column of summary.csv
-	Of   func(*run.Result) *float64 // nil where the run has no sample
+	Name string                        // with its unit, as a column of summary.csv
+	Of   func(*result.Result) *float64 // nil where the run has no sample
 }
 
 // Metrics lists the metrics of a run, in the order of summary.csv.
@@ -26,7 +26,7 @@ func (m Metric) Time() bool { return strings.HasSuffix(m.Name, "_ns") }
 
 // Usable reports whether a run's numbers may be used: it ended well, and mutual
 // exclusion held.
-func Usable(r *run.Result) bool { return r != nil && good(r) }
+func Usable(r *result.Result) bool { return r != nil && good(r) }
 
 // SummaryCSV returns summary.csv as [Build] writes it: a row for each cell with
 // medians and their 95% intervals.

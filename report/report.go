@@ -21,8 +21,8 @@ import (
 
 	"dmebench/dme"
 	"dmebench/internal/atomicfile"
-	"dmebench/internal/run"
 	"dmebench/report/plots"
+	"dmebench/result"
 )
 
 // Input is an experiment and what came of it.
@@ -39,11 +39,11 @@ type Input struct {
 	// Setting prepares the system that a claim's prediction is evaluated on; ok
 	// is false where there is no such system. It may be nil: then there are no
 	// predictions.
-	Setting func(spec run.Spec) (setting dme.Setting, ok bool)
+	Setting func(spec result.Spec) (setting dme.Setting, ok bool)
 
 	// KeepsOrder reports whether the links of a run keep order, for claims that are
 	// made of such links only. It may be nil: then all do.
-	KeepsOrder func(spec run.Spec) bool
+	KeepsOrder func(spec result.Spec) bool
 
 	// Formats are those in which plots are written beside the page, svg, png or
 	// pdf; nil for all of them. In the page they are there in any case.
@@ -59,7 +59,7 @@ type Run struct {
 	Network    string // what the experiment calls the network with its options; may be ""
 	Workload   string // and the workload
 	Repetition int    // from 1
-	Result     *run.Result
+	Result     *result.Result
 }
 
 // Build writes the report into dir, which it creates where it is missing, and

@@ -6,20 +6,20 @@ import (
 	"strings"
 	"time"
 
-	"dmebench/internal/run"
 	"dmebench/report/units"
+	"dmebench/result"
 )
 
 // conditions says in words under which conditions a run was made, other than
 // algorithm, number of nodes, seed, network and workload. Runs that differ in
 // them never share a figure.
-func (c *collection) conditions(s run.Spec) []string {
+func (c *collection) conditions(s result.Spec) []string {
 	_, others := c.divide(s)
 	return conditions(s, others)
 }
 
 // conditions is the same, others being the options that are not the algorithm's.
-func conditions(s run.Spec, others map[string]string) []string {
+func conditions(s result.Spec, others map[string]string) []string {
 	var about []string
 	add := func(given bool, format string, args ...any) {
 		if given {
@@ -31,7 +31,7 @@ func conditions(s run.Spec, others map[string]string) []string {
 	add(s.CS != "", "CS %s", distribution(s.CS))
 	add(s.Duration > 0, "for %s", units.Time(float64(s.Duration)))
 	add(s.NodesPerWorker > 1, "%d nodes per process", s.NodesPerWorker)
-	add(s.Warmup != "" && s.Warmup != run.DefaultWarmup, "warm-up %s entries", s.Warmup)
+	add(s.Warmup != "" && s.Warmup != result.DefaultWarmup, "warm-up %s entries", s.Warmup)
 	add(len(others) > 0, "%s", join(others))
 	return about
 }
@@ -138,7 +138,7 @@ func slug(s string) string {
 
 // thinks reports whether a closed loop pauses, which makes it lighter than the
 // papers' heavy load.
-func thinks(s run.Spec) bool {
+func thinks(s result.Spec) bool {
 	d, err := time.ParseDuration(strings.TrimPrefix(s.Set["think"], "exp:"))
 	return err == nil && d > 0
 }

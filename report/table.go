@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strconv"
 
-	"dmebench/internal/run"
 	"dmebench/report/stats"
 	"dmebench/report/units"
+	"dmebench/result"
 )
 
 // quantity is an estimate as the page shows it.
@@ -149,7 +149,7 @@ func (c *cell) violations() uint64 {
 // workers returns the number of worker processes, or its range.
 func (c *cell) workers() string {
 	all := slices.Concat(c.good, c.bad)
-	count := func(a, b *run.Result) int { return a.Workers - b.Workers }
+	count := func(a, b *result.Result) int { return a.Workers - b.Workers }
 	lo, hi := slices.MinFunc(all, count).Workers, slices.MaxFunc(all, count).Workers
 	if lo == hi {
 		return strconv.Itoa(lo)

@@ -11,15 +11,15 @@ import (
 	"unicode/utf8"
 
 	"dmebench/dme"
-	"dmebench/internal/run"
+	"dmebench/result"
 )
 
 // theory evaluates claims for the cells of an experiment.
 type theory struct {
 	claims  func(string) []dme.Claim
-	prepare func(run.Spec) (dme.Setting, bool)
-	order   func(run.Spec) bool // whether links keep order; nil where all do
-	known   map[string]prepared // preparing a system may be dear
+	prepare func(result.Spec) (dme.Setting, bool)
+	order   func(result.Spec) bool // whether links keep order; nil where all do
+	known   map[string]prepared    // preparing a system may be dear
 }
 
 type prepared struct {
@@ -32,7 +32,7 @@ func newTheory(in Input) *theory {
 }
 
 // setting returns the system of a run.
-func (t *theory) setting(s run.Spec) (dme.Setting, bool) {
+func (t *theory) setting(s result.Spec) (dme.Setting, bool) {
 	if t.prepare == nil {
 		return dme.Setting{}, false
 	}
@@ -46,7 +46,7 @@ func (t *theory) setting(s run.Spec) (dme.Setting, bool) {
 }
 
 // loads returns the loads whose claims speak of a run of this kind.
-func loads(s run.Spec) []dme.Load {
+func loads(s result.Spec) []dme.Load {
 	switch {
 	case s.Workload == "serial":
 		return []dme.Load{dme.AnyLoad, dme.Light}
@@ -60,7 +60,7 @@ func loads(s run.Spec) []dme.Load {
 
 // speakingOf returns the claims about a quantity that apply to runs like s and
 // give a number, the sharpest kind first and what is known to be false last.
-func (t *theory) speakingOf(q dme.Quantity, s run.Spec) []dme.Claim {
+func (t *theory) speakingOf(q dme.Quantity, s result.Spec) []dme.Claim {
 	if t.claims == nil {
 		return nil
 	}
@@ -77,7 +77,7 @@ func (t *theory) speakingOf(q dme.Quantity, s run.Spec) []dme.Claim {
 }
 
 // applies reports whether a claim speaks of runs like s.
-func (t *theory) applies(c dme.Claim, s run.Spec) bool {
+func (t *theory) applies(c dme.Claim, s result.Spec) bool {
 	return c.Predict != nil && slices.Contains(loads(s), c.Load) && (!c.FIFO || t.order == nil || t.order(s))
 }
 
@@ -97,7 +97,7 @@ func sharpness(k dme.ClaimKind) int {
 }
 
 // predict evaluates a claim that speaks of no time for a run.
-func (t *theory) predict(c dme.Claim, s run.Spec) (float64, bool) {
+func (t *theory) predict(c dme.Claim, s result.Spec) (float64, bool) {
 	setting, ok := t.setting(s)
 	if !ok {
 		return 0, false

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"dmebench/dme"
-	"dmebench/internal/run"
+	"dmebench/result"
 )
 
 func TestLegendOfAClaim(t *testing.T) {
@@ -37,7 +37,7 @@ func TestLoadsOfWorkloads(t *testing.T) {
 		{"burst", "", []dme.Load{dme.AnyLoad, dme.Burst}},
 		{"poisson", "", []dme.Load{dme.AnyLoad}},
 	} {
-		got := loads(run.Spec{Workload: c.workload, Set: map[string]string{"think": c.think}})
+		got := loads(result.Spec{Workload: c.workload, Set: map[string]string{"think": c.think}})
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s think=%s: %v, want %v", c.workload, c.think, got, c.want)
 		}

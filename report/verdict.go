@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"dmebench/internal/run"
 	"dmebench/report/units"
+	"dmebench/result"
 )
 
 // verdict is how the runs ended.
@@ -27,12 +27,12 @@ type badRun struct {
 }
 
 // bad returns the status by which a run is left out; "" for one that is used.
-func bad(r *run.Result) string {
+func bad(r *result.Result) string {
 	switch {
 	case good(r):
 		return ""
-	case r.Status == run.OK:
-		return string(run.Violated) // whatever it says of itself
+	case r.Status == result.OK:
+		return string(result.Violated) // whatever it says of itself
 	}
 	return cmp.Or(string(r.Status), "unknown")
 }
@@ -42,7 +42,7 @@ func (c *collection) verdict() verdict {
 	count := make(map[string]int)
 	for _, r := range c.runs {
 		status := bad(r.Result)
-		count[cmp.Or(status, string(run.OK))]++
+		count[cmp.Or(status, string(result.OK))]++
 		if status != "" {
 			v.Bad = append(v.Bad, badRun{
 				Where: where(r), Status: status, Reason: reason(r.Result), States: r.Result.Liveness.States,
@@ -50,7 +50,7 @@ func (c *collection) verdict() verdict {
 		}
 	}
 	var parts []string
-	for _, status := range []string{string(run.OK), string(run.Violated), string(run.Stalled), string(run.Failed)} {
+	for _, status := range []string{string(result.OK), string(result.Violated), string(result.Stalled), string(result.Failed)} {
 		if count[status] > 0 {
 			parts = append(parts, fmt.Sprintf("%s %s", units.Count(uint64(count[status])), status))
 		}
@@ -108,7 +108,7 @@ func where(r Run) string {
 	return strings.Join(parts, ", ")
 }
 
-func reason(r *run.Result) string {
+func reason(r *result.Result) string {
 	var parts []string
 	if r.Safety.Violations > 0 {
 		parts = append(parts, plural(int(r.Safety.Violations), "violation")+" of mutual exclusion")

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"slices"
 
-	"dmebench/internal/run"
 	"dmebench/report/plots"
 	"dmebench/report/stats"
 	"dmebench/report/units"
+	"dmebench/result"
 )
 
 // mostDots is the largest system of which every node is drawn.
@@ -86,7 +86,7 @@ func (c *cell) workOfNodes() []stats.Estimate {
 }
 
 // messagesOfNodes returns what each node sent and handled.
-func messagesOfNodes(r *run.Result) []float64 {
+func messagesOfNodes(r *result.Result) []float64 {
 	w := r.Work
 	if len(w.SentByNode) != len(w.HandledByNode) {
 		return nil

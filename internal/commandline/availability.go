@@ -13,9 +13,10 @@ import (
 
 	"dmebench/algorithms/quorum"
 	"dmebench/internal/atomicfile"
-	"dmebench/internal/run"
+	"dmebench/internal/exit"
 	"dmebench/report/plots"
 	"dmebench/report/units"
+	"dmebench/result"
 )
 
 const (
@@ -34,7 +35,7 @@ func availabilityUps() []float64 {
 func availabilityFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.BoolFlag{Name: "availability", Usage: "what is left while nodes fail: the probability and the size of a quorum of nodes that are up"},
-		&cli.Uint64Flag{Name: "seed", Value: run.DefaultSeed, Usage: "`SEED` of the failures that are drawn, for --availability"},
+		&cli.Uint64Flag{Name: "seed", Value: result.DefaultSeed, Usage: "`SEED` of the failures that are drawn, for --availability"},
 		&cli.StringFlag{Name: "plots", Usage: "folder `DIR` to draw figures in, for --availability"},
 	}
 }
@@ -79,7 +80,7 @@ func (p *program) listAvailability(c *cli.Context, systems []*quorum.System) err
 			err = atomicfile.Probe(dir)
 		}
 		if err != nil {
-			return failWith(run.ExitCantCreate, fmt.Errorf("list quorums: --plots %s: %w; choose another folder", dir, err))
+			return failWith(exit.CantCreate, fmt.Errorf("list quorums: --plots %s: %w; choose another folder", dir, err))
 		}
 	}
 	var all []resilience
@@ -221,7 +222,7 @@ func drawAvailability(dir string, all []resilience) error {
 		for _, format := range plots.Formats() {
 			path := filepath.Join(dir, f.Name+"."+string(format))
 			if err := atomicfile.Write(path, drawn[format]); err != nil {
-				return failWith(run.ExitCantCreate, fmt.Errorf("list quorums: %w", err))
+				return failWith(exit.CantCreate, fmt.Errorf("list quorums: %w", err))
 			}
 		}
 	}

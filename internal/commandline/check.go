@@ -13,7 +13,8 @@ import (
 	"dmebench/dme"
 	"dmebench/internal/atomicfile"
 	"dmebench/internal/check"
-	"dmebench/internal/run"
+	"dmebench/internal/exit"
+	"dmebench/result"
 )
 
 func (p *program) checkCommand() *cli.Command {
@@ -32,7 +33,7 @@ func (p *program) checkCommand() *cli.Command {
 			&cli.IntFlag{Name: "nodes", Aliases: []string{"n"}, Usage: "`N`umber of nodes"},
 			&cli.IntFlag{Name: "requests", Usage: "`TOTAL` number of requests (default: 5 for each node; exhaustive: 1 for each)"},
 			&cli.IntFlag{Name: "schedules", Value: check.DefaultSchedules, Usage: "random schedules to try"},
-			&cli.Uint64Flag{Name: "seed", Value: run.DefaultSeed, Usage: "of the first random schedule; the next has the next seed"},
+			&cli.Uint64Flag{Name: "seed", Value: result.DefaultSeed, Usage: "of the first random schedule; the next has the next seed"},
 			&cli.BoolFlag{Name: "adversary", Usage: "let an adversary hold back messages in every random schedule, or with =false in none (default: in half of them)"},
 			&cli.BoolFlag{Name: "exhaustive", Usage: "visit every state that any schedule leads to"},
 			&cli.BoolFlag{Name: "fifo", Value: true, Usage: "links keep order"},
@@ -60,7 +61,7 @@ func (p *program) check(c *cli.Context) error {
 	options.Progress = bar.update
 	search, err := check.New(a, options)
 	if err != nil {
-		return failWith(run.ExitUsage, err)
+		return failWith(exit.Usage, err)
 	}
 	picture, err := pictureFile(c)
 	if err != nil {
@@ -91,10 +92,10 @@ func (p *program) check(c *cli.Context) error {
 		err = result.print(p.stdout)
 	}
 	if err != nil {
-		return failWith(run.ExitCantCreate, fmt.Errorf("cannot print the result: %w", err))
+		return failWith(exit.CantCreate, fmt.Errorf("cannot print the result: %w", err))
 	}
 	if report.Violation != nil {
-		p.exit = run.ExitBroken
+		p.exit = exit.Broken
 	}
 	return nil
 }
@@ -133,7 +134,7 @@ func (p *program) searchOf(c *cli.Context) (*dme.Algorithm, check.Options, error
 		}
 	}
 	if errs != nil {
-		return nil, check.Options{}, failWith(run.ExitUsage, errors.Join(errs...))
+		return nil, check.Options{}, failWith(exit.Usage, errors.Join(errs...))
 	}
 	o := check.Options{
 		Nodes: c.Int("nodes"), Requests: c.Int("requests"), Set: set, ReadFile: newFiles().read,
@@ -173,7 +174,7 @@ func pictureFile(c *cli.Context) (string, error) {
 
 func canWrite(name string) error {
 	refuse := func(err error) error {
-		return failWith(run.ExitCantCreate, fmt.Errorf("cannot write %s: %w; choose another place", name, err))
+		return failWith(exit.CantCreate, fmt.Errorf("cannot write %s: %w; choose another place", name, err))
 	}
 	if info, err := os.Stat(name); err == nil && info.IsDir() {
 		return refuse(errors.New("it is a folder"))

@@ -12,7 +12,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/internal/check"
-	"dmebench/internal/run"
+	"dmebench/result"
 )
 
 // checkResult is what «check --json» prints. Where there is no figure the value
@@ -57,7 +57,7 @@ type checkResult struct {
 
 func newCheckResult(a *dme.Algorithm, o check.Options, exhaustive bool, r check.Report) *checkResult {
 	x := &checkResult{
-		SchemaVersion: run.SchemaVersion, Algorithm: a.Name, Set: o.Set, Nodes: o.Nodes, Requests: o.Requests, Search: "random",
+		SchemaVersion: result.SchemaVersion, Algorithm: a.Name, Set: o.Set, Nodes: o.Nodes, Requests: o.Requests, Search: "random",
 		FIFO: !o.Unordered, Duplicate: o.Duplicate, Lose: o.Lose, Seed: r.Seed,
 		Status: "ok", Complete: r.Complete, Stopped: r.Stopped, Steps: r.Steps, Refused: r.Refused, Refusal: r.Refusal,
 		ElapsedS: r.Elapsed.Seconds(), Workers: r.Workers,

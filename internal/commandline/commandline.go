@@ -20,6 +20,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"dmebench/internal/exit"
 	"dmebench/internal/ping"
 	"dmebench/internal/run"
 	"dmebench/internal/worker"
@@ -29,7 +30,7 @@ import (
 // the worked examples of papers, in folders of any depth.
 func Run(args []string, stdin io.Reader, stdout, stderr io.Writer, catalog run.Catalog, scenarios fs.FS) int {
 	if err := checkCatalog(catalog); err != nil {
-		return complain(stderr, failWith(run.ExitUsage, err))
+		return complain(stderr, failWith(exit.Usage, err))
 	}
 	if len(args) == 2 && args[1] == worker.Command {
 		return worker.Main(catalog, stdin, stderr)
@@ -43,7 +44,7 @@ func Run(args []string, stdin io.Reader, stdout, stderr io.Writer, catalog run.C
 	app := p.app()
 	err := app.RunContext(ctx, args)
 	if ctx.Err() != nil && (err == nil || errors.Is(err, context.Canceled)) {
-		err = failWith(run.ExitInterrupted, errors.New("interrupted"))
+		err = failWith(exit.Interrupted, errors.New("interrupted"))
 	}
 	if err != nil {
 		return complain(stderr, err)
@@ -158,7 +159,7 @@ func (e *coded) ExitCode() int { return e.code }
 func failWith(code int, err error) error { return &coded{code, err} }
 
 func usage(format string, args ...any) error {
-	return failWith(run.ExitUsage, fmt.Errorf(format, args...))
+	return failWith(exit.Usage, fmt.Errorf(format, args...))
 }
 
 // complain prints an error, one line for each fault, and returns its exit code.
@@ -172,7 +173,7 @@ func complain(stderr io.Writer, err error) int {
 	if errors.As(err, &c) && c.ExitCode() != 0 {
 		return c.ExitCode()
 	}
-	return run.ExitUnknown
+	return exit.Unknown
 }
 
 // checkCatalog finds faults in the algorithms, which may be a user's own.

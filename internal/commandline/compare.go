@@ -9,8 +9,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"dmebench/internal/atomicfile"
+	"dmebench/internal/exit"
 	"dmebench/internal/resultset"
-	"dmebench/internal/run"
 	"dmebench/report/compare"
 	"dmebench/report/plots"
 )
@@ -40,7 +40,7 @@ func (p *program) compare(c *cli.Context) error {
 		return usage("--alpha 0: must lie between 0 and 1, such as %v", compare.DefaultAlpha)
 	}
 	if err := opt.Check(); err != nil {
-		return failWith(run.ExitUsage, err)
+		return failWith(exit.Usage, err)
 	}
 	a, err := resultset.Read(c.Args().Get(0))
 	if err != nil {
@@ -52,11 +52,11 @@ func (p *program) compare(c *cli.Context) error {
 	}
 	comparison, err := compare.Compare(compare.Side{Name: a.Name(), Runs: a.Runs}, compare.Side{Name: b.Name(), Runs: b.Runs}, opt)
 	if err != nil {
-		return failWith(run.ExitData, err)
+		return failWith(exit.Data, err)
 	}
 	if dir := c.String("plots"); dir != "" {
 		if err := drawInto(dir, comparison.Figures()); err != nil {
-			return failWith(run.ExitCantCreate, err)
+			return failWith(exit.CantCreate, err)
 		}
 	}
 	if c.Bool("json") {
@@ -65,7 +65,7 @@ func (p *program) compare(c *cli.Context) error {
 		err = comparison.WriteText(p.stdout)
 	}
 	if err != nil {
-		return failWith(run.ExitCantCreate, fmt.Errorf("cannot print the comparison: %w", err))
+		return failWith(exit.CantCreate, fmt.Errorf("cannot print the comparison: %w", err))
 	}
 	return nil
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"dmebench/internal/atomicfile"
+	"dmebench/internal/exit"
 	"dmebench/internal/resultset"
-	"dmebench/internal/run"
 	"dmebench/report"
 	"dmebench/report/compare"
 	"dmebench/report/export"
@@ -64,7 +64,7 @@ func (p *program) export(c *cli.Context) error {
 		errs = append(errs, fmt.Errorf("export: unknown format %q; there are %s", format, strings.Join(exportFormats(), ", ")))
 	}
 	if errs != nil {
-		return failWith(run.ExitUsage, errors.Join(errs...))
+		return failWith(exit.Usage, errors.Join(errs...))
 	}
 	results, err := resultset.Read(c.String("file"))
 	if err != nil {
@@ -86,7 +86,7 @@ func (p *program) export(c *cli.Context) error {
 		files, err = export.CSV(in)
 	}
 	if err != nil {
-		return failWith(run.ExitData, err)
+		return failWith(exit.Data, err)
 	}
 	return p.writeInto(out, files)
 }
@@ -97,11 +97,11 @@ func (p *program) exportBenchfmt(runs []report.Run, metrics []string, out string
 	}
 	var text bytes.Buffer
 	if err := export.Benchfmt(&text, runs, metrics); err != nil {
-		return failWith(run.ExitData, err)
+		return failWith(exit.Data, err)
 	}
 	if out == "" {
 		if _, err := p.stdout.Write(text.Bytes()); err != nil {
-			return failWith(run.ExitCantCreate, fmt.Errorf("cannot print the export: %w", err))
+			return failWith(exit.CantCreate, fmt.Errorf("cannot print the export: %w", err))
 		}
 		return nil
 	}
@@ -129,7 +129,7 @@ func (p *program) warnOfLeftOut(runs []report.Run, format string) {
 // writeInto writes files into a folder and says where they are.
 func (p *program) writeInto(dir string, files []export.File) error {
 	refuse := func(err error) error {
-		return failWith(run.ExitCantCreate, fmt.Errorf("--out %s: cannot write there: %w; choose another folder", dir, err))
+		return failWith(exit.CantCreate, fmt.Errorf("--out %s: cannot write there: %w; choose another folder", dir, err))
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return refuse(err)
@@ -140,7 +140,7 @@ func (p *program) writeInto(dir string, files []export.File) error {
 			return refuse(err)
 		}
 		if _, err := fmt.Fprintln(p.stdout, path); err != nil {
-			return failWith(run.ExitCantCreate, fmt.Errorf("cannot print the names of the files: %w", err))
+			return failWith(exit.CantCreate, fmt.Errorf("cannot print the names of the files: %w", err))
 		}
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"dmebench/internal/exit"
 	"dmebench/internal/run"
 	"dmebench/transport/nats"
 )
@@ -41,7 +42,7 @@ func natsBroker(c *cli.Context, network run.Network) (*nats.Broker, error) {
 	}
 	b := &nats.Broker{URL: c.String("nats-url")}
 	if err := checkNATSURL(b.URL); err != nil {
-		return nil, failWith(run.ExitUsage, err)
+		return nil, failWith(exit.Usage, err)
 	}
 	if c.IsSet("nats-cert") != c.IsSet("nats-key") {
 		return nil, usage("--nats-cert and --nats-key go together")
@@ -60,10 +61,10 @@ func natsBroker(c *cli.Context, network run.Network) (*nats.Broker, error) {
 		}
 		content, err := os.ReadFile(c.String(f.flag))
 		if err != nil {
-			return nil, failWith(run.ExitNoInput, fmt.Errorf("--%s: %w", f.flag, err))
+			return nil, failWith(exit.NoInput, fmt.Errorf("--%s: %w", f.flag, err))
 		}
 		if err := f.use(content); err != nil {
-			return nil, failWith(run.ExitData, fmt.Errorf("--%s %s: %w", f.flag, c.String(f.flag), err))
+			return nil, failWith(exit.Data, fmt.Errorf("--%s %s: %w", f.flag, c.String(f.flag), err))
 		}
 	}
 	return b, nil

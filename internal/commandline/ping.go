@@ -12,8 +12,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"dmebench/internal/environment"
+	"dmebench/internal/exit"
 	"dmebench/internal/ping"
-	"dmebench/internal/run"
 )
 
 const everything = "all"
@@ -54,7 +54,7 @@ func (p *program) pingCommand() *cli.Command {
 func (p *program) ping(c *cli.Context) error {
 	spec, err := pingSpec(c)
 	if err != nil {
-		return failWith(run.ExitUsage, err)
+		return failWith(exit.Usage, err)
 	}
 	write := (*ping.Report).WriteText
 	switch {
@@ -72,7 +72,7 @@ func (p *program) ping(c *cli.Context) error {
 		return err
 	}
 	if err := write(report, p.stdout); err != nil {
-		return failWith(run.ExitCantCreate, fmt.Errorf("cannot print the result: %w", err))
+		return failWith(exit.CantCreate, fmt.Errorf("cannot print the result: %w", err))
 	}
 	return nil
 }

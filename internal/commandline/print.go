@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"dmebench/internal/run"
+	"dmebench/result"
 )
 
 func printJSON(w io.Writer, value any) error {
@@ -20,7 +21,7 @@ func printJSON(w io.Writer, value any) error {
 }
 
 // printResult prints what a person wants to know of a run.
-func printResult(out io.Writer, job *run.Job, r *run.Result) error {
+func printResult(out io.Writer, job *run.Job, r *result.Result) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	line := func(name, format string, args ...any) { fmt.Fprintf(w, "%s\t%s\n", name, fmt.Sprintf(format, args...)) }
 	line("run", "%s, %d nodes over %s, workload %s, seed %d", r.Algorithm, r.Nodes, network(job), r.Workload, r.Seed)
@@ -35,7 +36,7 @@ func printResult(out io.Writer, job *run.Job, r *run.Result) error {
 	if r.Throughput != nil {
 		line("throughput", "%.4g CS/s", *r.Throughput)
 	}
-	quantiles := func(name string, q *run.Quantiles) {
+	quantiles := func(name string, q *result.Quantiles) {
 		if q != nil {
 			line(name, "p50 %v  p90 %v  p99 %v  max %v", ns(q.P50), ns(q.P90), ns(q.P99), ns(q.Max))
 		}
@@ -77,14 +78,14 @@ func network(job *run.Job) string {
 	return job.Network.Name
 }
 
-func packets(w run.Wire) string {
+func packets(w result.Wire) string {
 	if w.Packets == nil {
 		return fmt.Sprintf("%d writes", w.Writes)
 	}
 	return fmt.Sprintf("%d packets", *w.Packets)
 }
 
-func kinds(r *run.Result) string {
+func kinds(r *result.Result) string {
 	var parts []string
 	for _, kind := range slices.Sorted(maps.Keys(r.Messages.ByKind)) {
 		if n := r.Messages.ByKind[kind]; n > 0 {

@@ -11,7 +11,7 @@ import (
 
 	"dmebench/algorithms/quorum"
 	"dmebench/dme"
-	"dmebench/internal/run"
+	"dmebench/internal/exit"
 )
 
 const (
@@ -108,7 +108,7 @@ func (p *program) listQuorums(c *cli.Context) error {
 		}
 		sets, err := quorum.New(name, quorum.Config{Nodes: nodes, Weights: weights, ReadFile: newFiles().read})
 		if err != nil {
-			return failWith(run.ExitUsage, err)
+			return failWith(exit.Usage, err)
 		}
 		systems = append(systems, sets)
 	}

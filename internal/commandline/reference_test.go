@@ -13,6 +13,7 @@ import (
 	"dmebench/internal/experiment"
 	"dmebench/internal/run"
 	"dmebench/internal/sim"
+	"dmebench/result"
 )
 
 // reference is where the committed results lie.
@@ -35,7 +36,7 @@ func TestReferenceIsWhole(t *testing.T) {
 			t.Errorf("%s: %d cells are missing; %s", name, r.Missing, again)
 		}
 		for _, x := range r.Runs {
-			if x.Result.Status != run.OK {
+			if x.Result.Status != result.OK {
 				t.Errorf("%s: %s, N = %d: %s", name, x.Label, x.Result.Nodes, x.Result.Status)
 			}
 		}
@@ -96,10 +97,10 @@ func TestReferenceSimulations(t *testing.T) {
 	}
 	compared := 0
 	for _, x := range r.Runs {
-		if x.Result.Transport != run.Sim || x.Repetition > 0 || x.Result.Nodes > 31 {
+		if x.Result.Transport != result.Sim || x.Repetition > 0 || x.Result.Nodes > 31 {
 			continue
 		}
-		job, err := x.Result.Spec.Resolve(catalog.All(), nil)
+		job, err := run.Resolve(x.Result.Spec, catalog.All(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

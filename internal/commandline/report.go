@@ -9,10 +9,12 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"dmebench/dme"
+	"dmebench/internal/exit"
 	"dmebench/internal/experiment"
 	"dmebench/internal/run"
 	"dmebench/report"
 	"dmebench/report/plots"
+	"dmebench/result"
 )
 
 func (p *program) reportCommand() *cli.Command {
@@ -66,7 +68,7 @@ func (p *program) buildReport(dir, out string, formats []plots.Format) error {
 	in.Formats = formats
 	page, err := report.Build(in, out)
 	if err != nil {
-		return failWith(run.ExitCantCreate, err)
+		return failWith(exit.CantCreate, err)
 	}
 	if absolute, err := filepath.Abs(page); err == nil {
 		page = absolute
@@ -80,8 +82,8 @@ func (p *program) reportInput(r *experiment.Results) report.Input {
 	in := p.reportContext()
 	in.Title, in.SpecYAML, in.Environment = r.File.Name, string(r.File.Text), r.Environment
 	in.Missing, in.Started = r.Missing, r.Started
-	in.KeepsOrder = func(spec run.Spec) bool {
-		job, err := spec.Resolve(p.catalog, newFiles().read)
+	in.KeepsOrder = func(spec result.Spec) bool {
+		job, err := run.Resolve(spec, p.catalog, newFiles().read)
 		return err == nil && job.Guarantees().FIFO
 	}
 	for _, x := range r.Runs {
@@ -102,8 +104,8 @@ func (p *program) reportContext() report.Input {
 			}
 			return a.Claims
 		},
-		Setting: func(spec run.Spec) (dme.Setting, bool) {
-			job, err := spec.Resolve(p.catalog, newFiles().read)
+		Setting: func(spec result.Spec) (dme.Setting, bool) {
+			job, err := run.Resolve(spec, p.catalog, newFiles().read)
 			if err != nil {
 				return dme.Setting{}, false
 			}

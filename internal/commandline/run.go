@@ -19,8 +19,10 @@ import (
 	"dmebench/internal/control"
 	"dmebench/internal/coordinator"
 	"dmebench/internal/environment"
+	"dmebench/internal/exit"
 	"dmebench/internal/run"
 	"dmebench/internal/sim"
+	"dmebench/result"
 	"dmebench/transport/nats"
 )
 
@@ -35,17 +37,17 @@ func (p *program) runCommand() *cli.Command {
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "algorithm", Aliases: []string{"a"}, Usage: "`NAME` of the algorithm; «dmebench list» shows them"},
 			&cli.IntFlag{Name: "nodes", Aliases: []string{"n"}, Usage: "`N`umber of nodes"},
-			&cli.StringFlag{Name: "transport", Value: run.DefaultTransport, Usage: "`NETWORK`: " + networkNames()},
-			&cli.StringFlag{Name: "workload", Value: run.DefaultWorkload, Usage: "`NAME`: " + workloadNames()},
+			&cli.StringFlag{Name: "transport", Value: result.DefaultTransport, Usage: "`NETWORK`: " + networkNames()},
+			&cli.StringFlag{Name: "workload", Value: result.DefaultWorkload, Usage: "`NAME`: " + workloadNames()},
 			&cli.Float64Flag{Name: "rate", Usage: "requests per second and node, for open workloads"},
 			&cli.Float64Flag{Name: "total-rate", Usage: "requests per second of the whole system, for open workloads"},
-			&cli.StringFlag{Name: "cs", Value: run.DefaultCS, Usage: "duration of a critical section: `DURATION` or exp:DURATION"},
+			&cli.StringFlag{Name: "cs", Value: result.DefaultCS, Usage: "duration of a critical section: `DURATION` or exp:DURATION"},
 			&cli.IntFlag{Name: "requests", Usage: "`TOTAL` number of requests (default: 100 for each node, or no limit with --duration)"},
 			&cli.DurationFlag{Name: "duration", Usage: "make requests for this long"},
-			&cli.Uint64Flag{Name: "seed", Value: run.DefaultSeed, Usage: "of everything random"},
+			&cli.Uint64Flag{Name: "seed", Value: result.DefaultSeed, Usage: "of everything random"},
 			&cli.IntFlag{Name: "nodes-per-worker", Value: 1, Usage: "nodes in one process"},
-			&cli.StringFlag{Name: "warmup", Value: run.DefaultWarmup, Usage: "entries to leave out of steady figures: `COUNT` or auto (MSER-5)"},
-			&cli.DurationFlag{Name: "stall-after", Value: run.DefaultStallAfter, Usage: "a system in which requests wait and nothing moves for so long is stalled"},
+			&cli.StringFlag{Name: "warmup", Value: result.DefaultWarmup, Usage: "entries to leave out of steady figures: `COUNT` or auto (MSER-5)"},
+			&cli.DurationFlag{Name: "stall-after", Value: result.DefaultStallAfter, Usage: "a system in which requests wait and nothing moves for so long is stalled"},
 			&cli.StringFlag{Name: "udp-layer", Usage: "for --transport udp: `LAYER` raw, reliable or fifo, the same as --set " + run.LayerOption + "=LAYER (default: fifo)"},
 			&cli.StringSliceFlag{Name: "set", Usage: "`KEY=VALUE`: an option of the algorithm, workload or network; may be repeated"},
 			&cli.StringFlag{Name: "listen", Usage: "`HOST:PORT` of the control plane (default: a free port of this host's loopback)"},
@@ -64,9 +66,9 @@ func (p *program) run(c *cli.Context) error {
 		return err
 	}
 	files := newFiles()
-	job, err := spec.Resolve(p.catalog, files.read)
+	job, err := run.Resolve(spec, p.catalog, files.read)
 	if err != nil {
-		return failWith(run.ExitUsage, err)
+		return failWith(exit.Usage, err)
 	}
 	broker, err := natsBroker(c, job.Network)
 	if err != nil {
@@ -78,28 +80,28 @@ func (p *program) run(c *cli.Context) error {
 	}
 	p.warn(job)
 	bar := p.progress(c.Bool("quiet"), job)
-	result, err := p.execute(c.Context, job, coordinator.Options{Files: files.all(), Broker: broker, Progress: bar.update, Save: keep})
+	r, err := p.execute(c.Context, job, coordinator.Options{Files: files.all(), Broker: broker, Progress: bar.update, Save: keep})
 	bar.done()
 	if err != nil {
 		return err
 	}
 	if c.Bool("json") {
-		err = printJSON(p.stdout, result)
+		err = printJSON(p.stdout, r)
 	} else {
-		err = printResult(p.stdout, job, result)
+		err = printResult(p.stdout, job, r)
 	}
 	if err != nil {
-		return failWith(run.ExitCantCreate, fmt.Errorf("cannot print the result: %w", err))
+		return failWith(exit.CantCreate, fmt.Errorf("cannot print the result: %w", err))
 	}
-	if result.Status != run.OK {
-		p.explain(result)
+	if r.Status != result.OK {
+		p.explain(r)
 	}
-	p.exit = result.ExitCode(len(job.Missing) == 0)
+	p.exit = exit.OfRun(r.Status, len(job.Missing) == 0)
 	return nil
 }
 
 // specOf reads the flags. What they mean is checked when the spec is resolved.
-func specOf(c *cli.Context) (run.Spec, error) {
+func specOf(c *cli.Context) (result.Spec, error) {
 	var errs []error
 	if !c.IsSet("algorithm") {
 		errs = append(errs, errors.New("--algorithm is missing; «dmebench list» shows what there is"))
@@ -137,13 +139,13 @@ func specOf(c *cli.Context) (run.Spec, error) {
 		}
 	}
 	if errs != nil {
-		return run.Spec{}, failWith(run.ExitUsage, errors.Join(errs...))
+		return result.Spec{}, failWith(exit.Usage, errors.Join(errs...))
 	}
-	return run.Spec{
+	return result.Spec{
 		Algorithm: c.String("algorithm"), Nodes: c.Int("nodes"), Transport: c.String("transport"), Workload: c.String("workload"),
 		Rate: c.Float64("rate"), TotalRate: c.Float64("total-rate"), CS: c.String("cs"),
-		Requests: c.Int("requests"), Duration: run.Duration(c.Duration("duration")), Seed: c.Uint64("seed"),
-		NodesPerWorker: c.Int("nodes-per-worker"), Warmup: c.String("warmup"), StallAfter: run.Duration(c.Duration("stall-after")),
+		Requests: c.Int("requests"), Duration: result.Duration(c.Duration("duration")), Seed: c.Uint64("seed"),
+		NodesPerWorker: c.Int("nodes-per-worker"), Warmup: c.String("warmup"), StallAfter: result.Duration(c.Duration("stall-after")),
 		Set: set, Listen: c.String("listen"), AllowMismatch: c.Bool("allow-mismatch"),
 	}, nil
 }
@@ -166,7 +168,7 @@ func settingsOf(c *cli.Context) (map[string]string, []error) {
 }
 
 // execute carries out a job on its network.
-func (p *program) execute(ctx context.Context, job *run.Job, opt coordinator.Options) (*run.Result, error) {
+func (p *program) execute(ctx context.Context, job *run.Job, opt coordinator.Options) (*result.Result, error) {
 	if !job.Network.Real() {
 		result, err := sim.Run(ctx, job)
 		if err == nil && opt.Save != nil {
@@ -177,7 +179,7 @@ func (p *program) execute(ctx context.Context, job *run.Job, opt coordinator.Opt
 	opt.Environment = environment.Describe()
 	result, err := coordinator.Run(ctx, job, opt)
 	if errors.Is(err, control.ErrListen) || errors.Is(err, nats.ErrBroker) {
-		err = failWith(run.ExitUnavailable, err)
+		err = failWith(exit.Unavailable, err)
 	}
 	return result, err
 }
@@ -193,7 +195,7 @@ func (p *program) warn(job *run.Job) {
 }
 
 // explain says on standard error why a run did not end well.
-func (p *program) explain(r *run.Result) {
+func (p *program) explain(r *result.Result) {
 	text := string(r.Status)
 	if r.Error != "" {
 		text += ": " + r.Error
@@ -209,12 +211,12 @@ func (p *program) explain(r *run.Result) {
 
 // keeper returns a function that keeps a result in dir, having made sure that
 // it will be able to; nil where dir is "".
-func keeper(dir string) (func(*run.Result) error, error) {
+func keeper(dir string) (func(*result.Result) error, error) {
 	if dir == "" {
 		return nil, nil
 	}
 	refuse := func(err error) error {
-		return failWith(run.ExitCantCreate, fmt.Errorf("--out %s: cannot write there: %w; choose another folder", dir, err))
+		return failWith(exit.CantCreate, fmt.Errorf("--out %s: cannot write there: %w; choose another folder", dir, err))
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, refuse(err)
@@ -222,7 +224,7 @@ func keeper(dir string) (func(*run.Result) error, error) {
 	if err := atomicfile.Probe(dir); err != nil {
 		return nil, refuse(err)
 	}
-	return func(r *run.Result) error {
+	return func(r *result.Result) error {
 		base := fmt.Sprintf("%s-n%d-%s-%s-seed%d-%s", r.Algorithm, r.Nodes, r.Transport, r.Workload, r.Seed,
 			time.Now().UTC().Format("20060102T150405.000"))
 		b, err := json.MarshalIndent(r, "", " ")

@@ -11,6 +11,7 @@ import (
 	"dmebench/internal/environment"
 	"dmebench/internal/experiment"
 	"dmebench/internal/run"
+	"dmebench/result"
 )
 
 func (p *program) sweepCommand() *cli.Command {
@@ -42,7 +43,7 @@ func (p *program) sweep(c *cli.Context) error {
 	opt := experiment.Options{
 		Out: c.String("out"), Fresh: c.Bool("fresh"), DryRun: c.Bool("dry-run"),
 		Catalog: p.catalog, Environment: environment.Describe(), ReadFile: files.read,
-		Run: func(ctx context.Context, job *run.Job, keep func(*run.Result) error) (*run.Result, error) {
+		Run: func(ctx context.Context, job *run.Job, keep func(*result.Result) error) (*result.Result, error) {
 			return p.execute(ctx, job, coordinator.Options{Files: files.all(), Save: keep})
 		},
 	}

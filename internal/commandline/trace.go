@@ -13,7 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"dmebench/internal/atomicfile"
-	"dmebench/internal/run"
+	"dmebench/internal/exit"
 	"dmebench/internal/trace"
 )
 
@@ -37,18 +37,18 @@ func (p *program) trace(c *cli.Context) error {
 	}
 	a, err := p.catalog.Lookup(s.Algorithm)
 	if err != nil {
-		return failWith(run.ExitData, fmt.Errorf("%s: %w", s.Name, err))
+		return failWith(exit.Data, fmt.Errorf("%s: %w", s.Name, err))
 	}
 	text, diagram, err := s.Play(a, readFile)
 	if err != nil {
-		return failWith(run.ExitData, err)
+		return failWith(exit.Data, err)
 	}
 	if _, err := p.stdout.Write(text); err != nil {
-		return failWith(run.ExitCantCreate, err)
+		return failWith(exit.CantCreate, err)
 	}
 	if file := c.String("svg"); file != "" {
 		if err := atomicfile.Write(file, diagram.SVG()); err != nil {
-			return failWith(run.ExitCantCreate, fmt.Errorf("--svg %s: cannot write there: %w", file, err))
+			return failWith(exit.CantCreate, fmt.Errorf("--svg %s: cannot write there: %w", file, err))
 		}
 	}
 	return nil
@@ -62,11 +62,11 @@ func (p *program) scenario(name, file string) (*trace.Scenario, func(string) ([]
 	case file != "":
 		text, err := os.ReadFile(file)
 		if err != nil {
-			return nil, nil, failWith(run.ExitNoInput, err)
+			return nil, nil, failWith(exit.NoInput, err)
 		}
 		s, err := trace.Parse(file, text)
 		if err != nil {
-			return nil, nil, failWith(run.ExitData, err)
+			return nil, nil, failWith(exit.Data, err)
 		}
 		return s, func(name string) ([]byte, error) { return os.ReadFile(filepath.Join(filepath.Dir(file), name)) }, nil
 	}

@@ -15,9 +15,11 @@ import (
 	"dmebench/internal/atomicfile"
 	"dmebench/internal/coordinator"
 	"dmebench/internal/environment"
+	"dmebench/internal/exit"
 	"dmebench/internal/run"
 	"dmebench/internal/validate"
 	"dmebench/report"
+	"dmebench/result"
 )
 
 // defaultValidation is where verdicts are kept.
@@ -35,8 +37,8 @@ func (p *program) validateCommand() *cli.Command {
 			&cli.StringSliceFlag{Name: "algorithm", Aliases: []string{"a"}, Usage: "`NAME` of an algorithm, or several with commas; may be repeated (default: all but the texts that are known to be wrong)"},
 			&cli.BoolFlag{Name: "quick", Usage: "fewer sizes and repetitions, no real processes: up to two minutes"},
 			&cli.BoolFlag{Name: "full", Usage: "more sizes and repetitions: up to half an hour"},
-			&cli.StringFlag{Name: "transport", Value: run.Sim, Usage: "`NETWORK` on which the claims are measured: " + networkNames()},
-			&cli.Uint64Flag{Name: "seed", Value: run.DefaultSeed, Usage: "of the first repetition; the others count on from it"},
+			&cli.StringFlag{Name: "transport", Value: result.Sim, Usage: "`NETWORK` on which the claims are measured: " + networkNames()},
+			&cli.Uint64Flag{Name: "seed", Value: result.DefaultSeed, Usage: "of the first repetition; the others count on from it"},
 			&cli.StringFlag{Name: "out", Value: defaultValidation, Usage: "folder `DIR` to write to"},
 			&cli.BoolFlag{Name: "json", Usage: "print one JSON object in place of the lines"},
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "show no progress"},
@@ -59,7 +61,7 @@ func (p *program) validate(c *cli.Context) error {
 	opt := validate.Options{
 		Catalog: p.catalog, Algorithms: listed(c.StringSlice("algorithm")), Mode: modeOf(c),
 		Transport: c.String("transport"), Seed: c.Uint64("seed"), Parallel: runtime.GOMAXPROCS(0),
-		Run: func(ctx context.Context, job *run.Job) (*run.Result, error) {
+		Run: func(ctx context.Context, job *run.Job) (*result.Result, error) {
 			return p.execute(ctx, job, coordinator.Options{})
 		},
 	}
@@ -68,7 +70,7 @@ func (p *program) validate(c *cli.Context) error {
 	}
 	d, err := validate.Run(c.Context, opt)
 	if d == nil {
-		return failWith(run.ExitUsage, err)
+		return failWith(exit.Usage, err)
 	}
 	if err != nil && !errors.Is(err, context.Canceled) {
 		return err
@@ -83,7 +85,7 @@ func (p *program) validate(c *cli.Context) error {
 		err = report.ValidationLines(p.stdout, d)
 	}
 	if err != nil {
-		return failWith(run.ExitCantCreate, fmt.Errorf("cannot print the verdicts: %w", err))
+		return failWith(exit.CantCreate, fmt.Errorf("cannot print the verdicts: %w", err))
 	}
 	fmt.Fprintf(p.stderr, "validate: %s\n", filepath.Join(dir, "validate.html"))
 	p.exit = d.ExitCode()
@@ -120,7 +122,7 @@ func probe(dir string) error {
 		err = atomicfile.Probe(dir)
 	}
 	if err != nil {
-		return failWith(run.ExitCantCreate, fmt.Errorf("--out %s: cannot write there: %w; choose another folder", dir, err))
+		return failWith(exit.CantCreate, fmt.Errorf("--out %s: cannot write there: %w; choose another folder", dir, err))
 	}
 	return nil
 }
@@ -133,7 +135,7 @@ func writeValidation(dir string, d *validate.Document) error {
 	}
 	for _, f := range files {
 		if err := atomicfile.Write(filepath.Join(dir, f.Name), f.Data); err != nil {
-			return failWith(run.ExitCantCreate, fmt.Errorf("--out %s: %w; is there room on the disk?", dir, err))
+			return failWith(exit.CantCreate, fmt.Errorf("--out %s: %w; is there room on the disk?", dir, err))
 		}
 	}
 	return nil

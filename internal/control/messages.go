@@ -3,7 +3,7 @@ package control
 import (
 	"dmebench/dme"
 	"dmebench/internal/clock"
-	"dmebench/internal/run"
+	"dmebench/result"
 	"dmebench/transport"
 	"dmebench/transport/nats"
 )
@@ -54,7 +54,7 @@ type Command struct {
 
 // Assignment is a worker's part of a run.
 type Assignment struct {
-	Spec      run.Spec                `json:"spec"`
+	Spec      result.Spec             `json:"spec"`
 	Files     map[string][]byte       `json:"files,omitempty"` // what the spec's file options name
 	Local     []dme.NodeID            `json:"local"`
 	Listen    string                  `json:"listen"`

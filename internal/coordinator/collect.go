@@ -11,7 +11,7 @@ import (
 	"dmebench/internal/control"
 	"dmebench/internal/entrylog"
 	"dmebench/internal/measure"
-	"dmebench/internal/run"
+	"dmebench/result"
 	"dmebench/transport"
 )
 
@@ -22,7 +22,7 @@ const maxStates = 64
 // shared page outlives them.
 func (c *coordinator) observe() measure.Observation {
 	o := measure.Observation{
-		Job: c.job, Status: run.OK, Nodes: counts(c.page), Delays: c.delays,
+		Job: c.job, Status: result.OK, Nodes: counts(c.page), Delays: c.delays,
 		Start: c.start, Stop: c.stop, PerEntry: c.perEntry,
 		Method: "shared-page", Workers: len(c.procs), Environment: c.opt.Environment,
 	}
@@ -63,7 +63,7 @@ func (c *coordinator) collect(ctx context.Context, o *measure.Observation) error
 	if err := c.entries(ctx, reports, o); err != nil {
 		return err
 	}
-	if o.Status == run.OK {
+	if o.Status == result.OK {
 		if err := c.ping(ctx); err != nil {
 			return err
 		}
@@ -122,7 +122,7 @@ func (c *coordinator) states(ctx context.Context) ([]string, error) {
 
 // result turns the observation into the run's result. err is what ended the run
 // before its time, if anything did; the cause of life's end says who failed.
-func (c *coordinator) result(life context.Context, o measure.Observation, err error) *run.Result {
+func (c *coordinator) result(life context.Context, o measure.Observation, err error) *result.Result {
 	var f *failure
 	if errors.As(context.Cause(life), &f) {
 		err = f
@@ -131,7 +131,7 @@ func (c *coordinator) result(life context.Context, o measure.Observation, err er
 		o.FailedNodes = numbers(f.nodes)
 	}
 	if err != nil {
-		o.Status, o.Error = run.Failed, err.Error()
+		o.Status, o.Error = result.Failed, err.Error()
 	}
 	r := measure.Result(o)
 	if f != nil {

@@ -20,6 +20,7 @@ import (
 	"dmebench/internal/control"
 	"dmebench/internal/run"
 	"dmebench/internal/sharedpage"
+	"dmebench/result"
 	"dmebench/transport"
 	"dmebench/transport/nats"
 )
@@ -40,13 +41,13 @@ type Options struct {
 
 	// Save is called with the result before the workers are ended, so that
 	// nothing that goes wrong then can lose it.
-	Save func(*run.Result) error
+	Save func(*result.Result) error
 }
 
 // Run carries out the job. It returns an error, and no result, where the run
 // could not begin or was interrupted; a run that began and failed has a result
 // that says so.
-func Run(ctx context.Context, job *run.Job, opt Options) (*run.Result, error) {
+func Run(ctx context.Context, job *run.Job, opt Options) (*result.Result, error) {
 	if !job.Network.Real() {
 		return nil, fmt.Errorf("coordinator: %s has no worker processes", job.Network.Name)
 	}
@@ -125,7 +126,7 @@ func secret(n int) string {
 }
 
 // live leads the run from the first process to the result.
-func (c *coordinator) live(ctx context.Context) (*run.Result, error) {
+func (c *coordinator) live(ctx context.Context) (*result.Result, error) {
 	life, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 	c.fail = func(cause error) {
@@ -139,7 +140,7 @@ func (c *coordinator) live(ctx context.Context) (*run.Result, error) {
 	case err == nil:
 		err = c.collect(life, &o)
 	case errors.As(err, &stall):
-		o.Status, o.Error = run.Stalled, err.Error()
+		o.Status, o.Error = result.Stalled, err.Error()
 		if o.States, err = c.states(life); err == nil {
 			err = c.collect(life, &o) // the records of a stalled run say how far it came
 		}

@@ -7,8 +7,10 @@ import (
 	"time"
 
 	"dmebench/dme"
+	"dmebench/internal/exit"
 	"dmebench/internal/run"
 	"dmebench/internal/sim"
+	"dmebench/result"
 )
 
 // nearest returns the number of nodes closest to n that the algorithm can run on
@@ -71,7 +73,7 @@ func TestEveryAlgorithmCostsTheSameOverEveryNetwork(t *testing.T) {
 							set = make(map[string]string)
 						}
 						maps.Copy(set, form)
-						costsTheSame(t, a, form, run.Spec{
+						costsTheSame(t, a, form, result.Spec{
 							Algorithm: a.Name, Nodes: nearest(t, a, 8), NodesPerWorker: 2,
 							Workload: "serial", Requests: 12, CS: "10us", Transport: net.name, Set: set,
 						})
@@ -84,7 +86,7 @@ func TestEveryAlgorithmCostsTheSameOverEveryNetwork(t *testing.T) {
 
 // costsTheSame compares a run with the same one in the simulation, where form is
 // all that is set.
-func costsTheSame(t *testing.T, a *dme.Algorithm, form map[string]string, spec run.Spec) {
+func costsTheSame(t *testing.T, a *dme.Algorithm, form map[string]string, spec result.Spec) {
 	opt, err := a.Resolve(form)
 	if err != nil {
 		t.Fatal(err)
@@ -99,7 +101,7 @@ func costsTheSame(t *testing.T, a *dme.Algorithm, form map[string]string, spec r
 	}
 	real := mustRun(t, spec)
 	guarantees := resolve(t, spec).Guarantees()
-	spec.Transport, spec.Set = run.Sim, form
+	spec.Transport, spec.Set = result.Sim, form
 	job := resolve(t, spec)
 	simulated, err := sim.Run(t.Context(), job)
 	if err != nil {
@@ -129,7 +131,7 @@ func costsTheSame(t *testing.T, a *dme.Algorithm, form map[string]string, spec r
 // What the links do beneath the layers, the algorithm does not notice: what is
 // sent again counts apart.
 func TestAlgorithmsDoNotNoticeRepairedLinks(t *testing.T) {
-	r := mustRun(t, run.Spec{
+	r := mustRun(t, result.Spec{
 		Algorithm: "ricart-agrawala", Nodes: 3, NodesPerWorker: 2, Requests: 60, CS: "0", Transport: "udp",
 		Set: map[string]string{"loss": "0.1", "dup": "0.1", "reorder": "0.1", "jitter": "100us"},
 	})
@@ -145,7 +147,7 @@ func TestAlgorithmsDoNotNoticeRepairedLinks(t *testing.T) {
 func TestDelayedLinksTakeTheirTime(t *testing.T) {
 	for _, name := range []string{"tcp", "udp", "nats"} {
 		t.Run(name, func(t *testing.T) {
-			r := mustRun(t, run.Spec{
+			r := mustRun(t, result.Spec{
 				Algorithm: "ricart-agrawala", Nodes: 3, Requests: 30, CS: "0", Transport: name, Set: map[string]string{"delay": "5ms"},
 			})
 			if r.Messages.Total != 30*4 || r.Messages.Refused != 0 || r.Safety.Violations != 0 {
@@ -160,20 +162,20 @@ func TestDelayedLinksTakeTheirTime(t *testing.T) {
 
 // Without reliable links the algorithm comes to a stop, which is noticed.
 func TestLossEndsARunThatIsNotMadeForIt(t *testing.T) {
-	r, err := execute(t, t.Context(), run.Spec{
+	r, err := execute(t, t.Context(), result.Spec{
 		Algorithm: "ricart-agrawala", Nodes: 3, Requests: 4000, CS: "0", Transport: "udp", AllowMismatch: true,
-		StallAfter: run.Duration(300 * time.Millisecond),
+		StallAfter: result.Duration(300 * time.Millisecond),
 		Set:        map[string]string{run.LayerOption: "raw", "loss": "0.02"},
 	}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	switch r.Status {
-	case run.Stalled, run.Failed, run.Violated:
+	case result.Stalled, result.Failed, result.Violated:
 	default:
 		t.Errorf("status %s after %d entries", r.Status, r.Entries)
 	}
-	if r.ExitCode(false) != run.ExitUnknown && r.Status != run.Violated {
-		t.Errorf("exit code %d", r.ExitCode(false))
+	if exit.OfRun(r.Status, false) != exit.Unknown && r.Status != result.Violated {
+		t.Errorf("exit code %d", exit.OfRun(r.Status, false))
 	}
 }

@@ -3,13 +3,13 @@ package coordinator
 import (
 	"testing"
 
-	"dmebench/internal/run"
+	"dmebench/result"
 )
 
 // Over a real network, readers are in the critical section together and writers
 // alone: the witness saw no violation, and the recorded times show who shared.
 func TestReadersShareTheCriticalSection(t *testing.T) {
-	job := resolve(t, run.Spec{
+	job := resolve(t, result.Spec{
 		Algorithm: "readers-writers", Nodes: 4, Requests: 60, CS: "10ms", Set: map[string]string{"readers": "0.7"},
 	})
 	c, err := start(job, Options{})
@@ -50,7 +50,7 @@ func TestReadersShareTheCriticalSection(t *testing.T) {
 
 // With a bound that somebody vouches for, silence is a reply over TCP, too.
 func TestImplicitReplyOverTCP(t *testing.T) {
-	r := mustRun(t, run.Spec{
+	r := mustRun(t, result.Spec{
 		Algorithm: "ricart-agrawala-implicit", Nodes: 4, Requests: 6, Workload: "serial", Set: map[string]string{"bound": "200ms"},
 	})
 	if r.Messages.Total != 6*3 || r.Messages.PerEntry["3"] != 6 || r.Safety.Violations != 0 {

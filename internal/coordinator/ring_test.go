@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"dmebench/internal/ping"
-	"dmebench/internal/run"
 	"dmebench/report/stats"
+	"dmebench/result"
 )
 
 const (
@@ -27,7 +27,7 @@ func BenchmarkRing(b *testing.B) {
 	if err := os.WriteFile(trace, text, 0o600); err != nil {
 		b.Fatal(err)
 	}
-	job := resolve(b, run.Spec{
+	job := resolve(b, result.Spec{
 		Algorithm: "token-ring", Nodes: ringProcesses, Workload: "trace", Set: map[string]string{"file": trace},
 	})
 	wholeRing := func() float64 {
@@ -35,7 +35,7 @@ func BenchmarkRing(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if r.Status != run.OK {
+		if r.Status != result.OK {
 			b.Fatal(r.Error)
 		}
 		// The token goes round from the first request to the last, and all it

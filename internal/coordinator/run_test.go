@@ -17,13 +17,15 @@ import (
 	"go.uber.org/goleak"
 
 	"dmebench/internal/control"
+	"dmebench/internal/exit"
 	"dmebench/internal/run"
 	"dmebench/internal/sim"
+	"dmebench/result"
 )
 
-func resolve(t testing.TB, spec run.Spec) *run.Job {
+func resolve(t testing.TB, spec result.Spec) *run.Job {
 	t.Helper()
-	job, err := spec.Resolve(testCatalog(), os.ReadFile)
+	job, err := run.Resolve(spec, testCatalog(), os.ReadFile)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +33,7 @@ func resolve(t testing.TB, spec run.Spec) *run.Job {
 }
 
 // execute runs a job and makes sure that nothing of it is left behind.
-func execute(t *testing.T, ctx context.Context, spec run.Spec, opt Options) (*run.Result, error) {
+func execute(t *testing.T, ctx context.Context, spec result.Spec, opt Options) (*result.Result, error) {
 	t.Helper()
 	launcher, ok := opt.Launcher.(*recording)
 	if !ok {
@@ -48,13 +50,13 @@ func execute(t *testing.T, ctx context.Context, spec run.Spec, opt Options) (*ru
 	return result, err
 }
 
-func mustRun(t *testing.T, spec run.Spec) *run.Result {
+func mustRun(t *testing.T, spec result.Spec) *result.Result {
 	t.Helper()
 	r, err := execute(t, t.Context(), spec, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Status != run.OK {
+	if r.Status != result.OK {
 		t.Fatalf("status %s: %s %v", r.Status, r.Error, r.FailedStderr)
 	}
 	return r
@@ -63,9 +65,9 @@ func mustRun(t *testing.T, spec run.Spec) *run.Result {
 func TestRicartAgrawalaOverEightProcesses(t *testing.T) {
 	launcher := &recording{}
 	listening := -1
-	r, err := execute(t, t.Context(), run.Spec{Algorithm: "ricart-agrawala", Nodes: 8, Requests: 800}, Options{
+	r, err := execute(t, t.Context(), result.Spec{Algorithm: "ricart-agrawala", Nodes: 8, Requests: 800}, Options{
 		Launcher: launcher,
-		Save: func(*run.Result) error {
+		Save: func(*result.Result) error {
 			for _, pid := range launcher.pids() {
 				if err := syscall.Kill(pid, 0); err != nil {
 					t.Errorf("worker %d was gone before the result was saved", pid)
@@ -78,7 +80,7 @@ func TestRicartAgrawalaOverEightProcesses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Status != run.OK || r.Entries != 800 || r.Requests != 800 {
+	if r.Status != result.OK || r.Entries != 800 || r.Requests != 800 {
 		t.Errorf("status %s, %d entries of %d requests", r.Status, r.Entries, r.Requests)
 	}
 	if r.Messages.PerCS == nil || *r.Messages.PerCS != 14 {
@@ -125,9 +127,9 @@ func TestSerialAgreesWithTheSimulation(t *testing.T) {
 		{"maekawa", 9, map[string]string{"quorum": "grid"}, 12},
 	} {
 		t.Run(fmt.Sprintf("%s-%d", c.algorithm, c.nodes), func(t *testing.T) {
-			spec := run.Spec{Algorithm: c.algorithm, Nodes: c.nodes, Workload: "serial", Requests: 4 * c.nodes, CS: "10us", Set: c.set}
+			spec := result.Spec{Algorithm: c.algorithm, Nodes: c.nodes, Workload: "serial", Requests: 4 * c.nodes, CS: "10us", Set: c.set}
 			real := mustRun(t, spec)
-			spec.Transport = run.Sim
+			spec.Transport = result.Sim
 			simulated, err := sim.Run(t.Context(), resolve(t, spec))
 			if err != nil {
 				t.Fatal(err)
@@ -162,7 +164,7 @@ func TestEveryAlgorithm(t *testing.T) {
 			continue
 		}
 		t.Run(a.Name, func(t *testing.T) {
-			spec := run.Spec{Algorithm: a.Name, Nodes: 8, Requests: 80, CS: "20us", Set: map[string]string{}}
+			spec := result.Spec{Algorithm: a.Name, Nodes: 8, Requests: 80, CS: "20us", Set: map[string]string{}}
 			for _, o := range a.Options {
 				if o.Name == "bound" {
 					spec.Set["bound"] = "200ms"
@@ -175,7 +177,7 @@ func TestEveryAlgorithm(t *testing.T) {
 			}
 			spec.Workload, spec.Requests = "serial", 8
 			real := mustRun(t, spec)
-			spec.Transport = run.Sim
+			spec.Transport = result.Sim
 			simulated, err := sim.Run(t.Context(), resolve(t, spec))
 			if err != nil {
 				t.Fatal(err)
@@ -193,13 +195,13 @@ func TestEveryWorkload(t *testing.T) {
 	if err := os.WriteFile(trace, []byte("0,1\n0.001,2,0.0005\n0.001,3\n0.004,1\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, spec := range []run.Spec{
+	for _, spec := range []result.Spec{
 		{Workload: "saturate", Requests: 32, CS: "exp:50us"},
 		{Workload: "saturate", Requests: 32, Set: map[string]string{"think": "exp:1ms"}},
-		{Workload: "saturate", Duration: run.Duration(100 * time.Millisecond)},
+		{Workload: "saturate", Duration: result.Duration(100 * time.Millisecond)},
 		{Workload: "saturate", Requests: 400, CS: "0"},
 		{Workload: "poisson", TotalRate: 400, Requests: 40},
-		{Workload: "poisson", Rate: 50, Duration: run.Duration(200 * time.Millisecond)},
+		{Workload: "poisson", Rate: 50, Duration: result.Duration(200 * time.Millisecond)},
 		{Workload: "hotspot", TotalRate: 400, Requests: 40, Set: map[string]string{"hot": "2", "share": "0.9"}},
 		{Workload: "burst", Requests: 32},
 		{Workload: "serial", Requests: 16},
@@ -218,7 +220,7 @@ func TestEveryWorkload(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if r.Status != run.OK || r.Safety.Violations != 0 {
+				if r.Status != result.OK || r.Safety.Violations != 0 {
 					t.Fatalf("status %s: %s %v", r.Status, r.Error, r.FailedStderr)
 				}
 				want := uint64(job.Plan.Requests())
@@ -234,7 +236,7 @@ func TestEveryWorkload(t *testing.T) {
 }
 
 func TestSeveralNodesPerWorker(t *testing.T) {
-	r := mustRun(t, run.Spec{Algorithm: "maekawa", Nodes: 7, NodesPerWorker: 3, Requests: 70})
+	r := mustRun(t, result.Spec{Algorithm: "maekawa", Nodes: 7, NodesPerWorker: 3, Requests: 70})
 	if r.Workers != 3 {
 		t.Errorf("%d workers, want 3 for 7 nodes, 3 each", r.Workers)
 	}
@@ -244,21 +246,21 @@ func TestSeveralNodesPerWorker(t *testing.T) {
 }
 
 func TestOneNode(t *testing.T) {
-	r := mustRun(t, run.Spec{Algorithm: "ricart-agrawala", Nodes: 1, Requests: 10})
+	r := mustRun(t, result.Spec{Algorithm: "ricart-agrawala", Nodes: 1, Requests: 10})
 	if *r.Messages.PerCS != 0 || r.T != nil {
 		t.Errorf("%v messages per CS, T %v", *r.Messages.PerCS, r.T)
 	}
 }
 
 func TestBrokenAlgorithmsAreFoundOut(t *testing.T) {
-	spec := run.Spec{Nodes: 3, Requests: 60, CS: "2ms", StallAfter: run.Duration(300 * time.Millisecond)}
+	spec := result.Spec{Nodes: 3, Requests: 60, CS: "2ms", StallAfter: result.Duration(300 * time.Millisecond)}
 
 	spec.Algorithm = "eager"
 	r, err := execute(t, t.Context(), spec, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Status != run.Violated || r.Safety.Violations == 0 {
+	if r.Status != result.Violated || r.Safety.Violations == 0 {
 		t.Errorf("nodes that enter at will: status %s, %d violations", r.Status, r.Safety.Violations)
 	}
 
@@ -266,7 +268,7 @@ func TestBrokenAlgorithmsAreFoundOut(t *testing.T) {
 	if r, err = execute(t, t.Context(), spec, Options{}); err != nil {
 		t.Fatal(err)
 	}
-	if r.Status != run.Stalled || !r.Liveness.Stalled || r.Liveness.Pending != 3 {
+	if r.Status != result.Stalled || !r.Liveness.Stalled || r.Liveness.Pending != 3 {
 		t.Errorf("nobody ever enters: status %s, %+v", r.Status, r.Liveness)
 	}
 	if len(r.Liveness.States) != 3 || !strings.Contains(strings.Join(r.Liveness.States, "\n"), "node 2 is requesting: received=2") {
@@ -277,7 +279,7 @@ func TestBrokenAlgorithmsAreFoundOut(t *testing.T) {
 	if r, err = execute(t, t.Context(), spec, Options{}); err != nil {
 		t.Fatal(err)
 	}
-	if r.Status != run.Failed || !slices.Equal(r.FailedNodes, []int{2}) {
+	if r.Status != result.Failed || !slices.Equal(r.FailedNodes, []int{2}) {
 		t.Errorf("node 2 panics: status %s, failed nodes %v, %s", r.Status, r.FailedNodes, r.Error)
 	}
 	if !strings.Contains(strings.Join(r.FailedStderr, "\n"), "the invariant of this test does not hold") {
@@ -296,7 +298,7 @@ func onFirstEntries(act func()) func(entries, of uint64) {
 	}
 }
 
-var long = run.Spec{Algorithm: "suzuki-kasami", Nodes: 5, Duration: run.Duration(time.Minute)}
+var long = result.Spec{Algorithm: "suzuki-kasami", Nodes: 5, Duration: result.Duration(time.Minute)}
 
 func TestAKilledWorkerEndsTheRun(t *testing.T) {
 	launcher := &recording{}
@@ -307,21 +309,21 @@ func TestAKilledWorkerEndsTheRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Status != run.Failed || !slices.Equal(r.FailedNodes, []int{3}) || !strings.Contains(r.Error, "node 3") {
+	if r.Status != result.Failed || !slices.Equal(r.FailedNodes, []int{3}) || !strings.Contains(r.Error, "node 3") {
 		t.Errorf("status %s, failed nodes %v: %s", r.Status, r.FailedNodes, r.Error)
 	}
 	if r.Entries == 0 || r.Messages.Total == 0 {
 		t.Errorf("what had been counted is lost: %d entries, %d messages", r.Entries, r.Messages.Total)
 	}
-	if r.ExitCode(true) != run.ExitUnknown {
-		t.Errorf("exit code %d", r.ExitCode(true))
+	if exit.OfRun(r.Status, true) != exit.Unknown {
+		t.Errorf("exit code %d", exit.OfRun(r.Status, true))
 	}
 }
 
 func TestAWorkerThatHangsIsNamed(t *testing.T) {
 	launcher := &recording{}
 	spec := long
-	spec.StallAfter = run.Duration(500 * time.Millisecond)
+	spec.StallAfter = result.Duration(500 * time.Millisecond)
 	r, err := execute(t, t.Context(), spec, Options{
 		Launcher: launcher,
 		Progress: onFirstEntries(func() { syscall.Kill(launcher.pids()[1], syscall.SIGSTOP) }),
@@ -329,7 +331,7 @@ func TestAWorkerThatHangsIsNamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Status != run.Failed || !slices.Equal(r.FailedNodes, []int{2}) {
+	if r.Status != result.Failed || !slices.Equal(r.FailedNodes, []int{2}) {
 		t.Errorf("status %s, failed nodes %v: %s", r.Status, r.FailedNodes, r.Error)
 	}
 }
@@ -363,14 +365,14 @@ func TestAWorkerThatCannotStart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Status != run.Failed || !strings.Contains(r.Error, "cannot start worker 0") {
+	if r.Status != result.Failed || !strings.Contains(r.Error, "cannot start worker 0") {
 		t.Errorf("status %s: %s", r.Status, r.Error)
 	}
 	r, err = Run(t.Context(), resolve(t, long), Options{Launcher: Local{Program: "/bin/false"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Status != run.Failed || len(r.FailedNodes) == 0 {
+	if r.Status != result.Failed || len(r.FailedNodes) == 0 {
 		t.Errorf("status %s, failed nodes %v: %s", r.Status, r.FailedNodes, r.Error)
 	}
 }

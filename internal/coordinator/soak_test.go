@@ -14,6 +14,7 @@ import (
 
 	"dmebench/internal/entrylog"
 	"dmebench/internal/run"
+	"dmebench/result"
 )
 
 var full = flag.Bool("full", false, "run the long tests too")
@@ -21,7 +22,7 @@ var full = flag.Bool("full", false, "run the long tests too")
 // Under saturation over UDP that loses a twentieth of everything beneath the
 // layer fifo, no message is lost or comes twice and every request is served.
 func TestLossySoakInShort(t *testing.T) {
-	soak(t, run.Spec{Nodes: 4, Requests: 400}, &memory{})
+	soak(t, result.Spec{Nodes: 4, Requests: 400}, &memory{})
 }
 
 // With -full: the same for ten minutes, in which no worker grows, but for its
@@ -31,11 +32,11 @@ func TestLossySoak(t *testing.T) {
 		t.Skip("with -full only")
 	}
 	m := &memory{}
-	r := soak(t, run.Spec{Nodes: 8, Duration: run.Duration(10 * time.Minute)}, m)
+	r := soak(t, result.Spec{Nodes: 8, Duration: result.Duration(10 * time.Minute)}, m)
 	m.judge(t, r)
 }
 
-func soak(t *testing.T, spec run.Spec, m *memory) *run.Result {
+func soak(t *testing.T, spec result.Spec, m *memory) *result.Result {
 	t.Helper()
 	// In a critical section that takes its time, the others' requests arrive.
 	spec.Algorithm, spec.Transport, spec.CS = "suzuki-kasami", "udp", "100us"
@@ -48,7 +49,7 @@ func soak(t *testing.T, spec run.Spec, m *memory) *run.Result {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Status != run.OK {
+	if r.Status != result.OK {
 		t.Fatalf("status %s: %s %v", r.Status, r.Error, r.FailedStderr)
 	}
 	var handled uint64
@@ -100,7 +101,7 @@ func (m *memory) sample(pids []int) {
 	m.samples = append(m.samples, now)
 }
 
-func (m *memory) judge(t *testing.T, r *run.Result) {
+func (m *memory) judge(t *testing.T, r *result.Result) {
 	n := len(m.samples)
 	if n < 100 {
 		t.Fatalf("%d samples of the workers' memory", n)

@@ -7,13 +7,13 @@ import (
 	"path/filepath"
 
 	"dmebench/internal/atomicfile"
-	"dmebench/internal/run"
+	"dmebench/internal/exit"
 )
 
 // writeFile writes a file as a whole or not at all.
 func writeFile(path string, data []byte) error {
 	if err := atomicfile.Write(path, data); err != nil {
-		return refuse(run.ExitCantCreate, "cannot write %s: %w; make room or permit it, or choose another folder with --out; results that are there already stay", path, cause(err))
+		return refuse(exit.CantCreate, "cannot write %s: %w; make room or permit it, or choose another folder with --out; results that are there already stay", path, cause(err))
 	}
 	return nil
 }
@@ -27,7 +27,7 @@ func probe(dir string) error {
 }
 
 func unwritable(dir string, err error) error {
-	return refuse(run.ExitCantCreate, "cannot write to %s: %w; choose another folder with --out", dir, cause(err))
+	return refuse(exit.CantCreate, "cannot write to %s: %w; choose another folder with --out", dir, cause(err))
 }
 
 // latestName is the link to the newest folder of an experiment.
@@ -49,7 +49,7 @@ func setLatest(root, base string) error {
 		err = atomicfile.SyncDir(root)
 	}
 	if err != nil {
-		return refuse(run.ExitCantCreate, "cannot link %s to %s: %w; remove %s, or choose another folder with --out", link, base, linkCause(err), link)
+		return refuse(exit.CantCreate, "cannot link %s to %s: %w; remove %s, or choose another folder with --out", link, base, linkCause(err), link)
 	}
 	return nil
 }
@@ -69,7 +69,7 @@ func latest(root string) (string, error) {
 		return "", nil
 	}
 	if err != nil {
-		return "", refuse(run.ExitData, "%s is not a link to one of the folders beside it (%w); remove it", filepath.Join(root, latestName), cause(err))
+		return "", refuse(exit.Data, "%s is not a link to one of the folders beside it (%w); remove it", filepath.Join(root, latestName), cause(err))
 	}
 	if !filepath.IsAbs(base) {
 		base = filepath.Join(root, base)

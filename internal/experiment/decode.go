@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"go.yaml.in/yaml/v3"
+	"dmebench/result"
 
-	"dmebench/internal/run"
+	"go.yaml.in/yaml/v3"
 )
 
 // decoder reads a YAML tree by hand. The library's own decoding into structs
@@ -154,7 +154,7 @@ func (d *decoder) warmup(to *string) func(*yaml.Node) {
 	return func(n *yaml.Node) {
 		const want = "auto or a number of entries"
 		s, ok := d.scalar(n, "warmup", want)
-		if x, err := strconv.Atoi(s); ok && s != run.DefaultWarmup && (err != nil || x < 0) {
+		if x, err := strconv.Atoi(s); ok && s != result.DefaultWarmup && (err != nil || x < 0) {
 			d.add(n.Line, "warmup is %q; want %s", s, want)
 		}
 		*to = s
@@ -214,7 +214,7 @@ func (d *decoder) rate(what string, to *float64) func(*yaml.Node) {
 	}
 }
 
-func (d *decoder) duration(what string, to *run.Duration) func(*yaml.Node) {
+func (d *decoder) duration(what string, to *result.Duration) func(*yaml.Node) {
 	return func(n *yaml.Node) {
 		const want = "a duration above 0 such as 500ms or 10s"
 		if s, ok := d.scalar(n, what, want); ok {
@@ -223,7 +223,7 @@ func (d *decoder) duration(what string, to *run.Duration) func(*yaml.Node) {
 				d.add(n.Line, "%s is %q; want %s", what, s, want)
 				return
 			}
-			*to = run.Duration(x)
+			*to = result.Duration(x)
 		}
 	}
 }

@@ -7,13 +7,13 @@ import (
 	"slices"
 	"strings"
 
-	"dmebench/internal/run"
+	"dmebench/internal/exit"
 )
 
 // Error is a fault of the input or the environment, with the code with which
 // the program ends because of it.
 type Error struct {
-	Code int // run.ExitData, run.ExitNoInput, run.ExitUnavailable, run.ExitCantCreate
+	Code int // exit.Data, exit.NoInput, exit.Unavailable, exit.CantCreate
 	Err  error
 }
 
@@ -56,9 +56,9 @@ func (f *faults) err() error {
 	case 0:
 		return nil
 	case 1:
-		return refuse(run.ExitData, "%s", lines[0])
+		return refuse(exit.Data, "%s", lines[0])
 	}
-	return refuse(run.ExitData, "%s has %d faults:\n  %s", f.path, len(lines), strings.Join(lines, "\n  "))
+	return refuse(exit.Data, "%s has %d faults:\n  %s", f.path, len(lines), strings.Join(lines, "\n  "))
 }
 
 // cause strips a file operation's error of the path, which is often that of a

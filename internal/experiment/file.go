@@ -12,9 +12,10 @@ import (
 	"strings"
 	"unicode"
 
-	"go.yaml.in/yaml/v3"
+	"dmebench/internal/exit"
+	"dmebench/result"
 
-	"dmebench/internal/run"
+	"go.yaml.in/yaml/v3"
 )
 
 // SchemaVersion is the version of the experiment file's format.
@@ -23,7 +24,7 @@ const SchemaVersion = 1
 // Defaults of a file.
 const (
 	DefaultRepetitions = 10
-	DefaultSeed        = run.DefaultSeed
+	DefaultSeed        = result.DefaultSeed
 )
 
 // Bounds of a file, against slips of the pen.
@@ -52,7 +53,7 @@ type File struct {
 
 	NodesPerWorker int
 	Warmup         string
-	StallAfter     run.Duration
+	StallAfter     result.Duration
 	AllowMismatch  bool // run algorithms over transports that lack what they need
 	SkipInvalid    bool // leave out what cannot run instead of refusing the file
 
@@ -76,17 +77,17 @@ type Workload struct {
 	Rate, TotalRate float64 // requests per second, of a node or of the system; 0 where not given
 	Requests        int     // 0 where not given
 	RequestsPerNode int     // 0 where not given
-	Duration        run.Duration
+	Duration        result.Duration
 }
 
 // Load reads an experiment file.
 func Load(path string) (File, error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return File{}, refuse(run.ExitNoInput, "there is no file %s; name an experiment with --file, such as experiments/quickstart.yaml", path)
+		return File{}, refuse(exit.NoInput, "there is no file %s; name an experiment with --file, such as experiments/quickstart.yaml", path)
 	}
 	if err != nil {
-		return File{}, refuse(run.ExitNoInput, "cannot read %s: %w", path, cause(err))
+		return File{}, refuse(exit.NoInput, "cannot read %s: %w", path, cause(err))
 	}
 	return Parse(path, text)
 }
@@ -255,10 +256,10 @@ func (f *File) complete(d *decoder) {
 		d.add(f.lines["name"], "name %q becomes a folder: want letters, digits, «.», «_» and «-», at most 64, the first a letter or digit", f.Name)
 	}
 	if f.lines["transports"] == 0 {
-		f.Transports = []Entry{{Name: run.DefaultTransport}}
+		f.Transports = []Entry{{Name: result.DefaultTransport}}
 	}
 	if f.lines["workloads"] == 0 {
-		f.Workloads = []Workload{{Entry: Entry{Name: run.DefaultWorkload}}}
+		f.Workloads = []Workload{{Entry: Entry{Name: result.DefaultWorkload}}}
 	}
 	runs := f.Repetitions
 	for _, n := range []int{len(f.Algorithms), len(f.Nodes), len(f.Transports), len(f.Workloads)} {

@@ -8,9 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/tools/txtar"
+	"dmebench/internal/exit"
+	"dmebench/result"
 
-	"dmebench/internal/run"
+	"golang.org/x/tools/txtar"
 )
 
 // TestFaults compares everything that the program says about faulty files, to
@@ -41,7 +42,7 @@ func TestFaults(t *testing.T) {
 			if err == nil {
 				t.Fatal("nothing was wrong with it")
 			}
-			wantExit(t, err, run.ExitData)
+			wantExit(t, err, exit.Data)
 			got := err.Error() + "\n"
 			rewritten.Files = append(rewritten.Files, f, txtar.File{Name: name + ".says", Data: []byte(got)})
 			if !*update && got != said[name] {
@@ -70,7 +71,7 @@ workloads:
   - {name: saturate, set: {think: often}}
 `)
 	_, err := f.Expand(few(), nil)
-	wantExit(t, err, run.ExitData, "test.yaml has 4 faults:",
+	wantExit(t, err, exit.Data, "test.yaml has 4 faults:",
 		`test.yaml:6: transports, entry 2: unknown transport "carrier-pigeon"; there are `,
 		`test.yaml:6: transports, entry 3: unknown option "wings"; `,
 		`test.yaml:8: workloads, entry 1: unknown workload "saturated"; there are `,
@@ -110,7 +111,7 @@ skip_invalid: true
 		Workloads: []Workload{
 			{
 				Entry: Entry{Name: "poisson", Label: "slow", Line: 9},
-				CS:    "exp:1ms", Rate: 0.5, Duration: run.Duration(3 * time.Second), Requests: 7,
+				CS:    "exp:1ms", Rate: 0.5, Duration: result.Duration(3 * time.Second), Requests: 7,
 			},
 			{
 				Entry:     Entry{Name: "hotspot", Label: "hotspot", Set: map[string]string{"hot": "2"}, Line: 10},
@@ -118,7 +119,7 @@ skip_invalid: true
 			},
 		},
 		Repetitions: 6, Seed: 42, NodesPerWorker: 4, Warmup: "100",
-		StallAfter: run.Duration(30 * time.Second), AllowMismatch: true, SkipInvalid: true,
+		StallAfter: result.Duration(30 * time.Second), AllowMismatch: true, SkipInvalid: true,
 	}
 	if !reflect.DeepEqual(f, want) {
 		t.Errorf("got  %+v\nwant %+v", f, want)
@@ -177,7 +178,7 @@ workloads:
 
 func TestLoadMissingFile(t *testing.T) {
 	_, err := Load(filepath.Join(t.TempDir(), "none.yaml"))
-	wantExit(t, err, run.ExitNoInput, "none.yaml", "--file")
+	wantExit(t, err, exit.NoInput, "none.yaml", "--file")
 }
 
 func FuzzParse(f *testing.F) {

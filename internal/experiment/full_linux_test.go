@@ -10,7 +10,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"dmebench/internal/exit"
 	"dmebench/internal/run"
+	"dmebench/result"
 )
 
 // TestNoRoomLeft runs a sweep in a process whose files may not grow beyond a
@@ -38,8 +40,8 @@ func sweepWithoutRoom(t *testing.T, out string) {
 	if err := unix.Setrlimit(unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: room, Max: room}); err != nil {
 		t.Skip(err)
 	}
-	b := bench{answer: func(i int, job *run.Job) (*run.Result, error) {
-		r := resultOf(job, run.OK)
+	b := bench{answer: func(i int, job *run.Job) (*result.Result, error) {
+		r := resultOf(job, result.OK)
 		if i == 3 {
 			r.Warnings = []string{strings.Repeat("x", 2*room)}
 		}
@@ -49,7 +51,7 @@ func sweepWithoutRoom(t *testing.T, out string) {
 	opt.Out = out
 	s, err := Sweep(t.Context(), parse(t, small), opt)
 	path := cellPath(s.Dir, expand(t, small).Cells[3].Hash)
-	wantExit(t, err, run.ExitCantCreate, "cannot write "+path+": file too large; make room")
+	wantExit(t, err, exit.CantCreate, "cannot write "+path+": file too large; make room")
 	if !errors.Is(err, unix.EFBIG) {
 		t.Errorf("error %v", err)
 	}

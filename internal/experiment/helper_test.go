@@ -14,6 +14,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/internal/run"
+	"dmebench/result"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -83,22 +84,22 @@ type bench struct {
 	jobs []*run.Job
 
 	// answer decides what becomes of run i, counted from 0; nil lets all be ok.
-	answer func(i int, job *run.Job) (*run.Result, error)
+	answer func(i int, job *run.Job) (*result.Result, error)
 }
 
-func (b *bench) run(_ context.Context, job *run.Job, _ func(*run.Result) error) (*run.Result, error) {
+func (b *bench) run(_ context.Context, job *run.Job, _ func(*result.Result) error) (*result.Result, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.jobs = append(b.jobs, job)
 	if b.answer != nil {
 		return b.answer(len(b.jobs)-1, job)
 	}
-	return resultOf(job, run.OK), nil
+	return resultOf(job, result.OK), nil
 }
 
-func resultOf(job *run.Job, status run.Status) *run.Result {
-	return &run.Result{
-		SchemaVersion: run.SchemaVersion, Status: status, Spec: job.Spec,
+func resultOf(job *run.Job, status result.Status) *result.Result {
+	return &result.Result{
+		SchemaVersion: result.SchemaVersion, Status: status, Spec: job.Spec,
 		Algorithm: job.Spec.Algorithm, Nodes: job.Spec.Nodes, Seed: job.Spec.Seed,
 	}
 }

@@ -10,9 +10,9 @@ import (
 	"strconv"
 	"strings"
 
-	"golang.org/x/sys/unix"
+	"dmebench/internal/exit"
 
-	"dmebench/internal/run"
+	"golang.org/x/sys/unix"
 )
 
 // lock keeps other sweeps away from root until release is called or the process
@@ -28,9 +28,9 @@ func lock(root string) (release func(), err error) {
 		holder, _ := io.ReadAll(io.LimitReader(f, 32))
 		f.Close()
 		if errors.Is(err, unix.EWOULDBLOCK) {
-			return nil, refuse(run.ExitUnavailable, "another sweep (process %s) writes to %s; wait for it, end it, or choose another folder with --out", strings.TrimSpace(string(holder)), root)
+			return nil, refuse(exit.Unavailable, "another sweep (process %s) writes to %s; wait for it, end it, or choose another folder with --out", strings.TrimSpace(string(holder)), root)
 		}
-		return nil, refuse(run.ExitUnavailable, "cannot lock %s: %w; choose a folder on a local disk with --out", path, err)
+		return nil, refuse(exit.Unavailable, "cannot lock %s: %w; choose a folder on a local disk with --out", path, err)
 	}
 	// For people only: the lock is not the number.
 	if err := f.Truncate(0); err == nil {

@@ -9,7 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"dmebench/internal/run"
+	"dmebench/internal/exit"
+	"dmebench/result"
 )
 
 // Results is everything that a sweep has left behind.
@@ -33,7 +34,7 @@ type Run struct {
 	Transport  string // label
 	Workload   string // label
 	Repetition int    // from 0
-	Result     *run.Result
+	Result     *result.Result
 }
 
 // Open reads a folder of results: a dated one, or the folder of an experiment,
@@ -56,7 +57,7 @@ func Open(dir string) (*Results, error) {
 		return nil, err
 	}
 	if plan.SchemaVersion != storeVersion {
-		return nil, refuse(run.ExitData, "%s has schema_version %d; this program reads version %d", filepath.Join(dated, planName), plan.SchemaVersion, storeVersion)
+		return nil, refuse(exit.Data, "%s has schema_version %d; this program reads version %d", filepath.Join(dated, planName), plan.SchemaVersion, storeVersion)
 	}
 	var bad corrupt
 	r.Planned = len(plan.Cells)
@@ -66,7 +67,7 @@ func Open(dir string) (*Results, error) {
 			bad.add(cellPath(dated, p.Hash), err)
 			continue
 		}
-		if c == nil || c.Result.Status == run.Failed {
+		if c == nil || c.Result.Status == result.Failed {
 			r.Missing++
 		}
 		if c != nil {
@@ -91,11 +92,11 @@ func locate(dir string) (string, error) {
 	info, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return "", refuse(run.ExitNoInput, "there is no folder %s; «dmebench sweep» makes one below results/", dir)
+		return "", refuse(exit.NoInput, "there is no folder %s; «dmebench sweep» makes one below results/", dir)
 	case err != nil:
-		return "", refuse(run.ExitNoInput, "cannot read %s: %w", dir, cause(err))
+		return "", refuse(exit.NoInput, "cannot read %s: %w", dir, cause(err))
 	case !info.IsDir():
-		return "", refuse(run.ExitNoInput, "%s is a file; name a folder such as results/quickstart", dir)
+		return "", refuse(exit.NoInput, "%s is a file; name a folder such as results/quickstart", dir)
 	}
 	if _, err := os.Stat(filepath.Join(dir, specName)); err == nil {
 		// Through the link, so that a name in a report stays true when the link moves on.
@@ -109,7 +110,7 @@ func locate(dir string) (string, error) {
 		return "", err
 	}
 	if target == "" {
-		return "", refuse(run.ExitNoInput, "%s holds no results%s", dir, below(dir))
+		return "", refuse(exit.NoInput, "%s holds no results%s", dir, below(dir))
 	}
 	return target, nil
 }
@@ -131,13 +132,13 @@ func below(dir string) string {
 func readJSON(path string, to any) error {
 	b, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return refuse(run.ExitNoInput, "%s is missing; the folder is not whole, start anew with «dmebench sweep --fresh»", path)
+		return refuse(exit.NoInput, "%s is missing; the folder is not whole, start anew with «dmebench sweep --fresh»", path)
 	}
 	if err == nil {
 		err = json.Unmarshal(b, to)
 	}
 	if err != nil {
-		return refuse(run.ExitData, "%s: %w; the folder is not whole, start anew with «dmebench sweep --fresh»", path, cause(err))
+		return refuse(exit.Data, "%s: %w; the folder is not whole, start anew with «dmebench sweep --fresh»", path, cause(err))
 	}
 	return nil
 }

@@ -8,18 +8,20 @@ import (
 	"fmt"
 	"os"
 
+	"dmebench/internal/exit"
 	"dmebench/internal/run"
+	"dmebench/result"
 )
 
 // Cell is one run of an experiment: a specification, and which of the file's
 // entries and repetitions it belongs to.
 type Cell struct {
-	Spec       run.Spec // with defaults
-	Label      string   // of the algorithm
-	Transport  string   // label
-	Workload   string   // label
-	Repetition int      // from 0; the run's seed is the file's plus this
-	Hash       string   // identity
+	Spec       result.Spec // with defaults
+	Label      string      // of the algorithm
+	Transport  string      // label
+	Workload   string      // label
+	Repetition int         // from 0; the run's seed is the file's plus this
+	Hash       string      // identity
 
 	// LinksMet says that the transport has what the algorithm needs.
 	LinksMet bool
@@ -85,7 +87,7 @@ func (f File) Expand(catalog run.Catalog, readFile func(string) ([]byte, error))
 		return nil, err
 	}
 	if len(configs) == 0 {
-		return nil, refuse(run.ExitData, "%s: no run is left: max_nodes or skip_invalid leaves everything out", f.Path)
+		return nil, refuse(exit.Data, "%s: no run is left: max_nodes or skip_invalid leaves everything out", f.Path)
 	}
 	for repetition := range f.Repetitions {
 		start := repetition * len(configs) / f.Repetitions
@@ -101,8 +103,8 @@ func (f File) Expand(catalog run.Catalog, readFile func(string) ([]byte, error))
 }
 
 // spec returns the specification of one configuration in the first repetition.
-func (f File) spec(algorithm Entry, nodes int, transport Entry, w Workload) run.Spec {
-	s := run.Spec{
+func (f File) spec(algorithm Entry, nodes int, transport Entry, w Workload) result.Spec {
+	s := result.Spec{
 		Algorithm: algorithm.Name, Nodes: nodes, Transport: transport.Name, Workload: w.Name,
 		Rate: w.Rate, TotalRate: w.TotalRate, CS: w.CS,
 		Requests: w.Requests + w.RequestsPerNode*nodes, Duration: w.Duration,
@@ -126,11 +128,11 @@ func (f File) spec(algorithm Entry, nodes int, transport Entry, w Workload) run.
 // the plan.
 func (c Cell) identity() string {
 	id := struct {
-		Spec       run.Spec `json:"spec"`
-		Label      string   `json:"label"`
-		Transport  string   `json:"transport_label,omitempty"`
-		Workload   string   `json:"workload_label,omitempty"`
-		Repetition int      `json:"repetition"`
+		Spec       result.Spec `json:"spec"`
+		Label      string      `json:"label"`
+		Transport  string      `json:"transport_label,omitempty"`
+		Workload   string      `json:"workload_label,omitempty"`
+		Repetition int         `json:"repetition"`
 	}{Spec: c.Spec, Label: c.Label, Repetition: c.Repetition}
 	if c.Transport != c.Spec.Transport {
 		id.Transport = c.Transport

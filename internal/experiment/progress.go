@@ -5,9 +5,9 @@ import (
 	"io"
 	"time"
 
-	"github.com/schollz/progressbar/v3"
+	"dmebench/result"
 
-	"dmebench/internal/run"
+	"github.com/schollz/progressbar/v3"
 )
 
 // quiet is how long a sweep that goes well says nothing where its output is not
@@ -63,7 +63,7 @@ func (p *progress) begins(c Cell) {
 }
 
 // finished tells of one run. What did not go well always gets a line.
-func (p *progress) finished(c Cell, r *run.Result, took time.Duration) {
+func (p *progress) finished(c Cell, r *result.Result, took time.Duration) {
 	p.done++
 	p.ran++
 	p.estimate.add(c, took)
@@ -71,7 +71,7 @@ func (p *progress) finished(c Cell, r *run.Result, took time.Duration) {
 	if p.ran < p.todo {
 		left = ", about " + roundly(p.estimate.left()) + " left"
 	}
-	bad := r.Status != run.OK
+	bad := r.Status != result.OK
 	line := fmt.Sprintf("%d/%d %s: %s in %s%s", p.done, p.planned, c, outcome(r), roundly(took), left)
 	if p.bar != nil {
 		if bad {
@@ -94,7 +94,7 @@ func (p *progress) end() {
 	}
 }
 
-func outcome(r *run.Result) string {
+func outcome(r *result.Result) string {
 	if r.Error != "" {
 		return fmt.Sprintf("%s (%s)", r.Status, r.Error)
 	}

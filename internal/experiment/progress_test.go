@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"dmebench/internal/run"
+	"dmebench/result"
 )
 
 func TestDryRun(t *testing.T) {
@@ -53,11 +54,11 @@ skip_invalid: true
 
 func TestDryRunKnowsWhatIsThere(t *testing.T) {
 	timed := strings.Replace(small, "repetitions: 2", "repetitions: 2\nworkloads: [{name: poisson, rate: 5, duration: 1500ms}]", 1)
-	b := bench{answer: func(i int, job *run.Job) (*run.Result, error) {
+	b := bench{answer: func(i int, job *run.Job) (*result.Result, error) {
 		if i < 3 {
-			return resultOf(job, run.OK), nil
+			return resultOf(job, result.OK), nil
 		}
-		return resultOf(job, run.Failed), nil
+		return resultOf(job, result.Failed), nil
 	}}
 	opt := options(t, &b)
 	sweep(t, timed, opt)
@@ -75,11 +76,11 @@ func TestDryRunKnowsWhatIsThere(t *testing.T) {
 }
 
 func TestProgressLines(t *testing.T) {
-	b := bench{answer: func(i int, job *run.Job) (*run.Result, error) {
+	b := bench{answer: func(i int, job *run.Job) (*result.Result, error) {
 		if i == 2 {
 			return nil, errors.New("no worker would start")
 		}
-		return resultOf(job, run.OK), nil
+		return resultOf(job, result.OK), nil
 	}}
 	opt := options(t, &b)
 	// Three readings for each run: two around it, one for its line.

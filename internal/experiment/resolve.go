@@ -7,6 +7,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/internal/run"
+	"dmebench/result"
 	"dmebench/workload"
 )
 
@@ -147,10 +148,10 @@ func (r *resolver) configuration(at combination) (c Cell, ok bool) {
 
 // resolve resolves every repetition of a configuration and lets go of the jobs:
 // thousands of them, each with its quorums, would not fit into memory.
-func (r *resolver) resolve(spec run.Spec) (linksMet bool, err error) {
+func (r *resolver) resolve(spec result.Spec) (linksMet bool, err error) {
 	for repetition := range r.file.Repetitions {
 		spec.Seed = r.file.Seed + uint64(repetition)
-		job, err := spec.Resolve(r.catalog, r.readFile)
+		job, err := run.Resolve(spec, r.catalog, r.readFile)
 		if err != nil {
 			return false, err
 		}

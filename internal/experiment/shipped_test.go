@@ -11,8 +11,10 @@ import (
 	"time"
 
 	"dmebench/algorithms/catalog"
+	"dmebench/internal/exit"
 	"dmebench/internal/run"
 	"dmebench/internal/sim"
+	"dmebench/result"
 )
 
 var full = flag.Bool("full", false, "run the simulated part of the experiments that ship")
@@ -88,7 +90,7 @@ repetitions: 2
 func TestSimulatedSweep(t *testing.T) {
 	opt := Options{Out: t.TempDir(), Catalog: catalog.All(), Run: simulate, Now: ticking(time.Second)}
 	first := sweep(t, simulated, opt)
-	if first.Counts[run.OK] != 24 || first.ExitCode() != run.ExitHeld {
+	if first.Counts[result.OK] != 24 || first.ExitCode() != exit.Held {
 		t.Fatalf("summary %+v", first)
 	}
 	r, err := Open(first.Dir)
@@ -126,11 +128,11 @@ func TestShippedSimulations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.Transports = slices.DeleteFunc(f.Transports, func(e Entry) bool { return e.Name != run.Sim })
+	f.Transports = slices.DeleteFunc(f.Transports, func(e Entry) bool { return e.Name != result.Sim })
 	slowest := make(map[string]time.Duration)
 	opt := Options{
 		Out: t.TempDir(), Catalog: catalog.All(), Progress: t.Output(),
-		Run: func(ctx context.Context, job *run.Job, _ func(*run.Result) error) (*run.Result, error) {
+		Run: func(ctx context.Context, job *run.Job, _ func(*result.Result) error) (*result.Result, error) {
 			begun := time.Now()
 			r, err := sim.Run(ctx, job)
 			slowest[job.Spec.Algorithm] = max(slowest[job.Spec.Algorithm], time.Since(begun))
@@ -141,12 +143,12 @@ func TestShippedSimulations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.ExitCode() != run.ExitHeld {
+	if s.ExitCode() != exit.Held {
 		t.Errorf("%s", s)
 	}
 	t.Logf("slowest runs: %v", slowest)
 }
 
-func simulate(ctx context.Context, job *run.Job, _ func(*run.Result) error) (*run.Result, error) {
+func simulate(ctx context.Context, job *run.Job, _ func(*result.Result) error) (*result.Result, error) {
 	return sim.Run(ctx, job)
 }

@@ -11,7 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"dmebench/internal/run"
+	"dmebench/internal/exit"
+	"dmebench/result"
 )
 
 // Names in a folder of results.
@@ -30,13 +31,13 @@ const storeVersion = 1
 
 // cellFile is the JSON form of cells/<hash>.json.
 type cellFile struct {
-	SchemaVersion int         `json:"schema_version"`
-	Hash          string      `json:"hash"`
-	Label         string      `json:"label"`
-	Transport     string      `json:"transport_label"`
-	Workload      string      `json:"workload_label"`
-	Repetition    int         `json:"repetition"`
-	Result        *run.Result `json:"result"`
+	SchemaVersion int            `json:"schema_version"`
+	Hash          string         `json:"hash"`
+	Label         string         `json:"label"`
+	Transport     string         `json:"transport_label"`
+	Workload      string         `json:"workload_label"`
+	Repetition    int            `json:"repetition"`
+	Result        *result.Result `json:"result"`
 }
 
 // planFile is the JSON form of plan.json, which says what should be there.
@@ -95,7 +96,7 @@ func create(root string, p *Plan, environment map[string]string, now time.Time) 
 			break
 		}
 		if !errors.Is(err, fs.ErrExist) {
-			return "", refuse(run.ExitCantCreate, "cannot make the folder %s: %w; choose another one with --out", dir, cause(err))
+			return "", refuse(exit.CantCreate, "cannot make the folder %s: %w; choose another one with --out", dir, cause(err))
 		}
 		base = fmt.Sprintf("%s-%d", stamp, n) // a second one within a second
 	}
@@ -106,7 +107,7 @@ func create(root string, p *Plan, environment map[string]string, now time.Time) 
 	}()
 	cells := filepath.Join(dir, cellsName)
 	if err := os.Mkdir(cells, 0o755); err != nil {
-		return "", refuse(run.ExitCantCreate, "cannot make the folder %s: %w; choose another one with --out", cells, cause(err))
+		return "", refuse(exit.CantCreate, "cannot make the folder %s: %w; choose another one with --out", cells, cause(err))
 	}
 	if environment == nil {
 		environment = map[string]string{}
@@ -141,7 +142,7 @@ func continues(dir string, p *Plan) (why string) {
 }
 
 // save puts a cell's result on the disk.
-func save(dir string, c Cell, r *run.Result) error {
+func save(dir string, c Cell, r *result.Result) error {
 	path := cellPath(dir, c.Hash)
 	b, err := json.Marshal(cellFile{
 		SchemaVersion: storeVersion, Hash: c.Hash, Label: c.Label,
@@ -196,9 +197,9 @@ func (c corrupt) err() error {
 	if len(lines) > shown {
 		lines = append(lines[:shown:shown], fmt.Sprintf("and %d more", len(lines)-shown))
 	}
-	return refuse(run.ExitData, "%s", strings.Join(lines, "\n"))
+	return refuse(exit.Data, "%s", strings.Join(lines, "\n"))
 }
 
-func known(s run.Status) bool {
-	return s == run.OK || s == run.Violated || s == run.Stalled || s == run.Failed
+func known(s result.Status) bool {
+	return s == result.OK || s == result.Violated || s == result.Stalled || s == result.Failed
 }

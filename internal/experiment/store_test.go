@@ -10,7 +10,9 @@ import (
 	"testing"
 
 	"dmebench/internal/atomicfile"
+	"dmebench/internal/exit"
 	"dmebench/internal/run"
+	"dmebench/result"
 )
 
 func TestSweepRefusesCorruptedResults(t *testing.T) {
@@ -34,9 +36,9 @@ func TestSweepRefusesCorruptedResults(t *testing.T) {
 			says := path + ": " + test.says + "; delete it, and the sweep runs that cell again"
 
 			_, err := Sweep(t.Context(), parse(t, small), opt)
-			wantExit(t, err, run.ExitData, says)
+			wantExit(t, err, exit.Data, says)
 			_, err = Open(s.Dir)
-			wantExit(t, err, run.ExitData, says)
+			wantExit(t, err, exit.Data, says)
 			if len(b.jobs) != 8 {
 				t.Errorf("%d runs; want none after the 8 of the first sweep", len(b.jobs))
 			}
@@ -61,10 +63,10 @@ func TestSweepRefusesAnUnwritablePlace(t *testing.T) {
 	}
 	opt.Out = file
 	_, err := Sweep(t.Context(), parse(t, small), opt)
-	wantExit(t, err, run.ExitCantCreate, "cannot write to "+filepath.Join(file, "small")+": not a directory; choose another folder with --out")
+	wantExit(t, err, exit.CantCreate, "cannot write to "+filepath.Join(file, "small")+": not a directory; choose another folder with --out")
 	opt.Out = filepath.Join(file, "below")
 	_, err = Sweep(t.Context(), parse(t, small), opt)
-	wantExit(t, err, run.ExitCantCreate, "choose another folder with --out")
+	wantExit(t, err, exit.CantCreate, "choose another folder with --out")
 	if len(b.jobs) != 0 {
 		t.Errorf("%d runs before the refusal", len(b.jobs))
 	}
@@ -77,7 +79,7 @@ func TestSweepRefusesAFolderInTheLinksPlace(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := Sweep(t.Context(), parse(t, small), opt)
-	wantExit(t, err, run.ExitData, "latest is not a link")
+	wantExit(t, err, exit.Data, "latest is not a link")
 	if len(b.jobs) != 0 {
 		t.Errorf("%d runs before the refusal", len(b.jobs))
 	}
@@ -87,19 +89,19 @@ func TestSweepRefusesAFolderInTheLinksPlace(t *testing.T) {
 // and what is finished stands.
 func TestUnwritableResultEndsTheSweep(t *testing.T) {
 	var dir string
-	b := bench{answer: func(i int, job *run.Job) (*run.Result, error) {
+	b := bench{answer: func(i int, job *run.Job) (*result.Result, error) {
 		if i == 2 {
 			// A folder that is in the way of the rename.
 			if err := os.MkdirAll(filepath.Join(cellPath(dir, expand(t, small).Cells[2].Hash), "x"), 0o755); err != nil {
 				t.Error(err)
 			}
 		}
-		return resultOf(job, run.OK), nil
+		return resultOf(job, result.OK), nil
 	}}
 	opt := options(t, &b)
 	dir = filepath.Join(opt.Out, "small", "2026-11-20T12-30-06Z")
 	s, err := Sweep(t.Context(), parse(t, small), opt)
-	wantExit(t, err, run.ExitCantCreate, "cannot write "+dir, "--out")
+	wantExit(t, err, exit.CantCreate, "cannot write "+dir, "--out")
 	if s.Ran != 2 || len(b.jobs) != 3 {
 		t.Errorf("%d finished, %d begun; want 2 and 3", s.Ran, len(b.jobs))
 	}
@@ -138,8 +140,8 @@ func TestSweepTidiesUp(t *testing.T) {
 
 func TestResultWithoutJSONFormIsAnError(t *testing.T) {
 	nan := math.NaN()
-	b := bench{answer: func(_ int, job *run.Job) (*run.Result, error) {
-		r := resultOf(job, run.OK)
+	b := bench{answer: func(_ int, job *run.Job) (*result.Result, error) {
+		r := resultOf(job, result.OK)
 		r.T = &nan
 		return r, nil
 	}}
@@ -153,16 +155,16 @@ func TestTwoSweepsAtOnceAreRefused(t *testing.T) {
 	opt := options(t, &first)
 	other := opt
 	other.Run = second.run
-	first.answer = func(i int, job *run.Job) (*run.Result, error) {
+	first.answer = func(i int, job *run.Job) (*result.Result, error) {
 		if i == 0 {
 			_, err := Sweep(context.Background(), parse(t, small), other)
-			wantExit(t, err, run.ExitUnavailable, "another sweep (process ", filepath.Join(opt.Out, "small"))
+			wantExit(t, err, exit.Unavailable, "another sweep (process ", filepath.Join(opt.Out, "small"))
 			// Another experiment in the same place is none of its business.
 			if _, err := Sweep(context.Background(), parse(t, strings.Replace(small, "name: small", "name: other", 1)), other); err != nil {
 				t.Error(err)
 			}
 		}
-		return resultOf(job, run.OK), nil
+		return resultOf(job, result.OK), nil
 	}
 	sweep(t, small, opt)
 	if len(second.jobs) != 8 {
@@ -179,24 +181,24 @@ func TestOpenSaysWhatIsMissing(t *testing.T) {
 	opt := options(t, &b)
 	s := sweep(t, small, opt)
 	_, err := Open(filepath.Join(opt.Out, "none"))
-	wantExit(t, err, run.ExitNoInput, "there is no folder", "dmebench sweep")
+	wantExit(t, err, exit.NoInput, "there is no folder", "dmebench sweep")
 	_, err = Open(filepath.Join(s.Dir, "spec.yaml"))
-	wantExit(t, err, run.ExitNoInput, "is a file")
+	wantExit(t, err, exit.NoInput, "is a file")
 	_, err = Open(opt.Out)
-	wantExit(t, err, run.ExitNoInput, "holds no results; name one of "+filepath.Join(opt.Out, "small"))
+	wantExit(t, err, exit.NoInput, "holds no results; name one of "+filepath.Join(opt.Out, "small"))
 	_, err = Open(t.TempDir())
-	wantExit(t, err, run.ExitNoInput, "holds no results; name a folder that")
+	wantExit(t, err, exit.NoInput, "holds no results; name a folder that")
 
 	if err := os.Remove(filepath.Join(s.Dir, "plan.json")); err != nil {
 		t.Fatal(err)
 	}
 	_, err = Open(s.Dir)
-	wantExit(t, err, run.ExitNoInput, "plan.json is missing", "--fresh")
+	wantExit(t, err, exit.NoInput, "plan.json is missing", "--fresh")
 	if err := os.WriteFile(filepath.Join(s.Dir, "plan.json"), []byte("{"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	_, err = Open(s.Dir)
-	wantExit(t, err, run.ExitData, "plan.json: unexpected end of JSON input")
+	wantExit(t, err, exit.Data, "plan.json: unexpected end of JSON input")
 }
 
 // A folder that somebody has deleted does not keep a sweep from starting anew.
@@ -208,7 +210,7 @@ func TestDanglingLatest(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := Open(filepath.Join(opt.Out, "small"))
-	wantExit(t, err, run.ExitNoInput, "holds no results")
+	wantExit(t, err, exit.NoInput, "holds no results")
 	if again := sweep(t, small, opt); again.Ran != 8 {
 		t.Errorf("ran %d", again.Ran)
 	}
@@ -216,13 +218,13 @@ func TestDanglingLatest(t *testing.T) {
 
 // A failed run that succeeds later leaves one result.
 func TestResultReplacesAFailedOne(t *testing.T) {
-	b := bench{answer: func(_ int, job *run.Job) (*run.Result, error) { return resultOf(job, run.Failed), nil }}
+	b := bench{answer: func(_ int, job *run.Job) (*result.Result, error) { return resultOf(job, result.Failed), nil }}
 	opt := options(t, &b)
 	sweep(t, small, opt)
 	b.answer = nil
 	s := sweep(t, small, opt)
 	files, err := os.ReadDir(filepath.Join(s.Dir, "cells"))
-	if err != nil || len(files) != 8 || s.ExitCode() != run.ExitHeld {
+	if err != nil || len(files) != 8 || s.ExitCode() != exit.Held {
 		t.Errorf("%d files (%v), exit %d", len(files), err, s.ExitCode())
 	}
 	var text bytes.Buffer

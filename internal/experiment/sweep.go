@@ -11,7 +11,9 @@ import (
 	"time"
 
 	"dmebench/internal/atomicfile"
+	"dmebench/internal/exit"
 	"dmebench/internal/run"
+	"dmebench/result"
 )
 
 // DefaultOut is the folder below which results are kept.
@@ -21,7 +23,7 @@ const DefaultOut = "results"
 // started; an error says that there is none. When ctx ends it returns soon. A
 // runner that has something to tear down calls keep with the result before it
 // does, so that nothing that goes wrong then can lose it.
-type Runner func(ctx context.Context, job *run.Job, keep func(*run.Result) error) (*run.Result, error)
+type Runner func(ctx context.Context, job *run.Job, keep func(*result.Result) error) (*result.Result, error)
 
 // Options are the circumstances of a sweep. Catalog and Run must be given;
 // everything else may be left zero.
@@ -62,11 +64,11 @@ func (o Options) withDefaults() Options {
 
 // Summary is what a sweep came to.
 type Summary struct {
-	Dir         string             // of the results; "" where there is none yet
-	Planned     int                // runs of the plan
-	Found       int                // of these, there before
-	Ran         int                // carried out now
-	Counts      map[run.Status]int // of all that is there now
+	Dir         string                // of the results; "" where there is none yet
+	Planned     int                   // runs of the plan
+	Found       int                   // of these, there before
+	Ran         int                   // carried out now
+	Counts      map[result.Status]int // of all that is there now
 	Interrupted bool
 
 	broken, unknown bool // a run would have ended with that exit code
@@ -74,7 +76,7 @@ type Summary struct {
 
 // Missing returns how many runs have no result, or a failed one.
 func (s Summary) Missing() int {
-	return s.Planned - s.Counts[run.OK] - s.Counts[run.Violated] - s.Counts[run.Stalled]
+	return s.Planned - s.Counts[result.OK] - s.Counts[result.Violated] - s.Counts[result.Stalled]
 }
 
 // ExitCode is the code with which a sweep ends: of its worst run, wherever that
@@ -82,23 +84,23 @@ func (s Summary) Missing() int {
 func (s Summary) ExitCode() int {
 	switch {
 	case s.Interrupted:
-		return run.ExitInterrupted
+		return exit.Interrupted
 	case s.broken:
-		return run.ExitBroken
+		return exit.Broken
 	case s.unknown:
-		return run.ExitUnknown
+		return exit.Unknown
 	}
-	return run.ExitHeld
+	return exit.Held
 }
 
 func (s Summary) String() string {
 	var parts []string
-	for _, status := range []run.Status{run.OK, run.Violated, run.Stalled, run.Failed} {
+	for _, status := range []result.Status{result.OK, result.Violated, result.Stalled, result.Failed} {
 		if n := s.Counts[status]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, status))
 		}
 	}
-	if n := s.Missing() - s.Counts[run.Failed]; n > 0 {
+	if n := s.Missing() - s.Counts[result.Failed]; n > 0 {
 		parts = append(parts, fmt.Sprintf("%d not yet run", n))
 	}
 	text := fmt.Sprintf("%d runs: %s; results in %s", s.Planned, strings.Join(parts, ", "), s.Dir)
@@ -108,11 +110,11 @@ func (s Summary) String() string {
 	return text
 }
 
-func (s *Summary) count(c Cell, r *run.Result) {
+func (s *Summary) count(c Cell, r *result.Result) {
 	s.Counts[r.Status]++
-	switch r.ExitCode(c.LinksMet) {
-	case run.ExitHeld:
-	case run.ExitBroken:
+	switch exit.OfRun(r.Status, c.LinksMet) {
+	case exit.Held:
+	case exit.Broken:
 		s.broken = true
 	default:
 		s.unknown = true
@@ -128,7 +130,7 @@ func (s *Summary) count(c Cell, r *run.Result) {
 // written. The summary counts what there is in either case.
 func Sweep(ctx context.Context, file File, opt Options) (Summary, error) {
 	opt = opt.withDefaults()
-	s := Summary{Counts: make(map[run.Status]int)}
+	s := Summary{Counts: make(map[result.Status]int)}
 	plan, err := file.Expand(opt.Catalog, opt.ReadFile)
 	if err != nil {
 		return s, err
@@ -228,7 +230,7 @@ func missing(dir string, plan *Plan, s *Summary) ([]Cell, error) {
 		switch {
 		case err != nil:
 			bad.add(cellPath(dir, c.Hash), err)
-		case have == nil || have.Result.Status == run.Failed:
+		case have == nil || have.Result.Status == result.Failed:
 			todo = append(todo, c)
 		default:
 			s.Found++
@@ -247,14 +249,14 @@ func carryOut(ctx context.Context, dir string, todo []Cell, s *Summary, opt Opti
 			return nil
 		}
 		// Resolved once before; again now, so that only one job is in memory.
-		job, err := c.Spec.Resolve(opt.Catalog, opt.ReadFile)
+		job, err := run.Resolve(c.Spec, opt.Catalog, opt.ReadFile)
 		if err != nil {
-			return refuse(run.ExitData, "%s: %w", c, err)
+			return refuse(exit.Data, "%s: %w", c, err)
 		}
 		progress.begins(c)
 		begun := opt.Now()
 		kept := false
-		result := carryOutOne(ctx, opt.Run, job, func(r *run.Result) error {
+		r := carryOutOne(ctx, opt.Run, job, func(r *result.Result) error {
 			r.Spec = job.Spec
 			err := save(dir, c, r)
 			kept = err == nil
@@ -262,39 +264,39 @@ func carryOut(ctx context.Context, dir string, todo []Cell, s *Summary, opt Opti
 		})
 		// Whatever an interrupted run looks like, it was cut off; only a
 		// violation stays one.
-		if ctx.Err() != nil && result.Status != run.OK && result.Status != run.Violated {
+		if ctx.Err() != nil && r.Status != result.OK && r.Status != result.Violated {
 			s.Interrupted = true
 			return nil
 		}
 		if !kept {
-			if err := save(dir, c, result); err != nil {
+			if err := save(dir, c, r); err != nil {
 				return err
 			}
 		}
 		s.Ran++
-		s.count(c, result)
-		progress.finished(c, result, opt.Now().Sub(begun))
+		s.count(c, r)
+		progress.finished(c, r, opt.Now().Sub(begun))
 	}
 	return nil
 }
 
 // carryOutOne makes a failed result of an error, so that the reason is on the
 // disk beside the others.
-func carryOutOne(ctx context.Context, runner Runner, job *run.Job, keep func(*run.Result) error) *run.Result {
+func carryOutOne(ctx context.Context, runner Runner, job *run.Job, keep func(*result.Result) error) *result.Result {
 	r, err := runner(ctx, job, keep)
 	if r == nil {
-		r = &run.Result{
-			SchemaVersion: run.SchemaVersion, Status: run.Failed, Error: "no result and no error",
+		r = &result.Result{
+			SchemaVersion: result.SchemaVersion, Status: result.Failed, Error: "no result and no error",
 			Algorithm: job.Spec.Algorithm, Nodes: job.Spec.Nodes, Transport: job.Spec.Transport,
 			Workload: job.Spec.Workload, Seed: job.Spec.Seed,
-			Messages: run.Messages{ByKind: map[string]uint64{}},
+			Messages: result.Messages{ByKind: map[string]uint64{}},
 			Warnings: []string{}, Environment: map[string]string{},
 		}
 	}
 	if err != nil {
 		r.Error = err.Error()
-		if r.Status != run.Violated { // which no error undoes
-			r.Status = run.Failed
+		if r.Status != result.Violated { // which no error undoes
+			r.Status = result.Failed
 		}
 	}
 	r.Spec = job.Spec // what the hash is of

@@ -12,7 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"dmebench/internal/exit"
 	"dmebench/internal/run"
+	"dmebench/result"
 )
 
 const small = `
@@ -36,7 +38,7 @@ func TestSweepRunsEverythingOnce(t *testing.T) {
 	var b bench
 	opt := options(t, &b)
 	s := sweep(t, small, opt)
-	if s.Planned != 8 || s.Ran != 8 || s.Found != 0 || s.Missing() != 0 || s.ExitCode() != run.ExitHeld {
+	if s.Planned != 8 || s.Ran != 8 || s.Found != 0 || s.Missing() != 0 || s.ExitCode() != exit.Held {
 		t.Errorf("summary %+v, exit %d", s, s.ExitCode())
 	}
 	if want := filepath.Join(opt.Out, "small", "2026-11-20T12-30-06Z"); s.Dir != want {
@@ -75,25 +77,25 @@ func TestSweepRunsEverythingOnce(t *testing.T) {
 }
 
 func TestSweepRepeatsOnlyWhatIsMissingOrFailed(t *testing.T) {
-	b := bench{answer: func(i int, job *run.Job) (*run.Result, error) {
+	b := bench{answer: func(i int, job *run.Job) (*result.Result, error) {
 		switch i {
 		case 1:
-			return resultOf(job, run.Failed), nil
+			return resultOf(job, result.Failed), nil
 		case 3:
 			return nil, errors.New("no worker would start")
 		case 4:
-			return resultOf(job, run.Violated), nil
+			return resultOf(job, result.Violated), nil
 		case 5:
-			return resultOf(job, run.Stalled), nil
+			return resultOf(job, result.Stalled), nil
 		}
-		return resultOf(job, run.OK), nil
+		return resultOf(job, result.OK), nil
 	}}
 	opt := options(t, &b)
 	var out bytes.Buffer
 	opt.Progress = &out
 	s := sweep(t, small, opt)
-	want := map[run.Status]int{run.OK: 4, run.Failed: 2, run.Violated: 1, run.Stalled: 1}
-	if !reflect.DeepEqual(s.Counts, want) || s.Missing() != 2 || s.ExitCode() != run.ExitBroken {
+	want := map[result.Status]int{result.OK: 4, result.Failed: 2, result.Violated: 1, result.Stalled: 1}
+	if !reflect.DeepEqual(s.Counts, want) || s.Missing() != 2 || s.ExitCode() != exit.Broken {
 		t.Errorf("summary %+v, missing %d, exit %d", s, s.Missing(), s.ExitCode())
 	}
 	if !strings.Contains(out.String(), "failed (no worker would start)") {
@@ -114,15 +116,15 @@ func TestSweepRepeatsOnlyWhatIsMissingOrFailed(t *testing.T) {
 	again := bench{}
 	opt.Run = again.run
 	s = sweep(t, small, opt)
-	var repeated []run.Spec
+	var repeated []result.Spec
 	for _, j := range again.jobs {
 		repeated = append(repeated, j.Spec)
 	}
-	if want := []run.Spec{plan.Cells[1].Spec, plan.Cells[3].Spec, plan.Cells[6].Spec}; !reflect.DeepEqual(repeated, want) {
+	if want := []result.Spec{plan.Cells[1].Spec, plan.Cells[3].Spec, plan.Cells[6].Spec}; !reflect.DeepEqual(repeated, want) {
 		t.Errorf("repeated %+v; want %+v", repeated, want)
 	}
 	// What was violated stays so, although nothing of it was run now.
-	if s.Found != 5 || s.Ran != 3 || s.Missing() != 0 || s.ExitCode() != run.ExitBroken {
+	if s.Found != 5 || s.Ran != 3 || s.Missing() != 0 || s.ExitCode() != exit.Broken {
 		t.Errorf("summary %+v, exit %d", s, s.ExitCode())
 	}
 }
@@ -131,23 +133,23 @@ func TestSweepExitCode(t *testing.T) {
 	broadcast := strings.Replace(small, "[ricart-agrawala,", "[ricart-agrawala-broadcast,", 1) + "allow_mismatch: true\n"
 	for _, test := range []struct {
 		name, text string
-		status     run.Status
+		status     result.Status
 		only       string // the algorithm that meets with it
 		want       int
 	}{
-		{"ok", small, run.OK, "", run.ExitHeld},
-		{"failed", small, run.Failed, "maekawa", run.ExitUnknown},
-		{"violated", small, run.Violated, "maekawa", run.ExitBroken},
-		{"stalled over good links", small, run.Stalled, "maekawa", run.ExitBroken},
-		{"stalled over links that lack something", broadcast, run.Stalled, "ricart-agrawala-broadcast", run.ExitUnknown},
-		{"violated over links that lack something", broadcast, run.Violated, "ricart-agrawala-broadcast", run.ExitBroken},
+		{"ok", small, result.OK, "", exit.Held},
+		{"failed", small, result.Failed, "maekawa", exit.Unknown},
+		{"violated", small, result.Violated, "maekawa", exit.Broken},
+		{"stalled over good links", small, result.Stalled, "maekawa", exit.Broken},
+		{"stalled over links that lack something", broadcast, result.Stalled, "ricart-agrawala-broadcast", exit.Unknown},
+		{"violated over links that lack something", broadcast, result.Violated, "ricart-agrawala-broadcast", exit.Broken},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			b := bench{answer: func(_ int, job *run.Job) (*run.Result, error) {
+			b := bench{answer: func(_ int, job *run.Job) (*result.Result, error) {
 				if job.Spec.Algorithm == test.only {
 					return resultOf(job, test.status), nil
 				}
-				return resultOf(job, run.OK), nil
+				return resultOf(job, result.OK), nil
 			}}
 			if s := sweep(t, test.text, options(t, &b)); s.ExitCode() != test.want {
 				t.Errorf("exit %d; want %d", s.ExitCode(), test.want)
@@ -157,10 +159,10 @@ func TestSweepExitCode(t *testing.T) {
 }
 
 func TestViolationOutweighsAnError(t *testing.T) {
-	b := bench{answer: func(_ int, job *run.Job) (*run.Result, error) {
-		return resultOf(job, run.Violated), errors.New("and then the worker died")
+	b := bench{answer: func(_ int, job *run.Job) (*result.Result, error) {
+		return resultOf(job, result.Violated), errors.New("and then the worker died")
 	}}
-	if s := sweep(t, small, options(t, &b)); s.Counts[run.Violated] != 8 {
+	if s := sweep(t, small, options(t, &b)); s.Counts[result.Violated] != 8 {
 		t.Errorf("counts %v", s.Counts)
 	}
 }
@@ -168,19 +170,19 @@ func TestViolationOutweighsAnError(t *testing.T) {
 func TestInterruptedSweepKeepsWhatIsFinished(t *testing.T) {
 	for _, cut := range []struct {
 		name   string
-		answer func(*run.Job) (*run.Result, error)
+		answer func(*run.Job) (*result.Result, error)
 		kept   int
 	}{
-		{"no result", func(*run.Job) (*run.Result, error) { return nil, context.Canceled }, 3},
-		{"a failed result", func(j *run.Job) (*run.Result, error) { return resultOf(j, run.Failed), nil }, 3},
-		{"a stalled result", func(j *run.Job) (*run.Result, error) { return resultOf(j, run.Stalled), nil }, 3},
-		{"a finished result", func(j *run.Job) (*run.Result, error) { return resultOf(j, run.OK), nil }, 4},
+		{"no result", func(*run.Job) (*result.Result, error) { return nil, context.Canceled }, 3},
+		{"a failed result", func(j *run.Job) (*result.Result, error) { return resultOf(j, result.Failed), nil }, 3},
+		{"a stalled result", func(j *run.Job) (*result.Result, error) { return resultOf(j, result.Stalled), nil }, 3},
+		{"a finished result", func(j *run.Job) (*result.Result, error) { return resultOf(j, result.OK), nil }, 4},
 	} {
 		t.Run(cut.name, func(t *testing.T) {
 			ctx, interrupt := context.WithCancel(t.Context())
-			b := bench{answer: func(i int, job *run.Job) (*run.Result, error) {
+			b := bench{answer: func(i int, job *run.Job) (*result.Result, error) {
 				if i < 3 {
-					return resultOf(job, run.OK), nil
+					return resultOf(job, result.OK), nil
 				}
 				interrupt()
 				return cut.answer(job)
@@ -190,7 +192,7 @@ func TestInterruptedSweepKeepsWhatIsFinished(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !s.Interrupted || s.ExitCode() != run.ExitInterrupted || s.Ran != cut.kept || len(b.jobs) != 4 {
+			if !s.Interrupted || s.ExitCode() != exit.Interrupted || s.Ran != cut.kept || len(b.jobs) != 4 {
 				t.Errorf("summary %+v, exit %d, %d runs begun", s, s.ExitCode(), len(b.jobs))
 			}
 			if r, err := Open(s.Dir); err != nil || len(r.Runs) != cut.kept || r.Missing != 8-cut.kept {
@@ -263,7 +265,7 @@ func TestFoldersOfOneSecond(t *testing.T) {
 }
 
 func TestSweepWarnsOfAnotherEnvironment(t *testing.T) {
-	b := bench{answer: func(_ int, job *run.Job) (*run.Result, error) { return resultOf(job, run.Failed), nil }}
+	b := bench{answer: func(_ int, job *run.Job) (*result.Result, error) { return resultOf(job, result.Failed), nil }}
 	opt := options(t, &b)
 	var out bytes.Buffer
 	opt.Progress = &out
@@ -284,7 +286,7 @@ func TestSweepWarnsOfAnotherEnvironment(t *testing.T) {
 func ExampleSummary_String() {
 	fmt.Println(Summary{
 		Dir: "results/quickstart/2026-11-20T12-30-05Z", Planned: 180, Interrupted: true,
-		Counts: map[run.Status]int{run.OK: 99, run.Failed: 1},
+		Counts: map[result.Status]int{result.OK: 99, result.Failed: 1},
 	})
 	// Output: interrupted; the same command continues. 180 runs: 99 ok, 1 failed, 80 not yet run; results in results/quickstart/2026-11-20T12-30-05Z
 }
@@ -294,7 +296,7 @@ func ExampleSummary_String() {
 func TestAResultIsKeptBeforeTheRunnerTearsDown(t *testing.T) {
 	var b bench
 	opt := options(t, &b)
-	opt.Run = func(ctx context.Context, job *run.Job, keep func(*run.Result) error) (*run.Result, error) {
+	opt.Run = func(ctx context.Context, job *run.Job, keep func(*result.Result) error) (*result.Result, error) {
 		r, err := b.run(ctx, job, nil)
 		if err != nil {
 			return r, err
@@ -309,7 +311,7 @@ func TestAResultIsKeptBeforeTheRunnerTearsDown(t *testing.T) {
 		return r, nil
 	}
 	s, err := Sweep(t.Context(), parse(t, small), opt)
-	if err != nil || s.Counts[run.OK] != s.Planned || s.Ran != s.Planned {
+	if err != nil || s.Counts[result.OK] != s.Planned || s.Ran != s.Planned {
 		t.Errorf("%v, %v", s, err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/internal/run"
+	"dmebench/result"
 	"dmebench/workload"
 )
 
@@ -18,7 +19,7 @@ import (
 type row struct {
 	label, transport, workload string
 	nodes                      []string
-	spec                       run.Spec // of the smallest one
+	spec                       result.Spec // of the smallest one
 	runs, there                int
 }
 
@@ -150,7 +151,7 @@ func (p *Plan) settings(r *row) []string {
 func leastTime(todo []Cell) time.Duration {
 	var sum time.Duration
 	for _, c := range todo {
-		if c.Spec.Transport != run.Sim {
+		if c.Spec.Transport != result.Sim {
 			sum += c.Spec.Duration.Std()
 		}
 	}

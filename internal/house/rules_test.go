@@ -35,7 +35,8 @@ var importRules = []importRule{
 	{of: []string{"workload"}, may: []string{"dme"}},
 	// Numbers in, numbers out.
 	{of: []string{"report/stats", "report/units"}, may: []string{}},
-	{of: []string{"report/cells"}, may: []string{"internal/run"}},
+	{of: []string{"report/cells"}, may: []string{"result"}},
+	{of: []string{"result"}, may: []string{"dme"}},
 	{of: []string{"report", "report/..."}, not: []string{
 		"transport", "transport/...", "workload", "algorithms/...",
 		"internal/worker", "internal/coordinator", "internal/control", "internal/sim",

@@ -7,6 +7,7 @@ import (
 	"dmebench/dme"
 	"dmebench/internal/entrylog"
 	"dmebench/internal/run"
+	"dmebench/result"
 )
 
 type system struct{}
@@ -22,14 +23,14 @@ func algorithm() *dme.Algorithm {
 }
 
 // jobOf resolves a spec, over the simulated network unless it says otherwise.
-func jobOf(t testing.TB, s run.Spec) *run.Job {
+func jobOf(t testing.TB, s result.Spec) *run.Job {
 	t.Helper()
 	s.Algorithm = "test"
 	if s.Transport == "" {
-		s.Transport = run.Sim
+		s.Transport = result.Sim
 	}
 	trace := func(string) ([]byte, error) { return []byte("0,1\n1,2\n"), nil }
-	job, err := s.Resolve(run.Catalog{algorithm()}, trace)
+	job, err := run.Resolve(s, run.Catalog{algorithm()}, trace)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +61,7 @@ func counted(nodes int, entries []entrylog.Entry, messages uint64) []NodeCount {
 	return n
 }
 
-func encode(t testing.TB, r *run.Result) string {
+func encode(t testing.TB, r *result.Result) string {
 	t.Helper()
 	b, err := json.Marshal(r)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"dmebench/dme"
-	"dmebench/internal/run"
+	"dmebench/result"
 )
 
 // totals are sums and maxima over all nodes.
@@ -57,8 +57,8 @@ func (t *totals) uncounted(a *dme.Algorithm) string {
 }
 
 // messages counts the messages of the whole run.
-func (t *totals) messages(a *dme.Algorithm, perEntry map[int]uint64) run.Messages {
-	m := run.Messages{
+func (t *totals) messages(a *dme.Algorithm, perEntry map[int]uint64) result.Messages {
+	m := result.Messages{
 		Total: t.SentTotal, Transmissions: t.Transmissions, Refused: t.Refused,
 		PerCS:  ratio(float64(t.SentTotal), float64(t.Entries)),
 		ByKind: make(map[string]uint64, len(a.Kinds)),

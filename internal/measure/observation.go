@@ -1,4 +1,4 @@
-// Package measure turns what was observed in a run into a [run.Result]. The
+// Package measure turns what was observed in a run into a [result.Result]. The
 // network runtime and the simulator both end here, so that a quantity means the
 // same whichever of them produced it.
 //
@@ -22,20 +22,21 @@ import (
 	"dmebench/internal/entrylog"
 	"dmebench/internal/noderun"
 	"dmebench/internal/run"
+	"dmebench/result"
 )
 
 // Observation is what a runtime saw of a run. Times are nanoseconds; instants
 // are on the entries' clock.
 type Observation struct {
 	Job         *run.Job
-	Status      run.Status // run.OK unless the runtime knows better; Result finds the violations
+	Status      result.Status // result.OK unless the runtime knows better; Result finds the violations
 	Error       string
 	FailedNodes []int
 
 	Entries []entrylog.Entry // of all nodes, in any order
 	Dropped uint64           // entries beyond the log's bound
 	Nodes   []NodeCount      // counters of the nodes 1..N
-	Wire    run.Wire
+	Wire    result.Wire
 
 	Delays    []int64 // one-way delays of single messages, measured
 	MeanDelay float64 // their mean where Delays is empty; 0 where it is unknown

@@ -4,7 +4,7 @@ import (
 	"maps"
 	"slices"
 
-	"dmebench/internal/run"
+	"dmebench/result"
 	"dmebench/workload"
 )
 
@@ -14,7 +14,7 @@ import (
 // was violated, and failed if the messages sent and handled do not agree
 // although the links are reliable, for then no count can be trusted. A stalled
 // run that violated mutual exclusion is violated.
-func Result(o Observation) *run.Result {
+func Result(o Observation) *result.Result {
 	job := o.Job
 	t := newTimeline(o.Entries)
 	sum := total(o.Nodes)
@@ -24,8 +24,8 @@ func Result(o Observation) *run.Result {
 	}
 	part := t.steady(&o)
 
-	r := &run.Result{
-		SchemaVersion: run.SchemaVersion,
+	r := &result.Result{
+		SchemaVersion: result.SchemaVersion,
 		Algorithm:     job.Spec.Algorithm, Nodes: job.Spec.Nodes, Transport: job.Spec.Transport,
 		Workload: job.Spec.Workload, Seed: job.Spec.Seed, Spec: job.Spec,
 		Status: o.Status, Error: o.Error, FailedNodes: slices.Sorted(slices.Values(o.FailedNodes)),
@@ -41,12 +41,12 @@ func Result(o Observation) *run.Result {
 	}
 	r.Throughput = part.throughput()
 	r.Messages.SteadyPerCS = t.steadyPerCS(&part, &sum, &o)
-	r.Fairness = run.Fairness{
+	r.Fairness = result.Fairness{
 		Jain: part.jain(o.Nodes), LongestRun: t.longestRun(),
 		MaxBypass: t.maxBypass(), ByOne: t.maxBypassByOne(), OutOfOrder: t.outOfOrder(),
 	}
 	r.Safety = t.safety(&o, &sum)
-	r.Liveness = run.Liveness{Stalled: o.Status == run.Stalled, States: o.States}
+	r.Liveness = result.Liveness{Stalled: o.Status == result.Stalled, States: o.States}
 	if sum.Requests > sum.Entries {
 		r.Liveness.Pending = sum.Requests - sum.Entries
 	}
@@ -61,13 +61,13 @@ func Result(o Observation) *run.Result {
 
 // fillTimes fills in everything that is a distribution of times or a mean of
 // one, and returns what it saw of negative differences.
-func (t *timeline) fillTimes(r *run.Result, o *Observation) negatives {
+func (t *timeline) fillTimes(r *result.Result, o *Observation) negatives {
 	var neg negatives
 	responses, waits, delays := t.times(response), t.times(waiting), t.handovers()
 	r.ResponseTime = quantiles(responses)
 	r.WaitingTime = quantiles(waits)
 	r.SyncDelay = quantiles(delays)
-	r.Histograms = run.Histograms{
+	r.Histograms = result.Histograms{
 		Response: histogram(responses), Waiting: histogram(waits), SyncDelay: histogram(delays),
 	}
 	cs := t.times(held)
@@ -125,8 +125,8 @@ func (t *timeline) steadyPerCS(part *steady, sum *totals, o *Observation) *float
 // safety is what the witness and the recorded intervals say together. Either
 // may see an overlap that the other missed, and both may see the same one. An
 // entry that nobody asked for is a violation of its own.
-func (t *timeline) safety(o *Observation, sum *totals) run.Safety {
-	s := run.Safety{
+func (t *timeline) safety(o *Observation, sum *totals) result.Safety {
+	s := result.Safety{
 		Violations: max(o.WitnessViolations, t.overlaps()) + sum.Unasked,
 		Checked:    uint64(t.len()), Method: "intervals",
 	}
@@ -136,23 +136,23 @@ func (t *timeline) safety(o *Observation, sum *totals) run.Safety {
 	return s
 }
 
-func judge(r *run.Result, o *Observation, sum *totals) {
-	if r.Safety.Violations > 0 && (r.Status == run.OK || r.Status == run.Stalled) {
-		r.Status = run.Violated
+func judge(r *result.Result, o *Observation, sum *totals) {
+	if r.Safety.Violations > 0 && (r.Status == result.OK || r.Status == result.Stalled) {
+		r.Status = result.Violated
 	}
-	if r.Status != run.OK || !o.Job.Guarantees().Reliable {
+	if r.Status != result.OK || !o.Job.Guarantees().Reliable {
 		return
 	}
 	if faults := sum.uncounted(o.Job.Algorithm); faults != "" {
-		r.Status = run.Failed
+		r.Status = result.Failed
 		r.Error = "measure: the run seemed quiet, but senders and receivers disagree: " + faults +
 			"; no message count of this run can be trusted"
 	}
 }
 
-func work(sum *totals, o *Observation) run.Work {
+func work(sum *totals, o *Observation) result.Work {
 	n := len(o.Nodes)
-	w := run.Work{
+	w := result.Work{
 		LongestQueue: sum.LongestQueue, LongestBytes: sum.LongestMessage,
 		SentByNode: make([]uint64, n), HandledByNode: make([]uint64, n), EntriesByNode: make([]uint64, n),
 		MaxOverMean: ratio(float64(sum.busiest)*float64(n), float64(sum.SentTotal+sum.HandledTotal)),

@@ -5,15 +5,15 @@ import (
 	"sort"
 
 	"dmebench/dme"
+	"dmebench/result"
 
-	"dmebench/internal/run"
 	"dmebench/workload"
 )
 
 // steady is the part of a run between the warm-up cut and the moment when the
 // first node runs out of requests.
 type steady struct {
-	warmup     run.Warmup
+	warmup     result.Warmup
 	settled    bool // the run was long enough for its warm-up to be seen
 	begin, end int64
 	entries    uint64
@@ -62,7 +62,7 @@ func (t *timeline) ranOut(o *Observation) int64 {
 	}
 	plan := o.Job.Plan
 	end := t.exited(t.len() - 1).Exited
-	if plan.Duration() > 0 && o.Status == run.OK {
+	if plan.Duration() > 0 && o.Status == result.OK {
 		end = o.Stop
 	}
 	if plan.Drive() == workload.Stepped || o.Job.Spec.Workload == "trace" {

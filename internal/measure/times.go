@@ -5,16 +5,16 @@ import (
 	"slices"
 	"time"
 
-	"github.com/HdrHistogram/hdrhistogram-go"
+	"dmebench/result"
 
-	"dmebench/internal/run"
+	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
 // quantiles summarizes times in nanoseconds; nil where there are none. The
 // times are all at hand, so that the quantiles are exact: the q-quantile is the
 // smallest time that at least the part q of all do not exceed (nearest rank).
 // It sorts x.
-func quantiles(x []int64) *run.Quantiles {
+func quantiles(x []int64) *result.Quantiles {
 	if len(x) == 0 {
 		return nil
 	}
@@ -22,7 +22,7 @@ func quantiles(x []int64) *run.Quantiles {
 	rank := func(perMille int) int64 {
 		return x[(len(x)*perMille+999)/1000-1]
 	}
-	return &run.Quantiles{
+	return &result.Quantiles{
 		Count: uint64(len(x)), Mean: mean(x), Max: x[len(x)-1],
 		P50: rank(500), P90: rank(900), P99: rank(990), P999: rank(999),
 	}

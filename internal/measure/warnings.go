@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"dmebench/internal/clock"
-	"dmebench/internal/run"
+	"dmebench/result"
 )
 
 // EnvironmentCores is the key of [Observation.Environment] under which a
@@ -52,7 +52,7 @@ func (n *negatives) add(sample []int64) {
 // algorithm makes of a load, by a node's place in a queue or on a ring, and
 // depend on one another, so that no rate of false alarms could be stated. Two
 // modes among repetitions are the report's to tell.
-func warnings(r *run.Result, o *Observation, part *steady, neg negatives) []string {
+func warnings(r *result.Result, o *Observation, part *steady, neg negatives) []string {
 	var w []string
 	warn := func(when bool, format string, args ...any) {
 		if when {
@@ -81,7 +81,7 @@ func warnings(r *run.Result, o *Observation, part *steady, neg negatives) []stri
 	for _, n := range r.Work.HandledByNode {
 		handled += n
 	}
-	warn(r.Status == run.OK && sent != handled, "%d messages were sent and %d handled: the links lose or duplicate", sent, handled)
+	warn(r.Status == result.OK && sent != handled, "%d messages were sent and %d handled: the links lose or duplicate", sent, handled)
 
 	retransmitted := float64(r.Wire.Retransmissions) / float64(max(1, r.Wire.Frames))
 	warn(retransmitted > muchRetransmitted, "the transport sent %d times again for %d frames, %.1f%%: the network loses, or its buffers are too small; times include waiting for it",
@@ -104,7 +104,7 @@ func warnings(r *run.Result, o *Observation, part *steady, neg negatives) []stri
 // missedRate warns where an open workload was not what it was meant to be. The
 // rate reached is compared with the rate offered only beyond what chance
 // explains: n Poisson arrivals take a time that scatters by 1/√n.
-func missedRate(warn func(bool, string, ...any), r *run.Result, o *Observation, part *steady) {
+func missedRate(warn func(bool, string, ...any), r *result.Result, o *Observation, part *steady) {
 	if r.Offered == nil {
 		return
 	}
@@ -122,7 +122,7 @@ func missedRate(warn func(bool, string, ...any), r *run.Result, o *Observation, 
 
 // pinned warns where a median lies at a timer of the operating system: delayed
 // acknowledgements (40 ms), retransmission (200 ms), and half of it.
-func pinned(warn func(bool, string, ...any), what string, q *run.Quantiles) {
+func pinned(warn func(bool, string, ...any), what string, q *result.Quantiles) {
 	if q == nil {
 		return
 	}

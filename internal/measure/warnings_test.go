@@ -10,7 +10,7 @@ import (
 	"dmebench/dme"
 	"dmebench/internal/clock"
 	"dmebench/internal/entrylog"
-	"dmebench/internal/run"
+	"dmebench/result"
 	"dmebench/transport"
 )
 
@@ -24,24 +24,24 @@ func poisson(t *testing.T, n int, period time.Duration, rate float64, late time.
 		entries = append(entries, e)
 	}
 	return Observation{
-		Job:    jobOf(t, run.Spec{Nodes: 2, Workload: "poisson", TotalRate: rate, Duration: run.Duration(int64(n) * int64(period)), Warmup: "0"}),
-		Status: run.OK, Entries: entries, Nodes: counted(2, entries, 2), MeanDelay: 5, Stop: int64(n) * int64(period),
+		Job:    jobOf(t, result.Spec{Nodes: 2, Workload: "poisson", TotalRate: rate, Duration: result.Duration(int64(n) * int64(period)), Warmup: "0"}),
+		Status: result.OK, Entries: entries, Nodes: counted(2, entries, 2), MeanDelay: 5, Stop: int64(n) * int64(period),
 	}
 }
 
 func TestWarnings(t *testing.T) {
-	closedRun := func(t *testing.T, spec run.Spec) Observation {
+	closedRun := func(t *testing.T, spec result.Spec) Observation {
 		e := closed()
 		spec.Nodes, spec.Requests = 3, 6
 		if spec.Warmup == "" {
 			spec.Warmup = "0"
 		}
-		return Observation{Job: jobOf(t, spec), Status: run.OK, Entries: e, Nodes: counted(3, e, 4), MeanDelay: 10, Stop: 250}
+		return Observation{Job: jobOf(t, spec), Status: result.OK, Entries: e, Nodes: counted(3, e, 4), MeanDelay: 10, Stop: 250}
 	}
 	// slow makes all responses of a run over TCP last d, give or take.
 	slow := func(d time.Duration) func(t *testing.T) Observation {
 		return func(t *testing.T) Observation {
-			o := closedRun(t, run.Spec{Transport: "tcp"})
+			o := closedRun(t, result.Spec{Transport: "tcp"})
 			for i := range o.Entries {
 				at := int64(i) * int64(time.Second)
 				o.Entries[i] = entry(o.Entries[i].Node, at, at+10, at+int64(d))
@@ -51,7 +51,7 @@ func TestWarnings(t *testing.T) {
 	}
 	change := func(f func(o *Observation)) func(t *testing.T) Observation {
 		return func(t *testing.T) Observation {
-			o := closedRun(t, run.Spec{})
+			o := closedRun(t, result.Spec{})
 			f(&o)
 			return o
 		}
@@ -71,7 +71,7 @@ func TestWarnings(t *testing.T) {
 			a.AsPublished, o.Job.Algorithm = true, &a
 		}), "literal text"},
 		{"links that lack something", change(func(o *Observation) { o.Job.Missing = []string{"FIFO links"} }), "test needs FIFO links, which sim with delay=constant fifo=true does not have"},
-		{"too few entries", func(t *testing.T) Observation { return closedRun(t, run.Spec{Warmup: "5"}) }, "has 0 entries"},
+		{"too few entries", func(t *testing.T) Observation { return closedRun(t, result.Spec{Warmup: "5"}) }, "has 0 entries"},
 		{"dropped", change(func(o *Observation) { o.Dropped = 7 }), "7 entries were not recorded"},
 		{"unserved", change(func(o *Observation) { o.Unserved = 9 }), "9 requests were still waiting"},
 		{"refused messages", change(func(o *Observation) { o.Nodes[0].Refused = 3 }), "refused 3 messages"},
@@ -107,7 +107,7 @@ func TestWarnings(t *testing.T) {
 		{"late", func(t *testing.T) Observation { return poisson(t, 3000, time.Millisecond, 1000, 3*time.Millisecond) }, "generator was late"},
 		{"a little late", func(t *testing.T) Observation { return poisson(t, 3000, time.Millisecond, 1000, time.Millisecond) }, ""},
 		{"it never settles", func(t *testing.T) Observation {
-			o := closedRun(t, run.Spec{})
+			o := closedRun(t, result.Spec{})
 			o.Job.Warmup, o.Entries = -1, nil
 			for k := range int64(600) {
 				o.Entries = append(o.Entries, entry(1, k*1e6, k*1e6, k*1e6+k))
@@ -130,7 +130,7 @@ func TestWarnings(t *testing.T) {
 
 func TestLossyLinksAreNoFailure(t *testing.T) {
 	e := closed()
-	o := Observation{Job: jobOf(t, run.Spec{Nodes: 3, Requests: 6}), Status: run.OK, Entries: e, Nodes: counted(3, e, 4), MeanDelay: 10, Stop: 250}
+	o := Observation{Job: jobOf(t, result.Spec{Nodes: 3, Requests: 6}), Status: result.OK, Entries: e, Nodes: counted(3, e, 4), MeanDelay: 10, Stop: 250}
 	o.Nodes[0].Handled[1]--
 	o.Nodes[0].HandledTotal--
 	guarantees := o.Job.Network.Guarantees
@@ -143,7 +143,7 @@ func TestLossyLinksAreNoFailure(t *testing.T) {
 	o.Job.Network = lossy
 	r := Result(o)
 	want := "24 messages were sent and 23 handled: the links lose or duplicate"
-	if r.Status != run.OK || !slices.Contains(r.Warnings, want) {
+	if r.Status != result.OK || !slices.Contains(r.Warnings, want) {
 		t.Errorf("status %s, warnings %q", r.Status, r.Warnings)
 	}
 }
@@ -159,7 +159,7 @@ func BenchmarkResult(b *testing.B) {
 				}
 			}
 			o := Observation{
-				Job: jobOf(b, run.Spec{Nodes: 64, Requests: len(entries)}), Status: run.OK, Entries: entries,
+				Job: jobOf(b, result.Spec{Nodes: 64, Requests: len(entries)}), Status: result.OK, Entries: entries,
 				Nodes: counted(64, entries, 126), MeanDelay: 500, Stop: int64(n) * 1000,
 			}
 			for b.Loop() {

@@ -14,9 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"dmebench/internal/exit"
 
-	"dmebench/internal/run"
+	"golang.org/x/sys/unix"
 )
 
 func mustSay(t *testing.T, err error, want string) {
@@ -127,7 +127,7 @@ func TestProcessThatFailsSaysWhy(t *testing.T) {
 func TestMainRefusesWhatIsNoOrder(t *testing.T) {
 	for _, in := range []string{"", "hello\n", `{"network":"pigeon","processes":2,"size":32}`, `{"network":"tcp","processes":2,"index":2,"size":32}`} {
 		var out, complaint bytes.Buffer
-		if code := Main(strings.NewReader(in), &out, &complaint); code != run.ExitUsage || out.Len() > 0 {
+		if code := Main(strings.NewReader(in), &out, &complaint); code != exit.Usage || out.Len() > 0 {
 			t.Errorf("%q: ended with %d and said %q", in, code, out.String())
 		}
 		if !strings.Contains(complaint.String(), "is started by «dmebench ping»") {

@@ -6,9 +6,9 @@ import (
 	"io"
 	"runtime"
 
-	"golang.org/x/sys/unix"
+	"dmebench/internal/exit"
 
-	"dmebench/internal/run"
+	"golang.org/x/sys/unix"
 )
 
 // Main is a process of a measurement. It does what it is asked until its
@@ -19,7 +19,7 @@ func Main(stdin io.Reader, stdout, stderr io.Writer) int {
 	var o order
 	if err := in.Decode(&o); err != nil || o.check() != nil {
 		fmt.Fprintln(stderr, errNoOrder)
-		return run.ExitUsage
+		return exit.Usage
 	}
 	p, err := newPeer(&o)
 	if err == nil {
@@ -31,9 +31,9 @@ func Main(stdin io.Reader, stdout, stderr io.Writer) int {
 	}
 	if err != nil {
 		fmt.Fprintf(stderr, "ping: process %d: %v\n", o.Index, err)
-		return run.ExitUnknown
+		return exit.Unknown
 	}
-	return run.ExitHeld
+	return exit.Held
 }
 
 // join makes the process known to the others and connects it to them.

@@ -19,9 +19,10 @@ import (
 	"strings"
 	"time"
 
+	"dmebench/internal/exit"
 	"dmebench/internal/experiment"
-	"dmebench/internal/run"
 	"dmebench/report"
+	"dmebench/result"
 )
 
 // Set is some results of one origin.
@@ -37,7 +38,7 @@ func (s *Set) Name() string { return cmp.Or(s.Dir, s.Path) }
 
 // Error is a fault of the input with the code with which the program ends.
 type Error struct {
-	Code int // run.ExitData or run.ExitNoInput
+	Code int // exit.Data or exit.NoInput
 	Err  error
 }
 
@@ -58,15 +59,15 @@ func Read(path string) (*Set, error) {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, refuse(run.ExitNoInput, "%s: there is no such file or folder; name the results of a sweep, such as results/quickstart, or a file that «dmebench run --out» has made", path)
+		return nil, refuse(exit.NoInput, "%s: there is no such file or folder; name the results of a sweep, such as results/quickstart, or a file that «dmebench run --out» has made", path)
 	case err != nil:
-		return nil, refuse(run.ExitNoInput, "cannot read the results: %w", err)
+		return nil, refuse(exit.NoInput, "cannot read the results: %w", err)
 	case !info.IsDir():
 		return readFiles(path, []string{path})
 	}
 	files, err := filepath.Glob(filepath.Join(escape(path), "*.json"))
 	if err != nil {
-		return nil, refuse(run.ExitNoInput, "cannot read the results in %s: %w", path, err)
+		return nil, refuse(exit.NoInput, "cannot read the results in %s: %w", path, err)
 	}
 	if isExperiment(path) || len(files) == 0 {
 		return readExperiment(path)
@@ -102,7 +103,7 @@ func readExperiment(path string) (*Set, error) {
 		})
 	}
 	if len(set.Runs) == 0 {
-		return nil, refuse(run.ExitNoInput, "%s holds no results yet; «dmebench sweep» makes them", results.Dir)
+		return nil, refuse(exit.NoInput, "%s holds no results yet; «dmebench sweep» makes them", results.Dir)
 	}
 	return set, nil
 }
@@ -115,13 +116,13 @@ func readFiles(path string, files []string) (*Set, error) {
 	for _, file := range files {
 		label, result, err := readFile(file)
 		if err != nil {
-			return nil, refuse(run.ExitData, "%s: %w; name a result of «dmebench run --out» or a folder of nothing but results", file, err)
+			return nil, refuse(exit.Data, "%s: %w; name a result of «dmebench run --out» or a folder of nothing but results", file, err)
 		}
 		cell := result.Spec
 		cell.Seed = 0
 		key, err := json.Marshal(cell)
 		if err != nil {
-			return nil, refuse(run.ExitData, "%s: %w", file, err)
+			return nil, refuse(exit.Data, "%s: %w", file, err)
 		}
 		repetitions[label+string(key)]++
 		set.Runs = append(set.Runs, report.Run{Label: label, Repetition: repetitions[label+string(key)], Result: result})
@@ -130,7 +131,7 @@ func readFiles(path string, files []string) (*Set, error) {
 }
 
 // readFile reads the result of a run, or one with its place in an experiment.
-func readFile(file string) (label string, r *run.Result, err error) {
+func readFile(file string) (label string, r *result.Result, err error) {
 	b, err := os.ReadFile(file)
 	if err != nil {
 		return "", nil, err
@@ -152,8 +153,8 @@ func readFile(file string) (label string, r *run.Result, err error) {
 	switch {
 	case r == nil || r.Status == "" || r.Algorithm == "" || r.Nodes < 1:
 		return "", nil, errors.New("not a result: it lacks algorithm, nodes or status")
-	case r.SchemaVersion != run.SchemaVersion:
-		return "", nil, fmt.Errorf("a result of version %d; this program reads version %d", r.SchemaVersion, run.SchemaVersion)
+	case r.SchemaVersion != result.SchemaVersion:
+		return "", nil, fmt.Errorf("a result of version %d; this program reads version %d", r.SchemaVersion, result.SchemaVersion)
 	}
 	if cell.Label == "" {
 		cell.Label = r.Algorithm

@@ -9,8 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"dmebench/internal/exit"
 	"dmebench/internal/resultset"
-	"dmebench/internal/run"
+	"dmebench/result"
 )
 
 func write(t *testing.T, path string, value any) {
@@ -28,10 +29,10 @@ func write(t *testing.T, path string, value any) {
 	}
 }
 
-func result(algorithm string, n int, seed uint64) *run.Result {
-	return &run.Result{
-		SchemaVersion: run.SchemaVersion, Algorithm: algorithm, Nodes: n, Status: run.OK, Seed: seed,
-		Spec: run.Spec{Algorithm: algorithm, Nodes: n, Seed: seed},
+func made(algorithm string, n int, seed uint64) *result.Result {
+	return &result.Result{
+		SchemaVersion: result.SchemaVersion, Algorithm: algorithm, Nodes: n, Status: result.OK, Seed: seed,
+		Spec: result.Spec{Algorithm: algorithm, Nodes: n, Seed: seed},
 	}
 }
 
@@ -41,8 +42,8 @@ func TestFolderOfResults(t *testing.T) {
 	if err := os.Mkdir(dir, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	for i, r := range []*run.Result{
-		result("maekawa", 3, 1), result("raymond", 3, 1), result("maekawa", 3, 2), result("maekawa", 7, 1), result("maekawa", 3, 1),
+	for i, r := range []*result.Result{
+		made("maekawa", 3, 1), made("raymond", 3, 1), made("maekawa", 3, 2), made("maekawa", 7, 1), made("maekawa", 3, 1),
 	} {
 		write(t, filepath.Join(dir, fmt.Sprintf("%d.json", i)), r)
 	}
@@ -66,7 +67,7 @@ func TestFolderOfResults(t *testing.T) {
 // A cell of an experiment is a result with its label.
 func TestFileOfACell(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "28d842c1f3701e72.json")
-	write(t, path, map[string]any{"schema_version": 1, "hash": "28d842c1f3701e72", "label": "maekawa-grid", "result": result("maekawa", 13, 5)})
+	write(t, path, map[string]any{"schema_version": 1, "hash": "28d842c1f3701e72", "label": "maekawa-grid", "result": made("maekawa", 13, 5)})
 	set, err := resultset.Read(path)
 	if err != nil {
 		t.Fatal(err)
@@ -86,7 +87,7 @@ func TestWhatIsNotAResultIsNamed(t *testing.T) {
 		write(t, path, value)
 		return path
 	}
-	newer := result("maekawa", 3, 1)
+	newer := made("maekawa", 3, 1)
 	newer.SchemaVersion = 99
 	empty := t.TempDir()
 	for _, c := range []struct {
@@ -94,13 +95,13 @@ func TestWhatIsNotAResultIsNamed(t *testing.T) {
 		code int
 		says string
 	}{
-		{filepath.Join(dir, "nowhere"), run.ExitNoInput, "there is no such file or folder"},
-		{empty, run.ExitNoInput, "holds no results"},
-		{at("rubbish", "{"), run.ExitData, "not a result"},
-		{at("other", `{"a": 1}`), run.ExitData, "lacks algorithm"},
-		{at("null", `null`), run.ExitData, "not a result"},
-		{at("list", `[1]`), run.ExitData, "not a result"},
-		{at("newer", newer), run.ExitData, "version 99"},
+		{filepath.Join(dir, "nowhere"), exit.NoInput, "there is no such file or folder"},
+		{empty, exit.NoInput, "holds no results"},
+		{at("rubbish", "{"), exit.Data, "not a result"},
+		{at("other", `{"a": 1}`), exit.Data, "lacks algorithm"},
+		{at("null", `null`), exit.Data, "not a result"},
+		{at("list", `[1]`), exit.Data, "not a result"},
+		{at("newer", newer), exit.Data, "version 99"},
 	} {
 		paths := []string{c.path}
 		if filepath.Base(c.path) == "x.json" {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"dmebench/dme"
+	"dmebench/result"
 )
 
 // patient needs a bound on delays, for which a user may vouch.
@@ -21,35 +22,35 @@ func TestBounds(t *testing.T) {
 	const lacking = "a bound on message delay, which"
 	for _, x := range []struct {
 		name  string
-		spec  Spec
+		spec  result.Spec
 		set   map[string]string
 		told  time.Duration // what the algorithm is told of the network
 		fault string        // "" for none
 	}{
-		{"a simulation knows", Spec{Transport: Sim}, nil, 2 * time.Millisecond, ""},
-		{"whatever its T", Spec{Transport: Sim}, map[string]string{"t": "5ms", "delay": "uniform"}, 10 * time.Millisecond, ""},
-		{"there is none", Spec{Transport: Sim}, map[string]string{"delay": "exponential"}, 2 * time.Millisecond, lacking},
-		{"whatever one says", Spec{Transport: Sim}, map[string]string{"delay": "exponential", "bound": "1h"}, 2 * time.Millisecond, lacking},
-		{"true", Spec{Transport: Sim}, map[string]string{"bound": "1ms"}, 2 * time.Millisecond, ""},
-		{"false", Spec{Transport: Sim}, map[string]string{"bound": "999us"}, 2 * time.Millisecond, "a message takes up to 1ms there, more than bound=999µs"},
-		{"true of uniform delays", Spec{Transport: Sim}, map[string]string{"delay": "uniform", "bound": "1500us"}, 2 * time.Millisecond, ""},
-		{"false of uniform delays", Spec{Transport: Sim}, map[string]string{"delay": "uniform", "bound": "1499us"}, 2 * time.Millisecond, "up to 1.5ms"},
-		{"nor in a tail", Spec{Transport: Sim}, map[string]string{"delay": "pareto:3"}, 2 * time.Millisecond, lacking},
-		{"links add to it", Spec{Transport: Sim}, map[string]string{"jitter": "3ms", "links": "1-2:delay=4ms"}, 9 * time.Millisecond, ""},
-		{"and are taken into account", Spec{Transport: Sim}, map[string]string{"jitter": "3ms", "bound": "3ms"}, 5 * time.Millisecond, "a message takes up to 4ms there"},
-		{"links may have none", Spec{Transport: Sim}, map[string]string{"links": "1-2:bandwidth=1000"}, 2 * time.Millisecond, lacking},
-		{"a real network knows nothing", Spec{Transport: "tcp"}, nil, 0, "vouch for one with --set bound=DURATION"},
-		{"a person may", Spec{Transport: "tcp"}, map[string]string{"bound": "50ms"}, 0, ""},
-		{"longer than one's patience", Spec{Transport: "tcp"}, map[string]string{"bound": "5s"}, 0, "let --stall-after be more than 10s"},
-		{"with more patience", Spec{Transport: "tcp", StallAfter: Duration(11 * time.Second)}, map[string]string{"bound": "5s"}, 0, ""},
+		{"a simulation knows", result.Spec{Transport: result.Sim}, nil, 2 * time.Millisecond, ""},
+		{"whatever its T", result.Spec{Transport: result.Sim}, map[string]string{"t": "5ms", "delay": "uniform"}, 10 * time.Millisecond, ""},
+		{"there is none", result.Spec{Transport: result.Sim}, map[string]string{"delay": "exponential"}, 2 * time.Millisecond, lacking},
+		{"whatever one says", result.Spec{Transport: result.Sim}, map[string]string{"delay": "exponential", "bound": "1h"}, 2 * time.Millisecond, lacking},
+		{"true", result.Spec{Transport: result.Sim}, map[string]string{"bound": "1ms"}, 2 * time.Millisecond, ""},
+		{"false", result.Spec{Transport: result.Sim}, map[string]string{"bound": "999us"}, 2 * time.Millisecond, "a message takes up to 1ms there, more than bound=999µs"},
+		{"true of uniform delays", result.Spec{Transport: result.Sim}, map[string]string{"delay": "uniform", "bound": "1500us"}, 2 * time.Millisecond, ""},
+		{"false of uniform delays", result.Spec{Transport: result.Sim}, map[string]string{"delay": "uniform", "bound": "1499us"}, 2 * time.Millisecond, "up to 1.5ms"},
+		{"nor in a tail", result.Spec{Transport: result.Sim}, map[string]string{"delay": "pareto:3"}, 2 * time.Millisecond, lacking},
+		{"links add to it", result.Spec{Transport: result.Sim}, map[string]string{"jitter": "3ms", "links": "1-2:delay=4ms"}, 9 * time.Millisecond, ""},
+		{"and are taken into account", result.Spec{Transport: result.Sim}, map[string]string{"jitter": "3ms", "bound": "3ms"}, 5 * time.Millisecond, "a message takes up to 4ms there"},
+		{"links may have none", result.Spec{Transport: result.Sim}, map[string]string{"links": "1-2:bandwidth=1000"}, 2 * time.Millisecond, lacking},
+		{"a real network knows nothing", result.Spec{Transport: "tcp"}, nil, 0, "vouch for one with --set bound=DURATION"},
+		{"a person may", result.Spec{Transport: "tcp"}, map[string]string{"bound": "50ms"}, 0, ""},
+		{"longer than one's patience", result.Spec{Transport: "tcp"}, map[string]string{"bound": "5s"}, 0, "let --stall-after be more than 10s"},
+		{"with more patience", result.Spec{Transport: "tcp", StallAfter: result.Duration(11 * time.Second)}, map[string]string{"bound": "5s"}, 0, ""},
 	} {
 		x.spec.Algorithm, x.spec.Nodes, x.spec.Set = "patient", 3, x.set
-		_, err := x.spec.Resolve(Catalog{patient()}, nil)
+		_, err := Resolve(x.spec, Catalog{patient()}, nil)
 		if (err == nil) != (x.fault == "") || err != nil && !strings.Contains(err.Error(), x.fault) {
 			t.Errorf("%s: %v, want %q", x.name, err, x.fault)
 		}
-		x.spec.AllowMismatch, x.spec.StallAfter = true, Duration(10*time.Hour)
-		j, err := x.spec.Resolve(Catalog{patient()}, nil)
+		x.spec.AllowMismatch, x.spec.StallAfter = true, result.Duration(10*time.Hour)
+		j, err := Resolve(x.spec, Catalog{patient()}, nil)
 		if err != nil {
 			t.Errorf("%s: with a mismatch allowed: %v", x.name, err)
 			continue
@@ -71,7 +72,7 @@ func TestBounds(t *testing.T) {
 func TestBoundThatIsNotNeeded(t *testing.T) {
 	a := patient()
 	a.Needs = dme.Always(dme.Needs{Reliable: true})
-	if _, err := (Spec{Algorithm: "patient", Nodes: 3, Set: map[string]string{"bound": "1h"}}).Resolve(Catalog{a}, nil); err != nil {
+	if _, err := Resolve(result.Spec{Algorithm: "patient", Nodes: 3, Set: map[string]string{"bound": "1h"}}, Catalog{a}, nil); err != nil {
 		t.Error(err)
 	}
 }
@@ -95,7 +96,7 @@ func TestReadersNeedAnAlgorithmThatKnowsThem(t *testing.T) {
 		algorithm, readers string
 		ok                 bool
 	}{{"knows", "0.5", true}, {"knows", "0", true}, {"plain", "0", true}, {"plain", "0.5", false}} {
-		_, err := Spec{Algorithm: x.algorithm, Nodes: 3, Set: map[string]string{"readers": x.readers}}.Resolve(both, nil)
+		_, err := Resolve(result.Spec{Algorithm: x.algorithm, Nodes: 3, Set: map[string]string{"readers": x.readers}}, both, nil)
 		if (err == nil) != x.ok || err != nil && !strings.Contains(err.Error(), "plain knows no readers") {
 			t.Errorf("readers=%s of %s: %v", x.readers, x.algorithm, err)
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"dmebench/dme"
+	"dmebench/result"
 	"dmebench/transport"
 	"dmebench/transport/link"
 	"dmebench/workload"
@@ -36,7 +37,7 @@ func (c Catalog) Lookup(name string) (*dme.Algorithm, error) {
 // Job is a Spec whose every name has been looked up and every value checked:
 // nothing that can be known beforehand is left to go wrong.
 type Job struct {
-	Spec       Spec // with defaults
+	Spec       result.Spec // with defaults
 	Algorithm  *dme.Algorithm
 	Options    dme.Options // the algorithm's
 	System     dme.System
@@ -60,7 +61,7 @@ func (j *Job) Links() link.Config { return j.Network.Links(j.NetOptions) }
 // Resolve checks the spec and prepares what all nodes share. Every fault that
 // can be seen is reported, each on a line of its own. readFile serves options
 // and workloads that name a file.
-func (s Spec) Resolve(c Catalog, readFile func(string) ([]byte, error)) (*Job, error) {
+func Resolve(s result.Spec, c Catalog, readFile func(string) ([]byte, error)) (*Job, error) {
 	s = s.WithDefaults()
 	j := &Job{Spec: s, Warmup: -1}
 	var errs []error
@@ -81,7 +82,7 @@ func (s Spec) Resolve(c Catalog, readFile func(string) ([]byte, error)) (*Job, e
 	if err != nil {
 		try(fmt.Errorf("critical section %q: %w; want a duration such as 100us or exp:100us", s.CS, err))
 	}
-	if s.Warmup != DefaultWarmup {
+	if s.Warmup != result.DefaultWarmup {
 		j.Warmup, err = strconv.Atoi(s.Warmup)
 		if err != nil || j.Warmup < 0 {
 			try(fmt.Errorf("warm-up %q: want auto or a number of entries", s.Warmup))

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"dmebench/dme"
+	"dmebench/result"
 	"dmebench/transport"
 	"dmebench/workload"
 )
@@ -55,40 +56,40 @@ func TestFaultsOfASpec(t *testing.T) {
 	}
 	for _, x := range []struct {
 		name string
-		spec Spec
+		spec result.Spec
 		want []string
 	}{
-		{"no algorithm", Spec{Nodes: 3}, []string{"which algorithm? «dmebench list» shows what there is"}},
-		{"unknown names", Spec{Algorithm: "magic", Nodes: 3, Transport: "pigeon", Workload: "rush"}, []string{
+		{"no algorithm", result.Spec{Nodes: 3}, []string{"which algorithm? «dmebench list» shows what there is"}},
+		{"unknown names", result.Spec{Algorithm: "magic", Nodes: 3, Transport: "pigeon", Workload: "rush"}, []string{
 			`unknown algorithm "magic"`, `unknown transport "pigeon"; there are tcp`, `unknown workload "rush"; there are saturate`,
 		}},
-		{"no nodes", Spec{Algorithm: "plain"}, []string{"0 nodes: there must be at least 1"}},
-		{"less than none", Spec{Algorithm: "plain", Nodes: -3}, []string{"-3 nodes: there must be at least 1"}},
-		{"too many", Spec{Algorithm: "plain", Nodes: 1 << 30}, []string{"1073741824 nodes", "at most 1048576"}},
-		{"negative numbers", Spec{Algorithm: "plain", Nodes: 3, NodesPerWorker: -1, Duration: -1, Warmup: "-1"}, []string{
+		{"no nodes", result.Spec{Algorithm: "plain"}, []string{"0 nodes: there must be at least 1"}},
+		{"less than none", result.Spec{Algorithm: "plain", Nodes: -3}, []string{"-3 nodes: there must be at least 1"}},
+		{"too many", result.Spec{Algorithm: "plain", Nodes: 1 << 30}, []string{"1073741824 nodes", "at most 1048576"}},
+		{"negative numbers", result.Spec{Algorithm: "plain", Nodes: 3, NodesPerWorker: -1, Duration: -1, Warmup: "-1"}, []string{
 			"-1 nodes per worker", "a duration must not be negative", `warm-up "-1": want auto or a number of entries`,
 		}},
-		{"negative requests", Spec{Algorithm: "plain", Nodes: 3, Requests: -1}, []string{"must not be negative"}},
-		{"a stall that is never noticed", Spec{Algorithm: "plain", Nodes: 3, StallAfter: -1}, []string{"a duration must not be negative"}},
-		{"warm-up in words", Spec{Algorithm: "plain", Nodes: 3, Warmup: "some"}, []string{`warm-up "some"`}},
-		{"an odd critical section", Spec{Algorithm: "plain", Nodes: 3, CS: "long"}, []string{`critical section "long": not a duration; want a duration such as 100us or exp:100us`}},
-		{"an N that the algorithm has no use for", Spec{Algorithm: "plain", Nodes: 4}, []string{"plain: 4 nodes: want an odd number"}},
-		{"unknown options", Spec{Algorithm: "plain", Nodes: 3, Set: set("zeal", "9", "mod", "wild")}, []string{
+		{"negative requests", result.Spec{Algorithm: "plain", Nodes: 3, Requests: -1}, []string{"must not be negative"}},
+		{"a stall that is never noticed", result.Spec{Algorithm: "plain", Nodes: 3, StallAfter: -1}, []string{"a duration must not be negative"}},
+		{"warm-up in words", result.Spec{Algorithm: "plain", Nodes: 3, Warmup: "some"}, []string{`warm-up "some"`}},
+		{"an odd critical section", result.Spec{Algorithm: "plain", Nodes: 3, CS: "long"}, []string{`critical section "long": not a duration; want a duration such as 100us or exp:100us`}},
+		{"an N that the algorithm has no use for", result.Spec{Algorithm: "plain", Nodes: 4}, []string{"plain: 4 nodes: want an odd number"}},
+		{"unknown options", result.Spec{Algorithm: "plain", Nodes: 3, Set: set("zeal", "9", "mod", "wild")}, []string{
 			"--set mod, zeal: no option of plain, saturate, tcp; known here: mode, think, readers, gomaxprocs",
 		}},
-		{"unknown values", Spec{Algorithm: "plain", Nodes: 3, Transport: Sim, Set: set("mode", "odd", "think", "-1s", "delay", "none", "t", "0s", "fifo", "maybe")}, []string{
+		{"unknown values", result.Spec{Algorithm: "plain", Nodes: 3, Transport: result.Sim, Set: set("mode", "odd", "think", "-1s", "delay", "none", "t", "0s", "fifo", "maybe")}, []string{
 			"plain: mode=odd: want calm|wild", "think=-1s", "delay=none: no such distribution (want constant|uniform|exponential|pareto:INDEX)", "t=0s", "fifo=maybe: want true|false",
 		}},
-		{"a delay beyond the clock", Spec{Algorithm: "plain", Nodes: 3, Transport: Sim, Set: set("t", "1000h")}, []string{"t=1000h", "at most 1h"}},
-		{"faults of several parts", Spec{Algorithm: "plain", Nodes: 4, Workload: "poisson"}, []string{"poisson: needs a rate", "plain: 4 nodes"}},
-		{"an option of another network", Spec{Algorithm: "plain", Nodes: 3, Set: set("delay", "uniform")}, []string{"--set delay"}},
-		{"links that do not do", Spec{Algorithm: "ordered", Nodes: 3, Transport: Sim, Set: set("delay", "exponential", "fifo", "false")}, []string{
+		{"a delay beyond the clock", result.Spec{Algorithm: "plain", Nodes: 3, Transport: result.Sim, Set: set("t", "1000h")}, []string{"t=1000h", "at most 1h"}},
+		{"faults of several parts", result.Spec{Algorithm: "plain", Nodes: 4, Workload: "poisson"}, []string{"poisson: needs a rate", "plain: 4 nodes"}},
+		{"an option of another network", result.Spec{Algorithm: "plain", Nodes: 3, Set: set("delay", "uniform")}, []string{"--set delay"}},
+		{"links that do not do", result.Spec{Algorithm: "ordered", Nodes: 3, Transport: result.Sim, Set: set("delay", "exponential", "fifo", "false")}, []string{
 			"ordered needs FIFO links and a bound on message delay, which sim with delay=exponential fifo=false does not have", "--allow-mismatch",
 		}},
-		{"steps without silence", Spec{Algorithm: "plain", Nodes: 3, Workload: "serial", Set: set("mode", "wild")}, []string{"never does; choose another workload"}},
-		{"steps without silence, said so", Spec{Algorithm: "circulating", Nodes: 3, Workload: "burst", Set: set("mode", "perpetual")}, []string{"choose --set mode=demand"}},
+		{"steps without silence", result.Spec{Algorithm: "plain", Nodes: 3, Workload: "serial", Set: set("mode", "wild")}, []string{"never does; choose another workload"}},
+		{"steps without silence, said so", result.Spec{Algorithm: "circulating", Nodes: 3, Workload: "burst", Set: set("mode", "perpetual")}, []string{"choose --set mode=demand"}},
 	} {
-		j, err := x.spec.Resolve(catalog(), nil)
+		j, err := Resolve(x.spec, catalog(), nil)
 		if err == nil {
 			t.Errorf("%s: accepted as %+v", x.name, j.Spec)
 			continue
@@ -102,10 +103,10 @@ func TestFaultsOfASpec(t *testing.T) {
 }
 
 func TestResolve(t *testing.T) {
-	j, err := Spec{
-		Algorithm: "plain", Nodes: 3, Transport: Sim, Seed: 9, Warmup: "5", CS: "exp:2ms",
+	j, err := Resolve(result.Spec{
+		Algorithm: "plain", Nodes: 3, Transport: result.Sim, Seed: 9, Warmup: "5", CS: "exp:2ms",
 		Set: map[string]string{"mode": "wild", "think": "1ms", "delay": "uniform"},
-	}.Resolve(catalog(), nil)
+	}, catalog(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,10 +122,10 @@ func TestResolve(t *testing.T) {
 	if j.Network.Real() || !j.Guarantees().FIFO || !j.Guarantees().BoundedDelay || len(j.Missing) != 0 {
 		t.Errorf("guarantees %+v, missing %v", j.Guarantees(), j.Missing)
 	}
-	if j, err = (Spec{Algorithm: "plain", Nodes: 3}).Resolve(catalog(), nil); err != nil || j.Warmup != -1 || !j.Network.Real() {
+	if j, err = Resolve(result.Spec{Algorithm: "plain", Nodes: 3}, catalog(), nil); err != nil || j.Warmup != -1 || !j.Network.Real() {
 		t.Errorf("defaults: %+v, %v", j, err)
 	}
-	if j, err = (Spec{Algorithm: "circulating", Nodes: 3, Workload: "serial"}).Resolve(catalog(), nil); err != nil || j.Options.Get("mode") != "demand" {
+	if j, err = Resolve(result.Spec{Algorithm: "circulating", Nodes: 3, Workload: "serial"}, catalog(), nil); err != nil || j.Options.Get("mode") != "demand" {
 		t.Errorf("under steps the token ought to move on demand: %v, %v", j, err)
 	}
 }
@@ -132,33 +133,33 @@ func TestResolve(t *testing.T) {
 // A broadcast that is one datagram cannot be lost for one receiver and not for
 // another by who sends it.
 func TestMulticastGoesWithoutConditions(t *testing.T) {
-	spec := Spec{Algorithm: "plain", Nodes: 3, Transport: "udp", Set: map[string]string{MulticastOption: "true", "loss": "0.1"}}
-	if _, err := spec.Resolve(catalog(), nil); err == nil || !strings.Contains(err.Error(), "multicast=true: loss=0.1") || !strings.Contains(err.Error(), "leave one of them out") {
+	spec := result.Spec{Algorithm: "plain", Nodes: 3, Transport: "udp", Set: map[string]string{MulticastOption: "true", "loss": "0.1"}}
+	if _, err := Resolve(spec, catalog(), nil); err == nil || !strings.Contains(err.Error(), "multicast=true: loss=0.1") || !strings.Contains(err.Error(), "leave one of them out") {
 		t.Errorf("%v", err)
 	}
 	delete(spec.Set, "loss")
-	j, err := spec.Resolve(catalog(), nil)
+	j, err := Resolve(spec, catalog(), nil)
 	if err != nil || !j.Guarantees().Broadcast || !strings.Contains(j.Network.Describe(j.NetOptions), "multicast=true") {
 		t.Errorf("%v, %v", j, err)
 	}
 	spec.Set[MulticastOption] = "false"
-	if j, err = spec.Resolve(catalog(), nil); err != nil || j.Guarantees().Broadcast {
+	if j, err = Resolve(spec, catalog(), nil); err != nil || j.Guarantees().Broadcast {
 		t.Errorf("%v, %v", j, err)
 	}
 }
 
 func TestMismatchOnRequest(t *testing.T) {
-	j, err := Spec{
-		Algorithm: "ordered", Nodes: 3, Transport: Sim, AllowMismatch: true, Set: map[string]string{"delay": "uniform", "fifo": "false"},
-	}.Resolve(catalog(), nil)
+	j, err := Resolve(result.Spec{
+		Algorithm: "ordered", Nodes: 3, Transport: result.Sim, AllowMismatch: true, Set: map[string]string{"delay": "uniform", "fifo": "false"},
+	}, catalog(), nil)
 	if err != nil || len(j.Missing) != 1 || j.Missing[0] != "FIFO links" {
 		t.Errorf("missing %v, %v", j, err)
 	}
 }
 
 func TestWithSeed(t *testing.T) {
-	spec := Spec{Algorithm: "plain", Nodes: 3, Transport: Sim, Workload: "serial", Requests: 50, Seed: 1}
-	first, err := spec.Resolve(catalog(), nil)
+	spec := result.Spec{Algorithm: "plain", Nodes: 3, Transport: result.Sim, Workload: "serial", Requests: 50, Seed: 1}
+	first, err := Resolve(spec, catalog(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +168,7 @@ func TestWithSeed(t *testing.T) {
 		t.Fatal(err)
 	}
 	spec.Seed = 2
-	want, err := spec.Resolve(catalog(), nil)
+	want, err := Resolve(spec, catalog(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,8 +193,8 @@ func TestFilesThatOptionsName(t *testing.T) {
 		}
 		return []byte("0,1\n1,3\n"), nil
 	}
-	spec := Spec{Algorithm: "plain", Nodes: 3, Transport: Sim, Workload: "trace", Set: map[string]string{"file": "day.csv"}}
-	j, err := spec.Resolve(catalog(), read)
+	spec := result.Spec{Algorithm: "plain", Nodes: 3, Transport: result.Sim, Workload: "trace", Set: map[string]string{"file": "day.csv"}}
+	j, err := Resolve(spec, catalog(), read)
 	if err != nil || j.Plan.Requests() != 2 {
 		t.Fatalf("%v, %v", j, err)
 	}
@@ -201,7 +202,7 @@ func TestFilesThatOptionsName(t *testing.T) {
 		t.Errorf("with another seed: %v, %v", j, err)
 	}
 	spec.Set = map[string]string{"file": "night.csv"}
-	if _, err := spec.Resolve(catalog(), read); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := Resolve(spec, catalog(), read); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a file that is not there: %v", err)
 	}
 }
@@ -221,7 +222,7 @@ func TestNetworksCheckThemselves(t *testing.T) {
 		if g := n.Guarantees(opt); !g.Reliable || !g.FIFO {
 			t.Errorf("%s: %+v by default", n.Name, g)
 		}
-		if n.Help == "" || n.Describe(opt) == "" || n.Real() != (n.Name != Sim) {
+		if n.Help == "" || n.Describe(opt) == "" || n.Real() != (n.Name != result.Sim) {
 			t.Errorf("%s is not described", n.Name)
 		}
 	}
@@ -245,7 +246,7 @@ func TestSimulatedLinks(t *testing.T) {
 		{map[string]string{"bandwidth": "1000", "delay": "uniform"}, transport.Guarantees{Reliable: true, FIFO: true},
 			"sim with delay=uniform fifo=true bandwidth=1000"},
 	} {
-		j, err := Spec{Algorithm: "plain", Nodes: 3, Transport: Sim, Set: x.set, AllowMismatch: true}.Resolve(catalog(), nil)
+		j, err := Resolve(result.Spec{Algorithm: "plain", Nodes: 3, Transport: result.Sim, Set: x.set, AllowMismatch: true}, catalog(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -256,8 +257,8 @@ func TestSimulatedLinks(t *testing.T) {
 			t.Errorf("%v: %q, want %q", x.set, got, x.name)
 		}
 	}
-	for _, network := range []string{Sim, "tcp", "udp", "nats"} {
-		_, err := Spec{Algorithm: "plain", Nodes: 3, Transport: network, Set: map[string]string{"links": "*-4:delay=1ms"}}.Resolve(catalog(), nil)
+	for _, network := range []string{result.Sim, "tcp", "udp", "nats"} {
+		_, err := Resolve(result.Spec{Algorithm: "plain", Nodes: 3, Transport: network, Set: map[string]string{"links": "*-4:delay=1ms"}}, catalog(), nil)
 		if err == nil || !strings.Contains(err.Error(), "only the nodes 1 to 3") {
 			t.Errorf("%s: a rule for a node that is not there: %v", network, err)
 		}

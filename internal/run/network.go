@@ -15,9 +15,6 @@ import (
 	"dmebench/transport/udp"
 )
 
-// Sim is the name of the simulated network; every other one is real.
-const Sim = "sim"
-
 // Network is something that a run can run over: a transport between worker
 // processes, or the simulated network in virtual time.
 type Network struct {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"dmebench/dme"
+	"dmebench/result"
 	"dmebench/transport"
 	"dmebench/transport/link"
 )
@@ -22,7 +23,7 @@ const delayOption = "delay"
 // networks can, except that their delay is its own.
 func simulated() Network {
 	return Network{
-		Name: Sim, Help: "virtual time in one process, deterministic in the seed",
+		Name: result.Sim, Help: "virtual time in one process, deterministic in the seed",
 		Options: slices.Concat([]dme.Option{
 			{Name: "t", Default: "1ms", Values: "DURATION", Valid: validDelay,
 				Help: "T, the mean delay of a message"},
@@ -58,7 +59,7 @@ func linkOptions(o dme.Options) dme.Options {
 func simulatedLinks(o dme.Options) link.Config { return conditions(linkOptions(o)) }
 
 func describeSimulated(o dme.Options) string {
-	s := fmt.Sprintf("%s with delay=%s fifo=%s", Sim, o.Get(delayOption), o.Get("fifo"))
+	s := fmt.Sprintf("%s with delay=%s fifo=%s", result.Sim, o.Get(delayOption), o.Get("fifo"))
 	if links := link.Describe(linkOptions(o)); links != "" {
 		s += " " + links
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"dmebench/algorithms/ricartagrawala"
-	"dmebench/internal/run"
+	"dmebench/result"
 )
 
 // BenchmarkRicartAgrawala64 is the simulator's speed where messages are most of
@@ -15,7 +15,7 @@ import (
 func BenchmarkRicartAgrawala64(b *testing.B) {
 	for _, delay := range []string{"constant", "uniform"} {
 		b.Run(delay, func(b *testing.B) {
-			job := resolve(b, run.Spec{
+			job := resolve(b, result.Spec{
 				Algorithm: "ricart-agrawala", Nodes: 64, Requests: 16000, Set: map[string]string{"delay": delay},
 			}, ricartagrawala.Algorithm())
 			var messages uint64

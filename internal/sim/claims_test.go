@@ -13,13 +13,13 @@ import (
 	"dmebench/algorithms/raymond"
 	"dmebench/algorithms/singhal"
 	"dmebench/dme"
-	"dmebench/internal/run"
+	"dmebench/result"
 )
 
 // judged runs an algorithm and returns what one of its claims predicts for that
 // run, and what came out.
 func judged(t *testing.T, a *dme.Algorithm, q dme.Quantity, formula string, load dme.Load,
-	spec run.Spec, measure func(*run.Result) float64) (c dme.Claim, want, got float64) {
+	spec result.Spec, measure func(*result.Result) float64) (c dme.Claim, want, got float64) {
 	t.Helper()
 	for _, c = range a.Claims {
 		if c.Quantity != q || c.Formula != formula || c.Load != load {
@@ -53,24 +53,24 @@ func judged(t *testing.T, a *dme.Algorithm, q dme.Quantity, formula string, load
 
 // Claims that are known to be false and that a run can refute are refuted.
 func TestFalseClaims(t *testing.T) {
-	perCS := func(r *run.Result) float64 { return *r.Messages.PerCS }
-	burst := run.Spec{Nodes: 13, Workload: "burst", Requests: 130, Set: map[string]string{"window": "100us"}}
-	heavy := func(nodes int) run.Spec { return run.Spec{Nodes: nodes, CS: "1ms"} }
+	perCS := func(r *result.Result) float64 { return *r.Messages.PerCS }
+	burst := result.Spec{Nodes: 13, Workload: "burst", Requests: 130, Set: map[string]string{"window": "100us"}}
+	heavy := func(nodes int) result.Spec { return result.Spec{Nodes: nodes, CS: "1ms"} }
 	for _, x := range []struct {
 		algorithm *dme.Algorithm
 		quantity  dme.Quantity
 		formula   string
 		load      dme.Load
-		spec      run.Spec
-		measure   func(*run.Result) float64
+		spec      result.Spec
+		measure   func(*result.Result) float64
 		got       float64 // roughly
 	}{
 		{maekawa.Algorithm(), dme.SyncDelay, "2T in the mean", dme.Saturated, heavy(13),
-			func(r *run.Result) float64 { return *r.SyncDelayOverT }, 1},
+			func(r *result.Result) float64 { return *r.SyncDelayOverT }, 1},
 		{chaudhurikaraata.Algorithm(), dme.MessagesPerCS, "fewer than all existing algorithms: 4(n−1)/n, Raymond's under heavy load",
 			dme.Saturated, heavy(27), perCS, 6.4},
 		{chaudhurikaraata.Algorithm(), dme.WorkSpread, "1: symmetrical", dme.Saturated, heavy(27),
-			func(r *run.Result) float64 { return *r.Work.MaxOverMean }, 2.7},
+			func(r *result.Result) float64 { return *r.Work.MaxOverMean }, 2.7},
 		{lodhakshemkalyani.Algorithm(), dme.MessagesPerCS,
 			"2(N−1): no parallel, symmetric, distributed algorithm can do with fewer", dme.Burst, burst, perCS, 12.9},
 		{raymond.Algorithm(), dme.MessagesPerCS, "fewer than under light load, 2 · mean distance (star)",
@@ -90,18 +90,18 @@ func TestFalseClaims(t *testing.T) {
 
 // Where few nodes make most requests, those that ask whom they must pay less.
 func TestHotSpotClaims(t *testing.T) {
-	spec := run.Spec{Nodes: 13, Workload: "hotspot", TotalRate: 2, Requests: 1000, Set: map[string]string{"hot": "2", "share": "0.9"}}
-	perCS := func(r *run.Result) float64 { return *r.Messages.PerCS }
+	spec := result.Spec{Nodes: 13, Workload: "hotspot", TotalRate: 2, Requests: 1000, Set: map[string]string{"hot": "2", "share": "0.9"}}
+	perCS := func(r *result.Result) float64 { return *r.Messages.PerCS }
 	for _, x := range []struct {
 		algorithm *dme.Algorithm
 		quantity  dme.Quantity
 		formula   string
-		measure   func(*run.Result) float64
+		measure   func(*result.Result) float64
 	}{
 		{carvalhoroucairol.Algorithm(), dme.MessagesPerCS, "fewer than N−1, where few nodes make most requests", perCS},
 		{singhal.Algorithm(), dme.MessagesPerCS, "fewer than n − 1, where few sites make most requests", perCS},
 		{singhal.Algorithm(), dme.ResponseTime, "less than 2T(n−1)/n + E, where few sites make most requests",
-			func(r *run.Result) float64 { return r.ResponseTime.Mean / 1e9 }},
+			func(r *result.Result) float64 { return r.ResponseTime.Mean / 1e9 }},
 	} {
 		_, want, got := judged(t, x.algorithm, x.quantity, x.formula, dme.HotSpot, spec, x.measure)
 		if got > 0.9*want {

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"dmebench/internal/measure"
-	"dmebench/internal/run"
+	"dmebench/result"
 	"dmebench/workload"
 )
 
@@ -33,7 +33,7 @@ func (s *simulation) run() (err error) {
 			return err
 		}
 	}
-	if s.status != run.OK {
+	if s.status != result.OK {
 		return nil
 	}
 	if stepped && s.mail.n > 0 {
@@ -56,7 +56,7 @@ func (s *simulation) run() (err error) {
 // times.
 func (s *simulation) settle() error {
 	end := s.now + int64(min(10*float64(len(s.procs)+1)*float64(s.delays.mean+s.links.typical()), float64(1<<62)))
-	for s.mail.n > 0 && s.now < end && s.status == run.OK {
+	for s.mail.n > 0 && s.now < end && s.status == result.OK {
 		if _, err := s.step(); err != nil {
 			return err
 		}
@@ -79,7 +79,7 @@ func (s *simulation) neverQuiet() error {
 // been served it tells a perpetual token to rest.
 func (s *simulation) untilQuiet() error {
 	stopped := !s.stoppers
-	for s.status == run.OK {
+	for s.status == result.OK {
 		if !stopped && s.watch.busy == 0 {
 			stopped = true
 			for _, p := range s.procs {
@@ -93,7 +93,7 @@ func (s *simulation) untilQuiet() error {
 			return err
 		}
 		switch {
-		case s.status != run.OK:
+		case s.status != result.OK:
 		case !more && s.watch.busy == 0:
 			return nil
 		case !more:
@@ -114,7 +114,7 @@ func (s *simulation) steps() error {
 	if s.job.Spec.Workload == "serial" {
 		s.perEntry = make(map[int]uint64)
 	}
-	for k := 0; (plan.Steps() < 0 || k < plan.Steps()) && s.status == run.OK; k++ {
+	for k := 0; (plan.Steps() < 0 || k < plan.Steps()) && s.status == result.OK; k++ {
 		base := s.now
 		if plan.Duration() > 0 && base-s.start >= int64(plan.Duration()) {
 			break
@@ -128,7 +128,7 @@ func (s *simulation) steps() error {
 		if err := s.untilQuiet(); err != nil {
 			return err
 		}
-		if s.perEntry != nil && s.status == run.OK {
+		if s.perEntry != nil && s.status == result.OK {
 			s.perEntry[int(s.messages-before)]++
 		}
 	}
@@ -136,12 +136,12 @@ func (s *simulation) steps() error {
 }
 
 func (s *simulation) stall(why string) {
-	s.status = run.Stalled
+	s.status = result.Stalled
 	s.err = fmt.Sprintf("sim: stalled at %v with %d requests pending: %s", time.Duration(s.now), s.watch.requesting, why)
 }
 
 func (s *simulation) fail(why string) {
-	s.status, s.err = run.Failed, why
+	s.status, s.err = result.Failed, why
 }
 
 // maxExitsAtOnce bounds the critical sections that end at one instant in a run
@@ -172,7 +172,7 @@ func (s *simulation) observation() measure.Observation {
 		WitnessViolations: s.witness.violations, Method: "virtual-time",
 		Environment: map[string]string{"time": "virtual"},
 	}
-	if d := s.job.Plan.Duration(); d > 0 && s.status == run.OK {
+	if d := s.job.Plan.Duration(); d > 0 && s.status == result.OK {
 		o.Stop = s.start + int64(d)
 	}
 	for i := range s.counters {
@@ -184,7 +184,7 @@ func (s *simulation) observation() measure.Observation {
 			o.Unserved += uint64(p.Unserved())
 		}
 	}
-	if s.status == run.Stalled {
+	if s.status == result.Stalled {
 		o.States = s.states()
 	}
 	return o

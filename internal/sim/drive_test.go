@@ -16,26 +16,27 @@ import (
 	"dmebench/algorithms/tokenring"
 	"dmebench/dme"
 	"dmebench/internal/run"
+	"dmebench/result"
 )
 
 // TestEveryWorkload runs the workloads over all kinds of delay, twice each, and
 // wants the same bytes both times, and others for another seed.
 func TestEveryWorkload(t *testing.T) {
 	trace := []byte("0,1\n0.001,2,0.002\n0.001,3\n0.5,1\n")
-	for _, spec := range []run.Spec{
+	for _, spec := range []result.Spec{
 		{Workload: "saturate", Requests: 203},
-		{Workload: "saturate", Duration: run.Duration(300 * time.Millisecond)},
+		{Workload: "saturate", Duration: result.Duration(300 * time.Millisecond)},
 		{Workload: "saturate", CS: "exp:1ms", Requests: 200, Set: map[string]string{"think": "exp:20ms"}},
 		{Workload: "poisson", Rate: 20, Requests: 200},
-		{Workload: "poisson", TotalRate: 2000, Duration: run.Duration(200 * time.Millisecond)},
+		{Workload: "poisson", TotalRate: 2000, Duration: result.Duration(200 * time.Millisecond)},
 		{Workload: "hotspot", TotalRate: 100, Requests: 200, Set: map[string]string{"hot": "2"}},
 		{Workload: "serial", Requests: 50},
-		{Workload: "serial", Duration: run.Duration(100 * time.Millisecond)},
+		{Workload: "serial", Duration: result.Duration(100 * time.Millisecond)},
 		{Workload: "burst", Requests: 50},
 		{Workload: "trace", Set: map[string]string{"file": "trace.csv"}},
 	} {
 		for _, delay := range []string{"constant", "uniform", "exponential"} {
-			spec.Algorithm, spec.Transport, spec.Nodes, spec.Seed = "ricart-agrawala", run.Sim, 7, 5
+			spec.Algorithm, spec.Transport, spec.Nodes, spec.Seed = "ricart-agrawala", result.Sim, 7, 5
 			spec.Set = maps.Clone(spec.Set)
 			if spec.Set == nil {
 				spec.Set = make(map[string]string)
@@ -43,7 +44,7 @@ func TestEveryWorkload(t *testing.T) {
 			spec.Set["delay"] = delay
 			outcome := func(seed uint64) []byte {
 				spec.Seed = seed
-				job, err := spec.Resolve(run.Catalog{ricartagrawala.Algorithm()}, func(string) ([]byte, error) { return trace, nil })
+				job, err := run.Resolve(spec, run.Catalog{ricartagrawala.Algorithm()}, func(string) ([]byte, error) { return trace, nil })
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -51,7 +52,7 @@ func TestEveryWorkload(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if r.Status != run.OK || r.Entries == 0 || r.Requests != r.Entries {
+				if r.Status != result.OK || r.Entries == 0 || r.Requests != r.Entries {
 					t.Fatalf("%+v: status %s (%s), %d requests, %d entries", spec, r.Status, r.Error, r.Requests, r.Entries)
 				}
 				if spec.Requests > 0 && r.Entries != uint64(spec.Requests) {
@@ -82,10 +83,10 @@ func TestEveryWorkload(t *testing.T) {
 func TestNoRequestAfterTheDuration(t *testing.T) {
 	// Offered twice what the system can serve: what waits in line at the end is
 	// given up, what has been asked is served.
-	r := simulate(t, run.Spec{
-		Nodes: 4, Workload: "poisson", TotalRate: 2000, Duration: run.Duration(time.Second), CS: "0s",
+	r := simulate(t, result.Spec{
+		Nodes: 4, Workload: "poisson", TotalRate: 2000, Duration: result.Duration(time.Second), CS: "0s",
 	}, ricartagrawala.Algorithm())
-	if r.Status != run.OK || r.Liveness.Pending != 0 || r.Unserved == 0 {
+	if r.Status != result.OK || r.Liveness.Pending != 0 || r.Unserved == 0 {
 		t.Errorf("status %s, %d pending, %d unserved", r.Status, r.Liveness.Pending, r.Unserved)
 	}
 	if sum := r.Entries + r.Unserved; sum < 1800 || sum > 2200 {
@@ -106,11 +107,11 @@ func TestKnownFigures(t *testing.T) {
 			t.Errorf("%s: %v, want %v", what, *got, want)
 		}
 	}
-	serial := func(nodes int, requesters string) run.Spec {
-		return run.Spec{Nodes: nodes, Workload: "serial", Set: map[string]string{"requesters": requesters}}
+	serial := func(nodes int, requesters string) result.Spec {
+		return result.Spec{Nodes: nodes, Workload: "serial", Set: map[string]string{"requesters": requesters}}
 	}
 
-	r := simulate(t, run.Spec{Nodes: 8}, ricartagrawala.Algorithm())
+	r := simulate(t, result.Spec{Nodes: 8}, ricartagrawala.Algorithm())
 	within("Ricart–Agrawala, messages per CS", r.Messages.PerCS, 14, 0)
 	within("Ricart–Agrawala, SD/T", r.SyncDelayOverT, 1, 0)
 	within("Ricart–Agrawala, throughput", r.Throughput, 1/(0.001+0.0001), 1e-6)
@@ -139,20 +140,20 @@ func TestKnownFigures(t *testing.T) {
 
 func TestPerpetualToken(t *testing.T) {
 	ring := tokenring.Algorithm()
-	r := simulate(t, run.Spec{Nodes: 10}, ring)
-	if r.Status != run.OK || r.Entries != 1000 || *r.SyncDelayOverT != 1 {
+	r := simulate(t, result.Spec{Nodes: 10}, ring)
+	if r.Status != result.OK || r.Entries != 1000 || *r.SyncDelayOverT != 1 {
 		t.Errorf("saturated: status %s (%s), %d entries, SD/T %v", r.Status, r.Error, r.Entries, *r.SyncDelayOverT)
 	}
 	// Lightly loaded the token goes round all the time: T apart, and no more.
-	r = simulate(t, run.Spec{Nodes: 10, Workload: "poisson", Rate: 1, Duration: run.Duration(20 * time.Second)}, ring)
-	if r.Status != run.OK || r.Messages.Total < 19000 || r.Messages.Total > 20100 {
+	r = simulate(t, result.Spec{Nodes: 10, Workload: "poisson", Rate: 1, Duration: result.Duration(20 * time.Second)}, ring)
+	if r.Status != result.OK || r.Messages.Total < 19000 || r.Messages.Total > 20100 {
 		t.Errorf("lightly loaded: status %s (%s), %d messages in 20 s, want about 20000", r.Status, r.Error, r.Messages.Total)
 	}
 
 	// Stepped workloads need silence: there the token moves on demand.
 	for _, workload := range []string{"serial", "burst"} {
-		r = simulate(t, run.Spec{Nodes: 10, Workload: workload}, ring)
-		if r.Status != run.OK || r.Entries != 1000 {
+		r = simulate(t, result.Spec{Nodes: 10, Workload: workload}, ring)
+		if r.Status != result.OK || r.Entries != 1000 {
 			t.Errorf("%s: status %s (%s), %d entries", workload, r.Status, r.Error, r.Entries)
 		}
 	}
@@ -170,7 +171,7 @@ func TestStepsNeedSilence(t *testing.T) {
 		request: enter,
 	})
 	for _, workload := range []string{"serial", "burst"} {
-		job := resolve(t, run.Spec{Nodes: 3, Workload: workload}, a)
+		job := resolve(t, result.Spec{Nodes: 3, Workload: workload}, a)
 		if _, err := Run(context.Background(), job); err == nil || !strings.Contains(err.Error(), workload+" needs a system that falls silent") {
 			t.Errorf("%s over a perpetual token: error %v", workload, err)
 		}
@@ -221,23 +222,23 @@ func TestStartSettles(t *testing.T) {
 			out.Enter(dme.Stamp{})
 		},
 	})
-	r := simulate(t, run.Spec{Nodes: 20, Workload: "serial", Requests: 20}, a)
-	if r.Status != run.OK || r.Messages.Total != 19 {
+	r := simulate(t, result.Spec{Nodes: 20, Workload: "serial", Requests: 20}, a)
+	if r.Status != result.OK || r.Messages.Total != 19 {
 		t.Errorf("status %s: %s, %d messages", r.Status, r.Error, r.Messages.Total)
 	}
 }
 
 func TestThousandsOfNodes(t *testing.T) {
 	// Sparse: what a node talks to is few, so that nothing may grow with N².
-	r := simulate(t, run.Spec{
+	r := simulate(t, result.Spec{
 		Nodes: 10000, Requests: 10000 / slower, Set: map[string]string{"mode": "demand", "delay": "uniform"},
 	}, tokenring.Algorithm())
-	if r.Status != run.OK || r.Entries != 10000/slower {
+	if r.Status != result.OK || r.Entries != 10000/slower {
 		t.Errorf("status %s (%s), %d entries", r.Status, r.Error, r.Entries)
 	}
 	// Dense: a million messages in flight at once.
-	r = simulate(t, run.Spec{Nodes: 1000, Requests: 1000 / slower}, ricartagrawala.Algorithm())
-	if r.Status != run.OK || *r.Messages.PerCS != 1998 {
+	r = simulate(t, result.Spec{Nodes: 1000, Requests: 1000 / slower}, ricartagrawala.Algorithm())
+	if r.Status != result.OK || *r.Messages.PerCS != 1998 {
 		t.Errorf("status %s (%s), %v messages per CS", r.Status, r.Error, *r.Messages.PerCS)
 	}
 }

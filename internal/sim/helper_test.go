@@ -7,13 +7,14 @@ import (
 
 	"dmebench/dme"
 	"dmebench/internal/run"
+	"dmebench/result"
 )
 
 // resolve makes the simulated job of a spec for one algorithm.
-func resolve(t testing.TB, s run.Spec, a *dme.Algorithm) *run.Job {
+func resolve(t testing.TB, s result.Spec, a *dme.Algorithm) *run.Job {
 	t.Helper()
-	s.Algorithm, s.Transport = a.Name, run.Sim
-	job, err := s.Resolve(run.Catalog{a}, nil)
+	s.Algorithm, s.Transport = a.Name, result.Sim
+	job, err := run.Resolve(s, run.Catalog{a}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -21,7 +22,7 @@ func resolve(t testing.TB, s run.Spec, a *dme.Algorithm) *run.Job {
 }
 
 // simulate runs a spec and wants a result.
-func simulate(t testing.TB, s run.Spec, a *dme.Algorithm) *run.Result {
+func simulate(t testing.TB, s result.Spec, a *dme.Algorithm) *result.Result {
 	t.Helper()
 	r, err := Run(context.Background(), resolve(t, s, a))
 	if err != nil {
@@ -31,12 +32,12 @@ func simulate(t testing.TB, s run.Spec, a *dme.Algorithm) *run.Result {
 }
 
 // simulateTrace runs the requests of a trace's text.
-func simulateTrace(t testing.TB, nodes int, text string, a *dme.Algorithm) *run.Result {
+func simulateTrace(t testing.TB, nodes int, text string, a *dme.Algorithm) *result.Result {
 	t.Helper()
-	s := run.Spec{
-		Algorithm: a.Name, Nodes: nodes, Transport: run.Sim, Workload: "trace", Set: map[string]string{"file": "trace.csv"},
+	s := result.Spec{
+		Algorithm: a.Name, Nodes: nodes, Transport: result.Sim, Workload: "trace", Set: map[string]string{"file": "trace.csv"},
 	}
-	job, err := s.Resolve(run.Catalog{a}, func(string) ([]byte, error) { return []byte(text), nil })
+	job, err := run.Resolve(s, run.Catalog{a}, func(string) ([]byte, error) { return []byte(text), nil })
 	if err != nil {
 		t.Fatal(err)
 	}

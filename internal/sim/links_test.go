@@ -16,6 +16,7 @@ import (
 	"dmebench/algorithms/tokenring"
 	"dmebench/dme"
 	"dmebench/internal/run"
+	"dmebench/result"
 	"dmebench/transport/link"
 )
 
@@ -115,10 +116,10 @@ func TestBandwidthIsPassedOneAfterTheOther(t *testing.T) {
 // another run.
 func TestConditionedRunsAreDeterministic(t *testing.T) {
 	outcome := func(seed string) []byte {
-		r := simulate(t, run.Spec{Nodes: 5, Requests: 200, Set: map[string]string{
+		r := simulate(t, result.Spec{Nodes: 5, Requests: 200, Set: map[string]string{
 			"delay": "uniform", "jitter": "1ms", "reorder": "0.2", "bandwidth": "100000", "links": "*-2:delay=pareto:1ms:1.5", "link-seed": seed,
 		}}, ricartagrawala.Algorithm())
-		if r.Status != run.OK || *r.Messages.PerCS != 8 {
+		if r.Status != result.OK || *r.Messages.PerCS != 8 {
 			t.Errorf("status %s (%s), %v messages per entry", r.Status, r.Error, *r.Messages.PerCS)
 		}
 		r.Spec.Set = nil
@@ -134,21 +135,21 @@ func TestConditionedRunsAreDeterministic(t *testing.T) {
 }
 
 func TestLostMessagesAreAStall(t *testing.T) {
-	spec := run.Spec{Algorithm: "ricart-agrawala", Nodes: 5, Transport: run.Sim, Set: map[string]string{"loss": "0.01"}}
-	if _, err := spec.Resolve(run.Catalog{ricartagrawala.Algorithm()}, nil); err == nil ||
+	spec := result.Spec{Algorithm: "ricart-agrawala", Nodes: 5, Transport: result.Sim, Set: map[string]string{"loss": "0.01"}}
+	if _, err := run.Resolve(spec, run.Catalog{ricartagrawala.Algorithm()}, nil); err == nil ||
 		!strings.Contains(err.Error(), "needs reliable links, which sim with delay=constant fifo=true loss=0.01 does not have") {
 		t.Errorf("error %v, want a refusal", err)
 	}
 	spec.AllowMismatch = true
 	r := simulate(t, spec, ricartagrawala.Algorithm())
-	if r.Status != run.Stalled || r.Liveness.Pending == 0 {
+	if r.Status != result.Stalled || r.Liveness.Pending == 0 {
 		t.Errorf("status %s (%s), %d pending", r.Status, r.Error, r.Liveness.Pending)
 	}
 }
 
 func TestTwoTokensAreAViolation(t *testing.T) {
-	r := simulate(t, run.Spec{Nodes: 5, AllowMismatch: true, Set: map[string]string{"dup": "0.1"}}, tokenring.Algorithm())
-	if r.Status != run.Violated || r.Safety.Violations == 0 {
+	r := simulate(t, result.Spec{Nodes: 5, AllowMismatch: true, Set: map[string]string{"dup": "0.1"}}, tokenring.Algorithm())
+	if r.Status != result.Violated || r.Safety.Violations == 0 {
 		t.Errorf("status %s (%s), %d violations", r.Status, r.Error, r.Safety.Violations)
 	}
 }
@@ -166,8 +167,8 @@ func TestMultiplyingMessagesAreAFailure(t *testing.T) {
 			out.Send(from, m)
 		},
 	})
-	r := simulate(t, run.Spec{Nodes: 2, AllowMismatch: true, Set: map[string]string{"dup": "1"}}, a)
-	if r.Status != run.Failed || !strings.Contains(r.Error, "multiply") || r.Messages.Total > 1<<18 {
+	r := simulate(t, result.Spec{Nodes: 2, AllowMismatch: true, Set: map[string]string{"dup": "1"}}, a)
+	if r.Status != result.Failed || !strings.Contains(r.Error, "multiply") || r.Messages.Total > 1<<18 {
 		t.Errorf("status %s (%s) after %d messages", r.Status, r.Error, r.Messages.Total)
 	}
 }
@@ -176,17 +177,17 @@ func TestMultiplyingMessagesAreAFailure(t *testing.T) {
 // order of all; the form that needs one is refused, and stalls if it is run.
 func TestBroadcastsOverConditionedLinks(t *testing.T) {
 	set := map[string]string{"jitter": "1ms"}
-	r := simulate(t, run.Spec{Nodes: 6, Requests: 60, Set: set}, rabroadcast.Algorithm())
-	if r.Status != run.OK || r.Messages.Transmissions != r.Messages.Total {
+	r := simulate(t, result.Spec{Nodes: 6, Requests: 60, Set: set}, rabroadcast.Algorithm())
+	if r.Status != result.OK || r.Messages.Transmissions != r.Messages.Total {
 		t.Errorf("status %s (%s), %d messages by %d transmissions", r.Status, r.Error, r.Messages.Total, r.Messages.Transmissions)
 	}
 	set["form"] = "sequenced"
-	spec := run.Spec{Algorithm: "ricart-agrawala-broadcast", Nodes: 6, Requests: 60, Transport: run.Sim, Set: set}
-	if _, err := spec.Resolve(run.Catalog{rabroadcast.Algorithm()}, nil); err == nil || !strings.Contains(err.Error(), "sequenced broadcast") {
+	spec := result.Spec{Algorithm: "ricart-agrawala-broadcast", Nodes: 6, Requests: 60, Transport: result.Sim, Set: set}
+	if _, err := run.Resolve(spec, run.Catalog{rabroadcast.Algorithm()}, nil); err == nil || !strings.Contains(err.Error(), "sequenced broadcast") {
 		t.Errorf("error %v, want a refusal", err)
 	}
 	spec.AllowMismatch = true
-	if r := simulate(t, spec, rabroadcast.Algorithm()); r.Status == run.OK {
+	if r := simulate(t, spec, rabroadcast.Algorithm()); r.Status == result.OK {
 		t.Error("a sequenced form runs where nothing is sequenced")
 	}
 }
@@ -205,9 +206,9 @@ func TestEveryRunEnds(t *testing.T) {
 				nodes := slices.IndexFunc([]int{0, 0, 0, 0, 4, 5, 6, 7, 8}, func(n int) bool {
 					return n > 0 && a.CheckNodes(n, defaults(t, a)) == nil
 				})
-				spec := run.Spec{Nodes: nodes, Requests: 40, Seed: seed + 1, AllowMismatch: true, Set: conditions, StallAfter: run.Duration(time.Second)}
+				spec := result.Spec{Nodes: nodes, Requests: 40, Seed: seed + 1, AllowMismatch: true, Set: conditions, StallAfter: result.Duration(time.Second)}
 				r := simulate(t, spec, a)
-				if r.Status == run.OK && r.Entries != 40 {
+				if r.Status == result.OK && r.Entries != 40 {
 					t.Errorf("%s, %v: ok after %d entries", a.Name, conditions, r.Entries)
 				}
 			}
@@ -225,7 +226,7 @@ func defaults(t *testing.T, a *dme.Algorithm) dme.Options {
 
 // BenchmarkConditioned is what it costs to ask package link about each message.
 func BenchmarkConditioned(b *testing.B) {
-	job := resolve(b, run.Spec{Nodes: 64, Requests: 16000, Set: map[string]string{"jitter": "1ms"}}, ricartagrawala.Algorithm())
+	job := resolve(b, result.Spec{Nodes: 64, Requests: 16000, Set: map[string]string{"jitter": "1ms"}}, ricartagrawala.Algorithm())
 	var messages uint64
 	for b.Loop() {
 		o, err := observe(context.Background(), job)

@@ -8,7 +8,7 @@ import (
 	"dmebench/algorithms/rabroadcast"
 	"dmebench/algorithms/raimplicit"
 	"dmebench/dme"
-	"dmebench/internal/run"
+	"dmebench/result"
 )
 
 // An implicit reply takes as long as the longest round trip, whatever the
@@ -24,13 +24,13 @@ func TestImplicitReplyTakesTheLongestRoundTrip(t *testing.T) {
 		{map[string]string{"delay": "uniform", "bound": "1500us"}, 3 * time.Millisecond},
 	} {
 		a := raimplicit.Algorithm()
-		job := resolve(t, run.Spec{Nodes: 5, Requests: 50, Workload: "serial", CS: "100us", Set: x.set}, a)
+		job := resolve(t, result.Spec{Nodes: 5, Requests: 50, Workload: "serial", CS: "100us", Set: x.set}, a)
 		r, err := Run(context.Background(), job)
 		if err != nil {
 			t.Fatal(err)
 		}
 		want := x.want + 100*time.Microsecond
-		if r.Status != run.OK || r.ResponseTime.Max != int64(want) || *r.Messages.PerCS != 4 {
+		if r.Status != result.OK || r.ResponseTime.Max != int64(want) || *r.Messages.PerCS != 4 {
 			t.Errorf("%v: %s, response %v, want %v; %v messages", x.set, r.Status, time.Duration(r.ResponseTime.Max), want, *r.Messages.PerCS)
 		}
 		for _, c := range a.Claims {
@@ -46,8 +46,8 @@ func TestImplicitReplyTakesTheLongestRoundTrip(t *testing.T) {
 
 // Delays that pass the bound, here every third, bring two nodes in.
 func TestImplicitReplyNeedsABound(t *testing.T) {
-	r := simulate(t, run.Spec{Nodes: 8, Requests: 800, AllowMismatch: true, Set: map[string]string{"delay": "exponential", "bound": "1ms"}}, raimplicit.Algorithm())
-	if r.Status != run.Violated || r.Safety.Violations == 0 {
+	r := simulate(t, result.Spec{Nodes: 8, Requests: 800, AllowMismatch: true, Set: map[string]string{"delay": "exponential", "bound": "1ms"}}, raimplicit.Algorithm())
+	if r.Status != result.Violated || r.Safety.Violations == 0 {
 		t.Errorf("status %s, %d violations", r.Status, r.Safety.Violations)
 	}
 }
@@ -57,10 +57,10 @@ func TestImplicitReplyNeedsABound(t *testing.T) {
 func TestSequencedMediumShowsOnesOwnBroadcasts(t *testing.T) {
 	for _, delay := range []string{"constant", "uniform", "exponential"} {
 		for _, load := range []string{"serial", "saturate", "burst"} {
-			r := simulate(t, run.Spec{Nodes: 6, Requests: 300, Workload: load, Set: map[string]string{
+			r := simulate(t, result.Spec{Nodes: 6, Requests: 300, Workload: load, Set: map[string]string{
 				"form": "sequenced", "delay": delay,
 			}}, rabroadcast.Algorithm())
-			if r.Status != run.OK || r.Entries != 300 || r.Messages.Transmissions != 600 || r.Messages.Total != 600*5 {
+			if r.Status != result.OK || r.Entries != 300 || r.Messages.Transmissions != 600 || r.Messages.Total != 600*5 {
 				t.Errorf("%s, %s: %s %s: %d transmissions and %d messages for %d entries",
 					delay, load, r.Status, r.Error, r.Messages.Transmissions, r.Messages.Total, r.Entries)
 			}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"dmebench/dme"
-	"dmebench/internal/run"
+	"dmebench/result"
 )
 
 // stream is a node 1 that sends many numbered messages to node 2, pause apart,
@@ -41,7 +41,7 @@ func (x *stream) simulation(t *testing.T, messages uint64, pause time.Duration, 
 			x.at = append(x.at, s.now-int64(m.Clock))
 		},
 	})
-	job := resolve(t, run.Spec{Nodes: 2, Requests: 1, Set: set, AllowMismatch: true, StallAfter: run.Duration(1000 * time.Hour)}, a)
+	job := resolve(t, result.Spec{Nodes: 2, Requests: 1, Set: set, AllowMismatch: true, StallAfter: result.Duration(1000 * time.Hour)}, a)
 	s, err := newSimulation(context.Background(), job)
 	if err != nil {
 		t.Fatal(err)
@@ -56,7 +56,7 @@ func (x *stream) run(t *testing.T, messages uint64, pause time.Duration, set map
 	if err := s.run(); err != nil {
 		t.Fatal(err)
 	}
-	if s.status != run.OK || s.messages != messages {
+	if s.status != result.OK || s.messages != messages {
 		t.Fatalf("status %s (%s), %d of %d messages sent", s.status, s.err, s.messages, messages)
 	}
 	if s.job.Guarantees().Reliable && uint64(len(x.numbers)) != messages {
@@ -171,11 +171,11 @@ func TestTimers(t *testing.T) {
 			}
 		},
 	})
-	s, err := newSimulation(context.Background(), resolve(t, run.Spec{Nodes: 1, Requests: 1}, a))
+	s, err := newSimulation(context.Background(), resolve(t, result.Spec{Nodes: 1, Requests: 1}, a))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.run(); err != nil || s.status != run.OK {
+	if err := s.run(); err != nil || s.status != result.OK {
 		t.Fatal(err, s.status, s.err)
 	}
 	if want := []string{"1 at 7ms", "1 at 8ms", "3 at 9ms"}; !slices.Equal(fired, want) {
@@ -198,7 +198,7 @@ func TestBroadcastCopiesTheVector(t *testing.T) {
 			m.Vec[0] = 0 // it is the receiver's own
 		},
 	})
-	r := simulate(t, run.Spec{Nodes: 4, Requests: 1}, a)
+	r := simulate(t, result.Spec{Nodes: 4, Requests: 1}, a)
 	if want := [][]uint64{{7, 8}, {7, 8}, {7, 8}}; fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("receivers got %v, want %v", got, want)
 	}
@@ -236,7 +236,7 @@ func TestSequencedBroadcasts(t *testing.T) {
 				},
 			})
 			a.Needs = dme.Always(dme.Needs{SequencedBroadcast: sequenced})
-			simulate(t, run.Spec{Nodes: 5, Requests: 500, CS: "10us", Set: map[string]string{"delay": "exponential", "fifo": fifo}}, a)
+			simulate(t, result.Spec{Nodes: 5, Requests: 500, CS: "10us", Set: map[string]string{"delay": "exponential", "fifo": fifo}}, a)
 			same := slices.Equal(heard[3], heard[4]) && slices.Equal(heard[4], heard[5])
 			if len(heard[3]) != 200 || same != sequenced {
 				t.Errorf("sequenced=%v fifo=%s: %d broadcasts heard, in one order: %v", sequenced, fifo, len(heard[3]), same)

@@ -7,18 +7,18 @@ import (
 	"dmebench/algorithms/readerswriters"
 	"dmebench/dme"
 	"dmebench/internal/measure"
-	"dmebench/internal/run"
+	"dmebench/result"
 )
 
 // Readers are in the critical section together, writers alone.
 func TestReadersShareTheCriticalSection(t *testing.T) {
 	for _, delay := range []string{"constant", "uniform", "exponential"} {
 		for _, readers := range []string{"0", "0.7", "1"} {
-			job := resolve(t, run.Spec{Nodes: 8, Requests: 800, CS: "2ms", Set: map[string]string{
+			job := resolve(t, result.Spec{Nodes: 8, Requests: 800, CS: "2ms", Set: map[string]string{
 				"readers": readers, "delay": delay, "fifo": "false",
 			}}, readerswriters.Algorithm())
 			o, err := observe(context.Background(), job)
-			if err != nil || o.Status != run.OK {
+			if err != nil || o.Status != result.OK {
 				t.Fatalf("%s %s: %v", o.Status, o.Error, err)
 			}
 			reading, together := 0, 0
@@ -39,7 +39,7 @@ func TestReadersShareTheCriticalSection(t *testing.T) {
 			if (reading > 0) != (readers != "0") || (reading < 800) != (readers != "1") || (together > 0) != (readers != "0") {
 				t.Errorf("readers=%s: %d of 800 entries are readers', %d pairs overlap", readers, reading, together)
 			}
-			if r := measure.Result(o); r.Safety.Violations != 0 || r.Status != run.OK {
+			if r := measure.Result(o); r.Safety.Violations != 0 || r.Status != result.OK {
 				t.Errorf("readers=%s, delay=%s: %s, %d violations", readers, delay, r.Status, r.Safety.Violations)
 			}
 		}
@@ -70,8 +70,8 @@ func TestWriterAmongReadersIsAViolation(t *testing.T) {
 		sys, err := prepare(c)
 		return careless{sys}, err
 	}
-	r := simulate(t, run.Spec{Nodes: 4, Requests: 80, CS: "2ms", Set: map[string]string{"readers": "0.5"}}, a)
-	if r.Status != run.Violated || r.Safety.Violations == 0 {
+	r := simulate(t, result.Spec{Nodes: 4, Requests: 80, CS: "2ms", Set: map[string]string{"readers": "0.5"}}, a)
+	if r.Status != result.Violated || r.Safety.Violations == 0 {
 		t.Errorf("status %s, %d violations", r.Status, r.Safety.Violations)
 	}
 }

@@ -36,12 +36,13 @@ import (
 
 	"dmebench/internal/measure"
 	"dmebench/internal/run"
+	"dmebench/result"
 )
 
 // Run carries out a job whose network is the simulated one. The result's status
 // says how the run ended; an error says that there is no result, because ctx
 // was cancelled or the job cannot be simulated.
-func Run(ctx context.Context, job *run.Job) (*run.Result, error) {
+func Run(ctx context.Context, job *run.Job) (*result.Result, error) {
 	o, err := observe(ctx, job)
 	if err != nil {
 		return nil, err
@@ -52,7 +53,7 @@ func Run(ctx context.Context, job *run.Job) (*run.Result, error) {
 // observe carries out the job and returns what there was to see.
 func observe(ctx context.Context, job *run.Job) (measure.Observation, error) {
 	if job.Network.Real() {
-		return measure.Observation{}, fmt.Errorf("sim: the job's network is %s; only %s is simulated", job.Network.Name, run.Sim)
+		return measure.Observation{}, fmt.Errorf("sim: the job's network is %s; only %s is simulated", job.Network.Name, result.Sim)
 	}
 	s, err := newSimulation(ctx, job)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"dmebench/internal/entrylog"
 	"dmebench/internal/noderun"
 	"dmebench/internal/run"
+	"dmebench/result"
 )
 
 // maxEntries bounds the memory for entries, of all nodes together.
@@ -43,7 +44,7 @@ type simulation struct {
 	exitsAtOnce int   // exits at that instant
 
 	start  int64 // when the workload began
-	status run.Status
+	status result.Status
 	err    string
 	failed []int
 }
@@ -57,7 +58,7 @@ func newSimulation(ctx context.Context, job *run.Job) (*simulation, error) {
 	s := &simulation{
 		ctx: ctx, job: job, delays: delays,
 		procs: make([]*noderun.Process, n), counters: make([]noderun.Counters, n), lastMove: make([]int64, n),
-		log: entrylog.NewLog(maxEntries), status: run.OK,
+		log: entrylog.NewLog(maxEntries), status: result.OK,
 	}
 	if most := job.Plan.Requests(); most > 0 {
 		s.log = entrylog.NewLog(min(most, maxEntries))

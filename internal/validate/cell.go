@@ -8,13 +8,14 @@ import (
 
 	"dmebench/dme"
 	"dmebench/internal/run"
+	"dmebench/result"
 )
 
 // cell is a run and its repetitions, which differ in their seed alone.
 type cell struct {
 	algorithm   *dme.Algorithm
 	condition   condition
-	spec        run.Spec // without a seed
+	spec        result.Spec // without a seed
 	repetitions int
 	cost        float64 // messages of one run, as estimated
 	wide        bool    // one of many sizes, over which a growth is measured
@@ -27,7 +28,7 @@ type cell struct {
 	samples []*sample // by repetition; nil where it was not run
 }
 
-func (c *cell) real() bool { return c.spec.Transport != run.Sim }
+func (c *cell) real() bool { return c.spec.Transport != result.Sim }
 
 // sound returns the samples whose numbers can be used.
 func (c *cell) sound() []*sample {
@@ -85,13 +86,13 @@ func (b *bench) forget() {
 }
 
 // specOf is a run under a condition; how many requests it makes is left open.
-func specOf(a *dme.Algorithm, set map[string]string, c *condition, network string, nodes int) run.Spec {
-	s := run.Spec{
+func specOf(a *dme.Algorithm, set map[string]string, c *condition, network string, nodes int) result.Spec {
+	s := result.Spec{
 		Algorithm: a.Name, Nodes: nodes, Transport: network, Workload: c.workload,
-		CS: cmp.Or(c.hold, cs).String(), Requests: nodes, Warmup: run.DefaultWarmup, Set: merged(set, c.set),
+		CS: cmp.Or(c.hold, cs).String(), Requests: nodes, Warmup: result.DefaultWarmup, Set: merged(set, c.set),
 		TotalRate: c.totalRate(nodes),
 	}
-	if network == run.Sim {
+	if network == result.Sim {
 		s.Set = merged(s.Set, map[string]string{"t": messageDelay.String()})
 	} else {
 		s.NodesPerWorker = max(1, (nodes+mostWorkers-1)/mostWorkers)
@@ -110,7 +111,7 @@ func (b *bench) job(a *dme.Algorithm, set map[string]string, c *condition, netwo
 	if !ok {
 		spec := specOf(a, set, c, network, nodes)
 		spec.Seed = b.seed
-		p.job, p.err = spec.Resolve(b.catalog, nil)
+		p.job, p.err = run.Resolve(spec, b.catalog, nil)
 		b.known[key] = p
 	}
 	return p.job, p.err

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"dmebench/dme"
-	"dmebench/internal/run"
+	"dmebench/result"
 )
 
 // Durations of all runs: T is that of the simulated network.
@@ -44,7 +44,7 @@ func conditions(network string) []condition {
 		contention, worst, any  = dme.Contention, dme.Worst, dme.AnyLoad
 	)
 	moderate := 0.5 / (2*messageDelay + cs).Seconds()
-	if network != run.Sim {
+	if network != result.Sim {
 		return []condition{
 			{name: "serial", workload: "serial", loads: []dme.Load{light, any, worst}, plain: true, wide: true, timed: true},
 			{name: closedLoop, workload: "saturate", loads: []dme.Load{saturated, any, contention, worst}, plain: true, wide: true, timed: true},

@@ -5,16 +5,16 @@ import (
 	"slices"
 
 	"dmebench/dme"
-	"dmebench/internal/run"
 	"dmebench/report/units"
+	"dmebench/result"
 )
 
 // construct answers a question from the construction, without a run.
 func (p *plan) construct(q *question, sizes []int) {
 	slices.Sort(sizes)
-	serial := conditions(run.Sim)[0]
+	serial := conditions(result.Sim)[0]
 	for _, n := range slices.Compact(sizes) {
-		job, err := p.bench.job(q.algorithm, q.set, &serial, run.Sim, n)
+		job, err := p.bench.job(q.algorithm, q.set, &serial, result.Sim, n)
 		if err != nil {
 			continue
 		}

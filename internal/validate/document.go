@@ -1,8 +1,6 @@
 package validate
 
-import (
-	"dmebench/internal/run"
-)
+import "dmebench/internal/exit"
 
 // SchemaVersion is the version of the document's JSON form.
 const SchemaVersion = 1
@@ -204,9 +202,9 @@ func (v *Verdict) exactFailed() bool {
 func (d *Document) ExitCode() int {
 	switch {
 	case !d.Complete:
-		return run.ExitInterrupted
+		return exit.Interrupted
 	case d.Counts.ExactFailed > 0:
-		return run.ExitBroken
+		return exit.Broken
 	}
-	return run.ExitHeld
+	return exit.Held
 }

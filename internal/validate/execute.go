@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"dmebench/internal/run"
 )
 
 // crew carries out runs while there is time.
@@ -72,7 +74,7 @@ func (w *crew) run(ctx context.Context, p *plan, x work) {
 	spec := x.cell.spec
 	spec.Seed = p.opt.Seed + uint64(x.repetition)
 	s := &sample{status: "failed"}
-	job, err := spec.Resolve(p.opt.Catalog, nil)
+	job, err := run.Resolve(spec, p.opt.Catalog, nil)
 	if err == nil {
 		r, runErr := p.opt.Run(ctx, job)
 		if err = runErr; err == nil {

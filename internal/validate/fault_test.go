@@ -7,6 +7,7 @@ import (
 
 	"dmebench/algorithms/ricartagrawala"
 	"dmebench/dme"
+	"dmebench/internal/exit"
 	"dmebench/internal/run"
 	"dmebench/internal/sim"
 	"dmebench/internal/validate"
@@ -85,7 +86,7 @@ func TestAPlantedFaultTurnsTheVerdict(t *testing.T) {
 		d    *validate.Document
 		word validate.Word
 		exit int
-	}{{sound, validate.Holds, run.ExitHeld}, {faulty, validate.Fails, run.ExitBroken}} {
+	}{{sound, validate.Holds, exit.Held}, {faulty, validate.Fails, exit.Broken}} {
 		v := verdictOn(t, x.d, dme.MessagesPerCS, "2(N−1)", dme.AnyLoad)
 		if v.Verdict != x.word || !strings.HasPrefix(v.Text, string(x.word)) {
 			t.Errorf("%s: 2(N−1): %s, want %s", v.Algorithm, v.Text, x.word)

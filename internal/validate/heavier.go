@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"dmebench/dme"
-	"dmebench/internal/run"
 	"dmebench/report/units"
+	"dmebench/result"
 )
 
 // heavy are the offered rates, in parts of what the system can serve, at which
@@ -23,7 +23,7 @@ const longHold = 10 * messageDelay
 // that the closed loop contradicts, with whatever delays: "heavy" may have meant
 // another one. It returns the questions asked again.
 func (p *plan) heavier() []*again {
-	if p.opt.Transport != run.Sim {
+	if p.opt.Transport != result.Sim {
 		return nil
 	}
 	var all []*again
@@ -43,8 +43,8 @@ func (p *plan) heavier() []*again {
 			}
 			retried[c.spec.Nodes] = true
 			for _, h := range p.otherHeavyLoads(c) {
-				if cell := p.cell(q, &h, run.Sim, c.spec.Nodes, false); cell != nil {
-					if x, ok := p.predict(q, q.set, &h, run.Sim, c.spec.Nodes); ok {
+				if cell := p.cell(q, &h, result.Sim, c.spec.Nodes, false); cell != nil {
+					if x, ok := p.predict(q, q.set, &h, result.Sim, c.spec.Nodes); ok {
 						a.attach(cell, x)
 					}
 				}
@@ -68,7 +68,7 @@ type again struct {
 // loop reached.
 func (p *plan) otherHeavyLoads(c *cell) []condition {
 	var loads []condition
-	for _, b := range conditions(run.Sim) {
+	for _, b := range conditions(result.Sim) {
 		if b.workload == "burst" {
 			loads = append(loads, b)
 		}

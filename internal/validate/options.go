@@ -10,6 +10,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/internal/run"
+	"dmebench/result"
 )
 
 // Mode says how much is run.
@@ -32,7 +33,7 @@ type Options struct {
 	Version    string // of whatever makes the document, for its reader
 
 	// Run carries out a job.
-	Run func(context.Context, *run.Job) (*run.Result, error)
+	Run func(context.Context, *run.Job) (*result.Result, error)
 
 	// Parallel is how many simulations are carried out at a time. Runs over a
 	// real network are always carried out one by one.

@@ -9,6 +9,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/internal/run"
+	"dmebench/result"
 )
 
 // plan holds the questions, and the runs that answer them.
@@ -103,7 +104,7 @@ func (p *plan) reach(q *question, set map[string]string) int {
 	n := 0
 	for _, c := range conditions(p.opt.Transport) {
 		if q.static() {
-			c = conditions(run.Sim)[0]
+			c = conditions(result.Sim)[0]
 		} else if !c.plain || !q.under(&c) {
 			continue
 		}
@@ -137,7 +138,7 @@ func (p *plan) predict(q *question, set map[string]string, c *condition, network
 func (p *plan) schedule(a *dme.Algorithm, questions []*question) {
 	network := p.opt.Transport
 	ladder := p.effort.ladder
-	if network != run.Sim {
+	if network != result.Sim {
 		ladder = smallReal
 	}
 	sizes := p.sizes(questions, network, ladder)
@@ -148,14 +149,14 @@ func (p *plan) schedule(a *dme.Algorithm, questions []*question) {
 			case !q.static():
 			case q.growth():
 				if many == nil {
-					many = slices.Concat(sizes, p.sizes(questions, run.Sim, p.effort.wide))
+					many = slices.Concat(sizes, p.sizes(questions, result.Sim, p.effort.wide))
 				}
 				p.construct(q, many)
 			default:
 				p.construct(q, slices.DeleteFunc(slices.Clone(sizes), func(n int) bool { return n > determined }))
 				if q.reason != "" {
 					q.reason = ""
-					p.construct(q, p.sizes([]*question{q}, run.Sim, probes))
+					p.construct(q, p.sizes([]*question{q}, result.Sim, probes))
 				}
 			}
 		}
@@ -170,12 +171,12 @@ func (p *plan) schedule(a *dme.Algorithm, questions []*question) {
 	for _, q := range asked {
 		if len(sizesOf(q)) < 2 {
 			own := append(slices.Clone(ladder), rare...)
-			if network != run.Sim {
+			if network != result.Sim {
 				own = ladder
 			}
 			p.add([]*question{q}, network, p.sizes([]*question{q}, network, own), false)
 		}
-		if network == run.Sim && q.slow() {
+		if network == result.Sim && q.slow() {
 			slow = append(slow, q)
 		}
 	}
@@ -183,7 +184,7 @@ func (p *plan) schedule(a *dme.Algorithm, questions []*question) {
 		return
 	}
 	deciding := mostParticular(slow)
-	p.add(slow, run.Sim, p.regularSizes(deciding, run.Sim, p.effort.wide), true)
+	p.add(slow, result.Sim, p.regularSizes(deciding, result.Sim, p.effort.wide), true)
 	plain := slices.DeleteFunc(slow, func(q *question) bool {
 		return !q.growth() && q.claim.Load != dme.Light && q.claim.Load != dme.Saturated
 	})
@@ -315,8 +316,8 @@ const manyNodes = 1000
 // that are measured at most sizes.
 func (p *plan) made(q *question, network string, n int) bool {
 	if q.static() {
-		c := conditions(run.Sim)[0]
-		_, ok := p.predict(q, q.set, &c, run.Sim, n)
+		c := conditions(result.Sim)[0]
+		_, ok := p.predict(q, q.set, &c, result.Sim, n)
 		return ok
 	}
 	all := conditions(network)
@@ -348,7 +349,7 @@ func (p *plan) add(questions []*question, network string, sizes []int, growth bo
 				continue
 			}
 			for _, q := range questions {
-				if !q.under(&c) || c.rare && planned[q] || growth && network != run.Sim && q.meter.timed {
+				if !q.under(&c) || c.rare && planned[q] || growth && network != result.Sim && q.meter.timed {
 					continue
 				}
 				if x, ok := p.predict(q, q.set, &c, network, n); ok {

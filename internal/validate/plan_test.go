@@ -10,7 +10,7 @@ import (
 
 	"dmebench/algorithms/catalog"
 	"dmebench/dme"
-	"dmebench/internal/run"
+	"dmebench/result"
 )
 
 // smallEffort plans as --full does, for systems that are quickly prepared.
@@ -24,7 +24,7 @@ func smallEffort() effort {
 // Every claim is answered by runs, by the construction, or by a reason why
 // nothing does; and most by one of the former.
 func TestEveryClaimHasRunsOrAReason(t *testing.T) {
-	o := &Options{Catalog: catalog.All(), Mode: Full, Transport: run.Sim, Seed: 1}
+	o := &Options{Catalog: catalog.All(), Mode: Full, Transport: result.Sim, Seed: 1}
 	subjects, _, err := o.subjects()
 	if err != nil {
 		t.Fatal(err)
@@ -114,7 +114,7 @@ func growthSizes(p *plan, name string, real bool) []int {
 
 // A run serves all claims that need it.
 func TestRunsAreShared(t *testing.T) {
-	o := &Options{Catalog: catalog.All(), Algorithms: []string{"ricart-agrawala"}, Transport: run.Sim, Seed: 1}
+	o := &Options{Catalog: catalog.All(), Algorithms: []string{"ricart-agrawala"}, Transport: result.Sim, Seed: 1}
 	subjects, _, _ := o.subjects()
 	p := newPlan(t.Context(), o, smallEffort(), subjects)
 	served := make(map[*cell]int)
@@ -139,7 +139,7 @@ func TestRunsAreShared(t *testing.T) {
 // A claim about links that keep order is not asked on others.
 func TestConditionsOfAClaim(t *testing.T) {
 	unordered := func(q *question) bool {
-		return slices.ContainsFunc(conditions(run.Sim), func(c condition) bool { return !c.ordered() && q.under(&c) })
+		return slices.ContainsFunc(conditions(result.Sim), func(c condition) bool { return !c.ordered() && q.under(&c) })
 	}
 	q := &question{claim: dme.Claim{Load: dme.AnyLoad}}
 	if !unordered(q) {
@@ -150,7 +150,7 @@ func TestConditionsOfAClaim(t *testing.T) {
 		t.Error("a claim about links that keep order is asked on others")
 	}
 	q = &question{claim: dme.Claim{Load: dme.Saturated}, meter: meter{timed: true}}
-	for _, c := range conditions(run.Sim) {
+	for _, c := range conditions(result.Sim) {
 		if q.under(&c) && (c.set["delay"] == "exponential" || c.workload == "serial") {
 			t.Errorf("a time under heavy load is measured under %q", c.name)
 		}
@@ -158,7 +158,7 @@ func TestConditionsOfAClaim(t *testing.T) {
 	for _, load := range []dme.Load{
 		dme.Light, dme.Saturated, dme.Burst, dme.Contention, dme.Worst, dme.AnyLoad, dme.HotSpot,
 	} {
-		if !slices.ContainsFunc(conditions(run.Sim), func(c condition) bool { return c.makes(load) && c.plain }) {
+		if !slices.ContainsFunc(conditions(result.Sim), func(c condition) bool { return c.makes(load) && c.plain }) {
 			t.Errorf("nothing makes the load %q", load)
 		}
 	}

@@ -12,13 +12,15 @@ import (
 
 	"dmebench/algorithms/catalog"
 	"dmebench/algorithms/centralized"
+	"dmebench/internal/exit"
 	"dmebench/internal/run"
 	"dmebench/internal/sim"
 	"dmebench/internal/validate"
+	"dmebench/result"
 )
 
 func TestRefusals(t *testing.T) {
-	started := func(context.Context, *run.Job) (*run.Result, error) {
+	started := func(context.Context, *run.Job) (*result.Result, error) {
 		t.Error("something was run")
 		return nil, errors.New("no")
 	}
@@ -68,7 +70,7 @@ func TestWhenTheTimeRunsOut(t *testing.T) {
 	d, err := validate.Run(context.Background(), validate.Options{
 		Catalog: run.Catalog{centralized.Algorithm()}, Mode: validate.Quick, Budget: 20 * time.Second,
 		Now: func() time.Time { return time.Unix(looks.Add(1), 0) },
-		Run: func(ctx context.Context, j *run.Job) (*run.Result, error) {
+		Run: func(ctx context.Context, j *run.Job) (*result.Result, error) {
 			runs.Add(1)
 			return sim.Run(ctx, j)
 		},
@@ -94,14 +96,14 @@ func TestInterrupted(t *testing.T) {
 	var runs atomic.Int64
 	d, err := validate.Run(ctx, validate.Options{
 		Catalog: run.Catalog{centralized.Algorithm()}, Mode: validate.Quick, Parallel: 2,
-		Run: func(ctx context.Context, j *run.Job) (*run.Result, error) {
+		Run: func(ctx context.Context, j *run.Job) (*result.Result, error) {
 			if runs.Add(1) == 30 {
 				cancel()
 			}
 			return sim.Run(ctx, j)
 		},
 	})
-	if !errors.Is(err, context.Canceled) || d == nil || d.Complete || d.ExitCode() != run.ExitInterrupted {
+	if !errors.Is(err, context.Canceled) || d == nil || d.Complete || d.ExitCode() != exit.Interrupted {
 		t.Fatalf("error %v, document %+v", err, d)
 	}
 	if d.Runs == 0 || d.Runs > 31 || len(d.Claims) == 0 {

@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"dmebench/dme"
-	"dmebench/internal/run"
 	"dmebench/report/units"
+	"dmebench/result"
 )
 
 // tally sums up all runs of an algorithm, also those whose numbers cannot be
@@ -28,10 +28,10 @@ func (p *plan) runsOf(a *dme.Algorithm) tally {
 			}
 			t.runs++
 			t.entries, t.violations, t.pending = t.entries+s.entries, t.violations+s.violations, t.pending+s.pending
-			if s.status == run.Failed {
+			if s.status == result.Failed {
 				t.failed++
 			}
-			if s.status != run.OK && t.problem == "" {
+			if s.status != result.OK && t.problem == "" {
 				t.problem = fmt.Sprintf("%s, N = %d, seed %d: %s", c.condition.name, c.spec.Nodes, p.opt.Seed+uint64(k), s.problem)
 			}
 		}

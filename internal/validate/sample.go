@@ -7,12 +7,12 @@ import (
 	"strings"
 
 	"dmebench/dme"
-	"dmebench/internal/run"
+	"dmebench/result"
 )
 
 // sample is what is kept of a run's result.
 type sample struct {
-	status  run.Status
+	status  result.Status
 	problem string
 
 	entries, violations, pending uint64
@@ -28,7 +28,7 @@ type sample struct {
 	reorder, longestRun, spread float64
 }
 
-func newSample(r *run.Result) *sample {
+func newSample(r *result.Result) *sample {
 	s := &sample{
 		status: r.Status, problem: r.Error,
 		entries: r.Entries, violations: r.Safety.Violations, pending: r.Liveness.Pending + r.Unserved,
@@ -70,7 +70,7 @@ func value(x *float64) float64 {
 }
 
 // sound reports whether the numbers of the run can be used.
-func (s *sample) sound() bool { return s.status == run.OK && s.violations == 0 }
+func (s *sample) sound() bool { return s.status == result.OK && s.violations == 0 }
 
 // reading is a quantity in one run: its mean, and the extremes over the entries
 // where these are told apart.

@@ -8,6 +8,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/internal/run"
+	"dmebench/result"
 )
 
 // Parts of the budget by whose end the phases are to be over.
@@ -21,10 +22,10 @@ const (
 // cancelled.
 func Run(ctx context.Context, o Options) (*Document, error) {
 	if o.Transport == "" {
-		o.Transport = run.Sim
+		o.Transport = result.Sim
 	}
 	if o.Seed == 0 {
-		o.Seed = run.DefaultSeed
+		o.Seed = result.DefaultSeed
 	}
 	var errs []error
 	network, err := run.LookupNetwork(o.Transport)

@@ -12,8 +12,8 @@ import (
 	"dmebench/dme"
 	"dmebench/internal/clock"
 	"dmebench/internal/control"
-	"dmebench/internal/run"
 	"dmebench/internal/sharedpage"
+	"dmebench/result"
 	"dmebench/transport"
 )
 
@@ -25,7 +25,7 @@ type system struct {
 	ending  atomic.Bool
 }
 
-func startSystem(tb testing.TB, spec run.Spec) *system {
+func startSystem(tb testing.TB, spec result.Spec) *system {
 	tb.Helper()
 	page, err := sharedpage.Create(spec.Nodes)
 	if err != nil {
@@ -108,8 +108,8 @@ func TestMessagesAllocateNothing(t *testing.T) {
 		{"ricart-agrawala", "udp", "0"}, {"token-ring", "udp", "0"},
 	} {
 		t.Run(c.algorithm+"/"+c.transport+"/cs="+c.cs, func(t *testing.T) {
-			s := startSystem(t, run.Spec{
-				Algorithm: c.algorithm, Nodes: 3, Transport: c.transport, CS: c.cs, Duration: run.Duration(time.Hour),
+			s := startSystem(t, result.Spec{
+				Algorithm: c.algorithm, Nodes: 3, Transport: c.transport, CS: c.cs, Duration: result.Duration(time.Hour),
 			}.WithDefaults())
 			const messages = 2000
 			s.await(t, messages) // fills what is reused

@@ -9,6 +9,7 @@ import (
 
 	"dmebench/internal/clock"
 	"dmebench/internal/control"
+	"dmebench/internal/exit"
 	"dmebench/internal/run"
 )
 
@@ -31,7 +32,7 @@ func Main(catalog run.Catalog, stdin io.Reader, stderr io.Writer) int {
 	}
 	if err != nil {
 		fmt.Fprintf(stderr, "worker: this command is started by a coordinator, which tells it where to report on its standard input: %v\n", err)
-		return run.ExitUsage
+		return exit.Usage
 	}
 
 	w := &worker{catalog: catalog, clock: clock.New(), memory: os.NewFile(pageDescriptor, "shared page")}

@@ -92,7 +92,7 @@ func (w *worker) assign(a *control.Assignment) (control.Reply, error) {
 		return r, errors.New("worker: one assignment for each worker")
 	}
 	var err error
-	w.job, err = a.Spec.Resolve(w.catalog, func(name string) ([]byte, error) {
+	w.job, err = run.Resolve(a.Spec, w.catalog, func(name string) ([]byte, error) {
 		if b, ok := a.Files[name]; ok {
 			return b, nil
 		}

@@ -8,21 +8,21 @@ import (
 	"testing"
 	"time"
 
-	"dmebench/internal/run"
 	"dmebench/report/cells"
+	"dmebench/result"
 )
 
 // Every field of a specification makes a cell what it is, or is known not to:
 // a new field must not let two things become one sample.
 func TestEveryFieldIsADimensionOrIsNot(t *testing.T) {
 	apart := []string{"seed", "stall_after", "listen", "allow_mismatch"}
-	base := run.Spec{Algorithm: "maekawa", Nodes: 7, Transport: "tcp", Workload: "saturate", CS: "100us"}
+	base := result.Spec{Algorithm: "maekawa", Nodes: 7, Transport: "tcp", Workload: "saturate", CS: "100us"}
 	known := make(map[string]bool)
 	for _, d := range cells.Dimensions() {
 		known[d.Name] = true
 	}
-	for i := range reflect.TypeFor[run.Spec]().NumField() {
-		f := reflect.TypeFor[run.Spec]().Field(i)
+	for i := range reflect.TypeFor[result.Spec]().NumField() {
+		f := reflect.TypeFor[result.Spec]().Field(i)
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		changed := base
 		switch v := reflect.ValueOf(&changed).Elem().Field(i); v.Kind() {
@@ -56,7 +56,7 @@ func TestEveryFieldIsADimensionOrIsNot(t *testing.T) {
 }
 
 func TestSpecOfABareResult(t *testing.T) {
-	s := cells.Spec(&run.Result{Algorithm: "raymond", Nodes: 3, Transport: "sim", Workload: "serial"})
+	s := cells.Spec(&result.Result{Algorithm: "raymond", Nodes: 3, Transport: "sim", Workload: "serial"})
 	if s.Algorithm != "raymond" || s.Nodes != 3 || s.Transport != "sim" || s.Workload != "serial" {
 		t.Errorf("%+v", s)
 	}
@@ -64,7 +64,7 @@ func TestSpecOfABareResult(t *testing.T) {
 
 // Large numbers are written so that they can be read as numbers again.
 func TestNumbersOfDimensions(t *testing.T) {
-	s := run.Spec{Requests: 12_000_000, TotalRate: 1e6, Rate: 0.25}
+	s := result.Spec{Requests: 12_000_000, TotalRate: 1e6, Rate: 0.25}
 	for _, d := range cells.Dimensions() {
 		want := map[string]string{"requests": "12000000", "total_rate": "1000000", "rate": "0.25", "duration": ""}[d.Name]
 		if want != "" && d.Of(s) != want {

@@ -18,10 +18,10 @@ import (
 	"slices"
 	"strings"
 
-	"dmebench/internal/run"
 	"dmebench/report"
 	"dmebench/report/cells"
 	"dmebench/report/stats"
+	"dmebench/result"
 )
 
 // SchemaVersion is the version of the JSON form of a [Comparison].
@@ -345,9 +345,9 @@ func (g *group) values(m report.Metric) []float64 {
 }
 
 // status is the reason for which a run is left out.
-func status(r *run.Result) string {
-	if r.Status == run.OK {
-		return string(run.Violated) // whatever it says of itself
+func status(r *result.Result) string {
+	if r.Status == result.OK {
+		return string(result.Violated) // whatever it says of itself
 	}
 	return cmp.Or(string(r.Status), "unknown")
 }

@@ -9,24 +9,24 @@ import (
 	"strings"
 	"testing"
 
-	"dmebench/internal/run"
 	"dmebench/report"
 	"dmebench/report/compare"
 	"dmebench/report/plots"
+	"dmebench/result"
 )
 
 // ran is the result of one repetition, with a response time as its measure.
 func ran(algorithm string, n, repetition int, response float64) report.Run {
 	perCS := float64(2 * (n - 1))
-	return report.Run{Label: algorithm, Repetition: repetition, Result: &run.Result{
-		SchemaVersion: run.SchemaVersion, Algorithm: algorithm, Nodes: n, Transport: "tcp", Workload: "saturate",
-		Seed: uint64(repetition), Status: run.OK, Entries: 100, Requests: 100,
-		Messages:     run.Messages{PerCS: &perCS},
-		ResponseTime: &run.Quantiles{Count: 100, P50: int64(response), P99: int64(2 * response)},
+	return report.Run{Label: algorithm, Repetition: repetition, Result: &result.Result{
+		SchemaVersion: result.SchemaVersion, Algorithm: algorithm, Nodes: n, Transport: "tcp", Workload: "saturate",
+		Seed: uint64(repetition), Status: result.OK, Entries: 100, Requests: 100,
+		Messages:     result.Messages{PerCS: &perCS},
+		ResponseTime: &result.Quantiles{Count: 100, P50: int64(response), P99: int64(2 * response)},
 		Environment:  map[string]string{"kernel": "6.1", "load_average": fmt.Sprint(repetition)},
-		Spec: run.Spec{
+		Spec: result.Spec{
 			Algorithm: algorithm, Nodes: n, Transport: "tcp", Workload: "saturate", CS: "100us", Requests: 50 * n,
-			Seed: uint64(repetition), NodesPerWorker: 1, Warmup: "auto", StallAfter: run.Duration(1e10),
+			Seed: uint64(repetition), NodesPerWorker: 1, Warmup: "auto", StallAfter: result.Duration(1e10),
 		},
 	}}
 }
@@ -166,7 +166,7 @@ func TestComparisonIsSymmetric(t *testing.T) {
 func TestNotes(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	a, b := sample(rng, 10, 1, 0.02), sample(rng, 5, 1, 0.02)
-	a[0].Result.Status, a[1].Result.Status = run.Stalled, run.Failed
+	a[0].Result.Status, a[1].Result.Status = result.Stalled, result.Failed
 	a[2].Result.Safety.Violations = 1
 	for _, r := range b {
 		r.Result.Environment = map[string]string{"kernel": "6.2"}
@@ -230,7 +230,7 @@ func TestNothingUsable(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	a, b := sample(rng, 6, 1, 0.02), sample(rng, 6, 1, 0.02)
 	for _, r := range b {
-		r.Result.Status = run.Stalled
+		r.Result.Status = result.Stalled
 	}
 	c := compared(t, a, b, compare.Options{Metrics: []string{p50}})
 	row := table(t, c, p50).Rows[0]
@@ -249,7 +249,7 @@ func TestNothingUsable(t *testing.T) {
 
 func TestCellsAreMatchedByWhatTheyWereAskedToDo(t *testing.T) {
 	base := ran("maekawa", 7, 1, 1000)
-	change := func(f func(*run.Spec)) report.Run {
+	change := func(f func(*result.Spec)) report.Run {
 		r := ran("maekawa", 7, 2, 1000)
 		f(&r.Result.Spec)
 		r.Result.Algorithm, r.Result.Nodes, r.Result.Transport = r.Result.Spec.Algorithm, r.Result.Spec.Nodes, r.Result.Spec.Transport
@@ -260,20 +260,20 @@ func TestCellsAreMatchedByWhatTheyWereAskedToDo(t *testing.T) {
 		b    report.Run
 		says string // what differs; "" where nothing that matters does
 	}{
-		{"seed", change(func(s *run.Spec) { s.Seed = 77 }), ""},
-		{"time-out", change(func(s *run.Spec) { s.StallAfter, s.Listen = 5, "127.0.0.1:1" }), ""},
-		{"algorithm", change(func(s *run.Spec) { s.Algorithm = "raymond" }), "algorithm is maekawa in A and raymond in B"},
-		{"option", change(func(s *run.Spec) { s.Set = map[string]string{"quorum": "grid"} }), "set is not given in A and quorum=grid in B"},
-		{"nodes", change(func(s *run.Spec) { s.Nodes = 13 }), "nodes is 7 in A and 13 in B"},
-		{"transport", change(func(s *run.Spec) { s.Transport = "udp" }), "transport is tcp in A and udp in B"},
-		{"workload", change(func(s *run.Spec) { s.Workload = "serial" }), "workload is saturate in A and serial in B"},
-		{"cs", change(func(s *run.Spec) { s.CS = "1ms" }), "cs is 100us in A and 1ms in B"},
-		{"rate", change(func(s *run.Spec) { s.Rate = 5 }), "rate is not given in A and 5 in B"},
-		{"total_rate", change(func(s *run.Spec) { s.TotalRate = 5 }), "total_rate is not given in A and 5 in B"},
-		{"requests", change(func(s *run.Spec) { s.Requests = 7 }), "requests is 350 in A and 7 in B"},
-		{"duration", change(func(s *run.Spec) { s.Duration = 1e9 }), "duration is not given in A and 1s in B"},
-		{"placement", change(func(s *run.Spec) { s.NodesPerWorker = 7 }), "nodes_per_worker is 1 in A and 7 in B"},
-		{"warm-up", change(func(s *run.Spec) { s.Warmup = "10" }), "warmup is auto in A and 10 in B"},
+		{"seed", change(func(s *result.Spec) { s.Seed = 77 }), ""},
+		{"time-out", change(func(s *result.Spec) { s.StallAfter, s.Listen = 5, "127.0.0.1:1" }), ""},
+		{"algorithm", change(func(s *result.Spec) { s.Algorithm = "raymond" }), "algorithm is maekawa in A and raymond in B"},
+		{"option", change(func(s *result.Spec) { s.Set = map[string]string{"quorum": "grid"} }), "set is not given in A and quorum=grid in B"},
+		{"nodes", change(func(s *result.Spec) { s.Nodes = 13 }), "nodes is 7 in A and 13 in B"},
+		{"transport", change(func(s *result.Spec) { s.Transport = "udp" }), "transport is tcp in A and udp in B"},
+		{"workload", change(func(s *result.Spec) { s.Workload = "serial" }), "workload is saturate in A and serial in B"},
+		{"cs", change(func(s *result.Spec) { s.CS = "1ms" }), "cs is 100us in A and 1ms in B"},
+		{"rate", change(func(s *result.Spec) { s.Rate = 5 }), "rate is not given in A and 5 in B"},
+		{"total_rate", change(func(s *result.Spec) { s.TotalRate = 5 }), "total_rate is not given in A and 5 in B"},
+		{"requests", change(func(s *result.Spec) { s.Requests = 7 }), "requests is 350 in A and 7 in B"},
+		{"duration", change(func(s *result.Spec) { s.Duration = 1e9 }), "duration is not given in A and 1s in B"},
+		{"placement", change(func(s *result.Spec) { s.NodesPerWorker = 7 }), "nodes_per_worker is 1 in A and 7 in B"},
+		{"warm-up", change(func(s *result.Spec) { s.Warmup = "10" }), "warmup is auto in A and 10 in B"},
 	} {
 		x, y := sides([]report.Run{base}, []report.Run{c.b})
 		got, err := compare.Compare(x, y, compare.Options{})

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"dmebench/internal/run"
 	"dmebench/report"
 	"dmebench/report/cells"
+	"dmebench/result"
 )
 
 // Dimensions names everything by which cells are matched.
@@ -24,8 +24,8 @@ func Dimensions() []string {
 // group is the runs of one cell of one side.
 type group struct {
 	label string
-	spec  run.Spec // of the first run
-	good  []*run.Result
+	spec  result.Spec // of the first run
+	good  []*result.Result
 	bad   map[string]int // runs that are left out, by status
 	twins int            // simulations left out because they repeat a seed
 }
@@ -82,7 +82,7 @@ func match(a, b Side, across []string) (pairs []pair, onlyA, onlyB []Cell, err e
 	return pairs, onlyA, onlyB, nil
 }
 
-func cellOf(label string, s run.Spec, across []string) Cell {
+func cellOf(label string, s result.Spec, across []string) Cell {
 	c := Cell{Label: label, Settings: make(map[string]string), nodes: s.Nodes}
 	for _, d := range cells.Dimensions() {
 		if value := d.Of(s); value != "" && !slices.Contains(across, d.Name) {
@@ -142,7 +142,7 @@ func appendNew(list []string, s string) []string {
 }
 
 // contrast writes the dimensions in which two cells differ.
-func contrast(x, y run.Spec) string {
+func contrast(x, y result.Spec) string {
 	var parts []string
 	for _, d := range cells.Dimensions() {
 		if vx, vy := d.Of(x), d.Of(y); vx != vy {

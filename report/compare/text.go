@@ -9,8 +9,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"dmebench/internal/run"
 	"dmebench/report/units"
+	"dmebench/result"
 )
 
 // WriteText writes the comparison for a person: a table for each metric with
@@ -193,7 +193,7 @@ func perNode(cells []Cell) bool {
 // saying.
 func unremarkable(settings map[string]string, dim string) bool {
 	value := settings[dim]
-	return value == "" || dim == "nodes_per_worker" && value == "1" || dim == "warmup" && value == run.DefaultWarmup
+	return value == "" || dim == "nodes_per_worker" && value == "1" || dim == "warmup" && value == result.DefaultWarmup
 }
 
 // value writes a setting of a cell; "" where it was not given.

@@ -9,9 +9,9 @@ import (
 
 	"golang.org/x/perf/benchfmt"
 
-	"dmebench/internal/run"
 	"dmebench/report"
 	"dmebench/report/cells"
+	"dmebench/result"
 )
 
 // Benchfmt writes the Go benchmark format that benchstat reads: a line for each
@@ -57,7 +57,7 @@ func Benchfmt(w io.Writer, runs []report.Run, metrics []string) error {
 	return nil
 }
 
-func (c *cell) line(r *run.Result, metrics []report.Metric) *benchfmt.Result {
+func (c *cell) line(r *result.Result, metrics []report.Metric) *benchfmt.Result {
 	line := &benchfmt.Result{Name: benchfmt.Name(c.benchmark()), Iters: int(r.Entries)}
 	for _, fact := range []struct{ key, value string }{
 		{"pkg", "dmebench"}, {"goos", r.Environment["os"]}, {"goarch", r.Environment["arch"]}, {"cpu", r.Environment["cpu"]},
@@ -95,7 +95,7 @@ func (c *cell) benchmark() string {
 		add(key, c.spec.Set[key])
 	}
 	for _, key := range []string{"nodes", "cs", "rate", "total_rate", "requests", "duration", "nodes_per_worker", "warmup", "transport", "workload"} {
-		if key == "nodes_per_worker" && settings[key] == "1" || key == "warmup" && settings[key] == run.DefaultWarmup {
+		if key == "nodes_per_worker" && settings[key] == "1" || key == "warmup" && settings[key] == result.DefaultWarmup {
 			continue // the defaults go without saying
 		}
 		add(key, settings[key])

@@ -15,9 +15,9 @@ import (
 	"fmt"
 	"strings"
 
-	"dmebench/internal/run"
 	"dmebench/report"
 	"dmebench/report/cells"
+	"dmebench/result"
 )
 
 // File is one file of an export.
@@ -32,7 +32,7 @@ var errNothing = errors.New("export: no run ended well, so that there is nothing
 // cell is the usable repetitions of one cell.
 type cell struct {
 	label string
-	spec  run.Spec
+	spec  result.Spec
 	slug  string // begins the names of its files; unique
 	runs  []report.Run
 }

@@ -17,11 +17,11 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 	"golang.org/x/perf/benchfmt"
 
-	"dmebench/internal/run"
 	"dmebench/report"
 	"dmebench/report/compare"
 	"dmebench/report/export"
 	"dmebench/report/stats"
+	"dmebench/result"
 )
 
 const entries = 400
@@ -30,7 +30,7 @@ const entries = 400
 func ran(t *testing.T, label string, n, repetition int, scale float64) report.Run {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(uint64(n), uint64(repetition)))
-	distribution := func(mean float64) (string, *run.Quantiles) {
+	distribution := func(mean float64) (string, *result.Quantiles) {
 		h := hdrhistogram.New(1, 60e9, 2)
 		for range entries {
 			if err := h.RecordValue(int64(scale * mean * (0.5 + rng.ExpFloat64()))); err != nil {
@@ -42,15 +42,15 @@ func ran(t *testing.T, label string, n, repetition int, scale float64) report.Ru
 			t.Fatal(err)
 		}
 		q := func(p float64) int64 { return h.ValueAtQuantile(p) }
-		return string(b), &run.Quantiles{Count: entries, Mean: h.Mean(), P50: q(50), P90: q(90), P99: q(99), P999: q(99.9), Max: h.Max()}
+		return string(b), &result.Quantiles{Count: entries, Mean: h.Mean(), P50: q(50), P90: q(90), P99: q(99), P999: q(99.9), Max: h.Max()}
 	}
 	perCS, rate := float64(3*(n-1))/2, 200/scale*(1+0.01*rng.NormFloat64())
-	r := &run.Result{
-		SchemaVersion: run.SchemaVersion, Algorithm: "maekawa", Nodes: n, Transport: "tcp", Workload: "saturate",
-		Seed: uint64(repetition), Status: run.OK, Requests: entries, Entries: entries,
-		Messages: run.Messages{PerCS: &perCS}, Throughput: &rate,
+	r := &result.Result{
+		SchemaVersion: result.SchemaVersion, Algorithm: "maekawa", Nodes: n, Transport: "tcp", Workload: "saturate",
+		Seed: uint64(repetition), Status: result.OK, Requests: entries, Entries: entries,
+		Messages: result.Messages{PerCS: &perCS}, Throughput: &rate,
 		Environment: map[string]string{"os": "linux", "arch": "amd64", "cpu": "A CPU @ 2 GHz", "load_average": fmt.Sprint(repetition)},
-		Spec: run.Spec{
+		Spec: result.Spec{
 			Algorithm: "maekawa", Nodes: n, Transport: "tcp", Workload: "saturate", CS: "100us", Requests: entries,
 			Set: map[string]string{"quorum": "grid"}, Seed: uint64(repetition), NodesPerWorker: 1, Warmup: "auto",
 		},
@@ -171,7 +171,7 @@ func TestBenchfmtIsRead(t *testing.T) {
 	odd.Result.Spec.Set = map[string]string{"weights": "1 2/3-4"}
 	odd.Result.Environment = nil
 	bad := ran(t, "maekawa-grid", 3, 9, 1)
-	bad.Result.Status = run.Stalled
+	bad.Result.Status = result.Stalled
 	var metrics []string
 	for _, m := range report.Metrics() {
 		metrics = append(metrics, m.Name)
@@ -315,7 +315,7 @@ func TestHlogRoundTrip(t *testing.T) {
 func TestCSV(t *testing.T) {
 	runs := experiment(t, 1)
 	bad := ran(t, "maekawa-grid", 3, 9, 1)
-	bad.Result.Status, bad.Result.Throughput = run.Stalled, nil
+	bad.Result.Status, bad.Result.Throughput = result.Stalled, nil
 	in := report.Input{Runs: append(runs, bad)}
 	files, err := export.CSV(in)
 	if err != nil {
@@ -390,9 +390,9 @@ func TestFilesHaveNamesOfTheirOwn(t *testing.T) {
 
 func TestNothingToExport(t *testing.T) {
 	failed := ran(t, "maekawa", 7, 1, 1)
-	failed.Result.Status = run.Failed
+	failed.Result.Status = result.Failed
 	bare := ran(t, "maekawa", 7, 1, 1)
-	bare.Result.Histograms = run.Histograms{}
+	bare.Result.Histograms = result.Histograms{}
 	broken := ran(t, "maekawa", 7, 1, 1)
 	broken.Result.Histograms.Waiting = "rubbish"
 	for name, runs := range map[string][]report.Run{"no runs": nil, "failed": {failed}, "no histograms": {bare}, "broken histogram": {broken}} {

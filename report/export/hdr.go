@@ -8,22 +8,22 @@ import (
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
-	"dmebench/internal/run"
 	"dmebench/report"
 	"dmebench/report/stats"
+	"dmebench/result"
 )
 
 // quantity is a distribution that a result may hold.
 type quantity struct {
 	name string
-	of   func(*run.Result) string // encoded; "" where there is none
+	of   func(*result.Result) string // encoded; "" where there is none
 }
 
 func quantities() []quantity {
 	return []quantity{
-		{"response", func(r *run.Result) string { return r.Histograms.Response }},
-		{"waiting", func(r *run.Result) string { return r.Histograms.Waiting }},
-		{"sync-delay", func(r *run.Result) string { return r.Histograms.SyncDelay }},
+		{"response", func(r *result.Result) string { return r.Histograms.Response }},
+		{"waiting", func(r *result.Result) string { return r.Histograms.Waiting }},
+		{"sync-delay", func(r *result.Result) string { return r.Histograms.SyncDelay }},
 	}
 }
 
@@ -130,7 +130,7 @@ func (c *cell) log(out *bytes.Buffer, startMs int64) (held bool, err error) {
 }
 
 // lengthMs is about how long a run took, and at least a millisecond.
-func lengthMs(r *run.Result) int64 {
+func lengthMs(r *result.Result) int64 {
 	if r.Throughput == nil || *r.Throughput <= 0 {
 		return 1000
 	}

@@ -1,7 +1,7 @@
-// Package run holds what one run is asked to do (a [Spec], resolved to a [Job])
-// and what it found out (a [Result]). Both the network runtime and the
-// simulator take the one and give the other.
-package run
+// Package result is the vocabulary of results: what one run was asked to do (a
+// [Spec]) and what it found out (a [Result]). It reads and writes their JSON forms
+// and imports nothing of the program, so that others can read results too.
+package result
 
 import (
 	"bytes"
@@ -73,6 +73,9 @@ func (s Spec) WithDefaults() Spec {
 	}
 	return s
 }
+
+// Sim is the name of the simulated network; every other one is real.
+const Sim = "sim"
 
 // Duration is a time.Duration that reads and writes as "1.5s".
 type Duration time.Duration

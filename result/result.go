@@ -1,4 +1,4 @@
-package run
+package result
 
 // SchemaVersion is the version of the result's JSON form.
 const SchemaVersion = 1
@@ -14,19 +14,6 @@ const (
 	Violated Status = "violated"
 	Stalled  Status = "stalled"
 	Failed   Status = "failed"
-)
-
-// Exit codes of the program.
-const (
-	ExitHeld        = 0   // everything held
-	ExitBroken      = 1   // violated, or stalled though the links met the needs
-	ExitUnknown     = 2   // failed: it could not be told
-	ExitUsage       = 64  // flags or arguments are wrong
-	ExitData        = 65  // an input file is wrong
-	ExitNoInput     = 66  // an input file is not there
-	ExitUnavailable = 69  // the environment lacks something
-	ExitCantCreate  = 73  // an output cannot be written
-	ExitInterrupted = 130 // Ctrl-C
 )
 
 // Result is what one run found out. Its JSON form is a contract: keys are added,
@@ -151,19 +138,4 @@ type Histograms struct {
 	Response  string `json:"response,omitempty"`
 	Waiting   string `json:"waiting,omitempty"`
 	SyncDelay string `json:"sync_delay,omitempty"`
-}
-
-// ExitCode is the code with which «run» ends.
-func (r *Result) ExitCode(linksMetNeeds bool) int {
-	switch r.Status {
-	case OK:
-		return ExitHeld
-	case Violated:
-		return ExitBroken
-	case Stalled:
-		if linksMetNeeds {
-			return ExitBroken
-		}
-	}
-	return ExitUnknown
 }

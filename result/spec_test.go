@@ -1,4 +1,4 @@
-package run
+package result
 
 import (
 	"encoding/json"
@@ -72,21 +72,6 @@ func TestStrictSpec(t *testing.T) {
 	} {
 		if got, err := DecodeSpec([]byte(x.text)); err == nil || !strings.Contains(err.Error(), x.want) {
 			t.Errorf("%s: %+v, error %v; want one that says %s", x.text, got, err, x.want)
-		}
-	}
-}
-
-func TestExitCodes(t *testing.T) {
-	for _, x := range []struct {
-		status Status
-		met    bool
-		want   int
-	}{
-		{OK, true, 0}, {OK, false, 0}, {Violated, true, 1}, {Violated, false, 1},
-		{Stalled, true, 1}, {Stalled, false, 2}, {Failed, true, 2}, {Failed, false, 2}, {"", true, 2},
-	} {
-		if got := (&Result{Status: x.status}).ExitCode(x.met); got != x.want {
-			t.Errorf("%q, links met the needs: %v: exit code %d, want %d", x.status, x.met, got, x.want)
 		}
 	}
 }
