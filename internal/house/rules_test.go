@@ -10,8 +10,8 @@ import (
 // importRule says what the packages of some folders may import of this module.
 type importRule struct {
 	of   []string
-	may  []string // nothing else; nil leaves it open
-	not  []string // not these
+	may  []string // import nothing else; nil leaves it open
+	not  []string // not reach these, folders or packages from elsewhere, through any chain of imports
 	pure bool     // a pure state machine, or what one is made of
 }
 
@@ -36,12 +36,16 @@ var importRules = []importRule{
 	// Numbers in, numbers out.
 	{of: []string{"report/stats", "report/units"}, may: []string{}},
 	{of: []string{"report/cells"}, may: []string{"result"}},
-	{of: []string{"result"}, may: []string{"dme"}},
-	{of: []string{"report", "report/..."}, not: []string{
-		"transport", "transport/...", "workload", "algorithms/...",
-		"internal/worker", "internal/coordinator", "internal/control", "internal/sim",
-	}},
+	// What others read results with.
+	{of: []string{"result"}, may: []string{"dme"}, not: networks},
+	{of: []string{"report", "report/..."}, not: slices.Concat(networks, []string{"workload", "algorithms/...", "internal/sim"})},
 	{of: []string{"internal/noderun"}, may: []string{"dme", "internal/entrylog", "workload"}},
+}
+
+// networks is what runs nodes over real networks.
+var networks = []string{
+	"transport", "transport/...", "github.com/nats-io/...",
+	"internal/worker", "internal/coordinator", "internal/control",
 }
 
 // natsUsers are the only packages that import NATS: the transport, the control
@@ -74,6 +78,9 @@ func violations(m *module) []string {
 				checkPure(m, f, report)
 			}
 		}
+		if i >= 0 {
+			all = append(all, importRules[i].checkReach(m, folder)...)
+		}
 	}
 	return all
 }
@@ -101,11 +108,37 @@ func (r importRule) checkImport(m *module, folder string, s *ast.ImportSpec, rep
 			may = strings.Join(r.may, ", ") + " of this module and nothing else"
 		}
 		report(s, folder+" imports "+p+"; it may import "+may)
-	case ok && matchAny(r.not, target):
-		report(s, folder+" imports "+p+"; it may not")
 	case !ok && r.pure && !standard(p):
 		report(s, folder+" imports "+p+"; it may import the standard library only")
 	}
+}
+
+// checkReach reports what the folder reaches and may not, each with one of the
+// shortest chains of imports that lead there.
+func (r importRule) checkReach(m *module, folder string) []string {
+	var all []string
+	chains := map[string]string{folder: folder} // what is reached: how
+	for queue := []string{folder}; len(queue) > 0; queue = queue[1:] {
+		at := queue[0]
+		for _, f := range m.pkgs[at] {
+			for _, s := range f.Imports {
+				target, ours := m.local(importPath(s))
+				if !ours {
+					target = importPath(s)
+				}
+				if chains[target] != "" {
+					continue
+				}
+				chains[target] = chains[at] + " → " + target
+				if matchAny(r.not, target) {
+					all = append(all, m.at(s)+": "+chains[target]+"; "+folder+" may not reach "+target)
+				} else if ours {
+					queue = append(queue, target)
+				}
+			}
+		}
+	}
+	return all
 }
 
 // enumerate writes a list as a sentence does.
