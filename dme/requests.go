@@ -69,6 +69,15 @@ func (q *RequestQueue) Remove(id NodeID) bool {
 	return true
 }
 
+// RemoveUpTo takes out r and all requests that have priority over it.
+func (q *RequestQueue) RemoveUpTo(r Stamp) {
+	rest := slices.IndexFunc(*q, r.Precedes)
+	if rest < 0 {
+		rest = len(*q)
+	}
+	*q = slices.Delete(*q, 0, rest)
+}
+
 func (q *RequestQueue) position(id NodeID) int {
 	for at := range *q {
 		if (*q)[at].Node == id {

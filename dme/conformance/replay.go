@@ -26,27 +26,20 @@ func (n *Net) WantInside(t testing.TB, want ...dme.NodeID) {
 	}
 }
 
-// Refusal is a series of messages from one node to another. The last one must
-// be refused, and no other.
-type Refusal struct {
-	Name string
-	From dme.NodeID
-	Msgs []dme.Message
-}
-
-// TestRefusals delivers each series to node to of a network that start makes
-// anew.
-func TestRefusals(t *testing.T, to dme.NodeID, start func() *Net, series ...Refusal) {
-	for _, c := range series {
+// TestRefusals delivers each series of messages from one node to another, of a
+// network that start makes anew. The last one must be refused, and no other.
+func TestRefusals(t *testing.T, from, to dme.NodeID, start func() *Net, series map[string][]dme.Message) {
+	t.Helper()
+	for name, msgs := range series {
 		net := start()
-		for i, m := range c.Msgs {
-			net.Host(to).Receive(c.From, &m)
+		for i, m := range msgs {
+			net.Host(to).Receive(from, &m)
 			want := uint64(0)
-			if i == len(c.Msgs)-1 {
+			if i == len(msgs)-1 {
 				want = 1
 			}
 			if net.Refused() != want {
-				t.Errorf("%s: %d refused after message %d", c.Name, net.Refused(), i+1)
+				t.Errorf("%s: %d refused after message %d", name, net.Refused(), i+1)
 			}
 		}
 	}
