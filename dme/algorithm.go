@@ -101,6 +101,19 @@ type System interface {
 	Node(id NodeID) Node
 }
 
+// Unshared is Prepare for an algorithm whose nodes share nothing but how many
+// they are.
+func Unshared(node func(n int, id NodeID) Node) func(Config) (System, error) {
+	return func(c Config) (System, error) { return unshared{n: c.Nodes, node: node}, nil }
+}
+
+type unshared struct {
+	n    int
+	node func(n int, id NodeID) Node
+}
+
+func (s unshared) Node(id NodeID) Node { return s.node(s.n, id) }
+
 // Linked is a System that knows to whom each node may send, so that
 // connections can be made before they are needed. Without it, any node may
 // send to any.

@@ -80,21 +80,6 @@ type Timed interface{ Timeout(id TimerID, out *Outbox) }
 // it hears is no message, and is not counted.
 type Monitor interface{ Transmitted(m Message, out *Outbox) }
 
-// Joiner is a Node that can become a member of a running system.
-type Joiner interface{ Join(out *Outbox) }
-
-// Leaver is a Node that can leave a running system.
-type Leaver interface{ Leave(out *Outbox) }
-
-// Restarter is a Node that can recover after a crash that lost its state.
-type Restarter interface{ Restart(out *Outbox) }
-
-// PeerWatcher is a Node that reacts to the failure and return of its peers.
-type PeerWatcher interface {
-	Down(peer NodeID, out *Outbox)
-	Up(peer NodeID, out *Outbox)
-}
-
 // Queuer is a Node that keeps a queue of requests about whose length a paper
 // makes a claim. It is read after every event.
 type Queuer interface{ QueueLength() int }

@@ -5,6 +5,17 @@ import (
 	"math/bits"
 )
 
+// Others yields the nodes 1..n but me, in ascending order.
+func Others(n int, me NodeID) iter.Seq[NodeID] {
+	return func(yield func(NodeID) bool) {
+		for id := NodeID(1); int(id) <= n; id++ {
+			if id != me && !yield(id) {
+				return
+			}
+		}
+	}
+}
+
 // NodeSet is a set of the nodes 1..N. Make one with [MakeNodeSet]; the zero
 // NodeSet is empty and has no room.
 type NodeSet struct {
@@ -16,6 +27,13 @@ func MakeNodeSet(n int) NodeSet { return NodeSet{words: make([]uint64, n/64+1)} 
 
 // Add puts id into the set.
 func (s *NodeSet) Add(id NodeID) { s.words[id/64] |= 1 << (id % 64) }
+
+// AddOthers puts the nodes 1..n but me into the set.
+func (s *NodeSet) AddOthers(n int, me NodeID) {
+	for id := range Others(n, me) {
+		s.Add(id)
+	}
+}
 
 // Remove takes id out of the set.
 func (s *NodeSet) Remove(id NodeID) { s.words[id/64] &^= 1 << (id % 64) }

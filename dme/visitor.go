@@ -242,6 +242,12 @@ func (v *Visitor) Stamps(name string, p *[]Stamp) {
 	}
 }
 
+// Deferred shows a set of deferred requests.
+func (v *Visitor) Deferred(name string, d *Deferred) { v.Stamps(name, (*[]Stamp)(d)) }
+
+// Requests shows a queue of requests, in its order.
+func (v *Visitor) Requests(name string, q *RequestQueue) { v.Stamps(name, (*[]Stamp)(q)) }
+
 func resize[T any](s []T, n int) []T {
 	if n <= cap(s) {
 		return s[:n]

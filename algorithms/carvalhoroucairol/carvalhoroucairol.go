@@ -40,11 +40,7 @@
 // messages flow.
 package carvalhoroucairol
 
-import (
-	"slices"
-
-	"dmebench/dme"
-)
+import "dmebench/dme"
 
 const (
 	kindRequest dme.Kind = iota + 1 // Clock: the sequence number
@@ -62,22 +58,8 @@ func Algorithm() *dme.Algorithm {
 		Needs:    dme.Always(dme.Needs{Reliable: true}),
 		Kinds:    []string{"REQUEST", "REPLY"},
 		Claims:   claims(),
-		Prepare: func(c dme.Config) (dme.System, error) {
-			return system{nodes: c.Nodes}, nil
-		},
+		Prepare:  dme.Unshared(newNode),
 	}
-}
-
-type system struct{ nodes int }
-
-func (s system) Node(id dme.NodeID) dme.Node {
-	n := &node{me: id, lacking: dme.MakeNodeSet(s.nodes)}
-	for j := dme.NodeID(1); int(j) <= s.nodes; j++ {
-		if j != id {
-			n.lacking.Add(j)
-		}
-	}
-	return n
 }
 
 type node struct {
@@ -88,8 +70,14 @@ type node struct {
 	requesting            bool   // waiting for permissions
 	executing             bool   // the critical section
 
-	lacking       dme.NodeSet // whose permission this node does not have; while it waits, it has asked them
-	replyDeferred []dme.Stamp // the requests that wait for our release, by node in ascending order
+	lacking       dme.NodeSet  // whose permission this node does not have; while it waits, it has asked them
+	replyDeferred dme.Deferred // the requests that wait for our release
+}
+
+func newNode(n int, id dme.NodeID) dme.Node {
+	node := &node{me: id, lacking: dme.MakeNodeSet(n)}
+	node.lacking.AddOthers(n, id)
+	return node
 }
 
 // Request is step 1.
@@ -109,7 +97,7 @@ func (n *node) Release(out *dme.Outbox) {
 	for _, r := range n.replyDeferred {
 		n.permit(r, out)
 	}
-	n.replyDeferred = n.replyDeferred[:0]
+	n.replyDeferred.Clear()
 }
 
 func (n *node) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
@@ -128,7 +116,9 @@ func (n *node) receiveRequest(r dme.Stamp, out *dme.Outbox) {
 	}
 	n.highestSequenceNumber = max(n.highestSequenceNumber, r.Clock)
 	if n.executing || n.requesting && n.ourRequest().Precedes(r) {
-		n.deferReply(r, out)
+		if !n.replyDeferred.Add(r) {
+			out.Refuse("REQUEST from a node whose REQUEST is deferred")
+		}
 		return
 	}
 	had := !n.lacking.Has(r.Node)
@@ -136,16 +126,6 @@ func (n *node) receiveRequest(r dme.Stamp, out *dme.Outbox) {
 	if n.requesting && had {
 		n.ask(r.Node, out)
 	}
-}
-
-func (n *node) deferReply(r dme.Stamp, out *dme.Outbox) {
-	at, deferred := slices.BinarySearchFunc(n.replyDeferred, r.Node,
-		func(d dme.Stamp, j dme.NodeID) int { return int(d.Node) - int(j) })
-	if deferred {
-		out.Refuse("REQUEST from a node whose REQUEST is deferred")
-		return
-	}
-	n.replyDeferred = slices.Insert(n.replyDeferred, at, r)
 }
 
 // receiveReply is step 4.
@@ -186,5 +166,5 @@ func (n *node) State(v *dme.Visitor) {
 	v.Bool("Requesting", &n.requesting)
 	v.Bool("Executing", &n.executing)
 	v.Set("Lacking", &n.lacking)
-	v.Stamps("Reply_Deferred", &n.replyDeferred)
+	v.Deferred("Reply_Deferred", &n.replyDeferred)
 }

@@ -12,15 +12,6 @@ import (
 
 func TestConformance(t *testing.T) { conformance.Test(t, Algorithm()) }
 
-func newNet(t *testing.T, nodes int) *conformance.Net {
-	t.Helper()
-	net, err := conformance.New(Algorithm(), nodes, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return net
-}
-
 func serve(t *testing.T, net *conformance.Net, id dme.NodeID) uint64 {
 	t.Helper()
 	got, err := net.Serve(id)
@@ -53,7 +44,7 @@ func expect(t *testing.T, net *conformance.Net, from, to dme.NodeID, want ...dme
 func TestSerialCost(t *testing.T) {
 	rng := rand.New(rand.NewPCG(26, 2))
 	for _, n := range []int{1, 2, 3, 8, 13} {
-		net := newNet(t, n)
+		net := conformance.Make(t, Algorithm(), n, nil)
 		last := make([]int, n+1) // when each node entered last, 0 where never
 		var total uint64
 		const warm, entries = 200, 4000
@@ -85,7 +76,7 @@ func TestSerialCost(t *testing.T) {
 // not asked since all others did.
 func TestRange(t *testing.T) {
 	const n = 7
-	net := newNet(t, n)
+	net := conformance.Make(t, Algorithm(), n, nil)
 	for i := range n {
 		if got := serve(t, net, dme.NodeID(i+1)); got != 2*(n-1) {
 			t.Errorf("the first request of node %d: %d messages, want %d", i+1, got, 2*(n-1))
@@ -102,7 +93,7 @@ func TestRange(t *testing.T) {
 // conflict lets node 2 wait for node 3 with the permission of node 1 in hand,
 // when node 1 asks with priority.
 func conflict(t *testing.T) *conformance.Net {
-	net := newNet(t, 3)
+	net := conformance.Make(t, Algorithm(), 3, nil)
 	serve(t, net, 2)
 	serve(t, net, 3)
 	net.Request(1)
@@ -147,7 +138,7 @@ func TestRequestOvertakesReply(t *testing.T) {
 // Clocks meet only where messages flow: node 2 enters with 1, 2 and 3, and then
 // node 1, which has heard of the first alone, with 2.
 func TestEntriesAreNotInTimestampOrder(t *testing.T) {
-	net := newNet(t, 2)
+	net := conformance.Make(t, Algorithm(), 2, nil)
 	for _, id := range []dme.NodeID{2, 2, 2, 1} {
 		serve(t, net, id)
 	}
@@ -162,31 +153,24 @@ func TestEntriesAreNotInTimestampOrder(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		msgs []dme.Message // all from node 2; the last is refused
-	}{
-		{"REQUEST without a number", []dme.Message{request(0)}},
-		{"REQUEST twice", []dme.Message{request(9), request(9)}},
-		{"REPLY to an earlier request", []dme.Message{reply(1)}},
-		{"REPLY to a request not made", []dme.Message{reply(3)}},
-		{"REPLY twice", []dme.Message{reply(2), reply(2)}},
-	} {
-		net := newNet(t, 3)
+	start := func() *conformance.Net {
+		net := conformance.Make(t, Algorithm(), 3, nil)
 		for _, id := range []dme.NodeID{1, 2, 3} {
 			serve(t, net, id)
 		}
 		n := net.Host(1).Node().(*node)
 		n.highestSequenceNumber = 1
 		net.Request(1) // with number 2
-		for i, m := range c.msgs {
-			net.Host(1).Receive(2, &m)
-			if got, last := net.Refused(), i == len(c.msgs)-1; (got == 1) != last {
-				t.Errorf("%s: %d refused after message %d", c.name, got, i+1)
-			}
-		}
+		return net
 	}
-	net := newNet(t, 3)
+	conformance.TestRefusals(t, 2, 1, start, map[string][]dme.Message{
+		"REQUEST without a number":    {request(0)},
+		"REQUEST twice":               {request(9), request(9)},
+		"REPLY to an earlier request": {reply(1)},
+		"REPLY to a request not made": {reply(3)},
+		"REPLY twice":                 {reply(2), reply(2)},
+	})
+	net := conformance.Make(t, Algorithm(), 3, nil)
 	m := reply(0)
 	net.Host(1).Receive(2, &m)
 	if net.Refused() != 1 {
@@ -221,7 +205,7 @@ func cycle(n *node, nodes dme.NodeID, out *dme.Outbox) {
 }
 
 func TestNoAllocationPerEvent(t *testing.T) {
-	n := system{nodes: 64}.Node(1).(*node)
+	n := newNode(64, 1).(*node)
 	var out dme.Outbox
 	cycle(n, 64, &out) // the lists grow to their length
 	if got := testing.AllocsPerRun(100, func() { cycle(n, 64, &out) }); got != 0 {

@@ -12,13 +12,7 @@ import (
 	"dmebench/algorithms/maekawa"
 	"dmebench/algorithms/maekawapublished"
 	"dmebench/algorithms/naimitrehel"
-	"dmebench/algorithms/rabounded"
-	"dmebench/algorithms/rabroadcast"
-	"dmebench/algorithms/raimplicit"
-	"dmebench/algorithms/rapriority"
-	"dmebench/algorithms/raring"
 	"dmebench/algorithms/raymond"
-	"dmebench/algorithms/readerswriters"
 	"dmebench/algorithms/ricartagrawala"
 	"dmebench/algorithms/ricartagrawalatoken"
 	"dmebench/algorithms/singhal"
@@ -36,12 +30,12 @@ func All() []*dme.Algorithm {
 		lamport.Algorithm(),
 		lamport.Optimized(),
 		ricartagrawala.Algorithm(),
-		raimplicit.Algorithm(),
-		rabroadcast.Algorithm(),
-		raring.Algorithm(),
-		rabounded.Algorithm(),
-		rapriority.Algorithm(),
-		readerswriters.Algorithm(),
+		ricartagrawala.Implicit(),
+		ricartagrawala.Broadcast(),
+		ricartagrawala.Ring(),
+		ricartagrawala.Bounded(),
+		ricartagrawala.Priority(),
+		ricartagrawala.ReadersWriters(),
 		carvalhoroucairol.Algorithm(),
 		ricartagrawalatoken.Algorithm(),
 		suzukikasami.Algorithm(),
@@ -59,6 +53,6 @@ func All() []*dme.Algorithm {
 		chaudhurikaraata.AsPublished(),
 		singhal.AsPublished(),
 		lodhakshemkalyani.AsPublished(),
-		rabounded.AsPublished(),
+		ricartagrawala.BoundedAsPublished(),
 	}
 }

@@ -6,12 +6,13 @@ import (
 	"testing"
 
 	"dmebench/dme"
+	"dmebench/dme/conformance"
 )
 
 // Exercise 9.2: L1 can hold at several sites at once; it does at S_1 and S_2 in
 // figure 9.4. That it is needed is shown by the mutant without it.
 func TestExercise92(t *testing.T) {
-	net := newNet(t, Algorithm(), 3)
+	net := conformance.Make(t, Algorithm(), 3, nil)
 	net.Request(1)
 	net.Request(2)
 	net.Settle()
@@ -28,7 +29,7 @@ func TestExercise92(t *testing.T) {
 // Exercise 9.3, first half: S_2 executes while S_3 still has S_1's request at
 // the top of its queue, since the RELEASE is on its way.
 func TestExercise93(t *testing.T) {
-	net := newNet(t, Algorithm(), 3)
+	net := conformance.Make(t, Algorithm(), 3, nil)
 	net.Request(1)
 	net.Request(2)
 	net.Settle()

@@ -6,12 +6,13 @@ import (
 	"testing"
 
 	"dmebench/dme"
+	"dmebench/dme/conformance"
 )
 
 // Section 9.3: "communication channels deliver messages in FIFO order". Where a
 // REPLY overtakes the REQUEST that was sent before it, L1 concludes too much.
 func TestReplyThatOvertakesRequest(t *testing.T) {
-	net := newNet(t, Algorithm(), 2)
+	net := conformance.Make(t, Algorithm(), 2, nil)
 	net.Request(1)
 	net.Request(2)
 	net.Deliver(2, 1, 0) // S_2's REQUEST is the larger: S_1 enters, and replies behind its own REQUEST

@@ -35,11 +35,7 @@
 // timestamps (theorem 9.2).
 package lamport
 
-import (
-	"slices"
-
-	"dmebench/dme"
-)
+import "dmebench/dme"
 
 const (
 	kindRequest dme.Kind = iota + 1 // Clock: ts_i
@@ -47,25 +43,48 @@ const (
 	kindRelease                     // Clock: when it was sent
 )
 
-type system struct {
-	nodes   int
-	sparing bool // the optimization: a REPLY that a REQUEST makes superfluous is spared
+// Algorithm describes Lamport's algorithm.
+func Algorithm() *dme.Algorithm {
+	a := describe(false)
+	a.Name, a.Title = "lamport", "Lamport"
+	a.Claims = append(a.Claims, exactly()...)
+	return a
 }
 
-func (s system) Node(id dme.NodeID) dme.Node {
-	return &site{i: id, n: s.nodes, sparing: s.sparing, awaiting: dme.MakeNodeSet(s.nodes)}
+// Optimized describes Lamport's algorithm with the optimization of section 9.3,
+// which omits a REPLY where the receiver's own REQUEST serves as well.
+func Optimized() *dme.Algorithm {
+	a := describe(true)
+	a.Name, a.Title = "lamport-optimized", "Lamport, optimized"
+	a.Claims = append(a.Claims, between()...)
+	return a
+}
+
+func describe(sparing bool) *dme.Algorithm {
+	return &dme.Algorithm{
+		Citation: "L. Lamport: Time, Clocks, and the Ordering of Events in a Distributed System, CACM 21(7), 1978; textbook, section 9.3",
+		Class:    dme.Permission,
+		Needs:    dme.Always(dme.Needs{Reliable: true, FIFO: true}),
+		Kinds:    []string{"REQUEST", "REPLY", "RELEASE"},
+		Claims:   claims(),
+		Prepare:  dme.Unshared(func(n int, id dme.NodeID) dme.Node { return newSite(n, id, sparing) }),
+	}
 }
 
 type site struct {
 	i       dme.NodeID
 	n       int
-	sparing bool
+	sparing bool // the optimization: a REPLY that a REQUEST makes superfluous is spared
 
 	clock        uint64
-	request      dme.Stamp   // (ts_i, i), from the request to the release
-	executing    bool        // the CS
-	awaiting     dme.NodeSet // sites without a message larger than our request: L1 holds where it is empty
-	requestQueue []dme.Stamp // everybody's requests, at most one of each, by timestamp
+	request      dme.Stamp        // (ts_i, i), from the request to the release
+	executing    bool             // the CS
+	awaiting     dme.NodeSet      // sites without a message larger than our request: L1 holds where it is empty
+	requestQueue dme.RequestQueue // everybody's requests, at most one of each, by timestamp
+}
+
+func newSite(n int, id dme.NodeID, sparing bool) *site {
+	return &site{i: id, n: n, sparing: sparing, awaiting: dme.MakeNodeSet(n)}
 }
 
 // Request is step 1 of requesting.
@@ -73,19 +92,15 @@ func (s *site) Request(out *dme.Outbox) {
 	s.clock++
 	s.request = dme.Stamp{Clock: s.clock, Node: s.i}
 	// No timestamp that has arrived so far is larger: the clock is above them.
-	for j := dme.NodeID(1); int(j) <= s.n; j++ {
-		if j != s.i {
-			s.awaiting.Add(j)
-		}
-	}
+	s.awaiting.AddOthers(s.n, s.i)
 	out.Broadcast(dme.Message{Kind: kindRequest, Clock: s.clock})
-	s.enqueue(s.request)
+	s.requestQueue.Insert(s.request)
 	s.enterIfAllowed(out) // alone, a site awaits nobody
 }
 
 // Release is step 1 of releasing.
 func (s *site) Release(out *dme.Outbox) {
-	s.dequeue(s.i)
+	s.requestQueue.Remove(s.i)
 	s.executing = false
 	s.request = dme.Stamp{}
 	s.clock++
@@ -95,7 +110,7 @@ func (s *site) Release(out *dme.Outbox) {
 // Receive is the second step of requesting and of releasing, and the wait for
 // L1 and L2. Any message may end that wait.
 func (s *site) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
-	queued := s.position(from) >= 0
+	queued := s.requestQueue.Has(from)
 	switch {
 	case m.Clock == 0:
 		out.Refuse("message without a timestamp")
@@ -114,12 +129,12 @@ func (s *site) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
 	}
 	switch m.Kind {
 	case kindRequest:
-		s.enqueue(ts)
+		s.requestQueue.Insert(ts)
 		if !s.spares(ts) {
 			out.Send(from, dme.Message{Kind: kindReply, Clock: s.clock})
 		}
 	case kindRelease:
-		s.dequeue(from)
+		s.requestQueue.Remove(from)
 	}
 	s.enterIfAllowed(out)
 }
@@ -146,37 +161,12 @@ func (s *site) enterIfAllowed(out *dme.Outbox) {
 
 func (s *site) requesting() bool { return !s.request.IsZero() }
 
-// enqueue places r on the queue, in the order of timestamps.
-func (s *site) enqueue(r dme.Stamp) {
-	at := len(s.requestQueue)
-	for at > 0 && r.Precedes(s.requestQueue[at-1]) {
-		at--
-	}
-	s.requestQueue = slices.Insert(s.requestQueue, at, r)
-}
-
-// dequeue removes j's request.
-func (s *site) dequeue(j dme.NodeID) {
-	at := s.position(j)
-	s.requestQueue = slices.Delete(s.requestQueue, at, at+1)
-}
-
-// position returns where j's request is on the queue, -1 if there is none.
-func (s *site) position(j dme.NodeID) int {
-	for at, r := range s.requestQueue {
-		if r.Node == j {
-			return at
-		}
-	}
-	return -1
-}
-
 func (s *site) State(v *dme.Visitor) {
 	v.Uint("clock", &s.clock)
 	v.Stamp("request", &s.request)
 	v.Bool("executing", &s.executing)
 	v.Set("awaiting", &s.awaiting)
-	v.Stamps("request_queue", &s.requestQueue)
+	v.Requests("request_queue", &s.requestQueue)
 }
 
 // QueueLength returns the length of request_queue.

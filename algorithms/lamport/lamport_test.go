@@ -16,15 +16,6 @@ func TestConformance(t *testing.T) {
 
 func both() []*dme.Algorithm { return []*dme.Algorithm{Algorithm(), Optimized()} }
 
-func newNet(t *testing.T, a *dme.Algorithm, nodes int) *conformance.Net {
-	t.Helper()
-	net, err := conformance.New(a, nodes, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return net
-}
-
 func at(net *conformance.Net, i dme.NodeID) *site { return net.Host(i).Node().(*site) }
 
 func stamp(clock uint64, i dme.NodeID) dme.Stamp {
@@ -41,7 +32,7 @@ func TestFigures93To96(t *testing.T) {
 		{Algorithm(), 1, 2 * 3 * 2},
 		{Optimized(), 0, 2*3*2 - 1}, // S_1 takes S_2's REQUEST for its REPLY
 	} {
-		net := newNet(t, c.algorithm, 3)
+		net := conformance.Make(t, c.algorithm, 3, nil)
 		expect := func(figure string, queue []dme.Stamp, inside ...dme.NodeID) {
 			t.Helper()
 			if got := net.Inside(); !slices.Equal(got, inside) {
@@ -101,7 +92,7 @@ func sent(net *conformance.Net, i dme.NodeID, k dme.Kind) uint64 {
 func TestSerialCost(t *testing.T) {
 	for _, a := range both() {
 		for _, n := range []int{1, 2, 3, 8, 13} {
-			net := newNet(t, a, n)
+			net := conformance.Make(t, a, n, nil)
 			for k := range 5 * n {
 				id := dme.NodeID(k*k%n + 1)
 				if got, err := net.Serve(id); err != nil || got != uint64(3*(n-1)) {
@@ -127,7 +118,7 @@ func TestSerialCost(t *testing.T) {
 func TestBurstCost(t *testing.T) {
 	for _, n := range []int{2, 3, 8} {
 		for _, a := range both() {
-			net := newNet(t, a, n)
+			net := conformance.Make(t, a, n, nil)
 			for i := range n {
 				net.Request(dme.NodeID(i + 1))
 			}
@@ -160,28 +151,18 @@ func TestBurstCost(t *testing.T) {
 
 func TestRefusals(t *testing.T) {
 	request := dme.Message{Kind: kindRequest, Clock: 9}
-	for _, c := range []struct {
-		name string
-		msgs []dme.Message // all from S_2; the last is refused
-	}{
-		{"REQUEST without a timestamp", []dme.Message{{Kind: kindRequest}}},
-		{"REPLY without a timestamp", []dme.Message{{Kind: kindReply}}},
-		{"REQUEST twice", []dme.Message{request, request}},
-		{"RELEASE without REQUEST", []dme.Message{{Kind: kindRelease, Clock: 9}}},
-		{"RELEASE twice", []dme.Message{request, {Kind: kindRelease, Clock: 10}, {Kind: kindRelease, Clock: 11}}},
-	} {
-		net := newNet(t, Algorithm(), 3)
-		for i, m := range c.msgs {
-			net.Host(1).Receive(2, &m)
-			if got, last := net.Refused(), i == len(c.msgs)-1; (got == 1) != last {
-				t.Errorf("%s: %d refused after message %d", c.name, got, i+1)
-			}
-		}
-	}
+	start := func() *conformance.Net { return conformance.Make(t, Algorithm(), 3, nil) }
+	conformance.TestRefusals(t, 2, 1, start, map[string][]dme.Message{
+		"REQUEST without a timestamp": {{Kind: kindRequest}},
+		"REPLY without a timestamp":   {{Kind: kindReply}},
+		"REQUEST twice":               {request, request},
+		"RELEASE without REQUEST":     {{Kind: kindRelease, Clock: 9}},
+		"RELEASE twice":               {request, {Kind: kindRelease, Clock: 10}, {Kind: kindRelease, Clock: 11}},
+	})
 }
 
 func TestStateHasThePapersNames(t *testing.T) {
-	net := newNet(t, Algorithm(), 3)
+	net := conformance.Make(t, Algorithm(), 3, nil)
 	net.Request(1)
 	net.Request(3)
 	net.Deliver(3, 1, 0)
@@ -210,7 +191,7 @@ func cycle(s *site, out *dme.Outbox) {
 }
 
 func TestNoAllocationPerEvent(t *testing.T) {
-	s := system{nodes: 64}.Node(1).(*site)
+	s := newSite(64, 1, false)
 	var out dme.Outbox
 	cycle(s, &out) // the lists grow to their length
 	if got := testing.AllocsPerRun(100, func() { cycle(s, &out) }); got != 0 {
@@ -220,7 +201,7 @@ func TestNoAllocationPerEvent(t *testing.T) {
 
 // BenchmarkHandlers measures the handlers alone, per message received.
 func BenchmarkHandlers(b *testing.B) {
-	s := system{nodes: 64}.Node(1).(*site)
+	s := newSite(64, 1, false)
 	var out dme.Outbox
 	cycle(s, &out)
 	messages := 0

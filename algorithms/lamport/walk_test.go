@@ -23,7 +23,7 @@ type walk struct {
 func newWalk(t *testing.T, a *dme.Algorithm, nodes, requests int, seed uint64, reorder bool) *walk {
 	t.Helper()
 	return &walk{
-		Net: newNet(t, a, nodes), rng: rand.New(rand.NewPCG(seed, 93)), reorder: reorder,
+		Net: conformance.Make(t, a, nodes, nil), rng: rand.New(rand.NewPCG(seed, 93)), reorder: reorder,
 		left: slices.Repeat([]int{requests}, nodes),
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"dmebench/dme"
+	"dmebench/dme/conformance"
 )
 
 // predict evaluates the one claim about messages under a load.
@@ -23,7 +24,7 @@ func predict(t *testing.T, load dme.Load, n int) float64 {
 // Section 9.6.4, case 2: requests one after the other.
 func TestSerialRequests(t *testing.T) {
 	for _, n := range []int{1, 2, 5, 8} {
-		net := newNet(t, n)
+		net := conformance.Make(t, Algorithm(), n, nil)
 		for k := range 3 * n {
 			messages, err := net.Serve(dme.NodeID(1 + k*3%n))
 			if err != nil || float64(messages) != predict(t, dme.Light, n) {
@@ -37,7 +38,7 @@ func TestSerialRequests(t *testing.T) {
 // each entry but the last, and N−1 for that.
 func TestConcurrentRequests(t *testing.T) {
 	for _, n := range []int{2, 5, 8} {
-		net := newNet(t, n)
+		net := conformance.Make(t, Algorithm(), n, nil)
 		for round := range 3 {
 			before := net.Sent()
 			for i := 1; i <= n; i++ {

@@ -1,10 +1,6 @@
 package lodhakshemkalyani
 
-import (
-	"slices"
-
-	"dmebench/dme"
-)
+import "dmebench/dme"
 
 // The kinds of messages, in the order of [dme.Algorithm.Kinds]. All
 // carry their sender's done as Done.
@@ -28,16 +24,8 @@ func Algorithm() *dme.Algorithm {
 		Needs:    dme.Always(dme.Needs{Reliable: true, FIFO: true}),
 		Kinds:    []string{"REQUEST", "REPLY", "FLUSH"},
 		Claims:   claims(),
-		Prepare: func(c dme.Config) (dme.System, error) {
-			return system{nodes: c.Nodes}, nil
-		},
+		Prepare:  dme.Unshared(newProcess),
 	}
-}
-
-type system struct{ nodes int }
-
-func (s system) Node(id dme.NodeID) dme.Node {
-	return &process{i: id, n: s.nodes, rv: dme.MakeNodeSet(s.nodes)}
 }
 
 // process is P_i.
@@ -46,14 +34,18 @@ type process struct {
 	n int
 
 	mySequenceNumber          uint64
-	rv                        dme.NodeSet // RV_i: the processes that have replied, by whatever message
-	lrq                       []dme.Stamp // LRQ_i: our request and those concurrent with it, by priority
+	rv                        dme.NodeSet      // RV_i: the processes that have replied, by whatever message
+	lrq                       dme.RequestQueue // LRQ_i: our request and those concurrent with it, by priority
 	highestSequenceNumberSeen uint64
 
-	requesting bool        // from (2) to (5)
-	executing  bool        // the critical section
-	deferred   []dme.Stamp // (3bii): the requests that wait for our (5b), by priority
-	done       dme.Stamp   // L1: no request up to this one contends any more
+	requesting bool             // from (2) to (5)
+	executing  bool             // the critical section
+	deferred   dme.RequestQueue // (3bii): the requests that wait for our (5b), by priority
+	done       dme.Stamp        // L1: no request up to this one contends any more
+}
+
+func newProcess(n int, id dme.NodeID) dme.Node {
+	return &process{i: id, n: n, rv: dme.MakeNodeSet(n)}
 }
 
 // Request is step (2), InvMutEx.
@@ -89,12 +81,12 @@ func (p *process) receiveRequest(r, satisfied dme.Stamp, out *dme.Outbox) {
 	switch {
 	case p.requesting && !p.rv.Has(r.Node): // (3bi)
 		if p.done.Precedes(r) { // L1
-			p.lrq = insert(p.lrq, r)
+			p.lrq.Insert(r)
 		}
 		p.rv.Add(r.Node)
 		p.checkExecuteCS(out)
 	case p.requesting: // (3bii)
-		p.deferred = insert(p.deferred, r)
+		p.deferred.Insert(r)
 	default: // (3c)
 		p.reply(r, out)
 	}
@@ -143,11 +135,7 @@ func (p *process) hear(satisfied dme.Stamp) {
 		return
 	}
 	p.done = satisfied
-	waiting := slices.IndexFunc(p.lrq, satisfied.Precedes)
-	if waiting < 0 {
-		waiting = len(p.lrq)
-	}
-	p.lrq = slices.Delete(p.lrq, 0, waiting)
+	p.lrq.RemoveUpTo(satisfied)
 }
 
 func (p *process) reply(r dme.Stamp, out *dme.Outbox) {
@@ -160,15 +148,6 @@ func (p *process) myRequest() dme.Stamp {
 
 func (p *process) waiting() bool { return p.requesting && !p.executing }
 
-// insert puts r into a queue that is sorted by priority.
-func insert(q []dme.Stamp, r dme.Stamp) []dme.Stamp {
-	at := slices.IndexFunc(q, r.Precedes)
-	if at < 0 {
-		at = len(q)
-	}
-	return slices.Insert(q, at, r)
-}
-
 // impossible says why no process that keeps to the algorithm can have sent this
 // message, over links that keep their guarantees; "" where one can.
 func (p *process) impossible(from dme.NodeID, m *dme.Message) string {
@@ -180,7 +159,7 @@ func (p *process) impossible(from dme.NodeID, m *dme.Message) string {
 		if m.Clock == 0 || m.Clock > latest {
 			return "REQUEST without a possible number"
 		}
-		if slices.ContainsFunc(p.deferred, func(r dme.Stamp) bool { return r.Node == from }) {
+		if p.deferred.Has(from) {
 			return "REQUEST of a process whose REQUEST is deferred"
 		}
 	case kindReply:
@@ -198,10 +177,10 @@ func (p *process) impossible(from dme.NodeID, m *dme.Message) string {
 func (p *process) State(v *dme.Visitor) {
 	v.Uint("My_Sequence_Number", &p.mySequenceNumber)
 	v.Set("RV", &p.rv)
-	v.Stamps("LRQ", &p.lrq)
+	v.Requests("LRQ", &p.lrq)
 	v.Uint("Highest_Sequence_Number_Seen", &p.highestSequenceNumberSeen)
 	v.Bool("requesting", &p.requesting)
 	v.Bool("executing", &p.executing)
-	v.Stamps("deferred", &p.deferred)
+	v.Requests("deferred", &p.deferred)
 	v.Stamp("done", &p.done)
 }

@@ -23,7 +23,7 @@ var mutants = []mutant{
 	{"L4", [][2]string{{"\tp.highestSequenceNumberSeen = p.mySequenceNumber ", "\t_ = p.mySequenceNumber "}}, stall},
 	{"(4b)", [][2]string{{"\tp.hear(satisfied)     // (4b)\n", ""}}, stall},
 	{"(5a): a FLUSH to the last candidate", [][2]string{{"p.lrq[1].Node", "p.lrq[len(p.lrq)-1].Node"}}, stall},
-	{"(3bii): a second REQUEST is answered at once", [][2]string{{"p.deferred = insert(p.deferred, r)", "p.reply(r, out)"}}, unsafe},
+	{"(3bii): a second REQUEST is answered at once", [][2]string{{"p.deferred.Insert(r)", "p.reply(r, out)"}}, unsafe},
 }
 
 // TestMutantsAreCaught shows that TestRandomSchedules can fail: it must, for

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"dmebench/dme"
+	"dmebench/dme/conformance"
 )
 
 func TestRefusals(t *testing.T) {
@@ -17,41 +18,30 @@ func TestRefusals(t *testing.T) {
 		return dme.Message{Kind: kindReply, Req: to, Done: done}
 	}
 	mine, none := stamp(2, 1), dme.Stamp{}
-	for _, c := range []struct {
-		name string
-		msgs []dme.Message // all from process 2; the last is refused
-	}{
-		{"REQUEST without a number", []dme.Message{request(0, none)}},
-		{"REQUEST of a number that would overflow", []dme.Message{request(latest+1, none)}},
-		{"REQUEST while one is deferred", []dme.Message{request(2, none), request(3, none), request(4, none)}},
-		{"REPLY to an earlier request", []dme.Message{reply(stamp(1, 1), none)}},
-		{"REPLY to another process", []dme.Message{reply(stamp(2, 3), none)}},
-		{"REPLY twice", []dme.Message{reply(mine, none), reply(mine, none)}},
-		{"REPLY after an implicit one", []dme.Message{request(2, none), reply(mine, none)}},
-		{"REPLY that knows of our pending request", []dme.Message{reply(mine, mine)}},
-		{"REQUEST that knows of a later one", []dme.Message{request(9, stamp(8, 3))}},
-		{"FLUSH in the name of another", []dme.Message{{Kind: kindFlush, Done: stamp(1, 3)}}},
-	} {
-		net := newNet(t, 3)
+	start := func() *conformance.Net {
+		net := conformance.Make(t, Algorithm(), 3, nil)
 		if _, err := net.Serve(1); err != nil {
 			t.Fatal(err)
 		}
 		net.Request(1) // with number 2
-		for k, m := range c.msgs {
-			net.Host(1).Receive(2, &m)
-			want := uint64(0)
-			if k == len(c.msgs)-1 {
-				want = 1
-			}
-			if net.Refused() != want {
-				t.Errorf("%s: %d refused after message %d", c.name, net.Refused(), k+1)
-			}
-		}
+		return net
 	}
+	conformance.TestRefusals(t, 2, 1, start, map[string][]dme.Message{
+		"REQUEST without a number":                {request(0, none)},
+		"REQUEST of a number that would overflow": {request(latest+1, none)},
+		"REQUEST while one is deferred":           {request(2, none), request(3, none), request(4, none)},
+		"REPLY to an earlier request":             {reply(stamp(1, 1), none)},
+		"REPLY to another process":                {reply(stamp(2, 3), none)},
+		"REPLY twice":                             {reply(mine, none), reply(mine, none)},
+		"REPLY after an implicit one":             {request(2, none), reply(mine, none)},
+		"REPLY that knows of our pending request": {reply(mine, mine)},
+		"REQUEST that knows of a later one":       {request(9, stamp(8, 3))},
+		"FLUSH in the name of another":            {{Kind: kindFlush, Done: stamp(1, 3)}},
+	})
 }
 
 func TestStateHasTheTextsNames(t *testing.T) {
-	net := newNet(t, 3)
+	net := conformance.Make(t, Algorithm(), 3, nil)
 	if _, err := net.Serve(3); err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +77,7 @@ func cycle(p *process, out *dme.Outbox) {
 }
 
 func TestNoAllocationPerEvent(t *testing.T) {
-	p := system{nodes: 64}.Node(1).(*process)
+	p := newProcess(64, 1).(*process)
 	var out dme.Outbox
 	cycle(p, &out) // the lists grow to their length
 	if got := testing.AllocsPerRun(100, func() { cycle(p, &out) }); got != 0 {
@@ -97,7 +87,7 @@ func TestNoAllocationPerEvent(t *testing.T) {
 
 // BenchmarkHandlers measures the handlers alone, per message received.
 func BenchmarkHandlers(b *testing.B) {
-	p := system{nodes: 64}.Node(1).(*process)
+	p := newProcess(64, 1).(*process)
 	var out dme.Outbox
 	cycle(p, &out)
 	messages := 0

@@ -18,16 +18,8 @@ func AsPublished() *dme.Algorithm {
 		AsPublished: true,
 		Needs:       dme.Always(dme.Needs{Reliable: true, FIFO: true}),
 		Kinds:       []string{"REQUEST", "REPLY", "FLUSH"},
-		Prepare: func(c dme.Config) (dme.System, error) {
-			return publishedSystem{nodes: c.Nodes}, nil
-		},
+		Prepare:     dme.Unshared(newPublished),
 	}
-}
-
-type publishedSystem struct{ nodes int }
-
-func (s publishedSystem) Node(id dme.NodeID) dme.Node {
-	return &published{i: id, n: s.nodes, rv: dme.MakeNodeSet(s.nodes)}
 }
 
 // published is P_i as printed. REPLY and FLUSH carry R_j as Done.
@@ -37,13 +29,17 @@ type published struct {
 
 	mySequenceNumber          uint64
 	rv                        dme.NodeSet
-	lrq                       []dme.Stamp
+	lrq                       dme.RequestQueue
 	highestSequenceNumberSeen uint64
 
 	requesting bool
 	executing  bool
-	deferred   []dme.Stamp
+	deferred   dme.RequestQueue
 	satisfied  dme.Stamp // the last request made by P_i that was satisfied
+}
+
+func newPublished(n int, id dme.NodeID) dme.Node {
+	return &published{i: id, n: n, rv: dme.MakeNodeSet(n)}
 }
 
 // Request is step (2).
@@ -65,18 +61,18 @@ func (p *published) Receive(j dme.NodeID, m dme.Message, out *dme.Outbox) {
 		p.highestSequenceNumberSeen = max(p.highestSequenceNumberSeen, r.Clock) // (3a)
 		switch {
 		case p.requesting && !p.rv.Has(j): // (3bi)
-			p.lrq = insert(p.lrq, r)
+			p.lrq.Insert(r)
 			p.rv.Add(j)
 			p.checkExecuteCS(out)
 		case p.requesting: // (3bii)
-			p.deferred = insert(p.deferred, r)
+			p.deferred.Insert(r)
 		default: // (3c)
 			out.Send(j, dme.Message{Kind: kindReply, Done: p.satisfied})
 		}
 	case kindReply, kindFlush: // steps (4) and (6)
-		p.rv.Add(j)                                                                             // (4a), (6a)
-		p.lrq = slices.DeleteFunc(p.lrq, func(r dme.Stamp) bool { return !m.Done.Precedes(r) }) // (4b), (6b)
-		p.checkExecuteCS(out)                                                                   // (4c), (6c)
+		p.rv.Add(j)              // (4a), (6a)
+		p.lrq.RemoveUpTo(m.Done) // (4b), (6b)
+		p.checkExecuteCS(out)    // (4c), (6c)
 	}
 }
 
@@ -109,10 +105,10 @@ func (p *published) myRequest() dme.Stamp {
 func (p *published) State(v *dme.Visitor) {
 	v.Uint("My_Sequence_Number", &p.mySequenceNumber)
 	v.Set("RV", &p.rv)
-	v.Stamps("LRQ", &p.lrq)
+	v.Requests("LRQ", &p.lrq)
 	v.Uint("Highest_Sequence_Number_Seen", &p.highestSequenceNumberSeen)
 	v.Bool("requesting", &p.requesting)
 	v.Bool("executing", &p.executing)
-	v.Stamps("deferred", &p.deferred)
+	v.Requests("deferred", &p.deferred)
 	v.Stamp("satisfied", &p.satisfied)
 }

@@ -8,15 +8,6 @@ import (
 	"dmebench/dme/conformance"
 )
 
-func newNet(t *testing.T, processes int) *conformance.Net {
-	t.Helper()
-	net, err := conformance.New(Algorithm(), processes, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return net
-}
-
 func at(net *conformance.Net, i dme.NodeID) *process { return net.Host(i).Node().(*process) }
 
 func wantInside(t *testing.T, when string, net *conformance.Net, want ...dme.NodeID) {
@@ -54,7 +45,7 @@ func wantOnTheWay(t *testing.T, when string, net *conformance.Net, from, to dme.
 // Figures 9.11 to 9.15.
 func TestFigures911To915(t *testing.T) {
 	r1, r2, r3 := dme.Stamp{Clock: 1, Node: 1}, dme.Stamp{Clock: 1, Node: 2}, dme.Stamp{Clock: 2, Node: 3}
-	net := newNet(t, 3)
+	net := conformance.Make(t, Algorithm(), 3, nil)
 
 	// P_1 and P_2 are concurrent; the REQUEST of P_1 to P_3 is delayed.
 	net.Request(1)
@@ -113,7 +104,7 @@ func TestFigures911To915(t *testing.T) {
 // a FLUSH (only) to P_2". P_k is node k+1 here.
 func TestScenarioOfSection962(t *testing.T) {
 	const p0, p1, p2, p3, p4 dme.NodeID = 1, 2, 3, 4, 5
-	net := newNet(t, 5)
+	net := conformance.Make(t, Algorithm(), 5, nil)
 	net.Request(p3)
 	net.Settle() // all reply
 	wantInside(t, "R_3", net, p3)
@@ -166,7 +157,7 @@ func TestScenarioOfSection962(t *testing.T) {
 // Section 9.6.2, multiple uses of a REQUEST message: case 2, of two processes
 // that ask concurrently each takes the other's REQUEST for its REPLY.
 func TestRequestIsAnImplicitReply(t *testing.T) {
-	net := newNet(t, 2)
+	net := conformance.Make(t, Algorithm(), 2, nil)
 	net.Request(1)
 	net.Request(2)
 	net.Settle()

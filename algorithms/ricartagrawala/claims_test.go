@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"dmebench/dme"
+	"dmebench/dme/conformance"
 )
 
 // TR-869, section 2.4: a node that has processed a REQUEST enters once at most
@@ -14,7 +15,7 @@ func TestNobodyEntersTwiceAfterProcessing(t *testing.T) {
 	most := 0
 	for seed := range uint64(300) {
 		nodes := 2 + int(seed%3)
-		net := newNet(t, nodes)
+		net := conformance.Make(t, Algorithm(), nodes, nil)
 		rng := rand.New(rand.NewPCG(seed, 1))
 		waiting := map[dme.NodeID]map[dme.NodeID]int{} // who asks -> who has processed it -> entries since
 		entered := 0
@@ -58,7 +59,7 @@ func TestNobodyEntersTwiceAfterProcessing(t *testing.T) {
 func TestTieBreakKnowsNothingOfTime(t *testing.T) {
 	later := 0
 	for _, order := range [][2]dme.NodeID{{1, 2}, {2, 1}} {
-		net := newNet(t, 2)
+		net := conformance.Make(t, Algorithm(), 2, nil)
 		net.Request(order[0])
 		net.Request(order[1])
 		net.Settle()

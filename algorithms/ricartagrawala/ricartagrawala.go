@@ -1,7 +1,11 @@
 // Package ricartagrawala is the algorithm of G. Ricart and A. K. Agrawala, An
 // Algorithm for Mutual Exclusion in Computer Networks, University of Maryland
-// Technical Report TR-869, 1980, section 2 (also Communications of the ACM
-// 24(1), 1981).
+// Technical Report TR-869, 1980 (also Communications of the ACM 24(1), 1981),
+// with the modifications of its section 6, each in a file of its own: implicit.go
+// (6.1), broadcast.go and sequenced.go (6.2), ring.go (6.3), bounded.go (6.4),
+// priority.go (6.5), readers.go (6.6). Literal texts are in published.go. A
+// modification takes over what it leaves as it is in section 2, which this file
+// holds.
 //
 // A node enters its critical section after all other nodes have replied to its
 // request. Section 2.2 has three processes:
@@ -14,7 +18,7 @@
 //     among equals. Then it defers the reply.
 //   - The third receives a REPLY and counts it.
 //
-// Departures from the printed text:
+// Departures from the printed text, here and in the modifications:
 //
 //   - The three processes share variables under a semaphore, but the decision
 //     to defer is recorded after the semaphore is given back, and the loop that
@@ -33,40 +37,43 @@
 // which is not needed), but must neither lose nor duplicate messages.
 package ricartagrawala
 
-import (
-	"slices"
-
-	"dmebench/dme"
-)
+import "dmebench/dme"
 
 const (
-	kindRequest dme.Kind = iota + 1 // Clock: the sequence number
-	kindReply                       // Clock: the sequence number that it answers
+	// Clock: the sequence number. Ring: Req: whose it is and its number; Vec: who
+	// has noted a deferral. Readers: Flags: who asks.
+	kindRequest dme.Kind = iota + 1
+	// Clock: the sequence number that it answers. Broadcast: Vec: node, number,
+	// node, number, …
+	kindReply
 )
 
-// Algorithm describes the algorithm of Ricart and Agrawala.
+// Algorithm describes the algorithm of section 2.
 func Algorithm() *dme.Algorithm {
+	a := describe("ricart-agrawala", "Ricart–Agrawala", "2.2")
+	a.Claims = claims()
+	a.Prepare = dme.Unshared(func(n int, id dme.NodeID) dme.Node {
+		node := newNode(n, id)
+		return &node
+	})
+	return a
+}
+
+// describe says what the algorithms of all sections have in common.
+func describe(name, title, section string) *dme.Algorithm {
 	return &dme.Algorithm{
-		Name:     "ricart-agrawala",
-		Title:    "Ricart–Agrawala",
-		Citation: "G. Ricart, A. K. Agrawala: An Algorithm for Mutual Exclusion in Computer Networks, University of Maryland TR-869, 1980, section 2.2",
-		Class:    dme.Permission,
-		Needs:    dme.Always(dme.Needs{Reliable: true}),
-		Kinds:    []string{"REQUEST", "REPLY"},
-		Claims:   claims(),
-		Prepare: func(c dme.Config) (dme.System, error) {
-			return system{nodes: c.Nodes}, nil
-		},
+		Name:  name,
+		Title: title,
+		Citation: "G. Ricart, A. K. Agrawala: An Algorithm for Mutual Exclusion in Computer Networks, " +
+			"University of Maryland TR-869, 1980, section " + section,
+		Class: dme.Permission,
+		Needs: dme.Always(dme.Needs{Reliable: true}),
+		Kinds: []string{"REQUEST", "REPLY"},
 	}
 }
 
-type system struct{ nodes int }
-
-func (s system) Node(id dme.NodeID) dme.Node {
-	return &node{me: id, n: s.nodes, awaitingReply: dme.MakeNodeSet(s.nodes)}
-}
-
-type node struct {
+// variables are those that the three processes share in every section.
+type variables struct {
 	me dme.NodeID // this node's number
 	n  int        // the number of nodes
 
@@ -74,32 +81,79 @@ type node struct {
 	highestSequenceNumber     uint64 // in any REQUEST sent or received
 	requestingCriticalSection bool   // from the request to the release
 
+	replyDeferred dme.Deferred // the requests that wait for our release
+}
+
+// choose begins a request with a number, which exceeds any that was seen.
+func (n *variables) choose(number uint64) {
+	n.requestingCriticalSection = true
+	n.ourSequenceNumber = number
+	n.highestSequenceNumber = number
+}
+
+func (n *variables) ourRequest() dme.Stamp {
+	return dme.Stamp{Clock: n.ourSequenceNumber, Node: n.me}
+}
+
+// defers is the decision table of section 2.2: whether our own request has
+// priority over r.
+func (n *variables) defers(r dme.Stamp) bool {
+	return n.requestingCriticalSection && n.ourRequest().Precedes(r)
+}
+
+// keep defers the answer to r until the release. It reports false, and refuses
+// r, where one to its node is deferred already.
+func (n *variables) keep(r dme.Stamp, out *dme.Outbox) bool {
+	added := n.replyDeferred.Add(r)
+	if !added {
+		out.Refuse("REQUEST from a node whose REQUEST is deferred")
+	}
+	return added
+}
+
+// release ends the request and sends the replies that are owed.
+func (n *variables) release(reply dme.Kind, out *dme.Outbox) {
+	n.requestingCriticalSection = false
+	for _, r := range n.replyDeferred {
+		out.Send(r.Node, dme.Message{Kind: reply, Clock: r.Clock})
+	}
+	n.replyDeferred.Clear()
+}
+
+func (n *variables) show(v *dme.Visitor) {
+	v.Uint("Our_Sequence_Number", &n.ourSequenceNumber)
+	v.Uint("Highest_Sequence_Number", &n.highestSequenceNumber)
+	v.Bool("Requesting_Critical_Section", &n.requestingCriticalSection)
+}
+
+// node is a node of section 2.
+type node struct {
+	variables
 	awaitingReply dme.NodeSet // who has still to reply to our request
-	replyDeferred []dme.Stamp // the requests that wait for our release, by node in ascending order
+}
+
+func newNode(n int, id dme.NodeID) node {
+	return node{variables: variables{me: id, n: n}, awaitingReply: dme.MakeNodeSet(n)}
 }
 
 // Request is the first process up to its WAITFOR.
 func (n *node) Request(out *dme.Outbox) {
-	n.requestingCriticalSection = true
-	n.ourSequenceNumber = n.highestSequenceNumber + 1
-	n.highestSequenceNumber = n.ourSequenceNumber
-	for j := dme.NodeID(1); int(j) <= n.n; j++ {
-		if j != n.me {
-			n.awaitingReply.Add(j)
-		}
+	if n.ask(dme.Message{Kind: kindRequest, Clock: n.highestSequenceNumber + 1}, out) {
+		out.Enter(n.ourRequest())
 	}
-	out.Broadcast(dme.Message{Kind: kindRequest, Clock: n.ourSequenceNumber})
-	n.enterIfAllReplied(out) // alone, a node awaits nobody
+}
+
+// ask sends a REQUEST to everybody, and reports whether there is nobody whose
+// reply must be awaited.
+func (n *node) ask(request dme.Message, out *dme.Outbox) bool {
+	n.choose(request.Clock)
+	n.awaitingReply.AddOthers(n.n, n.me)
+	out.Broadcast(request)
+	return n.awaitingReply.Empty()
 }
 
 // Release is the rest of the first process.
-func (n *node) Release(out *dme.Outbox) {
-	n.requestingCriticalSection = false
-	for _, r := range n.replyDeferred {
-		out.Send(r.Node, dme.Message{Kind: kindReply, Clock: r.Clock})
-	}
-	n.replyDeferred = n.replyDeferred[:0]
-}
+func (n *node) Release(out *dme.Outbox) { n.release(kindReply, out) }
 
 // Receive is the second and the third process.
 func (n *node) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
@@ -117,61 +171,37 @@ func (n *node) receiveRequest(r dme.Stamp, out *dme.Outbox) {
 		return
 	}
 	n.highestSequenceNumber = max(n.highestSequenceNumber, r.Clock)
-	if !n.defers(r) {
-		out.Send(r.Node, dme.Message{Kind: kindReply, Clock: r.Clock})
-		return
-	}
-	at, deferred := n.find(r.Node)
-	if deferred {
-		out.Refuse("REQUEST from a node whose REQUEST is deferred")
-		return
-	}
-	n.replyDeferred = slices.Insert(n.replyDeferred, at, r)
+	n.answer(r, n.defers(r), out)
 }
 
-// defers is the decision table of section 2.2: whether our own request has
-// priority over r.
-func (n *node) defers(r dme.Stamp) bool {
-	return n.requestingCriticalSection && n.ourRequest().Precedes(r)
+// answer ends the second process: it defers the reply to r, or sends it.
+func (n *node) answer(r dme.Stamp, deferred bool, out *dme.Outbox) {
+	if deferred {
+		n.keep(r, out)
+		return
+	}
+	out.Send(r.Node, dme.Message{Kind: kindReply, Clock: r.Clock})
 }
 
 // receiveReply is the third process, and ends the first one's WAITFOR.
 func (n *node) receiveReply(from dme.NodeID, number uint64, out *dme.Outbox) {
-	if number != n.ourSequenceNumber || !n.awaitingReply.Has(from) {
-		out.Refuse("REPLY that is not awaited")
-		return
-	}
-	n.awaitingReply.Remove(from)
-	n.enterIfAllReplied(out)
-}
-
-func (n *node) enterIfAllReplied(out *dme.Outbox) {
-	if n.awaitingReply.Empty() {
+	if n.isLastReply(from, number, out) {
 		out.Enter(n.ourRequest())
 	}
 }
 
-func (n *node) ourRequest() dme.Stamp {
-	return dme.Stamp{Clock: n.ourSequenceNumber, Node: n.me}
-}
-
-// find returns where j is, or belongs, in replyDeferred.
-func (n *node) find(j dme.NodeID) (at int, deferred bool) {
-	low, high := 0, len(n.replyDeferred)
-	for low < high {
-		if middle := int(uint(low+high) >> 1); n.replyDeferred[middle].Node < j {
-			low = middle + 1
-		} else {
-			high = middle
-		}
+// isLastReply counts a REPLY, and reports whether everybody has replied.
+func (n *node) isLastReply(from dme.NodeID, number uint64, out *dme.Outbox) bool {
+	if number != n.ourSequenceNumber || !n.awaitingReply.Has(from) {
+		out.Refuse("REPLY that is not awaited")
+		return false
 	}
-	return low, low < len(n.replyDeferred) && n.replyDeferred[low].Node == j
+	n.awaitingReply.Remove(from)
+	return n.awaitingReply.Empty()
 }
 
 func (n *node) State(v *dme.Visitor) {
-	v.Uint("Our_Sequence_Number", &n.ourSequenceNumber)
-	v.Uint("Highest_Sequence_Number", &n.highestSequenceNumber)
-	v.Bool("Requesting_Critical_Section", &n.requestingCriticalSection)
+	n.show(v)
 	v.Set("Awaiting_Reply", &n.awaitingReply)
-	v.Stamps("Reply_Deferred", &n.replyDeferred)
+	v.Deferred("Reply_Deferred", &n.replyDeferred)
 }

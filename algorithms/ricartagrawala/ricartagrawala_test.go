@@ -9,15 +9,6 @@ import (
 	"dmebench/dme/conformance"
 )
 
-func newNet(t *testing.T, nodes int) *conformance.Net {
-	t.Helper()
-	net, err := conformance.New(Algorithm(), nodes, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return net
-}
-
 // The decision table of TR-869, section 2.2.
 func TestDecisionTable(t *testing.T) {
 	const me, ours = 5, 10
@@ -34,7 +25,7 @@ func TestDecisionTable(t *testing.T) {
 		{"4: equal number, smaller node", true, 10, 4, false},
 		{"5: equal number, larger node", true, 10, 6, true},
 	} {
-		n := system{nodes: 9}.Node(me).(*node)
+		n := newNode(9, me)
 		n.highestSequenceNumber = ours - 1
 		var out dme.Outbox
 		if c.requesting {
@@ -45,7 +36,7 @@ func TestDecisionTable(t *testing.T) {
 		if replied := len(out.Effects()) == 1; replied == c.deferred {
 			t.Errorf("rule %s: replied is %v", c.rule, replied)
 		}
-		if _, deferred := n.find(c.from); deferred != c.deferred {
+		if deferred := n.replyDeferred.Has(c.from); deferred != c.deferred {
 			t.Errorf("rule %s: deferred is %v", c.rule, deferred)
 		}
 	}
@@ -53,7 +44,7 @@ func TestDecisionTable(t *testing.T) {
 
 // The example of TR-869, section 2.3, figure by figure.
 func TestFiguresAToJ(t *testing.T) {
-	net := newNet(t, 3)
+	net := conformance.Make(t, Algorithm(), 3, nil)
 	inside := func(figure string, want ...dme.NodeID) {
 		t.Helper()
 		if in := net.Inside(); len(in) != len(want) || len(in) == 1 && in[0] != want[0] {
@@ -137,7 +128,7 @@ func TestFiguresAToJ(t *testing.T) {
 // TR-869, appendix: without order, N(N+1)/2 − 1 entries may come before one's
 // own. For two nodes that is 2, and it happens.
 func TestOvertakingBoundIsTight(t *testing.T) {
-	net := newNet(t, 2)
+	net := conformance.Make(t, Algorithm(), 2, nil)
 	net.Request(1)
 	net.Deliver(1, 2, 0) // node 2 has heard of 1
 	net.Request(2)       // and asks with 2; its REQUEST stays on the way
@@ -155,44 +146,9 @@ func TestOvertakingBoundIsTight(t *testing.T) {
 	}
 }
 
-func TestRefusals(t *testing.T) {
-	request := func(number uint64) dme.Message {
-		return dme.Message{Kind: kindRequest, Clock: number}
-	}
-	reply := func(number uint64) dme.Message {
-		return dme.Message{Kind: kindReply, Clock: number}
-	}
-	for _, c := range []struct {
-		name string
-		msgs []dme.Message // all from node 2; the last is refused
-	}{
-		{"REQUEST without a number", []dme.Message{request(0)}},
-		{"REQUEST twice", []dme.Message{request(9), request(9)}},
-		{"REPLY to an earlier request", []dme.Message{reply(1)}},
-		{"REPLY to a request not made", []dme.Message{reply(3)}},
-		{"REPLY twice", []dme.Message{reply(2), reply(2)}},
-	} {
-		net := newNet(t, 3)
-		if _, err := net.Serve(1); err != nil {
-			t.Fatal(err)
-		}
-		net.Request(1) // with number 2
-		for i, m := range c.msgs {
-			net.Host(1).Receive(2, &m)
-			want := uint64(0)
-			if i == len(c.msgs)-1 {
-				want = 1
-			}
-			if net.Refused() != want {
-				t.Errorf("%s: %d refused after message %d", c.name, net.Refused(), i+1)
-			}
-		}
-	}
-}
-
 // A node awaits each node's reply, not so many replies.
 func TestRepliesAreASet(t *testing.T) {
-	net := newNet(t, 3)
+	net := conformance.Make(t, Algorithm(), 3, nil)
 	net.Request(1)
 	m := dme.Message{Kind: kindReply, Clock: 1}
 	net.Host(1).Receive(2, &m)
@@ -207,7 +163,7 @@ func TestRepliesAreASet(t *testing.T) {
 }
 
 func TestStateHasThePapersNames(t *testing.T) {
-	net := newNet(t, 3)
+	net := conformance.Make(t, Algorithm(), 3, nil)
 	net.Request(1)
 	net.Request(3)
 	net.Deliver(3, 1, 0)
@@ -241,10 +197,10 @@ func cycle(n *node, out *dme.Outbox) {
 }
 
 func TestNoAllocationPerEvent(t *testing.T) {
-	n := system{nodes: 64}.Node(1).(*node)
+	n := newNode(64, 1)
 	var out dme.Outbox
-	cycle(n, &out) // the lists grow to their length
-	if got := testing.AllocsPerRun(100, func() { cycle(n, &out) }); got != 0 {
+	cycle(&n, &out) // the lists grow to their length
+	if got := testing.AllocsPerRun(100, func() { cycle(&n, &out) }); got != 0 {
 		t.Errorf("%v allocations per entry", got)
 	}
 }
@@ -252,7 +208,10 @@ func TestNoAllocationPerEvent(t *testing.T) {
 // Ten thousand nodes fit in memory: an idle node is a bitset and little else.
 func TestSizeOfAnIdleNode(t *testing.T) {
 	const nodes, sample = 10_000, 200
-	sys := system{nodes: nodes}
+	sys, err := Algorithm().New(nodes, 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 	made := make([]dme.Node, sample)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -268,12 +227,12 @@ func TestSizeOfAnIdleNode(t *testing.T) {
 
 // BenchmarkHandlers measures the handlers alone, per message received.
 func BenchmarkHandlers(b *testing.B) {
-	n := system{nodes: 64}.Node(1).(*node)
+	n := newNode(64, 1)
 	var out dme.Outbox
-	cycle(n, &out)
+	cycle(&n, &out)
 	messages := 0
 	for b.Loop() {
-		cycle(n, &out)
+		cycle(&n, &out)
 		messages += 2 * 63
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(messages), "ns/message")

@@ -52,20 +52,8 @@ func Algorithm() *dme.Algorithm {
 			}
 			return nil
 		},
-		Prepare: func(c dme.Config) (dme.System, error) {
-			return system{nodes: c.Nodes}, nil
-		},
+		Prepare: dme.Unshared(newNode),
 	}
-}
-
-type system struct{ nodes int }
-
-func (s system) Node(id dme.NodeID) dme.Node {
-	n := &node{me: id, n: s.nodes, request: make([]uint64, s.nodes)}
-	if id == 1 {
-		n.token = make([]uint64, s.nodes)
-	}
-	return n
 }
 
 type node struct {
@@ -77,6 +65,14 @@ type node struct {
 	token     []uint64 // token[j] is at j-1; nil while another node has it
 	tokenHeld bool     // executing
 	waiting   bool     // for the token
+}
+
+func newNode(n int, id dme.NodeID) dme.Node {
+	node := &node{me: id, n: n, request: make([]uint64, n)}
+	if id == 1 {
+		node.token = make([]uint64, n)
+	}
+	return node
 }
 
 // Request is step 1.

@@ -11,22 +11,13 @@ import (
 
 func TestConformance(t *testing.T) { conformance.Test(t, Algorithm()) }
 
-func newNet(t *testing.T, nodes int) *conformance.Net {
-	t.Helper()
-	net, err := conformance.New(Algorithm(), nodes, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return net
-}
-
 func at(net *conformance.Net, id dme.NodeID) *node { return net.Host(id).Node().(*node) }
 
 // No message where the node has the token, else N.
 func TestZeroOrNMessages(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1983, 2))
 	for _, n := range []int{1, 2, 3, 8, 16} {
-		net := newNet(t, n)
+		net := conformance.Make(t, Algorithm(), n, nil)
 		holder := dme.NodeID(1)
 		for range 100 {
 			id := dme.NodeID(1 + rng.IntN(n))
@@ -46,7 +37,7 @@ func TestZeroOrNMessages(t *testing.T) {
 // Step 3: from node 3, the token goes to 4, 5, 1 and 2, however early they
 // asked.
 func TestTokenGoesRound(t *testing.T) {
-	net := newNet(t, 5)
+	net := conformance.Make(t, Algorithm(), 5, nil)
 	if _, err := net.Serve(3); err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +60,7 @@ func TestTokenGoesRound(t *testing.T) {
 
 // A REQUEST that arrives after it has been served does not attract the token.
 func TestOutdatedRequest(t *testing.T) {
-	net := newNet(t, 3)
+	net := conformance.Make(t, Algorithm(), 3, nil)
 	net.Request(2)
 	net.Deliver(2, 1, 0) // the token goes to node 2; the REQUEST to node 3 waits
 	net.Deliver(1, 2, 0)
@@ -99,14 +90,14 @@ func TestRefusals(t *testing.T) {
 		{"a token that has served the request", token(0, 1, 0)},
 		{"REQUEST without a number", dme.Message{Kind: kindRequest}},
 	} {
-		net := newNet(t, 3)
+		net := conformance.Make(t, Algorithm(), 3, nil)
 		net.Request(2)
 		net.Host(2).Receive(1, &c.m)
 		if net.Refused() != 1 || len(net.Inside()) != 0 {
 			t.Errorf("%s: not refused", c.name)
 		}
 	}
-	net := newNet(t, 3)
+	net := conformance.Make(t, Algorithm(), 3, nil)
 	for _, id := range []dme.NodeID{1, 2} {
 		m := token(0, 0, 0)
 		net.Host(id).Receive(3, &m)
@@ -123,7 +114,7 @@ func TestTooManyNodes(t *testing.T) {
 }
 
 func TestState(t *testing.T) {
-	net := newNet(t, 3)
+	net := conformance.Make(t, Algorithm(), 3, nil)
 	net.Request(1)
 	net.Request(3)
 	net.Settle()
@@ -155,8 +146,7 @@ func pingPong(a, b *node, out *dme.Outbox) {
 }
 
 func TestNoAllocationPerEvent(t *testing.T) {
-	sys := system{nodes: 64}
-	a, b := sys.Node(2).(*node), sys.Node(1).(*node)
+	a, b := newNode(64, 2).(*node), newNode(64, 1).(*node)
 	var out dme.Outbox
 	pingPong(a, b, &out)
 	if got := testing.AllocsPerRun(100, func() { pingPong(a, b, &out) }); got != 0 {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"dmebench/dme"
+	"dmebench/dme/conformance"
 )
 
 // predict evaluates the one claim about a quantity under a load.
@@ -30,7 +31,7 @@ func predict(t *testing.T, q dme.Quantity, load dme.Load, n int) (value float64,
 func TestLowLoad(t *testing.T) {
 	rng := rand.New(rand.NewPCG(953, 0))
 	for _, n := range []int{1, 2, 5, 8} {
-		net := newNet(t, n)
+		net := conformance.Make(t, Algorithm(), n, nil)
 		var sum float64
 		for range 20 {
 			order, err := staircase(net)
@@ -61,7 +62,7 @@ func TestLowLoad(t *testing.T) {
 // times before it hears of the others.
 func TestHeavyLoad(t *testing.T) {
 	for _, n := range []int{3, 5, 8, 16} {
-		net := newNet(t, n)
+		net := conformance.Make(t, Algorithm(), n, nil)
 		for i := 1; i <= n; i++ {
 			net.Request(dme.NodeID(i))
 		}
@@ -105,7 +106,7 @@ func TestOneBurst(t *testing.T) {
 	rng := rand.New(rand.NewPCG(953, 1))
 	total := 0
 	for range bursts {
-		net := newNet(t, n)
+		net := conformance.Make(t, Algorithm(), n, nil)
 		for i, position := range rng.Perm(n) {
 			at(net, dme.NodeID(i+1)).c = uint64(position)
 		}
@@ -131,7 +132,7 @@ func TestOneBurst(t *testing.T) {
 func TestHotSites(t *testing.T) {
 	const n, hot, entries = 8, 2, 2000
 	rng := rand.New(rand.NewPCG(954, 0))
-	net := newNet(t, n)
+	net := conformance.Make(t, Algorithm(), n, nil)
 	var messages, steps, count [2]int // of cold and hot sites
 	for range entries {
 		i, class := dme.NodeID(1+rng.IntN(n-hot)), 0

@@ -25,26 +25,10 @@ func AsPublished() *dme.Algorithm {
 			Help: "request sets at the start: without the site itself, as in the example of 9.5.2, or with it, as in the initialization, so that it waits for itself for ever",
 		}},
 		Prepare: func(c dme.Config) (dme.System, error) {
-			return publishedSystem{nodes: c.Nodes, self: c.Options.Get("initial") == "printed"}, nil
+			self := c.Options.Get("initial") == "printed" // whether R_i has S_i itself
+			return dme.Unshared(func(n int, id dme.NodeID) dme.Node { return newPublished(n, id, self) })(c)
 		},
 	}
-}
-
-type publishedSystem struct {
-	nodes int
-	self  bool // option initial=printed
-}
-
-func (s publishedSystem) Node(id dme.NodeID) dme.Node {
-	n := &published{i: id, r: dme.MakeNodeSet(s.nodes), inform: dme.MakeNodeSet(s.nodes)}
-	for j := dme.NodeID(1); j < id; j++ {
-		n.r.Add(j)
-	}
-	n.inform.Add(id)
-	if s.self {
-		n.r.Add(id)
-	}
-	return n
 }
 
 // published is S_i as printed.
@@ -57,6 +41,16 @@ type published struct {
 	requesting bool
 	executing  bool
 	at         uint64 // where the process stands in the three steps
+}
+
+func newPublished(n int, id dme.NodeID, self bool) dme.Node {
+	s := &published{i: id, r: dme.MakeNodeSet(n), inform: dme.MakeNodeSet(n)}
+	s.r.AddOthers(int(id), id)
+	s.inform.Add(id)
+	if self {
+		s.r.Add(id)
+	}
+	return s
 }
 
 // Where a process stands.

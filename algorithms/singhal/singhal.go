@@ -1,10 +1,6 @@
 package singhal
 
-import (
-	"slices"
-
-	"dmebench/dme"
-)
+import "dmebench/dme"
 
 // The kinds of messages, in the order of [dme.Algorithm.Kinds].
 const (
@@ -59,9 +55,9 @@ func (s system) Node(id dme.NodeID) dme.Node {
 type site struct {
 	i dme.NodeID
 
-	c          uint64      // C_i, a Lamport clock
-	r          dme.NodeSet // R_i
-	inform     []dme.Stamp // I_i: the requests that wait for our release, by site in ascending order
+	c          uint64       // C_i, a Lamport clock
+	r          dme.NodeSet  // R_i
+	inform     dme.Deferred // I_i: the requests that wait for our release
 	requesting bool
 	executing  bool
 	request    dme.Stamp // S4: the timestamp of the request, while Requesting or Executing
@@ -95,7 +91,7 @@ func (s *site) Release(out *dme.Outbox) {
 		s.reply(k, out)
 		s.r.Add(k.Node)
 	}
-	s.inform = s.inform[:0]
+	s.inform.Clear()
 }
 
 func (s *site) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
@@ -112,15 +108,14 @@ func (s *site) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
 
 // receiveRequest is the REQUEST message handler.
 func (s *site) receiveRequest(r dme.Stamp, out *dme.Outbox) {
-	at, waits := slices.BinarySearchFunc(s.inform, r.Node, bySite)
-	if waits {
+	if s.inform.Has(r.Node) {
 		out.Refuse("REQUEST of a site whose REQUEST waits already")
 		return
 	}
 	s.c = max(s.c, r.Clock)
 	switch {
 	case s.executing || s.requesting && s.myPriority(r):
-		s.inform = slices.Insert(s.inform, at, r)
+		s.inform.Add(r)
 	case s.requesting:
 		s.reply(r, out)
 		if !s.r.Has(r.Node) { // it has not been asked, and is about to enter
@@ -155,12 +150,10 @@ func (s *site) reply(r dme.Stamp, out *dme.Outbox) {
 	out.Send(r.Node, dme.Message{Kind: kindReply, Clock: s.c, Req: r})
 }
 
-func bySite(r dme.Stamp, j dme.NodeID) int { return int(r.Node) - int(j) }
-
 func (s *site) State(v *dme.Visitor) {
 	v.Uint("C", &s.c)
 	v.Set("R", &s.r)
-	v.Stamps("I", &s.inform)
+	v.Deferred("I", &s.inform)
 	v.Bool("Requesting", &s.requesting)
 	v.Bool("Executing", &s.executing)
 	v.Stamp("request", &s.request)

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"dmebench/dme"
+	"dmebench/dme/conformance"
 )
 
 func TestRefusals(t *testing.T) {
@@ -13,18 +14,8 @@ func TestRefusals(t *testing.T) {
 	reply := func(number uint64) dme.Message {
 		return dme.Message{Kind: kindReply, Clock: 9, Req: dme.Stamp{Clock: number, Node: 3}}
 	}
-	for _, c := range []struct {
-		name string
-		msgs []dme.Message // all from site 1; the last is refused
-	}{
-		{"REQUEST without a clock", []dme.Message{request(0)}},
-		{"REQUEST of a clock that would overflow", []dme.Message{request(latest + 1)}},
-		{"REQUEST twice", []dme.Message{request(9), request(9)}},
-		{"REPLY to an earlier request", []dme.Message{reply(1)}},
-		{"REPLY to another site's request", []dme.Message{{Kind: kindReply, Clock: 9, Req: dme.Stamp{Clock: 2, Node: 2}}}},
-		{"REPLY twice", []dme.Message{reply(2), reply(2)}},
-	} {
-		net := newNet(t, 3)
+	start := func() *conformance.Net {
+		net := conformance.Make(t, Algorithm(), 3, nil)
 		if _, err := net.Serve(3); err != nil {
 			t.Fatal(err)
 		}
@@ -35,21 +26,20 @@ func TestRefusals(t *testing.T) {
 		}
 		at(net, 3).c = 1
 		net.Request(3) // with clock 2
-		for k, m := range c.msgs {
-			net.Host(3).Receive(1, &m)
-			want := uint64(0)
-			if k == len(c.msgs)-1 {
-				want = 1
-			}
-			if net.Refused() != want {
-				t.Errorf("%s: %d refused after message %d", c.name, net.Refused(), k+1)
-			}
-		}
+		return net
 	}
+	conformance.TestRefusals(t, 1, 3, start, map[string][]dme.Message{
+		"REQUEST without a clock":                {request(0)},
+		"REQUEST of a clock that would overflow": {request(latest + 1)},
+		"REQUEST twice":                          {request(9), request(9)},
+		"REPLY to an earlier request":            {reply(1)},
+		"REPLY to another site's request":        {{Kind: kindReply, Clock: 9, Req: dme.Stamp{Clock: 2, Node: 2}}},
+		"REPLY twice":                            {reply(2), reply(2)},
+	})
 }
 
 func TestStateHasTheTextsNames(t *testing.T) {
-	net := newNet(t, 3)
+	net := conformance.Make(t, Algorithm(), 3, nil)
 	net.Request(2)
 	net.Request(3)
 	net.Deliver(3, 2, 0)

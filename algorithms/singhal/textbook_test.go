@@ -10,15 +10,6 @@ import (
 	"dmebench/dme/conformance"
 )
 
-func newNet(t *testing.T, sites int) *conformance.Net {
-	t.Helper()
-	net, err := conformance.New(Algorithm(), sites, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return net
-}
-
 type sites = []dme.NodeID
 
 func wantSets(t *testing.T, net *conformance.Net, i dme.NodeID, request, inform sites) {
@@ -56,7 +47,7 @@ func wantOnTheWay(t *testing.T, net *conformance.Net, from, to dme.NodeID, kinds
 // sends a request message to the only site in its Request set – {S_1}."
 func concurrently(t *testing.T, clockOf2 uint64) *conformance.Net {
 	t.Helper()
-	net := newNet(t, 5)
+	net := conformance.Make(t, Algorithm(), 5, nil)
 	at(net, 2).c = clockOf2
 	net.Request(3)
 	net.Request(2)
@@ -134,7 +125,7 @@ func wantStaircase(t *testing.T, net *conformance.Net, want ...dme.NodeID) {
 // Section 9.5: the initial state. "The cardinality of R_i decreases in a
 // stepwise manner from left to right."
 func TestInitialStaircase(t *testing.T) {
-	net := newNet(t, 5)
+	net := conformance.Make(t, Algorithm(), 5, nil)
 	wantStaircase(t, net, 1, 2, 3, 4, 5)
 	sys := net.Setting.System.(dme.Quorate)
 	for i := dme.NodeID(1); i <= 5; i++ {

@@ -51,23 +51,8 @@ func Algorithm() *dme.Algorithm {
 		Claims:   claims(),
 		// A token has up to 2N−1 elements.
 		ValidNodes: func(n int, _ dme.Options) error { return fits(n) },
-		Prepare: func(c dme.Config) (dme.System, error) {
-			return system{nodes: c.Nodes}, nil
-		},
+		Prepare:    dme.Unshared(newSite),
 	}
-}
-
-type system struct{ nodes int }
-
-func (s system) Node(id dme.NodeID) dme.Node {
-	n := &site{
-		i: id, n: s.nodes,
-		rn: make([]uint64, s.nodes), seen: dme.MakeNodeSet(s.nodes),
-	}
-	if id == 1 {
-		n.token = newToken(s.nodes)
-	}
-	return n
 }
 
 type site struct {
@@ -79,6 +64,14 @@ type site struct {
 	executing  bool     // the CS
 
 	seen dme.NodeSet // scratch, empty between events: the members of Q
+}
+
+func newSite(n int, id dme.NodeID) dme.Node {
+	s := &site{i: id, n: n, rn: make([]uint64, n), seen: dme.MakeNodeSet(n)}
+	if id == 1 {
+		s.token = newToken(n)
+	}
+	return s
 }
 
 // Request is step (a), or (c) at the site that has the token.

@@ -8,15 +8,6 @@ import (
 	"dmebench/dme/conformance"
 )
 
-func newNet(t *testing.T, nodes int) *conformance.Net {
-	t.Helper()
-	net, err := conformance.New(Algorithm(), nodes, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return net
-}
-
 func at(net *conformance.Net, id dme.NodeID) *site { return net.Host(id).Node().(*site) }
 
 // Section 9.11, performance: no message where the site holds the idle token,
@@ -24,7 +15,7 @@ func at(net *conformance.Net, id dme.NodeID) *site { return net.Host(id).Node().
 func TestZeroOrNMessages(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, n := range []int{1, 2, 3, 7, 16} {
-		net := newNet(t, n)
+		net := conformance.Make(t, Algorithm(), n, nil)
 		holder := dme.NodeID(1)
 		for range 100 {
 			id := dme.NodeID(1 + rng.IntN(n))
@@ -44,7 +35,7 @@ func TestZeroOrNMessages(t *testing.T) {
 // A REQUEST that arrives after it has been served does not attract the token,
 // though RN_i[j] > n does not hold.
 func TestOutdatedRequest(t *testing.T) {
-	net := newNet(t, 3)
+	net := conformance.Make(t, Algorithm(), 3, nil)
 	net.Request(2)
 	net.Deliver(2, 1, 0) // the token goes to node 2; the REQUEST to node 3 waits
 	net.Deliver(1, 2, 0)
@@ -65,7 +56,7 @@ func TestOutdatedRequest(t *testing.T) {
 // Step (b) must read the requester's element of LN: with the holder's own, the
 // request of node 3 would be lost as soon as the two differ.
 func TestStepBReadsTheRequestersElement(t *testing.T) {
-	net := newNet(t, 3)
+	net := conformance.Make(t, Algorithm(), 3, nil)
 	for range 3 {
 		for _, id := range []dme.NodeID{2, 1} {
 			if _, err := net.Serve(id); err != nil {
@@ -81,7 +72,7 @@ func TestStepBReadsTheRequestersElement(t *testing.T) {
 // Steps (d) to (f): the queue is filled in the order of the sites' numbers, and
 // whoever is in it keeps the place.
 func TestQueue(t *testing.T) {
-	net := newNet(t, 5)
+	net := conformance.Make(t, Algorithm(), 5, nil)
 	net.Request(1)
 	for _, id := range []dme.NodeID{4, 2} {
 		net.Request(id)
@@ -130,14 +121,14 @@ func TestRefusals(t *testing.T) {
 		{"a number that wraps round", []uint64{0, 0, 0, 1<<32 + 3}},
 		{"an older token", []uint64{0, 5, 0}},
 	} {
-		net := newNet(t, 3)
+		net := conformance.Make(t, Algorithm(), 3, nil)
 		net.Request(2)
 		net.Host(2).Receive(1, &dme.Message{Kind: kindToken, Vec: c.vec})
 		if net.Refused() != 1 || len(net.Inside()) != 0 {
 			t.Errorf("%s: not refused", c.name)
 		}
 	}
-	net := newNet(t, 3)
+	net := conformance.Make(t, Algorithm(), 3, nil)
 	net.Host(2).Receive(1, &dme.Message{Kind: kindToken, Vec: []uint64{0, 0, 0}})
 	net.Host(2).Receive(1, &dme.Message{Kind: kindRequest})
 	if net.Refused() != 2 {
@@ -169,8 +160,7 @@ func pingPong(a, b *site, out *dme.Outbox) {
 }
 
 func TestNoAllocationPerEvent(t *testing.T) {
-	sys := system{nodes: 64}
-	a, b := sys.Node(2).(*site), sys.Node(1).(*site)
+	a, b := newSite(64, 2).(*site), newSite(64, 1).(*site)
 	var out dme.Outbox
 	pingPong(a, b, &out)
 	if got := testing.AllocsPerRun(100, func() { pingPong(a, b, &out) }); got != 0 {

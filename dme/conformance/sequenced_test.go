@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"dmebench/algorithms/rabroadcast"
+	"dmebench/algorithms/ricartagrawala"
 	"dmebench/dme"
 )
 
@@ -104,7 +104,7 @@ func TestOneMayHearLater(t *testing.T) {
 
 func TestSequencedAlgorithmNeedsWhatItSays(t *testing.T) {
 	with := func(n dme.Needs) error {
-		a := rabroadcast.Algorithm()
+		a := ricartagrawala.Broadcast()
 		a.Needs = dme.Always(n)
 		a.Options[0].Default = "sequenced"
 		return search(a)

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"dmebench/algorithms/raimplicit"
+	"dmebench/algorithms/ricartagrawala"
 	"dmebench/dme"
 )
 
@@ -12,7 +12,7 @@ import (
 // algorithm that says so keep it, those of others do not.
 func TestTimersKeepTheBound(t *testing.T) {
 	says := func(bounded bool) error {
-		a := raimplicit.Algorithm()
+		a := ricartagrawala.Implicit()
 		a.Needs = dme.Always(dme.Needs{Reliable: true, BoundedDelay: bounded})
 		return search(a)
 	}

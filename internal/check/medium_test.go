@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"dmebench/algorithms/rabroadcast"
+	"dmebench/algorithms/ricartagrawala"
 	"dmebench/dme"
 	"dmebench/internal/spacetime"
 )
@@ -19,7 +19,7 @@ func onMedium(nodes, requests int) Options {
 // own broadcasts among it, though not always in the order of sending.
 func TestSequencedMedium(t *testing.T) {
 	const nodes = 4
-	search, err := New(rabroadcast.Algorithm(), onMedium(nodes, 12))
+	search, err := New(ricartagrawala.Broadcast(), onMedium(nodes, 12))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,11 +83,11 @@ func TestSequencedFormNeedsTheMedium(t *testing.T) {
 	} {
 		o := onMedium(2, 2)
 		spoil(&o)
-		r, err := Exhaustive(t.Context(), rabroadcast.Algorithm(), o)
+		r, err := Exhaustive(t.Context(), ricartagrawala.Broadcast(), o)
 		if err != nil || r.Violation == nil || r.Violation.Property != Progress {
 			t.Errorf("%s: %v, %v, want a standstill", name, r.Violation, err)
 		}
-		search, err := New(rabroadcast.Algorithm(), o)
+		search, err := New(ricartagrawala.Broadcast(), o)
 		if err != nil || !strings.Contains(strings.Join(search.Notes(), "\n"), "do not give it") {
 			t.Errorf("%s: notes %q, %v", name, search.Notes(), err)
 		}
@@ -97,7 +97,7 @@ func TestSequencedFormNeedsTheMedium(t *testing.T) {
 // eager is the sequenced form with a fault that only the order of broadcasts
 // shows: a node takes its own request for the first before it has heard it.
 func eager() *dme.Algorithm {
-	a := *rabroadcast.Algorithm()
+	a := *ricartagrawala.Broadcast()
 	prepare := a.Prepare
 	a.Prepare = func(c dme.Config) (dme.System, error) {
 		s, err := prepare(c)
@@ -134,7 +134,7 @@ func TestFaultsOnAMediumAreFound(t *testing.T) {
 }
 
 func TestOwnBroadcastsAreDrawnAsHeard(t *testing.T) {
-	search, err := New(rabroadcast.Algorithm(), onMedium(2, 2))
+	search, err := New(ricartagrawala.Broadcast(), onMedium(2, 2))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,9 +9,7 @@ import (
 	"dmebench/algorithms/centralized"
 	"dmebench/algorithms/lamport"
 	"dmebench/algorithms/maekawa"
-	"dmebench/algorithms/rabroadcast"
 	"dmebench/algorithms/raymond"
-	"dmebench/algorithms/readerswriters"
 	"dmebench/algorithms/ricartagrawala"
 	"dmebench/algorithms/suzukikasami"
 	"dmebench/algorithms/tokenring"
@@ -133,11 +131,11 @@ func TestTwin(t *testing.T) {
 		{"bypass", ricartagrawala.Algorithm(), Options{Nodes: 2, Requests: 4, Bypass: 4}},
 		{"duplicates", suzukikasami.Algorithm(), Options{Nodes: 2, Requests: 3, Duplicate: true}},
 		{"duplicates in any order", suzukikasami.Algorithm(), Options{Nodes: 2, Requests: 3, Duplicate: true, Unordered: true}},
-		{"", readerswriters.Algorithm(), Options{Nodes: 2, Requests: 3}},
+		{"", ricartagrawala.ReadersWriters(), Options{Nodes: 2, Requests: 3}},
 		{"timers", implicit(2), Options{Nodes: 2, Requests: 3}},
 		{"more timers", implicit(3), Options{Nodes: 2, Requests: 2, Unordered: true}},
-		{"on a medium", rabroadcast.Algorithm(), Options{Nodes: 2, Requests: 4, Set: map[string]string{"form": "sequenced"}}},
-		{"on a medium of three", rabroadcast.Algorithm(), Options{Nodes: 3, Requests: 2, Set: map[string]string{"form": "sequenced"}}},
+		{"on a medium", ricartagrawala.Broadcast(), Options{Nodes: 2, Requests: 4, Set: map[string]string{"form": "sequenced"}}},
+		{"on a medium of three", ricartagrawala.Broadcast(), Options{Nodes: 3, Requests: 2, Set: map[string]string{"form": "sequenced"}}},
 		{"chains", metronome(), Options{Nodes: 2, Requests: 1}},
 	} {
 		t.Run(c.alg.Name+c.name, func(t *testing.T) {

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"dmebench/algorithms/catalog"
-	"dmebench/algorithms/rabroadcast"
 	"dmebench/algorithms/ricartagrawala"
 	"dmebench/algorithms/tokenring"
 	"dmebench/dme"
@@ -177,17 +176,17 @@ func TestMultiplyingMessagesAreAFailure(t *testing.T) {
 // order of all; the form that needs one is refused, and stalls if it is run.
 func TestBroadcastsOverConditionedLinks(t *testing.T) {
 	set := map[string]string{"jitter": "1ms"}
-	r := simulate(t, result.Spec{Nodes: 6, Requests: 60, Set: set}, rabroadcast.Algorithm())
+	r := simulate(t, result.Spec{Nodes: 6, Requests: 60, Set: set}, ricartagrawala.Broadcast())
 	if r.Status != result.OK || r.Messages.Transmissions != r.Messages.Total {
 		t.Errorf("status %s (%s), %d messages by %d transmissions", r.Status, r.Error, r.Messages.Total, r.Messages.Transmissions)
 	}
 	set["form"] = "sequenced"
 	spec := result.Spec{Algorithm: "ricart-agrawala-broadcast", Nodes: 6, Requests: 60, Transport: result.Sim, Set: set}
-	if _, err := run.Resolve(spec, run.Catalog{rabroadcast.Algorithm()}, nil); err == nil || !strings.Contains(err.Error(), "sequenced broadcast") {
+	if _, err := run.Resolve(spec, run.Catalog{ricartagrawala.Broadcast()}, nil); err == nil || !strings.Contains(err.Error(), "sequenced broadcast") {
 		t.Errorf("error %v, want a refusal", err)
 	}
 	spec.AllowMismatch = true
-	if r := simulate(t, spec, rabroadcast.Algorithm()); r.Status == result.OK {
+	if r := simulate(t, spec, ricartagrawala.Broadcast()); r.Status == result.OK {
 		t.Error("a sequenced form runs where nothing is sequenced")
 	}
 }

@@ -5,8 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"dmebench/algorithms/rabroadcast"
-	"dmebench/algorithms/raimplicit"
+	"dmebench/algorithms/ricartagrawala"
 	"dmebench/dme"
 	"dmebench/result"
 )
@@ -23,7 +22,7 @@ func TestImplicitReplyTakesTheLongestRoundTrip(t *testing.T) {
 		{map[string]string{"bound": "1ms"}, 2 * time.Millisecond},
 		{map[string]string{"delay": "uniform", "bound": "1500us"}, 3 * time.Millisecond},
 	} {
-		a := raimplicit.Algorithm()
+		a := ricartagrawala.Implicit()
 		job := resolve(t, result.Spec{Nodes: 5, Requests: 50, Workload: "serial", CS: "100us", Set: x.set}, a)
 		r, err := Run(context.Background(), job)
 		if err != nil {
@@ -46,7 +45,7 @@ func TestImplicitReplyTakesTheLongestRoundTrip(t *testing.T) {
 
 // Delays that pass the bound, here every third, bring two nodes in.
 func TestImplicitReplyNeedsABound(t *testing.T) {
-	r := simulate(t, result.Spec{Nodes: 8, Requests: 800, AllowMismatch: true, Set: map[string]string{"delay": "exponential", "bound": "1ms"}}, raimplicit.Algorithm())
+	r := simulate(t, result.Spec{Nodes: 8, Requests: 800, AllowMismatch: true, Set: map[string]string{"delay": "exponential", "bound": "1ms"}}, ricartagrawala.Implicit())
 	if r.Status != result.Violated || r.Safety.Violations == 0 {
 		t.Errorf("status %s, %d violations", r.Status, r.Safety.Violations)
 	}
@@ -59,7 +58,7 @@ func TestSequencedMediumShowsOnesOwnBroadcasts(t *testing.T) {
 		for _, load := range []string{"serial", "saturate", "burst"} {
 			r := simulate(t, result.Spec{Nodes: 6, Requests: 300, Workload: load, Set: map[string]string{
 				"form": "sequenced", "delay": delay,
-			}}, rabroadcast.Algorithm())
+			}}, ricartagrawala.Broadcast())
 			if r.Status != result.OK || r.Entries != 300 || r.Messages.Transmissions != 600 || r.Messages.Total != 600*5 {
 				t.Errorf("%s, %s: %s %s: %d transmissions and %d messages for %d entries",
 					delay, load, r.Status, r.Error, r.Messages.Transmissions, r.Messages.Total, r.Entries)

@@ -4,7 +4,7 @@ import (
 	"context"
 	"testing"
 
-	"dmebench/algorithms/readerswriters"
+	"dmebench/algorithms/ricartagrawala"
 	"dmebench/dme"
 	"dmebench/internal/measure"
 	"dmebench/result"
@@ -16,7 +16,7 @@ func TestReadersShareTheCriticalSection(t *testing.T) {
 		for _, readers := range []string{"0", "0.7", "1"} {
 			job := resolve(t, result.Spec{Nodes: 8, Requests: 800, CS: "2ms", Set: map[string]string{
 				"readers": readers, "delay": delay, "fifo": "false",
-			}}, readerswriters.Algorithm())
+			}}, ricartagrawala.ReadersWriters())
 			o, err := observe(context.Background(), job)
 			if err != nil || o.Status != result.OK {
 				t.Fatalf("%s %s: %v", o.Status, o.Error, err)
@@ -64,7 +64,7 @@ func (c carelessNode) Request(out *dme.Outbox) { c.RequestShared(out) }
 // A writer among readers is a violation, which both the witness and the times
 // show.
 func TestWriterAmongReadersIsAViolation(t *testing.T) {
-	a := readerswriters.Algorithm()
+	a := ricartagrawala.ReadersWriters()
 	prepare := a.Prepare
 	a.Prepare = func(c dme.Config) (dme.System, error) {
 		sys, err := prepare(c)

@@ -1,9 +1,0 @@
-package raring
-
-import (
-	"testing"
-
-	"dmebench/dme/conformance"
-)
-
-func TestConformance(t *testing.T) { conformance.Test(t, Algorithm()) }

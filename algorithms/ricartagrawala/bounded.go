@@ -1,0 +1,128 @@
+package ricartagrawala
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+
+	"dmebench/dme"
+)
+
+// Bounded describes section 6.4, numbers of a fixed size.
+//
+// A number exceeds the highest that its node has seen by one, and a request is
+// not granted while one with a smaller number waits: at any time the numbers of
+// all requests lie between some x and x+N−1. So it is enough to know a number
+// modulo M, where M ≥ 2N−1. To compare two residues, the smaller is first
+// increased by M if they differ by N or more. All else is as in section 2.2.
+//
+// As published, this is unsafe for every M: published.go. With the repair of
+// Highest_Sequence_Number, M = 2N−1 is enough, and 2N−2 is not.
+//
+// No timestamp leaves the node with its entry: no number is left that would
+// order entries for longer than N requests.
+func Bounded() *dme.Algorithm {
+	a := describeBounded("ricart-agrawala-bounded", "Ricart–Agrawala, bounded numbers",
+		func(n boundedNode) dme.Node { return &n })
+	a.Claims = boundedClaims()
+	return a
+}
+
+// describeBounded says what the repaired algorithm and the published one have
+// in common; wrap makes a node of either.
+func describeBounded(name, title string, wrap func(boundedNode) dme.Node) *dme.Algorithm {
+	a := describe(name, title, "6.4")
+	a.Options = []dme.Option{{
+		Name: "modulus", Default: "auto", Values: "auto|M", Valid: validModulus,
+		Help: "numbers are kept modulo M ≥ 2N−1; auto is 2N−1",
+	}}
+	a.ValidNodes = func(n int, o dme.Options) error {
+		if m := modulusOf(n, o); m < smallest(n) {
+			return fmt.Errorf("modulus=%d does not tell the numbers of %d nodes apart; want at least 2N−1 = %d", m, n, smallest(n))
+		}
+		return nil
+	}
+	a.Prepare = func(c dme.Config) (dme.System, error) {
+		r := residues{nodes: c.Nodes, modulus: modulusOf(c.Nodes, c.Options)}
+		return dme.Unshared(func(n int, id dme.NodeID) dme.Node {
+			return wrap(boundedNode{node: newNode(n, id), residues: r})
+		})(c)
+	}
+	return a
+}
+
+// smallest is the smallest modulus that is enough.
+func smallest(nodes int) uint64 { return 2*uint64(nodes) - 1 }
+
+func modulusOf(nodes int, o dme.Options) uint64 {
+	if m, err := strconv.ParseUint(o.Get("modulus"), 10, 63); err == nil {
+		return m
+	}
+	return smallest(nodes)
+}
+
+func validModulus(s string) error {
+	if s == "auto" {
+		return nil
+	}
+	if m, err := strconv.ParseUint(s, 10, 63); err != nil || m == 0 {
+		return errors.New("not a positive number")
+	}
+	return nil
+}
+
+// residues are the numbers modulo M.
+type residues struct {
+	nodes   int
+	modulus uint64 // M
+}
+
+// less compares two numbers of which only the residues are known.
+func (s residues) less(a, b uint64) bool {
+	if max(a, b)-min(a, b) >= uint64(s.nodes) {
+		if a < b {
+			a += s.modulus
+		} else {
+			b += s.modulus
+		}
+	}
+	return a < b
+}
+
+// precedes reports whether request a has priority over b.
+func (s residues) precedes(a, b dme.Stamp) bool {
+	return s.less(a.Clock, b.Clock) || a.Clock == b.Clock && a.Node < b.Node
+}
+
+// boundedNode is a node of section 2 whose numbers are residues.
+type boundedNode struct {
+	node
+	residues
+}
+
+// Request is the first process of section 2.2 up to its WAITFOR.
+func (n *boundedNode) Request(out *dme.Outbox) {
+	if n.ask(dme.Message{Kind: kindRequest, Clock: (n.highestSequenceNumber + 1) % n.modulus}, out) {
+		out.Enter(dme.Stamp{})
+	}
+}
+
+// Receive is the second and the third process.
+func (n *boundedNode) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
+	switch {
+	case m.Clock >= n.modulus:
+		out.Refuse("sequence number that is no residue")
+	case m.Kind == kindRequest:
+		n.receiveRequest(dme.Stamp{Clock: m.Clock, Node: from}, out)
+	case n.isLastReply(from, m.Clock, out):
+		out.Enter(dme.Stamp{})
+	}
+}
+
+// receiveRequest is the second process.
+func (n *boundedNode) receiveRequest(r dme.Stamp, out *dme.Outbox) {
+	if n.less(n.highestSequenceNumber, r.Clock) {
+		n.highestSequenceNumber = r.Clock
+	}
+	n.answer(r, n.requestingCriticalSection && n.precedes(n.ourRequest(), r), out)
+}

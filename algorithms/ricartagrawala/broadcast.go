@@ -1,0 +1,93 @@
+package ricartagrawala
+
+import (
+	"fmt"
+
+	"dmebench/dme"
+)
+
+// Broadcast describes section 6.2, a network that broadcasts: a message to all
+// nodes is one transmission there. Two forms; form=sequenced is in sequenced.go.
+//
+// form=listed (section 6.2.2) is for a medium on which nodes cannot tell in
+// which order requests were transmitted:
+//
+//  1. A node that asks chooses a number above any that it has seen and
+//     broadcasts REQUEST.
+//  2. A node that receives a REQUEST replies at once, to its sender alone, or
+//     defers the reply, as in section 2.2.
+//  3. A node that leaves broadcasts one REPLY for all whom it deferred, with the
+//     list of them. The list is needed: a node that is not on it must not take
+//     the REPLY for its own, since the leaver may not even have received its
+//     REQUEST (the text's footnote 2).
+//  4. A node enters when everybody has replied.
+func Broadcast() *dme.Algorithm {
+	a := describe("ricart-agrawala-broadcast", "Ricart–Agrawala, broadcast", "6.2")
+	a.Needs = func(o dme.Options) dme.Needs {
+		medium := sequenced(o)
+		return dme.Needs{Reliable: true, FIFO: medium, SequencedBroadcast: medium}
+	}
+	a.Options = []dme.Option{{
+		Name: "form", Default: "listed", Values: "listed|sequenced",
+		Help: "listed: requests are numbered, a broadcast REPLY lists whom it is for; sequenced: the medium's order takes the place of numbers",
+	}}
+	a.ValidNodes = func(n int, o dme.Options) error {
+		if most := dme.MaxVec/2 + 1; n > most && !sequenced(o) {
+			return fmt.Errorf("%d nodes: the list of recipients in a REPLY has room for %d; want at most %d nodes", n, most-1, most)
+		}
+		return nil
+	}
+	a.Claims = broadcastClaims()
+	a.Prepare = func(c dme.Config) (dme.System, error) {
+		if sequenced(c.Options) {
+			return dme.Unshared(newListener)(c)
+		}
+		return dme.Unshared(newListedNode)(c)
+	}
+	return a
+}
+
+func sequenced(o dme.Options) bool { return o.Get("form") == "sequenced" }
+
+// listedNode is a node of form=listed. Steps 1 and 2 are those of section 2.
+type listedNode struct{ node }
+
+func newListedNode(n int, id dme.NodeID) dme.Node { return &listedNode{newNode(n, id)} }
+
+// Release is step 3.
+func (n *listedNode) Release(out *dme.Outbox) {
+	n.requestingCriticalSection = false
+	if len(n.replyDeferred) == 0 {
+		return
+	}
+	list := make([]uint64, 0, 2*len(n.replyDeferred))
+	for _, r := range n.replyDeferred {
+		list = append(list, uint64(r.Node), r.Clock)
+	}
+	n.replyDeferred.Clear()
+	out.Broadcast(dme.Message{Kind: kindReply, Vec: list})
+}
+
+// Receive is steps 2 and 4.
+func (n *listedNode) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
+	switch {
+	case m.Kind == kindRequest || len(m.Vec) == 0:
+		n.node.Receive(from, m, out)
+	case len(m.Vec)%2 != 0:
+		out.Refuse("REPLY whose list of recipients is cut off")
+	default:
+		if number, listed := recipient(m.Vec, n.me); listed {
+			n.receiveReply(from, number, out)
+		}
+	}
+}
+
+// recipient looks j up in the list of a broadcast REPLY.
+func recipient(list []uint64, j dme.NodeID) (number uint64, listed bool) {
+	for i := 0; i < len(list); i += 2 {
+		if list[i] == uint64(j) {
+			return list[i+1], true
+		}
+	}
+	return 0, false
+}

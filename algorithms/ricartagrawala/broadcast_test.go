@@ -1,0 +1,125 @@
+package ricartagrawala
+
+import (
+	"slices"
+	"testing"
+
+	"dmebench/dme"
+	"dmebench/dme/conformance"
+)
+
+// Isolated requests take N transmissions, one of them the REQUEST; with a
+// sequenced medium 2.
+func TestBroadcastIsolatedRequests(t *testing.T) {
+	for _, nodes := range []int{1, 2, 3, 8, 13} {
+		for form, transmissions := range map[string]int{"listed": nodes, "sequenced": 2} {
+			if nodes == 1 {
+				transmissions = 0
+			}
+			net := conformance.Make(t, Broadcast(), nodes, map[string]string{"form": form})
+			for i := range nodes {
+				before := net.Transmissions()
+				messages, err := net.Serve(dme.NodeID(i + 1))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if sent := net.Transmissions() - before; int(messages) != 2*(nodes-1) || int(sent) != transmissions {
+					t.Errorf("%s, N=%d: %d messages in %d transmissions, want %d in %d",
+						form, nodes, messages, sent, 2*(nodes-1), transmissions)
+				}
+			}
+		}
+	}
+}
+
+// The audience of a REPLY grows with contention: under saturation one answers
+// all others, and an entry takes 2 transmissions.
+func TestBroadcastSaturation(t *testing.T) {
+	const nodes, warmUp, rounds = 8, 2, 10
+	for _, form := range []string{"listed", "sequenced"} {
+		net := conformance.Make(t, Broadcast(), nodes, map[string]string{"form": form})
+		for i := range nodes {
+			net.Request(dme.NodeID(i + 1))
+		}
+		var before uint64
+		for k := range (warmUp + rounds) * nodes {
+			net.Settle()
+			in := net.Inside()
+			if len(in) != 1 {
+				t.Fatalf("%s: %v are in the critical section\n%s", form, in, net.States())
+			}
+			if k == warmUp*nodes {
+				before = net.Transmissions()
+			}
+			i := in[0]
+			net.Release(i)
+			net.Request(i)
+		}
+		net.Settle()
+		if per := float64(net.Transmissions()-before) / (rounds * nodes); per != 2 || net.Err() != nil {
+			t.Errorf("%s: %v transmissions per entry, want 2; %v", form, per, net.Err())
+		}
+	}
+}
+
+// The example of footnote 2: node 1 leaves and broadcasts the REPLY that it owes
+// node 3. Node 2, whose REQUEST has not arrived there, must not think that it
+// applies to it: what node 1 does next does not depend on node 2's REQUEST.
+func TestReplyIsForTheListed(t *testing.T) {
+	net := conformance.Make(t, Broadcast(), 3, map[string]string{"form": "listed"})
+	net.Request(1)
+	net.Deliver(1, 2, 0)
+	net.Deliver(1, 3, 0)
+	net.Deliver(2, 1, 0)
+	net.Deliver(3, 1, 0)
+	net.WantInside(t, 1)
+	net.Request(3)
+	net.Deliver(3, 1, 0) // deferred
+	net.Request(2)       // with number 2, like node 3
+	net.Deliver(2, 3, 0) // node 3 replies: node 2 wins the tie
+	net.Deliver(3, 2, 1)
+	net.Release(1)
+	reply := net.InFlight(1, 2)
+	if len(reply) != 1 || !slices.Equal(reply[0].Vec, []uint64{3, 2}) {
+		t.Fatalf("node 1 broadcasts %+v, want a REPLY to request 2 of node 3", reply)
+	}
+	net.Deliver(1, 2, 0)
+	if len(net.Inside()) != 0 {
+		t.Fatalf("node 2 takes it for its own\n%s", net.States())
+	}
+	net.Request(1)
+	net.Settle()
+	if !slices.Equal(net.Inside(), []dme.NodeID{2}) || net.Err() != nil || net.Refused() != 0 {
+		t.Errorf("%v are in the critical section, want node 2; %v\n%s", net.Inside(), net.Err(), net.States())
+	}
+}
+
+// Section 6.2.1, as a schedule: requests are served in the order in which they
+// were transmitted, whoever hears of them first.
+func TestMediumDecides(t *testing.T) {
+	net := conformance.Make(t, Broadcast(), 3, map[string]string{"form": "sequenced"})
+	net.Request(3)
+	net.Request(1)
+	net.Deliver(3, 1, 0)
+	net.Deliver(1, 1, 0) // node 1 hears its own, behind node 3's
+	if len(net.Inside()) != 0 {
+		t.Fatalf("node 1 enters behind node 3's back\n%s", net.States())
+	}
+	net.Deliver(3, 3, 0)
+	net.WantInside(t, 3)
+	net.Release(3)
+	net.Request(3) // its old entry is gone
+	net.Settle()
+	net.WantInside(t, 1)
+	net.Release(1)
+	net.Settle()
+	net.Release(3)
+	net.Settle()
+	var order []uint64
+	for _, e := range net.Entries {
+		order = append(order, e.Stamp.Clock)
+	}
+	if !slices.Equal(order, []uint64{1, 2, 3}) || net.Err() != nil || net.Transmissions() != 6 {
+		t.Errorf("entries %+v in %d transmissions; %v", net.Entries, net.Transmissions(), net.Err())
+	}
+}

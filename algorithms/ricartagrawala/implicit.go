@@ -1,0 +1,214 @@
+package ricartagrawala
+
+import (
+	"errors"
+	"time"
+
+	"dmebench/dme"
+)
+
+// Implicit describes section 6.1, the implicit reply. A reply carries one bit.
+// Where transmission times have a bound, silence can carry it:
+//
+//  1. A node that asks chooses a number above any that it has seen, sends
+//     REQUEST to all others and starts to wait.
+//  2. A node that receives a REQUEST and has priority (it is requesting itself,
+//     with the smaller number, or among equals the smaller node number) defers:
+//     it answers DEFERRED. A node that does not defer says nothing.
+//  3. When a request has been on its way, and an answer could have come back, a
+//     node that has not said DEFERRED has replied.
+//  4. A node that leaves sends an explicit REPLY to everybody whom it deferred.
+//  5. A node enters when the wait is over and every node that said DEFERRED has
+//     sent its REPLY.
+//
+// The wait of step 3 is one longest round trip, in two legs of the bound on a
+// transmission: after the first, the REQUEST has arrived everywhere; after the
+// second, so has every DEFERRED. It is as long for a node that nobody hinders:
+// the saving in messages is paid for with the difference between the longest
+// round trip and a usual one.
+//
+// Departures from the printed text, and what it leaves open:
+//
+//   - Links need not keep order, so that a REPLY may overtake the DEFERRED that
+//     it follows. Whoever counts «deferred, then replied» waits for ever; here a
+//     balance is kept for each node.
+//   - A deferral costs two messages, the DEFERRED and the later REPLY. The text
+//     counts one: its 2(N−1) is the most for requests that are all made at once,
+//     since of two nodes only one defers the other. Under saturation every
+//     request is deferred by everybody, and costs 3(N−1).
+//
+// The links must deliver every message, within the bound; if one is lost or late
+// its silence is taken for permission, and two nodes enter.
+func Implicit() *dme.Algorithm {
+	a := describe("ricart-agrawala-implicit", "Ricart–Agrawala, implicit reply", "6.1")
+	a.Needs = dme.Always(dme.Needs{Reliable: true, BoundedDelay: true})
+	a.Kinds = []string{"REQUEST", "DEFERRED", "REPLY"}
+	a.Options = []dme.Option{
+		{
+			Name: "bound", Default: "auto", Values: "auto|DURATION", Valid: validBound,
+			Help: "longest time that a message can take, handling included: you vouch for it; auto is 2T in a simulation, and nothing elsewhere",
+		},
+		{
+			Name: "broadcast", Default: "false", Values: "false|true",
+			Help: "whether a REQUEST is one transmission to all (section 6.2)",
+		},
+	}
+	a.Claims = implicitClaims()
+	a.Prepare = func(c dme.Config) (dme.System, error) {
+		return implicitSystem{nodes: c.Nodes, bound: boundOf(c), broadcast: c.Options.Get("broadcast") == "true"}, nil
+	}
+	return a
+}
+
+// The kinds behind REQUEST.
+const (
+	kindDeferred      = kindRequest + 1 + iota // Clock: the sequence number that it answers
+	kindExplicitReply                          // Clock: the sequence number that it answers
+)
+
+// waited is the timer of a node's wait.
+const waited dme.TimerID = 1
+
+// legs of a round trip: the way there and the way back.
+const legs = 2
+
+// anyBound stands in where nobody knows a bound and nothing takes time, as
+// under a schedule explorer, which lets a timer fire when the messages before
+// it have arrived. A run over a network that takes time needs a bound that
+// somebody vouches for.
+const anyBound = 500 * time.Millisecond
+
+// maxBound keeps a round trip well within 64 bits of nanoseconds.
+const maxBound = time.Hour
+
+// boundOf returns the bound that was given, or that the network knows.
+func boundOf(c dme.Config) time.Duration {
+	if d, err := time.ParseDuration(c.Options.Get("bound")); err == nil {
+		return d
+	}
+	if c.Bound > 0 {
+		return c.Bound
+	}
+	return anyBound
+}
+
+func validBound(s string) error {
+	if s == "auto" {
+		return nil
+	}
+	if d, err := time.ParseDuration(s); err != nil || d <= 0 || d > maxBound {
+		return errors.New("not a duration above 0 and at most 1h")
+	}
+	return nil
+}
+
+type implicitSystem struct {
+	nodes     int
+	bound     time.Duration // on the transmission of a message
+	broadcast bool          // the REQUEST is one transmission
+}
+
+func (s implicitSystem) Node(id dme.NodeID) dme.Node {
+	return &implicitNode{
+		variables: variables{me: id, n: s.nodes}, implicitSystem: s, owed: makeBalance(s.nodes),
+	}
+}
+
+type implicitNode struct {
+	variables
+	implicitSystem
+
+	inside     bool    // the critical section
+	legsToWait uint64  // of the round trip after which silence is a reply
+	owed       balance // the REPLYs to come
+}
+
+// Request is step 1.
+func (n *implicitNode) Request(out *dme.Outbox) {
+	n.choose(n.highestSequenceNumber + 1)
+	if n.nodes == 1 {
+		n.enterIfPermitted(out)
+		return
+	}
+	n.sendRequest(out)
+	// After the REQUESTs: the wait counts from when they are on their way.
+	n.legsToWait = legs
+	out.SetTimer(waited, n.bound)
+}
+
+func (n *implicitNode) sendRequest(out *dme.Outbox) {
+	m := dme.Message{Kind: kindRequest, Clock: n.ourSequenceNumber}
+	if n.broadcast {
+		out.Broadcast(m)
+		return
+	}
+	for j := range dme.Others(n.nodes, n.me) {
+		out.Send(j, m)
+	}
+}
+
+// Timeout is step 3.
+func (n *implicitNode) Timeout(_ dme.TimerID, out *dme.Outbox) {
+	n.legsToWait--
+	if n.legsToWait > 0 {
+		out.SetTimer(waited, n.bound)
+		return
+	}
+	n.enterIfPermitted(out)
+}
+
+// Release is step 4.
+func (n *implicitNode) Release(out *dme.Outbox) {
+	n.inside = false
+	n.release(kindExplicitReply, out)
+}
+
+// Receive is steps 2 and 5.
+func (n *implicitNode) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
+	pending := n.requestingCriticalSection && !n.inside && m.Clock == n.ourSequenceNumber
+	switch m.Kind {
+	case kindRequest:
+		n.receiveRequest(dme.Stamp{Clock: m.Clock, Node: from}, out)
+	case kindDeferred:
+		if !pending || !n.owed.deferred(from) {
+			out.Refuse("DEFERRED that no pending request explains")
+		}
+	case kindExplicitReply:
+		if !pending || !n.owed.replied(from) {
+			out.Refuse("REPLY that is not awaited")
+			return
+		}
+		n.enterIfPermitted(out)
+	}
+}
+
+// receiveRequest is step 2.
+func (n *implicitNode) receiveRequest(r dme.Stamp, out *dme.Outbox) {
+	if r.Clock == 0 {
+		out.Refuse("REQUEST without a sequence number")
+		return
+	}
+	n.highestSequenceNumber = max(n.highestSequenceNumber, r.Clock)
+	// Silence is the reply.
+	if n.defers(r) && n.keep(r, out) {
+		out.Send(r.Node, dme.Message{Kind: kindDeferred, Clock: r.Clock})
+	}
+}
+
+// enterIfPermitted is step 5, of a request that waits.
+func (n *implicitNode) enterIfPermitted(out *dme.Outbox) {
+	if n.legsToWait > 0 || !n.owed.settled() {
+		return
+	}
+	n.inside = true
+	n.owed.clear()
+	out.Enter(n.ourRequest())
+}
+
+func (n *implicitNode) State(v *dme.Visitor) {
+	n.show(v)
+	v.Bool("Inside", &n.inside)
+	v.Uint("Legs_To_Wait", &n.legsToWait)
+	n.owed.show(v)
+	v.Deferred("Reply_Deferred", &n.replyDeferred)
+}

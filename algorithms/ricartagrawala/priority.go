@@ -1,0 +1,117 @@
+package ricartagrawala
+
+import (
+	"fmt"
+	"math/bits"
+	"math/rand/v2"
+	"strconv"
+
+	"dmebench/dme"
+)
+
+// Priority describes section 6.5, increments of the sequence number other than one. All else is as
+// in section 2.2. Increments are from 1 to D:
+//
+//   - increments=random: each request's is drawn anew. When requests cross, the
+//     tie-breaking rule no longer favours the nodes with low numbers, as it does
+//     where all of them choose the same sequence number.
+//   - increments=priority: each node has its own, 1 at node 1, the highest
+//     priority, and D at node N. When requests cross, the smaller increment wins.
+//
+// Either works between requests that cross, and only there: a node that has
+// heard of a request asks with a larger number, whatever its increment. Under
+// saturation every node has heard of all requests before its own, and nodes take
+// turns. The text's further means, that a node of high priority delays the
+// REQUESTs of others so as not to hear of them, is not built.
+//
+// An increment of 0 is not safe: a node that has replied to a REQUEST would ask
+// with the same number and could win the tie against the node that it has let
+// in. With increments up to D the numbers of all requests lie between some x and
+// x + (N−1)D, so that a modulus for them (section 6.4) would have to be
+// 2(N−1)D + 1.
+func Priority() *dme.Algorithm {
+	a := describe("ricart-agrawala-priority", "Ricart–Agrawala, random or small increments", "6.5")
+	a.Options = []dme.Option{
+		{
+			Name: "increments", Default: "random", Values: "random|priority",
+			Help: "random: drawn for each request; priority: 1 at node 1, which goes first, to D at node N",
+		},
+		{
+			Name: "most", Default: "8", Values: "D", Valid: validMost,
+			Help: "the largest increment; the smallest is 1",
+		},
+	}
+	a.Claims = priorityClaims()
+	a.Prepare = func(c dme.Config) (dme.System, error) {
+		most, err := strconv.ParseUint(c.Options.Get("most"), 10, 64)
+		if err != nil {
+			return nil, fmt.Errorf("most=%s: %w", c.Options.Get("most"), err)
+		}
+		d := increments{most: most, priority: c.Options.Get("increments") == "priority", nodes: c.Nodes, seed: c.Seed}
+		return dme.Unshared(func(n int, id dme.NodeID) dme.Node {
+			return &priorityNode{node: newNode(n, id), increments: d}
+		})(c)
+	}
+	return a
+}
+
+// largestMost bounds D, so that numbers stay far from the end of 64 bits.
+const largestMost = 1 << 20
+
+func validMost(s string) error {
+	if d, err := strconv.ParseUint(s, 10, 64); err != nil || d < 1 || d > largestMost {
+		return fmt.Errorf("not a number from 1 to %d", largestMost)
+	}
+	return nil
+}
+
+// increments says by how much the number of a request exceeds all that its node
+// has seen: at least 1, at most the most.
+type increments struct {
+	most     uint64 // D
+	priority bool   // one for each node, instead of random ones
+	nodes    int
+	seed     uint64
+}
+
+// of returns the increment of the k-th request of a node. It is a function of
+// the system's seed, so that a node that is loaded from its saved state draws
+// what the other would have drawn.
+func (i increments) of(id dme.NodeID, k uint64) uint64 {
+	if i.priority {
+		return i.rank(id)
+	}
+	var source rand.PCG
+	source.Seed(i.seed, uint64(id)<<32^k)
+	above, _ := bits.Mul64(source.Uint64(), i.most) // uniform from 0 to D−1
+	return 1 + above
+}
+
+// rank spreads the nodes evenly, from 1 at node 1 to D at node N.
+func (i increments) rank(id dme.NodeID) uint64 {
+	if i.nodes == 1 {
+		return 1
+	}
+	return 1 + uint64(id-1)*(i.most-1)/uint64(i.nodes-1)
+}
+
+// priorityNode is a node of section 2 but for its increments.
+type priorityNode struct {
+	node
+	increments increments
+	requests   uint64 // made so far
+}
+
+// Request is the first process of section 2.2 up to its WAITFOR.
+func (n *priorityNode) Request(out *dme.Outbox) {
+	n.requests++
+	number := n.highestSequenceNumber + n.increments.of(n.me, n.requests)
+	if n.ask(dme.Message{Kind: kindRequest, Clock: number}, out) {
+		out.Enter(n.ourRequest())
+	}
+}
+
+func (n *priorityNode) State(v *dme.Visitor) {
+	v.Uint("Requests", &n.requests)
+	n.node.State(v)
+}

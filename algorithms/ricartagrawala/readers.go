@@ -1,0 +1,98 @@
+package ricartagrawala
+
+import "dmebench/dme"
+
+// ReadersWriters describes section 6.6, readers and writers. Several readers may
+// be in the critical section at once, a writer is in it alone. One rule is added
+// to section 2.2:
+//
+//   - A reader, from its request to its release, never defers the REQUEST of
+//     another reader; it replies at once. Writers follow the original algorithm.
+//
+// What that is, and is not:
+//
+//   - The text speaks of writers that are given priority. They are not: a
+//     writer and a reader go in the order of their numbers, like any two
+//     requests, and a reader that has asked first goes first. It is true that
+//     readers who ask after a writer wait for it, so that a stream of readers
+//     cannot shut a writer out.
+//   - Readers have no order among themselves. A reader that all writers have
+//     let pass, but whose last REPLY is still on its way, may see others enter
+//     any number of times.
+//
+// Departure from the printed text: a REQUEST says whether it is a reader's,
+// since its receiver must know. Readers enter without a timestamp: checks of the
+// order of entries are about writers.
+func ReadersWriters() *dme.Algorithm {
+	a := describe("readers-writers", "Ricart–Agrawala, readers and writers", "6.6")
+	a.Claims = readersClaims()
+	a.Prepare = dme.Unshared(func(n int, id dme.NodeID) dme.Node { return &readerNode{node: newNode(n, id)} })
+	return a
+}
+
+// Flags of a REQUEST.
+const (
+	byWriter uint8 = iota
+	byReader
+)
+
+// readerNode is a node of section 2 that may also read.
+type readerNode struct {
+	node
+	reading bool // the pending request is a reader's
+}
+
+// Request is the first process of section 2.2 up to its WAITFOR, for a writer.
+func (n *readerNode) Request(out *dme.Outbox) { n.request(byWriter, out) }
+
+// RequestShared is the same for a reader.
+func (n *readerNode) RequestShared(out *dme.Outbox) { n.request(byReader, out) }
+
+func (n *readerNode) request(who uint8, out *dme.Outbox) {
+	n.reading = who == byReader
+	if n.ask(dme.Message{Kind: kindRequest, Clock: n.highestSequenceNumber + 1, Flags: who}, out) {
+		n.enter(out)
+	}
+}
+
+// Release is the rest of the first process.
+func (n *readerNode) Release(out *dme.Outbox) {
+	n.reading = false
+	n.node.Release(out)
+}
+
+// Receive is the second and the third process.
+func (n *readerNode) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
+	switch {
+	case m.Kind == kindRequest:
+		n.receiveRequest(dme.Stamp{Clock: m.Clock, Node: from}, m.Flags, out)
+	case n.isLastReply(from, m.Clock, out):
+		n.enter(out)
+	}
+}
+
+// receiveRequest is the second process, with the rule that is added.
+func (n *readerNode) receiveRequest(r dme.Stamp, who uint8, out *dme.Outbox) {
+	if r.Clock == 0 || who > byReader {
+		out.Refuse("REQUEST without a sequence number, or by neither reader nor writer")
+		return
+	}
+	n.highestSequenceNumber = max(n.highestSequenceNumber, r.Clock)
+	bothRead := n.reading && who == byReader
+	n.answer(r, n.defers(r) && !bothRead, out)
+}
+
+func (n *readerNode) enter(out *dme.Outbox) {
+	if n.reading {
+		out.Enter(dme.Stamp{})
+	} else {
+		out.Enter(n.ourRequest())
+	}
+}
+
+func (n *readerNode) State(v *dme.Visitor) {
+	n.show(v)
+	v.Bool("Reading", &n.reading)
+	v.Set("Awaiting_Reply", &n.awaitingReply)
+	v.Deferred("Reply_Deferred", &n.replyDeferred)
+}

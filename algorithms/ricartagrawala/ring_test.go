@@ -1,0 +1,110 @@
+package ricartagrawala
+
+import (
+	"slices"
+	"testing"
+
+	"dmebench/dme"
+	"dmebench/dme/conformance"
+)
+
+// An isolated request takes N messages in either form: once round the ring.
+func TestRingIsolatedRequests(t *testing.T) {
+	for _, nodes := range []int{1, 2, 3, 8, 13} {
+		for _, form := range []string{"echo", "notes"} {
+			want := nodes
+			if nodes == 1 {
+				want = 0
+			}
+			net := conformance.Make(t, Ring(), nodes, map[string]string{"form": form})
+			for i := range nodes {
+				if messages, err := net.Serve(dme.NodeID(i + 1)); err != nil || int(messages) != want {
+					t.Errorf("%s, N=%d: %d messages, want %d; %v", form, nodes, messages, want, err)
+				}
+			}
+		}
+	}
+}
+
+// All ask at once, and are served in the order of their numbers: N messages
+// each where a deferred REQUEST waits, one more for each note where it goes on.
+func TestRingBurst(t *testing.T) {
+	const nodes = 8
+	for form, want := range map[string]uint64{"echo": nodes * nodes, "notes": nodes*nodes + nodes*(nodes-1)/2} {
+		net := conformance.Make(t, Ring(), nodes, map[string]string{"form": form})
+		for i := range nodes {
+			net.Request(dme.NodeID(i + 1))
+		}
+		for i := dme.NodeID(1); i <= nodes; i++ {
+			net.Settle()
+			if !slices.Equal(net.Inside(), []dme.NodeID{i}) {
+				t.Fatalf("%s: %v are in the critical section, want node %d\n%s", form, net.Inside(), i, net.States())
+			}
+			net.Release(i)
+		}
+		if net.Sent() != want || net.Err() != nil {
+			t.Errorf("%s: %d messages, want %d; %v", form, net.Sent(), want, net.Err())
+		}
+	}
+}
+
+// The REQUEST goes round without a pause, so that after the last deferral it
+// takes one message until its node enters; an echo has still to come home.
+func TestNotesSaveTheWayHome(t *testing.T) {
+	const nodes = 8
+	for form, want := range map[string]int{"echo": nodes - 1, "notes": 1} {
+		net := conformance.Make(t, Ring(), nodes, map[string]string{"form": form})
+		net.Request(2)
+		net.Settle() // node 2 is inside
+		net.Request(1)
+		net.Settle()
+		net.WantInside(t, 2)
+		net.Release(2)
+		steps := 0
+		for len(net.Inside()) == 0 && net.DeliverOldest() {
+			steps++
+		}
+		if steps != want || !slices.Equal(net.Inside(), []dme.NodeID{1}) {
+			t.Errorf("%s: %d messages from exit to entry, want %d\n%s", form, steps, want, net.States())
+		}
+	}
+}
+
+// A REPLY is home before the REQUEST that it answers.
+func TestReplyBeforeTheRequestIsHome(t *testing.T) {
+	net := conformance.Make(t, Ring(), 3, map[string]string{"form": "notes"})
+	net.Request(1)
+	net.Settle() // node 1 is inside
+	net.Request(2)
+	net.Deliver(2, 3, 0)
+	net.Deliver(3, 1, 0) // node 1 notes its deferral
+	note := net.InFlight(1, 2)
+	if len(note) != 1 || !slices.Equal(note[0].Vec, []uint64{1}) {
+		t.Fatalf("on its way home: %+v, want the note of node 1", note)
+	}
+	net.Release(1)
+	net.Deliver(1, 2, 1) // the REPLY
+	if len(net.Inside()) != 0 {
+		t.Fatal("node 2 has entered before its REQUEST was home")
+	}
+	net.Deliver(1, 2, 0)
+	if !slices.Equal(net.Inside(), []dme.NodeID{2}) || net.Err() != nil || net.Refused() != 0 {
+		t.Errorf("node 2 has all it needs and waits; %v\n%s", net.Err(), net.States())
+	}
+}
+
+func TestRingPeers(t *testing.T) {
+	for form, linked := range map[string]bool{"echo": true, "notes": false} {
+		sys, err := Ring().New(5, 1, map[string]string{"form": form})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, ok := sys.(dme.Linked)
+		if ok != linked {
+			t.Fatalf("%s: says whom it sends to: %v", form, ok)
+		}
+		if ok && (!slices.Equal(l.Peers(2), []dme.NodeID{3}) || !slices.Equal(l.Peers(5), []dme.NodeID{1})) {
+			t.Errorf("node 2 sends to %v, node 5 to %v", l.Peers(2), l.Peers(5))
+		}
+	}
+}

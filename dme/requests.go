@@ -1,0 +1,88 @@
+package dme
+
+import "slices"
+
+// Deferred is the set of the requests to which a node owes an answer, at most
+// one of each node, in ascending order of the nodes. The zero value is empty.
+// It holds what is there and not a bit for every node: a system of N nodes
+// would take N² of those.
+type Deferred []Stamp
+
+// Add puts r into the set. It reports false, and changes nothing, where there
+// is a request of r's node already.
+func (d *Deferred) Add(r Stamp) bool {
+	at, found := d.find(r.Node)
+	if !found {
+		*d = slices.Insert(*d, at, r)
+	}
+	return !found
+}
+
+// Has reports whether there is a request of node id.
+func (d *Deferred) Has(id NodeID) bool {
+	_, found := d.find(id)
+	return found
+}
+
+// Clear empties the set and keeps its memory.
+func (d *Deferred) Clear() { *d = (*d)[:0] }
+
+// find returns where the request of node id is, or belongs. It is written out:
+// with a function for the comparison it takes twice as long.
+func (d *Deferred) find(id NodeID) (at int, found bool) {
+	low, high := 0, len(*d)
+	for low < high {
+		if middle := int(uint(low+high) >> 1); (*d)[middle].Node < id {
+			low = middle + 1
+		} else {
+			high = middle
+		}
+	}
+	return low, low < len(*d) && (*d)[low].Node == id
+}
+
+// RequestQueue holds requests in the order of [Stamp.Precedes]. The zero value
+// is empty.
+type RequestQueue []Stamp
+
+// Insert puts r into its place, behind an equal one.
+func (q *RequestQueue) Insert(r Stamp) {
+	at := len(*q) // the latest request is usually the last
+	for at > 0 && r.Precedes((*q)[at-1]) {
+		at--
+	}
+	*q = slices.Insert(*q, at, r)
+}
+
+// Has reports whether a request of node id is in the queue.
+func (q *RequestQueue) Has(id NodeID) bool {
+	return q.position(id) >= 0
+}
+
+// Remove takes the request of node id out, and reports whether there was one.
+func (q *RequestQueue) Remove(id NodeID) bool {
+	at := q.position(id)
+	if at < 0 {
+		return false
+	}
+	*q = slices.Delete(*q, at, at+1)
+	return true
+}
+
+// RemoveUpTo takes out r and all requests that have priority over it.
+func (q *RequestQueue) RemoveUpTo(r Stamp) {
+	rest := slices.IndexFunc(*q, r.Precedes)
+	if rest < 0 {
+		rest = len(*q)
+	}
+	*q = slices.Delete(*q, 0, rest)
+}
+
+func (q *RequestQueue) position(id NodeID) int {
+	for at := range *q {
+		if (*q)[at].Node == id {
+			return at
+		}
+	}
+	return -1
+}
