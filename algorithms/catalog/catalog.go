@@ -10,7 +10,6 @@ import (
 	"dmebench/algorithms/lamport"
 	"dmebench/algorithms/lodhakshemkalyani"
 	"dmebench/algorithms/maekawa"
-	"dmebench/algorithms/maekawapublished"
 	"dmebench/algorithms/naimitrehel"
 	"dmebench/algorithms/rabounded"
 	"dmebench/algorithms/rabroadcast"
@@ -53,8 +52,8 @@ func All() []*dme.Algorithm {
 		agrawalelabbadi.Algorithm(),
 		chaudhurikaraata.Algorithm(),
 		helaryplouzeauraynal.Algorithm(),
-		maekawapublished.Paper(),
-		maekawapublished.Textbook(),
+		maekawa.AsPublished(),
+		maekawa.TextbookAsPublished(),
 		agrawalelabbadi.Published(),
 		chaudhurikaraata.AsPublished(),
 		singhal.AsPublished(),

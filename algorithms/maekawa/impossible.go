@@ -1,10 +1,6 @@
 package maekawa
 
-import (
-	"slices"
-
-	"dmebench/dme"
-)
+import "dmebench/dme"
 
 // latest bounds the clocks that are believed, so that a garbled message cannot
 // make a clock overflow.
@@ -37,21 +33,21 @@ func (n *node) impossible(from dme.NodeID, m *dme.Message) string {
 }
 
 func (n *node) impossibleRequest(r dme.Stamp) string {
-	if _, ok := slices.BinarySearch(n.served, r.Node); !ok {
+	if !n.Serves(r.Node) {
 		return "REQUEST of a node that must not ask this one"
 	}
 	// With numbers, a REQUEST may overtake the RELEASE of the one before it.
 	if n.locking.Node == r.Node && !(n.numbered && n.locking.Precedes(r)) {
 		return "REQUEST of a node that holds the lock"
 	}
-	if slices.ContainsFunc(n.waiting, func(w dme.Stamp) bool { return w.Node == r.Node }) {
+	if n.waiting.Index(r.Node) >= 0 {
 		return "REQUEST of a node that waits already"
 	}
 	return ""
 }
 
 func (n *node) impossibleAnswer(from dme.NodeID, m *dme.Message) string {
-	i := n.memberIndex(from)
+	i := n.MemberIndex(from)
 	if i < 0 {
 		return "answer of a node that was not asked"
 	}

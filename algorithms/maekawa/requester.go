@@ -2,15 +2,12 @@ package maekawa
 
 import "dmebench/dme"
 
-// pending reports whether the node has asked and not yet entered.
-func (n *node) pending() bool { return !n.request.IsZero() && !n.inside }
-
 // invoke is step (1): send a REQUEST to every member of S_i, with a number
 // greater than any that this node knows of.
 func (n *node) invoke(out *dme.Outbox) {
 	n.clock++
-	n.request = dme.Stamp{Clock: n.clock, Node: n.id}
-	for _, j := range n.members {
+	n.request = dme.Stamp{Clock: n.clock, Node: n.ID}
+	for _, j := range n.Members {
 		n.send(j, dme.Message{Kind: kindRequest}, out)
 	}
 }
@@ -18,7 +15,7 @@ func (n *node) invoke(out *dme.Outbox) {
 // receiveInquire is step (3): member j asks for its lock back, on behalf of a
 // more preceding REQUEST.
 func (n *node) receiveInquire(j dme.NodeID, grant uint64, out *dme.Outbox) {
-	if n.numbered && grant > n.grants[n.memberIndex(j)] {
+	if n.numbered && grant > n.grants[n.MemberIndex(j)] {
 		// It has overtaken the LOCKED that it asks about. The member will not
 		// ask again, so it is kept until that LOCKED arrives.
 		n.inquired.Add(j)
@@ -26,7 +23,7 @@ func (n *node) receiveInquire(j dme.NodeID, grant uint64, out *dme.Outbox) {
 	}
 	// R2: act only while waiting and holding j's lock for the current request;
 	// any other INQUIRE has crossed the RELEASE that answers it.
-	if !n.pending() || !n.locked.Has(j) || n.numbered && grant != n.grants[n.memberIndex(j)] {
+	if !n.pending() || !n.locked.Has(j) || n.numbered && grant != n.grants[n.MemberIndex(j)] {
 		return
 	}
 	if n.yieldAlways || !n.failed.Empty() {
@@ -58,7 +55,7 @@ func (n *node) receiveFailed(j dme.NodeID, about dme.Stamp, out *dme.Outbox) {
 func (n *node) relinquish(j dme.NodeID, out *dme.Outbox) {
 	m := dme.Message{Kind: kindRelinquish}
 	if n.numbered {
-		m.Num = n.grants[n.memberIndex(j)]
+		m.Num = n.grants[n.MemberIndex(j)]
 	}
 	n.locked.Remove(j)
 	n.inquired.Remove(j)
@@ -74,9 +71,9 @@ func (n *node) receiveLocked(j dme.NodeID, grant uint64, out *dme.Outbox) {
 	n.locked.Add(j)
 	n.failed.Remove(j) // R3: j has not failed this node any more
 	if n.numbered {
-		n.grants[n.memberIndex(j)] = grant
+		n.grants[n.MemberIndex(j)] = grant
 	}
-	if n.locked.Len() == len(n.members) {
+	if n.locked.Full() {
 		n.inside = true
 		n.inquired.Clear() // R4: RELEASE will answer them
 		out.Enter(n.request)
@@ -96,7 +93,7 @@ func (n *node) leave(out *dme.Outbox) {
 	}
 	n.request, n.inside = dme.Stamp{}, false
 	n.locked.Clear()
-	for _, j := range n.members {
+	for _, j := range n.Members {
 		n.send(j, m, out)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"dmebench/algorithms/quorum"
 	"dmebench/dme"
 )
 
@@ -104,7 +105,7 @@ func planeClaims() []dme.Claim {
 			func(s dme.Setting) (float64, bool) { return float64(s.Nodes), true }),
 		claim(Planes, "1 for each k that is a power of a prime", geometry+paper+"section 3", dme.Exact, one,
 			func(s dme.Setting) (float64, bool) {
-				if p := s.System.(*system).sets.Properties(); p.Plane() && p.SelfIncluded() {
+				if p := setsOf(s).Properties(); p.Plane() && p.SelfIncluded() {
 					return 1, true
 				}
 				return 0, true
@@ -181,9 +182,11 @@ func equalWork(f func(n float64) float64) func(dme.Setting) (float64, bool) {
 
 // loads returns the smallest and the largest number of sets that a node is in.
 func loads(s dme.Setting) (least, largest int) {
-	all := s.System.(*system).sets.Loads()
+	all := setsOf(s).Loads()
 	return slices.Min(all), slices.Max(all)
 }
+
+func setsOf(s dme.Setting) *quorum.System { return s.System.(*system).System }
 
 func meanSize(s dme.Setting) (float64, bool) { return setSizes(s).mean, true }
 
@@ -197,7 +200,7 @@ func different(s dme.Setting) (float64, bool) {
 	seen := make(map[string]bool)
 	for id := dme.NodeID(1); int(id) <= s.Nodes; id++ {
 		var key []byte
-		for _, member := range s.System.(*system).RequestSet(id) {
+		for _, member := range setsOf(s).RequestSet(id) {
 			key = append(key, byte(member), byte(member>>8), byte(member>>16), byte(member>>24))
 		}
 		seen[string(key)] = true
@@ -209,7 +212,7 @@ func different(s dme.Setting) (float64, bool) {
 // any two request sets.
 func ofPairs(choose func(fewest, most int) int) func(dme.Setting) (float64, bool) {
 	return func(s dme.Setting) (float64, bool) {
-		sets := s.System.(*system).sets
+		sets := setsOf(s)
 		fewest, most := s.Nodes, 0
 		for i := dme.NodeID(1); int(i) <= s.Nodes; i++ {
 			common := make(map[dme.NodeID]int)
@@ -229,7 +232,7 @@ func ofPairs(choose func(fewest, most int) int) func(dme.Setting) (float64, bool
 // throughTwo returns the number of lines through any two points, where it is the
 // same for all of them.
 func throughTwo(s dme.Setting) (float64, bool) {
-	sets := s.System.(*system).sets
+	sets := setsOf(s)
 	lines := -1
 	for i := dme.NodeID(1); int(i) <= s.Nodes; i++ {
 		through := make(map[dme.NodeID]int)
@@ -253,7 +256,7 @@ func throughTwo(s dme.Setting) (float64, bool) {
 // inGeneralPosition adds points one after the other to a set of which no three
 // are on a line, and returns how many there are.
 func inGeneralPosition(s dme.Setting) (float64, bool) {
-	sets := s.System.(*system).sets
+	sets := setsOf(s)
 	var chosen []dme.NodeID
 	for id := dme.NodeID(1); int(id) <= s.Nodes; id++ {
 		fits := true
@@ -276,7 +279,7 @@ func inGeneralPosition(s dme.Setting) (float64, bool) {
 // alone returns how many messages the busiest node sends and receives over the
 // mean, where every node enters once, alone.
 func alone(s dme.Setting) (float64, bool) {
-	sets := s.System.(*system).sets
+	sets := setsOf(s)
 	busiest, all := 0, 0
 	for id := dme.NodeID(1); int(id) <= s.Nodes; id++ {
 		work := 0
