@@ -95,7 +95,7 @@ type system struct {
 // Node returns node id, idle and unlocked.
 func (s *system) Node(id dme.NodeID) dme.Node {
 	members := s.Site(id)
-	return s.newNode(site{Site: members, locked: dme.MakeMemberSet(members.Members)})
+	return s.newNode(site{Site: members, locked: dme.MakeMemberSet(len(members.Members))})
 }
 
 // site is what a node has in all three texts: it locks all members of its request

@@ -47,18 +47,18 @@ func (n *node) impossibleRequest(r dme.Stamp) string {
 }
 
 func (n *node) impossibleAnswer(from dme.NodeID, m *dme.Message) string {
-	i := n.MemberIndex(from)
-	if i < 0 {
+	j := n.MemberIndex(from)
+	if j < 0 {
 		return "answer of a node that was not asked"
 	}
 	switch m.Kind {
 	case kindLocked:
-		if !n.pending() || n.locked.Has(from) || n.numbered && m.Num <= n.grants[i] {
+		if !n.pending() || n.locked.Has(j) || n.numbered && m.Num <= n.grants[j] {
 			return "LOCKED without a request"
 		}
 	case kindFailed:
 		// In order, a FAILED comes before the LOCKED that makes up for it.
-		if !n.numbered && (!n.pending() || n.locked.Has(from)) {
+		if !n.numbered && (!n.pending() || n.locked.Has(j)) {
 			return "FAILED without a request, or after LOCKED"
 		}
 		if n.yieldAlways {
@@ -66,7 +66,7 @@ func (n *node) impossibleAnswer(from dme.NodeID, m *dme.Message) string {
 		}
 	case kindInquire:
 		// It may speak of a lock that is on its way, not of a later one.
-		if n.numbered && m.Num > n.grants[i] && (!n.pending() || n.locked.Has(from)) {
+		if n.numbered && m.Num > n.grants[j] && (!n.pending() || n.locked.Has(j)) {
 			return "INQUIRE about a lock that does not exist"
 		}
 	}

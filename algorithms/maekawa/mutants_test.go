@@ -34,7 +34,7 @@ var mutants = []mutant{
 	{"R2 for the next request", "requester.go",
 		"if !n.pending() || !n.locked.Has(j) ||", "if !n.pending() ||", refusal},
 	{"R2 altogether", "requester.go",
-		"if !n.pending() || !n.locked.Has(j) || n.numbered && grant != n.grants[n.MemberIndex(j)] {", "if false {", leftOver},
+		"if !n.pending() || !n.locked.Has(j) || n.numbered && grant != n.grants[j] {", "if false {", leftOver},
 	{"R3 for relinquished members", "requester.go",
 		"\t\tn.failed.Add(j)\n\t}\n\tn.send", "\t}\n\tn.send", stall},
 	{"R3 for members that lock later", "requester.go",

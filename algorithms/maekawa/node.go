@@ -30,7 +30,7 @@ type node struct {
 }
 
 func newNode(s site, r rules) *node {
-	n := &node{site: s, rules: r, failed: dme.MakeMemberSet(s.Members), inquired: dme.MakeMemberSet(s.Members)}
+	n := &node{site: s, rules: r, failed: dme.MakeMemberSet(len(s.Members)), inquired: dme.MakeMemberSet(len(s.Members))}
 	if r.numbered {
 		n.grants = make([]uint64, len(s.Members))
 	}
@@ -67,11 +67,11 @@ func (n *node) handle(from dme.NodeID, m dme.Message, out *dme.Outbox) {
 	case kindRequest:
 		n.receiveRequest(dme.Stamp{Clock: m.Clock, Node: from}, out)
 	case kindLocked:
-		n.receiveLocked(from, m.Num, out)
+		n.receiveLocked(n.MemberIndex(from), m.Num, out)
 	case kindFailed:
-		n.receiveFailed(from, m.Req, out)
+		n.receiveFailed(n.MemberIndex(from), m.Req, out)
 	case kindInquire:
-		n.receiveInquire(from, m.Num, out)
+		n.receiveInquire(n.MemberIndex(from), m.Num, out)
 	case kindRelinquish:
 		n.receiveRelinquish(out)
 	case kindRelease:
@@ -82,7 +82,11 @@ func (n *node) handle(from dme.NodeID, m dme.Message, out *dme.Outbox) {
 // send sends m, stamped with the clock, to a node that may be this one.
 func (n *node) send(to dme.NodeID, m dme.Message, out *dme.Outbox) {
 	m.Clock = n.clock
-	n.Send(to, m, out)
+	if to == n.ID {
+		n.TellSelf(&m)
+		return
+	}
+	out.Send(to, m)
 }
 
 // State names the variables.

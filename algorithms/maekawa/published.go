@@ -1,10 +1,6 @@
 package maekawa
 
-import (
-	"slices"
-
-	"dmebench/dme"
-)
+import "dmebench/dme"
 
 // This file is section 4 of Maekawa 1985 as it is printed, and what it has in
 // common with the textbook's version of it (textbook.go). Both can deadlock, and
@@ -34,13 +30,14 @@ type literal struct {
 	number uint64 // the highest sequence number of a REQUEST sent or received
 }
 
-// text is what a printed text says about the arrival of messages.
+// text is what a printed text says about the arrival of messages. Member j is the
+// node n.Members[j].
 type text interface {
 	ask() // forgets what the last request has left
 	receiveRequest(r dme.Stamp, out *dme.Outbox)
-	receiveLocked(j dme.NodeID, out *dme.Outbox)
-	receiveFailed(j dme.NodeID, out *dme.Outbox)
-	receiveInquire(j dme.NodeID, out *dme.Outbox)
+	receiveLocked(j int, out *dme.Outbox)
+	receiveFailed(j int, out *dme.Outbox)
+	receiveInquire(j int, out *dme.Outbox)
 	receiveRelinquish(k dme.NodeID, out *dme.Outbox)
 	receiveRelease(out *dme.Outbox)
 }
@@ -68,7 +65,7 @@ func (n *literal) Release(out *dme.Outbox) {
 
 // Receive refuses what no node can have sent, and handles the rest.
 func (n *literal) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
-	peers := n.Served
+	known := n.Serves(from)
 	switch m.Kind {
 	case kindRequest:
 		if m.Clock == 0 || m.Clock > latest {
@@ -77,9 +74,9 @@ func (n *literal) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
 		}
 		n.number = max(n.number, m.Clock)
 	case kindLocked, kindFailed, kindInquire:
-		peers = n.Members
+		known = n.MemberIndex(from) >= 0
 	}
-	if _, ok := slices.BinarySearch(peers, from); !ok {
+	if !known {
 		out.Refuse("the sender has nothing to do with this node's locks")
 		return
 	}
@@ -92,11 +89,11 @@ func (n *literal) handle(from dme.NodeID, m dme.Message, out *dme.Outbox) {
 	case kindRequest:
 		n.receiveRequest(dme.Stamp{Clock: m.Clock, Node: from}, out)
 	case kindLocked:
-		n.receiveLocked(from, out)
+		n.receiveLocked(n.MemberIndex(from), out)
 	case kindFailed:
-		n.receiveFailed(from, out)
+		n.receiveFailed(n.MemberIndex(from), out)
 	case kindInquire:
-		n.receiveInquire(from, out)
+		n.receiveInquire(n.MemberIndex(from), out)
 	case kindRelinquish:
 		n.receiveRelinquish(from, out)
 	case kindRelease:
@@ -110,25 +107,29 @@ func (n *literal) send(to dme.NodeID, kind dme.Kind, out *dme.Outbox) {
 	if kind == kindRequest {
 		m.Clock = n.request.Clock
 	}
-	n.Send(to, m, out)
+	if to == n.ID {
+		n.TellSelf(&m)
+		return
+	}
+	out.Send(to, m)
 }
 
 // lockedBy enters when all members are locked.
-func (n *literal) lockedBy(j dme.NodeID, out *dme.Outbox) {
+func (n *literal) lockedBy(j int, out *dme.Outbox) {
 	if !n.pending() {
 		return
 	}
 	n.locked.Add(j)
-	if n.locked.Full() {
+	if n.locked.Len() == len(n.Members) {
 		n.inside = true
 		out.Enter(n.request)
 	}
 }
 
 // giveBack cancels the lock of member j.
-func (n *literal) giveBack(j dme.NodeID, out *dme.Outbox) {
+func (n *literal) giveBack(j int, out *dme.Outbox) {
 	n.locked.Remove(j)
-	n.send(j, kindRelinquish, out)
+	n.send(n.Members[j], kindRelinquish, out)
 }
 
 // lockFor locks this node for r and tells r's node; for no request it unlocks
@@ -160,7 +161,7 @@ type paperNode struct {
 }
 
 func newPaperNode(s site) dme.Node {
-	n := &paperNode{literal: literal{site: s}, deferred: dme.MakeMemberSet(s.Members)}
+	n := &paperNode{literal: literal{site: s}, deferred: dme.MakeMemberSet(len(s.Members))}
 	n.text = n
 	return n
 }
@@ -188,7 +189,7 @@ func (n *paperNode) receiveRequest(r dme.Stamp, out *dme.Outbox) {
 }
 
 // receiveInquire is step (3).
-func (n *paperNode) receiveInquire(j dme.NodeID, out *dme.Outbox) {
+func (n *paperNode) receiveInquire(j int, out *dme.Outbox) {
 	switch {
 	case !n.pending(): // RELEASE will answer it, or has answered it
 	case n.failed:
@@ -199,7 +200,7 @@ func (n *paperNode) receiveInquire(j dme.NodeID, out *dme.Outbox) {
 }
 
 // receiveFailed is step (3) for the INQUIREs that have been deferred.
-func (n *paperNode) receiveFailed(_ dme.NodeID, out *dme.Outbox) {
+func (n *paperNode) receiveFailed(_ int, out *dme.Outbox) {
 	if !n.pending() {
 		return
 	}
@@ -211,7 +212,7 @@ func (n *paperNode) receiveFailed(_ dme.NodeID, out *dme.Outbox) {
 }
 
 // receiveLocked is step (5).
-func (n *paperNode) receiveLocked(j dme.NodeID, out *dme.Outbox) { n.lockedBy(j, out) }
+func (n *paperNode) receiveLocked(j int, out *dme.Outbox) { n.lockedBy(j, out) }
 
 // receiveRelinquish is step (4).
 func (n *paperNode) receiveRelinquish(_ dme.NodeID, out *dme.Outbox) {

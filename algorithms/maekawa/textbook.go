@@ -22,7 +22,7 @@ type textbookNode struct {
 
 func newTextbookNode(s site, either bool) dme.Node {
 	n := &textbookNode{literal: literal{site: s}, either: either}
-	n.failed, n.yielded = dme.MakeMemberSet(s.Members), dme.MakeMemberSet(s.Members)
+	n.failed, n.yielded = dme.MakeMemberSet(len(s.Members)), dme.MakeMemberSet(len(s.Members))
 	n.text = n
 	return n
 }
@@ -47,15 +47,15 @@ func (n *textbookNode) receiveRequest(r dme.Stamp, out *dme.Outbox) {
 }
 
 // receiveLocked is step (c).
-func (n *textbookNode) receiveLocked(j dme.NodeID, out *dme.Outbox) {
+func (n *textbookNode) receiveLocked(j int, out *dme.Outbox) {
 	n.yielded.Remove(j)
 	n.lockedBy(j, out)
 }
 
-func (n *textbookNode) receiveFailed(j dme.NodeID, _ *dme.Outbox) { n.failed.Add(j) }
+func (n *textbookNode) receiveFailed(j int, _ *dme.Outbox) { n.failed.Add(j) }
 
 // receiveInquire is the second item.
-func (n *textbookNode) receiveInquire(j dme.NodeID, out *dme.Outbox) {
+func (n *textbookNode) receiveInquire(j int, out *dme.Outbox) {
 	if n.pending() && n.mayYield() {
 		n.yielded.Add(j)
 		n.giveBack(j, out)

@@ -24,27 +24,30 @@ func (s *System) Site(id dme.NodeID) Site {
 }
 
 // MemberIndex returns the position of a member in S_ID, or −1.
-func (n *Site) MemberIndex(id dme.NodeID) int {
-	if i, ok := slices.BinarySearch(n.Members, id); ok {
-		return i
+func (n *Site) MemberIndex(id dme.NodeID) int { return position(n.Members, id) }
+
+// Serves reports whether this node is in the request set of id.
+func (n *Site) Serves(id dme.NodeID) bool { return position(n.Served, id) >= 0 }
+
+// position returns where id is among nodes in ascending order, or −1. It stands
+// on the way of every message, where slices.BinarySearch takes twice the time.
+func position(ascending []dme.NodeID, id dme.NodeID) int {
+	low, high := 0, len(ascending)
+	for low < high {
+		if middle := int(uint(low+high) / 2); ascending[middle] < id {
+			low = middle + 1
+		} else {
+			high = middle
+		}
+	}
+	if low < len(ascending) && ascending[low] == id {
+		return low
 	}
 	return -1
 }
 
-// Serves reports whether this node is in the request set of id.
-func (n *Site) Serves(id dme.NodeID) bool {
-	_, ok := slices.BinarySearch(n.Served, id)
-	return ok
-}
-
-// Send sends m to a node that may be this one.
-func (n *Site) Send(to dme.NodeID, m dme.Message, out *dme.Outbox) {
-	if to == n.ID {
-		n.local = append(n.local, m)
-		return
-	}
-	out.Send(to, m)
-}
+// TellSelf keeps what the node says to itself until the handler has ended.
+func (n *Site) TellSelf(m *dme.Message) { n.local = append(n.local, *m) }
 
 // HandleLocal handles what the node has said to itself, in order, until it has
 // nothing more to say.
