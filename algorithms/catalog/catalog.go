@@ -54,7 +54,7 @@ func All() []*dme.Algorithm {
 		helaryplouzeauraynal.Algorithm(),
 		maekawa.AsPublished(),
 		maekawa.TextbookAsPublished(),
-		agrawalelabbadi.Published(),
+		agrawalelabbadi.AsPublished(),
 		chaudhurikaraata.AsPublished(),
 		singhal.AsPublished(),
 		lodhakshemkalyani.AsPublished(),
