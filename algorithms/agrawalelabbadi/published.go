@@ -51,7 +51,7 @@ func (n *publishedNode) handle(from dme.NodeID, m dme.Message, out *dme.Outbox) 
 	case kindRequest:
 		n.receiveRequest(dme.Stamp{Clock: m.Clock, Node: from}, out)
 	case kindReply:
-		if n.requester.pending() && n.MemberIndex(from) >= 0 {
+		if n.requester.pending() {
 			n.receiveReply(from, out)
 		}
 	case kindInquire:

@@ -44,9 +44,14 @@ func (n *requester) ask(out *dme.Outbox) {
 	}
 }
 
-// receiveReply is step 4: enter with the permission of the whole quorum.
+// receiveReply is step 4: enter with the permission of the whole quorum. That of
+// a site outside it does not count.
 func (n *requester) receiveReply(j dme.NodeID, out *dme.Outbox) {
-	n.replied.Add(n.MemberIndex(j))
+	k := n.MemberIndex(j)
+	if k < 0 {
+		return
+	}
+	n.replied.Add(k)
 	if n.replied.Len() == len(n.Members) {
 		n.inside = true
 		out.Enter(n.request)

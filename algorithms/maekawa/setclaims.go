@@ -134,19 +134,7 @@ func smallestSet(n float64) float64 { return (1 + math.Sqrt(4*n-3)) / 2 }
 // they are degenerate.
 func truePlane(s dme.Setting) bool {
 	k := int(smallestSet(float64(s.Nodes))) - 1
-	return s.Options.Get(optQuorum) == "plane" && k*(k+1)+1 == s.Nodes && (k <= 1 || primePower(k))
-}
-
-// primePower reports whether x > 1 is a power of a prime.
-func primePower(x int) bool {
-	p := 2
-	for x%p != 0 {
-		p++
-	}
-	for x%p == 0 {
-		x /= p
-	}
-	return x == 1
+	return s.Options.Get(optQuorum) == "plane" && k*(k+1)+1 == s.Nodes && (k <= 1 || quorum.PrimePower(k) > 0)
 }
 
 // onTruePlane restricts a prediction from K and N to planes.
@@ -188,6 +176,14 @@ func loads(s dme.Setting) (least, largest int) {
 
 func setsOf(s dme.Setting) *quorum.System { return s.System.(*system).System }
 
+// listOf lists what a function says of each node.
+func listOf(s dme.Setting, nodes func(dme.NodeID) []dme.NodeID) (all [][]dme.NodeID) {
+	for id := dme.NodeID(1); int(id) <= s.Nodes; id++ {
+		all = append(all, nodes(id))
+	}
+	return all
+}
+
 func meanSize(s dme.Setting) (float64, bool) { return setSizes(s).mean, true }
 
 func responsibility(s dme.Setting) (float64, bool) {
@@ -197,33 +193,18 @@ func responsibility(s dme.Setting) (float64, bool) {
 
 // different counts the request sets that are not equal to an earlier one.
 func different(s dme.Setting) (float64, bool) {
-	seen := make(map[string]bool)
-	for id := dme.NodeID(1); int(id) <= s.Nodes; id++ {
-		var key []byte
-		for _, member := range setsOf(s).RequestSet(id) {
-			key = append(key, byte(member), byte(member>>8), byte(member>>16), byte(member>>24))
-		}
-		seen[string(key)] = true
-	}
-	return float64(len(seen)), true
+	sets := listOf(s, setsOf(s).RequestSet)
+	slices.SortFunc(sets, slices.Compare)
+	return float64(len(slices.CompactFunc(sets, slices.Equal))), true
 }
 
 // ofPairs measures what choose says of the fewest and the most common nodes of
 // any two request sets.
 func ofPairs(choose func(fewest, most int) int) func(dme.Setting) (float64, bool) {
 	return func(s dme.Setting) (float64, bool) {
-		sets := setsOf(s)
 		fewest, most := s.Nodes, 0
-		for i := dme.NodeID(1); int(i) <= s.Nodes; i++ {
-			common := make(map[dme.NodeID]int)
-			for _, member := range sets.RequestSet(i) {
-				for _, j := range sets.Served(member) {
-					common[j]++
-				}
-			}
-			for j := dme.NodeID(1); j < i; j++ {
-				fewest, most = min(fewest, common[j]), max(most, common[j])
-			}
+		for p := range quorum.Pairs(listOf(s, setsOf(s).RequestSet)) {
+			fewest, most = min(fewest, p.Common), max(most, p.Common)
 		}
 		return float64(choose(fewest, most)), s.Nodes >= 2
 	}
@@ -232,22 +213,13 @@ func ofPairs(choose func(fewest, most int) int) func(dme.Setting) (float64, bool
 // throughTwo returns the number of lines through any two points, where it is the
 // same for all of them.
 func throughTwo(s dme.Setting) (float64, bool) {
-	sets := setsOf(s)
 	lines := -1
-	for i := dme.NodeID(1); int(i) <= s.Nodes; i++ {
-		through := make(map[dme.NodeID]int)
-		for _, line := range sets.Served(i) {
-			for _, j := range sets.RequestSet(line) {
-				through[j]++
-			}
+	for p := range quorum.Pairs(listOf(s, setsOf(s).Served)) {
+		if lines < 0 {
+			lines = p.Common
 		}
-		for j := dme.NodeID(1); j < i; j++ {
-			if lines < 0 {
-				lines = through[j]
-			}
-			if through[j] != lines {
-				return 0, false
-			}
+		if p.Common != lines {
+			return 0, false
 		}
 	}
 	return float64(lines), lines >= 0
