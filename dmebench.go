@@ -27,7 +27,7 @@ import (
 
 // scenarios are the worked examples of the papers, with what they refer to.
 //
-//go:embed algorithms/*/testdata/*.txt
+//go:embed algorithms/*/testdata/*.txt algorithms/*/testdata/*/*.txt
 var scenarios embed.FS
 
 // Main runs the program with the built-in algorithms and the given ones, and

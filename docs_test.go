@@ -59,7 +59,7 @@ func drawScenarios(t *testing.T) []figure {
 			return err
 		}
 		folder := path.Dir(file)
-		name := path.Base(path.Dir(folder)) + "/" + strings.TrimSuffix(path.Base(file), ".txt")
+		name := path.Base(strings.TrimSuffix(folder, "/testdata")) + "/" + strings.TrimSuffix(path.Base(file), ".txt")
 		s, err := trace.Parse(name, text)
 		if err != nil {
 			return err

@@ -2,6 +2,7 @@ package dme
 
 import (
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -132,6 +133,76 @@ func TestOutboxIsReused(t *testing.T) {
 		if e.Kind != kinds[i] {
 			t.Errorf("effect %d is %d, want %d", i, e.Kind, kinds[i])
 		}
+	}
+}
+
+// TestMemberSet compares a set of members of a list with a map, for lists of
+// every length about the size of a word, one after the other in the same set.
+func TestMemberSet(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 3))
+	var set MemberSet
+	if !set.Empty() || set.Has(1) {
+		t.Error("the zero set has members")
+	}
+	for _, k := range []int{70, 65, 64, 63, 5, 1, 130} {
+		set.Reset(k)
+		twin := map[int]bool{}
+		for range 300 {
+			i := rng.IntN(k)
+			if rng.IntN(2) == 0 {
+				set.Add(i)
+				twin[i] = true
+			} else {
+				set.Remove(i)
+				delete(twin, i)
+			}
+			if set.Has(i) != twin[i] || set.Len() != len(twin) || set.Empty() != (len(twin) == 0) {
+				t.Fatalf("K=%d: %v, want %v", k, slices.Collect(set.All()), twin)
+			}
+		}
+		if got, want := slices.Collect(set.All()), slices.Sorted(maps.Keys(twin)); !slices.Equal(got, want) {
+			t.Fatalf("K=%d: %v, want %v", k, got, want)
+		}
+	}
+	if allocs := testing.AllocsPerRun(10, func() { set.Reset(100) }); allocs > 0 {
+		t.Errorf("%v allocations for a list that is not longer than before", allocs)
+	}
+}
+
+// lister is a node whose set of members follows its list.
+type lister struct {
+	Node
+	list []NodeID
+	set  MemberSet
+}
+
+func (l *lister) State(v *Visitor) {
+	v.Nodes("list", &l.list)
+	v.Members("set", &l.set, l.list)
+}
+
+// TestMemberSetState: a set is saved, loaded into one of another list, and
+// printed by the numbers of its nodes; bits of no member are refused.
+func TestMemberSetState(t *testing.T) {
+	l := &lister{list: []NodeID{2, 70, 900}}
+	l.set.Reset(3)
+	l.set.Add(1)
+	l.set.Add(2)
+	saved := SaveState(nil, l)
+	twin := &lister{list: make([]NodeID, 200)}
+	twin.set.Reset(200)
+	if rest, err := LoadState(saved, twin); err != nil || len(rest) > 0 {
+		t.Fatal(rest, err)
+	}
+	if got, want := DescribeState(twin), "list=[2 70 900] set={70,900}"; got != want || DescribeState(l) != want {
+		t.Errorf("%s is loaded as %s, want %s", DescribeState(l), got, want)
+	}
+	if again := SaveState(nil, twin); !slices.Equal(again, saved) {
+		t.Errorf("saved %x, loaded and saved again %x", saved, again)
+	}
+	saved[len(saved)-1] = 8
+	if _, err := LoadState(saved, twin); err == nil {
+		t.Error("a fourth member of three was loaded")
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 func TestConformance(t *testing.T) { conformance.Test(t, Algorithm()) }
 
 func TestDescriptions(t *testing.T) {
-	for _, a := range []*dme.Algorithm{Algorithm(), Published()} {
+	for _, a := range []*dme.Algorithm{Algorithm(), AsPublished()} {
 		if err := a.Check(); err != nil {
 			t.Error(err)
 		}
@@ -103,22 +103,22 @@ func TestLightLoadOnRandomPaths(t *testing.T) {
 // Leaves are drawn uniformly, and otherwise for another seed: Pearson's test
 // with 15 degrees of freedom, whose 99.9th percentile is 37.7.
 func TestLeavesAreDrawnUniformly(t *testing.T) {
-	const nodes, leaves, draws = 31, 16, 8000
+	const nodes, ends, draws = 31, 16, 8000
 	previous := 0
 	for seed := range uint64(5) {
-		s := &system{nodes: nodes, seed: seed}
+		s := leaves{nodes: nodes, seed: seed}
 		for _, id := range []dme.NodeID{1, 2, 31} {
 			var count [nodes + 1]float64
 			sum := 0
 			for request := range uint64(draws) {
-				leaf := s.drawLeaf(id, request)
+				leaf := s.draw(id, request)
 				count[leaf]++
 				sum = sum*31 + int(leaf)
 			}
 			chi := 0.0
 			for _, c := range count[nodes/2+1:] {
-				d := c - draws/leaves
-				chi += d * d / (draws / leaves)
+				d := c - draws/ends
+				chi += d * d / (draws / ends)
 			}
 			if chi > 37.7 {
 				t.Errorf("seed %d, node %d: χ² = %v: %v", seed, id, chi, count)
@@ -140,9 +140,7 @@ func TestExampleOfSection996(t *testing.T) {
 	}
 	a := Algorithm()
 	a.Prepare = func(cfg dme.Config) (dme.System, error) {
-		return fixedSystem{&system{nodes: 6, sets: sets, newNode: func(s *system, id dme.NodeID) dme.Node {
-			return &node{requester: newRequester(s, id)}
-		}}}, nil
+		return ownPaths{sets, func(r requester) dme.Node { return &node{requester: r} }}, nil
 	}
 	net, err := conformance.New(a, 6, nil)
 	if err != nil {

@@ -206,15 +206,15 @@ func failureClaims() []dme.Claim {
 
 func coterieClaims() []dme.Claim {
 	none := func(s dme.Setting) (float64, bool) { return 0, s.Nodes <= largestListed }
-	among := func(count func([]uint32) float64) func(dme.Setting) (float64, bool) {
+	among := func(count func([][]dme.NodeID) float64) func(dme.Setting) (float64, bool) {
 		return func(s dme.Setting) (float64, bool) {
 			if s.Nodes > largestListed {
 				return 0, false
 			}
-			return count(allQuorums(s.Nodes, 1)), true
+			return count(slices.Collect(quorum.TreeQuorums(s.Nodes, nil))), true
 		}
 	}
-	literal := func(q dme.Quantity, formula, source string, pairs float64, count func([]uint32) float64, sets []uint32) dme.Claim {
+	literal := func(q dme.Quantity, formula, source string, pairs float64, count func([][]dme.NodeID) float64, sets [][]dme.NodeID) dme.Claim {
 		return dme.Claim{
 			Quantity: q, Formula: formula, Load: dme.Static, Kind: dme.Exact, Source: section + source,
 			Predict: dme.Constantly(pairs),
@@ -262,14 +262,8 @@ type lengths struct {
 }
 
 func pathsOf(s dme.Setting) lengths {
-	sets := s.System.(dme.Quorate)
-	k := lengths{min: math.MaxInt}
-	for id := dme.NodeID(1); int(id) <= s.Nodes; id++ {
-		size := len(sets.RequestSet(id))
-		k.min, k.max = min(k.min, size), max(k.max, size)
-		k.mean += float64(size) / float64(s.Nodes)
-	}
-	return k
+	k := s.System.(ownPaths).Sizes()
+	return lengths{k.Min, k.Max, k.Mean}
 }
 
 func meanPath(s dme.Setting) (float64, bool) { return pathsOf(s).mean, true }

@@ -44,7 +44,7 @@
 //
 // There is no FAILED message, and none is needed: every Yield goes to a strictly
 // more preceding request, and the most preceding of all never yields, since
-// nobody inquires of it. [Published] is the printed text, as a negative control.
+// nobody inquires of it. [AsPublished] is the printed text, as a negative control.
 //
 // # Options
 //

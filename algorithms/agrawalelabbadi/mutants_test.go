@@ -23,18 +23,18 @@ func TestMutantsAreCaught(t *testing.T) {
 		change("A2: an Inquire for every newcomer",
 			"r.Precedes(n.granted) && !n.inquired {", "r.Precedes(n.granted) {", "Inquires for one grant"),
 		change("A3: a Yield in the critical section",
-			"if n.pending() && n.replied.Has(j) {", "if n.replied.Has(j) {", unsafe),
+			"if n.pending() && n.holds(j) {", "if n.holds(j) {", unsafe),
 		change("A3: a Yield of what is not held",
-			"if n.pending() && n.replied.Has(j) {", "if n.pending() {", refused),
+			"if n.pending() && n.holds(j) {", "if n.pending() {", refused),
 		change("A4: the permission goes to another than the most preceding request",
-			"\tn.waiting = enqueue(n.waiting, n.granted)\n",
+			"\tn.waiting.Add(n.granted)\n",
 			`	at := 0
 	for at+1 < len(n.waiting) && n.waiting[at+1].Precedes(n.granted) {
 		at++
 	}
 	r := n.waiting[at]
-	n.waiting = slices.Insert(slices.Delete(n.waiting, at, at+1), 0, r)
-	n.waiting = enqueue(n.waiting, n.granted)
+	n.waiting = append(quorum.Queue{r}, append(n.waiting[:at], n.waiting[at+1:]...)...)
+	n.waiting.Add(n.granted)
 `, stall),
 		change("A5: nobody is granted after a Relinquish",
 			"func (n *node) receiveRelinquish(out *dme.Outbox) {\n\tn.grant(out)\n",

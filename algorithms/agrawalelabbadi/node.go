@@ -1,8 +1,7 @@
 package agrawalelabbadi
 
 import (
-	"slices"
-
+	"dmebench/algorithms/quorum"
 	"dmebench/dme"
 )
 
@@ -10,21 +9,21 @@ import (
 type node struct {
 	requester
 
-	granted  dme.Stamp   // the request that has this site's permission; zero while none has
-	waiting  []dme.Stamp // the request queue without it (A1), the most preceding first
-	inquired bool        // Inquire has been sent for the current grant
+	granted  dme.Stamp    // the request that has this site's permission; zero while none has
+	waiting  quorum.Queue // the request queue without it (A1)
+	inquired bool         // Inquire has been sent for the current grant
 }
 
 // Request is step 1.
 func (n *node) Request(out *dme.Outbox) {
 	n.ask(out)
-	n.handleLocal(n.handle, out)
+	n.HandleLocal(n.handle, out)
 }
 
 // Release is step 5, at the node that leaves.
 func (n *node) Release(out *dme.Outbox) {
 	n.leave(out)
-	n.handleLocal(n.handle, out)
+	n.HandleLocal(n.handle, out)
 }
 
 // Receive handles a message of another node.
@@ -35,7 +34,7 @@ func (n *node) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
 	}
 	n.clock = max(n.clock, m.Clock)
 	n.handle(from, m, out)
-	n.handleLocal(n.handle, out)
+	n.HandleLocal(n.handle, out)
 }
 
 func (n *node) handle(from dme.NodeID, m dme.Message, out *dme.Outbox) {
@@ -55,7 +54,7 @@ func (n *node) handle(from dme.NodeID, m dme.Message, out *dme.Outbox) {
 
 // receiveRequest is steps 2, 3 and 6.
 func (n *node) receiveRequest(r dme.Stamp, out *dme.Outbox) {
-	n.waiting = enqueue(n.waiting, r)
+	n.waiting.Add(r)
 	if n.granted.IsZero() {
 		n.grant(out)
 		return
@@ -70,26 +69,23 @@ func (n *node) receiveRequest(r dme.Stamp, out *dme.Outbox) {
 // grant is step 3: permission for the most preceding request (A4, A5), if there
 // is one.
 func (n *node) grant(out *dme.Outbox) {
-	n.granted, n.inquired = dme.Stamp{}, false
-	if len(n.waiting) == 0 {
-		return
+	n.granted, n.inquired = n.waiting.Pop(), false
+	if !n.granted.IsZero() {
+		n.send(n.granted.Node, kindReply, out)
 	}
-	n.granted = n.waiting[0]
-	n.waiting = slices.Delete(n.waiting, 0, 1)
-	n.send(n.granted.Node, kindReply, out)
 }
 
 // receiveInquire is step 7.
 func (n *node) receiveInquire(j dme.NodeID, out *dme.Outbox) {
 	// A3: only while waiting, and only what is held.
-	if n.pending() && n.replied.Has(j) {
+	if n.pending() && n.holds(j) {
 		n.yield(j, out)
 	}
 }
 
 // receiveYield is step 8.
 func (n *node) receiveYield(out *dme.Outbox) {
-	n.waiting = enqueue(n.waiting, n.granted)
+	n.waiting.Add(n.granted)
 	n.grant(out)
 }
 
@@ -106,14 +102,14 @@ func (n *node) impossible(from dme.NodeID, m *dme.Message) string {
 	}
 	switch m.Kind {
 	case kindRequest:
-		if n.granted.Node == from || indexOf(n.waiting, from) >= 0 {
+		if n.granted.Node == from || n.waiting.Index(from) >= 0 {
 			return "Request of a node whose last one has not been relinquished"
 		}
-		if n.sets != nil && !contains(n.served, from) {
+		if n.own != nil && !n.Serves(from) {
 			return "Request of a node that must not ask this one"
 		}
 	case kindReply:
-		if !n.pending() || n.replied.Has(from) || !contains(n.members, from) {
+		if !n.pending() || n.holds(from) || n.MemberIndex(from) < 0 {
 			return "Reply without a request"
 		}
 	case kindYield:
@@ -135,6 +131,6 @@ func (n *node) QueueLength() int { return len(n.waiting) }
 func (n *node) State(v *dme.Visitor) {
 	n.state(v)
 	v.Stamp("granted", &n.granted)
-	v.Stamps("queue", &n.waiting)
+	n.waiting.State(v, "queue")
 	v.Bool("inquired", &n.inquired)
 }

@@ -3,6 +3,7 @@ package agrawalelabbadi
 import (
 	"slices"
 
+	"dmebench/algorithms/quorum"
 	"dmebench/dme"
 )
 
@@ -18,20 +19,20 @@ import (
 type publishedNode struct {
 	requester
 
-	queue   []dme.Stamp // the request queue
-	pending dme.Stamp   // "the pending request", on whose behalf the last Inquire was sent
+	queue   quorum.Queue // the request queue
+	pending dme.Stamp    // "the pending request", on whose behalf the last Inquire was sent
 }
 
 // Request is step 1.
 func (n *publishedNode) Request(out *dme.Outbox) {
 	n.ask(out)
-	n.handleLocal(n.handle, out)
+	n.HandleLocal(n.handle, out)
 }
 
 // Release is step 5, at the node that leaves.
 func (n *publishedNode) Release(out *dme.Outbox) {
 	n.leave(out)
-	n.handleLocal(n.handle, out)
+	n.HandleLocal(n.handle, out)
 }
 
 // Receive handles a message of another node.
@@ -42,7 +43,7 @@ func (n *publishedNode) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox)
 	}
 	n.clock = max(n.clock, m.Clock)
 	n.handle(from, m, out)
-	n.handleLocal(n.handle, out)
+	n.HandleLocal(n.handle, out)
 }
 
 func (n *publishedNode) handle(from dme.NodeID, m dme.Message, out *dme.Outbox) {
@@ -50,7 +51,7 @@ func (n *publishedNode) handle(from dme.NodeID, m dme.Message, out *dme.Outbox) 
 	case kindRequest:
 		n.receiveRequest(dme.Stamp{Clock: m.Clock, Node: from}, out)
 	case kindReply:
-		if n.requester.pending() && contains(n.members, from) {
+		if n.requester.pending() {
 			n.receiveReply(from, out)
 		}
 	case kindInquire:
@@ -64,7 +65,7 @@ func (n *publishedNode) handle(from dme.NodeID, m dme.Message, out *dme.Outbox) 
 
 // receiveRequest is steps 2, 3 and 6.
 func (n *publishedNode) receiveRequest(r dme.Stamp, out *dme.Outbox) {
-	n.queue = enqueue(n.queue, r)
+	n.queue.Add(r)
 	if n.queue[0] != r {
 		return
 	}
@@ -77,7 +78,7 @@ func (n *publishedNode) receiveRequest(r dme.Stamp, out *dme.Outbox) {
 
 // receiveRelinquish is step 5, at a site of the quorum.
 func (n *publishedNode) receiveRelinquish(s dme.NodeID, out *dme.Outbox) {
-	at := indexOf(n.queue, s)
+	at := n.queue.Index(s)
 	if at < 0 {
 		return
 	}
@@ -110,7 +111,7 @@ func (n *publishedNode) impossible(from dme.NodeID, m *dme.Message) string {
 	if !believable(m.Clock) {
 		return "no such clock"
 	}
-	if m.Kind == kindRequest && indexOf(n.queue, from) >= 0 {
+	if m.Kind == kindRequest && n.queue.Index(from) >= 0 {
 		return "Request of a node whose last one has not been relinquished"
 	}
 	return ""
@@ -122,6 +123,6 @@ func (n *publishedNode) QueueLength() int { return len(n.queue) }
 // State names the variables.
 func (n *publishedNode) State(v *dme.Visitor) {
 	n.state(v)
-	v.Stamps("queue", &n.queue)
+	n.queue.State(v, "queue")
 	v.Stamp("pending", &n.pending)
 }

@@ -25,7 +25,7 @@ func TestPublishedIsUnsafe(t *testing.T) {
 			net.Deliver(1, 2, 0) // Reply: node 2 enters
 		}
 	}
-	net, err := conformance.New(Published(), 3, nil)
+	net, err := conformance.New(AsPublished(), 3, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func TestPublishedIsUnsafe(t *testing.T) {
 // TestPublishedIsCaught: a random search finds the same, with either path.
 func TestPublishedIsCaught(t *testing.T) {
 	for _, path := range []string{"self", "random"} {
-		err := conformance.Search(Published(), 3, map[string]string{optPath: path}, 50)
+		err := conformance.Search(AsPublished(), 3, map[string]string{optPath: path}, 50)
 		if err == nil || !strings.Contains(err.Error(), "are in the critical section") {
 			t.Errorf("path=%s: found %v", path, err)
 		}
@@ -55,7 +55,7 @@ func TestPublishedIsCaught(t *testing.T) {
 func TestPublishedSurvivesGarbage(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for range 300 {
-		net, err := conformance.New(Published(), 7, nil)
+		net, err := conformance.New(AsPublished(), 7, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,7 +10,6 @@ import (
 	"dmebench/algorithms/lamport"
 	"dmebench/algorithms/lodhakshemkalyani"
 	"dmebench/algorithms/maekawa"
-	"dmebench/algorithms/maekawapublished"
 	"dmebench/algorithms/naimitrehel"
 	"dmebench/algorithms/raymond"
 	"dmebench/algorithms/ricartagrawala"
@@ -47,9 +46,9 @@ func All() []*dme.Algorithm {
 		agrawalelabbadi.Algorithm(),
 		chaudhurikaraata.Algorithm(),
 		helaryplouzeauraynal.Algorithm(),
-		maekawapublished.Paper(),
-		maekawapublished.Textbook(),
-		agrawalelabbadi.Published(),
+		maekawa.AsPublished(),
+		maekawa.TextbookAsPublished(),
+		agrawalelabbadi.AsPublished(),
 		chaudhurikaraata.AsPublished(),
 		singhal.AsPublished(),
 		lodhakshemkalyani.AsPublished(),

@@ -1,8 +1,6 @@
 package maekawa
 
 import (
-	"slices"
-
 	"dmebench/algorithms/quorum"
 	"dmebench/dme"
 )
@@ -10,83 +8,111 @@ import (
 // The kinds of messages, in the order of [dme.Algorithm.Kinds].
 const (
 	kindRequest dme.Kind = iota + 1
-	kindLocked
+	kindLocked           // REPLY in the textbook
 	kindFailed
 	kindInquire
-	kindRelinquish
+	kindRelinquish // YIELD in the textbook
 	kindRelease
 )
 
 // Algorithm describes the algorithm.
 func Algorithm() *dme.Algorithm {
-	return &dme.Algorithm{
-		Name:     "maekawa",
-		Title:    "Maekawa",
-		Citation: "M. Maekawa, A √N Algorithm for Mutual Exclusion in Decentralized Systems, ACM TOCS 3(2), 1985, section 4",
-		Class:    dme.Quorum,
-		Needs: func(opt dme.Options) dme.Needs {
-			return dme.Needs{Reliable: true, FIFO: opt.Get("grants") != "numbered"}
+	a := describe(func(opt dme.Options) func(site) dme.Node {
+		r := rulesOf(opt)
+		return func(s site) dme.Node { return newNode(s, r) }
+	})
+	a.Name, a.Title = "maekawa", "Maekawa"
+	a.Citation = "M. Maekawa, A √N Algorithm for Mutual Exclusion in Decentralized Systems, ACM TOCS 3(2), 1985, section 4"
+	a.Needs = func(opt dme.Options) dme.Needs {
+		return dme.Needs{Reliable: true, FIFO: opt.Get("grants") != "numbered"}
+	}
+	a.Options = append(a.Options,
+		dme.Option{
+			Name: "yield", Default: "failed", Values: "failed|always",
+			Help: "when a node that waits answers INQUIRE by RELINQUISH: once it has failed at some member, or at once",
 		},
-		Kinds: []string{"REQUEST", "LOCKED", "FAILED", "INQUIRE", "RELINQUISH", "RELEASE"},
-		Options: append(quorum.Options(),
-			dme.Option{
-				Name: "yield", Default: "failed", Values: "failed|always",
-				Help: "when a node that waits answers INQUIRE by RELINQUISH: once it has failed at some member, or at once",
-			},
-			dme.Option{
-				Name: "grants", Default: "plain", Values: "plain|numbered",
-				Help: "whether messages name the grant or request that they belong to; if so, links need not keep order",
-			},
-		),
+		dme.Option{
+			Name: "grants", Default: "plain", Values: "plain|numbered",
+			Help: "whether messages name the grant or request that they belong to; if so, links need not keep order",
+		},
+	)
+	a.Claims = claims()
+	return a
+}
+
+// AsPublished describes section 4 of Maekawa 1985, read literally.
+func AsPublished() *dme.Algorithm {
+	a := describe(func(dme.Options) func(site) dme.Node { return newPaperNode })
+	a.Name, a.Title = "maekawa-as-published", "Maekawa, as published"
+	a.Citation = Algorithm().Citation + ", read literally"
+	a.AsPublished = true
+	return a
+}
+
+// TextbookAsPublished describes algorithm 9.5 and section 9.8.1 of the textbook,
+// read literally.
+func TextbookAsPublished() *dme.Algorithm {
+	a := describe(func(opt dme.Options) func(site) dme.Node {
+		either := opt.Get("yield") == "or"
+		return func(s site) dme.Node { return newTextbookNode(s, either) }
+	})
+	a.Name, a.Title = "maekawa-textbook-as-published", "Maekawa, as in the textbook"
+	a.Citation = "A. Kshemkalyani and M. Singhal, Distributed Computing, Cambridge University Press, 2008, sections 9.8 and 9.8.1, read literally"
+	a.AsPublished = true
+	a.Kinds = []string{"REQUEST", "REPLY", "FAILED", "INQUIRE", "YIELD", "RELEASE"}
+	a.Options = append(a.Options, dme.Option{
+		Name: "yield", Default: "and", Values: "and|or",
+		Help: "whether a site that is inquired of needs a FAILED and an earlier YIELD to yield, as printed, or one of them",
+	})
+	return a
+}
+
+// describe returns what the three texts have in common. nodes says how the nodes
+// are made with these options.
+func describe(nodes func(dme.Options) func(site) dme.Node) *dme.Algorithm {
+	return &dme.Algorithm{
+		Class:      dme.Quorum,
+		Needs:      dme.Always(dme.Needs{Reliable: true, FIFO: true}),
+		Kinds:      []string{"REQUEST", "LOCKED", "FAILED", "INQUIRE", "RELINQUISH", "RELEASE"},
+		Options:    quorum.Options(),
 		ValidNodes: quorum.ValidNodes,
-		Claims:     claims(),
 		Prepare: func(cfg dme.Config) (dme.System, error) {
 			sets, err := quorum.Prepare(cfg)
 			if err != nil {
 				return nil, err
 			}
-			return newSystem(sets, cfg.Options), nil
+			return &system{sets, nodes(cfg.Options)}, nil
 		},
 	}
 }
 
-// system is what the nodes share.
+// system is what the nodes share: the request sets, and how a node is made.
 type system struct {
-	sets        *quorum.System
-	yieldAlways bool // option yield
-	numbered    bool // option grants
-}
-
-func newSystem(sets *quorum.System, opt dme.Options) *system {
-	return &system{
-		sets:        sets,
-		yieldAlways: opt.Get("yield") == "always",
-		numbered:    opt.Get("grants") == "numbered",
-	}
-}
-
-// RequestSet returns S_id.
-func (s *system) RequestSet(id dme.NodeID) []dme.NodeID { return s.sets.RequestSet(id) }
-
-// Peers returns the nodes that id asks and those that it answers.
-func (s *system) Peers(id dme.NodeID) []dme.NodeID {
-	peers := append(s.sets.RequestSet(id), s.sets.Served(id)...)
-	slices.Sort(peers)
-	peers = slices.Compact(peers)
-	return slices.DeleteFunc(peers, func(peer dme.NodeID) bool { return peer == id })
+	*quorum.System
+	newNode func(site) dme.Node
 }
 
 // Node returns node id, idle and unlocked.
 func (s *system) Node(id dme.NodeID) dme.Node {
-	n := &node{
-		id: id, system: s,
-		members: s.sets.RequestSet(id), served: s.sets.Served(id),
-		locked:   dme.MakeNodeSet(s.sets.Nodes()),
-		failed:   dme.MakeNodeSet(s.sets.Nodes()),
-		inquired: dme.MakeNodeSet(s.sets.Nodes()),
-	}
-	if s.numbered {
-		n.grants = make([]uint64, len(n.members))
-	}
-	return n
+	members := s.Site(id)
+	return s.newNode(site{Site: members, locked: dme.MakeMemberSet(len(members.Members))})
 }
+
+// site is what a node has in all three texts: it locks all members of its request
+// set, and is locked for one request at a time.
+type site struct {
+	quorum.Site
+
+	request dme.Stamp     // the current REQUEST; zero while there is none
+	inside  bool          // in the critical section
+	locked  dme.MemberSet // members that are locked for the current REQUEST, as far as this node knows
+
+	locking dme.Stamp    // the REQUEST for which this node is locked; zero while unlocked
+	waiting quorum.Queue // the WAITING QUEUE
+}
+
+// pending reports whether the node has asked and not yet entered.
+func (s *site) pending() bool { return !s.request.IsZero() && !s.inside }
+
+// QueueLength returns the length of the WAITING QUEUE.
+func (s *site) QueueLength() int { return len(s.waiting) }

@@ -1,10 +1,6 @@
 package maekawa
 
-import (
-	"slices"
-
-	"dmebench/dme"
-)
+import "dmebench/dme"
 
 // receiveRequest is step (2): lock this node for the REQUEST r, or put r into
 // the WAITING QUEUE and see to it that somebody gives way.
@@ -17,7 +13,7 @@ func (n *node) receiveRequest(r dme.Stamp, out *dme.Outbox) {
 	if others {
 		head = n.waiting[0]
 	}
-	n.enqueue(r)
+	n.waiting.Add(r)
 	if n.locking.Precedes(r) || others && head.Precedes(r) {
 		n.fail(r, out)
 		return
@@ -37,7 +33,7 @@ func (n *node) receiveRequest(r dme.Stamp, out *dme.Outbox) {
 // QUEUE, and the most preceding one comes out of it, whichever had caused the
 // INQUIRE.
 func (n *node) receiveRelinquish(out *dme.Outbox) {
-	n.enqueue(n.locking)
+	n.waiting.Add(n.locking)
 	n.relock(out)
 }
 
@@ -50,9 +46,7 @@ func (n *node) receiveRelease(out *dme.Outbox) {
 // or unlocks it.
 func (n *node) relock(out *dme.Outbox) {
 	n.locking, n.inquiring = dme.Stamp{}, false
-	if len(n.waiting) > 0 {
-		r := n.waiting[0]
-		n.waiting = slices.Delete(n.waiting, 0, 1)
+	if r := n.waiting.Pop(); !r.IsZero() {
 		n.lockFor(r, out)
 	}
 }
@@ -76,20 +70,4 @@ func (n *node) fail(r dme.Stamp, out *dme.Outbox) {
 		m.Req = r
 	}
 	n.send(r.Node, m, out)
-}
-
-// enqueue puts r into the WAITING QUEUE at its place.
-func (n *node) enqueue(r dme.Stamp) {
-	at, _ := slices.BinarySearchFunc(n.waiting, r, compare)
-	n.waiting = slices.Insert(n.waiting, at, r)
-}
-
-func compare(a, b dme.Stamp) int {
-	switch {
-	case a.Precedes(b):
-		return -1
-	case b.Precedes(a):
-		return 1
-	}
-	return 0
 }

@@ -1,10 +1,6 @@
 package maekawa
 
-import (
-	"slices"
-
-	"dmebench/dme"
-)
+import "dmebench/dme"
 
 // latest bounds the clocks that are believed, so that a garbled message cannot
 // make a clock overflow.
@@ -37,32 +33,32 @@ func (n *node) impossible(from dme.NodeID, m *dme.Message) string {
 }
 
 func (n *node) impossibleRequest(r dme.Stamp) string {
-	if _, ok := slices.BinarySearch(n.served, r.Node); !ok {
+	if !n.Serves(r.Node) {
 		return "REQUEST of a node that must not ask this one"
 	}
 	// With numbers, a REQUEST may overtake the RELEASE of the one before it.
 	if n.locking.Node == r.Node && !(n.numbered && n.locking.Precedes(r)) {
 		return "REQUEST of a node that holds the lock"
 	}
-	if slices.ContainsFunc(n.waiting, func(w dme.Stamp) bool { return w.Node == r.Node }) {
+	if n.waiting.Index(r.Node) >= 0 {
 		return "REQUEST of a node that waits already"
 	}
 	return ""
 }
 
 func (n *node) impossibleAnswer(from dme.NodeID, m *dme.Message) string {
-	i := n.memberIndex(from)
-	if i < 0 {
+	j := n.MemberIndex(from)
+	if j < 0 {
 		return "answer of a node that was not asked"
 	}
 	switch m.Kind {
 	case kindLocked:
-		if !n.pending() || n.locked.Has(from) || n.numbered && m.Num <= n.grants[i] {
+		if !n.pending() || n.locked.Has(j) || n.numbered && m.Num <= n.grants[j] {
 			return "LOCKED without a request"
 		}
 	case kindFailed:
 		// In order, a FAILED comes before the LOCKED that makes up for it.
-		if !n.numbered && (!n.pending() || n.locked.Has(from)) {
+		if !n.numbered && (!n.pending() || n.locked.Has(j)) {
 			return "FAILED without a request, or after LOCKED"
 		}
 		if n.yieldAlways {
@@ -70,7 +66,7 @@ func (n *node) impossibleAnswer(from dme.NodeID, m *dme.Message) string {
 		}
 	case kindInquire:
 		// It may speak of a lock that is on its way, not of a later one.
-		if n.numbered && m.Num > n.grants[i] && (!n.pending() || n.locked.Has(from)) {
+		if n.numbered && m.Num > n.grants[j] && (!n.pending() || n.locked.Has(j)) {
 			return "INQUIRE about a lock that does not exist"
 		}
 	}

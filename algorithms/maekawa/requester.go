@@ -2,23 +2,22 @@ package maekawa
 
 import "dmebench/dme"
 
-// pending reports whether the node has asked and not yet entered.
-func (n *node) pending() bool { return !n.request.IsZero() && !n.inside }
+// Whom a step speaks of as member j is the node n.Members[j].
 
 // invoke is step (1): send a REQUEST to every member of S_i, with a number
 // greater than any that this node knows of.
 func (n *node) invoke(out *dme.Outbox) {
 	n.clock++
-	n.request = dme.Stamp{Clock: n.clock, Node: n.id}
-	for _, j := range n.members {
+	n.request = dme.Stamp{Clock: n.clock, Node: n.ID}
+	for _, j := range n.Members {
 		n.send(j, dme.Message{Kind: kindRequest}, out)
 	}
 }
 
 // receiveInquire is step (3): member j asks for its lock back, on behalf of a
 // more preceding REQUEST.
-func (n *node) receiveInquire(j dme.NodeID, grant uint64, out *dme.Outbox) {
-	if n.numbered && grant > n.grants[n.memberIndex(j)] {
+func (n *node) receiveInquire(j int, grant uint64, out *dme.Outbox) {
+	if n.numbered && grant > n.grants[j] {
 		// It has overtaken the LOCKED that it asks about. The member will not
 		// ask again, so it is kept until that LOCKED arrives.
 		n.inquired.Add(j)
@@ -26,7 +25,7 @@ func (n *node) receiveInquire(j dme.NodeID, grant uint64, out *dme.Outbox) {
 	}
 	// R2: act only while waiting and holding j's lock for the current request;
 	// any other INQUIRE has crossed the RELEASE that answers it.
-	if !n.pending() || !n.locked.Has(j) || n.numbered && grant != n.grants[n.memberIndex(j)] {
+	if !n.pending() || !n.locked.Has(j) || n.numbered && grant != n.grants[j] {
 		return
 	}
 	if n.yieldAlways || !n.failed.Empty() {
@@ -40,7 +39,7 @@ func (n *node) receiveInquire(j dme.NodeID, grant uint64, out *dme.Outbox) {
 
 // receiveFailed is step (3) for a node that has been inquired before it knew:
 // member j has a more preceding REQUEST.
-func (n *node) receiveFailed(j dme.NodeID, about dme.Stamp, out *dme.Outbox) {
+func (n *node) receiveFailed(j int, about dme.Stamp, out *dme.Outbox) {
 	if n.numbered && (about != n.request || n.locked.Has(j)) {
 		return // the LOCKED that followed it has overtaken it
 	}
@@ -55,10 +54,10 @@ func (n *node) receiveFailed(j dme.NodeID, about dme.Stamp, out *dme.Outbox) {
 }
 
 // relinquish cancels the LOCKED received from member j.
-func (n *node) relinquish(j dme.NodeID, out *dme.Outbox) {
+func (n *node) relinquish(j int, out *dme.Outbox) {
 	m := dme.Message{Kind: kindRelinquish}
 	if n.numbered {
-		m.Num = n.grants[n.memberIndex(j)]
+		m.Num = n.grants[j]
 	}
 	n.locked.Remove(j)
 	n.inquired.Remove(j)
@@ -66,17 +65,17 @@ func (n *node) relinquish(j dme.NodeID, out *dme.Outbox) {
 		// R3: j will lock a more preceding REQUEST, as if it had said FAILED.
 		n.failed.Add(j)
 	}
-	n.send(j, m, out)
+	n.send(n.Members[j], m, out)
 }
 
 // receiveLocked is step (5): enter when all members are locked.
-func (n *node) receiveLocked(j dme.NodeID, grant uint64, out *dme.Outbox) {
+func (n *node) receiveLocked(j int, grant uint64, out *dme.Outbox) {
 	n.locked.Add(j)
 	n.failed.Remove(j) // R3: j has not failed this node any more
 	if n.numbered {
-		n.grants[n.memberIndex(j)] = grant
+		n.grants[j] = grant
 	}
-	if n.locked.Len() == len(n.members) {
+	if n.locked.Len() == len(n.Members) {
 		n.inside = true
 		n.inquired.Clear() // R4: RELEASE will answer them
 		out.Enter(n.request)
@@ -96,7 +95,7 @@ func (n *node) leave(out *dme.Outbox) {
 	}
 	n.request, n.inside = dme.Stamp{}, false
 	n.locked.Clear()
-	for _, j := range n.members {
+	for _, j := range n.Members {
 		n.send(j, m, out)
 	}
 }

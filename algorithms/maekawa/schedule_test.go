@@ -60,7 +60,7 @@ type network struct {
 }
 
 func newNetwork(sys *system) *network {
-	n := sys.sets.Nodes()
+	n := sys.Nodes()
 	w := &network{algorithm: Algorithm(), sys: sys, nodes: n, links: make([][]dme.Message, n*n), travelling: make([]int, n), inquired: make([]bool, n*n)}
 	counters := make([]noderun.Counters, n)
 	for i := range n {
@@ -267,6 +267,7 @@ func (w *network) judge(rounds []int) {
 		return
 	}
 	var asked, members uint64
+	yieldAlways := false
 	for i, h := range w.hosts {
 		n := h.Node().(*node)
 		if !n.request.IsZero() || !n.locked.Empty() || !n.failed.Empty() || !n.inquired.Empty() ||
@@ -276,12 +277,13 @@ func (w *network) judge(rounds []int) {
 		if h.Counters().Unasked.Load() > 0 {
 			w.blame("node %d entered without a request", i+1)
 		}
+		yieldAlways = n.yieldAlways
 		self := 0
-		if n.memberIndex(n.id) >= 0 {
+		if n.MemberIndex(n.ID) >= 0 {
 			self = 1
 		}
-		asked += uint64(rounds[i] * (len(n.members) - self))
-		members += uint64(rounds[i] * len(n.members))
+		asked += uint64(rounds[i] * (len(n.Members) - self))
+		members += uint64(rounds[i] * len(n.Members))
 	}
 	k, total := w.kinds()
 	for _, x := range []struct {
@@ -293,7 +295,7 @@ func (w *network) judge(rounds []int) {
 		{k[kindLocked] == asked+k[kindRelinquish], "one LOCKED for each REQUEST and each RELINQUISH"},
 		{k[kindRelinquish] <= k[kindInquire] && k[kindInquire] <= k[kindLocked], "RELINQUISH ≤ INQUIRE ≤ LOCKED"},
 		{k[kindFailed]+k[kindInquire] <= members, "a REQUEST causes a FAILED or an INQUIRE, not both"},
-		{!w.sys.yieldAlways || k[kindFailed] == 0, "no FAILED with yield=always"},
+		{!yieldAlways || k[kindFailed] == 0, "no FAILED with yield=always"},
 		{total <= 3*asked+3*members, "3(K−1) messages and 3 for each arrival at most"},
 	} {
 		if !x.holds {
@@ -312,5 +314,5 @@ func listed(sets [][]dme.NodeID, set map[string]string) *system {
 	if err != nil {
 		panic(err)
 	}
-	return newSystem(s, opt)
+	return &system{s, func(s site) dme.Node { return newNode(s, rulesOf(opt)) }}
 }

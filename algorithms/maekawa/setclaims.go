@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"dmebench/algorithms/quorum"
 	"dmebench/dme"
 )
 
@@ -104,7 +105,7 @@ func planeClaims() []dme.Claim {
 			func(s dme.Setting) (float64, bool) { return float64(s.Nodes), true }),
 		claim(Planes, "1 for each k that is a power of a prime", geometry+paper+"section 3", dme.Exact, one,
 			func(s dme.Setting) (float64, bool) {
-				if p := s.System.(*system).sets.Properties(); p.Plane() && p.SelfIncluded() {
+				if p := setsOf(s).Properties(); p.Plane() && p.SelfIncluded() {
 					return 1, true
 				}
 				return 0, true
@@ -133,19 +134,7 @@ func smallestSet(n float64) float64 { return (1 + math.Sqrt(4*n-3)) / 2 }
 // they are degenerate.
 func truePlane(s dme.Setting) bool {
 	k := int(smallestSet(float64(s.Nodes))) - 1
-	return s.Options.Get(optQuorum) == "plane" && k*(k+1)+1 == s.Nodes && (k <= 1 || primePower(k))
-}
-
-// primePower reports whether x > 1 is a power of a prime.
-func primePower(x int) bool {
-	p := 2
-	for x%p != 0 {
-		p++
-	}
-	for x%p == 0 {
-		x /= p
-	}
-	return x == 1
+	return s.Options.Get(optQuorum) == "plane" && k*(k+1)+1 == s.Nodes && (k <= 1 || quorum.PrimePower(k) > 0)
 }
 
 // onTruePlane restricts a prediction from K and N to planes.
@@ -181,8 +170,18 @@ func equalWork(f func(n float64) float64) func(dme.Setting) (float64, bool) {
 
 // loads returns the smallest and the largest number of sets that a node is in.
 func loads(s dme.Setting) (least, largest int) {
-	all := s.System.(*system).sets.Loads()
+	all := setsOf(s).Loads()
 	return slices.Min(all), slices.Max(all)
+}
+
+func setsOf(s dme.Setting) *quorum.System { return s.System.(*system).System }
+
+// listOf lists what a function says of each node.
+func listOf(s dme.Setting, nodes func(dme.NodeID) []dme.NodeID) (all [][]dme.NodeID) {
+	for id := dme.NodeID(1); int(id) <= s.Nodes; id++ {
+		all = append(all, nodes(id))
+	}
+	return all
 }
 
 func meanSize(s dme.Setting) (float64, bool) { return setSizes(s).mean, true }
@@ -194,33 +193,18 @@ func responsibility(s dme.Setting) (float64, bool) {
 
 // different counts the request sets that are not equal to an earlier one.
 func different(s dme.Setting) (float64, bool) {
-	seen := make(map[string]bool)
-	for id := dme.NodeID(1); int(id) <= s.Nodes; id++ {
-		var key []byte
-		for _, member := range s.System.(*system).RequestSet(id) {
-			key = append(key, byte(member), byte(member>>8), byte(member>>16), byte(member>>24))
-		}
-		seen[string(key)] = true
-	}
-	return float64(len(seen)), true
+	sets := listOf(s, setsOf(s).RequestSet)
+	slices.SortFunc(sets, slices.Compare)
+	return float64(len(slices.CompactFunc(sets, slices.Equal))), true
 }
 
 // ofPairs measures what choose says of the fewest and the most common nodes of
 // any two request sets.
 func ofPairs(choose func(fewest, most int) int) func(dme.Setting) (float64, bool) {
 	return func(s dme.Setting) (float64, bool) {
-		sets := s.System.(*system).sets
 		fewest, most := s.Nodes, 0
-		for i := dme.NodeID(1); int(i) <= s.Nodes; i++ {
-			common := make(map[dme.NodeID]int)
-			for _, member := range sets.RequestSet(i) {
-				for _, j := range sets.Served(member) {
-					common[j]++
-				}
-			}
-			for j := dme.NodeID(1); j < i; j++ {
-				fewest, most = min(fewest, common[j]), max(most, common[j])
-			}
+		for p := range quorum.Pairs(listOf(s, setsOf(s).RequestSet)) {
+			fewest, most = min(fewest, p.Common), max(most, p.Common)
 		}
 		return float64(choose(fewest, most)), s.Nodes >= 2
 	}
@@ -229,22 +213,13 @@ func ofPairs(choose func(fewest, most int) int) func(dme.Setting) (float64, bool
 // throughTwo returns the number of lines through any two points, where it is the
 // same for all of them.
 func throughTwo(s dme.Setting) (float64, bool) {
-	sets := s.System.(*system).sets
 	lines := -1
-	for i := dme.NodeID(1); int(i) <= s.Nodes; i++ {
-		through := make(map[dme.NodeID]int)
-		for _, line := range sets.Served(i) {
-			for _, j := range sets.RequestSet(line) {
-				through[j]++
-			}
+	for p := range quorum.Pairs(listOf(s, setsOf(s).Served)) {
+		if lines < 0 {
+			lines = p.Common
 		}
-		for j := dme.NodeID(1); j < i; j++ {
-			if lines < 0 {
-				lines = through[j]
-			}
-			if through[j] != lines {
-				return 0, false
-			}
+		if p.Common != lines {
+			return 0, false
 		}
 	}
 	return float64(lines), lines >= 0
@@ -253,7 +228,7 @@ func throughTwo(s dme.Setting) (float64, bool) {
 // inGeneralPosition adds points one after the other to a set of which no three
 // are on a line, and returns how many there are.
 func inGeneralPosition(s dme.Setting) (float64, bool) {
-	sets := s.System.(*system).sets
+	sets := setsOf(s)
 	var chosen []dme.NodeID
 	for id := dme.NodeID(1); int(id) <= s.Nodes; id++ {
 		fits := true
@@ -276,7 +251,7 @@ func inGeneralPosition(s dme.Setting) (float64, bool) {
 // alone returns how many messages the busiest node sends and receives over the
 // mean, where every node enters once, alone.
 func alone(s dme.Setting) (float64, bool) {
-	sets := s.System.(*system).sets
+	sets := setsOf(s)
 	busiest, all := 0, 0
 	for id := dme.NodeID(1); int(id) <= s.Nodes; id++ {
 		work := 0

@@ -8,8 +8,8 @@ type field struct {
 	log  []int // log[x^k] is k; log[0] is not used
 }
 
-// primePower returns p where q = p^m, m ≥ 1, or 0 where q is no prime power.
-func primePower(q int) int {
+// PrimePower returns p where q = p^m, m ≥ 1, or 0 where q is no prime power.
+func PrimePower(q int) int {
 	if q < 2 {
 		return 0
 	}
@@ -32,7 +32,7 @@ func primePower(q int) int {
 // c for which x generates the field's multiplicative group when x^m is replaced
 // by the polynomial c; there is one for every prime power.
 func newField(q int) *field {
-	f := &field{p: primePower(q), q: q, exp: make([]int, 2*(q-1)), log: make([]int, q)}
+	f := &field{p: PrimePower(q), q: q, exp: make([]int, 2*(q-1)), log: make([]int, q)}
 	for c := 1; c < q; c++ {
 		if f.generate(c) {
 			return f

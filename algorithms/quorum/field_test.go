@@ -8,8 +8,8 @@ func TestPrimePowersAreRecognised(t *testing.T) {
 		23: 23, 25: 5, 27: 3, 29: 29, 31: 31, 32: 2, 37: 37, 41: 41, 43: 43, 47: 47, 49: 7,
 	}
 	for q := range 50 {
-		if got := primePower(q); got != want[q] {
-			t.Errorf("primePower(%d) = %d, want %d", q, got, want[q])
+		if got := PrimePower(q); got != want[q] {
+			t.Errorf("PrimePower(%d) = %d, want %d", q, got, want[q])
 		}
 	}
 }
@@ -17,7 +17,7 @@ func TestPrimePowersAreRecognised(t *testing.T) {
 // TestFieldAxioms checks every field up to 49 elements by its definition.
 func TestFieldAxioms(t *testing.T) {
 	for q := 2; q < 50; q++ {
-		if primePower(q) == 0 {
+		if PrimePower(q) == 0 {
 			continue
 		}
 		f := newField(q)

@@ -31,7 +31,7 @@ func readFamily(name string, cfg Config) (family, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkCoterie(lines, cfg.Nodes); err != nil {
+	if err := checkCoterie(lines); err != nil {
 		return nil, err
 	}
 	if lines[0].of == dme.None {
@@ -120,16 +120,8 @@ func parseSet(line string, nodes int) (l setLine, err error) {
 		}
 		l.set = append(l.set, id)
 	}
-	slices.Sort(l.set)
-	if len(l.set) == 0 {
-		return l, errors.New("the set is empty; a node must ask somebody")
-	}
-	for k := 1; k < len(l.set); k++ {
-		if l.set[k] == l.set[k-1] {
-			return l, fmt.Errorf("the set names node %d twice", l.set[k])
-		}
-	}
-	return l, nil
+	l.set, err = ascending(l.set, nodes)
+	return l, err
 }
 
 func parseNode(word string, nodes int) (dme.NodeID, error) {
@@ -141,32 +133,22 @@ func parseNode(word string, nodes int) (dme.NodeID, error) {
 }
 
 // checkCoterie reports the first two sets that do not meet, or of which one
-// contains the other. It takes as many steps as the sets have members in
-// common.
-func checkCoterie(lines []setLine, nodes int) error {
-	containing := make([][]int, nodes+1) // the lines that each node is on
+// contains the other.
+func checkCoterie(lines []setLine) error {
+	sets := make([][]dme.NodeID, len(lines))
 	for i, l := range lines {
-		for _, id := range l.set {
-			containing[id] = append(containing[id], i)
-		}
+		sets[i] = l.set
 	}
-	common := make([]int, len(lines))
-	for i, l := range lines {
-		clear(common)
-		for _, id := range l.set {
-			for _, j := range containing[id] {
-				common[j]++
-			}
+	for p := range Pairs(sets) {
+		a, b := lines[p.J], lines[p.I]
+		if p.Common == 0 {
+			return fmt.Errorf("%v, and %v, have no common node: both could be in the critical section; any two sets must meet", a, b)
 		}
-		for j, other := range lines[:i] {
-			switch {
-			case common[j] == 0:
-				return fmt.Errorf("%v, and %v, have no common node: both could be in the critical section; any two sets must meet", other, l)
-			case common[j] == len(l.set) && len(l.set) < len(other.set):
-				return fmt.Errorf("%v, contains %v; leave out what is superfluous", other, l)
-			case common[j] == len(other.set) && len(other.set) < len(l.set):
-				return fmt.Errorf("%v, contains %v; leave out what is superfluous", l, other)
-			}
+		if len(a.set) < len(b.set) {
+			a, b = b, a
+		}
+		if p.Common == len(b.set) && len(b.set) < len(a.set) {
+			return fmt.Errorf("%v, contains %v; leave out what is superfluous", a, b)
 		}
 	}
 	return nil

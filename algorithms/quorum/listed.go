@@ -1,6 +1,7 @@
 package quorum
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -25,32 +26,40 @@ func List(name string, sets [][]dme.NodeID) (*System, error) {
 }
 
 func list(sets [][]dme.NodeID) (listed, error) {
-	f := listed{
-		sets:   make([][]dme.NodeID, len(sets)),
-		served: make([][]dme.NodeID, len(sets)),
-	}
+	f := listed{served: make([][]dme.NodeID, len(sets))}
 	if len(sets) == 0 {
-		return f, fmt.Errorf("no request sets; there must be one for each node")
+		return f, errors.New("no request sets; there must be one for each node")
 	}
 	for i, set := range sets {
 		id := dme.NodeID(i + 1)
-		set = slices.Clone(set)
-		slices.Sort(set)
-		if len(set) == 0 {
-			return f, fmt.Errorf("the set S_%d is empty; a node must ask somebody", id)
+		set, err := ascending(set, len(sets))
+		if err != nil {
+			return f, fmt.Errorf("S_%d: %w", id, err)
 		}
-		for k, member := range set {
-			if member < 1 || int(member) > len(sets) {
-				return f, fmt.Errorf("the set S_%d names node %d; there are the nodes 1 to %d", id, member, len(sets))
-			}
-			if k > 0 && member == set[k-1] {
-				return f, fmt.Errorf("the set S_%d names node %d twice", id, member)
-			}
+		for _, member := range set {
 			f.served[member-1] = append(f.served[member-1], id)
 		}
-		f.sets[i] = set
+		f.sets = append(f.sets, set)
 	}
 	return f, nil
+}
+
+// ascending returns a copy of a set in ascending order, or says why it is no set
+// of the nodes 1 to N.
+func ascending(set []dme.NodeID, nodes int) ([]dme.NodeID, error) {
+	if len(set) == 0 {
+		return nil, errors.New("the set is empty; a node must ask somebody")
+	}
+	set = slices.Sorted(slices.Values(set))
+	for k, member := range set {
+		if member < 1 || int(member) > nodes {
+			return nil, fmt.Errorf("the set names node %d; there are the nodes 1 to %d", member, nodes)
+		}
+		if k > 0 && member == set[k-1] {
+			return nil, fmt.Errorf("the set names node %d twice", member)
+		}
+	}
+	return set, nil
 }
 
 func (f listed) appendSet(to []dme.NodeID, id dme.NodeID) []dme.NodeID {

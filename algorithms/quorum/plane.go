@@ -36,7 +36,7 @@ func plane(cfg Config) (family, error) {
 // that can be made: 1, or a power of a prime.
 func planeOrder(n int) int {
 	k := 1
-	for k*k+k+1 < n || k > 1 && primePower(k) == 0 {
+	for k*k+k+1 < n || k > 1 && PrimePower(k) == 0 {
 		k++
 	}
 	return k

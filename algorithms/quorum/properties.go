@@ -1,6 +1,7 @@
 package quorum
 
 import (
+	"iter"
 	"math/bits"
 
 	"dmebench/dme"
@@ -100,6 +101,31 @@ func (s *System) Loads() []int {
 		}
 	}
 	return loads
+}
+
+// Pair is two sets of a list, and the number of nodes that are in both.
+type Pair struct{ I, J, Common int }
+
+// Pairs yields all pairs J < I of sets, which are lists of nodes. It takes as many
+// steps as there are pairs, and common nodes of them.
+func Pairs(sets [][]dme.NodeID) iter.Seq[Pair] {
+	return func(yield func(Pair) bool) {
+		in := make(map[dme.NodeID][]int) // the sets so far that contain each node
+		for i, set := range sets {
+			common := make([]int, i)
+			for _, id := range set {
+				for _, j := range in[id] {
+					common[j]++
+				}
+				in[id] = append(in[id], i)
+			}
+			for j := range i {
+				if !yield(Pair{i, j, common[j]}) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // Properties examines the request sets, and nothing but them. It takes

@@ -45,6 +45,15 @@ func (s *System) Served(id dme.NodeID) []dme.NodeID {
 	return s.sets.appendServed(nil, id)
 }
 
+// Peers returns the nodes that id asks and those that it answers, in ascending
+// order. The slice is the caller's.
+func (s *System) Peers(id dme.NodeID) []dme.NodeID {
+	peers := append(s.RequestSet(id), s.Served(id)...)
+	slices.Sort(peers)
+	peers = slices.Compact(peers)
+	return slices.DeleteFunc(peers, func(peer dme.NodeID) bool { return peer == id })
+}
+
 func (s *System) mustHave(id dme.NodeID) {
 	if id < 1 || int(id) > s.nodes {
 		panic(fmt.Sprintf("quorum: node %d of %d", id, s.nodes))

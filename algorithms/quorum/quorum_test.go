@@ -118,11 +118,11 @@ func TestNewRefuses(t *testing.T) {
 
 func TestListRefuses(t *testing.T) {
 	for name, sets := range map[string][][]dme.NodeID{
-		"no request sets": nil,
-		"S_2 is empty":    {{1}, {}},
-		"names node 3":    {{1, 3}, {2}},
-		"names node 0":    {{0}},
-		"twice":           {{1, 2, 1}, {2}},
+		"no request sets":       nil,
+		"S_2: the set is empty": {{1}, {}},
+		"names node 3":          {{1, 3}, {2}},
+		"names node 0":          {{0}},
+		"twice":                 {{1, 2, 1}, {2}},
 	} {
 		if _, err := List("bad", sets); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("want an error that says %q, got %v", name, err)

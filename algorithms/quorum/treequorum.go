@@ -20,48 +20,46 @@ import (
 // and does not choose the empty side. A node that does not grant and has one
 // child cannot be replaced. The search takes O(n) steps.
 func TreeQuorum(n int, towards dme.NodeID, grants func(dme.NodeID) bool) (quorum []dme.NodeID, ok bool) {
-	t := treeSearch{nodes: n, leaf: paths{n}.leafBelow(towards), grants: grants}
-	if ok = t.find(1); !ok {
-		return nil, false
-	}
-	slices.Sort(t.found)
-	return t.found, true
-}
-
-type treeSearch struct {
-	nodes  int
-	leaf   dme.NodeID // where to go while nothing is in the way
-	grants func(dme.NodeID) bool
-	found  []dme.NodeID
-}
-
-// find appends a quorum of the subtree of id to found, or reports that there is
-// none and leaves found as it was.
-func (t *treeSearch) find(id dme.NodeID) bool {
-	before := len(t.found)
-	left, right := 2*id, 2*id+1
-	hasLeft, hasRight := int(left) <= t.nodes, int(right) <= t.nodes
-	if !t.grants(id) {
-		if hasRight && t.find(left) && t.find(right) {
-			return true
+	leaf := paths{n}.leafBelow(towards) // where to go while nothing is in the way
+	var find func(id dme.NodeID) []dme.NodeID
+	find = func(id dme.NodeID) []dme.NodeID { // a quorum of the subtree of id, nil where there is none
+		left, right := 2*id, 2*id+1
+		switch {
+		case int(id) > n:
+			return nil
+		case !grants(id):
+			l := find(left)
+			if l == nil {
+				return nil
+			}
+			r := find(right)
+			if r == nil {
+				return nil
+			}
+			return append(l, r...)
+		case int(left) > n:
+			return []dme.NodeID{id}
+		case onPath(right, leaf):
+			left, right = right, left
 		}
-		t.found = t.found[:before]
-		return false
+		q := find(left)
+		if q == nil {
+			q = find(right)
+		}
+		if q == nil {
+			return nil
+		}
+		return append(q, id)
 	}
-	t.found = append(t.found, id)
-	if hasRight && onPath(right, t.leaf) {
-		left, right = right, left
-	}
-	if !hasLeft || t.find(left) || hasRight && t.find(right) {
-		return true
-	}
-	t.found = t.found[:before]
-	return false
+	quorum = find(1)
+	slices.Sort(quorum)
+	return quorum, quorum != nil
 }
 
 // TreeQuorums yields every quorum that [TreeQuorum] may return while these
-// nodes grant permission, each in ascending order. There can be very many: the
-// failed root of a complete tree alone leaves (2^(k−1))² of them.
+// nodes grant permission, each in ascending order; with nil, whichever do. There
+// can be very many: the failed root of a complete tree alone leaves (2^(k−1))² of
+// them.
 func TreeQuorums(n int, grants func(dme.NodeID) bool) iter.Seq[[]dme.NodeID] {
 	return func(yield func([]dme.NodeID) bool) {
 		for q := range subtreeQuorums(n, 1, grants) {
@@ -80,9 +78,12 @@ func subtreeQuorums(n int, id dme.NodeID, grants func(dme.NodeID) bool) iter.Seq
 	return func(yield func([]dme.NodeID) bool) {
 		switch {
 		case int(id) > n:
-		case grants(id) && int(left) > n:
+			return
+		case grants != nil && !grants(id):
+		case int(left) > n:
 			yield([]dme.NodeID{id})
-		case grants(id):
+			return
+		default:
 			for _, child := range []dme.NodeID{left, right} {
 				for q := range subtreeQuorums(n, child, grants) {
 					if !yield(append(q, id)) {
@@ -90,12 +91,14 @@ func subtreeQuorums(n int, id dme.NodeID, grants func(dme.NodeID) bool) iter.Seq
 					}
 				}
 			}
-		default:
-			for l := range subtreeQuorums(n, left, grants) {
-				for r := range subtreeQuorums(n, right, grants) {
-					if !yield(append(r, l...)) {
-						return
-					}
+			if grants != nil {
+				return
+			}
+		}
+		for l := range subtreeQuorums(n, left, grants) {
+			for r := range subtreeQuorums(n, right, grants) {
+				if !yield(append(r, l...)) {
+					return
 				}
 			}
 		}

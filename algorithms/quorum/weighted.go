@@ -95,19 +95,6 @@ func voters(votes []uint64, total uint64, i int) []dme.NodeID {
 }
 
 // singleton lets everybody ask node 1.
-func singleton(cfg Config) (family, error) { return center{cfg.Nodes}, nil }
-
-type center struct{ nodes int }
-
-func (center) appendSet(to []dme.NodeID, _ dme.NodeID) []dme.NodeID {
-	return append(to, 1)
-}
-
-func (c center) appendServed(to []dme.NodeID, id dme.NodeID) []dme.NodeID {
-	if id == 1 {
-		for i := dme.NodeID(1); int(i) <= c.nodes; i++ {
-			to = append(to, i)
-		}
-	}
-	return to
+func singleton(cfg Config) (family, error) {
+	return list(slices.Repeat([][]dme.NodeID{{1}}, cfg.Nodes))
 }

@@ -89,7 +89,8 @@ type builtIn struct {
 }
 
 // builtInScenarios returns the worked examples that the program carries, by
-// name: that of the algorithm's package and that of the file.
+// name: that of the algorithm's package, or of a folder in its testdata, and that
+// of the file.
 func (p *program) builtInScenarios() ([]builtIn, error) {
 	var all []builtIn
 	err := fs.WalkDir(p.scenarios, ".", func(file string, d fs.DirEntry, err error) error {
@@ -101,7 +102,7 @@ func (p *program) builtInScenarios() ([]builtIn, error) {
 			return err
 		}
 		folder := path.Dir(file)
-		name := path.Base(path.Dir(folder)) + "/" + strings.TrimSuffix(path.Base(file), ".txt")
+		name := path.Base(strings.TrimSuffix(folder, "/testdata")) + "/" + strings.TrimSuffix(path.Base(file), ".txt")
 		s, err := trace.Parse(name, text)
 		all = append(all, builtIn{s, folder})
 		return err

@@ -15,9 +15,10 @@ var rewrite = flag.Bool("rewrite", false, "write the outcomes of all scenarios a
 
 // TestScenarios plays every worked example of every algorithm.
 func TestScenarios(t *testing.T) {
-	files, err := filepath.Glob("../../algorithms/*/testdata/*.txt")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("%d scenarios, %v", len(files), err)
+	files, _ := filepath.Glob("../../algorithms/*/testdata/*.txt")
+	more, _ := filepath.Glob("../../algorithms/*/testdata/*/*.txt")
+	if files = append(files, more...); len(files) == 0 {
+		t.Fatal("no scenarios")
 	}
 	for _, path := range files {
 		text, err := os.ReadFile(path)
@@ -27,7 +28,7 @@ func TestScenarios(t *testing.T) {
 		if !IsScenario(text) {
 			continue
 		}
-		name := filepath.Base(filepath.Dir(filepath.Dir(path))) + "/" + strings.TrimSuffix(filepath.Base(path), ".txt")
+		name := filepath.Base(strings.TrimSuffix(filepath.Dir(path), "/testdata")) + "/" + strings.TrimSuffix(filepath.Base(path), ".txt")
 		t.Run(name, func(t *testing.T) {
 			s, err := Parse(path, text)
 			if err != nil {

@@ -1,4 +1,4 @@
-package maekawapublished
+package maekawa_test
 
 import (
 	"bytes"
@@ -12,9 +12,11 @@ import (
 	"dmebench/dme/conformance"
 )
 
-func texts() []*dme.Algorithm { return []*dme.Algorithm{Paper(), Textbook()} }
+func texts() []*dme.Algorithm {
+	return []*dme.Algorithm{maekawa.AsPublished(), maekawa.TextbookAsPublished()}
+}
 
-func TestDescriptions(t *testing.T) {
+func TestPublishedDescriptions(t *testing.T) {
 	for _, a := range texts() {
 		if err := a.Check(); err != nil {
 			t.Error(err)
@@ -28,9 +30,9 @@ func TestDescriptions(t *testing.T) {
 	}
 }
 
-// TestCaught: a search over few random schedules finds both faults in both
+// TestPublishedIsCaught: a search over few random schedules finds both faults in both
 // texts, and none in the repaired algorithm.
-func TestCaught(t *testing.T) {
+func TestPublishedIsCaught(t *testing.T) {
 	or := func(quorum string) map[string]string { return map[string]string{"quorum": quorum, "yield": "or"} }
 	on := func(quorum string) map[string]string { return map[string]string{"quorum": quorum} }
 	for _, x := range []struct {
@@ -42,13 +44,13 @@ func TestCaught(t *testing.T) {
 		seeds    int
 		want     verdict
 	}{
-		{"a burst on the plane of 7", Paper(), 7, on("plane"), schedule{rounds: 1, cold: true}, 20, stalled},
-		{"a burst on the plane of 13", Paper(), 13, on("plane"), schedule{rounds: 1, cold: true}, 20, stalled},
-		{"a stale INQUIRE", Paper(), 7, on("tree"), schedule{rounds: 3}, 500, unsafe},
-		{"two sites, each locks itself", Textbook(), 2, on("plane"), schedule{rounds: 1, cold: true}, 5, stalled},
-		{"a burst on the triangle", Textbook(), 3, on("plane"), schedule{rounds: 1, cold: true}, 5, stalled},
-		{"a forgotten INQUIRE", Textbook(), 3, or("plane"), schedule{rounds: 1, cold: true}, 10, stalled},
-		{"stale and several INQUIREs", Textbook(), 7, or("plane"), schedule{rounds: 3}, 300, unsafe},
+		{"a burst on the plane of 7", maekawa.AsPublished(), 7, on("plane"), schedule{rounds: 1, cold: true}, 20, stalled},
+		{"a burst on the plane of 13", maekawa.AsPublished(), 13, on("plane"), schedule{rounds: 1, cold: true}, 20, stalled},
+		{"a stale INQUIRE", maekawa.AsPublished(), 7, on("tree"), schedule{rounds: 3}, 500, unsafe},
+		{"two sites, each locks itself", maekawa.TextbookAsPublished(), 2, on("plane"), schedule{rounds: 1, cold: true}, 5, stalled},
+		{"a burst on the triangle", maekawa.TextbookAsPublished(), 3, on("plane"), schedule{rounds: 1, cold: true}, 5, stalled},
+		{"a forgotten INQUIRE", maekawa.TextbookAsPublished(), 3, or("plane"), schedule{rounds: 1, cold: true}, 10, stalled},
+		{"stale and several INQUIREs", maekawa.TextbookAsPublished(), 7, or("plane"), schedule{rounds: 3}, 300, unsafe},
 	} {
 		if got := search(t, x.a, x.nodes, x.set, x.schedule, x.seeds); got[x.want] == 0 {
 			t.Errorf("%s, %s: %v, want some %s", x.a.Name, x.name, got, x.want)
@@ -60,28 +62,28 @@ func TestCaught(t *testing.T) {
 	}
 }
 
-// TestFigure1b: on the sets of the paper itself, where only the nodes 2, 3, 4 and
+// TestPublishedOnFigure1b: on the sets of the paper itself, where only the nodes 2, 3, 4 and
 // 5 ask, at once.
-func TestFigure1b(t *testing.T) {
+func TestPublishedOnFigure1b(t *testing.T) {
 	burst := schedule{rounds: 1, cold: true, askers: []dme.NodeID{2, 3, 4, 5}}
 	for _, x := range []struct {
 		a    *dme.Algorithm
 		want verdict
-	}{{Paper(), stalled}, {Textbook(), stalled}, {maekawa.Algorithm(), held}} {
+	}{{maekawa.AsPublished(), stalled}, {maekawa.TextbookAsPublished(), stalled}, {maekawa.Algorithm(), held}} {
 		prepare := x.a.Prepare
 		x.a.Prepare = func(cfg dme.Config) (dme.System, error) {
 			cfg.ReadFile = os.ReadFile
 			return prepare(cfg)
 		}
-		got := search(t, x.a, 7, map[string]string{"quorum": "file:testdata/figure1b.txt"}, burst, 300)
+		got := search(t, x.a, 7, map[string]string{"quorum": "file:testdata/maekawapublished/figure1b.txt"}, burst, 300)
 		if got[x.want] == 0 || x.want == held && got[held] != 300 {
 			t.Errorf("%s: %v, want %s", x.a.Name, got, x.want)
 		}
 	}
 }
 
-// TestLightLoad: without contention the texts are right, and cost 3(K−1).
-func TestLightLoad(t *testing.T) {
+// TestPublishedLightLoad: without contention the texts are right, and cost 3(K−1).
+func TestPublishedLightLoad(t *testing.T) {
 	for _, a := range texts() {
 		net, err := conformance.New(a, 13, nil)
 		if err != nil {
@@ -102,15 +104,16 @@ func TestPassedRequest(t *testing.T) {
 	for _, x := range []struct {
 		a    *dme.Algorithm
 		want string
-	}{{Paper(), ""}, {maekawa.Algorithm(), "FAILED"}} {
+	}{{maekawa.AsPublished(), ""}, {maekawa.Algorithm(), "FAILED"}} {
 		sys, err := x.a.New(7, 1, map[string]string{"quorum": "majority"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		n := sys.Node(4) // asked by the nodes 1 to 4
+		n := sys.Node(4)  // asked by the nodes 1 to 4
+		const request = 1 // the first of Algorithm.Kinds
 		var out dme.Outbox
 		for _, r := range []dme.Stamp{{Clock: 3, Node: 1}, {Clock: 2, Node: 2}, {Clock: 1, Node: 3}} {
-			n.Receive(r.Node, dme.Message{Kind: kindRequest, Clock: r.Clock}, &out)
+			n.Receive(r.Node, dme.Message{Kind: request, Clock: r.Clock}, &out)
 		}
 		told := ""
 		for _, e := range out.Effects() {
@@ -124,9 +127,9 @@ func TestPassedRequest(t *testing.T) {
 	}
 }
 
-// TestGarbage throws random messages at nodes that ask and leave: none may
+// TestPublishedSurvivesGarbage throws random messages at nodes that ask and leave: none may
 // panic, and the state survives being saved and loaded.
-func TestGarbage(t *testing.T) {
+func TestPublishedSurvivesGarbage(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, a := range texts() {
 		for range 200 {
@@ -166,8 +169,8 @@ func TestGarbage(t *testing.T) {
 	}
 }
 
-func TestPeers(t *testing.T) {
-	sys, err := Paper().New(7, 1, nil)
+func TestPublishedPeers(t *testing.T) {
+	sys, err := maekawa.AsPublished().New(7, 1, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package maekawapublished
+package maekawa_test
 
 import (
 	"math/rand/v2"
