@@ -20,7 +20,7 @@ func (c *collection) fairnessFigure(s *set) plots.Figure {
 		theory                  dme.Quantity
 		order, forTheory        bool
 	}{
-		{"Jain's index of the entries", "Jain's index", jain, "", true, false},
+		{"Jain's index of the entries", "Jain's index", jain, dme.Quantity{}, true, false},
 		{"Longest run of one node", "entries in a row", longestRun, dme.LongestRun, true, false},
 		{"Largest bypass of a request", "entries by others", maxBypass, dme.Bypass, true, false},
 		{"Largest bypass by one node", "entries by one other", maxBypassByOne, dme.BypassByOne, true, true},
@@ -38,7 +38,7 @@ func (c *collection) fairnessFigure(s *set) plots.Figure {
 			style := slices.Index(c.labels, label)
 			points := s.points(label, p.metric, panel.Y)
 			panel.Series = append(panel.Series, plots.Series{Label: label, Style: style, Role: plots.Measured, Points: points})
-			if p.theory != "" {
+			if p.theory != (dme.Quantity{}) {
 				curves := c.curves(s, label, style, p.theory)
 				panel.Series, told = append(panel.Series, curves...), told || len(curves) > 0
 			}

@@ -336,7 +336,7 @@ func (c *collection) familyFigures(f family) []plots.Figure {
 			}
 			for _, s := range c.shown(f) {
 				fig.Series = append(fig.Series, f.series(s.Label, s.Style, n, a)...)
-				if a.theory != "" {
+				if a.theory != (dme.Quantity{}) {
 					fig.Series = append(fig.Series, c.familyCurves(f, s.Label, s.Style, n, a.theory)...)
 				}
 			}

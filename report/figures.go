@@ -17,7 +17,7 @@ type against struct {
 	suffix, title string
 	ordinate      plots.Axis
 	median, tail  string       // metrics; tail may be ""
-	theory        dme.Quantity // "" for none
+	theory        dme.Quantity // zero for none
 	forTheory     bool         // drawn only where a claim speaks of it
 }
 
@@ -65,7 +65,7 @@ func (c *collection) figures(s *set) []plots.Figure {
 					Style: style, Role: plots.Tail, Points: s.points(label, a.tail, a.ordinate),
 				})
 			}
-			if a.theory != "" {
+			if a.theory != (dme.Quantity{}) {
 				f.Series = append(f.Series, c.curves(s, label, style, a.theory)...)
 			}
 		}

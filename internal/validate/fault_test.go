@@ -72,7 +72,7 @@ func validateOne(t *testing.T, a *dme.Algorithm) *validate.Document {
 func verdictOn(t *testing.T, d *validate.Document, quantity dme.Quantity, formula string, load dme.Load) validate.Verdict {
 	t.Helper()
 	for _, v := range d.Claims {
-		if v.Quantity == string(quantity) && v.Formula == formula && v.Load == string(load) {
+		if v.Quantity == quantity.Name && v.Formula == formula && v.Load == string(load) {
 			return v
 		}
 	}
@@ -99,7 +99,7 @@ func TestAPlantedFaultTurnsTheVerdict(t *testing.T) {
 		}
 		for _, q := range []dme.Quantity{dme.Violations, dme.Unserved} {
 			i := 0
-			for i < len(x.d.Claims) && x.d.Claims[i].Quantity != string(q) {
+			for i < len(x.d.Claims) && x.d.Claims[i].Quantity != q.Name {
 				i++
 			}
 			if i == len(x.d.Claims) || x.d.Claims[i].Verdict != validate.Holds {

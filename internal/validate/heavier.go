@@ -138,7 +138,7 @@ func (a *again) conclude(v *Verdict) {
 // verdictOf finds the verdict on a question.
 func verdictOf(d *Document, q *question) *Verdict {
 	i := slices.IndexFunc(d.Claims, func(v Verdict) bool {
-		return v.Algorithm == q.algorithm.Name && v.Quantity == string(q.claim.Quantity) && v.Formula == q.claim.Formula &&
+		return v.Algorithm == q.algorithm.Name && v.Quantity == q.claim.Quantity.Name && v.Formula == q.claim.Formula &&
 			v.Load == string(q.claim.Load) && v.Kind == string(q.claim.Kind) && v.Source == q.claim.Source
 	})
 	return &d.Claims[i]

@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"dmebench/dme"
 	"dmebench/result"
@@ -121,24 +120,15 @@ func meterFor(q dme.Quantity, a *dme.Algorithm) (m meter, ok bool) {
 	return kindMeter(q, a)
 }
 
-// kindMeter reads "REQUEST messages per CS" and "REQUEST messages per REPLY
-// message" from the counts by kind.
+// kindMeter reads the messages of one kind, per CS or per message of another.
 func kindMeter(q dme.Quantity, a *dme.Algorithm) (m meter, ok bool) {
-	kind, per, ok := strings.Cut(string(q), " messages per ")
-	if !ok || !slices.Contains(a.Kinds, kind) {
-		return meter{}, false
-	}
-	if per == "CS" {
-		return meter{read: func(s *sample) reading { return even(float64(s.byKind[kind]) / float64(s.entries)) }}, true
-	}
-	other, ok := strings.CutSuffix(per, " message")
-	if !ok || !slices.Contains(a.Kinds, other) {
-		return meter{}, false
+	if q.Per == "" {
+		return meter{read: func(s *sample) reading { return even(float64(s.byKind[q.Kind]) / float64(s.entries)) }}, slices.Contains(a.Kinds, q.Kind)
 	}
 	return meter{read: func(s *sample) reading {
-		if s.byKind[other] == 0 {
+		if s.byKind[q.Per] == 0 {
 			return even(math.NaN())
 		}
-		return even(float64(s.byKind[kind]) / float64(s.byKind[other]))
-	}}, true
+		return even(float64(s.byKind[q.Kind]) / float64(s.byKind[q.Per]))
+	}}, slices.Contains(a.Kinds, q.Kind) && slices.Contains(a.Kinds, q.Per)
 }

@@ -12,7 +12,7 @@ import (
 // blank is the verdict on a question before there is any.
 func (q *question) blank() Verdict {
 	return Verdict{
-		Algorithm: q.algorithm.Name, Quantity: string(q.claim.Quantity), Formula: q.claim.Formula,
+		Algorithm: q.algorithm.Name, Quantity: q.claim.Quantity.Name, Formula: q.claim.Formula,
 		Load: string(q.claim.Load), Kind: string(q.claim.Kind), Source: q.claim.Source,
 		Set: q.set, KnownFalse: q.claim.KnownFalse, Points: []Point{}, Shown: -1,
 	}
