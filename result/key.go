@@ -1,0 +1,153 @@
+package result
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A dimension is one thing in which cells may differ.
+type dimension struct {
+	name string
+	of   func(Spec) string // "" where it was not given
+}
+
+// dimensions lists everything that makes a cell what it is. Seeds, time-outs and
+// addresses are not part of it.
+var dimensions = [...]dimension{
+	{"algorithm", func(s Spec) string { return s.Algorithm }},
+	{"set", func(s Spec) string { return Settings(s.Set) }},
+	{"nodes", func(s Spec) string { return strconv.Itoa(s.Nodes) }},
+	{"transport", func(s Spec) string { return s.Transport }},
+	{"workload", func(s Spec) string { return s.Workload }},
+	{"cs", func(s Spec) string { return s.CS }},
+	{"rate", func(s Spec) string { return given(s.Rate) }},
+	{"total_rate", func(s Spec) string { return given(s.TotalRate) }},
+	{"requests", func(s Spec) string { return given(float64(s.Requests)) }},
+	{"duration", func(s Spec) string {
+		if s.Duration == 0 {
+			return ""
+		}
+		return s.Duration.String()
+	}},
+	{"nodes_per_worker", func(s Spec) string { return given(float64(s.NodesPerWorker)) }},
+	{"warmup", func(s Spec) string { return s.Warmup }},
+}
+
+// given writes a number so that it can be read as one again.
+func given(x float64) string {
+	if x == 0 {
+		return ""
+	}
+	return strconv.FormatFloat(x, 'f', -1, 64)
+}
+
+// Settings writes options in the order of their names: "hot=3 share=0.5".
+func Settings(set map[string]string) string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(set)) {
+		parts = append(parts, name+"="+set[name])
+	}
+	return strings.Join(parts, " ")
+}
+
+// Dimensions names everything in which cells may differ: the keys of a [Spec]
+// that are part of a [Key], in their order.
+func Dimensions() []string {
+	var names []string
+	for _, d := range dimensions {
+		names = append(names, d.name)
+	}
+	return names
+}
+
+// Key says what a cell is: everything that a run was asked to do, but for its
+// seed. Runs of equal keys are repetitions of one another. Keys are comparable,
+// and so can be those of a map.
+//
+// A projection ([Key.Project], [Key.Without]) forgets dimensions: cells whose
+// projections are equal differ in nothing else.
+type Key struct {
+	values [len(dimensions)]string
+}
+
+// KeyOf returns the key of the cell that a specification belongs to.
+func KeyOf(s Spec) Key {
+	var k Key
+	for i, d := range dimensions {
+		k.values[i] = d.of(s)
+	}
+	return k
+}
+
+// index finds a dimension. An unknown name is a fault of the program.
+func index(name string) int {
+	i := slices.IndexFunc(dimensions[:], func(d dimension) bool { return d.name == name })
+	if i < 0 {
+		panic(fmt.Sprintf("result: there is no dimension %q", name))
+	}
+	return i
+}
+
+// Get returns the value of a dimension, "" where none was given.
+func (k Key) Get(name string) string { return k.values[index(name)] }
+
+// Project returns the key with these dimensions alone.
+func (k Key) Project(names ...string) Key {
+	var p Key
+	for _, name := range names {
+		i := index(name)
+		p.values[i] = k.values[i]
+	}
+	return p
+}
+
+// Without returns the key without these dimensions.
+func (k Key) Without(names ...string) Key {
+	for _, name := range names {
+		k.values[index(name)] = ""
+	}
+	return k
+}
+
+// Place returns where and under which load the cell was run: what cells must
+// have in common for their algorithms to be compared.
+func (k Key) Place() Key { return k.Without("algorithm", "set", "nodes", "requests") }
+
+// String names the cell for people: "maekawa quorum=grid nodes=7 transport=sim".
+func (k Key) String() string {
+	var parts []string
+	for i, d := range dimensions {
+		switch value := k.values[i]; {
+		case value == "":
+		case d.name == "algorithm" || d.name == "set":
+			parts = append(parts, value)
+		default:
+			parts = append(parts, d.name+"="+value)
+		}
+	}
+	return strings.Join(parts, " ")
+}
+
+// Varying names the dimensions in which not all keys are equal, in their order.
+func Varying(keys []Key) []string {
+	var names []string
+	for i, d := range dimensions {
+		if slices.ContainsFunc(keys, func(k Key) bool { return k.values[i] != keys[0].values[i] }) {
+			names = append(names, d.name)
+		}
+	}
+	return names
+}
+
+// Asked returns what a run was asked to do, also where its result says only the
+// most important.
+func (r *Result) Asked() Spec {
+	s := r.Spec
+	s.Algorithm, s.Nodes = cmp.Or(s.Algorithm, r.Algorithm), cmp.Or(s.Nodes, r.Nodes)
+	s.Transport, s.Workload = cmp.Or(s.Transport, r.Transport), cmp.Or(s.Workload, r.Workload)
+	return s
+}

@@ -1,0 +1,110 @@
+package result_test
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"dmebench/result"
+)
+
+// Every field of a specification makes a cell what it is, or is known not to:
+// a new field must not let two things become one sample.
+func TestEveryFieldIsADimensionOrIsNot(t *testing.T) {
+	apart := []string{"seed", "stall_after", "listen", "allow_mismatch"}
+	base := result.Spec{Algorithm: "maekawa", Nodes: 7, Transport: "tcp", Workload: "saturate", CS: "100us"}
+	unseen := result.Dimensions()
+	for i := range reflect.TypeFor[result.Spec]().NumField() {
+		f := reflect.TypeFor[result.Spec]().Field(i)
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		changed := base
+		switch v := reflect.ValueOf(&changed).Elem().Field(i); v.Kind() {
+		case reflect.String:
+			v.SetString("other")
+		case reflect.Int, reflect.Int64:
+			v.SetInt(int64(3 * time.Second))
+		case reflect.Uint64:
+			v.SetUint(3)
+		case reflect.Float64:
+			v.SetFloat(3)
+		case reflect.Bool:
+			v.SetBool(true)
+		case reflect.Map:
+			v.Set(reflect.ValueOf(map[string]string{"quorum": "grid"}))
+		default:
+			t.Fatalf("%s has a kind that this test does not know: %s", name, v.Kind())
+		}
+		before, after := result.KeyOf(base), result.KeyOf(changed)
+		counts := before != after
+		if counts == slices.Contains(apart, name) || counts != slices.Contains(unseen, name) {
+			t.Errorf("%s: makes another cell: %v; a dimension: %v", name, counts, slices.Contains(unseen, name))
+		}
+		if !counts {
+			continue
+		}
+		if before.Without(name) != after.Without(name) {
+			t.Errorf("%s counts although it is left out", name)
+		}
+		if before.Project(name) == after.Project(name) || before.Project("nodes", name) == after.Project("nodes", name) {
+			t.Errorf("%s does not count although it is projected on", name)
+		}
+		if varies := result.Varying([]result.Key{before, before, after}); !slices.Equal(varies, []string{name}) {
+			t.Errorf("%s: %v vary", name, varies)
+		}
+		unseen = slices.DeleteFunc(unseen, func(dimension string) bool { return dimension == name })
+	}
+	if len(unseen) > 0 {
+		t.Errorf("dimensions that no specification has: %v", unseen)
+	}
+}
+
+func TestKeyOfABareResult(t *testing.T) {
+	r := result.Result{Algorithm: "raymond", Nodes: 3, Transport: "sim", Workload: "serial"}
+	if got, want := result.KeyOf(r.Asked()).String(), "raymond nodes=3 transport=sim workload=serial"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// Large numbers are written so that they can be read as numbers again.
+func TestNumbersOfDimensions(t *testing.T) {
+	k := result.KeyOf(result.Spec{Requests: 12_000_000, TotalRate: 1e6, Rate: 0.25})
+	for name, want := range map[string]string{"requests": "12000000", "total_rate": "1000000", "rate": "0.25", "duration": ""} {
+		if got := k.Get(name); got != want {
+			t.Errorf("%s is %q, want %q", name, got, want)
+		}
+	}
+}
+
+// Names are unique, and a metric is read where there is a sample, and there alone.
+func TestMetrics(t *testing.T) {
+	names, units := make(map[string]bool), make(map[string]bool)
+	times := &result.Quantiles{Count: 1, Mean: 5, P50: 5, P90: 5, P99: 5, P999: 5, Max: 5}
+	five := 5.0
+	full := &result.Result{
+		Entries: 1, Throughput: &five, Offered: &five, T: &five, SyncDelayOverT: &five, CS: &five,
+		Messages:     result.Messages{Transmissions: 5, PerCS: &five, SteadyPerCS: &five},
+		ResponseTime: times, WaitingTime: times, SyncDelay: times, Lateness: times,
+		Fairness: result.Fairness{Jain: &five, LongestRun: 5, MaxBypass: 5, ByOne: 5, OutOfOrder: 5},
+		Work:     result.Work{MaxOverMean: &five},
+	}
+	for _, m := range result.Metrics() {
+		if names[m.Name] || units[m.Unit] || m.Title == "" || m.Unit == "" || m.Time() != strings.HasSuffix(m.Unit, "-ns") {
+			t.Errorf("%+v", m)
+		}
+		names[m.Name], units[m.Unit] = true, true
+		if x := m.Read(&result.Result{}); x != nil {
+			t.Errorf("%s of no sample is %v", m.Name, *x)
+		}
+		if x := m.Read(full); x == nil || *x != 5 {
+			t.Errorf("%s is %v, want 5", m.Name, x)
+		}
+		if same, ok := result.LookupMetric(m.Name); !ok || same.Title != m.Title {
+			t.Errorf("%s is found as %q", m.Name, same.Title)
+		}
+	}
+	if _, ok := result.LookupMetric("beauty"); ok {
+		t.Error("there is a metric beauty")
+	}
+}

@@ -1,0 +1,142 @@
+package result
+
+import (
+	"slices"
+	"strings"
+)
+
+// Direction says which of two values of a metric is better.
+type Direction string
+
+// A metric without a direction is a condition of the run, not its outcome.
+const (
+	Higher  Direction = "higher"
+	Lower   Direction = "lower"
+	Neither Direction = ""
+)
+
+// Metric is one number that a run has, or has not.
+type Metric struct {
+	Name   string // with its unit, as a column of summary.csv
+	Title  string // for a reader, such as "Response time p99"
+	Unit   string // what is divided by what; a time in nanoseconds ends in "-ns"; as benchstat has it
+	Better Direction
+	Read   func(*Result) *float64 // nil where the run has no sample
+}
+
+// Time reports whether the metric is a time in nanoseconds.
+func (m Metric) Time() bool { return strings.HasSuffix(m.Name, "_ns") }
+
+// Usable reports whether a run's numbers may be used: it ended well, and mutual
+// exclusion held.
+func Usable(r *Result) bool { return r != nil && r.Status == OK && r.Safety.Violations == 0 }
+
+// LookupMetric returns the metric of that name.
+func LookupMetric(name string) (m Metric, ok bool) {
+	i := slices.IndexFunc(metrics, func(m Metric) bool { return m.Name == name })
+	if i < 0 {
+		return m, false
+	}
+	return metrics[i], true
+}
+
+// Metrics lists the metrics of a run, in the order of summary.csv.
+func Metrics() []Metric { return slices.Clone(metrics) }
+
+// Names of the metrics that programs ask for.
+const (
+	MessagesPerCS      = "messages_per_cs"
+	SteadyPerCS        = "messages_per_cs_steady"
+	TransmissionsPerCS = "transmissions_per_cs"
+	Throughput         = "throughput_cs_per_s"
+	Offered            = "offered_cs_per_s"
+	ResponseMean       = "response_time_mean_ns"
+	ResponseP50        = "response_time_p50_ns"
+	ResponseP90        = "response_time_p90_ns"
+	ResponseP99        = "response_time_p99_ns"
+	ResponseP999       = "response_time_p999_ns"
+	WaitingP50         = "waiting_time_p50_ns"
+	WaitingP99         = "waiting_time_p99_ns"
+	SyncDelayP50       = "sync_delay_p50_ns"
+	MeanDelay          = "t_ns"
+	SyncDelayOverT     = "sync_delay_over_t"
+	MeanHold           = "cs_ns"
+	JainIndex          = "jain_index"
+	WorkMaxOverMean    = "work_max_over_mean"
+	LongestRun         = "longest_run"
+	MaxBypass          = "max_bypass"
+	MaxBypassByOne     = "max_bypass_by_one"
+)
+
+var metrics = []Metric{
+	{MessagesPerCS, "Messages per CS", "msgs/CS", Lower, func(r *Result) *float64 { return r.Messages.PerCS }},
+	{SteadyPerCS, "Messages per CS, steady part", "steady-msgs/CS", Lower, func(r *Result) *float64 { return r.Messages.SteadyPerCS }},
+	{TransmissionsPerCS, "Transmissions per CS", "transmissions/CS", Lower, func(r *Result) *float64 {
+		if r.Entries == 0 {
+			return nil
+		}
+		x := float64(r.Messages.Transmissions) / float64(r.Entries)
+		return &x
+	}},
+	{Throughput, "Throughput (CS/s)", "CS/s", Higher, func(r *Result) *float64 { return r.Throughput }},
+	{Offered, "Offered load (CS/s)", "offered-CS/s", Neither, func(r *Result) *float64 { return r.Offered }},
+	{ResponseMean, "Mean response time", "response-mean-ns", Lower, of(response, mean)},
+	{ResponseP50, "Response time p50", "response-p50-ns", Lower, of(response, p50)},
+	{ResponseP90, "Response time p90", "response-p90-ns", Lower, of(response, func(q *Quantiles) float64 { return float64(q.P90) })},
+	{ResponseP99, "Response time p99", "response-p99-ns", Lower, of(response, p99)},
+	{ResponseP999, "Response time p99.9", "response-p999-ns", Lower, of(response, func(q *Quantiles) float64 { return float64(q.P999) })},
+	{"response_time_max_ns", "Longest response time", "response-max-ns", Lower,
+		of(response, func(q *Quantiles) float64 { return float64(q.Max) })},
+	{WaitingP50, "Waiting time p50", "waiting-p50-ns", Lower, of(waiting, p50)},
+	{WaitingP99, "Waiting time p99", "waiting-p99-ns", Lower, of(waiting, p99)},
+	{SyncDelayP50, "Synchronization delay p50", "sync-delay-p50-ns", Lower, of(syncDelay, p50)},
+	{"sync_delay_mean_ns", "Mean synchronization delay", "sync-delay-mean-ns", Lower, of(syncDelay, mean)},
+	{"sync_delay_p99_ns", "Synchronization delay p99", "sync-delay-p99-ns", Lower, of(syncDelay, p99)},
+	{MeanDelay, "T, mean delay of a message", "t-ns", Neither, func(r *Result) *float64 { return r.T }},
+	{SyncDelayOverT, "Synchronization delay / T", "sync-delay/T", Lower, func(r *Result) *float64 { return r.SyncDelayOverT }},
+	{MeanHold, "Duration of a CS as held", "cs-ns", Neither, func(r *Result) *float64 { return r.CS }},
+	{"lateness_p99_ns", "Lateness of the generator p99", "lateness-p99-ns", Lower, of(func(r *Result) *Quantiles { return r.Lateness }, p99)},
+	{JainIndex, "Jain's index of fairness", "jain-index", Higher, func(r *Result) *float64 { return r.Fairness.Jain }},
+	{WorkMaxOverMean, "Work of the busiest node over the mean", "work-max-over-mean", Lower, func(r *Result) *float64 { return r.Work.MaxOverMean }},
+	{LongestRun, "Longest run of one node", "longest-run", Lower, inOrder(func(f Fairness) uint64 { return f.LongestRun })},
+	{MaxBypass, "Most entries by others while a node waits", "max-bypass", Lower, inOrder(func(f Fairness) uint64 { return f.MaxBypass })},
+	{MaxBypassByOne, "Most entries by one other while a node waits", "max-bypass-by-one", Lower, func(r *Result) *float64 {
+		if r.Fairness.MaxBypass > 0 && r.Fairness.ByOne == 0 { // of before it was measured
+			return nil
+		}
+		return inOrder(func(f Fairness) uint64 { return f.ByOne })(r)
+	}},
+	{"out_of_order", "Entries out of the order of requests", "out-of-order", Lower, inOrder(func(f Fairness) uint64 { return f.OutOfOrder })},
+}
+
+func response(r *Result) *Quantiles  { return r.ResponseTime }
+func waiting(r *Result) *Quantiles   { return r.WaitingTime }
+func syncDelay(r *Result) *Quantiles { return r.SyncDelay }
+
+func mean(q *Quantiles) float64 { return q.Mean }
+func p50(q *Quantiles) float64  { return float64(q.P50) }
+func p99(q *Quantiles) float64  { return float64(q.P99) }
+
+// of is a number taken from a distribution that may be absent.
+func of(times func(*Result) *Quantiles, take func(*Quantiles) float64) func(*Result) *float64 {
+	return func(r *Result) *float64 {
+		q := times(r)
+		if q == nil || q.Count == 0 {
+			return nil
+		}
+		x := take(q)
+		return &x
+	}
+}
+
+// inOrder is a number taken from the order of entries, where there was one: the
+// longest run of a node is at least one.
+func inOrder(take func(Fairness) uint64) func(*Result) *float64 {
+	return func(r *Result) *float64 {
+		if r.Fairness.LongestRun == 0 {
+			return nil
+		}
+		x := float64(take(r.Fairness))
+		return &x
+	}
+}
