@@ -153,12 +153,12 @@ func TestResultsFormatPage(t *testing.T) {
 	sameFields(t, "a comparison", documented(t, page, "## A comparison"), comparison)
 
 	var dimensions, metrics []field
-	for _, name := range compare.Dimensions() {
+	for _, name := range result.Dimensions() {
 		dimensions = append(dimensions, field{key: name})
 	}
 	sameFields(t, "dimensions", documented(t, page, "## The store"), dimensions)
-	for _, m := range report.Metrics() {
-		metrics = append(metrics, field{key: m.Name, kind: "`" + export.Unit(m.Name) + "`"})
+	for _, m := range result.Metrics() {
+		metrics = append(metrics, field{key: m.Name, kind: "`" + m.Unit + "`"})
 	}
 	sameFields(t, "metrics", documented(t, page, "## Metrics"), metrics)
 

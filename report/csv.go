@@ -49,7 +49,7 @@ func (c *collection) row(cell *cell) []string {
 	}
 	ended := make(map[string]int)
 	for _, r := range cell.bad {
-		ended[bad(r)]++
+		ended[Outcome(r)]++
 	}
 	all := len(cell.good) + len(cell.bad)
 	row := []string{

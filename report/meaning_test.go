@@ -90,10 +90,10 @@ func TestPredictions(t *testing.T) {
 		}
 		return string(data)
 	}
-	if s := svg("saturate"); !strings.Contains(s, ">2(N−1) (TR-869 §4)</text>") || !strings.Contains(s, "stroke-dasharray:5,3") {
+	if s := svg("saturate"); !strings.Contains(s, ">ricart-agrawala: 2(N−1) (TR-869 §4)</text>") || !strings.Contains(s, "stroke-dasharray:5,3") {
 		t.Error("the exact claim is not drawn dashed with its source")
 	}
-	if s := svg("saturate"); !strings.Contains(s, ">≤ N (TR-869 §4)</text>") || strings.Contains(s, "known to be false") {
+	if s := svg("saturate"); !strings.Contains(s, ">ricart-agrawala: ≤ N (TR-869 §4)</text>") || strings.Contains(s, "known to be false") {
 		t.Error("what is known to be false is drawn instead of a bound")
 	}
 	if strings.Contains(svg("poisson"), "≤ N") {

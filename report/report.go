@@ -14,6 +14,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -60,6 +61,15 @@ type Run struct {
 	Workload   string // and the workload
 	Repetition int    // from 1
 	Result     *result.Result
+}
+
+// Outcome says how a run ended: [result.OK] for one whose numbers are used, else
+// the status by which it is left out.
+func Outcome(r *result.Result) string {
+	if r.Status == result.OK && !result.Usable(r) {
+		return string(result.Violated) // whatever it says of itself
+	}
+	return cmp.Or(string(r.Status), "unknown")
 }
 
 // Build writes the report into dir, which it creates where it is missing, and

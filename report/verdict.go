@@ -26,24 +26,13 @@ type badRun struct {
 	States                []string
 }
 
-// bad returns the status by which a run is left out; "" for one that is used.
-func bad(r *result.Result) string {
-	switch {
-	case good(r):
-		return ""
-	case r.Status == result.OK:
-		return string(result.Violated) // whatever it says of itself
-	}
-	return cmp.Or(string(r.Status), "unknown")
-}
-
 func (c *collection) verdict() verdict {
 	v := verdict{}
 	count := make(map[string]int)
 	for _, r := range c.runs {
-		status := bad(r.Result)
-		count[cmp.Or(status, string(result.OK))]++
-		if status != "" {
+		status := Outcome(r.Result)
+		count[status]++
+		if status != string(result.OK) {
 			v.Bad = append(v.Bad, badRun{
 				Where: where(r), Status: status, Reason: reason(r.Result), States: r.Result.Liveness.States,
 			})

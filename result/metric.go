@@ -27,6 +27,17 @@ type Metric struct {
 // Time reports whether the metric is a time in nanoseconds.
 func (m Metric) Time() bool { return strings.HasSuffix(m.Name, "_ns") }
 
+// Values returns the metric of every run that has it.
+func (m Metric) Values(runs []*Result) []float64 {
+	var values []float64
+	for _, r := range runs {
+		if x := m.Read(r); x != nil {
+			values = append(values, *x)
+		}
+	}
+	return values
+}
+
 // Usable reports whether a run's numbers may be used: it ended well, and mutual
 // exclusion held.
 func Usable(r *Result) bool { return r != nil && r.Status == OK && r.Safety.Violations == 0 }

@@ -13,6 +13,7 @@ import (
 	"dmebench/internal/resultset"
 	"dmebench/report/compare"
 	"dmebench/report/plots"
+	"dmebench/result"
 )
 
 func (p *program) compareCommand() *cli.Command {
@@ -26,7 +27,7 @@ func (p *program) compareCommand() *cli.Command {
 		Flags: []cli.Flag{
 			&cli.Float64Flag{Name: "alpha", Value: compare.DefaultAlpha, Usage: "probability of an alarm where there is no difference"},
 			&cli.StringSliceFlag{Name: "metric", Usage: "compare this `METRIC`, a column of summary.csv; may be repeated (default: messages, throughput, response and waiting time, synchronization delay)"},
-			&cli.StringSliceFlag{Name: "across", Usage: "match cells although they differ in `DIMENSION`: " + strings.Join(compare.Dimensions(), ", ") + "; may be repeated"},
+			&cli.StringSliceFlag{Name: "across", Usage: "match cells although they differ in `DIMENSION`: " + strings.Join(result.Dimensions(), ", ") + "; may be repeated"},
 			&cli.StringFlag{Name: "plots", Aliases: []string{"out"}, Usage: "draw A and B over the number of nodes, into folder `DIR`"},
 			&cli.BoolFlag{Name: "json", Usage: "print the comparison as one JSON object"},
 		},
@@ -39,7 +40,7 @@ func (p *program) compare(c *cli.Context) error {
 	if opt.Alpha == 0 { // which stands for the default elsewhere
 		return usage("--alpha 0: must lie between 0 and 1, such as %v", compare.DefaultAlpha)
 	}
-	if err := opt.Check(); err != nil {
+	if _, err := opt.Check(); err != nil {
 		return failWith(exit.Usage, err)
 	}
 	a, err := resultset.Read(c.Args().Get(0))

@@ -16,6 +16,7 @@ import (
 	"dmebench/report"
 	"dmebench/report/compare"
 	"dmebench/report/export"
+	"dmebench/result"
 )
 
 // exportFormats is what --format takes.
@@ -42,13 +43,15 @@ func (p *program) exportCommand() *cli.Command {
 
 func (p *program) export(c *cli.Context) error {
 	format, out := c.String("format"), c.String("out")
+	var metrics []result.Metric
 	var errs []error
 	if c.String("file") == "" {
 		errs = append(errs, errors.New("export: --file is missing: which results?"))
 	}
 	switch format {
 	case "benchfmt":
-		if err := (compare.Options{Metrics: c.StringSlice("metric")}).Check(); err != nil {
+		var err error
+		if metrics, err = (compare.Options{Metrics: c.StringSlice("metric")}).Check(); err != nil {
 			errs = append(errs, err)
 		}
 	case "hgrm", "hlog", "csv":
@@ -72,7 +75,7 @@ func (p *program) export(c *cli.Context) error {
 	}
 	p.warnOfLeftOut(results.Runs, format)
 	if format == "benchfmt" {
-		return p.exportBenchfmt(results.Runs, c.StringSlice("metric"), out)
+		return p.exportBenchfmt(results.Runs, metrics, out)
 	}
 	var files []export.File
 	switch format {
@@ -91,10 +94,7 @@ func (p *program) export(c *cli.Context) error {
 	return p.writeInto(out, files)
 }
 
-func (p *program) exportBenchfmt(runs []report.Run, metrics []string, out string) error {
-	if metrics == nil {
-		metrics = compare.DefaultMetrics()
-	}
+func (p *program) exportBenchfmt(runs []report.Run, metrics []result.Metric, out string) error {
 	var text bytes.Buffer
 	if err := export.Benchfmt(&text, runs, metrics); err != nil {
 		return failWith(exit.Data, err)
@@ -112,7 +112,7 @@ func (p *program) exportBenchfmt(runs []report.Run, metrics []string, out string
 func (p *program) warnOfLeftOut(runs []report.Run, format string) {
 	bad := 0
 	for _, r := range runs {
-		if !report.Usable(r.Result) {
+		if !result.Usable(r.Result) {
 			bad++
 		}
 	}

@@ -19,7 +19,6 @@ import (
 	"strings"
 
 	"dmebench/report"
-	"dmebench/report/cells"
 	"dmebench/report/stats"
 	"dmebench/result"
 )
@@ -48,7 +47,7 @@ type Side struct {
 type Options struct {
 	Alpha   float64  // between 0 and 1; 0 means DefaultAlpha
 	Metrics []string // by their names in summary.csv; nil means DefaultMetrics
-	Across  []string // dimensions in which the sides may differ; see [Dimensions]
+	Across  []string // dimensions in which the sides may differ; see [result.Dimensions]
 }
 
 // Comparison is what came of it. Where there is no sample a value is null.
@@ -75,14 +74,24 @@ type Origin struct {
 type Cell struct {
 	Label    string            `json:"label"`    // "A → B" where the sides call it differently
 	Settings map[string]string `json:"settings"` // by dimension; without those that are compared across
-	nodes    int
+	key      result.Key        // of the settings
+	nodes    int               // 0 where they are compared across
 }
+
+// id tells cells from one another.
+type id struct {
+	label string
+	key   result.Key
+}
+
+func (c Cell) id() id { return id{c.Label, c.key} }
 
 // Table is one metric over all cells.
 type Table struct {
 	Metric string         `json:"metric"`
 	Rows   []Row          `json:"cells"`
 	Mean   *GeometricMean `json:"geometric_mean"`
+	metric result.Metric
 }
 
 // Row is one metric of one cell.
@@ -117,7 +126,8 @@ type GeometricMean struct {
 // Compare compares b with a. It fails where options are wrong, or where the
 // sides have no cell in common, and says in what they differ.
 func Compare(a, b Side, opt Options) (*Comparison, error) {
-	metrics, err := opt.resolve()
+	opt.Alpha = cmp.Or(opt.Alpha, DefaultAlpha)
+	metrics, err := opt.Check()
 	if err != nil {
 		return nil, err
 	}
@@ -127,13 +137,12 @@ func Compare(a, b Side, opt Options) (*Comparison, error) {
 	}
 	c := &Comparison{
 		SchemaVersion: SchemaVersion, Alpha: opt.Alpha, Across: append([]string{}, opt.Across...),
-		A: origin(a), B: origin(b), Tables: []Table{},
-		OnlyA: append([]Cell{}, onlyA...), OnlyB: append([]Cell{}, onlyB...), Notes: []string{},
+		A: origin(a), B: origin(b), Tables: []Table{}, OnlyA: onlyA, OnlyB: onlyB, Notes: []string{},
 	}
 	c.contrasts(pairs)
 	tests := 0
 	for _, m := range metrics {
-		t := Table{Metric: m.Name}
+		t := Table{Metric: m.Name, metric: m}
 		for _, p := range pairs {
 			if row, ok := p.row(m, opt.Alpha); ok {
 				t.Rows = append(t.Rows, row)
@@ -155,40 +164,32 @@ func Compare(a, b Side, opt Options) (*Comparison, error) {
 	return c, nil
 }
 
-// Check reports what is wrong with the options.
-func (o Options) Check() error {
-	_, err := o.resolve()
-	return err
-}
-
-// resolve completes the options and looks up the metrics.
-func (o *Options) resolve() ([]report.Metric, error) {
-	if o.Alpha == 0 {
-		o.Alpha = DefaultAlpha
-	}
-	if !(o.Alpha > 0 && o.Alpha < 1) {
+// Check returns the metrics that are to be compared, or what is wrong with the
+// options. An alpha of 0 stands for DefaultAlpha.
+func (o Options) Check() ([]result.Metric, error) {
+	if alpha := cmp.Or(o.Alpha, DefaultAlpha); !(alpha > 0 && alpha < 1) {
 		return nil, fmt.Errorf("alpha %v: must lie between 0 and 1, such as 0.05", o.Alpha)
 	}
 	for _, name := range o.Across {
-		if !slices.Contains(Dimensions(), name) {
-			return nil, fmt.Errorf("across %q: there is no such dimension; there are %s", name, strings.Join(Dimensions(), ", "))
+		if all := result.Dimensions(); !slices.Contains(all, name) {
+			return nil, fmt.Errorf("across %q: there is no such dimension; there are %s", name, strings.Join(all, ", "))
 		}
 	}
 	names := o.Metrics
 	if names == nil {
 		names = DefaultMetrics()
 	}
-	var metrics []report.Metric
+	var metrics []result.Metric
 	for _, name := range names {
-		i := slices.IndexFunc(report.Metrics(), func(m report.Metric) bool { return m.Name == name })
-		if i < 0 {
+		m, ok := result.LookupMetric(name)
+		if !ok {
 			var known []string
-			for _, m := range report.Metrics() {
+			for _, m := range result.Metrics() {
 				known = append(known, m.Name)
 			}
 			return nil, fmt.Errorf("no metric %q; there are %s", name, strings.Join(known, ", "))
 		}
-		metrics = append(metrics, report.Metrics()[i])
+		metrics = append(metrics, m)
 	}
 	return metrics, nil
 }
@@ -196,7 +197,7 @@ func (o *Options) resolve() ([]report.Metric, error) {
 func origin(s Side) Origin {
 	o := Origin{Name: s.Name, Runs: len(s.Runs)}
 	for _, r := range s.Runs {
-		if report.Usable(r.Result) {
+		if result.Usable(r.Result) {
 			o.Used++
 		}
 	}
@@ -208,8 +209,8 @@ func (c *Comparison) note(format string, args ...any) {
 }
 
 // row compares one metric; ok is false where neither side has it.
-func (p pair) row(m report.Metric, alpha float64) (row Row, ok bool) {
-	a, b := p.a.values(m), p.b.values(m)
+func (p pair) row(m result.Metric, alpha float64) (row Row, ok bool) {
+	a, b := m.Values(p.a.good), m.Values(p.b.good)
 	if len(a)+len(b) == 0 && p.usable() {
 		return row, false
 	}
@@ -274,15 +275,14 @@ func (t *Table) mean() {
 
 // contrasts notes what the sides are in each dimension that is compared across.
 func (c *Comparison) contrasts(pairs []pair) {
-	for _, d := range cells.Dimensions() {
-		if !slices.Contains(c.Across, d.Name) {
-			continue
+	var a, b []*group
+	for _, p := range pairs {
+		a, b = append(a, p.a), append(b, p.b)
+	}
+	for _, d := range result.Dimensions() {
+		if slices.Contains(c.Across, d) {
+			c.note("compared across %s: %s in A, %s in B", d, list(valuesOf(a, d)), list(valuesOf(b, d)))
 		}
-		a, b := make(map[string]bool), make(map[string]bool)
-		for _, p := range pairs {
-			a[cmp.Or(d.Of(p.a.spec), "not given")], b[cmp.Or(d.Of(p.b.spec), "not given")] = true, true
-		}
-		c.note("compared across %s: %s in A, %s in B", d.Name, list(slices.Sorted(maps.Keys(a))), list(slices.Sorted(maps.Keys(b))))
 	}
 }
 
@@ -297,57 +297,35 @@ func (c *Comparison) concerns(pairs []pair, tests int) {
 	if len(c.OnlyB) > 0 {
 		c.note("cells that are in B alone: %d", len(c.OnlyB))
 	}
-	for _, key := range environmentKeys(pairs) {
-		a, b := environmentOf(pairs, key, func(p pair) *group { return p.a }), environmentOf(pairs, key, func(p pair) *group { return p.b })
-		if a != b {
-			c.note("the environments differ: %s is %s in A and %s in B", key, cmp.Or(a, "not known"), cmp.Or(b, "not known"))
+	a, b := make(facts), make(facts)
+	for _, p := range pairs {
+		a.add(p.a.good)
+		b.add(p.b.good)
+	}
+	all := maps.Clone(a)
+	maps.Copy(all, b)
+	for _, key := range slices.Sorted(maps.Keys(all)) {
+		if inA, inB := a.of(key), b.of(key); inA != inB {
+			c.note("the environments differ: %s is %s in A and %s in B", key, cmp.Or(inA, "not known"), cmp.Or(inB, "not known"))
 		}
 	}
 }
 
-// fleeting facts of an environment change from run to run.
-func fleeting(key string) bool { return key == "load_average" }
+// facts are the environments of runs: for each fact, its values.
+type facts map[string]map[string]bool
 
-func environmentKeys(pairs []pair) []string {
-	keys := make(map[string]bool)
-	for _, p := range pairs {
-		for _, r := range append(slices.Clone(p.a.good), p.b.good...) {
-			for key := range r.Environment {
-				keys[key] = !fleeting(key)
+func (f facts) add(runs []*result.Result) {
+	for _, r := range runs {
+		for key, value := range r.Environment {
+			if value == "" || key == "load_average" { // which is another one in every run
+				continue
 			}
+			if f[key] == nil {
+				f[key] = make(map[string]bool)
+			}
+			f[key][value] = true
 		}
 	}
-	maps.DeleteFunc(keys, func(_ string, counts bool) bool { return !counts })
-	return slices.Sorted(maps.Keys(keys))
 }
 
-// environmentOf lists the values of a fact in the runs of one side.
-func environmentOf(pairs []pair, key string, side func(pair) *group) string {
-	values := make(map[string]bool)
-	for _, p := range pairs {
-		for _, r := range side(p).good {
-			values[r.Environment[key]] = true
-		}
-	}
-	delete(values, "")
-	return strings.Join(slices.Sorted(maps.Keys(values)), " or ")
-}
-
-// values returns a metric of every usable run that has it.
-func (g *group) values(m report.Metric) []float64 {
-	var values []float64
-	for _, r := range g.good {
-		if x := m.Of(r); x != nil {
-			values = append(values, *x)
-		}
-	}
-	return values
-}
-
-// status is the reason for which a run is left out.
-func status(r *result.Result) string {
-	if r.Status == result.OK {
-		return string(result.Violated) // whatever it says of itself
-	}
-	return cmp.Or(string(r.Status), "unknown")
-}
+func (f facts) of(key string) string { return strings.Join(slices.Sorted(maps.Keys(f[key])), " or ") }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"dmebench/report/plots"
@@ -30,12 +29,15 @@ func (c *Comparison) Figures() []plots.Figure {
 	var figures []plots.Figure
 	for _, t := range c.Tables {
 		for i, panel := range t.panels(about) {
+			title := t.metric.Title
 			f := plots.Figure{
-				Name:  fmt.Sprintf("%s-%d", strings.ReplaceAll(t.Metric, "_", "-"), i+1),
-				Title: title(t.Metric), Subtitle: strings.Join(append(append(slices.Clone(about.common), panel.about...), origins), " · "),
-				X: plots.Axis{Label: "nodes N", Kind: plots.Sizes}, Y: plots.Axis{Label: strings.ToLower(title(t.Metric)[:1]) + title(t.Metric)[1:], Kind: plots.Values},
+				Name:     fmt.Sprintf("%s-%d", strings.ReplaceAll(t.Metric, "_", "-"), i+1),
+				Title:    title,
+				Subtitle: strings.Join(slices.Concat(about.common, panel.about, []string{origins}), " · "),
+				X:        plots.Axis{Label: "nodes N", Kind: plots.Sizes},
+				Y:        plots.Axis{Label: strings.ToLower(title[:1]) + title[1:], Kind: plots.Values},
 			}
-			if strings.HasSuffix(t.Metric, "_ns") {
+			if t.metric.Time() {
 				f.Y.Kind = plots.Times
 			}
 			for k, label := range panel.labels {
@@ -49,13 +51,6 @@ func (c *Comparison) Figures() []plots.Figure {
 		}
 	}
 	return figures
-}
-
-// title writes the name of a metric for a reader: "Response time p99".
-func title(metric string) string {
-	text := strings.ReplaceAll(strings.TrimSuffix(metric, "_ns"), "_", " ")
-	text = strings.NewReplacer("cs per s", "(CS/s)", "per cs", "per CS", "sync delay", "synchronization delay").Replace(text)
-	return strings.ToUpper(text[:1]) + text[1:]
 }
 
 // panel is the rows of a figure.
@@ -100,7 +95,7 @@ func (t Table) series(rows []Row, label, side string, style int, of func(Row) Sa
 			continue
 		}
 		p := plots.At(float64(r.Cell.nodes), *sample.Median)
-		note := fmt.Sprintf("%s, N = %s: %s", s.Label, strconv.Itoa(r.Cell.nodes), t.number(sample.Median))
+		note := fmt.Sprintf("%s, N = %d: %s", s.Label, r.Cell.nodes, t.number(sample.Median))
 		if sample.Lo != nil && sample.Hi != nil {
 			p.Lo, p.Hi = *sample.Lo, *sample.Hi
 			note += fmt.Sprintf(", 95%% interval %s to %s", t.number(sample.Lo), t.number(sample.Hi))

@@ -8,23 +8,14 @@ import (
 	"strings"
 
 	"dmebench/report"
-	"dmebench/report/cells"
 	"dmebench/result"
 )
-
-// Dimensions names everything by which cells are matched.
-func Dimensions() []string {
-	var names []string
-	for _, d := range cells.Dimensions() {
-		names = append(names, d.Name)
-	}
-	return names
-}
 
 // group is the runs of one cell of one side.
 type group struct {
 	label string
-	spec  result.Spec // of the first run
+	key   result.Key
+	nodes int
 	good  []*result.Result
 	bad   map[string]int // runs that are left out, by status
 	twins int            // simulations left out because they repeat a seed
@@ -50,129 +41,142 @@ func (p pair) usable() bool { return len(p.a.good) > 0 && len(p.b.good) > 0 }
 // match pairs the cells of both sides, in a's order: by network and load, then by
 // label, each as it first appears, then by size.
 func match(a, b Side, across []string) (pairs []pair, onlyA, onlyB []Cell, err error) {
-	keysA, cellsA, err := groupsOf("A", a, across)
+	groupsA, err := groupsOf("A", a, across)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	keysB, cellsB, err := groupsOf("B", b, across)
+	groupsB, err := groupsOf("B", b, across)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	for _, key := range keysA {
-		g := cellsA[key]
-		other, ok := cellsB[key]
-		if !ok {
-			onlyA = append(onlyA, cellOf(g.label, g.spec, across))
+	unmatched := make(map[result.Key]*group)
+	for _, g := range groupsB {
+		unmatched[g.key.Without(across...)] = g
+	}
+	onlyA, onlyB = []Cell{}, []Cell{}
+	for _, g := range groupsA {
+		cell := g.cell(across)
+		other := unmatched[cell.key]
+		if other == nil {
+			onlyA = append(onlyA, cell)
 			continue
 		}
-		label := g.label
-		if other.label != label {
-			label += " → " + other.label
+		if other.label != g.label {
+			cell.Label += " → " + other.label
 		}
-		pairs = append(pairs, pair{cellOf(label, g.spec, across), g, other})
+		pairs = append(pairs, pair{cell, g, other})
+		delete(unmatched, cell.key)
 	}
-	for _, key := range keysB {
-		if g := cellsB[key]; cellsA[key] == nil {
-			onlyB = append(onlyB, cellOf(g.label, g.spec, across))
+	for _, g := range groupsB {
+		if cell := g.cell(across); unmatched[cell.key] != nil {
+			onlyB = append(onlyB, cell)
 		}
 	}
 	if len(pairs) == 0 {
-		return nil, nil, nil, nothingInCommon(a, b, cellsA, cellsB, across)
+		return nil, nil, nil, nothingInCommon(a, b, groupsA, groupsB, across)
 	}
 	return pairs, onlyA, onlyB, nil
 }
 
-func cellOf(label string, s result.Spec, across []string) Cell {
-	c := Cell{Label: label, Settings: make(map[string]string), nodes: s.Nodes}
-	for _, d := range cells.Dimensions() {
-		if value := d.Of(s); value != "" && !slices.Contains(across, d.Name) {
-			c.Settings[d.Name] = value
+// cell is what is matched of a group.
+func (g *group) cell(across []string) Cell {
+	c := Cell{Label: g.label, Settings: make(map[string]string), key: g.key.Without(across...)}
+	if !slices.Contains(across, "nodes") {
+		c.nodes = g.nodes
+	}
+	for _, d := range result.Dimensions() {
+		if value := c.key.Get(d); value != "" {
+			c.Settings[d] = value
 		}
 	}
 	return c
 }
 
 // groupsOf groups the runs of a side by what they were asked to do.
-func groupsOf(name string, s Side, across []string) (keys []string, groups map[string]*group, err error) {
-	groups = make(map[string]*group)
-	seeds := make(map[string]map[uint64]bool)
-	var labels, places []string
+func groupsOf(name string, s Side, across []string) ([]*group, error) {
+	var groups []*group
+	known := make(map[result.Key]*group)
+	type seeded struct {
+		*group
+		seed uint64
+	}
+	ran := make(map[seeded]bool)
+	labels, places := make(map[string]int), make(map[result.Key]int)
 	for _, r := range s.Runs {
 		if r.Result == nil {
 			continue
 		}
-		spec := cells.Spec(r.Result)
-		key := cells.Key(spec, across...)
-		g := groups[key]
+		spec := r.Result.Asked()
+		key := result.KeyOf(spec)
+		g := known[key.Without(across...)]
 		if g == nil {
-			g = &group{label: cmp.Or(r.Label, spec.Algorithm), spec: spec, bad: make(map[string]int)}
-			groups[key], seeds[key] = g, make(map[uint64]bool)
-			keys = append(keys, key)
-			labels, places = appendNew(labels, g.label), appendNew(places, cells.Place(spec))
+			g = &group{label: cmp.Or(r.Label, spec.Algorithm), key: key, nodes: spec.Nodes, bad: make(map[string]int)}
+			known[key.Without(across...)] = g
+			groups = append(groups, g)
+			rank(labels, g.label)
+			rank(places, key.Place())
 		}
-		if cells.Key(g.spec) != cells.Key(spec) {
-			return nil, nil, fmt.Errorf("compare: %s (%s) has cells that differ in %s alone (%s), which is compared across; hand in one of them on each side",
-				name, s.Name, strings.Join(across, " and "), contrast(g.spec, spec))
+		if g.key != key {
+			return nil, fmt.Errorf("compare: %s (%s) has cells that differ in %s alone (%s), which is compared across; hand in one of them on each side",
+				name, s.Name, strings.Join(across, " and "), contrast(g.key, key))
 		}
+		this := seeded{g, r.Result.Seed}
 		switch {
-		case !report.Usable(r.Result):
-			g.bad[status(r.Result)]++
-		case spec.Transport == "sim" && seeds[key][r.Result.Seed]:
+		case !result.Usable(r.Result):
+			g.bad[report.Outcome(r.Result)]++
+		case spec.Transport == result.Sim && ran[this]:
 			g.twins++ // the same bytes again are no further repetition
 		default:
-			seeds[key][r.Result.Seed] = true
+			ran[this] = true
 			g.good = append(g.good, r.Result)
 		}
 	}
-	slices.SortStableFunc(keys, func(x, y string) int {
-		return cmp.Or(
-			cmp.Compare(slices.Index(places, cells.Place(groups[x].spec)), slices.Index(places, cells.Place(groups[y].spec))),
-			cmp.Compare(slices.Index(labels, groups[x].label), slices.Index(labels, groups[y].label)),
-			cmp.Compare(groups[x].spec.Nodes, groups[y].spec.Nodes),
-		)
+	slices.SortStableFunc(groups, func(x, y *group) int {
+		return cmp.Or(places[x.key.Place()]-places[y.key.Place()], labels[x.label]-labels[y.label], x.nodes-y.nodes)
 	})
-	return keys, groups, nil
+	return groups, nil
 }
 
-func appendNew(list []string, s string) []string {
-	if slices.Contains(list, s) {
-		return list
+// rank numbers things in the order in which they first appear.
+func rank[K comparable](ranks map[K]int, k K) {
+	if _, known := ranks[k]; !known {
+		ranks[k] = len(ranks)
 	}
-	return append(list, s)
 }
 
 // contrast writes the dimensions in which two cells differ.
-func contrast(x, y result.Spec) string {
+func contrast(x, y result.Key) string {
 	var parts []string
-	for _, d := range cells.Dimensions() {
-		if vx, vy := d.Of(x), d.Of(y); vx != vy {
-			parts = append(parts, fmt.Sprintf("%s %s and %s", d.Name, cmp.Or(vx, "not given"), cmp.Or(vy, "not given")))
-		}
+	for _, d := range result.Varying([]result.Key{x, y}) {
+		parts = append(parts, fmt.Sprintf("%s %s and %s", d, cmp.Or(x.Get(d), "not given"), cmp.Or(y.Get(d), "not given")))
 	}
 	return strings.Join(parts, ", ")
 }
 
-// nothingInCommon says in which dimensions the sides share no value.
-func nothingInCommon(a, b Side, cellsA, cellsB map[string]*group, across []string) error {
-	values := func(groups map[string]*group, d cells.Dimension) []string {
-		all := make(map[string]bool)
-		for _, g := range groups {
-			all[cmp.Or(d.Of(g.spec), "not given")] = true
-		}
-		return slices.Sorted(maps.Keys(all))
+// valuesOf lists the values that groups have in a dimension.
+func valuesOf(groups []*group, dimension string) []string {
+	all := make(map[string]bool)
+	for _, g := range groups {
+		all[cmp.Or(g.key.Get(dimension), "not given")] = true
 	}
+	return slices.Sorted(maps.Keys(all))
+}
+
+// nothingInCommon says in which dimensions the sides share no value.
+func nothingInCommon(a, b Side, groupsA, groupsB []*group, across []string) error {
 	var lines, names []string
-	for _, d := range cells.Dimensions() {
-		va, vb := values(cellsA, d), values(cellsB, d)
-		if slices.Contains(across, d.Name) || slices.ContainsFunc(va, func(v string) bool { return slices.Contains(vb, v) }) {
+	for _, d := range result.Dimensions() {
+		va, vb := valuesOf(groupsA, d), valuesOf(groupsB, d)
+		if slices.Contains(across, d) || slices.ContainsFunc(va, func(v string) bool { return slices.Contains(vb, v) }) {
 			continue
 		}
-		lines = append(lines, fmt.Sprintf("%s is %s in A and %s in B", d.Name, list(va), list(vb)))
-		names = append(names, "--across "+d.Name)
+		lines = append(lines, fmt.Sprintf("%s is %s in A and %s in B", d, list(va), list(vb)))
+		names = append(names, "--across "+d)
 	}
 	text := fmt.Sprintf("compare: %s and %s have no cell in common", a.Name, b.Name)
 	if len(lines) == 0 {
-		return fmt.Errorf("%s: no combination of algorithm, options, nodes, network and workload is in both, though each value is; compare sweeps of one experiment file", text)
+		return fmt.Errorf("%s: no combination of algorithm, options, nodes, network and workload is in both, though each value is; "+
+			"compare sweeps of one experiment file", text)
 	}
 	return fmt.Errorf("%s: %s; to compare them nevertheless, add %s", text, strings.Join(lines, "; "), strings.Join(names, " "))
 }

@@ -3,9 +3,8 @@ package compare
 import (
 	"fmt"
 	"io"
-	"maps"
 	"math"
-	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -66,7 +65,7 @@ func (t Table) number(x *float64) string {
 	switch {
 	case x == nil:
 		return units.Missing
-	case strings.HasSuffix(t.Metric, "_ns"):
+	case t.metric.Time():
 		return units.Time(*x)
 	}
 	return units.Number(*x)
@@ -115,15 +114,15 @@ func percent(x float64) string { return fmt.Sprintf("%+.2f%%", 100*x) }
 // notes lists what limits the answer, each once, with the number of cells.
 func (c *Comparison) notes() []string {
 	var order []string
-	cells := make(map[string]map[string]bool)
+	cells := make(map[string]map[id]bool)
 	for _, t := range c.Tables {
 		for _, r := range t.Rows {
 			for _, n := range r.Notes {
 				if cells[n] == nil {
-					cells[n] = make(map[string]bool)
+					cells[n] = make(map[id]bool)
 					order = append(order, n)
 				}
-				cells[n][fmt.Sprint(r.Cell)] = true
+				cells[n][r.Cell.id()] = true
 			}
 		}
 	}
@@ -147,73 +146,61 @@ type description struct {
 }
 
 func (c *Comparison) describe() description {
-	seen := make(map[string]Cell)
+	seen, labels := make(map[id]Cell), make(map[string]bool)
+	d := description{perNode: true}
 	for _, t := range c.Tables {
 		for _, r := range t.Rows {
-			seen[fmt.Sprint(r.Cell)] = r.Cell
+			seen[r.Cell.id()] = r.Cell
+			labels[r.Cell.Label] = true
+			d.perNode = d.perNode && r.Cell.requests()%max(1, r.Cell.nodes) == 0
 		}
 	}
-	cells := slices.Collect(maps.Values(seen))
-	d := description{perNode: perNode(cells)}
-	for _, dim := range Dimensions() {
+	for _, dim := range result.Dimensions() {
 		values, byLabel := make(map[string]bool), make(map[string]bool)
-		labels := make(map[string]bool)
-		for _, cell := range cells {
-			value := d.value(cell, dim)
-			values[value] = true
-			byLabel[cell.Label+"\x00"+value] = true
-			labels[cell.Label] = true
+		last := ""
+		for _, cell := range seen {
+			last = d.value(cell, dim)
+			if unremarkable(dim, cell.key.Get(dim)) {
+				last = ""
+			}
+			values[last] = true
+			byLabel[cell.Label+"\x00"+last] = true
 		}
 		named := (dim == "algorithm" || dim == "set") && len(byLabel) == len(labels) // the label says it
 		switch {
 		case dim == "nodes": // stands in every row
 		case len(values) > 1 && !named:
 			d.differing = append(d.differing, dim)
-		case len(values) == 1 && dim != "algorithm" && !unremarkable(cells[0].Settings, dim):
-			d.common = append(d.common, d.value(cells[0], dim))
+		case len(values) == 1 && dim != "algorithm" && last != "":
+			d.common = append(d.common, last)
 		}
 	}
 	return d
 }
 
-// perNode reports whether the number of requests is best written per node.
-func perNode(cells []Cell) bool {
-	for _, c := range cells {
-		var requests, nodes int
-		fmt.Sscan(c.Settings["requests"], &requests)
-		fmt.Sscan(c.Settings["nodes"], &nodes)
-		if nodes > 0 && requests%nodes != 0 {
-			return false
-		}
-	}
-	return true
+// requests is how many requests the cell's runs made in all; 0 where a duration
+// ended them, or where the number is compared across.
+func (c Cell) requests() int {
+	n, _ := strconv.Atoi(c.key.Get("requests"))
+	return n
 }
 
 // unremarkable reports whether a setting is the default, which goes without
 // saying.
-func unremarkable(settings map[string]string, dim string) bool {
-	value := settings[dim]
+func unremarkable(dim, value string) bool {
 	return value == "" || dim == "nodes_per_worker" && value == "1" || dim == "warmup" && value == result.DefaultWarmup
 }
 
 // value writes a setting of a cell; "" where it was not given.
 func (d description) value(c Cell, dim string) string {
-	value := c.Settings[dim]
-	if value == "" {
-		return ""
-	}
-	switch dim {
-	case "nodes":
-		return "N=" + value
-	case "requests":
-		var requests, nodes int
-		fmt.Sscan(value, &requests)
-		fmt.Sscan(c.Settings["nodes"], &nodes)
-		if d.perNode && nodes > 0 {
-			return fmt.Sprintf("%d requests per node", requests/nodes)
-		}
-	case "transport", "workload", "set":
+	value := c.key.Get(dim)
+	switch {
+	case value == "" || dim == "transport" || dim == "workload" || dim == "set":
 		return value
+	case dim == "nodes":
+		return "N=" + value
+	case dim == "requests" && d.perNode && c.nodes > 0:
+		return fmt.Sprintf("%d requests per node", c.requests()/c.nodes)
 	}
 	return strings.ReplaceAll(dim, "_", " ") + " " + value
 }

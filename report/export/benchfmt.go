@@ -10,54 +10,43 @@ import (
 	"golang.org/x/perf/benchfmt"
 
 	"dmebench/report"
-	"dmebench/report/cells"
 	"dmebench/result"
 )
 
 // Benchfmt writes the Go benchmark format that benchstat reads: a line for each
 // repetition, BenchmarkDME/algorithm=…/nodes=…/transport=…/workload=…, with the
-// number of entries as iterations. metrics are named as in summary.csv; what a
-// run has no sample of is left out of its line.
+// number of entries as iterations. What a run has no sample of is left out of its
+// line.
 //
 // The machine stands in goos, goarch and cpu as in «go test -bench». The version
 // of the program does not: benchstat compares only what has equal settings.
-func Benchfmt(w io.Writer, runs []report.Run, metrics []string) error {
-	var chosen []report.Metric
-	for _, name := range metrics {
-		i := slices.IndexFunc(report.Metrics(), func(m report.Metric) bool { return m.Name == name })
-		if i < 0 {
-			return fmt.Errorf("export: no metric %q; summary.csv has a column for each", name)
-		}
-		chosen = append(chosen, report.Metrics()[i])
-	}
+func Benchfmt(w io.Writer, runs []report.Run, metrics []result.Metric) error {
 	groups, err := usable(runs)
 	if err != nil {
 		return err
 	}
-	out := benchfmt.NewWriter(w)
-	for _, m := range chosen {
-		value := better(m.Name)
-		if value == "" {
-			continue
-		}
-		metadata := &benchfmt.UnitMetadata{
-			UnitMetadataKey: benchfmt.UnitMetadataKey{Unit: Unit(m.Name), Key: "better"}, OrigUnit: Unit(m.Name), Value: value,
-		}
-		if err := out.Write(metadata); err != nil {
-			return fmt.Errorf("export: %w", err)
+	var records []benchfmt.Record
+	for _, m := range metrics {
+		if m.Better != result.Neither {
+			key := benchfmt.UnitMetadataKey{Unit: m.Unit, Key: "better"}
+			records = append(records, &benchfmt.UnitMetadata{UnitMetadataKey: key, OrigUnit: m.Unit, Value: string(m.Better)})
 		}
 	}
 	for _, c := range groups {
 		for _, r := range c.runs {
-			if err := out.Write(c.line(r.Result, chosen)); err != nil {
-				return fmt.Errorf("export: %w", err)
-			}
+			records = append(records, c.line(r.Result, metrics))
+		}
+	}
+	out := benchfmt.NewWriter(w)
+	for _, record := range records {
+		if err := out.Write(record); err != nil {
+			return fmt.Errorf("export: %w", err)
 		}
 	}
 	return nil
 }
 
-func (c *cell) line(r *result.Result, metrics []report.Metric) *benchfmt.Result {
+func (c *cell) line(r *result.Result, metrics []result.Metric) *benchfmt.Result {
 	line := &benchfmt.Result{Name: benchfmt.Name(c.benchmark()), Iters: int(r.Entries)}
 	for _, fact := range []struct{ key, value string }{
 		{"pkg", "dmebench"}, {"goos", r.Environment["os"]}, {"goarch", r.Environment["arch"]}, {"cpu", r.Environment["cpu"]},
@@ -67,8 +56,8 @@ func (c *cell) line(r *result.Result, metrics []report.Metric) *benchfmt.Result 
 		}
 	}
 	for _, m := range metrics {
-		if x := m.Of(r); x != nil {
-			line.Values = append(line.Values, benchfmt.Value{Value: *x, Unit: Unit(m.Name)})
+		if x := m.Read(r); x != nil {
+			line.Values = append(line.Values, benchfmt.Value{Value: *x, Unit: m.Unit})
 		}
 	}
 	return line
@@ -87,18 +76,16 @@ func (c *cell) benchmark() string {
 	if c.label != c.spec.Algorithm {
 		add("label", c.label)
 	}
-	settings := make(map[string]string)
-	for _, d := range cells.Dimensions() {
-		settings[d.Name] = d.Of(c.spec)
-	}
 	for _, key := range slices.Sorted(maps.Keys(c.spec.Set)) {
 		add(key, c.spec.Set[key])
 	}
-	for _, key := range []string{"nodes", "cs", "rate", "total_rate", "requests", "duration", "nodes_per_worker", "warmup", "transport", "workload"} {
-		if key == "nodes_per_worker" && settings[key] == "1" || key == "warmup" && settings[key] == result.DefaultWarmup {
+	key := result.KeyOf(c.spec)
+	for _, d := range []string{"nodes", "cs", "rate", "total_rate", "requests", "duration", "nodes_per_worker", "warmup", "transport", "workload"} {
+		value := key.Get(d)
+		if d == "nodes_per_worker" && value == "1" || d == "warmup" && value == result.DefaultWarmup {
 			continue // the defaults go without saying
 		}
-		add(key, settings[key])
+		add(d, value)
 	}
 	return strings.Join(parts, "/")
 }
@@ -111,36 +98,4 @@ func word(s string) string {
 		}
 		return r
 	}, s)
-}
-
-// Unit names a metric as a unit: times as «response-p50-ns», which benchstat
-// scales, and everything else by what is divided by what.
-func Unit(metric string) string {
-	switch metric {
-	case "messages_per_cs":
-		return "msgs/CS"
-	case "messages_per_cs_steady":
-		return "steady-msgs/CS"
-	case "transmissions_per_cs":
-		return "transmissions/CS"
-	case "throughput_cs_per_s":
-		return "CS/s"
-	case "offered_cs_per_s":
-		return "offered-CS/s"
-	case "sync_delay_over_t":
-		return "sync-delay/T"
-	}
-	return strings.ReplaceAll(strings.Replace(metric, "_time_", "_", 1), "_", "-")
-}
-
-// better says in which direction a metric improves; "" where it is a condition
-// of the run.
-func better(metric string) string {
-	switch metric {
-	case "throughput_cs_per_s", "jain_index":
-		return "higher"
-	case "offered_cs_per_s", "cs_ns", "t_ns":
-		return ""
-	}
-	return "lower"
 }

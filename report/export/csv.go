@@ -3,13 +3,11 @@ package export
 import (
 	"bytes"
 	"encoding/csv"
-	"fmt"
+	"slices"
 	"strconv"
 
-	"github.com/HdrHistogram/hdrhistogram-go"
-
 	"dmebench/report"
-	"dmebench/report/cells"
+	"dmebench/result"
 )
 
 // CSV returns three tables: summary.csv, a row for each cell with medians and
@@ -30,24 +28,21 @@ func CSV(in report.Input) ([]File, error) {
 
 // identity is the columns that say which run a row is of.
 func identity() []string {
-	header := []string{"label"}
-	for _, d := range cells.Dimensions() {
-		header = append(header, d.Name)
-	}
-	return append(header, "repetition", "seed")
+	return slices.Concat([]string{"label"}, result.Dimensions(), []string{"repetition", "seed"})
 }
 
 func identify(r report.Run) []string {
 	row := []string{r.Label}
-	for _, d := range cells.Dimensions() {
-		row = append(row, d.Of(cells.Spec(r.Result)))
+	key := result.KeyOf(r.Result.Asked())
+	for _, d := range result.Dimensions() {
+		row = append(row, key.Get(d))
 	}
 	return append(row, strconv.Itoa(r.Repetition), strconv.FormatUint(r.Result.Seed, 10))
 }
 
 func runsTable(runs []report.Run) [][]string {
 	header := append(identity(), "status", "requests_made", "entries", "violations", "pending", "warnings")
-	for _, m := range report.Metrics() {
+	for _, m := range result.Metrics() {
 		header = append(header, m.Name)
 	}
 	rows := [][]string{header}
@@ -61,9 +56,9 @@ func runsTable(runs []report.Run) [][]string {
 		} {
 			row = append(row, strconv.FormatUint(n, 10))
 		}
-		for _, m := range report.Metrics() {
+		for _, m := range result.Metrics() {
 			value := ""
-			if x := m.Of(r.Result); x != nil {
+			if x := m.Read(r.Result); x != nil {
 				value = strconv.FormatFloat(*x, 'g', -1, 64)
 			}
 			row = append(row, value)
@@ -76,17 +71,16 @@ func runsTable(runs []report.Run) [][]string {
 func timesTable(runs []report.Run) ([][]string, error) {
 	rows := [][]string{append(identity(), "quantity", "from_ns", "to_ns", "count")}
 	for _, r := range runs {
-		if !report.Usable(r.Result) {
+		if !result.Usable(r.Result) {
 			continue
 		}
 		for _, q := range quantities() {
-			encoded := q.of(r.Result)
-			if encoded == "" {
-				continue
-			}
-			h, err := hdrhistogram.Decode([]byte(encoded))
+			h, err := q.distribution(r)
 			if err != nil {
-				return nil, fmt.Errorf("export: %s, repetition %d, %s: %w; is the result file damaged?", r.Label, r.Repetition, q.name, err)
+				return nil, err
+			}
+			if h == nil {
+				continue
 			}
 			for _, bar := range h.Distribution() {
 				if bar.Count > 0 {

@@ -13,10 +13,11 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"strings"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"dmebench/report"
-	"dmebench/report/cells"
+	"dmebench/report/units"
 	"dmebench/result"
 )
 
@@ -40,23 +41,24 @@ type cell struct {
 // usable groups the runs that ended well, in the order of their first
 // repetitions.
 func usable(runs []report.Run) ([]*cell, error) {
+	type identity struct {
+		label string
+		key   result.Key
+	}
 	var all []*cell
-	byKey := make(map[string]*cell)
-	taken := make(map[string]int)
+	known := make(map[identity]*cell)
+	taken := make(units.Names)
 	for _, r := range runs {
-		if !report.Usable(r.Result) {
+		if !result.Usable(r.Result) {
 			continue
 		}
-		spec := cells.Spec(r.Result)
+		spec := r.Result.Asked()
 		label := cmp.Or(r.Label, spec.Algorithm)
-		key := label + "\x00" + cells.Key(spec)
-		c := byKey[key]
+		this := identity{label, result.KeyOf(spec)}
+		c := known[this]
 		if c == nil {
-			c = &cell{label: label, spec: spec, slug: slug(fmt.Sprintf("%s-n%d-%s-%s", label, spec.Nodes, spec.Transport, spec.Workload))}
-			if taken[c.slug]++; taken[c.slug] > 1 {
-				c.slug = fmt.Sprintf("%s-%d", c.slug, taken[c.slug])
-			}
-			byKey[key] = c
+			c = &cell{label: label, spec: spec, slug: taken.Take(fmt.Sprintf("%s-n%d-%s-%s", label, spec.Nodes, spec.Transport, spec.Workload))}
+			known[this] = c
 			all = append(all, c)
 		}
 		c.runs = append(c.runs, r)
@@ -67,10 +69,29 @@ func usable(runs []report.Run) ([]*cell, error) {
 	return all, nil
 }
 
-// slug keeps of s what every file system can hold.
-func slug(s string) string {
-	words := strings.FieldsFunc(strings.ToLower(s), func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '.')
-	})
-	return strings.Join(words, "-")
+// quantity is a distribution of times that a result may hold.
+type quantity struct {
+	name string
+	of   func(*result.Result) string // encoded; "" where there is none
+}
+
+func quantities() []quantity {
+	return []quantity{
+		{"response", func(r *result.Result) string { return r.Histograms.Response }},
+		{"waiting", func(r *result.Result) string { return r.Histograms.Waiting }},
+		{"sync-delay", func(r *result.Result) string { return r.Histograms.SyncDelay }},
+	}
+}
+
+// distribution decodes one of a run's distributions; nil where there is none.
+func (q quantity) distribution(r report.Run) (*hdrhistogram.Histogram, error) {
+	encoded := q.of(r.Result)
+	if encoded == "" {
+		return nil, nil
+	}
+	h, err := hdrhistogram.Decode([]byte(encoded))
+	if err != nil {
+		return nil, fmt.Errorf("export: %s, repetition %d, %s: %w; is the result file damaged?", r.Label, r.Repetition, q.name, err)
+	}
+	return h, nil
 }

@@ -13,20 +13,6 @@ import (
 	"dmebench/result"
 )
 
-// quantity is a distribution that a result may hold.
-type quantity struct {
-	name string
-	of   func(*result.Result) string // encoded; "" where there is none
-}
-
-func quantities() []quantity {
-	return []quantity{
-		{"response", func(r *result.Result) string { return r.Histograms.Response }},
-		{"waiting", func(r *result.Result) string { return r.Histograms.Waiting }},
-		{"sync-delay", func(r *result.Result) string { return r.Histograms.SyncDelay }},
-	}
-}
-
 // Parameters of the percentile text: as HdrHistogram's own tools use them.
 const (
 	ticksPerHalfDistance = 5
@@ -84,7 +70,7 @@ func Hlog(runs []report.Run, started time.Time) ([]File, error) {
 		var out bytes.Buffer
 		held, err := c.log(&out, started.UnixMilli())
 		if err != nil {
-			return nil, fmt.Errorf("export: %s: %w", c.slug, err)
+			return nil, err
 		}
 		if held {
 			files = append(files, File{c.slug + ".hlog", out.Bytes()})
@@ -108,19 +94,18 @@ func (c *cell) log(out *bytes.Buffer, startMs int64) (held bool, err error) {
 	for _, r := range c.runs {
 		end := at + lengthMs(r.Result)
 		for _, q := range quantities() {
-			encoded := q.of(r.Result)
-			if encoded == "" {
-				continue
-			}
-			h, err := hdrhistogram.Decode([]byte(encoded))
+			h, err := q.distribution(r)
 			if err != nil {
-				return false, fmt.Errorf("repetition %d, %s: %w; is the result file damaged?", r.Repetition, q.name, err)
+				return false, err
+			}
+			if h == nil {
+				continue
 			}
 			h.SetTag(q.name)
 			h.SetStartTimeMs(at)
 			h.SetEndTimeMs(end)
 			if err := w.OutputIntervalHistogram(h); err != nil {
-				return false, err
+				return false, fmt.Errorf("export: %s: %w", c.slug, err)
 			}
 			held = true
 		}

@@ -1,9 +1,9 @@
 package plots
 
 import (
+	"fmt"
 	"math"
 	"slices"
-	"strconv"
 
 	"gonum.org/v1/plot"
 
@@ -28,33 +28,34 @@ type scale struct {
 	ticks    []plot.Tick
 }
 
-// extent collects the values that an axis must show.
+// extent is the range of the values that an axis must show.
 type extent struct {
-	min, max float64 // of all values
+	min, max float64
 	positive float64 // the smallest value above zero
-	any      bool
 }
 
-func newExtent() extent { return extent{math.Inf(1), math.Inf(-1), math.Inf(1), false} }
+func newExtent() extent { return extent{math.Inf(1), math.Inf(-1), math.Inf(1)} }
 
 func (e *extent) add(x float64) {
 	if !finite(x) {
 		return
 	}
-	e.any = true
 	e.min, e.max = min(e.min, x), max(e.max, x)
 	if x > 0 {
 		e.positive = min(e.positive, x)
 	}
 }
 
+// empty reports whether there is no value.
+func (e extent) empty() bool { return e.min > e.max }
+
 // yScale chooses the vertical axis. A linear one begins at zero, so that
 // heights can be compared.
 func (p Panel) yScale() scale {
 	points, bars := newExtent(), newExtent()
-	linear := p.Y.Kind == Linear
+	// The parts of a stack can be compared on a linear axis only.
+	linear := p.Y.Kind == Linear || slices.ContainsFunc(p.Series, func(s Series) bool { return s.Role == Layer })
 	for _, s := range p.Series {
-		linear = linear || s.Role == Layer
 		for _, pt := range s.Points {
 			// The quickest of all may be a thousand times below the rest: a
 			// distribution is read from its first tenth on.
@@ -69,17 +70,17 @@ func (p Panel) yScale() scale {
 		}
 	}
 	s := scale{label: p.Y.Label, unit: units.Plain()}
-	if p.Y.Kind == Parts {
-		s.min, s.max, s.ticks = 0, 1, linearTicks(0, 1, 0.2)
+	switch {
+	case p.Y.Kind == Parts:
+		s.linear(0, 1, 0.2)
 		return s
-	}
-	if !points.any {
-		s.min, s.max, s.ticks = 0, 1, linearTicks(0, 1, 1)
+	case points.empty():
+		s.linear(0, 1, 1)
 		return s
 	}
 	// A bar that towers over everything would press the values to the ground.
-	// The parts of a stack can be compared on a linear axis only.
-	s.log = !linear && max(points.max, bars.max)/points.positive > logFrom
+	highest := max(points.max, bars.max)
+	s.log = !linear && highest/points.positive > logFrom
 	if p.Y.Kind == Times {
 		typical := points.max
 		if s.log {
@@ -89,38 +90,65 @@ func (p Panel) yScale() scale {
 		s.label += " (" + s.unit.Unit + ")"
 	}
 	if s.log {
+		s.label += ", log scale"
+		if points.min <= 0 {
+			s.label += " without zeros"
+		}
 		// A bar may reach far below its point, or below zero: it may widen the
 		// axis by half a decade, the rest is cut.
 		low := points.positive
 		if bars.positive < low {
 			low = max(bars.positive, low/3)
 		}
-		s.min, s.max = logRange(low/s.unit.Divisor, max(points.max, bars.max)/s.unit.Divisor)
-		s.ticks = logTicks(s.min, s.max)
-		s.label += ", log scale"
-		if points.min <= 0 {
-			s.label += " without zeros"
-		}
-		s.rescale()
+		s.logarithmic(low, highest)
 		return s
 	}
-	lo, hi := min(0, points.min, bars.min)/s.unit.Divisor, max(points.max, bars.max)/s.unit.Divisor
-	if hi == lo {
-		hi = lo + 1
+	low := min(0, points.min, bars.min)
+	if highest == low {
+		highest = low + s.unit.Divisor
 	}
-	step := niceStep((hi - lo) / 5)
-	s.min, s.max = math.Floor(lo/step)*step, math.Ceil(hi/step*(1-1e-9))*step
-	s.ticks = linearTicks(s.min, s.max, step)
-	s.rescale()
+	s.linear(low, highest, niceStep((highest-low)/5/s.unit.Divisor)*s.unit.Divisor)
 	return s
 }
 
-// rescale turns a range and ticks in the axis' unit into plain values.
-func (s *scale) rescale() {
-	s.min *= s.unit.Divisor
-	s.max *= s.unit.Divisor
-	for i := range s.ticks {
-		s.ticks[i].Value *= s.unit.Divisor
+// linear gives the axis a range of whole steps, with a tick at each.
+func (s *scale) linear(lo, hi, step float64) {
+	s.min, s.max = math.Floor(lo/step)*step, math.Ceil(hi/step*(1-1e-9))*step
+	s.steps(s.min, s.max, step)
+}
+
+// steps puts a tick at every multiple of step from lo to hi.
+func (s *scale) steps(lo, hi, step float64) {
+	for k := math.Round(lo / step); k*step <= hi+step/1e6; k++ {
+		s.ticks = append(s.ticks, plot.Tick{Value: k * step, Label: s.unit.Number(k * step)})
+	}
+}
+
+// logarithmic gives the axis a range that ends at 1, 2 or 5 times a power of ten
+// of its unit. It labels the decades, in a short range 2 and 5 between them too.
+func (s *scale) logarithmic(lo, hi float64) {
+	lo, hi = lo/s.unit.Divisor, niceStep(hi/s.unit.Divisor)
+	down := math.Pow(10, math.Floor(math.Log10(lo)))
+	for _, m := range []float64{5, 2} {
+		if m*down <= lo*(1+1e-9) {
+			down *= m
+			break
+		}
+	}
+	s.min, s.max = down*s.unit.Divisor, hi*s.unit.Divisor
+	decades := math.Log10(hi / down)
+	for e := math.Floor(math.Log10(down)); e <= math.Ceil(math.Log10(hi)); e++ {
+		for m := 1.0; m < 10; m++ {
+			v := m * math.Pow(10, e)
+			if v < down*(1-1e-9) || v > hi*(1+1e-9) {
+				continue
+			}
+			t := plot.Tick{Value: v * s.unit.Divisor}
+			if m == 1 || decades < 3 && (m == 2 || m == 5) {
+				t.Label = units.Number(v)
+			}
+			s.ticks = append(s.ticks, t)
+		}
 	}
 }
 
@@ -141,7 +169,7 @@ func (p Panel) xScale(fits func(a, b tickAt) bool) scale {
 			}
 		}
 	}
-	if !all.any {
+	if all.empty() {
 		s.min, s.max = 0, 1
 		return s
 	}
@@ -169,7 +197,7 @@ func (p Panel) xScale(fits func(a, b tickAt) bool) scale {
 	}
 	if p.X.Kind == Values && !s.log && len(at) > manyValues {
 		step := niceStep((all.max - all.min) / manyValues)
-		s.ticks = linearTicks(math.Ceil(all.min/step)*step, all.max, step)
+		s.steps(math.Ceil(all.min/step)*step, all.max, step)
 		return s
 	}
 	if len(at) == 0 { // curves alone
@@ -190,28 +218,22 @@ func nameScale(s scale, names []string, fits func(a, b tickAt) bool) scale {
 	for i := range names {
 		places[i] = float64(i)
 	}
-	if len(names) > 0 {
-		s.ticks = thin(places, names, s, fits)
-	}
+	s.ticks = thin(places, names, s, fits)
 	return s
 }
 
 // rankScale is the axis of a percentile plot: 0%, 90%, 99%, …
 func rankScale(s scale, all extent) scale {
 	s.log, s.ranks, s.min, s.max = true, true, 1, max(10, all.max)
-	for x, label := 1.0, ""; x <= s.max*1.0001; x *= 10 {
-		switch x {
-		case 1:
-			label = "0%"
-		case 10:
-			label = "90%"
-		default:
-			label = strconv.FormatFloat(100-100/x, 'f', int(math.Round(math.Log10(x)))-2, 64) + "%"
-		}
-		s.ticks = append(s.ticks, plot.Tick{Value: x, Label: label})
+	tick := func(x float64) {
+		s.ticks = append(s.ticks, plot.Tick{Value: x, Label: fmt.Sprintf("%.8g%%", 100-100/x)})
 	}
+	tick(1)
 	if s.max >= 2 {
-		s.ticks = slices.Insert(s.ticks, 1, plot.Tick{Value: 2, Label: "50%"})
+		tick(2)
+	}
+	for x := 10.0; x <= s.max*1.0001; x *= 10 {
+		tick(x)
 	}
 	return s
 }
@@ -231,13 +253,11 @@ func thin(values []float64, names []string, s scale, fits func(a, b tickAt) bool
 	labelled := -1
 	for i := range values {
 		ticks[i].Value = values[i]
-		if i != last && (labelled >= 0 && !fits(place(labelled), place(i)) || !fits(place(i), place(last))) && i != 0 {
+		crowded := labelled >= 0 && !fits(place(labelled), place(i))
+		if crowded || i > 0 && i < last && !fits(place(i), place(last)) {
 			continue
 		}
-		if i == last && labelled >= 0 && !fits(place(labelled), place(i)) {
-			continue
-		}
-		ticks[i].Label = place(i).label
+		ticks[i].Label = names[i]
 		labelled = i
 	}
 	return ticks
@@ -277,46 +297,6 @@ func niceStep(step float64) float64 {
 		}
 	}
 	return 10 * power
-}
-
-func linearTicks(lo, hi, step float64) []plot.Tick {
-	var ticks []plot.Tick
-	for k := math.Round(lo / step); k*step <= hi+step/1e6; k++ {
-		ticks = append(ticks, plot.Tick{Value: k * step, Label: units.Number(k * step)})
-	}
-	return ticks
-}
-
-// logRange widens a positive range to the next of 1, 2, 5 times a power of ten.
-func logRange(lo, hi float64) (float64, float64) {
-	down := math.Pow(10, math.Floor(math.Log10(lo)))
-	for _, m := range []float64{5, 2} {
-		if m*down <= lo*(1+1e-9) {
-			down *= m
-			break
-		}
-	}
-	return down, niceStep(hi)
-}
-
-// logTicks labels the decades, in a short range 2 and 5 between them too.
-func logTicks(lo, hi float64) []plot.Tick {
-	decades := math.Log10(hi / lo)
-	var ticks []plot.Tick
-	for e := math.Floor(math.Log10(lo)); e <= math.Ceil(math.Log10(hi)); e++ {
-		for m := 1.0; m < 10; m++ {
-			v := m * math.Pow(10, e)
-			if v < lo*(1-1e-9) || v > hi*(1+1e-9) {
-				continue
-			}
-			t := plot.Tick{Value: v}
-			if m == 1 || decades < 3 && (m == 2 || m == 5) {
-				t.Label = units.Number(v)
-			}
-			ticks = append(ticks, t)
-		}
-	}
-	return ticks
 }
 
 // ticker hands gonum the ticks that were chosen.

@@ -7,7 +7,10 @@
 // it computes no statistic and knows no algorithm.
 package plots
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Role says what a series shows, and by that how it is drawn.
 type Role uint8
@@ -54,13 +57,12 @@ type AxisKind uint8
 // The kinds of axes.
 const (
 	Values AxisKind = iota // a number; logarithmic where the values span more than 1.5 decades
-	Times  AxisKind = iota // nanoseconds, written in the unit that fits
-	Sizes  AxisKind = iota // numbers of nodes: a tick at each one that was measured
-	Ranks  AxisKind = iota // 1/(1−p), logarithmic, written as percentiles
-	Parts  AxisKind = iota // probabilities, from 0 to 1; never logarithmic
-	Names  AxisKind = iota // the abscissa alone: the places that the Figure names
-
-	Linear AxisKind = iota // a number, on an axis that is never logarithmic
+	Times                  // nanoseconds, written in the unit that fits
+	Sizes                  // numbers of nodes: a tick at each one that was measured
+	Ranks                  // 1/(1−p), logarithmic, written as percentiles
+	Parts                  // probabilities, from 0 to 1; never logarithmic
+	Names                  // the abscissa alone: the places that the Figure names
+	Linear                 // a number, on an axis that is never logarithmic
 )
 
 // Axis is one axis of a figure. The unit of Times is added to its label.
@@ -106,14 +108,12 @@ func (f Figure) panels() []Panel {
 
 // Empty reports whether there is nothing to draw.
 func (f Figure) Empty() bool {
-	for _, p := range f.panels() {
-		for _, s := range p.Series {
-			if s.drawable() {
-				return false
-			}
-		}
-	}
-	return true
+	return !slices.ContainsFunc(f.panels(), func(p Panel) bool { return slices.ContainsFunc(p.Series, Series.drawable) })
+}
+
+// drawable reports whether any point of the series can be shown.
+func (s Series) drawable() bool {
+	return slices.ContainsFunc(s.Points, func(p Point) bool { return finite(p.X) && finite(p.Y) })
 }
 
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

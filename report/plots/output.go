@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
 	"gonum.org/v1/plot/vg/vgpdf"
 	"gonum.org/v1/plot/vg/vgsvg"
@@ -172,5 +171,3 @@ func escape(s string) string {
 	}
 	return b.String()
 }
-
-var _ draw.GlyphDrawer = marker{}

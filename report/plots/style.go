@@ -157,23 +157,15 @@ func (s Series) glyph() draw.GlyphStyle {
 // marker draws a polygon, filled or hollow. A thin white edge keeps markers
 // that lie on one another apart; where very many do it would leave nothing.
 type marker struct {
-	outline      []vg.Point // about the unit circle; nil for that circle
+	outline      []vg.Point // about the unit circle
 	hollow, bare bool       // bare: without an edge
 }
 
 func (m marker) DrawGlyph(c *draw.Canvas, sty draw.GlyphStyle, at vg.Point) {
-	path := make(vg.Path, 0, len(m.outline)+2)
-	if m.outline == nil { // a disc
-		path.Move(vg.Point{X: at.X + sty.Radius, Y: at.Y})
-		path.Arc(at, sty.Radius, 0, 2*math.Pi)
-	}
-	for i, p := range m.outline {
-		q := vg.Point{X: at.X + p.X*sty.Radius, Y: at.Y + p.Y*sty.Radius}
-		if i == 0 {
-			path.Move(q)
-		} else {
-			path.Line(q)
-		}
+	var path vg.Path
+	path.Move(at.Add(m.outline[0].Scale(sty.Radius)))
+	for _, p := range m.outline[1:] {
+		path.Line(at.Add(p.Scale(sty.Radius)))
 	}
 	path.Close()
 	edge := draw.LineStyle{Color: paper(), Width: 0.6}
@@ -204,47 +196,26 @@ func (ring) DrawGlyph(c *draw.Canvas, sty draw.GlyphStyle, at vg.Point) {
 // inverted triangle, cross, star.
 func outlines() [][]vg.Point {
 	return [][]vg.Point{
-		nil, regular(4, math.Pi/4, 1.15), regular(3, math.Pi/2, 1.3), regular(4, 0, 1.3),
-		regular(3, -math.Pi/2, 1.3), cross(0.42, 1.15), star(5, 0.45, 1.4),
+		regular(24, 0, 1), regular(4, math.Pi/4, 1.15), regular(3, math.Pi/2, 1.3), regular(4, 0, 1.3),
+		regular(3, -math.Pi/2, 1.3), star(4, math.Pi/4, 0.4, 1.45), star(5, math.Pi/2, 0.45, 1.4),
 	}
 }
 
-func polar(radius, angle float64) vg.Point {
-	sin, cos := math.Sincos(angle)
-	return vg.Point{X: vg.Length(radius * cos), Y: vg.Length(radius * sin)}
-}
-
-// regular returns a regular polygon.
+// regular returns a regular polygon with its first corner at an angle.
 func regular(corners int, turn, radius float64) []vg.Point {
-	points := make([]vg.Point, corners)
-	for i := range points {
-		points[i] = polar(radius, turn+2*math.Pi*float64(i)/float64(corners))
-	}
-	return points
+	return star(corners, turn, math.Cos(math.Pi/float64(corners)), radius)
 }
 
 // star returns a star whose inner corners lie at the fraction inner.
-func star(rays int, inner, radius float64) []vg.Point {
+func star(rays int, turn, inner, radius float64) []vg.Point {
 	points := make([]vg.Point, 2*rays)
 	for i := range points {
 		r := radius
 		if i%2 == 1 {
 			r *= inner
 		}
-		points[i] = polar(r, math.Pi/2+math.Pi*float64(i)/float64(rays))
-	}
-	return points
-}
-
-// cross returns a diagonal cross with arms of the given half width.
-func cross(half, radius float64) []vg.Point {
-	upright := [][2]float64{
-		{half, half}, {half, 1}, {-half, 1}, {-half, half}, {-1, half}, {-1, -half},
-		{-half, -half}, {-half, -1}, {half, -1}, {half, -half}, {1, -half}, {1, half},
-	}
-	points := make([]vg.Point, len(upright))
-	for i, p := range upright {
-		points[i] = polar(radius*math.Hypot(p[0], p[1]), math.Pi/4+math.Atan2(p[1], p[0]))
+		sin, cos := math.Sincos(turn + math.Pi*float64(i)/float64(rays))
+		points[i] = vg.Point{X: vg.Length(r * cos), Y: vg.Length(r * sin)}
 	}
 	return points
 }
