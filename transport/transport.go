@@ -4,7 +4,10 @@
 package transport
 
 import (
+	"crypto/hmac"
+	"crypto/sha256"
 	"errors"
+	"io"
 
 	"dmebench/dme"
 )
@@ -100,15 +103,27 @@ func (b AddressBook) Addr(id dme.NodeID) string {
 
 // Config is what a transport is opened with.
 type Config struct {
-	Listen string        // HOST:PORT; port 0 takes a free one
-	Local  []dme.NodeID  // the nodes of this process
-	Nodes  int           // number of nodes of the run
-	Key    [KeySize]byte // the run's secret: frames of others are refused
-	Peers  []dme.NodeID  // nodes that local nodes are known to send to
+	Listen string       // HOST:PORT; port 0 takes a free one
+	Local  []dme.NodeID // the nodes of this process
+	Nodes  int          // number of nodes of the run
+	Key    Key          // frames of others are refused
+	Peers  []dme.NodeID // nodes that local nodes are known to send to
 }
 
 // KeySize is the size of a run's key in bytes.
 const KeySize = 32
+
+// Key is a run's secret.
+type Key [KeySize]byte
+
+// Derive returns a key, or a proof that its maker knows k, for one purpose and
+// context: HMAC-SHA256. Neither k nor what belongs to another purpose follows from it.
+func (k *Key) Derive(purpose string, context ...byte) []byte {
+	mac := hmac.New(sha256.New, k[:])
+	io.WriteString(mac, "dmebench "+purpose)
+	mac.Write(context)
+	return mac.Sum(make([]byte, 0, sha256.Size))
+}
 
 // Bounds that hold for every transport.
 const (
@@ -123,20 +138,6 @@ var (
 	ErrClosed        = errors.New("the transport is closed")
 	ErrFrameTooLarge = errors.New("the frame is larger than the transport carries")
 )
-
-// Minus returns what was counted since the earlier reading d. LargestBacklog is
-// that of the whole time.
-func (c Counters) Minus(d Counters) Counters {
-	return Counters{
-		Frames: c.Frames - d.Frames, Bytes: c.Bytes - d.Bytes, Writes: c.Writes - d.Writes,
-		Received:        c.Received - d.Received,
-		Retransmissions: c.Retransmissions - d.Retransmissions, Duplicates: c.Duplicates - d.Duplicates,
-		RefusedConns: c.RefusedConns - d.RefusedConns, RefusedFrames: c.RefusedFrames - d.RefusedFrames,
-		Packets: c.Packets - d.Packets, KernelDrops: c.KernelDrops - d.KernelDrops,
-		StalledWrites:  c.StalledWrites - d.StalledWrites,
-		LargestBacklog: c.LargestBacklog,
-	}
-}
 
 // Guarantees is what a transport promises about the frames it carries.
 type Guarantees struct {
@@ -165,15 +166,28 @@ type Counters struct {
 
 // Plus returns the sum of two counts.
 func (c Counters) Plus(d Counters) Counters {
-	return Counters{
-		Frames: c.Frames + d.Frames, Bytes: c.Bytes + d.Bytes, Writes: c.Writes + d.Writes,
-		Received:        c.Received + d.Received,
-		Retransmissions: c.Retransmissions + d.Retransmissions, Duplicates: c.Duplicates + d.Duplicates,
-		RefusedConns: c.RefusedConns + d.RefusedConns, RefusedFrames: c.RefusedFrames + d.RefusedFrames,
-		Packets: c.Packets + d.Packets, KernelDrops: c.KernelDrops + d.KernelDrops,
-		StalledWrites:  c.StalledWrites + d.StalledWrites,
-		LargestBacklog: max(c.LargestBacklog, d.LargestBacklog),
+	return c.combine(&d, func(x, y uint64) uint64 { return x + y }, max(c.LargestBacklog, d.LargestBacklog))
+}
+
+// Minus returns what was counted since the earlier reading d. LargestBacklog is
+// that of the whole time.
+func (c Counters) Minus(d Counters) Counters {
+	return c.combine(&d, func(x, y uint64) uint64 { return x - y }, c.LargestBacklog)
+}
+
+func (c Counters) combine(d *Counters, f func(x, y uint64) uint64, largest uint64) Counters {
+	fields := func(c *Counters) []*uint64 {
+		return []*uint64{
+			&c.Frames, &c.Bytes, &c.Writes, &c.Packets, &c.Received, &c.Retransmissions, &c.Duplicates,
+			&c.KernelDrops, &c.RefusedConns, &c.RefusedFrames, &c.StalledWrites,
+		}
 	}
+	others := fields(d)
+	for i, x := range fields(&c) {
+		*x = f(*x, *others[i])
+	}
+	c.LargestBacklog = largest
+	return c
 }
 
 // Lacks names what needs asks for and g does not promise; nil where nothing is

@@ -27,8 +27,8 @@ var importRules = []importRule{
 
 	{of: []string{"transport"}, may: []string{"dme"}},
 	// What transports have in common.
-	{of: []string{"transport/frame"}, may: []string{"dme", "transport"}},
-	{of: []string{"transport/..."}, may: []string{"dme", "transport", "transport/frame", "internal/rawio"}},
+	{of: []string{"transport/frame", "transport/peers"}, may: []string{"dme", "transport"}},
+	{of: []string{"transport/..."}, may: []string{"dme", "transport", "transport/frame", "transport/peers", "internal/rawio"}},
 	// System calls, under transports and alarms alike.
 	{of: []string{"internal/rawio"}, may: []string{}},
 

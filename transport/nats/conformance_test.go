@@ -58,8 +58,8 @@ func opener(b Broker) transporttest.Opener {
 // it with the last transport of the run.
 func withSequencer(t *testing.T, b Broker, open transporttest.Opener) transporttest.Opener {
 	var mu sync.Mutex
-	users := make(map[[transport.KeySize]byte]int)
-	sequencers := make(map[[transport.KeySize]byte]*Sequencer)
+	users := make(map[transport.Key]int)
+	sequencers := make(map[transport.Key]*Sequencer)
 	return func(c transport.Config, k transporttest.Knobs) (transport.Transport, error) {
 		mu.Lock()
 		defer mu.Unlock()

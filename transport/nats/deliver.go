@@ -50,17 +50,17 @@ func (t *Transport) arrived(top *topology, m *natsgo.Msg) {
 	if ok {
 		body, ok = h.decode(content)
 	}
-	p := top.at(h.from)
-	if !ok || p == nil || broadcast != (h.to == dme.None) || !broadcast && top.at(h.to) != top.self {
+	p := top.Of(h.from)
+	if !ok || p == nil || broadcast != (h.to == dme.None) || !broadcast && top.Of(h.to) != top.Self {
 		t.refused.Add(1)
 		return
 	}
 	if order > 0 && !t.next(&t.order, order, "the sequencer") {
 		return
 	}
-	last := &p.in.unicast
+	last := &p.State.in.unicast
 	if broadcast {
-		last = &p.in.broadcast
+		last = &p.State.in.broadcast
 	}
 	if !t.next(last, h.number, p) {
 		return
@@ -77,7 +77,7 @@ func (t *Transport) arrived(top *topology, m *natsgo.Msg) {
 // deliverAll hands a broadcast to all nodes here; to its own only where
 // broadcasts have one order.
 func (t *Transport) deliverAll(top *topology, from dme.NodeID, body []byte) {
-	for _, id := range top.self.nodes {
+	for _, id := range top.Self.Nodes {
 		if id != from {
 			t.handler.Frame(from, id, body)
 			t.received.Add(1)

@@ -91,7 +91,7 @@ func TestASlowConsumerEndsInsteadOfLosing(t *testing.T) {
 // What is missing is noticed before anything that came after it is delivered.
 func TestALostFrameEndsTheTransport(t *testing.T) {
 	lose := map[string]func(tr *Transport){
-		"a frame":     func(tr *Transport) { tr.top.Load().at(2).out.number++ },
+		"a frame":     func(tr *Transport) { tr.top.Load().Of(2).State.out.number++ },
 		"a broadcast": func(tr *Transport) { tr.broadcasts++ },
 	}
 	for name, lost := range lose {
@@ -170,7 +170,7 @@ func TestWhoHasLeftTakesNothing(t *testing.T) {
 	l.backlog = 8 * frameCost
 	all := mesh(t, startServer(t).Broker(), l, 2, 1, func(int) transport.Handler { return newEvents() })
 	all[1].Close()
-	eventually(t, "the goodbye", func() bool { return all[0].top.Load().at(2).out.left.Load() })
+	eventually(t, "the goodbye", func() bool { return all[0].top.Load().Of(2).State.out.left.Load() })
 	for range 100 {
 		mustSend(t, all[0], 1, 2, "to nobody")
 		if err := all[0].Broadcast(1, nil); err != nil && !errors.Is(err, transport.ErrBacklog) {

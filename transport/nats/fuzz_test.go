@@ -38,7 +38,7 @@ func FuzzMessage(f *testing.F) {
 			alls: new(natsgo.Subscription), byes: new(natsgo.Subscription), closed: make(chan struct{}),
 		}
 		tr.broker.Own, tr.broker.Sequenced = own, way == sequenced
-		top, err := newTopology(transport.AddressBook{tr.Addr(), tr.prefix + "." + wing(2)}, &tr.config, tr.prefix, way == sequenced)
+		top, err := newTopology(transport.AddressBook{tr.Addr(), tr.prefix + "." + processName(2)}, &tr.config, tr.prefix, way == sequenced)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -73,7 +73,7 @@ func FuzzMessage(f *testing.F) {
 			m.Sub = tr.byes
 			tr.hear(newSeal(&c.Key, own), m)
 		}
-		if !sealed && (delivered > 0 || tr.refused.Load() != 1 || top.of[2].out.left.Load() || top.of[2].out.handled.Load() > 0) {
+		if !sealed && (delivered > 0 || tr.refused.Load() != 1 || top.Of(2).State.out.left.Load() || top.Of(2).State.out.handled.Load() > 0) {
 			t.Fatalf("%x of a stranger is taken", b)
 		}
 	})

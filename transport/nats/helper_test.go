@@ -11,7 +11,7 @@ import (
 	"dmebench/transport"
 )
 
-var testKey = [transport.KeySize]byte{1, 2, 3}
+var testKey = transport.Key{1, 2, 3}
 
 // patience is how long a test waits for what must come; only what hangs gets
 // there.

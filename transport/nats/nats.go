@@ -3,7 +3,6 @@ package nats
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -12,6 +11,7 @@ import (
 	natsgo "github.com/nats-io/nats.go"
 
 	"dmebench/transport"
+	"dmebench/transport/peers"
 )
 
 // Guarantees is what this transport promises. The one order of broadcasts is
@@ -102,7 +102,7 @@ func Listen(c transport.Config, b Broker) (*Transport, error) {
 }
 
 func listen(c transport.Config, b Broker, l limits) (*Transport, error) {
-	if err := check(&c); err != nil {
+	if err := peers.Check("nats", &c); err != nil {
 		return nil, err
 	}
 	t := &Transport{
@@ -111,7 +111,6 @@ func listen(c transport.Config, b Broker, l limits) (*Transport, error) {
 		outSeal: newSeal(&c.Key, b.Own), inSeal: newSeal(&c.Key, b.Own),
 		closed: make(chan struct{}),
 	}
-	t.config.Local = slices.Sorted(slices.Values(c.Local))
 	t.close = sync.OnceFunc(t.shutDown)
 	var err error
 	t.conn, err = b.connect(fmt.Sprintf("dmebench node %d", t.config.Local[0]), &t.wire, t.end)
@@ -126,22 +125,6 @@ func listen(c transport.Config, b Broker, l limits) (*Transport, error) {
 	return t, nil
 }
 
-func check(c *transport.Config) error {
-	var errs []error
-	if c.Key == [transport.KeySize]byte{} {
-		errs = append(errs, errors.New("nats: the run's key is zero; draw a random one"))
-	}
-	if len(c.Local) == 0 {
-		errs = append(errs, errors.New("nats: no node lives in this process"))
-	}
-	for _, id := range slices.Concat(c.Local, c.Peers) {
-		if id < 1 || uint64(id) > uint64(max(c.Nodes, 0)) {
-			errs = append(errs, fmt.Errorf("nats: node %d is not one of the run's 1 to %d", id, c.Nodes))
-		}
-	}
-	return errors.Join(errs...)
-}
-
 // subscribe returns once the broker knows of the subscriptions.
 func (t *Transport) subscribe() (err error) {
 	if _, err = t.conn.ChanSubscribe(t.Addr()+".*", t.inbox); err != nil {
@@ -150,7 +133,7 @@ func (t *Transport) subscribe() (err error) {
 	if t.alls, err = t.conn.ChanSubscribe(t.prefix+toAll, t.inbox); err != nil {
 		return err
 	}
-	if _, err = t.conn.ChanSubscribe(t.prefix+".k."+wing(t.config.Local[0]), t.told); err != nil {
+	if _, err = t.conn.ChanSubscribe(t.prefix+".k."+processName(t.config.Local[0]), t.told); err != nil {
 		return err
 	}
 	if t.byes, err = t.conn.ChanSubscribe(t.prefix+".bye", t.told); err != nil {
@@ -169,7 +152,7 @@ func settled(c *natsgo.Conn) error {
 }
 
 // Addr returns what the subjects of this process's nodes begin with.
-func (t *Transport) Addr() string { return t.prefix + "." + wing(t.config.Local[0]) }
+func (t *Transport) Addr() string { return t.prefix + "." + processName(t.config.Local[0]) }
 
 // Start takes the address book and begins to deliver frames.
 func (t *Transport) Start(book transport.AddressBook, h transport.Handler) error {

@@ -35,24 +35,16 @@ type seal struct {
 	sum  []byte
 }
 
-func newSeal(key *[transport.KeySize]byte, own bool) *seal {
+func newSeal(key *transport.Key, own bool) *seal {
 	s := &seal{sum: make([]byte, 0, sha256.Size)}
 	if own {
 		for i := range s.tags {
-			s.tags[i] = binary.BigEndian.Uint64(derive(key, "tag "+string(rune('0'+i))))
+			s.tags[i] = binary.BigEndian.Uint64(key.Derive("nats tag", byte(i)))
 		}
 	} else {
-		s.mac = hmac.New(sha256.New, derive(key, "frames"))
+		s.mac = hmac.New(sha256.New, key.Derive("nats frames"))
 	}
 	return s
-}
-
-// derive returns a key for one purpose, from which the run's key does not
-// follow, nor another purpose's.
-func derive(key *[transport.KeySize]byte, purpose string) []byte {
-	m := hmac.New(sha256.New, key[:])
-	m.Write([]byte("dmebench nats " + purpose))
-	return m.Sum(nil)
 }
 
 // ownPrefix is what subjects begin with on a run's own broker, where no other
@@ -61,11 +53,11 @@ func derive(key *[transport.KeySize]byte, purpose string) []byte {
 const ownPrefix = "dme"
 
 // prefix returns what a run's subjects begin with. It is no secret.
-func prefix(key *[transport.KeySize]byte, own bool) string {
+func prefix(key *transport.Key, own bool) string {
 	if own {
 		return ownPrefix
 	}
-	return "dmebench." + hex.EncodeToString(derive(key, "subjects")[:8])
+	return "dmebench." + hex.EncodeToString(key.Derive("nats subjects")[:8])
 }
 
 func (s *seal) size() int {

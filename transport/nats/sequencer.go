@@ -40,7 +40,7 @@ const (
 // StartSequencer starts the sequencer of the run with that key. ended is called
 // once, in a goroutine of its own, if it stops before Close: the run cannot go
 // on then.
-func StartSequencer(key [transport.KeySize]byte, b Broker, ended func(error)) (*Sequencer, error) {
+func StartSequencer(key transport.Key, b Broker, ended func(error)) (*Sequencer, error) {
 	s := &Sequencer{prefix: prefix(&key, b.Own), seal: newSeal(&key, b.Own), ended: ended}
 	var err error
 	if s.conn, err = b.connect("dmebench sequencer", &s.wire, s.end); err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/transport"
+	"dmebench/transport/peers"
 	"dmebench/transport/transporttest"
 )
 
@@ -109,7 +110,7 @@ func BenchmarkRefusal(b *testing.B) {
 		b.Run(map[bool]string{true: "own", false: "shared"}[own], func(b *testing.B) {
 			tr := &Transport{config: config(1, 2), inSeal: newSeal(&testKey, own)}
 			m := &natsgo.Msg{Data: append(header{from: 2, to: 1, number: 1}.append(make([]byte, macSize)), "forged"...)}
-			top := &topology{}
+			top := &topology{Topology: new(peers.Topology[peer])}
 			b.ReportAllocs()
 			for b.Loop() {
 				tr.arrived(top, m)

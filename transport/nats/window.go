@@ -43,7 +43,7 @@ func (w *window) admits(cost uint64, backlog int) bool {
 
 func (t *Transport) full(p *process) error {
 	return fmt.Errorf("nats: %v has not handled %d bytes yet (each frame counts %d and its length), at most %d allowed: %w",
-		p, p.out.outstanding(), frameCost, t.limits.backlog, transport.ErrBacklog)
+		p, p.State.out.outstanding(), frameCost, t.limits.backlog, transport.ErrBacklog)
 }
 
 // inflow is what a receiver knows of a sender. It is the delivering goroutine's.
@@ -55,26 +55,33 @@ type inflow struct {
 // settle takes note of a frame from p that was handled, and tells p from time
 // to time.
 func (t *Transport) settle(p *process, cost uint64) {
-	p.in.handled += cost
-	if p.in.handled-p.in.told < uint64(t.limits.backlog/progressShare) {
+	in := &p.State.in
+	in.handled += cost
+	if in.handled-in.told < uint64(t.limits.backlog/progressShare) {
 		return
 	}
-	p.in.told = p.in.handled
-	if p == t.top.Load().self {
-		raise(&p.out.handled, p.in.handled)
+	in.told = in.handled
+	if p == t.top.Load().Self {
+		raise(&p.State.out.handled, in.handled)
 		return
 	}
-	t.report = t.inSeal.start(t.report[:0])
-	t.report = binary.AppendUvarint(t.report, uint64(t.config.Local[0]))
-	t.report = binary.AppendUvarint(t.report, p.in.handled)
-	t.inSeal.close(t.report, aProgress)
-	if err := t.conn.Publish(t.prefix+".k."+wing(p.nodes[0]), t.report); err != nil {
+	t.report = t.word(t.inSeal, t.report, aProgress, in.handled)
+	if err := t.conn.Publish(t.prefix+".k."+processName(p.Node()), t.report); err != nil {
 		t.end(err)
 	}
 }
 
-// wing names a process in subjects, by its first node.
-func wing(first dme.NodeID) string { return "w" + first.String() }
+// word makes a message of this process about how far it is, in b's memory.
+func (t *Transport) word(s *seal, b []byte, what kind, handled uint64) []byte {
+	b = s.start(b[:0])
+	b = binary.AppendUvarint(b, uint64(t.config.Local[0]))
+	b = binary.AppendUvarint(b, handled)
+	s.close(b, what)
+	return b
+}
+
+// processName names a process in subjects, by its first node.
+func processName(first dme.NodeID) string { return "w" + first.String() }
 
 func raise(a *atomic.Uint64, x uint64) {
 	for {
@@ -112,24 +119,19 @@ func (t *Transport) hear(s *seal, m *natsgo.Msg) {
 	if ok {
 		b, ok = uvarint(b, &handled)
 	}
-	p := t.top.Load().first[dme.NodeID(first)]
-	if !ok || len(b) > 0 || p == nil {
+	p := t.top.Load().Of(dme.NodeID(first))
+	if !ok || len(b) > 0 || p == nil || uint64(p.Node()) != first {
 		t.refused.Add(1)
 		return
 	}
 	if what == aGoodbye {
-		p.out.left.Store(true)
+		p.State.out.left.Store(true)
 	} else {
-		raise(&p.out.handled, handled)
+		raise(&p.State.out.handled, handled)
 	}
 }
 
 // goodbye tells all that nothing more is handled here.
 func (t *Transport) goodbye() error {
-	s := newSeal(&t.config.Key, t.broker.Own)
-	b := s.start(nil)
-	b = binary.AppendUvarint(b, uint64(t.config.Local[0]))
-	b = binary.AppendUvarint(b, 0)
-	s.close(b, aGoodbye)
-	return t.conn.Publish(t.prefix+".bye", b)
+	return t.conn.Publish(t.prefix+".bye", t.word(newSeal(&t.config.Key, t.broker.Own), nil, aGoodbye, 0))
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // connect dials a process and shakes hands with it. A listener that had no
-// place at its door is tried again; a refusal is final, since every process
+// place for it is tried again; a refusal is final, since every process
 // listens before the address book is known.
 func (t *Transport) connect(ctx context.Context, to *process) (*net.TCPConn, error) {
 	select {
@@ -41,7 +41,7 @@ func (t *Transport) connect(ctx context.Context, to *process) (*net.TCPConn, err
 
 func (t *Transport) connectOnce(ctx context.Context, to *process) (*net.TCPConn, error) {
 	dialer := net.Dialer{KeepAlive: -1}
-	c, err := dialer.DialContext(ctx, "tcp", to.addr)
+	c, err := dialer.DialContext(ctx, "tcp", to.Addr)
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func (t *Transport) connectOnce(ctx context.Context, to *process) (*net.TCPConn,
 	deadline, _ := ctx.Deadline()
 	conn.SetDeadline(deadline)
 	stop := context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
-	err = introduce(conn, &t.config.Key, t.config.Local[0], to.nodes[0])
+	err = introduce(conn, &t.config.Key, t.config.Local[0], to.Node())
 	if !stop() && err == nil {
 		err = context.Cause(ctx)
 	}

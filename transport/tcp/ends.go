@@ -9,8 +9,8 @@ import (
 // hasLeft notes that a process closes in good order.
 func (t *Transport) hasLeft(p *process) {
 	t.mu.Lock()
-	if !t.closing.Load() && p.fate == alive {
-		p.fate = left
+	if !t.closing.Load() && p.State.fate == alive {
+		p.State.fate = left
 	}
 	t.mu.Unlock()
 }
@@ -21,17 +21,17 @@ func (t *Transport) hasLeft(p *process) {
 // follows its Down.
 func (t *Transport) lostLink(p *process, err error) {
 	t.mu.Lock()
-	if t.closing.Load() || p.fate != alive {
+	if t.closing.Load() || p.State.fate != alive {
 		t.mu.Unlock()
 		return
 	}
-	if p.in != nil {
-		p.cause = err
-		p.in.conn.SetReadDeadline(time.Now().Add(t.limits.grace))
+	if p.State.in != nil {
+		p.State.cause = err
+		p.State.in.conn.SetReadDeadline(time.Now().Add(t.limits.delivery))
 		t.mu.Unlock()
 		return
 	}
-	p.fate = down
+	p.State.fate = down
 	t.mu.Unlock()
 	t.tellDown(p, err)
 }
@@ -41,16 +41,16 @@ func (t *Transport) lostLink(p *process, err error) {
 // frames may be missing.
 func (t *Transport) lostInbound(p *process, err error) {
 	t.mu.Lock()
-	if t.closing.Load() || p.fate == down {
+	if t.closing.Load() || p.State.fate == down {
 		t.mu.Unlock()
 		return
 	}
-	p.fate = down
-	if p.cause != nil && errors.Is(err, os.ErrDeadlineExceeded) {
-		err = p.cause
+	p.State.fate = down
+	if p.State.cause != nil && errors.Is(err, os.ErrDeadlineExceeded) {
+		err = p.State.cause
 	}
 	t.mu.Unlock()
-	if l := p.link.Load(); l != nil {
+	if l := p.State.link.Load(); l != nil {
 		l.mu.Lock()
 		l.breakOff(err)
 		l.mu.Unlock()
@@ -59,7 +59,7 @@ func (t *Transport) lostInbound(p *process, err error) {
 }
 
 func (t *Transport) tellDown(p *process, err error) {
-	for _, id := range p.nodes {
+	for _, id := range p.Nodes {
 		t.handler.Down(id, err)
 	}
 }
@@ -80,7 +80,7 @@ func (t *Transport) shutDown() {
 	t.mu.Unlock()
 	close(t.closed)
 	t.listener.Close()
-	t.door.close()
+	t.admission.close()
 
 	for _, l := range links {
 		l.leave()

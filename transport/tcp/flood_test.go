@@ -23,11 +23,11 @@ var strangers = map[string]func(net.Conn){
 
 // A flood of connections without the run's key is refused, each counted once.
 // What was connected before goes on meanwhile, and of the strangers nothing is
-// left: no connection, no place at the door, no goroutine.
+// left: no connection, no place among the pending, no goroutine.
 func TestFloodOfStrangers(t *testing.T) {
 	const each = 150
 	l := defaultLimits()
-	l.strangers, l.patience, l.handshake = 16, time.Millisecond, time.Minute
+	l.pending, l.minimum, l.handshake = 16, time.Millisecond, time.Minute
 	tr, e, _ := alone(t, l)
 	old := dialAs(t, tr, 3)
 	before := runtime.NumGoroutine()
@@ -51,19 +51,18 @@ func TestFloodOfStrangers(t *testing.T) {
 			say(old, "during the flood")
 		}
 	}
-	// Those that stay silent keep the last places at the door, with all the
-	// patience that there is.
+	// Those that stay silent keep the last places.
 	all := uint64(each * len(strangers))
-	waitFor(t, "the refusals", func() bool { return tr.Counters().RefusedConns >= all-uint64(l.strangers) })
+	waitFor(t, "the refusals", func() bool { return tr.Counters().RefusedConns >= all-uint64(l.pending) })
 	say(old, "after the flood")
-	tr.door.mu.Lock()
-	if n := len(tr.door.visitors); n > l.strangers {
-		t.Errorf("%d at the door, which has %d places", n, l.strangers)
+	tr.admission.mu.Lock()
+	if n := len(tr.admission.pending); n > l.pending {
+		t.Errorf("%d connections are pending, at most %d allowed", n, l.pending)
 	}
-	for _, v := range tr.door.visitors {
+	for _, v := range tr.admission.pending {
 		v.conn.Close() // their minute is over
 	}
-	tr.door.mu.Unlock()
+	tr.admission.mu.Unlock()
 	waitFor(t, "the last refusals", func() bool { return tr.Counters().RefusedConns >= all })
 	if got := tr.Counters().RefusedConns; got != all {
 		t.Errorf("%d refused out of %d", got, all)
@@ -71,8 +70,8 @@ func TestFloodOfStrangers(t *testing.T) {
 	waitFor(t, "their goroutines to end", func() bool { return runtime.NumGoroutine() <= before })
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
-	if len(tr.inbounds) != 1 || len(tr.door.visitors) != 0 {
-		t.Errorf("%d connections are kept and %d wait, of one process", len(tr.inbounds), len(tr.door.visitors))
+	if len(tr.inbounds) != 1 || len(tr.admission.pending) != 0 {
+		t.Errorf("%d connections are kept and %d wait, of one process", len(tr.inbounds), len(tr.admission.pending))
 	}
 	if len(e.downs) != 0 {
 		t.Errorf("Down: %v", <-e.downs)

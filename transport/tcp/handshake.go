@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"dmebench/dme"
 	"dmebench/transport"
@@ -17,8 +18,8 @@ import (
 //
 //	dialer    hello      magic, version, a nonce, the first node of the dialing
 //	                     process and one of the process that it means to reach
-//	listener  challenge  a nonce, and HMAC(key, "listener", hello, nonce)
-//	dialer    proof      HMAC(key, "dialer", hello, nonce)
+//	listener  challenge  a nonce, and Derive("tcp listener", hello, nonce)
+//	dialer    proof      Derive("tcp dialer", hello, nonce)
 //	listener  welcome    the connection is known here: it ends by a goodbye or a death
 //
 // Each proof covers both nonces, so a recorded one fits no other connection,
@@ -37,7 +38,7 @@ const (
 
 var (
 	// errUnanswered means that the listener ended the connection instead of
-	// answering. It may have had too many strangers at its door: that is worth
+	// answering. It may have had too many strangers: that is worth
 	// another try.
 	errUnanswered = errors.New("closed before it answered")
 
@@ -47,7 +48,7 @@ var (
 )
 
 // introduce is the dialer's half of the handshake.
-func introduce(conn io.ReadWriter, key *[transport.KeySize]byte, from, to dme.NodeID) error {
+func introduce(conn io.ReadWriter, key *transport.Key, from, to dme.NodeID) error {
 	hello := make([]byte, 0, helloSize+nonceSize)
 	hello = append(hello, magic...)
 	hello = append(hello, version)
@@ -90,7 +91,7 @@ func ask(conn io.ReadWriter, question, answer []byte) error {
 
 // receive is the listener's half, but for the welcome. It returns a node of the
 // process that dialed; no error means that this process knows the run's key.
-func receive(conn io.ReadWriter, key *[transport.KeySize]byte, local func(dme.NodeID) bool) (dme.NodeID, error) {
+func receive(conn io.ReadWriter, key *transport.Key, local []dme.NodeID) (dme.NodeID, error) {
 	transcript := make([]byte, helloSize+nonceSize)
 	hello := transcript[:helloSize]
 	if _, err := io.ReadFull(conn, hello); err != nil {
@@ -114,16 +115,13 @@ func receive(conn io.ReadWriter, key *[transport.KeySize]byte, local func(dme.No
 	if !hmac.Equal(proof[:], prove(key, "dialer", transcript)) {
 		return dme.None, errWrongKey
 	}
-	if !local(to) {
+	if !slices.Contains(local, to) {
 		io.WriteString(conn, elsewhere)
 		return dme.None, fmt.Errorf("node %d: %w", to, errElsewhere)
 	}
 	return from, nil
 }
 
-func prove(key *[transport.KeySize]byte, role string, transcript []byte) []byte {
-	mac := hmac.New(sha256.New, key[:])
-	io.WriteString(mac, role)
-	mac.Write(transcript)
-	return mac.Sum(make([]byte, 0, proofSize))
+func prove(key *transport.Key, role string, transcript []byte) []byte {
+	return key.Derive("tcp "+role, transcript...)
 }

@@ -16,7 +16,7 @@ import (
 
 // shake runs both halves of a handshake over a pipe. tamper may change what
 // passes, or be nil; offset counts the bytes of both directions on their own.
-func shake(dialer, listener [transport.KeySize]byte, to dme.NodeID, tamper func(fromDialer bool, offset int, b []byte)) (node dme.NodeID, dialed, listened error) {
+func shake(dialer, listener transport.Key, to dme.NodeID, tamper func(fromDialer bool, offset int, b []byte)) (node dme.NodeID, dialed, listened error) {
 	a, b := net.Pipe()
 	deadline := time.Now().Add(10 * time.Second)
 	a.SetDeadline(deadline)
@@ -29,7 +29,7 @@ func shake(dialer, listener [transport.KeySize]byte, to dme.NodeID, tamper func(
 	wg.Go(func() {
 		defer b.Close()
 		conn := &tampered{Conn: b, tamper: tamper}
-		node, listened = receive(conn, &listener, func(id dme.NodeID) bool { return id == 7 })
+		node, listened = receive(conn, &listener, []dme.NodeID{7})
 		if listened == nil {
 			io.WriteString(conn, welcome)
 		}
@@ -106,8 +106,7 @@ func TestReplay(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	anyNode := func(dme.NodeID) bool { return true }
-	if _, err := receive(script(dialer), &key, anyNode); !errors.Is(err, errWrongKey) {
+	if _, err := receive(script(dialer), &key, []dme.NodeID{7}); !errors.Is(err, errWrongKey) {
 		t.Errorf("a dialer's part repeated: %v", err)
 	}
 	if err := introduce(script(listener), &key, 3, 7); !errors.Is(err, errWrongKey) {
@@ -127,7 +126,7 @@ func script(b []byte) io.ReadWriter {
 // since it was made without the nonce of this handshake, nor read beyond the
 // handshake's size.
 func FuzzHandshake(f *testing.F) {
-	key := [transport.KeySize]byte{1, 2, 3}
+	key := transport.Key{1, 2, 3}
 	hello := append([]byte(magic), version)
 	hello = append(hello, make([]byte, nonceSize+8)...)
 	f.Add(append(bytes.Clone(hello), prove(&key, "dialer", append(hello, make([]byte, nonceSize)...))...))
@@ -139,7 +138,7 @@ func FuzzHandshake(f *testing.F) {
 			io.Reader
 			io.Writer
 		}{r, io.Discard}
-		if node, err := receive(rw, &key, func(dme.NodeID) bool { return true }); err == nil {
+		if node, err := receive(rw, &key, []dme.NodeID{0}); err == nil {
 			t.Fatalf("a stranger was taken for node %d", node)
 		}
 		if read := len(b) - r.Len(); read > helloSize+proofSize {

@@ -43,7 +43,7 @@ func (t *Transport) accept() {
 			continue
 		}
 		pause = 5 * time.Millisecond
-		if !t.door.enter(c) {
+		if !t.admission.enter(c) {
 			c.Close()
 			return
 		}
@@ -54,11 +54,11 @@ func (t *Transport) accept() {
 // greet shakes hands with who has dialed and goes on to deliver its frames.
 func (t *Transport) greet(conn *net.TCPConn) {
 	conn.SetDeadline(time.Now().Add(t.limits.handshake))
-	node, err := receive(conn, &t.config.Key, t.isLocal)
+	node, err := receive(conn, &t.config.Key, t.config.Local)
 	if err == nil {
 		err = prepare(conn)
 	}
-	if !t.door.leave(conn) && err == nil {
+	if !t.admission.leave(conn) && err == nil {
 		err = errUnanswered
 	}
 	in := &inbound{t: t, conn: conn}
@@ -104,18 +104,18 @@ func (in *inbound) welcome() error {
 
 // register gives the connection to the process that node lives in.
 func (t *Transport) register(in *inbound, node dme.NodeID) error {
-	p := t.top.Load().at(node)
+	p := t.top.Load().Of(node)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch {
 	case p == nil:
 		return fmt.Errorf("tcp: no node %d in this run", node)
-	case p.fate == down:
+	case p.State.fate == down:
 		return fmt.Errorf("tcp: %v has died and cannot come back", p)
-	case p.in != nil:
+	case p.State.in != nil:
 		return fmt.Errorf("tcp: %v is connected already", p)
 	}
-	in.from, p.in = p, in
+	in.from, p.State.in = p, in
 	return nil
 }
 
@@ -182,7 +182,7 @@ func (in *inbound) deliver(r io.Reader) error {
 			if t.closing.Load() {
 				continue
 			}
-			if top.at(f.From) != in.from || top.at(f.To) != top.self {
+			if !top.Hosts(in.from, f.From, f.To) {
 				t.refusedFrames.Add(1)
 				continue
 			}

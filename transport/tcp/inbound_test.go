@@ -5,7 +5,9 @@ import (
 	"testing"
 
 	"dmebench/dme"
+	"dmebench/transport"
 	"dmebench/transport/frame"
+	"dmebench/transport/peers"
 )
 
 // FuzzInbound lets a process that knows the run's key send whatever it likes:
@@ -16,14 +18,17 @@ func FuzzInbound(f *testing.F) {
 	f.Add(append(frame.Append(nil, 3, 1, nil), frame.Goodbye...))
 	f.Add(frame.Append(frame.Append(nil, 1, 3, []byte("not mine")), 3, 9, nil))
 	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 1})
-	here := &process{nodes: []dme.NodeID{1, 2}}
-	there := &process{nodes: []dme.NodeID{3, 4}}
+	top, err := peers.NewTopology[peer]("tcp", transport.AddressBook{"here", "here", "there", "there"},
+		&transport.Config{Nodes: 4, Local: []dme.NodeID{1, 2}})
+	if err != nil {
+		f.Fatal(err)
+	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		tr := &Transport{}
-		tr.top.Store(&topology{of: []*process{nil, here, here, there, there}, self: here})
+		tr.top.Store(top)
 		seen := &tally{t: t}
 		tr.handler = seen
-		in := &inbound{t: tr, from: there}
+		in := &inbound{t: tr, from: top.All[1]}
 		err := in.deliver(bytes.NewReader(b))
 		if seen.bytes > len(b) {
 			t.Fatalf("%d bytes are delivered out of %d", seen.bytes, len(b))

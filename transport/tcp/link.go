@@ -14,6 +14,7 @@ import (
 	"dmebench/internal/rawio"
 	"dmebench/transport"
 	"dmebench/transport/frame"
+	"dmebench/transport/peers"
 )
 
 // phase says who may write to the connection of a link.
@@ -33,13 +34,13 @@ type link struct {
 	ctx     context.Context // of the dialing
 	cancel  context.CancelFunc
 
-	next *link // in the dirty list
+	listed peers.Entry[link] // in Transport.dirty
 
 	mu       sync.Mutex
 	phase    phase
 	leaving  bool   // the goodbye is queued: nothing may follow it
 	gone     bool   // the connection is no more: everything is dropped
-	dirty    bool   // in the dirty list
+	dirty    bool   // in that list
 	queue    []byte // frames that wait
 	spare    []byte // the other buffer, where it is not being written
 	inFlight int    // bytes being written
@@ -64,6 +65,7 @@ type link struct {
 
 func newLink(t *Transport, to *process) *link {
 	l := &link{t: t, to: to, backlog: t.limits.backlog}
+	l.listed.Link = l
 	l.ctx, l.cancel = context.WithCancel(t.ctx)
 	// Bound once: a method value taken for each write would be an allocation.
 	l.attempt = l.write
@@ -84,7 +86,7 @@ func (l *link) send(from, to dme.NodeID, body []byte) error {
 	if queued := len(l.queue) + l.inFlight; queued+frame.MaxHeader+len(body) > l.backlog {
 		l.mu.Unlock()
 		return fmt.Errorf("tcp: link from %v to %v: %d bytes queued, at most %d allowed: %w",
-			l.t.self(), l.to, queued, l.backlog, transport.ErrBacklog)
+			l.t.top.Load().Self, l.to, queued, l.backlog, transport.ErrBacklog)
 	}
 	l.queue = frame.Append(l.queue, from, to, body)
 	l.counters.Frames++
@@ -92,7 +94,7 @@ func (l *link) send(from, to dme.NodeID, body []byte) error {
 		// Within the lock, so that whoever sees dirty also finds the link in
 		// the list: a flush must not miss a frame whose Send has returned.
 		l.dirty = true
-		l.t.dirty.push(l)
+		l.t.dirty.Push(&l.listed)
 	}
 	l.mu.Unlock()
 	return nil

@@ -68,7 +68,7 @@ func alone(t *testing.T, l limits) (*Transport, *events, net.Listener) {
 	return tr, e, other
 }
 
-var testKey = [transport.KeySize]byte{1, 2, 3}
+var testKey = transport.Key{1, 2, 3}
 
 // dialAs makes the connection of the process of node 3.
 func dialAs(t *testing.T, tr *Transport, node dme.NodeID) *net.TCPConn {
@@ -95,7 +95,7 @@ func acceptAs(t *testing.T, other net.Listener) *net.TCPConn {
 	}
 	t.Cleanup(func() { conn.Close() })
 	conn.SetDeadline(time.Now().Add(20 * time.Second))
-	if _, err := receive(conn, &testKey, func(id dme.NodeID) bool { return id == 3 }); err != nil {
+	if _, err := receive(conn, &testKey, []dme.NodeID{3}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := io.WriteString(conn, welcome); err != nil {

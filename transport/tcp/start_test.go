@@ -11,7 +11,7 @@ import (
 
 func TestDialErrors(t *testing.T) {
 	for name, c := range map[string]struct {
-		key  [transport.KeySize]byte
+		key  transport.Key
 		stop bool
 		says string
 	}{

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"dmebench/dme"
 	"dmebench/transport"
+	"dmebench/transport/peers"
 )
 
 // Guarantees is what this transport promises.
@@ -25,36 +25,57 @@ const (
 // limits are bounds that tests narrow.
 type limits struct {
 	backlog   int           // bytes queued on a link
-	strangers int           // connections that have not shaken hands
-	patience  time.Duration // what each of them has at least when there are too many
+	pending   int           // connections that have not shaken hands
+	minimum   time.Duration // what each of them has at least when there are too many
 	handshake time.Duration // for the listener's half
 	connect   time.Duration // for a dial with its handshake and further tries
-	grace     time.Duration // for delivering what a dead process had sent
+	delivery  time.Duration // for delivering what a dead process had sent
 	drain     time.Duration // for the peers to take what is queued at Close
 }
 
 func defaultLimits() limits {
 	return limits{
-		backlog:   transport.MaxBacklog,
-		strangers: 256, patience: 500 * time.Millisecond, handshake: 5 * time.Second,
-		connect: 10 * time.Second, grace: time.Second, drain: time.Second,
+		backlog: transport.MaxBacklog,
+		pending: 256, minimum: 500 * time.Millisecond, handshake: 5 * time.Second,
+		connect: 10 * time.Second, delivery: time.Second, drain: time.Second,
 	}
 }
+
+type process = peers.Process[peer]
+
+// peer is what is known of a process.
+type peer struct {
+	link atomic.Pointer[link] // to it; nil before the first use
+
+	// Guarded by Transport.mu.
+	in    *inbound // from it; nil before it has dialed
+	fate  fate
+	cause error // why the link to it broke, where that was noticed first
+}
+
+// fate is what became of a process.
+type fate uint8
+
+const (
+	alive fate = iota
+	left       // it said goodbye
+	down       // it vanished
+)
 
 var errClosed = fmt.Errorf("tcp: %w", transport.ErrClosed)
 
 // Transport is a [transport.Transport] over TCP.
 type Transport struct {
-	config   transport.Config
-	limits   limits
-	listener net.Listener
-	door     *door
+	config    transport.Config
+	limits    limits
+	listener  net.Listener
+	admission *admission
 
-	top     atomic.Pointer[topology] // nil before Start
-	handler transport.Handler        // set before started is closed
+	top     atomic.Pointer[peers.Topology[peer]] // nil before Start
+	handler transport.Handler                    // set before started is closed
 	started chan struct{}
 
-	dirty   dirtyList
+	dirty   peers.Dirty[link]
 	dialing chan struct{} // a place for each dial under way
 
 	ctx     context.Context // ended when Close gives up waiting
@@ -80,7 +101,7 @@ var _ transport.Transport = (*Transport)(nil)
 func Listen(c transport.Config) (*Transport, error) { return listen(c, defaultLimits()) }
 
 func listen(c transport.Config, l limits) (*Transport, error) {
-	if err := check(&c); err != nil {
+	if err := peers.Check("tcp", &c); err != nil {
 		return nil, err
 	}
 	lc := net.ListenConfig{KeepAlive: -1}
@@ -90,32 +111,15 @@ func listen(c transport.Config, l limits) (*Transport, error) {
 	}
 	t := &Transport{
 		config: c, limits: l, listener: listener,
-		door:    newDoor(l.strangers, l.patience),
-		started: make(chan struct{}),
-		closed:  make(chan struct{}),
-		dialing: make(chan struct{}, dials),
+		admission: newAdmission(l.pending, l.minimum),
+		started:   make(chan struct{}),
+		closed:    make(chan struct{}),
+		dialing:   make(chan struct{}, dials),
 	}
-	t.config.Local = slices.Sorted(slices.Values(c.Local))
 	t.ctx, t.cancel = context.WithCancel(context.Background())
 	t.close = sync.OnceFunc(t.shutDown)
 	t.running.Go(t.accept)
 	return t, nil
-}
-
-func check(c *transport.Config) error {
-	var errs []error
-	if c.Key == [transport.KeySize]byte{} {
-		errs = append(errs, errors.New("tcp: the run's key is zero; draw a random one"))
-	}
-	if len(c.Local) == 0 {
-		errs = append(errs, errors.New("tcp: no node lives in this process"))
-	}
-	for _, id := range slices.Concat(c.Local, c.Peers) {
-		if id < 1 || uint64(id) > uint64(max(c.Nodes, 0)) {
-			errs = append(errs, fmt.Errorf("tcp: node %d is not one of the run's 1 to %d", id, c.Nodes))
-		}
-	}
-	return errors.Join(errs...)
 }
 
 // Addr returns the address that the transport listens on.
@@ -125,7 +129,7 @@ func (t *Transport) Addr() string { return t.listener.Addr().String() }
 // begins to deliver frames, which may be before it returns. It fails if one of
 // the peers cannot be reached; the transport is then still to be closed.
 func (t *Transport) Start(book transport.AddressBook, h transport.Handler) error {
-	top, err := newTopology(book, &t.config)
+	top, err := peers.NewTopology[peer]("tcp", book, &t.config)
 	if err != nil {
 		return err
 	}
@@ -140,18 +144,18 @@ func (t *Transport) Start(book transport.AddressBook, h transport.Handler) error
 	close(t.started)
 	t.mu.Unlock()
 
-	peers := make(map[*process]bool)
+	known := make(map[*process]bool)
 	for _, id := range t.config.Peers {
-		peers[top.at(id)] = true
+		known[top.Of(id)] = true
 	}
-	results := make(chan error, len(peers))
-	for p := range peers {
+	results := make(chan error, len(known))
+	for p := range known {
 		if _, err := t.openLink(p, func(err error) { results <- err }); err != nil {
 			results <- err
 		}
 	}
 	var errs []error
-	for range peers {
+	for range known {
 		if err := <-results; err != nil {
 			errs = append(errs, err)
 		}
@@ -171,14 +175,14 @@ func (t *Transport) openLink(p *process, report func(error)) (*link, error) {
 	if t.closing.Load() {
 		return nil, errClosed
 	}
-	if l := p.link.Load(); l != nil {
+	if l := p.State.link.Load(); l != nil {
 		// Whoever asked for the connection gets what it needs: a link that
 		// queues until the connection is there, and Down if it never is.
 		report(nil)
 		return l, nil
 	}
 	l := newLink(t, p)
-	if p.fate != alive {
+	if p.State.fate != alive {
 		l.gone = true
 		l.cancel()
 		report(nil)
@@ -186,7 +190,7 @@ func (t *Transport) openLink(p *process, report func(error)) (*link, error) {
 		t.running.Go(func() { l.run(report) })
 	}
 	t.links = append(t.links, l)
-	p.link.Store(l)
+	p.State.link.Store(l)
 	return l, nil
 }
 
@@ -199,19 +203,13 @@ func (t *Transport) Send(from, to dme.NodeID, b []byte) error {
 		return errClosed
 	case top == nil:
 		return errors.New("tcp: Send before Start")
-	case top.at(from) != top.self:
-		return fmt.Errorf("tcp: node %d does not live in this process and cannot send from here", from)
-	case len(b) > transport.MaxFrame:
-		return fmt.Errorf("tcp: frame of %d bytes from node %d to node %d, at most %d allowed: %w",
-			len(b), from, to, transport.MaxFrame, transport.ErrFrameTooLarge)
 	}
-	p := top.at(to)
-	if p == nil {
-		return fmt.Errorf("tcp: no node %d in this run", to)
+	p, err := top.Route(from, to, len(b), transport.MaxFrame)
+	if err != nil {
+		return err
 	}
-	l := p.link.Load()
+	l := p.State.link.Load()
 	if l == nil {
-		var err error
 		if l, err = t.firstUse(p); err != nil {
 			return err
 		}
@@ -237,13 +235,7 @@ func (t *Transport) Flush() error {
 	return nil
 }
 
-func (t *Transport) flush() {
-	for l := t.dirty.take(); l != nil; {
-		next := l.next // before flush: l may enter the list anew
-		l.flush()
-		l = next
-	}
-}
+func (t *Transport) flush() { t.dirty.Drain((*link).flush) }
 
 // Counters returns what has been counted so far.
 func (t *Transport) Counters() transport.Counters {
@@ -269,7 +261,3 @@ func (t *Transport) Counters() transport.Counters {
 	}
 	return c
 }
-
-func (t *Transport) self() *process { return t.top.Load().self }
-
-func (t *Transport) isLocal(id dme.NodeID) bool { return slices.Contains(t.config.Local, id) }

@@ -1,10 +1,6 @@
 package tcp
 
-import (
-	"sync/atomic"
-
-	"golang.org/x/sys/unix"
-)
+import "golang.org/x/sys/unix"
 
 const (
 	// inlineRounds is how often a goroutine that flushes goes on with frames
@@ -123,31 +119,4 @@ func (l *link) wrote(err error) bool {
 		l.breakOff(err)
 	}
 	return !l.gone
-}
-
-// dirtyList holds the links that have something queued and nobody who writes
-// it. Any goroutine may push, and take all.
-type dirtyList struct{ head atomic.Pointer[link] }
-
-func (d *dirtyList) push(l *link) {
-	for {
-		head := d.head.Load()
-		l.next = head
-		if d.head.CompareAndSwap(head, l) {
-			return
-		}
-	}
-}
-
-// take empties the list and returns its first link, in the order of the pushes:
-// who broadcasts in ascending order is not served in descending order.
-func (d *dirtyList) take() *link {
-	if d.head.Load() == nil {
-		return nil
-	}
-	var first *link
-	for l := d.head.Swap(nil); l != nil; {
-		l.next, first, l = first, l, l.next
-	}
-	return first
 }

@@ -52,7 +52,7 @@ func faultySubject(fault string) transporttest.Subject {
 		Guarantees: tcp.Guarantees,
 		Open: func(c transport.Config, _ transporttest.Knobs) (transport.Transport, error) {
 			if fault == "takes any key" {
-				c.Key = [transport.KeySize]byte{1}
+				c.Key = transport.Key{1}
 			}
 			t, err := tcp.Listen(c)
 			return &faulty{Transport: t, fault: fault, local: c.Local[0]}, err

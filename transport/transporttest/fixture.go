@@ -20,7 +20,7 @@ func noLeaks(t *testing.T) {
 }
 
 // NewKey draws a key for a run.
-func NewKey() (key [transport.KeySize]byte) {
+func NewKey() (key transport.Key) {
 	rand.Read(key[:])
 	return key
 }

@@ -122,13 +122,13 @@ func TestNoAnswerToAGreeting(t *testing.T) {
 	noLeaks(t)
 	l := patient(transporttest.Knobs{})
 	l.silence = 500 * time.Millisecond
-	other, err := listenRaw(transport.Config{Listen: "127.0.0.1:0", Local: []dme.NodeID{2}, Nodes: 2, Key: [transport.KeySize]byte{1}}, Options{})
+	other, err := listenRaw(transport.Config{Listen: "127.0.0.1:0", Local: []dme.NodeID{2}, Nodes: 2, Key: transport.Key{1}}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer other.Close()
 	tr, err := listen(transport.Config{
-		Listen: "127.0.0.1:0", Local: []dme.NodeID{1}, Nodes: 2, Key: [transport.KeySize]byte{1}, Peers: []dme.NodeID{2},
+		Listen: "127.0.0.1:0", Local: []dme.NodeID{1}, Nodes: 2, Key: transport.Key{1}, Peers: []dme.NodeID{2},
 	}, Options{}, l)
 	if err != nil {
 		t.Fatal(err)
@@ -190,9 +190,9 @@ func (h stuckHandler) Down(dme.NodeID, error) {}
 
 func TestMisconfiguration(t *testing.T) {
 	noLeaks(t)
-	good := transport.Config{Listen: "127.0.0.1:0", Local: []dme.NodeID{1}, Nodes: 2, Key: [transport.KeySize]byte{1}}
+	good := transport.Config{Listen: "127.0.0.1:0", Local: []dme.NodeID{1}, Nodes: 2, Key: transport.Key{1}}
 	for name, spoil := range map[string]func(*transport.Config, *Options){
-		"a key of zeros":        func(c *transport.Config, _ *Options) { c.Key = [transport.KeySize]byte{} },
+		"a key of zeros":        func(c *transport.Config, _ *Options) { c.Key = transport.Key{} },
 		"no local node":         func(c *transport.Config, _ *Options) { c.Local = nil },
 		"a node beyond the run": func(c *transport.Config, _ *Options) { c.Local = []dme.NodeID{3} },
 		"a peer beyond the run": func(c *transport.Config, _ *Options) { c.Peers = []dme.NodeID{3} },

@@ -43,7 +43,7 @@ func strangers(r *rand.Rand) map[string]func() []byte {
 
 // listener is the half of the raw layer of node 1 that takes datagrams, and its
 // peer's means of making them.
-func listener(key [transport.KeySize]byte, handler collector) (*raw, *sealer) {
+func listener(key transport.Key, handler collector) (*raw, *sealer) {
 	top := &topology{of: make([]*process, 3)}
 	top.self = &process{nodes: []dme.NodeID{1}}
 	top.of[1], top.of[2] = top.self, &process{index: 1, nodes: []dme.NodeID{2}}

@@ -24,7 +24,7 @@ type group struct {
 // processes know it: an address of the organization-local scope (RFC 2365, 6.2)
 // and a port below those that systems give out by themselves. That another run
 // has the same is unlikely, and harms nobody: its datagrams are refused.
-func groupOf(key *[transport.KeySize]byte) netip.AddrPort {
+func groupOf(key *transport.Key) netip.AddrPort {
 	const firstPort, ports = 20_000, 10_000
 	mac := hmac.New(sha256.New, key[:])
 	io.WriteString(mac, "dmebench udp group")

@@ -67,7 +67,7 @@ func onlyLinux(t testing.TB) {
 }
 
 // meshed opens and starts processes of some nodes each, all with one handler.
-func meshed(t testing.TB, processes, perProcess int, o Options, h transport.Handler) (ts []*Transport, key [transport.KeySize]byte) {
+func meshed(t testing.TB, processes, perProcess int, o Options, h transport.Handler) (ts []*Transport, key transport.Key) {
 	t.Helper()
 	key = transporttest.NewKey()
 	n := processes * perProcess

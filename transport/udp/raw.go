@@ -101,7 +101,7 @@ func listenRaw(c transport.Config, o Options) (*raw, error) {
 
 func check(c *transport.Config) error {
 	var errs []error
-	if c.Key == [transport.KeySize]byte{} {
+	if c.Key == (transport.Key{}) {
 		errs = append(errs, errors.New("udp: the run's key is zero; draw a random one"))
 	}
 	if len(c.Local) == 0 {

@@ -47,7 +47,7 @@ var (
 )
 
 // newSeal returns the authenticator of an incarnation's datagrams.
-func newSeal(key *[transport.KeySize]byte, node dme.NodeID, epoch uint64) cipher.AEAD {
+func newSeal(key *transport.Key, node dme.NodeID, epoch uint64) cipher.AEAD {
 	mac := hmac.New(sha256.New, key[:])
 	io.WriteString(mac, "dmebench udp 1")
 	var who [4 + 8]byte
@@ -72,7 +72,7 @@ type sealer struct {
 	number atomic.Uint64
 }
 
-func newSealer(key *[transport.KeySize]byte, node dme.NodeID, epoch uint64) *sealer {
+func newSealer(key *transport.Key, node dme.NodeID, epoch uint64) *sealer {
 	s := &sealer{seal: newSeal(key, node, epoch)}
 	s.header[0] = version
 	binary.BigEndian.PutUint32(s.header[1:], uint32(node))

@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// TestCrowdAtTheDoor lets more processes dial at once than have places at the
-// door, some of which strangers hold: all get in.
-func TestCrowdAtTheDoor(t *testing.T) {
+// TestManyDialAtOnce lets more processes dial at once than may be pending,
+// where some of which strangers hold: all get in.
+func TestManyDialAtOnce(t *testing.T) {
 	l := defaultLimits()
-	l.strangers, l.patience = 2, 20*time.Millisecond
+	l.pending, l.minimum = 2, 20*time.Millisecond
 	tr, _, _ := alone(t, l)
 	for range 6 {
 		conn, err := net.Dial("tcp", tr.Addr())
