@@ -21,6 +21,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"dmebench/internal/exit"
+	"dmebench/internal/launch"
 	"dmebench/internal/ping"
 	"dmebench/internal/run"
 	"dmebench/internal/worker"
@@ -32,10 +33,10 @@ func Run(args []string, stdin io.Reader, stdout, stderr io.Writer, catalog run.C
 	if err := checkCatalog(catalog); err != nil {
 		return complain(stderr, failWith(exit.Usage, err))
 	}
-	if len(args) == 2 && args[1] == worker.Command {
+	if launch.Is(args, worker.Command) {
 		return worker.Main(catalog, stdin, stderr)
 	}
-	if len(args) == 2 && args[1] == ping.Command {
+	if launch.Is(args, ping.Command) {
 		return ping.Main(stdin, stdout, stderr)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

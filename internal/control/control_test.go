@@ -42,6 +42,12 @@ func join(t *testing.T, b *Broker, worker int, answer func(Command) Reply) *Memb
 	return m
 }
 
+// ask gives one worker a command.
+func ask(ctx context.Context, l *Leader, worker int, op Op) (Reply, error) {
+	replies, err := l.Call(ctx, []int{worker}, Same(Command{Op: op}))
+	return replies[0], err
+}
+
 func echo(c Command) Reply { return Reply{Addr: string(c.Op)} }
 
 func TestMembersJoinAnswerAndReport(t *testing.T) {
@@ -61,15 +67,15 @@ func TestMembersJoinAnswerAndReport(t *testing.T) {
 	if !joined[0] || !joined[1] {
 		t.Errorf("joined: %v", joined)
 	}
-	r, err := l.Call(t.Context(), 0, Command{Op: OpPing})
+	r, err := ask(t.Context(), l, 0, OpPing)
 	if err != nil || r.Addr != "ping" || r.Worker != 0 {
 		t.Errorf("%+v, %v", r, err)
 	}
-	r, err = l.Call(t.Context(), 1, Command{Op: OpEntries})
+	r, err = ask(t.Context(), l, 1, OpEntries)
 	if err != nil || !slices.Equal(r.Entries, []byte{0, 1, 255}) {
 		t.Errorf("records are binary: %+v, %v", r, err)
 	}
-	if _, err = l.Call(t.Context(), 1, Command{Op: OpBegin}); err == nil || !strings.Contains(err.Error(), "worker 1: I will not") {
+	if _, err = ask(t.Context(), l, 1, OpBegin); err == nil || !strings.Contains(err.Error(), "worker 1: I will not") {
 		t.Errorf("the worker's error: %v", err)
 	}
 	if err := m.Notify(Event{Fatal: "it hurts", Peer: 7}); err != nil {
@@ -89,20 +95,20 @@ func TestWhoDoesNotAnswerIsNamed(t *testing.T) {
 	// Worker 2 is not there at all.
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	replies, err := l.CallAll(ctx, 3, func(int) Command { return Command{Op: OpReport} })
+	replies, err := l.Call(ctx, []int{2, 0, 1}, Same(Command{Op: OpReport}))
 	var s *Silence
 	if !errors.As(err, &s) || !slices.Equal(s.Workers, []int{1, 2}) || s.Op != OpReport {
 		t.Errorf("error %v", err)
 	}
-	if replies[0].Addr != "report" {
-		t.Errorf("the answer of worker 0 is lost: %+v", replies[0])
+	if replies[1].Addr != "report" {
+		t.Errorf("the answer of worker 0 is lost: %+v", replies[1])
 	}
 }
 
 func TestQuitIsAnsweredBeforeItTakesEffect(t *testing.T) {
 	b, l := plane(t)
 	m := join(t, b, 0, echo)
-	r, err := l.Call(t.Context(), 0, Command{Op: OpQuit})
+	r, err := ask(t.Context(), l, 0, OpQuit)
 	if err != nil || r.Addr != "quit" {
 		t.Errorf("%+v, %v", r, err)
 	}

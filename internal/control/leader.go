@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -72,8 +73,8 @@ func (l *Leader) Events() <-chan Event { return l.events }
 // Close disconnects.
 func (l *Leader) Close() { l.conn.Close() }
 
-// Call asks one worker and waits for its answer, as long as ctx allows.
-func (l *Leader) Call(ctx context.Context, worker int, c Command) (Reply, error) {
+// ask asks one worker and waits for its answer, as long as ctx allows.
+func (l *Leader) ask(ctx context.Context, worker int, c Command) (Reply, error) {
 	body, err := json.Marshal(c)
 	if err != nil {
 		return Reply{}, fmt.Errorf("control: %s: %w", c.Op, err)
@@ -113,30 +114,34 @@ func (s *Silence) Error() string {
 	return fmt.Sprintf("control: %s: no answer from worker %s", s.Op, strings.Join(names, ", "))
 }
 
-// CallAll asks the workers 0 … n-1 at the same time and waits for all answers.
-// The error names every worker that failed, and wraps a Silence for those that
-// did not answer; the replies of the others stand. command makes each one's
-// command.
-func (l *Leader) CallAll(ctx context.Context, n int, command func(worker int) Command) ([]Reply, error) {
-	replies := make([]Reply, n)
-	failures := make([]error, n)
+// Call asks some workers at the same time and waits for all answers, which it
+// returns in the order of the workers. The error names every worker that failed,
+// and wraps a Silence for those that did not answer; the replies of the others
+// stand. command makes each one's command.
+func (l *Leader) Call(ctx context.Context, workers []int, command func(worker int) Command) ([]Reply, error) {
+	replies := make([]Reply, len(workers))
+	failures := make([]error, len(workers))
 	var wg sync.WaitGroup
-	for i := range n {
-		wg.Go(func() { replies[i], failures[i] = l.Call(ctx, i, command(i)) })
+	for i, w := range workers {
+		wg.Go(func() { replies[i], failures[i] = l.ask(ctx, w, command(w)) })
 	}
 	wg.Wait()
-	silence := &Silence{Op: command(0).Op}
+	silent := new(Silence)
 	var errs []error
-	for i, err := range failures {
+	for _, err := range failures {
 		var s *Silence
 		if errors.As(err, &s) {
-			silence.Workers = append(silence.Workers, i)
+			silent.Op, silent.Workers = s.Op, append(silent.Workers, s.Workers...)
 		} else if err != nil {
 			errs = append(errs, err)
 		}
 	}
-	if silence.Workers != nil {
-		errs = append(errs, silence)
+	if silent.Workers != nil {
+		slices.Sort(silent.Workers)
+		errs = append(errs, silent)
 	}
 	return replies, errors.Join(errs...)
 }
+
+// Same gives every worker the same command.
+func Same(c Command) func(worker int) Command { return func(int) Command { return c } }

@@ -35,7 +35,7 @@ func (c *coordinator) observe() measure.Observation {
 
 // collect asks the workers for their records and counts.
 func (c *coordinator) collect(ctx context.Context, o *measure.Observation) error {
-	reports, err := c.all(ctx, func(int) control.Command { return control.Command{Op: control.OpReport} })
+	reports, err := c.all(ctx, control.Command{Op: control.OpReport})
 	if err != nil {
 		return err
 	}
@@ -74,15 +74,13 @@ func (c *coordinator) collect(ctx context.Context, o *measure.Observation) error
 
 // entries fetches the records, chunk by chunk, from all workers at once.
 func (c *coordinator) entries(ctx context.Context, reports []control.Reply, o *measure.Observation) error {
-	limited, cancel := c.bounded(ctx)
-	defer cancel()
 	var mu sync.Mutex
 	var errs []error
 	var wg sync.WaitGroup
 	for w, report := range reports {
 		wg.Go(func() {
 			for k := range report.Chunks {
-				r, err := c.leader.Call(limited, w, control.Command{Op: control.OpEntries, Chunk: k})
+				r, err := c.call(ctx, w, control.Command{Op: control.OpEntries, Chunk: k})
 				mu.Lock()
 				if err == nil {
 					o.Entries, err = entrylog.Decode(o.Entries, r.Entries)
@@ -110,9 +108,7 @@ const answerTime = 5 * time.Second
 func (c *coordinator) states(ctx context.Context) ([]string, error) {
 	limited, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
-	replies, err := c.leader.CallAll(limited, c.workers, func(int) control.Command {
-		return control.Command{Op: control.OpStates, Limit: maxStates}
-	})
+	replies, err := c.leader.Call(limited, c.workers, control.Same(control.Command{Op: control.OpStates, Limit: maxStates}))
 	var states []string
 	for _, r := range replies {
 		states = append(states, r.States...)
@@ -128,7 +124,9 @@ func (c *coordinator) result(life context.Context, o measure.Observation, err er
 		err = f
 	}
 	if errors.As(err, &f) {
-		o.FailedNodes = numbers(f.nodes)
+		for _, id := range f.nodes {
+			o.FailedNodes = append(o.FailedNodes, int(id))
+		}
 	}
 	if err != nil {
 		o.Status, o.Error = result.Failed, err.Error()

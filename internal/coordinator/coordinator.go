@@ -13,11 +13,13 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"os"
 	"sync/atomic"
 
 	"dmebench/dme"
 	"dmebench/internal/clock"
 	"dmebench/internal/control"
+	"dmebench/internal/launch"
 	"dmebench/internal/run"
 	"dmebench/internal/sharedpage"
 	"dmebench/result"
@@ -27,13 +29,16 @@ import (
 
 // Options is what a run needs beside its job.
 type Options struct {
-	Launcher    Launcher          // nil for Local
+	Launcher    launch.Launcher   // of workers; nil for this host
 	Files       map[string][]byte // files that the specification names, for the workers
 	Environment map[string]string
 
 	// Broker is what the frames of a brokered network pass; nil for a server of
 	// the run's own, which listens on this host's loopback.
 	Broker *nats.Broker
+
+	// Started is called with each worker process.
+	Started func(launch.Process)
 
 	// Progress is called from time to time with the entries so far and their
 	// final number, 0 where that is not known.
@@ -63,15 +68,14 @@ func Run(ctx context.Context, job *run.Job, opt Options) (*result.Result, error)
 type coordinator struct {
 	job     *run.Job
 	opt     Options
-	workers int
+	workers []int // 0, 1, …
 	clock   *clock.Clock
 	broker  *control.Broker
 	leader  *control.Leader
 	key     [transport.KeySize]byte // of the run
 	data    dataPlane
 	page    *sharedpage.Page
-	procs   []Process
-	exited  []chan struct{} // closed once the process has been reaped
+	procs   []launch.Process
 	fail    context.CancelCauseFunc
 	failed  atomic.Bool // something has gone wrong with a worker or the control plane
 	ending  atomic.Bool // workers may go: their end is no failure any more
@@ -89,9 +93,6 @@ type coordinator struct {
 func start(job *run.Job, opt Options) (_ *coordinator, err error) {
 	c := &coordinator{job: job, opt: opt, clock: clock.New()}
 	rand.Read(c.key[:])
-	if opt.Launcher == nil {
-		c.opt.Launcher = Local{}
-	}
 	per := job.Spec.NodesPerWorker
 	for first := 1; first <= job.Spec.Nodes; first += per {
 		var ids []dme.NodeID
@@ -100,7 +101,9 @@ func start(job *run.Job, opt Options) (_ *coordinator, err error) {
 		}
 		c.local = append(c.local, ids)
 	}
-	c.workers = len(c.local)
+	for i := range c.local {
+		c.workers = append(c.workers, i)
+	}
 	defer func() {
 		if err != nil {
 			c.end()
@@ -114,6 +117,9 @@ func start(job *run.Job, opt Options) (_ *coordinator, err error) {
 	}
 	if c.page, err = sharedpage.Create(job.Spec.Nodes); err != nil {
 		return nil, err
+	}
+	if c.opt.Launcher == nil {
+		c.opt.Launcher = launch.Local{Files: []*os.File{c.page.File()}}
 	}
 	return c, nil
 }

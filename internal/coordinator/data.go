@@ -28,7 +28,7 @@ func (c *coordinator) openData() error {
 			return err
 		}
 	} else {
-		s, err := nats.StartServer(c.workers)
+		s, err := nats.StartServer(len(c.workers))
 		if err != nil {
 			return err
 		}

@@ -3,6 +3,8 @@ package coordinator
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"dmebench/dme"
@@ -11,28 +13,28 @@ import (
 )
 
 const (
-	pollRun   = 2 * time.Millisecond  // between looks at a run that goes by itself
-	pollStep  = 30 * time.Microsecond // between looks while a step is awaited
-	leadBase  = 5 * time.Millisecond  // from the command to begin to the beginning, so that all have heard it
-	leadExtra = 100 * time.Microsecond
+	pollRun   = 2 * time.Millisecond   // between looks at a run that goes by itself
+	pollStep  = 30 * time.Microsecond  // between looks while a step is awaited
+	leadBase  = 5 * time.Millisecond   // from the command to begin to the beginning, so that all have heard it
+	leadExtra = 100 * time.Microsecond // for each worker
 )
 
 // drive runs the workload until all requests have been served.
 func (c *coordinator) drive(ctx context.Context) error {
 	// All have marked before any begins: the first messages may reach a node
 	// that has not heard yet that it should begin, and it answers.
-	if _, err := c.all(ctx, func(int) control.Command { return control.Command{Op: control.OpMark} }); err != nil {
+	if _, err := c.all(ctx, control.Command{Op: control.OpMark}); err != nil {
 		return err
 	}
-	c.start = c.clock.Now() + int64(leadBase+time.Duration(c.workers)*leadExtra)
-	if _, err := c.all(ctx, func(int) control.Command { return control.Command{Op: control.OpBegin, At: c.start} }); err != nil {
+	c.start = c.clock.Now() + c.lead()
+	if _, err := c.all(ctx, control.Command{Op: control.OpBegin, At: c.start}); err != nil {
 		return err
 	}
 	var err error
 	if c.job.Plan.Drive() == workload.Stepped {
 		err = c.steps(ctx)
 	} else {
-		err = c.until(ctx, pollRun, func(_, now reading) bool { return now.served() })
+		err = c.until(ctx, pollRun, func(_, now sums) bool { return now.served() })
 	}
 	c.stop = c.clock.Now()
 	if d := c.job.Plan.Duration(); d > 0 {
@@ -50,7 +52,7 @@ func (c *coordinator) steps(ctx context.Context) error {
 	if err := c.until(ctx, pollStep, quiet); err != nil {
 		return err
 	}
-	before := read(c.page).sent
+	before := sumUp(c.page).sent
 	for k := 0; plan.Steps() < 0 || k < plan.Steps(); k++ {
 		now := c.clock.Now()
 		if d := plan.Duration(); d > 0 && now >= c.start+int64(d) {
@@ -63,7 +65,7 @@ func (c *coordinator) steps(ctx context.Context) error {
 			return fmt.Errorf("step %d: %w", k+1, err)
 		}
 		if c.perEntry != nil {
-			sent := read(c.page).sent
+			sent := sumUp(c.page).sent
 			c.perEntry[int(sent-before)]++
 			before = sent
 		}
@@ -74,24 +76,23 @@ func (c *coordinator) steps(ctx context.Context) error {
 // step has the requests made, and returns once the workers know of them.
 func (c *coordinator) step(ctx context.Context, arrivals []workload.Arrival, now int64) error {
 	if len(arrivals) > 1 {
-		// Time for all workers to hear of it, so that the spread is the plan's.
-		now += int64(leadBase + time.Duration(c.workers)*leadExtra)
+		now += c.lead() // so that the spread is the plan's
 	}
 	byWorker := make(map[int][]control.Arrival)
 	for _, a := range arrivals {
 		w := c.workerOf(a.Node)
 		byWorker[w] = append(byWorker[w], control.Arrival{Node: a.Node, At: now + int64(a.After)})
 	}
-	if len(arrivals) == 1 {
-		w := c.workerOf(arrivals[0].Node)
-		limited, cancel := c.bounded(ctx)
-		defer cancel()
-		_, err := c.leader.Call(limited, w, control.Command{Op: control.OpStep, Arrives: byWorker[w]})
-		return c.blame(ctx, err)
-	}
-	_, err := c.all(ctx, func(w int) control.Command { return control.Command{Op: control.OpStep, Arrives: byWorker[w]} })
+	workers := slices.Collect(maps.Keys(byWorker))
+	_, err := c.each(ctx, workers, func(w int) control.Command {
+		return control.Command{Op: control.OpStep, Arrives: byWorker[w]}
+	})
 	return err
 }
+
+// lead is how far ahead, in nanoseconds, something is arranged of which all
+// workers have to hear beforehand.
+func (c *coordinator) lead() int64 { return int64(leadBase + time.Duration(len(c.workers))*leadExtra) }
 
 func (c *coordinator) workerOf(id dme.NodeID) int {
 	return int(id-1) / c.job.Spec.NodesPerWorker
@@ -101,22 +102,22 @@ func (c *coordinator) workerOf(id dme.NodeID) int {
 // once its nodes are told that no more requests will come.
 func (c *coordinator) drain(ctx context.Context) error {
 	if _, ok := c.job.System.Node(1).(dme.Stopper); ok {
-		if _, err := c.all(ctx, func(int) control.Command { return control.Command{Op: control.OpStop} }); err != nil {
+		if _, err := c.all(ctx, control.Command{Op: control.OpStop}); err != nil {
 			return err
 		}
 	}
 	return c.until(ctx, pollStep, quiet)
 }
 
-// until takes readings until two successive ones satisfy the condition, or the
-// run moves no more.
-func (c *coordinator) until(ctx context.Context, pause time.Duration, done func(before, now reading) bool) error {
+// until looks at the counters until two successive sums satisfy the condition, or
+// the run moves no more.
+func (c *coordinator) until(ctx context.Context, pause time.Duration, done func(before, now sums) bool) error {
 	watch := newProgress(c.job.Spec.StallAfter.Std(), c.job.Plan.LongestHold())
 	begin := time.Now()
 	var reported time.Time
-	before := read(c.page)
+	before := sumUp(c.page)
 	for {
-		now := read(c.page)
+		now := sumUp(c.page)
 		if done(before, now) {
 			return nil
 		}

@@ -19,15 +19,11 @@ func (c *coordinator) end() {
 		}
 		c.leader.Close()
 	}
-	for i, p := range c.procs {
-		select {
-		case <-c.exited[i]:
-		default:
-			p.Kill()
-		}
+	for _, p := range c.procs {
+		p.Kill() // of one that has ended, nothing
 	}
-	for i := range c.procs {
-		<-c.exited[i]
+	for _, p := range c.procs {
+		<-p.Ended()
 	}
 	c.data.close()
 	if c.broker != nil {
@@ -43,13 +39,13 @@ func (c *coordinator) end() {
 func (c *coordinator) dismiss() {
 	ctx, cancel := context.WithTimeout(context.Background(), endTimeout)
 	defer cancel()
-	_, err := c.leader.CallAll(ctx, len(c.procs), func(int) control.Command { return control.Command{Op: control.OpQuit} })
+	_, err := c.leader.Call(ctx, c.workers[:len(c.procs)], control.Same(control.Command{Op: control.OpQuit}))
 	if err != nil {
 		return // they are killed instead
 	}
-	for i := range c.procs {
+	for _, p := range c.procs {
 		select {
-		case <-c.exited[i]:
+		case <-p.Ended():
 		case <-ctx.Done():
 			return
 		}

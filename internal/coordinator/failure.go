@@ -8,6 +8,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/internal/control"
+	"dmebench/internal/launch"
 )
 
 // failure is why a run cannot go on: a process died, a link broke.
@@ -24,20 +25,15 @@ type stall struct{ what string }
 
 func (s *stall) Error() string { return s.what }
 
-// watch reaps a worker process, and fails the run if it ends too early.
-func (c *coordinator) watch(i int, p Process) {
-	err := p.Wait()
+// watch fails the run if a worker process ends too early.
+func (c *coordinator) watch(i int, p launch.Process) {
+	<-p.Ended()
 	if !c.ending.Load() {
-		how := "exit status 0"
-		if err != nil {
-			how = err.Error()
-		}
 		c.fail(&failure{
 			nodes: c.local[i], stderr: p.Stderr(),
-			what: fmt.Sprintf("%s ended during the run: %s", c.name(i), how),
+			what: fmt.Sprintf("%s ended during the run: %s", c.name(i), p.Outcome()),
 		})
 	}
-	close(c.exited[i])
 }
 
 // listen fails the run for what workers report.
@@ -46,7 +42,7 @@ func (c *coordinator) listen(ctx context.Context) {
 		select {
 		case e := <-c.leader.Events():
 			if e.Fatal != "" {
-				c.suspect(e)
+				c.reported(e)
 			}
 		case <-ctx.Done():
 			return
@@ -54,27 +50,27 @@ func (c *coordinator) listen(ctx context.Context) {
 	}
 }
 
-// grace is how long a reported failure waits for the end of the process that
-// caused it, whose own end says more.
-const grace = time.Second
+// causeTimeout is how long a reported failure waits for the end of the process
+// that caused it, whose own end says more.
+const causeTimeout = time.Second
 
-// suspect looks for the culprit of what a worker has reported, and fails the
-// run.
-func (c *coordinator) suspect(e control.Event) {
+// reported fails the run for what a worker has reported, and names the worker
+// that caused it.
+func (c *coordinator) reported(e control.Event) {
 	culprit := e.Worker
 	if e.Peer != 0 {
-		culprit = int(e.Peer-1) / c.job.Spec.NodesPerWorker
+		culprit = c.workerOf(dme.NodeID(e.Peer))
 	}
 	f := &failure{what: e.Fatal}
 	if culprit >= 0 && culprit < len(c.procs) {
 		select {
-		case <-c.exited[culprit]:
-			return // watch has failed the run, with more to say
-		case <-time.After(grace):
+		case <-c.procs[culprit].Ended():
+			return // watch fails the run, with more to say
+		case <-time.After(causeTimeout):
 		}
 		f.nodes, f.stderr = c.local[culprit], c.procs[culprit].Stderr()
 	}
-	if e.Worker >= 0 && e.Worker < c.workers {
+	if e.Worker >= 0 && e.Worker < len(c.workers) {
 		f.what = fmt.Sprintf("%s reports: %s", c.name(e.Worker), e.Fatal)
 	}
 	c.fail(f)
@@ -104,61 +100,4 @@ func (c *coordinator) name(i int) string {
 		return fmt.Sprintf("%s (worker %d, pid %d)", nodes, i, c.procs[i].PID())
 	}
 	return fmt.Sprintf("%s (worker %d)", nodes, i)
-}
-
-func numbers(ids []dme.NodeID) []int {
-	var n []int
-	for _, id := range ids {
-		n = append(n, int(id))
-	}
-	return n
-}
-
-// progress notices when a run moves no more.
-type progress struct {
-	limit   time.Duration // how long nothing may move while requests wait
-	hold    time.Duration // how much longer, while somebody is in the critical section
-	last    reading
-	moved   time.Time // when anything last moved
-	entered time.Time // when somebody last left the critical section, or nobody waited
-}
-
-func newProgress(limit, hold time.Duration) *progress {
-	now := time.Now()
-	return &progress{limit: limit, hold: hold, moved: now, entered: now}
-}
-
-// patience is how much longer messages may flow without any entry than there
-// may be no message at all: a large system takes long before its first entry,
-// and a perpetual token moves for ever.
-const patience = 10
-
-// observe takes a reading and says why the run is stalled, if it is. While
-// somebody is in the critical section, waiting is what the others should do;
-// but it ends, unless the process inside hangs.
-func (p *progress) observe(r reading) error {
-	now := time.Now()
-	if r != p.last {
-		p.moved = now
-	}
-	if r.entries != p.last.entries || r.requesting == 0 {
-		p.entered = now
-	}
-	p.last = r
-	limit, where := p.limit, "the critical section is free"
-	if r.inside > 0 {
-		limit, where = p.limit+p.hold, "somebody has been in the critical section for longer than the workload says"
-	}
-	still, dry := now.Sub(p.moved), now.Sub(p.entered)
-	switch {
-	case r.requesting+r.inside > 0 && still > limit:
-		return &stall{fmt.Sprintf("%d requests are pending, %s, and nothing has moved for %v; messages sent %d, handled %d",
-			r.requesting, where, limit, r.sent, r.handled)}
-	case r.requesting > 0 && dry > patience*limit:
-		return &stall{fmt.Sprintf("%d requests are pending and nobody has left the critical section for %v, though messages flow; sent %d, handled %d",
-			r.requesting, patience*limit, r.sent, r.handled)}
-	case r.served() && r.sent != r.handled && still > limit:
-		return fmt.Errorf("messages were lost: %d were sent and %d handled, and nothing has moved for %v", r.sent, r.handled, limit)
-	}
-	return nil
 }

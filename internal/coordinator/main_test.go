@@ -8,20 +8,19 @@ import (
 
 	"dmebench/algorithms/catalog"
 	"dmebench/dme"
-	"dmebench/internal/control"
+	"dmebench/internal/launch"
 	"dmebench/internal/ping"
 	"dmebench/internal/run"
-	"dmebench/internal/sharedpage"
 	"dmebench/internal/worker"
 )
 
 // TestMain lets the test binary become a worker, as the program itself does,
 // with some algorithms that misbehave on purpose; and a process of a bare ring.
 func TestMain(m *testing.M) {
-	switch {
-	case len(os.Args) == 2 && os.Args[1] == worker.Command:
+	if launch.Is(os.Args, worker.Command) {
 		os.Exit(worker.Main(testCatalog(), os.Stdin, os.Stderr))
-	case len(os.Args) == 2 && os.Args[1] == ping.Command:
+	}
+	if launch.Is(os.Args, ping.Command) {
 		os.Exit(ping.Main(os.Stdin, os.Stdout, os.Stderr))
 	}
 	// Workers that are built with the race detector would sleep a second each
@@ -80,24 +79,19 @@ func (n *brokenNode) Receive(dme.NodeID, dme.Message, *dme.Outbox) {
 }
 func (n *brokenNode) State(v *dme.Visitor) { v.Uint("received", &n.received) }
 
-// recording is the local launcher, which also remembers whom it started.
-type recording struct {
-	Local
+// recorder remembers the processes of a run.
+type recorder struct {
 	mu    sync.Mutex
-	procs []Process
+	procs []launch.Process
 }
 
-func (r *recording) Launch(boot control.Boot, page *sharedpage.Page, procs int) (Process, error) {
-	p, err := r.Local.Launch(boot, page, procs)
-	if err == nil {
-		r.mu.Lock()
-		r.procs = append(r.procs, p)
-		r.mu.Unlock()
-	}
-	return p, err
+func (r *recorder) started(p launch.Process) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.procs = append(r.procs, p)
 }
 
-func (r *recording) pids() []int {
+func (r *recorder) pids() []int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var pids []int

@@ -60,10 +60,10 @@ func TestABrokerElsewhere(t *testing.T) {
 		}
 	}
 	server.Close()
-	launcher := &recording{}
-	_, err := execute(t, t.Context(), result.Spec{Algorithm: "maekawa", Nodes: 3, Transport: "nats"}, Options{Broker: &b, Launcher: launcher})
-	if !errors.Is(err, nats.ErrBroker) || len(launcher.pids()) > 0 {
-		t.Errorf("a broker that is not there: %v, %d processes", err, len(launcher.pids()))
+	workers := &recorder{}
+	_, err := execute(t, t.Context(), result.Spec{Algorithm: "maekawa", Nodes: 3, Transport: "nats"}, Options{Broker: &b, Started: workers.started})
+	if !errors.Is(err, nats.ErrBroker) || len(workers.pids()) > 0 {
+		t.Errorf("a broker that is not there: %v, %d processes", err, len(workers.pids()))
 	}
 }
 
@@ -90,12 +90,12 @@ func TestABrokerThatDiesEndsTheRun(t *testing.T) {
 }
 
 func TestAKilledWorkerEndsARunOverNATS(t *testing.T) {
-	launcher := &recording{}
+	workers := &recorder{}
 	spec := long
 	spec.Transport = "nats"
 	r, err := execute(t, t.Context(), spec, Options{
-		Launcher: launcher,
-		Progress: onFirstEntries(func() { launcher.procs[2].Kill() }),
+		Started:  workers.started,
+		Progress: onFirstEntries(func() { workers.procs[2].Kill() }),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -4,10 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"time"
 
+	"dmebench/dme"
 	"dmebench/internal/control"
+	"dmebench/internal/launch"
+	"dmebench/internal/worker"
 	"dmebench/transport"
 )
 
@@ -23,16 +28,27 @@ const (
 )
 
 func (c *coordinator) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(ctx, phaseBase+time.Duration(c.workers)*phasePerWorker)
+	return context.WithTimeout(ctx, phaseBase+time.Duration(len(c.workers))*phasePerWorker)
 }
 
-// all calls all workers within the bound of a phase. Where the run has failed
-// meanwhile, that is the error.
-func (c *coordinator) all(ctx context.Context, command func(worker int) control.Command) ([]control.Reply, error) {
+// each calls some workers, each with its own command, within the bound of a
+// phase. Where the run has failed meanwhile, that is the error.
+func (c *coordinator) each(ctx context.Context, workers []int, command func(worker int) control.Command) ([]control.Reply, error) {
 	limited, cancel := c.bounded(ctx)
 	defer cancel()
-	replies, err := c.leader.CallAll(limited, c.workers, command)
+	replies, err := c.leader.Call(limited, workers, command)
 	return replies, c.blame(ctx, err)
+}
+
+// all gives all workers one command.
+func (c *coordinator) all(ctx context.Context, command control.Command) ([]control.Reply, error) {
+	return c.each(ctx, c.workers, control.Same(command))
+}
+
+// call gives one worker a command.
+func (c *coordinator) call(ctx context.Context, worker int, command control.Command) (control.Reply, error) {
+	replies, err := c.each(ctx, []int{worker}, control.Same(command))
+	return replies[0], err
 }
 
 // blame turns the error of a call into what the run failed of: what ended it
@@ -63,24 +79,25 @@ func (c *coordinator) launch(ctx context.Context) error {
 	if c.leader, err = control.Lead(c.broker.URL(), c.broker.Token(), name); err != nil {
 		return err
 	}
-	// Watched even where one of them cannot be started: all that run are reaped.
-	defer func() {
-		for i, p := range c.procs {
-			go c.watch(i, p)
-		}
-	}()
 	procs, _ := strconv.Atoi(c.job.NetOptions.Get("gomaxprocs"))
 	for i := range c.workers {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		boot := control.Boot{URL: c.broker.URL(), Token: c.broker.Token(), Run: name, Worker: i}
-		p, err := c.opt.Launcher.Launch(boot, c.page, procs)
+		p, err := c.opt.Launcher.Launch(launch.Command{
+			Word: worker.Command, Name: fmt.Sprintf("worker %d", i), GOMAXPROCS: procs,
+			Config: control.Boot{URL: c.broker.URL(), Token: c.broker.Token(), Run: name, Worker: i},
+		})
 		if err != nil {
 			return err
 		}
 		c.procs = append(c.procs, p)
-		c.exited = append(c.exited, make(chan struct{}))
+		if c.opt.Started != nil {
+			c.opt.Started(p)
+		}
+	}
+	for i, p := range c.procs {
+		go c.watch(i, p)
 	}
 	return nil
 }
@@ -89,28 +106,21 @@ func (c *coordinator) launch(ctx context.Context) error {
 func (c *coordinator) join(ctx context.Context) error {
 	limited, cancel := c.bounded(ctx)
 	defer cancel()
-	joined := make([]bool, c.workers)
-	for left := c.workers; left > 0; {
+	absent := maps.Collect(slices.All(c.workers))
+	for len(absent) > 0 {
 		select {
 		case e := <-c.leader.Events():
 			if e.Fatal != "" {
-				c.suspect(e)
+				c.reported(e)
 			}
-			if e.Joined && e.Worker >= 0 && e.Worker < c.workers && !joined[e.Worker] {
-				joined[e.Worker] = true
-				left--
+			if e.Joined {
+				delete(absent, e.Worker)
 			}
 		case <-limited.Done():
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
-			var absent []int
-			for i, there := range joined {
-				if !there {
-					absent = append(absent, i)
-				}
-			}
-			return fmt.Errorf("not there in time: %s", c.names(absent))
+			return fmt.Errorf("not there in time: %s", c.names(slices.Sorted(maps.Keys(absent))))
 		}
 	}
 	go c.listen(ctx)
@@ -122,11 +132,12 @@ func (c *coordinator) assign(ctx context.Context) error {
 	if err := c.sequence(); err != nil {
 		return err
 	}
-	replies, err := c.all(ctx, func(i int) control.Command {
+	replies, err := c.each(ctx, c.workers, func(i int) control.Command {
 		return control.Command{Op: control.OpAssign, Assign: &control.Assignment{
-			Spec: c.job.Spec, Files: c.opt.Files, Local: c.local[i], Listen: c.opt.Launcher.Listen(), Key: c.key, Broker: c.data.broker,
+			Spec: c.job.Spec, Files: c.opt.Files, Local: c.local[i], Listen: c.opt.Launcher.Listen(),
+			Key: c.key, Broker: c.data.broker,
 			LogLimit:  max(maxRecords/c.job.Spec.Nodes, minRecords),
-			SpinShare: spinBudget / float64(c.workers),
+			SpinShare: spinBudget / float64(len(c.workers)),
 		}}
 	})
 	if err != nil {
@@ -145,9 +156,7 @@ func (c *coordinator) assign(ctx context.Context) error {
 // connect is the barrier: every worker answers once it is connected to those
 // whom it is going to talk to.
 func (c *coordinator) connect(ctx context.Context) error {
-	_, err := c.all(ctx, func(int) control.Command {
-		return control.Command{Op: control.OpConnect, Book: c.book}
-	})
+	_, err := c.all(ctx, control.Command{Op: control.OpConnect, Book: c.book})
 	return err
 }
 
@@ -162,18 +171,13 @@ func (c *coordinator) ping(ctx context.Context) error {
 	n := min(pingPairs, len(c.edges))
 	for k := range n {
 		edge := c.edges[k*len(c.edges)/n]
-		w := int(edge[0]-1) / c.job.Spec.NodesPerWorker
+		w := c.workerOf(dme.NodeID(edge[0]))
 		byWorker[w] = append(byWorker[w], edge)
 	}
-	for w := range c.workers {
-		if len(byWorker[w]) == 0 {
-			continue
-		}
-		limited, cancel := c.bounded(ctx)
-		r, err := c.leader.Call(limited, w, control.Command{Op: control.OpPing, Pairs: byWorker[w], Count: pingCount})
-		cancel()
+	for _, w := range slices.Sorted(maps.Keys(byWorker)) {
+		r, err := c.call(ctx, w, control.Command{Op: control.OpPing, Pairs: byWorker[w], Count: pingCount})
 		if err != nil {
-			return c.blame(ctx, err)
+			return err
 		}
 		c.delays = append(c.delays, r.Delays...)
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // since returns a progress that has seen nothing move for that long.
-func since(r reading, ago time.Duration) *progress {
+func since(r sums, ago time.Duration) *progress {
 	p := newProgress(time.Second, 5*time.Second)
 	p.last = r
 	p.moved, p.entered = p.moved.Add(-ago), p.entered.Add(-ago)
@@ -16,14 +16,14 @@ func since(r reading, ago time.Duration) *progress {
 }
 
 func TestProgress(t *testing.T) {
-	waiting := reading{sent: 7, handled: 7, requests: 3, entries: 1, requesting: 2}
+	waiting := sums{sent: 7, handled: 7, requests: 3, entries: 1, requesting: 2}
 	inside := waiting
 	inside.inside, inside.requesting = 1, 1
-	over := reading{sent: 7, handled: 6, requests: 3, entries: 3}
-	thinking := reading{sent: 7, handled: 7, requests: 3, entries: 3, toCome: 1}
+	over := sums{sent: 7, handled: 6, requests: 3, entries: 3}
+	thinking := sums{sent: 7, handled: 7, requests: 3, entries: 3, toCome: 1}
 	for _, c := range []struct {
 		name string
-		at   reading
+		at   sums
 		ago  time.Duration
 		want string // "" for no complaint
 	}{

@@ -63,14 +63,14 @@ func BenchmarkRing(b *testing.B) {
 
 // bareRing measures the hops per second of a ring without a runtime.
 func bareRing(b *testing.B) float64 {
-	c, err := ping.Start(b.Context(), ping.Setup{Network: "tcp", Bare: true, Processes: ringProcesses, Size: 32})
+	c, err := ping.Start(b.Context(), ping.Setup{Network: "tcp", Side: ping.Bare, Processes: ringProcesses, Size: 32})
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer c.Close()
 	var v ping.Values
 	for _, stretch := range []time.Duration{ringTime / 20, ringTime} { // the first warms up
-		if v, err = c.Measure(b.Context(), ping.Task{Test: ping.Ring, Tokens: 1, Stretch: stretch}); err != nil {
+		if v, err = c.Measure(ping.Task{Test: ping.Ring, Tokens: 1, Stretch: stretch}); err != nil {
 			b.Fatal(err)
 		}
 	}

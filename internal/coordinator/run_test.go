@@ -18,6 +18,7 @@ import (
 
 	"dmebench/internal/control"
 	"dmebench/internal/exit"
+	"dmebench/internal/launch"
 	"dmebench/internal/run"
 	"dmebench/internal/sim"
 	"dmebench/result"
@@ -35,13 +36,15 @@ func resolve(t testing.TB, spec result.Spec) *run.Job {
 // execute runs a job and makes sure that nothing of it is left behind.
 func execute(t *testing.T, ctx context.Context, spec result.Spec, opt Options) (*result.Result, error) {
 	t.Helper()
-	launcher, ok := opt.Launcher.(*recording)
-	if !ok {
-		launcher = &recording{}
-		opt.Launcher = launcher
+	workers, started := &recorder{}, opt.Started
+	opt.Started = func(p launch.Process) {
+		workers.started(p)
+		if started != nil {
+			started(p)
+		}
 	}
 	result, err := Run(ctx, resolve(t, spec), opt)
-	for _, pid := range launcher.pids() {
+	for _, pid := range workers.pids() {
 		if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) {
 			t.Errorf("worker process %d is still there (%v)", pid, err)
 		}
@@ -63,17 +66,17 @@ func mustRun(t *testing.T, spec result.Spec) *result.Result {
 }
 
 func TestRicartAgrawalaOverEightProcesses(t *testing.T) {
-	launcher := &recording{}
+	workers := &recorder{}
 	listening := -1
 	r, err := execute(t, t.Context(), result.Spec{Algorithm: "ricart-agrawala", Nodes: 8, Requests: 800}, Options{
-		Launcher: launcher,
+		Started: workers.started,
 		Save: func(*result.Result) error {
-			for _, pid := range launcher.pids() {
+			for _, pid := range workers.pids() {
 				if err := syscall.Kill(pid, 0); err != nil {
 					t.Errorf("worker %d was gone before the result was saved", pid)
 				}
 			}
-			listening = listeningSockets(t, launcher.pids())
+			listening = listeningSockets(t, workers.pids())
 			return nil
 		},
 	})
@@ -92,8 +95,8 @@ func TestRicartAgrawalaOverEightProcesses(t *testing.T) {
 	if r.Safety.Violations != 0 || r.Safety.Checked != 800 || r.Safety.Method != "shared-page" {
 		t.Errorf("safety: %+v", r.Safety)
 	}
-	if r.Workers != 8 || len(launcher.pids()) != 8 {
-		t.Errorf("%d workers, %d processes", r.Workers, len(launcher.pids()))
+	if r.Workers != 8 || len(workers.pids()) != 8 {
+		t.Errorf("%d workers, %d processes", r.Workers, len(workers.pids()))
 	}
 	if listening >= 0 && listening != 8 {
 		t.Errorf("%d listening sockets, want one for each of 8 processes", listening)
@@ -301,10 +304,10 @@ func onFirstEntries(act func()) func(entries, of uint64) {
 var long = result.Spec{Algorithm: "suzuki-kasami", Nodes: 5, Duration: result.Duration(time.Minute)}
 
 func TestAKilledWorkerEndsTheRun(t *testing.T) {
-	launcher := &recording{}
+	workers := &recorder{}
 	r, err := execute(t, t.Context(), long, Options{
-		Launcher: launcher,
-		Progress: onFirstEntries(func() { syscall.Kill(launcher.pids()[2], syscall.SIGKILL) }),
+		Started:  workers.started,
+		Progress: onFirstEntries(func() { syscall.Kill(workers.pids()[2], syscall.SIGKILL) }),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -321,12 +324,12 @@ func TestAKilledWorkerEndsTheRun(t *testing.T) {
 }
 
 func TestAWorkerThatHangsIsNamed(t *testing.T) {
-	launcher := &recording{}
+	workers := &recorder{}
 	spec := long
 	spec.StallAfter = result.Duration(500 * time.Millisecond)
 	r, err := execute(t, t.Context(), spec, Options{
-		Launcher: launcher,
-		Progress: onFirstEntries(func() { syscall.Kill(launcher.pids()[1], syscall.SIGSTOP) }),
+		Started:  workers.started,
+		Progress: onFirstEntries(func() { syscall.Kill(workers.pids()[1], syscall.SIGSTOP) }),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -351,24 +354,24 @@ func TestAPortInUseIsRefusedBeforeAnythingStarts(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	launcher := &recording{}
+	workers := &recorder{}
 	spec := long
 	spec.Listen = l.Addr().String()
-	_, err = execute(t, t.Context(), spec, Options{Launcher: launcher})
-	if !errors.Is(err, control.ErrListen) || len(launcher.pids()) > 0 {
-		t.Errorf("error %v, %d processes", err, len(launcher.pids()))
+	_, err = execute(t, t.Context(), spec, Options{Started: workers.started})
+	if !errors.Is(err, control.ErrListen) || len(workers.pids()) > 0 {
+		t.Errorf("error %v, %d processes", err, len(workers.pids()))
 	}
 }
 
 func TestAWorkerThatCannotStart(t *testing.T) {
-	r, err := Run(t.Context(), resolve(t, long), Options{Launcher: Local{Program: "/nonexistent/dmebench"}})
+	r, err := Run(t.Context(), resolve(t, long), Options{Launcher: launch.Local{Program: "/nonexistent/dmebench"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if r.Status != result.Failed || !strings.Contains(r.Error, "cannot start worker 0") {
 		t.Errorf("status %s: %s", r.Status, r.Error)
 	}
-	r, err = Run(t.Context(), resolve(t, long), Options{Launcher: Local{Program: "/bin/false"}})
+	r, err = Run(t.Context(), resolve(t, long), Options{Launcher: launch.Local{Program: "/bin/false"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -41,10 +41,10 @@ func soak(t *testing.T, spec result.Spec, m *memory) *result.Result {
 	// In a critical section that takes its time, the others' requests arrive.
 	spec.Algorithm, spec.Transport, spec.CS = "suzuki-kasami", "udp", "100us"
 	spec.Set = map[string]string{run.LayerOption: "fifo", "loss": "0.05"}
-	launcher := &recording{}
+	workers := &recorder{}
 	r, err := execute(t, t.Context(), spec, Options{
-		Launcher: launcher,
-		Progress: func(uint64, uint64) { m.sample(launcher.pids()) },
+		Started:  workers.started,
+		Progress: func(uint64, uint64) { m.sample(workers.pids()) },
 	})
 	if err != nil {
 		t.Fatal(err)

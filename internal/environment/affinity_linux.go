@@ -1,23 +1,18 @@
 package environment
 
-import (
-	"fmt"
-	"strings"
+import "golang.org/x/sys/unix"
 
-	"golang.org/x/sys/unix"
-)
-
-// affinity lists the processors that this process may run on.
-func affinity() string {
+// CPUs returns the processors that this process may run on, ascending.
+func CPUs() ([]int, error) {
 	var set unix.CPUSet
-	if unix.SchedGetaffinity(0, &set) != nil {
-		return ""
+	if err := unix.SchedGetaffinity(0, &set); err != nil {
+		return nil, err
 	}
-	var cpus []string
-	for i := range 1024 {
-		if set.IsSet(i) {
-			cpus = append(cpus, fmt.Sprint(i))
+	var cpus []int
+	for cpu := 0; len(cpus) < set.Count(); cpu++ {
+		if set.IsSet(cpu) {
+			cpus = append(cpus, cpu)
 		}
 	}
-	return strings.Join(cpus, ",")
+	return cpus, nil
 }

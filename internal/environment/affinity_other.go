@@ -2,4 +2,8 @@
 
 package environment
 
-func affinity() string { return "" }
+import "errors"
+
+// CPUs returns the processors that this process may run on; an error where the
+// system does not bind processes to processors.
+func CPUs() ([]int, error) { return nil, errors.ErrUnsupported }

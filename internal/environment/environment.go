@@ -34,7 +34,9 @@ func Describe() map[string]string {
 	set("load_average", firstFields("/proc/loadavg", 3))
 	set("governor", firstFields("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", 1))
 	set("clock_source", firstFields("/sys/devices/system/clocksource/clocksource0/current_clocksource", 1))
-	set("cpu_affinity", affinity())
+	if cpus, err := CPUs(); err == nil {
+		set("cpu_affinity", strings.Trim(strings.ReplaceAll(fmt.Sprint(cpus), " ", ","), "[]"))
+	}
 	set("program", program())
 	return e
 }

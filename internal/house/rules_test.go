@@ -28,9 +28,11 @@ var importRules = []importRule{
 	{of: []string{"transport"}, may: []string{"dme"}},
 	// What transports have in common.
 	{of: []string{"transport/frame", "transport/peers"}, may: []string{"dme", "transport"}},
+	// The suite that all transports pass, with peers in processes of their own.
+	{of: []string{"transport/transporttest"}, may: []string{"dme", "transport", "transport/frame", "internal/launch"}},
 	{of: []string{"transport/..."}, may: []string{"dme", "transport", "transport/frame", "transport/peers", "internal/rawio"}},
-	// System calls, under transports and alarms alike.
-	{of: []string{"internal/rawio"}, may: []string{}},
+	// System calls, under transports and alarms alike; and processes of one's own.
+	{of: []string{"internal/rawio", "internal/launch"}, may: []string{}},
 
 	{of: []string{"workload"}, may: []string{"dme"}},
 	// Numbers in, numbers out.

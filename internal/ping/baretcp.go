@@ -1,16 +1,16 @@
 package ping
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/binary"
 	"fmt"
 	"io"
 	"net"
 	"sync"
-)
 
-// listenAt is where everything listens: a free port of this host's loopback.
-const listenAt = "127.0.0.1:0"
+	"dmebench/internal/launch"
+)
 
 // header is the length of a message, which precedes it on a connection.
 const header = 4
@@ -22,16 +22,16 @@ const header = 4
 type bareTCP struct {
 	order    *order
 	receive  receiver
-	listener *net.TCPListener
+	listener net.Listener
 	links    []*bareLink // by process; nil where nothing is sent
 }
 
 func openBareTCP(o *order, receive receiver) (endpoint, error) {
-	listener, err := net.Listen("tcp", listenAt)
+	listener, err := net.Listen("tcp", launch.Loopback)
 	if err != nil {
 		return nil, err
 	}
-	return &bareTCP{o, receive, listener.(*net.TCPListener), make([]*bareLink, o.Processes)}, nil
+	return &bareTCP{o, receive, listener, make([]*bareLink, o.Processes)}, nil
 }
 
 func (b *bareTCP) address() string { return b.listener.Addr().String() }
@@ -40,11 +40,11 @@ func (b *bareTCP) start(book []string, to []int) error {
 	go b.accept()
 	for _, peer := range to {
 		conn, err := net.Dial("tcp", book[peer])
-		if err != nil {
-			return fmt.Errorf("connect to process %d: %w", peer, err)
+		if err == nil {
+			// Strangers of this host are not to disturb the measurement.
+			_, err = conn.Write(b.order.Key[:])
 		}
-		// Strangers of this host are not to disturb the measurement.
-		if _, err := conn.Write(b.order.Key[:]); err != nil {
+		if err != nil {
 			return fmt.Errorf("connect to process %d: %w", peer, err)
 		}
 		b.links[peer] = &bareLink{conn: conn.(*net.TCPConn)}
@@ -54,7 +54,7 @@ func (b *bareTCP) start(book []string, to []int) error {
 
 func (b *bareTCP) accept() {
 	for {
-		conn, err := b.listener.AcceptTCP()
+		conn, err := b.listener.Accept()
 		if err != nil {
 			return
 		}
@@ -63,34 +63,22 @@ func (b *bareTCP) accept() {
 }
 
 // read handles what arrives on a connection until it ends.
-func (b *bareTCP) read(conn *net.TCPConn) {
+func (b *bareTCP) read(conn net.Conn) {
 	defer conn.Close()
 	var key [len(b.order.Key)]byte
 	if _, err := io.ReadFull(conn, key[:]); err != nil || !bytes.Equal(key[:], b.order.Key[:]) {
 		return
 	}
-	buf := make([]byte, max(64<<10, 2*(header+b.order.Size)))
-	end := 0
+	whole := header + b.order.Size
+	r := bufio.NewReaderSize(conn, max(64<<10, 2*whole))
 	for {
-		n, err := conn.Read(buf[end:])
-		if err != nil {
+		m, err := r.Peek(whole)
+		if err != nil || int(binary.LittleEndian.Uint32(m)) != b.order.Size {
 			return
 		}
-		end += n
-		at := 0
-		for end-at >= header {
-			size := int(binary.LittleEndian.Uint32(buf[at:]))
-			if size != b.order.Size {
-				return
-			}
-			if end-at < header+size {
-				break
-			}
-			b.receive(buf[at+header : at+header+size])
-			at += header + size
-		}
-		end = copy(buf, buf[at:end])
-		if b.flush() != nil {
+		b.receive(m[header:])
+		_, _ = r.Discard(whole) // has been read
+		if r.Buffered() < whole && b.flush() != nil {
 			return
 		}
 	}
@@ -99,6 +87,14 @@ func (b *bareTCP) read(conn *net.TCPConn) {
 func (b *bareTCP) send(to int, m []byte) error {
 	b.links[to].send(m)
 	return nil
+}
+
+func (b *bareTCP) stream(to int, m []byte) error {
+	l := b.links[to]
+	if l.coalescer == nil {
+		l.coalescer = newCoalescer(l.conn)
+	}
+	return l.coalescer.write(m)
 }
 
 func (b *bareTCP) flush() error {
@@ -113,13 +109,7 @@ func (b *bareTCP) flush() error {
 	return nil
 }
 
-func (b *bareTCP) stream(to int) writer {
-	l := b.links[to]
-	if l.coalescer == nil {
-		l.coalescer = newCoalescer(l.conn)
-	}
-	return l.coalescer
-}
+func (b *bareTCP) lossy() bool { return false }
 
 // close resets the connections: the thousands of a long measurement would
 // otherwise stay behind in the kernel for a minute.
@@ -161,4 +151,51 @@ func (l *bareLink) flush() error {
 
 func appendFramed(b, m []byte) []byte {
 	return append(binary.LittleEndian.AppendUint32(b, uint32(len(m))), m...)
+}
+
+// coalescer is the plainest fast writer: two buffers, swapped under a mutex by a
+// goroutine that writes the one while the other fills.
+type coalescer struct {
+	mu     sync.Mutex
+	filled sync.Cond
+	queue  []byte
+	err    error
+}
+
+// newCoalescer returns a coalescer that writes to w until that fails.
+func newCoalescer(w io.Writer) *coalescer {
+	c := new(coalescer)
+	c.filled.L = &c.mu
+	go c.run(w)
+	return c
+}
+
+func (c *coalescer) run(w io.Writer) {
+	var out []byte
+	for {
+		c.mu.Lock()
+		for len(c.queue) == 0 {
+			c.filled.Wait()
+		}
+		out, c.queue = c.queue, out[:0]
+		c.mu.Unlock()
+		if _, err := w.Write(out); err != nil {
+			c.mu.Lock()
+			c.err = err
+			c.mu.Unlock()
+			return
+		}
+	}
+}
+
+// write queues a message. What is queued is bounded by what its receiver has
+// not yet confirmed.
+func (c *coalescer) write(m []byte) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.queue) == 0 {
+		c.filled.Signal()
+	}
+	c.queue = appendFramed(c.queue, m)
+	return c.err
 }

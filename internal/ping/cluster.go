@@ -3,11 +3,13 @@ package ping
 import (
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
+	"dmebench/internal/environment"
+	"dmebench/internal/launch"
 	"dmebench/transport/nats"
 )
 
@@ -15,26 +17,20 @@ import (
 type Setup struct {
 	Network   string
 	Set       map[string]string // options of the network
-	Bare      bool              // without the transport
-	Processes int               // at least 2
-	Size      int               // of a message in bytes
-	Pin       bool              // each process to one processor, in turn
-	Broker    nats.Broker       // of a network that has one
-}
-
-func (s *Setup) side() Side {
-	if s.Bare {
-		return Bare
-	}
-	return Ours
+	Side      Side
+	Processes int         // at least 2
+	Size      int         // of a message in bytes
+	Pin       bool        // each process to one processor, in turn
+	Broker    nats.Broker // of a network that has one
 }
 
 // Cluster is a set of processes that are connected and wait for tasks.
 type Cluster struct {
 	setup      Setup
-	processes  []*process
-	gone       chan *process // those that have ended
-	cpus       []int         // by process, where they are pinned
+	processes  []*launch.Child
+	life       context.Context // ends when any process does
+	fail       context.CancelCauseFunc
+	cpus       []int // by process, where they are pinned
 	gomaxprocs int
 }
 
@@ -43,47 +39,46 @@ const (
 	endTimeout   = 3 * time.Second  // for all of them to leave in order
 )
 
-// Start starts the processes and connects them.
+// Start starts the processes and connects them. Measurements fail once ctx has
+// ended.
 func Start(ctx context.Context, s Setup) (_ *Cluster, err error) {
-	c := &Cluster{setup: s, gone: make(chan *process, s.Processes)}
+	c := &Cluster{setup: s}
+	c.life, c.fail = context.WithCancelCause(ctx)
 	defer func() {
 		if err != nil {
 			c.Close()
 		}
 	}()
+	var cpus []int
 	if s.Pin {
-		allowed, err := allowedCPUs()
-		if err != nil {
-			return nil, fmt.Errorf("ping: cannot tell the processors to pin processes to: %w", err)
-		}
-		for i := range s.Processes {
-			c.cpus = append(c.cpus, allowed[i%len(allowed)])
+		if cpus, err = environment.CPUs(); err != nil {
+			return nil, fmt.Errorf("ping: cannot tell the processors to pin to: %w", err)
 		}
 	}
-	var key [32]byte
-	rand.Read(key[:]) // never fails: it ends the program where there is no randomness
-	for i := range s.Processes {
+	o := order{Setup: s}
+	rand.Read(o.Key[:]) // never fails: it ends the program where there is no randomness
+	for o.Index = range s.Processes {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		var cpus []int
+		local := launch.Local{Answers: true}
 		if s.Pin {
-			cpus = c.cpus[i : i+1]
+			local.CPUs = []int{cpus[o.Index%len(cpus)]}
+			c.cpus = append(c.cpus, local.CPUs...)
 		}
-		p, err := startProcess(fmt.Sprintf("process %d (%s, %s)", i, s.Network, s.side()), cpus, c.gone)
+		p, err := local.Start(launch.Command{
+			Word: Command, Name: fmt.Sprintf("process %d (%s, %s)", o.Index, s.Network, s.Side), Config: o,
+		})
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("ping: %w", err)
 		}
 		c.processes = append(c.processes, p)
-		p.tell(order{
-			Network: s.Network, Set: s.Set, Bare: s.Bare, Index: i, Processes: s.Processes,
-			Size: s.Size, Key: key, Broker: s.Broker,
-		})
+		go func() { c.fail(p.Death()) }()
 	}
 	var book []string
 	for i, p := range c.processes {
 		var g greeting
-		if err := c.await(ctx, p, startTimeout, &g); err != nil {
+		if err := c.receive(p, startTimeout, &g); err != nil {
 			return nil, err
 		}
 		book = append(book, g.Address)
@@ -92,53 +87,47 @@ func Start(ctx context.Context, s Setup) (_ *Cluster, err error) {
 		}
 	}
 	for _, p := range c.processes {
-		p.tell(book)
+		p.Send(book)
 	}
 	for _, p := range c.processes {
 		var word string
-		if err := c.await(ctx, p, startTimeout, &word); err != nil {
+		if err := c.receive(p, startTimeout, &word); err != nil {
 			return nil, err
 		}
 	}
 	return c, nil
 }
 
-// await decodes a process's next answer. It fails as soon as any process ends.
-func (c *Cluster) await(ctx context.Context, p *process, within time.Duration, to any) error {
-	timeout := time.NewTimer(within)
-	defer timeout.Stop()
-	select {
-	case m, ok := <-p.answers:
-		if !ok {
-			return p.death()
-		}
-		return json.Unmarshal(m, to)
-	case dead := <-c.gone:
-		return dead.death()
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timeout.C:
-		return fmt.Errorf("ping: %s does not answer within %v; is this host overloaded? %s", p.name, within, p.stderr.String())
+// receive decodes a process's next answer. It fails as soon as any process ends.
+func (c *Cluster) receive(p *launch.Child, within time.Duration, to any) error {
+	ctx, cancel := context.WithTimeout(c.life, within)
+	defer cancel()
+	switch err := p.Receive(ctx, to); {
+	case errors.Is(err, context.DeadlineExceeded):
+		return fmt.Errorf("ping: %s does not answer within %v; is this host overloaded? %s", p.Name(), within, strings.Join(p.Stderr(), "\n"))
+	case err != nil:
+		return fmt.Errorf("ping: %w", err)
 	}
+	return nil
 }
 
 // Measure carries out a task once. The processes have been quiet before, and are
 // so again.
-func (c *Cluster) Measure(ctx context.Context, t Task) (Values, error) {
-	before, err := c.processorTimes(ctx)
+func (c *Cluster) Measure(t Task) (Values, error) {
+	before, err := c.processorTimes()
 	if err != nil {
 		return nil, err
 	}
 	first := c.processes[0]
-	first.tell(question{&t})
+	first.Send(question{&t})
 	var a answer
-	if err := c.await(ctx, first, t.Stretch+patience+startTimeout, &a); err != nil {
+	if err := c.receive(first, t.Stretch+patience+startTimeout, &a); err != nil {
 		return nil, err
 	}
 	if a.Error != "" {
-		return nil, fmt.Errorf("ping: %s: %s: %w", first.name, t, errors.New(a.Error))
+		return nil, fmt.Errorf("ping: %s: %s: %s", first.Name(), t, a.Error)
 	}
-	after, err := c.processorTimes(ctx)
+	after, err := c.processorTimes()
 	if err != nil {
 		return nil, err
 	}
@@ -152,14 +141,14 @@ func (c *Cluster) Measure(ctx context.Context, t Task) (Values, error) {
 
 // processorTimes returns the processor time in seconds that each process has
 // used.
-func (c *Cluster) processorTimes(ctx context.Context) ([]float64, error) {
+func (c *Cluster) processorTimes() ([]float64, error) {
 	for _, p := range c.processes {
-		p.tell(question{})
+		p.Send(question{})
 	}
 	var times []float64
 	for _, p := range c.processes {
 		var a answer
-		if err := c.await(ctx, p, startTimeout, &a); err != nil {
+		if err := c.receive(p, startTimeout, &a); err != nil {
 			return nil, err
 		}
 		times = append(times, a.CPUSeconds)
@@ -169,19 +158,6 @@ func (c *Cluster) processorTimes(ctx context.Context) ([]float64, error) {
 
 // Close ends all processes and returns when they are gone.
 func (c *Cluster) Close() {
-	for _, p := range c.processes {
-		p.stdin.Close()
-	}
-	timeout := time.NewTimer(endTimeout)
-	defer timeout.Stop()
-	for _, p := range c.processes {
-		select {
-		case <-p.ended:
-			continue
-		case <-timeout.C:
-			timeout.Reset(0)
-		}
-		_ = p.cmd.Process.Kill()
-		<-p.ended
-	}
+	c.fail(context.Canceled)
+	launch.End(endTimeout, c.processes...)
 }

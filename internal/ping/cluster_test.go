@@ -11,9 +11,11 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
+	"dmebench/internal/environment"
 	"dmebench/internal/exit"
 
 	"golang.org/x/sys/unix"
@@ -51,14 +53,14 @@ func children(t *testing.T) []int {
 }
 
 func TestCloseLeavesNoProcess(t *testing.T) {
-	for _, bare := range []bool{true, false} {
-		c := start(t, Setup{Network: "tcp", Bare: bare})
+	for _, side := range []Side{Bare, Ours} {
+		c := start(t, Setup{Network: "tcp", Side: side})
 		pids := c.pids()
 		c.Close()
 		mustBeGone(t, pids)
 		for _, p := range c.processes {
-			if p.err != nil || p.stderr.String() != "" {
-				t.Errorf("%s left with %v: %s", p.name, p.err, p.stderr.String())
+			if p.Outcome() != "exit status 0" || p.Stderr() != nil {
+				t.Errorf("%s left with %s: %q", p.Name(), p.Outcome(), p.Stderr())
 			}
 		}
 	}
@@ -68,15 +70,15 @@ func TestCloseLeavesNoProcess(t *testing.T) {
 // however that was: also in the midst of a measurement they must leave.
 func TestProcessesLeaveInTheMidstOfAMeasurement(t *testing.T) {
 	for _, test := range Tests() {
-		for _, bare := range []bool{true, false} {
-			t.Run(fmt.Sprintf("%s,bare=%v", test, bare), func(t *testing.T) {
-				c := start(t, Setup{Network: "tcp", Bare: bare})
-				c.processes[0].tell(question{&Task{Test: test, Tokens: 1, Stretch: MaxStretch}})
+		for _, side := range []Side{Bare, Ours} {
+			t.Run(fmt.Sprintf("%s,%s", test, side), func(t *testing.T) {
+				c := start(t, Setup{Network: "tcp", Side: side})
+				c.processes[0].Send(question{&Task{Test: test, Tokens: 1, Stretch: MaxStretch}})
 				for _, p := range c.processes {
-					p.stdin.Close()
+					p.Dismiss()
 				}
 				for _, p := range c.processes {
-					<-p.ended
+					<-p.Ended()
 				}
 				mustBeGone(t, c.pids())
 			})
@@ -86,13 +88,13 @@ func TestProcessesLeaveInTheMidstOfAMeasurement(t *testing.T) {
 
 func TestProcessThatDiesIsNamed(t *testing.T) {
 	for network, victim := range map[string]int{"tcp": 1, "udp": 2} {
-		for _, bare := range []bool{true, false} {
-			c := start(t, Setup{Network: network, Bare: bare})
-			if err := c.processes[victim].cmd.Process.Kill(); err != nil {
+		for _, side := range []Side{Bare, Ours} {
+			c := start(t, Setup{Network: network, Side: side})
+			if err := syscall.Kill(c.pids()[victim], syscall.SIGKILL); err != nil {
 				t.Fatal(err)
 			}
-			_, err := c.Measure(t.Context(), Task{Test: Ring, Tokens: 1, Stretch: MaxStretch})
-			mustSay(t, err, fmt.Sprintf("process %d (%s, %s) has ended: signal: killed", victim, network, c.setup.side()))
+			_, err := c.Measure(Task{Test: Ring, Tokens: 1, Stretch: MaxStretch})
+			mustSay(t, err, fmt.Sprintf("process %d (%s, %s) has ended: signal: killed", victim, network, side))
 			c.Close()
 			mustBeGone(t, c.pids())
 		}
@@ -100,10 +102,14 @@ func TestProcessThatDiesIsNamed(t *testing.T) {
 }
 
 func TestMeasureEndsWithItsContext(t *testing.T) {
-	c := start(t, Setup{Network: "udp", Bare: true})
 	ctx, cancel := context.WithCancel(t.Context())
+	c, err := Start(ctx, Setup{Network: "udp", Side: Bare, Processes: 3, Size: 32})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
 	cancel()
-	if _, err := c.Measure(ctx, Task{Test: RoundTrip, Stretch: MaxStretch}); !errors.Is(err, context.Canceled) {
+	if _, err := c.Measure(Task{Test: RoundTrip, Stretch: MaxStretch}); !errors.Is(err, context.Canceled) {
 		t.Errorf("ended with %v", err)
 	}
 	if _, err := Start(ctx, c.setup); !errors.Is(err, context.Canceled) {
@@ -113,19 +119,19 @@ func TestMeasureEndsWithItsContext(t *testing.T) {
 
 // A process that cannot do what it is told says why.
 func TestProcessThatFailsSaysWhy(t *testing.T) {
-	_, err := Start(t.Context(), Setup{Network: "tcp", Processes: 2, Size: MinSize - 1})
+	_, err := Start(t.Context(), Setup{Network: "tcp", Side: Ours, Processes: 2, Size: MinSize - 1})
 	mustSay(t, err, "(tcp, ours) has ended: exit status 64: ping: this command is started by")
-	s := Setup{Network: "nats", Bare: true, Processes: 2, Size: 32}
+	s := Setup{Network: "nats", Side: Bare, Processes: 2, Size: 32}
 	s.Broker.URL = "nats://127.0.0.1:1"
 	_, err = Start(t.Context(), s)
 	mustSay(t, err, "exit status 2: ping: process")
 	c := start(t, Setup{Network: "tcp"})
-	_, err = c.Measure(t.Context(), Task{Test: "speed", Stretch: time.Millisecond})
+	_, err = c.Measure(Task{Test: "speed", Stretch: time.Millisecond})
 	mustSay(t, err, `unknown test "speed"`)
 }
 
 func TestMainRefusesWhatIsNoOrder(t *testing.T) {
-	for _, in := range []string{"", "hello\n", `{"network":"pigeon","processes":2,"size":32}`, `{"network":"tcp","processes":2,"index":2,"size":32}`} {
+	for _, in := range []string{"", "hello\n", `{"Network":"pigeon","Processes":2,"Size":32}`, `{"Network":"tcp","Processes":2,"Index":2,"Size":32}`} {
 		var out, complaint bytes.Buffer
 		if code := Main(strings.NewReader(in), &out, &complaint); code != exit.Usage || out.Len() > 0 {
 			t.Errorf("%q: ended with %d and said %q", in, code, out.String())
@@ -137,14 +143,11 @@ func TestMainRefusesWhatIsNoOrder(t *testing.T) {
 }
 
 func TestPinnedProcesses(t *testing.T) {
-	if !canPin {
+	allowed, err := environment.CPUs()
+	if err != nil {
 		t.Skip("processes cannot be pinned on this system")
 	}
-	allowed, err := allowedCPUs()
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := start(t, Setup{Network: "tcp", Bare: true, Pin: true})
+	c := start(t, Setup{Network: "tcp", Side: Bare, Pin: true})
 	if c.gomaxprocs != 1 {
 		t.Errorf("GOMAXPROCS is %d on one processor", c.gomaxprocs)
 	}
@@ -157,14 +160,14 @@ func TestPinnedProcesses(t *testing.T) {
 			t.Errorf("process %d is to be on processor %d, is on %v", i, want, set)
 		}
 	}
-	after, err := allowedCPUs()
+	after, err := environment.CPUs()
 	if err != nil || len(after) != len(allowed) {
 		t.Errorf("this process may use %v afterwards, %v before (%v)", after, allowed, err)
 	}
 }
 
 func TestBareTCPIgnoresStrangers(t *testing.T) {
-	o := &order{Network: "tcp", Bare: true, Processes: 2, Size: 32, Key: [32]byte{1}}
+	o := &order{Setup: Setup{Network: "tcp", Side: Bare, Processes: 2, Size: 32}, Key: [32]byte{1}}
 	e, err := open(o, func([]byte) { t.Error("a stranger's message was handled") })
 	if err != nil {
 		t.Fatal(err)

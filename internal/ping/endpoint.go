@@ -1,5 +1,15 @@
 package ping
 
+import (
+	"fmt"
+	"os"
+
+	"dmebench/dme"
+	"dmebench/internal/launch"
+	"dmebench/internal/run"
+	"dmebench/transport"
+)
+
 // endpoint is one process's way to the others: a side of a measurement.
 // Processes are counted from 0.
 type endpoint interface {
@@ -12,20 +22,17 @@ type endpoint interface {
 	// send copies a message and passes it on, at the latest when flush is called
 	// or when the receiver of the message that is being handled has returned.
 	send(to int, m []byte) error
+
+	// stream is send for as many messages as the network takes. The two do not
+	// go together to one process.
+	stream(to int, m []byte) error
 	flush() error
 
-	// stream returns how to send as many messages as the network takes. Calls
-	// of send to the same process do not go together with it.
-	stream(to int) writer
+	// lossy reports whether messages can get lost.
+	lossy() bool
 
 	// close frees what would outlive this process.
 	close()
-}
-
-// writer takes the messages of a stream.
-type writer interface {
-	write(m []byte) error
-	flush() error
 }
 
 // receiver is called with each message that arrives, which is valid during the
@@ -34,13 +41,57 @@ type receiver func(m []byte)
 
 // open opens the endpoint that an order asks for.
 func open(o *order, receive receiver) (endpoint, error) {
-	if !o.Bare {
+	if o.Side == Ours {
 		return openTransport(o, receive)
 	}
 	return bareSides[o.Network](o, receive)
 }
 
-// bareSides are the least that does what a network does.
-var bareSides = map[string]func(*order, receiver) (endpoint, error){
-	"tcp": openBareTCP, "udp": openBareUDP, "nats": openBareNATS,
+// viaTransport is the transport that runs use, opened as a worker opens it.
+type viaTransport struct {
+	transport.Transport
+	guarantees transport.Guarantees
+	self       dme.NodeID
+	receive    receiver
+}
+
+func openTransport(o *order, receive receiver) (endpoint, error) {
+	network, options, err := lookup(o.Network, o.Set)
+	if err != nil {
+		return nil, err
+	}
+	e := run.Endpoint{
+		Config: transport.Config{
+			Listen: launch.Loopback, Local: []dme.NodeID{node(o.Index)}, Nodes: o.Processes, Key: o.Key,
+		},
+		Options: options, Broker: o.Broker,
+	}
+	for _, to := range o.peers() {
+		e.Peers = append(e.Peers, node(to))
+	}
+	tr, err := network.Listen(e)
+	if err != nil {
+		return nil, err
+	}
+	return &viaTransport{tr, network.Guarantees(options), node(o.Index), receive}, nil
+}
+
+// node returns the node that lives in a process.
+func node(process int) dme.NodeID { return dme.NodeID(process + 1) }
+
+func (t *viaTransport) address() string                    { return t.Addr() }
+func (t *viaTransport) start(book []string, _ []int) error { return t.Start(book, t) }
+func (t *viaTransport) send(to int, m []byte) error        { return t.Send(t.self, node(to), m) }
+func (t *viaTransport) stream(to int, m []byte) error      { return t.Send(t.self, node(to), m) }
+func (t *viaTransport) flush() error                       { return t.Flush() }
+func (t *viaTransport) lossy() bool                        { return !t.guarantees.Reliable }
+func (t *viaTransport) close()                             { t.Close() }
+
+// Frame is called by the transport.
+func (t *viaTransport) Frame(_, _ dme.NodeID, b []byte) { t.receive(b) }
+
+// Down is called by the transport. Whoever has started the processes sees for
+// itself which one has ended.
+func (t *viaTransport) Down(peer dme.NodeID, err error) {
+	fmt.Fprintf(os.Stderr, "process %d can no longer be reached: %v\n", peer-1, err)
 }

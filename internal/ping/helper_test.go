@@ -6,12 +6,14 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"dmebench/internal/launch"
 )
 
 // TestMain lets the test binary become a process of a measurement, as the
 // program itself does.
 func TestMain(m *testing.M) {
-	if len(os.Args) == 2 && os.Args[1] == Command {
+	if launch.Is(os.Args, Command) {
 		os.Exit(Main(os.Stdin, os.Stdout, os.Stderr))
 	}
 	// Processes that are built with the race detector would sleep a second each
@@ -35,6 +37,9 @@ func start(t *testing.T, s Setup) *Cluster {
 	if s.Size == 0 {
 		s.Size = 32
 	}
+	if s.Side == "" {
+		s.Side = Ours
+	}
 	c, err := Start(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)
@@ -47,7 +52,7 @@ func start(t *testing.T, s Setup) *Cluster {
 func (c *Cluster) pids() []int {
 	var pids []int
 	for _, p := range c.processes {
-		pids = append(pids, p.cmd.Process.Pid)
+		pids = append(pids, p.PID())
 	}
 	return pids
 }

@@ -1,6 +1,7 @@
 package ping
 
 import (
+	"encoding/binary"
 	"fmt"
 	"sync/atomic"
 	"time"
@@ -9,6 +10,32 @@ import (
 
 	"dmebench/internal/clock"
 )
+
+// A message is as long as it was asked for. It begins with its kind; numbers
+// follow at fixed places.
+const (
+	numberAt  = 8  // when a ping was sent; what a progress report counts
+	arrivedAt = 16 // when a ping arrived; the serial number of a last message
+)
+
+// The kinds of messages.
+const (
+	data     = iota + 1 // of a stream
+	last                // the end of a stream, which is to be answered
+	progress            // how much of the stream has arrived
+	token
+	ping
+	pong
+)
+
+func newMessage(kind byte, size int) []byte {
+	m := make([]byte, size)
+	m[0] = kind
+	return m
+}
+
+func number(m []byte, at int) uint64        { return binary.LittleEndian.Uint64(m[at:]) }
+func setNumber(m []byte, at int, to uint64) { binary.LittleEndian.PutUint64(m[at:], to) }
 
 // peer is one process of a measurement. All do their part as messages arrive;
 // the first one begins, counts and ends.
@@ -28,8 +55,7 @@ type peer struct {
 	ways  *hdrhistogram.Histogram // ns, there
 
 	// Of a stream, at the first process.
-	lossy    bool
-	window   uint64
+	window   uint64        // messages that may be under way
 	arrived  atomic.Uint64 // at the second process, as far as known
 	answered atomic.Uint64 // serial number of the last message that has been answered
 	told     chan struct{} // one of these has changed
@@ -53,16 +79,18 @@ const (
 func newPeer(o *order) (*peer, error) {
 	p := &peer{
 		order: o, clock: clock.New(), next: (o.Index + 1) % o.Processes, failed: make(chan error, 1),
-		back: make(chan struct{}, MaxTokens), told: make(chan struct{}, 1), lossy: o.lossy(), window: o.window(),
-		reply: newMessage(0, o.Size),
+		back: make(chan struct{}, MaxTokens), told: make(chan struct{}, 1), reply: newMessage(0, o.Size),
 	}
 	if o.Index == 0 {
 		p.trips = hdrhistogram.New(1, int64(longest), digits)
 		p.ways = hdrhistogram.New(1, int64(longest), digits)
 	}
 	var err error
-	p.end, err = open(o, p.receive)
-	return p, err
+	if p.end, err = open(o, p.receive); err != nil {
+		return nil, err
+	}
+	p.window = window(o.Size, p.end.lossy())
+	return p, nil
 }
 
 // fail ends the process. It does not wait.

@@ -2,7 +2,6 @@ package ping
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"dmebench/internal/run"
@@ -74,14 +73,10 @@ func (r *runner) network(ctx context.Context, name string) error {
 	}
 	var all []Measurement
 	for _, t := range r.spec.tasks() {
-		m := Measurement{Transport: name, Test: t.Test, Tokens: t.Tokens}
-		if layer, ok := options[run.LayerOption]; ok {
-			m.UDPLayer = layer
-		}
-		all = append(all, m)
+		all = append(all, Measurement{Transport: name, UDPLayer: options[run.LayerOption], Test: t.Test, Tokens: t.Tokens})
 	}
 	for pair := 0; pair < r.spec.Pairs; pair += pairsPerSet {
-		if err := r.set(ctx, setup, pair, all); err != nil {
+		if err := r.pairs(ctx, setup, pair, all); err != nil {
 			return err
 		}
 	}
@@ -92,49 +87,44 @@ func (r *runner) network(ctx context.Context, name string) error {
 	return nil
 }
 
-// set measures some pairs of each task with the same processes.
-func (r *runner) set(ctx context.Context, setup Setup, pair int, all []Measurement) error {
+// pairs measures some pairs of each task with the same processes.
+func (r *runner) pairs(ctx context.Context, setup Setup, pair int, all []Measurement) error {
+	order := [2]Side{Bare, Ours}
 	sides := make(map[Side]*Cluster)
-	for _, side := range []Side{Bare, Ours} {
-		setup.Bare = side == Bare
+	for _, setup.Side = range order {
 		c, err := Start(ctx, setup)
 		if err != nil {
 			return err
 		}
 		defer c.Close()
-		sides[side] = c
+		sides[setup.Side] = c
 		r.report.Placement.CPUs, r.report.Placement.GOMAXPROCS = c.cpus, c.gomaxprocs
 	}
 	tasks := r.spec.tasks()
 	for _, t := range tasks {
 		t.Stretch = min(t.Stretch, warmUp)
-		for _, side := range []Side{Bare, Ours} {
-			if _, err := sides[side].Measure(ctx, t); err != nil {
+		for _, side := range order {
+			if _, err := sides[side].Measure(t); err != nil {
 				return err
 			}
 		}
 	}
 	for n := pair; n < min(pair+pairsPerSet, r.spec.Pairs); n++ {
 		for i, t := range tasks {
-			p := Pair{Processes: pair/pairsPerSet + 1, First: Bare}
-			order := []Side{Bare, Ours}
-			if n%2 == 1 {
-				p.First, order = Ours, []Side{Ours, Bare}
-			}
+			values := make(map[Side]Values)
 			for _, side := range order {
-				v, err := sides[side].Measure(ctx, t)
+				v, err := sides[side].Measure(t)
 				if err != nil {
 					return err
 				}
-				if side == Bare {
-					p.Bare = v
-				} else {
-					p.Ours = v
-				}
+				values[side] = v
 				r.progress()
 			}
-			all[i].Pairs = append(all[i].Pairs, p)
+			all[i].Pairs = append(all[i].Pairs, Pair{
+				Processes: pair/pairsPerSet + 1, First: order[0], Bare: values[Bare], Ours: values[Ours],
+			})
 		}
+		order[0], order[1] = order[1], order[0]
 	}
 	return nil
 }
@@ -144,14 +134,4 @@ func (r *runner) progress() {
 	if r.opt.Progress != nil {
 		r.opt.Progress(r.done, r.stretches)
 	}
-}
-
-// String names the measurement.
-func (m *Measurement) String() string {
-	name := m.Transport
-	if m.UDPLayer != "" {
-		name += " " + m.UDPLayer
-	}
-	t := Task{Test: m.Test, Tokens: m.Tokens}
-	return fmt.Sprintf("%s: %s", name, t)
 }

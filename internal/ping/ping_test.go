@@ -26,12 +26,12 @@ func TestRunMeasuresEverything(t *testing.T) {
 		}
 		for _, m := range r.Measurements {
 			if len(m.Pairs) != s.Pairs || len(m.Quantities) != len(quantities[m.Test]) {
-				t.Errorf("%v: %d pairs of %d, %d quantities", &m, len(m.Pairs), s.Pairs, len(m.Quantities))
+				t.Errorf("%v: %d pairs of %d, %d quantities", m.Test, len(m.Pairs), s.Pairs, len(m.Quantities))
 			}
 			for i, p := range m.Pairs {
 				first := []Side{Bare, Ours}[i%2]
 				if p.First != first || p.Processes != i/pairsPerSet+1 {
-					t.Errorf("%v: pair %d begins with %s, on processes %d", &m, i, p.First, p.Processes)
+					t.Errorf("%v: pair %d begins with %s, on processes %d", m.Test, i, p.First, p.Processes)
 				}
 				mustBeWhole(t, &m, s.Processes, p.Bare, m.Transport == "udp")
 				mustBeWhole(t, &m, s.Processes, p.Ours, m.UDPLayer == "raw")
@@ -45,22 +45,22 @@ func mustBeWhole(t *testing.T, m *Measurement, processes int, v Values, lossy bo
 	t.Helper()
 	for _, q := range quantities[m.Test] {
 		if x, ok := v[q.name]; !ok || !(x > 0) {
-			t.Errorf("%v: %s is %v in %v", m, q.name, x, v)
+			t.Errorf("%v: %s is %v in %v", m.Test, q.name, x, v)
 		}
 	}
 	switch m.Test {
 	case RoundTrip:
 		if v[Trips] < 1 || v[RoundTripP50] > v[RoundTripP99] || v[OneWayP50] > v[OneWayP99] {
-			t.Errorf("%v: %v", m, v)
+			t.Errorf("%v: %v", m.Test, v)
 		}
 	case Ring:
 		// Each token makes whole laps, and at least one.
 		if h := int(v[Hops]); h%processes != 0 || h < m.Tokens*processes {
-			t.Errorf("%v: %d hops around %d processes", m, h, processes)
+			t.Errorf("%v: %d hops around %d processes", m.Test, h, processes)
 		}
 	case Stream:
 		if v[Messages] < 1 || v[Lost] != 0 && !lossy || v[Lost] < 0 {
-			t.Errorf("%v: %v messages arrived, %v did not", m, v[Messages], v[Lost])
+			t.Errorf("%v: %v messages arrived, %v did not", m.Test, v[Messages], v[Lost])
 		}
 	}
 }

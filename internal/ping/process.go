@@ -1,118 +1,149 @@
 package ping
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/exec"
-	"strings"
-	"sync"
-	"syscall"
+	"runtime"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"dmebench/internal/exit"
+	"dmebench/internal/launch"
+	"dmebench/transport"
 )
 
-// process is a process of a measurement, as seen by who has started it.
-type process struct {
-	name    string
-	cmd     *exec.Cmd
-	stdin   io.WriteCloser
-	answers chan json.RawMessage // closed when its standard output ends
-	ended   chan struct{}        // closed once it has been reaped
-	err     error                // how it ended; set before ended is closed
-	stderr  tail
+// Command is the hidden sub-command by which the program becomes a process of a
+// measurement.
+const Command = "ping-process"
+
+// The protocol: a process is told an order and answers with a greeting; it takes
+// the addresses of all, connects, and answers "ready". From then on it answers
+// each question.
+
+// order is what a process is told first.
+type order struct {
+	Setup
+	Index int // of this process, from 0
+	Key   [transport.KeySize]byte
 }
 
-// startProcess starts this program anew as a process that runs on the given
-// processors only; on any where there are none. Once it has ended, it is sent
-// to gone.
-func startProcess(name string, cpus []int, gone chan<- *process) (*process, error) {
-	program, err := os.Executable()
-	if err != nil {
-		return nil, fmt.Errorf("ping: cannot find this program to start processes from: %w", err)
-	}
-	p := &process{
-		name: name, cmd: exec.Command(program, Command),
-		answers: make(chan json.RawMessage, 1), ended: make(chan struct{}),
-	}
-	p.cmd.Args[0] = os.Args[0]
-	p.cmd.Stderr = &p.stderr
-	// A group of its own: Ctrl-C at the terminal reaches this process alone,
-	// which then ends the others in order.
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if p.stdin, err = p.cmd.StdinPipe(); err != nil {
-		return nil, err
-	}
-	stdout, err := p.cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	if len(cpus) > 0 {
-		err = startPinned(p.cmd, cpus)
-	} else {
-		err = p.cmd.Start()
-	}
-	if err != nil {
-		return nil, fmt.Errorf("ping: cannot start %s: %w", name, err)
-	}
-	go p.follow(stdout, gone)
-	return p, nil
+type greeting struct {
+	Address    string
+	GOMAXPROCS int
 }
 
-// follow reads what the process says until it ends, and reaps it.
-func (p *process) follow(stdout io.Reader, gone chan<- *process) {
-	for d := json.NewDecoder(stdout); ; {
-		var m json.RawMessage
-		if d.Decode(&m) != nil {
-			break
-		}
-		p.answers <- m
-	}
-	close(p.answers)
-	_, _ = io.Copy(io.Discard, stdout)
-	p.err = p.cmd.Wait()
-	close(p.ended)
-	gone <- p
+const ready = "ready"
+
+// question asks the first process to carry out a task, or any process how much
+// processor time it has used.
+type question struct{ Task *Task }
+
+type answer struct {
+	Values     Values
+	CPUSeconds float64
+	Error      string
 }
 
-// tell writes a question. A process that is gone cannot read it; whoever waits
-// for the answer learns why.
-func (p *process) tell(question any) { _ = json.NewEncoder(p.stdin).Encode(question) }
+var errNoOrder = errors.New("ping: this command is started by «dmebench ping», which says on its standard input what to do")
 
-// death says that the process has ended before its time.
-func (p *process) death() error {
-	<-p.ended
-	err := p.err
+func (o *order) check() error {
+	_, known := bareSides[o.Network]
+	if !known || o.Processes < 2 || o.Index < 0 || o.Index >= o.Processes || o.Size < MinSize || o.Size > MaxSize {
+		return errNoOrder
+	}
+	return nil
+}
+
+// peers returns the processes that this one sends to: the next in the ring, and
+// of the first two each the other.
+func (o *order) peers() []int {
+	to := []int{(o.Index + 1) % o.Processes}
+	if o.Index == 1 && o.Processes > 2 {
+		to = append(to, 0)
+	}
+	return to
+}
+
+// Main is a process of a measurement. It does what it is asked until its
+// standard input ends.
+func Main(stdin io.Reader, stdout, stderr io.Writer) int {
+	parent := launch.NewParent(stdin, stdout)
+	var o order
+	if err := parent.Receive(&o); err != nil || o.check() != nil {
+		fmt.Fprintln(stderr, errNoOrder)
+		return exit.Usage
+	}
+	p, err := newPeer(&o)
 	if err == nil {
-		err = errors.New("it left")
+		defer p.end.close()
+		err = p.join(parent)
 	}
-	if text := p.stderr.String(); text != "" {
-		return fmt.Errorf("ping: %s has ended: %w: %s", p.name, err, text)
+	if err == nil {
+		err = p.serve(parent)
 	}
-	return fmt.Errorf("ping: %s has ended: %w", p.name, err)
+	if err != nil && err != io.EOF {
+		fmt.Fprintf(stderr, "ping: process %d: %v\n", o.Index, err)
+		return exit.Unknown
+	}
+	return exit.Held
 }
 
-// tail keeps the end of what a process has written to its standard error.
-type tail struct {
-	mu   sync.Mutex
-	text []byte
-}
-
-const tailBytes = 2 << 10
-
-func (t *tail) Write(b []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.text = append(t.text, b...)
-	if over := len(t.text) - tailBytes; over > 0 {
-		t.text = append(t.text[:0], t.text[over:]...)
+// join makes the process known to the others and connects it to them.
+func (p *peer) join(parent *launch.Parent) error {
+	if err := parent.Send(greeting{p.end.address(), runtime.GOMAXPROCS(0)}); err != nil {
+		return err
 	}
-	return len(b), nil
+	var book []string
+	if err := parent.Receive(&book); err != nil {
+		return err
+	}
+	if len(book) != p.order.Processes {
+		return fmt.Errorf("%d addresses of %d processes", len(book), p.order.Processes)
+	}
+	if err := p.end.start(book, p.order.peers()); err != nil {
+		return err
+	}
+	return parent.Send(ready)
 }
 
-func (t *tail) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return strings.ToValidUTF8(string(bytes.TrimSpace(t.text)), "?")
+// serve answers questions until there are no more, also while a measurement is
+// under way.
+func (p *peer) serve(parent *launch.Parent) error {
+	go func() {
+		for {
+			var q question
+			if parent.Receive(&q) != nil {
+				p.fail(io.EOF)
+				return
+			}
+			go func() {
+				if err := parent.Send(p.answer(q)); err != nil {
+					p.fail(err)
+				}
+			}()
+		}
+	}()
+	return <-p.failed
+}
+
+func (p *peer) answer(q question) answer {
+	if q.Task == nil {
+		return answer{CPUSeconds: processorTime().Seconds()}
+	}
+	v, err := p.measure(q.Task)
+	if err != nil {
+		return answer{Error: err.Error()}
+	}
+	return answer{Values: v}
+}
+
+// processorTime returns the processor time that this process has used.
+func processorTime() time.Duration {
+	var u unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
+		panic("ping: getrusage: " + err.Error()) // it cannot fail for the calling process
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"dmebench/dme"
+	"dmebench/internal/environment"
 	"dmebench/internal/run"
 )
 
@@ -80,22 +81,18 @@ func (s *Spec) Check() error {
 			wrong("%d %s: must be from %d to %d", x, what, lo, hi)
 		}
 	}
-	if len(s.Networks) == 0 {
-		wrong("no transport; there are %s", strings.Join(Networks(), ", "))
-	}
-	for _, name := range s.Networks {
-		if !slices.Contains(Networks(), name) {
-			wrong("transport %q; there are %s", name, strings.Join(Networks(), ", "))
+	oneOf := func(what string, chosen, all []string) {
+		if len(chosen) == 0 {
+			wrong("no %s; there are %s", what, strings.Join(all, ", "))
+		}
+		for _, name := range chosen {
+			if !slices.Contains(all, name) {
+				wrong("%s %q; there are %s", what, name, strings.Join(all, ", "))
+			}
 		}
 	}
-	if len(s.Tests) == 0 {
-		wrong("no test; there are %s", testNames())
-	}
-	for _, t := range s.Tests {
-		if !slices.Contains(Tests(), t) {
-			wrong("test %q; there are %s", t, testNames())
-		}
-	}
+	oneOf("transport", s.Networks, Networks())
+	oneOf("test", names(s.Tests), names(Tests()))
 	within("processes", s.Processes, 2, MaxProcesses)
 	if len(s.Tokens) == 0 && slices.Contains(s.Tests, Ring) {
 		wrong("a ring without tokens; say how many go around at a time")
@@ -108,8 +105,8 @@ func (s *Spec) Check() error {
 	if s.Stretch < MinStretch || s.Stretch > MaxStretch {
 		wrong("stretches of %v: must be from %v to %v", s.Stretch, MinStretch, MaxStretch)
 	}
-	if s.Pin && !canPin {
-		wrong("processes cannot be pinned to processors on this system")
+	if _, err := environment.CPUs(); s.Pin && err != nil {
+		wrong("processes cannot be pinned to processors on this system: %w", err)
 	}
 	if s.UDPLayer != "" {
 		if !slices.Contains(s.Networks, "udp") {
@@ -121,12 +118,12 @@ func (s *Spec) Check() error {
 	return errors.Join(errs...)
 }
 
-func testNames() string {
+func names(tests []Test) []string {
 	var names []string
-	for _, t := range Tests() {
+	for _, t := range tests {
 		names = append(names, string(t))
 	}
-	return strings.Join(names, ", ")
+	return names
 }
 
 // set returns the options of a network that are not at their defaults.
@@ -145,6 +142,31 @@ func lookup(network string, set map[string]string) (run.Network, dme.Options, er
 	}
 	opt, err := dme.ResolveOptions(n.Options, set)
 	return n, opt, err
+}
+
+// Task is one stretch of a test.
+type Task struct {
+	Test    Test
+	Tokens  int // of a ring
+	Stretch time.Duration
+}
+
+func (t Task) String() string {
+	switch {
+	case t.Test != Ring:
+		return string(t.Test)
+	case t.Tokens == 1:
+		return "ring, 1 token"
+	}
+	return fmt.Sprintf("ring, %d tokens", t.Tokens)
+}
+
+// processes returns how many of the processes take part in the task.
+func (t Task) processes(of int) int {
+	if t.Test == Ring {
+		return of
+	}
+	return 2
 }
 
 // tasks returns what is measured over each network, in order.

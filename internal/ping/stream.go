@@ -25,11 +25,11 @@ var errLost = errors.New("ping: the receiver of a stream does not confirm it")
 
 // window returns how many messages of a stream may be under way. It is the same
 // for both sides of a comparison where the network loses nothing.
-func (o *order) window() uint64 {
-	if o.lossy() {
+func window(size int, lossy bool) uint64 {
+	if lossy {
 		return lossyWindow
 	}
-	return uint64(min(max(windowBytes/o.Size, leastWindow), mostWindow))
+	return uint64(min(max(windowBytes/size, leastWindow), mostWindow))
 }
 
 // report tells the first process how much of the stream has arrived; serial is
@@ -43,7 +43,6 @@ func (p *peer) report(serial uint64) {
 
 // stream sends messages for so long, and counts those that have arrived.
 func (p *peer) stream(d time.Duration) (Values, error) {
-	w := p.end.stream(1)
 	m := newMessage(data, p.order.Size)
 	before := p.arrived.Load()
 	chunk := min(batch, p.window/4)
@@ -52,23 +51,23 @@ func (p *peer) stream(d time.Duration) (Values, error) {
 	for time.Since(begin) < d {
 		for sent+chunk > p.arrived.Load()-before+writtenOff+p.window {
 			if !p.hear() {
-				if !p.lossy {
+				if !p.end.lossy() {
 					return nil, errLost
 				}
 				writtenOff = sent - (p.arrived.Load() - before)
 			}
 		}
 		for range chunk {
-			if err := w.write(m); err != nil {
+			if err := p.end.stream(1, m); err != nil {
 				return nil, err
 			}
 		}
-		if err := w.flush(); err != nil {
+		if err := p.end.flush(); err != nil {
 			return nil, err
 		}
 		sent += chunk
 	}
-	if err := p.finish(w); err != nil {
+	if err := p.finish(); err != nil {
 		return nil, err
 	}
 	elapsed := time.Since(begin).Seconds()
@@ -77,21 +76,18 @@ func (p *peer) stream(d time.Duration) (Values, error) {
 }
 
 // finish asks for how much has arrived, and waits for the answer.
-func (p *peer) finish(w writer) error {
+func (p *peer) finish() error {
 	p.serial++
 	m := newMessage(last, p.order.Size)
 	setNumber(m, arrivedAt, p.serial)
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
-		if err := w.write(m); err != nil {
+		if err := p.end.stream(1, m); err != nil {
 			return err
 		}
-		if err := w.flush(); err != nil {
+		if err := p.end.flush(); err != nil {
 			return err
 		}
-		for p.answered.Load() != p.serial {
-			if !p.hear() {
-				break
-			}
+		for p.answered.Load() != p.serial && p.hear() {
 		}
 		if p.answered.Load() == p.serial {
 			return nil
@@ -103,13 +99,8 @@ func (p *peer) finish(w writer) error {
 // hear waits for news from the receiver; false where there was none for long.
 func (p *peer) hear() bool {
 	wait := patience
-	if p.lossy {
+	if p.end.lossy() {
 		wait = lostAfter
-	}
-	select {
-	case <-p.told:
-		return true
-	default:
 	}
 	timeout := time.NewTimer(wait)
 	defer timeout.Stop()

@@ -1,8 +1,6 @@
 package worker
 
 import (
-	"bufio"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -10,6 +8,7 @@ import (
 	"dmebench/internal/clock"
 	"dmebench/internal/control"
 	"dmebench/internal/exit"
+	"dmebench/internal/launch"
 	"dmebench/internal/run"
 )
 
@@ -24,13 +23,9 @@ const pageDescriptor = 3
 // coordinator says so (0), or when the coordinator is gone (1): workers never
 // outlive the run that they belong to.
 func Main(catalog run.Catalog, stdin io.Reader, stderr io.Writer) int {
-	lines := bufio.NewReader(stdin)
-	line, err := lines.ReadBytes('\n')
+	coordinator := launch.NewParent(stdin, io.Discard)
 	var boot control.Boot
-	if err == nil {
-		err = json.Unmarshal(line, &boot)
-	}
-	if err != nil {
+	if err := coordinator.Receive(&boot); err != nil {
 		fmt.Fprintf(stderr, "worker: this command is started by a coordinator, which tells it where to report on its standard input: %v\n", err)
 		return exit.Usage
 	}
@@ -38,6 +33,7 @@ func Main(catalog run.Catalog, stdin io.Reader, stderr io.Writer) int {
 	w := &worker{catalog: catalog, clock: clock.New(), memory: os.NewFile(pageDescriptor, "shared page")}
 	joined := make(chan struct{})
 	var member *control.Member
+	var err error
 	w.notify = func(e control.Event) {
 		<-joined
 		_ = member.Notify(e) // where it cannot be told, the loss of the control plane ends the run
@@ -50,10 +46,10 @@ func Main(catalog run.Catalog, stdin io.Reader, stderr io.Writer) int {
 	close(joined)
 	defer member.Close()
 
-	gone := make(chan error, 1)
+	gone := make(chan struct{})
 	go func() {
-		_, err := io.Copy(io.Discard, lines) // returns when the coordinator is gone
-		gone <- err
+		coordinator.Wait()
+		close(gone)
 	}()
 	select {
 	case <-member.Quit():

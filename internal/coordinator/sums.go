@@ -6,8 +6,8 @@ import (
 	"dmebench/internal/sharedpage"
 )
 
-// reading is what all counters of a run say together.
-type reading struct {
+// sums are the counters of a run, added up over its nodes.
+type sums struct {
 	sent, handled     uint64
 	requests, entries uint64
 	requesting        int // nodes that wait for the critical section
@@ -16,10 +16,10 @@ type reading struct {
 	toCome            uint64 // requests that local processes have still to make
 }
 
-// read adds up the counters of all nodes. Nodes go on while it reads, so one
-// reading is no snapshot; see quiet.
-func read(p *sharedpage.Page) reading {
-	var r reading
+// sumUp adds up the counters of all nodes. Nodes go on while it reads, so that
+// the sums are of no one instant; see quiet.
+func sumUp(p *sharedpage.Page) sums {
+	var r sums
 	nodes := p.Nodes()
 	for i := range nodes {
 		c := &nodes[i]
@@ -41,16 +41,16 @@ func read(p *sharedpage.Page) reading {
 
 // served reports whether all requests have been made and served; messages may
 // still be on their way.
-func (r reading) served() bool { return r.requesting == 0 && r.inside == 0 && r.toCome == 0 }
+func (r sums) served() bool { return r.requesting == 0 && r.inside == 0 && r.toCome == 0 }
 
 // quiet reports whether the system was quiescent at some instant between two
-// successive readings: no message in flight, no node active, no timer armed.
+// successive sums: no message in flight, no node active, no timer armed.
 //
 // All counters only grow, and a handled message is counted after what its
-// handler sent. If two readings agree, no counter moved between the end of the
+// handler sent. If two sums agree, no counter moved between the end of the
 // first and the beginning of the second; if then as much was handled as was
 // sent, nothing was in flight at that instant.
-func quiet(a, b reading) bool {
+func quiet(a, b sums) bool {
 	return a == b && a.sent == a.handled && a.served() && a.timers == 0
 }
 

@@ -1,4 +1,4 @@
-package ping
+package launch
 
 import (
 	"os/exec"
@@ -6,23 +6,6 @@ import (
 
 	"golang.org/x/sys/unix"
 )
-
-const canPin = true
-
-// allowedCPUs returns the processors that this process may run on, ascending.
-func allowedCPUs() ([]int, error) {
-	var set unix.CPUSet
-	if err := unix.SchedGetaffinity(0, &set); err != nil {
-		return nil, err
-	}
-	var cpus []int
-	for cpu := 0; len(cpus) < set.Count(); cpu++ {
-		if set.IsSet(cpu) {
-			cpus = append(cpus, cpu)
-		}
-	}
-	return cpus, nil
-}
 
 // startPinned starts a process that runs on the given processors only.
 func startPinned(cmd *exec.Cmd, cpus []int) error {

@@ -1,0 +1,55 @@
+package coordinator
+
+import (
+	"fmt"
+	"time"
+)
+
+// progress notices when a run moves no more.
+type progress struct {
+	limit   time.Duration // how long nothing may move while requests wait
+	hold    time.Duration // how much longer, while somebody is in the critical section
+	last    sums
+	moved   time.Time // when anything last moved
+	entered time.Time // when somebody last left the critical section, or nobody waited
+}
+
+func newProgress(limit, hold time.Duration) *progress {
+	now := time.Now()
+	return &progress{limit: limit, hold: hold, moved: now, entered: now}
+}
+
+// patience is how much longer messages may flow without any entry than there
+// may be no message at all: a large system takes long before its first entry,
+// and a perpetual token moves for ever.
+const patience = 10
+
+// observe takes new sums and says why the run is stalled, if it is. While
+// somebody is in the critical section, waiting is what the others should do;
+// but it ends, unless the process inside hangs.
+func (p *progress) observe(r sums) error {
+	now := time.Now()
+	if r != p.last {
+		p.moved = now
+	}
+	if r.entries != p.last.entries || r.requesting == 0 {
+		p.entered = now
+	}
+	p.last = r
+	limit, where := p.limit, "the critical section is free"
+	if r.inside > 0 {
+		limit, where = p.limit+p.hold, "somebody has been in the critical section for longer than the workload says"
+	}
+	still, dry := now.Sub(p.moved), now.Sub(p.entered)
+	switch {
+	case r.requesting+r.inside > 0 && still > limit:
+		return &stall{fmt.Sprintf("%d requests are pending, %s, and nothing has moved for %v; messages sent %d, handled %d",
+			r.requesting, where, limit, r.sent, r.handled)}
+	case r.requesting > 0 && dry > patience*limit:
+		return &stall{fmt.Sprintf("%d requests are pending and nobody has left the critical section for %v, though messages flow; sent %d, handled %d",
+			r.requesting, patience*limit, r.sent, r.handled)}
+	case r.served() && r.sent != r.handled && still > limit:
+		return fmt.Errorf("messages were lost: %d were sent and %d handled, and nothing has moved for %v", r.sent, r.handled, limit)
+	}
+	return nil
+}
