@@ -28,7 +28,7 @@ func (d *Deferred) Has(id NodeID) bool {
 func (d *Deferred) Clear() { *d = (*d)[:0] }
 
 // find returns where the request of node id is, or belongs. It is written out:
-// with a function for the comparison it takes twice as long.
+// with a function for the comparison it takes more than twice as long.
 func (d *Deferred) find(id NodeID) (at int, found bool) {
 	low, high := 0, len(*d)
 	for low < high {
