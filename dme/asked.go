@@ -16,9 +16,7 @@ func Asked(s Setting, id NodeID) []NodeID {
 		case EffectSend:
 			asked.Add(e.To)
 		case EffectBroadcast:
-			for j := NodeID(1); int(j) <= s.Nodes; j++ {
-				asked.Add(j)
-			}
+			asked.AddOthers(s.Nodes, id)
 		}
 	}
 	return slices.Collect(asked.All())

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"math/bits"
 )
 
@@ -121,32 +122,25 @@ func DecodeMessage(b []byte, m *Message, vec []uint64) error {
 		return fmt.Errorf("%w: unknown field", ErrMalformed)
 	}
 	if has&hasFlags != 0 {
-		m.Flags = d.byte()
-		d.nonZero(m.Flags != 0)
+		m.Flags = d.flags()
 	}
 	if has&hasNode != 0 {
-		m.Node = d.node()
-		d.nonZero(m.Node != 0)
+		m.Node = NodeID(d.number(math.MaxUint32))
 	}
 	if has&hasClock != 0 {
-		m.Clock = d.uvarint()
-		d.nonZero(m.Clock != 0)
+		m.Clock = d.number(math.MaxUint64)
 	}
 	if has&hasNum != 0 {
-		m.Num = d.uvarint()
-		d.nonZero(m.Num != 0)
+		m.Num = d.number(math.MaxUint64)
 	}
 	if has&hasReq != 0 {
 		m.Req = d.stamp()
-		d.nonZero(!m.Req.IsZero())
 	}
 	if has&hasDone != 0 {
 		m.Done = d.stamp()
-		d.nonZero(!m.Done.IsZero())
 	}
 	if has&hasVec != 0 {
-		n := d.uvarint()
-		d.nonZero(n != 0)
+		n := d.number(math.MaxUint64)
 		// Each element takes at least one byte: a length that the rest cannot
 		// hold is refused before any memory is taken for it.
 		if n > MaxVec || n > uint64(len(d.b)) {
@@ -170,26 +164,34 @@ func DecodeMessage(b []byte, m *Message, vec []uint64) error {
 	return nil
 }
 
-// decoder remembers the first fault, so that the reading above stays flat.
+// decoder reads fields, which are never zero. It remembers the first fault, so
+// that the reading above stays flat.
 type decoder struct {
 	b   []byte
 	bad bool
 }
 
-func (d *decoder) nonZero(ok bool) {
-	if !ok {
-		d.bad = true
-	}
-}
-
-func (d *decoder) byte() byte {
-	if len(d.b) == 0 {
+func (d *decoder) flags() byte {
+	if len(d.b) == 0 || d.b[0] == 0 {
 		d.bad = true
 		return 0
 	}
 	x := d.b[0]
 	d.b = d.b[1:]
 	return x
+}
+
+// number reads a number from 1 to most.
+func (d *decoder) number(most uint64) uint64 {
+	x := d.uvarint()
+	d.bad = d.bad || x == 0 || x > most
+	return x
+}
+
+func (d *decoder) stamp() Stamp {
+	clock, node := d.uvarint(), d.uvarint()
+	d.bad = d.bad || clock|node == 0 || node > math.MaxUint32
+	return Stamp{Clock: clock, Node: NodeID(node)}
 }
 
 func (d *decoder) uvarint() uint64 {
@@ -201,18 +203,4 @@ func (d *decoder) uvarint() uint64 {
 	}
 	d.b = d.b[n:]
 	return x
-}
-
-func (d *decoder) node() NodeID {
-	x := d.uvarint()
-	if x > 1<<32-1 {
-		d.bad = true
-		return 0
-	}
-	return NodeID(x)
-}
-
-func (d *decoder) stamp() Stamp {
-	clock := d.uvarint()
-	return Stamp{Clock: clock, Node: d.node()}
 }

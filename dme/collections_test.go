@@ -53,6 +53,112 @@ func TestZeroNodeSet(t *testing.T) {
 	}
 }
 
+func TestOthers(t *testing.T) {
+	for n := range 70 {
+		for me := NodeID(1); int(me) <= n; me++ {
+			var want []NodeID
+			for id := NodeID(1); int(id) <= n; id++ {
+				if id != me {
+					want = append(want, id)
+				}
+			}
+			set := MakeNodeSet(n)
+			set.AddOthers(n, me)
+			if got := slices.Collect(Others(n, me)); !slices.Equal(got, want) || !slices.Equal(slices.Collect(set.All()), want) {
+				t.Fatalf("others than %d of %d: %v, as a set %v", me, n, got, slices.Collect(set.All()))
+			}
+		}
+	}
+	for range Others(5, 2) {
+		break
+	}
+}
+
+// Deferred against a map.
+func TestDeferredTwin(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var set Deferred
+		twin := map[NodeID]Stamp{}
+		t.Repeat(map[string]func(*rapid.T){
+			"add": func(t *rapid.T) {
+				r := Stamp{rapid.Uint64().Draw(t, "clock"), NodeID(rapid.IntRange(1, 40).Draw(t, "node"))}
+				_, found := twin[r.Node]
+				if set.Add(r) == found {
+					t.Fatalf("%v is added: %v", r, !found)
+				}
+				if !found {
+					twin[r.Node] = r
+				}
+			},
+			"clear": func(t *rapid.T) { set.Clear(); clear(twin) },
+			"": func(t *rapid.T) {
+				var want Deferred
+				for id := NodeID(1); id <= 40; id++ {
+					r, found := twin[id]
+					if found {
+						want = append(want, r)
+					}
+					if set.Has(id) != found {
+						t.Fatalf("node %d", id)
+					}
+				}
+				if !slices.Equal(set, want) {
+					t.Fatalf("%v, want %v", set, want)
+				}
+			},
+		})
+	})
+}
+
+// RequestQueue against a slice that is sorted anew each time.
+func TestRequestQueueTwin(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var queue, twin RequestQueue
+		stamp := rapid.Custom(func(t *rapid.T) Stamp {
+			return Stamp{rapid.Uint64Range(0, 5).Draw(t, "clock"), NodeID(rapid.IntRange(1, 5).Draw(t, "node"))}
+		})
+		has := func(id NodeID) bool { return slices.ContainsFunc(twin, func(r Stamp) bool { return r.Node == id }) }
+		t.Repeat(map[string]func(*rapid.T){
+			"insert": func(t *rapid.T) {
+				r := stamp.Draw(t, "r")
+				if has(r.Node) {
+					return
+				}
+				queue.Insert(r)
+				twin = append(twin, r)
+				slices.SortFunc(twin, func(a, b Stamp) int {
+					if a.Precedes(b) {
+						return -1
+					}
+					return 1
+				})
+			},
+			"remove": func(t *rapid.T) {
+				id := stamp.Draw(t, "r").Node
+				if queue.Remove(id) != has(id) {
+					t.Fatalf("node %d of %v", id, twin)
+				}
+				twin = slices.DeleteFunc(twin, func(r Stamp) bool { return r.Node == id })
+			},
+			"remove up to": func(t *rapid.T) {
+				last := stamp.Draw(t, "r")
+				queue.RemoveUpTo(last)
+				twin = slices.DeleteFunc(twin, func(r Stamp) bool { return !last.Precedes(r) })
+			},
+			"": func(t *rapid.T) {
+				if !slices.Equal(queue, twin) {
+					t.Fatalf("%v, want %v", queue, twin)
+				}
+				for id := NodeID(1); id <= 5; id++ {
+					if queue.Has(id) != has(id) {
+						t.Fatalf("node %d in %v", id, twin)
+					}
+				}
+			},
+		})
+	})
+}
+
 // NodeQueue against a slice.
 func TestNodeQueueTwin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

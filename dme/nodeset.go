@@ -30,8 +30,10 @@ func (s *NodeSet) Add(id NodeID) { s.words[id/64] |= 1 << (id % 64) }
 
 // AddOthers puts the nodes 1..n but me into the set.
 func (s *NodeSet) AddOthers(n int, me NodeID) {
-	for id := range Others(n, me) {
-		s.Add(id)
+	for id := NodeID(1); int(id) <= n; id++ {
+		if id != me {
+			s.Add(id)
+		}
 	}
 }
 

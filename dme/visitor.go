@@ -3,6 +3,7 @@ package dme
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -60,6 +61,13 @@ func (v *Visitor) print(name string, value any) {
 	fmt.Fprintf(&v.text, "%s=%v", name, value)
 }
 
+func (v *Visitor) printOr(none bool, name string, value any) {
+	if none {
+		value = "-"
+	}
+	v.print(name, value)
+}
+
 func (v *Visitor) take() uint64 {
 	x, n := binary.Uvarint(v.b)
 	if n <= 0 {
@@ -104,11 +112,11 @@ func (v *Visitor) Int(name string, p *int) {
 func (v *Visitor) Bool(name string, p *bool) {
 	switch v.mode {
 	case saving:
-		x := byte(0)
+		x := uint64(0)
 		if *p {
 			x = 1
 		}
-		v.b = append(v.b, x)
+		v.put(x)
 	case loading:
 		*p = v.take() != 0
 	case printing:
@@ -124,11 +132,7 @@ func (v *Visitor) Node(name string, p *NodeID) {
 	case loading:
 		*p = v.takeNode()
 	case printing:
-		if *p == None {
-			v.print(name, "-")
-		} else {
-			v.print(name, *p)
-		}
+		v.printOr(*p == None, name, *p)
 	}
 }
 
@@ -142,36 +146,19 @@ func (v *Visitor) Stamp(name string, p *Stamp) {
 		p.Clock = v.take()
 		p.Node = v.takeNode()
 	case printing:
-		if p.IsZero() {
-			v.print(name, "-")
-		} else {
-			v.print(name, *p)
-		}
+		v.printOr(p.IsZero(), name, *p)
 	}
 }
 
 // Set shows a set of nodes.
 func (v *Visitor) Set(name string, s *NodeSet) {
-	switch v.mode {
-	case saving:
-		for _, w := range s.words {
-			v.put(w)
-		}
-	case loading:
-		for i := range s.words {
-			s.words[i] = v.take()
-		}
-	case printing:
-		var b strings.Builder
-		b.WriteByte('{')
-		for id := range s.All() {
-			if b.Len() > 1 {
-				b.WriteByte(',')
-			}
-			b.WriteString(id.String())
-		}
-		b.WriteByte('}')
-		v.print(name, b.String())
+	if v.mode == printing {
+		list := fmt.Sprint(slices.Collect(s.All()))
+		v.print(name, strings.NewReplacer("[", "{", " ", ",", "]", "}").Replace(list))
+		return
+	}
+	for i := range s.words {
+		v.Uint("", &s.words[i])
 	}
 }
 
@@ -196,28 +183,13 @@ func (v *Visitor) Len(n int) int {
 }
 
 // Uints shows a vector of unsigned integers.
-func (v *Visitor) Uints(name string, p *[]uint64) {
-	if v.mode == printing {
-		v.print(name, *p)
-		return
-	}
-	*p = resize(*p, v.Len(len(*p)))
-	for i := range *p {
-		v.Uint("", &(*p)[i])
-	}
-}
+func (v *Visitor) Uints(name string, p *[]uint64) { list(v, name, p, (*Visitor).Uint) }
 
 // Nodes shows a list of nodes, such as a queue, in its order.
-func (v *Visitor) Nodes(name string, p *[]NodeID) {
-	if v.mode == printing {
-		v.print(name, *p)
-		return
-	}
-	*p = resize(*p, v.Len(len(*p)))
-	for i := range *p {
-		v.Node("", &(*p)[i])
-	}
-}
+func (v *Visitor) Nodes(name string, p *[]NodeID) { list(v, name, p, (*Visitor).Node) }
+
+// Stamps shows a list of timestamps, in its order.
+func (v *Visitor) Stamps(name string, p *[]Stamp) { list(v, name, p, (*Visitor).Stamp) }
 
 // Queue shows a queue of nodes, from its head to its tail.
 func (v *Visitor) Queue(name string, q *NodeQueue) {
@@ -230,27 +202,20 @@ func (v *Visitor) Queue(name string, q *NodeQueue) {
 	v.Nodes(name, &waiting)
 }
 
-// Stamps shows a list of timestamps, such as a queue of requests, in its order.
-func (v *Visitor) Stamps(name string, p *[]Stamp) {
-	if v.mode == printing {
-		v.print(name, *p)
-		return
-	}
-	*p = resize(*p, v.Len(len(*p)))
-	for i := range *p {
-		v.Stamp("", &(*p)[i])
-	}
-}
-
 // Deferred shows a set of deferred requests.
 func (v *Visitor) Deferred(name string, d *Deferred) { v.Stamps(name, (*[]Stamp)(d)) }
 
 // Requests shows a queue of requests, in its order.
 func (v *Visitor) Requests(name string, q *RequestQueue) { v.Stamps(name, (*[]Stamp)(q)) }
 
-func resize[T any](s []T, n int) []T {
-	if n <= cap(s) {
-		return s[:n]
+func list[T any](v *Visitor, name string, p *[]T, show func(v *Visitor, name string, p *T)) {
+	if v.mode == printing {
+		v.print(name, *p)
+		return
 	}
-	return append(s[:cap(s)], make([]T, n-cap(s))...)
+	n := v.Len(len(*p))
+	*p = slices.Grow((*p)[:0], n)[:n]
+	for i := range *p {
+		show(v, "", &(*p)[i])
+	}
 }

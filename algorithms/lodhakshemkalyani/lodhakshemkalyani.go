@@ -28,8 +28,8 @@ func Algorithm() *dme.Algorithm {
 	}
 }
 
-// process is P_i.
-type process struct {
+// variables are those of P_i in the printed text.
+type variables struct {
 	i dme.NodeID
 	n int
 
@@ -41,12 +41,35 @@ type process struct {
 	requesting bool             // from (2) to (5)
 	executing  bool             // the critical section
 	deferred   dme.RequestQueue // (3bii): the requests that wait for our (5b), by priority
-	done       dme.Stamp        // L1: no request up to this one contends any more
 }
 
-func newProcess(n int, id dme.NodeID) dme.Node {
-	return &process{i: id, n: n, rv: dme.MakeNodeSet(n)}
+func initial(n int, id dme.NodeID) variables {
+	return variables{i: id, n: n, rv: dme.MakeNodeSet(n)}
 }
+
+func (p *variables) myRequest() dme.Stamp {
+	return dme.Stamp{Clock: p.mySequenceNumber, Node: p.i}
+}
+
+func (p *variables) waiting() bool { return p.requesting && !p.executing }
+
+func (p *variables) State(v *dme.Visitor) {
+	v.Uint("My_Sequence_Number", &p.mySequenceNumber)
+	v.Set("RV", &p.rv)
+	v.Requests("LRQ", &p.lrq)
+	v.Uint("Highest_Sequence_Number_Seen", &p.highestSequenceNumberSeen)
+	v.Bool("requesting", &p.requesting)
+	v.Bool("executing", &p.executing)
+	v.Requests("deferred", &p.deferred)
+}
+
+// process is P_i.
+type process struct {
+	variables
+	done dme.Stamp // L1: no request up to this one contends any more
+}
+
+func newProcess(n int, id dme.NodeID) dme.Node { return &process{variables: initial(n, id)} }
 
 // Request is step (2), InvMutEx.
 func (p *process) Request(out *dme.Outbox) {
@@ -121,8 +144,8 @@ func (p *process) receiveFlush(satisfied dme.Stamp, out *dme.Outbox) {
 }
 
 // checkExecuteCS is step (7), and the entry.
-func (p *process) checkExecuteCS(out *dme.Outbox) {
-	if p.waiting() && p.rv.Len() == p.n && p.lrq[0] == p.myRequest() {
+func (p *variables) checkExecuteCS(out *dme.Outbox) {
+	if p.waiting() && p.rv.Len() == p.n && len(p.lrq) > 0 && p.lrq[0] == p.myRequest() {
 		p.executing = true
 		out.Enter(p.myRequest())
 	}
@@ -141,12 +164,6 @@ func (p *process) hear(satisfied dme.Stamp) {
 func (p *process) reply(r dme.Stamp, out *dme.Outbox) {
 	out.Send(r.Node, dme.Message{Kind: kindReply, Req: r, Done: p.done})
 }
-
-func (p *process) myRequest() dme.Stamp {
-	return dme.Stamp{Clock: p.mySequenceNumber, Node: p.i}
-}
-
-func (p *process) waiting() bool { return p.requesting && !p.executing }
 
 // impossible says why no process that keeps to the algorithm can have sent this
 // message, over links that keep their guarantees; "" where one can.
@@ -175,12 +192,6 @@ func (p *process) impossible(from dme.NodeID, m *dme.Message) string {
 }
 
 func (p *process) State(v *dme.Visitor) {
-	v.Uint("My_Sequence_Number", &p.mySequenceNumber)
-	v.Set("RV", &p.rv)
-	v.Requests("LRQ", &p.lrq)
-	v.Uint("Highest_Sequence_Number_Seen", &p.highestSequenceNumberSeen)
-	v.Bool("requesting", &p.requesting)
-	v.Bool("executing", &p.executing)
-	v.Requests("deferred", &p.deferred)
+	p.variables.State(v)
 	v.Stamp("done", &p.done)
 }

@@ -24,23 +24,11 @@ func AsPublished() *dme.Algorithm {
 
 // published is P_i as printed. REPLY and FLUSH carry R_j as Done.
 type published struct {
-	i dme.NodeID
-	n int
-
-	mySequenceNumber          uint64
-	rv                        dme.NodeSet
-	lrq                       dme.RequestQueue
-	highestSequenceNumberSeen uint64
-
-	requesting bool
-	executing  bool
-	deferred   dme.RequestQueue
-	satisfied  dme.Stamp // the last request made by P_i that was satisfied
+	variables
+	satisfied dme.Stamp // the last request made by P_i that was satisfied
 }
 
-func newPublished(n int, id dme.NodeID) dme.Node {
-	return &published{i: id, n: n, rv: dme.MakeNodeSet(n)}
-}
+func newPublished(n int, id dme.NodeID) dme.Node { return &published{variables: initial(n, id)} }
 
 // Request is step (2).
 func (p *published) Request(out *dme.Outbox) {
@@ -90,25 +78,7 @@ func (p *published) Release(out *dme.Outbox) {
 	p.deferred = p.deferred[:0]
 }
 
-// checkExecuteCS is step (7), for a process that waits.
-func (p *published) checkExecuteCS(out *dme.Outbox) {
-	if p.requesting && !p.executing && p.rv.Len() == p.n && len(p.lrq) > 0 && p.lrq[0] == p.myRequest() {
-		p.executing = true
-		out.Enter(p.myRequest())
-	}
-}
-
-func (p *published) myRequest() dme.Stamp {
-	return dme.Stamp{Clock: p.mySequenceNumber, Node: p.i}
-}
-
 func (p *published) State(v *dme.Visitor) {
-	v.Uint("My_Sequence_Number", &p.mySequenceNumber)
-	v.Set("RV", &p.rv)
-	v.Requests("LRQ", &p.lrq)
-	v.Uint("Highest_Sequence_Number_Seen", &p.highestSequenceNumberSeen)
-	v.Bool("requesting", &p.requesting)
-	v.Bool("executing", &p.executing)
-	v.Requests("deferred", &p.deferred)
+	p.variables.State(v)
 	v.Stamp("satisfied", &p.satisfied)
 }

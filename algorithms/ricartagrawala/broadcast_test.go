@@ -8,60 +8,6 @@ import (
 	"dmebench/dme/conformance"
 )
 
-// Isolated requests take N transmissions, one of them the REQUEST; with a
-// sequenced medium 2.
-func TestBroadcastIsolatedRequests(t *testing.T) {
-	for _, nodes := range []int{1, 2, 3, 8, 13} {
-		for form, transmissions := range map[string]int{"listed": nodes, "sequenced": 2} {
-			if nodes == 1 {
-				transmissions = 0
-			}
-			net := conformance.Make(t, Broadcast(), nodes, map[string]string{"form": form})
-			for i := range nodes {
-				before := net.Transmissions()
-				messages, err := net.Serve(dme.NodeID(i + 1))
-				if err != nil {
-					t.Fatal(err)
-				}
-				if sent := net.Transmissions() - before; int(messages) != 2*(nodes-1) || int(sent) != transmissions {
-					t.Errorf("%s, N=%d: %d messages in %d transmissions, want %d in %d",
-						form, nodes, messages, sent, 2*(nodes-1), transmissions)
-				}
-			}
-		}
-	}
-}
-
-// The audience of a REPLY grows with contention: under saturation one answers
-// all others, and an entry takes 2 transmissions.
-func TestBroadcastSaturation(t *testing.T) {
-	const nodes, warmUp, rounds = 8, 2, 10
-	for _, form := range []string{"listed", "sequenced"} {
-		net := conformance.Make(t, Broadcast(), nodes, map[string]string{"form": form})
-		for i := range nodes {
-			net.Request(dme.NodeID(i + 1))
-		}
-		var before uint64
-		for k := range (warmUp + rounds) * nodes {
-			net.Settle()
-			in := net.Inside()
-			if len(in) != 1 {
-				t.Fatalf("%s: %v are in the critical section\n%s", form, in, net.States())
-			}
-			if k == warmUp*nodes {
-				before = net.Transmissions()
-			}
-			i := in[0]
-			net.Release(i)
-			net.Request(i)
-		}
-		net.Settle()
-		if per := float64(net.Transmissions()-before) / (rounds * nodes); per != 2 || net.Err() != nil {
-			t.Errorf("%s: %v transmissions per entry, want 2; %v", form, per, net.Err())
-		}
-	}
-}
-
 // The example of footnote 2: node 1 leaves and broadcasts the REPLY that it owes
 // node 3. Node 2, whose REQUEST has not arrived there, must not think that it
 // applies to it: what node 1 does next does not depend on node 2's REQUEST.

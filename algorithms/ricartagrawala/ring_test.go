@@ -8,46 +8,6 @@ import (
 	"dmebench/dme/conformance"
 )
 
-// An isolated request takes N messages in either form: once round the ring.
-func TestRingIsolatedRequests(t *testing.T) {
-	for _, nodes := range []int{1, 2, 3, 8, 13} {
-		for _, form := range []string{"echo", "notes"} {
-			want := nodes
-			if nodes == 1 {
-				want = 0
-			}
-			net := conformance.Make(t, Ring(), nodes, map[string]string{"form": form})
-			for i := range nodes {
-				if messages, err := net.Serve(dme.NodeID(i + 1)); err != nil || int(messages) != want {
-					t.Errorf("%s, N=%d: %d messages, want %d; %v", form, nodes, messages, want, err)
-				}
-			}
-		}
-	}
-}
-
-// All ask at once, and are served in the order of their numbers: N messages
-// each where a deferred REQUEST waits, one more for each note where it goes on.
-func TestRingBurst(t *testing.T) {
-	const nodes = 8
-	for form, want := range map[string]uint64{"echo": nodes * nodes, "notes": nodes*nodes + nodes*(nodes-1)/2} {
-		net := conformance.Make(t, Ring(), nodes, map[string]string{"form": form})
-		for i := range nodes {
-			net.Request(dme.NodeID(i + 1))
-		}
-		for i := dme.NodeID(1); i <= nodes; i++ {
-			net.Settle()
-			if !slices.Equal(net.Inside(), []dme.NodeID{i}) {
-				t.Fatalf("%s: %v are in the critical section, want node %d\n%s", form, net.Inside(), i, net.States())
-			}
-			net.Release(i)
-		}
-		if net.Sent() != want || net.Err() != nil {
-			t.Errorf("%s: %d messages, want %d; %v", form, net.Sent(), want, net.Err())
-		}
-	}
-}
-
 // The REQUEST goes round without a pause, so that after the last deferral it
 // takes one message until its node enters; an echo has still to come home.
 func TestNotesSaveTheWayHome(t *testing.T) {
