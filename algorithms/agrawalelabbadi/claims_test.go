@@ -1,35 +1,11 @@
 package agrawalelabbadi
 
 import (
-	"math"
 	"testing"
 
 	"dmebench/algorithms/quorum"
 	"dmebench/dme"
 )
-
-// The counts, made from the leaves to the root, are those of all sets of failed
-// nodes, tried one after the other.
-func TestAfterFailures(t *testing.T) {
-	for n := 1; n <= 15; n++ {
-		sys, err := quorum.New("tree", quorum.Config{Nodes: n})
-		if err != nil {
-			t.Fatal(err)
-		}
-		o := afterFailures(n)
-		for f, all := range sys.Resilience(1<<n, 1).Failed {
-			if !all.Exact {
-				t.Fatalf("n=%d: not all sets of %d failures were tried", n, f)
-			}
-			if got, want := o.probability(f), all.Probability(); math.Abs(got-want) > 1e-12 {
-				t.Errorf("n=%d: a quorum is left after %d failures with probability %v, want %v", n, f, got, want)
-			}
-			if got, want := o.cost(f), all.MeanSize(); math.Abs(got-want) > 1e-12 {
-				t.Errorf("n=%d: after %d failures a quorum takes %v nodes, want %v", n, f, got, want)
-			}
-		}
-	}
-}
 
 // What GetQuorum needs at most is not the smallest quorum there is; both are
 // (n+1)/2 in the worst case.

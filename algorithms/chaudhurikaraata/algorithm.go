@@ -39,38 +39,28 @@ const (
 
 // Algorithm describes the repaired algorithm.
 func Algorithm() *dme.Algorithm {
-	return &dme.Algorithm{
-		Name:     "chaudhuri-karaata",
-		Title:    "Chaudhuri–Karaata",
-		Citation: citation,
-		Class:    dme.Token,
-		Dynamic:  true,
-		Needs:    dme.Always(dme.Needs{Reliable: true, FIFO: true}),
-		Kinds:    []string{"REQUEST", "PERMIT", "RELEASE"},
-		Options: []dme.Option{
-			meshOption("sizes of the mesh; auto: ⌈N^(1/d)⌉ in all d dimensions but the last, and as many planes as are needed"),
-			{
-				Name: optRepair, Default: string(numbered), Values: "numbered|suppressed|directed",
-				Help: "how outdated requests of planes are kept from moving the token",
-			},
-			{
-				Name: optDimensions, Default: "3", Values: "2|3|4",
-				Help: "dimensions of the mesh; the paper's has 3",
-			},
-		},
-		Claims: claims(),
-		ValidNodes: func(n int, opt dme.Options) error {
-			_, err := repairedSizes(n, opt)
-			return err
-		},
-		Prepare: func(c dme.Config) (dme.System, error) {
-			sizes, err := repairedSizes(c.Nodes, c.Options)
-			if err != nil {
-				return nil, err
-			}
-			return newSystem(sizes, c.Nodes, repair(c.Options.Get(optRepair))), nil
-		},
+	sizes := func(n int, opt dme.Options) ([]int, error) {
+		dimensions, err := strconv.Atoi(opt.Get(optDimensions))
+		if err != nil {
+			return nil, fmt.Errorf("%s=%s: want 2, 3 or 4", optDimensions, opt.Get(optDimensions))
+		}
+		return sizesOf(n, opt, cubic(n, dimensions))
 	}
+	a := describe(sizes, func(opt dme.Options) repair { return repair(opt.Get(optRepair)) })
+	a.Name, a.Title = "chaudhuri-karaata", "Chaudhuri–Karaata"
+	a.Options[0].Help = "sizes of the mesh; auto: ⌈N^(1/d)⌉ in all d dimensions but the last, and as many planes as are needed"
+	a.Options = append(a.Options,
+		dme.Option{
+			Name: optRepair, Default: string(numbered), Values: "numbered|suppressed|directed",
+			Help: "how outdated requests of planes are kept from moving the token",
+		},
+		dme.Option{
+			Name: optDimensions, Default: "3", Values: "2|3|4",
+			Help: "dimensions of the mesh; the paper's has 3",
+		},
+	)
+	a.Claims = claims()
+	return a
 }
 
 // AsPublished describes the algorithm as printed, which stops for ever; only
@@ -78,71 +68,63 @@ func Algorithm() *dme.Algorithm {
 // planes have ⌊∛N⌋ rows and columns, so that three nodes are three planes: the
 // smallest mesh on which it fails.
 func AsPublished() *dme.Algorithm {
-	a := Algorithm()
-	a.Name += "-as-published"
-	a.Title += " (as published)"
+	sizes := func(n int, opt dme.Options) ([]int, error) {
+		return sizesOf(n, opt, filled(n, root(n, 3), 3))
+	}
+	a := describe(sizes, func(dme.Options) repair { return asPrinted })
+	a.Name, a.Title = "chaudhuri-karaata-as-published", "Chaudhuri–Karaata (as published)"
+	a.Options[0].Help = "sizes of the mesh; auto: ⌊∛N⌋ rows and columns, and as many planes as are needed"
 	a.AsPublished = true
-	a.Options = []dme.Option{
-		meshOption("sizes of the mesh; auto: ⌊∛N⌋ rows and columns, and as many planes as are needed"),
-	}
-	a.Claims = nil
-	a.ValidNodes = func(n int, opt dme.Options) error {
-		_, err := publishedSizes(n, opt)
-		return err
-	}
-	a.Prepare = func(c dme.Config) (dme.System, error) {
-		sizes, err := publishedSizes(c.Nodes, c.Options)
-		if err != nil {
-			return nil, err
-		}
-		return newSystem(sizes, c.Nodes, asPrinted), nil
-	}
 	return a
 }
 
-func meshOption(help string) dme.Option {
-	return dme.Option{
-		Name: optMesh, Default: meshAuto, Values: meshAuto + "|PxQxR", Help: help,
-		Valid: func(value string) error {
-			if value == meshAuto {
-				return nil
-			}
-			_, err := parseSizes(value)
+// describe returns what the two have in common; sizes says how large the mesh of
+// n nodes is.
+func describe(sizes func(n int, opt dme.Options) ([]int, error), how func(dme.Options) repair) *dme.Algorithm {
+	return &dme.Algorithm{
+		Citation: citation,
+		Class:    dme.Token,
+		Dynamic:  true,
+		Needs:    dme.Always(dme.Needs{Reliable: true, FIFO: true}),
+		Kinds:    []string{"REQUEST", "PERMIT", "RELEASE"},
+		Options: []dme.Option{{
+			Name: optMesh, Default: meshAuto, Values: meshAuto + "|PxQxR",
+			Valid: func(value string) error {
+				if value == meshAuto {
+					return nil
+				}
+				_, err := parseSizes(value)
+				return err
+			},
+		}},
+		ValidNodes: func(n int, opt dme.Options) error {
+			_, err := sizes(n, opt)
 			return err
+		},
+		Prepare: func(c dme.Config) (dme.System, error) {
+			s, err := sizes(c.Nodes, c.Options)
+			if err != nil {
+				return nil, err
+			}
+			return newSystem(s, c.Nodes, how(c.Options)), nil
 		},
 	}
 }
 
-func repairedSizes(n int, opt dme.Options) ([]int, error) {
-	dimensions, err := strconv.Atoi(opt.Get(optDimensions))
-	if err != nil {
-		return nil, fmt.Errorf("%s=%s: want 2, 3 or 4", optDimensions, opt.Get(optDimensions))
+// sizesOf returns the sizes of the mesh of n nodes that option mesh names, with as
+// many dimensions as there are by default.
+func sizesOf(n int, opt dme.Options, byDefault []int) ([]int, error) {
+	text := opt.Get(optMesh)
+	if text == meshAuto {
+		return byDefault, nil
 	}
-	if opt.Get(optMesh) == meshAuto {
-		return cubic(n, dimensions), nil
-	}
-	return givenSizes(n, opt.Get(optMesh), dimensions)
-}
-
-func publishedSizes(n int, opt dme.Options) ([]int, error) {
-	if opt.Get(optMesh) != meshAuto {
-		return givenSizes(n, opt.Get(optMesh), 3)
-	}
-	side := 1
-	for power(side+1, 3) <= n {
-		side++
-	}
-	return filled(n, side, 3), nil
-}
-
-func givenSizes(n int, text string, dimensions int) ([]int, error) {
 	sizes, err := parseSizes(text)
 	if err != nil {
 		return nil, err
 	}
-	if len(sizes) != dimensions {
+	if d := len(byDefault); len(sizes) != d {
 		return nil, fmt.Errorf("%s=%s has %d dimensions, not %d; give %d sizes, or another %s",
-			optMesh, text, len(sizes), dimensions, dimensions, optDimensions)
+			optMesh, text, len(sizes), d, d, optDimensions)
 	}
 	return sizes, checkSizes(sizes, n)
 }

@@ -36,11 +36,20 @@ func newMesh(sizes []int, nodes int) mesh {
 // cubic returns sizes that are as equal as can be: ⌈n^(1/d)⌉ in all dimensions
 // but the last, and as many planes as are needed.
 func cubic(n, dimensions int) []int {
-	side := 1
-	for power(side, dimensions) < n {
+	side := root(n, dimensions)
+	if power(side, dimensions) < n {
 		side++
 	}
 	return filled(n, side, dimensions)
+}
+
+// root returns ⌊n^(1/degree)⌋.
+func root(n, degree int) int {
+	side := 1
+	for power(side+1, degree) <= n {
+		side++
+	}
+	return side
 }
 
 // filled returns sizes that are side in all dimensions but the last.
@@ -82,14 +91,10 @@ func parseSizes(text string) ([]int, error) {
 // checkSizes reports why n nodes do not fill a mesh: each plane must have its
 // corner, and each node its place.
 func checkSizes(sizes []int, n int) error {
-	last := len(sizes) - 1
-	plane := 1
-	for _, size := range sizes[:last] {
-		plane *= size
-	}
-	if full := (sizes[last] - 1) * plane; n <= full || n > full+plane {
+	m := newMesh(sizes, n)
+	if full := (m.planes() - 1) * m.plane; n <= full || n > full+m.plane {
 		return fmt.Errorf("a mesh of %d planes of %d nodes is for %d to %d nodes, not %d",
-			sizes[last], plane, full+1, full+plane, n)
+			m.planes(), m.plane, full+1, full+m.plane, n)
 	}
 	return nil
 }
@@ -159,21 +164,20 @@ func (m *mesh) outward(id, target dme.NodeID) dme.NodeID {
 }
 
 // across returns the neighbour of a corner in the direction of another corner.
-func (m *mesh) across(corner, target dme.NodeID) dme.NodeID {
-	if target < corner {
-		return corner - dme.NodeID(m.plane)
-	}
-	return corner + dme.NodeID(m.plane)
-}
+func (m *mesh) across(corner, target dme.NodeID) dme.NodeID { return m.beside(corner, target > corner) }
 
 // beyond returns the neighbour of a corner in the direction away from another
 // corner, None at the end of the mesh.
-func (m *mesh) beyond(corner, source dme.NodeID) dme.NodeID {
+func (m *mesh) beyond(corner, source dme.NodeID) dme.NodeID { return m.beside(corner, source < corner) }
+
+// beside returns the corner of the next plane, or of the one before; None at the
+// end of the mesh.
+func (m *mesh) beside(corner dme.NodeID, next bool) dme.NodeID {
 	switch k := m.planeOf(corner); {
-	case source > corner && k > 0:
-		return m.cornerOf(k - 1)
-	case source < corner && k < m.planes()-1:
+	case next && k < m.planes()-1:
 		return m.cornerOf(k + 1)
+	case !next && k > 0:
+		return m.cornerOf(k - 1)
 	}
 	return dme.None
 }
@@ -201,12 +205,10 @@ func (m *mesh) neighbours(id dme.NodeID) []dme.NodeID {
 		}
 	}
 	if m.isCorner(id) {
-		k := m.planeOf(id)
-		if k > 0 {
-			near = append(near, m.cornerOf(k-1))
-		}
-		if k < m.planes()-1 {
-			near = append(near, m.cornerOf(k+1))
+		for _, next := range []bool{false, true} {
+			if corner := m.beside(id, next); corner != dme.None {
+				near = append(near, corner)
+			}
 		}
 	}
 	slices.Sort(near)

@@ -44,8 +44,8 @@ var mutants = []conformance.Mutant{
 	},
 	{
 		Name: "CR6, a REQUEST leaves the mesh", File: "mesh.go",
-		Old: "\tcase source > corner && k > 0:\n",
-		New: "\tcase source > corner:\n", Caught: "which is no neighbour",
+		Old: "\tcase !next && k > 0:\n",
+		New: "\tcase !next:\n", Caught: "which is no neighbour",
 	},
 	{
 		Name: "numbered, nothing is outdated", File: "repaired.go",

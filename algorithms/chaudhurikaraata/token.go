@@ -77,22 +77,22 @@ func (t *token) release() {
 	t.granted = dme.None
 }
 
-// forward sends the REQUEST of another corner on, away from that one (CR6: not
-// beyond the end of the mesh).
+// forward sends the REQUEST of another corner on, away from that one.
 func (t *token) forward(z dme.NodeID, number uint64, out *dme.Outbox) {
-	if next := t.home.beyond(t.home.self, z); next != dme.None {
-		out.Send(next, dme.Message{Kind: kindRequest, Node: z, Num: number})
-	}
+	t.sendRequest(t.home.beyond(t.home.self, z), z, number, out)
 }
 
 // flood sends a REQUEST of this corner both ways.
 func (t *token) flood(number uint64, out *dme.Outbox) {
 	self := t.home.self
-	k := t.home.planeOf(self)
-	if k > 0 {
-		out.Send(t.home.cornerOf(k-1), dme.Message{Kind: kindRequest, Node: self, Num: number})
-	}
-	if k < t.home.planes()-1 {
-		out.Send(t.home.cornerOf(k+1), dme.Message{Kind: kindRequest, Node: self, Num: number})
+	t.sendRequest(t.home.beside(self, false), self, number, out)
+	t.sendRequest(t.home.beside(self, true), self, number, out)
+}
+
+// sendRequest sends a REQUEST of the corner z to another corner (CR6: not beyond the end
+// of the mesh).
+func (t *token) sendRequest(to, z dme.NodeID, number uint64, out *dme.Outbox) {
+	if to != dme.None {
+		out.Send(to, dme.Message{Kind: kindRequest, Node: z, Num: number})
 	}
 }

@@ -1,6 +1,7 @@
 package helaryplouzeauraynal
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -45,25 +46,19 @@ func shapes() map[string]func(g *graph, seed uint64) {
 // makeGraph returns the graph that c's options name.
 func makeGraph(c dme.Config) (*graph, error) {
 	value := c.Options.Get(optGraph)
-	g := newGraph(c.Nodes)
-	if name, isFile := strings.CutPrefix(value, filePrefix); isFile {
-		if c.ReadFile == nil {
-			return nil, fmt.Errorf("helary-plouzeau-raynal: %s=%s: files cannot be read here; choose another graph", optGraph, value)
-		}
-		text, err := c.ReadFile(name)
-		if err != nil {
-			return nil, fmt.Errorf("helary-plouzeau-raynal: %s=%s: %w", optGraph, value, err)
-		}
-		if err := g.parse(string(text)); err != nil {
-			return nil, fmt.Errorf("helary-plouzeau-raynal: %s: %w", name, err)
-		}
+	g := &graph{near: make([][]dme.NodeID, c.Nodes)}
+	name, isFile := strings.CutPrefix(value, filePrefix)
+	if !isFile {
+		shapes()[value](g, c.Seed)
 		return g, nil
 	}
-	shape := shapes()[value]
-	if shape == nil {
-		return nil, fmt.Errorf("helary-plouzeau-raynal: %s=%s: no such graph", optGraph, value)
+	lines, err := dme.ReadLines(c.ReadFile, name)
+	if err == nil {
+		err = g.read(lines)
 	}
-	shape(g, c.Seed)
+	if err != nil {
+		return nil, fmt.Errorf("helary-plouzeau-raynal: %s: %w", name, err)
+	}
 	return g, nil
 }
 
@@ -72,8 +67,6 @@ type graph struct {
 	near  [][]dme.NodeID // by node, at i-1, in ascending order
 	links int
 }
-
-func newGraph(n int) *graph { return &graph{near: make([][]dme.NodeID, n)} }
 
 func (g *graph) nodes() int { return len(g.near) }
 
@@ -95,19 +88,8 @@ func (g *graph) link(a, b dme.NodeID) bool {
 	return true
 }
 
-// from yields the nodes from low to N.
-func (g *graph) from(low int) func(func(dme.NodeID) bool) {
-	return func(yield func(dme.NodeID) bool) {
-		for i := low; i <= g.nodes(); i++ {
-			if !yield(dme.NodeID(i)) {
-				return
-			}
-		}
-	}
-}
-
 func (g *graph) ring() {
-	for i := range g.from(2) {
+	for i := dme.NodeID(2); int(i) <= g.nodes(); i++ {
 		g.link(i-1, i)
 	}
 	if g.nodes() > 2 {
@@ -116,7 +98,7 @@ func (g *graph) ring() {
 }
 
 func (g *graph) complete() {
-	for b := range g.from(2) {
+	for b := dme.NodeID(2); int(b) <= g.nodes(); b++ {
 		for a := dme.NodeID(1); a < b; a++ {
 			g.link(a, b)
 		}
@@ -126,7 +108,7 @@ func (g *graph) complete() {
 // grid numbers the nodes row by row; there are ⌈√N⌉ in a row.
 func (g *graph) grid() {
 	width := dme.NodeID(math.Ceil(math.Sqrt(float64(g.nodes()))))
-	for i := range g.from(2) {
+	for i := dme.NodeID(2); int(i) <= g.nodes(); i++ {
 		if (i-1)%width != 0 {
 			g.link(i-1, i)
 		}
@@ -142,7 +124,7 @@ func (g *graph) random(seed uint64) {
 	rng := rand.New(rand.NewPCG(seed, 0x68656c617279)) // a stream of its own
 	n := g.nodes()
 	draw := func(n int) dme.NodeID { return dme.NodeID(1 + rng.IntN(n)) }
-	for i := range g.from(2) {
+	for i := dme.NodeID(2); int(i) <= g.nodes(); i++ {
 		g.link(draw(int(i)-1), i)
 	}
 	most := min(2*(n-1), n*(n-1)/2)
@@ -156,23 +138,58 @@ func (g *graph) random(seed uint64) {
 // unreached returns a node that no path joins to node 1, None where the graph
 // is connected.
 func (g *graph) unreached() dme.NodeID {
-	reached := dme.MakeNodeSet(g.nodes())
-	reached.Add(1)
-	frontier := []dme.NodeID{1}
-	for len(frontier) > 0 {
-		i := frontier[len(frontier)-1]
-		frontier = frontier[:len(frontier)-1]
-		for _, j := range g.neighbours(i) {
-			if !reached.Has(j) {
-				reached.Add(j)
-				frontier = append(frontier, j)
+	reached := []dme.NodeID{1}
+	left := dme.MakeNodeSet(g.nodes())
+	for i := dme.NodeID(2); int(i) <= g.nodes(); i++ {
+		left.Add(i)
+	}
+	for at := 0; at < len(reached); at++ {
+		for _, j := range g.neighbours(reached[at]) {
+			if left.Has(j) {
+				left.Remove(j)
+				reached = append(reached, j)
 			}
 		}
 	}
-	for i := range g.from(1) {
-		if !reached.Has(i) {
-			return i
-		}
+	for i := range left.All() {
+		return i
 	}
 	return dme.None
+}
+
+// read adds the links of a file, "i j" on a line; a link may be named in both
+// directions. All faulty lines are reported, and then a graph that is not
+// connected.
+func (g *graph) read(lines []dme.Line) error {
+	var errs []error
+	for _, l := range lines {
+		if err := g.parseLink(strings.Fields(l.Text)); err != nil {
+			errs = append(errs, fmt.Errorf("line %d: %w", l.Number, err))
+		}
+	}
+	if errs != nil {
+		return errors.Join(errs...)
+	}
+	if i := g.unreached(); i != dme.None {
+		return fmt.Errorf("no path joins nodes 1 and %d; the graph must be connected", i)
+	}
+	return nil
+}
+
+func (g *graph) parseLink(words []string) error {
+	if len(words) != 2 {
+		return fmt.Errorf("%q: want two node numbers", strings.Join(words, " "))
+	}
+	var ends [2]dme.NodeID
+	for k := range ends {
+		var err error
+		if ends[k], err = dme.ParseNode(words[k], g.nodes()); err != nil {
+			return err
+		}
+	}
+	if ends[0] == ends[1] {
+		return fmt.Errorf("node %d is linked with itself", ends[0])
+	}
+	g.link(ends[0], ends[1])
+	return nil
 }

@@ -40,7 +40,7 @@ func TestGraphs(t *testing.T) {
 					t.Fatalf("%s, N=%d, seed %d: no path to node %d", shape, n, seed, i)
 				}
 				ends := 0
-				for i := range g.from(1) {
+				for i := dme.NodeID(1); int(i) <= g.nodes(); i++ {
 					near := g.neighbours(i)
 					ends += len(near)
 					for k, j := range near {
@@ -114,11 +114,11 @@ func TestFileFaults(t *testing.T) {
 		{"1 2\n", "no path joins nodes 1 and 3"},
 		{"1 2\n2 3\n1\n", `line 3: "1": want two node numbers`},
 		{"1 2 3", `line 1: "1 2 3": want two node numbers`},
-		{"1 4\n1 2\n2 3", `line 1: "4" is no node; there are the nodes 1 to 3`},
-		{"0 1", `line 1: "0" is no node`},
-		{"1 two", `line 1: "two" is no node`},
-		{"-1 2", `line 1: "-1" is no node`},
-		{"4294967297 2", "is no node"},
+		{"1 4\n1 2\n2 3", `line 1: "4" is not a node; there are the nodes 1 to 3`},
+		{"0 1", `line 1: "0" is not a node`},
+		{"1 two", `line 1: "two" is not a node`},
+		{"-1 2", `line 1: "-1" is not a node`},
+		{"4294967297 2", "is not a node"},
 		{"1 2\n3 3", "line 2: node 3 is linked with itself"},
 	} {
 		_, err := graphFor(t, 3, 1, "file:links.txt", c.text)

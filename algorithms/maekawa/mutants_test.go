@@ -1,12 +1,9 @@
 package maekawa
 
 import (
-	"encoding/json"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"strings"
 	"testing"
+
+	"dmebench/dme/conformance"
 )
 
 // mutant is the algorithm with one repair, or one rule of the paper, taken out.
@@ -58,61 +55,9 @@ var mutants = []mutant{
 // TestMutantsAreCaught shows that TestRandomSchedules can fail: it must, for
 // every mutant.
 func TestMutantsAreCaught(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds the package once for each mutant")
-	}
-	tool, err := exec.LookPath("go")
-	if err != nil {
-		t.Skip("no go command to build mutants with")
-	}
+	var all []conformance.Mutant
 	for _, m := range mutants {
-		t.Run(m.name, func(t *testing.T) {
-			output, err := exec.Command(tool, "test", "-vet=off", "-count=1", "-run=^TestRandomSchedules$",
-				"-overlay="+m.write(t), ".").CombinedOutput()
-			if err == nil {
-				t.Fatal("not caught")
-			}
-			report := ""
-			for line := range strings.Lines(string(output)) {
-				if strings.Contains(line, "maekawa_test.go") {
-					report = strings.TrimSpace(line)
-					break
-				}
-			}
-			if !strings.Contains(report, m.caught) {
-				t.Fatalf("want a report that says %q, got\n%s", m.caught, output)
-			}
-			t.Log(report)
-		})
+		all = append(all, conformance.Mutant{Name: m.name, File: m.file, Old: m.old, New: m.new, Caught: m.caught})
 	}
-}
-
-// write writes the mutated file and the overlay that puts it in its place, and
-// returns the overlay's name.
-func (m mutant) write(t *testing.T) string {
-	t.Helper()
-	source, err := os.ReadFile(m.file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if n := strings.Count(string(source), m.old); n != 1 {
-		t.Fatalf("the patch does not apply: %s has %d places like\n%s", m.file, n, m.old)
-	}
-	original, err := filepath.Abs(m.file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	mutated := filepath.Join(t.TempDir(), m.file)
-	if err := os.WriteFile(mutated, []byte(strings.Replace(string(source), m.old, m.new, 1)), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	overlay, err := json.Marshal(map[string]map[string]string{"Replace": {original: mutated}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	name := filepath.Join(t.TempDir(), "overlay.json")
-	if err := os.WriteFile(name, overlay, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return name
+	conformance.TestMutants(t, "^TestRandomSchedules$", all...)
 }

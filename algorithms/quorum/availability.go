@@ -21,7 +21,7 @@ func (s *System) SmallestQuorum(up []bool) (size int, ok bool) { return s.search
 func (s *System) search() func(up []bool) (size int, ok bool) {
 	switch s.name {
 	case "tree":
-		return func(up []bool) (int, bool) { return smallestTreeQuorum(up, 1) }
+		return smallestTreeQuorum
 	case "majority", "weighted":
 		return s.smallestMajority
 	}
@@ -40,27 +40,14 @@ func (s *System) search() func(up []bool) (size int, ok bool) {
 	}
 }
 
-// smallestTreeQuorum is the same for the subtree of id.
-func smallestTreeQuorum(up []bool, id int) (size int, ok bool) {
-	left, right := 2*id, 2*id+1
-	hasLeft, hasRight := left <= len(up), right <= len(up)
-	if !hasLeft {
-		return 1, up[id-1]
+// smallestTreeQuorum tries all that there are; [TreeResilience] need not.
+func smallestTreeQuorum(up []bool) (size int, ok bool) {
+	for q := range TreeQuorums(len(up), func(id dme.NodeID) bool { return up[id-1] }) {
+		if !ok || len(q) < size {
+			size, ok = len(q), true
+		}
 	}
-	l, okLeft := smallestTreeQuorum(up, left)
-	r, okRight := 0, false
-	if hasRight {
-		r, okRight = smallestTreeQuorum(up, right)
-	}
-	switch {
-	case !up[id-1]:
-		return l + r, okLeft && okRight
-	case okLeft && okRight:
-		return 1 + min(l, r), true
-	case okLeft:
-		return 1 + l, true
-	}
-	return 1 + r, okRight
+	return size, ok
 }
 
 // smallestMajority takes the heaviest nodes that are up.
@@ -95,21 +82,34 @@ type Resilience struct {
 }
 
 // AfterFailures is what is left after a number of nodes have failed, all
-// choices of that many being equally likely.
+// choices of that many being equally likely. Counts are floating point: there
+// are more choices than an integer can count.
 type AfterFailures struct {
-	Patterns int  // choices of failed nodes that were examined
-	Exact    bool // they were all that there are; else they were drawn
+	Patterns float64 // choices of failed nodes that were examined
+	Exact    bool    // they were all that there are; else they were drawn
 
-	Formed   int // of these, those that leave a quorum
-	Smallest int // sum of the sizes of the smallest quorum over those
+	Formed   float64 // of these, those that leave a quorum
+	Smallest float64 // sum of the sizes of the smallest quorum over those
+	Largest  int     // the largest of these sizes
+}
+
+// add counts choices of failed nodes after which the smallest quorum has that
+// size; 0 stands for none.
+func (a *AfterFailures) add(choices float64, size int) {
+	a.Patterns += choices
+	if size > 0 {
+		a.Formed += choices
+		a.Smallest += choices * float64(size)
+		a.Largest = max(a.Largest, size)
+	}
 }
 
 // Probability returns the part of the choices that leave a quorum.
-func (a AfterFailures) Probability() float64 { return float64(a.Formed) / float64(a.Patterns) }
+func (a AfterFailures) Probability() float64 { return a.Formed / a.Patterns }
 
 // MeanSize returns the mean size of the smallest quorum, where one is left; NaN
 // where none ever is.
-func (a AfterFailures) MeanSize() float64 { return float64(a.Smallest) / float64(a.Formed) }
+func (a AfterFailures) MeanSize() float64 { return a.Smallest / a.Formed }
 
 // variance bounds the variance of Probability as an estimate. Drawn patterns
 // that all agree are no certainty: two more, of either kind, are added.
@@ -117,39 +117,45 @@ func (a AfterFailures) variance() float64 {
 	if a.Exact {
 		return 0
 	}
-	p := float64(a.Formed+1) / float64(a.Patterns+2)
-	return p * (1 - p) / float64(a.Patterns)
+	p := (a.Formed + 1) / (a.Patterns + 2)
+	return p * (1 - p) / a.Patterns
 }
 
 // Resilience examines, for each number of failures, all choices of failed nodes
 // where these are at most patterns, and else as many that are drawn at random;
-// one stands for all where nodes are alike.
-// It takes O(N·patterns) searches, each of O(N·K) steps.
+// one stands for all where nodes are alike. It takes O(N·patterns) searches, each
+// of O(N·K) steps. Of a tree all choices are counted without trying them.
 func (s *System) Resilience(patterns int, seed uint64) Resilience {
+	if s.name == "tree" {
+		return TreeResilience(s.nodes)
+	}
+	return s.resilience(patterns, seed, s.search())
+}
+
+func (s *System) resilience(patterns int, seed uint64, smallest func(up []bool) (int, bool)) Resilience {
 	r := Resilience{Nodes: s.nodes}
-	up, smallest := make([]bool, s.nodes), s.search()
+	up := make([]bool, s.nodes)
 	for failures := range s.nodes + 1 {
-		var a AfterFailures
+		a := AfterFailures{Exact: true}
 		examine := func() {
-			a.Patterns++
 			if size, ok := smallest(up); ok {
-				a.Formed++
-				a.Smallest += size
+				a.add(1, size)
+			} else {
+				a.add(1, 0)
 			}
 		}
 		switch {
 		case s.name == "singleton":
 			// Node 1 is equally likely to be any of the failed ones.
-			left := s.nodes - failures
-			a = AfterFailures{Patterns: s.nodes, Exact: true, Formed: left, Smallest: left}
+			a.add(float64(s.nodes-failures), 1)
+			a.add(float64(failures), 0)
 		case s.symmetric():
-			a.Exact = true
 			failFirst(up, failures)
 			examine()
 		case choices(s.nodes, failures, patterns) <= patterns:
-			a.Exact = true
 			choose(up, failures, examine)
 		default:
+			a.Exact = false
 			rng := rand.New(rand.NewPCG(seed, uint64(failures)))
 			for range patterns {
 				draw(up, failures, rng)
@@ -238,7 +244,7 @@ func (r Resilience) Availability(up float64) Availability {
 	for failures, after := range r.Failed {
 		w := binomial(r.Nodes, failures, 1-up)
 		a.Probability += w * after.Probability()
-		size += w * float64(after.Smallest) / float64(after.Patterns)
+		size += w * after.Smallest / after.Patterns
 		variance += w * w * after.variance()
 	}
 	a.Probability = min(a.Probability, 1) // rounding

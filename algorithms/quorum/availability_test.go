@@ -180,12 +180,53 @@ func TestAvailabilityByDefinition(t *testing.T) {
 	}
 }
 
+// smallestSubtreeQuorum is SmallestQuorum of the subtree of id, by the definition
+// of a quorum.
+func smallestSubtreeQuorum(up []bool, id int) (size int, ok bool) {
+	left, right := 2*id, 2*id+1
+	hasLeft, hasRight := left <= len(up), right <= len(up)
+	if !hasLeft {
+		return 1, up[id-1]
+	}
+	l, okLeft := smallestSubtreeQuorum(up, left)
+	r, okRight := 0, false
+	if hasRight {
+		r, okRight = smallestSubtreeQuorum(up, right)
+	}
+	switch {
+	case !up[id-1]:
+		return l + r, okLeft && okRight
+	case okLeft && okRight:
+		return 1 + min(l, r), true
+	case okLeft:
+		return 1 + l, true
+	}
+	return 1 + r, okRight
+}
+
+// The counts of a tree, made from the leaves to the root, are those of all sets of
+// failed nodes, tried one after the other.
+func TestTreeResilience(t *testing.T) {
+	for n := 1; n <= 15; n++ {
+		s := mustNew(t, "tree", n)
+		tried := s.resilience(1<<n, 1, func(up []bool) (int, bool) { return smallestSubtreeQuorum(up, 1) })
+		if counted := s.Resilience(1, 1); !slices.Equal(counted.Failed, tried.Failed) {
+			t.Fatalf("n=%d: counted %+v, tried %+v", n, counted.Failed, tried.Failed)
+		}
+	}
+}
+
 // Where patterns are drawn the interval holds the exact value, nearly always;
 // with this seed, always.
 func TestDrawnPatterns(t *testing.T) {
 	for name, formula := range formulas() {
 		for _, n := range []int{31, 63} {
-			r := mustNew(t, name, n).Resilience(2000, 1)
+			s := mustNew(t, name, n)
+			search := s.search()
+			if name == "tree" { // as if it were not counted
+				search = func(up []bool) (int, bool) { return smallestSubtreeQuorum(up, 1) }
+			}
+			r := s.resilience(2000, 1, search)
 			if drawn := !r.Failed[n/2].Exact; drawn != (name == "tree") || drawn && r.Failed[n/2].Patterns != 2000 || !r.Failed[1].Exact {
 				t.Errorf("%s of %d: %+v", name, n, r.Failed)
 			}
@@ -195,7 +236,7 @@ func TestDrawnPatterns(t *testing.T) {
 					t.Errorf("%s of %d, p=%v: %v, want about %v", name, n, p, a, want)
 				}
 			}
-			again := mustNew(t, name, n).Resilience(2000, 1)
+			again := s.resilience(2000, 1, search)
 			if !slices.Equal(again.Failed, r.Failed) {
 				t.Errorf("%s of %d: the same seed gives something else", name, n)
 			}

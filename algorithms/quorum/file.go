@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"dmebench/dme"
@@ -20,14 +19,11 @@ import (
 // Any two sets must meet, and none may contain another, unless they are equal
 // (the textbook's section 9.7).
 func readFamily(name string, cfg Config) (family, error) {
-	if cfg.ReadFile == nil {
-		return nil, errors.New("no file can be read here; choose another construction")
-	}
-	b, err := cfg.ReadFile(name)
+	text, err := dme.ReadLines(cfg.ReadFile, name)
 	if err != nil {
 		return nil, err
 	}
-	lines, err := parseSets(string(b), cfg.Nodes)
+	lines, err := parseSets(text, cfg.Nodes)
 	if err != nil {
 		return nil, err
 	}
@@ -69,30 +65,20 @@ func join(set []dme.NodeID) string {
 
 // parseSets reads the lines and checks each by itself, and that there are those
 // that must be.
-func parseSets(text string, nodes int) ([]setLine, error) {
+func parseSets(text []dme.Line, nodes int) ([]setLine, error) {
 	var lines []setLine
 	lineOf := make([]int, nodes+1)
-	number := 0
-	for line := range strings.Lines(text) {
-		number++
-		line, _, _ = strings.Cut(line, "#")
-		if strings.TrimSpace(line) == "" {
-			continue
+	for _, t := range text {
+		l, err := parseSet(t.Text, nodes)
+		switch l.number = t.Number; {
+		case err != nil:
+			return nil, fmt.Errorf("line %d: %w", l.number, err)
+		case len(lines) > 0 && (l.of == dme.None) != (lines[0].of == dme.None):
+			return nil, fmt.Errorf("line %d: some lines begin with «i:» and some do not; write it everywhere or nowhere", l.number)
+		case l.of != dme.None && lineOf[l.of] > 0:
+			return nil, fmt.Errorf("line %d: S_%d is on line %d already", l.number, l.of, lineOf[l.of])
 		}
-		l, err := parseSet(line, nodes)
-		if err != nil {
-			return nil, fmt.Errorf("line %d: %w", number, err)
-		}
-		l.number = number
-		if len(lines) > 0 && (l.of == dme.None) != (lines[0].of == dme.None) {
-			return nil, fmt.Errorf("line %d: some lines begin with «i:» and some do not; write it everywhere or nowhere", number)
-		}
-		if l.of != dme.None {
-			if lineOf[l.of] > 0 {
-				return nil, fmt.Errorf("line %d: S_%d is on line %d already", number, l.of, lineOf[l.of])
-			}
-			lineOf[l.of] = number
-		}
+		lineOf[l.of] = l.number
 		lines = append(lines, l)
 	}
 	if len(lines) == 0 {
@@ -108,13 +94,13 @@ func parseSets(text string, nodes int) ([]setLine, error) {
 
 func parseSet(line string, nodes int) (l setLine, err error) {
 	if of, rest, ok := strings.Cut(line, ":"); ok {
-		if l.of, err = parseNode(strings.TrimSpace(of), nodes); err != nil {
+		if l.of, err = dme.ParseNode(strings.TrimSpace(of), nodes); err != nil {
 			return l, err
 		}
 		line = rest
 	}
 	for _, word := range strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" \t\r\n,{}", r) }) {
-		id, err := parseNode(word, nodes)
+		id, err := dme.ParseNode(word, nodes)
 		if err != nil {
 			return l, err
 		}
@@ -122,14 +108,6 @@ func parseSet(line string, nodes int) (l setLine, err error) {
 	}
 	l.set, err = ascending(l.set, nodes)
 	return l, err
-}
-
-func parseNode(word string, nodes int) (dme.NodeID, error) {
-	id, err := strconv.ParseUint(word, 10, 32)
-	if err != nil || id < 1 || id > uint64(nodes) {
-		return dme.None, fmt.Errorf("%q is not a node; there are the nodes 1 to %d", word, nodes)
-	}
-	return dme.NodeID(id), nil
 }
 
 // checkCoterie reports the first two sets that do not meet, or of which one

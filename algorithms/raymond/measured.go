@@ -2,7 +2,6 @@ package raymond
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -20,95 +19,54 @@ type edge struct {
 	line int
 }
 
-// fromEdges is the shape that a file gives edge by edge, a line «i j» for each.
-// What follows a # is ignored. The edges must make a spanning tree.
-func fromEdges(name string) shape {
-	return func(c dme.Config) (*tree, error) {
-		edges, err := readEdges(c, name, false)
-		if err != nil {
-			return nil, err
-		}
-		joined := newForest(c.Nodes)
-		for _, e := range edges {
-			if !joined.union(e.a, e.b) {
-				return nil, fmt.Errorf("%s: line %d: the edge %d %d closes a circle; a tree has none", name, e.line, e.a, e.b)
-			}
-		}
-		return rooted(c.Nodes, edges, joined, name)
-	}
-}
-
-// fromCosts is the minimal spanning tree of the links of a file, which has a line
-// «i j cost» for each: the measured cost of a message between two nodes, at
+// fromFile is the shape that a file gives edge by edge, a line «i j» for each,
+// which must make a spanning tree.
+//
+// With costs it is the minimal spanning tree of the links of a file, which has a
+// line «i j cost» for each: the measured cost of a message between two nodes, at
 // least 0, in any unit, the same everywhere. Links count in both directions; of
 // several lines for one link the cheapest counts. Among equal costs the link
 // with the lower node numbers is taken, so that the tree depends on nothing
 // else than the costs (Kruskal 1956).
-func fromCosts(name string) shape {
+func fromFile(name string, costs bool) shape {
 	return func(c dme.Config) (*tree, error) {
-		links, err := readEdges(c, name, true)
+		links, err := readEdges(c, name, costs)
 		if err != nil {
 			return nil, err
 		}
-		slices.SortFunc(links, func(x, y edge) int {
-			return cmp.Or(cmp.Compare(x.cost, y.cost), cmp.Compare(x.a, y.a), cmp.Compare(x.b, y.b))
-		})
-		joined := newForest(c.Nodes)
-		edges := slices.DeleteFunc(links, func(e edge) bool { return !joined.union(e.a, e.b) })
-		return rooted(c.Nodes, edges, joined, name)
-	}
-}
-
-// rooted returns the tree of edges that close no circle, with its parents towards
-// the root.
-func rooted(nodes int, edges []edge, joined *forest, name string) (*tree, error) {
-	for id := root + 1; int(id) <= nodes; id++ {
-		if joined.find(id) != joined.find(root) {
-			return nil, fmt.Errorf("%s: nothing connects node %d with node %d; a tree connects all %d nodes", name, id, root, nodes)
+		if costs {
+			slices.SortFunc(links, func(x, y edge) int {
+				return cmp.Or(cmp.Compare(x.cost, y.cost), cmp.Compare(x.a, y.a), cmp.Compare(x.b, y.b))
+			})
 		}
-	}
-	near := make([][]dme.NodeID, nodes+1)
-	for _, e := range edges {
-		near[e.a] = append(near[e.a], e.b)
-		near[e.b] = append(near[e.b], e.a)
-	}
-	parent := make([]dme.NodeID, nodes+1)
-	reached := []dme.NodeID{root}
-	for at := 0; at < len(reached); at++ {
-		id := reached[at]
-		for _, next := range near[id] {
-			if next != parent[id] {
-				parent[next] = id
-				reached = append(reached, next)
+		joined := newForest(c.Nodes)
+		var edges []edge
+		for _, e := range links {
+			if joined.union(e.a, e.b) {
+				edges = append(edges, e)
+			} else if !costs {
+				return nil, fmt.Errorf("%s: line %d: the edge %d %d closes a circle; a tree has none", name, e.line, e.a, e.b)
 			}
 		}
+		t, err := span(c.Nodes, edges)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		return t, nil
 	}
-	return newTree(nodes, func(id dme.NodeID) dme.NodeID { return parent[id] }), nil
 }
 
 func readEdges(c dme.Config, name string, costs bool) ([]edge, error) {
-	if c.ReadFile == nil {
-		return nil, errors.New("no file can be read here; choose another tree")
-	}
-	text, err := c.ReadFile(name)
+	lines, err := dme.ReadLines(c.ReadFile, name)
 	if err != nil {
 		return nil, err
 	}
-	var edges []edge
-	number := 0
-	for line := range strings.Lines(string(text)) {
-		number++
-		line, _, _ = strings.Cut(line, "#")
-		words := strings.Fields(line)
-		if len(words) == 0 {
-			continue
+	edges := make([]edge, len(lines))
+	for i, l := range lines {
+		if edges[i], err = parseEdge(strings.Fields(l.Text), c.Nodes, costs); err != nil {
+			return nil, fmt.Errorf("%s: line %d: %w", name, l.Number, err)
 		}
-		e, err := parseEdge(words, c.Nodes, costs)
-		if err != nil {
-			return nil, fmt.Errorf("%s: line %d: %w", name, number, err)
-		}
-		e.line = number
-		edges = append(edges, e)
+		edges[i].line = l.Number
 	}
 	return edges, nil
 }
@@ -121,18 +79,16 @@ func parseEdge(words []string, nodes int, costs bool) (e edge, err error) {
 	if len(words) != want {
 		return e, fmt.Errorf("%q: want %s", strings.Join(words, " "), form)
 	}
-	var ends [2]dme.NodeID
-	for i := range ends {
-		id, err := strconv.ParseUint(words[i], 10, 32)
-		if err != nil || id < 1 || id > uint64(nodes) {
-			return e, fmt.Errorf("%q is not a node; there are the nodes 1 to %d", words[i], nodes)
-		}
-		ends[i] = dme.NodeID(id)
+	if e.a, err = dme.ParseNode(words[0], nodes); err != nil {
+		return e, err
 	}
-	e.a, e.b = min(ends[0], ends[1]), max(ends[0], ends[1])
+	if e.b, err = dme.ParseNode(words[1], nodes); err != nil {
+		return e, err
+	}
 	if e.a == e.b {
 		return e, fmt.Errorf("an edge from node %d to itself", e.a)
 	}
+	e.a, e.b = min(e.a, e.b), max(e.a, e.b)
 	if costs {
 		e.cost, err = strconv.ParseFloat(words[2], 64)
 		if err != nil || !(e.cost >= 0) || math.IsInf(e.cost, 0) {

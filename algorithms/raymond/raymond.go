@@ -65,10 +65,10 @@ type system struct{ tree *tree }
 func prepare(c dme.Config) (*system, error) {
 	value := c.Options.Get(optTree)
 	shape, err := parseShape(value)
-	if err != nil {
-		return nil, fmt.Errorf("raymond: tree=%s: %w", value, err)
+	var t *tree
+	if err == nil {
+		t, err = shape(c)
 	}
-	t, err := shape(c)
 	if err != nil {
 		return nil, fmt.Errorf("raymond: tree=%s: %w", value, err)
 	}

@@ -48,9 +48,9 @@ func parseShape(value string) (shape, error) {
 		}
 		return byRule(radiating(k)), nil
 	case name == "file" && parameter != "":
-		return fromEdges(parameter), nil
+		return fromFile(parameter, false), nil
 	case name == "mst" && parameter != "":
-		return fromCosts(parameter), nil
+		return fromFile(parameter, true), nil
 	}
 	return nil, errors.New("no such tree")
 }

@@ -12,47 +12,57 @@ import (
 const root dme.NodeID = 1
 
 // tree is a spanning tree, rooted for the sake of its description only: the
-// algorithm treats all neighbours alike. Index 0 of its slices is unused.
+// algorithm treats all neighbours alike. Index 0 of near and parent is unused.
 type tree struct {
-	parent   []dme.NodeID   // None for the root
-	children [][]dme.NodeID // in ascending order
-	order    []dme.NodeID   // every node after its parent
+	near   [][]dme.NodeID // the neighbours of each node, in ascending order
+	parent []dme.NodeID   // None for the root
+	order  []dme.NodeID   // every node after its parent
 }
 
 // newTree returns the tree on n nodes in which parent says each node's parent.
 // It panics where that is no tree.
 func newTree(n int, parent func(dme.NodeID) dme.NodeID) *tree {
-	t := &tree{
-		parent:   make([]dme.NodeID, n+1),
-		children: make([][]dme.NodeID, n+1),
-		order:    make([]dme.NodeID, 0, n),
-	}
+	var edges []edge
 	for i := root + 1; int(i) <= n; i++ {
-		p := parent(i)
-		t.parent[i] = p
-		t.children[p] = append(t.children[p], i)
+		edges = append(edges, edge{a: parent(i), b: i})
 	}
-	t.order = append(t.order, root)
-	for at := 0; at < len(t.order); at++ {
-		t.order = append(t.order, t.children[t.order[at]]...)
-	}
-	if len(t.order) != n {
-		panic(fmt.Sprintf("raymond: %d of %d nodes are reached from the root", len(t.order), n))
+	t, err := span(n, edges)
+	if err != nil {
+		panic("raymond: " + err.Error())
 	}
 	return t
+}
+
+// span returns the tree of edges on n nodes that close no circle.
+func span(n int, edges []edge) (*tree, error) {
+	t := &tree{near: make([][]dme.NodeID, n+1), parent: make([]dme.NodeID, n+1)}
+	for _, e := range edges {
+		t.near[e.a] = append(t.near[e.a], e.b)
+		t.near[e.b] = append(t.near[e.b], e.a)
+	}
+	t.order = append(make([]dme.NodeID, 0, n), root)
+	for at := 0; at < len(t.order); at++ {
+		id := t.order[at]
+		slices.Sort(t.near[id])
+		for _, next := range t.near[id] {
+			if next != t.parent[id] {
+				t.parent[next] = id
+				t.order = append(t.order, next)
+			}
+		}
+	}
+	for id := root + 1; int(id) <= n; id++ {
+		if t.parent[id] == dme.None {
+			return nil, fmt.Errorf("nothing connects node %d with node %d; a tree connects all %d nodes", id, root, n)
+		}
+	}
+	return t, nil
 }
 
 func (t *tree) nodes() int { return len(t.order) }
 
 // neighbours returns the nodes next to id, in ascending order.
-func (t *tree) neighbours(id dme.NodeID) []dme.NodeID {
-	near := slices.Clone(t.children[id])
-	if p := t.parent[id]; p != dme.None {
-		near = append(near, p)
-		slices.Sort(near)
-	}
-	return near
-}
+func (t *tree) neighbours(id dme.NodeID) []dme.NodeID { return slices.Clone(t.near[id]) }
 
 // adjacent reports whether two different nodes are neighbours.
 func (t *tree) adjacent(a, b dme.NodeID) bool {
@@ -62,12 +72,8 @@ func (t *tree) adjacent(a, b dme.NodeID) bool {
 // maxDegree returns the largest number of neighbours of a node.
 func (t *tree) maxDegree() int {
 	most := 0
-	for _, id := range t.order {
-		d := len(t.children[id])
-		if id != root {
-			d++
-		}
-		most = max(most, d)
+	for _, near := range t.near {
+		most = max(most, len(near))
 	}
 	return most
 }
@@ -77,11 +83,8 @@ func (t *tree) maxDegree() int {
 func (t *tree) longestPath() int {
 	longest := 0
 	height := make([]int, len(t.parent)) // of the subtree below each node
-	for _, id := range slices.Backward(t.order) {
+	for _, id := range slices.Backward(t.order[1:]) {
 		p := t.parent[id]
-		if p == dme.None {
-			break
-		}
 		longest = max(longest, height[p]+height[id]+1)
 		height[p] = max(height[p], height[id]+1)
 	}
