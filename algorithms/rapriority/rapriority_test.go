@@ -195,7 +195,7 @@ func TestMutants(t *testing.T) {
 			Name: "increments from 0", File: "rapriority.go",
 			Old:    "n.highestSequenceNumber + n.increments.of(n.me, n.requests)",
 			New:    "max(1, n.highestSequenceNumber+n.increments.of(n.me, n.requests)-1)",
-			Caught: "nodes 2 and 1 are in the critical section",
+			Caught: "are in the critical section: 1 and 2",
 		},
 		conformance.Mutant{
 			Name: "what is drawn is not saved", File: "rapriority.go",
