@@ -2,6 +2,7 @@ package dme
 
 import (
 	"iter"
+	"slices"
 	"strings"
 )
 
@@ -24,7 +25,10 @@ func (s *MemberSet) Reset(k int) {
 	s.Clear()
 }
 
-func (s *MemberSet) resize(k int) { s.at.words = resize(s.at.words, (k+63)/64) }
+func (s *MemberSet) resize(k int) {
+	words := (k + 63) / 64
+	s.at.words = slices.Grow(s.at.words[:0], words)[:words]
+}
 
 // Add puts the member at i into the set.
 func (s *MemberSet) Add(i int) { s.at.Add(NodeID(i)) }

@@ -54,7 +54,7 @@ func TestMutantsAreCaught(t *testing.T) {
 				Old: "const legs = 2", New: "const legs = 1"},
 			{Name: "REPLY before its DEFERRED is lost", File: "balance.go", Caught: stall,
 				Old: "\t\tb.repliedFirst.Add(j) // the news of its deferral is still to come\n", New: ""},
-			{Name: "no DEFERRED", File: "implicit.go", Caught: unsafe,
+			{Name: "no DEFERRED", File: "implicit.go", Caught: "REPLY that is not awaited",
 				Old: "\t\tout.Send(r.Node, dme.Message{Kind: kindDeferred, Clock: r.Clock})\n", New: ""},
 		},
 		"^(TestConformance|TestReplyIsForTheListed)$/^ricart-agrawala-broadcast$": {
@@ -70,7 +70,7 @@ func TestMutantsAreCaught(t *testing.T) {
 		"^TestConformance$/^ricart-agrawala-ring$": {
 			{Name: "the count is then set", File: "ring.go", Caught: stall,
 				Old: "n.owed.deferred(dme.NodeID(by))", New: "n.owed.deferredBy.Add(dme.NodeID(by))"},
-			{Name: "no note", File: "ring.go", Caught: unsafe,
+			{Name: "no note", File: "ring.go", Caught: "REPLY that is not awaited",
 				Old: "\t\tm.Vec = append(m.Vec, uint64(n.me)) // «DEFERRED by node me»\n", New: ""},
 			{Name: "an echo that never waits", File: "ring.go", Caught: unsafe,
 				Old: "\tif n.defers(m.Req) {\n\t\tn.keep(m.Req, out)\n\t\treturn\n\t}\n\tn.pass(m.Req, nil, out)", New: "\tn.pass(m.Req, nil, out)"},

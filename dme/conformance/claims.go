@@ -10,7 +10,7 @@ import (
 // for every run and speak of no time.
 func (s *schedule) checkClaims() error {
 	for _, c := range s.Algorithm.Claims {
-		if c.KnownFalse != "" || c.Load != dme.AnyLoad || c.FIFO && !s.needs.FIFO {
+		if c.KnownFalse != "" || c.Load != dme.AnyLoad || c.FIFO && s.network.Unordered {
 			continue
 		}
 		want, ok := c.Predict(s.Setting)
@@ -35,13 +35,13 @@ func (s *schedule) measure(q dme.Quantity) (value float64, ok bool) {
 	case dme.TransmissionsPerCS:
 		return float64(s.Transmissions()) / float64(len(s.Entries)), len(s.Entries) > 0
 	case dme.QueueLength:
-		for i := range s.ids() {
-			value = max(value, float64(s.hosts[i].Counters().LongestQueue.Load()))
+		for i := range s.network.IDs() {
+			value = max(value, float64(s.Host(i).Counters().LongestQueue.Load()))
 		}
 		return value, true
 	case dme.MessageLength:
-		for i := range s.ids() {
-			value = max(value, float64(s.hosts[i].Counters().LongestMessage.Load()))
+		for i := range s.network.IDs() {
+			value = max(value, float64(s.Host(i).Counters().LongestMessage.Load()))
 		}
 		return value, true
 	case dme.Bypass:
@@ -72,8 +72,8 @@ func (s *schedule) measure(q dme.Quantity) (value float64, ok bool) {
 	}
 	for i, name := range s.Algorithm.Kinds {
 		if q == dme.KindPerCS(name) {
-			for j := range s.ids() {
-				value += float64(s.hosts[j].Counters().Sent[i+1].Load())
+			for j := range s.network.IDs() {
+				value += float64(s.Host(j).Counters().Sent[i+1].Load())
 			}
 			return value / float64(len(s.Entries)), len(s.Entries) > 0
 		}

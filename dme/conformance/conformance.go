@@ -30,6 +30,7 @@ import (
 	"testing"
 
 	"dmebench/dme"
+	"dmebench/dme/vnet"
 )
 
 // sizes are the numbers of nodes that schedules run on. Seven and thirteen are
@@ -136,7 +137,7 @@ func Search(a *dme.Algorithm, nodes int, set map[string]string, count uint64) er
 }
 
 func runLoads(a *dme.Algorithm, nodes int, set map[string]string, seed uint64) error {
-	for _, load := range []Load{Bursts, Churn, Saturation} {
+	for _, load := range []vnet.Load{vnet.Bursts, vnet.Churn, vnet.Saturation} {
 		if err := runSchedule(a, nodes, set, load, seed); err != nil {
 			return fmt.Errorf("%s: %w", a.Name, err)
 		}

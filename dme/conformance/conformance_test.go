@@ -7,6 +7,7 @@ import (
 
 	"dmebench/algorithms/centralized"
 	"dmebench/dme"
+	"dmebench/dme/vnet"
 )
 
 // faulty is a node of the centralized algorithm with a fault. The suite must
@@ -231,7 +232,7 @@ func TestClaimsAreJudged(t *testing.T) {
 // A schedule is a function of its seed: a failure can be repeated.
 func TestSchedulesRepeat(t *testing.T) {
 	run := func(seed uint64) []Entry {
-		s, err := newSchedule(centralized.Algorithm(), 5, nil, Churn, seed)
+		s, err := newSchedule(centralized.Algorithm(), 5, nil, vnet.Churn, seed)
 		if err != nil {
 			t.Fatal(err)
 		}

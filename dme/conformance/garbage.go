@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"dmebench/dme"
-	"dmebench/internal/noderun"
+	"dmebench/dme/vnet"
 )
 
 // runGarbage runs a schedule into which messages are thrown that no correct
@@ -15,7 +15,7 @@ import (
 // algorithm may lose safety and liveness to them, but it must not panic. A
 // panic is returned as an error.
 func runGarbage(a *dme.Algorithm, nodes int, set map[string]string, seed uint64) (err error) {
-	s, err := newSchedule(a, nodes, set, Churn, seed)
+	s, err := newSchedule(a, nodes, set, vnet.Churn, seed)
 	if err != nil {
 		return err
 	}
@@ -29,34 +29,27 @@ func runGarbage(a *dme.Algorithm, nodes int, set map[string]string, seed uint64)
 	}()
 	var past []dme.Message
 	for range 150 {
-		if len(s.busy) > 0 {
-			l := s.links[s.busy[s.rng.IntN(len(s.busy))]]
-			past = append(past, clone(l.queue[0].msg))
+		if flights := s.network.InFlight(); len(flights) > 0 {
+			past = append(past, clone(flights[s.rng.IntN(len(flights))].Message))
 		}
 		if s.rng.IntN(3) == 0 {
 			from, to = s.anybody(), dme.NodeID(1+s.rng.IntN(nodes))
-			m := randomMessage(s.rng, len(a.Kinds), nodes)
+			last = randomMessage(s.rng, len(a.Kinds), nodes)
 			if len(past) > 0 && s.rng.IntN(2) == 0 {
-				m = clone(past[s.rng.IntN(len(past))])
+				last = clone(past[s.rng.IntN(len(past))])
 			}
-			last = m
-			s.hosts[to].Receive(from, &m)
+			m := last
+			s.Host(to).Receive(from, &m)
 		} else if !s.step() {
-			for i := range s.ids() {
-				s.budget[i]++
-			}
+			s.network.AllowMore(1)
 		}
-		// Garbage can bring several nodes into the critical section.
-		s.inside = slices.DeleteFunc(s.inside, func(i dme.NodeID) bool {
-			return s.hosts[i].Activity() != noderun.Inside
-		})
 	}
 	return nil
 }
 
 // anybody returns a sender: mostly a node of the system.
 func (s *schedule) anybody() dme.NodeID {
-	return dme.NodeID(s.rng.IntN(s.Setting.Nodes + 2))
+	return dme.NodeID(s.rng.IntN(s.Nodes + 2))
 }
 
 func clone(m dme.Message) dme.Message {

@@ -2,10 +2,12 @@ package conformance
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
-	"time"
+	"strings"
 
 	"dmebench/dme"
+	"dmebench/dme/vnet"
 	"dmebench/internal/noderun"
 )
 
@@ -16,27 +18,19 @@ import (
 // Every message passes through its wire form, and the vector that a node has
 // handed over is overwritten, so that a node that still looks at it is found out.
 //
-// Where the algorithm needs broadcasts to be sequenced, their order is that in
-// which they were sent, and a broadcast is also on the way to its sender.
+// Where the algorithm needs broadcasts to be sequenced, a broadcast is also on
+// the way to its sender, and its place in the one order is that in which the
+// first node hears it.
 type Net struct {
 	Algorithm *dme.Algorithm
 	Setting   dme.Setting
 	Entries   []Entry
 
-	hosts    []*noderun.Runner // by node, from 1
-	needs    dme.Needs
-	peers    []dme.NodeSet // by node, from 1: whom it says it sends to; nil where it does not say
-	links    []link        // from each node to each, (from−1)·n + to−1
-	busy     []int         // the links that hold messages
-	timers   []timer       // in the order in which they were set
-	sent     uint64        // messages so far: the number of the last
-	onMedium uint64        // sequenced broadcasts so far
-	heard    []uint64      // by node: how many of them, from the first, it has received
-	inside   []dme.NodeID
-	faults   []string
-	asked    []int // entries there had been when the node asked
-	wire     []byte
-	reloader *reloader
+	network *vnet.Network
+	peers   []dme.NodeSet // by node, from 1: whom it says it sends to; nil where it does not say
+	faults  []string
+	asked   []int // entries there had been when the node asked
+	wire    []byte
 }
 
 // Entry is one entry into the critical section.
@@ -48,162 +42,114 @@ type Entry struct {
 	asked  int // entries there had been when the node asked
 }
 
-type link struct {
-	queue []letter
-	at    int // position in Net.busy, where the queue is not empty
-}
-
-type letter struct {
-	number uint64
-	place  uint64 // of a sequenced broadcast among all, from 1; 0 for other messages
-	msg    dme.Message
-}
-
-type timer struct {
-	node   dme.NodeID
-	id     dme.TimerID
-	number uint64 // of the last message sent before it was set
-	due    time.Duration
-}
-
 // New returns a system of a on nodes nodes; set holds the options that differ
 // from their defaults. Nodes with a Start have been started.
 func New(a *dme.Algorithm, nodes int, set map[string]string) (*Net, error) {
-	return newNet(a, nodes, 1, set, nil)
+	return newNet(a, vnet.Config{Nodes: nodes, Seed: 1}, set, nil)
 }
 
-func newNet(a *dme.Algorithm, nodes int, seed uint64, set map[string]string, r *reloader) (*Net, error) {
+// newNet completes the configuration by links that give what the algorithm
+// needs, and no more.
+func newNet(a *dme.Algorithm, c vnet.Config, set map[string]string, r *reloader) (*Net, error) {
 	opt, err := a.Resolve(set)
 	if err != nil {
 		return nil, err
 	}
-	sys, err := a.New(nodes, seed, set)
+	if err := a.CheckNodes(c.Nodes, opt); err != nil {
+		return nil, err
+	}
+	n := &Net{Algorithm: a, asked: make([]int, c.Nodes+1)}
+	needs := a.Needs(opt)
+	c.Algorithm, c.Options, c.Carry = a, opt, n.carry
+	c.Unordered, c.Bounded, c.Sequenced = !needs.FIFO, needs.BoundedDelay, needs.SequencedBroadcast
+	model, err := vnet.NewModel(c)
 	if err != nil {
 		return nil, err
 	}
-	n := &Net{
-		Algorithm: a,
-		Setting:   dme.Setting{Nodes: nodes, Options: opt, System: sys},
-		hosts:     make([]*noderun.Runner, nodes+1),
-		needs:     a.Needs(opt),
-		links:     make([]link, nodes*nodes),
-		asked:     make([]int, nodes+1),
-		heard:     make([]uint64, nodes+1),
-		reloader:  r,
-	}
-	if linked, ok := sys.(dme.Linked); ok {
-		n.peers = make([]dme.NodeSet, nodes+1)
-		for i := range n.ids() {
-			n.peers[i] = dme.MakeNodeSet(nodes)
-			for _, j := range linked.Peers(i) {
-				n.peers[i].Add(j)
+	n.Setting = dme.Setting{Nodes: c.Nodes, Options: opt, System: model.System}
+	if linked, ok := model.System.(dme.Linked); ok {
+		n.peers = make([]dme.NodeSet, c.Nodes+1)
+		for id := range model.IDs() {
+			n.peers[id] = dme.MakeNodeSet(c.Nodes)
+			for _, j := range linked.Peers(id) {
+				n.peers[id].Add(j)
 			}
 		}
 	}
-	run := sys
 	if r != nil {
-		run = reloading{System: sys, r: r}
+		r.fault = n.fault
+		model.System = reloading{System: model.System, r: r}
 	}
-	for i := range n.ids() {
-		n.hosts[i] = noderun.New(a, run, nodes, i, (*world)(n), new(noderun.Counters))
-	}
-	for i := range n.ids() {
-		n.hosts[i].Start()
-	}
+	n.network = vnet.New(model)
 	return n, nil
 }
 
-// ids yields the nodes in ascending order.
-func (n *Net) ids() func(func(dme.NodeID) bool) {
-	return func(yield func(dme.NodeID) bool) {
-		for i := dme.NodeID(1); int(i) < len(n.hosts); i++ {
-			if !yield(i) {
-				return
-			}
-		}
-	}
+// Host is one node, as a test may meet it: it reads what the embedded Runner
+// tells, and has the network carry out what it does.
+type Host struct {
+	*noderun.Runner
+	net *Net
 }
 
 // Host returns node id's host.
-func (n *Net) Host(id dme.NodeID) *noderun.Runner { return n.hosts[id] }
+func (n *Net) Host(id dme.NodeID) Host { return Host{n.network.Runner(id), n} }
+
+// Request lets the node ask for the critical section.
+func (h Host) Request() { h.net.Request(h.ID()) }
+
+// RequestShared lets the node ask as a reader.
+func (h Host) RequestShared() { h.net.do(vnet.Step{Kind: vnet.AskShared, Node: h.ID()}) }
+
+// Receive hands the node a message that nobody may have sent.
+func (h Host) Receive(from dme.NodeID, m *dme.Message) {
+	h.net.note(h.net.network.Inject(from, h.ID(), m))
+}
+
+// Release lets the node leave the critical section.
+func (h Host) Release() { h.net.Release(h.ID()) }
+
+// Timeout fires a timer of the node.
+func (h Host) Timeout(timer dme.TimerID) {
+	h.net.do(vnet.Step{Kind: vnet.Fire, Node: h.ID(), Timer: timer})
+}
+
+// Stop tells the node that no more requests will come.
+func (h Host) Stop() { h.net.do(vnet.Step{Kind: vnet.Stop, Node: h.ID()}) }
 
 // Request lets node id ask for the critical section.
-func (n *Net) Request(id dme.NodeID) {
-	n.asked[id] = len(n.Entries)
-	n.hosts[id].Request()
-}
+func (n *Net) Request(id dme.NodeID) { n.do(vnet.Step{Kind: vnet.Ask, Node: id}) }
 
 // Release lets node id leave the critical section.
-func (n *Net) Release(id dme.NodeID) {
-	n.inside = slices.DeleteFunc(n.inside, func(j dme.NodeID) bool { return j == id })
-	n.hosts[id].Release()
-}
+func (n *Net) Release(id dme.NodeID) { n.do(vnet.Step{Kind: vnet.Leave, Node: id}) }
 
 // Stop tells every node that no more requests will come.
 func (n *Net) Stop() {
-	for i := range n.ids() {
-		n.hosts[i].Stop()
+	for id := range n.network.IDs() {
+		n.Host(id).Stop()
 	}
 }
 
 // Inside returns the nodes in the critical section.
-func (n *Net) Inside() []dme.NodeID { return n.inside }
+func (n *Net) Inside() []dme.NodeID { return n.network.Inside() }
 
 // InFlight returns the messages on the way between two nodes, in the order in
 // which they were sent.
-func (n *Net) InFlight(from, to dme.NodeID) []dme.Message {
-	var all []dme.Message
-	for _, l := range n.link(from, to).queue {
-		all = append(all, l.msg)
-	}
-	return all
-}
+func (n *Net) InFlight(from, to dme.NodeID) []dme.Message { return n.network.OnTheWay(from, to) }
 
 // Deliver delivers the k-th message, from 0, on the way between two nodes. It
 // panics where there is none, and where a node would receive a sequenced
-// broadcast before an earlier one.
+// broadcast before an earlier one. It may overtake others of its link.
 func (n *Net) Deliver(from, to dme.NodeID, k int) {
-	l := n.link(from, to)
-	if k >= len(l.queue) {
-		panic(fmt.Sprintf("conformance: message %d from node %d to node %d, of %d", k, from, to, len(l.queue)))
+	x := vnet.Step{Kind: vnet.Deliver, Node: to, From: from, Index: k}
+	if !n.network.MayArrive(x) {
+		panic(fmt.Sprintf("conformance: message %d from node %d to node %d, of %v", k, from, to, n.InFlight(from, to)))
 	}
-	m, place := l.queue[k].msg, l.queue[k].place
-	if place > 0 {
-		if place != n.heard[to]+1 {
-			panic(fmt.Sprintf("conformance: node %d would receive broadcast %d after %d", to, place, n.heard[to]))
-		}
-		n.heard[to] = place
-	}
-	l.queue = slices.Delete(l.queue, k, k+1)
-	if len(l.queue) == 0 {
-		last := n.busy[len(n.busy)-1]
-		n.busy[l.at] = last
-		n.links[last].at = l.at
-		n.busy = n.busy[:len(n.busy)-1]
-	}
-	if from == to {
-		n.hosts[to].Transmitted(&m)
-	} else {
-		n.hosts[to].Receive(from, &m)
-	}
+	n.do(x)
 }
 
 // DeliverOldest delivers the message that was sent first, as links that all
 // have the same delay do. It reports whether there was one.
-func (n *Net) DeliverOldest() bool {
-	oldest := -1
-	for _, i := range n.busy {
-		if oldest < 0 || n.links[i].queue[0].number < n.links[oldest].queue[0].number {
-			oldest = i
-		}
-	}
-	if oldest < 0 {
-		return false
-	}
-	from, to := n.ends(oldest)
-	n.Deliver(from, to, 0)
-	return true
-}
+func (n *Net) DeliverOldest() bool { return n.doIf(n.network.Oldest()) }
 
 // Settle delivers messages, the oldest first, until none is on the way.
 func (n *Net) Settle() {
@@ -213,13 +159,11 @@ func (n *Net) Settle() {
 
 // Fire fires the timer that was set first, and reports whether there was one.
 func (n *Net) Fire() bool {
-	if len(n.timers) == 0 {
+	timers := n.network.Timers()
+	if len(timers) == 0 {
 		return false
 	}
-	t := n.timers[0]
-	n.timers = slices.Delete(n.timers, 0, 1)
-	n.hosts[t.node].Timeout(t.id)
-	return true
+	return n.doIf(vnet.Step{Kind: vnet.Fire, Node: timers[0].Node, Timer: timers[0].ID}, true)
 }
 
 // Elapse lets time pass until nothing is left to happen: messages arrive, the
@@ -237,8 +181,8 @@ func (n *Net) Serve(id dme.NodeID) (messages uint64, err error) {
 	before := n.Sent()
 	n.Request(id)
 	n.Elapse()
-	if !slices.Equal(n.inside, []dme.NodeID{id}) {
-		return 0, fmt.Errorf("node %d asked and %v are in the critical section\n%s", id, n.inside, n.States())
+	if !slices.Equal(n.Inside(), []dme.NodeID{id}) {
+		return 0, fmt.Errorf("node %d asked and %v are in the critical section\n%s", id, n.Inside(), n.States())
 	}
 	n.Release(id)
 	n.Elapse()
@@ -247,68 +191,95 @@ func (n *Net) Serve(id dme.NodeID) (messages uint64, err error) {
 
 // Sent returns the number of messages sent so far, one for each receiver.
 func (n *Net) Sent() uint64 {
-	var sum uint64
-	for i := range n.ids() {
-		sum += n.hosts[i].Counters().SentTotal.Load()
-	}
-	return sum
+	return n.network.Sum(func(c *noderun.Counters) uint64 { return c.SentTotal.Load() })
 }
 
 // Transmissions returns the number of transmissions so far: a broadcast is one.
 func (n *Net) Transmissions() uint64 {
-	var sum uint64
-	for i := range n.ids() {
-		sum += n.hosts[i].Counters().Transmissions.Load()
-	}
-	return sum
+	return n.network.Sum(func(c *noderun.Counters) uint64 { return c.Transmissions.Load() })
 }
 
 // Refused returns the number of messages that nodes have refused so far.
 func (n *Net) Refused() uint64 {
-	var sum uint64
-	for i := range n.ids() {
-		sum += n.hosts[i].Counters().Refused.Load()
-	}
-	return sum
+	return n.network.Sum(func(c *noderun.Counters) uint64 { return c.Refused.Load() })
 }
 
 // Err returns what went wrong so far: two nodes in the critical section, an
 // entry without a request, a message that its wire form does not carry.
 func (n *Net) Err() error {
-	faults := n.faults
-	for i := range n.ids() {
-		if k := n.hosts[i].Counters().Unasked.Load(); k > 0 {
-			faults = append(faults, fmt.Sprintf("node %d entered %d times without a request", i, k))
-		}
+	switch {
+	case len(n.faults) > 0:
+		return fmt.Errorf("%s\n%s", n.faults[0], n.States())
+	case n.network.Violation != nil:
+		return fmt.Errorf("%s\n%s", n.network.Violation.Verdict, n.States())
 	}
-	if len(faults) == 0 {
-		return nil
-	}
-	return fmt.Errorf("%s\n%s", faults[0], n.States())
+	return nil
 }
 
 // States describes every node, one on a line.
-func (n *Net) States() string {
-	var b []byte
-	for i := range n.ids() {
-		h := n.hosts[i]
-		b = fmt.Appendf(b, "node %d, %v: %s\n", i, h.Activity(), dme.DescribeState(h.Node()))
-	}
-	return string(b)
-}
-
-func (n *Net) link(from, to dme.NodeID) *link {
-	return &n.links[n.index(from, to)]
-}
-
-func (n *Net) index(from, to dme.NodeID) int {
-	return int(from-1)*n.Setting.Nodes + int(to-1)
-}
-
-func (n *Net) ends(index int) (from, to dme.NodeID) {
-	return dme.NodeID(index/n.Setting.Nodes + 1), dme.NodeID(index%n.Setting.Nodes + 1)
-}
+func (n *Net) States() string { return strings.Join(n.network.States(), "\n") + "\n" }
 
 func (n *Net) fault(format string, args ...any) {
 	n.faults = append(n.faults, fmt.Sprintf(format, args...))
+}
+
+// do takes a step.
+func (n *Net) do(x vnet.Step) {
+	if x.Kind == vnet.Ask || x.Kind == vnet.AskShared {
+		n.asked[x.Node] = len(n.Entries)
+	}
+	n.note(n.network.Do(x))
+}
+
+// doIf takes a step, if there is one.
+func (n *Net) doIf(x vnet.Step, ok bool) bool {
+	if ok {
+		n.do(x)
+	}
+	return ok
+}
+
+// note records the entry of an event, if it is one.
+func (n *Net) note(e *vnet.Event) {
+	for _, x := range e.Effects {
+		if x.Kind != dme.EffectEnter {
+			continue
+		}
+		entry := Entry{Node: e.Node, Stamp: x.Stamp, asked: n.asked[e.Node]}
+		by := make(map[dme.NodeID]int)
+		for _, other := range n.Entries[entry.asked:] {
+			if other.Node != e.Node {
+				by[other.Node]++
+				entry.Bypass, entry.ByOne = entry.Bypass+1, max(entry.ByOne, by[other.Node])
+			}
+		}
+		n.Entries = append(n.Entries, entry)
+	}
+}
+
+// carry returns what the receiver decodes of a message. Its vector is the
+// network's now: who still reads it, reads something else.
+func (n *Net) carry(from, to dme.NodeID, m *dme.Message) dme.Message {
+	if n.peers != nil && from != to && !n.peers[from].Has(to) {
+		n.fault("node %d sends to node %d, which is not among its peers", from, to)
+	}
+	n.wire = dme.AppendMessage(n.wire[:0], m)
+	if size := dme.MessageSize(m); size != len(n.wire) {
+		n.fault("MessageSize says %d of a message of %d bytes: %+v", size, len(n.wire), *m)
+	}
+	var got dme.Message
+	if err := dme.DecodeMessage(n.wire, &got, nil); err != nil {
+		n.fault("%v: %+v", err, *m)
+	}
+	want := *m
+	if len(want.Vec) == 0 {
+		want.Vec = nil
+	}
+	if !reflect.DeepEqual(got, want) {
+		n.fault("%+v arrives as %+v", want, got)
+	}
+	for i := range m.Vec {
+		m.Vec[i] = ^uint64(0)
+	}
+	return got
 }

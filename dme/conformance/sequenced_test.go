@@ -6,6 +6,7 @@ import (
 
 	"dmebench/algorithms/ricartagrawala"
 	"dmebench/dme"
+	"dmebench/dme/vnet"
 )
 
 // hearer notes who broadcast, in the order in which it hears of it.
@@ -52,7 +53,7 @@ func TestBroadcastsAreSequenced(t *testing.T) {
 		orders := map[string]bool{}
 		differ := 0
 		for seed := range uint64(200) {
-			s, err := newSchedule(hearing(sequenced), 3, nil, Churn, seed)
+			s, err := newSchedule(hearing(sequenced), 3, nil, vnet.Churn, seed)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -60,7 +61,7 @@ func TestBroadcastsAreSequenced(t *testing.T) {
 			}
 			first := dme.DescribeState(s.Host(1).Node())
 			orders[first] = true
-			for i := range s.ids() {
+			for i := range s.IDs() {
 				if dme.DescribeState(s.Host(i).Node()) != first {
 					differ++
 				}

@@ -1,11 +1,13 @@
 package conformance
 
 import (
+	"math/rand/v2"
 	"testing"
 	"time"
 
 	"dmebench/algorithms/ricartagrawala"
 	"dmebench/dme"
+	"dmebench/dme/vnet"
 )
 
 // Silence is a reply only where messages have a bound: the timers of an
@@ -59,11 +61,11 @@ func TestTimersFireInOrderAndAfterMessages(t *testing.T) {
 		Prepare: func(dme.Config) (dme.System, error) { return hourglasses{}, nil },
 	}
 	for seed := range uint64(200) {
-		s, err := newSchedule(a, 2, nil, Churn, seed)
+		net, err := newNet(a, vnet.Config{Nodes: 2, Requests: func(id dme.NodeID) int { return 2 - int(id) }}, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.budget[1], s.budget[2] = 1, 0
+		s := net.schedule(vnet.Churn, rand.New(rand.NewPCG(seed, 0)))
 		for s.step() {
 		}
 		if err := s.Err(); err != nil {
@@ -81,12 +83,14 @@ func TestTimersFireInOrderAndAfterMessages(t *testing.T) {
 		t.Fatal(err)
 	}
 	net.Request(1)
-	s := schedule{Net: net}
-	if ripe := s.ripeTimers(); len(ripe) != 0 {
-		t.Errorf("the timers %v may fire while a message that is older is on the way", ripe)
+	if x, ok := net.network.FirstTimer(); ok {
+		t.Errorf("%v is possible while a message that is older is on the way", x)
 	}
 	net.Settle()
-	if ripe := s.ripeTimers(); len(ripe) != 1 || ripe[0] != 0 {
-		t.Errorf("the timers %v may fire, want the shortest", ripe)
+	for timer := range dme.TimerID(3) {
+		x := vnet.Step{Kind: vnet.Fire, Node: 1, Timer: timer + 1}
+		if net.network.Possible(x) != (timer == 0) {
+			t.Errorf("%v: possible %v, want the shortest alone", x, timer != 0)
+		}
 	}
 }

@@ -4,23 +4,24 @@ import (
 	"math/rand/v2"
 
 	"dmebench/dme"
+	"dmebench/dme/vnet"
 )
 
 // newAdversary returns one of two adversaries. Each leaves one step in a while
 // to chance, so that whatever stays possible happens in the end: without that,
 // an algorithm could be starved by the schedule alone.
-func newAdversary(m *model, rng *rand.Rand) chooser {
-	fair := chance{rng}
+func newAdversary(m *vnet.Model, requests int, rng *rand.Rand) vnet.Chooser {
+	fair := vnet.Chance{Rand: rng}
 	if rng.IntN(2) == 0 {
-		return &victims{fair: fair, nodes: m.Nodes, kinds: len(m.alg.Kinds)}
+		return &victims{fair: fair, nodes: m.Nodes, kinds: len(m.Algorithm.Kinds)}
 	}
-	return newPriorities(m, rng)
+	return newPriorities(m.Nodes, requests, rng)
 }
 
 // victims holds back what concerns its victims for as long as anything else
 // can happen, and chooses new victims after a while.
 type victims struct {
-	fair  chance
+	fair  vnet.Chance
 	nodes int
 	kinds int
 	until int // the step at which new victims are chosen
@@ -48,47 +49,48 @@ const (
 	victimKinds
 )
 
-func (v *victims) pick(s *system, steps []Step) int {
-	if s.steps >= v.until {
-		v.until = s.steps + 1 + v.fair.rng.IntN(8*s.Nodes*s.Nodes)
+// Pick implements [vnet.Chooser].
+func (v *victims) Pick(n *vnet.Network, steps []vnet.Step) int {
+	if n.Steps >= v.until {
+		v.until = n.Steps + 1 + v.fair.IntN(8*n.Nodes*n.Nodes)
 		for i := range v.held {
 			v.held[i] = v.draw()
 		}
 	}
-	if v.fair.rng.IntN(64) == 0 {
-		return v.fair.pick(s, steps)
+	if v.fair.IntN(64) == 0 {
+		return v.fair.Pick(n, steps)
 	}
 	v.free = v.free[:0]
 	for i, x := range steps {
-		if !v.holds(s, x) {
+		if !v.holds(n, x) {
 			v.free = append(v.free, i)
 		}
 	}
 	if len(v.free) == 0 {
-		return v.fair.pick(s, steps)
+		return v.fair.Pick(n, steps)
 	}
-	return v.free[v.fair.rng.IntN(len(v.free))]
+	return v.free[v.fair.IntN(len(v.free))]
 }
 
 func (v *victims) draw() victim {
-	node := func() dme.NodeID { return dme.NodeID(1 + v.fair.rng.IntN(v.nodes)) }
+	node := func() dme.NodeID { return dme.NodeID(1 + v.fair.IntN(v.nodes)) }
 	return victim{
-		what: victimKind(v.fair.rng.IntN(int(victimKinds))), from: node(), to: node(),
-		kind: dme.Kind(1 + v.fair.rng.IntN(v.kinds)),
+		what: victimKind(v.fair.IntN(int(victimKinds))), from: node(), to: node(),
+		kind: dme.Kind(1 + v.fair.IntN(v.kinds)),
 	}
 }
 
-func (v *victims) holds(s *system, x Step) bool {
+func (v *victims) holds(n *vnet.Network, x vnet.Step) bool {
 	for _, h := range v.held {
-		if h.concerns(s, x) {
+		if h.concerns(n, x) {
 			return true
 		}
 	}
 	return false
 }
 
-func (v victim) concerns(s *system, x Step) bool {
-	if x.Kind != Deliver {
+func (v victim) concerns(n *vnet.Network, x vnet.Step) bool {
+	if x.Kind != vnet.Deliver {
 		return v.what == aProcess && x.Node == v.from
 	}
 	switch v.what {
@@ -99,7 +101,7 @@ func (v victim) concerns(s *system, x Step) bool {
 	case aReceiver:
 		return x.Node == v.to
 	case aKind:
-		return s.links[s.linkOf(x.From, x.Node)].queue[x.Index].msg.Kind == v.kind
+		return n.Message(x).Kind == v.kind
 	}
 	return false
 }
@@ -111,54 +113,59 @@ func (v victim) concerns(s *system, x Step) bool {
 // (Burckhardt, Kothari, Musuvathi, Nagarakatte, A Randomized Scheduler with
 // Probabilistic Guarantees of Finding Bugs, ASPLOS 2010).
 type priorities struct {
-	fair    chance
+	fair    vnet.Chance
 	of      []int // by link, then by node
 	lowest  int
 	changes []int // steps
 }
 
-func newPriorities(m *model, rng *rand.Rand) *priorities {
-	p := &priorities{fair: chance{rng}, of: rng.Perm(m.Nodes*m.Nodes + m.Nodes)}
-	length := 4 * m.Nodes * m.Requests
+func newPriorities(nodes, requests int, rng *rand.Rand) *priorities {
+	p := &priorities{fair: vnet.Chance{Rand: rng}, of: rng.Perm(nodes*nodes + nodes)}
+	length := 4 * nodes * requests
 	for range rng.IntN(6) {
 		p.changes = append(p.changes, rng.IntN(length))
 	}
 	return p
 }
 
-func (p *priorities) pick(s *system, steps []Step) int {
-	if p.fair.rng.IntN(64) == 0 {
-		return p.fair.pick(s, steps)
+// Pick implements [vnet.Chooser].
+func (p *priorities) Pick(n *vnet.Network, steps []vnet.Step) int {
+	if p.fair.IntN(64) == 0 {
+		return p.fair.Pick(n, steps)
 	}
-	best := p.best(s, steps)
+	best := p.best(n, steps)
 	for i, at := range p.changes {
-		if at <= s.steps {
+		if at <= n.Steps {
 			p.changes = append(p.changes[:i], p.changes[i+1:]...)
 			p.lowest--
-			p.of[p.owner(s, steps[best])] = p.lowest
-			return p.best(s, steps)
+			p.of[owner(n, steps[best])] = p.lowest
+			return p.best(n, steps)
 		}
 	}
 	return best
 }
 
-func (p *priorities) best(s *system, steps []Step) int {
-	best := 0
+func (p *priorities) best(n *vnet.Network, steps []vnet.Step) int {
+	best, alike := 0, 0 // alike: further messages of the same link
 	for i, x := range steps {
-		if p.of[p.owner(s, x)] > p.of[p.owner(s, steps[best])] {
-			best = i
+		switch mine, least := p.of[owner(n, x)], p.of[owner(n, steps[best])]; {
+		case mine > least:
+			best, alike = i, 0
+		case mine == least && i > best && x.Kind == vnet.Deliver:
+			alike++
 		}
 	}
-	if x := steps[best]; x.Kind == Deliver && s.Unordered {
+	if alike > 0 {
 		// A link that does not keep order has no next message: chance says.
-		best += p.fair.rng.IntN(s.deliverable(s.linkOf(x.From, x.Node)))
+		best += p.fair.IntN(1 + alike)
 	}
 	return best
 }
 
-func (p *priorities) owner(s *system, x Step) int {
-	if x.Kind == Deliver {
-		return s.linkOf(x.From, x.Node)
+// owner numbers the links and then the local processes, from 0.
+func owner(n *vnet.Network, x vnet.Step) int {
+	if x.Kind == vnet.Deliver {
+		return int(x.From-1)*n.Nodes + int(x.Node-1)
 	}
-	return s.Nodes*s.Nodes + int(x.Node-1)
+	return n.Nodes*n.Nodes + int(x.Node-1)
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"dmebench/dme"
+	"dmebench/dme/vnet"
 )
 
 // Every property can be broken, and is found to be, by both searches; the
@@ -13,20 +14,20 @@ func TestBrokenAlgorithmsAreCaught(t *testing.T) {
 	for _, c := range []struct {
 		alg        *dme.Algorithm
 		o          Options
-		property   Property
+		property   vnet.Property
 		verdict    string
 		steps      int  // of the shortest schedule that shows it
 		randomOnly bool // messages flow for ever
 	}{
-		{anarchy(), Options{Nodes: 3, Requests: 6}, Exclusion, "two nodes are in the critical section: ", 2, false},
+		{anarchy(), Options{Nodes: 3, Requests: 6}, vnet.Exclusion, "two nodes are in the critical section: ", 2, false},
 		{silence(), Options{Nodes: 2, Requests: 1}, Progress, "stalled: node 1 waits", 1, false},
-		{uninvited(), Options{Nodes: 2, Requests: 1}, Asked, "enters the critical section without a request", 2, false},
-		{explosive(), Options{Nodes: 3, Requests: 6}, Sanity, "panics: one too many", 2, false},
-		{favouritism(), Options{Nodes: 3, Requests: 9, Bypass: 3}, Overtaking, "is overtaken: 4 entries of others since it asked, more than 3", 0, false},
-		{library(), Options{Nodes: 3, Requests: 6}, Exclusion, "two nodes are in the critical section: ", 2, false},
+		{uninvited(), Options{Nodes: 2, Requests: 1}, vnet.Asked, "enters the critical section without a request", 2, false},
+		{explosive(), Options{Nodes: 3, Requests: 6}, vnet.Sanity, "panics: one too many", 2, false},
+		{favouritism(), Options{Nodes: 3, Requests: 9, Bypass: 3}, vnet.Overtaking, "is overtaken: 4 entries of others since it asked, more than 3", 0, false},
+		{library(), Options{Nodes: 3, Requests: 6}, vnet.Exclusion, "two nodes are in the critical section: ", 2, false},
 		{nonAtomic(), Options{Nodes: 2, Requests: 4}, Progress, "stalled: ", 0, false},
-		{implicit(1), Options{Nodes: 2, Requests: 4}, Exclusion, "two nodes are in the critical section: 1 and 2", 0, false},
-		{earlyBird(), Options{Nodes: 2, Requests: 1}, Asked, "node 1 enters the critical section without a request", 0, false},
+		{implicit(1), Options{Nodes: 2, Requests: 4}, vnet.Exclusion, "two nodes are in the critical section: 1 and 2", 0, false},
+		{earlyBird(), Options{Nodes: 2, Requests: 1}, vnet.Asked, "node 1 enters the critical section without a request", 0, false},
 		{chatter(), Options{Nodes: 3, Requests: 1, Patience: 200}, Liveness, "no entry: the last 3 steps repeat for ever, though node 1 waits", 0, true},
 		{restlessToy(), Options{Nodes: 3, Requests: 1, Patience: 200}, Rest, "no rest: the last 3 steps repeat for ever", 0, true},
 	} {
@@ -57,7 +58,7 @@ func TestBrokenAlgorithmsAreCaught(t *testing.T) {
 	}
 }
 
-func judge(t *testing.T, r Report, want Property, verdict string) {
+func judge(t *testing.T, r Report, want vnet.Property, verdict string) {
 	t.Helper()
 	if r.Violation == nil {
 		t.Fatalf("not caught in %d schedules or %d states (%s)", r.Schedules, r.States, r.Stopped)
@@ -106,29 +107,26 @@ func TestShortened(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := newSchedule(search.model)
-		for s.run(); s.violation == nil; s.run() {
-			other, err := search.withSeed(s.Seed + 1)
+		r := search.random(search.model)
+		for seed := search.Seed + 1; r.Violation == nil; seed++ {
+			other, err := search.model.WithSeed(seed)
 			if err != nil {
 				t.Fatal(err)
 			}
-			s = newSchedule(other)
+			r = search.random(other)
 		}
-		short := shrink(s.model, s.taken, s.violation)
-		if short.Violation.Property != s.violation.Property || len(short.Events) > len(s.taken)+1 {
-			t.Errorf("%s: %d steps to %v become %d to %v", c.alg.Name, len(s.taken), s.violation, len(short.Events), &short.Violation)
+		short := search.shrink(r.Model, r.taken, r.Violation.Property)
+		if short.Violation.Property != r.Violation.Property || len(short.Events) > len(r.taken)+1 {
+			t.Errorf("%s: %d steps to %v become %d to %v", c.alg.Name, len(r.taken), r.Violation, len(short.Events), &short.Violation)
 		}
-		var steps []Step
-		for _, e := range short.Events {
-			steps = append(steps, e.Step)
-		}
-		again, _ := replay(s.model, steps, false)
+		steps := short.Steps()
+		again, _ := search.replay(r.Model, steps, false)
 		if again.Violation.Verdict != short.Violation.Verdict {
 			t.Errorf("%s: replayed: %v, want %v", c.alg.Name, &again.Violation, &short.Violation)
 		}
 		for i := range steps {
-			less := append(append([]Step(nil), steps[:i]...), steps[i+1:]...)
-			if again, _ := replay(s.model, less, false); again.Violation.Property == short.Violation.Property {
+			less := append(append([]vnet.Step(nil), steps[:i]...), steps[i+1:]...)
+			if again, _ := search.replay(r.Model, less, false); again.Violation.Property == short.Violation.Property {
 				t.Errorf("%s: step %d of %d, %v, can be left out", c.alg.Name, i+1, len(steps), steps[i])
 			}
 		}

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"dmebench/dme/vnet"
 )
 
 // Exhaustive visits every state that a schedule can reach, in the order of
@@ -24,12 +26,12 @@ func (s *Search) Exhaustive(ctx context.Context) (Report, error) {
 		ctx, cancel = context.WithTimeout(ctx, s.Time)
 		defer cancel()
 	}
-	x := newExhaustive(s.model, s.Workers)
+	x := newExhaustive(s, s.Workers)
 	x.run(ctx)
 	const little = 1_000_000
 	if x.found != nil && x.workers > 1 && x.count.Load() < little && ctx.Err() == nil {
-		if again := newExhaustive(s.model, 1); again.run(ctx) && again.found != nil {
-			x.found, x.explorer = again.found, again.explorer
+		if again := newExhaustive(s, 1); again.run(ctx) && again.found != nil {
+			x = again
 		}
 	}
 	report := x.report(ctx)
@@ -46,9 +48,12 @@ func (s *Search) Exhaustive(ctx context.Context) (Report, error) {
 
 // exhaustive is one search, breadth first, layer by layer.
 type exhaustive struct {
-	*explorer
+	*Search
+	space   *vnet.Space
+	width   int // of a vector
+	seen    visited
+	origins ancestry
 	workers int
-	start   time.Time
 	count   atomic.Uint64 // states
 	taken   atomic.Uint64 // moves
 	depth   int
@@ -64,7 +69,7 @@ type exhaustive struct {
 
 // finding is a violation and where it was met.
 type finding struct {
-	Violation
+	vnet.Violation
 	state uint64
 	move  int // −1: the state itself
 }
@@ -75,11 +80,13 @@ type batch struct {
 	first   uint64 // the number of the first
 	origins *[blockSize]origin
 	vectors []uint32
-	hashes  []hash
+	hashes  []vnet.Hash
 }
 
-func newExhaustive(m *model, workers int) *exhaustive {
-	return &exhaustive{explorer: newExplorer(m), workers: workers, start: time.Now()}
+func newExhaustive(s *Search, workers int) *exhaustive {
+	x := &exhaustive{Search: s, space: vnet.NewSpace(s.model), workers: workers}
+	x.width = x.space.Width()
+	return x
 }
 
 // run expands layer after layer, and reports whether it came to an end by itself.
@@ -88,15 +95,15 @@ func (x *exhaustive) run(ctx context.Context) bool {
 	defer stop()
 	workers := make([]*worker, x.workers)
 	for i := range workers {
-		workers[i] = &worker{search: x, expander: newExpander(x.explorer)}
+		workers[i] = &worker{search: x, Walker: x.space.NewWalker()}
 	}
-	initial := newSystem(x.model)
-	if initial.violation != nil {
-		x.found = &finding{*initial.violation, 0, -1}
+	initial := vnet.New(x.model)
+	if initial.Violation != nil {
+		x.found = &finding{*initial.Violation, 0, -1}
 		x.origins.block()
 		return true
 	}
-	v, h := x.vectorOf(initial)
+	v, h := x.space.Of(initial)
 	x.seen.add(h)
 	x.count.Store(1)
 	workers[0].push(v, h, 0)
@@ -108,10 +115,9 @@ func (x *exhaustive) run(ctx context.Context) bool {
 		}
 	}
 	for _, w := range workers {
-		x.refused += w.lab.refused
-		if w.lab.refusal != "" && (x.refusal == "" || w.lab.refusal < x.refusal) {
-			x.refusal = w.lab.refusal
-		}
+		count, reason := w.Refused()
+		x.refused += count
+		x.refusal = firstReason(x.refusal, reason)
 	}
 	return !x.halt.Load() || x.found != nil
 }
@@ -141,7 +147,7 @@ func (x *exhaustive) expandLayer(workers []*worker, layer []*batch) (further []*
 	return further
 }
 
-func (x *exhaustive) find(v *Violation, state uint64, move int) {
+func (x *exhaustive) find(v *vnet.Violation, state uint64, move int) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.found == nil {

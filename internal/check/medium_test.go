@@ -8,6 +8,7 @@ import (
 
 	"dmebench/algorithms/ricartagrawala"
 	"dmebench/dme"
+	"dmebench/dme/vnet"
 	"dmebench/internal/spacetime"
 )
 
@@ -25,28 +26,30 @@ func TestSequencedMedium(t *testing.T) {
 	}
 	overtaken := false
 	for seed := range uint64(50) {
-		m, err := search.withSeed(seed + 1)
+		m, err := search.model.WithSeed(seed + 1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := newSchedule(m)
-		c.event = new(Event)
+		c := vnet.New(m)
+		taken := search.random(m).taken
 		var sent []string // "2#5": the fifth broadcast of node 2
 		said := map[dme.NodeID]int{}
 		heard := map[dme.NodeID][]string{}
 		count := map[[2]dme.NodeID]int{}
-		for {
-			x, ok := c.next()
-			if !ok {
-				break
+		for _, x := range taken {
+			e := c.Do(x)
+			messages := 0
+			for _, effect := range e.Effects {
+				if effect.Kind == dme.EffectSend {
+					messages++
+				}
 			}
-			c.do(x)
-			if x.Kind == Deliver {
+			if x.Kind == vnet.Deliver {
 				link := [2]dme.NodeID{x.From, x.Node}
 				count[link]++
 				heard[x.Node] = append(heard[x.Node], fmt.Sprintf("%v#%d", x.From, count[link]))
 			}
-			if n := len(c.event.Sent); n != 0 && n != nodes {
+			if n := messages; n != 0 && n != nodes {
 				t.Fatalf("%v: a broadcast is sent to %d nodes", x, n)
 			} else if n > 0 {
 				said[x.Node]++
@@ -59,10 +62,10 @@ func TestSequencedMedium(t *testing.T) {
 				}
 			}
 		}
-		if c.violation != nil || len(sent) != 24 {
-			t.Fatalf("seed %d: %v, %d broadcasts", seed, c.violation, len(sent))
+		if c.Violation != nil || len(sent) != 24 {
+			t.Fatalf("seed %d: %v, %d broadcasts", seed, c.Violation, len(sent))
 		}
-		for id := range c.ids() {
+		for id := range c.IDs() {
 			if len(heard[id]) != len(sent) {
 				t.Errorf("seed %d: node %d has heard %d of %d broadcasts", seed, id, len(heard[id]), len(sent))
 			}
@@ -121,7 +124,7 @@ func (n *eagerNode) Request(out *dme.Outbox) {
 
 func TestFaultsOnAMediumAreFound(t *testing.T) {
 	r, err := Exhaustive(t.Context(), eager(), onMedium(2, 2))
-	if err != nil || r.Violation == nil || r.Violation.Property != Exclusion {
+	if err != nil || r.Violation == nil || r.Violation.Property != vnet.Exclusion {
 		t.Fatalf("%v, %v, want two nodes inside", r.Violation, err)
 	}
 	if lines := r.Trace.Lines(); len(lines) != 2 {
@@ -138,8 +141,8 @@ func TestOwnBroadcastsAreDrawnAsHeard(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	trace, _ := replay(search.model, []Step{
-		{Kind: Ask, Node: 1}, {Kind: Deliver, Node: 1, From: 1}, {Kind: Deliver, Node: 2, From: 1},
+	trace, _ := search.replay(search.model, []vnet.Step{
+		{Kind: vnet.Ask, Node: 1}, {Kind: vnet.Deliver, Node: 1, From: 1}, {Kind: vnet.Deliver, Node: 2, From: 1},
 	}, false)
 	d := trace.Diagram()
 	if len(d.Messages) != 1 || d.Messages[0].From != 0 || d.Messages[0].To != 1 || d.Messages[0].End != 3 {

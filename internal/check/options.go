@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"dmebench/dme"
+	"dmebench/dme/vnet"
 )
 
 // Limits and defaults of [Options].
@@ -56,25 +57,10 @@ type Options struct {
 }
 
 // Search is an algorithm and what to search it for, checked and prepared.
-type Search struct{ *model }
-
-// model is what all schedules of a search share.
-type model struct {
+type Search struct {
 	Options
-	alg   *dme.Algorithm
-	opt   dme.Options
+	model *vnet.Model // for Seed
 	needs dme.Needs
-	sys   dme.System // for Seed
-
-	shares  bool          // nodes distinguish readers
-	stops   bool          // nodes have a Stop
-	endless bool          // messages flow although nobody asks, until the nodes are stopped
-	bound   time.Duration // on the delay of a message; 0: the algorithm does not say
-
-	// sequenced says that the links give all broadcasts one order. They do so
-	// for an algorithm that needs it, where they are as good as they can be:
-	// what loses, repeats and reorders messages gives nothing an order either.
-	sequenced bool
 }
 
 // New returns a search of a, or every fault of the options, each on a line.
@@ -118,40 +104,26 @@ func New(a *dme.Algorithm, o Options) (*Search, error) {
 		// few times N² steps; a hundred times as many leave room for chance.
 		o.Patience = 10_000 + 100*o.Nodes*o.Nodes
 	}
-	m := &model{Options: o, alg: a, opt: opt, needs: a.Needs(opt), bound: boundOf(opt)}
-	m.sequenced = m.needs.SequencedBroadcast && !o.Unordered && !o.Duplicate && o.Lose == 0
-	if m.sys, err = m.prepare(o.Seed); err != nil {
-		return nil, err
-	}
-	first := m.sys.Node(1)
-	_, m.shares = first.(dme.SharedRequester)
-	_, m.stops = first.(dme.Stopper)
-	m.endless = a.Perpetual != nil && a.Perpetual(opt)
-	return &Search{m}, nil
-}
-
-func (m *model) prepare(seed uint64) (dme.System, error) {
-	return m.alg.Prepare(dme.Config{Nodes: m.Nodes, Seed: seed, Options: m.opt, Bound: m.bound, ReadFile: m.ReadFile})
-}
-
-// withSeed returns the same model with another seed.
-func (m *model) withSeed(seed uint64) (*model, error) {
-	if seed == m.Seed {
-		return m, nil
-	}
-	sys, err := m.prepare(seed)
+	needs := a.Needs(opt)
+	m, err := vnet.NewModel(vnet.Config{
+		Algorithm: a, Nodes: o.Nodes, Options: opt, Seed: o.Seed, ReadFile: o.ReadFile,
+		Unordered: o.Unordered, Duplicate: o.Duplicate, Lose: o.Lose, Bypass: o.Bypass, Requests: o.share, Recover: true,
+		Bounded: needs.BoundedDelay,
+		// Links give all broadcasts one order to an algorithm that needs it, where
+		// they are as good as they can be: what loses, repeats and reorders
+		// messages gives nothing an order either.
+		Sequenced: needs.SequencedBroadcast && !o.Unordered && !o.Duplicate && o.Lose == 0,
+	})
 	if err != nil {
 		return nil, err
 	}
-	other := *m
-	other.Seed, other.sys = seed, sys
-	return &other, nil
+	return &Search{Options: o, model: m, needs: needs}, nil
 }
 
 // share returns how many requests node id makes.
-func (m *model) share(id dme.NodeID) int {
-	n := m.Requests / m.Nodes
-	if int(id) <= m.Requests%m.Nodes {
+func (o *Options) share(id dme.NodeID) int {
+	n := o.Requests / o.Nodes
+	if int(id) <= o.Requests%o.Nodes {
 		n++
 	}
 	return n
@@ -166,31 +138,15 @@ func (s *Search) Notes() []string {
 			notes = append(notes, text)
 		}
 	}
-	name := s.alg.Name
-	note(s.alg.AsPublished, name+" is the literal text of its paper and known to be wrong")
+	a := s.model.Algorithm
+	name := a.Name
+	note(a.AsPublished, name+" is the literal text of its paper and known to be wrong")
 	note(s.needs.FIFO && s.Unordered, name+" needs links that keep order; these do not")
 	note(!s.needs.FIFO && !s.Unordered, name+" does not need links that keep order; --fifo=false searches links that do not")
 	note(s.needs.Reliable && s.Duplicate, name+" needs links that do not duplicate; these do")
 	note(s.needs.Reliable && s.Lose > 0, name+" needs links that lose nothing; these lose up to "+strconv.Itoa(s.Lose))
 	note(s.needs.BoundedDelay, name+" relies on bounded delay: timers fire only after the messages that must have arrived by then")
-	note(s.needs.SequencedBroadcast && !s.sequenced, name+" needs a network on which all nodes receive all broadcasts in one order; these links do not give it")
-	note(s.sequenced, name+" relies on a sequenced medium: all nodes hear all broadcasts in one order, each at its own pace")
+	note(s.needs.SequencedBroadcast && !s.model.Sequenced, name+" needs a network on which all nodes receive all broadcasts in one order; these links do not give it")
+	note(s.model.Sequenced, name+" relies on a sequenced medium: all nodes hear all broadcasts in one order, each at its own pace")
 	return notes
-}
-
-// unknownBound is what an algorithm is told that asks for a bound on delays and
-// has been given none. Delays have no length here: it is a unit for timers.
-const unknownBound = time.Second
-
-// boundOf returns the bound on delays that the algorithm sets its timers by, 0
-// where it has no such option.
-func boundOf(opt dme.Options) time.Duration {
-	value, ok := opt["bound"]
-	if !ok {
-		return 0
-	}
-	if d, err := time.ParseDuration(value); err == nil {
-		return d
-	}
-	return unknownBound
 }

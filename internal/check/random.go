@@ -5,6 +5,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"dmebench/dme/vnet"
 )
 
 // Random runs schedules with the seeds Seed, Seed+1, … and reports the first
@@ -18,7 +20,7 @@ func (s *Search) Random(ctx context.Context) Report {
 		ctx, cancel = context.WithTimeout(ctx, s.Time)
 		defer cancel()
 	}
-	r := &randomSearch{model: s.model, report: Report{Workers: s.Workers}}
+	r := &randomSearch{Search: s, report: Report{Workers: s.Workers}}
 	r.failed.Store(int64(s.Schedules))
 	var wg sync.WaitGroup
 	for range s.Workers {
@@ -29,14 +31,14 @@ func (s *Search) Random(ctx context.Context) Report {
 }
 
 type randomSearch struct {
-	*model
+	*Search
 	next   atomic.Int64 // the next schedule, from 0
 	failed atomic.Int64 // the first schedule that broke a property, or their number
 
 	mu     sync.Mutex
 	done   uint64 // schedules
 	report Report
-	steps  []Step // of the schedule that failed; nil where there was not even a system
+	steps  []vnet.Step // of the schedule that failed; nil where there was not even a system
 }
 
 // work runs schedules until there are no more, or one before them has failed.
@@ -46,24 +48,23 @@ func (r *randomSearch) work(ctx context.Context) {
 		if k >= r.failed.Load() {
 			return
 		}
-		m, err := r.withSeed(r.Seed + uint64(k))
+		m, err := r.model.WithSeed(r.Seed + uint64(k))
 		if err != nil {
 			// Options are checked with one seed; another one cannot make them
 			// wrong, but might make a construction fail.
-			r.fail(k, &Violation{Property: Sanity, Verdict: "no system: " + err.Error()}, nil)
+			r.fail(k, &vnet.Violation{Property: vnet.Sanity, Verdict: "no system: " + err.Error()}, nil)
 			return
 		}
-		c := newSchedule(m)
-		c.run()
-		r.add(c)
-		if c.violation != nil {
-			r.fail(k, c.violation, append([]Step{}, c.taken...))
+		one := r.random(m)
+		r.add(one)
+		if one.Violation != nil {
+			r.fail(k, one.Violation, append([]vnet.Step{}, one.taken...)) // never nil
 		}
 	}
 }
 
 // fail notes that schedule k broke a property, unless one before it has.
-func (r *randomSearch) fail(k int64, v *Violation, steps []Step) {
+func (r *randomSearch) fail(k int64, v *vnet.Violation, steps []vnet.Step) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if k < r.failed.Load() {
@@ -75,24 +76,16 @@ func (r *randomSearch) fail(k int64, v *Violation, steps []Step) {
 }
 
 // add counts a schedule.
-func (r *randomSearch) add(c *schedule) {
-	var refused uint64
-	var refusal string
-	for i := range c.ids() {
-		if n := c.counters[i].Refused.Load(); n > 0 {
-			refused += n
-			refusal = c.hosts[i].LastRefusal()
-		}
-	}
+func (r *randomSearch) add(one *run) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.done++
-	r.report.Steps += uint64(c.steps)
-	r.report.Entries += c.entries
-	r.report.MaxBypass = max(r.report.MaxBypass, c.maxBypass)
-	r.report.Refused += refused
-	if refusal != "" && (r.report.Refusal == "" || refusal < r.report.Refusal) {
-		r.report.Refusal = refusal
+	r.report.Steps += uint64(one.Steps)
+	r.report.Entries += one.Entries
+	r.report.MaxBypass = max(r.report.MaxBypass, one.MaxBypass)
+	for id := range one.IDs() {
+		r.report.Refused += one.Runner(id).Counters().Refused.Load()
+		r.report.Refusal = firstReason(r.report.Refusal, one.Runner(id).LastRefusal())
 	}
 	if r.Progress != nil && r.done%64 == 0 {
 		r.Progress(r.done)
@@ -111,12 +104,21 @@ func (r *randomSearch) finish(ctx context.Context, start time.Time) Report {
 		return report
 	}
 	if r.steps != nil {
-		if m, err := r.withSeed(report.Seed); err == nil {
-			report.Trace = shrink(m, r.steps, report.Violation)
+		if m, err := r.model.WithSeed(report.Seed); err == nil {
+			report.Trace = r.shrink(m, r.steps, report.Violation.Property)
 			report.Violation = &report.Trace.Violation
 		}
 	}
 	return report
+}
+
+// firstReason returns the first of two reasons in the order of the alphabet,
+// which is the same however searches share the work.
+func firstReason(a, b string) string {
+	if a == "" || b != "" && b < a {
+		return b
+	}
+	return a
 }
 
 func whyStopped(ctx context.Context) string {

@@ -5,13 +5,14 @@ import (
 	"time"
 
 	"dmebench/dme"
+	"dmebench/dme/vnet"
 )
 
 // Report is what a search has found out.
 type Report struct {
-	Violation *Violation // nil: none was found
-	Trace     *Trace     // how it came about; nil where there is none
-	Seed      uint64     // of the schedule that broke the property; for an exhaustive search the search's own
+	Violation *vnet.Violation // nil: none was found
+	Trace     *Trace          // how it came about; nil where there is none
+	Seed      uint64          // of the schedule that broke the property; for an exhaustive search the search's own
 
 	// Complete: everything that was to be searched has been. A search that was
 	// broken off has found nothing out about the rest.

@@ -187,25 +187,3 @@ func TestNotes(t *testing.T) {
 		}
 	}
 }
-
-// An algorithm that asks for a bound is told the one by which its timers are
-// judged.
-func TestBound(t *testing.T) {
-	for value, want := range map[string]time.Duration{"": unknownBound, "30ms": 30 * time.Millisecond} {
-		a := implicit(2)
-		prepare, told := a.Prepare, time.Duration(0)
-		a.Options[0].Default, a.Options[0].Valid = value, func(string) error { return nil }
-		a.Prepare = func(c dme.Config) (dme.System, error) {
-			told = c.Bound
-			return prepare(c)
-		}
-		s, err := New(a, Options{Nodes: 2, Requests: 1})
-		if err != nil || told != want || s.reach(5*want/2) != 2 {
-			t.Errorf("bound=%q: told %v, %v; want %v", value, told, err, want)
-		}
-	}
-	s, err := New(nonAtomic(), Options{Nodes: 2, Requests: 1})
-	if err != nil || s.reach(time.Hour) != 0 {
-		t.Error("a timer waits for messages though no bound is relied on", err)
-	}
-}

@@ -1,5 +1,7 @@
 package check
 
+import "dmebench/dme/vnet"
+
 // maxReplays bounds the effort to shorten one schedule.
 const maxReplays = 4000
 
@@ -9,36 +11,34 @@ const maxReplays = 4000
 // 2002). At first what remains is run on to its end where nothing is broken at
 // once, so that a system that stalls does so with all its messages delivered;
 // then it has to do with its own steps.
-func shrink(m *model, steps []Step, v *Violation) *Trace {
-	s := &shrinker{model: m, property: v.Property}
+func (s *Search) shrink(m *vnet.Model, steps []vnet.Step, property vnet.Property) *Trace {
+	r := &shrinker{Search: s, model: m, property: property}
 	// Where that fails there is only the schedule as it was: the plain end
 	// takes another turn than chance did.
-	best, _ := replay(m, steps, false)
-	if t, taken := s.fails(steps, true); t != nil {
-		best = s.reduce(t, shorter(taken, steps), true)
+	best, _ := s.replay(m, steps, false)
+	if t, taken := r.fails(steps, true); t != nil {
+		best = r.reduce(t, shorter(taken, steps), true)
 	}
-	kept := make([]Step, len(best.Events))
-	for i, e := range best.Events {
-		kept[i] = e.Step
-	}
-	if t, _ := s.fails(kept, false); t != nil {
-		best = s.reduce(best, kept, false)
+	kept := best.Steps()
+	if t, _ := r.fails(kept, false); t != nil {
+		best = r.reduce(best, kept, false)
 	}
 	return best
 }
 
 // shrinker drops steps from schedules that break a property.
 type shrinker struct {
-	*model
-	property Property
+	*Search
+	model    *vnet.Model
+	property vnet.Property
 	replays  int
 }
 
 // fails replays a schedule. If it breaks the property it returns what happened
 // and the steps that were taken, else nil.
-func (s *shrinker) fails(steps []Step, finish bool) (*Trace, []Step) {
+func (s *shrinker) fails(steps []vnet.Step, finish bool) (*Trace, []vnet.Step) {
 	s.replays++
-	t, taken := replay(s.model, steps, finish)
+	t, taken := s.replay(s.model, steps, finish)
 	if t.Violation.Property != s.property {
 		return nil, nil
 	}
@@ -46,7 +46,7 @@ func (s *shrinker) fails(steps []Step, finish bool) (*Trace, []Step) {
 }
 
 // reduce drops what can be dropped from a schedule, whose trace is best.
-func (s *shrinker) reduce(best *Trace, kept []Step, finish bool) *Trace {
+func (s *shrinker) reduce(best *Trace, kept []vnet.Step, finish bool) *Trace {
 	for size := (len(kept) + 1) / 2; size > 0; {
 		dropped := false
 		for at := 0; at < len(kept); {
@@ -54,7 +54,7 @@ func (s *shrinker) reduce(best *Trace, kept []Step, finish bool) *Trace {
 				return best
 			}
 			to := min(at+size, len(kept))
-			less := append(append([]Step(nil), kept[:at]...), kept[to:]...)
+			less := append(append([]vnet.Step(nil), kept[:at]...), kept[to:]...)
 			t, taken := s.fails(less, finish)
 			if t == nil || len(t.Events) > len(best.Events) {
 				at = to
@@ -73,7 +73,7 @@ func (s *shrinker) reduce(best *Trace, kept []Step, finish bool) *Trace {
 }
 
 // shorter returns the shorter of two schedules that come to the same.
-func shorter(a, b []Step) []Step {
+func shorter(a, b []vnet.Step) []vnet.Step {
 	if len(a) <= len(b) {
 		return a
 	}

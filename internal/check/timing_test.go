@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"dmebench/dme"
+	"dmebench/dme/vnet"
 )
 
 // A timer set to twice the bound waits for an answer to what was on the way
@@ -34,46 +35,15 @@ func TestTimersWaitForChains(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := newSystem(search.model)
-		s.do(Step{Kind: Ask, Node: 1})
-		fire := Step{Kind: Fire, Node: 1, Timer: 1}
+		s := vnet.New(search.model)
+		s.Do(vnet.Step{Kind: vnet.Ask, Node: 1})
+		fire := vnet.Step{Kind: vnet.Fire, Node: 1, Timer: 1}
 		for arrived := range 4 {
-			if got, want := s.possible(fire), arrived >= c.after; got != want {
+			if got, want := s.Possible(fire), arrived >= c.after; got != want {
 				t.Errorf("%v, after %d arrivals: may fire %v, want %v", c.delay, arrived, got, want)
 			}
 			to := dme.NodeID(2 - arrived%2)
-			s.do(Step{Kind: Deliver, Node: to, From: 3 - to})
-		}
-	}
-}
-
-// Of two timers that were set one after the other the first fires first, unless
-// it was set to more.
-func TestTimersKeepTheirOrder(t *testing.T) {
-	m := &model{needs: dme.Needs{BoundedDelay: true}}
-	for _, c := range []struct {
-		delays []time.Duration
-		first  []bool
-	}{
-		{[]time.Duration{1, 2}, []bool{true, false}},
-		{[]time.Duration{2, 2}, []bool{true, false}},
-		{[]time.Duration{2, 1}, []bool{true, true}},
-		{[]time.Duration{3, 1, 2}, []bool{true, true, false}},
-	} {
-		var alarms []alarm
-		for i, d := range c.delays {
-			alarms = append(alarms, alarm{node: 1, id: dme.TimerID(i), delay: d})
-		}
-		for i, want := range c.first {
-			if got := m.first(alarms, i); got != want {
-				t.Errorf("%v: timer %d may be first: %v", c.delays, i, got)
-			}
-		}
-		m := &model{}
-		for i := range alarms {
-			if !m.first(alarms, i) {
-				t.Errorf("without bounded delay timer %d must wait", i)
-			}
+			s.Do(vnet.Step{Kind: vnet.Deliver, Node: to, From: 3 - to})
 		}
 	}
 }

@@ -9,16 +9,17 @@ import (
 	"dmebench/algorithms/suzukikasami"
 	"dmebench/algorithms/tokenring"
 	"dmebench/dme"
+	"dmebench/dme/vnet"
 	"dmebench/internal/spacetime"
 )
 
-func played(t *testing.T, a *dme.Algorithm, o Options, steps ...Step) *Trace {
+func played(t *testing.T, a *dme.Algorithm, o Options, steps ...vnet.Step) *Trace {
 	t.Helper()
 	s, err := New(a, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	trace, taken := replay(s.model, steps, false)
+	trace, taken := s.replay(s.model, steps, false)
 	if len(taken) != len(steps) {
 		t.Fatalf("%d of %d steps were possible: %v", len(taken), len(steps), taken)
 	}
@@ -32,31 +33,31 @@ func TestLines(t *testing.T) {
 	}{
 		"a broken broadcast": {
 			played(t, lamport.Algorithm(), Options{Nodes: 3, Requests: 3, Unordered: true},
-				Step{Kind: Ask, Node: 2}, Step{Kind: Ask, Node: 1},
-				Step{Kind: Deliver, From: 2, Node: 3}, Step{Kind: Deliver, From: 2, Node: 1}, Step{Kind: Deliver, From: 3, Node: 2},
-				Step{Kind: Deliver, From: 1, Node: 2, Index: 1}),
-			`  1. node 2 asks: REQUEST 2→1 2→3 (clock 1)
-  2. node 1 asks: REQUEST 1→2 1→3 (clock 1)
-  3. REQUEST 2→3 (clock 1) arrives: REPLY 3→2 (clock 2)
-  4. REQUEST 2→1 (clock 1) arrives: REPLY 1→2 (clock 2)
-  5. REPLY 3→2 (clock 2) arrives
-  6. REPLY 1→2 (clock 2) arrives: node 2 enters`,
+				vnet.Step{Kind: vnet.Ask, Node: 2}, vnet.Step{Kind: vnet.Ask, Node: 1},
+				vnet.Step{Kind: vnet.Deliver, From: 2, Node: 3}, vnet.Step{Kind: vnet.Deliver, From: 2, Node: 1}, vnet.Step{Kind: vnet.Deliver, From: 3, Node: 2},
+				vnet.Step{Kind: vnet.Deliver, From: 1, Node: 2, Index: 1}),
+			`  1. node 2 asks: REQUEST 2→1 2→3 clock=1
+  2. node 1 asks: REQUEST 1→2 1→3 clock=1
+  3. REQUEST 2→3 clock=1 arrives: REPLY 3→2 clock=2
+  4. REQUEST 2→1 clock=1 arrives: REPLY 1→2 clock=2
+  5. REPLY 3→2 clock=2 arrives
+  6. REPLY 1→2 clock=2 arrives: node 2 enters`,
 		},
 		"loss and duplication": {
 			played(t, suzukikasami.Algorithm(), Options{Nodes: 3, Requests: 3, Lose: 1, Duplicate: true},
-				Step{Kind: Ask, Node: 2}, Step{Kind: Lose, From: 2, Node: 3}, Step{Kind: Copy, From: 2, Node: 1},
-				Step{Kind: Copy, From: 1, Node: 2}, Step{Kind: Leave, Node: 2}, Step{Kind: Deliver, From: 1, Node: 2}),
-			`  1. node 2 asks: REQUEST 2→1 2→3 (clock 1)
-  2. REQUEST 2→3 (clock 1) is lost
-  3. REQUEST 2→1 (clock 1) arrives, and will again: TOKEN 1→2 (vector [0 0 0])
-  4. TOKEN 1→2 (vector [0 0 0]) arrives, and will again: node 2 enters
+				vnet.Step{Kind: vnet.Ask, Node: 2}, vnet.Step{Kind: vnet.Lose, From: 2, Node: 3}, vnet.Step{Kind: vnet.Copy, From: 2, Node: 1},
+				vnet.Step{Kind: vnet.Copy, From: 1, Node: 2}, vnet.Step{Kind: vnet.Leave, Node: 2}, vnet.Step{Kind: vnet.Deliver, From: 1, Node: 2}),
+			`  1. node 2 asks: REQUEST 2→1 2→3 clock=1
+  2. REQUEST 2→3 clock=1 is lost
+  3. REQUEST 2→1 clock=1 arrives, and will again: TOKEN 1→2 vec=[0 0 0]
+  4. TOKEN 1→2 vec=[0 0 0] arrives, and will again: node 2 enters
   5. node 2 leaves
-  6. TOKEN 1→2 (vector [0 0 0]) arrives: refused, TOKEN without a request`,
+  6. TOKEN 1→2 vec=[0 0 0] arrives: refused, TOKEN without a request`,
 		},
 		"start and stop": {
 			played(t, tokenring.Algorithm(), Options{Nodes: 2, Requests: 1},
-				Step{Kind: Deliver, From: 1, Node: 2}, Step{Kind: Ask, Node: 1}, Step{Kind: Deliver, From: 2, Node: 1},
-				Step{Kind: Leave, Node: 1}, Step{Kind: Stop, Node: 2}),
+				vnet.Step{Kind: vnet.Deliver, From: 1, Node: 2}, vnet.Step{Kind: vnet.Ask, Node: 1}, vnet.Step{Kind: vnet.Deliver, From: 2, Node: 1},
+				vnet.Step{Kind: vnet.Leave, Node: 1}, vnet.Step{Kind: vnet.Stop, Node: 2}),
 			`  0. node 1 starts: TOKEN 1→2
   1. TOKEN 1→2 arrives: TOKEN 2→1
   2. node 1 asks
@@ -66,49 +67,19 @@ func TestLines(t *testing.T) {
 		},
 		"timers": {
 			played(t, implicit(2), Options{Nodes: 2, Requests: 2},
-				Step{Kind: Ask, Node: 1}, Step{Kind: Deliver, From: 1, Node: 2}, Step{Kind: Fire, Node: 1}),
-			`  1. node 1 asks: REQUEST 1→2 (clock 1), timer 0 set to 20ms
-  2. REQUEST 1→2 (clock 1) arrives
+				vnet.Step{Kind: vnet.Ask, Node: 1}, vnet.Step{Kind: vnet.Deliver, From: 1, Node: 2}, vnet.Step{Kind: vnet.Fire, Node: 1}),
+			`  1. node 1 asks: REQUEST 1→2 clock=1, timer 0 set to 20ms
+  2. REQUEST 1→2 clock=1 arrives
   3. timer 0 of node 1 fires: node 1 enters`,
 		},
 		"readers": {
-			played(t, library(), Options{Nodes: 2, Requests: 2}, Step{Kind: AskShared, Node: 1}, Step{Kind: Ask, Node: 2}),
+			played(t, library(), Options{Nodes: 2, Requests: 2}, vnet.Step{Kind: vnet.AskShared, Node: 1}, vnet.Step{Kind: vnet.Ask, Node: 2}),
 			`  1. node 1 asks, as a reader: node 1 enters
   2. node 2 asks: node 2 enters`,
 		},
 	} {
 		if got := strings.Join(c.trace.Lines(), "\n"); got != c.want {
 			t.Errorf("%s:\n%s\nwant:\n%s", name, got, c.want)
-		}
-	}
-}
-
-func TestFields(t *testing.T) {
-	m := dme.Message{
-		Kind: 1, Flags: 5, Node: 3, Clock: 7, Num: 8, Req: dme.Stamp{Clock: 1, Node: 2}, Done: dme.Stamp{Clock: 0, Node: 4}, Vec: []uint64{9, 1},
-	}
-	const want = " (flags 101, node 3, clock 7, num 8, request (1,2), done (0,4), vector [9 1])"
-	if got := fields(&m); got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-	if got := fields(&dme.Message{Kind: 1}); got != "" {
-		t.Error(got)
-	}
-}
-
-func TestStepsInWords(t *testing.T) {
-	for want, step := range map[string]Step{
-		"ask 2":           {Kind: Ask, Node: 2},
-		"ask-shared 2":    {Kind: AskShared, Node: 2},
-		"leave 1":         {Kind: Leave, Node: 1},
-		"deliver 2->1":    {Kind: Deliver, From: 2, Node: 1},
-		"lose 2->1 #3":    {Kind: Lose, From: 2, Node: 1, Index: 3},
-		"copy 12->1":      {Kind: Copy, From: 12, Node: 1},
-		"fire 4 timer 20": {Kind: Fire, Node: 4, Timer: 20},
-		"stop 3":          {Kind: Stop, Node: 3},
-	} {
-		if got := step.String(); got != want {
-			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }
@@ -134,7 +105,7 @@ func TestDiagram(t *testing.T) {
 		}
 	}
 	for i, e := range r.Trace.Events {
-		if arrivals[i+1] != (e.Kind == Deliver) {
+		if arrivals[i+1] != (e.Kind == vnet.Deliver) {
 			t.Errorf("row %d is %v", i+1, e.Step)
 		}
 	}
@@ -152,11 +123,11 @@ func TestDiagram(t *testing.T) {
 
 // Of a long schedule the end is drawn.
 func TestLongDiagram(t *testing.T) {
-	var steps []Step
+	var steps []vnet.Step
 	o := Options{Nodes: 2, Requests: 1, Patience: 1 << 20}
 	for i := range 3 * maxRows {
 		to := dme.NodeID(2 - i%2)
-		steps = append(steps, Step{Kind: Deliver, From: 3 - to, Node: to})
+		steps = append(steps, vnet.Step{Kind: vnet.Deliver, From: 3 - to, Node: to})
 	}
 	d := played(t, tokenring.Algorithm(), o, steps...).Diagram()
 	if d.First != 2*maxRows+1 || d.Last != 3*maxRows {

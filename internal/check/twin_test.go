@@ -14,42 +14,50 @@ import (
 	"dmebench/algorithms/suzukikasami"
 	"dmebench/algorithms/tokenring"
 	"dmebench/dme"
+	"dmebench/dme/vnet"
 	"dmebench/internal/noderun"
 )
 
 // twin counts the states of a search the dumb way: every state is its text,
 // and is reached by running its whole schedule again. It returns the steps
 // taken too, and the first violation, by breadth.
-func twin(t *testing.T, a *dme.Algorithm, o Options) (states, steps uint64, depth int, violation *Violation) {
+func twin(t *testing.T, a *dme.Algorithm, o Options) (states, steps uint64, depth int, violation *vnet.Violation) {
 	search, err := New(a, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	run := func(path []Step) *system {
-		s := newSystem(search.model)
+	run := func(path []vnet.Step) *twinState {
+		s := &twinState{Network: vnet.New(search.model), path: path, overtaken: map[dme.NodeID]int{}}
 		for _, x := range path {
-			s.do(x)
+			e := s.Do(x)
+			if x.Kind == vnet.Ask || x.Kind == vnet.AskShared {
+				s.overtaken[x.Node] = 0
+			}
+			if e.Entered() {
+				for _, id := range s.Waiting() {
+					s.overtaken[id]++
+				}
+			}
 		}
 		return s
 	}
-	seen := map[string]bool{text(run(nil)): true}
-	for layer := [][]Step{nil}; len(layer) > 0; {
-		var next [][]Step
+	seen := map[string]bool{run(nil).text(): true}
+	for layer := [][]vnet.Step{nil}; len(layer) > 0; {
+		var next [][]vnet.Step
 		for _, path := range layer {
 			s := run(path)
-			if s.stalled() {
-				return 0, 0, 0, stalled(s.whoWaits())
+			if s.Stuck() {
+				return 0, 0, 0, stalled(s.Waiting())
 			}
-			possible := s.faults(s.requests(s.moves(nil)))
-			for _, x := range distinct(s, possible) {
+			for _, x := range s.distinct(s.Enabled(nil)) {
 				steps++
 				after := run(append(slices.Clone(path), x))
-				if after.violation != nil {
-					return 0, 0, 0, after.violation
+				if after.Violation != nil {
+					return 0, 0, 0, after.Violation
 				}
-				if key := text(after); !seen[key] {
+				if key := after.text(); !seen[key] {
 					seen[key] = true
-					next = append(next, append(slices.Clone(path), x))
+					next = append(next, after.path)
 				}
 			}
 		}
@@ -61,52 +69,65 @@ func twin(t *testing.T, a *dme.Algorithm, o Options) (states, steps uint64, dept
 	return uint64(len(seen)), steps, depth, nil
 }
 
+// twinState is a network and the steps that led to its state.
+type twinState struct {
+	*vnet.Network
+	path      []vnet.Step
+	overtaken map[dme.NodeID]int
+}
+
 // distinct leaves out steps that do the same to an equal message of the same link.
-func distinct(s *system, steps []Step) []Step {
+func (s *twinState) distinct(steps []vnet.Step) []vnet.Step {
 	seen := map[string]bool{}
-	return slices.DeleteFunc(steps, func(x Step) bool {
-		key := stamp(s, x)
-		if key == "" || !seen[key] {
-			seen[key] = true
+	return slices.DeleteFunc(steps, func(x vnet.Step) bool {
+		if x.Kind != vnet.Deliver && x.Kind != vnet.Copy && x.Kind != vnet.Lose {
 			return false
 		}
-		return true
+		key := fmt.Sprintf("%v %s", x.Kind, s.flights(x.From, x.Node)[x.Index])
+		again := seen[key]
+		seen[key] = true
+		return again
 	})
 }
 
-// stamp identifies what happens to which message, whatever its place.
-func stamp(s *system, x Step) string {
-	if x.Kind != Deliver && x.Kind != Copy && x.Kind != Lose {
-		return ""
+// flights describes the messages of a link, in the order of sending.
+func (s *twinState) flights(from, to dme.NodeID) (all []string) {
+	for _, f := range s.InFlight() {
+		if f.From == from && f.To == to {
+			all = append(all, fmt.Sprintf("%+v", f))
+		}
 	}
-	l := s.links[s.linkOf(x.From, x.Node)].queue[x.Index]
-	return fmt.Sprintf("%v %d %d %v", x.Kind, x.From, x.Node, letterText(&l))
+	return all
 }
 
-func letterText(l *letter) string { return fmt.Sprintf("%+v %+v %v", l.msg, l.transit, l.marks) }
-
-// text is everything about a system in words.
-func text(s *system) string {
+// text is everything about the state in words.
+func (s *twinState) text() string {
 	var b strings.Builder
-	for i := range s.ids() {
-		h := s.hosts[i]
-		fmt.Fprintf(&b, "%v shared=%v budget=%d stopped=%v %s\n", h.Activity(), h.Shared() && h.Activity() != noderun.Idle,
-			s.budget[i], s.stopped[i], dme.DescribeState(h.Node()))
+	for from := range s.IDs() {
+		h := s.Runner(from)
+		done := func(kinds ...vnet.StepKind) (times int) {
+			for _, x := range s.path {
+				if x.Node == from && slices.Contains(kinds, x.Kind) {
+					times++
+				}
+			}
+			return times
+		}
+		fmt.Fprintf(&b, "%v shared=%v asked=%d stopped=%d %s\n", h.Activity(), h.Shared() && h.Activity() != noderun.Idle,
+			done(vnet.Ask, vnet.AskShared), done(vnet.Stop), dme.DescribeState(h.Node()))
 		if s.Bypass > 0 && h.Activity() == noderun.Requesting {
-			fmt.Fprintf(&b, "overtaken %d\n", s.overtaken[i])
+			fmt.Fprintf(&b, "overtaken %d\n", s.overtaken[from])
+		}
+		for to := range s.IDs() {
+			flights := s.flights(from, to)
+			if s.Unordered {
+				slices.Sort(flights)
+			}
+			fmt.Fprintln(&b, to, flights)
 		}
 	}
-	for at := range s.links {
-		var letters []string
-		for i := range s.links[at].queue {
-			letters = append(letters, letterText(&s.links[at].queue[i]))
-		}
-		if s.Unordered {
-			slices.Sort(letters)
-		}
-		fmt.Fprintln(&b, at, letters)
-	}
-	fmt.Fprintf(&b, "lose %d alarms %+v\n", s.lose, s.alarms)
+	lost := slices.DeleteFunc(slices.Clone(s.path), func(x vnet.Step) bool { return x.Kind != vnet.Lose })
+	fmt.Fprintf(&b, "lost %d timers %+v\n", len(lost), s.Timers())
 	return b.String()
 }
 

@@ -1,47 +1,51 @@
 package check
 
+import "dmebench/dme/vnet"
+
 // worker is one goroutine's part of an exhaustive search.
 type worker struct {
-	*expander
+	*vnet.Walker
 	search *exhaustive
-	out    []*batch // the states it has reached, for the next layer
+	steps  []vnet.Step // scratch
+	out    []*batch    // the states it has reached, for the next layer
 }
 
 // expandBatch takes every move from every state of a batch.
 func (w *worker) expandBatch(b *batch) {
 	var isNew, taken uint64
-	width := w.width
+	x, width := w.search, w.search.width
 	for i := range b.hashes {
 		v, h := b.vectors[i*width:(i+1)*width], b.hashes[i]
-		moves, stuck := w.possible(v)
+		steps, stuck := w.Enabled(v, w.steps[:0])
+		w.steps = steps
 		if stuck {
-			w.search.find(w.standstill(v), b.first+uint64(i), -1)
+			x.find(stalled(w.Waiting(v)), b.first+uint64(i), -1)
 			break
 		}
-		for k, m := range moves {
+		for k, step := range steps {
 			taken++
-			if bad := w.take(v, h, m); bad != nil {
-				w.search.find(bad, b.first+uint64(i), k)
+			if bad := w.Do(v, h, step); bad != nil {
+				x.find(bad, b.first+uint64(i), k)
 				break
 			}
-			if w.seen.add(w.hash) {
+			if x.seen.add(w.Hash) {
 				isNew++
-				w.push(w.next, w.hash, originOf(b.first+uint64(i), k))
+				w.push(w.Next, w.Hash, originOf(b.first+uint64(i), k))
 			}
 		}
 	}
-	w.search.taken.Add(taken)
-	if w.search.count.Add(isNew) >= w.States {
-		w.search.halt.Store(true)
+	x.taken.Add(taken)
+	if x.count.Add(isNew) >= x.States {
+		x.halt.Store(true)
 	}
-	if w.Progress != nil && w.search.progress.TryLock() {
-		w.Progress(w.search.count.Load())
-		w.search.progress.Unlock()
+	if x.Progress != nil && x.progress.TryLock() {
+		x.Progress(x.count.Load())
+		x.progress.Unlock()
 	}
 }
 
 // push keeps a state for the next layer.
-func (w *worker) push(v []uint32, h hash, from origin) {
+func (w *worker) push(v []uint32, h vnet.Hash, from origin) {
 	var b *batch
 	if n := len(w.out); n > 0 && len(w.out[n-1].hashes) < blockSize {
 		b = w.out[n-1]

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"dmebench/dme"
+	"dmebench/dme/vnet"
 	"dmebench/internal/check"
 	"dmebench/result"
 )
@@ -30,11 +31,11 @@ type checkResult struct {
 	Bypass        *int              `json:"bypass"` // the bound asked for
 	Seed          uint64            `json:"seed"`   // of the schedule that broke a property, else of the first
 
-	Status   string         `json:"status"`   // ok, violated, stalled, or incomplete
-	Property check.Property `json:"property"` // which is broken; empty where none is
-	Verdict  string         `json:"verdict"`
-	Complete bool           `json:"complete"` // everything that was to be searched has been
-	Stopped  string         `json:"stopped"`  // why not
+	Status   string        `json:"status"`   // ok, violated, stalled, or incomplete
+	Property vnet.Property `json:"property"` // which is broken; empty where none is
+	Verdict  string        `json:"verdict"`
+	Complete bool          `json:"complete"` // everything that was to be searched has been
+	Stopped  string        `json:"stopped"`  // why not
 
 	Schedules *uint64  `json:"schedules"`
 	States    *uint64  `json:"states"`
@@ -88,8 +89,8 @@ func newCheckResult(a *dme.Algorithm, o check.Options, exhaustive bool, r check.
 	}
 	if r.Trace != nil {
 		x.Trace, x.NodeStates = r.Trace.Lines(), r.Trace.States
-		for _, e := range r.Trace.Events {
-			x.Schedule = append(x.Schedule, e.Step.String())
+		for _, step := range r.Trace.Steps() {
+			x.Schedule = append(x.Schedule, step.String())
 		}
 	}
 	return x

@@ -20,8 +20,9 @@ var importRules = []importRule{
 	{of: []string{"dme"}, may: []string{}, pure: true},
 	{of: []string{"algorithms/quorum"}, may: []string{"dme"}, pure: true},
 	{of: []string{"algorithms/catalog"}, may: []string{"dme", "algorithms/..."}},
-	// The conformance suite runs nodes like every runtime.
-	{of: []string{"dme/conformance"}, may: []string{"dme", "internal/noderun"}},
+	// The network in memory runs nodes like every runtime, also in a browser.
+	{of: []string{"dme/vnet"}, may: []string{"dme", "internal/noderun"}},
+	{of: []string{"dme/conformance"}, may: []string{"dme", "dme/vnet", "internal/noderun"}},
 	// An algorithm: never another algorithm.
 	{of: []string{"algorithms/..."}, may: []string{"dme", "algorithms/quorum"}, pure: true},
 
@@ -41,7 +42,8 @@ var importRules = []importRule{
 	// What others read results with.
 	{of: []string{"result"}, may: []string{"dme"}, not: networks},
 	{of: []string{"report", "report/..."}, not: slices.Concat(networks, []string{"workload", "algorithms/...", "internal/sim"})},
-	{of: []string{"internal/noderun"}, may: []string{"dme", "internal/entrylog", "workload"}},
+	{of: []string{"internal/noderun"}, may: []string{"dme"}},
+	{of: []string{"internal/localprocess"}, may: []string{"dme", "internal/noderun", "internal/entrylog", "workload"}},
 }
 
 // networks is what runs nodes over real networks.

@@ -2,12 +2,11 @@
 //
 // A [Runner] calls the node's handlers and applies their effects, in order, to
 // the runtime's [World]; it counts what is sent and handled and keeps the node
-// to its protocol. A [Process] adds the local process, which asks for the
-// critical section, stays in it and leaves it, as a workload says.
+// to its protocol.
 //
-// Worker processes, the virtual-time simulator, the explorer and the traces
-// all run nodes through this package, so that an algorithm meets the same
-// rules everywhere. The caller serializes the events of a node.
+// Worker processes, the virtual-time simulator and the network in memory of the
+// searches all run nodes through this package, so that an algorithm meets the
+// same rules everywhere. The caller serializes the events of a node.
 package noderun
 
 import (

@@ -7,6 +7,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/internal/entrylog"
+	"dmebench/internal/localprocess"
 	"dmebench/internal/noderun"
 	"dmebench/internal/run"
 	"dmebench/result"
@@ -27,7 +28,7 @@ type simulation struct {
 	delays *delays
 	links  *links // nil where they are left alone
 
-	procs    []*noderun.Process // of node i+1
+	procs    []*localprocess.Process // of node i+1
 	counters []noderun.Counters
 	lastMove []int64
 	stoppers bool // the nodes want to be told that no more requests will come
@@ -57,7 +58,7 @@ func newSimulation(ctx context.Context, job *run.Job) (*simulation, error) {
 	}
 	s := &simulation{
 		ctx: ctx, job: job, delays: delays,
-		procs: make([]*noderun.Process, n), counters: make([]noderun.Counters, n), lastMove: make([]int64, n),
+		procs: make([]*localprocess.Process, n), counters: make([]noderun.Counters, n), lastMove: make([]int64, n),
 		log: entrylog.NewLog(maxEntries), status: result.OK,
 	}
 	if most := job.Plan.Requests(); most > 0 {
@@ -86,11 +87,11 @@ func (s *simulation) build() {
 		if _, ok := h.Node().(dme.Stopper); ok {
 			s.stoppers = true
 		}
-		s.procs[i] = noderun.NewProcess(h, env{s}, s.job.Plan.Client(id), s.log)
+		s.procs[i] = localprocess.New(h, env{s}, s.job.Plan.Client(id), s.log)
 	}
 }
 
-func (s *simulation) process(id dme.NodeID) *noderun.Process { return s.procs[id-1] }
+func (s *simulation) process(id dme.NodeID) *localprocess.Process { return s.procs[id-1] }
 
 // eventsPerCheck is how often a run looks whether it has been cancelled.
 const eventsPerCheck = 4096
@@ -224,22 +225,22 @@ func (s *simulation) Enter(id dme.NodeID, stamp dme.Stamp) {
 // env is the simulation as the local processes see it.
 type env struct{ s *simulation }
 
-// Now implements [noderun.Env].
+// Now implements [localprocess.Env].
 func (v env) Now() int64 { return v.s.now }
 
-// ArriveAt implements [noderun.Env].
+// ArriveAt implements [localprocess.Env].
 func (v env) ArriveAt(id dme.NodeID, at int64) { v.s.schedule(arrival, at, uint32(id)) }
 
-// LeaveAt implements [noderun.Env].
+// LeaveAt implements [localprocess.Env].
 func (v env) LeaveAt(id dme.NodeID, at int64) { v.s.schedule(exit, at, uint32(id)) }
 
-// Enter implements [noderun.Env].
+// Enter implements [localprocess.Env].
 func (v env) Enter(_ dme.NodeID, shared bool) (order uint64) {
 	v.s.watch.progress(v.s.now)
 	return v.s.witness.enter(shared)
 }
 
-// Leave implements [noderun.Env].
+// Leave implements [localprocess.Env].
 func (v env) Leave(_ dme.NodeID, shared bool) {
 	v.s.watch.progress(v.s.now)
 	v.s.witness.leave(shared)

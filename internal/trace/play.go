@@ -1,11 +1,12 @@
 package trace
 
 import (
+	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"dmebench/dme"
+	"dmebench/dme/vnet"
 	"dmebench/internal/noderun"
 	"dmebench/internal/spacetime"
 )
@@ -19,241 +20,140 @@ func (s *Scenario) Play(a *dme.Algorithm, readFile func(string) ([]byte, error))
 	if err == nil {
 		err = a.CheckNodes(s.Nodes, opt)
 	}
-	var sys dme.System
+	var model *vnet.Model
 	if err == nil {
-		sys, err = a.Prepare(dme.Config{Nodes: s.Nodes, Seed: 1, Options: opt, ReadFile: readFile})
+		// What a scenario does with links and timers is its own affair.
+		model, err = vnet.NewModel(vnet.Config{
+			Algorithm: a, Nodes: s.Nodes, Options: opt, Seed: 1, ReadFile: readFile, Unordered: true, Lose: 1 << 30,
+		})
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("trace: %s: %w", s.Name, err)
 	}
-	n := &network{algorithm: a, hosts: make([]*noderun.Runner, s.Nodes+1), picture: newPicture(s, a)}
-	for id := 1; id <= s.Nodes; id++ {
-		n.hosts[id] = noderun.New(a, sys, s.Nodes, dme.NodeID(id), n, new(noderun.Counters))
-	}
-	var out strings.Builder
-	started := false
+	p := &player{algorithm: a, picture: spacetime.NewPainter(a, s.Nodes, false)}
+	p.picture.Title = s.Title
 	for _, l := range s.lines {
-		if l.command.verb != "" && !started {
-			started = true
-			for _, h := range n.hosts[1:] {
-				h.Start()
+		p.text.WriteString(l.text + "\n")
+		if l.command.verb == "" {
+			continue
+		}
+		if p.network == nil {
+			p.network = vnet.New(model)
+			for i := range p.network.Started {
+				p.picture.Start(&p.network.Started[i])
+				p.outcomes(&p.network.Started[i])
 			}
 		}
-		out.WriteString(l.text + "\n")
-		if l.command.verb != "" {
-			if err := n.carryOut(l.command); err != nil {
-				return nil, nil, fmt.Errorf("trace: %s:%d: %s: %w", s.Name, l.number, l.text, err)
-			}
+		if err := p.carryOut(l.command); err != nil {
+			return nil, nil, fmt.Errorf("trace: %s:%d: %s: %w", s.Name, l.number, l.text, err)
 		}
-		for _, outcome := range n.outcomes {
-			out.WriteString("  " + outcome + "\n")
-		}
-		n.outcomes = n.outcomes[:0]
 	}
-	return []byte(out.String()), n.picture.finish(n.flight), nil
+	return []byte(p.text.String()), p.picture.Finish(), nil
 }
 
-// network is the nodes and what is on its way between them. It is their World.
-type network struct {
+// player carries out the commands of a scenario.
+type player struct {
 	algorithm *dme.Algorithm
-	hosts     []*noderun.Runner // by node
-	flight    []letter          // oldest first
-	timers    []timer
-	inside    []dme.NodeID
-	outcomes  []string
-	picture   *picture
+	network   *vnet.Network // from the first command on
+	picture   *spacetime.Painter
+	text      strings.Builder
 }
 
-type letter struct {
-	from, to dme.NodeID
-	message  dme.Message
-	sent     int // row of the picture
-}
-
-type timer struct {
-	node dme.NodeID
-	id   dme.TimerID
-}
-
-func (n *network) carryOut(c command) error {
+func (p *player) carryOut(c command) error {
+	n := p.network
 	switch c.verb {
-	case request:
-		n.picture.point(c.node, spacetime.Request)
-		n.hosts[c.node].Request()
-	case requestShared:
-		if _, ok := n.hosts[c.node].Node().(dme.SharedRequester); !ok {
-			return fmt.Errorf("%s has no readers", n.algorithm.Name)
+	case settle:
+		for x, ok := n.Oldest(); ok && n.Violation == nil; x, ok = n.Oldest() {
+			m := n.OnTheWay(x.From, x.Node)[0]
+			p.note("deliver %v->%v %s", x.From, x.Node, vnet.DescribeMessage(p.algorithm, &m))
+			p.do(x)
 		}
-		n.picture.point(c.node, spacetime.Request)
-		n.hosts[c.node].RequestShared()
-	case exit:
-		if n.hosts[c.node].Activity() != noderun.Inside {
-			return fmt.Errorf("node %d is %v", c.node, n.hosts[c.node].Activity())
+	case stop:
+		for id := range n.IDs() {
+			p.do(vnet.Step{Kind: vnet.Stop, Node: id})
 		}
-		n.leave(c.node)
-	case deliver, lose:
-		l, err := n.take(c)
+	case state:
+		for id := range n.IDs() {
+			if c.node == dme.None || id == c.node {
+				p.note("%s", noderun.Describe(n.Runner(id)))
+			}
+		}
+	default:
+		x, err := p.step(c)
 		if err != nil {
 			return err
 		}
-		if c.verb == lose {
-			n.picture.ends(l, spacetime.Lost)
-			break
-		}
-		n.receive(l)
-	case settle:
-		for len(n.flight) > 0 {
-			l := n.flight[0]
-			n.flight = n.flight[1:]
-			n.note("deliver %d->%d %s", l.from, l.to, Describe(n.algorithm, &l.message))
-			n.receive(l)
-		}
+		p.do(x)
+	}
+	if n.Violation != nil {
+		return errors.New(n.Violation.Verdict)
+	}
+	return nil
+}
+
+// step returns the step that a command means.
+func (p *player) step(c command) (vnet.Step, error) {
+	x := vnet.Step{Kind: steps[c.verb], Node: c.node, Timer: c.timer}
+	var why string
+	switch c.verb {
+	case requestShared:
+		why = p.algorithm.Name + " has no readers"
 	case timeout:
-		for i, t := range n.timers {
-			if t.node == c.node && t.id == c.timer {
-				n.timers = append(n.timers[:i], n.timers[i+1:]...)
-				n.picture.point(c.node, spacetime.Timer)
-				n.hosts[c.node].Timeout(c.timer)
-				return n.safe()
+		why = fmt.Sprintf("node %d has no timer %d set", c.node, c.timer)
+	case deliver, lose:
+		x.From, x.Node = c.node, c.to
+		for _, m := range p.network.OnTheWay(x.From, x.Node) {
+			if c.kind == "" || p.algorithm.KindName(m.Kind) == c.kind {
+				break
 			}
+			x.Index++
 		}
-		return fmt.Errorf("node %d has no timer %d set", c.node, c.timer)
-	case stop:
-		for _, h := range n.hosts[1:] {
-			h.Stop()
-		}
-	case state:
-		for _, h := range n.hosts[1:] {
-			if c.node == dme.None || h.ID() == c.node {
-				n.note("%s", noderun.Describe(h))
+		why = "no such message is on its way; there are: " + p.onTheWay()
+	default:
+		why = fmt.Sprintf("node %d is %v", c.node, p.network.Runner(c.node).Activity())
+	}
+	if !p.network.Possible(x) {
+		return x, errors.New(why)
+	}
+	return x, nil
+}
+
+func (p *player) do(x vnet.Step) {
+	e := p.network.Do(x)
+	p.picture.Add(e)
+	p.outcomes(e)
+}
+
+// outcomes writes down what came of an event.
+func (p *player) outcomes(e *vnet.Event) {
+	for i := range e.Effects {
+		switch x := &e.Effects[i]; x.Kind {
+		case dme.EffectSend:
+			p.note("send %d->%d %s", e.Node, x.To, vnet.DescribeMessage(p.algorithm, &x.Msg))
+		case dme.EffectEnter:
+			if x.Stamp.IsZero() {
+				p.note("enter %d", e.Node)
+			} else {
+				p.note("enter %d %v", e.Node, x.Stamp)
 			}
+		case dme.EffectSetTimer:
+			p.note("timer %d %d %v", e.Node, x.Timer, x.Delay)
 		}
 	}
-	return n.safe()
-}
-
-func (n *network) receive(l letter) {
-	n.picture.ends(l, spacetime.Arrives)
-	h := n.hosts[l.to]
-	before := h.Counters().Refused.Load()
-	h.Receive(l.from, &l.message)
-	if h.Counters().Refused.Load() > before {
-		n.note("refuse: %s", h.LastRefusal())
+	if e.Refused != "" {
+		p.note("refuse: %s", e.Refused)
 	}
 }
 
-func (n *network) leave(id dme.NodeID) {
-	for i, inside := range n.inside {
-		if inside == id {
-			n.inside = append(n.inside[:i], n.inside[i+1:]...)
-			break
-		}
-	}
-	n.picture.leave(id)
-	n.hosts[id].Release()
-}
+func (p *player) note(format string, args ...any) { fmt.Fprintf(&p.text, "  "+format+"\n", args...) }
 
-// take removes the message that the command means from what is on its way.
-func (n *network) take(c command) (letter, error) {
-	for i, l := range n.flight {
-		if l.from == c.node && l.to == c.to && (c.kind == "" || n.algorithm.KindName(l.message.Kind) == c.kind) {
-			n.flight = append(n.flight[:i:i], n.flight[i+1:]...)
-			return l, nil
-		}
-	}
-	return letter{}, fmt.Errorf("no such message is on its way; there are: %s", n.onTheWay())
-}
-
-func (n *network) onTheWay() string {
+func (p *player) onTheWay() string {
 	var parts []string
-	for _, l := range n.flight {
-		parts = append(parts, fmt.Sprintf("%d->%d %s", l.from, l.to, n.algorithm.KindName(l.message.Kind)))
+	for _, l := range p.network.InFlight() {
+		parts = append(parts, fmt.Sprintf("%d->%d %s", l.From, l.To, p.algorithm.KindName(l.Kind)))
 	}
 	if parts == nil {
 		return "none"
 	}
 	return strings.Join(parts, ", ")
-}
-
-// safe reports a violation of mutual exclusion.
-func (n *network) safe() error {
-	writers := 0
-	for _, id := range n.inside {
-		if !n.hosts[id].Shared() {
-			writers++
-		}
-	}
-	if writers > 0 && len(n.inside) > 1 {
-		return fmt.Errorf("the nodes %v are in the critical section together", n.inside)
-	}
-	return nil
-}
-
-func (n *network) note(format string, args ...any) {
-	n.outcomes = append(n.outcomes, fmt.Sprintf(format, args...))
-}
-
-// Send puts a message on its way.
-func (n *network) Send(from, to dme.NodeID, m *dme.Message) {
-	n.note("send %d->%d %s", from, to, Describe(n.algorithm, m))
-	n.flight = append(n.flight, letter{from, to, *m, n.picture.row})
-}
-
-// Broadcast puts a message to everybody on its way.
-func (n *network) Broadcast(from dme.NodeID, m *dme.Message) int {
-	for to := dme.NodeID(1); int(to) < len(n.hosts); to++ {
-		if to != from {
-			copied := *m
-			copied.Vec = append([]uint64(nil), m.Vec...)
-			n.Send(from, to, &copied)
-		}
-	}
-	return len(n.hosts) - 2
-}
-
-// Enter lets a node into the critical section.
-func (n *network) Enter(id dme.NodeID, stamp dme.Stamp) {
-	n.inside = append(n.inside, id)
-	n.picture.enter(id)
-	if stamp.IsZero() {
-		n.note("enter %d", id)
-		return
-	}
-	n.note("enter %d %v", id, stamp)
-}
-
-// SetTimer arms a timer; it fires when the scenario says so.
-func (n *network) SetTimer(id dme.NodeID, t dme.TimerID, d time.Duration) {
-	n.CancelTimer(id, t)
-	n.timers = append(n.timers, timer{id, t})
-	n.note("timer %d %d %v", id, t, d)
-}
-
-// CancelTimer disarms a timer.
-func (n *network) CancelTimer(id dme.NodeID, t dme.TimerID) {
-	for i, x := range n.timers {
-		if x.node == id && x.id == t {
-			n.timers = append(n.timers[:i], n.timers[i+1:]...)
-			return
-		}
-	}
-}
-
-// Describe writes a message as a person reads it: its kind, and the fields that
-// are not zero.
-func Describe(a *dme.Algorithm, m *dme.Message) string {
-	b := []byte(a.KindName(m.Kind))
-	field := func(name string, value any, zero bool) {
-		if !zero {
-			b = fmt.Appendf(b, " %s=%v", name, value)
-		}
-	}
-	field("flags", m.Flags, m.Flags == 0)
-	field("node", m.Node, m.Node == dme.None)
-	field("clock", m.Clock, m.Clock == 0)
-	field("num", m.Num, m.Num == 0)
-	field("req", m.Req, m.Req.IsZero())
-	field("done", m.Done, m.Done.IsZero())
-	field("vec", m.Vec, len(m.Vec) == 0)
-	return string(b)
 }

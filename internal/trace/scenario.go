@@ -27,6 +27,7 @@ import (
 	"strings"
 
 	"dmebench/dme"
+	"dmebench/dme/vnet"
 )
 
 // Scenario is a parsed file.
@@ -59,6 +60,12 @@ const (
 	stop          verb = "stop"
 	state         verb = "state"
 )
+
+// steps are the verbs that mean one step.
+var steps = map[verb]vnet.StepKind{
+	request: vnet.Ask, requestShared: vnet.AskShared, exit: vnet.Leave,
+	deliver: vnet.Deliver, lose: vnet.Lose, timeout: vnet.Fire,
+}
 
 type command struct {
 	verb     verb

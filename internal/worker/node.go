@@ -9,6 +9,7 @@ import (
 	"dmebench/dme"
 	"dmebench/internal/alarm"
 	"dmebench/internal/entrylog"
+	"dmebench/internal/localprocess"
 	"dmebench/internal/noderun"
 	"dmebench/transport"
 )
@@ -20,7 +21,7 @@ type node struct {
 	mu     sync.Mutex
 	id     dme.NodeID
 	worker *worker
-	proc   *noderun.Process
+	proc   *localprocess.Process
 	log    *entrylog.Log
 
 	in      dme.Message
@@ -34,7 +35,7 @@ type node struct {
 func newNode(w *worker, id dme.NodeID) *node {
 	n := &node{id: id, worker: w, log: entrylog.NewLog(w.assigned.LogLimit), timers: make(map[dme.TimerID]uint64)}
 	h := noderun.New(w.job.Algorithm, w.job.System, w.job.Spec.Nodes, id, world{n}, w.page.Counters(id))
-	n.proc = noderun.NewProcess(h, env{n}, w.job.Plan.Client(id), n.log)
+	n.proc = localprocess.New(h, env{n}, w.job.Plan.Client(id), n.log)
 	return n
 }
 
@@ -69,7 +70,7 @@ func (n *node) transmitted(frame []byte) error {
 }
 
 // do runs one event of the local process or of the runtime.
-func (n *node) do(event func(*noderun.Process)) {
+func (n *node) do(event func(*localprocess.Process)) {
 	n.mu.Lock()
 	event(n.proc)
 	n.settle()

@@ -15,6 +15,7 @@ import (
 	"dmebench/internal/clock"
 	"dmebench/internal/control"
 	"dmebench/internal/entrylog"
+	"dmebench/internal/localprocess"
 	"dmebench/internal/noderun"
 	"dmebench/internal/run"
 	"dmebench/internal/sharedpage"
@@ -67,7 +68,7 @@ func (w *worker) answer(c control.Command) (r control.Reply) {
 	case control.OpStep:
 		err = w.step(c.Arrives)
 	case control.OpStop:
-		w.each(func(n *node) { n.do(func(p *noderun.Process) { p.Stop() }) })
+		w.each(func(n *node) { n.do(func(p *localprocess.Process) { p.Stop() }) })
 	case control.OpReport:
 		r = w.report()
 	case control.OpEntries:
@@ -158,7 +159,7 @@ func (w *worker) peers() []dme.NodeID {
 // begin starts the nodes, and their workload at the given time.
 func (w *worker) begin(at int64) {
 	w.each(func(n *node) {
-		n.do(func(p *noderun.Process) {
+		n.do(func(p *localprocess.Process) {
 			p.Start()
 			p.Begin(at)
 		})
@@ -170,7 +171,7 @@ func (w *worker) step(arrivals []control.Arrival) error {
 		if int(a.Node) >= len(w.nodes) || w.nodes[a.Node] == nil {
 			return fmt.Errorf("worker: node %d is not here", a.Node)
 		}
-		w.nodes[a.Node].do(func(p *noderun.Process) { p.Expect(a.At) })
+		w.nodes[a.Node].do(func(p *localprocess.Process) { p.Expect(a.At) })
 	}
 	return nil
 }

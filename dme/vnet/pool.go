@@ -1,4 +1,4 @@
-package check
+package vnet
 
 import (
 	"crypto/sha256"
@@ -7,19 +7,19 @@ import (
 	"sync/atomic"
 )
 
-// hash is the hash of a component of a state, and, by addition, of a whole
+// Hash is the hash of a component of a state, and, by addition, of a whole
 // state: each half is a sum modulo 2⁶⁴ over the components, so that a step
 // needs to look only at what it changes.
-type hash struct{ a, b uint64 }
+type Hash struct{ A, B uint64 }
 
-func (h hash) plus(x hash) hash  { return hash{h.a + x.a, h.b + x.b} }
-func (h hash) minus(x hash) hash { return hash{h.a - x.a, h.b - x.b} }
+func (h Hash) plus(x Hash) Hash  { return Hash{h.A + x.A, h.B + x.B} }
+func (h Hash) minus(x Hash) Hash { return Hash{h.A - x.A, h.B - x.B} }
 
 // hashOf is strong, since it is computed once for each component, not for each
 // state.
-func hashOf(b []byte) hash {
+func hashOf(b []byte) Hash {
 	sum := sha256.Sum256(b)
-	return hash{binary.LittleEndian.Uint64(sum[:]), binary.LittleEndian.Uint64(sum[8:])}
+	return Hash{binary.LittleEndian.Uint64(sum[:]), binary.LittleEndian.Uint64(sum[8:])}
 }
 
 // pool numbers the components of one type, equal ones equally, from 0. Any
@@ -57,7 +57,7 @@ func (p *pool[T]) id(key []byte, fill func(x *T, id uint32, key string)) uint32 
 	}
 	id = p.count
 	if id >= poolMost {
-		panic("check: more than 2²⁸ different components; search fewer requests")
+		panic("vnet: more than 2²⁸ different components; search fewer requests")
 	}
 	p.count++
 	if id%poolChunk == 0 {

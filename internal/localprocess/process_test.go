@@ -1,4 +1,4 @@
-package noderun
+package localprocess
 
 import (
 	"cmp"
@@ -9,6 +9,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/internal/entrylog"
+	"dmebench/internal/noderun"
 	"dmebench/workload"
 )
 
@@ -47,6 +48,33 @@ func (r *room) Leave(dme.NodeID, bool) {
 	r.did = append(r.did, fmt.Sprintf("leave at %d", r.now))
 }
 
+// script is a node whose handlers are functions.
+type script struct{ request, shared, release func(*dme.Outbox) }
+
+func (s *script) Request(out *dme.Outbox)                      { s.request(out) }
+func (s *script) RequestShared(out *dme.Outbox)                { s.shared(out) }
+func (s *script) Receive(dme.NodeID, dme.Message, *dme.Outbox) {}
+func (s *script) State(*dme.Visitor)                           {}
+func (s *script) Release(out *dme.Outbox) {
+	if s.release != nil {
+		s.release(out)
+	}
+}
+
+// one is a system of one node.
+type one struct{ node dme.Node }
+
+func (o one) Node(dme.NodeID) dme.Node { return o.node }
+
+// world passes entries on to the process, and nothing else happens in it.
+type world struct{ *room }
+
+func (world) Send(_, _ dme.NodeID, _ *dme.Message)            {}
+func (world) Broadcast(dme.NodeID, *dme.Message) int          { return 1 }
+func (w world) Enter(_ dme.NodeID, stamp dme.Stamp)           { w.p.Entered(stamp) }
+func (world) SetTimer(dme.NodeID, dme.TimerID, time.Duration) {}
+func (world) CancelTimer(dme.NodeID, dme.TimerID)             {}
+
 // newRoom makes node 1 of one node, whose request is granted at once if
 // granted, and otherwise never.
 func newRoom(t *testing.T, s workload.Spec, set map[string]string, granted bool) *room {
@@ -71,9 +99,9 @@ func newRoom(t *testing.T, s workload.Spec, set map[string]string, granted bool)
 			out.Enter(dme.Stamp{Clock: 9, Node: 1})
 		}
 	}}
-	w := &world{enter: func(_ dme.NodeID, stamp dme.Stamp) { r.p.Entered(stamp) }}
-	h := New(&dme.Algorithm{Name: "test", Kinds: []string{"A"}}, one{node}, 1, 1, w, new(Counters))
-	r.p = NewProcess(h, r, plan.Client(1), r.log)
+	w := world{r}
+	h := noderun.New(&dme.Algorithm{Name: "test", Kinds: []string{"A"}}, one{node}, 1, 1, w, new(noderun.Counters))
+	r.p = New(h, r, plan.Client(1), r.log)
 	return r
 }
 
@@ -207,7 +235,7 @@ func TestUngranted(t *testing.T) {
 		r.now = a.at
 		r.p.Arrive(a.at)
 	}
-	if len(r.did) != 0 || r.p.Activity() != Requesting || r.p.Waiting() != 1 || r.log.Len() != 0 {
+	if len(r.did) != 0 || r.p.Activity() != noderun.Requesting || r.p.Waiting() != 1 || r.log.Len() != 0 {
 		t.Errorf("did %q, %v, %d waiting, %d logged", r.did, r.p.Activity(), r.p.Waiting(), r.log.Len())
 	}
 	if c := r.p.Counters(); c.Requests.Load() != 1 || c.Pending.Load() != 1 {
@@ -223,7 +251,7 @@ func TestNeverIdleBetweenReleaseAndTheNextRequest(t *testing.T) {
 		"open":   newRoom(t, openSpec("0,1\n0,1\n0,1\n", 0), nil, true),
 	} {
 		releases := 0
-		r.p.Runner.node.(*script).release = func(*dme.Outbox) {
+		r.p.Node().(*script).release = func(*dme.Outbox) {
 			releases++
 			if pending := r.p.Counters().Pending.Load(); (pending > 0) != (releases < 3) {
 				t.Errorf("%s: release %d of 3: %d pending", name, releases, pending)

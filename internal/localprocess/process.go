@@ -1,8 +1,11 @@
-package noderun
+// Package localprocess is the local process of a node in a measured run: it
+// asks for the critical section, stays in it and leaves it, as a workload says.
+package localprocess
 
 import (
 	"dmebench/dme"
 	"dmebench/internal/entrylog"
+	"dmebench/internal/noderun"
 	"dmebench/workload"
 )
 
@@ -24,10 +27,10 @@ type Env interface {
 
 // Process is the local process of one node: it asks for the critical section
 // when its workload says so, stays inside for as long as the workload says,
-// leaves, and records what happened. It embeds the node's Runner; the runtime's
+// leaves, and records what happened. It embeds what runs the node; the runtime's
 // World passes Enter on to [Process.Entered].
 type Process struct {
-	*Runner
+	*noderun.Runner
 	env    Env
 	client *workload.Client
 	log    *entrylog.Log
@@ -42,9 +45,9 @@ type Process struct {
 	current   entrylog.Entry
 }
 
-// NewProcess returns the local process of h's node. client says when it asks;
-// log receives an entry for each critical section.
-func NewProcess(h *Runner, env Env, client *workload.Client, log *entrylog.Log) *Process {
+// New returns the local process of h's node. client says when it asks; log
+// receives an entry for each critical section.
+func New(h *noderun.Runner, env Env, client *workload.Client, log *entrylog.Log) *Process {
 	return &Process{Runner: h, env: env, client: client, log: log}
 }
 
@@ -90,7 +93,7 @@ func (p *Process) Expect(at int64) {
 func (p *Process) Arrive(intended int64) {
 	p.scheduled--
 	now := p.env.Now()
-	if p.Activity() == Idle {
+	if p.Activity() == noderun.Idle {
 		p.ask(now, intended, now)
 	} else {
 		p.waiting = append(p.waiting, intended, now)

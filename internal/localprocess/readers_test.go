@@ -1,4 +1,4 @@
-package noderun
+package localprocess
 
 import (
 	"testing"

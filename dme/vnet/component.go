@@ -1,0 +1,163 @@
+package vnet
+
+import (
+	"encoding/binary"
+	"slices"
+	"strings"
+
+	"dmebench/dme"
+	"dmebench/internal/noderun"
+)
+
+// A state of the whole system is a vector of the numbers of its components:
+// each node with its local process, each link, and what belongs to neither. The
+// same components come back in state after state, so they are kept once.
+
+// local is a node with its local process.
+type local struct {
+	Hash
+	process
+	state string // as saved
+	id    dme.NodeID
+}
+
+// parcel is a message on a link, with what the link knows about it.
+type parcel struct {
+	Hash
+	passage
+	plain uint32 // the parcel of the same message on its first way, without marks
+	body  string // the message's wire form
+}
+
+// queue is what a link holds: in order of sending or, where links do not keep
+// order, in order of hashes, so that equal contents are equal queues.
+type queue struct {
+	Hash
+	parcels []uint32
+}
+
+// rest is what belongs to the whole network. There is hardly ever more than one.
+type rest struct {
+	Hash
+	shared
+}
+
+// components are all that have been met. The empty queue is number 0.
+type components struct {
+	locals  pool[local]
+	parcels pool[parcel]
+	queues  pool[queue]
+	rests   pool[rest]
+}
+
+const (
+	flagReads = 1 << iota
+	flagStopped
+)
+
+// localOf returns the number of node id with its local process; b is scratch.
+func (c *components) localOf(b []byte, id dme.NodeID, p process, n dme.Node) (uint32, []byte) {
+	flags := byte(0)
+	if p.reads = p.reads && p.activity != noderun.Idle; p.reads {
+		flags |= flagReads
+	}
+	if p.stopped {
+		flags |= flagStopped
+	}
+	b = append(b[:0], byte(p.activity), flags)
+	b = binary.AppendUvarint(b, uint64(id))
+	b = binary.AppendUvarint(b, uint64(p.requests))
+	header := len(b)
+	b = dme.SaveState(b, n)
+	number := c.locals.id(b, func(to *local, _ uint32, key string) {
+		*to = local{hashOf([]byte("node " + key)), p, key[header:], id}
+	})
+	return number, b
+}
+
+// parcelOf returns the number of a message on its way; b is scratch.
+func (c *components) parcelOf(b []byte, p passage, body []byte) (uint32, []byte) {
+	plain, b := c.number(b, passage{From: p.From, To: p.To}, body, 0)
+	return c.variantOf(b, p, c.parcels.at(plain))
+}
+
+// variantOf returns the number of a message of which x is another passage; b is
+// scratch.
+func (c *components) variantOf(b []byte, p passage, x *parcel) (uint32, []byte) {
+	if p.isPlain() {
+		return x.plain, b
+	}
+	return c.number(b, p, []byte(x.body), x.plain)
+}
+
+// isPlain reports whether a message is on its first way, without marks.
+func (p *passage) isPlain() bool { return !p.copied && !p.broadcast && len(p.marks) == 0 }
+
+func (c *components) number(b []byte, p passage, body []byte, plain uint32) (uint32, []byte) {
+	b = binary.AppendUvarint(b[:0], uint64(p.From))
+	b = binary.AppendUvarint(b, uint64(p.To))
+	switch {
+	case p.broadcast:
+		b = binary.AppendUvarint(append(b, 2), uint64(p.place))
+	case p.copied:
+		b = append(b, 1)
+	default:
+		b = append(b, 0)
+	}
+	b = binary.AppendUvarint(b, uint64(len(p.marks)))
+	for _, m := range p.marks {
+		b = binary.AppendUvarint(b, uint64(m.node))
+		b = append(b, byte(m.id))
+		b = binary.AppendUvarint(b, uint64(m.hops))
+	}
+	header := len(b)
+	b = append(b, body...)
+	id := c.parcels.id(b, func(x *parcel, id uint32, key string) {
+		if p.isPlain() {
+			plain = id
+		}
+		p.marks = slices.Clone(p.marks)
+		*x = parcel{hashOf([]byte("message " + key)), p, plain, key[header:]}
+	})
+	return id, b
+}
+
+// queueOf returns the number of a link's content; b is scratch.
+func (c *components) queueOf(b []byte, parcels []uint32) (uint32, []byte) {
+	b = b[:0]
+	for _, p := range parcels {
+		b = binary.LittleEndian.AppendUint32(b, p)
+	}
+	id := c.queues.id(b, func(x *queue, _ uint32, _ string) {
+		x.parcels = slices.Clone(parcels)
+		if len(parcels) == 0 {
+			return // links that hold nothing add nothing to a state's hash
+		}
+		var all strings.Builder
+		all.WriteString("link ")
+		for _, p := range parcels {
+			h := c.parcels.at(p).Hash
+			all.Write(binary.LittleEndian.AppendUint64(nil, h.A))
+			all.Write(binary.LittleEndian.AppendUint64(nil, h.B))
+		}
+		x.Hash = hashOf([]byte(all.String()))
+	})
+	return id, b
+}
+
+// restOf returns the number of what belongs to the whole network; b is scratch.
+func (c *components) restOf(b []byte, x *shared) (uint32, []byte) {
+	b = binary.AppendUvarint(b[:0], uint64(x.lose))
+	for _, n := range x.overtaken {
+		b = binary.AppendUvarint(b, uint64(n))
+	}
+	for _, t := range x.timers {
+		b = binary.AppendUvarint(b, uint64(t.Node))
+		b = append(b, byte(t.ID))
+		b = binary.AppendUvarint(b, uint64(t.Delay))
+	}
+	id := c.rests.id(b, func(to *rest, _ uint32, key string) {
+		*to = rest{hashOf([]byte("rest " + key)), shared{x.lose, slices.Clone(x.overtaken), slices.Clone(x.timers)}}
+	})
+	return id, b
+}

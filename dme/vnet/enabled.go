@@ -1,0 +1,202 @@
+package vnet
+
+import (
+	"dmebench/dme"
+	"dmebench/internal/noderun"
+)
+
+// enabled appends every step that is possible. stuck reports a standstill:
+// somebody waits, and nothing can happen but that others ask.
+func (m *Model) enabled(s state, to []Step) (steps []Step, stuck bool) {
+	waiting, moving := false, false
+	for id := range m.IDs() {
+		p := s.process(id)
+		switch {
+		case p.activity == noderun.Inside:
+			moving = true
+			to = append(to, Step{Kind: Leave, Node: id})
+		case p.activity == noderun.Requesting:
+			waiting = true
+		case p.mayAsk():
+			to = append(to, Step{Kind: Ask, Node: id})
+			if m.Shares {
+				to = append(to, Step{Kind: AskShared, Node: id})
+			}
+		}
+	}
+	to = m.stopSteps(s, to)
+	for _, link := range s.busy() {
+		moving = true
+		to = m.arrivals(s, to, link, m.Duplicate, s.shared().lose > 0)
+	}
+	moving = moving || len(s.shared().timers) > 0
+	return m.fires(s, to), waiting && !moving
+}
+
+// arrivals appends what can happen to the messages of a link: that they arrive
+// and, where they may, arrive twice or get lost.
+func (m *Model) arrivals(s state, to []Step, link int, duplicate, lose bool) []Step {
+	length := s.length(link)
+	if !m.Unordered {
+		length = min(length, 1)
+	}
+	for i := range length {
+		if m.Unordered && s.repeated(link, i) || m.Sequenced && !m.audible(s, link, i) {
+			continue
+		}
+		x := Step{Kind: Deliver, Index: i}
+		x.From, x.Node = m.ends(link)
+		to = append(to, x)
+		if !duplicate && !lose || s.passage(link, i).copied {
+			continue // a second copy arrives or, like any copy, was never made
+		}
+		if duplicate {
+			x.Kind = Copy
+			to = append(to, x)
+		}
+		if lose {
+			x.Kind = Lose
+			to = append(to, x)
+		}
+	}
+	return to
+}
+
+func (m *Model) fires(s state, to []Step) []Step {
+	for i, t := range s.shared().timers {
+		if m.mayFire(s, i) {
+			to = append(to, Step{Kind: Fire, Node: t.Node, Timer: t.ID})
+		}
+	}
+	return to
+}
+
+func (m *Model) stopSteps(s state, to []Step) []Step {
+	if !m.Stops || !m.StopEarly && !m.served(s) {
+		return to
+	}
+	for id := range m.IDs() {
+		if m.mayStop(s.process(id)) {
+			to = append(to, Step{Kind: Stop, Node: id})
+		}
+	}
+	return to
+}
+
+// mayStop reports whether a node may be told that no more requests will come,
+// where everybody has been served or the model says that it need not be so.
+func (m *Model) mayStop(p process) bool { return p.requests == 0 && !p.stopped }
+
+// served reports whether all requests have been made, and their entries left.
+func (m *Model) served(s state) bool {
+	for id := range m.IDs() {
+		if p := s.process(id); p.requests > 0 || p.activity != noderun.Idle {
+			return false
+		}
+	}
+	return true
+}
+
+// possible reports whether a step that was possible in one schedule is so in
+// this one.
+func (m *Model) possible(s state, x Step) bool {
+	if x.Node < 1 || int(x.Node) > m.Nodes {
+		return false
+	}
+	switch p := s.process(x.Node); x.Kind {
+	case Ask:
+		return p.mayAsk()
+	case AskShared:
+		return m.Shares && p.mayAsk()
+	case Leave:
+		return p.activity == noderun.Inside
+	case Deliver, Copy, Lose:
+		link := m.link(x.From, x.Node)
+		if x.Index < 0 || !m.mayArrive(s, link, x.Index) {
+			return false
+		}
+		once := !s.passage(link, x.Index).copied
+		return x.Kind == Deliver || once && (x.Kind == Copy && m.Duplicate || x.Kind == Lose && s.shared().lose > 0)
+	case Fire:
+		i := find(s.shared().timers, x.Node, x.Timer)
+		return i >= 0 && m.mayFire(s, i)
+	case Stop:
+		return m.Stops && m.mayStop(p) && (m.StopEarly || m.served(s))
+	}
+	return false
+}
+
+// do takes a step, which must be possible, and returns the safety property that
+// it breaks, nil where it breaks none.
+func (m *Model) do(s state, x Step) *Violation {
+	var via []mark
+	switch x.Kind {
+	case Fire:
+		m.disarm(s, x.Node, x.Timer)
+	case Deliver, Copy, Lose:
+		p := s.take(m.link(x.From, x.Node), x.Index, x.Kind == Copy)
+		if x.Kind == Lose {
+			s.edit().lose--
+			s.keep()
+			return nil
+		}
+		if p.broadcast {
+			m.heard(s, p)
+		}
+		via = p.marks
+	}
+	return m.apply(s, x.Node, via, s.run(x))
+}
+
+// apply carries out what a handler of a node has done in answer to a message
+// with marks: timers first, then messages, then the entry.
+func (m *Model) apply(s state, id dme.NodeID, via []mark, o *outcome) *Violation {
+	if o.broken != nil && o.broken.Property == Sanity {
+		return o.broken
+	}
+	if len(o.timers) > 0 {
+		via = m.setTimers(s, o.timers, via)
+	}
+	var marks []mark
+	if len(via) > 0 {
+		marks = inherit(via, s.shared().timers)
+	}
+	for i := range o.sent {
+		s.post(i, marks)
+	}
+	if len(o.timers) > 0 {
+		m.markAll(s, o.timers)
+	}
+	if o.entered {
+		if bad := m.entry(s, id); bad != nil {
+			return bad
+		}
+	}
+	return o.broken
+}
+
+// entry judges the entry of a node that is inside by now.
+func (m *Model) entry(s state, id dme.NodeID) (bad *Violation) {
+	reads := s.process(id).reads
+	for other := range m.IDs() {
+		if p := s.process(other); other != id && p.activity == noderun.Inside && !(reads && p.reads) {
+			bad = twoInside(other, id, p.reads, reads)
+		}
+	}
+	if s.shared().overtaken == nil {
+		return bad
+	}
+	c := s.edit()
+	c.overtaken[id] = 0
+	for other := range m.IDs() {
+		if other == id || s.process(other).activity != noderun.Requesting {
+			continue
+		}
+		c.overtaken[other]++
+		if bad == nil && m.Bypass > 0 && c.overtaken[other] > m.Bypass {
+			bad = overtaken(other, m.Bypass)
+		}
+	}
+	s.keep()
+	return bad
+}

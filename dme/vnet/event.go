@@ -1,0 +1,127 @@
+package vnet
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"dmebench/dme"
+)
+
+// Event is a step and what came of it.
+type Event struct {
+	Step
+	Number  uint64      // of the message that arrived or was lost
+	Msg     dme.Message // that message
+	Effects []Effect    // in order: messages, entries, timers that were set
+	Refused string      // why the message was refused
+}
+
+// Effect is something that a handler has done. The number of a message, from 1
+// in the order of sending, tells where it arrives.
+type Effect struct {
+	dme.Effect
+	Number    uint64
+	broadcast bool // on a sequenced medium
+}
+
+// Clone returns a copy that later steps leave alone.
+func (e *Event) Clone() Event {
+	c := *e
+	c.Msg.Vec = slices.Clone(e.Msg.Vec)
+	c.Effects = slices.Clone(e.Effects)
+	for i := range c.Effects {
+		c.Effects[i].Msg.Vec = slices.Clone(c.Effects[i].Msg.Vec)
+	}
+	return c
+}
+
+// Entered reports whether the step let the node into the critical section.
+func (e *Event) Entered() bool {
+	return slices.ContainsFunc(e.Effects, func(x Effect) bool { return x.Kind == dme.EffectEnter })
+}
+
+// DescribeMessage writes a message as a person reads it: its kind, and the
+// fields that are not zero.
+func DescribeMessage(a *dme.Algorithm, m *dme.Message) string { return a.KindName(m.Kind) + fields(m) }
+
+func fields(m *dme.Message) string {
+	var b []byte
+	field := func(name string, value any, zero bool) {
+		if !zero {
+			b = fmt.Appendf(b, " %s=%v", name, value)
+		}
+	}
+	field("flags", m.Flags, m.Flags == 0)
+	field("node", m.Node, m.Node == dme.None)
+	field("clock", m.Clock, m.Clock == 0)
+	field("num", m.Num, m.Num == 0)
+	field("req", m.Req, m.Req.IsZero())
+	field("done", m.Done, m.Done.IsZero())
+	field("vec", m.Vec, len(m.Vec) == 0)
+	return string(b)
+}
+
+// Describe tells an event in a line: what happened, and what came of it.
+func (e *Event) Describe(a *dme.Algorithm) string {
+	line := e.happening(a)
+	if effects := e.effects(a); effects != "" {
+		line += ": " + effects
+	}
+	return line
+}
+
+func (e *Event) happening(a *dme.Algorithm) string {
+	message := func() string {
+		return fmt.Sprintf("%s %d→%d%s", a.KindName(e.Msg.Kind), e.From, e.Node, fields(&e.Msg))
+	}
+	switch e.Kind {
+	case Ask:
+		return fmt.Sprintf("node %d asks", e.Node)
+	case AskShared:
+		return fmt.Sprintf("node %d asks, as a reader", e.Node)
+	case Leave:
+		return fmt.Sprintf("node %d leaves", e.Node)
+	case Deliver:
+		return message() + " arrives"
+	case Copy:
+		return message() + " arrives, and will again"
+	case Lose:
+		return message() + " is lost"
+	case Fire:
+		return fmt.Sprintf("timer %d of node %d fires", e.Timer, e.Node)
+	case Stop:
+		return fmt.Sprintf("node %d is told that no more requests will come", e.Node)
+	}
+	return fmt.Sprintf("node %d starts", e.Node)
+}
+
+// effects says what came of a step, "" where nothing did.
+func (e *Event) effects(a *dme.Algorithm) string {
+	var parts []string
+	for i := 0; i < len(e.Effects); i++ {
+		switch x := &e.Effects[i]; x.Kind {
+		case dme.EffectSend:
+			// What is sent to several in a row is told once.
+			said := fields(&x.Msg)
+			to := fmt.Sprintf(" %d→%d", e.Node, x.To)
+			for i+1 < len(e.Effects) {
+				next := &e.Effects[i+1]
+				if next.Kind != dme.EffectSend || next.Msg.Kind != x.Msg.Kind || fields(&next.Msg) != said {
+					break
+				}
+				to += fmt.Sprintf(" %d→%d", e.Node, next.To)
+				i++
+			}
+			parts = append(parts, a.KindName(x.Msg.Kind)+to+said)
+		case dme.EffectSetTimer:
+			parts = append(parts, fmt.Sprintf("timer %d set to %v", x.Timer, x.Delay))
+		case dme.EffectEnter:
+			parts = append(parts, fmt.Sprintf("node %d enters", e.Node))
+		}
+	}
+	if e.Refused != "" {
+		parts = append(parts, "refused, "+e.Refused)
+	}
+	return strings.Join(parts, ", ")
+}

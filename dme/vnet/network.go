@@ -1,0 +1,391 @@
+package vnet
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"dmebench/dme"
+	"dmebench/internal/noderun"
+)
+
+// Network is a network of nodes that run. It does nothing by itself: each step
+// is taken by [Network.Do].
+type Network struct {
+	*Model
+	runners   []*noderun.Runner // by node, from 1
+	counters  []noderun.Counters
+	processes []process // activity and reads are the runner's
+	inside    []dme.NodeID
+	waiting   int
+	links     []linkQueue // by [Model.link]
+	occupied  []int       // the links that hold messages, in no order
+	common    shared
+	sent      uint64 // the number of the last message
+
+	// Of all steps.
+	Started   []Event // what the nodes did at their start, where they did anything
+	Steps     int
+	QuietFor  int // steps since a request, an entry or an exit
+	Entries   uint64
+	MaxBypass int        // most entries of others between a request and its entry
+	Violation *Violation // the first
+
+	// Of the step that is being taken, or was taken last.
+	event Event
+	out   outcome
+	sends []int // which effects of the event are messages
+	taken letter
+}
+
+type linkQueue struct {
+	letters []letter
+	at      int // in Network.occupied, where the queue is not empty
+}
+
+// letter is a message on its way.
+type letter struct {
+	number uint64 // in the order of sending, from 1
+	msg    dme.Message
+	passage
+}
+
+var (
+	_ noderun.World = (*Network)(nil)
+	_ state         = (*live)(nil)
+)
+
+// New returns a network of nodes, all of which have been started.
+func New(m *Model) *Network {
+	n := &Network{
+		Model: m, runners: make([]*noderun.Runner, m.Nodes+1), counters: make([]noderun.Counters, m.Nodes+1),
+		processes: make([]process, m.Nodes+1), links: make([]linkQueue, m.Nodes*m.Nodes),
+		common: shared{lose: m.Lose, overtaken: make([]int, m.Nodes+1)},
+	}
+	for id := range m.IDs() {
+		n.runners[id] = noderun.New(m.Algorithm, m.System, m.Nodes, id, n, &n.counters[id])
+		n.processes[id].requests = anyNumber
+		if m.Requests != nil {
+			n.processes[id].requests = m.Requests(id)
+		}
+	}
+	for id := range m.IDs() {
+		if n.begin(Step{Node: id}); len(n.finish(n.do((*live)(n), n.event.Step)).Effects) > 0 {
+			n.Started = append(n.Started, n.event.Clone())
+		}
+	}
+	return n
+}
+
+// anyNumber of requests is as good as no limit.
+const anyNumber = 1 << 40
+
+// Do takes a step, and returns what came of it, which is valid until the next
+// one. The step must be possible; a node need not have a request left to ask.
+func (n *Network) Do(x Step) *Event {
+	n.Steps++
+	n.QuietFor++
+	n.begin(x)
+	p := &n.processes[x.Node]
+	switch p.begin(x); x.Kind {
+	case Ask, AskShared:
+		n.waiting++
+		n.common.overtaken[x.Node] = 0
+		n.QuietFor = 0
+	case Leave:
+		n.inside = slices.DeleteFunc(n.inside, func(id dme.NodeID) bool { return id == x.Node })
+		n.QuietFor = 0
+	}
+	return n.finish(n.do((*live)(n), x))
+}
+
+// Inject hands a node a message that no link holds, as if it came from another.
+func (n *Network) Inject(from, to dme.NodeID, m *dme.Message) *Event {
+	n.begin(Step{Node: to, From: from})
+	o := (*live)(n).handle(to, func(h *noderun.Runner) { h.Receive(from, m) })
+	return n.finish(n.apply((*live)(n), to, nil, o))
+}
+
+func (n *Network) begin(x Step) {
+	n.event = Event{Step: x, Effects: n.event.Effects[:0]}
+	n.out = outcome{timers: n.out.timers[:0]}
+	n.sends = n.sends[:0]
+}
+
+func (n *Network) finish(bad *Violation) *Event {
+	if n.Violation == nil {
+		n.Violation = bad
+	}
+	return &n.event
+}
+
+// Enabled appends every step that is possible.
+func (n *Network) Enabled(to []Step) []Step {
+	to, _ = n.enabled((*live)(n), to)
+	return to
+}
+
+// MayArrive reports whether a message may arrive, on a network whose links need
+// not keep order.
+func (n *Network) MayArrive(x Step) bool {
+	link := n.link(x.From, x.Node)
+	return x.Index < len(n.links[link].letters) && (!n.Sequenced || n.audible((*live)(n), link, x.Index))
+}
+
+// AllowMore lets every node ask so many times more, also where it has been told
+// that no more requests would come.
+func (n *Network) AllowMore(requests int) {
+	for id := range n.IDs() {
+		n.processes[id].requests += requests
+		n.processes[id].stopped = false
+	}
+}
+
+// Possible reports whether a step is possible now.
+func (n *Network) Possible(x Step) bool { return n.possible((*live)(n), x) }
+
+// Oldest returns the arrival of the message that was sent first among those
+// that may arrive, as on links that all have the same delay.
+func (n *Network) Oldest() (x Step, ok bool) {
+	var least uint64
+	for _, link := range n.occupied {
+		if l := &n.links[link].letters[0]; (!ok || l.number < least) && n.mayArrive((*live)(n), link, 0) {
+			least, ok = l.number, true
+			x = Step{Kind: Deliver, Node: l.To, From: l.From}
+		}
+	}
+	return x, ok
+}
+
+// FirstTimer returns the firing of the timer that was set first among those
+// that may fire.
+func (n *Network) FirstTimer() (x Step, ok bool) {
+	for i, t := range n.common.timers {
+		if n.mayFire((*live)(n), i) {
+			return Step{Kind: Fire, Node: t.Node, Timer: t.ID}, true
+		}
+	}
+	return Step{}, false
+}
+
+// Runner returns what runs a node. It is for reading; steps are the network's.
+func (n *Network) Runner(id dme.NodeID) *noderun.Runner { return n.runners[id] }
+
+// Sum adds up a counter over all nodes.
+func (n *Network) Sum(counter func(*noderun.Counters) uint64) (sum uint64) {
+	for id := range n.IDs() {
+		sum += counter(&n.counters[id])
+	}
+	return sum
+}
+
+// Inside returns the nodes in the critical section, in the order of their
+// entries.
+func (n *Network) Inside() []dme.NodeID { return n.inside }
+
+// Timers returns the timers that are set, in the order in which they were.
+func (n *Network) Timers() []Timer { return n.common.timers }
+
+// Flight is a message on its way, and what the network knows about it.
+type Flight struct {
+	dme.Message
+	passage
+}
+
+// InFlight returns all messages that are on their way, in the order in which
+// they were sent.
+func (n *Network) InFlight() []Flight {
+	var all []Flight
+	for _, l := range n.bySending() {
+		all = append(all, Flight{l.msg, l.passage})
+	}
+	return all
+}
+
+// OnTheWay returns the messages on the way between two nodes, in the order in
+// which they were sent.
+func (n *Network) OnTheWay(from, to dme.NodeID) []dme.Message {
+	var all []dme.Message
+	for _, l := range n.links[n.link(from, to)].letters {
+		all = append(all, l.msg)
+	}
+	return all
+}
+
+// Message returns the message of a step, which must be possible.
+func (n *Network) Message(x Step) *dme.Message {
+	return &n.links[n.link(x.From, x.Node)].letters[x.Index].msg
+}
+
+// Busy reports whether a message is on the way.
+func (n *Network) Busy() bool { return len(n.occupied) > 0 }
+
+// Resting reports whether nobody waits or is inside, no message is on the way,
+// and no timer is set.
+func (n *Network) Resting() bool { return n.allIdle() && !n.Busy() && len(n.common.timers) == 0 }
+
+func (n *Network) allIdle() bool { return n.waiting == 0 && len(n.inside) == 0 }
+
+// Stuck reports whether somebody waits and nothing can happen but that others
+// ask.
+func (n *Network) Stuck() bool {
+	return n.waiting > 0 && !n.Busy() && len(n.inside) == 0 && len(n.common.timers) == 0
+}
+
+// Served reports whether all requests have been made, and their entries left.
+func (n *Network) Served() bool { return n.allIdle() && n.served((*live)(n)) }
+
+// Waiting returns the nodes that have asked and not entered.
+func (n *Network) Waiting() []dme.NodeID {
+	var nodes []dme.NodeID
+	for id := range n.IDs() {
+		if n.runners[id].Activity() == noderun.Requesting {
+			nodes = append(nodes, id)
+		}
+	}
+	return nodes
+}
+
+// States describes every node, one on a line.
+func (n *Network) States() []string {
+	var lines []string
+	for id := range n.IDs() {
+		lines = append(lines, noderun.Describe(n.runners[id]))
+	}
+	return lines
+}
+
+// What follows makes the network the world of its nodes: it writes down what a
+// handler does, and the rules carry it out.
+
+// Send implements [noderun.World].
+func (n *Network) Send(from, to dme.NodeID, m *dme.Message) { n.note(from, to, *m, false) }
+
+// Broadcast implements [noderun.World].
+func (n *Network) Broadcast(from dme.NodeID, m *dme.Message) (transmissions int) {
+	for to := range n.IDs() {
+		if to != from || n.Sequenced {
+			each := *m
+			each.Vec = slices.Clone(m.Vec)
+			n.note(from, to, each, n.Sequenced)
+		}
+	}
+	return 1
+}
+
+func (n *Network) note(from, to dme.NodeID, m dme.Message, broadcast bool) {
+	if n.Carry != nil {
+		m = n.Carry(from, to, &m)
+	}
+	n.sent++
+	n.out.sent++
+	n.sends = append(n.sends, len(n.event.Effects))
+	n.event.Effects = append(n.event.Effects, Effect{dme.Effect{Kind: dme.EffectSend, To: to, Msg: m}, n.sent, broadcast})
+}
+
+// Enter implements [noderun.World].
+func (n *Network) Enter(id dme.NodeID, stamp dme.Stamp) {
+	n.Entries++
+	n.waiting--
+	n.QuietFor = 0
+	n.MaxBypass = max(n.MaxBypass, n.common.overtaken[id])
+	n.inside = append(n.inside, id)
+	n.out.entered = true
+	n.event.Effects = append(n.event.Effects, Effect{Effect: dme.Effect{Kind: dme.EffectEnter, Stamp: stamp}})
+}
+
+// SetTimer implements [noderun.World].
+func (n *Network) SetTimer(id dme.NodeID, timer dme.TimerID, delay time.Duration) {
+	n.out.timers = append(n.out.timers, timing{Timer{id, timer, delay, n.reach(delay)}, true})
+	n.event.Effects = append(n.event.Effects, Effect{Effect: dme.Effect{Kind: dme.EffectSetTimer, Timer: timer, Delay: delay}})
+}
+
+// CancelTimer implements [noderun.World].
+func (n *Network) CancelTimer(id dme.NodeID, timer dme.TimerID) {
+	n.out.timers = append(n.out.timers, timing{Timer: Timer{Node: id, ID: timer}})
+}
+
+// live is a network as its rules see it.
+type live Network
+
+func (s *live) process(id dme.NodeID) process {
+	p := s.processes[id]
+	p.activity, p.reads = s.runners[id].Activity(), s.runners[id].Shared()
+	return p
+}
+
+func (s *live) shared() *shared              { return &s.common }
+func (s *live) edit() *shared                { return &s.common }
+func (s *live) keep()                        {}
+func (s *live) busy() []int                  { return s.occupied }
+func (s *live) length(link int) int          { return len(s.links[link].letters) }
+func (s *live) passage(link, i int) *passage { return &s.links[link].letters[i].passage }
+func (s *live) repeated(link, i int) bool    { return false }
+
+func (s *live) rewrite(link int, change func(*passage) bool) {
+	for i := range s.links[link].letters {
+		change(&s.links[link].letters[i].passage)
+	}
+}
+
+func (s *live) take(link, i int, leave bool) passage {
+	q := &s.links[link].letters
+	s.taken = (*q)[i]
+	if leave {
+		(*q)[i].copied = true
+		s.taken.msg.Vec = slices.Clone(s.taken.msg.Vec) // the copy keeps the other
+	} else if *q = slices.Delete(*q, i, i+1); len(*q) == 0 {
+		hole, last := s.links[link].at, s.occupied[len(s.occupied)-1]
+		s.occupied[hole] = last
+		s.links[last].at = hole
+		s.occupied = s.occupied[:len(s.occupied)-1]
+	}
+	s.event.Number, s.event.Msg = s.taken.number, s.taken.msg
+	return s.taken.passage
+}
+
+func (s *live) run(x Step) *outcome {
+	return s.handle(x.Node, func(h *noderun.Runner) { x.perform(h, &s.taken.msg) })
+}
+
+// handle runs a handler of a node, and returns what it did.
+func (s *live) handle(id dme.NodeID, handler func(*noderun.Runner)) *outcome {
+	h, c := s.runners[id], &s.counters[id]
+	unasked, refused := c.Unasked.Load(), c.Refused.Load()
+	if text := try(s.Recover, h, handler); text != "" {
+		s.out.broken = panicked(id, text)
+		return &s.out
+	}
+	if c.Unasked.Load() > unasked {
+		s.out.broken = uninvited(id)
+	}
+	if c.Refused.Load() > refused {
+		s.event.Refused = h.LastRefusal()
+	}
+	return &s.out
+}
+
+// try runs a handler and, if it is to recover, returns the text of its panic.
+func try(recovers bool, h *noderun.Runner, handler func(*noderun.Runner)) (text string) {
+	if recovers {
+		defer func() {
+			if r := recover(); r != nil {
+				text = fmt.Sprint(r)
+			}
+		}()
+	}
+	handler(h)
+	return ""
+}
+
+func (s *live) post(i int, marks []mark) {
+	e := &s.event.Effects[s.sends[i]]
+	from := s.event.Node
+	link := s.link(from, e.To)
+	l := &s.links[link]
+	if len(l.letters) == 0 {
+		l.at = len(s.occupied)
+		s.occupied = append(s.occupied, link)
+	}
+	l.letters = append(l.letters, letter{e.Number, e.Msg, passage{From: from, To: e.To, broadcast: e.broadcast, marks: marks}})
+}

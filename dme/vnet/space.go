@@ -1,0 +1,300 @@
+package vnet
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+
+	"dmebench/dme"
+	"dmebench/internal/noderun"
+)
+
+// Space holds the states of a model as vectors of numbers, for searches that
+// keep millions: a number for each node, for each link, and for what belongs to
+// neither. It may be used by several goroutines, each with a [Walker].
+type Space struct {
+	*Model
+	components
+	places []int32 // of the links in a vector, by [Model.link]; 0 where nothing is ever sent
+	linkAt []int   // the links in the order of their places
+	width  int     // of a vector
+}
+
+// NewSpace returns the space of a model's states.
+func NewSpace(m *Model) *Space {
+	s := &Space{Model: m, places: make([]int32, m.Nodes*m.Nodes)}
+	s.queueOf(nil, nil) // the empty queue is number 0
+	for link := range s.places {
+		if from, to := m.ends(link); from != to || m.Sequenced {
+			s.places[link] = int32(m.Nodes + len(s.linkAt))
+			s.linkAt = append(s.linkAt, link)
+		}
+	}
+	s.width = m.Nodes + len(s.linkAt) + 1
+	return s
+}
+
+// Width is the length of a vector.
+func (s *Space) Width() int { return s.width }
+
+// Of returns the state in which a network of the model is, and its hash.
+func (s *Space) Of(n *Network) (v []uint32, h Hash) {
+	v = make([]uint32, s.width)
+	var b []byte
+	for id := range s.IDs() {
+		v[id-1], b = s.localOf(b, id, (*live)(n).process(id), n.runners[id].Node())
+		h = h.plus(s.locals.at(v[id-1]).Hash)
+	}
+	for _, link := range n.occupied {
+		var parcels []uint32
+		for _, l := range n.links[link].letters {
+			var p uint32
+			p, b = s.parcelOf(b, l.passage, dme.AppendMessage(nil, &l.msg))
+			parcels = append(parcels, p)
+		}
+		if s.Unordered {
+			slices.SortFunc(parcels, s.compare)
+		}
+		place := s.places[link]
+		v[place], b = s.queueOf(b, parcels)
+		h = h.plus(s.queues.at(v[place]).Hash)
+	}
+	r := shared{lose: n.common.lose, timers: n.common.timers}
+	if s.Bypass > 0 {
+		r.overtaken = make([]int, s.Nodes+1)
+		for _, id := range n.Waiting() {
+			r.overtaken[id] = n.common.overtaken[id]
+		}
+	}
+	v[s.width-1], _ = s.restOf(b, &r)
+	return v, h.plus(s.rests.at(v[s.width-1]).Hash)
+}
+
+// compare orders the messages of a link that does not keep order.
+func (s *Space) compare(p, q uint32) int {
+	x, y := s.parcels.at(p).Hash, s.parcels.at(q).Hash
+	return cmp.Or(cmp.Compare(x.A, y.A), cmp.Compare(x.B, y.B))
+}
+
+// Walker takes steps between vectors. One goroutine uses it.
+type Walker struct {
+	*Space
+	lab      *laboratory
+	outcomes []stored
+	tried    table // node and stimulus: index of the outcome
+	spliced  table // queue and change: queue
+
+	v     []uint32 // the state that the rules look at
+	taken uint32   // the plain parcel of the message that was taken
+	last  *stored
+
+	// The state after the last step.
+	Next []uint32
+	Hash Hash
+
+	// Scratch.
+	links []int
+	key   []byte
+	queue []uint32
+	other shared
+}
+
+var _ state = (*Walker)(nil)
+
+// NewWalker returns a walker through the space.
+func (s *Space) NewWalker() *Walker {
+	return &Walker{Space: s, lab: newLaboratory(s), Next: make([]uint32, s.width)}
+}
+
+// Enabled appends the steps that are possible in state v, always in the same
+// order. stuck reports a standstill: somebody waits, and nothing can happen but
+// that others ask. A message's index is that in the vector's queue.
+func (w *Walker) Enabled(v []uint32, to []Step) (steps []Step, stuck bool) {
+	w.v = v
+	return w.enabled(w, to)
+}
+
+// Do takes a step from state v with hash h, and returns the safety property
+// that it breaks, nil where it breaks none. The state after it is in Next and
+// Hash.
+func (w *Walker) Do(v []uint32, h Hash, x Step) *Violation {
+	copy(w.Next, v)
+	w.v, w.Hash = w.Next, h
+	return w.do(w, x)
+}
+
+// Waiting returns the nodes that wait in state v.
+func (w *Walker) Waiting(v []uint32) []dme.NodeID {
+	var waiting []dme.NodeID
+	for id := range w.IDs() {
+		if w.locals.at(v[id-1]).activity == noderun.Requesting {
+			waiting = append(waiting, id)
+		}
+	}
+	return waiting
+}
+
+// Refused returns how many messages nodes have refused, once for each state of
+// a node and message, and the reason of one.
+func (w *Walker) Refused() (count uint64, reason string) { return w.lab.refused, w.lab.refusal }
+
+// In returns the step of a network, which is in state v, that x is in v. It
+// differs where links do not keep order.
+func (w *Walker) In(n *Network, v []uint32, x Step) (Step, bool) {
+	if !x.ofMessage() {
+		return x, true
+	}
+	link := w.link(x.From, x.Node)
+	p := w.parcels.at(w.queues.at(v[w.places[link]]).parcels[x.Index])
+	for i, l := range n.links[link].letters {
+		if l.copied == p.copied && slices.Equal(l.marks, p.marks) && bytes.Equal(dme.AppendMessage(nil, &l.msg), []byte(p.body)) {
+			x.Index = i
+			return x, true
+		}
+	}
+	return x, false
+}
+
+func (w *Walker) process(id dme.NodeID) process { return w.locals.at(w.v[id-1]).process }
+func (w *Walker) shared() *shared               { return &w.rests.at(w.v[w.width-1]).shared }
+func (w *Walker) held(link int) []uint32        { return w.queues.at(w.v[w.places[link]]).parcels }
+func (w *Walker) length(link int) int           { return len(w.held(link)) }
+func (w *Walker) passage(link, i int) *passage  { return &w.parcels.at(w.held(link)[i]).passage }
+
+func (w *Walker) busy() []int {
+	w.links = w.links[:0]
+	for i, queue := range w.v[w.Nodes : w.width-1] {
+		if queue != 0 {
+			w.links = append(w.links, w.linkAt[i])
+		}
+	}
+	return w.links
+}
+
+func (w *Walker) repeated(link, i int) bool {
+	return i > 0 && w.held(link)[i] == w.held(link)[i-1]
+}
+
+func (w *Walker) edit() *shared {
+	c := w.shared()
+	w.other.lose = c.lose
+	w.other.overtaken = append(w.other.overtaken[:0], c.overtaken...)
+	w.other.timers = append(w.other.timers[:0], c.timers...)
+	return &w.other
+}
+
+func (w *Walker) keep() {
+	at := w.width - 1
+	was := w.v[at]
+	w.v[at], w.key = w.restOf(w.key, &w.other)
+	w.Hash = w.Hash.minus(w.rests.at(was).Hash).plus(w.rests.at(w.v[at]).Hash)
+}
+
+func (w *Walker) setQueue(place int32, to uint32) {
+	w.Hash = w.Hash.minus(w.queues.at(w.v[place]).Hash).plus(w.queues.at(to).Hash)
+	w.v[place] = to
+}
+
+// change is what can happen to a link's queue.
+type change uint64
+
+const (
+	with     change = iota // a message is added
+	without                // the index-th is taken away
+	withCopy               // the index-th stays behind as a copy
+)
+
+func (w *Walker) take(link, i int, leave bool) passage {
+	p := w.parcels.at(w.held(link)[i])
+	w.taken = p.plain
+	if leave {
+		w.splice(w.places[link], withCopy, i)
+	} else {
+		w.splice(w.places[link], without, i)
+	}
+	return p.passage
+}
+
+func (w *Walker) post(i int, marks []mark) {
+	p := w.last.posted[i]
+	if len(marks) > 0 {
+		x := w.parcels.at(p.parcel)
+		marked := x.passage
+		marked.marks = marks
+		p.parcel, w.key = w.variantOf(w.key, marked, x)
+	}
+	w.splice(p.place, with, int(p.parcel))
+}
+
+// splice changes the queue at a place.
+func (w *Walker) splice(place int32, c change, what int) {
+	old := w.v[place]
+	key := uint64(old)<<32 | uint64(what)<<2 | uint64(c)
+	to, ok := w.spliced.get(key)
+	if !ok {
+		to = w.newQueue(w.queues.at(old).parcels, c, what)
+		w.spliced.put(key, to)
+	}
+	w.setQueue(place, to)
+}
+
+func (w *Walker) newQueue(old []uint32, c change, what int) (to uint32) {
+	b := append(w.queue[:0], old...)
+	switch c {
+	case with:
+		b = append(b, uint32(what))
+	case without:
+		b = slices.Delete(b, what, what+1)
+	case withCopy:
+		p := w.parcels.at(b[what])
+		copied := p.passage
+		copied.copied = true
+		b[what], w.key = w.variantOf(w.key, copied, p)
+	}
+	return w.sorted(b)
+}
+
+// sorted returns the number of a queue that holds parcels.
+func (w *Walker) sorted(parcels []uint32) (number uint32) {
+	if w.Unordered {
+		slices.SortFunc(parcels, w.compare)
+	}
+	w.queue = parcels
+	number, w.key = w.queueOf(w.key, parcels)
+	return number
+}
+
+func (w *Walker) rewrite(link int, change func(*passage) bool) {
+	b := append(w.queue[:0], w.held(link)...)
+	changed := false
+	for i, id := range b {
+		x := w.parcels.at(id)
+		p := x.passage
+		if change(&p) {
+			b[i], w.key = w.variantOf(w.key, p, x)
+			changed = true
+		}
+	}
+	if changed {
+		w.setQueue(w.places[link], w.sorted(b))
+	}
+}
+
+func (w *Walker) run(x Step) *outcome {
+	at := x.Node - 1
+	was := w.v[at]
+	what := stimulusOf(x, w.taken)
+	key := uint64(was)<<32 | uint64(what)
+	i, ok := w.tried.get(key)
+	if !ok {
+		i = uint32(len(w.outcomes))
+		w.outcomes = append(w.outcomes, w.lab.try(w.locals.at(was), x, w.taken))
+		w.tried.put(key, i)
+	}
+	w.last = &w.outcomes[i]
+	if w.last.broken == nil || w.last.broken.Property != Sanity {
+		w.v[at] = w.last.next
+		w.Hash = w.Hash.minus(w.locals.at(was).Hash).plus(w.locals.at(w.v[at]).Hash)
+	}
+	return &w.last.outcome
+}

@@ -1,0 +1,96 @@
+package vnet
+
+import (
+	"dmebench/dme"
+	"dmebench/internal/noderun"
+)
+
+// state is a state of the network, however it is held: the rules are written on
+// it alone. A [Network] holds nodes that run; a [Walker] holds the numbers of
+// components that it keeps once.
+type state interface {
+	process(id dme.NodeID) process
+	shared() *shared // not to be changed
+
+	// busy returns the links that hold messages. It is valid until the next
+	// change.
+	busy() []int
+	length(link int) int
+	passage(link, i int) *passage // not to be changed
+	// repeated reports whether the i-th message is the same as the one before
+	// it, where one may go for the other.
+	repeated(link, i int) bool
+
+	// edit returns what can be changed of shared, and keep keeps the changes.
+	edit() *shared
+	keep()
+	// take takes the i-th message from a link, or leaves it there as a copy.
+	take(link, i int, leave bool) passage
+	// rewrite changes what is known about the messages of a link, in order;
+	// change reports whether it has.
+	rewrite(link int, change func(*passage) bool)
+	// run runs the handler of a step, with the message that was taken.
+	run(x Step) *outcome
+	// post puts the i-th message of the outcome on its way.
+	post(i int, marks []mark)
+}
+
+// process is a local process.
+type process struct {
+	activity noderun.Activity
+	reads    bool // its request, or its entry, is a reader's
+	stopped  bool // the node has been told that no more requests will come
+	requests int  // still to make
+}
+
+func (p process) mayAsk() bool {
+	return p.requests > 0 && p.activity == noderun.Idle && !p.stopped
+}
+
+// served reports whether all requests have been made, and their entries left.
+func (p process) served() bool { return p.requests == 0 && p.activity == noderun.Idle }
+
+// begin notes what a step changes about the local process at once.
+func (p *process) begin(x Step) {
+	switch x.Kind {
+	case Ask, AskShared:
+		p.requests--
+	case Stop:
+		p.stopped = true
+	}
+}
+
+// passage is what the network knows about a message beside its content.
+type passage struct {
+	From, To dme.NodeID
+	copied   bool // it has arrived once
+
+	// On a sequenced medium a broadcast is on its way to every node, its sender
+	// too. Its place among all is open until the first node hears it, and the
+	// same for all the others then: 1 is the first that somebody has still to
+	// hear, 0 stands for none yet.
+	broadcast bool
+	place     int
+	marks     []mark
+}
+
+// shared is what belongs to the whole network.
+type shared struct {
+	lose      int     // messages that may still be lost
+	overtaken []int   // by node, from 1: entries of others since it asked; nil where nobody counts
+	timers    []Timer // in the order in which they were set
+}
+
+// outcome is what a handler has done.
+type outcome struct {
+	sent    int // messages
+	timers  []timing
+	entered bool
+	broken  *Violation // an entry without a request, a panic
+}
+
+func rewriteAll(s state, change func(*passage) bool) {
+	for _, link := range s.busy() {
+		s.rewrite(link, change)
+	}
+}

@@ -1,0 +1,138 @@
+package check
+
+import (
+	"math/rand/v2"
+
+	"dmebench/dme/vnet"
+)
+
+// run is one run of a network, and the steps that it took.
+type run struct {
+	*vnet.Network
+	search *Search
+	taken  []vnet.Step
+}
+
+// random draws and takes the steps of a schedule, until something is broken or
+// nothing is left to happen. It is a function of the model's seed.
+func (s *Search) random(m *vnet.Model) *run {
+	rng := rand.New(rand.NewPCG(m.Seed, 0x5ca1ab1e))
+	schedule := &vnet.Schedule{
+		Network: vnet.New(m), Rand: rng, Load: vnet.Load(rng.IntN(int(vnet.Loads))),
+		Readers: float64(rng.IntN(5)) / 4, Mishap: 1 / float64(uint(2)<<rng.IntN(5)), Choose: vnet.Chance{Rand: rng},
+	}
+	if s.Adversary == Adversarial || s.Adversary == Mixed && rng.IntN(2) == 0 {
+		schedule.Choose = newAdversary(m, s.Requests, rng)
+	}
+	schedule.Begin()
+	r := &run{Network: schedule.Network, search: s}
+	for r.Violation == nil {
+		x, ok := schedule.Next()
+		if !ok {
+			break
+		}
+		r.take(x)
+	}
+	return r
+}
+
+// take takes a step, and looks for what no single step shows: that nothing, or
+// nothing of use, happens any more.
+func (r *run) take(x vnet.Step) *vnet.Event {
+	r.taken = append(r.taken, x)
+	e := r.Do(x)
+	switch {
+	case r.Violation != nil:
+	case r.Stuck():
+		r.Violation = stalled(r.Waiting())
+	case r.QuietFor <= r.search.Patience:
+	case len(r.Waiting()) > 0 || r.Served() && !r.MayGoOn():
+		r.Violation = tooLong(r.Waiting(), r.search.Patience)
+	}
+	return e
+}
+
+// replay runs the possible ones among steps, and then, if finish, lets the
+// network run on. It returns what happened, and the steps that were possible.
+func (s *Search) replay(m *vnet.Model, steps []vnet.Step, finish bool) (*Trace, []vnet.Step) {
+	r := &run{Network: vnet.New(m), search: s}
+	t := &Trace{Nodes: m.Nodes, alg: m.Algorithm, Started: r.Started}
+	for _, x := range steps {
+		if r.Violation != nil {
+			break
+		}
+		if r.Possible(x) {
+			t.Events = append(t.Events, r.take(x).Clone())
+		}
+	}
+	if finish {
+		t.Repeats = r.finish(t)
+	}
+	if t.Repeats > 0 && r.Violation == nil {
+		r.Violation = repeats(r.Waiting(), t.Repeats)
+	}
+	if r.Violation != nil {
+		t.Violation = *r.Violation
+	}
+	t.States = r.States()
+	return t, r.taken
+}
+
+// timersTurn is how often a timer that may fire goes before all messages, lest
+// messages that never end keep it from firing.
+const timersTurn = 64
+
+// finish lets the network run on by a fixed rule until something is broken,
+// nothing is left to happen, or it achieves nothing and is in a state in which
+// it was before: it will go round for ever. Then it returns the length of the
+// cycle, else 0.
+func (r *run) finish(t *Trace) (cycle int) {
+	seen := make(map[string]int) // state: the step after which it was reached
+	for r.Violation == nil {
+		x, ok := r.plainStep()
+		if !ok {
+			break
+		}
+		t.Events = append(t.Events, r.take(x).Clone())
+		// A network that gets on is not worth the effort.
+		if r.QuietFor < 4*r.Nodes*r.Nodes+16 {
+			clear(seen)
+			continue
+		}
+		var key []byte
+		if len(r.Timers()) > 0 {
+			key = append(key, byte(r.Steps%timersTurn))
+		}
+		state := string(r.Save(key))
+		if at, ok := seen[state]; ok {
+			return r.Steps - at
+		}
+		seen[state] = r.Steps
+	}
+	return 0
+}
+
+// plainStep returns the next step of a network that runs on without further
+// requests: exits at once, then the stops, then the oldest message, then the
+// timer that was set first.
+func (r *run) plainStep() (x vnet.Step, ok bool) {
+	if inside := r.Inside(); len(inside) > 0 {
+		return vnet.Step{Kind: vnet.Leave, Node: inside[0]}, true
+	}
+	if r.Served() {
+		if r.MayGoOn() {
+			return x, false
+		}
+		for id := range r.IDs() {
+			if stop := (vnet.Step{Kind: vnet.Stop, Node: id}); r.Possible(stop) {
+				return stop, true
+			}
+		}
+	}
+	if !r.Busy() || r.Steps%timersTurn == 0 {
+		if x, ok = r.FirstTimer(); ok {
+			return x, true
+		}
+	}
+	return r.Oldest()
+}
