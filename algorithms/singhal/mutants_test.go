@@ -18,8 +18,8 @@ const (
 	stamp    = "Clock: s.request.Clock}) // S4: not C_i"
 )
 
-// TestMutantsAreCaught shows that TestConformance can fail: it must, for every
-// repair, and every rule of the text, taken out.
+// TestMutantsAreCaught shows that TestConformance and TestExercise98 can fail:
+// they must, for every repair, and every rule of the text, taken out.
 func TestMutantsAreCaught(t *testing.T) {
 	const (
 		unsafe  = "are in the critical section"
@@ -45,5 +45,9 @@ func TestMutantsAreCaught(t *testing.T) {
 		mutant("S4 in the second REQUEST", stall, [2]string{stamp, "Clock: s.c})"}),
 		mutant("the second REQUEST", unsafe, [2]string{"\t\t\ts.r.Add(r.Node)\n\t\t\ts.ask(r.Node, out)\n", ""}),
 		mutant("who leaves must ask next time", unsafe, [2]string{"\t\ts.reply(k, out)\n\t\ts.r.Add(k.Node)\n", "\t\ts.reply(k, out)\n"}),
+	)
+	conformance.TestMutants(t, "^TestExercise98$",
+		mutant("who replies at rest must ask next time", "not a staircase",
+			[2]string{"\tdefault:\n\t\ts.r.Add(r.Node)\n", "\tdefault:\n"}),
 	)
 }
