@@ -81,7 +81,8 @@ func TestHowAsPublishedFails(t *testing.T) {
 			}
 			net.Request(1)
 			net.Settle()
-			if err := net.Err(); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("nodes %d and 1 are in the critical section", nodes)) {
+			want := fmt.Sprintf("nodes %d and 1 are in the critical section", nodes)
+			if err := net.Err(); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("N=%d, M=%d: %v\n%s", nodes, m, err, net.States())
 			}
 		}

@@ -13,6 +13,7 @@ func later(body string) [2]string {
 }
 
 const (
+	ask      = "func (s *site) ask(j dme.NodeID, out *dme.Outbox) {\n"
 	enter    = "\t\ts.requesting, s.executing = false, true // S2: together\n\t\tout.Enter(s.request)\n"
 	priority = "return s.request.Precedes(r)"
 	stamp    = "Clock: s.request.Clock}) // S4: not C_i"
@@ -34,7 +35,7 @@ func TestMutantsAreCaught(t *testing.T) {
 	conformance.TestMutants(t, "^TestConformance$",
 		mutant("S1", stall,
 			[2]string{"j < id; j++ { // S1", "j <= id; j++ { // S1"},
-			[2]string{"func (s *site) ask(j dme.NodeID, out *dme.Outbox) {\n", "func (s *site) ask(j dme.NodeID, out *dme.Outbox) {\n\tif j == s.i {\n\t\treturn\n\t}\n"}),
+			[2]string{ask, ask + "\tif j == s.i {\n\t\treturn\n\t}\n"}),
 		mutant("S2", unsafe,
 			[2]string{enter, "\t\ts.requesting = false\n\t\tout.SetTimer(0, 0)\n"},
 			later("s.executing = true\nout.Enter(s.request)")),
