@@ -17,14 +17,15 @@ const latest = 1 << 62
 // Algorithm describes the repaired algorithm.
 func Algorithm() *dme.Algorithm {
 	return &dme.Algorithm{
-		Name:     "lodha-kshemkalyani",
-		Title:    "Lodha–Kshemkalyani",
-		Citation: "S. Lodha, A. D. Kshemkalyani: A Fair Distributed Mutual Exclusion Algorithm, IEEE TPDS 11(6), 2000; textbook, section 9.6",
-		Class:    dme.Permission,
-		Needs:    dme.Always(dme.Needs{Reliable: true, FIFO: true}),
-		Kinds:    []string{"REQUEST", "REPLY", "FLUSH"},
-		Claims:   claims(),
-		Prepare:  dme.Unshared(newProcess),
+		Name:  "lodha-kshemkalyani",
+		Title: "Lodha–Kshemkalyani",
+		Citation: "S. Lodha, A. D. Kshemkalyani: A Fair Distributed Mutual Exclusion Algorithm, IEEE TPDS 11(6), 2000; " +
+			"textbook, section 9.6",
+		Class:   dme.Permission,
+		Needs:   dme.Always(dme.Needs{Reliable: true, FIFO: true}),
+		Kinds:   []string{"REQUEST", "REPLY", "FLUSH"},
+		Claims:  claims(),
+		Prepare: dme.Unshared(newProcess),
 	}
 }
 

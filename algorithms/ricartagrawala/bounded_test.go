@@ -81,7 +81,8 @@ func TestHowAsPublishedFails(t *testing.T) {
 			}
 			net.Request(1)
 			net.Settle()
-			if err := net.Err(); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("are in the critical section: 1 and %d", nodes)) {
+			want := fmt.Sprintf("are in the critical section: 1 and %d", nodes)
+			if err := net.Err(); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("N=%d, M=%d: %v\n%s", nodes, m, err, net.States())
 			}
 		}

@@ -29,7 +29,8 @@ func Broadcast() *dme.Algorithm {
 	}
 	a.Options = []dme.Option{{
 		Name: "form", Default: "listed", Values: "listed|sequenced",
-		Help: "listed: requests are numbered, a broadcast REPLY lists whom it is for; sequenced: the medium's order takes the place of numbers",
+		Help: "listed: requests are numbered, a broadcast REPLY lists whom it is for; " +
+			"sequenced: the medium's order takes the place of numbers",
 	}}
 	a.ValidNodes = func(n int, o dme.Options) error {
 		if most := dme.MaxVec/2 + 1; n > most && !sequenced(o) {

@@ -46,7 +46,8 @@ func Implicit() *dme.Algorithm {
 	a.Options = []dme.Option{
 		{
 			Name: "bound", Default: "auto", Values: "auto|DURATION", Valid: validBound,
-			Help: "longest time that a message can take, handling included: you vouch for it; auto is 2T in a simulation, and nothing elsewhere",
+			Help: "longest time that a message can take, handling included: you vouch for it; " +
+				"auto is 2T in a simulation, and nothing elsewhere",
 		},
 		{
 			Name: "broadcast", Default: "false", Values: "false|true",

@@ -141,7 +141,9 @@ func TestIncrements(t *testing.T) {
 }
 
 func TestMost(t *testing.T) {
-	for value, ok := range map[string]bool{"1": true, "8": true, "1048576": true, "1048577": false, "0": false, "-1": false, "x": false, "": false} {
+	for value, ok := range map[string]bool{
+		"1": true, "8": true, "1048576": true, "1048577": false, "0": false, "-1": false, "x": false, "": false,
+	} {
 		if _, err := Priority().Resolve(map[string]string{"most": value}); (err == nil) != ok {
 			t.Errorf("most=%s: %v", value, err)
 		}

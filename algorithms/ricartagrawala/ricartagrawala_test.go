@@ -168,7 +168,8 @@ func TestStateHasThePapersNames(t *testing.T) {
 	net.Request(3)
 	net.Deliver(3, 1, 0)
 	got := dme.DescribeState(net.Host(1).Node())
-	const want = "Our_Sequence_Number=1 Highest_Sequence_Number=1 Requesting_Critical_Section=true Awaiting_Reply={2,3} Reply_Deferred=[(1,3)]"
+	const want = "Our_Sequence_Number=1 Highest_Sequence_Number=1 Requesting_Critical_Section=true " +
+		"Awaiting_Reply={2,3} Reply_Deferred=[(1,3)]"
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

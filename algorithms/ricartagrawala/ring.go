@@ -55,9 +55,7 @@ type ringNode struct {
 	inside bool // the critical section
 }
 
-// successor is the next node on the ring.
-func (n *ringNode) successor(id dme.NodeID) dme.NodeID { return successor(n.n, id) }
-
+// successor is the next of n nodes on the ring.
 func successor(n int, id dme.NodeID) dme.NodeID { return id%dme.NodeID(n) + 1 }
 
 // Request is step 1.
@@ -72,14 +70,14 @@ func (n *ringNode) Request(out *dme.Outbox) {
 
 // pass sends a REQUEST on with its notes.
 func (n *ringNode) pass(r dme.Stamp, notes []uint64, out *dme.Outbox) {
-	out.Send(n.successor(n.me), dme.Message{Kind: kindRequest, Req: r, Vec: notes})
+	out.Send(successor(n.n, n.me), dme.Message{Kind: kindRequest, Req: r, Vec: notes})
 }
 
 // plausible reports whether a REQUEST may have come from the predecessor, and
 // refuses it if not.
 func (n *ringNode) plausible(from dme.NodeID, r dme.Stamp, out *dme.Outbox) bool {
 	switch {
-	case n.successor(from) != n.me:
+	case successor(n.n, from) != n.me:
 		out.Refuse("REQUEST that did not come from the predecessor")
 	case r.Clock == 0 || r.Node < 1 || int(r.Node) > n.n:
 		out.Refuse("REQUEST of nobody")

@@ -6,13 +6,6 @@ import (
 	"dmebench/dme/conformance"
 )
 
-// mutant is the algorithm with one repair, or one rule of the text, taken out.
-type mutant struct {
-	name   string
-	edits  [][2]string // of singhal.go: what stands there, and what instead
-	caught string      // the fault that the search is to find
-}
-
 // later makes a step of what follows the timer.
 func later(body string) [2]string {
 	const state = "func (s *site) State(v *dme.Visitor) {"
@@ -20,39 +13,42 @@ func later(body string) [2]string {
 }
 
 const (
+	ask      = "func (s *site) ask(j dme.NodeID, out *dme.Outbox) {\n"
 	enter    = "\t\ts.requesting, s.executing = false, true // S2: together\n\t\tout.Enter(s.request)\n"
 	priority = "return s.request.Precedes(r)"
 	stamp    = "Clock: s.request.Clock}) // S4: not C_i"
 )
 
-var mutants = []mutant{
-	{"S1", [][2]string{
-		{"j < id; j++ { // S1", "j <= id; j++ { // S1"},
-		{"func (s *site) ask(j dme.NodeID, out *dme.Outbox) {\n", "func (s *site) ask(j dme.NodeID, out *dme.Outbox) {\n\tif j == s.i {\n\t\treturn\n\t}\n"},
-	}, stall},
-	{"S2", [][2]string{
-		{enter, "\t\ts.requesting = false\n\t\tout.SetTimer(0, 0)\n"},
-		later("s.executing = true\nout.Enter(s.request)"),
-	}, unsafe},
-	{"S3", [][2]string{
-		{enter, "\t\tout.SetTimer(0, 0)\n"},
-		later("if s.requesting {\ns.requesting, s.executing = false, true\nout.Enter(s.request)\n}"),
-	}, unsafe},
-	{"S4 in My_priority", [][2]string{
-		{priority, "return dme.Stamp{Clock: s.c, Node: s.i}.Precedes(r)"},
-	}, unsafe},
-	{"S4 in the second REQUEST", [][2]string{{stamp, "Clock: s.c})"}}, refusal},
-	{"the second REQUEST", [][2]string{{"\t\t\ts.r.Add(r.Node)\n\t\t\ts.ask(r.Node, out)\n", ""}}, unsafe},
-	{"who leaves must ask next time", [][2]string{{"\t\ts.reply(k, out)\n\t\ts.r.Add(k.Node)\n", "\t\ts.reply(k, out)\n"}}, unsafe},
-}
-
-// TestMutantsAreCaught shows that TestRandomSchedules can fail: it must, for
-// every mutant.
+// TestMutantsAreCaught shows that TestConformance and TestExercise98 can fail:
+// they must, for every repair, and every rule of the text, taken out.
 func TestMutantsAreCaught(t *testing.T) {
-	for _, m := range mutants {
-		conformance.TestMutants(t, "^TestRandomSchedules$", conformance.Mutant{
-			Name: m.name, File: "singhal.go", Old: m.edits[0][0], New: m.edits[0][1], More: m.edits[1:],
-			Args: []string{"-fault=" + m.caught}, Caught: m.caught,
-		})
+	const (
+		unsafe  = "are in the critical section"
+		stall   = "and nothing moves"
+		refusal = "REPLY that is not awaited"
+	)
+	mutant := func(name, caught string, edits ...[2]string) conformance.Mutant {
+		return conformance.Mutant{
+			Name: name, File: "singhal.go", Old: edits[0][0], New: edits[0][1], More: edits[1:], Caught: caught,
+		}
 	}
+	conformance.TestMutants(t, "^TestConformance$",
+		mutant("S1", stall,
+			[2]string{"j < id; j++ { // S1", "j <= id; j++ { // S1"},
+			[2]string{ask, ask + "\tif j == s.i {\n\t\treturn\n\t}\n"}),
+		mutant("S2", unsafe,
+			[2]string{enter, "\t\ts.requesting = false\n\t\tout.SetTimer(0, 0)\n"},
+			later("s.executing = true\nout.Enter(s.request)")),
+		mutant("S3", refusal,
+			[2]string{enter, "\t\tout.SetTimer(0, 0)\n"},
+			later("if s.requesting {\ns.requesting, s.executing = false, true\nout.Enter(s.request)\n}")),
+		mutant("S4 in My_priority", unsafe, [2]string{priority, "return dme.Stamp{Clock: s.c, Node: s.i}.Precedes(r)"}),
+		mutant("S4 in the second REQUEST", stall, [2]string{stamp, "Clock: s.c})"}),
+		mutant("the second REQUEST", unsafe, [2]string{"\t\t\ts.r.Add(r.Node)\n\t\t\ts.ask(r.Node, out)\n", ""}),
+		mutant("who leaves must ask next time", unsafe, [2]string{"\t\ts.reply(k, out)\n\t\ts.r.Add(k.Node)\n", "\t\ts.reply(k, out)\n"}),
+	)
+	conformance.TestMutants(t, "^TestExercise98$",
+		mutant("who replies at rest must ask next time", "not a staircase",
+			[2]string{"\tdefault:\n\t\ts.r.Add(r.Node)\n", "\tdefault:\n"}),
+	)
 }

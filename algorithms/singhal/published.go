@@ -22,7 +22,8 @@ func AsPublished() *dme.Algorithm {
 		Kinds:       []string{"REQUEST", "REPLY"},
 		Options: []dme.Option{{
 			Name: "initial", Default: "example", Values: "example|printed",
-			Help: "request sets at the start: without the site itself, as in the example of 9.5.2, or with it, as in the initialization, so that it waits for itself for ever",
+			Help: "request sets at the start: without the site itself, as in the example of 9.5.2, " +
+				"or with it, as in the initialization, so that it waits for itself for ever",
 		}},
 		Prepare: func(c dme.Config) (dme.System, error) {
 			self := c.Options.Get("initial") == "printed" // whether R_i has S_i itself

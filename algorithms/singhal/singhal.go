@@ -15,14 +15,15 @@ const latest = 1 << 62
 // Algorithm describes the repaired algorithm.
 func Algorithm() *dme.Algorithm {
 	return &dme.Algorithm{
-		Name:     "singhal",
-		Title:    "Singhal",
-		Citation: "M. Singhal: A Dynamic Information-Structure Mutual Exclusion Algorithm for Distributed Systems, IEEE TPDS 3(1), 1992; textbook, section 9.5",
-		Class:    dme.Permission,
-		Dynamic:  true,
-		Needs:    dme.Always(dme.Needs{Reliable: true}),
-		Kinds:    []string{"REQUEST", "REPLY"},
-		Claims:   claims(),
+		Name:  "singhal",
+		Title: "Singhal",
+		Citation: "M. Singhal: A Dynamic Information-Structure Mutual Exclusion Algorithm for Distributed Systems, " +
+			"IEEE TPDS 3(1), 1992; textbook, section 9.5",
+		Class:   dme.Permission,
+		Dynamic: true,
+		Needs:   dme.Always(dme.Needs{Reliable: true}),
+		Kinds:   []string{"REQUEST", "REPLY"},
+		Claims:  claims(),
 		Prepare: func(c dme.Config) (dme.System, error) {
 			return system{nodes: c.Nodes}, nil
 		},
