@@ -1,6 +1,9 @@
 package maekawa
 
-import "dmebench/dme"
+import (
+	"dmebench/algorithms/quorum"
+	"dmebench/dme"
+)
 
 // This file is section 4 of Maekawa 1985 as it is printed, and what it has in
 // common with the textbook's version of it (textbook.go). Both can deadlock, and
@@ -68,7 +71,7 @@ func (n *literal) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
 	known := n.Serves(from)
 	switch m.Kind {
 	case kindRequest:
-		if m.Clock == 0 || m.Clock > latest {
+		if !quorum.Believable(m.Clock) {
 			out.Refuse("no such sequence number")
 			return
 		}
