@@ -33,8 +33,8 @@ type literal struct {
 	number uint64 // the highest sequence number of a REQUEST sent or received
 }
 
-// text is what a printed text says about the arrival of messages. Member j is the
-// node n.Members[j].
+// text is what a printed text says about the arrival of messages. Member j is
+// the node n.Members[j].
 type text interface {
 	ask() // forgets what the last request has left
 	receiveRequest(r dme.Stamp, out *dme.Outbox)
