@@ -97,7 +97,7 @@ func (n *node) receiveRelinquish(out *dme.Outbox) {
 // impossible says why no node that keeps to the algorithm can have sent this
 // message; "" where one can.
 func (n *node) impossible(from dme.NodeID, m *dme.Message) string {
-	if !believable(m.Clock) {
+	if !quorum.Believable(m.Clock) {
 		return "no such clock"
 	}
 	switch m.Kind {

@@ -87,13 +87,6 @@ func (n *requester) send(to dme.NodeID, kind dme.Kind, out *dme.Outbox) {
 	out.Send(to, m)
 }
 
-// latest bounds the clocks that are believed, so that a garbled message cannot
-// make a clock overflow.
-const latest = 1 << 62
-
-// believable reports whether a clock can be one.
-func believable(clock uint64) bool { return clock > 0 && clock <= latest }
-
 func (n *requester) state(v *dme.Visitor) {
 	v.Uint("clock", &n.clock)
 	if n.own == nil {

@@ -43,9 +43,9 @@ var mutants = []conformance.Mutant{
 		New: " {", Caught: "(CR4)",
 	},
 	{
-		Name: "CR6, a REQUEST leaves the mesh", File: "mesh.go",
-		Old: "\tcase !next && k > 0:\n",
-		New: "\tcase !next:\n", Caught: "which is no neighbour",
+		Name: "CR6, a REQUEST leaves the mesh", File: "token.go",
+		Old: "\tif to != dme.None {\n",
+		New: "\tif true {\n", Caught: "which is no neighbour",
 	},
 	{
 		Name: "numbered, nothing is outdated", File: "repaired.go",

@@ -35,11 +35,7 @@ type corner interface {
 // Request is the first half of procedure P1.
 func (n *node) Request(out *dme.Outbox) {
 	n.waiting = true
-	if n.corner != nil {
-		n.corner.request(n.self, out)
-		return
-	}
-	n.relay(n.inward(n.self), kindRequest, n.self, out)
+	n.request(n.self, out)
 }
 
 // enter ends the wait of procedure P1.
@@ -52,16 +48,7 @@ func (n *node) enter(out *dme.Outbox) {
 // Release is the second half of procedure P1.
 func (n *node) Release(out *dme.Outbox) {
 	n.mutex = false
-	if n.corner != nil {
-		n.corner.release(out)
-		return
-	}
-	n.relay(n.inward(n.self), kindRelease, n.self, out)
-}
-
-// relay sends a message that speaks of x one hop further within the plane.
-func (n *node) relay(to dme.NodeID, kind dme.Kind, x dme.NodeID, out *dme.Outbox) {
-	out.Send(to, dme.Message{Kind: kind, Node: x})
+	n.release(n.self, out)
 }
 
 func (n *node) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
@@ -75,20 +62,26 @@ func (n *node) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
 	case kindPermit:
 		n.receivePermit(&m, out)
 	case kindRelease:
-		n.receiveRelease(&m, out)
+		n.release(m.Node, out)
 	}
 }
 
 // receiveRequest is procedure P2.
 func (n *node) receiveRequest(m *dme.Message, out *dme.Outbox) {
-	switch {
-	case n.corner == nil:
-		n.relay(n.inward(n.self), kindRequest, m.Node, out)
-	case n.isCorner(m.Node):
+	if n.isCorner(m.Node) {
 		n.corner.planeRequest(m, out)
-	default:
-		n.corner.request(m.Node, out)
+		return
 	}
+	n.request(m.Node, out)
+}
+
+// request sends the REQUEST of a node of the plane on to the corner.
+func (n *node) request(x dme.NodeID, out *dme.Outbox) {
+	if n.corner != nil {
+		n.corner.request(x, out)
+		return
+	}
+	n.relay(n.inward(n.self), kindRequest, x, out)
 }
 
 // receivePermit is procedure P3.
@@ -103,13 +96,18 @@ func (n *node) receivePermit(m *dme.Message, out *dme.Outbox) {
 	}
 }
 
-// receiveRelease is procedure P4.
-func (n *node) receiveRelease(m *dme.Message, out *dme.Outbox) {
+// release sends the RELEASE of a node of the plane on to the corner: procedure P4.
+func (n *node) release(x dme.NodeID, out *dme.Outbox) {
 	if n.corner != nil {
 		n.corner.release(out)
 		return
 	}
-	n.relay(n.inward(n.self), kindRelease, m.Node, out)
+	n.relay(n.inward(n.self), kindRelease, x, out)
+}
+
+// relay sends a message that speaks of x one hop further within the plane.
+func (n *node) relay(to dme.NodeID, kind dme.Kind, x dme.NodeID, out *dme.Outbox) {
+	out.Send(to, dme.Message{Kind: kind, Node: x})
 }
 
 // QueueLength returns the number of REQUESTs that wait at a corner.

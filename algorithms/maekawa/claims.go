@@ -297,11 +297,9 @@ type sizes struct {
 }
 
 func setSizes(s dme.Setting) sizes {
-	sets := s.System.(dme.Quorate)
 	k := sizes{min: math.MaxInt, self: true}
 	others := 0
-	for id := dme.NodeID(1); int(id) <= s.Nodes; id++ {
-		set := sets.RequestSet(id)
+	for id, set := range setsOf(s).RequestSets() {
 		k.min, k.max = min(k.min, len(set)), max(k.max, len(set))
 		others += len(set)
 		k.mean += float64(len(set)) / float64(s.Nodes)

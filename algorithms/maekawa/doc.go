@@ -68,4 +68,7 @@
 // else asks, and at most 6K−3 in the mean of any run: three for each member, and
 // for each REQUEST either a FAILED or an INQUIRE, a RELINQUISH and a second
 // LOCKED. Nothing is done about nodes that fail.
+//
+// [AsPublished] and [TextbookAsPublished] are the printed texts (published.go,
+// textbook.go), kept as negative controls.
 package maekawa

@@ -1,16 +1,15 @@
 package maekawa
 
-import "dmebench/dme"
-
-// latest bounds the clocks that are believed, so that a garbled message cannot
-// make a clock overflow.
-const latest = 1 << 62
+import (
+	"dmebench/algorithms/quorum"
+	"dmebench/dme"
+)
 
 // impossible says why no node that keeps to the algorithm can have sent this
 // message, over links that keep their guarantees; "" where one can. Messages
 // that are merely late are not impossible: the handlers ignore them.
 func (n *node) impossible(from dme.NodeID, m *dme.Message) string {
-	if m.Clock == 0 || m.Clock > latest {
+	if !quorum.Believable(m.Clock) {
 		return "no such clock"
 	}
 	switch m.Kind {

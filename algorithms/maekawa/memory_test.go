@@ -28,9 +28,8 @@ func TestMemory(t *testing.T) {
 		runtime.ReadMemStats(&before)
 		n := sys.Node(nodes)
 		runtime.ReadMemStats(&after)
-		// The lists grow by appending, which allocates up to three times their size.
-		if bytes := after.TotalAlloc - before.TotalAlloc; bytes > 48*k {
-			t.Errorf("%s, %v: a node of %d takes %d bytes, more than 48K", x.a.Name, x.set, nodes, bytes)
+		if bytes := after.TotalAlloc - before.TotalAlloc; bytes > 24*k {
+			t.Errorf("%s, %v: a node of %d takes %d bytes, more than 24K", x.a.Name, x.set, nodes, bytes)
 		}
 		var out dme.Outbox
 		n.Request(&out)

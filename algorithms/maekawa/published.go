@@ -1,6 +1,9 @@
 package maekawa
 
-import "dmebench/dme"
+import (
+	"dmebench/algorithms/quorum"
+	"dmebench/dme"
+)
 
 // This file is section 4 of Maekawa 1985 as it is printed, and what it has in
 // common with the textbook's version of it (textbook.go). Both can deadlock, and
@@ -30,8 +33,8 @@ type literal struct {
 	number uint64 // the highest sequence number of a REQUEST sent or received
 }
 
-// text is what a printed text says about the arrival of messages. Member j is the
-// node n.Members[j].
+// text is what a printed text says about the arrival of messages. Member j is
+// the node n.Members[j].
 type text interface {
 	ask() // forgets what the last request has left
 	receiveRequest(r dme.Stamp, out *dme.Outbox)
@@ -68,7 +71,7 @@ func (n *literal) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
 	known := n.Serves(from)
 	switch m.Kind {
 	case kindRequest:
-		if m.Clock == 0 || m.Clock > latest {
+		if !quorum.Believable(m.Clock) {
 			out.Refuse("no such sequence number")
 			return
 		}

@@ -2,7 +2,7 @@ package maekawa
 
 import "dmebench/dme"
 
-// Whom a step speaks of as member j is the node n.Members[j].
+// Member j is the node n.Members[j].
 
 // invoke is step (1): send a REQUEST to every member of S_i, with a number
 // greater than any that this node knows of.

@@ -8,21 +8,15 @@ import (
 	"dmebench/dme"
 )
 
-// SmallestQuorum returns the size of the smallest quorum of nodes that are up,
-// node i being up if up[i-1]. ok is false where there is none.
+// search returns a function that returns the size of the smallest quorum of nodes
+// that are up, node i being up if up[i-1]; ok is false where there is none.
 //
 // A quorum is any set that the construction's rule admits, not only the one that
 // a node asks while all are up: of majority and weighted, any nodes with more
-// than half of the votes; of tree, what [TreeQuorum] may return, paths that
-// replace failed nodes included; of the others, the request set of any node.
-func (s *System) SmallestQuorum(up []bool) (size int, ok bool) { return s.search()(up) }
-
-// search returns SmallestQuorum for repeated use.
+// than half of the votes; of the others, the request set of any node. (Of tree it
+// is what [TreeQuorum] may return, which [TreeResilience] counts.)
 func (s *System) search() func(up []bool) (size int, ok bool) {
-	switch s.name {
-	case "tree":
-		return smallestTreeQuorum
-	case "majority", "weighted":
+	if s.name == "majority" || s.name == "weighted" {
 		return s.smallestMajority
 	}
 	sets := make([][]dme.NodeID, s.nodes)
@@ -38,16 +32,6 @@ func (s *System) search() func(up []bool) (size int, ok bool) {
 		}
 		return 0, false
 	}
-}
-
-// smallestTreeQuorum tries all that there are; [TreeResilience] need not.
-func smallestTreeQuorum(up []bool) (size int, ok bool) {
-	for q := range TreeQuorums(len(up), func(id dme.NodeID) bool { return up[id-1] }) {
-		if !ok || len(q) < size {
-			size, ok = len(q), true
-		}
-	}
-	return size, ok
 }
 
 // smallestMajority takes the heaviest nodes that are up.

@@ -12,8 +12,16 @@ import (
 // exactly makes Resilience examine every choice of failed nodes.
 const exactly = math.MaxInt32
 
+// smallest returns the search for the smallest quorum.
+func smallest(s *System) func(up []bool) (int, bool) {
+	if s.Name() == "tree" {
+		return func(up []bool) (int, bool) { return smallestSubtreeQuorum(up, 1) }
+	}
+	return s.search()
+}
+
 // allQuorums is the coterie of a construction, spelled out: a dumb twin of
-// SmallestQuorum.
+// the search for the smallest quorum.
 func allQuorums(t *testing.T, s *System) [][]dme.NodeID {
 	t.Helper()
 	var all [][]dme.NodeID
@@ -58,7 +66,7 @@ func TestSmallestQuorumIsThat(t *testing.T) {
 	for _, name := range rules() {
 		for _, n := range []int{1, 2, 3, 4, 6, 7, 8} {
 			s := mustNew(t, name, n)
-			all := allQuorums(t, s)
+			all, find := allQuorums(t, s), smallest(s)
 			patterns(n, func(_ int, grants func(dme.NodeID) bool) {
 				want := math.MaxInt
 				for _, q := range all {
@@ -70,7 +78,7 @@ func TestSmallestQuorumIsThat(t *testing.T) {
 				for i := range up {
 					up[i] = grants(dme.NodeID(i + 1))
 				}
-				if size, ok := s.SmallestQuorum(up); ok != (want < math.MaxInt) || ok && size != want {
+				if size, ok := find(up); ok != (want < math.MaxInt) || ok && size != want {
 					t.Fatalf("%s of %d, up %v: a quorum of %d (%v), want %d", name, n, up, size, ok, want)
 				}
 			})
@@ -93,7 +101,7 @@ func TestSmallestQuorumCountsVotes(t *testing.T) {
 		{[]bool{false, true, true, false}, 0},
 		{[]bool{true, false, false, false}, 0},
 	} {
-		if size, ok := s.SmallestQuorum(c.up); ok != (c.size > 0) || ok && size != c.size {
+		if size, ok := s.search()(c.up); ok != (c.size > 0) || ok && size != c.size {
 			t.Errorf("up %v: a quorum of %d (%v), want %d", c.up, size, ok, c.size)
 		}
 	}
@@ -157,7 +165,7 @@ func TestAvailabilityByDefinition(t *testing.T) {
 	for _, name := range []string{"plane", "grid"} {
 		for _, n := range []int{7, 10, 13} {
 			s := mustNew(t, name, n)
-			r := s.Resilience(exactly, 1)
+			r, find := s.Resilience(exactly, 1), smallest(s)
 			for _, p := range []float64{0.3, 0.9} {
 				var want, size float64
 				patterns(n, func(failed int, grants func(dme.NodeID) bool) {
@@ -165,7 +173,7 @@ func TestAvailabilityByDefinition(t *testing.T) {
 					for i := range up {
 						up[i] = grants(dme.NodeID(i + 1))
 					}
-					if k, ok := s.SmallestQuorum(up); ok {
+					if k, ok := find(up); ok {
 						chance := math.Pow(p, float64(n-failed)) * math.Pow(1-p, float64(failed))
 						want += chance
 						size += chance * float64(k)
@@ -180,8 +188,8 @@ func TestAvailabilityByDefinition(t *testing.T) {
 	}
 }
 
-// smallestSubtreeQuorum is SmallestQuorum of the subtree of id, by the definition
-// of a quorum.
+// smallestSubtreeQuorum returns the size of the smallest quorum of the subtree of id,
+// by the definition of one.
 func smallestSubtreeQuorum(up []bool, id int) (size int, ok bool) {
 	left, right := 2*id, 2*id+1
 	hasLeft, hasRight := left <= len(up), right <= len(up)
@@ -209,7 +217,7 @@ func smallestSubtreeQuorum(up []bool, id int) (size int, ok bool) {
 func TestTreeResilience(t *testing.T) {
 	for n := 1; n <= 15; n++ {
 		s := mustNew(t, "tree", n)
-		tried := s.resilience(1<<n, 1, func(up []bool) (int, bool) { return smallestSubtreeQuorum(up, 1) })
+		tried := s.resilience(1<<n, 1, smallest(s))
 		if counted := s.Resilience(1, 1); !slices.Equal(counted.Failed, tried.Failed) {
 			t.Fatalf("n=%d: counted %+v, tried %+v", n, counted.Failed, tried.Failed)
 		}
@@ -222,11 +230,7 @@ func TestDrawnPatterns(t *testing.T) {
 	for name, formula := range formulas() {
 		for _, n := range []int{31, 63} {
 			s := mustNew(t, name, n)
-			search := s.search()
-			if name == "tree" { // as if it were not counted
-				search = func(up []bool) (int, bool) { return smallestSubtreeQuorum(up, 1) }
-			}
-			r := s.resilience(2000, 1, search)
+			r := s.resilience(2000, 1, smallest(s)) // also of the tree, as if it were not counted
 			if drawn := !r.Failed[n/2].Exact; drawn != (name == "tree") || drawn && r.Failed[n/2].Patterns != 2000 || !r.Failed[1].Exact {
 				t.Errorf("%s of %d: %+v", name, n, r.Failed)
 			}
@@ -236,7 +240,7 @@ func TestDrawnPatterns(t *testing.T) {
 					t.Errorf("%s of %d, p=%v: %v, want about %v", name, n, p, a, want)
 				}
 			}
-			again := s.resilience(2000, 1, search)
+			again := s.resilience(2000, 1, smallest(s))
 			if !slices.Equal(again.Failed, r.Failed) {
 				t.Errorf("%s of %d: the same seed gives something else", name, n)
 			}
@@ -289,11 +293,11 @@ func TestTreeCosts(t *testing.T) {
 		for _, id := range c.failed {
 			up[id-1] = false
 		}
-		size, ok := mustNew(t, "tree", 15).SmallestQuorum(up)
+		size, ok := smallest(mustNew(t, "tree", 15))(up)
 		if ok != (c.size > 0) || ok && size != c.size {
 			t.Errorf("without %v: a quorum of %d (%v), want %d", c.failed, size, ok, c.size)
 		}
-		if majority, ok := mustNew(t, "majority", 15).SmallestQuorum(up); !ok || majority != 8 {
+		if majority, ok := smallest(mustNew(t, "majority", 15))(up); !ok || majority != 8 {
 			t.Errorf("without %v: a majority of %d (%v)", c.failed, majority, ok)
 		}
 	}

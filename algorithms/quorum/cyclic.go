@@ -18,6 +18,7 @@ type cyclic struct {
 func (c cyclic) appendSet(to []dme.NodeID, id dme.NodeID) []dme.NodeID {
 	// D is ascending, so that i + D is two ascending runs: the one that has
 	// come round the ring, and the one before it.
+	to = slices.Grow(to, len(c.offsets))
 	at := int(id) - 1
 	turn, _ := slices.BinarySearch(c.offsets, c.modulus-at)
 	for _, d := range c.offsets[turn:] {
@@ -30,6 +31,7 @@ func (c cyclic) appendSet(to []dme.NodeID, id dme.NodeID) []dme.NodeID {
 }
 
 func (c cyclic) appendServed(to []dme.NodeID, id dme.NodeID) []dme.NodeID {
+	to = slices.Grow(to, len(c.offsets))
 	at := int(id) - 1
 	turn, exact := slices.BinarySearch(c.offsets, at)
 	if exact {

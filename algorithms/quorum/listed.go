@@ -34,7 +34,7 @@ func list(sets [][]dme.NodeID) (listed, error) {
 		id := dme.NodeID(i + 1)
 		set, err := ascending(set, len(sets))
 		if err != nil {
-			return f, fmt.Errorf("S_%d: %w", id, err)
+			return f, fmt.Errorf("set S_%d: %w", id, err)
 		}
 		for _, member := range set {
 			f.served[member-1] = append(f.served[member-1], id)

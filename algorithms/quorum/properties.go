@@ -3,6 +3,7 @@ package quorum
 import (
 	"iter"
 	"math/bits"
+	"slices"
 
 	"dmebench/dme"
 )
@@ -78,13 +79,24 @@ func spread(values []int) Spread {
 	return s
 }
 
+// RequestSets yields each node with its request set, which is valid until the next.
+func (s *System) RequestSets() iter.Seq2[dme.NodeID, []dme.NodeID] {
+	return func(yield func(dme.NodeID, []dme.NodeID) bool) {
+		var set []dme.NodeID
+		for id := dme.NodeID(1); int(id) <= s.nodes; id++ {
+			set = s.sets.appendSet(set[:0], id)
+			if !yield(id, set) {
+				return
+			}
+		}
+	}
+}
+
 // Sizes returns the spread of K = |S_i|. It takes O(N·K) time.
 func (s *System) Sizes() Spread {
 	sizes := make([]int, s.nodes)
-	var set []dme.NodeID
-	for i := range sizes {
-		set = s.sets.appendSet(set[:0], dme.NodeID(i+1))
-		sizes[i] = len(set)
+	for id, set := range s.RequestSets() {
+		sizes[id-1] = len(set)
 	}
 	return spread(sizes)
 }
@@ -93,9 +105,7 @@ func (s *System) Sizes() Spread {
 // i's at i-1. It takes O(N·K) time.
 func (s *System) Loads() []int {
 	loads := make([]int, s.nodes)
-	var set []dme.NodeID
-	for i := range loads {
-		set = s.sets.appendSet(set[:0], dme.NodeID(i+1))
+	for _, set := range s.RequestSets() {
 		for _, member := range set {
 			loads[member-1]++
 		}
@@ -139,23 +149,18 @@ func (s *System) Properties() Properties {
 	words := s.nodes/64 + 1
 	memory := make([]uint64, s.nodes*words)
 	served := func(id dme.NodeID) []uint64 { return memory[int(id-1)*words : int(id)*words] }
-	var set []dme.NodeID
-	for id := dme.NodeID(1); int(id) <= s.nodes; id++ {
-		self := false
-		set = s.sets.appendSet(set[:0], id)
+	for id, set := range s.RequestSets() {
 		for _, member := range set {
 			served(member)[id/64] |= 1 << (id % 64)
-			self = self || member == id
 		}
-		if !self {
+		if !slices.Contains(set, id) {
 			p.Selfless = append(p.Selfless, id)
 		}
 	}
 
 	meets := make([]uint64, words)
-	for id := dme.NodeID(1); int(id) <= s.nodes; id++ {
+	for id, set := range s.RequestSets() {
 		clear(meets)
-		set = s.sets.appendSet(set[:0], id)
 		for _, member := range set {
 			for w, x := range served(member) {
 				meets[w] |= x

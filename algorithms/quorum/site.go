@@ -58,6 +58,10 @@ func (n *Site) HandleLocal(handle func(dme.NodeID, dme.Message, *dme.Outbox), ou
 	n.local = n.local[:0]
 }
 
+// Believable reports whether a message's clock can be one: it is bounded so that a
+// garbled message cannot make a clock overflow.
+func Believable(clock uint64) bool { return clock > 0 && clock <= 1<<62 }
+
 // Queue is a queue of requests, the most preceding first.
 type Queue []dme.Stamp
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -106,6 +107,9 @@ func (p *program) builtInScenarios() ([]builtIn, error) {
 		s, err := trace.Parse(name, text)
 		all = append(all, builtIn{s, folder})
 		return err
+	})
+	slices.SortStableFunc(all, func(a, b builtIn) int {
+		return strings.Compare(path.Dir(a.scenario.Name), path.Dir(b.scenario.Name))
 	})
 	return all, err
 }
