@@ -3,7 +3,6 @@ package experiment
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"math"
 	"os"
 	"os/exec"
@@ -266,7 +265,7 @@ func TestDanglingLatest(t *testing.T) {
 	if err := os.RemoveAll(s.Dir); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := result.Read(filepath.Join(opt.Out, "small")); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := result.Read(filepath.Join(opt.Out, "small")); !errors.Is(err, result.ErrNone) {
 		t.Errorf("%v; want that there are no results", err)
 	}
 	if again := sweep(t, small, opt); again.Ran != 8 {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -127,7 +126,7 @@ func (s *Summary) count(c Cell, r *result.Result) {
 // run that is violated, stalled or failed does not end the sweep. The end of
 // ctx does: what is finished is kept, and the run in progress is not.
 //
-// An [Error] says that the sweep was refused, or that a result could not be
+// An [exit.Error] says that the sweep was refused, or that a result could not be
 // written. The summary counts what there is in either case.
 func Sweep(ctx context.Context, file File, opt Options) (Summary, error) {
 	opt = opt.withDefaults()
@@ -260,7 +259,7 @@ func dryRun(root string, plan *Plan, s Summary, opt Options) (Summary, error) {
 	if dir != "" && !opt.Fresh {
 		set, err := result.Read(filepath.Join(dir, result.StoreName))
 		switch {
-		case errors.Is(err, fs.ErrNotExist), errors.Is(err, result.ErrNoHeader):
+		case errors.Is(err, result.ErrNone), errors.Is(err, result.ErrNoHeader):
 		case err != nil:
 			return s, refuse(exit.Data, "%w", err)
 		case changed(set.Header, plan) == "":
