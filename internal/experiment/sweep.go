@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -232,16 +233,10 @@ func carryOut(ctx context.Context, store *result.Store, todo []Cell, s *Summary,
 // disk beside the others.
 func carryOutOne(ctx context.Context, runner Runner, job *run.Job, keep func(*result.Result) error) *result.Result {
 	r, err := runner(ctx, job, keep)
-	if r == nil {
-		r = &result.Result{
-			SchemaVersion: result.SchemaVersion, Status: result.Failed, Error: "no result and no error",
-			Algorithm: job.Spec.Algorithm, Nodes: job.Spec.Nodes, Transport: job.Spec.Transport,
-			Workload: job.Spec.Workload, Seed: job.Spec.Seed,
-			Messages: result.Messages{ByKind: map[string]uint64{}},
-			Warnings: []string{}, Environment: map[string]string{},
-		}
-	}
-	if err != nil {
+	switch {
+	case r == nil:
+		return result.Failure(job.Spec, cmp.Or(err, errors.New("no result and no error")))
+	case err != nil:
 		r.Error = err.Error()
 		if r.Status != result.Violated { // which no error undoes
 			r.Status = result.Failed
