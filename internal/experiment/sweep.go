@@ -139,7 +139,14 @@ func Sweep(ctx context.Context, file File, opt Options) (Summary, error) {
 	s.Planned = len(plan.Cells)
 	root := filepath.Join(opt.Out, file.Name)
 	if opt.DryRun {
-		return dryRun(root, plan, s, opt)
+		there, _, err := previous(root, plan, opt)
+		if err != nil {
+			return s, err
+		}
+		if there != nil {
+			s.Dir = there.Name()
+		}
+		return s, plan.write(opt.Progress, root, s.Dir, s.missing(plan, there))
 	}
 	if err := os.MkdirAll(root, 0o755); err != nil {
 		return s, unwritable(root, err)
@@ -164,12 +171,16 @@ func Sweep(ctx context.Context, file File, opt Options) (Summary, error) {
 	for _, line := range plan.LeftOut {
 		fmt.Fprintln(opt.Progress, "left out:", line)
 	}
-	return s, carryOut(ctx, store, todo, &s, opt)
+	err = carryOut(ctx, store, todo, &s, opt)
+	return s, err
 }
 
 // missing returns the cells that have no result, or a failed one, and counts the
-// others.
+// others. there may be nil.
 func (s *Summary) missing(plan *Plan, there *result.Set) []Cell {
+	if there == nil {
+		return plan.Cells
+	}
 	var todo []Cell
 	for _, c := range plan.Cells {
 		if r := there.Find(c.Key()); r == nil || r.Status == result.Failed {
@@ -243,23 +254,4 @@ func carryOutOne(ctx context.Context, runner Runner, job *run.Job, keep func(*re
 		}
 	}
 	return r
-}
-
-func dryRun(root string, plan *Plan, s Summary, opt Options) (Summary, error) {
-	dir, err := latest(root)
-	if err != nil {
-		return s, err
-	}
-	there := new(result.Set)
-	if dir != "" && !opt.Fresh {
-		set, err := result.Read(filepath.Join(dir, result.StoreName))
-		switch {
-		case errors.Is(err, result.ErrNone), errors.Is(err, result.ErrNoHeader):
-		case err != nil:
-			return s, refuse(exit.Data, "%w", err)
-		case changed(set.Header, plan) == "":
-			s.Dir, there = dir, set
-		}
-	}
-	return s, plan.write(opt.Progress, root, s.Dir, s.missing(plan, there))
 }
