@@ -26,7 +26,7 @@ func Read(path string) (*Set, error) {
 	info, err := os.Stat(path)
 	switch {
 	case os.IsNotExist(err):
-		return nil, fmt.Errorf("%s: %w there, and no file or folder; name the results of a sweep, such as results/quickstart, "+
+		return nil, fmt.Errorf("%s: %w: no such file or folder; name the results of a sweep, such as results/quickstart, "+
 			"or a file that «dmebench run --out» has made", path, ErrNone)
 	case err != nil:
 		return nil, fmt.Errorf("cannot read the results: %w", err)
@@ -49,7 +49,7 @@ func Read(path string) (*Set, error) {
 		return nil, fmt.Errorf("cannot read the results in %s: %w", path, err)
 	}
 	if len(files) == 0 {
-		return nil, fmt.Errorf("%s: %w there; %s", path, ErrNone, below(path))
+		return nil, fmt.Errorf("%s: %w; %s", path, ErrNone, below(path))
 	}
 	slices.Sort(files)
 	for i, name := range files {

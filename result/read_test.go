@@ -95,8 +95,8 @@ func TestWhatIsNotAResultIsNamed(t *testing.T) {
 		none bool // there are no results at all
 		says string
 	}{
-		{filepath.Join(dir, "nowhere"), true, "there are no results there, and no file or folder"},
-		{empty, true, "there are no results there; name a folder"},
+		{filepath.Join(dir, "nowhere"), true, "there are no results: no such file or folder"},
+		{empty, true, "there are no results; name a folder"},
 		{at("rubbish", "{"), false, "not a result"},
 		{at("other", `{"a": 1}`), false, "lacks algorithm"},
 		{at("null", `null`), false, "not a result"},
