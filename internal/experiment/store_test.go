@@ -66,7 +66,7 @@ func TestSweepRefusesCorruptedResults(t *testing.T) {
 			rewrite(t, s, damaged)
 
 			_, err := Sweep(t.Context(), parse(t, small), opt)
-			wantExit(t, err, exit.Data, storeOf(s)+":4: "+test.says, "without that line the sweep runs it again")
+			wantExit(t, err, exit.Data, storeOf(s)+":4: "+test.says, "; delete the line, and the sweep runs it again")
 			opt.DryRun = true
 			_, err = Sweep(t.Context(), parse(t, small), opt)
 			wantExit(t, err, exit.Data, test.says)
