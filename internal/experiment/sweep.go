@@ -1,12 +1,13 @@
 package experiment
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -126,7 +127,7 @@ func (s *Summary) count(c Cell, r *result.Result) {
 // run that is violated, stalled or failed does not end the sweep. The end of
 // ctx does: what is finished is kept, and the run in progress is not.
 //
-// An [Error] says that the sweep was refused, or that a result could not be
+// An [exit.Error] says that the sweep was refused, or that a result could not be
 // written. The summary counts what there is in either case.
 func Sweep(ctx context.Context, file File, opt Options) (Summary, error) {
 	opt = opt.withDefaults()
@@ -138,7 +139,14 @@ func Sweep(ctx context.Context, file File, opt Options) (Summary, error) {
 	s.Planned = len(plan.Cells)
 	root := filepath.Join(opt.Out, file.Name)
 	if opt.DryRun {
-		return dryRun(root, plan, s, opt)
+		there, _, err := previous(root, plan, opt)
+		if err != nil {
+			return s, err
+		}
+		if there != nil {
+			s.Dir = there.Name()
+		}
+		return s, plan.write(opt.Progress, root, s.Dir, s.missing(plan, there))
 	}
 	if err := os.MkdirAll(root, 0o755); err != nil {
 		return s, unwritable(root, err)
@@ -148,99 +156,44 @@ func Sweep(ctx context.Context, file File, opt Options) (Summary, error) {
 		return s, err
 	}
 	defer release()
-	if err := probe(root); err != nil {
-		return s, err
+	if err := atomicfile.Probe(root); err != nil {
+		return s, unwritable(root, err)
 	}
 	atomicfile.RemoveTemporaries(root)
 
-	dir, err := choose(root, plan, opt)
+	store, err := open(root, plan, opt)
 	if err != nil {
 		return s, err
 	}
-	s.Dir = dir
-	todo, err := missing(dir, plan, &s)
-	if err != nil {
-		return s, err
-	}
+	defer store.Close()
+	s.Dir = filepath.Dir(store.Path)
+	todo := s.missing(plan, &store.Set)
 	for _, line := range plan.LeftOut {
 		fmt.Fprintln(opt.Progress, "left out:", line)
 	}
-	return s, carryOut(ctx, dir, todo, &s, opt)
+	err = carryOut(ctx, store, todo, &s, opt)
+	return s, err
 }
 
-// choose returns the folder to write to: the latest one if it continues this
-// plan, else a new one.
-func choose(root string, plan *Plan, opt Options) (string, error) {
-	dir, err := latest(root)
-	if err != nil {
-		return "", err
-	}
-	if dir != "" && !opt.Fresh {
-		why := continues(dir, plan)
-		if why == "" {
-			cells := filepath.Join(dir, cellsName)
-			if err := probe(cells); err != nil {
-				return "", err
-			}
-			atomicfile.RemoveTemporaries(dir)
-			atomicfile.RemoveTemporaries(cells)
-			noteEnvironment(dir, opt)
-			return dir, nil
-		}
-		fmt.Fprintf(opt.Progress, "%s is left as it is: %s\n", dir, why)
-	}
-	return create(root, plan, opt.Environment, opt.Now())
-}
-
-// momentary is the property of an environment that never is the same twice.
-const momentary = "load_average"
-
-// noteEnvironment says so where results of two environments come together:
-// whether they may be compared is for a person to judge.
-func noteEnvironment(dir string, opt Options) {
-	var before map[string]string
-	if err := readJSON(filepath.Join(dir, environmentName), &before); err != nil {
-		fmt.Fprintln(opt.Progress, "warning:", err)
-		return
-	}
-	var differ []string
-	for _, m := range []map[string]string{before, opt.Environment} {
-		for key := range m {
-			if before[key] != opt.Environment[key] && key != momentary && !slices.Contains(differ, key) {
-				differ = append(differ, key)
-			}
-		}
-	}
-	slices.Sort(differ)
-	if len(differ) > 0 {
-		fmt.Fprintf(opt.Progress, "warning: %s was begun in another environment (%s); with --fresh all runs share one\n", dir, strings.Join(differ, ", "))
-	}
-}
-
-// missing returns the cells that have no result in dir, or a failed one, and
-// counts the others. dir may be "".
-func missing(dir string, plan *Plan, s *Summary) ([]Cell, error) {
-	if dir == "" {
-		return plan.Cells, nil
+// missing returns the cells that have no result, or a failed one, and counts the
+// others. there may be nil.
+func (s *Summary) missing(plan *Plan, there *result.Set) []Cell {
+	if there == nil {
+		return plan.Cells
 	}
 	var todo []Cell
-	var bad corrupt
 	for _, c := range plan.Cells {
-		have, err := load(dir, c.Hash)
-		switch {
-		case err != nil:
-			bad.add(cellPath(dir, c.Hash), err)
-		case have == nil || have.Result.Status == result.Failed:
+		if r := there.Find(c.Key()); r == nil || r.Status == result.Failed {
 			todo = append(todo, c)
-		default:
+		} else {
 			s.Found++
-			s.count(c, have.Result)
+			s.count(c, r)
 		}
 	}
-	return todo, bad.err()
+	return todo
 }
 
-func carryOut(ctx context.Context, dir string, todo []Cell, s *Summary, opt Options) error {
+func carryOut(ctx context.Context, store *result.Store, todo []Cell, s *Summary, opt Options) error {
 	progress := newProgress(todo, s.Planned, s.Found, opt)
 	defer progress.end()
 	for _, c := range todo {
@@ -256,12 +209,19 @@ func carryOut(ctx context.Context, dir string, todo []Cell, s *Summary, opt Opti
 		progress.begins(c)
 		begun := opt.Now()
 		kept := false
-		r := carryOutOne(ctx, opt.Run, job, func(r *result.Result) error {
-			r.Spec = job.Spec
-			err := save(dir, c, r)
+		keep := func(r *result.Result) error {
+			r.Spec = job.Spec // what it is found by
+			err := store.Append(result.Run{
+				Label: c.Label, Transport: c.Transport, Workload: c.Workload, Repetition: c.Repetition, Result: r,
+			})
 			kept = err == nil
-			return err
-		})
+			if err != nil {
+				return refuse(exit.CantCreate, "cannot write %s: %w; make room or permit it, or choose another folder with --out; "+
+					"results that are there already stay", store.Path, cause(err))
+			}
+			return nil
+		}
+		r := carryOutOne(ctx, opt.Run, job, keep)
 		// Whatever an interrupted run looks like, it was cut off; only a
 		// violation stays one.
 		if ctx.Err() != nil && r.Status != result.OK && r.Status != result.Violated {
@@ -269,7 +229,7 @@ func carryOut(ctx context.Context, dir string, todo []Cell, s *Summary, opt Opti
 			return nil
 		}
 		if !kept {
-			if err := save(dir, c, r); err != nil {
+			if err := keep(r); err != nil {
 				return err
 			}
 		}
@@ -284,37 +244,14 @@ func carryOut(ctx context.Context, dir string, todo []Cell, s *Summary, opt Opti
 // disk beside the others.
 func carryOutOne(ctx context.Context, runner Runner, job *run.Job, keep func(*result.Result) error) *result.Result {
 	r, err := runner(ctx, job, keep)
-	if r == nil {
-		r = &result.Result{
-			SchemaVersion: result.SchemaVersion, Status: result.Failed, Error: "no result and no error",
-			Algorithm: job.Spec.Algorithm, Nodes: job.Spec.Nodes, Transport: job.Spec.Transport,
-			Workload: job.Spec.Workload, Seed: job.Spec.Seed,
-			Messages: result.Messages{ByKind: map[string]uint64{}},
-			Warnings: []string{}, Environment: map[string]string{},
-		}
-	}
-	if err != nil {
+	switch {
+	case r == nil:
+		return result.Failure(job.Spec, cmp.Or(err, errors.New("no result and no error")))
+	case err != nil:
 		r.Error = err.Error()
 		if r.Status != result.Violated { // which no error undoes
 			r.Status = result.Failed
 		}
 	}
-	r.Spec = job.Spec // what the hash is of
 	return r
-}
-
-func dryRun(root string, plan *Plan, s Summary, opt Options) (Summary, error) {
-	dir, err := latest(root)
-	if err != nil {
-		return s, err
-	}
-	if dir != "" && (opt.Fresh || continues(dir, plan) != "") {
-		dir = ""
-	}
-	s.Dir = dir
-	todo, err := missing(dir, plan, &s)
-	if err != nil {
-		return s, err
-	}
-	return s, plan.write(opt.Progress, root, dir, todo)
 }

@@ -43,6 +43,10 @@ func catalog() Catalog {
 			Perpetual: func(o dme.Options) bool { return o.Get("mode") == "perpetual" },
 			Stepped:   map[string]string{"mode": "demand"},
 		},
+		{
+			Name: "pensive", Kinds: []string{"A"}, Needs: dme.Always(dme.Needs{}), Prepare: prepare,
+			Options: []dme.Option{{Name: "think", Default: "0", Values: "0|1"}},
+		},
 	}
 }
 
@@ -76,6 +80,9 @@ func TestFaultsOfASpec(t *testing.T) {
 		{"an N that the algorithm has no use for", result.Spec{Algorithm: "plain", Nodes: 4}, []string{"plain: 4 nodes: want an odd number"}},
 		{"unknown options", result.Spec{Algorithm: "plain", Nodes: 3, Set: set("zeal", "9", "mod", "wild")}, []string{
 			"--set mod, zeal: no option of plain, saturate, tcp; known here: mode, think, readers, gomaxprocs",
+		}},
+		{"an option of two parts", result.Spec{Algorithm: "pensive", Nodes: 3, Set: set("think", "1")}, []string{
+			"option think of pensive is also one of saturate; they cannot be combined",
 		}},
 		{"unknown values", result.Spec{Algorithm: "plain", Nodes: 3, Transport: result.Sim, Set: set("mode", "odd", "think", "-1s", "delay", "none", "t", "0s", "fifo", "maybe")}, []string{
 			"plain: mode=odd: want calm|wild", "think=-1s", "delay=none: no such distribution (want constant|uniform|exponential|pareto:INDEX)", "t=0s", "fifo=maybe: want true|false",
@@ -115,6 +122,9 @@ func TestResolve(t *testing.T) {
 	}
 	if j.Warmup != 5 || j.Spec.Requests != 300 || j.Plan.Requests() != 300 || j.Plan.MeanHold() != 2*time.Millisecond {
 		t.Errorf("job %+v", j)
+	}
+	if got := strings.Join(j.Settings(), " "); !strings.HasPrefix(got, "mode=wild t=1ms delay=uniform fifo=true ") || !strings.HasSuffix(got, " think=1ms readers=0") {
+		t.Errorf("settings %q", got)
 	}
 	if c := j.System.(prepared); c.Nodes != 3 || c.Seed != 9 || c.Options.Get("mode") != "wild" {
 		t.Errorf("prepared from %+v", c)
