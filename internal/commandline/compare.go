@@ -10,7 +10,6 @@ import (
 
 	"dmebench/internal/atomicfile"
 	"dmebench/internal/exit"
-	"dmebench/internal/resultset"
 	"dmebench/report/compare"
 	"dmebench/report/plots"
 )
@@ -42,15 +41,15 @@ func (p *program) compare(c *cli.Context) error {
 	if err := opt.Check(); err != nil {
 		return failWith(exit.Usage, err)
 	}
-	a, err := resultset.Read(c.Args().Get(0))
+	a, err := readSomeResults(c.Args().Get(0))
 	if err != nil {
 		return err
 	}
-	b, err := resultset.Read(c.Args().Get(1))
+	b, err := readSomeResults(c.Args().Get(1))
 	if err != nil {
 		return err
 	}
-	comparison, err := compare.Compare(compare.Side{Name: a.Name(), Runs: a.Runs}, compare.Side{Name: b.Name(), Runs: b.Runs}, opt)
+	comparison, err := compare.Compare(compare.Side{Name: a.Name(), Runs: reportRuns(a)}, compare.Side{Name: b.Name(), Runs: reportRuns(b)}, opt)
 	if err != nil {
 		return failWith(exit.Data, err)
 	}

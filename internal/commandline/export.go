@@ -12,7 +12,6 @@ import (
 
 	"dmebench/internal/atomicfile"
 	"dmebench/internal/exit"
-	"dmebench/internal/resultset"
 	"dmebench/report"
 	"dmebench/report/compare"
 	"dmebench/report/export"
@@ -66,23 +65,24 @@ func (p *program) export(c *cli.Context) error {
 	if errs != nil {
 		return failWith(exit.Usage, errors.Join(errs...))
 	}
-	results, err := resultset.Read(c.String("file"))
+	results, err := readSomeResults(c.String("file"))
 	if err != nil {
 		return err
 	}
-	p.warnOfLeftOut(results.Runs, format)
+	runs := reportRuns(results)
+	p.warnOfLeftOut(runs, format)
 	if format == "benchfmt" {
-		return p.exportBenchfmt(results.Runs, c.StringSlice("metric"), out)
+		return p.exportBenchfmt(runs, c.StringSlice("metric"), out)
 	}
 	var files []export.File
 	switch format {
 	case "hgrm":
-		files, err = export.Hgrm(results.Runs)
+		files, err = export.Hgrm(runs)
 	case "hlog":
-		files, err = export.Hlog(results.Runs, results.Started)
+		files, err = export.Hlog(runs, results.Header.Started)
 	case "csv":
 		in := p.reportContext()
-		in.Runs = results.Runs
+		in.Runs = runs
 		files, err = export.CSV(in)
 	}
 	if err != nil {

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,7 +15,7 @@ import (
 // resolver looks up everything that a file names, entry by entry and then
 // combination by combination.
 type resolver struct {
-	faults
+	document
 	file     File
 	catalog  run.Catalog
 	readFile func(string) ([]byte, error)
@@ -27,32 +28,41 @@ type resolver struct {
 // candidate is an entry that has been looked up. Where that failed ok is false,
 // and its combinations are not tried.
 type candidate struct {
-	Entry
-	ok        bool
-	declared  []dme.Option
-	algorithm *dme.Algorithm // of an algorithm
-	network   run.Network    // of a transport
-	workload  Workload       // of a workload
+	result.Entry
+	ok       bool
+	declared []dme.Option
 }
 
 // configurations returns one cell for each combination that is to run, in the
 // order in which a repetition runs them.
 func (r *resolver) configurations() []Cell {
 	for i, e := range r.file.Algorithms {
-		r.algorithms = append(r.algorithms, r.algorithm(i, e))
+		a, err := r.catalog.Lookup(e.Name)
+		if err != nil {
+			a = new(dme.Algorithm)
+		}
+		r.algorithms = append(r.algorithms, r.candidate("algorithms", i, e, a.Options, err))
 	}
 	for i, e := range r.file.Transports {
-		r.transports = append(r.transports, r.transport(i, e))
+		n, err := run.LookupNetwork(e.Name)
+		r.transports = append(r.transports, r.candidate("transports", i, e, n.Options, err))
 	}
 	for i, w := range r.file.Workloads {
-		r.workloads = append(r.workloads, r.workload(i, w))
+		kind, err := workload.Lookup(w.Name)
+		c := r.candidate("workloads", i, result.Entry{Name: w.Name, Label: w.Label, Set: w.Set}, kind.Options, err)
+		if _, err := workload.ParseDistribution(w.CS); w.CS != "" && err != nil {
+			c.ok = false
+			r.refuse("workloads", i, fmt.Errorf("cs %q: %w; want a duration such as 100us or exp:100us", w.CS, err))
+		}
+		r.workloads = append(r.workloads, c)
 	}
+	r.axes()
 	var configs []Cell
 	for t := range r.transports {
 		for w := range r.workloads {
-			for s := range r.file.Nodes {
+			for n := range r.file.Nodes {
 				for a := range r.algorithms {
-					if c, ok := r.configuration(combination{a, s, t, w}); ok {
+					if c, ok := r.configuration(combination{a, n, t, w}); ok {
 						c.config = len(configs)
 						configs = append(configs, c)
 					}
@@ -60,138 +70,93 @@ func (r *resolver) configurations() []Cell {
 			}
 		}
 	}
-	r.wrong.report(r.file, &r.faults)
+	r.wrong.report(r.file, &r.document)
 	return configs
 }
 
-func (r *resolver) algorithm(i int, e Entry) candidate {
-	c := candidate{Entry: e}
-	var err error
-	if c.algorithm, err = r.catalog.Lookup(e.Name); err == nil {
-		c.declared = c.algorithm.Options
-		_, err = dme.ResolveOptions(c.declared, e.Set)
-	}
-	c.ok = r.check("algorithms", i, e, err)
-	return c
-}
-
-func (r *resolver) transport(i int, e Entry) candidate {
-	c := candidate{Entry: e}
-	var err error
-	if c.network, err = run.LookupNetwork(e.Name); err == nil {
-		c.declared = c.network.Options
-		_, err = dme.ResolveOptions(c.declared, e.Set)
-	}
-	c.ok = r.check("transports", i, e, err)
-	return c
-}
-
-func (r *resolver) workload(i int, w Workload) candidate {
-	c := candidate{Entry: w.Entry, workload: w}
-	kind, err := workload.Lookup(w.Name)
+// candidate checks what can be seen of an entry by itself.
+func (r *resolver) candidate(list string, i int, e result.Entry, declared []dme.Option, err error) candidate {
+	c := candidate{Entry: e, declared: declared}
 	if err == nil {
-		c.declared = kind.Options
-		_, err = dme.ResolveOptions(c.declared, w.Set)
+		_, err = dme.ResolveOptions(declared, e.Set)
 	}
-	c.ok = r.check("workloads", i, w.Entry, err)
-	if _, err := workload.ParseDistribution(w.CS); w.CS != "" && err != nil {
-		c.ok = r.check("workloads", i, w.Entry,
-			fmt.Errorf("cs %q: %w; want a duration such as 100us or exp:100us", w.CS, err))
-	}
+	c.ok = err == nil
+	r.refuse(list, i, err)
 	return c
 }
 
-// check notes what is wrong with one entry by itself.
-func (r *resolver) check(list string, i int, e Entry, err error) bool {
+// refuse notes what is wrong with one entry.
+func (r *resolver) refuse(list string, i int, err error) {
 	if err == nil {
-		return true
+		return
 	}
 	for text := range strings.SplitSeq(err.Error(), "\n") {
-		r.add(e.Line, "%s%s", where(list, i), text)
+		r.add(r.line(list, i), "%s%s", where(list, i), text)
 	}
-	return false
+}
+
+// axes checks that what figures are to be drawn over is something that varies.
+func (r *resolver) axes() {
+	known := result.Dimensions()
+	for _, c := range slices.Concat(r.algorithms, r.transports, r.workloads) {
+		for _, o := range c.declared {
+			known = append(known, o.Name)
+		}
+	}
+	for i, a := range r.file.Axes {
+		if !slices.Contains(known, a.Over) {
+			r.refuse("axes", i, fmt.Errorf("over %q: no dimension of a run and no option of what is compared", a.Over))
+		}
+	}
 }
 
 // configuration resolves one combination; ok is false where it is not to run,
 // or cannot.
 func (r *resolver) configuration(at combination) (c Cell, ok bool) {
-	alg, net, work := r.algorithms[at.algorithm], r.transports[at.transport], r.workloads[at.workload]
-	nodes := r.file.Nodes[at.size]
-	if !alg.ok || !net.ok || !work.ok || exceeds(nodes, alg.MaxNodes) || exceeds(nodes, net.MaxNodes) {
-		return c, false
-	}
-	if clash := clashes(alg, net, work); clash != "" {
-		r.wrong.add(clash, at)
+	alg, net, load := r.algorithms[at[ofAlgorithms]], r.transports[at[ofTransports]], r.workloads[at[ofWorkloads]]
+	nodes := r.file.Nodes[at[ofNodes]]
+	if !alg.ok || !net.ok || !load.ok || exceeds(nodes, alg.MaxNodes) || exceeds(nodes, net.MaxNodes) {
 		return c, false
 	}
 	c = Cell{
-		Spec:  r.file.spec(alg.Entry, nodes, net.Entry, work.workload),
-		Label: alg.Label, Transport: net.Label, Workload: work.Label,
+		Spec:  r.file.spec(alg.Entry, nodes, net.Entry, r.file.Workloads[at[ofWorkloads]]),
+		Label: alg.Label, Transport: net.Label, Workload: load.Label,
 	}
-	if advice, why := cannotRun(alg, net, nodes, r.file.AllowMismatch); why != nil {
-		if r.file.SkipInvalid {
-			r.leaveOut(c, why)
-		} else {
-			r.wrong.add(why.Error()+"; "+advice, at)
-		}
-		return c, false
-	}
-	var err error
-	if c.LinksMet, err = r.resolve(c.Spec); err != nil {
+	err := r.resolve(&c)
+	var cannot *run.CannotRun
+	switch {
+	case err == nil:
+		return c, true
+	case !errors.As(err, &cannot):
 		for text := range strings.SplitSeq(err.Error(), "\n") {
 			r.wrong.add(text, at)
 		}
-		return c, false
+	case r.file.SkipInvalid:
+		r.leaveOut(c, cannot.Why)
+	case cannot.Nodes:
+		r.wrong.add(fmt.Sprintf("%v; choose another number of nodes or option, or set skip_invalid: true to leave it out", cannot.Why), at)
+	default:
+		r.wrong.add(fmt.Sprintf("%v; choose another transport or option, set skip_invalid: true to leave it out, "+
+			"or allow_mismatch: true to see it fail", cannot.Why), at)
 	}
-	return c, true
-}
-
-// resolve resolves every repetition of a configuration and lets go of the jobs:
-// thousands of them, each with its quorums, would not fit into memory.
-func (r *resolver) resolve(spec result.Spec) (linksMet bool, err error) {
-	for repetition := range r.file.Repetitions {
-		spec.Seed = r.file.Seed + uint64(repetition)
-		job, err := run.Resolve(spec, r.catalog, r.readFile)
-		if err != nil {
-			return false, err
-		}
-		linksMet = len(job.Missing) == 0
-	}
-	return linksMet, nil
+	return c, false
 }
 
 func exceeds(nodes, limit int) bool { return limit > 0 && nodes > limit }
 
-// clashes finds a setting of one entry that another one of the combination
-// declares as well: a run has one name space, and the value would go astray.
-func clashes(entries ...candidate) string {
-	for i, e := range entries {
-		for j, other := range entries {
-			for _, o := range other.declared {
-				if _, set := e.Set[o.Name]; set && i != j {
-					return fmt.Sprintf("option %s of %s is also one of %s; they cannot be combined", o.Name, e.Name, other.Name)
-				}
-			}
+// resolve resolves every repetition of a configuration and lets go of the jobs:
+// thousands of them, each with its quorums, would not fit into memory.
+func (r *resolver) resolve(c *Cell) error {
+	spec := c.Spec
+	for repetition := range r.file.Repetitions {
+		spec.Seed = r.file.Seed + uint64(repetition)
+		job, err := run.Resolve(spec, r.catalog, r.readFile)
+		if err != nil {
+			return err
 		}
+		c.LinksMet, c.settings = len(job.Missing) == 0, job.Settings()
 	}
-	return ""
-}
-
-// cannotRun says why an algorithm cannot run on so many nodes or over a network
-// that lacks what it needs, and what to do; everything else that is wrong with
-// a specification is a fault of the file, whatever skip_invalid says.
-func cannotRun(alg, net candidate, nodes int, allowMismatch bool) (advice string, why error) {
-	opt, _ := dme.ResolveOptions(alg.declared, alg.Set)
-	if err := alg.algorithm.CheckNodes(nodes, opt); err != nil {
-		return "choose another number of nodes or option, or set skip_invalid: true to leave it out", err
-	}
-	netOpt, _ := dme.ResolveOptions(net.declared, net.Set)
-	missing := net.network.Guarantees(netOpt).Lacks(alg.algorithm.Needs(opt))
-	if len(missing) == 0 || allowMismatch {
-		return "", nil
-	}
-	return "choose another transport or option, set skip_invalid: true to leave it out, or allow_mismatch: true to see it fail",
-		fmt.Errorf("%s needs %s, which %s does not have", alg.Name, strings.Join(missing, " and "), net.network.Describe(netOpt))
+	return nil
 }
 
 func (r *resolver) leaveOut(c Cell, why error) {

@@ -8,19 +8,15 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"dmebench/dme"
-	"dmebench/internal/run"
 	"dmebench/result"
-	"dmebench/workload"
 )
 
 // row is what a line of the table of a plan stands for: an algorithm over a
 // transport under a workload, on all the numbers of nodes that it runs on.
 type row struct {
-	label, transport, workload string
-	nodes                      []string
-	spec                       result.Spec // of the smallest one
-	runs, there                int
+	first       Cell // of the smallest one
+	nodes       []string
+	runs, there int
 }
 
 // write prints the plan: what every run will be, how many there are, how many
@@ -44,8 +40,9 @@ func (p *Plan) write(to io.Writer, root, dir string, todo []Cell) error {
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "ALGORITHM\tTRANSPORT\tWORKLOAD\tNODES\tRUNS\tTHERE\tSETTINGS")
 	for _, r := range p.rows(todo) {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%d\t%s\n", r.label, r.transport, r.workload,
-			strings.Join(r.nodes, " "), r.runs, r.there, strings.Join(p.settings(r), " "))
+		c := r.first
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%d\t%s\n", c.Label, c.Transport, c.Workload,
+			strings.Join(r.nodes, " "), r.runs, r.there, strings.Join(append(p.asked(c), c.settings...), " "))
 	}
 	if err := w.Flush(); err != nil {
 		return err
@@ -63,86 +60,54 @@ func (p *Plan) write(to io.Writer, root, dir string, todo []Cell) error {
 }
 
 func (p *Plan) rows(todo []Cell) []*row {
-	waiting := make(map[string]bool, len(todo))
+	waiting := make(map[result.RunKey]bool, len(todo))
 	for _, c := range todo {
-		waiting[c.Hash] = true
+		waiting[c.Key()] = true
 	}
-	type key struct{ label, transport, workload string }
-	byKey := make(map[key]*row)
+	byLabels := make(map[[3]string]*row)
 	var rows []*row
 	for _, c := range p.Cells {
-		k := key{c.Label, c.Transport, c.Workload}
-		r := byKey[k]
+		labels := [3]string{c.Label, c.Transport, c.Workload}
+		r := byLabels[labels]
 		if r == nil {
-			r = &row{label: k.label, transport: k.transport, workload: k.workload, spec: c.Spec}
-			byKey[k] = r
+			r = &row{first: c}
+			byLabels[labels] = r
 			rows = append(rows, r)
 		}
 		if c.Repetition == 0 {
 			r.nodes = append(r.nodes, strconv.Itoa(c.Spec.Nodes))
 		}
 		r.runs++
-		if !waiting[c.Hash] {
+		if !waiting[c.Key()] {
 			r.there++
 		}
 	}
 	return rows
 }
 
-// settings lists everything that decides what a run is, defaults included. The
-// names have been looked up before.
-func (p *Plan) settings(r *row) []string {
-	s := r.spec
+// asked lists what a run is asked to do, defaults included, beside the options.
+func (p *Plan) asked(c Cell) []string {
+	s := c.Spec
 	var out []string
-	for _, x := range []struct{ kind, label, name string }{
-		{"algorithm", r.label, s.Algorithm}, {"transport", r.transport, s.Transport}, {"workload", r.workload, s.Workload},
-	} {
-		if x.label != x.name {
-			out = append(out, x.kind+"="+x.name)
+	add := func(given bool, format string, args ...any) {
+		if given {
+			out = append(out, fmt.Sprintf(format, args...))
 		}
 	}
-	out = append(out, "cs="+s.CS)
+	add(c.Label != s.Algorithm, "algorithm=%s", s.Algorithm)
+	add(c.Transport != s.Transport, "transport=%s", s.Transport)
+	add(c.Workload != s.Workload, "workload=%s", s.Workload)
+	add(true, "cs=%s", s.CS)
 	for _, w := range p.File.Workloads {
-		if w.Label != r.workload {
-			continue
-		}
-		switch {
-		case w.RequestsPerNode > 0:
-			out = append(out, fmt.Sprintf("requests=%d·N", w.RequestsPerNode))
-		case w.Requests > 0:
-			out = append(out, fmt.Sprintf("requests=%d", w.Requests))
-		case s.Requests > 0:
-			out = append(out, "requests=100·N")
+		if w.Label == c.Workload {
+			add(w.RequestsPerNode > 0, "requests=%d·N", w.RequestsPerNode)
+			add(w.Requests > 0, "requests=%d", w.Requests)
+			add(w.Requests+w.RequestsPerNode == 0 && s.Requests > 0, "requests=100·N")
 		}
 	}
-	if s.Rate > 0 {
-		out = append(out, fmt.Sprintf("rate=%v/s", s.Rate))
-	}
-	if s.TotalRate > 0 {
-		out = append(out, fmt.Sprintf("total_rate=%v/s", s.TotalRate))
-	}
-	if s.Duration > 0 {
-		out = append(out, "duration="+s.Duration.String())
-	}
-	var declared []dme.Option
-	if a, err := p.catalog.Lookup(s.Algorithm); err == nil {
-		declared = append(declared, a.Options...)
-	}
-	if n, err := run.LookupNetwork(s.Transport); err == nil {
-		declared = append(declared, n.Options...)
-	}
-	if k, err := workload.Lookup(s.Workload); err == nil {
-		declared = append(declared, k.Options...)
-	}
-	for _, o := range declared {
-		value, given := s.Set[o.Name]
-		if !given {
-			value = o.Default
-		}
-		if value != "" {
-			out = append(out, o.Name+"="+value)
-		}
-	}
+	add(s.Rate > 0, "rate=%v/s", s.Rate)
+	add(s.TotalRate > 0, "total_rate=%v/s", s.TotalRate)
+	add(s.Duration > 0, "duration=%s", s.Duration)
 	return out
 }
 

@@ -1,0 +1,43 @@
+package commandline
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"dmebench/internal/exit"
+	"dmebench/report"
+	"dmebench/result"
+)
+
+// readResults reads results from wherever they were left.
+func readResults(path string) (*result.Set, error) {
+	set, err := result.Read(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, failWith(exit.NoInput, err)
+	case err != nil:
+		return nil, failWith(exit.Data, err)
+	}
+	return set, nil
+}
+
+// readSomeResults reads results of which there must be one at least.
+func readSomeResults(path string) (*result.Set, error) {
+	set, err := readResults(path)
+	if err == nil && len(set.Runs) == 0 {
+		return nil, failWith(exit.NoInput, fmt.Errorf("%s holds no results yet; «dmebench sweep» makes them", set.Name()))
+	}
+	return set, err
+}
+
+// reportRuns hands results to the report.
+func reportRuns(set *result.Set) []report.Run {
+	var runs []report.Run
+	for _, r := range set.Runs {
+		runs = append(runs, report.Run{
+			Label: r.Label, Network: r.Transport, Workload: r.Workload, Repetition: r.Repetition + 1, Result: r.Result,
+		})
+	}
+	return runs
+}
