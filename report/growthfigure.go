@@ -9,6 +9,7 @@ import (
 	"dmebench/report/plots"
 	"dmebench/report/stats"
 	"dmebench/report/units"
+	"dmebench/result"
 )
 
 // growthFigure shows a series over each network: what was measured, with the fit
@@ -35,7 +36,7 @@ func (g growth) fitPanel() plots.Panel {
 		Title: g.set.network() + ": " + equation(g.main()), X: plots.Axis{Label: "nodes N", Kind: plots.Linear},
 		Y: plots.Axis{Label: "messages per CS, median", Kind: plots.Linear},
 	}
-	points := g.set.points(g.label, messagesPerCS, p.Y)
+	points := g.set.points(g.label, result.MessagesPerCS, p.Y)
 	for i := range points {
 		points[i].Gap = true // the line is the fit's
 	}

@@ -135,10 +135,3 @@ func slug(s string) string {
 	}
 	return strings.Trim(s, "-.")
 }
-
-// thinks reports whether a closed loop pauses, which makes it lighter than the
-// papers' heavy load.
-func thinks(s result.Spec) bool {
-	d, err := time.ParseDuration(strings.TrimPrefix(s.Set["think"], "exp:"))
-	return err == nil && d > 0
-}
