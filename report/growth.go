@@ -36,7 +36,7 @@ func (c *collection) grown(sets []*set, label string) []growth {
 				continue
 			}
 			like = cell
-			for _, y := range cell.values(messagesPerCS) {
+			for _, y := range cell.values(result.MessagesPerCS) {
 				g.n, g.y = append(g.n, float64(n)), append(g.y, y)
 			}
 		}

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
 	"fmt"
 	"html/template"
@@ -50,41 +51,47 @@ type figureView struct {
 	Formats     []plots.Format
 }
 
-// page fills the template. drawn holds the figures of each set, families those of
-// each family, grown those of each of the scalings, formats the files that there
-// are of each.
-func (c *collection) page(drawn, families [][]drawing, scalings []scaling, grown [][]drawing, formats []plots.Format) ([]byte, error) {
-	v := view{
-		Title: c.in.Title, YAML: strings.TrimSpace(c.in.SpecYAML), Style: c.style(),
-		Verdict: c.verdict(), Warnings: c.warningList(), Environment: c.environment(),
-	}
-	if v.Title == "" {
-		v.Title = "Experiment"
-	}
-	if !c.in.Started.IsZero() {
-		v.Started = c.in.Started.UTC().Format("2006-01-02 15:04:05 UTC")
-	}
+// view draws the figures and says what stands on the page.
+func (c *collection) view(w *output) (v view, err error) {
 	for i, s := range c.sets {
-		shown := setView{
-			ID: fmt.Sprintf("set-%d", i+1), Title: s.String(), Table: c.table(s), Kinds: c.kinds(s), Sizes: s.sizes,
+		shown := setView{ID: fmt.Sprintf("set-%d", i+1), Title: s.String(), Table: c.table(s), Kinds: s.kinds(), Sizes: s.sizes}
+		if shown.Figures, err = w.draw(c.setFigures(s)); err != nil {
+			return v, err
 		}
-		shown.Figures = viewFigures(drawn[i], formats)
 		if f := c.familyOf(s); f != nil {
-			shown.Elsewhere = f.title()
+			shown.Elsewhere = f.headline()
 		}
 		v.Sets = append(v.Sets, shown)
 	}
-	for i, sc := range scalings {
-		v.Scalings = append(v.Scalings, scalingView{
-			ID: fmt.Sprintf("scaling-%d", i+1), Title: sc.title, Figures: viewFigures(grown[i], formats), Rows: sc.rows,
-		})
-	}
 	for i, f := range c.families {
-		v.Families = append(v.Families, setView{
-			ID: fmt.Sprintf("family-%d", i+1), Title: f.title(),
-			Figures: viewFigures(families[i], formats),
-		})
+		shown := setView{ID: fmt.Sprintf("family-%d", i+1), Title: f.headline()}
+		var figures []plots.Figure
+		for _, ch := range f.charts() {
+			figures = append(figures, c.figures(ch)...)
+		}
+		if shown.Figures, err = w.draw(figures); err != nil {
+			return v, err
+		}
+		v.Families = append(v.Families, shown)
 	}
+	for i, sc := range c.scalings() {
+		shown := scalingView{ID: fmt.Sprintf("scaling-%d", i+1), Title: sc.title, Rows: sc.rows}
+		if shown.Figures, err = w.draw(sc.figures); err != nil {
+			return v, err
+		}
+		v.Scalings = append(v.Scalings, shown)
+	}
+	v.Title = cmp.Or(c.in.Title, "Experiment")
+	v.YAML, v.Style = strings.TrimSpace(c.in.SpecYAML), c.style()
+	v.Verdict, v.Warnings, v.Environment = c.verdict(), c.warningList(), c.environment()
+	if !c.in.Started.IsZero() {
+		v.Started = c.in.Started.UTC().Format("2006-01-02 15:04:05 UTC")
+	}
+	return v, nil
+}
+
+// page fills the template.
+func (v view) page() ([]byte, error) {
 	t, err := template.New("page").Parse(pageHTML)
 	if err != nil {
 		return nil, err
@@ -92,15 +99,6 @@ func (c *collection) page(drawn, families [][]drawing, scalings []scaling, grown
 	var out bytes.Buffer
 	err = t.Execute(&out, v)
 	return out.Bytes(), err
-}
-
-func viewFigures(drawn []drawing, formats []plots.Format) []figureView {
-	var views []figureView
-	for _, d := range drawn {
-		// A figure's text is escaped where it is drawn.
-		views = append(views, figureView{d.figure.Name, d.figure.Title, template.HTML(d.svg), formats})
-	}
-	return views
 }
 
 // style is the page's style sheet with the colours of the series.

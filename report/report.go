@@ -16,6 +16,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"html/template"
 	"os"
 	"path/filepath"
 	"time"
@@ -23,6 +24,7 @@ import (
 	"dmebench/dme"
 	"dmebench/internal/atomicfile"
 	"dmebench/report/plots"
+	"dmebench/report/units"
 	"dmebench/result"
 )
 
@@ -33,6 +35,7 @@ type Input struct {
 	Environment map[string]string // of the whole experiment; what runs add or contradict is shown too
 	Started     time.Time         // zero where it is not known
 	Runs        []Run             // one for each repetition of each cell
+	Experiment  result.Experiment // says whose the settings are and what figures are drawn against; zero for other runs
 
 	// Claims returns the claims of an algorithm. It may be nil.
 	Claims func(algorithm string) []dme.Claim
@@ -76,40 +79,22 @@ func Outcome(r *result.Result) string {
 // returns the path of the page. Whatever the results hold, a page is made; an
 // error means that a file could not be written, and names it.
 func Build(in Input, dir string) (page string, err error) {
-	if in.Formats == nil {
-		in.Formats = plots.Formats()
+	w := output{dir: dir, formats: in.Formats, taken: make(units.Names)}
+	if w.formats == nil {
+		w.formats = plots.Formats()
 	}
-	return build(in, dir, in.Formats)
-}
-
-func build(in Input, dir string, formats []plots.Format) (page string, err error) {
 	if err := os.MkdirAll(filepath.Join(dir, "plots"), 0o777); err != nil {
 		return "", fmt.Errorf("report: %w; choose another folder", err)
 	}
 	c := collect(in)
-	drawn := make([][]drawing, len(c.sets))
-	for i, s := range c.sets {
-		if drawn[i], err = draw(c.figures(s), dir, formats); err != nil {
-			return "", err
-		}
-	}
-	families := make([][]drawing, len(c.families))
-	for i, f := range c.families {
-		if families[i], err = draw(c.familyFigures(f), dir, formats); err != nil {
-			return "", err
-		}
-	}
-	scalings := c.scalings()
-	grown := make([][]drawing, len(scalings))
-	for i, sc := range scalings {
-		if grown[i], err = draw(sc.figures, dir, formats); err != nil {
-			return "", err
-		}
+	v, err := c.view(&w)
+	if err != nil {
+		return "", err
 	}
 	if err := replaceFile(filepath.Join(dir, "summary.csv"), c.csv()); err != nil {
 		return "", err
 	}
-	html, err := c.page(drawn, families, scalings, grown, formats)
+	html, err := v.page()
 	if err != nil {
 		return "", fmt.Errorf("report: page: %w", err)
 	}
@@ -117,29 +102,31 @@ func build(in Input, dir string, formats []plots.Format) (page string, err error
 	return page, replaceFile(page, html)
 }
 
-// draw writes figures into the folder of the report.
-func draw(figures []plots.Figure, dir string, formats []plots.Format) ([]drawing, error) {
-	var drawn []drawing
+// output writes figures into the folder of a report.
+type output struct {
+	dir     string
+	formats []plots.Format
+	taken   units.Names
+}
+
+// draw writes figures and returns them as the page shows them.
+func (w *output) draw(figures []plots.Figure) ([]figureView, error) {
+	var views []figureView
 	for _, f := range figures {
-		r, err := f.Render(append([]plots.Format{plots.SVG}, formats...)...)
+		f.Name = w.taken.Take(f.Name)
+		drawn, err := f.Render(append([]plots.Format{plots.SVG}, w.formats...)...)
 		if err != nil {
 			return nil, fmt.Errorf("report: %w", err)
 		}
-		for _, format := range formats {
-			path := filepath.Join(dir, "plots", f.Name+"."+string(format))
-			if err := replaceFile(path, r[format]); err != nil {
+		for _, format := range w.formats {
+			if err := replaceFile(filepath.Join(w.dir, "plots", f.Name+"."+string(format)), drawn[format]); err != nil {
 				return nil, err
 			}
 		}
-		drawn = append(drawn, drawing{f, r[plots.SVG]})
+		// A figure's text is escaped where it is drawn.
+		views = append(views, figureView{f.Name, f.Title, template.HTML(drawn[plots.SVG]), w.formats})
 	}
-	return drawn, nil
-}
-
-// drawing is a figure for the page.
-type drawing struct {
-	figure plots.Figure
-	svg    []byte
+	return views, nil
 }
 
 // replaceFile replaces the file at path by data, as a whole or not at all.

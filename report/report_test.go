@@ -25,8 +25,11 @@ func TestReport(t *testing.T) {
 		"generator late by … (p99) (24 runs)", "for example: generator late by 101 µs (p99)", "results/x.json: unreadable",
 		"name: quickstart", "What the numbers mean")
 
-	for _, suffix := range []string{"messages", "throughput", "response", "waiting", "sync-delay", "sync-delay-over-t", "kinds", "fairness", "percentiles-n13"} {
-		if _, err := os.Stat(filepath.Join(b.dir, "plots", "tcp-saturate-"+suffix+".svg")); err != nil {
+	for _, name := range []string{
+		"messages-per-cs", "throughput", "response-time", "waiting-time", "sync-delay", "sync-delay-over-t", "kinds-of-messages",
+		"fairness", "response-time-percentiles",
+	} {
+		if _, err := os.Stat(filepath.Join(b.dir, "plots", name+".svg")); err != nil {
 			t.Error(err)
 		}
 	}
@@ -51,7 +54,8 @@ func TestReport(t *testing.T) {
 
 func TestSameInputSameBytes(t *testing.T) {
 	in := lean(experiment(t, []string{"a", "b"}, []string{"saturate"}, []int{3, 7}, 6))
-	one, two := buildWith(t, in, report.Build), buildWith(t, in, report.Build)
+	in.Formats = plots.Formats()
+	one, two := build(t, in), build(t, in)
 	files, err := filepath.Glob(filepath.Join(one.dir, "*", "*"))
 	if err != nil || len(files) != 3 {
 		t.Fatalf("%v, %v; want one figure in three formats", files, err)

@@ -124,7 +124,7 @@ func timed(q dme.Quantity) bool {
 // E as they were measured there. Times are in nanoseconds.
 func (t *theory) predictTimed(claim dme.Claim, c *cell) (float64, bool) {
 	setting, ok := t.setting(c.spec)
-	delay, hold := c.estimates[meanDelay], c.estimates[meanHold]
+	delay, hold := c.estimates[result.MeanDelay], c.estimates[result.MeanHold]
 	if !ok || delay.N == 0 || delay.Median <= 0 {
 		return 0, false
 	}
@@ -251,7 +251,7 @@ func (t *theory) predictions(c *cell) []prediction {
 	for _, about := range []struct {
 		quantity dme.Quantity
 		metric   string
-	}{{dme.MessagesPerCS, messagesPerCS}, {dme.TransmissionsPerCS, transmissionsPerCS}} {
+	}{{dme.MessagesPerCS, result.MessagesPerCS}, {dme.TransmissionsPerCS, result.TransmissionsPerCS}} {
 		for _, claim := range t.speakingOf(about.quantity, c.spec) {
 			if x, ok := t.predict(claim, c.spec); ok {
 				all = append(all, prediction{claim, x, agrees(claim, x, c.values(about.metric))})
@@ -259,22 +259,6 @@ func (t *theory) predictions(c *cell) []prediction {
 		}
 	}
 	return all
-}
-
-// values returns a metric of every good run that has it.
-func (c *cell) values(name string) []float64 {
-	var values []float64
-	for _, m := range metrics() {
-		if m.name != name {
-			continue
-		}
-		for _, r := range c.good {
-			if x := m.of(r); x != nil {
-				values = append(values, *x)
-			}
-		}
-	}
-	return values
 }
 
 // write is a prediction on the page: "2(N−1) = 14".
@@ -287,4 +271,11 @@ func (p prediction) write(number string) string {
 		text += " transmissions"
 	}
 	return text
+}
+
+// thinks reports whether a closed loop pauses, which makes it lighter than the
+// papers' heavy load.
+func thinks(s result.Spec) bool {
+	d, err := time.ParseDuration(strings.TrimPrefix(s.Set["think"], "exp:"))
+	return err == nil && d > 0
 }

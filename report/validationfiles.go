@@ -89,7 +89,7 @@ func validationPage(d *validate.Document) ([]byte, error) {
 	for i := range d.Claims {
 		c := viewOf(&d.Claims[i])
 		if k := len(v.Algorithms); k == 0 || v.Algorithms[k-1].Name != c.Algorithm {
-			v.Algorithms = append(v.Algorithms, algorithmView{ID: "algorithm-" + slug(c.Algorithm), Name: c.Algorithm})
+			v.Algorithms = append(v.Algorithms, algorithmView{ID: "algorithm-" + units.Slug(c.Algorithm), Name: c.Algorithm})
 		}
 		a := &v.Algorithms[len(v.Algorithms)-1]
 		a.Claims = append(a.Claims, c)

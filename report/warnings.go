@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"dmebench/result"
 )
 
 // warning is one kind of warning, however often it was given.
@@ -86,8 +88,8 @@ func (c *collection) warningList() []warning {
 // warnings returns what limits the estimates of a cell, each once.
 func (c *cell) warnings() []string {
 	all := c.bimodal()
-	for _, m := range metrics() {
-		e := c.estimates[m.name]
+	for _, m := range result.Metrics() {
+		e := c.estimates[m.Name]
 		for _, w := range e.Warnings {
 			if e.N > 0 && !slices.Contains(all, w) {
 				all = append(all, w)

@@ -82,6 +82,12 @@ func (p *program) reportInput(r *experiment.Results) report.Input {
 	in := p.reportContext()
 	in.Title, in.SpecYAML, in.Environment = r.File.Name, string(r.File.Text), r.Environment
 	in.Missing, in.Started = r.Missing, r.Started
+	for _, t := range r.File.Transports {
+		in.Experiment.Transports = append(in.Experiment.Transports, result.Entry{Name: t.Name, Label: t.Label, Set: t.Set})
+	}
+	for _, w := range r.File.Workloads {
+		in.Experiment.Workloads = append(in.Experiment.Workloads, result.Workload{Name: w.Name, Label: w.Label, Set: w.Set})
+	}
 	in.KeepsOrder = func(spec result.Spec) bool {
 		job, err := run.Resolve(spec, p.catalog, newFiles().read)
 		return err == nil && job.Guarantees().FIFO
