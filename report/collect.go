@@ -44,7 +44,8 @@ type place struct {
 // cell is the repetitions of one point of the experiment.
 type cell struct {
 	place
-	spec      result.Spec // of the first repetition
+	spec      result.Spec       // of the first repetition
+	own       map[string]string // the algorithm's options
 	good, bad []*result.Result
 	estimates map[string]stats.Estimate // by name of the metric, over the good ones
 }
@@ -176,7 +177,7 @@ func (c *collection) newSet(runs []Run) *set {
 	for _, r := range runs {
 		at := place{r.Label, r.Result.Nodes}
 		if s.cells[at] == nil {
-			s.cells[at] = &cell{place: at, spec: r.Result.Spec}
+			s.cells[at] = &cell{place: at, spec: r.Result.Spec, own: c.settings(r).algorithm}
 		}
 		if cell := s.cells[at]; result.Usable(r.Result) {
 			cell.good = append(cell.good, r.Result)

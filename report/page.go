@@ -59,14 +59,14 @@ func (c *collection) view(w *output) (v view, err error) {
 			return v, err
 		}
 		if f := c.familyOf(s); f != nil {
-			shown.Elsewhere = f.headline()
+			shown.Elsewhere = f.title
 		}
 		v.Sets = append(v.Sets, shown)
 	}
 	for i, f := range c.families {
-		shown := setView{ID: fmt.Sprintf("family-%d", i+1), Title: f.headline()}
+		shown := setView{ID: fmt.Sprintf("family-%d", i+1), Title: f.title}
 		var figures []plots.Figure
-		for _, ch := range f.charts() {
+		for _, ch := range f.charts {
 			figures = append(figures, c.figures(ch)...)
 		}
 		if shown.Figures, err = w.draw(figures); err != nil {
