@@ -38,7 +38,7 @@ const mostSizes = 3
 // experiment asks for, else loads, durations, options of workloads, and networks
 // that the experiment gives names of its own.
 func (c *collection) axes() []result.Axis {
-	if asked := c.in.Experiment.Axes; len(asked) > 0 {
+	if asked := c.in.Header.Experiment.Axes; len(asked) > 0 {
 		return asked
 	}
 	all := []result.Axis{
@@ -46,7 +46,7 @@ func (c *collection) axes() []result.Axis {
 		{Name: "load-per-node", Over: "rate", Title: "offered load (requests/s per node)"},
 		{Name: "cs", Over: "cs", Title: "duration of a critical section"},
 	}
-	if slices.ContainsFunc(c.sets, func(s *set) bool { return cmp.Or(s.first.Network, s.transport) != s.transport }) {
+	if slices.ContainsFunc(c.sets, func(s *set) bool { return cmp.Or(s.first.Transport, s.transport) != s.transport }) {
 		all = append(all, result.Axis{Name: "network", Over: "transport", Title: "network"})
 	}
 	options := make(map[string]string)
@@ -141,7 +141,7 @@ func (s *set) without(over string) (about []string, text string) {
 	case "algorithm", "set", "nodes":
 		return append(about, s.conditions...), ""
 	case "transport":
-		text, network, about[0] = cmp.Or(s.first.Network, s.transport), nil, ""
+		text, network, about[0] = cmp.Or(s.first.Transport, s.transport), nil, ""
 	case "workload":
 		text, workload, about[1] = cmp.Or(s.first.Workload, s.workload), nil, ""
 		spec.Rate, spec.TotalRate, spec.Duration, spec.CS, requests = 0, 0, 0, "", ""

@@ -15,8 +15,8 @@ import (
 type collection struct {
 	in       Input
 	theory   *theory
-	runs     []Run    // with complete specifications and unambiguous labels; no Result is nil
-	labels   []string // of all series, in order of appearance: a label's place is its look
+	runs     []result.Run // with complete specifications and unambiguous labels; no Result is nil
+	labels   []string     // of all series, in order of appearance: a label's place is its look
 	sets     []*set
 	families []*family
 	warnings []string // found while collecting
@@ -24,12 +24,12 @@ type collection struct {
 
 // set is what was measured over one network under one workload.
 type set struct {
-	chart                        // its figures against the number of nodes
-	transport, workload string   // their names
-	first               Run      // for what is the same in all its runs
-	options             settings // of network and workload
-	conditions          []string // what else tells it from other sets
-	requests            string   // how many there were, the last of the conditions; "" where runs have no number in common
+	chart                          // its figures against the number of nodes
+	transport, workload string     // their names
+	first               result.Run // for what is the same in all its runs
+	options             settings   // of network and workload
+	conditions          []string   // what else tells it from other sets
+	requests            string     // how many there were, the last of the conditions; "" where runs have no number in common
 	labels              []string
 	sizes               []int // ascending
 	cells               map[place]*cell
@@ -74,7 +74,8 @@ func collect(in Input) *collection {
 		c.runs = append(c.runs, complete(r))
 	}
 	c.disambiguate()
-	var known []Run // the verdict names those of which it is not known what they were
+	c.in.Runs = c.runs
+	var known []result.Run // the verdict names those of which it is not known what they were
 	for _, r := range c.runs {
 		if !slices.Contains(c.labels, r.Label) {
 			c.labels = append(c.labels, r.Label)
@@ -92,7 +93,7 @@ func collect(in Input) *collection {
 }
 
 // complete makes a run safe to look into.
-func complete(r Run) Run {
+func complete(r result.Run) result.Run {
 	known := result.Result{Algorithm: r.Label, Status: result.Failed, Error: "there is no result"}
 	if r.Result != nil {
 		known = *r.Result
@@ -107,7 +108,7 @@ func complete(r Run) Run {
 // disambiguate lengthens a label that stands for several algorithms or option
 // sets: their runs must never become one sample.
 func (c *collection) disambiguate() {
-	who := func(r Run) string {
+	who := func(r result.Run) string {
 		return strings.TrimSpace(r.Result.Algorithm + " " + result.Settings(c.settings(r).algorithm))
 	}
 	meanings := make(map[string]map[string]bool)
@@ -126,15 +127,15 @@ func (c *collection) disambiguate() {
 
 // settings divides a run's options by whose they are. The experiment says which
 // it gave to the network and the workload; what is left is the algorithm's.
-func (c *collection) settings(r Run) settings {
+func (c *collection) settings(r result.Run) settings {
 	s := settings{make(map[string]string), make(map[string]string), make(map[string]string)}
 	var network, workload map[string]string
-	for _, e := range c.in.Experiment.Transports {
-		if cmp.Or(e.Label, e.Name) == r.Network {
+	for _, e := range c.in.Header.Experiment.Transports {
+		if cmp.Or(e.Label, e.Name) == r.Transport {
 			network = e.Set
 		}
 	}
-	for _, w := range c.in.Experiment.Workloads {
+	for _, w := range c.in.Header.Experiment.Workloads {
 		if cmp.Or(w.Label, w.Name) == r.Workload {
 			workload = w.Set
 		}
@@ -154,10 +155,10 @@ func (c *collection) settings(r Run) settings {
 // circumstances are what the runs of a set have in common.
 type circumstances struct{ network, workload, place, options, requests string }
 
-func (c *collection) circumstances(r Run) circumstances {
+func (c *collection) circumstances(r result.Run) circumstances {
 	s, key := c.settings(r), result.KeyOf(r.Result.Spec)
 	common := circumstances{
-		network: r.Network, workload: r.Workload, place: key.Place().String(),
+		network: r.Transport, workload: r.Workload, place: key.Place().String(),
 		options: result.Settings(s.network) + " " + result.Settings(s.workload),
 	}
 	if r.Workload == "" { // a workload of an experiment says how the number depends on N
@@ -166,7 +167,7 @@ func (c *collection) circumstances(r Run) circumstances {
 	return common
 }
 
-func (c *collection) newSet(runs []Run) *set {
+func (c *collection) newSet(runs []result.Run) *set {
 	first := runs[0].Result.Spec
 	s := &set{transport: first.Transport, workload: first.Workload, first: runs[0], cells: make(map[place]*cell)}
 	s.options = c.settings(runs[0])
@@ -190,7 +191,7 @@ func (c *collection) newSet(runs []Run) *set {
 	}
 	slices.Sort(s.sizes)
 	for _, label := range c.labels {
-		if slices.ContainsFunc(runs, func(r Run) bool { return r.Label == label }) {
+		if slices.ContainsFunc(runs, func(r result.Run) bool { return r.Label == label }) {
 			s.labels = append(s.labels, label)
 		}
 	}
@@ -231,7 +232,7 @@ func (c *cell) summarize() {
 func (c *collection) nameSets() {
 	var short, long [][]string
 	for _, s := range c.sets {
-		names := []string{cmp.Or(s.first.Network, s.transport), cmp.Or(s.first.Workload, s.workload)}
+		names := []string{cmp.Or(s.first.Transport, s.transport), cmp.Or(s.first.Workload, s.workload)}
 		short, long = append(short, names), append(long, append(names, s.conditions...))
 	}
 	for i, prefix := range prefixes(short, long) {

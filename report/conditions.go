@@ -53,7 +53,7 @@ func distribution(s string) string {
 
 // requestsOf says how many requests runs made: per node or in all, "" where
 // they have no number in common.
-func requestsOf(runs []Run) string {
+func requestsOf(runs []result.Run) string {
 	first := runs[0].Result.Spec
 	perNode, inAll := first.Requests%first.Nodes == 0, true
 	for _, r := range runs {

@@ -11,7 +11,7 @@ import (
 
 // SummaryCSV returns summary.csv as [Build] writes it: a row for each cell with
 // medians and their 95% intervals.
-func SummaryCSV(in Input) []byte { return collect(in).csv() }
+func SummaryCSV(results result.Set) []byte { return collect(Input{Set: results}).csv() }
 
 // csv writes one row for each cell: medians over the repetitions that ended
 // well, and the bounds of their 95% intervals. What is not known is empty.

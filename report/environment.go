@@ -22,7 +22,7 @@ func (c *collection) environment() []fact {
 			values[k][v]++
 		}
 	}
-	for k, v := range c.in.Environment {
+	for k, v := range c.in.Header.Environment {
 		if values[k] == nil {
 			values[k] = map[string]int{v: 0}
 		} else if _, ok := values[k][v]; !ok {

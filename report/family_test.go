@@ -18,16 +18,16 @@ import (
 
 // varied is one algorithm's runs, six repetitions of each change of their spec.
 func varied(t *testing.T, n int, changes ...func(*result.Spec)) report.Input {
-	in := report.Input{Title: "varied"}
+	in := report.Input{}
 	for i, change := range changes {
 		w := result.Workload{Name: "poisson", Label: fmt.Sprint("change ", i)}
 		for rep := 1; rep <= 6; rep++ {
 			r := measured(t, "ricart-agrawala", "poisson", n, rep)
 			change(&r.Spec)
 			w.Set = r.Spec.Set
-			in.Runs = append(in.Runs, report.Run{Label: "ricart-agrawala", Network: "tcp", Workload: w.Label, Repetition: rep, Result: r})
+			in.Runs = append(in.Runs, result.Run{Label: "ricart-agrawala", Transport: "tcp", Workload: w.Label, Repetition: rep - 1, Result: r})
 		}
-		in.Experiment.Workloads = append(in.Experiment.Workloads, w)
+		in.Header.Experiment.Workloads = append(in.Header.Experiment.Workloads, w)
 	}
 	return in
 }
@@ -236,12 +236,12 @@ func TestWorkOfEachNode(t *testing.T) {
 func TestNamedNetworks(t *testing.T) {
 	in := lean(varied(t, 7, option("delay", "constant"), option("delay", "uniform"), option("delay", "constant", "links", "1-2:delay=9ms")))
 	for i := range in.Runs {
-		in.Runs[i].Network, in.Runs[i].Workload = []string{"all equal", "scattered", "one slow link"}[i/6], "poisson"
+		in.Runs[i].Transport, in.Runs[i].Workload = []string{"all equal", "scattered", "one slow link"}[i/6], "poisson"
 		if i%6 == 0 {
-			in.Experiment.Transports = append(in.Experiment.Transports, result.Entry{Name: "tcp", Label: in.Runs[i].Network, Set: in.Runs[i].Result.Spec.Set})
+			in.Header.Experiment.Transports = append(in.Header.Experiment.Transports, result.Entry{Name: "tcp", Label: in.Runs[i].Transport, Set: in.Runs[i].Result.Spec.Set})
 		}
 	}
-	in.Experiment.Workloads = nil
+	in.Header.Experiment.Workloads = nil
 	b := build(t, in)
 	texts := b.texts(t, "messages-per-cs-by-network")
 	for _, want := range []string{"all equal", "scattered", "one slow link", "ricart-agrawala, N = 7, one slow link: 12"} {
@@ -254,7 +254,7 @@ func TestNamedNetworks(t *testing.T) {
 	}
 	// A network that is called by its own name has no name of its own.
 	for i := range in.Runs {
-		in.Runs[i].Network = "tcp"
+		in.Runs[i].Transport = "tcp"
 	}
 	if named := build(t, in).plots(t, "*-by-network-*"); len(named) > 0 {
 		t.Errorf("there are %q", named)
@@ -266,14 +266,14 @@ func TestNamedNetworks(t *testing.T) {
 // option, beside the figures of the set.
 func TestOptionsOfAnAlgorithm(t *testing.T) {
 	in := lean(varied(t, 7, option("tree", "kary:2", "x", "y"), option("tree", "kary:8", "x", "y"), option("tree", "kary:4", "x", "y"), option("tree", "line", "x", "y")))
-	in.Experiment = result.Experiment{}
+	in.Header.Experiment = result.Experiment{}
 	for i := range in.Runs {
 		in.Runs[i].Label, in.Runs[i].Workload = []string{"two", "eight", "four", "line"}[i/6], "poisson"
 	}
 	if found := build(t, in).plots(t, "*-by-*"); len(found) > 0 {
 		t.Errorf("nobody asks for %q", found)
 	}
-	in.Experiment.Axes = []result.Axis{{
+	in.Header.Experiment.Axes = []result.Axis{{
 		Name: "fan-out", Over: "tree", Title: "children of a node", Values: map[string]float64{"kary:2": 2, "kary:4": 4, "kary:8": 8},
 	}}
 	b := build(t, in)

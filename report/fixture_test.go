@@ -68,16 +68,16 @@ func measured(t *testing.T, algorithm, workload string, n, rep int) *result.Resu
 
 // experiment is all repetitions of all cells.
 func experiment(t *testing.T, labels []string, workloads []string, sizes []int, repetitions int) report.Input {
-	in := report.Input{
-		Title: "quickstart", SpecYAML: "name: quickstart\n", Started: time.Date(2026, 11, 20, 9, 30, 0, 0, time.UTC),
-		Environment: map[string]string{"host": "bench-1"},
-	}
+	in := report.Input{Set: result.Set{Header: result.Header{
+		Experiment: result.Experiment{Name: "quickstart"}, File: "name: quickstart\n",
+		Started: time.Date(2026, 11, 20, 9, 30, 0, 0, time.UTC), Environment: map[string]string{"host": "bench-1"},
+	}}}
 	for _, w := range workloads {
 		for _, n := range sizes {
 			for rep := 1; rep <= repetitions; rep++ {
 				for _, label := range labels {
-					in.Runs = append(in.Runs, report.Run{
-						Label: label, Network: "tcp", Workload: w, Repetition: rep, Result: measured(t, label, w, n, rep),
+					in.Runs = append(in.Runs, result.Run{
+						Label: label, Transport: "tcp", Workload: w, Repetition: rep - 1, Result: measured(t, label, w, n, rep),
 					})
 				}
 			}

@@ -28,14 +28,14 @@ func TestConditionsAreKeptApart(t *testing.T) {
 				in.Runs = append(in.Runs, r)
 			}
 			set := in.Runs[len(in.Runs)-1].Result.Spec.Set
-			in.Experiment.Workloads = append(in.Experiment.Workloads, result.Workload{Name: "saturate", Label: label, Set: set})
+			in.Header.Experiment.Workloads = append(in.Header.Experiment.Workloads, result.Workload{Name: "saturate", Label: label, Set: set})
 		}
 		return in
 	}
 	same := func(*result.Spec) {}
 	set := func(k, v string) func(*result.Spec) { return func(s *result.Spec) { s.Set = map[string]string{k: v} } }
 	own := with(same, set("quorum", "grid"))
-	own.Experiment = result.Experiment{}
+	own.Header.Experiment = result.Experiment{}
 	again := with(same, func(s *result.Spec) { s.Seed = 99 })
 	for _, in := range []*report.Input{&own, &again} {
 		for i := range in.Runs {

@@ -81,11 +81,11 @@ func (c *collection) view(w *output) (v view, err error) {
 		}
 		v.Scalings = append(v.Scalings, shown)
 	}
-	v.Title = cmp.Or(c.in.Title, "Experiment")
-	v.YAML, v.Style = strings.TrimSpace(c.in.SpecYAML), c.style()
+	v.Title = cmp.Or(c.in.Header.Experiment.Name, "Experiment")
+	v.YAML, v.Style = strings.TrimSpace(c.in.Header.File), c.style()
 	v.Verdict, v.Warnings, v.Environment = c.verdict(), c.warningList(), c.environment()
-	if !c.in.Started.IsZero() {
-		v.Started = c.in.Started.UTC().Format("2006-01-02 15:04:05 UTC")
+	if !c.in.Header.Started.IsZero() {
+		v.Started = c.in.Header.Started.UTC().Format("2006-01-02 15:04:05 UTC")
 	}
 	return v, nil
 }

@@ -19,7 +19,6 @@ import (
 	"html/template"
 	"os"
 	"path/filepath"
-	"time"
 
 	"dmebench/dme"
 	"dmebench/internal/atomicfile"
@@ -30,12 +29,7 @@ import (
 
 // Input is an experiment and what came of it.
 type Input struct {
-	Title       string            // name of the experiment
-	SpecYAML    string            // the experiment's file as it was run; "" if there is none
-	Environment map[string]string // of the whole experiment; what runs add or contradict is shown too
-	Started     time.Time         // zero where it is not known
-	Runs        []Run             // one for each repetition of each cell
-	Experiment  result.Experiment // says whose the settings are and what figures are drawn against; zero for other runs
+	result.Set
 
 	// Claims returns the claims of an algorithm. It may be nil.
 	Claims func(algorithm string) []dme.Claim
@@ -52,18 +46,6 @@ type Input struct {
 	// Formats are those in which plots are written beside the page, svg, png or
 	// pdf; nil for all of them. In the page they are there in any case.
 	Formats []plots.Format
-
-	Warnings []string // such as result files that could not be read
-	Missing  int      // cells that are not there (yet)
-}
-
-// Run is one repetition.
-type Run struct {
-	Label      string // the series' name in legends: the algorithm, or what the experiment calls it
-	Network    string // what the experiment calls the network with its options; may be ""
-	Workload   string // and the workload
-	Repetition int    // from 1
-	Result     *result.Result
 }
 
 // Outcome says how a run ended: [result.OK] for one whose numbers are used, else

@@ -18,11 +18,11 @@ import (
 
 func TestReport(t *testing.T) {
 	in := experiment(t, []string{"ricart-agrawala", "raymond"}, []string{"saturate"}, []int{3, 13}, 6)
-	in.Missing, in.Warnings = 2, []string{"results/x.json: unreadable"}
+	in.Header.Planned = len(in.Runs) + 2
 	b := build(t, in)
 	b.wants(t, "quickstart", "Started 2026-11-20 09:30:00 UTC", "24 runs: 24 ok; 2 cells not there yet",
 		"tcp · saturate · CS 100 µs · 50 requests per node", "REQUEST", "cpus", "bench-1",
-		"generator late by … (p99) (24 runs)", "for example: generator late by 101 µs (p99)", "results/x.json: unreadable",
+		"generator late by … (p99) (24 runs)", "for example: generator late by 101 µs (p99)",
 		"name: quickstart", "What the numbers mean")
 
 	for _, name := range []string{
@@ -93,13 +93,13 @@ func TestOneRun(t *testing.T) {
 }
 
 func TestResultsWithoutAnyValue(t *testing.T) {
-	in := report.Input{Title: "bare", Runs: []report.Run{
+	in := report.Input{Set: result.Set{Runs: []result.Run{
 		{Label: "a", Repetition: 1, Result: &result.Result{Algorithm: "a", Nodes: 1, Transport: "sim", Workload: "serial", Status: result.OK}},
 		{Label: "a", Repetition: 2, Result: &result.Result{Algorithm: "a", Nodes: 1, Transport: "sim", Workload: "serial", Status: result.OK,
 			ResponseTime: &result.Quantiles{}, Histograms: result.Histograms{Response: "damaged"}}},
 		{Label: "", Repetition: 1, Result: nil},
 		{Label: "b", Repetition: 1, Result: &result.Result{}},
-	}}
+	}}}
 	b := build(t, in)
 	b.wants(t, "4 runs: 2 ok, 1 failed", `1 "unknown"`, "there is no result", "no percentile curve", "no reason is given")
 }
@@ -148,9 +148,8 @@ func TestBadRunsAreLoudAndLeftOut(t *testing.T) {
 func TestOddTextIsEscaped(t *testing.T) {
 	odd := `<script>alert("x")</script>&\x00-ü-"'`
 	in := experiment(t, []string{odd, "=cmd|' /C calc'!A0"}, []string{"saturate"}, []int{3, 7}, 2)
-	in.Title, in.SpecYAML = odd, "</pre><script>"+odd
-	in.Environment = map[string]string{odd: odd}
-	in.Warnings = []string{odd}
+	in.Header.Experiment.Name, in.Header.File = odd, "</pre><script>"+odd
+	in.Header.Environment = map[string]string{odd: odd}
 	for i := range in.Runs {
 		in.Runs[i].Result.Warnings = []string{odd}
 		in.Runs[i].Result.Messages.ByKind = map[string]uint64{odd: 1}
@@ -227,7 +226,7 @@ func TestBuildingAgainReplaces(t *testing.T) {
 	dir := t.TempDir()
 	in := lean(experiment(t, []string{"a"}, []string{"saturate"}, []int{3}, 1))
 	for _, title := range []string{"the first", "the second"} {
-		in.Title = title
+		in.Header.Experiment.Name = title
 		page, err := report.Build(in, dir)
 		if err != nil {
 			t.Fatal(err)

@@ -45,7 +45,7 @@ func (c *collection) warningList() []warning {
 			g.labels = append(g.labels, label)
 		}
 	}
-	for _, w := range append(slices.Clone(c.in.Warnings), c.warnings...) {
+	for _, w := range c.warnings {
 		add(w, "", 0, 0)
 	}
 	for _, r := range c.runs {

@@ -15,5 +15,4 @@ out=${1:-results/reproduced}
 
 for experiment in growth load; do
 	go run ./cmd/dmebench sweep --file "experiments/$experiment.yaml" --out "$out"
-	go run ./cmd/dmebench report --file "$out/$experiment" --out "$out/$experiment/report" --formats svg
 done

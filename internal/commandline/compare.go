@@ -10,7 +10,6 @@ import (
 
 	"dmebench/internal/atomicfile"
 	"dmebench/internal/exit"
-	"dmebench/internal/resultset"
 	"dmebench/report/compare"
 	"dmebench/report/plots"
 	"dmebench/result"
@@ -43,11 +42,11 @@ func (p *program) compare(c *cli.Context) error {
 	if _, err := opt.Check(); err != nil {
 		return failWith(exit.Usage, err)
 	}
-	a, err := resultset.Read(c.Args().Get(0))
+	a, err := readSomeResults(c.Args().Get(0))
 	if err != nil {
 		return err
 	}
-	b, err := resultset.Read(c.Args().Get(1))
+	b, err := readSomeResults(c.Args().Get(1))
 	if err != nil {
 		return err
 	}

@@ -12,8 +12,6 @@ import (
 
 	"dmebench/internal/atomicfile"
 	"dmebench/internal/exit"
-	"dmebench/internal/resultset"
-	"dmebench/report"
 	"dmebench/report/compare"
 	"dmebench/report/export"
 	"dmebench/result"
@@ -69,24 +67,23 @@ func (p *program) export(c *cli.Context) error {
 	if errs != nil {
 		return failWith(exit.Usage, errors.Join(errs...))
 	}
-	results, err := resultset.Read(c.String("file"))
+	results, err := readSomeResults(c.String("file"))
 	if err != nil {
 		return err
 	}
-	p.warnOfLeftOut(results.Runs, format)
+	runs := results.Runs
+	p.warnOfLeftOut(runs, format)
 	if format == "benchfmt" {
-		return p.exportBenchfmt(results.Runs, metrics, out)
+		return p.exportBenchfmt(runs, metrics, out)
 	}
 	var files []export.File
 	switch format {
 	case "hgrm":
-		files, err = export.Hgrm(results.Runs)
+		files, err = export.Hgrm(runs)
 	case "hlog":
-		files, err = export.Hlog(results.Runs, results.Started)
+		files, err = export.Hlog(runs, results.Header.Started)
 	case "csv":
-		in := p.reportContext()
-		in.Runs = results.Runs
-		files, err = export.CSV(in)
+		files, err = export.CSV(results)
 	}
 	if err != nil {
 		return failWith(exit.Data, err)
@@ -94,7 +91,7 @@ func (p *program) export(c *cli.Context) error {
 	return p.writeInto(out, files)
 }
 
-func (p *program) exportBenchfmt(runs []report.Run, metrics []result.Metric, out string) error {
+func (p *program) exportBenchfmt(runs []result.Run, metrics []result.Metric, out string) error {
 	var text bytes.Buffer
 	if err := export.Benchfmt(&text, runs, metrics); err != nil {
 		return failWith(exit.Data, err)
@@ -109,7 +106,7 @@ func (p *program) exportBenchfmt(runs []report.Run, metrics []result.Metric, out
 }
 
 // warnOfLeftOut says how many runs are in no export but the table of runs.
-func (p *program) warnOfLeftOut(runs []report.Run, format string) {
+func (p *program) warnOfLeftOut(runs []result.Run, format string) {
 	bad := 0
 	for _, r := range runs {
 		if !result.Usable(r.Result) {

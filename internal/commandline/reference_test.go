@@ -3,6 +3,7 @@ package commandline
 import (
 	"bytes"
 	"encoding/csv"
+	"flag"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -10,30 +11,37 @@ import (
 	"testing/fstest"
 
 	"dmebench/algorithms/catalog"
-	"dmebench/internal/experiment"
 	"dmebench/internal/run"
 	"dmebench/internal/sim"
 	"dmebench/result"
 )
 
+var rewrite = flag.Bool("rewrite", false, "draw the figures of the reference data, and write its summaries, as they should be")
+
 // reference is where the committed results lie.
 const reference = "../../results/reference"
 
 // again says how to bring the reference data up to date.
-const again = "«scripts/reproduce.sh results/reference» measures what is not there and makes the reports anew"
+const again = "results/README.md tells how it is measured anew, and «go test ./internal/commandline -rewrite» draws it"
+
+func readReference(t *testing.T, name string) *result.Set {
+	t.Helper()
+	set, err := result.Read(filepath.Join(reference, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
+}
 
 func TestReferenceIsWhole(t *testing.T) {
 	for _, name := range []string{"growth", "load"} {
-		r, err := experiment.Open(filepath.Join(reference, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := readReference(t, name)
 		shipped, err := os.ReadFile(filepath.Join("../../experiments", name+".yaml"))
-		if err != nil || !bytes.Equal(shipped, r.File.Text) {
+		if err != nil || string(shipped) != r.Header.File {
 			t.Errorf("%s is not of the experiment as it ships (%v); %s", name, err, again)
 		}
-		if r.Missing > 0 {
-			t.Errorf("%s: %d cells are missing; %s", name, r.Missing, again)
+		if len(r.Runs) != r.Header.Planned {
+			t.Errorf("%s: %d runs of %d; %s", name, len(r.Runs), r.Header.Planned, again)
 		}
 		for _, x := range r.Runs {
 			if x.Result.Status != result.OK {
@@ -43,37 +51,69 @@ func TestReferenceIsWhole(t *testing.T) {
 	}
 }
 
-// The committed summaries are what the program makes of the committed cells.
-// Columns may have been added since.
-func TestReferenceSummaries(t *testing.T) {
-	for _, name := range []string{"growth", "load"} {
+// The summaries and the committed figures are what the program makes of the
+// committed results. Columns may have been added since.
+func TestReferenceReports(t *testing.T) {
+	for name, figures := range map[string]map[string]string{
+		"growth": {"messages": "sim-serial-messages-per-cs", "maekawa": "scaling-serial-maekawa"},
+		"load":   {"throughput": "sim-throughput-by-load"},
+	} {
 		dir := t.TempDir()
 		var out, errOut bytes.Buffer
 		args := []string{"dmebench", "report", "--file", filepath.Join(reference, name), "--out", dir, "--formats", "svg"}
 		if code := Run(args, nil, &out, &errOut, catalog.All(), fstest.MapFS{}); code != 0 {
 			t.Fatalf("%s: %d: %s", name, code, errOut.String())
 		}
-		want, got := table(t, filepath.Join(reference, name, "report", "summary.csv")), table(t, filepath.Join(dir, "summary.csv"))
-		if len(want) == 0 || len(want) != len(got) {
-			t.Fatalf("%s: %d rows, now %d; %s", name, len(want), len(got), again)
+		for figure, plot := range figures {
+			mustEqual(t, filepath.Join(reference, name, figure+".svg"), filepath.Join(dir, "plots", plot+".svg"), bytes.Equal)
 		}
-		for i, row := range want {
-			for column, x := range row {
-				if got[i][column] != x {
-					t.Errorf("%s: %s, N = %s, %s: %q, now %q; %s", name, row["label"], row["nodes"], column, x, got[i][column], again)
-				}
-			}
-		}
+		mustEqual(t, filepath.Join("testdata", "reference-"+name+".csv"), filepath.Join(dir, "summary.csv"), func(want, got []byte) bool {
+			return sameCells(t, want, got)
+		})
 	}
 }
 
-// table reads a CSV file with a header.
-func table(t *testing.T, path string) []map[string]string {
+// mustEqual compares a committed file with a new one; with -rewrite the new one
+// becomes the committed one.
+func mustEqual(t *testing.T, committed, made string, equal func(want, got []byte) bool) {
 	t.Helper()
-	text, err := os.ReadFile(path)
+	got, err := os.ReadFile(made)
 	if err != nil {
 		t.Fatal(err)
 	}
+	want, err := os.ReadFile(committed)
+	if err == nil && equal(want, got) {
+		return
+	}
+	if !*rewrite {
+		t.Errorf("%s is not what the program makes of the results (%v); %s", committed, err, again)
+	} else if err := os.WriteFile(committed, got, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// sameCells compares two tables in the columns of the first.
+func sameCells(t *testing.T, want, got []byte) bool {
+	t.Helper()
+	old, now := table(t, want), table(t, got)
+	if len(old) == 0 || len(old) != len(now) {
+		return false
+	}
+	same := true
+	for i, row := range old {
+		for column, x := range row {
+			if now[i][column] != x {
+				same = false
+				t.Logf("%s, N = %s, %s: %q, now %q", row["label"], row["nodes"], column, x, now[i][column])
+			}
+		}
+	}
+	return same
+}
+
+// table reads a CSV file with a header.
+func table(t *testing.T, text []byte) []map[string]string {
+	t.Helper()
 	records, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
 	if err != nil {
 		t.Fatal(err)
@@ -91,12 +131,8 @@ func table(t *testing.T, path string) []map[string]string {
 
 // What was simulated then comes out now.
 func TestReferenceSimulations(t *testing.T) {
-	r, err := experiment.Open(filepath.Join(reference, "growth"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	compared := 0
-	for _, x := range r.Runs {
+	for _, x := range readReference(t, "growth").Runs {
 		if x.Result.Transport != result.Sim || x.Repetition > 0 || x.Result.Nodes > 31 {
 			continue
 		}
@@ -111,7 +147,7 @@ func TestReferenceSimulations(t *testing.T) {
 		compared++
 		then := x.Result
 		if !reflect.DeepEqual(now.Messages, then.Messages) || !reflect.DeepEqual(now.ResponseTime, then.ResponseTime) || !reflect.DeepEqual(now.Work, then.Work) {
-			t.Errorf("%s, N = %d, %s: %+v, now %+v; delete them, and %s", x.Label, then.Nodes, then.Workload, then.Messages, now.Messages, again)
+			t.Errorf("%s, N = %d, %s: %+v, now %+v; %s", x.Label, then.Nodes, then.Workload, then.Messages, now.Messages, again)
 		}
 	}
 	if compared != 50 {

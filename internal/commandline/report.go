@@ -2,6 +2,7 @@ package commandline
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -10,7 +11,6 @@ import (
 
 	"dmebench/dme"
 	"dmebench/internal/exit"
-	"dmebench/internal/experiment"
 	"dmebench/internal/run"
 	"dmebench/report"
 	"dmebench/report/plots"
@@ -57,12 +57,15 @@ func readFormats(list string) ([]plots.Format, error) {
 
 // buildReport makes the report of the results in dir, and says where it is.
 func (p *program) buildReport(dir, out string, formats []plots.Format) error {
-	results, err := experiment.Open(dir)
+	results, err := readResults(dir)
 	if err != nil {
 		return err
 	}
 	if out == "" {
-		out = filepath.Join(results.Dir, "report")
+		out = filepath.Join(results.Name(), "report")
+		if results.Name() == results.Path && isFile(results.Path) {
+			out = filepath.Join(filepath.Dir(results.Path), "report")
+		}
 	}
 	in := p.reportInput(results)
 	in.Formats = formats
@@ -77,32 +80,15 @@ func (p *program) buildReport(dir, out string, formats []plots.Format) error {
 	return err
 }
 
-// reportInput hands the report what it must not look up itself.
-func (p *program) reportInput(r *experiment.Results) report.Input {
-	in := p.reportContext()
-	in.Title, in.SpecYAML, in.Environment = r.File.Name, string(r.File.Text), r.Environment
-	in.Missing, in.Started = r.Missing, r.Started
-	for _, t := range r.File.Transports {
-		in.Experiment.Transports = append(in.Experiment.Transports, result.Entry{Name: t.Name, Label: t.Label, Set: t.Set})
-	}
-	for _, w := range r.File.Workloads {
-		in.Experiment.Workloads = append(in.Experiment.Workloads, result.Workload{Name: w.Name, Label: w.Label, Set: w.Set})
-	}
-	in.KeepsOrder = func(spec result.Spec) bool {
-		job, err := run.Resolve(spec, p.catalog, newFiles().read)
-		return err == nil && job.Guarantees().FIFO
-	}
-	for _, x := range r.Runs {
-		in.Runs = append(in.Runs, report.Run{
-			Label: x.Label, Network: x.Transport, Workload: x.Workload, Repetition: x.Repetition + 1, Result: x.Result,
-		})
-	}
-	return in
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && !info.IsDir()
 }
 
-// reportContext is what a report needs to know besides results.
-func (p *program) reportContext() report.Input {
+// reportInput hands the report what it must not look up itself.
+func (p *program) reportInput(results *result.Set) report.Input {
 	return report.Input{
+		Set: *results,
 		Claims: func(name string) []dme.Claim {
 			a, err := p.catalog.Lookup(name)
 			if err != nil {
@@ -116,6 +102,10 @@ func (p *program) reportContext() report.Input {
 				return dme.Setting{}, false
 			}
 			return dme.Setting{Nodes: spec.Nodes, Options: job.Options, System: job.System, E: job.Plan.MeanHold()}, true
+		},
+		KeepsOrder: func(spec result.Spec) bool {
+			job, err := run.Resolve(spec, p.catalog, newFiles().read)
+			return err == nil && job.Guarantees().FIFO
 		},
 	}
 }

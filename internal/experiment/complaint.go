@@ -6,8 +6,17 @@ import (
 	"strings"
 )
 
+// The lists of a file, as a combination indexes them.
+const (
+	ofAlgorithms = iota
+	ofNodes
+	ofTransports
+	ofWorkloads
+	lists
+)
+
 // combination is one choice from each list of a file, by index.
-type combination struct{ algorithm, size, transport, workload int }
+type combination [lists]int
 
 // complaints groups combinations by what is wrong with them, so that a fault of
 // one entry is told once and not for every combination that it is part of.
@@ -26,87 +35,61 @@ func (c *complaints) add(text string, at combination) {
 	c.at[text] = append(c.at[text], at)
 }
 
-// axis is one list of a file, as complaints refer to it.
-type axis struct {
-	names []string
-	lines []int
-	pick  func(combination) int
-}
-
-func (f File) axes() []axis {
-	algorithms := axis{pick: func(c combination) int { return c.algorithm }}
+// names returns what the entries of each list are called.
+func (f File) names() (names [lists][]string) {
 	for _, e := range f.Algorithms {
-		algorithms.add(e.Label, e.Line)
+		names[ofAlgorithms] = append(names[ofAlgorithms], e.Label)
 	}
-	sizes := axis{pick: func(c combination) int { return c.size }}
-	for i, n := range f.Nodes {
-		sizes.add(strconv.Itoa(n)+" nodes", f.sizes[i])
+	for _, n := range f.Nodes {
+		names[ofNodes] = append(names[ofNodes], strconv.Itoa(n)+" nodes")
 	}
-	transports := axis{pick: func(c combination) int { return c.transport }}
 	for _, e := range f.Transports {
-		transports.add(e.Label, e.Line)
+		names[ofTransports] = append(names[ofTransports], e.Label)
 	}
-	workloads := axis{pick: func(c combination) int { return c.workload }}
 	for _, w := range f.Workloads {
-		workloads.add(w.Label, w.Line)
+		names[ofWorkloads] = append(names[ofWorkloads], w.Label)
 	}
-	return []axis{algorithms, sizes, transports, workloads}
-}
-
-func (a *axis) add(name string, line int) {
-	a.names = append(a.names, name)
-	a.lines = append(a.lines, line)
-}
-
-// concerned returns the entries of the axis that appear among the combinations;
-// nil where all do, so that the axis explains nothing.
-func (a axis) concerned(at []combination) []int {
-	var in []int
-	for _, c := range at {
-		if i := a.pick(c); !slices.Contains(in, i) {
-			in = append(in, i)
-		}
-	}
-	if len(in) == len(a.names) {
-		return nil
-	}
-	return in
+	return names
 }
 
 // report tells each complaint with the entries that it is particular to, on the
-// line of the first of them.
-func (c *complaints) report(f File, to *faults) {
-	axes := f.axes()
+// line of the first of them; where no list narrows it down, on that of the entry
+// whose name it begins with, or of the first algorithm.
+func (c *complaints) report(f File, to *document) {
+	keys := [lists]string{"algorithms", "nodes", "transports", "workloads"}
+	names := f.names()
 	for _, text := range c.texts {
 		line := 0
 		var who []string
-		for _, a := range axes {
-			for k, i := range a.concerned(c.at[text]) {
-				who = append(who, a.names[i])
-				if line == 0 && k == 0 {
-					line = a.lines[i]
+		for list, all := range names {
+			var concerned []int
+			for _, at := range c.at[text] {
+				if i := at[list]; !slices.Contains(concerned, i) {
+					concerned = append(concerned, i)
 				}
+			}
+			if len(concerned) == len(all) {
+				continue // the list explains nothing
+			}
+			if line == 0 {
+				line = to.line(keys[list], concerned[0])
+			}
+			for _, i := range concerned {
+				who = append(who, all[i])
+			}
+		}
+		for list, all := range names {
+			i := slices.IndexFunc(all, func(name string) bool { return strings.HasPrefix(text, name) })
+			if line == 0 && i >= 0 {
+				line = to.line(keys[list], i)
 			}
 		}
 		if line == 0 {
-			line = spokenOf(text, axes)
+			line = to.line("algorithms", 0)
 		}
 		if len(who) > 0 {
 			text = strings.Join(who, ", ") + ": " + text
 		}
 		to.add(line, "%s", text)
 	}
-}
-
-// spokenOf returns the line of the entry whose name a message begins with, for
-// a complaint that no list narrows down; else that of the first algorithm.
-func spokenOf(text string, axes []axis) int {
-	for _, a := range axes {
-		for i, name := range a.names {
-			if strings.HasPrefix(text, name) {
-				return a.lines[i]
-			}
-		}
-	}
-	return axes[0].lines[0]
 }

@@ -2,9 +2,12 @@ package experiment
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
+	"fmt"
 	"io"
 	"math"
+	"reflect"
 	"regexp"
 	"strconv"
 	"strings"
@@ -15,20 +18,34 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// decoder reads a YAML tree by hand. The library's own decoding into structs
-// stops at the first fault of a value and knows no line for most of them.
-type decoder struct{ faults }
-
-// field is one key that a mapping may have, and what reads its value.
-type field struct {
-	key  string
-	read func(*yaml.Node)
+// document is an experiment file as YAML: where its values stand.
+type document struct {
+	faults
+	root *yaml.Node // nil for an experiment that was not read from YAML
 }
 
-var syntaxLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)$`)
+// decode reads the text into e, which holds the defaults. The library checks
+// keys and types; what it lets pass is checked before.
+func (d *document) decode(text []byte, e *result.Experiment) error {
+	if !d.read(text) || !d.version() {
+		return d.err()
+	}
+	d.values("", "", "", d.root, 0)
+	in := yaml.NewDecoder(bytes.NewReader(text))
+	in.KnownFields(true)
+	err := in.Decode(e)
+	if wrong := (*yaml.TypeError)(nil); errors.As(err, &wrong) {
+		for _, text := range wrong.Errors {
+			d.addFromYAML(text)
+		}
+	} else if err != nil && len(d.list) == 0 {
+		d.addFromYAML(err.Error())
+	}
+	return d.err()
+}
 
-// document returns the only document of text, or nil after a fault.
-func (d *decoder) document(text []byte) *yaml.Node {
+// read finds the only document of text.
+func (d *document) read(text []byte) bool {
 	in := yaml.NewDecoder(bytes.NewReader(text))
 	var first, second yaml.Node
 	err := in.Decode(&first)
@@ -37,220 +54,190 @@ func (d *decoder) document(text []byte) *yaml.Node {
 	}
 	switch {
 	case errors.Is(err, io.EOF) && len(first.Content) == 1:
-		return first.Content[0]
+		d.root = first.Content[0]
+		return true
 	case errors.Is(err, io.EOF):
 		d.add(1, "the file is empty; it must say at least schema_version, name, algorithms and nodes")
 	case err == nil:
 		d.add(second.Line, "a second document begins here; an experiment is one document, put the other into a file of its own")
 	default:
-		line, text := 1, err.Error()
-		if m := syntaxLine.FindStringSubmatch(text); m != nil {
-			line, _ = strconv.Atoi(m[1])
-			text = m[2]
-		}
+		line, text := atLine(err.Error())
 		d.add(line, "not YAML: %s", text)
 	}
-	return nil
+	return false
 }
 
-func resolveAlias(n *yaml.Node) *yaml.Node {
-	for n.Kind == yaml.AliasNode {
-		n = n.Alias
+// version checks schema_version alone: a file of another version may look like
+// anything else, and faults found in it would mislead.
+func (d *document) version() bool {
+	if d.root.Kind != yaml.MappingNode {
+		d.add(d.root.Line, "the file is no mapping of keys to values")
+		return false
+	}
+	switch v := at(d.root, "schema_version"); {
+	case v == nil:
+		d.add(d.root.Line, "schema_version is missing; write schema_version: %d", SchemaVersion)
+	case v.Value != strconv.Itoa(SchemaVersion):
+		d.add(v.Line, "schema_version is %q; this program reads version %d", v.Value, SchemaVersion)
+	default:
+		return true
+	}
+	return false
+}
+
+// at returns the value at a path of keys and indices; nil where there is none.
+func at(n *yaml.Node, path ...any) *yaml.Node {
+	for _, step := range path {
+		if n.Kind == yaml.AliasNode {
+			n = n.Alias
+		}
+		var next *yaml.Node
+		switch step := step.(type) {
+		case string:
+			for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
+				if n.Content[i].Value == step {
+					next = n.Content[i+1]
+				}
+			}
+		case int:
+			if n.Kind == yaml.SequenceNode && step < len(n.Content) {
+				next = n.Content[step]
+			}
+		}
+		if next == nil {
+			return nil
+		}
+		n = next
 	}
 	return n
 }
 
-// mapping reads the keys of n; what is unknown or comes twice is a fault.
-func (d *decoder) mapping(n *yaml.Node, where string, fields []field) {
-	if n = resolveAlias(n); n.Kind != yaml.MappingNode {
-		d.add(n.Line, "%sis %s; want a mapping of keys to values", where, describe(n))
-		return
+// line returns the line of the value at a path, or of what it would stand in.
+func (d *document) line(path ...any) int {
+	for ; d.root != nil && len(path) > 0; path = path[:len(path)-1] {
+		if n := at(d.root, path...); n != nil {
+			return n.Line
+		}
 	}
-	seen := make(map[string]int)
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		key, value := n.Content[i], n.Content[i+1]
-		if line, twice := seen[key.Value]; twice && key.Kind == yaml.ScalarNode {
-			d.add(key.Line, "%skey %q comes twice; it is on line %d already", where, key.Value, line)
-			continue
-		}
-		seen[key.Value] = key.Line
-		if f := lookup(fields, key); f != nil {
-			f.read(value)
-			continue
-		}
-		var known []string
-		for _, f := range fields {
-			known = append(known, f.key)
-		}
-		d.add(key.Line, "%sunknown key %s; known here: %s", where, describe(key), strings.Join(known, ", "))
-	}
+	return 1
 }
 
-func lookup(fields []field, key *yaml.Node) *field {
-	if key.Kind != yaml.ScalarNode {
-		return nil
+var (
+	yamlLine     = regexp.MustCompile(`(?s)^(?:yaml: )?(?:line (\d+): )?(.*)$`)
+	unknownField = regexp.MustCompile(`^field (.*) not found in type (.*)$`)
+	otherType    = regexp.MustCompile("^cannot unmarshal !!(\\w+) (?:`.*` )?into (.*)$")
+)
+
+// wanted says in words what the library names by Go's types.
+var wanted = map[string]string{
+	"string": "text", "bool": "true or false", "int": "a whole number", "uint64": "a whole number", "float64": "a number",
+	"map[string]string": "a mapping such as {quorum: grid}", "map[string]float64": `a mapping such as {"radiating:3": 3}`,
+}
+
+// atLine takes an error of the library apart.
+func atLine(text string) (line int, what string) {
+	m := yamlLine.FindStringSubmatch(text)
+	line, _ = strconv.Atoi(m[1])
+	return line, m[2]
+}
+
+// addFromYAML adds a fault as the library tells it.
+func (d *document) addFromYAML(text string) {
+	line, text := atLine(text)
+	if unknown := unknownField.FindStringSubmatch(text); unknown != nil {
+		text = fmt.Sprintf("unknown key %q; known here: %s", unknown[1], strings.Join(knownKeys[unknown[2]], ", "))
+	} else if other := otherType.FindStringSubmatchIndex(text); other != nil {
+		want := cmp.Or(wanted[text[other[4]:other[5]]], "a list of entries, each a name or {name: …}")
+		text = strings.TrimSuffix(text[:other[4]], " into ") + "; want " + want
 	}
-	for i := range fields {
-		if fields[i].key == key.Value {
-			return &fields[i]
+	d.add(line, "%s", text)
+}
+
+// knownKeys lists the keys of the mappings of a file, by the library's names of
+// them.
+var knownKeys = keysOf(result.Experiment{}, result.Entry{}, result.Workload{}, result.Axis{})
+
+func keysOf(mappings ...any) map[string][]string {
+	keys := make(map[string][]string)
+	for _, m := range mappings {
+		t := reflect.TypeOf(m)
+		for i := range t.NumField() {
+			keys[t.String()] = append(keys[t.String()], t.Field(i).Tag.Get("yaml"))
 		}
 	}
-	return nil
+	return keys
 }
 
-// list reads every item of a sequence that must not be empty.
-func (d *decoder) list(n *yaml.Node, key string, item func(i int, n *yaml.Node)) {
-	if n = resolveAlias(n); n.Kind != yaml.SequenceNode {
-		d.add(n.Line, "%s is %s; want a list such as [a, b]", key, describe(n))
-		return
-	}
-	if len(n.Content) == 0 {
-		d.add(n.Line, "%s is empty; there must be at least one", key)
-	}
-	for i, c := range n.Content {
-		item(i, resolveAlias(c))
-	}
+// Bounds of a file, against slips of the pen.
+var largest = map[string]int{
+	"nodes": maxNodes, "max_nodes": maxNodes, "nodes_per_worker": maxNodes, "repetitions": 10_000,
+	"requests": maxRequests, "requests_per_node": maxRequests,
+	// Zero means "the default" to a run, and would be the seed 1 again.
+	"seed": math.MaxInt,
 }
 
-func describe(n *yaml.Node) string {
-	switch n.Kind {
-	case yaml.MappingNode:
-		return "a mapping"
-	case yaml.SequenceNode:
-		return "a list"
-	}
-	if n.ShortTag() == "!!null" {
-		return "empty"
-	}
-	return strconv.Quote(n.Value)
-}
+// Depth of a value in a set, the deepest that there is.
+const maxDepth = 4
 
-// scalar returns n's text if n is a single value of one of the tags; any value
-// but null where no tag is given.
-func (d *decoder) scalar(n *yaml.Node, what, want string, tags ...string) (string, bool) {
-	n = resolveAlias(n)
-	ok := n.Kind == yaml.ScalarNode && n.ShortTag() != "!!null"
-	if ok && len(tags) > 0 {
-		ok = false
-		for _, t := range tags {
-			ok = ok || n.ShortTag() == t
-		}
-	}
-	if !ok {
-		d.add(n.Line, "%s is %s; want %s", what, describe(n), want)
-	}
-	return n.Value, ok
-}
-
-func (d *decoder) text(what, want string, to *string) func(*yaml.Node) {
-	return func(n *yaml.Node) {
-		if s, ok := d.scalar(n, what, want); ok {
-			*to = s
-		}
-	}
-}
-
-func (d *decoder) warmup(to *string) func(*yaml.Node) {
-	return func(n *yaml.Node) {
-		const want = "auto or a number of entries"
-		s, ok := d.scalar(n, "warmup", want)
-		if x, err := strconv.Atoi(s); ok && s != result.DefaultWarmup && (err != nil || x < 0) {
-			d.add(n.Line, "warmup is %q; want %s", s, want)
-		}
-		*to = s
-	}
-}
-
-func (d *decoder) boolean(what string, to *bool) func(*yaml.Node) {
-	return func(n *yaml.Node) {
-		if s, ok := d.scalar(n, what, "true or false", "!!bool"); ok {
-			*to = strings.EqualFold(s, "true")
-		}
-	}
-}
-
-// count reads a whole number from 1 to limit.
-func (d *decoder) count(what string, limit int, to *int) func(*yaml.Node) {
-	return func(n *yaml.Node) {
-		want := "a whole number from 1 to " + strconv.Itoa(limit)
-		if s, ok := d.scalar(n, what, want, "!!int"); ok {
-			x, err := strconv.Atoi(s)
-			if err != nil || x < 1 || x > limit {
-				d.add(n.Line, "%s is %s; want %s", what, s, want)
-				return
-			}
-			*to = x
-		}
-	}
-}
-
-func (d *decoder) seed(what string, to *uint64) func(*yaml.Node) {
-	return func(n *yaml.Node) {
-		// Zero means "the default" to a run, and would be the seed 1 again.
-		const limit = math.MaxInt64
-		want := "a whole number from 1 to " + strconv.FormatUint(limit, 10)
-		if s, ok := d.scalar(n, what, want, "!!int"); ok {
-			x, err := strconv.ParseUint(s, 10, 64)
-			if err != nil || x < 1 || x > limit {
-				d.add(n.Line, "%s is %s; want %s", what, s, want)
-				return
-			}
-			*to = x
-		}
-	}
-}
-
-func (d *decoder) rate(what string, to *float64) func(*yaml.Node) {
-	return func(n *yaml.Node) {
-		const want = "a number of requests per second above 0"
-		if s, ok := d.scalar(n, what, want, "!!int", "!!float"); ok {
-			x, err := strconv.ParseFloat(s, 64)
-			if err != nil || !(x > 0) || math.IsInf(x, 0) {
-				d.add(n.Line, "%s is %s; want %s", what, s, want)
-				return
-			}
-			*to = x
-		}
-	}
-}
-
-func (d *decoder) duration(what string, to *result.Duration) func(*yaml.Node) {
-	return func(n *yaml.Node) {
-		const want = "a duration above 0 such as 500ms or 10s"
-		if s, ok := d.scalar(n, what, want); ok {
-			x, err := time.ParseDuration(s)
-			if err != nil || x <= 0 {
-				d.add(n.Line, "%s is %q; want %s", what, s, want)
-				return
-			}
-			*to = result.Duration(x)
-		}
-	}
-}
-
-// settings reads a mapping of option names to values, which stay text: what
-// they mean is for the option to say.
-func (d *decoder) settings(where string, to *map[string]string) func(*yaml.Node) {
-	return func(n *yaml.Node) {
-		if n = resolveAlias(n); n.Kind != yaml.MappingNode {
-			d.add(n.Line, "%sset is %s; want a mapping such as {quorum: grid}", where, describe(n))
-			return
-		}
-		*to = make(map[string]string)
+// values checks what the library lets pass: values that are empty or out of
+// range, fractions of whole numbers, and durations, at which it would stop. The
+// value n is that of key, or an element of its list; what names it in a fault,
+// and where what lies below it.
+func (d *document) values(where, what, key string, n *yaml.Node, depth int) {
+	switch {
+	case depth > maxDepth:
+	case n.Kind == yaml.AliasNode && n.Alias.Kind == yaml.ScalarNode:
+		d.values(where, what, key, n.Alias, depth) // under another key it must pass another check
+	case n.Kind == yaml.MappingNode:
 		for i := 0; i+1 < len(n.Content); i += 2 {
-			key := n.Content[i]
-			name, ok := d.scalar(key, where+"an option's name", "a word")
-			if !ok {
-				continue
+			name := n.Content[i].Value
+			if key == "set" || key == "values" { // whose names are not keys
+				name = key + " " + name
 			}
-			if _, twice := (*to)[name]; twice {
-				d.add(key.Line, "%soption %q is set twice", where, name)
-				continue
-			}
-			value, ok := d.scalar(n.Content[i+1], where+"option "+name, "one value")
-			if ok {
-				(*to)[name] = value
-			}
+			d.values(where, where+name, name, n.Content[i+1], depth+1)
+		}
+	case n.Kind == yaml.SequenceNode:
+		if len(n.Content) == 0 {
+			d.add(n.Line, "%s is empty; there must be at least one", what)
+		}
+		for i, item := range n.Content {
+			entry := fmt.Sprintf("%s, entry %d", key, i+1)
+			d.values(entry+": ", entry, key, item, depth+1)
+		}
+	case n.ShortTag() == "!!null":
+		d.add(n.Line, "%s is empty", what)
+	default:
+		if want := wrong(key, n); want != "" {
+			d.add(n.Line, "%s is %s; want %s", what, n.Value, want)
 		}
 	}
+}
+
+// wrong says what the value of a key should be, "" where it is. Of numbers it
+// leaves to the library what is none.
+func wrong(key string, n *yaml.Node) string {
+	number := n.ShortTag() == "!!int" || n.ShortTag() == "!!float"
+	if most, counts := largest[key]; counts {
+		var x uint64
+		if err := n.Decode(&x); number && (n.ShortTag() != "!!int" || err != nil || x < 1 || x > uint64(most)) {
+			return fmt.Sprintf("a whole number from 1 to %d", most)
+		}
+		return ""
+	}
+	switch key {
+	case "rate", "total_rate":
+		var x float64
+		if err := n.Decode(&x); number && (err != nil || !(x > 0) || math.IsInf(x, 0)) {
+			return "a number of requests per second above 0"
+		}
+	case "duration", "stall_after":
+		if x, err := time.ParseDuration(n.Value); err != nil || x <= 0 {
+			return "a duration above 0 such as 500ms or 10s"
+		}
+	case "warmup":
+		if x, err := strconv.Atoi(n.Value); n.Value != result.DefaultWarmup && (err != nil || x < 0) {
+			return "auto or a number of entries"
+		}
+	}
+	return ""
 }

@@ -96,33 +96,36 @@ warmup: 100
 stall_after: 30s
 allow_mismatch: true
 skip_invalid: true
+axes:
+  - {name: hot, over: hot, title: number of hot nodes}
+  - {name: quorums, over: quorum, values: {grid: 2.5}}
 `)
-	f.Path, f.Text, f.lines, f.sizes = "", nil, nil, nil
-	want := File{
-		Name: "everything", Description: "all keys",
-		Algorithms: []Entry{
-			{Name: "ricart-agrawala", Label: "ricart-agrawala", Line: 5},
-			{Name: "maekawa", Label: "on a grid", Set: map[string]string{"quorum": "grid"}, MaxNodes: 7, Line: 5},
+	want := result.Experiment{
+		SchemaVersion: 1, Name: "everything", Description: "all keys",
+		Algorithms: []result.Entry{
+			{Name: "ricart-agrawala", Label: "ricart-agrawala"},
+			{Name: "maekawa", Label: "on a grid", Set: map[string]string{"quorum": "grid"}, MaxNodes: 7},
 		},
 		Nodes: []int{3, 7},
-		Transports: []Entry{
-			{Name: "sim", Label: "unordered", Set: map[string]string{"fifo": "false", "t": "2ms"}, MaxNodes: 100, Line: 7},
+		Transports: []result.Entry{
+			{Name: "sim", Label: "unordered", Set: map[string]string{"fifo": "false", "t": "2ms"}, MaxNodes: 100},
 		},
-		Workloads: []Workload{
-			{
-				Entry: Entry{Name: "poisson", Label: "slow", Line: 9},
-				CS:    "exp:1ms", Rate: 0.5, Duration: result.Duration(3 * time.Second), Requests: 7,
-			},
-			{
-				Entry:     Entry{Name: "hotspot", Label: "hotspot", Set: map[string]string{"hot": "2"}, Line: 10},
-				TotalRate: 20, RequestsPerNode: 5,
-			},
+		Workloads: []result.Workload{
+			{Name: "poisson", Label: "slow", CS: "exp:1ms", Rate: 0.5, Duration: result.Duration(3 * time.Second), Requests: 7},
+			{Name: "hotspot", Label: "hotspot", Set: map[string]string{"hot": "2"}, TotalRate: 20, RequestsPerNode: 5},
 		},
 		Repetitions: 6, Seed: 42, NodesPerWorker: 4, Warmup: "100",
 		StallAfter: result.Duration(30 * time.Second), AllowMismatch: true, SkipInvalid: true,
+		Axes: []result.Axis{
+			{Name: "hot", Over: "hot", Title: "number of hot nodes"},
+			{Name: "quorums", Over: "quorum", Values: map[string]float64{"grid": 2.5}},
+		},
 	}
-	if !reflect.DeepEqual(f, want) {
-		t.Errorf("got  %+v\nwant %+v", f, want)
+	if !reflect.DeepEqual(f.Experiment, want) {
+		t.Errorf("got  %+v\nwant %+v", f.Experiment, want)
+	}
+	if same, err := New(want); err != nil || !reflect.DeepEqual(same.Experiment, want) {
+		t.Errorf("made of its data it is %+v (%v)", same.Experiment, err)
 	}
 }
 

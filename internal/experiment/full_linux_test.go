@@ -50,18 +50,17 @@ func sweepWithoutRoom(t *testing.T, out string) {
 	opt := options(t, &b)
 	opt.Out = out
 	s, err := Sweep(t.Context(), parse(t, small), opt)
-	path := cellPath(s.Dir, expand(t, small).Cells[3].Hash)
-	wantExit(t, err, exit.CantCreate, "cannot write "+path+": file too large; make room")
+	wantExit(t, err, exit.CantCreate, "cannot write "+storeOf(s)+": file too large; make room")
 	if !errors.Is(err, unix.EFBIG) {
 		t.Errorf("error %v", err)
 	}
-	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("something is at %s: %v", path, err)
+	if text := lines(t, s); len(text) != 4 || !strings.HasSuffix(text[3], "}\n") {
+		t.Errorf("something remains of the result that had no room: %q", text)
 	}
 	if s.Ran != 3 {
 		t.Errorf("%d runs kept; want 3", s.Ran)
 	}
-	if r, err := Open(s.Dir); err != nil || len(r.Runs) != 3 {
-		t.Errorf("what was finished does not read: %v", err)
+	if r := read(t, s.Dir); len(r.Runs) != 3 {
+		t.Errorf("%d finished runs read; want 3", len(r.Runs))
 	}
 }

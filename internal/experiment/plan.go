@@ -1,13 +1,15 @@
 package experiment
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
+	"time"
 
+	"dmebench/dme"
 	"dmebench/internal/exit"
 	"dmebench/internal/run"
 	"dmebench/result"
@@ -16,17 +18,25 @@ import (
 // Cell is one run of an experiment: a specification, and which of the file's
 // entries and repetitions it belongs to.
 type Cell struct {
-	Spec       result.Spec // with defaults
-	Label      string      // of the algorithm
-	Transport  string      // label
-	Workload   string      // label
-	Repetition int         // from 0; the run's seed is the file's plus this
-	Hash       string      // identity
+	Spec       result.Spec `json:"spec"` // with defaults
+	Label      string      `json:"label"`
+	Transport  string      `json:"transport"`
+	Workload   string      `json:"workload"`
+	Repetition int         `json:"repetition"` // from 0; the run's seed is the file's plus this
 
 	// LinksMet says that the transport has what the algorithm needs.
-	LinksMet bool
+	LinksMet bool `json:"-"`
 
-	config int // number of its configuration: what its repetitions have in common
+	config   int // number of its configuration: what its repetitions have in common
+	declared []dme.Option
+}
+
+// Key identifies the cell among those of its plan, and its result in a store.
+func (c Cell) Key() result.RunKey {
+	return result.RunKey{
+		Label: c.Label, Transport: c.Transport, Workload: c.Workload,
+		Cell: result.KeyOf(c.Spec), Repetition: c.Repetition,
+	}
 }
 
 // String names the cell for people, who count from 1.
@@ -58,8 +68,6 @@ type Plan struct {
 	// Files holds the SHA-256 of every file that a setting names: a run's
 	// meaning depends on their contents too.
 	Files map[string]string
-
-	catalog run.Catalog // in which its names were looked up
 }
 
 // Expand makes the plan. Every cell is resolved, and all faults are reported at
@@ -69,19 +77,17 @@ func (f File) Expand(catalog run.Catalog, readFile func(string) ([]byte, error))
 	if readFile == nil {
 		readFile = os.ReadFile
 	}
-	p := &Plan{File: f, Files: make(map[string]string), catalog: catalog}
+	p := &Plan{File: f, Files: make(map[string]string)}
 	r := &resolver{
-		file: f, catalog: catalog, plan: p,
+		document: f.document, file: f, catalog: catalog, plan: p,
 		readFile: func(name string) ([]byte, error) {
 			b, err := readFile(name)
 			if err == nil {
-				sum := sha256.Sum256(b)
-				p.Files[name] = hex.EncodeToString(sum[:])
+				p.Files[name] = digest(b)
 			}
 			return b, err
 		},
 	}
-	r.path = f.Path
 	configs := r.configurations()
 	if err := r.err(); err != nil {
 		return nil, err
@@ -95,7 +101,6 @@ func (f File) Expand(catalog run.Catalog, readFile func(string) ([]byte, error))
 			c := configs[(start+k)%len(configs)]
 			c.Repetition = repetition
 			c.Spec.Seed = f.Seed + uint64(repetition)
-			c.Hash = c.identity()
 			p.Cells = append(p.Cells, c)
 		}
 	}
@@ -103,7 +108,7 @@ func (f File) Expand(catalog run.Catalog, readFile func(string) ([]byte, error))
 }
 
 // spec returns the specification of one configuration in the first repetition.
-func (f File) spec(algorithm Entry, nodes int, transport Entry, w Workload) result.Spec {
+func (f File) spec(algorithm result.Entry, nodes int, transport result.Entry, w result.Workload) result.Spec {
 	s := result.Spec{
 		Algorithm: algorithm.Name, Nodes: nodes, Transport: transport.Name, Workload: w.Name,
 		Rate: w.Rate, TotalRate: w.TotalRate, CS: w.CS,
@@ -111,53 +116,36 @@ func (f File) spec(algorithm Entry, nodes int, transport Entry, w Workload) resu
 		Seed: f.Seed, NodesPerWorker: f.NodesPerWorker, Warmup: f.Warmup, StallAfter: f.StallAfter,
 		AllowMismatch: f.AllowMismatch,
 	}
+	if len(algorithm.Set)+len(transport.Set)+len(w.Set) > 0 {
+		s.Set = make(map[string]string)
+	}
 	for _, set := range []map[string]string{algorithm.Set, transport.Set, w.Set} {
-		for name, value := range set {
-			if s.Set == nil {
-				s.Set = make(map[string]string)
-			}
-			s.Set[name] = value
-		}
+		maps.Copy(s.Set, set)
 	}
 	return s.WithDefaults()
 }
 
-// identity returns the first 16 hexadecimal digits of the SHA-256 of the cell's
-// canonical JSON: keys sorted, no white space, labels that equal a name and
-// settings at their defaults left out. It does not depend on the cell's place in
-// the plan.
-func (c Cell) identity() string {
-	id := struct {
-		Spec       result.Spec `json:"spec"`
-		Label      string      `json:"label"`
-		Transport  string      `json:"transport_label,omitempty"`
-		Workload   string      `json:"workload_label,omitempty"`
-		Repetition int         `json:"repetition"`
-	}{Spec: c.Spec, Label: c.Label, Repetition: c.Repetition}
-	if c.Transport != c.Spec.Transport {
-		id.Transport = c.Transport
+// header is the first line of the plan's store.
+func (p *Plan) header(started time.Time, environment map[string]string) result.Header {
+	return result.Header{
+		Started: started.UTC(), Experiment: p.File.Experiment, File: string(p.File.Text),
+		Files: p.Files, Plan: p.digest(), Planned: len(p.Cells), Environment: environment,
 	}
-	if c.Workload != c.Spec.Workload {
-		id.Workload = c.Workload
-	}
-	sum := sha256.Sum256(canonicalJSON(id))
-	return hex.EncodeToString(sum[:8])
 }
 
-// canonicalJSON sorts keys by passing through maps: the order of a struct's
-// fields is nobody's promise.
-func canonicalJSON(v any) []byte {
-	b, err := json.Marshal(v)
-	if err == nil {
-		var tree any
-		d := json.NewDecoder(bytes.NewReader(b))
-		d.UseNumber()
-		if err = d.Decode(&tree); err == nil {
-			b, err = json.Marshal(tree)
-		}
-	}
+// digest is equal for plans that mean the same, whatever their files say.
+func (p *Plan) digest() string {
+	b, err := json.Marshal(struct {
+		Files map[string]string
+		Cells []Cell
+	}{p.Files, p.Cells})
 	if err != nil {
-		panic("experiment: a cell has no JSON form: " + err.Error())
+		panic("experiment: the plan has no JSON form: " + err.Error())
 	}
-	return b
+	return digest(b)
+}
+
+func digest(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
 }

@@ -14,45 +14,67 @@ import (
 // resolver looks up everything that a file names, entry by entry and then
 // combination by combination.
 type resolver struct {
-	faults
+	document
 	file     File
 	catalog  run.Catalog
 	readFile func(string) ([]byte, error)
 	plan     *Plan
 
-	algorithms, transports, workloads []candidate
-	wrong                             complaints
+	algorithms []algorithm
+	transports []transport
+	workloads  []candidate
+	wrong      complaints
 }
 
 // candidate is an entry that has been looked up. Where that failed ok is false,
 // and its combinations are not tried.
 type candidate struct {
-	Entry
-	ok        bool
-	declared  []dme.Option
-	algorithm *dme.Algorithm // of an algorithm
-	network   run.Network    // of a transport
-	workload  Workload       // of a workload
+	result.Entry
+	ok       bool
+	declared []dme.Option
+	options  dme.Options // with defaults
+}
+
+type algorithm struct {
+	candidate
+	*dme.Algorithm
+}
+
+type transport struct {
+	candidate
+	run.Network
 }
 
 // configurations returns one cell for each combination that is to run, in the
 // order in which a repetition runs them.
 func (r *resolver) configurations() []Cell {
 	for i, e := range r.file.Algorithms {
-		r.algorithms = append(r.algorithms, r.algorithm(i, e))
+		a, err := r.catalog.Lookup(e.Name)
+		if err != nil {
+			a = new(dme.Algorithm)
+		}
+		r.algorithms = append(r.algorithms, algorithm{r.candidate("algorithms", i, e, a.Options, err), a})
 	}
 	for i, e := range r.file.Transports {
-		r.transports = append(r.transports, r.transport(i, e))
+		n, err := run.LookupNetwork(e.Name)
+		r.transports = append(r.transports, transport{r.candidate("transports", i, e, n.Options, err), n})
 	}
 	for i, w := range r.file.Workloads {
-		r.workloads = append(r.workloads, r.workload(i, w))
+		kind, err := workload.Lookup(w.Name)
+		c := r.candidate("workloads", i, result.Entry{Name: w.Name, Label: w.Label, Set: w.Set}, kind.Options, err)
+		if _, err := workload.ParseDistribution(w.CS); w.CS != "" && err != nil {
+			c.ok = false
+			r.refuse("workloads", i, fmt.Errorf("cs %q: %w; want a duration such as 100us or exp:100us", w.CS, err))
+		}
+		r.workloads = append(r.workloads, c)
 	}
+	r.axes()
 	var configs []Cell
 	for t := range r.transports {
 		for w := range r.workloads {
-			for s := range r.file.Nodes {
+			for n := range r.file.Nodes {
 				for a := range r.algorithms {
-					if c, ok := r.configuration(combination{a, s, t, w}); ok {
+					if c, ok := r.configuration(combination{a, n, t, w}); ok {
 						c.config = len(configs)
 						configs = append(configs, c)
 					}
@@ -60,75 +82,76 @@ func (r *resolver) configurations() []Cell {
 			}
 		}
 	}
-	r.wrong.report(r.file, &r.faults)
+	r.wrong.report(r.file, &r.document)
 	return configs
 }
 
-func (r *resolver) algorithm(i int, e Entry) candidate {
-	c := candidate{Entry: e}
-	var err error
-	if c.algorithm, err = r.catalog.Lookup(e.Name); err == nil {
-		c.declared = c.algorithm.Options
-		_, err = dme.ResolveOptions(c.declared, e.Set)
-	}
-	c.ok = r.check("algorithms", i, e, err)
-	return c
-}
-
-func (r *resolver) transport(i int, e Entry) candidate {
-	c := candidate{Entry: e}
-	var err error
-	if c.network, err = run.LookupNetwork(e.Name); err == nil {
-		c.declared = c.network.Options
-		_, err = dme.ResolveOptions(c.declared, e.Set)
-	}
-	c.ok = r.check("transports", i, e, err)
-	return c
-}
-
-func (r *resolver) workload(i int, w Workload) candidate {
-	c := candidate{Entry: w.Entry, workload: w}
-	kind, err := workload.Lookup(w.Name)
+// candidate checks what can be seen of an entry by itself.
+func (r *resolver) candidate(list string, i int, e result.Entry, declared []dme.Option, err error) candidate {
+	c := candidate{Entry: e, declared: declared}
 	if err == nil {
-		c.declared = kind.Options
-		_, err = dme.ResolveOptions(c.declared, w.Set)
+		c.options, err = dme.ResolveOptions(declared, e.Set)
 	}
-	c.ok = r.check("workloads", i, w.Entry, err)
-	if _, err := workload.ParseDistribution(w.CS); w.CS != "" && err != nil {
-		c.ok = r.check("workloads", i, w.Entry,
-			fmt.Errorf("cs %q: %w; want a duration such as 100us or exp:100us", w.CS, err))
-	}
+	c.ok = err == nil
+	r.refuse(list, i, err)
 	return c
 }
 
-// check notes what is wrong with one entry by itself.
-func (r *resolver) check(list string, i int, e Entry, err error) bool {
+// refuse notes what is wrong with one entry.
+func (r *resolver) refuse(list string, i int, err error) {
 	if err == nil {
-		return true
+		return
 	}
 	for text := range strings.SplitSeq(err.Error(), "\n") {
-		r.add(e.Line, "%s%s", where(list, i), text)
+		r.add(r.line(list, i), "%s%s", where(list, i), text)
 	}
-	return false
+}
+
+// axes checks that what figures are to be drawn over is something that varies.
+func (r *resolver) axes() {
+	known := result.Dimensions()
+	for _, a := range r.algorithms {
+		known = append(known, names(a.declared)...)
+	}
+	for _, t := range r.transports {
+		known = append(known, names(t.declared)...)
+	}
+	for _, w := range r.workloads {
+		known = append(known, names(w.declared)...)
+	}
+	for i, a := range r.file.Axes {
+		if !slices.Contains(known, a.Over) {
+			r.refuse("axes", i, fmt.Errorf("over %q: no dimension of a run and no option of what is compared", a.Over))
+		}
+	}
+}
+
+func names(options []dme.Option) []string {
+	var names []string
+	for _, o := range options {
+		names = append(names, o.Name)
+	}
+	return names
 }
 
 // configuration resolves one combination; ok is false where it is not to run,
 // or cannot.
 func (r *resolver) configuration(at combination) (c Cell, ok bool) {
-	alg, net, work := r.algorithms[at.algorithm], r.transports[at.transport], r.workloads[at.workload]
-	nodes := r.file.Nodes[at.size]
-	if !alg.ok || !net.ok || !work.ok || exceeds(nodes, alg.MaxNodes) || exceeds(nodes, net.MaxNodes) {
+	alg, net, load := r.algorithms[at[ofAlgorithms]], r.transports[at[ofTransports]], r.workloads[at[ofWorkloads]]
+	nodes := r.file.Nodes[at[ofNodes]]
+	if !alg.ok || !net.ok || !load.ok || exceeds(nodes, alg.MaxNodes) || exceeds(nodes, net.MaxNodes) {
 		return c, false
 	}
-	if clash := clashes(alg, net, work); clash != "" {
+	if clash := clashes(alg.candidate, net.candidate, load); clash != "" {
 		r.wrong.add(clash, at)
 		return c, false
 	}
 	c = Cell{
-		Spec:  r.file.spec(alg.Entry, nodes, net.Entry, work.workload),
-		Label: alg.Label, Transport: net.Label, Workload: work.Label,
+		Spec:  r.file.spec(alg.Entry, nodes, net.Entry, r.file.Workloads[at[ofWorkloads]]),
+		Label: alg.Label, Transport: net.Label, Workload: load.Label,
+		declared: slices.Concat(alg.declared, net.declared, load.declared),
 	}
-	if advice, why := cannotRun(alg, net, nodes, r.file.AllowMismatch); why != nil {
+	if advice, why := r.cannotRun(alg, net, nodes); why != nil {
 		if r.file.SkipInvalid {
 			r.leaveOut(c, why)
 		} else {
@@ -167,9 +190,9 @@ func exceeds(nodes, limit int) bool { return limit > 0 && nodes > limit }
 func clashes(entries ...candidate) string {
 	for i, e := range entries {
 		for j, other := range entries {
-			for _, o := range other.declared {
-				if _, set := e.Set[o.Name]; set && i != j {
-					return fmt.Sprintf("option %s of %s is also one of %s; they cannot be combined", o.Name, e.Name, other.Name)
+			for _, name := range names(other.declared) {
+				if _, set := e.Set[name]; set && i != j {
+					return fmt.Sprintf("option %s of %s is also one of %s; they cannot be combined", name, e.Name, other.Name)
 				}
 			}
 		}
@@ -180,18 +203,16 @@ func clashes(entries ...candidate) string {
 // cannotRun says why an algorithm cannot run on so many nodes or over a network
 // that lacks what it needs, and what to do; everything else that is wrong with
 // a specification is a fault of the file, whatever skip_invalid says.
-func cannotRun(alg, net candidate, nodes int, allowMismatch bool) (advice string, why error) {
-	opt, _ := dme.ResolveOptions(alg.declared, alg.Set)
-	if err := alg.algorithm.CheckNodes(nodes, opt); err != nil {
+func (r *resolver) cannotRun(alg algorithm, net transport, nodes int) (advice string, why error) {
+	if err := alg.CheckNodes(nodes, alg.options); err != nil {
 		return "choose another number of nodes or option, or set skip_invalid: true to leave it out", err
 	}
-	netOpt, _ := dme.ResolveOptions(net.declared, net.Set)
-	missing := net.network.Guarantees(netOpt).Lacks(alg.algorithm.Needs(opt))
-	if len(missing) == 0 || allowMismatch {
+	missing := net.Guarantees(net.options).Lacks(alg.Needs(alg.options))
+	if len(missing) == 0 || r.file.AllowMismatch {
 		return "", nil
 	}
 	return "choose another transport or option, set skip_invalid: true to leave it out, or allow_mismatch: true to see it fail",
-		fmt.Errorf("%s needs %s, which %s does not have", alg.Name, strings.Join(missing, " and "), net.network.Describe(netOpt))
+		fmt.Errorf("%s needs %s, which %s does not have", alg.Entry.Name, strings.Join(missing, " and "), net.Describe(net.options))
 }
 
 func (r *resolver) leaveOut(c Cell, why error) {

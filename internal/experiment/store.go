@@ -1,205 +1,160 @@
 package experiment
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
+	"dmebench/internal/atomicfile"
 	"dmebench/internal/exit"
 	"dmebench/result"
 )
 
-// Names in a folder of results.
+// Names in the folder of an experiment.
 const (
-	specName        = "spec.yaml"
-	environmentName = "environment.json"
-	planName        = "plan.json"
-	cellsName       = "cells"
-	lockName        = ".lock"
-
+	latestName = "latest" // the link to its newest sweep
+	lockName   = ".lock"
 	folderTime = "2006-01-02T15-04-05Z"
 )
 
-// storeVersion is the version of the JSON files in a folder of results.
-const storeVersion = 1
-
-// cellFile is the JSON form of cells/<hash>.json.
-type cellFile struct {
-	SchemaVersion int            `json:"schema_version"`
-	Hash          string         `json:"hash"`
-	Label         string         `json:"label"`
-	Transport     string         `json:"transport_label"`
-	Workload      string         `json:"workload_label"`
-	Repetition    int            `json:"repetition"`
-	Result        *result.Result `json:"result"`
-}
-
-// planFile is the JSON form of plan.json, which says what should be there.
-type planFile struct {
-	SchemaVersion int               `json:"schema_version"`
-	Name          string            `json:"name"`
-	Files         map[string]string `json:"files"` // SHA-256 of the files that settings name
-	Cells         []planCell        `json:"cells"`
-}
-
-type planCell struct {
-	Hash       string `json:"hash"`
-	Label      string `json:"label"`
-	Nodes      int    `json:"nodes"`
-	Transport  string `json:"transport_label"`
-	Workload   string `json:"workload_label"`
-	Repetition int    `json:"repetition"`
-}
-
-// encode writes the plan with one cell on a line, for grep.
-func (p *Plan) encode() []byte {
-	files, err := json.Marshal(p.Files)
+// open returns the store to write to: the latest one if it continues this plan,
+// else a new one.
+func open(root string, plan *Plan, opt Options) (*result.Store, error) {
+	dir, err := latest(root)
 	if err != nil {
-		panic("experiment: the plan has no JSON form: " + err.Error())
+		return nil, err
 	}
-	var b bytes.Buffer
-	fmt.Fprintf(&b, "{\"schema_version\": %d, \"name\": %q, \"files\": %s, \"cells\": [", storeVersion, p.File.Name, files)
-	for i, c := range p.Cells {
-		line, err := json.Marshal(planCell{
-			Hash: c.Hash, Label: c.Label, Nodes: c.Spec.Nodes, Transport: c.Transport,
-			Workload: c.Workload, Repetition: c.Repetition,
-		})
-		if err != nil {
-			panic("experiment: a cell has no JSON form: " + err.Error())
+	if dir != "" && !opt.Fresh {
+		store, err := result.OpenStore(filepath.Join(dir, result.StoreName))
+		why := ""
+		switch {
+		case errors.Is(err, fs.ErrNotExist), errors.Is(err, result.ErrNoHeader):
+			why = "it holds no sweep that could be continued"
+		case err != nil:
+			return nil, refuse(exit.Data, "%w", err)
+		default:
+			if why = changed(store.Header, plan); why == "" {
+				noteEnvironment(dir, store.Header.Environment, opt)
+				return store, nil
+			}
+			store.Close()
 		}
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		fmt.Fprintf(&b, "\n%s", line)
+		fmt.Fprintf(opt.Progress, "%s is left as it is: %s\n", dir, why)
 	}
-	b.WriteString("\n]}\n")
-	return b.Bytes()
+	return create(root, plan, opt)
 }
 
-func cellPath(dir, hash string) string { return filepath.Join(dir, cellsName, hash+".json") }
-
-// create makes a new folder below root and lets latest point to it. On error
-// nothing remains of it.
-func create(root string, p *Plan, environment map[string]string, now time.Time) (dir string, err error) {
-	stamp := now.UTC().Format(folderTime)
-	base := stamp
-	for n := 2; ; n++ {
-		dir = filepath.Join(root, base)
-		err := os.Mkdir(dir, 0o755)
-		if err == nil {
-			break
-		}
-		if !errors.Is(err, fs.ErrExist) {
-			return "", refuse(exit.CantCreate, "cannot make the folder %s: %w; choose another one with --out", dir, cause(err))
-		}
-		base = fmt.Sprintf("%s-%d", stamp, n) // a second one within a second
-	}
-	defer func() {
-		if err != nil {
-			os.RemoveAll(dir)
-		}
-	}()
-	cells := filepath.Join(dir, cellsName)
-	if err := os.Mkdir(cells, 0o755); err != nil {
-		return "", refuse(exit.CantCreate, "cannot make the folder %s: %w; choose another one with --out", cells, cause(err))
-	}
-	if environment == nil {
-		environment = map[string]string{}
-	}
-	env, err := json.MarshalIndent(environment, "", "  ")
-	if err != nil {
-		return "", err
-	}
-	for _, f := range []struct {
-		name string
-		data []byte
-	}{{specName, p.File.Text}, {environmentName, append(env, '\n')}, {planName, p.encode()}} {
-		if err := writeFile(filepath.Join(dir, f.name), f.data); err != nil {
-			return "", err
-		}
-	}
-	return dir, setLatest(root, base)
-}
-
-// continues reports whether dir holds results of this very plan, and if not,
-// why not.
-func continues(dir string, p *Plan) (why string) {
-	text, err := os.ReadFile(filepath.Join(dir, specName))
-	if err != nil || !bytes.Equal(text, p.File.Text) {
+// changed says why results of one plan are not those of another; "" where they
+// are.
+func changed(h result.Header, p *Plan) string {
+	switch {
+	case h.File != string(p.File.Text):
 		return "the experiment file has changed"
-	}
-	plan, err := os.ReadFile(filepath.Join(dir, planName))
-	if err != nil || !bytes.Equal(plan, p.encode()) {
+	case h.Plan != p.digest():
 		return "the file means something else now: the program, or a file that it names, has changed"
 	}
 	return ""
 }
 
-// save puts a cell's result on the disk.
-func save(dir string, c Cell, r *result.Result) error {
-	path := cellPath(dir, c.Hash)
-	b, err := json.Marshal(cellFile{
-		SchemaVersion: storeVersion, Hash: c.Hash, Label: c.Label,
-		Transport: c.Transport, Workload: c.Workload, Repetition: c.Repetition, Result: r,
-	})
-	if err != nil {
-		return fmt.Errorf("experiment: the result of %s has no JSON form: %w; this is a fault of the program", c, err)
+// momentary is the property of an environment that never is the same twice.
+const momentary = "load_average"
+
+// noteEnvironment says so where results of two environments come together:
+// whether they may be compared is for a person to judge.
+func noteEnvironment(dir string, before map[string]string, opt Options) {
+	var differ []string
+	for _, m := range []map[string]string{before, opt.Environment} {
+		for key := range m {
+			if before[key] != opt.Environment[key] && key != momentary && !slices.Contains(differ, key) {
+				differ = append(differ, key)
+			}
+		}
 	}
-	return writeFile(path, append(b, '\n'))
+	slices.Sort(differ)
+	if len(differ) > 0 {
+		fmt.Fprintf(opt.Progress, "warning: %s was begun in another environment (%s); with --fresh all runs share one\n", dir, strings.Join(differ, ", "))
+	}
 }
 
-// errCorrupt is what is wrong with a result file, without its name.
-var errCorrupt = errors.New("not a result")
+// create makes a new folder below root with a store, and lets latest point to
+// it. On error nothing remains of it.
+func create(root string, p *Plan, opt Options) (*result.Store, error) {
+	now := opt.Now()
+	base, err := newFolder(root, now)
+	dir := filepath.Join(root, base)
+	if err != nil {
+		return nil, refuse(exit.CantCreate, "cannot make the folder %s: %w; choose another one with --out", dir, cause(err))
+	}
+	store, err := result.CreateStore(filepath.Join(dir, result.StoreName), p.header(now, opt.Environment))
+	if err != nil {
+		err = unwritable(dir, err)
+	} else if err = setLatest(root, base); err != nil {
+		store.Close()
+	}
+	if err != nil {
+		os.RemoveAll(dir)
+		return nil, err
+	}
+	return store, nil
+}
 
-// load reads a cell's result; nil where there is none.
-func load(dir string, hash string) (*cellFile, error) {
-	b, err := os.ReadFile(cellPath(dir, hash))
+// newFolder makes a folder named by the time.
+func newFolder(root string, now time.Time) (base string, err error) {
+	stamp := now.UTC().Format(folderTime)
+	base = stamp
+	for n := 2; ; n++ {
+		if err = os.Mkdir(filepath.Join(root, base), 0o755); !errors.Is(err, fs.ErrExist) {
+			return base, err
+		}
+		base = fmt.Sprintf("%s-%d", stamp, n) // a second one within a second
+	}
+}
+
+func unwritable(dir string, err error) error {
+	return refuse(exit.CantCreate, "cannot write to %s: %w; choose another folder with --out", dir, cause(err))
+}
+
+// setLatest lets root/latest point to root/base. At every moment there is an
+// old or a new link.
+func setLatest(root, base string) error {
+	link := filepath.Join(root, latestName)
+	fresh := atomicfile.Temporary(root, latestName)
+	os.Remove(fresh)
+	err := os.Symlink(base, fresh)
+	if err == nil {
+		if err = os.Rename(fresh, link); err != nil {
+			os.Remove(fresh)
+		}
+	}
+	if err == nil {
+		err = atomicfile.SyncDir(root)
+	}
+	if err != nil {
+		return refuse(exit.CantCreate, "cannot link %s to %s: %w; remove %s, or choose another folder with --out", link, base, cause(err), link)
+	}
+	return nil
+}
+
+// latest returns the folder that root/latest points to, "" where there is none.
+func latest(root string) (string, error) {
+	link := filepath.Join(root, latestName)
+	base, err := os.Readlink(link)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return "", nil
 	}
 	if err != nil {
-		return nil, cause(err)
+		return "", refuse(exit.Data, "%s is not a link to one of the folders beside it (%w); remove it", link, cause(err))
 	}
-	var c cellFile
-	if err := json.Unmarshal(b, &c); err != nil {
-		return nil, fmt.Errorf("%w (%v)", errCorrupt, err)
+	if !filepath.IsAbs(base) {
+		base = filepath.Join(root, base)
 	}
-	switch {
-	case c.SchemaVersion != storeVersion:
-		return nil, fmt.Errorf("%w of version %d", errCorrupt, storeVersion)
-	case c.Hash != hash:
-		return nil, fmt.Errorf("%w of this cell, but of %q", errCorrupt, c.Hash)
-	case c.Result == nil || !known(c.Result.Status):
-		return nil, fmt.Errorf("%w (it has no known status)", errCorrupt)
+	if info, err := os.Stat(base); err != nil || !info.IsDir() {
+		return "", nil // the folder has been deleted
 	}
-	return &c, nil
-}
-
-// corrupt is the error for result files that cannot be read, a line for each.
-type corrupt []string
-
-func (c *corrupt) add(path string, err error) {
-	*c = append(*c, fmt.Sprintf("%s: %v; delete it, and the sweep runs that cell again", path, err))
-}
-
-func (c corrupt) err() error {
-	const shown = 10
-	if len(c) == 0 {
-		return nil
-	}
-	lines := []string(c)
-	if len(lines) > shown {
-		lines = append(lines[:shown:shown], fmt.Sprintf("and %d more", len(lines)-shown))
-	}
-	return refuse(exit.Data, "%s", strings.Join(lines, "\n"))
-}
-
-func known(s result.Status) bool {
-	return s == result.OK || s == result.Violated || s == result.Stalled || s == result.Failed
+	return base, nil
 }

@@ -1,11 +1,15 @@
 package experiment
 
 import (
-	"bytes"
 	"context"
+	"errors"
+	"io/fs"
 	"math"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,41 +19,146 @@ import (
 	"dmebench/result"
 )
 
+// storeOf returns the path of a sweep's store.
+func storeOf(s Summary) string { return filepath.Join(s.Dir, result.StoreName) }
+
+// lines returns the lines of a sweep's store.
+func lines(t *testing.T, s Summary) []string {
+	t.Helper()
+	text, err := os.ReadFile(storeOf(s))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.Collect(strings.Lines(string(text)))
+}
+
+// rewrite replaces a sweep's store.
+func rewrite(t *testing.T, s Summary, lines []string) {
+	t.Helper()
+	if err := os.WriteFile(storeOf(s), []byte(strings.Join(lines, "")), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func read(t *testing.T, path string) *result.Set {
+	t.Helper()
+	set, err := result.Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
+}
+
 func TestSweepRefusesCorruptedResults(t *testing.T) {
-	for _, test := range []struct{ name, content, says string }{
-		{"empty", "", "not a result (unexpected end of JSON input)"},
-		{"cut off", `{"schema_version": 1, "hash": "`, "not a result (unexpected end of JSON input)"},
-		{"another cell's", `{"schema_version": 1, "hash": "0000000000000000", "result": {"status": "ok"}}`, `not a result of this cell, but of "0000000000000000"`},
-		{"another version's", `{"schema_version": 7}`, "not a result of version 1"},
-		{"without a result", `{"schema_version": 1, "hash": "HASH"}`, "not a result (it has no known status)"},
-		{"unknown status", `{"schema_version": 1, "hash": "HASH", "result": {"status": "fine"}}`, "not a result (it has no known status)"},
+	for _, test := range []struct{ name, line, says string }{
+		{"empty", "", "not a result: unexpected end of JSON input"},
+		{"cut off", `{"label": "`, "not a result: invalid character"},
+		{"another version's", `{"result": {"schema_version": 7, "algorithm": "a", "nodes": 3, "status": "ok"}}`, "results of version 7"},
+		{"without a result", `{"label": "maekawa"}`, "not a result: it lacks"},
+		{"unknown status", `{"result": {"schema_version": 1, "algorithm": "a", "nodes": 3, "status": "fine"}}`, `not a result: its status is "fine"`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var b bench
 			opt := options(t, &b)
 			s := sweep(t, small, opt)
-			hash := expand(t, small).Cells[2].Hash
-			path := cellPath(s.Dir, hash)
-			if err := os.WriteFile(path, []byte(strings.Replace(test.content, "HASH", hash, 1)), 0o644); err != nil {
-				t.Fatal(err)
-			}
-			says := path + ": " + test.says + "; delete it, and the sweep runs that cell again"
+			there := lines(t, s)
+			damaged := slices.Clone(there)
+			damaged[3] = test.line + "\n"
+			rewrite(t, s, damaged)
 
 			_, err := Sweep(t.Context(), parse(t, small), opt)
-			wantExit(t, err, exit.Data, says)
-			_, err = Open(s.Dir)
-			wantExit(t, err, exit.Data, says)
+			wantExit(t, err, exit.Data, storeOf(s)+":4: "+test.says, "without that line the sweep runs it again")
+			opt.DryRun = true
+			_, err = Sweep(t.Context(), parse(t, small), opt)
+			wantExit(t, err, exit.Data, test.says)
+			opt.DryRun = false
 			if len(b.jobs) != 8 {
 				t.Errorf("%d runs; want none after the 8 of the first sweep", len(b.jobs))
 			}
 
-			if err := os.Remove(path); err != nil {
-				t.Fatal(err)
-			}
+			rewrite(t, s, slices.Delete(there, 3, 4))
 			if s := sweep(t, small, opt); s.Ran != 1 || s.Missing() != 0 {
-				t.Errorf("as told, the file was deleted; %+v", s)
+				t.Errorf("as told, the line was deleted; %+v", s)
 			}
 		})
+	}
+}
+
+// A sweep that was killed at any byte of its last line runs exactly what is
+// missing then.
+func TestSweepResumesAfterAnyByteOfARun(t *testing.T) {
+	var b bench
+	opt := options(t, &b)
+	s := sweep(t, small, opt)
+	there := lines(t, s)
+	whole := strings.Join(there, "")
+	last := expand(t, small).Cells[7]
+	for cut := len(whole) - len(there[8]); cut < len(whole); cut++ {
+		rewrite(t, s, []string{whole[:cut]})
+		if set := read(t, s.Dir); len(set.Runs) != 7 || set.Missing() != 1 {
+			t.Fatalf("cut at byte %d: read %d runs, %d missing", cut, len(set.Runs), set.Missing())
+		}
+		b.jobs = nil
+		again := sweep(t, small, opt)
+		if len(b.jobs) != 1 || !reflect.DeepEqual(b.jobs[0].Spec, last.Spec) || again.Dir != s.Dir || again.Found != 7 {
+			t.Fatalf("cut at byte %d: ran %d, %+v", cut, len(b.jobs), again)
+		}
+		if now := strings.Join(lines(t, s), ""); now != whole {
+			t.Fatalf("cut at byte %d: %s, want %s", cut, now, whole)
+		}
+	}
+}
+
+// A sweep that was killed at any byte of its first line starts anew.
+func TestSweepResumesAfterAnyByteOfTheHeader(t *testing.T) {
+	const one = "schema_version: 1\nname: x\nalgorithms: [maekawa]\nnodes: [3]\nrepetitions: 1\n"
+	var b bench
+	opt := options(t, &b)
+	s := sweep(t, one, opt)
+	header := lines(t, s)[0]
+	for cut := range header {
+		rewrite(t, s, []string{header[:cut]})
+		if _, err := result.Read(s.Dir); !errors.Is(err, result.ErrNoHeader) {
+			t.Fatalf("cut at byte %d: %v", cut, err)
+		}
+		again := sweep(t, one, opt)
+		if again.Ran != 1 || again.Dir == s.Dir {
+			t.Fatalf("cut at byte %d: %+v", cut, again)
+		}
+		s = again
+	}
+}
+
+// TestKilledSweep kills the process of a sweep in the middle of its runs.
+func TestKilledSweep(t *testing.T) {
+	const place = "DMEBENCH_TEST_KILLED"
+	if out := os.Getenv(place); out != "" {
+		b := bench{answer: func(i int, job *run.Job) (*result.Result, error) {
+			if i == 5 {
+				self, err := os.FindProcess(os.Getpid())
+				if err == nil {
+					err = self.Kill()
+				}
+				t.Fatal(err)
+			}
+			return resultOf(job, result.OK), nil
+		}}
+		opt := options(t, &b)
+		opt.Out = out
+		sweep(t, small, opt)
+		return
+	}
+	out := t.TempDir()
+	child := exec.Command(os.Args[0], "-test.run=^TestKilledSweep$")
+	child.Env = append(os.Environ(), place+"="+out)
+	if text, err := child.CombinedOutput(); err == nil || child.ProcessState.Exited() {
+		t.Fatalf("it was not killed: %v\n%s", err, text)
+	}
+	var b bench
+	opt := options(t, &b)
+	opt.Out = out
+	if s := sweep(t, small, opt); s.Found != 5 || s.Ran != 3 || s.Missing() != 0 {
+		t.Errorf("%+v", s)
 	}
 }
 
@@ -85,29 +194,6 @@ func TestSweepRefusesAFolderInTheLinksPlace(t *testing.T) {
 	}
 }
 
-// When a result cannot be written the sweep ends, nothing half-written remains,
-// and what is finished stands.
-func TestUnwritableResultEndsTheSweep(t *testing.T) {
-	var dir string
-	b := bench{answer: func(i int, job *run.Job) (*result.Result, error) {
-		if i == 2 {
-			// A folder that is in the way of the rename.
-			if err := os.MkdirAll(filepath.Join(cellPath(dir, expand(t, small).Cells[2].Hash), "x"), 0o755); err != nil {
-				t.Error(err)
-			}
-		}
-		return resultOf(job, result.OK), nil
-	}}
-	opt := options(t, &b)
-	dir = filepath.Join(opt.Out, "small", "2026-11-20T12-30-06Z")
-	s, err := Sweep(t.Context(), parse(t, small), opt)
-	wantExit(t, err, exit.CantCreate, "cannot write "+dir, "--out")
-	if s.Ran != 2 || len(b.jobs) != 3 {
-		t.Errorf("%d finished, %d begun; want 2 and 3", s.Ran, len(b.jobs))
-	}
-	wantNoTemporaries(t, opt.Out)
-}
-
 func wantNoTemporaries(t *testing.T, root string) {
 	t.Helper()
 	err := filepath.WalkDir(root, func(path string, _ os.DirEntry, err error) error {
@@ -126,14 +212,10 @@ func TestSweepTidiesUp(t *testing.T) {
 	var b bench
 	opt := options(t, &b)
 	s := sweep(t, small, opt)
-	for _, dir := range []string{filepath.Dir(s.Dir), s.Dir, filepath.Join(s.Dir, "cells")} {
-		if err := os.WriteFile(atomicfile.Temporary(dir, "123"), []byte("half"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+	if err := os.WriteFile(atomicfile.Temporary(filepath.Dir(s.Dir), "123"), []byte("half"), 0o644); err != nil {
+		t.Fatal(err)
 	}
-	if _, err := Open(s.Dir); err != nil {
-		t.Errorf("half-written files disturb the reader: %v", err)
-	}
+	read(t, filepath.Dir(s.Dir))
 	sweep(t, small, opt)
 	wantNoTemporaries(t, opt.Out)
 }
@@ -176,31 +258,6 @@ func TestTwoSweepsAtOnceAreRefused(t *testing.T) {
 	}
 }
 
-func TestOpenSaysWhatIsMissing(t *testing.T) {
-	var b bench
-	opt := options(t, &b)
-	s := sweep(t, small, opt)
-	_, err := Open(filepath.Join(opt.Out, "none"))
-	wantExit(t, err, exit.NoInput, "there is no folder", "dmebench sweep")
-	_, err = Open(filepath.Join(s.Dir, "spec.yaml"))
-	wantExit(t, err, exit.NoInput, "is a file")
-	_, err = Open(opt.Out)
-	wantExit(t, err, exit.NoInput, "holds no results; name one of "+filepath.Join(opt.Out, "small"))
-	_, err = Open(t.TempDir())
-	wantExit(t, err, exit.NoInput, "holds no results; name a folder that")
-
-	if err := os.Remove(filepath.Join(s.Dir, "plan.json")); err != nil {
-		t.Fatal(err)
-	}
-	_, err = Open(s.Dir)
-	wantExit(t, err, exit.NoInput, "plan.json is missing", "--fresh")
-	if err := os.WriteFile(filepath.Join(s.Dir, "plan.json"), []byte("{"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	_, err = Open(s.Dir)
-	wantExit(t, err, exit.Data, "plan.json: unexpected end of JSON input")
-}
-
 // A folder that somebody has deleted does not keep a sweep from starting anew.
 func TestDanglingLatest(t *testing.T) {
 	var b bench
@@ -209,30 +266,24 @@ func TestDanglingLatest(t *testing.T) {
 	if err := os.RemoveAll(s.Dir); err != nil {
 		t.Fatal(err)
 	}
-	_, err := Open(filepath.Join(opt.Out, "small"))
-	wantExit(t, err, exit.NoInput, "holds no results")
+	if _, err := result.Read(filepath.Join(opt.Out, "small")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%v; want that there are no results", err)
+	}
 	if again := sweep(t, small, opt); again.Ran != 8 {
 		t.Errorf("ran %d", again.Ran)
 	}
 }
 
-// A failed run that succeeds later leaves one result.
+// A failed run that succeeds later has one result.
 func TestResultReplacesAFailedOne(t *testing.T) {
 	b := bench{answer: func(_ int, job *run.Job) (*result.Result, error) { return resultOf(job, result.Failed), nil }}
 	opt := options(t, &b)
 	sweep(t, small, opt)
 	b.answer = nil
 	s := sweep(t, small, opt)
-	files, err := os.ReadDir(filepath.Join(s.Dir, "cells"))
-	if err != nil || len(files) != 8 || s.ExitCode() != exit.Held {
-		t.Errorf("%d files (%v), exit %d", len(files), err, s.ExitCode())
-	}
-	var text bytes.Buffer
-	for _, f := range files {
-		b, _ := os.ReadFile(filepath.Join(s.Dir, "cells", f.Name()))
-		text.Write(b)
-	}
-	if strings.Contains(text.String(), `"failed"`) {
-		t.Error("a failed result remains")
+	set := read(t, s.Dir)
+	failed := slices.ContainsFunc(set.Runs, func(r result.Run) bool { return r.Result.Status == result.Failed })
+	if len(set.Runs) != 8 || failed || len(lines(t, s)) != 17 || s.ExitCode() != exit.Held {
+		t.Errorf("%d runs, a failed one: %v; exit %d", len(set.Runs), failed, s.ExitCode())
 	}
 }

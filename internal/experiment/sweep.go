@@ -2,11 +2,12 @@ package experiment
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -148,99 +149,40 @@ func Sweep(ctx context.Context, file File, opt Options) (Summary, error) {
 		return s, err
 	}
 	defer release()
-	if err := probe(root); err != nil {
-		return s, err
+	if err := atomicfile.Probe(root); err != nil {
+		return s, unwritable(root, err)
 	}
 	atomicfile.RemoveTemporaries(root)
 
-	dir, err := choose(root, plan, opt)
+	store, err := open(root, plan, opt)
 	if err != nil {
 		return s, err
 	}
-	s.Dir = dir
-	todo, err := missing(dir, plan, &s)
-	if err != nil {
-		return s, err
-	}
+	defer store.Close()
+	s.Dir = filepath.Dir(store.Path)
+	todo := s.missing(plan, &store.Set)
 	for _, line := range plan.LeftOut {
 		fmt.Fprintln(opt.Progress, "left out:", line)
 	}
-	return s, carryOut(ctx, dir, todo, &s, opt)
+	return s, carryOut(ctx, store, todo, &s, opt)
 }
 
-// choose returns the folder to write to: the latest one if it continues this
-// plan, else a new one.
-func choose(root string, plan *Plan, opt Options) (string, error) {
-	dir, err := latest(root)
-	if err != nil {
-		return "", err
-	}
-	if dir != "" && !opt.Fresh {
-		why := continues(dir, plan)
-		if why == "" {
-			cells := filepath.Join(dir, cellsName)
-			if err := probe(cells); err != nil {
-				return "", err
-			}
-			atomicfile.RemoveTemporaries(dir)
-			atomicfile.RemoveTemporaries(cells)
-			noteEnvironment(dir, opt)
-			return dir, nil
-		}
-		fmt.Fprintf(opt.Progress, "%s is left as it is: %s\n", dir, why)
-	}
-	return create(root, plan, opt.Environment, opt.Now())
-}
-
-// momentary is the property of an environment that never is the same twice.
-const momentary = "load_average"
-
-// noteEnvironment says so where results of two environments come together:
-// whether they may be compared is for a person to judge.
-func noteEnvironment(dir string, opt Options) {
-	var before map[string]string
-	if err := readJSON(filepath.Join(dir, environmentName), &before); err != nil {
-		fmt.Fprintln(opt.Progress, "warning:", err)
-		return
-	}
-	var differ []string
-	for _, m := range []map[string]string{before, opt.Environment} {
-		for key := range m {
-			if before[key] != opt.Environment[key] && key != momentary && !slices.Contains(differ, key) {
-				differ = append(differ, key)
-			}
-		}
-	}
-	slices.Sort(differ)
-	if len(differ) > 0 {
-		fmt.Fprintf(opt.Progress, "warning: %s was begun in another environment (%s); with --fresh all runs share one\n", dir, strings.Join(differ, ", "))
-	}
-}
-
-// missing returns the cells that have no result in dir, or a failed one, and
-// counts the others. dir may be "".
-func missing(dir string, plan *Plan, s *Summary) ([]Cell, error) {
-	if dir == "" {
-		return plan.Cells, nil
-	}
+// missing returns the cells that have no result, or a failed one, and counts the
+// others.
+func (s *Summary) missing(plan *Plan, there *result.Set) []Cell {
 	var todo []Cell
-	var bad corrupt
 	for _, c := range plan.Cells {
-		have, err := load(dir, c.Hash)
-		switch {
-		case err != nil:
-			bad.add(cellPath(dir, c.Hash), err)
-		case have == nil || have.Result.Status == result.Failed:
+		if r := there.Find(c.Key()); r == nil || r.Status == result.Failed {
 			todo = append(todo, c)
-		default:
+		} else {
 			s.Found++
-			s.count(c, have.Result)
+			s.count(c, r)
 		}
 	}
-	return todo, bad.err()
+	return todo
 }
 
-func carryOut(ctx context.Context, dir string, todo []Cell, s *Summary, opt Options) error {
+func carryOut(ctx context.Context, store *result.Store, todo []Cell, s *Summary, opt Options) error {
 	progress := newProgress(todo, s.Planned, s.Found, opt)
 	defer progress.end()
 	for _, c := range todo {
@@ -256,12 +198,19 @@ func carryOut(ctx context.Context, dir string, todo []Cell, s *Summary, opt Opti
 		progress.begins(c)
 		begun := opt.Now()
 		kept := false
-		r := carryOutOne(ctx, opt.Run, job, func(r *result.Result) error {
-			r.Spec = job.Spec
-			err := save(dir, c, r)
+		keep := func(r *result.Result) error {
+			r.Spec = job.Spec // what it is found by
+			err := store.Append(result.Run{
+				Label: c.Label, Transport: c.Transport, Workload: c.Workload, Repetition: c.Repetition, Result: r,
+			})
 			kept = err == nil
-			return err
-		})
+			if err != nil {
+				return refuse(exit.CantCreate, "cannot write %s: %w; make room or permit it, or choose another folder with --out; "+
+					"results that are there already stay", store.Path, cause(err))
+			}
+			return nil
+		}
+		r := carryOutOne(ctx, opt.Run, job, keep)
 		// Whatever an interrupted run looks like, it was cut off; only a
 		// violation stays one.
 		if ctx.Err() != nil && r.Status != result.OK && r.Status != result.Violated {
@@ -269,7 +218,7 @@ func carryOut(ctx context.Context, dir string, todo []Cell, s *Summary, opt Opti
 			return nil
 		}
 		if !kept {
-			if err := save(dir, c, r); err != nil {
+			if err := keep(r); err != nil {
 				return err
 			}
 		}
@@ -299,7 +248,6 @@ func carryOutOne(ctx context.Context, runner Runner, job *run.Job, keep func(*re
 			r.Status = result.Failed
 		}
 	}
-	r.Spec = job.Spec // what the hash is of
 	return r
 }
 
@@ -308,13 +256,16 @@ func dryRun(root string, plan *Plan, s Summary, opt Options) (Summary, error) {
 	if err != nil {
 		return s, err
 	}
-	if dir != "" && (opt.Fresh || continues(dir, plan) != "") {
-		dir = ""
+	there := new(result.Set)
+	if dir != "" && !opt.Fresh {
+		set, err := result.Read(filepath.Join(dir, result.StoreName))
+		switch {
+		case errors.Is(err, fs.ErrNotExist), errors.Is(err, result.ErrNoHeader):
+		case err != nil:
+			return s, refuse(exit.Data, "%w", err)
+		case changed(set.Header, plan) == "":
+			s.Dir, there = dir, set
+		}
 	}
-	s.Dir = dir
-	todo, err := missing(dir, plan, &s)
-	if err != nil {
-		return s, err
-	}
-	return s, plan.write(opt.Progress, root, dir, todo)
+	return s, plan.write(opt.Progress, root, s.Dir, s.missing(plan, there))
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -47,27 +48,23 @@ func TestSweepRunsEverythingOnce(t *testing.T) {
 	if target, err := os.Readlink(filepath.Join(opt.Out, "small", "latest")); target != "2026-11-20T12-30-06Z" {
 		t.Errorf("latest leads to %q (%v)", target, err)
 	}
-	text, err := os.ReadFile(filepath.Join(s.Dir, "spec.yaml"))
-	if err != nil || string(text) != small {
-		t.Errorf("spec.yaml: %v\n%s", err, text)
+	r := read(t, filepath.Join(opt.Out, "small"))
+	h := r.Header
+	if want := time.Date(2026, 11, 20, 12, 30, 6, 0, time.UTC); !h.Started.Equal(want) {
+		t.Errorf("begun at %v; want %v", h.Started, want)
 	}
-
-	r, err := Open(filepath.Join(opt.Out, "small"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want := time.Date(2026, 11, 20, 12, 30, 6, 0, time.UTC); !r.Started.Equal(want) {
-		t.Errorf("begun at %v; want %v", r.Started, want)
-	}
-	if r.Dir != s.Dir || r.Planned != 8 || r.Missing != 0 || r.File.Name != "small" || r.Environment["cpus"] != "2" {
+	if r.Name() != s.Dir || h.Planned != 8 || r.Missing() != 0 || h.File != small || h.Environment["cpus"] != "2" {
 		t.Errorf("read back %+v", r)
+	}
+	if !reflect.DeepEqual(h.Experiment, parse(t, small).Experiment) {
+		t.Errorf("read back %+v", h.Experiment)
 	}
 	for i, c := range expand(t, small).Cells {
 		if !reflect.DeepEqual(b.jobs[i].Spec, c.Spec) {
 			t.Errorf("run %d was %+v; want %s", i, b.jobs[i].Spec, c)
 		}
 		got := r.Runs[i]
-		if got.Hash != c.Hash || got.Label != c.Label || got.Repetition != c.Repetition || !reflect.DeepEqual(got.Result.Spec, c.Spec) {
+		if got.Key() != c.Key() || !reflect.DeepEqual(got.Result.Spec, c.Spec) {
 			t.Errorf("result %d is %+v; want that of %s", i, got, c)
 		}
 	}
@@ -101,18 +98,14 @@ func TestSweepRepeatsOnlyWhatIsMissingOrFailed(t *testing.T) {
 	if !strings.Contains(out.String(), "failed (no worker would start)") {
 		t.Errorf("the error is not told:\n%s", &out)
 	}
-	r, err := Open(s.Dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(r.Runs) != 8 || r.Missing != 2 || r.Runs[3].Result.Error != "no worker would start" {
-		t.Errorf("read back %d runs, %d missing", len(r.Runs), r.Missing)
+	r := read(t, s.Dir)
+	if len(r.Runs) != 8 || r.Missing() != 2 || r.Runs[3].Result.Error != "no worker would start" {
+		t.Errorf("read back %d runs, %d missing", len(r.Runs), r.Missing())
 	}
 
 	plan := expand(t, small)
-	if err := os.Remove(cellPath(s.Dir, plan.Cells[6].Hash)); err != nil {
-		t.Fatal(err)
-	}
+	there := lines(t, s)
+	rewrite(t, s, slices.Delete(there, 7, 8)) // that of the seventh run
 	again := bench{}
 	opt.Run = again.run
 	s = sweep(t, small, opt)
@@ -195,8 +188,8 @@ func TestInterruptedSweepKeepsWhatIsFinished(t *testing.T) {
 			if !s.Interrupted || s.ExitCode() != exit.Interrupted || s.Ran != cut.kept || len(b.jobs) != 4 {
 				t.Errorf("summary %+v, exit %d, %d runs begun", s, s.ExitCode(), len(b.jobs))
 			}
-			if r, err := Open(s.Dir); err != nil || len(r.Runs) != cut.kept || r.Missing != 8-cut.kept {
-				t.Errorf("read back %+v, %v", r, err)
+			if r := read(t, s.Dir); len(r.Runs) != cut.kept || r.Missing() != 8-cut.kept {
+				t.Errorf("read back %+v", r)
 			}
 			rest := bench{}
 			opt.Run = rest.run
@@ -217,15 +210,11 @@ func TestChangedFileAndFreshStartNewFolders(t *testing.T) {
 	if first.Dir == changed.Dir || changed.Dir == fresh.Dir || len(b.jobs) != 24 {
 		t.Errorf("folders %s, %s, %s; %d runs", first.Dir, changed.Dir, fresh.Dir, len(b.jobs))
 	}
-	r, err := Open(filepath.Join(opt.Out, "small", "latest"))
-	if err != nil {
-		t.Fatal(err)
+	if r := read(t, filepath.Join(opt.Out, "small", "latest")); filepath.Base(r.Name()) != filepath.Base(fresh.Dir) {
+		t.Errorf("latest is %s; want %s", r.Name(), fresh.Dir)
 	}
-	if filepath.Base(r.Dir) != filepath.Base(fresh.Dir) {
-		t.Errorf("latest is %s; want %s", r.Dir, fresh.Dir)
-	}
-	if r, err := Open(first.Dir); err != nil || len(r.Runs) != 8 {
-		t.Errorf("the first folder no longer reads: %v", err)
+	if r := read(t, first.Dir); len(r.Runs) != 8 {
+		t.Errorf("the first folder has %d runs", len(r.Runs))
 	}
 }
 
@@ -259,8 +248,8 @@ func TestFoldersOfOneSecond(t *testing.T) {
 	if first.Dir == second.Dir {
 		t.Errorf("both write to %s", first.Dir)
 	}
-	if started(first.Dir).IsZero() || started(first.Dir) != started(second.Dir) {
-		t.Errorf("begun at %v and %v", started(first.Dir), started(second.Dir))
+	if a, b := read(t, first.Dir).Header.Started, read(t, second.Dir).Header.Started; a.IsZero() || a != b {
+		t.Errorf("begun at %v and %v", a, b)
 	}
 }
 
@@ -304,9 +293,8 @@ func TestAResultIsKeptBeforeTheRunnerTearsDown(t *testing.T) {
 		if err := keep(r); err != nil {
 			return r, err
 		}
-		files, err := filepath.Glob(filepath.Join(opt.Out, "*", "*Z", "cells", "*.json"))
-		if err != nil || len(files) != len(b.jobs) {
-			t.Errorf("after %d runs, %d results are on the disk (%v)", len(b.jobs), len(files), err)
+		if there := read(t, filepath.Join(opt.Out, "small")); len(there.Runs) != len(b.jobs) {
+			t.Errorf("after %d runs, %d results are on the disk", len(b.jobs), len(there.Runs))
 		}
 		return r, nil
 	}

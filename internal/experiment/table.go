@@ -9,9 +9,7 @@ import (
 	"time"
 
 	"dmebench/dme"
-	"dmebench/internal/run"
 	"dmebench/result"
-	"dmebench/workload"
 )
 
 // row is what a line of the table of a plan stands for: an algorithm over a
@@ -20,6 +18,7 @@ type row struct {
 	label, transport, workload string
 	nodes                      []string
 	spec                       result.Spec // of the smallest one
+	declared                   []dme.Option
 	runs, there                int
 }
 
@@ -63,9 +62,9 @@ func (p *Plan) write(to io.Writer, root, dir string, todo []Cell) error {
 }
 
 func (p *Plan) rows(todo []Cell) []*row {
-	waiting := make(map[string]bool, len(todo))
+	waiting := make(map[result.RunKey]bool, len(todo))
 	for _, c := range todo {
-		waiting[c.Hash] = true
+		waiting[c.Key()] = true
 	}
 	type key struct{ label, transport, workload string }
 	byKey := make(map[key]*row)
@@ -74,7 +73,7 @@ func (p *Plan) rows(todo []Cell) []*row {
 		k := key{c.Label, c.Transport, c.Workload}
 		r := byKey[k]
 		if r == nil {
-			r = &row{label: k.label, transport: k.transport, workload: k.workload, spec: c.Spec}
+			r = &row{label: k.label, transport: k.transport, workload: k.workload, spec: c.Spec, declared: c.declared}
 			byKey[k] = r
 			rows = append(rows, r)
 		}
@@ -82,7 +81,7 @@ func (p *Plan) rows(todo []Cell) []*row {
 			r.nodes = append(r.nodes, strconv.Itoa(c.Spec.Nodes))
 		}
 		r.runs++
-		if !waiting[c.Hash] {
+		if !waiting[c.Key()] {
 			r.there++
 		}
 	}
@@ -124,17 +123,7 @@ func (p *Plan) settings(r *row) []string {
 	if s.Duration > 0 {
 		out = append(out, "duration="+s.Duration.String())
 	}
-	var declared []dme.Option
-	if a, err := p.catalog.Lookup(s.Algorithm); err == nil {
-		declared = append(declared, a.Options...)
-	}
-	if n, err := run.LookupNetwork(s.Transport); err == nil {
-		declared = append(declared, n.Options...)
-	}
-	if k, err := workload.Lookup(s.Workload); err == nil {
-		declared = append(declared, k.Options...)
-	}
-	for _, o := range declared {
+	for _, o := range r.declared {
 		value, given := s.Set[o.Name]
 		if !given {
 			value = o.Default

@@ -18,7 +18,6 @@ import (
 	"slices"
 	"strings"
 
-	"dmebench/report"
 	"dmebench/report/stats"
 	"dmebench/result"
 )
@@ -40,7 +39,7 @@ func DefaultMetrics() []string {
 // Side is the results of one origin.
 type Side struct {
 	Name string // as the user knows it: a path
-	Runs []report.Run
+	Runs []result.Run
 }
 
 // Options are what a comparison depends on.

@@ -16,7 +16,6 @@ import (
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
-	"dmebench/report"
 	"dmebench/report/units"
 	"dmebench/result"
 )
@@ -35,12 +34,12 @@ type cell struct {
 	label string
 	spec  result.Spec
 	slug  string // begins the names of its files; unique
-	runs  []report.Run
+	runs  []result.Run
 }
 
 // usable groups the runs that ended well, in the order of their first
 // repetitions.
-func usable(runs []report.Run) ([]*cell, error) {
+func usable(runs []result.Run) ([]*cell, error) {
 	type identity struct {
 		label string
 		key   result.Key
@@ -84,14 +83,14 @@ func quantities() []quantity {
 }
 
 // distribution decodes one of a run's distributions; nil where there is none.
-func (q quantity) distribution(r report.Run) (*hdrhistogram.Histogram, error) {
+func (q quantity) distribution(r result.Run) (*hdrhistogram.Histogram, error) {
 	encoded := q.of(r.Result)
 	if encoded == "" {
 		return nil, nil
 	}
 	h, err := hdrhistogram.Decode([]byte(encoded))
 	if err != nil {
-		return nil, fmt.Errorf("export: %s, repetition %d, %s: %w; is the result file damaged?", r.Label, r.Repetition, q.name, err)
+		return nil, fmt.Errorf("export: %s, repetition %d, %s: %w; is the result file damaged?", r.Label, r.Repetition+1, q.name, err)
 	}
 	return h, nil
 }

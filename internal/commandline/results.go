@@ -1,0 +1,31 @@
+package commandline
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"dmebench/internal/exit"
+	"dmebench/result"
+)
+
+// readResults reads results from wherever they were left.
+func readResults(path string) (*result.Set, error) {
+	set, err := result.Read(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, failWith(exit.NoInput, err)
+	case err != nil:
+		return nil, failWith(exit.Data, err)
+	}
+	return set, nil
+}
+
+// readSomeResults reads results of which there must be one at least.
+func readSomeResults(path string) (*result.Set, error) {
+	set, err := readResults(path)
+	if err == nil && len(set.Runs) == 0 {
+		return nil, failWith(exit.NoInput, fmt.Errorf("%s holds no results yet; «dmebench sweep» makes them", set.Name()))
+	}
+	return set, err
+}

@@ -1,0 +1,134 @@
+package result
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Read reads the results at path: the folder of an experiment, whose latest
+// sweep is meant, or of one sweep; a store, also one compressed by gzip; a single
+// result, as «run --out» writes it; or a folder of such files, of which those of
+// one cell are its repetitions, in the order of their names.
+//
+// It changes nothing, and may read while a sweep goes on. A file that is not a
+// result is an error that names it: figures that silently lack one would be worse
+// than none. Where there are no results at all the error is an [fs.ErrNotExist].
+func Read(path string) (*Set, error) {
+	info, err := os.Stat(path)
+	switch {
+	case os.IsNotExist(err):
+		return nil, absent("%s: there is no such file or folder; name the results of a sweep, such as results/quickstart, "+
+			"or a file that «dmebench run --out» has made", path)
+	case err != nil:
+		return nil, fmt.Errorf("cannot read the results: %w", err)
+	case !info.IsDir() && isStore(path):
+		return readStore(path)
+	case !info.IsDir():
+		return readFiles(path, []string{path})
+	}
+	for _, dir := range []string{path, filepath.Join(path, "latest")} {
+		if store := storeIn(dir); store != "" {
+			// Through the link, so that a name in a report stays true when it moves on.
+			if real, err := filepath.EvalSymlinks(filepath.Dir(store)); err == nil && filepath.Base(dir) == "latest" {
+				store = filepath.Join(real, filepath.Base(store))
+			}
+			return readStore(store)
+		}
+	}
+	files, err := fs.Glob(os.DirFS(path), "*.json")
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the results in %s: %w", path, err)
+	}
+	if len(files) == 0 {
+		return nil, absent("%s holds no results%s", path, below(path))
+	}
+	slices.Sort(files)
+	for i, name := range files {
+		files[i] = filepath.Join(path, name)
+	}
+	return readFiles(path, files)
+}
+
+func absent(format string, args ...any) error {
+	return fmt.Errorf(format+"%w", append(args, hidden{fs.ErrNotExist})...)
+}
+
+// hidden wraps an error that the text around it says better.
+type hidden struct{ error }
+
+func (hidden) Error() string   { return "" }
+func (h hidden) Unwrap() error { return h.error }
+
+// below suggests folders with results.
+func below(dir string) string {
+	var names []string
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		name := filepath.Join(dir, e.Name())
+		if storeIn(name) != "" || storeIn(filepath.Join(name, "latest")) != "" {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return "; name a folder that «dmebench sweep» has made, such as results/quickstart"
+	}
+	return "; name one of " + strings.Join(names, ", ")
+}
+
+// Name says which results these are: the folder of a sweep, or the path.
+func (s *Set) Name() string {
+	if filepath.Base(strings.TrimSuffix(s.Path, ".gz")) == StoreName {
+		return filepath.Dir(s.Path)
+	}
+	return s.Path
+}
+
+func readFiles(path string, files []string) (*Set, error) {
+	set := &Set{Path: path}
+	repetitions := make(map[RunKey]int)
+	for _, file := range files {
+		r, err := readFile(file)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w; name a result of «dmebench run --out» or a folder of nothing but results", file, err)
+		}
+		r.Repetition = 0
+		k := r.Key()
+		r.Repetition = repetitions[k]
+		repetitions[k]++
+		set.put(r)
+	}
+	return set, nil
+}
+
+// readFile reads the result of a run, or one with its place in an experiment.
+func readFile(file string) (r Run, err error) {
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return r, err
+	}
+	var wrapped struct {
+		Label  string
+		Result *Result
+	}
+	if err := json.Unmarshal(b, &wrapped); err != nil {
+		return r, fmt.Errorf("not a result: %w", err)
+	}
+	r = Run{Label: wrapped.Label, Result: wrapped.Result}
+	if r.Result == nil {
+		if err := json.Unmarshal(b, &r.Result); err != nil {
+			return r, fmt.Errorf("not a result: %w", err)
+		}
+	}
+	if err := r.Result.check(); err != nil {
+		return r, err
+	}
+	if r.Label == "" {
+		r.Label = r.Result.Algorithm
+	}
+	return r, nil
+}

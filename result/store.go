@@ -1,0 +1,262 @@
+package result
+
+import (
+	"bufio"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// StoreName is the name of a sweep's file of results.
+const StoreName = "runs.jsonl"
+
+// Header is the first line of a store: what the runs below it belong to.
+type Header struct {
+	SchemaVersion int               `json:"schema_version"`
+	Started       time.Time         `json:"started"`
+	Experiment    Experiment        `json:"experiment"`
+	File          string            `json:"file"`        // the experiment file as it was run
+	Files         map[string]string `json:"files"`       // SHA-256 of the files that settings name
+	Plan          string            `json:"plan"`        // SHA-256 of everything that is to be run
+	Planned       int               `json:"planned"`     // runs in all
+	Environment   map[string]string `json:"environment"` // of the machine that the sweep was begun on
+}
+
+// Run is one run with its place in an experiment: every further line of a store.
+type Run struct {
+	Label      string  `json:"label"`     // of the algorithm
+	Transport  string  `json:"transport"` // its label; "" outside an experiment
+	Workload   string  `json:"workload"`  // its label; "" outside an experiment
+	Repetition int     `json:"repetition"`
+	Result     *Result `json:"result"`
+}
+
+// RunKey identifies a run of an experiment. It is comparable.
+type RunKey struct {
+	Label, Transport, Workload string
+	Cell                       Key
+	Repetition                 int
+}
+
+// Key identifies the run. There must be a result.
+func (r Run) Key() RunKey {
+	return RunKey{r.Label, r.Transport, r.Workload, KeyOf(r.Result.Asked()), r.Repetition}
+}
+
+// Set is some results of one origin.
+type Set struct {
+	Path   string // of the store, of the one file, or of the folder of files
+	Header Header // zero for results of no sweep
+	Runs   []Run  // also failed ones; of each run the last result, in the order of the first ones
+
+	at map[RunKey]int
+}
+
+// Missing counts the runs of the plan that have no result, or a failed one.
+func (s *Set) Missing() int {
+	missing := s.Header.Planned
+	for _, r := range s.Runs {
+		if r.Result.Status != Failed {
+			missing--
+		}
+	}
+	return max(0, missing)
+}
+
+// Find returns the result of a run; nil where there is none.
+func (s *Set) Find(k RunKey) *Result {
+	if i, ok := s.at[k]; ok {
+		return s.Runs[i].Result
+	}
+	return nil
+}
+
+// put adds a run, or replaces its earlier result.
+func (s *Set) put(r Run) {
+	k := r.Key()
+	if i, ok := s.at[k]; ok {
+		s.Runs[i] = r
+		return
+	}
+	if s.at == nil {
+		s.at = make(map[RunKey]int)
+	}
+	s.at[k] = len(s.Runs)
+	s.Runs = append(s.Runs, r)
+}
+
+// Store is the file of a sweep's results, in JSON Lines: a [Header], then a
+// [Run] on each line. It is only ever appended to. A line is on the disk when
+// Append returns; a process that is killed leaves at most one torn line, which
+// readers ignore and OpenStore cuts off.
+type Store struct {
+	Set
+	file *os.File
+	size int64 // of the whole lines
+}
+
+// CreateStore begins a store. There must be no file at path yet.
+func CreateStore(path string, h Header) (*Store, error) {
+	h.SchemaVersion = SchemaVersion
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{Set: Set{Path: path, Header: h}, file: f}
+	if err := s.write(h); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// OpenStore opens a store to go on with it.
+func OpenStore(path string) (*Store, error) {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{Set: Set{Path: path}, file: f}
+	s.size, err = s.read(f)
+	if err == nil {
+		err = f.Truncate(s.size)
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// Append adds a run.
+func (s *Store) Append(r Run) error {
+	if err := s.write(r); err != nil {
+		return err
+	}
+	s.put(r)
+	return nil
+}
+
+// write adds a line and brings it to the disk. Where it does not fit, nothing of
+// it remains.
+func (s *Store) write(line any) error {
+	b, err := json.Marshal(line)
+	if err != nil {
+		return fmt.Errorf("a line of %s has no JSON form: %w; this is a fault of the program", s.Path, err)
+	}
+	b = append(b, '\n')
+	if _, err = s.file.WriteAt(b, s.size); err == nil {
+		err = s.file.Sync()
+	}
+	if err != nil {
+		return errors.Join(err, s.file.Truncate(s.size))
+	}
+	s.size += int64(len(b))
+	return nil
+}
+
+// Close ends the writing.
+func (s *Store) Close() error { return s.file.Close() }
+
+// readStore reads a store, compressed or not, without changing it.
+func readStore(path string) (*Set, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	set := &Set{Path: path}
+	var from io.Reader = f
+	if filepath.Ext(path) == ".gz" {
+		if from, err = gzip.NewReader(f); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	_, err = set.read(from)
+	return set, err
+}
+
+// read reads a store, and returns the size of its whole lines.
+func (s *Set) read(from io.Reader) (size int64, err error) {
+	in := bufio.NewReader(from)
+	for number := 1; ; number++ {
+		line, err := in.ReadBytes('\n')
+		switch {
+		case errors.Is(err, io.EOF) && number == 1:
+			return 0, fmt.Errorf("%s: %w; start anew with «dmebench sweep --fresh»", s.Path, ErrNoHeader)
+		case errors.Is(err, io.EOF):
+			return size, nil
+		case err != nil:
+			return size, fmt.Errorf("%s: %w", s.Path, err)
+		case number == 1:
+			err = s.readHeader(line)
+		default:
+			err = s.readRun(line)
+		}
+		if err != nil {
+			return size, fmt.Errorf("%s:%d: %w; without that line the sweep runs it again", s.Path, number, err)
+		}
+		size += int64(len(line))
+	}
+}
+
+// ErrNoHeader is the error for a store that was cut off in its first line.
+var ErrNoHeader = errors.New("the first line, which says what the file holds, is not whole")
+
+func (s *Set) readHeader(line []byte) error {
+	if err := json.Unmarshal(line, &s.Header); err != nil {
+		return fmt.Errorf("not the header of a sweep's results: %w", err)
+	}
+	return checkVersion(s.Header.SchemaVersion)
+}
+
+func (s *Set) readRun(line []byte) error {
+	var r Run
+	if err := json.Unmarshal(line, &r); err != nil {
+		return fmt.Errorf("not a result: %w", err)
+	}
+	if err := r.Result.check(); err != nil {
+		return err
+	}
+	s.put(r)
+	return nil
+}
+
+// check reports whether r is a result that this program can read.
+func (r *Result) check() error {
+	if r == nil || r.Algorithm == "" || r.Nodes < 1 || r.Status == "" {
+		return errors.New("not a result: it lacks algorithm, nodes or status")
+	}
+	switch r.Status {
+	case OK, Violated, Stalled, Failed:
+		return checkVersion(r.SchemaVersion)
+	}
+	return fmt.Errorf("not a result: its status is %q", r.Status)
+}
+
+func checkVersion(v int) error {
+	if v != SchemaVersion {
+		return fmt.Errorf("results of version %d; this program reads version %d", v, SchemaVersion)
+	}
+	return nil
+}
+
+// storeIn returns the store of a sweep's folder, "" where there is none.
+func storeIn(dir string) string {
+	for _, name := range []string{StoreName, StoreName + ".gz"} {
+		path := filepath.Join(dir, name)
+		if _, err := os.Stat(path); err == nil {
+			return path
+		}
+	}
+	return ""
+}
+
+// isStore reports whether a file's name is that of a store.
+func isStore(path string) bool { return strings.HasSuffix(strings.TrimSuffix(path, ".gz"), ".jsonl") }
