@@ -216,7 +216,7 @@ func (c *collection) overAxis(axis result.Axis, points []point, numeric bool) ch
 	var labels []string
 	for i, same := range grouped(points, func(p point) string { return p.text }) {
 		p := same[0]
-		s := spot{x: float64(i), text: p.text, cells: make(map[string]*cell)}
+		s := spot{x: float64(i), nodes: n, text: p.text, cells: make(map[string]*cell)}
 		if numeric {
 			s.x, s.text = p.number/unit.Divisor, axis.Name+" "+unit.Write(p.number)
 		} else {
@@ -255,7 +255,7 @@ func (c *collection) familyOf(s *set) *family {
 	for _, f := range c.families {
 		for _, ch := range f.charts {
 			stands := slices.ContainsFunc(ch.spots, func(here spot) bool { return here.cells[first.label] == first })
-			if len(s.sizes) == 1 && stands {
+			if len(s.spots) == 1 && stands {
 				return f
 			}
 		}

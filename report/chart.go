@@ -34,24 +34,10 @@ type line struct {
 // there.
 type spot struct {
 	x       float64
+	nodes   int
 	text    string  // what it is, as a sentence has it
 	offered float64 // requests per second that are asked for; 0 where that is not what varies
 	cells   map[string]*cell
-}
-
-// overNodes is a set's chart against the number of nodes.
-func (c *collection) overNodes(s *set) chart {
-	ch := chart{about: s.String(), abscissa: plots.Axis{Label: "nodes N", Kind: plots.Sizes}, between: true, lines: c.lines(s.labels)}
-	for _, n := range s.sizes {
-		here := spot{x: float64(n), text: fmt.Sprintf("N = %d", n), cells: make(map[string]*cell)}
-		for _, label := range s.labels {
-			if cell := s.cells[place{label, n}]; cell != nil {
-				here.cells[label] = cell
-			}
-		}
-		ch.spots = append(ch.spots, here)
-	}
-	return ch
 }
 
 // lines gives labels the looks that they have all over the page.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"dmebench/report/plots"
 	"dmebench/report/stats"
 	"dmebench/report/units"
 	"dmebench/result"
@@ -30,20 +31,12 @@ type set struct {
 	options             settings   // of network and workload
 	conditions          []string   // what else tells it from other sets
 	requests            string     // how many there were, the last of the conditions; "" where runs have no number in common
-	labels              []string
-	sizes               []int // ascending
-	cells               map[place]*cell
-}
-
-// place is where a cell stands in its set.
-type place struct {
-	label string
-	nodes int
 }
 
 // cell is the repetitions of one point of the experiment.
 type cell struct {
-	place
+	label     string
+	nodes     int
 	spec      result.Spec       // of the first repetition
 	own       map[string]string // the algorithm's options
 	good, bad []*result.Result
@@ -169,37 +162,43 @@ func (c *collection) circumstances(r result.Run) circumstances {
 
 func (c *collection) newSet(runs []result.Run) *set {
 	first := runs[0].Result.Spec
-	s := &set{transport: first.Transport, workload: first.Workload, first: runs[0], cells: make(map[place]*cell)}
+	s := &set{transport: first.Transport, workload: first.Workload, first: runs[0]}
 	s.options = c.settings(runs[0])
 	s.conditions = append(conditions(first), settingsOf(s.options.network, s.options.workload)...)
 	if s.requests = requestsOf(runs); s.requests != "" {
 		s.conditions = append(s.conditions, s.requests)
 	}
-	for _, r := range runs {
-		at := place{r.Label, r.Result.Nodes}
-		if s.cells[at] == nil {
-			s.cells[at] = &cell{place: at, spec: r.Result.Spec, own: c.settings(r).algorithm}
+	s.chart = chart{about: s.String(), abscissa: plots.Axis{Label: "nodes N", Kind: plots.Sizes}, between: true}
+	slices.SortStableFunc(runs, func(a, b result.Run) int { return a.Result.Nodes - b.Result.Nodes })
+	for _, same := range grouped(runs, func(r result.Run) int { return r.Result.Nodes }) {
+		n := same[0].Result.Nodes
+		here := spot{x: float64(n), nodes: n, text: fmt.Sprintf("N = %d", n), cells: make(map[string]*cell)}
+		for _, repetitions := range grouped(same, func(r result.Run) string { return r.Label }) {
+			cell := c.newCell(repetitions)
+			here.cells[cell.label] = cell
 		}
-		if cell := s.cells[at]; result.Usable(r.Result) {
+		s.spots = append(s.spots, here)
+	}
+	for style, label := range c.labels {
+		if slices.ContainsFunc(runs, func(r result.Run) bool { return r.Label == label }) {
+			s.lines = append(s.lines, line{label, style})
+		}
+	}
+	return s
+}
+
+func (c *collection) newCell(repetitions []result.Run) *cell {
+	first := repetitions[0]
+	cell := &cell{label: first.Label, nodes: first.Result.Nodes, spec: first.Result.Spec, own: c.settings(first).algorithm}
+	for _, r := range repetitions {
+		if result.Usable(r.Result) {
 			cell.good = append(cell.good, r.Result)
 		} else {
 			cell.bad = append(cell.bad, r.Result)
 		}
-		if !slices.Contains(s.sizes, at.nodes) {
-			s.sizes = append(s.sizes, at.nodes)
-		}
 	}
-	slices.Sort(s.sizes)
-	for _, label := range c.labels {
-		if slices.ContainsFunc(runs, func(r result.Run) bool { return r.Label == label }) {
-			s.labels = append(s.labels, label)
-		}
-	}
-	for _, cell := range s.cells {
-		cell.summarize()
-	}
-	s.chart = c.overNodes(s)
-	return s
+	cell.summarize()
+	return cell
 }
 
 // String says what a set is: "tcp · saturate · CS 100 µs · 50 requests per node".
@@ -210,9 +209,9 @@ func (s *set) String() string {
 // inOrder returns the cells, series by series.
 func (s *set) inOrder() []*cell {
 	var cells []*cell
-	for _, label := range s.labels {
-		for _, n := range s.sizes {
-			if cell := s.cells[place{label, n}]; cell != nil {
+	for _, ln := range s.lines {
+		for _, here := range s.spots {
+			if cell := here.cells[ln.label]; cell != nil {
 				cells = append(cells, cell)
 			}
 		}

@@ -65,17 +65,17 @@ func (c *collection) fairnessFigure(s *set) plots.Figure {
 // percentiles is the distribution of the response time at the largest size
 // that most series have.
 func (c *collection) percentiles(s *set) plots.Figure {
-	n := s.largestCommon()
+	common := s.largestCommon()
 	f := plots.Figure{
 		Name:     s.name("response-time-percentiles"),
-		Title:    fmt.Sprintf("Response time by percentile, N = %d", n),
+		Title:    "Response time by percentile, " + common.text,
 		Subtitle: s.about,
 		X:        plots.Axis{Label: "percentile, all repetitions together", Kind: plots.Ranks},
 		Y:        plots.Axis{Label: "response time", Kind: plots.Times},
 		Keys:     []plots.Key{{Label: "median of the repetitions' percentiles, with its 95% interval", Role: plots.Dots}},
 	}
 	for _, ln := range s.lines {
-		cell := s.cells[place{ln.label, n}]
+		cell := common.cells[ln.label]
 		if cell == nil {
 			continue
 		}
@@ -85,7 +85,7 @@ func (c *collection) percentiles(s *set) plots.Figure {
 		}
 		h, err := stats.Merge(encoded)
 		if err != nil {
-			c.warnings = append(c.warnings, fmt.Sprintf("%s, N = %d (%s): no percentile curve: %v", ln.label, n, s, err))
+			c.warnings = append(c.warnings, fmt.Sprintf("%s, %s (%s): no percentile curve: %v", ln.label, common.text, s, err))
 			continue
 		}
 		curve := plots.Series{Label: ln.label, Style: ln.style, Role: plots.Curve}
@@ -122,19 +122,18 @@ func (c *cell) ranks() []plots.Point {
 
 // largestCommon returns the size at which most series have a distribution,
 // among equals the largest.
-func (s *set) largestCommon() int {
-	has := func(r *result.Result) bool { return r.Histograms.Response != "" }
-	best, most := 0, 0
-	for _, n := range s.sizes {
+func (s *set) largestCommon() (common spot) {
+	most := 0
+	for _, here := range s.spots {
 		have := 0
-		for _, label := range s.labels {
-			if cell := s.cells[place{label, n}]; cell != nil && slices.ContainsFunc(cell.good, has) {
+		for _, cell := range here.cells {
+			if slices.ContainsFunc(cell.good, func(r *result.Result) bool { return r.Histograms.Response != "" }) {
 				have++
 			}
 		}
 		if have >= most {
-			best, most = n, have
+			common, most = here, have
 		}
 	}
-	return best
+	return common
 }

@@ -19,8 +19,8 @@ func (s *set) kindFigure() plots.Figure {
 	}
 	styles := s.kindStyles()
 	var names []string
-	for _, n := range s.sizes {
-		names = append(names, units.Count(uint64(n)))
+	for _, here := range s.spots {
+		names = append(names, units.Count(uint64(here.nodes)))
 	}
 	for _, ln := range s.lines {
 		panel := plots.Panel{
@@ -54,7 +54,7 @@ func (s *set) kindFigure() plots.Figure {
 // panels, since most kinds mean the same in all algorithms.
 func (s *set) kindStyles() map[string]int {
 	kinds := make(map[string]int)
-	for _, cell := range s.cells {
+	for _, cell := range s.inOrder() {
 		for kind := range cell.pooledKinds() {
 			kinds[kind] = 0
 		}

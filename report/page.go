@@ -54,7 +54,10 @@ type figureView struct {
 // view draws the figures and says what stands on the page.
 func (c *collection) view(w *output) (v view, err error) {
 	for i, s := range c.sets {
-		shown := setView{ID: fmt.Sprintf("set-%d", i+1), Title: s.String(), Table: c.table(s), Kinds: s.kinds(), Sizes: s.sizes}
+		shown := setView{ID: fmt.Sprintf("set-%d", i+1), Title: s.String(), Table: c.table(s), Kinds: s.kinds()}
+		for _, here := range s.spots {
+			shown.Sizes = append(shown.Sizes, here.nodes)
+		}
 		if shown.Figures, err = w.draw(c.setFigures(s)); err != nil {
 			return v, err
 		}

@@ -17,12 +17,13 @@ const mostDots = 31
 // Maekawa 1985, section 2, asks of a distributed algorithm: (c) equal work and
 // (d) equal responsibility.
 func (s *set) workFigure() plots.Figure {
-	n := 0
-	for _, size := range s.sizes {
-		if size <= mostDots {
-			n = size
+	var largest spot
+	for _, here := range s.spots {
+		if here.nodes <= mostDots {
+			largest = here
 		}
 	}
+	n := largest.nodes
 	f := plots.Figure{
 		Name:     s.name("work-per-node"),
 		Title:    fmt.Sprintf("Work of each node, N = %d", n),
@@ -34,7 +35,7 @@ func (s *set) workFigure() plots.Figure {
 		return f
 	}
 	for _, ln := range s.lines {
-		work := s.cells[place{ln.label, n}].workOfNodes()
+		work := largest.cells[ln.label].workOfNodes()
 		if work == nil {
 			continue
 		}
