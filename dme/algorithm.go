@@ -169,10 +169,17 @@ func (a *Algorithm) Check() error {
 	if _, err := ResolveOptions(a.Options, a.Stepped); err != nil {
 		errs = append(errs, fmt.Errorf("algorithm %q: for stepped workloads: %w", a.Name, err))
 	}
+	ids := make(map[string]bool)
 	for _, c := range a.Claims {
 		if err := c.check(); err != nil {
 			errs = append(errs, fmt.Errorf("algorithm %q: %w", a.Name, err))
 		}
+		for _, kind := range []string{c.Quantity.Kind, c.Quantity.Per} {
+			fault(kind == "" || slices.Contains(a.Kinds, kind), "claim "+c.Formula+": there are no "+kind+" messages")
+		}
+		id := a.ClaimID(c)
+		fault(!ids[id], "two claims "+id+": a Name has to tell them apart")
+		ids[id] = true
 	}
 	return errors.Join(errs...)
 }

@@ -54,12 +54,17 @@ func TestCheckFindsEveryFault(t *testing.T) {
 		"option mode: its default":      func(a *Algorithm) { a.Options[0].Default = "c" },
 		"option mode twice":             func(a *Algorithm) { a.Options[1].Name = "mode" },
 		"for stepped workloads: mode=c": func(a *Algorithm) { a.Stepped = map[string]string{"mode": "c"} },
-		"no quantity":                   func(a *Algorithm) { a.Claims[0].Quantity = "" },
-		"no formula":                    func(a *Algorithm) { a.Claims[0].Formula = "" },
-		"no load":                       func(a *Algorithm) { a.Claims[0].Load = "" },
-		"no kind":                       func(a *Algorithm) { a.Claims[0].Kind = "" },
-		"no source":                     func(a *Algorithm) { a.Claims[0].Source = "" },
-		"no prediction":                 func(a *Algorithm) { a.Claims[0].Predict = nil },
+		"no quantity":                   func(a *Algorithm) { a.Claims[0].Quantity.Name = "" },
+		"no quantity's ID":              func(a *Algorithm) { a.Claims[0].Quantity.ID = "" },
+		"there are no GREET messages":   func(a *Algorithm) { a.Claims[0].Quantity = KindPerKind("REQUEST", "GREET") },
+		"asymptotic claims say how":     func(a *Algorithm) { a.Claims[0].Kind = Asymptotic },
+		"and no others":                 func(a *Algorithm) { a.Claims[0].Growth = Growth{Log: true} },
+		"two claims sound/messages-per-cs/any/exact: a Name": func(a *Algorithm) { a.Claims = append(a.Claims, a.Claims[0]) },
+		"no formula":    func(a *Algorithm) { a.Claims[0].Formula = "" },
+		"no load":       func(a *Algorithm) { a.Claims[0].Load = "" },
+		"no kind":       func(a *Algorithm) { a.Claims[0].Kind = "" },
+		"no source":     func(a *Algorithm) { a.Claims[0].Source = "" },
+		"no prediction": func(a *Algorithm) { a.Claims[0].Predict = nil },
 	} {
 		a := sound()
 		breakIt(a)
@@ -76,6 +81,31 @@ func TestCheckFindsEveryFault(t *testing.T) {
 	several.Title, several.Citation = "", ""
 	if err := several.Check(); strings.Count(err.Error(), "\n") != 1 {
 		t.Errorf("two faults are reported as %v", err)
+	}
+}
+
+func TestClaimID(t *testing.T) {
+	c := Claim{Quantity: KindPerKind("GREEN TOKEN", "REQUEST"), Load: HotSpot, Kind: UpperBound}
+	for want, x := range map[string]Claim{
+		"sound/green-token-per-request/hot-spot/upper-bound": c,
+		"sound/green-token-per-request/hot-spot/theorem-3":   c.Named("theorem-3").With(map[string]string{"mode": "b"}),
+		"sound/green-token-per-request/hot-spot/upper-bound,fifo,count=2,mode=b": func() Claim {
+			c := c.With(map[string]string{"mode": "b", "count": "2"})
+			c.FIFO = true
+			return c
+		}(),
+	} {
+		if id := sound().ClaimID(x); id != want {
+			t.Errorf("%s, want %s", id, want)
+		}
+	}
+}
+
+func TestExamplesOfAnOption(t *testing.T) {
+	any := func(string) error { return nil }
+	o := Option{Name: "tree", Default: "line", Values: "line|kary:K|file:F|V1,V2,…", Valid: any}
+	if got := o.Examples(); !slices.Equal(got, []string{"line", "kary:3"}) {
+		t.Errorf("%q", got)
 	}
 }
 

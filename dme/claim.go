@@ -2,36 +2,12 @@ package dme
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"slices"
+	"strings"
 	"time"
 )
-
-// Quantity is what a claim speaks of.
-type Quantity string
-
-// The quantities that the papers make claims about. Times are in seconds,
-// a synchronization delay is in units of T, throughput in entries per second.
-const (
-	MessagesPerCS      Quantity = "messages per CS"
-	TransmissionsPerCS Quantity = "transmissions per CS"
-	SyncDelay          Quantity = "synchronization delay / T"
-	ResponseTime       Quantity = "response time"
-	Throughput         Quantity = "throughput"
-	QuorumSize         Quantity = "quorum size"
-	QueueLength        Quantity = "queue length"
-	MessageLength      Quantity = "message length"
-	Bypass             Quantity = "bypass"             // entries by others between a request and its entry
-	BypassByOne        Quantity = "bypass by one node" // entries by one other node, of these
-	EntryOrder         Quantity = "entries out of timestamp order"
-	NumberRange        Quantity = "range of the numbers of pending requests" // the largest less the smallest
-	LongestRun         Quantity = "entries in a row by one node"
-	WorkSpread         Quantity = "work max/mean" // messages sent and received, the busiest node over the mean
-	Violations         Quantity = "violations of mutual exclusion"
-	Unserved           Quantity = "requests that are not served"
-)
-
-// KindPerCS is the quantity "messages of one kind per CS".
-func KindPerCS(kind string) Quantity { return Quantity(kind + " messages per CS") }
 
 // Load is the condition under which a claim is made.
 type Load string
@@ -61,6 +37,16 @@ const (
 	Asymptotic ClaimKind = "asymptotic"
 )
 
+// Growth is how a quantity grows with N: like a power or like the logarithm.
+type Growth struct {
+	Exponent float64 // of N; 0 with Log
+	Log      bool    // like log N, to whatever base
+
+	// Order says that the formula stands in an O(…): nothing grows faster, and the
+	// coefficient is left open. Without it the formula is claimed as it is.
+	Order bool
+}
+
 // Setting is what a prediction may depend on.
 type Setting struct {
 	Nodes   int
@@ -79,6 +65,13 @@ type Claim struct {
 	Load     Load
 	Kind     ClaimKind
 	Source   string // paper and section
+
+	// Name tells the claim from others about the same quantity, load and kind under
+	// the same options; see [Algorithm.ClaimID].
+	Name string
+
+	// Growth is what an Asymptotic claim says; zero for others.
+	Growth Growth
 
 	// Predict evaluates the formula. ok is false where the claim does not
 	// apply: another option, an N for which it is not made.
@@ -127,7 +120,7 @@ func (k ClaimKind) Agrees(predicted, lo, hi float64) (agrees, judged bool) {
 
 func (c Claim) check() error {
 	for _, f := range []struct{ name, value string }{
-		{"quantity", string(c.Quantity)}, {"formula", c.Formula}, {"load", string(c.Load)},
+		{"quantity", c.Quantity.Name}, {"quantity's ID", c.Quantity.ID}, {"formula", c.Formula}, {"load", string(c.Load)},
 		{"kind", string(c.Kind)}, {"source", c.Source},
 	} {
 		if f.value == "" {
@@ -137,7 +130,27 @@ func (c Claim) check() error {
 	if c.Predict == nil {
 		return fmt.Errorf("claim %q (%s): no prediction", c.Formula, c.Source)
 	}
+	if (c.Kind == Asymptotic) != (c.Growth != Growth{}) {
+		return fmt.Errorf("claim %q (%s): asymptotic claims say how it grows, and no others", c.Formula, c.Source)
+	}
 	return nil
+}
+
+// ClaimID identifies a claim of a in every version of the program:
+// "maekawa/messages-per-cs/light/exact". Its last part is the claim's Name, or
+// else its kind with the links and the options that it is restricted to.
+func (a *Algorithm) ClaimID(c Claim) string {
+	last := c.Name
+	if last == "" {
+		last = hyphenated(string(c.Kind))
+		if c.FIFO {
+			last += ",fifo"
+		}
+		for _, option := range slices.Sorted(maps.Keys(c.Set)) {
+			last += "," + option + "=" + c.Set[option]
+		}
+	}
+	return strings.Join([]string{a.Name, c.Quantity.ID, hyphenated(string(c.Load)), last}, "/")
 }
 
 // SafeAndLive returns what every paper claims of its algorithm.
@@ -210,6 +223,12 @@ func KindsPerCS(c Claim, kinds ...string) []Claim {
 // With returns the claim as made under these options.
 func (c Claim) With(set map[string]string) Claim {
 	c.Set = set
+	return c
+}
+
+// Named returns the claim under a name of its own.
+func (c Claim) Named(name string) Claim {
+	c.Name = name
 	return c
 }
 

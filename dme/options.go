@@ -24,7 +24,7 @@ type Option struct {
 // Accepts reports why value is not accepted, nil if it is.
 func (o Option) Accepts(value string) error {
 	if o.Valid == nil {
-		if slices.Contains(strings.Split(o.Values, "|"), value) {
+		if slices.Contains(o.words(), value) {
 			return nil
 		}
 		return fmt.Errorf("%s=%s: want %s", o.Name, value, o.Values)
@@ -33,6 +33,26 @@ func (o Option) Accepts(value string) error {
 		return fmt.Errorf("%s=%s: %w (want %s)", o.Name, value, err, o.Values)
 	}
 	return nil
+}
+
+// words divides Values into its alternatives.
+func (o Option) words() []string { return strings.Split(o.Values, "|") }
+
+// Examples returns the accepted values that Values spells out, in its order:
+// words, and words with a number K behind a colon, for which 3 stands in. Other
+// alternatives, such as a list of numbers or a file, have none.
+func (o Option) Examples() []string {
+	var all []string
+	for _, word := range o.words() {
+		if name, found := strings.CutSuffix(word, ":K"); found {
+			word = name + ":3"
+		}
+		placeholder := word != strings.ToLower(word)
+		if !placeholder && o.Accepts(word) == nil {
+			all = append(all, word)
+		}
+	}
+	return all
 }
 
 // Options holds a value for every option of an algorithm: a default where

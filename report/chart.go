@@ -59,7 +59,7 @@ type quantity struct {
 	name         string       // of the figure's file
 	title        string       // "" for that of the metric
 	median, tail string       // metrics; tail may be ""
-	theory       dme.Quantity // "" for none
+	theory       dme.Quantity // zero for none
 	forTheory    bool         // over nodes drawn only where a claim speaks of it
 }
 
@@ -216,7 +216,7 @@ func (c *collection) curves(ch chart, ln line, q dme.Quantity) []plots.Series {
 			at, cells = append(at, s.x), append(cells, cell)
 		}
 	}
-	if q == "" || len(cells) == 0 {
+	if q == (dme.Quantity{}) || len(cells) == 0 {
 		return nil
 	}
 	most := 2

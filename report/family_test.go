@@ -178,6 +178,25 @@ func TestPredictionsOverSettings(t *testing.T) {
 	}
 }
 
+// A claim about links of equal delay is drawn over none of several networks
+// unless all have such links, in whichever order they were run.
+func TestPredictionsOverNetworks(t *testing.T) {
+	for _, delays := range [][]string{{"constant", "uniform"}, {"uniform", "constant"}, {"constant", "1ms"}} {
+		in := lean(varied(t, 7, option("delay", delays[0]), option("delay", delays[1])))
+		in.Claims = func(string) []dme.Claim {
+			return []dme.Claim{{
+				Quantity: dme.MessagesPerCS, Formula: "12", Load: dme.AnyLoad, Kind: dme.Exact, Source: "x", EqualDelays: true,
+				Predict: dme.Constantly(12),
+			}}
+		}
+		in.Setting = func(s result.Spec) (dme.Setting, bool) { return dme.Setting{Nodes: s.Nodes}, true }
+		drawn := strings.Contains(build(t, in).texts(t, "messages-per-cs-by-delay"), "links of equal delay")
+		if want := delays[1] == "1ms"; drawn != want {
+			t.Errorf("%q: drawn %v, want %v", delays, drawn, want)
+		}
+	}
+}
+
 // Transmissions are shown where they differ from messages, and only there.
 func TestTransmissions(t *testing.T) {
 	in := lean(varied(t, 7, rate(1), rate(2), rate(3)))

@@ -38,7 +38,7 @@ func (c *collection) fairnessFigure(s *set) plots.Figure {
 		theory                  dme.Quantity
 		order, forTheory        bool
 	}{
-		{"Jain's index of the entries", "Jain's index", result.JainIndex, "", true, false},
+		{"Jain's index of the entries", "Jain's index", result.JainIndex, dme.Quantity{}, true, false},
 		{"Longest run of one node", "entries in a row", result.LongestRun, dme.LongestRun, true, false},
 		{"Largest bypass of a request", "entries by others", result.MaxBypass, dme.Bypass, true, false},
 		{"Largest bypass by one node", "entries by one other", result.MaxBypassByOne, dme.BypassByOne, true, true},

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -78,7 +77,10 @@ func shapeSizes() []int { return curveSizes([]int{16, curveLimit}) }
 // So no formula has to be read, and one that knows the system, such as 3(K−1),
 // is taken as it is there.
 func (c *collection) claimGrowth(g *growth, like result.Spec) {
-	for _, claim := range c.theory.shapes(like) {
+	for _, claim := range c.theory.about(dme.MessagesPerCS, like) {
+		if claim.KnownFalse != "" {
+			break
+		}
 		var n, y []float64
 		for _, size := range shapeSizes() {
 			like.Nodes = size
@@ -98,28 +100,6 @@ func (c *collection) claimGrowth(g *growth, like result.Spec) {
 		}
 		return
 	}
-}
-
-// shapes returns the claims about messages per CS that apply to runs like s and
-// are not known to be false, those first that say most about the shape of a
-// curve: a bound may be far away.
-func (t *theory) shapes(s result.Spec) []dme.Claim {
-	order := []dme.ClaimKind{
-		dme.Exact, dme.Mean, dme.Asymptotic, dme.UpperBound, dme.LowerBound,
-	}
-	var claims []dme.Claim
-	if t.claims == nil {
-		return nil
-	}
-	for _, c := range t.claims(s.Algorithm) {
-		if c.Quantity == dme.MessagesPerCS && t.applies(c, s) && c.KnownFalse == "" {
-			claims = append(claims, c)
-		}
-	}
-	slices.SortStableFunc(claims, func(a, b dme.Claim) int {
-		return cmp.Compare(slices.Index(order, a.Kind), slices.Index(order, b.Kind))
-	})
-	return claims
 }
 
 // refuted is the distance of AICc from which nothing speaks for a fit.

@@ -126,7 +126,7 @@ func TestClaimsAboutFairness(t *testing.T) {
 		if !strings.Contains(string(svg), "equal work (x)") {
 			t.Error("the claim about work is not drawn")
 		}
-		if strings.Contains(string(svg), "in order (x)") != ordered || strings.Contains(string(svg), "Largest bypass by one node") != ordered {
+		if strings.Contains(string(svg), "in order, links that keep order (x)") != ordered || strings.Contains(string(svg), "Largest bypass by one node") != ordered {
 			t.Errorf("links keep order: %v, but the claim about such links is drawn: %v", ordered, !ordered)
 		}
 	}

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"regexp"
@@ -10,6 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"dmebench/claims"
 	"dmebench/dme"
 	"dmebench/result"
 )
@@ -45,55 +45,22 @@ func (t *theory) setting(s result.Spec) (dme.Setting, bool) {
 	return p.setting, p.ok
 }
 
-// loads returns the loads whose claims speak of a run of this kind.
-func loads(s result.Spec) []dme.Load {
-	switch {
-	case s.Workload == "serial":
-		return []dme.Load{dme.AnyLoad, dme.Light}
-	case s.Workload == "saturate" && !thinks(s):
-		return []dme.Load{dme.AnyLoad, dme.Saturated}
-	case s.Workload == "burst":
-		return []dme.Load{dme.AnyLoad, dme.Burst}
-	}
-	return []dme.Load{dme.AnyLoad}
-}
-
-// speakingOf returns the claims about a quantity that apply to runs like s and
-// give a number, the sharpest kind first and what is known to be false last.
-func (t *theory) speakingOf(q dme.Quantity, s result.Spec) []dme.Claim {
+// about returns the claims about a quantity that speak of runs like s, the
+// sharpest kind first and what is known to be false last.
+func (t *theory) about(q dme.Quantity, s result.Spec) []dme.Claim {
 	if t.claims == nil {
 		return nil
 	}
-	var claims []dme.Claim
-	for _, c := range t.claims(s.Algorithm) {
-		if c.Quantity == q && t.applies(c, s) && sharpness(c.Kind) > 0 {
-			claims = append(claims, c)
-		}
-	}
-	slices.SortStableFunc(claims, func(a, b dme.Claim) int {
-		return cmp.Or(cmp.Compare(doubt(a), doubt(b)), sharpness(b.Kind)-sharpness(a.Kind))
-	})
-	return claims
+	return t.circumstance(s).About(q, t.claims(s.Algorithm))
 }
 
-// applies reports whether a claim speaks of runs like s.
-func (t *theory) applies(c dme.Claim, s result.Spec) bool {
-	return c.Predict != nil && slices.Contains(loads(s), c.Load) && (!c.FIFO || t.order == nil || t.order(s))
+func (t *theory) circumstance(s result.Spec) claims.Circumstance {
+	return claims.Of(s, t.order == nil || t.order(s))
 }
 
-// doubt is 1 for a claim that is known to be false.
-func doubt(c dme.Claim) int {
-	if c.KnownFalse != "" {
-		return 1
-	}
-	return 0
-}
-
-// sharpness orders the kinds of claims; one that gives no number has none.
-func sharpness(k dme.ClaimKind) int {
-	return 1 + slices.Index([]dme.ClaimKind{
-		dme.LowerBound, dme.UpperBound, dme.Mean, dme.Exact,
-	}, k)
+// speakingOf returns those that give a number.
+func (t *theory) speakingOf(q dme.Quantity, s result.Spec) []dme.Claim {
+	return slices.DeleteFunc(t.about(q, s), func(c dme.Claim) bool { return c.Kind == dme.Asymptotic })
 }
 
 // predict evaluates a claim that speaks of no time for a run.
@@ -102,27 +69,18 @@ func (t *theory) predict(c dme.Claim, s result.Spec) (float64, bool) {
 	if !ok {
 		return 0, false
 	}
-	x, ok := c.Predict(setting)
-	return x, ok && !math.IsNaN(x) && !math.IsInf(x, 0)
+	return claims.Predict(c, setting)
 }
 
-// predictCell evaluates a claim for a cell.
+// predictCell evaluates a claim for a cell, if it speaks of that. T and E, on
+// which times depend, are those that were measured there; times are in nanoseconds.
 func (t *theory) predictCell(claim dme.Claim, c *cell) (float64, bool) {
-	if timed(claim.Quantity) {
-		return t.predictTimed(claim, c)
+	if !t.circumstance(c.spec).Covers(claim) {
+		return 0, false
 	}
-	return t.predict(claim, c.spec)
-}
-
-// timed reports whether predictions of a quantity depend on T and E, which are
-// known only where they were measured.
-func timed(q dme.Quantity) bool {
-	return q == dme.ResponseTime || q == dme.Throughput
-}
-
-// predictTimed evaluates a claim about a time or a rate for a cell, with T and
-// E as they were measured there. Times are in nanoseconds.
-func (t *theory) predictTimed(claim dme.Claim, c *cell) (float64, bool) {
+	if !timed(claim.Quantity) {
+		return t.predict(claim, c.spec)
+	}
 	setting, ok := t.setting(c.spec)
 	delay, hold := c.estimates[result.MeanDelay], c.estimates[result.MeanHold]
 	if !ok || delay.N == 0 || delay.Median <= 0 {
@@ -132,12 +90,16 @@ func (t *theory) predictTimed(claim dme.Claim, c *cell) (float64, bool) {
 	if hold.N > 0 {
 		setting.E = time.Duration(hold.Median)
 	}
-	x, ok := claim.Predict(setting)
+	x, ok := claims.Predict(claim, setting)
 	if claim.Quantity == dme.ResponseTime {
 		x *= 1e9 // claims count seconds
 	}
-	return x, ok && !math.IsNaN(x) && !math.IsInf(x, 0)
+	return x, ok
 }
+
+// timed reports whether predictions of a quantity depend on T and E, which are
+// known only where they were measured.
+func timed(q dme.Quantity) bool { return q == dme.ResponseTime || q == dme.Throughput }
 
 // Between measured sizes a curve is evaluated at up to curveSteps more, but
 // none beyond curveLimit, where preparing a system takes long.
@@ -164,10 +126,17 @@ func curveSizes(measured []int) []int {
 	return slices.Compact(sizes)
 }
 
-// formula writes a claim as in a legend: "2(N−1) (TR-869 §4.1)". What a claim
-// says beyond formula and first source stands on the page.
+// formula writes a claim as in a legend: "2(N−1) (TR-869 §4.1)", with the links
+// that it is made of. What a claim says beyond formula and first source stands
+// on the page.
 func formula(c dme.Claim) string {
 	text := sign(c.Kind) + brief(c.Formula)
+	if c.EqualDelays {
+		text += ", links of equal delay"
+	}
+	if c.FIFO {
+		text += ", links that keep order"
+	}
 	if c.KnownFalse != "" {
 		text += ", known to be false"
 	}
@@ -271,11 +240,4 @@ func (p prediction) write(number string) string {
 		text += " transmissions"
 	}
 	return text
-}
-
-// thinks reports whether a closed loop pauses, which makes it lighter than the
-// papers' heavy load.
-func thinks(s result.Spec) bool {
-	d, err := time.ParseDuration(strings.TrimPrefix(s.Set["think"], "exp:"))
-	return err == nil && d > 0
 }

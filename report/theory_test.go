@@ -15,7 +15,12 @@ func TestLegendOfAClaim(t *testing.T) {
 	}{
 		{dme.Claim{Formula: "2(N−1)", Source: "TR-869, section 4; textbook, section 9.4"}, "2(N−1) (TR-869 §4)"},
 		{dme.Claim{Formula: "5√N", Kind: dme.UpperBound, Source: "Maekawa 1985, abstract: c is between 3 and 5"}, "≤ 5√N (Maekawa 1985, abstract)"},
-		{dme.Claim{Formula: "2T (links of equal delay)", Kind: dme.Mean, Source: "textbook, sections 9.2 and 9.4"}, "mean 2T (textbook §§9.2 and 9.4)"},
+		{dme.Claim{Formula: "2T (complete graph)", Kind: dme.Mean, Source: "textbook, sections 9.2 and 9.4"}, "mean 2T (textbook §§9.2 and 9.4)"},
+		{
+			dme.Claim{Formula: "2T + E (links of equal delay)", Kind: dme.Mean, Source: "textbook, section 9.2.3", EqualDelays: true},
+			"mean 2T + E, links of equal delay (textbook §9.2.3)",
+		},
+		{dme.Claim{Formula: "2(N−1) (links that keep order)", Kind: dme.UpperBound, Source: "s", FIFO: true}, "≤ 2(N−1), links that keep order (s)"},
 		{dme.Claim{Formula: "2 · (N−1)", Kind: dme.LowerBound, Source: `slides "A title: with a colon", light traffic`}, "≥ 2 · (N−1) (slides, light traffic)"},
 		{dme.Claim{Formula: "3(N−1)/N: 3, but 0 for one", KnownFalse: "x", Source: "s"}, "3(N−1)/N, known to be false (s)"},
 	} {
@@ -25,21 +30,15 @@ func TestLegendOfAClaim(t *testing.T) {
 	}
 }
 
-func TestLoadsOfWorkloads(t *testing.T) {
-	for _, c := range []struct {
-		workload, think string
-		want            []dme.Load
-	}{
-		{"serial", "", []dme.Load{dme.AnyLoad, dme.Light}},
-		{"saturate", "", []dme.Load{dme.AnyLoad, dme.Saturated}},
-		{"saturate", "0", []dme.Load{dme.AnyLoad, dme.Saturated}},
-		{"saturate", "exp:1ms", []dme.Load{dme.AnyLoad}}, // lighter than the papers' heavy load
-		{"burst", "", []dme.Load{dme.AnyLoad, dme.Burst}},
-		{"poisson", "", []dme.Load{dme.AnyLoad}},
-	} {
-		got := loads(result.Spec{Workload: c.workload, Set: map[string]string{"think": c.think}})
-		if !slices.Equal(got, c.want) {
-			t.Errorf("%s think=%s: %v, want %v", c.workload, c.think, got, c.want)
+// What is claimed of links of equal delay is no theory of others.
+func TestClaimsAboutEqualDelaysAreNotDrawnOverOthers(t *testing.T) {
+	theory := newTheory(Input{Claims: func(string) []dme.Claim {
+		return []dme.Claim{{Quantity: dme.ResponseTime, Formula: "2T + E", Load: dme.Light, Kind: dme.Mean, EqualDelays: true}}
+	}})
+	for delay, want := range map[string]int{"": 1, "constant": 1, "uniform": 0, "exponential": 0, "pareto:1.5": 0} {
+		spec := result.Spec{Transport: "sim", Workload: "serial", Set: map[string]string{"delay": delay}}
+		if got := theory.speakingOf(dme.ResponseTime, spec); len(got) != want {
+			t.Errorf("delay=%s: %d claims, want %d", delay, len(got), want)
 		}
 	}
 }

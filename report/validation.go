@@ -5,15 +5,16 @@ import (
 	"io"
 	"strings"
 
-	"dmebench/internal/validate"
+	"dmebench/claims"
+	"dmebench/dme"
 	"dmebench/report/units"
+	"dmebench/result"
 )
 
 // ValidationLines writes a line for each claim, which begins with the name of
 // its algorithm, and a line with the counts.
-func ValidationLines(w io.Writer, d *validate.Document) error {
-	for i := range d.Claims {
-		v := &d.Claims[i]
+func ValidationLines(w io.Writer, d *claims.Document) error {
+	for _, v := range d.Claims {
 		_, err := fmt.Fprintf(w, "%s  %s | %s | %s | %s | %s | %s\n",
 			v.Algorithm, claimText(v), v.Source, v.Load, predictedText(v), measuredText(v), v.Text)
 		if err != nil {
@@ -25,7 +26,7 @@ func ValidationLines(w io.Writer, d *validate.Document) error {
 }
 
 // ValidationSummary counts the verdicts: "140 claims: 110 hold, …".
-func ValidationSummary(d *validate.Document) string {
+func ValidationSummary(d *claims.Document) string {
 	c := d.Counts
 	text := plural(c.Claims, "claim") + ":"
 	for _, part := range []struct {
@@ -54,16 +55,18 @@ func ValidationSummary(d *validate.Document) string {
 }
 
 // claimText is what is claimed: "messages per CS = 2(N−1)".
-func claimText(v *validate.Verdict) string {
-	relation := map[string]string{"exact": "=", "mean": "= in the mean", "upper bound": "≤", "lower bound": "≥", "asymptotic": "grows like"}[v.Kind]
+func claimText(v claims.Verdict) string {
+	relation := map[dme.ClaimKind]string{
+		dme.Exact: "=", dme.Mean: "= in the mean", dme.UpperBound: "≤", dme.LowerBound: "≥", dme.Asymptotic: "grows like",
+	}[v.Kind]
 	text := fmt.Sprintf("%s %s %s", v.Quantity, relation, v.Formula)
-	if set := setText(v.Set); set != "" && !strings.Contains(v.Formula, set) {
+	if set := result.Settings(v.Set); set != "" && !strings.Contains(v.Formula, set) {
 		text += " [" + set + "]"
 	}
 	return text
 }
 
-func predictedText(v *validate.Verdict) string {
+func predictedText(v claims.Verdict) string {
 	if v.Shown < 0 {
 		return units.Missing
 	}
@@ -73,20 +76,18 @@ func predictedText(v *validate.Verdict) string {
 
 // measuredText is the point that is shown: a mean with its interval, or the
 // extreme that a bound is compared with.
-func measuredText(v *validate.Verdict) string {
+func measuredText(v claims.Verdict) string {
 	if v.Shown < 0 {
 		return units.Missing
 	}
-	p := v.Points[v.Shown]
+	p := &v.Points[v.Shown]
 	switch {
-	case v.Kind == "upper bound" && p.Max != nil:
+	case v.Kind == dme.UpperBound && p.Max != nil:
 		return "at most " + units.Number(*p.Max)
-	case v.Kind == "lower bound" && p.Min != nil:
+	case v.Kind == dme.LowerBound && p.Min != nil:
 		return "at least " + units.Number(*p.Min)
-	case p.Mean == nil:
-		return units.Missing
-	case p.Lo == nil || p.Hi == nil:
-		return units.Number(*p.Mean)
+	case p.Mean == nil || p.Lo == nil || p.Hi == nil:
+		return present(p.Mean)
 	}
 	return fmt.Sprintf("%s ± %s", units.Number(*p.Mean), units.Number(*p.Hi-*p.Mean))
 }

@@ -5,7 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"dmebench/internal/validate"
+	"dmebench/claims"
+	"dmebench/dme"
 	"dmebench/report"
 )
 
@@ -13,47 +14,47 @@ func number(x float64) *float64 { return &x }
 
 // verdicts is a document with a claim of each sort, and text that a page must
 // escape.
-func verdicts() *validate.Document {
-	point := validate.Point{
+func verdicts() *claims.Document {
+	point := claims.Point{
 		Condition: "serial", Transport: "sim", Nodes: 1000, Runs: 6, Predicted: 30,
 		Mean: number(30), Lo: number(29.5), Hi: number(30.5), Min: number(28), Max: number(33), Agrees: true, How: "in the interval",
 	}
 	beyond := point
 	beyond.Agrees, beyond.How, beyond.Transport = false, "up to 33", "tcp"
-	bound := func(x float64) validate.Bounds {
-		return validate.Bounds{Value: x, Lo: number(x - 1), Hi: number(x + 1)}
+	bound := func(x float64) claims.Bounds {
+		return claims.Bounds{Value: x, Lo: number(x - 1), Hi: number(x + 1)}
 	}
 	exponent := bound(0.5)
-	claim := func(quantity, kind string, word validate.Word, text string, points ...validate.Point) validate.Verdict {
-		v := validate.Verdict{
+	claim := func(quantity string, kind dme.ClaimKind, status claims.Status, detail string, points ...claims.Point) claims.Verdict {
+		v := claims.Verdict{
 			Algorithm: "a<b", Quantity: quantity, Formula: "3|m & K<4", Load: "light", Kind: kind, Source: "a paper",
-			Verdict: word, Text: text, Points: points, Runs: 6, Shown: len(points) - 1,
+			Verdict: status, Detail: detail, Text: string(status) + detail, Points: points, Runs: 6, Shown: len(points) - 1,
 		}
 		return v
 	}
-	ranking := []validate.Ranked{
+	ranking := []claims.Ranked{
 		{Growth: "N^(1/2)", A: bound(1), C: bound(3), AICc: number(-40), Delta: number(0)},
 		{Growth: "log N", A: bound(1), C: bound(3), AICc: number(-10), Delta: number(30)},
 	}
-	growing := claim("messages per CS", "asymptotic", validate.Holds, "holds (c = 1)", point)
-	growing.Fits = []validate.Fit{{
+	growing := claim("messages per CS", "asymptotic", claims.Holds, " (c = 1)", point)
+	growing.Fits = []claims.Fit{{
 		Condition: "serial", Transport: "sim", Sizes: []int{7, 13, 1000}, Claimed: "3√N", A: bound(0), C: bound(1),
 		Ranking: ranking, Exponent: &exponent, Agrees: true, How: "c = 1",
 	}}
-	var points []validate.ScalingPoint
+	var points []claims.ScalingPoint
 	for _, n := range []int{7, 100, 1000} {
-		points = append(points, validate.ScalingPoint{Nodes: n, Runs: 6, PerCS: float64(n) / 7, PerMember: number(3.25)})
+		points = append(points, claims.ScalingPoint{Nodes: n, Runs: 6, PerCS: float64(n) / 7, PerMember: number(3.25)})
 	}
-	return &validate.Document{
-		SchemaVersion: 1, Mode: validate.Quick, Transport: "sim", Complete: true, Runs: 60, Controls: []string{"wrong-as-published"},
-		Counts: validate.Counts{Claims: 5, Holds: 2, Fails: 1, KnownFalse: 1, NotMeasurable: 1, ExactFailed: 1},
-		Claims: []validate.Verdict{
-			claim("messages per CS", "exact", validate.Fails, "fails: 33, not 30", beyond),
-			claim("messages per CS", "mean", validate.Holds, "holds (in 6 runs)", point), growing,
-			claim("messages per CS", "upper bound", validate.KnownFalse, "known false: a reason (shown: 33)", beyond),
-			claim("bits", "upper bound", validate.NotMeasurable, "not measurable here: nothing tells it"),
+	return &claims.Document{
+		SchemaVersion: 1, Mode: "quick", Transport: "sim", Complete: true, Runs: 60, Controls: []string{"wrong-as-published"},
+		Counts: claims.Counts{Claims: 5, Holds: 2, Fails: 1, KnownFalse: 1, NotMeasurable: 1, ExactFailed: 1},
+		Claims: []claims.Verdict{
+			claim("messages per CS", "exact", claims.Fails, ": 33, not 30", beyond),
+			claim("messages per CS", "mean", claims.Holds, " (in 6 runs)", point), growing,
+			claim("messages per CS", "upper bound", claims.KnownFalse, ": a reason (shown: 33)", beyond),
+			claim("bits", "upper bound", claims.NotMeasurable, ": nothing tells it"),
 		},
-		Scaling: []validate.Scaling{{
+		Scaling: []claims.Scaling{{
 			Algorithm: "a<b", Condition: "serial", Transport: "sim", Points: points, Ranking: ranking, Best: "N^(1/2)", A: bound(1), C: bound(3), Exponent: &exponent,
 		}},
 	}
@@ -91,7 +92,7 @@ func TestValidationFiles(t *testing.T) {
 	for _, f := range files {
 		found[f.Name] = string(f.Data)
 	}
-	var again validate.Document
+	var again claims.Document
 	if err := json.Unmarshal([]byte(found["validate.json"]), &again); err != nil || len(again.Claims) != len(d.Claims) {
 		t.Errorf("validate.json: %v, %d claims", err, len(again.Claims))
 	}

@@ -4,19 +4,20 @@ import (
 	"slices"
 	"strings"
 
-	"dmebench/internal/validate"
+	"dmebench/claims"
 	"dmebench/report/plots"
 	"dmebench/report/units"
+	"dmebench/result"
 )
 
 // scalingFigures draws messages per CS against N, a figure for each load and
 // network.
-func scalingFigures(d *validate.Document) []plots.Figure {
+func scalingFigures(d *claims.Document) []plots.Figure {
 	var figures []plots.Figure
 	var labels []string
 	for i := range d.Scaling {
 		s := &d.Scaling[i]
-		label := strings.TrimSpace(s.Algorithm + " " + setText(s.Set))
+		label := strings.TrimSpace(s.Algorithm + " " + result.Settings(s.Set))
 		if !slices.Contains(labels, label) {
 			labels = append(labels, label)
 		}

@@ -9,9 +9,10 @@ import (
 	"slices"
 	"strings"
 
-	"dmebench/internal/validate"
+	"dmebench/claims"
 	"dmebench/report/plots"
 	"dmebench/report/units"
+	"dmebench/result"
 )
 
 //go:embed validation.html
@@ -25,7 +26,7 @@ type File struct {
 
 // Validation returns the files of a validation: for programs, for a repository
 // and for a browser.
-func Validation(d *validate.Document) ([]File, error) {
+func Validation(d *claims.Document) ([]File, error) {
 	b, err := json.MarshalIndent(d, "", " ")
 	if err != nil {
 		return nil, fmt.Errorf("report: validation: %w", err)
@@ -43,65 +44,25 @@ func Validation(d *validate.Document) ([]File, error) {
 
 // validationView is what the page's template is filled with.
 type validationView struct {
-	Document   *validate.Document
+	*claims.Document
 	Style      template.CSS
 	Summary    string
 	Sound      bool
 	Conditions string
-	Against    []claimView
-	Algorithms []algorithmView
-	Scaling    []growingView
+	Algorithms []validated
 	Figures    []template.HTML
-	Growths    []string
-	Method     []fact
 }
 
-type algorithmView struct {
+// validated is an algorithm with the verdicts on its claims.
+type validated struct {
 	ID, Name, Counts string
-	Claims           []claimView
+	Claims           []claims.Verdict
 }
 
-// claimView is a verdict as it is read.
-type claimView struct {
-	Algorithm, Claim, Load, Source string
-	Predicted, Measured            string
-	Word, Class, Text              string
-	Where                          string // conditions and sizes of a claim that holds
-	Points                         []pointView
-	Fits                           []fitView
-}
-
-type pointView struct {
-	Condition, Nodes, Runs, Predicted, Mean, Range, How string
-	Agrees                                              bool
-}
-
-type fitView struct {
-	Where, Sizes, A, C, Exponent, Ranking, How string
-	Agrees                                     bool
-}
-
-func validationPage(d *validate.Document) ([]byte, error) {
+func validationPage(d *claims.Document) ([]byte, error) {
 	v := validationView{
 		Document: d, Style: template.CSS(pageCSS), Summary: ValidationSummary(d), Sound: d.Counts.ExactFailed == 0 && d.Complete,
-		Conditions: conditionsText(d), Method: methodOf(d),
-	}
-	for i := range d.Claims {
-		c := viewOf(&d.Claims[i])
-		if k := len(v.Algorithms); k == 0 || v.Algorithms[k-1].Name != c.Algorithm {
-			v.Algorithms = append(v.Algorithms, algorithmView{ID: "algorithm-" + units.Slug(c.Algorithm), Name: c.Algorithm})
-		}
-		a := &v.Algorithms[len(v.Algorithms)-1]
-		a.Claims = append(a.Claims, c)
-		if c.Class == "bad" || c.Class == "part" || c.Class == "false" {
-			v.Against = append(v.Against, c)
-		}
-	}
-	for i := range v.Algorithms {
-		v.Algorithms[i].Counts = v.Algorithms[i].count()
-	}
-	for i := range d.Scaling {
-		v.Scaling = append(v.Scaling, growingViewOf(&d.Scaling[i]))
+		Conditions: conditionsText(d), Algorithms: byAlgorithm(d),
 	}
 	for _, f := range scalingFigures(d) {
 		drawn, err := f.Render(plots.SVG)
@@ -110,7 +71,11 @@ func validationPage(d *validate.Document) ([]byte, error) {
 		}
 		v.Figures = append(v.Figures, template.HTML(drawn[plots.SVG])) // a figure's text is escaped where it is drawn
 	}
-	t, err := template.New("validation").Parse(validationHTML)
+	t, err := template.New("validation").Funcs(template.FuncMap{
+		"class": class, "claim": claimText, "predicted": predictedText, "measured": measuredText, "where": claims.Where,
+		"place": placeText, "count": count, "number": units.Number, "present": present, "settings": result.Settings,
+		"sizes": sizesText, "bounds": boundsText, "ranking": rankingText, "behind": behind, "span": span, "members": hasMembers,
+	}).Parse(validationHTML)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +84,24 @@ func validationPage(d *validate.Document) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-func conditionsText(d *validate.Document) string {
+// byAlgorithm divides the verdicts, which stand in the order of the algorithms.
+func byAlgorithm(d *claims.Document) []validated {
+	var all []validated
+	for _, v := range d.Claims {
+		if k := len(all); k == 0 || all[k-1].Name != v.Algorithm {
+			all = append(all, validated{ID: "algorithm-" + units.Slug(v.Algorithm), Name: v.Algorithm})
+		}
+		a := &all[len(all)-1]
+		a.Claims = append(a.Claims, v)
+	}
+	for i, a := range all {
+		against := slices.DeleteFunc(slices.Clone(a.Claims), func(v claims.Verdict) bool { return v.Verdict == claims.Holds })
+		all[i].Counts = fmt.Sprintf("%d of %s hold", len(a.Claims)-len(against), plural(len(a.Claims), "claim"))
+	}
+	return all
+}
+
+func conditionsText(d *claims.Document) string {
 	text := fmt.Sprintf("mode %s · network %s · seed %d · started %s", d.Mode, d.Transport, d.Seed, d.Started)
 	if len(d.Controls) > 0 {
 		text += " · not validated, because known to be wrong as published: " + strings.Join(d.Controls, ", ")
@@ -127,106 +109,69 @@ func conditionsText(d *validate.Document) string {
 	return text
 }
 
-func viewOf(v *validate.Verdict) claimView {
-	word, rest := string(v.Verdict), strings.TrimPrefix(v.Text, string(v.Verdict))
-	c := claimView{
-		Algorithm: v.Algorithm, Claim: claimText(v), Load: v.Load, Source: v.Source,
-		Predicted: predictedText(v), Measured: measuredText(v),
-		Word: word, Class: classes[v.Verdict], Text: strings.TrimPrefix(rest, ":"),
+// class is the page's class of a verdict.
+func class(s claims.Status) string {
+	switch s {
+	case claims.Holds:
+		return "good"
+	case claims.Partly:
+		return "part"
+	case claims.Fails:
+		return "bad"
+	case claims.KnownFalse:
+		return "false"
 	}
-	if v.Verdict != validate.Holds {
-		for _, p := range v.Points {
-			c.Points = append(c.Points, pointViewOf(p))
-		}
-	} else {
-		c.Where = whereText(v.Points)
-	}
-	for _, f := range v.Fits {
-		c.Fits = append(c.Fits, fitViewOf(f))
-	}
-	return c
+	return "open"
 }
 
-// classes are the page's classes of verdicts.
-var classes = map[validate.Word]string{
-	validate.Holds: "good", validate.Partly: "part", validate.Fails: "bad", validate.KnownFalse: "false",
-	validate.NotShown: "open", validate.Undecided: "open", validate.NotMeasurable: "open", validate.NotRun: "open",
-}
-
-func (a *algorithmView) count() string {
-	holds := 0
-	for _, c := range a.Claims {
-		if c.Class == "good" {
-			holds++
-		}
+// span writes the least and the greatest value of a point.
+func span(p claims.Point) string {
+	switch {
+	case p.Min == nil || p.Max == nil:
+		return ""
+	case *p.Max == *p.Min:
+		return units.Number(*p.Min)
 	}
-	return fmt.Sprintf("%d of %s hold", holds, plural(len(a.Claims), "claim"))
-}
-
-func pointViewOf(p validate.Point) pointView {
-	v := pointView{
-		Condition: placeText(p.Transport, p.Condition), Nodes: units.Count(uint64(p.Nodes)), Runs: units.Count(uint64(p.Runs)),
-		Predicted: units.Number(p.Predicted), Mean: units.Missing, How: p.How, Agrees: p.Agrees,
-	}
-	if p.Mean != nil {
-		v.Mean = units.Number(*p.Mean)
-		if p.Hi != nil && *p.Hi > *p.Mean {
-			v.Mean += " ± " + units.Number(*p.Hi-*p.Mean)
-		}
-	}
-	if p.Min != nil && p.Max != nil {
-		v.Range = units.Number(*p.Min)
-		if *p.Max != *p.Min {
-			v.Range += " … " + units.Number(*p.Max)
-		}
-	}
-	return v
-}
-
-// whereText lists conditions with their sizes: "serial (N = 4 8 16), …".
-func whereText(points []validate.Point) string {
-	var order []string
-	sizes := make(map[string][]string)
-	for _, p := range points {
-		place := placeText(p.Transport, p.Condition)
-		if sizes[place] == nil {
-			order = append(order, place)
-		}
-		sizes[place] = append(sizes[place], units.Count(uint64(p.Nodes)))
-	}
-	var parts []string
-	for _, place := range order {
-		parts = append(parts, fmt.Sprintf("%s (N = %s)", place, strings.Join(sizes[place], " ")))
-	}
-	return strings.Join(parts, ", ")
+	return units.Number(*p.Min) + " … " + units.Number(*p.Max)
 }
 
 func placeText(transport, condition string) string {
-	switch {
-	case transport == "":
+	if transport == "" {
 		return "construction"
-	case transport == "sim":
-		return condition
 	}
-	return condition + " over " + transport
+	return claims.Place(transport, condition)
 }
 
-func fitViewOf(f validate.Fit) fitView {
-	return fitView{
-		Where: placeText(f.Transport, f.Condition), Sizes: sizesText(f.Sizes),
-		A: boundsText(&f.A), C: boundsText(&f.C), Exponent: boundsText(f.Exponent), Ranking: rankingText(f.Ranking),
-		How: f.How, Agrees: f.Agrees,
-	}
-}
+func count(n int) string { return units.Count(uint64(n)) }
 
-func sizesText(n []int) string {
-	if len(n) == 0 {
+// present writes a number that may be missing.
+func present(x *float64) string {
+	if x == nil {
 		return units.Missing
 	}
-	return fmt.Sprintf("%d: %s … %s", len(n), units.Count(uint64(n[0])), units.Count(uint64(n[len(n)-1])))
+	return units.Number(*x)
 }
 
-func boundsText(b *validate.Bounds) string {
+// sizesText says at how many numbers of nodes something was measured: "12: 7 …
+// 993".
+func sizesText(points any) string {
+	sizes, _ := points.([]int)
+	if measured, ok := points.([]claims.ScalingPoint); ok {
+		for _, p := range measured {
+			sizes = append(sizes, p.Nodes)
+		}
+	}
+	if len(sizes) == 0 {
+		return units.Missing
+	}
+	return fmt.Sprintf("%d: %s … %s", len(sizes), count(sizes[0]), count(sizes[len(sizes)-1]))
+}
+
+func hasMembers(s claims.Scaling) bool {
+	return slices.ContainsFunc(s.Points, func(p claims.ScalingPoint) bool { return p.PerMember != nil })
+}
+
+func boundsText(b *claims.Bounds) string {
 	switch {
 	case b == nil:
 		return units.Missing
@@ -238,120 +183,55 @@ func boundsText(b *validate.Bounds) string {
 	return fmt.Sprintf("%s [%s, %s]", units.Number(b.Value), units.Number(*b.Lo), units.Number(*b.Hi))
 }
 
+// behind says by how much a growth is worse than the best, by AICc.
+func behind(r claims.Ranked) string {
+	switch {
+	case r.AICc == nil:
+		return "exact"
+	case r.Delta == nil: // the best is exact
+		return "∞"
+	}
+	return units.Number(*r.Delta)
+}
+
 // rankingText lists growths by how well they fit: "√N, log N (+12), …".
-func rankingText(ranking []validate.Ranked) string {
+func rankingText(ranking []claims.Ranked) string {
 	var parts []string
 	for i, r := range ranking {
 		text := r.Growth
 		switch {
 		case r.AICc == nil:
 			text += " (exact)"
-		case i > 0 && r.Delta == nil: // the best is exact
-			text += " (+∞)"
 		case i > 0:
-			text += " (+" + units.Number(*r.Delta) + ")"
+			text += " (+" + behind(r) + ")"
 		}
 		parts = append(parts, text)
 	}
 	return strings.Join(parts, ", ")
 }
 
-type growingView struct {
-	Algorithm, Set, Where, Sizes string
-	Best, A, C, Exponent, LogLog string
-	Fits                         []growthView
-	Ranking                      string
-	Points                       []growingPointView
-	Members                      bool
-}
-
-type growthView struct{ Growth, A, C, Delta string }
-
-type growingPointView struct{ Nodes, Runs, PerCS, PerSqrtN, PerCubeRoot, PerLogN, PerMember string }
-
-func growingViewOf(s *validate.Scaling) growingView {
-	v := growingView{
-		Algorithm: s.Algorithm, Set: setText(s.Set), Where: placeText(s.Transport, s.Condition),
-		Best: s.Best, A: boundsText(&s.A), C: boundsText(&s.C), Exponent: boundsText(s.Exponent), LogLog: boundsText(s.LogLog),
-		Ranking: rankingText(s.Ranking),
-	}
-	var sizes []int
-	for _, p := range s.Points {
-		sizes = append(sizes, p.Nodes)
-		x := growingPointView{
-			Nodes: units.Count(uint64(p.Nodes)), Runs: units.Count(uint64(p.Runs)), PerCS: units.Number(p.PerCS),
-			PerSqrtN: units.Number(p.PerSqrtN), PerCubeRoot: units.Number(p.PerCubeRoot), PerLogN: units.Number(p.PerLogN),
-			PerMember: units.Missing,
-		}
-		if p.PerMember != nil {
-			x.PerMember, v.Members = units.Number(*p.PerMember), true
-		}
-		v.Points = append(v.Points, x)
-	}
-	for _, r := range s.Ranking {
-		g := growthView{Growth: r.Growth, A: boundsText(&r.A), C: boundsText(&r.C), Delta: "0"}
-		switch {
-		case r.AICc == nil:
-			g.Delta = "exact"
-		case r.Delta == nil:
-			g.Delta = "∞"
-		default:
-			g.Delta = units.Number(*r.Delta)
-		}
-		v.Fits = append(v.Fits, g)
-	}
-	v.Sizes = sizesText(sizes)
-	return v
-}
-
-// methodOf describes the document's environment.
-func methodOf(d *validate.Document) []fact {
-	var facts []fact
-	for _, k := range sortedKeys(d.Environment) {
-		facts = append(facts, fact{k, d.Environment[k]})
-	}
-	return facts
-}
-
-func sortedKeys(m map[string]string) []string {
-	var keys []string
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
-}
-
-func setText(set map[string]string) string { return validate.Written(set) }
-
 // validationMarkdown is the document as a page of a repository.
-func validationMarkdown(d *validate.Document) []byte {
+func validationMarkdown(d *claims.Document) []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Do the papers' claims hold?\n\n%s\n\n%s\n", ValidationSummary(d), conditionsText(d))
-	last := ""
-	for i := range d.Claims {
-		c := viewOf(&d.Claims[i])
-		if c.Algorithm != last {
-			last = c.Algorithm
-			fmt.Fprintf(&b, "\n## %s\n\n| claim | source | load | predicted | measured | verdict |\n|---|---|---|---|---|---|\n", c.Algorithm)
+	// A text must stay within its cell of a table.
+	cell := strings.NewReplacer("|", "\\|", "\n", " ", "*", "\\*", "_", "\\_").Replace
+	for _, a := range byAlgorithm(d) {
+		fmt.Fprintf(&b, "\n## %s\n\n| claim | source | load | predicted | measured | verdict |\n|---|---|---|---|---|---|\n", a.Name)
+		for _, v := range a.Claims {
+			fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | **%s**%s |\n", cell(claimText(v)), cell(v.Source), v.Load,
+				predictedText(v), measuredText(v), v.Verdict, cell(v.Detail))
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | **%s**%s |\n", cellText(c.Claim), cellText(c.Source), c.Load,
-			c.Predicted, c.Measured, c.Word, cellText(strings.TrimPrefix(d.Claims[i].Text, c.Word)))
 	}
 	if len(d.Scaling) > 0 {
 		b.WriteString("\n## Growth of messages per CS\n\n" +
 			"Fits of y = a + c·g(N); the exponent is p of y = a + c·N^p. Intervals are 95%.\n\n" +
 			"| algorithm | load | sizes | best | a | c | exponent | others, by AICc |\n|---|---|---|---|---|---|---|---|\n")
-		for i := range d.Scaling {
-			s := growingViewOf(&d.Scaling[i])
+		for _, s := range d.Scaling {
 			fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s | %s |\n",
-				strings.TrimSpace(s.Algorithm+" "+s.Set), s.Where, s.Sizes, s.Best, s.A, s.C, s.Exponent, s.Ranking)
+				strings.TrimSpace(s.Algorithm+" "+result.Settings(s.Set)), placeText(s.Transport, s.Condition), sizesText(s.Points),
+				s.Best, boundsText(&s.A), boundsText(&s.C), boundsText(s.Exponent), rankingText(s.Ranking))
 		}
 	}
 	return []byte(b.String())
-}
-
-// cellText keeps a text within its cell of a table.
-func cellText(s string) string {
-	return strings.NewReplacer("|", "\\|", "\n", " ", "*", "\\*", "_", "\\_").Replace(s)
 }

@@ -10,23 +10,23 @@ import (
 
 // What section 9.9 makes claims about and no other paper does: what quorums there
 // are while nodes have failed.
-const (
-	FailuresTolerated dme.Quantity = "failures after which a quorum can exist"
-	FailuresSurvived  dme.Quantity = "failures after which a quorum exists in any case"
-	LargestQuorum     dme.Quantity = "largest quorum needed, whatever has failed"
-	SizeWithoutRoot   dme.Quantity = "quorum size after the root's failure"
-	SizeWithoutParent dme.Quantity = "quorum size after the failure of a leaf's parent"
-	OffFormula        dme.Quantity = "largest deviation of a quorum after one failure from (k−i)+2i, over all levels i > 0"
-	Likelier          dme.Quantity = "failures that make a quorum likelier"
-	Cheaper           dme.Quantity = "failures that make the mean smallest quorum smaller"
+var (
+	FailuresTolerated = dme.Quantity{ID: "failures-tolerated", Name: "failures after which a quorum can exist"}
+	FailuresSurvived  = dme.Quantity{ID: "failures-survived", Name: "failures after which a quorum exists in any case"}
+	LargestQuorum     = dme.Quantity{ID: "largest-quorum", Name: "largest quorum needed, whatever has failed"}
+	SizeWithoutRoot   = dme.Quantity{ID: "size-without-root", Name: "quorum size after the root's failure"}
+	SizeWithoutParent = dme.Quantity{ID: "size-without-parent", Name: "quorum size after the failure of a leaf's parent"}
+	OffFormula        = dme.Quantity{ID: "off-formula", Name: "largest deviation of a quorum after one failure from (k−i)+2i, over all levels i > 0"}
+	Likelier          = dme.Quantity{ID: "likelier", Name: "failures that make a quorum likelier"}
+	Cheaper           = dme.Quantity{ID: "cheaper", Name: "failures that make the mean smallest quorum smaller"}
 )
 
 // Quantities that describe the quorums and the tree.
-const (
-	Quorums     dme.Quantity = "quorums"
-	Leaves      dme.Quantity = "leaves of the tree"
-	Disjoint    dme.Quantity = "pairs of quorums without a common node"
-	Superfluous dme.Quantity = "pairs of quorums of which one contains the other"
+var (
+	Quorums     = dme.Quantity{ID: "quorums", Name: "quorums"}
+	Leaves      = dme.Quantity{ID: "leaves", Name: "leaves of the tree"}
+	Disjoint    = dme.Quantity{ID: "disjoint", Name: "pairs of quorums without a common node"}
+	Superfluous = dme.Quantity{ID: "superfluous", Name: "pairs of quorums of which one contains the other"}
 )
 
 const section = "textbook, section "
@@ -112,7 +112,7 @@ func treeClaims() []dme.Claim {
 			Measure: meanPath,
 		},
 		{
-			Quantity: dme.QuorumSize, Formula: "O(log n)", Load: dme.Static, Kind: dme.Asymptotic,
+			Quantity: dme.QuorumSize, Formula: "O(log n)", Load: dme.Static, Kind: dme.Asymptotic, Growth: dme.Growth{Log: true, Order: true},
 			Source: section + "9.9.2",
 			Predict: func(s dme.Setting) (float64, bool) {
 				return math.Log2(float64(s.Nodes + 1)), self(s)
@@ -134,9 +134,9 @@ func treeClaims() []dme.Claim {
 			Predict: onComplete(func(n float64) float64 { return (n + 1) / 2 }),
 			Measure: func(s dme.Setting) (float64, bool) { return quorumsWithout(s.Nodes), true },
 		},
-		onFigure("8 after the failure of site 3 of 15", 8, 3),
-		onFigure("16 after the failure of sites 1 and 2 of 15", 16, 1, 2),
-		onFigure("0 after the failure of sites 1, 2, 4 and 8 of 15", 0, 1, 2, 4, 8),
+		onFigure("8 after the failure of site 3 of 15", 8, 3).Named("without-3"),
+		onFigure("16 after the failure of sites 1 and 2 of 15", 16, 1, 2).Named("without-1-2"),
+		onFigure("0 after the failure of sites 1, 2, 4 and 8 of 15", 0, 1, 2, 4, 8).Named("without-1-2-4-8"),
 	}
 }
 
@@ -163,7 +163,7 @@ func failureClaims() []dme.Claim {
 	zero := func(float64) float64 { return 0 }
 	path := func(n float64) float64 { return math.Log2(n + 1) } // nodes on a path
 	falseOfLog := claim(FailuresTolerated, "n − ⌊log n⌋, log n = log2 n", dme.Exact, "9.9.4, taken at its word",
-		func(n float64) float64 { return n - math.Floor(math.Log2(n)) }, outcomes.tolerated)
+		func(n float64) float64 { return n - math.Floor(math.Log2(n)) }, outcomes.tolerated).Named("log2-n")
 	falseOfLog.KnownFalse = "the smallest quorum is a path, of ⌊log2(n+1)⌋ nodes, which is one more than ⌊log2 n⌋ in a complete tree"
 	falseOfCost := claim(Cheaper, "0: mutual exclusion is achieved at increasing costs", dme.Exact, "9.9.4",
 		zero, func(o outcomes) float64 { return o.cheaper(o.tolerated()) })
@@ -200,7 +200,7 @@ func failureClaims() []dme.Claim {
 			zero, outcomes.likelier),
 		falseOfCost,
 		claim(Cheaper, "0, while fewer than log n have failed", dme.Exact, "9.9.4",
-			zero, func(o outcomes) float64 { return o.cheaper(o.survived()) }),
+			zero, func(o outcomes) float64 { return o.cheaper(o.survived()) }).Named("few-failures"),
 	}
 }
 
@@ -233,12 +233,12 @@ func coterieClaims() []dme.Claim {
 			Source: section + "9.9.3", Predict: none,
 			Measure: among(superfluous),
 		},
-		literal(Disjoint, "0 of {1,2,3}, {2,4,5}, {4,1,6}, a coterie", "9.9.6, example", 0, disjoint, example),
-		literal(Superfluous, "0 of {1,2,3}, {2,4,5}, {4,1,6}, a coterie", "9.9.6, example", 0, superfluous, example),
+		literal(Disjoint, "0 of {1,2,3}, {2,4,5}, {4,1,6}, a coterie", "9.9.6, example", 0, disjoint, example).Named("coterie-example"),
+		literal(Superfluous, "0 of {1,2,3}, {2,4,5}, {4,1,6}, a coterie", "9.9.6, example", 0, superfluous, example).Named("coterie-example"),
 		literal(Disjoint, "1 of {1,2,3}, {2,5,7}, {5,7,9}, which is none", "9.7", 1, disjoint,
-			coterie([]uint{1, 2, 3}, []uint{2, 5, 7}, []uint{5, 7, 9})),
+			coterie([]uint{1, 2, 3}, []uint{2, 5, 7}, []uint{5, 7, 9})).Named("no-coterie-example"),
 		literal(Superfluous, "1 of {1,2,3}, {1,3}, which is none", "9.7", 1, superfluous,
-			coterie([]uint{1, 2, 3}, []uint{1, 3})),
+			coterie([]uint{1, 2, 3}, []uint{1, 3})).Named("no-coterie-example"),
 	}
 }
 

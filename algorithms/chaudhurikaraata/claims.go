@@ -8,26 +8,26 @@ import (
 )
 
 // Quantities of which only this paper speaks.
-const (
+var (
 	// LinksUsed counts the bidirectional links over which messages flow.
-	LinksUsed dme.Quantity = "links used"
+	LinksUsed = dme.Quantity{ID: "links-used", Name: "links used"}
 	// Distance is the largest number of hops from a node to the corner of its plane.
-	Distance dme.Quantity = "hops to the corner of a plane"
+	Distance = dme.Quantity{ID: "distance", Name: "hops to the corner of a plane"}
 	// InPlane counts the messages of an entry for which the token need not move.
-	InPlane dme.Quantity = "messages per CS inside the privileged plane"
+	InPlane = dme.Quantity{ID: "in-plane", Name: "messages per CS inside the privileged plane"}
 	// PlaneChange counts the messages that bring the token to another plane.
-	PlaneChange dme.Quantity = "messages per change of the privileged plane"
+	PlaneChange = dme.Quantity{ID: "plane-change", Name: "messages per change of the privileged plane"}
 	// PrivilegedPlanes counts the planes that are privileged at one time.
-	PrivilegedPlanes dme.Quantity = "privileged planes"
+	PrivilegedPlanes = dme.Quantity{ID: "privileged-planes", Name: "privileged planes"}
 	// GreenAndYellow counts the moments at which there are tokens of both colours.
-	GreenAndYellow dme.Quantity = "moments with a green and a yellow token"
+	GreenAndYellow = dme.Quantity{ID: "green-and-yellow", Name: "moments with a green and a yellow token"}
 	// Unprivileged counts the entries in other planes than the privileged one.
-	Unprivileged dme.Quantity = "entries outside the privileged plane"
+	Unprivileged = dme.Quantity{ID: "unprivileged", Name: "entries outside the privileged plane"}
 	// EntriesPerVisit counts the entries while one plane stays privileged.
-	EntriesPerVisit dme.Quantity = "entries per visit of the token"
+	EntriesPerVisit = dme.Quantity{ID: "entries-per-visit", Name: "entries per visit of the token"}
 	// MessageBits is the length of a message whose kinds and nodes are encoded
 	// in as few bits as their number allows.
-	MessageBits dme.Quantity = "bits per message"
+	MessageBits = dme.Quantity{ID: "message-bits", Name: "bits per message"}
 )
 
 const paper = "Chaudhuri and Karaata 1998, "
@@ -57,6 +57,7 @@ func costs() []dme.Claim {
 			KnownFalse: "copies of REQUESTs stay in planes that the PERMIT does not pass, and the token later goes there for nothing",
 		},
 		{
+			Name:     "theorem-2",
 			Quantity: dme.MessagesPerCS, Formula: "8m",
 			Load: dme.Worst, Kind: dme.UpperBound, Source: paper + "theorem 2",
 			Predict: onCube(func(m float64) float64 { return 8 * m }, numbered, directed),
@@ -112,10 +113,11 @@ func costs() []dme.Claim {
 		},
 		{
 			Quantity: dme.MessagesPerCS, Formula: "≅ 3(m−1)",
-			Load: dme.Saturated, Kind: dme.Asymptotic, Source: paper + "proof of theorem 3",
+			Load: dme.Saturated, Kind: dme.Asymptotic, Growth: dme.Growth{Exponent: 1. / 3}, Source: paper + "proof of theorem 3",
 			Predict: onCube(func(m float64) float64 { return 3 * (m - 1) }),
 		},
 		{
+			Name:     "theorem-3",
 			Quantity: dme.MessagesPerCS, Formula: "3m",
 			Load: dme.Saturated, Kind: dme.UpperBound, Source: paper + "theorem 3",
 			Predict: onCube(func(m float64) float64 { return 3 * m }),
@@ -134,7 +136,7 @@ func comparisons() []dme.Claim {
 	return []dme.Claim{
 		{
 			Quantity: dme.MessagesPerCS, Formula: "O(n^(1/3))",
-			Load: dme.Light, Kind: dme.Asymptotic, Source: paper + "abstract",
+			Load: dme.Light, Kind: dme.Asymptotic, Growth: dme.Growth{Exponent: 1. / 3, Order: true}, Source: paper + "abstract",
 			Predict: onCube(func(m float64) float64 { return m }, numbered, directed),
 		},
 		{
@@ -143,6 +145,7 @@ func comparisons() []dme.Claim {
 			Predict: onCube(func(m float64) float64 { return 3 * math.Pow(m, 1.5) }, numbered, directed),
 		},
 		{
+			Name:     "below-others",
 			Quantity: dme.MessagesPerCS, Formula: "fewer than all existing algorithms: 4(n−1)/n, Raymond's under heavy load",
 			Load: dme.Saturated, Kind: dme.UpperBound, Source: paper + "section 5; abstract: the first below O(√n)",
 			Predict: func(s dme.Setting) (float64, bool) {
@@ -161,12 +164,14 @@ func comparisons() []dme.Claim {
 		},
 		{
 			// The mesh of two dimensions has rows for planes.
+			Name:     "chaudhuri-1991",
 			Quantity: dme.MessagesPerCS, Formula: "3.5√n, of Chaudhuri 1991 (dimensions=2)",
 			Load: dme.Light, Kind: dme.UpperBound, Source: paper + "section 1, of an earlier algorithm on a mesh",
 			Set:     map[string]string{optDimensions: "2"},
 			Predict: onSquare(func(m float64) float64 { return 3.5 * m }),
 		},
 		{
+			Name:     "chaudhuri-1995",
 			Quantity: dme.MessagesPerCS, Formula: "3√n, of Chaudhuri 1995 (dimensions=2)",
 			Load: dme.Light, Kind: dme.UpperBound, Source: paper + "section 1, of an earlier algorithm",
 			Set:     map[string]string{optDimensions: "2"},
@@ -196,6 +201,7 @@ func meshClaims() []dme.Claim {
 			KnownFalse: "the links used form a spanning tree, of n−1 links: 13(m−1) for n = 27 only",
 		},
 		{
+			Name:     "spanning-tree",
 			Quantity: LinksUsed, Formula: "n−1: a spanning tree",
 			Load: dme.Static, Kind: dme.Exact, Source: paper + "section 2.2, the routes of messages",
 			Predict: onMesh(func(m *mesh) float64 { return float64(m.nodes - 1) }), Measure: linksUsed,
@@ -256,6 +262,7 @@ func spaceClaims() []dme.Claim {
 		},
 		{
 			// REQUEST and PERMIT for each node, RELEASE for each but the corners.
+			Name:     "two-bit-types",
 			Quantity: MessageBits, Formula: "3 log m + 2 = O(log n)",
 			Load: dme.Static, Kind: dme.UpperBound, Source: paper + "theorem 4(i), with 2 bits for the type",
 			Predict: onCube(func(m float64) float64 { return 3*math.Log2(m) + 2 }, suppressed, directed),

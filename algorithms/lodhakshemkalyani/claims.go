@@ -70,6 +70,7 @@ func claims() []dme.Claim {
 			Predict: dme.PerN(func(n float64) float64 { return 2 * (n - 1) }),
 		},
 		{
+			Name:     "least-possible",
 			Quantity: dme.MessagesPerCS, Formula: "2(N−1): no parallel, symmetric, distributed algorithm can do with fewer",
 			Load: dme.Burst, Kind: dme.LowerBound, Source: "TR-869, sections 4.1 and 8",
 			Predict: func(s dme.Setting) (float64, bool) { return 2 * float64(s.Nodes-1), s.Nodes >= 3 },

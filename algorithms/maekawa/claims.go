@@ -15,7 +15,7 @@ const (
 )
 
 // InquiresPerLock is the number of INQUIRE messages over that of LOCKED messages.
-const InquiresPerLock dme.Quantity = "INQUIRE messages per LOCKED message"
+var InquiresPerLock = dme.KindPerKind("INQUIRE", "LOCKED")
 
 // The option that every claim about other request sets names.
 const optQuorum = quorum.OptionQuorum
@@ -45,7 +45,7 @@ func costs() []dme.Claim {
 			},
 		},
 		{
-			Quantity: dme.MessagesPerCS, Formula: "3√N", Load: dme.Light, Kind: dme.Asymptotic,
+			Quantity: dme.MessagesPerCS, Formula: "3√N", Load: dme.Light, Kind: dme.Asymptotic, Growth: dme.Growth{Exponent: 0.5},
 			Source:  paper + "section 1; " + textbook + "section 9.8",
 			Predict: onPlane(func(n float64) float64 { return 3 * math.Sqrt(n) }),
 		},
@@ -76,6 +76,7 @@ func costs() []dme.Claim {
 			KnownFalse: "a node whose lock was relinquished needs a second LOCKED, so that one REQUEST can cause six messages",
 		},
 		{
+			Name:     "five-roots",
 			Quantity: dme.MessagesPerCS, Formula: "5√N", Load: dme.Worst, Kind: dme.UpperBound,
 			Source:     textbook + "section 9.8.1",
 			Predict:    published(onPlane(func(n float64) float64 { return 5 * math.Sqrt(n) })),
@@ -101,6 +102,7 @@ func costs() []dme.Claim {
 			Predict: dme.Constantly(1),
 		},
 		{
+			Name:     "three-roots",
 			Quantity: dme.MessagesPerCS, Formula: "3(√N − 1)", Load: dme.Light, Kind: dme.Exact,
 			Source:     slides + "light traffic: 3(K−1) = 3(√N−1)",
 			Predict:    onTruePlane(func(k, n float64) float64 { return 3 * (math.Sqrt(n) - 1) }),
@@ -128,7 +130,8 @@ func kinds() []dme.Claim {
 	light := claim("K−1", dme.Light, dme.Exact, slides+"light traffic; "+paper+"section 1", 1)
 	idle := claim("0", dme.Light, dme.Exact, slides+"light traffic", 0)
 	root := dme.Claim{
-		Formula: "√N", Load: dme.Light, Kind: dme.Asymptotic, Source: paper + "section 1; " + textbook + "section 9.8",
+		Formula: "√N", Load: dme.Light, Kind: dme.Asymptotic, Growth: dme.Growth{Exponent: 0.5},
+		Source:  paper + "section 1; " + textbook + "section 9.8",
 		Predict: onPlane(math.Sqrt),
 	}
 	relinquished := claim("K−1", dme.Contention, dme.UpperBound, slides+"heavy traffic, the lock is relinquished", 1)
@@ -167,11 +170,13 @@ func otherSets() []dme.Claim {
 			Predict: with("majority", func(n float64) float64 { return 3 * half(n) }),
 		},
 		{
+			Name:     "majority",
 			Quantity: dme.QuorumSize, Formula: "⌊N/2⌋ + 1 (majority)", Load: dme.Static, Kind: dme.Exact,
 			Source: before + ": Thomas's majority consensus", Set: majority,
 			Predict: with("majority", func(n float64) float64 { return half(n) + 1 }), Measure: meanSize,
 		},
 		{
+			Name:     "all-nodes",
 			Quantity: dme.QuorumSize, Formula: "K = N (majority)", Load: dme.Static, Kind: dme.Exact,
 			Source: paper + "section 2", Set: majority,
 			Predict: with("majority", func(n float64) float64 { return n }), Measure: meanSize,

@@ -8,17 +8,17 @@ import (
 )
 
 // Quantities that describe request sets, with the paper's words.
-const (
-	Responsibility       dme.Quantity = "request sets that a node is in" // D
-	ResponsibilitySpread dme.Quantity = "request sets that a node is in, max/mean"
-	SizeSpread           dme.Quantity = "quorum size max/mean"
-	DifferentSets        dme.Quantity = "different request sets"
-	FewestCommon         dme.Quantity = "fewest common nodes of two request sets"
-	MostCommon           dme.Quantity = "most common nodes of two request sets"
-	LinesThroughTwo      dme.Quantity = "lines through two points"
-	Planes               dme.Quantity = "projective planes found"
-	Points               dme.Quantity = "points of the plane"
-	GeneralPosition      dme.Quantity = "points of which no three are on a line"
+var (
+	Responsibility       = dme.Quantity{ID: "responsibility", Name: "request sets that a node is in"} // D
+	ResponsibilitySpread = dme.Quantity{ID: "responsibility-spread", Name: "request sets that a node is in, max/mean"}
+	SizeSpread           = dme.Quantity{ID: "size-spread", Name: "quorum size max/mean"}
+	DifferentSets        = dme.Quantity{ID: "different-sets", Name: "different request sets"}
+	FewestCommon         = dme.Quantity{ID: "fewest-common", Name: "fewest common nodes of two request sets"}
+	MostCommon           = dme.Quantity{ID: "most-common", Name: "most common nodes of two request sets"}
+	LinesThroughTwo      = dme.Quantity{ID: "lines-through-two", Name: "lines through two points"}
+	Planes               = dme.Quantity{ID: "planes", Name: "projective planes found"}
+	Points               = dme.Quantity{ID: "points", Name: "points of the plane"}
+	GeneralPosition      = dme.Quantity{ID: "general-position", Name: "points of which no three are on a line"}
 )
 
 const geometry = slides + "finite projective planes; "
@@ -95,7 +95,7 @@ func planeClaims() []dme.Claim {
 			Predict: dme.PerN(smallestSet), Measure: meanSize,
 		}.Where(truePlane),
 		{
-			Quantity: dme.QuorumSize, Formula: "K ≈ √N", Load: dme.Static, Kind: dme.Asymptotic,
+			Quantity: dme.QuorumSize, Formula: "K ≈ √N", Load: dme.Static, Kind: dme.Asymptotic, Growth: dme.Growth{Exponent: 0.5},
 			Source:  paper + "section 3",
 			Predict: onPlane(math.Sqrt), Measure: meanSize,
 		},

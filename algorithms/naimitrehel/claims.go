@@ -15,7 +15,7 @@ func claims() []dme.Claim {
 	return slices.Concat(dme.SafeAndLive(paper), dme.HandOver(1, dme.Mean, paper), []dme.Claim{
 		{
 			Quantity: dme.MessagesPerCS, Formula: "O(log N)",
-			Load: dme.Light, Kind: dme.Asymptotic, Source: paper,
+			Load: dme.Light, Kind: dme.Asymptotic, Growth: dme.Growth{Log: true, Order: true}, Source: paper,
 			Predict: func(s dme.Setting) (float64, bool) {
 				return math.Log2(float64(s.Nodes)), s.Nodes >= 2
 			},

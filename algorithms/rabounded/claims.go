@@ -9,7 +9,7 @@ import (
 
 // SmallestModulus is the smallest M that tells all numbers apart which can be
 // compared.
-const SmallestModulus dme.Quantity = "smallest modulus"
+var SmallestModulus = dme.Quantity{ID: "smallest-modulus", Name: "smallest modulus"}
 
 func claims() []dme.Claim {
 	const source = "TR-869, section 6.4"
@@ -56,6 +56,7 @@ func claims() []dme.Claim {
 			Predict: dme.PerN(func(n float64) float64 { return 2*n - 1 }), Measure: smallestAccepted,
 		},
 		{
+			Name:     "twice-the-nodes",
 			Quantity: SmallestModulus, Formula: "2N: at least twice as large as the number of nodes",
 			Load: dme.Static, Kind: dme.Exact, Source: "TR-869, section 8",
 			Predict:    dme.PerN(func(n float64) float64 { return 2 * n }),

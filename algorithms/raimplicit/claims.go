@@ -34,6 +34,7 @@ func claims() []dme.Claim {
 				"under saturation all others defer it, and it costs 3(N−1)",
 		},
 		{
+			Name:     "with-deferred",
 			Quantity: dme.MessagesPerCS, Formula: "3(N−1): REQUEST, DEFERRED and REPLY",
 			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: source + ", counting both messages of a deferral",
 			Predict: dme.PerN(func(n float64) float64 { return 3 * (n - 1) }),

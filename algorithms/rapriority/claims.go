@@ -9,7 +9,7 @@ import (
 
 // LowerFirst is how often, of two nodes that ask concurrently, the one with the
 // lower number, or the higher priority, enters first.
-const LowerFirst dme.Quantity = "share of conflicts that the node with the lower number wins"
+var LowerFirst = dme.Quantity{ID: "lower-first", Name: "share of conflicts that the node with the lower number wins"}
 
 func claims() []dme.Claim {
 	const source = "TR-869, section 6.5"

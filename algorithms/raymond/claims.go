@@ -9,9 +9,9 @@ import (
 )
 
 // Quantities that describe a tree.
-const (
-	LongestPath  dme.Quantity = "edges on the longest path"
-	MeanDistance dme.Quantity = "mean distance of two different nodes"
+var (
+	LongestPath  = dme.Quantity{ID: "longest-path", Name: "edges on the longest path"}
+	MeanDistance = dme.Quantity{ID: "mean-distance", Name: "mean distance of two different nodes"}
 )
 
 func claims() []dme.Claim {
@@ -20,7 +20,7 @@ func claims() []dme.Claim {
 	return slices.Concat(dme.SafeAndLive("textbook, section 9.12.4, and 9.12.3: messages may overtake each other"), shapeClaims(source), []dme.Claim{
 		{
 			Quantity: dme.MessagesPerCS, Formula: "O(log N) (trees of bounded degree)",
-			Load: dme.Light, Kind: dme.Asymptotic, Source: source,
+			Load: dme.Light, Kind: dme.Asymptotic, Growth: dme.Growth{Log: true, Order: true}, Source: source,
 			Predict: func(s dme.Setting) (float64, bool) {
 				name, _, _ := strings.Cut(s.Options.Get(optTree), ":")
 				bounded := name == "binary" || name == "kary" || name == "radiating"
@@ -31,7 +31,7 @@ func claims() []dme.Claim {
 			// The longest path has at most two edges for each level below the
 			// root, and level d ends with node 1 + K((K−1)^d − 1)/(K−2).
 			Quantity: dme.MessagesPerCS, Formula: "O(log_(K−1) N) (radiating star of degree K)",
-			Load: dme.Worst, Kind: dme.Asymptotic, Source: source,
+			Load: dme.Worst, Kind: dme.Asymptotic, Growth: dme.Growth{Log: true, Order: true}, Source: source,
 			Set: map[string]string{optTree: "radiating:3"},
 			Predict: func(s dme.Setting) (float64, bool) {
 				name, k, _ := strings.Cut(s.Options.Get(optTree), ":")
@@ -120,6 +120,7 @@ func claims() []dme.Claim {
 				"3.69 and 3.41 on 13 nodes: the requester may be the last one again",
 		},
 		{
+			Name:     "four",
 			Quantity: dme.MessagesPerCS, Formula: "4",
 			Load: dme.Saturated, Kind: dme.UpperBound, Source: "textbook, section 9.12: approximately four",
 			Predict: dme.Constantly(4),
@@ -164,12 +165,12 @@ func shapeClaims(source string) []dme.Claim {
 		},
 		{
 			Quantity: LongestPath, Formula: "O(log N) (binary)",
-			Load: dme.Static, Kind: dme.Asymptotic, Source: source,
+			Load: dme.Static, Kind: dme.Asymptotic, Growth: dme.Growth{Log: true, Order: true}, Source: source,
 			Predict: onTree(func(t *tree) float64 { return math.Log2(float64(t.nodes())) }, "binary"), Measure: longest,
 		},
 		{
 			Quantity: LongestPath, Formula: "O(log_(K−1) N) (radiating star of degree K = 4)",
-			Load: dme.Static, Kind: dme.Asymptotic, Source: source,
+			Load: dme.Static, Kind: dme.Asymptotic, Growth: dme.Growth{Log: true, Order: true}, Source: source,
 			Set:     map[string]string{optTree: "radiating:4"},
 			Predict: onTree(func(t *tree) float64 { return math.Log(float64(t.nodes())) / math.Log(3) }, "radiating:4"), Measure: longest,
 		},

@@ -7,12 +7,12 @@ import (
 )
 
 // Quantities that there are only where readers share.
-const (
+var (
 	// ReadersInside counts the readers that are in the critical section together.
-	ReadersInside dme.Quantity = "readers inside together"
+	ReadersInside = dme.Quantity{ID: "readers-inside", Name: "readers inside together"}
 	// ReadersBeforeWriter counts the readers that enter between a writer's
 	// request and its entry.
-	ReadersBeforeWriter dme.Quantity = "readers that enter while a writer waits"
+	ReadersBeforeWriter = dme.Quantity{ID: "readers-before-writer", Name: "readers that enter while a writer waits"}
 )
 
 func claims() []dme.Claim {

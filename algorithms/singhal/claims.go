@@ -10,7 +10,7 @@ import (
 var RequestsPerCS = dme.KindPerCS("REQUEST")
 
 // Steps counts the sizes of request sets that there are in a new system.
-const Steps dme.Quantity = "different sizes of request sets"
+var Steps = dme.Quantity{ID: "steps", Name: "different sizes of request sets"}
 
 // askAll is what happens where all sites always have a pending request.
 const askAll = "a site that leaves has just replied to all others and must ask them all again"

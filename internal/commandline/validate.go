@@ -12,6 +12,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"dmebench/claims"
 	"dmebench/internal/atomicfile"
 	"dmebench/internal/coordinator"
 	"dmebench/internal/environment"
@@ -35,6 +36,7 @@ func (p *program) validateCommand() *cli.Command {
 			"refused before anything started; 130 interrupted, with what was found until then in the files.",
 		Flags: []cli.Flag{
 			&cli.StringSliceFlag{Name: "algorithm", Aliases: []string{"a"}, Usage: "`NAME` of an algorithm, or several with commas; may be repeated (default: all but the texts that are known to be wrong)"},
+			&cli.StringSliceFlag{Name: "claim", Usage: "`ID` of a claim as in validate.json, or the parts of it before a slash, such as maekawa/messages-per-cs; may be repeated"},
 			&cli.BoolFlag{Name: "quick", Usage: "fewer sizes and repetitions, no real processes: up to two minutes"},
 			&cli.BoolFlag{Name: "full", Usage: "more sizes and repetitions: up to half an hour"},
 			&cli.StringFlag{Name: "transport", Value: result.Sim, Usage: "`NETWORK` on which the claims are measured: " + networkNames()},
@@ -59,7 +61,7 @@ func (p *program) validate(c *cli.Context) error {
 		return err
 	}
 	opt := validate.Options{
-		Catalog: p.catalog, Algorithms: listed(c.StringSlice("algorithm")), Mode: modeOf(c),
+		Catalog: p.catalog, Algorithms: listed(c.StringSlice("algorithm")), Claims: c.StringSlice("claim"), Mode: modeOf(c),
 		Transport: c.String("transport"), Seed: c.Uint64("seed"), Parallel: runtime.GOMAXPROCS(0),
 		Run: func(ctx context.Context, job *run.Job) (*result.Result, error) {
 			return p.execute(ctx, job, coordinator.Options{})
@@ -88,7 +90,7 @@ func (p *program) validate(c *cli.Context) error {
 		return failWith(exit.CantCreate, fmt.Errorf("cannot print the verdicts: %w", err))
 	}
 	fmt.Fprintf(p.stderr, "validate: %s\n", filepath.Join(dir, "validate.html"))
-	p.exit = d.ExitCode()
+	p.exit = validate.ExitCode(d)
 	return nil
 }
 
@@ -128,7 +130,7 @@ func probe(dir string) error {
 }
 
 // writeValidation writes the three forms of the document.
-func writeValidation(dir string, d *validate.Document) error {
+func writeValidation(dir string, d *claims.Document) error {
 	files, err := report.Validation(d)
 	if err != nil {
 		return err

@@ -9,7 +9,6 @@ import (
 	"os"
 	"time"
 
-	"dmebench/dme"
 	"dmebench/internal/exit"
 	"dmebench/internal/run"
 	"dmebench/result"
@@ -27,8 +26,8 @@ type Cell struct {
 	// LinksMet says that the transport has what the algorithm needs.
 	LinksMet bool `json:"-"`
 
-	config   int // number of its configuration: what its repetitions have in common
-	declared []dme.Option
+	config   int      // number of its configuration: what its repetitions have in common
+	settings []string // options at their values
 }
 
 // Key identifies the cell among those of its plan, and its result in a store.

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -20,10 +21,8 @@ type resolver struct {
 	readFile func(string) ([]byte, error)
 	plan     *Plan
 
-	algorithms []algorithm
-	transports []transport
-	workloads  []candidate
-	wrong      complaints
+	algorithms, transports, workloads []candidate
+	wrong                             complaints
 }
 
 // candidate is an entry that has been looked up. Where that failed ok is false,
@@ -32,17 +31,6 @@ type candidate struct {
 	result.Entry
 	ok       bool
 	declared []dme.Option
-	options  dme.Options // with defaults
-}
-
-type algorithm struct {
-	candidate
-	*dme.Algorithm
-}
-
-type transport struct {
-	candidate
-	run.Network
 }
 
 // configurations returns one cell for each combination that is to run, in the
@@ -53,11 +41,11 @@ func (r *resolver) configurations() []Cell {
 		if err != nil {
 			a = new(dme.Algorithm)
 		}
-		r.algorithms = append(r.algorithms, algorithm{r.candidate("algorithms", i, e, a.Options, err), a})
+		r.algorithms = append(r.algorithms, r.candidate("algorithms", i, e, a.Options, err))
 	}
 	for i, e := range r.file.Transports {
 		n, err := run.LookupNetwork(e.Name)
-		r.transports = append(r.transports, transport{r.candidate("transports", i, e, n.Options, err), n})
+		r.transports = append(r.transports, r.candidate("transports", i, e, n.Options, err))
 	}
 	for i, w := range r.file.Workloads {
 		kind, err := workload.Lookup(w.Name)
@@ -90,7 +78,7 @@ func (r *resolver) configurations() []Cell {
 func (r *resolver) candidate(list string, i int, e result.Entry, declared []dme.Option, err error) candidate {
 	c := candidate{Entry: e, declared: declared}
 	if err == nil {
-		c.options, err = dme.ResolveOptions(declared, e.Set)
+		_, err = dme.ResolveOptions(declared, e.Set)
 	}
 	c.ok = err == nil
 	r.refuse(list, i, err)
@@ -110,28 +98,16 @@ func (r *resolver) refuse(list string, i int, err error) {
 // axes checks that what figures are to be drawn over is something that varies.
 func (r *resolver) axes() {
 	known := result.Dimensions()
-	for _, a := range r.algorithms {
-		known = append(known, names(a.declared)...)
-	}
-	for _, t := range r.transports {
-		known = append(known, names(t.declared)...)
-	}
-	for _, w := range r.workloads {
-		known = append(known, names(w.declared)...)
+	for _, c := range slices.Concat(r.algorithms, r.transports, r.workloads) {
+		for _, o := range c.declared {
+			known = append(known, o.Name)
+		}
 	}
 	for i, a := range r.file.Axes {
 		if !slices.Contains(known, a.Over) {
 			r.refuse("axes", i, fmt.Errorf("over %q: no dimension of a run and no option of what is compared", a.Over))
 		}
 	}
-}
-
-func names(options []dme.Option) []string {
-	var names []string
-	for _, o := range options {
-		names = append(names, o.Name)
-	}
-	return names
 }
 
 // configuration resolves one combination; ok is false where it is not to run,
@@ -142,77 +118,45 @@ func (r *resolver) configuration(at combination) (c Cell, ok bool) {
 	if !alg.ok || !net.ok || !load.ok || exceeds(nodes, alg.MaxNodes) || exceeds(nodes, net.MaxNodes) {
 		return c, false
 	}
-	if clash := clashes(alg.candidate, net.candidate, load); clash != "" {
-		r.wrong.add(clash, at)
-		return c, false
-	}
 	c = Cell{
 		Spec:  r.file.spec(alg.Entry, nodes, net.Entry, r.file.Workloads[at[ofWorkloads]]),
 		Label: alg.Label, Transport: net.Label, Workload: load.Label,
-		declared: slices.Concat(alg.declared, net.declared, load.declared),
 	}
-	if advice, why := r.cannotRun(alg, net, nodes); why != nil {
-		if r.file.SkipInvalid {
-			r.leaveOut(c, why)
-		} else {
-			r.wrong.add(why.Error()+"; "+advice, at)
-		}
-		return c, false
-	}
-	var err error
-	if c.LinksMet, err = r.resolve(c.Spec); err != nil {
+	err := r.resolve(&c)
+	var cannot *run.CannotRun
+	switch {
+	case err == nil:
+		return c, true
+	case !errors.As(err, &cannot):
 		for text := range strings.SplitSeq(err.Error(), "\n") {
 			r.wrong.add(text, at)
 		}
-		return c, false
+	case r.file.SkipInvalid:
+		r.leaveOut(c, cannot.Why)
+	case cannot.Nodes:
+		r.wrong.add(fmt.Sprintf("%v; choose another number of nodes or option, or set skip_invalid: true to leave it out", cannot.Why), at)
+	default:
+		r.wrong.add(fmt.Sprintf("%v; choose another transport or option, set skip_invalid: true to leave it out, "+
+			"or allow_mismatch: true to see it fail", cannot.Why), at)
 	}
-	return c, true
-}
-
-// resolve resolves every repetition of a configuration and lets go of the jobs:
-// thousands of them, each with its quorums, would not fit into memory.
-func (r *resolver) resolve(spec result.Spec) (linksMet bool, err error) {
-	for repetition := range r.file.Repetitions {
-		spec.Seed = r.file.Seed + uint64(repetition)
-		job, err := run.Resolve(spec, r.catalog, r.readFile)
-		if err != nil {
-			return false, err
-		}
-		linksMet = len(job.Missing) == 0
-	}
-	return linksMet, nil
+	return c, false
 }
 
 func exceeds(nodes, limit int) bool { return limit > 0 && nodes > limit }
 
-// clashes finds a setting of one entry that another one of the combination
-// declares as well: a run has one name space, and the value would go astray.
-func clashes(entries ...candidate) string {
-	for i, e := range entries {
-		for j, other := range entries {
-			for _, name := range names(other.declared) {
-				if _, set := e.Set[name]; set && i != j {
-					return fmt.Sprintf("option %s of %s is also one of %s; they cannot be combined", name, e.Name, other.Name)
-				}
-			}
+// resolve resolves every repetition of a configuration and lets go of the jobs:
+// thousands of them, each with its quorums, would not fit into memory.
+func (r *resolver) resolve(c *Cell) error {
+	spec := c.Spec
+	for repetition := range r.file.Repetitions {
+		spec.Seed = r.file.Seed + uint64(repetition)
+		job, err := run.Resolve(spec, r.catalog, r.readFile)
+		if err != nil {
+			return err
 		}
+		c.LinksMet, c.settings = len(job.Missing) == 0, job.Settings()
 	}
-	return ""
-}
-
-// cannotRun says why an algorithm cannot run on so many nodes or over a network
-// that lacks what it needs, and what to do; everything else that is wrong with
-// a specification is a fault of the file, whatever skip_invalid says.
-func (r *resolver) cannotRun(alg algorithm, net transport, nodes int) (advice string, why error) {
-	if err := alg.CheckNodes(nodes, alg.options); err != nil {
-		return "choose another number of nodes or option, or set skip_invalid: true to leave it out", err
-	}
-	missing := net.Guarantees(net.options).Lacks(alg.Needs(alg.options))
-	if len(missing) == 0 || r.file.AllowMismatch {
-		return "", nil
-	}
-	return "choose another transport or option, set skip_invalid: true to leave it out, or allow_mismatch: true to see it fail",
-		fmt.Errorf("%s needs %s, which %s does not have", alg.Entry.Name, strings.Join(missing, " and "), net.Describe(net.options))
+	return nil
 }
 
 func (r *resolver) leaveOut(c Cell, why error) {

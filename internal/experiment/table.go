@@ -8,18 +8,15 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"dmebench/dme"
 	"dmebench/result"
 )
 
 // row is what a line of the table of a plan stands for: an algorithm over a
 // transport under a workload, on all the numbers of nodes that it runs on.
 type row struct {
-	label, transport, workload string
-	nodes                      []string
-	spec                       result.Spec // of the smallest one
-	declared                   []dme.Option
-	runs, there                int
+	first       Cell // of the smallest one
+	nodes       []string
+	runs, there int
 }
 
 // write prints the plan: what every run will be, how many there are, how many
@@ -43,8 +40,9 @@ func (p *Plan) write(to io.Writer, root, dir string, todo []Cell) error {
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "ALGORITHM\tTRANSPORT\tWORKLOAD\tNODES\tRUNS\tTHERE\tSETTINGS")
 	for _, r := range p.rows(todo) {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%d\t%s\n", r.label, r.transport, r.workload,
-			strings.Join(r.nodes, " "), r.runs, r.there, strings.Join(p.settings(r), " "))
+		c := r.first
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%d\t%s\n", c.Label, c.Transport, c.Workload,
+			strings.Join(r.nodes, " "), r.runs, r.there, strings.Join(append(p.asked(c), c.settings...), " "))
 	}
 	if err := w.Flush(); err != nil {
 		return err
@@ -66,15 +64,14 @@ func (p *Plan) rows(todo []Cell) []*row {
 	for _, c := range todo {
 		waiting[c.Key()] = true
 	}
-	type key struct{ label, transport, workload string }
-	byKey := make(map[key]*row)
+	byLabels := make(map[[3]string]*row)
 	var rows []*row
 	for _, c := range p.Cells {
-		k := key{c.Label, c.Transport, c.Workload}
-		r := byKey[k]
+		labels := [3]string{c.Label, c.Transport, c.Workload}
+		r := byLabels[labels]
 		if r == nil {
-			r = &row{label: k.label, transport: k.transport, workload: k.workload, spec: c.Spec, declared: c.declared}
-			byKey[k] = r
+			r = &row{first: c}
+			byLabels[labels] = r
 			rows = append(rows, r)
 		}
 		if c.Repetition == 0 {
@@ -88,50 +85,29 @@ func (p *Plan) rows(todo []Cell) []*row {
 	return rows
 }
 
-// settings lists everything that decides what a run is, defaults included. The
-// names have been looked up before.
-func (p *Plan) settings(r *row) []string {
-	s := r.spec
+// asked lists what a run is asked to do, defaults included, beside the options.
+func (p *Plan) asked(c Cell) []string {
+	s := c.Spec
 	var out []string
-	for _, x := range []struct{ kind, label, name string }{
-		{"algorithm", r.label, s.Algorithm}, {"transport", r.transport, s.Transport}, {"workload", r.workload, s.Workload},
-	} {
-		if x.label != x.name {
-			out = append(out, x.kind+"="+x.name)
+	add := func(given bool, format string, args ...any) {
+		if given {
+			out = append(out, fmt.Sprintf(format, args...))
 		}
 	}
-	out = append(out, "cs="+s.CS)
+	add(c.Label != s.Algorithm, "algorithm=%s", s.Algorithm)
+	add(c.Transport != s.Transport, "transport=%s", s.Transport)
+	add(c.Workload != s.Workload, "workload=%s", s.Workload)
+	add(true, "cs=%s", s.CS)
 	for _, w := range p.File.Workloads {
-		if w.Label != r.workload {
-			continue
-		}
-		switch {
-		case w.RequestsPerNode > 0:
-			out = append(out, fmt.Sprintf("requests=%d·N", w.RequestsPerNode))
-		case w.Requests > 0:
-			out = append(out, fmt.Sprintf("requests=%d", w.Requests))
-		case s.Requests > 0:
-			out = append(out, "requests=100·N")
+		if w.Label == c.Workload {
+			add(w.RequestsPerNode > 0, "requests=%d·N", w.RequestsPerNode)
+			add(w.Requests > 0, "requests=%d", w.Requests)
+			add(w.Requests+w.RequestsPerNode == 0 && s.Requests > 0, "requests=100·N")
 		}
 	}
-	if s.Rate > 0 {
-		out = append(out, fmt.Sprintf("rate=%v/s", s.Rate))
-	}
-	if s.TotalRate > 0 {
-		out = append(out, fmt.Sprintf("total_rate=%v/s", s.TotalRate))
-	}
-	if s.Duration > 0 {
-		out = append(out, "duration="+s.Duration.String())
-	}
-	for _, o := range r.declared {
-		value, given := s.Set[o.Name]
-		if !given {
-			value = o.Default
-		}
-		if value != "" {
-			out = append(out, o.Name+"="+value)
-		}
-	}
+	add(s.Rate > 0, "rate=%v/s", s.Rate)
+	add(s.TotalRate > 0, "total_rate=%v/s", s.TotalRate)
+	add(s.Duration > 0, "duration=%s", s.Duration)
 	return out
 }
 

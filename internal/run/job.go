@@ -102,18 +102,18 @@ func Resolve(s result.Spec, c Catalog, readFile func(string) ([]byte, error)) (*
 	}
 
 	j.Algorithm = a
-	sets := splitSet(s.Set, a.Options, kind.Options, j.Network.Options)
-	try(sets.err(a.Name, kind.Name, j.Network.Name))
+	sets, err := divide(s.Set, owner{a.Name, a.Options}, owner{kind.Name, kind.Options}, owner{j.Network.Name, j.Network.Options})
+	try(err)
 	if kind.Drive == workload.Stepped {
 		for name, value := range a.Stepped {
-			if _, given := sets.of[0][name]; !given {
-				sets.of[0][name] = value
+			if _, given := sets[0][name]; !given {
+				sets[0][name] = value
 			}
 		}
 	}
-	opt, optErr := a.Resolve(sets.of[0])
-	workOpt, workErr := dme.ResolveOptions(kind.Options, sets.of[1])
-	netOpt, netErr := dme.ResolveOptions(j.Network.Options, sets.of[2])
+	opt, optErr := a.Resolve(sets[0])
+	workOpt, workErr := dme.ResolveOptions(kind.Options, sets[1])
+	netOpt, netErr := dme.ResolveOptions(j.Network.Options, sets[2])
 	for _, err := range []error{optErr, workErr, netErr} {
 		try(err)
 	}
@@ -142,7 +142,9 @@ func Resolve(s result.Spec, c Catalog, readFile func(string) ([]byte, error)) (*
 		try(j.mismatch())
 	}
 	try(j.checkPatience())
-	if try(a.CheckNodes(s.Nodes, opt)) && try(j.prepare()) {
+	if err := a.CheckNodes(s.Nodes, opt); err != nil {
+		try(&CannotRun{Nodes: true, Why: err})
+	} else if try(j.prepare()) {
 		try(j.checkReaders())
 	}
 	if errs != nil {
@@ -200,40 +202,76 @@ func (j *Job) WithSeed(seed uint64) (*Job, error) {
 	return &other, nil
 }
 
-// settings is a map of --set values divided among those who declared them.
-type settings struct {
-	of      []map[string]string
-	unknown []string
-	known   []string
+// CannotRun is the error for an algorithm that does not exist for so many nodes,
+// or needs what the network lacks; everything else that is wrong with a
+// specification is a fault in it.
+type CannotRun struct {
+	Nodes  bool   // it is the number of nodes
+	Why    error  // without advice
+	advice string // for the command line; may be ""
 }
 
-func splitSet(set map[string]string, declared ...[]dme.Option) settings {
-	s := settings{of: make([]map[string]string, len(declared))}
-	owners := make(map[string]int)
-	for i, options := range declared {
-		s.of[i] = make(map[string]string)
-		for _, o := range options {
-			owners[o.Name] = i
-			s.known = append(s.known, o.Name)
+func (e *CannotRun) Error() string {
+	if e.advice == "" {
+		return e.Why.Error()
+	}
+	return e.Why.Error() + "; " + e.advice
+}
+
+// Settings lists all options of the job at their values, those of the algorithm,
+// the network and the workload.
+func (j *Job) Settings() []string {
+	kind, _ := workload.Lookup(j.Spec.Workload) // it has been looked up before
+	var all []string
+	for _, of := range []struct {
+		declared []dme.Option
+		values   dme.Options
+	}{{j.Algorithm.Options, j.Options}, {j.Network.Options, j.NetOptions}, {kind.Options, j.load.Options}} {
+		for _, o := range of.declared {
+			if value := of.values[o.Name]; value != "" {
+				all = append(all, o.Name+"="+value)
+			}
+		}
+	}
+	return all
+}
+
+// owner is what declares options of a run, which share one name space.
+type owner struct {
+	name    string
+	options []dme.Option
+}
+
+// divide gives each setting to whose option it is.
+func divide(set map[string]string, owners ...owner) (of []map[string]string, err error) {
+	var errs []error
+	var who, known, unknown []string
+	owned := make(map[string]int)
+	for i, w := range owners {
+		who = append(who, w.name)
+		of = append(of, make(map[string]string))
+		for _, o := range w.options {
+			known = append(known, o.Name)
+			value, given := set[o.Name]
+			if first, twice := owned[o.Name]; given && twice {
+				errs = append(errs, fmt.Errorf("option %s of %s is also one of %s; they cannot be combined", o.Name, owners[first].name, w.name))
+			} else if given {
+				of[i][o.Name] = value
+			}
+			owned[o.Name] = i
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(set)) {
-		if i, ok := owners[name]; ok {
-			s.of[i][name] = set[name]
-		} else {
-			s.unknown = append(s.unknown, name)
+		if _, ok := owned[name]; !ok {
+			unknown = append(unknown, name)
 		}
 	}
-	return s
-}
-
-func (s settings) err(who ...string) error {
-	if len(s.unknown) == 0 {
-		return nil
+	if len(unknown) > 0 {
+		there := "none of them takes any"
+		if len(known) > 0 {
+			there = "known here: " + strings.Join(known, ", ")
+		}
+		errs = append(errs, fmt.Errorf("--set %s: no option of %s; %s", strings.Join(unknown, ", "), strings.Join(who, ", "), there))
 	}
-	known := "none of them takes any"
-	if len(s.known) > 0 {
-		known = "known here: " + strings.Join(s.known, ", ")
-	}
-	return fmt.Errorf("--set %s: no option of %s; %s", strings.Join(s.unknown, ", "), strings.Join(who, ", "), known)
+	return of, errors.Join(errs...)
 }

@@ -1,52 +1,61 @@
 package validate
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
 
+	"dmebench/claims"
 	"dmebench/dme"
 	"dmebench/internal/run"
 	"dmebench/result"
 )
 
-// cell is a run and its repetitions, which differ in their seed alone.
+// place tells cells apart.
+type place struct {
+	algorithm, set, condition, network string
+	nodes                              int
+}
+
+// cell is a run and its repetitions.
 type cell struct {
+	claims.Cell
 	algorithm   *dme.Algorithm
-	condition   condition
-	spec        result.Spec // without a seed
+	set         map[string]string // of the algorithm's options
 	repetitions int
 	cost        float64 // messages of one run, as estimated
 	wide        bool    // one of many sizes, over which a growth is measured
 	growth      bool    // a claim about growth rests on it
 	members     float64 // K−1, mean over the nodes; NaN where there are no request sets
 
-	// setting is kept where T is not known before the run.
-	setting dme.Setting
-
-	samples []*sample // by repetition; nil where it was not run
+	runs []*result.Result // by repetition; nil where it was not run
 }
 
-func (c *cell) real() bool { return c.spec.Transport != result.Sim }
-
-// sound returns the samples whose numbers can be used.
-func (c *cell) sound() []*sample {
-	var all []*sample
-	for _, s := range c.samples {
-		if s != nil && s.sound() {
-			all = append(all, s)
-		}
-	}
-	return all
+// keep takes up the result of a repetition, without what no claim speaks of:
+// there are thousands.
+func (c *cell) keep(repetition int, r *result.Result) {
+	small := *r
+	small.Work.SentByNode, small.Work.HandledByNode, small.Work.EntriesByNode = nil, nil, nil
+	small.Histograms, small.Environment, small.Liveness.States, small.Warnings = result.Histograms{}, nil, nil, nil
+	c.runs[repetition] = &small
 }
+
+// usable gathers the results whose numbers can be used, in the order of their
+// seeds.
+func (c *cell) usable() *claims.Cell {
+	c.Results = slices.DeleteFunc(slices.Clone(c.runs), func(r *result.Result) bool { return !result.Usable(r) })
+	return &c.Cell
+}
+
+// unfinished reports whether a repetition was not run.
+func (c *cell) unfinished() bool { return len(c.runs) == 0 || slices.Contains(c.runs, nil) }
 
 // bench prepares jobs to evaluate predictions on, each once, and their systems,
 // which are the same under many conditions, once too.
 type bench struct {
 	catalog run.Catalog
 	seed    uint64
-	known   map[string]prepared
+	known   map[place]prepared
 	systems map[string]system
 }
 
@@ -61,7 +70,7 @@ type system struct {
 }
 
 func newBench(o *Options) *bench {
-	b := &bench{seed: o.Seed, known: make(map[string]prepared), systems: make(map[string]system)}
+	b := &bench{seed: o.Seed, known: make(map[place]prepared), systems: make(map[string]system)}
 	for _, a := range o.Catalog {
 		once := *a
 		once.Prepare = func(c dme.Config) (dme.System, error) {
@@ -85,31 +94,12 @@ func (b *bench) forget() {
 	clear(b.systems)
 }
 
-// specOf is a run under a condition; how many requests it makes is left open.
-func specOf(a *dme.Algorithm, set map[string]string, c *condition, network string, nodes int) result.Spec {
-	s := result.Spec{
-		Algorithm: a.Name, Nodes: nodes, Transport: network, Workload: c.workload,
-		CS: cmp.Or(c.hold, cs).String(), Requests: nodes, Warmup: result.DefaultWarmup, Set: merged(set, c.set),
-		TotalRate: c.totalRate(nodes),
-	}
-	if network == result.Sim {
-		s.Set = merged(s.Set, map[string]string{"t": messageDelay.String()})
-	} else {
-		s.NodesPerWorker = max(1, (nodes+mostWorkers-1)/mostWorkers)
-	}
-	return s
-}
-
-// mostWorkers bounds the processes of a run over a real network; larger systems
-// have several nodes in each.
-const mostWorkers = 16
-
 // job resolves a run, with a placeholder for the number of requests.
 func (b *bench) job(a *dme.Algorithm, set map[string]string, c *condition, network string, nodes int) (*run.Job, error) {
-	key := fmt.Sprint(a.Name, "|", Written(set), "|", c.name, "|", network, "|", nodes)
+	key := place{a.Name, result.Settings(set), c.name, network, nodes}
 	p, ok := b.known[key]
 	if !ok {
-		spec := specOf(a, set, c, network, nodes)
+		spec := c.spec(a.Name, set, network, nodes)
 		spec.Seed = b.seed
 		p.job, p.err = run.Resolve(spec, b.catalog, nil)
 		b.known[key] = p
@@ -129,15 +119,12 @@ func perEntry(a *dme.Algorithm, s dme.Setting) float64 {
 		if c.Quantity != dme.MessagesPerCS {
 			continue
 		}
-		x, ok := c.Predict(s)
-		if !ok || math.IsNaN(x) || math.IsInf(x, 0) {
-			continue
-		}
-		switch c.Kind {
-		case dme.Exact, dme.Mean, dme.Asymptotic:
-			said = max(said, x)
-		default:
+		x, ok := claims.Predict(c, s)
+		switch bound := c.Kind == dme.UpperBound || c.Kind == dme.LowerBound; {
+		case ok && bound:
 			bounds = max(bounds, x)
+		case ok:
+			said = max(said, x)
 		}
 	}
 	switch {

@@ -1,9 +1,12 @@
 package validate
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 	"time"
 
+	"dmebench/claims"
 	"dmebench/dme"
 	"dmebench/result"
 )
@@ -16,10 +19,11 @@ const (
 
 // A condition is one way to make a load.
 type condition struct {
+	claims.Circumstance
 	name     string // as a reader finds it in a verdict
 	workload string
 	set      map[string]string // of the workload and the network
-	loads    []dme.Load
+	only     []dme.Load        // for claims about these loads; nil for all that it makes
 
 	plain bool // measured at every size; the others at small ones
 	wide  bool // measured where growth is
@@ -29,7 +33,6 @@ type condition struct {
 	perNode int           // requests per node, at most; 0 for the effort's
 	rate    float64       // of all nodes, in requests per second
 	rare    bool          // rate so low that requests are isolated
-	readers bool          // for algorithms that know readers
 }
 
 // closedLoop is the workload in which each node asks again at its exit.
@@ -39,81 +42,81 @@ const closedLoop = "saturate"
 // delays are varied: what is claimed for any run must not rest on messages that
 // are all equally fast.
 func conditions(network string) []condition {
-	const (
-		light, saturated, burst = dme.Light, dme.Saturated, dme.Burst
-		contention, worst, any  = dme.Contention, dme.Worst, dme.AnyLoad
-	)
-	moderate := 0.5 / (2*messageDelay + cs).Seconds()
+	set := func(pairs ...string) map[string]string {
+		m := make(map[string]string)
+		for i := 0; i < len(pairs); i += 2 {
+			m[pairs[i]] = pairs[i+1]
+		}
+		return m
+	}
+	all := []condition{
+		{name: "serial", workload: "serial", plain: true, wide: true, timed: true},
+		{name: closedLoop + ", constant delays", workload: closedLoop, plain: true, wide: true, timed: true},
+		{name: "burst, uniform delays", workload: "burst", set: set("delay", "uniform"), plain: true, perNode: 20},
+		{name: closedLoop + ", uniform delays", workload: closedLoop, set: set("delay", "uniform"), timed: true},
+		{name: closedLoop + ", exponential delays", workload: closedLoop, set: set("delay", "exponential")},
+		{
+			name: "burst at one instant, exponential delays", workload: "burst",
+			set: set("delay", "exponential", "window", "0s"), perNode: 20,
+		},
+		{
+			name: "poisson, exponential delays", workload: "poisson",
+			set: set("delay", "exponential"), rate: claims.BusyRate(messageDelay, cs),
+		},
+		{
+			name: closedLoop + ", unordered links", workload: closedLoop, set: set("delay", "exponential", "fifo", "false"),
+			only: []dme.Load{dme.AnyLoad, dme.Contention, dme.Worst},
+		},
+		{name: closedLoop + ", half of them readers", workload: closedLoop, set: set("delay", "uniform", "readers", "0.5")},
+		{name: "poisson, rare", workload: "poisson", only: []dme.Load{dme.Light}, plain: true, timed: true, rare: true},
+		{
+			name: "hot spot, rare", workload: "hotspot", set: set("hot", "1", "share", "0.8"),
+			only: []dme.Load{dme.HotSpot}, plain: true, timed: true, rare: true,
+		},
+	}
 	if network != result.Sim {
-		return []condition{
-			{name: "serial", workload: "serial", loads: []dme.Load{light, any, worst}, plain: true, wide: true, timed: true},
-			{name: closedLoop, workload: "saturate", loads: []dme.Load{saturated, any, contention, worst}, plain: true, wide: true, timed: true},
-			{name: "burst", workload: "burst", loads: []dme.Load{burst, any, contention, worst}, plain: true, perNode: 10},
+		all = []condition{
+			all[0],
+			{name: closedLoop, workload: closedLoop, plain: true, wide: true, timed: true},
+			{name: "burst", workload: "burst", plain: true, perNode: 10},
 		}
 	}
-	return []condition{
-		{name: "serial", workload: "serial", loads: []dme.Load{light, any, worst}, plain: true, wide: true, timed: true},
-		{
-			name: closedLoop + ", constant delays", workload: "saturate",
-			loads: []dme.Load{saturated, any, contention, worst}, plain: true, wide: true, timed: true,
-		},
-		{
-			name: "burst, uniform delays", workload: "burst", set: map[string]string{"delay": "uniform"},
-			loads: []dme.Load{burst, any, contention, worst}, plain: true, perNode: 20,
-		},
-		{
-			name: closedLoop + ", uniform delays", workload: "saturate", set: map[string]string{"delay": "uniform"},
-			loads: []dme.Load{saturated, any, contention, worst}, timed: true,
-		},
-		{
-			name: closedLoop + ", exponential delays", workload: "saturate", set: map[string]string{"delay": "exponential"},
-			loads: []dme.Load{saturated, any, contention, worst},
-		},
-		{
-			name: "burst at one instant, exponential delays", workload: "burst", set: map[string]string{"delay": "exponential", "window": "0s"},
-			loads: []dme.Load{burst, any, contention, worst}, perNode: 20,
-		},
-		{
-			name: "poisson, exponential delays", workload: "poisson", set: map[string]string{"delay": "exponential"},
-			loads: []dme.Load{any, contention}, rate: moderate,
-		},
-		{
-			name: closedLoop + ", unordered links", workload: "saturate", set: map[string]string{"delay": "exponential", "fifo": "false"},
-			loads: []dme.Load{any, contention, worst},
-		},
-		{
-			name: closedLoop + ", half of them readers", workload: "saturate", set: map[string]string{"delay": "uniform", "readers": "0.5"},
-			loads: []dme.Load{any, contention}, readers: true,
-		},
-		{name: "poisson, rare", workload: "poisson", loads: []dme.Load{light}, plain: true, timed: true, rare: true},
-		{
-			name: "hot spot, rare", workload: "hotspot", set: map[string]string{"hot": "1", "share": "0.8"},
-			loads: []dme.Load{dme.HotSpot}, plain: true, timed: true, rare: true,
-		},
+	for i := range all {
+		c := &all[i]
+		c.Circumstance = claims.Of(c.spec("", nil, network, 8), c.set["fifo"] != "false")
 	}
+	return all
 }
 
-// makes reports whether runs under the condition are runs of a load.
-func (c *condition) makes(l dme.Load) bool { return slices.Contains(c.loads, l) }
+// makes reports whether claims about a load are asked under the condition.
+func (c *condition) makes(l dme.Load) bool {
+	return slices.Contains(c.Loads, l) && (c.only == nil || slices.Contains(c.only, l))
+}
 
-// totalRate returns the requests per second of an open workload. Where requests
-// are to be isolated, a message can go round all nodes ten times between them.
-func (c *condition) totalRate(nodes int) float64 {
+// spec is a run of an algorithm under the condition; how many requests it makes
+// is left open.
+func (c *condition) spec(algorithm string, set map[string]string, network string, nodes int) result.Spec {
+	s := result.Spec{
+		Algorithm: algorithm, Nodes: nodes, Transport: network, Workload: c.workload,
+		CS: cmp.Or(c.hold, cs).String(), Requests: nodes, Warmup: result.DefaultWarmup,
+		Set: make(map[string]string), TotalRate: c.rate,
+	}
+	maps.Copy(s.Set, set)
+	maps.Copy(s.Set, c.set)
 	if c.rare {
-		return 1 / (10 * (float64(nodes+2)*messageDelay.Seconds() + cs.Seconds()))
+		s.TotalRate = claims.RareRate(nodes, messageDelay, cs)
 	}
-	return c.rate
+	if network == result.Sim {
+		s.Set["t"] = messageDelay.String()
+	} else {
+		s.NodesPerWorker = (nodes + mostWorkers - 1) / mostWorkers
+	}
+	return s
 }
 
-// isolated reports whether there is one request at a time.
-func (c *condition) isolated() bool { return c.workload == "serial" || c.rare }
-
-// ordered reports whether links keep the order of messages.
-func (c *condition) ordered() bool { return c.set["fifo"] != "false" }
-
-// constant reports whether the network lets every message take the same time; a
-// real one does what it can.
-func (c *condition) constant() bool { return c.set["delay"] == "" }
+// mostWorkers bounds the processes of a run over a real network; larger systems
+// have several nodes in each.
+const mostWorkers = 16
 
 // requests returns how many requests to make where an entry costs so many
 // messages; 0 where even the fewest cost too much. A dynamic algorithm needs
@@ -127,7 +130,7 @@ func (c *condition) requests(nodes int, perEntry float64, dynamic bool, e *effor
 		perDynamic     = 20 // per node, where its first request finds the initial state
 	)
 	affordable := e.messages / max(1, perEntry)
-	if c.isolated() {
+	if c.Isolated() {
 		if !dynamic {
 			return int(max(fewestIsolated, min(affordable, manyIsolated)))
 		}

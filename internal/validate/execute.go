@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"dmebench/internal/run"
+	"dmebench/result"
 )
 
 // crew carries out runs while there is time.
@@ -19,7 +20,6 @@ type crew struct {
 	done    int
 	planned int
 	leftOut int
-	entries uint64
 }
 
 func newCrew(o *Options) *crew {
@@ -37,8 +37,8 @@ func (w *crew) carryOut(ctx context.Context, p *plan, pending []work, parallel i
 	w.mu.Lock()
 	w.planned += len(pending)
 	for _, x := range pending {
-		if len(x.cell.samples) < x.cell.repetitions {
-			x.cell.samples = append(x.cell.samples, make([]*sample, x.cell.repetitions-len(x.cell.samples))...)
+		if missing := x.cell.repetitions - len(x.cell.runs); missing > 0 {
+			x.cell.runs = append(x.cell.runs, make([]*result.Result, missing)...)
 		}
 	}
 	w.mu.Unlock()
@@ -69,30 +69,26 @@ func (w *crew) carryOut(ctx context.Context, p *plan, pending []work, parallel i
 	return ctx.Err()
 }
 
-// run carries out one run and keeps of it what claims speak of.
+// run carries out one run and keeps its result.
 func (w *crew) run(ctx context.Context, p *plan, x work) {
-	spec := x.cell.spec
+	spec := x.cell.Spec
 	spec.Seed = p.opt.Seed + uint64(x.repetition)
-	s := &sample{status: "failed"}
+	var r *result.Result
 	job, err := run.Resolve(spec, p.opt.Catalog, nil)
 	if err == nil {
-		r, runErr := p.opt.Run(ctx, job)
-		if err = runErr; err == nil {
-			s = newSample(r)
-		}
+		r, err = p.opt.Run(ctx, job)
 	}
 	if ctx.Err() != nil {
 		return
 	}
 	if err != nil {
-		s.problem = err.Error()
+		r = &result.Result{Status: result.Failed, Error: err.Error(), Spec: spec}
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	x.cell.samples[x.repetition] = s
+	x.cell.keep(x.repetition, r)
 	w.done++
-	w.entries += s.entries
 	if w.opt.Progress != nil {
-		w.opt.Progress(w.done, w.planned-w.leftOut, fmt.Sprintf("%s, N = %d, %s", spec.Algorithm, spec.Nodes, x.cell.condition.name))
+		w.opt.Progress(w.done, w.planned-w.leftOut, fmt.Sprintf("%s, N = %d, %s", spec.Algorithm, spec.Nodes, x.cell.Condition))
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"dmebench/claims"
+
 	"dmebench/algorithms/ricartagrawala"
 	"dmebench/dme"
 	"dmebench/internal/exit"
@@ -58,7 +60,7 @@ func (n *talkativeNode) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox)
 	}
 }
 
-func validateOne(t *testing.T, a *dme.Algorithm) *validate.Document {
+func validateOne(t *testing.T, a *dme.Algorithm) *claims.Document {
 	t.Helper()
 	d, err := validate.Run(context.Background(), validate.Options{
 		Catalog: run.Catalog{a}, Mode: validate.Quick, Run: sim.Run, Parallel: 2, Budget: 1 << 60,
@@ -69,29 +71,29 @@ func validateOne(t *testing.T, a *dme.Algorithm) *validate.Document {
 	return d
 }
 
-func verdictOn(t *testing.T, d *validate.Document, quantity dme.Quantity, formula string, load dme.Load) validate.Verdict {
+func verdictOn(t *testing.T, d *claims.Document, quantity dme.Quantity, formula string, load dme.Load) claims.Verdict {
 	t.Helper()
 	for _, v := range d.Claims {
-		if v.Quantity == string(quantity) && v.Formula == formula && v.Load == string(load) {
+		if v.Quantity == quantity.Name && v.Formula == formula && v.Load == load {
 			return v
 		}
 	}
 	t.Fatalf("no claim %s %s under load %s", quantity, formula, load)
-	return validate.Verdict{}
+	return claims.Verdict{}
 }
 
 func TestAPlantedFaultTurnsTheVerdict(t *testing.T) {
 	sound, faulty := validateOne(t, ricartagrawala.Algorithm()), validateOne(t, talkative())
 	for _, x := range []struct {
-		d    *validate.Document
-		word validate.Word
+		d    *claims.Document
+		word claims.Status
 		exit int
-	}{{sound, validate.Holds, exit.Held}, {faulty, validate.Fails, exit.Broken}} {
+	}{{sound, claims.Holds, exit.Held}, {faulty, claims.Fails, exit.Broken}} {
 		v := verdictOn(t, x.d, dme.MessagesPerCS, "2(N−1)", dme.AnyLoad)
 		if v.Verdict != x.word || !strings.HasPrefix(v.Text, string(x.word)) {
 			t.Errorf("%s: 2(N−1): %s, want %s", v.Algorithm, v.Text, x.word)
 		}
-		if code := x.d.ExitCode(); code != x.exit {
+		if code := validate.ExitCode(x.d); code != x.exit {
 			t.Errorf("%s: exit code %d, want %d", v.Algorithm, code, x.exit)
 		}
 		if v.Runs == 0 || v.Shown < 0 || len(v.Points) == 0 {
@@ -99,10 +101,10 @@ func TestAPlantedFaultTurnsTheVerdict(t *testing.T) {
 		}
 		for _, q := range []dme.Quantity{dme.Violations, dme.Unserved} {
 			i := 0
-			for i < len(x.d.Claims) && x.d.Claims[i].Quantity != string(q) {
+			for i < len(x.d.Claims) && x.d.Claims[i].Quantity != q.Name {
 				i++
 			}
-			if i == len(x.d.Claims) || x.d.Claims[i].Verdict != validate.Holds {
+			if i == len(x.d.Claims) || x.d.Claims[i].Verdict != claims.Holds {
 				t.Errorf("%s: nothing is said of %s, or it fails", v.Algorithm, q)
 			}
 		}

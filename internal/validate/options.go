@@ -27,10 +27,10 @@ const (
 type Options struct {
 	Catalog    run.Catalog
 	Algorithms []string // names; none for all but the texts that are known to be wrong
+	Claims     []string // IDs, or leading parts of them that end before a slash; none for all claims of the algorithms
 	Mode       Mode
 	Transport  string // the network that claims are measured on; Sim where it is empty
 	Seed       uint64
-	Version    string // of whatever makes the document, for its reader
 
 	// Run carries out a job.
 	Run func(context.Context, *run.Job) (*result.Result, error)
@@ -103,7 +103,16 @@ var smallReal = []int{4, 7, 13}
 // left out because their text is known to be wrong.
 func (o *Options) subjects() (chosen []*dme.Algorithm, controls []string, err error) {
 	var errs []error
-	for _, name := range o.Algorithms {
+	named := slices.Clone(o.Algorithms)
+	for _, id := range o.Claims {
+		algorithm, _, _ := strings.Cut(id, "/")
+		a, err := o.Catalog.Lookup(algorithm)
+		if err != nil || !slices.ContainsFunc(claimsOf(a), func(c dme.Claim) bool { return within(a.ClaimID(c), id) }) {
+			errs = append(errs, fmt.Errorf("unknown claim %q; the IDs of all claims stand in validate.json", id))
+		}
+		named = append(named, algorithm)
+	}
+	for _, name := range named {
 		a, err := o.Catalog.Lookup(name)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("unknown algorithm %q; there are %s", name, strings.Join(names(o.Catalog), ", ")))
@@ -118,11 +127,31 @@ func (o *Options) subjects() (chosen []*dme.Algorithm, controls []string, err er
 		case slices.Contains(chosen, a):
 		case a.AsPublished:
 			controls = append(controls, a.Name)
-		case len(o.Algorithms) == 0:
+		case len(named) == 0:
 			chosen = append(chosen, a)
 		}
 	}
 	return chosen, controls, errors.Join(errs...)
+}
+
+// claimsOf returns the claims of an algorithm. Where its own list does not say
+// that it is safe and live, these claims come first.
+func claimsOf(a *dme.Algorithm) []dme.Claim {
+	all := slices.DeleteFunc(dme.SafeAndLive("all texts"), func(c dme.Claim) bool {
+		return slices.ContainsFunc(a.Claims, func(own dme.Claim) bool { return own.Quantity == c.Quantity })
+	})
+	return append(all, a.Claims...)
+}
+
+// within reports whether a claim's ID is what was asked for, or begins with it.
+func within(id, asked string) bool {
+	return id == asked || strings.HasPrefix(id, strings.TrimSuffix(asked, "/")+"/")
+}
+
+// wants reports whether the verdict on a claim was asked for.
+func (o *Options) wants(a *dme.Algorithm, c dme.Claim) bool {
+	return len(o.Claims) == 0 || slices.Contains(o.Algorithms, a.Name) ||
+		slices.ContainsFunc(o.Claims, func(id string) bool { return within(a.ClaimID(c), id) })
 }
 
 func names(c run.Catalog) []string {

@@ -1,41 +1,59 @@
 package validate
 
 import (
-	"maps"
-	"slices"
-	"strings"
-
+	"dmebench/claims"
 	"dmebench/dme"
 )
 
-// question is a claim with the options under which it is asked.
+// question is a claim with the options under which it is asked, and what
+// answers it.
 type question struct {
-	algorithm *dme.Algorithm
-	claim     dme.Claim
-	set       map[string]string
-	meter     meter
-
+	claims.Question
 	cells     []*cell
 	predicted map[*cell]float64
-	points    []Point // of what was determined without a run
-	reason    string  // why it cannot be answered
+	evidence  []claims.Evidence // of the construction
+
+	// under heavy loads other than the closed loop, where that contradicts the
+	// claim
+	others []*cell
 }
 
 // under reports whether a claim is asked under a condition: one that makes its
 // load, on links for which it is made, and where times mean something if it
 // speaks of times.
 func (q *question) under(c *condition) bool {
-	return c.makes(q.claim.Load) && (c.ordered() || !q.claim.FIFO) && (c.constant() || !q.claim.EqualDelays) && (c.timed || !q.meter.timed)
+	return c.Covers(q.Claim) && c.makes(q.Claim.Load) && (c.timed || !q.Claim.Quantity.Timed())
 }
 
-// everywhere reports whether the claim is about every run of the algorithm,
-// whatever it was made for: that it is safe, or live.
-func (q *question) everywhere() bool {
-	return q.claim.Quantity == dme.Violations || q.claim.Quantity == dme.Unserved
+// attach has a cell answer the question.
+func (q *question) attach(cells *[]*cell, c *cell, predicted float64) {
+	if _, ok := q.predicted[c]; !ok {
+		*cells = append(*cells, c)
+		q.predicted[c] = predicted
+	}
 }
 
-// growth reports whether the claim is one about growth.
-func (q *question) growth() bool { return q.claim.Kind == dme.Asymptotic }
+// compare compares the claim with those of the cells whose runs tell it.
+func (q *question) compare(cells []*cell) (evidence []claims.Evidence, unfinished bool) {
+	for _, c := range cells {
+		if e, ok := c.usable().Compare(q.Claim, q.predicted[c]); ok {
+			evidence = append(evidence, e)
+		} else {
+			unfinished = unfinished || c.unfinished()
+		}
+	}
+	return evidence, unfinished
+}
+
+// verdict says what came of the question.
+func (q *question) verdict() claims.Verdict {
+	evidence, unfinished := q.compare(q.cells)
+	q.Planned = unfinished
+	v := q.Judge(append(q.evidence, evidence...))
+	again, _ := q.compare(q.others)
+	v.Retry(again)
+	return v
+}
 
 // optionSets returns the options under which a claim may be asked, in the order
 // in which they are tried: its own, or the defaults and then every other value
@@ -46,37 +64,11 @@ func optionSets(a *dme.Algorithm, c *dme.Claim) []map[string]string {
 	}
 	sets := []map[string]string{nil}
 	for _, o := range a.Options {
-		for word := range strings.SplitSeq(o.Values, "|") {
-			// A parameter stands for a small number: «kary:K».
-			if name, parameter, ok := strings.Cut(word, ":"); ok && parameter == "K" {
-				word = name + ":3"
-			}
-			if word != o.Default && o.Accepts(word) == nil {
-				sets = append(sets, map[string]string{o.Name: word})
+		for _, value := range o.Examples() {
+			if value != o.Default {
+				sets = append(sets, map[string]string{o.Name: value})
 			}
 		}
 	}
 	return sets
-}
-
-// merged returns a with what b adds to it.
-func merged(a, b map[string]string) map[string]string {
-	if len(a)+len(b) == 0 {
-		return nil
-	}
-	m := maps.Clone(a)
-	if m == nil {
-		m = make(map[string]string, len(b))
-	}
-	maps.Copy(m, b)
-	return m
-}
-
-// Written is a set of options as on the command line: "form=notes tree=line".
-func Written(set map[string]string) string {
-	var parts []string
-	for _, name := range slices.Sorted(maps.Keys(set)) {
-		parts = append(parts, name+"="+set[name])
-	}
-	return strings.Join(parts, " ")
 }

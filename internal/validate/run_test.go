@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"dmebench/claims"
+
 	"dmebench/algorithms/catalog"
 	"dmebench/algorithms/centralized"
 	"dmebench/internal/exit"
@@ -85,7 +87,7 @@ func TestWhenTheTimeRunsOut(t *testing.T) {
 		t.Errorf("counts %+v", d.Counts)
 	}
 	for _, v := range d.Claims {
-		if v.Verdict == validate.NotRun && !strings.Contains(v.Text, "--quick") && !strings.Contains(v.Text, "no run") {
+		if v.Verdict == claims.NotRun && !strings.Contains(v.Text, "--quick") && !strings.Contains(v.Text, "no run") {
 			t.Errorf("%s %s does not say why it was not run: %s", v.Quantity, v.Formula, v.Text)
 		}
 	}
@@ -103,7 +105,7 @@ func TestInterrupted(t *testing.T) {
 			return sim.Run(ctx, j)
 		},
 	})
-	if !errors.Is(err, context.Canceled) || d == nil || d.Complete || d.ExitCode() != exit.Interrupted {
+	if !errors.Is(err, context.Canceled) || d == nil || d.Complete || validate.ExitCode(d) != exit.Interrupted {
 		t.Fatalf("error %v, document %+v", err, d)
 	}
 	if d.Runs == 0 || d.Runs > 31 || len(d.Claims) == 0 {
@@ -114,7 +116,7 @@ func TestInterrupted(t *testing.T) {
 // The same options and seed give the same verdicts, however many runs are
 // carried out at a time; and the document survives its JSON form.
 func TestVerdictsFollowFromTheOptions(t *testing.T) {
-	var documents []*validate.Document
+	var documents []*claims.Document
 	for _, parallel := range []int{1, 3} {
 		d, err := validate.Run(context.Background(), validate.Options{
 			Catalog: run.Catalog{centralized.Algorithm()}, Mode: validate.Quick, Run: sim.Run, Parallel: parallel, Budget: time.Hour,
@@ -132,7 +134,7 @@ func TestVerdictsFollowFromTheOptions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var again validate.Document
+	var again claims.Document
 	if err := json.Unmarshal(b, &again); err != nil {
 		t.Fatal(err)
 	}

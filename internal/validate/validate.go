@@ -3,10 +3,11 @@ package validate
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
+	"dmebench/claims"
 	"dmebench/dme"
+	"dmebench/internal/exit"
 	"dmebench/internal/run"
 	"dmebench/result"
 )
@@ -20,7 +21,7 @@ const (
 // Run validates the claims of the algorithms. An error says that there is no
 // document, or, where there is one, that it is not complete because ctx was
 // cancelled.
-func Run(ctx context.Context, o Options) (*Document, error) {
+func Run(ctx context.Context, o Options) (*claims.Document, error) {
 	if o.Transport == "" {
 		o.Transport = result.Sim
 	}
@@ -43,67 +44,80 @@ func Run(ctx context.Context, o Options) (*Document, error) {
 	return o.validate(ctx, network, e, subjects, controls)
 }
 
-func (o *Options) validate(ctx context.Context, network run.Network, e effort, subjects []*dme.Algorithm, controls []string) (*Document, error) {
+func (o *Options) validate(ctx context.Context, network run.Network, e effort, subjects []*dme.Algorithm, controls []string) (*claims.Document, error) {
 	w := newCrew(o)
-	d := &Document{
-		SchemaVersion: SchemaVersion, Mode: o.Mode, Transport: network.Name, Seed: o.Seed,
+	d := &claims.Document{
+		SchemaVersion: claims.SchemaVersion, Mode: string(o.Mode), Transport: network.Name, Seed: o.Seed,
 		Algorithms: names(subjects), Controls: append([]string{}, controls...),
-		Started: time.Now().UTC().Format(time.RFC3339), Confidence: confidence,
-		Claims: []Verdict{}, Scaling: []Scaling{}, Environment: map[string]string{},
+		Started: time.Now().UTC().Format(time.RFC3339), Confidence: claims.Confidence,
+		Claims: []claims.Verdict{}, Environment: map[string]string{},
 	}
 	p := newPlan(ctx, o, e, subjects)
-	asked, err := o.carryOut(ctx, w, p)
-	d.judge(p, subjects)
-	for _, a := range asked {
-		a.conclude(verdictOf(d, a.of))
+	err := o.carryOut(ctx, w, p)
+	for _, a := range subjects {
+		t := p.tally(a)
+		d.Entries += t.Entries
+		d.Claims = append(d.Claims, p.verdicts(a, t)...)
 	}
 	d.Scaling = p.scaling()
-	d.Runs, d.RunsLeftOut, d.Entries = w.done, w.leftOut, w.entries
+	d.Runs, d.RunsLeftOut = w.done, w.leftOut
 	d.ElapsedSeconds = w.now().Sub(w.started).Seconds()
 	d.Complete = err == nil
-	d.count()
+	d.Count()
 	return d, err
 }
 
 // carryOut runs the plan in its phases: simulations, other heavy loads where a
 // formula has failed, and runs over a real network.
-func (o *Options) carryOut(ctx context.Context, w *crew, p *plan) ([]*again, error) {
+func (o *Options) carryOut(ctx context.Context, w *crew, p *plan) error {
 	budget := func(part float64) time.Duration { return time.Duration(part * float64(p.effort.budget)) }
 	first := simulated
 	if len(p.pending(true)) == 0 {
 		first = 0.9
 	}
 	if err := w.carryOut(ctx, p, p.pending(false), o.Parallel, budget(first)); err != nil {
-		return nil, err
+		return err
 	}
-	asked := p.heavier()
+	p.heavier()
 	if err := w.carryOut(ctx, p, p.pending(false), o.Parallel, budget(first+retried-simulated)); err != nil {
-		return asked, err
+		return err
 	}
-	return asked, w.carryOut(ctx, p, p.pending(true), 1, budget(1))
+	return w.carryOut(ctx, p, p.pending(true), 1, budget(1))
 }
 
-// judge says what came of each claim. Where an algorithm's own list does not say
-// that it is safe and live, the claims are added.
-func (d *Document) judge(p *plan, subjects []*dme.Algorithm) {
-	for _, a := range subjects {
-		all := p.runsOf(a)
-		for _, c := range dme.SafeAndLive(everyText) {
-			if !slices.ContainsFunc(a.Claims, func(own dme.Claim) bool { return own.Quantity == c.Quantity }) {
-				d.Claims = append(d.Claims, all.verdict(&question{algorithm: a, claim: c}))
-			}
-		}
-		for _, q := range p.questions {
-			switch {
-			case q.algorithm != a:
-			case q.everywhere():
-				d.Claims = append(d.Claims, all.verdict(q))
-			default:
-				d.Claims = append(d.Claims, p.verdict(q))
+// tally sums up all runs of an algorithm.
+func (p *plan) tally(a *dme.Algorithm) (t claims.Tally) {
+	for _, c := range p.cells {
+		for _, r := range c.runs {
+			if c.algorithm == a && r != nil {
+				t.Add(c.Condition, r)
 			}
 		}
 	}
+	return t
 }
 
-// everyText is the source of the claims that are made of every algorithm.
-const everyText = "all texts"
+// verdicts says what came of the claims of an algorithm that were asked for.
+func (p *plan) verdicts(a *dme.Algorithm, all claims.Tally) (verdicts []claims.Verdict) {
+	for _, q := range p.questions {
+		switch {
+		case q.Algorithm != a || !p.opt.wants(a, q.Claim):
+		case claims.Everywhere(q.Claim):
+			verdicts = append(verdicts, q.JudgeAll(all))
+		default:
+			verdicts = append(verdicts, q.verdict())
+		}
+	}
+	return verdicts
+}
+
+// ExitCode is the code with which «validate» ends.
+func ExitCode(d *claims.Document) int {
+	switch {
+	case !d.Complete:
+		return exit.Interrupted
+	case d.Counts.ExactFailed > 0:
+		return exit.Broken
+	}
+	return exit.Held
+}

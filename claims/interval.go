@@ -1,15 +1,16 @@
-package validate
+package claims
 
 import (
 	"math"
 
+	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// confidence is that of the interval of one mean. It is so high because there
+// Confidence is that of the interval of one mean. It is so high because there
 // are many: of a thousand true claims one would be missed by chance, and the
 // tolerance makes it fewer.
-const confidence = 0.999
+const Confidence = 0.999
 
 // interval returns the mean of x and its Student's t interval; ok is false with
 // fewer than two values, which have no interval.
@@ -24,14 +25,10 @@ func interval(x []float64) (mean, lo, hi float64, ok bool) {
 	if n < 2 {
 		return mean, mean, mean, false
 	}
-	squares := 0.0
-	for _, v := range x {
-		squares += (v - mean) * (v - mean)
-	}
-	if squares <= 1e-24*mean*mean*n { // rounding
+	deviation := math.Sqrt(stat.MomentAbout(2, x, mean, nil) * n / (n - 1))
+	if deviation <= 1e-12*math.Abs(mean) { // rounding
 		return mean, mean, mean, true
 	}
-	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Quantile((1 + confidence) / 2)
-	half := t * math.Sqrt(squares/(n-1)/n)
+	half := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Quantile((1+Confidence)/2) * deviation / math.Sqrt(n)
 	return mean, mean - half, mean + half, true
 }

@@ -1,6 +1,6 @@
-package validate
+package claims
 
-import "dmebench/internal/exit"
+import "dmebench/dme"
 
 // SchemaVersion is the version of the document's JSON form.
 const SchemaVersion = 1
@@ -9,7 +9,7 @@ const SchemaVersion = 1
 // are added, never changed. Where there is no value it is null.
 type Document struct {
 	SchemaVersion  int      `json:"schema_version"`
-	Mode           Mode     `json:"mode"`
+	Mode           string   `json:"mode"` // how much was run: "quick", "default" or "full"
 	Transport      string   `json:"transport"`
 	Seed           uint64   `json:"seed"`
 	Algorithms     []string `json:"algorithms"`
@@ -44,34 +44,36 @@ type Counts struct {
 	ExactFailed   int `json:"exact_failed"` // exact claims, not known to be false, that do not hold
 }
 
-// Word is the first word of a verdict.
-type Word string
+// Status is the first word of a verdict.
+type Status string
 
 // The verdicts.
 const (
-	Holds         Word = "holds"
-	Partly        Word = "holds only for"
-	Fails         Word = "fails"
-	KnownFalse    Word = "known false"
-	NotShown      Word = "known false, not shown here"
-	Undecided     Word = "undecided"
-	NotMeasurable Word = "not measurable here"
-	NotRun        Word = "not run"
+	Holds         Status = "holds"
+	Partly        Status = "holds only for"
+	Fails         Status = "fails"
+	KnownFalse    Status = "known false"
+	NotShown      Status = "known false, not shown here"
+	Undecided     Status = "undecided"
+	NotMeasurable Status = "not measurable here"
+	NotRun        Status = "not run"
 )
 
 // Verdict is a claim and what came of it.
 type Verdict struct {
+	ID         string            `json:"id"` // see [dme.Algorithm.ClaimID]
 	Algorithm  string            `json:"algorithm"`
 	Quantity   string            `json:"quantity"`
 	Formula    string            `json:"formula"`
-	Load       string            `json:"load"`
-	Kind       string            `json:"kind"`
+	Load       dme.Load          `json:"load"`
+	Kind       dme.ClaimKind     `json:"kind"`
 	Source     string            `json:"source"`
 	Set        map[string]string `json:"set,omitempty"` // options under which it was measured, where not the defaults
 	KnownFalse string            `json:"known_false,omitempty"`
 
-	Verdict Word   `json:"verdict"`
-	Text    string `json:"text"` // the verdict in full, beginning with its word
+	Verdict Status `json:"verdict"`
+	Detail  string `json:"detail"` // in what sense it holds, or why not: the words that follow
+	Text    string `json:"text"`   // both
 
 	Runs   int     `json:"runs"`   // that were judged
 	Points []Point `json:"points"` // one for each condition and number of nodes
@@ -82,6 +84,17 @@ type Verdict struct {
 	// where there is none.
 	Shown int `json:"shown"`
 }
+
+// Standing says how a claim stands at one point.
+type Standing string
+
+// A claim agrees with what was measured, or differs from it; it is open where
+// the runs are too few to tell.
+const (
+	Agrees  Standing = "agrees"
+	Differs Standing = "differs"
+	Open    Standing = "open"
+)
 
 // Point is a claim at one number of nodes under one condition.
 type Point struct {
@@ -95,8 +108,11 @@ type Point struct {
 	Hi        *float64 `json:"hi"`
 	Min       *float64 `json:"min"` // over runs, and over single entries where these are told apart
 	Max       *float64 `json:"max"`
+	Standing  Standing `json:"standing"`
 	Agrees    bool     `json:"agrees"`
-	How       string   `json:"how"` // in what sense it agrees, or by how much it does not
+	Tolerance float64  `json:"tolerance,omitempty"` // relative to the prediction, where the mean agrees only because of it
+	Off       float64  `json:"off"`                 // how far from the prediction, relative to it; for what speaks most against a claim
+	How       string   `json:"how"`                 // in what sense it agrees, or by how much it does not
 }
 
 // Fit is a claim about growth beside the growth that was measured, under one
@@ -164,8 +180,8 @@ type ScalingPoint struct {
 	PerMember   *float64 `json:"per_member"` // over K−1, the other members of a request set; null where there are none
 }
 
-// count fills in the counts.
-func (d *Document) count() {
+// Count fills in the counts.
+func (d *Document) Count() {
 	c := Counts{Claims: len(d.Claims)}
 	for i := range d.Claims {
 		v := &d.Claims[i]
@@ -187,24 +203,17 @@ func (d *Document) count() {
 		case NotRun:
 			c.NotRun++
 		}
-		if v.exactFailed() {
+		if v.Kind == dme.Exact && v.KnownFalse == "" && (v.Verdict == Fails || v.Verdict == Partly) {
 			c.ExactFailed++
 		}
 	}
 	d.Counts = c
 }
 
-func (v *Verdict) exactFailed() bool {
-	return v.Kind == "exact" && v.KnownFalse == "" && (v.Verdict == Fails || v.Verdict == Partly)
-}
-
-// ExitCode is the code with which «validate» ends.
-func (d *Document) ExitCode() int {
-	switch {
-	case !d.Complete:
-		return exit.Interrupted
-	case d.Counts.ExactFailed > 0:
-		return exit.Broken
+// known returns a pointer to x, nil where x is no number that JSON can hold.
+func known(x float64) *float64 {
+	if !finite(x) {
+		return nil
 	}
-	return exit.Held
+	return &x
 }

@@ -1,0 +1,104 @@
+package claims
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"dmebench/dme"
+	"dmebench/result"
+)
+
+func TestLoadsOfARun(t *testing.T) {
+	heavy := []dme.Load{dme.AnyLoad, dme.Saturated, dme.Contention, dme.Worst}
+	set := func(name, value string) map[string]string { return map[string]string{name: value} }
+	for _, x := range []struct {
+		spec result.Spec
+		want []dme.Load
+	}{
+		{result.Spec{Workload: "serial"}, []dme.Load{dme.AnyLoad, dme.Light, dme.Worst}},
+		{result.Spec{Workload: "saturate"}, heavy},
+		{result.Spec{Workload: "saturate", Set: set("think", "0")}, heavy},
+		{result.Spec{Workload: "saturate", Set: set("think", "exp:1ms")}, []dme.Load{dme.AnyLoad}}, // lighter than the papers' heavy load
+		{result.Spec{Workload: "saturate", Set: set("readers", "0")}, heavy},
+		{result.Spec{Workload: "saturate", Set: set("readers", "0.5")}, []dme.Load{dme.AnyLoad, dme.Contention}},
+		{result.Spec{Workload: "burst"}, []dme.Load{dme.AnyLoad, dme.Burst, dme.Contention, dme.Worst}},
+		// How heavy an open load is only a simulation tells beforehand.
+		{result.Spec{Workload: "poisson", Transport: "tcp", TotalRate: 1, CS: "1ms"}, []dme.Load{dme.AnyLoad}},
+		{result.Spec{Workload: "poisson", Transport: "sim", TotalRate: 1, CS: "1ms", Nodes: 8}, []dme.Load{dme.AnyLoad, dme.Light}},
+		{result.Spec{Workload: "hotspot", Transport: "sim", Rate: 1. / 8, CS: "1ms", Nodes: 8}, []dme.Load{dme.AnyLoad, dme.HotSpot}},
+		{result.Spec{Workload: "poisson", Transport: "sim", TotalRate: 100, CS: "1ms", Nodes: 8}, []dme.Load{dme.AnyLoad}},
+		{result.Spec{Workload: "poisson", Transport: "sim", TotalRate: 200, CS: "1ms", Nodes: 8}, []dme.Load{dme.AnyLoad, dme.Contention}},
+		{result.Spec{Workload: "poisson", Transport: "sim", TotalRate: 200, CS: "1ms", Nodes: 8, Set: set("t", "10us")}, []dme.Load{dme.AnyLoad}},
+	} {
+		if got := Of(x.spec, true).Loads; !slices.Equal(got, x.want) {
+			t.Errorf("%+v: %v, want %v", x.spec, got, x.want)
+		}
+	}
+}
+
+// A claim about links is made of such links alone.
+func TestLinksOfARun(t *testing.T) {
+	equal := dme.Claim{Load: dme.AnyLoad, EqualDelays: true}
+	for _, x := range []struct {
+		option, value string
+		want          bool
+	}{
+		{"delay", "", true}, {"delay", "constant", true}, {"delay", "2ms", true}, {"delay", "exponential", false}, {"delay", "uniform:1ms:2ms", false},
+		{"jitter", "0", true}, {"jitter", "1ms", false}, {"links", "none", true}, {"links", "1-2:delay=4ms", false}, {"loss", "0.1", false},
+	} {
+		s := result.Spec{Workload: "serial", Set: map[string]string{x.option: x.value}}
+		if got := Of(s, true).Covers(equal); got != x.want {
+			t.Errorf("%s=%s: %v", x.option, x.value, got)
+		}
+	}
+	fifo := dme.Claim{Load: dme.AnyLoad, FIFO: true}
+	if c := (result.Spec{Workload: "serial"}); !Of(c, true).Covers(fifo) || Of(c, false).Covers(fifo) {
+		t.Error("a claim about links that keep order is made of others, or not of these")
+	}
+}
+
+func TestSharpestClaimsFirst(t *testing.T) {
+	claim := func(formula string, kind dme.ClaimKind, knownFalse string) dme.Claim {
+		return dme.Claim{Quantity: dme.MessagesPerCS, Load: dme.AnyLoad, Formula: formula, Kind: kind, KnownFalse: knownFalse}
+	}
+	all := []dme.Claim{
+		claim("false", dme.Exact, "why"), claim("lower", dme.LowerBound, ""), claim("upper", dme.UpperBound, ""), claim("like", dme.Asymptotic, ""),
+		claim("mean", dme.Mean, ""), claim("exact", dme.Exact, ""), claim("exact too", dme.Exact, ""), {Quantity: dme.SyncDelay, Load: dme.AnyLoad},
+		{Quantity: dme.MessagesPerCS, Load: dme.Burst},
+	}
+	var order []string
+	for _, c := range Of(result.Spec{Workload: "serial"}, true).About(dme.MessagesPerCS, all) {
+		order = append(order, c.Formula)
+	}
+	if want := []string{"exact", "exact too", "mean", "like", "upper", "lower", "false"}; !slices.Equal(order, want) {
+		t.Errorf("%q, want %q", order, want)
+	}
+}
+
+func TestReadings(t *testing.T) {
+	ten := 10.0
+	r := &result.Result{Entries: 4, Messages: result.Messages{
+		PerCS: &ten, PerEntry: map[string]uint64{"8": 2, "12": 2}, ByKind: map[string]uint64{"REQUEST": 20, "REPLY": 8},
+	}, Work: result.Work{LongestQueue: 3}, ResponseTime: &result.Quantiles{Count: 4, Mean: 2e9}}
+	for _, x := range []struct {
+		q    dme.Quantity
+		want Reading
+	}{
+		{dme.MessagesPerCS, Reading{10, 8, 12}}, {dme.KindPerCS("REQUEST"), Reading{5, 5, 5}},
+		{dme.KindPerKind("REQUEST", "REPLY"), Reading{2.5, 2.5, 2.5}}, {dme.QueueLength, Reading{3, 3, 3}},
+		{dme.ResponseTime, Reading{2, 2, 2}}, // claims count seconds
+	} {
+		if got, ok := Read(x.q, r); !ok || got != x.want {
+			t.Errorf("%s: %v %v, want %v", x.q, got, ok, x.want)
+		}
+	}
+	for _, q := range []dme.Quantity{dme.KindPerKind("REQUEST", "INQUIRE"), dme.SyncDelay} {
+		if got, ok := Read(q, r); !ok || !math.IsNaN(got.Mean) {
+			t.Errorf("%s: %v %v without a sample", q, got, ok)
+		}
+	}
+	if Told(dme.QuorumSize) || !Told(dme.Throughput) {
+		t.Error("what a run's result tells")
+	}
+}

@@ -1,0 +1,296 @@
+package claims
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"dmebench/dme"
+	"dmebench/report/stats"
+	"dmebench/report/units"
+)
+
+// What a fit of a growth needs, and when it agrees with a claim.
+const (
+	leastSizes = 5    // different sizes
+	leastRange = 10   // largest over smallest
+	asClaimed  = 0.05 // how far the coefficient of a formula may be off
+	better     = 2    // difference of AICc from which on another growth is better
+)
+
+// Series is what was measured under one condition at several sizes: one value
+// for each repetition.
+type Series struct {
+	condition, transport string
+	n, y                 []float64
+	claimed              map[float64]float64 // f(N)
+}
+
+// searched is the condition of what is the largest value found under any.
+const searched = "the dearest entry or run found"
+
+// seriesOf collects values by condition. Of the worst case, the largest value of
+// each size counts.
+func (q *Question) seriesOf(evidence []Evidence) []*Series {
+	var all []*Series
+	for _, e := range evidence {
+		worst := q.Claim.Load == dme.Worst
+		condition := e.Condition
+		if worst {
+			condition = searched
+		}
+		i := slices.IndexFunc(all, func(s *Series) bool { return s.condition == condition && s.transport == e.Transport })
+		if i < 0 {
+			i = len(all)
+			all = append(all, &Series{condition: condition, transport: e.Transport, claimed: make(map[float64]float64)})
+		}
+		s, n := all[i], float64(e.Nodes)
+		_, known := s.claimed[n]
+		s.claimed[n] = e.Predicted
+		switch {
+		case !worst:
+			s.Add(e.Nodes, e.values...)
+		case !known:
+			s.Add(e.Nodes, *e.Max)
+		default:
+			at := slices.Index(s.n, n)
+			s.y[at] = max(s.y[at], *e.Max)
+		}
+	}
+	for _, s := range all {
+		s.sort()
+	}
+	return all
+}
+
+// Add adds what was measured at one size.
+func (s *Series) Add(nodes int, values ...float64) {
+	for _, y := range values {
+		s.n, s.y = append(s.n, float64(nodes)), append(s.y, y)
+	}
+}
+
+// sort brings the observations into the order of sizes, so that a fit does not
+// depend on the order in which they came.
+func (s *Series) sort() {
+	order := make([]int, len(s.n))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(s.n[a], s.n[b]), cmp.Compare(s.y[a], s.y[b])) })
+	n, y := slices.Clone(s.n), slices.Clone(s.y)
+	for i, k := range order {
+		s.n[i], s.y[i] = n[k], y[k]
+	}
+}
+
+// sizes returns the different sizes.
+func (s *Series) sizes() []int {
+	var sizes []int
+	for _, n := range s.n {
+		sizes = append(sizes, int(n))
+	}
+	return slices.Compact(sizes)
+}
+
+// enough reports whether the sizes are many and far enough apart for a fit to
+// mean something.
+func (s *Series) enough() bool {
+	sizes := s.sizes()
+	return len(sizes) >= leastSizes && sizes[len(sizes)-1] >= leastRange*sizes[0]
+}
+
+// fit compares a claim about growth with the growths measured.
+func (q *Question) fit(evidence []Evidence) []Fit {
+	fits := []Fit{}
+	for _, s := range q.seriesOf(evidence) {
+		if !s.enough() {
+			continue
+		}
+		claimed := stats.Growth{Name: q.Claim.Formula, Of: func(n float64) float64 { return s.claimed[n] }}
+		own, err := stats.FitGrowth(s.n, s.y, claimed)
+		if err != nil {
+			continue
+		}
+		ranking, err := stats.Rank(s.n, s.y, append([]stats.Growth{claimed}, rivals(q.Claim.Growth)...)...)
+		if err != nil {
+			continue
+		}
+		f := Fit{
+			Condition: s.condition, Transport: s.transport, Sizes: s.sizes(), Claimed: q.Claim.Formula,
+			A: boundsOf(own.A), C: boundsOf(own.C), Ranking: rankingOf(ranking), Residuals: residualsOf(s.n, own.Residuals),
+		}
+		f.Exponent, _ = exponentOf(s.n, s.y)
+		f.Agrees, f.How = agreement(q.Claim.Growth, s, own, ranking)
+		fits = append(fits, f)
+	}
+	return fits
+}
+
+// rivals returns the growths that compete with the claimed one.
+func rivals(claimed dme.Growth) []stats.Growth {
+	return slices.DeleteFunc(stats.Growths(), func(g stats.Growth) bool {
+		if claimed.Log {
+			return g.Name == stats.Log().Name
+		}
+		return math.Abs(g.Of(2)-math.Pow(2, claimed.Exponent)) < 1e-9
+	})
+}
+
+// agreement says whether measured values grow as claimed. An O(…) bounds the
+// growth and leaves the coefficient open; another formula is claimed with its
+// coefficient.
+func agreement(claimed dme.Growth, s *Series, own stats.Fit, ranking []stats.Fit) (bool, string) {
+	lo, hi := s.n[0], s.n[len(s.n)-1]
+	faster := func(g stats.Growth) bool {
+		return growth(g, lo, hi) > 1.05*growth(own.Growth, lo, hi)
+	}
+	best := ranking[0]
+	coefficient := fmt.Sprintf("a + c·f with c = %s, a = %s; y/f = %s for N = %s",
+		around(own.C), around(own.A), units.Number(s.mean(hi)/own.Growth.Of(hi)), units.Count(uint64(hi)))
+	rank := slices.IndexFunc(ranking, func(f stats.Fit) bool { return f.Growth.Name == own.Growth.Name })
+	behind := ranking[rank].Delta
+	beaten := rank > 0 && behind > better
+	switch {
+	case claimed.Order && beaten && faster(best.Growth):
+		return false, fmt.Sprintf("%s fits better (by %s in AICc)", best.Growth.Name, units.Number(behind))
+	case claimed.Order && beaten:
+		return true, fmt.Sprintf("no faster: %s fits better", best.Growth.Name)
+	case claimed.Order:
+		return true, coefficient
+	}
+	off := math.Abs(own.C.Value - 1)
+	inside := own.C.Contains(1) || off <= asClaimed
+	switch {
+	case !inside:
+		return false, coefficient
+	case beaten && math.Abs(own.At(hi)-s.mean(hi)) > asClaimed*math.Abs(s.mean(hi)):
+		return false, fmt.Sprintf("%s fits better", best.Growth.Name)
+	}
+	return true, coefficient
+}
+
+// mean returns the mean of the values at one size.
+func (s *Series) mean(n float64) float64 {
+	sum, count := 0.0, 0.0
+	for i := range s.n {
+		if s.n[i] == n {
+			sum, count = sum+s.y[i], count+1
+		}
+	}
+	return sum / count
+}
+
+func growth(g stats.Growth, lo, hi float64) float64 {
+	if x := g.Of(lo); x != 0 {
+		return g.Of(hi) / x
+	}
+	return math.Inf(1)
+}
+
+func around(i stats.Interval) string {
+	if i.Lo == i.Hi {
+		return units.Number(i.Value)
+	}
+	return fmt.Sprintf("%s ± %s", units.Number(i.Value), units.Number(i.Hi-i.Value))
+}
+
+func boundsOf(i stats.Interval) Bounds {
+	return Bounds{Value: i.Value, Lo: known(i.Lo), Hi: known(i.Hi)}
+}
+
+func rankingOf(fits []stats.Fit) []Ranked {
+	all := []Ranked{}
+	for _, f := range fits {
+		all = append(all, Ranked{Growth: f.Growth.Name, A: boundsOf(f.A), C: boundsOf(f.C), AICc: known(f.AICc), Delta: known(f.Delta)})
+	}
+	return all
+}
+
+// exponentOf fits p of y = a + c·N^p, and the slope of ln y over ln N.
+func exponentOf(n, y []float64) (p, slope *Bounds) {
+	e, err := stats.FreeExponent(n, y)
+	if err != nil {
+		return nil, nil
+	}
+	free := boundsOf(e.P)
+	if !math.IsNaN(e.LogLog.Value) {
+		b := boundsOf(e.LogLog)
+		slope = &b
+	}
+	return &free, slope
+}
+
+func residualsOf(n, residuals []float64) []Residual {
+	all := []Residual{}
+	for i := 0; i < len(n); {
+		sum, k := 0.0, i
+		for ; k < len(n) && n[k] == n[i]; k++ {
+			sum += residuals[k]
+		}
+		all = append(all, Residual{Nodes: int(n[i]), Value: sum / float64(k-i)})
+		i = k
+	}
+	return all
+}
+
+// grows is the verdict on a claim about growth.
+func (q *Question) grows(fits []Fit, evidence []Evidence) (Status, string) {
+	if len(fits) == 0 {
+		sizes := 0
+		for _, s := range q.seriesOf(evidence) {
+			sizes = max(sizes, len(s.sizes()))
+		}
+		return NotRun, fmt.Sprintf(": a growth needs %d sizes, the largest %d times the smallest; there are %d", leastSizes, leastRange, sizes)
+	}
+	var yes, no []string
+	for _, f := range fits {
+		text := fmt.Sprintf("%s, %d sizes %s…%s", f.How, len(f.Sizes), units.Count(uint64(f.Sizes[0])), units.Count(uint64(f.Sizes[len(f.Sizes)-1])))
+		if f.Transport != "" {
+			text = strings.TrimSpace(f.Transport+" "+f.Condition) + ": " + text
+		}
+		if f.Agrees {
+			yes = append(yes, text)
+		} else {
+			no = append(no, text)
+		}
+	}
+	switch {
+	case len(no) == 0:
+		return Holds, fmt.Sprintf(" (%s)", strings.Join(yes, "; "))
+	case len(yes) == 0:
+		return Fails, ": " + strings.Join(no, "; ")
+	}
+	return Partly, fmt.Sprintf(" %s; not for %s", strings.Join(yes, "; "), strings.Join(no, "; "))
+}
+
+// Scaling describes how messages per CS grow, as measured under one condition;
+// ok is false with too few sizes.
+func (s *Series) Scaling(x *Scaling) (ok bool) {
+	s.sort()
+	if !s.enough() {
+		return false
+	}
+	ranking, err := stats.Rank(s.n, s.y, stats.Growths()...)
+	if err != nil {
+		return false
+	}
+	x.Ranking, x.Best = rankingOf(ranking), ranking[0].Growth.Name
+	x.A, x.C = boundsOf(ranking[0].A), boundsOf(ranking[0].C)
+	x.Exponent, x.LogLog = exponentOf(s.n, s.y)
+	return true
+}
+
+// ScalingPointOf describes one size; members is K−1, NaN where there are no
+// request sets.
+func ScalingPointOf(nodes int, perCS []float64, members float64) ScalingPoint {
+	mean, _, _, _ := interval(perCS)
+	n := float64(nodes)
+	return ScalingPoint{
+		Nodes: nodes, Runs: len(perCS), PerCS: mean,
+		PerSqrtN: mean / math.Sqrt(n), PerCubeRoot: mean / math.Cbrt(n), PerLogN: mean / math.Log2(n),
+		PerMember: known(mean / members),
+	}
+}

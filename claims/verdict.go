@@ -1,0 +1,290 @@
+package claims
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"dmebench/dme"
+	"dmebench/report/units"
+	"dmebench/result"
+)
+
+// Question is a claim that is put to the test.
+type Question struct {
+	Algorithm *dme.Algorithm
+	Claim     dme.Claim
+	Set       map[string]string // options under which it is asked
+
+	// Unanswerable says why nothing tells; "" where runs or the construction do.
+	Unanswerable string
+
+	// NotRun says why there are no more runs.
+	NotRun string
+
+	// Planned reports whether runs that are to answer it are missing.
+	Planned bool
+
+	// Network is the real network over which a growth is to be measured too.
+	Network string
+}
+
+// Static reports whether the construction answers, and no run.
+func (q *Question) Static() bool { return q.Claim.Measure != nil || q.Claim.Load == dme.Static }
+
+// Growth reports whether the claim is one about growth.
+func (q *Question) Growth() bool { return q.Claim.Kind == dme.Asymptotic }
+
+// verdict is one without points.
+func (q *Question) verdict(s Status, detail string) Verdict {
+	c := &q.Claim
+	v := Verdict{
+		ID: q.Algorithm.ClaimID(*c), Algorithm: q.Algorithm.Name, Quantity: c.Quantity.Name, Formula: c.Formula,
+		Load: c.Load, Kind: c.Kind, Source: c.Source, Set: q.Set, KnownFalse: c.KnownFalse, Points: []Point{}, Shown: -1,
+	}
+	v.conclude(s, detail)
+	return v
+}
+
+func (v *Verdict) conclude(s Status, detail string) {
+	v.Verdict, v.Detail, v.Text = s, detail, string(s)+detail
+}
+
+// Judge says what follows from the evidence.
+func (q *Question) Judge(evidence []Evidence) Verdict {
+	if q.Unanswerable != "" {
+		return q.verdict(NotMeasurable, ": "+q.Unanswerable)
+	}
+	v := q.verdict(NotMeasurable, ": no run told it")
+	v.add(evidence)
+	switch {
+	case q.Growth():
+		v.Fits = q.fit(evidence)
+		status, detail := q.grows(v.Fits, evidence)
+		real := slices.ContainsFunc(v.Fits, func(f Fit) bool { return f.Transport == q.Network })
+		if q.Network != "" && !real && !q.Static() && len(v.Fits) > 0 {
+			detail += fmt.Sprintf("; over %s %s (%s)", q.Network, NotRun, q.NotRun)
+		}
+		v.conclude(status, detail)
+	case len(v.Points) > 0:
+		v.conclude(weigh(q.Claim, v.Points))
+	case q.Planned:
+		v.conclude(NotRun, " ("+q.NotRun+")")
+	}
+	v.Shown = shown(q.Claim.Kind, v.Verdict, v.Points)
+	if v.KnownFalse != "" {
+		q.demonstrate(&v)
+	}
+	return v
+}
+
+func (v *Verdict) add(evidence []Evidence) {
+	for _, e := range evidence {
+		v.Points = append(v.Points, e.Point)
+		v.Runs += e.Runs
+	}
+}
+
+// standing returns the points at which a claim stands so.
+func standing(s Standing, points []Point) []Point {
+	return slices.DeleteFunc(slices.Clone(points), func(p Point) bool { return p.Standing != s })
+}
+
+// weigh is the verdict on a claim that is judged point by point.
+func weigh(c dme.Claim, points []Point) (Status, string) {
+	yes, no, open := standing(Agrees, points), standing(Differs, points), standing(Open, points)
+	switch {
+	case len(no) == 0 && len(yes) == 0:
+		return Undecided, ": the intervals are too wide; more repetitions would tell"
+	case len(no) == 0 && len(open) > 0:
+		return Holds, fmt.Sprintf(" (%s); undecided for %s", sense(c.Kind, yes), Where(open))
+	case len(no) == 0:
+		return Holds, fmt.Sprintf(" (%s)", sense(c.Kind, yes))
+	case len(yes) == 0:
+		return Fails, ": " + against(c, no)
+	}
+	return Partly, fmt.Sprintf(" %s; fails for %s: %s", part(yes, no), Where(no), against(c, no))
+}
+
+// sense says in what sense a claim holds.
+func sense(kind dme.ClaimKind, points []Point) string {
+	runs, tolerated, widest := 0, 0, 0.0
+	for _, p := range points {
+		runs += p.Runs
+		if p.Tolerance > 0 {
+			tolerated++
+			widest = max(widest, p.Tolerance)
+		}
+	}
+	in := fmt.Sprintf("in %s runs", units.Count(uint64(runs)))
+	if runs == 0 {
+		in = fmt.Sprintf("at %d sizes", len(points))
+	}
+	switch {
+	case kind == dme.Exact:
+		return "equal " + in
+	case runs == 0:
+		return in
+	case kind != dme.Mean:
+		return in + " searched"
+	case tolerated == 0:
+		return in + ", always in the interval"
+	case tolerated == len(points):
+		return in + ", always within " + percent(widest)
+	}
+	return fmt.Sprintf("%s, in the interval or within %s", in, percent(widest))
+}
+
+// against is the point furthest from its prediction of those that speak against
+// a claim.
+func against(c dme.Claim, points []Point) string {
+	p := slices.MaxFunc(points, func(a, b Point) int { return cmp.Or(cmp.Compare(a.Off, b.Off), b.Nodes-a.Nodes) })
+	found := p.How
+	if _, extremes := c.Kind.Agrees(0, 0, 0); p.Runs > 0 && (!extremes || c.Quantity.Timed()) {
+		found = p.Interval()
+	}
+	text := fmt.Sprintf("%s, not %s, for N = %s", found, units.Number(p.Predicted), units.Count(uint64(p.Nodes)))
+	if p.Condition != "" {
+		text += " under " + Place(p.Transport, p.Condition)
+	}
+	return text
+}
+
+// Interval writes the mean with its interval: "12.3 ± 0.4".
+func (p *Point) Interval() string {
+	switch {
+	case p.Mean == nil:
+		return units.Missing
+	case p.Hi == nil || *p.Hi <= *p.Mean:
+		return units.Number(*p.Mean)
+	}
+	return fmt.Sprintf("%s ± %s", units.Number(*p.Mean), units.Number(*p.Hi-*p.Mean))
+}
+
+// Place says where something was measured; of a simulation it is the condition
+// alone, and "" of a construction.
+func Place(transport, condition string) string {
+	if transport == "" || transport == result.Sim {
+		return condition
+	}
+	return condition + " over " + transport
+}
+
+// part says what the points where a claim holds have that the others do not:
+// whole conditions, or sizes up to or from one on.
+func part(yes, no []Point) string {
+	with, sizesWith := placesOf(yes)
+	without, sizesWithout := placesOf(no)
+	if !slices.ContainsFunc(with, func(c string) bool { return slices.Contains(without, c) }) {
+		return strings.Join(with, ", ")
+	}
+	switch {
+	case slices.Max(sizesWith) < slices.Min(sizesWithout):
+		return "N ≤ " + units.Count(uint64(slices.Max(sizesWith)))
+	case slices.Min(sizesWith) > slices.Max(sizesWithout):
+		return "N ≥ " + units.Count(uint64(slices.Min(sizesWith)))
+	}
+	return Where(yes)
+}
+
+// placesOf returns where points were measured, in order of appearance, and at
+// which sizes.
+func placesOf(points []Point) (places []string, sizes []int) {
+	for _, p := range points {
+		if place := Place(p.Transport, p.Condition); !slices.Contains(places, place) {
+			places = append(places, place)
+		}
+		sizes = append(sizes, p.Nodes)
+	}
+	return places, sizes
+}
+
+// Where lists points: conditions with their sizes, "serial (N = 4 8), burst (N =
+// 8)".
+func Where(points []Point) string {
+	places, _ := placesOf(points)
+	var parts []string
+	for _, place := range places {
+		var sizes []int
+		for _, p := range points {
+			if Place(p.Transport, p.Condition) == place {
+				sizes = append(sizes, p.Nodes)
+			}
+		}
+		slices.Sort(sizes)
+		text := "N ="
+		for _, n := range slices.Compact(sizes) {
+			text += " " + units.Count(uint64(n))
+		}
+		if place != "" {
+			text = fmt.Sprintf("%s (%s)", place, text)
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// demonstrate gives a claim that is known to be false its own verdict.
+func (q *Question) demonstrate(v *Verdict) {
+	no := standing(Differs, v.Points)
+	switch {
+	case v.Verdict == NotRun || v.Verdict == NotMeasurable:
+	case q.Growth() && (v.Verdict == Fails || v.Verdict == Partly):
+		v.conclude(KnownFalse, fmt.Sprintf(": %s (shown: %s)", v.KnownFalse, v.Text))
+	case !q.Growth() && len(no) > 0:
+		v.conclude(KnownFalse, fmt.Sprintf(": %s (shown: %s)", v.KnownFalse, against(q.Claim, no)))
+	default:
+		v.conclude(NotShown, ": "+v.KnownFalse)
+	}
+}
+
+// shown chooses the point to show of all: the one furthest off where the claim
+// does not hold everywhere, for a bound the one closest to it, and otherwise the
+// largest system under the first condition.
+func shown(kind dme.ClaimKind, s Status, points []Point) int {
+	if len(points) == 0 {
+		return -1
+	}
+	best, first := 0, points[0]
+	for i, p := range points {
+		switch {
+		case s != Holds && s != Undecided || kind == dme.UpperBound || kind == dme.LowerBound:
+			if p.Off > points[best].Off {
+				best = i
+			}
+		case p.Condition == first.Condition && p.Transport == first.Transport && p.Nodes > points[best].Nodes:
+			best = i
+		}
+	}
+	return best
+}
+
+// Retry adds to a verdict on a claim about heavy load, which the closed loop
+// contradicts, under which other heavy loads the formula comes true.
+func (v *Verdict) Retry(evidence []Evidence) {
+	if len(evidence) == 0 {
+		return
+	}
+	v.add(evidence)
+	var yes, no []string
+	for first, e := range evidence {
+		of := slices.DeleteFunc(slices.Clone(evidence), func(x Evidence) bool { return x.Condition != e.Condition })
+		if slices.IndexFunc(evidence, func(x Evidence) bool { return x.Condition == e.Condition }) < first {
+			continue
+		}
+		if last := of[len(of)-1]; slices.ContainsFunc(of, func(x Evidence) bool { return !x.Agrees }) {
+			no = append(no, fmt.Sprintf("%s (%s for %s)", e.Condition, units.Number(*last.Mean), units.Number(last.Predicted)))
+		} else {
+			yes = append(yes, e.Condition)
+		}
+	}
+	switch {
+	case len(yes) == 0:
+		v.conclude(v.Verdict, v.Detail+"; at no other heavy load tried: "+strings.Join(no, ", "))
+	case v.Verdict == Fails:
+		v.conclude(Partly, fmt.Sprintf(" %s; %s", strings.Join(yes, ", "), v.Text))
+	default:
+		v.conclude(v.Verdict, v.Detail+"; it comes true under "+strings.Join(yes, ", "))
+	}
+}
