@@ -65,7 +65,7 @@ func (c *collection) findFamilies() []*family {
 	for _, axis := range c.axes() {
 		var families []*family
 		var short, long [][]string
-		for _, points := range grouped(c.along(axis), func(p point) string { return p.own + "\x00" + strings.Join(p.about, "\x00") }) {
+		for _, points := range Grouped(c.along(axis), func(p point) string { return p.own + "\x00" + strings.Join(p.about, "\x00") }) {
 			if f := c.newFamily(axis, points); len(f.charts) > 0 {
 				families = append(families, f)
 				short, long = append(short, f.about[:2]), append(long, f.about)
@@ -184,7 +184,7 @@ func (c *collection) newFamily(axis result.Axis, points []point) *family {
 		}
 		return cmp.Or(a.cell.nodes-b.cell.nodes, cmp.Compare(a.number, b.number))
 	})
-	for _, same := range grouped(points, func(p point) int { return p.cell.nodes }) {
+	for _, same := range Grouped(points, func(p point) int { return p.cell.nodes }) {
 		ch := c.overAxis(axis, same, f.numeric)
 		ch.about += " · " + common
 		if len(ch.spots) >= fewestNumbers || !f.numeric && len(ch.spots) >= fewestWords {
@@ -214,7 +214,7 @@ func (c *collection) overAxis(axis result.Axis, points []point, numeric bool) ch
 		}
 	}
 	var labels []string
-	for i, same := range grouped(points, func(p point) string { return p.text }) {
+	for i, same := range Grouped(points, func(p point) string { return p.text }) {
 		p := same[0]
 		s := spot{x: float64(i), nodes: n, text: p.text, cells: make(map[string]*cell)}
 		if numeric {

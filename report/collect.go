@@ -46,8 +46,8 @@ type cell struct {
 // settings are the options of a run by whose they are.
 type settings struct{ algorithm, network, workload map[string]string }
 
-// grouped divides values by their keys, in the order in which these appear.
-func grouped[K comparable, V any](values []V, key func(V) K) [][]V {
+// Grouped divides values by their keys, in the order in which these appear.
+func Grouped[K comparable, V any](values []V, key func(V) K) [][]V {
 	var groups [][]V
 	at := make(map[K]int)
 	for _, v := range values {
@@ -77,7 +77,7 @@ func collect(in Input) *collection {
 			known = append(known, r)
 		}
 	}
-	for _, runs := range grouped(known, c.circumstances) {
+	for _, runs := range Grouped(known, c.circumstances) {
 		c.sets = append(c.sets, c.newSet(runs))
 	}
 	c.nameSets()
@@ -170,10 +170,10 @@ func (c *collection) newSet(runs []result.Run) *set {
 	}
 	s.chart = chart{about: s.String(), abscissa: plots.Axis{Label: "nodes N", Kind: plots.Sizes}, between: true}
 	slices.SortStableFunc(runs, func(a, b result.Run) int { return a.Result.Nodes - b.Result.Nodes })
-	for _, same := range grouped(runs, func(r result.Run) int { return r.Result.Nodes }) {
+	for _, same := range Grouped(runs, func(r result.Run) int { return r.Result.Nodes }) {
 		n := same[0].Result.Nodes
 		here := spot{x: float64(n), nodes: n, text: fmt.Sprintf("N = %d", n), cells: make(map[string]*cell)}
-		for _, repetitions := range grouped(same, func(r result.Run) string { return r.Label }) {
+		for _, repetitions := range Grouped(same, func(r result.Run) string { return r.Label }) {
 			cell := c.newCell(repetitions)
 			here.cells[cell.label] = cell
 		}

@@ -153,17 +153,18 @@ type kindRow struct {
 }
 
 // kinds returns the messages per CS by kind, one row for each kind of each
-// series, with a number for each size.
+// series, with a number for each size: over all repetitions together, as the bars
+// of the figure have them.
 func (s *set) kinds() []kindRow {
 	var rows []kindRow
 	for _, ln := range s.lines {
 		byKind := make(map[string][]string)
 		for i, here := range s.spots {
-			for kind, values := range here.cells[ln.label].perKind() {
+			for kind, perCS := range here.cells[ln.label].pooledKinds() {
 				if byKind[kind] == nil {
 					byKind[kind] = make([]string, len(s.spots))
 				}
-				byKind[kind][i] = units.Number(stats.Median(values).Median)
+				byKind[kind][i] = units.Number(perCS)
 			}
 		}
 		for i, kind := range slices.Sorted(maps.Keys(byKind)) {
@@ -175,26 +176,4 @@ func (s *set) kinds() []kindRow {
 		}
 	}
 	return rows
-}
-
-// perKind returns the messages per entry of each kind, one value for each good
-// run; a kind that a run did not send counts as none. The cell may be nil.
-func (c *cell) perKind() map[string][]float64 {
-	if c == nil {
-		return nil
-	}
-	values := make(map[string][]float64)
-	for _, r := range c.good {
-		for kind := range r.Messages.ByKind {
-			values[kind] = nil
-		}
-	}
-	for kind := range values {
-		for _, r := range c.good {
-			if r.Entries > 0 {
-				values[kind] = append(values[kind], float64(r.Messages.ByKind[kind])/float64(r.Entries))
-			}
-		}
-	}
-	return values
 }

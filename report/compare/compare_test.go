@@ -39,8 +39,8 @@ func sample(rng *rand.Rand, repetitions int, factor, variation float64) []result
 	return runs
 }
 
-func sides(a, b []result.Run) (compare.Side, compare.Side) {
-	return compare.Side{Name: "old", Runs: a}, compare.Side{Name: "new", Runs: b}
+func sides(a, b []result.Run) (*result.Set, *result.Set) {
+	return &result.Set{Path: "old", Runs: a}, &result.Set{Path: "new", Runs: b}
 }
 
 func compared(t *testing.T, a, b []result.Run, opt compare.Options) *compare.Comparison {

@@ -13,9 +13,11 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
+	"dmebench/report"
 	"dmebench/report/units"
 	"dmebench/result"
 )
@@ -44,23 +46,17 @@ func usable(runs []result.Run) ([]*cell, error) {
 		label string
 		key   result.Key
 	}
-	var all []*cell
-	known := make(map[identity]*cell)
-	taken := make(units.Names)
-	for _, r := range runs {
-		if !result.Usable(r.Result) {
-			continue
-		}
+	good := slices.DeleteFunc(slices.Clone(runs), func(r result.Run) bool { return !result.Usable(r.Result) })
+	identify := func(r result.Run) identity {
 		spec := r.Result.Asked()
-		label := cmp.Or(r.Label, spec.Algorithm)
-		this := identity{label, result.KeyOf(spec)}
-		c := known[this]
-		if c == nil {
-			c = &cell{label: label, spec: spec, slug: taken.Take(fmt.Sprintf("%s-n%d-%s-%s", label, spec.Nodes, spec.Transport, spec.Workload))}
-			known[this] = c
-			all = append(all, c)
-		}
-		c.runs = append(c.runs, r)
+		return identity{cmp.Or(r.Label, spec.Algorithm), result.KeyOf(spec)}
+	}
+	var all []*cell
+	taken := make(units.Names)
+	for _, repetitions := range report.Grouped(good, identify) {
+		c := &cell{label: identify(repetitions[0]).label, spec: repetitions[0].Result.Asked(), runs: repetitions}
+		c.slug = taken.Take(fmt.Sprintf("%s-n%d-%s-%s", c.label, c.spec.Nodes, c.spec.Transport, c.spec.Workload))
+		all = append(all, c)
 	}
 	if len(all) == 0 {
 		return nil, errNothing

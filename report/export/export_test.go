@@ -106,7 +106,7 @@ func TestBenchstatReadsIt(t *testing.T) {
 	if err != nil {
 		t.Fatalf("benchstat: %v\n%s", err, stderr.String())
 	}
-	c, err := compare.Compare(compare.Side{Runs: before}, compare.Side{Runs: after}, compare.Options{})
+	c, err := compare.Compare(&result.Set{Runs: before}, &result.Set{Runs: after}, compare.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
