@@ -111,15 +111,5 @@ func (c *collection) style() template.CSS {
 	for i := range c.labels {
 		fmt.Fprintf(&b, ".s%d { background: %s; }\n", i, plots.Color(i))
 	}
-	b.WriteString("@media screen and (prefers-color-scheme: dark) {\n")
-	for i := range c.labels {
-		fmt.Fprintf(&b, "  .s%d { background: %s; }\n", i, plots.ColorInTheDark(i))
-	}
-	for _, pair := range plots.InTheDark() {
-		for _, what := range []string{"fill", "stroke"} {
-			fmt.Fprintf(&b, "  figure svg [style*=\"%s:%s\"] { %s: %s !important; }\n", what, pair[0], what, pair[1])
-		}
-	}
-	b.WriteString("}\n")
 	return template.CSS(b.String())
 }

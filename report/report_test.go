@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -175,24 +174,14 @@ func TestTwelveSeries(t *testing.T) {
 	}
 }
 
-// A page that is read in the dark must know every colour that is not data.
-func TestDarkPageKnowsTheNeutralColours(t *testing.T) {
-	b := build(t, experiment(t, []string{"a"}, []string{"saturate"}, []int{3}, 1))
-	style := b.page[:strings.Index(b.page, "</style>")]
-	for _, c := range plots.Neutral() {
-		if !strings.Contains(style, `fill:`+c) && !strings.Contains(style, `stroke:`+c) {
-			t.Errorf("the style sheet does not know %s", c)
-		}
-	}
-	known := append(plots.Neutral(), "#9C9C9C") // the grey series' tail
-	for i := range 8 {
-		known = append(known, strings.ToUpper(plots.Color(i)))
-	}
-	for _, m := range regexp.MustCompile(`(?:fill|stroke):(#[0-9A-F]{6})`).FindAllStringSubmatch(b.page, -1) {
-		grey := m[1][1:3] == m[1][3:5] && m[1][3:5] == m[1][5:7]
-		if grey && !slices.Contains(known, m[1]) && !strings.Contains(style, m[1]) {
-			t.Errorf("a figure has the grey %s", m[1])
-		}
+// A page that is read in the dark turns the colours of figures together with those
+// of the keys in its tables.
+func TestDarkPage(t *testing.T) {
+	b := build(t, lean(experiment(t, []string{"a"}, []string{"saturate"}, []int{3}, 1)))
+	_, dark, _ := strings.Cut(b.page[:strings.Index(b.page, "</style>")], "prefers-color-scheme: dark")
+	if !strings.Contains(dark, "figure svg, td i { filter: invert(") || !regexp.MustCompile(`<figure>\s*<svg `).MatchString(b.page) ||
+		!regexp.MustCompile(`<td[^>]*><i class="s0">`).MatchString(b.page) {
+		t.Error("the colours of figures and of their keys do not turn together")
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"image/color"
 	"math"
-	"strings"
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -45,40 +44,11 @@ func hue(style int) color.NRGBA {
 // upon the line of what was measured, where the two agree.
 func predicted(c color.NRGBA) color.NRGBA { return darker(c, 0.45) }
 
-// InTheDark lists the colours of data that are to be replaced on a dark ground,
-// each with what replaces it, in capitals as they stand in an SVG.
-func InTheDark() [][2]string {
-	var pairs [][2]string
-	for style := range Shades {
-		c := hue(style)
-		if c != dark2(style) {
-			pairs = append(pairs, [2]string{Color(style), ColorInTheDark(style)})
-		}
-		pairs = append(pairs, [2]string{css(predicted(c)), css(lighter(c, 0.5))})
-	}
-	for i := range pairs {
-		pairs[i] = [2]string{strings.ToUpper(pairs[i][0]), strings.ToUpper(pairs[i][1])}
-	}
-	return pairs
-}
-
 // Color returns the colour of a style as CSS writes it.
-func Color(style int) string { return css(hue(style)) }
-
-// ColorInTheDark returns the colour that is to replace Color on a dark ground;
-// the same where that can be seen.
-func ColorInTheDark(style int) string {
-	if c := hue(style); style >= 0 && style/eight%3 == 1 {
-		return css(lighter(c, 0.35))
-	}
-	return Color(style)
+func Color(style int) string {
+	c := hue(style)
+	return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B)
 }
-
-func css(c color.NRGBA) string { return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B) }
-
-// Neutral lists the colours of everything that is not data, as they stand in an
-// SVG. A page that is read in the dark replaces them.
-func Neutral() []string { return []string{"#FFFFFF", "#222222", "#6B6B6B", "#E2E2E2"} }
 
 func paper() color.Color { return color.NRGBA{0xff, 0xff, 0xff, 255} }
 func ink() color.Color   { return color.NRGBA{0x22, 0x22, 0x22, 255} }
