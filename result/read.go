@@ -2,6 +2,7 @@ package result
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -10,6 +11,9 @@ import (
 	"strings"
 )
 
+// ErrNone is the error where there are no results.
+var ErrNone = errors.New("there are no results")
+
 // Read reads the results at path: the folder of an experiment, whose latest
 // sweep is meant, or of one sweep; a store, also one compressed by gzip; a single
 // result, as «run --out» writes it; or a folder of such files, of which those of
@@ -17,13 +21,13 @@ import (
 //
 // It changes nothing, and may read while a sweep goes on. A file that is not a
 // result is an error that names it: figures that silently lack one would be worse
-// than none. Where there are no results at all the error is an [fs.ErrNotExist].
+// than none. Where there are no results at all the error is an [ErrNone].
 func Read(path string) (*Set, error) {
 	info, err := os.Stat(path)
 	switch {
 	case os.IsNotExist(err):
-		return nil, absent("%s: there is no such file or folder; name the results of a sweep, such as results/quickstart, "+
-			"or a file that «dmebench run --out» has made", path)
+		return nil, fmt.Errorf("%s: %w: no such file or folder; name the results of a sweep, such as results/quickstart, "+
+			"or a file that «dmebench run --out» has made", path, ErrNone)
 	case err != nil:
 		return nil, fmt.Errorf("cannot read the results: %w", err)
 	case !info.IsDir() && isStore(path):
@@ -45,7 +49,7 @@ func Read(path string) (*Set, error) {
 		return nil, fmt.Errorf("cannot read the results in %s: %w", path, err)
 	}
 	if len(files) == 0 {
-		return nil, absent("%s holds no results%s", path, below(path))
+		return nil, fmt.Errorf("%s: %w; %s", path, ErrNone, below(path))
 	}
 	slices.Sort(files)
 	for i, name := range files {
@@ -53,16 +57,6 @@ func Read(path string) (*Set, error) {
 	}
 	return readFiles(path, files)
 }
-
-func absent(format string, args ...any) error {
-	return fmt.Errorf(format+"%w", append(args, hidden{fs.ErrNotExist})...)
-}
-
-// hidden wraps an error that the text around it says better.
-type hidden struct{ error }
-
-func (hidden) Error() string   { return "" }
-func (h hidden) Unwrap() error { return h.error }
 
 // below suggests folders with results.
 func below(dir string) string {
@@ -75,9 +69,9 @@ func below(dir string) string {
 		}
 	}
 	if len(names) == 0 {
-		return "; name a folder that «dmebench sweep» has made, such as results/quickstart"
+		return "name a folder that «dmebench sweep» has made, such as results/quickstart"
 	}
-	return "; name one of " + strings.Join(names, ", ")
+	return "name one of " + strings.Join(names, ", ")
 }
 
 // Name says which results these are: the folder of a sweep, or the path.

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -96,8 +95,8 @@ func TestWhatIsNotAResultIsNamed(t *testing.T) {
 		none bool // there are no results at all
 		says string
 	}{
-		{filepath.Join(dir, "nowhere"), true, "there is no such file or folder"},
-		{empty, true, "holds no results"},
+		{filepath.Join(dir, "nowhere"), true, "there are no results: no such file or folder"},
+		{empty, true, "there are no results; name a folder"},
 		{at("rubbish", "{"), false, "not a result"},
 		{at("other", `{"a": 1}`), false, "lacks algorithm"},
 		{at("null", `null`), false, "not a result"},
@@ -110,7 +109,7 @@ func TestWhatIsNotAResultIsNamed(t *testing.T) {
 		}
 		for _, path := range paths {
 			_, err := result.Read(path)
-			if err == nil || errors.Is(err, fs.ErrNotExist) != c.none || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), c.path) {
+			if err == nil || errors.Is(err, result.ErrNone) != c.none || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), c.path) {
 				t.Errorf("%s: %v, want %q and the name", path, err, c.says)
 			}
 		}

@@ -60,6 +60,15 @@ type Result struct {
 	Histograms  Histograms        `json:"histograms"`
 }
 
+// Failure is the result of a run that could not be carried out.
+func Failure(s Spec, err error) *Result {
+	return &Result{
+		SchemaVersion: SchemaVersion, Status: Failed, Error: err.Error(), Spec: s,
+		Algorithm: s.Algorithm, Nodes: s.Nodes, Transport: s.Transport, Workload: s.Workload, Seed: s.Seed,
+		Messages: Messages{ByKind: map[string]uint64{}}, Warnings: []string{}, Environment: map[string]string{},
+	}
+}
+
 // Messages counts the messages of the whole run, from start to quiescence.
 type Messages struct {
 	Total         uint64            `json:"total"`         // one for each receiver

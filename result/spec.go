@@ -1,6 +1,12 @@
 // Package result is the vocabulary of results: what one run was asked to do (a
-// [Spec]) and what it found out (a [Result]). It reads and writes their JSON forms
-// and imports nothing of the program, so that others can read results too.
+// [Spec]) and what it found out (a [Result]); which runs are repetitions of one
+// another (a [Key] and its projections); the numbers that a run has (a [Metric]);
+// and the file of a sweep (a [Store]), which says what belongs to which entry of
+// an [Experiment].
+//
+// [Read] reads results wherever they were left. The package imports nothing of the
+// program, so that others can read results too. It judges nothing, and carries
+// nothing out.
 package result
 
 import (
@@ -12,8 +18,8 @@ import (
 )
 
 // Spec is the configuration of one run, as flags or a file give it. Its JSON
-// form travels to workers and identifies a cell of an experiment: fields at
-// their defaults are left out, so that a new field does not change old hashes.
+// form travels to workers and is part of the digest by which a sweep continues:
+// fields that were not given are left out, so that a new one does not change it.
 type Spec struct {
 	Algorithm      string            `json:"algorithm"`
 	Nodes          int               `json:"nodes"`

@@ -200,7 +200,7 @@ func (s *Set) read(from io.Reader) (size int64, err error) {
 			err = s.readRun(line)
 		}
 		if err != nil {
-			return size, fmt.Errorf("%s:%d: %w; without that line the sweep runs it again", s.Path, number, err)
+			return size, fmt.Errorf("%s:%d: %w", s.Path, number, err)
 		}
 		size += int64(len(line))
 	}
@@ -218,11 +218,14 @@ func (s *Set) readHeader(line []byte) error {
 
 func (s *Set) readRun(line []byte) error {
 	var r Run
-	if err := json.Unmarshal(line, &r); err != nil {
-		return fmt.Errorf("not a result: %w", err)
+	err := json.Unmarshal(line, &r)
+	if err != nil {
+		err = fmt.Errorf("not a result: %w", err)
+	} else {
+		err = r.Result.check()
 	}
-	if err := r.Result.check(); err != nil {
-		return err
+	if err != nil {
+		return fmt.Errorf("%w; delete the line, and the sweep runs it again", err)
 	}
 	s.put(r)
 	return nil

@@ -146,17 +146,7 @@ func usageError(c *cli.Context, err error, _ bool) error {
 	return usage("%s; «%s --help» lists the flags", text, name)
 }
 
-// coded is an error with the code with which the program ends because of it.
-type coded struct {
-	code int
-	err  error
-}
-
-func (e *coded) Error() string { return e.err.Error() }
-func (e *coded) Unwrap() error { return e.err }
-func (e *coded) ExitCode() int { return e.code }
-
-func failWith(code int, err error) error { return &coded{code, err} }
+func failWith(code int, err error) error { return exit.With(code, err) }
 
 func usage(format string, args ...any) error {
 	return failWith(exit.Usage, fmt.Errorf(format, args...))
@@ -169,9 +159,9 @@ func complain(stderr io.Writer, err error) int {
 			fmt.Fprintf(stderr, "dmebench: %s\n", line)
 		}
 	}
-	var c interface{ ExitCode() int }
-	if errors.As(err, &c) && c.ExitCode() != 0 {
-		return c.ExitCode()
+	var coded *exit.Error
+	if errors.As(err, &coded) {
+		return coded.Code
 	}
 	return exit.Unknown
 }

@@ -3,7 +3,6 @@ package commandline
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 
 	"dmebench/internal/exit"
 	"dmebench/result"
@@ -13,7 +12,7 @@ import (
 func readResults(path string) (*result.Set, error) {
 	set, err := result.Read(path)
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	case errors.Is(err, result.ErrNone):
 		return nil, failWith(exit.NoInput, err)
 	case err != nil:
 		return nil, failWith(exit.Data, err)
@@ -25,7 +24,7 @@ func readResults(path string) (*result.Set, error) {
 func readSomeResults(path string) (*result.Set, error) {
 	set, err := readResults(path)
 	if err == nil && len(set.Runs) == 0 {
-		return nil, failWith(exit.NoInput, fmt.Errorf("%s holds no results yet; «dmebench sweep» makes them", set.Name()))
+		return nil, failWith(exit.NoInput, fmt.Errorf("%s: %w yet; «dmebench sweep» makes them", set.Name(), result.ErrNone))
 	}
 	return set, err
 }

@@ -109,8 +109,10 @@ func specOf(c *cli.Context) (result.Spec, error) {
 	if !c.IsSet("nodes") {
 		errs = append(errs, errors.New("--nodes is missing: how many nodes?"))
 	}
-	if c.IsSet("requests") && c.Int("requests") < 1 {
-		errs = append(errs, fmt.Errorf("--requests %d: there must be at least 1", c.Int("requests")))
+	for _, name := range []string{"requests", "nodes-per-worker"} {
+		if c.IsSet(name) && c.Int(name) < 1 {
+			errs = append(errs, fmt.Errorf("--%s %d: there must be at least 1", name, c.Int(name)))
+		}
 	}
 	for _, name := range []string{"duration", "stall-after"} {
 		if c.IsSet(name) && c.Duration(name) <= 0 {
@@ -121,9 +123,6 @@ func specOf(c *cli.Context) (result.Spec, error) {
 		if c.IsSet(name) && !(c.Float64(name) > 0) {
 			errs = append(errs, fmt.Errorf("--%s %v: must be above 0", name, c.Float64(name)))
 		}
-	}
-	if c.IsSet("nodes-per-worker") && c.Int("nodes-per-worker") < 1 {
-		errs = append(errs, fmt.Errorf("--nodes-per-worker %d: there must be at least 1", c.Int("nodes-per-worker")))
 	}
 	set, setErrs := settingsOf(c)
 	errs = append(errs, setErrs...)

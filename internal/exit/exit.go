@@ -2,7 +2,11 @@
 // carry one.
 package exit
 
-import "dmebench/result"
+import (
+	"fmt"
+
+	"dmebench/result"
+)
 
 // The codes of the program.
 const (
@@ -30,4 +34,23 @@ func OfRun(status result.Status, linksMetNeeds bool) int {
 		}
 	}
 	return Unknown
+}
+
+// Error is an error with the code with which the program ends because of it.
+type Error struct {
+	Code int
+	Err  error
+}
+
+func (e *Error) Error() string { return e.Err.Error() }
+
+// Unwrap returns the fault itself.
+func (e *Error) Unwrap() error { return e.Err }
+
+// With gives an error a code.
+func With(code int, err error) error { return &Error{code, err} }
+
+// Errorf makes an error with a code, as fmt.Errorf does.
+func Errorf(code int, format string, args ...any) error {
+	return With(code, fmt.Errorf(format, args...))
 }

@@ -6,12 +6,12 @@
 // [File.Expand] makes a [Plan] of it: one [Cell] for each run, every one of
 // them resolved, so that nothing that can be known beforehand is left to go
 // wrong after an hour. [Sweep] carries the plan out with a [Runner] that it is
-// handed, and [Open] reads back what it has left behind.
+// handed, into a [result.Store].
 //
 // Guarantees: a result is on disk, whole, before the next run starts; a sweep
-// that was interrupted continues where it stopped and repeats only what is
-// missing or failed; two sweeps never write to one folder; results of different
-// files, or of one file whose meaning has changed, never mix.
+// that was interrupted, at whatever byte, continues where it stopped and repeats
+// only what is missing or failed; two sweeps never write to one folder; results
+// of different files, or of one file whose meaning has changed, never mix.
 //
 // The package does not know how a run is carried out, judges no result and
 // draws no picture.

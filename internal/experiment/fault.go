@@ -11,23 +11,10 @@ import (
 	"dmebench/internal/exit"
 )
 
-// Error is a fault of the input or the environment, with the code with which
+// refuse makes an error of the input or the environment, with the code with which
 // the program ends because of it.
-type Error struct {
-	Code int // exit.Data, exit.NoInput, exit.Unavailable, exit.CantCreate
-	Err  error
-}
-
-func (e *Error) Error() string { return "experiment: " + e.Err.Error() }
-
-// Unwrap returns the fault itself.
-func (e *Error) Unwrap() error { return e.Err }
-
-// ExitCode is the code with which the program ends.
-func (e *Error) ExitCode() int { return e.Code }
-
 func refuse(code int, format string, args ...any) error {
-	return &Error{Code: code, Err: fmt.Errorf(format, args...)}
+	return exit.Errorf(code, "experiment: "+format, args...)
 }
 
 // faults collects everything that is wrong with a file, so that a person

@@ -1,7 +1,6 @@
 package experiment
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -64,19 +63,8 @@ func Parse(path string, text []byte) (File, error) {
 	if err := f.document.decode(text, &f.Experiment); err != nil {
 		return File{}, err
 	}
-	return f.completed()
-}
-
-// New makes a file of an experiment that was not read from one. Its name is the
-// path in errors, and its text its JSON form.
-func New(e result.Experiment) (File, error) {
-	e.SchemaVersion = SchemaVersion
-	text, err := json.Marshal(e)
-	if err != nil {
-		return File{}, refuse(exit.Data, "%s has no JSON form: %w", e.Name, err)
-	}
-	f := File{Experiment: e, Path: e.Name, Text: text, document: document{faults: faults{path: e.Name}}}
-	return f.completed()
+	f.complete()
+	return f, f.document.err()
 }
 
 // Words that become names of folders and files.
@@ -85,8 +73,8 @@ var (
 	picture = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)
 )
 
-// completed adds defaults and labels, and checks what spans several keys.
-func (f File) completed() (File, error) {
+// complete adds defaults and labels, and checks what spans several keys.
+func (f *File) complete() {
 	d := &f.document
 	for _, list := range []struct {
 		key   string
@@ -118,8 +106,6 @@ func (f File) completed() (File, error) {
 		d.add(d.line("repetitions"), "more than %d runs; divide the experiment among several files", maxRuns)
 	}
 
-	// Labels are completed in place, and f may share its lists with its maker.
-	f.Algorithms, f.Transports, f.Workloads = slices.Clone(f.Algorithms), slices.Clone(f.Transports), slices.Clone(f.Workloads)
 	d.label("algorithms", named(f.Algorithms))
 	d.label("transports", named(f.Transports))
 	var workloads []namedEntry
@@ -136,7 +122,6 @@ func (f File) completed() (File, error) {
 			d.add(d.line("axes", i), "%sname %q, over %q: want a name of small letters, digits and «-», and what varies", where("axes", i), a.Name, a.Over)
 		}
 	}
-	return f, d.err()
 }
 
 func where(list string, i int) string { return fmt.Sprintf("%s, entry %d: ", list, i+1) }

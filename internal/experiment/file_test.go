@@ -124,9 +124,6 @@ axes:
 	if !reflect.DeepEqual(f.Experiment, want) {
 		t.Errorf("got  %+v\nwant %+v", f.Experiment, want)
 	}
-	if same, err := New(want); err != nil || !reflect.DeepEqual(same.Experiment, want) {
-		t.Errorf("made of its data it is %+v (%v)", same.Experiment, err)
-	}
 }
 
 func TestParseDefaults(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"dmebench/dme"
+	"dmebench/internal/exit"
 	"dmebench/internal/run"
 	"dmebench/result"
 )
@@ -122,8 +123,8 @@ func options(t *testing.T, b *bench) Options {
 
 func wantExit(t *testing.T, err error, code int, texts ...string) {
 	t.Helper()
-	var refused *Error
-	if !errors.As(err, &refused) || refused.ExitCode() != code {
+	var refused *exit.Error
+	if !errors.As(err, &refused) || refused.Code != code {
 		t.Fatalf("error %v; want one that ends with %d", err, code)
 	}
 	for _, text := range texts {

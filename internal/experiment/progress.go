@@ -115,46 +115,47 @@ func roundly(d time.Duration) string {
 // estimate predicts from what each configuration has taken so far. A plan runs
 // all configurations once before it repeats any, so after the first repetition
 // every one is known.
-type estimate struct {
-	took map[int]time.Duration // in all, by configuration
-	runs map[int]int
-	todo map[int]int
+type estimate map[int]*pace
+
+// pace is what is known of a configuration.
+type pace struct {
+	took       time.Duration // in all
+	runs, todo int
 }
 
 func newEstimate(todo []Cell) estimate {
-	e := estimate{took: make(map[int]time.Duration), runs: make(map[int]int), todo: make(map[int]int)}
+	e := make(estimate)
 	for _, c := range todo {
-		e.todo[c.config]++
+		if e[c.config] == nil {
+			e[c.config] = new(pace)
+		}
+		e[c.config].todo++
 	}
 	return e
 }
 
-func (e *estimate) add(c Cell, took time.Duration) {
-	e.took[c.config] += took
-	e.runs[c.config]++
-	e.todo[c.config]--
+func (e estimate) add(c Cell, took time.Duration) {
+	p := e[c.config]
+	p.took += took
+	p.runs++
+	p.todo--
 }
 
 // left is the sum over what is to come of the mean of its configuration, or of
 // all where there is none yet.
-func (e *estimate) left() time.Duration {
-	var total time.Duration
-	runs := 0
-	for i, n := range e.runs {
-		total += e.took[i]
-		runs += n
+func (e estimate) left() time.Duration {
+	var all pace
+	for _, p := range e {
+		all.took += p.took
+		all.runs += p.runs
 	}
-	if runs == 0 {
-		return 0
-	}
-	mean := total / time.Duration(runs)
 	var left time.Duration
-	for i, n := range e.todo {
-		each := mean
-		if e.runs[i] > 0 {
-			each = e.took[i] / time.Duration(e.runs[i])
+	for _, p := range e {
+		like := p
+		if p.runs == 0 {
+			like = &all
 		}
-		left += time.Duration(n) * each
+		left += time.Duration(p.todo) * like.took / time.Duration(max(1, like.runs))
 	}
 	return left
 }

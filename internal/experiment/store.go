@@ -22,43 +22,47 @@ const (
 	folderTime = "2006-01-02T15-04-05Z"
 )
 
-// open returns the store to write to: the latest one if it continues this plan,
-// else a new one.
-func open(root string, plan *Plan, opt Options) (*result.Store, error) {
+// previous returns the results of the latest sweep if it can be continued; else
+// nil, and of a sweep that cannot why.
+func previous(root string, plan *Plan, opt Options) (there *result.Set, why string, err error) {
 	dir, err := latest(root)
+	if err != nil || dir == "" || opt.Fresh {
+		return nil, "", err
+	}
+	there, err = result.Read(filepath.Join(dir, result.StoreName))
+	switch {
+	case errors.Is(err, result.ErrNone), errors.Is(err, result.ErrNoHeader):
+		why = "it holds no sweep that could be continued"
+	case err != nil:
+		return nil, "", refuse(exit.Data, "%w", err)
+	case there.Header.File != string(plan.File.Text):
+		why = "the experiment file has changed"
+	case there.Header.Plan != plan.digest():
+		why = "the file means something else now: the program, or a file that it names, has changed"
+	default:
+		return there, "", nil
+	}
+	return nil, dir + " is left as it is: " + why, nil
+}
+
+// open returns the store to write to: that of the previous sweep, or a new one.
+func open(root string, plan *Plan, opt Options) (*result.Store, error) {
+	there, why, err := previous(root, plan, opt)
 	if err != nil {
 		return nil, err
 	}
-	if dir != "" && !opt.Fresh {
-		store, err := result.OpenStore(filepath.Join(dir, result.StoreName))
-		why := ""
-		switch {
-		case errors.Is(err, fs.ErrNotExist), errors.Is(err, result.ErrNoHeader):
-			why = "it holds no sweep that could be continued"
-		case err != nil:
-			return nil, refuse(exit.Data, "%w", err)
-		default:
-			if why = changed(store.Header, plan); why == "" {
-				noteEnvironment(dir, store.Header.Environment, opt)
-				return store, nil
-			}
-			store.Close()
+	if there == nil {
+		if why != "" {
+			fmt.Fprintln(opt.Progress, why)
 		}
-		fmt.Fprintf(opt.Progress, "%s is left as it is: %s\n", dir, why)
+		return create(root, plan, opt)
 	}
-	return create(root, plan, opt)
-}
-
-// changed says why results of one plan are not those of another; "" where they
-// are.
-func changed(h result.Header, p *Plan) string {
-	switch {
-	case h.File != string(p.File.Text):
-		return "the experiment file has changed"
-	case h.Plan != p.digest():
-		return "the file means something else now: the program, or a file that it names, has changed"
+	noteEnvironment(there.Name(), there.Header.Environment, opt)
+	store, err := result.OpenStore(there.Path)
+	if err != nil {
+		return nil, unwritable(there.Name(), err)
 	}
-	return ""
+	return store, nil
 }
 
 // momentary is the property of an environment that never is the same twice.

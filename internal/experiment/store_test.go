@@ -3,7 +3,6 @@ package experiment
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"math"
 	"os"
 	"os/exec"
@@ -67,7 +66,7 @@ func TestSweepRefusesCorruptedResults(t *testing.T) {
 			rewrite(t, s, damaged)
 
 			_, err := Sweep(t.Context(), parse(t, small), opt)
-			wantExit(t, err, exit.Data, storeOf(s)+":4: "+test.says, "without that line the sweep runs it again")
+			wantExit(t, err, exit.Data, storeOf(s)+":4: "+test.says, "; delete the line, and the sweep runs it again")
 			opt.DryRun = true
 			_, err = Sweep(t.Context(), parse(t, small), opt)
 			wantExit(t, err, exit.Data, test.says)
@@ -84,23 +83,35 @@ func TestSweepRefusesCorruptedResults(t *testing.T) {
 	}
 }
 
+// pair is an experiment of two runs.
+const pair = "schema_version: 1\nname: x\nalgorithms: [maekawa]\nnodes: [3]\nrepetitions: 2\n"
+
+// step is how many bytes lie between two cuts: every one is tried unless time is
+// short.
+func step() int {
+	if testing.Short() {
+		return 37
+	}
+	return 1
+}
+
 // A sweep that was killed at any byte of its last line runs exactly what is
 // missing then.
 func TestSweepResumesAfterAnyByteOfARun(t *testing.T) {
 	var b bench
 	opt := options(t, &b)
-	s := sweep(t, small, opt)
+	s := sweep(t, pair, opt)
 	there := lines(t, s)
 	whole := strings.Join(there, "")
-	last := expand(t, small).Cells[7]
-	for cut := len(whole) - len(there[8]); cut < len(whole); cut++ {
+	last := expand(t, pair).Cells[1]
+	for cut := len(whole) - len(there[2]); cut < len(whole); cut += step() {
 		rewrite(t, s, []string{whole[:cut]})
-		if set := read(t, s.Dir); len(set.Runs) != 7 || set.Missing() != 1 {
+		if set := read(t, s.Dir); len(set.Runs) != 1 || set.Missing() != 1 {
 			t.Fatalf("cut at byte %d: read %d runs, %d missing", cut, len(set.Runs), set.Missing())
 		}
 		b.jobs = nil
-		again := sweep(t, small, opt)
-		if len(b.jobs) != 1 || !reflect.DeepEqual(b.jobs[0].Spec, last.Spec) || again.Dir != s.Dir || again.Found != 7 {
+		again := sweep(t, pair, opt)
+		if len(b.jobs) != 1 || !reflect.DeepEqual(b.jobs[0].Spec, last.Spec) || again.Dir != s.Dir || again.Found != 1 {
 			t.Fatalf("cut at byte %d: ran %d, %+v", cut, len(b.jobs), again)
 		}
 		if now := strings.Join(lines(t, s), ""); now != whole {
@@ -111,18 +122,17 @@ func TestSweepResumesAfterAnyByteOfARun(t *testing.T) {
 
 // A sweep that was killed at any byte of its first line starts anew.
 func TestSweepResumesAfterAnyByteOfTheHeader(t *testing.T) {
-	const one = "schema_version: 1\nname: x\nalgorithms: [maekawa]\nnodes: [3]\nrepetitions: 1\n"
 	var b bench
 	opt := options(t, &b)
-	s := sweep(t, one, opt)
+	s := sweep(t, pair, opt)
 	header := lines(t, s)[0]
-	for cut := range header {
+	for cut := 0; cut < len(header); cut += step() {
 		rewrite(t, s, []string{header[:cut]})
 		if _, err := result.Read(s.Dir); !errors.Is(err, result.ErrNoHeader) {
 			t.Fatalf("cut at byte %d: %v", cut, err)
 		}
-		again := sweep(t, one, opt)
-		if again.Ran != 1 || again.Dir == s.Dir {
+		again := sweep(t, pair, opt)
+		if again.Ran != 2 || again.Dir == s.Dir {
 			t.Fatalf("cut at byte %d: %+v", cut, again)
 		}
 		s = again
@@ -266,7 +276,7 @@ func TestDanglingLatest(t *testing.T) {
 	if err := os.RemoveAll(s.Dir); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := result.Read(filepath.Join(opt.Out, "small")); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := result.Read(filepath.Join(opt.Out, "small")); !errors.Is(err, result.ErrNone) {
 		t.Errorf("%v; want that there are no results", err)
 	}
 	if again := sweep(t, small, opt); again.Ran != 8 {

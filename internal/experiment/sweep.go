@@ -1,11 +1,11 @@
 package experiment
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -127,7 +127,7 @@ func (s *Summary) count(c Cell, r *result.Result) {
 // run that is violated, stalled or failed does not end the sweep. The end of
 // ctx does: what is finished is kept, and the run in progress is not.
 //
-// An [Error] says that the sweep was refused, or that a result could not be
+// An [exit.Error] says that the sweep was refused, or that a result could not be
 // written. The summary counts what there is in either case.
 func Sweep(ctx context.Context, file File, opt Options) (Summary, error) {
 	opt = opt.withDefaults()
@@ -139,7 +139,14 @@ func Sweep(ctx context.Context, file File, opt Options) (Summary, error) {
 	s.Planned = len(plan.Cells)
 	root := filepath.Join(opt.Out, file.Name)
 	if opt.DryRun {
-		return dryRun(root, plan, s, opt)
+		there, _, err := previous(root, plan, opt)
+		if err != nil {
+			return s, err
+		}
+		if there != nil {
+			s.Dir = there.Name()
+		}
+		return s, plan.write(opt.Progress, root, s.Dir, s.missing(plan, there))
 	}
 	if err := os.MkdirAll(root, 0o755); err != nil {
 		return s, unwritable(root, err)
@@ -164,12 +171,16 @@ func Sweep(ctx context.Context, file File, opt Options) (Summary, error) {
 	for _, line := range plan.LeftOut {
 		fmt.Fprintln(opt.Progress, "left out:", line)
 	}
-	return s, carryOut(ctx, store, todo, &s, opt)
+	err = carryOut(ctx, store, todo, &s, opt)
+	return s, err
 }
 
 // missing returns the cells that have no result, or a failed one, and counts the
-// others.
+// others. there may be nil.
 func (s *Summary) missing(plan *Plan, there *result.Set) []Cell {
+	if there == nil {
+		return plan.Cells
+	}
 	var todo []Cell
 	for _, c := range plan.Cells {
 		if r := there.Find(c.Key()); r == nil || r.Status == result.Failed {
@@ -233,39 +244,14 @@ func carryOut(ctx context.Context, store *result.Store, todo []Cell, s *Summary,
 // disk beside the others.
 func carryOutOne(ctx context.Context, runner Runner, job *run.Job, keep func(*result.Result) error) *result.Result {
 	r, err := runner(ctx, job, keep)
-	if r == nil {
-		r = &result.Result{
-			SchemaVersion: result.SchemaVersion, Status: result.Failed, Error: "no result and no error",
-			Algorithm: job.Spec.Algorithm, Nodes: job.Spec.Nodes, Transport: job.Spec.Transport,
-			Workload: job.Spec.Workload, Seed: job.Spec.Seed,
-			Messages: result.Messages{ByKind: map[string]uint64{}},
-			Warnings: []string{}, Environment: map[string]string{},
-		}
-	}
-	if err != nil {
+	switch {
+	case r == nil:
+		return result.Failure(job.Spec, cmp.Or(err, errors.New("no result and no error")))
+	case err != nil:
 		r.Error = err.Error()
 		if r.Status != result.Violated { // which no error undoes
 			r.Status = result.Failed
 		}
 	}
 	return r
-}
-
-func dryRun(root string, plan *Plan, s Summary, opt Options) (Summary, error) {
-	dir, err := latest(root)
-	if err != nil {
-		return s, err
-	}
-	there := new(result.Set)
-	if dir != "" && !opt.Fresh {
-		set, err := result.Read(filepath.Join(dir, result.StoreName))
-		switch {
-		case errors.Is(err, fs.ErrNotExist), errors.Is(err, result.ErrNoHeader):
-		case err != nil:
-			return s, refuse(exit.Data, "%w", err)
-		case changed(set.Header, plan) == "":
-			s.Dir, there = dir, set
-		}
-	}
-	return s, plan.write(opt.Progress, root, s.Dir, s.missing(plan, there))
 }
