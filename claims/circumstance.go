@@ -45,16 +45,18 @@ func (c Circumstance) About(q dme.Quantity, all []dme.Claim) []dme.Claim {
 			about = append(about, claim)
 		}
 	}
-	sharpest := []dme.ClaimKind{dme.Exact, dme.Mean, dme.Asymptotic, dme.UpperBound, dme.LowerBound}
-	slices.SortStableFunc(about, func(a, b dme.Claim) int {
-		if known := a.KnownFalse == ""; known != (b.KnownFalse == "") {
-			if known {
-				return -1
-			}
-			return 1
+	kinds := []dme.ClaimKind{dme.Exact, dme.Mean, dme.Asymptotic, dme.UpperBound, dme.LowerBound}
+	sharpness := func(c dme.Claim) int {
+		rank := 2 * slices.Index(kinds, c.Kind)
+		if c.Load == dme.Worst { // a bound of the worst run is the wider one
+			rank++
 		}
-		return cmp.Compare(slices.Index(sharpest, a.Kind), slices.Index(sharpest, b.Kind))
-	})
+		if c.KnownFalse != "" {
+			rank += 2 * len(kinds)
+		}
+		return rank
+	}
+	slices.SortStableFunc(about, func(a, b dme.Claim) int { return sharpness(a) - sharpness(b) })
 	return about
 }
 

@@ -63,7 +63,7 @@ func TestSharpestClaimsFirst(t *testing.T) {
 		return dme.Claim{Quantity: dme.MessagesPerCS, Load: dme.AnyLoad, Formula: formula, Kind: kind, KnownFalse: knownFalse}
 	}
 	all := []dme.Claim{
-		claim("false", dme.Exact, "why"), claim("lower", dme.LowerBound, ""), claim("upper", dme.UpperBound, ""), claim("like", dme.Asymptotic, ""),
+		claim("false", dme.Exact, "why"), {Quantity: dme.MessagesPerCS, Load: dme.Worst, Formula: "worst", Kind: dme.UpperBound}, claim("lower", dme.LowerBound, ""), claim("upper", dme.UpperBound, ""), claim("like", dme.Asymptotic, ""),
 		claim("mean", dme.Mean, ""), claim("exact", dme.Exact, ""), claim("exact too", dme.Exact, ""), {Quantity: dme.SyncDelay, Load: dme.AnyLoad},
 		{Quantity: dme.MessagesPerCS, Load: dme.Burst},
 	}
@@ -71,7 +71,7 @@ func TestSharpestClaimsFirst(t *testing.T) {
 	for _, c := range Of(result.Spec{Workload: "serial"}, true).About(dme.MessagesPerCS, all) {
 		order = append(order, c.Formula)
 	}
-	if want := []string{"exact", "exact too", "mean", "like", "upper", "lower", "false"}; !slices.Equal(order, want) {
+	if want := []string{"exact", "exact too", "mean", "like", "upper", "worst", "lower", "false"}; !slices.Equal(order, want) {
 		t.Errorf("%q, want %q", order, want)
 	}
 }

@@ -97,6 +97,12 @@ func (s *Set) put(r Run) {
 // readers ignore and OpenStore cuts off.
 type Store struct {
 	Set
+
+	// Quick leaves it to the system when a line reaches the disk, for runs that
+	// take less time than a disk does. Only what the whole machine's end cuts off
+	// is lost.
+	Quick bool
+
 	file *os.File
 	size int64 // of the whole lines
 }
@@ -151,7 +157,7 @@ func (s *Store) write(line any) error {
 		return fmt.Errorf("a line of %s has no JSON form: %w; this is a fault of the program", s.Path, err)
 	}
 	b = append(b, '\n')
-	if _, err = s.file.WriteAt(b, s.size); err == nil {
+	if _, err = s.file.WriteAt(b, s.size); err == nil && !s.Quick {
 		err = s.file.Sync()
 	}
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 	"dmebench/internal/coordinator"
 	"dmebench/internal/environment"
 	"dmebench/internal/exit"
+	"dmebench/internal/experiment"
 	"dmebench/internal/run"
 	"dmebench/internal/validate"
 	"dmebench/report"
@@ -42,6 +43,7 @@ func (p *program) validateCommand() *cli.Command {
 			&cli.StringFlag{Name: "transport", Value: result.Sim, Usage: "`NETWORK` on which the claims are measured: " + networkNames()},
 			&cli.Uint64Flag{Name: "seed", Value: result.DefaultSeed, Usage: "of the first repetition; the others count on from it"},
 			&cli.StringFlag{Name: "out", Value: defaultValidation, Usage: "folder `DIR` to write to"},
+			&cli.BoolFlag{Name: "fresh", Usage: "run again what was run before an interruption"},
 			&cli.BoolFlag{Name: "json", Usage: "print one JSON object in place of the lines"},
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "show no progress"},
 		},
@@ -70,14 +72,24 @@ func (p *program) validate(c *cli.Context) error {
 	if !c.Bool("quiet") {
 		opt.Progress = p.tally()
 	}
+	described := environment.Describe()
+	store, release, err := experiment.Continue(dir, result.Header{
+		Started: time.Now(), Plan: validate.Plan(opt), Environment: described,
+	}, c.Bool("fresh"))
+	if err != nil {
+		return err
+	}
+	defer release()
+	store.Quick = opt.Transport == result.Sim
+	opt.Store = store
 	d, err := validate.Run(c.Context, opt)
 	if d == nil {
 		return failWith(exit.Usage, err)
 	}
 	if err != nil && !errors.Is(err, context.Canceled) {
-		return err
+		return failWith(exit.CantCreate, fmt.Errorf("--out %s: cannot keep a result: %w; is there room on the disk?", dir, err))
 	}
-	d.Environment = environment.Describe()
+	d.Environment = described
 	if err := writeValidation(dir, d); err != nil {
 		return err
 	}

@@ -31,15 +31,6 @@ type cell struct {
 	runs []*result.Result // by repetition; nil where it was not run
 }
 
-// keep takes up the result of a repetition, without what no claim speaks of:
-// there are thousands.
-func (c *cell) keep(repetition int, r *result.Result) {
-	small := *r
-	small.Work.SentByNode, small.Work.HandledByNode, small.Work.EntriesByNode = nil, nil, nil
-	small.Histograms, small.Environment, small.Liveness.States, small.Warnings = result.Histograms{}, nil, nil, nil
-	c.runs[repetition] = &small
-}
-
 // usable gathers the results whose numbers can be used, in the order of their
 // seeds.
 func (c *cell) usable() *claims.Cell {

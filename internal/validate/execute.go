@@ -1,6 +1,7 @@
 package validate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -20,6 +21,7 @@ type crew struct {
 	done    int
 	planned int
 	leftOut int
+	err     error // of the store
 }
 
 func newCrew(o *Options) *crew {
@@ -53,42 +55,86 @@ func (w *crew) carryOut(ctx context.Context, p *plan, pending []work, parallel i
 		})
 	}
 	for i, x := range pending {
-		if ctx.Err() != nil {
-			break
-		}
-		if w.now().Sub(w.started) > deadline {
-			w.mu.Lock()
+		w.mu.Lock()
+		late := w.now().Sub(w.started) > deadline
+		if late {
 			w.leftOut += len(pending) - i
-			w.mu.Unlock()
+		}
+		failed := w.err != nil
+		w.mu.Unlock()
+		if late || failed || ctx.Err() != nil {
 			break
 		}
 		queue <- x
 	}
 	close(queue)
 	group.Wait()
-	return ctx.Err()
+	return cmp.Or(w.err, ctx.Err())
 }
 
-// run carries out one run and keeps its result.
+// run carries out one run, unless the store has it, and keeps its result.
 func (w *crew) run(ctx context.Context, p *plan, x work) {
 	spec := x.cell.Spec
 	spec.Seed = p.opt.Seed + uint64(x.repetition)
-	var r *result.Result
-	job, err := run.Resolve(spec, p.opt.Catalog, nil)
-	if err == nil {
-		r, err = p.opt.Run(ctx, job)
+	r := w.found(x)
+	known := r != nil
+	if !known {
+		r = carryOut(ctx, spec, p.opt)
 	}
 	if ctx.Err() != nil {
 		return
 	}
-	if err != nil {
-		r = &result.Result{Status: result.Failed, Error: err.Error(), Spec: spec}
-	}
+	r = withoutBulk(r)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	x.cell.keep(x.repetition, r)
+	if store := w.opt.Store; store != nil && !known && w.err == nil {
+		w.err = store.Append(result.Run{Label: spec.Algorithm, Workload: x.cell.Condition, Repetition: x.repetition + 1, Result: r})
+	}
+	x.cell.runs[x.repetition] = r
 	w.done++
 	if w.opt.Progress != nil {
 		w.opt.Progress(w.done, w.planned-w.leftOut, fmt.Sprintf("%s, N = %d, %s", spec.Algorithm, spec.Nodes, x.cell.Condition))
 	}
+}
+
+// found returns what the store has of a run, nil where it has nothing that
+// stands.
+func (w *crew) found(x work) *result.Result {
+	if w.opt.Store == nil {
+		return nil
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	r := w.opt.Store.Find(result.RunKey{
+		Label: x.cell.Spec.Algorithm, Workload: x.cell.Condition, Cell: result.KeyOf(x.cell.Spec), Repetition: x.repetition + 1,
+	})
+	if r == nil || r.Status == result.Failed {
+		return nil
+	}
+	return r
+}
+
+// carryOut makes a failed result of an error.
+func carryOut(ctx context.Context, spec result.Spec, o *Options) *result.Result {
+	job, err := run.Resolve(spec, o.Catalog, nil)
+	var r *result.Result
+	if err == nil {
+		r, err = o.Run(ctx, job)
+	}
+	if err != nil {
+		r = &result.Result{
+			SchemaVersion: result.SchemaVersion, Status: result.Failed, Error: err.Error(), Algorithm: spec.Algorithm, Nodes: spec.Nodes,
+		}
+	}
+	r.Spec = spec
+	return r
+}
+
+// withoutBulk leaves out of a result what no claim speaks of: there are
+// thousands.
+func withoutBulk(r *result.Result) *result.Result {
+	small := *r
+	small.Work.SentByNode, small.Work.HandledByNode, small.Work.EntriesByNode = nil, nil, nil
+	small.Histograms, small.Environment, small.Liveness.States, small.Warnings = result.Histograms{}, nil, nil, nil
+	return &small
 }

@@ -35,6 +35,10 @@ type Options struct {
 	// Run carries out a job.
 	Run func(context.Context, *run.Job) (*result.Result, error)
 
+	// Store keeps the results, and has those of an earlier validation that was
+	// interrupted: these stand. It may be nil.
+	Store *result.Store
+
 	// Parallel is how many simulations are carried out at a time. Runs over a
 	// real network are always carried out one by one.
 	Parallel int

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"sync/atomic"
@@ -140,5 +141,88 @@ func TestVerdictsFollowFromTheOptions(t *testing.T) {
 	}
 	if !reflect.DeepEqual(&again, documents[0]) {
 		t.Errorf("read back, the document differs:\n%+v\n%+v", &again, documents[0])
+	}
+}
+
+// An interrupted validation goes on where it was, and comes to the same verdicts
+// as one that was not.
+func TestResume(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "runs.jsonl")
+	var runs atomic.Int64
+	once := func(limit int64, store *result.Store) (*claims.Document, error) {
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		runs.Store(0)
+		return validate.Run(ctx, validate.Options{
+			Catalog: run.Catalog{centralized.Algorithm()}, Mode: validate.Quick, Budget: time.Hour, Store: store,
+			Run: func(ctx context.Context, j *run.Job) (*result.Result, error) {
+				if runs.Add(1) == limit {
+					cancel()
+				}
+				return sim.Run(ctx, j)
+			},
+		})
+	}
+	whole, err := once(0, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, err := result.CreateStore(path, result.Header{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := once(30, store); !errors.Is(err, context.Canceled) {
+		t.Fatalf("not interrupted: %v", err)
+	}
+	store.Close()
+	if store, err = result.OpenStore(path); err != nil {
+		t.Fatal(err)
+	}
+	there := len(store.Runs)
+	resumed, err := once(0, store)
+	if err != nil || there < 25 || int(runs.Load())+there != whole.Runs {
+		t.Errorf("%d runs of %d were there, and %d were made: %v", there, whole.Runs, runs.Load(), err)
+	}
+	for i, v := range whole.Claims {
+		if again := resumed.Claims[i]; again.Text != v.Text || again.Runs != v.Runs {
+			t.Errorf("%s: %s (%d runs), and resumed %s (%d runs)", v.ID, v.Text, v.Runs, again.Text, again.Runs)
+		}
+	}
+	store.Close()
+	if _, err := once(0, store); err != nil {
+		t.Errorf("nothing was missing, and yet %v", err)
+	}
+	empty, err := result.CreateStore(path+"2", result.Header{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	empty.Close()
+	if d, err := once(0, empty); err == nil || d.Complete {
+		t.Error("results that cannot be kept are no fault")
+	}
+}
+
+func TestClaimsAreChosenByTheirIDs(t *testing.T) {
+	for asked, want := range map[string]int{
+		"centralized/violations/any/exact": 1, "centralized/messages-per-cs": 2, "centralized/messages-per": 0, "nobody/x": 0,
+	} {
+		d, err := validate.Run(context.Background(), validate.Options{
+			Catalog: catalog.All(), Claims: []string{asked}, Mode: validate.Quick, Run: sim.Run, Parallel: 2, Budget: time.Hour,
+		})
+		if want == 0 {
+			if err == nil || !strings.Contains(err.Error(), asked) {
+				t.Errorf("%s: %v", asked, err)
+			}
+			continue
+		}
+		if err != nil || len(d.Claims) != want || len(d.Algorithms) != 1 {
+			t.Errorf("%s: %d claims, want %d: %v", asked, len(d.Claims), want, err)
+			continue
+		}
+		for _, v := range d.Claims {
+			if v.Runs == 0 || !strings.HasPrefix(v.ID, asked) {
+				t.Errorf("%s: %s is judged by %d runs", asked, v.ID, v.Runs)
+			}
+		}
 	}
 }
