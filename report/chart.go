@@ -111,17 +111,8 @@ func (c *collection) figures(ch chart) []plots.Figure {
 			Name: ch.name(q.name), Title: q.title, Subtitle: ch.about,
 			X: ch.abscissa, Y: axisOf(q.median, q.tail != ""), Names: ch.names,
 		}
-		shown, told := false, false
-		for _, ln := range ch.lines {
-			points := ch.points(ln.label, q.median)
-			f.Series = append(f.Series, plots.Series{Label: ln.label, Style: ln.style, Role: plots.Measured, Points: points})
-			if q.tail != "" {
-				f.Series = append(f.Series, plots.Series{Style: ln.style, Role: plots.Tail, Points: ch.points(ln.label, q.tail)})
-			}
-			curves := c.curves(ch, ln, q.theory)
-			f.Series = append(f.Series, curves...)
-			shown, told = shown || len(points) > 0, told || len(curves) > 0
-		}
+		var shown, told bool
+		f.Series, shown, told = c.series(ch, q)
 		if q.tail != "" {
 			f.Keys = []plots.Key{{Label: "median, p50", Role: plots.Measured}, {Label: "99th percentile", Role: plots.Tail}}
 		}
@@ -133,6 +124,23 @@ func (c *collection) figures(ch chart) []plots.Figure {
 		}
 	}
 	return figures
+}
+
+// series returns the medians of a quantity, each line's followed by its tail and by
+// its predictions; shown reports whether there is any median, told whether there
+// is any prediction.
+func (c *collection) series(ch chart, q quantity) (all []plots.Series, shown, told bool) {
+	for _, ln := range ch.lines {
+		points := ch.points(ln.label, q.median)
+		all = append(all, plots.Series{Label: ln.label, Style: ln.style, Role: plots.Measured, Points: points})
+		if q.tail != "" {
+			all = append(all, plots.Series{Style: ln.style, Role: plots.Tail, Points: ch.points(ln.label, q.tail)})
+		}
+		curves := c.curves(ch, ln, q.theory)
+		all = append(all, curves...)
+		shown, told = shown || len(points) > 0, told || len(curves) > 0
+	}
+	return all, shown, told
 }
 
 // broadcasts reports whether any run of the chart broadcast natively.

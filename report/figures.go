@@ -34,29 +34,22 @@ func (c *collection) fairnessFigure(s *set) plots.Figure {
 		f.Title = "Division of work"
 	}
 	for _, p := range []struct {
-		title, ordinate, metric string
-		theory                  dme.Quantity
-		order, forTheory        bool
+		quantity
+		ordinate string
+		order    bool
 	}{
-		{"Jain's index of the entries", "Jain's index", result.JainIndex, dme.Quantity{}, true, false},
-		{"Longest run of one node", "entries in a row", result.LongestRun, dme.LongestRun, true, false},
-		{"Largest bypass of a request", "entries by others", result.MaxBypass, dme.Bypass, true, false},
-		{"Largest bypass by one node", "entries by one other", result.MaxBypassByOne, dme.BypassByOne, true, true},
-		{"Messages of the busiest node", "busiest / mean", result.WorkMaxOverMean, dme.WorkSpread, false, false},
+		{quantity{title: "Jain's index of the entries", median: result.JainIndex}, "Jain's index", true},
+		{quantity{title: "Longest run of one node", median: result.LongestRun, theory: dme.LongestRun}, "entries in a row", true},
+		{quantity{title: "Largest bypass of a request", median: result.MaxBypass, theory: dme.Bypass}, "entries by others", true},
+		{quantity{title: "Largest bypass by one node", median: result.MaxBypassByOne, theory: dme.BypassByOne, forTheory: true},
+			"entries by one other", true},
+		{quantity{title: "Messages of the busiest node", median: result.WorkMaxOverMean, theory: dme.WorkSpread}, "busiest / mean", false},
 	} {
-		if p.order && serial {
-			continue
-		}
-		panel := plots.Panel{Title: p.title, X: s.abscissa, Y: plots.Axis{Label: p.ordinate, Kind: plots.Values}}
-		shown, told := false, false
-		for _, ln := range s.lines {
-			points, curves := s.points(ln.label, p.metric), c.curves(s.chart, ln, p.theory)
-			panel.Series = append(panel.Series, plots.Series{Label: ln.label, Style: ln.style, Role: plots.Measured, Points: points})
-			panel.Series = append(panel.Series, curves...)
-			shown, told = shown || len(points) > 0, told || len(curves) > 0
-		}
-		if shown && (told || !p.forTheory) {
-			f.Panels = append(f.Panels, panel)
+		series, shown, told := c.series(s.chart, p.quantity)
+		if shown && (told || !p.forTheory) && !(p.order && serial) {
+			f.Panels = append(f.Panels, plots.Panel{
+				Title: p.title, X: s.abscissa, Y: plots.Axis{Label: p.ordinate, Kind: plots.Values}, Series: series,
+			})
 		}
 	}
 	return f

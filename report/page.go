@@ -22,27 +22,23 @@ type view struct {
 	Title, Started string
 	Style          template.CSS
 	Verdict        verdict
-	Families       []setView // of figures alone
-	Sets           []setView
-	Scalings       []scalingView
+	Families       []section // of figures alone
+	Sets           []section
+	Scalings       []section
 	Warnings       []warning
 	Environment    []fact
 	YAML           string
 }
 
-type setView struct {
+// section is a part of the page: figures, and for some the numbers behind them.
+type section struct {
 	ID, Title string
 	Figures   []figureView
-	Elsewhere string // where figures stand that are not here
+	Elsewhere string // of a set, where figures stand that are not here
 	Table     table
 	Kinds     []kindRow
 	Sizes     []int
-}
-
-type scalingView struct {
-	ID, Title string
-	Figures   []figureView
-	Rows      []growthRow
+	Rows      []growthRow // of a scaling
 }
 
 type figureView struct {
@@ -52,14 +48,14 @@ type figureView struct {
 }
 
 // view draws the figures and says what stands on the page.
-func (c *collection) view(w *output) (v view, err error) {
+func (c *collection) view(w *folder) view {
+	var v view
 	for i, s := range c.sets {
-		shown := setView{ID: fmt.Sprintf("set-%d", i+1), Title: s.String(), Table: c.table(s), Kinds: s.kinds()}
+		shown := section{
+			ID: fmt.Sprintf("set-%d", i+1), Title: s.String(), Figures: w.draw(c.setFigures(s)), Table: c.table(s), Kinds: s.kinds(),
+		}
 		for _, here := range s.spots {
 			shown.Sizes = append(shown.Sizes, here.nodes)
-		}
-		if shown.Figures, err = w.draw(c.setFigures(s)); err != nil {
-			return v, err
 		}
 		if f := c.familyOf(s); f != nil {
 			shown.Elsewhere = f.title
@@ -67,22 +63,16 @@ func (c *collection) view(w *output) (v view, err error) {
 		v.Sets = append(v.Sets, shown)
 	}
 	for i, f := range c.families {
-		shown := setView{ID: fmt.Sprintf("family-%d", i+1), Title: f.title}
-		var figures []plots.Figure
+		shown := section{ID: fmt.Sprintf("family-%d", i+1), Title: f.title}
 		for _, ch := range f.charts {
-			figures = append(figures, c.figures(ch)...)
-		}
-		if shown.Figures, err = w.draw(figures); err != nil {
-			return v, err
+			shown.Figures = append(shown.Figures, w.draw(c.figures(ch))...)
 		}
 		v.Families = append(v.Families, shown)
 	}
 	for i, sc := range c.scalings() {
-		shown := scalingView{ID: fmt.Sprintf("scaling-%d", i+1), Title: sc.title, Rows: sc.rows}
-		if shown.Figures, err = w.draw(sc.figures); err != nil {
-			return v, err
-		}
-		v.Scalings = append(v.Scalings, shown)
+		v.Scalings = append(v.Scalings, section{
+			ID: fmt.Sprintf("scaling-%d", i+1), Title: sc.title, Figures: w.draw(sc.figures), Rows: sc.rows,
+		})
 	}
 	v.Title = cmp.Or(c.in.Header.Experiment.Name, "Experiment")
 	v.YAML, v.Style = strings.TrimSpace(c.in.Header.File), c.style()
@@ -90,7 +80,7 @@ func (c *collection) view(w *output) (v view, err error) {
 	if !c.in.Header.Started.IsZero() {
 		v.Started = c.in.Header.Started.UTC().Format("2006-01-02 15:04:05 UTC")
 	}
-	return v, nil
+	return v
 }
 
 // page fills the template.

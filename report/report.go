@@ -61,60 +61,56 @@ func Outcome(r *result.Result) string {
 // returns the path of the page. Whatever the results hold, a page is made; an
 // error means that a file could not be written, and names it.
 func Build(in Input, dir string) (page string, err error) {
-	w := output{dir: dir, formats: in.Formats, taken: make(units.Names)}
-	if w.formats == nil {
-		w.formats = plots.Formats()
+	if in.Formats == nil {
+		in.Formats = plots.Formats()
 	}
 	if err := os.MkdirAll(filepath.Join(dir, "plots"), 0o777); err != nil {
 		return "", fmt.Errorf("report: %w; choose another folder", err)
 	}
+	f := folder{dir: dir, formats: in.Formats, taken: make(units.Names)}
 	c := collect(in)
-	v, err := c.view(&w)
-	if err != nil {
-		return "", err
-	}
-	if err := replaceFile(filepath.Join(dir, "summary.csv"), c.csv()); err != nil {
-		return "", err
-	}
-	html, err := v.page()
+	html, err := c.view(&f).page()
 	if err != nil {
 		return "", fmt.Errorf("report: page: %w", err)
 	}
-	page = filepath.Join(dir, "report.html")
-	return page, replaceFile(page, html)
+	f.write("summary.csv", c.csv())
+	f.write("report.html", html)
+	return filepath.Join(dir, "report.html"), f.err
 }
 
-// output writes figures into the folder of a report.
-type output struct {
+// folder is that of a report.
+type folder struct {
 	dir     string
 	formats []plots.Format
-	taken   units.Names
+	taken   units.Names // of figures
+	err     error       // the first one; nothing is written after it
 }
 
 // draw writes figures and returns them as the page shows them.
-func (w *output) draw(figures []plots.Figure) ([]figureView, error) {
+func (f *folder) draw(figures []plots.Figure) []figureView {
 	var views []figureView
-	for _, f := range figures {
-		f.Name = w.taken.Take(f.Name)
-		drawn, err := f.Render(append([]plots.Format{plots.SVG}, w.formats...)...)
-		if err != nil {
-			return nil, fmt.Errorf("report: %w", err)
+	for _, figure := range figures {
+		figure.Name = f.taken.Take(figure.Name)
+		drawn, err := figure.Render(append([]plots.Format{plots.SVG}, f.formats...)...)
+		if err != nil && f.err == nil {
+			f.err = fmt.Errorf("report: %w", err)
 		}
-		for _, format := range w.formats {
-			if err := replaceFile(filepath.Join(w.dir, "plots", f.Name+"."+string(format)), drawn[format]); err != nil {
-				return nil, err
-			}
+		for _, format := range f.formats {
+			f.write(filepath.Join("plots", figure.Name+"."+string(format)), drawn[format])
 		}
 		// A figure's text is escaped where it is drawn.
-		views = append(views, figureView{f.Name, f.Title, template.HTML(drawn[plots.SVG]), w.formats})
+		views = append(views, figureView{figure.Name, figure.Title, template.HTML(drawn[plots.SVG]), f.formats})
 	}
-	return views, nil
+	return views
 }
 
-// replaceFile replaces the file at path by data, as a whole or not at all.
-func replaceFile(path string, data []byte) error {
-	if err := atomicfile.Write(path, data); err != nil {
-		return fmt.Errorf("report: write %s: %w; is its folder writable, and is there room on the disk?", path, err)
+// write replaces a file of the folder, as a whole or not at all.
+func (f *folder) write(name string, data []byte) {
+	path := filepath.Join(f.dir, name)
+	if f.err != nil {
+		return
 	}
-	return nil
+	if err := atomicfile.Write(path, data); err != nil {
+		f.err = fmt.Errorf("report: write %s: %w; is its folder writable, and is there room on the disk?", path, err)
+	}
 }
