@@ -11,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"dmebench/report"
 	"dmebench/report/compare"
 	"dmebench/report/export"
 	"dmebench/result"
@@ -162,7 +161,7 @@ func TestResultsFormatPage(t *testing.T) {
 	}
 	sameFields(t, "metrics", documented(t, page, "## Metrics"), metrics)
 
-	files, err := export.CSV(report.Input{})
+	files, err := export.CSV(&result.Set{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"time"
+
+	"dmebench/result"
 )
 
 // Repetitions that fall into two groups have no common median: the middle lies
@@ -63,24 +64,16 @@ func middle(sorted []float64) float64 {
 
 // bimodal says which quantities of the cell's repetitions have two modes.
 func (c *cell) bimodal() (warnings []string) {
-	for _, q := range []struct {
-		metric, name string
-		show         func(float64) string
-	}{
-		{throughput, "throughput", func(x float64) string { return fmt.Sprintf("%.4g CS/s", x) }},
-		{responseP50, "median response time", showTime},
-		{syncDelayP50, "median synchronization delay", showTime},
-		{meanDelay, "mean delay T", showTime},
-	} {
-		m, ok := twoModes(c.values(q.metric))
+	for _, name := range []string{result.Throughput, result.ResponseP50, result.SyncDelayP50, result.MeanDelay} {
+		metric, _ := result.LookupMetric(name)
+		m, ok := twoModes(metric.Values(c.good))
 		if !ok {
 			continue
 		}
-		warnings = append(warnings, fmt.Sprintf(
-			"repetitions fall into two groups: %s is near %s in %d and near %s in %d; their median describes neither; look for what differs, such as the cores on which processes ran",
-			q.name, q.show(m.low), m.lows, q.show(m.high), m.highs))
+		show := formatOf(name)
+		warnings = append(warnings, fmt.Sprintf("repetitions fall into two groups: %s is near %s in %d and near %s in %d; "+
+			"their median describes neither; look for what differs, such as the cores on which processes ran",
+			lowerFirst(metric.Title), show(m.low), m.lows, show(m.high), m.highs))
 	}
 	return warnings
 }
-
-func showTime(ns float64) string { return time.Duration(ns).Round(time.Microsecond / 10).String() }

@@ -103,7 +103,7 @@ func TestCellWarnsOfTwoModes(t *testing.T) {
 	}
 	c.summarize()
 	is := func(s string) bool {
-		return strings.Contains(s, "median response time is near 10µs in 3 and near 70µs in 3")
+		return strings.Contains(s, "response time p50 is near 10 µs in 3 and near 70 µs in 3")
 	}
 	if got := c.warnings(); !slices.ContainsFunc(got, is) {
 		t.Errorf("warnings %q", got)

@@ -9,6 +9,10 @@ import (
 	"dmebench/result"
 )
 
+// SummaryCSV returns summary.csv as [Build] writes it: a row for each cell with
+// medians and their 95% intervals.
+func SummaryCSV(results result.Set) []byte { return collect(Input{Set: results}).csv() }
+
 // csv writes one row for each cell: medians over the repetitions that ended
 // well, and the bounds of their 95% intervals. What is not known is empty.
 func (c *collection) csv() []byte {
@@ -17,8 +21,8 @@ func (c *collection) csv() []byte {
 		"duration_s", "nodes", "nodes_per_worker", "workers", "repetitions", "repetitions_ok", "repetitions_violated",
 		"repetitions_stalled", "repetitions_failed", "entries_ok", "violations",
 	}
-	for _, m := range metrics() {
-		header = append(header, m.name, m.name+"_ci95_low", m.name+"_ci95_high")
+	for _, m := range result.Metrics() {
+		header = append(header, m.Name, m.Name+"_ci95_low", m.Name+"_ci95_high")
 	}
 	var out bytes.Buffer
 	w := csv.NewWriter(&out)
@@ -35,12 +39,6 @@ func (c *collection) csv() []byte {
 
 func (c *collection) row(cell *cell) []string {
 	s := cell.spec
-	number := func(x float64) string {
-		if math.IsNaN(x) || math.IsInf(x, 0) {
-			return ""
-		}
-		return strconv.FormatFloat(x, 'g', -1, 64)
-	}
 	given := func(x float64) string {
 		if x == 0 {
 			return ""
@@ -53,16 +51,24 @@ func (c *collection) row(cell *cell) []string {
 	}
 	all := len(cell.good) + len(cell.bad)
 	row := []string{
-		cell.label, s.Algorithm, join(s.Set), s.Transport, s.Workload, given(s.Rate), given(s.TotalRate), s.CS,
+		cell.label, s.Algorithm, result.Settings(s.Set), s.Transport, s.Workload, given(s.Rate), given(s.TotalRate), s.CS,
 		given(float64(s.Requests)), given(s.Duration.Std().Seconds()), strconv.Itoa(cell.nodes),
 		given(float64(s.NodesPerWorker)), cell.workers(), strconv.Itoa(all), strconv.Itoa(len(cell.good)),
 		strconv.Itoa(ended[string(result.Violated)]), strconv.Itoa(ended[string(result.Stalled)]),
 		strconv.Itoa(all - len(cell.good) - ended[string(result.Violated)] - ended[string(result.Stalled)]),
 		strconv.FormatUint(cell.entries(), 10), strconv.FormatUint(cell.violations(), 10),
 	}
-	for _, m := range metrics() {
-		e := cell.estimates[m.name]
+	for _, m := range result.Metrics() {
+		e := cell.estimates[m.Name]
 		row = append(row, number(e.Median), number(e.Lo), number(e.Hi))
 	}
 	return row
+}
+
+// number writes x so that it can be read back; "" where there is none.
+func number(x float64) string {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return ""
+	}
+	return strconv.FormatFloat(x, 'g', -1, 64)
 }

@@ -5,24 +5,39 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"dmebench/result"
 )
 
 // fact is a line of the environment's table.
 type fact struct{ Name, Value string }
 
+// Facts are the environments of runs: for each fact its values, each with the
+// number of runs that have it.
+func Facts(runs []*result.Result) map[string]map[string]int {
+	facts := make(map[string]map[string]int)
+	for _, r := range runs {
+		for k, v := range r.Environment {
+			if facts[k] == nil {
+				facts[k] = make(map[string]int)
+			}
+			if v != "" {
+				facts[k][v]++
+			}
+		}
+	}
+	return facts
+}
+
 // environment merges what is known of the experiment and of its runs: where
 // runs differ, every value stands with its number of runs.
 func (c *collection) environment() []fact {
-	values := make(map[string]map[string]int)
+	var runs []*result.Result
 	for _, r := range c.runs {
-		for k, v := range r.Result.Environment {
-			if values[k] == nil {
-				values[k] = make(map[string]int)
-			}
-			values[k][v]++
-		}
+		runs = append(runs, r.Result)
 	}
-	for k, v := range c.in.Environment {
+	values := Facts(runs)
+	for k, v := range c.in.Header.Environment {
 		if values[k] == nil {
 			values[k] = map[string]int{v: 0}
 		} else if _, ok := values[k][v]; !ok {

@@ -18,13 +18,16 @@ import (
 
 // varied is one algorithm's runs, six repetitions of each change of their spec.
 func varied(t *testing.T, n int, changes ...func(*result.Spec)) report.Input {
-	in := report.Input{Title: "varied"}
-	for _, change := range changes {
+	in := report.Input{}
+	for i, change := range changes {
+		w := result.Workload{Name: "poisson", Label: fmt.Sprint("change ", i)}
 		for rep := 1; rep <= 6; rep++ {
 			r := measured(t, "ricart-agrawala", "poisson", n, rep)
 			change(&r.Spec)
-			in.Runs = append(in.Runs, report.Run{Label: "ricart-agrawala", Repetition: rep, Result: r})
+			w.Set = r.Spec.Set
+			in.Runs = append(in.Runs, result.Run{Label: "ricart-agrawala", Transport: "tcp", Workload: w.Label, Repetition: rep - 1, Result: r})
 		}
+		in.Header.Experiment.Workloads = append(in.Header.Experiment.Workloads, w)
 	}
 	return in
 }
@@ -81,7 +84,7 @@ func TestSettingsBecomeAnAbscissa(t *testing.T) {
 	}{
 		{
 			"rates in any order", []func(*result.Spec){rate(400), rate(10), rate(1000)},
-			"tcp-poisson-by-total-rate-n7-messages", 0,
+			"messages-per-cs-by-load", 0,
 			[]string{"offered load (requests/s in all), log scale", "10", "400", "1,000", "ricart-agrawala, N = 7, 400 requests/s in all: 12, 95% interval 12 to 12, 6 repetitions"},
 		},
 		{
@@ -90,26 +93,26 @@ func TestSettingsBecomeAnAbscissa(t *testing.T) {
 				func(s *result.Spec) { s.TotalRate, s.Requests = 100, 700 },
 				func(s *result.Spec) { s.TotalRate, s.Requests = 1000, 7000 },
 			},
-			"tcp-poisson-by-total-rate-n7-messages", 0, []string{"10", "100", "1,000"},
+			"messages-per-cs-by-load", 0, []string{"10", "100", "1,000"},
 		},
 		{
 			"the same rate for a longer time is another sample", []func(*result.Spec){
 				rate(10), rate(400), rate(1000), func(s *result.Spec) { s.TotalRate, s.Requests = 400, 7 },
 			},
-			"tcp-poisson-by-total-rate-n7-messages", 3, []string{"400 requests/s in all: 12, 95% interval 12 to 12, 6 repetitions"},
+			"messages-per-cs-by-load", 3, []string{"400 requests/s in all: 12, 95% interval 12 to 12, 6 repetitions"},
 		},
 		{"two numbers are no curve", []func(*result.Spec){rate(10), rate(400)}, "", 0, nil},
 		{
 			"fractions", []func(*result.Spec){option("share", "0.9"), option("share", "0.1"), option("share", "0.5")},
-			"tcp-poisson-by-share-n7-messages", 0, []string{"part of the requests that the hot nodes make", "0.1", "0.5", "0.9"},
+			"messages-per-cs-by-share", 0, []string{"share", "0.1", "0.5", "0.9"},
 		},
 		{
 			"durations", []func(*result.Spec){option("t", "500us"), option("t", "1ms"), option("t", "20ms")},
-			"tcp-poisson-by-t-n7-messages", 0, []string{"T, mean delay of a message (ms), log scale", "0.5", "20"},
+			"messages-per-cs-by-t", 0, []string{"t (ms), log scale", "0.5", "20"},
 		},
 		{
 			"words", []func(*result.Spec){option("delay", "constant"), option("delay", "exponential")},
-			"tcp-poisson-by-delay-n7-messages", 0, []string{"constant", "exponential", "delay"},
+			"messages-per-cs-by-delay", 0, []string{"constant", "exponential", "delay"},
 		},
 		{
 			"what else differs keeps families apart",
@@ -121,7 +124,7 @@ func TestSettingsBecomeAnAbscissa(t *testing.T) {
 				option("hot", "1", "share", "0.1"), option("hot", "1", "share", "0.2"), option("hot", "1", "share", "0.3"),
 				option("hot", "2", "share", "0.1"), option("hot", "2", "share", "0.2"), option("hot", "2", "share", "0.3"),
 			},
-			"tcp-poisson-by-share-cs-100-us-hot-2-50-requests-per-node-n7-messages", 0, []string{"0.1", "0.2", "0.3"},
+			"hot-2-messages-per-cs-by-share", 0, []string{"0.1", "0.2", "0.3"},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -140,7 +143,7 @@ func TestSettingsBecomeAnAbscissa(t *testing.T) {
 			}
 			// The members' own figures would hold one lonely point each.
 			alone := len(c.changes) - cmp.Or(c.members, len(c.changes))
-			if lonely := b.plots(t, "tcp-poisson-[^b]*-messages"); len(lonely) != alone {
+			if lonely := b.plots(t, "*messages-per-cs"); len(lonely) != alone {
 				t.Errorf("also drawn: %q; want %d", lonely, alone)
 			}
 			if strings.Count(b.page, `class="family"`) == 0 {
@@ -169,16 +172,35 @@ func TestPredictionsOverSettings(t *testing.T) {
 		// A claim sees no rate: E tells it here.
 		return dme.Setting{Nodes: s.Nodes, E: time.Duration(s.TotalRate)}, true
 	}
-	texts := build(t, in).texts(t, "tcp-poisson-by-total-rate-n7-messages")
+	texts := build(t, in).texts(t, "messages-per-cs-by-load")
 	if strings.Contains(texts, "partial") || !strings.Contains(texts, "everywhere (TR-869 §4)") {
 		t.Errorf("the figure says\n%s", texts)
+	}
+}
+
+// A claim about links of equal delay is drawn over none of several networks
+// unless all have such links, in whichever order they were run.
+func TestPredictionsOverNetworks(t *testing.T) {
+	for _, delays := range [][]string{{"constant", "uniform"}, {"uniform", "constant"}, {"constant", "1ms"}} {
+		in := lean(varied(t, 7, option("delay", delays[0]), option("delay", delays[1])))
+		in.Claims = func(string) []dme.Claim {
+			return []dme.Claim{{
+				Quantity: dme.MessagesPerCS, Formula: "12", Load: dme.AnyLoad, Kind: dme.Exact, Source: "x", EqualDelays: true,
+				Predict: dme.Constantly(12),
+			}}
+		}
+		in.Setting = func(s result.Spec) (dme.Setting, bool) { return dme.Setting{Nodes: s.Nodes}, true }
+		drawn := strings.Contains(build(t, in).texts(t, "messages-per-cs-by-delay"), "links of equal delay")
+		if want := delays[1] == "1ms"; drawn != want {
+			t.Errorf("%q: drawn %v, want %v", delays, drawn, want)
+		}
 	}
 }
 
 // Transmissions are shown where they differ from messages, and only there.
 func TestTransmissions(t *testing.T) {
 	in := lean(varied(t, 7, rate(1), rate(2), rate(3)))
-	const plot = "tcp-poisson-by-total-rate-n7-transmissions"
+	const plot = "transmissions-per-cs-by-load"
 	if found := build(t, in).plots(t, plot); len(found) > 0 {
 		t.Errorf("%q though every message was sent for itself", found)
 	}
@@ -202,7 +224,7 @@ func TestWorkOfEachNode(t *testing.T) {
 		}
 	}
 	b := build(t, in)
-	texts := b.texts(t, "tcp-saturate-work-n5") // 57 nodes would be a smear
+	texts := b.texts(t, "work-per-node") // 57 nodes would be a smear
 	// The hub of five handles 4 of 8 parts, 4/(8/5) of the mean; the others 1/(8/5).
 	for i, want := range []string{"2.5", "0.625", "0.625", "0.625", "0.625"} {
 		note := fmt.Sprintf("centralized, node %d of 5: %s times the mean, 95%% interval", i+1, want)
@@ -213,7 +235,7 @@ func TestWorkOfEachNode(t *testing.T) {
 	if n := strings.Count(texts, "ricart-agrawala, node"); n != 5 {
 		t.Errorf("%d nodes of ricart-agrawala are shown", n)
 	}
-	if found := b.plots(t, "*-work-*"); len(found) != 1 {
+	if found := b.plots(t, "*work*"); len(found) != 1 {
 		t.Errorf("there are %q", found)
 	}
 
@@ -223,7 +245,7 @@ func TestWorkOfEachNode(t *testing.T) {
 			r.Result.Work.SentByNode = r.Result.Work.SentByNode[1:]
 		}
 	}
-	if texts := build(t, in).texts(t, "tcp-saturate-work-n5"); strings.Contains(texts, "centralized") {
+	if texts := build(t, in).texts(t, "work-per-node"); strings.Contains(texts, "centralized") {
 		t.Error("work is shown though a node's is not known")
 	}
 }
@@ -233,10 +255,14 @@ func TestWorkOfEachNode(t *testing.T) {
 func TestNamedNetworks(t *testing.T) {
 	in := lean(varied(t, 7, option("delay", "constant"), option("delay", "uniform"), option("delay", "constant", "links", "1-2:delay=9ms")))
 	for i := range in.Runs {
-		in.Runs[i].Network, in.Runs[i].Workload = []string{"all equal", "scattered", "one slow link"}[i/6], "poisson"
+		in.Runs[i].Transport, in.Runs[i].Workload = []string{"all equal", "scattered", "one slow link"}[i/6], "poisson"
+		if i%6 == 0 {
+			in.Header.Experiment.Transports = append(in.Header.Experiment.Transports, result.Entry{Name: "tcp", Label: in.Runs[i].Transport, Set: in.Runs[i].Result.Spec.Set})
+		}
 	}
+	in.Header.Experiment.Workloads = nil
 	b := build(t, in)
-	texts := b.texts(t, "tcp-poisson-by-network-n7-messages")
+	texts := b.texts(t, "messages-per-cs-by-network")
 	for _, want := range []string{"all equal", "scattered", "one slow link", "ricart-agrawala, N = 7, one slow link: 12"} {
 		if !strings.Contains(texts, want) {
 			t.Errorf("the figure does not say %q:\n%s", want, texts)
@@ -247,26 +273,31 @@ func TestNamedNetworks(t *testing.T) {
 	}
 	// A network that is called by its own name has no name of its own.
 	for i := range in.Runs {
-		in.Runs[i].Network = "tcp"
+		in.Runs[i].Transport = "tcp"
 	}
 	if named := build(t, in).plots(t, "*-by-network-*"); len(named) > 0 {
 		t.Errorf("there are %q", named)
 	}
 }
 
-// Series of one algorithm that differ in the number of one option become one
-// line over that number, beside the figures of the set.
+// Where the experiment asks for it, series of one algorithm that differ in one of
+// its options become one line over the numbers that the experiment gives to that
+// option, beside the figures of the set.
 func TestOptionsOfAnAlgorithm(t *testing.T) {
 	in := lean(varied(t, 7, option("tree", "kary:2", "x", "y"), option("tree", "kary:8", "x", "y"), option("tree", "kary:4", "x", "y"), option("tree", "line", "x", "y")))
+	in.Header.Experiment = result.Experiment{}
 	for i := range in.Runs {
-		in.Runs[i].Label = []string{"two", "eight", "four", "line"}[i/6]
+		in.Runs[i].Label, in.Runs[i].Workload = []string{"two", "eight", "four", "line"}[i/6], "poisson"
 	}
-	in.Setting = func(s result.Spec) (dme.Setting, bool) {
-		return dme.Setting{Nodes: s.Nodes, Options: dme.Options{"tree": "", "x": ""}}, true
+	if found := build(t, in).plots(t, "*-by-*"); len(found) > 0 {
+		t.Errorf("nobody asks for %q", found)
 	}
+	in.Header.Experiment.Axes = []result.Axis{{
+		Name: "fan-out", Over: "tree", Title: "children of a node", Values: map[string]float64{"kary:2": 2, "kary:4": 4, "kary:8": 8},
+	}}
 	b := build(t, in)
-	texts := b.texts(t, "tcp-poisson-ricart-agrawala-x-y-by-tree-kary-n7-messages")
-	for _, want := range []string{"tree=kary:…", "2", "4", "8", "ricart-agrawala x=y", "ricart-agrawala x=y, N = 7, tree=kary 4: 12"} {
+	texts := b.texts(t, "messages-per-cs-by-fan-out")
+	for _, want := range []string{"children of a node", "2", "4", "8", "ricart-agrawala x=y", "ricart-agrawala x=y, N = 7, fan-out 4: 12"} {
 		if !strings.Contains(texts, want) {
 			t.Errorf("the figure does not say %q:\n%s", want, texts)
 		}
@@ -274,7 +305,7 @@ func TestOptionsOfAnAlgorithm(t *testing.T) {
 	if strings.Contains(texts, "line") {
 		t.Error("the figure shows a tree without a number")
 	}
-	if own := b.plots(t, "tcp-poisson-messages"); len(own) != 1 {
+	if own := b.plots(t, "messages-per-cs"); len(own) != 1 {
 		t.Error("the set's own figure is missing")
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"dmebench/report"
+	"dmebench/report/plots"
 	"dmebench/result"
 )
 
@@ -67,15 +68,17 @@ func measured(t *testing.T, algorithm, workload string, n, rep int) *result.Resu
 
 // experiment is all repetitions of all cells.
 func experiment(t *testing.T, labels []string, workloads []string, sizes []int, repetitions int) report.Input {
-	in := report.Input{
-		Title: "quickstart", SpecYAML: "name: quickstart\n", Started: time.Date(2026, 11, 20, 9, 30, 0, 0, time.UTC),
-		Environment: map[string]string{"host": "bench-1"},
-	}
+	in := report.Input{Set: result.Set{Header: result.Header{
+		Experiment: result.Experiment{Name: "quickstart"}, File: "name: quickstart\n",
+		Started: time.Date(2026, 11, 20, 9, 30, 0, 0, time.UTC), Environment: map[string]string{"host": "bench-1"},
+	}}}
 	for _, w := range workloads {
 		for _, n := range sizes {
 			for rep := 1; rep <= repetitions; rep++ {
 				for _, label := range labels {
-					in.Runs = append(in.Runs, report.Run{Label: label, Repetition: rep, Result: measured(t, label, w, n, rep)})
+					in.Runs = append(in.Runs, result.Run{
+						Label: label, Transport: "tcp", Workload: w, Repetition: rep - 1, Result: measured(t, label, w, n, rep),
+					})
 				}
 			}
 		}
@@ -96,15 +99,15 @@ func lean(in report.Input) report.Input {
 // built is a report that was read back.
 type built struct{ dir, page string }
 
+// build is report.Build with one format only, unless others are asked for: pixels
+// are dear where races are looked for.
 func build(t *testing.T, in report.Input) built {
 	t.Helper()
-	return buildWith(t, in, report.BuildSVG)
-}
-
-func buildWith(t *testing.T, in report.Input, how func(report.Input, string) (string, error)) built {
-	t.Helper()
+	if in.Formats == nil {
+		in.Formats = []plots.Format{plots.SVG}
+	}
 	dir := filepath.Join(t.TempDir(), "report")
-	path, err := how(in, dir)
+	path, err := report.Build(in, dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,14 +29,14 @@ func (c *collection) grown(sets []*set, label string) []growth {
 	for _, s := range sets {
 		g := growth{set: s, label: label, style: slices.Index(c.labels, label)}
 		var like *cell
-		for _, n := range s.sizes {
-			cell := s.cells[place{label, n}]
+		for _, here := range s.spots {
+			cell := here.cells[label]
 			if cell == nil {
 				continue
 			}
 			like = cell
 			for _, y := range cell.values(result.MessagesPerCS) {
-				g.n, g.y = append(g.n, float64(n)), append(g.y, y)
+				g.n, g.y = append(g.n, here.x), append(g.y, y)
 			}
 		}
 		if g.sizes() < fewestSizes {

@@ -22,7 +22,7 @@ func grown(t *testing.T, sizes []int, per func(n float64, rep int) float64) repo
 	}
 	in.Runs = append(in.Runs, simulated.Runs...)
 	for _, r := range in.Runs {
-		*r.Result.Messages.PerCS = per(float64(r.Result.Nodes), r.Repetition)
+		*r.Result.Messages.PerCS = per(float64(r.Result.Nodes), r.Repetition+1)
 	}
 	in.Setting = func(s result.Spec) (dme.Setting, bool) { return dme.Setting{Nodes: s.Nodes}, true }
 	return in

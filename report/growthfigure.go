@@ -16,7 +16,7 @@ import (
 // of the claimed growth and the best one, and residuals.
 func growthFigure(sc scaling, load, label string, grown []growth) plots.Figure {
 	f := plots.Figure{
-		Name: sc.slug + "-" + slug(label), Title: label + ": growth of messages per CS", Subtitle: load,
+		Name: sc.slug + "-" + units.Slug(label), Title: label + ": growth of messages per CS", Subtitle: load,
 	}
 	var residuals []plots.Panel
 	for _, g := range grown {
@@ -36,7 +36,7 @@ func (g growth) fitPanel() plots.Panel {
 		Title: g.set.network() + ": " + equation(g.main()), X: plots.Axis{Label: "nodes N", Kind: plots.Linear},
 		Y: plots.Axis{Label: "messages per CS, median", Kind: plots.Linear},
 	}
-	points := g.set.points(g.label, result.MessagesPerCS, p.Y)
+	points := g.set.points(g.label, result.MessagesPerCS)
 	for i := range points {
 		points[i].Gap = true // the line is the fit's
 	}

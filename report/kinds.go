@@ -13,31 +13,31 @@ import (
 // series, a bar for each size, a part for each kind. The parts of a bar add up
 // to all messages of all good runs over all their entries; medians of parts
 // would not add up to anything.
-func (c *collection) kindFigure(s *set) plots.Figure {
+func (s *set) kindFigure() plots.Figure {
 	f := plots.Figure{
-		Name: s.slug + "-kinds", Title: "Messages per critical section by kind (all repetitions together)", Subtitle: s.String(),
+		Name: s.name("kinds-of-messages"), Title: "Messages per critical section by kind (all repetitions together)", Subtitle: s.about,
 	}
 	styles := s.kindStyles()
 	var names []string
-	for _, n := range s.sizes {
-		names = append(names, units.Count(uint64(n)))
+	for _, here := range s.spots {
+		names = append(names, units.Count(uint64(here.nodes)))
 	}
-	for _, label := range s.labels {
+	for _, ln := range s.lines {
 		panel := plots.Panel{
-			Title: label, Names: names,
+			Title: ln.label, Names: names,
 			X: plots.Axis{Label: "nodes N", Kind: plots.Names}, Y: plots.Axis{Label: "messages per CS", Kind: plots.Values},
 		}
-		top := make([]float64, len(s.sizes))
+		top := make([]float64, len(s.spots))
 		for _, kind := range slices.Sorted(maps.Keys(styles)) {
 			layer := plots.Series{Label: kind, Style: styles[kind], Role: plots.Layer}
-			for i, n := range s.sizes {
-				perCS := s.cells[place{label, n}].pooledKinds()[kind]
+			for i, here := range s.spots {
+				perCS := here.cells[ln.label].pooledKinds()[kind]
 				if perCS == 0 {
 					continue
 				}
 				layer.Points = append(layer.Points, plots.Point{
 					X: float64(i), Lo: top[i], Y: top[i] + perCS,
-					Note: fmt.Sprintf("%s, N = %d: %s %s per CS", label, n, units.Number(perCS), kind),
+					Note: fmt.Sprintf("%s, %s: %s %s per CS", ln.label, here.text, units.Number(perCS), kind),
 				})
 				top[i] += perCS
 			}
@@ -54,7 +54,7 @@ func (c *collection) kindFigure(s *set) plots.Figure {
 // panels, since most kinds mean the same in all algorithms.
 func (s *set) kindStyles() map[string]int {
 	kinds := make(map[string]int)
-	for _, cell := range s.cells {
+	for _, cell := range s.inOrder() {
 		for kind := range cell.pooledKinds() {
 			kinds[kind] = 0
 		}

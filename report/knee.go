@@ -5,6 +5,7 @@ import (
 
 	"dmebench/report/plots"
 	"dmebench/report/units"
+	"dmebench/result"
 )
 
 // served is the part of an offered load that must be served for the load to be
@@ -12,76 +13,54 @@ import (
 // interval of the throughput lies below that.
 const served = 0.95
 
-// offered returns the requests per second that member i asks of a system of n
-// nodes; ok is false where the family is none of loads.
-func (f family) offered(i, n int) (rate float64, ok bool) {
-	switch v := f.members[i].value; v.key {
-	case "total-rate":
-		return v.number, true
-	case "rate":
-		return v.number * float64(n), true
-	}
-	return 0, false
-}
-
-// knee returns the last member of a load curve before the first whose load a
-// series missed. ok is false where already the smallest was missed, or none was:
-// then the knee lies outside of what was measured.
-func (f family) knee(label string, n int) (last int, ok bool) {
-	last = -1
-	for i, m := range f.members {
-		cell := m.set.cells[place{label, n}]
-		rate, isLoad := f.offered(i, n)
-		if !isLoad {
-			return -1, false
-		}
-		if cell == nil || cell.estimates[throughput].N == 0 {
+// knee returns the last spot of a load curve before the first whose load a line
+// missed. ok is false where already the smallest was missed, or none was: then
+// the knee lies outside of what was measured.
+func (ch chart) knee(label string) (last spot, ok bool) {
+	for _, s := range ch.spots {
+		if s.cells[label] == nil {
 			continue
 		}
-		e := cell.estimates[throughput]
+		e := s.cells[label].estimates[result.Throughput]
 		most := e.Max
 		if e.Bounded() {
 			most = e.Hi
 		}
-		if most < served*rate {
-			return last, last >= 0
+		switch {
+		case e.N == 0:
+			continue
+		case most < served*s.offered:
+			return last, last.cells != nil
 		}
-		last = i
+		last = s
 	}
 	return last, false
 }
 
 // markKnees adds to a figure of throughput against load what was offered, and a
-// ring around the knee of every series that has one.
-func (f family) markKnees(fig *plots.Figure, n int) {
-	line := plots.Series{Label: "all that is offered", Style: plots.Plain, Role: plots.Bound}
-	for i := range f.members {
-		rate, ok := f.offered(i, n)
-		if !ok {
+// ring around the knee of every line that has one.
+func (ch chart) markKnees(f *plots.Figure) {
+	offered := plots.Series{Label: "all that is offered", Style: plots.Plain, Role: plots.Bound}
+	for _, s := range ch.spots {
+		if s.offered == 0 {
 			return
 		}
-		line.Points = append(line.Points, plots.At(f.x(i), rate))
+		offered.Points = append(offered.Points, plots.At(s.x, s.offered))
 	}
 	found := false
-	var marks []plots.Series
-	for _, s := range fig.Series {
-		if s.Role != plots.Measured || s.Label == "" {
-			continue
-		}
-		i, ok := f.knee(s.Label, n)
+	for _, ln := range ch.lines {
+		s, ok := ch.knee(ln.label)
 		if !ok {
 			continue
 		}
-		rate, _ := f.offered(i, n)
-		cell := f.members[i].set.cells[place{s.Label, n}]
-		mark := plots.At(f.x(i), cell.estimates[throughput].Median)
-		mark.Note = fmt.Sprintf("%s: knee at %s requests/s", s.Label, units.Number(rate))
-		marks = append(marks, plots.Series{Style: s.Style, Role: plots.Mark, Points: []plots.Point{mark}})
+		mark := plots.At(s.x, s.cells[ln.label].estimates[result.Throughput].Median)
+		mark.Note = fmt.Sprintf("%s: knee at %s requests/s", ln.label, units.Number(s.offered))
+		f.Series = append(f.Series, plots.Series{Style: ln.style, Role: plots.Mark, Points: []plots.Point{mark}})
 		found = true
 	}
-	fig.Series = append(append(fig.Series, marks...), line)
+	f.Series = append(f.Series, offered)
 	if found {
-		fig.Keys = append(fig.Keys, plots.Key{
+		f.Keys = append(f.Keys, plots.Key{
 			Label: fmt.Sprintf("knee: beyond it less than %.0f%% of the load is served, by the whole interval", 100*served), Role: plots.Mark,
 		})
 	}

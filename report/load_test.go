@@ -37,7 +37,7 @@ func TestKnee(t *testing.T) {
 		{"below everything", 50, ""},
 	} {
 		b := build(t, loaded(t, x.capacity, 100, 200, 400, 800, 1600))
-		svg, err := os.ReadFile(filepath.Join(b.dir, "plots", "tcp-poisson-by-total-rate-n5-throughput.svg"))
+		svg, err := os.ReadFile(filepath.Join(b.dir, "plots", "throughput-by-load.svg"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -66,8 +66,8 @@ func TestPredictedTimes(t *testing.T) {
 		}
 	}
 	b := build(t, in)
-	for file, label := range map[string]string{"response-mean": ">a: 2T + E (x)</text>", "throughput": ">a: mean 1/(T + E) (y)</text>"} {
-		svg, err := os.ReadFile(filepath.Join(b.dir, "plots", "tcp-serial-"+file+".svg"))
+	for file, label := range map[string]string{"mean-response-time": ">a: 2T + E (x)</text>", "throughput": ">a: mean 1/(T + E) (y)</text>"} {
+		svg, err := os.ReadFile(filepath.Join(b.dir, "plots", file+".svg"))
 		if err != nil {
 			t.Error(err)
 			continue
@@ -81,7 +81,7 @@ func TestPredictedTimes(t *testing.T) {
 		r.Result.T = nil
 	}
 	b = build(t, in)
-	if _, err := os.Stat(filepath.Join(b.dir, "plots", "tcp-serial-response-mean.svg")); err == nil {
+	if _, err := os.Stat(filepath.Join(b.dir, "plots", "mean-response-time.svg")); err == nil {
 		t.Error("a time is predicted without T")
 	}
 }
@@ -90,7 +90,7 @@ func TestPredictedTimes(t *testing.T) {
 func TestNoFairnessOfSerialRuns(t *testing.T) {
 	b := build(t, experiment(t, []string{"a"}, []string{"serial", "saturate"}, []int{3, 7}, 6))
 	for workload, want := range map[string]bool{"serial": false, "saturate": true} {
-		svg, err := os.ReadFile(filepath.Join(b.dir, "plots", "tcp-"+workload+"-fairness.svg"))
+		svg, err := os.ReadFile(filepath.Join(b.dir, "plots", workload+"-fairness.svg"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -119,7 +119,7 @@ func TestClaimsAboutFairness(t *testing.T) {
 	}
 	for _, ordered := range []bool{true, false} {
 		in.KeepsOrder = func(result.Spec) bool { return ordered }
-		svg, err := os.ReadFile(filepath.Join(build(t, in).dir, "plots", "tcp-saturate-fairness.svg"))
+		svg, err := os.ReadFile(filepath.Join(build(t, in).dir, "plots", "fairness.svg"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -139,7 +139,7 @@ func TestBarsOfKinds(t *testing.T) {
 		r.Result.Messages.ByKind["NONE"] = 0
 	}
 	b := build(t, in)
-	svg, err := os.ReadFile(filepath.Join(b.dir, "plots", "tcp-saturate-kinds.svg"))
+	svg, err := os.ReadFile(filepath.Join(b.dir, "plots", "kinds-of-messages.svg"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +156,7 @@ func TestBarsOfKinds(t *testing.T) {
 func TestFormats(t *testing.T) {
 	in := lean(experiment(t, []string{"a"}, []string{"saturate"}, []int{3}, 1))
 	in.Formats = append(in.Formats, "pdf")
-	b := buildWith(t, in, report.Build)
+	b := build(t, in)
 	files, err := filepath.Glob(filepath.Join(b.dir, "plots", "*"))
 	if err != nil || len(files) != 1 || filepath.Ext(files[0]) != ".pdf" {
 		t.Errorf("%v, %v; want one PDF", files, err)

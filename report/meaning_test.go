@@ -1,6 +1,7 @@
 package report_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,44 +15,50 @@ import (
 // What is measured under other conditions never becomes one sample.
 func TestConditionsAreKeptApart(t *testing.T) {
 	base := lean(experiment(t, []string{"maekawa"}, []string{"saturate"}, []int{3, 7}, 2))
+	// with is an experiment of the same workload with changes, each labelled.
 	with := func(changes ...func(*result.Spec)) report.Input {
 		in := base
 		in.Runs = nil
-		for _, change := range changes {
+		for i, change := range changes {
+			label := fmt.Sprint("change ", i)
 			for _, r := range base.Runs {
 				result := *r.Result
 				change(&result.Spec)
-				r.Result = &result
+				r.Result, r.Workload = &result, label
 				in.Runs = append(in.Runs, r)
 			}
+			set := in.Runs[len(in.Runs)-1].Result.Spec.Set
+			in.Header.Experiment.Workloads = append(in.Header.Experiment.Workloads, result.Workload{Name: "saturate", Label: label, Set: set})
 		}
 		return in
 	}
 	same := func(*result.Spec) {}
 	set := func(k, v string) func(*result.Spec) { return func(s *result.Spec) { s.Set = map[string]string{k: v} } }
+	own := with(same, set("quorum", "grid"))
+	own.Header.Experiment = result.Experiment{}
+	again := with(same, func(s *result.Spec) { s.Seed = 99 })
+	for _, in := range []*report.Input{&own, &again} {
+		for i := range in.Runs {
+			in.Runs[i].Workload = "saturate"
+		}
+	}
 	for _, c := range []struct {
-		name    string
-		in      report.Input
-		sets    int // figure sets
-		rows    int
-		says    string
-		quorums bool
+		name string
+		in   report.Input
+		sets int // figure sets
+		rows int
+		says string
 	}{
-		{"seed", with(same, func(s *result.Spec) { s.Seed = 99 }), 1, 2, "", false},
-		{"transport", with(same, func(s *result.Spec) { s.Transport = "udp" }), 2, 4, "udp · saturate", false},
-		{"cs", with(same, func(s *result.Spec) { s.CS = "exp:1ms" }), 2, 4, "CS exponential, mean 1 ms", false},
-		{"rate", with(same, func(s *result.Spec) { s.TotalRate = 200 }), 2, 4, "200 requests/s in all", false},
-		{"requests", with(same, func(s *result.Spec) { s.Requests = 9 * s.Nodes }), 2, 4, "9 requests per node", false},
-		{"nodes per worker", with(same, func(s *result.Spec) { s.NodesPerWorker = 4 }), 2, 4, "4 nodes per process", false},
-		{"workload option", with(same, set("think", "1ms")), 2, 4, "think=1ms", true},
-		{"algorithm's option", with(same, set("quorum", "grid")), 1, 4, "maekawa (maekawa quorum=grid)", true},
+		{"seed", again, 1, 2, ""},
+		{"transport", with(same, func(s *result.Spec) { s.Transport = "udp" }), 2, 4, "udp · saturate"},
+		{"cs", with(same, func(s *result.Spec) { s.CS = "exp:1ms" }), 2, 4, "CS exponential, mean 1 ms"},
+		{"rate", with(same, func(s *result.Spec) { s.TotalRate = 200 }), 2, 4, "200 requests/s in all"},
+		{"requests", with(same, func(s *result.Spec) { s.Requests = 9 * s.Nodes }), 2, 4, "9 requests per node"},
+		{"nodes per worker", with(same, func(s *result.Spec) { s.NodesPerWorker = 4 }), 2, 4, "4 nodes per process"},
+		{"workload option", with(same, set("think", "1ms")), 2, 4, "think=1ms"},
+		{"algorithm's option", own, 1, 4, "maekawa (maekawa quorum=grid)"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if c.quorums {
-				c.in.Setting = func(s result.Spec) (dme.Setting, bool) {
-					return dme.Setting{Nodes: s.Nodes, Options: dme.Options{"quorum": "plane"}}, true
-				}
-			}
 			b := build(t, c.in)
 			if n := strings.Count(b.page, `class="set"`); n != c.sets {
 				t.Errorf("%d figure sets, want %d", n, c.sets)
@@ -84,7 +91,7 @@ func TestPredictions(t *testing.T) {
 		t.Error("a claim about light load is held against other loads")
 	}
 	svg := func(workload string) string {
-		data, err := os.ReadFile(filepath.Join(b.dir, "plots", "tcp-"+workload+"-messages.svg"))
+		data, err := os.ReadFile(filepath.Join(b.dir, "plots", workload+"-messages-per-cs.svg"))
 		if err != nil {
 			t.Fatal(err)
 		}

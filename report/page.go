@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
 	"fmt"
 	"html/template"
@@ -21,27 +22,23 @@ type view struct {
 	Title, Started string
 	Style          template.CSS
 	Verdict        verdict
-	Families       []setView // of figures alone
-	Sets           []setView
-	Scalings       []scalingView
+	Families       []section // of figures alone
+	Sets           []section
+	Scalings       []section
 	Warnings       []warning
 	Environment    []fact
 	YAML           string
 }
 
-type setView struct {
+// section is a part of the page: figures, and for some the numbers behind them.
+type section struct {
 	ID, Title string
 	Figures   []figureView
-	Elsewhere string // where figures stand that are not here
+	Elsewhere string // of a set, where figures stand that are not here
 	Table     table
 	Kinds     []kindRow
 	Sizes     []int
-}
-
-type scalingView struct {
-	ID, Title string
-	Figures   []figureView
-	Rows      []growthRow
+	Rows      []growthRow // of a scaling
 }
 
 type figureView struct {
@@ -50,41 +47,44 @@ type figureView struct {
 	Formats     []plots.Format
 }
 
-// page fills the template. drawn holds the figures of each set, families those of
-// each family, grown those of each of the scalings, formats the files that there
-// are of each.
-func (c *collection) page(drawn, families [][]drawing, scalings []scaling, grown [][]drawing, formats []plots.Format) ([]byte, error) {
-	v := view{
-		Title: c.in.Title, YAML: strings.TrimSpace(c.in.SpecYAML), Style: c.style(),
-		Verdict: c.verdict(), Warnings: c.warningList(), Environment: c.environment(),
-	}
-	if v.Title == "" {
-		v.Title = "Experiment"
-	}
-	if !c.in.Started.IsZero() {
-		v.Started = c.in.Started.UTC().Format("2006-01-02 15:04:05 UTC")
-	}
+// view draws the figures and says what stands on the page.
+func (c *collection) view(w *folder) view {
+	var v view
 	for i, s := range c.sets {
-		shown := setView{
-			ID: fmt.Sprintf("set-%d", i+1), Title: s.String(), Table: c.table(s), Kinds: c.kinds(s), Sizes: s.sizes,
+		shown := section{
+			ID: fmt.Sprintf("set-%d", i+1), Title: s.String(), Figures: w.draw(c.setFigures(s)), Table: c.table(s), Kinds: s.kinds(),
 		}
-		shown.Figures = viewFigures(drawn[i], formats)
+		for _, here := range s.spots {
+			shown.Sizes = append(shown.Sizes, here.nodes)
+		}
 		if f := c.familyOf(s); f != nil {
-			shown.Elsewhere = f.title()
+			shown.Elsewhere = f.title
 		}
 		v.Sets = append(v.Sets, shown)
 	}
-	for i, sc := range scalings {
-		v.Scalings = append(v.Scalings, scalingView{
-			ID: fmt.Sprintf("scaling-%d", i+1), Title: sc.title, Figures: viewFigures(grown[i], formats), Rows: sc.rows,
-		})
-	}
 	for i, f := range c.families {
-		v.Families = append(v.Families, setView{
-			ID: fmt.Sprintf("family-%d", i+1), Title: f.title(),
-			Figures: viewFigures(families[i], formats),
+		shown := section{ID: fmt.Sprintf("family-%d", i+1), Title: f.title}
+		for _, ch := range f.charts {
+			shown.Figures = append(shown.Figures, w.draw(c.figures(ch))...)
+		}
+		v.Families = append(v.Families, shown)
+	}
+	for i, sc := range c.scalings() {
+		v.Scalings = append(v.Scalings, section{
+			ID: fmt.Sprintf("scaling-%d", i+1), Title: sc.title, Figures: w.draw(sc.figures), Rows: sc.rows,
 		})
 	}
+	v.Title = cmp.Or(c.in.Header.Experiment.Name, "Experiment")
+	v.YAML, v.Style = strings.TrimSpace(c.in.Header.File), c.style()
+	v.Verdict, v.Warnings, v.Environment = c.verdict(), c.warningList(), c.environment()
+	if !c.in.Header.Started.IsZero() {
+		v.Started = c.in.Header.Started.UTC().Format("2006-01-02 15:04:05 UTC")
+	}
+	return v
+}
+
+// page fills the template.
+func (v view) page() ([]byte, error) {
 	t, err := template.New("page").Parse(pageHTML)
 	if err != nil {
 		return nil, err
@@ -94,15 +94,6 @@ func (c *collection) page(drawn, families [][]drawing, scalings []scaling, grown
 	return out.Bytes(), err
 }
 
-func viewFigures(drawn []drawing, formats []plots.Format) []figureView {
-	var views []figureView
-	for _, d := range drawn {
-		// A figure's text is escaped where it is drawn.
-		views = append(views, figureView{d.figure.Name, d.figure.Title, template.HTML(d.svg), formats})
-	}
-	return views
-}
-
 // style is the page's style sheet with the colours of the series.
 func (c *collection) style() template.CSS {
 	var b strings.Builder
@@ -110,15 +101,5 @@ func (c *collection) style() template.CSS {
 	for i := range c.labels {
 		fmt.Fprintf(&b, ".s%d { background: %s; }\n", i, plots.Color(i))
 	}
-	b.WriteString("@media screen and (prefers-color-scheme: dark) {\n")
-	for i := range c.labels {
-		fmt.Fprintf(&b, "  .s%d { background: %s; }\n", i, plots.ColorInTheDark(i))
-	}
-	for _, pair := range plots.InTheDark() {
-		for _, what := range []string{"fill", "stroke"} {
-			fmt.Fprintf(&b, "  figure svg [style*=\"%s:%s\"] { %s: %s !important; }\n", what, pair[0], what, pair[1])
-		}
-	}
-	b.WriteString("}\n")
 	return template.CSS(b.String())
 }

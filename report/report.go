@@ -16,23 +16,20 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"html/template"
 	"os"
 	"path/filepath"
-	"time"
 
 	"dmebench/dme"
 	"dmebench/internal/atomicfile"
 	"dmebench/report/plots"
+	"dmebench/report/units"
 	"dmebench/result"
 )
 
 // Input is an experiment and what came of it.
 type Input struct {
-	Title       string            // name of the experiment
-	SpecYAML    string            // the experiment's file as it was run; "" if there is none
-	Environment map[string]string // of the whole experiment; what runs add or contradict is shown too
-	Started     time.Time         // zero where it is not known
-	Runs        []Run             // one for each repetition of each cell
+	result.Set
 
 	// Claims returns the claims of an algorithm. It may be nil.
 	Claims func(algorithm string) []dme.Claim
@@ -49,18 +46,6 @@ type Input struct {
 	// Formats are those in which plots are written beside the page, svg, png or
 	// pdf; nil for all of them. In the page they are there in any case.
 	Formats []plots.Format
-
-	Warnings []string // such as result files that could not be read
-	Missing  int      // cells that are not there (yet)
-}
-
-// Run is one repetition.
-type Run struct {
-	Label      string // the series' name in legends: the algorithm, or what the experiment calls it
-	Network    string // what the experiment calls the network with its options; may be ""
-	Workload   string // and the workload
-	Repetition int    // from 1
-	Result     *result.Result
 }
 
 // Outcome says how a run ended: [result.OK] for one whose numbers are used, else
@@ -79,73 +64,53 @@ func Build(in Input, dir string) (page string, err error) {
 	if in.Formats == nil {
 		in.Formats = plots.Formats()
 	}
-	return build(in, dir, in.Formats)
-}
-
-func build(in Input, dir string, formats []plots.Format) (page string, err error) {
 	if err := os.MkdirAll(filepath.Join(dir, "plots"), 0o777); err != nil {
 		return "", fmt.Errorf("report: %w; choose another folder", err)
 	}
+	f := folder{dir: dir, formats: in.Formats, taken: make(units.Names)}
 	c := collect(in)
-	drawn := make([][]drawing, len(c.sets))
-	for i, s := range c.sets {
-		if drawn[i], err = draw(c.figures(s), dir, formats); err != nil {
-			return "", err
-		}
-	}
-	families := make([][]drawing, len(c.families))
-	for i, f := range c.families {
-		if families[i], err = draw(c.familyFigures(f), dir, formats); err != nil {
-			return "", err
-		}
-	}
-	scalings := c.scalings()
-	grown := make([][]drawing, len(scalings))
-	for i, sc := range scalings {
-		if grown[i], err = draw(sc.figures, dir, formats); err != nil {
-			return "", err
-		}
-	}
-	if err := replaceFile(filepath.Join(dir, "summary.csv"), c.csv()); err != nil {
-		return "", err
-	}
-	html, err := c.page(drawn, families, scalings, grown, formats)
+	html, err := c.view(&f).page()
 	if err != nil {
 		return "", fmt.Errorf("report: page: %w", err)
 	}
-	page = filepath.Join(dir, "report.html")
-	return page, replaceFile(page, html)
+	f.write("summary.csv", c.csv())
+	f.write("report.html", html)
+	return filepath.Join(dir, "report.html"), f.err
 }
 
-// draw writes figures into the folder of the report.
-func draw(figures []plots.Figure, dir string, formats []plots.Format) ([]drawing, error) {
-	var drawn []drawing
-	for _, f := range figures {
-		r, err := f.Render(append([]plots.Format{plots.SVG}, formats...)...)
-		if err != nil {
-			return nil, fmt.Errorf("report: %w", err)
+// folder is that of a report.
+type folder struct {
+	dir     string
+	formats []plots.Format
+	taken   units.Names // of figures
+	err     error       // the first one; nothing is written after it
+}
+
+// draw writes figures and returns them as the page shows them.
+func (f *folder) draw(figures []plots.Figure) []figureView {
+	var views []figureView
+	for _, figure := range figures {
+		figure.Name = f.taken.Take(figure.Name)
+		drawn, err := figure.Render(append([]plots.Format{plots.SVG}, f.formats...)...)
+		if err != nil && f.err == nil {
+			f.err = fmt.Errorf("report: %w", err)
 		}
-		for _, format := range formats {
-			path := filepath.Join(dir, "plots", f.Name+"."+string(format))
-			if err := replaceFile(path, r[format]); err != nil {
-				return nil, err
-			}
+		for _, format := range f.formats {
+			f.write(filepath.Join("plots", figure.Name+"."+string(format)), drawn[format])
 		}
-		drawn = append(drawn, drawing{f, r[plots.SVG]})
+		// A figure's text is escaped where it is drawn.
+		views = append(views, figureView{figure.Name, figure.Title, template.HTML(drawn[plots.SVG]), f.formats})
 	}
-	return drawn, nil
+	return views
 }
 
-// drawing is a figure for the page.
-type drawing struct {
-	figure plots.Figure
-	svg    []byte
-}
-
-// replaceFile replaces the file at path by data, as a whole or not at all.
-func replaceFile(path string, data []byte) error {
+// write replaces a file of the folder, as a whole or not at all.
+func (f *folder) write(name string, data []byte) {
+	path := filepath.Join(f.dir, name)
+	if f.err != nil {
+		return
+	}
 	if err := atomicfile.Write(path, data); err != nil {
-		return fmt.Errorf("report: write %s: %w; is its folder writable, and is there room on the disk?", path, err)
+		f.err = fmt.Errorf("report: write %s: %w; is its folder writable, and is there room on the disk?", path, err)
 	}
-	return nil
 }

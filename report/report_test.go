@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -18,15 +17,18 @@ import (
 
 func TestReport(t *testing.T) {
 	in := experiment(t, []string{"ricart-agrawala", "raymond"}, []string{"saturate"}, []int{3, 13}, 6)
-	in.Missing, in.Warnings = 2, []string{"results/x.json: unreadable"}
+	in.Header.Planned = len(in.Runs) + 2
 	b := build(t, in)
 	b.wants(t, "quickstart", "Started 2026-11-20 09:30:00 UTC", "24 runs: 24 ok; 2 cells not there yet",
 		"tcp · saturate · CS 100 µs · 50 requests per node", "REQUEST", "cpus", "bench-1",
-		"generator late by … (p99) (24 runs)", "for example: generator late by 101 µs (p99)", "results/x.json: unreadable",
+		"generator late by … (p99) (24 runs)", "for example: generator late by 101 µs (p99)",
 		"name: quickstart", "What the numbers mean")
 
-	for _, suffix := range []string{"messages", "throughput", "response", "waiting", "sync-delay", "sync-delay-over-t", "kinds", "fairness", "percentiles-n13"} {
-		if _, err := os.Stat(filepath.Join(b.dir, "plots", "tcp-saturate-"+suffix+".svg")); err != nil {
+	for _, name := range []string{
+		"messages-per-cs", "throughput", "response-time", "waiting-time", "sync-delay", "sync-delay-over-t", "kinds-of-messages",
+		"fairness", "response-time-percentiles",
+	} {
+		if _, err := os.Stat(filepath.Join(b.dir, "plots", name+".svg")); err != nil {
 			t.Error(err)
 		}
 	}
@@ -51,7 +53,8 @@ func TestReport(t *testing.T) {
 
 func TestSameInputSameBytes(t *testing.T) {
 	in := lean(experiment(t, []string{"a", "b"}, []string{"saturate"}, []int{3, 7}, 6))
-	one, two := buildWith(t, in, report.Build), buildWith(t, in, report.Build)
+	in.Formats = plots.Formats()
+	one, two := build(t, in), build(t, in)
 	files, err := filepath.Glob(filepath.Join(one.dir, "*", "*"))
 	if err != nil || len(files) != 3 {
 		t.Fatalf("%v, %v; want one figure in three formats", files, err)
@@ -89,13 +92,13 @@ func TestOneRun(t *testing.T) {
 }
 
 func TestResultsWithoutAnyValue(t *testing.T) {
-	in := report.Input{Title: "bare", Runs: []report.Run{
+	in := report.Input{Set: result.Set{Runs: []result.Run{
 		{Label: "a", Repetition: 1, Result: &result.Result{Algorithm: "a", Nodes: 1, Transport: "sim", Workload: "serial", Status: result.OK}},
 		{Label: "a", Repetition: 2, Result: &result.Result{Algorithm: "a", Nodes: 1, Transport: "sim", Workload: "serial", Status: result.OK,
 			ResponseTime: &result.Quantiles{}, Histograms: result.Histograms{Response: "damaged"}}},
 		{Label: "", Repetition: 1, Result: nil},
 		{Label: "b", Repetition: 1, Result: &result.Result{}},
-	}}
+	}}}
 	b := build(t, in)
 	b.wants(t, "4 runs: 2 ok, 1 failed", `1 "unknown"`, "there is no result", "no percentile curve", "no reason is given")
 }
@@ -144,9 +147,8 @@ func TestBadRunsAreLoudAndLeftOut(t *testing.T) {
 func TestOddTextIsEscaped(t *testing.T) {
 	odd := `<script>alert("x")</script>&\x00-ü-"'`
 	in := experiment(t, []string{odd, "=cmd|' /C calc'!A0"}, []string{"saturate"}, []int{3, 7}, 2)
-	in.Title, in.SpecYAML = odd, "</pre><script>"+odd
-	in.Environment = map[string]string{odd: odd}
-	in.Warnings = []string{odd}
+	in.Header.Experiment.Name, in.Header.File = odd, "</pre><script>"+odd
+	in.Header.Environment = map[string]string{odd: odd}
 	for i := range in.Runs {
 		in.Runs[i].Result.Warnings = []string{odd}
 		in.Runs[i].Result.Messages.ByKind = map[string]uint64{odd: 1}
@@ -172,24 +174,14 @@ func TestTwelveSeries(t *testing.T) {
 	}
 }
 
-// A page that is read in the dark must know every colour that is not data.
-func TestDarkPageKnowsTheNeutralColours(t *testing.T) {
-	b := build(t, experiment(t, []string{"a"}, []string{"saturate"}, []int{3}, 1))
-	style := b.page[:strings.Index(b.page, "</style>")]
-	for _, c := range plots.Neutral() {
-		if !strings.Contains(style, `fill:`+c) && !strings.Contains(style, `stroke:`+c) {
-			t.Errorf("the style sheet does not know %s", c)
-		}
-	}
-	known := append(plots.Neutral(), "#9C9C9C") // the grey series' tail
-	for i := range 8 {
-		known = append(known, strings.ToUpper(plots.Color(i)))
-	}
-	for _, m := range regexp.MustCompile(`(?:fill|stroke):(#[0-9A-F]{6})`).FindAllStringSubmatch(b.page, -1) {
-		grey := m[1][1:3] == m[1][3:5] && m[1][3:5] == m[1][5:7]
-		if grey && !slices.Contains(known, m[1]) && !strings.Contains(style, m[1]) {
-			t.Errorf("a figure has the grey %s", m[1])
-		}
+// A page that is read in the dark turns the colours of figures together with those
+// of the keys in its tables.
+func TestDarkPage(t *testing.T) {
+	b := build(t, lean(experiment(t, []string{"a"}, []string{"saturate"}, []int{3}, 1)))
+	_, dark, _ := strings.Cut(b.page[:strings.Index(b.page, "</style>")], "prefers-color-scheme: dark")
+	if !strings.Contains(dark, "figure svg, td i { filter: invert(") || !regexp.MustCompile(`<figure>\s*<svg `).MatchString(b.page) ||
+		!regexp.MustCompile(`<td[^>]*><i class="s0">`).MatchString(b.page) {
+		t.Error("the colours of figures and of their keys do not turn together")
 	}
 }
 
@@ -223,7 +215,7 @@ func TestBuildingAgainReplaces(t *testing.T) {
 	dir := t.TempDir()
 	in := lean(experiment(t, []string{"a"}, []string{"saturate"}, []int{3}, 1))
 	for _, title := range []string{"the first", "the second"} {
-		in.Title = title
+		in.Header.Experiment.Name = title
 		page, err := report.Build(in, dir)
 		if err != nil {
 			t.Fatal(err)

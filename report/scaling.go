@@ -46,7 +46,7 @@ func (c *collection) scalings() []scaling {
 	var keys []string
 	byKey := make(map[string][]*set)
 	for _, s := range c.sets {
-		if key := s.load(); len(s.sizes) >= fewestSizes {
+		if key := s.load(); len(s.spots) >= fewestSizes {
 			if byKey[key] == nil {
 				keys = append(keys, key)
 			}
@@ -56,7 +56,7 @@ func (c *collection) scalings() []scaling {
 	var all []scaling
 	taken := make(map[string]int)
 	for _, key := range keys {
-		sc := scaling{title: "How messages grow with N: " + key, slug: "scaling-" + slug(byKey[key][0].workload)}
+		sc := scaling{title: "How messages grow with N: " + key, slug: "scaling-" + units.Slug(byKey[key][0].workload)}
 		if taken[sc.slug]++; taken[sc.slug] > 1 {
 			sc.slug = fmt.Sprintf("%s-%d", sc.slug, taken[sc.slug])
 		}
@@ -78,9 +78,9 @@ func (c *collection) scalings() []scaling {
 // load is what a set shares with those that were made under the same workload
 // over other networks.
 func (s *set) load() string {
-	spec := s.first
+	spec := s.first.Result.Spec
 	spec.Transport, spec.NodesPerWorker, spec.Warmup = "", 0, ""
-	about := append([]string{s.workload}, conditions(spec, nil)...)
+	about := append([]string{s.workload}, conditions(spec)...)
 	if s.requests != "" {
 		about = append(about, s.requests)
 	}
@@ -131,7 +131,7 @@ func ranking(fits []stats.Fit) string {
 // network says over what a set was measured: "sim, t=1ms".
 func (s *set) network() string {
 	about := []string{s.transport}
-	for _, x := range s.about {
+	for _, x := range s.conditions {
 		if !strings.Contains(s.load(), x) {
 			about = append(about, x)
 		}

@@ -11,8 +11,8 @@ import (
 	"dmebench/result"
 )
 
-// quantity is an estimate as the page shows it.
-type quantity struct {
+// shownEstimate is an estimate as the page shows it.
+type shownEstimate struct {
 	Text  string // the median, with its unit
 	Range string // its interval, or the range of the values where there is none
 	Weak  bool   // too few repetitions for an interval
@@ -33,27 +33,11 @@ type row struct {
 	Repetitions string
 	Incomplete  bool // some repetitions are left out
 	Entries     string
-	Messages    quantity
+	Messages    shownEstimate
 	Predicted   []shownPrediction
-	Quantities  []quantity
+	Quantities  []shownEstimate
 	Violations  uint64
 	Workers     string
-}
-
-// column is a quantity of the table.
-type column struct {
-	title, metric string
-	time          bool
-}
-
-func columns() []column {
-	return []column{
-		{"throughput CS/s", throughput, false},
-		{"response p50", responseP50, true}, {"response p99", responseP99, true},
-		{"waiting p50", waitingP50, true}, {"waiting p99", waitingP99, true},
-		{"sync. delay p50", syncDelayP50, true}, {"SD/T of means", syncDelayOverT, false},
-		{"Jain", jain, false},
-	}
 }
 
 // shownPrediction is a prediction as the page shows it.
@@ -65,12 +49,16 @@ type shownPrediction struct {
 // table leaves out columns that are empty in the whole set.
 func (c *collection) table(s *set) table {
 	cells := s.inOrder()
-	shown := slices.DeleteFunc(columns(), func(col column) bool {
-		return !slices.ContainsFunc(cells, func(cell *cell) bool { return cell.estimates[col.metric].N > 0 })
-	})
 	var t table
-	for _, col := range shown {
-		t.Columns = append(t.Columns, col.title)
+	var shown []result.Metric
+	for _, name := range []string{
+		result.Throughput, result.ResponseP50, result.ResponseP99, result.WaitingP50, result.WaitingP99,
+		result.SyncDelayP50, result.SyncDelayOverT, result.JainIndex,
+	} {
+		if slices.ContainsFunc(cells, func(cell *cell) bool { return cell.estimates[name].N > 0 }) {
+			m, _ := result.LookupMetric(name)
+			shown, t.Columns = append(shown, m), append(t.Columns, lowerFirst(m.Title))
+		}
 	}
 	for _, cell := range cells {
 		all := len(cell.good) + len(cell.bad)
@@ -78,14 +66,14 @@ func (c *collection) table(s *set) table {
 			Label: cell.label, Style: slices.Index(c.labels, cell.label), Nodes: cell.nodes,
 			Repetitions: strconv.Itoa(all), Incomplete: len(cell.bad) > 0,
 			Entries: units.Count(cell.entries()), Violations: cell.violations(), Workers: cell.workers(),
-			Messages: show(cell.estimates[messagesPerCS], units.Plain()), Predicted: c.shownPredictions(cell),
+			Messages: show(cell.estimates[result.MessagesPerCS], units.Plain()), Predicted: c.shownPredictions(cell),
 		}
 		if r.Incomplete {
 			r.Repetitions = fmt.Sprintf("%d of %d", len(cell.good), all)
 		}
-		for _, col := range shown {
-			e, scale := cell.estimates[col.metric], units.Plain()
-			if col.time {
+		for _, m := range shown {
+			e, scale := cell.estimates[m.Name], units.Plain()
+			if m.Time() {
 				scale = units.TimeScale(e.Median)
 			}
 			r.Quantities = append(r.Quantities, show(e, scale))
@@ -114,11 +102,11 @@ func (c *collection) shownPredictions(cell *cell) []shownPrediction {
 }
 
 // show writes an estimate: the interval where there is one, else the range.
-func show(e stats.Estimate, scale units.Scale) quantity {
+func show(e stats.Estimate, scale units.Scale) shownEstimate {
 	if e.N == 0 {
-		return quantity{Text: units.Missing}
+		return shownEstimate{Text: units.Missing}
 	}
-	q := quantity{Text: scale.Write(e.Median), Weak: !e.Bounded(), Hint: describe(e, scale.Write)}
+	q := shownEstimate{Text: scale.Write(e.Median), Weak: !e.Bounded(), Hint: describe(e, scale.Write)}
 	lo, hi := e.Lo, e.Hi
 	if q.Weak {
 		lo, hi = e.Min, e.Max
@@ -165,25 +153,22 @@ type kindRow struct {
 }
 
 // kinds returns the messages per CS by kind, one row for each kind of each
-// series, with a number for each size.
-func (c *collection) kinds(s *set) []kindRow {
+// series, with a number for each size: over all repetitions together, as the bars
+// of the figure have them.
+func (s *set) kinds() []kindRow {
 	var rows []kindRow
-	for _, label := range s.labels {
+	for _, ln := range s.lines {
 		byKind := make(map[string][]string)
-		for i, n := range s.sizes {
-			cell := s.cells[place{label, n}]
-			if cell == nil {
-				continue
-			}
-			for kind, values := range cell.perKind() {
+		for i, here := range s.spots {
+			for kind, perCS := range here.cells[ln.label].pooledKinds() {
 				if byKind[kind] == nil {
-					byKind[kind] = slices.Repeat([]string{""}, len(s.sizes))
+					byKind[kind] = make([]string, len(s.spots))
 				}
-				byKind[kind][i] = units.Number(stats.Median(values).Median)
+				byKind[kind][i] = units.Number(perCS)
 			}
 		}
 		for i, kind := range slices.Sorted(maps.Keys(byKind)) {
-			r := kindRow{Label: label, Kind: kind, Style: slices.Index(c.labels, label), PerCS: byKind[kind]}
+			r := kindRow{Label: ln.label, Kind: kind, Style: ln.style, PerCS: byKind[kind]}
 			if i == 0 {
 				r.Span = len(byKind)
 			}
@@ -191,23 +176,4 @@ func (c *collection) kinds(s *set) []kindRow {
 		}
 	}
 	return rows
-}
-
-// perKind returns the messages per entry of each kind, one value for each good
-// run; a kind that a run did not send counts as none.
-func (c *cell) perKind() map[string][]float64 {
-	values := make(map[string][]float64)
-	for _, r := range c.good {
-		for kind := range r.Messages.ByKind {
-			values[kind] = nil
-		}
-	}
-	for kind := range values {
-		for _, r := range c.good {
-			if r.Entries > 0 {
-				values[kind] = append(values[kind], float64(r.Messages.ByKind[kind])/float64(r.Entries))
-			}
-		}
-	}
-	return values
 }

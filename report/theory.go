@@ -51,7 +51,11 @@ func (t *theory) about(q dme.Quantity, s result.Spec) []dme.Claim {
 	if t.claims == nil {
 		return nil
 	}
-	return claims.Of(s, t.order == nil || t.order(s)).About(q, t.claims(s.Algorithm))
+	return t.circumstance(s).About(q, t.claims(s.Algorithm))
+}
+
+func (t *theory) circumstance(s result.Spec) claims.Circumstance {
+	return claims.Of(s, t.order == nil || t.order(s))
 }
 
 // speakingOf returns those that give a number.
@@ -68,9 +72,12 @@ func (t *theory) predict(c dme.Claim, s result.Spec) (float64, bool) {
 	return claims.Predict(c, setting)
 }
 
-// predictCell evaluates a claim for a cell. T and E, on which times depend, are
-// those that were measured there; times are in nanoseconds.
+// predictCell evaluates a claim for a cell, if it speaks of that. T and E, on
+// which times depend, are those that were measured there; times are in nanoseconds.
 func (t *theory) predictCell(claim dme.Claim, c *cell) (float64, bool) {
+	if !t.circumstance(c.spec).Covers(claim) {
+		return 0, false
+	}
 	if !timed(claim.Quantity) {
 		return t.predict(claim, c.spec)
 	}
@@ -221,18 +228,6 @@ func (t *theory) predictions(c *cell) []prediction {
 		}
 	}
 	return all
-}
-
-// values returns a metric of every good run that has it.
-func (c *cell) values(name string) []float64 {
-	var values []float64
-	m, _ := result.LookupMetric(name)
-	for _, r := range c.good {
-		if x := m.Read(r); x != nil {
-			values = append(values, *x)
-		}
-	}
-	return values
 }
 
 // write is a prediction on the page: "2(N−1) = 14".

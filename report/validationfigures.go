@@ -6,6 +6,7 @@ import (
 
 	"dmebench/claims"
 	"dmebench/report/plots"
+	"dmebench/report/units"
 	"dmebench/result"
 )
 
@@ -25,7 +26,7 @@ func scalingFigures(d *claims.Document) []plots.Figure {
 		if k < 0 {
 			k = len(figures)
 			figures = append(figures, plots.Figure{
-				Name: "growth-" + slug(where), Title: "Messages per critical section", Subtitle: where,
+				Name: "growth-" + units.Slug(where), Title: "Messages per critical section", Subtitle: where,
 				X: plots.Axis{Label: "nodes N", Kind: plots.Values}, Y: plots.Axis{Label: "messages per CS", Kind: plots.Values},
 			})
 		}

@@ -89,7 +89,7 @@ func byAlgorithm(d *claims.Document) []validated {
 	var all []validated
 	for _, v := range d.Claims {
 		if k := len(all); k == 0 || all[k-1].Name != v.Algorithm {
-			all = append(all, validated{ID: "algorithm-" + slug(v.Algorithm), Name: v.Algorithm})
+			all = append(all, validated{ID: "algorithm-" + units.Slug(v.Algorithm), Name: v.Algorithm})
 		}
 		a := &all[len(all)-1]
 		a.Claims = append(a.Claims, v)

@@ -52,10 +52,10 @@ func (c *collection) verdict() verdict {
 	if len(parts) > 0 {
 		v.Line += ": " + strings.Join(parts, ", ")
 	}
-	if c.in.Missing > 0 {
-		v.Line += "; " + plural(c.in.Missing, "cell") + " not there yet"
+	if c.in.Missing() > 0 {
+		v.Line += "; " + plural(c.in.Missing(), "cell") + " not there yet"
 	}
-	v.Sound = len(v.Bad) == 0 && c.in.Missing == 0 && len(c.runs) > 0
+	v.Sound = len(v.Bad) == 0 && c.in.Missing() == 0 && len(c.runs) > 0
 	v.Exact, v.Equal = c.exactness()
 	return v
 }
@@ -84,7 +84,7 @@ func (c *collection) exactness() (line string, equal bool) {
 }
 
 // where names a run so that it can be found and repeated.
-func where(r Run) string {
+func where(r result.Run) string {
 	s := r.Result.Spec
 	parts := []string{r.Label}
 	if r.Result.Nodes > 0 {
@@ -93,7 +93,7 @@ func where(r Run) string {
 	if over := strings.TrimSpace(s.Transport + " " + s.Workload); over != "" {
 		parts = append(parts, over)
 	}
-	parts = append(parts, fmt.Sprintf("repetition %d", r.Repetition), fmt.Sprintf("seed %d", cmp.Or(r.Result.Seed, s.Seed)))
+	parts = append(parts, fmt.Sprintf("repetition %d", r.Repetition+1), fmt.Sprintf("seed %d", cmp.Or(r.Result.Seed, s.Seed)))
 	return strings.Join(parts, ", ")
 }
 

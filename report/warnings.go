@@ -1,10 +1,11 @@
 package report
 
 import (
-	"cmp"
 	"regexp"
 	"slices"
 	"strings"
+
+	"dmebench/result"
 )
 
 // warning is one kind of warning, however often it was given.
@@ -18,76 +19,73 @@ type warning struct {
 // units, but not the digits of a name such as p99.
 var changing = regexp.MustCompile(`\b\d[\d.,]*(e[-+]?\d+)?( ?(ns|µs|us|ms|s|m|h|%|B|KB|MB|KiB|MiB)\b)?`)
 
+// told is a warning with who gave it.
+type told struct {
+	text, label string
+	runs, cells int
+}
+
 // warningList groups what runs, statistics and files warned about, the most
 // frequent first.
 func (c *collection) warningList() []warning {
-	type group struct {
-		warning
-		runs, cells int
-		differ      bool
-		labels      []string
-	}
-	var order []string
-	groups := make(map[string]*group)
-	add := func(text, label string, runs, cells int) {
-		key := changing.ReplaceAllString(text, "…")
-		g := groups[key]
-		if g == nil {
-			g = &group{warning: warning{Text: key, Example: text}}
-			groups[key] = g
-			order = append(order, key)
-		}
-		g.runs, g.cells = g.runs+runs, g.cells+cells
-		g.differ = g.differ || text != g.Example
-		if label != "" && !slices.Contains(g.labels, label) {
-			g.labels = append(g.labels, label)
-		}
-	}
-	for _, w := range append(slices.Clone(c.in.Warnings), c.warnings...) {
-		add(w, "", 0, 0)
+	var all []told
+	for _, w := range c.warnings {
+		all = append(all, told{text: w})
 	}
 	for _, r := range c.runs {
 		for _, w := range r.Result.Warnings {
-			add(w, r.Label, 1, 0)
+			all = append(all, told{text: w, label: r.Label, runs: 1})
 		}
 	}
 	for _, s := range c.sets {
 		for _, cell := range s.inOrder() {
 			for _, w := range cell.warnings() {
-				add(w, cell.label, 0, 1)
+				all = append(all, told{text: w, label: cell.label, cells: 1})
 			}
 		}
 	}
+	groups := Grouped(all, func(t told) string { return changing.ReplaceAllString(t.text, "…") })
+	slices.SortStableFunc(groups, func(a, b []told) int { return len(b) - len(a) })
 	var list []warning
-	slices.SortStableFunc(order, func(a, b string) int {
-		return cmp.Compare(groups[b].runs+groups[b].cells, groups[a].runs+groups[a].cells)
-	})
-	for _, key := range order {
-		g := groups[key]
-		if !g.differ {
-			g.Text, g.Example = g.Example, ""
-		}
-		var parts []string
-		if g.runs > 0 {
-			parts = append(parts, plural(g.runs, "run"))
-		}
-		if g.cells > 0 {
-			parts = append(parts, plural(g.cells, "cell"))
-		}
-		if len(g.labels) > 0 && len(g.labels) < len(c.labels) {
-			parts = append(parts, strings.Join(g.labels, ", "))
-		}
-		g.Where = strings.Join(parts, "; ")
-		list = append(list, g.warning)
+	for _, group := range groups {
+		list = append(list, c.summarize(group))
 	}
 	return list
+}
+
+// summarize makes one warning of those of one kind.
+func (c *collection) summarize(group []told) warning {
+	w := warning{Text: group[0].text}
+	runs, cells := 0, 0
+	var labels []string
+	for _, t := range group {
+		runs, cells = runs+t.runs, cells+t.cells
+		if t.text != group[0].text {
+			w.Text, w.Example = changing.ReplaceAllString(t.text, "…"), group[0].text
+		}
+		if t.label != "" && !slices.Contains(labels, t.label) {
+			labels = append(labels, t.label)
+		}
+	}
+	var parts []string
+	if runs > 0 {
+		parts = append(parts, plural(runs, "run"))
+	}
+	if cells > 0 {
+		parts = append(parts, plural(cells, "cell"))
+	}
+	if len(labels) > 0 && len(labels) < len(c.labels) {
+		parts = append(parts, strings.Join(labels, ", "))
+	}
+	w.Where = strings.Join(parts, "; ")
+	return w
 }
 
 // warnings returns what limits the estimates of a cell, each once.
 func (c *cell) warnings() []string {
 	all := c.bimodal()
-	for _, m := range metrics() {
-		e := c.estimates[m.name]
+	for _, m := range result.Metrics() {
+		e := c.estimates[m.Name]
 		for _, w := range e.Warnings {
 			if e.N > 0 && !slices.Contains(all, w) {
 				all = append(all, w)

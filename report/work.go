@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"slices"
 
 	"dmebench/report/plots"
 	"dmebench/report/stats"
@@ -13,42 +12,39 @@ import (
 // mostDots is the largest system of which every node is drawn.
 const mostDots = 31
 
-// workByNode shows how the messages are shared among the nodes: for each series
+// workFigure shows how the messages are shared among the nodes: for each series
 // a column of its own, and in it a dot for each node, in order. It is what
 // Maekawa 1985, section 2, asks of a distributed algorithm: (c) equal work and
 // (d) equal responsibility.
-func (c *collection) workByNode(s *set) plots.Figure {
-	n := 0
-	for _, size := range s.sizes {
-		if size <= mostDots {
-			n = size
+func (s *set) workFigure() plots.Figure {
+	var largest spot
+	for _, here := range s.spots {
+		if here.nodes <= mostDots {
+			largest = here
 		}
 	}
+	n := largest.nodes
 	f := plots.Figure{
-		Name:     fmt.Sprintf("%s-work-n%d", s.slug, n),
+		Name:     s.name("work-per-node"),
 		Title:    fmt.Sprintf("Work of each node, N = %d", n),
-		Subtitle: s.String(),
+		Subtitle: s.about,
 		X:        plots.Axis{Label: "a column for each algorithm, in it the nodes in order", Kind: plots.Names},
 		Y:        plots.Axis{Label: "messages sent and received / mean", Kind: plots.Values},
 	}
 	if n < 2 {
 		return f
 	}
-	for _, label := range s.labels {
-		cell := s.cells[place{label, n}]
-		if cell == nil {
-			continue
-		}
-		work := cell.workOfNodes()
+	for _, ln := range s.lines {
+		work := largest.cells[ln.label].workOfNodes()
 		if work == nil {
 			continue
 		}
-		series := plots.Series{Label: label, Style: slices.Index(c.labels, label), Role: plots.Dots}
+		series := plots.Series{Label: ln.label, Style: ln.style, Role: plots.Dots}
 		column := float64(len(f.Names))
 		for i, e := range work {
 			const width = 0.76 // of the place between two columns
 			p := plots.At(column+width*((float64(i)+0.5)/float64(n)-0.5), e.Median)
-			p.Note = fmt.Sprintf("%s, node %d of %d: %s", label, i+1, n, describe(e, timesMean))
+			p.Note = fmt.Sprintf("%s, node %d of %d: %s", ln.label, i+1, n, describe(e, timesMean))
 			series.Points = append(series.Points, p)
 		}
 		f.Series = append(f.Series, series)
@@ -60,8 +56,12 @@ func (c *collection) workByNode(s *set) plots.Figure {
 func timesMean(x float64) string { return units.Number(x) + " times the mean" }
 
 // workOfNodes returns for each node the messages that it sent and handled,
-// relative to the mean of all nodes; nil where it was not counted.
+// relative to the mean of all nodes; nil where it was not counted. The cell may be
+// nil.
 func (c *cell) workOfNodes() []stats.Estimate {
+	if c == nil {
+		return nil
+	}
 	values := make([][]float64, c.nodes)
 	for _, r := range c.good {
 		work, total := messagesOfNodes(r), 0.0

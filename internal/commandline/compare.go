@@ -50,7 +50,7 @@ func (p *program) compare(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	comparison, err := compare.Compare(compare.Side{Name: a.Name(), Runs: reportRuns(a)}, compare.Side{Name: b.Name(), Runs: reportRuns(b)}, opt)
+	comparison, err := compare.Compare(a, b, opt)
 	if err != nil {
 		return failWith(exit.Data, err)
 	}

@@ -12,7 +12,6 @@ import (
 
 	"dmebench/internal/atomicfile"
 	"dmebench/internal/exit"
-	"dmebench/report"
 	"dmebench/report/compare"
 	"dmebench/report/export"
 	"dmebench/result"
@@ -72,7 +71,7 @@ func (p *program) export(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	runs := reportRuns(results)
+	runs := results.Runs
 	p.warnOfLeftOut(runs, format)
 	if format == "benchfmt" {
 		return p.exportBenchfmt(runs, metrics, out)
@@ -84,9 +83,7 @@ func (p *program) export(c *cli.Context) error {
 	case "hlog":
 		files, err = export.Hlog(runs, results.Header.Started)
 	case "csv":
-		in := p.reportContext()
-		in.Runs = runs
-		files, err = export.CSV(in)
+		files, err = export.CSV(results)
 	}
 	if err != nil {
 		return failWith(exit.Data, err)
@@ -94,7 +91,7 @@ func (p *program) export(c *cli.Context) error {
 	return p.writeInto(out, files)
 }
 
-func (p *program) exportBenchfmt(runs []report.Run, metrics []result.Metric, out string) error {
+func (p *program) exportBenchfmt(runs []result.Run, metrics []result.Metric, out string) error {
 	var text bytes.Buffer
 	if err := export.Benchfmt(&text, runs, metrics); err != nil {
 		return failWith(exit.Data, err)
@@ -109,7 +106,7 @@ func (p *program) exportBenchfmt(runs []report.Run, metrics []result.Metric, out
 }
 
 // warnOfLeftOut says how many runs are in no export but the table of runs.
-func (p *program) warnOfLeftOut(runs []report.Run, format string) {
+func (p *program) warnOfLeftOut(runs []result.Run, format string) {
 	bad := 0
 	for _, r := range runs {
 		if !result.Usable(r.Result) {

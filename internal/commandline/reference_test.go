@@ -55,8 +55,8 @@ func TestReferenceIsWhole(t *testing.T) {
 // committed results. Columns may have been added since.
 func TestReferenceReports(t *testing.T) {
 	for name, figures := range map[string]map[string]string{
-		"growth": {"messages": "sim-serial-messages", "maekawa": "scaling-serial-maekawa"},
-		"load":   {"throughput": "sim-poisson-by-total-rate-n7-throughput"},
+		"growth": {"messages": "sim-serial-messages-per-cs", "maekawa": "scaling-serial-maekawa"},
+		"load":   {"throughput": "sim-throughput-by-load"},
 	} {
 		dir := t.TempDir()
 		var out, errOut bytes.Buffer

@@ -86,21 +86,9 @@ func isFile(path string) bool {
 }
 
 // reportInput hands the report what it must not look up itself.
-func (p *program) reportInput(r *result.Set) report.Input {
-	in := p.reportContext()
-	h := r.Header
-	in.Title, in.SpecYAML, in.Environment = h.Experiment.Name, h.File, h.Environment
-	in.Missing, in.Started, in.Runs = r.Missing(), h.Started, reportRuns(r)
-	in.KeepsOrder = func(spec result.Spec) bool {
-		job, err := run.Resolve(spec, p.catalog, newFiles().read)
-		return err == nil && job.Guarantees().FIFO
-	}
-	return in
-}
-
-// reportContext is what a report needs to know besides results.
-func (p *program) reportContext() report.Input {
+func (p *program) reportInput(results *result.Set) report.Input {
 	return report.Input{
+		Set: *results,
 		Claims: func(name string) []dme.Claim {
 			a, err := p.catalog.Lookup(name)
 			if err != nil {
@@ -114,6 +102,10 @@ func (p *program) reportContext() report.Input {
 				return dme.Setting{}, false
 			}
 			return dme.Setting{Nodes: spec.Nodes, Options: job.Options, System: job.System, E: job.Plan.MeanHold()}, true
+		},
+		KeepsOrder: func(spec result.Spec) bool {
+			job, err := run.Resolve(spec, p.catalog, newFiles().read)
+			return err == nil && job.Guarantees().FIFO
 		},
 	}
 }

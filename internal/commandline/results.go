@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"dmebench/internal/exit"
-	"dmebench/report"
 	"dmebench/result"
 )
 
@@ -28,15 +27,4 @@ func readSomeResults(path string) (*result.Set, error) {
 		return nil, failWith(exit.NoInput, fmt.Errorf("%s: %w yet; «dmebench sweep» makes them", set.Name(), result.ErrNone))
 	}
 	return set, err
-}
-
-// reportRuns hands results to the report.
-func reportRuns(set *result.Set) []report.Run {
-	var runs []report.Run
-	for _, r := range set.Runs {
-		runs = append(runs, report.Run{
-			Label: r.Label, Network: r.Transport, Workload: r.Workload, Repetition: r.Repetition + 1, Result: r.Result,
-		})
-	}
-	return runs
 }

@@ -37,12 +37,6 @@ func DefaultMetrics() []string {
 	}
 }
 
-// Side is the results of one origin.
-type Side struct {
-	Name string // as the user knows it: a path
-	Runs []report.Run
-}
-
 // Options are what a comparison depends on.
 type Options struct {
 	Alpha   float64  // between 0 and 1; 0 means DefaultAlpha
@@ -125,7 +119,7 @@ type GeometricMean struct {
 
 // Compare compares b with a. It fails where options are wrong, or where the
 // sides have no cell in common, and says in what they differ.
-func Compare(a, b Side, opt Options) (*Comparison, error) {
+func Compare(a, b *result.Set, opt Options) (*Comparison, error) {
 	opt.Alpha = cmp.Or(opt.Alpha, DefaultAlpha)
 	metrics, err := opt.Check()
 	if err != nil {
@@ -194,8 +188,8 @@ func (o Options) Check() ([]result.Metric, error) {
 	return metrics, nil
 }
 
-func origin(s Side) Origin {
-	o := Origin{Name: s.Name, Runs: len(s.Runs)}
+func origin(s *result.Set) Origin {
+	o := Origin{Name: s.Name(), Runs: len(s.Runs)}
 	for _, r := range s.Runs {
 		if result.Usable(r.Result) {
 			o.Used++
@@ -297,35 +291,20 @@ func (c *Comparison) concerns(pairs []pair, tests int) {
 	if len(c.OnlyB) > 0 {
 		c.note("cells that are in B alone: %d", len(c.OnlyB))
 	}
-	a, b := make(facts), make(facts)
+	var inA, inB []*result.Result
 	for _, p := range pairs {
-		a.add(p.a.good)
-		b.add(p.b.good)
+		inA, inB = append(inA, p.a.good...), append(inB, p.b.good...)
 	}
+	a, b := report.Facts(inA), report.Facts(inB)
 	all := maps.Clone(a)
 	maps.Copy(all, b)
-	for _, key := range slices.Sorted(maps.Keys(all)) {
-		if inA, inB := a.of(key), b.of(key); inA != inB {
-			c.note("the environments differ: %s is %s in A and %s in B", key, cmp.Or(inA, "not known"), cmp.Or(inB, "not known"))
+	delete(all, "load_average") // which is another one in every run
+	for _, fact := range slices.Sorted(maps.Keys(all)) {
+		of := func(values map[string]int) string {
+			return cmp.Or(strings.Join(slices.Sorted(maps.Keys(values)), " or "), "not known")
+		}
+		if of(a[fact]) != of(b[fact]) {
+			c.note("the environments differ: %s is %s in A and %s in B", fact, of(a[fact]), of(b[fact]))
 		}
 	}
 }
-
-// facts are the environments of runs: for each fact, its values.
-type facts map[string]map[string]bool
-
-func (f facts) add(runs []*result.Result) {
-	for _, r := range runs {
-		for key, value := range r.Environment {
-			if value == "" || key == "load_average" { // which is another one in every run
-				continue
-			}
-			if f[key] == nil {
-				f[key] = make(map[string]bool)
-			}
-			f[key][value] = true
-		}
-	}
-}
-
-func (f facts) of(key string) string { return strings.Join(slices.Sorted(maps.Keys(f[key])), " or ") }

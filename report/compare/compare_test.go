@@ -9,16 +9,15 @@ import (
 	"strings"
 	"testing"
 
-	"dmebench/report"
 	"dmebench/report/compare"
 	"dmebench/report/plots"
 	"dmebench/result"
 )
 
 // ran is the result of one repetition, with a response time as its measure.
-func ran(algorithm string, n, repetition int, response float64) report.Run {
+func ran(algorithm string, n, repetition int, response float64) result.Run {
 	perCS := float64(2 * (n - 1))
-	return report.Run{Label: algorithm, Repetition: repetition, Result: &result.Result{
+	return result.Run{Label: algorithm, Repetition: repetition, Result: &result.Result{
 		SchemaVersion: result.SchemaVersion, Algorithm: algorithm, Nodes: n, Transport: "tcp", Workload: "saturate",
 		Seed: uint64(repetition), Status: result.OK, Entries: 100, Requests: 100,
 		Messages:     result.Messages{PerCS: &perCS},
@@ -32,19 +31,19 @@ func ran(algorithm string, n, repetition int, response float64) report.Run {
 }
 
 // sample is repetitions around a mean of 1 ms with a normal variation.
-func sample(rng *rand.Rand, repetitions int, factor, variation float64) []report.Run {
-	var runs []report.Run
+func sample(rng *rand.Rand, repetitions int, factor, variation float64) []result.Run {
+	var runs []result.Run
 	for i := range repetitions {
 		runs = append(runs, ran("maekawa", 7, i+1, 1e6*factor*(1+variation*rng.NormFloat64())))
 	}
 	return runs
 }
 
-func sides(a, b []report.Run) (compare.Side, compare.Side) {
-	return compare.Side{Name: "old", Runs: a}, compare.Side{Name: "new", Runs: b}
+func sides(a, b []result.Run) (*result.Set, *result.Set) {
+	return &result.Set{Path: "old", Runs: a}, &result.Set{Path: "new", Runs: b}
 }
 
-func compared(t *testing.T, a, b []report.Run, opt compare.Options) *compare.Comparison {
+func compared(t *testing.T, a, b []result.Run, opt compare.Options) *compare.Comparison {
 	t.Helper()
 	x, y := sides(a, b)
 	c, err := compare.Compare(x, y, opt)
@@ -91,7 +90,7 @@ func TestAlarmsAndPower(t *testing.T) {
 }
 
 func TestRowsSayWhatWasMeasured(t *testing.T) {
-	var a, b []report.Run
+	var a, b []result.Run
 	for i := range 6 {
 		for _, n := range []int{3, 7} {
 			a = append(a, ran("maekawa", n, i+1, float64(1000*n+i)))
@@ -133,7 +132,7 @@ func TestRowsSayWhatWasMeasured(t *testing.T) {
 
 // A median of zero has no part in a geometric mean, and does not spoil it.
 func TestGeometricMeanOfPositiveMedians(t *testing.T) {
-	var a, b []report.Run
+	var a, b []result.Run
 	for i := range 6 {
 		for _, n := range []int{1, 3, 7} {
 			x, y := ran("maekawa", n, i+1, 1000), ran("maekawa", n, i+1, 1000)
@@ -209,8 +208,8 @@ func TestNotes(t *testing.T) {
 
 // Ten runs of one simulation with one seed are one run.
 func TestRepeatedSimulationsAreOneSample(t *testing.T) {
-	simulated := func(seeds ...int) []report.Run {
-		var runs []report.Run
+	simulated := func(seeds ...int) []result.Run {
+		var runs []result.Run
 		for _, seed := range seeds {
 			r := ran("maekawa", 7, seed, float64(1000+seed))
 			r.Result.Transport, r.Result.Spec.Transport = "sim", "sim"
@@ -249,7 +248,7 @@ func TestNothingUsable(t *testing.T) {
 
 func TestCellsAreMatchedByWhatTheyWereAskedToDo(t *testing.T) {
 	base := ran("maekawa", 7, 1, 1000)
-	change := func(f func(*result.Spec)) report.Run {
+	change := func(f func(*result.Spec)) result.Run {
 		r := ran("maekawa", 7, 2, 1000)
 		f(&r.Result.Spec)
 		r.Result.Algorithm, r.Result.Nodes, r.Result.Transport = r.Result.Spec.Algorithm, r.Result.Spec.Nodes, r.Result.Spec.Transport
@@ -257,7 +256,7 @@ func TestCellsAreMatchedByWhatTheyWereAskedToDo(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name string
-		b    report.Run
+		b    result.Run
 		says string // what differs; "" where nothing that matters does
 	}{
 		{"seed", change(func(s *result.Spec) { s.Seed = 77 }), ""},
@@ -275,7 +274,7 @@ func TestCellsAreMatchedByWhatTheyWereAskedToDo(t *testing.T) {
 		{"placement", change(func(s *result.Spec) { s.NodesPerWorker = 7 }), "nodes_per_worker is 1 in A and 7 in B"},
 		{"warm-up", change(func(s *result.Spec) { s.Warmup = "10" }), "warmup is auto in A and 10 in B"},
 	} {
-		x, y := sides([]report.Run{base}, []report.Run{c.b})
+		x, y := sides([]result.Run{base}, []result.Run{c.b})
 		got, err := compare.Compare(x, y, compare.Options{})
 		if c.says == "" {
 			if err != nil {
@@ -300,8 +299,8 @@ func TestCellsAreMatchedByWhatTheyWereAskedToDo(t *testing.T) {
 // What is in both, but in other combinations, is nothing in common.
 func TestNoCombinationInCommon(t *testing.T) {
 	x, y := sides(
-		[]report.Run{ran("maekawa", 3, 1, 1), ran("raymond", 7, 1, 1)},
-		[]report.Run{ran("maekawa", 7, 1, 1), ran("raymond", 3, 1, 1)})
+		[]result.Run{ran("maekawa", 3, 1, 1), ran("raymond", 7, 1, 1)},
+		[]result.Run{ran("maekawa", 7, 1, 1), ran("raymond", 3, 1, 1)})
 	for _, r := range append(x.Runs, y.Runs...) {
 		r.Result.Spec.Requests = 100
 	}
@@ -311,7 +310,7 @@ func TestNoCombinationInCommon(t *testing.T) {
 }
 
 func TestAcrossRefusesWhatIsAmbiguous(t *testing.T) {
-	x, y := sides([]report.Run{ran("maekawa", 7, 1, 1), ran("raymond", 7, 1, 1)}, []report.Run{ran("lamport", 7, 1, 1)})
+	x, y := sides([]result.Run{ran("maekawa", 7, 1, 1), ran("raymond", 7, 1, 1)}, []result.Run{ran("lamport", 7, 1, 1)})
 	if _, err := compare.Compare(x, y, compare.Options{Across: []string{"algorithm"}}); err == nil || !strings.Contains(err.Error(), "maekawa and raymond") {
 		t.Errorf("%v", err)
 	}
@@ -329,7 +328,7 @@ func TestAcrossRefusesWhatIsAmbiguous(t *testing.T) {
 }
 
 func TestOptionsAreChecked(t *testing.T) {
-	x, y := sides([]report.Run{ran("maekawa", 7, 1, 1)}, []report.Run{ran("maekawa", 7, 1, 1)})
+	x, y := sides([]result.Run{ran("maekawa", 7, 1, 1)}, []result.Run{ran("maekawa", 7, 1, 1)})
 	for _, c := range []struct {
 		opt  compare.Options
 		says string
@@ -348,7 +347,7 @@ func TestOptionsAreChecked(t *testing.T) {
 
 // A figure holds three labels at most, and A and B of each.
 func TestFigures(t *testing.T) {
-	var a, b []report.Run
+	var a, b []result.Run
 	for i := range 6 {
 		for _, n := range []int{3, 7, 13} {
 			for k, name := range []string{"maekawa", "raymond", "lamport", "singhal"} {

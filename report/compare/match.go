@@ -40,7 +40,7 @@ func (p pair) usable() bool { return len(p.a.good) > 0 && len(p.b.good) > 0 }
 
 // match pairs the cells of both sides, in a's order: by network and load, then by
 // label, each as it first appears, then by size.
-func match(a, b Side, across []string) (pairs []pair, onlyA, onlyB []Cell, err error) {
+func match(a, b *result.Set, across []string) (pairs []pair, onlyA, onlyB []Cell, err error) {
 	groupsA, err := groupsOf("A", a, across)
 	if err != nil {
 		return nil, nil, nil, err
@@ -93,43 +93,32 @@ func (g *group) cell(across []string) Cell {
 }
 
 // groupsOf groups the runs of a side by what they were asked to do.
-func groupsOf(name string, s Side, across []string) ([]*group, error) {
+func groupsOf(name string, s *result.Set, across []string) ([]*group, error) {
+	key := func(r result.Run) result.Key { return result.KeyOf(r.Result.Asked()) }
 	var groups []*group
-	known := make(map[result.Key]*group)
-	type seeded struct {
-		*group
-		seed uint64
-	}
-	ran := make(map[seeded]bool)
 	labels, places := make(map[string]int), make(map[result.Key]int)
-	for _, r := range s.Runs {
-		if r.Result == nil {
-			continue
+	for _, runs := range report.Grouped(s.Runs, func(r result.Run) result.Key { return key(r).Without(across...) }) {
+		spec := runs[0].Result.Asked()
+		g := &group{label: cmp.Or(runs[0].Label, spec.Algorithm), key: key(runs[0]), nodes: spec.Nodes, bad: make(map[string]int)}
+		ran := make(map[uint64]bool)
+		for _, r := range runs {
+			if g.key != key(r) {
+				return nil, fmt.Errorf("compare: %s (%s) has cells that differ in %s alone (%s), which is compared across; hand in one of them on each side",
+					name, s.Name(), strings.Join(across, " and "), contrast(g.key, key(r)))
+			}
+			switch {
+			case !result.Usable(r.Result):
+				g.bad[report.Outcome(r.Result)]++
+			case spec.Transport == result.Sim && ran[r.Result.Seed]:
+				g.twins++ // the same bytes again are no further repetition
+			default:
+				ran[r.Result.Seed] = true
+				g.good = append(g.good, r.Result)
+			}
 		}
-		spec := r.Result.Asked()
-		key := result.KeyOf(spec)
-		g := known[key.Without(across...)]
-		if g == nil {
-			g = &group{label: cmp.Or(r.Label, spec.Algorithm), key: key, nodes: spec.Nodes, bad: make(map[string]int)}
-			known[key.Without(across...)] = g
-			groups = append(groups, g)
-			rank(labels, g.label)
-			rank(places, key.Place())
-		}
-		if g.key != key {
-			return nil, fmt.Errorf("compare: %s (%s) has cells that differ in %s alone (%s), which is compared across; hand in one of them on each side",
-				name, s.Name, strings.Join(across, " and "), contrast(g.key, key))
-		}
-		this := seeded{g, r.Result.Seed}
-		switch {
-		case !result.Usable(r.Result):
-			g.bad[report.Outcome(r.Result)]++
-		case spec.Transport == result.Sim && ran[this]:
-			g.twins++ // the same bytes again are no further repetition
-		default:
-			ran[this] = true
-			g.good = append(g.good, r.Result)
-		}
+		groups = append(groups, g)
+		rank(labels, g.label)
+		rank(places, g.key.Place())
 	}
 	slices.SortStableFunc(groups, func(x, y *group) int {
 		return cmp.Or(places[x.key.Place()]-places[y.key.Place()], labels[x.label]-labels[y.label], x.nodes-y.nodes)
@@ -163,7 +152,7 @@ func valuesOf(groups []*group, dimension string) []string {
 }
 
 // nothingInCommon says in which dimensions the sides share no value.
-func nothingInCommon(a, b Side, groupsA, groupsB []*group, across []string) error {
+func nothingInCommon(a, b *result.Set, groupsA, groupsB []*group, across []string) error {
 	var lines, names []string
 	for _, d := range result.Dimensions() {
 		va, vb := valuesOf(groupsA, d), valuesOf(groupsB, d)
@@ -173,7 +162,7 @@ func nothingInCommon(a, b Side, groupsA, groupsB []*group, across []string) erro
 		lines = append(lines, fmt.Sprintf("%s is %s in A and %s in B", d, list(va), list(vb)))
 		names = append(names, "--across "+d)
 	}
-	text := fmt.Sprintf("compare: %s and %s have no cell in common", a.Name, b.Name)
+	text := fmt.Sprintf("compare: %s and %s have no cell in common", a.Name(), b.Name())
 	if len(lines) == 0 {
 		return fmt.Errorf("%s: no combination of algorithm, options, nodes, network and workload is in both, though each value is; "+
 			"compare sweeps of one experiment file", text)

@@ -9,7 +9,6 @@ import (
 
 	"golang.org/x/perf/benchfmt"
 
-	"dmebench/report"
 	"dmebench/result"
 )
 
@@ -20,7 +19,7 @@ import (
 //
 // The machine stands in goos, goarch and cpu as in «go test -bench». The version
 // of the program does not: benchstat compares only what has equal settings.
-func Benchfmt(w io.Writer, runs []report.Run, metrics []result.Metric) error {
+func Benchfmt(w io.Writer, runs []result.Run, metrics []result.Metric) error {
 	groups, err := usable(runs)
 	if err != nil {
 		return err

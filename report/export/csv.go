@@ -14,14 +14,14 @@ import (
 // intervals, as the report has it; runs.csv, a row for each run, whatever came
 // of it; and times.csv, a row for each bucket of the distributions of the times
 // of critical sections. What is not known is empty.
-func CSV(in report.Input) ([]File, error) {
-	times, err := timesTable(in.Runs)
+func CSV(results *result.Set) ([]File, error) {
+	times, err := timesTable(results.Runs)
 	if err != nil {
 		return nil, err
 	}
 	return []File{
-		{"summary.csv", report.SummaryCSV(in)},
-		{"runs.csv", written(runsTable(in.Runs))},
+		{"summary.csv", report.SummaryCSV(*results)},
+		{"runs.csv", written(runsTable(results.Runs))},
 		{"times.csv", written(times)},
 	}, nil
 }
@@ -31,16 +31,16 @@ func identity() []string {
 	return slices.Concat([]string{"label"}, result.Dimensions(), []string{"repetition", "seed"})
 }
 
-func identify(r report.Run) []string {
+func identify(r result.Run) []string {
 	row := []string{r.Label}
 	key := result.KeyOf(r.Result.Asked())
 	for _, d := range result.Dimensions() {
 		row = append(row, key.Get(d))
 	}
-	return append(row, strconv.Itoa(r.Repetition), strconv.FormatUint(r.Result.Seed, 10))
+	return append(row, strconv.Itoa(r.Repetition+1), strconv.FormatUint(r.Result.Seed, 10))
 }
 
-func runsTable(runs []report.Run) [][]string {
+func runsTable(runs []result.Run) [][]string {
 	header := append(identity(), "status", "requests_made", "entries", "violations", "pending", "warnings")
 	for _, m := range result.Metrics() {
 		header = append(header, m.Name)
@@ -68,7 +68,7 @@ func runsTable(runs []report.Run) [][]string {
 	return rows
 }
 
-func timesTable(runs []report.Run) ([][]string, error) {
+func timesTable(runs []result.Run) ([][]string, error) {
 	rows := [][]string{append(identity(), "quantity", "from_ns", "to_ns", "count")}
 	for _, r := range runs {
 		if !result.Usable(r.Result) {

@@ -13,6 +13,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
@@ -35,33 +36,27 @@ type cell struct {
 	label string
 	spec  result.Spec
 	slug  string // begins the names of its files; unique
-	runs  []report.Run
+	runs  []result.Run
 }
 
 // usable groups the runs that ended well, in the order of their first
 // repetitions.
-func usable(runs []report.Run) ([]*cell, error) {
+func usable(runs []result.Run) ([]*cell, error) {
 	type identity struct {
 		label string
 		key   result.Key
 	}
-	var all []*cell
-	known := make(map[identity]*cell)
-	taken := make(units.Names)
-	for _, r := range runs {
-		if !result.Usable(r.Result) {
-			continue
-		}
+	good := slices.DeleteFunc(slices.Clone(runs), func(r result.Run) bool { return !result.Usable(r.Result) })
+	identify := func(r result.Run) identity {
 		spec := r.Result.Asked()
-		label := cmp.Or(r.Label, spec.Algorithm)
-		this := identity{label, result.KeyOf(spec)}
-		c := known[this]
-		if c == nil {
-			c = &cell{label: label, spec: spec, slug: taken.Take(fmt.Sprintf("%s-n%d-%s-%s", label, spec.Nodes, spec.Transport, spec.Workload))}
-			known[this] = c
-			all = append(all, c)
-		}
-		c.runs = append(c.runs, r)
+		return identity{cmp.Or(r.Label, spec.Algorithm), result.KeyOf(spec)}
+	}
+	var all []*cell
+	taken := make(units.Names)
+	for _, repetitions := range report.Grouped(good, identify) {
+		c := &cell{label: identify(repetitions[0]).label, spec: repetitions[0].Result.Asked(), runs: repetitions}
+		c.slug = taken.Take(fmt.Sprintf("%s-n%d-%s-%s", c.label, c.spec.Nodes, c.spec.Transport, c.spec.Workload))
+		all = append(all, c)
 	}
 	if len(all) == 0 {
 		return nil, errNothing
@@ -84,14 +79,14 @@ func quantities() []quantity {
 }
 
 // distribution decodes one of a run's distributions; nil where there is none.
-func (q quantity) distribution(r report.Run) (*hdrhistogram.Histogram, error) {
+func (q quantity) distribution(r result.Run) (*hdrhistogram.Histogram, error) {
 	encoded := q.of(r.Result)
 	if encoded == "" {
 		return nil, nil
 	}
 	h, err := hdrhistogram.Decode([]byte(encoded))
 	if err != nil {
-		return nil, fmt.Errorf("export: %s, repetition %d, %s: %w; is the result file damaged?", r.Label, r.Repetition, q.name, err)
+		return nil, fmt.Errorf("export: %s, repetition %d, %s: %w; is the result file damaged?", r.Label, r.Repetition+1, q.name, err)
 	}
 	return h, nil
 }

@@ -17,7 +17,6 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 	"golang.org/x/perf/benchfmt"
 
-	"dmebench/report"
 	"dmebench/report/compare"
 	"dmebench/report/export"
 	"dmebench/report/stats"
@@ -27,7 +26,7 @@ import (
 const entries = 400
 
 // ran is the result of one repetition with distributions of times.
-func ran(t *testing.T, label string, n, repetition int, scale float64) report.Run {
+func ran(t *testing.T, label string, n, repetition int, scale float64) result.Run {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(uint64(n), uint64(repetition)))
 	distribution := func(mean float64) (string, *result.Quantiles) {
@@ -60,11 +59,11 @@ func ran(t *testing.T, label string, n, repetition int, scale float64) report.Ru
 	if n > 3 {
 		r.Histograms.SyncDelay, r.SyncDelay = distribution(5e4)
 	}
-	return report.Run{Label: label, Repetition: repetition, Result: r}
+	return result.Run{Label: label, Repetition: repetition, Result: r}
 }
 
-func experiment(t *testing.T, scale float64) []report.Run {
-	var runs []report.Run
+func experiment(t *testing.T, scale float64) []result.Run {
+	var runs []result.Run
 	for i := range 8 {
 		for _, n := range []int{3, 7} {
 			runs = append(runs, ran(t, "maekawa-grid", n, i+1, scale))
@@ -73,7 +72,7 @@ func experiment(t *testing.T, scale float64) []report.Run {
 	return runs
 }
 
-func benchmarks(t *testing.T, runs []report.Run, metrics ...string) []byte {
+func benchmarks(t *testing.T, runs []result.Run, metrics ...string) []byte {
 	t.Helper()
 	chosen, err := compare.Options{Metrics: metrics}.Check()
 	if err != nil {
@@ -95,7 +94,7 @@ func TestBenchstatReadsIt(t *testing.T) {
 	}
 	before, after := experiment(t, 1), experiment(t, 1.5)
 	a, b := filepath.Join(dir, "a.txt"), filepath.Join(dir, "b.txt")
-	for path, runs := range map[string][]report.Run{a: before, b: after} {
+	for path, runs := range map[string][]result.Run{a: before, b: after} {
 		if err := os.WriteFile(path, benchmarks(t, runs), 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -107,7 +106,7 @@ func TestBenchstatReadsIt(t *testing.T) {
 	if err != nil {
 		t.Fatalf("benchstat: %v\n%s", err, stderr.String())
 	}
-	c, err := compare.Compare(compare.Side{Runs: before}, compare.Side{Runs: after}, compare.Options{})
+	c, err := compare.Compare(&result.Set{Runs: before}, &result.Set{Runs: after}, compare.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -317,7 +316,7 @@ func TestCSV(t *testing.T) {
 	runs := experiment(t, 1)
 	bad := ran(t, "maekawa-grid", 3, 9, 1)
 	bad.Result.Status, bad.Result.Throughput = result.Stalled, nil
-	in := report.Input{Runs: append(runs, bad)}
+	in := &result.Set{Runs: append(runs, bad)}
 	files, err := export.CSV(in)
 	if err != nil {
 		t.Fatal(err)
@@ -351,7 +350,7 @@ func TestCSV(t *testing.T) {
 	if first["status"] != "ok" || first["seed"] != "1" || first["set"] != "quorum=grid" || first["nodes"] != "3" || first["response_time_p50_ns"] == "" {
 		t.Errorf("%v", first)
 	}
-	if last["status"] != "stalled" || last["throughput_cs_per_s"] != "" || last["repetition"] != "9" {
+	if last["status"] != "stalled" || last["throughput_cs_per_s"] != "" || last["repetition"] != "10" {
 		t.Errorf("%v", last)
 	}
 	// The buckets of a run hold all its critical sections, and of runs that did
@@ -380,7 +379,7 @@ func TestCSV(t *testing.T) {
 func TestFilesHaveNamesOfTheirOwn(t *testing.T) {
 	one, other := ran(t, "maekawa", 7, 1, 1), ran(t, "maekawa", 7, 1, 1)
 	other.Result.Spec.Requests = 50
-	files, err := export.Hlog([]report.Run{one, other}, time.Time{})
+	files, err := export.Hlog([]result.Run{one, other}, time.Time{})
 	if err != nil || len(files) != 2 || files[0].Name == files[1].Name {
 		t.Errorf("%v, %v", files, err)
 	}
@@ -396,7 +395,7 @@ func TestNothingToExport(t *testing.T) {
 	bare.Result.Histograms = result.Histograms{}
 	broken := ran(t, "maekawa", 7, 1, 1)
 	broken.Result.Histograms.Waiting = "rubbish"
-	for name, runs := range map[string][]report.Run{"no runs": nil, "failed": {failed}, "no histograms": {bare}, "broken histogram": {broken}} {
+	for name, runs := range map[string][]result.Run{"no runs": nil, "failed": {failed}, "no histograms": {bare}, "broken histogram": {broken}} {
 		if _, err := export.Hgrm(runs); err == nil {
 			t.Errorf("%s: Hgrm succeeded", name)
 		}
@@ -404,10 +403,10 @@ func TestNothingToExport(t *testing.T) {
 			t.Errorf("%s: Hlog succeeded", name)
 		}
 	}
-	if err := export.Benchfmt(&bytes.Buffer{}, []report.Run{failed}, result.Metrics()); err == nil {
+	if err := export.Benchfmt(&bytes.Buffer{}, []result.Run{failed}, result.Metrics()); err == nil {
 		t.Error("Benchfmt of failed runs succeeded")
 	}
-	if _, err := export.CSV(report.Input{Runs: []report.Run{broken}}); err == nil {
+	if _, err := export.CSV(&result.Set{Runs: []result.Run{broken}}); err == nil {
 		t.Error("CSV of a broken histogram succeeded")
 	}
 }

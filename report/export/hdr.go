@@ -8,7 +8,6 @@ import (
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
-	"dmebench/report"
 	"dmebench/report/stats"
 	"dmebench/result"
 )
@@ -22,7 +21,7 @@ const (
 // Hgrm returns a percentile text for each cell and quantity, over all
 // repetitions together, with values in milliseconds, as HdrHistogram's plotter
 // reads it.
-func Hgrm(runs []report.Run) ([]File, error) {
+func Hgrm(runs []result.Run) ([]File, error) {
 	groups, err := usable(runs)
 	if err != nil {
 		return nil, err
@@ -57,7 +56,7 @@ func Hgrm(runs []report.Run) ([]File, error) {
 // A result does not say when its run began. The intervals therefore follow one
 // another from the start of the sweep (1970 where that is not known), and each
 // is as long as the run's entries take at its throughput, or one second.
-func Hlog(runs []report.Run, started time.Time) ([]File, error) {
+func Hlog(runs []result.Run, started time.Time) ([]File, error) {
 	groups, err := usable(runs)
 	if err != nil {
 		return nil, err

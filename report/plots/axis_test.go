@@ -116,7 +116,8 @@ func TestNames(t *testing.T) {
 	}
 	const width = 380
 	m := marks{series: f.Series, x: s, width: width}
-	a, b := m.shift(f.Series[0]), m.shift(f.Series[1])
+	shifts, _ := m.shifts()
+	a, b := shifts[0], shifts[1]
 	if a >= b {
 		t.Errorf("series over one name are shifted by %v and %v", a, b)
 	}

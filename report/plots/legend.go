@@ -36,7 +36,8 @@ type block struct {
 }
 
 // legend lists every series that can be seen once, though it may be in several
-// panels. A prediction is named after the series that it follows.
+// panels. A prediction is named after the series that it follows; one that is said
+// alike of several stands once, for all of them.
 func (f Figure) legend(face font.Face, width vg.Length) legend {
 	type look struct {
 		label string
@@ -44,6 +45,7 @@ func (f Figure) legend(face font.Face, width vg.Length) legend {
 		role  Role
 	}
 	listed := make(map[look]bool)
+	shared := make(map[look]int) // predictions without their styles: where they stand
 	var series, predictions []entry
 	for _, p := range f.panels() {
 		owner := ""
@@ -54,7 +56,12 @@ func (f Figure) legend(face font.Face, width vg.Length) legend {
 				continue
 			}
 			e := entry{printable(s.Label), s.line(), s.glyph()}
-			if isPrediction {
+			of := look{s.Label, Plain, s.Role}
+			if i, alike := shared[of]; isPrediction && alike {
+				s.Style = Plain
+				predictions[i] = entry{e.label, s.line(), s.glyph()}
+			} else if isPrediction {
+				shared[of] = len(predictions)
 				e.label = owner + e.label
 				predictions = append(predictions, e)
 			} else {

@@ -327,6 +327,22 @@ func TestLonelyPredictionsNameTheirSeries(t *testing.T) {
 	}
 }
 
+// What is predicted alike of several series is said once.
+func TestPredictionsOfAllAreSaidOnce(t *testing.T) {
+	said := 0
+	for _, b := range texts(t, figure(6, 3, 7)) {
+		if strings.Contains(b.text, "TR-869") {
+			said++
+			if b.text != "2(N−1) (TR-869 §4.1)" {
+				t.Errorf("the legend has %q", b.text)
+			}
+		}
+	}
+	if said != 1 {
+		t.Errorf("said %d times", said)
+	}
+}
+
 // A series in several panels is in the legend once.
 func TestLegendOfPanels(t *testing.T) {
 	one := figure(3, 3, 7)

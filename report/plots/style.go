@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"image/color"
 	"math"
-	"strings"
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -45,40 +44,11 @@ func hue(style int) color.NRGBA {
 // upon the line of what was measured, where the two agree.
 func predicted(c color.NRGBA) color.NRGBA { return darker(c, 0.45) }
 
-// InTheDark lists the colours of data that are to be replaced on a dark ground,
-// each with what replaces it, in capitals as they stand in an SVG.
-func InTheDark() [][2]string {
-	var pairs [][2]string
-	for style := range Shades {
-		c := hue(style)
-		if c != dark2(style) {
-			pairs = append(pairs, [2]string{Color(style), ColorInTheDark(style)})
-		}
-		pairs = append(pairs, [2]string{css(predicted(c)), css(lighter(c, 0.5))})
-	}
-	for i := range pairs {
-		pairs[i] = [2]string{strings.ToUpper(pairs[i][0]), strings.ToUpper(pairs[i][1])}
-	}
-	return pairs
-}
-
 // Color returns the colour of a style as CSS writes it.
-func Color(style int) string { return css(hue(style)) }
-
-// ColorInTheDark returns the colour that is to replace Color on a dark ground;
-// the same where that can be seen.
-func ColorInTheDark(style int) string {
-	if c := hue(style); style >= 0 && style/eight%3 == 1 {
-		return css(lighter(c, 0.35))
-	}
-	return Color(style)
+func Color(style int) string {
+	c := hue(style)
+	return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B)
 }
-
-func css(c color.NRGBA) string { return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B) }
-
-// Neutral lists the colours of everything that is not data, as they stand in an
-// SVG. A page that is read in the dark replaces them.
-func Neutral() []string { return []string{"#FFFFFF", "#222222", "#6B6B6B", "#E2E2E2"} }
 
 func paper() color.Color { return color.NRGBA{0xff, 0xff, 0xff, 255} }
 func ink() color.Color   { return color.NRGBA{0x22, 0x22, 0x22, 255} }
@@ -154,18 +124,22 @@ func (s Series) glyph() draw.GlyphStyle {
 	return draw.GlyphStyle{}
 }
 
-// marker draws a polygon, filled or hollow. A thin white edge keeps markers
-// that lie on one another apart; where very many do it would leave nothing.
+// marker draws a disc or a polygon, filled or hollow. A thin white edge keeps
+// markers that lie on one another apart; where very many do it would leave nothing.
 type marker struct {
-	outline      []vg.Point // about the unit circle
+	outline      []vg.Point // about the unit circle; nil for that circle
 	hollow, bare bool       // bare: without an edge
 }
 
 func (m marker) DrawGlyph(c *draw.Canvas, sty draw.GlyphStyle, at vg.Point) {
-	var path vg.Path
-	path.Move(at.Add(m.outline[0].Scale(sty.Radius)))
-	for _, p := range m.outline[1:] {
-		path.Line(at.Add(p.Scale(sty.Radius)))
+	path := circle(at, sty.Radius)
+	for i, p := range m.outline {
+		if i == 0 {
+			path = nil
+			path.Move(at.Add(p.Scale(sty.Radius)))
+		} else {
+			path.Line(at.Add(p.Scale(sty.Radius)))
+		}
 	}
 	path.Close()
 	edge := draw.LineStyle{Color: paper(), Width: 0.6}
@@ -184,38 +158,40 @@ func (m marker) DrawGlyph(c *draw.Canvas, sty draw.GlyphStyle, at vg.Point) {
 type ring struct{}
 
 func (ring) DrawGlyph(c *draw.Canvas, sty draw.GlyphStyle, at vg.Point) {
-	var path vg.Path
-	path.Move(vg.Point{X: at.X + sty.Radius, Y: at.Y})
-	path.Arc(at, sty.Radius, 0, 2*math.Pi)
-	path.Close()
 	c.SetLineStyle(draw.LineStyle{Color: sty.Color, Width: 1.3})
-	c.Stroke(path)
+	c.Stroke(circle(at, sty.Radius))
+}
+
+func circle(at vg.Point, radius vg.Length) (path vg.Path) {
+	path.Move(vg.Point{X: at.X + radius, Y: at.Y})
+	path.Arc(at, radius, 0, 2*math.Pi)
+	return path
 }
 
 // outlines lists the shapes of markers: disc, square, triangle, diamond,
 // inverted triangle, cross, star.
 func outlines() [][]vg.Point {
 	return [][]vg.Point{
-		regular(24, 0, 1), regular(4, math.Pi/4, 1.15), regular(3, math.Pi/2, 1.3), regular(4, 0, 1.3),
+		nil, regular(4, math.Pi/4, 1.15), regular(3, math.Pi/2, 1.3), regular(4, 0, 1.3),
 		regular(3, -math.Pi/2, 1.3), star(4, math.Pi/4, 0.4, 1.45), star(5, math.Pi/2, 0.45, 1.4),
 	}
 }
 
 // regular returns a regular polygon with its first corner at an angle.
 func regular(corners int, turn, radius float64) []vg.Point {
-	return star(corners, turn, math.Cos(math.Pi/float64(corners)), radius)
+	points := make([]vg.Point, corners)
+	for i := range points {
+		sin, cos := math.Sincos(turn + 2*math.Pi*float64(i)/float64(corners))
+		points[i] = vg.Point{X: vg.Length(radius * cos), Y: vg.Length(radius * sin)}
+	}
+	return points
 }
 
 // star returns a star whose inner corners lie at the fraction inner.
 func star(rays int, turn, inner, radius float64) []vg.Point {
-	points := make([]vg.Point, 2*rays)
-	for i := range points {
-		r := radius
-		if i%2 == 1 {
-			r *= inner
-		}
-		sin, cos := math.Sincos(turn + math.Pi*float64(i)/float64(rays))
-		points[i] = vg.Point{X: vg.Length(r * cos), Y: vg.Length(r * sin)}
+	points := regular(2*rays, turn, radius)
+	for i := 1; i < len(points); i += 2 {
+		points[i] = points[i].Scale(vg.Length(inner))
 	}
 	return points
 }

@@ -40,6 +40,7 @@ const (
 const (
 	freeSizes      = 4    // with three sizes some exponent always fits
 	gridStep       = 1e-2 // far below what data can tell apart
+	finestStep     = 1e-13
 	freeParameters = 3    // of the curve: a, c and p
 	indistinct     = 1e-6 // an exponent so close to 0 is that of log N: N^p would be 1 but for rounding
 )
@@ -115,47 +116,19 @@ func (p *profile) rss(exponent float64) float64 {
 	return fitLine(p.x, p.y).rss
 }
 
-// minimum searches a grid, then between the neighbours of the best place.
+// minimum searches a grid, then ever finer ones around the best place.
 func (p *profile) minimum() float64 {
 	best, least := 0.0, math.Inf(1)
-	for k := 0; ; k++ {
-		e := LowestExponent + gridStep*float64(k)
-		if e > HighestExponent {
-			break
+	lo, hi := float64(LowestExponent), float64(HighestExponent)
+	for step := gridStep; step > finestStep; step /= 10 {
+		for k := 0.0; lo+k*step <= hi; k++ {
+			if rss := p.rss(lo + k*step); rss < least {
+				best, least = lo+k*step, rss
+			}
 		}
-		if rss := p.rss(e); rss < least {
-			best, least = e, rss
-		}
-	}
-	lo, hi := math.Max(best-gridStep, LowestExponent), math.Min(best+gridStep, HighestExponent)
-	refined := goldenSection(p.rss, lo, hi)
-	if p.rss(refined) <= least {
-		return refined
+		lo, hi = math.Max(best-step, LowestExponent), math.Min(best+step, HighestExponent)
 	}
 	return best
-}
-
-// goldenSection returns where f, which has one minimum between lo and hi, is
-// smallest.
-func goldenSection(f func(float64) float64, lo, hi float64) float64 {
-	const ratio = 0.6180339887498949 // (√5 − 1)/2
-	a, b := hi-ratio*(hi-lo), lo+ratio*(hi-lo)
-	fa, fb := f(a), f(b)
-	for range 64 { // the width shrinks by 10⁻¹³
-		if fa <= fb {
-			hi, b, fb = b, a, fa
-			a = hi - ratio*(hi-lo)
-			fa = f(a)
-		} else {
-			lo, a, fa = a, b, fb
-			b = lo + ratio*(hi-lo)
-			fb = f(b)
-		}
-	}
-	if fa <= fb {
-		return a
-	}
-	return b
 }
 
 // bound returns the exponent beside best, below it where side is −1 and above

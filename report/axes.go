@@ -1,0 +1,264 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"dmebench/report/plots"
+	"dmebench/report/units"
+	"dmebench/result"
+)
+
+// family is cells that differ in their place on one axis alone: a load that
+// grows, a hot spot that gets hotter, delays of several distributions. Its figures
+// have that axis as their abscissa, at one number of nodes each.
+type family struct {
+	title   string
+	about   []string // what the cells have in common; the network and the workload first, "" for any
+	numeric bool
+	charts  []chart
+}
+
+// From as many values a number becomes an abscissa; fewer say no more than the
+// table does. Words are compared from two on.
+const (
+	fewestNumbers = 3
+	fewestWords   = 2
+)
+
+// mostSizes is at how many numbers of nodes a family is drawn: the largest ones.
+const mostSizes = 3
+
+// axes lists what figures are drawn against beside the number of nodes: what the
+// experiment asks for, else loads, durations, options of workloads, and networks
+// that the experiment gives names of its own.
+func (c *collection) axes() []result.Axis {
+	if asked := c.in.Header.Experiment.Axes; len(asked) > 0 {
+		return asked
+	}
+	all := []result.Axis{
+		{Name: "load", Over: "total_rate", Title: "offered load (requests/s in all)"},
+		{Name: "load-per-node", Over: "rate", Title: "offered load (requests/s per node)"},
+		{Name: "cs", Over: "cs", Title: "duration of a critical section"},
+	}
+	if slices.ContainsFunc(c.sets, func(s *set) bool { return cmp.Or(s.first.Transport, s.transport) != s.transport }) {
+		all = append(all, result.Axis{Name: "network", Over: "transport", Title: "network"})
+	}
+	options := make(map[string]string)
+	for _, s := range c.sets {
+		maps.Copy(options, s.options.workload)
+	}
+	for _, name := range slices.Sorted(maps.Keys(options)) {
+		all = append(all, result.Axis{Name: name, Over: name, Title: name})
+	}
+	return all
+}
+
+// findFamilies groups the cells along every axis.
+func (c *collection) findFamilies() []*family {
+	var all []*family
+	for _, axis := range c.axes() {
+		var families []*family
+		var short, long [][]string
+		for _, points := range Grouped(c.along(axis), func(p point) string { return p.own + "\x00" + strings.Join(p.about, "\x00") }) {
+			if f := c.newFamily(axis, points); len(f.charts) > 0 {
+				families = append(families, f)
+				short, long = append(short, f.about[:2]), append(long, f.about)
+			}
+		}
+		for i, prefix := range prefixes(short, long) {
+			for k := range families[i].charts {
+				families[i].charts[k].prefix = prefix
+			}
+		}
+		all = append(all, families...)
+	}
+	return all
+}
+
+// point is a cell with its place on an axis.
+type point struct {
+	text          string
+	number        float64 // in nanoseconds where it is a time
+	numeric, time bool
+	about         []string // everything but its place that a family has in common
+	own           string   // the label, where the axis is the algorithm's own; else ""
+	label         string
+	cell          *cell
+}
+
+// along finds the cells that have a place on an axis.
+func (c *collection) along(axis result.Axis) []point {
+	var points []point
+	for _, s := range c.sets {
+		about, text := s.without(axis.Over)
+		for _, cell := range s.inOrder() {
+			p := point{text: text, about: about, label: cell.label, cell: cell}
+			if axis.Over == "algorithm" {
+				p.text, p.own = cell.label, "all algorithms"
+			} else if own := maps.Clone(cell.own); own[axis.Over] != "" {
+				p.text = own[axis.Over]
+				delete(own, axis.Over)
+				p.own = strings.TrimSpace(cell.spec.Algorithm + " " + result.Settings(own))
+			}
+			p.label = cmp.Or(p.own, p.label)
+			p.read(axis)
+			if p.text != "" && (p.numeric || len(axis.Values) == 0) {
+				points = append(points, p)
+			}
+		}
+	}
+	return points
+}
+
+// read finds a number or a duration in the text where the axis does not say for
+// which number it stands.
+func (p *point) read(axis result.Axis) {
+	if number, ok := axis.Values[p.text]; ok {
+		p.number, p.numeric = number, true
+	} else if x, err := strconv.ParseFloat(p.text, 64); err == nil {
+		p.number, p.numeric = x, true
+	} else if d, err := time.ParseDuration(p.text); err == nil {
+		p.number, p.numeric, p.time = float64(d), true, true
+	}
+}
+
+// without says everything about a set but its value of a dimension or option,
+// which text is; "" where it has none.
+func (s *set) without(over string) (about []string, text string) {
+	spec, network, workload := s.first.Result.Spec, maps.Clone(s.options.network), maps.Clone(s.options.workload)
+	about = []string{s.transport, s.workload}
+	requests := s.requests
+	if slices.Contains(result.Dimensions(), over) {
+		text = result.KeyOf(spec).Get(over)
+	}
+	switch over {
+	case "algorithm", "set", "nodes":
+		return append(about, s.conditions...), ""
+	case "transport":
+		text, network, about[0] = cmp.Or(s.first.Transport, s.transport), nil, ""
+	case "workload":
+		text, workload, about[1] = cmp.Or(s.first.Workload, s.workload), nil, ""
+		spec.Rate, spec.TotalRate, spec.Duration, spec.CS, requests = 0, 0, 0, "", ""
+	case "rate", "total_rate":
+		// The same number of requests takes less time where they come faster, and
+		// an experiment may ask for more of them there.
+		spec.Rate, spec.TotalRate, spec.Duration, requests = 0, 0, 0, ""
+	case "cs":
+		spec.CS = ""
+	case "requests":
+		requests = ""
+	case "duration":
+		spec.Duration = 0
+	case "nodes_per_worker":
+		spec.NodesPerWorker = 0
+	case "warmup":
+		spec.Warmup = ""
+	default:
+		text = cmp.Or(network[over], workload[over])
+		delete(network, over)
+		delete(workload, over)
+	}
+	about = slices.Concat(about, conditions(spec), settingsOf(network, workload))
+	if requests != "" {
+		about = append(about, requests)
+	}
+	return about, text
+}
+
+// newFamily draws a chart for each number of nodes with enough points, the larger
+// ones where there are many.
+func (c *collection) newFamily(axis result.Axis, points []point) *family {
+	f := &family{about: points[0].about}
+	common := strings.Join(slices.DeleteFunc(slices.Clone(f.about), func(part string) bool { return part == "" }), " · ")
+	f.title = "Against " + cmp.Or(axis.Title, axis.Name) + ": " + common
+	f.numeric = !slices.ContainsFunc(points, func(p point) bool { return !p.numeric || p.time != points[0].time })
+	slices.SortStableFunc(points, func(a, b point) int {
+		if !f.numeric {
+			return a.cell.nodes - b.cell.nodes
+		}
+		return cmp.Or(a.cell.nodes-b.cell.nodes, cmp.Compare(a.number, b.number))
+	})
+	for _, same := range Grouped(points, func(p point) int { return p.cell.nodes }) {
+		ch := c.overAxis(axis, same, f.numeric)
+		ch.about += " · " + common
+		if len(ch.spots) >= fewestNumbers || !f.numeric && len(ch.spots) >= fewestWords {
+			f.charts = append(f.charts, ch)
+		}
+	}
+	f.charts = f.charts[max(0, len(f.charts)-mostSizes):]
+	if len(f.charts) == 1 {
+		f.charts[0].suffix = "by " + axis.Name
+	}
+	return f
+}
+
+// overAxis is a chart of points at one number of nodes, in their order.
+func (c *collection) overAxis(axis result.Axis, points []point, numeric bool) chart {
+	n := points[0].cell.nodes
+	ch := chart{
+		suffix: fmt.Sprintf("by %s n%d", axis.Name, n), about: fmt.Sprintf("N = %d", n),
+		abscissa: plots.Axis{Label: cmp.Or(axis.Title, axis.Name), Kind: plots.Names},
+	}
+	unit := units.Plain()
+	if numeric {
+		ch.abscissa.Kind = plots.Values
+		if points[0].time {
+			unit = units.TimeScale(points[len(points)-1].number)
+			ch.abscissa.Label += " (" + unit.Unit + ")"
+		}
+	}
+	var labels []string
+	for i, same := range Grouped(points, func(p point) string { return p.text }) {
+		p := same[0]
+		s := spot{x: float64(i), nodes: n, text: p.text, cells: make(map[string]*cell)}
+		if numeric {
+			s.x, s.text = p.number/unit.Divisor, axis.Name+" "+unit.Write(p.number)
+		} else {
+			ch.names = append(ch.names, p.text)
+		}
+		switch axis.Over {
+		case "total_rate":
+			s.offered, s.text = p.number, units.Number(p.number)+" requests/s in all"
+		case "rate":
+			s.offered, s.text = p.number*float64(n), units.Number(p.number)+" requests/s per node"
+		}
+		s.text = fmt.Sprintf("N = %d, %s", n, s.text)
+		for _, p := range same {
+			if s.cells[p.label] == nil { // else they differ in how long they lasted, and have figures of their own
+				s.cells[p.label] = p.cell
+			}
+			if !slices.Contains(labels, p.label) {
+				labels = append(labels, p.label)
+			}
+		}
+		ch.spots = append(ch.spots, s)
+	}
+	ch.lines = c.lines(labels)
+	for i := range ch.lines {
+		if points[0].own != "" {
+			ch.lines[i].style = i
+		}
+	}
+	return ch
+}
+
+// familyOf returns the family in whose figures a set stands, if it has a single
+// size: against N it would be a lonely point. nil where there is none.
+func (c *collection) familyOf(s *set) *family {
+	first := s.inOrder()[0]
+	for _, f := range c.families {
+		for _, ch := range f.charts {
+			stands := slices.ContainsFunc(ch.spots, func(here spot) bool { return here.cells[first.label] == first })
+			if len(s.spots) == 1 && stands {
+				return f
+			}
+		}
+	}
+	return nil
+}

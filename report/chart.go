@@ -1,0 +1,285 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"dmebench/dme"
+	"dmebench/report/plots"
+	"dmebench/report/stats"
+	"dmebench/report/units"
+	"dmebench/result"
+)
+
+// chart is what the figures over one abscissa have in common: the numbers of
+// nodes of a set, or the values of an axis at one number of nodes.
+type chart struct {
+	prefix, suffix string // of the names of its files, around the name of the quantity
+	about          string
+	abscissa       plots.Axis
+	names          []string // of the places, where they are words
+	lines          []line
+	spots          []spot
+	between        bool // predictions are evaluated between the spots too
+}
+
+// line is a series with its look.
+type line struct {
+	label string
+	style int
+}
+
+// spot is a place on the abscissa, with a cell for each line that was measured
+// there.
+type spot struct {
+	x       float64
+	nodes   int
+	text    string  // what it is, as a sentence has it
+	offered float64 // requests per second that are asked for; 0 where that is not what varies
+	cells   map[string]*cell
+}
+
+// lines gives labels the looks that they have all over the page.
+func (c *collection) lines(labels []string) []line {
+	var lines []line
+	for _, label := range labels {
+		lines = append(lines, line{label, slices.Index(c.labels, label)})
+	}
+	return lines
+}
+
+// name is that of the file of a figure.
+func (ch chart) name(quantity string) string {
+	return units.Slug(strings.Join([]string{ch.prefix, quantity, ch.suffix}, " "))
+}
+
+// quantity is what a figure shows over an abscissa.
+type quantity struct {
+	name         string       // of the figure's file
+	title        string       // "" for that of the metric
+	median, tail string       // metrics; tail may be ""
+	theory       dme.Quantity // zero for none
+	forTheory    bool         // over nodes drawn only where a claim speaks of it
+}
+
+func quantities() []quantity {
+	return []quantity{
+		{name: "messages-per-cs", title: "Messages per critical section", median: result.MessagesPerCS, theory: dme.MessagesPerCS},
+		{name: "transmissions-per-cs", title: "Transmissions per critical section (a broadcast is one)",
+			median: result.TransmissionsPerCS, theory: dme.TransmissionsPerCS},
+		{name: "throughput", title: "Throughput", median: result.Throughput, theory: dme.Throughput},
+		{name: "response-time", title: "Response time (request to exit)", median: result.ResponseP50, tail: result.ResponseP99},
+		{name: "mean-response-time", title: "Mean response time (request to exit)", median: result.ResponseMean,
+			theory: dme.ResponseTime, forTheory: true},
+		{name: "waiting-time", title: "Waiting time (intended arrival to entry)", median: result.WaitingP50, tail: result.WaitingP99},
+		{name: "sync-delay", title: "Synchronization delay (exit to next entry)", median: result.SyncDelayP50},
+		{name: "sync-delay-over-t", title: "Mean synchronization delay in units of T", median: result.SyncDelayOverT, theory: dme.SyncDelay},
+	}
+}
+
+// axisOf is the ordinate of a metric; of its title without the percentile where
+// that is one of several in the figure.
+func axisOf(metric string, severalPercentiles bool) plots.Axis {
+	m, _ := result.LookupMetric(metric)
+	a := plots.Axis{Label: lowerFirst(m.Title), Kind: plots.Values}
+	if m.Time() {
+		a.Kind = plots.Times
+	}
+	if severalPercentiles {
+		a.Label = strings.TrimSuffix(a.Label, " p50")
+	}
+	return a
+}
+
+// lowerFirst begins a title in lower case, but for an abbreviation: "T", "CS".
+func lowerFirst(title string) string {
+	if len(title) < 2 || title[1] < 'a' {
+		return title
+	}
+	return strings.ToLower(title[:1]) + title[1:]
+}
+
+// figures returns the chart's figures that have something to show.
+func (c *collection) figures(ch chart) []plots.Figure {
+	var figures []plots.Figure
+	for _, q := range quantities() {
+		if q.median == result.TransmissionsPerCS && !ch.broadcasts() {
+			continue
+		}
+		f := plots.Figure{
+			Name: ch.name(q.name), Title: q.title, Subtitle: ch.about,
+			X: ch.abscissa, Y: axisOf(q.median, q.tail != ""), Names: ch.names,
+		}
+		var shown, told bool
+		f.Series, shown, told = c.series(ch, q)
+		if q.tail != "" {
+			f.Keys = []plots.Key{{Label: "median, p50", Role: plots.Measured}, {Label: "99th percentile", Role: plots.Tail}}
+		}
+		if q.median == result.Throughput {
+			ch.markKnees(&f)
+		}
+		if shown && (told || !q.forTheory || !ch.between) {
+			figures = append(figures, f)
+		}
+	}
+	return figures
+}
+
+// series returns the medians of a quantity, each line's followed by its tail and by
+// its predictions; shown reports whether there is any median, told whether there
+// is any prediction.
+func (c *collection) series(ch chart, q quantity) (all []plots.Series, shown, told bool) {
+	for _, ln := range ch.lines {
+		points := ch.points(ln.label, q.median)
+		all = append(all, plots.Series{Label: ln.label, Style: ln.style, Role: plots.Measured, Points: points})
+		if q.tail != "" {
+			all = append(all, plots.Series{Style: ln.style, Role: plots.Tail, Points: ch.points(ln.label, q.tail)})
+		}
+		curves := c.curves(ch, ln, q.theory)
+		all = append(all, curves...)
+		shown, told = shown || len(points) > 0, told || len(curves) > 0
+	}
+	return all, shown, told
+}
+
+// broadcasts reports whether any run of the chart broadcast natively.
+func (ch chart) broadcasts() bool {
+	native := func(r *result.Result) bool { return r.Messages.Transmissions != r.Messages.Total }
+	return slices.ContainsFunc(ch.spots, func(s spot) bool {
+		for _, cell := range s.cells {
+			if slices.ContainsFunc(cell.good, native) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// points returns a line's medians with their intervals. Where a cell was run
+// and has no value the line is interrupted; between words there is nothing that
+// it could lead through.
+func (ch chart) points(label, metric string) []plots.Point {
+	var points []plots.Point
+	gap := false
+	for _, s := range ch.spots {
+		cell := s.cells[label]
+		if cell == nil {
+			continue
+		}
+		e := cell.estimates[metric]
+		if e.N == 0 {
+			gap = true
+			continue
+		}
+		p := pointOf(s.x, e)
+		p.Gap, gap = gap || ch.names != nil, false
+		p.Note = fmt.Sprintf("%s, %s: %s", label, s.text, describe(e, formatOf(metric)))
+		points = append(points, p)
+	}
+	return points
+}
+
+// pointOf is an estimate with its interval, if it has one.
+func pointOf(x float64, e stats.Estimate) plots.Point {
+	p := plots.At(x, e.Median)
+	if e.Bounded() {
+		p.Lo, p.Hi = e.Lo, e.Hi
+	}
+	return p
+}
+
+// formatOf returns how values of a metric are written.
+func formatOf(metric string) func(float64) string {
+	m, _ := result.LookupMetric(metric)
+	switch {
+	case !m.Time():
+		return units.Number
+	case strings.HasSuffix(m.Title, "p99"):
+		return func(x float64) string { return "p99 " + units.Time(x) }
+	}
+	return units.Time
+}
+
+// describe writes an estimate as a sentence.
+func describe(e stats.Estimate, write func(float64) string) string {
+	switch {
+	case e.N == 1:
+		return write(e.Median) + ", one repetition"
+	case !e.Bounded():
+		return fmt.Sprintf("%s, range %s to %s of %d repetitions, too few for an interval", write(e.Median), write(e.Min), write(e.Max), e.N)
+	}
+	return fmt.Sprintf("%s, 95%% interval %s to %s, %d repetitions", write(e.Median), write(e.Lo), write(e.Hi), e.N)
+}
+
+// curves returns the predictions for a line. Over nodes that is the sharpest
+// claim and a second one, or with many lines the sharpest alone, lest nothing can
+// be read. Over another axis it is the sharpest that speaks of every place where
+// the line was measured.
+func (c *collection) curves(ch chart, ln line, q dme.Quantity) []plots.Series {
+	var at []float64
+	var cells []*cell
+	for _, s := range ch.spots {
+		if cell := s.cells[ln.label]; cell != nil && (ch.between || len(cell.good) > 0) {
+			at, cells = append(at, s.x), append(cells, cell)
+		}
+	}
+	if q == (dme.Quantity{}) || len(cells) == 0 {
+		return nil
+	}
+	most := 2
+	if !ch.between || len(ch.lines) > 6 {
+		most = 1
+	}
+	var curves []plots.Series
+	for _, claim := range c.theory.speakingOf(q, cells[len(cells)-1].spec) {
+		if len(curves) == most || claim.KnownFalse != "" && len(curves) > 0 {
+			break // the table has it
+		}
+		curve := plots.Series{Label: formula(claim), Style: ln.style, Role: plots.Exact}
+		if claim.Kind == dme.UpperBound || claim.Kind == dme.LowerBound {
+			curve.Role = plots.Bound
+		}
+		for i, cell := range cells {
+			if x, ok := c.theory.predictCell(claim, cell); ok {
+				p := plots.At(at[i], x)
+				p.Gap = ch.names != nil
+				curve.Points = append(curve.Points, p)
+			}
+		}
+		if len(curve.Points) == 0 || !ch.between && len(curve.Points) < len(cells) {
+			continue
+		}
+		if ch.between && !timed(q) {
+			curve.Points = append(curve.Points, c.betweenSizes(claim, cells)...)
+			slices.SortFunc(curve.Points, func(a, b plots.Point) int { return int(a.X - b.X) })
+		}
+		if !slices.ContainsFunc(curves, func(other plots.Series) bool { return coincide(other, curve) }) {
+			curves = append(curves, curve)
+		}
+	}
+	return curves
+}
+
+// betweenSizes evaluates a claim at numbers of nodes that were not measured.
+func (c *collection) betweenSizes(claim dme.Claim, cells []*cell) []plots.Point {
+	var measured []int
+	for _, cell := range cells {
+		measured = append(measured, cell.nodes)
+	}
+	like := cells[len(cells)-1].spec
+	var points []plots.Point
+	for _, n := range curveSizes(measured) {
+		like.Nodes = n
+		if x, ok := c.theory.predict(claim, like); ok && !slices.Contains(measured, n) {
+			points = append(points, plots.At(float64(n), x))
+		}
+	}
+	return points
+}
+
+// coincide reports whether two predictions have the same values: one says as much
+// as both.
+func coincide(a, b plots.Series) bool {
+	return slices.EqualFunc(a.Points, b.Points, func(p, q plots.Point) bool { return p.X == q.X && p.Y == q.Y })
+}

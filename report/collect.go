@@ -1,0 +1,273 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"dmebench/report/plots"
+	"dmebench/report/stats"
+	"dmebench/report/units"
+	"dmebench/result"
+)
+
+// collection is everything a report is made of, in order.
+type collection struct {
+	in       Input
+	theory   *theory
+	runs     []result.Run // with complete specifications and unambiguous labels; no Result is nil
+	labels   []string     // of all series, in order of appearance: a label's place is its look
+	sets     []*set
+	families []*family
+	warnings []string // found while collecting
+}
+
+// set is what was measured over one network under one workload.
+type set struct {
+	chart                          // its figures against the number of nodes
+	transport, workload string     // their names
+	first               result.Run // for what is the same in all its runs
+	options             settings   // of network and workload
+	conditions          []string   // what else tells it from other sets
+	requests            string     // how many there were, the last of the conditions; "" where runs have no number in common
+}
+
+// cell is the repetitions of one point of the experiment.
+type cell struct {
+	label     string
+	nodes     int
+	spec      result.Spec       // of the first repetition
+	own       map[string]string // the algorithm's options
+	good, bad []*result.Result
+	estimates map[string]stats.Estimate // by name of the metric, over the good ones
+}
+
+// settings are the options of a run by whose they are.
+type settings struct{ algorithm, network, workload map[string]string }
+
+// Grouped divides values by their keys, in the order in which these appear.
+func Grouped[K comparable, V any](values []V, key func(V) K) [][]V {
+	var groups [][]V
+	at := make(map[K]int)
+	for _, v := range values {
+		k := key(v)
+		if _, known := at[k]; !known {
+			at[k] = len(groups)
+			groups = append(groups, nil)
+		}
+		groups[at[k]] = append(groups[at[k]], v)
+	}
+	return groups
+}
+
+func collect(in Input) *collection {
+	c := &collection{in: in, theory: newTheory(in)}
+	for _, r := range in.Runs {
+		c.runs = append(c.runs, complete(r))
+	}
+	c.disambiguate()
+	c.in.Runs = c.runs
+	var known []result.Run // the verdict names those of which it is not known what they were
+	for _, r := range c.runs {
+		if !slices.Contains(c.labels, r.Label) {
+			c.labels = append(c.labels, r.Label)
+		}
+		if r.Result.Nodes > 0 {
+			known = append(known, r)
+		}
+	}
+	for _, runs := range Grouped(known, c.circumstances) {
+		c.sets = append(c.sets, c.newSet(runs))
+	}
+	c.nameSets()
+	c.families = c.findFamilies()
+	return c
+}
+
+// complete makes a run safe to look into.
+func complete(r result.Run) result.Run {
+	known := result.Result{Algorithm: r.Label, Status: result.Failed, Error: "there is no result"}
+	if r.Result != nil {
+		known = *r.Result
+	}
+	known.Spec = known.Asked()
+	known.Algorithm, known.Nodes = known.Spec.Algorithm, known.Spec.Nodes
+	r.Label = cmp.Or(r.Label, known.Algorithm, "unnamed")
+	r.Result = &known
+	return r
+}
+
+// disambiguate lengthens a label that stands for several algorithms or option
+// sets: their runs must never become one sample.
+func (c *collection) disambiguate() {
+	who := func(r result.Run) string {
+		return strings.TrimSpace(r.Result.Algorithm + " " + result.Settings(c.settings(r).algorithm))
+	}
+	meanings := make(map[string]map[string]bool)
+	for _, r := range c.runs {
+		if meanings[r.Label] == nil {
+			meanings[r.Label] = make(map[string]bool)
+		}
+		meanings[r.Label][who(r)] = true
+	}
+	for i, r := range c.runs {
+		if len(meanings[r.Label]) > 1 {
+			c.runs[i].Label = fmt.Sprintf("%s (%s)", r.Label, who(r))
+		}
+	}
+}
+
+// settings divides a run's options by whose they are. The experiment says which
+// it gave to the network and the workload; what is left is the algorithm's.
+func (c *collection) settings(r result.Run) settings {
+	s := settings{make(map[string]string), make(map[string]string), make(map[string]string)}
+	var network, workload map[string]string
+	for _, e := range c.in.Header.Experiment.Transports {
+		if cmp.Or(e.Label, e.Name) == r.Transport {
+			network = e.Set
+		}
+	}
+	for _, w := range c.in.Header.Experiment.Workloads {
+		if cmp.Or(w.Label, w.Name) == r.Workload {
+			workload = w.Set
+		}
+	}
+	for name, value := range r.Result.Spec.Set {
+		of := s.algorithm
+		if _, ok := network[name]; ok {
+			of = s.network
+		} else if _, ok := workload[name]; ok {
+			of = s.workload
+		}
+		of[name] = value
+	}
+	return s
+}
+
+// circumstances are what the runs of a set have in common.
+type circumstances struct{ network, workload, place, options, requests string }
+
+func (c *collection) circumstances(r result.Run) circumstances {
+	s, key := c.settings(r), result.KeyOf(r.Result.Spec)
+	common := circumstances{
+		network: r.Transport, workload: r.Workload, place: key.Place().String(),
+		options: result.Settings(s.network) + " " + result.Settings(s.workload),
+	}
+	if r.Workload == "" { // a workload of an experiment says how the number depends on N
+		common.requests = key.Get("requests")
+	}
+	return common
+}
+
+func (c *collection) newSet(runs []result.Run) *set {
+	first := runs[0].Result.Spec
+	s := &set{transport: first.Transport, workload: first.Workload, first: runs[0]}
+	s.options = c.settings(runs[0])
+	s.conditions = append(conditions(first), settingsOf(s.options.network, s.options.workload)...)
+	if s.requests = requestsOf(runs); s.requests != "" {
+		s.conditions = append(s.conditions, s.requests)
+	}
+	s.chart = chart{about: s.String(), abscissa: plots.Axis{Label: "nodes N", Kind: plots.Sizes}, between: true}
+	slices.SortStableFunc(runs, func(a, b result.Run) int { return a.Result.Nodes - b.Result.Nodes })
+	for _, same := range Grouped(runs, func(r result.Run) int { return r.Result.Nodes }) {
+		n := same[0].Result.Nodes
+		here := spot{x: float64(n), nodes: n, text: fmt.Sprintf("N = %d", n), cells: make(map[string]*cell)}
+		for _, repetitions := range Grouped(same, func(r result.Run) string { return r.Label }) {
+			cell := c.newCell(repetitions)
+			here.cells[cell.label] = cell
+		}
+		s.spots = append(s.spots, here)
+	}
+	for style, label := range c.labels {
+		if slices.ContainsFunc(runs, func(r result.Run) bool { return r.Label == label }) {
+			s.lines = append(s.lines, line{label, style})
+		}
+	}
+	return s
+}
+
+func (c *collection) newCell(repetitions []result.Run) *cell {
+	first := repetitions[0]
+	cell := &cell{label: first.Label, nodes: first.Result.Nodes, spec: first.Result.Spec, own: c.settings(first).algorithm}
+	for _, r := range repetitions {
+		if result.Usable(r.Result) {
+			cell.good = append(cell.good, r.Result)
+		} else {
+			cell.bad = append(cell.bad, r.Result)
+		}
+	}
+	cell.summarize()
+	return cell
+}
+
+// String says what a set is: "tcp · saturate · CS 100 µs · 50 requests per node".
+func (s *set) String() string {
+	return strings.Join(append([]string{s.transport, s.workload}, s.conditions...), " · ")
+}
+
+// inOrder returns the cells, series by series.
+func (s *set) inOrder() []*cell {
+	var cells []*cell
+	for _, ln := range s.lines {
+		for _, here := range s.spots {
+			if cell := here.cells[ln.label]; cell != nil {
+				cells = append(cells, cell)
+			}
+		}
+	}
+	return cells
+}
+
+func (c *cell) summarize() {
+	c.estimates = make(map[string]stats.Estimate)
+	for _, m := range result.Metrics() {
+		c.estimates[m.Name] = stats.Median(m.Values(c.good))
+	}
+}
+
+// nameSets gives the sets prefixes for the names of their files: network and
+// workload where these differ, and where that is not enough everything else.
+func (c *collection) nameSets() {
+	var short, long [][]string
+	for _, s := range c.sets {
+		names := []string{cmp.Or(s.first.Transport, s.transport), cmp.Or(s.first.Workload, s.workload)}
+		short, long = append(short, names), append(long, append(names, s.conditions...))
+	}
+	for i, prefix := range prefixes(short, long) {
+		c.sets[i].prefix = prefix
+	}
+}
+
+// prefixes tells things apart by those of their short descriptions' parts that
+// not all have in common, and by those of the long ones where that is not enough.
+// What stands alone has none.
+func prefixes(short, long [][]string) []string {
+	differing := func(all [][]string, i int) string {
+		return strings.Join(slices.DeleteFunc(slices.Clone(all[i]), func(part string) bool {
+			return !slices.ContainsFunc(all, func(other []string) bool { return !slices.Contains(other, part) })
+		}), " ")
+	}
+	count := make(map[string]int)
+	for i := range short {
+		count[differing(short, i)]++
+	}
+	names := make([]string, len(short))
+	taken := make(units.Names)
+	for i := range short {
+		names[i] = differing(short, i)
+		if count[names[i]] > 1 {
+			names[i] = differing(long, i)
+		}
+		if names[i] != "" || len(short) > 1 {
+			names[i] = taken.Take(cmp.Or(names[i], "set"))
+		}
+	}
+	return names
+}
+
+// values returns a metric of every good run that has it.
+func (c *cell) values(metric string) []float64 {
+	m, _ := result.LookupMetric(metric)
+	return m.Values(c.good)
+}

@@ -1,0 +1,73 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"dmebench/report/units"
+	"dmebench/result"
+)
+
+// conditions says in words under which conditions a run was made, other than
+// algorithm, number of nodes, seed, network, workload and their options.
+func conditions(s result.Spec) []string {
+	var about []string
+	add := func(given bool, format string, args ...any) {
+		if given {
+			about = append(about, fmt.Sprintf(format, args...))
+		}
+	}
+	add(s.Rate > 0, "%s requests/s per node", units.Number(s.Rate))
+	add(s.TotalRate > 0, "%s requests/s in all", units.Number(s.TotalRate))
+	add(s.CS != "", "CS %s", distribution(s.CS))
+	add(s.Duration > 0, "for %s", units.Time(float64(s.Duration)))
+	add(s.NodesPerWorker > 1, "%d nodes per process", s.NodesPerWorker)
+	add(s.Warmup != "" && s.Warmup != result.DefaultWarmup, "warm-up %s entries", s.Warmup)
+	return about
+}
+
+// settingsOf writes options, each of the maps as one condition.
+func settingsOf(sets ...map[string]string) []string {
+	var about []string
+	for _, set := range sets {
+		if len(set) > 0 {
+			about = append(about, result.Settings(set))
+		}
+	}
+	return about
+}
+
+// distribution writes "exp:100us" for a reader.
+func distribution(s string) string {
+	text, exponential := strings.CutPrefix(s, "exp:")
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		return s
+	}
+	if exponential {
+		return "exponential, mean " + units.Time(float64(d))
+	}
+	return units.Time(float64(d))
+}
+
+// requestsOf says how many requests runs made: per node or in all, "" where
+// they have no number in common.
+func requestsOf(runs []result.Run) string {
+	first := runs[0].Result.Spec
+	perNode, inAll := first.Requests%first.Nodes == 0, true
+	for _, r := range runs {
+		s := r.Result.Spec
+		perNode = perNode && s.Requests*first.Nodes == first.Requests*s.Nodes
+		inAll = inAll && s.Requests == first.Requests
+	}
+	switch {
+	case first.Requests == 0:
+		return ""
+	case perNode:
+		return units.Count(uint64(first.Requests/first.Nodes)) + " requests per node"
+	case inAll:
+		return units.Count(uint64(first.Requests)) + " requests"
+	}
+	return ""
+}
