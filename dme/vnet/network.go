@@ -15,13 +15,14 @@ type Network struct {
 	*Model
 	runners   []*noderun.Runner // by node, from 1
 	counters  []noderun.Counters
-	processes []process // activity and reads are the runner's
+	processes []process // by node, from 1
 	inside    []dme.NodeID
 	waiting   int
 	links     []linkQueue // by [Model.link]
 	occupied  []int       // the links that hold messages, in no order
 	common    shared
 	sent      uint64 // the number of the last message
+	indexes   []int  // 0, 1, …: scratch
 
 	// Of all steps.
 	Started   []Event // what the nodes did at their start, where they did anything
@@ -60,7 +61,7 @@ func New(m *Model) *Network {
 	n := &Network{
 		Model: m, runners: make([]*noderun.Runner, m.Nodes+1), counters: make([]noderun.Counters, m.Nodes+1),
 		processes: make([]process, m.Nodes+1), links: make([]linkQueue, m.Nodes*m.Nodes),
-		common: shared{lose: m.Lose, overtaken: make([]int, m.Nodes+1)},
+		common: shared{lose: m.Lose, overtaken: make([]int, m.Nodes+1)}, indexes: []int{0},
 	}
 	for id := range m.IDs() {
 		n.runners[id] = noderun.New(m.Algorithm, m.System, m.Nodes, id, n, &n.counters[id])
@@ -177,6 +178,18 @@ func (n *Network) Sum(counter func(*noderun.Counters) uint64) (sum uint64) {
 		sum += counter(&n.counters[id])
 	}
 	return sum
+}
+
+// Refused returns how many messages nodes have refused, and the reason of one,
+// the first in the order of the alphabet.
+func (n *Network) Refused() (count uint64, reason string) {
+	for id := range n.IDs() {
+		count += n.counters[id].Refused.Load()
+		if r := n.runners[id].LastRefusal(); r != "" && (reason == "" || r < reason) {
+			reason = r
+		}
+	}
+	return count, reason
 }
 
 // Inside returns the nodes in the critical section, in the order of their
@@ -308,19 +321,23 @@ func (n *Network) CancelTimer(id dme.NodeID, timer dme.TimerID) {
 // live is a network as its rules see it.
 type live Network
 
-func (s *live) process(id dme.NodeID) process {
-	p := s.processes[id]
-	p.activity, p.reads = s.runners[id].Activity(), s.runners[id].Shared()
-	return p
-}
+func (s *live) process(id dme.NodeID) *process { return &s.processes[id] }
+func (s *live) shared() *shared                { return &s.common }
+func (s *live) edit() *shared                  { return &s.common }
+func (s *live) keep()                          {}
+func (s *live) busy() []int                    { return s.occupied }
+func (s *live) length(link int) int            { return len(s.links[link].letters) }
+func (s *live) passage(link, i int) *passage   { return &s.links[link].letters[i].passage }
 
-func (s *live) shared() *shared              { return &s.common }
-func (s *live) edit() *shared                { return &s.common }
-func (s *live) keep()                        {}
-func (s *live) busy() []int                  { return s.occupied }
-func (s *live) length(link int) int          { return len(s.links[link].letters) }
-func (s *live) passage(link, i int) *passage { return &s.links[link].letters[i].passage }
-func (s *live) repeated(link, i int) bool    { return false }
+func (s *live) heads(link int) []int {
+	if !s.Unordered {
+		return s.indexes[:1]
+	}
+	for len(s.indexes) < s.length(link) {
+		s.indexes = append(s.indexes, len(s.indexes))
+	}
+	return s.indexes[:s.length(link)]
+}
 
 func (s *live) rewrite(link int, change func(*passage) bool) {
 	for i := range s.links[link].letters {
@@ -328,7 +345,7 @@ func (s *live) rewrite(link int, change func(*passage) bool) {
 	}
 }
 
-func (s *live) take(link, i int, leave bool) passage {
+func (s *live) take(link, i int, leave bool) *passage {
 	q := &s.links[link].letters
 	s.taken = (*q)[i]
 	if leave {
@@ -341,7 +358,7 @@ func (s *live) take(link, i int, leave bool) passage {
 		s.occupied = s.occupied[:len(s.occupied)-1]
 	}
 	s.event.Number, s.event.Msg = s.taken.number, s.taken.msg
-	return s.taken.passage
+	return &s.taken.passage
 }
 
 func (s *live) run(x Step) *outcome {
@@ -356,6 +373,8 @@ func (s *live) handle(id dme.NodeID, handler func(*noderun.Runner)) *outcome {
 		s.out.broken = panicked(id, text)
 		return &s.out
 	}
+	p := &s.processes[id]
+	p.activity, p.reads = h.Activity(), h.Shared()
 	if c.Unasked.Load() > unasked {
 		s.out.broken = uninvited(id)
 	}
