@@ -257,7 +257,7 @@ func TestMutants(t *testing.T) {
 		conformance.Mutant{
 			Name: "no DEFERRED", File: "raimplicit.go",
 			Old: "\tout.Send(r.Node, dme.Message{Kind: kindDeferred, Clock: r.Clock})\n", New: "",
-			Caught: "are in the critical section",
+			Caught: "REPLY that is not awaited",
 		},
 	)
 }

@@ -176,7 +176,7 @@ func TestMutants(t *testing.T) {
 		conformance.Mutant{
 			Name: "no note", File: "notes.go",
 			Old: "\t\tm.Vec = append(m.Vec, uint64(n.me)) // «DEFERRED by node me»\n", New: "",
-			Caught: "are in the critical section",
+			Caught: "REPLY that is not awaited",
 		},
 		conformance.Mutant{
 			Name: "an echo that never waits", File: "echo.go",

@@ -30,7 +30,7 @@ type Network struct {
 	QuietFor  int // steps since a request, an entry or an exit
 	Entries   uint64
 	MaxBypass int        // most entries of others between a request and its entry
-	Violation *Violation // the first
+	Violation *Violation // the first, or a panic
 
 	// Of the step that is being taken, or was taken last.
 	event Event
@@ -114,7 +114,7 @@ func (n *Network) begin(x Step) {
 }
 
 func (n *Network) finish(bad *Violation) *Event {
-	if n.Violation == nil {
+	if n.Violation == nil || bad != nil && bad.Property == Sanity {
 		n.Violation = bad
 	}
 	return &n.event
