@@ -68,7 +68,7 @@ func (l *laboratory) try(x *local, step Step, parcel uint32) stored {
 	}
 	l.begin(step)
 	l.inside = l.inside[:0]
-	o := stored{outcome: *(*live)(l.Network).run(step)}
+	o := stored{outcome: *l.Network.run(step)}
 	if o.fatal() {
 		// What a panic leaves behind is of no use.
 		l.Network = New(l.Model)

@@ -53,7 +53,7 @@ type letter struct {
 
 var (
 	_ noderun.World = (*Network)(nil)
-	_ state         = (*live)(nil)
+	_ state         = (*Network)(nil)
 )
 
 // New returns a network of nodes, all of which have been started.
@@ -71,7 +71,7 @@ func New(m *Model) *Network {
 		}
 	}
 	for id := range m.IDs() {
-		if n.begin(Step{Node: id}); len(n.finish(n.do((*live)(n), n.event.Step)).Effects) > 0 {
+		if n.begin(Step{Node: id}); len(n.finish(n.do(n, n.event.Step)).Effects) > 0 {
 			n.Started = append(n.Started, n.event.Clone())
 		}
 	}
@@ -97,14 +97,14 @@ func (n *Network) Do(x Step) *Event {
 		n.inside = slices.DeleteFunc(n.inside, func(id dme.NodeID) bool { return id == x.Node })
 		n.QuietFor = 0
 	}
-	return n.finish(n.do((*live)(n), x))
+	return n.finish(n.do(n, x))
 }
 
 // Inject hands a node a message that no link holds, as if it came from another.
 func (n *Network) Inject(from, to dme.NodeID, m *dme.Message) *Event {
 	n.begin(Step{Node: to, From: from})
-	o := (*live)(n).handle(to, func(h *noderun.Runner) { h.Receive(from, m) })
-	return n.finish(n.apply((*live)(n), to, nil, o))
+	o := n.handle(to, func(h *noderun.Runner) { h.Receive(from, m) })
+	return n.finish(n.apply(n, to, nil, o))
 }
 
 func (n *Network) begin(x Step) {
@@ -122,7 +122,7 @@ func (n *Network) finish(bad *Violation) *Event {
 
 // Enabled appends every step that is possible.
 func (n *Network) Enabled(to []Step) []Step {
-	to, _ = n.enabled((*live)(n), to)
+	to, _ = n.enabled(n, to)
 	return to
 }
 
@@ -130,7 +130,7 @@ func (n *Network) Enabled(to []Step) []Step {
 // not keep order.
 func (n *Network) MayArrive(x Step) bool {
 	link := n.link(x.From, x.Node)
-	return x.Index < len(n.links[link].letters) && (!n.Sequenced || n.audible((*live)(n), link, x.Index))
+	return x.Index < len(n.links[link].letters) && (!n.Sequenced || n.audible(n, link, x.Index))
 }
 
 // AllowMore lets every node ask so many times more, also where it has been told
@@ -143,14 +143,14 @@ func (n *Network) AllowMore(requests int) {
 }
 
 // Possible reports whether a step is possible now.
-func (n *Network) Possible(x Step) bool { return n.possible((*live)(n), x) }
+func (n *Network) Possible(x Step) bool { return n.possible(n, x) }
 
 // Oldest returns the arrival of the message that was sent first among those
 // that may arrive, as on links that all have the same delay.
 func (n *Network) Oldest() (x Step, ok bool) {
 	var least uint64
 	for _, link := range n.occupied {
-		if l := &n.links[link].letters[0]; (!ok || l.number < least) && n.mayArrive((*live)(n), link, 0) {
+		if l := &n.links[link].letters[0]; (!ok || l.number < least) && n.mayArrive(n, link, 0) {
 			least, ok = l.number, true
 			x = Step{Kind: Deliver, Node: l.To, From: l.From}
 		}
@@ -162,7 +162,7 @@ func (n *Network) Oldest() (x Step, ok bool) {
 // that may fire.
 func (n *Network) FirstTimer() (x Step, ok bool) {
 	for i, t := range n.common.timers {
-		if n.mayFire((*live)(n), i) {
+		if n.mayFire(n, i) {
 			return Step{Kind: Fire, Node: t.Node, Timer: t.ID}, true
 		}
 	}
@@ -246,7 +246,7 @@ func (n *Network) Stuck() bool {
 }
 
 // Served reports whether all requests have been made, and their entries left.
-func (n *Network) Served() bool { return n.allIdle() && n.served((*live)(n)) }
+func (n *Network) Served() bool { return n.allIdle() && n.served(n) }
 
 // Waiting returns the nodes that have asked and not entered.
 func (n *Network) Waiting() []dme.NodeID {
@@ -318,70 +318,69 @@ func (n *Network) CancelTimer(id dme.NodeID, timer dme.TimerID) {
 	n.out.timers = append(n.out.timers, timing{Timer: Timer{Node: id, ID: timer}})
 }
 
-// live is a network as its rules see it.
-type live Network
+// What follows is the network as its rules see it.
 
-func (s *live) process(id dme.NodeID) *process { return &s.processes[id] }
-func (s *live) shared() *shared                { return &s.common }
-func (s *live) edit() *shared                  { return &s.common }
-func (s *live) keep()                          {}
-func (s *live) busy() []int                    { return s.occupied }
-func (s *live) length(link int) int            { return len(s.links[link].letters) }
-func (s *live) passage(link, i int) *passage   { return &s.links[link].letters[i].passage }
+func (n *Network) process(id dme.NodeID) *process { return &n.processes[id] }
+func (n *Network) shared() *shared                { return &n.common }
+func (n *Network) edit() *shared                  { return &n.common }
+func (n *Network) keep()                          {}
+func (n *Network) busy() []int                    { return n.occupied }
+func (n *Network) length(link int) int            { return len(n.links[link].letters) }
+func (n *Network) passage(link, i int) *passage   { return &n.links[link].letters[i].passage }
 
-func (s *live) heads(link int) []int {
-	if !s.Unordered {
-		return s.indexes[:1]
+func (n *Network) heads(link int) []int {
+	if !n.Unordered {
+		return n.indexes[:1]
 	}
-	for len(s.indexes) < s.length(link) {
-		s.indexes = append(s.indexes, len(s.indexes))
+	for len(n.indexes) < n.length(link) {
+		n.indexes = append(n.indexes, len(n.indexes))
 	}
-	return s.indexes[:s.length(link)]
+	return n.indexes[:n.length(link)]
 }
 
-func (s *live) rewrite(link int, change func(*passage) bool) {
-	for i := range s.links[link].letters {
-		change(&s.links[link].letters[i].passage)
+func (n *Network) rewrite(link int, change func(*passage) bool) {
+	for i := range n.links[link].letters {
+		change(&n.links[link].letters[i].passage)
 	}
 }
 
-func (s *live) take(link, i int, leave bool) *passage {
-	q := &s.links[link].letters
-	s.taken = (*q)[i]
+func (n *Network) take(link, i int, leave bool) *passage {
+	q := &n.links[link].letters
+	n.taken = (*q)[i]
 	if leave {
 		(*q)[i].copied = true
-		s.taken.msg.Vec = slices.Clone(s.taken.msg.Vec) // the copy keeps the other
+		n.taken.msg.Vec = slices.Clone(n.taken.msg.Vec) // the copy keeps the other
 	} else if *q = slices.Delete(*q, i, i+1); len(*q) == 0 {
-		hole, last := s.links[link].at, s.occupied[len(s.occupied)-1]
-		s.occupied[hole] = last
-		s.links[last].at = hole
-		s.occupied = s.occupied[:len(s.occupied)-1]
+		hole, last := n.links[link].at, n.occupied[len(n.occupied)-1]
+		n.occupied[hole] = last
+		n.links[last].at = hole
+		n.occupied = n.occupied[:len(n.occupied)-1]
 	}
-	s.event.Number, s.event.Msg = s.taken.number, s.taken.msg
-	return &s.taken.passage
+	n.event.Number, n.event.Msg = n.taken.number, n.taken.msg
+	return &n.taken.passage
 }
 
-func (s *live) run(x Step) *outcome {
-	return s.handle(x.Node, func(h *noderun.Runner) { x.perform(h, &s.taken.msg) })
+func (n *Network) run(x Step) *outcome {
+	return n.handle(x.Node, func(h *noderun.Runner) { x.perform(h, &n.taken.msg) })
 }
 
 // handle runs a handler of a node, and returns what it did.
-func (s *live) handle(id dme.NodeID, handler func(*noderun.Runner)) *outcome {
-	h, c := s.runners[id], &s.counters[id]
+func (n *Network) handle(id dme.NodeID, handler func(*noderun.Runner)) *outcome {
+	h, c := n.runners[id], &n.counters[id]
 	unasked, refused := c.Unasked.Load(), c.Refused.Load()
-	if text := try(s.Recover, h, handler); text != "" {
-		s.out.broken = panicked(id, text)
-		return &s.out
+	if text := try(n.Recover, h, handler); text != "" {
+		n.out.broken = panicked(id, text)
+		return &n.out
 	}
-	p := &s.processes[id]
+	p := &n.processes[id]
 	p.activity, p.reads = h.Activity(), h.Shared()
 	if c.Unasked.Load() > unasked {
-		s.out.broken = uninvited(id)
+		n.out.broken = uninvited(id)
 	}
 	if c.Refused.Load() > refused {
-		s.event.Refused = h.LastRefusal()
+		n.event.Refused = h.LastRefusal()
 	}
-	return &s.out
+	return &n.out
 }
 
 // try runs a handler and, if it is to recover, returns the text of its panic.
@@ -397,14 +396,14 @@ func try(recovers bool, h *noderun.Runner, handler func(*noderun.Runner)) (text 
 	return ""
 }
 
-func (s *live) post(i int, marks []mark) {
-	e := &s.event.Effects[s.sends[i]]
-	from := s.event.Node
-	link := s.link(from, e.To)
-	l := &s.links[link]
+func (n *Network) post(i int, marks []mark) {
+	e := &n.event.Effects[n.sends[i]]
+	from := n.event.Node
+	link := n.link(from, e.To)
+	l := &n.links[link]
 	if len(l.letters) == 0 {
-		l.at = len(s.occupied)
-		s.occupied = append(s.occupied, link)
+		l.at = len(n.occupied)
+		n.occupied = append(n.occupied, link)
 	}
 	l.letters = append(l.letters, letter{e.Number, e.Msg, passage{From: from, To: e.To, broadcast: e.broadcast, marks: marks}})
 }

@@ -86,10 +86,10 @@ func (s *Schedule) moves(to []Step) []Step {
 		to = append(to, Step{Kind: Leave, Node: id})
 	}
 	for _, link := range s.occupied {
-		to = s.arrivals((*live)(s.Network), to, link, false, false)
+		to = s.arrivals(s.Network, to, link, false, false)
 	}
-	to = s.fires((*live)(s.Network), to)
-	return s.stopSteps((*live)(s.Network), to)
+	to = s.fires(s.Network, to)
+	return s.stopSteps(s.Network, to)
 }
 
 // MayGoOn reports whether messages may flow although all requests are served.
