@@ -50,7 +50,7 @@ func TestNobodyAnswersIsAStall(t *testing.T) {
 	if r.Status != result.Stalled || !r.Liveness.Stalled || r.Liveness.Pending != 99 || r.Entries != 1 {
 		t.Fatalf("status %s, liveness %+v, %d entries", r.Status, r.Liveness, r.Entries)
 	}
-	if want := "node 1 is requesting: n=42"; r.Liveness.States[0] != want {
+	if want := "node 1, requesting: n=42"; r.Liveness.States[0] != want {
 		t.Errorf("first state %q, want %q", r.Liveness.States[0], want)
 	}
 	if n := len(r.Liveness.States); n != maxStates+1 || r.Liveness.States[maxStates] != "and 36 more nodes" {

@@ -86,7 +86,7 @@ func (s *simulation) states() []string {
 	describe := func(waiting bool) {
 		for _, p := range s.procs {
 			if len(states) < maxStates && (p.Activity() == noderun.Requesting) == waiting {
-				states = append(states, noderun.Describe(p.Runner))
+				states = append(states, fmt.Sprintf("node %d, %v: %s", p.ID(), p.Activity(), dme.DescribeState(p.Node())))
 			}
 		}
 	}
