@@ -116,7 +116,7 @@ func TestFaultsAreFound(t *testing.T) {
 		"never releases":         "nothing moves",
 		"keeps what it has sent": "nothing moves",
 		"talks to strangers":     "not among its peers",
-		"believes what it reads": "panic: runtime error: index out of range",
+		"believes what it reads": "panics: runtime error: index out of range",
 		"enters unasked":         "without a request",
 		"never rests":            "no end after",
 		"refuses":                "refused",

@@ -38,7 +38,7 @@ func newSchedule(a *dme.Algorithm, nodes int, set map[string]string, load vnet.L
 	rng := rand.New(rand.NewPCG(seed, 0))
 	most := 1 + rng.IntN(4)
 	net, err := newNet(a, vnet.Config{
-		Nodes: nodes, Seed: seed, StopEarly: true, Requests: func(dme.NodeID) int { return 1 + rng.IntN(most) },
+		Nodes: nodes, Seed: seed, StopEarly: true, Recover: true, Requests: func(dme.NodeID) int { return 1 + rng.IntN(most) },
 	}, set, &reloader{now: func() bool { return rng.IntN(8) == 0 }})
 	if err != nil {
 		return nil, err

@@ -33,7 +33,8 @@ type parcel struct {
 // order, in order of hashes, so that equal contents are equal queues.
 type queue struct {
 	Hash
-	parcels []uint32
+	parcels  []uint32
+	distinct []int // indexes of parcels, without those that are the same as the one before
 }
 
 // rest is what belongs to the whole network. There is hardly ever more than one.
@@ -135,7 +136,10 @@ func (c *components) queueOf(b []byte, parcels []uint32) (uint32, []byte) {
 		}
 		var all strings.Builder
 		all.WriteString("link ")
-		for _, p := range parcels {
+		for i, p := range parcels {
+			if i == 0 || p != parcels[i-1] {
+				x.distinct = append(x.distinct, i)
+			}
 			h := c.parcels.at(p).Hash
 			all.Write(binary.LittleEndian.AppendUint64(nil, h.A))
 			all.Write(binary.LittleEndian.AppendUint64(nil, h.B))

@@ -33,15 +33,11 @@ func (m *Model) enabled(s state, to []Step) (steps []Step, stuck bool) {
 	return m.fires(s, to), waiting && !moving
 }
 
-// arrivals appends what can happen to the messages of a link: that they arrive
+// arrivals appends what can happen to the messages of a link that holds some: that they arrive
 // and, where they may, arrive twice or get lost.
 func (m *Model) arrivals(s state, to []Step, link int, duplicate, lose bool) []Step {
-	length := s.length(link)
-	if !m.Unordered {
-		length = min(length, 1)
-	}
-	for i := range length {
-		if m.Unordered && s.repeated(link, i) || m.Sequenced && !m.audible(s, link, i) {
+	for _, i := range s.heads(link) {
+		if m.Sequenced && !m.audible(s, link, i) {
 			continue
 		}
 		x := Step{Kind: Deliver, Index: i}
@@ -85,12 +81,12 @@ func (m *Model) stopSteps(s state, to []Step) []Step {
 
 // mayStop reports whether a node may be told that no more requests will come,
 // where everybody has been served or the model says that it need not be so.
-func (m *Model) mayStop(p process) bool { return p.requests == 0 && !p.stopped }
+func (m *Model) mayStop(p *process) bool { return p.requests == 0 && !p.stopped }
 
 // served reports whether all requests have been made, and their entries left.
 func (m *Model) served(s state) bool {
 	for id := range m.IDs() {
-		if p := s.process(id); p.requests > 0 || p.activity != noderun.Idle {
+		if !s.process(id).served() {
 			return false
 		}
 	}
@@ -141,7 +137,7 @@ func (m *Model) do(s state, x Step) *Violation {
 			return nil
 		}
 		if p.broadcast {
-			m.heard(s, p)
+			m.heard(s, *p)
 		}
 		via = p.marks
 	}
@@ -151,7 +147,7 @@ func (m *Model) do(s state, x Step) *Violation {
 // apply carries out what a handler of a node has done in answer to a message
 // with marks: timers first, then messages, then the entry.
 func (m *Model) apply(s state, id dme.NodeID, via []mark, o *outcome) *Violation {
-	if o.broken != nil && o.broken.Property == Sanity {
+	if o.fatal() {
 		return o.broken
 	}
 	if len(o.timers) > 0 {

@@ -15,13 +15,14 @@ type Network struct {
 	*Model
 	runners   []*noderun.Runner // by node, from 1
 	counters  []noderun.Counters
-	processes []process // activity and reads are the runner's
+	processes []process // by node, from 1
 	inside    []dme.NodeID
 	waiting   int
 	links     []linkQueue // by [Model.link]
 	occupied  []int       // the links that hold messages, in no order
 	common    shared
 	sent      uint64 // the number of the last message
+	indexes   []int  // 0, 1, …: scratch
 
 	// Of all steps.
 	Started   []Event // what the nodes did at their start, where they did anything
@@ -29,7 +30,7 @@ type Network struct {
 	QuietFor  int // steps since a request, an entry or an exit
 	Entries   uint64
 	MaxBypass int        // most entries of others between a request and its entry
-	Violation *Violation // the first
+	Violation *Violation // the first, or a panic
 
 	// Of the step that is being taken, or was taken last.
 	event Event
@@ -52,7 +53,7 @@ type letter struct {
 
 var (
 	_ noderun.World = (*Network)(nil)
-	_ state         = (*live)(nil)
+	_ state         = (*Network)(nil)
 )
 
 // New returns a network of nodes, all of which have been started.
@@ -60,7 +61,7 @@ func New(m *Model) *Network {
 	n := &Network{
 		Model: m, runners: make([]*noderun.Runner, m.Nodes+1), counters: make([]noderun.Counters, m.Nodes+1),
 		processes: make([]process, m.Nodes+1), links: make([]linkQueue, m.Nodes*m.Nodes),
-		common: shared{lose: m.Lose, overtaken: make([]int, m.Nodes+1)},
+		common: shared{lose: m.Lose, overtaken: make([]int, m.Nodes+1)}, indexes: []int{0},
 	}
 	for id := range m.IDs() {
 		n.runners[id] = noderun.New(m.Algorithm, m.System, m.Nodes, id, n, &n.counters[id])
@@ -70,7 +71,7 @@ func New(m *Model) *Network {
 		}
 	}
 	for id := range m.IDs() {
-		if n.begin(Step{Node: id}); len(n.finish(n.do((*live)(n), n.event.Step)).Effects) > 0 {
+		if n.begin(Step{Node: id}); len(n.finish(n.do(n, n.event.Step)).Effects) > 0 {
 			n.Started = append(n.Started, n.event.Clone())
 		}
 	}
@@ -96,14 +97,14 @@ func (n *Network) Do(x Step) *Event {
 		n.inside = slices.DeleteFunc(n.inside, func(id dme.NodeID) bool { return id == x.Node })
 		n.QuietFor = 0
 	}
-	return n.finish(n.do((*live)(n), x))
+	return n.finish(n.do(n, x))
 }
 
 // Inject hands a node a message that no link holds, as if it came from another.
 func (n *Network) Inject(from, to dme.NodeID, m *dme.Message) *Event {
 	n.begin(Step{Node: to, From: from})
-	o := (*live)(n).handle(to, func(h *noderun.Runner) { h.Receive(from, m) })
-	return n.finish(n.apply((*live)(n), to, nil, o))
+	o := n.handle(to, func(h *noderun.Runner) { h.Receive(from, m) })
+	return n.finish(n.apply(n, to, nil, o))
 }
 
 func (n *Network) begin(x Step) {
@@ -113,7 +114,7 @@ func (n *Network) begin(x Step) {
 }
 
 func (n *Network) finish(bad *Violation) *Event {
-	if n.Violation == nil {
+	if n.Violation == nil || bad != nil && bad.Property == Sanity {
 		n.Violation = bad
 	}
 	return &n.event
@@ -121,7 +122,7 @@ func (n *Network) finish(bad *Violation) *Event {
 
 // Enabled appends every step that is possible.
 func (n *Network) Enabled(to []Step) []Step {
-	to, _ = n.enabled((*live)(n), to)
+	to, _ = n.enabled(n, to)
 	return to
 }
 
@@ -129,7 +130,7 @@ func (n *Network) Enabled(to []Step) []Step {
 // not keep order.
 func (n *Network) MayArrive(x Step) bool {
 	link := n.link(x.From, x.Node)
-	return x.Index < len(n.links[link].letters) && (!n.Sequenced || n.audible((*live)(n), link, x.Index))
+	return x.Index < len(n.links[link].letters) && (!n.Sequenced || n.audible(n, link, x.Index))
 }
 
 // AllowMore lets every node ask so many times more, also where it has been told
@@ -142,14 +143,14 @@ func (n *Network) AllowMore(requests int) {
 }
 
 // Possible reports whether a step is possible now.
-func (n *Network) Possible(x Step) bool { return n.possible((*live)(n), x) }
+func (n *Network) Possible(x Step) bool { return n.possible(n, x) }
 
 // Oldest returns the arrival of the message that was sent first among those
 // that may arrive, as on links that all have the same delay.
 func (n *Network) Oldest() (x Step, ok bool) {
 	var least uint64
 	for _, link := range n.occupied {
-		if l := &n.links[link].letters[0]; (!ok || l.number < least) && n.mayArrive((*live)(n), link, 0) {
+		if l := &n.links[link].letters[0]; (!ok || l.number < least) && n.mayArrive(n, link, 0) {
 			least, ok = l.number, true
 			x = Step{Kind: Deliver, Node: l.To, From: l.From}
 		}
@@ -161,7 +162,7 @@ func (n *Network) Oldest() (x Step, ok bool) {
 // that may fire.
 func (n *Network) FirstTimer() (x Step, ok bool) {
 	for i, t := range n.common.timers {
-		if n.mayFire((*live)(n), i) {
+		if n.mayFire(n, i) {
 			return Step{Kind: Fire, Node: t.Node, Timer: t.ID}, true
 		}
 	}
@@ -177,6 +178,18 @@ func (n *Network) Sum(counter func(*noderun.Counters) uint64) (sum uint64) {
 		sum += counter(&n.counters[id])
 	}
 	return sum
+}
+
+// Refused returns how many messages nodes have refused, and the reason of one,
+// the first in the order of the alphabet.
+func (n *Network) Refused() (count uint64, reason string) {
+	for id := range n.IDs() {
+		count += n.counters[id].Refused.Load()
+		if r := n.runners[id].LastRefusal(); r != "" && (reason == "" || r < reason) {
+			reason = r
+		}
+	}
+	return count, reason
 }
 
 // Inside returns the nodes in the critical section, in the order of their
@@ -233,7 +246,7 @@ func (n *Network) Stuck() bool {
 }
 
 // Served reports whether all requests have been made, and their entries left.
-func (n *Network) Served() bool { return n.allIdle() && n.served((*live)(n)) }
+func (n *Network) Served() bool { return n.allIdle() && n.served(n) }
 
 // Waiting returns the nodes that have asked and not entered.
 func (n *Network) Waiting() []dme.NodeID {
@@ -305,64 +318,69 @@ func (n *Network) CancelTimer(id dme.NodeID, timer dme.TimerID) {
 	n.out.timers = append(n.out.timers, timing{Timer: Timer{Node: id, ID: timer}})
 }
 
-// live is a network as its rules see it.
-type live Network
+// What follows is the network as its rules see it.
 
-func (s *live) process(id dme.NodeID) process {
-	p := s.processes[id]
-	p.activity, p.reads = s.runners[id].Activity(), s.runners[id].Shared()
-	return p
+func (n *Network) process(id dme.NodeID) *process { return &n.processes[id] }
+func (n *Network) shared() *shared                { return &n.common }
+func (n *Network) edit() *shared                  { return &n.common }
+func (n *Network) keep()                          {}
+func (n *Network) busy() []int                    { return n.occupied }
+func (n *Network) length(link int) int            { return len(n.links[link].letters) }
+func (n *Network) passage(link, i int) *passage   { return &n.links[link].letters[i].passage }
+
+func (n *Network) heads(link int) []int {
+	if !n.Unordered {
+		return n.indexes[:1]
+	}
+	for len(n.indexes) < n.length(link) {
+		n.indexes = append(n.indexes, len(n.indexes))
+	}
+	return n.indexes[:n.length(link)]
 }
 
-func (s *live) shared() *shared              { return &s.common }
-func (s *live) edit() *shared                { return &s.common }
-func (s *live) keep()                        {}
-func (s *live) busy() []int                  { return s.occupied }
-func (s *live) length(link int) int          { return len(s.links[link].letters) }
-func (s *live) passage(link, i int) *passage { return &s.links[link].letters[i].passage }
-func (s *live) repeated(link, i int) bool    { return false }
-
-func (s *live) rewrite(link int, change func(*passage) bool) {
-	for i := range s.links[link].letters {
-		change(&s.links[link].letters[i].passage)
+func (n *Network) rewrite(link int, change func(*passage) bool) {
+	for i := range n.links[link].letters {
+		change(&n.links[link].letters[i].passage)
 	}
 }
 
-func (s *live) take(link, i int, leave bool) passage {
-	q := &s.links[link].letters
-	s.taken = (*q)[i]
+func (n *Network) take(link, i int, leave bool) *passage {
+	q := &n.links[link].letters
+	n.taken = (*q)[i]
 	if leave {
 		(*q)[i].copied = true
-		s.taken.msg.Vec = slices.Clone(s.taken.msg.Vec) // the copy keeps the other
+		n.taken.msg.Vec = slices.Clone(n.taken.msg.Vec) // the copy keeps the other
 	} else if *q = slices.Delete(*q, i, i+1); len(*q) == 0 {
-		hole, last := s.links[link].at, s.occupied[len(s.occupied)-1]
-		s.occupied[hole] = last
-		s.links[last].at = hole
-		s.occupied = s.occupied[:len(s.occupied)-1]
+		hole, last := n.links[link].at, n.occupied[len(n.occupied)-1]
+		n.occupied[hole] = last
+		n.links[last].at = hole
+		n.occupied = n.occupied[:len(n.occupied)-1]
 	}
-	s.event.Number, s.event.Msg = s.taken.number, s.taken.msg
-	return s.taken.passage
+	n.event.Number, n.event.Msg = n.taken.number, n.taken.msg
+	return &n.taken.passage
 }
 
-func (s *live) run(x Step) *outcome {
-	return s.handle(x.Node, func(h *noderun.Runner) { x.perform(h, &s.taken.msg) })
+func (n *Network) run(x Step) *outcome {
+	return n.handle(x.Node, func(h *noderun.Runner) { x.perform(h, &n.taken.msg) })
 }
 
 // handle runs a handler of a node, and returns what it did.
-func (s *live) handle(id dme.NodeID, handler func(*noderun.Runner)) *outcome {
-	h, c := s.runners[id], &s.counters[id]
+func (n *Network) handle(id dme.NodeID, handler func(*noderun.Runner)) *outcome {
+	h, c := n.runners[id], &n.counters[id]
 	unasked, refused := c.Unasked.Load(), c.Refused.Load()
-	if text := try(s.Recover, h, handler); text != "" {
-		s.out.broken = panicked(id, text)
-		return &s.out
+	if text := try(n.Recover, h, handler); text != "" {
+		n.out.broken = panicked(id, text)
+		return &n.out
 	}
+	p := &n.processes[id]
+	p.activity, p.reads = h.Activity(), h.Shared()
 	if c.Unasked.Load() > unasked {
-		s.out.broken = uninvited(id)
+		n.out.broken = uninvited(id)
 	}
 	if c.Refused.Load() > refused {
-		s.event.Refused = h.LastRefusal()
+		n.event.Refused = h.LastRefusal()
 	}
-	return &s.out
+	return &n.out
 }
 
 // try runs a handler and, if it is to recover, returns the text of its panic.
@@ -378,14 +396,14 @@ func try(recovers bool, h *noderun.Runner, handler func(*noderun.Runner)) (text 
 	return ""
 }
 
-func (s *live) post(i int, marks []mark) {
-	e := &s.event.Effects[s.sends[i]]
-	from := s.event.Node
-	link := s.link(from, e.To)
-	l := &s.links[link]
+func (n *Network) post(i int, marks []mark) {
+	e := &n.event.Effects[n.sends[i]]
+	from := n.event.Node
+	link := n.link(from, e.To)
+	l := &n.links[link]
 	if len(l.letters) == 0 {
-		l.at = len(s.occupied)
-		s.occupied = append(s.occupied, link)
+		l.at = len(n.occupied)
+		n.occupied = append(n.occupied, link)
 	}
 	l.letters = append(l.letters, letter{e.Number, e.Msg, passage{From: from, To: e.To, broadcast: e.broadcast, marks: marks}})
 }

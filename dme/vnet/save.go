@@ -17,7 +17,7 @@ func (n *Network) Save(b []byte) []byte {
 		}
 	}
 	for id := range n.IDs() {
-		p := (*live)(n).process(id)
+		p := &n.processes[id]
 		put(int(p.activity), flag(p.reads), flag(p.stopped), p.requests)
 		b = dme.SaveState(b, n.runners[id].Node())
 	}

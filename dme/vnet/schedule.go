@@ -86,10 +86,10 @@ func (s *Schedule) moves(to []Step) []Step {
 		to = append(to, Step{Kind: Leave, Node: id})
 	}
 	for _, link := range s.occupied {
-		to = s.arrivals((*live)(s.Network), to, link, false, false)
+		to = s.arrivals(s.Network, to, link, false, false)
 	}
-	to = s.fires((*live)(s.Network), to)
-	return s.stopSteps((*live)(s.Network), to)
+	to = s.fires(s.Network, to)
+	return s.stopSteps(s.Network, to)
 }
 
 // MayGoOn reports whether messages may flow although all requests are served.
@@ -98,7 +98,8 @@ func (m *Model) MayGoOn() bool { return m.Endless && !m.Stops }
 // burstIsOver reports whether everybody is served and, but for a token that
 // never rests, nothing moves.
 func (s *Schedule) burstIsOver() bool {
-	return s.Resting() || s.Endless && s.Rand.IntN(4) == 0 && s.allIdle()
+	quiet := !s.Busy() && len(s.common.timers) == 0 || s.Endless && s.Rand.IntN(4) == 0
+	return quiet && s.allIdle()
 }
 
 func (s *Schedule) everybodyAsks() {
@@ -109,7 +110,7 @@ func (s *Schedule) everybodyAsks() {
 // asks appends one request for each node that may ask.
 func (s *Schedule) asks(to []Step) []Step {
 	for id := range s.IDs() {
-		if (*live)(s.Network).process(id).mayAsk() {
+		if s.processes[id].mayAsk() {
 			to = append(to, s.ask(id))
 		}
 	}

@@ -42,7 +42,7 @@ func (s *Space) Of(n *Network) (v []uint32, h Hash) {
 	v = make([]uint32, s.width)
 	var b []byte
 	for id := range s.IDs() {
-		v[id-1], b = s.localOf(b, id, (*live)(n).process(id), n.runners[id].Node())
+		v[id-1], b = s.localOf(b, id, n.processes[id], n.runners[id].Node())
 		h = h.plus(s.locals.at(v[id-1]).Hash)
 	}
 	for _, link := range n.occupied {
@@ -136,7 +136,7 @@ func (w *Walker) Waiting(v []uint32) []dme.NodeID {
 
 // Refused returns how many messages nodes have refused, once for each state of
 // a node and message, and the reason of one.
-func (w *Walker) Refused() (count uint64, reason string) { return w.lab.refused, w.lab.refusal }
+func (w *Walker) Refused() (count uint64, reason string) { return w.lab.Refused() }
 
 // In returns the step of a network, which is in state v, that x is in v. It
 // differs where links do not keep order.
@@ -155,11 +155,11 @@ func (w *Walker) In(n *Network, v []uint32, x Step) (Step, bool) {
 	return x, false
 }
 
-func (w *Walker) process(id dme.NodeID) process { return w.locals.at(w.v[id-1]).process }
-func (w *Walker) shared() *shared               { return &w.rests.at(w.v[w.width-1]).shared }
-func (w *Walker) held(link int) []uint32        { return w.queues.at(w.v[w.places[link]]).parcels }
-func (w *Walker) length(link int) int           { return len(w.held(link)) }
-func (w *Walker) passage(link, i int) *passage  { return &w.parcels.at(w.held(link)[i]).passage }
+func (w *Walker) process(id dme.NodeID) *process { return &w.locals.at(w.v[id-1]).process }
+func (w *Walker) shared() *shared                { return &w.rests.at(w.v[w.width-1]).shared }
+func (w *Walker) held(link int) []uint32         { return w.queues.at(w.v[w.places[link]]).parcels }
+func (w *Walker) length(link int) int            { return len(w.held(link)) }
+func (w *Walker) passage(link, i int) *passage   { return &w.parcels.at(w.held(link)[i]).passage }
 
 func (w *Walker) busy() []int {
 	w.links = w.links[:0]
@@ -171,8 +171,12 @@ func (w *Walker) busy() []int {
 	return w.links
 }
 
-func (w *Walker) repeated(link, i int) bool {
-	return i > 0 && w.held(link)[i] == w.held(link)[i-1]
+func (w *Walker) heads(link int) []int {
+	q := w.queues.at(w.v[w.places[link]])
+	if !w.Unordered {
+		return q.distinct[:1]
+	}
+	return q.distinct
 }
 
 func (w *Walker) edit() *shared {
@@ -204,7 +208,7 @@ const (
 	withCopy               // the index-th stays behind as a copy
 )
 
-func (w *Walker) take(link, i int, leave bool) passage {
+func (w *Walker) take(link, i int, leave bool) *passage {
 	p := w.parcels.at(w.held(link)[i])
 	w.taken = p.plain
 	if leave {
@@ -212,7 +216,7 @@ func (w *Walker) take(link, i int, leave bool) passage {
 	} else {
 		w.splice(w.places[link], without, i)
 	}
-	return p.passage
+	return &p.passage
 }
 
 func (w *Walker) post(i int, marks []mark) {
@@ -292,7 +296,7 @@ func (w *Walker) run(x Step) *outcome {
 		w.tried.put(key, i)
 	}
 	w.last = &w.outcomes[i]
-	if w.last.broken == nil || w.last.broken.Property != Sanity {
+	if !w.last.fatal() {
 		w.v[at] = w.last.next
 		w.Hash = w.Hash.minus(w.locals.at(was).Hash).plus(w.locals.at(w.v[at]).Hash)
 	}

@@ -9,23 +9,24 @@ import (
 // it alone. A [Network] holds nodes that run; a [Walker] holds the numbers of
 // components that it keeps once.
 type state interface {
-	process(id dme.NodeID) process
-	shared() *shared // not to be changed
+	process(id dme.NodeID) *process // not to be changed
+	shared() *shared                // not to be changed
 
 	// busy returns the links that hold messages. It is valid until the next
 	// change.
 	busy() []int
 	length(link int) int
 	passage(link, i int) *passage // not to be changed
-	// repeated reports whether the i-th message is the same as the one before
-	// it, where one may go for the other.
-	repeated(link, i int) bool
+	// heads returns which messages of a link that holds some may arrive next, as
+	// far as their order on the link says. Where one may go for another that is
+	// equal, one of them will do.
+	heads(link int) []int
 
 	// edit returns what can be changed of shared, and keep keeps the changes.
 	edit() *shared
 	keep()
 	// take takes the i-th message from a link, or leaves it there as a copy.
-	take(link, i int, leave bool) passage
+	take(link, i int, leave bool) *passage
 	// rewrite changes what is known about the messages of a link, in order;
 	// change reports whether it has.
 	rewrite(link int, change func(*passage) bool)
@@ -43,12 +44,12 @@ type process struct {
 	requests int  // still to make
 }
 
-func (p process) mayAsk() bool {
+func (p *process) mayAsk() bool {
 	return p.requests > 0 && p.activity == noderun.Idle && !p.stopped
 }
 
 // served reports whether all requests have been made, and their entries left.
-func (p process) served() bool { return p.requests == 0 && p.activity == noderun.Idle }
+func (p *process) served() bool { return p.requests == 0 && p.activity == noderun.Idle }
 
 // begin notes what a step changes about the local process at once.
 func (p *process) begin(x Step) {
@@ -88,6 +89,9 @@ type outcome struct {
 	entered bool
 	broken  *Violation // an entry without a request, a panic
 }
+
+// fatal reports whether the handler has left nothing behind that could go on.
+func (o *outcome) fatal() bool { return o.broken != nil && o.broken.Property == Sanity }
 
 func rewriteAll(s state, change func(*passage) bool) {
 	for _, link := range s.busy() {

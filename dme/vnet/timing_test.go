@@ -44,7 +44,7 @@ func TestBound(t *testing.T) {
 	model := func(opt dme.Options, bounded bool) (m *Model, told time.Duration) {
 		a := &dme.Algorithm{Kinds: []string{"A"}, Prepare: func(c dme.Config) (dme.System, error) {
 			told = c.Bound
-			return nobody{}, nil
+			return noSystem{}, nil
 		}}
 		m, err := NewModel(Config{Algorithm: a, Nodes: 2, Options: opt, Bounded: bounded})
 		if err != nil {
@@ -65,7 +65,7 @@ func TestBound(t *testing.T) {
 	}
 }
 
-// nobody is a system without nodes.
-type nobody struct{}
+// noSystem is a system without nodes.
+type noSystem struct{}
 
-func (nobody) Node(dme.NodeID) dme.Node { return nil }
+func (noSystem) Node(dme.NodeID) dme.Node { return nil }

@@ -155,7 +155,7 @@ func (p *priorities) best(n *vnet.Network, steps []vnet.Step) int {
 			alike++
 		}
 	}
-	if alike > 0 {
+	if n.Unordered && steps[best].Kind == vnet.Deliver {
 		// A link that does not keep order has no next message: chance says.
 		best += p.fair.IntN(1 + alike)
 	}

@@ -20,30 +20,9 @@
 // Both end with a [Report]; a broken property comes with a [Trace], shortened,
 // that can be read, replayed and drawn.
 //
-// # Links
-//
-// They deliver every message once and in order, unless the options let them
-// reorder, duplicate or lose messages. A search takes the links as it is told,
-// whatever the algorithm needs. On ordered links the second copy of a message
-// arrives before the messages behind it.
-//
-// Links broadcast by sending to each, except for an algorithm that needs
-// broadcasts to be sequenced, on links that keep order and are reliable: then
-// every node hears all broadcasts in one order, its own among them, each at its
-// own pace. The first node to hear a broadcast decides on its place, so that a
-// broadcast may come before one that was sent earlier by another node.
-//
-// # Timers
-//
-// A timer may fire at any time after it was set, except where the algorithm
-// needs bounded delay. There it fires only after the messages that by then must
-// have arrived. If B is the bound (the algorithm's option "bound"; where it has
-// none, every timer is taken to be set to B), a message that is on the way when
-// the timer is set arrives within B, one that is sent in answer to it within
-// 2B, and so on: a timer set to kB waits for the first k of each such chain. Of
-// two timers, the one that was set first and to no more fires first. Real time
-// allows no order of events that these rules forbid; where several chains and
-// timers meet it may forbid more.
+// The rules of links and timers are those of [dmebench/dme/vnet]. A search takes
+// the links as it is told, whatever the algorithm needs; only its broadcasts are
+// sequenced where it needs that, on links that keep order and are reliable.
 //
 // # What is not checked
 //

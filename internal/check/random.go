@@ -83,10 +83,9 @@ func (r *randomSearch) add(one *run) {
 	r.report.Steps += uint64(one.Steps)
 	r.report.Entries += one.Entries
 	r.report.MaxBypass = max(r.report.MaxBypass, one.MaxBypass)
-	for id := range one.IDs() {
-		r.report.Refused += one.Runner(id).Counters().Refused.Load()
-		r.report.Refusal = firstReason(r.report.Refusal, one.Runner(id).LastRefusal())
-	}
+	count, reason := one.Refused()
+	r.report.Refused += count
+	r.report.Refusal = firstReason(r.report.Refusal, reason)
 	if r.Progress != nil && r.done%64 == 0 {
 		r.Progress(r.done)
 	}

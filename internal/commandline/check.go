@@ -5,9 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"time"
 
-	"github.com/schollz/progressbar/v3"
 	"github.com/urfave/cli/v2"
 
 	"dmebench/dme"
@@ -57,8 +55,11 @@ func (p *program) check(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	bar := p.searchProgress(c)
-	options.Progress = bar.update
+	bar := p.newBar(c.Bool("quiet"), int64(c.Int("schedules")), "schedules")
+	if c.Bool("exhaustive") {
+		bar = p.newBar(c.Bool("quiet"), 0, "states")
+	}
+	options.Progress = func(done uint64) { bar.update(done, 0) }
 	search, err := check.New(a, options)
 	if err != nil {
 		return failWith(exit.Usage, err)
@@ -187,33 +188,4 @@ func canWrite(name string) error {
 		return refuse(err)
 	}
 	return nil
-}
-
-// searchBar shows how far a search is, on a terminal only.
-type searchBar struct{ bar *progressbar.ProgressBar }
-
-func (p *program) searchProgress(c *cli.Context) *searchBar {
-	if c.Bool("quiet") || !isTerminal(p.stderr) {
-		return &searchBar{}
-	}
-	total, what := int64(c.Int("schedules")), "schedules"
-	if c.Bool("exhaustive") {
-		total, what = -1, "states"
-	}
-	return &searchBar{progressbar.NewOptions64(total,
-		progressbar.OptionSetWriter(p.stderr), progressbar.OptionSetDescription(what),
-		progressbar.OptionShowCount(), progressbar.OptionShowIts(), progressbar.OptionClearOnFinish(),
-		progressbar.OptionThrottle(100*time.Millisecond))}
-}
-
-func (b *searchBar) update(done uint64) {
-	if b.bar != nil {
-		_ = b.bar.Set64(int64(done))
-	}
-}
-
-func (b *searchBar) done() {
-	if b.bar != nil {
-		_ = b.bar.Finish()
-	}
 }

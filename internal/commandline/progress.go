@@ -3,6 +3,7 @@ package commandline
 import (
 	"io"
 	"os"
+	"time"
 
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
@@ -10,20 +11,25 @@ import (
 	"dmebench/internal/run"
 )
 
-// bar shows how far a run is, on a terminal only.
+// bar shows how far a run or a search is, on a terminal only.
 type bar struct{ bar *progressbar.ProgressBar }
 
 func (p *program) progress(quiet bool, job *run.Job) *bar {
+	return p.newBar(quiet, int64(job.Plan.Requests()), "entries")
+}
+
+// newBar returns a bar that ends at total; 0 where nobody knows the end.
+func (p *program) newBar(quiet bool, total int64, what string) *bar {
 	if quiet || !isTerminal(p.stderr) {
 		return &bar{}
 	}
-	total := int64(job.Plan.Requests())
 	if total == 0 {
 		total = -1
 	}
 	return &bar{progressbar.NewOptions64(total,
-		progressbar.OptionSetWriter(p.stderr), progressbar.OptionSetDescription("entries"),
-		progressbar.OptionShowCount(), progressbar.OptionClearOnFinish())}
+		progressbar.OptionSetWriter(p.stderr), progressbar.OptionSetDescription(what),
+		progressbar.OptionShowCount(), progressbar.OptionShowIts(), progressbar.OptionClearOnFinish(),
+		progressbar.OptionThrottle(100*time.Millisecond))}
 }
 
 func (b *bar) update(entries, _ uint64) {

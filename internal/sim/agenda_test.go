@@ -51,9 +51,9 @@ func TestAgendaIsASortedList(t *testing.T) {
 	}
 }
 
-func TestMailKeepsWhatIsInFlight(t *testing.T) {
+func TestFlightKeepsWhatIsInFlight(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
-	var m mail
+	var m flight
 	slots := make(map[uint32]uint64)
 	for k := uint64(1); k < 20000; k++ {
 		if len(slots) == 0 || rng.IntN(100) < 52 {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"dmebench/internal/localprocess"
 	"dmebench/internal/measure"
 	"dmebench/result"
 	"dmebench/workload"
@@ -22,11 +23,7 @@ func (s *simulation) run() (err error) {
 		}
 	}()
 	s.build()
-	for _, p := range s.procs {
-		s.current = p.ID()
-		p.Start()
-		s.moved(p.ID())
-	}
+	s.each(func(p *localprocess.Process) { p.Start() })
 	stepped := s.job.Plan.Drive() == workload.Stepped
 	if stepped || !s.stoppers {
 		if err := s.settle(); err != nil {
@@ -36,19 +33,24 @@ func (s *simulation) run() (err error) {
 	if s.status != result.OK {
 		return nil
 	}
-	if stepped && s.mail.n > 0 {
+	if stepped && s.flight.n > 0 {
 		return s.neverQuiet()
 	}
 	s.start = s.now
-	for _, p := range s.procs {
-		s.current = p.ID()
-		p.Begin(s.start)
-		s.moved(p.ID())
-	}
+	s.each(func(p *localprocess.Process) { p.Begin(s.start) })
 	if stepped {
 		return s.steps()
 	}
 	return s.untilQuiet()
+}
+
+// each has something happen to every node.
+func (s *simulation) each(event func(*localprocess.Process)) {
+	for _, p := range s.procs {
+		s.current = p.ID()
+		event(p)
+		s.moved(p.ID())
+	}
 }
 
 // settle lets the messages of the nodes' Start arrive before the workload
@@ -56,7 +58,7 @@ func (s *simulation) run() (err error) {
 // times.
 func (s *simulation) settle() error {
 	end := s.now + int64(min(10*float64(len(s.procs)+1)*float64(s.delays.mean+s.links.typical()), float64(1<<62)))
-	for s.mail.n > 0 && s.now < end && s.status == result.OK {
+	for s.flight.n > 0 && s.now < end && s.status == result.OK {
 		if _, err := s.step(); err != nil {
 			return err
 		}
@@ -72,7 +74,7 @@ func (s *simulation) settle() error {
 func (s *simulation) neverQuiet() error {
 	return fmt.Errorf("sim: %s needs a system that falls silent between its steps, but %v after the start of %s %d messages are in flight; "+
 		"choose a workload without steps, such as saturate or poisson",
-		s.job.Spec.Workload, time.Duration(s.now), s.job.Algorithm.Name, s.mail.n)
+		s.job.Spec.Workload, time.Duration(s.now), s.job.Algorithm.Name, s.flight.n)
 }
 
 // untilQuiet carries out events until there are none. Once every request has
@@ -82,11 +84,7 @@ func (s *simulation) untilQuiet() error {
 	for s.status == result.OK {
 		if !stopped && s.watch.busy == 0 {
 			stopped = true
-			for _, p := range s.procs {
-				s.current = p.ID()
-				p.Stop()
-				s.moved(p.ID())
-			}
+			s.each(func(p *localprocess.Process) { p.Stop() })
 		}
 		more, err := s.step()
 		if err != nil {
@@ -102,7 +100,7 @@ func (s *simulation) untilQuiet() error {
 			s.stall(fmt.Sprintf("messages or timers go on, but nobody has entered for %v", time.Duration(s.now-s.watch.progressed)))
 		case s.watch.restless(s.now):
 			s.fail(fmt.Sprintf("sim: every request was served, but %v later the system has not fallen silent: %d messages are in flight and %d timers set",
-				time.Duration(s.now-s.watch.restful), s.mail.n, s.timers.live))
+				time.Duration(s.now-s.watch.restful), s.flight.n, len(s.timers.armed)))
 		}
 	}
 	return nil

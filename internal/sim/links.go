@@ -63,9 +63,9 @@ func (s *simulation) condition(from, to dme.NodeID, m *dme.Message) {
 		again := *m
 		again.Vec = slices.Clone(m.Vec) // each receipt has its own
 		s.pass(int64(f.Repeat), from, to, &again, true)
-		if s.mail.n > s.links.most {
+		if s.flight.n > s.links.most {
 			s.fail(fmt.Sprintf("sim: at %v, %d messages are on their way: each that arrives twice is answered twice, and they multiply without end",
-				time.Duration(s.now), s.mail.n))
+				time.Duration(s.now), s.flight.n))
 		}
 	}
 	s.pass(int64(f.Departure), from, to, m, f.Reordered)
@@ -98,7 +98,7 @@ func (s *simulation) pass(departure int64, from, to dme.NodeID, m *dme.Message, 
 	}
 	s.links.travelled += float64(at - s.now)
 	s.links.delivered++
-	s.schedule(delivery, at, s.mail.put(from, to, m))
+	s.schedule(delivery, at, s.flight.put(from, to, m))
 }
 
 // meanDelay is the mean delay of a message: T, or what the deliveries over links

@@ -181,8 +181,8 @@ func TestTimers(t *testing.T) {
 	if want := []string{"1 at 7ms", "1 at 8ms", "3 at 9ms"}; !slices.Equal(fired, want) {
 		t.Errorf("fired %q, want %q", fired, want)
 	}
-	if s.timers.live != 0 || !s.agenda.empty() {
-		t.Errorf("%d timers left", s.timers.live)
+	if len(s.timers.armed) != 0 || !s.agenda.empty() {
+		t.Errorf("%d timers left", len(s.timers.armed))
 	}
 }
 

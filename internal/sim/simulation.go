@@ -23,7 +23,7 @@ type simulation struct {
 
 	now    int64 // ns since the nodes were started
 	agenda agenda
-	mail   mail
+	flight flight
 	timers timers
 	delays *delays
 	links  *links // nil where they are left alone
@@ -120,14 +120,14 @@ func (s *simulation) step() (more bool, err error) {
 func (s *simulation) dispatch(e event) bool {
 	switch e.class() {
 	case delivery:
-		p := s.mail.at(e.what)
+		p := s.flight.at(e.what)
 		s.now, s.current = e.at, p.to
 		if p.from == p.to {
 			s.process(p.to).Transmitted(&p.msg)
 		} else {
 			s.process(p.to).Receive(p.from, &p.msg)
 		}
-		s.mail.release(e.what)
+		s.flight.release(e.what)
 	case timeout:
 		t, ok := s.timers.fire(e.what)
 		if !ok {
@@ -173,7 +173,7 @@ func (s *simulation) deliver(at int64, from, to dme.NodeID, m *dme.Message) {
 	if from != to {
 		s.messages++
 	}
-	slot := s.mail.put(from, to, m)
+	slot := s.flight.put(from, to, m)
 	if s.delays.constant() {
 		s.checkTime(at)
 		s.agenda.append(at, slot)

@@ -16,57 +16,45 @@ type timer struct {
 // timers holds what is set. A timer that is cancelled stays on the agenda and
 // is passed over when its time comes.
 type timers struct {
-	slots []timer
-	free  []uint32
-	armed map[uint64]uint32 // node and id -> slot
-	live  int
-}
-
-func timerKey(node dme.NodeID, id dme.TimerID) uint64 {
-	return uint64(node)<<8 | uint64(id)
+	slots[timer]
+	armed map[timer]uint32 // the slot of each that is live
 }
 
 func (t *timers) set(node dme.NodeID, id dme.TimerID) (slot uint32) {
 	t.cancel(node, id)
-	if len(t.free) == 0 {
-		t.slots = append(t.slots, timer{})
-		t.free = append(t.free, uint32(len(t.slots)-1))
-	}
-	slot = t.free[len(t.free)-1]
-	t.free = t.free[:len(t.free)-1]
-	t.slots[slot] = timer{node: node, id: id, live: true}
+	slot, x := t.take()
+	*x = timer{node: node, id: id, live: true}
 	if t.armed == nil {
-		t.armed = make(map[uint64]uint32)
+		t.armed = make(map[timer]uint32)
 	}
-	t.armed[timerKey(node, id)] = slot
-	t.live++
+	t.armed[*x] = slot
 	return slot
 }
 
 func (t *timers) cancel(node dme.NodeID, id dme.TimerID) {
-	if slot, ok := t.armed[timerKey(node, id)]; ok {
-		t.slots[slot].live = false
-		delete(t.armed, timerKey(node, id))
-		t.live--
+	key := timer{node: node, id: id, live: true}
+	if slot, ok := t.armed[key]; ok {
+		t.at(slot).live = false
+		delete(t.armed, key)
 	}
 }
 
 // fire takes the timer out; ok is false where it must not fire.
 func (t *timers) fire(slot uint32) (fired timer, ok bool) {
-	fired = t.slots[slot]
-	t.free = append(t.free, slot)
+	fired = *t.at(slot)
+	t.release(slot)
 	if fired.live {
-		t.cancel(fired.node, fired.id)
+		delete(t.armed, fired)
 	}
 	return fired, fired.live
 }
 
-// SetTimer implements [host.World].
+// SetTimer implements [noderun.World].
 func (s *simulation) SetTimer(id dme.NodeID, t dme.TimerID, delay time.Duration) {
 	s.schedule(timeout, s.now+max(0, int64(delay)), s.timers.set(id, t))
 }
 
-// CancelTimer implements [host.World].
+// CancelTimer implements [noderun.World].
 func (s *simulation) CancelTimer(id dme.NodeID, t dme.TimerID) {
 	s.timers.cancel(id, t)
 }

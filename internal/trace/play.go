@@ -93,7 +93,7 @@ func (p *player) carryOut(c command) error {
 
 // step returns the step that a command means.
 func (p *player) step(c command) (vnet.Step, error) {
-	x := vnet.Step{Kind: steps[c.verb], Node: c.node, Timer: c.timer}
+	x := vnet.Step{Kind: verbs[c.verb].step, Node: c.node, Timer: c.timer}
 	var why string
 	switch c.verb {
 	case requestShared:

@@ -61,10 +61,14 @@ const (
 	state         verb = "state"
 )
 
-// steps are the verbs that mean one step.
-var steps = map[verb]vnet.StepKind{
-	request: vnet.Ask, requestShared: vnet.AskShared, exit: vnet.Leave,
-	deliver: vnet.Deliver, lose: vnet.Lose, timeout: vnet.Fire,
+// verbs says how many words a verb takes, and which step it is, if it is one.
+var verbs = map[verb]struct {
+	least, most int
+	step        vnet.StepKind
+}{
+	request: {1, 1, vnet.Ask}, requestShared: {1, 1, vnet.AskShared}, exit: {1, 1, vnet.Leave},
+	deliver: {1, 2, vnet.Deliver}, lose: {1, 2, vnet.Lose}, timeout: {1, 2, vnet.Fire},
+	state: {0, 1, 0}, settle: {}, stop: {},
 }
 
 type command struct {
@@ -122,12 +126,15 @@ func Parse(name string, text []byte) (*Scenario, error) {
 
 func parseCommand(words []string, nodes int) (c command, err error) {
 	c.verb = verb(words[0])
+	v, ok := verbs[c.verb]
 	args := words[1:]
-	need := func(least, most int) error {
-		if len(args) < least || len(args) > most {
-			return fmt.Errorf("%s takes %d to %d words, not %d", c.verb, least, most, len(args))
-		}
-		return nil
+	switch {
+	case !ok:
+		return c, fmt.Errorf("unknown command %q", words[0])
+	case len(args) < v.least || len(args) > v.most:
+		return c, fmt.Errorf("%s takes %d to %d words, not %d", c.verb, v.least, v.most, len(args))
+	case len(args) == 0:
+		return c, nil
 	}
 	node := func(text string) dme.NodeID {
 		n, e := strconv.Atoi(text)
@@ -136,27 +143,7 @@ func parseCommand(words []string, nodes int) (c command, err error) {
 		}
 		return dme.NodeID(n)
 	}
-	switch c.verb {
-	case request, requestShared, exit:
-		if err = need(1, 1); err == nil {
-			c.node = node(args[0])
-		}
-	case deliver, lose:
-		if err = need(1, 2); err != nil {
-			return c, err
-		}
-		from, to, ok := strings.Cut(args[0], "->")
-		if !ok {
-			return c, fmt.Errorf("%q: want a link such as 2->1", args[0])
-		}
-		c.node, c.to = node(from), node(to)
-		if len(args) == 2 {
-			c.kind = args[1]
-		}
-	case timeout:
-		if err = need(1, 2); err != nil {
-			return c, err
-		}
+	if c.verb != deliver && c.verb != lose {
 		c.node = node(args[0])
 		if len(args) == 2 {
 			id, e := strconv.ParseUint(args[1], 10, 8)
@@ -165,14 +152,15 @@ func parseCommand(words []string, nodes int) (c command, err error) {
 			}
 			c.timer = dme.TimerID(id)
 		}
-	case state:
-		if err = need(0, 1); err == nil && len(args) == 1 {
-			c.node = node(args[0])
-		}
-	case settle, stop:
-		err = need(0, 0)
-	default:
-		err = fmt.Errorf("unknown command %q", words[0])
+		return c, err
+	}
+	from, to, ok := strings.Cut(args[0], "->")
+	if !ok {
+		return c, fmt.Errorf("%q: want a link such as 2->1", args[0])
+	}
+	c.node, c.to = node(from), node(to)
+	if len(args) == 2 {
+		c.kind = args[1]
 	}
 	return c, err
 }
