@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"sync"
 	"testing"
+	"time"
 
 	"dmebench/dme"
 	"dmebench/transport"
@@ -158,7 +159,7 @@ func testDeath(t *testing.T, s Subject) {
 			config := func(ids ...dme.NodeID) transport.Config {
 				return transport.Config{Listen: "127.0.0.1:0", Local: ids, Nodes: 3, Key: key}
 			}
-			tr, err := s.Open(config(1), Knobs{})
+			tr, err := s.Open(config(1), Knobs{Silence: time.Second})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -118,7 +118,7 @@ func TestSilenceIsDeath(t *testing.T) {
 }
 
 // A process that is never there: there is a socket, but nobody reads it.
-func TestNoAnswerToAGreeting(t *testing.T) {
+func TestNoAnswerToAHello(t *testing.T) {
 	noLeaks(t)
 	l := patient(transporttest.Knobs{})
 	l.silence = 500 * time.Millisecond
@@ -139,7 +139,7 @@ func TestNoAnswerToAGreeting(t *testing.T) {
 		t.Fatal(err)
 	}
 	j.wait(t, "Down", func() bool { return len(j.downs) == 1 })
-	if !strings.Contains(j.cause.Error(), "no answer to a greeting") || !strings.Contains(j.cause.Error(), "node 2") {
+	if !strings.Contains(j.cause.Error(), "silent for 500ms") || !strings.Contains(j.cause.Error(), "node 2") {
 		t.Errorf("%v", j.cause)
 	}
 }
