@@ -25,9 +25,10 @@ const (
 	// that is not acknowledged, and a receiver keeps account of. A multiple of 64.
 	windowSegments = 512
 
-	// windowBytes bounds what is in flight on a link. Sixty processes that all send
-	// to one at a time do not overflow its buffer of 4 MB.
-	windowBytes = 64 << 10
+	// windowBytes bounds what is in flight on a link. Thirty processes that all send
+	// to one as fast as they can do not overflow its buffer of 4 MB; of more, some is
+	// sent again.
+	windowBytes = 128 << 10
 )
 
 var errNeverSent = errors.New("udp: acknowledgement of what was not sent")
