@@ -199,8 +199,7 @@ func testDeath(t *testing.T, s Subject) {
 			times := make(map[dme.NodeID]int)
 			times[await(t, s, "Down", down)]++
 			times[await(t, s, "Down", down)]++
-			for range 10 {
-				// To the dead, which is no error.
+			for range 10 { // to the dead, which is no error
 				if err := tr.Send(1, 2, []byte("hello")); err != nil {
 					t.Errorf("Send to a dead node: %v", err)
 				}

@@ -3,6 +3,7 @@ package transporttest
 import (
 	"crypto/rand"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -73,6 +74,55 @@ func open(t *testing.T, s Subject, l layout, knobs Knobs, peers func(process int
 		}
 	}
 	return c
+}
+
+// openLedger opens and starts the transports of a run, whose handlers enter what
+// arrives into a ledger that expects so many frames.
+func openLedger(t *testing.T, s Subject, l layout, knobs Knobs, peers func(int) []dme.NodeID, expected int) (*cluster, *ledger) {
+	t.Helper()
+	book := newLedger(s, expected)
+	c := open(t, s, l, knobs, peers)
+	c.start(func(int) transport.Handler { return handler{book.enter, book.noDown} })
+	return c, book
+}
+
+// of returns the transport of a node.
+func (c *cluster) of(id dme.NodeID) transport.Transport {
+	return c.transports[slices.IndexFunc(c.transports, func(tr transport.Transport) bool { return tr.Addr() == c.book.Addr(id) })]
+}
+
+// send sends a frame and flushes it.
+func (c *cluster) send(from, to dme.NodeID, b []byte) {
+	c.t.Helper()
+	tr := c.of(from)
+	if err := tr.Send(from, to, b); err != nil {
+		c.t.Fatal(err)
+	}
+	tr.Flush()
+}
+
+// gated returns a channel at which handlers may wait, and opens it when the test
+// ends at the latest: before the transports are closed, which waits for handlers.
+func (c *cluster) gated() (gate chan struct{}, release func()) {
+	gate = make(chan struct{})
+	release = sync.OnceFunc(func() { close(gate) })
+	c.t.Cleanup(release)
+	return gate, release
+}
+
+// total closes all transports and returns the sum of their counters. It checks
+// the numbers of frames.
+func (c *cluster) total(frames int) (total transport.Counters) {
+	c.t.Helper()
+	for _, tr := range c.transports {
+		tr.Close()
+		total = total.Plus(tr.Counters())
+	}
+	if total.Frames != uint64(frames) || c.s.Guarantees.Reliable && total.Received != uint64(frames) {
+		c.t.Errorf("%d frames sent and %d received by the counters, which count one for each receiver; %d were sent",
+			total.Frames, total.Received, frames)
+	}
+	return total
 }
 
 // start starts all transports, at the same time as worker processes do.

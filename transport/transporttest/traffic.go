@@ -3,6 +3,7 @@ package transporttest
 import (
 	"errors"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -20,9 +21,7 @@ func testBurst(t *testing.T, s Subject) {
 	if testing.Short() {
 		each /= 20
 	}
-	book := newLedger(s, each*n*(n-1))
-	c := open(t, s, l, Knobs{}, everyone(n))
-	c.start(func(int) transport.Handler { return handler{book.enter, book.noDown} })
+	c, book := openLedger(t, s, l, Knobs{}, everyone(n), each*n*(n-1))
 
 	c.each(func(process int) error {
 		tr := c.transports[process]
@@ -45,19 +44,9 @@ func testBurst(t *testing.T, s Subject) {
 		}
 		return tr.Flush()
 	})
-	if s.Guarantees.Reliable {
-		await(t, s, "all frames", book.complete)
-	}
-	book.report(t)
-	var total transport.Counters
-	for _, tr := range c.transports {
-		tr.Close()
-		total = total.Plus(tr.Counters())
-	}
+	book.settle(t, s)
 	sent := uint64(each * n * (n - 1))
-	if total.Frames != sent || s.Guarantees.Reliable && total.Received != sent {
-		t.Errorf("%d frames sent and %d received by the counters; %d were sent", total.Frames, total.Received, sent)
-	}
+	total := c.total(int(sent))
 	if total.Bytes < sent*numberSize || total.Writes == 0 || total.Writes > sent+total.Retransmissions+sent/2 {
 		t.Errorf("%d bytes in %d writes by the counters", total.Bytes, total.Writes)
 	}
@@ -67,9 +56,7 @@ func testBurst(t *testing.T, s Subject) {
 // testSelfSend sends between nodes of one process, and from a node to itself.
 func testSelfSend(t *testing.T, s Subject) {
 	const each = 100
-	book := newLedger(s, 4*each)
-	c := open(t, s, layout{2, 1}, Knobs{}, nil)
-	c.start(func(int) transport.Handler { return handler{book.enter, book.noDown} })
+	c, book := openLedger(t, s, layout{2, 1}, Knobs{}, nil, 4*each)
 	tr := c.transports[0]
 	b := make([]byte, 64)
 	for seq := range uint64(each) {
@@ -80,8 +67,8 @@ func testSelfSend(t *testing.T, s Subject) {
 		}
 	}
 	tr.Flush()
+	book.settle(t, s)
 	if s.Guarantees.Reliable {
-		await(t, s, "all frames", book.complete)
 		tr.Close() // settles the counters
 		if bytes := tr.Counters().Bytes; bytes < 4*each*64 {
 			t.Errorf("%d bytes went to the network, of %d in frames", bytes, 4*each*64)
@@ -95,9 +82,7 @@ func testSelfSend(t *testing.T, s Subject) {
 func testFirstUse(t *testing.T, s Subject) {
 	l := layout{2, 2, 2, 2, 2, 2, 2, 2}
 	n := l.nodes()
-	book := newLedger(s, n*n)
-	c := open(t, s, l, Knobs{}, nil)
-	c.start(func(int) transport.Handler { return handler{book.enter, book.noDown} })
+	c, book := openLedger(t, s, l, Knobs{}, nil, n*n)
 	c.each(func(process int) error {
 		tr := c.transports[process]
 		var wg sync.WaitGroup
@@ -115,21 +100,13 @@ func testFirstUse(t *testing.T, s Subject) {
 		wg.Wait()
 		return nil
 	})
-	if s.Guarantees.Reliable {
-		await(t, s, "all frames", book.complete)
-	}
-	book.report(t)
+	book.settle(t, s)
 }
 
 // testLargeFrames sends frames of sizes from nothing to the largest.
 func testLargeFrames(t *testing.T, s Subject) {
 	sizes := []int{8, 127, 128, 129, 1 << 10, 16<<10 - 1, 64 << 10, 100_000, 1 << 20, s.LargestFrame - 1, s.LargestFrame, 8}
-	fit := sizes[:0]
-	for _, size := range sizes {
-		if size <= s.LargestFrame {
-			fit = append(fit, size)
-		}
-	}
+	fit := slices.DeleteFunc(sizes, func(size int) bool { return size > s.LargestFrame })
 	book := newLedger(s, len(fit))
 	empty := make(chan struct{}, 1)
 	c := open(t, s, layout{1, 1}, Knobs{}, everyone(2))
@@ -142,24 +119,17 @@ func testLargeFrames(t *testing.T, s Subject) {
 			book.enter(from, to, b)
 		}, book.noDown}
 	})
-	tr := c.transports[0]
-	if err := tr.Send(1, 2, nil); err != nil {
-		t.Fatal(err)
-	}
+	c.send(1, 2, nil)
 	for seq, size := range fit {
-		if err := tr.Send(1, 2, fill(make([]byte, size), pair{1, 2}, uint64(seq))); err != nil {
-			t.Fatalf("%d bytes: %v", size, err)
-		}
-		tr.Flush()
+		c.send(1, 2, fill(make([]byte, size), pair{1, 2}, uint64(seq)))
 	}
-	if err := tr.Send(1, 2, make([]byte, s.LargestFrame+1)); !errors.Is(err, transport.ErrFrameTooLarge) {
+	if err := c.of(1).Send(1, 2, make([]byte, s.LargestFrame+1)); !errors.Is(err, transport.ErrFrameTooLarge) {
 		t.Errorf("a frame of %d bytes: %v, want ErrFrameTooLarge", s.LargestFrame+1, err)
 	}
 	if s.Guarantees.Reliable {
 		await(t, s, "the empty frame", empty)
-		await(t, s, "all frames", book.complete)
 	}
-	book.report(t)
+	book.settle(t, s)
 }
 
 // testReplies plays a token to and fro, forwarded from inside the handler and
@@ -184,10 +154,7 @@ func testReplies(t *testing.T, s Subject) {
 			}
 		}, f.noDown}
 	})
-	if err := c.transports[0].Send(1, 2, fill(make([]byte, 32), pair{1, 2}, 1)); err != nil {
-		t.Fatal(err)
-	}
-	c.transports[0].Flush()
+	c.send(1, 2, fill(make([]byte, 32), pair{1, 2}, 1))
 	await(t, s, "the last hop", done)
 	f.report(t)
 }
@@ -197,9 +164,7 @@ func testReplies(t *testing.T, s Subject) {
 func testManyGoroutines(t *testing.T, s Subject) {
 	l := layout{6, 6}
 	const each, sharers = 300, 4
-	book := newLedger(s, 2*6*6*each+sharers*each)
-	c := open(t, s, layout{6, 6}, Knobs{}, nil)
-	c.start(func(int) transport.Handler { return handler{book.enter, book.noDown} })
+	c, book := openLedger(t, s, l, Knobs{}, nil, 2*6*6*each+sharers*each)
 
 	var stop atomic.Bool
 	var meddlers sync.WaitGroup
