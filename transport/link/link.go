@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"dmebench/dme"
+	"dmebench/internal/rawio"
 	"dmebench/transport"
 )
 
@@ -21,21 +22,22 @@ type Transport struct {
 	backlog int           // bound on the bytes that wait on a link
 	drain   time.Duration // for what is delayed to leave at Close
 
-	mu       sync.Mutex // guards what follows
-	begun    time.Time  // when it was started; zero before
-	book     transport.AddressBook
-	links    map[Link]*state
-	waiting  queue // delayed frames
-	serial   uint64
-	releaser *releaser // nil where nothing is ever delayed
-	stopped  bool      // the releaser is not to be used any more
-	closing  bool
-	empty    chan struct{} // closed when nothing waits and the transport closes
-	emptied  bool          // it is closed
-	free     []*delayed
-	counts   Counts
+	mu      sync.Mutex // guards what follows
+	begun   time.Time  // when it was started; zero before
+	book    transport.AddressBook
+	links   map[Link]*state
+	waiting queue // delayed frames
+	serial  uint64
+	timer   *rawio.Timer // nil where nothing is ever delayed
+	stopped bool         // the timer is not to be used any more
+	closing bool
+	empty   func()        // closes drained, once
+	drained chan struct{} // closed when nothing waits and the transport closes
+	free    []*delayed
+	counts  Counts
 
-	close func() // once
+	close   func() // once
+	running sync.WaitGroup
 }
 
 var _ transport.Transport = (*Transport)(nil)
@@ -66,8 +68,9 @@ func Wrap(inner transport.Transport, c Config) (*Transport, error) {
 	}
 	t := &Transport{
 		inner: inner, config: c, largest: c.LargestFrame, backlog: transport.MaxBacklog, drain: time.Second,
-		links: make(map[Link]*state), empty: make(chan struct{}),
+		links: make(map[Link]*state), drained: make(chan struct{}),
 	}
+	t.empty = sync.OnceFunc(func() { close(t.drained) })
 	if t.largest == 0 {
 		t.largest = transport.MaxFrame
 	}
@@ -83,12 +86,13 @@ func (t *Transport) Addr() string { return t.inner.Addr() }
 func (t *Transport) Start(book transport.AddressBook, h transport.Handler) error {
 	t.mu.Lock()
 	if t.begun.IsZero() && !t.closing && !t.config.Idle() {
-		r, err := newReleaser(t)
+		timer, err := rawio.NewTimer()
 		if err != nil {
 			t.mu.Unlock()
-			return err
+			return fmt.Errorf("link: cannot make a timer: %w", err)
 		}
-		t.releaser = r
+		t.timer = timer
+		t.running.Go(t.watch)
 	}
 	t.begun, t.book = time.Now(), book
 	t.mu.Unlock()
@@ -103,7 +107,7 @@ func (t *Transport) clock() time.Duration { return time.Since(t.begun) }
 func (t *Transport) Send(from, to dme.NodeID, frame []byte) error {
 	l := Link{from, to}
 	t.mu.Lock()
-	if t.releaser == nil || t.closing || t.misused(l, len(frame)) {
+	if t.timer == nil || t.closing || t.misused(l, len(frame)) {
 		t.counts.Frames++
 		t.mu.Unlock()
 		return t.inner.Send(from, to, frame) // and let it say what is wrong
@@ -195,25 +199,25 @@ func (t *Transport) shutDown() {
 	t.mu.Lock()
 	t.closing = true
 	t.nothingWaits()
-	r := t.releaser
+	timer := t.timer
 	t.mu.Unlock()
-	if r != nil {
+	if timer != nil {
 		select {
-		case <-t.empty:
+		case <-t.drained:
 		case <-time.After(t.drain):
 		}
 		t.mu.Lock()
 		t.stopped = true
 		t.mu.Unlock()
-		r.stop()
+		timer.Close()
+		t.running.Wait()
 	}
 	t.inner.Close()
 }
 
 // nothingWaits ends the wait of Close, if so. It is called with mu held.
 func (t *Transport) nothingWaits() {
-	if t.closing && !t.emptied && len(t.waiting) == 0 {
-		t.emptied = true
-		close(t.empty)
+	if t.closing && len(t.waiting) == 0 {
+		t.empty()
 	}
 }

@@ -237,6 +237,7 @@ func (l *association) take(s *segment, now instant) (fresh bool, err error) {
 			l.out.rtt.sample(now - l.asked)
 		}
 		l.out.rtt.backoff, l.out.timeout = 0, 0
+		l.t.wake.by(now+l.t.limits.idle, now) // it is asked now and then from here on
 	}
 	l.heard, l.asked = now, 0
 	if s.kind == hello {
@@ -275,8 +276,6 @@ func (l *association) introduce() {
 	t.mu.Lock()
 	t.met = append(t.met, l)
 	t.mu.Unlock()
-	now := t.clock()
-	t.wake.by(now+t.limits.idle, now) // it is asked now and then from here on
 }
 
 // forget drops what is queued for a process that is no more. It is called with mu

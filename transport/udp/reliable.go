@@ -33,9 +33,8 @@ type reliable struct {
 	started atomic.Bool
 
 	wake    wake
-	serving sync.Mutex // guards the next two; taken before the locks of links
-	prober  prober
-	awake   instant // since when this process has been running without a pause
+	serving sync.Mutex // guards awake; taken before the locks of links
+	awake   instant    // since when this process has been running without a pause
 
 	closing atomic.Bool
 	close   func()        // once

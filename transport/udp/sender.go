@@ -14,10 +14,6 @@ const (
 	// it takes in memory, and in a receiver's buffer.
 	accountedSegment = 128
 
-	// overtaken is how many later transmissions must have arrived before one
-	// is taken for lost (RFC 5681, three duplicate acknowledgements).
-	overtaken = 3
-
 	keptSegments = 2 * ackEvery // for reuse, by link
 	keptBody     = 2 << 10      // bytes; larger bodies are not kept
 
@@ -50,25 +46,24 @@ type sender struct {
 	most   int    // bytes that were ever queued
 	flying int    // bytes sent, and neither acknowledged nor taken for lost
 
-	sent    uint64 // transmissions
-	arrived uint64 // the latest transmission that is known to have arrived
-	rescue  bool   // after a timeout: nothing was acknowledged since
+	arrived instant // when the latest was sent that is known to have arrived
+	rescue  bool    // after a timeout: nothing was acknowledged since
 	rtt     rtt
 	timeout instant // when the oldest is sent again; 0 while nothing is under way
 
-	again uint64 // segments that were sent again
+	sent  uint64 // transmissions
+	again uint64 // of these, segments that were sent again
 	free  []*outgoing
 }
 
 // outgoing is a segment that is not acknowledged.
 type outgoing struct {
-	number       uint64
-	kind         kind
-	body         []byte
-	state        state
-	tries        int
-	transmission uint64
-	at           instant // of the latest transmission
+	number uint64
+	kind   kind
+	body   []byte
+	state  state
+	tries  int
+	at     instant // of the latest transmission
 }
 
 type state uint8
@@ -193,7 +188,7 @@ func (s *sender) transmitted(o *outgoing, now instant) (urgent bool) {
 		s.fresh++
 	}
 	s.sent++
-	o.state, o.transmission, o.at = flying, s.sent, now
+	o.state, o.at = flying, now
 	o.tries++
 	s.flying += o.bytes()
 	if s.timeout == 0 {
@@ -209,7 +204,7 @@ func (s *sender) acknowledge(a *acknowledgement, now instant) error {
 	if a.next > end || a.end() > end {
 		return errNeverSent
 	}
-	var newest *outgoing // of those that were sent only once
+	var newest instant // transmission of those that were sent only once: by Karn's rule
 	progress := false
 	settle := func(o *outgoing) {
 		switch o.state {
@@ -222,8 +217,8 @@ func (s *sender) acknowledge(a *acknowledgement, now instant) error {
 		}
 		o.state = acknowledged
 		progress = true
-		if o.tries == 1 && (newest == nil || o.transmission > newest.transmission) {
-			newest = o
+		if o.tries == 1 {
+			newest = max(newest, o.at)
 		}
 	}
 	for i := s.head; i < s.fresh && s.queue[i].number < a.next; i++ {
@@ -237,9 +232,9 @@ func (s *sender) acknowledge(a *acknowledgement, now instant) error {
 			}
 		}
 	}
-	if newest != nil {
-		s.rtt.sample(now - newest.at - a.delay)
-		s.arrived = max(s.arrived, newest.transmission)
+	if newest > 0 {
+		s.rtt.sample(now - newest - a.delay)
+		s.arrived = max(s.arrived, newest)
 	}
 	if progress {
 		s.rescue = false
@@ -263,14 +258,14 @@ func (a *acknowledgement) end() uint64 {
 	return a.next
 }
 
-// takeForLost finds the segments that later transmissions have overtaken, and whose
-// own acknowledgement is late: overtaking alone proves nothing on a network that
-// reorders much.
+// takeForLost finds the segments that have been overtaken by some that were sent
+// later, and whose own acknowledgement is late (as RFC 8985 does): overtaking alone
+// proves nothing on a network that reorders much.
 func (s *sender) takeForLost(now instant) {
-	late := now - s.rtt.smoothed - 4*s.rtt.variation
+	before := min(s.arrived, now-s.rtt.smoothed-4*s.rtt.variation)
 	for _, o := range s.queue[s.head:s.fresh] {
 		switch {
-		case o.transmission+overtaken <= s.arrived && o.at <= late:
+		case o.at < before:
 			if o.state == flying {
 				s.lose(o)
 			}

@@ -95,7 +95,7 @@ func (t *reliable) serve(now instant) {
 	t.mu.Lock()
 	met := t.met
 	t.mu.Unlock()
-	next := t.prober.serve(met, now)
+	next := instant(never)
 	for _, l := range met {
 		next = min(next, l.serve(now, t.awake))
 	}
@@ -127,8 +127,14 @@ func (l *association) serve(now, awake instant) (next instant) {
 	}
 	l.settle()
 	next = never
-	if l.asked > 0 {
+	switch {
+	case l.asked > 0:
 		next = max(l.asked, awake) + silence
+	case l.fate == alive && l.epoch != 0 && l.out.empty() && l.process != l.t.top.Self:
+		if next = l.heard + l.idle(); next <= now {
+			l.ask(now)
+			next = now + silence
+		}
 	}
 	for _, at := range []instant{l.in.due, l.out.timeout} {
 		if at > 0 {
@@ -144,46 +150,11 @@ const lastHellos = 2
 
 var errUnknown = errors.New("udp: no answer to a hello")
 
-// prober asks processes that have been silent for long whether they are still
-// there, one after the other.
-type prober struct {
-	next instant
-	turn int
-}
-
-const (
-	fullTurn    = 5 * time.Second  // in which all are asked, where they are not too many
-	perLink     = time.Millisecond // so that all processes together ask a thousand times a second
-	longestTurn = time.Second      // between two
-)
-
-// serve asks if it is time for that, and returns when the next time will be.
-func (r *prober) serve(met []*association, now instant) instant {
-	if len(met) == 0 {
-		return never
-	}
-	if now < r.next {
-		return r.next
-	}
-	n := time.Duration(len(met))
-	r.next = now + min(max(fullTurn/n, perLink*n), longestTurn)
-	for range met {
-		l := met[r.turn%len(met)]
-		r.turn++
-		if l.probe(now) {
-			break
-		}
-	}
-	return r.next
-}
-
-// probe asks a process that has been silent, and reports whether it did.
-func (l *association) probe(now instant) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.fate != alive || l.parting || l.epoch == 0 || l.process == l.t.top.Self || now-l.heard < l.t.limits.idle || !l.out.empty() {
-		return false
-	}
-	l.ask(now)
-	return true
+// idle is for how long nothing may have come before the other side is asked whether
+// it is there. All processes of a run together ask a thousand times a second at most,
+// and not all at the same time.
+func (l *association) idle() time.Duration {
+	processes := time.Duration(len(l.t.top.All))
+	d := max(l.t.limits.idle, processes*processes*time.Millisecond)
+	return d + d*time.Duration(l.process.Index)/processes
 }

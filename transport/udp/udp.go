@@ -85,7 +85,7 @@ type limits struct {
 func defaultLimits() limits {
 	return limits{
 		backlog: transport.MaxBacklog, ackDelay: 20 * time.Millisecond,
-		silence: 5 * time.Second, idle: time.Second, drain: time.Second,
+		silence: 5 * time.Second, idle: 2 * time.Second, drain: time.Second,
 	}
 }
 
