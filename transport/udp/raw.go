@@ -31,6 +31,7 @@ const (
 // raw carries frames in datagrams, and promises nothing but that they come
 // from a process with the run's key.
 type raw struct {
+	phase
 	config   transport.Config
 	datagram int // bytes that datagrams are filled up to
 	socket   *socket
@@ -46,13 +47,11 @@ type raw struct {
 	reading sync.Mutex // held for each datagram: two sockets may be read
 	batch   int        // frames delivered since the last flush; guarded by reading
 
-	mu      sync.Mutex // guards what follows, and what ways say of sending; no other lock is taken under it
-	started atomic.Bool
-	closing atomic.Bool
-	sealer  *sealer
-	toAll   way // to the group
-	out     *outbox
-	sent    transport.Counters
+	mu     sync.Mutex // guards what follows, and what ways say of sending; no other lock is taken under it
+	sealer *sealer
+	toAll  way // to the group
+	out    *outbox
+	sent   transport.Counters
 
 	close   func() // once
 	running sync.WaitGroup
@@ -83,8 +82,6 @@ func (o *outbox) add(w *way) *packet {
 	p.way = w
 	return p
 }
-
-var errClosed = fmt.Errorf("udp: %w", transport.ErrClosed)
 
 func listenRaw(c transport.Config, o Options) (*raw, error) {
 	if err := peers.Check("udp", &c); err != nil {
@@ -129,8 +126,8 @@ func (r *raw) Start(book transport.AddressBook, h transport.Handler) error {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.started.Load() || r.closing.Load() {
-		return errors.New("udp: Start of a transport that has been started or closed")
+	if r.ready() != errNotStarted {
+		return errBegun
 	}
 	r.top, r.handler = top, h
 	r.started.Store(true)
@@ -155,17 +152,6 @@ func resolve(addr string) (netip.AddrPort, error) {
 		return at, fmt.Errorf("%q names no host", addr)
 	}
 	return netip.AddrPortFrom(at.Addr().Unmap(), at.Port()), nil
-}
-
-// ready reports why nothing can be sent.
-func (r *raw) ready() error {
-	switch {
-	case r.closing.Load():
-		return errClosed
-	case !r.started.Load():
-		return errNotStarted
-	}
-	return nil
 }
 
 func (r *raw) Send(from, to dme.NodeID, b []byte) error {

@@ -1,7 +1,6 @@
 package udp
 
 import (
-	"errors"
 	"math"
 	"math/rand/v2"
 	"sync"
@@ -17,6 +16,7 @@ import (
 // reliable makes the layers reliable and fifo of any transport whose frames
 // come from whom they say: each frame arrives once.
 type reliable struct {
+	phase
 	below  transport.Transport
 	config transport.Config
 	layer  Layer
@@ -30,13 +30,11 @@ type reliable struct {
 	top     *peers.Topology[association]
 	handler transport.Handler
 	dirty   peers.Dirty[association]
-	started atomic.Bool
 
 	wake    wake
 	serving sync.Mutex // guards awake; taken before the locks of links
 	awake   instant    // since when this process has been running without a pause
 
-	closing atomic.Bool
 	close   func()        // once
 	parted  chan struct{} // closed when all processes know that this one closes
 	running sync.WaitGroup
@@ -95,8 +93,8 @@ func (t *reliable) Start(book transport.AddressBook, h transport.Handler) error 
 func (t *reliable) begin(top *peers.Topology[association], h transport.Handler) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.started.Load() || t.closing.Load() {
-		return errors.New("udp: Start of a transport that has been started or closed")
+	if t.ready() != errNotStarted {
+		return errBegun
 	}
 	if err := t.wake.open(); err != nil {
 		return err
@@ -105,17 +103,6 @@ func (t *reliable) begin(top *peers.Topology[association], h transport.Handler) 
 	t.started.Store(true)
 	timer := t.wake.timer
 	t.running.Go(func() { t.watch(timer) })
-	return nil
-}
-
-// ready reports why nothing can be sent.
-func (t *reliable) ready() error {
-	switch {
-	case t.closing.Load():
-		return errClosed
-	case !t.started.Load():
-		return errNotStarted
-	}
 	return nil
 }
 

@@ -146,7 +146,7 @@ func (l *association) serve(now, awake instant) (next instant) {
 
 // lastHellos is how many go to a process that has never answered, where this one
 // closes.
-const lastHellos = 2
+const lastHellos = 3
 
 var errUnknown = errors.New("udp: no answer to a hello")
 

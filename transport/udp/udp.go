@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"dmebench/transport"
@@ -71,7 +72,25 @@ type Options struct {
 	Between func(transport.Transport) (transport.Transport, error)
 }
 
-var errNotStarted = errors.New("udp: not started")
+var (
+	errNotStarted = errors.New("udp: not started")
+	errBegun      = errors.New("udp: Start of a transport that has been started or closed")
+	errClosed     = fmt.Errorf("udp: %w", transport.ErrClosed)
+)
+
+// phase is how far a layer is. It changes under the layer's lock.
+type phase struct{ started, closing atomic.Bool }
+
+// ready reports why nothing can be sent.
+func (p *phase) ready() error {
+	switch {
+	case p.closing.Load():
+		return errClosed
+	case !p.started.Load():
+		return errNotStarted
+	}
+	return nil
+}
 
 // limits are bounds that tests change.
 type limits struct {
