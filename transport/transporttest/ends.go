@@ -18,15 +18,7 @@ func testCloseDrains(t *testing.T, s Subject) {
 		t.Run(name, func(t *testing.T) {
 			const each = 2000
 			c, book := openLedger(t, s, layout{1, 1, 1}, Knobs{}, peers, 2*each)
-			b := make([]byte, 500)
-			for seq := range uint64(each) {
-				for to := dme.NodeID(2); to <= 3; to++ {
-					if err := c.transports[0].Send(1, to, fill(b, pair{1, to}, seq)); err != nil {
-						t.Fatal(err)
-					}
-				}
-			}
-			if err := c.transports[0].Flush(); err != nil {
+			if err := c.talk(1, []dme.NodeID{2, 3}, each, 500, false, each); err != nil {
 				t.Fatal(err)
 			}
 			if err := c.transports[0].Close(); err != nil {

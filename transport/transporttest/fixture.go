@@ -101,6 +101,52 @@ func (c *cluster) send(from, to dme.NodeID, b []byte) {
 	tr.Flush()
 }
 
+// talk sends so many frames from a node to each of others, and flushes after every
+// few. Those of several sizes have up to size bytes, others just as many.
+func (c *cluster) talk(from dme.NodeID, to []dme.NodeID, frames, size int, sizes bool, flush int) error {
+	tr := c.of(from)
+	b := make([]byte, size)
+	for seq := range frames {
+		for _, id := range to {
+			n := size
+			if sizes {
+				n = numberSize + (seq+int(id))%(size-numberSize)
+			}
+			if err := tr.Send(from, id, fill(b[:n], pair{from, id}, uint64(seq))); err != nil {
+				return err
+			}
+		}
+		if seq%flush == flush-1 {
+			tr.Flush()
+		}
+	}
+	return tr.Flush()
+}
+
+// talkAll lets all nodes talk at once, each to those that to names.
+func (c *cluster) talkAll(to func(from dme.NodeID) []dme.NodeID, frames, size int, sizes bool, flush int) {
+	c.t.Helper()
+	var talks sync.WaitGroup
+	var f faults
+	for i := range c.book {
+		from := dme.NodeID(i + 1)
+		talks.Go(func() {
+			if err := c.talk(from, to(from), frames, size, sizes, flush); err != nil {
+				f.addf("from node %d: %v", from, err)
+			}
+		})
+	}
+	talks.Wait()
+	f.report(c.t)
+}
+
+// others names all nodes but one.
+func others(nodes int) func(dme.NodeID) []dme.NodeID {
+	return func(me dme.NodeID) []dme.NodeID {
+		return slices.DeleteFunc(everyone(nodes)(0), func(id dme.NodeID) bool { return id == me })
+	}
+}
+
 // gated returns a channel at which handlers may wait, and opens it when the test
 // ends at the latest: before the transports are closed, which waits for handlers.
 func (c *cluster) gated() (gate chan struct{}, release func()) {

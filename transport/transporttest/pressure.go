@@ -115,18 +115,8 @@ func testFloodBothWays(t *testing.T, s Subject) {
 		}, book.noDown}
 	})
 	c.each(func(process int) error {
-		p := pair{1, 3}
-		if process == 1 {
-			p = pair{3, 1}
-		}
-		b := make([]byte, size)
-		for seq := range uint64(frames) {
-			if err := c.transports[process].Send(p.from, p.to, fill(b, p, seq)); err != nil {
-				return err
-			}
-			c.transports[process].Flush()
-		}
-		return nil
+		from := dme.NodeID(1 + 2*process)
+		return c.talk(from, []dme.NodeID{4 - from}, frames, size, false, 1)
 	})
 	for p, tr := range c.transports {
 		if tr.Counters().StalledWrites == 0 && tr.Counters().LargestBacklog < uint64(flood)/4 {

@@ -23,27 +23,7 @@ func testBurst(t *testing.T, s Subject) {
 	}
 	c, book := openLedger(t, s, l, Knobs{}, everyone(n), each*n*(n-1))
 
-	c.each(func(process int) error {
-		tr := c.transports[process]
-		b := make([]byte, numberSize+40)
-		for seq := range each {
-			for _, from := range l.local(process) {
-				for to := dme.NodeID(1); int(to) <= n; to++ {
-					if to == from {
-						continue
-					}
-					size := numberSize + (seq+int(to))%40
-					if err := tr.Send(from, to, fill(b[:size], pair{from, to}, uint64(seq))); err != nil {
-						return err
-					}
-				}
-			}
-			if seq%8 == 7 {
-				tr.Flush()
-			}
-		}
-		return tr.Flush()
-	})
+	c.talkAll(others(n), each, numberSize+40, true, 8)
 	book.settle(t, s)
 	sent := uint64(each * n * (n - 1))
 	total := c.total(int(sent))
@@ -57,20 +37,15 @@ func testBurst(t *testing.T, s Subject) {
 func testSelfSend(t *testing.T, s Subject) {
 	const each = 100
 	c, book := openLedger(t, s, layout{2, 1}, Knobs{}, nil, 4*each)
-	tr := c.transports[0]
-	b := make([]byte, 64)
-	for seq := range uint64(each) {
-		for _, p := range []pair{{1, 1}, {1, 2}, {2, 1}, {2, 2}} {
-			if err := tr.Send(p.from, p.to, fill(b, p, seq)); err != nil {
-				t.Fatal(err)
-			}
+	for from := dme.NodeID(1); from <= 2; from++ {
+		if err := c.talk(from, []dme.NodeID{1, 2}, each, 64, false, each); err != nil {
+			t.Fatal(err)
 		}
 	}
-	tr.Flush()
 	book.settle(t, s)
 	if s.Guarantees.Reliable {
-		tr.Close() // settles the counters
-		if bytes := tr.Counters().Bytes; bytes < 4*each*64 {
+		c.transports[0].Close() // settles the counters
+		if bytes := c.transports[0].Counters().Bytes; bytes < 4*each*64 {
 			t.Errorf("%d bytes went to the network, of %d in frames", bytes, 4*each*64)
 		}
 	}
@@ -83,23 +58,7 @@ func testFirstUse(t *testing.T, s Subject) {
 	l := layout{2, 2, 2, 2, 2, 2, 2, 2}
 	n := l.nodes()
 	c, book := openLedger(t, s, l, Knobs{}, nil, n*n)
-	c.each(func(process int) error {
-		tr := c.transports[process]
-		var wg sync.WaitGroup
-		for _, from := range l.local(process) {
-			wg.Go(func() {
-				b := make([]byte, 20)
-				for to := dme.NodeID(1); int(to) <= n; to++ {
-					if err := tr.Send(from, to, fill(b, pair{from, to}, 0)); err != nil {
-						book.addf("%v", err)
-					}
-				}
-				tr.Flush()
-			})
-		}
-		wg.Wait()
-		return nil
-	})
+	c.talkAll(func(dme.NodeID) []dme.NodeID { return everyone(n)(0) }, 1, 20, false, 1)
 	book.settle(t, s)
 }
 
@@ -183,21 +142,9 @@ func testManyGoroutines(t *testing.T, s Subject) {
 		})
 	}
 	var senders sync.WaitGroup
-	for process, tr := range c.transports {
-		for _, from := range l.local(process) {
-			senders.Go(func() {
-				b := make([]byte, 100)
-				for seq := range uint64(each) {
-					for _, to := range l.local(1 - process) {
-						if err := tr.Send(from, to, fill(b, pair{from, to}, seq)); err != nil {
-							book.addf("%v", err)
-						}
-					}
-					tr.Flush()
-				}
-			})
-		}
-	}
+	senders.Go(func() {
+		c.talkAll(func(from dme.NodeID) []dme.NodeID { return l.local(1 - int(from-1)/6) }, each, 100, false, 1)
+	})
 	// Several goroutines that agree on an order among themselves are one
 	// sender: the order in which Send was called is the order of arrival.
 	var turn sync.Mutex
@@ -219,8 +166,7 @@ func testManyGoroutines(t *testing.T, s Subject) {
 		})
 	}
 	senders.Wait()
-	await(t, s, "all frames", book.complete)
+	book.settle(t, s)
 	stop.Store(true)
 	meddlers.Wait()
-	book.report(t)
 }
