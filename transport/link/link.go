@@ -34,24 +34,15 @@ type Transport struct {
 	empty   func()        // closes drained, once
 	drained chan struct{} // closed when nothing waits and the transport closes
 	free    []*delayed
-	counts  Counts
+	frames  uint64 // handed over by Send
+	delayed uint64 // of these, those that had to wait, also for those before them
+	most    int    // bytes that ever waited on one link
 
 	close   func() // once
 	running sync.WaitGroup
 }
 
 var _ transport.Transport = (*Transport)(nil)
-
-// Counts is what was done to frames.
-type Counts struct {
-	Frames      uint64 // handed over by Send
-	Lost        uint64
-	Partitioned uint64 // lost for a partition
-	Repeated    uint64
-	Reordered   uint64
-	Delayed     uint64 // that had to wait, also for those before them
-	Waiting     uint64 // bytes that waited on one link at most
-}
 
 // state is what a link remembers.
 type state struct {
@@ -108,7 +99,7 @@ func (t *Transport) Send(from, to dme.NodeID, frame []byte) error {
 	l := Link{from, to}
 	t.mu.Lock()
 	if t.timer == nil || t.closing || t.misused(l, len(frame)) {
-		t.counts.Frames++
+		t.frames++
 		t.mu.Unlock()
 		return t.inner.Send(from, to, frame) // and let it say what is wrong
 	}
@@ -117,7 +108,7 @@ func (t *Transport) Send(from, to dme.NodeID, frame []byte) error {
 		s = &state{conditioner: t.config.Conditioner(l)}
 		t.links[l] = s
 	}
-	t.counts.Frames++
+	t.frames++
 	if s.bytes+2*(len(frame)+accountedFrame) > t.backlog {
 		defer t.mu.Unlock()
 		return fmt.Errorf("link: from node %d to node %d: %d bytes wait, at most %d allowed: %w",
@@ -125,7 +116,6 @@ func (t *Transport) Send(from, to dme.NodeID, frame []byte) error {
 	}
 	now := t.clock()
 	f := s.conditioner.Next(now, len(frame))
-	t.count(&f)
 	if f.Lost {
 		t.mu.Unlock()
 		return nil
@@ -138,27 +128,9 @@ func (t *Transport) Send(from, to dme.NodeID, frame []byte) error {
 		return t.inner.Send(from, to, frame)
 	}
 	defer t.mu.Unlock()
-	t.counts.Delayed++
+	t.delayed++
 	t.hold(s, l, frame, f.Departure, !f.Reordered)
 	return nil
-}
-
-// count notes what is done to a frame. It is called with mu held.
-func (t *Transport) count(f *Fate) {
-	switch {
-	case f.Partitioned:
-		t.counts.Partitioned++
-		return
-	case f.Lost:
-		t.counts.Lost++
-		return
-	}
-	if f.Repeated {
-		t.counts.Repeated++
-	}
-	if f.Reordered {
-		t.counts.Reordered++
-	}
 }
 
 // misused reports whether the transport beneath will refuse the frame: that is
@@ -176,16 +148,9 @@ func (t *Transport) Counters() transport.Counters {
 	c := t.inner.Counters()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	c.Frames = t.counts.Frames
-	c.LargestBacklog = max(c.LargestBacklog, t.counts.Waiting)
+	c.Frames = t.frames
+	c.LargestBacklog = max(c.LargestBacklog, uint64(t.most))
 	return c
-}
-
-// Counts returns what was done to frames so far.
-func (t *Transport) Counts() Counts {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.counts
 }
 
 // Close lets delayed frames leave for about a second, drops the others and

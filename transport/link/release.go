@@ -33,7 +33,7 @@ func (t *Transport) hold(s *state, l Link, frame []byte, at time.Duration, order
 	t.serial++
 	*d = delayed{at: at, serial: t.serial, link: l, state: s, ordered: ordered, frame: append(d.frame[:0], frame...)}
 	s.bytes += len(frame) + accountedFrame
-	t.counts.Waiting = max(t.counts.Waiting, uint64(s.bytes))
+	t.most = max(t.most, s.bytes)
 	if ordered {
 		s.ordered++
 	}
