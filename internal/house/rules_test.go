@@ -41,7 +41,7 @@ var importRules = []importRule{
 	{of: []string{"report/cells"}, may: []string{"result"}},
 	// What others read results with.
 	{of: []string{"result"}, may: []string{"dme"}, not: networks},
-	{of: []string{"report", "report/..."}, not: slices.Concat(networks, []string{"workload", "algorithms/...", "internal/sim"})},
+	{of: []string{"report", "report/..."}, not: slices.Concat(networks, []string{"algorithms/...", "internal/sim"})},
 	{of: []string{"internal/noderun"}, may: []string{"dme"}},
 	{of: []string{"internal/localprocess"}, may: []string{"dme", "internal/noderun", "internal/entrylog", "workload"}},
 }

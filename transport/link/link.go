@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"dmebench/dme"
+	"dmebench/internal/rawio"
 	"dmebench/transport"
 )
 
@@ -21,35 +22,27 @@ type Transport struct {
 	backlog int           // bound on the bytes that wait on a link
 	drain   time.Duration // for what is delayed to leave at Close
 
-	mu       sync.Mutex // guards what follows
-	begun    time.Time  // when it was started; zero before
-	book     transport.AddressBook
-	links    map[Link]*state
-	waiting  queue // delayed frames
-	serial   uint64
-	releaser *releaser // nil where nothing is ever delayed
-	stopped  bool      // the releaser is not to be used any more
-	closing  bool
-	empty    chan struct{} // closed when nothing waits and the transport closes
-	emptied  bool          // it is closed
-	free     []*delayed
-	counts   Counts
+	mu      sync.Mutex // guards what follows
+	begun   time.Time  // when it was started; zero before
+	book    transport.AddressBook
+	links   map[Link]*state
+	waiting queue // delayed frames
+	serial  uint64
+	timer   *rawio.Timer // nil where nothing is ever delayed
+	stopped bool         // the timer is not to be used any more
+	closing bool
+	empty   func()        // closes drained, once
+	drained chan struct{} // closed when nothing waits and the transport closes
+	free    []*delayed
+	frames  uint64 // handed over by Send
+	delayed uint64 // of these, those that had to wait, also for those before them
+	most    int    // bytes that ever waited on one link
 
-	close func() // once
+	close   func() // once
+	running sync.WaitGroup
 }
 
 var _ transport.Transport = (*Transport)(nil)
-
-// Counts is what was done to frames.
-type Counts struct {
-	Frames      uint64 // handed over by Send
-	Lost        uint64
-	Partitioned uint64 // lost for a partition
-	Repeated    uint64
-	Reordered   uint64
-	Delayed     uint64 // that had to wait, also for those before them
-	Waiting     uint64 // bytes that waited on one link at most
-}
 
 // state is what a link remembers.
 type state struct {
@@ -66,8 +59,9 @@ func Wrap(inner transport.Transport, c Config) (*Transport, error) {
 	}
 	t := &Transport{
 		inner: inner, config: c, largest: c.LargestFrame, backlog: transport.MaxBacklog, drain: time.Second,
-		links: make(map[Link]*state), empty: make(chan struct{}),
+		links: make(map[Link]*state), drained: make(chan struct{}),
 	}
+	t.empty = sync.OnceFunc(func() { close(t.drained) })
 	if t.largest == 0 {
 		t.largest = transport.MaxFrame
 	}
@@ -83,12 +77,13 @@ func (t *Transport) Addr() string { return t.inner.Addr() }
 func (t *Transport) Start(book transport.AddressBook, h transport.Handler) error {
 	t.mu.Lock()
 	if t.begun.IsZero() && !t.closing && !t.config.Idle() {
-		r, err := newReleaser(t)
+		timer, err := rawio.NewTimer()
 		if err != nil {
 			t.mu.Unlock()
-			return err
+			return fmt.Errorf("link: cannot make a timer: %w", err)
 		}
-		t.releaser = r
+		t.timer = timer
+		t.running.Go(t.watch)
 	}
 	t.begun, t.book = time.Now(), book
 	t.mu.Unlock()
@@ -103,8 +98,8 @@ func (t *Transport) clock() time.Duration { return time.Since(t.begun) }
 func (t *Transport) Send(from, to dme.NodeID, frame []byte) error {
 	l := Link{from, to}
 	t.mu.Lock()
-	if t.releaser == nil || t.closing || t.misused(l, len(frame)) {
-		t.counts.Frames++
+	if t.timer == nil || t.closing || t.misused(l, len(frame)) {
+		t.frames++
 		t.mu.Unlock()
 		return t.inner.Send(from, to, frame) // and let it say what is wrong
 	}
@@ -113,7 +108,7 @@ func (t *Transport) Send(from, to dme.NodeID, frame []byte) error {
 		s = &state{conditioner: t.config.Conditioner(l)}
 		t.links[l] = s
 	}
-	t.counts.Frames++
+	t.frames++
 	if s.bytes+2*(len(frame)+accountedFrame) > t.backlog {
 		defer t.mu.Unlock()
 		return fmt.Errorf("link: from node %d to node %d: %d bytes wait, at most %d allowed: %w",
@@ -121,7 +116,6 @@ func (t *Transport) Send(from, to dme.NodeID, frame []byte) error {
 	}
 	now := t.clock()
 	f := s.conditioner.Next(now, len(frame))
-	t.count(&f)
 	if f.Lost {
 		t.mu.Unlock()
 		return nil
@@ -134,27 +128,9 @@ func (t *Transport) Send(from, to dme.NodeID, frame []byte) error {
 		return t.inner.Send(from, to, frame)
 	}
 	defer t.mu.Unlock()
-	t.counts.Delayed++
+	t.delayed++
 	t.hold(s, l, frame, f.Departure, !f.Reordered)
 	return nil
-}
-
-// count notes what is done to a frame. It is called with mu held.
-func (t *Transport) count(f *Fate) {
-	switch {
-	case f.Partitioned:
-		t.counts.Partitioned++
-		return
-	case f.Lost:
-		t.counts.Lost++
-		return
-	}
-	if f.Repeated {
-		t.counts.Repeated++
-	}
-	if f.Reordered {
-		t.counts.Reordered++
-	}
 }
 
 // misused reports whether the transport beneath will refuse the frame: that is
@@ -172,16 +148,9 @@ func (t *Transport) Counters() transport.Counters {
 	c := t.inner.Counters()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	c.Frames = t.counts.Frames
-	c.LargestBacklog = max(c.LargestBacklog, t.counts.Waiting)
+	c.Frames = t.frames
+	c.LargestBacklog = max(c.LargestBacklog, uint64(t.most))
 	return c
-}
-
-// Counts returns what was done to frames so far.
-func (t *Transport) Counts() Counts {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.counts
 }
 
 // Close lets delayed frames leave for about a second, drops the others and
@@ -195,25 +164,25 @@ func (t *Transport) shutDown() {
 	t.mu.Lock()
 	t.closing = true
 	t.nothingWaits()
-	r := t.releaser
+	timer := t.timer
 	t.mu.Unlock()
-	if r != nil {
+	if timer != nil {
 		select {
-		case <-t.empty:
+		case <-t.drained:
 		case <-time.After(t.drain):
 		}
 		t.mu.Lock()
 		t.stopped = true
 		t.mu.Unlock()
-		r.stop()
+		timer.Close()
+		t.running.Wait()
 	}
 	t.inner.Close()
 }
 
 // nothingWaits ends the wait of Close, if so. It is called with mu held.
 func (t *Transport) nothingWaits() {
-	if t.closing && !t.emptied && len(t.waiting) == 0 {
-		t.emptied = true
-		close(t.empty)
+	if t.closing && len(t.waiting) == 0 {
+		t.empty()
 	}
 }

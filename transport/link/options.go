@@ -3,7 +3,6 @@ package link
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -11,29 +10,70 @@ import (
 	"dmebench/dme"
 )
 
+// setting is an option, and how its value is read into a configuration.
+type setting struct {
+	name, fallback, values, help string
+	parse                        func(value string, c *Config) error
+}
+
+// settings are those of a link itself first, and then the rest.
+func settings() []setting {
+	return []setting{
+		{"delay", "0", "DURATION|uniform:FROM:TO|exp:MEAN|pareto:MEAN:INDEX", "how much longer every frame takes; links keep their order",
+			func(s string, c *Config) error { return read(&c.All.Delay, ParseDelay, s) }},
+		{"jitter", "0", "DURATION", "up to which, uniformly, a frame takes longer still",
+			func(s string, c *Config) error { return read(&c.All.Jitter, parseDuration, s) }},
+		{"loss", "0", "PROBABILITY", "that a frame vanishes",
+			func(s string, c *Config) error { return read(&c.All.Loss, parseProbability, s) }},
+		{"dup", "0", "PROBABILITY", "that a frame arrives twice",
+			func(s string, c *Config) error { return read(&c.All.Duplication, parseProbability, s) }},
+		{"reorder", "0", "PROBABILITY", fmt.Sprintf("that a frame is held back for up to %v while others pass", DefaultHolding),
+			func(s string, c *Config) error { return read(&c.All.Reordering, parseProbability, s) }},
+		{"bandwidth", "0", "BYTES", "per second and link; 0 is no limit",
+			func(s string, c *Config) error { return read(&c.All.Bandwidth, parseBandwidth, s) }},
+
+		{"links", "none", "none|FROM-TO[@TIME-TIME]:NAME=VALUE,…;…",
+			"of single links, always or for a time, such as 1-2:loss=0.1,delay=5ms;*-3@1s-2s:loss=1: " +
+				"the first in force holds, what it leaves out is as everywhere",
+			func(s string, c *Config) (err error) {
+				if s != "none" {
+					c.Rules, err = parseRules(s, c.All)
+				}
+				return err
+			}},
+		{"partition", "none", "none|GROUP|…@FROM-UNTIL;…",
+			"when frames between groups of nodes vanish, such as 1,2|3-5@1s-2s, counted from the start of the network",
+			func(s string, c *Config) (err error) {
+				if s != "none" {
+					c.Partitions, err = ParsePartitions(s)
+				}
+				return err
+			}},
+		{"link-seed", "1", "NUMBER", "of what happens to which frame of a link",
+			func(s string, c *Config) error { return read(&c.Seed, parseSeed, s) }},
+	}
+}
+
+// conditions is how many of the settings say something of a link itself.
+const conditions = 6
+
+// read stores what parse makes of a value.
+func read[T any](to *T, parse func(string) (T, error), value string) (err error) {
+	*to, err = parse(value)
+	return err
+}
+
 // Options lists the settings by which a person asks for conditions. Parse reads
 // their values. By default they leave every frame alone.
 func Options() []dme.Option {
-	return []dme.Option{
-		{Name: "delay", Default: "0", Values: "DURATION|uniform:FROM:TO|exp:MEAN|pareto:MEAN:INDEX", Valid: validDelay,
-			Help: "how much longer every frame takes; links keep their order"},
-		{Name: "jitter", Default: "0", Values: "DURATION", Valid: validDuration,
-			Help: "up to which, uniformly, a frame takes longer still"},
-		{Name: "loss", Default: "0", Values: "PROBABILITY", Valid: validProbability,
-			Help: "that a frame vanishes"},
-		{Name: "dup", Default: "0", Values: "PROBABILITY", Valid: validProbability,
-			Help: "that a frame arrives twice"},
-		{Name: "reorder", Default: "0", Values: "PROBABILITY", Valid: validProbability,
-			Help: fmt.Sprintf("that a frame is held back for up to %v while others pass", DefaultHolding)},
-		{Name: "bandwidth", Default: "0", Values: "BYTES", Valid: validBandwidth,
-			Help: "per second and link; 0 is no limit"},
-		{Name: "links", Default: "none", Values: "none|FROM-TO[@TIME-TIME]:NAME=VALUE,…;…", Valid: validLinks,
-			Help: "of single links, always or for a time, such as 1-2:loss=0.1,delay=5ms;*-3@1s-2s:loss=1: the first in force holds, what it leaves out is as everywhere"},
-		{Name: "partition", Default: "none", Values: "none|GROUP|…@FROM-UNTIL;…", Valid: validPartition,
-			Help: "when frames between groups of nodes vanish, such as 1,2|3-5@1s-2s, counted from the start of the network"},
-		{Name: "link-seed", Default: "1", Values: "NUMBER", Valid: validSeed,
-			Help: "of what happens to which frame of a link"},
+	var all []dme.Option
+	for _, x := range settings() {
+		all = append(all, dme.Option{
+			Name: x.name, Default: x.fallback, Values: x.values, Help: x.help,
+			Valid: func(s string) error { return x.parse(s, new(Config)) },
+		})
 	}
+	return all
 }
 
 // Parse returns the configuration that values of Options stand for. Values that
@@ -41,72 +81,37 @@ func Options() []dme.Option {
 func Parse(o dme.Options) (Config, error) {
 	var c Config
 	var errs []error
-	parse := func(name string, read func(string) error) {
-		if err := read(o.Get(name)); err != nil {
-			errs = append(errs, fmt.Errorf("link: %s=%s: %w", name, o.Get(name), err))
+	for _, x := range settings() {
+		if err := x.parse(o.Get(x.name), &c); err != nil {
+			errs = append(errs, fmt.Errorf("link: %s=%s: %w", x.name, o.Get(x.name), err))
 		}
 	}
-	for _, name := range conditionNames {
-		parse(name, func(s string) error { return c.All.parse(name, s) })
-	}
-	parse("links", func(s string) (err error) {
-		if s != "none" {
-			c.Rules, err = parseRules(s, c.All)
-		}
-		return err
-	})
-	parse("partition", func(s string) (err error) {
-		if s != "none" {
-			c.Partitions, err = ParsePartitions(s)
-		}
-		return err
-	})
-	parse("link-seed", func(s string) (err error) {
-		c.Seed, err = strconv.ParseUint(s, 10, 64)
-		return err
-	})
 	return c, errors.Join(errs...)
 }
 
-// conditionNames are the options that say something of a link itself.
-var conditionNames = []string{"delay", "jitter", "loss", "dup", "reorder", "bandwidth"}
-
 // set sets the condition of that name.
 func (c *Conditions) set(name, value string) error {
-	if !slices.Contains(conditionNames, name) {
-		return fmt.Errorf("%q is no condition of a link; there are %s", name, strings.Join(conditionNames, ", "))
+	var names []string
+	for _, x := range settings()[:conditions] {
+		if names = append(names, x.name); x.name != name {
+			continue
+		}
+		whole := Config{All: *c}
+		if err := x.parse(value, &whole); err != nil {
+			return fmt.Errorf("%s=%s: %w", name, value, err)
+		}
+		*c = whole.All
+		return nil
 	}
-	if err := c.parse(name, value); err != nil {
-		return fmt.Errorf("%s=%s: %w", name, value, err)
-	}
-	return nil
-}
-
-// parse reads the value of one of the conditions.
-func (c *Conditions) parse(name, value string) (err error) {
-	switch name {
-	case "delay":
-		c.Delay, err = ParseDelay(value)
-	case "jitter":
-		c.Jitter, err = parseDuration(value)
-	case "loss":
-		c.Loss, err = parseProbability(value)
-	case "dup":
-		c.Duplication, err = parseProbability(value)
-	case "reorder":
-		c.Reordering, err = parseProbability(value)
-	case "bandwidth":
-		c.Bandwidth, err = parseBandwidth(value)
-	}
-	return err
+	return fmt.Errorf("%q is no condition of a link; there are %s", name, strings.Join(names, ", "))
 }
 
 // Describe names the settings that are not at their defaults: "loss=0.1 dup=0.1".
 func Describe(o dme.Options) string {
 	var words []string
-	for _, option := range Options() {
-		if v := o.Get(option.Name); v != option.Default && option.Name != "link-seed" {
-			words = append(words, option.Name+"="+v)
+	for _, x := range settings() {
+		if v := o.Get(x.name); v != x.fallback && x.name != "link-seed" {
+			words = append(words, x.name+"="+v)
 		}
 	}
 	return strings.Join(words, " ")
@@ -136,36 +141,10 @@ func parseBandwidth(s string) (int, error) {
 	return n, nil
 }
 
-func validDuration(s string) error    { _, err := parseDuration(s); return err }
-func validProbability(s string) error { _, err := parseProbability(s); return err }
-func validBandwidth(s string) error   { _, err := parseBandwidth(s); return err }
-
-func validDelay(s string) error {
-	if _, err := ParseDelay(s); err != nil {
-		return errors.New("not a delay; say for example --set delay=exp:1ms")
+func parseSeed(s string) (uint64, error) {
+	n, err := strconv.ParseUint(s, 10, 64)
+	if err != nil {
+		return 0, errors.New("not a number of 64 bits")
 	}
-	return nil
-}
-
-func validLinks(s string) error {
-	if s == "none" {
-		return nil
-	}
-	_, err := parseRules(s, Conditions{})
-	return err
-}
-
-func validPartition(s string) error {
-	if s == "none" {
-		return nil
-	}
-	_, err := ParsePartitions(s)
-	return err
-}
-
-func validSeed(s string) error {
-	if _, err := strconv.ParseUint(s, 10, 64); err != nil {
-		return errors.New("not a number of 64 bits")
-	}
-	return nil
+	return n, nil
 }

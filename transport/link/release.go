@@ -2,10 +2,8 @@ package link
 
 import (
 	"container/heap"
-	"fmt"
 	"time"
 
-	"dmebench/internal/rawio"
 	"dmebench/transport"
 )
 
@@ -35,43 +33,21 @@ func (t *Transport) hold(s *state, l Link, frame []byte, at time.Duration, order
 	t.serial++
 	*d = delayed{at: at, serial: t.serial, link: l, state: s, ordered: ordered, frame: append(d.frame[:0], frame...)}
 	s.bytes += len(frame) + accountedFrame
-	t.counts.Waiting = max(t.counts.Waiting, uint64(s.bytes))
+	t.most = max(t.most, s.bytes)
 	if ordered {
 		s.ordered++
 	}
 	heap.Push(&t.waiting, d)
 	if t.waiting[0] == d {
-		t.releaser.set(at - t.clock())
+		t.timer.Set(at - t.clock())
 	}
 }
 
-// releaser is the goroutine that lets delayed frames leave.
-type releaser struct {
-	timer *rawio.Timer
-	done  chan struct{}
-}
-
-func newReleaser(t *Transport) (*releaser, error) {
-	timer, err := rawio.NewTimer()
-	if err != nil {
-		return nil, fmt.Errorf("link: cannot make a timer: %w", err)
+// watch is the goroutine that lets delayed frames leave, until the timer is closed.
+func (t *Transport) watch() {
+	for t.timer.Wait() {
+		t.release()
 	}
-	r := &releaser{timer: timer, done: make(chan struct{})}
-	go func() {
-		defer close(r.done)
-		for r.timer.Wait() {
-			t.release()
-		}
-	}()
-	return r, nil
-}
-
-func (r *releaser) set(after time.Duration) { r.timer.Set(after) }
-
-// stop ends the goroutine and waits for that.
-func (r *releaser) stop() {
-	r.timer.Close()
-	<-r.done
 }
 
 // release lets what is due leave, and sets the timer for the rest.
@@ -81,7 +57,7 @@ func (t *Transport) release() {
 	released := 0 // since the last flush
 	for len(t.waiting) > 0 && !t.stopped {
 		if wait := t.waiting[0].at - t.clock(); wait > 0 {
-			t.releaser.set(wait)
+			t.timer.Set(wait)
 			break
 		}
 		d := heap.Pop(&t.waiting).(*delayed)

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"sync"
 	"sync/atomic"
+	"testing"
 
 	"dmebench/dme"
 )
@@ -21,10 +22,9 @@ func fill(b []byte, p pair, seq uint64) []byte {
 	binary.LittleEndian.PutUint64(b, seq)
 	body := b[numberSize:]
 	x := p.seed(seq)
-	for len(body) >= 8 {
+	for ; len(body) >= 8; body = body[8:] {
 		binary.LittleEndian.PutUint64(body, x)
 		x = step(x)
-		body = body[8:]
 	}
 	for i := range body {
 		body[i] = byte(x >> (8 * i))
@@ -40,12 +40,11 @@ func number(b []byte, p pair) (seq uint64, ok bool) {
 	seq = binary.LittleEndian.Uint64(b)
 	body := b[numberSize:]
 	x := p.seed(seq)
-	for len(body) >= 8 {
+	for ; len(body) >= 8; body = body[8:] {
 		if binary.LittleEndian.Uint64(body) != x {
 			return seq, false
 		}
 		x = step(x)
-		body = body[8:]
 	}
 	for i := range body {
 		if body[i] != byte(x>>(8*i)) {
@@ -103,6 +102,16 @@ func (l *ledger) page(p pair) *page {
 		l.pages[p] = a
 	}
 	return a
+}
+
+// settle waits for all that is expected, where nothing may be lost, and reports what
+// went wrong.
+func (l *ledger) settle(t *testing.T, s Subject) {
+	t.Helper()
+	if l.reliable {
+		await(t, s, "all frames", l.complete)
+	}
+	l.report(t)
 }
 
 // enter takes note of a frame that was delivered.

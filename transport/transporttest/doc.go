@@ -26,7 +26,8 @@ type Opener func(transport.Config, Knobs) (transport.Transport, error)
 
 // Knobs are what tests turn to reach a bound sooner. Zero means the default.
 type Knobs struct {
-	Backlog int // bytes queued on a link, instead of transport.MaxBacklog
+	Backlog int           // bytes queued on a link, instead of transport.MaxBacklog
+	Silence time.Duration // after which a process that does not answer is taken for dead
 }
 
 // Subject is a transport under test.

@@ -17,25 +17,14 @@ func testCloseDrains(t *testing.T, s Subject) {
 	for name, peers := range map[string]func(int) []dme.NodeID{"connected": everyone(3), "first use": nil} {
 		t.Run(name, func(t *testing.T) {
 			const each = 2000
-			book := newLedger(s, 2*each)
-			c := open(t, s, layout{1, 1, 1}, Knobs{}, peers)
-			c.start(func(int) transport.Handler { return handler{book.enter, book.noDown} })
-			b := make([]byte, 500)
-			for seq := range uint64(each) {
-				for to := dme.NodeID(2); to <= 3; to++ {
-					if err := c.transports[0].Send(1, to, fill(b, pair{1, to}, seq)); err != nil {
-						t.Fatal(err)
-					}
-				}
-			}
-			if err := c.transports[0].Flush(); err != nil {
+			c, book := openLedger(t, s, layout{1, 1, 1}, Knobs{}, peers, 2*each)
+			if err := c.talk(1, []dme.NodeID{2, 3}, each, 500, false, each); err != nil {
 				t.Fatal(err)
 			}
 			if err := c.transports[0].Close(); err != nil {
 				t.Fatal(err)
 			}
-			await(t, s, "all that was sent before Close", book.complete)
-			book.report(t)
+			book.settle(t, s)
 		})
 	}
 }
@@ -102,16 +91,8 @@ func testLeaving(t *testing.T, s Subject) {
 			func(peer dme.NodeID, _ error) { down <- peer },
 		}
 	})
-	send := func(from, to dme.NodeID) {
-		t.Helper()
-		tr := c.transports[from-1]
-		if err := tr.Send(from, to, []byte("x")); err != nil {
-			t.Fatal(err)
-		}
-		tr.Flush()
-	}
-	send(3, 1)
-	send(1, 3)
+	c.send(3, 1, []byte("x"))
+	c.send(1, 3, []byte("x"))
 	if s.Guarantees.Reliable {
 		await(t, s, "a frame", arrived)
 		await(t, s, "a frame", arrived)
@@ -119,9 +100,9 @@ func testLeaving(t *testing.T, s Subject) {
 	if err := c.transports[2].Close(); err != nil {
 		t.Fatal(err)
 	}
-	send(1, 3) // to nobody
-	send(2, 3)
-	send(1, 2)
+	c.send(1, 3, []byte("x")) // to nobody
+	c.send(2, 3, []byte("x"))
+	c.send(1, 2, []byte("x"))
 	if s.Guarantees.Reliable {
 		for {
 			if p := await(t, s, "a frame between those that stay", arrived); p == (pair{1, 2}) {

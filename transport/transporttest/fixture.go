@@ -3,6 +3,7 @@ package transporttest
 import (
 	"crypto/rand"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -73,6 +74,101 @@ func open(t *testing.T, s Subject, l layout, knobs Knobs, peers func(process int
 		}
 	}
 	return c
+}
+
+// openLedger opens and starts the transports of a run, whose handlers enter what
+// arrives into a ledger that expects so many frames.
+func openLedger(t *testing.T, s Subject, l layout, knobs Knobs, peers func(int) []dme.NodeID, expected int) (*cluster, *ledger) {
+	t.Helper()
+	book := newLedger(s, expected)
+	c := open(t, s, l, knobs, peers)
+	c.start(func(int) transport.Handler { return handler{book.enter, book.noDown} })
+	return c, book
+}
+
+// of returns the transport of a node.
+func (c *cluster) of(id dme.NodeID) transport.Transport {
+	return c.transports[slices.IndexFunc(c.transports, func(tr transport.Transport) bool { return tr.Addr() == c.book.Addr(id) })]
+}
+
+// send sends a frame and flushes it.
+func (c *cluster) send(from, to dme.NodeID, b []byte) {
+	c.t.Helper()
+	tr := c.of(from)
+	if err := tr.Send(from, to, b); err != nil {
+		c.t.Fatal(err)
+	}
+	tr.Flush()
+}
+
+// talk sends so many frames from a node to each of others, and flushes after every
+// few. Those of several sizes have up to size bytes, others just as many.
+func (c *cluster) talk(from dme.NodeID, to []dme.NodeID, frames, size int, sizes bool, flush int) error {
+	tr := c.of(from)
+	b := make([]byte, size)
+	for seq := range frames {
+		for _, id := range to {
+			n := size
+			if sizes {
+				n = numberSize + (seq+int(id))%(size-numberSize)
+			}
+			if err := tr.Send(from, id, fill(b[:n], pair{from, id}, uint64(seq))); err != nil {
+				return err
+			}
+		}
+		if seq%flush == flush-1 {
+			tr.Flush()
+		}
+	}
+	return tr.Flush()
+}
+
+// talkAll lets all nodes talk at once, each to those that to names.
+func (c *cluster) talkAll(to func(from dme.NodeID) []dme.NodeID, frames, size int, sizes bool, flush int) {
+	c.t.Helper()
+	var talks sync.WaitGroup
+	var f faults
+	for i := range c.book {
+		from := dme.NodeID(i + 1)
+		talks.Go(func() {
+			if err := c.talk(from, to(from), frames, size, sizes, flush); err != nil {
+				f.addf("from node %d: %v", from, err)
+			}
+		})
+	}
+	talks.Wait()
+	f.report(c.t)
+}
+
+// others names all nodes but one.
+func others(nodes int) func(dme.NodeID) []dme.NodeID {
+	return func(me dme.NodeID) []dme.NodeID {
+		return slices.DeleteFunc(everyone(nodes)(0), func(id dme.NodeID) bool { return id == me })
+	}
+}
+
+// gated returns a channel at which handlers may wait, and opens it when the test
+// ends at the latest: before the transports are closed, which waits for handlers.
+func (c *cluster) gated() (gate chan struct{}, release func()) {
+	gate = make(chan struct{})
+	release = sync.OnceFunc(func() { close(gate) })
+	c.t.Cleanup(release)
+	return gate, release
+}
+
+// total closes all transports and returns the sum of their counters. It checks
+// the numbers of frames.
+func (c *cluster) total(frames int) (total transport.Counters) {
+	c.t.Helper()
+	for _, tr := range c.transports {
+		tr.Close()
+		total = total.Plus(tr.Counters())
+	}
+	if total.Frames != uint64(frames) || c.s.Guarantees.Reliable && total.Received != uint64(frames) {
+		c.t.Errorf("%d frames sent and %d received by the counters, which count one for each receiver; %d were sent",
+			total.Frames, total.Received, frames)
+	}
+	return total
 }
 
 // start starts all transports, at the same time as worker processes do.

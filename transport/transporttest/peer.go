@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"dmebench/dme"
 	"dmebench/internal/launch"
@@ -116,7 +117,7 @@ func testDeath(t *testing.T, s Subject) {
 			config := func(ids ...dme.NodeID) transport.Config {
 				return transport.Config{Listen: "127.0.0.1:0", Local: ids, Nodes: 3, Key: key}
 			}
-			tr, err := s.Open(config(1), Knobs{})
+			tr, err := s.Open(config(1), Knobs{Silence: time.Second})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"runtime"
 	"strings"
-	"sync"
 	"testing"
 
 	"dmebench/dme"
@@ -24,16 +23,14 @@ func testSlowReader(t *testing.T, s Subject) {
 	)
 	size := min(32<<10, s.LargestFrame)
 	book := newLedger(s, -1)
-	gate := make(chan struct{})
 	c := open(t, s, layout{1, 1}, Knobs{Backlog: backlog}, everyone(2))
+	gate, release := c.gated()
 	c.start(func(int) transport.Handler {
 		return handler{func(from, to dme.NodeID, b []byte) {
 			<-gate
 			book.enter(from, to, b)
 		}, book.noDown}
 	})
-	release := sync.OnceFunc(func() { close(gate) })
-	t.Cleanup(release) // before the transports are closed, which waits for handlers
 
 	before := heap()
 	b := make([]byte, size)
@@ -94,8 +91,8 @@ func testFloodBothWays(t *testing.T, s Subject) {
 	size := min(16<<10, s.LargestFrame)
 	frames := flood / size
 	book := newLedger(s, 4*frames)
-	gate := make(chan struct{})
 	c := open(t, s, layout{2, 2}, Knobs{}, everyone(4))
+	gate, release := c.gated()
 	// Nodes 1 and 3 flood each other; each frame is answered by the other
 	// node of the process.
 	c.start(func(process int) transport.Handler {
@@ -117,21 +114,9 @@ func testFloodBothWays(t *testing.T, s Subject) {
 			}
 		}, book.noDown}
 	})
-	release := sync.OnceFunc(func() { close(gate) })
-	t.Cleanup(release) // before the transports are closed, which waits for handlers
 	c.each(func(process int) error {
-		p := pair{1, 3}
-		if process == 1 {
-			p = pair{3, 1}
-		}
-		b := make([]byte, size)
-		for seq := range uint64(frames) {
-			if err := c.transports[process].Send(p.from, p.to, fill(b, p, seq)); err != nil {
-				return err
-			}
-			c.transports[process].Flush()
-		}
-		return nil
+		from := dme.NodeID(1 + 2*process)
+		return c.talk(from, []dme.NodeID{4 - from}, frames, size, false, 1)
 	})
 	for p, tr := range c.transports {
 		if tr.Counters().StalledWrites == 0 && tr.Counters().LargestBacklog < uint64(flood)/4 {

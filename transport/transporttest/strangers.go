@@ -38,10 +38,7 @@ func testWrongKey(t *testing.T, s Subject) {
 	}
 	eventually(t, s, "the refusal", func() bool { return refusals(c.transports[0]) > 0 })
 
-	if err := c.transports[1].Send(2, 1, []byte("genuine")); err != nil {
-		t.Fatal(err)
-	}
-	c.transports[1].Flush()
+	c.send(2, 1, []byte("genuine"))
 	if s.Guarantees.Reliable {
 		if got := await(t, s, "the genuine frame", arrived); got != "genuine" {
 			t.Errorf("delivered %q of a process without the key", got)
@@ -52,17 +49,11 @@ func testWrongKey(t *testing.T, s Subject) {
 // testGarbage lets strangers write noise while the run's processes talk.
 func testGarbage(t *testing.T, s Subject) {
 	const strangers = 30
-	book := newLedger(s, 2000)
-	c := open(t, s, layout{1, 1}, Knobs{}, nil)
-	c.start(func(int) transport.Handler { return handler{book.enter, book.noDown} })
+	c, book := openLedger(t, s, layout{1, 1}, Knobs{}, nil, 2000)
 	r := rand.New(rand.NewPCG(5, 6))
 	for i := range 1000 {
 		for _, p := range []pair{{1, 2}, {2, 1}} {
-			tr := c.transports[p.from-1]
-			if err := tr.Send(p.from, p.to, fill(make([]byte, 50), p, uint64(i))); err != nil {
-				t.Fatal(err)
-			}
-			tr.Flush()
+			c.send(p.from, p.to, fill(make([]byte, 50), p, uint64(i)))
 		}
 		if i%(1000/strangers) != 0 || i/(1000/strangers) >= strangers {
 			continue
@@ -79,18 +70,13 @@ func testGarbage(t *testing.T, s Subject) {
 		conn.Close()
 	}
 	eventually(t, s, "all strangers to be refused", func() bool { return refusals(c.transports[0]) >= strangers })
-	if s.Guarantees.Reliable {
-		await(t, s, "all frames", book.complete)
-	}
-	book.report(t)
+	book.settle(t, s)
 }
 
 // testSilentStrangers opens many connections that say nothing. The run's own
 // processes must get in all the same.
 func testSilentStrangers(t *testing.T, s Subject) {
-	book := newLedger(s, 2)
-	c := open(t, s, layout{1, 1, 1}, Knobs{}, nil)
-	c.start(func(int) transport.Handler { return handler{book.enter, book.noDown} })
+	c, book := openLedger(t, s, layout{1, 1, 1}, Knobs{}, nil, 2)
 	for range 300 {
 		conn, err := s.Stranger(c.transports[0].Addr())
 		if err != nil {
@@ -99,14 +85,7 @@ func testSilentStrangers(t *testing.T, s Subject) {
 		defer conn.Close()
 	}
 	for from := dme.NodeID(2); from <= 3; from++ {
-		tr := c.transports[from-1]
-		if err := tr.Send(from, 1, fill(make([]byte, 50), pair{from, 1}, 0)); err != nil {
-			t.Fatal(err)
-		}
-		tr.Flush()
+		c.send(from, 1, fill(make([]byte, 50), pair{from, 1}, 0))
 	}
-	if s.Guarantees.Reliable {
-		await(t, s, "the frames of the run's processes", book.complete)
-	}
-	book.report(t)
+	book.settle(t, s)
 }

@@ -3,6 +3,7 @@ package transporttest
 import (
 	"errors"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -20,44 +21,12 @@ func testBurst(t *testing.T, s Subject) {
 	if testing.Short() {
 		each /= 20
 	}
-	book := newLedger(s, each*n*(n-1))
-	c := open(t, s, l, Knobs{}, everyone(n))
-	c.start(func(int) transport.Handler { return handler{book.enter, book.noDown} })
+	c, book := openLedger(t, s, l, Knobs{}, everyone(n), each*n*(n-1))
 
-	c.each(func(process int) error {
-		tr := c.transports[process]
-		b := make([]byte, numberSize+40)
-		for seq := range each {
-			for _, from := range l.local(process) {
-				for to := dme.NodeID(1); int(to) <= n; to++ {
-					if to == from {
-						continue
-					}
-					size := numberSize + (seq+int(to))%40
-					if err := tr.Send(from, to, fill(b[:size], pair{from, to}, uint64(seq))); err != nil {
-						return err
-					}
-				}
-			}
-			if seq%8 == 7 {
-				tr.Flush()
-			}
-		}
-		return tr.Flush()
-	})
-	if s.Guarantees.Reliable {
-		await(t, s, "all frames", book.complete)
-	}
-	book.report(t)
-	var total transport.Counters
-	for _, tr := range c.transports {
-		tr.Close()
-		total = total.Plus(tr.Counters())
-	}
+	c.talkAll(others(n), each, numberSize+40, true, 8)
+	book.settle(t, s)
 	sent := uint64(each * n * (n - 1))
-	if total.Frames != sent || s.Guarantees.Reliable && total.Received != sent {
-		t.Errorf("%d frames sent and %d received by the counters; %d were sent", total.Frames, total.Received, sent)
-	}
+	total := c.total(int(sent))
 	if total.Bytes < sent*numberSize || total.Writes == 0 || total.Writes > sent+total.Retransmissions+sent/2 {
 		t.Errorf("%d bytes in %d writes by the counters", total.Bytes, total.Writes)
 	}
@@ -67,23 +36,16 @@ func testBurst(t *testing.T, s Subject) {
 // testSelfSend sends between nodes of one process, and from a node to itself.
 func testSelfSend(t *testing.T, s Subject) {
 	const each = 100
-	book := newLedger(s, 4*each)
-	c := open(t, s, layout{2, 1}, Knobs{}, nil)
-	c.start(func(int) transport.Handler { return handler{book.enter, book.noDown} })
-	tr := c.transports[0]
-	b := make([]byte, 64)
-	for seq := range uint64(each) {
-		for _, p := range []pair{{1, 1}, {1, 2}, {2, 1}, {2, 2}} {
-			if err := tr.Send(p.from, p.to, fill(b, p, seq)); err != nil {
-				t.Fatal(err)
-			}
+	c, book := openLedger(t, s, layout{2, 1}, Knobs{}, nil, 4*each)
+	for from := dme.NodeID(1); from <= 2; from++ {
+		if err := c.talk(from, []dme.NodeID{1, 2}, each, 64, false, each); err != nil {
+			t.Fatal(err)
 		}
 	}
-	tr.Flush()
+	book.settle(t, s)
 	if s.Guarantees.Reliable {
-		await(t, s, "all frames", book.complete)
-		tr.Close() // settles the counters
-		if bytes := tr.Counters().Bytes; bytes < 4*each*64 {
+		c.transports[0].Close() // settles the counters
+		if bytes := c.transports[0].Counters().Bytes; bytes < 4*each*64 {
 			t.Errorf("%d bytes went to the network, of %d in frames", bytes, 4*each*64)
 		}
 	}
@@ -95,41 +57,15 @@ func testSelfSend(t *testing.T, s Subject) {
 func testFirstUse(t *testing.T, s Subject) {
 	l := layout{2, 2, 2, 2, 2, 2, 2, 2}
 	n := l.nodes()
-	book := newLedger(s, n*n)
-	c := open(t, s, l, Knobs{}, nil)
-	c.start(func(int) transport.Handler { return handler{book.enter, book.noDown} })
-	c.each(func(process int) error {
-		tr := c.transports[process]
-		var wg sync.WaitGroup
-		for _, from := range l.local(process) {
-			wg.Go(func() {
-				b := make([]byte, 20)
-				for to := dme.NodeID(1); int(to) <= n; to++ {
-					if err := tr.Send(from, to, fill(b, pair{from, to}, 0)); err != nil {
-						book.addf("%v", err)
-					}
-				}
-				tr.Flush()
-			})
-		}
-		wg.Wait()
-		return nil
-	})
-	if s.Guarantees.Reliable {
-		await(t, s, "all frames", book.complete)
-	}
-	book.report(t)
+	c, book := openLedger(t, s, l, Knobs{}, nil, n*n)
+	c.talkAll(func(dme.NodeID) []dme.NodeID { return everyone(n)(0) }, 1, 20, false, 1)
+	book.settle(t, s)
 }
 
 // testLargeFrames sends frames of sizes from nothing to the largest.
 func testLargeFrames(t *testing.T, s Subject) {
 	sizes := []int{8, 127, 128, 129, 1 << 10, 16<<10 - 1, 64 << 10, 100_000, 1 << 20, s.LargestFrame - 1, s.LargestFrame, 8}
-	fit := sizes[:0]
-	for _, size := range sizes {
-		if size <= s.LargestFrame {
-			fit = append(fit, size)
-		}
-	}
+	fit := slices.DeleteFunc(sizes, func(size int) bool { return size > s.LargestFrame })
 	book := newLedger(s, len(fit))
 	empty := make(chan struct{}, 1)
 	c := open(t, s, layout{1, 1}, Knobs{}, everyone(2))
@@ -142,24 +78,17 @@ func testLargeFrames(t *testing.T, s Subject) {
 			book.enter(from, to, b)
 		}, book.noDown}
 	})
-	tr := c.transports[0]
-	if err := tr.Send(1, 2, nil); err != nil {
-		t.Fatal(err)
-	}
+	c.send(1, 2, nil)
 	for seq, size := range fit {
-		if err := tr.Send(1, 2, fill(make([]byte, size), pair{1, 2}, uint64(seq))); err != nil {
-			t.Fatalf("%d bytes: %v", size, err)
-		}
-		tr.Flush()
+		c.send(1, 2, fill(make([]byte, size), pair{1, 2}, uint64(seq)))
 	}
-	if err := tr.Send(1, 2, make([]byte, s.LargestFrame+1)); !errors.Is(err, transport.ErrFrameTooLarge) {
+	if err := c.of(1).Send(1, 2, make([]byte, s.LargestFrame+1)); !errors.Is(err, transport.ErrFrameTooLarge) {
 		t.Errorf("a frame of %d bytes: %v, want ErrFrameTooLarge", s.LargestFrame+1, err)
 	}
 	if s.Guarantees.Reliable {
 		await(t, s, "the empty frame", empty)
-		await(t, s, "all frames", book.complete)
 	}
-	book.report(t)
+	book.settle(t, s)
 }
 
 // testReplies plays a token to and fro, forwarded from inside the handler and
@@ -184,10 +113,7 @@ func testReplies(t *testing.T, s Subject) {
 			}
 		}, f.noDown}
 	})
-	if err := c.transports[0].Send(1, 2, fill(make([]byte, 32), pair{1, 2}, 1)); err != nil {
-		t.Fatal(err)
-	}
-	c.transports[0].Flush()
+	c.send(1, 2, fill(make([]byte, 32), pair{1, 2}, 1))
 	await(t, s, "the last hop", done)
 	f.report(t)
 }
@@ -197,9 +123,7 @@ func testReplies(t *testing.T, s Subject) {
 func testManyGoroutines(t *testing.T, s Subject) {
 	l := layout{6, 6}
 	const each, sharers = 300, 4
-	book := newLedger(s, 2*6*6*each+sharers*each)
-	c := open(t, s, layout{6, 6}, Knobs{}, nil)
-	c.start(func(int) transport.Handler { return handler{book.enter, book.noDown} })
+	c, book := openLedger(t, s, l, Knobs{}, nil, 2*6*6*each+sharers*each)
 
 	var stop atomic.Bool
 	var meddlers sync.WaitGroup
@@ -218,21 +142,9 @@ func testManyGoroutines(t *testing.T, s Subject) {
 		})
 	}
 	var senders sync.WaitGroup
-	for process, tr := range c.transports {
-		for _, from := range l.local(process) {
-			senders.Go(func() {
-				b := make([]byte, 100)
-				for seq := range uint64(each) {
-					for _, to := range l.local(1 - process) {
-						if err := tr.Send(from, to, fill(b, pair{from, to}, seq)); err != nil {
-							book.addf("%v", err)
-						}
-					}
-					tr.Flush()
-				}
-			})
-		}
-	}
+	senders.Go(func() {
+		c.talkAll(func(from dme.NodeID) []dme.NodeID { return l.local(1 - int(from-1)/6) }, each, 100, false, 1)
+	})
 	// Several goroutines that agree on an order among themselves are one
 	// sender: the order in which Send was called is the order of arrival.
 	var turn sync.Mutex
@@ -254,8 +166,7 @@ func testManyGoroutines(t *testing.T, s Subject) {
 		})
 	}
 	senders.Wait()
-	await(t, s, "all frames", book.complete)
+	book.settle(t, s)
 	stop.Store(true)
 	meddlers.Wait()
-	book.report(t)
 }

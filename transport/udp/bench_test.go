@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"dmebench/dme"
-	"dmebench/transport"
 	"dmebench/transport/transporttest"
 )
 
@@ -111,30 +110,6 @@ func sendAndCount(tb testing.TB, l Layer) (*Transport, *atomic.Uint64) {
 	counter := new(counting)
 	ts := openPair(tb, Options{Layer: l}, counter)
 	return ts[0], &counter.frames
-}
-
-// openPair opens and starts two processes of a node each.
-func openPair(tb testing.TB, o Options, h transport.Handler) (ts [2]*Transport) {
-	tb.Helper()
-	var book transport.AddressBook
-	key := transporttest.NewKey()
-	for i := range ts {
-		tr, err := listen(transport.Config{
-			Listen: "127.0.0.1:0", Local: []dme.NodeID{dme.NodeID(i + 1)}, Nodes: 2, Key: key,
-		}, o, patient(transporttest.Knobs{}))
-		if err != nil {
-			tb.Fatal(err)
-		}
-		tb.Cleanup(func() { tr.Close() })
-		ts[i] = tr
-		book = append(book, tr.Addr())
-	}
-	for _, tr := range ts {
-		if err := tr.Start(book, h); err != nil {
-			tb.Fatal(err)
-		}
-	}
-	return ts
 }
 
 type counting struct{ frames atomic.Uint64 }

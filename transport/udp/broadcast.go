@@ -31,12 +31,12 @@ func (m Multicasting) Broadcast(from dme.NodeID, frame []byte) error {
 //	         the receiving process by its place in the address book, a varint;
 //	         4 bytes, the epoch of its incarnation;
 //	         twice the segment's number, and 1 where it asks for an
-//	         acknowledgement at once, a varint;
-//	         what has arrived from there, as in a segment
+//	         acknowledgement at once, a varint
 //	body     the rest
 //
-// All else is as with segments for one process: a receiver acknowledges on its
-// link, and what it misses, or what could not go at once, is sent to it alone.
+// It acknowledges nothing. All else is as with segments for one process: a receiver
+// acknowledges on its link, and what it misses, or what could not go at once, is sent
+// to it alone.
 type broadcast struct {
 	mu      sync.Mutex // taken before the locks of peers
 	body    []byte
@@ -46,16 +46,19 @@ type broadcast struct {
 }
 
 const (
-	maxEntry = 3 + 4 + 9 + 9 + 5 + 1 + maxBits // bytes
-	castHead = 4 + 3                           // bytes before the entries
+	maxEntry = 3 + 4 + 9 // bytes
+	castHead = 4 + 3     // bytes before the entries
 )
 
 // Broadcast is Send to every node but from.
 func (t *reliable) Broadcast(from dme.NodeID, b []byte) error {
-	if err := t.sendable(from, b); err != nil {
+	if err := t.ready(); err != nil {
 		return err
 	}
-	if frame.MaxHeader+len(b) > t.castRoom {
+	if err := t.top.Sendable(from, len(b), transport.MaxFrame); err != nil {
+		return err
+	}
+	if frame.MaxHeader+len(b) > t.body {
 		return t.sendToAll(from, b) // in parts
 	}
 	c := &t.cast
@@ -63,16 +66,19 @@ func (t *reliable) Broadcast(from dme.NodeID, b []byte) error {
 	defer c.mu.Unlock()
 	c.body = frame.Append(make([]byte, 0, frame.MaxHeader+len(b)), from, dme.None, b)
 	now := t.clock()
-	for _, p := range t.peers {
-		n := t.receivers(p.process, from)
-		if n == 0 {
+	for _, p := range t.top.All {
+		receivers := len(p.Nodes)
+		if p == t.top.Self {
+			receivers-- // not the sender
+		}
+		if receivers == 0 {
 			continue
 		}
-		if err := p.queueBroadcast(c, n, now); err != nil {
+		if err := p.State.queueBroadcast(c, uint64(receivers), now); err != nil {
 			c.write(t) // what was queued is on its way
 			return err
 		}
-		if castHead+len(c.entries)+maxEntry+len(c.body) > t.castRoom+segmentRoom {
+		if castHead+len(c.entries)+maxEntry+len(c.body) > t.body+segmentRoom {
 			c.write(t)
 		}
 	}
@@ -94,42 +100,30 @@ func (t *reliable) sendToAll(from dme.NodeID, b []byte) error {
 	return nil
 }
 
-// receivers is how many nodes of a process a broadcast of node from is for.
-func (t *reliable) receivers(p *process, from dme.NodeID) uint64 {
-	n := len(p.nodes)
-	if t.top.at(from) == p {
-		n--
-	}
-	return uint64(n)
-}
-
 // queueBroadcast queues c.body, for n nodes, and adds it to c if it may be sent
 // now.
-func (p *peer) queueBroadcast(c *broadcast, n uint64, now instant) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if gone, err := p.gone(n); gone {
+func (l *association) queueBroadcast(c *broadcast, n uint64, now instant) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if ok, err := l.accepts(n); !ok {
 		return err
 	}
-	o, err := p.out.share(c.body)
-	if err != nil {
-		return p.full()
+	o := l.out.share(c.body)
+	if o == nil {
+		return l.full()
 	}
-	p.frames += n
-	p.introduce()
-	due, urgent := p.transmitUpTo(o, now)
+	l.frames += n
+	due, urgent := l.transmitUpTo(o, now)
 	if !due {
 		return nil // it follows on this link alone
 	}
-	c.entries = binary.AppendUvarint(c.entries, uint64(p.process.index))
-	c.entries = binary.BigEndian.AppendUint32(c.entries, p.epoch)
 	number := o.number << 1
 	if urgent {
 		number |= 1
 	}
+	c.entries = binary.AppendUvarint(c.entries, uint64(l.process.Index))
+	c.entries = binary.BigEndian.AppendUint32(c.entries, l.epoch)
 	c.entries = binary.AppendUvarint(c.entries, number)
-	a := p.in.acknowledge(p.bits[:0], now)
-	c.entries = a.append(c.entries)
 	c.count++
 	return nil
 }
@@ -144,19 +138,19 @@ func (c *broadcast) write(t *reliable) {
 	c.out = append(c.out, c.entries...)
 	c.out = append(c.out, c.body...)
 	// What the layer below does not take is lost, as on the way.
-	_ = t.caster.Broadcast(t.top.self.node(), c.out)
+	_ = t.caster.Broadcast(t.top.Self.Node(), c.out)
 	c.entries, c.count = c.entries[:0], 0
 }
 
 // broadcastArrived takes a broadcast of a process from the layer below.
 func (t *reliable) broadcastArrived(from *process, b []byte) {
 	var s segment
-	mine, err := decodeBroadcast(b, uint64(t.top.self.index), &s)
+	mine, err := decodeBroadcast(b, uint64(t.top.Self.Index), &s)
 	switch {
 	case err != nil:
 		t.refused.Add(1)
 	case mine: // else it comes on the link alone
-		t.peers[from.index].arrived(&s)
+		from.State.arrived(&s)
 	}
 }
 
@@ -172,11 +166,10 @@ func decodeBroadcast(b []byte, process uint64, s *segment) (mine bool, err error
 		at := r.uvarint(1 << 32)
 		epoch := r.bytes(4)
 		number := r.uvarint(1 << 63)
-		a := r.acknowledgement()
 		if at == process && !r.failed && !mine {
 			mine = true
 			s.destination = binary.BigEndian.Uint32(epoch)
-			s.number, s.urgent, s.ack = number>>1, number&1 == 1, a
+			s.number, s.urgent = number>>1, number&1 == 1
 		}
 	}
 	s.body = r.b

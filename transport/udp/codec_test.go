@@ -12,15 +12,15 @@ import (
 )
 
 var segments = []segment{
-	{kind: greeting, source: 1},
-	{kind: welcome, source: 1 << 31, destination: 7},
+	{kind: hello, source: 1},
+	{kind: hello, source: 1 << 31, destination: 7},
 	{kind: whole, source: 1, destination: 2, number: 300, body: []byte("frames")},
 	{kind: whole, urgent: true, source: 1, destination: 2, number: 1 << 40, body: []byte{0},
 		ack: acknowledgement{next: 1 << 33, delay: 1234 * time.Microsecond, bits: []byte{1, 0, 255}}},
-	{kind: part, source: 1, destination: 2, number: 9, index: 3, count: 4, body: []byte("part")},
+	{kind: part, source: 1, destination: 2, number: 9, body: []byte("part")},
 	{kind: farewell, source: 1, destination: 2, number: 5},
 	{kind: ack, source: 1, destination: 2, ack: acknowledgement{next: 5, bits: bytes.Repeat([]byte{7}, maxBits)}},
-	{kind: probe, urgent: true, source: 1, destination: 2},
+	{kind: whole, urgent: true, source: 1, destination: 2, number: 4},
 }
 
 func TestSegments(t *testing.T) {
@@ -85,7 +85,7 @@ func FuzzSegment(f *testing.F) {
 		l := patient(transporttest.Knobs{})
 		out, in := newSender(1000, &l), receiver{delay: l.ackDelay}
 		for range 3 {
-			_ = out.push(1, 2, []byte("x"))
+			out.push(1, 2, []byte("x"))
 			out.transmitted(out.next(), 1)
 		}
 		_ = out.acknowledge(&s.ack, 2)
@@ -95,7 +95,8 @@ func FuzzSegment(f *testing.F) {
 		if s.kind.numbered() {
 			if fresh, err := in.note(s.number, s.urgent, 1); fresh && err == nil {
 				for _, l := range []Layer{Reliable, FIFO} {
-					_ = newOrder(l).arrive(arrival{s.number, s.kind, s.index, s.count, s.body}, func(frame.Frame) {})
+					o := newOrder(l)
+					_ = o.arrive(arrival{s.number, s.kind, s.body}, func(frame.Frame) {})
 				}
 			}
 		}

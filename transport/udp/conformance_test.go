@@ -13,11 +13,14 @@ import (
 )
 
 // patient are limits with which no test depends on how fast the machine is:
-// peers answer in the end. Who dies is noticed all the same, by its closed port.
+// peers answer in the end. Where a death is to be noticed, the knobs say how soon.
 func patient(k transporttest.Knobs) limits {
 	l := defaultLimits()
 	l.silence, l.drain = 2*time.Minute, 20*time.Second
-	l.refusal, l.idle = 100*time.Millisecond, 200*time.Millisecond // so that they take less time
+	l.idle = 200 * time.Millisecond // so that they take less time
+	if k.Silence > 0 {
+		l.silence = k.Silence
+	}
 	if k.Backlog > 0 {
 		l.backlog = k.Backlog
 	}
@@ -43,7 +46,7 @@ func subject(name string, o Options) transporttest.Subject {
 		},
 		LargestFrame: LargestFrame(o.Layer),
 		Patience:     2 * time.Minute, // losses take their time where a race detector and a crowd take theirs
-		NoticesDeath: o.Layer != Raw && runtime.GOOS == "linux",
+		NoticesDeath: o.Layer != Raw,
 		Stranger:     func(addr string) (net.Conn, error) { return net.Dial("udp", addr) },
 	}
 }

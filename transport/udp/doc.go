@@ -28,10 +28,15 @@
 // stay queued until they are acknowledged. Acknowledgements travel with
 // segments of the other direction, or alone after 128 segments or 20 ms; at once
 // where something is missing or the sender asks, which it does before its
-// window closes. A frame that is larger than a datagram goes in parts. The
-// window is bounded by 512 segments and 1 MiB, halves at a loss and grows again
-// (RFC 5681). A link queues up to transport.MaxBacklog bytes; beyond, Send
-// fails with transport.ErrBacklog.
+// window closes. A frame that is larger than a datagram goes in parts. A segment is
+// sent again when its timeout is over, or before that when one that was sent later
+// has arrived and its own acknowledgement is late (RFC 8985).
+//
+// The window is fixed, 512 segments and 128 KiB. A run's processes stand in one rack,
+// where segments are lost at the receiver's buffer of 4 MB, which thirty senders do
+// not fill with that much. There is no other congestion control: this is nothing for
+// the Internet. A link queues up to transport.MaxBacklog bytes; beyond, Send fails
+// with transport.ErrBacklog.
 //
 // Retransmissions are counted by segment, apart from frames.
 //
@@ -56,14 +61,13 @@
 //
 // A process that closes says so to every process that it has met, as the last
 // segment, and waits about a second for the acknowledgements. One that goes
-// silent is down: where data wait for it, after five seconds of retransmission,
-// or sooner where the network says that its port is closed, as loopback does at
-// once (Linux only). A link that is silent because nobody has anything to say
-// is probed now and then, by turns, at most a thousand times a second in all
-// processes of a run together; so a death between two frames is noticed within
-// seconds in a small run and within minutes in one of a thousand. No frame of a
-// process is delivered after its Down. The raw layer alone notices no death and
-// says no farewell.
+// silent is down after five seconds of retransmission. Where nobody has had anything
+// to say for two to four seconds, a segment without frames asks for an answer; in
+// runs of many processes less often, so that all of them together ask at most a
+// thousand times a second. A death between two frames is noticed within ten seconds
+// in a small run and within half an hour in one of a thousand. No frame of a process
+// is delivered after its Down. The raw layer alone notices no death and says no
+// farewell.
 //
 // # Broadcasts
 //
@@ -72,10 +76,10 @@
 // listen at (IPv4; loopback too; no router is passed). A broadcast is then one
 // datagram, also for the sender's own process. Above raw it is a segment of each
 // link besides: the datagram names for each process the segment's number on its
-// link, and what has arrived on it, and receivers acknowledge on their links.
+// link, and receivers acknowledge on their links.
 // Who misses it gets it alone. A broadcast that does not fit into a datagram goes
-// to each node in parts; one whose receivers do not fit, more than about eighty
-// on a network of 1400 bytes, in several datagrams; and links that have not begun,
+// to each node in parts; one whose receivers do not fit, more than about a
+// hundred on a network of 1400 bytes, in several datagrams; and links that have not begun,
 // or whose window is closed, get it when they can. A broadcast does not share a
 // datagram with frames for one process, and comes to a socket of its own: where
 // nodes mostly answer one another, as with Ricart and Agrawala's algorithm, more

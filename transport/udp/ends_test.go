@@ -31,39 +31,13 @@ func (m muted) Send(from, to dme.NodeID, b []byte) error {
 // falls silent when told to: nothing that it sends arrives any more.
 func silenced(t *testing.T, l limits, h func(process int) transport.Handler, nodes ...int) (ts []*Transport, mute *atomic.Bool) {
 	mute = new(atomic.Bool)
-	total := 0
-	for _, n := range nodes {
-		total += n
-	}
-	key := transporttest.NewKey()
-	var book transport.AddressBook
-	first := 1
-	for i, n := range nodes {
-		var local []dme.NodeID
-		for k := range n {
-			local = append(local, dme.NodeID(first+k))
-		}
-		first += n
-		var o Options
-		if i == 1 {
+	options := func(process int) (o Options) {
+		if process == 1 {
 			o.Between = func(tr transport.Transport) (transport.Transport, error) { return muted{tr, mute}, nil }
 		}
-		tr, err := listen(transport.Config{Listen: "127.0.0.1:0", Local: local, Nodes: total, Key: key}, o, l)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { tr.Close() })
-		ts = append(ts, tr)
-		for range n {
-			book = append(book, tr.Addr())
-		}
+		return o
 	}
-	for i, tr := range ts {
-		if err := tr.Start(book, h(i)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return ts, mute
+	return openAll(t, l, options, transporttest.NewKey(), h, nodes...), mute
 }
 
 // No port is closed here: the process is there, and nothing is heard of it.
@@ -118,7 +92,7 @@ func TestSilenceIsDeath(t *testing.T) {
 }
 
 // A process that is never there: there is a socket, but nobody reads it.
-func TestNoAnswerToAGreeting(t *testing.T) {
+func TestNoAnswerToAHello(t *testing.T) {
 	noLeaks(t)
 	l := patient(transporttest.Knobs{})
 	l.silence = 500 * time.Millisecond
@@ -139,7 +113,7 @@ func TestNoAnswerToAGreeting(t *testing.T) {
 		t.Fatal(err)
 	}
 	j.wait(t, "Down", func() bool { return len(j.downs) == 1 })
-	if !strings.Contains(j.cause.Error(), "no answer to a greeting") || !strings.Contains(j.cause.Error(), "node 2") {
+	if !strings.Contains(j.cause.Error(), "silent for 500ms") || !strings.Contains(j.cause.Error(), "node 2") {
 		t.Errorf("%v", j.cause)
 	}
 }

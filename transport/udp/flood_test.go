@@ -9,6 +9,7 @@ import (
 	"dmebench/dme"
 	"dmebench/transport"
 	"dmebench/transport/frame"
+	"dmebench/transport/peers"
 	"dmebench/transport/transporttest"
 )
 
@@ -44,12 +45,12 @@ func strangers(r *rand.Rand) map[string]func() []byte {
 // listener is the half of the raw layer of node 1 that takes datagrams, and its
 // peer's means of making them.
 func listener(key transport.Key, handler collector) (*raw, *sealer) {
-	top := &topology{of: make([]*process, 3)}
-	top.self = &process{nodes: []dme.NodeID{1}}
-	top.of[1], top.of[2] = top.self, &process{index: 1, nodes: []dme.NodeID{2}}
-	r := &raw{top: top, seals: make([]seals, 2), handler: handler, out: new(outbox)}
-	r.config.Key = key
-	return r, newSealer(&key, 2, 99)
+	c := transport.Config{Key: key, Nodes: 2, Local: []dme.NodeID{1}}
+	top, err := peers.NewTopology[way]("udp", transport.AddressBook{"one", "two"}, &c)
+	if err != nil {
+		panic(err) // the book is right
+	}
+	return &raw{config: c, top: top, handler: handler, out: new(outbox)}, newSealer(&key, 2, 99)
 }
 
 // Whatever strangers send, and however much of it, nothing of it stays: not a
@@ -61,7 +62,7 @@ func TestAFloodLeavesNothingBehind(t *testing.T) {
 	r, peer := listener(transporttest.NewKey(), collector{&frames})
 	genuine := func() { r.datagramArrived(peer.finish(frame.Append(peer.begin(nil), 2, 1, []byte("genuine")))) }
 	genuine()
-	known := r.seals[1]
+	known := r.top.All[1].State
 	source := strangers(rand.New(rand.NewPCG(3, 4)))
 	before := heapInUse()
 	for name, next := range source {
@@ -76,7 +77,7 @@ func TestAFloodLeavesNothingBehind(t *testing.T) {
 	if grown := heapInUse() - before; grown > flood/100+64<<10 { // what else this process does takes some
 		t.Errorf("the heap has grown by %d bytes after %d datagrams", grown, flood)
 	}
-	if r.seals[1] != known || r.seals[0].seal != nil {
+	if r.top.All[1].State != known || r.top.All[0].State.seal != nil {
 		t.Error("strangers have changed what is known of the peers")
 	}
 	genuine()

@@ -35,26 +35,26 @@ func FuzzPeer(f *testing.F) {
 		}
 		return b
 	}
-	hello := frame.Append(nil, 2, 1, []byte("hello"))
-	f.Add(series(segment{kind: greeting, source: them}, segment{kind: welcome, source: them, destination: us}), true)
-	f.Add(series(segment{kind: whole, source: them, destination: us, body: hello},
-		segment{kind: whole, source: them, destination: us, number: 2, body: hello},
-		segment{kind: whole, source: them, destination: us, number: 2, body: hello},
+	greet := frame.Append(nil, 2, 1, []byte("hello"))
+	f.Add(series(segment{kind: hello, source: them}, segment{kind: hello, source: them, destination: us}), true)
+	f.Add(series(segment{kind: whole, source: them, destination: us, body: greet},
+		segment{kind: whole, source: them, destination: us, number: 2, body: greet},
+		segment{kind: whole, source: them, destination: us, number: 2, body: greet},
 		segment{kind: farewell, source: them, destination: us, number: 1}), true)
-	f.Add(series(segment{kind: part, source: them, destination: us, number: 1, index: 1, count: 2, body: hello[4:]},
-		segment{kind: part, source: them, destination: us, number: 0, count: 2, body: hello[:4]},
-		segment{kind: part, source: them, destination: us, number: 2, count: maxParts, body: hello}), false)
+	f.Add(series(segment{kind: part, source: them, destination: us, number: 1, body: greet[4:]},
+		segment{kind: part, source: them, destination: us, number: 0, body: greet[:4]},
+		segment{kind: part, source: them, destination: us, number: 2, body: []byte{0xff, 0xff, 0xff, 3}}), false)
 	f.Add(series(segment{kind: ack, source: them, destination: us, ack: acknowledgement{next: 1, bits: []byte{3}}},
-		segment{kind: probe, urgent: true, source: them, destination: us}), true)
-	cast := frame.Append([]byte{0, 0, 0, them, 1, 0, 0, 0, 0, us, 2, 1, 0, 0}, 2, dme.None, []byte("to all"))
-	f.Add(append(series(segment{kind: welcome, source: them, destination: us}), append([]byte{toAll | byte(len(cast))}, cast...)...), true)
+		segment{kind: whole, urgent: true, source: them, destination: us}), true)
+	cast := frame.Append([]byte{0, 0, 0, them, 1, 0, 0, 0, 0, us, 2}, 2, dme.None, []byte("to all"))
+	f.Add(append(series(segment{kind: hello, source: them, destination: us}), append([]byte{toAll | byte(len(cast))}, cast...)...), true)
 	f.Fuzz(func(t *testing.T, b []byte, ordered bool) {
 		layer := Reliable
 		if ordered {
 			layer = FIFO
 		}
 		c := transport.Config{Local: []dme.NodeID{1}, Nodes: 2}
-		r := newReliable(nowhere{}, c, Options{Layer: layer}, patient(transporttest.Knobs{}))
+		r := newReliable(nowhere{}, c, Options{Layer: layer}, loopbackDatagram, patient(transporttest.Knobs{}))
 		r.epoch, r.caster = us, nowhere{}
 		var got []frame.Frame
 		if err := r.Start(transport.AddressBook{"127.0.0.1:1", "127.0.0.1:2"}, collector{&got}); err != nil {
@@ -91,23 +91,13 @@ func FuzzPeer(f *testing.F) {
 				t.Fatalf("a frame of %d bytes out of %d", len(x.Body), arrived)
 			}
 		}
-		p := r.peers[1]
-		var held *parts
-		switch o := p.order.(type) {
-		case *inOrder:
-			held = &o.parts
-			if len(o.held) > windowSegments {
-				t.Fatalf("%d segments are held back", len(o.held))
-			}
-		case *asTheyCome:
-			held = &o.parts
+		p := &r.top.All[1].State
+		held := len(p.order.partial)
+		for _, a := range p.order.early {
+			held += len(a.body)
 		}
-		cost := 0
-		for _, z := range held.open {
-			cost += z.cost()
-		}
-		if cost != held.held || cost > maxHeld {
-			t.Fatalf("%d bytes are held in parts, by the account %d, at most %d allowed", cost, held.held, maxHeld)
+		if len(p.order.early) > windowSegments || held > arrived {
+			t.Fatalf("%d segments and %d bytes are held back, of %d", len(p.order.early), held, arrived)
 		}
 		if o := &p.out; o.flying < 0 || o.queued < 0 || o.lost < 0 || o.head > o.fresh || o.fresh > len(o.queue) {
 			t.Fatalf("left %+v", o)
@@ -115,23 +105,23 @@ func FuzzPeer(f *testing.F) {
 	})
 }
 
-// A peer that begins frame after frame and completes none is refused before it
-// fills the memory; the others' links, and its own, go on.
+// A peer that never completes the frame that it sends in parts is refused once that
+// exceeds the largest frame; what comes behind is delivered.
 func TestPartsHaveABound(t *testing.T) {
 	for _, l := range []Layer{Reliable, FIFO} {
 		o := newOrder(l)
-		body := make([]byte, 1000)
+		body := frame.Append(nil, 2, 1, make([]byte, transport.MaxFrame))[:MaxDatagram]
 		var err error
 		number := uint64(0)
 		for ; err == nil; number++ {
-			if number > maxHeld/pieceHeader {
+			if len(o.partial) > frame.MaxHeader+transport.MaxFrame {
 				t.Fatal("nothing is ever refused")
 			}
-			err = o.arrive(arrival{number, part, 0, maxParts, body}, func(frame.Frame) { t.Error("delivered") })
+			err = o.arrive(arrival{number, part, body}, func(frame.Frame) { t.Error("delivered") })
 		}
 		delivered := 0
-		err = o.arrive(arrival{number, whole, 0, 0, frame.Append(nil, 2, 1, nil)}, func(frame.Frame) { delivered++ })
-		if delivered != 1 || err != nil {
+		err = o.arrive(arrival{number, whole, frame.Append(nil, 2, 1, nil)}, func(frame.Frame) { delivered++ })
+		if delivered != 1 || err != nil || o.partial != nil {
 			t.Errorf("%s: %d delivered, %v", l, delivered, err)
 		}
 	}

@@ -1,12 +1,9 @@
 package udp
 
 import (
-	"crypto/hmac"
-	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/netip"
 
@@ -26,9 +23,7 @@ type group struct {
 // has the same is unlikely, and harms nobody: its datagrams are refused.
 func groupOf(key *transport.Key) netip.AddrPort {
 	const firstPort, ports = 20_000, 10_000
-	mac := hmac.New(sha256.New, key[:])
-	io.WriteString(mac, "dmebench udp group")
-	sum := mac.Sum(nil)
+	sum := key.Derive("udp group")
 	addr := netip.AddrFrom4([4]byte{239, 192 + sum[0]%4, sum[1], sum[2]})
 	return netip.AddrPortFrom(addr, firstPort+binary.BigEndian.Uint16(sum[3:])%ports)
 }

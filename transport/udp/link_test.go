@@ -1,6 +1,7 @@
 package udp
 
 import (
+	"bytes"
 	"encoding/binary"
 	"flag"
 	"fmt"
@@ -46,7 +47,7 @@ func (v *virtual) launch(f flight) {
 
 func (v *virtual) transmit() {
 	for o := v.out.next(); o != nil; o = v.out.next() {
-		s := &segment{kind: o.kind, number: o.number, index: o.index, count: o.count, body: append([]byte(nil), o.body...)}
+		s := &segment{kind: o.kind, number: o.number, body: bytes.Clone(o.body)}
 		s.urgent = v.out.transmitted(o, v.now)
 		v.launch(flight{segment: s})
 	}
@@ -100,7 +101,7 @@ func (v *virtual) land(t *testing.T, f flight) {
 		t.Fatal(err)
 	}
 	if fresh {
-		err := v.order.arrive(arrival{s.number, s.kind, s.index, s.count, s.body}, func(f frame.Frame) {
+		err := v.order.arrive(arrival{s.number, s.kind, s.body}, func(f frame.Frame) {
 			v.arrived = append(v.arrived, binary.BigEndian.Uint64(f.Body))
 			v.sizes = append(v.sizes, len(f.Body))
 		})
@@ -137,7 +138,7 @@ func (v *virtual) check(t *testing.T) {
 	if v.out.underWay() != (v.out.timeout > 0) {
 		t.Fatalf("segments under way: %v, timer at %v", v.out.underWay(), v.out.timeout)
 	}
-	if most := max(v.out.window.size, maxWindow); v.out.flying > most+v.out.body+accountedSegment {
+	if v.out.flying > v.out.window+v.out.body+accountedSegment {
 		t.Fatalf("%d bytes in flight", v.out.flying)
 	}
 }
@@ -172,8 +173,8 @@ func runVirtual(t *testing.T, seed uint64, l Layer) {
 			}
 			b := make([]byte, size)
 			binary.BigEndian.PutUint64(b, uint64(len(sizes)))
-			if err := v.out.push(1, 2, b); err != nil {
-				t.Fatal(err)
+			if !v.out.push(1, 2, b) {
+				t.Fatal("the backlog is full")
 			}
 			sizes = append(sizes, size)
 		}
@@ -219,8 +220,8 @@ func TestNoRetransmissionWithoutLoss(t *testing.T) {
 	out, in := newSender(300, &l), receiver{delay: l.ackDelay}
 	now := instant(1)
 	for range 20_000 {
-		if err := out.push(1, 2, make([]byte, 40)); err != nil {
-			t.Fatal(err)
+		if !out.push(1, 2, make([]byte, 40)) {
+			t.Fatal("the backlog is full")
 		}
 		o := out.next()
 		if o == nil {

@@ -1,152 +1,83 @@
 package udp
 
 import (
-	"errors"
+	"bytes"
 
-	"dmebench/transport"
 	"dmebench/transport/frame"
 )
 
 // arrival is a segment that has arrived for the first time.
 type arrival struct {
-	number       uint64
-	kind         kind
-	index, count uint32
-	body         []byte
+	number uint64
+	kind   kind
+	body   []byte
 }
 
-// order is what the layers above the acknowledgements do with arrivals: it
-// hands over frames, one after the other.
-type order interface {
-	// arrive takes an arrival, whose body is valid during the call.
-	arrive(a arrival, deliver func(frame.Frame)) error
+// order hands over the frames of arrivals. The layer fifo takes one segment after
+// the other; reliable waits for those before only where a frame comes in parts.
+type order struct {
+	fifo    bool
+	due     uint64             // all segments below have been dealt with
+	early   map[uint64]arrival // those that came before one below them; the window bounds their number
+	partial []byte             // of a frame that comes in parts; its announced length bounds it
 }
 
-func newOrder(l Layer) order {
-	if l == FIFO {
-		return &inOrder{held: make(map[uint64]arrival)}
+func newOrder(l Layer) order { return order{fifo: l == FIFO, early: make(map[uint64]arrival)} }
+
+// arrive takes an arrival, whose body is valid during the call, and delivers the
+// frames that are due, one after the other.
+func (o *order) arrive(a arrival, deliver func(frame.Frame)) (err error) {
+	if !o.fifo && a.kind != part {
+		err = eachFrame(a.body, deliver)
+		a.body = nil // only its place still counts
 	}
-	return &asTheyCome{}
-}
-
-// asTheyCome is the order of the layer reliable: none.
-type asTheyCome struct{ parts parts }
-
-func (o *asTheyCome) arrive(a arrival, deliver func(frame.Frame)) error {
-	return o.parts.arrive(a, deliver)
-}
-
-// inOrder is what the layer fifo adds: segments that come early are held back
-// until those before them have come. The window bounds how many these are.
-type inOrder struct {
-	due   uint64
-	held  map[uint64]arrival
-	parts parts
-}
-
-func (o *inOrder) arrive(a arrival, deliver func(frame.Frame)) error {
 	if a.number != o.due {
-		a.body = append([]byte(nil), a.body...)
-		o.held[a.number] = a
-		return nil
+		a.body = bytes.Clone(a.body)
+		o.early[a.number] = a
+		return err
 	}
-	var errs []error
 	for ok := true; ok; {
-		if err := o.parts.arrive(a, deliver); err != nil {
-			errs = append(errs, err)
+		if e := o.next(a, deliver); e != nil {
+			err = e
 		}
 		o.due++
-		if a, ok = o.held[o.due]; ok {
-			delete(o.held, o.due)
+		if a, ok = o.early[o.due]; ok {
+			delete(o.early, o.due)
 		}
 	}
-	return errors.Join(errs...)
+	return err
 }
 
-// parts puts frames together that came in parts.
-type parts struct {
-	open map[uint64]*puzzle // by the number of the first part
-	held int                // bytes that the open ones take
-}
-
-type puzzle struct {
-	pieces  [][]byte
-	missing int
-	bytes   int
-}
-
-const (
-	// maxHeld bounds the bytes in frames that are not complete: of a peer that
-	// keeps to the protocol, one frame of which not all has been sent yet, and
-	// others within a window.
-	maxHeld = 2*(transport.MaxFrame+maxParts*pieceHeader) + windowSegments*MaxDatagram
-
-	pieceHeader = 24 // bytes that a piece takes beside its content
-)
-
-// cost is what a puzzle takes in memory, in bytes.
-func (z *puzzle) cost() int { return pieceHeader*len(z.pieces) + z.bytes }
-
-func (p *parts) arrive(a arrival, deliver func(frame.Frame)) error {
-	switch a.kind {
-	case whole, shared:
-		return deliverAll(a.body, deliver)
-	case part:
-		return p.piece(a, deliver)
-	default:
-		return nil
+// next takes the segment that is due.
+func (o *order) next(a arrival, deliver func(frame.Frame)) error {
+	if a.kind != part {
+		return eachFrame(a.body, deliver)
 	}
+	o.partial = append(o.partial, a.body...)
+	var f frame.Frame
+	size, err := frame.Decode(o.partial, &f)
+	if size == 0 && err == nil {
+		return nil // the rest is to come
+	}
+	complete := size == len(o.partial)
+	o.partial = nil
+	if !complete {
+		return errSegment
+	}
+	deliver(f)
+	return nil
 }
 
-func deliverAll(b []byte, deliver func(frame.Frame)) error {
-	var f frame.Frame
+// eachFrame calls f for each frame in b.
+func eachFrame(b []byte, f func(frame.Frame)) error {
+	var x frame.Frame
 	for len(b) > 0 {
-		size, err := frame.Decode(b, &f)
+		size, err := frame.Decode(b, &x)
 		if size == 0 || err != nil {
 			return errSegment
 		}
 		b = b[size:]
-		deliver(f)
+		f(x)
 	}
-	return nil
-}
-
-func (p *parts) piece(a arrival, deliver func(frame.Frame)) error {
-	if uint64(a.index) > a.number {
-		return errSegment
-	}
-	first := a.number - uint64(a.index)
-	z := p.open[first]
-	if grows := pieceHeader*int(a.count) + len(a.body); p.held+grows > maxHeld {
-		return errSegment
-	}
-	if z == nil {
-		if p.open == nil {
-			p.open = make(map[uint64]*puzzle)
-		}
-		z = &puzzle{pieces: make([][]byte, a.count), missing: int(a.count)}
-		p.open[first] = z
-		p.held += z.cost()
-	}
-	if int(a.count) != len(z.pieces) || z.pieces[a.index] != nil || z.bytes+len(a.body) > transport.MaxFrame+frame.MaxHeader {
-		return errSegment
-	}
-	z.pieces[a.index] = append([]byte(nil), a.body...)
-	z.bytes += len(a.body)
-	p.held += len(a.body)
-	if z.missing--; z.missing > 0 {
-		return nil
-	}
-	delete(p.open, first)
-	p.held -= z.cost()
-	b := make([]byte, 0, z.bytes)
-	for _, piece := range z.pieces {
-		b = append(b, piece...)
-	}
-	var f frame.Frame
-	if size, err := frame.Decode(b, &f); err != nil || size != len(b) {
-		return errSegment
-	}
-	deliver(f)
 	return nil
 }

@@ -1,17 +1,20 @@
 package udp
 
 import (
+	"crypto/cipher"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net"
-	"slices"
+	"net/netip"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"dmebench/dme"
 	"dmebench/transport"
 	"dmebench/transport/frame"
+	"dmebench/transport/peers"
 )
 
 const (
@@ -28,34 +31,27 @@ const (
 // raw carries frames in datagrams, and promises nothing but that they come
 // from a process with the run's key.
 type raw struct {
+	phase
 	config   transport.Config
-	datagram int // bytes that datagrams are filled up to; 0 for what suits the way
+	datagram int // bytes that datagrams are filled up to
 	socket   *socket
-	sealer   *sealer
-
-	group *group // nil without multicast
+	group    *group // nil without multicast
 
 	// beneath says that the handler is a layer above, which takes a broadcast
-	// once, for no node, and wants Down each time the network says that nobody
-	// listens at a peer's port: it can find out what is behind that.
+	// once, for no node.
 	beneath bool
 
-	top     *topology
+	top     *peers.Topology[way]
 	handler transport.Handler
 
-	reading sync.Mutex // held for each datagram where two sockets are read
-	seals   []seals    // by process; the reader's
-	batch   int        // frames delivered since the last flush; the reader's
+	reading sync.Mutex // held for each datagram: two sockets may be read
+	batch   int        // frames delivered since the last flush; guarded by reading
 
-	mu      sync.Mutex // guards what follows
-	started atomic.Bool
-	closing atomic.Bool
-	ways    []way // by process
-	toAll   way   // to the group
-	out     *outbox
-	spare   []*outbox
-	free    []*packet
-	sent    transport.Counters
+	mu     sync.Mutex // guards what follows, and what ways say of sending; no other lock is taken under it
+	sealer *sealer
+	toAll  way // to the group
+	out    *outbox
+	sent   transport.Counters
 
 	close   func() // once
 	running sync.WaitGroup
@@ -63,11 +59,14 @@ type raw struct {
 	received, refused atomic.Uint64
 }
 
-// way is the way to a process.
+// way is the way to a process, and what authenticates its datagrams.
 type way struct {
 	to   sockaddr
-	size int     // bytes that datagrams are filled up to
 	open *packet // to which frames are still added; in out
+
+	// Of the latest incarnation that was heard of; guarded by reading.
+	epoch uint64
+	seal  cipher.AEAD // nil before its first datagram
 }
 
 // packet is a datagram that is being made.
@@ -76,116 +75,103 @@ type packet struct {
 	b   []byte
 }
 
-var errClosed = fmt.Errorf("udp: %w", transport.ErrClosed)
+// add queues an empty datagram; there must be room.
+func (o *outbox) add(w *way) *packet {
+	p := &o.packets[o.queued]
+	o.queued++
+	p.way = w
+	return p
+}
 
 func listenRaw(c transport.Config, o Options) (*raw, error) {
-	if err := check(&c); err != nil {
+	if err := peers.Check("udp", &c); err != nil {
 		return nil, err
 	}
 	s, err := openSocket(c.Listen)
 	if err != nil {
 		return nil, fmt.Errorf("udp: listen: %w", err)
 	}
-	var g *group
+	r := &raw{config: c, datagram: o.Datagram, socket: s, out: newOutbox(s), sealer: newSealer(&c.Key, c.Local[0], rand.Uint64())}
 	if o.Multicast {
-		if g, err = join(groupOf(&c.Key), s); err != nil {
+		if r.group, err = join(groupOf(&c.Key), s); err != nil {
 			s.close()
 			return nil, err
 		}
 	}
-	c.Local = slices.Sorted(slices.Values(c.Local))
-	r := &raw{config: c, group: g, datagram: o.Datagram, socket: s, sealer: newSealer(&c.Key, c.Local[0], rand.Uint64()), out: newOutbox(s)}
-	r.close = sync.OnceFunc(r.shutDown)
-	return r, nil
-}
-
-func check(c *transport.Config) error {
-	var errs []error
-	if c.Key == (transport.Key{}) {
-		errs = append(errs, errors.New("udp: the run's key is zero; draw a random one"))
-	}
-	if len(c.Local) == 0 {
-		errs = append(errs, errors.New("udp: no node lives in this process"))
-	}
-	for _, id := range slices.Concat(c.Local, c.Peers) {
-		if id < 1 || uint64(id) > uint64(max(c.Nodes, 0)) {
-			errs = append(errs, fmt.Errorf("udp: node %d is not one of the run's 1 to %d", id, c.Nodes))
+	if r.datagram == 0 {
+		r.datagram = networkDatagram
+		if s.conn.LocalAddr().(*net.UDPAddr).IP.IsLoopback() {
+			r.datagram = loopbackDatagram
 		}
 	}
-	return errors.Join(errs...)
+	r.close = sync.OnceFunc(r.shutDown)
+	return r, nil
 }
 
 func (r *raw) Addr() string { return r.socket.conn.LocalAddr().String() }
 
 func (r *raw) Start(book transport.AddressBook, h transport.Handler) error {
-	top, err := newTopology(book, &r.config)
+	top, err := peers.NewTopology[way]("udp", book, &r.config)
 	if err != nil {
 		return err
 	}
+	for _, p := range top.All {
+		at, err := resolve(p.Addr)
+		if err == nil {
+			p.State.to, err = r.socket.sockaddr(at)
+		}
+		if err != nil {
+			return fmt.Errorf("udp: address of %v: %w; is the address book wrong?", p, err)
+		}
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.started.Load() || r.closing.Load() {
-		return errors.New("udp: Start of a transport that has been started or closed")
+	if r.ready() != errNotStarted {
+		return errBegun
 	}
 	r.top, r.handler = top, h
-	r.seals = make([]seals, len(top.all))
-	r.ways = make([]way, len(top.all))
-	for i, p := range top.all {
-		to, err := r.socket.sockaddr(p.at)
-		if err != nil {
-			return fmt.Errorf("udp: %v: %w", p, err)
-		}
-		r.ways[i] = way{to: to, size: datagramSize(r.datagram, p)}
-	}
-	if r.group != nil {
-		to, err := r.socket.sockaddr(r.group.at)
-		if err != nil {
-			return err
-		}
-		r.toAll = way{to: to, size: smallestDatagram(r.datagram, top)}
-		r.running.Go(func() { r.read(r.group.socket) })
-	}
 	r.started.Store(true)
 	r.running.Go(func() { r.read(r.socket) })
+	if r.group != nil {
+		if r.toAll.to, err = r.socket.sockaddr(r.group.at); err != nil {
+			return fmt.Errorf("udp: %w", err)
+		}
+		r.running.Go(func() { r.read(r.group.socket) })
+	}
 	return nil
 }
 
-// datagramSize returns up to how many bytes datagrams to p are filled.
-func datagramSize(asked int, p *process) int {
-	switch {
-	case asked > 0:
-		return asked
-	case p.at.Addr().IsLoopback():
-		return loopbackDatagram
-	default:
-		return networkDatagram
+// resolve returns the address that HOST:PORT stands for.
+func resolve(addr string) (netip.AddrPort, error) {
+	u, err := net.ResolveUDPAddr("udp", addr)
+	if err != nil {
+		return netip.AddrPort{}, err
 	}
-}
-
-// smallestDatagram is datagramSize for all processes.
-func smallestDatagram(asked int, top *topology) int {
-	size := MaxDatagram
-	for _, p := range top.all {
-		size = min(size, datagramSize(asked, p))
+	at := u.AddrPort()
+	if !at.IsValid() {
+		return at, fmt.Errorf("%q names no host", addr)
 	}
-	return size
+	return netip.AddrPortFrom(at.Addr().Unmap(), at.Port()), nil
 }
 
 func (r *raw) Send(from, to dme.NodeID, b []byte) error {
-	if err := r.sendable(from, b); err != nil {
+	if err := r.ready(); err != nil {
 		return err
 	}
-	p := r.top.at(to)
-	if p == nil {
-		return fmt.Errorf("udp: no node %d in this run", to)
+	p, err := r.top.Route(from, to, len(b), largestRaw)
+	if err != nil {
+		return err
 	}
-	r.queue(&r.ways[p.index], from, to, b, 1)
+	r.queue(&p.State, from, to, b, 1)
 	return nil
 }
 
 // Broadcast sends a frame to every node but from, where there is a group.
 func (r *raw) Broadcast(from dme.NodeID, b []byte) error {
-	if err := r.sendable(from, b); err != nil {
+	if err := r.ready(); err != nil {
+		return err
+	}
+	if err := r.top.Sendable(from, len(b), largestRaw); err != nil {
 		return err
 	}
 	if r.group == nil {
@@ -195,51 +181,23 @@ func (r *raw) Broadcast(from dme.NodeID, b []byte) error {
 	return nil
 }
 
-// sendable checks what does not depend on the receiver.
-func (r *raw) sendable(from dme.NodeID, b []byte) error {
-	switch {
-	case r.closing.Load():
-		return errClosed
-	case !r.started.Load():
-		return errors.New("udp: Send before Start")
-	case r.top.at(from) != r.top.self:
-		return fmt.Errorf("udp: node %d does not live in this process and cannot send from here", from)
-	case len(b) > largestRaw:
-		return fmt.Errorf("udp: frame of %d bytes from node %d, at most %d allowed without a layer that takes it apart: %w",
-			len(b), from, largestRaw, transport.ErrFrameTooLarge)
-	}
-	return nil
-}
-
 // queue adds a frame to the datagram that is being made on a way, which counts
 // for as many as it has receivers.
 func (r *raw) queue(w *way, from, to dme.NodeID, b []byte, receivers uint64) {
 	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.sent.Frames += receivers
-	if w.open != nil && len(w.open.b)+frame.MaxHeader+len(b)+tagSize > w.size {
+	if w.open != nil && len(w.open.b)+frame.MaxHeader+len(b)+tagSize > r.datagram {
 		w.open = nil
 	}
 	if w.open == nil {
-		w.open = r.newPacket(w)
-		r.out.packets = append(r.out.packets, w.open)
+		if r.out.queued == heldPackets {
+			r.flushLocked()
+		}
+		w.open = r.out.add(w)
+		w.open.b = r.sealer.begin(w.open.b)
 	}
 	w.open.b = frame.Append(w.open.b, from, to, b)
-	full := len(r.out.packets) > heldPackets
-	r.mu.Unlock()
-	if full {
-		r.flush()
-	}
-}
-
-// newPacket is called with mu held.
-func (r *raw) newPacket(w *way) *packet {
-	if last := len(r.free) - 1; last >= 0 {
-		p := r.free[last]
-		r.free = r.free[:last]
-		p.way, p.b = w, r.sealer.begin(p.b)
-		return p
-	}
-	return &packet{way: w, b: r.sealer.begin(nil)}
 }
 
 func (r *raw) Flush() error {
@@ -253,37 +211,20 @@ func (r *raw) Flush() error {
 // flush sends what is queued, as far as the socket takes it; the rest is lost.
 func (r *raw) flush() {
 	r.mu.Lock()
-	out := r.out
-	if len(out.packets) == 0 {
-		r.mu.Unlock()
-		return
-	}
-	if last := len(r.spare) - 1; last >= 0 {
-		r.out, r.spare = r.spare[last], r.spare[:last]
-	} else {
-		r.out = newOutbox(r.socket)
-	}
-	for _, p := range out.packets {
-		p.way.open = nil
-	}
-	r.mu.Unlock()
+	defer r.mu.Unlock()
+	r.flushLocked()
+}
 
-	for _, p := range out.packets {
+func (r *raw) flushLocked() {
+	for i := range r.out.queued {
+		p := &r.out.packets[i]
+		p.way.open = nil
 		p.b = r.sealer.finish(p.b)
 	}
-	counted := out.send()
-
-	r.mu.Lock()
-	r.sent = r.sent.Plus(counted)
-	for _, p := range out.packets {
-		if len(r.free) < heldPackets {
-			r.free = append(r.free, p)
-		}
+	if r.out.queued > 0 {
+		r.out.send(&r.sent)
+		r.out.queued = 0
 	}
-	clear(out.packets)
-	out.packets = out.packets[:0]
-	r.spare = append(r.spare, out)
-	r.mu.Unlock()
 }
 
 func (r *raw) Counters() transport.Counters {
@@ -305,8 +246,8 @@ func (r *raw) Close() error {
 func (r *raw) shutDown() {
 	r.mu.Lock()
 	r.closing.Store(true)
+	r.flushLocked()
 	r.mu.Unlock()
-	r.flush()
 	r.socket.close()
 	if r.group != nil {
 		r.group.socket.close()
@@ -314,4 +255,92 @@ func (r *raw) shutDown() {
 	r.running.Wait()
 }
 
-func (r *raw) isClosed(err error) bool { return r.closing.Load() || errors.Is(err, net.ErrClosed) }
+// read is the goroutine that delivers what comes to a socket.
+func (r *raw) read(s *socket) {
+	for {
+		err := s.receive(r.datagramArrived, r.batchEnded)
+		if r.closing.Load() || errors.Is(err, net.ErrClosed) {
+			return
+		}
+		time.Sleep(time.Millisecond) // an error of the system that may pass
+	}
+}
+
+// datagramArrived delivers the frames of a datagram.
+func (r *raw) datagramArrived(b []byte) {
+	r.reading.Lock()
+	defer r.reading.Unlock()
+	if r.closing.Load() {
+		return
+	}
+	from, body, err := r.open(b)
+	if err == nil {
+		err = eachFrame(body, func(f frame.Frame) { r.frameArrived(from, f) })
+	}
+	if err != nil {
+		r.refused.Add(1)
+	}
+}
+
+func (r *raw) frameArrived(from *peers.Process[way], f frame.Frame) {
+	toAll := f.To == dme.None && r.group != nil
+	switch {
+	case toAll && r.top.Of(f.From) == from && r.beneath, r.top.Hosts(from, f.From, f.To):
+		r.deliver(f)
+	case toAll && r.top.Of(f.From) == from:
+		for _, id := range r.top.Self.Nodes {
+			if id != f.From {
+				r.deliver(frame.Frame{From: f.From, To: id, Body: f.Body})
+			}
+		}
+	default:
+		r.refused.Add(1)
+	}
+}
+
+func (r *raw) deliver(f frame.Frame) {
+	if r.closing.Load() {
+		return
+	}
+	r.handler.Frame(f.From, f.To, f.Body)
+	if r.batch++; r.batch == transport.MaxBatch {
+		r.deliveredBatch()
+	}
+}
+
+// open returns which process a datagram comes from, and its frames.
+func (r *raw) open(b []byte) (*peers.Process[way], []byte, error) {
+	node, epoch, err := claimant(b)
+	if err != nil {
+		return nil, nil, err
+	}
+	from := r.top.Of(node)
+	if from == nil {
+		return nil, nil, errForeign
+	}
+	known := &from.State
+	seal := known.seal
+	fresh := seal == nil || known.epoch != epoch
+	if fresh {
+		seal = newSeal(&r.config.Key, node, epoch)
+	}
+	body, err := open(seal, b)
+	if err == nil && fresh {
+		known.epoch, known.seal = epoch, seal
+	}
+	return from, body, err
+}
+
+// batchEnded sends what the handler has sent.
+func (r *raw) batchEnded() {
+	r.reading.Lock()
+	defer r.reading.Unlock()
+	r.deliveredBatch()
+}
+
+// deliveredBatch is called with reading held.
+func (r *raw) deliveredBatch() {
+	r.received.Add(uint64(r.batch))
+	r.batch = 0
+	r.flush()
+}

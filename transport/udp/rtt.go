@@ -10,7 +10,7 @@ type instant = time.Duration
 // one second, which is made for the Internet; here it is half more than the time
 // for which a receiver may hold an acknowledgement back.
 const (
-	firstTimeout = 200 * time.Millisecond // before there is a sample
+	firstTimeout = 100 * time.Millisecond // before there is a sample
 	maxTimeout   = time.Second
 	granularity  = time.Millisecond // G: of the timer
 )

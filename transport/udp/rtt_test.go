@@ -44,35 +44,3 @@ func TestRTT(t *testing.T) {
 		t.Errorf("%v on a fast link, whose receiver may wait for 20ms", got)
 	}
 }
-
-func TestWindow(t *testing.T) {
-	w := newWindow(1000)
-	if w.size != firstWindow {
-		t.Fatal(w.size)
-	}
-	w.acknowledged(5000) // slow start
-	if w.size != firstWindow+5000 {
-		t.Errorf("%d after an acknowledgement", w.size)
-	}
-	before := w.size
-	w.lost(10, 20)
-	w.lost(15, 30) // was under way when the first was noticed
-	if w.size != before/2 {
-		t.Errorf("%d after a loss, %d before it", w.size, before)
-	}
-	before = w.size
-	w.acknowledged(before) // a full window: one segment more
-	if w.size != before+1000 {
-		t.Errorf("%d after a round, %d before it", w.size, before)
-	}
-	w.timedOut(40)
-	if w.size != 2000 || w.threshold != (before+1000)/2 {
-		t.Errorf("%+v after a timeout", w)
-	}
-	for range 10_000 {
-		w.acknowledged(100_000)
-	}
-	if w.size != maxWindow {
-		t.Errorf("%d, the bound is %d", w.size, maxWindow)
-	}
-}

@@ -3,12 +3,8 @@ package udp
 import (
 	"crypto/aes"
 	"crypto/cipher"
-	"crypto/hmac"
-	"crypto/sha256"
 	"encoding/binary"
 	"errors"
-	"io"
-	"sync/atomic"
 
 	"dmebench/dme"
 	"dmebench/transport"
@@ -48,13 +44,9 @@ var (
 
 // newSeal returns the authenticator of an incarnation's datagrams.
 func newSeal(key *transport.Key, node dme.NodeID, epoch uint64) cipher.AEAD {
-	mac := hmac.New(sha256.New, key[:])
-	io.WriteString(mac, "dmebench udp 1")
-	var who [4 + 8]byte
-	binary.BigEndian.PutUint32(who[:], uint32(node))
-	binary.BigEndian.PutUint64(who[4:], epoch)
-	mac.Write(who[:])
-	block, err := aes.NewCipher(mac.Sum(nil)[:16])
+	who := binary.BigEndian.AppendUint32(make([]byte, 0, 4+8), uint32(node))
+	who = binary.BigEndian.AppendUint64(who, epoch)
+	block, err := aes.NewCipher(key.Derive("udp datagrams", who...)[:16])
 	if err != nil {
 		panic(err) // the size of the key is right
 	}
@@ -65,11 +57,11 @@ func newSeal(key *transport.Key, node dme.NodeID, epoch uint64) cipher.AEAD {
 	return seal
 }
 
-// sealer makes the datagrams of this process.
+// sealer makes the datagrams of this process. It is used by one goroutine at a time.
 type sealer struct {
 	seal   cipher.AEAD
 	header [headerSize]byte
-	number atomic.Uint64
+	number uint64 // of the last datagram
 }
 
 func newSealer(key *transport.Key, node dme.NodeID, epoch uint64) *sealer {
@@ -85,7 +77,8 @@ func (s *sealer) begin(b []byte) []byte { return append(b[:0], s.header[:]...) }
 
 // finish numbers a datagram and appends its tag.
 func (s *sealer) finish(b []byte) []byte {
-	binary.BigEndian.PutUint64(b[numberAt:], s.number.Add(1))
+	s.number++
+	binary.BigEndian.PutUint64(b[numberAt:], s.number)
 	return s.seal.Seal(b, b[nonceAt:headerSize], nil, b)
 }
 

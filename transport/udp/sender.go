@@ -3,6 +3,7 @@ package udp
 import (
 	"errors"
 	"math/bits"
+	"slices"
 
 	"dmebench/dme"
 	"dmebench/transport/frame"
@@ -13,18 +14,20 @@ const (
 	// it takes in memory, and in a receiver's buffer.
 	accountedSegment = 128
 
-	// overtaken is how many later transmissions must have arrived before one
-	// is taken for lost (RFC 5681, three duplicate acknowledgements).
-	overtaken = 3
-
 	keptSegments = 2 * ackEvery // for reuse, by link
 	keptBody     = 2 << 10      // bytes; larger bodies are not kept
+
+	// windowSegments is how many segments a sender may be ahead of the oldest
+	// that is not acknowledged, and a receiver keeps account of. A multiple of 64.
+	windowSegments = 512
+
+	// windowBytes bounds what is in flight on a link. Thirty processes that all send
+	// to one as fast as they can do not overflow its buffer of 4 MB; of more, some is
+	// sent again.
+	windowBytes = 128 << 10
 )
 
-var (
-	errFull     = errors.New("udp: backlog")
-	errNeverWas = errors.New("udp: acknowledgement of what was not sent")
-)
+var errNeverSent = errors.New("udp: acknowledgement of what was not sent")
 
 // sender is one direction of a link as its sender sees it: the segments that
 // are not acknowledged, oldest first, of which some have never been sent. It
@@ -32,6 +35,7 @@ var (
 type sender struct {
 	body    int // bytes of the largest body
 	backlog int // bound on the bytes queued
+	window  int // bound on the bytes in flight
 
 	queue  []*outgoing // queue[head:] are there
 	head   int
@@ -42,28 +46,24 @@ type sender struct {
 	most   int    // bytes that were ever queued
 	flying int    // bytes sent, and neither acknowledged nor taken for lost
 
-	sent    uint64 // transmissions
-	arrived uint64 // the latest transmission that is known to have arrived
-	limited bool   // the window has kept something back
-	rescue  bool   // after a timeout: nothing was acknowledged since
-	window  window
+	arrived instant // when the latest was sent that is known to have arrived
+	rescue  bool    // after a timeout: nothing was acknowledged since
 	rtt     rtt
 	timeout instant // when the oldest is sent again; 0 while nothing is under way
 
-	again uint64 // segments that were sent again
+	sent  uint64 // transmissions
+	again uint64 // of these, segments that were sent again
 	free  []*outgoing
 }
 
 // outgoing is a segment that is not acknowledged.
 type outgoing struct {
-	number       uint64
-	kind         kind
-	index, count uint32
-	body         []byte
-	state        state
-	tries        int
-	transmission uint64
-	at           instant // of the latest transmission
+	number uint64
+	kind   kind
+	body   []byte
+	state  state
+	tries  int
+	at     instant // of the latest transmission
 }
 
 type state uint8
@@ -78,7 +78,8 @@ const (
 func (o *outgoing) bytes() int { return len(o.body) + accountedSegment }
 
 func newSender(body int, l *limits) sender {
-	return sender{body: body, backlog: l.backlog, window: newWindow(body + accountedSegment), rtt: rtt{ackDelay: l.ackDelay}}
+	window := max(windowBytes, 4*(body+accountedSegment))
+	return sender{body: body, backlog: l.backlog, window: window, rtt: rtt{ackDelay: l.ackDelay}}
 }
 
 // empty reports whether all that was queued has been acknowledged.
@@ -92,15 +93,15 @@ func (s *sender) underWay() bool { return s.fresh > s.head }
 func (s *sender) unsent() bool { return s.lost > 0 || s.fresh < len(s.queue) }
 
 // push queues a frame, in the last segment if that has not been sent yet and
-// has room.
-func (s *sender) push(from, to dme.NodeID, body []byte) error {
+// has room. It reports false where too much is queued.
+func (s *sender) push(from, to dme.NodeID, body []byte) bool {
 	size := frame.MaxHeader + len(body)
 	if s.queued+size+(size/s.body+1)*accountedSegment > s.backlog {
-		return errFull
+		return false
 	}
 	if size > s.body {
 		s.split(frame.Append(make([]byte, 0, size), from, to, body))
-		return nil
+		return true
 	}
 	var last *outgoing
 	if len(s.queue) > s.fresh {
@@ -112,29 +113,26 @@ func (s *sender) push(from, to dme.NodeID, body []byte) error {
 	before := len(last.body)
 	last.body = frame.Append(last.body, from, to, body)
 	s.account(len(last.body) - before)
-	return nil
+	return true
 }
 
-// share queues a body that other links have too: it is not changed.
-func (s *sender) share(body []byte) (*outgoing, error) {
+// share queues a body that other links have too: it is not changed. The result is
+// nil where too much is queued.
+func (s *sender) share(body []byte) *outgoing {
 	if s.queued+len(body)+accountedSegment > s.backlog {
-		return nil, errFull
+		return nil
 	}
 	o := s.add(shared)
 	o.body = body
 	s.account(len(body))
-	return o, nil
+	return o
 }
 
 // split queues a frame that does not fit into one segment.
 func (s *sender) split(encoded []byte) {
-	count := (len(encoded) + s.body - 1) / s.body
-	for i := range count {
-		o := s.add(part)
-		o.index, o.count = uint32(i), uint32(count)
-		end := min((i+1)*s.body, len(encoded))
-		o.body = encoded[i*s.body : end : end]
-		s.account(len(o.body))
+	for piece := range slices.Chunk(encoded, s.body) {
+		s.add(part).body = piece
+		s.account(len(piece))
 	}
 }
 
@@ -173,8 +171,7 @@ func (s *sender) next() *outgoing {
 	default:
 		return nil
 	}
-	if s.flying > 0 && (s.rescue || s.flying+o.bytes() > s.window.size) || o.number >= s.base+windowSegments {
-		s.limited = true
+	if s.flying > 0 && (s.rescue || s.flying+o.bytes() > s.window) || o.number >= s.base+windowSegments {
 		return nil
 	}
 	return o
@@ -191,13 +188,13 @@ func (s *sender) transmitted(o *outgoing, now instant) (urgent bool) {
 		s.fresh++
 	}
 	s.sent++
-	o.state, o.transmission, o.at = flying, s.sent, now
+	o.state, o.at = flying, now
 	o.tries++
 	s.flying += o.bytes()
 	if s.timeout == 0 {
 		s.timeout = now + s.rtt.timeout()
 	}
-	return o.tries > 1 || o.kind == farewell || 2*s.flying > s.window.size || 2*(o.number-s.base) > windowSegments
+	return o.tries > 1 || o.kind == farewell || 2*s.flying > s.window || 2*(o.number-s.base) > windowSegments
 }
 
 // acknowledge takes an acknowledgement that arrived at the time now. One of what
@@ -205,10 +202,10 @@ func (s *sender) transmitted(o *outgoing, now instant) (urgent bool) {
 func (s *sender) acknowledge(a *acknowledgement, now instant) error {
 	end := s.base + uint64(s.fresh-s.head) // numbers below were sent
 	if a.next > end || a.end() > end {
-		return errNeverWas
+		return errNeverSent
 	}
-	var newest *outgoing // of those that were sent only once
-	bytes := 0
+	var newest instant // transmission of those that were sent only once: by Karn's rule
+	progress := false
 	settle := func(o *outgoing) {
 		switch o.state {
 		case flying:
@@ -219,9 +216,9 @@ func (s *sender) acknowledge(a *acknowledgement, now instant) error {
 			return
 		}
 		o.state = acknowledged
-		bytes += o.bytes()
-		if o.tries == 1 && (newest == nil || o.transmission > newest.transmission) {
-			newest = o
+		progress = true
+		if o.tries == 1 {
+			newest = max(newest, o.at)
 		}
 	}
 	for i := s.head; i < s.fresh && s.queue[i].number < a.next; i++ {
@@ -235,19 +232,15 @@ func (s *sender) acknowledge(a *acknowledgement, now instant) error {
 			}
 		}
 	}
-	if newest != nil {
-		s.rtt.sample(now - newest.at - a.delay)
-		s.arrived = max(s.arrived, newest.transmission)
+	if newest > 0 {
+		s.rtt.sample(now - newest - a.delay)
+		s.arrived = max(s.arrived, newest)
 	}
-	if bytes > 0 {
+	if progress {
 		s.rescue = false
-		if s.limited {
-			s.window.acknowledged(bytes)
-		}
-		s.limited = false
 		s.timeout = now + s.rtt.timeout()
 	}
-	s.takeForLost()
+	s.takeForLost(now)
 	s.pop()
 	if !s.underWay() {
 		s.timeout = 0
@@ -265,18 +258,19 @@ func (a *acknowledgement) end() uint64 {
 	return a.next
 }
 
-// takeForLost finds the segments that later transmissions have overtaken.
-func (s *sender) takeForLost() {
+// takeForLost finds the segments that have been overtaken by some that were sent
+// later, and whose own acknowledgement is late (as RFC 8985 does): overtaking alone
+// proves nothing on a network that reorders much.
+func (s *sender) takeForLost(now instant) {
+	before := min(s.arrived, now-s.rtt.smoothed-4*s.rtt.variation)
 	for _, o := range s.queue[s.head:s.fresh] {
-		if o.transmission+overtaken > s.arrived {
-			if o.tries == 1 {
-				return // so are all behind it
+		switch {
+		case o.at < before:
+			if o.state == flying {
+				s.lose(o)
 			}
-			continue
-		}
-		if o.state == flying {
-			s.lose(o)
-			s.window.lost(o.transmission, s.sent)
+		case o.tries == 1:
+			return // so are all behind it
 		}
 	}
 }
@@ -321,7 +315,6 @@ func (s *sender) expire(now instant) {
 			s.lose(o)
 		}
 	}
-	s.window.timedOut(s.sent)
 	s.rescue = true
 	s.rtt.backOff()
 	s.timeout = now + s.rtt.timeout()

@@ -16,11 +16,8 @@ import (
 	"dmebench/transport"
 )
 
-const (
-	receiveSlots = 16 // datagrams taken by one call
-	sendSlots    = 64 // datagrams given by one call
-	errorsAtOnce = 64 // taken from the error queue between two looks at datagrams
-)
+// receiveSlots is how many datagrams one call takes.
+const receiveSlots = 16
 
 // socket is a UDP socket that many datagrams pass in one system call.
 type socket struct {
@@ -29,8 +26,7 @@ type socket struct {
 	ipv6 bool
 
 	received, sent int // bytes of buffer granted
-	in             *inbox
-	failing        atomic.Bool // a send has met an error that an earlier datagram brought back
+	in             inbox
 	finalDrops     atomic.Uint64
 }
 
@@ -57,45 +53,33 @@ func newSocket(conn *net.UDPConn) (*socket, error) {
 	return s, nil
 }
 
-// multicastBy makes what is sent to groups leave by the interface that has the
-// address. It reaches no further than that network: the default of one hop.
-func (s *socket) multicastBy(local netip.Addr) error {
+// control calls f with the socket's descriptor.
+func (s *socket) control(f func(fd int) error) error {
 	var failed error
-	err := s.raw.Control(func(fd uintptr) {
-		failed = unix.SetsockoptInet4Addr(int(fd), unix.IPPROTO_IP, unix.IP_MULTICAST_IF, local.As4())
-	})
-	if err != nil {
+	if err := s.raw.Control(func(fd uintptr) { failed = f(int(fd)) }); err != nil {
 		return err
 	}
 	return failed
 }
 
+// multicastBy makes what is sent to groups leave by the interface that has the
+// address. It reaches no further than that network: the default of one hop.
+func (s *socket) multicastBy(local netip.Addr) error {
+	return s.control(func(fd int) error {
+		return unix.SetsockoptInet4Addr(fd, unix.IPPROTO_IP, unix.IP_MULTICAST_IF, local.As4())
+	})
+}
+
 // prepare sets the socket up.
 func (s *socket) prepare() error {
-	var failed error
-	err := s.raw.Control(func(fd uintptr) {
-		family, err := unix.GetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_DOMAIN)
-		if err != nil {
-			failed = fmt.Errorf("family of the socket: %w", err)
-			return
-		}
+	s.in.init()
+	return s.control(func(fd int) error {
+		family, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_DOMAIN)
 		s.ipv6 = family == unix.AF_INET6
-		s.received = enlarge(int(fd), unix.SO_RCVBUF, unix.SO_RCVBUFFORCE)
-		s.sent = enlarge(int(fd), unix.SO_SNDBUF, unix.SO_SNDBUFFORCE)
-		// Says which peer's port is closed, where a plain socket would say
-		// that some peer's is.
-		level, option := unix.IPPROTO_IP, unix.IP_RECVERR
-		if s.ipv6 {
-			level, option = unix.IPPROTO_IPV6, unix.IPV6_RECVERR
-		}
-		if err := unix.SetsockoptInt(int(fd), level, option, 1); err != nil {
-			failed = fmt.Errorf("IP_RECVERR: %w", err)
-		}
-	})
-	if err != nil {
+		s.received = enlarge(fd, unix.SO_RCVBUF, unix.SO_RCVBUFFORCE)
+		s.sent = enlarge(fd, unix.SO_SNDBUF, unix.SO_SNDBUFFORCE)
 		return err
-	}
-	return failed
+	})
 }
 
 // enlarge asks for a buffer and returns what was granted: all of it to root,
@@ -126,114 +110,56 @@ type inbox struct {
 	calls    rawio.Calls
 }
 
-func newInbox() *inbox {
-	in := &inbox{memory: make([]byte, receiveSlots<<16)}
+func (in *inbox) init() {
+	in.memory = make([]byte, receiveSlots<<16)
 	for i := range in.messages {
 		in.vectors[i].Base = &in.memory[i<<16]
 		in.vectors[i].SetLen(1 << 16)
 		in.messages[i].header.Iov = &in.vectors[i]
 		in.messages[i].header.SetIovlen(1)
 	}
-	return in
 }
 
 // receive hands over datagrams until the socket is closed, or fails: done is
 // called when the socket is empty for the moment, and at least after each
-// receiveSlots of them; refused for each address that says that nobody listens
-// there. It is called by one goroutine.
+// receiveSlots of them. It is called by one goroutine.
 //
 // It waits for the poller only when a call has found the socket empty, so that
 // one system call takes a lone datagram. What arrives after that call makes
 // the poller report again.
-func (s *socket) receive(datagram func([]byte), done func(), refused func(netip.AddrPort)) error {
-	if s.in == nil {
-		s.in = newInbox()
-	}
-	in := s.in
-	return s.raw.Read(func(fd uintptr) bool {
-		for failures := 0; ; {
-			var n uintptr
-			var errno unix.Errno
+func (s *socket) receive(datagram func([]byte), done func()) (err error) {
+	in := &s.in
+	closed := s.raw.Read(func(fd uintptr) bool {
+		for {
+			call := unix.Syscall6
 			if in.calls.Quick(0) {
-				n, _, errno = unix.RawSyscall6(unix.SYS_RECVMMSG, fd, uintptr(unsafe.Pointer(&in.messages[0])),
-					receiveSlots, unix.MSG_DONTWAIT, 0, 0)
-			} else {
-				n, _, errno = unix.Syscall6(unix.SYS_RECVMMSG, fd, uintptr(unsafe.Pointer(&in.messages[0])),
-					receiveSlots, unix.MSG_DONTWAIT, 0, 0)
+				call = unix.RawSyscall6
 			}
+			n, _, errno := call(unix.SYS_RECVMMSG, fd, uintptr(unsafe.Pointer(&in.messages[0])),
+				receiveSlots, unix.MSG_DONTWAIT, 0, 0)
 			switch errno {
 			case 0:
 			case unix.EINTR:
 				continue
 			case unix.EAGAIN:
-				// Woken up for nothing: for an error, perhaps.
-				s.takeErrors(int(fd), refused)
 				return false
 			default:
-				// An error that an earlier datagram has brought back is
-				// reported once; one that stays is not waited for in here.
-				s.takeErrors(int(fd), refused)
-				if failures++; failures > errorsAtOnce || errno == unix.EBADF || errno == unix.ENOTSOCK {
-					return true
-				}
-				continue
+				err = errno
+				return true
 			}
-			failures = 0
 			for i := range int(n) {
 				datagram(in.memory[i<<16:][:in.messages[i].size])
 			}
 			done()
-			if s.failing.Swap(false) {
-				s.takeErrors(int(fd), refused)
-			}
 			if n < receiveSlots {
 				return false
 			}
 		}
 	})
-}
-
-// takeErrors empties the socket's error queue, of messages by which the network
-// has answered datagrams.
-func (s *socket) takeErrors(fd int, refused func(netip.AddrPort)) {
-	var control [256]byte
-	for range errorsAtOnce {
-		_, n, _, to, err := unix.Recvmsg(fd, nil, control[:], unix.MSG_ERRQUEUE|unix.MSG_DONTWAIT)
-		if err != nil {
-			return
-		}
-		at, ok := destination(to)
-		if ok && saysRefused(control[:n]) {
-			refused(at)
-		}
+	if closed != nil {
+		return closed
 	}
-}
-
-// saysRefused reports whether control data are of an error that says that the
-// port is closed.
-func saysRefused(control []byte) bool {
-	messages, err := unix.ParseSocketControlMessage(control)
-	if err != nil {
-		return false
-	}
-	for _, m := range messages {
-		// struct sock_extended_err begins with the error's number.
-		if len(m.Data) >= 4 && binary.NativeEndian.Uint32(m.Data) == uint32(unix.ECONNREFUSED) {
-			return true
-		}
-	}
-	return false
-}
-
-// destination is where a datagram went that an error answers.
-func destination(to unix.Sockaddr) (netip.AddrPort, bool) {
-	switch a := to.(type) {
-	case *unix.SockaddrInet4:
-		return netip.AddrPortFrom(netip.AddrFrom4(a.Addr), uint16(a.Port)), true
-	case *unix.SockaddrInet6:
-		return netip.AddrPortFrom(netip.AddrFrom16(a.Addr).Unmap(), uint16(a.Port)), true
-	}
-	return netip.AddrPort{}, false
+	return err
 }
 
 // drops is how many datagrams the kernel has thrown away because the buffer was
@@ -241,19 +167,19 @@ func destination(to unix.Sockaddr) (netip.AddrPort, bool) {
 func (s *socket) drops() uint64 {
 	const meminfo = 9 // words of SO_MEMINFO, the last of which counts drops
 	var words [meminfo]uint32
-	var got uint64
-	err := s.raw.Control(func(fd uintptr) {
-		size := uint32(unsafe.Sizeof(words))
-		_, _, errno := unix.Syscall6(unix.SYS_GETSOCKOPT, fd, unix.SOL_SOCKET, unix.SO_MEMINFO,
+	size := uint32(unsafe.Sizeof(words))
+	err := s.control(func(fd int) error {
+		_, _, errno := unix.Syscall6(unix.SYS_GETSOCKOPT, uintptr(fd), unix.SOL_SOCKET, unix.SO_MEMINFO,
 			uintptr(unsafe.Pointer(&words)), uintptr(unsafe.Pointer(&size)), 0)
-		if errno == 0 && size == uint32(unsafe.Sizeof(words)) {
-			got = uint64(words[meminfo-1])
+		if errno != 0 || size != uint32(unsafe.Sizeof(words)) {
+			words[meminfo-1] = 0 // an old kernel does not say
 		}
+		return nil
 	})
 	if err != nil {
 		return s.finalDrops.Load() // closed
 	}
-	return got
+	return uint64(words[meminfo-1])
 }
 
 // close ends receive, and waits for it.
@@ -300,15 +226,15 @@ func (s *socket) sockaddr(at netip.AddrPort) (a sockaddr, err error) {
 // outbox is datagrams to be sent, and what the system call needs for that.
 type outbox struct {
 	socket  *socket
-	packets []*packet
+	packets [heldPackets]packet
+	queued  int // of packets
 
-	next     int  // of packets
-	again    bool // the next has met an error that was not its own
-	counted  transport.Counters
+	next     int // of those that are queued
+	counts   *transport.Counters
 	calls    rawio.Calls
 	attempt  func(fd uintptr) bool
-	messages [sendSlots]message
-	vectors  [sendSlots]unix.Iovec
+	messages [heldPackets]message
+	vectors  [heldPackets]unix.Iovec
 }
 
 func newOutbox(s *socket) *outbox {
@@ -318,71 +244,47 @@ func newOutbox(s *socket) *outbox {
 	return o
 }
 
-// send sends the packets, and returns what that adds to the counters.
-func (o *outbox) send() transport.Counters {
-	o.next, o.again, o.counted = 0, false, transport.Counters{}
-	_ = o.socket.raw.Write(o.attempt) // fails only where the socket is closed
-	return o.counted
-}
-
-// write sends what the socket takes at once, and gives up the rest.
-func (o *outbox) write(fd uintptr) bool {
-	for o.next < len(o.packets) {
-		n, errno := o.call(fd)
-		o.counted.Writes++
-		switch errno {
-		case 0:
-			o.counted.Packets += uint64(n)
-			for _, p := range o.packets[o.next:][:n] {
-				o.counted.Bytes += uint64(len(p.b))
-			}
-			o.next += n
-			o.again = false
-		case unix.EINTR:
-		case unix.EAGAIN:
-			o.counted.StalledWrites++
-			return true
-		case unix.EBADF, unix.ENOTSOCK:
-			return true
-		default:
-			// Mostly what an earlier datagram has brought back, which is
-			// reported instead of sending this one.
-			o.socket.failing.Store(true)
-			if o.again {
-				o.next++
-			}
-			o.again = !o.again
-		}
-	}
-	return true
-}
-
-// call is one system call for the packets from the next one on.
-func (o *outbox) call(fd uintptr) (int, unix.Errno) {
-	rest := o.packets[o.next:]
-	if len(rest) == 1 {
-		p := rest[0]
-		var errno unix.Errno
-		if o.calls.Quick(len(p.b)) {
-			_, _, errno = unix.RawSyscall6(unix.SYS_SENDTO, fd, uintptr(unsafe.Pointer(&p.b[0])), uintptr(len(p.b)),
-				unix.MSG_DONTWAIT, uintptr(unsafe.Pointer(&p.way.to.storage)), uintptr(p.way.to.size))
-		} else {
-			_, _, errno = unix.Syscall6(unix.SYS_SENDTO, fd, uintptr(unsafe.Pointer(&p.b[0])), uintptr(len(p.b)),
-				unix.MSG_DONTWAIT, uintptr(unsafe.Pointer(&p.way.to.storage)), uintptr(p.way.to.size))
-		}
-		return 1, errno
-	}
-	rest = rest[:min(len(rest), sendSlots)]
-	for i, p := range rest {
+// send sends the packets that are queued, and adds to the counters.
+func (o *outbox) send(counts *transport.Counters) {
+	o.next, o.counts = 0, counts
+	for i := range o.packets[:o.queued] {
+		p, h := &o.packets[i], &o.messages[i].header
 		o.vectors[i].Base = &p.b[0]
 		o.vectors[i].SetLen(len(p.b))
-		h := &o.messages[i].header
 		h.Name = (*byte)(unsafe.Pointer(&p.way.to.storage))
 		h.Namelen = p.way.to.size
 		h.Iov = &o.vectors[i]
 		h.SetIovlen(1)
 	}
-	n, _, errno := unix.Syscall6(unix.SYS_SENDMMSG, fd, uintptr(unsafe.Pointer(&o.messages[0])), uintptr(len(rest)),
-		unix.MSG_DONTWAIT, 0, 0)
-	return int(n), errno
+	_ = o.socket.raw.Write(o.attempt) // fails only where the socket is closed
+}
+
+// write sends what the socket takes at once, and gives up the rest.
+func (o *outbox) write(fd uintptr) bool {
+	for o.next < o.queued {
+		call := unix.Syscall6
+		if o.next == o.queued-1 && o.calls.Quick(len(o.packets[o.next].b)) {
+			call = unix.RawSyscall6
+		}
+		n, _, errno := call(unix.SYS_SENDMMSG, fd, uintptr(unsafe.Pointer(&o.messages[o.next])),
+			uintptr(o.queued-o.next), unix.MSG_DONTWAIT, 0, 0)
+		o.counts.Writes++
+		switch errno {
+		case 0:
+			o.counts.Packets += uint64(n)
+			for _, p := range o.packets[o.next:][:n] {
+				o.counts.Bytes += uint64(len(p.b))
+			}
+			o.next += int(n)
+		case unix.EINTR:
+		case unix.EAGAIN:
+			o.counts.StalledWrites++
+			return true
+		case unix.EBADF, unix.ENOTSOCK:
+			return true
+		default:
+			o.next++ // this one cannot be sent
+		}
+	}
+	return true
 }

@@ -42,7 +42,7 @@ func (s *socket) multicastBy(netip.Addr) error {
 }
 
 // receive hands over datagrams until the socket is closed.
-func (s *socket) receive(datagram func([]byte), done func(), _ func(netip.AddrPort)) error {
+func (s *socket) receive(datagram func([]byte), done func()) error {
 	b := make([]byte, 1<<16)
 	for {
 		n, _, err := s.conn.ReadFromUDPAddrPort(b)
@@ -65,19 +65,19 @@ func (s *socket) sockaddr(at netip.AddrPort) (sockaddr, error) { return at, nil 
 // outbox is datagrams to be sent.
 type outbox struct {
 	socket  *socket
-	packets []*packet
+	packets [heldPackets]packet
+	queued  int // of packets
 }
 
 func newOutbox(s *socket) *outbox { return &outbox{socket: s} }
 
-// send sends the packets, and returns what that adds to the counters.
-func (o *outbox) send() (c transport.Counters) {
-	for _, p := range o.packets {
+// send sends the packets that are queued, and adds to the counters.
+func (o *outbox) send(c *transport.Counters) {
+	for _, p := range o.packets[:o.queued] {
 		c.Writes++
 		if _, err := o.socket.conn.WriteToUDPAddrPort(p.b, p.way.to); err == nil {
 			c.Packets++
 			c.Bytes += uint64(len(p.b))
 		}
 	}
-	return c
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -154,26 +155,12 @@ func TestSoak(t *testing.T) {
 	}
 	noLeaks(t)
 	const n, each = 12, 20_000
-	key := transporttest.NewKey()
-	var ts []*Transport
-	var book transport.AddressBook
 	var tallies [n]tally
-	for i := range n {
-		tr, err := listen(transport.Config{
-			Listen: "127.0.0.1:0", Local: []dme.NodeID{dme.NodeID(i + 1)}, Nodes: n, Key: key,
-		}, Options{Between: bad}, patient(transporttest.Knobs{}))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer tr.Close()
-		ts, book = append(ts, tr), append(book, tr.Addr())
-	}
-	for i, tr := range ts {
+	for i := range tallies {
 		tallies[i] = tally{t: t, expected: (n - 1) * each, done: make(chan struct{})}
-		if err := tr.Start(book, &tallies[i]); err != nil {
-			t.Fatal(err)
-		}
 	}
+	ts := openAll(t, patient(transporttest.Knobs{}), func(int) Options { return Options{Between: bad} },
+		transporttest.NewKey(), func(i int) transport.Handler { return &tallies[i] }, slices.Repeat([]int{1}, n)...)
 	var senders sync.WaitGroup
 	for i, tr := range ts {
 		senders.Go(func() {

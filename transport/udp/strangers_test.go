@@ -9,70 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"dmebench/dme"
 	"dmebench/transport"
 	"dmebench/transport/transporttest"
 )
-
-// journal keeps what a handler is told.
-type journal struct {
-	mu     sync.Mutex
-	frames []string
-	downs  []dme.NodeID
-	cause  error
-	moved  chan struct{}
-}
-
-func newJournal() *journal { return &journal{moved: make(chan struct{}, 1)} }
-
-func (j *journal) Frame(_, _ dme.NodeID, b []byte) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.frames = append(j.frames, string(b))
-	j.wakeUp()
-}
-
-func (j *journal) Down(peer dme.NodeID, err error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.downs, j.cause = append(j.downs, peer), err
-	j.wakeUp()
-}
-
-func (j *journal) wakeUp() {
-	select {
-	case j.moved <- struct{}{}:
-	default:
-	}
-}
-
-// wait waits until the condition holds, which is looked at when something has
-// been told, and now and then.
-func (j *journal) wait(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	deadline := time.After(30 * time.Second)
-	for {
-		j.mu.Lock()
-		ok := holds()
-		j.mu.Unlock()
-		if ok {
-			return
-		}
-		select {
-		case <-j.moved:
-		case <-time.After(time.Millisecond):
-		case <-deadline:
-			t.Fatalf("waited in vain for %s", what)
-		}
-	}
-}
-
-func noLeaks(t *testing.T) {
-	before := goleak.IgnoreCurrent()
-	t.Cleanup(func() { goleak.VerifyNone(t, before) })
-}
 
 // A flood of datagrams without the key, of every kind that a stranger may think
 // of, is counted, reaches nobody and keeps nobody from talking.

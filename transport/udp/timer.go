@@ -1,6 +1,7 @@
 package udp
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"sync"
@@ -84,172 +85,76 @@ func (t *reliable) serveEarly(now instant) {
 	}
 }
 
-// serve does what is due. It visits all peers each time: those are a thousand at
+// serve does what is due. It visits all links each time: those are a thousand at
 // most, and the times far apart. It is called with serving held.
 func (t *reliable) serve(now instant) {
 	due := instant(t.wake.at.Swap(never))
+	if due != never && now-due > asleep {
+		t.awake = now
+	}
 	t.mu.Lock()
 	met := t.met
 	t.mu.Unlock()
 	next := instant(never)
-	for _, p := range met {
-		if due != never && now-due > asleep {
-			p.pardon(now)
-		}
-		if at := p.serve(now); at > 0 {
-			next = min(next, at)
-		}
-	}
-	if at := t.prober.serve(met, now); at > 0 {
-		next = min(next, at)
+	for _, l := range met {
+		next = min(next, l.serve(now, t.awake))
 	}
 	t.wake.by(next, now)
 }
 
-// serve does what is due for a peer, and returns when something will be next; 0
-// for never.
-func (p *peer) serve(now instant) (next instant) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.in.due > 0 && p.in.due <= now+early && p.epoch != 0 && p.fate != down {
-		p.writeAck(ack, now)
+// serve does what is due for a link, and returns when something will be next.
+// Silence counts from the instant awake at the earliest.
+func (l *association) serve(now, awake instant) (next instant) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.in.due > 0 && l.in.due <= now+early && l.fate != down {
+		l.writeAck(now)
 	}
-	if p.fate == alive {
-		if err := p.silent(now); err != nil {
-			p.lose(err)
+	silence := l.t.limits.silence
+	switch {
+	case l.fate != alive:
+	case l.asked > 0 && now >= max(l.asked, awake)+silence:
+		l.lose(fmt.Errorf("udp: %v: silent for %v while it should answer; did its worker end?", l.process, silence))
+	case l.out.timeout == 0 || now < l.out.timeout:
+	case l.epoch == 0 && l.parting && l.out.rtt.backoff >= lastHellos:
+		l.lose(errUnknown)
+	case l.epoch == 0:
+		l.out.rtt.backOff()
+		l.greet(now)
+	default:
+		l.out.expire(now)
+		l.transmit(now)
+	}
+	l.settle()
+	next = never
+	switch {
+	case l.asked > 0:
+		next = max(l.asked, awake) + silence
+	case l.fate == alive && l.epoch != 0 && l.out.empty() && l.process != l.t.top.Self:
+		if next = l.heard + l.idle(); next <= now {
+			l.ask(now)
+			next = now + silence
 		}
 	}
-	if p.fate == alive {
-		if g := &p.greetings; g.next > 0 && g.next <= now {
-			if p.parting && g.tries >= lastGreetings {
-				p.lose(errUnknown)
-			} else {
-				p.greet(now)
-			}
-		}
-		if p.out.timeout > 0 && p.out.timeout <= now {
-			p.out.expire(now)
-			p.transmit(now)
-		}
-	}
-	p.settle()
-	for _, at := range []instant{p.in.due, p.out.timeout, p.greetings.next, p.patience()} {
-		if at > 0 && (next == 0 || at < next) {
-			next = at
+	for _, at := range []instant{l.in.due, l.out.timeout} {
+		if at > 0 {
+			next = min(next, at)
 		}
 	}
 	return next
 }
 
-// pardon begins to count the peer's silence anew.
-func (p *peer) pardon(now instant) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.asked > 0 {
-		p.asked = now
-	}
-	if p.closed > 0 {
-		p.closed = now
-	}
-}
+// lastHellos is how many go to a process that has never answered, where this one
+// closes.
+const lastHellos = 3
 
-// patience is when the peer will be taken for dead if it stays silent; 0 where
-// nobody waits for an answer. It is called with mu held.
-func (p *peer) patience() (at instant) {
-	if p.fate != alive {
-		return 0
-	}
-	if p.asked > 0 {
-		at = p.asked + p.t.limits.silence
-	}
-	if p.closed > 0 {
-		if soon := p.closed + p.t.limits.refusal; at == 0 || soon < at {
-			at = soon
-		}
-	}
-	return at
-}
+var errUnknown = errors.New("udp: no answer to a hello")
 
-// silent reports the death of a peer that patience has ended with. It is called
-// with mu held.
-func (p *peer) silent(now instant) error {
-	switch at := p.patience(); {
-	case at == 0 || now < at:
-		return nil
-	case p.closed > 0:
-		return fmt.Errorf("%w; did its worker end?", p.cause)
-	case p.epoch == 0:
-		return fmt.Errorf("udp: %v: no answer to a greeting for %v; is its worker running?", p.process, p.t.limits.silence)
-	default:
-		return fmt.Errorf("udp: %v: silent for %v while it should acknowledge; did its worker end?", p.process, p.t.limits.silence)
-	}
-}
-
-// saidClosed notes that the network has said that nobody listens at the peer's
-// port. If nothing is heard of the peer soon, that is true: it is asked once more.
-func (p *peer) saidClosed(err error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.fate != alive || p.closed > 0 {
-		return
-	}
-	now := p.t.clock()
-	p.closed, p.cause = now, err
-	if p.t.closing.Load() {
-		p.lose(err)
-		p.settle()
-		return
-	}
-	if p.epoch != 0 {
-		p.writeAck(probe, now)
-		p.t.below.Flush()
-	}
-	p.t.wake.by(p.patience(), now)
-}
-
-// prober asks peers that have been silent for long whether they are still
-// there, one after the other.
-type prober struct {
-	next instant
-	turn int
-}
-
-const (
-	fullTurn    = 5 * time.Second  // in which all peers are probed, where they are not too many
-	perPeer     = time.Millisecond // so that all processes together send a thousand probes a second
-	longestTurn = time.Second      // between two probes
-)
-
-// serve sends a probe if one is due, and returns when the next will be.
-func (r *prober) serve(met []*peer, now instant) instant {
-	if len(met) == 0 {
-		return 0
-	}
-	if now < r.next {
-		return r.next
-	}
-	n := time.Duration(len(met))
-	r.next = now + min(max(fullTurn/n, perPeer*n), longestTurn)
-	for range met {
-		p := met[r.turn%len(met)]
-		r.turn++
-		if p.probe(now) {
-			break
-		}
-	}
-	return r.next
-}
-
-// probe asks a peer that has been silent, and reports whether it did.
-func (p *peer) probe(now instant) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.fate != alive || p.epoch == 0 || p.process == p.t.top.self || now-p.heard < p.t.limits.idle || p.out.underWay() {
-		return false
-	}
-	if p.asked == 0 {
-		p.asked = now
-	}
-	p.writeAck(probe, now)
-	return true
+// idle is for how long nothing may have come before the other side is asked whether
+// it is there. All processes of a run together ask a thousand times a second at most,
+// and not all at the same time.
+func (l *association) idle() time.Duration {
+	processes := time.Duration(len(l.t.top.All))
+	d := max(l.t.limits.idle, processes*processes*time.Millisecond)
+	return d + d*time.Duration(l.process.Index)/processes
 }

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
+	"sync/atomic"
 	"time"
 
 	"dmebench/transport"
@@ -57,7 +57,8 @@ type Options struct {
 	Layer Layer
 
 	// Datagram is up to how many bytes a datagram is filled with frames, from
-	// MinDatagram to MaxDatagram; 0 means 1400, or 16384 to loopback addresses.
+	// MinDatagram to MaxDatagram; 0 means 1400, or 16384 where the transport
+	// listens at a loopback address.
 	// A single frame of the raw layer may be larger.
 	Datagram int
 
@@ -71,21 +72,39 @@ type Options struct {
 	Between func(transport.Transport) (transport.Transport, error)
 }
 
+var (
+	errNotStarted = errors.New("udp: not started")
+	errBegun      = errors.New("udp: Start of a transport that has been started or closed")
+	errClosed     = fmt.Errorf("udp: %w", transport.ErrClosed)
+)
+
+// phase is how far a layer is. It changes under the layer's lock.
+type phase struct{ started, closing atomic.Bool }
+
+// ready reports why nothing can be sent.
+func (p *phase) ready() error {
+	switch {
+	case p.closing.Load():
+		return errClosed
+	case !p.started.Load():
+		return errNotStarted
+	}
+	return nil
+}
+
 // limits are bounds that tests change.
 type limits struct {
 	backlog  int           // bytes queued on a link
 	ackDelay time.Duration // for which an acknowledgement waits
-	silence  time.Duration // of a peer that has something to acknowledge
-	refusal  time.Duration // of a peer whose port is said to be closed
-	idle     time.Duration // of a peer, before it is probed
+	silence  time.Duration // of a peer that should answer
+	idle     time.Duration // of a peer, before it is asked whether it is there
 	drain    time.Duration // for the peers to take what is queued at Close
 }
 
 func defaultLimits() limits {
 	return limits{
 		backlog: transport.MaxBacklog, ackDelay: 20 * time.Millisecond,
-		silence: 5 * time.Second, refusal: 300 * time.Millisecond, idle: time.Second,
-		drain: time.Second,
+		silence: 5 * time.Second, idle: 2 * time.Second, drain: time.Second,
 	}
 }
 
@@ -109,7 +128,7 @@ func listen(c transport.Config, o Options, l limits) (*Transport, error) {
 	}
 	var errs []error
 	if !slices.Contains(Layers(), o.Layer) {
-		errs = append(errs, fmt.Errorf("udp: unknown layer %q; there are %s", o.Layer, layerNames()))
+		errs = append(errs, fmt.Errorf("udp: unknown layer %q; there are %v", o.Layer, Layers()))
 	}
 	if o.Datagram != 0 && (o.Datagram < MinDatagram || o.Datagram > MaxDatagram) {
 		errs = append(errs, fmt.Errorf("udp: datagrams of %d bytes; at least %d and at most %d can be had", o.Datagram, MinDatagram, MaxDatagram))
@@ -134,21 +153,13 @@ func listen(c transport.Config, o Options, l limits) (*Transport, error) {
 	}
 	if o.Layer != Raw {
 		base.beneath = true
-		above := newReliable(t.Transport, base.config, o, l)
+		above := newReliable(t.Transport, base.config, o, base.datagram, l)
 		if o.Multicast {
 			above.caster, _ = t.Transport.(transport.Broadcaster) // seen to above
 		}
 		t.Transport = above
 	}
 	return t, nil
-}
-
-func layerNames() string {
-	var names []string
-	for _, l := range Layers() {
-		names = append(names, string(l))
-	}
-	return strings.Join(names, ", ")
 }
 
 // Buffers returns the sizes in bytes of the socket's buffers that the system

@@ -1,0 +1,230 @@
+// Package mem carries frames inside one Go process, for tests of what uses a
+// transport: reliable, and in order between each pair of nodes, without a socket.
+//
+// The processes of a run are the transports that have [Listen]ed on one [Network].
+// A frame is copied into its receiver's queue, and one goroutine of the receiver
+// takes frames out and calls the handler. A queue that is full makes Send fail with
+// transport.ErrBacklog. Close delivers nothing any more to the process that closes;
+// what it has sent before still arrives. Nobody dies here, so Handler.Down is never
+// called.
+package mem
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"dmebench/dme"
+	"dmebench/transport"
+	"dmebench/transport/peers"
+)
+
+// Guarantees is what this transport promises.
+var Guarantees = transport.Guarantees{Reliable: true, FIFO: true}
+
+// accountedFrame is what a frame counts for beside its bytes: about what it takes in
+// memory.
+const accountedFrame = 64
+
+var errClosed = fmt.Errorf("mem: %w", transport.ErrClosed)
+
+// Network joins the processes of a run. The zero value is ready for use.
+type Network struct {
+	mu        sync.Mutex
+	processes map[string]*Transport
+	last      int // number of the latest address
+}
+
+// Transport is a [transport.Transport] on a Network.
+type Transport struct {
+	network *Network
+	config  transport.Config
+	addr    string
+	backlog int // bound on the bytes queued here from each process
+
+	top     atomic.Pointer[peers.Topology[link]] // nil before Start
+	handler transport.Handler
+	closing atomic.Bool
+	running sync.WaitGroup
+
+	mu      sync.Mutex // guards what follows
+	arrival sync.Cond  // something is queued, or this process closes
+	queue   []delivery
+
+	frames, bytes, received, refused, largest atomic.Uint64
+}
+
+var _ transport.Transport = (*Transport)(nil)
+
+// link is the way to a process, as its sender sees it.
+type link struct {
+	once   sync.Once
+	to     *Transport // nil where nobody listens there, or with another key
+	queued atomic.Int64
+}
+
+// delivery is a frame on its way.
+type delivery struct {
+	from, to dme.NodeID
+	body     []byte
+	link     *link
+}
+
+// Listen opens a transport on a network. c.Listen means nothing here.
+func Listen(n *Network, c transport.Config) (*Transport, error) {
+	return listen(n, c, transport.MaxBacklog)
+}
+
+func listen(n *Network, c transport.Config, backlog int) (*Transport, error) {
+	if err := peers.Check("mem", &c); err != nil {
+		return nil, err
+	}
+	t := &Transport{network: n, config: c, backlog: backlog}
+	t.arrival.L = &t.mu
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.last++
+	t.addr = fmt.Sprintf("mem:%d", n.last)
+	if n.processes == nil {
+		n.processes = make(map[string]*Transport)
+	}
+	n.processes[t.addr] = t
+	return t, nil
+}
+
+// at returns the transport at an address, if it has the key.
+func (n *Network) at(addr string, key transport.Key) *Transport {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	t := n.processes[addr]
+	if t != nil && t.config.Key != key {
+		t.refused.Add(1)
+		return nil
+	}
+	return t
+}
+
+// Addr returns the address on the network.
+func (t *Transport) Addr() string { return t.addr }
+
+// Start takes the address book and begins to deliver frames.
+func (t *Transport) Start(book transport.AddressBook, h transport.Handler) error {
+	top, err := peers.NewTopology[link]("mem", book, &t.config)
+	if err != nil {
+		return err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.top.Load() != nil || t.closing.Load() {
+		return errors.New("mem: Start of a transport that has been started or closed")
+	}
+	t.handler = h
+	t.top.Store(top)
+	t.running.Go(t.deliver)
+	return nil
+}
+
+// Send queues a frame at its receiver; see [transport.Transport].
+func (t *Transport) Send(from, to dme.NodeID, b []byte) error {
+	top := t.top.Load()
+	switch {
+	case t.closing.Load():
+		return errClosed
+	case top == nil:
+		return errors.New("mem: not started")
+	}
+	p, err := top.Route(from, to, len(b), transport.MaxFrame)
+	if err != nil {
+		return err
+	}
+	l := &p.State
+	l.once.Do(func() { l.to = t.network.at(p.Addr, t.config.Key) })
+	if l.to != nil {
+		size := int64(len(b) + accountedFrame)
+		queued := l.queued.Add(size)
+		if queued > int64(t.backlog) {
+			l.queued.Add(-size)
+			return fmt.Errorf("mem: link from %v to %v: %d bytes queued, at most %d allowed: %w",
+				top.Self, p, queued-size, t.backlog, transport.ErrBacklog)
+		}
+		raise(&t.largest, uint64(queued))
+		l.to.enqueue(delivery{from, to, append([]byte(nil), b...), l})
+	}
+	t.frames.Add(1)
+	t.bytes.Add(uint64(len(b)))
+	return nil
+}
+
+func raise(a *atomic.Uint64, x uint64) {
+	for old := a.Load(); x > old && !a.CompareAndSwap(old, x); old = a.Load() {
+	}
+}
+
+// enqueue takes a frame, unless this process has closed.
+func (t *Transport) enqueue(d delivery) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closing.Load() {
+		d.link.queued.Add(-int64(len(d.body) + accountedFrame))
+		return
+	}
+	t.queue = append(t.queue, d)
+	t.arrival.Signal()
+}
+
+// deliver is the goroutine that calls the handler.
+func (t *Transport) deliver() {
+	var batch []delivery
+	for {
+		t.mu.Lock()
+		for len(t.queue) == 0 && !t.closing.Load() {
+			t.arrival.Wait()
+		}
+		batch, t.queue = t.queue, batch[:0]
+		t.mu.Unlock()
+		for _, d := range batch {
+			if t.closing.Load() {
+				return
+			}
+			t.received.Add(1)
+			t.handler.Frame(d.from, d.to, d.body)
+			d.link.queued.Add(-int64(len(d.body) + accountedFrame))
+		}
+		clear(batch) // the bodies are not kept
+		if t.closing.Load() {
+			return
+		}
+	}
+}
+
+// Flush does nothing: Send has handed everything over.
+func (t *Transport) Flush() error {
+	if t.closing.Load() {
+		return errClosed
+	}
+	return nil
+}
+
+// Counters returns what has been counted so far. A frame counts as one write.
+func (t *Transport) Counters() transport.Counters {
+	frames := t.frames.Load()
+	return transport.Counters{
+		Frames: frames, Bytes: t.bytes.Load(), Writes: frames, Received: t.received.Load(),
+		RefusedConns: t.refused.Load(), LargestBacklog: t.largest.Load(),
+	}
+}
+
+// Close stops delivery here, and waits for the handler to return.
+func (t *Transport) Close() error {
+	t.mu.Lock()
+	t.closing.Store(true)
+	t.queue = nil
+	t.arrival.Signal()
+	t.mu.Unlock()
+	t.running.Wait()
+	t.network.mu.Lock()
+	defer t.network.mu.Unlock()
+	delete(t.network.processes, t.addr)
+	return nil
+}

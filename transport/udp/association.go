@@ -1,0 +1,338 @@
+package udp
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	"dmebench/dme"
+	"dmebench/transport"
+	"dmebench/transport/frame"
+	"dmebench/transport/peers"
+)
+
+// process is a process of the run.
+type process = peers.Process[association]
+
+// association is the link with one process, both ways.
+//
+// It begins with an exchange of epochs. Each side sends a hello to destination 0 as
+// long as it has something to say and does not know the other's epoch; who hears it
+// answers by one from and to the two epochs, and remembers nothing: it may be a
+// datagram of the past. Only a segment with one's own epoch as its destination shows
+// an incarnation that lives now.
+type association struct {
+	t       *reliable
+	process *process
+	listed  peers.Entry[association]
+	hand    func(frame.Frame) // delivers a frame
+
+	// delivery serializes what is handed to the handler. It is taken before mu,
+	// and held while handlers run.
+	delivery sync.Mutex
+	order    order
+	batch    int // frames delivered
+
+	mu    sync.Mutex // never held while a handler runs
+	fate  fate
+	known bool   // is in t.met
+	dirty bool   // in the dirty list
+	epoch uint32 // of the other side's incarnation; 0 before it is known
+
+	out     sender
+	in      receiver
+	bye     uint64 // the number of the other side's farewell, and 1; 0 before it has come
+	parting bool   // this side's farewell is queued
+	parted  bool   // and the other side knows, or never will
+
+	heard instant // when something came last
+	asked instant // since when an answer is awaited; 0 while none is
+
+	frames, duplicates uint64
+	scratch            []byte
+	bits               [maxBits]byte
+}
+
+// fate is what became of a process.
+type fate uint8
+
+const (
+	alive fate = iota
+	left       // it said farewell
+	down       // it has fallen silent
+)
+
+var errIncarnation = errors.New("udp: segment from or for another incarnation")
+
+func (l *association) init(t *reliable, p *process) {
+	l.t, l.process, l.listed.Link = t, p, l
+	l.order, l.out, l.in = newOrder(t.layer), newSender(t.body, &t.limits), receiver{delay: t.limits.ackDelay}
+	l.hand = func(f frame.Frame) { t.deliver(l, f) }
+}
+
+// send queues a frame.
+func (l *association) send(from, to dme.NodeID, b []byte) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if ok, err := l.accepts(1); !ok {
+		return err
+	}
+	if !l.out.push(from, to, b) {
+		return l.full()
+	}
+	l.frames++
+	if !l.dirty {
+		// Within the lock, so that whoever sees dirty also finds the link in
+		// the list: a flush must not miss a frame whose Send has returned.
+		l.dirty = true
+		l.t.dirty.Push(&l.listed)
+	}
+	return nil
+}
+
+// accepts reports whether frames are still queued, with the error for who sends
+// where they are not; frames to a process that is no more are dropped without one.
+// It is called with mu held.
+func (l *association) accepts(frames uint64) (bool, error) {
+	if l.fate == alive && !l.parting {
+		l.introduce()
+		return true, nil
+	}
+	l.frames += frames
+	if l.t.closing.Load() {
+		return false, errClosed
+	}
+	return false, nil
+}
+
+// full says that too much is queued. It is called with mu held.
+func (l *association) full() error {
+	return fmt.Errorf("udp: link from %v to %v: %d bytes queued, at most %d allowed: %w",
+		l.t.top.Self, l.process, l.out.queued, l.t.limits.backlog, transport.ErrBacklog)
+}
+
+// flush sends what is queued. The link has just been taken from the dirty list.
+func (l *association) flush() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.dirty = false
+	l.transmit(l.t.clock())
+}
+
+// transmit hands to the layer below what may be sent. It is called with mu held.
+func (l *association) transmit(now instant) { l.transmitUpTo(nil, now) }
+
+// transmitUpTo is transmit up to the segment last. Where it is reported to be
+// due, the caller sends that one. It is called with mu held.
+func (l *association) transmitUpTo(last *outgoing, now instant) (due, urgent bool) {
+	if l.fate != alive || l.out.empty() {
+		return false, false
+	}
+	if l.epoch == 0 {
+		if l.asked == 0 {
+			l.greet(now)
+		}
+		return false, false
+	}
+	for o := l.out.next(); o != nil; o = l.out.next() {
+		if !l.out.underWay() {
+			l.asked = now
+		}
+		urgent = l.out.transmitted(o, now)
+		if due = o == last; due {
+			break
+		}
+		l.write(&segment{kind: o.kind, urgent: urgent, ack: l.in.acknowledge(l.bits[:0], now), number: o.number, body: o.body})
+	}
+	l.t.wake.by(l.out.timeout, now)
+	return due, urgent
+}
+
+// greet asks for the other side's epoch, until it answers. It is called with mu held.
+func (l *association) greet(now instant) {
+	l.write(&segment{kind: hello})
+	if l.asked == 0 {
+		l.asked = now
+	}
+	l.out.timeout = now + l.out.rtt.timeout()
+	l.t.wake.by(l.out.timeout, now)
+}
+
+// write hands a segment to the layer below. It is called with mu held.
+func (l *association) write(s *segment) {
+	s.source = l.t.epoch
+	if s.destination == 0 {
+		s.destination = l.epoch
+	}
+	l.scratch = appendSegment(l.scratch[:0], s)
+	// What the layer below does not take is lost, as on the way.
+	_ = l.t.below.Send(l.t.top.Self.Node(), l.process.Node(), l.scratch)
+}
+
+// writeAck sends an acknowledgement alone. It is called with mu held.
+func (l *association) writeAck(now instant) {
+	l.write(&segment{kind: ack, ack: l.in.acknowledge(l.bits[:0], now)})
+}
+
+// ask sends a segment without frames, which is to be acknowledged as all are. It
+// is called with mu held.
+func (l *association) ask(now instant) {
+	l.introduce()
+	l.out.add(whole)
+	l.transmit(now)
+}
+
+// arrived takes a segment of the other side.
+func (l *association) arrived(s *segment) {
+	l.delivery.Lock()
+	defer l.delivery.Unlock()
+	now := l.t.clock()
+
+	l.mu.Lock()
+	fresh, err := l.take(s, now)
+	l.mu.Unlock()
+	if err == nil && fresh {
+		err = l.order.arrive(arrival{s.number, s.kind, s.body}, l.hand)
+	}
+	if err != nil {
+		l.t.refused.Add(1)
+	}
+	l.t.flushDirty()
+	l.t.serveEarly(now)
+
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.bye > 0 && l.in.next >= l.bye && l.fate == alive {
+		l.fate = left
+		l.forget()
+		l.in.now = true
+	}
+	if l.out.unsent() {
+		l.transmit(now) // an acknowledgement may have opened the window
+	}
+	switch {
+	case l.in.now:
+		l.writeAck(now)
+	case l.in.due > 0:
+		l.t.wake.by(l.in.due, now)
+	}
+	l.settle()
+}
+
+// take takes what concerns the link itself, and reports whether the segment
+// carries something that is new. It is called with mu held.
+func (l *association) take(s *segment, now instant) (fresh bool, err error) {
+	answer := s.kind == hello && s.destination == 0
+	if !answer && s.destination != l.t.epoch || l.fate == down || l.epoch != 0 && l.epoch != s.source {
+		return false, errIncarnation
+	}
+	l.introduce()
+	if answer {
+		l.write(&segment{kind: hello, destination: s.source})
+		return false, nil
+	}
+	if l.epoch == 0 {
+		l.epoch = s.source
+		if l.asked > 0 && l.out.rtt.backoff == 0 { // by Karn's rule
+			l.out.rtt.sample(now - l.asked)
+		}
+		l.out.rtt.backoff, l.out.timeout = 0, 0
+		l.t.wake.by(now+l.t.limits.idle, now) // it is asked now and then from here on
+	}
+	l.heard, l.asked = now, 0
+	if s.kind == hello {
+		return false, nil
+	}
+	if err := l.out.acknowledge(&s.ack, now); err != nil {
+		return false, err
+	}
+	if l.out.underWay() {
+		l.asked = now
+	}
+	if !s.kind.numbered() {
+		return false, nil
+	}
+	fresh, err = l.in.note(s.number, s.urgent, now)
+	if err != nil {
+		return false, err
+	}
+	if !fresh && s.kind != part {
+		_ = eachFrame(s.body, func(frame.Frame) { l.duplicates++ })
+	}
+	if s.kind == farewell {
+		l.bye = s.number + 1
+	}
+	return fresh, nil
+}
+
+// introduce makes the process one of those that this one has met. It is called
+// with mu held.
+func (l *association) introduce() {
+	if l.known {
+		return
+	}
+	l.known = true
+	t := l.t
+	t.mu.Lock()
+	t.met = append(t.met, l)
+	t.mu.Unlock()
+}
+
+// forget drops what is queued for a process that is no more. It is called with mu
+// held.
+func (l *association) forget() {
+	l.out.drop()
+	l.asked, l.in.due = 0, 0
+}
+
+// lose notes that the other side is dead, and has the handler told by a goroutine of
+// its own, which waits until frames from there have been delivered: none follows. It
+// is called with mu held.
+func (l *association) lose(err error) {
+	l.fate = down
+	l.forget()
+	t := l.t
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.ended {
+		return
+	}
+	t.notices.Go(func() {
+		l.delivery.Lock()
+		defer l.delivery.Unlock()
+		for _, id := range l.process.Nodes {
+			if !t.closing.Load() {
+				t.handler.Down(id, err)
+			}
+		}
+	})
+}
+
+// part says farewell.
+func (l *association) part(now instant) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.parting = true
+	if l.fate == alive && l.process != l.t.top.Self {
+		l.out.add(farewell)
+		l.transmit(now)
+	} else {
+		l.out.drop()
+	}
+	l.settle()
+}
+
+// settle notes that a process knows that this one closes, or is no more. It is
+// called with mu held.
+func (l *association) settle() {
+	if !l.parting || l.parted || l.fate == alive && !l.out.empty() {
+		return
+	}
+	l.parted = true
+	t := l.t
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.parting--; t.parting == 0 {
+		close(t.parted)
+	}
+}
