@@ -73,7 +73,7 @@ func (p *program) app() *cli.App {
 		EnableBashCompletion:      true,
 		Commands: []*cli.Command{
 			p.runCommand(), p.sweepCommand(), p.checkCommand(), p.traceCommand(), p.pingCommand(), p.reportCommand(),
-			p.compareCommand(), p.exportCommand(), p.validateCommand(), p.listCommand(),
+			p.compareCommand(), p.exportCommand(), p.validateCommand(), p.listCommand(), p.schemaCommand(),
 		},
 		ExitErrHandler: func(*cli.Context, error) {}, // errors are reported once, by Run
 		OnUsageError:   usageError,
