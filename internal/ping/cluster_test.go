@@ -73,7 +73,7 @@ func TestProcessesLeaveInTheMidstOfAMeasurement(t *testing.T) {
 		for _, side := range []Side{Bare, Ours} {
 			t.Run(fmt.Sprintf("%s,%s", test, side), func(t *testing.T) {
 				c := start(t, Setup{Network: "tcp", Side: side})
-				c.processes[0].Send(question{&Task{Test: test, Tokens: 1, Stretch: MaxStretch}})
+				c.processes[0].Send(question{Task: &Task{Test: test, Tokens: 1, Stretch: MaxStretch}})
 				for _, p := range c.processes {
 					p.Dismiss()
 				}
