@@ -10,6 +10,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/internal/entrylog"
+	"dmebench/internal/noderun"
 	"dmebench/result"
 )
 
@@ -240,11 +241,11 @@ func TestAnyObservationCanBeWritten(t *testing.T) {
 		o := Observation{
 			Job: jobOf(t, spec), Status: []result.Status{result.OK, result.Stalled, result.Failed}[rng.IntN(3)],
 			Start: when(), Stop: when(), MeanDelay: []float64{0, 5, math.NaN(), math.Inf(1)}[rng.IntN(4)],
-			Nodes: make([]NodeCount, rng.IntN(spec.Nodes+1)), FailedNodes: []int{3, 1},
+			Nodes: make([]noderun.Counts, rng.IntN(spec.Nodes+1)), FailedNodes: []int{3, 1},
 			Environment: map[string]string{EnvironmentCores: "2"}, Workers: rng.IntN(5),
 		}
 		for i := range o.Nodes {
-			o.Nodes[i] = NodeCount{Entries: rng.Uint64N(40), Requests: rng.Uint64N(40), SentTotal: rng.Uint64(), LastMove: when()}
+			o.Nodes[i] = noderun.Counts{Entries: rng.Uint64N(40), Requests: rng.Uint64N(40), SentTotal: rng.Uint64(), LastMove: when()}
 		}
 		for range rng.IntN(100) {
 			o.Entries = append(o.Entries, entrylog.Entry{
