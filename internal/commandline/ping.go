@@ -65,9 +65,9 @@ func (p *program) ping(c *cli.Context) error {
 	case c.Bool("markdown"):
 		write = (*ping.Report).WriteMarkdown
 	}
-	bar := p.stretchBar(c.Bool("quiet"))
-	report, err := ping.Run(c.Context, spec, ping.Options{Environment: environment.Describe(), Progress: bar.show})
-	bar.done()
+	show, done := p.stretchProgress(c.Bool("quiet"))
+	report, err := ping.Run(c.Context, spec, ping.Options{Environment: environment.Describe(), Progress: show})
+	done()
 	if err != nil {
 		return err
 	}
@@ -120,32 +120,24 @@ func parseInts(s string) ([]int, error) {
 	return x, nil
 }
 
-// stretchBar shows how far a measurement is, on a terminal only.
-type stretchBar struct {
-	bar *progressbar.ProgressBar
-	out io.Writer
-}
-
-func (p *program) stretchBar(quiet bool) *stretchBar {
+// stretchProgress shows how far a measurement is, on a terminal only, until done
+// is called.
+func (p *program) stretchProgress(quiet bool) (show func(stretches, of int), done func()) {
+	var bar *progressbar.ProgressBar
 	if quiet || !isTerminal(p.stderr) {
-		return &stretchBar{}
+		return nil, func() {}
 	}
-	return &stretchBar{out: p.stderr}
-}
-
-func (b *stretchBar) show(done, of int) {
-	if b.out == nil {
-		return
+	show = func(stretches, of int) {
+		if bar == nil {
+			bar = progressbar.NewOptions(of, progressbar.OptionSetWriter(p.stderr), progressbar.OptionSetDescription("stretches"),
+				progressbar.OptionShowCount(), progressbar.OptionClearOnFinish())
+		}
+		_ = bar.Set(stretches)
 	}
-	if b.bar == nil {
-		b.bar = progressbar.NewOptions(of, progressbar.OptionSetWriter(b.out), progressbar.OptionSetDescription("stretches"),
-			progressbar.OptionShowCount(), progressbar.OptionClearOnFinish())
+	done = func() {
+		if bar != nil {
+			_ = bar.Finish()
+		}
 	}
-	_ = b.bar.Set(done)
-}
-
-func (b *stretchBar) done() {
-	if b.bar != nil {
-		_ = b.bar.Finish()
-	}
+	return show, done
 }

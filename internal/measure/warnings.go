@@ -15,9 +15,9 @@ import (
 // runtime says how many cores its processes share.
 const EnvironmentCores = "cores"
 
-// crowd is how many processes share a core before it is said: most of them wait
-// for a message at any time.
-const crowd = 4
+// manyPerCore is how many processes share a core before it is said: most of them
+// wait for a message at any time.
+const manyPerCore = 4
 
 // muchRetransmitted is the share of frames that may be sent again without a
 // word.
@@ -96,7 +96,7 @@ func warnings(r *result.Result, o *Observation, part *steady, neg negatives) []s
 		pinned(warn, "synchronization delay", r.SyncDelay)
 	}
 	if cores, err := strconv.Atoi(o.Environment[EnvironmentCores]); err == nil {
-		warn(o.Workers > crowd*cores, "oversubscribed: %d processes on %d cores; times include waiting for a core", o.Workers, cores)
+		warn(o.Workers > manyPerCore*cores, "oversubscribed: %d processes on %d cores; times include waiting for a core", o.Workers, cores)
 	}
 	return w
 }
