@@ -2,6 +2,7 @@ package coordinator
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"maps"
@@ -74,7 +75,7 @@ func (c *coordinator) blame(ctx context.Context, err error) error {
 
 // launch starts the processes, and whoever watches over them.
 func (c *coordinator) launch(ctx context.Context) error {
-	name := secret(6)
+	name := rand.Text()
 	var err error
 	if c.leader, err = control.Lead(c.broker.URL(), c.broker.Token(), name); err != nil {
 		return err
