@@ -33,7 +33,8 @@ func availabilityUps() []float64 {
 
 func availabilityFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.BoolFlag{Name: "availability", Usage: "what is left while nodes fail: the probability and the size of a quorum of nodes that are up"},
+		&cli.BoolFlag{Name: "availability",
+			Usage: "what is left while nodes fail: the probability and the size of a quorum of nodes that are up"},
 		&cli.Uint64Flag{Name: "seed", Value: result.DefaultSeed, Usage: "`SEED` of the failures that are drawn, for --availability"},
 		&cli.StringFlag{Name: "plots", Usage: "folder `DIR` to draw figures in, for --availability"},
 	}
@@ -177,7 +178,8 @@ func drawAvailability(dir string, all []resilience) error {
 		}
 		for f, x := range r.Failed {
 			point := plots.At(float64(f), x.Probability())
-			point.Note = fmt.Sprintf("%s, %d of %d failed: %s of %s choices leave a quorum", r.name, f, n, units.Count(uint64(x.Formed)), units.Count(uint64(x.Patterns)))
+			point.Note = fmt.Sprintf("%s, %d of %d failed: %s of %s choices leave a quorum", r.name, f, n,
+				units.Count(uint64(x.Formed)), units.Count(uint64(x.Patterns)))
 			chance = append(chance, point)
 			if x.Formed > 0 {
 				point.Y = x.MeanSize()

@@ -34,11 +34,13 @@ func (p *program) pingCommand() *cli.Command {
 			"listen on its loopback. On shared machines figures move several-fold with the placement of\n" +
 			"processes: compare ratios, of one command.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "transport", Value: everything, Usage: "`NETWORK`: " + strings.Join(ping.Networks(), ", ") + ", or " + everything},
+			&cli.StringFlag{Name: "transport", Value: everything,
+				Usage: "`NETWORK`: " + strings.Join(ping.Networks(), ", ") + ", or " + everything},
 			&cli.StringFlag{Name: "test", Value: everything, Usage: "`NAME`: " + strings.Join(tests, ", ") + ", or " + everything},
 			&cli.IntFlag{Name: "processes", Value: d.Processes, Usage: "`P`rocesses in the ring; the first two do the other tests"},
 			&cli.StringFlag{Name: "tokens", Value: joinInts(d.Tokens), Usage: "`LIST` of how many tokens are in the ring at a time"},
-			&cli.IntFlag{Name: "pairs", Value: d.Pairs, Usage: fmt.Sprintf("`COUNT` of pairs of stretches; a confidence interval takes at least %d", ping.MinPairs)},
+			&cli.IntFlag{Name: "pairs", Value: d.Pairs,
+				Usage: fmt.Sprintf("`COUNT` of pairs of stretches; a confidence interval takes at least %d", ping.MinPairs)},
 			&cli.DurationFlag{Name: "stretch", Value: d.Stretch, Usage: "`DURATION` for which a side is measured at a time"},
 			&cli.IntFlag{Name: "size", Value: d.Size, Usage: "`BYTES` in a message"},
 			&cli.StringFlag{Name: "udp-layer", Usage: "`LAYER` raw, reliable or fifo, of the transport over UDP (default: fifo)"},

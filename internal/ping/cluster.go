@@ -115,7 +115,8 @@ func (c *Cluster) answer(p *launch.Child, within time.Duration) (a answer, err e
 	defer cancel()
 	switch err := p.Receive(ctx, &a); {
 	case errors.Is(err, context.DeadlineExceeded):
-		return a, fmt.Errorf("ping: %s does not answer within %v; is this host overloaded? %s", p.Name(), within, strings.Join(p.Stderr(), "\n"))
+		return a, fmt.Errorf("ping: %s does not answer within %v; is this host overloaded? %s",
+			p.Name(), within, strings.Join(p.Stderr(), "\n"))
 	case err != nil:
 		return a, fmt.Errorf("ping: %w", err)
 	case a.Error != "":
