@@ -131,7 +131,8 @@ func TestProcessThatFailsSaysWhy(t *testing.T) {
 }
 
 func TestMainRefusesWhatIsNoOrder(t *testing.T) {
-	for _, in := range []string{"", "hello\n", `{"Network":"pigeon","Processes":2,"Size":32}`, `{"Network":"tcp","Processes":2,"Index":2,"Size":32}`} {
+	for _, in := range []string{"", "hello\n", `{"Network":"pigeon","Processes":2,"Size":32}`,
+		`{"Network":"tcp","Processes":2,"Index":2,"Size":32}`} {
 		var out, complaint bytes.Buffer
 		if code := Main(strings.NewReader(in), &out, &complaint); code != exit.Usage || out.Len() > 0 {
 			t.Errorf("%q: ended with %d and said %q", in, code, out.String())
