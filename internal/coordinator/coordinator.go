@@ -69,7 +69,7 @@ type coordinator struct {
 	opt     Options
 	workers []int // 0, 1, …
 	clock   *clock.Clock
-	broker  *control.Broker
+	broker  *nats.Server // of the control plane
 	leader  *control.Leader
 	key     [transport.KeySize]byte // of the run
 	data    dataPlane
@@ -108,7 +108,7 @@ func start(job *run.Job, opt Options) (_ *coordinator, err error) {
 			c.end()
 		}
 	}()
-	if c.broker, err = control.StartBroker(job.Spec.Listen, rand.Text()); err != nil {
+	if c.broker, err = control.StartBroker(job.Spec.Listen); err != nil {
 		return nil, err
 	}
 	if err = c.openData(); err != nil {
