@@ -36,36 +36,37 @@ func (d Distribution) String() string {
 	return d.Mean.String()
 }
 
-func validDistribution(s string) error {
-	_, err := ParseDistribution(s)
-	return err
+// valid makes a check of an option's value of what reads it.
+func valid[T any](parse func(string) (T, error)) func(string) error {
+	return func(s string) error {
+		_, err := parse(s)
+		return err
+	}
 }
 
-func validDuration(s string) error {
+func parseDuration(s string) (time.Duration, error) {
 	d, err := ParseDistribution(s)
 	if err == nil && d.Exponential {
 		err = errors.New("not a duration")
 	}
-	return err
+	return d.Mean, err
 }
 
-func validCount(s string) error {
-	if n, err := strconv.Atoi(s); err != nil || n < 1 {
-		return errors.New("not a positive number")
+func parseCount(s string) (int, error) {
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 1 {
+		return 0, errors.New("not a positive number")
 	}
-	return nil
+	return n, nil
 }
 
-func validFraction(s string) error {
-	if x, err := strconv.ParseFloat(s, 64); err != nil || !(x > 0 && x <= 1) {
-		return errors.New("not a number above 0 and at most 1")
+// parseShare is parsePart without 0.
+func parseShare(s string) (float64, error) {
+	x, err := parsePart(s)
+	if err != nil || x == 0 {
+		return 0, errors.New("not a number above 0 and at most 1")
 	}
-	return nil
-}
-
-func validPart(s string) error {
-	_, err := parsePart(s)
-	return err
+	return x, nil
 }
 
 func parsePart(s string) (float64, error) {
@@ -76,19 +77,12 @@ func parsePart(s string) (float64, error) {
 	return x, nil
 }
 
-// sampler draws durations from a distribution.
-type sampler struct {
-	d   Distribution
-	rng *rand.Rand
-}
-
-func newSampler(d Distribution, rng *rand.Rand) *sampler { return &sampler{d: d, rng: rng} }
-
-func (s *sampler) next() time.Duration {
-	if !s.d.Exponential {
-		return s.d.Mean
+// draw draws a duration.
+func (d Distribution) draw(rng *rand.Rand) time.Duration {
+	if !d.Exponential {
+		return d.Mean
 	}
-	return time.Duration(s.rng.ExpFloat64() * float64(s.d.Mean))
+	return time.Duration(rng.ExpFloat64() * float64(d.Mean))
 }
 
 // purpose separates the random streams of one node.

@@ -1,6 +1,8 @@
 package workload
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -25,13 +27,13 @@ func (p *Plan) saturate() error {
 		return fmt.Errorf("think: %w", err)
 	}
 	p.client = func(id dme.NodeID) func() (time.Duration, bool) {
-		pause, left := newSampler(think, p.stream(arrivals, id)), p.share(id)
+		rng, left := p.stream(arrivals, id), p.share(id)
 		return func() (time.Duration, bool) {
 			if left == 0 {
 				return 0, false
 			}
 			left--
-			return pause.next(), true
+			return think.draw(rng), true
 		}
 	}
 	return nil
@@ -44,8 +46,11 @@ func (p *Plan) poisson() error {
 }
 
 func (p *Plan) hotspot() error {
-	hot, _ := strconv.Atoi(p.spec.Options.Get("hot"))
-	share, _ := strconv.ParseFloat(p.spec.Options.Get("share"), 64)
+	hot, err1 := parseCount(p.spec.Options.Get("hot"))
+	share, err2 := parseShare(p.spec.Options.Get("share"))
+	if err := errors.Join(err1, err2); err != nil {
+		return err
+	}
 	if hot > p.nodes {
 		return fmt.Errorf("hot=%d: there are only %d nodes", hot, p.nodes)
 	}
@@ -80,15 +85,7 @@ func (p *Plan) apportion(weight func(dme.NodeID) float64) {
 		left -= p.shares[i]
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		switch {
-		case remainder[a] > remainder[b]:
-			return -1
-		case remainder[a] < remainder[b]:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(remainder[b], remainder[a]) })
 	for _, i := range order[:left] {
 		p.shares[i]++
 	}
@@ -138,7 +135,7 @@ func (p *Plan) serial() error {
 }
 
 func (p *Plan) burst() error {
-	window, err := time.ParseDuration(p.spec.Options.Get("window"))
+	window, err := parseDuration(p.spec.Options.Get("window"))
 	if err != nil {
 		return fmt.Errorf("window: %w", err)
 	}

@@ -72,7 +72,8 @@ func TestReadersAreIndependent(t *testing.T) {
 	if !slices.Equal(reads(p, 2, 100), reads(readingPlan(t, "burst", "0.5", 1), 2, 100)) {
 		t.Error("another workload, and others read")
 	}
-	if slices.Equal(reads(p, 2, 100), reads(p, 3, 100)) || slices.Equal(reads(p, 2, 100), reads(readingPlan(t, "poisson", "0.5", 2), 2, 100)) {
+	if slices.Equal(reads(p, 2, 100), reads(p, 3, 100)) ||
+		slices.Equal(reads(p, 2, 100), reads(readingPlan(t, "poisson", "0.5", 2), 2, 100)) {
 		t.Error("the same requests are readers' at another node, or with another seed")
 	}
 	with, without := p.Client(3), readingPlan(t, "poisson", "0", 1).Client(3)
@@ -93,7 +94,8 @@ func TestEveryWorkloadMayHaveReaders(t *testing.T) {
 			t.Errorf("%s has no readers", k.Name)
 			continue
 		}
-		for value, ok := range map[string]bool{"0": true, "1": true, "0.5": true, "1.1": false, "-0.1": false, "NaN": false, "half": false, "": false} {
+		for value, ok := range map[string]bool{"0": true, "1": true, "0.5": true, "1.1": false, "-0.1": false, "NaN": false,
+			"half": false, "": false} {
 			if err := k.Options[i].Accepts(value); (err == nil) != ok {
 				t.Errorf("%s: readers=%s: %v", k.Name, value, err)
 			}

@@ -62,7 +62,7 @@ func Kinds() []Kind {
 	all := kinds()
 	for i := range all {
 		all[i].Options = append(all[i].Options, dme.Option{
-			Name: "readers", Default: "0", Values: "FRACTION", Valid: validPart,
+			Name: "readers", Default: "0", Values: "FRACTION", Valid: valid(parsePart),
 			Help: "the part of all requests that are readers', for an algorithm that lets several of them in at once",
 		})
 	}
@@ -75,7 +75,7 @@ func kinds() []Kind {
 			Name: "saturate", Drive: Closed, build: (*Plan).saturate,
 			Help: "closed loop: a node asks again at its exit",
 			Options: []dme.Option{{
-				Name: "think", Default: "0", Values: "DURATION|exp:DURATION", Valid: validDistribution,
+				Name: "think", Default: "0", Values: "DURATION|exp:DURATION", Valid: valid(ParseDistribution),
 				Help: "pause between an exit and the node's next request, and before its first",
 			}},
 		},
@@ -95,7 +95,7 @@ func kinds() []Kind {
 			Name: "burst", Drive: Stepped, build: (*Plan).burst,
 			Help: "rounds in which all nodes ask at about the same time, each to quiescence",
 			Options: []dme.Option{{
-				Name: "window", Default: "1ms", Values: "DURATION", Valid: validDuration,
+				Name: "window", Default: "1ms", Values: "DURATION", Valid: valid(parseDuration),
 				Help: "the requests of a round are spread uniformly over this time",
 			}},
 		},
@@ -103,9 +103,9 @@ func kinds() []Kind {
 			Name: "hotspot", Drive: Open, Rated: true, build: (*Plan).hotspot,
 			Help: "like poisson, but a few nodes make most of the requests",
 			Options: []dme.Option{
-				{Name: "hot", Default: "1", Values: "COUNT", Valid: validCount,
+				{Name: "hot", Default: "1", Values: "COUNT", Valid: valid(parseCount),
 					Help: "how many nodes are hot: the nodes 1 to COUNT"},
-				{Name: "share", Default: "0.8", Values: "FRACTION", Valid: validFraction,
+				{Name: "share", Default: "0.8", Values: "FRACTION", Valid: valid(parseShare),
 					Help: "the part of all requests that the hot nodes make together"},
 			},
 		},
@@ -292,14 +292,14 @@ type Client struct {
 	plan *Plan
 	id   dme.NodeID
 	next func() (time.Duration, bool)
-	hold *sampler
+	hold *rand.Rand // of the durations of critical sections
 	held int
 	mode *rand.Rand // nil where there are no readers
 }
 
 // Client returns node id's part of the plan, from the beginning.
 func (p *Plan) Client(id dme.NodeID) *Client {
-	c := &Client{plan: p, id: id, hold: newSampler(p.spec.CS, p.stream(holds, id))}
+	c := &Client{plan: p, id: id, hold: p.stream(holds, id)}
 	if p.client != nil {
 		c.next = p.client(id)
 	}
@@ -335,7 +335,7 @@ func (c *Client) Reads() bool {
 // Hold returns the duration of the node's next critical section.
 func (c *Client) Hold() time.Duration {
 	prescribed := c.plan.holds[c.id]
-	d := c.hold.next()
+	d := c.plan.spec.CS.draw(c.hold)
 	if c.held < len(prescribed) && prescribed[c.held] > 0 {
 		d = prescribed[c.held]
 	}

@@ -86,7 +86,8 @@ func TestHotspotShares(t *testing.T) {
 		{3, 7, "3", "0.2", []int{3, 2, 2}},     // all hot: even
 		{3, 100, "1", "1", []int{100, 0, 0}},
 	} {
-		p := plan(t, Spec{Name: "hotspot", TotalRate: 10, Requests: x.requests}, x.nodes, 1, map[string]string{"hot": x.hot, "share": x.share})
+		p := plan(t, Spec{Name: "hotspot", TotalRate: 10, Requests: x.requests}, x.nodes, 1,
+			map[string]string{"hot": x.hot, "share": x.share})
 		var got []int
 		for i := range x.nodes {
 			got = append(got, len(all(p.Client(dme.NodeID(i+1)))))
@@ -399,7 +400,8 @@ func TestOptionsCheckThemselves(t *testing.T) {
 	}
 	for _, x := range [][3]string{
 		{"saturate", "think", "soon"}, {"serial", "requesters", "some"}, {"burst", "window", "exp:1ms"}, {"burst", "window", "-1ms"},
-		{"hotspot", "hot", "0"}, {"hotspot", "hot", "1.5"}, {"hotspot", "share", "0"}, {"hotspot", "share", "1.1"}, {"hotspot", "share", "NaN"},
+		{"hotspot", "hot", "0"}, {"hotspot", "hot", "1.5"}, {"hotspot", "share", "0"}, {"hotspot", "share", "1.1"},
+		{"hotspot", "share", "NaN"},
 	} {
 		kind, err := Lookup(x[0])
 		if err != nil {

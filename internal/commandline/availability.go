@@ -3,17 +3,16 @@ package commandline
 import (
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
-	"text/tabwriter"
 
 	"github.com/urfave/cli/v2"
 
 	"dmebench/algorithms/quorum"
 	"dmebench/internal/atomicfile"
 	"dmebench/internal/exit"
+	"dmebench/internal/tables"
 	"dmebench/report/plots"
 	"dmebench/report/units"
 	"dmebench/result"
@@ -34,7 +33,8 @@ func availabilityUps() []float64 {
 
 func availabilityFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.BoolFlag{Name: "availability", Usage: "what is left while nodes fail: the probability and the size of a quorum of nodes that are up"},
+		&cli.BoolFlag{Name: "availability",
+			Usage: "what is left while nodes fail: the probability and the size of a quorum of nodes that are up"},
 		&cli.Uint64Flag{Name: "seed", Value: result.DefaultSeed, Usage: "`SEED` of the failures that are drawn, for --availability"},
 		&cli.StringFlag{Name: "plots", Usage: "folder `DIR` to draw figures in, for --availability"},
 	}
@@ -70,8 +70,9 @@ type afterFailing struct {
 }
 
 func (p *program) listAvailability(c *cli.Context, systems []*quorum.System) error {
-	if n := systems[0].Nodes(); n > maxAvailabilityNodes {
-		return usage("list quorums: --availability with --nodes %d: want at most %d", n, maxAvailabilityNodes)
+	nodes := systems[0].Nodes()
+	if nodes > maxAvailabilityNodes {
+		return usage("list quorums: --availability with --nodes %d: want at most %d", nodes, maxAvailabilityNodes)
 	}
 	dir := c.String("plots")
 	if dir != "" {
@@ -84,14 +85,49 @@ func (p *program) listAvailability(c *cli.Context, systems []*quorum.System) err
 		}
 	}
 	var all []resilience
+	var list []available
+	byUp, byFailures := tables.New("QUORUM"), tables.New("QUORUM")
+	for _, up := range availabilityUps() {
+		byUp.Extend("p=" + units.Number(up))
+	}
+	for f := range min(nodes, maxFailuresShown) + 1 {
+		byFailures.Extend(fmt.Sprintf("f=%d", f))
+	}
 	for _, s := range systems {
-		all = append(all, resilience{s.Name(), s.Resilience(availabilityPatterns, c.Uint64("seed"))})
+		r := resilience{s.Name(), s.Resilience(availabilityPatterns, c.Uint64("seed"))}
+		all = append(all, r)
+		a := available{Quorum: r.name, Nodes: nodes}
+		byUp.Add(r.name)
+		for _, up := range availabilityUps() {
+			x := r.Availability(up)
+			a.ByUp = append(a.ByUp, availableUp{x.Up, x.Probability, x.Low, x.High, orNull(x.MeanSize)})
+			text := fmt.Sprintf("%.5f", x.Probability)
+			if half := (x.High - x.Low) / 2; half >= 5e-6 {
+				text += fmt.Sprintf("±%.5f", half)
+			}
+			byUp.Extend(text)
+		}
+		byFailures.Add(r.name)
+		for failures, x := range r.Failed {
+			a.Failed = append(a.Failed, afterFailing{failures, x.Probability(), orNull(x.MeanSize()), x.Exact})
+			switch {
+			case failures > maxFailuresShown:
+			case x.Formed == 0:
+				byFailures.Extend("0")
+			default:
+				byFailures.Extend(fmt.Sprintf("%s (%s)", units.Number(x.Probability()), units.Number(x.MeanSize())))
+			}
+		}
+		list = append(list, a)
 	}
 	var err error
 	if c.Bool("json") {
-		err = printJSON(p.stdout, describeAvailability(all))
+		err = printJSON(p.stdout, list)
 	} else {
-		err = printAvailability(p.stdout, all)
+		fmt.Fprintf(p.stdout, "Probability that nodes that are up form a quorum, each of %d nodes being up with probability p:\n", nodes)
+		err = byUp.WriteText(p.stdout)
+		fmt.Fprint(p.stdout, "\nThe same after f nodes have failed, and the mean size of the smallest quorum where there is one:\n")
+		err = errors.Join(err, byFailures.WriteText(p.stdout))
 	}
 	if err != nil || dir == "" {
 		return err
@@ -99,72 +135,12 @@ func (p *program) listAvailability(c *cli.Context, systems []*quorum.System) err
 	return drawAvailability(dir, all)
 }
 
-func describeAvailability(all []resilience) []available {
-	number := func(x float64) *float64 {
-		if math.IsNaN(x) {
-			return nil
-		}
-		return &x
+// orNull returns a value for JSON, which has no NaN.
+func orNull(x float64) *float64 {
+	if math.IsNaN(x) {
+		return nil
 	}
-	var list []available
-	for _, r := range all {
-		a := available{Quorum: r.name, Nodes: r.Nodes}
-		for _, up := range availabilityUps() {
-			x := r.Availability(up)
-			a.ByUp = append(a.ByUp, availableUp{x.Up, x.Probability, x.Low, x.High, number(x.MeanSize)})
-		}
-		for failures, x := range r.Failed {
-			a.Failed = append(a.Failed, afterFailing{failures, x.Probability(), number(x.MeanSize()), x.Exact})
-		}
-		list = append(list, a)
-	}
-	return list
-}
-
-func printAvailability(out io.Writer, all []resilience) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	table := func(title, axis string, columns []string, cell func(r resilience, column int) string) error {
-		fmt.Fprintf(out, "%s\n", title)
-		fmt.Fprint(w, "QUORUM")
-		for _, c := range columns {
-			fmt.Fprintf(w, "\t%s%s", axis, c)
-		}
-		fmt.Fprintln(w)
-		for _, r := range all {
-			fmt.Fprint(w, r.name)
-			for i := range columns {
-				fmt.Fprintf(w, "\t%s", cell(r, i))
-			}
-			fmt.Fprintln(w)
-		}
-		return w.Flush()
-	}
-	var ups, failures []string
-	for _, up := range availabilityUps() {
-		ups = append(ups, units.Number(up))
-	}
-	for f := range min(all[0].Nodes, maxFailuresShown) + 1 {
-		failures = append(failures, units.Number(float64(f)))
-	}
-	return errors.Join(
-		table(fmt.Sprintf("Probability that nodes that are up form a quorum, each of %d nodes being up with probability p:", all[0].Nodes),
-			"p=", ups, func(r resilience, i int) string {
-				a := r.Availability(availabilityUps()[i])
-				text := fmt.Sprintf("%.5f", a.Probability)
-				if half := (a.High - a.Low) / 2; half >= 5e-6 {
-					text += fmt.Sprintf("±%.5f", half)
-				}
-				return text
-			}),
-		table("\nThe same after f nodes have failed, and the mean size of the smallest quorum where there is one:",
-			"f=", failures, func(r resilience, i int) string {
-				x := r.Failed[i]
-				if x.Formed == 0 {
-					return "0"
-				}
-				return fmt.Sprintf("%s (%s)", units.Number(x.Probability()), units.Number(x.MeanSize()))
-			}),
-	)
+	return &x
 }
 
 // drawAvailability draws availability against p, and the chance and the cost of
@@ -202,7 +178,8 @@ func drawAvailability(dir string, all []resilience) error {
 		}
 		for f, x := range r.Failed {
 			point := plots.At(float64(f), x.Probability())
-			point.Note = fmt.Sprintf("%s, %d of %d failed: %s of %s choices leave a quorum", r.name, f, n, units.Count(uint64(x.Formed)), units.Count(uint64(x.Patterns)))
+			point.Note = fmt.Sprintf("%s, %d of %d failed: %s of %s choices leave a quorum", r.name, f, n,
+				units.Count(uint64(x.Formed)), units.Count(uint64(x.Patterns)))
 			chance = append(chance, point)
 			if x.Formed > 0 {
 				point.Y = x.MeanSize()

@@ -64,8 +64,9 @@ type program struct {
 
 func (p *program) app() *cli.App {
 	app := &cli.App{
-		Name:                      "dmebench",
-		Usage:                     "run distributed mutual exclusion algorithms as real processes, measure them, and check the papers' claims",
+		Name: "dmebench",
+		Usage: "run distributed mutual exclusion algorithms as real processes, measure them, " +
+			"and check the papers' claims",
 		Writer:                    p.stdout,
 		ErrWriter:                 p.stderr,
 		HideVersion:               true,
@@ -73,7 +74,7 @@ func (p *program) app() *cli.App {
 		EnableBashCompletion:      true,
 		Commands: []*cli.Command{
 			p.runCommand(), p.sweepCommand(), p.checkCommand(), p.traceCommand(), p.pingCommand(), p.reportCommand(),
-			p.compareCommand(), p.exportCommand(), p.validateCommand(), p.listCommand(),
+			p.compareCommand(), p.exportCommand(), p.validateCommand(), p.listCommand(), p.schemaCommand(),
 		},
 		ExitErrHandler: func(*cli.Context, error) {}, // errors are reported once, by Run
 		OnUsageError:   usageError,
@@ -126,11 +127,13 @@ func guard(c *cli.Command) {
 func checkArguments(c *cli.Command, args []string) error {
 	for i, arg := range args {
 		if i > 0 && strings.HasPrefix(arg, "-") {
-			return usage("%s: flag %s stands after an argument; write «dmebench %s %s … %s»", c.Name, arg, c.Name, arg, c.ArgsUsage)
+			return usage("%s: flag %s stands after an argument; write «dmebench %s %s … %s»",
+				c.Name, arg, c.Name, arg, c.ArgsUsage)
 		}
 	}
 	if want := len(strings.Fields(c.ArgsUsage)); len(args) != want {
-		return usage("%s takes %d arguments, %s, but there are %d; see «dmebench %s --help»", c.Name, want, c.ArgsUsage, len(args), c.Name)
+		return usage("%s takes %d arguments, %s, but there are %d; see «dmebench %s --help»",
+			c.Name, want, c.ArgsUsage, len(args), c.Name)
 	}
 	return nil
 }

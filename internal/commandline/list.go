@@ -1,33 +1,41 @@
 package commandline
 
 import (
-	"fmt"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/urfave/cli/v2"
 
 	"dmebench/dme"
 	"dmebench/internal/run"
+	"dmebench/internal/tables"
+	"dmebench/transport"
 	"dmebench/workload"
 )
 
 func (p *program) listCommand() *cli.Command {
-	json := &cli.BoolFlag{Name: "json", Usage: "as JSON"}
-	flags := []cli.Flag{json}
+	flags := []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "as JSON"}}
+	page := append(flags[:1:1], &cli.BoolFlag{Name: "markdown", Usage: "algorithms only: as the page docs/algorithms.md"})
 	return &cli.Command{
 		Name:   "list",
 		Usage:  "what there is: algorithms (the default), quorums, scenarios, transports, workloads",
-		Flags:  flags,
+		Flags:  page,
 		Action: p.listAlgorithms,
 		Subcommands: []*cli.Command{
-			{Name: "algorithms", Usage: "algorithms, with what they need", Flags: flags, Action: p.listAlgorithms},
+			{Name: "algorithms", Usage: "algorithms, with what they need", Flags: page, Action: p.listAlgorithms},
 			p.listQuorumsCommand(flags),
 			{Name: "transports", Usage: "networks, with what they guarantee", Flags: flags, Action: p.listTransports},
 			{Name: "scenarios", Usage: "worked examples of papers, for «dmebench trace»", Flags: flags, Action: p.listScenarios},
 			{Name: "workloads", Usage: "workloads, with their options", Flags: flags, Action: p.listWorkloads},
 		},
 	}
+}
+
+// show prints a list, as a table or as JSON.
+func (p *program) show(c *cli.Context, list any, t *tables.Table) error {
+	if c.Bool("json") {
+		return printJSON(p.stdout, list)
+	}
+	return t.WriteText(p.stdout)
 }
 
 // option, algorithm, … are the JSON forms of what is listed.
@@ -60,16 +68,15 @@ type algorithm struct {
 	Claims      []claim   `json:"claims"`
 }
 
-func options(declared []dme.Option) []option {
-	list := []option{}
-	for _, o := range declared {
-		list = append(list, option{o.Name, o.Default, o.Values, o.Help})
-	}
-	return list
-}
-
 func (p *program) listAlgorithms(c *cli.Context) error {
+	if c.Bool("markdown") {
+		if c.Bool("json") {
+			return usage("--json and --markdown: one of them")
+		}
+		return p.writeAlgorithmsPage()
+	}
 	var list []algorithm
+	t := tables.New("NAME", "CLASS", "NEEDS", "OPTIONS (default first)", "PAPER")
 	for _, a := range p.catalog {
 		defaults, err := a.Resolve(nil)
 		if err != nil {
@@ -83,73 +90,61 @@ func (p *program) listAlgorithms(c *cli.Context) error {
 			x.Claims = append(x.Claims, claim{k.Quantity, k.Formula, k.Load, k.Kind, k.Source, k.KnownFalse})
 		}
 		list = append(list, x)
-	}
-	if c.Bool("json") {
-		return printJSON(p.stdout, list)
-	}
-	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "NAME\tCLASS\tNEEDS\tOPTIONS (default first)\tPAPER")
-	for _, a := range list {
-		name := a.Name
-		if a.AsPublished {
-			name += " (known to be wrong)"
+		var values []string
+		for _, o := range a.Options {
+			values = append(values, o.Name+"="+o.Values)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", name, a.Class, needs(a.Needs), brief(a.Options), a.Citation)
+		t.Add(qualified(a.Name, a), string(a.Class), orDash(needs(x.Needs), ", "), orDash(values, " "), a.Citation)
 	}
-	return w.Flush()
+	return p.show(c, list, t)
 }
 
-func needs(n dme.Needs) string {
-	var parts []string
+// qualified says of a name that its algorithm is wrong, where it is.
+func qualified(name string, a *dme.Algorithm) string {
+	if a.AsPublished {
+		name += " (known to be wrong)"
+	}
+	return name
+}
+
+// needs lists what an algorithm needs of its links.
+func needs(n dme.Needs) (words []string) {
 	for _, x := range []struct {
 		need bool
 		name string
 	}{{n.Reliable, "reliable"}, {n.FIFO, "FIFO"}, {n.BoundedDelay, "bounded delay"}, {n.SequencedBroadcast, "sequenced broadcast"}} {
 		if x.need {
-			parts = append(parts, x.name)
+			words = append(words, x.name)
 		}
 	}
-	if parts == nil {
-		return "-"
-	}
-	return strings.Join(parts, ", ")
+	return words
 }
 
-func brief(list []option) string {
-	var parts []string
-	for _, o := range list {
-		parts = append(parts, o.Name+"="+o.Values)
-	}
-	if parts == nil {
+func orDash(words []string, separator string) string {
+	if words == nil {
 		return "-"
 	}
-	return strings.Join(parts, " ")
+	return strings.Join(words, separator)
 }
 
 func (p *program) listTransports(c *cli.Context) error {
 	type network struct {
-		Name       string   `json:"name"`
-		Help       string   `json:"help"`
-		Guarantees any      `json:"guarantees"`
-		Options    []option `json:"options"`
+		Name       string               `json:"name"`
+		Help       string               `json:"help"`
+		Guarantees transport.Guarantees `json:"guarantees"`
+		Options    []option             `json:"options"`
 	}
 	var list []network
+	t := new(tables.Table)
 	for _, n := range run.Networks() {
 		defaults, err := dme.ResolveOptions(n.Options, nil)
 		if err != nil {
 			return err
 		}
 		list = append(list, network{n.Name, n.Help, n.Guarantees(defaults), options(n.Options)})
+		addWithOptions(t, n.Name, n.Help, n.Options)
 	}
-	if c.Bool("json") {
-		return printJSON(p.stdout, list)
-	}
-	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
-	for _, n := range list {
-		fmt.Fprintf(w, "%s\t%s\n", n.Name, n.Help)
-		printOptions(w, n.Options)
-	}
-	return w.Flush()
+	return p.show(c, list, t)
 }
 
 func (p *program) listWorkloads(c *cli.Context) error {
@@ -160,27 +155,31 @@ func (p *program) listWorkloads(c *cli.Context) error {
 		Options []option `json:"options"`
 	}
 	var list []kind
+	t := new(tables.Table)
 	for _, k := range workload.Kinds() {
 		list = append(list, kind{k.Name, k.Help, k.Rated, options(k.Options)})
+		addWithOptions(t, k.Name, k.Help, k.Options)
 	}
-	if c.Bool("json") {
-		return printJSON(p.stdout, list)
-	}
-	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
-	for _, k := range list {
-		fmt.Fprintf(w, "%s\t%s\n", k.Name, k.Help)
-		printOptions(w, k.Options)
-	}
-	return w.Flush()
+	return p.show(c, list, t)
 }
 
-func printOptions(w *tabwriter.Writer, list []option) {
-	for _, o := range list {
-		fmt.Fprintf(w, "  %s=%s\t%s (default %s)\n", o.Name, o.Values, o.Help, quoteEmpty(o.Default))
+func options(declared []dme.Option) []option {
+	list := []option{}
+	for _, o := range declared {
+		list = append(list, option{o.Name, o.Default, o.Values, o.Help})
+	}
+	return list
+}
+
+// addWithOptions adds a row for something and one for each of its options.
+func addWithOptions(t *tables.Table, name, help string, options []dme.Option) {
+	t.Add(name, help)
+	for _, o := range options {
+		t.Add("  "+o.Name+"="+o.Values, o.Help+" (default "+orNone(o.Default)+")")
 	}
 }
 
-func quoteEmpty(s string) string {
+func orNone(s string) string {
 	if s == "" {
 		return "none"
 	}

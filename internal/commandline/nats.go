@@ -19,7 +19,8 @@ import (
 // is in files: command lines are for everybody on a host to read.
 func natsFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "nats-url", Usage: "for --transport nats: server or cluster at `URL`, such as tls://10.0.0.1:4222; several with commas between (default: a server of the run's own)"},
+		&cli.StringFlag{Name: "nats-url", Usage: "for --transport nats: server or cluster at `URL`, such as tls://10.0.0.1:4222; " +
+			"several with commas between (default: a server of the run's own)"},
 		&cli.StringFlag{Name: "nats-creds", Usage: "for --nats-url: `FILE` with credentials of NATS, or with a token"},
 		&cli.StringFlag{Name: "nats-ca", Usage: "for --nats-url: `FILE` (PEM) with the authorities to trust, in place of the system's"},
 		&cli.StringFlag{Name: "nats-cert", Usage: "for --nats-url: `FILE` (PEM) with the certificate to present"},
@@ -79,7 +80,8 @@ func checkNATSURL(list string) error {
 		u, err := url.Parse(strings.TrimSpace(s))
 		switch {
 		case err == nil && u.User != nil:
-			return errors.New("--nats-url: a secret on a command line is for everybody on this host to read; put it into a file, for --nats-creds")
+			return errors.New("--nats-url: a secret on a command line is for everybody on this host to read; " +
+				"put it into a file, for --nats-creds")
 		case err != nil || u.Host == "" || u.Scheme != "nats" && u.Scheme != "tls":
 			return fmt.Errorf("--nats-url %q: want nats://HOST:PORT or tls://HOST:PORT", s)
 		}

@@ -34,11 +34,13 @@ func (p *program) pingCommand() *cli.Command {
 			"listen on its loopback. On shared machines figures move several-fold with the placement of\n" +
 			"processes: compare ratios, of one command.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "transport", Value: everything, Usage: "`NETWORK`: " + strings.Join(ping.Networks(), ", ") + ", or " + everything},
+			&cli.StringFlag{Name: "transport", Value: everything,
+				Usage: "`NETWORK`: " + strings.Join(ping.Networks(), ", ") + ", or " + everything},
 			&cli.StringFlag{Name: "test", Value: everything, Usage: "`NAME`: " + strings.Join(tests, ", ") + ", or " + everything},
 			&cli.IntFlag{Name: "processes", Value: d.Processes, Usage: "`P`rocesses in the ring; the first two do the other tests"},
 			&cli.StringFlag{Name: "tokens", Value: joinInts(d.Tokens), Usage: "`LIST` of how many tokens are in the ring at a time"},
-			&cli.IntFlag{Name: "pairs", Value: d.Pairs, Usage: fmt.Sprintf("`COUNT` of pairs of stretches; a confidence interval takes at least %d", ping.MinPairs)},
+			&cli.IntFlag{Name: "pairs", Value: d.Pairs,
+				Usage: fmt.Sprintf("`COUNT` of pairs of stretches; a confidence interval takes at least %d", ping.MinPairs)},
 			&cli.DurationFlag{Name: "stretch", Value: d.Stretch, Usage: "`DURATION` for which a side is measured at a time"},
 			&cli.IntFlag{Name: "size", Value: d.Size, Usage: "`BYTES` in a message"},
 			&cli.StringFlag{Name: "udp-layer", Usage: "`LAYER` raw, reliable or fifo, of the transport over UDP (default: fifo)"},
@@ -65,9 +67,9 @@ func (p *program) ping(c *cli.Context) error {
 	case c.Bool("markdown"):
 		write = (*ping.Report).WriteMarkdown
 	}
-	bar := p.stretchBar(c.Bool("quiet"))
-	report, err := ping.Run(c.Context, spec, ping.Options{Environment: environment.Describe(), Progress: bar.show})
-	bar.done()
+	show, done := p.stretchProgress(c.Bool("quiet"))
+	report, err := ping.Run(c.Context, spec, ping.Options{Environment: environment.Describe(), Progress: show})
+	done()
 	if err != nil {
 		return err
 	}
@@ -120,32 +122,24 @@ func parseInts(s string) ([]int, error) {
 	return x, nil
 }
 
-// stretchBar shows how far a measurement is, on a terminal only.
-type stretchBar struct {
-	bar *progressbar.ProgressBar
-	out io.Writer
-}
-
-func (p *program) stretchBar(quiet bool) *stretchBar {
+// stretchProgress shows how far a measurement is, on a terminal only, until done
+// is called.
+func (p *program) stretchProgress(quiet bool) (show func(stretches, of int), done func()) {
+	var bar *progressbar.ProgressBar
 	if quiet || !isTerminal(p.stderr) {
-		return &stretchBar{}
+		return nil, func() {}
 	}
-	return &stretchBar{out: p.stderr}
-}
-
-func (b *stretchBar) show(done, of int) {
-	if b.out == nil {
-		return
+	show = func(stretches, of int) {
+		if bar == nil {
+			bar = progressbar.NewOptions(of, progressbar.OptionSetWriter(p.stderr), progressbar.OptionSetDescription("stretches"),
+				progressbar.OptionShowCount(), progressbar.OptionClearOnFinish())
+		}
+		_ = bar.Set(stretches)
 	}
-	if b.bar == nil {
-		b.bar = progressbar.NewOptions(of, progressbar.OptionSetWriter(b.out), progressbar.OptionSetDescription("stretches"),
-			progressbar.OptionShowCount(), progressbar.OptionClearOnFinish())
+	done = func() {
+		if bar != nil {
+			_ = bar.Finish()
+		}
 	}
-	_ = b.bar.Set(done)
-}
-
-func (b *stretchBar) done() {
-	if b.bar != nil {
-		_ = b.bar.Finish()
-	}
+	return show, done
 }

@@ -1,17 +1,15 @@
 package commandline
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/urfave/cli/v2"
 
 	"dmebench/algorithms/quorum"
 	"dmebench/dme"
 	"dmebench/internal/exit"
+	"dmebench/internal/tables"
 )
 
 const (
@@ -116,13 +114,17 @@ func (p *program) listQuorums(c *cli.Context) error {
 		return p.listAvailability(c, systems)
 	}
 	var list []family
+	t := tables.New("QUORUM", "K", "LOAD D", "(a) MEET", "(b) SELF", "(c) SIZES", "(d) LOADS", "PLANE")
 	for _, sets := range systems {
-		list = append(list, describe(sets))
+		f := describe(sets)
+		list = append(list, f)
+		t.Add(f.Quorum, f.K.String(), f.Loads.String(), either(f.Intersecting, "yes", "no"), either(f.SelfIncluded, "yes", "no"),
+			either(f.EqualSizes, "equal", "differ"), either(f.EqualLoads, "equal", "differ"), either(f.Plane, "yes", "no"))
 	}
-	if c.Bool("json") {
-		return printJSON(p.stdout, list)
+	if err := p.show(c, list, t); err != nil || c.Bool("json") {
+		return err
 	}
-	return printFamilies(p.stdout, list)
+	return p.printSets(list)
 }
 
 // chosen returns the construction of that name, or all that need no file.
@@ -141,17 +143,12 @@ func chosen(name string) []string {
 
 func (p *program) listConstructions(c *cli.Context) error {
 	var list []construction
+	t := new(tables.Table)
 	for _, x := range quorum.Constructions() {
 		list = append(list, construction{x.Name, x.Help, x.Source})
+		t.Add(x.Name, x.Help, x.Source)
 	}
-	if c.Bool("json") {
-		return printJSON(p.stdout, list)
-	}
-	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
-	for _, x := range list {
-		fmt.Fprintf(w, "%s\t%s\t%s\n", x.Name, x.Help, x.Source)
-	}
-	return w.Flush()
+	return p.show(c, list, t)
 }
 
 // describe examines a family. Its sets and loads are listed where there are few.
@@ -172,45 +169,28 @@ func describe(s *quorum.System) family {
 	return f
 }
 
-func printFamilies(out io.Writer, list []family) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "QUORUM\tK\tLOAD D\t(a) MEET\t(b) SELF\t(c) SIZES\t(d) LOADS\tPLANE")
-	for _, f := range list {
-		fmt.Fprintf(w, "%s\t%v\t%v\t%s\t%s\t%s\t%s\t%s\n", f.Quorum, f.K, f.Loads,
-			yes(f.Intersecting), yes(f.SelfIncluded), equal(f.EqualSizes), equal(f.EqualLoads), yes(f.Plane))
-	}
-	errs := []error{w.Flush()}
+// printSets prints the request sets of the families that list theirs.
+func (p *program) printSets(list []family) error {
 	for _, f := range list {
 		if f.Sets == nil {
 			continue
 		}
-		fmt.Fprintf(out, "\n%s of %d\n", f.Quorum, f.Nodes)
+		fmt.Fprintf(p.stdout, "\n%s of %d\n", f.Quorum, f.Nodes)
+		t := new(tables.Table)
 		for i, set := range f.Sets {
-			fmt.Fprintf(w, "  S_%d\t= {%s}\tnode %d is in %d\n", i+1, members(set), i+1, f.Load[i])
+			members := strings.ReplaceAll(strings.Trim(fmt.Sprint(set), "[]"), " ", ",")
+			t.Add(fmt.Sprintf("  S_%d", i+1), fmt.Sprintf("= {%s}", members), fmt.Sprintf("node %d is in %d", i+1, f.Load[i]))
 		}
-		errs = append(errs, w.Flush())
+		if err := t.WriteText(p.stdout); err != nil {
+			return err
+		}
 	}
-	return errors.Join(errs...)
+	return nil
 }
 
-func members(set []dme.NodeID) string {
-	var words []string
-	for _, id := range set {
-		words = append(words, id.String())
+func either(holds bool, yes, no string) string {
+	if holds {
+		return yes
 	}
-	return strings.Join(words, ",")
-}
-
-func yes(b bool) string {
-	if b {
-		return "yes"
-	}
-	return "no"
-}
-
-func equal(b bool) string {
-	if b {
-		return "equal"
-	}
-	return "differ"
+	return no
 }

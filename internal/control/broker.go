@@ -17,6 +17,8 @@ import (
 	"syscall"
 	"time"
 
+	"dmebench/transport/nats"
+
 	"github.com/nats-io/nats-server/v2/server"
 )
 
@@ -24,19 +26,12 @@ import (
 // connections, and a connection to be made.
 const startTimeout = 10 * time.Second
 
-// Broker is an embedded NATS server with a token of its own.
-type Broker struct {
-	server *server.Server
-	token  string
-}
-
 // DefaultListen is where a broker listens by default: on this host only, on a
 // port that is free.
 const DefaultListen = "127.0.0.1:0"
 
-// StartBroker starts a broker that listens at HOST:PORT, and gives it a token
-// without which nobody can connect.
-func StartBroker(listen, token string) (*Broker, error) {
+// StartBroker starts a broker that listens at HOST:PORT.
+func StartBroker(listen string) (*nats.Server, error) {
 	if listen == "" {
 		listen = DefaultListen
 	}
@@ -52,19 +47,7 @@ func StartBroker(listen, token string) (*Broker, error) {
 	if err != nil {
 		return nil, listenError(listen, err)
 	}
-	s, err := server.NewServer(&server.Options{
-		ServerName: "dmebench", Host: host, Port: address.Port, Authorization: token,
-		NoLog: true, NoSigs: true, MaxPayload: maxPayload, DontListen: false,
-	})
-	if err != nil {
-		return nil, fmt.Errorf("control: broker: %w", err)
-	}
-	go s.Start()
-	if !s.ReadyForConnections(startTimeout) {
-		s.Shutdown()
-		return nil, fmt.Errorf("control: broker: not ready at %s within %v", listen, startTimeout)
-	}
-	return &Broker{server: s, token: token}, nil
+	return nats.Embed(&server.Options{ServerName: "dmebench", Host: host, Port: address.Port, MaxPayload: maxPayload})
 }
 
 // ErrListen is wrapped by the error of a broker that cannot listen where told.
@@ -81,16 +64,4 @@ func listenError(listen string, err error) error {
 		advice = "choose a port above 1023"
 	}
 	return fmt.Errorf("%w at %s: %v; %s", ErrListen, strconv.Quote(listen), err, advice)
-}
-
-// URL returns where the broker is reached.
-func (b *Broker) URL() string { return b.server.ClientURL() }
-
-// Token returns the secret that lets a client connect.
-func (b *Broker) Token() string { return b.token }
-
-// Close stops the broker.
-func (b *Broker) Close() {
-	b.server.Shutdown()
-	b.server.WaitForShutdown()
 }

@@ -9,32 +9,35 @@ import (
 	"testing"
 	"time"
 
+	"dmebench/transport/nats"
+
 	"go.uber.org/goleak"
 )
 
 // plane is a broker with a leader, which members may join.
-func plane(t *testing.T) (*Broker, *Leader) {
+func plane(t *testing.T) (nats.Broker, *Leader) {
 	t.Helper()
-	b, err := StartBroker("", "secret")
+	s, err := StartBroker("")
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := Lead(b.URL(), b.Token(), "r1")
+	b := s.Broker()
+	l, err := Lead(b.URL, b.Token, "r1")
 	if err != nil {
-		b.Close()
+		s.Close()
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
 		l.Close()
-		b.Close()
+		s.Close()
 		goleak.VerifyNone(t)
 	})
 	return b, l
 }
 
-func join(t *testing.T, b *Broker, worker int, answer func(Command) Reply) *Member {
+func join(t *testing.T, b nats.Broker, worker int, answer func(Command) Reply) *Member {
 	t.Helper()
-	m, err := Join(Boot{URL: b.URL(), Token: b.Token(), Run: "r1", Worker: worker}, answer)
+	m, err := Join(Boot{URL: b.URL, Token: b.Token, Run: "r1", Worker: worker}, answer)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +121,7 @@ func TestQuitIsAnsweredBeforeItTakesEffect(t *testing.T) {
 func TestStrangersCannotConnect(t *testing.T) {
 	b, _ := plane(t)
 	for _, token := range []string{"", "guess"} {
-		if m, err := Join(Boot{URL: b.URL(), Token: token, Run: "r1"}, echo); err == nil {
+		if m, err := Join(Boot{URL: b.URL, Token: token, Run: "r1"}, echo); err == nil {
 			m.Close()
 			t.Errorf("token %q was accepted", token)
 		}
@@ -127,25 +130,25 @@ func TestStrangersCannotConnect(t *testing.T) {
 
 func TestTheBrokerListensOnTheLoopbackOnly(t *testing.T) {
 	b, _ := plane(t)
-	host, _, err := net.SplitHostPort(strings.TrimPrefix(b.URL(), "nats://"))
+	host, _, err := net.SplitHostPort(strings.TrimPrefix(b.URL, "nats://"))
 	if err != nil || !net.ParseIP(host).IsLoopback() {
-		t.Errorf("it listens at %s (%v)", b.URL(), err)
+		t.Errorf("it listens at %s (%v)", b.URL, err)
 	}
 }
 
 func TestMembersLearnThatThePlaneIsGone(t *testing.T) {
-	b, err := StartBroker("", "secret")
+	s, err := StartBroker("")
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := join(t, b, 0, echo)
-	b.Close()
+	m := join(t, s.Broker(), 0, echo)
+	s.Close()
 	<-m.Lost()
 }
 
 func TestWhereABrokerCannotListen(t *testing.T) {
 	for _, listen := range []string{"nonsense", "192.0.2.1:0", "127.0.0.1:99999"} {
-		b, err := StartBroker(listen, "secret")
+		b, err := StartBroker(listen)
 		if err == nil {
 			b.Close()
 		}

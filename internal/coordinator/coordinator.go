@@ -10,7 +10,6 @@ package coordinator
 import (
 	"context"
 	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -70,7 +69,7 @@ type coordinator struct {
 	opt     Options
 	workers []int // 0, 1, …
 	clock   *clock.Clock
-	broker  *control.Broker
+	broker  *nats.Server // of the control plane
 	leader  *control.Leader
 	key     [transport.KeySize]byte // of the run
 	data    dataPlane
@@ -92,7 +91,7 @@ type coordinator struct {
 // start takes what the run needs from this host.
 func start(job *run.Job, opt Options) (_ *coordinator, err error) {
 	c := &coordinator{job: job, opt: opt, clock: clock.New()}
-	rand.Read(c.key[:])
+	rand.Read(c.key[:]) // never fails: it ends the program where there is no randomness
 	per := job.Spec.NodesPerWorker
 	for first := 1; first <= job.Spec.Nodes; first += per {
 		var ids []dme.NodeID
@@ -109,7 +108,7 @@ func start(job *run.Job, opt Options) (_ *coordinator, err error) {
 			c.end()
 		}
 	}()
-	if c.broker, err = control.StartBroker(job.Spec.Listen, secret(16)); err != nil {
+	if c.broker, err = control.StartBroker(job.Spec.Listen); err != nil {
 		return nil, err
 	}
 	if err = c.openData(); err != nil {
@@ -122,13 +121,6 @@ func start(job *run.Job, opt Options) (_ *coordinator, err error) {
 		c.opt.Launcher = launch.Local{Files: []*os.File{c.page.File()}}
 	}
 	return c, nil
-}
-
-// secret returns n random bytes in hexadecimal.
-func secret(n int) string {
-	b := make([]byte, n)
-	rand.Read(b) // never fails: it ends the program where there is no randomness
-	return hex.EncodeToString(b)
 }
 
 // live leads the run from the first process to the result.

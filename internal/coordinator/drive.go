@@ -128,7 +128,8 @@ func (c *coordinator) until(ctx context.Context, pause time.Duration, done func(
 			return err
 		}
 		if now.requesting == 0 && now.toCome == 0 && now.inside == 0 && time.Since(begin) > patience*watch.limit {
-			return fmt.Errorf("the system does not fall silent: no request is pending, and after %v messages still flow", patience*watch.limit)
+			return fmt.Errorf("the system does not fall silent: no request is pending, and after %v messages still flow",
+				patience*watch.limit)
 		}
 		if c.opt.Progress != nil && time.Since(reported) > 100*time.Millisecond {
 			reported = time.Now()

@@ -61,7 +61,8 @@ func TestABrokerElsewhere(t *testing.T) {
 	}
 	server.Close()
 	workers := &recorder{}
-	_, err := execute(t, t.Context(), result.Spec{Algorithm: "maekawa", Nodes: 3, Transport: "nats"}, Options{Broker: &b, Started: workers.started})
+	_, err := execute(t, t.Context(), result.Spec{Algorithm: "maekawa", Nodes: 3, Transport: "nats"},
+		Options{Broker: &b, Started: workers.started})
 	if !errors.Is(err, nats.ErrBroker) || len(workers.pids()) > 0 {
 		t.Errorf("a broker that is not there: %v, %d processes", err, len(workers.pids()))
 	}

@@ -2,6 +2,7 @@ package coordinator
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"maps"
@@ -74,9 +75,10 @@ func (c *coordinator) blame(ctx context.Context, err error) error {
 
 // launch starts the processes, and whoever watches over them.
 func (c *coordinator) launch(ctx context.Context) error {
-	name := secret(6)
+	name := rand.Text()
+	broker := c.broker.Broker()
 	var err error
-	if c.leader, err = control.Lead(c.broker.URL(), c.broker.Token(), name); err != nil {
+	if c.leader, err = control.Lead(broker.URL, broker.Token, name); err != nil {
 		return err
 	}
 	procs, _ := strconv.Atoi(c.job.NetOptions.Get("gomaxprocs"))
@@ -86,7 +88,7 @@ func (c *coordinator) launch(ctx context.Context) error {
 		}
 		p, err := c.opt.Launcher.Launch(launch.Command{
 			Word: worker.Command, Name: fmt.Sprintf("worker %d", i), GOMAXPROCS: procs,
-			Config: control.Boot{URL: c.broker.URL(), Token: c.broker.Token(), Run: name, Worker: i},
+			Config: control.Boot{URL: broker.URL, Token: broker.Token, Run: name, Worker: i},
 		})
 		if err != nil {
 			return err

@@ -46,8 +46,8 @@ func (p *progress) observe(r sums) error {
 		return &stall{fmt.Sprintf("%d requests are pending, %s, and nothing has moved for %v; messages sent %d, handled %d",
 			r.requesting, where, limit, r.sent, r.handled)}
 	case r.requesting > 0 && dry > patience*limit:
-		return &stall{fmt.Sprintf("%d requests are pending and nobody has left the critical section for %v, though messages flow; sent %d, handled %d",
-			r.requesting, patience*limit, r.sent, r.handled)}
+		return &stall{fmt.Sprintf("%d requests are pending and nobody has left the critical section for %v, "+
+			"though messages flow; sent %d, handled %d", r.requesting, patience*limit, r.sent, r.handled)}
 	case r.served() && r.sent != r.handled && still > limit:
 		return fmt.Errorf("messages were lost: %d were sent and %d handled, and nothing has moved for %v", r.sent, r.handled, limit)
 	}

@@ -109,8 +109,27 @@ func TestRicartAgrawalaOverEightProcesses(t *testing.T) {
 	}
 }
 
-// Under isolated requests a real network and the simulated one must agree on
-// what every single entry cost.
+// mustCostAsSimulated makes isolated requests over a real network and over the
+// simulated one with the given options, which must agree on what every single
+// entry cost.
+func mustCostAsSimulated(t *testing.T, spec result.Spec, options map[string]string) (real, simulated *result.Result) {
+	t.Helper()
+	real = mustRun(t, spec)
+	spec.Transport, spec.Set = result.Sim, options
+	simulated, err := sim.Run(t.Context(), resolve(t, spec))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !maps.Equal(real.Messages.PerEntry, simulated.Messages.PerEntry) || !maps.Equal(real.Messages.ByKind, simulated.Messages.ByKind) {
+		t.Errorf("over %s %v %v, simulated %v %v", real.Transport, real.Messages.PerEntry, real.Messages.ByKind,
+			simulated.Messages.PerEntry, simulated.Messages.ByKind)
+	}
+	if !slices.Equal(real.Work.SentByNode, simulated.Work.SentByNode) {
+		t.Errorf("nodes sent over %s %v, simulated %v", real.Transport, real.Work.SentByNode, simulated.Work.SentByNode)
+	}
+	return real, simulated
+}
+
 func TestSerialAgreesWithTheSimulation(t *testing.T) {
 	each := map[string]string{"requesters": "each"}
 	for _, c := range []struct {
@@ -131,19 +150,7 @@ func TestSerialAgreesWithTheSimulation(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%s-%d", c.algorithm, c.nodes), func(t *testing.T) {
 			spec := result.Spec{Algorithm: c.algorithm, Nodes: c.nodes, Workload: "serial", Requests: 4 * c.nodes, CS: "10us", Set: c.set}
-			real := mustRun(t, spec)
-			spec.Transport = result.Sim
-			simulated, err := sim.Run(t.Context(), resolve(t, spec))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !maps.Equal(real.Messages.PerEntry, simulated.Messages.PerEntry) || !maps.Equal(real.Messages.ByKind, simulated.Messages.ByKind) {
-				t.Errorf("over TCP %v %v, simulated %v %v", real.Messages.PerEntry, real.Messages.ByKind,
-					simulated.Messages.PerEntry, simulated.Messages.ByKind)
-			}
-			if !slices.Equal(real.Work.SentByNode, simulated.Work.SentByNode) {
-				t.Errorf("nodes sent over TCP %v, simulated %v", real.Work.SentByNode, simulated.Work.SentByNode)
-			}
+			real, _ := mustCostAsSimulated(t, spec, spec.Set)
 			if c.per >= 0 && *real.Messages.PerCS != c.per {
 				t.Errorf("%v messages per CS, want exactly %v", *real.Messages.PerCS, c.per)
 			}
@@ -179,16 +186,7 @@ func TestEveryAlgorithm(t *testing.T) {
 				t.Errorf("%d violations, %d entries", r.Safety.Violations, r.Entries)
 			}
 			spec.Workload, spec.Requests = "serial", 8
-			real := mustRun(t, spec)
-			spec.Transport = result.Sim
-			simulated, err := sim.Run(t.Context(), resolve(t, spec))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !maps.Equal(real.Messages.PerEntry, simulated.Messages.PerEntry) || !maps.Equal(real.Messages.ByKind, simulated.Messages.ByKind) {
-				t.Errorf("over TCP %v %v, simulated %v %v", real.Messages.PerEntry, real.Messages.ByKind,
-					simulated.Messages.PerEntry, simulated.Messages.ByKind)
-			}
+			mustCostAsSimulated(t, spec, spec.Set)
 		})
 	}
 }

@@ -1,7 +1,6 @@
 package coordinator
 
 import (
-	"dmebench/internal/measure"
 	"dmebench/internal/noderun"
 	"dmebench/internal/sharedpage"
 )
@@ -55,11 +54,11 @@ func quiet(a, b sums) bool {
 }
 
 // counts copies the counters of all nodes.
-func counts(p *sharedpage.Page) []measure.NodeCount {
+func counts(p *sharedpage.Page) []noderun.Counts {
 	nodes := p.Nodes()
-	all := make([]measure.NodeCount, len(nodes))
+	all := make([]noderun.Counts, len(nodes))
 	for i := range nodes {
-		all[i] = measure.Read(&nodes[i])
+		all[i] = noderun.Read(&nodes[i])
 	}
 	return all
 }

@@ -25,6 +25,18 @@ type Entry struct {
 	Sent      uint64 // messages that the node had sent in all when it left
 }
 
+// times lists the times of an entry, each of which is written as the difference
+// to the one before it; the first to that of the entry before.
+func (e *Entry) times() [5]*int64 {
+	return [...]*int64{&e.Intended, &e.Arrived, &e.Requested, &e.Entered, &e.Exited}
+}
+
+// numbers lists the other things of an entry, beside its node.
+func (e *Entry) numbers() [3]*uint64 { return [...]*uint64{&e.Clock, &e.Order, &e.Sent} }
+
+// smallest is the size of the shortest possible entry.
+const smallest = 9
+
 // Append appends the compact form of entries to b.
 func Append(b []byte, entries []Entry) []byte {
 	b = binary.AppendUvarint(b, uint64(len(entries)))
@@ -36,65 +48,54 @@ func Append(b []byte, entries []Entry) []byte {
 			head |= 1
 		}
 		b = binary.AppendUvarint(b, head)
-		b = binary.AppendVarint(b, e.Intended-last)
-		b = binary.AppendVarint(b, e.Arrived-e.Intended)
-		b = binary.AppendVarint(b, e.Requested-e.Arrived)
-		b = binary.AppendVarint(b, e.Entered-e.Requested)
-		b = binary.AppendVarint(b, e.Exited-e.Entered)
-		b = binary.AppendUvarint(b, e.Clock)
-		b = binary.AppendUvarint(b, e.Order)
-		b = binary.AppendUvarint(b, e.Sent)
+		before := last
+		for _, at := range e.times() {
+			b = binary.AppendVarint(b, *at-before)
+			before = *at
+		}
+		for _, x := range e.numbers() {
+			b = binary.AppendUvarint(b, *x)
+		}
 		last = e.Intended
 	}
 	return b
 }
 
-// smallest is the size of the shortest possible entry.
-const smallest = 9
-
 var errMalformed = errors.New("entrylog: malformed entries")
 
 // Decode appends the entries that b holds to entries. b must hold nothing else.
 func Decode(entries []Entry, b []byte) ([]Entry, error) {
-	n, k := binary.Uvarint(b)
-	if k <= 0 || n > uint64(len(b)-k)/smallest {
-		return entries, errMalformed
-	}
-	b = b[k:]
 	bad := false
 	unsigned := func() uint64 {
 		x, k := binary.Uvarint(b)
 		if k <= 0 {
-			bad, b = true, nil
+			bad = true
 			return 0
 		}
 		b = b[k:]
 		return x
 	}
-	signed := func() int64 {
-		x, k := binary.Varint(b)
-		if k <= 0 {
-			bad, b = true, nil
-			return 0
-		}
-		b = b[k:]
-		return x
+	n := unsigned()
+	if bad || n > uint64(len(b))/smallest {
+		return entries, errMalformed
 	}
 	var last int64
 	for range n {
 		var e Entry
 		head := unsigned()
-		if head>>1 > 1<<32-1 {
-			return entries, errMalformed
-		}
 		e.Node, e.Shared = dme.NodeID(head>>1), head&1 != 0
-		e.Intended = last + signed()
-		e.Arrived = e.Intended + signed()
-		e.Requested = e.Arrived + signed()
-		e.Entered = e.Requested + signed()
-		e.Exited = e.Entered + signed()
-		e.Clock, e.Order, e.Sent = unsigned(), unsigned(), unsigned()
-		if bad {
+		before := last
+		for _, at := range e.times() {
+			x, k := binary.Varint(b)
+			b = b[max(k, 0):]
+			bad = bad || k <= 0
+			*at = before + x
+			before = *at
+		}
+		for _, x := range e.numbers() {
+			*x = unsigned()
+		}
+		if bad || head>>1 > 1<<32-1 {
 			return entries, errMalformed
 		}
 		last = e.Intended

@@ -6,6 +6,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/internal/entrylog"
+	"dmebench/internal/noderun"
 	"dmebench/internal/run"
 	"dmebench/result"
 )
@@ -45,8 +46,8 @@ func entry(node dme.NodeID, requested, entered, exited int64) entrylog.Entry {
 
 // counted returns counters that fit the entries: as many requests and entries,
 // and sent messages of kind 1 for each entry, all of them handled.
-func counted(nodes int, entries []entrylog.Entry, messages uint64) []NodeCount {
-	n := make([]NodeCount, nodes)
+func counted(nodes int, entries []entrylog.Entry, messages uint64) []noderun.Counts {
+	n := make([]noderun.Counts, nodes)
 	for _, e := range entries {
 		c := &n[e.Node-1]
 		c.Requests++

@@ -6,34 +6,20 @@ import (
 	"strings"
 
 	"dmebench/dme"
+	"dmebench/internal/noderun"
 	"dmebench/result"
 )
 
 // totals are sums and maxima over all nodes.
 type totals struct {
-	NodeCount
+	noderun.Counts
 	busiest uint64 // messages sent and handled by the node that did most
 }
 
-func total(nodes []NodeCount) totals {
-	var t totals
+func total(nodes []noderun.Counts) totals {
+	t := totals{Counts: noderun.Total(nodes)}
 	for i := range nodes {
-		n := &nodes[i]
-		for k := range n.Sent {
-			t.Sent[k] += n.Sent[k]
-			t.Handled[k] += n.Handled[k]
-		}
-		t.SentTotal += n.SentTotal
-		t.HandledTotal += n.HandledTotal
-		t.Transmissions += n.Transmissions
-		t.Bytes += n.Bytes
-		t.Requests += n.Requests
-		t.Entries += n.Entries
-		t.Refused += n.Refused
-		t.Unasked += n.Unasked
-		t.LongestMessage = max(t.LongestMessage, n.LongestMessage)
-		t.LongestQueue = max(t.LongestQueue, n.LongestQueue)
-		t.busiest = max(t.busiest, n.SentTotal+n.HandledTotal)
+		t.busiest = max(t.busiest, nodes[i].SentTotal+nodes[i].HandledTotal)
 	}
 	return t
 }
@@ -79,7 +65,7 @@ func (t *totals) messages(a *dme.Algorithm, perEntry map[int]uint64) result.Mess
 // at. What a node had sent is known at the start and at its exits; in between
 // it is interpolated, and after its last exit it grows until the node's last
 // event.
-func (t *timeline) sentAt(at, start int64, nodes []NodeCount) float64 {
+func (t *timeline) sentAt(at, start int64, nodes []noderun.Counts) float64 {
 	type point struct {
 		at   int64
 		sent uint64

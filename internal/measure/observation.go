@@ -17,7 +17,6 @@
 package measure
 
 import (
-	"dmebench/dme"
 	"dmebench/internal/clock"
 	"dmebench/internal/entrylog"
 	"dmebench/internal/noderun"
@@ -35,7 +34,7 @@ type Observation struct {
 
 	Entries []entrylog.Entry // of all nodes, in any order
 	Dropped uint64           // entries beyond the log's bound
-	Nodes   []NodeCount      // counters of the nodes 1..N
+	Nodes   []noderun.Counts // counters of the nodes 1..N
 	Wire    result.Wire
 
 	Delays    []int64 // one-way delays of single messages, measured
@@ -54,56 +53,4 @@ type Observation struct {
 	Workers     int
 	Environment map[string]string
 	Warnings    []string
-}
-
-// NodeCount is a plain copy of one node's [noderun.Counters].
-type NodeCount struct {
-	Sent    [dme.MaxKinds + 1]uint64 // by kind
-	Handled [dme.MaxKinds + 1]uint64
-
-	SentTotal     uint64
-	HandledTotal  uint64
-	Transmissions uint64
-	Bytes         uint64
-	Requests      uint64
-	Entries       uint64
-	Refused       uint64
-	Unasked       uint64
-
-	LongestMessage uint64
-	LongestQueue   uint64
-	Activity       uint64
-	Timers         uint64
-	Pending        uint64
-	LastMove       int64
-}
-
-// Read copies the counters of a node. Where the node still runs, the copy is
-// not one instant's: only what two successive readings agree on is certain.
-func Read(c *noderun.Counters) NodeCount {
-	n := NodeCount{
-		// What was handled is read first and what was sent last: a message
-		// whose handling is seen is then never missing among those sent.
-		HandledTotal:   c.HandledTotal.Load(),
-		Requests:       c.Requests.Load(),
-		Entries:        c.Entries.Load(),
-		Refused:        c.Refused.Load(),
-		Unasked:        c.Unasked.Load(),
-		LongestMessage: c.LongestMessage.Load(),
-		LongestQueue:   c.LongestQueue.Load(),
-		Activity:       c.Activity.Load(),
-		Timers:         c.Timers.Load(),
-		Pending:        c.Pending.Load(),
-		LastMove:       c.LastMove.Load(),
-		Bytes:          c.Bytes.Load(),
-		Transmissions:  c.Transmissions.Load(),
-	}
-	for k := range c.Handled {
-		n.Handled[k] = c.Handled[k].Load()
-	}
-	for k := range c.Sent {
-		n.Sent[k] = c.Sent[k].Load()
-	}
-	n.SentTotal = c.SentTotal.Load()
-	return n
 }

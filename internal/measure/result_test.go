@@ -10,6 +10,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/internal/entrylog"
+	"dmebench/internal/noderun"
 	"dmebench/result"
 )
 
@@ -140,7 +141,8 @@ func TestWhenTheSteadyPartEnds(t *testing.T) {
 		{"node 2's share is 5 too, and it made more", result.Spec{Requests: 10}, result.OK, 9102, 0, 9 / 4002e-9},
 		{"nobody has run out", result.Spec{Requests: 30}, result.Stalled, 9102, 0, 15 / 9102e-9},
 		{"the duration ends", result.Spec{Duration: result.Duration(3050)}, result.OK, 3050, 0, 7 / 3050e-9},
-		{"the duration of a run that failed means nothing", result.Spec{Duration: result.Duration(time.Hour)}, result.Failed, int64(time.Hour), 0, 15 / 9102e-9},
+		{"the duration of a run that failed means nothing", result.Spec{Duration: result.Duration(time.Hour)}, result.Failed,
+			int64(time.Hour), 0, 15 / 9102e-9},
 		{"the log was full", result.Spec{Duration: result.Duration(20000)}, result.OK, 20000, 3, 9 / 4002e-9},
 		{"steps", result.Spec{Workload: "serial", Requests: 15}, result.OK, 9102, 0, 15 / 9102e-9},
 		{"a trace", result.Spec{Workload: "trace", Set: map[string]string{"file": "x"}}, result.OK, 9102, 0, 15 / 9102e-9},
@@ -178,8 +180,10 @@ func TestStatus(t *testing.T) {
 		{"a stall after a violation", func(o *Observation) { o.Status = result.Stalled; o.WitnessViolations = 1 }, result.Violated, 1, ""},
 		{"a failure after a violation", func(o *Observation) { o.Status = result.Failed; o.WitnessViolations = 1 }, result.Failed, 1, ""},
 		{"a message lost", func(o *Observation) { o.Nodes[2].Handled[1]-- }, result.Failed, 0, "24 ASK sent and 23 handled"},
-		{"one taken for another", func(o *Observation) { o.Nodes[2].Handled[1]--; o.Nodes[2].Handled[0]++ }, result.Failed, 0, "0 foreign sent and 1 handled, 24 ASK sent and 23 handled"},
-		{"a message lost by a run that never was quiet", func(o *Observation) { o.Status = result.Stalled; o.Nodes[2].Handled[1]-- }, result.Stalled, 0, ""},
+		{"one taken for another", func(o *Observation) { o.Nodes[2].Handled[1]--; o.Nodes[2].Handled[0]++ }, result.Failed, 0,
+			"0 foreign sent and 1 handled, 24 ASK sent and 23 handled"},
+		{"a message lost by a run that never was quiet", func(o *Observation) { o.Status = result.Stalled; o.Nodes[2].Handled[1]-- },
+			result.Stalled, 0, ""},
 	} {
 		o := base()
 		x.change(&o)
@@ -240,11 +244,11 @@ func TestAnyObservationCanBeWritten(t *testing.T) {
 		o := Observation{
 			Job: jobOf(t, spec), Status: []result.Status{result.OK, result.Stalled, result.Failed}[rng.IntN(3)],
 			Start: when(), Stop: when(), MeanDelay: []float64{0, 5, math.NaN(), math.Inf(1)}[rng.IntN(4)],
-			Nodes: make([]NodeCount, rng.IntN(spec.Nodes+1)), FailedNodes: []int{3, 1},
+			Nodes: make([]noderun.Counts, rng.IntN(spec.Nodes+1)), FailedNodes: []int{3, 1},
 			Environment: map[string]string{EnvironmentCores: "2"}, Workers: rng.IntN(5),
 		}
 		for i := range o.Nodes {
-			o.Nodes[i] = NodeCount{Entries: rng.Uint64N(40), Requests: rng.Uint64N(40), SentTotal: rng.Uint64(), LastMove: when()}
+			o.Nodes[i] = noderun.Counts{Entries: rng.Uint64N(40), Requests: rng.Uint64N(40), SentTotal: rng.Uint64(), LastMove: when()}
 		}
 		for range rng.IntN(100) {
 			o.Entries = append(o.Entries, entrylog.Entry{
@@ -283,7 +287,9 @@ func TestWarmupLooksAtTheSteadyPartOnly(t *testing.T) {
 	}
 	entries[200].Node, entries[201].Node = 1, 1
 	job := jobOf(t, result.Spec{Nodes: 2, Duration: result.Duration(time.Hour), Requests: 204})
-	r := Result(Observation{Job: job, Status: result.OK, Entries: entries, Nodes: counted(2, entries, 1), MeanDelay: 1, Stop: int64(time.Hour)})
+	r := Result(Observation{
+		Job: job, Status: result.OK, Entries: entries, Nodes: counted(2, entries, 1), MeanDelay: 1, Stop: int64(time.Hour),
+	})
 	if r.Warmup != (result.Warmup{Entries: 10, Method: "mser-5"}) || len(r.Warnings) > 0 {
 		t.Errorf("warm-up %+v, warnings %q", r.Warmup, r.Warnings)
 	}

@@ -5,6 +5,7 @@ import (
 	"sort"
 
 	"dmebench/dme"
+	"dmebench/internal/noderun"
 	"dmebench/result"
 
 	"dmebench/workload"
@@ -100,7 +101,7 @@ func (s *steady) throughput() *float64 {
 // jain returns the index of R. Jain, D. Chiu and W. Hawe, A quantitative
 // measure of fairness and discrimination (1984), over the nodes that asked at
 // all: 1 where all entered equally often, 1/n where one of n did alone.
-func (s *steady) jain(nodes []NodeCount) *float64 {
+func (s *steady) jain(nodes []noderun.Counts) *float64 {
 	var n, sum, squares float64
 	for i, x := range s.byNode {
 		if x == 0 && (i >= len(nodes) || nodes[i].Requests == 0) {

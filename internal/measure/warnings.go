@@ -15,9 +15,9 @@ import (
 // runtime says how many cores its processes share.
 const EnvironmentCores = "cores"
 
-// crowd is how many processes share a core before it is said: most of them wait
-// for a message at any time.
-const crowd = 4
+// manyPerCore is how many processes share a core before it is said: most of them
+// wait for a message at any time.
+const manyPerCore = 4
 
 // muchRetransmitted is the share of frames that may be sent again without a
 // word.
@@ -65,17 +65,21 @@ func warnings(r *result.Result, o *Observation, part *steady, neg negatives) []s
 	warn(len(job.Missing) > 0, "%s needs %s, which %s does not have",
 		r.Algorithm, strings.Join(job.Missing, " and "), job.Network.Describe(job.NetOptions))
 
-	warn(r.Throughput == nil, "the steady part has %d entries in %v: there is no throughput to tell; ask for more requests or less warm-up",
+	warn(r.Throughput == nil,
+		"the steady part has %d entries in %v: there is no throughput to tell; ask for more requests or less warm-up",
 		part.entries, time.Duration(max(0, part.end-part.begin)))
-	warn(!part.settled, "the run was too short to settle: the best warm-up cut lies in its second half, and only %d of %d entries were cut",
+	warn(!part.settled,
+		"the run was too short to settle: the best warm-up cut lies in its second half, and only %d of %d entries were cut",
 		part.warmup.Entries, len(o.Entries))
-	warn(o.Dropped > 0, "%d entries were not recorded: the log was full; times and order speak of the first %d entries only", o.Dropped, len(o.Entries))
+	warn(o.Dropped > 0, "%d entries were not recorded: the log was full; times and order speak of the first %d entries only",
+		o.Dropped, len(o.Entries))
 	warn(o.Unserved > 0, "%d requests were still waiting in line when the duration ended, and were given up", o.Unserved)
 	missedRate(warn, r, o, part)
 
 	warn(r.Messages.Refused > 0, "nodes refused %d messages", r.Messages.Refused)
 	warn(r.Wire.Refused > 0, "the transport refused %d frames or connections", r.Wire.Refused)
-	warn(r.Wire.KernelDrops > 0, "the kernel dropped %d datagrams that found a receive buffer full: receivers did not keep up, which shows in the times",
+	warn(r.Wire.KernelDrops > 0,
+		"the kernel dropped %d datagrams that found a receive buffer full: receivers did not keep up, which shows in the times",
 		r.Wire.KernelDrops)
 	sent, handled := r.Messages.Total, uint64(0)
 	for _, n := range r.Work.HandledByNode {
@@ -84,7 +88,9 @@ func warnings(r *result.Result, o *Observation, part *steady, neg negatives) []s
 	warn(r.Status == result.OK && sent != handled, "%d messages were sent and %d handled: the links lose or duplicate", sent, handled)
 
 	retransmitted := float64(r.Wire.Retransmissions) / float64(max(1, r.Wire.Frames))
-	warn(retransmitted > muchRetransmitted, "the transport sent %d times again for %d frames, %.1f%%: the network loses, or its buffers are too small; times include waiting for it",
+	warn(retransmitted > muchRetransmitted,
+		"the transport sent %d times again for %d frames, %.1f%%: "+
+			"the network loses, or its buffers are too small; times include waiting for it",
 		r.Wire.Retransmissions, r.Wire.Frames, 100*retransmitted)
 
 	warn(r.T == nil && r.Nodes > 1, "the mean delay T of a message is unknown: nothing can be said in units of T")
@@ -96,7 +102,7 @@ func warnings(r *result.Result, o *Observation, part *steady, neg negatives) []s
 		pinned(warn, "synchronization delay", r.SyncDelay)
 	}
 	if cores, err := strconv.Atoi(o.Environment[EnvironmentCores]); err == nil {
-		warn(o.Workers > crowd*cores, "oversubscribed: %d processes on %d cores; times include waiting for a core", o.Workers, cores)
+		warn(o.Workers > manyPerCore*cores, "oversubscribed: %d processes on %d cores; times include waiting for a core", o.Workers, cores)
 	}
 	return w
 }
@@ -115,7 +121,8 @@ func missedRate(warn func(bool, string, ...any), r *result.Result, o *Observatio
 	if r.Lateness != nil {
 		between := float64(r.Nodes) * 1e9 / *r.Offered
 		warn(float64(r.Lateness.P99) > between,
-			"the generator was late: 1%% of the requests came %v or more behind schedule, which is more than a node's mean interarrival time of %v",
+			"the generator was late: 1%% of the requests came %v or more behind schedule, "+
+				"which is more than a node's mean interarrival time of %v",
 			time.Duration(r.Lateness.P99), time.Duration(between))
 	}
 }
@@ -128,7 +135,8 @@ func pinned(warn func(bool, string, ...any), what string, q *result.Quantiles) {
 	}
 	for _, timer := range []time.Duration{40 * time.Millisecond, 100 * time.Millisecond, 200 * time.Millisecond} {
 		off := math.Abs(float64(q.P50) - float64(timer))
-		warn(off <= 0.02*float64(timer), "the median %s of %v lies at a kernel timer of %v: look for delayed acknowledgements or retransmissions",
+		warn(off <= 0.02*float64(timer),
+			"the median %s of %v lies at a kernel timer of %v: look for delayed acknowledgements or retransmissions",
 			what, time.Duration(q.P50), timer)
 	}
 }
@@ -151,6 +159,8 @@ func jumps(warn func(bool, string, ...any), clocks []clock.Change) {
 		}
 	}
 	warn(suspended > 0, "the machine was suspended for %v during the run: that time is missing in what was measured", suspended)
-	warn(stepped != 0, "the wall clock was set by %v during the run: times are not measured with it, but processes that wait for a time of day were disturbed", stepped)
-	warn(slewed != 0, "the clock that measures ran %+.2f%% off the hardware's, as a time service corrects it: all times are off by as much", 100*slewed)
+	warn(stepped != 0, "the wall clock was set by %v during the run: "+
+		"times are not measured with it, but processes that wait for a time of day were disturbed", stepped)
+	warn(slewed != 0, "the clock that measures ran %+.2f%% off the hardware's, as a time service corrects it: "+
+		"all times are off by as much", 100*slewed)
 }

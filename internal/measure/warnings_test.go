@@ -24,7 +24,8 @@ func poisson(t *testing.T, n int, period time.Duration, rate float64, late time.
 		entries = append(entries, e)
 	}
 	return Observation{
-		Job:    jobOf(t, result.Spec{Nodes: 2, Workload: "poisson", TotalRate: rate, Duration: result.Duration(int64(n) * int64(period)), Warmup: "0"}),
+		Job: jobOf(t, result.Spec{Nodes: 2, Workload: "poisson", TotalRate: rate,
+			Duration: result.Duration(int64(n) * int64(period)), Warmup: "0"}),
 		Status: result.OK, Entries: entries, Nodes: counted(2, entries, 2), MeanDelay: 5, Stop: int64(n) * int64(period),
 	}
 }
@@ -70,28 +71,36 @@ func TestWarnings(t *testing.T) {
 			a := *o.Job.Algorithm
 			a.AsPublished, o.Job.Algorithm = true, &a
 		}), "literal text"},
-		{"links that lack something", change(func(o *Observation) { o.Job.Missing = []string{"FIFO links"} }), "test needs FIFO links, which sim with delay=constant fifo=true does not have"},
+		{"links that lack something", change(func(o *Observation) { o.Job.Missing = []string{"FIFO links"} }),
+			"test needs FIFO links, which sim with delay=constant fifo=true does not have"},
 		{"too few entries", func(t *testing.T) Observation { return closedRun(t, result.Spec{Warmup: "5"}) }, "has 0 entries"},
 		{"dropped", change(func(o *Observation) { o.Dropped = 7 }), "7 entries were not recorded"},
 		{"unserved", change(func(o *Observation) { o.Unserved = 9 }), "9 requests were still waiting"},
 		{"refused messages", change(func(o *Observation) { o.Nodes[0].Refused = 3 }), "refused 3 messages"},
 		{"refused frames", change(func(o *Observation) { o.Wire.Refused = 2 }), "refused 2 frames"},
 		{"kernel drops", change(func(o *Observation) { o.Wire.KernelDrops = 4 }), "the kernel dropped 4 datagrams"},
-		{"many retransmissions", change(func(o *Observation) { o.Wire.Frames, o.Wire.Retransmissions = 1000, 11 }), "sent 11 times again for 1000 frames, 1.1%"},
+		{"many retransmissions", change(func(o *Observation) { o.Wire.Frames, o.Wire.Retransmissions = 1000, 11 }),
+			"sent 11 times again for 1000 frames, 1.1%"},
 		{"a few retransmissions", change(func(o *Observation) { o.Wire.Frames, o.Wire.Retransmissions = 1000, 10 }), ""},
 		{"clocks that run evenly", clocks(clock.Change{Elapsed: time.Minute, Error: time.Microsecond}), ""},
-		{"suspended", clocks(clock.Change{Elapsed: time.Second}, clock.Change{Elapsed: time.Second, Suspended: 1100 * time.Microsecond, Error: 99 * time.Microsecond}),
+		{"suspended", clocks(clock.Change{Elapsed: time.Second},
+			clock.Change{Elapsed: time.Second, Suspended: 1100 * time.Microsecond, Error: 99 * time.Microsecond}),
 			"suspended for 1.1ms"},
-		{"within the error", clocks(clock.Change{Elapsed: time.Second, Suspended: 1100 * time.Microsecond, Error: 100 * time.Microsecond}), ""},
-		{"set back", clocks(clock.Change{Elapsed: time.Second, Stepped: -2 * time.Millisecond}, clock.Change{Elapsed: time.Second, Stepped: time.Millisecond}),
+		{"within the error", clocks(
+			clock.Change{Elapsed: time.Second, Suspended: 1100 * time.Microsecond, Error: 100 * time.Microsecond}), ""},
+		{"set back", clocks(clock.Change{Elapsed: time.Second, Stepped: -2 * time.Millisecond},
+			clock.Change{Elapsed: time.Second, Stepped: time.Millisecond}),
 			"set by -2ms"},
 		{"set by little", clocks(clock.Change{Elapsed: time.Second, Stepped: time.Millisecond}), ""},
-		{"slewed", clocks(clock.Change{Elapsed: time.Second, Slewed: -2 * time.Millisecond, Error: 10 * time.Microsecond}), "ran -0.20% off"},
+		{"slewed", clocks(clock.Change{Elapsed: time.Second, Slewed: -2 * time.Millisecond, Error: 10 * time.Microsecond}),
+			"ran -0.20% off"},
 		{"slewed as time services do", clocks(clock.Change{Elapsed: time.Second, Slewed: 500 * time.Microsecond}), ""},
-		{"too short to tell", clocks(clock.Change{Elapsed: time.Millisecond, Slewed: 10 * time.Microsecond, Error: 10 * time.Microsecond}), ""},
+		{"too short to tell", clocks(
+			clock.Change{Elapsed: time.Millisecond, Slewed: 10 * time.Microsecond, Error: 10 * time.Microsecond}), ""},
 		{"T unknown", change(func(o *Observation) { o.MeanDelay = 0 }), "T of a message is unknown"},
 		{"T measured", change(func(o *Observation) { o.MeanDelay, o.Delays = 0, []int64{5, 7} }), ""},
-		{"clocks that disagree", change(func(o *Observation) { o.Entries[5].Requested = 270; o.Entries[5].Intended = 270 }), "2 time differences are negative, down to -50ns"},
+		{"clocks that disagree", change(func(o *Observation) { o.Entries[5].Requested = 270; o.Entries[5].Intended = 270 }),
+			"2 time differences are negative, down to -50ns"},
 		{"oversubscribed", change(func(o *Observation) {
 			o.Workers, o.Environment = 64, map[string]string{EnvironmentCores: "2"}
 		}), "oversubscribed: 64 processes on 2 cores"},
@@ -104,7 +113,8 @@ func TestWarnings(t *testing.T) {
 		{"offered and reached", func(t *testing.T) Observation { return poisson(t, 3000, time.Millisecond, 1000, 0) }, ""},
 		{"missed", func(t *testing.T) Observation { return poisson(t, 3000, time.Millisecond, 1100, 0) }, "missed: 1000 of 1100"},
 		{"chance", func(t *testing.T) Observation { return poisson(t, 100, time.Millisecond, 1100, 0) }, ""},
-		{"late", func(t *testing.T) Observation { return poisson(t, 3000, time.Millisecond, 1000, 3*time.Millisecond) }, "generator was late"},
+		{"late", func(t *testing.T) Observation { return poisson(t, 3000, time.Millisecond, 1000, 3*time.Millisecond) },
+			"generator was late"},
 		{"a little late", func(t *testing.T) Observation { return poisson(t, 3000, time.Millisecond, 1000, time.Millisecond) }, ""},
 		{"it never settles", func(t *testing.T) Observation {
 			o := closedRun(t, result.Spec{})
@@ -130,7 +140,8 @@ func TestWarnings(t *testing.T) {
 
 func TestLossyLinksAreNoFailure(t *testing.T) {
 	e := closed()
-	o := Observation{Job: jobOf(t, result.Spec{Nodes: 3, Requests: 6}), Status: result.OK, Entries: e, Nodes: counted(3, e, 4), MeanDelay: 10, Stop: 250}
+	o := Observation{Job: jobOf(t, result.Spec{Nodes: 3, Requests: 6}), Status: result.OK, Entries: e, Nodes: counted(3, e, 4),
+		MeanDelay: 10, Stop: 250}
 	o.Nodes[0].Handled[1]--
 	o.Nodes[0].HandledTotal--
 	guarantees := o.Job.Network.Guarantees

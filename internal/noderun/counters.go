@@ -35,26 +35,31 @@ func (a Activity) String() string {
 //
 // A message is counted as handled after everything that its handler sent has
 // been counted as sent: when the sums of Sent and Handled over all nodes agree
-// in two successive readings that agree with each other, no message is in
-// flight.
-type Counters struct {
-	Sent    [dme.MaxKinds + 1]atomic.Uint64 // by kind, one for each receiver
-	Handled [dme.MaxKinds + 1]atomic.Uint64 // by kind, refused ones included
+// in two successive looks that agree with each other, no message is in flight.
+type Counters = counters[atomic.Uint64, atomic.Int64]
 
-	SentTotal     atomic.Uint64 // sum of Sent
-	HandledTotal  atomic.Uint64 // sum of Handled
-	Transmissions atomic.Uint64 // like SentTotal, but a native broadcast counts once
-	Bytes         atomic.Uint64 // encoded messages, without the transport's framing
-	Requests      atomic.Uint64 // calls of Request
-	Entries       atomic.Uint64 // calls of Release
-	Refused       atomic.Uint64 // messages that the node refused
-	Unasked       atomic.Uint64 // entries without a request: violations
+// Counts is a plain copy of Counters.
+type Counts = counters[uint64, int64]
 
-	LongestMessage atomic.Uint64 // bytes
-	LongestQueue   atomic.Uint64 // requests, where the node can tell
-	Activity       atomic.Uint64 // an Activity
-	Timers         atomic.Uint64 // timers armed
-	Pending        atomic.Uint64 // requests that the local process has still to make; 1 stands for some
-	LastMove       atomic.Int64  // time of the last handled event, ns on the runtime's clock
-	_              [2]uint64
+// counters lists what is counted, in words of 64 bits.
+type counters[U, I any] struct {
+	Sent    [dme.MaxKinds + 1]U // by kind, one for each receiver
+	Handled [dme.MaxKinds + 1]U // by kind, refused ones included
+
+	SentTotal     U // sum of Sent
+	HandledTotal  U // sum of Handled
+	Transmissions U // like SentTotal, but a native broadcast counts once
+	Bytes         U // encoded messages, without the transport's framing
+	Requests      U // calls of Request
+	Entries       U // calls of Release
+	Refused       U // messages that the node refused
+	Unasked       U // entries without a request: violations
+
+	LongestMessage U // bytes
+	LongestQueue   U // requests, where the node can tell
+	Activity       U // an Activity
+	Timers         U // timers armed
+	Pending        U // requests that the local process has still to make; 1 stands for some
+	LastMove       I // time of the last handled event, ns on the runtime's clock
+	_              [2]U
 }

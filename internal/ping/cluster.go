@@ -75,85 +75,79 @@ func Start(ctx context.Context, s Setup) (_ *Cluster, err error) {
 		c.processes = append(c.processes, p)
 		go func() { c.fail(p.Death()) }()
 	}
-	var book []string
-	for i, p := range c.processes {
-		var g greeting
-		if err := c.receive(p, startTimeout, &g); err != nil {
-			return nil, err
-		}
-		book = append(book, g.Address)
-		if i == 0 {
-			c.gomaxprocs = g.GOMAXPROCS
-		}
+	greetings, err := c.answers()
+	if err != nil {
+		return nil, err
 	}
-	for _, p := range c.processes {
-		p.Send(book)
+	var q question
+	for _, g := range greetings {
+		q.Book = append(q.Book, g.Address)
 	}
-	for _, p := range c.processes {
-		var word string
-		if err := c.receive(p, startTimeout, &word); err != nil {
-			return nil, err
-		}
-	}
-	return c, nil
+	c.gomaxprocs = greetings[0].GOMAXPROCS
+	_, err = c.askAll(q)
+	return c, err
 }
 
-// receive decodes a process's next answer. It fails as soon as any process ends.
-func (c *Cluster) receive(p *launch.Child, within time.Duration, to any) error {
+// askAll asks all processes the same and returns their answers.
+func (c *Cluster) askAll(q question) ([]answer, error) {
+	for _, p := range c.processes {
+		p.Send(q)
+	}
+	return c.answers()
+}
+
+// answers waits for the next answer of every process.
+func (c *Cluster) answers() ([]answer, error) {
+	var all []answer
+	for _, p := range c.processes {
+		a, err := c.answer(p, startTimeout)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, a)
+	}
+	return all, nil
+}
+
+// answer waits for a process's next answer. It fails as soon as any process ends.
+func (c *Cluster) answer(p *launch.Child, within time.Duration) (a answer, err error) {
 	ctx, cancel := context.WithTimeout(c.life, within)
 	defer cancel()
-	switch err := p.Receive(ctx, to); {
+	switch err := p.Receive(ctx, &a); {
 	case errors.Is(err, context.DeadlineExceeded):
-		return fmt.Errorf("ping: %s does not answer within %v; is this host overloaded? %s", p.Name(), within, strings.Join(p.Stderr(), "\n"))
+		return a, fmt.Errorf("ping: %s does not answer within %v; is this host overloaded? %s",
+			p.Name(), within, strings.Join(p.Stderr(), "\n"))
 	case err != nil:
-		return fmt.Errorf("ping: %w", err)
+		return a, fmt.Errorf("ping: %w", err)
+	case a.Error != "":
+		return a, fmt.Errorf("ping: %s: %s", p.Name(), a.Error)
 	}
-	return nil
+	return a, nil
 }
 
 // Measure carries out a task once. The processes have been quiet before, and are
 // so again.
 func (c *Cluster) Measure(t Task) (Values, error) {
-	before, err := c.processorTimes()
+	before, err := c.askAll(question{})
 	if err != nil {
 		return nil, err
 	}
 	first := c.processes[0]
-	first.Send(question{&t})
-	var a answer
-	if err := c.receive(first, t.Stretch+patience+startTimeout, &a); err != nil {
-		return nil, err
+	first.Send(question{Task: &t})
+	a, err := c.answer(first, t.Stretch+patience+startTimeout)
+	if err != nil {
+		return nil, fmt.Errorf("%w (%v)", err, t)
 	}
-	if a.Error != "" {
-		return nil, fmt.Errorf("ping: %s: %s: %s", first.Name(), t, a.Error)
-	}
-	after, err := c.processorTimes()
+	after, err := c.askAll(question{})
 	if err != nil {
 		return nil, err
 	}
 	var used float64
 	for i := range t.processes(len(before)) {
-		used += after[i] - before[i]
+		used += after[i].CPUSeconds - before[i].CPUSeconds
 	}
 	a.Values.addProcessorTime(used)
 	return a.Values, nil
-}
-
-// processorTimes returns the processor time in seconds that each process has
-// used.
-func (c *Cluster) processorTimes() ([]float64, error) {
-	for _, p := range c.processes {
-		p.Send(question{})
-	}
-	var times []float64
-	for _, p := range c.processes {
-		var a answer
-		if err := c.receive(p, startTimeout, &a); err != nil {
-			return nil, err
-		}
-		times = append(times, a.CPUSeconds)
-	}
-	return times, nil
 }
 
 // Close ends all processes and returns when they are gone.

@@ -73,7 +73,7 @@ func TestProcessesLeaveInTheMidstOfAMeasurement(t *testing.T) {
 		for _, side := range []Side{Bare, Ours} {
 			t.Run(fmt.Sprintf("%s,%s", test, side), func(t *testing.T) {
 				c := start(t, Setup{Network: "tcp", Side: side})
-				c.processes[0].Send(question{&Task{Test: test, Tokens: 1, Stretch: MaxStretch}})
+				c.processes[0].Send(question{Task: &Task{Test: test, Tokens: 1, Stretch: MaxStretch}})
 				for _, p := range c.processes {
 					p.Dismiss()
 				}
@@ -131,7 +131,8 @@ func TestProcessThatFailsSaysWhy(t *testing.T) {
 }
 
 func TestMainRefusesWhatIsNoOrder(t *testing.T) {
-	for _, in := range []string{"", "hello\n", `{"Network":"pigeon","Processes":2,"Size":32}`, `{"Network":"tcp","Processes":2,"Index":2,"Size":32}`} {
+	for _, in := range []string{"", "hello\n", `{"Network":"pigeon","Processes":2,"Size":32}`,
+		`{"Network":"tcp","Processes":2,"Index":2,"Size":32}`} {
 		var out, complaint bytes.Buffer
 		if code := Main(strings.NewReader(in), &out, &complaint); code != exit.Usage || out.Len() > 0 {
 			t.Errorf("%q: ended with %d and said %q", in, code, out.String())

@@ -45,7 +45,7 @@ type peer struct {
 	clock *clock.Clock
 	next  int // the next process in the ring
 
-	failed chan error
+	stopped chan error // nil where all is done
 
 	// Of a round trip and a ring, at the first process.
 	over  atomic.Bool   // what comes back is taken out
@@ -78,7 +78,7 @@ const (
 
 func newPeer(o *order) (*peer, error) {
 	p := &peer{
-		order: o, clock: clock.New(), next: (o.Index + 1) % o.Processes, failed: make(chan error, 1),
+		order: o, clock: clock.New(), next: (o.Index + 1) % o.Processes, stopped: make(chan error, 1),
 		back: make(chan struct{}, MaxTokens), told: make(chan struct{}, 1), reply: newMessage(0, o.Size),
 	}
 	if o.Index == 0 {
@@ -93,18 +93,18 @@ func newPeer(o *order) (*peer, error) {
 	return p, nil
 }
 
-// fail ends the process. It does not wait.
-func (p *peer) fail(err error) {
+// stop ends the process, for the first reason given. It does not wait.
+func (p *peer) stop(err error) {
 	select {
-	case p.failed <- err:
-	default: // something else ends it already
+	case p.stopped <- err:
+	default:
 	}
 }
 
 // send passes a message on from inside receive.
 func (p *peer) send(to int, m []byte) {
 	if err := p.end.send(to, m); err != nil {
-		p.fail(err)
+		p.stop(err)
 	}
 }
 

@@ -31,7 +31,10 @@ func Run(ctx context.Context, s Spec, opt Options) (*Report, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
 	}
-	r := &runner{spec: s, opt: opt, report: &Report{
+	if opt.Progress == nil {
+		opt.Progress = func(int, int) {}
+	}
+	r := &runner{spec: s, progress: opt.Progress, report: &Report{
 		SchemaVersion: SchemaVersion, Spec: s, Environment: opt.Environment,
 		Placement: Placement{Processes: s.Processes, Pinned: s.Pin, PairsPerSet: pairsPerSet},
 	}}
@@ -47,9 +50,9 @@ func Run(ctx context.Context, s Spec, opt Options) (*Report, error) {
 // runner is one measurement.
 type runner struct {
 	spec   Spec
-	opt    Options
 	report *Report
 
+	progress        func(done, of int)
 	done, stretches int
 }
 
@@ -118,7 +121,8 @@ func (r *runner) pairs(ctx context.Context, setup Setup, pair int, all []Measure
 					return err
 				}
 				values[side] = v
-				r.progress()
+				r.done++
+				r.progress(r.done, r.stretches)
 			}
 			all[i].Pairs = append(all[i].Pairs, Pair{
 				Processes: pair/pairsPerSet + 1, First: order[0], Bare: values[Bare], Ours: values[Ours],
@@ -127,11 +131,4 @@ func (r *runner) pairs(ctx context.Context, setup Setup, pair int, all []Measure
 		order[0], order[1] = order[1], order[0]
 	}
 	return nil
-}
-
-func (r *runner) progress() {
-	r.done++
-	if r.opt.Progress != nil {
-		r.opt.Progress(r.done, r.stretches)
-	}
 }

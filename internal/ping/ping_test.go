@@ -9,7 +9,8 @@ import (
 )
 
 func TestRunMeasuresEverything(t *testing.T) {
-	for _, s := range []Spec{tiny(), {Networks: []string{"udp"}, Tests: Tests(), Processes: 2, Tokens: []int{2}, Pairs: 2, Stretch: 2 * time.Millisecond, Size: MaxSize, UDPLayer: "raw"}} {
+	for _, s := range []Spec{tiny(), {Networks: []string{"udp"}, Tests: Tests(), Processes: 2, Tokens: []int{2}, Pairs: 2,
+		Stretch: 2 * time.Millisecond, Size: MaxSize, UDPLayer: "raw"}} {
 		var calls, last int
 		r, err := Run(t.Context(), s, Options{Progress: func(done, of int) {
 			calls++

@@ -18,29 +18,25 @@ import (
 // measurement.
 const Command = "ping-process"
 
-// The protocol: a process is told an order and answers with a greeting; it takes
-// the addresses of all, connects, and answers "ready". From then on it answers
-// each question.
-
-// order is what a process is told first.
+// order is what a process is told first; it answers with its address. From then
+// on it answers each question.
 type order struct {
 	Setup
 	Index int // of this process, from 0
 	Key   [transport.KeySize]byte
 }
 
-type greeting struct {
-	Address    string
-	GOMAXPROCS int
+// question asks a process to connect to the others, or the first process to
+// carry out a task, or any process how much processor time it has used.
+type question struct {
+	Book []string // the addresses of all
+	Task *Task
 }
 
-const ready = "ready"
-
-// question asks the first process to carry out a task, or any process how much
-// processor time it has used.
-type question struct{ Task *Task }
-
+// answer has what was asked for.
 type answer struct {
+	Address    string
+	GOMAXPROCS int
 	Values     Values
 	CPUSeconds float64
 	Error      string
@@ -78,65 +74,51 @@ func Main(stdin io.Reader, stdout, stderr io.Writer) int {
 	p, err := newPeer(&o)
 	if err == nil {
 		defer p.end.close()
-		err = p.join(parent)
-	}
-	if err == nil {
 		err = p.serve(parent)
 	}
-	if err != nil && err != io.EOF {
+	if err != nil {
 		fmt.Fprintf(stderr, "ping: process %d: %v\n", o.Index, err)
 		return exit.Unknown
 	}
 	return exit.Held
 }
 
-// join makes the process known to the others and connects it to them.
-func (p *peer) join(parent *launch.Parent) error {
-	if err := parent.Send(greeting{p.end.address(), runtime.GOMAXPROCS(0)}); err != nil {
-		return err
-	}
-	var book []string
-	if err := parent.Receive(&book); err != nil {
-		return err
-	}
-	if len(book) != p.order.Processes {
-		return fmt.Errorf("%d addresses of %d processes", len(book), p.order.Processes)
-	}
-	if err := p.end.start(book, p.order.peers()); err != nil {
-		return err
-	}
-	return parent.Send(ready)
-}
-
 // serve answers questions until there are no more, also while a measurement is
 // under way.
 func (p *peer) serve(parent *launch.Parent) error {
+	tell := func(a answer) {
+		if err := parent.Send(a); err != nil {
+			p.stop(err)
+		}
+	}
+	tell(answer{Address: p.end.address(), GOMAXPROCS: runtime.GOMAXPROCS(0)})
 	go func() {
 		for {
 			var q question
 			if parent.Receive(&q) != nil {
-				p.fail(io.EOF)
+				p.stop(nil)
 				return
 			}
-			go func() {
-				if err := parent.Send(p.answer(q)); err != nil {
-					p.fail(err)
-				}
-			}()
+			go func() { tell(p.answer(q)) }()
 		}
 	}()
-	return <-p.failed
+	return <-p.stopped
 }
 
-func (p *peer) answer(q question) answer {
-	if q.Task == nil {
-		return answer{CPUSeconds: processorTime().Seconds()}
+func (p *peer) answer(q question) (a answer) {
+	var err error
+	switch {
+	case q.Book != nil:
+		err = p.end.start(q.Book, p.order.peers())
+	case q.Task != nil:
+		a.Values, err = p.measure(q.Task)
+	default:
+		a.CPUSeconds = processorTime().Seconds()
 	}
-	v, err := p.measure(q.Task)
 	if err != nil {
-		return answer{Error: err.Error()}
+		a.Error = err.Error()
 	}
-	return answer{Values: v}
+	return a
 }
 
 // processorTime returns the processor time that this process has used.

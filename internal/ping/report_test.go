@@ -108,18 +108,19 @@ func TestJSONShape(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{
-		"schema_version":                                 "1",
-		"spec.stretch_ns":                                fmt.Sprint(float64(200 * time.Millisecond)),
-		"environment.cores":                              "2",
-		"placement.pinned":                               "true",
-		"placement.cpus":                                 "[0 1 0 1]",
-		"placement.gomaxprocs":                           "1",
-		"measurements.0.transport":                       "tcp",
-		"measurements.0.test":                            "ring",
-		"measurements.0.tokens":                          "1",
-		"measurements.0.pairs.9.bare":                    "map[hops_per_core_s:500 hops_per_s:10000]",
-		"measurements.0.pairs.9.ours":                    "map[hops_per_core_s:250 hops_per_s:5000]",
-		"measurements.0.quantities.0":                    "map[bare:5500 name:hops_per_s ours:2950 speed_ratio:map[confidence:0.95 hi:0.9 lo:0.2 median:0.55 pairs:10] warnings:[]]",
+		"schema_version":              "1",
+		"spec.stretch_ns":             fmt.Sprint(float64(200 * time.Millisecond)),
+		"environment.cores":           "2",
+		"placement.pinned":            "true",
+		"placement.cpus":              "[0 1 0 1]",
+		"placement.gomaxprocs":        "1",
+		"measurements.0.transport":    "tcp",
+		"measurements.0.test":         "ring",
+		"measurements.0.tokens":       "1",
+		"measurements.0.pairs.9.bare": "map[hops_per_core_s:500 hops_per_s:10000]",
+		"measurements.0.pairs.9.ours": "map[hops_per_core_s:250 hops_per_s:5000]",
+		"measurements.0.quantities.0": "map[bare:5500 name:hops_per_s ours:2950 " +
+			"speed_ratio:map[confidence:0.95 hi:0.9 lo:0.2 median:0.55 pairs:10] warnings:[]]",
 		"measurements.1.quantities.0.speed_ratio.median": "1",
 		"measurements.1.quantities.0.speed_ratio.lo":     "<nil>",
 	} {

@@ -8,5 +8,5 @@ import "golang.org/x/sys/unix"
 // of both ends. Other systems have no calls that are safe to make otherwise.
 const available = false
 
-func read(fd uintptr, b []byte) (int, error)  { return unix.Read(int(fd), b) }
-func write(fd uintptr, b []byte) (int, error) { return unix.Write(int(fd), b) }
+func quickRead(fd int, b []byte) (int, error)  { return unix.Read(fd, b) }
+func quickWrite(fd int, b []byte) (int, error) { return unix.Write(fd, b) }

@@ -45,31 +45,23 @@ func (c *Calls) Quick(size int) bool {
 
 // Read is [unix.Read], and once more where a signal interrupts it.
 func (c *Calls) Read(fd uintptr, b []byte) (n int, err error) {
-	if len(b) == 0 {
-		return 0, nil
-	}
-	for {
-		if c.Quick(len(b)) {
-			n, err = read(fd, b)
-		} else {
-			n, err = unix.Read(int(fd), b)
-		}
-		if err != unix.EINTR {
-			return max(n, 0), err
-		}
-	}
+	return c.make(quickRead, unix.Read, fd, b)
 }
 
 // Write is [unix.Write], and once more where a signal interrupts it.
 func (c *Calls) Write(fd uintptr, b []byte) (n int, err error) {
+	return c.make(quickWrite, unix.Write, fd, b)
+}
+
+func (c *Calls) make(quick, ordinary func(int, []byte) (int, error), fd uintptr, b []byte) (n int, err error) {
 	if len(b) == 0 {
 		return 0, nil
 	}
 	for {
 		if c.Quick(len(b)) {
-			n, err = write(fd, b)
+			n, err = quick(int(fd), b)
 		} else {
-			n, err = unix.Write(int(fd), b)
+			n, err = ordinary(int(fd), b)
 		}
 		if err != unix.EINTR {
 			return max(n, 0), err

@@ -75,7 +75,8 @@ func Open(f *os.File, nodes int) (*Page, error) {
 		return nil, fmt.Errorf("shared page: %w; a worker is started by its coordinator only", err)
 	}
 	if info.Size() != int64(headerSize+nodes*counterSize) {
-		return nil, fmt.Errorf("shared page: %d bytes are not a page for %d nodes; are coordinator and worker of one build?", info.Size(), nodes)
+		return nil, fmt.Errorf("shared page: %d bytes are not a page for %d nodes; are coordinator and worker of one build?",
+			info.Size(), nodes)
 	}
 	p, err := mapFile(f, nodes)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"dmebench/internal/localprocess"
 	"dmebench/internal/measure"
+	"dmebench/internal/noderun"
 	"dmebench/result"
 	"dmebench/workload"
 )
@@ -164,7 +165,7 @@ func (s *simulation) observation() measure.Observation {
 	o := measure.Observation{
 		Job: s.job, Status: s.status, Error: s.err, FailedNodes: s.failed,
 		Entries: slices.Concat(s.log.Chunks()...), Dropped: s.log.Dropped(),
-		Nodes:     make([]measure.NodeCount, len(s.counters)),
+		Nodes:     make([]noderun.Counts, len(s.counters)),
 		MeanDelay: s.meanDelay(),
 		Start:     s.start, Stop: s.now, PerEntry: s.perEntry,
 		WitnessViolations: s.witness.violations, Method: "virtual-time",
@@ -175,7 +176,7 @@ func (s *simulation) observation() measure.Observation {
 	}
 	for i := range s.counters {
 		s.counters[i].LastMove.Store(s.lastMove[i])
-		o.Nodes[i] = measure.Read(&s.counters[i])
+		o.Nodes[i] = noderun.Read(&s.counters[i])
 		o.Wire.Frames += o.Nodes[i].SentTotal
 		o.Wire.Bytes += o.Nodes[i].Bytes
 		if p := s.procs[i]; p != nil {

@@ -26,7 +26,7 @@ func Main(catalog run.Catalog, stdin io.Reader, stderr io.Writer) int {
 	coordinator := launch.NewParent(stdin, io.Discard)
 	var boot control.Boot
 	if err := coordinator.Receive(&boot); err != nil {
-		fmt.Fprintf(stderr, "worker: this command is started by a coordinator, which tells it where to report on its standard input: %v\n", err)
+		fmt.Fprintln(stderr, "worker: this command is started by a coordinator, which tells it where to report on its standard input:", err)
 		return exit.Usage
 	}
 

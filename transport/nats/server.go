@@ -2,8 +2,6 @@ package nats
 
 import (
 	"crypto/rand"
-	"encoding/hex"
-	"errors"
 	"fmt"
 	"time"
 
@@ -36,16 +34,20 @@ const (
 
 // StartServer starts a broker for so many connections.
 func StartServer(conns int) (*Server, error) {
-	b := make([]byte, 16)
-	rand.Read(b) // never fails: it ends the program where there is no randomness
-	token := hex.EncodeToString(b)
-	s, err := server.NewServer(&server.Options{
-		ServerName: "dmebench-data", Host: serverHost, Port: server.RANDOM_PORT, Authorization: token,
+	return Embed(&server.Options{
+		ServerName: "dmebench-data", Host: serverHost, Port: server.RANDOM_PORT,
 		MaxConn: conns + spareConns, MaxPayload: transport.MaxFrame + maxOverhead, MaxPending: serverPending,
-		NoLog: true, NoSigs: true, NoSystemAccount: true,
+		NoSystemAccount: true,
 		// Pings between processes of one host tell nothing; see Broker.connect.
 		PingInterval: 24 * time.Hour, DisableShortFirstPing: true,
 	})
+}
+
+// Embed starts a server in this process, with a token of its own and without a
+// log.
+func Embed(o *server.Options) (*Server, error) {
+	o.Authorization, o.NoLog, o.NoSigs = rand.Text(), true, true
+	s, err := server.NewServer(o)
 	if err != nil {
 		return nil, fmt.Errorf("nats: server: %w", err)
 	}
@@ -53,9 +55,10 @@ func StartServer(conns int) (*Server, error) {
 	if !s.ReadyForConnections(serverTimeout) {
 		s.Shutdown()
 		s.WaitForShutdown()
-		return nil, errors.New("nats: server: cannot listen on " + serverHost + "; does this host have a loopback interface?")
+		return nil, fmt.Errorf("nats: server: cannot listen on %s within %v; does this host have a loopback interface?",
+			o.Host, serverTimeout)
 	}
-	return &Server{server: s, token: token}, nil
+	return &Server{server: s, token: o.Authorization}, nil
 }
 
 // Broker says how to reach the server.

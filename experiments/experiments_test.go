@@ -1,4 +1,6 @@
-package dmebench
+// Package experiments_test holds the figures of the documentation to what the
+// experiments that ship give.
+package experiments_test
 
 import (
 	"bytes"
@@ -9,7 +11,10 @@ import (
 	"strings"
 	"testing"
 
+	"dmebench"
+
 	"dmebench/internal/exit"
+	"dmebench/internal/golden"
 )
 
 var full = flag.Bool("full", false, "carry out the simulated experiments again and compare their figures with those of the documentation")
@@ -48,11 +53,11 @@ var shownFigures = []struct {
 
 // docs/experiments.md shows every experiment that ships, and its figures.
 func TestExperimentsPage(t *testing.T) {
-	page, err := os.ReadFile(filepath.Join("docs", "experiments.md"))
+	page, err := os.ReadFile(filepath.Join("..", "docs", "experiments.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := filepath.Glob(filepath.Join("experiments", "*.yaml"))
+	files, err := filepath.Glob("*.yaml")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("%q (%v)", files, err)
 	}
@@ -67,7 +72,7 @@ func TestExperimentsPage(t *testing.T) {
 			if !bytes.Contains(page, []byte("]("+image+")")) {
 				t.Errorf("the page does not show %s", image)
 			}
-			if _, err := os.Stat(filepath.Join("docs", filepath.FromSlash(image))); err != nil {
+			if _, err := os.Stat(filepath.Join("..", "docs", filepath.FromSlash(image))); err != nil {
 				t.Error(err)
 			}
 		}
@@ -87,8 +92,8 @@ func TestExperimentFigures(t *testing.T) {
 		t.Run(e.experiment, func(t *testing.T) {
 			out := t.TempDir()
 			var stdout, stderr bytes.Buffer
-			args := []string{"dmebench", "sweep", "--quiet", "--file", filepath.Join("experiments", e.experiment+".yaml"), "--out", out}
-			if code := Run(args, strings.NewReader(""), &stdout, &stderr); code != exit.Held {
+			args := []string{"dmebench", "sweep", "--quiet", "--file", e.experiment + ".yaml", "--out", out}
+			if code := dmebench.Run(args, strings.NewReader(""), &stdout, &stderr); code != exit.Held {
 				t.Fatalf("%q: %d\n%s%s", args, code, &stdout, &stderr)
 			}
 			for image, plot := range e.plots {
@@ -96,7 +101,7 @@ func TestExperimentFigures(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				mustBe(t, filepath.Join("docs", "images", "experiments", image+".svg"), drawn)
+				golden.MustBe(t, filepath.Join("..", "docs", "images", "experiments", image+".svg"), drawn)
 			}
 		})
 	}

@@ -1,5 +1,5 @@
-// Package table writes tables: for a terminal, and for a Markdown page.
-package table
+// Package tables writes tables: for a terminal, and for a Markdown page.
+package tables
 
 import (
 	"fmt"
@@ -16,6 +16,12 @@ func New(head ...string) *Table { return &Table{[][]string{head}} }
 
 // Add adds a row.
 func (t *Table) Add(cells ...string) { t.rows = append(t.rows, cells) }
+
+// Extend adds cells to the last row.
+func (t *Table) Extend(cells ...string) {
+	last := &t.rows[len(t.rows)-1]
+	*last = append(*last, cells...)
+}
 
 // WriteText writes the table with its columns two spaces apart.
 func (t *Table) WriteText(out io.Writer) error {

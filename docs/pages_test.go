@@ -1,0 +1,144 @@
+// Package docs_test holds the documentation to what the program says.
+package docs_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"dmebench"
+	"dmebench/algorithms/catalog"
+	"dmebench/internal/exit"
+	"dmebench/internal/golden"
+)
+
+// say runs the program, which must end with the given exit code, and returns
+// what it prints.
+func say(t *testing.T, code int, args ...string) []byte {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	if got := dmebench.Run(append([]string{"dmebench"}, args...), strings.NewReader(""), &stdout, &stderr); got != code {
+		t.Fatalf("%q: exit code %d, want %d\n%s%s", args, got, code, &stdout, &stderr)
+	}
+	return stdout.Bytes()
+}
+
+func read(t *testing.T, file string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// algorithms.md lists what the algorithms say of themselves.
+func TestAlgorithmsPage(t *testing.T) {
+	golden.MustBe(t, "algorithms.md", say(t, exit.Held, "list", "algorithms", "--markdown"))
+}
+
+func TestSchema(t *testing.T) {
+	golden.MustBe(t, "result.schema.json", say(t, exit.Held, "schema"))
+}
+
+// The figures of the worked examples are drawn from the scenarios that the tests
+// play, and so cannot drift from the code.
+func TestScenarioFigures(t *testing.T) {
+	var scenarios []struct{ Name string }
+	if err := json.Unmarshal(say(t, exit.Held, "list", "scenarios", "--json"), &scenarios); err != nil || len(scenarios) == 0 {
+		t.Fatal(len(scenarios), err)
+	}
+	page := read(t, "algorithms.md")
+	for _, s := range scenarios {
+		drawn := filepath.Join(t.TempDir(), "drawn.svg")
+		say(t, exit.Held, "trace", "--scenario", s.Name, "--svg", drawn)
+		image := path.Join("images", "scenarios", strings.ReplaceAll(s.Name, "/", "-")+".svg")
+		golden.MustBe(t, filepath.FromSlash(image), read(t, drawn))
+		if !bytes.Contains(page, []byte("]("+image+")")) {
+			t.Errorf("algorithms.md does not show %s", image)
+		}
+	}
+}
+
+// counterexamples says where the literal texts are searched: the smallest
+// systems in which a fault shows.
+var counterexamples = map[string]string{
+	"singhal-as-published":                 "--nodes 3 --requests 3",
+	"lodha-kshemkalyani-as-published":      "--nodes 3 --requests 3",
+	"maekawa-as-published":                 "--nodes 7 --requests 7",
+	"maekawa-textbook-as-published":        "--nodes 3 --requests 3",
+	"agrawal-el-abbadi-as-published":       "--nodes 3 --requests 3",
+	"ricart-agrawala-bounded-as-published": "--nodes 3 --requests 6",
+	"chaudhuri-karaata-as-published":       "--nodes 3 --requests 4 --set mesh=1x1x3",
+}
+
+// Every literal text is caught, and errata.md shows how.
+func TestErrataPage(t *testing.T) {
+	page := read(t, "errata.md")
+	for _, a := range catalog.All() {
+		if !a.AsPublished {
+			continue
+		}
+		t.Run(a.Name, func(t *testing.T) {
+			where, ok := counterexamples[a.Name]
+			if !ok {
+				t.Fatal("where is it to be searched?")
+			}
+			drawn := filepath.Join(t.TempDir(), "drawn.svg")
+			args := append(strings.Fields("check --quiet --schedules 50000 --algorithm "+a.Name+" "+where), "--svg", drawn)
+			say(t, exit.Broken, args...)
+			image := path.Join("images", "errata", a.Name+".svg")
+			golden.MustBe(t, filepath.FromSlash(image), read(t, drawn))
+			if !bytes.Contains(page, []byte("## "+a.Name+"\n")) || !bytes.Contains(page, []byte("]("+image+")")) {
+				t.Errorf("errata.md has no section with the picture %s", image)
+			}
+		})
+	}
+}
+
+// The figures of quorums in experiments.md are what the command there draws.
+func TestQuorumFigures(t *testing.T) {
+	page := read(t, "experiments.md")
+	const command = "list quorums --nodes 31 --availability --plots"
+	if !bytes.Contains(page, []byte("dmebench "+command)) {
+		t.Errorf("experiments.md does not say %q", command)
+	}
+	drawn := t.TempDir()
+	say(t, exit.Held, append(strings.Fields(command), drawn)...)
+	for _, name := range []string{"quorum-availability-n31.svg", "quorum-failures-n31.svg", "quorum-cost-n31.svg"} {
+		image := path.Join("images", "experiments", name)
+		golden.MustBe(t, filepath.FromSlash(image), read(t, filepath.Join(drawn, name)))
+		if !bytes.Contains(page, []byte("]("+image+")")) {
+			t.Errorf("experiments.md does not show %s", image)
+		}
+	}
+}
+
+// The worked example is a module of its own. It must build from nothing but this
+// one, pass the conformance suite, and run over processes that know its
+// algorithm.
+func TestAnAlgorithmInAModuleOfItsOwn(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "own-algorithm")
+	for _, args := range [][]string{{"build", "-o", program, "."}, {"test", "./..."}} {
+		cmd := exec.Command("go", args...)
+		cmd.Dir = filepath.Join("examples", "own-algorithm")
+		cmd.Env = append(os.Environ(), "GOFLAGS=-mod=readonly", "GOWORK=off")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, out)
+		}
+	}
+	out, err := exec.Command(program, "run", "--algorithm", "courier", "--nodes", "4", "--requests", "40").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"courier, 4 nodes over tcp", "40 of 40 requests", "0 violations in 40 entries"} {
+		if !strings.Contains(string(out), want) {
+			t.Errorf("the run does not say %q:\n%s", want, out)
+		}
+	}
+}

@@ -1,0 +1,131 @@
+package docs_test
+
+import (
+	"bytes"
+	"encoding/csv"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"dmebench/internal/schema"
+	"dmebench/report/compare"
+	"dmebench/report/export"
+	"dmebench/result"
+)
+
+// documented reads the tables below a heading of the page: rows of key, type and
+// meaning, or of key and meaning.
+func documented(t *testing.T, page, heading string) []schema.Field {
+	t.Helper()
+	_, rest, ok := strings.Cut(page, "\n"+heading+"\n")
+	if !ok {
+		t.Fatalf("results-format.md has no heading %q", heading)
+	}
+	section, _, _ := strings.Cut(rest, "\n## ")
+	var fields []schema.Field
+	for line := range strings.Lines(section) {
+		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), " | ")
+		key := strings.TrimSpace(cells[0])
+		if !strings.HasPrefix(line, "| `") {
+			continue
+		}
+		f := schema.Field{Key: strings.Trim(key, "`"), Meaning: strings.TrimSpace(cells[len(cells)-1])}
+		if len(cells) > 2 {
+			f.Kind = strings.TrimSpace(cells[1])
+		}
+		fields = append(fields, f)
+	}
+	return fields
+}
+
+// sameFields compares a table of the page with what the program has.
+func sameFields(t *testing.T, heading string, page, program []schema.Field) {
+	t.Helper()
+	byKey := make(map[string]schema.Field)
+	for _, f := range page {
+		if byKey[f.Key] != (schema.Field{}) {
+			t.Errorf("%s: %s is documented twice", heading, f.Key)
+		}
+		if f.Meaning == "" {
+			t.Errorf("%s: %s has no meaning", heading, f.Key)
+		}
+		byKey[f.Key] = f
+	}
+	for _, f := range program {
+		switch have, ok := byKey[f.Key]; {
+		case !ok:
+			t.Errorf("%s: %s (%s) is not documented", heading, f.Key, f.Kind)
+		case f.Meaning != "" && strings.ReplaceAll(have.Meaning, "`", "") != f.Meaning:
+			t.Errorf("%s: %s is documented as %q, and is %q", heading, f.Key, have.Meaning, f.Meaning)
+		case have.Kind != f.Kind:
+			t.Errorf("%s: %s is documented as %q, and is %q", heading, f.Key, have.Kind, f.Kind)
+		}
+		delete(byKey, f.Key)
+	}
+	for _, key := range slices.Sorted(maps.Keys(byKey)) {
+		t.Errorf("%s: %s is documented and does not exist", heading, key)
+	}
+}
+
+// results-format.md documents every key and every column that there is,
+// and none that there is not.
+func TestResultsFormatPage(t *testing.T) {
+	page := string(read(t, "results-format.md"))
+	ofResult, ofTimes, err := schema.Result()
+	if err != nil {
+		t.Fatal(err)
+	}
+	sameFields(t, "a result", documented(t, page, "## A result"), ofResult)
+	sameFields(t, "times", documented(t, page, "## Times"), ofTimes)
+
+	// Of a comparison no array is ever null.
+	var comparison []schema.Field
+	named := map[reflect.Type]string{reflect.TypeFor[compare.Cell](): "cell", reflect.TypeFor[compare.Sample](): "sample"}
+	for _, f := range schema.Fields(reflect.TypeFor[compare.Comparison](), named) {
+		if strings.HasPrefix(f.Kind, "array") {
+			f.Kind = strings.TrimSuffix(f.Kind, " or null")
+		}
+		comparison = append(comparison, f)
+	}
+	sameFields(t, "a comparison", documented(t, page, "## A comparison"), comparison)
+
+	var dimensions, metrics []schema.Field
+	for _, name := range result.Dimensions() {
+		dimensions = append(dimensions, schema.Field{Key: name})
+	}
+	sameFields(t, "dimensions", documented(t, page, "## The store"), dimensions)
+	for _, m := range result.Metrics() {
+		metrics = append(metrics, schema.Field{Key: m.Name, Kind: "`" + m.Unit + "`"})
+	}
+	sameFields(t, "metrics", documented(t, page, "## Metrics"), metrics)
+
+	files, err := export.CSV(&result.Set{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		// Columns that stand in a table of their own.
+		elsewhere := map[string][]schema.Field{
+			"runs.csv":  append(append([]schema.Field{{Key: "label"}}, dimensions...), metrics...),
+			"times.csv": append([]schema.Field{{Key: "label"}, {Key: "repetition"}, {Key: "seed"}}, dimensions...),
+		}[f.Name]
+		for _, m := range metrics {
+			for _, suffix := range []string{"", "_ci95_low", "_ci95_high"} {
+				elsewhere = append(elsewhere, schema.Field{Key: m.Key + suffix})
+			}
+		}
+		header, err := csv.NewReader(bytes.NewReader(f.Data)).Read()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var columns []schema.Field
+		for _, name := range header {
+			if !slices.ContainsFunc(elsewhere, func(f schema.Field) bool { return f.Key == name }) {
+				columns = append(columns, schema.Field{Key: name})
+			}
+		}
+		sameFields(t, f.Name, documented(t, page, "## "+f.Name), columns)
+	}
+}

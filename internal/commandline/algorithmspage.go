@@ -1,0 +1,135 @@
+package commandline
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"dmebench/dme"
+	"dmebench/internal/tables"
+)
+
+// writeAlgorithmsPage writes what the algorithms say of themselves as a page of
+// Markdown: docs/algorithms.md.
+func (p *program) writeAlgorithmsPage() error {
+	examples, err := p.builtInScenarios()
+	if err != nil {
+		return err
+	}
+	var b strings.Builder
+	b.WriteString(`# Algorithms
+
+Everything here is what the algorithms say of themselves (` + "`dmebench list --json`" + `), ` +
+		`and the figures are the worked examples that the tests replay. N is the number of nodes, K the size of a quorum, ` +
+		`T the delay of a message, E the duration of a critical section.
+
+The sources of the claims: «TR-869» is G. Ricart, A. K. Agrawala: An Algorithm for Mutual Exclusion in Computer Networks, ` +
+		`University of Maryland, 1980; «textbook» is A. D. Kshemkalyani, M. Singhal: Distributed Computing, ` +
+		`Cambridge University Press, 2008, chapter 9; «slides» are those about Maekawa's paper under the title ` +
+		`A √N Algorithm for Mutual Exclusion in Decentralized Systems: a short story. Others are the papers of the algorithms. ` +
+		`A claim is made with the default options unless it names others.
+
+`)
+	t := tables.New("Algorithm", "Class", "Needs of its links", "Messages per critical section, as claimed")
+	for _, a := range p.catalog {
+		opt, err := a.Resolve(nil)
+		if err != nil {
+			return err
+		}
+		class := string(a.Class)
+		if a.Dynamic {
+			class += ", dynamic"
+		}
+		t.Add(qualified(fmt.Sprintf("[`%s`](#%s)", a.Name, a.Name), a), class, strings.Join(needs(a.Needs(opt)), ", "), costs(a))
+	}
+	if err := t.WriteMarkdown(&b); err != nil {
+		return err
+	}
+	for _, a := range p.catalog {
+		if err := describeAlgorithm(&b, a); err != nil {
+			return err
+		}
+		for _, x := range examples {
+			if s := x.scenario; s.Algorithm == a.Name {
+				image := path.Join("images", "scenarios", strings.ReplaceAll(s.Name, "/", "-")+".svg")
+				fmt.Fprintf(&b, "\n![%s](%s)\n\n*%s. `dmebench trace --scenario %s`*\n", s.Title, image, s.Title, s.Name)
+			}
+		}
+	}
+	_, err = io.WriteString(p.stdout, b.String())
+	return err
+}
+
+// describeAlgorithm writes the section of an algorithm, but for its figures.
+func describeAlgorithm(b *strings.Builder, a *dme.Algorithm) error {
+	fmt.Fprintf(b, "\n## %s\n\n%s. %s.\n\n", a.Name, a.Title, strings.TrimSuffix(a.Citation, "."))
+	if a.AsPublished {
+		b.WriteString("The literal text, kept as a negative control: `dmebench check` finds its fault. See [errata](errata.md).\n\n")
+	}
+	fmt.Fprintf(b, "Messages: %s.\n", strings.Join(a.Kinds, ", "))
+	for _, o := range a.Options {
+		fmt.Fprintf(b, "- `--set %s=%s` (default %s): %s\n", o.Name, o.Values, orNone(o.Default), o.Help)
+	}
+	if len(a.Claims) == 0 {
+		return nil
+	}
+	t := tables.New("Claim", "Load", "Kind", "Source")
+	for _, c := range byQuantity(a.Claims) {
+		source := c.Source
+		if c.KnownFalse != "" {
+			source += ". **Known to be false**: " + c.KnownFalse
+		}
+		t.Add(fmt.Sprintf("%s: %s", c.Quantity, c.Formula), conditions(c), string(c.Kind), source)
+	}
+	b.WriteByte('\n')
+	return t.WriteMarkdown(b)
+}
+
+// byQuantity returns the claims such that those about one quantity stand
+// together, where the first of them stood.
+func byQuantity(claims []dme.Claim) []dme.Claim {
+	first := make(map[dme.Quantity]int)
+	for i, c := range slices.Backward(claims) {
+		first[c.Quantity] = i
+	}
+	return slices.SortedStableFunc(slices.Values(claims), func(a, b dme.Claim) int { return first[a.Quantity] - first[b.Quantity] })
+}
+
+// conditions says under which load, options and links a claim is made.
+func conditions(c dme.Claim) string {
+	text := string(c.Load)
+	for _, name := range slices.Sorted(maps.Keys(c.Set)) {
+		text += fmt.Sprintf(", `%s=%s`", name, c.Set[name])
+	}
+	if c.FIFO {
+		text += ", links that keep order"
+	}
+	return text
+}
+
+// costs sums up what an algorithm's messages cost with its default options: what
+// is claimed of every entry, and what of light and of heavy load.
+func costs(a *dme.Algorithm) string {
+	var parts []string
+	for _, load := range []dme.Load{dme.AnyLoad, dme.Light, dme.Saturated, dme.Worst} {
+		i := slices.IndexFunc(a.Claims, func(c dme.Claim) bool {
+			told := c.Kind != dme.Asymptotic && c.Kind != dme.LowerBound
+			return c.Quantity == dme.MessagesPerCS && c.Load == load && told && c.KnownFalse == "" && c.Set == nil
+		})
+		if i < 0 {
+			continue
+		}
+		formula, _, _ := strings.Cut(a.Claims[i].Formula, ":")
+		if a.Claims[i].Kind == dme.UpperBound {
+			formula = "≤ " + formula
+		}
+		parts = append(parts, fmt.Sprintf("%s (%s)", formula, load))
+	}
+	if parts == nil {
+		return "–"
+	}
+	return strings.Join(parts, "; ")
+}

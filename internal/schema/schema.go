@@ -1,0 +1,73 @@
+package schema
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// object is a part of a schema.
+type object = map[string]any
+
+// JSON returns the JSON Schema of a result, as a file. Objects stay open: keys are
+// added to results without a new version.
+func JSON() ([]byte, error) {
+	ofResult, ofTimes, err := Result()
+	if err != nil {
+		return nil, err
+	}
+	root := structure()
+	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+	root["title"] = "dmebench result"
+	root["description"] = "What one run found out."
+	times := structure()
+	times["description"] = "a distribution of times"
+	root["$defs"] = object{Times: times}
+	for _, f := range ofTimes {
+		f.addTo(times)
+	}
+	for _, f := range ofResult {
+		parent := root
+		path := strings.Split(f.Key, ".")
+		for _, key := range path[:len(path)-1] {
+			parent = parent["properties"].(object)[key].(object)
+		}
+		f.Key = path[len(path)-1]
+		f.addTo(parent)
+	}
+	b, err := json.MarshalIndent(root, "", "  ")
+	return append(b, '\n'), err
+}
+
+func structure() object {
+	return object{"type": "object", "properties": object{}, "required": []string{}}
+}
+
+// addTo adds the field to the schema of the object that it belongs to.
+func (f Field) addTo(parent object) {
+	kind, optional := strings.CutSuffix(f.Kind, ", or absent")
+	if !optional {
+		parent["required"] = append(parent["required"].([]string), f.Key)
+	}
+	kind, nullable := strings.CutSuffix(kind, " or null")
+	of, element, _ := strings.Cut(kind, " of ")
+	s := object{"type": of}
+	switch of {
+	case Times:
+		s = object{"$ref": "#/$defs/" + Times}
+	case "array":
+		s["items"] = object{"type": element}
+	case "object":
+		if element == "" {
+			s = structure()
+		} else {
+			s["additionalProperties"] = object{"type": element}
+		}
+	}
+	if nullable && of == Times {
+		s = object{"oneOf": []any{s, object{"type": "null"}}}
+	} else if nullable {
+		s["type"] = []any{of, "null"}
+	}
+	s["description"] = f.Meaning
+	parent["properties"].(object)[f.Key] = s
+}
