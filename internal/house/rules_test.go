@@ -38,7 +38,6 @@ var importRules = []importRule{
 	{of: []string{"workload"}, may: []string{"dme"}},
 	// Numbers in, numbers out.
 	{of: []string{"report/stats", "report/units"}, may: []string{}},
-	{of: []string{"report/cells"}, may: []string{"result"}},
 	// What others read results with.
 	{of: []string{"result"}, may: []string{"dme"}, not: networks},
 	{of: []string{"report", "report/..."}, not: slices.Concat(networks, []string{"algorithms/...", "internal/sim"})},
