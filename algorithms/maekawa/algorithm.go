@@ -107,8 +107,8 @@ type site struct {
 	inside  bool          // in the critical section
 	locked  dme.MemberSet // members that are locked for the current REQUEST, as far as this node knows
 
-	locking dme.Stamp    // the REQUEST for which this node is locked; zero while unlocked
-	waiting quorum.Queue // the WAITING QUEUE
+	locking dme.Stamp        // the REQUEST for which this node is locked; zero while unlocked
+	waiting dme.RequestQueue // the WAITING QUEUE
 }
 
 // pending reports whether the node has asked and not yet entered.
