@@ -57,7 +57,8 @@ func TextbookAsPublished() *dme.Algorithm {
 		return func(s site) dme.Node { return newTextbookNode(s, either) }
 	})
 	a.Name, a.Title = "maekawa-textbook-as-published", "Maekawa, as in the textbook"
-	a.Citation = "A. Kshemkalyani and M. Singhal, Distributed Computing, Cambridge University Press, 2008, sections 9.8 and 9.8.1, read literally"
+	a.Citation = "A. Kshemkalyani and M. Singhal, Distributed Computing, Cambridge University Press, 2008, " +
+		"sections 9.8 and 9.8.1, read literally"
 	a.AsPublished = true
 	a.Kinds = []string{"REQUEST", "REPLY", "FAILED", "INQUIRE", "YIELD", "RELEASE"}
 	a.Options = append(a.Options, dme.Option{
