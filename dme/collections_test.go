@@ -322,3 +322,15 @@ func TestPrecedes(t *testing.T) {
 		}
 	}
 }
+
+func TestRequestQueuePop(t *testing.T) {
+	var q RequestQueue
+	for _, r := range []Stamp{{5, 1}, {2, 9}, {2, 3}, {7, 2}} {
+		q.Insert(r)
+	}
+	for _, want := range []Stamp{{2, 3}, {2, 9}, {5, 1}, {7, 2}, {}, {}} {
+		if got := q.Pop(); got != want {
+			t.Errorf("%v comes first, want %v; then %v", got, want, q)
+		}
+	}
+}

@@ -55,6 +55,15 @@ func (q *RequestQueue) Insert(r Stamp) {
 	*q = slices.Insert(queue, at, r)
 }
 
+// Pop removes and returns the first request, the zero stamp where there is none.
+func (q *RequestQueue) Pop() (r Stamp) {
+	if len(*q) > 0 {
+		r = (*q)[0]
+		*q = slices.Delete(*q, 0, 1)
+	}
+	return r
+}
+
 // Has reports whether a request of node id is in the queue.
 func (q RequestQueue) Has(id NodeID) bool { return q.position(id) >= 0 }
 

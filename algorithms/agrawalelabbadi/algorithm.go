@@ -17,7 +17,8 @@ const (
 	kindRelinquish
 )
 
-const citation = "D. Agrawal and A. El Abbadi, An Efficient and Fault-Tolerant Solution for Distributed Mutual Exclusion, ACM TOCS 9(1), 1991; textbook, section 9.9"
+const citation = "D. Agrawal and A. El Abbadi, An Efficient and Fault-Tolerant Solution for " +
+	"Distributed Mutual Exclusion, ACM TOCS 9(1), 1991; textbook, section 9.9"
 
 const optPath = "path"
 

@@ -27,14 +27,14 @@ func TestMutantsAreCaught(t *testing.T) {
 		change("A3: a Yield of what is not held",
 			"if n.pending() && n.holds(j) {", "if n.pending() {", refused),
 		change("A4: the permission goes to another than the most preceding request",
-			"\tn.waiting.Add(n.granted)\n",
+			"\tn.waiting.Insert(n.granted)\n",
 			`	at := 0
 	for at+1 < len(n.waiting) && n.waiting[at+1].Precedes(n.granted) {
 		at++
 	}
 	r := n.waiting[at]
-	n.waiting = append(quorum.Queue{r}, append(n.waiting[:at], n.waiting[at+1:]...)...)
-	n.waiting.Add(n.granted)
+	n.waiting = append(dme.RequestQueue{r}, append(n.waiting[:at], n.waiting[at+1:]...)...)
+	n.waiting.Insert(n.granted)
 `, stall),
 		change("A5: nobody is granted after a Relinquish",
 			"func (n *node) receiveRelinquish(out *dme.Outbox) {\n\tn.grant(out)\n",

@@ -9,9 +9,9 @@ import (
 type node struct {
 	requester
 
-	granted  dme.Stamp    // the request that has this site's permission; zero while none has
-	waiting  quorum.Queue // the request queue without it (A1)
-	inquired bool         // Inquire has been sent for the current grant
+	granted  dme.Stamp        // the request that has this site's permission; zero while none has
+	waiting  dme.RequestQueue // the request queue without it (A1)
+	inquired bool             // Inquire has been sent for the current grant
 }
 
 // Request is step 1.
@@ -54,7 +54,7 @@ func (n *node) handle(from dme.NodeID, m dme.Message, out *dme.Outbox) {
 
 // receiveRequest is steps 2, 3 and 6.
 func (n *node) receiveRequest(r dme.Stamp, out *dme.Outbox) {
-	n.waiting.Add(r)
+	n.waiting.Insert(r)
 	if n.granted.IsZero() {
 		n.grant(out)
 		return
@@ -85,7 +85,7 @@ func (n *node) receiveInquire(j dme.NodeID, out *dme.Outbox) {
 
 // receiveYield is step 8.
 func (n *node) receiveYield(out *dme.Outbox) {
-	n.waiting.Add(n.granted)
+	n.waiting.Insert(n.granted)
 	n.grant(out)
 }
 
@@ -102,7 +102,7 @@ func (n *node) impossible(from dme.NodeID, m *dme.Message) string {
 	}
 	switch m.Kind {
 	case kindRequest:
-		if n.granted.Node == from || n.waiting.Index(from) >= 0 {
+		if n.granted.Node == from || n.waiting.Has(from) {
 			return "Request of a node whose last one has not been relinquished"
 		}
 		if n.own != nil && !n.Serves(from) {
@@ -131,6 +131,6 @@ func (n *node) QueueLength() int { return len(n.waiting) }
 func (n *node) State(v *dme.Visitor) {
 	n.state(v)
 	v.Stamp("granted", &n.granted)
-	n.waiting.State(v, "queue")
+	v.Requests("queue", &n.waiting)
 	v.Bool("inquired", &n.inquired)
 }

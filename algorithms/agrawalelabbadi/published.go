@@ -19,8 +19,8 @@ import (
 type publishedNode struct {
 	requester
 
-	queue   quorum.Queue // the request queue
-	pending dme.Stamp    // "the pending request", on whose behalf the last Inquire was sent
+	queue   dme.RequestQueue // the request queue
+	pending dme.Stamp        // "the pending request", on whose behalf the last Inquire was sent
 }
 
 // Request is step 1.
@@ -65,7 +65,7 @@ func (n *publishedNode) handle(from dme.NodeID, m dme.Message, out *dme.Outbox) 
 
 // receiveRequest is steps 2, 3 and 6.
 func (n *publishedNode) receiveRequest(r dme.Stamp, out *dme.Outbox) {
-	n.queue.Add(r)
+	n.queue.Insert(r)
 	if n.queue[0] != r {
 		return
 	}
@@ -78,12 +78,9 @@ func (n *publishedNode) receiveRequest(r dme.Stamp, out *dme.Outbox) {
 
 // receiveRelinquish is step 5, at a site of the quorum.
 func (n *publishedNode) receiveRelinquish(s dme.NodeID, out *dme.Outbox) {
-	at := n.queue.Index(s)
-	if at < 0 {
-		return
-	}
-	n.queue = slices.Delete(n.queue, at, at+1)
-	if at == 0 && len(n.queue) > 0 {
+	held := len(n.queue) > 0 && n.queue[0].Node == s
+	n.queue.Remove(s)
+	if held && len(n.queue) > 0 {
 		n.send(n.queue[0].Node, kindReply, out)
 	}
 }
@@ -111,7 +108,7 @@ func (n *publishedNode) impossible(from dme.NodeID, m *dme.Message) string {
 	if !quorum.Believable(m.Clock) {
 		return "no such clock"
 	}
-	if m.Kind == kindRequest && n.queue.Index(from) >= 0 {
+	if m.Kind == kindRequest && n.queue.Has(from) {
 		return "Request of a node whose last one has not been relinquished"
 	}
 	return ""
@@ -123,6 +120,6 @@ func (n *publishedNode) QueueLength() int { return len(n.queue) }
 // State names the variables.
 func (n *publishedNode) State(v *dme.Visitor) {
 	n.state(v)
-	n.queue.State(v, "queue")
+	v.Requests("queue", &n.queue)
 	v.Stamp("pending", &n.pending)
 }

@@ -130,7 +130,8 @@ func TestSaturatedCost(t *testing.T) {
 				net.Settle()
 				id := net.Inside()[0]
 				if k := sys.planeOf(id); k != plane {
-					if claimed := predicted(t, net, EntriesPerVisit, "m²; pq"); plane >= 0 && len(net.Entries) > 2*sys.nodes && float64(visit) != claimed {
+					claimed := predicted(t, net, EntriesPerVisit, "m²; pq")
+					if plane >= 0 && len(net.Entries) > 2*sys.nodes && float64(visit) != claimed {
 						t.Errorf("%s, m=%d: %d entries while plane %d was privileged, claimed %v", r, m, visit, plane, claimed)
 					}
 					visit, plane = 0, k

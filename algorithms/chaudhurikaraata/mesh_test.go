@@ -121,7 +121,9 @@ func TestTriples(t *testing.T) {
 }
 
 func TestSizes(t *testing.T) {
-	for n, want := range map[int][]int{1: {1, 1, 1}, 2: {2, 2, 1}, 5: {2, 2, 2}, 8: {2, 2, 2}, 9: {3, 3, 1}, 27: {3, 3, 3}, 28: {4, 4, 2}, 1000: {10, 10, 10}} {
+	for n, want := range map[int][]int{
+		1: {1, 1, 1}, 2: {2, 2, 1}, 5: {2, 2, 2}, 8: {2, 2, 2}, 9: {3, 3, 1}, 27: {3, 3, 3}, 28: {4, 4, 2}, 1000: {10, 10, 10},
+	} {
 		if got := cubic(n, 3); !slices.Equal(got, want) {
 			t.Errorf("%d nodes: %v, want %v", n, got, want)
 		}

@@ -126,7 +126,8 @@ func TestSuppressedPassesTheBound(t *testing.T) {
 			})
 		}
 		if worst <= x.bound || worst > x.limit {
-			t.Errorf("%s of %d: the worst entry took %d messages, want more than %d and at most %d", x.mesh, x.nodes, worst, x.bound, x.limit)
+			t.Errorf("%s of %d: the worst entry took %d messages, want more than %d and at most %d",
+				x.mesh, x.nodes, worst, x.bound, x.limit)
 		}
 		t.Logf("%s of %d: at most %d messages, bound %d", x.mesh, x.nodes, worst, x.bound)
 	}

@@ -29,7 +29,8 @@ func graphOption() dme.Option {
 			}
 			return nil
 		},
-		Help: "the network: all links, a ring, a square grid (the last row may be short), a random tree with N−1 further links, or the edges in file F, \"i j\" on a line",
+		Help: "the network: all links, a ring, a square grid (the last row may be short), a random tree with N−1 further links, " +
+			"or the edges in file F, \"i j\" on a line",
 	}
 }
 

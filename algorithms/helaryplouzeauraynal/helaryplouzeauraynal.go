@@ -57,14 +57,15 @@ const (
 // Algorithm describes the algorithm of Hélary, Plouzeau and Raynal.
 func Algorithm() *dme.Algorithm {
 	return &dme.Algorithm{
-		Name:     "helary-plouzeau-raynal",
-		Title:    "Hélary–Plouzeau–Raynal",
-		Citation: "J.-M. Hélary, N. Plouzeau, M. Raynal: A Distributed Algorithm for Mutual Exclusion in an Arbitrary Network, The Computer Journal 31(4), 1988",
-		Class:    dme.Token,
-		Needs:    dme.Always(dme.Needs{Reliable: true}),
-		Kinds:    []string{"REQUEST", "TOKEN"},
-		Options:  []dme.Option{graphOption()},
-		Claims:   claims(),
+		Name:  "helary-plouzeau-raynal",
+		Title: "Hélary–Plouzeau–Raynal",
+		Citation: "J.-M. Hélary, N. Plouzeau, M. Raynal: A Distributed Algorithm for Mutual Exclusion in an Arbitrary Network, " +
+			"The Computer Journal 31(4), 1988",
+		Class:   dme.Token,
+		Needs:   dme.Always(dme.Needs{Reliable: true}),
+		Kinds:   []string{"REQUEST", "TOKEN"},
+		Options: []dme.Option{graphOption()},
+		Claims:  claims(),
 		ValidNodes: func(n int, _ dme.Options) error {
 			if n > dme.MaxVec {
 				return errors.New("the token would be longer than a message may be")

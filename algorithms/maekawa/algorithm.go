@@ -57,7 +57,8 @@ func TextbookAsPublished() *dme.Algorithm {
 		return func(s site) dme.Node { return newTextbookNode(s, either) }
 	})
 	a.Name, a.Title = "maekawa-textbook-as-published", "Maekawa, as in the textbook"
-	a.Citation = "A. Kshemkalyani and M. Singhal, Distributed Computing, Cambridge University Press, 2008, sections 9.8 and 9.8.1, read literally"
+	a.Citation = "A. Kshemkalyani and M. Singhal, Distributed Computing, Cambridge University Press, 2008, " +
+		"sections 9.8 and 9.8.1, read literally"
 	a.AsPublished = true
 	a.Kinds = []string{"REQUEST", "REPLY", "FAILED", "INQUIRE", "YIELD", "RELEASE"}
 	a.Options = append(a.Options, dme.Option{
@@ -107,8 +108,8 @@ type site struct {
 	inside  bool          // in the critical section
 	locked  dme.MemberSet // members that are locked for the current REQUEST, as far as this node knows
 
-	locking dme.Stamp    // the REQUEST for which this node is locked; zero while unlocked
-	waiting quorum.Queue // the WAITING QUEUE
+	locking dme.Stamp        // the REQUEST for which this node is locked; zero while unlocked
+	waiting dme.RequestQueue // the WAITING QUEUE
 }
 
 // pending reports whether the node has asked and not yet entered.

@@ -13,7 +13,7 @@ func (n *node) receiveRequest(r dme.Stamp, out *dme.Outbox) {
 	if others {
 		head = n.waiting[0]
 	}
-	n.waiting.Add(r)
+	n.waiting.Insert(r)
 	if n.locking.Precedes(r) || others && head.Precedes(r) {
 		n.fail(r, out)
 		return
@@ -33,7 +33,7 @@ func (n *node) receiveRequest(r dme.Stamp, out *dme.Outbox) {
 // QUEUE, and the most preceding one comes out of it, whichever had caused the
 // INQUIRE.
 func (n *node) receiveRelinquish(out *dme.Outbox) {
-	n.waiting.Add(n.locking)
+	n.waiting.Insert(n.locking)
 	n.relock(out)
 }
 

@@ -62,7 +62,10 @@ func TestLightLoad(t *testing.T) {
 		construction string
 		nodes        int
 		want         uint64
-	}{{"plane", 1, 0}, {"plane", 2, 3}, {"plane", 7, 6}, {"plane", 13, 9}, {"plane", 31, 15}, {"grid", 9, 12}, {"majority", 5, 6}, {"tree", 7, 6}} {
+	}{
+		{"plane", 1, 0}, {"plane", 2, 3}, {"plane", 7, 6}, {"plane", 13, 9}, {"plane", 31, 15},
+		{"grid", 9, 12}, {"majority", 5, 6}, {"tree", 7, 6},
+	} {
 		for _, yield := range []string{"failed", "always"} {
 			for _, grants := range []string{"plain", "numbered"} {
 				s := setup{x.construction, x.nodes, yield, grants}
@@ -82,7 +85,10 @@ func TestLightLoad(t *testing.T) {
 
 // TestLightLoadOfUnequalSets: the exact claim is not made; the mean holds.
 func TestLightLoadOfUnequalSets(t *testing.T) {
-	for _, s := range []setup{{"plane", 8, "failed", "plain"}, {"plane", 20, "failed", "plain"}, {"grid", 7, "failed", "plain"}, {"singleton", 5, "failed", "plain"}, {"tree", 5, "failed", "plain"}} {
+	for _, s := range []setup{
+		{"plane", 8, "failed", "plain"}, {"plane", 20, "failed", "plain"}, {"grid", 7, "failed", "plain"},
+		{"singleton", 5, "failed", "plain"}, {"tree", 5, "failed", "plain"},
+	} {
 		if _, ok := predict(t, s, dme.MessagesPerCS, "3(K−1)", dme.Light); ok {
 			t.Errorf("%v: an exact claim about unequal sets", s)
 		}

@@ -39,7 +39,7 @@ func (n *node) impossibleRequest(r dme.Stamp) string {
 	if n.locking.Node == r.Node && !(n.numbered && n.locking.Precedes(r)) {
 		return "REQUEST of a node that holds the lock"
 	}
-	if n.waiting.Index(r.Node) >= 0 {
+	if n.waiting.Has(r.Node) {
 		return "REQUEST of a node that waits already"
 	}
 	return ""

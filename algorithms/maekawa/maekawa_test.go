@@ -115,7 +115,9 @@ func TestDescription(t *testing.T) {
 			t.Errorf("grants=%s needs %+v", grants, needs)
 		}
 	}
-	for _, set := range []map[string]string{{"quorum": "star"}, {"weights": "1,1,1,1,1,1,1"}, {"yield": "never"}, {"grants": "1"}, {"K": "4"}} {
+	for _, set := range []map[string]string{
+		{"quorum": "star"}, {"weights": "1,1,1,1,1,1,1"}, {"yield": "never"}, {"grants": "1"}, {"K": "4"},
+	} {
 		if _, err := a.New(7, 1, set); err == nil {
 			t.Errorf("%v was accepted", set)
 		}

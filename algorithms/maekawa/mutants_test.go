@@ -45,9 +45,10 @@ var mutants = []mutant{
 	{"several INQUIREs for one lock", "arbiter.go",
 		"\tif !n.inquiring {\n", "\tif true {\n", inquisitor},
 	{"relock in order of arrival", "arbiter.go",
-		"\tn.waiting.Add(r)\n", "\tn.waiting = append(n.waiting, r)\n", stall},
+		"\tn.waiting.Insert(r)\n", "\tn.waiting = append(n.waiting, r)\n", stall},
 	{"numbered: an INQUIRE before its LOCKED is forgotten", "requester.go",
-		"// ask again, so it is kept until that LOCKED arrives.\n\t\tn.inquired.Add(j)\n", "// ask again, so it is kept until that LOCKED arrives.\n", stall},
+		"// ask again, so it is kept until that LOCKED arrives.\n\t\tn.inquired.Add(j)\n",
+		"// ask again, so it is kept until that LOCKED arrives.\n", stall},
 	{"numbered: a late FAILED counts", "requester.go",
 		"if n.numbered && (about != n.request || n.locked.Has(j)) {", "if false {", leftOver},
 }

@@ -105,7 +105,7 @@ func (n *node) State(v *dme.Visitor) {
 		v.Uints("grants", &n.grants)
 	}
 	v.Stamp("locking", &n.locking)
-	n.waiting.State(v, "waiting")
+	v.Requests("waiting", &n.waiting)
 	v.Bool("inquiring", &n.inquiring)
 	if n.numbered {
 		v.Uint("grant", &n.grant)

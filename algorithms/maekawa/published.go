@@ -151,7 +151,7 @@ func (n *literal) State(v *dme.Visitor) {
 	v.Bool("inside", &n.inside)
 	v.Members("locked", &n.locked, n.Members)
 	v.Stamp("locking", &n.locking)
-	n.waiting.State(v, "waiting")
+	v.Requests("waiting", &n.waiting)
 }
 
 // paperNode is a node of Maekawa 1985, section 4.
@@ -180,7 +180,7 @@ func (n *paperNode) receiveRequest(r dme.Stamp, out *dme.Outbox) {
 		n.lockFor(r, out)
 		return
 	}
-	n.waiting.Add(r)
+	n.waiting.Insert(r)
 	if n.locking.Precedes(r) || n.waiting[0].Precedes(r) {
 		n.send(r.Node, kindFailed, out)
 		return
@@ -221,7 +221,7 @@ func (n *paperNode) receiveLocked(j int, out *dme.Outbox) { n.lockedBy(j, out) }
 func (n *paperNode) receiveRelinquish(_ dme.NodeID, out *dme.Outbox) {
 	n.inquired = false
 	if !n.locking.IsZero() {
-		n.waiting.Add(n.locking)
+		n.waiting.Insert(n.locking)
 		n.lockFor(n.waiting.Pop(), out)
 	}
 }

@@ -61,7 +61,10 @@ type network struct {
 
 func newNetwork(sys *system) *network {
 	n := sys.Nodes()
-	w := &network{algorithm: Algorithm(), sys: sys, nodes: n, links: make([][]dme.Message, n*n), travelling: make([]int, n), inquired: make([]bool, n*n)}
+	w := &network{
+		algorithm: Algorithm(), sys: sys, nodes: n,
+		links: make([][]dme.Message, n*n), travelling: make([]int, n), inquired: make([]bool, n*n),
+	}
 	counters := make([]noderun.Counters, n)
 	for i := range n {
 		w.hosts = append(w.hosts, noderun.New(w.algorithm, sys, n, dme.NodeID(i+1), w, &counters[i]))

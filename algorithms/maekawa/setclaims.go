@@ -116,13 +116,15 @@ func planeClaims() []dme.Claim {
 				k := setSizes(s)
 				return float64(k.max) / k.mean, true
 			}),
-		claim(ResponsibilitySpread, "1: property (d), all points are on as many lines", geometry+paper+"section 2", dme.Exact, one, responsibility),
+		claim(ResponsibilitySpread, "1: property (d), all points are on as many lines", geometry+paper+"section 2",
+			dme.Exact, one, responsibility),
 		claim(MostCommon, "1: two lines meet in one point", geometry+paper+"section 3", dme.Exact, one,
 			ofPairs(func(_, most int) int { return most })),
 		claim(LinesThroughTwo, "1: two points determine one line", geometry+"axioms", dme.Exact, one, throughTwo),
 		claim(GeneralPosition, "4: the four-point axiom", geometry+"axioms", dme.LowerBound,
 			func(_, _ float64) float64 { return 4 }, inGeneralPosition).Where(func(s dme.Setting) bool { return s.Nodes >= 7 }),
-		claim(dme.WorkSpread, "1: 3(K−1) messages as a requester and 3(D−1) as a member", paper+"section 2, properties (c) and (d)", dme.Exact, one, alone),
+		claim(dme.WorkSpread, "1: 3(K−1) messages as a requester and 3(D−1) as a member",
+			paper+"section 2, properties (c) and (d)", dme.Exact, one, alone),
 	}
 }
 

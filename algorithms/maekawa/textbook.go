@@ -38,7 +38,7 @@ func (n *textbookNode) receiveRequest(r dme.Stamp, out *dme.Outbox) {
 		n.lockFor(r, out)
 		return
 	}
-	n.waiting.Add(r)
+	n.waiting.Insert(r)
 	if n.locking.Precedes(r) {
 		n.send(r.Node, kindFailed, out)
 	} else {
@@ -81,7 +81,7 @@ func (n *textbookNode) mayYield() bool {
 // this site.
 func (n *textbookNode) receiveRelinquish(k dme.NodeID, out *dme.Outbox) {
 	if n.locking.Node == k {
-		n.waiting.Add(n.locking)
+		n.waiting.Insert(n.locking)
 	}
 	n.lockFor(n.waiting.Pop(), out)
 }

@@ -101,7 +101,8 @@ func TestFileRefused(t *testing.T) {
 			t.Errorf("%q: want an error that says %q, got %v", text, want, err)
 		}
 	}
-	if _, err := New("file:other", Config{Nodes: 3, ReadFile: func(string) ([]byte, error) { return nil, fs.ErrNotExist }}); !errors.Is(err, fs.ErrNotExist) {
+	absent := func(string) ([]byte, error) { return nil, fs.ErrNotExist }
+	if _, err := New("file:other", Config{Nodes: 3, ReadFile: absent}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a file that is not there: %v", err)
 	}
 }

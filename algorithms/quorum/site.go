@@ -1,10 +1,6 @@
 package quorum
 
-import (
-	"slices"
-
-	"dmebench/dme"
-)
+import "dmebench/dme"
 
 // Site is what a node has, whatever its algorithm, that asks a request set and
 // is asked by others: who they are, and what it says to itself.
@@ -61,33 +57,3 @@ func (n *Site) HandleLocal(handle func(dme.NodeID, dme.Message, *dme.Outbox), ou
 // Believable reports whether a message's clock can be one: it is bounded so that a
 // garbled message cannot make a clock overflow.
 func Believable(clock uint64) bool { return clock > 0 && clock <= 1<<62 }
-
-// Queue is a queue of requests, the most preceding first.
-type Queue []dme.Stamp
-
-// Add puts r at its place.
-func (q *Queue) Add(r dme.Stamp) {
-	at := len(*q)
-	for at > 0 && r.Precedes((*q)[at-1]) {
-		at--
-	}
-	*q = slices.Insert(*q, at, r)
-}
-
-// Pop removes and returns the most preceding request, the zero stamp where
-// there is none.
-func (q *Queue) Pop() (r dme.Stamp) {
-	if len(*q) > 0 {
-		r = (*q)[0]
-		*q = slices.Delete(*q, 0, 1)
-	}
-	return r
-}
-
-// Index returns the position of node id's request, or −1.
-func (q Queue) Index(id dme.NodeID) int {
-	return slices.IndexFunc(q, func(r dme.Stamp) bool { return r.Node == id })
-}
-
-// State shows the queue.
-func (q *Queue) State(v *dme.Visitor, name string) { v.Stamps(name, (*[]dme.Stamp)(q)) }

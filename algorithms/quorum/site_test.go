@@ -1,7 +1,6 @@
 package quorum
 
 import (
-	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -46,39 +45,6 @@ func TestLocalMessages(t *testing.T) {
 		}, nil)
 		if want := []uint64{1, 2, 3}; !slices.Equal(got, want) {
 			t.Errorf("round %d: handled %v, want %v", round, got, want)
-		}
-	}
-}
-
-func TestQueue(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	for range 200 {
-		var q Queue
-		var twin []dme.Stamp
-		for range rng.IntN(12) {
-			r := dme.Stamp{Clock: 1 + rng.Uint64N(4), Node: dme.NodeID(1 + rng.IntN(50))}
-			if q.Index(r.Node) >= 0 {
-				continue // a node has one request
-			}
-			q.Add(r)
-			twin = append(twin, r)
-		}
-		slices.SortFunc(twin, func(a, b dme.Stamp) int {
-			if a.Precedes(b) {
-				return -1
-			}
-			return 1
-		})
-		for i, r := range twin {
-			if got := q.Index(r.Node); got != 0 {
-				t.Fatalf("the request of node %d is at %d of %v, after %d were taken", r.Node, got, q, i)
-			}
-			if got := q.Pop(); got != r {
-				t.Fatalf("%v comes before %v", got, r)
-			}
-		}
-		if r := q.Pop(); !r.IsZero() {
-			t.Fatalf("%v is left", r)
 		}
 	}
 }

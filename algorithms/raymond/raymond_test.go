@@ -294,7 +294,10 @@ func TestTreeOption(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	for _, bad := range []string{"", "Binary", "kary", "kary:", "kary:0", "kary:1", "kary:-3", "kary:x", "kary:65536", "binary:2", "star:", "kary:K", "radiating", "radiating:2", "radiating:x", "file", "file:", "mst:"} {
+	for _, bad := range []string{
+		"", "Binary", "kary", "kary:", "kary:0", "kary:1", "kary:-3", "kary:x", "kary:65536", "kary:K",
+		"binary:2", "star:", "radiating", "radiating:2", "radiating:x", "file", "file:", "mst:",
+	} {
 		if o.Accepts(bad) == nil {
 			t.Errorf("tree=%s is accepted", bad)
 		}

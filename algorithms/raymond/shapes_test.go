@@ -145,7 +145,8 @@ func TestTreeFilesRefused(t *testing.T) {
 			t.Errorf("tree=%s, %q: want an error that says %q, got %v", x.value, x.text, x.want, err)
 		}
 	}
-	if _, err := Algorithm().New(3, 1, map[string]string{optTree: "file:t"}); err == nil || !strings.Contains(err.Error(), "no file can be read here") {
+	_, err := Algorithm().New(3, 1, map[string]string{optTree: "file:t"})
+	if err == nil || !strings.Contains(err.Error(), "no file can be read here") {
 		t.Errorf("no files: %v", err)
 	}
 }
