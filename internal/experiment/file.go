@@ -62,7 +62,8 @@ type File struct {
 func Load(path string) (File, error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return File{}, refuse(exit.NoInput, "there is no file %s; name an experiment with --file, such as experiments/quickstart.yaml", path)
+		return File{}, refuse(exit.NoInput,
+			"there is no file %s; name an experiment with --file, such as experiments/quickstart.yaml", path)
 	}
 	if err != nil {
 		return File{}, refuse(exit.NoInput, "cannot read %s: %w", path, cause(err))
@@ -102,7 +103,8 @@ func (f *File) complete() {
 		}
 	}
 	if f.Name != "" && !folder.MatchString(f.Name) {
-		d.add(d.line("name"), "name %q becomes a folder: want letters, digits, «.», «_» and «-», at most 64, the first a letter or digit", f.Name)
+		d.add(d.line("name"), "name %q becomes a folder: want letters, digits, «.», «_» and «-», at most 64, "+
+			"the first a letter or digit", f.Name)
 	}
 	if f.Transports == nil {
 		f.Transports = result.List[result.Entry]{{Name: result.DefaultTransport}}
@@ -136,7 +138,8 @@ func (f *File) complete() {
 	d.label("workloads", workloads)
 	for i, a := range f.Axes {
 		if !picture.MatchString(a.Name) || a.Over == "" {
-			d.add(d.line("axes", i), "%sname %q, over %q: want a name of small letters, digits and «-», and what varies", where("axes", i), a.Name, a.Over)
+			d.add(d.line("axes", i), "%sname %q, over %q: want a name of small letters, digits and «-», and what varies",
+				where("axes", i), a.Name, a.Over)
 		}
 	}
 }
@@ -185,7 +188,8 @@ func (d *document) label(list string, entries []namedEntry) {
 			}
 		}
 		if first, ok := taken[*e.label]; ok {
-			d.add(line, "%sthe label %q is that of entry %d already; give one of them a label: of its own", where(list, i), *e.label, first+1)
+			d.add(line, "%sthe label %q is that of entry %d already; give one of them a label: of its own",
+				where(list, i), *e.label, first+1)
 			continue
 		}
 		taken[*e.label] = i
