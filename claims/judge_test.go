@@ -86,8 +86,8 @@ func TestCompareTimes(t *testing.T) {
 	}
 }
 
-// at makes a point that agrees or not.
-func at(condition string, n int, s Standing) Evidence {
+// point makes one that agrees or not.
+func point(condition string, n int, s Standing) Evidence {
 	mean := 5.0
 	return Evidence{Point: Point{
 		Condition: condition, Transport: "sim", Nodes: n, Runs: 6, Predicted: 4, Mean: &mean,
@@ -106,14 +106,14 @@ func TestWeighing(t *testing.T) {
 		want   Status
 		says   string
 	}{
-		{"all agree", []Evidence{at("serial", 4, Agrees), at("serial", 8, Agrees)}, Holds, "in 12 runs"},
-		{"none agrees", []Evidence{at("serial", 4, Differs), at("serial", 8, Differs)}, Fails, "5, not 4, for N = 4 under serial"},
-		{"one load", []Evidence{at("serial", 4, Agrees), at("saturate", 4, Differs)}, Partly, "holds only for serial; fails for saturate (N = 4)"},
-		{"small systems", []Evidence{at("serial", 4, Agrees), at("serial", 8, Agrees), at("serial", 16, Differs)}, Partly, "only for N ≤ 8;"},
-		{"large systems", []Evidence{at("serial", 4, Differs), at("serial", 8, Agrees)}, Partly, "only for N ≥ 8;"},
-		{"no pattern", []Evidence{at("serial", 4, Agrees), at("serial", 8, Differs), at("serial", 16, Agrees)}, Partly, "only for serial (N = 4 16);"},
-		{"nothing certain", []Evidence{at("serial", 4, Open)}, Undecided, "too wide"},
-		{"certain in part", []Evidence{at("serial", 4, Agrees), at("serial", 8, Open)}, Holds, "undecided for serial (N = 8)"},
+		{"all agree", []Evidence{point("serial", 4, Agrees), point("serial", 8, Agrees)}, Holds, "in 12 runs"},
+		{"none agrees", []Evidence{point("serial", 4, Differs), point("serial", 8, Differs)}, Fails, "5, not 4, for N = 4 under serial"},
+		{"one load", []Evidence{point("serial", 4, Agrees), point("saturate", 4, Differs)}, Partly, "holds only for serial; fails for saturate (N = 4)"},
+		{"small systems", []Evidence{point("serial", 4, Agrees), point("serial", 8, Agrees), point("serial", 16, Differs)}, Partly, "only for N ≤ 8;"},
+		{"large systems", []Evidence{point("serial", 4, Differs), point("serial", 8, Agrees)}, Partly, "only for N ≥ 8;"},
+		{"no pattern", []Evidence{point("serial", 4, Agrees), point("serial", 8, Differs), point("serial", 16, Agrees)}, Partly, "only for serial (N = 4 16);"},
+		{"nothing certain", []Evidence{point("serial", 4, Open)}, Undecided, "too wide"},
+		{"certain in part", []Evidence{point("serial", 4, Agrees), point("serial", 8, Open)}, Holds, "undecided for serial (N = 8)"},
 	} {
 		v := asked(dme.Claim{Kind: dme.Mean}).Judge(x.points)
 		if v.Verdict != x.want || v.Text != string(v.Verdict)+v.Detail || !strings.Contains(v.Text, x.says) {
@@ -128,8 +128,8 @@ func TestKnownFalse(t *testing.T) {
 		want   Status
 		says   string
 	}{
-		{[]Evidence{at("serial", 4, Agrees), at("serial", 8, Differs)}, KnownFalse, "because of this (shown: off by 25%, not 4, for N = 8 under serial)"},
-		{[]Evidence{at("serial", 4, Agrees)}, NotShown, "because of this"},
+		{[]Evidence{point("serial", 4, Agrees), point("serial", 8, Differs)}, KnownFalse, "because of this (shown: off by 25%, not 4, for N = 8 under serial)"},
+		{[]Evidence{point("serial", 4, Agrees)}, NotShown, "because of this"},
 	} {
 		v := asked(dme.Claim{Kind: dme.Exact, KnownFalse: "because of this"}).Judge(x.points)
 		d := Document{Claims: []Verdict{v}}
@@ -157,16 +157,16 @@ func TestWithoutRuns(t *testing.T) {
 
 // A formula that the closed loop contradicts may come true under another load.
 func TestRetries(t *testing.T) {
-	closed := []Evidence{at("saturate", 4, Differs)}
+	closed := []Evidence{point("saturate", 4, Differs)}
 	for _, x := range []struct {
 		others []Evidence
 		want   Status
 		says   string
 	}{
 		{nil, Fails, "under saturate"},
-		{[]Evidence{at("burst", 4, Differs)}, Fails, "at no other heavy load tried: burst (5 for 4)"},
-		{[]Evidence{at("burst", 4, Differs), at("poisson", 4, Agrees)}, Partly, "holds only for poisson; fails: "},
-		{[]Evidence{at("burst", 4, Agrees), at("burst", 8, Differs)}, Fails, "at no other heavy load tried: burst (5 for 4)"},
+		{[]Evidence{point("burst", 4, Differs)}, Fails, "at no other heavy load tried: burst (5 for 4)"},
+		{[]Evidence{point("burst", 4, Differs), point("poisson", 4, Agrees)}, Partly, "holds only for poisson; fails: "},
+		{[]Evidence{point("burst", 4, Agrees), point("burst", 8, Differs)}, Fails, "at no other heavy load tried: burst (5 for 4)"},
 	} {
 		v := asked(dme.Claim{Kind: dme.Mean}).Judge(closed)
 		v.Retry(x.others)

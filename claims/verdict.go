@@ -200,18 +200,18 @@ func placesOf(points []Point) (places []string, sizes []int) {
 	return places, sizes
 }
 
+// at returns the points that were measured at a place.
+func at(place string, points []Point) []Point {
+	return slices.DeleteFunc(slices.Clone(points), func(p Point) bool { return Place(p.Transport, p.Condition) != place })
+}
+
 // Where lists points: conditions with their sizes, "serial (N = 4 8), burst (N =
 // 8)".
 func Where(points []Point) string {
 	places, _ := placesOf(points)
 	var parts []string
 	for _, place := range places {
-		var sizes []int
-		for _, p := range points {
-			if Place(p.Transport, p.Condition) == place {
-				sizes = append(sizes, p.Nodes)
-			}
-		}
+		_, sizes := placesOf(at(place, points))
 		slices.Sort(sizes)
 		text := "N ="
 		for _, n := range slices.Compact(sizes) {
@@ -263,23 +263,20 @@ func shown(kind dme.ClaimKind, s Status, points []Point) int {
 // Retry adds to a verdict on a claim about heavy load, which the closed loop
 // contradicts, under which other heavy loads the formula comes true.
 func (v *Verdict) Retry(evidence []Evidence) {
-	if len(evidence) == 0 {
-		return
-	}
 	v.add(evidence)
+	tried := v.Points[len(v.Points)-len(evidence):]
 	var yes, no []string
-	for first, e := range evidence {
-		of := slices.DeleteFunc(slices.Clone(evidence), func(x Evidence) bool { return x.Condition != e.Condition })
-		if slices.IndexFunc(evidence, func(x Evidence) bool { return x.Condition == e.Condition }) < first {
-			continue
-		}
-		if last := of[len(of)-1]; slices.ContainsFunc(of, func(x Evidence) bool { return !x.Agrees }) {
-			no = append(no, fmt.Sprintf("%s (%s for %s)", e.Condition, units.Number(*last.Mean), units.Number(last.Predicted)))
+	places, _ := placesOf(tried)
+	for _, place := range places {
+		points := at(place, tried)
+		if last := points[len(points)-1]; len(standing(Agrees, points)) < len(points) {
+			no = append(no, fmt.Sprintf("%s (%s for %s)", place, units.Number(*last.Mean), units.Number(last.Predicted)))
 		} else {
-			yes = append(yes, e.Condition)
+			yes = append(yes, place)
 		}
 	}
 	switch {
+	case len(tried) == 0:
 	case len(yes) == 0:
 		v.conclude(v.Verdict, v.Detail+"; at no other heavy load tried: "+strings.Join(no, ", "))
 	case v.Verdict == Fails:
