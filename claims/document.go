@@ -182,32 +182,18 @@ type ScalingPoint struct {
 
 // Count fills in the counts.
 func (d *Document) Count() {
-	c := Counts{Claims: len(d.Claims)}
-	for i := range d.Claims {
-		v := &d.Claims[i]
-		switch v.Verdict {
-		case Holds:
-			c.Holds++
-		case Partly:
-			c.Partly++
-		case Fails:
-			c.Fails++
-		case KnownFalse:
-			c.KnownFalse++
-		case NotShown:
-			c.NotShown++
-		case Undecided:
-			c.Undecided++
-		case NotMeasurable:
-			c.NotMeasurable++
-		case NotRun:
-			c.NotRun++
-		}
+	c := &d.Counts
+	*c = Counts{Claims: len(d.Claims)}
+	of := map[Status]*int{
+		Holds: &c.Holds, Partly: &c.Partly, Fails: &c.Fails, KnownFalse: &c.KnownFalse, NotShown: &c.NotShown,
+		Undecided: &c.Undecided, NotMeasurable: &c.NotMeasurable, NotRun: &c.NotRun,
+	}
+	for _, v := range d.Claims {
+		*of[v.Verdict]++
 		if v.Kind == dme.Exact && v.KnownFalse == "" && (v.Verdict == Fails || v.Verdict == Partly) {
 			c.ExactFailed++
 		}
 	}
-	d.Counts = c
 }
 
 // known returns a pointer to x, nil where x is no number that JSON can hold.

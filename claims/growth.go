@@ -243,11 +243,13 @@ func (q *Question) grows(fits []Fit, evidence []Evidence) (Status, string) {
 		for _, s := range q.seriesOf(evidence) {
 			sizes = max(sizes, len(s.sizes()))
 		}
-		return NotRun, fmt.Sprintf(": a growth needs %d sizes, the largest %d times the smallest; there are %d", leastSizes, leastRange, sizes)
+		const needs = ": a growth needs %d sizes, the largest %d times the smallest; there are %d"
+		return NotRun, fmt.Sprintf(needs, leastSizes, leastRange, sizes)
 	}
 	var yes, no []string
 	for _, f := range fits {
-		text := fmt.Sprintf("%s, %d sizes %s…%s", f.How, len(f.Sizes), units.Count(uint64(f.Sizes[0])), units.Count(uint64(f.Sizes[len(f.Sizes)-1])))
+		least, most := f.Sizes[0], f.Sizes[len(f.Sizes)-1]
+		text := fmt.Sprintf("%s, %d sizes %s…%s", f.How, len(f.Sizes), units.Count(uint64(least)), units.Count(uint64(most)))
 		if f.Transport != "" {
 			text = strings.TrimSpace(f.Transport+" "+f.Condition) + ": " + text
 		}

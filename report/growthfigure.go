@@ -47,7 +47,8 @@ func (g growth) fitPanel() plots.Panel {
 		p.Series = append(p.Series, g.curveOf(g.claimed, plots.Exact, fmt.Sprintf("%s (%s)", says, citation(g.claim.Source))))
 	}
 	if g.place != 1 {
-		p.Series = append(p.Series, g.curveOf(best, plots.Bound, fmt.Sprintf("best growth by AICc, %s: %s", g.set.transport, best.Growth.Name)))
+		says := fmt.Sprintf("best growth by AICc, %s: %s", g.set.transport, best.Growth.Name)
+		p.Series = append(p.Series, g.curveOf(best, plots.Bound, says))
 	}
 	return p
 }

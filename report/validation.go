@@ -33,8 +33,9 @@ func ValidationSummary(d *claims.Document) string {
 		n    int
 		what string
 	}{
-		{c.Holds, "hold"}, {c.Partly, "hold only for some sizes or loads"}, {c.Fails, "fail"}, {c.KnownFalse, "known false and shown to be"},
-		{c.NotShown, "known false and not shown to be"}, {c.Undecided, "undecided"}, {c.NotMeasurable, "not measurable here"}, {c.NotRun, "not run"},
+		{c.Holds, "hold"}, {c.Partly, "hold only for some sizes or loads"}, {c.Fails, "fail"},
+		{c.KnownFalse, "known false and shown to be"}, {c.NotShown, "known false and not shown to be"},
+		{c.Undecided, "undecided"}, {c.NotMeasurable, "not measurable here"}, {c.NotRun, "not run"},
 	} {
 		if part.n > 0 {
 			text += fmt.Sprintf(" %d %s,", part.n, part.what)

@@ -39,6 +39,7 @@ type option struct {
 }
 
 type claim struct {
+	ID         string        `json:"id"`
 	Quantity   dme.Quantity  `json:"quantity"`
 	Formula    string        `json:"formula"`
 	Load       dme.Load      `json:"load"`
@@ -80,7 +81,7 @@ func (p *program) listAlgorithms(c *cli.Context) error {
 			Needs: a.Needs(defaults), Kinds: a.Kinds, Options: options(a.Options), Claims: []claim{},
 		}
 		for _, k := range a.Claims {
-			x.Claims = append(x.Claims, claim{k.Quantity, k.Formula, k.Load, k.Kind, k.Source, k.KnownFalse})
+			x.Claims = append(x.Claims, claim{a.ClaimID(k), k.Quantity, k.Formula, k.Load, k.Kind, k.Source, k.KnownFalse})
 		}
 		list = append(list, x)
 	}

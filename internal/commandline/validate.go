@@ -37,7 +37,7 @@ func (p *program) validateCommand() *cli.Command {
 			"refused before anything started; 130 interrupted, with what was found until then in the files.",
 		Flags: []cli.Flag{
 			&cli.StringSliceFlag{Name: "algorithm", Aliases: []string{"a"}, Usage: "`NAME` of an algorithm, or several with commas; may be repeated (default: all but the texts that are known to be wrong)"},
-			&cli.StringSliceFlag{Name: "claim", Usage: "`ID` of a claim as in validate.json, or the parts of it before a slash, such as maekawa/messages-per-cs; may be repeated"},
+			&cli.StringSliceFlag{Name: "claim", Usage: "`ID` of a claim (see list --json), or its parts before a slash; may be repeated"},
 			&cli.BoolFlag{Name: "quick", Usage: "fewer sizes and repetitions, no real processes: up to two minutes"},
 			&cli.BoolFlag{Name: "full", Usage: "more sizes and repetitions: up to half an hour"},
 			&cli.StringFlag{Name: "transport", Value: result.Sim, Usage: "`NETWORK` on which the claims are measured: " + networkNames()},

@@ -21,6 +21,7 @@ const (
 type condition struct {
 	claims.Circumstance
 	name     string // as a reader finds it in a verdict
+	network  string
 	workload string
 	set      map[string]string // of the workload and the network
 	only     []dme.Load        // for claims about these loads; nil for all that it makes
@@ -83,7 +84,8 @@ func conditions(network string) []condition {
 	}
 	for i := range all {
 		c := &all[i]
-		c.Circumstance = claims.Of(c.spec("", nil, network, 8), c.set["fifo"] != "false")
+		c.network = network
+		c.Circumstance = claims.Of(c.spec("", nil, 8), c.set["fifo"] != "false")
 	}
 	return all
 }
@@ -95,9 +97,9 @@ func (c *condition) makes(l dme.Load) bool {
 
 // spec is a run of an algorithm under the condition; how many requests it makes
 // is left open.
-func (c *condition) spec(algorithm string, set map[string]string, network string, nodes int) result.Spec {
+func (c *condition) spec(algorithm string, set map[string]string, nodes int) result.Spec {
 	s := result.Spec{
-		Algorithm: algorithm, Nodes: nodes, Transport: network, Workload: c.workload,
+		Algorithm: algorithm, Nodes: nodes, Transport: c.network, Workload: c.workload,
 		CS: cmp.Or(c.hold, cs).String(), Requests: nodes, Warmup: result.DefaultWarmup,
 		Set: make(map[string]string), TotalRate: c.rate,
 	}
@@ -106,7 +108,7 @@ func (c *condition) spec(algorithm string, set map[string]string, network string
 	if c.rare {
 		s.TotalRate = claims.RareRate(nodes, messageDelay, cs)
 	}
-	if network == result.Sim {
+	if c.network == result.Sim {
 		s.Set["t"] = messageDelay.String()
 	} else {
 		s.NodesPerWorker = (nodes + mostWorkers - 1) / mostWorkers

@@ -39,7 +39,7 @@ func (p *plan) heavier() {
 			}
 			retried[c.Spec.Nodes] = true
 			for _, h := range otherHeavyLoads(c) {
-				p.plan(q, &q.others, &h, result.Sim, c.Spec.Nodes, false)
+				p.plan(q, &q.others, &h, c.Spec.Nodes, false)
 			}
 		}
 	}
@@ -56,7 +56,7 @@ func otherHeavyLoads(c *cell) []condition {
 		}
 	}
 	loads = append(loads, condition{
-		name: "closed loop with critical sections of 10 T, exponential delays", workload: closedLoop,
+		name: "closed loop with critical sections of 10 T, exponential delays", workload: closedLoop, network: result.Sim,
 		set: map[string]string{"delay": "exponential"}, hold: longHold,
 	})
 	capacity, runs := 0.0, 0.0
@@ -71,7 +71,7 @@ func otherHeavyLoads(c *cell) []condition {
 	for _, part := range heavy {
 		loads = append(loads, condition{
 			name:     fmt.Sprintf("poisson at %s%% of the closed loop's throughput", units.Number(100*part)),
-			workload: "poisson", set: map[string]string{"delay": "uniform"}, rate: part * capacity / runs,
+			workload: "poisson", network: result.Sim, set: map[string]string{"delay": "uniform"}, rate: part * capacity / runs,
 		})
 	}
 	return loads

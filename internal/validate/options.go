@@ -112,7 +112,7 @@ func (o *Options) subjects() (chosen []*dme.Algorithm, controls []string, err er
 		algorithm, _, _ := strings.Cut(id, "/")
 		a, err := o.Catalog.Lookup(algorithm)
 		if err != nil || !slices.ContainsFunc(claimsOf(a), func(c dme.Claim) bool { return within(a.ClaimID(c), id) }) {
-			errs = append(errs, fmt.Errorf("unknown claim %q; the IDs of all claims stand in validate.json", id))
+			errs = append(errs, fmt.Errorf("unknown claim %q; «dmebench list --json» lists the IDs of all claims", id))
 		}
 		named = append(named, algorithm)
 	}

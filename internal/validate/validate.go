@@ -49,7 +49,9 @@ func Run(ctx context.Context, o Options) (*claims.Document, error) {
 	return o.validate(ctx, network, e, subjects, controls)
 }
 
-func (o *Options) validate(ctx context.Context, network run.Network, e effort, subjects []*dme.Algorithm, controls []string) (*claims.Document, error) {
+func (o *Options) validate(
+	ctx context.Context, network run.Network, e effort, subjects []*dme.Algorithm, controls []string,
+) (*claims.Document, error) {
 	w := newCrew(o)
 	d := &claims.Document{
 		SchemaVersion: claims.SchemaVersion, Mode: string(o.Mode), Transport: network.Name, Seed: o.Seed,
