@@ -106,9 +106,11 @@ var metrics = []Metric{
 	{MeanDelay, "T, mean delay of a message", "t-ns", Neither, func(r *Result) *float64 { return r.T }},
 	{SyncDelayOverT, "Synchronization delay / T", "sync-delay/T", Lower, func(r *Result) *float64 { return r.SyncDelayOverT }},
 	{MeanHold, "Duration of a CS as held", "cs-ns", Neither, func(r *Result) *float64 { return r.CS }},
-	{"lateness_p99_ns", "Lateness of the generator p99", "lateness-p99-ns", Lower, of(func(r *Result) *Quantiles { return r.Lateness }, p99)},
+	{"lateness_p99_ns", "Lateness of the generator p99", "lateness-p99-ns", Lower,
+		of(func(r *Result) *Quantiles { return r.Lateness }, p99)},
 	{JainIndex, "Jain's index of fairness", "jain-index", Higher, func(r *Result) *float64 { return r.Fairness.Jain }},
-	{WorkMaxOverMean, "Work of the busiest node over the mean", "work-max-over-mean", Lower, func(r *Result) *float64 { return r.Work.MaxOverMean }},
+	{WorkMaxOverMean, "Work of the busiest node over the mean", "work-max-over-mean", Lower,
+		func(r *Result) *float64 { return r.Work.MaxOverMean }},
 	{LongestRun, "Longest run of one node", "longest-run", Lower, inOrder(func(f Fairness) uint64 { return f.LongestRun })},
 	{MaxBypass, "Most entries by others while a node waits", "max-bypass", Lower, inOrder(func(f Fairness) uint64 { return f.MaxBypass })},
 	{MaxBypassByOne, "Most entries by one other while a node waits", "max-bypass-by-one", Lower, func(r *Result) *float64 {
@@ -117,7 +119,8 @@ var metrics = []Metric{
 		}
 		return inOrder(func(f Fairness) uint64 { return f.ByOne })(r)
 	}},
-	{"out_of_order", "Entries out of the order of requests", "out-of-order", Lower, inOrder(func(f Fairness) uint64 { return f.OutOfOrder })},
+	{"out_of_order", "Entries out of the order of requests", "out-of-order", Lower,
+		inOrder(func(f Fairness) uint64 { return f.OutOfOrder })},
 }
 
 func response(r *Result) *Quantiles  { return r.ResponseTime }

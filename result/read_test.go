@@ -109,7 +109,8 @@ func TestWhatIsNotAResultIsNamed(t *testing.T) {
 		}
 		for _, path := range paths {
 			_, err := result.Read(path)
-			if err == nil || errors.Is(err, result.ErrNone) != c.none || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), c.path) {
+			if err == nil || errors.Is(err, result.ErrNone) != c.none ||
+				!strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), c.path) {
 				t.Errorf("%s: %v, want %q and the name", path, err, c.says)
 			}
 		}
@@ -147,7 +148,8 @@ func TestWaysToASweep(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if set.Name() != name || len(set.Runs) != 2 || set.Missing() != 1 || set.Runs[0].Label != "raymond" || set.Runs[0].Result.Status != result.OK {
+		if set.Name() != name || len(set.Runs) != 2 || set.Missing() != 1 ||
+			set.Runs[0].Label != "raymond" || set.Runs[0].Result.Status != result.OK {
 			t.Errorf("%s: %q, %+v", path, set.Name(), set.Runs)
 		}
 	}

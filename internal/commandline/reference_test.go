@@ -146,7 +146,8 @@ func TestReferenceSimulations(t *testing.T) {
 		}
 		compared++
 		then := x.Result
-		if !reflect.DeepEqual(now.Messages, then.Messages) || !reflect.DeepEqual(now.ResponseTime, then.ResponseTime) || !reflect.DeepEqual(now.Work, then.Work) {
+		if !reflect.DeepEqual(now.Messages, then.Messages) || !reflect.DeepEqual(now.ResponseTime, then.ResponseTime) ||
+			!reflect.DeepEqual(now.Work, then.Work) {
 			t.Errorf("%s, N = %d, %s: %+v, now %+v; %s", x.Label, then.Nodes, then.Workload, then.Messages, now.Messages, again)
 		}
 	}

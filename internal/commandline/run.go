@@ -46,9 +46,13 @@ func (p *program) runCommand() *cli.Command {
 			&cli.DurationFlag{Name: "duration", Usage: "make requests for this long"},
 			&cli.Uint64Flag{Name: "seed", Value: result.DefaultSeed, Usage: "of everything random"},
 			&cli.IntFlag{Name: "nodes-per-worker", Value: 1, Usage: "nodes in one process"},
-			&cli.StringFlag{Name: "warmup", Value: result.DefaultWarmup, Usage: "entries to leave out of steady figures: `COUNT` or auto (MSER-5)"},
-			&cli.DurationFlag{Name: "stall-after", Value: result.DefaultStallAfter, Usage: "a system in which requests wait and nothing moves for so long is stalled"},
-			&cli.StringFlag{Name: "udp-layer", Usage: "for --transport udp: `LAYER` raw, reliable or fifo, the same as --set " + run.LayerOption + "=LAYER (default: fifo)"},
+			&cli.StringFlag{Name: "warmup", Value: result.DefaultWarmup,
+				Usage: "entries to leave out of steady figures: `COUNT` or auto (MSER-5)"},
+			&cli.DurationFlag{Name: "stall-after", Value: result.DefaultStallAfter,
+				Usage: "a system in which requests wait and nothing moves for so long is stalled"},
+			&cli.StringFlag{Name: "udp-layer",
+				Usage: "for --transport udp: `LAYER` raw, reliable or fifo, the same as --set " +
+					run.LayerOption + "=LAYER (default: fifo)"},
 			&cli.StringSliceFlag{Name: "set", Usage: "`KEY=VALUE`: an option of the algorithm, workload or network; may be repeated"},
 			&cli.StringFlag{Name: "listen", Usage: "`HOST:PORT` of the control plane (default: a free port of this host's loopback)"},
 			&cli.BoolFlag{Name: "allow-mismatch", Usage: "run although the network lacks what the algorithm needs"},
@@ -189,7 +193,8 @@ func (p *program) warn(job *run.Job) {
 		fmt.Fprintf(p.stderr, "dmebench: warning: %s is the literal text of its paper and known to be wrong\n", job.Algorithm.Name)
 	}
 	if len(job.Missing) > 0 {
-		fmt.Fprintf(p.stderr, "dmebench: warning: %s needs %s, which %s lacks\n", job.Algorithm.Name, strings.Join(job.Missing, " and "), job.Network.Name)
+		fmt.Fprintf(p.stderr, "dmebench: warning: %s needs %s, which %s lacks\n",
+			job.Algorithm.Name, strings.Join(job.Missing, " and "), job.Network.Name)
 	}
 }
 

@@ -1,3 +1,20 @@
+// Package experiment turns an experiment file into runs and keeps their
+// results.
+//
+// A [File] is the strict reading of a YAML file: what is to be compared, on how
+// many nodes, over which transports, under which workloads, how often.
+// [File.Expand] makes a [Plan] of it: one [Cell] for each run, every one of
+// them resolved, so that nothing that can be known beforehand is left to go
+// wrong after an hour. [Sweep] carries the plan out with a [Runner] that it is
+// handed, into a [result.Store].
+//
+// Guarantees: a result is on disk, whole, before the next run starts; a sweep
+// that was interrupted, at whatever byte, continues where it stopped and repeats
+// only what is missing or failed; two sweeps never write to one folder; results
+// of different files, or of one file whose meaning has changed, never mix.
+//
+// The package does not know how a run is carried out, judges no result and
+// draws no picture.
 package experiment
 
 import (
@@ -45,7 +62,8 @@ type File struct {
 func Load(path string) (File, error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return File{}, refuse(exit.NoInput, "there is no file %s; name an experiment with --file, such as experiments/quickstart.yaml", path)
+		return File{}, refuse(exit.NoInput,
+			"there is no file %s; name an experiment with --file, such as experiments/quickstart.yaml", path)
 	}
 	if err != nil {
 		return File{}, refuse(exit.NoInput, "cannot read %s: %w", path, cause(err))
@@ -85,7 +103,8 @@ func (f *File) complete() {
 		}
 	}
 	if f.Name != "" && !folder.MatchString(f.Name) {
-		d.add(d.line("name"), "name %q becomes a folder: want letters, digits, «.», «_» and «-», at most 64, the first a letter or digit", f.Name)
+		d.add(d.line("name"), "name %q becomes a folder: want letters, digits, «.», «_» and «-», at most 64, "+
+			"the first a letter or digit", f.Name)
 	}
 	if f.Transports == nil {
 		f.Transports = result.List[result.Entry]{{Name: result.DefaultTransport}}
@@ -119,7 +138,8 @@ func (f *File) complete() {
 	d.label("workloads", workloads)
 	for i, a := range f.Axes {
 		if !picture.MatchString(a.Name) || a.Over == "" {
-			d.add(d.line("axes", i), "%sname %q, over %q: want a name of small letters, digits and «-», and what varies", where("axes", i), a.Name, a.Over)
+			d.add(d.line("axes", i), "%sname %q, over %q: want a name of small letters, digits and «-», and what varies",
+				where("axes", i), a.Name, a.Over)
 		}
 	}
 }
@@ -168,7 +188,8 @@ func (d *document) label(list string, entries []namedEntry) {
 			}
 		}
 		if first, ok := taken[*e.label]; ok {
-			d.add(line, "%sthe label %q is that of entry %d already; give one of them a label: of its own", where(list, i), *e.label, first+1)
+			d.add(line, "%sthe label %q is that of entry %d already; give one of them a label: of its own",
+				where(list, i), *e.label, first+1)
 			continue
 		}
 		taken[*e.label] = i

@@ -28,7 +28,9 @@ func lock(root string) (release func(), err error) {
 		holder, _ := io.ReadAll(io.LimitReader(f, 32))
 		f.Close()
 		if errors.Is(err, unix.EWOULDBLOCK) {
-			return nil, refuse(exit.Unavailable, "another sweep (process %s) writes to %s; wait for it, end it, or choose another folder with --out", strings.TrimSpace(string(holder)), root)
+			return nil, refuse(exit.Unavailable,
+				"another sweep (process %s) writes to %s; wait for it, end it, or choose another folder with --out",
+				strings.TrimSpace(string(holder)), root)
 		}
 		return nil, refuse(exit.Unavailable, "cannot lock %s: %w; choose a folder on a local disk with --out", path, err)
 	}

@@ -155,8 +155,10 @@ func TestPlanIsIdentity(t *testing.T) {
 	plan := func(text string) string { return expand(t, text).digest() }
 	want := plan(base)
 	for what, same := range map[string]string{
-		"another name":          strings.Replace(base, "name: x", "name: y", 1),
-		"defaults written out":  base + "transports: [{name: tcp, label: tcp}]\nworkloads: [{name: saturate, cs: 100us, requests_per_node: 100}]\nseed: 1\nwarmup: auto\nstall_after: 10s\nnodes_per_worker: 1\nallow_mismatch: false\n",
+		"another name": strings.Replace(base, "name: x", "name: y", 1),
+		"defaults written out": base + "transports: [{name: tcp, label: tcp}]\n" +
+			"workloads: [{name: saturate, cs: 100us, requests_per_node: 100}]\n" +
+			"seed: 1\nwarmup: auto\nstall_after: 10s\nnodes_per_worker: 1\nallow_mismatch: false\n",
 		"settings as mapping":   strings.Replace(base, "[ricart-agrawala]", "[{name: ricart-agrawala, set: {}}]", 1),
 		"a limit it is within":  strings.Replace(base, "[ricart-agrawala]", "[{name: ricart-agrawala, max_nodes: 3}]", 1),
 		"a different file path": base + "# and a comment\n",

@@ -3,8 +3,11 @@ package experiment
 import (
 	"context"
 	"flag"
+	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -142,4 +145,80 @@ func TestShippedSimulations(t *testing.T) {
 
 func simulate(ctx context.Context, job *run.Job, _ func(*result.Result) error) (*result.Result, error) {
 	return sim.Run(ctx, job)
+}
+
+var (
+	yamlBlock = regexp.MustCompile("(?s)```yaml\n(.*?)```")
+	// keyRow is a row of a table of keys: the key first, an example last.
+	keyRow = regexp.MustCompile("(?m)^\\| `([a-z_]+)` \\|.*\\| `([^`]+)` \\|$")
+)
+
+// Every example of the documentation can be run as it is, and every key has one.
+func TestDocumentationExamples(t *testing.T) {
+	text, err := os.ReadFile("../../docs/experiments.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	try := func(example string) {
+		t.Helper()
+		f, err := Parse("example", []byte(whole(example)))
+		if err == nil {
+			f.Repetitions = 1
+			_, err = f.Expand(catalog.All(), nil)
+		}
+		if err != nil {
+			t.Errorf("%s\n%v", example, err)
+		}
+	}
+	for _, m := range yamlBlock.FindAllStringSubmatch(string(text), -1) {
+		try(m[1])
+	}
+	var keys []string
+	for _, m := range keyRow.FindAllStringSubmatch(string(text), -1) {
+		key, example := m[1], m[2]
+		keys = append(keys, key)
+		if !strings.Contains(example, key+":") {
+			t.Errorf("the example of %s does not use it: %s", key, example)
+		}
+		if strings.HasPrefix(example, "{") {
+			example = list(t, example) + ": [" + example + "]"
+		}
+		try(example)
+	}
+	for _, known := range knownKeys {
+		for _, key := range known {
+			if !slices.Contains(keys, key) {
+				t.Errorf("%s is not documented", key)
+			}
+		}
+	}
+}
+
+// whole completes an excerpt with what a file must have.
+func whole(excerpt string) string {
+	for _, line := range []string{"schema_version: 1", "name: example", "algorithms: [raymond]", "nodes: [7]"} {
+		key, _, _ := strings.Cut(line, ":")
+		if !strings.HasPrefix(excerpt, key+":") && !strings.Contains(excerpt, "\n"+key+":") {
+			excerpt = line + "\n" + excerpt
+		}
+	}
+	return excerpt
+}
+
+// list returns the list that an entry belongs to, by its name.
+func list(t *testing.T, entry string) string {
+	if strings.Contains(entry, "over:") {
+		return "axes"
+	}
+	name := regexp.MustCompile(`name: ([a-z-]+)`).FindStringSubmatch(entry)
+	if name == nil {
+		t.Fatalf("%s has no name", entry)
+	}
+	if _, err := run.Catalog(catalog.All()).Lookup(name[1]); err == nil {
+		return "algorithms"
+	}
+	if _, err := run.LookupNetwork(name[1]); err == nil {
+		return "transports"
+	}
+	return "workloads"
 }

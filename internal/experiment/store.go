@@ -81,7 +81,8 @@ func noteEnvironment(dir string, before map[string]string, opt Options) {
 	}
 	slices.Sort(differ)
 	if len(differ) > 0 {
-		fmt.Fprintf(opt.Progress, "warning: %s was begun in another environment (%s); with --fresh all runs share one\n", dir, strings.Join(differ, ", "))
+		fmt.Fprintf(opt.Progress, "warning: %s was begun in another environment (%s); with --fresh all runs share one\n",
+			dir, strings.Join(differ, ", "))
 	}
 }
 
@@ -139,7 +140,8 @@ func setLatest(root, base string) error {
 		err = atomicfile.SyncDir(root)
 	}
 	if err != nil {
-		return refuse(exit.CantCreate, "cannot link %s to %s: %w; remove %s, or choose another folder with --out", link, base, cause(err), link)
+		return refuse(exit.CantCreate, "cannot link %s to %s: %w; remove %s, or choose another folder with --out",
+			link, base, cause(err), link)
 	}
 	return nil
 }

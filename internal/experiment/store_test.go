@@ -54,7 +54,8 @@ func TestSweepRefusesCorruptedResults(t *testing.T) {
 		{"cut off", `{"label": "`, "not a result: invalid character"},
 		{"another version's", `{"result": {"schema_version": 7, "algorithm": "a", "nodes": 3, "status": "ok"}}`, "results of version 7"},
 		{"without a result", `{"label": "maekawa"}`, "not a result: it lacks"},
-		{"unknown status", `{"result": {"schema_version": 1, "algorithm": "a", "nodes": 3, "status": "fine"}}`, `not a result: its status is "fine"`},
+		{"unknown status", `{"result": {"schema_version": 1, "algorithm": "a", "nodes": 3, "status": "fine"}}`,
+			`not a result: its status is "fine"`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var b bench

@@ -274,10 +274,10 @@ func TestSweepWarnsOfAnotherEnvironment(t *testing.T) {
 
 func ExampleSummary_String() {
 	fmt.Println(Summary{
-		Dir: "results/quickstart/2026-11-20T12-30-05Z", Planned: 180, Interrupted: true,
+		Dir: "results/x/2026-11-20T12-30-05Z", Planned: 180, Interrupted: true,
 		Counts: map[result.Status]int{result.OK: 99, result.Failed: 1},
 	})
-	// Output: interrupted; the same command continues. 180 runs: 99 ok, 1 failed, 80 not yet run; results in results/quickstart/2026-11-20T12-30-05Z
+	// Output: interrupted; the same command continues. 180 runs: 99 ok, 1 failed, 80 not yet run; results in results/x/2026-11-20T12-30-05Z
 }
 
 // What a runner has kept is on the disk before the runner returns, and stands

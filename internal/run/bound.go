@@ -68,7 +68,8 @@ func (j *Job) mismatch() error {
 	case vouched && exists && bound < longest:
 		advice = fmt.Sprintf("a message takes up to %v there, more than %s=%v", longest, boundOption, bound)
 	}
-	why := fmt.Errorf("%s needs %s, which %s does not have", j.Algorithm.Name, strings.Join(j.Missing, " and "), j.Network.Describe(j.NetOptions))
+	why := fmt.Errorf("%s needs %s, which %s does not have",
+		j.Algorithm.Name, strings.Join(j.Missing, " and "), j.Network.Describe(j.NetOptions))
 	return &CannotRun{Why: why, advice: advice + ", or see it fail with --allow-mismatch"}
 }
 

@@ -1,3 +1,6 @@
+// Package run resolves what one run is asked to do, a [result.Spec], to a [Job]
+// whose every name has been looked up and every value checked. Both the network
+// runtime and the simulator carry out jobs.
 package run
 
 import (
@@ -133,7 +136,8 @@ func Resolve(s result.Spec, c Catalog, readFile func(string) ([]byte, error)) (*
 	try(links.CheckNodes(s.Nodes))
 	try(j.plan())
 	if kind.Drive == workload.Stepped && a.Perpetual != nil && a.Perpetual(opt) {
-		try(fmt.Errorf("%s goes in steps, each of which begins when the system has fallen silent; %s with these options never does; choose %s",
+		try(fmt.Errorf("%s goes in steps, each of which begins when the system has fallen silent; "+
+			"%s with these options never does; choose %s",
 			kind.Name, a.Name, alternatives(a.Stepped)))
 	}
 	j.Needs = a.Needs(opt)
@@ -254,7 +258,8 @@ func divide(set map[string]string, owners ...owner) (of []map[string]string, err
 			known = append(known, o.Name)
 			value, given := set[o.Name]
 			if first, twice := owned[o.Name]; given && twice {
-				errs = append(errs, fmt.Errorf("option %s of %s is also one of %s; they cannot be combined", o.Name, owners[first].name, w.name))
+				errs = append(errs, fmt.Errorf("option %s of %s is also one of %s; they cannot be combined",
+					o.Name, owners[first].name, w.name))
 			} else if given {
 				of[i][o.Name] = value
 			}

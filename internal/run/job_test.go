@@ -43,6 +43,10 @@ func catalog() Catalog {
 			Perpetual: func(o dme.Options) bool { return o.Get("mode") == "perpetual" },
 			Stepped:   map[string]string{"mode": "demand"},
 		},
+		{
+			Name: "pensive", Kinds: []string{"A"}, Needs: dme.Always(dme.Needs{}), Prepare: prepare,
+			Options: []dme.Option{{Name: "think", Default: "0", Values: "0|1"}},
+		},
 	}
 }
 
@@ -70,24 +74,47 @@ func TestFaultsOfASpec(t *testing.T) {
 			"-1 nodes per worker", "a duration must not be negative", `warm-up "-1": want auto or a number of entries`,
 		}},
 		{"negative requests", result.Spec{Algorithm: "plain", Nodes: 3, Requests: -1}, []string{"must not be negative"}},
-		{"a stall that is never noticed", result.Spec{Algorithm: "plain", Nodes: 3, StallAfter: -1}, []string{"a duration must not be negative"}},
+		{"a stall that is never noticed", result.Spec{Algorithm: "plain", Nodes: 3, StallAfter: -1}, []string{
+			"a duration must not be negative",
+		}},
 		{"warm-up in words", result.Spec{Algorithm: "plain", Nodes: 3, Warmup: "some"}, []string{`warm-up "some"`}},
-		{"an odd critical section", result.Spec{Algorithm: "plain", Nodes: 3, CS: "long"}, []string{`critical section "long": not a duration; want a duration such as 100us or exp:100us`}},
-		{"an N that the algorithm has no use for", result.Spec{Algorithm: "plain", Nodes: 4}, []string{"plain: 4 nodes: want an odd number"}},
+		{"an odd critical section", result.Spec{Algorithm: "plain", Nodes: 3, CS: "long"}, []string{
+			`critical section "long": not a duration; want a duration such as 100us or exp:100us`,
+		}},
+		{"an N that the algorithm has no use for", result.Spec{Algorithm: "plain", Nodes: 4}, []string{
+			"plain: 4 nodes: want an odd number",
+		}},
 		{"unknown options", result.Spec{Algorithm: "plain", Nodes: 3, Set: set("zeal", "9", "mod", "wild")}, []string{
 			"--set mod, zeal: no option of plain, saturate, tcp; known here: mode, think, readers, gomaxprocs",
 		}},
-		{"unknown values", result.Spec{Algorithm: "plain", Nodes: 3, Transport: result.Sim, Set: set("mode", "odd", "think", "-1s", "delay", "none", "t", "0s", "fifo", "maybe")}, []string{
-			"plain: mode=odd: want calm|wild", "think=-1s", "delay=none: no such distribution (want constant|uniform|exponential|pareto:INDEX)", "t=0s", "fifo=maybe: want true|false",
+		{"an option of two parts", result.Spec{Algorithm: "pensive", Nodes: 3, Set: set("think", "1")}, []string{
+			"option think of pensive is also one of saturate; they cannot be combined",
 		}},
-		{"a delay beyond the clock", result.Spec{Algorithm: "plain", Nodes: 3, Transport: result.Sim, Set: set("t", "1000h")}, []string{"t=1000h", "at most 1h"}},
-		{"faults of several parts", result.Spec{Algorithm: "plain", Nodes: 4, Workload: "poisson"}, []string{"poisson: needs a rate", "plain: 4 nodes"}},
+		{"unknown values", result.Spec{Algorithm: "plain", Nodes: 3, Transport: result.Sim,
+			Set: set("mode", "odd", "think", "-1s", "delay", "none", "t", "0s", "fifo", "maybe")}, []string{
+			"plain: mode=odd: want calm|wild", "think=-1s",
+			"delay=none: no such distribution (want constant|uniform|exponential|pareto:INDEX)",
+			"t=0s", "fifo=maybe: want true|false",
+		}},
+		{"a delay beyond the clock", result.Spec{Algorithm: "plain", Nodes: 3, Transport: result.Sim, Set: set("t", "1000h")}, []string{
+			"t=1000h", "at most 1h",
+		}},
+		{"faults of several parts", result.Spec{Algorithm: "plain", Nodes: 4, Workload: "poisson"}, []string{
+			"poisson: needs a rate", "plain: 4 nodes",
+		}},
 		{"an option of another network", result.Spec{Algorithm: "plain", Nodes: 3, Set: set("delay", "uniform")}, []string{"--set delay"}},
-		{"links that do not do", result.Spec{Algorithm: "ordered", Nodes: 3, Transport: result.Sim, Set: set("delay", "exponential", "fifo", "false")}, []string{
-			"ordered needs FIFO links and a bound on message delay, which sim with delay=exponential fifo=false does not have", "--allow-mismatch",
+		{"links that do not do", result.Spec{Algorithm: "ordered", Nodes: 3, Transport: result.Sim,
+			Set: set("delay", "exponential", "fifo", "false")}, []string{
+			"ordered needs FIFO links and a bound on message delay, which sim with delay=exponential fifo=false does not have",
+			"--allow-mismatch",
 		}},
-		{"steps without silence", result.Spec{Algorithm: "plain", Nodes: 3, Workload: "serial", Set: set("mode", "wild")}, []string{"never does; choose another workload"}},
-		{"steps without silence, said so", result.Spec{Algorithm: "circulating", Nodes: 3, Workload: "burst", Set: set("mode", "perpetual")}, []string{"choose --set mode=demand"}},
+		{"steps without silence", result.Spec{Algorithm: "plain", Nodes: 3, Workload: "serial", Set: set("mode", "wild")}, []string{
+			"never does; choose another workload",
+		}},
+		{"steps without silence, said so", result.Spec{Algorithm: "circulating", Nodes: 3, Workload: "burst",
+			Set: set("mode", "perpetual")}, []string{
+			"choose --set mode=demand",
+		}},
 	} {
 		j, err := Resolve(x.spec, catalog(), nil)
 		if err == nil {
@@ -116,6 +143,10 @@ func TestResolve(t *testing.T) {
 	if j.Warmup != 5 || j.Spec.Requests != 300 || j.Plan.Requests() != 300 || j.Plan.MeanHold() != 2*time.Millisecond {
 		t.Errorf("job %+v", j)
 	}
+	if got := strings.Join(j.Settings(), " "); !strings.HasPrefix(got, "mode=wild t=1ms delay=uniform fifo=true ") ||
+		!strings.HasSuffix(got, " think=1ms readers=0") {
+		t.Errorf("settings %q", got)
+	}
 	if c := j.System.(prepared); c.Nodes != 3 || c.Seed != 9 || c.Options.Get("mode") != "wild" {
 		t.Errorf("prepared from %+v", c)
 	}
@@ -125,7 +156,8 @@ func TestResolve(t *testing.T) {
 	if j, err = Resolve(result.Spec{Algorithm: "plain", Nodes: 3}, catalog(), nil); err != nil || j.Warmup != -1 || !j.Network.Real() {
 		t.Errorf("defaults: %+v, %v", j, err)
 	}
-	if j, err = Resolve(result.Spec{Algorithm: "circulating", Nodes: 3, Workload: "serial"}, catalog(), nil); err != nil || j.Options.Get("mode") != "demand" {
+	j, err = Resolve(result.Spec{Algorithm: "circulating", Nodes: 3, Workload: "serial"}, catalog(), nil)
+	if err != nil || j.Options.Get("mode") != "demand" {
 		t.Errorf("under steps the token ought to move on demand: %v, %v", j, err)
 	}
 }
@@ -134,7 +166,8 @@ func TestResolve(t *testing.T) {
 // another by who sends it.
 func TestMulticastGoesWithoutConditions(t *testing.T) {
 	spec := result.Spec{Algorithm: "plain", Nodes: 3, Transport: "udp", Set: map[string]string{MulticastOption: "true", "loss": "0.1"}}
-	if _, err := Resolve(spec, catalog(), nil); err == nil || !strings.Contains(err.Error(), "multicast=true: loss=0.1") || !strings.Contains(err.Error(), "leave one of them out") {
+	if _, err := Resolve(spec, catalog(), nil); err == nil || !strings.Contains(err.Error(), "multicast=true: loss=0.1") ||
+		!strings.Contains(err.Error(), "leave one of them out") {
 		t.Errorf("%v", err)
 	}
 	delete(spec.Set, "loss")
@@ -150,7 +183,8 @@ func TestMulticastGoesWithoutConditions(t *testing.T) {
 
 func TestMismatchOnRequest(t *testing.T) {
 	j, err := Resolve(result.Spec{
-		Algorithm: "ordered", Nodes: 3, Transport: result.Sim, AllowMismatch: true, Set: map[string]string{"delay": "uniform", "fifo": "false"},
+		Algorithm: "ordered", Nodes: 3, Transport: result.Sim, AllowMismatch: true,
+		Set: map[string]string{"delay": "uniform", "fifo": "false"},
 	}, catalog(), nil)
 	if err != nil || len(j.Missing) != 1 || j.Missing[0] != "FIFO links" {
 		t.Errorf("missing %v, %v", j, err)
@@ -258,7 +292,8 @@ func TestSimulatedLinks(t *testing.T) {
 		}
 	}
 	for _, network := range []string{result.Sim, "tcp", "udp", "nats"} {
-		_, err := Resolve(result.Spec{Algorithm: "plain", Nodes: 3, Transport: network, Set: map[string]string{"links": "*-4:delay=1ms"}}, catalog(), nil)
+		spec := result.Spec{Algorithm: "plain", Nodes: 3, Transport: network, Set: map[string]string{"links": "*-4:delay=1ms"}}
+		_, err := Resolve(spec, catalog(), nil)
 		if err == nil || !strings.Contains(err.Error(), "only the nodes 1 to 3") {
 			t.Errorf("%s: a rule for a node that is not there: %v", network, err)
 		}

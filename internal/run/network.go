@@ -59,7 +59,8 @@ func Networks() []Network {
 		}),
 		overUDP(runtime),
 		conditioned(Network{
-			Name: "nats", Help: "NATS: a subject per node, a broadcast is one publication; through a server of the run's own, or any by --nats-url",
+			Name:       "nats",
+			Help:       "NATS: a subject per node, a broadcast is one publication; through a server of the run's own, or any by --nats-url",
 			Options:    []dme.Option{runtime},
 			Guarantees: func(dme.Options) transport.Guarantees { return nats.Guarantees },
 			Listen:     func(e Endpoint) (transport.Transport, error) { return nats.Listen(e.Config, e.Broker) },
@@ -88,7 +89,8 @@ func overUDP(runtime dme.Option) Network {
 	}
 	multicast := dme.Option{
 		Name: MulticastOption, Default: "false", Values: "false|true",
-		Help: "whether a broadcast is one datagram to an IP multicast group of the processes, on the network of the address that they listen at",
+		Help: "whether a broadcast is one datagram to an IP multicast group of the processes, " +
+			"on the network of the address that they listen at",
 	}
 	return Network{
 		Name: "udp", Help: "UDP: one socket per process; reliability and order are layers",

@@ -28,7 +28,8 @@ func simulated() Network {
 			{Name: "t", Default: "1ms", Values: "DURATION", Valid: validDelay,
 				Help: "T, the mean delay of a message"},
 			{Name: delayOption, Default: "constant", Values: "constant|uniform|exponential|pareto:INDEX", Valid: validShape,
-				Help: "how delays are distributed; uniform is from T/2 to 3T/2; pareto has a tail, the heavier the nearer its index is to 1"},
+				Help: "how delays are distributed; uniform is from T/2 to 3T/2; " +
+					"pareto has a tail, the heavier the nearer its index is to 1"},
 			{Name: "fifo", Default: "true", Values: "true|false",
 				Help: "whether messages of one pair of nodes keep their order"},
 		}, slices.DeleteFunc(link.Options(), func(o dme.Option) bool { return o.Name == delayOption })),
