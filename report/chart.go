@@ -74,7 +74,8 @@ func quantities() []quantity {
 			theory: dme.ResponseTime, forTheory: true},
 		{name: "waiting-time", title: "Waiting time (intended arrival to entry)", median: result.WaitingP50, tail: result.WaitingP99},
 		{name: "sync-delay", title: "Synchronization delay (exit to next entry)", median: result.SyncDelayP50},
-		{name: "sync-delay-over-t", title: "Mean synchronization delay in units of T", median: result.SyncDelayOverT, theory: dme.SyncDelay},
+		{name: "sync-delay-over-t", title: "Mean synchronization delay in units of T", median: result.SyncDelayOverT,
+			theory: dme.SyncDelay},
 	}
 }
 
@@ -207,7 +208,8 @@ func describe(e stats.Estimate, write func(float64) string) string {
 	case e.N == 1:
 		return write(e.Median) + ", one repetition"
 	case !e.Bounded():
-		return fmt.Sprintf("%s, range %s to %s of %d repetitions, too few for an interval", write(e.Median), write(e.Min), write(e.Max), e.N)
+		return fmt.Sprintf("%s, range %s to %s of %d repetitions, too few for an interval",
+			write(e.Median), write(e.Min), write(e.Max), e.N)
 	}
 	return fmt.Sprintf("%s, 95%% interval %s to %s, %d repetitions", write(e.Median), write(e.Lo), write(e.Hi), e.N)
 }

@@ -25,7 +25,8 @@ func varied(t *testing.T, n int, changes ...func(*result.Spec)) report.Input {
 			r := measured(t, "ricart-agrawala", "poisson", n, rep)
 			change(&r.Spec)
 			w.Set = r.Spec.Set
-			in.Runs = append(in.Runs, result.Run{Label: "ricart-agrawala", Transport: "tcp", Workload: w.Label, Repetition: rep - 1, Result: r})
+			in.Runs = append(in.Runs, result.Run{Label: "ricart-agrawala", Transport: "tcp", Workload: w.Label,
+				Repetition: rep - 1, Result: r})
 		}
 		in.Header.Experiment.Workloads = append(in.Header.Experiment.Workloads, w)
 	}
@@ -85,7 +86,8 @@ func TestSettingsBecomeAnAbscissa(t *testing.T) {
 		{
 			"rates in any order", []func(*result.Spec){rate(400), rate(10), rate(1000)},
 			"messages-per-cs-by-load", 0,
-			[]string{"offered load (requests/s in all), log scale", "10", "400", "1,000", "ricart-agrawala, N = 7, 400 requests/s in all: 12, 95% interval 12 to 12, 6 repetitions"},
+			[]string{"offered load (requests/s in all), log scale", "10", "400", "1,000",
+				"ricart-agrawala, N = 7, 400 requests/s in all: 12, 95% interval 12 to 12, 6 repetitions"},
 		},
 		{
 			"a load curve with a number of requests for each rate", []func(*result.Spec){
@@ -116,7 +118,9 @@ func TestSettingsBecomeAnAbscissa(t *testing.T) {
 		},
 		{
 			"what else differs keeps families apart",
-			[]func(*result.Spec){option("share", "0.1", "hot", "1"), option("share", "0.5", "hot", "1"), option("share", "0.9", "hot", "2")},
+			[]func(*result.Spec){
+				option("share", "0.1", "hot", "1"), option("share", "0.5", "hot", "1"), option("share", "0.9", "hot", "2"),
+			},
 			"", 0, nil,
 		},
 		{
@@ -257,7 +261,8 @@ func TestNamedNetworks(t *testing.T) {
 	for i := range in.Runs {
 		in.Runs[i].Transport, in.Runs[i].Workload = []string{"all equal", "scattered", "one slow link"}[i/6], "poisson"
 		if i%6 == 0 {
-			in.Header.Experiment.Transports = append(in.Header.Experiment.Transports, result.Entry{Name: "tcp", Label: in.Runs[i].Transport, Set: in.Runs[i].Result.Spec.Set})
+			in.Header.Experiment.Transports = append(in.Header.Experiment.Transports, result.Entry{
+				Name: "tcp", Label: in.Runs[i].Transport, Set: in.Runs[i].Result.Spec.Set})
 		}
 	}
 	in.Header.Experiment.Workloads = nil
@@ -284,7 +289,8 @@ func TestNamedNetworks(t *testing.T) {
 // its options become one line over the numbers that the experiment gives to that
 // option, beside the figures of the set.
 func TestOptionsOfAnAlgorithm(t *testing.T) {
-	in := lean(varied(t, 7, option("tree", "kary:2", "x", "y"), option("tree", "kary:8", "x", "y"), option("tree", "kary:4", "x", "y"), option("tree", "line", "x", "y")))
+	in := lean(varied(t, 7, option("tree", "kary:2", "x", "y"), option("tree", "kary:8", "x", "y"),
+		option("tree", "kary:4", "x", "y"), option("tree", "line", "x", "y")))
 	in.Header.Experiment = result.Experiment{}
 	for i := range in.Runs {
 		in.Runs[i].Label, in.Runs[i].Workload = []string{"two", "eight", "four", "line"}[i/6], "poisson"

@@ -54,9 +54,10 @@ func measured(t *testing.T, algorithm, workload string, n, rep int) *result.Resu
 		},
 		Throughput: number(1e9 / mean), ResponseTime: times(), WaitingTime: times(), SyncDelay: times(),
 		T: number(5e4), SyncDelayOverT: number(1 + rng.Float64()/10), CS: number(1e5),
-		Fairness: result.Fairness{Jain: number(0.99), LongestRun: 2, MaxBypass: uint64(n)}, Safety: result.Safety{Checked: entries, Method: "shared-page"},
-		Work:    result.Work{MaxOverMean: number(1.25)},
-		Workers: n, Warnings: []string{fmt.Sprintf("generator late by %d µs (p99)", 100+rep)},
+		Fairness: result.Fairness{Jain: number(0.99), LongestRun: 2, MaxBypass: uint64(n)},
+		Safety:   result.Safety{Checked: entries, Method: "shared-page"},
+		Work:     result.Work{MaxOverMean: number(1.25)},
+		Workers:  n, Warnings: []string{fmt.Sprintf("generator late by %d µs (p99)", 100+rep)},
 		Environment: map[string]string{"cpus": "2"},
 		Spec: result.Spec{
 			Algorithm: algorithm, Nodes: n, Transport: "tcp", Workload: workload, CS: "100us", Requests: 50 * n,

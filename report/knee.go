@@ -61,7 +61,8 @@ func (ch chart) markKnees(f *plots.Figure) {
 	f.Series = append(f.Series, offered)
 	if found {
 		f.Keys = append(f.Keys, plots.Key{
-			Label: fmt.Sprintf("knee: beyond it less than %.0f%% of the load is served, by the whole interval", 100*served), Role: plots.Mark,
+			Label: fmt.Sprintf("knee: beyond it less than %.0f%% of the load is served, by the whole interval", 100*served),
+			Role:  plots.Mark,
 		})
 	}
 }

@@ -66,7 +66,9 @@ func TestPredictedTimes(t *testing.T) {
 		}
 	}
 	b := build(t, in)
-	for file, label := range map[string]string{"mean-response-time": ">a: 2T + E (x)</text>", "throughput": ">a: mean 1/(T + E) (y)</text>"} {
+	for file, label := range map[string]string{
+		"mean-response-time": ">a: 2T + E (x)</text>", "throughput": ">a: mean 1/(T + E) (y)</text>",
+	} {
 		svg, err := os.ReadFile(filepath.Join(b.dir, "plots", file+".svg"))
 		if err != nil {
 			t.Error(err)
@@ -111,7 +113,8 @@ func TestClaimsAboutFairness(t *testing.T) {
 		r.Result.Fairness.ByOne = 2
 	}
 	claim := func(q dme.Quantity, formula string, fifo bool) dme.Claim {
-		return dme.Claim{Quantity: q, Formula: formula, Load: dme.AnyLoad, Kind: dme.Exact, Source: "x", FIFO: fifo, Predict: dme.Constantly(2)}
+		return dme.Claim{Quantity: q, Formula: formula, Load: dme.AnyLoad, Kind: dme.Exact, Source: "x", FIFO: fifo,
+			Predict: dme.Constantly(2)}
 	}
 	in.Setting = func(s result.Spec) (dme.Setting, bool) { return dme.Setting{Nodes: s.Nodes}, true }
 	in.Claims = func(string) []dme.Claim {
@@ -126,7 +129,8 @@ func TestClaimsAboutFairness(t *testing.T) {
 		if !strings.Contains(string(svg), "equal work (x)") {
 			t.Error("the claim about work is not drawn")
 		}
-		if strings.Contains(string(svg), "in order, links that keep order (x)") != ordered || strings.Contains(string(svg), "Largest bypass by one node") != ordered {
+		if strings.Contains(string(svg), "in order, links that keep order (x)") != ordered ||
+			strings.Contains(string(svg), "Largest bypass by one node") != ordered {
 			t.Errorf("links keep order: %v, but the claim about such links is drawn: %v", ordered, !ordered)
 		}
 	}

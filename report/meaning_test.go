@@ -28,7 +28,8 @@ func TestConditionsAreKeptApart(t *testing.T) {
 				in.Runs = append(in.Runs, r)
 			}
 			set := in.Runs[len(in.Runs)-1].Result.Spec.Set
-			in.Header.Experiment.Workloads = append(in.Header.Experiment.Workloads, result.Workload{Name: "saturate", Label: label, Set: set})
+			in.Header.Experiment.Workloads = append(in.Header.Experiment.Workloads,
+				result.Workload{Name: "saturate", Label: label, Set: set})
 		}
 		return in
 	}
@@ -97,7 +98,8 @@ func TestPredictions(t *testing.T) {
 		}
 		return string(data)
 	}
-	if s := svg("saturate"); !strings.Contains(s, ">ricart-agrawala: 2(N−1) (TR-869 §4)</text>") || !strings.Contains(s, "stroke-dasharray:5,3") {
+	if s := svg("saturate"); !strings.Contains(s, ">ricart-agrawala: 2(N−1) (TR-869 §4)</text>") ||
+		!strings.Contains(s, "stroke-dasharray:5,3") {
 		t.Error("the exact claim is not drawn dashed with its source")
 	}
 	if s := svg("saturate"); !strings.Contains(s, ">ricart-agrawala: ≤ N (TR-869 §4)</text>") || strings.Contains(s, "known to be false") {

@@ -93,8 +93,10 @@ func TestOneRun(t *testing.T) {
 
 func TestResultsWithoutAnyValue(t *testing.T) {
 	in := report.Input{Set: result.Set{Runs: []result.Run{
-		{Label: "a", Repetition: 1, Result: &result.Result{Algorithm: "a", Nodes: 1, Transport: "sim", Workload: "serial", Status: result.OK}},
-		{Label: "a", Repetition: 2, Result: &result.Result{Algorithm: "a", Nodes: 1, Transport: "sim", Workload: "serial", Status: result.OK,
+		{Label: "a", Repetition: 1, Result: &result.Result{Algorithm: "a", Nodes: 1, Transport: "sim", Workload: "serial",
+			Status: result.OK}},
+		{Label: "a", Repetition: 2, Result: &result.Result{Algorithm: "a", Nodes: 1, Transport: "sim", Workload: "serial",
+			Status:       result.OK,
 			ResponseTime: &result.Quantiles{}, Histograms: result.Histograms{Response: "damaged"}}},
 		{Label: "", Repetition: 1, Result: nil},
 		{Label: "b", Repetition: 1, Result: &result.Result{}},
@@ -127,7 +129,8 @@ func TestBadRunsAreLoudAndLeftOut(t *testing.T) {
 		"node 1: HOLDER=<2>", `failed nodes: 4 5; worker 4 died: "panic & <chaos>"`, "a, N = 3, tcp saturate, repetition 4, seed 4",
 		"2 of 6", "0 of 6")
 	rows := b.csv(t)
-	if rows[0]["messages_per_cs"] != "4" || rows[0]["repetitions_ok"] != "2" || rows[0]["repetitions_violated"] != "2" || rows[0]["violations"] != "4" {
+	if rows[0]["messages_per_cs"] != "4" || rows[0]["repetitions_ok"] != "2" || rows[0]["repetitions_violated"] != "2" ||
+		rows[0]["violations"] != "4" {
 		t.Errorf("N = 3: %v", rows[0])
 	}
 	if rows[1]["messages_per_cs"] != "" || rows[1]["repetitions_stalled"] != "6" {

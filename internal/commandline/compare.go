@@ -25,8 +25,10 @@ func (p *program) compareCommand() *cli.Command {
 			"not significant is written as «~». Flags stand before A and B.",
 		Flags: []cli.Flag{
 			&cli.Float64Flag{Name: "alpha", Value: compare.DefaultAlpha, Usage: "probability of an alarm where there is no difference"},
-			&cli.StringSliceFlag{Name: "metric", Usage: "compare this `METRIC`, a column of summary.csv; may be repeated (default: messages, throughput, response and waiting time, synchronization delay)"},
-			&cli.StringSliceFlag{Name: "across", Usage: "match cells although they differ in `DIMENSION`: " + strings.Join(result.Dimensions(), ", ") + "; may be repeated"},
+			&cli.StringSliceFlag{Name: "metric", Usage: "compare this `METRIC`, a column of summary.csv; may be repeated " +
+				"(default: messages, throughput, response and waiting time, synchronization delay)"},
+			&cli.StringSliceFlag{Name: "across", Usage: "match cells although they differ in `DIMENSION`: " +
+				strings.Join(result.Dimensions(), ", ") + "; may be repeated"},
 			&cli.StringFlag{Name: "plots", Aliases: []string{"out"}, Usage: "draw A and B over the number of nodes, into folder `DIR`"},
 			&cli.BoolFlag{Name: "json", Usage: "print the comparison as one JSON object"},
 		},

@@ -30,10 +30,12 @@ func (p *program) exportCommand() *cli.Command {
 			"csv       summary.csv (cells), runs.csv (repetitions), times.csv (distributions)\n" +
 			"benchfmt goes to standard output unless --out names a file; for the others --out names a folder.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "file", Aliases: []string{"f"}, Usage: "`PATH` of the results: a folder of an experiment or of one sweep, a result file, or a folder of such files"},
+			&cli.StringFlag{Name: "file", Aliases: []string{"f"},
+				Usage: "`PATH` of the results: a folder of an experiment or of one sweep, a result file, or a folder of such files"},
 			&cli.StringFlag{Name: "format", Usage: "`FORMAT`: " + strings.Join(exportFormats(), ", ")},
 			&cli.StringFlag{Name: "out", Usage: "`PATH` to write to"},
-			&cli.StringSliceFlag{Name: "metric", Usage: "for benchfmt: export this `METRIC`, a column of summary.csv; may be repeated (default: as «dmebench compare»)"},
+			&cli.StringSliceFlag{Name: "metric", Usage: "for benchfmt: export this `METRIC`, a column of summary.csv; may be " +
+				"repeated (default: as «dmebench compare»)"},
 		},
 		Action: p.export,
 	}

@@ -24,7 +24,8 @@ func (p *program) reportCommand() *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "file", Aliases: []string{"f"}, Usage: "folder `DIR` of the results: of an experiment, or of one sweep"},
 			&cli.StringFlag{Name: "out", Usage: "folder `DIR` to write to (default: «report» beside the results)"},
-			&cli.StringFlag{Name: "formats", Value: "svg,png,pdf", Usage: "`LIST` of the formats of the plots' files; the page needs none of them"},
+			&cli.StringFlag{Name: "formats", Value: "svg,png,pdf",
+				Usage: "`LIST` of the formats of the plots' files; the page needs none of them"},
 		},
 		Action: func(c *cli.Context) error {
 			dir := c.String("file")

@@ -219,10 +219,12 @@ func (p pair) row(m result.Metric, alpha float64) (row Row, ok bool) {
 		n int
 	}{{"A", p.a, len(a)}, {"B", p.b, len(b)}} {
 		for _, status := range slices.Sorted(maps.Keys(side.bad)) {
-			row.Notes = append(row.Notes, fmt.Sprintf("%s: %d of %d runs ended as %s and are left out", side.name, side.bad[status], side.all(), status))
+			row.Notes = append(row.Notes, fmt.Sprintf("%s: %d of %d runs ended as %s and are left out",
+				side.name, side.bad[status], side.all(), status))
 		}
 		if side.twins > 0 {
-			row.Notes = append(row.Notes, fmt.Sprintf("%s: %d simulations repeat the seed of another one and are left out", side.name, side.twins))
+			row.Notes = append(row.Notes, fmt.Sprintf("%s: %d simulations repeat the seed of another one and are left out",
+				side.name, side.twins))
 		}
 		if side.n == 0 {
 			row.Notes = append(row.Notes, side.name+": no run has "+m.Name)

@@ -262,7 +262,8 @@ func TestCellsAreMatchedByWhatTheyWereAskedToDo(t *testing.T) {
 		{"seed", change(func(s *result.Spec) { s.Seed = 77 }), ""},
 		{"time-out", change(func(s *result.Spec) { s.StallAfter, s.Listen = 5, "127.0.0.1:1" }), ""},
 		{"algorithm", change(func(s *result.Spec) { s.Algorithm = "raymond" }), "algorithm is maekawa in A and raymond in B"},
-		{"option", change(func(s *result.Spec) { s.Set = map[string]string{"quorum": "grid"} }), "set is not given in A and quorum=grid in B"},
+		{"option", change(func(s *result.Spec) { s.Set = map[string]string{"quorum": "grid"} }),
+			"set is not given in A and quorum=grid in B"},
 		{"nodes", change(func(s *result.Spec) { s.Nodes = 13 }), "nodes is 7 in A and 13 in B"},
 		{"transport", change(func(s *result.Spec) { s.Transport = "udp" }), "transport is tcp in A and udp in B"},
 		{"workload", change(func(s *result.Spec) { s.Workload = "serial" }), "workload is saturate in A and serial in B"},
@@ -311,7 +312,8 @@ func TestNoCombinationInCommon(t *testing.T) {
 
 func TestAcrossRefusesWhatIsAmbiguous(t *testing.T) {
 	x, y := sides([]result.Run{ran("maekawa", 7, 1, 1), ran("raymond", 7, 1, 1)}, []result.Run{ran("lamport", 7, 1, 1)})
-	if _, err := compare.Compare(x, y, compare.Options{Across: []string{"algorithm"}}); err == nil || !strings.Contains(err.Error(), "maekawa and raymond") {
+	_, err := compare.Compare(x, y, compare.Options{Across: []string{"algorithm"}})
+	if err == nil || !strings.Contains(err.Error(), "maekawa and raymond") {
 		t.Errorf("%v", err)
 	}
 	x.Runs = x.Runs[:1]
@@ -364,7 +366,8 @@ func TestFigures(t *testing.T) {
 	if figures[0].Name == figures[1].Name {
 		t.Error("two figures have one name")
 	}
-	if f := figures[0]; f.Title != "Response time p50" || f.Subtitle != "tcp · saturate · cs 100us · 50 requests per node · A is old, B is new" {
+	if f := figures[0]; f.Title != "Response time p50" ||
+		f.Subtitle != "tcp · saturate · cs 100us · 50 requests per node · A is old, B is new" {
 		t.Errorf("%q, %q", f.Title, f.Subtitle)
 	}
 	s := figures[0].Series[0]

@@ -103,7 +103,8 @@ func groupsOf(name string, s *result.Set, across []string) ([]*group, error) {
 		ran := make(map[uint64]bool)
 		for _, r := range runs {
 			if g.key != key(r) {
-				return nil, fmt.Errorf("compare: %s (%s) has cells that differ in %s alone (%s), which is compared across; hand in one of them on each side",
+				return nil, fmt.Errorf("compare: %s (%s) has cells that differ in %s alone (%s), which is compared across; "+
+					"hand in one of them on each side",
 					name, s.Name(), strings.Join(across, " and "), contrast(g.key, key(r)))
 			}
 			switch {

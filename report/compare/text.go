@@ -53,7 +53,8 @@ func (t Table) write(out *strings.Builder, about description) {
 			section = s
 			g.rows = append(g.rows, []string{"– " + s})
 		}
-		g.add(r.Cell.Label, about.value(r.Cell, "nodes"), t.number(r.A.Median), r.A.spread(), t.number(r.B.Median), r.B.spread(), r.delta(), r.evidence())
+		g.add(r.Cell.Label, about.value(r.Cell, "nodes"), t.number(r.A.Median), r.A.spread(),
+			t.number(r.B.Median), r.B.spread(), r.delta(), r.evidence())
 	}
 	if m := t.Mean; m != nil {
 		g.add("geometric mean", "", t.number(&m.A), "", t.number(&m.B), "", percent(m.Change), "")

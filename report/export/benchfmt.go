@@ -79,7 +79,9 @@ func (c *cell) benchmark() string {
 		add(key, c.spec.Set[key])
 	}
 	key := result.KeyOf(c.spec)
-	for _, d := range []string{"nodes", "cs", "rate", "total_rate", "requests", "duration", "nodes_per_worker", "warmup", "transport", "workload"} {
+	for _, d := range []string{
+		"nodes", "cs", "rate", "total_rate", "requests", "duration", "nodes_per_worker", "warmup", "transport", "workload",
+	} {
 		value := key.Get(d)
 		if d == "nodes_per_worker" && value == "1" || d == "warmup" && value == result.DefaultWarmup {
 			continue // the defaults go without saying

@@ -197,7 +197,8 @@ func TestBenchfmtIsRead(t *testing.T) {
 				if record.Iters != entries || record.GetConfig("goos") != "linux" || record.GetConfig("cpu") != "A CPU @ 2 GHz" {
 					t.Errorf("%+v", record)
 				}
-				if name := record.Name.String(); name != "DME/algorithm=maekawa/label=maekawa-grid/quorum=grid/nodes=3/cs=100us/requests=400/transport=tcp/workload=saturate" {
+				if name := record.Name.String(); name != "DME/algorithm=maekawa/label=maekawa-grid/quorum=grid/nodes=3/cs=100us/"+
+					"requests=400/transport=tcp/workload=saturate" {
 					t.Errorf("name %s", name)
 				}
 			}
@@ -210,7 +211,8 @@ func TestBenchfmtIsRead(t *testing.T) {
 		t.Fatalf("%d lines, want %d", lines, len(runs)+1)
 	}
 	base, parts := last.Name.Parts()
-	if string(base) != "DME" || len(parts) != 8 || string(parts[1]) != "/label=grid___3_x_y-4" || string(parts[2]) != "/weights=1_2_3-4" || string(parts[7]) != "/workload=saturate" {
+	if string(base) != "DME" || len(parts) != 8 || string(parts[1]) != "/label=grid___3_x_y-4" ||
+		string(parts[2]) != "/weights=1_2_3-4" || string(parts[7]) != "/workload=saturate" {
 		t.Errorf("the odd name is %q %q", base, parts)
 	}
 	if last.GetConfig("goos") != "" {
@@ -283,7 +285,8 @@ func TestHlogRoundTrip(t *testing.T) {
 		}
 		start := end
 		for _, want := range []struct{ tag, encoded string }{
-			{"response", r.Result.Histograms.Response}, {"waiting", r.Result.Histograms.Waiting}, {"sync-delay", r.Result.Histograms.SyncDelay},
+			{"response", r.Result.Histograms.Response}, {"waiting", r.Result.Histograms.Waiting},
+			{"sync-delay", r.Result.Histograms.SyncDelay},
 		} {
 			got, err := reader.NextIntervalHistogram()
 			if err != nil || got == nil {
@@ -294,7 +297,8 @@ func TestHlogRoundTrip(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got.Tag() != want.tag || !got.Equals(h) || got.TotalCount() != entries {
-				t.Errorf("repetition %d: tag %q, %d values, want %q and the histogram that was written", r.Repetition, got.Tag(), got.TotalCount(), want.tag)
+				t.Errorf("repetition %d: tag %q, %d values, want %q and the histogram that was written", r.Repetition, got.Tag(),
+					got.TotalCount(), want.tag)
 			}
 			// The log writes seconds as decimals, which the reader cuts off.
 			if late := got.StartTimeMs() - start; late < -1 || late > 1 || got.EndTimeMs() <= start {
@@ -347,7 +351,8 @@ func TestCSV(t *testing.T) {
 		t.Fatalf("%d runs", len(rows))
 	}
 	first, last := rows[0], rows[16]
-	if first["status"] != "ok" || first["seed"] != "1" || first["set"] != "quorum=grid" || first["nodes"] != "3" || first["response_time_p50_ns"] == "" {
+	if first["status"] != "ok" || first["seed"] != "1" || first["set"] != "quorum=grid" || first["nodes"] != "3" ||
+		first["response_time_p50_ns"] == "" {
 		t.Errorf("%v", first)
 	}
 	if last["status"] != "stalled" || last["throughput_cs_per_s"] != "" || last["repetition"] != "10" {
@@ -395,7 +400,9 @@ func TestNothingToExport(t *testing.T) {
 	bare.Result.Histograms = result.Histograms{}
 	broken := ran(t, "maekawa", 7, 1, 1)
 	broken.Result.Histograms.Waiting = "rubbish"
-	for name, runs := range map[string][]result.Run{"no runs": nil, "failed": {failed}, "no histograms": {bare}, "broken histogram": {broken}} {
+	for name, runs := range map[string][]result.Run{
+		"no runs": nil, "failed": {failed}, "no histograms": {bare}, "broken histogram": {broken},
+	} {
 		if _, err := export.Hgrm(runs); err == nil {
 			t.Errorf("%s: Hgrm succeeded", name)
 		}

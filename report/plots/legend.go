@@ -1,6 +1,9 @@
 package plots
 
 import (
+	"slices"
+	"strings"
+
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -45,36 +48,46 @@ func (f Figure) legend(face font.Face, width vg.Length) legend {
 		role  Role
 	}
 	listed := make(map[look]bool)
-	shared := make(map[look]int) // predictions without their styles: where they stand
+	owners := make(map[look][]string) // of predictions, whatever their style
 	var series, predictions []entry
+	var order []look
 	for _, p := range f.panels() {
 		owner := ""
 		for _, s := range p.Series {
 			isPrediction := (s.Role == Exact || s.Role == Bound) && s.Style != Plain
-			this := look{s.Label, s.Style, s.Role}
-			if s.Label == "" || !s.drawable() || listed[this] && isPrediction {
+			this, alike := look{s.Label, s.Style, s.Role}, look{s.Label, Plain, s.Role}
+			if s.Label == "" || !s.drawable() {
 				continue
 			}
-			e := entry{printable(s.Label), s.line(), s.glyph()}
-			of := look{s.Label, Plain, s.Role}
-			if i, alike := shared[of]; isPrediction && alike {
-				s.Style = Plain
-				predictions[i] = entry{e.label, s.line(), s.glyph()}
-			} else if isPrediction {
-				shared[of] = len(predictions)
-				e.label = owner + e.label
-				predictions = append(predictions, e)
-			} else {
-				owner = e.label + ": "
+			if !isPrediction {
+				owner = printable(s.Label)
 			}
+			if listed[this] {
+				continue
+			}
+			listed[this] = true
+			e := entry{printable(s.Label), s.line(), s.glyph()}
 			// Over names no line leads from point to point.
 			if s.Role == Dots || p.X.Kind == Names && (s.Role == Measured || s.Role == Tail) {
 				e.line = draw.LineStyle{}
 			}
-			if !isPrediction && !listed[this] {
+			switch {
+			case !isPrediction:
 				series = append(series, e)
+				continue
+			case owners[alike] == nil:
+				predictions, order = append(predictions, e), append(order, alike)
+			default:
+				plain := Series{Role: s.Role, Style: Plain}
+				predictions[slices.Index(order, alike)].line = plain.line()
 			}
-			listed[this] = true
+			owners[alike] = append(owners[alike], owner)
+		}
+	}
+	for i, alike := range order {
+		// What holds of all needs no name.
+		if of := strings.Join(owners[alike], ", "); of != "" && (len(series) == 1 || len(owners[alike]) < len(series)) {
+			predictions[i].label = of + ": " + predictions[i].label
 		}
 	}
 	for _, k := range f.Keys {

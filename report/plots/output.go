@@ -88,7 +88,8 @@ func (d drawing) svg() ([]byte, error) {
 	).Replace(content)
 
 	var out strings.Builder
-	fmt.Fprintf(&out, `<svg xmlns="http://www.w3.org/2000/svg" width="%dpt" height="%.5gpt" viewBox="0 0 %d %.5g" font-family="'Liberation Sans',Arimo,Arial,Helvetica,sans-serif" role="img" aria-label="%s">`,
+	fmt.Fprintf(&out, `<svg xmlns="http://www.w3.org/2000/svg" width="%dpt" height="%.5gpt" viewBox="0 0 %d %.5g" `+
+		`font-family="'Liberation Sans',Arimo,Arial,Helvetica,sans-serif" role="img" aria-label="%s">`,
 		figureWidth, d.height.Points(), figureWidth, d.height.Points(),
 		escape(printable(d.figure.Title+": "+d.figure.Subtitle)))
 	out.WriteString(compact(content))

@@ -61,7 +61,8 @@ func strange() map[string]Figure {
 	bars := func(panels int) Figure {
 		f := Figure{Title: "kinds"}
 		for i := range panels {
-			p := Panel{Title: strings.Repeat("a series ", i+1), Names: []string{"3", "1,000,000", "7"}, X: Axis{"nodes N", Names}, Y: Axis{"messages", Values}}
+			p := Panel{Title: strings.Repeat("a series ", i+1), Names: []string{"3", "1,000,000", "7"}, X: Axis{"nodes N", Names},
+				Y: Axis{"messages", Values}}
 			for k := range 10 {
 				layer := Series{Label: fmt.Sprintf("KIND-%d", k), Style: k, Role: Layer}
 				for x := range 3 {
@@ -74,8 +75,10 @@ func strange() map[string]Figure {
 		return f
 	}
 	panels := figure(9, 3, 7, 13)
-	panels.Panels = []Panel{panels.panels()[0], panels.panels()[0], {Title: "empty"}, {X: Axis{"x", Linear}, Y: Axis{"residual", Linear}, Series: []Series{
-		{Style: 3, Role: Dots, Points: []Point{At(3, -0.1), At(900, 20), At(900, nan)}}, {Style: Plain, Role: Bound, Points: []Point{At(3, 0), At(900, 0)}},
+	whole := panels.panels()[0]
+	panels.Panels = []Panel{whole, whole, {Title: "empty"}, {X: Axis{"x", Linear}, Y: Axis{"residual", Linear}, Series: []Series{
+		{Style: 3, Role: Dots, Points: []Point{At(3, -0.1), At(900, 20), At(900, nan)}},
+		{Style: Plain, Role: Bound, Points: []Point{At(3, 0), At(900, 0)}},
 		{Style: 3, Role: Mark, Points: []Point{At(3, -0.1)}},
 	}}}
 	panels.Keys = []Key{{"a ring", Mark}, {strings.Repeat("a long key ", 20), Tail}}
@@ -225,7 +228,8 @@ type box struct {
 	text                     string
 }
 
-var textElement = regexp.MustCompile(`(?s)<text x="([-\d.e+]+)" y="([-\d.e+]+)" transform="scale\(1, -1\)"\s+style="([^"]*)">([^<]*)</text>`)
+var textElement = regexp.MustCompile(
+	`(?s)<text x="([-\d.e+]+)" y="([-\d.e+]+)" transform="scale\(1, -1\)"\s+style="([^"]*)">([^<]*)</text>`)
 
 var fontSize = regexp.MustCompile(`font-size:([\d.]+)px`)
 
@@ -379,7 +383,8 @@ func TestCompact(t *testing.T) {
 // Residuals lie on both sides of zero, and sizes may span decades: such an axis
 // stays linear.
 func TestLinearAxes(t *testing.T) {
-	p := Panel{X: Axis{"nodes N", Linear}, Y: Axis{"residual", Linear}, Series: []Series{{Role: Dots, Points: []Point{At(3, 0.01), At(993, 900)}}}}
+	dots := Series{Role: Dots, Points: []Point{At(3, 0.01), At(993, 900)}}
+	p := Panel{X: Axis{"nodes N", Linear}, Y: Axis{"residual", Linear}, Series: []Series{dots}}
 	x, y := p.xScale(func(a, b tickAt) bool { return true }), p.yScale()
 	if x.log || y.log {
 		t.Errorf("log scales: %v, %v", x.log, y.log)

@@ -33,7 +33,8 @@ func TestCompareOfKnownSamples(t *testing.T) {
 		{"not finite", append([]float64{math.Inf(1)}, six...), six, 1, 0, false, 1},
 	} {
 		d := stats.Compare(c.a, c.b, 0.05)
-		if !near(d.P, c.p, 9) && !same(d.P, c.p) || !near(d.Change, c.change, 9) && !same(d.Change, c.change) || d.Significant != c.significant || len(d.Warnings) != c.warnings {
+		if !near(d.P, c.p, 9) && !same(d.P, c.p) || !near(d.Change, c.change, 9) && !same(d.Change, c.change) ||
+			d.Significant != c.significant || len(d.Warnings) != c.warnings {
 			t.Errorf("%s: p = %v, change %v, significant %v, warnings %q; want p = %v, change %v, %v and %d",
 				c.name, d.P, d.Change, d.Significant, d.Warnings, c.p, c.change, c.significant, c.warnings)
 		}

@@ -104,7 +104,8 @@ func TestRankComputedByHand(t *testing.T) {
 		t.Errorf("linear: AICc %v, want %v; delta %v", linear.AICc, want, linear.Delta)
 	}
 	// The mean with its t-interval; 2.7764451052 is the quantile for 4 degrees.
-	if half := 2.7764451052 * math.Sqrt(10.0/4/5); constant.A.Value != 3 || !near(constant.A.Hi, 3+half, 9) || !near(constant.A.Lo, 3-half, 8) {
+	if half := 2.7764451052 * math.Sqrt(10.0/4/5); constant.A.Value != 3 || !near(constant.A.Hi, 3+half, 9) ||
+		!near(constant.A.Lo, 3-half, 8) {
 		t.Errorf("constant: a = %+v, want 3 ± %v", constant.A, half)
 	}
 	if constant.C != (stats.Interval{}) || constant.DF != 4 || constant.R2 != 0 {
@@ -183,7 +184,8 @@ func TestExactFits(t *testing.T) {
 		t.Errorf("%s is first", fits[0].Growth.Name)
 	}
 	for _, f := range fits {
-		if !f.Exact || f.A != (stats.Interval{Value: 0.1, Lo: 0.1, Hi: 0.1}) || f.C != (stats.Interval{}) || !math.IsNaN(f.R2) || f.Delta != 0 || f.At(1e6) != 0.1 {
+		if !f.Exact || f.A != (stats.Interval{Value: 0.1, Lo: 0.1, Hi: 0.1}) || f.C != (stats.Interval{}) || !math.IsNaN(f.R2) ||
+			f.Delta != 0 || f.At(1e6) != 0.1 {
 			t.Errorf("%s: %+v", f.Growth.Name, f)
 		}
 	}
