@@ -398,12 +398,16 @@ func try(recovers bool, h *noderun.Runner, handler func(*noderun.Runner)) (text 
 
 func (n *Network) post(i int, marks []mark) {
 	e := &n.event.Effects[n.sends[i]]
-	from := n.event.Node
-	link := n.link(from, e.To)
+	n.put(letter{e.Number, e.Msg, passage{From: n.event.Node, To: e.To, broadcast: e.broadcast, marks: marks}})
+}
+
+// put puts a message on its way.
+func (n *Network) put(x letter) {
+	link := n.link(x.From, x.To)
 	l := &n.links[link]
 	if len(l.letters) == 0 {
 		l.at = len(n.occupied)
 		n.occupied = append(n.occupied, link)
 	}
-	l.letters = append(l.letters, letter{e.Number, e.Msg, passage{From: from, To: e.To, broadcast: e.broadcast, marks: marks}})
+	l.letters = append(l.letters, x)
 }
