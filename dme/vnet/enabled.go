@@ -25,12 +25,16 @@ func (m *Model) enabled(s state, to []Step) (steps []Step, stuck bool) {
 		}
 	}
 	to = m.stopSteps(s, to)
+	c := s.shared()
 	for _, link := range s.busy() {
 		moving = true
-		to = m.arrivals(s, to, link, m.Duplicate, s.shared().lose > 0)
+		to = m.arrivals(s, to, link, m.Duplicate, c.lose > 0)
 	}
-	moving = moving || len(s.shared().timers) > 0
-	return m.fires(s, to), waiting && !moving
+	if len(c.timers) > 0 {
+		moving = true
+		to = m.fires(s, to)
+	}
+	return to, waiting && !moving
 }
 
 // arrivals appends what can happen to the messages of a link that holds some: that they arrive
