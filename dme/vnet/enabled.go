@@ -9,7 +9,7 @@ import (
 // somebody waits, and nothing can happen but that others ask.
 func (m *Model) enabled(s state, to []Step) (steps []Step, stuck bool) {
 	waiting, moving := false, false
-	for id := range m.IDs() {
+	for id := dme.NodeID(1); int(id) <= m.Nodes; id++ {
 		p := s.process(id)
 		switch {
 		case p.activity == noderun.Inside:
@@ -161,7 +161,7 @@ func (m *Model) apply(s state, id dme.NodeID, via []mark, o *outcome) *Violation
 	if len(via) > 0 {
 		marks = inherit(via, s.shared().timers)
 	}
-	for i := range o.sent {
+	for i := range int(o.sent) {
 		s.post(i, marks)
 	}
 	if len(o.timers) > 0 {
@@ -178,8 +178,8 @@ func (m *Model) apply(s state, id dme.NodeID, via []mark, o *outcome) *Violation
 // entry judges the entry of a node that is inside by now.
 func (m *Model) entry(s state, id dme.NodeID) (bad *Violation) {
 	reads := s.process(id).reads
-	for other := range m.IDs() {
-		if p := s.process(other); other != id && p.activity == noderun.Inside && !(reads && p.reads) {
+	for other := dme.NodeID(1); int(other) <= m.Nodes; other++ {
+		if p := s.process(other); p.activity == noderun.Inside && other != id && !(reads && p.reads) {
 			bad = twoInside(other, id, p.reads, reads)
 		}
 	}

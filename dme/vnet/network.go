@@ -61,7 +61,7 @@ func New(m *Model) *Network {
 	n := &Network{
 		Model: m, runners: make([]*noderun.Runner, m.Nodes+1), counters: make([]noderun.Counters, m.Nodes+1),
 		processes: make([]process, m.Nodes+1), links: make([]linkQueue, m.Nodes*m.Nodes),
-		common: shared{lose: m.Lose, overtaken: make([]int, m.Nodes+1)}, indexes: []int{0},
+		common: shared{lose: m.Lose, overtaken: make([]int, m.Nodes+1)},
 	}
 	for id := range m.IDs() {
 		n.runners[id] = noderun.New(m.Algorithm, m.System, m.Nodes, id, n, &n.counters[id])
@@ -330,7 +330,7 @@ func (n *Network) passage(link, i int) *passage   { return &n.links[link].letter
 
 func (n *Network) heads(link int) []int {
 	if !n.Unordered {
-		return n.indexes[:1]
+		return firstAlone[:]
 	}
 	for len(n.indexes) < n.length(link) {
 		n.indexes = append(n.indexes, len(n.indexes))
