@@ -33,8 +33,7 @@ type parcel struct {
 // order, in order of hashes, so that equal contents are equal queues.
 type queue struct {
 	Hash
-	parcels  []uint32
-	distinct []int // indexes of parcels, without those that are the same as the one before
+	parcels []uint32
 }
 
 // rest is what belongs to the whole network. There is hardly ever more than one.
@@ -136,10 +135,7 @@ func (c *components) queueOf(b []byte, parcels []uint32) (uint32, []byte) {
 		}
 		var all strings.Builder
 		all.WriteString("link ")
-		for i, p := range parcels {
-			if i == 0 || p != parcels[i-1] {
-				x.distinct = append(x.distinct, i)
-			}
+		for _, p := range parcels {
 			h := c.parcels.at(p).Hash
 			all.Write(binary.LittleEndian.AppendUint64(nil, h.A))
 			all.Write(binary.LittleEndian.AppendUint64(nil, h.B))

@@ -9,7 +9,7 @@ import (
 // somebody waits, and nothing can happen but that others ask.
 func (m *Model) enabled(s state, to []Step) (steps []Step, stuck bool) {
 	waiting, moving := false, false
-	for id := range m.IDs() {
+	for id := dme.NodeID(1); int(id) <= m.Nodes; id++ {
 		p := s.process(id)
 		switch {
 		case p.activity == noderun.Inside:
@@ -25,12 +25,16 @@ func (m *Model) enabled(s state, to []Step) (steps []Step, stuck bool) {
 		}
 	}
 	to = m.stopSteps(s, to)
+	c := s.shared()
 	for _, link := range s.busy() {
 		moving = true
-		to = m.arrivals(s, to, link, m.Duplicate, s.shared().lose > 0)
+		to = m.arrivals(s, to, link, m.Duplicate, c.lose > 0)
 	}
-	moving = moving || len(s.shared().timers) > 0
-	return m.fires(s, to), waiting && !moving
+	if len(c.timers) > 0 {
+		moving = true
+		to = m.fires(s, to)
+	}
+	return to, waiting && !moving
 }
 
 // arrivals appends what can happen to the messages of a link that holds some: that they arrive
@@ -157,7 +161,7 @@ func (m *Model) apply(s state, id dme.NodeID, via []mark, o *outcome) *Violation
 	if len(via) > 0 {
 		marks = inherit(via, s.shared().timers)
 	}
-	for i := range o.sent {
+	for i := range int(o.sent) {
 		s.post(i, marks)
 	}
 	if len(o.timers) > 0 {
@@ -174,8 +178,8 @@ func (m *Model) apply(s state, id dme.NodeID, via []mark, o *outcome) *Violation
 // entry judges the entry of a node that is inside by now.
 func (m *Model) entry(s state, id dme.NodeID) (bad *Violation) {
 	reads := s.process(id).reads
-	for other := range m.IDs() {
-		if p := s.process(other); other != id && p.activity == noderun.Inside && !(reads && p.reads) {
+	for other := dme.NodeID(1); int(other) <= m.Nodes; other++ {
+		if p := s.process(other); p.activity == noderun.Inside && other != id && !(reads && p.reads) {
 			bad = twoInside(other, id, p.reads, reads)
 		}
 	}

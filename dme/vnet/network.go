@@ -61,7 +61,7 @@ func New(m *Model) *Network {
 	n := &Network{
 		Model: m, runners: make([]*noderun.Runner, m.Nodes+1), counters: make([]noderun.Counters, m.Nodes+1),
 		processes: make([]process, m.Nodes+1), links: make([]linkQueue, m.Nodes*m.Nodes),
-		common: shared{lose: m.Lose, overtaken: make([]int, m.Nodes+1)}, indexes: []int{0},
+		common: shared{lose: m.Lose, overtaken: make([]int, m.Nodes+1)},
 	}
 	for id := range m.IDs() {
 		n.runners[id] = noderun.New(m.Algorithm, m.System, m.Nodes, id, n, &n.counters[id])
@@ -330,7 +330,7 @@ func (n *Network) passage(link, i int) *passage   { return &n.links[link].letter
 
 func (n *Network) heads(link int) []int {
 	if !n.Unordered {
-		return n.indexes[:1]
+		return firstAlone[:]
 	}
 	for len(n.indexes) < n.length(link) {
 		n.indexes = append(n.indexes, len(n.indexes))
@@ -398,12 +398,16 @@ func try(recovers bool, h *noderun.Runner, handler func(*noderun.Runner)) (text 
 
 func (n *Network) post(i int, marks []mark) {
 	e := &n.event.Effects[n.sends[i]]
-	from := n.event.Node
-	link := n.link(from, e.To)
+	n.put(letter{e.Number, e.Msg, passage{From: n.event.Node, To: e.To, broadcast: e.broadcast, marks: marks}})
+}
+
+// put puts a message on its way.
+func (n *Network) put(x letter) {
+	link := n.link(x.From, x.To)
 	l := &n.links[link]
 	if len(l.letters) == 0 {
 		l.at = len(n.occupied)
 		n.occupied = append(n.occupied, link)
 	}
-	l.letters = append(l.letters, letter{e.Number, e.Msg, passage{From: from, To: e.To, broadcast: e.broadcast, marks: marks}})
+	l.letters = append(l.letters, x)
 }

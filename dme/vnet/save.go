@@ -3,13 +3,17 @@ package vnet
 import (
 	"cmp"
 	"encoding/binary"
+	"errors"
 	"slices"
+	"time"
 
 	"dmebench/dme"
+	"dmebench/internal/noderun"
 )
 
-// Save appends everything on which the network's further way depends. Equal
-// states give equal bytes, but for what nodes count.
+// Save appends everything on which the network's further way depends: nodes,
+// local processes, messages in the order of sending, timers. Equal states give
+// equal bytes. What nodes count is no part of it.
 func (n *Network) Save(b []byte) []byte {
 	put := func(numbers ...int) {
 		for _, x := range numbers {
@@ -18,7 +22,7 @@ func (n *Network) Save(b []byte) []byte {
 	}
 	for id := range n.IDs() {
 		p := &n.processes[id]
-		put(int(p.activity), flag(p.reads), flag(p.stopped), p.requests)
+		put(int(p.activity), flag(p.reads), flag(p.stopped), p.requests, n.common.overtaken[id])
 		b = dme.SaveState(b, n.runners[id].Node())
 	}
 	letters := n.bySending()
@@ -37,6 +41,60 @@ func (n *Network) Save(b []byte) []byte {
 		put(int(t.Node), int(t.ID), int(t.Delay))
 	}
 	return b
+}
+
+// Load puts the network into a state that was saved by one of the same model;
+// other bytes are an error, or bring it into a state of no meaning.
+func (n *Network) Load(b []byte) error {
+	take := func() int {
+		x, size := binary.Uvarint(b)
+		b = b[max(0, size):]
+		return int(x)
+	}
+	for _, link := range n.occupied {
+		n.links[link].letters = nil
+	}
+	n.occupied, n.inside, n.waiting, n.sent, n.Violation = n.occupied[:0], nil, 0, 0, nil
+	for id := range n.IDs() {
+		p := process{noderun.Activity(take()), take() == 1, take() == 1, take()}
+		n.processes[id], n.common.overtaken[id] = p, take()
+		n.runners[id].Restore(p.activity, p.reads)
+		var err error
+		if b, err = dme.LoadState(b, n.runners[id].Node()); err != nil {
+			return err
+		}
+		switch p.activity {
+		case noderun.Requesting:
+			n.waiting++
+		case noderun.Inside:
+			n.inside = append(n.inside, id)
+		}
+	}
+	for range min(take(), len(b)) {
+		n.sent++
+		x := letter{number: n.sent}
+		x.From, x.To = dme.NodeID(take()), dme.NodeID(take())
+		x.copied, x.broadcast, x.place = take() == 1, take() == 1, take()
+		for range min(take(), len(b)) {
+			x.marks = append(x.marks, mark{dme.NodeID(take()), dme.TimerID(take()), take()})
+		}
+		size := min(take(), len(b))
+		if err := dme.DecodeMessage(b[:size], &x.msg, nil); err != nil {
+			return err
+		}
+		b = b[size:]
+		n.put(x)
+	}
+	n.common.lose, n.common.timers = take(), nil
+	for range min(take(), len(b)) {
+		t := Timer{Node: dme.NodeID(take()), ID: dme.TimerID(take()), Delay: time.Duration(take())}
+		t.reach = n.reach(t.Delay)
+		n.common.timers = append(n.common.timers, t)
+	}
+	if len(b) > 0 {
+		return errors.New("vnet: more was saved than a network of this model has")
+	}
+	return nil
 }
 
 func flag(yes bool) int {

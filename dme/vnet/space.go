@@ -93,10 +93,11 @@ type Walker struct {
 	Hash Hash
 
 	// Scratch.
-	links []int
-	key   []byte
-	queue []uint32
-	other shared
+	links   []int
+	indexes []int
+	key     []byte
+	queue   []uint32
+	other   shared
 }
 
 var _ state = (*Walker)(nil)
@@ -171,12 +172,20 @@ func (w *Walker) busy() []int {
 	return w.links
 }
 
+var firstAlone = [...]int{0}
+
 func (w *Walker) heads(link int) []int {
-	q := w.queues.at(w.v[w.places[link]])
 	if !w.Unordered {
-		return q.distinct[:1]
+		return firstAlone[:]
 	}
-	return q.distinct
+	w.indexes = w.indexes[:0]
+	held := w.held(link)
+	for i, p := range held {
+		if i == 0 || p != held[i-1] {
+			w.indexes = append(w.indexes, i)
+		}
+	}
+	return w.indexes
 }
 
 func (w *Walker) edit() *shared {

@@ -84,9 +84,9 @@ type shared struct {
 
 // outcome is what a handler has done.
 type outcome struct {
-	sent    int // messages
-	timers  []timing
+	sent    int32 // messages
 	entered bool
+	timers  []timing
 	broken  *Violation // an entry without a request, a panic
 }
 

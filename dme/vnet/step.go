@@ -30,10 +30,10 @@ func (k StepKind) String() string { return stepNames[k] }
 // a node, or a message from outside; neither is ever enabled.
 type Step struct {
 	Kind  StepKind
+	Timer dme.TimerID // which timer
 	Node  dme.NodeID  // where it happens: the receiver of a message
 	From  dme.NodeID  // its sender
 	Index int         // which message between the two, in the order in which they were sent, from 0
-	Timer dme.TimerID // which timer
 }
 
 // ofMessage reports whether the step is the fate of a message.

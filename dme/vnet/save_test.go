@@ -1,0 +1,67 @@
+package vnet
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"testing"
+
+	"dmebench/algorithms/rabroadcast"
+	"dmebench/algorithms/raimplicit"
+	"dmebench/algorithms/readerswriters"
+	"dmebench/algorithms/suzukikasami"
+	"dmebench/dme"
+)
+
+// A network that is loaded goes on as the one that was saved.
+func TestLoadedNetworksGoOn(t *testing.T) {
+	for _, c := range []struct {
+		alg *dme.Algorithm
+		set map[string]string
+	}{
+		{suzukikasami.Algorithm(), nil}, {readerswriters.Algorithm(), nil}, {raimplicit.Algorithm(), nil},
+		{rabroadcast.Algorithm(), map[string]string{"form": "sequenced"}},
+	} {
+		opt, err := c.alg.Resolve(c.set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		needs := c.alg.Needs(opt)
+		m, err := NewModel(Config{
+			Algorithm: c.alg, Nodes: 3, Options: opt, Bounded: needs.BoundedDelay, Sequenced: needs.SequencedBroadcast,
+			Requests: func(dme.NodeID) int { return 3 },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rng := rand.New(rand.NewPCG(1, 2))
+		s := &Schedule{Network: New(m), Rand: rng, Load: Churn, Readers: 0.5, Choose: Chance{rng}}
+		saved := [][]byte{s.Save(nil)}
+		var steps []Step
+		for x, ok := s.Next(); ok; x, ok = s.Next() {
+			s.Do(x)
+			steps = append(steps, x)
+			saved = append(saved, s.Save(nil))
+		}
+		if len(steps) < 30 || s.Violation != nil {
+			t.Fatalf("%s: %d steps, %v", c.alg.Name, len(steps), s.Violation)
+		}
+		n := New(m)
+		for _, k := range rng.Perm(len(steps)) {
+			if err := n.Load(saved[k]); err != nil {
+				t.Fatalf("%s: %v", c.alg.Name, err)
+			}
+			if again := n.Save(nil); !bytes.Equal(again, saved[k]) {
+				t.Fatalf("%s, step %d: loaded and saved again, %x is %x", c.alg.Name, k, saved[k], again)
+			}
+			if !n.Possible(steps[k]) {
+				t.Fatalf("%s: %v is not possible", c.alg.Name, steps[k])
+			}
+			if n.Do(steps[k]); !bytes.Equal(n.Save(nil), saved[k+1]) {
+				t.Fatalf("%s, step %d: %v leads elsewhere from a loaded state", c.alg.Name, k, steps[k])
+			}
+		}
+		if n.Load(append(saved[0], 1)) == nil || n.Load(saved[len(saved)-1][:1]) == nil {
+			t.Errorf("%s: what is no state is loaded", c.alg.Name)
+		}
+	}
+}
