@@ -16,8 +16,11 @@ type Conditions struct {
 	Loss        float64       // probability that a frame vanishes
 	Duplication float64       // probability that a frame arrives twice
 	Reordering  float64       // probability that a frame is held back while others pass
-	Holding     time.Duration // up to which, uniformly, a frame that is reordered is held back, and a duplicate follows; 0 means DefaultHolding
 	Bandwidth   int           // bytes per second; 0 means no limit
+
+	// Holding is up to which, uniformly, a frame that is reordered is held back, and
+	// a duplicate follows; 0 means DefaultHolding.
+	Holding time.Duration
 }
 
 // DefaultHolding is for how long a reordered frame is held back at most.

@@ -62,7 +62,7 @@ func ParseDelay(s string) (Delay, error) {
 		d.Index, _ = strconv.ParseFloat(words[2], 64)
 	}
 	if d.Mean < 0 {
-		return Delay{}, errors.New("want DURATION, uniform:FROM:TO, exp:MEAN or pareto:MEAN:INDEX")
+		return Delay{}, errors.New("not a delay; say for example --set delay=exp:1ms")
 	}
 	return d, d.check()
 }

@@ -39,11 +39,13 @@ func TestOptions(t *testing.T) {
 	if c, err = Parse(set); err != nil || !reflect.DeepEqual(c, want) {
 		t.Errorf("%+v, %v, want %+v", c, err, want)
 	}
-	if got := Describe(set); got != "delay=exp:1ms jitter=2ms loss=0.1 dup=0.2 reorder=0.3 bandwidth=1000 links=1-2:loss=0.5 partition=1|2@1s-2s" {
+	words := "delay=exp:1ms jitter=2ms loss=0.1 dup=0.2 reorder=0.3 bandwidth=1000 links=1-2:loss=0.5 partition=1|2@1s-2s"
+	if got := Describe(set); got != words {
 		t.Errorf("%q", got)
 	}
 	for name, value := range map[string]string{
-		"delay": "x", "jitter": "-1s", "loss": "1.5", "dup": "NaN", "reorder": "", "bandwidth": "-1", "partition": "1", "links": "1-2", "link-seed": "-1",
+		"delay": "x", "jitter": "-1s", "loss": "1.5", "dup": "NaN", "reorder": "", "bandwidth": "-1",
+		"partition": "1", "links": "1-2", "link-seed": "-1",
 	} {
 		if _, err := dme.ResolveOptions(Options(), map[string]string{name: value}); err == nil {
 			t.Errorf("%s=%s is accepted", name, value)

@@ -21,7 +21,8 @@ func TestParseDelay(t *testing.T) {
 			t.Errorf("%s: %+v, %v, want %+v", s, got, err, want)
 		}
 	}
-	for _, s := range []string{"", "1", "-1ms", "2h", "uniform:1ms", "uniform:3ms:1ms", "exp:", "exp:-1ms", "pareto:1ms", "pareto:1ms:1", "pareto:1ms:x", "pareto:1ms:NaN", "normal:1ms"} {
+	for _, s := range []string{"", "1", "-1ms", "2h", "uniform:1ms", "uniform:3ms:1ms", "exp:", "exp:-1ms",
+		"pareto:1ms", "pareto:1ms:1", "pareto:1ms:x", "pareto:1ms:NaN", "normal:1ms"} {
 		if got, err := ParseDelay(s); err == nil {
 			t.Errorf("%q: %+v, want an error", s, got)
 		}
@@ -64,7 +65,8 @@ func TestParsePartitions(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, %v", got, err)
 	}
-	for _, s := range []string{"", "1", "1@2s", "1@2s-1s", "1@a-b", "@1s-2s", "0@1s-2s", "2-1@1s-2s", "1|1@1s-2s", "1@1s-2s;", "x@1s-2s", "1-99999999@1s-2s"} {
+	for _, s := range []string{"", "1", "1@2s", "1@2s-1s", "1@a-b", "@1s-2s", "0@1s-2s", "2-1@1s-2s",
+		"1|1@1s-2s", "1@1s-2s;", "x@1s-2s", "1-99999999@1s-2s"} {
 		if got, err := ParsePartitions(s); err == nil {
 			t.Errorf("%q: %+v, want an error", s, got)
 		}

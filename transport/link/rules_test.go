@@ -31,7 +31,7 @@ func TestParseRules(t *testing.T) {
 		"1-2:partition=none":        "no condition of a link",
 		"1-2:loss=2":                "not a probability",
 		"1-2:loss=0.1,loss=0.2":     "twice",
-		"1-2:delay=x":               "want DURATION",
+		"1-2:delay=x":               "not a delay",
 		"0-2:loss=1":                "neither a node number",
 		"x-2:loss=1":                "neither a node number",
 		"1-2-3:loss=1":              "neither a node number",

@@ -98,8 +98,8 @@ func (t *Transport) next(last *uint64, number uint64, from any) bool {
 	case number <= *last:
 		t.duplicates.Add(1)
 	default:
-		t.end(fmt.Errorf("nats: the broker has lost %d messages from %v on the way to %s; a server that restarts or a subscriber that does not keep up does that",
-			number-*last-1, from, t.Addr()))
+		t.end(fmt.Errorf("nats: the broker has lost %d messages from %v on the way to %s; "+
+			"a server that restarts or a subscriber that does not keep up does that", number-*last-1, from, t.Addr()))
 	}
 	return false
 }

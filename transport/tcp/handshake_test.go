@@ -16,7 +16,9 @@ import (
 
 // shake runs both halves of a handshake over a pipe. tamper may change what
 // passes, or be nil; offset counts the bytes of both directions on their own.
-func shake(dialer, listener transport.Key, to dme.NodeID, tamper func(fromDialer bool, offset int, b []byte)) (node dme.NodeID, dialed, listened error) {
+func shake(dialer, listener transport.Key, to dme.NodeID, tamper func(fromDialer bool, offset int, b []byte)) (
+	node dme.NodeID, dialed, listened error,
+) {
 	a, b := net.Pipe()
 	deadline := time.Now().Add(10 * time.Second)
 	a.SetDeadline(deadline)

@@ -37,7 +37,8 @@ func TestDialErrors(t *testing.T) {
 			defer eager.Close()
 			e := newEvents()
 			err = eager.Start(transport.AddressBook{eager.Addr(), peer.Addr()}, e)
-			if want := "dial node 2 (" + peer.Addr() + ")"; err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), c.says) {
+			want := "dial node 2 (" + peer.Addr() + ")"
+			if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("Start: %v; want %q and %q", err, want, c.says)
 			}
 

@@ -33,8 +33,8 @@ func groupOf(key *transport.Key) netip.AddrPort {
 func join(at netip.AddrPort, own *socket) (*group, error) {
 	socket, err := joinAt(at, own)
 	if err != nil {
-		return nil, fmt.Errorf("udp: cannot use the multicast group %v from %v: %w; listen at an IPv4 address of an interface that multicasts, or leave multicast out",
-			at, own.conn.LocalAddr(), err)
+		return nil, fmt.Errorf("udp: cannot use the multicast group %v from %v: %w; "+
+			"listen at an IPv4 address of an interface that multicasts, or leave multicast out", at, own.conn.LocalAddr(), err)
 	}
 	return &group{at, socket}, nil
 }

@@ -133,7 +133,8 @@ func (v *virtual) check(t *testing.T) {
 		}
 	}
 	if inFlight != v.out.flying || missing != v.out.lost || queued != v.out.queued {
-		t.Fatalf("in flight %d, lost %d, queued %d; the accounts say %d, %d, %d", inFlight, missing, queued, v.out.flying, v.out.lost, v.out.queued)
+		t.Fatalf("in flight %d, lost %d, queued %d; the accounts say %d, %d, %d",
+			inFlight, missing, queued, v.out.flying, v.out.lost, v.out.queued)
 	}
 	if v.out.underWay() != (v.out.timeout > 0) {
 		t.Fatalf("segments under way: %v, timer at %v", v.out.underWay(), v.out.timeout)

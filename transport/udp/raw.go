@@ -1,6 +1,7 @@
 package udp
 
 import (
+	"context"
 	"crypto/cipher"
 	"errors"
 	"fmt"
@@ -106,6 +107,14 @@ func listenRaw(c transport.Config, o Options) (*raw, error) {
 	}
 	r.close = sync.OnceFunc(r.shutDown)
 	return r, nil
+}
+
+func openSocket(listen string) (*socket, error) {
+	c, err := new(net.ListenConfig).ListenPacket(context.Background(), "udp", listen)
+	if err != nil {
+		return nil, err
+	}
+	return newSocket(c.(*net.UDPConn))
 }
 
 func (r *raw) Addr() string { return r.socket.conn.LocalAddr().String() }

@@ -194,7 +194,7 @@ func (s *sender) transmitted(o *outgoing, now instant) (urgent bool) {
 	if s.timeout == 0 {
 		s.timeout = now + s.rtt.timeout()
 	}
-	return o.tries > 1 || o.kind == farewell || 2*s.flying > s.window || 2*(o.number-s.base) > windowSegments
+	return o.tries > 1 || len(o.body) == 0 || 2*s.flying > s.window || 2*(o.number-s.base) > windowSegments
 }
 
 // acknowledge takes an acknowledgement that arrived at the time now. One of what

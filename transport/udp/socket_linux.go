@@ -1,7 +1,6 @@
 package udp
 
 import (
-	"context"
 	"encoding/binary"
 	"fmt"
 	"net"
@@ -28,14 +27,6 @@ type socket struct {
 	received, sent int // bytes of buffer granted
 	in             inbox
 	finalDrops     atomic.Uint64
-}
-
-func openSocket(listen string) (*socket, error) {
-	c, err := new(net.ListenConfig).ListenPacket(context.Background(), "udp", listen)
-	if err != nil {
-		return nil, err
-	}
-	return newSocket(c.(*net.UDPConn))
 }
 
 // newSocket takes a connection over, and closes it where that fails.

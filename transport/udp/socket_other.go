@@ -3,7 +3,6 @@
 package udp
 
 import (
-	"context"
 	"errors"
 	"net"
 	"net/netip"
@@ -16,14 +15,6 @@ import (
 type socket struct {
 	conn           *net.UDPConn
 	received, sent int // bytes of buffer granted
-}
-
-func openSocket(listen string) (*socket, error) {
-	c, err := new(net.ListenConfig).ListenPacket(context.Background(), "udp", listen)
-	if err != nil {
-		return nil, err
-	}
-	return newSocket(c.(*net.UDPConn))
 }
 
 func newSocket(conn *net.UDPConn) (*socket, error) {

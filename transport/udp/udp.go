@@ -169,8 +169,8 @@ func (t *Transport) Buffers() (receive, send int) { return t.socket.received, t.
 // Warnings says in words what a user should know of the socket.
 func (t *Transport) Warnings() []string {
 	if receive, _ := t.Buffers(); receive < bufferSize {
-		return []string{fmt.Sprintf("udp: the system grants a receive buffer of %d bytes instead of %d, and drops datagrams that find it full; raise net.core.rmem_max",
-			receive, bufferSize)}
+		return []string{fmt.Sprintf("udp: the system grants a receive buffer of %d bytes instead of %d, "+
+			"and drops datagrams that find it full; raise net.core.rmem_max", receive, bufferSize)}
 	}
 	return nil
 }
