@@ -5,9 +5,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"dmebench/algorithms/rabroadcast"
 	"dmebench/algorithms/raimplicit"
 	"dmebench/algorithms/readerswriters"
+	"dmebench/algorithms/ricartagrawala"
 	"dmebench/algorithms/suzukikasami"
 	"dmebench/dme"
 )
@@ -19,7 +19,7 @@ func TestLoadedNetworksGoOn(t *testing.T) {
 		set map[string]string
 	}{
 		{suzukikasami.Algorithm(), nil}, {readerswriters.Algorithm(), nil}, {raimplicit.Algorithm(), nil},
-		{rabroadcast.Algorithm(), map[string]string{"form": "sequenced"}},
+		{ricartagrawala.Broadcast(), map[string]string{"form": "sequenced"}},
 	} {
 		opt, err := c.alg.Resolve(c.set)
 		if err != nil {
