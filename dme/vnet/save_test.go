@@ -5,8 +5,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"dmebench/algorithms/raimplicit"
-	"dmebench/algorithms/readerswriters"
 	"dmebench/algorithms/ricartagrawala"
 	"dmebench/algorithms/suzukikasami"
 	"dmebench/dme"
@@ -18,7 +16,7 @@ func TestLoadedNetworksGoOn(t *testing.T) {
 		alg *dme.Algorithm
 		set map[string]string
 	}{
-		{suzukikasami.Algorithm(), nil}, {readerswriters.Algorithm(), nil}, {raimplicit.Algorithm(), nil},
+		{suzukikasami.Algorithm(), nil}, {ricartagrawala.ReadersWriters(), nil}, {ricartagrawala.Implicit(), nil},
 		{ricartagrawala.Broadcast(), map[string]string{"form": "sequenced"}},
 	} {
 		opt, err := c.alg.Resolve(c.set)
