@@ -28,26 +28,26 @@ var shownFigures = []struct {
 	plots      map[string]string
 }{
 	{"hotspot", true, map[string]string{
-		"hotspot-one-messages":   "sim-hotspot-by-share-20-requests-s-in-all-cs-100-us-hot-1-t-1ms-2-000-requests-n13-messages",
-		"hotspot-three-messages": "sim-hotspot-by-share-500-requests-s-in-all-cs-100-us-hot-3-t-1ms-2-000-requests-n13-messages",
-		"hotspot-three-response": "sim-hotspot-by-share-500-requests-s-in-all-cs-100-us-hot-3-t-1ms-2-000-requests-n13-response-mean",
+		"hotspot-one-messages":   "20-requests-s-in-all-hot-1-messages-per-cs-by-share",
+		"hotspot-three-messages": "500-requests-s-in-all-hot-3-messages-per-cs-by-share",
+		"hotspot-three-response": "500-requests-s-in-all-hot-3-mean-response-time-by-share",
 	}},
 	{"speeds", true, map[string]string{
-		"speeds-messages":   "sim-saturate-by-network-n13-messages",
-		"speeds-sync-delay": "sim-saturate-by-network-n13-sync-delay-over-t",
-		"speeds-response":   "sim-serial-by-network-n13-response-mean",
+		"speeds-messages":   "saturate-messages-per-cs-by-delays",
+		"speeds-sync-delay": "saturate-sync-delay-over-t-by-delays",
+		"speeds-response":   "serial-mean-response-time-by-delays",
 	}},
-	{"work", true, map[string]string{"work": "sim-serial-work-n31"}},
+	{"work", true, map[string]string{"work": "serial-work-per-node"}},
 	{"broadcast", true, map[string]string{
-		"broadcast-messages":      "sim-poisson-by-total-rate-n10-messages",
-		"broadcast-transmissions": "sim-poisson-by-total-rate-n10-transmissions",
+		"broadcast-messages":      "messages-per-cs-by-load",
+		"broadcast-transmissions": "transmissions-per-cs-by-load",
 	}},
-	{"broadcast-nats", false, map[string]string{"broadcast-nats-transmissions": "nats-poisson-by-total-rate-n10-transmissions"}},
-	{"trees", true, map[string]string{"trees-light": "sim-serial-messages", "trees-heavy": "sim-saturate-messages"}},
-	{"fanout", true, map[string]string{"fanout-messages": "sim-serial-raymond-by-tree-radiating-n1024-messages"}},
+	{"broadcast-nats", false, map[string]string{"broadcast-nats-transmissions": "transmissions-per-cs-by-load"}},
+	{"trees", true, map[string]string{"trees-light": "serial-messages-per-cs", "trees-heavy": "saturate-messages-per-cs"}},
+	{"fanout", true, map[string]string{"fanout-messages": "messages-per-cs-by-degree-n1024"}},
 	{"requesters", true, map[string]string{
-		"requesters-load":  "sim-poisson-by-total-rate-n64-messages",
-		"requesters-count": "sim-hotspot-by-hot-n64-messages",
+		"requesters-load":  "messages-per-cs-by-load",
+		"requesters-count": "messages-per-cs-by-asking",
 	}},
 }
 

@@ -1,4 +1,4 @@
-// Package sim runs the nodes of a job in virtual time: the same nodes, hosts
+// Package sim runs the nodes of a job in virtual time: the same nodes, runners
 // and local processes as over a real network, on a network whose every delay is
 // known. One goroutine carries out one event after the other, so that a run of
 // thousands of nodes needs no more than a processor's core, and a critical

@@ -1,12 +1,12 @@
-// Package validate asks of every claim that stands beside an algorithm whether
-// it holds, and answers with what was measured.
+// Package validate says of every claim of an algorithm whether it holds, by what
+// it measures.
 //
-// It plans which runs the claims need, carries each out once for all claims
-// that it serves, and compares. What it compares with comes from the claims: it
-// knows no formula and no algorithm. A claim is asked at several numbers of nodes
-// and under every way there is here to make its load; a mean is compared by
-// means of a confidence interval over repetitions, a bound with the most extreme
-// run, an exact value with all runs, a growth by fits over the sizes.
+// It plans which runs the claims need, carries each out once for all claims that
+// it serves, keeps it in a store, and has package claims judge. Runs that the
+// store has already, of a validation that was interrupted, are not carried out
+// again. It knows no formula and no algorithm. A claim is tried at several
+// numbers of nodes, and under every load there is here of the kind that it
+// speaks of.
 //
 // Guarantees: no verdict without a measurement; what cannot be measured or was
 // not run says why; a claim that is known to be false is measured like any
