@@ -23,6 +23,7 @@ package trace
 
 import (
 	"fmt"
+	"path"
 	"strconv"
 	"strings"
 
@@ -163,6 +164,13 @@ func parseCommand(words []string, nodes int) (c command, err error) {
 		c.kind = args[1]
 	}
 	return c, err
+}
+
+// NameOf returns the name of a scenario in a file of an algorithm's package: that
+// of the package, or of a folder in its testdata, and that of the file.
+func NameOf(file string) string {
+	folder := strings.TrimSuffix(path.Dir(file), "/testdata")
+	return path.Base(folder) + "/" + strings.TrimSuffix(path.Base(file), ".txt")
 }
 
 // IsScenario reports whether a text file is one: among the test data of an
