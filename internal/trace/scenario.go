@@ -120,7 +120,8 @@ func Parse(name string, text []byte) (*Scenario, error) {
 		s.lines = append(s.lines, l)
 	}
 	if s.Title == "" || s.Algorithm == "" || s.Nodes == 0 {
-		return nil, fmt.Errorf("trace: %s: it must begin with a comment that names figure and section, and lines «algorithm NAME» and «nodes N»", name)
+		return nil, fmt.Errorf("trace: %s: it must begin with a comment that names figure and section, "+
+			"and lines «algorithm NAME» and «nodes N»", name)
 	}
 	return s, nil
 }

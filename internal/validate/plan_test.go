@@ -42,7 +42,8 @@ func TestEveryClaimHasRunsOrAReason(t *testing.T) {
 	for _, q := range p.questions {
 		runs := len(q.cells) > 0 || len(q.evidence) > 0 || claims.Everywhere(q.Claim)
 		if runs == (q.Unanswerable != "") {
-			t.Errorf("%s: %s %s (%s): %d cells, %d points, reason %q", q.Algorithm.Name, q.Claim.Quantity, q.Claim.Formula, q.Claim.Load, len(q.cells), len(q.evidence), q.Unanswerable)
+			t.Errorf("%s: %s %s (%s): %d cells, %d points, reason %q", q.Algorithm.Name, q.Claim.Quantity, q.Claim.Formula, q.Claim.Load,
+				len(q.cells), len(q.evidence), q.Unanswerable)
 		}
 		if runs {
 			answered++
