@@ -44,7 +44,8 @@ func TestLinksOfARun(t *testing.T) {
 		option, value string
 		want          bool
 	}{
-		{"delay", "", true}, {"delay", "constant", true}, {"delay", "2ms", true}, {"delay", "exponential", false}, {"delay", "uniform:1ms:2ms", false},
+		{"delay", "", true}, {"delay", "constant", true}, {"delay", "2ms", true}, {"delay", "exponential", false},
+		{"delay", "uniform:1ms:2ms", false},
 		{"jitter", "0", true}, {"jitter", "1ms", false}, {"links", "none", true}, {"links", "1-2:delay=4ms", false}, {"loss", "0.1", false},
 	} {
 		s := result.Spec{Workload: "serial", Set: map[string]string{x.option: x.value}}
@@ -63,8 +64,10 @@ func TestSharpestClaimsFirst(t *testing.T) {
 		return dme.Claim{Quantity: dme.MessagesPerCS, Load: dme.AnyLoad, Formula: formula, Kind: kind, KnownFalse: knownFalse}
 	}
 	all := []dme.Claim{
-		claim("false", dme.Exact, "why"), {Quantity: dme.MessagesPerCS, Load: dme.Worst, Formula: "worst", Kind: dme.UpperBound}, claim("lower", dme.LowerBound, ""), claim("upper", dme.UpperBound, ""), claim("like", dme.Asymptotic, ""),
-		claim("mean", dme.Mean, ""), claim("exact", dme.Exact, ""), claim("exact too", dme.Exact, ""), {Quantity: dme.SyncDelay, Load: dme.AnyLoad},
+		claim("false", dme.Exact, "why"), {Quantity: dme.MessagesPerCS, Load: dme.Worst, Formula: "worst", Kind: dme.UpperBound},
+		claim("lower", dme.LowerBound, ""), claim("upper", dme.UpperBound, ""), claim("like", dme.Asymptotic, ""),
+		claim("mean", dme.Mean, ""), claim("exact", dme.Exact, ""), claim("exact too", dme.Exact, ""),
+		{Quantity: dme.SyncDelay, Load: dme.AnyLoad},
 		{Quantity: dme.MessagesPerCS, Load: dme.Burst},
 	}
 	var order []string

@@ -108,10 +108,13 @@ func TestWeighing(t *testing.T) {
 	}{
 		{"all agree", []Evidence{point("serial", 4, Agrees), point("serial", 8, Agrees)}, Holds, "in 12 runs"},
 		{"none agrees", []Evidence{point("serial", 4, Differs), point("serial", 8, Differs)}, Fails, "5, not 4, for N = 4 under serial"},
-		{"one load", []Evidence{point("serial", 4, Agrees), point("saturate", 4, Differs)}, Partly, "holds only for serial; fails for saturate (N = 4)"},
-		{"small systems", []Evidence{point("serial", 4, Agrees), point("serial", 8, Agrees), point("serial", 16, Differs)}, Partly, "only for N ≤ 8;"},
+		{"one load", []Evidence{point("serial", 4, Agrees), point("saturate", 4, Differs)}, Partly,
+			"holds only for serial; fails for saturate (N = 4)"},
+		{"small systems", []Evidence{point("serial", 4, Agrees), point("serial", 8, Agrees), point("serial", 16, Differs)}, Partly,
+			"only for N ≤ 8;"},
 		{"large systems", []Evidence{point("serial", 4, Differs), point("serial", 8, Agrees)}, Partly, "only for N ≥ 8;"},
-		{"no pattern", []Evidence{point("serial", 4, Agrees), point("serial", 8, Differs), point("serial", 16, Agrees)}, Partly, "only for serial (N = 4 16);"},
+		{"no pattern", []Evidence{point("serial", 4, Agrees), point("serial", 8, Differs), point("serial", 16, Agrees)}, Partly,
+			"only for serial (N = 4 16);"},
 		{"nothing certain", []Evidence{point("serial", 4, Open)}, Undecided, "too wide"},
 		{"certain in part", []Evidence{point("serial", 4, Agrees), point("serial", 8, Open)}, Holds, "undecided for serial (N = 8)"},
 	} {
@@ -128,7 +131,8 @@ func TestKnownFalse(t *testing.T) {
 		want   Status
 		says   string
 	}{
-		{[]Evidence{point("serial", 4, Agrees), point("serial", 8, Differs)}, KnownFalse, "because of this (shown: off by 25%, not 4, for N = 8 under serial)"},
+		{[]Evidence{point("serial", 4, Agrees), point("serial", 8, Differs)}, KnownFalse,
+			"because of this (shown: off by 25%, not 4, for N = 8 under serial)"},
 		{[]Evidence{point("serial", 4, Agrees)}, NotShown, "because of this"},
 	} {
 		v := asked(dme.Claim{Kind: dme.Exact, KnownFalse: "because of this"}).Judge(x.points)
@@ -193,8 +197,10 @@ func TestGrowth(t *testing.T) {
 		f, claimed func(n float64) float64
 		want       Status
 	}{
-		{like(0.5, false), func(n float64) float64 { return 3*root(n) - 1.5 + 0.01*math.Sin(n) }, func(n float64) float64 { return 3 * root(n) }, Holds},
-		{like(0.5, false), func(n float64) float64 { return 4*root(n) - 4 + 0.01*math.Sin(n) }, func(n float64) float64 { return 3 * root(n) }, Fails},
+		{like(0.5, false), func(n float64) float64 { return 3*root(n) - 1.5 + 0.01*math.Sin(n) },
+			func(n float64) float64 { return 3 * root(n) }, Holds},
+		{like(0.5, false), func(n float64) float64 { return 4*root(n) - 4 + 0.01*math.Sin(n) },
+			func(n float64) float64 { return 3 * root(n) }, Fails},
 		{like(0, true), func(n float64) float64 { return 2*log(n) + 0.01*math.Sin(n) }, log, Holds},
 		{like(0, true), func(n float64) float64 { return root(n) + 0.01*math.Sin(n) }, log, Fails},
 		{like(0.5, true), func(n float64) float64 { return log(n) + 0.01*math.Sin(n) }, root, Holds},

@@ -14,14 +14,17 @@ func TestLegendOfAClaim(t *testing.T) {
 		want  string
 	}{
 		{dme.Claim{Formula: "2(N−1)", Source: "TR-869, section 4; textbook, section 9.4"}, "2(N−1) (TR-869 §4)"},
-		{dme.Claim{Formula: "5√N", Kind: dme.UpperBound, Source: "Maekawa 1985, abstract: c is between 3 and 5"}, "≤ 5√N (Maekawa 1985, abstract)"},
+		{dme.Claim{Formula: "5√N", Kind: dme.UpperBound, Source: "Maekawa 1985, abstract: c is between 3 and 5"},
+			"≤ 5√N (Maekawa 1985, abstract)"},
 		{dme.Claim{Formula: "2T (complete graph)", Kind: dme.Mean, Source: "textbook, sections 9.2 and 9.4"}, "mean 2T (textbook §§9.2 and 9.4)"},
 		{
 			dme.Claim{Formula: "2T + E (links of equal delay)", Kind: dme.Mean, Source: "textbook, section 9.2.3", EqualDelays: true},
 			"mean 2T + E, links of equal delay (textbook §9.2.3)",
 		},
-		{dme.Claim{Formula: "2(N−1) (links that keep order)", Kind: dme.UpperBound, Source: "s", FIFO: true}, "≤ 2(N−1), links that keep order (s)"},
-		{dme.Claim{Formula: "2 · (N−1)", Kind: dme.LowerBound, Source: `slides "A title: with a colon", light traffic`}, "≥ 2 · (N−1) (slides, light traffic)"},
+		{dme.Claim{Formula: "2(N−1) (links that keep order)", Kind: dme.UpperBound, Source: "s", FIFO: true},
+			"≤ 2(N−1), links that keep order (s)"},
+		{dme.Claim{Formula: "2 · (N−1)", Kind: dme.LowerBound, Source: `slides "A title: with a colon", light traffic`},
+			"≥ 2 · (N−1) (slides, light traffic)"},
 		{dme.Claim{Formula: "3(N−1)/N: 3, but 0 for one", KnownFalse: "x", Source: "s"}, "3(N−1)/N, known to be false (s)"},
 	} {
 		if got := formula(c.claim); got != c.want {

@@ -55,7 +55,8 @@ func verdicts() *claims.Document {
 			claim("bits", "upper bound", claims.NotMeasurable, ": nothing tells it"),
 		},
 		Scaling: []claims.Scaling{{
-			Algorithm: "a<b", Condition: "serial", Transport: "sim", Points: points, Ranking: ranking, Best: "N^(1/2)", A: bound(1), C: bound(3), Exponent: &exponent,
+			Algorithm: "a<b", Condition: "serial", Transport: "sim", Points: points, Ranking: ranking, Best: "N^(1/2)", A: bound(1),
+			C: bound(3), Exponent: &exponent,
 		}},
 	}
 }
@@ -73,7 +74,8 @@ func TestValidationLines(t *testing.T) {
 		"a<b  messages per CS grows like 3|m & K<4 | a paper | light | 30 for N = 1,000 | 30 ± 0.5 | holds (c = 1)",
 		"a<b  messages per CS ≤ 3|m & K<4 | a paper | light | 30 for N = 1,000 | at most 33 | known false: a reason (shown: 33)",
 		"a<b  bits ≤ 3|m & K<4 | a paper | light | – | – | not measurable here: nothing tells it",
-		"5 claims: 2 hold, 1 fail, 1 known false and shown to be, 1 not measurable here; 1 exact claim that is not known to be false fails; 60 runs in 0 s",
+		"5 claims: 2 hold, 1 fail, 1 known false and shown to be, 1 not measurable here; 1 exact claim that is not known to be false fails; " +
+			"60 runs in 0 s",
 	}
 	for i := range want {
 		if i >= len(lines) || lines[i] != want[i] {
@@ -103,7 +105,8 @@ func TestValidationFiles(t *testing.T) {
 	}
 
 	page := found["validate.html"]
-	for _, text := range []string{"a&lt;b", "K&lt;4", "known false", "serial over tcp", "N^(1/2), log N (&#43;30)", "wrong-as-published", "<svg"} {
+	for _, text := range []string{"a&lt;b", "K&lt;4", "known false", "serial over tcp", "N^(1/2), log N (&#43;30)",
+		"wrong-as-published", "<svg"} {
 		if !strings.Contains(page, text) {
 			t.Errorf("the page lacks %q", text)
 		}

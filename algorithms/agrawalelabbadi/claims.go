@@ -16,9 +16,11 @@ var (
 	LargestQuorum     = dme.Quantity{ID: "largest-quorum", Name: "largest quorum needed, whatever has failed"}
 	SizeWithoutRoot   = dme.Quantity{ID: "size-without-root", Name: "quorum size after the root's failure"}
 	SizeWithoutParent = dme.Quantity{ID: "size-without-parent", Name: "quorum size after the failure of a leaf's parent"}
-	OffFormula        = dme.Quantity{ID: "off-formula", Name: "largest deviation of a quorum after one failure from (k−i)+2i, over all levels i > 0"}
 	Likelier          = dme.Quantity{ID: "likelier", Name: "failures that make a quorum likelier"}
 	Cheaper           = dme.Quantity{ID: "cheaper", Name: "failures that make the mean smallest quorum smaller"}
+	OffFormula        = dme.Quantity{
+		ID: "off-formula", Name: "largest deviation of a quorum after one failure from (k−i)+2i, over all levels i > 0",
+	}
 )
 
 // Quantities that describe the quorums and the tree.

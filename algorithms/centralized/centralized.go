@@ -22,7 +22,11 @@
 // pending. Loss and duplication are not tolerated.
 package centralized
 
-import "dmebench/dme"
+import (
+	"slices"
+
+	"dmebench/dme"
+)
 
 const (
 	kindRequest dme.Kind = iota + 1
@@ -63,11 +67,7 @@ func (s system) Peers(id dme.NodeID) []dme.NodeID {
 	if id != coordinator {
 		return []dme.NodeID{coordinator}
 	}
-	var all []dme.NodeID
-	for j := coordinator + 1; int(j) <= s.nodes; j++ {
-		all = append(all, j)
-	}
-	return all
+	return slices.Collect(dme.Others(s.nodes, coordinator))
 }
 
 // client is a node without the resource.

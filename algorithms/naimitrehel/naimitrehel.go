@@ -45,23 +45,12 @@ func Algorithm() *dme.Algorithm {
 		Needs:    dme.Always(dme.Needs{Reliable: true}),
 		Kinds:    []string{"REQUEST", "TOKEN"},
 		Claims:   claims(),
-		Prepare: func(c dme.Config) (dme.System, error) {
-			return system{nodes: c.Nodes}, nil
-		},
+		Prepare:  dme.Unshared(newNode),
 	}
 }
 
 // elected is the node that has the token at the beginning.
 const elected dme.NodeID = 1
-
-type system struct{ nodes int }
-
-func (s system) Node(id dme.NodeID) dme.Node {
-	if id == elected {
-		return &node{me: id, n: s.nodes, tokenPresent: true}
-	}
-	return &node{me: id, n: s.nodes, father: elected}
-}
 
 type node struct {
 	me dme.NodeID // this node's number
@@ -71,6 +60,13 @@ type node struct {
 	next         dme.NodeID // to whom the token goes
 	requestingCS bool       // from the request to the release
 	tokenPresent bool
+}
+
+func newNode(n int, id dme.NodeID) dme.Node {
+	if id == elected {
+		return &node{me: id, n: n, tokenPresent: true}
+	}
+	return &node{me: id, n: n, father: elected}
 }
 
 // Request is step 1.

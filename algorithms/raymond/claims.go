@@ -17,7 +17,8 @@ var (
 func claims() []dme.Claim {
 	const source = "textbook, section 9.12.5"
 	line := map[string]string{optTree: "line"}
-	return slices.Concat(dme.SafeAndLive("textbook, section 9.12.4, and 9.12.3: messages may overtake each other"), shapeClaims(source), []dme.Claim{
+	always := dme.SafeAndLive("textbook, section 9.12.4, and 9.12.3: messages may overtake each other")
+	return slices.Concat(always, shapeClaims(source), []dme.Claim{
 		{
 			Quantity: dme.MessagesPerCS, Formula: "O(log N) (trees of bounded degree)",
 			Load: dme.Light, Kind: dme.Asymptotic, Growth: dme.Growth{Log: true, Order: true}, Source: source,

@@ -13,7 +13,8 @@ var SmallestModulus = dme.Quantity{ID: "smallest-modulus", Name: "smallest modul
 
 func boundedClaims() []dme.Claim {
 	const source = "TR-869, section 6.4"
-	return slices.Concat(dme.SafeAndLive("TR-869, sections 3 and 6.4: numbers modulo M ≥ 2N−1"), dme.HandOver(1, dme.Mean, "TR-869, section 5.4, case A"), []dme.Claim{
+	always := dme.SafeAndLive("TR-869, sections 3 and 6.4: numbers modulo M ≥ 2N−1")
+	return slices.Concat(always, dme.HandOver(1, dme.Mean, "TR-869, section 5.4, case A"), []dme.Claim{
 		{
 			Quantity: dme.MessagesPerCS, Formula: "2(N−1)",
 			Load: dme.AnyLoad, Kind: dme.Exact, Source: "TR-869, section 4",

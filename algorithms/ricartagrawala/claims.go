@@ -10,7 +10,8 @@ import (
 var (
 	// EntriesAfterProcessing counts the entries of one node from when it has
 	// processed another's REQUEST until that one enters.
-	EntriesAfterProcessing = dme.Quantity{ID: "entries-after-processing", Name: "entries by a node that has processed a REQUEST, before that request's"}
+	EntriesAfterProcessing = dme.Quantity{ID: "entries-after-processing",
+		Name: "entries by a node that has processed a REQUEST, before that request's"}
 	// LaterFirst is how often, of two nodes that ask concurrently, the one that
 	// asked later enters first.
 	LaterFirst = dme.Quantity{ID: "later-first", Name: "share of conflicts in which the later request goes first"}

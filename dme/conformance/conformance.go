@@ -24,7 +24,6 @@ package conformance
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -145,27 +144,11 @@ func runLoads(a *dme.Algorithm, nodes int, set map[string]string, seed uint64) e
 	return nil
 }
 
-var (
-	word      = regexp.MustCompile(`^[a-z0-9-]+$`)
-	parameter = regexp.MustCompile(`:[A-Z]$`) // "kary:K"
-)
-
-// Settings returns every combination of the option values of a that Values
-// spells out: words, and words with a number, for which 3 stands in. Files are
-// left out.
+// Settings returns every combination of the [dme.Option.Examples] of a's options.
 func Settings(a *dme.Algorithm) []map[string]string {
 	all := []map[string]string{{}}
 	for _, o := range a.Options {
-		var values []string
-		for value := range strings.SplitSeq(o.Values, "|") {
-			if strings.HasPrefix(value, "file:") {
-				continue
-			}
-			number := parameter.ReplaceAllString(value, ":3")
-			if (word.MatchString(value) || number != value) && o.Accepts(number) == nil {
-				values = append(values, number)
-			}
-		}
+		values := o.Examples()
 		if len(values) == 0 {
 			continue // such as a list of numbers: its default will do
 		}

@@ -24,7 +24,8 @@ func TestBuildsForTheBrowser(t *testing.T) {
 		words := strings.Fields(line)
 		packages++
 		for _, imported := range words[1:] {
-			if slices.Contains([]string{"net", "os", "testing"}, imported) || strings.HasPrefix(imported, "net/") || strings.HasPrefix(imported, "os/") {
+			if slices.Contains([]string{"net", "os", "testing"}, imported) || strings.HasPrefix(imported, "net/") ||
+				strings.HasPrefix(imported, "os/") {
 				t.Errorf("%s imports %s", words[0], imported)
 			}
 		}

@@ -23,12 +23,14 @@ func TestBrokenAlgorithmsAreCaught(t *testing.T) {
 		{silence(), Options{Nodes: 2, Requests: 1}, Progress, "stalled: node 1 waits", 1, false},
 		{uninvited(), Options{Nodes: 2, Requests: 1}, vnet.Asked, "enters the critical section without a request", 2, false},
 		{explosive(), Options{Nodes: 3, Requests: 6}, vnet.Sanity, "panics: one too many", 2, false},
-		{favouritism(), Options{Nodes: 3, Requests: 9, Bypass: 3}, vnet.Overtaking, "is overtaken: 4 entries of others since it asked, more than 3", 0, false},
+		{favouritism(), Options{Nodes: 3, Requests: 9, Bypass: 3}, vnet.Overtaking,
+			"is overtaken: 4 entries of others since it asked, more than 3", 0, false},
 		{library(), Options{Nodes: 3, Requests: 6}, vnet.Exclusion, "two nodes are in the critical section: ", 2, false},
 		{nonAtomic(), Options{Nodes: 2, Requests: 4}, Progress, "stalled: ", 0, false},
 		{implicit(1), Options{Nodes: 2, Requests: 4}, vnet.Exclusion, "two nodes are in the critical section: 1 and 2", 0, false},
 		{earlyBird(), Options{Nodes: 2, Requests: 1}, vnet.Asked, "node 1 enters the critical section without a request", 0, false},
-		{chatter(), Options{Nodes: 3, Requests: 1, Patience: 200}, Liveness, "no entry: the last 3 steps repeat for ever, though node 1 waits", 0, true},
+		{chatter(), Options{Nodes: 3, Requests: 1, Patience: 200}, Liveness,
+			"no entry: the last 3 steps repeat for ever, though node 1 waits", 0, true},
 		{restlessToy(), Options{Nodes: 3, Requests: 1, Patience: 200}, Rest, "no rest: the last 3 steps repeat for ever", 0, true},
 	} {
 		t.Run(c.alg.Name, func(t *testing.T) {

@@ -146,7 +146,8 @@ func (s *Search) Notes() []string {
 	note(s.needs.Reliable && s.Duplicate, name+" needs links that do not duplicate; these do")
 	note(s.needs.Reliable && s.Lose > 0, name+" needs links that lose nothing; these lose up to "+strconv.Itoa(s.Lose))
 	note(s.needs.BoundedDelay, name+" relies on bounded delay: timers fire only after the messages that must have arrived by then")
-	note(s.needs.SequencedBroadcast && !s.model.Sequenced, name+" needs a network on which all nodes receive all broadcasts in one order; these links do not give it")
+	note(s.needs.SequencedBroadcast && !s.model.Sequenced,
+		name+" needs a network on which all nodes receive all broadcasts in one order; these links do not give it")
 	note(s.model.Sequenced, name+" relies on a sequenced medium: all nodes hear all broadcasts in one order, each at its own pace")
 	return notes
 }

@@ -126,7 +126,9 @@ func TestLimits(t *testing.T) {
 		t.Errorf("%+v, %v", r, err)
 	}
 	many.Progress, many.Time = nil, time.Millisecond
-	for name, f := range map[string]func(context.Context, *dme.Algorithm, Options) (Report, error){"random": Random, "exhaustive": Exhaustive} {
+	for name, f := range map[string]func(context.Context, *dme.Algorithm, Options) (Report, error){
+		"random": Random, "exhaustive": Exhaustive,
+	} {
 		many.Requests = 400
 		if r, err := f(t.Context(), ricartagrawala.Algorithm(), many); err != nil || r.Complete || r.Stopped != "out of time" {
 			t.Errorf("%s: %+v, %v", name, r, err)
@@ -136,9 +138,12 @@ func TestLimits(t *testing.T) {
 
 func TestOptionsAreChecked(t *testing.T) {
 	a := ricartagrawala.Algorithm()
-	_, err := New(a, Options{Nodes: -1, Lose: -1, Bypass: -2, Schedules: -3, Time: -4, Patience: -5, Adversary: "x", Set: map[string]string{"no": "such"}})
+	_, err := New(a, Options{
+		Nodes: -1, Lose: -1, Bypass: -2, Schedules: -3, Time: -4, Patience: -5, Adversary: "x", Set: map[string]string{"no": "such"},
+	})
 	for _, want := range []string{
-		"-1 nodes", "0 requests", "-1 messages to lose", "a bypass of -2", "-3 schedules", "a time of", "patience -5", `adversary "x"`, `unknown option "no"`,
+		"-1 nodes", "0 requests", "-1 messages to lose", "a bypass of -2", "-3 schedules", "a time of", "patience -5",
+		`adversary "x"`, `unknown option "no"`,
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is not in %v", want, err)

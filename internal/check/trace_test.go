@@ -34,7 +34,8 @@ func TestLines(t *testing.T) {
 		"a broken broadcast": {
 			played(t, lamport.Algorithm(), Options{Nodes: 3, Requests: 3, Unordered: true},
 				vnet.Step{Kind: vnet.Ask, Node: 2}, vnet.Step{Kind: vnet.Ask, Node: 1},
-				vnet.Step{Kind: vnet.Deliver, From: 2, Node: 3}, vnet.Step{Kind: vnet.Deliver, From: 2, Node: 1}, vnet.Step{Kind: vnet.Deliver, From: 3, Node: 2},
+				vnet.Step{Kind: vnet.Deliver, From: 2, Node: 3}, vnet.Step{Kind: vnet.Deliver, From: 2, Node: 1},
+				vnet.Step{Kind: vnet.Deliver, From: 3, Node: 2},
 				vnet.Step{Kind: vnet.Deliver, From: 1, Node: 2, Index: 1}),
 			`  1. node 2 asks: REQUEST 2→1 2→3 clock=1
   2. node 1 asks: REQUEST 1→2 1→3 clock=1

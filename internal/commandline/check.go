@@ -32,12 +32,14 @@ func (p *program) checkCommand() *cli.Command {
 			&cli.IntFlag{Name: "requests", Usage: "`TOTAL` number of requests (default: 5 for each node; exhaustive: 1 for each)"},
 			&cli.IntFlag{Name: "schedules", Value: check.DefaultSchedules, Usage: "random schedules to try"},
 			&cli.Uint64Flag{Name: "seed", Value: result.DefaultSeed, Usage: "of the first random schedule; the next has the next seed"},
-			&cli.BoolFlag{Name: "adversary", Usage: "let an adversary hold back messages in every random schedule, or with =false in none (default: in half of them)"},
+			&cli.BoolFlag{Name: "adversary", Usage: "let an adversary hold back messages in every random schedule, or with =false in none " +
+				"(default: in half of them)"},
 			&cli.BoolFlag{Name: "exhaustive", Usage: "visit every state that any schedule leads to"},
 			&cli.BoolFlag{Name: "fifo", Value: true, Usage: "links keep order"},
 			&cli.BoolFlag{Name: "duplicate", Usage: "any message may arrive twice"},
 			&cli.IntFlag{Name: "lose", Usage: "up to `K` messages are lost"},
-			&cli.IntFlag{Name: "bypass", Usage: "call it starvation if more than `B` entries of others come between a request and its entry (default: any number may)"},
+			&cli.IntFlag{Name: "bypass", Usage: "call it starvation if more than `B` entries of others come between a request and its entry " +
+				"(default: any number may)"},
 			&cli.Uint64Flag{Name: "states", Value: check.DefaultStates, Usage: "end an exhaustive search after `COUNT` states"},
 			&cli.DurationFlag{Name: "time", Usage: "end the search after this long"},
 			&cli.StringSliceFlag{Name: "set", Usage: "`KEY=VALUE`: an option of the algorithm; may be repeated"},

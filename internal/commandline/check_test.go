@@ -30,13 +30,15 @@ func TestCheckHolds(t *testing.T) {
 	if code != 0 || stderr != "" {
 		t.Fatalf("%d: %s%s", code, stdout, stderr)
 	}
-	for _, want := range []string{"ricart-agrawala, 3 nodes, 3 requests, links that keep order", "does not need links that keep order", "states/s", "every property holds in every state"} {
+	for _, want := range []string{"ricart-agrawala, 3 nodes, 3 requests, links that keep order", "does not need links that keep order",
+		"states/s", "every property holds in every state"} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("%q is not in:\n%s", want, stdout)
 		}
 	}
 	code, stdout, _, _ = checked(t, words("-a ricart-agrawala -n 4 --schedules 50 --fifo=false")...)
-	if code != 0 || !strings.Contains(stdout, "20 requests, links that do not keep order") || !strings.Contains(stdout, "schedules  ") || !strings.Contains(stdout, "no violation found\n") {
+	if code != 0 || !strings.Contains(stdout, "20 requests, links that do not keep order") ||
+		!strings.Contains(stdout, "schedules  ") || !strings.Contains(stdout, "no violation found\n") {
 		t.Errorf("%d:\n%s", code, stdout)
 	}
 	if files, _ := filepath.Glob(filepath.Join(dir, "*")); files != nil {
@@ -50,7 +52,8 @@ func TestCheckFindsAViolation(t *testing.T) {
 	if code != 1 || stderr != "" {
 		t.Fatalf("%d: %s%s", code, stdout, stderr)
 	}
-	for _, want := range []string{"lamport needs links that keep order; these do not", "\n  1. node ", " asks: REQUEST ", "     → ", "  node 1 is ", "request_queue=", "drawn in counterexample-lamport.svg"} {
+	for _, want := range []string{"lamport needs links that keep order; these do not", "\n  1. node ", " asks: REQUEST ", "     → ",
+		"  node 1 is ", "request_queue=", "drawn in counterexample-lamport.svg"} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("%q is not in:\n%s", want, stdout)
 		}
@@ -81,11 +84,13 @@ func TestCheckJSON(t *testing.T) {
 	}
 	code, r := decode("-a suzuki-kasami -n 3 --requests 3 --lose 1 --exhaustive --out pictures")
 	if code != 1 || r.Status != "stalled" || r.Property != "progress" || r.Search != "exhaustive" || r.Lose != 1 || !r.FIFO || r.Complete ||
-		*r.States == 0 || r.Schedules != nil || len(r.Trace) == 0 || len(r.Schedule) == 0 || len(r.NodeStates) != 3 || r.SVG != filepath.Join("pictures", "counterexample-suzuki-kasami.svg") {
+		*r.States == 0 || r.Schedules != nil || len(r.Trace) == 0 || len(r.Schedule) == 0 || len(r.NodeStates) != 3 ||
+		r.SVG != filepath.Join("pictures", "counterexample-suzuki-kasami.svg") {
 		t.Errorf("%d: %+v", code, r)
 	}
 	code, r = decode("-a raymond -n 4 --requests 10 --schedules 30 --set tree=line --duplicate=false")
-	if code != 0 || r.Status != "ok" || !r.Complete || *r.Schedules != 30 || r.States != nil || r.Set["tree"] != "line" || r.Requests != 10 || r.Bypass != nil || *r.PerSecond <= 0 {
+	if code != 0 || r.Status != "ok" || !r.Complete || *r.Schedules != 30 || r.States != nil || r.Set["tree"] != "line" ||
+		r.Requests != 10 || r.Bypass != nil || *r.PerSecond <= 0 {
 		t.Errorf("%d: %+v", code, r)
 	}
 	code, r = decode("-a lamport -n 2 --requests 8 --exhaustive --bypass 1")

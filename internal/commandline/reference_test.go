@@ -3,7 +3,6 @@ package commandline
 import (
 	"bytes"
 	"encoding/csv"
-	"flag"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -11,12 +10,11 @@ import (
 	"testing/fstest"
 
 	"dmebench/algorithms/catalog"
+	"dmebench/internal/golden"
 	"dmebench/internal/run"
 	"dmebench/internal/sim"
 	"dmebench/result"
 )
-
-var rewrite = flag.Bool("rewrite", false, "draw the figures of the reference data, and write its summaries, as they should be")
 
 // reference is where the committed results lie.
 const reference = "../../results/reference"
@@ -65,30 +63,24 @@ func TestReferenceReports(t *testing.T) {
 			t.Fatalf("%s: %d: %s", name, code, errOut.String())
 		}
 		for figure, plot := range figures {
-			mustEqual(t, filepath.Join(reference, name, figure+".svg"), filepath.Join(dir, "plots", plot+".svg"), bytes.Equal)
+			mustHold(t, filepath.Join(reference, name, figure+".svg"), filepath.Join(dir, "plots", plot+".svg"), bytes.Equal)
 		}
-		mustEqual(t, filepath.Join("testdata", "reference-"+name+".csv"), filepath.Join(dir, "summary.csv"), func(want, got []byte) bool {
+		mustHold(t, filepath.Join("testdata", "reference-"+name+".csv"), filepath.Join(dir, "summary.csv"), func(want, got []byte) bool {
 			return sameCells(t, want, got)
 		})
 	}
 }
 
-// mustEqual compares a committed file with a new one; with -rewrite the new one
+// mustHold compares a committed file with a new one; with -rewrite the new one
 // becomes the committed one.
-func mustEqual(t *testing.T, committed, made string, equal func(want, got []byte) bool) {
+func mustHold(t *testing.T, committed, made string, same func(committed, made []byte) bool) {
 	t.Helper()
-	got, err := os.ReadFile(made)
+	content, err := os.ReadFile(made)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := os.ReadFile(committed)
-	if err == nil && equal(want, got) {
-		return
-	}
-	if !*rewrite {
-		t.Errorf("%s is not what the program makes of the results (%v); %s", committed, err, again)
-	} else if err := os.WriteFile(committed, got, 0o644); err != nil {
-		t.Fatal(err)
+	if golden.MustMatch(t, committed, content, same); t.Failed() {
+		t.Log(again)
 	}
 }
 

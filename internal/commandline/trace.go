@@ -90,8 +90,7 @@ type builtIn struct {
 }
 
 // builtInScenarios returns the worked examples that the program carries, by
-// name: that of the algorithm's package, or of a folder in its testdata, and that
-// of the file.
+// name.
 func (p *program) builtInScenarios() ([]builtIn, error) {
 	var all []builtIn
 	err := fs.WalkDir(p.scenarios, ".", func(file string, d fs.DirEntry, err error) error {
@@ -102,10 +101,8 @@ func (p *program) builtInScenarios() ([]builtIn, error) {
 		if err != nil || !trace.IsScenario(text) {
 			return err
 		}
-		folder := path.Dir(file)
-		name := path.Base(strings.TrimSuffix(folder, "/testdata")) + "/" + strings.TrimSuffix(path.Base(file), ".txt")
-		s, err := trace.Parse(name, text)
-		all = append(all, builtIn{s, folder})
+		s, err := trace.Parse(trace.NameOf(file), text)
+		all = append(all, builtIn{s, path.Dir(file)})
 		return err
 	})
 	slices.SortStableFunc(all, func(a, b builtIn) int {

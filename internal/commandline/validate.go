@@ -36,7 +36,8 @@ func (p *program) validateCommand() *cli.Command {
 			"Exit code: 0, or 1 if an exact claim failed that is not known to be false; 64 and more: the input was\n" +
 			"refused before anything started; 130 interrupted, with what was found until then in the files.",
 		Flags: []cli.Flag{
-			&cli.StringSliceFlag{Name: "algorithm", Aliases: []string{"a"}, Usage: "`NAME` of an algorithm, or several with commas; may be repeated (default: all but the texts that are known to be wrong)"},
+			&cli.StringSliceFlag{Name: "algorithm", Aliases: []string{"a"},
+				Usage: "`NAME` of an algorithm, or several with commas; may be repeated (default: all but the texts that are known to be wrong)"},
 			&cli.StringSliceFlag{Name: "claim", Usage: "`ID` of a claim (see list --json), or its parts before a slash; may be repeated"},
 			&cli.BoolFlag{Name: "quick", Usage: "fewer sizes and repetitions, no real processes: up to two minutes"},
 			&cli.BoolFlag{Name: "full", Usage: "more sizes and repetitions: up to half an hour"},

@@ -3,9 +3,7 @@ package experiment
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -17,8 +15,6 @@ import (
 	"dmebench/internal/run"
 	"dmebench/result"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 // few lists algorithms that resolve as real ones do and are never started.
 func few() run.Catalog {
@@ -131,23 +127,5 @@ func wantExit(t *testing.T, err error, code int, texts ...string) {
 		if !strings.Contains(err.Error(), text) {
 			t.Errorf("error %q does not say %q", err, text)
 		}
-	}
-}
-
-// golden compares got with a file and rewrites the file with -update.
-func golden(t *testing.T, path, got string) {
-	t.Helper()
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("%s: got\n%s\nwant\n%s", path, got, want)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"dmebench/internal/golden"
 	"dmebench/internal/run"
 	"dmebench/result"
 )
@@ -49,7 +50,7 @@ skip_invalid: true
 		defaults = append(defaults, o.Name+"="+o.Default)
 	}
 	got := strings.ReplaceAll(out.String(), strings.Join(defaults, " "), "(the defaults of sim)")
-	golden(t, "testdata/dry-run.txt", got)
+	golden.MustBe(t, "testdata/dry-run.txt", []byte(got))
 }
 
 func TestDryRunKnowsWhatIsThere(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -16,12 +17,18 @@ var rewrite = flag.Bool("rewrite", false, "write the files that are generated as
 // so with -rewrite.
 func MustBe(t *testing.T, file string, want []byte) {
 	t.Helper()
+	MustMatch(t, file, want, bytes.Equal)
+}
+
+// MustMatch is MustBe with a weaker idea of what is the same.
+func MustMatch(t *testing.T, file string, want []byte, same func(got, want []byte) bool) {
+	t.Helper()
 	got, err := os.ReadFile(file)
-	if err == nil && bytes.Equal(got, want) {
+	if err == nil && same(got, want) {
 		return
 	}
 	if !*rewrite {
-		t.Errorf("%s is not what the program says (%v); the flag -rewrite writes it", file, err)
+		t.Errorf("%s is not what the program says (%v); the flag -rewrite writes it\n%s", file, err, firstDifference(got, want))
 		return
 	}
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
@@ -30,4 +37,14 @@ func MustBe(t *testing.T, file string, want []byte) {
 	if err := os.WriteFile(file, want, 0o644); err != nil {
 		t.Fatal(err)
 	}
+}
+
+func firstDifference(got, want []byte) string {
+	g, w := strings.Split(string(got), "\n"), strings.Split(string(want), "\n")
+	for i := range min(len(g), len(w)) {
+		if g[i] != w[i] {
+			return "file:    " + g[i] + "\nprogram: " + w[i]
+		}
+	}
+	return "one is longer than the other"
 }

@@ -9,6 +9,7 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // module is the source of a Go module without its tests.
@@ -16,11 +17,15 @@ type module struct {
 	path string // "dmebench"
 	fset *token.FileSet
 	pkgs map[string][]*ast.File // by folder, "." for the root
+	long []string               // lines that are too long, those of tests too
 }
+
+// longest is how many characters a line may have; a tab is one.
+const longest = 140
 
 // load parses every Go file of the module that fsys holds, whatever its build
 // constraints. Test files, nested modules and the folders that the go command
-// ignores are left out.
+// ignores are left out; of test files the length of the lines is read.
 func load(fsys fs.FS, modulePath string) (*module, error) {
 	m := &module{path: modulePath, fset: token.NewFileSet(), pkgs: map[string][]*ast.File{}}
 	err := fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
@@ -38,12 +43,20 @@ func load(fsys fs.FS, modulePath string) (*module, error) {
 			}
 			return nil
 		}
-		if !strings.HasSuffix(base, ".go") || strings.HasSuffix(base, "_test.go") {
+		if !strings.HasSuffix(base, ".go") {
 			return nil
 		}
 		source, err := fs.ReadFile(fsys, name)
 		if err != nil {
 			return err
+		}
+		for i, line := range strings.Split(string(source), "\n") {
+			if n := utf8.RuneCountInString(line); n > longest {
+				m.long = append(m.long, fmt.Sprintf("%s:%d: a line of %d characters; more than %d", name, i+1, n, longest))
+			}
+		}
+		if strings.HasSuffix(base, "_test.go") {
+			return nil
 		}
 		f, err := parser.ParseFile(m.fset, name, source, 0)
 		if err != nil {

@@ -39,12 +39,12 @@ var pureParts = map[string][]string{
 
 // checkPure reports what a pure state machine does not do: import the world,
 // read the clock, draw from the global generator, start goroutines, run code by
-// itself.
-func checkPure(m *module, f *ast.File, report func(ast.Node, string)) {
+// itself. It may import the packages of but.
+func checkPure(m *module, f *ast.File, but []string, report func(ast.Node, string)) {
 	parts := map[string]string{} // name in this file: import path
 	for _, s := range f.Imports {
 		p := importPath(s)
-		if _, ours := m.local(p); !ours && standard(p) && !slices.Contains(purePackages, p) {
+		if _, ours := m.local(p); !ours && standard(p) && !slices.Contains(purePackages, p) && !slices.Contains(but, p) {
 			report(s, "imports "+p+", which is not a pure package")
 			continue
 		}

@@ -121,7 +121,8 @@ func (r *room) run(t *testing.T) []entrylog.Entry {
 			r.p.Leave()
 		}
 		c := r.p.Counters()
-		if arrivals := slices.ContainsFunc(r.calendar, func(a appointment) bool { return a.arrive }); (arrivals || r.p.Waiting() > 0) && c.Pending.Load() == 0 {
+		arrivals := slices.ContainsFunc(r.calendar, func(a appointment) bool { return a.arrive })
+		if (arrivals || r.p.Waiting() > 0) && c.Pending.Load() == 0 {
 			t.Fatalf("at %d requests are to come, but none are pending", r.now)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"dmebench/result"
+	"dmebench/transport"
 	"dmebench/workload"
 )
 
@@ -161,6 +162,19 @@ func work(sum *totals, o *Observation) result.Work {
 		w.SentByNode[i] = o.Nodes[i].SentTotal
 		w.HandledByNode[i] = o.Nodes[i].HandledTotal
 		w.EntriesByNode[i] = o.Nodes[i].Entries
+	}
+	return w
+}
+
+// Wire is what the transports of a run have counted, all processes together.
+func Wire(c transport.Counters) result.Wire {
+	w := result.Wire{
+		Frames: c.Frames, Bytes: c.Bytes, Writes: c.Writes,
+		Retransmissions: c.Retransmissions, Duplicates: c.Duplicates, KernelDrops: c.KernelDrops,
+		Refused: c.RefusedFrames + c.RefusedConns,
+	}
+	if c.Packets > 0 {
+		w.Packets = &c.Packets
 	}
 	return w
 }

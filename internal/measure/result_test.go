@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"encoding/json"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"dmebench/internal/entrylog"
 	"dmebench/internal/noderun"
 	"dmebench/result"
+	"dmebench/transport"
 )
 
 // closed is a run of three nodes that a pencil can check; times in units of 10.
@@ -292,5 +294,23 @@ func TestWarmupLooksAtTheSteadyPartOnly(t *testing.T) {
 	})
 	if r.Warmup != (result.Warmup{Entries: 10, Method: "mser-5"}) || len(r.Warnings) > 0 {
 		t.Errorf("warm-up %+v, warnings %q", r.Warmup, r.Warnings)
+	}
+}
+
+func TestWire(t *testing.T) {
+	for _, c := range []struct {
+		counters transport.Counters
+		want     string
+	}{
+		{transport.Counters{Frames: 1, Bytes: 2, Writes: 3, Packets: 4, Retransmissions: 5, Duplicates: 6, KernelDrops: 7,
+			RefusedConns: 8, RefusedFrames: 10},
+			`{"frames":1,"bytes":2,"writes":3,"packets":4,"retransmissions":5,"duplicates":6,"kernel_drops":7,"refused":18}`},
+		{transport.Counters{Frames: 1}, // of a transport that cannot tell its packets
+			`{"frames":1,"bytes":0,"writes":0,"packets":null,"retransmissions":0,"duplicates":0,"kernel_drops":0,"refused":0}`},
+	} {
+		got, err := json.Marshal(Wire(c.counters))
+		if err != nil || string(got) != c.want {
+			t.Errorf("%+v: %s, %v; want %s", c.counters, got, err, c.want)
+		}
 	}
 }

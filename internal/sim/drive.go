@@ -100,7 +100,8 @@ func (s *simulation) untilQuiet() error {
 		case s.watch.stuck(s.now):
 			s.stall(fmt.Sprintf("messages or timers go on, but nobody has entered for %v", time.Duration(s.now-s.watch.progressed)))
 		case s.watch.restless(s.now):
-			s.fail(fmt.Sprintf("sim: every request was served, but %v later the system has not fallen silent: %d messages are in flight and %d timers set",
+			s.fail(fmt.Sprintf("sim: every request was served, but %v later the system has not fallen silent: "+
+				"%d messages are in flight and %d timers set",
 				time.Duration(s.now-s.watch.restful), s.flight.n, len(s.timers.armed)))
 		}
 	}

@@ -182,7 +182,8 @@ func TestBroadcastsOverConditionedLinks(t *testing.T) {
 	}
 	set["form"] = "sequenced"
 	spec := result.Spec{Algorithm: "ricart-agrawala-broadcast", Nodes: 6, Requests: 60, Transport: result.Sim, Set: set}
-	if _, err := run.Resolve(spec, run.Catalog{ricartagrawala.Broadcast()}, nil); err == nil || !strings.Contains(err.Error(), "sequenced broadcast") {
+	if _, err := run.Resolve(spec, run.Catalog{ricartagrawala.Broadcast()}, nil); err == nil ||
+		!strings.Contains(err.Error(), "sequenced broadcast") {
 		t.Errorf("error %v, want a refusal", err)
 	}
 	spec.AllowMismatch = true
@@ -205,7 +206,8 @@ func TestEveryRunEnds(t *testing.T) {
 				nodes := slices.IndexFunc([]int{0, 0, 0, 0, 4, 5, 6, 7, 8}, func(n int) bool {
 					return n > 0 && a.CheckNodes(n, defaults(t, a)) == nil
 				})
-				spec := result.Spec{Nodes: nodes, Requests: 40, Seed: seed + 1, AllowMismatch: true, Set: conditions, StallAfter: result.Duration(time.Second)}
+				spec := result.Spec{Nodes: nodes, Requests: 40, Seed: seed + 1, AllowMismatch: true, Set: conditions,
+					StallAfter: result.Duration(time.Second)}
 				r := simulate(t, spec, a)
 				if r.Status == result.OK && r.Entries != 40 {
 					t.Errorf("%s, %v: ok after %d entries", a.Name, conditions, r.Entries)

@@ -51,7 +51,8 @@ func searches() []result.Spec {
 func TestMaekawaSearch(t *testing.T) {
 	all := searches()
 	for _, spec := range all {
-		t.Run(fmt.Sprintf("%s/%s/%d/%s%s", spec.Workload, spec.Set["quorum"], spec.Nodes, spec.Set["window"], spec.Set["think"]), func(t *testing.T) {
+		set := spec.Set
+		t.Run(fmt.Sprintf("%s/%s/%d/%s%s", spec.Workload, set["quorum"], spec.Nodes, set["window"], set["think"]), func(t *testing.T) {
 			t.Parallel()
 			first := resolve(t, spec, maekawa.Algorithm())
 			for seed := range uint64(*searchRuns / slower / len(all)) {
@@ -103,7 +104,8 @@ func TestMaekawaWithoutR1(t *testing.T) {
 	if err := os.WriteFile(replace, overlay, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	out, err := exec.Command("go", "test", "-overlay", replace, "-run", "^TestMaekawaSearch$", ".", "-args", "-search-runs=2400").CombinedOutput()
+	search := exec.Command("go", "test", "-overlay", replace, "-run", "^TestMaekawaSearch$", ".", "-args", "-search-runs=2400")
+	out, err := search.CombinedOutput()
 	if err == nil {
 		t.Fatalf("without rule R1 the search finds nothing:\n%s", out)
 	}

@@ -45,7 +45,8 @@ func TestImplicitReplyTakesTheLongestRoundTrip(t *testing.T) {
 
 // Delays that pass the bound, here every third, bring two nodes in.
 func TestImplicitReplyNeedsABound(t *testing.T) {
-	r := simulate(t, result.Spec{Nodes: 8, Requests: 800, AllowMismatch: true, Set: map[string]string{"delay": "exponential", "bound": "1ms"}}, ricartagrawala.Implicit())
+	r := simulate(t, result.Spec{Nodes: 8, Requests: 800, AllowMismatch: true,
+		Set: map[string]string{"delay": "exponential", "bound": "1ms"}}, ricartagrawala.Implicit())
 	if r.Status != result.Violated || r.Safety.Violations == 0 {
 		t.Errorf("status %s, %d violations", r.Status, r.Safety.Violations)
 	}

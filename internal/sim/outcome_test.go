@@ -113,7 +113,8 @@ func polling() *dme.Algorithm {
 func TestLongCriticalSectionIsNoStall(t *testing.T) {
 	r := simulateTrace(t, 3, "0,2,100\n0,3,1\n", polling())
 	if r.Status != result.OK || r.Entries != 2 {
-		t.Errorf("status %s (%s), %d entries: 100 s in the critical section are longer than stall_after, but no stall", r.Status, r.Error, r.Entries)
+		t.Errorf("status %s (%s), %d entries: 100 s in the critical section are longer than stall_after, but no stall", r.Status, r.Error,
+			r.Entries)
 	}
 	if got := time.Duration(r.ResponseTime.Max).Round(time.Second); got != 101*time.Second {
 		t.Errorf("slowest response %v, want 101s", got)

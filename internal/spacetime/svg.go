@@ -86,8 +86,10 @@ func (d *Diagram) SVG() []byte {
 	height := g.bottom + captionHeight*float64(len(slices.Concat(g.caption...))) + 82
 	g.f(`<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f" role="img">`, width, height, width, height)
 	g.f(`<title>%s</title><style>%s</style>`, escape(d.Title), style)
-	g.f(`<defs><marker id="head" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="8" markerHeight="8" orient="auto"><path d="M0 0.6 L10 5 L0 9.4 z" fill="#14406b"/></marker>` +
-		`<pattern id="hatch" width="7" height="7" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect width="7" height="7" fill="#f3b6b6"/><rect width="2.5" height="7" fill="#b00020"/></pattern></defs>`)
+	g.f(`<defs><marker id="head" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="8" markerHeight="8" orient="auto">` +
+		`<path d="M0 0.6 L10 5 L0 9.4 z" fill="#14406b"/></marker>` +
+		`<pattern id="hatch" width="7" height="7" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">` +
+		`<rect width="7" height="7" fill="#f3b6b6"/><rect width="2.5" height="7" fill="#b00020"/></pattern></defs>`)
 	g.f(`<rect width="100%%" height="100%%" fill="#fff"/>`)
 	g.f(`<text class="title" x="%d" y="32">%s</text>`, margin, escape(d.Title))
 	g.grid()
@@ -150,7 +152,8 @@ func (g *drawing) sections() {
 		if s.Bad {
 			class = "section bad"
 		}
-		g.f(`<rect class="%s" x="%.1f" y="%.1f" width="%d" height="%.1f" rx="3"/>`, class, g.x(s.Lane)-boxWidth/2, from, boxWidth, max(6, to-from))
+		g.f(`<rect class="%s" x="%.1f" y="%.1f" width="%d" height="%.1f" rx="3"/>`,
+			class, g.x(s.Lane)-boxWidth/2, from, boxWidth, max(6, to-from))
 		if s.Label != "" {
 			g.f(`<text class="label" x="%.1f" y="%.1f">%s</text>`, g.x(s.Lane)+boxWidth/2+5, from+16, escape(s.Label))
 		}
@@ -248,7 +251,8 @@ func (g *drawing) foot() {
 		entry("with another")
 	}
 	if slices.ContainsFunc(g.Messages, func(m Message) bool { return m.Fate == OnTheWay }) {
-		g.f(`<line class="message onway" x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f"/><circle class="mark" cx="%.1f" cy="%.1f" r="3.2"/>`, x, y, x+18, y, x+18, y)
+		g.f(`<line class="message onway" x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f"/><circle class="mark" cx="%.1f" cy="%.1f" r="3.2"/>`,
+			x, y, x+18, y, x+18, y)
 		entry("on the way at the end")
 	}
 }

@@ -112,7 +112,8 @@ func TestEverythingIsInThePicture(t *testing.T) {
 		}
 	}
 	text := string(svg)
-	for _, want := range []string{"REQUEST", "REPLY", "RELINQUISH lost", "waits", "two nodes are in the critical section", "Two &amp; &lt;three&gt;", "timer 1", "stop", "read"} {
+	for _, want := range []string{"REQUEST", "REPLY", "RELINQUISH lost", "waits", "two nodes are in the critical section",
+		"Two &amp; &lt;three&gt;", "timer 1", "stop", "read"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not there", want)
 		}

@@ -23,6 +23,7 @@ package trace
 
 import (
 	"fmt"
+	"path"
 	"strconv"
 	"strings"
 
@@ -119,7 +120,8 @@ func Parse(name string, text []byte) (*Scenario, error) {
 		s.lines = append(s.lines, l)
 	}
 	if s.Title == "" || s.Algorithm == "" || s.Nodes == 0 {
-		return nil, fmt.Errorf("trace: %s: it must begin with a comment that names figure and section, and lines «algorithm NAME» and «nodes N»", name)
+		return nil, fmt.Errorf("trace: %s: it must begin with a comment that names figure and section, "+
+			"and lines «algorithm NAME» and «nodes N»", name)
 	}
 	return s, nil
 }
@@ -163,6 +165,13 @@ func parseCommand(words []string, nodes int) (c command, err error) {
 		c.kind = args[1]
 	}
 	return c, err
+}
+
+// NameOf returns the name of a scenario in a file of an algorithm's package: that
+// of the package, or of a folder in its testdata, and that of the file.
+func NameOf(file string) string {
+	folder := strings.TrimSuffix(path.Dir(file), "/testdata")
+	return path.Base(folder) + "/" + strings.TrimSuffix(path.Base(file), ".txt")
 }
 
 // IsScenario reports whether a text file is one: among the test data of an

@@ -1,17 +1,15 @@
 package trace
 
 import (
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"dmebench/algorithms/catalog"
+	"dmebench/internal/golden"
 	"dmebench/internal/run"
 )
-
-var rewrite = flag.Bool("rewrite", false, "write the outcomes of all scenarios as they are")
 
 // TestScenarios plays every worked example of every algorithm.
 func TestScenarios(t *testing.T) {
@@ -28,8 +26,7 @@ func TestScenarios(t *testing.T) {
 		if !IsScenario(text) {
 			continue
 		}
-		name := filepath.Base(strings.TrimSuffix(filepath.Dir(path), "/testdata")) + "/" + strings.TrimSuffix(filepath.Base(path), ".txt")
-		t.Run(name, func(t *testing.T) {
+		t.Run(NameOf(path), func(t *testing.T) {
 			s, err := Parse(path, text)
 			if err != nil {
 				t.Fatal(err)
@@ -47,28 +44,9 @@ func TestScenarios(t *testing.T) {
 			if len(diagram.Messages) == 0 || len(diagram.Sections) == 0 {
 				t.Error("nothing to draw")
 			}
-			if string(got) == string(text) {
-				return
-			}
-			if *rewrite {
-				if err := os.WriteFile(path, got, 0o644); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			t.Errorf("what comes out differs; -rewrite shows it as a change of the file:\n%s", firstDifference(string(text), string(got)))
+			golden.MustBe(t, path, got)
 		})
 	}
-}
-
-func firstDifference(want, got string) string {
-	w, g := strings.Split(want, "\n"), strings.Split(got, "\n")
-	for i := range min(len(w), len(g)) {
-		if w[i] != g[i] {
-			return "file:     " + w[i] + "\ncame out: " + g[i]
-		}
-	}
-	return "one is longer than the other"
 }
 
 func TestParseFaults(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"dmebench/algorithms/catalog"
+	"dmebench/algorithms/quorum"
 	"dmebench/claims"
 	"dmebench/dme"
 	"dmebench/result"
@@ -41,7 +42,8 @@ func TestEveryClaimHasRunsOrAReason(t *testing.T) {
 	for _, q := range p.questions {
 		runs := len(q.cells) > 0 || len(q.evidence) > 0 || claims.Everywhere(q.Claim)
 		if runs == (q.Unanswerable != "") {
-			t.Errorf("%s: %s %s (%s): %d cells, %d points, reason %q", q.Algorithm.Name, q.Claim.Quantity, q.Claim.Formula, q.Claim.Load, len(q.cells), len(q.evidence), q.Unanswerable)
+			t.Errorf("%s: %s %s (%s): %d cells, %d points, reason %q", q.Algorithm.Name, q.Claim.Quantity, q.Claim.Formula, q.Claim.Load,
+				len(q.cells), len(q.evidence), q.Unanswerable)
 		}
 		if runs {
 			answered++
@@ -73,7 +75,7 @@ func TestEveryClaimHasRunsOrAReason(t *testing.T) {
 func TestLaddersHoldPlanesAndCubes(t *testing.T) {
 	plane := func(n int) bool {
 		q := int(math.Sqrt(float64(n)))
-		return q*q+q+1 == n && primePower(q)
+		return q*q+q+1 == n && quorum.PrimePower(q) > 0
 	}
 	cube := func(n int) bool {
 		m := int(math.Round(math.Cbrt(float64(n))))
@@ -190,11 +192,6 @@ func TestSizes(t *testing.T) {
 			if ratio := float64(n) / float64(rung); ratio > math.Sqrt2 || ratio < math.Sqrt2/2 {
 				t.Errorf("near(%d) = %v goes too far", rung, got)
 			}
-		}
-	}
-	for q, want := range map[int]bool{2: true, 4: true, 6: false, 9: true, 12: false, 97: true, 100: false} {
-		if primePower(q) != want {
-			t.Errorf("primePower(%d) is %v", q, !want)
 		}
 	}
 }

@@ -32,7 +32,8 @@ func TestRefusals(t *testing.T) {
 		opt  validate.Options
 		says []string
 	}{
-		{"unknown algorithms", validate.Options{Mode: validate.Quick, Algorithms: []string{"lamport", "nonsense", "raymund"}}, []string{`"nonsense"`, `"raymund"`, "there are centralized, token-ring, lamport"}},
+		{"unknown algorithms", validate.Options{Mode: validate.Quick, Algorithms: []string{"lamport", "nonsense", "raymund"}},
+			[]string{`"nonsense"`, `"raymund"`, "there are centralized, token-ring, lamport"}},
 		{"unknown network", validate.Options{Mode: validate.Quick, Transport: "pigeon"}, []string{`"pigeon"`, "tcp"}},
 		{"unknown mode", validate.Options{Mode: "slow"}, []string{`"slow"`}},
 	} {

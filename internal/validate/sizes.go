@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"dmebench/algorithms/quorum"
 )
 
 // rungs returns count sizes from lo to hi at equal ratios.
@@ -39,7 +41,7 @@ func near(rung int) []int {
 		consider(n - 1)
 	}
 	for q := 2; q*q <= 2*rung; q++ { // all three families end before that
-		if primePower(q) {
+		if quorum.PrimePower(q) > 0 {
 			consider(q*q + q + 1)
 		}
 		if !many {
@@ -50,15 +52,4 @@ func near(rung int) []int {
 	away := func(n int) float64 { return math.Abs(math.Log(float64(n) / float64(rung))) }
 	slices.SortFunc(sizes, func(a, b int) int { return cmp.Or(cmp.Compare(away(a), away(b)), cmp.Compare(a, b)) })
 	return slices.Compact(sizes)
-}
-
-func primePower(q int) bool {
-	p := 2
-	for q%p != 0 {
-		p++
-	}
-	for q%p == 0 {
-		q /= p
-	}
-	return q == 1
 }
