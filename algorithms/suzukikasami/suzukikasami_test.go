@@ -1,7 +1,6 @@
 package suzukikasami
 
 import (
-	"math/rand/v2"
 	"testing"
 
 	"dmebench/dme"
@@ -13,23 +12,7 @@ func at(net *conformance.Net, id dme.NodeID) *site { return net.Host(id).Node().
 // Section 9.11, performance: no message where the site holds the idle token,
 // else N.
 func TestZeroOrNMessages(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 1))
-	for _, n := range []int{1, 2, 3, 7, 16} {
-		net := conformance.Make(t, Algorithm(), n, nil)
-		holder := dme.NodeID(1)
-		for range 100 {
-			id := dme.NodeID(1 + rng.IntN(n))
-			want := uint64(n)
-			if id == holder {
-				want = 0
-			}
-			got, err := net.Serve(id)
-			if err != nil || got != want {
-				t.Fatalf("N=%d: node %d, token at %d: %d messages, %v; want %d", n, id, holder, got, err, want)
-			}
-			holder = id
-		}
-	}
+	conformance.TestZeroOrN(t, Algorithm(), 1, 2, 3, 7, 16)
 }
 
 // A REQUEST that arrives after it has been served does not attract the token,

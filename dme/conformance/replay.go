@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -15,6 +16,41 @@ func Make(t testing.TB, a *dme.Algorithm, nodes int, set map[string]string) *Net
 		t.Fatal(err)
 	}
 	return net
+}
+
+// WantStates fails the test where the state of one of these nodes is described in
+// another way, by [dme.DescribeState].
+func (n *Net) WantStates(t testing.TB, want map[dme.NodeID]string) {
+	t.Helper()
+	for id, w := range want {
+		if got := dme.DescribeState(n.Host(id).Node()); got != w {
+			t.Errorf("node %d\ngot  %s\nwant %s", id, got, w)
+		}
+	}
+}
+
+// TestZeroOrN fails the test unless a node of a that asks alone enters without a
+// message where it has entered last – at the beginning, where it is node 1 – and
+// otherwise for N messages.
+func TestZeroOrN(t *testing.T, a *dme.Algorithm, sizes ...int) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(1983, 2))
+	for _, n := range sizes {
+		net := Make(t, a, n, nil)
+		holder := dme.NodeID(1)
+		for range 100 {
+			id := dme.NodeID(1 + rng.IntN(n))
+			want := uint64(n)
+			if id == holder {
+				want = 0
+			}
+			got, err := net.Serve(id)
+			if err != nil || got != want {
+				t.Fatalf("N=%d: node %d, token at %d: %d messages, %v; want %d", n, id, holder, got, err, want)
+			}
+			holder = id
+		}
+	}
 }
 
 // WantInside ends the test unless exactly these nodes are in the critical
