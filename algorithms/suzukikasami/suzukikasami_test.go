@@ -125,30 +125,8 @@ func TestTooManyNodes(t *testing.T) {
 	}
 }
 
-// pingPong hands the token from site 1 to site 2 and back.
-func pingPong(a, b *site, out *dme.Outbox) {
-	for range 2 {
-		a.Request(out)
-		sn := out.Effects()[0].Msg.Clock
-		out.Reset()
-		b.Receive(a.i, dme.Message{Kind: kindRequest, Clock: sn}, out)
-		vec := out.Effects()[0].Msg.Vec
-		out.Reset()
-		a.Receive(b.i, dme.Message{Kind: kindToken, Vec: vec}, out)
-		out.Reset()
-		a.Release(out)
-		out.Reset()
-		a, b = b, a
-	}
-}
-
 func TestNoAllocationPerEvent(t *testing.T) {
-	a, b := newSite(64, 2).(*site), newSite(64, 1).(*site)
-	var out dme.Outbox
-	pingPong(a, b, &out)
-	if got := testing.AllocsPerRun(100, func() { pingPong(a, b, &out) }); got != 0 {
-		t.Errorf("%v allocations for two entries", got)
-	}
+	conformance.TestHandOverAllocatesNothing(t, newSite(64, 1), newSite(64, 2))
 }
 
 func TestConformance(t *testing.T) { conformance.Test(t, Algorithm()) }

@@ -53,6 +53,38 @@ func TestZeroOrN(t *testing.T, a *dme.Algorithm, sizes ...int) {
 	}
 }
 
+// TestHandOverAllocatesNothing lets two nodes hand a token to and fro: node 1,
+// which has it at first, and node 2.
+func TestHandOverAllocatesNothing(t *testing.T, one, two dme.Node) {
+	t.Helper()
+	var out dme.Outbox
+	// first returns the first effect of the last event.
+	first := func(kind ...dme.EffectKind) dme.Effect {
+		e := out.Effects()[0]
+		out.Reset()
+		if !slices.Contains(kind, e.Kind) {
+			t.Fatalf("an effect of kind %d, %q", e.Kind, e.Reason)
+		}
+		return e
+	}
+	enter := func(id dme.NodeID, n dme.Node, holder dme.NodeID, h dme.Node) {
+		n.Request(&out)
+		h.Receive(id, first(dme.EffectSend, dme.EffectBroadcast).Msg, &out)
+		n.Receive(holder, first(dme.EffectSend).Msg, &out)
+		first(dme.EffectEnter)
+		n.Release(&out)
+		out.Reset()
+	}
+	toAndFro := func() {
+		enter(2, two, 1, one)
+		enter(1, one, 2, two)
+	}
+	toAndFro()
+	if got := testing.AllocsPerRun(100, toAndFro); got != 0 {
+		t.Errorf("%v allocations for two entries", got)
+	}
+}
+
 // WantInside ends the test unless exactly these nodes are in the critical
 // section, in the order in which they have entered.
 func (n *Net) WantInside(t testing.TB, want ...dme.NodeID) {
