@@ -1,8 +1,6 @@
 package report_test
 
 import (
-	"bytes"
-	"encoding/csv"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -17,6 +15,7 @@ import (
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
+	"dmebench/internal/golden"
 	"dmebench/report"
 	"dmebench/report/plots"
 	"dmebench/result"
@@ -193,17 +192,5 @@ func (b built) csv(t *testing.T) []map[string]string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	records, err := csv.NewReader(bytes.NewReader(f)).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var rows []map[string]string
-	for _, r := range records[1:] {
-		row := make(map[string]string)
-		for i, name := range records[0] {
-			row[name] = r[i]
-		}
-		rows = append(rows, row)
-	}
-	return rows
+	return golden.Table(t, f)
 }

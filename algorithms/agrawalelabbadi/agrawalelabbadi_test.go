@@ -156,10 +156,7 @@ func TestExampleOfSection996(t *testing.T) {
 	if in := net.Inside(); !slices.Equal(in, []dme.NodeID{3}) {
 		t.Fatalf("%v inside, want node 3\n%s", in, net.States())
 	}
-	for len(net.Inside()) > 0 {
-		net.Release(net.Inside()[0])
-		net.Settle()
-	}
+	net.Drain()
 	if err := net.Err(); err != nil || len(net.Entries) != 3 || net.Refused() > 0 {
 		t.Errorf("%d entries, %d messages refused; %v", len(net.Entries), net.Refused(), err)
 	}

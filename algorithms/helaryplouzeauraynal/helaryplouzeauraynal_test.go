@@ -163,13 +163,7 @@ func TestOldestFirst(t *testing.T) {
 	net.Request(4) // dated after 5's
 	net.Request(3) // dated as 4's
 	net.Settle()
-	var order []dme.NodeID
-	for len(net.Inside()) > 0 {
-		id := net.Inside()[0]
-		order = append(order, id)
-		net.Release(id)
-		net.Settle()
-	}
+	order := net.Drain()
 	if want := []dme.NodeID{1, 5, 3, 4}; !slices.Equal(order, want) || net.Err() != nil {
 		t.Errorf("order %v, want %v; %v", order, want, net.Err())
 	}
@@ -251,15 +245,11 @@ func TestState(t *testing.T) {
 	net.Request(1)
 	net.Request(3)
 	net.Settle()
-	for id, want := range map[dme.NodeID]string{
+	net.WantStates(t, map[dme.NodeID]string{
 		1: "h=2 date=[0 0 1] via=[0 0 3] waiting=false inside=true lud=[0 0 0]",
 		2: "h=2 date=[0 0 1] via=[0 0 3] waiting=false inside=false lud=[]",
 		3: "h=1 date=[0 0 1] via=[0 0 0] waiting=true inside=false lud=[]",
-	} {
-		if got := dme.DescribeState(at(net, id)); got != want {
-			t.Errorf("got  %s\nwant %s", got, want)
-		}
-	}
+	})
 }
 
 func TestSeen(t *testing.T) {

@@ -128,13 +128,7 @@ func TestQueueAndFathers(t *testing.T) {
 			t.Errorf("node %d: father %d, next %d; want %v", id, n.father, n.next, want)
 		}
 	}
-	var order []dme.NodeID
-	for len(net.Inside()) > 0 {
-		id := net.Inside()[0]
-		order = append(order, id)
-		net.Release(id)
-		net.Settle()
-	}
+	order := net.Drain()
 	if want := []dme.NodeID{1, 4, 2, 5}; !slices.Equal(order, want) || net.Err() != nil {
 		t.Errorf("order %v, want %v; %v", order, want, net.Err())
 	}
@@ -233,12 +227,8 @@ func TestState(t *testing.T) {
 	net.Request(1)
 	net.Request(3)
 	net.Settle()
-	for id, want := range map[dme.NodeID]string{
+	net.WantStates(t, map[dme.NodeID]string{
 		1: "father=3 next=3 requesting_CS=true token_present=true",
 		3: "father=- next=- requesting_CS=true token_present=false",
-	} {
-		if got := dme.DescribeState(at(net, id)); got != want {
-			t.Errorf("got  %s\nwant %s", got, want)
-		}
-	}
+	})
 }

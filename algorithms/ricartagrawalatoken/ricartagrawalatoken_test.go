@@ -1,7 +1,6 @@
 package ricartagrawalatoken
 
 import (
-	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -15,23 +14,7 @@ func at(net *conformance.Net, id dme.NodeID) *node { return net.Host(id).Node().
 
 // No message where the node has the token, else N.
 func TestZeroOrNMessages(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1983, 2))
-	for _, n := range []int{1, 2, 3, 8, 16} {
-		net := conformance.Make(t, Algorithm(), n, nil)
-		holder := dme.NodeID(1)
-		for range 100 {
-			id := dme.NodeID(1 + rng.IntN(n))
-			want := uint64(n)
-			if id == holder {
-				want = 0
-			}
-			got, err := net.Serve(id)
-			if err != nil || got != want {
-				t.Fatalf("N=%d: node %d, token at %d: %d messages, %v; want %d", n, id, holder, got, err, want)
-			}
-			holder = id
-		}
-	}
+	conformance.TestZeroOrN(t, Algorithm(), 1, 2, 3, 8, 16)
 }
 
 // Step 3: from node 3, the token goes to 4, 5, 1 and 2, however early they
@@ -46,13 +29,7 @@ func TestTokenGoesRound(t *testing.T) {
 		net.Request(id)
 		net.Settle()
 	}
-	var order []dme.NodeID
-	for len(net.Inside()) > 0 {
-		id := net.Inside()[0]
-		order = append(order, id)
-		net.Release(id)
-		net.Settle()
-	}
+	order := net.Drain()
 	if want := []dme.NodeID{3, 4, 5, 1, 2}; !slices.Equal(order, want) || net.Err() != nil {
 		t.Errorf("order %v, want %v; %v", order, want, net.Err())
 	}
@@ -118,38 +95,12 @@ func TestState(t *testing.T) {
 	net.Request(1)
 	net.Request(3)
 	net.Settle()
-	for id, want := range map[dme.NodeID]string{
+	net.WantStates(t, map[dme.NodeID]string{
 		1: "clock=0 request=[0 0 1] token=[0 0 0] token_held=true waiting=false",
 		3: "clock=1 request=[0 0 0] token=[] token_held=false waiting=true",
-	} {
-		if got := dme.DescribeState(at(net, id)); got != want {
-			t.Errorf("got  %s\nwant %s", got, want)
-		}
-	}
-}
-
-// pingPong hands the token from node 1 to node 2 and back.
-func pingPong(a, b *node, out *dme.Outbox) {
-	for range 2 {
-		a.Request(out)
-		number := out.Effects()[0].Msg.Clock
-		out.Reset()
-		b.Receive(a.me, dme.Message{Kind: kindRequest, Clock: number}, out)
-		vec := out.Effects()[0].Msg.Vec
-		out.Reset()
-		a.Receive(b.me, dme.Message{Kind: kindToken, Vec: vec}, out)
-		out.Reset()
-		a.Release(out)
-		out.Reset()
-		a, b = b, a
-	}
+	})
 }
 
 func TestNoAllocationPerEvent(t *testing.T) {
-	a, b := newNode(64, 2).(*node), newNode(64, 1).(*node)
-	var out dme.Outbox
-	pingPong(a, b, &out)
-	if got := testing.AllocsPerRun(100, func() { pingPong(a, b, &out) }); got != 0 {
-		t.Errorf("%v allocations for two entries", got)
-	}
+	conformance.TestHandOverAllocatesNothing(t, newNode(64, 1), newNode(64, 2))
 }

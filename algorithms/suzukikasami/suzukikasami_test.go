@@ -1,7 +1,6 @@
 package suzukikasami
 
 import (
-	"math/rand/v2"
 	"testing"
 
 	"dmebench/dme"
@@ -13,23 +12,7 @@ func at(net *conformance.Net, id dme.NodeID) *site { return net.Host(id).Node().
 // Section 9.11, performance: no message where the site holds the idle token,
 // else N.
 func TestZeroOrNMessages(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 1))
-	for _, n := range []int{1, 2, 3, 7, 16} {
-		net := conformance.Make(t, Algorithm(), n, nil)
-		holder := dme.NodeID(1)
-		for range 100 {
-			id := dme.NodeID(1 + rng.IntN(n))
-			want := uint64(n)
-			if id == holder {
-				want = 0
-			}
-			got, err := net.Serve(id)
-			if err != nil || got != want {
-				t.Fatalf("N=%d: node %d, token at %d: %d messages, %v; want %d", n, id, holder, got, err, want)
-			}
-			holder = id
-		}
-	}
+	conformance.TestZeroOrN(t, Algorithm(), 1, 2, 3, 7, 16)
 }
 
 // A REQUEST that arrives after it has been served does not attract the token,
@@ -142,30 +125,8 @@ func TestTooManyNodes(t *testing.T) {
 	}
 }
 
-// pingPong hands the token from site 1 to site 2 and back.
-func pingPong(a, b *site, out *dme.Outbox) {
-	for range 2 {
-		a.Request(out)
-		sn := out.Effects()[0].Msg.Clock
-		out.Reset()
-		b.Receive(a.i, dme.Message{Kind: kindRequest, Clock: sn}, out)
-		vec := out.Effects()[0].Msg.Vec
-		out.Reset()
-		a.Receive(b.i, dme.Message{Kind: kindToken, Vec: vec}, out)
-		out.Reset()
-		a.Release(out)
-		out.Reset()
-		a, b = b, a
-	}
-}
-
 func TestNoAllocationPerEvent(t *testing.T) {
-	a, b := newSite(64, 2).(*site), newSite(64, 1).(*site)
-	var out dme.Outbox
-	pingPong(a, b, &out)
-	if got := testing.AllocsPerRun(100, func() { pingPong(a, b, &out) }); got != 0 {
-		t.Errorf("%v allocations for two entries", got)
-	}
+	conformance.TestHandOverAllocatesNothing(t, newSite(64, 1), newSite(64, 2))
 }
 
 func TestConformance(t *testing.T) { conformance.Test(t, Algorithm()) }

@@ -189,6 +189,19 @@ func (n *Net) Serve(id dme.NodeID) (messages uint64, err error) {
 	return n.Sent() - before, n.Err()
 }
 
+// Drain lets whoever is inside leave until nobody enters any more, and returns
+// in which order they did.
+func (n *Net) Drain() []dme.NodeID {
+	var order []dme.NodeID
+	for len(n.Inside()) > 0 {
+		id := n.Inside()[0]
+		order = append(order, id)
+		n.Release(id)
+		n.Settle()
+	}
+	return order
+}
+
 // Sent returns the number of messages sent so far, one for each receiver.
 func (n *Net) Sent() uint64 {
 	return n.network.Sum(func(c *noderun.Counters) uint64 { return c.SentTotal.Load() })

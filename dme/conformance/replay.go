@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -15,6 +16,73 @@ func Make(t testing.TB, a *dme.Algorithm, nodes int, set map[string]string) *Net
 		t.Fatal(err)
 	}
 	return net
+}
+
+// WantStates fails the test where the state of one of these nodes is described in
+// another way, by [dme.DescribeState].
+func (n *Net) WantStates(t testing.TB, want map[dme.NodeID]string) {
+	t.Helper()
+	for id, w := range want {
+		if got := dme.DescribeState(n.Host(id).Node()); got != w {
+			t.Errorf("node %d\ngot  %s\nwant %s", id, got, w)
+		}
+	}
+}
+
+// TestZeroOrN fails the test unless a node of a that asks alone enters without a
+// message where it has entered last – at the beginning, where it is node 1 – and
+// otherwise for N messages.
+func TestZeroOrN(t *testing.T, a *dme.Algorithm, sizes ...int) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(1983, 2))
+	for _, n := range sizes {
+		net := Make(t, a, n, nil)
+		holder := dme.NodeID(1)
+		for range 100 {
+			id := dme.NodeID(1 + rng.IntN(n))
+			want := uint64(n)
+			if id == holder {
+				want = 0
+			}
+			got, err := net.Serve(id)
+			if err != nil || got != want {
+				t.Fatalf("N=%d: node %d, token at %d: %d messages, %v; want %d", n, id, holder, got, err, want)
+			}
+			holder = id
+		}
+	}
+}
+
+// TestHandOverAllocatesNothing lets two nodes hand a token to and fro: node 1,
+// which has it at first, and node 2.
+func TestHandOverAllocatesNothing(t *testing.T, one, two dme.Node) {
+	t.Helper()
+	var out dme.Outbox
+	// first returns the first effect of the last event.
+	first := func(kind ...dme.EffectKind) dme.Effect {
+		e := out.Effects()[0]
+		out.Reset()
+		if !slices.Contains(kind, e.Kind) {
+			t.Fatalf("an effect of kind %d, %q", e.Kind, e.Reason)
+		}
+		return e
+	}
+	enter := func(id dme.NodeID, n dme.Node, holder dme.NodeID, h dme.Node) {
+		n.Request(&out)
+		h.Receive(id, first(dme.EffectSend, dme.EffectBroadcast).Msg, &out)
+		n.Receive(holder, first(dme.EffectSend).Msg, &out)
+		first(dme.EffectEnter)
+		n.Release(&out)
+		out.Reset()
+	}
+	toAndFro := func() {
+		enter(2, two, 1, one)
+		enter(1, one, 2, two)
+	}
+	toAndFro()
+	if got := testing.AllocsPerRun(100, toAndFro); got != 0 {
+		t.Errorf("%v allocations for two entries", got)
+	}
 }
 
 // WantInside ends the test unless exactly these nodes are in the critical

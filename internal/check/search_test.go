@@ -3,16 +3,20 @@ package check
 import (
 	"context"
 	"errors"
+	"fmt"
 	"reflect"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"dmebench/algorithms/lamport"
 	"dmebench/algorithms/ricartagrawala"
 	"dmebench/algorithms/suzukikasami"
 	"dmebench/dme"
+	"dmebench/dme/vnet"
 )
 
 // outline is what a report says whatever the speed and the number of workers.
@@ -190,5 +194,84 @@ func TestNotes(t *testing.T) {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not in %q", want, got)
 		}
+	}
+}
+
+// A timer set to twice the bound waits for an answer to what was on the way
+// when it was set, and not for an answer to that.
+func TestTimersWaitForChains(t *testing.T) {
+	for _, c := range []struct {
+		delay time.Duration
+		after int // messages of the chain that must have arrived
+	}{{9 * time.Millisecond, 0}, {10 * time.Millisecond, 1}, {25 * time.Millisecond, 2}, {35 * time.Millisecond, 3}} {
+		a := metronome() // answers Num times
+		a.Prepare = func(cfg dme.Config) (dme.System, error) {
+			return toySystem{cfg.Nodes, func(id dme.NodeID, n int) dme.Node {
+				return &script{
+					id: id, n: n,
+					request: func(s *script, out *dme.Outbox) {
+						out.Broadcast(dme.Message{Kind: 1})
+						out.SetTimer(1, c.delay)
+					},
+					receive: func(s *script, from dme.NodeID, m dme.Message, out *dme.Outbox) {
+						out.Send(from, dme.Message{Kind: 1})
+					},
+					timeout: func(*script, dme.TimerID, *dme.Outbox) {},
+				}
+			}}, nil
+		}
+		search, err := New(a, Options{Nodes: 2, Requests: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := vnet.New(search.model)
+		s.Do(vnet.Step{Kind: vnet.Ask, Node: 1})
+		fire := vnet.Step{Kind: vnet.Fire, Node: 1, Timer: 1}
+		for arrived := range 4 {
+			if got, want := s.Possible(fire), arrived >= c.after; got != want {
+				t.Errorf("%v, after %d arrivals: may fire %v, want %v", c.delay, arrived, got, want)
+			}
+			to := dme.NodeID(2 - arrived%2)
+			s.Do(vnet.Step{Kind: vnet.Deliver, Node: to, From: 3 - to})
+		}
+	}
+}
+
+func TestVisitedIsASet(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		v, twin := new(visited), map[vnet.Hash]bool{}
+		// Few different halves, so that shards and slots collide.
+		half := rapid.Uint64Range(0, 40)
+		for range rapid.IntRange(0, 600).Draw(t, "adds") {
+			h := vnet.Hash{A: half.Draw(t, "a") << rapid.SampledFrom([]int{0, 8, 60}).Draw(t, "shift"), B: half.Draw(t, "b")}
+			if h == (vnet.Hash{}) || h == (vnet.Hash{A: 1}) {
+				continue // one and the same here
+			}
+			if v.add(h) == twin[h] {
+				t.Fatalf("%v: new %v", h, !twin[h])
+			}
+			twin[h] = true
+		}
+	})
+	v := new(visited)
+	if !v.add(vnet.Hash{}) || v.add(vnet.Hash{}) {
+		t.Error("the zero hash is not remembered")
+	}
+}
+
+func TestAncestry(t *testing.T) {
+	var a ancestry
+	first, block := a.block()
+	if first != 0 || block[0] != 0 {
+		t.Fatalf("the first state is %d, from %v", first, block[0])
+	}
+	second, other := a.block()
+	block[3] = originOf(0, 5)
+	other[9] = originOf(3, 1<<moveBits-1)
+	if got := a.path(second + 9); fmt.Sprint(got) != fmt.Sprint([]int{5, 1<<moveBits - 1}) {
+		t.Errorf("path %v", got)
+	}
+	if got := a.path(0); len(got) != 0 {
+		t.Errorf("path to the beginning %v", got)
 	}
 }

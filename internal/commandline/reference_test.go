@@ -2,7 +2,6 @@ package commandline
 
 import (
 	"bytes"
-	"encoding/csv"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -87,7 +86,7 @@ func mustHold(t *testing.T, committed, made string, same func(committed, made []
 // sameCells compares two tables in the columns of the first.
 func sameCells(t *testing.T, want, got []byte) bool {
 	t.Helper()
-	old, now := table(t, want), table(t, got)
+	old, now := golden.Table(t, want), golden.Table(t, got)
 	if len(old) == 0 || len(old) != len(now) {
 		return false
 	}
@@ -101,24 +100,6 @@ func sameCells(t *testing.T, want, got []byte) bool {
 		}
 	}
 	return same
-}
-
-// table reads a CSV file with a header.
-func table(t *testing.T, text []byte) []map[string]string {
-	t.Helper()
-	records, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var rows []map[string]string
-	for _, r := range records[1:] {
-		row := make(map[string]string)
-		for i, name := range records[0] {
-			row[name] = r[i]
-		}
-		rows = append(rows, row)
-	}
-	return rows
 }
 
 // What was simulated then comes out now.

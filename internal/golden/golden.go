@@ -4,6 +4,7 @@ package golden
 
 import (
 	"bytes"
+	"encoding/csv"
 	"flag"
 	"os"
 	"path/filepath"
@@ -47,4 +48,22 @@ func firstDifference(got, want []byte) string {
 		}
 	}
 	return "one is longer than the other"
+}
+
+// Table reads a CSV file with a header: its rows, by column.
+func Table(t *testing.T, text []byte) []map[string]string {
+	t.Helper()
+	records, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []map[string]string
+	for _, r := range records[1:] {
+		row := make(map[string]string)
+		for i, name := range records[0] {
+			row[name] = r[i]
+		}
+		rows = append(rows, row)
+	}
+	return rows
 }

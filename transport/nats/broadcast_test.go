@@ -8,6 +8,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/transport"
+	"dmebench/transport/transporttest"
 )
 
 // A broadcast is one publication, which all nodes but its sender receive, those
@@ -15,7 +16,7 @@ import (
 func TestBroadcastIsOnePublication(t *testing.T) {
 	noLeaks(t)
 	b := startServer(t).Broker()
-	e := newEvents()
+	e := transporttest.NewEvents()
 	all := mesh(t, b, defaultLimits(6), 3, 2, func(int) transport.Handler { return e })
 	before := all[1].conn.Stats().OutMsgs
 	if err := all[1].Broadcast(3, []byte("hello")); err != nil {
@@ -23,7 +24,7 @@ func TestBroadcastIsOnePublication(t *testing.T) {
 	}
 	var got []string
 	for range 5 {
-		got = append(got, next(t, "a broadcast", e.frames))
+		got = append(got, next(t, "a broadcast", e.Frames))
 	}
 	slices.Sort(got)
 	if want := []string{"3>1 hello", "3>2 hello", "3>4 hello", "3>5 hello", "3>6 hello"}; !slices.Equal(got, want) {

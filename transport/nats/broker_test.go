@@ -18,6 +18,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/transport"
+	"dmebench/transport/transporttest"
 )
 
 func config(id dme.NodeID, nodes int) transport.Config {
@@ -136,10 +137,10 @@ func TestTLS(t *testing.T) {
 		t.Error("without a certificate, it is let in")
 	}
 	b.Cert, b.Key = ca.issue(t)
-	e := newEvents()
+	e := transporttest.NewEvents()
 	all := mesh(t, b, defaultLimits(2), 2, 1, func(int) transport.Handler { return e })
 	mustSend(t, all[0], 1, 2, "hello")
-	if f := next(t, "a frame", e.frames); f != "1>2 hello" {
+	if f := next(t, "a frame", e.Frames); f != "1>2 hello" {
 		t.Errorf("%q", f)
 	}
 	b.CA = authority(t).pem
@@ -168,7 +169,7 @@ func TestCredentials(t *testing.T) {
 func TestTheBrokerBoundsFrames(t *testing.T) {
 	noLeaks(t)
 	s := otherServer(t, &server.Options{MaxPayload: 1 << 10})
-	e := newEvents()
+	e := transporttest.NewEvents()
 	all := mesh(t, Broker{URL: s.ClientURL()}, defaultLimits(2), 2, 1, func(int) transport.Handler { return e })
 	most := all[0].LargestFrame()
 	if most > 1<<10 || most < 900 {
@@ -180,7 +181,7 @@ func TestTheBrokerBoundsFrames(t *testing.T) {
 	if err := all[0].Send(1, 2, make([]byte, most)); err != nil {
 		t.Error(err)
 	}
-	next(t, "the largest frame", e.frames)
+	next(t, "the largest frame", e.Frames)
 }
 
 // otherServer starts a server that is not the run's own.

@@ -7,14 +7,15 @@ import (
 
 	"dmebench/dme"
 	"dmebench/transport"
+	"dmebench/transport/transporttest"
 )
 
 // ended waits until a transport has told of its end, for each of its nodes, and
 // checks that it refuses to send from then on.
-func ended(t *testing.T, tr *Transport, e *events, why string) {
+func ended(t *testing.T, tr *Transport, e *transporttest.Events, why string) {
 	t.Helper()
 	for range tr.config.Local {
-		if err := next(t, "Down", e.downs); !strings.Contains(err.Error(), why) {
+		if err := next(t, "Down", e.Downs); !strings.Contains(err.Error(), why) {
 			t.Errorf("Down: %v; want %q", err, why)
 		}
 	}
@@ -27,21 +28,21 @@ func ended(t *testing.T, tr *Transport, e *events, why string) {
 		}
 	}
 	tr.Close()
-	if len(e.downs) > 0 {
-		t.Errorf("Down once more: %v", <-e.downs)
+	if len(e.Downs) > 0 {
+		t.Errorf("Down once more: %v", <-e.Downs)
 	}
 }
 
 func TestABrokerThatDiesEndsEveryTransport(t *testing.T) {
 	noLeaks(t)
 	s := startServer(t)
-	var es [2]*events
+	var es [2]*transporttest.Events
 	all := mesh(t, s.Broker(), defaultLimits(4), 2, 2, func(p int) transport.Handler {
-		es[p] = newEvents()
+		es[p] = transporttest.NewEvents()
 		return es[p]
 	})
 	mustSend(t, all[0], 1, 3, "hello")
-	next(t, "a frame", es[1].frames)
+	next(t, "a frame", es[1].Frames)
 	s.Close()
 	for p, tr := range all {
 		ended(t, tr, es[p], "connection to the broker at nats://127.0.0.1")
@@ -55,10 +56,10 @@ func TestASlowConsumerEndsInsteadOfLosing(t *testing.T) {
 	l := defaultLimits(3)
 	l.inbox = 16
 	gate, inside := make(chan struct{}), make(chan struct{}, 1000)
-	slow := newEvents()
+	slow := transporttest.NewEvents()
 	all := mesh(t, startServer(t).Broker(), l, 3, 1, func(p int) transport.Handler {
 		if p > 0 {
-			return newEvents()
+			return transporttest.NewEvents()
 		}
 		return handler{
 			frame: func(from, to dme.NodeID, b []byte) {
@@ -75,7 +76,7 @@ func TestASlowConsumerEndsInsteadOfLosing(t *testing.T) {
 		mustSend(t, all[1], 2, 1, "many")
 		mustSend(t, all[2], 3, 1, "many")
 	}
-	if err := next(t, "Down", slow.downs); !strings.Contains(err.Error(), "slow consumer") {
+	if err := next(t, "Down", slow.Downs); !strings.Contains(err.Error(), "slow consumer") {
 		t.Errorf("Down: %v", err)
 	}
 	if err := all[0].Send(1, 2, nil); err == nil || !strings.Contains(err.Error(), "slow consumer") {
@@ -83,7 +84,7 @@ func TestASlowConsumerEndsInsteadOfLosing(t *testing.T) {
 	}
 	close(gate)
 	all[0].Close()
-	if n := len(slow.frames); n != 1 {
+	if n := len(slow.Frames); n != 1 {
 		t.Errorf("%d frames were delivered, want only that before the end", n)
 	}
 }
@@ -97,7 +98,7 @@ func TestALostFrameEndsTheTransport(t *testing.T) {
 	for name, lost := range lose {
 		t.Run(name, func(t *testing.T) {
 			noLeaks(t)
-			e := newEvents()
+			e := transporttest.NewEvents()
 			all := mesh(t, startServer(t).Broker(), defaultLimits(2), 2, 1, func(p int) transport.Handler {
 				if p == 0 {
 					return handler{}
@@ -111,15 +112,15 @@ func TestALostFrameEndsTheTransport(t *testing.T) {
 				}
 			}
 			say("before")
-			next(t, "a frame", e.frames)
-			next(t, "a broadcast", e.frames)
+			next(t, "a frame", e.Frames)
+			next(t, "a broadcast", e.Frames)
 			all[0].mu.Lock()
 			lost(all[0])
 			all[0].mu.Unlock()
 			say("after")
 			ended(t, all[1], e, "lost 1 messages from node 1")
-			for len(e.frames) > 0 {
-				if f := <-e.frames; name == "a frame" || f != "1>2 after" {
+			for len(e.Frames) > 0 {
+				if f := <-e.Frames; name == "a frame" || f != "1>2 after" {
 					t.Errorf("%q was delivered", f)
 				}
 			}
@@ -140,7 +141,7 @@ func TestTheSequencersEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.Close)
-	e := newEvents()
+	e := transporttest.NewEvents()
 	all := mesh(t, b, defaultLimits(1), 1, 1, func(int) transport.Handler {
 		return handler{own: func(from dme.NodeID, b []byte) { e.Frame(from, from, b) }, down: e.Down}
 	})
@@ -150,7 +151,7 @@ func TestTheSequencersEnds(t *testing.T) {
 		}
 	}
 	say()
-	if f := next(t, "one's own broadcast", e.frames); f != "1>1 hello" {
+	if f := next(t, "one's own broadcast", e.Frames); f != "1>1 hello" {
 		t.Errorf("%q", f)
 	}
 	all[0].mu.Lock()
@@ -168,7 +169,7 @@ func TestWhoHasLeftTakesNothing(t *testing.T) {
 	noLeaks(t)
 	l := defaultLimits(2)
 	l.backlog = 8 * frameCost
-	all := mesh(t, startServer(t).Broker(), l, 2, 1, func(int) transport.Handler { return newEvents() })
+	all := mesh(t, startServer(t).Broker(), l, 2, 1, func(int) transport.Handler { return transporttest.NewEvents() })
 	all[1].Close()
 	eventually(t, "the goodbye", func() bool { return all[0].top.Load().Of(2).State.out.left.Load() })
 	for range 100 {

@@ -1,7 +1,6 @@
 package nats
 
 import (
-	"fmt"
 	"testing"
 	"time"
 
@@ -65,22 +64,6 @@ func (h handler) Transmitted(from dme.NodeID, b []byte) {
 	if h.own != nil {
 		h.own(from, b)
 	}
-}
-
-// events is a handler that writes down what it is told.
-type events struct {
-	frames chan string
-	downs  chan error
-}
-
-func newEvents() *events { return &events{make(chan string, 1000), make(chan error, 1000)} }
-
-func (e *events) Frame(from, to dme.NodeID, b []byte) {
-	e.frames <- fmt.Sprintf("%d>%d %s", from, to, b)
-}
-
-func (e *events) Down(peer dme.NodeID, err error) {
-	e.downs <- fmt.Errorf("node %d: %w", peer, err)
 }
 
 // mesh opens and starts the transports of a run, perProcess nodes in each of

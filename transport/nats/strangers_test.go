@@ -18,11 +18,11 @@ import (
 
 // pairOf opens a run of two processes with a node each, and a connection of
 // somebody who is let in by the broker and knows everything but the run's key.
-func pairOf(t *testing.T, own bool) (all []*Transport, es [2]*events, stranger *natsgo.Conn) {
+func pairOf(t *testing.T, own bool) (all []*Transport, es [2]*transporttest.Events, stranger *natsgo.Conn) {
 	b := startServer(t).Broker()
 	b.Own = own
 	all = mesh(t, b, defaultLimits(2), 2, 1, func(p int) transport.Handler {
-		es[p] = newEvents()
+		es[p] = transporttest.NewEvents()
 		return es[p]
 	})
 	stranger, err := b.connect("stranger", new(wire), nil)
@@ -64,7 +64,7 @@ func TestStrangersOnTheBroker(t *testing.T) {
 		want := uint64(each * len(subjects))
 		eventually(t, "all to be refused", func() bool { return refused(all[0]) == want })
 		mustSend(t, all[1], 2, 1, "genuine")
-		if f := next(t, "the genuine frame", es[0].frames); f != "2>1 genuine" {
+		if f := next(t, "the genuine frame", es[0].Frames); f != "2>1 genuine" {
 			t.Errorf("delivered %q", f)
 		}
 		if err := all[0].Flush(); err != nil {
@@ -94,11 +94,11 @@ func TestFloodOfStrangers(t *testing.T) {
 	stranger.Flush()
 	eventually(t, "all to be refused", func() bool { return refused(all[0]) == flood })
 	for range genuine {
-		if f := next(t, "a genuine frame", es[0].frames); f != "2>1 genuine" {
+		if f := next(t, "a genuine frame", es[0].Frames); f != "2>1 genuine" {
 			t.Errorf("delivered %q", f)
 		}
 	}
-	if len(es[0].frames)+len(es[0].downs) > 0 {
+	if len(es[0].Frames)+len(es[0].Downs) > 0 {
 		t.Error("more than that was delivered, or a node is down")
 	}
 }
@@ -131,7 +131,7 @@ func TestFramesOnASharedBrokerCannotBeForged(t *testing.T) {
 	stranger.Flush()
 	mustSend(t, all[0], 1, 2, "pay 1")
 	m := next(t, "a frame to be seen", seen)
-	next(t, "the frame", es[1].frames)
+	next(t, "the frame", es[1].Frames)
 
 	stranger.Publish(m.Subject, m.Data)
 	stranger.Flush()
@@ -147,7 +147,7 @@ func TestFramesOnASharedBrokerCannotBeForged(t *testing.T) {
 	stranger.Publish(all[0].prefix+toAll, m.Data)
 	stranger.Flush()
 	eventually(t, "all to be refused", func() bool { return refused(all[1]) == altered+1 && refused(all[0]) == 2 })
-	if len(es[0].frames)+len(es[1].frames)+len(es[0].downs)+len(es[1].downs) > 0 {
+	if len(es[0].Frames)+len(es[1].Frames)+len(es[0].Downs)+len(es[1].Downs) > 0 {
 		t.Error("something of it was delivered")
 	}
 }
@@ -162,7 +162,7 @@ func TestStrangersAtTheSequencer(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.Close)
-	e := newEvents()
+	e := transporttest.NewEvents()
 	all := mesh(t, b, defaultLimits(2), 2, 1, func(p int) transport.Handler {
 		if p == 0 {
 			return handler{}
@@ -189,7 +189,7 @@ func TestStrangersAtTheSequencer(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"1>2 one", "1>2 two"} {
-		if f := next(t, "a frame", e.frames); f != want {
+		if f := next(t, "a frame", e.Frames); f != want {
 			t.Errorf("%q, want %q", f, want)
 		}
 	}
@@ -203,7 +203,7 @@ func TestStrangersAtTheSequencer(t *testing.T) {
 	if err := all[0].Broadcast(1, []byte("three")); err != nil {
 		t.Fatal(err)
 	}
-	if f := next(t, "a frame", e.frames); f != "1>2 three" {
+	if f := next(t, "a frame", e.Frames); f != "1>2 three" {
 		t.Errorf("%q", f)
 	}
 }
@@ -223,7 +223,7 @@ func TestNoiseAtTheServer(t *testing.T) {
 		conn.Close()
 	}
 	mustSend(t, all[1], 2, 1, "genuine")
-	next(t, "the genuine frame", es[0].frames)
+	next(t, "the genuine frame", es[0].Frames)
 	if n := refused(all[0]); n != 0 {
 		t.Errorf("%d frames of strangers came through the broker", n)
 	}

@@ -17,6 +17,7 @@ import (
 	"dmebench/dme"
 	"dmebench/transport"
 	"dmebench/transport/frame"
+	"dmebench/transport/transporttest"
 )
 
 // TestCloseDoesNotWaitForThePeer closes while a peer takes nothing and answers
@@ -37,8 +38,8 @@ func TestCloseDoesNotWaitForThePeer(t *testing.T) {
 	if err := next(t, "Close", closed); err != nil {
 		t.Error(err)
 	}
-	if len(e.downs) > 0 {
-		t.Errorf("because of Close: %v", <-e.downs)
+	if len(e.Downs) > 0 {
+		t.Errorf("because of Close: %v", <-e.Downs)
 	}
 }
 
@@ -61,7 +62,7 @@ func TestCloseBeforeStart(t *testing.T) {
 	}
 	write(t, conn, word)
 	next(t, "Close", closed)
-	if err := tr.Start(transport.AddressBook{"a", "b", "c"}, newEvents()); err == nil {
+	if err := tr.Start(transport.AddressBook{"a", "b", "c"}, transporttest.NewEvents()); err == nil {
 		t.Error("Start after Close: no error")
 	}
 }
@@ -110,7 +111,7 @@ func noTimeWait(t *testing.T, closeAll func([]*Transport)) {
 		ports[fmt.Sprintf("%04X", tr.listener.Addr().(*net.TCPAddr).Port)] = true
 	}
 	for _, tr := range open {
-		if err := tr.Start(book, newEvents()); err != nil {
+		if err := tr.Start(book, transporttest.NewEvents()); err != nil {
 			t.Fatal(err)
 		}
 	}

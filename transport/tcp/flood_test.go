@@ -34,7 +34,7 @@ func TestFloodOfStrangers(t *testing.T) {
 	say := func(conn net.Conn, word string) {
 		t.Helper()
 		write(t, conn, frame.Append(nil, 3, 1, []byte(word)))
-		if got := next(t, "a frame", e.frames); got != "3>1 "+word {
+		if got := next(t, "a frame", e.Frames); got != "3>1 "+word {
 			t.Errorf("%q", got)
 		}
 	}
@@ -73,8 +73,8 @@ func TestFloodOfStrangers(t *testing.T) {
 	if len(tr.inbounds) != 1 || len(tr.admission.pending) != 0 {
 		t.Errorf("%d connections are kept and %d wait, of one process", len(tr.inbounds), len(tr.admission.pending))
 	}
-	if len(e.downs) != 0 {
-		t.Errorf("Down: %v", <-e.downs)
+	if len(e.Downs) != 0 {
+		t.Errorf("Down: %v", <-e.Downs)
 	}
 }
 

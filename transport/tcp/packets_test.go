@@ -6,6 +6,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/transport"
+	"dmebench/transport/transporttest"
 )
 
 // Segments are counted while a connection lives and after it: those with frames,
@@ -16,7 +17,7 @@ func TestPackets(t *testing.T) {
 	}
 	var ts [2]*Transport
 	var book transport.AddressBook
-	es := [2]*events{newEvents(), newEvents()}
+	es := [2]*transporttest.Events{transporttest.NewEvents(), transporttest.NewEvents()}
 	for i := range ts {
 		tr, err := Listen(transport.Config{
 			Listen: "127.0.0.1:0", Local: []dme.NodeID{dme.NodeID(i + 1)}, Nodes: 2, Key: testKey,
@@ -40,7 +41,7 @@ func TestPackets(t *testing.T) {
 				t.Fatal(err)
 			}
 			ts[0].Flush()
-			next(t, "a frame", es[1].frames)
+			next(t, "a frame", es[1].Frames)
 		}
 		return ts[0].Counters().Packets, ts[1].Counters().Packets
 	}

@@ -2,7 +2,6 @@ package tcp
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"os"
@@ -15,22 +14,8 @@ import (
 	"dmebench/dme"
 	"dmebench/transport"
 	"dmebench/transport/frame"
+	"dmebench/transport/transporttest"
 )
-
-// events collects what a transport tells its handler.
-type events struct {
-	frames chan string
-	downs  chan error
-}
-
-func newEvents() *events { return &events{make(chan string, 1000), make(chan error, 1000)} }
-
-func (e *events) Frame(from, to dme.NodeID, b []byte) {
-	e.frames <- fmt.Sprintf("%d>%d %s", from, to, b)
-}
-func (e *events) Down(peer dme.NodeID, err error) {
-	e.downs <- fmt.Errorf("node %d: %w", peer, err)
-}
 
 func next[T any](t *testing.T, what string, c <-chan T) (x T) {
 	t.Helper()
@@ -44,7 +29,7 @@ func next[T any](t *testing.T, what string, c <-chan T) (x T) {
 
 // alone opens and starts the transport of nodes 1 and 2 of four. Nodes 3 and 4
 // live at a listener that the test plays the part of.
-func alone(t *testing.T, l limits) (*Transport, *events, net.Listener) {
+func alone(t *testing.T, l limits) (*Transport, *transporttest.Events, net.Listener) {
 	t.Helper()
 	before := goleak.IgnoreCurrent()
 	t.Cleanup(func() { goleak.VerifyNone(t, before) })
@@ -60,7 +45,7 @@ func alone(t *testing.T, l limits) (*Transport, *events, net.Listener) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { tr.Close() })
-	e := newEvents()
+	e := transporttest.NewEvents()
 	there := other.Addr().String()
 	if err := tr.Start(transport.AddressBook{tr.Addr(), tr.Addr(), there, there}, e); err != nil {
 		t.Fatal(err)
@@ -113,10 +98,10 @@ func write(t *testing.T, conn net.Conn, b []byte) {
 
 // wantDowns expects one Down for each of nodes 3 and 4, with an error that
 // contains what.
-func (e *events) wantDowns(t *testing.T, what string) {
+func wantDowns(t *testing.T, e *transporttest.Events, what string) {
 	t.Helper()
 	for _, node := range []string{"node 3: ", "node 4: "} {
-		if err := next(t, "Down", e.downs); !strings.HasPrefix(err.Error(), node) || !strings.Contains(err.Error(), what) {
+		if err := next(t, "Down", e.Downs); !strings.HasPrefix(err.Error(), node) || !strings.Contains(err.Error(), what) {
 			t.Errorf("Down: %v; want %sand something with %q", err, node, what)
 		}
 	}
@@ -136,10 +121,10 @@ func TestMalformedStreamIsDown(t *testing.T) {
 			conn := dialAs(t, tr, 3)
 			write(t, conn, append(frame.Append(nil, 4, 2, []byte("before")), c.wire...))
 			conn.CloseWrite()
-			if got := next(t, "the frame before", e.frames); got != "4>2 before" {
+			if got := next(t, "the frame before", e.Frames); got != "4>2 before" {
 				t.Errorf("delivered %q", got)
 			}
-			e.wantDowns(t, c.says)
+			wantDowns(t, e, c.says)
 			if _, err := io.ReadAll(conn); errors.Is(err, os.ErrDeadlineExceeded) {
 				t.Error("the connection stays open")
 			}
@@ -162,7 +147,7 @@ func TestForeignFramesAreRefused(t *testing.T) {
 		b = frame.Append(b, p[0], p[1], []byte("forged"))
 	}
 	write(t, conn, frame.Append(b, 3, 2, []byte("genuine")))
-	if got := next(t, "the genuine frame", e.frames); got != "3>2 genuine" {
+	if got := next(t, "the genuine frame", e.Frames); got != "3>2 genuine" {
 		t.Errorf("delivered %q", got)
 	}
 	if got := tr.Counters().RefusedFrames; got != 7 {
@@ -174,7 +159,7 @@ func TestSecondConnectionIsRefused(t *testing.T) {
 	tr, e, _ := alone(t, defaultLimits())
 	first := dialAs(t, tr, 3)
 	write(t, first, frame.Append(nil, 3, 1, []byte("a")))
-	next(t, "a frame", e.frames)
+	next(t, "a frame", e.Frames)
 	for _, node := range []dme.NodeID{3, 4, 5} {
 		conn := dialAs(t, tr, node)
 		if _, err := io.ReadAll(conn); errors.Is(err, os.ErrDeadlineExceeded) {
@@ -185,7 +170,7 @@ func TestSecondConnectionIsRefused(t *testing.T) {
 		t.Errorf("%d connections refused, want 3", got)
 	}
 	write(t, first, frame.Append(nil, 3, 1, []byte("b")))
-	next(t, "a frame on the first connection", e.frames)
+	next(t, "a frame on the first connection", e.Frames)
 }
 
 func TestNoiseAgainstTheDirectionIsDown(t *testing.T) {
@@ -194,7 +179,7 @@ func TestNoiseAgainstTheDirectionIsDown(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, acceptAs(t, other), []byte("noise"))
-	e.wantDowns(t, "against the direction")
+	wantDowns(t, e, "against the direction")
 }
 
 // TestFramesBeforeDown loses the link to a process whose own connection still
@@ -203,7 +188,7 @@ func TestFramesBeforeDown(t *testing.T) {
 	tr, e, other := alone(t, defaultLimits())
 	inbound := dialAs(t, tr, 3)
 	write(t, inbound, frame.Append(nil, 3, 1, []byte("first")))
-	next(t, "the first frame", e.frames)
+	next(t, "the first frame", e.Frames)
 	if err := tr.Send(1, 3, []byte("x")); err != nil {
 		t.Fatal(err)
 	}
@@ -211,16 +196,16 @@ func TestFramesBeforeDown(t *testing.T) {
 	write(t, inbound, frame.Append(nil, 3, 1, []byte("last")))
 	outbound.SetLinger(0)
 	outbound.Close()
-	e.wantDowns(t, "connection lost")
-	if got := next(t, "the last frame", e.frames); got != "3>1 last" {
+	wantDowns(t, e, "connection lost")
+	if got := next(t, "the last frame", e.Frames); got != "3>1 last" {
 		t.Errorf("delivered %q", got)
 	}
 	inbound.Write(frame.Append(nil, 3, 1, []byte("late"))) // may fail: closed
 	if _, err := io.ReadAll(inbound); errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Error("the connection of a process that is down stays open")
 	}
-	if len(e.frames) > 0 {
-		t.Errorf("delivered %q after Down", <-e.frames)
+	if len(e.Frames) > 0 {
+		t.Errorf("delivered %q after Down", <-e.Frames)
 	}
 	if err := tr.Send(1, 3, []byte("x")); err != nil {
 		t.Errorf("to a process that is down: %v", err)

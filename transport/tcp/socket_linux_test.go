@@ -13,12 +13,12 @@ import (
 func TestUserTimeoutIsSet(t *testing.T) {
 	tr, e, _ := alone(t, defaultLimits())
 	write(t, dialAs(t, tr, 3), frame.Append(nil, 3, 1, []byte("x")))
-	next(t, "a frame", e.frames)
+	next(t, "a frame", e.Frames)
 	if err := tr.Send(1, 2, []byte("to ourselves")); err != nil {
 		t.Fatal(err)
 	}
 	tr.Flush()
-	next(t, "a frame", e.frames)
+	next(t, "a frame", e.Frames)
 	tr.mu.Lock()
 	accepted, link := tr.inbounds[0].conn, tr.links[0]
 	tr.mu.Unlock()

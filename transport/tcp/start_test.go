@@ -35,7 +35,7 @@ func TestDialErrors(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer eager.Close()
-			e := newEvents()
+			e := transporttest.NewEvents()
 			err = eager.Start(transport.AddressBook{eager.Addr(), peer.Addr()}, e)
 			want := "dial node 2 (" + peer.Addr() + ")"
 			if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), c.says) {
@@ -54,7 +54,7 @@ func TestDialErrors(t *testing.T) {
 			if err := lazy.Send(1, 2, []byte("x")); err != nil {
 				t.Fatal(err)
 			}
-			if err := next(t, "Down", e.downs); !strings.Contains(err.Error(), c.says) {
+			if err := next(t, "Down", e.Downs); !strings.Contains(err.Error(), c.says) {
 				t.Errorf("Down: %v", err)
 			}
 		})
@@ -81,7 +81,7 @@ func TestStartChecksTheBook(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := tr.Start(book, newEvents()); err == nil {
+		if err := tr.Start(book, transporttest.NewEvents()); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 		tr.Close()
