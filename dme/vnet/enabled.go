@@ -26,9 +26,9 @@ func (m *Model) enabled(s state, to []Step) (steps []Step, stuck bool) {
 	}
 	to = m.stopSteps(s, to)
 	c := s.shared()
-	for _, link := range s.busy() {
+	if len(s.arriving()) > 0 {
 		moving = true
-		to = m.arrivals(s, to, link, m.Duplicate, c.lose > 0)
+		to = m.arrivals(s, to, m.Duplicate, c.lose > 0)
 	}
 	if len(c.timers) > 0 {
 		moving = true
@@ -37,26 +37,31 @@ func (m *Model) enabled(s state, to []Step) (steps []Step, stuck bool) {
 	return to, waiting && !moving
 }
 
-// arrivals appends what can happen to the messages of a link that holds some: that they arrive
+// arrivals appends what can happen to the messages on the way: that they arrive
 // and, where they may, arrive twice or get lost.
-func (m *Model) arrivals(s state, to []Step, link int, duplicate, lose bool) []Step {
-	for _, i := range s.heads(link) {
-		if m.Sequenced && !m.audible(s, link, i) {
-			continue
-		}
-		x := Step{Kind: Deliver, Index: i}
-		x.From, x.Node = m.ends(link)
-		to = append(to, x)
-		if !duplicate && !lose || s.passage(link, i).copied {
-			continue // a second copy arrives or, like any copy, was never made
-		}
-		if duplicate {
-			x.Kind = Copy
+func (m *Model) arrivals(s state, to []Step, duplicate, lose bool) []Step {
+	if !m.Unordered && !m.Sequenced && !duplicate && !lose {
+		return append(to, s.arriving()...)
+	}
+	for _, x := range s.arriving() {
+		link := m.link(x.From, x.Node)
+		for _, x.Index = range s.heads(link) {
+			if m.Sequenced && !m.audible(s, link, x.Index) {
+				continue
+			}
 			to = append(to, x)
-		}
-		if lose {
-			x.Kind = Lose
-			to = append(to, x)
+			if !duplicate && !lose || s.passage(link, x.Index).copied {
+				continue // a second copy arrives or, like any copy, was never made
+			}
+			other := x
+			if duplicate {
+				other.Kind = Copy
+				to = append(to, other)
+			}
+			if lose {
+				other.Kind = Lose
+				to = append(to, other)
+			}
 		}
 	}
 	return to
@@ -161,9 +166,7 @@ func (m *Model) apply(s state, id dme.NodeID, via []mark, o *outcome) *Violation
 	if len(via) > 0 {
 		marks = inherit(via, s.shared().timers)
 	}
-	for i := range int(o.sent) {
-		s.post(i, marks)
-	}
+	s.post(marks)
 	if len(o.timers) > 0 {
 		m.markAll(s, o.timers)
 	}

@@ -85,9 +85,7 @@ func (s *Schedule) moves(to []Step) []Step {
 	for _, id := range s.inside {
 		to = append(to, Step{Kind: Leave, Node: id})
 	}
-	for _, link := range s.occupied {
-		to = s.arrivals(s.Network, to, link, false, false)
-	}
+	to = s.arrivals(s.Network, to, false, false)
 	to = s.fires(s.Network, to)
 	return s.stopSteps(s.Network, to)
 }
