@@ -26,9 +26,9 @@ func (m *Model) enabled(s state, to []Step) (steps []Step, stuck bool) {
 	}
 	to = m.stopSteps(s, to)
 	c := s.shared()
-	if len(s.arriving()) > 0 {
+	if first := s.arriving(); len(first) > 0 {
 		moving = true
-		to = m.arrivals(s, to, m.Duplicate, c.lose > 0)
+		to = m.arrivals(s, to, first, m.Duplicate, c.lose > 0)
 	}
 	if len(c.timers) > 0 {
 		moving = true
@@ -37,13 +37,13 @@ func (m *Model) enabled(s state, to []Step) (steps []Step, stuck bool) {
 	return to, waiting && !moving
 }
 
-// arrivals appends what can happen to the messages on the way: that they arrive
-// and, where they may, arrive twice or get lost.
-func (m *Model) arrivals(s state, to []Step, duplicate, lose bool) []Step {
+// arrivals appends what can happen to the messages on the way, of which first are
+// the first ones: that they arrive and, where they may, arrive twice or get lost.
+func (m *Model) arrivals(s state, to, first []Step, duplicate, lose bool) []Step {
 	if !m.Unordered && !m.Sequenced && !duplicate && !lose {
-		return append(to, s.arriving()...)
+		return append(to, first...)
 	}
-	for _, x := range s.arriving() {
+	for _, x := range first {
 		link := m.link(x.From, x.Node)
 		for _, x.Index = range s.heads(link) {
 			if m.Sequenced && !m.audible(s, link, x.Index) {

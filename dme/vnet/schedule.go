@@ -85,7 +85,7 @@ func (s *Schedule) moves(to []Step) []Step {
 	for _, id := range s.inside {
 		to = append(to, Step{Kind: Leave, Node: id})
 	}
-	to = s.arrivals(s.Network, to, false, false)
+	to = s.arrivals(s.Network, to, s.occupied, false, false)
 	to = s.fires(s.Network, to)
 	return s.stopSteps(s.Network, to)
 }

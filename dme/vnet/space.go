@@ -87,11 +87,10 @@ type Walker struct {
 	tried    table // node and stimulus: index of the outcome
 	spliced  table // queue and change: queue
 
-	v     []uint32 // the state that the rules look at
-	taken uint32   // the plain message of the message that was taken
-	last  *stored
+	taken uint32 // the message that was taken, on its first way
+	last  uint32 // which outcome the step that is being taken has
 
-	// The state after the last step.
+	// The state after the last step. The rules look at it, and change it.
 	Next []uint32
 	Hash Hash
 
@@ -107,14 +106,14 @@ var _ state = (*Walker)(nil)
 
 // NewWalker returns a walker through the space.
 func (s *Space) NewWalker() *Walker {
-	return &Walker{Space: s, exec: newExecutor(s), Next: make([]uint32, s.width)}
+	return &Walker{Space: s, exec: newExecutor(s), Next: make([]uint32, s.width), first: make([]Step, len(s.firsts))}
 }
 
 // Enabled appends the steps that are possible in state v, always in the same
 // order. stuck reports a standstill: somebody waits, and nothing can happen but
 // that others ask. A message's index is that in the vector's queue.
 func (w *Walker) Enabled(v []uint32, to []Step) (steps []Step, stuck bool) {
-	w.v = v
+	copy(w.Next, v)
 	return w.enabled(w, to)
 }
 
@@ -123,7 +122,7 @@ func (w *Walker) Enabled(v []uint32, to []Step) (steps []Step, stuck bool) {
 // Hash.
 func (w *Walker) Do(v []uint32, h Hash, x Step) *Violation {
 	copy(w.Next, v)
-	w.v, w.Hash = w.Next, h
+	w.Hash = h
 	return w.do(w, x)
 }
 
@@ -159,21 +158,21 @@ func (w *Walker) In(n *Network, v []uint32, x Step) (Step, bool) {
 	return x, false
 }
 
-func (w *Walker) process(id dme.NodeID) *process { return &w.locals.at(w.v[id-1]).process }
-func (w *Walker) shared() *shared                { return &w.rests.at(w.v[w.width-1]).shared }
-func (w *Walker) held(link int) []uint32         { return w.queues.at(w.v[w.places[link]]).messages }
+func (w *Walker) process(id dme.NodeID) *process { return &w.locals.at(w.Next[id-1]).process }
+func (w *Walker) shared() *shared                { return &w.rests.at(w.Next[w.width-1]).shared }
+func (w *Walker) held(link int) []uint32         { return w.queues.at(w.Next[w.places[link]]).messages }
 func (w *Walker) length(link int) int            { return len(w.held(link)) }
 func (w *Walker) passage(link, i int) *passage   { return &w.messages.at(w.held(link)[i]).passage }
 
 func (w *Walker) arriving() []Step {
-	to := w.first[:0]
-	for i, queue := range w.v[w.Nodes : w.width-1] {
+	held := 0
+	for i, queue := range w.Next[w.Nodes : w.width-1] {
+		w.first[held] = w.firsts[i] // without a branch, which would often be mispredicted
 		if queue != 0 {
-			to = append(to, w.firsts[i])
+			held++
 		}
 	}
-	w.first = to
-	return to
+	return w.first[:held]
 }
 
 var firstAlone = [...]int{0}
@@ -202,14 +201,14 @@ func (w *Walker) edit() *shared {
 
 func (w *Walker) keep() {
 	at := w.width - 1
-	was := w.v[at]
-	w.v[at], w.key = w.restOf(w.key, &w.other)
-	w.Hash = w.Hash.minus(w.rests.at(was).Hash).plus(w.rests.at(w.v[at]).Hash)
+	was := w.Next[at]
+	w.Next[at], w.key = w.restOf(w.key, &w.other)
+	w.Hash = w.Hash.minus(w.rests.at(was).Hash).plus(w.rests.at(w.Next[at]).Hash)
 }
 
 func (w *Walker) setQueue(place int32, to uint32) {
-	w.Hash = w.Hash.minus(w.queues.at(w.v[place]).Hash).plus(w.queues.at(to).Hash)
-	w.v[place] = to
+	w.Hash = w.Hash.minus(w.queues.at(w.Next[place]).Hash).plus(w.queues.at(to).Hash)
+	w.Next[place] = to
 }
 
 // change is what can happen to a link's queue.
@@ -233,7 +232,7 @@ func (w *Walker) take(link, i int, leave bool) *passage {
 }
 
 func (w *Walker) post(marks []mark) {
-	for _, p := range w.last.posted {
+	for _, p := range w.outcomes[w.last].posted {
 		if len(marks) > 0 {
 			x := w.messages.at(p.message)
 			marked := x.passage
@@ -246,7 +245,7 @@ func (w *Walker) post(marks []mark) {
 
 // splice changes the queue at a place.
 func (w *Walker) splice(place int32, c change, what int) {
-	old := w.v[place]
+	old := w.Next[place]
 	key := uint64(old)<<32 | uint64(what)<<2 | uint64(c)
 	to, ok := w.spliced.get(key)
 	if !ok {
@@ -301,7 +300,7 @@ func (w *Walker) rewrite(from, to dme.NodeID, change func(*passage) bool) {
 
 func (w *Walker) run(x Step) *outcome {
 	at := x.Node - 1
-	was := w.v[at]
+	was := w.Next[at]
 	what := stimulusOf(x, w.taken)
 	key := uint64(was)<<32 | uint64(what)
 	i, ok := w.tried.get(key)
@@ -310,10 +309,11 @@ func (w *Walker) run(x Step) *outcome {
 		w.outcomes = append(w.outcomes, w.exec.try(w.locals.at(was), x, w.taken))
 		w.tried.put(key, i)
 	}
-	w.last = &w.outcomes[i]
-	if !w.last.fatal() {
-		w.v[at] = w.last.next
-		w.Hash = w.Hash.minus(w.locals.at(was).Hash).plus(w.locals.at(w.v[at]).Hash)
+	w.last = i
+	o := &w.outcomes[i]
+	if !o.fatal() {
+		w.Next[at] = o.next
+		w.Hash = w.Hash.minus(w.locals.at(was).Hash).plus(w.locals.at(o.next).Hash)
 	}
-	return &w.last.outcome
+	return &o.outcome
 }
