@@ -191,7 +191,7 @@ func (m *Model) entry(s state, id dme.NodeID) (bad *Violation) {
 	}
 	c := s.edit()
 	c.overtaken[id] = 0
-	for other := range m.IDs() {
+	for other := dme.NodeID(1); int(other) <= m.Nodes; other++ {
 		if other == id || s.process(other).activity != noderun.Requesting {
 			continue
 		}

@@ -124,12 +124,12 @@ func (n *Network) begin(x Step, note bool) {
 	if n.noting = note; note {
 		n.event = Event{Step: x, Effects: n.event.Effects[:0]}
 	}
-	n.out = outcome{timers: n.out.timers[:0]}
+	n.out.entered, n.out.timers, n.out.broken = false, n.out.timers[:0], nil
 	n.sending = n.sending[:0]
 }
 
 func (n *Network) finish(bad *Violation) {
-	if n.Violation == nil || bad != nil && bad.Property == Sanity {
+	if bad != nil && (n.Violation == nil || bad.Property == Sanity) {
 		n.Violation = bad
 	}
 }
@@ -373,7 +373,10 @@ func (n *Network) take(link, i int, leave bool) *passage {
 	if leave {
 		(*q)[i].copied = true
 		n.taken.msg.Vec = slices.Clone(n.taken.msg.Vec) // the copy keeps the other
-	} else if *q = slices.Delete(*q, i, i+1); len(*q) == 0 {
+	} else if len(*q) > 1 {
+		*q = slices.Delete(*q, i, i+1)
+	} else {
+		*q = (*q)[:0] // what it held need not be cleared: the next message comes soon
 		hole, last := n.links[link].at, n.occupied[len(n.occupied)-1]
 		n.occupied[hole] = last
 		n.links[n.link(last.From, last.Node)].at = hole

@@ -86,7 +86,9 @@ func (s *Schedule) moves(to []Step) []Step {
 		to = append(to, Step{Kind: Leave, Node: id})
 	}
 	to = s.arrivals(s.Network, to, s.occupied, false, false)
-	to = s.fires(s.Network, to)
+	if len(s.common.timers) > 0 {
+		to = s.fires(s.Network, to)
+	}
 	return s.stopSteps(s.Network, to)
 }
 
@@ -107,7 +109,7 @@ func (s *Schedule) everybodyAsks() {
 
 // asks appends one request for each node that may ask.
 func (s *Schedule) asks(to []Step) []Step {
-	for id := range s.IDs() {
+	for id := dme.NodeID(1); int(id) <= s.Nodes; id++ {
 		if s.processes[id].mayAsk() {
 			to = append(to, s.ask(id))
 		}

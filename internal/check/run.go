@@ -14,8 +14,9 @@ type run struct {
 }
 
 // random draws and takes the steps of a schedule, until something is broken or
-// nothing is left to happen. It is a function of the model's seed.
-func (s *Search) random(m *vnet.Model) *run {
+// nothing is left to happen. It is a function of the model's seed. The steps are
+// appended to taken.
+func (s *Search) random(m *vnet.Model, taken []vnet.Step) *run {
 	rng := rand.New(rand.NewPCG(m.Seed, 0x5ca1ab1e))
 	schedule := &vnet.Schedule{
 		Network: vnet.New(m), Rand: rng, Load: vnet.Load(rng.IntN(int(vnet.Loads))),
@@ -25,7 +26,7 @@ func (s *Search) random(m *vnet.Model) *run {
 		schedule.Choose = newAdversary(m, s.Requests, rng)
 	}
 	schedule.Begin()
-	r := &run{Network: schedule.Network, search: s}
+	r := &run{Network: schedule.Network, search: s, taken: taken}
 	for r.Violation == nil {
 		x, ok := schedule.Next()
 		if !ok {
