@@ -43,24 +43,22 @@ func (m *Model) arrivals(s state, to, first []Step, duplicate, lose bool) []Step
 	if !m.Unordered && !m.Sequenced && !duplicate && !lose {
 		return append(to, first...)
 	}
-	for _, x := range first {
-		link := m.link(x.From, x.Node)
-		for _, x.Index = range s.heads(link) {
-			if m.Sequenced && !m.audible(s, link, x.Index) {
+	for k := range first {
+		from, node := first[k].From, first[k].Node
+		link := m.link(from, node)
+		for _, i := range s.heads(link) {
+			if m.Sequenced && !m.audible(s, link, i) {
 				continue
 			}
-			to = append(to, x)
-			if !duplicate && !lose || s.passage(link, x.Index).copied {
+			to = append(to, Step{Kind: Deliver, From: from, Node: node, Index: i})
+			if !duplicate && !lose || s.passage(link, i).copied {
 				continue // a second copy arrives or, like any copy, was never made
 			}
-			other := x
 			if duplicate {
-				other.Kind = Copy
-				to = append(to, other)
+				to = append(to, Step{Kind: Copy, From: from, Node: node, Index: i})
 			}
 			if lose {
-				other.Kind = Lose
-				to = append(to, other)
+				to = append(to, Step{Kind: Lose, From: from, Node: node, Index: i})
 			}
 		}
 	}

@@ -354,10 +354,11 @@ func (n *Network) heads(link int) []int {
 	if !n.Unordered {
 		return firstAlone[:]
 	}
-	for len(n.indexes) < n.length(link) {
+	held := n.length(link)
+	for len(n.indexes) < held {
 		n.indexes = append(n.indexes, len(n.indexes))
 	}
-	return n.indexes[:n.length(link)]
+	return n.indexes[:held]
 }
 
 func (n *Network) rewrite(from, to dme.NodeID, change func(*passage) bool) {
