@@ -8,10 +8,9 @@ import (
 
 // stored is what a step does to a node in one state. It is a function of the
 // two, since a node is deterministic: it is computed once by each walker, by
-// the node's own handler, and looked up ever after.
+// the node's own handler, and looked up ever after. It fills a cache line.
 type stored struct {
 	outcome
-	next   uint32 // the node afterwards
 	posted []posted
 }
 

@@ -84,9 +84,10 @@ type shared struct {
 
 // outcome is what a handler has done.
 type outcome struct {
-	entered bool
 	timers  []timing
 	broken  *Violation // an entry without a request, a panic
+	entered bool
+	next    uint32 // the node afterwards, where nodes have numbers
 }
 
 // fatal reports whether the handler has left nothing behind that could go on.
