@@ -7,7 +7,7 @@ import (
 	"dmebench/dme"
 )
 
-// A host that is put back to an earlier moment goes on from there, whatever an
+// A runner that is put back to an earlier moment goes on from there, whatever an
 // event that ended in a panic has left in its outbox.
 func TestRestore(t *testing.T) {
 	node := new(script)
