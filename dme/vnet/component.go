@@ -21,11 +21,11 @@ type local struct {
 	id    dme.NodeID
 }
 
-// parcel is a message on a link, with what the link knows about it.
-type parcel struct {
+// message is a message on its way: its content, and what the link knows about it.
+type message struct {
 	Hash
 	passage
-	plain uint32 // the parcel of the same message on its first way, without marks
+	plain uint32 // the same content on its first way, without marks
 	body  string // the message's wire form
 }
 
@@ -33,7 +33,7 @@ type parcel struct {
 // order, in order of hashes, so that equal contents are equal queues.
 type queue struct {
 	Hash
-	parcels []uint32
+	messages []uint32
 }
 
 // rest is what belongs to the whole network. There is hardly ever more than one.
@@ -44,10 +44,10 @@ type rest struct {
 
 // components are all that have been met. The empty queue is number 0.
 type components struct {
-	locals  pool[local]
-	parcels pool[parcel]
-	queues  pool[queue]
-	rests   pool[rest]
+	locals   pool[local]
+	messages pool[message]
+	queues   pool[queue]
+	rests    pool[rest]
 }
 
 const (
@@ -75,15 +75,14 @@ func (c *components) localOf(b []byte, id dme.NodeID, p process, n dme.Node) (ui
 	return number, b
 }
 
-// parcelOf returns the number of a message on its way; b is scratch.
-func (c *components) parcelOf(b []byte, p passage, body []byte) (uint32, []byte) {
+// messageOf returns the number of a message; b is scratch.
+func (c *components) messageOf(b []byte, p passage, body []byte) (uint32, []byte) {
 	plain, b := c.number(b, passage{From: p.From, To: p.To}, body, 0)
-	return c.variantOf(b, p, c.parcels.at(plain))
+	return c.variantOf(b, p, c.messages.at(plain))
 }
 
-// variantOf returns the number of a message of which x is another passage; b is
-// scratch.
-func (c *components) variantOf(b []byte, p passage, x *parcel) (uint32, []byte) {
+// variantOf returns the number of a message with the content of x; b is scratch.
+func (c *components) variantOf(b []byte, p passage, x *message) (uint32, []byte) {
 	if p.isPlain() {
 		return x.plain, b
 	}
@@ -112,31 +111,31 @@ func (c *components) number(b []byte, p passage, body []byte, plain uint32) (uin
 	}
 	header := len(b)
 	b = append(b, body...)
-	id := c.parcels.id(b, func(x *parcel, id uint32, key string) {
+	id := c.messages.id(b, func(x *message, id uint32, key string) {
 		if p.isPlain() {
 			plain = id
 		}
 		p.marks = slices.Clone(p.marks)
-		*x = parcel{hashOf([]byte("message " + key)), p, plain, key[header:]}
+		*x = message{hashOf([]byte("message " + key)), p, plain, key[header:]}
 	})
 	return id, b
 }
 
 // queueOf returns the number of a link's content; b is scratch.
-func (c *components) queueOf(b []byte, parcels []uint32) (uint32, []byte) {
+func (c *components) queueOf(b []byte, messages []uint32) (uint32, []byte) {
 	b = b[:0]
-	for _, p := range parcels {
+	for _, p := range messages {
 		b = binary.LittleEndian.AppendUint32(b, p)
 	}
 	id := c.queues.id(b, func(x *queue, _ uint32, _ string) {
-		x.parcels = slices.Clone(parcels)
-		if len(parcels) == 0 {
+		x.messages = slices.Clone(messages)
+		if len(messages) == 0 {
 			return // links that hold nothing add nothing to a state's hash
 		}
 		var all strings.Builder
 		all.WriteString("link ")
-		for _, p := range parcels {
-			h := c.parcels.at(p).Hash
+		for _, p := range messages {
+			h := c.messages.at(p).Hash
 			all.Write(binary.LittleEndian.AppendUint64(nil, h.A))
 			all.Write(binary.LittleEndian.AppendUint64(nil, h.B))
 		}

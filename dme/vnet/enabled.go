@@ -26,9 +26,9 @@ func (m *Model) enabled(s state, to []Step) (steps []Step, stuck bool) {
 	}
 	to = m.stopSteps(s, to)
 	c := s.shared()
-	for _, link := range s.busy() {
+	if first := s.arriving(); len(first) > 0 {
 		moving = true
-		to = m.arrivals(s, to, link, m.Duplicate, c.lose > 0)
+		to = m.arrivals(s, to, first, m.Duplicate, c.lose > 0)
 	}
 	if len(c.timers) > 0 {
 		moving = true
@@ -37,26 +37,29 @@ func (m *Model) enabled(s state, to []Step) (steps []Step, stuck bool) {
 	return to, waiting && !moving
 }
 
-// arrivals appends what can happen to the messages of a link that holds some: that they arrive
-// and, where they may, arrive twice or get lost.
-func (m *Model) arrivals(s state, to []Step, link int, duplicate, lose bool) []Step {
-	for _, i := range s.heads(link) {
-		if m.Sequenced && !m.audible(s, link, i) {
-			continue
-		}
-		x := Step{Kind: Deliver, Index: i}
-		x.From, x.Node = m.ends(link)
-		to = append(to, x)
-		if !duplicate && !lose || s.passage(link, i).copied {
-			continue // a second copy arrives or, like any copy, was never made
-		}
-		if duplicate {
-			x.Kind = Copy
-			to = append(to, x)
-		}
-		if lose {
-			x.Kind = Lose
-			to = append(to, x)
+// arrivals appends what can happen to the messages on the way, of which first are
+// the first ones: that they arrive and, where they may, arrive twice or get lost.
+func (m *Model) arrivals(s state, to, first []Step, duplicate, lose bool) []Step {
+	if !m.Unordered && !m.Sequenced && !duplicate && !lose {
+		return append(to, first...)
+	}
+	for k := range first {
+		from, node := first[k].From, first[k].Node
+		link := m.link(from, node)
+		for _, i := range s.heads(link) {
+			if m.Sequenced && !m.audible(s, link, i) {
+				continue
+			}
+			to = append(to, Step{Kind: Deliver, From: from, Node: node, Index: i})
+			if !duplicate && !lose || s.passage(link, i).copied {
+				continue // a second copy arrives or, like any copy, was never made
+			}
+			if duplicate {
+				to = append(to, Step{Kind: Copy, From: from, Node: node, Index: i})
+			}
+			if lose {
+				to = append(to, Step{Kind: Lose, From: from, Node: node, Index: i})
+			}
 		}
 	}
 	return to
@@ -161,9 +164,7 @@ func (m *Model) apply(s state, id dme.NodeID, via []mark, o *outcome) *Violation
 	if len(via) > 0 {
 		marks = inherit(via, s.shared().timers)
 	}
-	for i := range int(o.sent) {
-		s.post(i, marks)
-	}
+	s.post(marks)
 	if len(o.timers) > 0 {
 		m.markAll(s, o.timers)
 	}
@@ -188,7 +189,7 @@ func (m *Model) entry(s state, id dme.NodeID) (bad *Violation) {
 	}
 	c := s.edit()
 	c.overtaken[id] = 0
-	for other := range m.IDs() {
+	for other := dme.NodeID(1); int(other) <= m.Nodes; other++ {
 		if other == id || s.process(other).activity != noderun.Requesting {
 			continue
 		}

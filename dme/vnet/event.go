@@ -21,8 +21,7 @@ type Event struct {
 // in the order of sending, tells where it arrives.
 type Effect struct {
 	dme.Effect
-	Number    uint64
-	broadcast bool // on a sequenced medium
+	Number uint64
 }
 
 // Clone returns a copy that later steps leave alone.

@@ -22,7 +22,7 @@ func (m *Model) audible(s state, link, i int) bool {
 			return false
 		}
 	}
-	least := 0
+	least := int32(0)
 	for from := range m.IDs() {
 		other := m.link(from, p.To)
 		for k := range s.length(other) {
@@ -37,8 +37,9 @@ func (m *Model) audible(s state, link, i int) bool {
 // heard gives a broadcast that a node has just heard first its place, and takes
 // the place away once everybody has heard it.
 func (m *Model) heard(s state, p passage) {
-	last, remains := 0, false
-	for _, link := range s.busy() {
+	last, remains := int32(0), false
+	for _, x := range s.arriving() {
+		link := m.link(x.From, x.Node)
 		for k := range s.length(link) {
 			place := s.passage(link, k).place
 			last = max(last, place)
@@ -49,7 +50,7 @@ func (m *Model) heard(s state, p passage) {
 	case p.place == 0:
 		for to := range m.IDs() {
 			done := to == p.To
-			s.rewrite(m.link(p.From, to), func(q *passage) bool {
+			s.rewrite(p.From, to, func(q *passage) bool {
 				if done || !q.broadcast || q.place > 0 {
 					return false
 				}

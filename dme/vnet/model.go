@@ -104,11 +104,3 @@ func (m *Model) IDs() func(func(dme.NodeID) bool) {
 
 // link numbers the link between two nodes, from 0.
 func (m *Model) link(from, to dme.NodeID) int { return int(from-1)*m.Nodes + int(to-1) }
-
-// ends is the inverse of link. It is called for every step that is listed: one
-// division of 32 bits.
-func (m *Model) ends(link int) (from, to dme.NodeID) {
-	n := uint32(m.Nodes)
-	row := uint32(link) / n
-	return dme.NodeID(row + 1), dme.NodeID(uint32(link) - row*n + 1)
-}

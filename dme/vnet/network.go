@@ -19,7 +19,7 @@ type Network struct {
 	inside    []dme.NodeID
 	waiting   int
 	links     []linkQueue // by [Model.link]
-	occupied  []int       // the links that hold messages, in no order
+	occupied  []Step      // the arrivals of the first messages, in no order
 	common    shared
 	sent      uint64 // the number of the last message
 	indexes   []int  // 0, 1, …: scratch
@@ -33,19 +33,20 @@ type Network struct {
 	Violation *Violation // the first, or a panic
 
 	// Of the step that is being taken, or was taken last.
-	event Event
-	out   outcome
-	sends []int // which effects of the event are messages
-	taken letter
+	event   Event
+	noting  bool // somebody reads the event
+	out     outcome
+	sending []transit // what the handler has sent
+	taken   transit
 }
 
 type linkQueue struct {
-	letters []letter
-	at      int // in Network.occupied, where the queue is not empty
+	messages []transit
+	at       int // in Network.occupied, where the queue is not empty
 }
 
-// letter is a message on its way.
-type letter struct {
+// transit is a message on its way.
+type transit struct {
 	number uint64 // in the order of sending, from 1
 	msg    dme.Message
 	passage
@@ -71,7 +72,9 @@ func New(m *Model) *Network {
 		}
 	}
 	for id := range m.IDs() {
-		if n.begin(Step{Node: id}); len(n.finish(n.do(n, n.event.Step)).Effects) > 0 {
+		start := Step{Node: id}
+		n.begin(start, true)
+		if n.finish(n.do(n, start)); len(n.event.Effects) > 0 {
 			n.Started = append(n.Started, n.event.Clone())
 		}
 	}
@@ -84,9 +87,18 @@ const anyNumber = 1 << 40
 // Do takes a step, and returns what came of it, which is valid until the next
 // one. The step must be possible; a node need not have a request left to ask.
 func (n *Network) Do(x Step) *Event {
+	n.step(x, true)
+	return &n.event
+}
+
+// Take takes a step like [Network.Do], and saves the time to note down what came
+// of it.
+func (n *Network) Take(x Step) { n.step(x, false) }
+
+func (n *Network) step(x Step, note bool) {
 	n.Steps++
 	n.QuietFor++
-	n.begin(x)
+	n.begin(x, note)
 	p := &n.processes[x.Node]
 	switch p.begin(x); x.Kind {
 	case Ask, AskShared:
@@ -97,27 +109,29 @@ func (n *Network) Do(x Step) *Event {
 		n.inside = slices.DeleteFunc(n.inside, func(id dme.NodeID) bool { return id == x.Node })
 		n.QuietFor = 0
 	}
-	return n.finish(n.do(n, x))
+	n.finish(n.do(n, x))
 }
 
 // Inject hands a node a message that no link holds, as if it came from another.
 func (n *Network) Inject(from, to dme.NodeID, m *dme.Message) *Event {
-	n.begin(Step{Node: to, From: from})
+	n.begin(Step{Node: to, From: from}, true)
 	o := n.handle(to, func(h *noderun.Runner) { h.Receive(from, m) })
-	return n.finish(n.apply(n, to, nil, o))
+	n.finish(n.apply(n, to, nil, o))
+	return &n.event
 }
 
-func (n *Network) begin(x Step) {
-	n.event = Event{Step: x, Effects: n.event.Effects[:0]}
-	n.out = outcome{timers: n.out.timers[:0]}
-	n.sends = n.sends[:0]
+func (n *Network) begin(x Step, note bool) {
+	if n.noting = note; note {
+		n.event = Event{Step: x, Effects: n.event.Effects[:0]}
+	}
+	n.out.entered, n.out.timers, n.out.broken = false, n.out.timers[:0], nil
+	n.sending = n.sending[:0]
 }
 
-func (n *Network) finish(bad *Violation) *Event {
-	if n.Violation == nil || bad != nil && bad.Property == Sanity {
+func (n *Network) finish(bad *Violation) {
+	if bad != nil && (n.Violation == nil || bad.Property == Sanity) {
 		n.Violation = bad
 	}
-	return &n.event
 }
 
 // Enabled appends every step that is possible.
@@ -130,7 +144,7 @@ func (n *Network) Enabled(to []Step) []Step {
 // not keep order.
 func (n *Network) MayArrive(x Step) bool {
 	link := n.link(x.From, x.Node)
-	return x.Index < len(n.links[link].letters) && (!n.Sequenced || n.audible(n, link, x.Index))
+	return x.Index < len(n.links[link].messages) && (!n.Sequenced || n.audible(n, link, x.Index))
 }
 
 // AllowMore lets every node ask so many times more, also where it has been told
@@ -149,10 +163,10 @@ func (n *Network) Possible(x Step) bool { return n.possible(n, x) }
 // that may arrive, as on links that all have the same delay.
 func (n *Network) Oldest() (x Step, ok bool) {
 	var least uint64
-	for _, link := range n.occupied {
-		if l := &n.links[link].letters[0]; (!ok || l.number < least) && n.mayArrive(n, link, 0) {
-			least, ok = l.number, true
-			x = Step{Kind: Deliver, Node: l.To, From: l.From}
+	for _, first := range n.occupied {
+		link := n.link(first.From, first.Node)
+		if number := n.links[link].messages[0].number; (!ok || number < least) && n.mayArrive(n, link, 0) {
+			x, least, ok = first, number, true
 		}
 	}
 	return x, ok
@@ -219,7 +233,7 @@ func (n *Network) InFlight() []Flight {
 // which they were sent.
 func (n *Network) OnTheWay(from, to dme.NodeID) []dme.Message {
 	var all []dme.Message
-	for _, l := range n.links[n.link(from, to)].letters {
+	for _, l := range n.links[n.link(from, to)].messages {
 		all = append(all, l.msg)
 	}
 	return all
@@ -227,7 +241,7 @@ func (n *Network) OnTheWay(from, to dme.NodeID) []dme.Message {
 
 // Message returns the message of a step, which must be possible.
 func (n *Network) Message(x Step) *dme.Message {
-	return &n.links[n.link(x.From, x.Node)].letters[x.Index].msg
+	return &n.links[n.link(x.From, x.Node)].messages[x.Index].msg
 }
 
 // Busy reports whether a message is on the way.
@@ -272,29 +286,33 @@ func (n *Network) States() []string {
 // handler does, and the rules carry it out.
 
 // Send implements [noderun.World].
-func (n *Network) Send(from, to dme.NodeID, m *dme.Message) { n.note(from, to, *m, false) }
+func (n *Network) Send(from, to dme.NodeID, m *dme.Message) { n.send(from, to, m, m.Vec, false) }
 
 // Broadcast implements [noderun.World].
 func (n *Network) Broadcast(from dme.NodeID, m *dme.Message) (transmissions int) {
 	for to := range n.IDs() {
 		if to != from || n.Sequenced {
-			each := *m
-			each.Vec = slices.Clone(m.Vec)
-			n.note(from, to, each, n.Sequenced)
+			n.send(from, to, m, slices.Clone(m.Vec), n.Sequenced)
 		}
 	}
 	return 1
 }
 
-func (n *Network) note(from, to dme.NodeID, m dme.Message, broadcast bool) {
-	if n.Carry != nil {
-		m = n.Carry(from, to, &m)
-	}
+// send sends m with vec as its vector.
+func (n *Network) send(from, to dme.NodeID, m *dme.Message, vec []uint64, broadcast bool) {
 	n.sent++
-	n.out.sent++
-	n.sends = append(n.sends, len(n.event.Effects))
-	n.event.Effects = append(n.event.Effects, Effect{dme.Effect{Kind: dme.EffectSend, To: to, Msg: m}, n.sent, broadcast})
+	n.sending = append(n.sending, transit{number: n.sent, msg: *m, passage: passage{From: from, To: to, broadcast: broadcast}})
+	msg := &n.sending[len(n.sending)-1].msg
+	msg.Vec = vec
+	if n.Carry != nil {
+		*msg = n.Carry(from, to, msg)
+	}
+	if n.noting {
+		n.note(Effect{Effect: dme.Effect{Kind: dme.EffectSend, To: to, Msg: *msg}, Number: n.sent})
+	}
 }
+
+func (n *Network) note(e Effect) { n.event.Effects = append(n.event.Effects, e) }
 
 // Enter implements [noderun.World].
 func (n *Network) Enter(id dme.NodeID, stamp dme.Stamp) {
@@ -304,13 +322,17 @@ func (n *Network) Enter(id dme.NodeID, stamp dme.Stamp) {
 	n.MaxBypass = max(n.MaxBypass, n.common.overtaken[id])
 	n.inside = append(n.inside, id)
 	n.out.entered = true
-	n.event.Effects = append(n.event.Effects, Effect{Effect: dme.Effect{Kind: dme.EffectEnter, Stamp: stamp}})
+	if n.noting {
+		n.note(Effect{Effect: dme.Effect{Kind: dme.EffectEnter, Stamp: stamp}})
+	}
 }
 
 // SetTimer implements [noderun.World].
 func (n *Network) SetTimer(id dme.NodeID, timer dme.TimerID, delay time.Duration) {
 	n.out.timers = append(n.out.timers, timing{Timer{id, timer, delay, n.reach(delay)}, true})
-	n.event.Effects = append(n.event.Effects, Effect{Effect: dme.Effect{Kind: dme.EffectSetTimer, Timer: timer, Delay: delay}})
+	if n.noting {
+		n.note(Effect{Effect: dme.Effect{Kind: dme.EffectSetTimer, Timer: timer, Delay: delay}})
+	}
 }
 
 // CancelTimer implements [noderun.World].
@@ -324,39 +346,46 @@ func (n *Network) process(id dme.NodeID) *process { return &n.processes[id] }
 func (n *Network) shared() *shared                { return &n.common }
 func (n *Network) edit() *shared                  { return &n.common }
 func (n *Network) keep()                          {}
-func (n *Network) busy() []int                    { return n.occupied }
-func (n *Network) length(link int) int            { return len(n.links[link].letters) }
-func (n *Network) passage(link, i int) *passage   { return &n.links[link].letters[i].passage }
+func (n *Network) arriving() []Step               { return n.occupied }
+func (n *Network) length(link int) int            { return len(n.links[link].messages) }
+func (n *Network) passage(link, i int) *passage   { return &n.links[link].messages[i].passage }
 
 func (n *Network) heads(link int) []int {
 	if !n.Unordered {
 		return firstAlone[:]
 	}
-	for len(n.indexes) < n.length(link) {
+	held := n.length(link)
+	for len(n.indexes) < held {
 		n.indexes = append(n.indexes, len(n.indexes))
 	}
-	return n.indexes[:n.length(link)]
+	return n.indexes[:held]
 }
 
-func (n *Network) rewrite(link int, change func(*passage) bool) {
-	for i := range n.links[link].letters {
-		change(&n.links[link].letters[i].passage)
+func (n *Network) rewrite(from, to dme.NodeID, change func(*passage) bool) {
+	messages := n.links[n.link(from, to)].messages
+	for i := range messages {
+		change(&messages[i].passage)
 	}
 }
 
 func (n *Network) take(link, i int, leave bool) *passage {
-	q := &n.links[link].letters
+	q := &n.links[link].messages
 	n.taken = (*q)[i]
 	if leave {
 		(*q)[i].copied = true
 		n.taken.msg.Vec = slices.Clone(n.taken.msg.Vec) // the copy keeps the other
-	} else if *q = slices.Delete(*q, i, i+1); len(*q) == 0 {
+	} else if len(*q) > 1 {
+		*q = slices.Delete(*q, i, i+1)
+	} else {
+		*q = (*q)[:0] // what it held need not be cleared: the next message comes soon
 		hole, last := n.links[link].at, n.occupied[len(n.occupied)-1]
 		n.occupied[hole] = last
-		n.links[last].at = hole
+		n.links[n.link(last.From, last.Node)].at = hole
 		n.occupied = n.occupied[:len(n.occupied)-1]
 	}
-	n.event.Number, n.event.Msg = n.taken.number, n.taken.msg
+	if n.noting {
+		n.event.Number, n.event.Msg = n.taken.number, n.taken.msg
+	}
 	return &n.taken.passage
 }
 
@@ -377,7 +406,7 @@ func (n *Network) handle(id dme.NodeID, handler func(*noderun.Runner)) *outcome 
 	if c.Unasked.Load() > unasked {
 		n.out.broken = uninvited(id)
 	}
-	if c.Refused.Load() > refused {
+	if n.noting && c.Refused.Load() > refused {
 		n.event.Refused = h.LastRefusal()
 	}
 	return &n.out
@@ -396,18 +425,19 @@ func try(recovers bool, h *noderun.Runner, handler func(*noderun.Runner)) (text 
 	return ""
 }
 
-func (n *Network) post(i int, marks []mark) {
-	e := &n.event.Effects[n.sends[i]]
-	n.put(letter{e.Number, e.Msg, passage{From: n.event.Node, To: e.To, broadcast: e.broadcast, marks: marks}})
+func (n *Network) post(marks []mark) {
+	for i := range n.sending {
+		n.sending[i].marks = marks
+		n.put(&n.sending[i])
+	}
 }
 
 // put puts a message on its way.
-func (n *Network) put(x letter) {
-	link := n.link(x.From, x.To)
-	l := &n.links[link]
-	if len(l.letters) == 0 {
+func (n *Network) put(x *transit) {
+	l := &n.links[n.link(x.From, x.To)]
+	if len(l.messages) == 0 {
 		l.at = len(n.occupied)
-		n.occupied = append(n.occupied, link)
+		n.occupied = append(n.occupied, Step{Kind: Deliver, From: x.From, Node: x.To})
 	}
-	l.letters = append(l.letters, x)
+	l.messages = append(l.messages, *x)
 }

@@ -63,12 +63,16 @@ func TestLoadedNetworksGoOn(t *testing.T) {
 		}
 		rng := rand.New(rand.NewPCG(1, 2))
 		s := &Schedule{Network: New(m), Rand: rng, Load: Churn, Readers: 0.5, Choose: Chance{rng}}
+		unread := New(m) // takes the same steps without noting them down
 		saved := [][]byte{s.Save(nil)}
 		var steps []Step
 		for x, ok := s.Next(); ok; x, ok = s.Next() {
 			s.Do(x)
 			steps = append(steps, x)
 			saved = append(saved, s.Save(nil))
+			if unread.Take(x); !bytes.Equal(unread.Save(nil), s.Save(nil)) {
+				t.Fatalf("%s: %v leads elsewhere where nobody reads what came of it", c.alg.Name, x)
+			}
 		}
 		if len(steps) < 30 || s.Violation != nil {
 			t.Fatalf("%s: %d steps, %v", c.alg.Name, len(steps), s.Violation)

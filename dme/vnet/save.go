@@ -25,10 +25,10 @@ func (n *Network) Save(b []byte) []byte {
 		put(int(p.activity), flag(p.reads), flag(p.stopped), p.requests, n.common.overtaken[id])
 		b = dme.SaveState(b, n.runners[id].Node())
 	}
-	letters := n.bySending()
-	put(len(letters))
-	for _, l := range letters {
-		put(int(l.From), int(l.To), flag(l.copied), flag(l.broadcast), l.place, len(l.marks))
+	messages := n.bySending()
+	put(len(messages))
+	for _, l := range messages {
+		put(int(l.From), int(l.To), flag(l.copied), flag(l.broadcast), int(l.place), len(l.marks))
 		for _, m := range l.marks {
 			put(int(m.node), int(m.id), m.hops)
 		}
@@ -51,9 +51,7 @@ func (n *Network) Load(b []byte) error {
 		b = b[max(0, size):]
 		return int(x)
 	}
-	for _, link := range n.occupied {
-		n.links[link].letters = nil
-	}
+	clear(n.links)
 	n.occupied, n.inside, n.waiting, n.sent, n.Violation = n.occupied[:0], nil, 0, 0, nil
 	for id := range n.IDs() {
 		p := process{noderun.Activity(take()), take() == 1, take() == 1, take()}
@@ -72,9 +70,9 @@ func (n *Network) Load(b []byte) error {
 	}
 	for range min(take(), len(b)) {
 		n.sent++
-		x := letter{number: n.sent}
+		x := transit{number: n.sent}
 		x.From, x.To = dme.NodeID(take()), dme.NodeID(take())
-		x.copied, x.broadcast, x.place = take() == 1, take() == 1, take()
+		x.copied, x.broadcast, x.place = take() == 1, take() == 1, int32(take())
 		for range min(take(), len(b)) {
 			x.marks = append(x.marks, mark{dme.NodeID(take()), dme.TimerID(take()), take()})
 		}
@@ -83,7 +81,7 @@ func (n *Network) Load(b []byte) error {
 			return err
 		}
 		b = b[size:]
-		n.put(x)
+		n.put(&x)
 	}
 	n.common.lose, n.common.timers = take(), nil
 	for range min(take(), len(b)) {
@@ -105,13 +103,14 @@ func flag(yes bool) int {
 }
 
 // bySending returns all messages, in the order of sending.
-func (n *Network) bySending() []*letter {
-	var all []*letter
-	for _, link := range n.occupied {
-		for i := range n.links[link].letters {
-			all = append(all, &n.links[link].letters[i])
+func (n *Network) bySending() []*transit {
+	var all []*transit
+	for _, x := range n.occupied {
+		q := n.links[n.link(x.From, x.Node)].messages
+		for i := range q {
+			all = append(all, &q[i])
 		}
 	}
-	slices.SortFunc(all, func(x, y *letter) int { return cmp.Compare(x.number, y.number) })
+	slices.SortFunc(all, func(x, y *transit) int { return cmp.Compare(x.number, y.number) })
 	return all
 }

@@ -85,10 +85,10 @@ func (s *Schedule) moves(to []Step) []Step {
 	for _, id := range s.inside {
 		to = append(to, Step{Kind: Leave, Node: id})
 	}
-	for _, link := range s.occupied {
-		to = s.arrivals(s.Network, to, link, false, false)
+	to = s.arrivals(s.Network, to, s.occupied, false, false)
+	if len(s.common.timers) > 0 {
+		to = s.fires(s.Network, to)
 	}
-	to = s.fires(s.Network, to)
 	return s.stopSteps(s.Network, to)
 }
 
@@ -109,7 +109,7 @@ func (s *Schedule) everybodyAsks() {
 
 // asks appends one request for each node that may ask.
 func (s *Schedule) asks(to []Step) []Step {
-	for id := range s.IDs() {
+	for id := dme.NodeID(1); int(id) <= s.Nodes; id++ {
 		if s.processes[id].mayAsk() {
 			to = append(to, s.ask(id))
 		}

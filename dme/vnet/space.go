@@ -16,7 +16,7 @@ type Space struct {
 	*Model
 	components
 	places []int32 // of the links in a vector, by [Model.link]; 0 where nothing is ever sent
-	linkAt []int   // the links in the order of their places
+	firsts []Step  // the arrival of a first message, in the order of the links' places
 	width  int     // of a vector
 }
 
@@ -24,13 +24,15 @@ type Space struct {
 func NewSpace(m *Model) *Space {
 	s := &Space{Model: m, places: make([]int32, m.Nodes*m.Nodes)}
 	s.queueOf(nil, nil) // the empty queue is number 0
-	for link := range s.places {
-		if from, to := m.ends(link); from != to || m.Sequenced {
-			s.places[link] = int32(m.Nodes + len(s.linkAt))
-			s.linkAt = append(s.linkAt, link)
+	for from := range m.IDs() {
+		for to := range m.IDs() {
+			if from != to || m.Sequenced {
+				s.places[m.link(from, to)] = int32(m.Nodes + len(s.firsts))
+				s.firsts = append(s.firsts, Step{Kind: Deliver, From: from, Node: to})
+			}
 		}
 	}
-	s.width = m.Nodes + len(s.linkAt) + 1
+	s.width = m.Nodes + len(s.firsts) + 1
 	return s
 }
 
@@ -45,18 +47,19 @@ func (s *Space) Of(n *Network) (v []uint32, h Hash) {
 		v[id-1], b = s.localOf(b, id, n.processes[id], n.runners[id].Node())
 		h = h.plus(s.locals.at(v[id-1]).Hash)
 	}
-	for _, link := range n.occupied {
-		var parcels []uint32
-		for _, l := range n.links[link].letters {
+	for _, x := range n.occupied {
+		link := s.link(x.From, x.Node)
+		var messages []uint32
+		for _, l := range n.links[link].messages {
 			var p uint32
-			p, b = s.parcelOf(b, l.passage, dme.AppendMessage(nil, &l.msg))
-			parcels = append(parcels, p)
+			p, b = s.messageOf(b, l.passage, dme.AppendMessage(nil, &l.msg))
+			messages = append(messages, p)
 		}
 		if s.Unordered {
-			slices.SortFunc(parcels, s.compare)
+			slices.SortFunc(messages, s.compare)
 		}
 		place := s.places[link]
-		v[place], b = s.queueOf(b, parcels)
+		v[place], b = s.queueOf(b, messages)
 		h = h.plus(s.queues.at(v[place]).Hash)
 	}
 	r := shared{lose: n.common.lose, timers: n.common.timers}
@@ -72,28 +75,27 @@ func (s *Space) Of(n *Network) (v []uint32, h Hash) {
 
 // compare orders the messages of a link that does not keep order.
 func (s *Space) compare(p, q uint32) int {
-	x, y := s.parcels.at(p).Hash, s.parcels.at(q).Hash
+	x, y := s.messages.at(p).Hash, s.messages.at(q).Hash
 	return cmp.Or(cmp.Compare(x.A, y.A), cmp.Compare(x.B, y.B))
 }
 
 // Walker takes steps between vectors. One goroutine uses it.
 type Walker struct {
 	*Space
-	lab      *laboratory
+	exec     *executor
 	outcomes []stored
 	tried    table // node and stimulus: index of the outcome
 	spliced  table // queue and change: queue
 
-	v     []uint32 // the state that the rules look at
-	taken uint32   // the plain parcel of the message that was taken
-	last  *stored
+	taken uint32 // the message that was taken, on its first way
+	last  uint32 // which outcome the step that is being taken has
 
-	// The state after the last step.
+	// The state after the last step. The rules look at it, and change it.
 	Next []uint32
 	Hash Hash
 
 	// Scratch.
-	links   []int
+	first   []Step
 	indexes []int
 	key     []byte
 	queue   []uint32
@@ -104,14 +106,14 @@ var _ state = (*Walker)(nil)
 
 // NewWalker returns a walker through the space.
 func (s *Space) NewWalker() *Walker {
-	return &Walker{Space: s, lab: newLaboratory(s), Next: make([]uint32, s.width)}
+	return &Walker{Space: s, exec: newExecutor(s), Next: make([]uint32, s.width), first: make([]Step, len(s.firsts))}
 }
 
 // Enabled appends the steps that are possible in state v, always in the same
 // order. stuck reports a standstill: somebody waits, and nothing can happen but
 // that others ask. A message's index is that in the vector's queue.
 func (w *Walker) Enabled(v []uint32, to []Step) (steps []Step, stuck bool) {
-	w.v = v
+	copy(w.Next, v)
 	return w.enabled(w, to)
 }
 
@@ -120,7 +122,7 @@ func (w *Walker) Enabled(v []uint32, to []Step) (steps []Step, stuck bool) {
 // Hash.
 func (w *Walker) Do(v []uint32, h Hash, x Step) *Violation {
 	copy(w.Next, v)
-	w.v, w.Hash = w.Next, h
+	w.Hash = h
 	return w.do(w, x)
 }
 
@@ -137,7 +139,7 @@ func (w *Walker) Waiting(v []uint32) []dme.NodeID {
 
 // Refused returns how many messages nodes have refused, once for each state of
 // a node and message, and the reason of one.
-func (w *Walker) Refused() (count uint64, reason string) { return w.lab.Refused() }
+func (w *Walker) Refused() (count uint64, reason string) { return w.exec.Refused() }
 
 // In returns the step of a network, which is in state v, that x is in v. It
 // differs where links do not keep order.
@@ -146,8 +148,8 @@ func (w *Walker) In(n *Network, v []uint32, x Step) (Step, bool) {
 		return x, true
 	}
 	link := w.link(x.From, x.Node)
-	p := w.parcels.at(w.queues.at(v[w.places[link]]).parcels[x.Index])
-	for i, l := range n.links[link].letters {
+	p := w.messages.at(w.queues.at(v[w.places[link]]).messages[x.Index])
+	for i, l := range n.links[link].messages {
 		if l.copied == p.copied && slices.Equal(l.marks, p.marks) && bytes.Equal(dme.AppendMessage(nil, &l.msg), []byte(p.body)) {
 			x.Index = i
 			return x, true
@@ -156,20 +158,21 @@ func (w *Walker) In(n *Network, v []uint32, x Step) (Step, bool) {
 	return x, false
 }
 
-func (w *Walker) process(id dme.NodeID) *process { return &w.locals.at(w.v[id-1]).process }
-func (w *Walker) shared() *shared                { return &w.rests.at(w.v[w.width-1]).shared }
-func (w *Walker) held(link int) []uint32         { return w.queues.at(w.v[w.places[link]]).parcels }
+func (w *Walker) process(id dme.NodeID) *process { return &w.locals.at(w.Next[id-1]).process }
+func (w *Walker) shared() *shared                { return &w.rests.at(w.Next[w.width-1]).shared }
+func (w *Walker) held(link int) []uint32         { return w.queues.at(w.Next[w.places[link]]).messages }
 func (w *Walker) length(link int) int            { return len(w.held(link)) }
-func (w *Walker) passage(link, i int) *passage   { return &w.parcels.at(w.held(link)[i]).passage }
+func (w *Walker) passage(link, i int) *passage   { return &w.messages.at(w.held(link)[i]).passage }
 
-func (w *Walker) busy() []int {
-	w.links = w.links[:0]
-	for i, queue := range w.v[w.Nodes : w.width-1] {
+func (w *Walker) arriving() []Step {
+	held := 0
+	for i, queue := range w.Next[w.Nodes : w.width-1] {
+		w.first[held] = w.firsts[i] // without a branch, which would often be mispredicted
 		if queue != 0 {
-			w.links = append(w.links, w.linkAt[i])
+			held++
 		}
 	}
-	return w.links
+	return w.first[:held]
 }
 
 var firstAlone = [...]int{0}
@@ -198,14 +201,14 @@ func (w *Walker) edit() *shared {
 
 func (w *Walker) keep() {
 	at := w.width - 1
-	was := w.v[at]
-	w.v[at], w.key = w.restOf(w.key, &w.other)
-	w.Hash = w.Hash.minus(w.rests.at(was).Hash).plus(w.rests.at(w.v[at]).Hash)
+	was := w.Next[at]
+	w.Next[at], w.key = w.restOf(w.key, &w.other)
+	w.Hash = w.Hash.minus(w.rests.at(was).Hash).plus(w.rests.at(w.Next[at]).Hash)
 }
 
 func (w *Walker) setQueue(place int32, to uint32) {
-	w.Hash = w.Hash.minus(w.queues.at(w.v[place]).Hash).plus(w.queues.at(to).Hash)
-	w.v[place] = to
+	w.Hash = w.Hash.minus(w.queues.at(w.Next[place]).Hash).plus(w.queues.at(to).Hash)
+	w.Next[place] = to
 }
 
 // change is what can happen to a link's queue.
@@ -218,7 +221,7 @@ const (
 )
 
 func (w *Walker) take(link, i int, leave bool) *passage {
-	p := w.parcels.at(w.held(link)[i])
+	p := w.messages.at(w.held(link)[i])
 	w.taken = p.plain
 	if leave {
 		w.splice(w.places[link], withCopy, i)
@@ -228,24 +231,25 @@ func (w *Walker) take(link, i int, leave bool) *passage {
 	return &p.passage
 }
 
-func (w *Walker) post(i int, marks []mark) {
-	p := w.last.posted[i]
-	if len(marks) > 0 {
-		x := w.parcels.at(p.parcel)
-		marked := x.passage
-		marked.marks = marks
-		p.parcel, w.key = w.variantOf(w.key, marked, x)
+func (w *Walker) post(marks []mark) {
+	for _, p := range w.outcomes[w.last].posted {
+		if len(marks) > 0 {
+			x := w.messages.at(p.message)
+			marked := x.passage
+			marked.marks = marks
+			p.message, w.key = w.variantOf(w.key, marked, x)
+		}
+		w.splice(p.place, with, int(p.message))
 	}
-	w.splice(p.place, with, int(p.parcel))
 }
 
 // splice changes the queue at a place.
 func (w *Walker) splice(place int32, c change, what int) {
-	old := w.v[place]
+	old := w.Next[place]
 	key := uint64(old)<<32 | uint64(what)<<2 | uint64(c)
 	to, ok := w.spliced.get(key)
 	if !ok {
-		to = w.newQueue(w.queues.at(old).parcels, c, what)
+		to = w.newQueue(w.queues.at(old).messages, c, what)
 		w.spliced.put(key, to)
 	}
 	w.setQueue(place, to)
@@ -259,7 +263,7 @@ func (w *Walker) newQueue(old []uint32, c change, what int) (to uint32) {
 	case without:
 		b = slices.Delete(b, what, what+1)
 	case withCopy:
-		p := w.parcels.at(b[what])
+		p := w.messages.at(b[what])
 		copied := p.passage
 		copied.copied = true
 		b[what], w.key = w.variantOf(w.key, copied, p)
@@ -267,21 +271,22 @@ func (w *Walker) newQueue(old []uint32, c change, what int) (to uint32) {
 	return w.sorted(b)
 }
 
-// sorted returns the number of a queue that holds parcels.
-func (w *Walker) sorted(parcels []uint32) (number uint32) {
+// sorted returns the number of a queue that holds messages.
+func (w *Walker) sorted(messages []uint32) (number uint32) {
 	if w.Unordered {
-		slices.SortFunc(parcels, w.compare)
+		slices.SortFunc(messages, w.compare)
 	}
-	w.queue = parcels
-	number, w.key = w.queueOf(w.key, parcels)
+	w.queue = messages
+	number, w.key = w.queueOf(w.key, messages)
 	return number
 }
 
-func (w *Walker) rewrite(link int, change func(*passage) bool) {
+func (w *Walker) rewrite(from, to dme.NodeID, change func(*passage) bool) {
+	link := w.link(from, to)
 	b := append(w.queue[:0], w.held(link)...)
 	changed := false
 	for i, id := range b {
-		x := w.parcels.at(id)
+		x := w.messages.at(id)
 		p := x.passage
 		if change(&p) {
 			b[i], w.key = w.variantOf(w.key, p, x)
@@ -295,19 +300,20 @@ func (w *Walker) rewrite(link int, change func(*passage) bool) {
 
 func (w *Walker) run(x Step) *outcome {
 	at := x.Node - 1
-	was := w.v[at]
+	was := w.Next[at]
 	what := stimulusOf(x, w.taken)
 	key := uint64(was)<<32 | uint64(what)
 	i, ok := w.tried.get(key)
 	if !ok {
 		i = uint32(len(w.outcomes))
-		w.outcomes = append(w.outcomes, w.lab.try(w.locals.at(was), x, w.taken))
+		w.outcomes = append(w.outcomes, w.exec.try(w.locals.at(was), x, w.taken))
 		w.tried.put(key, i)
 	}
-	w.last = &w.outcomes[i]
-	if !w.last.fatal() {
-		w.v[at] = w.last.next
-		w.Hash = w.Hash.minus(w.locals.at(was).Hash).plus(w.locals.at(w.v[at]).Hash)
+	w.last = i
+	o := &w.outcomes[i]
+	if !o.fatal() {
+		w.Next[at] = o.next
+		w.Hash = w.Hash.minus(w.locals.at(was).Hash).plus(w.locals.at(o.next).Hash)
 	}
-	return &w.last.outcome
+	return &o.outcome
 }

@@ -12,9 +12,9 @@ type state interface {
 	process(id dme.NodeID) *process // not to be changed
 	shared() *shared                // not to be changed
 
-	// busy returns the links that hold messages. It is valid until the next
-	// change.
-	busy() []int
+	// arriving returns the arrival of the first message of each link that holds
+	// some, whether it may come next or not. It is valid until the next change.
+	arriving() []Step
 	length(link int) int
 	passage(link, i int) *passage // not to be changed
 	// heads returns which messages of a link that holds some may arrive next, as
@@ -29,11 +29,11 @@ type state interface {
 	take(link, i int, leave bool) *passage
 	// rewrite changes what is known about the messages of a link, in order;
 	// change reports whether it has.
-	rewrite(link int, change func(*passage) bool)
+	rewrite(from, to dme.NodeID, change func(*passage) bool)
 	// run runs the handler of a step, with the message that was taken.
 	run(x Step) *outcome
-	// post puts the i-th message of the outcome on its way.
-	post(i int, marks []mark)
+	// post puts the messages of the outcome on their way.
+	post(marks []mark)
 }
 
 // process is a local process.
@@ -71,7 +71,7 @@ type passage struct {
 	// same for all the others then: 1 is the first that somebody has still to
 	// hear, 0 stands for none yet.
 	broadcast bool
-	place     int
+	place     int32
 	marks     []mark
 }
 
@@ -84,17 +84,17 @@ type shared struct {
 
 // outcome is what a handler has done.
 type outcome struct {
-	sent    int32 // messages
-	entered bool
 	timers  []timing
 	broken  *Violation // an entry without a request, a panic
+	entered bool
+	next    uint32 // the node afterwards, where nodes have numbers
 }
 
 // fatal reports whether the handler has left nothing behind that could go on.
 func (o *outcome) fatal() bool { return o.broken != nil && o.broken.Property == Sanity }
 
 func rewriteAll(s state, change func(*passage) bool) {
-	for _, link := range s.busy() {
-		s.rewrite(link, change)
+	for _, x := range s.arriving() {
+		s.rewrite(x.From, x.Node, change)
 	}
 }

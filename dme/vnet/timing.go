@@ -61,7 +61,8 @@ func (m *Model) mayFire(s state, i int) bool {
 	if t.reach == 0 {
 		return true
 	}
-	for _, link := range s.busy() {
+	for _, x := range s.arriving() {
+		link := m.link(x.From, x.Node)
 		for k := range s.length(link) {
 			if slices.ContainsFunc(s.passage(link, k).marks, func(m mark) bool { return m.node == t.Node && m.id == t.ID }) {
 				return false

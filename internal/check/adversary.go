@@ -147,11 +147,13 @@ func (p *priorities) Pick(n *vnet.Network, steps []vnet.Step) int {
 
 func (p *priorities) best(n *vnet.Network, steps []vnet.Step) int {
 	best, alike := 0, 0 // alike: further messages of the same link
-	for i, x := range steps {
-		switch mine, least := p.of[owner(n, x)], p.of[owner(n, steps[best])]; {
-		case mine > least:
-			best, alike = i, 0
-		case mine == least && i > best && x.Kind == vnet.Deliver:
+	most := p.of[owner(n, steps[0])]
+	for i := 1; i < len(steps); i++ {
+		x := &steps[i]
+		switch mine := p.of[owner(n, *x)]; {
+		case mine > most:
+			best, alike, most = i, 0, mine
+		case mine == most && x.Kind == vnet.Deliver:
 			alike++
 		}
 	}

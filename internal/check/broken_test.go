@@ -109,13 +109,13 @@ func TestShortened(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := search.random(search.model)
+		r := search.random(search.model, nil)
 		for seed := search.Seed + 1; r.Violation == nil; seed++ {
 			other, err := search.model.WithSeed(seed)
 			if err != nil {
 				t.Fatal(err)
 			}
-			r = search.random(other)
+			r = search.random(other, nil)
 		}
 		short := search.shrink(r.Model, r.taken, r.Violation.Property)
 		if short.Violation.Property != r.Violation.Property || len(short.Events) > len(r.taken)+1 {

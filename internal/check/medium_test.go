@@ -31,7 +31,7 @@ func TestSequencedMedium(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := vnet.New(m)
-		taken := search.random(m).taken
+		taken := search.random(m, nil).taken
 		var sent []string // "2#5": the fifth broadcast of node 2
 		said := map[dme.NodeID]int{}
 		heard := map[dme.NodeID][]string{}

@@ -43,6 +43,7 @@ type randomSearch struct {
 
 // work runs schedules until there are no more, or one before them has failed.
 func (r *randomSearch) work(ctx context.Context) {
+	var taken []vnet.Step
 	for ctx.Err() == nil {
 		k := r.next.Add(1) - 1
 		if k >= r.failed.Load() {
@@ -55,7 +56,8 @@ func (r *randomSearch) work(ctx context.Context) {
 			r.fail(k, &vnet.Violation{Property: vnet.Sanity, Verdict: "no system: " + err.Error()}, nil)
 			return
 		}
-		one := r.random(m)
+		one := r.random(m, taken[:0])
+		taken = one.taken
 		r.add(one)
 		if one.Violation != nil {
 			r.fail(k, one.Violation, append([]vnet.Step{}, one.taken...)) // never nil

@@ -14,8 +14,9 @@ type run struct {
 }
 
 // random draws and takes the steps of a schedule, until something is broken or
-// nothing is left to happen. It is a function of the model's seed.
-func (s *Search) random(m *vnet.Model) *run {
+// nothing is left to happen. It is a function of the model's seed. The steps are
+// appended to taken.
+func (s *Search) random(m *vnet.Model, taken []vnet.Step) *run {
 	rng := rand.New(rand.NewPCG(m.Seed, 0x5ca1ab1e))
 	schedule := &vnet.Schedule{
 		Network: vnet.New(m), Rand: rng, Load: vnet.Load(rng.IntN(int(vnet.Loads))),
@@ -25,7 +26,7 @@ func (s *Search) random(m *vnet.Model) *run {
 		schedule.Choose = newAdversary(m, s.Requests, rng)
 	}
 	schedule.Begin()
-	r := &run{Network: schedule.Network, search: s}
+	r := &run{Network: schedule.Network, search: s, taken: taken}
 	for r.Violation == nil {
 		x, ok := schedule.Next()
 		if !ok {
@@ -36,11 +37,23 @@ func (s *Search) random(m *vnet.Model) *run {
 	return r
 }
 
-// take takes a step, and looks for what no single step shows: that nothing, or
-// nothing of use, happens any more.
-func (r *run) take(x vnet.Step) *vnet.Event {
+// take takes a step.
+func (r *run) take(x vnet.Step) {
 	r.taken = append(r.taken, x)
-	e := r.Do(x)
+	r.Take(x)
+	r.judge()
+}
+
+// show takes a step, and adds what came of it to a trace.
+func (r *run) show(t *Trace, x vnet.Step) {
+	r.taken = append(r.taken, x)
+	t.Events = append(t.Events, r.Do(x).Clone())
+	r.judge()
+}
+
+// judge looks for what no single step shows: that nothing, or nothing of use,
+// happens any more.
+func (r *run) judge() {
 	switch {
 	case r.Violation != nil:
 	case r.Stuck():
@@ -49,7 +62,6 @@ func (r *run) take(x vnet.Step) *vnet.Event {
 	case len(r.Waiting()) > 0 || r.Served() && !r.MayGoOn():
 		r.Violation = tooLong(r.Waiting(), r.search.Patience)
 	}
-	return e
 }
 
 // replay runs the possible ones among steps, and then, if finish, lets the
@@ -62,7 +74,7 @@ func (s *Search) replay(m *vnet.Model, steps []vnet.Step, finish bool) (*Trace, 
 			break
 		}
 		if r.Possible(x) {
-			t.Events = append(t.Events, r.take(x).Clone())
+			r.show(t, x)
 		}
 	}
 	if finish {
@@ -93,7 +105,7 @@ func (r *run) finish(t *Trace) (cycle int) {
 		if !ok {
 			break
 		}
-		t.Events = append(t.Events, r.take(x).Clone())
+		r.show(t, x)
 		// A network that gets on is not worth the effort.
 		if r.QuietFor < 4*r.Nodes*r.Nodes+16 {
 			clear(seen)

@@ -46,8 +46,8 @@ type Runner struct {
 	refusal  string // reason of the last refusal
 }
 
-// New returns a host for node id of a system of a on nodes nodes. counters
-// must be zero and outlive the host.
+// New returns a runner for node id of a system of a on nodes nodes. counters
+// must be zero and outlive the runner.
 func New(a *dme.Algorithm, sys dme.System, nodes int, id dme.NodeID, w World, counters *Counters) *Runner {
 	h := &Runner{
 		id: id, nodes: nodes, kinds: dme.Kind(len(a.Kinds)),

@@ -48,7 +48,7 @@ type one struct{ node dme.Node }
 
 func (o one) Node(dme.NodeID) dme.Node { return o.node }
 
-// world notes what a host asks for.
+// world notes what a runner asks for.
 type world struct {
 	did   []string
 	enter func(id dme.NodeID, stamp dme.Stamp)

@@ -1,0 +1,89 @@
+package vnet
+
+import (
+	"slices"
+
+	"dmebench/dme"
+)
+
+// stored is what a step does to a node in one state. It is a function of the
+// two, since a node is deterministic: it is computed once by each walker, by
+// the node's own handler, and looked up ever after. It fills a cache line.
+type stored struct {
+	outcome
+	posted []posted
+}
+
+// posted is a message that was sent, without marks, and where its link is in a
+// vector.
+type posted struct {
+	place   int32
+	message uint32
+}
+
+// stimulus says what happens to a node: a step that is no arrival, or a
+// message.
+type stimulus uint32
+
+const (
+	firstTimer   = stimulus(Stop) + 1 // and the timer's number
+	firstMessage = firstTimer + 256   // and the message's number
+)
+
+// stimulusOf returns what x is to its node; message is the one that arrives.
+func stimulusOf(x Step, message uint32) stimulus {
+	switch {
+	case x.ofMessage():
+		return firstMessage + stimulus(message)
+	case x.Kind == Fire:
+		return firstTimer + stimulus(x.Timer)
+	}
+	return stimulus(x.Kind)
+}
+
+// executor runs the handlers of nodes, one at a time: it is a network of which
+// only what one handler does is looked at.
+type executor struct {
+	*Network
+	space *Space
+	key   []byte
+	body  []byte
+}
+
+func newExecutor(s *Space) *executor { return &executor{Network: New(s.Model), space: s} }
+
+// try takes a step at a node; message is the one that arrives.
+func (x *executor) try(at *local, step Step, message uint32) stored {
+	h := x.runners[at.id]
+	h.Restore(at.activity, at.reads)
+	if _, err := dme.LoadState([]byte(at.state), h.Node()); err != nil {
+		panic("vnet: " + err.Error()) // it was saved by the same node
+	}
+	if step.ofMessage() {
+		x.taken.msg = dme.Message{}
+		if err := dme.DecodeMessage([]byte(x.space.messages.at(message).body), &x.taken.msg, nil); err != nil {
+			panic("vnet: " + err.Error()) // it was encoded here
+		}
+	}
+	x.begin(step, false)
+	x.inside = x.inside[:0]
+	o := stored{outcome: *x.Network.run(step)}
+	if o.fatal() {
+		// What a panic leaves behind is of no use.
+		x.Network = New(x.Model)
+		return o
+	}
+	o.timers = slices.Clone(o.timers)
+	for i := range x.sending {
+		t := &x.sending[i]
+		x.body = dme.AppendMessage(x.body[:0], &t.msg)
+		p := posted{place: x.space.places[x.link(t.From, t.To)]}
+		p.message, x.key = x.space.messageOf(x.key, t.passage, x.body)
+		o.posted = append(o.posted, p)
+	}
+	after := at.process
+	after.begin(step)
+	after.activity, after.reads = h.Activity(), h.Shared()
+	o.next, x.key = x.space.localOf(x.key, at.id, after, h.Node())
+	return o
+}
