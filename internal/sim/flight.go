@@ -34,14 +34,14 @@ func (s *slots[T]) release(slot uint32) {
 	s.n--
 }
 
-// letter is a message on its way.
-type letter struct {
+// transit is a message on its way.
+type transit struct {
 	msg      dme.Message
 	from, to dme.NodeID
 }
 
 // flight holds the messages that are on their way.
-type flight struct{ slots[letter] }
+type flight struct{ slots[transit] }
 
 func (f *flight) put(from, to dme.NodeID, m *dme.Message) (slot uint32) {
 	slot, x := f.take()

@@ -11,8 +11,8 @@ import (
 	"dmebench/result"
 )
 
-// crew carries out runs while there is time.
-type crew struct {
+// executor carries out runs while there is time.
+type executor struct {
 	opt     *Options
 	started time.Time
 	now     func() time.Time
@@ -24,18 +24,18 @@ type crew struct {
 	err     error // of the store
 }
 
-func newCrew(o *Options) *crew {
+func newExecutor(o *Options) *executor {
 	now := o.Now
 	if now == nil {
 		now = time.Now
 	}
-	return &crew{opt: o, now: now, started: now()}
+	return &executor{opt: o, now: now, started: now()}
 }
 
 // carryOut runs what is pending until the deadline, which is a time since the
 // start: several simulations at a time, or real runs one by one. Runs that have
 // begun are finished. Only the context ends it with an error.
-func (w *crew) carryOut(ctx context.Context, p *plan, pending []work, parallel int, deadline time.Duration) error {
+func (w *executor) carryOut(ctx context.Context, p *plan, pending []work, parallel int, deadline time.Duration) error {
 	w.mu.Lock()
 	w.planned += len(pending)
 	for _, x := range pending {
@@ -73,7 +73,7 @@ func (w *crew) carryOut(ctx context.Context, p *plan, pending []work, parallel i
 }
 
 // run carries out one run, unless the store has it, and keeps its result.
-func (w *crew) run(ctx context.Context, p *plan, x work) {
+func (w *executor) run(ctx context.Context, p *plan, x work) {
 	spec := x.cell.Spec
 	spec.Seed = p.opt.Seed + uint64(x.repetition)
 	r := w.found(x)
@@ -99,7 +99,7 @@ func (w *crew) run(ctx context.Context, p *plan, x work) {
 
 // found returns what the store has of a run, nil where it has nothing that
 // stands.
-func (w *crew) found(x work) *result.Result {
+func (w *executor) found(x work) *result.Result {
 	if w.opt.Store == nil {
 		return nil
 	}

@@ -52,7 +52,7 @@ func Run(ctx context.Context, o Options) (*claims.Document, error) {
 func (o *Options) validate(
 	ctx context.Context, network run.Network, e effort, subjects []*dme.Algorithm, controls []string,
 ) (*claims.Document, error) {
-	w := newCrew(o)
+	w := newExecutor(o)
 	d := &claims.Document{
 		SchemaVersion: claims.SchemaVersion, Mode: string(o.Mode), Transport: network.Name, Seed: o.Seed,
 		Algorithms: names(subjects), Controls: append([]string{}, controls...),
@@ -76,7 +76,7 @@ func (o *Options) validate(
 
 // carryOut runs the plan in its phases: simulations, other heavy loads where a
 // formula has failed, and runs over a real network.
-func (o *Options) carryOut(ctx context.Context, w *crew, p *plan) error {
+func (o *Options) carryOut(ctx context.Context, w *executor, p *plan) error {
 	budget := func(part float64) time.Duration { return time.Duration(part * float64(p.effort.budget)) }
 	first := simulated
 	if len(p.pending(true)) == 0 {
