@@ -32,7 +32,8 @@ func (p *program) validateCommand() *cli.Command {
 		Name:  "validate",
 		Usage: "check the papers' claims: one line per claim, with its verdict",
 		Description: "Runs what the claims need, in virtual time and, for claims about growth, with real processes,\n" +
-			"and says of each claim whether it holds. Writes validate.md, validate.json and validate.html.\n\n" +
+			"and says of each claim whether it holds. Writes validate.md, validate.json and validate.html.\n" +
+			"Runs are kept in runs.jsonl beside them: the same command continues after an interruption.\n\n" +
 			"Exit code: 0, or 1 if an exact claim failed that is not known to be false; 64 and more: the input was\n" +
 			"refused before anything started; 130 interrupted, with what was found until then in the files.",
 		Flags: []cli.Flag{

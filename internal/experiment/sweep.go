@@ -258,8 +258,8 @@ func carryOutOne(ctx context.Context, runner Runner, job *run.Job, keep func(*re
 }
 
 // Continue opens the store in dir to go on with it. Where there is none of the
-// same plan, or with fresh, it begins one in its place. Until release is called
-// nobody else does.
+// same plan, or with fresh, it begins one; what was there stays beside it, under
+// the time at which it was begun. Until release is called nobody else does.
 func Continue(dir string, h result.Header, fresh bool) (store *result.Store, release func(), err error) {
 	unlock, err := lock(dir)
 	if err != nil {
@@ -271,18 +271,24 @@ func Continue(dir string, h result.Header, fresh bool) (store *result.Store, rel
 		}
 	}()
 	path := filepath.Join(dir, result.StoreName)
-	if !fresh {
-		store, err = result.OpenStore(path)
-		switch {
-		case err == nil && store.Header.Plan == h.Plan:
-			return store, closing(store, unlock), nil
-		case err == nil:
-			store.Close()
-		case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, result.ErrNoHeader):
-			return nil, nil, refuse(exit.Data, "%w", err)
-		}
+	store, err = result.OpenStore(path)
+	switch {
+	case err == nil && store.Header.Plan == h.Plan && !fresh:
+		return store, closing(store, unlock), nil
+	case err == nil:
+		store.Close()
+		begun := store.Header.Started.UTC().Format("2006-01-02T15-04-05.000Z")
+		err = os.Rename(path, filepath.Join(dir, "runs-"+begun+".jsonl"))
+	case errors.Is(err, result.ErrNoHeader):
+		err = os.Remove(path)
+	case errors.Is(err, fs.ErrNotExist):
+		err = nil
+	case fresh:
+		err = os.Rename(path, filepath.Join(dir, "runs-unreadable.jsonl"))
+	default:
+		return nil, nil, refuse(exit.Data, "%w", err)
 	}
-	if err = os.Remove(path); err == nil || errors.Is(err, fs.ErrNotExist) {
+	if err == nil {
 		store, err = result.CreateStore(path, h)
 	}
 	if err != nil {

@@ -306,9 +306,11 @@ func TestAResultIsKeptBeforeTheRunnerTearsDown(t *testing.T) {
 
 func TestContinue(t *testing.T) {
 	dir := t.TempDir()
+	started := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 	begin := func(plan string, fresh bool) int {
 		t.Helper()
-		store, release, err := Continue(dir, result.Header{Plan: plan}, fresh)
+		started = started.Add(time.Minute)
+		store, release, err := Continue(dir, result.Header{Plan: plan, Started: started}, fresh)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -330,6 +332,15 @@ func TestContinue(t *testing.T) {
 	}{{"one", false, 0}, {"one", false, 1}, {"one", false, 2}, {"one", true, 0}, {"two", false, 0}, {"two", false, 1}} {
 		if there := begin(x.plan, x.fresh); there != x.there {
 			t.Errorf("%d: %d runs were there, want %d", i, there, x.there)
+		}
+	}
+	for name, runs := range map[string]int{"runs-2026-11-01T12-01-00.000Z.jsonl": 3, "runs-2026-11-01T12-04-00.000Z.jsonl": 1} {
+		kept, err := result.OpenStore(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if kept.Close(); len(kept.Runs) != runs {
+			t.Errorf("%s keeps %d runs, want %d", name, len(kept.Runs), runs)
 		}
 	}
 	// A first line that was cut off is no reason to stop.

@@ -122,9 +122,7 @@ func carryOut(ctx context.Context, spec result.Spec, o *Options) *result.Result 
 		r, err = o.Run(ctx, job)
 	}
 	if err != nil {
-		r = &result.Result{
-			SchemaVersion: result.SchemaVersion, Status: result.Failed, Error: err.Error(), Algorithm: spec.Algorithm, Nodes: spec.Nodes,
-		}
+		r = result.Failure(spec, err)
 	}
 	r.Spec = spec
 	return r
