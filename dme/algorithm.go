@@ -61,6 +61,12 @@ type Algorithm struct {
 	// options; nil where any n ≥ 1 will do.
 	ValidNodes func(n int, opt Options) error
 
+	// Survives reports whether requests of the other nodes are served while these
+	// are down, whatever they were doing when they crashed; nil where no crash is
+	// survived. An algorithm whose nodes are Restarters without it serves all
+	// once every node is back.
+	Survives func(s Setting, down []NodeID) bool
+
 	Claims []Claim
 
 	// Prepare computes what all nodes of a system share, once.
@@ -88,6 +94,11 @@ type Config struct {
 	// Bound is the longest time that a message can take, where whoever runs the
 	// system knows it; 0 where nobody does.
 	Bound time.Duration
+
+	// Absent are the nodes that are no part of the system at the start and join
+	// it later, in ascending order. Only algorithms whose nodes are Joiners are
+	// given some.
+	Absent []NodeID
 
 	// ReadFile reads a file that an option names. It is nil where no option
 	// can name one.

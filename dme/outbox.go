@@ -13,6 +13,7 @@ const (
 	EffectSetTimer
 	EffectCancelTimer
 	EffectRefuse
+	EffectLeft
 )
 
 // Effect is one entry of an [Outbox]; the fields that its kind needs are set.
@@ -80,6 +81,13 @@ func (o *Outbox) CancelTimer(id TimerID) {
 func (o *Outbox) Refuse(reason string) {
 	e := o.add()
 	e.Kind, e.Reason = EffectRefuse, reason
+}
+
+// Left says that a node that was told to leave is no longer part of the
+// system: nobody expects an answer of it, and its process may end.
+func (o *Outbox) Left() {
+	e := o.add()
+	e.Kind = EffectLeft
 }
 
 // Effects returns what has been collected since the last Reset. It is valid

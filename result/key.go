@@ -35,6 +35,7 @@ var dimensions = [...]dimension{
 	}},
 	{"nodes_per_worker", func(s Spec) string { return given(float64(s.NodesPerWorker)) }},
 	{"warmup", func(s Spec) string { return s.Warmup }},
+	{"faults", func(s Spec) string { return strings.Join(s.Faults, "; ") }},
 }
 
 // given writes a number so that it can be read as one again.

@@ -31,6 +31,8 @@ func TestEveryFieldIsADimensionOrIsNot(t *testing.T) {
 			v.SetFloat(3)
 		case reflect.Bool:
 			v.SetBool(true)
+		case reflect.Slice:
+			v.Set(reflect.ValueOf([]string{"kill 3 @2s"}))
 		case reflect.Map:
 			v.Set(reflect.ValueOf(map[string]string{"quorum": "grid"}))
 		default:

@@ -52,6 +52,7 @@ type Result struct {
 	Safety   Safety   `json:"safety"`
 	Liveness Liveness `json:"liveness"`
 	Warmup   Warmup   `json:"warmup"`
+	Faults   []Fault  `json:"faults,omitempty"` // what was done to the run on purpose, in order of time
 
 	Workers     int               `json:"workers"` // processes
 	Warnings    []string          `json:"warnings"`
@@ -140,6 +141,22 @@ type Liveness struct {
 type Warmup struct {
 	Entries uint64 `json:"entries"`
 	Method  string `json:"method"` // "mser-5", "given" or "none"
+}
+
+// Fault is what was done to whom, and what came of it. Times are since the start
+// of the run, durations since the fault.
+type Fault struct {
+	Fault string `json:"fault"` // as it was asked for: "kill holder @entry:100"
+	AtNS  int64  `json:"at_ns"`
+	What  string `json:"what"`
+	Nodes []int  `json:"nodes"` // whom it hit; of a partition, its first side
+
+	EndedNS     *int64  `json:"ended_ns"`     // when a pause or a partition was over; null where it stayed
+	RecoveredNS *int64  `json:"recovered_ns"` // until the next entry of a node that it did not hit; null where there was none
+	ServedNS    *int64  `json:"served_ns"`    // until the last of the requests that waited when it struck was served; null while one is not
+	Waiting     uint64  `json:"waiting"`      // requests of other nodes that waited when it struck
+	Lost        uint64  `json:"lost"`         // requests and entries of the nodes it hit, which ended with them
+	Messages    *uint64 `json:"messages"`     // sent until it had recovered; null where it did not
 }
 
 // Histograms holds whole distributions in HdrHistogram's compressed form.

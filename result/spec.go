@@ -37,6 +37,7 @@ type Spec struct {
 	Set            map[string]string `json:"set,omitempty"`
 	Listen         string            `json:"listen,omitempty"` // HOST:PORT of the control plane's broker
 	AllowMismatch  bool              `json:"allow_mismatch,omitempty"`
+	Faults         []string          `json:"faults,omitempty"` // what is done to nodes on purpose, as package fault reads it
 }
 
 // Defaults of a Spec (the requests' is 100·N).

@@ -10,11 +10,14 @@ import (
 // Activity says where the local process of a node stands.
 type Activity uint32
 
-// A local process is idle, has asked for the critical section, or is inside.
+// A local process is idle, has asked for the critical section, or is inside;
+// or its node is no part of the system: it has crashed, has left, or has not
+// joined yet.
 const (
 	Idle Activity = iota
 	Requesting
 	Inside
+	Down
 )
 
 func (a Activity) String() string {
@@ -25,6 +28,8 @@ func (a Activity) String() string {
 		return "requesting"
 	case Inside:
 		return "in the critical section"
+	case Down:
+		return "down"
 	}
 	return "unknown"
 }

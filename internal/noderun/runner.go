@@ -36,6 +36,7 @@ type Runner struct {
 	id       dme.NodeID
 	nodes    int
 	kinds    dme.Kind // largest kind of the algorithm
+	sys      dme.System
 	node     dme.Node
 	queuer   dme.Queuer // node, if it is one
 	world    World
@@ -51,10 +52,16 @@ type Runner struct {
 func New(a *dme.Algorithm, sys dme.System, nodes int, id dme.NodeID, w World, counters *Counters) *Runner {
 	h := &Runner{
 		id: id, nodes: nodes, kinds: dme.Kind(len(a.Kinds)),
-		node: sys.Node(id), world: w, counters: counters,
+		sys: sys, world: w, counters: counters,
 	}
-	h.queuer, _ = h.node.(dme.Queuer)
+	h.renew()
 	return h
+}
+
+// renew puts a node in its initial state in the place of the one there was.
+func (h *Runner) renew() {
+	h.node = h.sys.Node(h.id)
+	h.queuer, _ = h.node.(dme.Queuer)
 }
 
 // ID returns the node's number.
@@ -84,6 +91,55 @@ func (h *Runner) Start() {
 func (h *Runner) Stop() {
 	if n, ok := h.node.(dme.Stopper); ok {
 		n.Stop(&h.out)
+		h.apply()
+	}
+}
+
+// Crash takes the node out of the system: everything that it knew is forgotten.
+// It is also how a node begins that is to join later. Nothing but Restart and
+// Join may be called after it.
+func (h *Runner) Crash() {
+	h.out.Reset()
+	h.renew()
+	h.shared = false
+	h.setActivity(Down)
+}
+
+// Restart brings a node back after a Crash; it must be a [dme.Restarter].
+func (h *Runner) Restart() {
+	h.setActivity(Idle)
+	h.node.(dme.Restarter).Restart(&h.out)
+	h.apply()
+}
+
+// Join brings a node in that was no part of the system; it must be a
+// [dme.Joiner].
+func (h *Runner) Join() {
+	h.setActivity(Idle)
+	h.node.(dme.Joiner).Join(&h.out)
+	h.apply()
+}
+
+// Leave tells the node to leave the system; it must be a [dme.Leaver], and the
+// local process idle. The activity is Down once it has left.
+func (h *Runner) Leave() {
+	h.node.(dme.Leaver).Leave(&h.out)
+	h.apply()
+}
+
+// PeerDown tells the node, if it listens, that a peer is down.
+func (h *Runner) PeerDown(peer dme.NodeID) {
+	if n, ok := h.node.(dme.PeerWatcher); ok {
+		n.Down(peer, &h.out)
+		h.apply()
+	}
+}
+
+// PeerUp tells the node, if it listens, that a new incarnation of a peer is
+// there.
+func (h *Runner) PeerUp(peer dme.NodeID) {
+	if n, ok := h.node.(dme.PeerWatcher); ok {
+		n.Up(peer, &h.out)
 		h.apply()
 	}
 }
@@ -221,6 +277,8 @@ func (h *Runner) apply() {
 			h.world.CancelTimer(h.id, e.Timer)
 		case dme.EffectRefuse:
 			h.refuse(e.Reason)
+		case dme.EffectLeft:
+			h.setActivity(Down)
 		}
 		e.Msg.Vec = nil // handed over: the outbox must not keep it alive
 	}

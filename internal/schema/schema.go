@@ -30,6 +30,9 @@ func JSON() ([]byte, error) {
 		path := strings.Split(f.Key, ".")
 		for _, key := range path[:len(path)-1] {
 			parent = parent["properties"].(object)[key].(object)
+			if items, ok := parent["items"]; ok {
+				parent = items.(object)
+			}
 		}
 		f.Key = path[len(path)-1]
 		f.addTo(parent)
@@ -56,6 +59,9 @@ func (f Field) addTo(parent object) {
 		s = object{"$ref": "#/$defs/" + Times}
 	case "array":
 		s["items"] = object{"type": element}
+		if element == "object" {
+			s["items"] = structure()
+		}
 	case "object":
 		if element == "" {
 			s = structure()

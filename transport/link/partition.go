@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -47,20 +46,9 @@ func parsePartition(s string) (p Partition, err error) {
 		return p, err
 	}
 	for side := range strings.SplitSeq(sides, "|") {
-		var group []dme.NodeID
-		for item := range strings.SplitSeq(side, ",") {
-			first, last, isRange := strings.Cut(item, "-")
-			if !isRange {
-				last = first
-			}
-			a, err1 := strconv.ParseUint(first, 10, 20)
-			b, err2 := strconv.ParseUint(last, 10, 20)
-			if err1 != nil || err2 != nil || a < 1 || b < a {
-				return p, fmt.Errorf("%q is neither a node number nor a range of them", item)
-			}
-			for id := a; id <= b; id++ {
-				group = append(group, dme.NodeID(id))
-			}
+		group, err := dme.ParseNodes(side)
+		if err != nil {
+			return p, err
 		}
 		p.Groups = append(p.Groups, group)
 	}

@@ -1,0 +1,335 @@
+// Package fault is the grammar of faults that are done to a run on purpose:
+// nodes that are killed, restarted, paused or cut off, that join and leave.
+//
+// A fault is written WHAT WHOM @WHEN:
+//
+//	kill 3 @2s                   node 3 is killed two seconds after the start
+//	kill holder @entry:100       whoever makes the 100th entry, inside it
+//	restart 3 @+500ms            half a second after node 3 was killed
+//	pause 2,5 @1s-1.5s           nodes 2 and 5 stand still for half a second
+//	partition 1,2|3-8 @1s-3s     nothing passes between the sides
+//	leave 4 @3s                  node 4 leaves in an orderly way
+//	join 6 @request:20           node 6, absent until then, joins at the 20th request
+package fault
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"dmebench/dme"
+)
+
+// Kind says what is done.
+type Kind string
+
+// The kinds of faults. Kill ends a node at once, and Restart brings it back with
+// nothing kept. Pause makes it stand still, as a process that is not scheduled.
+// Partition lets nothing pass between its sides. Leave and Join are no accidents:
+// the node leaves, or becomes part of, the running system.
+const (
+	Kill      Kind = "kill"
+	Restart   Kind = "restart"
+	Pause     Kind = "pause"
+	Partition Kind = "partition"
+	Leave     Kind = "leave"
+	Join      Kind = "join"
+)
+
+var kinds = []Kind{Kill, Restart, Pause, Partition, Leave, Join}
+
+// lasts reports whether the fault has an end.
+func (k Kind) lasts() bool { return k == Pause || k == Partition }
+
+// Role names whom a fault hits by what the node does at that moment.
+type Role string
+
+// The roles: the node inside the critical section, the root of the system's
+// structure, the node that has the token, a node that waits, any node that is up.
+// Among several the one is drawn from the run's seed.
+const (
+	Holder  Role = "holder"
+	Root    Role = "root"
+	Token   Role = "token"
+	Waiting Role = "waiting"
+	Random  Role = "random"
+)
+
+var roles = []Role{Holder, Root, Token, Waiting, Random}
+
+// Event is what a fault can wait for in place of a time.
+type Event string
+
+// The events: the n-th entry, or the n-th request, of all nodes together.
+const (
+	Entry   Event = "entry"
+	Request Event = "request"
+)
+
+// Fault is one fault of a schedule.
+type Fault struct {
+	What  Kind
+	Nodes []dme.NodeID   // whom it hits, in ascending order; nil with a role or sides
+	Role  Role           // whom it hits, where no nodes are named
+	Sides [][]dme.NodeID // of a partition; nodes in none are one more side together
+
+	Event Event         // what it waits for; "" for a time
+	Count uint64        // the how-manieth event, from 1
+	At    time.Duration // since the start of the run or, with AfterKill, since the kill
+	// AfterKill counts At from the kill of the same nodes: of a Restart only.
+	AfterKill bool
+	Lasts     time.Duration // how long; 0: until the end of the run
+}
+
+// Parse reads a fault.
+func Parse(s string) (Fault, error) {
+	f, err := parse(s)
+	if err != nil {
+		return Fault{}, fmt.Errorf("fault %q: %w", s, err)
+	}
+	return f, nil
+}
+
+func parse(s string) (f Fault, err error) {
+	words := strings.Fields(s)
+	if len(words) != 3 || !strings.HasPrefix(words[2], "@") {
+		return f, errors.New("want WHAT WHOM @WHEN, such as: kill 3 @2s")
+	}
+	f.What = Kind(words[0])
+	if !slices.Contains(kinds, f.What) {
+		return f, fmt.Errorf("%q cannot be done; want %s", words[0], list(kinds))
+	}
+	if err := f.parseWhom(words[1]); err != nil {
+		return f, err
+	}
+	if err := f.parseWhen(words[2][1:]); err != nil {
+		return f, err
+	}
+	return f, nil
+}
+
+func list[S ~string](names []S) string {
+	words := make([]string, len(names))
+	for i, n := range names {
+		words[i] = string(n)
+	}
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " or " + words[last]
+}
+
+func (f *Fault) parseWhom(s string) (err error) {
+	if f.What == Partition {
+		for side := range strings.SplitSeq(s, "|") {
+			nodes, err := dme.ParseNodes(side)
+			if err != nil {
+				return err
+			}
+			for _, other := range f.Sides {
+				if i := slices.IndexFunc(nodes, func(id dme.NodeID) bool { return slices.Contains(other, id) }); i >= 0 {
+					return fmt.Errorf("node %d is on two sides", nodes[i])
+				}
+			}
+			f.Sides = append(f.Sides, nodes)
+		}
+		return nil
+	}
+	if r := Role(s); slices.Contains(roles, r) {
+		if f.What == Join {
+			return errors.New("who joins is told by number: nobody that is absent has a role")
+		}
+		f.Role = r
+		return nil
+	}
+	if f.Nodes, err = dme.ParseNodes(s); err != nil {
+		return fmt.Errorf("%w, nor one of %s", err, list(roles))
+	}
+	return nil
+}
+
+func (f *Fault) parseWhen(s string) error {
+	event, count, isEvent := strings.Cut(s, ":")
+	switch {
+	case Event(event) == Entry || Event(event) == Request:
+		f.Event, f.Count = Event(event), 1
+		if !isEvent {
+			return nil
+		}
+		count, lasts, hasEnd := strings.Cut(count, "+")
+		n, err := strconv.ParseUint(count, 10, 63)
+		if err != nil || n == 0 {
+			return fmt.Errorf("%q is no count; want %s:N with N at least 1", count, event)
+		}
+		f.Count = n
+		if !hasEnd {
+			return nil
+		}
+		return f.setLasts(parseTime(lasts))
+	case strings.HasPrefix(s, "+"):
+		if f.What != Restart {
+			return fmt.Errorf("only a restart can follow a kill; when is %s?", f.What)
+		}
+		f.AfterKill = true
+		return f.setAt(parseTime(s[1:]))
+	}
+	from, until, isSpan := strings.Cut(s, "-")
+	if err := f.setAt(parseTime(from)); err != nil || !isSpan {
+		return err
+	}
+	end, err := parseTime(until)
+	if err == nil && end <= f.At {
+		err = fmt.Errorf("it would end at %v, before it began", end)
+	}
+	return f.setLasts(end-f.At, err)
+}
+
+func (f *Fault) setAt(d time.Duration, err error) error {
+	f.At = d
+	return err
+}
+
+func (f *Fault) setLasts(d time.Duration, err error) error {
+	if err == nil && !f.What.lasts() {
+		return fmt.Errorf("%s has no end; only %s and %s last", f.What, Pause, Partition)
+	}
+	if err == nil && d <= 0 {
+		err = errors.New("it would last no time")
+	}
+	f.Lasts = d
+	return err
+}
+
+func parseTime(s string) (time.Duration, error) {
+	d, err := time.ParseDuration(s)
+	if err != nil || d < 0 {
+		return 0, fmt.Errorf("%q is no time; want one such as 2s or 500ms, a span such as 1s-1.5s, or an event such as entry:100", s)
+	}
+	return d, nil
+}
+
+// Whom writes whom the fault hits, as [Parse] reads it.
+func (f Fault) Whom() string {
+	switch {
+	case f.Role != "":
+		return string(f.Role)
+	case f.What == Partition:
+		sides := make([]string, len(f.Sides))
+		for i, side := range f.Sides {
+			sides[i] = dme.FormatNodes(side)
+		}
+		return strings.Join(sides, "|")
+	}
+	return dme.FormatNodes(f.Nodes)
+}
+
+// String writes the fault as [Parse] reads it.
+func (f Fault) String() string {
+	s := string(f.What) + " " + f.Whom() + " @"
+	switch {
+	case f.Event != "" && f.Lasts > 0:
+		return s + fmt.Sprintf("%s:%d+%v", f.Event, f.Count, f.Lasts)
+	case f.Event != "":
+		return s + fmt.Sprintf("%s:%d", f.Event, f.Count)
+	case f.AfterKill:
+		return s + "+" + f.At.String()
+	case f.Lasts > 0:
+		return s + f.At.String() + "-" + (f.At + f.Lasts).String()
+	}
+	return s + f.At.String()
+}
+
+// Schedule is the faults of a run, in the order in which they were given.
+type Schedule []Fault
+
+// ParseAll reads a schedule, and reports every fault that cannot be read.
+func ParseAll(faults []string) (Schedule, error) {
+	var all Schedule
+	var errs []error
+	for _, s := range faults {
+		f, err := Parse(s)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		all = append(all, f)
+	}
+	return all, errors.Join(errs...)
+}
+
+// Absent returns the nodes that are no part of the system at the start: those of
+// whom the first that happens is that they join.
+func (s Schedule) Absent() []dme.NodeID {
+	var absent []dme.NodeID
+	for _, f := range s {
+		if f.What == Join {
+			absent = append(absent, f.Nodes...)
+		}
+	}
+	slices.Sort(absent)
+	return slices.Compact(absent)
+}
+
+// Kill returns the index of the kill that the i-th fault, a restart with
+// AfterKill, counts from: the first of the same nodes or role before it that no
+// earlier restart counts from. It is -1 where there is none.
+func (s Schedule) Kill(i int) int {
+	taken := -1
+	for k := range i {
+		if s[k].AfterKill && s[k].Whom() == s[i].Whom() {
+			taken = s.Kill(k)
+		}
+	}
+	for k := taken + 1; k < i; k++ {
+		if s[k].What == Kill && s[k].Whom() == s[i].Whom() {
+			return k
+		}
+	}
+	return -1
+}
+
+// Check reports what keeps the schedule from being carried out in a system of a
+// on n nodes.
+func (s Schedule) Check(a *dme.Algorithm, sys dme.System, n int) error {
+	var errs []error
+	fault := func(f Fault, text string, args ...any) {
+		errs = append(errs, fmt.Errorf("fault %q: %w", f, fmt.Errorf(text, args...)))
+	}
+	if n < 1 {
+		return nil
+	}
+	node := sys.Node(1)
+	for i, f := range s {
+		for _, nodes := range append(f.Sides, f.Nodes) {
+			if len(nodes) > 0 && int(nodes[len(nodes)-1]) > n {
+				fault(f, "there are only %d nodes", n)
+			}
+		}
+		ok := true
+		switch f.What {
+		case Restart:
+			_, ok = node.(dme.Restarter)
+		case Join:
+			_, ok = node.(dme.Joiner)
+		case Leave:
+			_, ok = node.(dme.Leaver)
+		}
+		if !ok {
+			fault(f, "nodes of %s cannot %s; «dmebench list algorithms» shows which can", a.Name, f.What)
+		}
+		if f.AfterKill && s.Kill(i) < 0 {
+			fault(f, "no kill of %s stands before it", f.Whom())
+		}
+		if _, ok := sys.(dme.Rooted); f.Role == Root && !ok {
+			fault(f, "%s has no root", a.Name)
+		}
+		if _, ok := node.(dme.TokenHolder); f.Role == Token && !ok {
+			fault(f, "%s has no token", a.Name)
+		}
+	}
+	if len(s.Absent()) >= n {
+		errs = append(errs, errors.New("faults: all nodes join later; somebody must be there at the start"))
+	}
+	return errors.Join(errs...)
+}
