@@ -22,7 +22,6 @@ func TestRobustConformance(t *testing.T) { conformance.Test(t, Robust()) }
 
 // What a correct neighbour never sends is refused, and changes nothing.
 func TestRobustRefusals(t *testing.T) {
-	const none = dme.None
 	holding := func() *conformance.Net {
 		net := conformance.Make(t, Robust(), 7, nil)
 		net.Settle()
