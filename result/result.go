@@ -135,6 +135,15 @@ type Liveness struct {
 	Stalled bool     `json:"stalled"`
 	Pending uint64   `json:"pending"`          // requests that were not served
 	States  []string `json:"states,omitempty"` // of a stalled run: every node's decoded state
+	Why     []string `json:"why,omitempty"`    // of a stalled run: what is waited for in the end
+	Waits   []Wait   `json:"waits,omitempty"`  // of a stalled run: who waits for whom
+}
+
+// Wait is one reason for which a node cannot go on: an edge of the wait-for graph.
+type Wait struct {
+	Node int    `json:"node"`
+	For  int    `json:"for"`
+	What string `json:"what"` // what it needs of the other: "REPLY", "RELEASE"
 }
 
 // Warmup says which entries the steady part leaves out.

@@ -109,7 +109,8 @@ func New(a *dme.Algorithm, o Options) (*Search, error) {
 	needs := a.Needs(opt)
 	m, err := vnet.NewModel(vnet.Config{
 		Algorithm: a, Nodes: o.Nodes, Options: opt, Seed: o.Seed, ReadFile: o.ReadFile,
-		Unordered: o.Unordered, Duplicate: o.Duplicate, Lose: o.Lose, Crashes: o.Faults, Restarts: true, Bypass: o.Bypass, Requests: o.share, Recover: true,
+		Unordered: o.Unordered, Duplicate: o.Duplicate, Lose: o.Lose,
+		Crashes: o.Faults, Restarts: true, Bypass: o.Bypass, Requests: o.share, Recover: true,
 		Bounded: needs.BoundedDelay,
 		// Links give all broadcasts one order to an algorithm that needs it, where
 		// they are as good as they can be: what loses, repeats and reorders

@@ -177,7 +177,11 @@ func (p *player) note(format string, args ...any) { fmt.Fprintf(&p.text, "  "+fo
 func (p *player) onTheWay() string {
 	var parts []string
 	for _, l := range p.network.InFlight() {
-		parts = append(parts, fmt.Sprintf("%d->%d %s", l.From, l.To, p.algorithm.KindName(l.Kind)))
+		what := l.Arrival().String()
+		if l.Arrival() == vnet.Deliver {
+			what = p.algorithm.KindName(l.Kind)
+		}
+		parts = append(parts, fmt.Sprintf("%d->%d %s", l.From, l.To, what))
 	}
 	if parts == nil {
 		return "none"
