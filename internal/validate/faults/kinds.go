@@ -1,7 +1,7 @@
-// Package survival finds out what each algorithm survives: it injects every kind
+// Package faults finds out what each algorithm survives: it injects every kind
 // of fault into runs, searches schedules for what a run may miss, and makes a
 // table of the outcomes.
-package survival
+package faults
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package survival
+package faults
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"dmebench/dme"
 	"dmebench/internal/run"
 	"dmebench/report/stats"
+	"dmebench/report/survival"
 	"dmebench/result"
 )
 
@@ -31,95 +32,15 @@ type Options struct {
 	Progress func(done, planned int, what string)
 }
 
-// Answer is yes, no, or that there is none.
-type Answer string
-
-// The answers to «is it safe?» and «is it live?».
-const (
-	Yes     Answer = "yes"
-	No      Answer = "no"
-	Unknown Answer = "unknown" // a run could not be carried out, or a search did not come to its end
-)
-
-// and returns what two answers come to: one no is a no.
-func (a Answer) and(b Answer) Answer {
-	switch {
-	case a == No || b == No:
-		return No
-	case a == Unknown || b == Unknown:
-		return Unknown
-	}
-	return Yes
-}
-
-// unless returns what runs say, or no where a search has seen the contrary.
-func (a Answer) unless(search Answer) Answer {
-	if search == No {
-		return No
-	}
-	return a
-}
-
-// Cell is what became of an algorithm under one kind of fault.
-type Cell struct {
-	Algorithm string `json:"algorithm"`
-	Fault     string `json:"fault"`
-	Title     string `json:"title"`
-	WhyNot    string `json:"why_not,omitempty"` // why it was not tried
-
-	Safe Answer `json:"safe"` // in all runs, and in the search
-	Live Answer `json:"live"` // the requests of the nodes that were there were served
-
-	Runs     int      `json:"runs"`
-	Struck   int      `json:"struck"` // runs in which the fault struck
-	Recovery *Measure `json:"recovered_ns"`
-	Served   *Measure `json:"served_ns"`
-	Messages *Measure `json:"messages"`
-	Witness  string   `json:"witness,omitempty"` // the command that shows the first run that was not safe or not live
-	Why      []string `json:"why,omitempty"`     // what it stopped for
-
-	Search *Search `json:"search,omitempty"`
-}
-
-// Measure is a median over runs, with its 95% confidence interval.
-type Measure struct {
-	Median float64  `json:"median"`
-	Low    *float64 `json:"low"` // null where there are too few runs for an interval
-	High   *float64 `json:"high"`
-	Count  int      `json:"count"`
-}
-
-// Search is what a search of schedules said of the fault at any moment.
-type Search struct {
-	Safe     Answer   `json:"safe"`
-	Live     Answer   `json:"live"`
-	Nodes    int      `json:"nodes"`
-	States   uint64   `json:"states"`
-	Complete bool     `json:"complete"` // all states of the small system were visited
-	Random   uint64   `json:"schedules"`
-	Verdict  string   `json:"verdict,omitempty"`
-	Why      []string `json:"why,omitempty"`
-	Witness  string   `json:"witness,omitempty"`
-}
-
-// Document is the whole table.
-type Document struct {
-	SchemaVersion int               `json:"schema_version"`
-	Nodes         int               `json:"nodes"`
-	Networks      []string          `json:"networks"`
-	Repetitions   int               `json:"repetitions"`
-	Seed          uint64            `json:"seed"`
-	Environment   map[string]string `json:"environment"`
-	Cells         []Cell            `json:"cells"` // by algorithm, then by fault
-}
-
 // Run fills the table. It ends early, with what there is, when the context does.
-func Run(ctx context.Context, o Options) (*Document, error) {
-	d := &Document{SchemaVersion: result.SchemaVersion, Nodes: o.Nodes, Networks: o.Networks, Repetitions: o.Repetitions, Seed: o.Seed}
+func Run(ctx context.Context, o Options) (*survival.Document, error) {
+	d := &survival.Document{
+		SchemaVersion: result.SchemaVersion, Nodes: o.Nodes, Networks: o.Networks, Repetitions: o.Repetitions, Seed: o.Seed,
+	}
 	kinds := Kinds()
 	planned := len(kinds) * len(o.Algorithms)
 	for _, a := range o.Algorithms {
-		searches := make(map[string]*Search) // several kinds of fault search the same
+		searches := make(map[string]*survival.Search) // several kinds of fault search the same
 		for _, k := range kinds {
 			if ctx.Err() != nil {
 				return d, ctx.Err()
@@ -140,8 +61,8 @@ func Run(ctx context.Context, o Options) (*Document, error) {
 	return d, nil
 }
 
-func (o *Options) cell(ctx context.Context, a *dme.Algorithm, k Kind, searches map[string]*Search) (*Cell, error) {
-	c := &Cell{Algorithm: a.Name, Fault: k.Name, Title: k.Title, Safe: Yes, Live: Yes}
+func (o *Options) cell(ctx context.Context, a *dme.Algorithm, k Kind, searches map[string]*survival.Search) (*survival.Cell, error) {
+	c := &survival.Cell{Algorithm: a.Name, Fault: k.Name, Title: k.Title, Safe: survival.Yes, Live: survival.Yes}
 	n, err := o.size(a)
 	if err != nil {
 		return nil, err
@@ -151,7 +72,7 @@ func (o *Options) cell(ctx context.Context, a *dme.Algorithm, k Kind, searches m
 		return nil, err
 	}
 	if c.WhyNot = k.applies(subject{a, sys, sys.Node(1)}); c.WhyNot != "" {
-		c.Safe, c.Live = Unknown, Unknown
+		c.Safe, c.Live = survival.Unknown, survival.Unknown
 		return c, nil
 	}
 	var recovery, served, messages []float64
@@ -162,7 +83,7 @@ func (o *Options) cell(ctx context.Context, a *dme.Algorithm, k Kind, searches m
 			if err != nil {
 				return nil, err
 			}
-			c.add(spec, r)
+			add(c, spec, r)
 			for _, f := range r.Faults {
 				recovery = appendIf(recovery, f.RecoveredNS)
 				served = appendIf(served, f.ServedNS)
@@ -175,7 +96,7 @@ func (o *Options) cell(ctx context.Context, a *dme.Algorithm, k Kind, searches m
 		if c.Search, err = o.search(ctx, a, k, searches); err != nil {
 			return nil, err
 		}
-		c.Safe, c.Live = c.Safe.unless(c.Search.Safe), c.Live.unless(c.Search.Live)
+		c.Safe, c.Live = c.Safe.Unless(c.Search.Safe), c.Live.Unless(c.Search.Live)
 	}
 	return c, nil
 }
@@ -227,29 +148,29 @@ func (o *Options) run(ctx context.Context, s result.Spec) (*result.Result, error
 }
 
 // add counts a run.
-func (c *Cell) add(s result.Spec, r *result.Result) {
+func add(c *survival.Cell, s result.Spec, r *result.Result) {
 	c.Runs++
 	if len(r.Faults) > 0 || len(s.Faults) == 0 {
 		c.Struck++
 	}
-	safe, live := Yes, Yes
+	safe, live := survival.Yes, survival.Yes
 	if r.Safety.Violations > 0 {
-		safe = No
+		safe = survival.No
 	}
 	switch r.Status {
 	case result.Stalled:
-		live = No
+		live = survival.No
 	case result.Failed:
-		live = Unknown
+		live = survival.Unknown
 	}
-	if (safe != Yes || live == No) && c.Witness == "" {
+	if (safe != survival.Yes || live == survival.No) && c.Witness == "" {
 		c.Witness = Command(s)
 		c.Why = r.Liveness.Why
-		if safe == Yes && len(c.Why) == 0 && r.Error != "" {
+		if safe == survival.Yes && len(c.Why) == 0 && r.Error != "" {
 			c.Why = []string{r.Error}
 		}
 	}
-	c.Safe, c.Live = c.Safe.and(safe), c.Live.and(live)
+	c.Safe, c.Live = c.Safe.And(safe), c.Live.And(live)
 }
 
 // Command is the command line of a run.
@@ -276,12 +197,12 @@ func appendIf[T int64 | uint64](all []float64, x *T) []float64 {
 }
 
 // measure returns the median of a sample, nil of none.
-func measure(sample []float64) *Measure {
+func measure(sample []float64) *survival.Measure {
 	if len(sample) == 0 {
 		return nil
 	}
 	e := stats.Median(sample)
-	m := &Measure{Median: e.Median, Count: e.N}
+	m := &survival.Measure{Median: e.Median, Count: e.N}
 	if e.Bounded() {
 		m.Low, m.High = &e.Lo, &e.Hi
 	}

@@ -1,4 +1,4 @@
-package survival
+package faults
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/internal/check"
+	"dmebench/report/survival"
 )
 
 // The systems that are searched: every state of the small one, as far as the
@@ -18,7 +19,7 @@ const (
 )
 
 // search searches schedules in which the fault strikes at any moment.
-func (o *Options) search(ctx context.Context, a *dme.Algorithm, k Kind, done map[string]*Search) (*Search, error) {
+func (o *Options) search(ctx context.Context, a *dme.Algorithm, k Kind, done map[string]*survival.Search) (*survival.Search, error) {
 	opt, err := a.Resolve(nil)
 	if err != nil {
 		return nil, err
@@ -31,7 +32,7 @@ func (o *Options) search(ctx context.Context, a *dme.Algorithm, k Kind, done map
 	if s := done[key]; s != nil {
 		return s, nil
 	}
-	s := &Search{Safe: Yes, Live: Yes}
+	s := &survival.Search{Safe: survival.Yes, Live: survival.Yes}
 	done[key] = s
 	for _, small := range []bool{true, false} {
 		x := base
@@ -43,7 +44,7 @@ func (o *Options) search(ctx context.Context, a *dme.Algorithm, k Kind, done map
 		}
 		search, err := check.New(a, x)
 		if err != nil {
-			s.Safe, s.Live, s.Verdict = Unknown, Unknown, err.Error()
+			s.Safe, s.Live, s.Verdict = survival.Unknown, survival.Unknown, err.Error()
 			return s, nil
 		}
 		var r check.Report
@@ -56,7 +57,7 @@ func (o *Options) search(ctx context.Context, a *dme.Algorithm, k Kind, done map
 			r = search.Random(ctx)
 			s.Random = r.Schedules
 		}
-		if s.judge(&r); s.Verdict != "" {
+		if judge(s, &r); s.Verdict != "" {
 			s.Witness = commandOf(a, x, small, r.Seed)
 			return s, nil
 		}
@@ -76,7 +77,7 @@ func admitted(a *dme.Algorithm, opt dme.Options, n int) (int, error) {
 }
 
 // judge reads the answers off a report.
-func (s *Search) judge(r *check.Report) {
+func judge(s *survival.Search, r *check.Report) {
 	if r.Violation == nil {
 		return
 	}
@@ -87,9 +88,9 @@ func (s *Search) judge(r *check.Report) {
 	switch r.Violation.Property {
 	case check.Progress, check.Liveness, check.Rest:
 		// The search ends with the first violation: of safety it has seen no end.
-		s.Live, s.Safe = No, Unknown
+		s.Live, s.Safe = survival.No, survival.Unknown
 	default:
-		s.Safe, s.Live = No, Unknown
+		s.Safe, s.Live = survival.No, survival.Unknown
 	}
 }
 
