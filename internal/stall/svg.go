@@ -90,7 +90,7 @@ func (s *Standstill) drawn(x *Explanation) []dme.NodeID {
 		}
 	}
 	slices.Sort(nodes)
-	nodes = slices.Compact(nodes)
+	nodes = slices.DeleteFunc(slices.Compact(nodes), func(id dme.NodeID) bool { return id == dme.None })
 	return nodes[:min(maxDrawn, len(nodes))]
 }
 
