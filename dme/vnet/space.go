@@ -100,13 +100,22 @@ type Walker struct {
 	key     []byte
 	queue   []uint32
 	other   shared
+
+	_ [cacheLines]byte
 }
+
+// cacheLines is how many bytes lie between what is changed at every step and
+// what another goroutine may change. Else each would wait for the other's
+// processor: they pass lines of 64 bytes to each other, and fetch two at a time.
+const cacheLines = 128
 
 var _ state = (*Walker)(nil)
 
 // NewWalker returns a walker through the space.
 func (s *Space) NewWalker() *Walker {
-	return &Walker{Space: s, exec: newExecutor(s), Next: make([]uint32, s.width), first: make([]Step, len(s.firsts))}
+	const apart = cacheLines / 4 // a number has four bytes
+	next := make([]uint32, s.width+apart)[:s.width]
+	return &Walker{Space: s, exec: newExecutor(s), Next: next, first: make([]Step, len(s.firsts), len(s.firsts)+4)}
 }
 
 // Enabled appends the steps that are possible in state v, always in the same

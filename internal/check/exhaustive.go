@@ -84,7 +84,7 @@ type batch struct {
 }
 
 func newExhaustive(s *Search, workers int) *exhaustive {
-	x := &exhaustive{Search: s, space: vnet.NewSpace(s.model), workers: workers}
+	x := &exhaustive{Search: s, space: vnet.NewSpace(s.model), workers: workers, seen: newVisited(workers)}
 	x.width = x.space.Width()
 	return x
 }
@@ -95,7 +95,7 @@ func (x *exhaustive) run(ctx context.Context) bool {
 	defer stop()
 	workers := make([]*worker, x.workers)
 	for i := range workers {
-		workers[i] = &worker{search: x, Walker: x.space.NewWalker()}
+		workers[i] = &worker{search: x, Walker: x.space.NewWalker(), boxes: make([]box, len(x.seen.shards))}
 	}
 	initial := vnet.New(x.model)
 	if initial.Violation != nil {
@@ -104,9 +104,9 @@ func (x *exhaustive) run(ctx context.Context) bool {
 		return true
 	}
 	v, h := x.space.Of(initial)
-	x.seen.add(h)
+	workers[0].offer(v, h, 0)
+	workers[0].empty(x.seen.shardOf(h))
 	x.count.Store(1)
-	workers[0].push(v, h, 0)
 	layer := workers[0].filled()
 	for len(layer) > 0 && !x.halt.Load() {
 		layer = x.expandLayer(workers, layer)

@@ -7,12 +7,28 @@ type worker struct {
 	*vnet.Walker
 	search *exhaustive
 	steps  []vnet.Step // scratch
-	out    []*batch    // the states it has reached, for the next layer
+	boxes  []box       // what it has reached and has still to look up, by shard
+	fresh  []int       // scratch
+	isNew  uint64      // how many it has found to be new in its batch
+	out    []*batch    // the new ones, for the next layer
+	_      [128]byte   // keeps other workers off its cache lines
 }
+
+// box holds states that are to be looked up in a shard of the visited ones.
+type box struct {
+	vectors []uint32
+	hashes  []vnet.Hash
+	origins []origin
+}
+
+// boxSize is enough that a lock costs little, and little enough that the boxes
+// of a worker stay in its cache.
+const boxSize = 64
 
 // expandBatch takes every move from every state of a batch.
 func (w *worker) expandBatch(b *batch) {
-	var isNew, taken uint64
+	var taken uint64
+	w.isNew = 0
 	x, width := w.search, w.search.width
 	for i := range b.hashes {
 		v, h := b.vectors[i*width:(i+1)*width], b.hashes[i]
@@ -28,20 +44,43 @@ func (w *worker) expandBatch(b *batch) {
 				x.find(bad, b.first+uint64(i), k)
 				break
 			}
-			if x.seen.add(w.Hash) {
-				isNew++
-				w.push(w.Next, w.Hash, originOf(b.first+uint64(i), k))
-			}
+			w.offer(w.Next, w.Hash, originOf(b.first+uint64(i), k))
 		}
 	}
+	for i := range w.boxes {
+		w.empty(i)
+	}
 	x.taken.Add(taken)
-	if x.count.Add(isNew) >= x.States {
+	if x.count.Add(w.isNew) >= x.States {
 		x.halt.Store(true)
 	}
 	if x.Progress != nil && x.progress.TryLock() {
 		x.Progress(x.count.Load())
 		x.progress.Unlock()
 	}
+}
+
+// offer takes a state that may have been visited before.
+func (w *worker) offer(v []uint32, h vnet.Hash, from origin) {
+	i := w.search.seen.shardOf(h)
+	b := &w.boxes[i]
+	b.vectors = append(b.vectors, v...)
+	b.hashes = append(b.hashes, h)
+	b.origins = append(b.origins, from)
+	if len(b.hashes) == boxSize {
+		w.empty(i)
+	}
+}
+
+// empty looks up what is in a box, and keeps what is new.
+func (w *worker) empty(i int) {
+	b, width := &w.boxes[i], w.search.width
+	w.fresh = w.search.seen.shards[i].add(b.hashes, w.fresh[:0])
+	for _, k := range w.fresh {
+		w.push(b.vectors[k*width:(k+1)*width], b.hashes[k], b.origins[k])
+	}
+	w.isNew += uint64(len(w.fresh))
+	b.vectors, b.hashes, b.origins = b.vectors[:0], b.hashes[:0], b.origins[:0]
 }
 
 // push keeps a state for the next layer.
