@@ -39,6 +39,13 @@ func NewSpace(m *Model) *Space {
 // Width is the length of a vector.
 func (s *Space) Width() int { return s.width }
 
+// Footprint is how many bytes of memory the components take that have been met,
+// about.
+func (s *Space) Footprint() int {
+	// A queue keeps its messages' numbers as they are, and as bytes.
+	return int(s.locals.bytes.Load() + s.messages.bytes.Load() + 2*s.queues.bytes.Load() + s.rests.bytes.Load())
+}
+
 // Of returns the state in which a network of the model is, and its hash.
 func (s *Space) Of(n *Network) (v []uint32, h Hash) {
 	v = make([]uint32, s.width)
@@ -97,6 +104,7 @@ type Walker struct {
 	*Space
 	exec     *executor
 	outcomes []stored
+	posts    int   // messages in outcomes
 	tried    table // node and stimulus: index of the outcome
 	spliced  table // queue and change: queue
 
@@ -146,6 +154,13 @@ func (w *Walker) Do(v []uint32, h Hash, x Step) *Violation {
 	copy(w.Next, v)
 	w.Hash = h
 	return w.do(w, x)
+}
+
+// Footprint is how many bytes of memory the walker takes, without its space,
+// about.
+func (w *Walker) Footprint() int {
+	const entryBytes, storedBytes, postedBytes = 16, 64, 8
+	return entryBytes*(len(w.tried.slots)+len(w.spliced.slots)) + storedBytes*cap(w.outcomes) + postedBytes*w.posts
 }
 
 // Waiting returns the nodes that wait in state v.
@@ -344,6 +359,7 @@ func (w *Walker) run(x Step) *outcome {
 	if !ok {
 		i = uint32(len(w.outcomes))
 		w.outcomes = append(w.outcomes, w.exec.try(w.locals.at(was), x, w.taken))
+		w.posts += len(w.outcomes[i].posted)
 		w.tried.put(key, i)
 	}
 	w.last = i

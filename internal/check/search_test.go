@@ -240,7 +240,7 @@ func TestTimersWaitForChains(t *testing.T) {
 
 func TestVisitedIsASet(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		v, twin := newVisited(rapid.IntRange(1, 2).Draw(t, "goroutines")), map[vnet.Hash]bool{}
+		v, twin := newVisited(rapid.IntRange(1, 2).Draw(t, "goroutines"), new(account)), map[vnet.Hash]bool{}
 		// Few different halves, so that shards and places collide, some at the end.
 		half := rapid.Custom(func(t *rapid.T) uint64 {
 			return rapid.Uint64Range(0, 40).Draw(t, "bits") << rapid.SampledFrom([]int{0, 8, 58, 60}).Draw(t, "shift")
@@ -267,7 +267,7 @@ func TestVisitedIsASet(t *testing.T) {
 			}
 		}
 	})
-	v := newVisited(1)
+	v := newVisited(1, new(account))
 	if zero := make([]vnet.Hash, 2); !slices.Equal(v.shards[0].add(zero, nil), []int{0}) || v.shards[0].add(zero, nil) != nil {
 		t.Error("the zero hash is not remembered")
 	}

@@ -10,7 +10,7 @@ import (
 // visited is the set of the states that have been reached, by their hashes. It
 // takes 21 to 43 bytes for each state. States are added many at a time: a lock
 // is taken once for all of them, and their places in memory, which are far from
-// each other, are fetched together.
+// each other, are fetched together. Where the memory is spent no more are added.
 type visited struct {
 	shards []shard // a power of two
 	shift  int     // a hash's A without these low bits is the number of its shard
@@ -21,11 +21,15 @@ const manyShards = 32
 
 // newVisited returns an empty set. For one goroutine it has one shard, so that
 // states are told to be new in the order in which they were offered.
-func newVisited(goroutines int) visited {
-	if goroutines == 1 {
-		return visited{make([]shard, 1), 64}
+func newVisited(goroutines int, memory *account) visited {
+	v := visited{make([]shard, 1), 64}
+	if goroutines > 1 {
+		v = visited{make([]shard, manyShards), 64 - bits.Len(manyShards-1)}
 	}
-	return visited{make([]shard, manyShards), 64 - bits.Len(manyShards-1)}
+	for i := range v.shards {
+		v.shards[i].memory = memory
+	}
+	return v
 }
 
 // shardOf returns the number of a state's shard.
@@ -37,8 +41,9 @@ type shard struct {
 	slots   []vnet.Hash // open addressing; a power of two; the zero hash is free
 	shift   int         // a hash's B without these low bits is its first place
 	used    int
+	memory  *account
 	fetched uint64   // see add; never looked at
-	_       [72]byte // keeps other shards off its cache lines
+	_       [64]byte // keeps other shards off its cache lines
 }
 
 // add adds states, and appends to fresh the indexes of those that are new.
@@ -46,7 +51,9 @@ func (s *shard) add(hashes []vnet.Hash, fresh []int) []int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for 4*(s.used+len(hashes)) > 3*len(s.slots) {
-		s.grow()
+		if !s.grow() {
+			return fresh
+		}
 	}
 	slots, shift := s.slots, s.shift
 	// Reads that do not depend on each other wait for memory together. That
@@ -75,11 +82,19 @@ func (s *shard) add(hashes []vnet.Hash, fresh []int) []int {
 	return fresh
 }
 
-// grow doubles the room. The order of places is that of hashes, so that both
-// halves are gone through from one end to the other.
-func (s *shard) grow() {
+const slotBytes = 16
+
+// grow doubles the room, if there is memory for it. The order of places is that
+// of hashes, so that old and new ones are gone through from end to end.
+func (s *shard) grow() bool {
 	old := s.slots
-	s.slots = make([]vnet.Hash, max(64, 2*len(old)))
+	room := max(64, 2*len(old))
+	if !s.memory.hold(slotBytes * room) {
+		s.memory.hold(-slotBytes * room)
+		return false
+	}
+	defer s.memory.hold(-slotBytes * len(old))
+	s.slots = make([]vnet.Hash, room)
 	touch(s.slots)
 	s.shift = 65 - bits.Len(uint(len(s.slots)))
 	mask := len(s.slots) - 1
@@ -93,13 +108,14 @@ func (s *shard) grow() {
 		}
 		s.slots[at] = h
 	}
+	return true
 }
 
 // touch writes to every page of slots. A page that is read before it is written
 // to for the first time costs the system twice the work and, the second time,
 // an interrupt of all other processors.
 func touch(slots []vnet.Hash) {
-	const page = 4096 / 16
+	const page = 4096 / slotBytes
 	for i := 0; i < len(slots); i += page {
 		slots[i] = vnet.Hash{}
 	}

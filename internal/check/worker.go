@@ -11,6 +11,8 @@ type worker struct {
 	fresh  []int       // scratch
 	isNew  uint64      // how many it has found to be new in its batch
 	out    []*batch    // the new ones, for the next layer
+	held   int         // bytes that its walker is known to hold
+	spent  bool        // the memory is
 	_      [128]byte   // keeps other workers off its cache lines
 }
 
@@ -25,6 +27,16 @@ type box struct {
 // of a worker stay in its cache.
 const boxSize = 64
 
+func newWorker(x *exhaustive) *worker {
+	w := &worker{search: x, Walker: x.space.NewWalker(), boxes: make([]box, len(x.seen.shards))}
+	most := statesIn(1<<16, x.width, boxSize)
+	for i := range w.boxes {
+		w.boxes[i] = box{make([]uint32, 0, most*x.width), make([]vnet.Hash, 0, most), make([]origin, 0, most)}
+	}
+	x.hold(len(w.boxes) * most * (4*x.width + hashBytes + 8))
+	return w
+}
+
 // expandBatch takes every move from every state of a batch.
 func (w *worker) expandBatch(b *batch) {
 	var taken uint64
@@ -34,11 +46,17 @@ func (w *worker) expandBatch(b *batch) {
 		v, h := b.vectors[i*width:(i+1)*width], b.hashes[i]
 		steps, stuck := w.Enabled(v, w.steps[:0])
 		w.steps = steps
+		if w.spent {
+			break
+		}
 		if stuck {
 			x.find(stalled(w.Waiting(v)), b.first+uint64(i), -1)
 			break
 		}
 		for k, step := range steps {
+			if w.spent {
+				break
+			}
 			taken++
 			if bad := w.Do(v, h, step); bad != nil {
 				x.find(bad, b.first+uint64(i), k)
@@ -51,7 +69,10 @@ func (w *worker) expandBatch(b *batch) {
 		w.empty(i)
 	}
 	x.taken.Add(taken)
-	if x.count.Add(w.isNew) >= x.States {
+	own, shared := w.Footprint(), w.Space.Footprint()
+	x.hold(own - w.held + shared - int(x.components.Swap(int64(shared))))
+	w.held = own
+	if x.count.Add(w.isNew) >= x.States || x.memory.spent.Load() {
 		x.halt.Store(true)
 	}
 	if x.Progress != nil && x.progress.TryLock() {
@@ -67,7 +88,7 @@ func (w *worker) offer(v []uint32, h vnet.Hash, from origin) {
 	b.vectors = append(b.vectors, v...)
 	b.hashes = append(b.hashes, h)
 	b.origins = append(b.origins, from)
-	if len(b.hashes) == boxSize {
+	if len(b.hashes) == cap(b.hashes) {
 		w.empty(i)
 	}
 }
@@ -86,11 +107,12 @@ func (w *worker) empty(i int) {
 // push keeps a state for the next layer.
 func (w *worker) push(v []uint32, h vnet.Hash, from origin) {
 	var b *batch
-	if n := len(w.out); n > 0 && len(w.out[n-1].hashes) < blockSize {
+	if n := len(w.out); n > 0 && len(w.out[n-1].hashes) < w.search.batch {
 		b = w.out[n-1]
 	} else {
 		b = w.search.newBatch()
 		w.out = append(w.out, b)
+		w.spent = w.search.memory.spent.Load()
 	}
 	b.origins[len(b.hashes)] = from
 	b.vectors = append(b.vectors, v...)
