@@ -353,14 +353,10 @@ func (w *Walker) tell(from, to dme.NodeID, what news) {
 func (w *Walker) run(x Step) *outcome {
 	at := x.Node - 1
 	was := w.Next[at]
-	what := stimulusOf(x, w.taken)
-	key := uint64(was)<<32 | uint64(what)
+	key := uint64(was)<<32 | uint64(stimulusOf(x, w.taken))
 	i, ok := w.tried.get(key)
 	if !ok {
-		i = uint32(len(w.outcomes))
-		w.outcomes = append(w.outcomes, w.exec.try(w.locals.at(was), x, w.taken))
-		w.posts += len(w.outcomes[i].posted)
-		w.tried.put(key, i)
+		i = w.try(key, was, x)
 	}
 	w.last = i
 	o := &w.outcomes[i]
@@ -369,4 +365,14 @@ func (w *Walker) run(x Step) *outcome {
 		w.Hash = w.Hash.minus(w.locals.at(was).Hash).plus(w.locals.at(o.next).Hash)
 	}
 	return &o.outcome
+}
+
+// try runs the handler of a step that no node has taken in its state before,
+// and keeps the outcome by its key.
+func (w *Walker) try(key uint64, was uint32, x Step) (index uint32) {
+	index = uint32(len(w.outcomes))
+	w.outcomes = append(w.outcomes, w.exec.try(w.locals.at(was), x, w.taken))
+	w.posts += len(w.outcomes[index].posted)
+	w.tried.put(key, index)
+	return index
 }
