@@ -3,6 +3,7 @@ package vnet
 import (
 	"bytes"
 	"cmp"
+	"math"
 	"slices"
 
 	"dmebench/dme"
@@ -104,9 +105,9 @@ type Walker struct {
 	*Space
 	exec     *executor
 	outcomes []stored
-	posts    int   // messages in outcomes
-	tried    table // node and stimulus: index of the outcome
-	spliced  table // queue and change: queue
+	posted   []posted // the messages of all outcomes
+	tried    table    // node and stimulus: index of the outcome
+	spliced  table    // queue and change: queue
 
 	taken uint32 // the message that was taken, on its first way
 	last  uint32 // which outcome the step that is being taken has
@@ -160,7 +161,7 @@ func (w *Walker) Do(v []uint32, h Hash, x Step) *Violation {
 // about.
 func (w *Walker) Footprint() int {
 	const entryBytes, storedBytes, postedBytes = 16, 64, 8
-	return entryBytes*(len(w.tried.slots)+len(w.spliced.slots)) + storedBytes*cap(w.outcomes) + postedBytes*w.posts
+	return entryBytes*(len(w.tried.slots)+len(w.spliced.slots)) + storedBytes*cap(w.outcomes) + postedBytes*cap(w.posted)
 }
 
 // Waiting returns the nodes that wait in state v.
@@ -269,7 +270,8 @@ func (w *Walker) take(link, i int, leave bool) *passage {
 }
 
 func (w *Walker) post(marks []mark) {
-	for _, p := range w.outcomes[w.last].posted {
+	o := &w.outcomes[w.last]
+	for _, p := range w.posted[o.posted:][:o.posts] {
 		if w.faulty {
 			if x := w.messages.at(p.message); w.severed(w, x.From, x.To) {
 				continue
@@ -362,7 +364,7 @@ func (w *Walker) run(x Step) *outcome {
 	o := &w.outcomes[i]
 	if !o.fatal() {
 		w.Next[at] = o.next
-		w.Hash = w.Hash.minus(w.locals.at(was).Hash).plus(w.locals.at(o.next).Hash)
+		w.Hash = w.Hash.plus(o.hash)
 	}
 	return &o.outcome
 }
@@ -371,8 +373,13 @@ func (w *Walker) run(x Step) *outcome {
 // and keeps the outcome by its key.
 func (w *Walker) try(key uint64, was uint32, x Step) (index uint32) {
 	index = uint32(len(w.outcomes))
-	w.outcomes = append(w.outcomes, w.exec.try(w.locals.at(was), x, w.taken))
-	w.posts += len(w.outcomes[index].posted)
+	o := w.exec.try(w.locals.at(was), x, w.taken)
+	if len(w.posted)+len(w.exec.sent) > math.MaxUint32 {
+		panic("vnet: more than 2³² messages in different outcomes; search fewer requests")
+	}
+	o.posted, o.posts = uint32(len(w.posted)), uint32(len(w.exec.sent))
+	w.posted = append(w.posted, w.exec.sent...)
+	w.outcomes = append(w.outcomes, o)
 	w.tried.put(key, index)
 	return index
 }
