@@ -38,7 +38,7 @@ func (p *program) trace(c *cli.Context) error {
 	}
 	a, err := p.catalog.Lookup(s.Algorithm)
 	if err != nil {
-		return failWith(exit.Data, fmt.Errorf("%s: %w", s.Name, err))
+		return failWith(exit.Data, s.Refused(err))
 	}
 	text, diagram, err := s.Play(a, readFile)
 	if err != nil {
