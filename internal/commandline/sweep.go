@@ -10,6 +10,7 @@ import (
 	"dmebench/internal/coordinator"
 	"dmebench/internal/environment"
 	"dmebench/internal/experiment"
+	"dmebench/internal/interrupt"
 	"dmebench/internal/run"
 	"dmebench/result"
 )
@@ -35,7 +36,7 @@ func (p *program) sweep(c *cli.Context) error {
 	if c.String("file") == "" {
 		return usage("sweep: --file is missing: which experiment?")
 	}
-	file, err := experiment.Load(c.String("file"))
+	file, err := interrupt.Do(c.Context, func() (experiment.File, error) { return experiment.Load(c.String("file")) })
 	if err != nil {
 		return err
 	}

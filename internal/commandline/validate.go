@@ -86,7 +86,7 @@ func (p *program) validate(c *cli.Context) error {
 	opt.Store = store
 	d, err := validate.Run(c.Context, opt)
 	if d == nil {
-		return failWith(exit.Usage, err)
+		return refusal(c.Context, err)
 	}
 	if err != nil && !errors.Is(err, context.Canceled) {
 		return failWith(exit.CantCreate, fmt.Errorf("--out %s: cannot keep a result: %w; is there room on the disk?", dir, err))

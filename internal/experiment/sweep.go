@@ -14,6 +14,7 @@ import (
 
 	"dmebench/internal/atomicfile"
 	"dmebench/internal/exit"
+	"dmebench/internal/interrupt"
 	"dmebench/internal/run"
 	"dmebench/result"
 )
@@ -133,7 +134,7 @@ func (s *Summary) count(c Cell, r *result.Result) {
 func Sweep(ctx context.Context, file File, opt Options) (Summary, error) {
 	opt = opt.withDefaults()
 	s := Summary{Counts: make(map[result.Status]int)}
-	plan, err := file.Expand(opt.Catalog, opt.ReadFile)
+	plan, err := interrupt.Do(ctx, func() (*Plan, error) { return file.Expand(opt.Catalog, opt.ReadFile) })
 	if err != nil {
 		return s, err
 	}
@@ -203,7 +204,11 @@ func carryOut(ctx context.Context, store *result.Store, todo []Cell, s *Summary,
 			return nil
 		}
 		// Resolved once before; again now, so that only one job is in memory.
-		job, err := run.Resolve(c.Spec, opt.Catalog, opt.ReadFile)
+		job, err := interrupt.Do(ctx, func() (*run.Job, error) { return run.Resolve(c.Spec, opt.Catalog, opt.ReadFile) })
+		if ctx.Err() != nil {
+			s.Interrupted = true
+			return nil
+		}
 		if err != nil {
 			return refuse(exit.Data, "%s: %w", c, err)
 		}
