@@ -100,6 +100,9 @@ func Resolve(s result.Spec, c Catalog, readFile func(string) ([]byte, error)) (*
 	if s.StallAfter < 0 || s.Duration < 0 {
 		try(errors.New("a duration must not be negative"))
 	}
+	if s.StallAfter.Std() > workload.MaxDuration {
+		try(fmt.Errorf("stalled after %v: want at most %v", s.StallAfter, workload.MaxDuration))
+	}
 	if errs != nil {
 		return nil, errors.Join(errs...)
 	}
