@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -39,6 +40,7 @@ func (p *program) checkCommand() *cli.Command {
 			&cli.BoolFlag{Name: "fifo", Value: true, Usage: "links keep order"},
 			&cli.BoolFlag{Name: "duplicate", Usage: "any message may arrive twice"},
 			&cli.IntFlag{Name: "lose", Usage: "up to `K` messages are lost"},
+			&cli.IntFlag{Name: "faults", Usage: "up to `K` nodes crash, at any moment, and come back where the algorithm knows how"},
 			&cli.IntFlag{Name: "bypass", Usage: "call it starvation if more than `B` entries of others come between a request and its entry " +
 				"(default: any number may)"},
 			&cli.Uint64Flag{Name: "states", Value: check.DefaultStates, Usage: "end an exhaustive search after `COUNT` states"},
@@ -88,6 +90,14 @@ func (p *program) check(c *cli.Context) error {
 			fmt.Fprintf(p.stderr, "dmebench: warning: the counterexample is not drawn: %v\n", err)
 		} else {
 			result.SVG = picture
+		}
+		if s := report.Trace.Standstill; s != nil && len(result.Why) > 0 {
+			graph := strings.TrimSuffix(picture, ".svg") + "-waits.svg"
+			if err := atomicfile.Write(graph, s.SVG(a.Title+": who waits for whom")); err != nil {
+				fmt.Fprintf(p.stderr, "dmebench: warning: the wait-for graph is not drawn: %v\n", err)
+			} else {
+				result.WaitFor = graph
+			}
 		}
 	}
 	if c.Bool("json") {
@@ -142,7 +152,7 @@ func (p *program) searchOf(c *cli.Context) (*dme.Algorithm, check.Options, error
 	}
 	o := check.Options{
 		Nodes: c.Int("nodes"), Requests: c.Int("requests"), Set: set, ReadFile: newFiles().read,
-		Unordered: !c.Bool("fifo"), Duplicate: c.Bool("duplicate"), Lose: c.Int("lose"), Bypass: c.Int("bypass"),
+		Unordered: !c.Bool("fifo"), Duplicate: c.Bool("duplicate"), Lose: c.Int("lose"), Faults: c.Int("faults"), Bypass: c.Int("bypass"),
 		Seed: c.Uint64("seed"), Schedules: c.Int("schedules"), States: c.Uint64("states"), Time: c.Duration("time"),
 	}
 	if !c.IsSet("requests") {

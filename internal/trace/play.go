@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"dmebench/dme"
@@ -23,6 +24,7 @@ func (s *Scenario) Play(a *dme.Algorithm, readFile func(string) ([]byte, error))
 	}
 	p := &player{algorithm: a, picture: spacetime.NewPainter(a, s.Nodes, false)}
 	p.picture.Title = s.Title
+	p.picture.Absent(s.Absent)
 	for _, l := range s.lines {
 		p.text.WriteString(l.text + "\n")
 		if l.command.verb == "" {
@@ -57,11 +59,23 @@ func (s *Scenario) model(a *dme.Algorithm, readFile func(string) ([]byte, error)
 	}
 	model, err := vnet.NewModel(vnet.Config{
 		Algorithm: a, Nodes: s.Nodes, Options: opt, Seed: 1, ReadFile: readFile, Unordered: true, Lose: 1 << 30, Recover: true,
+		Faults: s.faulty(), Absent: s.Absent,
 	})
 	if err != nil {
 		return nil, s.at(settingsAt, err)
 	}
 	return model, nil
+}
+
+// faulty reports whether nodes come and go in the scenario.
+func (s *Scenario) faulty() bool {
+	return len(s.Absent) > 0 || slices.ContainsFunc(s.lines, func(l line) bool {
+		switch l.command.verb {
+		case crash, restart, join, leave:
+			return true
+		}
+		return false
+	})
 }
 
 // player carries out the commands of a scenario.
@@ -77,8 +91,11 @@ func (p *player) carryOut(c command) error {
 	switch c.verb {
 	case settle:
 		for x, ok := n.Oldest(); ok && n.Violation == nil; x, ok = n.Oldest() {
-			m := n.OnTheWay(x.From, x.Node)[0]
-			p.note("deliver %v->%v %s", x.From, x.Node, vnet.DescribeMessage(p.algorithm, &m))
+			what := x.Kind.String()
+			if x.Kind == vnet.Deliver {
+				what = vnet.DescribeMessage(p.algorithm, n.Message(x))
+			}
+			p.note("deliver %v->%v %s", x.From, x.Node, what)
 			p.do(x)
 			if p.text.Len() > maxText {
 				return errors.New("messages go on and on; a token that never rests is stopped by «stop», " +
@@ -87,7 +104,9 @@ func (p *player) carryOut(c command) error {
 		}
 	case stop:
 		for id := range n.IDs() {
-			p.do(vnet.Step{Kind: vnet.Stop, Node: id})
+			if n.Runner(id).Activity() != noderun.Down {
+				p.do(vnet.Step{Kind: vnet.Stop, Node: id})
+			}
 		}
 	case state:
 		for id := range n.IDs() {
@@ -122,6 +141,10 @@ func (p *player) step(c command) (vnet.Step, error) {
 		why = fmt.Sprintf("node %d has no timer %d set", c.node, c.timer)
 	case deliver, lose:
 		x.From, x.Node = c.node, c.to
+		if kind, ok := p.network.News(x.From, x.Node); ok && c.verb == deliver && c.kind == "" {
+			x.Kind = kind
+			break
+		}
 		for _, m := range p.network.OnTheWay(x.From, x.Node) {
 			if c.kind == "" || p.algorithm.KindName(m.Kind) == c.kind {
 				break
@@ -149,7 +172,13 @@ func (p *player) outcomes(e *vnet.Event) {
 	for i := range e.Effects {
 		switch x := &e.Effects[i]; x.Kind {
 		case dme.EffectSend:
-			p.note("send %d->%d %s", e.Node, x.To, vnet.DescribeMessage(p.algorithm, &x.Msg))
+			verb := "send"
+			if x.Lost {
+				verb = "lost"
+			}
+			p.note("%s %d->%d %s", verb, e.Node, x.To, vnet.DescribeMessage(p.algorithm, &x.Msg))
+		case dme.EffectLeft:
+			p.note("left %d", e.Node)
 		case dme.EffectEnter:
 			if x.Stamp.IsZero() {
 				p.note("enter %d", e.Node)
@@ -170,7 +199,11 @@ func (p *player) note(format string, args ...any) { fmt.Fprintf(&p.text, "  "+fo
 func (p *player) onTheWay() string {
 	var parts []string
 	for _, l := range p.network.InFlight() {
-		parts = append(parts, fmt.Sprintf("%d->%d %s", l.From, l.To, p.algorithm.KindName(l.Kind)))
+		what := l.Arrival().String()
+		if l.Arrival() == vnet.Deliver {
+			what = p.algorithm.KindName(l.Kind)
+		}
+		parts = append(parts, fmt.Sprintf("%d->%d %s", l.From, l.To, what))
 	}
 	if parts == nil {
 		return "none"

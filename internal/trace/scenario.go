@@ -18,7 +18,9 @@
 // The commands: request N, request-shared N, exit N, deliver A->B [KIND] (the
 // oldest message of the link, or the oldest of that kind, which overtakes the
 // others), lose A->B, settle (deliver everything, oldest first), timeout N [ID],
-// stop, state [N].
+// stop, state [N]. Faults: crash N, restart N, join N, leave N; absent N,N-N names
+// the nodes that join later, and stands before the first command. News that a
+// node is down or up arrives by deliver A->B, as the next thing from A.
 package trace
 
 import (
@@ -39,6 +41,7 @@ type Scenario struct {
 	Algorithm string
 	Nodes     int
 	Set       map[string]string
+	Absent    []dme.NodeID // at the start
 	lines     []line
 
 	// The lines of what it is played on; settings that there are none of are at
@@ -79,6 +82,10 @@ const (
 	timeout       verb = "timeout"
 	stop          verb = "stop"
 	state         verb = "state"
+	crash         verb = "crash"
+	restart       verb = "restart"
+	join          verb = "join"
+	leave         verb = "leave"
 )
 
 // verbs says how many words a verb takes, and which step it is, if it is one.
@@ -88,6 +95,7 @@ var verbs = map[verb]struct {
 }{
 	request: {1, 1, vnet.Ask}, requestShared: {1, 1, vnet.AskShared}, exit: {1, 1, vnet.Leave},
 	deliver: {1, 2, vnet.Deliver}, lose: {1, 2, vnet.Lose}, timeout: {1, 2, vnet.Fire},
+	crash: {1, 1, vnet.Crash}, restart: {1, 1, vnet.Restart}, join: {1, 1, vnet.Join}, leave: {1, 1, vnet.Depart},
 	state: {0, 1, 0}, settle: {}, stop: {},
 }
 
@@ -120,7 +128,7 @@ func Parse(name string, text []byte) (*Scenario, error) {
 			if s.Title == "" {
 				s.Title = strings.TrimSpace(strings.TrimPrefix(l.text, "#"))
 			}
-		case words[0] == "algorithm" || words[0] == "nodes" || words[0] == "set":
+		case words[0] == "algorithm" || words[0] == "nodes" || words[0] == "set" || words[0] == "absent":
 			if began > 0 {
 				return nil, fail("it stands below the first command, in line %d; say what is played on above it", began)
 			}
@@ -177,6 +185,17 @@ func (s *Scenario) setting(words []string, number int) error {
 		s.Set[key] = value
 		if s.settingsAt == 0 {
 			s.settingsAt = number
+		}
+	case "absent":
+		if s.Absent != nil {
+			return errors.New("who is absent stands above already")
+		}
+		var err error
+		if s.Absent, err = dme.ParseNodes(value); err != nil {
+			return err
+		}
+		if last := s.Absent[len(s.Absent)-1]; int(last) > s.Nodes {
+			return fmt.Errorf("%v is not one of the nodes 1 to %d", last, s.Nodes)
 		}
 	}
 	return nil
