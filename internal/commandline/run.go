@@ -58,6 +58,7 @@ func (p *program) runCommand() *cli.Command {
 			&cli.StringSliceFlag{Name: "set", Usage: "`KEY=VALUE`: an option of the algorithm, workload or network; may be repeated"},
 			&cli.StringFlag{Name: "listen", Usage: "`HOST:PORT` of the control plane (default: a free port of this host's loopback)"},
 			&cli.BoolFlag{Name: "allow-mismatch", Usage: "run although the network lacks what the algorithm needs"},
+			forceFlag(),
 			&cli.StringFlag{Name: "out", Usage: "keep the result as a JSON file in folder `DIR`"},
 			&cli.BoolFlag{Name: "json", Usage: "print the result as one JSON object"},
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "show no progress"},
@@ -72,7 +73,12 @@ func (p *program) run(c *cli.Context) error {
 		return err
 	}
 	files := newFiles()
-	job, err := interrupt.Do(c.Context, func() (*run.Job, error) { return run.Resolve(spec, p.catalog, files.read) })
+	job, err := interrupt.Do(c.Context, func() (*run.Job, error) {
+		if err := p.fits(spec, files.read, c.Bool("force")); err != nil {
+			return nil, err
+		}
+		return run.Resolve(spec, p.catalog, files.read)
+	})
 	if err != nil {
 		return refusal(c.Context, err)
 	}
@@ -109,8 +115,11 @@ func (p *program) run(c *cli.Context) error {
 // refusal is the error for flags that do not do, or for the end of the planning
 // that finds out.
 func refusal(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
+	switch {
+	case ctx.Err() != nil:
 		return ctx.Err()
+	case errors.Is(err, run.ErrTooLarge):
+		return failWith(exit.Unavailable, err)
 	}
 	return failWith(exit.Usage, err)
 }

@@ -46,6 +46,7 @@ func (p *program) validateCommand() *cli.Command {
 			&cli.Uint64Flag{Name: "seed", Value: result.DefaultSeed, Usage: "of the first repetition; the others count on from it"},
 			&cli.StringFlag{Name: "out", Value: defaultValidation, Usage: "folder `DIR` to write to"},
 			&cli.BoolFlag{Name: "fresh", Usage: "run again what was run before an interruption"},
+			forceFlag(),
 			&cli.BoolFlag{Name: "json", Usage: "print one JSON object in place of the lines"},
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "show no progress"},
 		},
@@ -68,6 +69,11 @@ func (p *program) validate(c *cli.Context) error {
 		Catalog: p.catalog, Algorithms: listed(c.StringSlice("algorithm")), Claims: c.StringSlice("claim"), Mode: modeOf(c),
 		Transport: c.String("transport"), Seed: c.Uint64("seed"), Parallel: runtime.GOMAXPROCS(0),
 		Run: func(ctx context.Context, job *run.Job) (*result.Result, error) {
+			if job.Network.Real() {
+				if err := p.fits(job.Spec, nil, c.Bool("force")); err != nil {
+					return nil, err
+				}
+			}
 			return p.execute(ctx, job, coordinator.Options{})
 		},
 	}

@@ -37,6 +37,10 @@ type Options struct {
 	Catalog run.Catalog
 	Run     Runner
 
+	// Fits refuses a run that this host has no room for, before any is started;
+	// nil refuses none.
+	Fits func(result.Spec) error
+
 	// Environment describes the machine; it is kept beside the results.
 	Environment map[string]string
 
@@ -134,7 +138,7 @@ func (s *Summary) count(c Cell, r *result.Result) {
 func Sweep(ctx context.Context, file File, opt Options) (Summary, error) {
 	opt = opt.withDefaults()
 	s := Summary{Counts: make(map[result.Status]int)}
-	plan, err := interrupt.Do(ctx, func() (*Plan, error) { return file.Expand(opt.Catalog, opt.ReadFile) })
+	plan, err := interrupt.Do(ctx, func() (*Plan, error) { return file.expand(opt) })
 	if err != nil {
 		return s, err
 	}

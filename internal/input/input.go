@@ -11,8 +11,8 @@ import (
 
 // Bounds for the files that the program reads, in bytes.
 const (
-	Text = 1 << 20   // what people write: an experiment, a scenario, a certificate
-	Data = 64 << 20  // what programs write: the requests of a trace, a coterie
+	Text = 1 << 20  // what people write: an experiment, a scenario, a certificate
+	Data = 64 << 20 // what programs write: the requests of a trace, a coterie
 )
 
 // ReadFile reads a file of at most that many bytes. Its errors are those of the
