@@ -13,6 +13,7 @@ import (
 	"dmebench/internal/atomicfile"
 	"dmebench/internal/check"
 	"dmebench/internal/exit"
+	"dmebench/internal/interrupt"
 	"dmebench/result"
 )
 
@@ -66,9 +67,9 @@ func (p *program) check(c *cli.Context) error {
 		bar = p.newBar(c.Bool("quiet"), 0, "states")
 	}
 	options.Progress = func(done uint64) { bar.update(done, 0) }
-	search, err := check.New(a, options)
+	search, err := interrupt.Do(c.Context, func() (*check.Search, error) { return check.New(a, options) })
 	if err != nil {
-		return failWith(exit.Usage, err)
+		return refusal(c.Context, err)
 	}
 	picture, err := pictureFile(c)
 	if err != nil {
