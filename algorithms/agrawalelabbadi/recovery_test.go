@@ -20,12 +20,7 @@ func TestEveryCrash(t *testing.T) {
 		for _, o := range []check.Options{{Nodes: 3, Requests: 3, Faults: 1}, {Nodes: 2, Requests: 4, Faults: 2}} {
 			o.Set = map[string]string{optPath: path}
 			r, err := check.Exhaustive(t.Context(), Algorithm(), o)
-			switch {
-			case err != nil:
-				t.Fatal(err)
-			case r.Violation != nil || !r.Complete || r.Refused > 0:
-				t.Errorf("path=%s, %d nodes: %v, complete: %v, %d refused: %s", path, o.Nodes, r.Violation, r.Complete, r.Refused, r.Refusal)
-			}
+			judge(t, fmt.Sprintf("path=%s, %d nodes", path, o.Nodes), r, err)
 		}
 	}
 }
@@ -41,16 +36,27 @@ func TestRandomCrashes(t *testing.T) {
 		for _, n := range []int{3, 6, 7, 15} {
 			set := map[string]string{optPath: path}
 			r, err := check.Random(t.Context(), Algorithm(), check.Options{Nodes: n, Requests: 3 * n, Faults: 4, Schedules: schedules, Set: set})
-			switch {
-			case err != nil:
-				t.Fatal(err)
-			case r.Violation != nil || !r.Complete || r.Refused > 0:
-				t.Errorf("path=%s, %d nodes, seed %d: %v, %d refused: %s", path, n, r.Seed, r.Violation, r.Refused, r.Refusal)
-			}
+			judge(t, fmt.Sprintf("path=%s, %d nodes", path, n), r, err)
 			if err := conformance.SearchFaults(Algorithm(), n, set, uint64(schedules/n)); err != nil {
 				t.Error(err)
 			}
 		}
+	}
+}
+
+// judge fails the test where a search has found something: a property that is
+// broken, or a message that the other end had to refuse.
+func judge(t *testing.T, what string, r check.Report, err error) {
+	t.Helper()
+	switch {
+	case err != nil:
+		t.Fatal(err)
+	case r.Violation != nil:
+		t.Errorf("%s, seed %d: %v", what, r.Seed, r.Violation)
+	case !r.Complete:
+		t.Errorf("%s: %s", what, r.Stopped)
+	case r.Refused > 0:
+		t.Errorf("%s: %d messages refused: %s", what, r.Refused, r.Refusal)
 	}
 }
 
