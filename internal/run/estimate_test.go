@@ -60,12 +60,14 @@ func TestEstimates(t *testing.T) {
 		{"raymond", 5000, 1, 5000, ownDescriptors + 4*5000},
 	} {
 		e := of(x.algorithm, "tcp", x.nodes, x.per)
-		if e.Workers != x.workers || e.Descriptors != x.descriptors || e.Threads < 5*uint64(x.workers) || e.Memory < workerMemory*uint64(x.workers) {
+		if e.Workers != x.workers || e.Descriptors != x.descriptors || e.Threads < 5*uint64(x.workers) ||
+			e.Memory < workerMemory*uint64(x.workers) {
 			t.Errorf("%+v: %+v", x, e)
 		}
 	}
 	// All pairs of 2,000 nodes talk in one, few in the other.
-	if all, few := of("lamport", "tcp", 2000, 1), of("raymond", "tcp", 2000, 1); all.Memory < 3*few.Memory || all.RequestSet < 1990 || few.RequestSet != 1 {
+	all, few := of("lamport", "tcp", 2000, 1), of("raymond", "tcp", 2000, 1)
+	if all.Memory < 3*few.Memory || all.RequestSet < 1990 || few.RequestSet != 1 {
 		t.Errorf("%+v, %+v", all, few)
 	}
 	if broker := of("raymond", "nats", 100, 1); broker.Descriptors != ownDescriptors+5*100 {
@@ -76,7 +78,9 @@ func TestEstimates(t *testing.T) {
 	if big.Workers != 0 || big.Threads != 0 || float64(big.Memory) < 0.99*1e5*1e5*messageMemory {
 		t.Errorf("%+v", big)
 	}
-	small := EstimateOf(result.Spec{Algorithm: "lamport", Nodes: 100_000, Transport: result.Sim, Workload: "serial", Requests: 5}, estimated(), nil)
+	small := EstimateOf(result.Spec{
+		Algorithm: "lamport", Nodes: 100_000, Transport: result.Sim, Workload: "serial", Requests: 5,
+	}, estimated(), nil)
 	if small.Memory > big.Memory/20 {
 		t.Errorf("%+v; of one request at a time %+v", big, small)
 	}
