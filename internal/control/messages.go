@@ -1,8 +1,11 @@
 package control
 
 import (
+	"time"
+
 	"dmebench/dme"
 	"dmebench/internal/clock"
+	"dmebench/internal/lapse"
 	"dmebench/result"
 	"dmebench/transport"
 	"dmebench/transport/nats"
@@ -32,6 +35,7 @@ const (
 	OpMark    Op = "mark"    // the pings are over: count what your transport does from now on
 	OpBegin   Op = "begin"   // start the nodes and the workload
 	OpStep    Op = "step"    // make these requests
+	OpAlive   Op = "alive"   // are you there, and do your nodes get anywhere?
 	OpStop    Op = "stop"    // no more requests will come: let the system fall silent
 	OpReport  Op = "report"  // what have you counted?
 	OpEntries Op = "entries" // a chunk of your records
@@ -44,9 +48,11 @@ type Command struct {
 	Op      Op                    `json:"op"`
 	Assign  *Assignment           `json:"assign,omitempty"`
 	Book    transport.AddressBook `json:"book,omitempty"`
-	Pairs   [][2]uint32           `json:"pairs,omitempty"` // ping: from a local node to another
-	Count   int                   `json:"count,omitempty"` // ping: how often each
-	At      int64                 `json:"at,omitempty"`    // begin: when, ns on the host's clock
+	Pairs   [][2]uint32           `json:"pairs,omitempty"`  // ping: from a local node to another
+	Count   int                   `json:"count,omitempty"`  // ping: how often each
+	Within  time.Duration         `json:"within,omitempty"` // ping: no ping is sent after so long
+	Wait    time.Duration         `json:"wait,omitempty"`   // ping: for an answer
+	At      int64                 `json:"at,omitempty"`     // begin: when, ns on the host's clock
 	Arrives []Arrival             `json:"arrives,omitempty"`
 	Chunk   int                   `json:"chunk,omitempty"`
 	Limit   int                   `json:"limit,omitempty"` // states: at most so many
@@ -77,9 +83,11 @@ type Reply struct {
 	Addr     string              `json:"addr,omitempty"`     // assign: of its transport
 	Edges    [][2]uint32         `json:"edges,omitempty"`    // assign: some ordered pairs that will talk, for pings
 	Delays   []int64             `json:"delays,omitempty"`   // ping: one-way, ns
+	Lost     int                 `json:"lost,omitempty"`     // ping: how many were not answered
 	Wire     *transport.Counters `json:"wire,omitempty"`     // report: since begin
 	Warnings []string            `json:"warnings,omitempty"` // report: of the transport
 	Clocks   *clock.Change       `json:"clocks,omitempty"`   // report: of the host, since begin
+	Lapses   []lapse.Lapse       `json:"lapses,omitempty"`   // report: when the worker did not run, since begin
 	Unserved uint64              `json:"unserved,omitempty"`
 	Dropped  uint64              `json:"dropped,omitempty"` // report: records beyond the limit
 	Chunks   int                 `json:"chunks,omitempty"`  // report: how many chunks of records there are

@@ -108,34 +108,3 @@ func (c *coordinator) drain(ctx context.Context) error {
 	}
 	return c.until(ctx, pollStep, quiet)
 }
-
-// until looks at the counters until two successive sums satisfy the condition, or
-// the run moves no more.
-func (c *coordinator) until(ctx context.Context, pause time.Duration, done func(before, now sums) bool) error {
-	watch := newProgress(c.job.Spec.StallAfter.Std(), c.job.Plan.LongestHold())
-	begin := time.Now()
-	var reported time.Time
-	before := sumUp(c.page)
-	for {
-		now := sumUp(c.page)
-		if done(before, now) {
-			return nil
-		}
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		if err := watch.observe(now); err != nil {
-			return err
-		}
-		if now.requesting == 0 && now.toCome == 0 && now.inside == 0 && time.Since(begin) > patience*watch.limit {
-			return fmt.Errorf("the system does not fall silent: no request is pending, and after %v messages still flow",
-				patience*watch.limit)
-		}
-		if c.opt.Progress != nil && time.Since(reported) > 100*time.Millisecond {
-			reported = time.Now()
-			c.opt.Progress(now.entries, uint64(c.job.Plan.Requests()))
-		}
-		before = now
-		wait(pause)
-	}
-}

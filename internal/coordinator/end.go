@@ -29,6 +29,7 @@ func (c *coordinator) end() {
 	if c.broker != nil {
 		c.broker.Close()
 	}
+	c.lapses.Close()
 	if c.page != nil {
 		c.page.Close()
 	}

@@ -9,6 +9,7 @@ import (
 	"dmebench/dme"
 	"dmebench/internal/control"
 	"dmebench/internal/launch"
+	"dmebench/result"
 )
 
 // failure is why a run cannot go on: a process died, a link broke.
@@ -20,10 +21,22 @@ type failure struct {
 
 func (f *failure) Error() string { return f.what }
 
-// stall is why a run does not go on, though everything works.
-type stall struct{ what string }
+// stall is why a run does not go on, though every process works.
+type stall struct {
+	what    string
+	unquiet bool // every request was served, but the system does not fall silent
+	states  []string
+}
 
 func (s *stall) Error() string { return s.what }
+
+// status is what a run that ends so is.
+func (s *stall) status() result.Status {
+	if s.unquiet {
+		return result.Failed
+	}
+	return result.Stalled
+}
 
 // watch fails the run if a worker process ends too early.
 func (c *coordinator) watch(i int, p launch.Process) {

@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"time"
 
-	"dmebench/dme"
 	"dmebench/internal/control"
 	"dmebench/internal/launch"
 	"dmebench/internal/worker"
@@ -62,11 +61,8 @@ func (c *coordinator) blame(ctx context.Context, err error) error {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case errors.As(err, &silence):
-		f := &failure{what: string(silence.Op) + ": no answer from " + c.names(silence.Workers)}
-		for _, w := range silence.Workers {
-			f.nodes = append(f.nodes, c.local[w]...)
-			f.stderr = append(f.stderr, c.procs[w].Stderr()...)
-		}
+		f := c.silent(silence.Workers)
+		f.what = fmt.Sprintf("%s: no answer from %s: %s", silence.Op, c.names(silence.Workers), c.why(silence.Workers))
 		c.failed.Store(true)
 		return f
 	}
@@ -160,28 +156,4 @@ func (c *coordinator) assign(ctx context.Context) error {
 func (c *coordinator) connect(ctx context.Context) error {
 	_, err := c.all(ctx, control.Command{Op: control.OpConnect, Book: c.book})
 	return err
-}
-
-const (
-	pingPairs = 32 // ordered pairs that are measured, spread over all edges
-	pingCount = 12 // pings along each
-)
-
-// ping measures one-way delays, one pair at a time, so that pings do not meet.
-func (c *coordinator) ping(ctx context.Context) error {
-	byWorker := make(map[int][][2]uint32)
-	n := min(pingPairs, len(c.edges))
-	for k := range n {
-		edge := c.edges[k*len(c.edges)/n]
-		w := c.workerOf(dme.NodeID(edge[0]))
-		byWorker[w] = append(byWorker[w], edge)
-	}
-	for _, w := range slices.Sorted(maps.Keys(byWorker)) {
-		r, err := c.call(ctx, w, control.Command{Op: control.OpPing, Pairs: byWorker[w], Count: pingCount})
-		if err != nil {
-			return err
-		}
-		c.delays = append(c.delays, r.Delays...)
-	}
-	return nil
 }

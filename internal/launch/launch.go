@@ -42,6 +42,10 @@ type Process interface {
 	// Kill ends the process at once.
 	Kill()
 
+	// Stopped reports whether a signal has stopped the process, as far as can be
+	// told.
+	Stopped() bool
+
 	// Stderr returns the first and last lines that the process has written to
 	// its standard error.
 	Stderr() []string

@@ -178,6 +178,10 @@ func (c *Child) Kill() {
 	c.Dismiss()
 }
 
+// Stopped reports whether a signal has stopped the process; false where the
+// system does not tell.
+func (c *Child) Stopped() bool { return stopped(c.PID()) }
+
 // End dismisses processes, kills those that have not gone by the end of patience,
 // and returns when all are gone.
 func End(patience time.Duration, children ...*Child) {

@@ -9,17 +9,26 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"time"
 
 	"dmebench/dme"
 	"dmebench/internal/alarm"
 	"dmebench/internal/clock"
 	"dmebench/internal/control"
 	"dmebench/internal/entrylog"
+	"dmebench/internal/lapse"
 	"dmebench/internal/localprocess"
 	"dmebench/internal/noderun"
 	"dmebench/internal/run"
 	"dmebench/internal/sharedpage"
 	"dmebench/transport"
+)
+
+// How often a worker looks whether it was held up; the more of them there are, the
+// less often, so that all together they take next to nothing.
+const (
+	lapseEvery   = 250 * time.Millisecond
+	lapsePerNode = time.Millisecond
 )
 
 // worker executes one assignment.
@@ -38,6 +47,8 @@ type worker struct {
 	pings     pings
 	base      transport.Counters // what the transport had counted before the workload began
 	clocks    clock.Reading      // then
+	marked    int64              // when that was
+	lapses    *lapse.Watch
 
 	failOnce sync.Once
 }
@@ -60,9 +71,11 @@ func (w *worker) answer(c control.Command) (r control.Reply) {
 	case control.OpConnect:
 		err = w.transport.Start(c.Book, w)
 	case control.OpPing:
-		r.Delays, err = w.ping(c.Pairs, c.Count)
+		r.Delays, r.Lost, err = w.ping(c.Pairs, c.Count, c.Within, c.Wait)
+	case control.OpAlive:
+		w.each(func(n *node) { n.do(func(*localprocess.Process) {}) }) // to do nothing must be possible
 	case control.OpMark:
-		w.base, w.clocks = w.transport.Counters(), clock.Read()
+		w.base, w.clocks, w.marked = w.transport.Counters(), clock.Read(), w.clock.Now()
 	case control.OpBegin:
 		w.begin(c.At)
 	case control.OpStep:
@@ -110,6 +123,7 @@ func (w *worker) assign(a *control.Assignment) (control.Reply, error) {
 	if err != nil {
 		return r, err
 	}
+	w.lapses = lapse.Start(w.clock, max(lapseEvery, time.Duration(a.Spec.Nodes)*lapsePerNode))
 	w.nodes = make([]*node, a.Spec.Nodes+1)
 	for _, id := range a.Local {
 		w.nodes[id] = newNode(w, id)
@@ -227,7 +241,7 @@ func (w *worker) report() control.Reply {
 	var r control.Reply
 	c := w.transport.Counters().Minus(w.base)
 	change := w.clocks.Until(clock.Read())
-	r.Wire, r.Clocks = &c, &change
+	r.Wire, r.Clocks, r.Lapses = &c, &change, w.lapses.Since(w.marked)
 	if t, ok := w.transport.(transport.Warner); ok {
 		r.Warnings = t.Warnings()
 	}
@@ -279,6 +293,9 @@ func (w *worker) states(limit int) []string {
 }
 
 func (w *worker) close() {
+	if w.lapses != nil {
+		w.lapses.Close()
+	}
 	if w.alarm != nil {
 		w.alarm.Close()
 	}
