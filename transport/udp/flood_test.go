@@ -62,7 +62,7 @@ func TestAFloodLeavesNothingBehind(t *testing.T) {
 	r, peer := listener(transporttest.NewKey(), collector{&frames})
 	genuine := func() { r.datagramArrived(peer.finish(frame.Append(peer.begin(nil), 2, 1, []byte("genuine")))) }
 	genuine()
-	known := r.top.All[1].State
+	known := r.top.At(1).State
 	source := strangers(rand.New(rand.NewPCG(3, 4)))
 	before := heapInUse()
 	for name, next := range source {
@@ -77,7 +77,7 @@ func TestAFloodLeavesNothingBehind(t *testing.T) {
 	if grown := heapInUse() - before; grown > flood/100+64<<10 { // what else this process does takes some
 		t.Errorf("the heap has grown by %d bytes after %d datagrams", grown, flood)
 	}
-	if r.top.All[1].State != known || r.top.All[0].State.seal != nil {
+	if r.top.At(1).State != known || r.top.At(0).State.seal != nil {
 		t.Error("strangers have changed what is known of the peers")
 	}
 	genuine()

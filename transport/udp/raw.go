@@ -124,7 +124,7 @@ func (r *raw) Start(book transport.AddressBook, h transport.Handler) error {
 	if err != nil {
 		return err
 	}
-	for _, p := range top.All {
+	for p := range top.All() {
 		at, err := resolve(p.Addr)
 		if err == nil {
 			p.State.to, err = r.socket.sockaddr(at)

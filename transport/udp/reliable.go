@@ -70,7 +70,7 @@ func (t *reliable) Start(book transport.AddressBook, h transport.Handler) error 
 	if err != nil {
 		return err
 	}
-	for _, p := range top.All {
+	for p := range top.All() {
 		p.State.init(t, p)
 	}
 	if err := t.begin(top, h); err != nil {
