@@ -16,6 +16,7 @@ import (
 	"dmebench/transport"
 	"dmebench/transport/link"
 	"dmebench/workload"
+	"dmebench/workload/fault"
 )
 
 // MaxNodes is the largest number of nodes of a run. A larger one is a slip of
@@ -49,7 +50,8 @@ type Job struct {
 	NetOptions dme.Options // the network's
 	Needs      dme.Needs
 	Missing    []string // what the algorithm needs and the network lacks, where that is allowed
-	Warmup     int      // entries to cut; -1 to find out
+	Faults     fault.Schedule
+	Warmup     int // entries to cut; -1 to find out
 
 	load     workload.Spec // what Plan was made from
 	readFile func(string) ([]byte, error)
@@ -97,6 +99,8 @@ func Resolve(s result.Spec, c Catalog, readFile func(string) ([]byte, error)) (*
 	if s.NodesPerWorker < 1 {
 		try(fmt.Errorf("%d nodes per worker: there must be at least 1", s.NodesPerWorker))
 	}
+	j.Faults, err = fault.ParseAll(s.Faults)
+	try(err)
 	if s.StallAfter < 0 || s.Duration < 0 {
 		try(errors.New("a duration must not be negative"))
 	}
@@ -150,6 +154,7 @@ func Resolve(s result.Spec, c Catalog, readFile func(string) ([]byte, error)) (*
 		try(&CannotRun{Nodes: true, Why: err})
 	} else if try(j.prepare()) {
 		try(j.checkReaders())
+		try(j.checkFaults())
 	}
 	if errs != nil {
 		return nil, errors.Join(errs...)
@@ -179,6 +184,7 @@ func (j *Job) plan() (err error) {
 func (j *Job) prepare() (err error) {
 	j.System, err = j.Algorithm.Prepare(dme.Config{
 		Nodes: j.Spec.Nodes, Seed: j.Spec.Seed, Options: j.Options, Bound: j.networkBound(), ReadFile: j.readFile,
+		Absent: j.Faults.Absent(),
 	})
 	return err
 }
