@@ -27,7 +27,7 @@ func (j *Job) checkProcesses() error {
 		return fmt.Errorf("fault %q: it would befall the whole process, which hosts %d nodes; leave --nodes-per-worker at 1",
 			j.Faults[i], j.Spec.NodesPerWorker)
 	}
-	if i := slices.IndexFunc(j.Faults, partition); i >= 0 && j.NetOptions.Get(MulticastOption) == "true" {
+	if i := slices.IndexFunc(j.Faults, partition); i >= 0 && j.NetOptions[MulticastOption] == "true" {
 		return fmt.Errorf("fault %q: a partition befalls single frames and cannot befall a datagram to all; leave %s=true out",
 			j.Faults[i], MulticastOption)
 	}
