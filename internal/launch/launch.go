@@ -42,6 +42,11 @@ type Process interface {
 	// Kill ends the process at once.
 	Kill()
 
+	// Pause makes the process stand still, and returns once it does; Resume lets
+	// it go on. An error says that the process has ended.
+	Pause() error
+	Resume() error
+
 	// Stopped reports whether a signal has stopped the process, as far as can be
 	// told.
 	Stopped() bool

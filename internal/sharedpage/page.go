@@ -19,7 +19,7 @@ import (
 )
 
 // magic begins every page and changes with its layout.
-const magic = 0x646d6562656e3031
+const magic = 0x646d6562656e3032
 
 // header is the first part of the page; each hot word has a cache line.
 type header struct {
@@ -33,6 +33,10 @@ type header struct {
 	violations atomic.Uint64
 	intruder   atomic.Uint64 // the first violation: who entered …
 	victim     atomic.Uint64 // … while whom was inside
+	_          [5]uint64
+	hold       atomic.Uint64 // who makes this entry, or the next after it, stays inside; 0: nobody has to
+	held       atomic.Uint64 // who does
+	heldOrder  atomic.Uint64 // its entry
 	_          [5]uint64
 }
 
