@@ -20,8 +20,9 @@ func (c *coordinator) observe() measure.Observation {
 	o := measure.Observation{
 		Job: c.job, Status: result.OK, Nodes: counts(c.page),
 		Start: c.start, Stop: c.stop, PerEntry: c.perEntry,
-		Method: "shared-page", Workers: len(c.procs), Environment: c.opt.Environment,
+		Method: "shared-page", Workers: c.hosts(), Environment: c.opt.Environment,
 	}
+	c.observeFaults(&o)
 	var first string
 	if o.WitnessViolations, first = c.page.Violations(); first != "" {
 		o.Warnings = append(o.Warnings, "the witness saw it happen: "+first)
@@ -36,8 +37,10 @@ func (c *coordinator) collect(ctx context.Context, o *measure.Observation) error
 		return err
 	}
 	var wire transport.Counters
-	for w, r := range reports {
-		c.lapsed(c.name(w), r.Lapses)
+	for _, r := range reports {
+		if !c.places[r.Worker].disturbed {
+			c.lapsed(c.name(r.Worker), r.Lapses)
+		}
 		if r.Wire != nil {
 			wire = wire.Plus(*r.Wire)
 		}
@@ -57,8 +60,10 @@ func (c *coordinator) collect(ctx context.Context, o *measure.Observation) error
 	}
 	wire.RefusedFrames += c.data.refused()
 	o.Wire = measure.Wire(wire)
-	if err := c.entries(ctx, reports, o); err != nil {
-		return err
+	if c.faults == nil {
+		if err := c.entries(ctx, reports, o); err != nil {
+			return err
+		}
 	}
 	if o.Status == result.OK {
 		return c.ping(ctx)
@@ -71,7 +76,8 @@ func (c *coordinator) entries(ctx context.Context, reports []control.Reply, o *m
 	var mu sync.Mutex
 	var errs []error
 	var wg sync.WaitGroup
-	for w, report := range reports {
+	for _, report := range reports {
+		w := report.Worker
 		wg.Go(func() {
 			for k := range report.Chunks {
 				r, err := c.call(ctx, w, control.Command{Op: control.OpEntries, Chunk: k})

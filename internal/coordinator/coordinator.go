@@ -16,7 +16,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"dmebench/dme"
 	"dmebench/internal/clock"
 	"dmebench/internal/control"
 	"dmebench/internal/lapse"
@@ -69,20 +68,19 @@ func Run(ctx context.Context, job *run.Job, opt Options) (*result.Result, error)
 type coordinator struct {
 	job     *run.Job
 	opt     Options
-	workers []int // 0, 1, …
+	places  []*place // by worker
 	clock   *clock.Clock
 	broker  *nats.Server // of the control plane
 	leader  *control.Leader
+	run     string                  // names it on the control plane
 	key     [transport.KeySize]byte // of the run
 	data    dataPlane
 	page    *sharedpage.Page
-	procs   []launch.Process
+	started []launch.Process // all of them
 	fail    context.CancelCauseFunc
 	failed  atomic.Bool // something has gone wrong with a worker or the control plane
 	ending  atomic.Bool // workers may go: their end is no failure any more
-	local   [][]dme.NodeID
 
-	book      transport.AddressBook
 	edges     [][2]uint32
 	delays    []int64 // one-way, of the pings that were answered
 	lostPings int     // that were not
@@ -92,7 +90,9 @@ type coordinator struct {
 	stop      int64
 
 	lapses *lapse.Watch
-	held   []held // processes that did not run for a while
+	missed uint64    // messages that are missing since the system was last quiescent
+	faults *injector // nil in a run without faults
+	held   []held    // processes that did not run for a while
 
 	mu       sync.Mutex
 	warnings []string
@@ -110,17 +110,7 @@ func start(job *run.Job, opt Options) (_ *coordinator, err error) {
 	c := &coordinator{job: job, opt: opt, clock: clock.New()}
 	c.lapses = lapse.Start(c.clock, lapseEvery)
 	rand.Read(c.key[:]) // never fails: it ends the program where there is no randomness
-	per := job.Spec.NodesPerWorker
-	for first := 1; first <= job.Spec.Nodes; first += per {
-		var ids []dme.NodeID
-		for id := first; id < first+per && id <= job.Spec.Nodes; id++ {
-			ids = append(ids, dme.NodeID(id))
-		}
-		c.local = append(c.local, ids)
-	}
-	for i := range c.local {
-		c.workers = append(c.workers, i)
-	}
+	c.places = divide(job.Spec.Nodes, job.Spec.NodesPerWorker)
 	defer func() {
 		if err != nil {
 			c.end()
@@ -132,7 +122,11 @@ func start(job *run.Job, opt Options) (_ *coordinator, err error) {
 	if err = c.openData(); err != nil {
 		return nil, err
 	}
-	if c.page, err = sharedpage.Create(job.Spec.Nodes); err != nil {
+	records := 0
+	if len(job.Faults) > 0 {
+		records = c.logLimit() // what a node has recorded outlives it
+	}
+	if c.page, err = sharedpage.Create(job.Spec.Nodes, records); err != nil {
 		return nil, err
 	}
 	if c.opt.Launcher == nil {

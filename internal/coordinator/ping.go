@@ -34,9 +34,12 @@ func (c *coordinator) ping(ctx context.Context) error {
 	links := c.job.Links()
 	wait := pingWait + 2*links.Typical(pingBytes)
 	byWorker := make(map[int][][2]uint32)
-	n := min(pingPairs, len(c.edges))
+	edges := slices.DeleteFunc(slices.Clone(c.edges), func(e [2]uint32) bool {
+		return c.stateOf(c.workerOf(dme.NodeID(e[0]))) != present || c.stateOf(c.workerOf(dme.NodeID(e[1]))) != present
+	})
+	n := min(pingPairs, len(edges))
 	for k := range n {
-		edge := c.edges[k*len(c.edges)/n]
+		edge := edges[k*len(edges)/n]
 		w := c.workerOf(dme.NodeID(edge[0]))
 		byWorker[w] = append(byWorker[w], edge)
 	}

@@ -106,9 +106,9 @@ func (l *led) result() *result.Result {
 	return l.hear(func(s said) bool { return s.Result != nil }).Result
 }
 
-// gone reports whether no process has the number any more, or only one that is
+// hasEnded reports whether no process has the number any more, or only one that is
 // waited for.
-func gone(pid int) bool {
+func hasEnded(pid int) bool {
 	if syscall.Kill(pid, 0) != nil {
 		return true
 	}
@@ -127,7 +127,7 @@ func allGone(t *testing.T, bound time.Duration, pids ...int) {
 	t.Helper()
 	deadline := time.Now().Add(bound)
 	for _, pid := range pids {
-		for !gone(pid) {
+		for !hasEnded(pid) {
 			if time.Now().After(deadline) {
 				t.Errorf("process %d is still there after %v", pid, bound)
 				syscall.Kill(pid, syscall.SIGKILL)

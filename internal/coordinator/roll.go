@@ -29,7 +29,7 @@ type roll struct {
 }
 
 func newRoll(c *coordinator) *roll {
-	r := &roll{c: c, seen: make([]uint64, len(c.workers)), since: make([]time.Time, len(c.workers))}
+	r := &roll{c: c, seen: make([]uint64, len(c.places)), since: make([]time.Time, len(c.places))}
 	now := time.Now()
 	r.next = now.Add(rollEvery)
 	for w := range r.since {
@@ -54,9 +54,9 @@ func (r *roll) call(ctx context.Context) {
 	}
 	r.next = now.Add(rollEvery)
 	var quiet []int
-	for w, ids := range r.c.local {
+	for _, w := range r.c.workers() {
 		done := uint64(0)
-		for _, id := range ids {
+		for _, id := range r.c.places[w].nodes {
 			n := r.c.page.Counters(id)
 			done += n.SentTotal.Load() + n.HandledTotal.Load() + n.Requests.Load() + n.Entries.Load()
 		}
@@ -82,10 +82,11 @@ func (r *roll) call(ctx context.Context) {
 func (c *coordinator) ask(ctx context.Context, workers []int) {
 	for {
 		begin := time.Now()
-		patience := answerTime + time.Duration(len(c.workers))*answerPerWorker
+		patience := answerTime + time.Duration(len(c.places))*answerPerWorker
 		limited, cancel := context.WithTimeout(ctx, patience)
 		_, err := c.leader.Call(limited, workers, control.Same(control.Command{Op: control.OpAlive}))
 		cancel()
+		err = c.excuse(begin, err)
 		var silence *control.Silence
 		if ctx.Err() != nil || c.ending.Load() || !errors.As(err, &silence) {
 			return // another error is a worker's, which reports it itself
@@ -104,8 +105,8 @@ func (c *coordinator) ask(ctx context.Context, workers []int) {
 func (c *coordinator) silent(workers []int) *failure {
 	f := new(failure)
 	for _, w := range workers {
-		f.nodes = append(f.nodes, c.local[w]...)
-		f.stderr = append(f.stderr, c.procs[w].Stderr()...)
+		f.nodes = append(f.nodes, c.places[w].nodes...)
+		f.stderr = append(f.stderr, c.process(w).Stderr()...)
 	}
 	return f
 }
@@ -113,7 +114,7 @@ func (c *coordinator) silent(workers []int) *failure {
 // why says what is known of workers that do not answer.
 func (c *coordinator) why(workers []int) string {
 	for _, w := range workers {
-		if !c.procs[w].Stopped() {
+		if !c.process(w).Stopped() {
 			return "they hang, or the machine has no time for them"
 		}
 	}

@@ -54,10 +54,12 @@ func (c *coordinator) confirm(ctx context.Context, err error, seen sums) (stalle
 func (c *coordinator) states(ctx context.Context) ([]string, error) {
 	limited, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
-	replies, err := c.leader.Call(limited, c.workers, control.Same(control.Command{Op: control.OpStates, Limit: maxStates}))
+	begin := time.Now()
+	replies, err := c.leader.Call(limited, c.workers(), control.Same(control.Command{Op: control.OpStates, Limit: maxStates}))
 	var states []string
 	for _, r := range replies {
 		states = append(states, r.States...)
 	}
-	return states[:min(len(states), maxStates)], c.blame(ctx, err)
+	states = append(states[:min(len(states), maxStates)], c.missing()...)
+	return states, c.blame(ctx, c.excuse(begin, err))
 }

@@ -18,6 +18,7 @@ const (
 // the run moves no more.
 func (c *coordinator) until(ctx context.Context, pause time.Duration, done func(before, now sums) bool) error {
 	watch := newProgress(c.job.Spec.StallAfter.Std(), c.job.Plan.LongestHold())
+	watch.lossy = c.faults != nil
 	roll := newRoll(c)
 	silence := time.Now() // since when all has been served
 	var reported time.Time
@@ -36,6 +37,9 @@ func (c *coordinator) until(ctx context.Context, pause time.Duration, done func(
 			silence = silence.Add(gap)
 		}
 		looked = time.Now()
+		if c.faults.relieves() {
+			watch.restart()
+		}
 		err := watch.observe(now)
 		if err == nil && now.served() && time.Since(silence) > patience*watch.limit {
 			err = &stall{unquiet: true, what: fmt.Sprintf("the system does not fall silent: no request is pending, "+

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"dmebench/dme"
@@ -43,7 +44,10 @@ type worker struct {
 	page      *sharedpage.Page
 	alarm     *alarm.Alarm
 	transport transport.Transport
-	nodes     []*node // by NodeID; nil where the node is another process's
+	nodes     []*node       // by NodeID; nil where the node is another process's
+	down      []atomic.Bool // by NodeID: what is sent there is lost; nil in a run without faults
+	newcomer  bool          // the others were there before this process
+	seized    *node         // its lock is held; see seize
 	pings     pings
 	base      transport.Counters // what the transport had counted before the workload began
 	clocks    clock.Reading      // then
@@ -72,12 +76,26 @@ func (w *worker) answer(c control.Command) (r control.Reply) {
 		err = w.transport.Start(c.Book, w)
 	case control.OpPing:
 		r.Delays, r.Lost, err = w.ping(c.Pairs, c.Count, c.Within, c.Wait)
+	case control.OpDown:
+		err = w.expel(c.Nodes)
+	case control.OpUp:
+		err = w.readmit(c.Nodes, c.Addr, c.Life)
+	case control.OpSeize:
+		r.Seized, err = w.seize(c.Nodes, c.As)
+	case control.OpFree:
+		err = w.free(c.Nodes)
+	case control.OpLeave:
+		err = w.leave(c.Nodes)
 	case control.OpAlive:
 		w.each(func(n *node) { n.do(func(*localprocess.Process) {}) }) // to do nothing must be possible
 	case control.OpMark:
 		w.base, w.clocks, w.marked = w.transport.Counters(), clock.Read(), w.clock.Now()
 	case control.OpBegin:
-		w.begin(c.At)
+		if w.newcomer {
+			w.beginLate(c.At)
+		} else {
+			w.begin(c.At)
+		}
 	case control.OpStep:
 		err = w.step(c.Arrives)
 	case control.OpStop:
@@ -128,8 +146,10 @@ func (w *worker) assign(a *control.Assignment) (control.Reply, error) {
 	for _, id := range a.Local {
 		w.nodes[id] = newNode(w, id)
 	}
+	w.prepareFaults()
 	w.transport, err = w.listen(transport.Config{
 		Listen: a.Listen, Local: a.Local, Nodes: a.Spec.Nodes, Key: a.Key, Peers: w.peers(),
+		Incarnation: a.Incarnation, Incarnations: a.Incarnations, Absent: a.Absent,
 	})
 	if err != nil {
 		return r, err
@@ -219,8 +239,12 @@ func (w *worker) Transmitted(from dme.NodeID, b []byte) {
 	}
 }
 
-// Down is called by the transport.
+// Down is called by the transport. Nodes hear of it only from the coordinator,
+// which knows what has become of the process: a transport may be wrong.
 func (w *worker) Down(peer dme.NodeID, err error) {
+	if errors.Is(err, errExpelled) {
+		return
+	}
 	w.notify(control.Event{Peer: uint32(peer), Fatal: fmt.Sprintf("node %d can no longer be reached: %v", peer, err)})
 }
 
