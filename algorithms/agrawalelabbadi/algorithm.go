@@ -3,6 +3,7 @@ package agrawalelabbadi
 import (
 	"math/bits"
 	"math/rand/v2"
+	"slices"
 
 	"dmebench/algorithms/quorum"
 	"dmebench/dme"
@@ -15,7 +16,15 @@ const (
 	kindInquire
 	kindYield
 	kindRelinquish
+
+	// Of failures; not in the printed protocol.
+	kindWithdraw
+	kindReclaim
 )
+
+// substitute is the flag of a Request that the site gets only because others are
+// down.
+const substitute = 1
 
 const citation = "D. Agrawal and A. El Abbadi, An Efficient and Fault-Tolerant Solution for " +
 	"Distributed Mutual Exclusion, ACM TOCS 9(1), 1991; textbook, section 9.9"
@@ -27,8 +36,17 @@ func Algorithm() *dme.Algorithm {
 	a := describe(func(r requester) dme.Node { return &node{requester: r} })
 	a.Name, a.Title = "agrawal-el-abbadi", "Agrawal–El Abbadi"
 	a.Citation = citation
+	a.Kinds = append(a.Kinds, "Withdraw", "Reclaim")
+	a.Survives = survives
 	a.Claims = claims()
 	return a
+}
+
+// survives reports whether there is a tree quorum without these nodes: with
+// either path, a node then asks that one.
+func survives(s dme.Setting, down []dme.NodeID) bool {
+	_, ok := quorum.TreeQuorum(s.Nodes, 1, func(id dme.NodeID) bool { return !slices.Contains(down, id) })
+	return ok
 }
 
 // AsPublished describes the protocol as section 9.9.5 prints it, which is known
@@ -69,7 +87,7 @@ type ownPaths struct {
 
 // Node returns node id, idle and with its permission to give.
 func (s ownPaths) Node(id dme.NodeID) dme.Node {
-	r := requester{Site: s.Site(id)}
+	r := requester{Site: s.Site(id), paths: s.System}
 	r.own, r.Members = r.Members, nil
 	return s.newNode(r)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -88,6 +89,14 @@ func (p *program) check(c *cli.Context) error {
 			fmt.Fprintf(p.stderr, "dmebench: warning: the counterexample is not drawn: %v\n", err)
 		} else {
 			result.SVG = picture
+		}
+		if s := report.Trace.Standstill; s != nil && len(result.Why) > 0 {
+			graph := strings.TrimSuffix(picture, ".svg") + "-waits.svg"
+			if err := atomicfile.Write(graph, s.SVG(a.Title+": who waits for whom")); err != nil {
+				fmt.Fprintf(p.stderr, "dmebench: warning: the wait-for graph is not drawn: %v\n", err)
+			} else {
+				result.WaitFor = graph
+			}
 		}
 	}
 	if c.Bool("json") {

@@ -18,9 +18,10 @@ func (p *Process) Continue(start int64, made int) {
 		p.deadline = start + int64(d)
 	}
 	after, ok := p.client.Next()
-	at := now + int64(after)
+	base := now
 	if p.client.Drive() == workload.Open {
-		for at = start + int64(after); ok && at < now; at = start + int64(after) {
+		base = start
+		for ok && base+int64(after) < now {
 			after, ok = p.client.Next()
 		}
 	} else {
@@ -29,10 +30,9 @@ func (p *Process) Continue(start int64, made int) {
 			p.client.Reads()
 			after, ok = p.client.Next()
 		}
-		at = now + int64(after)
 	}
-	if p.more = ok && at < p.deadline; p.more {
-		p.Expect(at)
+	if p.more = ok && base+int64(after) < p.deadline; p.more {
+		p.Expect(base + int64(after))
 	}
 	p.publish()
 }
