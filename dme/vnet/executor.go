@@ -26,14 +26,14 @@ type posted struct {
 type stimulus uint32
 
 const (
-	firstTimer   = stimulus(Stop) + 1 // and the timer's number
-	firstMessage = firstTimer + 256   // and the message's number
+	firstTimer   = stimulus(Up) + 1 // and the timer's number
+	firstMessage = firstTimer + 256 // and the message's number
 )
 
 // stimulusOf returns what x is to its node; message is the one that arrives.
 func stimulusOf(x Step, message uint32) stimulus {
 	switch {
-	case x.ofMessage():
+	case x.ofLink():
 		return firstMessage + stimulus(message)
 	case x.Kind == Fire:
 		return firstTimer + stimulus(x.Timer)
@@ -67,6 +67,8 @@ func (x *executor) try(at *local, step Step, message uint32) stored {
 	}
 	x.begin(step, false)
 	x.inside = x.inside[:0]
+	x.processes[at.id] = at.process
+	x.processes[at.id].begin(step)
 	o := stored{outcome: *x.Network.run(step)}
 	if o.fatal() {
 		// What a panic leaves behind is of no use.
@@ -81,9 +83,6 @@ func (x *executor) try(at *local, step Step, message uint32) stored {
 		p.message, x.key = x.space.messageOf(x.key, t.passage, x.body)
 		o.posted = append(o.posted, p)
 	}
-	after := at.process
-	after.begin(step)
-	after.activity, after.reads = h.Activity(), h.Shared()
-	o.next, x.key = x.space.localOf(x.key, at.id, after, h.Node())
+	o.next, x.key = x.space.localOf(x.key, at.id, x.processes[at.id], h.Node())
 	return o
 }

@@ -56,13 +56,13 @@ func (s *Space) Of(n *Network) (v []uint32, h Hash) {
 			messages = append(messages, p)
 		}
 		if s.Unordered {
-			slices.SortFunc(messages, s.compare)
+			s.sortBetweenNews(messages)
 		}
 		place := s.places[link]
 		v[place], b = s.queueOf(b, messages)
 		h = h.plus(s.queues.at(v[place]).Hash)
 	}
-	r := shared{lose: n.common.lose, timers: n.common.timers}
+	r := shared{lose: n.common.lose, crashes: n.common.crashes, departures: n.common.departures, timers: n.common.timers}
 	if s.Bypass > 0 {
 		r.overtaken = make([]int, s.Nodes+1)
 		for _, id := range n.Waiting() {
@@ -77,6 +77,19 @@ func (s *Space) Of(n *Network) (v []uint32, h Hash) {
 func (s *Space) compare(p, q uint32) int {
 	x, y := s.messages.at(p).Hash, s.messages.at(q).Hash
 	return cmp.Or(cmp.Compare(x.A, y.A), cmp.Compare(x.B, y.B))
+}
+
+// sortBetweenNews puts the messages of a link that does not keep order into the
+// order of their hashes; news stay where they are.
+func (s *Space) sortBetweenNews(messages []uint32) {
+	first := 0
+	for i, p := range messages {
+		if s.messages.at(p).news != noNews {
+			slices.SortFunc(messages[first:i], s.compare)
+			first = i + 1
+		}
+	}
+	slices.SortFunc(messages[first:], s.compare)
 }
 
 // Walker takes steps between vectors. One goroutine uses it.
@@ -193,7 +206,7 @@ func (w *Walker) heads(link int) []int {
 
 func (w *Walker) edit() *shared {
 	c := w.shared()
-	w.other.lose = c.lose
+	w.other.lose, w.other.crashes, w.other.departures = c.lose, c.crashes, c.departures
 	w.other.overtaken = append(w.other.overtaken[:0], c.overtaken...)
 	w.other.timers = append(w.other.timers[:0], c.timers...)
 	return &w.other
@@ -233,6 +246,11 @@ func (w *Walker) take(link, i int, leave bool) *passage {
 
 func (w *Walker) post(marks []mark) {
 	for _, p := range w.outcomes[w.last].posted {
+		if w.faulty {
+			if x := w.messages.at(p.message); w.severed(w, x.From, x.To) {
+				continue
+			}
+		}
 		if len(marks) > 0 {
 			x := w.messages.at(p.message)
 			marked := x.passage
@@ -274,7 +292,7 @@ func (w *Walker) newQueue(old []uint32, c change, what int) (to uint32) {
 // sorted returns the number of a queue that holds messages.
 func (w *Walker) sorted(messages []uint32) (number uint32) {
 	if w.Unordered {
-		slices.SortFunc(messages, w.compare)
+		w.sortBetweenNews(messages)
 	}
 	w.queue = messages
 	number, w.key = w.queueOf(w.key, messages)
@@ -296,6 +314,16 @@ func (w *Walker) rewrite(from, to dme.NodeID, change func(*passage) bool) {
 	if changed {
 		w.setQueue(w.places[link], w.sorted(b))
 	}
+}
+
+func (w *Walker) empty(link int) { w.setQueue(w.places[link], 0) }
+
+var noMessage = dme.AppendMessage(nil, new(dme.Message))
+
+func (w *Walker) tell(from, to dme.NodeID, what news) {
+	var number uint32
+	number, w.key = w.messageOf(w.key, passage{From: from, To: to, news: what}, noMessage)
+	w.splice(w.places[w.link(from, to)], with, int(number))
 }
 
 func (w *Walker) run(x Step) *outcome {

@@ -22,6 +22,10 @@ func (s *Search) random(m *vnet.Model, taken []vnet.Step) *run {
 		Network: vnet.New(m), Rand: rng, Load: vnet.Load(rng.IntN(int(vnet.Loads))),
 		Readers: float64(rng.IntN(5)) / 4, Mishap: 1 / float64(uint(2)<<rng.IntN(5)), Choose: vnet.Chance{Rand: rng},
 	}
+	if s.Faults > 0 {
+		// Most runs are over within some times N² steps a request.
+		schedule.Fault = 1 / float64(1+rng.IntN(4*m.Nodes*max(m.Nodes, s.Requests)))
+	}
 	if s.Adversary == Adversarial || s.Adversary == Mixed && rng.IntN(2) == 0 {
 		schedule.Choose = newAdversary(m, s.Requests, rng)
 	}
@@ -146,5 +150,8 @@ func (r *run) plainStep() (x vnet.Step, ok bool) {
 			return x, true
 		}
 	}
-	return r.Oldest()
+	if x, ok = r.Oldest(); ok {
+		return x, true
+	}
+	return r.Return()
 }

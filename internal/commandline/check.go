@@ -38,6 +38,7 @@ func (p *program) checkCommand() *cli.Command {
 			&cli.BoolFlag{Name: "fifo", Value: true, Usage: "links keep order"},
 			&cli.BoolFlag{Name: "duplicate", Usage: "any message may arrive twice"},
 			&cli.IntFlag{Name: "lose", Usage: "up to `K` messages are lost"},
+			&cli.IntFlag{Name: "faults", Usage: "up to `K` nodes crash, at any moment, and come back where the algorithm knows how"},
 			&cli.IntFlag{Name: "bypass", Usage: "call it starvation if more than `B` entries of others come between a request and its entry " +
 				"(default: any number may)"},
 			&cli.Uint64Flag{Name: "states", Value: check.DefaultStates, Usage: "end an exhaustive search after `COUNT` states"},
@@ -141,7 +142,7 @@ func (p *program) searchOf(c *cli.Context) (*dme.Algorithm, check.Options, error
 	}
 	o := check.Options{
 		Nodes: c.Int("nodes"), Requests: c.Int("requests"), Set: set, ReadFile: newFiles().read,
-		Unordered: !c.Bool("fifo"), Duplicate: c.Bool("duplicate"), Lose: c.Int("lose"), Bypass: c.Int("bypass"),
+		Unordered: !c.Bool("fifo"), Duplicate: c.Bool("duplicate"), Lose: c.Int("lose"), Faults: c.Int("faults"), Bypass: c.Int("bypass"),
 		Seed: c.Uint64("seed"), Schedules: c.Int("schedules"), States: c.Uint64("states"), Time: c.Duration("time"),
 	}
 	if !c.IsSet("requests") {

@@ -28,8 +28,9 @@ type checkResult struct {
 	FIFO          bool              `json:"fifo"`
 	Duplicate     bool              `json:"duplicate"`
 	Lose          int               `json:"lose"`
-	Bypass        *int              `json:"bypass"` // the bound asked for
-	Seed          uint64            `json:"seed"`   // of the schedule that broke a property, else of the first
+	Faults        int               `json:"faults,omitempty"` // nodes that may crash
+	Bypass        *int              `json:"bypass"`           // the bound asked for
+	Seed          uint64            `json:"seed"`             // of the schedule that broke a property, else of the first
 
 	Status   string        `json:"status"`   // ok, violated, stalled, or incomplete
 	Property vnet.Property `json:"property"` // which is broken; empty where none is
@@ -59,7 +60,7 @@ type checkResult struct {
 func newCheckResult(a *dme.Algorithm, o check.Options, exhaustive bool, r check.Report) *checkResult {
 	x := &checkResult{
 		SchemaVersion: result.SchemaVersion, Algorithm: a.Name, Set: o.Set, Nodes: o.Nodes, Requests: o.Requests, Search: "random",
-		FIFO: !o.Unordered, Duplicate: o.Duplicate, Lose: o.Lose, Seed: r.Seed,
+		FIFO: !o.Unordered, Duplicate: o.Duplicate, Lose: o.Lose, Faults: o.Faults, Seed: r.Seed,
 		Status: "ok", Complete: r.Complete, Stopped: r.Stopped, Steps: r.Steps, Refused: r.Refused, Refusal: r.Refusal,
 		ElapsedS: r.Elapsed.Seconds(), Workers: r.Workers,
 		Trace: []string{}, Schedule: []string{}, NodeStates: []string{}, Notes: []string{},
@@ -113,6 +114,9 @@ func replayCommand(x *checkResult, o check.Options, exhaustive bool) string {
 	}
 	if o.Lose > 0 {
 		b = append(b, "--lose", strconv.Itoa(o.Lose))
+	}
+	if o.Faults > 0 {
+		b = append(b, "--faults", strconv.Itoa(o.Faults))
 	}
 	if o.Bypass > 0 {
 		b = append(b, "--bypass", strconv.Itoa(o.Bypass))
@@ -200,6 +204,9 @@ func (x *checkResult) links() string {
 	}
 	if x.Lose > 0 {
 		text += fmt.Sprintf(", may lose up to %d", x.Lose)
+	}
+	if x.Faults > 0 {
+		text += fmt.Sprintf(", up to %d nodes crash", x.Faults)
 	}
 	return text
 }

@@ -3,6 +3,7 @@ package trace
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"dmebench/dme"
@@ -25,6 +26,7 @@ func (s *Scenario) Play(a *dme.Algorithm, readFile func(string) ([]byte, error))
 		// What a scenario does with links and timers is its own affair.
 		model, err = vnet.NewModel(vnet.Config{
 			Algorithm: a, Nodes: s.Nodes, Options: opt, Seed: 1, ReadFile: readFile, Unordered: true, Lose: 1 << 30,
+			Faults: s.faulty(), Absent: s.Absent,
 		})
 	}
 	if err != nil {
@@ -32,6 +34,7 @@ func (s *Scenario) Play(a *dme.Algorithm, readFile func(string) ([]byte, error))
 	}
 	p := &player{algorithm: a, picture: spacetime.NewPainter(a, s.Nodes, false)}
 	p.picture.Title = s.Title
+	p.picture.Absent(s.Absent)
 	for _, l := range s.lines {
 		p.text.WriteString(l.text + "\n")
 		if l.command.verb == "" {
@@ -51,6 +54,17 @@ func (s *Scenario) Play(a *dme.Algorithm, readFile func(string) ([]byte, error))
 	return []byte(p.text.String()), p.picture.Finish(), nil
 }
 
+// faulty reports whether nodes come and go in the scenario.
+func (s *Scenario) faulty() bool {
+	return len(s.Absent) > 0 || slices.ContainsFunc(s.lines, func(l line) bool {
+		switch l.command.verb {
+		case crash, restart, join, leave:
+			return true
+		}
+		return false
+	})
+}
+
 // player carries out the commands of a scenario.
 type player struct {
 	algorithm *dme.Algorithm
@@ -64,8 +78,11 @@ func (p *player) carryOut(c command) error {
 	switch c.verb {
 	case settle:
 		for x, ok := n.Oldest(); ok && n.Violation == nil; x, ok = n.Oldest() {
-			m := n.OnTheWay(x.From, x.Node)[0]
-			p.note("deliver %v->%v %s", x.From, x.Node, vnet.DescribeMessage(p.algorithm, &m))
+			what := x.Kind.String()
+			if x.Kind == vnet.Deliver {
+				what = vnet.DescribeMessage(p.algorithm, n.Message(x))
+			}
+			p.note("deliver %v->%v %s", x.From, x.Node, what)
 			p.do(x)
 		}
 	case stop:
@@ -102,6 +119,10 @@ func (p *player) step(c command) (vnet.Step, error) {
 		why = fmt.Sprintf("node %d has no timer %d set", c.node, c.timer)
 	case deliver, lose:
 		x.From, x.Node = c.node, c.to
+		if kind, ok := p.network.News(x.From, x.Node); ok && c.verb == deliver && c.kind == "" {
+			x.Kind = kind
+			break
+		}
 		for _, m := range p.network.OnTheWay(x.From, x.Node) {
 			if c.kind == "" || p.algorithm.KindName(m.Kind) == c.kind {
 				break
@@ -129,7 +150,13 @@ func (p *player) outcomes(e *vnet.Event) {
 	for i := range e.Effects {
 		switch x := &e.Effects[i]; x.Kind {
 		case dme.EffectSend:
-			p.note("send %d->%d %s", e.Node, x.To, vnet.DescribeMessage(p.algorithm, &x.Msg))
+			verb := "send"
+			if x.Lost {
+				verb = "lost"
+			}
+			p.note("%s %d->%d %s", verb, e.Node, x.To, vnet.DescribeMessage(p.algorithm, &x.Msg))
+		case dme.EffectLeft:
+			p.note("left %d", e.Node)
 		case dme.EffectEnter:
 			if x.Stamp.IsZero() {
 				p.note("enter %d", e.Node)

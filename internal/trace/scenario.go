@@ -18,7 +18,9 @@
 // The commands: request N, request-shared N, exit N, deliver A->B [KIND] (the
 // oldest message of the link, or the oldest of that kind, which overtakes the
 // others), lose A->B, settle (deliver everything, oldest first), timeout N [ID],
-// stop, state [N].
+// stop, state [N]. Faults: crash N, restart N, join N, leave N; absent N,N-N names
+// the nodes that join later, and stands before the first command. News that a
+// node is down or up arrives by deliver A->B, as the next thing from A.
 package trace
 
 import (
@@ -38,6 +40,7 @@ type Scenario struct {
 	Algorithm string
 	Nodes     int
 	Set       map[string]string
+	Absent    []dme.NodeID // at the start
 	lines     []line
 }
 
@@ -60,6 +63,10 @@ const (
 	timeout       verb = "timeout"
 	stop          verb = "stop"
 	state         verb = "state"
+	crash         verb = "crash"
+	restart       verb = "restart"
+	join          verb = "join"
+	leave         verb = "leave"
 )
 
 // verbs says how many words a verb takes, and which step it is, if it is one.
@@ -69,6 +76,7 @@ var verbs = map[verb]struct {
 }{
 	request: {1, 1, vnet.Ask}, requestShared: {1, 1, vnet.AskShared}, exit: {1, 1, vnet.Leave},
 	deliver: {1, 2, vnet.Deliver}, lose: {1, 2, vnet.Lose}, timeout: {1, 2, vnet.Fire},
+	crash: {1, 1, vnet.Crash}, restart: {1, 1, vnet.Restart}, join: {1, 1, vnet.Join}, leave: {1, 1, vnet.Depart},
 	state: {0, 1, 0}, settle: {}, stop: {},
 }
 
@@ -111,6 +119,14 @@ func Parse(name string, text []byte) (*Scenario, error) {
 				return nil, fail("want set KEY=VALUE")
 			}
 			s.Set[key] = value
+		case words[0] == "absent" && len(words) == 2:
+			var err error
+			if s.Absent, err = dme.ParseNodes(words[1]); err != nil {
+				return nil, fail("%v", err)
+			}
+			if last := s.Absent[len(s.Absent)-1]; int(last) > s.Nodes {
+				return nil, fail("%v is not one of the nodes 1 to %d", last, s.Nodes)
+			}
 		default:
 			var err error
 			if l.command, err = parseCommand(words, s.Nodes); err != nil {
