@@ -229,6 +229,15 @@ func (p *Plan) Nodes() int { return p.nodes }
 // MeanHold returns the mean duration of a critical section as specified.
 func (p *Plan) MeanHold() time.Duration { return p.spec.CS.Mean }
 
+// HoldVariability returns the squared coefficient of variation of the duration of
+// a critical section as specified: 0 where it is constant, 1 where exponential.
+func (p *Plan) HoldVariability() float64 {
+	if p.spec.CS.Exponential {
+		return 1
+	}
+	return 0
+}
+
 // LongestHold returns a duration that no critical section of the plan exceeds;
 // an exponentially distributed one does so once in 10¹³ draws.
 func (p *Plan) LongestHold() time.Duration {
