@@ -48,9 +48,10 @@ func Result(o Observation) *result.Result {
 	}
 	r.Safety = t.safety(&o, &sum)
 	r.Liveness = result.Liveness{Stalled: o.Status == result.Stalled, States: o.States}
-	if sum.Requests > sum.Entries {
-		r.Liveness.Pending = sum.Requests - sum.Entries
+	if ended := sum.Entries + lost(&o); sum.Requests > ended {
+		r.Liveness.Pending = sum.Requests - ended
 	}
+	r.Faults = t.faults(&o)
 	negative := t.fillTimes(r, &o)
 	judge(r, &o, &sum)
 	r.Warnings = slices.Concat(o.Warnings, warnings(r, &o, &part, negative))
@@ -141,7 +142,7 @@ func judge(r *result.Result, o *Observation, sum *totals) {
 	if r.Safety.Violations > 0 && (r.Status == result.OK || r.Status == result.Stalled) {
 		r.Status = result.Violated
 	}
-	if r.Status != result.OK || !o.Job.Guarantees().Reliable {
+	if r.Status != result.OK || !o.Job.Guarantees().Reliable || len(o.Job.Faults) > 0 {
 		return
 	}
 	if faults := sum.uncounted(o.Job.Algorithm); faults != "" {
