@@ -245,14 +245,16 @@ type Flight struct {
 	passage
 }
 
-// InFlight returns all messages that are on their way, in the order in which
-// they were sent.
+// Arrival returns the step by which it arrives: Deliver or, of news that its
+// sender is down or up, which is no message, Down or Up.
+func (f *Flight) Arrival() StepKind { return f.arrival() }
+
+// InFlight returns all messages and news that are on their way, in the order in
+// which they were sent.
 func (n *Network) InFlight() []Flight {
 	var all []Flight
 	for _, l := range n.bySending() {
-		if l.news == noNews {
-			all = append(all, Flight{l.msg, l.passage})
-		}
+		all = append(all, Flight{l.msg, l.passage})
 	}
 	return all
 }

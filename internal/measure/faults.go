@@ -37,8 +37,8 @@ func (t *timeline) fault(s *Strike, o *Observation) result.Fault {
 	}
 	// Of a partition no node is hit: those on both sides wait.
 	hit := func(id dme.NodeID) bool { return s.Fault.What != fault.Partition && slices.Contains(s.Nodes, id) }
-	served := int64(-1)                  // when the last of those that waited entered
-	recovered := int64(entrylog.Never)   // when the first of those that live did
+	served := int64(-1)                // when the last of those that waited entered
+	recovered := int64(entrylog.Never) // when the first of those that live did
 	entered := func(requested, at int64) {
 		if at > s.At {
 			recovered = min(recovered, at)

@@ -52,6 +52,7 @@ func Result(o Observation) *result.Result {
 		r.Liveness.Pending = sum.Requests - ended
 	}
 	r.Faults = t.faults(&o)
+	r.Series = t.series(o.Start)
 	negative := t.fillTimes(r, &o)
 	judge(r, &o, &sum)
 	r.Warnings = slices.Concat(o.Warnings, warnings(r, &o, &part, negative))

@@ -25,7 +25,10 @@ type Painter struct {
 // the picture says more about an event than its shape does, and stops have rows
 // too.
 func NewPainter(a *dme.Algorithm, nodes int, labels bool) *Painter {
-	p := &Painter{algorithm: a, labels: labels, onTheWay: make(map[uint64]Message), entered: make(map[dme.NodeID]int), down: make(map[dme.NodeID]int)}
+	p := &Painter{
+		algorithm: a, labels: labels, onTheWay: make(map[uint64]Message),
+		entered: make(map[dme.NodeID]int), down: make(map[dme.NodeID]int),
+	}
 	for id := range nodes {
 		p.Lanes = append(p.Lanes, fmt.Sprintf("node %d", id+1))
 	}
