@@ -338,7 +338,7 @@ type asked struct {
 // made is not known; it matters only at which faults it had been made already. It
 // is called with mu held.
 func (i *injector) pending(id dme.NodeID, a noderun.Activity) entrylog.Abandoned {
-	x := entrylog.Abandoned{Node: id, Made: true, Requested: i.c.clock.Now()}
+	x := entrylog.Abandoned{Node: id, Made: true, Requested: i.c.clock.Now(), Entered: entrylog.Never, Ended: entrylog.Never}
 	if seen, ok := i.asked[id]; ok && seen.requests == i.c.page.Counters(id).Requests.Load() {
 		x.Requested = seen.at
 	}

@@ -60,6 +60,9 @@ func (p *Process) Begin(start int64) {
 	if d := p.client.Duration(); d > 0 {
 		p.deadline = start + int64(d)
 	}
+	if p.Activity() == noderun.Down {
+		return // not part of the system yet
+	}
 	p.more = true
 	p.schedule(start)
 	p.publish()

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"dmebench/dme"
+	"dmebench/internal/entrylog"
 	"dmebench/result"
 	"dmebench/workload/fault"
 )
@@ -36,46 +37,44 @@ func (t *timeline) fault(s *Strike, o *Observation) result.Fault {
 	}
 	// Of a partition no node is hit: those on both sides wait.
 	hit := func(id dme.NodeID) bool { return s.Fault.What != fault.Partition && slices.Contains(s.Nodes, id) }
-	var served int64                  // when the last of those that waited entered
-	recovered := int64(math.MaxInt64) // when the first of those that live did
-	for i := range t.e {
-		e := &t.e[i]
-		if hit(e.Node) {
-			continue
-		}
-		if e.Entered > s.At {
-			recovered = min(recovered, e.Entered)
-			if e.Requested <= s.At {
+	served := int64(-1)                // when the last of those that waited entered
+	recovered := int64(entrylog.Never) // when the first of those that live did
+	entered := func(requested, at int64) {
+		if at > s.At {
+			recovered = min(recovered, at)
+			if requested <= s.At {
 				f.Waiting++
-				served = max(served, e.Entered)
+				served = max(served, at)
 			}
 		}
 	}
-	unserved := false
+	for i := range t.e {
+		if e := &t.e[i]; !hit(e.Node) {
+			entered(e.Requested, e.Entered)
+		}
+	}
 	for _, a := range o.Abandoned {
-		if hit(a.Node) {
+		switch {
+		case hit(a.Node):
 			if a.Ended == s.At {
 				f.Lost++
 			}
-			continue
-		}
-		if a.Entered > s.At { // inside when a later fault took it
-			recovered = min(recovered, a.Entered)
-		}
-		outside := a.Entered > s.At || a.Entered == 0 && (a.Ended == 0 || a.Ended > s.At)
-		if a.Made && a.Requested <= s.At && outside {
+		case a.Entered < entrylog.Never:
+			entered(a.Requested, a.Entered)
+		case a.Made && a.Requested <= s.At && a.Ended > s.At:
 			f.Waiting++
-			served = max(served, a.Entered)
-			unserved = unserved || a.Entered == 0 && a.Ended == 0
+			if a.Ended == entrylog.Never {
+				served = entrylog.Never
+			}
 		}
 	}
-	if recovered < math.MaxInt64 {
+	if recovered < entrylog.Never {
 		f.RecoveredNS = since(s.At, recovered)
 		sent := t.sentAt(recovered, o.Start, o.Nodes) - t.sentAt(s.At, o.Start, o.Nodes)
 		messages := uint64(math.Round(max(0, sent)))
 		f.Messages = &messages
 	}
-	if !unserved && served > 0 {
+	if served >= 0 && served < entrylog.Never {
 		f.ServedNS = since(s.At, served)
 	}
 	return f
@@ -89,7 +88,7 @@ func since(from, until int64) *int64 {
 // lost returns how many requests that were made ended with their nodes.
 func lost(o *Observation) (n uint64) {
 	for _, a := range o.Abandoned {
-		if a.Made && a.Ended > 0 {
+		if a.Made && a.Ended < entrylog.Never {
 			n++
 		}
 	}

@@ -50,9 +50,10 @@ type Job struct {
 	NetOptions dme.Options // the network's
 	Needs      dme.Needs
 	Missing    []string // what the algorithm needs and the network lacks, where that is allowed
+	Warmup     int      // entries to cut; -1 to find out
 	Faults     fault.Schedule
-	Warmup     int // entries to cut; -1 to find out
 
+	absent   []dme.NodeID  // join later
 	load     workload.Spec // what Plan was made from
 	readFile func(string) ([]byte, error)
 }
@@ -102,14 +103,14 @@ func outline(s result.Spec, c Catalog, readFile func(string) ([]byte, error)) (*
 			try(fmt.Errorf("warm-up %q: want auto or a number of entries", s.Warmup))
 		}
 	}
+	j.Faults, err = fault.ParseAll(s.Faults)
+	try(err)
 	if s.Nodes < 1 || s.Nodes > MaxNodes {
 		try(fmt.Errorf("%d nodes: there must be at least 1 and at most %d", s.Nodes, MaxNodes))
 	}
 	if s.NodesPerWorker < 1 {
 		try(fmt.Errorf("%d nodes per worker: there must be at least 1", s.NodesPerWorker))
 	}
-	j.Faults, err = fault.ParseAll(s.Faults)
-	try(err)
 	if s.StallAfter < 0 || s.Duration < 0 {
 		try(errors.New("a duration must not be negative"))
 	}
@@ -210,8 +211,8 @@ func (j *Job) plan() (err error) {
 // prepare makes the system of the job's seed.
 func (j *Job) prepare() (err error) {
 	j.System, err = j.Algorithm.Prepare(dme.Config{
-		Nodes: j.Spec.Nodes, Seed: j.Spec.Seed, Options: j.Options, Bound: j.networkBound(), ReadFile: j.readFile,
-		Absent: j.Faults.Absent(),
+		Nodes: j.Spec.Nodes, Seed: j.Spec.Seed, Options: j.Options, Bound: j.networkBound(), Absent: j.absent,
+		ReadFile: j.readFile,
 	})
 	return err
 }
