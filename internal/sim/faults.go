@@ -73,7 +73,8 @@ func newFaults(s *simulation) *faults {
 		return nil
 	}
 	f := &faults{
-		simulation: s, rng: rand.New(rand.NewPCG(s.job.Spec.Seed, faultStream)), bound: int64(s.job.Bound()), next: never, joining: schedule.Absent(),
+		simulation: s, rng: rand.New(rand.NewPCG(s.job.Spec.Seed, faultStream)), bound: int64(s.job.Bound()),
+		next: never, joining: schedule.Absent(),
 		asked: make([]uint64, n), due: make([]int64, n), paused: make(map[dme.NodeID]*standstill), late: make(map[dme.NodeID]int64),
 		absent: dme.MakeNodeSet(n), retiring: dme.MakeNodeSet(n), leaving: dme.MakeNodeSet(n),
 		news: make(map[link.Link]int), until: make(map[link.Link]int64),
