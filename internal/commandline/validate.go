@@ -47,6 +47,7 @@ func (p *program) validateCommand() *cli.Command {
 			&cli.Uint64Flag{Name: "seed", Value: result.DefaultSeed, Usage: "of the first repetition; the others count on from it"},
 			&cli.StringFlag{Name: "out", Value: defaultValidation, Usage: "folder `DIR` to write to"},
 			&cli.BoolFlag{Name: "fresh", Usage: "run again what was run before an interruption"},
+			forceFlag(),
 			&cli.BoolFlag{Name: "json", Usage: "print one JSON object in place of the lines"},
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "show no progress"},
 		},
@@ -72,6 +73,11 @@ func (p *program) validate(c *cli.Context) error {
 		Catalog: p.catalog, Algorithms: listed(c.StringSlice("algorithm")), Claims: c.StringSlice("claim"), Mode: modeOf(c),
 		Transport: c.String("transport"), Seed: c.Uint64("seed"), Parallel: runtime.GOMAXPROCS(0),
 		Run: func(ctx context.Context, job *run.Job) (*result.Result, error) {
+			if job.Network.Real() {
+				if err := p.fits(job.Spec, nil, c.Bool("force")); err != nil {
+					return nil, err
+				}
+			}
 			return p.execute(ctx, job, coordinator.Options{})
 		},
 	}
@@ -90,7 +96,7 @@ func (p *program) validate(c *cli.Context) error {
 	opt.Store = store
 	d, err := validate.Run(c.Context, opt)
 	if d == nil {
-		return failWith(exit.Usage, err)
+		return refusal(c.Context, err)
 	}
 	if err != nil && !errors.Is(err, context.Canceled) {
 		return failWith(exit.CantCreate, fmt.Errorf("--out %s: cannot keep a result: %w; is there room on the disk?", dir, err))

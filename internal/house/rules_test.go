@@ -46,7 +46,7 @@ var importRules = []importRule{
 	{
 		of: []string{
 			"internal/rawio", "internal/launch", "internal/clock", "internal/atomicfile", "internal/environment",
-			"internal/tables", "internal/golden",
+			"internal/tables", "internal/golden", "internal/input", "internal/interrupt",
 		},
 		may: []string{},
 	},

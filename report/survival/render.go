@@ -179,7 +179,8 @@ func Markdown(d *Document) []byte {
 	_ = Matrix(d).WriteMarkdown(&b) // a Buffer takes everything
 	for _, r := range d.rows() {
 		fmt.Fprintf(&b, "\n## %s\n\n", r.Algorithm)
-		t := tables.New("fault", "", "next entry after", "last waiting request served after", "messages until then", "search", "why, and how to see it")
+		t := tables.New("fault", "", "next entry after",
+			"last waiting request served after", "messages until then", "search", "why, and how to see it")
 		for _, c := range r.Cells {
 			t.Add(c.Title, c.Word(), Duration(c.Recovery), Duration(c.Served), Count(c.Messages), c.searched(), c.why())
 		}

@@ -175,7 +175,9 @@ func add(c *survival.Cell, s result.Spec, r *result.Result) {
 
 // Command is the command line of a run.
 func Command(s result.Spec) string {
-	b := []string{"dmebench run -a", s.Algorithm, "-n", fmt.Sprint(s.Nodes), "--transport", s.Transport, "--workload", s.Workload, "--cs", s.CS}
+	b := []string{
+		"dmebench run -a", s.Algorithm, "-n", fmt.Sprint(s.Nodes), "--transport", s.Transport, "--workload", s.Workload, "--cs", s.CS,
+	}
 	if s.TotalRate > 0 {
 		b = append(b, "--total-rate", fmt.Sprint(s.TotalRate))
 	}
