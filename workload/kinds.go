@@ -240,7 +240,9 @@ func parseTraceLine(line string, nodes int) (traceLine, error) {
 	}
 	r.node = dme.NodeID(node)
 	if len(fields) == 3 {
-		r.hold, err = seconds(fields[2])
+		if r.hold, err = seconds(fields[2]); err == nil && r.hold > MaxDuration {
+			err = fmt.Errorf("%v in the critical section is longer than %v", r.hold, MaxDuration)
+		}
 	}
 	return r, err
 }

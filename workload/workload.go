@@ -180,7 +180,7 @@ func New(spec Spec, nodes int, seed uint64) (*Plan, error) {
 			fault("%v is not a rate in requests per second from 0 to %g", rate, float64(maxRate))
 		}
 	}
-	if spec.CS.Mean < 0 {
+	if spec.CS.Mean < 0 || spec.CS.Mean > MaxDuration {
 		fault("the critical section cannot last %v", spec.CS.Mean)
 	}
 	switch given := spec.Rate > 0 || spec.TotalRate > 0; {
@@ -193,6 +193,13 @@ func New(spec Spec, nodes int, seed uint64) (*Plan, error) {
 	}
 	if spec.Requests < 0 || spec.Duration < 0 {
 		fault("the number of requests and the duration must not be negative")
+	}
+	if spec.Duration > MaxDuration {
+		fault("a duration of %v is longer than %v, the longest of anything in a run", spec.Duration, MaxDuration)
+	}
+	if float64(spec.Requests)*float64(spec.CS.Mean) > float64(maxHeld) {
+		fault("%d critical sections of %v one after the other take longer than 200 years; make fewer requests or shorter ones",
+			spec.Requests, spec.CS.Mean)
 	}
 	if spec.Requests == 0 && spec.Duration == 0 && kind.Name != "trace" {
 		fault("needs a number of requests or a duration")

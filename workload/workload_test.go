@@ -349,6 +349,11 @@ func TestFaultsAreToldTogether(t *testing.T) {
 		{"everything", Spec{Name: "hotspot", Requests: -1, Rate: -2, CS: Distribution{Mean: -3}}, 0, []string{
 			"0 nodes", "-2 is not a rate", "cannot last -3ns", "must not be negative", "needs a rate",
 		}},
+		{"longer than all clocks", Spec{Name: "saturate", Duration: math.MaxInt64}, 1, []string{"is longer than 2400h0m0s"}},
+		{"a hold longer than all clocks", Spec{Name: "saturate", Requests: 1, CS: Distribution{Mean: math.MaxInt64}}, 1,
+			[]string{"cannot last 2562047h47m16.854775807s"}},
+		{"longer than all clocks together", Spec{Name: "saturate", Requests: 1000, CS: Distribution{Mean: MaxDuration}}, 1,
+			[]string{"1000 critical sections of 2400h0m0s one after the other take longer than 200 years"}},
 		{"more hot nodes than nodes", Spec{
 			Name: "hotspot", Requests: 1, Rate: 1, Options: dme.Options{"hot": "5", "share": "0.8"},
 		}, 4, []string{"hot=5: there are only 4 nodes"}},

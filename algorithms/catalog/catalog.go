@@ -39,6 +39,7 @@ func All() []*dme.Algorithm {
 		ricartagrawalatoken.Algorithm(),
 		suzukikasami.Algorithm(),
 		raymond.Algorithm(),
+		raymond.Robust(),
 		naimitrehel.Algorithm(),
 		singhal.Algorithm(),
 		lodhakshemkalyani.Algorithm(),

@@ -20,6 +20,8 @@ import (
 	"dmebench/internal/coordinator"
 	"dmebench/internal/environment"
 	"dmebench/internal/exit"
+	"dmebench/internal/input"
+	"dmebench/internal/interrupt"
 	"dmebench/internal/run"
 	"dmebench/internal/sim"
 	"dmebench/result"
@@ -56,6 +58,7 @@ func (p *program) runCommand() *cli.Command {
 			&cli.StringSliceFlag{Name: "set", Usage: "`KEY=VALUE`: an option of the algorithm, workload or network; may be repeated"},
 			&cli.StringFlag{Name: "listen", Usage: "`HOST:PORT` of the control plane (default: a free port of this host's loopback)"},
 			&cli.BoolFlag{Name: "allow-mismatch", Usage: "run although the network lacks what the algorithm needs"},
+			forceFlag(),
 			&cli.StringFlag{Name: "out", Usage: "keep the result as a JSON file in folder `DIR`"},
 			&cli.BoolFlag{Name: "json", Usage: "print the result as one JSON object"},
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "show no progress"},
@@ -70,9 +73,14 @@ func (p *program) run(c *cli.Context) error {
 		return err
 	}
 	files := newFiles()
-	job, err := run.Resolve(spec, p.catalog, files.read)
+	job, err := interrupt.Do(c.Context, func() (*run.Job, error) {
+		if err := p.fits(spec, files.read, c.Bool("force")); err != nil {
+			return nil, err
+		}
+		return run.Resolve(spec, p.catalog, files.read)
+	})
 	if err != nil {
-		return failWith(exit.Usage, err)
+		return refusal(c.Context, err)
 	}
 	broker, err := natsBroker(c, job.Network)
 	if err != nil {
@@ -102,6 +110,18 @@ func (p *program) run(c *cli.Context) error {
 	}
 	p.exit = exit.OfRun(r.Status, len(job.Missing) == 0)
 	return nil
+}
+
+// refusal is the error for flags that do not do, or for the end of the planning
+// that finds out.
+func refusal(ctx context.Context, err error) error {
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, run.ErrTooLarge):
+		return failWith(exit.Unavailable, err)
+	}
+	return failWith(exit.Usage, err)
 }
 
 // specOf reads the flags. What they mean is checked when the spec is resolved.
@@ -173,7 +193,7 @@ func settingsOf(c *cli.Context) (map[string]string, []error) {
 // execute carries out a job on its network.
 func (p *program) execute(ctx context.Context, job *run.Job, opt coordinator.Options) (*result.Result, error) {
 	if !job.Network.Real() {
-		result, err := sim.Run(ctx, job)
+		result, err := interrupt.Do(ctx, func() (*result.Result, error) { return sim.Run(ctx, job) })
 		if err == nil && opt.Save != nil {
 			err = opt.Save(result)
 		}
@@ -257,7 +277,7 @@ func (f *files) read(name string) ([]byte, error) {
 	if b, ok := f.seen[name]; ok {
 		return b, nil
 	}
-	b, err := os.ReadFile(name)
+	b, err := input.ReadFile(name, input.Data)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s: there is no such file", name)
 	}

@@ -65,6 +65,15 @@ func (j *Job) Links() link.Config { return j.Network.Links(j.NetOptions) }
 // can be seen is reported, each on a line of its own. readFile serves options
 // and workloads that name a file.
 func Resolve(s result.Spec, c Catalog, readFile func(string) ([]byte, error)) (*Job, error) {
+	j, err := outline(s, c, readFile)
+	if err != nil {
+		return nil, err
+	}
+	return j.complete()
+}
+
+// outline looks up what a spec names, and prepares nothing.
+func outline(s result.Spec, c Catalog, readFile func(string) ([]byte, error)) (*Job, error) {
 	s = s.WithDefaults()
 	j := &Job{Spec: s, Warmup: -1}
 	var errs []error
@@ -100,6 +109,9 @@ func Resolve(s result.Spec, c Catalog, readFile func(string) ([]byte, error)) (*
 	if s.StallAfter < 0 || s.Duration < 0 {
 		try(errors.New("a duration must not be negative"))
 	}
+	if s.StallAfter.Std() > workload.MaxDuration {
+		try(fmt.Errorf("stalled after %v: want at most %v", s.StallAfter, workload.MaxDuration))
+	}
 	if errs != nil {
 		return nil, errors.Join(errs...)
 	}
@@ -132,6 +144,21 @@ func Resolve(s result.Spec, c Catalog, readFile func(string) ([]byte, error)) (*
 		Name: s.Workload, Rate: s.Rate, TotalRate: s.TotalRate, CS: cs, Requests: s.Requests,
 		Duration: s.Duration.Std(), Options: workOpt, ReadFile: readFile,
 	}
+	return j, nil
+}
+
+// complete prepares what all nodes share, and checks what goes together.
+func (j *Job) complete() (*Job, error) {
+	s, a, opt := j.Spec, j.Algorithm, j.Options
+	kind, err := workload.Lookup(s.Workload)
+	var errs []error
+	try := func(err error) bool {
+		if err != nil {
+			errs = append(errs, err)
+		}
+		return err == nil
+	}
+	try(err)
 	links := j.Links()
 	try(links.CheckNodes(s.Nodes))
 	try(j.plan())

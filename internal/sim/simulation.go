@@ -74,7 +74,8 @@ func newSimulation(ctx context.Context, job *run.Job) (*simulation, error) {
 // as every node may need for many turns.
 func (s *simulation) patience() int64 {
 	turns := 100 * float64(s.job.Spec.Nodes) * float64(s.delays.mean+s.links.typical()+s.job.Plan.MeanHold())
-	return int64(max(float64(s.job.Spec.StallAfter.Std()), turns, s.delays.longest()))
+	longest := max(float64(s.job.Spec.StallAfter.Std()), turns, s.delays.longest())
+	return int64(min(longest, float64(1<<62))) // beyond 64 bits a float turns into nothing that is defined
 }
 
 // build makes the nodes. It is apart from newSimulation because an algorithm
