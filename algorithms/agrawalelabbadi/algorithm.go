@@ -119,3 +119,16 @@ func (l leaves) draw(id dme.NodeID, request uint64) dme.NodeID {
 	k, _ := bits.Mul64(draw, uint64(last-first+1)) // draw as a fraction of 2^64
 	return first + dme.NodeID(k)
 }
+
+// turns says for the request of that number of node id at which nodes a path goes
+// to the right: towards the leaf that is drawn where that is below, and else as
+// chance will have it.
+func (l leaves) turns(id dme.NodeID, request uint64) func(dme.NodeID) bool {
+	leaf := l.draw(id, request)
+	return func(at dme.NodeID) bool {
+		if deeper := bits.Len32(uint32(leaf)) - bits.Len32(uint32(at)); deeper > 0 && leaf>>deeper == at {
+			return leaf>>(deeper-1)&1 == 1
+		}
+		return rand.NewPCG(l.seed^uint64(at), uint64(id)<<40^request).Uint64()&1 == 1
+	}
+}

@@ -129,12 +129,14 @@ func (n *node) impossibleReclaim(j dme.NodeID, held dme.Stamp) string {
 }
 
 // quorum is the function GetQuorum of algorithm 9.6: a quorum of nodes that are
-// up, on the way to where the path without failures leads.
+// up, towards the leaf to which the path without failures leads. On the other
+// paths path=random draws, too, and is of the same mind as long as the request
+// is the same.
 func (n *requester) quorum() ([]dme.NodeID, bool) {
 	if n.own != nil {
 		return n.paths.Substitute(n.ID, n.Members, n.failures.IsUp)
 	}
-	return quorum.TreeQuorum(n.leaves.nodes, n.leaves.draw(n.ID, n.requests), n.failures.IsUp)
+	return quorum.ChooseTreeQuorum(n.leaves.nodes, n.leaves.turns(n.ID, n.requests), n.failures.IsUp)
 }
 
 // nodes returns how many there are.

@@ -145,18 +145,27 @@ func (f *Failures) State(v *dme.Visitor) {
 		f.Substitutes, f.down, f.unheard, f.made, f.known = f.Substitutes[:0], f.down[:0], f.unheard[:0], f.made[:0], f.known[:0]
 		return
 	}
-	v.Nodes("substitutes", &f.Substitutes)
-	v.Nodes("down", &f.down)
-	v.Nodes("unheard", &f.unheard)
-	for _, x := range []struct {
-		name string
-		all  *[]tally
-	}{{"withdrawn", &f.made}, {"withdrawn-by", &f.known}} {
-		n := v.Len(len(*x.all))
-		*x.all = slices.Grow((*x.all)[:0], n)[:n]
-		for i := range *x.all {
-			v.Node(x.name, &(*x.all)[i].node)
-			v.Uint("times", &(*x.all)[i].count)
-		}
+	show(v, "substitutes", &f.Substitutes)
+	show(v, "down", &f.down)
+	show(v, "unheard", &f.unheard)
+	showTallies(v, "withdrawn", &f.made)
+	showTallies(v, "withdrawn-by", &f.known)
+}
+
+// show shows a list of nodes, and prints none that is empty.
+func show(v *dme.Visitor, name string, list *[]dme.NodeID) {
+	if v.Len(min(len(*list), 1)) == 0 {
+		*list = (*list)[:0]
+		return
+	}
+	v.Nodes(name, list)
+}
+
+func showTallies(v *dme.Visitor, name string, all *[]tally) {
+	n := v.Len(len(*all))
+	*all = slices.Grow((*all)[:0], n)[:n]
+	for i := range *all {
+		v.Node(name, &(*all)[i].node)
+		v.Uint("times", &(*all)[i].count)
 	}
 }

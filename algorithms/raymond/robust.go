@@ -61,14 +61,15 @@ import (
 // for ever. Requests of a process that crashed are lost with it.
 func Robust() *dme.Algorithm {
 	return &dme.Algorithm{
-		Name:     "raymond-robust",
-		Title:    "Raymond, with recovery",
-		Citation: "K. Raymond: A Tree-Based Algorithm for Distributed Mutual Exclusion, ACM TOCS 7(1), 1989; textbook, sections 9.12.6 and 9.12.7",
-		Class:    dme.Token,
-		Needs:    dme.Always(dme.Needs{Reliable: true, FIFO: true}),
-		Kinds:    []string{"REQUEST", "PRIVILEGE", "INITIALIZE", "RESTART", "ADVISE"},
-		Options:  []dme.Option{treeOption()},
-		Claims:   robustClaims(),
+		Name:  "raymond-robust",
+		Title: "Raymond, with recovery",
+		Citation: "K. Raymond: A Tree-Based Algorithm for Distributed Mutual Exclusion, ACM TOCS 7(1), 1989; " +
+			"textbook, sections 9.12.6 and 9.12.7",
+		Class:   dme.Token,
+		Needs:   dme.Always(dme.Needs{Reliable: true, FIFO: true}),
+		Kinds:   []string{"REQUEST", "PRIVILEGE", "INITIALIZE", "RESTART", "ADVISE"},
+		Options: []dme.Option{treeOption()},
+		Claims:  robustClaims(),
 		Prepare: func(c dme.Config) (dme.System, error) {
 			s, err := prepare(c)
 			return robustSystem{s}, err

@@ -261,8 +261,11 @@ func (n *Net) fault(format string, args ...any) {
 
 // do takes a step.
 func (n *Net) do(x vnet.Step) {
-	if x.Kind == vnet.Ask || x.Kind == vnet.AskShared {
+	switch x.Kind {
+	case vnet.Ask, vnet.AskShared:
 		n.asked[x.Node] = len(n.Entries)
+	case vnet.Crash, vnet.Depart:
+		n.peers = nil // others may take the place of a peer
 	}
 	n.note(n.network.Do(x))
 }

@@ -11,7 +11,9 @@ import (
 // the node's own handler, and looked up ever after. It fills a cache line.
 type stored struct {
 	outcome
-	posted []posted
+	hash   Hash   // what is added to the state's, for the node
+	posted uint32 // where its messages begin among the walker's,
+	posts  uint32 // and how many there are
 }
 
 // posted is a message that was sent, without marks, and where its link is in a
@@ -46,6 +48,7 @@ func stimulusOf(x Step, message uint32) stimulus {
 type executor struct {
 	*Network
 	space *Space
+	sent  []posted // by the last handler
 	key   []byte
 	body  []byte
 }
@@ -69,6 +72,7 @@ func (x *executor) try(at *local, step Step, message uint32) stored {
 	x.inside = x.inside[:0]
 	x.processes[at.id] = at.process
 	x.processes[at.id].begin(step)
+	x.sent = x.sent[:0]
 	o := stored{outcome: *x.Network.run(step)}
 	if o.fatal() {
 		// What a panic leaves behind is of no use.
@@ -81,8 +85,9 @@ func (x *executor) try(at *local, step Step, message uint32) stored {
 		x.body = dme.AppendMessage(x.body[:0], &t.msg)
 		p := posted{place: x.space.places[x.link(t.From, t.To)]}
 		p.message, x.key = x.space.messageOf(x.key, t.passage, x.body)
-		o.posted = append(o.posted, p)
+		x.sent = append(x.sent, p)
 	}
 	o.next, x.key = x.space.localOf(x.key, at.id, x.processes[at.id], h.Node())
+	o.hash = x.space.locals.at(o.next).minus(at.Hash)
 	return o
 }

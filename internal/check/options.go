@@ -49,6 +49,7 @@ type Options struct {
 	Adversary Adversary     // of random schedules
 	Patience  int           // steps without an entry after which a random schedule is taken to have none; 0: by N
 	States    uint64        // an exhaustive search ends after so many; 0: DefaultStates
+	Memory    Bytes         // an exhaustive search ends before it holds more; 0: any number
 	Time      time.Duration // a search ends after so long; 0: when it is complete
 	Workers   int           // goroutines; 0: as many as can run at once
 
@@ -78,6 +79,7 @@ func New(a *dme.Algorithm, o Options) (*Search, error) {
 	refuse(o.Faults < 0, "%d faults: want 0 or more", o.Faults)
 	refuse(o.Bypass < 0, "a bypass of %d: want 1 or more, or 0 for no bound", o.Bypass)
 	refuse(o.Schedules < 0, "%d schedules: there must be at least 1", o.Schedules)
+	refuse(o.Memory < 0, "a limit of %d bytes of memory: want 1 or more, or 0 for none", int64(o.Memory))
 	refuse(o.Time < 0, "a time of %v: must be above 0", o.Time)
 	refuse(o.Patience < 0 || o.Workers < 0, "patience %d, %d workers: want 0 or more", o.Patience, o.Workers)
 	refuse(o.Adversary != Mixed && o.Adversary != Chance && o.Adversary != Adversarial, "unknown adversary %q", o.Adversary)

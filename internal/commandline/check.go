@@ -44,6 +44,8 @@ func (p *program) checkCommand() *cli.Command {
 			&cli.IntFlag{Name: "bypass", Usage: "call it starvation if more than `B` entries of others come between a request and its entry " +
 				"(default: any number may)"},
 			&cli.Uint64Flag{Name: "states", Value: check.DefaultStates, Usage: "end an exhaustive search after `COUNT` states"},
+			&cli.StringFlag{Name: "memory", Usage: "end an exhaustive search before it holds more than `SIZE`, such as 8GiB " +
+				"(default: three quarters of what is free)"},
 			&cli.DurationFlag{Name: "time", Usage: "end the search after this long"},
 			&cli.StringSliceFlag{Name: "set", Usage: "`KEY=VALUE`: an option of the algorithm; may be repeated"},
 			&cli.StringFlag{Name: "svg", Usage: "draw a counterexample to `FILE` (default: counterexample-ALGORITHM.svg)"},
@@ -75,6 +77,7 @@ func (p *program) check(c *cli.Context) error {
 	}
 	var report check.Report
 	if c.Bool("exhaustive") {
+		defer collectBelow(options.Memory)()
 		report, err = search.Exhaustive(c.Context)
 	} else {
 		report = search.Random(c.Context)
@@ -135,7 +138,13 @@ func (p *program) searchOf(c *cli.Context) (*dme.Algorithm, check.Options, error
 			refuse(c.IsSet(name), "--%s is for random schedules, and --exhaustive takes all there are; choose one", name)
 		}
 	} else {
-		refuse(c.IsSet("states"), "--states is for --exhaustive; random schedules are limited by --schedules and --time")
+		for _, name := range []string{"states", "memory"} {
+			refuse(c.IsSet(name), "--%s is for --exhaustive; random schedules are limited by --schedules and --time", name)
+		}
+	}
+	memory, err := memoryFor(c)
+	if err != nil {
+		errs = append(errs, err)
 	}
 	refuse(c.IsSet("svg") && c.IsSet("out"), "--svg names a file and --out a folder for the same picture; choose one")
 	set, setErrs := settingsOf(c)
@@ -153,7 +162,7 @@ func (p *program) searchOf(c *cli.Context) (*dme.Algorithm, check.Options, error
 	o := check.Options{
 		Nodes: c.Int("nodes"), Requests: c.Int("requests"), Set: set, ReadFile: newFiles().read,
 		Unordered: !c.Bool("fifo"), Duplicate: c.Bool("duplicate"), Lose: c.Int("lose"), Faults: c.Int("faults"), Bypass: c.Int("bypass"),
-		Seed: c.Uint64("seed"), Schedules: c.Int("schedules"), States: c.Uint64("states"), Time: c.Duration("time"),
+		Seed: c.Uint64("seed"), Schedules: c.Int("schedules"), States: c.Uint64("states"), Memory: memory, Time: c.Duration("time"),
 	}
 	if !c.IsSet("requests") {
 		o.Requests = 5 * o.Nodes

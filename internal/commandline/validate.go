@@ -42,6 +42,7 @@ func (p *program) validateCommand() *cli.Command {
 			&cli.StringSliceFlag{Name: "claim", Usage: "`ID` of a claim (see list --json), or its parts before a slash; may be repeated"},
 			&cli.BoolFlag{Name: "quick", Usage: "fewer sizes and repetitions, no real processes: up to two minutes"},
 			&cli.BoolFlag{Name: "full", Usage: "more sizes and repetitions: up to half an hour"},
+			&cli.BoolFlag{Name: "faults", Usage: "inject faults, and make the table of what each algorithm survives: survival.html, .md and .json"},
 			&cli.StringFlag{Name: "transport", Value: result.Sim, Usage: "`NETWORK` on which the claims are measured: " + networkNames()},
 			&cli.Uint64Flag{Name: "seed", Value: result.DefaultSeed, Usage: "of the first repetition; the others count on from it"},
 			&cli.StringFlag{Name: "out", Value: defaultValidation, Usage: "folder `DIR` to write to"},
@@ -60,6 +61,9 @@ func (p *program) validate(c *cli.Context) error {
 	}
 	if c.Uint64("seed") == 0 {
 		return usage("validate: --seed 0: must be above 0")
+	}
+	if c.Bool("faults") {
+		return p.survival(c)
 	}
 	dir := c.String("out")
 	if err := probe(dir); err != nil {

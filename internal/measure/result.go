@@ -51,6 +51,7 @@ func Result(o Observation) *result.Result {
 	if sum.Requests > sum.Entries {
 		r.Liveness.Pending = sum.Requests - sum.Entries
 	}
+	r.Series = t.series(o.Start)
 	negative := t.fillTimes(r, &o)
 	judge(r, &o, &sum)
 	r.Warnings = slices.Concat(o.Warnings, warnings(r, &o, &part, negative))

@@ -49,6 +49,7 @@ func (o *Observer) See(e *vnet.Event) {
 		o.losses[Loss{e.From, e.Node, o.network.Algorithm.KindName(e.Msg.Kind), carried}] = struct{}{}
 		delete(o.carries, e.Number)
 	case vnet.Deliver:
+		_, carried = o.carries[e.Number]
 		delete(o.carries, e.Number)
 	case vnet.Crash:
 		o.had[e.Node], o.gone[e.Node] = false, had
@@ -63,7 +64,7 @@ func (o *Observer) See(e *vnet.Event) {
 		delete(o.gone, e.Node)
 	}
 	for _, x := range e.Effects {
-		switch gave := had && !o.had[e.Node]; {
+		switch gave := (had || carried) && !o.had[e.Node]; {
 		case x.Kind == dme.EffectLeft:
 			o.gone[e.Node] = false
 		case x.Kind != dme.EffectSend || !gave && !x.Lost:

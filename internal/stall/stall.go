@@ -15,7 +15,7 @@ import (
 // Edge is one reason for which a node cannot go on.
 type Edge struct {
 	Node dme.NodeID `json:"node"`
-	For  dme.NodeID `json:"for"`
+	For  dme.NodeID `json:"for"`  // None where the node cannot know
 	What string     `json:"what"` // as dme.Wait has it
 }
 
@@ -181,11 +181,18 @@ func (s *Standstill) end(e Edge) string {
 	}
 	var lost []string
 	for _, l := range s.Losses {
-		if l.From == e.Node && l.To == e.For || l.From == e.For && l.To == e.Node {
+		if e.For == dme.None && l.From == e.Node || l.From == e.Node && l.To == e.For || l.From == e.For && l.To == e.Node {
 			lost = append(lost, fmt.Sprintf("%s %d→%d", l.Kind, l.From, l.To))
 		}
 	}
-	if lost != nil {
+	switch {
+	case e.For == dme.None && s.Tokens == 0:
+		return "nobody has it"
+	case e.For == dme.None && lost != nil:
+		return "who has it may not know: lost on the link " + strings.Join(lost, ", ")
+	case e.For == dme.None:
+		return "who has it does not give it, and nothing is on its way"
+	case lost != nil:
 		return fmt.Sprintf("%d waits for nobody: lost on the link %s", e.For, strings.Join(lost, ", "))
 	}
 	return fmt.Sprintf("%d waits for nobody, and nothing is on its way", e.For)
@@ -222,6 +229,9 @@ func tell(chain []Edge) string {
 	parts := make([]string, len(chain))
 	for i, e := range chain {
 		parts[i] = fmt.Sprintf("%d waits for %d's %s", e.Node, e.For, e.What)
+		if e.For == dme.None {
+			parts[i] = fmt.Sprintf("%d waits for the %s, wherever it is", e.Node, e.What)
+		}
 	}
 	return strings.Join(parts, "; ")
 }

@@ -55,6 +55,17 @@ func TestCauses(t *testing.T) {
 				"1 waits for 2's PRIVILEGE; 2 waits for nobody: lost on the link PRIVILEGE 2→1",
 			},
 		},
+		"a token that is nowhere": {
+			Standstill{Nodes: 3, Waiting: []dme.NodeID{1, 3}, Edges: []Edge{{1, dme.None, "TOKEN"}, {3, dme.None, "TOKEN"}}},
+			[]string{"nobody has the token", "1 waits for the TOKEN, wherever it is; nobody has it; so does 3"},
+		},
+		"a token whose holder was not asked": {
+			Standstill{
+				Nodes: 3, Waiting: []dme.NodeID{1}, Tokens: 1, Edges: []Edge{{1, dme.None, "TOKEN"}},
+				Losses: []Loss{{From: 1, To: 2, Kind: "REQUEST"}, {From: 3, To: 2, Kind: "REQUEST"}},
+			},
+			[]string{"1 waits for the TOKEN, wherever it is; who has it may not know: lost on the link REQUEST 1→2"},
+		},
 		"nobody can tell": {Standstill{Nodes: 2, Waiting: []dme.NodeID{1}, Tokens: -1}, nil},
 	} {
 		if got := c.s.Explain().Lines(); !slices.Equal(got, c.want) {

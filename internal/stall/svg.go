@@ -69,7 +69,8 @@ func (s *Standstill) SVG(title string) []byte {
 	for i, l := range lines {
 		d.f(`<text x="20" y="%.1f">%s</text>`, foot+lineStep*float64(i), escape(l))
 	}
-	d.f(`<text class="legend" x="20" y="%.1f">yellow: has asked; dashed: down; red: why nothing moves</text>`, foot+lineStep*float64(len(lines))+6)
+	d.f(`<text class="legend" x="20" y="%.1f">`+
+		`yellow: has asked; dashed: down; red: why nothing moves</text>`, foot+lineStep*float64(len(lines))+6)
 	d.WriteString("</svg>\n")
 	return d.Bytes()
 }
@@ -89,7 +90,7 @@ func (s *Standstill) drawn(x *Explanation) []dme.NodeID {
 		}
 	}
 	slices.Sort(nodes)
-	nodes = slices.Compact(nodes)
+	nodes = slices.DeleteFunc(slices.Compact(nodes), func(id dme.NodeID) bool { return id == dme.None })
 	return nodes[:min(maxDrawn, len(nodes))]
 }
 
