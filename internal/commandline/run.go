@@ -1,6 +1,7 @@
 package commandline
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -96,16 +97,20 @@ func (p *program) run(c *cli.Context) error {
 	bar := p.progress(c.Bool("quiet"), job)
 	r, err := p.execute(c.Context, job, coordinator.Options{Files: files.all(), Broker: broker, Progress: bar.update, Save: keep})
 	bar.done()
-	if err != nil {
+	if r == nil {
 		return err
 	}
+	lost := err // where it could not be kept it is shown at least
 	if c.Bool("json") {
 		err = printJSON(p.stdout, r)
 	} else {
 		err = printResult(p.stdout, job, r)
 	}
 	if err != nil {
-		return failWith(exit.CantCreate, fmt.Errorf("cannot print the result: %w", err))
+		err = failWith(exit.CantCreate, fmt.Errorf("cannot print the result: %w", err))
+	}
+	if err := cmp.Or(lost, err); err != nil {
+		return err
 	}
 	if r.Status != result.OK {
 		p.explain(r)

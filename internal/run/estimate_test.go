@@ -60,8 +60,8 @@ func TestEstimates(t *testing.T) {
 		{"raymond", 5000, 1, 5000, ownDescriptors + 4*5000},
 	} {
 		e := of(x.algorithm, "tcp", x.nodes, x.per)
-		if e.Workers != x.workers || e.Descriptors != x.descriptors || e.Threads < 5*uint64(x.workers) ||
-			e.Memory < workerMemory*uint64(x.workers) {
+		if e.Workers != x.workers || e.Descriptors != x.descriptors ||
+			e.Threads < 5*uint64(x.workers) || e.Memory < workerMemory*uint64(x.workers) {
 			t.Errorf("%+v: %+v", x, e)
 		}
 	}
@@ -122,7 +122,7 @@ func TestRoom(t *testing.T) {
 		{limits(5e9, 90, 50), nil},
 		{limits(5e9-1, 90, 50), []string{"x on 9 nodes over tcp needs about 5 GB of memory, where 5 GB are left (MemAvailable)",
 			"choose fewer nodes or more --nodes-per-worker, or go on with --force"}},
-		{limits(5e9, 89, 50), []string{"90 threads, where 89 are left (pids.max)", "raise pids.max"}},
+		{limits(5e9, 89, 50), []string{"90 threads, where 89 are left (pids.max)", "(ulimit -u, pids.max), for which even --force is no help"}},
 		{limits(5e9, 90, 49), []string{"50 descriptors in one process, where 49 are left", "ulimit -n 50"}},
 		{limits(1, 2, 3), []string{"5 GB of memory, where 1 bytes", "and 90 threads, where 2", "and 50 descriptors in one process, where 3"}},
 	} {
@@ -136,6 +136,9 @@ func TestRoom(t *testing.T) {
 				t.Errorf("%+v: %q does not say %q", x.l, err, want)
 			}
 		}
+	}
+	if e.Hopeless(limits(0, 90, 0)) || !e.Hopeless(limits(9e9, 89, 99)) || (Estimate{}).Hopeless(limits(0, 0, 0)) {
+		t.Error("hope is lost at another point")
 	}
 	if (Estimate{}).Check(limits(0, 0, 0)) != nil {
 		t.Error("nothing does not fit")
