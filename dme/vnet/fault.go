@@ -191,5 +191,5 @@ func (m *Model) mustGoOn(s state) bool {
 }
 
 func (m *Model) setting() dme.Setting {
-	return dme.Setting{Nodes: m.Nodes, Options: m.Options, System: m.System}
+	return dme.Setting{Nodes: m.Nodes, Options: m.Options, System: m.prepared}
 }

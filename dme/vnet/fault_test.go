@@ -191,7 +191,8 @@ func TestJoiningAndLeaving(t *testing.T) {
 	if n.Possible(Step{Kind: Ask, Node: 3}) || n.Possible(Step{Kind: Restart, Node: 3}) {
 		t.Error("an absent node asks, or restarts")
 	}
-	do(t, n, Step{Kind: Join, Node: 3}, Step{Kind: Up, From: 3, Node: 1}, Step{Kind: Deliver, From: 3, Node: 1}, Step{Kind: Deliver, From: 1, Node: 3})
+	do(t, n, Step{Kind: Join, Node: 3}, Step{Kind: Up, From: 3, Node: 1},
+		Step{Kind: Deliver, From: 3, Node: 1}, Step{Kind: Deliver, From: 1, Node: 3})
 	reads(t, n, 3, "join", "2 from 1")
 	do(t, n, Step{Kind: Depart, Node: 3})
 	if n.Possible(Step{Kind: Ask, Node: 3}) || n.Possible(Step{Kind: Depart, Node: 2}) {

@@ -44,7 +44,9 @@ type Config struct {
 // Model is what all states of a network have in common. It is immutable.
 type Model struct {
 	Config
-	System dme.System
+	System dme.System // whose nodes there are: what the algorithm prepared, or stands in for it
+
+	prepared dme.System
 
 	Shares  bool // nodes distinguish readers
 	Stops   bool // nodes have a Stop
@@ -65,6 +67,7 @@ func NewModel(c Config) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	m.prepared = m.System
 	first := m.System.Node(1)
 	_, m.Shares = first.(dme.SharedRequester)
 	_, m.Stops = first.(dme.Stopper)

@@ -4,13 +4,15 @@ import (
 	"math/rand/v2"
 
 	"dmebench/dme/vnet"
+	"dmebench/internal/stall"
 )
 
 // run is one run of a network, and the steps that it took.
 type run struct {
 	*vnet.Network
-	search *Search
-	taken  []vnet.Step
+	search  *Search
+	taken   []vnet.Step
+	watched *stall.Observer // of a replay
 }
 
 // random draws and takes the steps of a schedule, until something is broken or
@@ -51,7 +53,9 @@ func (r *run) take(x vnet.Step) {
 // show takes a step, and adds what came of it to a trace.
 func (r *run) show(t *Trace, x vnet.Step) {
 	r.taken = append(r.taken, x)
-	t.Events = append(t.Events, r.Do(x).Clone())
+	e := r.Do(x).Clone()
+	r.watched.See(&e)
+	t.Events = append(t.Events, e)
 	r.judge()
 }
 
@@ -72,6 +76,7 @@ func (r *run) judge() {
 // network run on. It returns what happened, and the steps that were possible.
 func (s *Search) replay(m *vnet.Model, steps []vnet.Step, finish bool) (*Trace, []vnet.Step) {
 	r := &run{Network: vnet.New(m), search: s}
+	r.watched = stall.NewObserver(r.Network)
 	t := &Trace{Nodes: m.Nodes, alg: m.Algorithm, Started: r.Started}
 	for _, x := range steps {
 		if r.Violation != nil {
@@ -89,6 +94,9 @@ func (s *Search) replay(m *vnet.Model, steps []vnet.Step, finish bool) (*Trace, 
 	}
 	if r.Violation != nil {
 		t.Violation = *r.Violation
+		if t.Violation.Property == Progress {
+			t.Standstill = r.watched.Standstill()
+		}
 	}
 	t.States = r.States()
 	return t, r.taken

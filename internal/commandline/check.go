@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -12,6 +13,7 @@ import (
 	"dmebench/internal/atomicfile"
 	"dmebench/internal/check"
 	"dmebench/internal/exit"
+	"dmebench/internal/interrupt"
 	"dmebench/result"
 )
 
@@ -65,9 +67,9 @@ func (p *program) check(c *cli.Context) error {
 		bar = p.newBar(c.Bool("quiet"), 0, "states")
 	}
 	options.Progress = func(done uint64) { bar.update(done, 0) }
-	search, err := check.New(a, options)
+	search, err := interrupt.Do(c.Context, func() (*check.Search, error) { return check.New(a, options) })
 	if err != nil {
-		return failWith(exit.Usage, err)
+		return refusal(c.Context, err)
 	}
 	picture, err := pictureFile(c)
 	if err != nil {
@@ -91,6 +93,14 @@ func (p *program) check(c *cli.Context) error {
 			fmt.Fprintf(p.stderr, "dmebench: warning: the counterexample is not drawn: %v\n", err)
 		} else {
 			result.SVG = picture
+		}
+		if s := report.Trace.Standstill; s != nil && len(result.Why) > 0 {
+			graph := strings.TrimSuffix(picture, ".svg") + "-waits.svg"
+			if err := atomicfile.Write(graph, s.SVG(a.Title+": who waits for whom")); err != nil {
+				fmt.Fprintf(p.stderr, "dmebench: warning: the wait-for graph is not drawn: %v\n", err)
+			} else {
+				result.WaitFor = graph
+			}
 		}
 	}
 	if c.Bool("json") {

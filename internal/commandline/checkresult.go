@@ -52,7 +52,9 @@ type checkResult struct {
 	Trace      []string `json:"trace"`    // a line for each step
 	Schedule   []string `json:"schedule"` // the steps alone
 	NodeStates []string `json:"node_states"`
-	Replay     string   `json:"replay"` // the command that shows it again
+	Why        []string `json:"why,omitempty"`            // of a standstill: what is waited for
+	WaitFor    string   `json:"wait_for_graph,omitempty"` // the file in which it is drawn
+	Replay     string   `json:"replay"`                   // the command that shows it again
 	SVG        string   `json:"svg"`
 	Notes      []string `json:"notes"`
 }
@@ -89,7 +91,7 @@ func newCheckResult(a *dme.Algorithm, o check.Options, exhaustive bool, r check.
 		}
 	}
 	if r.Trace != nil {
-		x.Trace, x.NodeStates = r.Trace.Lines(), r.Trace.States
+		x.Trace, x.NodeStates, x.Why = r.Trace.Lines(), r.Trace.States, r.Trace.Why()
 		for _, step := range r.Trace.Steps() {
 			x.Schedule = append(x.Schedule, step.String())
 		}
@@ -182,13 +184,20 @@ func (x *checkResult) printTrace(out io.Writer) error {
 			fmt.Fprintln(&b, line)
 		}
 	}
-	fmt.Fprintf(&b, "     → %s\n\n", x.Verdict)
+	fmt.Fprintf(&b, "     → %s\n", x.Verdict)
+	for _, line := range x.Why {
+		fmt.Fprintf(&b, "       %s\n", line)
+	}
+	b.WriteByte('\n')
 	for _, state := range x.NodeStates {
 		fmt.Fprintf(&b, "  %s\n", state)
 	}
 	fmt.Fprintf(&b, "\nto see it again: %s\n", x.Replay)
 	if x.SVG != "" {
 		fmt.Fprintf(&b, "drawn in %s\n", x.SVG)
+	}
+	if x.WaitFor != "" {
+		fmt.Fprintf(&b, "who waits for whom is drawn in %s\n", x.WaitFor)
 	}
 	_, err := io.WriteString(out, b.String())
 	return err

@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -17,20 +18,9 @@ import (
 // file. A command that cannot be carried out is an error, as is a second node
 // in the critical section.
 func (s *Scenario) Play(a *dme.Algorithm, readFile func(string) ([]byte, error)) (text []byte, d *spacetime.Diagram, err error) {
-	opt, err := a.Resolve(s.Set)
-	if err == nil {
-		err = a.CheckNodes(s.Nodes, opt)
-	}
-	var model *vnet.Model
-	if err == nil {
-		// What a scenario does with links and timers is its own affair.
-		model, err = vnet.NewModel(vnet.Config{
-			Algorithm: a, Nodes: s.Nodes, Options: opt, Seed: 1, ReadFile: readFile, Unordered: true, Lose: 1 << 30,
-			Faults: s.faulty(), Absent: s.Absent,
-		})
-	}
+	model, err := s.model(a, readFile)
 	if err != nil {
-		return nil, nil, fmt.Errorf("trace: %s: %w", s.Name, err)
+		return nil, nil, err
 	}
 	p := &player{algorithm: a, picture: spacetime.NewPainter(a, s.Nodes, false)}
 	p.picture.Title = s.Title
@@ -48,10 +38,33 @@ func (s *Scenario) Play(a *dme.Algorithm, readFile func(string) ([]byte, error))
 			}
 		}
 		if err := p.carryOut(l.command); err != nil {
-			return nil, nil, fmt.Errorf("trace: %s:%d: %s: %w", s.Name, l.number, l.text, err)
+			return nil, nil, s.at(l.number, fmt.Errorf("%s: %w", l.text, err))
 		}
 	}
 	return []byte(p.text.String()), p.picture.Finish(), nil
+}
+
+// model is the network that the scenario is played on. What it does with links
+// and timers is its own affair: an algorithm may meet there what its paper rules
+// out, and panics where an invariant is then violated; that is the scenario's
+// fault, and told as such.
+func (s *Scenario) model(a *dme.Algorithm, readFile func(string) ([]byte, error)) (*vnet.Model, error) {
+	settingsAt := cmp.Or(s.settingsAt, s.algorithmAt)
+	opt, err := a.Resolve(s.Set)
+	if err != nil {
+		return nil, s.at(settingsAt, err)
+	}
+	if err := a.CheckNodes(s.Nodes, opt); err != nil {
+		return nil, s.at(s.nodesAt, err)
+	}
+	model, err := vnet.NewModel(vnet.Config{
+		Algorithm: a, Nodes: s.Nodes, Options: opt, Seed: 1, ReadFile: readFile, Unordered: true, Lose: 1 << 30, Recover: true,
+		Faults: s.faulty(), Absent: s.Absent,
+	})
+	if err != nil {
+		return nil, s.at(settingsAt, err)
+	}
+	return model, nil
 }
 
 // faulty reports whether nodes come and go in the scenario.
@@ -84,10 +97,16 @@ func (p *player) carryOut(c command) error {
 			}
 			p.note("deliver %v->%v %s", x.From, x.Node, what)
 			p.do(x)
+			if p.text.Len() > maxText {
+				return errors.New("messages go on and on; a token that never rests is stopped by «stop», " +
+					"or let its messages arrive one by one with «deliver»")
+			}
 		}
 	case stop:
 		for id := range n.IDs() {
-			p.do(vnet.Step{Kind: vnet.Stop, Node: id})
+			if n.Runner(id).Activity() != noderun.Down {
+				p.do(vnet.Step{Kind: vnet.Stop, Node: id})
+			}
 		}
 	case state:
 		for id := range n.IDs() {
@@ -102,8 +121,11 @@ func (p *player) carryOut(c command) error {
 		}
 		p.do(x)
 	}
-	if n.Violation != nil {
+	switch {
+	case n.Violation != nil:
 		return errors.New(n.Violation.Verdict)
+	case p.text.Len() > maxText:
+		return fmt.Errorf("the outcomes up to here are longer than %d bytes; make the scenario shorter", maxText)
 	}
 	return nil
 }
