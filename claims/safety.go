@@ -9,8 +9,8 @@ import (
 )
 
 // Everywhere reports whether a claim is about every run of the algorithm,
-// whatever it was made for: that it is safe, or live. What is claimed of failures
-// is about runs in which nodes fail.
+// whatever it was made for: that it is safe, or live. Under faults it is another
+// claim.
 func Everywhere(c dme.Claim) bool {
 	return c.Load != dme.Faults && (c.Quantity == dme.Violations || c.Quantity == dme.Unserved)
 }

@@ -16,6 +16,7 @@ import (
 	"dmebench/transport"
 	"dmebench/transport/link"
 	"dmebench/workload"
+	"dmebench/workload/fault"
 )
 
 // MaxNodes is the largest number of nodes of a run. A larger one is a slip of
@@ -50,7 +51,9 @@ type Job struct {
 	Needs      dme.Needs
 	Missing    []string // what the algorithm needs and the network lacks, where that is allowed
 	Warmup     int      // entries to cut; -1 to find out
+	Faults     fault.Schedule
 
+	absent   []dme.NodeID  // join later
 	load     workload.Spec // what Plan was made from
 	readFile func(string) ([]byte, error)
 }
@@ -100,6 +103,8 @@ func outline(s result.Spec, c Catalog, readFile func(string) ([]byte, error)) (*
 			try(fmt.Errorf("warm-up %q: want auto or a number of entries", s.Warmup))
 		}
 	}
+	j.Faults, err = fault.ParseAll(s.Faults)
+	try(err)
 	if s.Nodes < 1 || s.Nodes > MaxNodes {
 		try(fmt.Errorf("%d nodes: there must be at least 1 and at most %d", s.Nodes, MaxNodes))
 	}
@@ -177,6 +182,7 @@ func (j *Job) complete() (*Job, error) {
 		try(&CannotRun{Nodes: true, Why: err})
 	} else if try(j.prepare()) {
 		try(j.checkReaders())
+		try(j.checkFaults())
 	}
 	if errs != nil {
 		return nil, errors.Join(errs...)
@@ -205,7 +211,8 @@ func (j *Job) plan() (err error) {
 // prepare makes the system of the job's seed.
 func (j *Job) prepare() (err error) {
 	j.System, err = j.Algorithm.Prepare(dme.Config{
-		Nodes: j.Spec.Nodes, Seed: j.Spec.Seed, Options: j.Options, Bound: j.networkBound(), ReadFile: j.readFile,
+		Nodes: j.Spec.Nodes, Seed: j.Spec.Seed, Options: j.Options, Bound: j.networkBound(), Absent: j.absent,
+		ReadFile: j.readFile,
 	})
 	return err
 }
