@@ -122,19 +122,19 @@ const byMember uint8 = 1
 type stage uint64
 
 const (
-	resting      stage = iota // nothing: it asks for nothing, or is in its critical section
-	restarting                // 7.2.1: the restart interval
-	seeking                   // 7.2.2: HERE from a node of the group
-	applying                  // 7.2.2: WELCOME from the sponsor
-	announcing                // 7.2.2, broadcast: acknowledgements of its own insertion
-	listening                 // 7.2.3: REQUESTs
-	comparing                 // 7.2.3: HIGHEST from all
-	consulting                // 7.2.3: HIGHEST from one, the suspect
-	asking                    // section 2: REPLYs
-	probing                   // 7.4: a sign of life of the suspects
-	inserting                 // 7.2.2, as a sponsor: acknowledgements of the newcomer
-	welcoming                 // 7.2.2, as a sponsor: the newcomer's acknowledgement
-	departing                 // 7.3: acknowledgements
+	resting    stage = iota // nothing: it asks for nothing, or is in its critical section
+	restarting              // 7.2.1: the restart interval
+	seeking                 // 7.2.2: HERE from a node of the group
+	applying                // 7.2.2: WELCOME from the sponsor
+	announcing              // 7.2.2, broadcast: acknowledgements of its own insertion
+	listening               // 7.2.3: REQUESTs
+	comparing               // 7.2.3: HIGHEST from all
+	consulting              // 7.2.3: HIGHEST from one, the suspect
+	asking                  // section 2: REPLYs
+	probing                 // 7.4: a sign of life of the suspects
+	inserting               // 7.2.2, as a sponsor: acknowledgements of the newcomer
+	welcoming               // 7.2.2, as a sponsor: the newcomer's acknowledgement
+	departing               // 7.3: acknowledgements
 )
 
 // robustNode is a node of section 7.

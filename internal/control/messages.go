@@ -74,8 +74,10 @@ type Command struct {
 // Condition is what a node may be seized for.
 type Condition string
 
-// The conditions: it waits for the critical section, or has the token.
+// The conditions: it waits for the critical section, neither waits nor is inside,
+// or has the token.
 const (
+	Idle     Condition = "idle"
 	Waiting  Condition = "waiting"
 	HasToken Condition = "token"
 )
