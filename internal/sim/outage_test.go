@@ -141,7 +141,7 @@ func TestPartition(t *testing.T) {
 		{"0.005,1\n", "partition 1|2 @1ms-5ms", result.Stalled}, // it ends after everything else of its last instant
 		{"0.006,1\n", "partition 1|2 @1ms-5ms", result.OK},
 		{"0.002,1\n", "partition 1|2 @2500us-5ms", result.Stalled}, // the answer of node 2 is lost at 3 ms
-		{"0,1\n", "partition 1|2 @1500us-5ms", result.OK},       // both have left by then
+		{"0,1\n", "partition 1|2 @1500us-5ms", result.OK},          // both have left by then
 		{"0.002,1\n", "partition 3 @1ms-5ms", result.Stalled},
 		{"0.002,1\n", "partition 1-3 @1ms-5ms", result.OK},
 		{"0.002,1\n", "partition 1-2|3 @1ms", result.Stalled},
@@ -239,7 +239,7 @@ func TestRoles(t *testing.T) {
 		{"0,2\n0.0005,3\n", "kill waiting @request:2", 3, 500}, // who made the request
 		{"0,2\n", "kill root @0s", 1, 0},
 		{"0,1\n0,2\n0,3\n0,2\n", "kill idle @1ms", 1, 3000}, // the first who has been served
-		{"0.004,2\n", "kill holder @1ms", 2, 6000}, // once there is one
+		{"0.004,2\n", "kill holder @1ms", 2, 6000},          // once there is one
 	} {
 		r := struck(t, watchfulAlgorithm(), 3, x.trace, x.fault)
 		if len(r.Faults) != 1 || !slices.Equal(r.Faults[0].Nodes, []int{x.node}) || r.Faults[0].AtNS != x.at*1000 {
