@@ -85,7 +85,8 @@ type Handler interface {
 
 	// Down says that the process that hosts peer can no longer be reached.
 	// It is called once for each node of that process, never because of Close,
-	// here or there, and never from inside Send or Flush.
+	// here or there, and never from inside Send or Flush. For who readmits
+	// processes, see [Readmitter]: there it is once for each incarnation.
 	Down(peer dme.NodeID, err error)
 }
 
@@ -108,6 +109,22 @@ type Config struct {
 	Nodes  int          // number of nodes of the run
 	Key    Key          // frames of others are refused
 	Peers  []dme.NodeID // nodes that local nodes are known to send to
+
+	// Incarnation is that of this process: 1, which 0 stands for, where it is there
+	// from the start of the run, else what the others are told by [Readmitter].
+	// One of a later incarnation does not fail to start because peers cannot be
+	// reached: they may have ended meanwhile. They are down.
+	Incarnation uint32
+
+	// Absent are nodes whose processes are not there when this one starts: frames
+	// to them are dropped, and no Down is called for them. The address book says
+	// nothing of them (""), or the same word for those that will share a process.
+	Absent []dme.NodeID
+
+	// Incarnations are those of other processes, by any of their nodes, where
+	// they are not 1; of a process that is absent the latest there was, 0 if it
+	// never was there.
+	Incarnations map[dme.NodeID]uint32
 }
 
 // KeySize is the size of a run's key in bytes.

@@ -1,6 +1,7 @@
 package commandline
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -56,6 +57,8 @@ func (p *program) runCommand() *cli.Command {
 				Usage: "for --transport udp: `LAYER` raw, reliable or fifo, the same as --set " +
 					run.LayerOption + "=LAYER (default: fifo)"},
 			&cli.StringSliceFlag{Name: "set", Usage: "`KEY=VALUE`: an option of the algorithm, workload or network; may be repeated"},
+			&cli.StringSliceFlag{Name: "fault", Usage: "`FAULT` done on purpose, WHAT WHOM @WHEN, such as: kill 3 @2s; may be repeated (kill, restart, " +
+				"pause, partition, leave, join; node numbers, holder, root, token, waiting or random; a time, a span or entry:N, request:N)"},
 			&cli.StringFlag{Name: "listen", Usage: "`HOST:PORT` of the control plane (default: a free port of this host's loopback)"},
 			&cli.BoolFlag{Name: "allow-mismatch", Usage: "run although the network lacks what the algorithm needs"},
 			forceFlag(),
@@ -94,21 +97,25 @@ func (p *program) run(c *cli.Context) error {
 	bar := p.progress(c.Bool("quiet"), job)
 	r, err := p.execute(c.Context, job, coordinator.Options{Files: files.all(), Broker: broker, Progress: bar.update, Save: keep})
 	bar.done()
-	if err != nil {
+	if r == nil {
 		return err
 	}
+	lost := err // where it could not be kept it is shown at least
 	if c.Bool("json") {
 		err = printJSON(p.stdout, r)
 	} else {
 		err = printResult(p.stdout, job, r)
 	}
 	if err != nil {
-		return failWith(exit.CantCreate, fmt.Errorf("cannot print the result: %w", err))
+		err = failWith(exit.CantCreate, fmt.Errorf("cannot print the result: %w", err))
+	}
+	if err := cmp.Or(lost, err); err != nil {
+		return err
 	}
 	if r.Status != result.OK {
 		p.explain(r)
 	}
-	p.exit = exit.OfRun(r.Status, len(job.Missing) == 0)
+	p.exit = exit.OfRun(r.Status, len(job.Missing) == 0 && len(r.Faults) == 0)
 	return nil
 }
 
@@ -170,6 +177,7 @@ func specOf(c *cli.Context) (result.Spec, error) {
 		Requests: c.Int("requests"), Duration: result.Duration(c.Duration("duration")), Seed: c.Uint64("seed"),
 		NodesPerWorker: c.Int("nodes-per-worker"), Warmup: c.String("warmup"), StallAfter: result.Duration(c.Duration("stall-after")),
 		Set: set, Listen: c.String("listen"), AllowMismatch: c.Bool("allow-mismatch"),
+		Faults: c.StringSlice("fault"),
 	}, nil
 }
 

@@ -119,7 +119,7 @@ func (s Summary) String() string {
 
 func (s *Summary) count(c Cell, r *result.Result) {
 	s.Counts[r.Status]++
-	switch exit.OfRun(r.Status, c.LinksMet) {
+	switch exit.OfRun(r.Status, c.LinksMet && len(r.Faults) == 0) {
 	case exit.Held:
 	case exit.Broken:
 		s.broken = true

@@ -215,7 +215,7 @@ func TestStatus(t *testing.T) {
 		{"an entry without a request", func(o *Observation) { o.Nodes[1].Unasked = 2; o.WitnessViolations = 1 }, result.Violated, 3, ""},
 		{"a stall", func(o *Observation) { o.Status = result.Stalled; o.Nodes[0].Requests += 2 }, result.Stalled, 0, ""},
 		{"a stall after a violation", func(o *Observation) { o.Status = result.Stalled; o.WitnessViolations = 1 }, result.Violated, 1, ""},
-		{"a failure after a violation", func(o *Observation) { o.Status = result.Failed; o.WitnessViolations = 1 }, result.Failed, 1, ""},
+		{"a failure after a violation", func(o *Observation) { o.Status = result.Failed; o.WitnessViolations = 1 }, result.Violated, 1, ""},
 		{"a message lost", func(o *Observation) { o.Nodes[2].Handled[1]-- }, result.Failed, 0, "24 ASK sent and 23 handled"},
 		{"one taken for another", func(o *Observation) { o.Nodes[2].Handled[1]--; o.Nodes[2].Handled[0]++ }, result.Failed, 0,
 			"0 foreign sent and 1 handled, 24 ASK sent and 23 handled"},

@@ -54,7 +54,8 @@ type Standstill struct {
 	Edges   []Edge
 	Absent  []Absent
 	Losses  []Loss
-	Tokens  int // nodes that have the token; -1 where the algorithm has none, or nobody can tell
+	Tokens  int        // nodes that have the token; -1 where the algorithm has none, or nobody can tell
+	Holder  dme.NodeID // one that has it, None where none is known
 }
 
 // Cause is why some node waits for ever.
@@ -109,7 +110,7 @@ func (s *Standstill) Explain() *Explanation {
 	x := &Explanation{Token: s.token()}
 	out := make(map[dme.NodeID][]Edge)
 	for _, e := range s.Edges {
-		out[e.Node] = append(out[e.Node], e)
+		out[e.Node] = append(out[e.Node], s.placed(e))
 	}
 	byText := make(map[string]int)
 	for _, id := range s.Waiting {
@@ -125,6 +126,15 @@ func (s *Standstill) Explain() *Explanation {
 	}
 	slices.SortStableFunc(x.Causes, func(a, b Cause) int { return cmp.Compare(len(b.Whom), len(a.Whom)) })
 	return x
+}
+
+// placed returns an edge whose node cannot know who has the token with the node
+// that has it, where that is known.
+func (s *Standstill) placed(e Edge) Edge {
+	if e.For == dme.None && e.Node != s.Holder {
+		e.For = s.Holder
+	}
+	return e
 }
 
 // key tells causes apart: the cycle, or the last link of the chain.

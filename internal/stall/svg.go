@@ -116,6 +116,7 @@ func (d *drawing) at(id dme.NodeID) (x, y float64, ok bool) {
 
 func (d *drawing) edges(cause bool) {
 	for _, e := range d.s.Edges {
+		e = d.s.placed(e)
 		x1, y1, ok1 := d.at(e.Node)
 		x2, y2, ok2 := d.at(e.For)
 		if !ok1 || !ok2 || d.cause[e] != cause {

@@ -5,8 +5,9 @@
 // A frame is copied into its receiver's queue, and one goroutine of the receiver
 // takes frames out and calls the handler. A queue that is full makes Send fail with
 // transport.ErrBacklog. Close delivers nothing any more to the process that closes;
-// what it has sent before still arrives. Nobody dies here, so Handler.Down is never
-// called.
+// what it has sent before still arrives. Nobody notices here that a process has
+// ended, so Handler.Down is called for those only that [Transport.Expel] and
+// [Transport.Readmit] speak of.
 package mem
 
 import (
@@ -19,6 +20,8 @@ import (
 	"dmebench/transport"
 	"dmebench/transport/peers"
 )
+
+type process = peers.Process[link]
 
 // Guarantees is what this transport promises.
 var Guarantees = transport.Guarantees{Reliable: true, FIFO: true}
@@ -52,23 +55,34 @@ type Transport struct {
 	arrival sync.Cond  // something is queued, or this process closes
 	queue   []delivery
 
-	frames, bytes, received, refused, largest atomic.Uint64
+	ended    chan struct{} // closed when nothing is delivered any more
+	changing sync.Mutex    // held by Expel and Readmit
+	held     []delivery    // of incarnations that nobody has announced; the delivering goroutine's
+
+	frames, bytes, received, strangers, refused, largest atomic.Uint64
 }
 
-var _ transport.Transport = (*Transport)(nil)
+var (
+	_ transport.Transport  = (*Transport)(nil)
+	_ transport.Readmitter = (*Transport)(nil)
+)
 
 // link is the way to a process, as its sender sees it.
 type link struct {
 	once   sync.Once
 	to     *Transport // nil where nobody listens there, or with another key
 	queued atomic.Int64
+	down   atomic.Bool // frames to it are dropped
 }
 
-// delivery is a frame on its way.
+// delivery is a frame on its way, or something else that is to be done in its
+// place among the frames.
 type delivery struct {
-	from, to dme.NodeID
-	body     []byte
-	link     *link
+	from, to    dme.NodeID
+	incarnation uint32 // of the sending process
+	body        []byte
+	link        *link
+	do          func() // nil for a frame
 }
 
 // Listen opens a transport on a network. c.Listen means nothing here.
@@ -80,7 +94,7 @@ func listen(n *Network, c transport.Config, backlog int) (*Transport, error) {
 	if err := peers.Check("mem", &c); err != nil {
 		return nil, err
 	}
-	t := &Transport{network: n, config: c, backlog: backlog}
+	t := &Transport{network: n, config: c, backlog: backlog, ended: make(chan struct{})}
 	t.arrival.L = &t.mu
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -99,7 +113,7 @@ func (n *Network) at(addr string, key transport.Key) *Transport {
 	defer n.mu.Unlock()
 	t := n.processes[addr]
 	if t != nil && t.config.Key != key {
-		t.refused.Add(1)
+		t.strangers.Add(1)
 		return nil
 	}
 	return t
@@ -118,6 +132,9 @@ func (t *Transport) Start(book transport.AddressBook, h transport.Handler) error
 	defer t.mu.Unlock()
 	if t.top.Load() != nil || t.closing.Load() {
 		return errors.New("mem: Start of a transport that has been started or closed")
+	}
+	for p := range top.All() {
+		p.State.down.Store(p.Absent)
 	}
 	t.handler = h
 	t.top.Store(top)
@@ -139,8 +156,10 @@ func (t *Transport) Send(from, to dme.NodeID, b []byte) error {
 		return err
 	}
 	l := &p.State
-	l.once.Do(func() { l.to = t.network.at(p.Addr, t.config.Key) })
-	if l.to != nil {
+	if !l.down.Load() {
+		l.once.Do(func() { l.to = t.network.at(p.Addr, t.config.Key) })
+	}
+	if l.to != nil && !l.down.Load() {
 		size := int64(len(b) + accountedFrame)
 		queued := l.queued.Add(size)
 		if queued > int64(t.backlog) {
@@ -149,7 +168,7 @@ func (t *Transport) Send(from, to dme.NodeID, b []byte) error {
 				top.Self, p, queued-size, t.backlog, transport.ErrBacklog)
 		}
 		raise(&t.largest, uint64(queued))
-		l.to.enqueue(delivery{from, to, append([]byte(nil), b...), l})
+		l.to.enqueue(delivery{from: from, to: to, incarnation: top.Self.Incarnation, body: append([]byte(nil), b...), link: l})
 	}
 	t.frames.Add(1)
 	t.bytes.Add(uint64(len(b)))
@@ -166,15 +185,23 @@ func (t *Transport) enqueue(d delivery) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.closing.Load() {
-		d.link.queued.Add(-int64(len(d.body) + accountedFrame))
+		d.settle()
 		return
 	}
 	t.queue = append(t.queue, d)
 	t.arrival.Signal()
 }
 
+// settle notes that a frame does not wait any more.
+func (d *delivery) settle() {
+	if d.link != nil {
+		d.link.queued.Add(-int64(len(d.body) + accountedFrame))
+	}
+}
+
 // deliver is the goroutine that calls the handler.
 func (t *Transport) deliver() {
+	defer close(t.ended)
 	var batch []delivery
 	for {
 		t.mu.Lock()
@@ -187,15 +214,33 @@ func (t *Transport) deliver() {
 			if t.closing.Load() {
 				return
 			}
-			t.received.Add(1)
-			t.handler.Frame(d.from, d.to, d.body)
-			d.link.queued.Add(-int64(len(d.body) + accountedFrame))
+			t.take(d)
 		}
 		clear(batch) // the bodies are not kept
 		if t.closing.Load() {
 			return
 		}
 	}
+}
+
+// take delivers a frame of an incarnation that is there, keeps one that is not yet,
+// and refuses one that is over.
+func (t *Transport) take(d delivery) {
+	if d.do != nil {
+		d.do()
+		return
+	}
+	switch p := t.top.Load().Of(d.from); {
+	case p == nil, d.incarnation < p.Incarnation, d.incarnation == p.Incarnation && p.State.down.Load():
+		t.refused.Add(1)
+	case d.incarnation > p.Incarnation:
+		t.held = append(t.held, d)
+		return
+	default:
+		t.received.Add(1)
+		t.handler.Frame(d.from, d.to, d.body)
+	}
+	d.settle()
 }
 
 // Flush does nothing: Send has handed everything over.
@@ -211,7 +256,8 @@ func (t *Transport) Counters() transport.Counters {
 	frames := t.frames.Load()
 	return transport.Counters{
 		Frames: frames, Bytes: t.bytes.Load(), Writes: frames, Received: t.received.Load(),
-		RefusedConns: t.refused.Load(), LargestBacklog: t.largest.Load(),
+		RefusedConns: t.strangers.Load(), RefusedFrames: t.refused.Load(),
+		LargestBacklog: t.largest.Load(),
 	}
 }
 

@@ -50,7 +50,7 @@ func (t *Transport) Broadcast(from dme.NodeID, b []byte) error {
 	c := cost(b)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for _, p := range top.All {
+	for p := range top.All() {
 		if !p.State.out.left.Load() && !p.State.out.admits(c, t.limits.backlog) {
 			return t.full(p)
 		}
@@ -60,7 +60,7 @@ func (t *Transport) Broadcast(from dme.NodeID, b []byte) error {
 		return err
 	}
 	t.broadcasts++
-	for _, p := range top.All {
+	for p := range top.All() {
 		t.charge(p, c)
 	}
 	t.frames += uint64(t.config.Nodes - 1)

@@ -6,6 +6,8 @@ package peers
 import (
 	"errors"
 	"fmt"
+	"iter"
+	"maps"
 	"slices"
 	"sync/atomic"
 
@@ -23,22 +25,30 @@ func Check(name string, c *transport.Config) error {
 	if len(c.Local) == 0 {
 		errs = append(errs, fmt.Errorf("%s: no node lives in this process", name))
 	}
-	for _, id := range slices.Concat(c.Local, c.Peers) {
+	for _, id := range slices.Concat(c.Local, c.Peers, c.Absent, slices.Sorted(maps.Keys(c.Incarnations))) {
 		if id < 1 || uint64(id) > uint64(max(c.Nodes, 0)) {
 			errs = append(errs, fmt.Errorf("%s: node %d is not one of the run's 1 to %d", name, id, c.Nodes))
 		}
 	}
+	for _, id := range c.Absent {
+		if slices.Contains(c.Local, id) {
+			errs = append(errs, fmt.Errorf("%s: node %d lives here and cannot be absent", name, id))
+		}
+	}
 	c.Local = slices.Sorted(slices.Values(c.Local))
+	c.Incarnation = max(c.Incarnation, 1)
 	return errors.Join(errs...)
 }
 
-// Process is a process of the run: the nodes that share an address. State is what
-// the transport itself knows of it.
+// Process is one incarnation of a process of the run: the nodes that share an
+// address. State is what the transport itself knows of it.
 type Process[State any] struct {
-	Index int // among the run's processes, in the order of the address book
-	Addr  string
-	Nodes []dme.NodeID // ascending
-	State State
+	Index       int // among the run's processes, in the order of the address book
+	Addr        string
+	Nodes       []dme.NodeID // ascending
+	Incarnation uint32       // 0: it has never been there
+	Absent      bool         // it is not there, and its latest incarnation was this
+	State       State
 }
 
 // Node returns the node by which the process is known to the others.
@@ -46,23 +56,31 @@ func (p *Process[State]) Node() dme.NodeID { return p.Nodes[0] }
 
 func (p *Process[State]) String() string {
 	first, last := p.Nodes[0], p.Nodes[len(p.Nodes)-1]
+	where := p.Addr
+	switch {
+	case p.Absent:
+		where = "absent"
+	case p.Incarnation > 1:
+		where += fmt.Sprintf(", incarnation %d", p.Incarnation)
+	}
 	switch {
 	case len(p.Nodes) == 1:
-		return fmt.Sprintf("node %d (%s)", first, p.Addr)
+		return fmt.Sprintf("node %d (%s)", first, where)
 	case int(last-first) == len(p.Nodes)-1:
-		return fmt.Sprintf("nodes %d-%d (%s)", first, last, p.Addr)
+		return fmt.Sprintf("nodes %d-%d (%s)", first, last, where)
 	default:
-		return fmt.Sprintf("%d nodes from %d to %d (%s)", len(p.Nodes), first, last, p.Addr)
+		return fmt.Sprintf("%d nodes from %d to %d (%s)", len(p.Nodes), first, last, where)
 	}
 }
 
-// Topology says which process hosts each node. It does not change.
+// Topology says which process hosts each node. Which nodes share a process does not
+// change; a process that is started anew takes the place of its incarnation before.
 type Topology[State any] struct {
-	All  []*Process[State] // by index
 	Self *Process[State]
 
-	name string            // of the transport
-	of   []*Process[State] // by node
+	name      string                           // of the transport
+	processes []atomic.Pointer[Process[State]] // by index
+	of        []atomic.Pointer[Process[State]] // by node
 }
 
 // NewTopology reads an address book, for the transport of that name, whose
@@ -71,23 +89,48 @@ func NewTopology[State any](name string, book transport.AddressBook, c *transpor
 	if len(book) != c.Nodes {
 		return nil, fmt.Errorf("%s: the address book has %d entries for %d nodes", name, len(book), c.Nodes)
 	}
-	t := &Topology[State]{name: name, of: make([]*Process[State], len(book)+1)}
-	known := make(map[string]*Process[State])
+	absent := make(map[dme.NodeID]bool)
+	for _, id := range c.Absent {
+		absent[id] = true
+	}
+	t := &Topology[State]{name: name, of: make([]atomic.Pointer[Process[State]], len(book)+1)}
+	var all []*Process[State]
+	type place struct {
+		addr   string
+		absent bool
+		alone  dme.NodeID
+	}
+	known := make(map[place]*Process[State])
 	for i, addr := range book {
 		id := dme.NodeID(i + 1)
+		at := place{addr: addr, absent: absent[id]}
 		if addr == "" {
-			return nil, fmt.Errorf("%s: the address book has no address for node %d", name, id)
+			if !absent[id] {
+				return nil, fmt.Errorf("%s: the address book has no address for node %d", name, id)
+			}
+			at.alone = id
 		}
-		p := known[addr]
+		p := known[at]
 		if p == nil {
-			p = &Process[State]{Index: len(t.All), Addr: addr}
-			known[addr] = p
-			t.All = append(t.All, p)
+			p = &Process[State]{Index: len(all), Addr: addr, Absent: absent[id], Incarnation: 1}
+			if p.Absent {
+				p.Incarnation = 0
+			}
+			known[at] = p
+			all = append(all, p)
 		}
 		p.Nodes = append(p.Nodes, id)
-		t.of[id] = p
+		if n, told := c.Incarnations[id]; told {
+			p.Incarnation = max(p.Incarnation, n)
+		}
+		t.of[id].Store(p)
 	}
-	t.Self = t.of[c.Local[0]]
+	t.processes = make([]atomic.Pointer[Process[State]], len(all))
+	for i, p := range all {
+		t.processes[i].Store(p)
+	}
+	t.Self = t.Of(c.Local[0])
+	t.Self.Incarnation = c.Incarnation
 	if !slices.Equal(t.Self.Nodes, c.Local) {
 		return nil, fmt.Errorf("%s: the address book has nodes %v at %s, but nodes %v live here",
 			name, t.Self.Nodes, t.Self.Addr, c.Local)
@@ -95,12 +138,63 @@ func NewTopology[State any](name string, book transport.AddressBook, c *transpor
 	return t, nil
 }
 
+// Len returns the number of processes.
+func (t *Topology[State]) Len() int { return len(t.processes) }
+
+// At returns the process with that index.
+func (t *Topology[State]) At(index int) *Process[State] { return t.processes[index].Load() }
+
+// All yields the processes by index.
+func (t *Topology[State]) All() iter.Seq[*Process[State]] {
+	return func(yield func(*Process[State]) bool) {
+		for i := range t.processes {
+			if !yield(t.processes[i].Load()) {
+				return
+			}
+		}
+	}
+}
+
+// Other returns the process that hosts peer, which must not be this one.
+func (t *Topology[State]) Other(peer dme.NodeID) (*Process[State], error) {
+	switch p := t.Of(peer); p {
+	case nil:
+		return nil, fmt.Errorf("%s: no node %d in this run", t.name, peer)
+	case t.Self:
+		return nil, fmt.Errorf("%s: node %d lives in this very process, which is there as long as this is asked", t.name, peer)
+	default:
+		return p, nil
+	}
+}
+
+// Successor makes the next incarnation of a process, without a State yet, for
+// [Topology.Install].
+func (t *Topology[State]) Successor(p *Process[State], addr string, incarnation uint32) (*Process[State], error) {
+	switch {
+	case addr == "":
+		return nil, fmt.Errorf("%s: %v is to be readmitted without an address", t.name, p)
+	case incarnation <= p.Incarnation:
+		return nil, fmt.Errorf("%s: incarnation %d of %v is over or was there already; each has a higher number than the one before",
+			t.name, incarnation, p)
+	}
+	return &Process[State]{Index: p.Index, Addr: addr, Nodes: p.Nodes, Incarnation: incarnation}, nil
+}
+
+// Install puts an incarnation of a process into the place of the one before. One
+// process is not replaced by two goroutines at a time.
+func (t *Topology[State]) Install(next *Process[State]) {
+	t.processes[next.Index].Store(next)
+	for _, id := range next.Nodes {
+		t.of[id].Store(next)
+	}
+}
+
 // Of returns the process of node id; nil where there is no such node.
 func (t *Topology[State]) Of(id dme.NodeID) *Process[State] {
 	if uint64(id) >= uint64(len(t.of)) {
 		return nil
 	}
-	return t.of[id]
+	return t.of[id].Load()
 }
 
 // Sendable reports why node from cannot send a frame of so many bytes, where
@@ -129,7 +223,8 @@ func (t *Topology[State]) Route(from, to dme.NodeID, bytes, largest int) (*Proce
 }
 
 // Hosts reports whether a frame that came from the process p may be delivered: its
-// sender lives there, and its receiver here.
+// sender lives there, and its receiver here. Nobody lives in an incarnation that was
+// replaced.
 func (t *Topology[State]) Hosts(p *Process[State], from, to dme.NodeID) bool {
 	return t.Of(from) == p && t.Of(to) == t.Self
 }

@@ -20,7 +20,8 @@ func TestTopology(t *testing.T) {
 		t.Fatal(err)
 	}
 	var names []string
-	for i, p := range top.All {
+	for i := range top.Len() {
+		p := top.At(i)
 		if p.Index != i || top.Of(p.Node()) != p {
 			t.Errorf("process %d is %+v", i, p)
 		}
@@ -29,7 +30,7 @@ func TestTopology(t *testing.T) {
 	if want := []string{"2 nodes from 1 to 4 (a)", "nodes 2-3 (b)", "node 5 (c)"}; !slices.Equal(names, want) {
 		t.Errorf("%q, want %q", names, want)
 	}
-	if top.Of(0) != nil || top.Of(6) != nil || !top.Hosts(top.All[1], 3, 1) || top.Hosts(top.All[1], 1, 3) {
+	if top.Of(0) != nil || top.Of(6) != nil || !top.Hosts(top.At(1), 3, 1) || top.Hosts(top.At(1), 1, 3) {
 		t.Error("nodes live elsewhere than the book says")
 	}
 	for says, send := range map[string]func() error{

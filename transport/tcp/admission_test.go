@@ -32,7 +32,7 @@ func TestManyDialAtOnce(t *testing.T) {
 					done <- err
 					return
 				}
-				err = introduce(conn, &testKey, 3, 1)
+				err = introduce(conn, &testKey, ends{3, 1, 1, 1})
 				conn.Close()
 				if !errors.Is(err, errUnanswered) {
 					done <- err

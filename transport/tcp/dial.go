@@ -49,7 +49,10 @@ func (t *Transport) connectOnce(ctx context.Context, to *process) (*net.TCPConn,
 	deadline, _ := ctx.Deadline()
 	conn.SetDeadline(deadline)
 	stop := context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
-	err = introduce(conn, &t.config.Key, t.config.Local[0], to.Node())
+	err = introduce(conn, &t.config.Key, ends{
+		from: t.config.Local[0], to: to.Node(),
+		fromIncarnation: t.config.Incarnation, toIncarnation: to.Incarnation,
+	})
 	if !stop() && err == nil {
 		err = context.Cause(ctx)
 	}

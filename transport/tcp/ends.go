@@ -31,9 +31,15 @@ func (t *Transport) lostLink(p *process, err error) {
 		t.mu.Unlock()
 		return
 	}
-	p.State.fate = down
+	t.die(p)
 	t.mu.Unlock()
 	t.tellDown(p, err)
+}
+
+// die notes that a process is down. The caller holds mu, and calls tellDown next.
+func (t *Transport) die(p *process) {
+	p.State.fate = down
+	p.State.telling.Add(1)
 }
 
 // lostInbound notes that the connection from a process has ended without a
@@ -45,7 +51,7 @@ func (t *Transport) lostInbound(p *process, err error) {
 		t.mu.Unlock()
 		return
 	}
-	p.State.fate = down
+	t.die(p)
 	if p.State.cause != nil && errors.Is(err, os.ErrDeadlineExceeded) {
 		err = p.State.cause
 	}
@@ -59,6 +65,7 @@ func (t *Transport) lostInbound(p *process, err error) {
 }
 
 func (t *Transport) tellDown(p *process, err error) {
+	defer p.State.telling.Done()
 	for _, id := range p.Nodes {
 		t.handler.Down(id, err)
 	}

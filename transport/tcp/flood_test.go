@@ -18,7 +18,7 @@ var strangers = map[string]func(net.Conn){
 	"silent":     func(net.Conn) {},
 	"noisy":      func(c net.Conn) { io.WriteString(c, "GET / HTTP/1.1\r\nHost: you\r\n\r\n0123456789abcdef") },
 	"hangs up":   func(c net.Conn) { c.Close() },
-	"of another": func(c net.Conn) { key := transporttest.NewKey(); introduce(c, &key, 3, 1) },
+	"of another": func(c net.Conn) { key := transporttest.NewKey(); introduce(c, &key, ends{3, 1, 1, 1}) },
 }
 
 // A flood of connections without the run's key is refused, each counted once.

@@ -17,20 +17,23 @@ import (
 // The handshake, after which frames follow at once:
 //
 //	dialer    hello      magic, version, a nonce, the first node of the dialing
-//	                     process and one of the process that it means to reach
+//	                     process and one of the process that it means to reach,
+//	                     and the incarnations of both
 //	listener  challenge  a nonce, and Derive("tcp listener", hello, nonce)
 //	dialer    proof      Derive("tcp dialer", hello, nonce)
 //	listener  welcome    the connection is known here: it ends by a goodbye or a death
 //
 // Each proof covers both nonces, so a recorded one fits no other connection,
 // and names the role of the prover, so a listener's is no dialer's. It covers
-// the node that was meant too: a book with a wrong address shows here.
+// the node and the incarnation that were meant too: a book with a wrong address shows
+// here, and a process that came to an address of one that is no more.
 const (
 	magic         = "dmebench"
-	version       = 1
+	version       = 2
 	nonceSize     = 16
 	proofSize     = sha256.Size
-	helloSize     = len(magic) + 1 + nonceSize + 4 + 4
+	helloSize     = len(magic) + 1 + nonceSize + endsSize
+	endsSize      = 4 * 4
 	challengeSize = nonceSize + proofSize
 	welcome       = "w"
 	elsewhere     = "e" // instead of the welcome: that node does not live here
@@ -47,15 +50,32 @@ var (
 	errElsewhere = errors.New("does not live at that address; is the address book wrong?")
 )
 
+// ends says who dials whom.
+type ends struct {
+	from, to                       dme.NodeID
+	fromIncarnation, toIncarnation uint32
+}
+
+func (e ends) append(b []byte) []byte {
+	for _, x := range []uint32{uint32(e.from), uint32(e.to), e.fromIncarnation, e.toIncarnation} {
+		b = binary.BigEndian.AppendUint32(b, x)
+	}
+	return b
+}
+
+func decodeEnds(b []byte) ends {
+	at := func(i int) uint32 { return binary.BigEndian.Uint32(b[4*i:]) }
+	return ends{dme.NodeID(at(0)), dme.NodeID(at(1)), at(2), at(3)}
+}
+
 // introduce is the dialer's half of the handshake.
-func introduce(conn io.ReadWriter, key *transport.Key, from, to dme.NodeID) error {
+func introduce(conn io.ReadWriter, key *transport.Key, e ends) error {
 	hello := make([]byte, 0, helloSize+nonceSize)
 	hello = append(hello, magic...)
 	hello = append(hello, version)
 	hello = hello[:len(hello)+nonceSize]
 	rand.Read(hello[len(hello)-nonceSize:])
-	hello = binary.BigEndian.AppendUint32(hello, uint32(from))
-	hello = binary.BigEndian.AppendUint32(hello, uint32(to))
+	hello = e.append(hello)
 	var challenge [challengeSize]byte
 	if err := ask(conn, hello, challenge[:]); err != nil {
 		return err
@@ -72,7 +92,7 @@ func introduce(conn io.ReadWriter, key *transport.Key, from, to dme.NodeID) erro
 	case welcome:
 		return nil
 	case elsewhere:
-		return fmt.Errorf("node %d: %w", to, errElsewhere)
+		return fmt.Errorf("node %d: %w", e.to, errElsewhere)
 	default:
 		return errForeign
 	}
@@ -89,37 +109,35 @@ func ask(conn io.ReadWriter, question, answer []byte) error {
 	return nil
 }
 
-// receive is the listener's half, but for the welcome. It returns a node of the
-// process that dialed; no error means that this process knows the run's key.
-func receive(conn io.ReadWriter, key *transport.Key, local []dme.NodeID) (dme.NodeID, error) {
+// receive is the listener's half, but for the welcome, in the process and incarnation
+// of c. It returns who dialed; no error means that this process knows the run's key.
+func receive(conn io.ReadWriter, c *transport.Config) (ends, error) {
 	transcript := make([]byte, helloSize+nonceSize)
 	hello := transcript[:helloSize]
 	if _, err := io.ReadFull(conn, hello); err != nil {
-		return dme.None, err
+		return ends{}, err
 	}
 	if string(hello[:len(magic)]) != magic || hello[len(magic)] != version {
-		return dme.None, errForeign
+		return ends{}, errForeign
 	}
-	nodes := hello[helloSize-8:]
-	from := dme.NodeID(binary.BigEndian.Uint32(nodes))
-	to := dme.NodeID(binary.BigEndian.Uint32(nodes[4:]))
+	e := decodeEnds(hello[helloSize-endsSize:])
 	nonce := transcript[helloSize:]
 	rand.Read(nonce)
-	if _, err := conn.Write(append(nonce, prove(key, "listener", transcript)...)); err != nil {
-		return dme.None, err
+	if _, err := conn.Write(append(nonce, prove(&c.Key, "listener", transcript)...)); err != nil {
+		return ends{}, err
 	}
 	var proof [proofSize]byte
 	if _, err := io.ReadFull(conn, proof[:]); err != nil {
-		return dme.None, err
+		return ends{}, err
 	}
-	if !hmac.Equal(proof[:], prove(key, "dialer", transcript)) {
-		return dme.None, errWrongKey
+	if !hmac.Equal(proof[:], prove(&c.Key, "dialer", transcript)) {
+		return ends{}, errWrongKey
 	}
-	if !slices.Contains(local, to) {
+	if !slices.Contains(c.Local, e.to) || e.toIncarnation != c.Incarnation {
 		io.WriteString(conn, elsewhere)
-		return dme.None, fmt.Errorf("node %d: %w", to, errElsewhere)
+		return ends{}, fmt.Errorf("node %d, incarnation %d: %w", e.to, e.toIncarnation, errElsewhere)
 	}
-	return from, nil
+	return e, nil
 }
 
 func prove(key *transport.Key, role string, transcript []byte) []byte {

@@ -26,12 +26,14 @@ func shake(dialer, listener transport.Key, to dme.NodeID, tamper func(fromDialer
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		defer a.Close()
-		dialed = introduce(&tampered{Conn: a, fromDialer: true, tamper: tamper}, &dialer, 3, to)
+		dialed = introduce(&tampered{Conn: a, fromDialer: true, tamper: tamper}, &dialer, ends{3, to, 1, 1})
 	})
 	wg.Go(func() {
 		defer b.Close()
 		conn := &tampered{Conn: b, tamper: tamper}
-		node, listened = receive(conn, &listener, []dme.NodeID{7})
+		var who ends
+		who, listened = receive(conn, &transport.Config{Key: listener, Local: []dme.NodeID{7}, Incarnation: 1})
+		node = who.from
 		if listened == nil {
 			io.WriteString(conn, welcome)
 		}
@@ -108,10 +110,10 @@ func TestReplay(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := receive(script(dialer), &key, []dme.NodeID{7}); !errors.Is(err, errWrongKey) {
+	if _, err := receive(script(dialer), &transport.Config{Key: key, Local: []dme.NodeID{7}, Incarnation: 1}); !errors.Is(err, errWrongKey) {
 		t.Errorf("a dialer's part repeated: %v", err)
 	}
-	if err := introduce(script(listener), &key, 3, 7); !errors.Is(err, errWrongKey) {
+	if err := introduce(script(listener), &key, ends{3, 7, 1, 1}); !errors.Is(err, errWrongKey) {
 		t.Errorf("a listener's part repeated: %v", err)
 	}
 }
@@ -130,7 +132,7 @@ func script(b []byte) io.ReadWriter {
 func FuzzHandshake(f *testing.F) {
 	key := transport.Key{1, 2, 3}
 	hello := append([]byte(magic), version)
-	hello = append(hello, make([]byte, nonceSize+8)...)
+	hello = append(hello, make([]byte, nonceSize+endsSize)...)
 	f.Add(append(bytes.Clone(hello), prove(&key, "dialer", append(hello, make([]byte, nonceSize)...))...))
 	f.Add(append(make([]byte, nonceSize), prove(&key, "listener", append(hello, make([]byte, nonceSize)...))...))
 	f.Add([]byte("GET / HTTP/1.1\r\n\r\n"))
@@ -140,14 +142,14 @@ func FuzzHandshake(f *testing.F) {
 			io.Reader
 			io.Writer
 		}{r, io.Discard}
-		if node, err := receive(rw, &key, []dme.NodeID{0}); err == nil {
-			t.Fatalf("a stranger was taken for node %d", node)
+		if who, err := receive(rw, &transport.Config{Key: key, Local: []dme.NodeID{0}, Incarnation: 1}); err == nil {
+			t.Fatalf("a stranger was taken for node %d", who.from)
 		}
 		if read := len(b) - r.Len(); read > helloSize+proofSize {
 			t.Fatalf("read %d bytes of a stranger", read)
 		}
 		r.Reset(b)
-		if err := introduce(rw, &key, 3, 7); err == nil {
+		if err := introduce(rw, &key, ends{3, 7, 1, 1}); err == nil {
 			t.Fatal("a stranger was taken for a listener")
 		}
 		if read := len(b) - r.Len(); read > challengeSize+len(welcome) {

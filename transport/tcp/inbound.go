@@ -18,7 +18,8 @@ import (
 type inbound struct {
 	t    *Transport
 	conn *net.TCPConn
-	from *process // nil before Start
+	from *process      // nil before Start
+	done chan struct{} // closed when nothing from it is delivered any more
 
 	mu       sync.Mutex // orders what is written: welcome, goodbye
 	farewell bool       // this side has said goodbye
@@ -54,14 +55,14 @@ func (t *Transport) accept() {
 // greet shakes hands with who has dialed and goes on to deliver its frames.
 func (t *Transport) greet(conn *net.TCPConn) {
 	conn.SetDeadline(time.Now().Add(t.limits.handshake))
-	node, err := receive(conn, &t.config.Key, t.config.Local)
+	who, err := receive(conn, &t.config)
 	if err == nil {
 		err = prepare(conn)
 	}
 	if !t.admission.leave(conn) && err == nil {
 		err = errUnanswered
 	}
-	in := &inbound{t: t, conn: conn}
+	in := &inbound{t: t, conn: conn, done: make(chan struct{})}
 	if err == nil {
 		err = in.welcome()
 	}
@@ -69,7 +70,7 @@ func (t *Transport) greet(conn *net.TCPConn) {
 		// Peers may have the address book before this process has.
 		select {
 		case <-t.started:
-			err = t.register(in, node)
+			err = t.register(in, who.from, who.fromIncarnation)
 		case <-t.closed:
 		}
 	}
@@ -102,21 +103,42 @@ func (in *inbound) welcome() error {
 	return err
 }
 
-// register gives the connection to the process that node lives in.
-func (t *Transport) register(in *inbound, node dme.NodeID) error {
+// register gives the connection to the process that node lives in. One of an
+// incarnation that nobody has announced yet waits until somebody does: what the
+// peer sends meanwhile waits in the connection.
+func (t *Transport) register(in *inbound, node dme.NodeID, incarnation uint32) error {
+	for {
+		wait, err := t.tryRegister(in, node, incarnation)
+		if wait == nil {
+			return err
+		}
+		select {
+		case <-wait:
+		case <-t.closed:
+			return errClosed
+		}
+	}
+}
+
+// tryRegister returns a channel that is closed when it is worth another try.
+func (t *Transport) tryRegister(in *inbound, node dme.NodeID, incarnation uint32) (wait <-chan struct{}, err error) {
 	p := t.top.Load().Of(node)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch {
 	case p == nil:
-		return fmt.Errorf("tcp: no node %d in this run", node)
-	case p.State.fate == down:
-		return fmt.Errorf("tcp: %v has died and cannot come back", p)
+		return nil, fmt.Errorf("tcp: no node %d in this run", node)
+	case incarnation > p.Incarnation || p.State.arriving:
+		return t.readmitted, nil
+	case incarnation < p.Incarnation:
+		return nil, fmt.Errorf("tcp: %v: incarnation %d is over", p, incarnation)
+	case p.State.fate == down || p.State.fate == absent || p.State.expelled:
+		return nil, fmt.Errorf("tcp: %v has died; only a later incarnation can come back", p)
 	case p.State.in != nil:
-		return fmt.Errorf("tcp: %v is connected already", p)
+		return nil, fmt.Errorf("tcp: %v is connected already", p)
 	}
 	in.from, p.State.in = p, in
-	return nil
+	return nil, nil
 }
 
 // run delivers what arrives until the connection ends, then settles how.
@@ -128,9 +150,11 @@ func (in *inbound) run() {
 	if err != nil {
 		in.countPackets()
 		in.conn.Close()
+		close(in.done)
 		in.t.lostInbound(in.from, fmt.Errorf("tcp: %v: connection lost: %w; did its worker end?", in.from, err))
 		return
 	}
+	close(in.done)
 	in.t.hasLeft(in.from)
 	in.leave()
 	if !in.t.closing.Load() {

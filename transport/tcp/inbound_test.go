@@ -28,7 +28,7 @@ func FuzzInbound(f *testing.F) {
 		tr.top.Store(top)
 		seen := &tally{t: t}
 		tr.handler = seen
-		in := &inbound{t: tr, from: top.All[1]}
+		in := &inbound{t: tr, from: top.At(1)}
 		err := in.deliver(bytes.NewReader(b))
 		if seen.bytes > len(b) {
 			t.Fatalf("%d bytes are delivered out of %d", seen.bytes, len(b))

@@ -64,7 +64,7 @@ func dialAs(t *testing.T, tr *Transport, node dme.NodeID) *net.TCPConn {
 	}
 	t.Cleanup(func() { conn.Close() })
 	conn.SetDeadline(time.Now().Add(20 * time.Second))
-	if err := introduce(conn, &testKey, node, 1); err != nil {
+	if err := introduce(conn, &testKey, ends{node, 1, 1, 1}); err != nil {
 		t.Fatal(err)
 	}
 	return conn.(*net.TCPConn)
@@ -80,7 +80,7 @@ func acceptAs(t *testing.T, other net.Listener) *net.TCPConn {
 	}
 	t.Cleanup(func() { conn.Close() })
 	conn.SetDeadline(time.Now().Add(20 * time.Second))
-	if _, err := receive(conn, &testKey, []dme.NodeID{3}); err != nil {
+	if _, err := receive(conn, &transport.Config{Key: testKey, Local: []dme.NodeID{3}, Incarnation: 1}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := io.WriteString(conn, welcome); err != nil {

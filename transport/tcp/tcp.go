@@ -51,15 +51,20 @@ type peer struct {
 	in    *inbound // from it; nil before it has dialed
 	fate  fate
 	cause error // why the link to it broke, where that was noticed first
+
+	arriving bool           // its handler's Up is being called
+	expelled bool           // it has ended, as this process was told
+	telling  sync.WaitGroup // of Down
 }
 
 // fate is what became of a process.
 type fate uint8
 
 const (
-	alive fate = iota
-	left       // it said goodbye
-	down       // it vanished
+	alive  fate = iota
+	left        // it said goodbye
+	absent      // it is not there yet
+	down        // it vanished
 )
 
 var errClosed = fmt.Errorf("tcp: %w", transport.ErrClosed)
@@ -90,10 +95,16 @@ type Transport struct {
 	links    []*link
 	inbounds []*inbound
 
+	changing   sync.Mutex    // held by Expel and Readmit
+	readmitted chan struct{} // closed when a process has been readmitted, and made anew
+
 	received, refusedConns, refusedFrames atomic.Uint64
 }
 
-var _ transport.Transport = (*Transport)(nil)
+var (
+	_ transport.Transport  = (*Transport)(nil)
+	_ transport.Readmitter = (*Transport)(nil)
+)
 
 // Listen opens a transport: it has an address and accepts connections, but
 // delivers nothing before Start. c.Listen should name an address at which the
@@ -111,10 +122,11 @@ func listen(c transport.Config, l limits) (*Transport, error) {
 	}
 	t := &Transport{
 		config: c, limits: l, listener: listener,
-		admission: newAdmission(l.pending, l.minimum),
-		started:   make(chan struct{}),
-		closed:    make(chan struct{}),
-		dialing:   make(chan struct{}, dials),
+		admission:  newAdmission(l.pending, l.minimum),
+		started:    make(chan struct{}),
+		closed:     make(chan struct{}),
+		readmitted: make(chan struct{}),
+		dialing:    make(chan struct{}, dials),
 	}
 	t.ctx, t.cancel = context.WithCancel(context.Background())
 	t.close = sync.OnceFunc(t.shutDown)
@@ -127,7 +139,8 @@ func (t *Transport) Addr() string { return t.listener.Addr().String() }
 
 // Start takes the address book, connects to the configuration's peers and
 // begins to deliver frames, which may be before it returns. It fails if one of
-// the peers cannot be reached; the transport is then still to be closed.
+// the peers cannot be reached; the transport is then still to be closed. A later
+// incarnation does not wait for them.
 func (t *Transport) Start(book transport.AddressBook, h transport.Handler) error {
 	top, err := peers.NewTopology[peer]("tcp", book, &t.config)
 	if err != nil {
@@ -138,6 +151,11 @@ func (t *Transport) Start(book transport.AddressBook, h transport.Handler) error
 		t.mu.Unlock()
 		return errors.New("tcp: Start of a transport that has been started or closed")
 	}
+	for p := range top.All() {
+		if p.Absent {
+			p.State.fate = absent
+		}
+	}
 	t.begun = true
 	t.handler = h
 	t.top.Store(top)
@@ -147,6 +165,14 @@ func (t *Transport) Start(book transport.AddressBook, h transport.Handler) error
 	known := make(map[*process]bool)
 	for _, id := range t.config.Peers {
 		known[top.Of(id)] = true
+	}
+	if t.config.Incarnation > 1 {
+		for p := range known {
+			if _, err := t.firstUse(p); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
 	results := make(chan error, len(known))
 	for p := range known {
@@ -182,7 +208,7 @@ func (t *Transport) openLink(p *process, report func(error)) (*link, error) {
 		return l, nil
 	}
 	l := newLink(t, p)
-	if p.State.fate != alive {
+	if p.State.fate != alive || p.State.expelled {
 		l.gone = true
 		l.cancel()
 		report(nil)

@@ -24,6 +24,10 @@ type peerOrder struct {
 	Config  transport.Config
 	Talks   bool // sends a frame to node 1 from each of its nodes, unasked
 	Echoes  bool // sends each frame back
+
+	Acts  bool   // it is an actor, and none of this
+	Knobs Knobs  // an actor's
+	Reach string // for the Subject's Remote
 }
 
 // Main runs a package's tests, or a peer of a test where this process was
@@ -49,6 +53,9 @@ func servePeer(subjects []Subject, parent *launch.Parent) error {
 	i := slices.IndexFunc(subjects, func(s Subject) bool { return s.Name == order.Subject })
 	if i < 0 {
 		return fmt.Errorf("no subject %q", order.Subject)
+	}
+	if order.Acts {
+		return serveActor(subjects[i], order, parent)
 	}
 	tr, err := subjects[i].Open(order.Config, Knobs{})
 	if err != nil {

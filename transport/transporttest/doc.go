@@ -44,6 +44,19 @@ type Subject struct {
 	// Handler.Down.
 	NoticesDeath bool
 
+	// InProcess says that the transport joins nothing but what one process has
+	// opened; to close it is then to kill it.
+	InProcess bool
+
+	// Connectionless says that a process goes on sending to one that has lost
+	// sight of it.
+	Connectionless bool
+
+	// Remote opens transports in processes of their own, which are told Reach:
+	// how to get at what Open knows. Where it is nil, Open does.
+	Remote func(reach string) Opener
+	Reach  string
+
 	// Patience is how long a test waits for what must come before it fails; 0
 	// means half a minute. It is no bound on how fast things come: only a
 	// transport that loses something or hangs gets there.
@@ -86,6 +99,7 @@ func Run(t *testing.T, s Subject) {
 		{"WrongKey", "", testWrongKey},
 		{"Garbage", unless(s.Stranger != nil, "reachable by strangers"), testGarbage},
 		{"SilentStrangers", unless(s.Stranger != nil, "reachable by strangers"), testSilentStrangers},
+		{"Restart", "", testRestart},
 		{"Death", unless(s.NoticesDeath, "able to notice death"), testDeath},
 	} {
 		if s.Parts != nil && !slices.Contains(s.Parts, c.name) {

@@ -66,7 +66,7 @@ func (t *reliable) Broadcast(from dme.NodeID, b []byte) error {
 	defer c.mu.Unlock()
 	c.body = frame.Append(make([]byte, 0, frame.MaxHeader+len(b)), from, dme.None, b)
 	now := t.clock()
-	for _, p := range t.top.All {
+	for p := range t.top.All() {
 		receivers := len(p.Nodes)
 		if p == t.top.Self {
 			receivers-- // not the sender

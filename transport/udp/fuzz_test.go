@@ -91,7 +91,7 @@ func FuzzPeer(f *testing.F) {
 				t.Fatalf("a frame of %d bytes out of %d", len(x.Body), arrived)
 			}
 		}
-		p := &r.top.All[1].State
+		p := &r.top.At(1).State
 		held := len(p.order.partial)
 		for _, a := range p.order.early {
 			held += len(a.body)

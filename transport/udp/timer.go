@@ -154,7 +154,7 @@ var errUnknown = errors.New("udp: no answer to a hello")
 // it is there. All processes of a run together ask a thousand times a second at most,
 // and not all at the same time.
 func (l *association) idle() time.Duration {
-	processes := time.Duration(len(l.t.top.All))
+	processes := time.Duration(l.t.top.Len())
 	d := max(l.t.limits.idle, processes*processes*time.Millisecond)
 	return d + d*time.Duration(l.process.Index)/processes
 }

@@ -1,0 +1,404 @@
+package transporttest
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"dmebench/dme"
+	"dmebench/internal/launch"
+	"dmebench/transport"
+)
+
+// An actor is a process of a run in which processes come and go. It does what a test
+// tells it, and tells the test what its handler was told, in that order. Every frame
+// says which incarnations its sender thinks that it goes from and to.
+type actor struct {
+	order  peerOrder
+	notify func(event)
+	tr     transport.Transport
+
+	mu     sync.Mutex
+	known  map[dme.NodeID]uint32 // incarnation of each node; 0 while it is down
+	coming map[dme.NodeID]uint32 // that is being readmitted
+	sent   map[talk]uint64
+	stop   chan struct{}
+	talks  sync.WaitGroup
+}
+
+// life is an incarnation of a node; 0 is what is sent to a node that is down.
+type life struct {
+	Node        dme.NodeID
+	Incarnation uint32
+}
+
+// talk is what a node says to an incarnation of another.
+type talk struct {
+	from dme.NodeID
+	to   life
+}
+
+// command is what an actor is told to do.
+type command struct {
+	Op          string // one of those below
+	From, To    dme.NodeID
+	Book        transport.AddressBook
+	Addr        string
+	Incarnation uint32
+}
+
+const (
+	opStart     = "start"
+	opTalk      = "talk"      // to To every millisecond or so, as long as it is there
+	opBroadcast = "broadcast" // likewise to all
+	opShout     = "shout"     // to To, which is down, many times
+	opExpel     = "expel"
+	opReadmit   = "readmit"
+)
+
+// event is what an actor tells.
+type event struct {
+	What string // "frame", "down", "up", "done", "wrong"
+	From life   // of a frame; who is down or up
+	To   life   // of a frame
+	Seq  uint64 // of a frame: how many the sender had sent to that incarnation before
+	Text string
+	All  bool // the frame was a broadcast
+}
+
+func newActor(s Subject, order peerOrder, notify func(event)) (*actor, error) {
+	a := &actor{
+		order: order, notify: notify, known: make(map[dme.NodeID]uint32), coming: make(map[dme.NodeID]uint32),
+		sent: make(map[talk]uint64), stop: make(chan struct{}),
+	}
+	for id := range dme.NodeID(order.Config.Nodes) {
+		a.known[id+1] = max(1, order.Config.Incarnations[id+1])
+	}
+	for _, id := range order.Config.Absent {
+		a.known[id] = 0
+	}
+	for _, id := range order.Config.Local {
+		a.known[id] = a.me()
+	}
+	open := s.Open
+	if s.Remote != nil && order.Reach != "" {
+		open = s.Remote(order.Reach)
+	}
+	var err error
+	a.tr, err = open(order.Config, order.Knobs)
+	return a, err
+}
+
+func (a *actor) me() uint32 { return max(1, a.order.Config.Incarnation) }
+
+// do carries out a command, and tells when that is done.
+func (a *actor) do(c command) {
+	if err := a.try(c); err != nil {
+		a.notify(event{What: "wrong", Text: fmt.Sprintf("%s: %v", c.Op, err)})
+	}
+	a.notify(event{What: "done", Text: c.Op})
+}
+
+func (a *actor) try(c command) error {
+	switch c.Op {
+	case opStart:
+		return a.tr.Start(c.Book, a)
+	case opTalk:
+		a.repeat(func() error { return a.say(c.From, c.To) })
+	case opBroadcast:
+		a.repeat(func() error { return a.sayAll(c.From) })
+	case opShout:
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		for range 1000 {
+			if err := a.tr.Send(c.From, c.To, []byte(a.text(c.From, life{c.To, 0}, "="))); err != nil {
+				return err
+			}
+		}
+		return a.tr.Flush()
+	case opExpel:
+		return a.tr.(transport.Readmitter).Expel(c.To, fmt.Errorf("the test has killed it"))
+	case opReadmit:
+		a.mu.Lock()
+		for _, id := range lodgers(c.To - c.To%2) {
+			a.coming[id] = c.Incarnation
+		}
+		a.mu.Unlock()
+		return a.tr.(transport.Readmitter).Readmit(c.To, c.Addr, c.Incarnation)
+	default:
+		return fmt.Errorf("no such command")
+	}
+	return nil
+}
+
+// repeat calls f until the actor ends.
+func (a *actor) repeat(f func() error) {
+	a.talks.Go(func() {
+		tick := time.NewTicker(time.Millisecond)
+		defer tick.Stop()
+		for {
+			if err := f(); err != nil {
+				a.notify(event{What: "wrong", Text: err.Error()})
+				return
+			}
+			select {
+			case <-tick.C:
+			case <-a.stop:
+				return
+			}
+		}
+	})
+}
+
+// text is what a frame says: from and to whom, in which incarnations.
+func (a *actor) text(from dme.NodeID, to life, sign string) string {
+	seq := a.sent[talk{from, to}]
+	a.sent[talk{from, to}]++
+	return fmt.Sprintf("%d %d %d %d %d %s", from, a.me(), to.Node, to.Incarnation, seq, sign)
+}
+
+// say sends a frame, unless its receiver is down. With the lock held no node is told
+// of Down or Up meanwhile, as with the nodes of a run.
+func (a *actor) say(from, to dme.NodeID) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.known[to] == 0 {
+		return nil
+	}
+	if err := a.tr.Send(from, to, []byte(a.text(from, life{to, a.known[to]}, "="))); err != nil {
+		return err
+	}
+	return a.tr.Flush()
+}
+
+// sayAll broadcasts, to all nodes in one text. It does not while one is coming.
+func (a *actor) sayAll(from dme.NodeID) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	var texts []string
+	for id := range dme.NodeID(a.order.Config.Nodes) {
+		id++
+		if a.known[id] == 0 && a.coming[id] != 0 {
+			return nil
+		}
+		texts = append(texts, a.text(from, life{id, a.known[id]}, "*"))
+	}
+	if err := a.tr.(transport.Broadcaster).Broadcast(from, []byte(strings.Join(texts, "\n"))); err != nil {
+		return err
+	}
+	return a.tr.Flush()
+}
+
+func (a *actor) Frame(from, to dme.NodeID, b []byte) {
+	texts := strings.Split(string(b), "\n")
+	e := event{What: "frame"}
+	var sign string
+	if _, err := fmt.Sscanf(texts[min(int(to)-1, len(texts)-1)], "%d %d %d %d %d %s",
+		&e.From.Node, &e.From.Incarnation, &e.To.Node, &e.To.Incarnation, &e.Seq, &sign); err != nil || e.From.Node != from || e.To.Node != to {
+		a.notify(event{What: "wrong", Text: fmt.Sprintf("from %d to %d comes %q", from, to, b)})
+		return
+	}
+	e.All = sign == "*"
+	a.notify(e)
+}
+
+func (a *actor) Down(peer dme.NodeID, err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.notify(event{What: "down", From: life{peer, a.known[peer]}, Text: fmt.Sprint(err)})
+	a.known[peer] = 0
+}
+
+func (a *actor) Up(peer dme.NodeID) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.known[peer] = a.coming[peer]
+	delete(a.coming, peer)
+	a.notify(event{What: "up", From: life{peer, a.known[peer]}})
+}
+
+func (a *actor) end() {
+	close(a.stop)
+	a.talks.Wait()
+	a.tr.Close()
+}
+
+// serveActor is an actor as a process of its own.
+func serveActor(s Subject, order peerOrder, parent *launch.Parent) error {
+	var mu sync.Mutex
+	a, err := newActor(s, order, func(e event) {
+		mu.Lock()
+		defer mu.Unlock()
+		parent.Send(e)
+	})
+	if err != nil {
+		return err
+	}
+	defer a.end()
+	if err := parent.Send(a.tr.Addr()); err != nil {
+		return err
+	}
+	for {
+		var c command
+		if err := parent.Receive(&c); err != nil {
+			return nil // it is to leave
+		}
+		a.do(c)
+	}
+}
+
+// cast is an actor as a test sees it, wherever it runs.
+type cast struct {
+	t     *testing.T
+	s     Subject
+	order peerOrder
+	addr  string
+	tell  func(command)
+	kill  func()
+	actor *actor // nil where it is a process of its own
+
+	mu  sync.Mutex
+	log []event
+}
+
+// perform starts an actor, in a process of its own where apart is set and the
+// subject's transports reach other processes.
+func perform(t *testing.T, s Subject, order peerOrder, apart bool) *cast {
+	t.Helper()
+	order.Subject, order.Acts = s.Name, true
+	c := &cast{t: t, s: s, order: order}
+	if !apart || s.InProcess {
+		a, err := newActor(s, order, c.note)
+		if err != nil {
+			t.Fatal(err)
+		}
+		end := sync.OnceFunc(a.end)
+		t.Cleanup(end)
+		c.actor, c.addr, c.tell, c.kill = a, a.tr.Addr(), a.do, end
+		return c
+	}
+	c.order.Reach = s.Reach
+	child, addr := startPeer(t, s, c.order)
+	heard := make(chan struct{})
+	go func() {
+		defer close(heard)
+		for {
+			var e event
+			if child.Receive(t.Context(), &e) != nil {
+				return
+			}
+			c.note(e)
+		}
+	}()
+	c.addr, c.tell = addr, func(x command) { child.Send(x) }
+	c.kill = func() {
+		child.Kill()
+		<-child.Ended()
+		<-heard
+	}
+	t.Cleanup(c.kill)
+	return c
+}
+
+func (c *cast) note(e event) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.log = append(c.log, e)
+}
+
+// do tells the actor to do something and waits until it has.
+func (c *cast) do(x command) {
+	c.t.Helper()
+	before := c.count(func(e event) bool { return e.What == "done" })
+	c.tell(x)
+	eventually(c.t, c.s, fmt.Sprintf("node %d to %s", c.order.Config.Local[0], x.Op), func() bool {
+		return c.count(func(e event) bool { return e.What == "done" }) > before
+	})
+	if c.count(func(e event) bool { return e.What == "wrong" }) > 0 {
+		c.check()
+		c.t.FailNow()
+	}
+}
+
+func (c *cast) count(of func(event) bool) (n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, e := range c.log {
+		if of(e) {
+			n++
+		}
+	}
+	return n
+}
+
+// hears waits for some frames of an incarnation of a node, one by one or by
+// broadcast.
+func (c *cast) hears(from life, all bool) {
+	c.t.Helper()
+	of := func(e event) bool { return e.What == "frame" && e.From == from && e.All == all }
+	enough := c.count(of) + 20
+	eventually(c.t, c.s, fmt.Sprintf("frames from %+v at node %d", from, c.order.Config.Local[0]), func() bool { return c.count(of) >= enough })
+}
+
+// check holds what the actor was told against what a transport promises of
+// processes that come and go.
+func (c *cast) check() {
+	c.t.Helper()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	me := max(1, c.order.Config.Incarnation)
+	there := make(map[dme.NodeID]uint32) // 0: down
+	for id := range dme.NodeID(c.order.Config.Nodes) {
+		there[id+1] = max(1, c.order.Config.Incarnations[id+1])
+	}
+	for _, id := range c.order.Config.Absent {
+		there[id] = 0
+	}
+	for _, id := range c.order.Config.Local {
+		there[id] = me
+	}
+	type stream struct {
+		from life
+		to   dme.NodeID
+	}
+	next := make(map[stream]uint64)
+	wrong := func(i int, what string) {
+		from := max(0, i-3)
+		c.t.Errorf("node %d, incarnation %d: %s: %+v", c.order.Config.Local[0], me, what, c.log[from:i+1])
+	}
+	for i, e := range c.log {
+		switch e.What {
+		case "frame":
+			k := stream{e.From, e.To.Node}
+			switch {
+			case there[e.From.Node] != e.From.Incarnation:
+				wrong(i, "a frame of an incarnation that is not there")
+				return
+			case e.To.Incarnation != me:
+				wrong(i, "a frame for another incarnation")
+				return
+			case c.s.Guarantees.Reliable && c.s.Guarantees.FIFO && e.Seq != next[k]:
+				wrong(i, fmt.Sprintf("frame %d where %d is due", e.Seq, next[k]))
+				return
+			}
+			next[k] = e.Seq + 1
+		case "down":
+			if there[e.From.Node] == 0 {
+				wrong(i, "Down of a node that is down")
+				return
+			}
+			there[e.From.Node] = 0
+		case "up":
+			if there[e.From.Node] != 0 {
+				wrong(i, "Up before Down")
+				return
+			}
+			there[e.From.Node] = e.From.Incarnation
+		case "wrong":
+			wrong(i, e.Text)
+			return
+		}
+	}
+}
