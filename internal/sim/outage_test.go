@@ -170,6 +170,7 @@ func TestComingAndGoing(t *testing.T) {
 		{[]string{"join 3 @7s"}, []uint64{10, 10, 10}, 0},
 		{[]string{"leave 3 @entry:27"}, []uint64{10, 10, 9}, 0},
 		{[]string{"leave 3 @0s", "join 3 @1s"}, nil, 0},
+		{[]string{"pause 3 @entry:27+1s", "leave 3 @500ms"}, []uint64{10, 10, 9}, 0}, // paused inside, told when it goes on
 	} {
 		r := simulate(t, result.Spec{Nodes: 3, Requests: 30, Warmup: "0", Faults: x.faults}, watchfulAlgorithm())
 		lost := uint64(0)
