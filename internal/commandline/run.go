@@ -25,6 +25,7 @@ import (
 	"dmebench/internal/interrupt"
 	"dmebench/internal/run"
 	"dmebench/internal/sim"
+	"dmebench/internal/stall"
 	"dmebench/result"
 	"dmebench/transport/nats"
 )
@@ -236,6 +237,9 @@ func (p *program) explain(r *result.Result) {
 	for _, line := range r.FailedStderr {
 		fmt.Fprintf(p.stderr, "  | %s\n", line)
 	}
+	for _, line := range r.Liveness.Why {
+		fmt.Fprintf(p.stderr, "  %s\n", line)
+	}
 	for _, state := range r.Liveness.States {
 		fmt.Fprintf(p.stderr, "  %s\n", state)
 	}
@@ -262,6 +266,9 @@ func keeper(dir string) (func(*result.Result) error, error) {
 		b, err := json.MarshalIndent(r, "", " ")
 		if err == nil {
 			err = atomicfile.Write(filepath.Join(dir, base+".json"), append(b, '\n'))
+		}
+		if picture := stall.Picture(r); err == nil && picture != nil {
+			err = atomicfile.Write(filepath.Join(dir, base+"-waits.svg"), picture)
 		}
 		if err != nil {
 			return refuse(err)

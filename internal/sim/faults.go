@@ -233,6 +233,8 @@ func (f *faults) plays(p *planned, id dme.NodeID) bool {
 	switch p.Role {
 	case fault.Holder:
 		return node.Activity() == noderun.Inside
+	case fault.Idle:
+		return node.Activity() == noderun.Idle
 	case fault.Waiting:
 		return node.Activity() == noderun.Requesting
 	case fault.Idle:
