@@ -237,8 +237,6 @@ func (f *faults) plays(p *planned, id dme.NodeID) bool {
 		return node.Activity() == noderun.Idle
 	case fault.Waiting:
 		return node.Activity() == noderun.Requesting
-	case fault.Idle:
-		return node.Activity() == noderun.Idle
 	case fault.Root:
 		root, ok := f.job.System.(dme.Rooted)
 		return ok && root.Root() == id

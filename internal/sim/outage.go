@@ -60,7 +60,6 @@ func (f *faults) forget(id dme.NodeID) {
 // vanish takes a node out of the network: what was on its way to it is lost, and
 // the others will hear that it is down.
 func (f *faults) vanish(id dme.NodeID) {
-	f.timers.cancelAll(id)
 	f.due[id-1] = -1
 	f.agenda.drop(func(e event) bool { return f.lost(e, id) })
 	if x := f.paused[id]; x != nil {
@@ -268,8 +267,7 @@ func (f *faults) resume(id dme.NodeID, strike int) {
 		if e.class() == arrival {
 			f.punctual(id, e.at)
 		}
-		e.at = max(e.at, f.now)
-		f.agenda.insert(e)
+		f.agenda.add(e.class(), f.now, e.what)
 	}
 	f.current = id
 	f.simulation.moved(id)

@@ -19,7 +19,14 @@ import (
 // and faults.
 func struck(t *testing.T, a *dme.Algorithm, nodes int, trace string, faults ...string) *result.Result {
 	t.Helper()
+	return struckBy(t, 1, a, nodes, trace, faults...)
+}
+
+// struckBy has the roles drawn from a seed.
+func struckBy(t *testing.T, seed uint64, a *dme.Algorithm, nodes int, trace string, faults ...string) *result.Result {
+	t.Helper()
 	s := result.Spec{
+		Seed:      seed,
 		Algorithm: a.Name, Nodes: nodes, Transport: result.Sim, Workload: "trace", CS: "1ms", Set: map[string]string{"file": "trace.csv"},
 		Faults: faults,
 	}
@@ -99,10 +106,11 @@ func TestPause(t *testing.T) {
 		{"the answer waits", "0.001,1\n", "pause 1 @1500us-10ms", 9, 1, 0, 1, 8, 0},
 		{"so does the exit", "0,1\n", "pause holder @entry:1+6ms", 2, 6, 0, 2, 6, -1},
 		{"and the request", "0.003,1\n", "pause 1 @1ms-10ms", 9, 1, 7, 1, 9, 0},
+		{"and a second one behind it", "0.003,1\n0.004,1\n", "pause 1 @1ms-10ms", 10, 1, 6.5, 1, 9, 0},
 		{"twice at once", "0.003,1\n", "pause 1 @1ms-10ms;pause 1 @2ms-5ms", 9, 1, 7, 1, 9, 0},
 	} {
 		r := struck(t, watchfulAlgorithm(), 2, x.trace, strings.Split(x.fault, ";")...)
-		if r.Status != result.OK || r.Entries != 1 {
+		if r.Status != result.OK || r.Entries != uint64(strings.Count(x.trace, "\n")) {
 			t.Errorf("%s: %s: %s, %d entries", x.name, r.Status, r.Error, r.Entries)
 			continue
 		}
@@ -238,13 +246,17 @@ func TestRoles(t *testing.T) {
 		at           int64 // µs
 	}{
 		{"0,2\n0.0005,3\n", "kill waiting @request:2", 3, 500}, // who made the request
+		{"0,1\n0,2\n0.0005,3\n", "kill waiting @request:3", 3, 500},
+		{"0,1\n0,2\n0.0005,3\n", "kill waiting @request:2", 2, 0},
 		{"0,2\n", "kill root @0s", 1, 0},
 		{"0,1\n0,2\n0,3\n0,2\n", "kill idle @1ms", 1, 3000}, // the first who has been served
 		{"0.004,2\n", "kill holder @1ms", 2, 6000},          // once there is one
 	} {
-		r := struck(t, watchfulAlgorithm(), 3, x.trace, x.fault)
-		if len(r.Faults) != 1 || !slices.Equal(r.Faults[0].Nodes, []int{x.node}) || r.Faults[0].AtNS != x.at*1000 {
-			t.Errorf("%s: %+v, want node %d after %d µs", x.fault, r.Faults, x.node, x.at)
+		for seed := range uint64(8) {
+			r := struckBy(t, seed+1, watchfulAlgorithm(), 3, x.trace, x.fault)
+			if len(r.Faults) != 1 || !slices.Equal(r.Faults[0].Nodes, []int{x.node}) || r.Faults[0].AtNS != x.at*1000 {
+				t.Errorf("%s: %+v, want node %d after %d µs", x.fault, r.Faults, x.node, x.at)
+			}
 		}
 	}
 	hit := make(map[int]bool)
