@@ -98,6 +98,9 @@ func loads(s result.Spec) []dme.Load {
 	case "burst":
 		return append(all, dme.Burst, dme.Contention, dme.Worst)
 	}
+	if s.Transport == result.Sim && s.Workload == "poisson" {
+		all = append(all, dme.Open)
+	}
 	cs, err := workload.ParseDistribution(s.CS)
 	t, bad := time.ParseDuration(cmp.Or(s.Set["t"], "1ms"))
 	rate := s.TotalRate + s.Rate*float64(s.Nodes)

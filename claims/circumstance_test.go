@@ -25,11 +25,17 @@ func TestLoadsOfARun(t *testing.T) {
 		{result.Spec{Workload: "burst"}, []dme.Load{dme.AnyLoad, dme.Burst, dme.Contention, dme.Worst}},
 		// How heavy an open load is only a simulation tells beforehand.
 		{result.Spec{Workload: "poisson", Transport: "tcp", TotalRate: 1, CS: "1ms"}, []dme.Load{dme.AnyLoad}},
-		{result.Spec{Workload: "poisson", Transport: "sim", TotalRate: 1, CS: "1ms", Nodes: 8}, []dme.Load{dme.AnyLoad, dme.Light}},
+		{result.Spec{Workload: "poisson", Transport: "sim", TotalRate: 1, CS: "1ms", Nodes: 8}, []dme.Load{dme.AnyLoad, dme.Open, dme.Light}},
 		{result.Spec{Workload: "hotspot", Transport: "sim", Rate: 1. / 8, CS: "1ms", Nodes: 8}, []dme.Load{dme.AnyLoad, dme.HotSpot}},
-		{result.Spec{Workload: "poisson", Transport: "sim", TotalRate: 100, CS: "1ms", Nodes: 8}, []dme.Load{dme.AnyLoad}},
-		{result.Spec{Workload: "poisson", Transport: "sim", TotalRate: 200, CS: "1ms", Nodes: 8}, []dme.Load{dme.AnyLoad, dme.Contention}},
-		{result.Spec{Workload: "poisson", Transport: "sim", TotalRate: 200, CS: "1ms", Nodes: 8, Set: set("t", "10us")}, []dme.Load{dme.AnyLoad}},
+		{result.Spec{Workload: "poisson", Transport: "sim", TotalRate: 100, CS: "1ms", Nodes: 8}, []dme.Load{dme.AnyLoad, dme.Open}},
+		{
+			result.Spec{Workload: "poisson", Transport: "sim", TotalRate: 200, CS: "1ms", Nodes: 8},
+			[]dme.Load{dme.AnyLoad, dme.Open, dme.Contention},
+		},
+		{
+			result.Spec{Workload: "poisson", Transport: "sim", TotalRate: 200, CS: "1ms", Nodes: 8, Set: set("t", "10us")},
+			[]dme.Load{dme.AnyLoad, dme.Open},
+		},
 	} {
 		if got := Of(x.spec, true).Loads; !slices.Equal(got, x.want) {
 			t.Errorf("%+v: %v, want %v", x.spec, got, x.want)

@@ -25,6 +25,11 @@ func Read(q dme.Quantity, r *result.Result) (x Reading, ok bool) {
 		return even(float64(r.Safety.Violations))
 	case dme.Unserved:
 		return even(float64(r.Liveness.Pending + r.Unserved))
+	case dme.WaitingTime:
+		if r.WaitingTime == nil {
+			return even(math.NaN())
+		}
+		return even(r.WaitingTime.Mean / 1e9) // claims count seconds
 	}
 	if q.Kind != "" {
 		per := r.Entries

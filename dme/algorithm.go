@@ -129,7 +129,8 @@ func (s unshared) Node(id NodeID) Node { return s.node(s.n, id) }
 // connections can be made before they are needed. Without it, any node may
 // send to any.
 type Linked interface {
-	// Peers returns the nodes that id may send to, in ascending order.
+	// Peers returns the nodes that id may send to while no node has failed, in
+	// ascending order.
 	Peers(id NodeID) []NodeID
 }
 

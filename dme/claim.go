@@ -20,6 +20,7 @@ const (
 	Contention Load = "contention" // several ask at once
 	Worst      Load = "worst case" // the worst run there is
 	HotSpot    Load = "hot spot"   // isolated requests, most of them by few nodes
+	Open       Load = "open"       // requests at random instants, at a rate that does not depend on the system
 	AnyLoad    Load = "any"
 	Faults     Load = "faults"
 	Static     Load = "static" // a property of the construction, not of a run
@@ -55,6 +56,12 @@ type Setting struct {
 
 	T time.Duration // mean one-way delay of a message, where the claim needs it
 	E time.Duration // mean duration of a critical section, where the claim needs it
+
+	Rate float64 // requests per second of all nodes together; 0 where the load is not open
+
+	// Variability is the squared coefficient of variation of the duration of a
+	// critical section: 0 where it is constant, 1 where it is exponential.
+	Variability float64
 }
 
 // Claim is one statement of a paper that can be checked: this quantity, under

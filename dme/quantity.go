@@ -20,6 +20,7 @@ var (
 	TransmissionsPerCS = Quantity{ID: "transmissions-per-cs", Name: "transmissions per CS"}
 	SyncDelay          = Quantity{ID: "sync-delay", Name: "synchronization delay / T"}
 	ResponseTime       = Quantity{ID: "response-time", Name: "response time"}
+	WaitingTime        = Quantity{ID: "waiting-time", Name: "waiting time"} // from when a request is due until the entry
 	Throughput         = Quantity{ID: "throughput", Name: "throughput"}
 	QuorumSize         = Quantity{ID: "quorum-size", Name: "quorum size"}
 	QueueLength        = Quantity{ID: "queue-length", Name: "queue length"}
@@ -58,7 +59,9 @@ func KindPerKind(kind, per string) Quantity {
 }
 
 // Timed reports whether the quantity is a time, or made of times.
-func (q Quantity) Timed() bool { return q == SyncDelay || q == ResponseTime || q == Throughput }
+func (q Quantity) Timed() bool {
+	return q == SyncDelay || q == ResponseTime || q == WaitingTime || q == Throughput
+}
 
 func (q Quantity) String() string { return q.Name }
 

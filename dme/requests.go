@@ -67,6 +67,12 @@ func (q *RequestQueue) Pop() (r Stamp) {
 // Has reports whether a request of node id is in the queue.
 func (q RequestQueue) Has(id NodeID) bool { return q.position(id) >= 0 }
 
+// Ahead reports whether a request of node id in the queue has priority over r.
+func (q RequestQueue) Ahead(id NodeID, r Stamp) bool {
+	at := q.position(id)
+	return at >= 0 && q[at].Precedes(r)
+}
+
 // Remove takes the request of node id out, and reports whether there was one.
 func (q *RequestQueue) Remove(id NodeID) bool {
 	at := q.position(id)

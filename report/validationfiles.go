@@ -11,6 +11,7 @@ import (
 
 	"dmebench/claims"
 	"dmebench/report/plots"
+	"dmebench/report/survival"
 	"dmebench/report/units"
 	"dmebench/result"
 )
@@ -264,3 +265,7 @@ func scalingFigures(d *claims.Document) []plots.Figure {
 	}
 	return figures
 }
+
+// Survival returns the files of the table of what each algorithm survives, as
+// [Validation] does for claims.
+func Survival(d *survival.Document) ([]survival.File, error) { return survival.Files(d, pageCSS) }

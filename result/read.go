@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -58,6 +59,12 @@ func Read(path string) (*Set, error) {
 	return readFiles(path, files)
 }
 
+// maxResult bounds one result, in bytes, so that a file that is none does not
+// fill the memory. There is room for the counts of a million nodes.
+const maxResult = 64 << 20
+
+var errTooLong = fmt.Errorf("not a result: it has more than %d bytes", maxResult)
+
 // below suggests folders with results.
 func below(dir string) string {
 	var names []string
@@ -101,7 +108,15 @@ func readFiles(path string, files []string) (*Set, error) {
 
 // readFile reads the result of a run, or one with its place in an experiment.
 func readFile(file string) (r Run, err error) {
-	b, err := os.ReadFile(file)
+	f, err := os.Open(file)
+	if err != nil {
+		return r, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxResult+1))
+	if err == nil && len(b) > maxResult {
+		err = errTooLong
+	}
 	if err != nil {
 		return r, err
 	}

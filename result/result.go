@@ -59,6 +59,7 @@ type Result struct {
 	Environment map[string]string `json:"environment"`
 	Spec        Spec              `json:"spec"`
 	Histograms  Histograms        `json:"histograms"`
+	Series      *Series           `json:"series,omitempty"`
 }
 
 // Failure is the result of a run that could not be carried out.
@@ -135,6 +136,15 @@ type Liveness struct {
 	Stalled bool     `json:"stalled"`
 	Pending uint64   `json:"pending"`          // requests that were not served
 	States  []string `json:"states,omitempty"` // of a stalled run: every node's decoded state
+	Why     []string `json:"why,omitempty"`    // of a stalled run: what is waited for in the end
+	Waits   []Wait   `json:"waits,omitempty"`  // of a stalled run: who waits for whom
+}
+
+// Wait is one reason for which a node cannot go on: an edge of the wait-for graph.
+type Wait struct {
+	Node int    `json:"node"`
+	For  int    `json:"for"`
+	What string `json:"what"` // what it needs of the other: "REPLY", "RELEASE"
 }
 
 // Warmup says which entries the steady part leaves out.
@@ -157,6 +167,15 @@ type Fault struct {
 	Waiting     uint64  `json:"waiting"`      // requests of other nodes that waited when it struck
 	Lost        uint64  `json:"lost"`         // requests and entries of the nodes it hit, which ended with them
 	Messages    *uint64 `json:"messages"`     // sent until it had recovered; null where it did not
+}
+
+// Series is the course of a run, in intervals of equal length from its start on.
+type Series struct {
+	IntervalNS int64    `json:"interval_ns"`
+	Entries    []uint64 `json:"entries"` // exits in the interval
+	P50NS      []*int64 `json:"p50_ns"`  // waiting time of the entries in the interval; null where there was none
+	P99NS      []*int64 `json:"p99_ns"`
+	Waiting    []int64  `json:"waiting"` // requests that waited at its end, of those that were served in the end
 }
 
 // Histograms holds whole distributions in HdrHistogram's compressed form.

@@ -2,6 +2,7 @@ package result
 
 import (
 	"bufio"
+	"cmp"
 	"compress/gzip"
 	"encoding/json"
 	"errors"
@@ -177,6 +178,9 @@ func readStore(path string) (*Set, error) {
 		return nil, err
 	}
 	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, cmp.Or(err, fmt.Errorf("%s: not a regular file; results that come from elsewhere must be in one", path))
+	}
 	set := &Set{Path: path}
 	var from io.Reader = f
 	if filepath.Ext(path) == ".gz" {
@@ -192,7 +196,7 @@ func readStore(path string) (*Set, error) {
 func (s *Set) read(from io.Reader) (size int64, err error) {
 	in := bufio.NewReader(from)
 	for number := 1; ; number++ {
-		line, err := in.ReadBytes('\n')
+		line, err := readLine(in)
 		switch {
 		case errors.Is(err, io.EOF) && number == 1:
 			return 0, fmt.Errorf("%s: %w; start anew with «dmebench sweep --fresh»", s.Path, ErrNoHeader)
@@ -209,6 +213,20 @@ func (s *Set) read(from io.Reader) (size int64, err error) {
 			return size, fmt.Errorf("%s:%d: %w", s.Path, number, err)
 		}
 		size += int64(len(line))
+	}
+}
+
+// readLine reads up to the end of a line.
+func readLine(in *bufio.Reader) (line []byte, err error) {
+	for {
+		part, err := in.ReadSlice('\n')
+		line = append(line, part...)
+		if len(line) > maxResult {
+			return line, errTooLong
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return line, err
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package workload
 
 import (
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"strconv"
 	"strings"
@@ -9,6 +10,14 @@ import (
 
 	"dmebench/dme"
 )
+
+// MaxDuration bounds every duration that a run is given. Whatever a run then adds
+// up of a few of them, or multiplies by a number of nodes to learn when to lose
+// patience, stays within 64 bits of nanoseconds, which are 292 years.
+const MaxDuration = 2400 * time.Hour
+
+// maxHeld bounds the time that all critical sections of a run take together.
+const maxHeld = 200 * 365 * 24 * time.Hour
 
 // Distribution is a duration: constant, or exponentially distributed.
 type Distribution struct {
@@ -25,6 +34,9 @@ func ParseDistribution(s string) (Distribution, error) {
 	}
 	if d < 0 {
 		return Distribution{}, errors.New("a duration must not be negative")
+	}
+	if d > MaxDuration {
+		return Distribution{}, fmt.Errorf("longer than %v, the longest duration of anything in a run", MaxDuration)
 	}
 	return Distribution{Mean: d, Exponential: exponential}, nil
 }

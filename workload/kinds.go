@@ -1,11 +1,9 @@
 package workload
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -65,56 +63,7 @@ func (p *Plan) hotspot() error {
 	}
 	total := p.OfferedRate()
 	p.rated(func(id dme.NodeID) float64 { return total * weight(id) })
-	if p.shares != nil {
-		p.apportion(weight)
-	}
 	return nil
-}
-
-// apportion divides the total number of requests in proportion to weight, so
-// that hot and cold nodes end at about the same time; what rounding leaves over
-// goes to the largest remainders, the lowest nodes first.
-func (p *Plan) apportion(weight func(dme.NodeID) float64) {
-	left := p.spec.Requests
-	order := make([]int, p.nodes)
-	remainder := make([]float64, p.nodes)
-	for i := range p.shares {
-		exact := weight(dme.NodeID(i+1)) * float64(p.spec.Requests)
-		p.shares[i] = int(exact)
-		remainder[i] = exact - float64(p.shares[i])
-		left -= p.shares[i]
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(remainder[b], remainder[a]) })
-	for _, i := range order[:left] {
-		p.shares[i]++
-	}
-}
-
-// maxSeconds is the latest time of a request: 31 years, well within 64 bits of
-// nanoseconds.
-const maxSeconds = 1e9
-
-// maxRate is one request per nanosecond: beyond it time would stand still.
-const maxRate = 1e9
-
-// rated makes each node's requests a Poisson process of its own rate.
-func (p *Plan) rated(rate func(dme.NodeID) float64) {
-	p.client = func(id dme.NodeID) func() (time.Duration, bool) {
-		r, left, rng := rate(id), p.share(id), p.stream(arrivals, id)
-		var at float64 // seconds: summed as a float, so that rounding does not add up
-		return func() (time.Duration, bool) {
-			if left == 0 || r == 0 {
-				return 0, false
-			}
-			left--
-			at += rng.ExpFloat64() / r
-			if at > maxSeconds {
-				return 0, false
-			}
-			return time.Duration(at * float64(time.Second)), true
-		}
-	}
 }
 
 func (p *Plan) serial() error {
@@ -240,7 +189,9 @@ func parseTraceLine(line string, nodes int) (traceLine, error) {
 	}
 	r.node = dme.NodeID(node)
 	if len(fields) == 3 {
-		r.hold, err = seconds(fields[2])
+		if r.hold, err = seconds(fields[2]); err == nil && r.hold > MaxDuration {
+			err = fmt.Errorf("%v in the critical section is longer than %v", r.hold, MaxDuration)
+		}
 	}
 	return r, err
 }

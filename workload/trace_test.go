@@ -64,6 +64,7 @@ func TestTraceFaults(t *testing.T) {
 		{"0,4\n", `"4" is not one of the nodes 1 to 3`},
 		{"0,one\n", `"one" is not one of the nodes`},
 		{"0,1,x\n", `"x" is not a time in seconds`},
+		{"0,1,9000000\n", "2500h0m0s in the critical section is longer than 2400h0m0s"},
 		{"0,1\n\n2,1\n1,1\n", "day.csv:4: 1s is before the line above"},
 	} {
 		if _, err := traced(x.text, 3, 0); err == nil || !strings.Contains(err.Error(), x.want) {

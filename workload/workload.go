@@ -40,7 +40,7 @@ type Spec struct {
 	Rate      float64       // requests per second and node; 0 where not given
 	TotalRate float64       // requests per second of the whole system; 0 where not given
 	CS        Distribution  // duration of a critical section
-	Requests  int           // total; 0 for no limit
+	Requests  int           // total; 0 for no limit; an open workload ends with that arrival of all nodes together
 	Duration  time.Duration // no request is made after it; 0 for no limit
 	Options   dme.Options
 	ReadFile  func(name string) ([]byte, error) // for workloads that read a file
@@ -180,7 +180,7 @@ func New(spec Spec, nodes int, seed uint64) (*Plan, error) {
 			fault("%v is not a rate in requests per second from 0 to %g", rate, float64(maxRate))
 		}
 	}
-	if spec.CS.Mean < 0 {
+	if spec.CS.Mean < 0 || spec.CS.Mean > MaxDuration {
 		fault("the critical section cannot last %v", spec.CS.Mean)
 	}
 	switch given := spec.Rate > 0 || spec.TotalRate > 0; {
@@ -193,6 +193,13 @@ func New(spec Spec, nodes int, seed uint64) (*Plan, error) {
 	}
 	if spec.Requests < 0 || spec.Duration < 0 {
 		fault("the number of requests and the duration must not be negative")
+	}
+	if spec.Duration > MaxDuration {
+		fault("a duration of %v is longer than %v, the longest of anything in a run", spec.Duration, MaxDuration)
+	}
+	if float64(spec.Requests)*float64(spec.CS.Mean) > float64(maxHeld) {
+		fault("%d critical sections of %v one after the other take longer than 200 years; make fewer requests or shorter ones",
+			spec.Requests, spec.CS.Mean)
 	}
 	if spec.Requests == 0 && spec.Duration == 0 && kind.Name != "trace" {
 		fault("needs a number of requests or a duration")
@@ -229,6 +236,15 @@ func (p *Plan) Nodes() int { return p.nodes }
 // MeanHold returns the mean duration of a critical section as specified.
 func (p *Plan) MeanHold() time.Duration { return p.spec.CS.Mean }
 
+// HoldVariability returns the squared coefficient of variation of the duration of
+// a critical section as specified: 0 where it is constant, 1 where exponential.
+func (p *Plan) HoldVariability() float64 {
+	if p.spec.CS.Exponential {
+		return 1
+	}
+	return 0
+}
+
 // LongestHold returns a duration that no critical section of the plan exceeds;
 // an exponentially distributed one does so once in 10¹³ draws.
 func (p *Plan) LongestHold() time.Duration {
@@ -260,18 +276,15 @@ func (p *Plan) Requests() int {
 	if p.kind.Name == "serial" {
 		return max(p.steps, 0)
 	}
-	n := 0
-	for _, s := range p.shares {
-		n += s
-	}
-	return n
+	return sum(p.shares)
 }
 
 // Readers returns the part of all requests that are readers', from 0 to 1.
 func (p *Plan) Readers() float64 { return p.readers }
 
 // Share returns the number of requests that node id makes in all; -1 where only
-// the duration or the number of steps limits it.
+// the duration or the number of steps limits it. Of a poisson or hotspot workload
+// it is what chance gives the node of the first requests of all nodes together.
 func (p *Plan) Share(id dme.NodeID) int {
 	if p.shares == nil {
 		return -1

@@ -47,12 +47,8 @@ func TestShares(t *testing.T) {
 	}{
 		{1, 1, []int{1}}, {3, 10, []int{4, 3, 3}}, {4, 3, []int{1, 1, 1, 0}}, {4, 8, []int{2, 2, 2, 2}},
 	} {
-		for _, name := range []string{"saturate", "poisson", "burst"} {
-			s := Spec{Name: name, Requests: x.requests}
-			if name == "poisson" {
-				s.Rate = 5
-			}
-			p := plan(t, s, x.nodes, 1, nil)
+		for _, name := range []string{"saturate", "burst"} {
+			p := plan(t, Spec{Name: name, Requests: x.requests}, x.nodes, 1, nil)
 			if p.Requests() != x.requests {
 				t.Errorf("%s: %d requests, want %d", name, p.Requests(), x.requests)
 			}
@@ -72,38 +68,6 @@ func TestShares(t *testing.T) {
 	}
 	if p := plan(t, Spec{Name: "saturate", Duration: time.Second}, 3, 1, nil); p.Share(2) != -1 || p.Requests() != 0 {
 		t.Errorf("a share of %d where only the duration limits, %d in all", p.Share(2), p.Requests())
-	}
-}
-
-func TestHotspotShares(t *testing.T) {
-	for _, x := range []struct {
-		nodes, requests int
-		hot, share      string
-		want            []int
-	}{
-		{5, 100, "1", "0.8", []int{80, 5, 5, 5, 5}},
-		{4, 10, "2", "0.5", []int{3, 3, 2, 2}}, // 2.5 each: the two left over go to the lowest
-		{3, 7, "3", "0.2", []int{3, 2, 2}},     // all hot: even
-		{3, 100, "1", "1", []int{100, 0, 0}},
-	} {
-		p := plan(t, Spec{Name: "hotspot", TotalRate: 10, Requests: x.requests}, x.nodes, 1,
-			map[string]string{"hot": x.hot, "share": x.share})
-		var got []int
-		for i := range x.nodes {
-			got = append(got, len(all(p.Client(dme.NodeID(i+1)))))
-		}
-		if !slices.Equal(got, x.want) {
-			t.Errorf("hot=%s share=%s: %v, want %v", x.hot, x.share, got, x.want)
-		}
-	}
-	// Whatever the rounding, nothing is lost.
-	for nodes := 2; nodes < 40; nodes++ {
-		for requests := 1; requests < 200; requests += 7 {
-			p := plan(t, Spec{Name: "hotspot", Rate: 1, Requests: requests}, nodes, 1, map[string]string{"hot": "2", "share": "0.7"})
-			if p.Requests() != requests {
-				t.Fatalf("%d nodes: %d requests of %d", nodes, p.Requests(), requests)
-			}
-		}
 	}
 }
 
@@ -153,7 +117,7 @@ func TestPoisson(t *testing.T) {
 	var first []time.Duration
 	for id := dme.NodeID(1); id <= 3; id++ {
 		at := all(p.Client(id))
-		if len(at) != n || !slices.IsSorted(at) {
+		if math.Abs(float64(len(at)-n)) > 5*math.Sqrt(n) || !slices.IsSorted(at) {
 			t.Fatalf("node %d: %d arrivals, in order: %v", id, len(at), slices.IsSorted(at))
 		}
 		exponential(t, fmt.Sprintf("gaps of node %d", id), gaps(at), 1./250)
@@ -221,7 +185,7 @@ func TestHolds(t *testing.T) {
 // TestClientsAreIndependent interleaves what clients draw in different ways:
 // nobody's numbers may depend on how fast another one is, or on another purpose.
 func TestClientsAreIndependent(t *testing.T) {
-	s := Spec{Name: "poisson", Rate: 10, Requests: 600, CS: Distribution{Mean: time.Millisecond, Exponential: true}}
+	s := Spec{Name: "poisson", Rate: 10, Requests: 1200, CS: Distribution{Mean: time.Millisecond, Exponential: true}}
 	p := plan(t, s, 3, 4, nil)
 	alone := make(map[dme.NodeID][]time.Duration)
 	held := make(map[dme.NodeID][]time.Duration)
@@ -349,6 +313,11 @@ func TestFaultsAreToldTogether(t *testing.T) {
 		{"everything", Spec{Name: "hotspot", Requests: -1, Rate: -2, CS: Distribution{Mean: -3}}, 0, []string{
 			"0 nodes", "-2 is not a rate", "cannot last -3ns", "must not be negative", "needs a rate",
 		}},
+		{"longer than all clocks", Spec{Name: "saturate", Duration: math.MaxInt64}, 1, []string{"is longer than 2400h0m0s"}},
+		{"a hold longer than all clocks", Spec{Name: "saturate", Requests: 1, CS: Distribution{Mean: math.MaxInt64}}, 1,
+			[]string{"cannot last 2562047h47m16.854775807s"}},
+		{"longer than all clocks together", Spec{Name: "saturate", Requests: 1000, CS: Distribution{Mean: MaxDuration}}, 1,
+			[]string{"1000 critical sections of 2400h0m0s one after the other take longer than 200 years"}},
 		{"more hot nodes than nodes", Spec{
 			Name: "hotspot", Requests: 1, Rate: 1, Options: dme.Options{"hot": "5", "share": "0.8"},
 		}, 4, []string{"hot=5: there are only 4 nodes"}},

@@ -3,6 +3,7 @@ package agrawalelabbadi
 import (
 	"math/bits"
 	"math/rand/v2"
+	"slices"
 
 	"dmebench/algorithms/quorum"
 	"dmebench/dme"
@@ -15,7 +16,15 @@ const (
 	kindInquire
 	kindYield
 	kindRelinquish
+
+	// Of failures; not in the printed protocol.
+	kindWithdraw
+	kindReclaim
 )
+
+// substitute is the flag of a Request that the site gets only because others are
+// down.
+const substitute = 1
 
 const citation = "D. Agrawal and A. El Abbadi, An Efficient and Fault-Tolerant Solution for " +
 	"Distributed Mutual Exclusion, ACM TOCS 9(1), 1991; textbook, section 9.9"
@@ -27,8 +36,17 @@ func Algorithm() *dme.Algorithm {
 	a := describe(func(r requester) dme.Node { return &node{requester: r} })
 	a.Name, a.Title = "agrawal-el-abbadi", "Agrawal–El Abbadi"
 	a.Citation = citation
+	a.Kinds = append(a.Kinds, "Withdraw", "Reclaim")
+	a.Survives = survives
 	a.Claims = claims()
 	return a
+}
+
+// survives reports whether there is a tree quorum without these nodes: with
+// either path, a node then asks that one.
+func survives(s dme.Setting, down []dme.NodeID) bool {
+	_, ok := quorum.TreeQuorum(s.Nodes, 1, func(id dme.NodeID) bool { return !slices.Contains(down, id) })
+	return ok
 }
 
 // AsPublished describes the protocol as section 9.9.5 prints it, which is known
@@ -69,7 +87,7 @@ type ownPaths struct {
 
 // Node returns node id, idle and with its permission to give.
 func (s ownPaths) Node(id dme.NodeID) dme.Node {
-	r := requester{Site: s.Site(id)}
+	r := requester{Site: s.Site(id), paths: s.System}
 	r.own, r.Members = r.Members, nil
 	return s.newNode(r)
 }
@@ -100,4 +118,17 @@ func (l leaves) draw(id dme.NodeID, request uint64) dme.NodeID {
 	draw := rand.NewPCG(l.seed, uint64(id)<<40^request).Uint64()
 	k, _ := bits.Mul64(draw, uint64(last-first+1)) // draw as a fraction of 2^64
 	return first + dme.NodeID(k)
+}
+
+// turns says for the request of that number of node id at which nodes a path goes
+// to the right: towards the leaf that is drawn where that is below, and else as
+// chance will have it.
+func (l leaves) turns(id dme.NodeID, request uint64) func(dme.NodeID) bool {
+	leaf := l.draw(id, request)
+	return func(at dme.NodeID) bool {
+		if deeper := bits.Len32(uint32(leaf)) - bits.Len32(uint32(at)); deeper > 0 && leaf>>deeper == at {
+			return leaf>>(deeper-1)&1 == 1
+		}
+		return rand.NewPCG(l.seed^uint64(at), uint64(id)<<40^request).Uint64()&1 == 1
+	}
 }

@@ -14,7 +14,7 @@ type node struct {
 	inquired bool             // Inquire has been sent for the current grant
 }
 
-// Request is step 1.
+// Request is step 1. Which quorum is asked while nodes are down, recovery.go says.
 func (n *node) Request(out *dme.Outbox) {
 	n.ask(out)
 	n.HandleLocal(n.handle, out)
@@ -42,19 +42,30 @@ func (n *node) handle(from dme.NodeID, m dme.Message, out *dme.Outbox) {
 	case kindRequest:
 		n.receiveRequest(dme.Stamp{Clock: m.Clock, Node: from}, out)
 	case kindReply:
-		n.receiveReply(from, out)
+		if !n.stale(from, &m) {
+			n.receiveReply(from, out)
+		}
 	case kindInquire:
-		n.receiveInquire(from, out)
+		if !n.stale(from, &m) {
+			n.receiveInquire(from, out)
+		}
 	case kindYield:
 		n.receiveYield(out)
 	case kindRelinquish:
 		n.receiveRelinquish(out)
+	case kindWithdraw:
+		n.receiveWithdraw(from, out)
+	case kindReclaim:
+		n.receiveReclaim(from, m.Req, out)
 	}
 }
 
 // receiveRequest is steps 2, 3 and 6.
 func (n *node) receiveRequest(r dme.Stamp, out *dme.Outbox) {
 	n.waiting.Insert(r)
+	if n.failures.Recovering() { // A8: to whom the permission was given is not known yet
+		return
+	}
 	if n.granted.IsZero() {
 		n.grant(out)
 		return
@@ -62,16 +73,19 @@ func (n *node) receiveRequest(r dme.Stamp, out *dme.Outbox) {
 	// A1: the permission is elsewhere, whoever comes. A2: it is asked for once.
 	if r.Precedes(n.granted) && !n.inquired {
 		n.inquired = true
-		n.send(n.granted.Node, kindInquire, out)
+		n.answer(n.granted.Node, kindInquire, out)
 	}
 }
 
 // grant is step 3: permission for the most preceding request (A4, A5), if there
 // is one.
 func (n *node) grant(out *dme.Outbox) {
-	n.granted, n.inquired = n.waiting.Pop(), false
-	if !n.granted.IsZero() {
-		n.send(n.granted.Node, kindReply, out)
+	n.granted, n.inquired = dme.Stamp{}, false
+	if n.failures.Recovering() {
+		return
+	}
+	if n.granted = n.waiting.Pop(); !n.granted.IsZero() {
+		n.answer(n.granted.Node, kindReply, out)
 	}
 }
 
@@ -97,7 +111,7 @@ func (n *node) receiveRelinquish(out *dme.Outbox) {
 // impossible says why no node that keeps to the algorithm can have sent this
 // message; "" where one can.
 func (n *node) impossible(from dme.NodeID, m *dme.Message) string {
-	if !quorum.Believable(m.Clock) {
+	if !quorum.Believable(m.Clock) && m.Kind != kindReclaim { // of which the sender may have had no message yet
 		return "no such clock"
 	}
 	switch m.Kind {
@@ -105,11 +119,11 @@ func (n *node) impossible(from dme.NodeID, m *dme.Message) string {
 		if n.granted.Node == from || n.waiting.Has(from) {
 			return "Request of a node whose last one has not been relinquished"
 		}
-		if n.own != nil && !n.Serves(from) {
+		if n.own != nil && m.Flags&substitute == 0 && !n.Serves(from) {
 			return "Request of a node that must not ask this one"
 		}
 	case kindReply:
-		if !n.pending() || n.holds(from) || n.MemberIndex(from) < 0 {
+		if !n.stale(from, m) && (!n.pending() || n.holds(from) || n.MemberIndex(from) < 0) {
 			return "Reply without a request"
 		}
 	case kindYield:
@@ -120,6 +134,12 @@ func (n *node) impossible(from dme.NodeID, m *dme.Message) string {
 		if n.granted.Node != from {
 			return "Relinquish of a permission that is not held"
 		}
+	case kindWithdraw:
+		if n.granted.Node != from && !n.waiting.Has(from) {
+			return "Withdraw of no request"
+		}
+	case kindReclaim:
+		return n.impossibleReclaim(from, m.Req)
 	}
 	return ""
 }
@@ -133,4 +153,5 @@ func (n *node) State(v *dme.Visitor) {
 	v.Stamp("granted", &n.granted)
 	v.Requests("queue", &n.waiting)
 	v.Bool("inquired", &n.inquired)
+	n.failures.State(v)
 }

@@ -8,15 +8,18 @@ import (
 // requester is what a node has for its own requests, in the repaired algorithm
 // and in the printed one: a quorum, and the replies of its members.
 type requester struct {
-	quorum.Site              // of which Members is the quorum of the current request
-	own         []dme.NodeID // path=self: its quorum, ascending
-	leaves      leaves       // path=random
+	quorum.Site                // of which Members is the quorum of the current request
+	own         []dme.NodeID   // path=self: its quorum, ascending
+	paths       *quorum.System // path=self: the quorums of all nodes
+	leaves      leaves         // path=random
 
 	clock    uint64        // at least the clock of every message sent or received
 	requests uint64        // made so far: the number of the last one
 	request  dme.Stamp     // the current one; zero while there is none
 	inside   bool          // in the critical section
 	replied  dme.MemberSet // members whose permission it has
+
+	failures quorum.Failures // of the repaired algorithm
 }
 
 // pending reports whether the node has asked and not yet entered.
@@ -38,9 +41,14 @@ func (n *requester) ask(out *dme.Outbox) {
 	} else {
 		n.Members = quorum.AppendTreePath(n.Members[:0], n.leaves.draw(n.ID, n.requests))
 	}
+	if !n.failures.NoneOf(n.Members) {
+		if q, ok := n.quorum(); ok {
+			n.Members = q
+		}
+	}
 	n.replied.Reset(len(n.Members))
 	for _, j := range n.Members {
-		n.send(j, kindRequest, out)
+		n.askFor(j, out)
 	}
 }
 
@@ -52,6 +60,11 @@ func (n *requester) receiveReply(j dme.NodeID, out *dme.Outbox) {
 		return
 	}
 	n.replied.Add(k)
+	n.enterIfGranted(out)
+}
+
+// enterIfGranted is the rest of step 4.
+func (n *requester) enterIfGranted(out *dme.Outbox) {
 	if n.replied.Len() == len(n.Members) {
 		n.inside = true
 		out.Enter(n.request)
@@ -62,7 +75,9 @@ func (n *requester) receiveReply(j dme.NodeID, out *dme.Outbox) {
 func (n *requester) leave(out *dme.Outbox) {
 	n.request, n.inside = dme.Stamp{}, false
 	for _, j := range n.Members {
-		n.send(j, kindRelinquish, out)
+		if n.failures.IsUp(j) {
+			n.send(j, kindRelinquish, out)
+		}
 	}
 	n.Members = n.Members[:0]
 	n.replied.Reset(0)

@@ -168,3 +168,11 @@ func (n *node) State(v *dme.Visitor) {
 	v.Set("Lacking", &n.lacking)
 	v.Deferred("Reply_Deferred", &n.replyDeferred)
 }
+
+// Waits names those whose permission a requesting node lacks.
+func (n *node) Waits() []dme.Wait {
+	if !n.requesting {
+		return nil
+	}
+	return dme.WaitsFor("REPLY", n.lacking.All())
+}

@@ -35,10 +35,12 @@ func All() []*dme.Algorithm {
 		ricartagrawala.Bounded(),
 		ricartagrawala.Priority(),
 		ricartagrawala.ReadersWriters(),
+		ricartagrawala.Robust(),
 		carvalhoroucairol.Algorithm(),
 		ricartagrawalatoken.Algorithm(),
 		suzukikasami.Algorithm(),
 		raymond.Algorithm(),
+		raymond.Robust(),
 		naimitrehel.Algorithm(),
 		singhal.Algorithm(),
 		lodhakshemkalyani.Algorithm(),
@@ -53,5 +55,6 @@ func All() []*dme.Algorithm {
 		singhal.AsPublished(),
 		lodhakshemkalyani.AsPublished(),
 		ricartagrawala.BoundedAsPublished(),
+		ricartagrawala.RobustAsPublished(),
 	}
 }

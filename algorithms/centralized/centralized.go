@@ -62,6 +62,9 @@ func (s system) Node(id dme.NodeID) dme.Node {
 	return &client{}
 }
 
+// Root returns the node with the resource.
+func (s system) Root() dme.NodeID { return coordinator }
+
 // Peers returns node 1, and for node 1 all others.
 func (s system) Peers(id dme.NodeID) []dme.NodeID {
 	if id != coordinator {
@@ -102,6 +105,14 @@ func (c *client) Release(out *dme.Outbox) {
 }
 
 func (c *client) State(v *dme.Visitor) { v.Bool("waiting", &c.waiting) }
+
+// Waits names node 1, of which a client that has asked wants the resource.
+func (c *client) Waits() []dme.Wait {
+	if !c.waiting {
+		return nil
+	}
+	return []dme.Wait{{For: coordinator, What: "GRANT"}}
+}
 
 // server is the node with the resource.
 type server struct {
@@ -163,6 +174,14 @@ func (s *server) State(v *dme.Visitor) {
 	v.Node("holder", &s.holder)
 	v.Queue("queue", &s.queue)
 	v.Set("queued", &s.queued)
+}
+
+// Waits names who has the resource.
+func (s *server) Waits() []dme.Wait {
+	if s.holder == dme.None || s.holder == coordinator {
+		return nil
+	}
+	return []dme.Wait{{For: s.holder, What: "RELEASE"}}
 }
 
 // QueueLength returns the number of nodes that wait for the resource.

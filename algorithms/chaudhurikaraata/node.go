@@ -30,6 +30,11 @@ type corner interface {
 
 	state(v *dme.Visitor)
 	queueLength() int
+
+	// privileged reports whether the token of the planes is in this one.
+	privileged() bool
+	// waits names whom the corner waits for.
+	waits() []dme.Wait
 }
 
 // Request is the first half of procedure P1.
@@ -116,4 +121,18 @@ func (n *node) QueueLength() int {
 		return 0
 	}
 	return n.corner.queueLength()
+}
+
+// HasToken reports whether this is the corner of the privileged plane.
+func (n *node) HasToken() bool { return n.corner != nil && n.corner.privileged() }
+
+// Waits names the corner, or at a corner whom it waits for itself.
+func (n *node) Waits() []dme.Wait {
+	switch {
+	case n.corner != nil:
+		return n.corner.waits()
+	case n.waiting:
+		return []dme.Wait{{For: n.cornerOf(n.planeOf(n.self)), What: "PERMIT"}}
+	}
+	return nil
 }

@@ -63,3 +63,5 @@ func (c *publishedCorner) next(out *dme.Outbox) {
 }
 
 func (c *publishedCorner) queueLength() int { return len(c.q) }
+
+func (c *publishedCorner) waits() []dme.Wait { return c.awaits(len(c.q) > 0, dme.None) }

@@ -170,3 +170,5 @@ func (c *repairedCorner) dropOutdated() {
 }
 
 func (c *repairedCorner) queueLength() int { return len(c.own) + len(c.pl) }
+
+func (c *repairedCorner) waits() []dme.Wait { return c.awaits(c.asked, c.side) }

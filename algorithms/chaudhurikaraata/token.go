@@ -96,3 +96,18 @@ func (t *token) sendRequest(to, z dme.NodeID, number uint64, out *dme.Outbox) {
 		out.Send(to, dme.Message{Kind: kindRequest, Node: z, Num: number})
 	}
 }
+
+func (t *token) privileged() bool { return t.colour != red }
+
+// awaits names who is permitted in the plane, or where the plane is not
+// privileged and has asked for the token the corner on whose side that is; None
+// where that is not known.
+func (t *token) awaits(asked bool, side dme.NodeID) []dme.Wait {
+	switch {
+	case t.colour == yellow && t.granted != t.home.self:
+		return []dme.Wait{{For: t.granted, What: "RELEASE"}}
+	case t.colour == red && asked:
+		return []dme.Wait{{For: side, What: "PERMIT"}}
+	}
+	return nil
+}

@@ -160,3 +160,14 @@ func words(n int) int { return (n + 63) / 64 }
 func (s seen) add(j dme.NodeID) { s[(j-1)/64] |= 1 << ((j - 1) % 64) }
 
 func (s seen) has(j dme.NodeID) bool { return s[(j-1)/64]&(1<<((j-1)%64)) != 0 }
+
+// HasToken reports whether the token is here, and not on its way through.
+func (p *process) HasToken() bool { return p.lud != nil }
+
+// Waits names the token: by which neighbour it will come is not known.
+func (p *process) Waits() []dme.Wait {
+	if !p.waiting {
+		return nil
+	}
+	return []dme.Wait{{For: dme.None, What: "TOKEN"}}
+}

@@ -171,3 +171,21 @@ func (s *site) State(v *dme.Visitor) {
 
 // QueueLength returns the length of request_queue.
 func (s *site) QueueLength() int { return len(s.requestQueue) }
+
+// Waits names those of whom L1 wants a message, for which REPLY stands, and those
+// whose requests L2 wants to be gone.
+func (s *site) Waits() []dme.Wait {
+	if !s.requesting() || s.executing {
+		return nil
+	}
+	var waits []dme.Wait
+	for j := range dme.Others(s.n, s.i) {
+		switch {
+		case s.awaiting.Has(j):
+			waits = append(waits, dme.Wait{For: j, What: "REPLY"})
+		case s.requestQueue.Ahead(j, s.request):
+			waits = append(waits, dme.Wait{For: j, What: "RELEASE"})
+		}
+	}
+	return waits
+}

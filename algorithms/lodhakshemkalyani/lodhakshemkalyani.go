@@ -196,3 +196,21 @@ func (p *process) State(v *dme.Visitor) {
 	p.variables.State(v)
 	v.Stamp("done", &p.done)
 }
+
+// Waits names those who have not replied, and those whose requests in LRQ have
+// priority, of which the last sends FLUSH.
+func (p *variables) Waits() []dme.Wait {
+	if !p.waiting() {
+		return nil
+	}
+	var waits []dme.Wait
+	for j := range dme.Others(p.n, p.i) {
+		switch {
+		case !p.rv.Has(j):
+			waits = append(waits, dme.Wait{For: j, What: "REPLY"})
+		case p.lrq.Ahead(j, p.myRequest()):
+			waits = append(waits, dme.Wait{For: j, What: "FLUSH"})
+		}
+	}
+	return waits
+}

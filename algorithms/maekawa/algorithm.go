@@ -13,7 +13,15 @@ const (
 	kindInquire
 	kindRelinquish // YIELD in the textbook
 	kindRelease
+
+	// Of failures; not in the paper.
+	kindWithdraw
+	kindReclaim
 )
+
+// substitute is the flag of a REQUEST that a node gets only because others are
+// down.
+const substitute = 1
 
 // Algorithm describes the algorithm.
 func Algorithm() *dme.Algorithm {
@@ -36,8 +44,16 @@ func Algorithm() *dme.Algorithm {
 			Help: "whether messages name the grant or request that they belong to; if so, links need not keep order",
 		},
 	)
+	a.Kinds = append(a.Kinds, "WITHDRAW", "RECLAIM")
+	a.Survives = survives
 	a.Claims = claims()
 	return a
+}
+
+// survives reports whether there is a quorum without these nodes that a request
+// can change to.
+func survives(s dme.Setting, down []dme.NodeID) bool {
+	return len(down) == 0 || !rulesOf(s.Options).numbered && s.System.(*system).Survives(down)
 }
 
 // AsPublished describes section 4 of Maekawa 1985, read literally.
@@ -96,13 +112,14 @@ type system struct {
 // Node returns node id, idle and unlocked.
 func (s *system) Node(id dme.NodeID) dme.Node {
 	members := s.Site(id)
-	return s.newNode(site{Site: members, locked: dme.MakeMemberSet(len(members.Members))})
+	return s.newNode(site{Site: members, sets: s.System, locked: dme.MakeMemberSet(len(members.Members))})
 }
 
 // site is what a node has in all three texts: it locks all members of its request
 // set, and is locked for one request at a time.
 type site struct {
 	quorum.Site
+	sets *quorum.System // the request sets of all nodes
 
 	request dme.Stamp     // the current REQUEST; zero while there is none
 	inside  bool          // in the critical section

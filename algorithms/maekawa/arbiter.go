@@ -5,6 +5,10 @@ import "dmebench/dme"
 // receiveRequest is step (2): lock this node for the REQUEST r, or put r into
 // the WAITING QUEUE and see to it that somebody gives way.
 func (n *node) receiveRequest(r dme.Stamp, out *dme.Outbox) {
+	if n.failures.Recovering() { // R7: for whom this node was locked is not known yet
+		n.waiting.Insert(r)
+		return
+	}
 	if n.locking.IsZero() {
 		n.lockFor(r, out)
 		return
@@ -25,7 +29,7 @@ func (n *node) receiveRequest(r dme.Stamp, out *dme.Outbox) {
 	}
 	if !n.inquiring {
 		n.inquiring = true
-		n.send(n.locking.Node, dme.Message{Kind: kindInquire, Num: n.grant}, out)
+		n.send(n.locking.Node, dme.Message{Kind: kindInquire, Num: n.number(n.locking.Node)}, out)
 	}
 }
 
@@ -38,7 +42,11 @@ func (n *node) receiveRelinquish(out *dme.Outbox) {
 }
 
 // receiveRelease is step (7): the locking REQUEST is done.
-func (n *node) receiveRelease(out *dme.Outbox) {
+func (n *node) receiveRelease(from dme.NodeID, out *dme.Outbox) {
+	if n.failures.Expects(from) { // numbered: it has overtaken the RECLAIM of what it gives back
+		n.receiveReclaim(from, dme.Stamp{}, out)
+		return
+	}
 	n.relock(out)
 }
 
@@ -46,6 +54,9 @@ func (n *node) receiveRelease(out *dme.Outbox) {
 // or unlocks it.
 func (n *node) relock(out *dme.Outbox) {
 	n.locking, n.inquiring = dme.Stamp{}, false
+	if n.failures.Recovering() {
+		return
+	}
 	if r := n.waiting.Pop(); !r.IsZero() {
 		n.lockFor(r, out)
 	}
@@ -57,7 +68,7 @@ func (n *node) lockFor(r dme.Stamp, out *dme.Outbox) {
 	if n.numbered {
 		n.grant++
 	}
-	n.send(r.Node, dme.Message{Kind: kindLocked, Num: n.grant}, out)
+	n.send(r.Node, dme.Message{Kind: kindLocked, Num: n.number(r.Node)}, out)
 }
 
 // fail tells the node of the waiting REQUEST r that another one precedes it.
@@ -68,6 +79,8 @@ func (n *node) fail(r dme.Stamp, out *dme.Outbox) {
 	m := dme.Message{Kind: kindFailed}
 	if n.numbered {
 		m.Req = r
+	} else {
+		m.Num = n.number(r.Node)
 	}
 	n.send(r.Node, m, out)
 }

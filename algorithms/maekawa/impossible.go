@@ -9,12 +9,12 @@ import (
 // message, over links that keep their guarantees; "" where one can. Messages
 // that are merely late are not impossible: the handlers ignore them.
 func (n *node) impossible(from dme.NodeID, m *dme.Message) string {
-	if !quorum.Believable(m.Clock) {
+	if !quorum.Believable(m.Clock) && m.Kind != kindReclaim { // of which the sender may have had no message yet
 		return "no such clock"
 	}
 	switch m.Kind {
 	case kindRequest:
-		return n.impossibleRequest(dme.Stamp{Clock: m.Clock, Node: from})
+		return n.impossibleRequest(dme.Stamp{Clock: m.Clock, Node: from}, m.Flags&substitute != 0)
 	case kindLocked, kindFailed, kindInquire:
 		return n.impossibleAnswer(from, m)
 	case kindRelinquish:
@@ -22,17 +22,26 @@ func (n *node) impossible(from dme.NodeID, m *dme.Message) string {
 			return "RELINQUISH of a lock that was not inquired about"
 		}
 	case kindRelease:
+		if n.numbered && n.failures.Expects(from) && n.locking.Node != from {
+			break // it has overtaken the RECLAIM of what it gives back
+		}
 		if n.locking.Node != from || n.numbered && m.Req != n.locking {
 			return "RELEASE of a lock that is not held"
 		}
+	case kindWithdraw:
+		if n.locking.Node != from && !n.waiting.Has(from) {
+			return "WITHDRAW of no request"
+		}
+	case kindReclaim:
+		return n.impossibleReclaim(from, m.Req)
 	default:
 		return "no such kind of message"
 	}
 	return ""
 }
 
-func (n *node) impossibleRequest(r dme.Stamp) string {
-	if !n.Serves(r.Node) {
+func (n *node) impossibleRequest(r dme.Stamp, substitute bool) string {
+	if !substitute && !n.Serves(r.Node) {
 		return "REQUEST of a node that must not ask this one"
 	}
 	// With numbers, a REQUEST may overtake the RELEASE of the one before it.
@@ -46,8 +55,14 @@ func (n *node) impossibleRequest(r dme.Stamp) string {
 }
 
 func (n *node) impossibleAnswer(from dme.NodeID, m *dme.Message) string {
+	if n.stale(from, m) {
+		return ""
+	}
 	j := n.MemberIndex(from)
 	if j < 0 {
+		if m.Kind == kindInquire {
+			return "" // of a substitute, about a lock of an earlier request
+		}
 		return "answer of a node that was not asked"
 	}
 	switch m.Kind {

@@ -1,6 +1,9 @@
 package maekawa
 
-import "dmebench/dme"
+import (
+	"dmebench/algorithms/quorum"
+	"dmebench/dme"
+)
 
 // rules are what the options choose.
 type rules struct {
@@ -23,14 +26,17 @@ type node struct {
 	failed   dme.MemberSet // members that sent FAILED or were relinquished, and have not sent LOCKED since
 	inquired dme.MemberSet // members whose INQUIRE is still to be answered
 	grants   []uint64      // numbered: for each member the number of the last LOCKED received
+	own      []dme.NodeID  // S_i, which Members is unless nodes are down
 
 	// The arbiter.
 	inquiring bool   // INQUIRE has been sent for the current lock
 	grant     uint64 // numbered: the number of locks so far
+
+	failures quorum.Failures
 }
 
 func newNode(s site, r rules) *node {
-	n := &node{site: s, rules: r, failed: dme.MakeMemberSet(len(s.Members)), inquired: dme.MakeMemberSet(len(s.Members))}
+	n := &node{site: s, rules: r, own: s.Members, failed: dme.MakeMemberSet(len(s.Members)), inquired: dme.MakeMemberSet(len(s.Members))}
 	if r.numbered {
 		n.grants = make([]uint64, len(s.Members))
 	}
@@ -63,6 +69,9 @@ func (n *node) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
 }
 
 func (n *node) handle(from dme.NodeID, m dme.Message, out *dme.Outbox) {
+	if n.stale(from, &m) {
+		return
+	}
 	switch m.Kind {
 	case kindRequest:
 		n.receiveRequest(dme.Stamp{Clock: m.Clock, Node: from}, out)
@@ -75,7 +84,11 @@ func (n *node) handle(from dme.NodeID, m dme.Message, out *dme.Outbox) {
 	case kindRelinquish:
 		n.receiveRelinquish(out)
 	case kindRelease:
-		n.receiveRelease(out)
+		n.receiveRelease(from, out)
+	case kindWithdraw:
+		n.receiveWithdraw(from, out)
+	case kindReclaim:
+		n.receiveReclaim(from, m.Req, out)
 	}
 }
 
@@ -91,6 +104,8 @@ func (n *node) send(to dme.NodeID, m dme.Message, out *dme.Outbox) {
 
 // State names the variables.
 func (n *node) State(v *dme.Visitor) {
+	n.failures.State(v)
+	n.chooseMembers()
 	v.Uint("clock", &n.clock)
 	v.Stamp("request", &n.request)
 	v.Bool("inside", &n.inside)

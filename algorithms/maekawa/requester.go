@@ -9,14 +9,20 @@ import "dmebench/dme"
 func (n *node) invoke(out *dme.Outbox) {
 	n.clock++
 	n.request = dme.Stamp{Clock: n.clock, Node: n.ID}
+	if n.failures.Any() || len(n.failures.Substitutes) > 0 {
+		n.findMembers()
+	}
 	for _, j := range n.Members {
-		n.send(j, dme.Message{Kind: kindRequest}, out)
+		n.askFor(j, out)
 	}
 }
 
 // receiveInquire is step (3): member j asks for its lock back, on behalf of a
 // more preceding REQUEST.
 func (n *node) receiveInquire(j int, grant uint64, out *dme.Outbox) {
+	if j < 0 {
+		return // of a substitute, about a lock of an earlier request
+	}
 	if n.numbered && grant > n.grants[j] {
 		// It has overtaken the LOCKED that it asks about. The member will not
 		// ask again, so it is kept until that LOCKED arrives.
@@ -75,16 +81,24 @@ func (n *node) receiveLocked(j int, grant uint64, out *dme.Outbox) {
 	if n.numbered {
 		n.grants[j] = grant
 	}
-	if n.locked.Len() == len(n.Members) {
-		n.inside = true
-		n.inquired.Clear() // R4: RELEASE will answer them
-		out.Enter(n.request)
+	if n.enterIfLocked(out) {
 		return
 	}
 	if n.inquired.Has(j) { // numbered: its INQUIRE came first
 		n.inquired.Remove(j)
 		n.receiveInquire(j, grant, out)
 	}
+}
+
+// enterIfLocked is the rest of step (5).
+func (n *node) enterIfLocked(out *dme.Outbox) bool {
+	if n.locked.Len() < len(n.Members) {
+		return false
+	}
+	n.inside = true
+	n.inquired.Clear() // R4: RELEASE will answer them
+	out.Enter(n.request)
+	return true
 }
 
 // leave is step (6): send a RELEASE to every member of S_i.
@@ -96,6 +110,8 @@ func (n *node) leave(out *dme.Outbox) {
 	n.request, n.inside = dme.Stamp{}, false
 	n.locked.Clear()
 	for _, j := range n.Members {
-		n.send(j, m, out)
+		if n.failures.IsUp(j) {
+			n.send(j, m, out)
+		}
 	}
 }

@@ -132,7 +132,10 @@ func TestRefusals(t *testing.T) {
 	}{
 		{"plain", 5, dme.Message{Kind: kindRequest}, "clock"},
 		{"plain", 5, dme.Message{Kind: kindRequest, Clock: 1 << 63}, "clock"},
-		{"plain", 5, dme.Message{Kind: 7, Clock: 1}, "kind"},
+		{"plain", 5, dme.Message{Kind: 9, Clock: 1}, "kind"},
+		{"plain", 13, dme.Message{Kind: kindWithdraw, Clock: 3}, "no request"},
+		{"plain", 12, dme.Message{Kind: kindReclaim, Req: dme.Stamp{Clock: 1, Node: 12}}, "not lost"},
+		{"plain", 12, dme.Message{Kind: kindReclaim, Req: dme.Stamp{Clock: 1, Node: 9}}, "no such request"},
 		{"plain", 1, dme.Message{Kind: kindRequest, Clock: 3}, "must not ask"},
 		{"plain", 9, dme.Message{Kind: kindRequest, Clock: 3}, "waits already"},
 		{"plain", 12, dme.Message{Kind: kindRequest, Clock: 3}, "holds the lock"},

@@ -45,12 +45,25 @@ func Algorithm() *dme.Algorithm {
 		Needs:    dme.Always(dme.Needs{Reliable: true}),
 		Kinds:    []string{"REQUEST", "TOKEN"},
 		Claims:   claims(),
-		Prepare:  dme.Unshared(newNode),
+		Prepare:  func(c dme.Config) (dme.System, error) { return system{nodes: c.Nodes}, nil },
 	}
 }
 
 // elected is the node that has the token at the beginning.
 const elected dme.NodeID = 1
+
+type system struct{ nodes int }
+
+// Node returns node id, which has the token or whose father has it.
+func (s system) Node(id dme.NodeID) dme.Node {
+	if id == elected {
+		return &node{me: id, n: s.nodes, tokenPresent: true}
+	}
+	return &node{me: id, n: s.nodes, father: elected}
+}
+
+// Root returns the node that is everybody's father at the beginning.
+func (s system) Root() dme.NodeID { return elected }
 
 type node struct {
 	me dme.NodeID // this node's number
@@ -60,13 +73,6 @@ type node struct {
 	next         dme.NodeID // to whom the token goes
 	requestingCS bool       // from the request to the release
 	tokenPresent bool
-}
-
-func newNode(n int, id dme.NodeID) dme.Node {
-	if id == elected {
-		return &node{me: id, n: n, tokenPresent: true}
-	}
-	return &node{me: id, n: n, father: elected}
 }
 
 // Request is step 1.
@@ -136,4 +142,16 @@ func (n *node) State(v *dme.Visitor) {
 	v.Node("next", &n.next)
 	v.Bool("requesting_CS", &n.requestingCS)
 	v.Bool("token_present", &n.tokenPresent)
+}
+
+// HasToken reports whether the token is here.
+func (n *node) HasToken() bool { return n.tokenPresent }
+
+// Waits names the token: whose next this node is, it does not know, since its
+// REQUEST may have been forwarded.
+func (n *node) Waits() []dme.Wait {
+	if !n.requestingCS || n.tokenPresent {
+		return nil
+	}
+	return []dme.Wait{{For: dme.None, What: "TOKEN"}}
 }

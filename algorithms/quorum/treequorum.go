@@ -21,30 +21,37 @@ import (
 // child cannot be replaced. The search takes O(n) steps.
 func TreeQuorum(n int, towards dme.NodeID, grants func(dme.NodeID) bool) (quorum []dme.NodeID, ok bool) {
 	leaf := paths{n}.leafBelow(towards) // where to go while nothing is in the way
+	return ChooseTreeQuorum(n, func(id dme.NodeID) bool { return onPath(2*id+1, leaf) }, grants)
+}
+
+// ChooseTreeQuorum is [TreeQuorum] with another choice between the lines 7 and 9:
+// right says of a node that grants permission whether its right child is tried
+// first. It may be a different one for each quorum.
+func ChooseTreeQuorum(n int, right, grants func(dme.NodeID) bool) (quorum []dme.NodeID, ok bool) {
 	var find func(id dme.NodeID) []dme.NodeID
 	find = func(id dme.NodeID) []dme.NodeID { // a quorum of the subtree of id, nil where there is none
-		left, right := 2*id, 2*id+1
+		first, second := 2*id, 2*id+1
 		switch {
 		case int(id) > n:
 			return nil
 		case !grants(id):
-			l := find(left)
+			l := find(first)
 			if l == nil {
 				return nil
 			}
-			r := find(right)
+			r := find(second)
 			if r == nil {
 				return nil
 			}
 			return append(l, r...)
-		case int(left) > n:
+		case int(first) > n:
 			return []dme.NodeID{id}
-		case onPath(right, leaf):
-			left, right = right, left
+		case right(id):
+			first, second = second, first
 		}
-		q := find(left)
+		q := find(first)
 		if q == nil {
-			q = find(right)
+			q = find(second)
 		}
 		if q == nil {
 			return nil

@@ -201,11 +201,11 @@ func largeTree(f func(dme.Setting) (float64, bool)) func(dme.Setting) (float64, 
 // for those named.
 func onTree(f func(*tree) float64, shapes ...string) func(dme.Setting) (float64, bool) {
 	return func(s dme.Setting) (float64, bool) {
-		sys, ok := s.System.(*system)
+		sys, ok := s.System.(interface{ spanningTree() *tree })
 		if !ok {
 			return 0, false
 		}
 		all := len(shapes) == 0
-		return f(sys.tree), all || slices.Contains(shapes, s.Options.Get(optTree))
+		return f(sys.spanningTree()), all || slices.Contains(shapes, s.Options.Get(optTree))
 	}
 }

@@ -28,8 +28,8 @@
 //
 // Links need not keep order: the REQUEST that follows a PRIVILEGE may overtake
 // it (section 9.12.3, message overtaking). Loss and duplication are not
-// tolerated; failures and recovery (section 9.12.7) are not part of this
-// package.
+// tolerated, and neither are failures: [Robust] is the algorithm with the
+// INITIALIZE messages and with the recovery of section 9.12.7.
 package raymond
 
 import (
@@ -82,6 +82,11 @@ func (s *system) Node(id dme.NodeID) dme.Node {
 	}
 	return n
 }
+
+// Root returns the node at which the privilege is at the beginning.
+func (s *system) Root() dme.NodeID { return root }
+
+func (s *system) spanningTree() *tree { return s.tree }
 
 // Peers returns the node's neighbours in the tree.
 func (s *system) Peers(id dme.NodeID) []dme.NodeID { return s.tree.neighbours(id) }
@@ -175,3 +180,14 @@ func (n *node) State(v *dme.Visitor) {
 
 // QueueLength returns the length of REQUEST_Q.
 func (n *node) QueueLength() int { return n.requestQ.Len() }
+
+// HasToken reports whether the node has the privilege.
+func (n *node) HasToken() bool { return n.holder == n.self }
+
+// Waits names the neighbour that the privilege is to come from.
+func (n *node) Waits() []dme.Wait {
+	if n.holder == n.self || !n.asked {
+		return nil
+	}
+	return []dme.Wait{{For: n.holder, What: "PRIVILEGE"}}
+}

@@ -160,3 +160,14 @@ func (n *node) State(v *dme.Visitor) {
 	v.Bool("token_held", &n.tokenHeld)
 	v.Bool("waiting", &n.waiting)
 }
+
+// HasToken reports whether the token is here.
+func (n *node) HasToken() bool { return n.tokenPresent() }
+
+// Waits names the token: a node that asks everybody does not know who has it.
+func (n *node) Waits() []dme.Wait {
+	if !n.waiting {
+		return nil
+	}
+	return []dme.Wait{{For: dme.None, What: "TOKEN"}}
+}

@@ -154,3 +154,11 @@ func (s *published) State(v *dme.Visitor) {
 	v.Bool("Executing", &s.executing)
 	v.Uint("at", &s.at)
 }
+
+// Waits names those in R_i, which may be the site itself.
+func (s *published) Waits() []dme.Wait {
+	if s.at != waiting {
+		return nil
+	}
+	return dme.WaitsFor("REPLY", s.r.All())
+}

@@ -159,3 +159,11 @@ func (s *site) State(v *dme.Visitor) {
 	v.Bool("Executing", &s.executing)
 	v.Stamp("request", &s.request)
 }
+
+// Waits names those in R_i, which have still to reply.
+func (s *site) Waits() []dme.Wait {
+	if !s.requesting {
+		return nil
+	}
+	return dme.WaitsFor("REPLY", s.r.All())
+}

@@ -101,3 +101,14 @@ func (d *demand) State(v *dme.Visitor) {
 	v.Bool("asked", &d.asked)
 	v.Bool("owed", &d.owed)
 }
+
+// HasToken reports whether the token is here.
+func (d *demand) HasToken() bool { return d.token }
+
+// Waits names the previous site, once it has been asked.
+func (d *demand) Waits() []dme.Wait {
+	if !d.asked {
+		return nil
+	}
+	return []dme.Wait{{For: d.previous, What: "TOKEN"}}
+}

@@ -22,7 +22,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "json": jsonValue, "occupied": occupied, "killworker": killWorker, "workers": countWorkers,
-			"awaitworkers": awaitWorkers,
+			"awaitworkers": awaitWorkers, "unread": unread, "signalled": signalled,
 		},
 	})
 }

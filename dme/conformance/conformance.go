@@ -12,7 +12,9 @@
 // exclusion, that every request is served and everything comes to rest, that no
 // message is refused, that the saved state of a node is all of its state, that
 // messages survive the wire, and the claims that are made for every run. A
-// second series throws garbage at the nodes.
+// second series throws garbage at the nodes. Where the algorithm says that it
+// survives crashes, or its nodes can restart, join or leave, a third one lets them
+// do so at any moment.
 //
 // A schedule is a function of its seed, which a failure prints. Random search
 // finds most faults and proves nothing; exhaustive search is another package's
@@ -68,6 +70,9 @@ func testSetting(t *testing.T, a *dme.Algorithm, set map[string]string, settings
 			continue
 		}
 		if err := series(a, n, set, schedules(n, settings)); err != nil {
+			t.Fatal(err)
+		}
+		if err := SearchFaults(a, n, set, schedules(n, settings)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -45,7 +45,13 @@ type Entry struct {
 // New returns a system of a on nodes nodes; set holds the options that differ
 // from their defaults. Nodes with a Start have been started.
 func New(a *dme.Algorithm, nodes int, set map[string]string) (*Net, error) {
-	return newNet(a, vnet.Config{Nodes: nodes, Seed: 1}, set, nil)
+	return NewWithout(a, nodes, nil, set)
+}
+
+// NewWithout returns a system like [New], of which some nodes are no part at
+// the start.
+func NewWithout(a *dme.Algorithm, nodes int, absent []dme.NodeID, set map[string]string) (*Net, error) {
+	return newNet(a, vnet.Config{Nodes: nodes, Absent: absent, Faults: true, Seed: 1}, set, nil)
 }
 
 // newNet completes the configuration by links that give what the algorithm
@@ -62,6 +68,7 @@ func newNet(a *dme.Algorithm, c vnet.Config, set map[string]string, r *reloader)
 	needs := a.Needs(opt)
 	c.Algorithm, c.Options, c.Carry = a, opt, n.carry
 	c.Unordered, c.Bounded, c.Sequenced = !needs.FIFO, needs.BoundedDelay, needs.SequencedBroadcast
+	c.Faults = c.Faults && !c.Sequenced
 	model, err := vnet.NewModel(c)
 	if err != nil {
 		return nil, err
@@ -129,6 +136,18 @@ func (n *Net) Stop() {
 	}
 }
 
+// Crash takes node id out of the system: see [dme.Restarter].
+func (n *Net) Crash(id dme.NodeID) { n.do(vnet.Step{Kind: vnet.Crash, Node: id}) }
+
+// Restart brings node id back after a crash.
+func (n *Net) Restart(id dme.NodeID) { n.do(vnet.Step{Kind: vnet.Restart, Node: id}) }
+
+// Join brings node id in, which was absent.
+func (n *Net) Join(id dme.NodeID) { n.do(vnet.Step{Kind: vnet.Join, Node: id}) }
+
+// Leave tells node id to leave the system.
+func (n *Net) Leave(id dme.NodeID) { n.do(vnet.Step{Kind: vnet.Depart, Node: id}) }
+
 // Inside returns the nodes in the critical section.
 func (n *Net) Inside() []dme.NodeID { return n.network.Inside() }
 
@@ -136,11 +155,15 @@ func (n *Net) Inside() []dme.NodeID { return n.network.Inside() }
 // which they were sent.
 func (n *Net) InFlight(from, to dme.NodeID) []dme.Message { return n.network.OnTheWay(from, to) }
 
-// Deliver delivers the k-th message, from 0, on the way between two nodes. It
-// panics where there is none, and where a node would receive a sequenced
-// broadcast before an earlier one. It may overtake others of its link.
+// Deliver delivers the k-th message, from 0, on the way between two nodes, or the
+// news that the sender is down or up. It panics where there is none, and where a
+// node would receive a sequenced broadcast before an earlier one. It may overtake
+// others of its link, but no news.
 func (n *Net) Deliver(from, to dme.NodeID, k int) {
 	x := vnet.Step{Kind: vnet.Deliver, Node: to, From: from, Index: k}
+	if kind, ok := n.network.News(from, to); ok {
+		x.Kind = kind
+	}
 	if !n.network.MayArrive(x) {
 		panic(fmt.Sprintf("conformance: message %d from node %d to node %d, of %v", k, from, to, n.InFlight(from, to)))
 	}
@@ -238,8 +261,11 @@ func (n *Net) fault(format string, args ...any) {
 
 // do takes a step.
 func (n *Net) do(x vnet.Step) {
-	if x.Kind == vnet.Ask || x.Kind == vnet.AskShared {
+	switch x.Kind {
+	case vnet.Ask, vnet.AskShared:
 		n.asked[x.Node] = len(n.Entries)
+	case vnet.Crash, vnet.Depart:
+		n.peers = nil // others may take the place of a peer
 	}
 	n.note(n.network.Do(x))
 }

@@ -88,6 +88,22 @@ func (n *reloaded) Stop(out *dme.Outbox) {
 	}
 }
 
+func (n *reloaded) Restart(out *dme.Outbox) { n.current().(dme.Restarter).Restart(out) }
+func (n *reloaded) Join(out *dme.Outbox)    { n.current().(dme.Joiner).Join(out) }
+func (n *reloaded) Leave(out *dme.Outbox)   { n.current().(dme.Leaver).Leave(out) }
+
+func (n *reloaded) Down(peer dme.NodeID, out *dme.Outbox) {
+	if w, ok := n.current().(dme.PeerWatcher); ok {
+		w.Down(peer, out)
+	}
+}
+
+func (n *reloaded) Up(peer dme.NodeID, out *dme.Outbox) {
+	if w, ok := n.current().(dme.PeerWatcher); ok {
+		w.Up(peer, out)
+	}
+}
+
 func (n *reloaded) QueueLength() int {
 	if q, ok := n.node.(dme.Queuer); ok {
 		return q.QueueLength()

@@ -36,10 +36,13 @@ func runSchedule(a *dme.Algorithm, nodes int, set map[string]string, load vnet.L
 // still ask.
 func newSchedule(a *dme.Algorithm, nodes int, set map[string]string, load vnet.Load, seed uint64) (*schedule, error) {
 	rng := rand.New(rand.NewPCG(seed, 0))
+	return drawSchedule(a, vnet.Config{Nodes: nodes, Seed: seed}, set, load, rng)
+}
+
+func drawSchedule(a *dme.Algorithm, c vnet.Config, set map[string]string, load vnet.Load, rng *rand.Rand) (*schedule, error) {
 	most := 1 + rng.IntN(4)
-	net, err := newNet(a, vnet.Config{
-		Nodes: nodes, Seed: seed, StopEarly: true, Recover: true, Requests: func(dme.NodeID) int { return 1 + rng.IntN(most) },
-	}, set, &reloader{now: func() bool { return rng.IntN(8) == 0 }})
+	c.StopEarly, c.Recover, c.Requests = true, true, func(dme.NodeID) int { return 1 + rng.IntN(most) }
+	net, err := newNet(a, c, set, &reloader{now: func() bool { return rng.IntN(8) == 0 }})
 	if err != nil {
 		return nil, err
 	}
@@ -94,15 +97,17 @@ func (s *schedule) verdict() error {
 // messages reach and leave last.
 type preferences struct {
 	rng    *rand.Rand
-	weight [vnet.Stop + 1]int // of a kind of step, if one of it is possible
-	slow   dme.NodeID         // often none
-	some   []int              // scratch
+	weight [vnet.Up + 1]int // of a kind of step, if one of it is possible
+	slow   dme.NodeID       // often none
+	some   []int            // scratch
 }
 
 func newPreferences(nodes int, rng *rand.Rand) *preferences {
 	p := &preferences{rng: rng, slow: dme.NodeID(rng.IntN(2 * nodes))}
 	p.weight[vnet.Deliver], p.weight[vnet.Leave] = 1+rng.IntN(20), 1+rng.IntN(20)
 	p.weight[vnet.Ask], p.weight[vnet.Fire], p.weight[vnet.Stop] = 1+rng.IntN(20), 1+rng.IntN(4), 1
+	p.weight[vnet.Down], p.weight[vnet.Up] = p.weight[vnet.Deliver], p.weight[vnet.Deliver]
+	p.weight[vnet.Restart], p.weight[vnet.Join] = 1, 1
 	return p
 }
 

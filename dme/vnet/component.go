@@ -53,6 +53,8 @@ type components struct {
 const (
 	flagReads = 1 << iota
 	flagStopped
+	flagLeaving
+	flagAbsent
 )
 
 // localOf returns the number of node id with its local process; b is scratch.
@@ -63,6 +65,12 @@ func (c *components) localOf(b []byte, id dme.NodeID, p process, n dme.Node) (ui
 	}
 	if p.stopped {
 		flags |= flagStopped
+	}
+	if p.leaving {
+		flags |= flagLeaving
+	}
+	if p.absent {
+		flags |= flagAbsent
 	}
 	b = append(b[:0], byte(p.activity), flags)
 	b = binary.AppendUvarint(b, uint64(id))
@@ -77,7 +85,7 @@ func (c *components) localOf(b []byte, id dme.NodeID, p process, n dme.Node) (ui
 
 // messageOf returns the number of a message; b is scratch.
 func (c *components) messageOf(b []byte, p passage, body []byte) (uint32, []byte) {
-	plain, b := c.number(b, passage{From: p.From, To: p.To}, body, 0)
+	plain, b := c.number(b, passage{From: p.From, To: p.To, news: p.news}, body, 0)
 	return c.variantOf(b, p, c.messages.at(plain))
 }
 
@@ -100,6 +108,8 @@ func (c *components) number(b []byte, p passage, body []byte, plain uint32) (uin
 		b = binary.AppendUvarint(append(b, 2), uint64(p.place))
 	case p.copied:
 		b = append(b, 1)
+	case p.news != noNews:
+		b = append(b, 2+byte(p.news))
 	default:
 		b = append(b, 0)
 	}
@@ -155,8 +165,13 @@ func (c *components) restOf(b []byte, x *shared) (uint32, []byte) {
 		b = append(b, byte(t.ID))
 		b = binary.AppendUvarint(b, uint64(t.Delay))
 	}
+	if x.crashes > 0 || x.departures > 0 {
+		b = append(b, 0) // no timer is of node 0
+		b = binary.AppendUvarint(b, uint64(x.crashes))
+		b = binary.AppendUvarint(b, uint64(x.departures))
+	}
 	id := c.rests.id(b, func(to *rest, _ uint32, key string) {
-		*to = rest{hashOf([]byte("rest " + key)), shared{x.lose, slices.Clone(x.overtaken), slices.Clone(x.timers)}}
+		*to = rest{hashOf([]byte("rest " + key)), shared{x.lose, x.crashes, x.departures, slices.Clone(x.overtaken), slices.Clone(x.timers)}}
 	})
 	return id, b
 }

@@ -23,6 +23,14 @@ func (m *Model) enabled(s state, to []Step) (steps []Step, stuck bool) {
 				to = append(to, Step{Kind: AskShared, Node: id})
 			}
 		}
+		if m.faulty {
+			switch {
+			case p.activity != noderun.Down:
+				to = m.faults(s, id, p, to)
+			case m.mayComeBack(p):
+				to = append(to, comingBack(id, p))
+			}
+		}
 	}
 	to = m.stopSteps(s, to)
 	c := s.shared()
@@ -34,13 +42,13 @@ func (m *Model) enabled(s state, to []Step) (steps []Step, stuck bool) {
 		moving = true
 		to = m.fires(s, to)
 	}
-	return to, waiting && !moving
+	return to, waiting && !moving && (!m.faulty || m.mustGoOn(s))
 }
 
 // arrivals appends what can happen to the messages on the way, of which first are
 // the first ones: that they arrive and, where they may, arrive twice or get lost.
 func (m *Model) arrivals(s state, to, first []Step, duplicate, lose bool) []Step {
-	if !m.Unordered && !m.Sequenced && !duplicate && !lose {
+	if !m.Unordered && !m.Sequenced && !m.faulty && !duplicate && !lose {
 		return append(to, first...)
 	}
 	for k := range first {
@@ -50,8 +58,15 @@ func (m *Model) arrivals(s state, to, first []Step, duplicate, lose bool) []Step
 			if m.Sequenced && !m.audible(s, link, i) {
 				continue
 			}
+			p := s.passage(link, i)
+			if p.news != noNews {
+				if i == 0 {
+					to = append(to, Step{Kind: p.arrival(), From: from, Node: node})
+				}
+				break // what is behind it waits
+			}
 			to = append(to, Step{Kind: Deliver, From: from, Node: node, Index: i})
-			if !duplicate && !lose || s.passage(link, i).copied {
+			if !duplicate && !lose || p.copied {
 				continue // a second copy arrives or, like any copy, was never made
 			}
 			if duplicate {
@@ -88,12 +103,18 @@ func (m *Model) stopSteps(s state, to []Step) []Step {
 
 // mayStop reports whether a node may be told that no more requests will come,
 // where everybody has been served or the model says that it need not be so.
-func (m *Model) mayStop(p *process) bool { return p.requests == 0 && !p.stopped }
+func (m *Model) mayStop(p *process) bool {
+	return p.requests == 0 && !p.stopped && p.activity != noderun.Down
+}
 
 // served reports whether all requests have been made, and their entries left.
 func (m *Model) served(s state) bool {
 	for id := range m.IDs() {
-		if !s.process(id).served() {
+		p := s.process(id)
+		if p.activity == noderun.Down && (p.requests == 0 || !m.mayComeBack(p)) {
+			continue // there is nothing that it could still ask for
+		}
+		if !p.served() {
 			return false
 		}
 	}
@@ -118,15 +139,19 @@ func (m *Model) possible(s state, x Step) bool {
 		if x.Index < 0 || !m.mayArrive(s, link, x.Index) {
 			return false
 		}
-		once := !s.passage(link, x.Index).copied
-		return x.Kind == Deliver || once && (x.Kind == Copy && m.Duplicate || x.Kind == Lose && s.shared().lose > 0)
+		p := s.passage(link, x.Index)
+		once := !p.copied
+		return p.news == noNews && (x.Kind == Deliver || once && (x.Kind == Copy && m.Duplicate || x.Kind == Lose && s.shared().lose > 0))
+	case Down, Up:
+		link := m.link(x.From, x.Node)
+		return x.Index == 0 && s.length(link) > 0 && s.passage(link, 0).arrival() == x.Kind
 	case Fire:
 		i := find(s.shared().timers, x.Node, x.Timer)
 		return i >= 0 && m.mayFire(s, i)
 	case Stop:
 		return m.Stops && m.mayStop(p) && (m.StopEarly || m.served(s))
 	}
-	return false
+	return m.possibleFault(s, x)
 }
 
 // do takes a step, which must be possible, and returns the safety property that
@@ -134,9 +159,11 @@ func (m *Model) possible(s state, x Step) bool {
 func (m *Model) do(s state, x Step) *Violation {
 	var via []mark
 	switch x.Kind {
+	case Crash, Restart, Join, Depart:
+		return m.doFault(s, x)
 	case Fire:
 		m.disarm(s, x.Node, x.Timer)
-	case Deliver, Copy, Lose:
+	case Deliver, Copy, Lose, Down, Up:
 		p := s.take(m.link(x.From, x.Node), x.Index, x.Kind == Copy)
 		if x.Kind == Lose {
 			s.edit().lose--
@@ -172,6 +199,9 @@ func (m *Model) apply(s state, id dme.NodeID, via []mark, o *outcome) *Violation
 		if bad := m.entry(s, id); bad != nil {
 			return bad
 		}
+	}
+	if o.left {
+		m.vanish(s, id)
 	}
 	return o.broken
 }

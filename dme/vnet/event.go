@@ -22,6 +22,16 @@ type Event struct {
 type Effect struct {
 	dme.Effect
 	Number uint64
+	Lost   bool // nobody is there to receive the message
+}
+
+// lose notes that a message that was sent is lost at once.
+func (e *Event) lose(number uint64) {
+	for i := range e.Effects {
+		if e.Effects[i].Number == number {
+			e.Effects[i].Lost = true
+		}
+	}
 }
 
 // Clone returns a copy that later steps leave alone.
@@ -89,10 +99,28 @@ func (e *Event) happening(a *dme.Algorithm) string {
 		return message() + " is lost"
 	case Fire:
 		return fmt.Sprintf("timer %d of node %d fires", e.Timer, e.Node)
+	case Crash:
+		return fmt.Sprintf("node %d crashes", e.Node)
+	case Restart:
+		return fmt.Sprintf("node %d restarts", e.Node)
+	case Join:
+		return fmt.Sprintf("node %d joins", e.Node)
+	case Depart:
+		return fmt.Sprintf("node %d is told to leave the system", e.Node)
+	case Down, Up:
+		return fmt.Sprintf("node %d hears that node %d is %v", e.Node, e.From, e.Kind)
 	case Stop:
 		return fmt.Sprintf("node %d is told that no more requests will come", e.Node)
 	}
 	return fmt.Sprintf("node %d starts", e.Node)
+}
+
+// way says where a message goes.
+func (e *Event) way(x *Effect) string {
+	if x.Lost {
+		return fmt.Sprintf(" %d→%d (lost)", e.Node, x.To)
+	}
+	return fmt.Sprintf(" %d→%d", e.Node, x.To)
 }
 
 // effects says what came of a step, "" where nothing did.
@@ -103,18 +131,20 @@ func (e *Event) effects(a *dme.Algorithm) string {
 		case dme.EffectSend:
 			// What is sent to several in a row is told once.
 			said := fields(&x.Msg)
-			to := fmt.Sprintf(" %d→%d", e.Node, x.To)
+			to := e.way(x)
 			for i+1 < len(e.Effects) {
 				next := &e.Effects[i+1]
 				if next.Kind != dme.EffectSend || next.Msg.Kind != x.Msg.Kind || fields(&next.Msg) != said {
 					break
 				}
-				to += fmt.Sprintf(" %d→%d", e.Node, next.To)
+				to += e.way(next)
 				i++
 			}
 			parts = append(parts, a.KindName(x.Msg.Kind)+to+said)
 		case dme.EffectSetTimer:
 			parts = append(parts, fmt.Sprintf("timer %d set to %v", x.Timer, x.Delay))
+		case dme.EffectLeft:
+			parts = append(parts, fmt.Sprintf("node %d has left", e.Node))
 		case dme.EffectEnter:
 			parts = append(parts, fmt.Sprintf("node %d enters", e.Node))
 		}

@@ -11,7 +11,9 @@ import (
 // the node's own handler, and looked up ever after. It fills a cache line.
 type stored struct {
 	outcome
-	posted []posted
+	hash   Hash   // what is added to the state's, for the node
+	posted uint32 // where its messages begin among the walker's,
+	posts  uint32 // and how many there are
 }
 
 // posted is a message that was sent, without marks, and where its link is in a
@@ -26,14 +28,14 @@ type posted struct {
 type stimulus uint32
 
 const (
-	firstTimer   = stimulus(Stop) + 1 // and the timer's number
-	firstMessage = firstTimer + 256   // and the message's number
+	firstTimer   = stimulus(Up) + 1 // and the timer's number
+	firstMessage = firstTimer + 256 // and the message's number
 )
 
 // stimulusOf returns what x is to its node; message is the one that arrives.
 func stimulusOf(x Step, message uint32) stimulus {
 	switch {
-	case x.ofMessage():
+	case x.ofLink():
 		return firstMessage + stimulus(message)
 	case x.Kind == Fire:
 		return firstTimer + stimulus(x.Timer)
@@ -46,6 +48,7 @@ func stimulusOf(x Step, message uint32) stimulus {
 type executor struct {
 	*Network
 	space *Space
+	sent  []posted // by the last handler
 	key   []byte
 	body  []byte
 }
@@ -67,6 +70,9 @@ func (x *executor) try(at *local, step Step, message uint32) stored {
 	}
 	x.begin(step, false)
 	x.inside = x.inside[:0]
+	x.processes[at.id] = at.process
+	x.processes[at.id].begin(step)
+	x.sent = x.sent[:0]
 	o := stored{outcome: *x.Network.run(step)}
 	if o.fatal() {
 		// What a panic leaves behind is of no use.
@@ -79,11 +85,9 @@ func (x *executor) try(at *local, step Step, message uint32) stored {
 		x.body = dme.AppendMessage(x.body[:0], &t.msg)
 		p := posted{place: x.space.places[x.link(t.From, t.To)]}
 		p.message, x.key = x.space.messageOf(x.key, t.passage, x.body)
-		o.posted = append(o.posted, p)
+		x.sent = append(x.sent, p)
 	}
-	after := at.process
-	after.begin(step)
-	after.activity, after.reads = h.Activity(), h.Shared()
-	o.next, x.key = x.space.localOf(x.key, at.id, after, h.Node())
+	o.next, x.key = x.space.localOf(x.key, at.id, x.processes[at.id], h.Node())
+	o.hash = x.space.locals.at(o.next).minus(at.Hash)
 	return o
 }

@@ -20,6 +20,12 @@ type Config struct {
 	Sequenced bool // all nodes hear all broadcasts in one order
 	Bounded   bool // timers wait for messages that must have arrived before they fire
 
+	Crashes    int          // as many nodes may crash
+	Restarts   bool         // a node that crashed may come back, where it knows how
+	Departures int          // as many nodes may leave in an orderly way, where they know how
+	Absent     []dme.NodeID // are no part of the system at the start, and may join
+	Faults     bool         // the caller says who crashes, comes back, joins and leaves
+
 	// Requests returns how many requests a node may make; nil: any number.
 	Requests func(id dme.NodeID) int
 	// StopEarly tells a node that no more requests will come as soon as it has
@@ -38,11 +44,15 @@ type Config struct {
 // Model is what all states of a network have in common. It is immutable.
 type Model struct {
 	Config
-	System dme.System
+	System dme.System // whose nodes there are: what the algorithm prepared, or stands in for it
+
+	prepared dme.System
 
 	Shares  bool // nodes distinguish readers
 	Stops   bool // nodes have a Stop
 	Endless bool // messages flow although nobody asks, until the nodes are stopped
+
+	faulty, restarts, joins, leaves bool // nodes may come and go; nodes know how
 
 	bound time.Duration // on the delay of a message; 0: the algorithm does not say
 }
@@ -52,14 +62,18 @@ func NewModel(c Config) (*Model, error) {
 	m := &Model{Config: c, bound: boundOf(c.Options)}
 	var err error
 	m.System, err = c.Algorithm.Prepare(dme.Config{
-		Nodes: c.Nodes, Seed: c.Seed, Options: c.Options, Bound: m.bound, ReadFile: c.ReadFile,
+		Nodes: c.Nodes, Seed: c.Seed, Options: c.Options, Bound: m.bound, Absent: c.Absent, ReadFile: c.ReadFile,
 	})
 	if err != nil {
 		return nil, err
 	}
+	m.prepared = m.System
 	first := m.System.Node(1)
 	_, m.Shares = first.(dme.SharedRequester)
 	_, m.Stops = first.(dme.Stopper)
+	if err := m.prepareFaults(first); err != nil {
+		return nil, err
+	}
 	m.Endless = c.Algorithm.Perpetual != nil && c.Algorithm.Perpetual(c.Options)
 	return m, nil
 }

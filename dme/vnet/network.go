@@ -62,7 +62,7 @@ func New(m *Model) *Network {
 	n := &Network{
 		Model: m, runners: make([]*noderun.Runner, m.Nodes+1), counters: make([]noderun.Counters, m.Nodes+1),
 		processes: make([]process, m.Nodes+1), links: make([]linkQueue, m.Nodes*m.Nodes),
-		common: shared{lose: m.Lose, overtaken: make([]int, m.Nodes+1)},
+		common: shared{lose: m.Lose, crashes: m.Crashes, departures: m.Departures, overtaken: make([]int, m.Nodes+1)},
 	}
 	for id := range m.IDs() {
 		n.runners[id] = noderun.New(m.Algorithm, m.System, m.Nodes, id, n, &n.counters[id])
@@ -71,7 +71,14 @@ func New(m *Model) *Network {
 			n.processes[id].requests = m.Requests(id)
 		}
 	}
+	for _, id := range m.Absent {
+		n.runners[id].Crash()
+		n.processes[id].activity, n.processes[id].absent = noderun.Down, true
+	}
 	for id := range m.IDs() {
+		if n.processes[id].absent {
+			continue
+		}
 		start := Step{Node: id}
 		n.begin(start, true)
 		if n.finish(n.do(n, start)); len(n.event.Effects) > 0 {
@@ -100,7 +107,14 @@ func (n *Network) step(x Step, note bool) {
 	n.QuietFor++
 	n.begin(x, note)
 	p := &n.processes[x.Node]
+	was := p.activity
 	switch p.begin(x); x.Kind {
+	case Crash:
+		if was == noderun.Requesting {
+			n.waiting--
+		}
+		n.inside = slices.DeleteFunc(n.inside, func(id dme.NodeID) bool { return id == x.Node })
+		n.QuietFor = 0
 	case Ask, AskShared:
 		n.waiting++
 		n.common.overtaken[x.Node] = 0
@@ -124,7 +138,7 @@ func (n *Network) begin(x Step, note bool) {
 	if n.noting = note; note {
 		n.event = Event{Step: x, Effects: n.event.Effects[:0]}
 	}
-	n.out.entered, n.out.timers, n.out.broken = false, n.out.timers[:0], nil
+	n.out.entered, n.out.left, n.out.timers, n.out.broken = false, false, n.out.timers[:0], nil
 	n.sending = n.sending[:0]
 }
 
@@ -167,9 +181,21 @@ func (n *Network) Oldest() (x Step, ok bool) {
 		link := n.link(first.From, first.Node)
 		if number := n.links[link].messages[0].number; (!ok || number < least) && n.mayArrive(n, link, 0) {
 			x, least, ok = first, number, true
+			x.Kind = n.links[link].messages[0].arrival()
 		}
 	}
 	return x, ok
+}
+
+// Return returns the step by which the first of the nodes that are down comes
+// back, if one may.
+func (n *Network) Return() (x Step, ok bool) {
+	for id := range n.IDs() {
+		if p := &n.processes[id]; n.faulty && p.activity == noderun.Down && n.mayComeBack(p) {
+			return comingBack(id, p), true
+		}
+	}
+	return Step{}, false
 }
 
 // FirstTimer returns the firing of the timer that was set first among those
@@ -219,8 +245,12 @@ type Flight struct {
 	passage
 }
 
-// InFlight returns all messages that are on their way, in the order in which
-// they were sent.
+// Arrival returns the step by which it arrives: Deliver or, of news that its
+// sender is down or up, which is no message, Down or Up.
+func (f *Flight) Arrival() StepKind { return f.arrival() }
+
+// InFlight returns all messages and news that are on their way, in the order in
+// which they were sent.
 func (n *Network) InFlight() []Flight {
 	var all []Flight
 	for _, l := range n.bySending() {
@@ -244,6 +274,15 @@ func (n *Network) Message(x Step) *dme.Message {
 	return &n.links[n.link(x.From, x.Node)].messages[x.Index].msg
 }
 
+// News reports whether the next that arrives from one node at another is the
+// news that it is down or up, and which.
+func (n *Network) News(from, to dme.NodeID) (kind StepKind, ok bool) {
+	if link := n.link(from, to); n.length(link) > 0 {
+		kind = n.passage(link, 0).arrival()
+	}
+	return kind, kind == Down || kind == Up
+}
+
 // Busy reports whether a message is on the way.
 func (n *Network) Busy() bool { return len(n.occupied) > 0 }
 
@@ -256,7 +295,7 @@ func (n *Network) allIdle() bool { return n.waiting == 0 && len(n.inside) == 0 }
 // Stuck reports whether somebody waits and nothing can happen but that others
 // ask.
 func (n *Network) Stuck() bool {
-	return n.waiting > 0 && !n.Busy() && len(n.inside) == 0 && len(n.common.timers) == 0
+	return n.waiting > 0 && !n.Busy() && len(n.inside) == 0 && len(n.common.timers) == 0 && (!n.faulty || n.mustGoOn(n))
 }
 
 // Served reports whether all requests have been made, and their entries left.
@@ -378,15 +417,32 @@ func (n *Network) take(link, i int, leave bool) *passage {
 		*q = slices.Delete(*q, i, i+1)
 	} else {
 		*q = (*q)[:0] // what it held need not be cleared: the next message comes soon
-		hole, last := n.links[link].at, n.occupied[len(n.occupied)-1]
-		n.occupied[hole] = last
-		n.links[n.link(last.From, last.Node)].at = hole
-		n.occupied = n.occupied[:len(n.occupied)-1]
+		n.vacate(link)
 	}
 	if n.noting {
 		n.event.Number, n.event.Msg = n.taken.number, n.taken.msg
 	}
 	return &n.taken.passage
+}
+
+func (n *Network) empty(link int) {
+	if n.length(link) > 0 {
+		n.links[link].messages = n.links[link].messages[:0]
+		n.vacate(link)
+	}
+}
+
+// vacate notes that a link holds nothing any more.
+func (n *Network) vacate(link int) {
+	hole, last := n.links[link].at, n.occupied[len(n.occupied)-1]
+	n.occupied[hole] = last
+	n.links[n.link(last.From, last.Node)].at = hole
+	n.occupied = n.occupied[:len(n.occupied)-1]
+}
+
+func (n *Network) tell(from, to dme.NodeID, what news) {
+	n.sent++
+	n.put(&transit{number: n.sent, passage: passage{From: from, To: to, news: what}})
 }
 
 func (n *Network) run(x Step) *outcome {
@@ -401,8 +457,9 @@ func (n *Network) handle(id dme.NodeID, handler func(*noderun.Runner)) *outcome 
 		n.out.broken = panicked(id, text)
 		return &n.out
 	}
-	p := &n.processes[id]
-	p.activity, p.reads = h.Activity(), h.Shared()
+	if n.out.left = n.processes[id].end(h); n.out.left && n.noting {
+		n.note(Effect{Effect: dme.Effect{Kind: dme.EffectLeft}})
+	}
 	if c.Unasked.Load() > unasked {
 		n.out.broken = uninvited(id)
 	}
@@ -427,8 +484,13 @@ func try(recovers bool, h *noderun.Runner, handler func(*noderun.Runner)) (text 
 
 func (n *Network) post(marks []mark) {
 	for i := range n.sending {
-		n.sending[i].marks = marks
-		n.put(&n.sending[i])
+		x := &n.sending[i]
+		if n.faulty && n.severed(n, x.From, x.To) {
+			n.event.lose(x.number)
+			continue
+		}
+		x.marks = marks
+		n.put(x)
 	}
 }
 

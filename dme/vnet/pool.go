@@ -29,11 +29,16 @@ type pool[T any] struct {
 	ids    map[string]uint32
 	count  uint32
 	chunks atomic.Pointer[[]*[poolChunk]T] // replaced when it grows; chunks stay where they are
+	bytes  atomic.Int64                    // that all take, about
 }
 
 const (
 	poolChunk = 1 << 9
 	poolMost  = 1 << 28 // a number and a change to it fit into 32 bits
+
+	// What a component takes beside its bytes, about: itself, its place in the
+	// map, and what allocations waste.
+	componentBytes = 160
 )
 
 func (p *pool[T]) at(id uint32) *T { return &(*p.chunks.Load())[id/poolChunk][id%poolChunk] }
@@ -72,6 +77,7 @@ func (p *pool[T]) id(key []byte, fill func(x *T, id uint32, key string)) uint32 
 	kept := string(key)
 	fill(p.at(id), id, kept)
 	p.ids[kept] = id
+	p.bytes.Add(int64(componentBytes + len(kept)))
 	return id
 }
 

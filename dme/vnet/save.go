@@ -22,13 +22,13 @@ func (n *Network) Save(b []byte) []byte {
 	}
 	for id := range n.IDs() {
 		p := &n.processes[id]
-		put(int(p.activity), flag(p.reads), flag(p.stopped), p.requests, n.common.overtaken[id])
+		put(int(p.activity), flag(p.reads), flag(p.stopped), flag(p.leaving), flag(p.absent), p.requests, n.common.overtaken[id])
 		b = dme.SaveState(b, n.runners[id].Node())
 	}
 	messages := n.bySending()
 	put(len(messages))
 	for _, l := range messages {
-		put(int(l.From), int(l.To), flag(l.copied), flag(l.broadcast), int(l.place), len(l.marks))
+		put(int(l.From), int(l.To), flag(l.copied), int(l.news), flag(l.broadcast), int(l.place), len(l.marks))
 		for _, m := range l.marks {
 			put(int(m.node), int(m.id), m.hops)
 		}
@@ -36,7 +36,7 @@ func (n *Network) Save(b []byte) []byte {
 		put(len(message))
 		b = append(b, message...)
 	}
-	put(n.common.lose, len(n.common.timers))
+	put(n.common.lose, n.common.crashes, n.common.departures, len(n.common.timers))
 	for _, t := range n.common.timers {
 		put(int(t.Node), int(t.ID), int(t.Delay))
 	}
@@ -54,7 +54,10 @@ func (n *Network) Load(b []byte) error {
 	clear(n.links)
 	n.occupied, n.inside, n.waiting, n.sent, n.Violation = n.occupied[:0], nil, 0, 0, nil
 	for id := range n.IDs() {
-		p := process{noderun.Activity(take()), take() == 1, take() == 1, take()}
+		p := process{
+			activity: noderun.Activity(take()), reads: take() == 1, stopped: take() == 1, leaving: take() == 1, absent: take() == 1,
+			requests: take(),
+		}
 		n.processes[id], n.common.overtaken[id] = p, take()
 		n.runners[id].Restore(p.activity, p.reads)
 		var err error
@@ -72,7 +75,7 @@ func (n *Network) Load(b []byte) error {
 		n.sent++
 		x := transit{number: n.sent}
 		x.From, x.To = dme.NodeID(take()), dme.NodeID(take())
-		x.copied, x.broadcast, x.place = take() == 1, take() == 1, int32(take())
+		x.copied, x.news, x.broadcast, x.place = take() == 1, news(take()), take() == 1, int32(take())
 		for range min(take(), len(b)) {
 			x.marks = append(x.marks, mark{dme.NodeID(take()), dme.TimerID(take()), take()})
 		}
@@ -83,7 +86,7 @@ func (n *Network) Load(b []byte) error {
 		b = b[size:]
 		n.put(&x)
 	}
-	n.common.lose, n.common.timers = take(), nil
+	n.common.lose, n.common.crashes, n.common.departures, n.common.timers = take(), take(), take(), nil
 	for range min(take(), len(b)) {
 		t := Timer{Node: dme.NodeID(take()), ID: dme.TimerID(take()), Delay: time.Duration(take())}
 		t.reach = n.reach(t.Delay)

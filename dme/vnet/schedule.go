@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 
 	"dmebench/dme"
+	"dmebench/internal/noderun"
 )
 
 // Load says when the nodes of a schedule ask.
@@ -29,6 +30,7 @@ type Schedule struct {
 	Choose  Chooser
 	Readers float64 // which part of the requests is shared, where nodes distinguish them
 	Mishap  float64 // how often a message that could be lost or copied is
+	Fault   float64 // how often a node that could crash or leave does, at each step
 
 	due     []Step // what has been decided for the next steps
 	scratch []Step
@@ -69,6 +71,11 @@ func (s *Schedule) Next() (x Step, ok bool) {
 		steps = s.asks(steps)
 	}
 	s.scratch = steps
+	if s.faulty && (len(steps) > 0 || !s.allIdle()) && s.Rand.Float64() < s.Fault {
+		if faults := s.strikes(nil); len(faults) > 0 {
+			return faults[s.Rand.IntN(len(faults))], true
+		}
+	}
 	if len(steps) == 0 {
 		return Step{}, false
 	}
@@ -89,7 +96,30 @@ func (s *Schedule) moves(to []Step) []Step {
 	if len(s.common.timers) > 0 {
 		to = s.fires(s.Network, to)
 	}
+	if s.faulty {
+		to = s.returns(to)
+	}
 	return s.stopSteps(s.Network, to)
+}
+
+// returns appends the steps by which nodes that are down come back.
+func (s *Schedule) returns(to []Step) []Step {
+	for id := range s.IDs() {
+		if p := &s.processes[id]; p.activity == noderun.Down && s.mayComeBack(p) {
+			to = append(to, comingBack(id, p))
+		}
+	}
+	return to
+}
+
+// strikes appends the faults that may strike now.
+func (s *Schedule) strikes(to []Step) []Step {
+	for id := range s.IDs() {
+		if p := &s.processes[id]; p.activity != noderun.Down {
+			to = s.faults(s.Network, id, p, to)
+		}
+	}
+	return to
 }
 
 // MayGoOn reports whether messages may flow although all requests are served.

@@ -3,6 +3,7 @@ package vnet
 import (
 	"bytes"
 	"cmp"
+	"math"
 	"slices"
 
 	"dmebench/dme"
@@ -39,6 +40,13 @@ func NewSpace(m *Model) *Space {
 // Width is the length of a vector.
 func (s *Space) Width() int { return s.width }
 
+// Footprint is how many bytes of memory the components take that have been met,
+// about.
+func (s *Space) Footprint() int {
+	// A queue keeps its messages' numbers as they are, and as bytes.
+	return int(s.locals.bytes.Load() + s.messages.bytes.Load() + 2*s.queues.bytes.Load() + s.rests.bytes.Load())
+}
+
 // Of returns the state in which a network of the model is, and its hash.
 func (s *Space) Of(n *Network) (v []uint32, h Hash) {
 	v = make([]uint32, s.width)
@@ -56,13 +64,13 @@ func (s *Space) Of(n *Network) (v []uint32, h Hash) {
 			messages = append(messages, p)
 		}
 		if s.Unordered {
-			slices.SortFunc(messages, s.compare)
+			s.sortBetweenNews(messages)
 		}
 		place := s.places[link]
 		v[place], b = s.queueOf(b, messages)
 		h = h.plus(s.queues.at(v[place]).Hash)
 	}
-	r := shared{lose: n.common.lose, timers: n.common.timers}
+	r := shared{lose: n.common.lose, crashes: n.common.crashes, departures: n.common.departures, timers: n.common.timers}
 	if s.Bypass > 0 {
 		r.overtaken = make([]int, s.Nodes+1)
 		for _, id := range n.Waiting() {
@@ -79,13 +87,27 @@ func (s *Space) compare(p, q uint32) int {
 	return cmp.Or(cmp.Compare(x.A, y.A), cmp.Compare(x.B, y.B))
 }
 
+// sortBetweenNews puts the messages of a link that does not keep order into the
+// order of their hashes; news stay where they are.
+func (s *Space) sortBetweenNews(messages []uint32) {
+	first := 0
+	for i, p := range messages {
+		if s.messages.at(p).news != noNews {
+			slices.SortFunc(messages[first:i], s.compare)
+			first = i + 1
+		}
+	}
+	slices.SortFunc(messages[first:], s.compare)
+}
+
 // Walker takes steps between vectors. One goroutine uses it.
 type Walker struct {
 	*Space
 	exec     *executor
 	outcomes []stored
-	tried    table // node and stimulus: index of the outcome
-	spliced  table // queue and change: queue
+	posted   []posted // the messages of all outcomes
+	tried    table    // node and stimulus: index of the outcome
+	spliced  table    // queue and change: queue
 
 	taken uint32 // the message that was taken, on its first way
 	last  uint32 // which outcome the step that is being taken has
@@ -100,13 +122,22 @@ type Walker struct {
 	key     []byte
 	queue   []uint32
 	other   shared
+
+	_ [cacheLines]byte
 }
+
+// cacheLines is how many bytes lie between what is changed at every step and
+// what another goroutine may change. Else each would wait for the other's
+// processor: they pass lines of 64 bytes to each other, and fetch two at a time.
+const cacheLines = 128
 
 var _ state = (*Walker)(nil)
 
 // NewWalker returns a walker through the space.
 func (s *Space) NewWalker() *Walker {
-	return &Walker{Space: s, exec: newExecutor(s), Next: make([]uint32, s.width), first: make([]Step, len(s.firsts))}
+	const apart = cacheLines / 4 // a number has four bytes
+	next := make([]uint32, s.width+apart)[:s.width]
+	return &Walker{Space: s, exec: newExecutor(s), Next: next, first: make([]Step, len(s.firsts), len(s.firsts)+4)}
 }
 
 // Enabled appends the steps that are possible in state v, always in the same
@@ -124,6 +155,13 @@ func (w *Walker) Do(v []uint32, h Hash, x Step) *Violation {
 	copy(w.Next, v)
 	w.Hash = h
 	return w.do(w, x)
+}
+
+// Footprint is how many bytes of memory the walker takes, without its space,
+// about.
+func (w *Walker) Footprint() int {
+	const entryBytes, storedBytes, postedBytes = 16, 64, 8
+	return entryBytes*(len(w.tried.slots)+len(w.spliced.slots)) + storedBytes*cap(w.outcomes) + postedBytes*cap(w.posted)
 }
 
 // Waiting returns the nodes that wait in state v.
@@ -193,7 +231,7 @@ func (w *Walker) heads(link int) []int {
 
 func (w *Walker) edit() *shared {
 	c := w.shared()
-	w.other.lose = c.lose
+	w.other.lose, w.other.crashes, w.other.departures = c.lose, c.crashes, c.departures
 	w.other.overtaken = append(w.other.overtaken[:0], c.overtaken...)
 	w.other.timers = append(w.other.timers[:0], c.timers...)
 	return &w.other
@@ -232,7 +270,13 @@ func (w *Walker) take(link, i int, leave bool) *passage {
 }
 
 func (w *Walker) post(marks []mark) {
-	for _, p := range w.outcomes[w.last].posted {
+	o := &w.outcomes[w.last]
+	for _, p := range w.posted[o.posted:][:o.posts] {
+		if w.faulty {
+			if x := w.messages.at(p.message); w.severed(w, x.From, x.To) {
+				continue
+			}
+		}
 		if len(marks) > 0 {
 			x := w.messages.at(p.message)
 			marked := x.passage
@@ -274,7 +318,7 @@ func (w *Walker) newQueue(old []uint32, c change, what int) (to uint32) {
 // sorted returns the number of a queue that holds messages.
 func (w *Walker) sorted(messages []uint32) (number uint32) {
 	if w.Unordered {
-		slices.SortFunc(messages, w.compare)
+		w.sortBetweenNews(messages)
 	}
 	w.queue = messages
 	number, w.key = w.queueOf(w.key, messages)
@@ -298,22 +342,44 @@ func (w *Walker) rewrite(from, to dme.NodeID, change func(*passage) bool) {
 	}
 }
 
+func (w *Walker) empty(link int) { w.setQueue(w.places[link], 0) }
+
+var noMessage = dme.AppendMessage(nil, new(dme.Message))
+
+func (w *Walker) tell(from, to dme.NodeID, what news) {
+	var number uint32
+	number, w.key = w.messageOf(w.key, passage{From: from, To: to, news: what}, noMessage)
+	w.splice(w.places[w.link(from, to)], with, int(number))
+}
+
 func (w *Walker) run(x Step) *outcome {
 	at := x.Node - 1
 	was := w.Next[at]
-	what := stimulusOf(x, w.taken)
-	key := uint64(was)<<32 | uint64(what)
+	key := uint64(was)<<32 | uint64(stimulusOf(x, w.taken))
 	i, ok := w.tried.get(key)
 	if !ok {
-		i = uint32(len(w.outcomes))
-		w.outcomes = append(w.outcomes, w.exec.try(w.locals.at(was), x, w.taken))
-		w.tried.put(key, i)
+		i = w.try(key, was, x)
 	}
 	w.last = i
 	o := &w.outcomes[i]
 	if !o.fatal() {
 		w.Next[at] = o.next
-		w.Hash = w.Hash.minus(w.locals.at(was).Hash).plus(w.locals.at(o.next).Hash)
+		w.Hash = w.Hash.plus(o.hash)
 	}
 	return &o.outcome
+}
+
+// try runs the handler of a step that no node has taken in its state before,
+// and keeps the outcome by its key.
+func (w *Walker) try(key uint64, was uint32, x Step) (index uint32) {
+	index = uint32(len(w.outcomes))
+	o := w.exec.try(w.locals.at(was), x, w.taken)
+	if len(w.posted)+len(w.exec.sent) > math.MaxUint32 {
+		panic("vnet: more than 2³² messages in different outcomes; search fewer requests")
+	}
+	o.posted, o.posts = uint32(len(w.posted)), uint32(len(w.exec.sent))
+	w.posted = append(w.posted, w.exec.sent...)
+	w.outcomes = append(w.outcomes, o)
+	w.tried.put(key, index)
+	return index
 }

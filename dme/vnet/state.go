@@ -30,6 +30,10 @@ type state interface {
 	// rewrite changes what is known about the messages of a link, in order;
 	// change reports whether it has.
 	rewrite(from, to dme.NodeID, change func(*passage) bool)
+	// empty loses everything that a link holds.
+	empty(link int)
+	// tell puts news of a node on its way to another.
+	tell(from, to dme.NodeID, what news)
 	// run runs the handler of a step, with the message that was taken.
 	run(x Step) *outcome
 	// post puts the messages of the outcome on their way.
@@ -41,11 +45,13 @@ type process struct {
 	activity noderun.Activity
 	reads    bool // its request, or its entry, is a reader's
 	stopped  bool // the node has been told that no more requests will come
+	leaving  bool // the node has been told to leave
+	absent   bool // it is no part of the system: it has not joined yet, or has left
 	requests int  // still to make
 }
 
 func (p *process) mayAsk() bool {
-	return p.requests > 0 && p.activity == noderun.Idle && !p.stopped
+	return p.requests > 0 && p.activity == noderun.Idle && !p.stopped && !p.leaving
 }
 
 // served reports whether all requests have been made, and their entries left.
@@ -58,13 +64,30 @@ func (p *process) begin(x Step) {
 		p.requests--
 	case Stop:
 		p.stopped = true
+	case Join:
+		p.absent = false
+	case Depart:
+		p.leaving, p.requests = true, 0
+	case Crash:
+		p.stopped, p.leaving = false, false
 	}
+}
+
+// end notes what the local process does after a step, as its runner says. left
+// reports whether the node has left the system in it.
+func (p *process) end(h *noderun.Runner) (left bool) {
+	p.activity, p.reads = h.Activity(), h.Shared()
+	if left = p.leaving && p.activity == noderun.Down; left {
+		p.leaving, p.absent = false, true
+	}
+	return left
 }
 
 // passage is what the network knows about a message beside its content.
 type passage struct {
 	From, To dme.NodeID
 	copied   bool // it has arrived once
+	news     news // it is no message, but says what has become of its sender
 
 	// On a sequenced medium a broadcast is on its way to every node, its sender
 	// too. Its place among all is open until the first node hears it, and the
@@ -77,9 +100,11 @@ type passage struct {
 
 // shared is what belongs to the whole network.
 type shared struct {
-	lose      int     // messages that may still be lost
-	overtaken []int   // by node, from 1: entries of others since it asked; nil where nobody counts
-	timers    []Timer // in the order in which they were set
+	lose       int     // messages that may still be lost
+	crashes    int     // that may still happen
+	departures int     // that may still happen
+	overtaken  []int   // by node, from 1: entries of others since it asked; nil where nobody counts
+	timers     []Timer // in the order in which they were set
 }
 
 // outcome is what a handler has done.
@@ -87,6 +112,7 @@ type outcome struct {
 	timers  []timing
 	broken  *Violation // an entry without a request, a panic
 	entered bool
+	left    bool   // the node has left the system
 	next    uint32 // the node afterwards, where nodes have numbers
 }
 

@@ -20,9 +20,17 @@ const (
 	Lose                          // a message is lost
 	Fire                          // a timer fires
 	Stop                          // the node is told that no more requests will come
+	Crash                         // the node is gone, and has forgotten everything
+	Restart                       // a node that crashed comes back
+	Join                          // a node that was absent comes in
+	Depart                        // the node is told to leave the system
+	Down                          // the node hears that another is down
+	Up                            // the node hears that another is up
 )
 
-var stepNames = [...]string{"start", "ask", "ask-shared", "leave", "deliver", "copy", "lose", "fire", "stop"}
+var stepNames = [...]string{
+	"start", "ask", "ask-shared", "leave", "deliver", "copy", "lose", "fire", "stop", "crash", "restart", "join", "depart", "down", "up",
+}
 
 func (k StepKind) String() string { return stepNames[k] }
 
@@ -39,10 +47,13 @@ type Step struct {
 // ofMessage reports whether the step is the fate of a message.
 func (x Step) ofMessage() bool { return x.Kind == Deliver || x.Kind == Copy || x.Kind == Lose }
 
+// ofLink reports whether something that a link holds arrives, or is lost.
+func (x Step) ofLink() bool { return x.ofMessage() || x.Kind == Down || x.Kind == Up }
+
 // String returns the step as a replay could be written: "ask 2", "deliver 2->1".
 func (x Step) String() string {
 	b := append([]byte(x.Kind.String()), ' ')
-	if x.ofMessage() {
+	if x.ofLink() {
 		b = append(b, x.From.String()+"->"...)
 	}
 	b = append(b, x.Node.String()...)
@@ -67,6 +78,18 @@ func (x Step) perform(h *noderun.Runner, m *dme.Message) {
 		h.Release()
 	case Stop:
 		h.Stop()
+	case Crash:
+		h.Crash()
+	case Restart:
+		h.Restart()
+	case Join:
+		h.Join()
+	case Depart:
+		h.Leave()
+	case Down:
+		h.PeerDown(x.From)
+	case Up:
+		h.PeerUp(x.From)
 	case Fire:
 		h.Timeout(x.Timer)
 	case Deliver, Copy:

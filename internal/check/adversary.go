@@ -90,7 +90,7 @@ func (v *victims) holds(n *vnet.Network, x vnet.Step) bool {
 }
 
 func (v victim) concerns(n *vnet.Network, x vnet.Step) bool {
-	if x.Kind != vnet.Deliver {
+	if !arrives(x) {
 		return v.what == aProcess && x.Node == v.from
 	}
 	switch v.what {
@@ -101,7 +101,7 @@ func (v victim) concerns(n *vnet.Network, x vnet.Step) bool {
 	case aReceiver:
 		return x.Node == v.to
 	case aKind:
-		return n.Message(x).Kind == v.kind
+		return x.Kind == vnet.Deliver && n.Message(x).Kind == v.kind
 	}
 	return false
 }
@@ -153,7 +153,7 @@ func (p *priorities) best(n *vnet.Network, steps []vnet.Step) int {
 		switch mine := p.of[owner(n, *x)]; {
 		case mine > most:
 			best, alike, most = i, 0, mine
-		case mine == most && x.Kind == vnet.Deliver:
+		case mine == most && arrives(*x):
 			alike++
 		}
 	}
@@ -164,9 +164,14 @@ func (p *priorities) best(n *vnet.Network, steps []vnet.Step) int {
 	return best
 }
 
+// arrives reports whether something of a link arrives in a step.
+func arrives(x vnet.Step) bool {
+	return x.Kind == vnet.Deliver || x.Kind == vnet.Down || x.Kind == vnet.Up
+}
+
 // owner numbers the links and then the local processes, from 0.
 func owner(n *vnet.Network, x vnet.Step) int {
-	if x.Kind == vnet.Deliver {
+	if arrives(x) {
 		return int(x.From-1)*n.Nodes + int(x.Node-1)
 	}
 	return n.Nodes*n.Nodes + int(x.Node-1)

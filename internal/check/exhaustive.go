@@ -18,7 +18,8 @@ import (
 // is not repeated by one of them alone.
 //
 // It needs memory for every state: about 50 bytes, and while its distance is
-// being worked on 4·N² more. An error says that the search itself is wrong.
+// being worked on 4·N² more. [Options.Memory] bounds it. An error says that the
+// search itself is wrong.
 func (s *Search) Exhaustive(ctx context.Context) (Report, error) {
 	start := time.Now()
 	if s.Time > 0 {
@@ -51,13 +52,17 @@ type exhaustive struct {
 	*Search
 	space   *vnet.Space
 	width   int // of a vector
+	batch   int // states in a full one
 	seen    visited
 	origins ancestry
 	workers int
 	count   atomic.Uint64 // states
 	taken   atomic.Uint64 // moves
 	depth   int
-	halt    atomic.Bool // a violation, the limit, or the end of the context
+	halt    atomic.Bool // a violation, a limit, or the end of the context
+
+	memory     account
+	components atomic.Int64 // bytes that they are known to take
 
 	mu       sync.Mutex
 	found    *finding
@@ -85,9 +90,16 @@ type batch struct {
 
 func newExhaustive(s *Search, workers int) *exhaustive {
 	x := &exhaustive{Search: s, space: vnet.NewSpace(s.model), workers: workers}
+	x.memory.limit = s.Memory
+	x.seen = newVisited(workers, &x.memory)
 	x.width = x.space.Width()
+	x.batch = statesIn(1<<20, x.width, blockSize)
 	return x
 }
+
+// statesIn returns how many states of a width fit into so many bytes: at least
+// one, and at most most.
+func statesIn(bytes, width, most int) int { return min(max(1, bytes/(4*width)), most) }
 
 // run expands layer after layer, and reports whether it came to an end by itself.
 func (x *exhaustive) run(ctx context.Context) bool {
@@ -95,7 +107,7 @@ func (x *exhaustive) run(ctx context.Context) bool {
 	defer stop()
 	workers := make([]*worker, x.workers)
 	for i := range workers {
-		workers[i] = &worker{search: x, Walker: x.space.NewWalker()}
+		workers[i] = newWorker(x)
 	}
 	initial := vnet.New(x.model)
 	if initial.Violation != nil {
@@ -104,9 +116,9 @@ func (x *exhaustive) run(ctx context.Context) bool {
 		return true
 	}
 	v, h := x.space.Of(initial)
-	x.seen.add(h)
+	workers[0].offer(v, h, 0)
+	workers[0].empty(x.seen.shardOf(h))
 	x.count.Store(1)
-	workers[0].push(v, h, 0)
 	layer := workers[0].filled()
 	for len(layer) > 0 && !x.halt.Load() {
 		layer = x.expandLayer(workers, layer)
@@ -156,14 +168,24 @@ func (x *exhaustive) find(v *vnet.Violation, state uint64, move int) {
 	x.halt.Store(true)
 }
 
+// Bytes that a block of origins and a state of a batch take, but for its vector.
+const (
+	blockBytes = 8 * blockSize
+	hashBytes  = 16
+)
+
 // newBatch returns an empty batch, and recycle takes one back.
 func (x *exhaustive) newBatch() *batch {
 	first, origins := x.origins.block()
+	x.hold(blockBytes)
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	b := new(batch)
+	var b *batch
 	if n := len(x.spare); n > 0 {
 		b, x.spare = x.spare[n-1], x.spare[:n-1]
+	} else {
+		b = &batch{vectors: make([]uint32, x.batch*x.width), hashes: make([]vnet.Hash, x.batch)}
+		x.hold((4*x.width + hashBytes) * x.batch)
 	}
 	b.first, b.origins, b.vectors, b.hashes = first, origins, b.vectors[:0], b.hashes[:0]
 	return b
@@ -173,6 +195,14 @@ func (x *exhaustive) recycle(b *batch) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.spare = append(x.spare, b)
+}
+
+// hold notes that so many bytes more are held, and ends the search where they
+// are too many.
+func (x *exhaustive) hold(bytes int) {
+	if !x.memory.hold(bytes) {
+		x.halt.Store(true)
+	}
 }
 
 func (x *exhaustive) report(ctx context.Context) Report {
@@ -187,6 +217,8 @@ func (x *exhaustive) report(ctx context.Context) Report {
 		r.Complete = true
 	case ctx.Err() != nil:
 		r.Stopped = whyStopped(ctx)
+	case x.memory.spent.Load():
+		r.Stopped = fmt.Sprintf("limit of %v of memory", x.Memory)
 	default:
 		r.Stopped = fmt.Sprintf("limit of %d states", x.States)
 	}

@@ -41,6 +41,7 @@ type Options struct {
 	Unordered bool // links need not keep order
 	Duplicate bool // any message may arrive twice
 	Lose      int  // as many messages may be lost
+	Faults    int  // as many nodes may crash, and come back where they know how
 	Bypass    int  // entries by others that may come before a request's; 0: any number
 
 	Seed      uint64        // of the first random schedule, the next has Seed+1; also the algorithm's
@@ -48,6 +49,7 @@ type Options struct {
 	Adversary Adversary     // of random schedules
 	Patience  int           // steps without an entry after which a random schedule is taken to have none; 0: by N
 	States    uint64        // an exhaustive search ends after so many; 0: DefaultStates
+	Memory    Bytes         // an exhaustive search ends before it holds more; 0: any number
 	Time      time.Duration // a search ends after so long; 0: when it is complete
 	Workers   int           // goroutines; 0: as many as can run at once
 
@@ -74,8 +76,10 @@ func New(a *dme.Algorithm, o Options) (*Search, error) {
 	refuse(o.Nodes < 1 || o.Nodes > MaxNodes, "%d nodes: there must be at least 1 and at most %d", o.Nodes, MaxNodes)
 	refuse(o.Requests < 1, "%d requests: there must be at least 1", o.Requests)
 	refuse(o.Lose < 0, "%d messages to lose: want 0 or more", o.Lose)
+	refuse(o.Faults < 0, "%d faults: want 0 or more", o.Faults)
 	refuse(o.Bypass < 0, "a bypass of %d: want 1 or more, or 0 for no bound", o.Bypass)
 	refuse(o.Schedules < 0, "%d schedules: there must be at least 1", o.Schedules)
+	refuse(o.Memory < 0, "a limit of %d bytes of memory: want 1 or more, or 0 for none", int64(o.Memory))
 	refuse(o.Time < 0, "a time of %v: must be above 0", o.Time)
 	refuse(o.Patience < 0 || o.Workers < 0, "patience %d, %d workers: want 0 or more", o.Patience, o.Workers)
 	refuse(o.Adversary != Mixed && o.Adversary != Chance && o.Adversary != Adversarial, "unknown adversary %q", o.Adversary)
@@ -107,12 +111,13 @@ func New(a *dme.Algorithm, o Options) (*Search, error) {
 	needs := a.Needs(opt)
 	m, err := vnet.NewModel(vnet.Config{
 		Algorithm: a, Nodes: o.Nodes, Options: opt, Seed: o.Seed, ReadFile: o.ReadFile,
-		Unordered: o.Unordered, Duplicate: o.Duplicate, Lose: o.Lose, Bypass: o.Bypass, Requests: o.share, Recover: true,
+		Unordered: o.Unordered, Duplicate: o.Duplicate, Lose: o.Lose,
+		Crashes: o.Faults, Restarts: true, Bypass: o.Bypass, Requests: o.share, Recover: true,
 		Bounded: needs.BoundedDelay,
 		// Links give all broadcasts one order to an algorithm that needs it, where
 		// they are as good as they can be: what loses, repeats and reorders
 		// messages gives nothing an order either.
-		Sequenced: needs.SequencedBroadcast && !o.Unordered && !o.Duplicate && o.Lose == 0,
+		Sequenced: needs.SequencedBroadcast && !o.Unordered && !o.Duplicate && o.Lose == 0 && o.Faults == 0,
 	})
 	if err != nil {
 		return nil, err
@@ -127,6 +132,20 @@ func (o *Options) share(id dme.NodeID) int {
 		n++
 	}
 	return n
+}
+
+// afterACrash says what an algorithm promises.
+func (s *Search) afterACrash() string {
+	a := s.model.Algorithm
+	switch restarts := s.model.RestartsNodes(); {
+	case a.Survives != nil && restarts:
+		return a.Name + " goes on without them where it says so, and they may come back at any moment"
+	case a.Survives != nil:
+		return a.Name + " goes on without them where it says so; they do not come back"
+	case restarts:
+		return "they may come back at any moment, and " + a.Name + " waits for them"
+	}
+	return a.Name + " does not say that it survives a crash"
 }
 
 // Notes says what a reader should know of the search beforehand: where the
@@ -146,6 +165,7 @@ func (s *Search) Notes() []string {
 	note(s.needs.Reliable && s.Duplicate, name+" needs links that do not duplicate; these do")
 	note(s.needs.Reliable && s.Lose > 0, name+" needs links that lose nothing; these lose up to "+strconv.Itoa(s.Lose))
 	note(s.needs.BoundedDelay, name+" relies on bounded delay: timers fire only after the messages that must have arrived by then")
+	note(s.Faults > 0, fmt.Sprintf("up to %d nodes crash, at any moment; %s", s.Faults, s.afterACrash()))
 	note(s.needs.SequencedBroadcast && !s.model.Sequenced,
 		name+" needs a network on which all nodes receive all broadcasts in one order; these links do not give it")
 	note(s.model.Sequenced, name+" relies on a sequenced medium: all nodes hear all broadcasts in one order, each at its own pace")

@@ -4,13 +4,15 @@ import (
 	"math/rand/v2"
 
 	"dmebench/dme/vnet"
+	"dmebench/internal/stall"
 )
 
 // run is one run of a network, and the steps that it took.
 type run struct {
 	*vnet.Network
-	search *Search
-	taken  []vnet.Step
+	search  *Search
+	taken   []vnet.Step
+	watched *stall.Observer // of a replay
 }
 
 // random draws and takes the steps of a schedule, until something is broken or
@@ -21,6 +23,10 @@ func (s *Search) random(m *vnet.Model, taken []vnet.Step) *run {
 	schedule := &vnet.Schedule{
 		Network: vnet.New(m), Rand: rng, Load: vnet.Load(rng.IntN(int(vnet.Loads))),
 		Readers: float64(rng.IntN(5)) / 4, Mishap: 1 / float64(uint(2)<<rng.IntN(5)), Choose: vnet.Chance{Rand: rng},
+	}
+	if s.Faults > 0 {
+		// Most runs are over within some times N² steps a request.
+		schedule.Fault = 1 / float64(1+rng.IntN(4*m.Nodes*max(m.Nodes, s.Requests)))
 	}
 	if s.Adversary == Adversarial || s.Adversary == Mixed && rng.IntN(2) == 0 {
 		schedule.Choose = newAdversary(m, s.Requests, rng)
@@ -47,7 +53,9 @@ func (r *run) take(x vnet.Step) {
 // show takes a step, and adds what came of it to a trace.
 func (r *run) show(t *Trace, x vnet.Step) {
 	r.taken = append(r.taken, x)
-	t.Events = append(t.Events, r.Do(x).Clone())
+	e := r.Do(x).Clone()
+	r.watched.See(&e)
+	t.Events = append(t.Events, e)
 	r.judge()
 }
 
@@ -68,6 +76,7 @@ func (r *run) judge() {
 // network run on. It returns what happened, and the steps that were possible.
 func (s *Search) replay(m *vnet.Model, steps []vnet.Step, finish bool) (*Trace, []vnet.Step) {
 	r := &run{Network: vnet.New(m), search: s}
+	r.watched = stall.NewObserver(r.Network)
 	t := &Trace{Nodes: m.Nodes, alg: m.Algorithm, Started: r.Started}
 	for _, x := range steps {
 		if r.Violation != nil {
@@ -85,6 +94,9 @@ func (s *Search) replay(m *vnet.Model, steps []vnet.Step, finish bool) (*Trace, 
 	}
 	if r.Violation != nil {
 		t.Violation = *r.Violation
+		if t.Violation.Property == Progress {
+			t.Standstill = r.watched.Standstill()
+		}
 	}
 	t.States = r.States()
 	return t, r.taken
@@ -146,5 +158,8 @@ func (r *run) plainStep() (x vnet.Step, ok bool) {
 			return x, true
 		}
 	}
-	return r.Oldest()
+	if x, ok = r.Oldest(); ok {
+		return x, true
+	}
+	return r.Return()
 }

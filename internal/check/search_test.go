@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -239,22 +240,35 @@ func TestTimersWaitForChains(t *testing.T) {
 
 func TestVisitedIsASet(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		v, twin := new(visited), map[vnet.Hash]bool{}
-		// Few different halves, so that shards and slots collide.
-		half := rapid.Uint64Range(0, 40)
-		for range rapid.IntRange(0, 600).Draw(t, "adds") {
-			h := vnet.Hash{A: half.Draw(t, "a") << rapid.SampledFrom([]int{0, 8, 60}).Draw(t, "shift"), B: half.Draw(t, "b")}
-			if h == (vnet.Hash{}) || h == (vnet.Hash{A: 1}) {
-				continue // one and the same here
+		v, twin := newVisited(rapid.IntRange(1, 2).Draw(t, "goroutines"), new(account)), map[vnet.Hash]bool{}
+		// Few different halves, so that shards and places collide, some at the end.
+		half := rapid.Custom(func(t *rapid.T) uint64 {
+			return rapid.Uint64Range(0, 40).Draw(t, "bits") << rapid.SampledFrom([]int{0, 8, 58, 60}).Draw(t, "shift")
+		})
+		hash := rapid.Custom(func(t *rapid.T) vnet.Hash { return vnet.Hash{A: half.Draw(t, "a"), B: half.Draw(t, "b")} })
+		for _, hashes := range rapid.SliceOfN(rapid.SliceOfN(hash, 1, 100), 0, 12).Draw(t, "adds") {
+			shards := make(map[int][]vnet.Hash)
+			for _, h := range hashes {
+				if h != (vnet.Hash{}) && h != (vnet.Hash{A: 1}) { // one and the same here
+					shards[v.shardOf(h)] = append(shards[v.shardOf(h)], h)
+				}
 			}
-			if v.add(h) == twin[h] {
-				t.Fatalf("%v: new %v", h, !twin[h])
+			for i, hashes := range shards {
+				var want []int
+				for k, h := range hashes {
+					if !twin[h] {
+						want = append(want, k)
+					}
+					twin[h] = true
+				}
+				if got := v.shards[i].add(hashes, nil); !slices.Equal(got, want) {
+					t.Fatalf("of %v, %v are new and not %v", hashes, got, want)
+				}
 			}
-			twin[h] = true
 		}
 	})
-	v := new(visited)
-	if !v.add(vnet.Hash{}) || v.add(vnet.Hash{}) {
+	v := newVisited(1, new(account))
+	if zero := make([]vnet.Hash, 2); !slices.Equal(v.shards[0].add(zero, nil), []int{0}) || v.shards[0].add(zero, nil) != nil {
 		t.Error("the zero hash is not remembered")
 	}
 }

@@ -394,3 +394,61 @@ func metronome() *dme.Algorithm {
 	}}
 	return a
 }
+
+// phoenix enters at once: it is safe where one node alone asks. All talk to those
+// they know to be up, and come back after a crash.
+func phoenix() *dme.Algorithm {
+	a := toy("phoenix", func(id dme.NodeID, n int) dme.Node { return &firebird{id: id, up: everybody(n)} }, "ASK", "GO", "BYE")
+	a.Survives = dme.SurvivesAny
+	return a
+}
+
+func everybody(n int) dme.NodeSet {
+	set := dme.MakeNodeSet(n)
+	set.AddOthers(n, dme.None)
+	return set
+}
+
+type firebird struct {
+	id dme.NodeID
+	up dme.NodeSet
+	n  uint64
+}
+
+func (f *firebird) Request(out *dme.Outbox) {
+	f.n++
+	out.Enter(dme.Stamp{})
+	for peer := range f.up.All() {
+		if peer != f.id {
+			out.Send(peer, dme.Message{Kind: 1, Num: f.n})
+		}
+	}
+}
+
+func (f *firebird) Release(out *dme.Outbox) {}
+
+func (f *firebird) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
+	if m.Kind == 1 {
+		out.Send(from, dme.Message{Kind: 2})
+	}
+}
+
+func (f *firebird) Restart(out *dme.Outbox) {
+	f.n = 7
+	for peer := range f.up.All() {
+		if peer != f.id {
+			out.Send(peer, dme.Message{Kind: 3})
+		}
+	}
+	out.SetTimer(1, 1)
+}
+
+func (f *firebird) Timeout(dme.TimerID, *dme.Outbox) { f.n = 8 }
+
+func (f *firebird) Down(peer dme.NodeID, _ *dme.Outbox) { f.up.Remove(peer) }
+func (f *firebird) Up(peer dme.NodeID, _ *dme.Outbox)   { f.up.Add(peer) }
+
+func (f *firebird) State(v *dme.Visitor) {
+	v.Uint("n", &f.n)
+	v.Set("up", &f.up)
+}

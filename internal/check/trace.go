@@ -7,6 +7,7 @@ import (
 	"dmebench/dme"
 	"dmebench/dme/vnet"
 	"dmebench/internal/spacetime"
+	"dmebench/internal/stall"
 )
 
 // Trace is a schedule as it went, up to the step that broke a property.
@@ -18,7 +19,17 @@ type Trace struct {
 	Repeats   int          // where the schedule goes on for ever: how many of the last events repeat
 	States    []string     // the nodes at the end, one on a line
 
+	Standstill *stall.Standstill // who waits for whom at the end, where nothing moves; else nil
+
 	alg *dme.Algorithm
+}
+
+// Why explains a standstill in a few lines, none where there is no more to say.
+func (t *Trace) Why() []string {
+	if t.Standstill == nil {
+		return nil
+	}
+	return t.Standstill.Explain().Lines()
 }
 
 // Steps returns the steps of the schedule.
@@ -57,7 +68,7 @@ func (t *Trace) Diagram() *spacetime.Diagram {
 	}
 	d := p.Finish()
 	d.Title = fmt.Sprintf("%s on %d nodes", t.alg.Title, t.Nodes)
-	d.Caption = []string{t.Violation.Verdict}
+	d.Caption = append([]string{t.Violation.Verdict}, t.Why()...)
 	d.First = max(1, d.Last-maxRows+1)
 	if t.Violation.Property != "" {
 		d.Bad = []int{d.Last}

@@ -128,6 +128,8 @@ func (s *twinState) text() string {
 	}
 	lost := slices.DeleteFunc(slices.Clone(s.path), func(x vnet.Step) bool { return x.Kind != vnet.Lose })
 	fmt.Fprintf(&b, "lost %d timers %+v\n", len(lost), s.Timers())
+	crashed := slices.DeleteFunc(slices.Clone(s.path), func(x vnet.Step) bool { return x.Kind != vnet.Crash })
+	fmt.Fprintf(&b, "crashed %d\n", len(crashed))
 	return b.String()
 }
 
@@ -158,6 +160,8 @@ func TestTwin(t *testing.T) {
 		{"on a medium", ricartagrawala.Broadcast(), Options{Nodes: 2, Requests: 4, Set: map[string]string{"form": "sequenced"}}},
 		{"on a medium of three", ricartagrawala.Broadcast(), Options{Nodes: 3, Requests: 2, Set: map[string]string{"form": "sequenced"}}},
 		{"chains", metronome(), Options{Nodes: 2, Requests: 1}},
+		{"crashes", phoenix(), Options{Nodes: 2, Requests: 1, Faults: 2}},
+		{"crashes of three", phoenix(), Options{Nodes: 2, Requests: 1, Faults: 1, Unordered: true, Duplicate: true}},
 	} {
 		t.Run(c.alg.Name+c.name, func(t *testing.T) {
 			states, steps, depth, violation := twin(t, c.alg, c.o)
@@ -189,6 +193,9 @@ func TestTwinOfBrokenLinks(t *testing.T) {
 		{ricartagrawala.Algorithm(), Options{Nodes: 2, Requests: 2, Lose: 1}},
 		{raymond.Algorithm(), Options{Nodes: 3, Requests: 3, Lose: 1}},
 		{nonAtomic(), Options{Nodes: 2, Requests: 2}},
+		{ricartagrawala.Algorithm(), Options{Nodes: 2, Requests: 2, Faults: 1}},
+		{raymond.Algorithm(), Options{Nodes: 3, Requests: 3, Faults: 1}},
+		{suzukikasami.Algorithm(), Options{Nodes: 2, Requests: 2, Faults: 1, Unordered: true}},
 	} {
 		_, _, _, violation := twin(t, c.alg, c.o)
 		r, err := Exhaustive(t.Context(), c.alg, c.o)

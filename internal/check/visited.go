@@ -1,67 +1,122 @@
 package check
 
 import (
+	"math/bits"
 	"sync"
 
 	"dmebench/dme/vnet"
 )
 
 // visited is the set of the states that have been reached, by their hashes. It
-// takes 21 to 43 bytes for each state.
+// takes 21 to 43 bytes for each state. States are added many at a time: a lock
+// is taken once for all of them, and their places in memory, which are far from
+// each other, are fetched together. Where the memory is spent no more are added.
 type visited struct {
-	shards [visitedShards]shard
+	shards []shard // a power of two
+	shift  int     // a hash's A without these low bits is the number of its shard
 }
 
-const visitedShards = 256
+// manyShards are enough that several goroutines seldom wait for each other.
+const manyShards = 32
 
+// newVisited returns an empty set. For one goroutine it has one shard, so that
+// states are told to be new in the order in which they were offered.
+func newVisited(goroutines int, memory *account) visited {
+	v := visited{make([]shard, 1), 64}
+	if goroutines > 1 {
+		v = visited{make([]shard, manyShards), 64 - bits.Len(manyShards-1)}
+	}
+	for i := range v.shards {
+		v.shards[i].memory = memory
+	}
+	return v
+}
+
+// shardOf returns the number of a state's shard.
+func (v *visited) shardOf(h vnet.Hash) int { return int(h.A >> v.shift) }
+
+// shard is the part of the set that has one lock.
 type shard struct {
-	mu    sync.Mutex
-	slots []vnet.Hash // open addressing; a power of two; the zero hash is free
-	used  int
-	_     [24]byte // neighbours have a cache line each
+	mu      sync.Mutex
+	slots   []vnet.Hash // open addressing; a power of two; the zero hash is free
+	shift   int         // a hash's B without these low bits is its first place
+	used    int
+	memory  *account
+	fetched uint64   // see add; never looked at
+	_       [64]byte // keeps other shards off its cache lines
 }
 
-// add adds a state, and reports whether it is new.
-func (v *visited) add(h vnet.Hash) bool {
-	if h == (vnet.Hash{}) {
-		h.A = 1
-	}
-	s := &v.shards[h.A%visitedShards]
+// add adds states, and appends to fresh the indexes of those that are new.
+func (s *shard) add(hashes []vnet.Hash, fresh []int) []int {
 	s.mu.Lock()
-	isNew := s.add(h)
-	s.mu.Unlock()
-	return isNew
-}
-
-func (s *shard) add(h vnet.Hash) bool {
-	if 4*(s.used+1) > 3*len(s.slots) {
-		s.grow()
-	}
-	mask := uint64(len(s.slots) - 1)
-	for i := h.B & mask; ; i = (i + 1) & mask {
-		switch s.slots[i] {
-		case h:
-			return false
-		case vnet.Hash{}:
-			s.slots[i] = h
-			s.used++
-			return true
+	defer s.mu.Unlock()
+	for 4*(s.used+len(hashes)) > 3*len(s.slots) {
+		if !s.grow() {
+			return fresh
 		}
 	}
+	slots, shift := s.slots, s.shift
+	// Reads that do not depend on each other wait for memory together. That
+	// the sum is kept keeps the compiler from leaving them out.
+	var fetched uint64
+	for i := range hashes {
+		fetched += slots[hashes[i].B>>shift].A
+	}
+	s.fetched = fetched
+	mask := len(slots) - 1
+	for i, h := range hashes {
+		if h == (vnet.Hash{}) {
+			h.A = 1
+		}
+		at := int(h.B >> shift)
+		for slots[at] != h {
+			if slots[at] == (vnet.Hash{}) {
+				slots[at] = h
+				s.used++
+				fresh = append(fresh, i)
+				break
+			}
+			at = (at + 1) & mask
+		}
+	}
+	return fresh
 }
 
-func (s *shard) grow() {
+const slotBytes = 16
+
+// grow doubles the room, if there is memory for it. The order of places is that
+// of hashes, so that old and new ones are gone through from end to end.
+func (s *shard) grow() bool {
 	old := s.slots
-	s.slots = make([]vnet.Hash, max(64, 2*len(old)))
-	mask := uint64(len(s.slots) - 1)
+	room := max(64, 2*len(old))
+	if !s.memory.hold(slotBytes * room) {
+		s.memory.hold(-slotBytes * room)
+		return false
+	}
+	defer s.memory.hold(-slotBytes * len(old))
+	s.slots = make([]vnet.Hash, room)
+	touch(s.slots)
+	s.shift = 65 - bits.Len(uint(len(s.slots)))
+	mask := len(s.slots) - 1
 	for _, h := range old {
 		if h == (vnet.Hash{}) {
 			continue
 		}
-		i := h.B & mask
-		for s.slots[i] != (vnet.Hash{}) {
-			i = (i + 1) & mask
+		at := int(h.B >> s.shift)
+		for s.slots[at] != (vnet.Hash{}) {
+			at = (at + 1) & mask
 		}
-		s.slots[i] = h
+		s.slots[at] = h
+	}
+	return true
+}
+
+// touch writes to every page of slots. A page that is read before it is written
+// to for the first time costs the system twice the work and, the second time,
+// an interrupt of all other processors.
+func touch(slots []vnet.Hash) {
+	const page = 4096 / slotBytes
+	for i := 0; i < len(slots); i += page {
+		slots[i] = vnet.Hash{}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -12,6 +13,7 @@ import (
 	"dmebench/internal/atomicfile"
 	"dmebench/internal/check"
 	"dmebench/internal/exit"
+	"dmebench/internal/interrupt"
 	"dmebench/result"
 )
 
@@ -38,9 +40,12 @@ func (p *program) checkCommand() *cli.Command {
 			&cli.BoolFlag{Name: "fifo", Value: true, Usage: "links keep order"},
 			&cli.BoolFlag{Name: "duplicate", Usage: "any message may arrive twice"},
 			&cli.IntFlag{Name: "lose", Usage: "up to `K` messages are lost"},
+			&cli.IntFlag{Name: "faults", Usage: "up to `K` nodes crash, at any moment, and come back where the algorithm knows how"},
 			&cli.IntFlag{Name: "bypass", Usage: "call it starvation if more than `B` entries of others come between a request and its entry " +
 				"(default: any number may)"},
 			&cli.Uint64Flag{Name: "states", Value: check.DefaultStates, Usage: "end an exhaustive search after `COUNT` states"},
+			&cli.StringFlag{Name: "memory", Usage: "end an exhaustive search before it holds more than `SIZE`, such as 8GiB " +
+				"(default: three quarters of what is free)"},
 			&cli.DurationFlag{Name: "time", Usage: "end the search after this long"},
 			&cli.StringSliceFlag{Name: "set", Usage: "`KEY=VALUE`: an option of the algorithm; may be repeated"},
 			&cli.StringFlag{Name: "svg", Usage: "draw a counterexample to `FILE` (default: counterexample-ALGORITHM.svg)"},
@@ -62,9 +67,9 @@ func (p *program) check(c *cli.Context) error {
 		bar = p.newBar(c.Bool("quiet"), 0, "states")
 	}
 	options.Progress = func(done uint64) { bar.update(done, 0) }
-	search, err := check.New(a, options)
+	search, err := interrupt.Do(c.Context, func() (*check.Search, error) { return check.New(a, options) })
 	if err != nil {
-		return failWith(exit.Usage, err)
+		return refusal(c.Context, err)
 	}
 	picture, err := pictureFile(c)
 	if err != nil {
@@ -72,6 +77,7 @@ func (p *program) check(c *cli.Context) error {
 	}
 	var report check.Report
 	if c.Bool("exhaustive") {
+		defer collectBelow(options.Memory)()
 		report, err = search.Exhaustive(c.Context)
 	} else {
 		report = search.Random(c.Context)
@@ -87,6 +93,14 @@ func (p *program) check(c *cli.Context) error {
 			fmt.Fprintf(p.stderr, "dmebench: warning: the counterexample is not drawn: %v\n", err)
 		} else {
 			result.SVG = picture
+		}
+		if s := report.Trace.Standstill; s != nil && len(result.Why) > 0 {
+			graph := strings.TrimSuffix(picture, ".svg") + "-waits.svg"
+			if err := atomicfile.Write(graph, s.SVG(a.Title+": who waits for whom")); err != nil {
+				fmt.Fprintf(p.stderr, "dmebench: warning: the wait-for graph is not drawn: %v\n", err)
+			} else {
+				result.WaitFor = graph
+			}
 		}
 	}
 	if c.Bool("json") {
@@ -124,7 +138,13 @@ func (p *program) searchOf(c *cli.Context) (*dme.Algorithm, check.Options, error
 			refuse(c.IsSet(name), "--%s is for random schedules, and --exhaustive takes all there are; choose one", name)
 		}
 	} else {
-		refuse(c.IsSet("states"), "--states is for --exhaustive; random schedules are limited by --schedules and --time")
+		for _, name := range []string{"states", "memory"} {
+			refuse(c.IsSet(name), "--%s is for --exhaustive; random schedules are limited by --schedules and --time", name)
+		}
+	}
+	memory, err := memoryFor(c)
+	if err != nil {
+		errs = append(errs, err)
 	}
 	refuse(c.IsSet("svg") && c.IsSet("out"), "--svg names a file and --out a folder for the same picture; choose one")
 	set, setErrs := settingsOf(c)
@@ -141,8 +161,8 @@ func (p *program) searchOf(c *cli.Context) (*dme.Algorithm, check.Options, error
 	}
 	o := check.Options{
 		Nodes: c.Int("nodes"), Requests: c.Int("requests"), Set: set, ReadFile: newFiles().read,
-		Unordered: !c.Bool("fifo"), Duplicate: c.Bool("duplicate"), Lose: c.Int("lose"), Bypass: c.Int("bypass"),
-		Seed: c.Uint64("seed"), Schedules: c.Int("schedules"), States: c.Uint64("states"), Time: c.Duration("time"),
+		Unordered: !c.Bool("fifo"), Duplicate: c.Bool("duplicate"), Lose: c.Int("lose"), Faults: c.Int("faults"), Bypass: c.Int("bypass"),
+		Seed: c.Uint64("seed"), Schedules: c.Int("schedules"), States: c.Uint64("states"), Memory: memory, Time: c.Duration("time"),
 	}
 	if !c.IsSet("requests") {
 		o.Requests = 5 * o.Nodes

@@ -101,26 +101,32 @@ func TestCheckJSON(t *testing.T) {
 	if code != 0 || r.Status != "incomplete" || r.Complete || !strings.Contains(r.Stopped, "1000 states") {
 		t.Errorf("%d: %+v", code, r)
 	}
+	code, r = decode("-a ricart-agrawala -n 4 --requests 40 --exhaustive --memory 16MiB")
+	if code != 0 || r.Status != "incomplete" || r.Complete || r.Stopped != "limit of 16 MiB of memory" {
+		t.Errorf("%d: %+v", code, r)
+	}
 }
 
 // What is wrong is said before anything starts, one line for each fault.
 func TestCheckRefuses(t *testing.T) {
 	for args, want := range map[string][]string{
-		"":                                {"--algorithm is missing", "--nodes is missing"},
-		"-a no-such -n 3":                 {`unknown algorithm "no-such"`},
-		"-a raymond -n 0":                 {"0 nodes: there must be at least 1"},
-		"-a raymond -n 3 --requests 0":    {"--requests 0: there must be at least 1"},
-		"-a raymond -n 3 --lose -1":       {"-1 messages to lose"},
-		"-a raymond -n 3 --bypass 0":      {"--bypass 0"},
-		"-a raymond -n 3 --time -1s":      {"--time -1s: must be above 0"},
-		"-a raymond -n 3 --set tree":      {"--set tree: want KEY=VALUE"},
-		"-a raymond -n 3 --set tree=oak":  {"tree=oak"},
-		"-a raymond -n 3 --set x=y":       {`unknown option "x"`},
-		"-a raymond -n 3 --states 7":      {"--states is for --exhaustive"},
-		"-a raymond -n 3 --svg a --out b": {"choose one"},
-		"-a raymond -n 3 further":         {"check takes no arguments"},
-		"-a raymond -n 3 --colour":        {"unknown flag -colour"},
-		"-a raymond -n x":                 {"invalid value"},
+		"":                                                       {"--algorithm is missing", "--nodes is missing"},
+		"-a no-such -n 3":                                        {`unknown algorithm "no-such"`},
+		"-a raymond -n 0":                                        {"0 nodes: there must be at least 1"},
+		"-a raymond -n 3 --requests 0":                           {"--requests 0: there must be at least 1"},
+		"-a raymond -n 3 --lose -1":                              {"-1 messages to lose"},
+		"-a raymond -n 3 --bypass 0":                             {"--bypass 0"},
+		"-a raymond -n 3 --time -1s":                             {"--time -1s: must be above 0"},
+		"-a raymond -n 3 --set tree":                             {"--set tree: want KEY=VALUE"},
+		"-a raymond -n 3 --set tree=oak":                         {"tree=oak"},
+		"-a raymond -n 3 --set x=y":                              {`unknown option "x"`},
+		"-a raymond -n 3 --states 7":                             {"--states is for --exhaustive"},
+		"-a raymond -n 3 --memory 1GiB":                          {"--memory is for --exhaustive"},
+		"-a raymond -n 3 --svg a --out b":                        {"choose one"},
+		"-a raymond -n 3 further":                                {"check takes no arguments"},
+		"-a raymond -n 3 --colour":                               {"unknown flag -colour"},
+		"-a raymond -n x":                                        {"invalid value"},
+		"-a raymond -n 3 --exhaustive --memory much":             {`--memory: "much" is no size of memory; write it like 512MiB`},
 		"-a raymond -n 3 --exhaustive --schedules 3 --adversary": {"--schedules is for random schedules", "--adversary is for random schedules"},
 	} {
 		code, stdout, stderr, _ := checked(t, words(args)...)

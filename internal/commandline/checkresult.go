@@ -28,8 +28,9 @@ type checkResult struct {
 	FIFO          bool              `json:"fifo"`
 	Duplicate     bool              `json:"duplicate"`
 	Lose          int               `json:"lose"`
-	Bypass        *int              `json:"bypass"` // the bound asked for
-	Seed          uint64            `json:"seed"`   // of the schedule that broke a property, else of the first
+	Faults        int               `json:"faults,omitempty"` // nodes that may crash
+	Bypass        *int              `json:"bypass"`           // the bound asked for
+	Seed          uint64            `json:"seed"`             // of the schedule that broke a property, else of the first
 
 	Status   string        `json:"status"`   // ok, violated, stalled, or incomplete
 	Property vnet.Property `json:"property"` // which is broken; empty where none is
@@ -51,7 +52,9 @@ type checkResult struct {
 	Trace      []string `json:"trace"`    // a line for each step
 	Schedule   []string `json:"schedule"` // the steps alone
 	NodeStates []string `json:"node_states"`
-	Replay     string   `json:"replay"` // the command that shows it again
+	Why        []string `json:"why,omitempty"`            // of a standstill: what is waited for
+	WaitFor    string   `json:"wait_for_graph,omitempty"` // the file in which it is drawn
+	Replay     string   `json:"replay"`                   // the command that shows it again
 	SVG        string   `json:"svg"`
 	Notes      []string `json:"notes"`
 }
@@ -59,7 +62,7 @@ type checkResult struct {
 func newCheckResult(a *dme.Algorithm, o check.Options, exhaustive bool, r check.Report) *checkResult {
 	x := &checkResult{
 		SchemaVersion: result.SchemaVersion, Algorithm: a.Name, Set: o.Set, Nodes: o.Nodes, Requests: o.Requests, Search: "random",
-		FIFO: !o.Unordered, Duplicate: o.Duplicate, Lose: o.Lose, Seed: r.Seed,
+		FIFO: !o.Unordered, Duplicate: o.Duplicate, Lose: o.Lose, Faults: o.Faults, Seed: r.Seed,
 		Status: "ok", Complete: r.Complete, Stopped: r.Stopped, Steps: r.Steps, Refused: r.Refused, Refusal: r.Refusal,
 		ElapsedS: r.Elapsed.Seconds(), Workers: r.Workers,
 		Trace: []string{}, Schedule: []string{}, NodeStates: []string{}, Notes: []string{},
@@ -88,7 +91,7 @@ func newCheckResult(a *dme.Algorithm, o check.Options, exhaustive bool, r check.
 		}
 	}
 	if r.Trace != nil {
-		x.Trace, x.NodeStates = r.Trace.Lines(), r.Trace.States
+		x.Trace, x.NodeStates, x.Why = r.Trace.Lines(), r.Trace.States, r.Trace.Why()
 		for _, step := range r.Trace.Steps() {
 			x.Schedule = append(x.Schedule, step.String())
 		}
@@ -113,6 +116,9 @@ func replayCommand(x *checkResult, o check.Options, exhaustive bool) string {
 	}
 	if o.Lose > 0 {
 		b = append(b, "--lose", strconv.Itoa(o.Lose))
+	}
+	if o.Faults > 0 {
+		b = append(b, "--faults", strconv.Itoa(o.Faults))
 	}
 	if o.Bypass > 0 {
 		b = append(b, "--bypass", strconv.Itoa(o.Bypass))
@@ -178,13 +184,20 @@ func (x *checkResult) printTrace(out io.Writer) error {
 			fmt.Fprintln(&b, line)
 		}
 	}
-	fmt.Fprintf(&b, "     → %s\n\n", x.Verdict)
+	fmt.Fprintf(&b, "     → %s\n", x.Verdict)
+	for _, line := range x.Why {
+		fmt.Fprintf(&b, "       %s\n", line)
+	}
+	b.WriteByte('\n')
 	for _, state := range x.NodeStates {
 		fmt.Fprintf(&b, "  %s\n", state)
 	}
 	fmt.Fprintf(&b, "\nto see it again: %s\n", x.Replay)
 	if x.SVG != "" {
 		fmt.Fprintf(&b, "drawn in %s\n", x.SVG)
+	}
+	if x.WaitFor != "" {
+		fmt.Fprintf(&b, "who waits for whom is drawn in %s\n", x.WaitFor)
 	}
 	_, err := io.WriteString(out, b.String())
 	return err
@@ -200,6 +213,9 @@ func (x *checkResult) links() string {
 	}
 	if x.Lose > 0 {
 		text += fmt.Sprintf(", may lose up to %d", x.Lose)
+	}
+	if x.Faults > 0 {
+		text += fmt.Sprintf(", up to %d nodes crash", x.Faults)
 	}
 	return text
 }

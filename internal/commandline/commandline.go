@@ -12,8 +12,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
-	"os/signal"
 	"slices"
 	"strings"
 	"syscall"
@@ -21,6 +19,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"dmebench/internal/exit"
+	"dmebench/internal/interrupt"
 	"dmebench/internal/launch"
 	"dmebench/internal/ping"
 	"dmebench/internal/run"
@@ -39,13 +38,17 @@ func Run(args []string, stdin io.Reader, stdout, stderr io.Writer, catalog run.C
 	if launch.Is(args, ping.Command) {
 		return ping.Main(stdin, stdout, stderr)
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signals()
 	defer stop()
-	p := &program{catalog: catalog, scenarios: scenarios, stdout: stdout, stderr: stderr}
+	printed := &output{Writer: stdout}
+	p := &program{catalog: catalog, scenarios: scenarios, stdout: printed, stderr: stderr}
 	app := p.app()
 	err := app.RunContext(ctx, args)
 	if ctx.Err() != nil && (err == nil || errors.Is(err, context.Canceled)) {
 		err = failWith(exit.Interrupted, errors.New("interrupted"))
+	}
+	if printed.unread && errors.Is(err, syscall.EPIPE) {
+		return exit.Pipe // and nobody to complain to, as with any program in a pipe
 	}
 	if err != nil {
 		return complain(stderr, err)
@@ -73,8 +76,8 @@ func (p *program) app() *cli.App {
 		DisableSliceFlagSeparator: true, // a value may hold a comma
 		EnableBashCompletion:      true,
 		Commands: []*cli.Command{
-			p.runCommand(), p.sweepCommand(), p.checkCommand(), p.traceCommand(), p.pingCommand(), p.reportCommand(),
-			p.compareCommand(), p.exportCommand(), p.validateCommand(), p.listCommand(), p.schemaCommand(),
+			p.runCommand(), p.sweepCommand(), p.checkCommand(), atOnce(p.traceCommand()), p.pingCommand(), atOnce(p.reportCommand()),
+			atOnce(p.compareCommand()), atOnce(p.exportCommand()), p.validateCommand(), atOnce(p.listCommand()), p.schemaCommand(),
 		},
 		ExitErrHandler: func(*cli.Context, error) {}, // errors are reported once, by Run
 		OnUsageError:   usageError,
@@ -89,6 +92,19 @@ func (p *program) app() *cli.App {
 		guard(c)
 	}
 	return app
+}
+
+// atOnce lets a command that holds nothing that could be lost be given up
+// wherever it is, also while it reads a pipe to which nobody writes.
+func atOnce(c *cli.Command) *cli.Command {
+	for _, sub := range c.Subcommands {
+		atOnce(sub)
+	}
+	action := c.Action
+	c.Action = func(ctx *cli.Context) error {
+		return interrupt.Wait(ctx.Context, func() error { return action(ctx) })
+	}
+	return c
 }
 
 // guard makes a command refuse what it would silently ignore: flags that it

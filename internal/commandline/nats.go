@@ -4,13 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"dmebench/internal/exit"
+	"dmebench/internal/input"
+	"dmebench/internal/interrupt"
 	"dmebench/internal/run"
 	"dmebench/transport/nats"
 )
@@ -60,7 +61,7 @@ func natsBroker(c *cli.Context, network run.Network) (*nats.Broker, error) {
 		if !c.IsSet(f.flag) {
 			continue
 		}
-		content, err := os.ReadFile(c.String(f.flag))
+		content, err := interrupt.Do(c.Context, func() ([]byte, error) { return input.ReadFile(c.String(f.flag), input.Text) })
 		if err != nil {
 			return nil, failWith(exit.NoInput, fmt.Errorf("--%s: %w", f.flag, err))
 		}

@@ -2,6 +2,7 @@ package commandline
 
 import (
 	"bytes"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -119,6 +120,10 @@ func TestReferenceSimulations(t *testing.T) {
 		}
 		compared++
 		then := x.Result
+		for _, messages := range []*result.Messages{&now.Messages, &then.Messages} {
+			// A kind that only failures need may have come in since.
+			maps.DeleteFunc(messages.ByKind, func(_ string, count uint64) bool { return count == 0 })
+		}
 		if !reflect.DeepEqual(now.Messages, then.Messages) || !reflect.DeepEqual(now.ResponseTime, then.ResponseTime) ||
 			!reflect.DeepEqual(now.Work, then.Work) {
 			t.Errorf("%s, N = %d, %s: %+v, now %+v; %s", x.Label, then.Nodes, then.Workload, then.Messages, now.Messages, again)

@@ -102,7 +102,7 @@ func (p *program) reportInput(results *result.Set) report.Input {
 			if err != nil {
 				return dme.Setting{}, false
 			}
-			return dme.Setting{Nodes: spec.Nodes, Options: job.Options, System: job.System, E: job.Plan.MeanHold()}, true
+			return job.Setting(), true
 		},
 		KeepsOrder: func(spec result.Spec) bool {
 			job, err := run.Resolve(spec, p.catalog, newFiles().read)

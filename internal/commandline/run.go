@@ -1,6 +1,7 @@
 package commandline
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -20,6 +21,8 @@ import (
 	"dmebench/internal/coordinator"
 	"dmebench/internal/environment"
 	"dmebench/internal/exit"
+	"dmebench/internal/input"
+	"dmebench/internal/interrupt"
 	"dmebench/internal/run"
 	"dmebench/internal/sim"
 	"dmebench/result"
@@ -54,8 +57,11 @@ func (p *program) runCommand() *cli.Command {
 				Usage: "for --transport udp: `LAYER` raw, reliable or fifo, the same as --set " +
 					run.LayerOption + "=LAYER (default: fifo)"},
 			&cli.StringSliceFlag{Name: "set", Usage: "`KEY=VALUE`: an option of the algorithm, workload or network; may be repeated"},
+			&cli.StringSliceFlag{Name: "fault", Usage: "`FAULT` done on purpose, WHAT WHOM @WHEN, such as: kill 3 @2s; may be repeated (kill, restart, " +
+				"pause, partition, leave, join; node numbers, holder, root, token, waiting or random; a time, a span or entry:N, request:N)"},
 			&cli.StringFlag{Name: "listen", Usage: "`HOST:PORT` of the control plane (default: a free port of this host's loopback)"},
 			&cli.BoolFlag{Name: "allow-mismatch", Usage: "run although the network lacks what the algorithm needs"},
+			forceFlag(),
 			&cli.StringFlag{Name: "out", Usage: "keep the result as a JSON file in folder `DIR`"},
 			&cli.BoolFlag{Name: "json", Usage: "print the result as one JSON object"},
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "show no progress"},
@@ -70,9 +76,14 @@ func (p *program) run(c *cli.Context) error {
 		return err
 	}
 	files := newFiles()
-	job, err := run.Resolve(spec, p.catalog, files.read)
+	job, err := interrupt.Do(c.Context, func() (*run.Job, error) {
+		if err := p.fits(spec, files.read, c.Bool("force")); err != nil {
+			return nil, err
+		}
+		return run.Resolve(spec, p.catalog, files.read)
+	})
 	if err != nil {
-		return failWith(exit.Usage, err)
+		return refusal(c.Context, err)
 	}
 	broker, err := natsBroker(c, job.Network)
 	if err != nil {
@@ -86,22 +97,38 @@ func (p *program) run(c *cli.Context) error {
 	bar := p.progress(c.Bool("quiet"), job)
 	r, err := p.execute(c.Context, job, coordinator.Options{Files: files.all(), Broker: broker, Progress: bar.update, Save: keep})
 	bar.done()
-	if err != nil {
+	if r == nil {
 		return err
 	}
+	lost := err // where it could not be kept it is shown at least
 	if c.Bool("json") {
 		err = printJSON(p.stdout, r)
 	} else {
 		err = printResult(p.stdout, job, r)
 	}
 	if err != nil {
-		return failWith(exit.CantCreate, fmt.Errorf("cannot print the result: %w", err))
+		err = failWith(exit.CantCreate, fmt.Errorf("cannot print the result: %w", err))
+	}
+	if err := cmp.Or(lost, err); err != nil {
+		return err
 	}
 	if r.Status != result.OK {
 		p.explain(r)
 	}
-	p.exit = exit.OfRun(r.Status, len(job.Missing) == 0)
+	p.exit = exit.OfRun(r.Status, len(job.Missing) == 0 && len(r.Faults) == 0)
 	return nil
+}
+
+// refusal is the error for flags that do not do, or for the end of the planning
+// that finds out.
+func refusal(ctx context.Context, err error) error {
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, run.ErrTooLarge):
+		return failWith(exit.Unavailable, err)
+	}
+	return failWith(exit.Usage, err)
 }
 
 // specOf reads the flags. What they mean is checked when the spec is resolved.
@@ -150,6 +177,7 @@ func specOf(c *cli.Context) (result.Spec, error) {
 		Requests: c.Int("requests"), Duration: result.Duration(c.Duration("duration")), Seed: c.Uint64("seed"),
 		NodesPerWorker: c.Int("nodes-per-worker"), Warmup: c.String("warmup"), StallAfter: result.Duration(c.Duration("stall-after")),
 		Set: set, Listen: c.String("listen"), AllowMismatch: c.Bool("allow-mismatch"),
+		Faults: c.StringSlice("fault"),
 	}, nil
 }
 
@@ -173,7 +201,7 @@ func settingsOf(c *cli.Context) (map[string]string, []error) {
 // execute carries out a job on its network.
 func (p *program) execute(ctx context.Context, job *run.Job, opt coordinator.Options) (*result.Result, error) {
 	if !job.Network.Real() {
-		result, err := sim.Run(ctx, job)
+		result, err := interrupt.Do(ctx, func() (*result.Result, error) { return sim.Run(ctx, job) })
 		if err == nil && opt.Save != nil {
 			err = opt.Save(result)
 		}
@@ -257,7 +285,7 @@ func (f *files) read(name string) ([]byte, error) {
 	if b, ok := f.seen[name]; ok {
 		return b, nil
 	}
-	b, err := os.ReadFile(name)
+	b, err := input.ReadFile(name, input.Data)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s: there is no such file", name)
 	}

@@ -10,6 +10,7 @@ import (
 	"dmebench/internal/coordinator"
 	"dmebench/internal/environment"
 	"dmebench/internal/experiment"
+	"dmebench/internal/interrupt"
 	"dmebench/internal/run"
 	"dmebench/result"
 )
@@ -25,6 +26,7 @@ func (p *program) sweepCommand() *cli.Command {
 			&cli.StringFlag{Name: "out", Value: experiment.DefaultOut, Usage: "folder `DIR` below which results are kept"},
 			&cli.BoolFlag{Name: "fresh", Usage: "start anew although there are results of this file"},
 			&cli.BoolFlag{Name: "dry-run", Usage: "print the plan and start nothing"},
+			forceFlag(),
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "show no progress"},
 		},
 		Action: p.sweep,
@@ -35,7 +37,7 @@ func (p *program) sweep(c *cli.Context) error {
 	if c.String("file") == "" {
 		return usage("sweep: --file is missing: which experiment?")
 	}
-	file, err := experiment.Load(c.String("file"))
+	file, err := interrupt.Do(c.Context, func() (experiment.File, error) { return experiment.Load(c.String("file")) })
 	if err != nil {
 		return err
 	}
@@ -43,6 +45,7 @@ func (p *program) sweep(c *cli.Context) error {
 	opt := experiment.Options{
 		Out: c.String("out"), Fresh: c.Bool("fresh"), DryRun: c.Bool("dry-run"),
 		Catalog: p.catalog, Environment: environment.Describe(), ReadFile: files.read,
+		Fits: func(s result.Spec) error { return p.fits(s, files.read, c.Bool("force")) },
 		Run: func(ctx context.Context, job *run.Job, keep func(*result.Result) error) (*result.Result, error) {
 			return p.execute(ctx, job, coordinator.Options{Files: files.all(), Save: keep})
 		},

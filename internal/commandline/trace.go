@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -15,6 +14,7 @@ import (
 
 	"dmebench/internal/atomicfile"
 	"dmebench/internal/exit"
+	"dmebench/internal/input"
 	"dmebench/internal/trace"
 )
 
@@ -38,7 +38,7 @@ func (p *program) trace(c *cli.Context) error {
 	}
 	a, err := p.catalog.Lookup(s.Algorithm)
 	if err != nil {
-		return failWith(exit.Data, fmt.Errorf("%s: %w", s.Name, err))
+		return failWith(exit.Data, s.Refused(err))
 	}
 	text, diagram, err := s.Play(a, readFile)
 	if err != nil {
@@ -61,7 +61,10 @@ func (p *program) scenario(name, file string) (*trace.Scenario, func(string) ([]
 	case (name == "") == (file == ""):
 		return nil, nil, usage("trace: name a --scenario or a --file, one of them; «dmebench list scenarios» shows what there is")
 	case file != "":
-		text, err := os.ReadFile(file)
+		text, err := input.ReadFile(file, trace.MaxBytes)
+		if large := (*input.TooLarge)(nil); errors.As(err, &large) {
+			return nil, nil, failWith(exit.Data, err)
+		}
 		if err != nil {
 			return nil, nil, failWith(exit.NoInput, err)
 		}
@@ -69,7 +72,9 @@ func (p *program) scenario(name, file string) (*trace.Scenario, func(string) ([]
 		if err != nil {
 			return nil, nil, failWith(exit.Data, err)
 		}
-		return s, func(name string) ([]byte, error) { return os.ReadFile(filepath.Join(filepath.Dir(file), name)) }, nil
+		return s, func(name string) ([]byte, error) {
+			return input.ReadFile(filepath.Join(filepath.Dir(file), name), input.Data)
+		}, nil
 	}
 	all, err := p.builtInScenarios()
 	if err != nil {

@@ -42,10 +42,12 @@ func (p *program) validateCommand() *cli.Command {
 			&cli.StringSliceFlag{Name: "claim", Usage: "`ID` of a claim (see list --json), or its parts before a slash; may be repeated"},
 			&cli.BoolFlag{Name: "quick", Usage: "fewer sizes and repetitions, no real processes: up to two minutes"},
 			&cli.BoolFlag{Name: "full", Usage: "more sizes and repetitions: up to half an hour"},
+			&cli.BoolFlag{Name: "faults", Usage: "inject faults, and make the table of what each algorithm survives: survival.html, .md and .json"},
 			&cli.StringFlag{Name: "transport", Value: result.Sim, Usage: "`NETWORK` on which the claims are measured: " + networkNames()},
 			&cli.Uint64Flag{Name: "seed", Value: result.DefaultSeed, Usage: "of the first repetition; the others count on from it"},
 			&cli.StringFlag{Name: "out", Value: defaultValidation, Usage: "folder `DIR` to write to"},
 			&cli.BoolFlag{Name: "fresh", Usage: "run again what was run before an interruption"},
+			forceFlag(),
 			&cli.BoolFlag{Name: "json", Usage: "print one JSON object in place of the lines"},
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "show no progress"},
 		},
@@ -60,6 +62,9 @@ func (p *program) validate(c *cli.Context) error {
 	if c.Uint64("seed") == 0 {
 		return usage("validate: --seed 0: must be above 0")
 	}
+	if c.Bool("faults") {
+		return p.survival(c)
+	}
 	dir := c.String("out")
 	if err := probe(dir); err != nil {
 		return err
@@ -68,6 +73,11 @@ func (p *program) validate(c *cli.Context) error {
 		Catalog: p.catalog, Algorithms: listed(c.StringSlice("algorithm")), Claims: c.StringSlice("claim"), Mode: modeOf(c),
 		Transport: c.String("transport"), Seed: c.Uint64("seed"), Parallel: runtime.GOMAXPROCS(0),
 		Run: func(ctx context.Context, job *run.Job) (*result.Result, error) {
+			if job.Network.Real() {
+				if err := p.fits(job.Spec, nil, c.Bool("force")); err != nil {
+					return nil, err
+				}
+			}
 			return p.execute(ctx, job, coordinator.Options{})
 		},
 	}
@@ -86,7 +96,7 @@ func (p *program) validate(c *cli.Context) error {
 	opt.Store = store
 	d, err := validate.Run(c.Context, opt)
 	if d == nil {
-		return failWith(exit.Usage, err)
+		return refusal(c.Context, err)
 	}
 	if err != nil && !errors.Is(err, context.Canceled) {
 		return failWith(exit.CantCreate, fmt.Errorf("--out %s: cannot keep a result: %w; is there room on the disk?", dir, err))

@@ -82,9 +82,9 @@ func (l *Leader) ask(ctx context.Context, worker int, c Command) (Reply, error) 
 	m, err := l.conn.RequestWithContext(ctx, fmt.Sprintf("%s.w.%d", l.prefix, worker), body)
 	if err != nil {
 		if ctx.Err() != nil || errors.Is(err, nats.ErrNoResponders) || errors.Is(err, nats.ErrTimeout) {
-			return Reply{}, &Silence{Op: c.Op, Workers: []int{worker}}
+			return Reply{Worker: worker}, &Silence{Op: c.Op, Workers: []int{worker}}
 		}
-		return Reply{}, fmt.Errorf("control: %s: worker %d: %w", c.Op, worker, err)
+		return Reply{Worker: worker}, fmt.Errorf("control: %s: worker %d: %w", c.Op, worker, err)
 	}
 	r := Reply{Worker: worker}
 	if m.Header.Get("Binary") != "" {

@@ -1,8 +1,11 @@
 package control
 
 import (
+	"time"
+
 	"dmebench/dme"
 	"dmebench/internal/clock"
+	"dmebench/internal/lapse"
 	"dmebench/result"
 	"dmebench/transport"
 	"dmebench/transport/nats"
@@ -32,6 +35,14 @@ const (
 	OpMark    Op = "mark"    // the pings are over: count what your transport does from now on
 	OpBegin   Op = "begin"   // start the nodes and the workload
 	OpStep    Op = "step"    // make these requests
+	OpDown    Op = "down"    // these nodes are no more
+	OpUp      Op = "up"      // a node is there, perhaps again
+	OpSeize   Op = "seize"   // keep a node from doing anything more, if it is as asked
+	OpFree    Op = "free"    // let a node go on that was seized, or that stays in the critical section
+	OpCut     Op = "cut"     // nothing passes between these sides any more
+	OpHeal    Op = "heal"    // it does again
+	OpLeave   Op = "leave"   // have a node leave the system as soon as its process is idle
+	OpAlive   Op = "alive"   // are you there, and do your nodes get anywhere?
 	OpStop    Op = "stop"    // no more requests will come: let the system fall silent
 	OpReport  Op = "report"  // what have you counted?
 	OpEntries Op = "entries" // a chunk of your records
@@ -44,24 +55,49 @@ type Command struct {
 	Op      Op                    `json:"op"`
 	Assign  *Assignment           `json:"assign,omitempty"`
 	Book    transport.AddressBook `json:"book,omitempty"`
-	Pairs   [][2]uint32           `json:"pairs,omitempty"` // ping: from a local node to another
-	Count   int                   `json:"count,omitempty"` // ping: how often each
-	At      int64                 `json:"at,omitempty"`    // begin: when, ns on the host's clock
+	Pairs   [][2]uint32           `json:"pairs,omitempty"`  // ping: from a local node to another
+	Count   int                   `json:"count,omitempty"`  // ping: how often each
+	Within  time.Duration         `json:"within,omitempty"` // ping: no ping is sent after so long
+	Wait    time.Duration         `json:"wait,omitempty"`   // ping: for an answer
+	At      int64                 `json:"at,omitempty"`     // begin: when, ns on the host's clock
 	Arrives []Arrival             `json:"arrives,omitempty"`
+	Nodes   []dme.NodeID          `json:"nodes,omitempty"` // down, up, seize, free, leave, begin: of these
+	Addr    string                `json:"addr,omitempty"`  // up: where it listens
+	Life    uint32                `json:"life,omitempty"`  // up: its incarnation
+	As      Condition             `json:"as,omitempty"`    // seize: where it is so
+	Sides   [][]dme.NodeID        `json:"sides,omitempty"` // cut
+	Cut     int                   `json:"cut,omitempty"`   // cut, heal: which
 	Chunk   int                   `json:"chunk,omitempty"`
 	Limit   int                   `json:"limit,omitempty"` // states: at most so many
 }
 
+// Condition is what a node may be seized for.
+type Condition string
+
+// The conditions: it waits for the critical section, neither waits nor is inside,
+// or has the token.
+const (
+	Idle     Condition = "idle"
+	Waiting  Condition = "waiting"
+	HasToken Condition = "token"
+)
+
 // Assignment is a worker's part of a run.
 type Assignment struct {
-	Spec      result.Spec             `json:"spec"`
-	Files     map[string][]byte       `json:"files,omitempty"` // what the spec's file options name
-	Local     []dme.NodeID            `json:"local"`
-	Listen    string                  `json:"listen"`
-	Key       [transport.KeySize]byte `json:"key"`
-	Broker    *nats.Broker            `json:"broker,omitempty"` // of a brokered network
-	LogLimit  int                     `json:"log_limit"`        // records kept by this worker
-	SpinShare float64                 `json:"spin_share"`       // of one core, for punctual arrivals
+	Spec   result.Spec             `json:"spec"`
+	Files  map[string][]byte       `json:"files,omitempty"` // what the spec's file options name
+	Local  []dme.NodeID            `json:"local"`
+	Listen string                  `json:"listen"`
+	Key    [transport.KeySize]byte `json:"key"`
+	Broker *nats.Broker            `json:"broker,omitempty"` // of a brokered network
+
+	Incarnation  uint32                `json:"incarnation"`            // of the worker: 1 where it is the first of its nodes
+	Incarnations map[dme.NodeID]uint32 `json:"incarnations,omitempty"` // of the others where they are not 1, by their first nodes
+	Absent       []dme.NodeID          `json:"absent,omitempty"`       // who is not there
+	Joins        bool                  `json:"joins,omitempty"`        // its nodes are to join the system, which goes on already
+
+	LogLimit  int     `json:"log_limit"`  // records kept by this worker
+	SpinShare float64 `json:"spin_share"` // of one core, for punctual arrivals
 }
 
 // Arrival is a request of a local node at a time on the host's clock.
@@ -77,9 +113,12 @@ type Reply struct {
 	Addr     string              `json:"addr,omitempty"`     // assign: of its transport
 	Edges    [][2]uint32         `json:"edges,omitempty"`    // assign: some ordered pairs that will talk, for pings
 	Delays   []int64             `json:"delays,omitempty"`   // ping: one-way, ns
+	Seized   bool                `json:"seized,omitempty"`   // seize: whether it was as asked
+	Lost     int                 `json:"lost,omitempty"`     // ping: how many were not answered
 	Wire     *transport.Counters `json:"wire,omitempty"`     // report: since begin
 	Warnings []string            `json:"warnings,omitempty"` // report: of the transport
 	Clocks   *clock.Change       `json:"clocks,omitempty"`   // report: of the host, since begin
+	Lapses   []lapse.Lapse       `json:"lapses,omitempty"`   // report: when the worker did not run, since begin
 	Unserved uint64              `json:"unserved,omitempty"`
 	Dropped  uint64              `json:"dropped,omitempty"` // report: records beyond the limit
 	Chunks   int                 `json:"chunks,omitempty"`  // report: how many chunks of records there are

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"time"
 
 	"dmebench/internal/control"
 	"dmebench/internal/entrylog"
@@ -15,17 +14,15 @@ import (
 	"dmebench/transport"
 )
 
-// maxStates bounds how many decoded states a stalled run reports.
-const maxStates = 64
-
 // observe gathers what this host knows without its workers: what lies in the
 // shared page outlives them.
 func (c *coordinator) observe() measure.Observation {
 	o := measure.Observation{
-		Job: c.job, Status: result.OK, Nodes: counts(c.page), Delays: c.delays,
+		Job: c.job, Status: result.OK, Nodes: counts(c.page),
 		Start: c.start, Stop: c.stop, PerEntry: c.perEntry,
-		Method: "shared-page", Workers: len(c.procs), Environment: c.opt.Environment,
+		Method: "shared-page", Workers: c.hosts(), Environment: c.opt.Environment,
 	}
+	c.observeFaults(&o)
 	var first string
 	if o.WitnessViolations, first = c.page.Violations(); first != "" {
 		o.Warnings = append(o.Warnings, "the witness saw it happen: "+first)
@@ -41,6 +38,9 @@ func (c *coordinator) collect(ctx context.Context, o *measure.Observation) error
 	}
 	var wire transport.Counters
 	for _, r := range reports {
+		if !c.places[r.Worker].disturbed {
+			c.lapsed(c.name(r.Worker), r.Lapses)
+		}
 		if r.Wire != nil {
 			wire = wire.Plus(*r.Wire)
 		}
@@ -60,14 +60,13 @@ func (c *coordinator) collect(ctx context.Context, o *measure.Observation) error
 	}
 	wire.RefusedFrames += c.data.refused()
 	o.Wire = measure.Wire(wire)
-	if err := c.entries(ctx, reports, o); err != nil {
-		return err
-	}
-	if o.Status == result.OK {
-		if err := c.ping(ctx); err != nil {
+	if c.faults == nil {
+		if err := c.entries(ctx, reports, o); err != nil {
 			return err
 		}
-		o.Delays = c.delays
+	}
+	if o.Status == result.OK {
+		return c.ping(ctx)
 	}
 	return nil
 }
@@ -77,7 +76,8 @@ func (c *coordinator) entries(ctx context.Context, reports []control.Reply, o *m
 	var mu sync.Mutex
 	var errs []error
 	var wg sync.WaitGroup
-	for w, report := range reports {
+	for _, report := range reports {
+		w := report.Worker
 		wg.Go(func() {
 			for k := range report.Chunks {
 				r, err := c.call(ctx, w, control.Command{Op: control.OpEntries, Chunk: k})
@@ -97,23 +97,6 @@ func (c *coordinator) entries(ctx context.Context, reports []control.Reply, o *m
 	}
 	wg.Wait()
 	return errors.Join(errs...)
-}
-
-// answerTime bounds how long the workers of a stalled run may take to describe
-// their nodes: all they have to do is to take a lock.
-const answerTime = 5 * time.Second
-
-// states asks all nodes where they stand. An error names the workers that do
-// not even answer that: not the algorithm stalls then, but they.
-func (c *coordinator) states(ctx context.Context) ([]string, error) {
-	limited, cancel := context.WithTimeout(ctx, answerTime)
-	defer cancel()
-	replies, err := c.leader.Call(limited, c.workers, control.Same(control.Command{Op: control.OpStates, Limit: maxStates}))
-	var states []string
-	for _, r := range replies {
-		states = append(states, r.States...)
-	}
-	return states[:min(len(states), maxStates)], c.blame(ctx, err)
 }
 
 // result turns the observation into the run's result. err is what ended the run

@@ -13,11 +13,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync"
 	"sync/atomic"
 
-	"dmebench/dme"
 	"dmebench/internal/clock"
 	"dmebench/internal/control"
+	"dmebench/internal/lapse"
 	"dmebench/internal/launch"
 	"dmebench/internal/run"
 	"dmebench/internal/sharedpage"
@@ -67,42 +68,49 @@ func Run(ctx context.Context, job *run.Job, opt Options) (*result.Result, error)
 type coordinator struct {
 	job     *run.Job
 	opt     Options
-	workers []int // 0, 1, …
+	places  []*place // by worker
 	clock   *clock.Clock
 	broker  *nats.Server // of the control plane
 	leader  *control.Leader
+	run     string                  // names it on the control plane
 	key     [transport.KeySize]byte // of the run
 	data    dataPlane
 	page    *sharedpage.Page
-	procs   []launch.Process
+	started []launch.Process // all of them
 	fail    context.CancelCauseFunc
 	failed  atomic.Bool // something has gone wrong with a worker or the control plane
 	ending  atomic.Bool // workers may go: their end is no failure any more
-	local   [][]dme.NodeID
 
-	book     transport.AddressBook
-	edges    [][2]uint32
-	delays   []int64
-	perEntry map[int]uint64
-	start    int64
-	stop     int64
+	edges     [][2]uint32
+	delays    []int64 // one-way, of the pings that were answered
+	lostPings int     // that were not
+	doubted   int     // see confirm
+	perEntry  map[int]uint64
+	start     int64
+	stop      int64
+
+	lapses *lapse.Watch
+	missed uint64    // messages that are missing since the system was last quiescent
+	faults *injector // nil in a run without faults
+	held   []held    // processes that did not run for a while
+
+	mu       sync.Mutex
+	warnings []string
+}
+
+// warn adds a warning to the result.
+func (c *coordinator) warn(format string, args ...any) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.warnings = append(c.warnings, fmt.Sprintf(format, args...))
 }
 
 // start takes what the run needs from this host.
 func start(job *run.Job, opt Options) (_ *coordinator, err error) {
 	c := &coordinator{job: job, opt: opt, clock: clock.New()}
+	c.lapses = lapse.Start(c.clock, lapseEvery)
 	rand.Read(c.key[:]) // never fails: it ends the program where there is no randomness
-	per := job.Spec.NodesPerWorker
-	for first := 1; first <= job.Spec.Nodes; first += per {
-		var ids []dme.NodeID
-		for id := first; id < first+per && id <= job.Spec.Nodes; id++ {
-			ids = append(ids, dme.NodeID(id))
-		}
-		c.local = append(c.local, ids)
-	}
-	for i := range c.local {
-		c.workers = append(c.workers, i)
-	}
+	c.places = divide(job.Spec.Nodes, job.Spec.NodesPerWorker)
 	defer func() {
 		if err != nil {
 			c.end()
@@ -114,7 +122,11 @@ func start(job *run.Job, opt Options) (_ *coordinator, err error) {
 	if err = c.openData(); err != nil {
 		return nil, err
 	}
-	if c.page, err = sharedpage.Create(job.Spec.Nodes); err != nil {
+	records := 0
+	if len(job.Faults) > 0 {
+		records = c.logLimit() // what a node has recorded outlives it
+	}
+	if c.page, err = sharedpage.Create(job.Spec.Nodes, records); err != nil {
 		return nil, err
 	}
 	if c.opt.Launcher == nil {
@@ -138,14 +150,15 @@ func (c *coordinator) live(ctx context.Context) (*result.Result, error) {
 	case err == nil:
 		err = c.collect(life, &o)
 	case errors.As(err, &stall):
-		o.Status, o.Error = result.Stalled, err.Error()
-		if o.States, err = c.states(life); err == nil {
-			err = c.collect(life, &o) // the records of a stalled run say how far it came
-		}
+		o.Status, o.Error, o.States = stall.status(), err.Error(), stall.states
+		err = c.collect(life, &o) // the records of a stalled run say how far it came
 	}
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
+	o.Delays = c.measured()
+	c.tellLapses(&o)
+	o.Warnings = append(o.Warnings, c.warnings...)
 	result := c.result(life, o, err)
 	if c.opt.Save != nil {
 		if err := c.opt.Save(result); err != nil {

@@ -28,7 +28,7 @@ func (c *coordinator) openData() error {
 			return err
 		}
 	} else {
-		s, err := nats.StartServer(len(c.workers))
+		s, err := nats.StartServer(len(c.places))
 		if err != nil {
 			return err
 		}

@@ -30,11 +30,14 @@ func (c *coordinator) drive(ctx context.Context) error {
 	if _, err := c.all(ctx, control.Command{Op: control.OpBegin, At: c.start}); err != nil {
 		return err
 	}
+	c.inject(ctx)
+	defer c.faults.stop()
 	var err error
 	if c.job.Plan.Drive() == workload.Stepped {
 		err = c.steps(ctx)
-	} else {
-		err = c.until(ctx, pollRun, func(_, now sums) bool { return now.served() })
+	}
+	if err == nil {
+		err = c.until(ctx, pollRun, func(_, now sums) bool { return now.served() && !c.faults.keeps() })
 	}
 	c.stop = c.clock.Now()
 	if d := c.job.Plan.Duration(); d > 0 {
@@ -49,7 +52,7 @@ func (c *coordinator) steps(ctx context.Context) error {
 	if c.job.Spec.Workload == "serial" {
 		c.perEntry = make(map[int]uint64)
 	}
-	if err := c.until(ctx, pollStep, quiet); err != nil {
+	if err := c.until(ctx, pollStep, c.quiet()); err != nil {
 		return err
 	}
 	before := sumUp(c.page).sent
@@ -61,7 +64,7 @@ func (c *coordinator) steps(ctx context.Context) error {
 		if err := c.step(ctx, plan.Step(k), now); err != nil {
 			return err
 		}
-		if err := c.until(ctx, pollStep, quiet); err != nil {
+		if err := c.until(ctx, pollStep, c.quiet()); err != nil {
 			return fmt.Errorf("step %d: %w", k+1, err)
 		}
 		if c.perEntry != nil {
@@ -81,6 +84,9 @@ func (c *coordinator) step(ctx context.Context, arrivals []workload.Arrival, now
 	byWorker := make(map[int][]control.Arrival)
 	for _, a := range arrivals {
 		w := c.workerOf(a.Node)
+		if c.stateOf(w) != present {
+			continue // its node is not there to ask
+		}
 		byWorker[w] = append(byWorker[w], control.Arrival{Node: a.Node, At: now + int64(a.After)})
 	}
 	workers := slices.Collect(maps.Keys(byWorker))
@@ -92,11 +98,7 @@ func (c *coordinator) step(ctx context.Context, arrivals []workload.Arrival, now
 
 // lead is how far ahead, in nanoseconds, something is arranged of which all
 // workers have to hear beforehand.
-func (c *coordinator) lead() int64 { return int64(leadBase + time.Duration(len(c.workers))*leadExtra) }
-
-func (c *coordinator) workerOf(id dme.NodeID) int {
-	return int(id-1) / c.job.Spec.NodesPerWorker
-}
+func (c *coordinator) lead() int64 { return int64(leadBase + time.Duration(len(c.places))*leadExtra) }
 
 // drain waits for quiescence. A system with a perpetual token falls silent only
 // once its nodes are told that no more requests will come.
@@ -106,36 +108,5 @@ func (c *coordinator) drain(ctx context.Context) error {
 			return err
 		}
 	}
-	return c.until(ctx, pollStep, quiet)
-}
-
-// until looks at the counters until two successive sums satisfy the condition, or
-// the run moves no more.
-func (c *coordinator) until(ctx context.Context, pause time.Duration, done func(before, now sums) bool) error {
-	watch := newProgress(c.job.Spec.StallAfter.Std(), c.job.Plan.LongestHold())
-	begin := time.Now()
-	var reported time.Time
-	before := sumUp(c.page)
-	for {
-		now := sumUp(c.page)
-		if done(before, now) {
-			return nil
-		}
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		if err := watch.observe(now); err != nil {
-			return err
-		}
-		if now.requesting == 0 && now.toCome == 0 && now.inside == 0 && time.Since(begin) > patience*watch.limit {
-			return fmt.Errorf("the system does not fall silent: no request is pending, and after %v messages still flow",
-				patience*watch.limit)
-		}
-		if c.opt.Progress != nil && time.Since(reported) > 100*time.Millisecond {
-			reported = time.Now()
-			c.opt.Progress(now.entries, uint64(c.job.Plan.Requests()))
-		}
-		before = now
-		wait(pause)
-	}
+	return c.until(ctx, pollStep, c.quiet())
 }

@@ -19,16 +19,17 @@ func (c *coordinator) end() {
 		}
 		c.leader.Close()
 	}
-	for _, p := range c.procs {
+	for _, p := range c.started {
 		p.Kill() // of one that has ended, nothing
 	}
-	for _, p := range c.procs {
+	for _, p := range c.started {
 		<-p.Ended()
 	}
 	c.data.close()
 	if c.broker != nil {
 		c.broker.Close()
 	}
+	c.lapses.Close()
 	if c.page != nil {
 		c.page.Close()
 	}
@@ -39,13 +40,14 @@ func (c *coordinator) end() {
 func (c *coordinator) dismiss() {
 	ctx, cancel := context.WithTimeout(context.Background(), endTimeout)
 	defer cancel()
-	_, err := c.leader.Call(ctx, c.workers[:len(c.procs)], control.Same(control.Command{Op: control.OpQuit}))
+	workers := c.workers()
+	_, err := c.leader.Call(ctx, workers, control.Same(control.Command{Op: control.OpQuit}))
 	if err != nil {
 		return // they are killed instead
 	}
-	for _, p := range c.procs {
+	for _, w := range workers {
 		select {
-		case <-p.Ended():
+		case <-c.process(w).Ended():
 		case <-ctx.Done():
 			return
 		}

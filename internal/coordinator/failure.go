@@ -3,12 +3,12 @@ package coordinator
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"dmebench/dme"
 	"dmebench/internal/control"
 	"dmebench/internal/launch"
+	"dmebench/result"
 )
 
 // failure is why a run cannot go on: a process died, a link broke.
@@ -20,29 +20,51 @@ type failure struct {
 
 func (f *failure) Error() string { return f.what }
 
-// stall is why a run does not go on, though everything works.
-type stall struct{ what string }
+// stall is why a run does not go on, though every process works.
+type stall struct {
+	what    string
+	unquiet bool // every request was served, but the system does not fall silent
+	states  []string
+}
 
 func (s *stall) Error() string { return s.what }
 
+// status is what a run that ends so is.
+func (s *stall) status() result.Status {
+	if s.unquiet {
+		return result.Failed
+	}
+	return result.Stalled
+}
+
 // watch fails the run if a worker process ends too early.
-func (c *coordinator) watch(i int, p launch.Process) {
+func (c *coordinator) watch(worker int, p launch.Process) {
 	<-p.Ended()
-	if !c.ending.Load() {
+	if c.ending.Load() {
+		return
+	}
+	c.mu.Lock()
+	at := c.places[worker]
+	failed := at.process == p && at.state.expected()
+	c.mu.Unlock()
+	if failed {
 		c.fail(&failure{
-			nodes: c.local[i], stderr: p.Stderr(),
-			what: fmt.Sprintf("%s ended during the run: %s", c.name(i), p.Outcome()),
+			nodes: at.nodes, stderr: p.Stderr(),
+			what: fmt.Sprintf("%s ended during the run: %s", c.name(worker), p.Outcome()),
 		})
 	}
 }
 
-// listen fails the run for what workers report.
+// listen hears what workers say unasked, and fails the run for what they report.
 func (c *coordinator) listen(ctx context.Context) {
 	for {
 		select {
 		case e := <-c.leader.Events():
+			if e.Joined {
+				c.arrived(e.Worker)
+			}
 			if e.Fatal != "" {
-				c.reported(e)
+				go c.reported(e) // it waits for a while
 			}
 		case <-ctx.Done():
 			return
@@ -50,54 +72,52 @@ func (c *coordinator) listen(ctx context.Context) {
 	}
 }
 
+// arrived notes that a worker is there.
+func (c *coordinator) arrived(worker int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if worker < 0 || worker >= len(c.places) || c.places[worker].joined == nil {
+		return
+	}
+	close(c.places[worker].joined)
+	c.places[worker].joined = nil
+}
+
 // causeTimeout is how long a reported failure waits for the end of the process
 // that caused it, whose own end says more.
 const causeTimeout = time.Second
 
 // reported fails the run for what a worker has reported, and names the worker
-// that caused it.
+// that caused it. That a node is lost which was killed, has left or stands still on
+// purpose is no failure.
 func (c *coordinator) reported(e control.Event) {
 	culprit := e.Worker
 	if e.Peer != 0 {
 		culprit = c.workerOf(dme.NodeID(e.Peer))
 	}
 	f := &failure{what: e.Fatal}
-	if culprit >= 0 && culprit < len(c.procs) {
+	if culprit >= 0 && culprit < len(c.places) && c.process(culprit) != nil {
+		p := c.process(culprit)
 		select {
-		case <-c.procs[culprit].Ended():
+		case <-p.Ended():
 			return // watch fails the run, with more to say
 		case <-time.After(causeTimeout):
 		}
-		f.nodes, f.stderr = c.local[culprit], c.procs[culprit].Stderr()
+		if e.Peer != 0 && c.mayBeLost(culprit) {
+			return
+		}
+		f.nodes, f.stderr = c.places[culprit].nodes, p.Stderr()
 	}
-	if e.Worker >= 0 && e.Worker < len(c.workers) {
+	if e.Worker >= 0 && e.Worker < len(c.places) {
 		f.what = fmt.Sprintf("%s reports: %s", c.name(e.Worker), e.Fatal)
 	}
 	c.fail(f)
 }
 
-// names says who some workers are.
-func (c *coordinator) names(workers []int) string {
-	const most = 8
-	var names []string
-	for _, w := range workers[:min(most, len(workers))] {
-		names = append(names, c.name(w))
-	}
-	if more := len(workers) - most; more > 0 {
-		names = append(names, fmt.Sprintf("%d more", more))
-	}
-	return strings.Join(names, ", ")
-}
-
-// name says who worker i is.
-func (c *coordinator) name(i int) string {
-	ids := c.local[i]
-	nodes := fmt.Sprintf("node %d", ids[0])
-	if len(ids) > 1 {
-		nodes = fmt.Sprintf("nodes %d to %d", ids[0], ids[len(ids)-1])
-	}
-	if i < len(c.procs) {
-		return fmt.Sprintf("%s (worker %d, pid %d)", nodes, i, c.procs[i].PID())
-	}
-	return fmt.Sprintf("%s (worker %d)", nodes, i)
+// mayBeLost reports whether a fault is why others cannot reach a worker.
+func (c *coordinator) mayBeLost(worker int) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	p := c.places[worker]
+	return p.state == gone || p.state == absent || p.disturbed
 }

@@ -20,6 +20,9 @@ func TestMain(m *testing.M) {
 	if launch.Is(os.Args, worker.Command) {
 		os.Exit(worker.Main(testCatalog(), os.Stdin, os.Stderr))
 	}
+	if launch.Is(os.Args, coordinatorCommand) {
+		os.Exit(coordinate(os.Stdin, os.Stdout))
+	}
 	if launch.Is(os.Args, ping.Command) {
 		os.Exit(ping.Main(os.Stdin, os.Stdout, os.Stderr))
 	}
@@ -30,7 +33,8 @@ func TestMain(m *testing.M) {
 }
 
 func testCatalog() run.Catalog {
-	return append(catalog.All(), broken("eager", eager), broken("stingy", stingy), broken("panicking", panicking))
+	return append(catalog.All(), broken("eager", eager), broken("stingy", stingy), broken("panicking", panicking),
+		broken("chatty", chatty), desk("desk", false), desk("deaf-desk", true))
 }
 
 // broken describes an algorithm that gets one thing wrong.
@@ -45,6 +49,12 @@ func broken(name string, request func(id dme.NodeID, out *dme.Outbox)) *dme.Algo
 
 // eager enters without asking anybody.
 func eager(_ dme.NodeID, out *dme.Outbox) { out.Enter(dme.Stamp{}) }
+
+// chatty does so as well, and says it.
+func chatty(_ dme.NodeID, out *dme.Outbox) {
+	out.Broadcast(dme.Message{Kind: 1})
+	out.Enter(dme.Stamp{})
+}
 
 // stingy never lets anybody in.
 func stingy(_ dme.NodeID, out *dme.Outbox) {

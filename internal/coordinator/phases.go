@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -29,7 +28,7 @@ const (
 )
 
 func (c *coordinator) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(ctx, phaseBase+time.Duration(len(c.workers))*phasePerWorker)
+	return context.WithTimeout(ctx, phaseBase+time.Duration(len(c.places))*phasePerWorker)
 }
 
 // each calls some workers, each with its own command, within the bound of a
@@ -37,13 +36,14 @@ func (c *coordinator) bounded(ctx context.Context) (context.Context, context.Can
 func (c *coordinator) each(ctx context.Context, workers []int, command func(worker int) control.Command) ([]control.Reply, error) {
 	limited, cancel := c.bounded(ctx)
 	defer cancel()
+	begin := time.Now()
 	replies, err := c.leader.Call(limited, workers, command)
-	return replies, c.blame(ctx, err)
+	return replies, c.blame(ctx, c.excuse(begin, err))
 }
 
 // all gives all workers one command.
 func (c *coordinator) all(ctx context.Context, command control.Command) ([]control.Reply, error) {
-	return c.each(ctx, c.workers, control.Same(command))
+	return c.each(ctx, c.workers(), control.Same(command))
 }
 
 // call gives one worker a command.
@@ -62,11 +62,8 @@ func (c *coordinator) blame(ctx context.Context, err error) error {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case errors.As(err, &silence):
-		f := &failure{what: string(silence.Op) + ": no answer from " + c.names(silence.Workers)}
-		for _, w := range silence.Workers {
-			f.nodes = append(f.nodes, c.local[w]...)
-			f.stderr = append(f.stderr, c.procs[w].Stderr()...)
-		}
+		f := c.silent(silence.Workers)
+		f.what = fmt.Sprintf("%s: no answer from %s: %s", silence.Op, c.names(silence.Workers), c.why(silence.Workers))
 		c.failed.Store(true)
 		return f
 	}
@@ -75,32 +72,57 @@ func (c *coordinator) blame(ctx context.Context, err error) error {
 
 // launch starts the processes, and whoever watches over them.
 func (c *coordinator) launch(ctx context.Context) error {
-	name := rand.Text()
+	c.run = rand.Text()
 	broker := c.broker.Broker()
 	var err error
-	if c.leader, err = control.Lead(broker.URL, broker.Token, name); err != nil {
+	if c.leader, err = control.Lead(broker.URL, broker.Token, c.run); err != nil {
 		return err
 	}
-	procs, _ := strconv.Atoi(c.job.NetOptions.Get("gomaxprocs"))
-	for i := range c.workers {
+	go c.listen(ctx)
+	late := c.job.Faults.Absent()
+	for w, p := range c.places {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		p, err := c.opt.Launcher.Launch(launch.Command{
-			Word: worker.Command, Name: fmt.Sprintf("worker %d", i), GOMAXPROCS: procs,
-			Config: control.Boot{URL: broker.URL, Token: broker.Token, Run: name, Worker: i},
-		})
-		if err != nil {
+		if slices.Contains(late, p.nodes[0]) {
+			c.page.Bury(p.nodes[0])
+			continue
+		}
+		if err := c.startWorker(w); err != nil {
 			return err
 		}
-		c.procs = append(c.procs, p)
-		if c.opt.Started != nil {
-			c.opt.Started(p)
-		}
 	}
-	for i, p := range c.procs {
-		go c.watch(i, p)
+	return nil
+}
+
+// startWorker starts a worker's process, the next one where there was one.
+func (c *coordinator) startWorker(w int) error {
+	broker := c.broker.Broker()
+	procs, _ := strconv.Atoi(c.job.NetOptions.Get("gomaxprocs"))
+	at := c.places[w]
+	c.mu.Lock()
+	at.joined = make(chan struct{})
+	c.mu.Unlock()
+	p, err := c.opt.Launcher.Launch(launch.Command{
+		Word: worker.Command, Name: fmt.Sprintf("worker %d", w), GOMAXPROCS: procs,
+		Config: control.Boot{URL: broker.URL, Token: broker.Token, Run: c.run, Worker: w},
+	})
+	if err != nil {
+		return err
 	}
+	c.mu.Lock()
+	at.process = p
+	at.become(coming)
+	at.incarnation++
+	if c.start != 0 {
+		at.incarnation = max(at.incarnation, 2) // what 1 stands for is over
+	}
+	c.started = append(c.started, p)
+	c.mu.Unlock()
+	if c.opt.Started != nil {
+		c.opt.Started(p)
+	}
+	go c.watch(w, p)
 	return nil
 }
 
@@ -108,25 +130,70 @@ func (c *coordinator) launch(ctx context.Context) error {
 func (c *coordinator) join(ctx context.Context) error {
 	limited, cancel := c.bounded(ctx)
 	defer cancel()
-	absent := maps.Collect(slices.All(c.workers))
-	for len(absent) > 0 {
-		select {
-		case e := <-c.leader.Events():
-			if e.Fatal != "" {
-				c.reported(e)
-			}
-			if e.Joined {
-				delete(absent, e.Worker)
-			}
-		case <-limited.Done():
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
-			return fmt.Errorf("not there in time: %s", c.names(slices.Sorted(maps.Keys(absent))))
+	newcomers := c.those(func(p presence) bool { return p == coming })
+	var missing []int
+	for _, w := range newcomers {
+		if c.awaitWorker(limited, w) != nil {
+			missing = append(missing, w)
 		}
 	}
-	go c.listen(ctx)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if missing != nil {
+		return fmt.Errorf("not there in time: %s", c.names(missing))
+	}
+	for _, w := range newcomers {
+		c.setState(w, present)
+	}
 	return nil
+}
+
+// awaitWorker waits until a worker has said that it is there.
+func (c *coordinator) awaitWorker(ctx context.Context, w int) error {
+	c.mu.Lock()
+	joined := c.places[w].joined
+	c.mu.Unlock()
+	if joined == nil {
+		return nil
+	}
+	select {
+	case <-joined:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// logLimit is how many records of a node are kept.
+func (c *coordinator) logLimit() int { return max(maxRecords/c.job.Spec.Nodes, minRecords) }
+
+// assignment is a worker's part of the run.
+func (c *coordinator) assignment(w int) *control.Assignment {
+	a := &control.Assignment{
+		Spec: c.job.Spec, Files: c.opt.Files, Local: c.places[w].nodes, Listen: c.opt.Launcher.Listen(),
+		Key: c.key, Broker: c.data.broker,
+		LogLimit:  c.logLimit(),
+		SpinShare: spinBudget / float64(len(c.places)),
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	a.Incarnation = c.places[w].incarnation
+	for other, p := range c.places {
+		if other == w {
+			continue
+		}
+		if p.state == absent || p.state == gone {
+			a.Absent = append(a.Absent, p.nodes...)
+		}
+		if p.incarnation != 1 {
+			if a.Incarnations == nil {
+				a.Incarnations = make(map[dme.NodeID]uint32)
+			}
+			a.Incarnations[p.nodes[0]] = p.incarnation
+		}
+	}
+	return a
 }
 
 // assign gives every worker its nodes, and hears where they listen.
@@ -134,54 +201,55 @@ func (c *coordinator) assign(ctx context.Context) error {
 	if err := c.sequence(); err != nil {
 		return err
 	}
-	replies, err := c.each(ctx, c.workers, func(i int) control.Command {
-		return control.Command{Op: control.OpAssign, Assign: &control.Assignment{
-			Spec: c.job.Spec, Files: c.opt.Files, Local: c.local[i], Listen: c.opt.Launcher.Listen(),
-			Key: c.key, Broker: c.data.broker,
-			LogLimit:  max(maxRecords/c.job.Spec.Nodes, minRecords),
-			SpinShare: spinBudget / float64(len(c.workers)),
-		}}
+	replies, err := c.each(ctx, c.workers(), func(w int) control.Command {
+		return control.Command{Op: control.OpAssign, Assign: c.assignment(w)}
 	})
 	if err != nil {
 		return err
 	}
-	c.book = make(transport.AddressBook, c.job.Spec.Nodes)
-	for i, r := range replies {
-		for _, id := range c.local[i] {
-			c.book[id-1] = r.Addr
+	there := make(map[dme.NodeID]bool)
+	for _, r := range replies {
+		c.listens(r.Worker, r.Addr)
+		for _, id := range c.places[r.Worker].nodes {
+			there[id] = true
 		}
-		c.edges = append(c.edges, r.Edges...)
+	}
+	for _, r := range replies {
+		for _, e := range r.Edges {
+			if there[dme.NodeID(e[1])] {
+				c.edges = append(c.edges, e)
+			}
+		}
 	}
 	return nil
+}
+
+// listens notes the address of a worker's transport.
+func (c *coordinator) listens(w int, addr string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.places[w].addr = addr
+}
+
+// book says where the nodes are that are there.
+func (c *coordinator) book() transport.AddressBook {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	book := make(transport.AddressBook, c.job.Spec.Nodes)
+	for _, p := range c.places {
+		if p.state == absent || p.state == gone {
+			continue
+		}
+		for _, id := range p.nodes {
+			book[id-1] = p.addr
+		}
+	}
+	return book
 }
 
 // connect is the barrier: every worker answers once it is connected to those
 // whom it is going to talk to.
 func (c *coordinator) connect(ctx context.Context) error {
-	_, err := c.all(ctx, control.Command{Op: control.OpConnect, Book: c.book})
+	_, err := c.all(ctx, control.Command{Op: control.OpConnect, Book: c.book()})
 	return err
-}
-
-const (
-	pingPairs = 32 // ordered pairs that are measured, spread over all edges
-	pingCount = 12 // pings along each
-)
-
-// ping measures one-way delays, one pair at a time, so that pings do not meet.
-func (c *coordinator) ping(ctx context.Context) error {
-	byWorker := make(map[int][][2]uint32)
-	n := min(pingPairs, len(c.edges))
-	for k := range n {
-		edge := c.edges[k*len(c.edges)/n]
-		w := c.workerOf(dme.NodeID(edge[0]))
-		byWorker[w] = append(byWorker[w], edge)
-	}
-	for _, w := range slices.Sorted(maps.Keys(byWorker)) {
-		r, err := c.call(ctx, w, control.Command{Op: control.OpPing, Pairs: byWorker[w], Count: pingCount})
-		if err != nil {
-			return err
-		}
-		c.delays = append(c.delays, r.Delays...)
-	}
-	return nil
 }

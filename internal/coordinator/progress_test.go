@@ -33,6 +33,7 @@ func TestProgress(t *testing.T) {
 		{"a critical section that does not end", inside, 7 * time.Second, "longer than the workload says"},
 		{"a message is on its way after all was served", over, 900 * time.Millisecond, ""},
 		{"it never arrives", over, 2 * time.Second, "messages were lost"},
+		{"one arrived twice", sums{sent: 6, handled: 7, requests: 3, entries: 3}, 2 * time.Second, "messages were duplicated"},
 		{"everybody thinks", thinking, time.Hour, ""},
 	} {
 		err := since(c.at, c.ago).observe(c.at)

@@ -1,6 +1,8 @@
 package coordinator
 
 import (
+	"time"
+
 	"dmebench/internal/noderun"
 	"dmebench/internal/sharedpage"
 )
@@ -51,6 +53,45 @@ func (r sums) served() bool { return r.requesting == 0 && r.inside == 0 && r.toC
 // sent, nothing was in flight at that instant.
 func quiet(a, b sums) bool {
 	return a == b && a.sent == a.handled && a.served() && a.timers == 0
+}
+
+// settling is for how long nothing may have moved in a run with faults, where
+// messages are lost with nodes and no sum tells whether any is on its way.
+const (
+	settling      = 50 * time.Millisecond // beside what the links take
+	settlingTimer = time.Second           // while timers are armed, which some algorithm keeps for ever
+)
+
+// quiet returns what until asks whether the system is quiescent. Once nodes were
+// killed, messages to them are missing for ever: then the system is quiescent
+// where nothing has moved for longer than a message takes, and from then on while
+// no more are missing than were.
+func (c *coordinator) quiet() func(before, now sums) bool {
+	if c.faults == nil {
+		return quiet
+	}
+	links := c.job.Links()
+	longest, bounded := links.Longest()
+	if !bounded {
+		longest = 20 * links.Typical(pingBytes)
+	}
+	pause := settling + 2*longest
+	since := time.Now()
+	return func(a, b sums) bool {
+		if a != b || !b.served() {
+			since = time.Now()
+			return false
+		}
+		missing := b.sent - b.handled
+		if b.timers == 0 && missing == c.missed {
+			return true
+		}
+		if still := time.Since(since); still < pause || b.timers > 0 && still < settlingTimer {
+			return false
+		}
+		c.missed = missing
+		return true
+	}
 }
 
 // counts copies the counters of all nodes.

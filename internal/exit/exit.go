@@ -18,7 +18,8 @@ const (
 	NoInput     = 66  // an input file is not there
 	Unavailable = 69  // the environment lacks something
 	CantCreate  = 73  // an output cannot be written
-	Interrupted = 130 // Ctrl-C
+	Interrupted = 130 // Ctrl-C, a request to end, or a terminal that was closed
+	Pipe        = 141 // standard output is a pipe that nobody reads any more
 )
 
 // OfRun is the code with which «run» ends after a run with this status.

@@ -21,13 +21,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 
 	"dmebench/internal/exit"
+	"dmebench/internal/input"
 	"dmebench/result"
 )
 
@@ -60,7 +60,11 @@ type File struct {
 
 // Load reads an experiment file.
 func Load(path string) (File, error) {
-	text, err := os.ReadFile(path)
+	text, err := input.ReadFile(path, input.Text)
+	var large *input.TooLarge
+	if errors.As(err, &large) {
+		return File{}, refuse(exit.Data, "%w", err)
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return File{}, refuse(exit.NoInput,
 			"there is no file %s; name an experiment with --file, such as experiments/quickstart.yaml", path)

@@ -4,9 +4,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"time"
 
 	"dmebench/internal/exit"
@@ -73,14 +73,15 @@ type Plan struct {
 // once, each with the entry that it concerns. readFile serves settings that
 // name a file; nil reads the file system.
 func (f File) Expand(catalog run.Catalog, readFile func(string) ([]byte, error)) (*Plan, error) {
-	if readFile == nil {
-		readFile = os.ReadFile
-	}
+	return f.expand(Options{Catalog: catalog, ReadFile: readFile}.withDefaults())
+}
+
+func (f File) expand(opt Options) (*Plan, error) {
 	p := &Plan{File: f, Files: make(map[string]string)}
 	r := &resolver{
-		document: f.document, file: f, catalog: catalog, plan: p,
+		document: f.document, file: f, catalog: opt.Catalog, fits: opt.Fits, plan: p,
 		readFile: func(name string) ([]byte, error) {
-			b, err := readFile(name)
+			b, err := opt.ReadFile(name)
 			if err == nil {
 				p.Files[name] = digest(b)
 			}
@@ -90,6 +91,9 @@ func (f File) Expand(catalog run.Catalog, readFile func(string) ([]byte, error))
 	configs := r.configurations()
 	if err := r.err(); err != nil {
 		return nil, err
+	}
+	if r.noRoom != nil {
+		return nil, refuse(exit.Unavailable, "%s: %w", f.Path, errors.Join(r.noRoom...))
 	}
 	if len(configs) == 0 {
 		return nil, refuse(exit.Data, "%s: no run is left: max_nodes or skip_invalid leaves everything out", f.Path)

@@ -19,7 +19,9 @@ type resolver struct {
 	file     File
 	catalog  run.Catalog
 	readFile func(string) ([]byte, error)
+	fits     func(result.Spec) error // may be nil
 	plan     *Plan
+	noRoom   []error // what does not fit
 
 	algorithms, transports, workloads []candidate
 	wrong                             complaints
@@ -121,6 +123,12 @@ func (r *resolver) configuration(at combination) (c Cell, ok bool) {
 	c = Cell{
 		Spec:  r.file.spec(alg.Entry, nodes, net.Entry, r.file.Workloads[at[ofWorkloads]]),
 		Label: alg.Label, Transport: net.Label, Workload: load.Label,
+	}
+	if r.fits != nil {
+		if err := r.fits(c.Spec); err != nil {
+			r.noRoom = append(r.noRoom, err)
+			return c, false
+		}
 	}
 	err := r.resolve(&c)
 	var cannot *run.CannotRun

@@ -14,6 +14,7 @@ import (
 
 	"dmebench/internal/atomicfile"
 	"dmebench/internal/exit"
+	"dmebench/internal/interrupt"
 	"dmebench/internal/run"
 	"dmebench/result"
 )
@@ -35,6 +36,10 @@ type Options struct {
 	DryRun  bool   // write the plan to Progress, and nothing to the disk
 	Catalog run.Catalog
 	Run     Runner
+
+	// Fits refuses a run that this host has no room for, before any is started;
+	// nil refuses none.
+	Fits func(result.Spec) error
 
 	// Environment describes the machine; it is kept beside the results.
 	Environment map[string]string
@@ -114,7 +119,7 @@ func (s Summary) String() string {
 
 func (s *Summary) count(c Cell, r *result.Result) {
 	s.Counts[r.Status]++
-	switch exit.OfRun(r.Status, c.LinksMet) {
+	switch exit.OfRun(r.Status, c.LinksMet && len(r.Faults) == 0) {
 	case exit.Held:
 	case exit.Broken:
 		s.broken = true
@@ -133,7 +138,7 @@ func (s *Summary) count(c Cell, r *result.Result) {
 func Sweep(ctx context.Context, file File, opt Options) (Summary, error) {
 	opt = opt.withDefaults()
 	s := Summary{Counts: make(map[result.Status]int)}
-	plan, err := file.Expand(opt.Catalog, opt.ReadFile)
+	plan, err := interrupt.Do(ctx, func() (*Plan, error) { return file.expand(opt) })
 	if err != nil {
 		return s, err
 	}
@@ -203,7 +208,11 @@ func carryOut(ctx context.Context, store *result.Store, todo []Cell, s *Summary,
 			return nil
 		}
 		// Resolved once before; again now, so that only one job is in memory.
-		job, err := run.Resolve(c.Spec, opt.Catalog, opt.ReadFile)
+		job, err := interrupt.Do(ctx, func() (*run.Job, error) { return run.Resolve(c.Spec, opt.Catalog, opt.ReadFile) })
+		if ctx.Err() != nil {
+			s.Interrupted = true
+			return nil
+		}
 		if err != nil {
 			return refuse(exit.Data, "%s: %w", c, err)
 		}

@@ -46,12 +46,12 @@ var importRules = []importRule{
 	{
 		of: []string{
 			"internal/rawio", "internal/launch", "internal/clock", "internal/atomicfile", "internal/environment",
-			"internal/tables", "internal/golden",
+			"internal/tables", "internal/golden", "internal/input", "internal/interrupt",
 		},
 		may: []string{},
 	},
 
-	{of: []string{"workload"}, may: []string{"dme"}},
+	{of: []string{"workload", "workload/fault"}, may: []string{"dme"}},
 	// Numbers in, numbers out.
 	{of: []string{"report/stats", "report/units"}, may: []string{}, not: machine},
 	// What others read results with.
@@ -68,7 +68,8 @@ var importRules = []importRule{
 	{of: []string{"internal/alarm"}, may: []string{"dme", "internal/clock", "internal/rawio"}},
 	// Searches and worked examples: on the network in memory and on no other.
 	{of: []string{"internal/spacetime"}, may: []string{"dme", "dme/vnet"}},
-	{of: []string{"internal/check"}, may: []string{"dme", "dme/vnet", "internal/spacetime"}},
+	{of: []string{"internal/stall"}, may: []string{"dme", "dme/vnet"}},
+	{of: []string{"internal/check"}, may: []string{"dme", "dme/vnet", "internal/spacetime", "internal/stall"}},
 	{of: []string{"internal/trace"}, may: []string{"dme", "dme/vnet", "internal/noderun", "internal/spacetime"}},
 }
 

@@ -42,6 +42,15 @@ type Process interface {
 	// Kill ends the process at once.
 	Kill()
 
+	// Pause makes the process stand still, and returns once it does; Resume lets
+	// it go on. An error says that the process has ended.
+	Pause() error
+	Resume() error
+
+	// Stopped reports whether a signal has stopped the process, as far as can be
+	// told.
+	Stopped() bool
+
 	// Stderr returns the first and last lines that the process has written to
 	// its standard error.
 	Stderr() []string

@@ -161,3 +161,39 @@ func TestTailKeepsBothEnds(t *testing.T) {
 		t.Errorf("%d, %v", n, err)
 	}
 }
+
+// A paused process stands still until it is resumed or killed.
+func TestPause(t *testing.T) {
+	p := start(t, config{})
+	var first []string
+	if err := p.Receive(t.Context(), &first); err != nil {
+		t.Fatal(err)
+	}
+	if p.Stopped() {
+		t.Error("a process that runs is stopped")
+	}
+	for range 3 {
+		if err := p.Pause(); err != nil {
+			t.Fatal(err)
+		}
+		if runtime.GOOS == "linux" && !p.Stopped() {
+			t.Error("a process that was paused runs")
+		}
+		p.Send("again")
+		if err := p.Resume(); err != nil {
+			t.Fatal(err)
+		}
+		var answer string
+		if err := p.Receive(t.Context(), &answer); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := p.Pause(); err != nil {
+		t.Fatal(err)
+	}
+	p.Kill()
+	<-p.Ended()
+	if p.Pause() == nil || p.Resume() == nil {
+		t.Error("a process that has ended was paused and resumed")
+	}
+}

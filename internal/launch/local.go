@@ -178,6 +178,26 @@ func (c *Child) Kill() {
 	c.Dismiss()
 }
 
+// Pause stops the process by a signal, and returns once it stands still.
+func (c *Child) Pause() error {
+	if err := c.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+		return fmt.Errorf("%s cannot be paused: %w", c.name, err)
+	}
+	return awaitStop(c.PID(), c.ended)
+}
+
+// Resume lets a paused process go on.
+func (c *Child) Resume() error {
+	if err := c.cmd.Process.Signal(syscall.SIGCONT); err != nil {
+		return fmt.Errorf("%s cannot be resumed: %w", c.name, err)
+	}
+	return nil
+}
+
+// Stopped reports whether a signal has stopped the process; false where the
+// system does not tell.
+func (c *Child) Stopped() bool { return stopped(c.PID()) }
+
 // End dismisses processes, kills those that have not gone by the end of patience,
 // and returns when all are gone.
 func End(patience time.Duration, children ...*Child) {

@@ -43,6 +43,7 @@ type Process struct {
 	waiting   []int64 // intended and arrived times of requests behind the current one, in pairs
 	unserved  int     // requests given up at the deadline
 	current   entrylog.Entry
+	departs   departure
 }
 
 // New returns the local process of h's node. client says when it asks; log
@@ -58,6 +59,9 @@ func (p *Process) Begin(start int64) {
 	p.deadline = int64(^uint64(0) >> 1)
 	if d := p.client.Duration(); d > 0 {
 		p.deadline = start + int64(d)
+	}
+	if p.Activity() == noderun.Down {
+		return // not part of the system yet
 	}
 	p.more = true
 	p.schedule(start)
@@ -91,6 +95,9 @@ func (p *Process) Expect(at int64) {
 // Arrive makes a request that was intended for the time intended. It waits in
 // line while an earlier request of this node is pending.
 func (p *Process) Arrive(intended int64) {
+	if p.departs != stays {
+		return
+	}
 	p.scheduled--
 	now := p.env.Now()
 	if p.Activity() == noderun.Idle {
@@ -166,6 +173,9 @@ func (p *Process) Leave() {
 		// node comes between the two.
 		p.ask(p.env.Now(), intended, arrived)
 		p.publish()
+	}
+	if p.departs == departs {
+		p.depart()
 	}
 }
 

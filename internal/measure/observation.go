@@ -48,6 +48,9 @@ type Observation struct {
 	WitnessViolations uint64 // entries that the witness saw overlap another
 	Method            string // the witness's name; "" where there was none
 
+	Strikes   []Strike             // the faults that were carried out, in order of time
+	Abandoned []entrylog.Abandoned // of nodes that went while the run went on, and what waited at its end
+
 	States      []string       // decoded states of a stalled run
 	Clocks      []clock.Change // of the workers' hosts while they ran
 	Workers     int

@@ -11,10 +11,10 @@ import (
 
 // Result says what came out of a run.
 //
-// Where the runtime says ok, the status becomes violated if mutual exclusion
-// was violated, and failed if the messages sent and handled do not agree
-// although the links are reliable, for then no count can be trusted. A stalled
-// run that violated mutual exclusion is violated.
+// A run in which mutual exclusion was violated is violated, whatever else went
+// wrong with it. Where the runtime says ok, the status becomes failed if the
+// messages sent and handled do not agree although the links are reliable, for
+// then no count can be trusted.
 func Result(o Observation) *result.Result {
 	job := o.Job
 	t := newTimeline(o.Entries)
@@ -48,9 +48,11 @@ func Result(o Observation) *result.Result {
 	}
 	r.Safety = t.safety(&o, &sum)
 	r.Liveness = result.Liveness{Stalled: o.Status == result.Stalled, States: o.States}
-	if sum.Requests > sum.Entries {
-		r.Liveness.Pending = sum.Requests - sum.Entries
+	if ended := sum.Entries + lost(&o); sum.Requests > ended {
+		r.Liveness.Pending = sum.Requests - ended
 	}
+	r.Faults = t.faults(&o)
+	r.Series = t.series(o.Start)
 	negative := t.fillTimes(r, &o)
 	judge(r, &o, &sum)
 	r.Warnings = slices.Concat(o.Warnings, warnings(r, &o, &part, negative))
@@ -138,10 +140,10 @@ func (t *timeline) safety(o *Observation, sum *totals) result.Safety {
 }
 
 func judge(r *result.Result, o *Observation, sum *totals) {
-	if r.Safety.Violations > 0 && (r.Status == result.OK || r.Status == result.Stalled) {
+	if r.Safety.Violations > 0 {
 		r.Status = result.Violated
 	}
-	if r.Status != result.OK || !o.Job.Guarantees().Reliable {
+	if r.Status != result.OK || !o.Job.Guarantees().Reliable || len(o.Job.Faults) > 0 {
 		return
 	}
 	if faults := sum.uncounted(o.Job.Algorithm); faults != "" {

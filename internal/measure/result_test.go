@@ -158,6 +158,41 @@ func TestWhenTheSteadyPartEnds(t *testing.T) {
 	}
 }
 
+// The load of an open workload does not fall before the last arrival of all nodes
+// together, and then once the first node has no request left.
+func TestWhenTheSteadyPartOfAnOpenLoadEnds(t *testing.T) {
+	job := jobOf(t, result.Spec{Nodes: 2, Workload: "poisson", Rate: 1000, Requests: 20, Warmup: "0"})
+	first, second := job.Plan.Share(1), job.Plan.Share(2)
+	if first < 2 || second < 2 || first+second != 20 {
+		t.Fatalf("shares of %d and %d: choose another seed", first, second)
+	}
+	for _, x := range []struct {
+		name  string
+		late  int64 // by how much later than its last request node 1 leaves
+		until int64
+		exits int
+	}{
+		{"node 1 is done early", 1, 9000, 19}, // node 2's last exit is at 9500
+		{"both wait at the last arrival", 9100, 9100, 19},
+		{"node 2 runs out first", 19000, 9500, 19},
+	} {
+		var entries []entrylog.Entry
+		for k := range first {
+			at := int64(k)
+			entries = append(entries, entry(1, at-int64(first)+1, at, at+1))
+		}
+		entries[first-1].Requested, entries[first-1].Exited = 0, x.late
+		entries[first-1].Entered = x.late - 1
+		for k := range second {
+			at := 9000 * int64(k+1) / int64(second)
+			entries = append(entries, entry(2, at, at+1, at+2))
+		}
+		entries[19].Exited = 9500
+		r := Result(Observation{Job: job, Status: result.OK, Entries: entries, Nodes: counted(2, entries, 0), Stop: 9500, MeanDelay: 1})
+		wants(t, x.name, r.Throughput, float64(x.exits)/(float64(x.until)*1e-9))
+	}
+}
+
 func TestStatus(t *testing.T) {
 	base := func() Observation {
 		e := closed()
@@ -180,7 +215,7 @@ func TestStatus(t *testing.T) {
 		{"an entry without a request", func(o *Observation) { o.Nodes[1].Unasked = 2; o.WitnessViolations = 1 }, result.Violated, 3, ""},
 		{"a stall", func(o *Observation) { o.Status = result.Stalled; o.Nodes[0].Requests += 2 }, result.Stalled, 0, ""},
 		{"a stall after a violation", func(o *Observation) { o.Status = result.Stalled; o.WitnessViolations = 1 }, result.Violated, 1, ""},
-		{"a failure after a violation", func(o *Observation) { o.Status = result.Failed; o.WitnessViolations = 1 }, result.Failed, 1, ""},
+		{"a failure after a violation", func(o *Observation) { o.Status = result.Failed; o.WitnessViolations = 1 }, result.Violated, 1, ""},
 		{"a message lost", func(o *Observation) { o.Nodes[2].Handled[1]-- }, result.Failed, 0, "24 ASK sent and 23 handled"},
 		{"one taken for another", func(o *Observation) { o.Nodes[2].Handled[1]--; o.Nodes[2].Handled[0]++ }, result.Failed, 0,
 			"0 foreign sent and 1 handled, 24 ASK sent and 23 handled"},

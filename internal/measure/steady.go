@@ -53,7 +53,9 @@ func (t *timeline) steady(o *Observation) steady {
 }
 
 // ranOut returns the instant at which the load begins to fall: when the first
-// node makes its last exit, or when the duration ends. In a stepped workload
+// node makes its last exit, or when the duration ends. The load of an open
+// workload does not fall before its last arrival, of all nodes together: one that
+// asks rarely may have made its last exit long before. In a stepped workload
 // nodes do not ask by themselves, and in a trace their ends mean nothing: there
 // it is the last exit. Where the log was too small for all entries, it is the
 // first moment from which a node's entries may be missing.
@@ -73,6 +75,7 @@ func (t *timeline) ranOut(o *Observation) int64 {
 	for i := range last {
 		last[i] = math.MaxInt64
 	}
+	var arrived int64 // the last, of an open workload
 	count := make([]uint64, len(last))
 	for k := range t.len() {
 		e := t.exited(k)
@@ -80,11 +83,17 @@ func (t *timeline) ranOut(o *Observation) int64 {
 			last[i] = e.Exited
 			count[i]++
 		}
+		if plan.Drive() == workload.Open {
+			arrived = max(arrived, e.Intended)
+		}
 	}
 	for i := range last {
 		share := plan.Share(dme.NodeID(i + 1))
-		if o.Dropped > 0 || share > 0 && count[i] >= uint64(share) {
+		switch {
+		case o.Dropped > 0:
 			end = min(end, last[i])
+		case share > 0 && count[i] >= uint64(share):
+			end = min(end, max(last[i], arrived))
 		}
 	}
 	return end

@@ -278,6 +278,8 @@ func (h *Runner) apply() {
 		case dme.EffectRefuse:
 			h.refuse(e.Reason)
 		case dme.EffectLeft:
+			h.renew() // it may join again
+			h.shared = false
 			h.setActivity(Down)
 		}
 		e.Msg.Vec = nil // handed over: the outbox must not keep it alive

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"dmebench/workload"
 )
 
 // boundOption is the option by which a user vouches for a bound on the delay of
@@ -77,6 +79,9 @@ func (j *Job) mismatch() error {
 // would be taken for one that waits for ever.
 func (j *Job) checkPatience() error {
 	bound, vouched := j.vouchedBound()
+	if bound > workload.MaxDuration {
+		return fmt.Errorf("%s=%v: want at most %v", boundOption, bound, workload.MaxDuration)
+	}
 	if limit := j.Spec.StallAfter.Std(); vouched && bound >= limit/2 {
 		return fmt.Errorf("%s=%v: a message and its answer may take twice as long, and nothing moves meanwhile; "+
 			"after %v that is taken for a stall; let --stall-after be more than %v", boundOption, bound, limit, 2*bound)

@@ -16,6 +16,7 @@ import (
 	"dmebench/transport"
 	"dmebench/transport/link"
 	"dmebench/workload"
+	"dmebench/workload/fault"
 )
 
 // MaxNodes is the largest number of nodes of a run. A larger one is a slip of
@@ -50,7 +51,9 @@ type Job struct {
 	Needs      dme.Needs
 	Missing    []string // what the algorithm needs and the network lacks, where that is allowed
 	Warmup     int      // entries to cut; -1 to find out
+	Faults     fault.Schedule
 
+	absent   []dme.NodeID  // join later
 	load     workload.Spec // what Plan was made from
 	readFile func(string) ([]byte, error)
 }
@@ -65,6 +68,15 @@ func (j *Job) Links() link.Config { return j.Network.Links(j.NetOptions) }
 // can be seen is reported, each on a line of its own. readFile serves options
 // and workloads that name a file.
 func Resolve(s result.Spec, c Catalog, readFile func(string) ([]byte, error)) (*Job, error) {
+	j, err := outline(s, c, readFile)
+	if err != nil {
+		return nil, err
+	}
+	return j.complete()
+}
+
+// outline looks up what a spec names, and prepares nothing.
+func outline(s result.Spec, c Catalog, readFile func(string) ([]byte, error)) (*Job, error) {
 	s = s.WithDefaults()
 	j := &Job{Spec: s, Warmup: -1}
 	var errs []error
@@ -91,6 +103,8 @@ func Resolve(s result.Spec, c Catalog, readFile func(string) ([]byte, error)) (*
 			try(fmt.Errorf("warm-up %q: want auto or a number of entries", s.Warmup))
 		}
 	}
+	j.Faults, err = fault.ParseAll(s.Faults)
+	try(err)
 	if s.Nodes < 1 || s.Nodes > MaxNodes {
 		try(fmt.Errorf("%d nodes: there must be at least 1 and at most %d", s.Nodes, MaxNodes))
 	}
@@ -99,6 +113,9 @@ func Resolve(s result.Spec, c Catalog, readFile func(string) ([]byte, error)) (*
 	}
 	if s.StallAfter < 0 || s.Duration < 0 {
 		try(errors.New("a duration must not be negative"))
+	}
+	if s.StallAfter.Std() > workload.MaxDuration {
+		try(fmt.Errorf("stalled after %v: want at most %v", s.StallAfter, workload.MaxDuration))
 	}
 	if errs != nil {
 		return nil, errors.Join(errs...)
@@ -132,6 +149,21 @@ func Resolve(s result.Spec, c Catalog, readFile func(string) ([]byte, error)) (*
 		Name: s.Workload, Rate: s.Rate, TotalRate: s.TotalRate, CS: cs, Requests: s.Requests,
 		Duration: s.Duration.Std(), Options: workOpt, ReadFile: readFile,
 	}
+	return j, nil
+}
+
+// complete prepares what all nodes share, and checks what goes together.
+func (j *Job) complete() (*Job, error) {
+	s, a, opt := j.Spec, j.Algorithm, j.Options
+	kind, err := workload.Lookup(s.Workload)
+	var errs []error
+	try := func(err error) bool {
+		if err != nil {
+			errs = append(errs, err)
+		}
+		return err == nil
+	}
+	try(err)
 	links := j.Links()
 	try(links.CheckNodes(s.Nodes))
 	try(j.plan())
@@ -150,6 +182,7 @@ func Resolve(s result.Spec, c Catalog, readFile func(string) ([]byte, error)) (*
 		try(&CannotRun{Nodes: true, Why: err})
 	} else if try(j.prepare()) {
 		try(j.checkReaders())
+		try(j.checkFaults())
 	}
 	if errs != nil {
 		return nil, errors.Join(errs...)
@@ -178,7 +211,8 @@ func (j *Job) plan() (err error) {
 // prepare makes the system of the job's seed.
 func (j *Job) prepare() (err error) {
 	j.System, err = j.Algorithm.Prepare(dme.Config{
-		Nodes: j.Spec.Nodes, Seed: j.Spec.Seed, Options: j.Options, Bound: j.networkBound(), ReadFile: j.readFile,
+		Nodes: j.Spec.Nodes, Seed: j.Spec.Seed, Options: j.Options, Bound: j.networkBound(), Absent: j.absent,
+		ReadFile: j.readFile,
 	})
 	return err
 }

@@ -35,6 +35,10 @@ type Network struct {
 	// Brokered says that frames pass a broker, which must be there before the
 	// workers are.
 	Brokered bool
+
+	// Connected says that every pair of processes that talk has connections of
+	// its own.
+	Connected bool
 }
 
 // Endpoint is what a worker's end of a network is opened with.
@@ -56,6 +60,7 @@ func Networks() []Network {
 			Options:    []dme.Option{runtime},
 			Guarantees: func(dme.Options) transport.Guarantees { return tcp.Guarantees },
 			Listen:     func(e Endpoint) (transport.Transport, error) { return tcp.Listen(e.Config) },
+			Connected:  true,
 		}),
 		overUDP(runtime),
 		conditioned(Network{

@@ -59,6 +59,9 @@ func (f Field) addTo(parent object) {
 		s = object{"$ref": "#/$defs/" + Times}
 	case "array":
 		s["items"] = object{"type": element}
+		if element, nullable := strings.CutSuffix(element, " or null"); nullable {
+			s["items"] = object{"type": []any{element, "null"}}
+		}
 		if element == "object" {
 			s["items"] = structure()
 		}

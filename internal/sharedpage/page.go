@@ -19,13 +19,14 @@ import (
 )
 
 // magic begins every page and changes with its layout.
-const magic = 0x646d6562656e3031
+const magic = 0x646d6562656e3032
 
 // header is the first part of the page; each hot word has a cache line.
 type header struct {
 	magic      atomic.Uint64
 	nodes      atomic.Uint64
-	_          [6]uint64
+	records    atomic.Uint64 // that a node's log has room for; 0: logs do not lie here
+	_          [5]uint64
 	occupant   atomic.Uint64 // who is in the critical section: 0, a node, or readers | count
 	_          [7]uint64
 	order      atomic.Uint64 // entries so far
@@ -33,6 +34,10 @@ type header struct {
 	violations atomic.Uint64
 	intruder   atomic.Uint64 // the first violation: who entered …
 	victim     atomic.Uint64 // … while whom was inside
+	_          [5]uint64
+	hold       atomic.Uint64 // who makes this entry, or the next after it, stays inside; 0: nobody has to
+	held       atomic.Uint64 // who does
+	heldOrder  atomic.Uint64 // its entry
 	_          [5]uint64
 }
 
@@ -49,20 +54,27 @@ type Page struct {
 	memory []byte
 	header *header
 	nodes  []noderun.Counters
+	logs   []byte
 }
 
-// Create makes a page for nodes nodes.
-func Create(nodes int) (*Page, error) {
-	f, err := anonymous(headerSize + nodes*counterSize)
+// size is what a page takes, in bytes.
+func size(nodes, records int) int { return headerSize + nodes*(counterSize+logSize(records)) }
+
+// Create makes a page for nodes nodes. Where records is above 0, the logs of the
+// nodes lie in it, with room for so many entries each; memory is taken as they
+// fill.
+func Create(nodes, records int) (*Page, error) {
+	f, err := anonymous(size(nodes, records))
 	if err != nil {
 		return nil, fmt.Errorf("shared page: cannot make one for %d nodes: %w", nodes, err)
 	}
-	p, err := mapFile(f, nodes)
+	p, err := mapFile(f, nodes, size(nodes, records))
 	if err != nil {
 		f.Close()
 		return nil, err
 	}
 	p.header.nodes.Store(uint64(nodes))
+	p.header.records.Store(uint64(records))
 	p.header.magic.Store(magic)
 	return p, nil
 }
@@ -74,23 +86,23 @@ func Open(f *os.File, nodes int) (*Page, error) {
 	if err != nil {
 		return nil, fmt.Errorf("shared page: %w; a worker is started by its coordinator only", err)
 	}
-	if info.Size() != int64(headerSize+nodes*counterSize) {
+	if info.Size() < int64(size(nodes, 0)) {
 		return nil, fmt.Errorf("shared page: %d bytes are not a page for %d nodes; are coordinator and worker of one build?",
 			info.Size(), nodes)
 	}
-	p, err := mapFile(f, nodes)
+	p, err := mapFile(f, nodes, int(info.Size()))
 	if err != nil {
 		return nil, err
 	}
-	if p.header.magic.Load() != magic || p.header.nodes.Load() != uint64(nodes) {
+	if p.header.magic.Load() != magic || p.header.nodes.Load() != uint64(nodes) || len(p.memory) != size(nodes, p.records()) {
 		p.Close()
 		return nil, fmt.Errorf("shared page: its layout is another one; are coordinator and worker of one build?")
 	}
 	return p, nil
 }
 
-func mapFile(f *os.File, nodes int) (*Page, error) {
-	memory, err := unix.Mmap(int(f.Fd()), 0, headerSize+nodes*counterSize, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+func mapFile(f *os.File, nodes, size int) (*Page, error) {
+	memory, err := unix.Mmap(int(f.Fd()), 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	if err != nil {
 		return nil, fmt.Errorf("shared page: cannot map it: %w", err)
 	}
@@ -98,6 +110,7 @@ func mapFile(f *os.File, nodes int) (*Page, error) {
 		file: f, memory: memory,
 		header: (*header)(unsafe.Pointer(&memory[0])),
 		nodes:  unsafe.Slice((*noderun.Counters)(unsafe.Pointer(&memory[headerSize])), nodes),
+		logs:   memory[headerSize+nodes*counterSize:],
 	}, nil
 }
 
@@ -113,7 +126,7 @@ func (p *Page) Nodes() []noderun.Counters { return p.nodes }
 // Close unmaps the page and closes its descriptor.
 func (p *Page) Close() error {
 	err := unix.Munmap(p.memory)
-	p.memory, p.header, p.nodes = nil, nil, nil
+	p.memory, p.header, p.nodes, p.logs = nil, nil, nil, nil
 	if e := p.file.Close(); err == nil {
 		err = e
 	}

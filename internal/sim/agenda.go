@@ -1,5 +1,7 @@
 package sim
 
+import "math"
+
 // class orders the events of one instant.
 type class uint64
 
@@ -44,9 +46,34 @@ func (a *agenda) next(c class, at int64, what uint32) event {
 	return event{at: at, rank: uint64(c)<<(64-classBits) | a.seq, what: what}
 }
 
+// first returns when the next event is. The agenda must not be empty.
+func (a *agenda) first() int64 {
+	at := int64(math.MaxInt64)
+	if a.queue.n > 0 {
+		at = a.queue.first().at
+	}
+	if len(a.heap) > 0 {
+		at = min(at, a.heap[0].at)
+	}
+	return at
+}
+
 // add puts an event into the heap.
-func (a *agenda) add(c class, at int64, what uint32) {
-	e := a.next(c, at, what)
+func (a *agenda) add(c class, at int64, what uint32) { a.insert(a.next(c, at, what)) }
+
+// drop takes out all events of the heap for which gone says so.
+func (a *agenda) drop(gone func(event) bool) {
+	left := a.heap
+	a.heap = a.heap[:0]
+	for _, e := range left {
+		if !gone(e) {
+			a.insert(e)
+		}
+	}
+}
+
+// insert puts an event, which has its rank, into the heap.
+func (a *agenda) insert(e event) {
 	a.heap = append(a.heap, e)
 	h, i := a.heap, len(a.heap)-1
 	for i > 0 {

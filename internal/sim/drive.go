@@ -24,7 +24,11 @@ func (s *simulation) run() (err error) {
 		}
 	}()
 	s.build()
-	s.each(func(p *localprocess.Process) { p.Start() })
+	s.each(func(p *localprocess.Process) {
+		if p.Activity() != noderun.Down {
+			p.Start()
+		}
+	})
 	stepped := s.job.Plan.Drive() == workload.Stepped
 	if stepped || !s.stoppers {
 		if err := s.settle(); err != nil {
@@ -38,6 +42,7 @@ func (s *simulation) run() (err error) {
 		return s.neverQuiet()
 	}
 	s.start = s.now
+	s.faults.begin()
 	s.each(func(p *localprocess.Process) { p.Begin(s.start) })
 	if stepped {
 		return s.steps()
@@ -85,7 +90,11 @@ func (s *simulation) untilQuiet() error {
 	for s.status == result.OK {
 		if !stopped && s.watch.busy == 0 {
 			stopped = true
-			s.each(func(p *localprocess.Process) { p.Stop() })
+			s.each(func(p *localprocess.Process) {
+				if p.Activity() != noderun.Down {
+					p.Stop()
+				}
+			})
 		}
 		more, err := s.step()
 		if err != nil {
@@ -97,7 +106,7 @@ func (s *simulation) untilQuiet() error {
 			return nil
 		case !more:
 			s.stall("nothing moves")
-		case s.watch.stuck(s.now):
+		case s.watch.stuck(s.now) && !s.faults.more():
 			s.stall(fmt.Sprintf("messages or timers go on, but nobody has entered for %v", time.Duration(s.now-s.watch.progressed)))
 		case s.watch.restless(s.now):
 			s.fail(fmt.Sprintf("sim: every request was served, but %v later the system has not fallen silent: "+
@@ -121,6 +130,9 @@ func (s *simulation) steps() error {
 		}
 		before := s.messages
 		for _, a := range plan.Step(k) {
+			if !s.faults.asks(a.Node) {
+				continue
+			}
 			s.current = a.Node
 			s.process(a.Node).Expect(base + int64(a.After))
 			s.moved(a.Node)
@@ -172,6 +184,7 @@ func (s *simulation) observation() measure.Observation {
 		WitnessViolations: s.witness.violations, Method: "virtual-time",
 		Environment: map[string]string{"time": "virtual"},
 	}
+	s.faults.observe(&o)
 	if d := s.job.Plan.Duration(); d > 0 && s.status == result.OK {
 		o.Stop = s.start + int64(d)
 	}

@@ -77,9 +77,13 @@ func (s *simulation) sendAll(from dme.NodeID, m *dme.Message) (transmissions int
 	vec := m.Vec
 	for to := dme.NodeID(1); int(to) <= len(s.procs); to++ {
 		if to != from {
+			transmissions++
+			if s.faults != nil && s.faults.severed(from, to) {
+				s.messages++
+				continue
+			}
 			m.Vec = slices.Clone(vec)
 			s.condition(from, to, m)
-			transmissions++
 		}
 	}
 	m.Vec = vec
@@ -95,6 +99,9 @@ func (s *simulation) pass(departure int64, from, to dme.NodeID, m *dme.Message, 
 		at = departure + s.delays.draw()
 	} else {
 		at = s.delays.arrival(departure, from, to)
+	}
+	if s.faults != nil {
+		at = s.faults.after(at, from, to)
 	}
 	s.links.travelled += float64(at - s.now)
 	s.links.delivered++

@@ -26,7 +26,8 @@ type simulation struct {
 	flight flight
 	timers timers
 	delays *delays
-	links  *links // nil where they are left alone
+	links  *links  // nil where they are left alone
+	faults *faults // nil where there are none
 
 	procs    []*localprocess.Process // of node i+1
 	counters []noderun.Counters
@@ -66,6 +67,7 @@ func newSimulation(ctx context.Context, job *run.Job) (*simulation, error) {
 	}
 	s.links = newLinks(job.Links(), n)
 	s.watch = newWatch(n, s.patience())
+	s.faults = newFaults(s)
 	return s, nil
 }
 
@@ -74,7 +76,8 @@ func newSimulation(ctx context.Context, job *run.Job) (*simulation, error) {
 // as every node may need for many turns.
 func (s *simulation) patience() int64 {
 	turns := 100 * float64(s.job.Spec.Nodes) * float64(s.delays.mean+s.links.typical()+s.job.Plan.MeanHold())
-	return int64(max(float64(s.job.Spec.StallAfter.Std()), turns, s.delays.longest()))
+	longest := max(float64(s.job.Spec.StallAfter.Std()), turns, s.delays.longest())
+	return int64(min(longest, float64(1<<62))) // beyond 64 bits a float turns into nothing that is defined
 }
 
 // build makes the nodes. It is apart from newSimulation because an algorithm
@@ -89,6 +92,9 @@ func (s *simulation) build() {
 		}
 		s.procs[i] = localprocess.New(h, env{s}, s.job.Plan.Client(id), s.log)
 	}
+	for _, id := range s.job.Faults.Absent() {
+		s.process(id).Crash()
+	}
 }
 
 func (s *simulation) process(id dme.NodeID) *localprocess.Process { return s.procs[id-1] }
@@ -100,6 +106,9 @@ const eventsPerCheck = 4096
 // the context's.
 func (s *simulation) step() (more bool, err error) {
 	for {
+		if s.faults != nil && s.faults.strike() {
+			return true, nil
+		}
 		if s.agenda.empty() {
 			return false, nil
 		}
@@ -115,16 +124,22 @@ func (s *simulation) step() (more bool, err error) {
 	}
 }
 
-// dispatch carries out an event; false for a timer that was cancelled, at
-// which time does not pass.
+// dispatch carries out an event; false for a timer that was cancelled and for a
+// node that stands still, at which time does not pass.
 func (s *simulation) dispatch(e event) bool {
+	if s.faults != nil && s.faults.holds(e) {
+		return false
+	}
 	switch e.class() {
 	case delivery:
 		p := s.flight.at(e.what)
 		s.now, s.current = e.at, p.to
-		if p.from == p.to {
+		switch {
+		case p.from == p.to:
 			s.process(p.to).Transmitted(&p.msg)
-		} else {
+		case p.msg.Kind == kindNews:
+			s.faults.hear(p)
+		default:
 			s.process(p.to).Receive(p.from, &p.msg)
 		}
 		s.flight.release(e.what)
@@ -140,7 +155,11 @@ func (s *simulation) dispatch(e event) bool {
 		s.process(s.current).Leave()
 	case arrival:
 		s.now, s.current = e.at, dme.NodeID(e.what)
-		s.process(s.current).Arrive(e.at)
+		intended := e.at
+		if s.faults != nil {
+			intended = s.faults.intended(s.current, e.at)
+		}
+		s.process(s.current).Arrive(intended)
 	}
 	s.moved(s.current)
 	return true
@@ -150,7 +169,11 @@ func (s *simulation) dispatch(e event) bool {
 func (s *simulation) moved(id dme.NodeID) {
 	s.lastMove[id-1] = s.now
 	p := s.process(id)
-	s.watch.moved(id, s.now, p.Activity(), s.counters[id-1].Pending.Load() > 0)
+	pending := s.counters[id-1].Pending.Load() > 0
+	if s.faults != nil {
+		pending = s.faults.moved(id) || pending
+	}
+	s.watch.moved(id, s.now, p.Activity(), pending)
 }
 
 // schedule puts an event on the agenda.
@@ -174,7 +197,9 @@ func (s *simulation) deliver(at int64, from, to dme.NodeID, m *dme.Message) {
 		s.messages++
 	}
 	slot := s.flight.put(from, to, m)
-	if s.delays.constant() {
+	if s.faults != nil {
+		s.schedule(delivery, s.faults.after(at, from, to), slot)
+	} else if s.delays.constant() {
 		s.checkTime(at)
 		s.agenda.append(at, slot)
 	} else {
@@ -184,6 +209,10 @@ func (s *simulation) deliver(at int64, from, to dme.NodeID, m *dme.Message) {
 
 // Send implements [noderun.World].
 func (s *simulation) Send(from, to dme.NodeID, m *dme.Message) {
+	if s.faults != nil && s.faults.severed(from, to) {
+		s.messages++
+		return
+	}
 	if s.links != nil {
 		s.condition(from, to, m)
 		return
@@ -210,6 +239,10 @@ func (s *simulation) Broadcast(from dme.NodeID, m *dme.Message) (transmissions i
 		if !sequenced {
 			at = s.delays.arrival(s.now, from, to)
 		}
+		if s.faults != nil && s.faults.severed(from, to) {
+			s.messages++
+			continue
+		}
 		m.Vec = slices.Clone(vec)
 		s.deliver(at, from, to, m)
 	}
@@ -229,14 +262,22 @@ type env struct{ s *simulation }
 func (v env) Now() int64 { return v.s.now }
 
 // ArriveAt implements [localprocess.Env].
-func (v env) ArriveAt(id dme.NodeID, at int64) { v.s.schedule(arrival, at, uint32(id)) }
+func (v env) ArriveAt(id dme.NodeID, at int64) {
+	if v.s.faults != nil {
+		at = v.s.faults.punctual(id, at)
+	}
+	v.s.schedule(arrival, at, uint32(id))
+}
 
 // LeaveAt implements [localprocess.Env].
 func (v env) LeaveAt(id dme.NodeID, at int64) { v.s.schedule(exit, at, uint32(id)) }
 
 // Enter implements [localprocess.Env].
-func (v env) Enter(_ dme.NodeID, shared bool) (order uint64) {
+func (v env) Enter(id dme.NodeID, shared bool) (order uint64) {
 	v.s.watch.progress(v.s.now)
+	if v.s.faults != nil {
+		v.s.faults.entry(id)
+	}
 	return v.s.witness.enter(shared)
 }
 

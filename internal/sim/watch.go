@@ -15,6 +15,7 @@ type watch struct {
 	standing   []standing // of node i+1
 	busy       int        // nodes that are not idle, or have requests to come
 	requesting int
+	leaving    int // nodes that have been told to leave, and have not left
 	inside     int
 
 	progressed int64 // the last entry or exit, or when the first request began to wait
@@ -33,7 +34,7 @@ func newWatch(nodes int, patience int64) watch {
 
 // moved notes where a node stands after an event.
 func (w *watch) moved(id dme.NodeID, now int64, a noderun.Activity, pending bool) {
-	seen := standing{activity: a, busy: pending || a != noderun.Idle}
+	seen := standing{activity: a, busy: pending || a == noderun.Requesting || a == noderun.Inside}
 	was := w.standing[id-1]
 	if seen == was {
 		return
@@ -70,7 +71,7 @@ func (w *watch) progress(now int64) { w.progressed = now }
 // stuck reports whether requests have waited for too long while nobody entered
 // and nobody was inside. A long critical section is no reason for worry.
 func (w *watch) stuck(now int64) bool {
-	return w.requesting > 0 && w.inside == 0 && now-w.progressed > w.patience
+	return w.requesting+w.leaving > 0 && w.inside == 0 && now-w.progressed > w.patience
 }
 
 // restless reports whether the system has gone on for too long after everything

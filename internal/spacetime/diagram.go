@@ -20,6 +20,7 @@ type Diagram struct {
 	Last     int      // the last one
 	Messages []Message
 	Sections []Section
+	Absences []Section // while a node is no part of the system
 	Points   []Point
 	Bad      []int // rows to be highlighted: where a property breaks
 }
@@ -61,11 +62,12 @@ type Point struct {
 // Mark is the shape of a point.
 type Mark int
 
-// A request is a triangle, an exit a bar, a timer that fires a clock, anything
-// else a dot.
+// A request is a triangle, an exit a bar, a timer that fires a clock, the end of
+// a node a cross, anything else a dot.
 const (
 	Dot Mark = iota
 	Request
 	Exit
 	Timer
+	Crash
 )

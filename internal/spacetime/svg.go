@@ -93,6 +93,7 @@ func (d *Diagram) SVG() []byte {
 	g.f(`<rect width="100%%" height="100%%" fill="#fff"/>`)
 	g.f(`<text class="title" x="%d" y="32">%s</text>`, margin, escape(d.Title))
 	g.grid()
+	g.absences()
 	g.sections()
 	for _, m := range d.Messages {
 		g.arrow(m)
@@ -135,6 +136,24 @@ func (g *drawing) grid() {
 		g.f(`<text class="lane" x="%.1f" y="%d">%s</text>`, g.x(i), top-30, escape(name))
 		if i < len(g.Ends) && g.Ends[i] != "" {
 			g.f(`<text class="label badtext" text-anchor="middle" x="%.1f" y="%.1f">%s</text>`, g.x(i), g.bottom+16, escape(g.Ends[i]))
+		}
+	}
+}
+
+// absences takes lifelines away where there is no life.
+func (g *drawing) absences() {
+	for _, s := range g.Absences {
+		from, to := g.y(max(s.Enter, g.first)), g.bottom
+		if s.Enter == 0 {
+			from = top - 22
+		}
+		if s.Leave > 0 {
+			to = g.y(s.Leave)
+		}
+		for _, stroke := range []string{
+			`stroke="#fff" stroke-width="4"`, `stroke="#b00020" stroke-width="1.2" stroke-dasharray="1 6"`,
+		} {
+			g.f(`<line %s x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f"/>`, stroke, g.x(s.Lane), from, g.x(s.Lane), max(from, to))
 		}
 	}
 }
@@ -215,6 +234,8 @@ func (g *drawing) point(p Point) {
 		g.f(`<line class="mark" x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f"/>`, x-13, y, x+13, y)
 	case Timer:
 		g.f(`<circle class="mark" cx="%.1f" cy="%.1f" r="8"/><path class="mark" d="M%.1f %.1f l0 5 l4 2"/>`, x, y, x, y-5)
+	case Crash:
+		g.f(`<path class="cross" d="M%.1f %.1f l14 14 m0 -14 l-14 14"/>`, x-7, y-7)
 	default:
 		g.f(`<circle class="solid" cx="%.1f" cy="%.1f" r="4"/>`, x, y)
 	}

@@ -1,8 +1,10 @@
 package trace
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"dmebench/dme"
@@ -16,22 +18,13 @@ import (
 // file. A command that cannot be carried out is an error, as is a second node
 // in the critical section.
 func (s *Scenario) Play(a *dme.Algorithm, readFile func(string) ([]byte, error)) (text []byte, d *spacetime.Diagram, err error) {
-	opt, err := a.Resolve(s.Set)
-	if err == nil {
-		err = a.CheckNodes(s.Nodes, opt)
-	}
-	var model *vnet.Model
-	if err == nil {
-		// What a scenario does with links and timers is its own affair.
-		model, err = vnet.NewModel(vnet.Config{
-			Algorithm: a, Nodes: s.Nodes, Options: opt, Seed: 1, ReadFile: readFile, Unordered: true, Lose: 1 << 30,
-		})
-	}
+	model, err := s.model(a, readFile)
 	if err != nil {
-		return nil, nil, fmt.Errorf("trace: %s: %w", s.Name, err)
+		return nil, nil, err
 	}
 	p := &player{algorithm: a, picture: spacetime.NewPainter(a, s.Nodes, false)}
 	p.picture.Title = s.Title
+	p.picture.Absent(s.Absent)
 	for _, l := range s.lines {
 		p.text.WriteString(l.text + "\n")
 		if l.command.verb == "" {
@@ -45,10 +38,44 @@ func (s *Scenario) Play(a *dme.Algorithm, readFile func(string) ([]byte, error))
 			}
 		}
 		if err := p.carryOut(l.command); err != nil {
-			return nil, nil, fmt.Errorf("trace: %s:%d: %s: %w", s.Name, l.number, l.text, err)
+			return nil, nil, s.at(l.number, fmt.Errorf("%s: %w", l.text, err))
 		}
 	}
 	return []byte(p.text.String()), p.picture.Finish(), nil
+}
+
+// model is the network that the scenario is played on. What it does with links
+// and timers is its own affair: an algorithm may meet there what its paper rules
+// out, and panics where an invariant is then violated; that is the scenario's
+// fault, and told as such.
+func (s *Scenario) model(a *dme.Algorithm, readFile func(string) ([]byte, error)) (*vnet.Model, error) {
+	settingsAt := cmp.Or(s.settingsAt, s.algorithmAt)
+	opt, err := a.Resolve(s.Set)
+	if err != nil {
+		return nil, s.at(settingsAt, err)
+	}
+	if err := a.CheckNodes(s.Nodes, opt); err != nil {
+		return nil, s.at(s.nodesAt, err)
+	}
+	model, err := vnet.NewModel(vnet.Config{
+		Algorithm: a, Nodes: s.Nodes, Options: opt, Seed: 1, ReadFile: readFile, Unordered: true, Lose: 1 << 30, Recover: true,
+		Faults: s.faulty(), Absent: s.Absent,
+	})
+	if err != nil {
+		return nil, s.at(settingsAt, err)
+	}
+	return model, nil
+}
+
+// faulty reports whether nodes come and go in the scenario.
+func (s *Scenario) faulty() bool {
+	return len(s.Absent) > 0 || slices.ContainsFunc(s.lines, func(l line) bool {
+		switch l.command.verb {
+		case crash, restart, join, leave:
+			return true
+		}
+		return false
+	})
 }
 
 // player carries out the commands of a scenario.
@@ -64,13 +91,22 @@ func (p *player) carryOut(c command) error {
 	switch c.verb {
 	case settle:
 		for x, ok := n.Oldest(); ok && n.Violation == nil; x, ok = n.Oldest() {
-			m := n.OnTheWay(x.From, x.Node)[0]
-			p.note("deliver %v->%v %s", x.From, x.Node, vnet.DescribeMessage(p.algorithm, &m))
+			what := x.Kind.String()
+			if x.Kind == vnet.Deliver {
+				what = vnet.DescribeMessage(p.algorithm, n.Message(x))
+			}
+			p.note("deliver %v->%v %s", x.From, x.Node, what)
 			p.do(x)
+			if p.text.Len() > maxText {
+				return errors.New("messages go on and on; a token that never rests is stopped by «stop», " +
+					"or let its messages arrive one by one with «deliver»")
+			}
 		}
 	case stop:
 		for id := range n.IDs() {
-			p.do(vnet.Step{Kind: vnet.Stop, Node: id})
+			if n.Runner(id).Activity() != noderun.Down {
+				p.do(vnet.Step{Kind: vnet.Stop, Node: id})
+			}
 		}
 	case state:
 		for id := range n.IDs() {
@@ -85,8 +121,11 @@ func (p *player) carryOut(c command) error {
 		}
 		p.do(x)
 	}
-	if n.Violation != nil {
+	switch {
+	case n.Violation != nil:
 		return errors.New(n.Violation.Verdict)
+	case p.text.Len() > maxText:
+		return fmt.Errorf("the outcomes up to here are longer than %d bytes; make the scenario shorter", maxText)
 	}
 	return nil
 }
@@ -102,6 +141,10 @@ func (p *player) step(c command) (vnet.Step, error) {
 		why = fmt.Sprintf("node %d has no timer %d set", c.node, c.timer)
 	case deliver, lose:
 		x.From, x.Node = c.node, c.to
+		if kind, ok := p.network.News(x.From, x.Node); ok && c.verb == deliver && c.kind == "" {
+			x.Kind = kind
+			break
+		}
 		for _, m := range p.network.OnTheWay(x.From, x.Node) {
 			if c.kind == "" || p.algorithm.KindName(m.Kind) == c.kind {
 				break
@@ -129,7 +172,13 @@ func (p *player) outcomes(e *vnet.Event) {
 	for i := range e.Effects {
 		switch x := &e.Effects[i]; x.Kind {
 		case dme.EffectSend:
-			p.note("send %d->%d %s", e.Node, x.To, vnet.DescribeMessage(p.algorithm, &x.Msg))
+			verb := "send"
+			if x.Lost {
+				verb = "lost"
+			}
+			p.note("%s %d->%d %s", verb, e.Node, x.To, vnet.DescribeMessage(p.algorithm, &x.Msg))
+		case dme.EffectLeft:
+			p.note("left %d", e.Node)
 		case dme.EffectEnter:
 			if x.Stamp.IsZero() {
 				p.note("enter %d", e.Node)
@@ -150,7 +199,11 @@ func (p *player) note(format string, args ...any) { fmt.Fprintf(&p.text, "  "+fo
 func (p *player) onTheWay() string {
 	var parts []string
 	for _, l := range p.network.InFlight() {
-		parts = append(parts, fmt.Sprintf("%d->%d %s", l.From, l.To, p.algorithm.KindName(l.Kind)))
+		what := l.Arrival().String()
+		if l.Arrival() == vnet.Deliver {
+			what = p.algorithm.KindName(l.Kind)
+		}
+		parts = append(parts, fmt.Sprintf("%d->%d %s", l.From, l.To, what))
 	}
 	if parts == nil {
 		return "none"

@@ -18,10 +18,13 @@
 // The commands: request N, request-shared N, exit N, deliver A->B [KIND] (the
 // oldest message of the link, or the oldest of that kind, which overtakes the
 // others), lose A->B, settle (deliver everything, oldest first), timeout N [ID],
-// stop, state [N].
+// stop, state [N]. Faults: crash N, restart N, join N, leave N; absent N,N-N names
+// the nodes that join later, and stands before the first command. News that a
+// node is down or up arrives by deliver A->B, as the next thing from A.
 package trace
 
 import (
+	"errors"
 	"fmt"
 	"path"
 	"strconv"
@@ -38,8 +41,27 @@ type Scenario struct {
 	Algorithm string
 	Nodes     int
 	Set       map[string]string
+	Absent    []dme.NodeID // at the start
 	lines     []line
+
+	// The lines of what it is played on; settings that there are none of are at
+	// the algorithm's.
+	algorithmAt, nodesAt, settingsAt int
 }
+
+// Refused is an error about the scenario's algorithm, with the line that names it.
+func (s *Scenario) Refused(err error) error { return s.at(s.algorithmAt, err) }
+
+func (s *Scenario) at(number int, err error) error {
+	return fmt.Errorf("trace: %s:%d: %w", s.Name, number, err)
+}
+
+// Bounds of a scenario: it is read by people, and a slip must not fill the memory.
+const (
+	MaxBytes = 1 << 20
+	maxNodes = 1000
+	maxText  = 16 << 20 // bytes of outcomes
+)
 
 // line is one line of the file that is not an outcome.
 type line struct {
@@ -60,6 +82,10 @@ const (
 	timeout       verb = "timeout"
 	stop          verb = "stop"
 	state         verb = "state"
+	crash         verb = "crash"
+	restart       verb = "restart"
+	join          verb = "join"
+	leave         verb = "leave"
 )
 
 // verbs says how many words a verb takes, and which step it is, if it is one.
@@ -69,6 +95,7 @@ var verbs = map[verb]struct {
 }{
 	request: {1, 1, vnet.Ask}, requestShared: {1, 1, vnet.AskShared}, exit: {1, 1, vnet.Leave},
 	deliver: {1, 2, vnet.Deliver}, lose: {1, 2, vnet.Lose}, timeout: {1, 2, vnet.Fire},
+	crash: {1, 1, vnet.Crash}, restart: {1, 1, vnet.Restart}, join: {1, 1, vnet.Join}, leave: {1, 1, vnet.Depart},
 	state: {0, 1, 0}, settle: {}, stop: {},
 }
 
@@ -82,7 +109,10 @@ type command struct {
 // Parse reads a scenario. Outcomes are skipped: Play makes them anew.
 func Parse(name string, text []byte) (*Scenario, error) {
 	s := &Scenario{Name: name, Set: make(map[string]string)}
-	number := 0
+	if len(text) > MaxBytes {
+		return nil, s.at(1, fmt.Errorf("the file has more than %d bytes; that is no scenario", MaxBytes))
+	}
+	number, began := 0, 0 // this line, and that of the first command
 	for raw := range strings.Lines(string(text)) {
 		number++
 		l := line{text: strings.TrimRight(raw, " \t\r\n"), number: number}
@@ -98,32 +128,77 @@ func Parse(name string, text []byte) (*Scenario, error) {
 			if s.Title == "" {
 				s.Title = strings.TrimSpace(strings.TrimPrefix(l.text, "#"))
 			}
-		case words[0] == "algorithm" && len(words) == 2:
-			s.Algorithm = words[1]
-		case words[0] == "nodes" && len(words) == 2:
-			var err error
-			if s.Nodes, err = strconv.Atoi(words[1]); err != nil || s.Nodes < 1 {
-				return nil, fail("%q is not a number of nodes", words[1])
+		case words[0] == "algorithm" || words[0] == "nodes" || words[0] == "set" || words[0] == "absent":
+			if began > 0 {
+				return nil, fail("it stands below the first command, in line %d; say what is played on above it", began)
 			}
-		case words[0] == "set" && len(words) == 2:
-			key, value, ok := strings.Cut(words[1], "=")
-			if !ok {
-				return nil, fail("want set KEY=VALUE")
+			if err := s.setting(words, number); err != nil {
+				return nil, fail("%v", err)
 			}
-			s.Set[key] = value
 		default:
 			var err error
 			if l.command, err = parseCommand(words, s.Nodes); err != nil {
 				return nil, fail("%v", err)
 			}
+			if began == 0 {
+				began = number
+			}
 		}
 		s.lines = append(s.lines, l)
 	}
 	if s.Title == "" || s.Algorithm == "" || s.Nodes == 0 {
-		return nil, fmt.Errorf("trace: %s: it must begin with a comment that names figure and section, "+
-			"and lines «algorithm NAME» and «nodes N»", name)
+		return nil, s.at(1, errors.New("it must begin with a comment that names figure and section, "+
+			"and lines «algorithm NAME» and «nodes N»"))
 	}
 	return s, nil
+}
+
+// setting reads a line that says what the scenario is played on.
+func (s *Scenario) setting(words []string, number int) error {
+	if len(words) != 2 {
+		return fmt.Errorf("%s takes 1 word, not %d", words[0], len(words)-1)
+	}
+	value := words[1]
+	switch words[0] {
+	case "algorithm":
+		if s.Algorithm != "" {
+			return fmt.Errorf("the algorithm is named in line %d already", s.algorithmAt)
+		}
+		s.Algorithm, s.algorithmAt = value, number
+	case "nodes":
+		if s.Nodes != 0 {
+			return fmt.Errorf("the number of nodes stands in line %d already", s.nodesAt)
+		}
+		n, err := strconv.Atoi(value)
+		if err != nil || n < 1 || n > maxNodes {
+			return fmt.Errorf("%q is not a number of nodes from 1 to %d", value, maxNodes)
+		}
+		s.Nodes, s.nodesAt = n, number
+	case "set":
+		key, value, ok := strings.Cut(value, "=")
+		if !ok {
+			return errors.New("want set KEY=VALUE")
+		}
+		if _, twice := s.Set[key]; twice {
+			return fmt.Errorf("%s is set above already", key)
+		}
+		s.Set[key] = value
+		if s.settingsAt == 0 {
+			s.settingsAt = number
+		}
+	case "absent":
+		if s.Absent != nil {
+			return errors.New("who is absent stands above already")
+		}
+		var err error
+		if s.Absent, err = dme.ParseNodes(value); err != nil {
+			return err
+		}
+		if last := s.Absent[len(s.Absent)-1]; int(last) > s.Nodes {
+			return fmt.Errorf("%v is not one of the nodes 1 to %d", last, s.Nodes)
+		}
+	}
+	return nil
 }
 
 func parseCommand(words []string, nodes int) (c command, err error) {

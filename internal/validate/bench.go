@@ -52,5 +52,7 @@ func (b *bench) job(q *question, c *condition, nodes int) (*run.Job, error) {
 
 // settingOf is what predictions for the runs of a job depend on.
 func settingOf(j *run.Job) dme.Setting {
-	return dme.Setting{Nodes: j.Spec.Nodes, Options: j.Options, System: j.System, T: messageDelay, E: j.Plan.MeanHold()}
+	s := j.Setting()
+	s.T = messageDelay
+	return s
 }

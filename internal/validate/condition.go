@@ -2,6 +2,7 @@ package validate
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"dmebench/claims"
 	"dmebench/dme"
 	"dmebench/result"
+	"dmebench/workload"
 )
 
 // Durations of all runs: T is that of the simulated network.
@@ -30,8 +32,10 @@ type condition struct {
 	wide  bool // measured where growth is
 	timed bool // times mean something: every message takes T
 
-	hold    time.Duration // of a critical section; 0 for the usual
+	hold    time.Duration // of a critical section, in the mean; 0 for the usual
+	varies  bool          // critical sections are exponentially distributed
 	perNode int           // requests per node, at most; 0 for the effort's
+	enough  int           // requests of all nodes, at most, where they do not count per node
 	rate    float64       // of all nodes, in requests per second
 	rare    bool          // rate so low that requests are isolated
 }
@@ -75,6 +79,7 @@ func conditions(network string) []condition {
 			only: []dme.Load{dme.HotSpot}, plain: true, timed: true, rare: true,
 		},
 	}
+	all = append(all, queues()...)
 	if network != result.Sim {
 		all = []condition{
 			all[0],
@@ -90,9 +95,32 @@ func conditions(network string) []condition {
 	return all
 }
 
+// queues returns open loads in parts of what a server serves that has one request
+// at a time for 2T + E, which are those of queueing theory: claims about them are
+// asked under no other. The busier a server is, the longer its times depend on one
+// another, and the more of them a mean needs.
+func queues() []condition {
+	const e = messageDelay
+	var all []condition
+	for _, x := range []struct {
+		part   float64
+		enough int
+	}{{0.3, 10_000}, {0.6, 40_000}, {0.9, 400_000}} {
+		c := condition{
+			name: fmt.Sprintf("poisson at %v/(2T + E), E = T", x.part), workload: "poisson", only: []dme.Load{dme.Open},
+			plain: true, timed: true, hold: e, enough: x.enough, rate: x.part / (2*messageDelay + e).Seconds(),
+		}
+		all = append(all, c)
+		c.name, c.varies = c.name+", exponential", true
+		all = append(all, c)
+	}
+	return all
+}
+
 // makes reports whether claims about a load are asked under the condition.
 func (c *condition) makes(l dme.Load) bool {
-	return slices.Contains(c.Loads, l) && (c.only == nil || slices.Contains(c.only, l))
+	asked := c.only == nil && l != dme.Open || slices.Contains(c.only, l)
+	return slices.Contains(c.Loads, l) && asked
 }
 
 // spec is a run of an algorithm under the condition; how many requests it makes
@@ -100,7 +128,7 @@ func (c *condition) makes(l dme.Load) bool {
 func (c *condition) spec(algorithm string, set map[string]string, nodes int) result.Spec {
 	s := result.Spec{
 		Algorithm: algorithm, Nodes: nodes, Transport: c.network, Workload: c.workload,
-		CS: cmp.Or(c.hold, cs).String(), Requests: nodes, Warmup: result.DefaultWarmup,
+		CS: workload.Distribution{Mean: cmp.Or(c.hold, cs), Exponential: c.varies}.String(), Requests: nodes, Warmup: result.DefaultWarmup,
 		Set: make(map[string]string), TotalRate: c.rate,
 	}
 	maps.Copy(s.Set, set)
@@ -132,6 +160,9 @@ func (c *condition) requests(nodes int, perEntry float64, dynamic bool, e *effor
 		perDynamic     = 20 // per node, where its first request finds the initial state
 	)
 	affordable := e.messages / max(1, perEntry)
+	if c.enough > 0 {
+		return int(min(affordable, float64(c.enough)))
+	}
 	if c.Isolated() {
 		if !dynamic {
 			return int(max(fewestIsolated, min(affordable, manyIsolated)))

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"dmebench/internal/interrupt"
 	"dmebench/internal/run"
 	"dmebench/result"
 )
@@ -116,7 +117,7 @@ func (w *executor) found(x work) *result.Result {
 
 // carryOut makes a failed result of an error.
 func carryOut(ctx context.Context, spec result.Spec, o *Options) *result.Result {
-	job, err := run.Resolve(spec, o.Catalog, nil)
+	job, err := interrupt.Do(ctx, func() (*run.Job, error) { return run.Resolve(spec, o.Catalog, nil) })
 	var r *result.Result
 	if err == nil {
 		r, err = o.Run(ctx, job)

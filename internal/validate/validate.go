@@ -13,6 +13,7 @@ import (
 	"dmebench/claims"
 	"dmebench/dme"
 	"dmebench/internal/exit"
+	"dmebench/internal/interrupt"
 	"dmebench/internal/run"
 	"dmebench/result"
 )
@@ -59,8 +60,11 @@ func (o *Options) validate(
 		Started: time.Now().UTC().Format(time.RFC3339), Confidence: claims.Confidence,
 		Claims: []claims.Verdict{}, Environment: map[string]string{},
 	}
-	p := newPlan(ctx, o, e, subjects)
-	err := o.carryOut(ctx, w, p)
+	p, err := interrupt.Do(ctx, func() (*plan, error) { return newPlan(ctx, o, e, subjects), nil })
+	if err != nil {
+		return nil, err
+	}
+	err = o.carryOut(ctx, w, p)
 	for _, a := range subjects {
 		t := p.tally(a)
 		d.Entries += t.Entries

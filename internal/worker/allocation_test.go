@@ -27,7 +27,7 @@ type system struct {
 
 func startSystem(tb testing.TB, spec result.Spec) *system {
 	tb.Helper()
-	page, err := sharedpage.Create(spec.Nodes)
+	page, err := sharedpage.Create(spec.Nodes, 0)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -28,12 +28,18 @@ type node struct {
 	frame   []byte   // encoding buffer
 	spare   []uint64 // a vector that nobody uses, for the next message that has one
 	leaving bool     // the critical section is over already: it lasts no time
+	staying bool     // it stays in the critical section, for a fault that is to strike it there
 	timers  map[dme.TimerID]uint64
 	serial  uint64 // of timers
 }
 
 func newNode(w *worker, id dme.NodeID) *node {
-	n := &node{id: id, worker: w, log: entrylog.NewLog(w.assigned.LogLimit), timers: make(map[dme.TimerID]uint64)}
+	n := &node{id: id, worker: w, timers: make(map[dme.TimerID]uint64)}
+	if m, ok := w.page.Log(id); ok {
+		n.log = entrylog.NewLogIn(m)
+	} else {
+		n.log = entrylog.NewLog(w.assigned.LogLimit)
+	}
 	h := noderun.New(w.job.Algorithm, w.job.System, w.job.Spec.Nodes, id, world{n}, w.page.Counters(id))
 	n.proc = localprocess.New(h, env{n}, w.job.Plan.Client(id), n.log)
 	return n
@@ -136,6 +142,9 @@ func (n *node) encode(m *dme.Message, owned bool) []byte {
 type world struct{ *node }
 
 func (w world) Send(from, to dme.NodeID, m *dme.Message) {
+	if w.worker.lost(to) {
+		return
+	}
 	if err := w.worker.transport.Send(from, to, w.encode(m, true)); err != nil {
 		w.worker.fail(fmt.Errorf("node %d cannot send to node %d: %w", from, to, err))
 	}
@@ -151,7 +160,7 @@ func (w world) Broadcast(from dme.NodeID, m *dme.Message) int {
 	}
 	nodes := w.worker.job.Spec.Nodes
 	for to := dme.NodeID(1); int(to) <= nodes; to++ {
-		if to == from {
+		if to == from || w.worker.lost(to) {
 			continue
 		}
 		if err := w.worker.transport.Send(from, to, frame); err != nil {
@@ -186,6 +195,9 @@ func (e env) ArriveAt(id dme.NodeID, at int64) {
 }
 
 func (e env) LeaveAt(id dme.NodeID, at int64) {
+	if e.staying {
+		return
+	}
 	if at <= e.worker.clock.Now() {
 		e.leaving = true
 		return
@@ -193,5 +205,13 @@ func (e env) LeaveAt(id dme.NodeID, at int64) {
 	e.worker.alarm.Add(alarm.Event{At: at, Kind: alarm.Leave, Node: id})
 }
 
-func (e env) Enter(id dme.NodeID, shared bool) uint64 { return e.worker.page.Enter(id, shared) }
-func (e env) Leave(id dme.NodeID, shared bool)        { e.worker.page.Leave(id, shared) }
+func (e env) Enter(id dme.NodeID, shared bool) uint64 {
+	order := e.worker.page.Enter(id, shared)
+	if e.worker.down != nil {
+		e.worker.page.Entered(id, e.worker.clock.Now())
+		e.staying = e.worker.page.Stays(id, order)
+	}
+	return order
+}
+
+func (e env) Leave(id dme.NodeID, shared bool) { e.worker.page.Leave(id, shared) }

@@ -16,9 +16,13 @@ const (
 	pingFlag = 1 // Clock: when it was sent
 	pongFlag = 2 // Clock: as in the ping; Num: when that arrived
 
-	pingTimeout = time.Second // a frame that takes longer counts as lost
-	coldPings   = 4           // not counted: the first ones meet cold caches and sleeping threads
-	edgeSample  = 4           // edges that a node offers for pings
+	coldPings  = 4 // not counted: the first ones meet cold caches and sleeping threads
+	edgeSample = 4 // edges that a node offers for pings
+
+	// Once it is known how long answers take, one that takes so many times as long
+	// is not waited for, so that on links that lose the time is not spent on waiting.
+	overdue      = 20
+	leastOverdue = 50 * time.Millisecond
 )
 
 // pings holds the answers that are awaited.
@@ -27,42 +31,52 @@ type pings struct {
 	pong chan [2]int64 // sent, arrived
 }
 
-// ping sends count pings along each pair, one at a time, and returns their
-// one-way delays in nanoseconds.
-func (w *worker) ping(pairs [][2]uint32, count int) ([]int64, error) {
+// ping sends count pings along each pair, one at a time, and none after a time of
+// within. It returns their one-way delays in nanoseconds, and how many were not
+// answered within a time of wait.
+func (w *worker) ping(pairs [][2]uint32, count int, within, wait time.Duration) (delays []int64, lost int, err error) {
 	pong := make(chan [2]int64, 1)
 	w.pings.mu.Lock()
 	w.pings.pong = pong
 	w.pings.mu.Unlock()
-	timeout := time.NewTimer(pingTimeout)
+	timeout := time.NewTimer(wait)
 	defer timeout.Stop()
 
-	var delays []int64
 	var frame []byte
-	for _, pair := range pairs {
+	var slowest time.Duration
+	begin := time.Now()
+	for k, pair := range pairs {
 		from, to := dme.NodeID(pair[0]), dme.NodeID(pair[1])
-		for i := range count + coldPings {
+		end := within * time.Duration(k+1) / time.Duration(len(pairs)) // each pair has its share of the time
+		for i := 0; i < count+coldPings && time.Since(begin) < end; i++ {
 			sent := w.clock.Now()
 			frame = dme.AppendMessage(frame[:0], &dme.Message{Flags: pingFlag, Clock: uint64(sent)})
 			if err := w.transport.Send(from, to, frame); err != nil {
-				return nil, fmt.Errorf("ping node %d: %w", to, err)
+				return delays, lost, fmt.Errorf("ping node %d: %w", to, err)
 			}
 			w.flush()
-			timeout.Reset(pingTimeout)
+			timeout.Reset(wait)
 			for answered := false; !answered; {
 				select {
 				case p := <-pong:
-					answered = p[0] == sent // else an answer that came too late
-					if answered && i >= coldPings {
+					if answered = p[0] == sent; !answered {
+						break // it came too late
+					}
+					slowest = max(slowest, time.Duration(w.clock.Now()-sent))
+					if i >= coldPings {
 						delays = append(delays, p[1]-p[0])
 					}
 				case <-timeout.C:
 					answered = true
+					lost++
+				}
+				if len(delays) >= coldPings {
+					wait = min(wait, max(leastOverdue, overdue*slowest))
 				}
 			}
 		}
 	}
-	return delays, nil
+	return delays, lost, nil
 }
 
 // pinged handles a frame of the runtime.

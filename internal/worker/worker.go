@@ -9,17 +9,27 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"dmebench/dme"
 	"dmebench/internal/alarm"
 	"dmebench/internal/clock"
 	"dmebench/internal/control"
 	"dmebench/internal/entrylog"
+	"dmebench/internal/lapse"
 	"dmebench/internal/localprocess"
 	"dmebench/internal/noderun"
 	"dmebench/internal/run"
 	"dmebench/internal/sharedpage"
 	"dmebench/transport"
+)
+
+// How often a worker looks whether it was held up; the more of them there are, the
+// less often, so that all together they take next to nothing.
+const (
+	lapseEvery   = 250 * time.Millisecond
+	lapsePerNode = time.Millisecond
 )
 
 // worker executes one assignment.
@@ -34,10 +44,15 @@ type worker struct {
 	page      *sharedpage.Page
 	alarm     *alarm.Alarm
 	transport transport.Transport
-	nodes     []*node // by NodeID; nil where the node is another process's
+	nodes     []*node       // by NodeID; nil where the node is another process's
+	down      []atomic.Bool // by NodeID: what is sent there is lost; nil in a run without faults
+	newcomer  bool          // the others were there before this process
+	seized    *node         // its lock is held; see seize
 	pings     pings
 	base      transport.Counters // what the transport had counted before the workload began
 	clocks    clock.Reading      // then
+	marked    int64              // when that was
+	lapses    *lapse.Watch
 
 	failOnce sync.Once
 }
@@ -60,11 +75,27 @@ func (w *worker) answer(c control.Command) (r control.Reply) {
 	case control.OpConnect:
 		err = w.transport.Start(c.Book, w)
 	case control.OpPing:
-		r.Delays, err = w.ping(c.Pairs, c.Count)
+		r.Delays, r.Lost, err = w.ping(c.Pairs, c.Count, c.Within, c.Wait)
+	case control.OpDown:
+		err = w.expel(c.Nodes)
+	case control.OpUp:
+		err = w.readmit(c.Nodes, c.Addr, c.Life)
+	case control.OpSeize:
+		r.Seized, err = w.seize(c.Nodes, c.As)
+	case control.OpFree:
+		err = w.free(c.Nodes)
+	case control.OpLeave:
+		err = w.leave(c.Nodes)
+	case control.OpAlive:
+		w.each(func(n *node) { n.do(func(*localprocess.Process) {}) }) // to do nothing must be possible
 	case control.OpMark:
-		w.base, w.clocks = w.transport.Counters(), clock.Read()
+		w.base, w.clocks, w.marked = w.transport.Counters(), clock.Read(), w.clock.Now()
 	case control.OpBegin:
-		w.begin(c.At)
+		if w.newcomer {
+			w.beginLate(c.At)
+		} else {
+			w.begin(c.At)
+		}
 	case control.OpStep:
 		err = w.step(c.Arrives)
 	case control.OpStop:
@@ -110,12 +141,15 @@ func (w *worker) assign(a *control.Assignment) (control.Reply, error) {
 	if err != nil {
 		return r, err
 	}
+	w.lapses = lapse.Start(w.clock, max(lapseEvery, time.Duration(a.Spec.Nodes)*lapsePerNode))
 	w.nodes = make([]*node, a.Spec.Nodes+1)
 	for _, id := range a.Local {
 		w.nodes[id] = newNode(w, id)
 	}
+	w.prepareFaults()
 	w.transport, err = w.listen(transport.Config{
 		Listen: a.Listen, Local: a.Local, Nodes: a.Spec.Nodes, Key: a.Key, Peers: w.peers(),
+		Incarnation: a.Incarnation, Incarnations: a.Incarnations, Absent: a.Absent,
 	})
 	if err != nil {
 		return r, err
@@ -205,8 +239,12 @@ func (w *worker) Transmitted(from dme.NodeID, b []byte) {
 	}
 }
 
-// Down is called by the transport.
+// Down is called by the transport. Nodes hear of it only from the coordinator,
+// which knows what has become of the process: a transport may be wrong.
 func (w *worker) Down(peer dme.NodeID, err error) {
+	if errors.Is(err, errExpelled) {
+		return
+	}
 	w.notify(control.Event{Peer: uint32(peer), Fatal: fmt.Sprintf("node %d can no longer be reached: %v", peer, err)})
 }
 
@@ -227,7 +265,7 @@ func (w *worker) report() control.Reply {
 	var r control.Reply
 	c := w.transport.Counters().Minus(w.base)
 	change := w.clocks.Until(clock.Read())
-	r.Wire, r.Clocks = &c, &change
+	r.Wire, r.Clocks, r.Lapses = &c, &change, w.lapses.Since(w.marked)
 	if t, ok := w.transport.(transport.Warner); ok {
 		r.Warnings = t.Warnings()
 	}
@@ -279,6 +317,9 @@ func (w *worker) states(limit int) []string {
 }
 
 func (w *worker) close() {
+	if w.lapses != nil {
+		w.lapses.Close()
+	}
 	if w.alarm != nil {
 		w.alarm.Close()
 	}

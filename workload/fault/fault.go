@@ -48,17 +48,19 @@ func (k Kind) lasts() bool { return k == Pause || k == Partition }
 type Role string
 
 // The roles: the node inside the critical section, the root of the system's
-// structure, the node that has the token, a node that waits, any node that is up.
-// Among several the one is drawn from the run's seed.
+// structure, the node that has the token, a node that waits, one that neither
+// waits nor is inside, any node that is up. Among several the one is drawn from
+// the run's seed.
 const (
 	Holder  Role = "holder"
 	Root    Role = "root"
 	Token   Role = "token"
 	Waiting Role = "waiting"
+	Idle    Role = "idle"
 	Random  Role = "random"
 )
 
-var roles = []Role{Holder, Root, Token, Waiting, Random}
+var roles = []Role{Holder, Root, Token, Waiting, Idle, Random}
 
 // Event is what a fault can wait for in place of a time.
 type Event string

@@ -32,7 +32,7 @@ func TestRefusesWhatCannotBe(t *testing.T) {
 		"kill 3":                  "want WHAT WHOM @WHEN",
 		"kill 3 2s":               "want WHAT WHOM @WHEN",
 		"burn 3 @2s":              "want kill, restart, pause, partition, leave or join",
-		"kill king @2s":           "nor one of holder, root, token, waiting or random",
+		"kill king @2s":           "nor one of holder, root, token, waiting, idle or random",
 		"kill 0 @2s":              "neither a node number",
 		"kill 3 @two":             "is no time",
 		"kill 3 @-2s":             "is no time",

@@ -1,0 +1,198 @@
+package maekawa_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"dmebench/algorithms/maekawa"
+	"dmebench/algorithms/quorum"
+	"dmebench/dme"
+	"dmebench/dme/conformance"
+	"dmebench/internal/check"
+)
+
+// One node of three crashes at any moment, and may come back, with three requests;
+// two of two with four requests: every schedule. That a node which stays away is
+// not waited for, where there is another quorum, is part of it.
+func TestEveryCrash(t *testing.T) {
+	for _, set := range []map[string]string{
+		{}, {"yield": "always"}, {"grants": "numbered"}, {"grants": "numbered", "yield": "always"},
+		{"quorum": "grid"}, {"quorum": "tree"}, {"quorum": "weighted", "weights": "2,1,1"}, {"quorum": "singleton"},
+	} {
+		for _, o := range []check.Options{{Nodes: 3, Requests: 3, Faults: 1}, {Nodes: 2, Requests: 4, Faults: 2}} {
+			if o.Nodes == 2 && set["weights"] != "" {
+				continue
+			}
+			o.Set = set
+			r, err := check.Exhaustive(t.Context(), maekawa.Algorithm(), o)
+			judge(t, fmt.Sprintf("%v, %d nodes", set, o.Nodes), r, err)
+		}
+	}
+}
+
+// Crashes and returns at random moments, on more nodes; with numbered grants on
+// links that reorder. Nobody sends what the other end must refuse.
+func TestRandomCrashes(t *testing.T) {
+	schedules := 400
+	if testing.Short() {
+		schedules = 150
+	}
+	for _, n := range []int{3, 5, 7, 9} {
+		for _, q := range []string{"plane", "grid", "majority", "tree", "weighted"} {
+			for _, yield := range []string{"failed", "always"} {
+				for _, grants := range []string{"plain", "numbered"} {
+					set := map[string]string{"quorum": q, "yield": yield, "grants": grants}
+					if q == "weighted" {
+						set["weights"] = "4,3,2,1,1,1,1,1,1"[:2*n-1]
+					}
+					r, err := check.Random(t.Context(), maekawa.Algorithm(), check.Options{
+						Nodes: n, Requests: 3 * n, Faults: 4, Schedules: schedules, Set: set, Unordered: grants == "numbered",
+					})
+					judge(t, fmt.Sprintf("%v, %d nodes", set, n), r, err)
+					if err := conformance.SearchFaults(maekawa.Algorithm(), n, set, uint64(schedules/n/4)); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+		}
+	}
+}
+
+// judge fails the test where a search has found something: a property that is
+// broken, or a message that the other end had to refuse.
+func judge(t *testing.T, what string, r check.Report, err error) {
+	t.Helper()
+	switch {
+	case err != nil:
+		t.Fatal(err)
+	case r.Violation != nil:
+		t.Fatalf("%s, seed %d: %v", what, r.Seed, r.Violation)
+	case !r.Complete:
+		t.Fatalf("%s: %s", what, r.Stopped)
+	case r.Refused > 0:
+		t.Fatalf("%s: %d messages refused: %s", what, r.Refused, r.Refusal)
+	}
+}
+
+// Whichever nodes are down, a live node enters where Survives says so, waits
+// elsewhere, and enters when all are back. What Survives says is told here once
+// more: some request set, majority or tree quorum is whole.
+func TestEverySetOfFailedNodes(t *testing.T) {
+	for _, x := range []struct {
+		set    map[string]string
+		nodes  int
+		quorum func(up func(dme.NodeID) bool) bool
+	}{
+		{map[string]string{"quorum": "plane"}, 7, someSet(t, "plane", 7)},
+		{map[string]string{"quorum": "grid"}, 9, someSet(t, "grid", 9)},
+		{map[string]string{"quorum": "singleton"}, 3, func(up func(dme.NodeID) bool) bool { return up(1) }},
+		{map[string]string{"quorum": "majority"}, 6, moreThan(3, 1, 1, 1, 1, 1, 1)},
+		{map[string]string{"quorum": "weighted", "weights": "3,1,1,1,1,0"}, 6, moreThan(3, 3, 1, 1, 1, 1, 0)},
+		{map[string]string{"quorum": "tree"}, 7, func(up func(dme.NodeID) bool) bool {
+			_, ok := quorum.TreeQuorum(7, 1, up)
+			return ok
+		}},
+	} {
+		entered, waited := 0, 0
+		for mask := range 1<<x.nodes - 1 {
+			var down []dme.NodeID
+			var asks dme.NodeID
+			for id := dme.NodeID(1); int(id) <= x.nodes; id++ {
+				switch {
+				case mask>>(id-1)&1 == 1:
+					down = append(down, id)
+				case asks == dme.None || mask%int(id) == 0:
+					asks = id
+				}
+			}
+			for _, before := range []bool{true, false} { // the request, or the crashes
+				net := conformance.Make(t, maekawa.Algorithm(), x.nodes, x.set)
+				if before {
+					net.Request(asks)
+				}
+				for _, id := range down {
+					net.Crash(id)
+				}
+				if !before {
+					net.Settle()
+					net.Request(asks)
+				}
+				net.Settle()
+				want := x.quorum(func(id dme.NodeID) bool { return !slices.Contains(down, id) })
+				in := slices.Contains(net.Inside(), asks)
+				if in != want || want != maekawa.Algorithm().Survives(net.Setting, down) {
+					t.Fatalf("%v: %v down, node %d asks: is in: %v, there is a quorum: %v\n%s", x.set, down, asks, in, want, net.States())
+				}
+				if want {
+					entered++
+					continue
+				}
+				waited++
+				for _, id := range down {
+					net.Restart(id)
+				}
+				net.Settle()
+				if !slices.Contains(net.Inside(), asks) || net.Err() != nil || net.Refused() > 0 {
+					t.Fatalf("%v: %v are back, and node %d waits; %d refused, %v\n%s", x.set, down, asks, net.Refused(), net.Err(), net.States())
+				}
+			}
+		}
+		if entered == 0 || waited == 0 {
+			t.Errorf("%v: %d entered, %d waited", x.set, entered, waited)
+		}
+	}
+}
+
+// someSet tells whether some request set has no failed node.
+func someSet(t *testing.T, construction string, nodes int) func(up func(dme.NodeID) bool) bool {
+	t.Helper()
+	s, err := quorum.New(construction, quorum.Config{Nodes: nodes})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(up func(dme.NodeID) bool) bool {
+		for id := dme.NodeID(1); int(id) <= nodes; id++ {
+			if !slices.ContainsFunc(s.RequestSet(id), func(j dme.NodeID) bool { return !up(j) }) {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+// moreThan tells whether the nodes that are up have more than so many votes.
+func moreThan(half int, votes ...int) func(up func(dme.NodeID) bool) bool {
+	return func(up func(dme.NodeID) bool) bool {
+		sum := 0
+		for i, v := range votes {
+			if up(dme.NodeID(i + 1)) {
+				sum += v
+			}
+		}
+		return sum > half
+	}
+}
+
+// A member that comes back gives its lock to nobody while it may be in use. Node
+// 2's set of the triangle is {2,3}; node 3 crashes while 2 is in.
+func TestGracePeriod(t *testing.T) {
+	for _, grants := range []string{"plain", "numbered"} {
+		net := conformance.Make(t, maekawa.Algorithm(), 3, map[string]string{"grants": grants})
+		net.Request(2)
+		net.Settle()
+		net.Crash(3)
+		net.Restart(3)
+		net.Deliver(3, 1, 0) // down
+		net.Deliver(3, 1, 0) // up
+		net.Request(1)
+		net.Request(3)
+		net.Settle()
+		if in := net.Inside(); !slices.Equal(in, []dme.NodeID{2}) {
+			t.Fatalf("%v are in\n%s", in, net.States())
+		}
+		if order := net.Drain(); len(order) != 3 || net.Refused() > 0 || net.Err() != nil {
+			t.Errorf("entries %v, %d refused, %v", order, net.Refused(), net.Err())
+		}
+	}
+}

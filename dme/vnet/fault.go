@@ -1,0 +1,195 @@
+package vnet
+
+import (
+	"errors"
+
+	"dmebench/dme"
+	"dmebench/internal/noderun"
+)
+
+// News that a node is down or up travels on the links to the others, behind what
+// the node had sent and before what its next incarnation sends.
+type news uint8
+
+const (
+	noNews news = iota
+	isDown
+	isUp
+)
+
+// arrival is the step in which what a link holds arrives.
+func (p *passage) arrival() StepKind {
+	switch p.news {
+	case isDown:
+		return Down
+	case isUp:
+		return Up
+	}
+	return Deliver
+}
+
+// prepareFaults finds out which faults there can be.
+func (m *Model) prepareFaults(node dme.Node) error {
+	m.faulty = m.Faults || m.Crashes > 0 || m.Departures > 0 || len(m.Absent) > 0
+	_, m.restarts = node.(dme.Restarter)
+	_, m.joins = node.(dme.Joiner)
+	_, m.leaves = node.(dme.Leaver)
+	switch {
+	case m.faulty && m.Sequenced:
+		return errors.New("vnet: what becomes of a sequenced medium when a node crashes is not defined")
+	case len(m.Absent) > 0 && !m.joins:
+		return errors.New("vnet: nodes of " + m.Algorithm.Name + " cannot join")
+	}
+	return nil
+}
+
+// RestartsNodes reports whether nodes that crashed may come back.
+func (m *Model) RestartsNodes() bool { return m.restarts && m.Restarts }
+
+// mayComeBack reports whether a node that is down may become part of the system
+// again.
+func (m *Model) mayComeBack(p *process) bool {
+	if p.absent {
+		return m.joins
+	}
+	return m.RestartsNodes()
+}
+
+// comingBack is the step by which it does.
+func comingBack(id dme.NodeID, p *process) Step {
+	if p.absent {
+		return Step{Kind: Join, Node: id}
+	}
+	return Step{Kind: Restart, Node: id}
+}
+
+// faults appends the faults that may strike a node that is up.
+func (m *Model) faults(s state, id dme.NodeID, p *process, to []Step) []Step {
+	c := s.shared()
+	if c.crashes > 0 {
+		to = append(to, Step{Kind: Crash, Node: id})
+	}
+	if c.departures > 0 && m.leaves && p.activity == noderun.Idle && !p.leaving {
+		to = append(to, Step{Kind: Depart, Node: id})
+	}
+	return to
+}
+
+// possibleFault reports whether a step of a node that comes or goes is possible.
+// Where the configuration leaves faults to the caller, any that makes sense is.
+func (m *Model) possibleFault(s state, x Step) bool {
+	if !m.faulty {
+		return false
+	}
+	p, c := s.process(x.Node), s.shared()
+	down := p.activity == noderun.Down
+	switch x.Kind {
+	case Crash:
+		return !down && (c.crashes > 0 || m.Faults)
+	case Restart:
+		return down && m.restarts && (m.Faults || m.Restarts && !p.absent)
+	case Join:
+		return down && m.joins && (m.Faults || p.absent)
+	case Depart:
+		return m.leaves && p.activity == noderun.Idle && !p.leaving && (c.departures > 0 || m.Faults)
+	}
+	return false
+}
+
+// severed reports whether what one node sends to another is lost: it is down, or
+// the sender has not heard yet that it is up.
+func (m *Model) severed(s state, from, to dme.NodeID) bool {
+	if s.process(to).activity == noderun.Down {
+		return true
+	}
+	link := m.link(to, from)
+	for i := range s.length(link) {
+		if s.passage(link, i).news != noNews {
+			return true
+		}
+	}
+	return false
+}
+
+// vanish takes a node out of the network: what is on its way to it is lost, its
+// timers with it, and the others will hear that it is down.
+func (m *Model) vanish(s state, node dme.NodeID) {
+	for t := firstOf(s.shared().timers, node); t != nil; t = firstOf(s.shared().timers, node) {
+		m.disarm(s, node, t.ID)
+	}
+	for other := range dme.Others(m.Nodes, node) {
+		s.empty(m.link(other, node))
+		if s.process(other).activity != noderun.Down {
+			s.tell(node, other, isDown)
+		}
+	}
+}
+
+func firstOf(timers []Timer, node dme.NodeID) *Timer {
+	for i := range timers {
+		if timers[i].Node == node {
+			return &timers[i]
+		}
+	}
+	return nil
+}
+
+// appear brings a node into the network: the others will hear that it is up, and
+// it will hear who is down.
+func (m *Model) appear(s state, node dme.NodeID) {
+	for other := range dme.Others(m.Nodes, node) {
+		if s.process(other).activity == noderun.Down {
+			s.tell(other, node, isDown)
+		} else {
+			s.tell(node, other, isUp)
+		}
+	}
+}
+
+// doFault takes a step of a node that comes or goes.
+func (m *Model) doFault(s state, x Step) *Violation {
+	switch x.Kind {
+	case Crash:
+		if c := s.edit(); c.crashes > 0 {
+			c.crashes--
+		}
+		s.keep()
+		m.vanish(s, x.Node)
+	case Depart:
+		if c := s.edit(); c.departures > 0 {
+			c.departures--
+		}
+		s.keep()
+	case Restart, Join:
+		m.appear(s, x.Node)
+	}
+	if x.Kind != Depart && s.shared().overtaken != nil {
+		s.edit().overtaken[x.Node] = 0
+		s.keep()
+	}
+	return m.apply(s, x.Node, nil, s.run(x))
+}
+
+// mustGoOn reports whether those who wait must be served although nothing can
+// happen but that nodes come back.
+func (m *Model) mustGoOn(s state) bool {
+	var down []dme.NodeID
+	awaited := false
+	for id := range m.IDs() {
+		if p := s.process(id); p.activity == noderun.Down {
+			down = append(down, id)
+			awaited = awaited || m.mayComeBack(p)
+		}
+	}
+	switch {
+	case down == nil:
+		return true
+	case m.Algorithm.Survives != nil:
+		return m.Algorithm.Survives(m.setting(), down)
+	}
+	return !awaited
+}
+
+func (m *Model) setting() dme.Setting {
+	return dme.Setting{Nodes: m.Nodes, Options: m.Options, System: m.prepared}
+}

@@ -1,0 +1,35 @@
+package commandline
+
+import (
+	"fmt"
+	"runtime"
+
+	"github.com/urfave/cli/v2"
+
+	"dmebench/internal/environment"
+	"dmebench/internal/run"
+	"dmebench/result"
+)
+
+func forceFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "force", Usage: "begin although this host has less memory, or allows fewer threads and descriptors, " +
+		"than a run is estimated to need"}
+}
+
+// fits refuses a run that needs more than this host has left, before anything is
+// started; with force it says so and lets it begin.
+func (p *program) fits(s result.Spec, readFile func(string) ([]byte, error), force bool) error {
+	e := run.EstimateOf(s, p.catalog, readFile)
+	limits := environment.HostLimits()
+	err := e.Check(limits)
+	switch {
+	case err != nil && (!force || e.Hopeless(limits)):
+		return err
+	case err != nil:
+		fmt.Fprintf(p.stderr, "dmebench: warning: %v\n", err)
+	case e.Crowded(runtime.NumCPU()):
+		fmt.Fprintf(p.stderr, "dmebench: warning: %d nodes share %d processors: %v; times will say more about these than about the algorithm\n",
+			s.Nodes, runtime.NumCPU(), e)
+	}
+	return nil
+}

@@ -1,0 +1,122 @@
+package coordinator
+
+import (
+	"context"
+
+	"dmebench/dme"
+	"dmebench/internal/control"
+	"dmebench/internal/noderun"
+	"dmebench/workload/fault"
+)
+
+// tell gives a command to all workers that are there; to one that stands still it
+// is given once that goes on.
+func (c *coordinator) tell(ctx context.Context, command control.Command) error {
+	c.mu.Lock()
+	for _, p := range c.places {
+		if p.state == paused {
+			p.missed = append(p.missed, command)
+		}
+	}
+	c.mu.Unlock()
+	_, err := c.all(ctx, command)
+	return err
+}
+
+// catchUp tells a worker that goes on what it has missed.
+func (c *coordinator) catchUp(ctx context.Context, w int) error {
+	c.mu.Lock()
+	missed := c.places[w].missed
+	c.places[w].missed = nil
+	c.places[w].become(present)
+	c.mu.Unlock()
+	for _, command := range missed {
+		if _, err := c.call(ctx, w, command); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// revive brings nodes into the running system, by processes of their own: for the
+// first time, or again.
+func (i *injector) revive(ctx context.Context, k int, nodes []dme.NodeID) error {
+	i.record(k, i.c.clock.Now(), nodes)
+	for _, id := range nodes {
+		if err := i.admit(ctx, i.c.workerOf(id), i.c.job.Faults[k].What == fault.Join); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// admit starts a worker and has the others take it in. Its nodes begin once all
+// know that it is there: what it says first reaches them.
+func (i *injector) admit(ctx context.Context, w int, joins bool) error {
+	c := i.c
+	if err := c.startWorker(w); err != nil {
+		return err
+	}
+	limited, cancel := c.bounded(ctx)
+	defer cancel()
+	if err := c.awaitWorker(limited, w); err != nil {
+		return err
+	}
+	a := c.assignment(w)
+	a.Joins = joins
+	r, err := c.call(ctx, w, control.Command{Op: control.OpAssign, Assign: a})
+	if err != nil {
+		return err
+	}
+	c.listens(w, r.Addr)
+	for _, k := range i.cuts {
+		if _, err := c.call(ctx, w, control.Command{Op: control.OpCut, Cut: k, Sides: c.job.Faults[k].Sides}); err != nil {
+			return err
+		}
+	}
+	if _, err := c.call(ctx, w, control.Command{Op: control.OpConnect, Book: c.book()}); err != nil {
+		return err
+	}
+	if err := c.tell(ctx, control.Command{Op: control.OpUp, Nodes: a.Local, Addr: r.Addr, Life: a.Incarnation}); err != nil {
+		return err
+	}
+	if _, err := c.call(ctx, w, control.Command{Op: control.OpBegin, At: c.start}); err != nil {
+		return err
+	}
+	c.setState(w, present)
+	return nil
+}
+
+func (i *injector) waits(id dme.NodeID) bool {
+	return noderun.Activity(i.c.page.Counters(id).Activity.Load()) == noderun.Requesting
+}
+
+// seek strikes a node that waits for the critical section, or has the token, if it
+// finds one. The node is kept as it is from when it is found until it is struck.
+func (i *injector) seek(ctx context.Context, k int) error {
+	c, f := i.c, i.c.job.Faults[k]
+	as := control.Waiting
+	switch f.Role {
+	case fault.Token:
+		as = control.HasToken
+	case fault.Idle:
+		as = control.Idle
+	}
+	nodes := c.nodes(func(p presence) bool { return p == present })
+	i.rng.Shuffle(len(nodes), func(a, b int) { nodes[a], nodes[b] = nodes[b], nodes[a] })
+	for _, id := range nodes {
+		if as == control.Waiting && !i.waits(id) {
+			continue
+		}
+		r, err := c.call(ctx, c.workerOf(id), control.Command{Op: control.OpSeize, Nodes: []dme.NodeID{id}, As: as})
+		if err != nil {
+			return err
+		}
+		if !r.Seized {
+			continue
+		}
+		return i.strike(ctx, k, []dme.NodeID{id})
+	}
+	i.seeking = append(i.seeking, k) // nobody; it will be tried again
+	return nil
+}

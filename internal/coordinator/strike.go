@@ -1,0 +1,273 @@
+package coordinator
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"dmebench/dme"
+	"dmebench/internal/control"
+	"dmebench/internal/measure"
+	"dmebench/internal/noderun"
+	"dmebench/workload/fault"
+)
+
+// strike does to nodes what a fault says.
+func (i *injector) strike(ctx context.Context, k int, nodes []dme.NodeID) error {
+	i.begun[k] = true
+	f := i.c.job.Faults[k]
+	if f.What == fault.Partition {
+		return i.cut(ctx, k)
+	}
+	var hit, not []dme.NodeID
+	for _, id := range nodes {
+		if possible(f.What, i.c.stateOf(i.c.workerOf(id))) {
+			hit = append(hit, id)
+		} else {
+			not = append(not, id)
+		}
+	}
+	if len(hit) == 0 || len(not) > 0 {
+		i.c.warn("fault %q could not be done to %s: %s", f, whom(not), impossible(f.What))
+	}
+	if len(hit) == 0 {
+		return nil
+	}
+	i.struck[k] = hit
+	switch f.What {
+	case fault.Kill:
+		return i.kill(ctx, k, hit)
+	case fault.Pause:
+		return i.pause(ctx, k, hit)
+	case fault.Leave:
+		return i.leave(ctx, k, hit)
+	}
+	return i.revive(ctx, k, hit)
+}
+
+func whom(nodes []dme.NodeID) string {
+	if len(nodes) == 0 {
+		return "anybody"
+	}
+	return "node " + dme.FormatNodes(nodes)
+}
+
+// possible reports whether something can be done to a worker in that state.
+func possible(what fault.Kind, p presence) bool {
+	switch what {
+	case fault.Restart, fault.Join:
+		return p == gone || p == absent
+	case fault.Kill:
+		return p == present || p == paused || p == leaving
+	}
+	return p == present
+}
+
+func impossible(what fault.Kind) string {
+	switch what {
+	case fault.Restart, fault.Join:
+		return "it was there"
+	case fault.Kill:
+		return "it was not there"
+	}
+	return "it was not there, or stood still"
+}
+
+// record notes what was done, and who waited then.
+func (i *injector) record(k int, at int64, nodes []dme.NodeID) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.strikes = append(i.strikes, measure.Strike{Fault: i.c.job.Faults[k], At: at, Nodes: nodes})
+	i.order = append(i.order, k)
+	page := i.c.page.Nodes()
+	for n := range page {
+		id, requests := dme.NodeID(n+1), page[n].Requests.Load()
+		if noderun.Activity(page[n].Activity.Load()) == noderun.Requesting && i.asked[id].requests != requests {
+			i.asked[id] = asked{requests, at}
+		}
+	}
+}
+
+// over notes that a fault has ended.
+func (i *injector) over(k int, at int64) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.strikes[slices.Index(i.order, k)].Ended = at
+}
+
+// kill ends the processes of nodes at once. They are stopped first: from then on
+// they do nothing, and the critical section is free of them, before anybody can
+// notice that they are gone.
+func (i *injector) kill(ctx context.Context, k int, nodes []dme.NodeID) error {
+	c := i.c
+	for _, id := range nodes {
+		if err := c.process(c.workerOf(id)).Pause(); err != nil {
+			return i.diedBefore(ctx, id, err)
+		}
+	}
+	at := c.clock.Now()
+	i.record(k, at, nodes)
+	for _, id := range nodes {
+		c.setState(c.workerOf(id), gone)
+		i.lose(id, at)
+	}
+	for _, id := range nodes {
+		p := c.process(c.workerOf(id))
+		p.Kill()
+		<-p.Ended()
+	}
+	i.mu.Lock()
+	for _, r := range i.restart[k] {
+		i.timed = append(i.timed, moment{at: at + int64(c.job.Faults[r].At), fault: r})
+	}
+	i.mu.Unlock()
+	return c.tell(ctx, control.Command{Op: control.OpDown, Nodes: nodes})
+}
+
+// lose takes a node out of the page, and notes the request that ends with it.
+func (i *injector) lose(id dme.NodeID, at int64) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	a := noderun.Activity(i.c.page.Counters(id).Activity.Load())
+	if a == noderun.Requesting || a == noderun.Inside {
+		lost := i.pending(id, a)
+		lost.Requested, lost.Ended = min(lost.Requested, at), at
+		i.abandoned = append(i.abandoned, lost)
+	}
+	i.c.page.Bury(id)
+}
+
+// diedBefore returns the error of a process that could not be struck, unless its end
+// fails the run by itself.
+func (i *injector) diedBefore(ctx context.Context, id dme.NodeID, err error) error {
+	select {
+	case <-i.c.process(i.c.workerOf(id)).Ended():
+		<-ctx.Done() // who watches over it fails the run, with more to say
+		return nil
+	default:
+		return err
+	}
+}
+
+// pause makes the processes of nodes stand still.
+func (i *injector) pause(ctx context.Context, k int, nodes []dme.NodeID) error {
+	c, f := i.c, i.c.job.Faults[k]
+	for _, id := range nodes {
+		c.setState(c.workerOf(id), paused)
+		if err := c.process(c.workerOf(id)).Pause(); err != nil {
+			return i.diedBefore(ctx, id, err)
+		}
+	}
+	at := c.clock.Now()
+	i.record(k, at, nodes)
+	i.ends(k, at, f.Lasts)
+	return nil
+}
+
+// ends arranges the end of a fault that lasts.
+func (i *injector) ends(k int, at int64, lasts time.Duration) {
+	if lasts == 0 {
+		return
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.timed = append(i.timed, moment{at: at + int64(lasts), fault: k, end: true})
+}
+
+// finish ends a fault that lasts.
+func (i *injector) finish(ctx context.Context, k int) error {
+	c := i.c
+	if c.job.Faults[k].What == fault.Partition {
+		i.cuts = slices.DeleteFunc(i.cuts, func(other int) bool { return other == k })
+		i.over(k, c.clock.Now())
+		return c.tell(ctx, control.Command{Op: control.OpHeal, Cut: k})
+	}
+	for _, id := range i.struck[k] {
+		w := c.workerOf(id)
+		if c.stateOf(w) != paused {
+			continue // it was killed meanwhile
+		}
+		i.over(k, c.clock.Now())
+		if err := c.process(w).Resume(); err != nil {
+			return i.diedBefore(ctx, id, err)
+		}
+		if err := c.catchUp(ctx, w); err != nil {
+			return err
+		}
+		if _, err := c.call(ctx, w, control.Command{Op: control.OpFree, Nodes: []dme.NodeID{id}}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// cut lets nothing pass between the sides of a partition.
+func (i *injector) cut(ctx context.Context, k int) error {
+	c, f := i.c, i.c.job.Faults[k]
+	at := c.clock.Now()
+	i.record(k, at, f.Sides[0])
+	i.cuts = append(i.cuts, k)
+	i.ends(k, at, f.Lasts)
+	return c.tell(ctx, control.Command{Op: control.OpCut, Cut: k, Sides: f.Sides})
+}
+
+// leave has nodes leave the system.
+func (i *injector) leave(ctx context.Context, k int, nodes []dme.NodeID) error {
+	c := i.c
+	i.record(k, c.clock.Now(), nodes)
+	i.leaving = append(i.leaving, k)
+	for _, id := range nodes {
+		w := c.workerOf(id)
+		c.setState(w, leaving)
+		for _, op := range []control.Op{control.OpLeave, control.OpFree} {
+			if _, err := c.call(ctx, w, control.Command{Op: op, Nodes: []dme.NodeID{id}}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// lookForLeavers ends the processes of nodes that have left.
+func (i *injector) lookForLeavers(ctx context.Context) error {
+	c := i.c
+	waiting := i.leaving
+	i.leaving = nil
+	for _, k := range waiting {
+		all := true
+		for _, id := range i.struck[k] {
+			w := c.workerOf(id)
+			if c.stateOf(w) != leaving {
+				continue // it is gone
+			}
+			if noderun.Activity(c.page.Counters(id).Activity.Load()) != noderun.Down {
+				all = false
+				continue
+			}
+			if err := c.letGo(ctx, w, id); err != nil {
+				return err
+			}
+		}
+		if !all {
+			i.leaving = append(i.leaving, k)
+		}
+	}
+	return nil
+}
+
+// letGo ends the process of a node that has left, and tells the others.
+func (c *coordinator) letGo(ctx context.Context, w int, id dme.NodeID) error {
+	c.setState(w, gone)
+	c.page.Bury(id)
+	_, err := c.call(ctx, w, control.Command{Op: control.OpQuit})
+	p := c.process(w)
+	if err == nil {
+		select {
+		case <-p.Ended():
+		case <-time.After(endTimeout):
+		}
+	}
+	p.Kill()
+	<-p.Ended()
+	return c.tell(ctx, control.Command{Op: control.OpDown, Nodes: []dme.NodeID{id}})
+}

@@ -1,0 +1,66 @@
+package coordinator
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+const (
+	progressEvery = 100 * time.Millisecond
+
+	// unnoticed is for how long the coordinator may not have looked before that
+	// time is left out of account: it knows nothing of it.
+	unnoticed = 100 * time.Millisecond
+)
+
+// until looks at the counters until two successive sums satisfy the condition, or
+// the run moves no more.
+func (c *coordinator) until(ctx context.Context, pause time.Duration, done func(before, now sums) bool) error {
+	watch := newProgress(c.job.Spec.StallAfter.Std(), c.job.Plan.LongestHold())
+	watch.lossy = c.faults != nil
+	roll := newRoll(c)
+	silence := time.Now() // since when all has been served
+	var reported time.Time
+	before, looked := sumUp(c.page), time.Now()
+	for {
+		now := sumUp(c.page)
+		if done(before, now) {
+			return nil
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if gap := time.Since(looked) - pause; gap > unnoticed {
+			watch.forgive(gap)
+			roll.forgive(gap)
+			silence = silence.Add(gap)
+		}
+		looked = time.Now()
+		if c.faults.relieves() {
+			watch.restart()
+		}
+		err := watch.observe(now)
+		if err == nil && now.served() && time.Since(silence) > patience*watch.limit {
+			err = &stall{unquiet: true, what: fmt.Sprintf("the system does not fall silent: no request is pending, "+
+				"and after %v messages still flow", patience*watch.limit)}
+		}
+		if !now.served() {
+			silence = looked
+		}
+		if err != nil {
+			if stalled, err := c.confirm(ctx, err, now); err != nil || stalled {
+				return err
+			}
+			watch.restart()
+			silence = time.Now()
+		}
+		roll.call(ctx)
+		if c.opt.Progress != nil && time.Since(reported) > progressEvery {
+			reported = time.Now()
+			c.opt.Progress(now.entries, uint64(c.job.Plan.Requests()))
+		}
+		before = now
+		wait(pause)
+	}
+}

@@ -1,0 +1,101 @@
+package environment
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// HostLimits returns what is left on this host now.
+func HostLimits() Limits { return limitsAt("/") }
+
+// limitsAt is HostLimits for a host whose file system is at root.
+func limitsAt(root string) Limits {
+	l := unlimited()
+	if kB, ok := number(strings.TrimSuffix(field(filepath.Join(root, "proc/meminfo"), "MemAvailable"), " kB")); ok {
+		l.Memory.lower(kB<<10, "MemAvailable")
+	}
+	// The fourth field is «running/all» of the host's threads.
+	_, threads, _ := strings.Cut(lastOf(firstFields(filepath.Join(root, "proc/loadavg"), 4)), "/")
+	if there, ok := number(threads); ok {
+		for _, file := range []string{"threads-max", "pid_max"} {
+			if most, ok := numberIn(filepath.Join(root, "proc/sys/kernel", file)); ok {
+				l.Threads.used(most, there, "kernel."+file)
+			}
+		}
+	}
+	l.controlGroups(root)
+	var r unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_NOFILE, &r) == nil {
+		l.Descriptors.lower(r.Max, "RLIMIT_NOFILE") // up to which the Go runtime raises it
+	}
+	if unix.Getrlimit(unix.RLIMIT_NPROC, &r) == nil && os.Getuid() != 0 { // root is exempt
+		l.Threads.used(r.Cur, threadsOf(root, os.Getuid()), "RLIMIT_NPROC")
+	}
+	return l
+}
+
+// controlGroups lowers the limits to those of the groups that this process is
+// in, of version 2 or 1, from its own up to the highest that can be seen. In a
+// container that is the one at the root of its file system.
+func (l *Limits) controlGroups(root string) {
+	text, _ := os.ReadFile(filepath.Join(root, "proc/self/cgroup"))
+	for line := range strings.Lines(string(text)) {
+		parts := strings.SplitN(strings.TrimSpace(line), ":", 3) // number:controllers:path
+		if len(parts) != 3 {
+			continue
+		}
+		top := filepath.Join(root, "sys/fs/cgroup", parts[1])
+		for group := filepath.Join("/", parts[2]); ; group = filepath.Dir(group) {
+			dir := filepath.Join(top, group)
+			for _, x := range []struct {
+				limit             *Limit
+				most, there, name string
+			}{
+				{&l.Memory, "memory.max", "memory.current", "memory.max of the control group"},
+				{&l.Memory, "memory.limit_in_bytes", "memory.usage_in_bytes", "memory.limit_in_bytes of the control group"},
+				{&l.Threads, "pids.max", "pids.current", "pids.max of the control group"},
+			} {
+				most, ok1 := numberIn(filepath.Join(dir, x.most))
+				there, ok2 := numberIn(filepath.Join(dir, x.there))
+				if ok1 && ok2 {
+					x.limit.used(most, there, x.name)
+				}
+			}
+			if group == "/" {
+				break
+			}
+		}
+	}
+}
+
+// threadsOf counts the threads of a user.
+func threadsOf(root string, uid int) (n uint64) {
+	files, _ := filepath.Glob(filepath.Join(root, "proc/[0-9]*/status"))
+	for _, file := range files {
+		if of := strings.Fields(field(file, "Uid")); len(of) > 0 && of[0] == strconv.Itoa(uid) {
+			threads, _ := number(field(file, "Threads"))
+			n += threads
+		}
+	}
+	return n
+}
+
+func lastOf(fields string) string { return fields[strings.LastIndexByte(fields, ' ')+1:] }
+
+// number reads a number; ok is false for what is none, such as «max».
+func number(text string) (n uint64, ok bool) {
+	n, err := strconv.ParseUint(strings.TrimSpace(text), 10, 64)
+	return n, err == nil
+}
+
+func numberIn(file string) (uint64, bool) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return 0, false
+	}
+	return number(string(text))
+}

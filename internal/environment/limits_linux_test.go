@@ -1,0 +1,83 @@
+package environment
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// host makes the files of a host that say what it has.
+func host(t *testing.T, files map[string]string) string {
+	root := t.TempDir()
+	for name, text := range files {
+		name = filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return root
+}
+
+func TestLimits(t *testing.T) {
+	var files unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &files); err != nil {
+		t.Fatal(err)
+	}
+	base := map[string]string{
+		"proc/meminfo":                "MemTotal: 9000 kB\nMemAvailable:    4000 kB\n",
+		"proc/loadavg":                "0.1 0.2 0.3 2/150 4711\n",
+		"proc/sys/kernel/threads-max": "90000\n",
+		"proc/sys/kernel/pid_max":     "1150\n",
+		"proc/self/cgroup":            "0::/a/b\n",
+	}
+	plain := limitsAt(host(t, base))
+	if plain.Memory != (Limit{4000 << 10, "MemAvailable"}) || plain.Descriptors.Left != files.Max {
+		t.Errorf("%+v", plain)
+	}
+	if os.Getuid() == 0 && plain.Threads != (Limit{1000, "kernel.pid_max"}) {
+		t.Errorf("%+v", plain)
+	}
+
+	base["sys/fs/cgroup/a/b/memory.max"], base["sys/fs/cgroup/a/b/memory.current"] = "max\n", "5\n"
+	base["sys/fs/cgroup/a/memory.max"], base["sys/fs/cgroup/a/memory.current"] = "5000\n", "2000\n"
+	base["sys/fs/cgroup/a/b/pids.max"], base["sys/fs/cgroup/a/b/pids.current"] = "50\n", "60\n"
+	grouped := limitsAt(host(t, base))
+	if grouped.Memory != (Limit{3000, "memory.max of the control group"}) || grouped.Threads != (Limit{0, "pids.max of the control group"}) {
+		t.Errorf("%+v", grouped)
+	}
+
+	// Version 1: a hierarchy for each controller.
+	old := limitsAt(host(t, map[string]string{
+		"proc/self/cgroup": "7:memory:/x\n4:pids:/\n",
+		"sys/fs/cgroup/memory/x/memory.limit_in_bytes": "700\n",
+		"sys/fs/cgroup/memory/x/memory.usage_in_bytes": "100\n",
+		"sys/fs/cgroup/pids/pids.max":                  "90\n",
+		"sys/fs/cgroup/pids/pids.current":              "70\n",
+	}))
+	if old.Memory.Left != 600 || old.Threads.Left != 20 {
+		t.Errorf("%+v", old)
+	}
+
+	if os.Getuid() == 0 {
+		none := limitsAt(t.TempDir())
+		if none.Memory.Left != Unlimited || none.Threads.Left != Unlimited {
+			t.Errorf("%+v of a host that says nothing", none)
+		}
+	}
+}
+
+// TestHostLimits asks this very host.
+func TestHostLimits(t *testing.T) {
+	l := HostLimits()
+	if l.Memory.Left == 0 || l.Memory.Left == Unlimited || l.Descriptors.Left < 16 {
+		t.Errorf("%+v", l)
+	}
+	if os.Getuid() > 0 && threadsOf("/", os.Getuid()) == 0 {
+		t.Error("this user has no threads")
+	}
+}

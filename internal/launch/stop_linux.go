@@ -1,0 +1,66 @@
+package launch
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"time"
+)
+
+// stopped reports whether a process is stopped by a signal.
+func stopped(pid int) bool { return isStopped(fmt.Sprintf("/proc/%d/stat", pid)) == nil }
+
+var errRuns = errors.New("it runs")
+
+// isStopped looks into the state of a process or thread; errRuns where it is not
+// stopped.
+func isStopped(stat string) error {
+	b, err := os.ReadFile(stat)
+	if err != nil {
+		return err
+	}
+	// The name of the program, in brackets, may itself hold brackets and spaces.
+	end := bytes.LastIndexByte(b, ')')
+	if end < 0 || !bytes.HasPrefix(b[end+1:], []byte(" T")) {
+		return errRuns
+	}
+	return nil
+}
+
+// stopBound is how long a process may take to stop that was sent the signal.
+const stopBound = 5 * time.Second
+
+// awaitStop returns once every thread of a process stands still that was sent the
+// signal to stop. The state of the process as a whole is that of its first thread.
+func awaitStop(pid int, ended <-chan struct{}) error {
+	for deadline := time.Now().Add(stopBound); ; {
+		if allStopped(pid) {
+			return nil
+		}
+		select {
+		case <-ended:
+			return errors.New("the process has ended")
+		default:
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("process %d has not stopped for %v after the signal to", pid, stopBound)
+		}
+		runtime.Gosched()
+	}
+}
+
+func allStopped(pid int) bool {
+	dir := fmt.Sprintf("/proc/%d/task", pid)
+	threads, err := os.ReadDir(dir)
+	if err != nil {
+		return false
+	}
+	for _, t := range threads {
+		if isStopped(dir+"/"+t.Name()+"/stat") == errRuns {
+			return false
+		}
+	}
+	return len(threads) > 0
+}

@@ -1,0 +1,10 @@
+//go:build !linux
+
+package launch
+
+// stopped reports whether a process is stopped by a signal, where the system
+// tells.
+func stopped(int) bool { return false }
+
+// awaitStop does not wait where the system does not tell.
+func awaitStop(int, <-chan struct{}) error { return nil }

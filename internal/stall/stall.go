@@ -1,0 +1,292 @@
+// Package stall explains why a system stands still: it reads the wait-for graph,
+// and finds the cycle, the dead node or the lost message that somebody waits for.
+package stall
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"dmebench/dme"
+)
+
+// Edge is one reason for which a node cannot go on.
+type Edge struct {
+	Node dme.NodeID `json:"node"`
+	For  dme.NodeID `json:"for"`  // None where the node cannot know
+	What string     `json:"what"` // as dme.Wait has it
+}
+
+// Edges returns the reasons of a node, none where it cannot tell.
+func Edges(id dme.NodeID, n dme.Node) []Edge {
+	w, ok := n.(dme.Waiter)
+	if !ok {
+		return nil
+	}
+	var all []Edge
+	for _, wait := range w.Waits() {
+		all = append(all, Edge{id, wait.For, wait.What})
+	}
+	return all
+}
+
+// Absent is a node that is not there to answer.
+type Absent struct {
+	Node  dme.NodeID
+	Since time.Duration // when it went; negative where there is no time
+	Token bool          // the token was with it, or on its way to it
+}
+
+// Loss is a kind of message that got lost on its way between two nodes that are
+// both there.
+type Loss struct {
+	From, To dme.NodeID
+	Kind     string
+	Token    bool // the token was with it
+}
+
+// Standstill is a system in which somebody waits and nothing moves.
+type Standstill struct {
+	Nodes   int
+	Waiting []dme.NodeID // who has asked and not entered, in ascending order
+	Edges   []Edge
+	Absent  []Absent
+	Losses  []Loss
+	Tokens  int        // nodes that have the token; -1 where the algorithm has none, or nobody can tell
+	Holder  dme.NodeID // one that has it, None where none is known
+}
+
+// Cause is why some node waits for ever.
+type Cause struct {
+	Chain []Edge // from a node that waits to what it waits for in the end; of a cycle, the cycle alone
+	Cycle bool
+	Text  string
+	Whom  []dme.NodeID // all who wait for this cause, in ascending order
+}
+
+// Explanation is what there is to say of a standstill.
+type Explanation struct {
+	Causes []Cause
+	Token  string // what has become of the token, where it is lost
+}
+
+// most bounds how much is told: the rest is counted.
+const most = 4
+
+// Lines says it in a few lines.
+func (x *Explanation) Lines() []string {
+	var lines []string
+	if x.Token != "" {
+		lines = append(lines, x.Token)
+	}
+	for i, c := range x.Causes {
+		if i == most {
+			lines = append(lines, fmt.Sprintf("and %d more like it", len(x.Causes)-most))
+			break
+		}
+		line := c.Text
+		others := slices.DeleteFunc(slices.Clone(c.Whom), func(id dme.NodeID) bool {
+			return slices.ContainsFunc(c.Chain, func(e Edge) bool { return e.Node == id })
+		})
+		if len(others) > 0 {
+			line += "; so " + verb(len(others), "does", "do") + " " + dme.FormatNodes(others)
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+func verb(n int, one, several string) string {
+	if n == 1 {
+		return one
+	}
+	return several
+}
+
+// Explain finds the causes, those of the most nodes first.
+func (s *Standstill) Explain() *Explanation {
+	x := &Explanation{Token: s.token()}
+	out := make(map[dme.NodeID][]Edge)
+	for _, e := range s.Edges {
+		out[e.Node] = append(out[e.Node], s.placed(e))
+	}
+	byText := make(map[string]int)
+	for _, id := range s.Waiting {
+		for _, c := range s.causes(id, out) {
+			i, known := byText[key(c)]
+			if !known {
+				i = len(x.Causes)
+				byText[key(c)] = i
+				x.Causes = append(x.Causes, c)
+			}
+			x.Causes[i].Whom = append(x.Causes[i].Whom, id)
+		}
+	}
+	slices.SortStableFunc(x.Causes, func(a, b Cause) int { return cmp.Compare(len(b.Whom), len(a.Whom)) })
+	return x
+}
+
+// placed returns an edge whose node cannot know who has the token with the node
+// that has it, where that is known.
+func (s *Standstill) placed(e Edge) Edge {
+	if e.For == dme.None && e.Node != s.Holder {
+		e.For = s.Holder
+	}
+	return e
+}
+
+// key tells causes apart: the cycle, or the last link of the chain.
+func key(c Cause) string {
+	if c.Cycle {
+		return c.Text
+	}
+	last := c.Chain[len(c.Chain)-1]
+	return fmt.Sprintf("%d %s", last.For, last.What)
+}
+
+// causes follows what a node waits for to its ends: nodes that are not there or
+// wait for nobody, and else the nearest cycle.
+func (s *Standstill) causes(id dme.NodeID, out map[dme.NodeID][]Edge) []Cause {
+	from := map[dme.NodeID]Edge{id: {}} // by node, the edge by which it was reached
+	var ends []Edge
+	for queue := []dme.NodeID{id}; len(queue) > 0; queue = queue[1:] {
+		for _, e := range out[queue[0]] {
+			if _, seen := from[e.For]; seen {
+				continue
+			}
+			from[e.For] = e
+			if s.absent(e.For) != nil || len(out[e.For]) == 0 {
+				ends = append(ends, e)
+				continue
+			}
+			queue = append(queue, e.For)
+		}
+	}
+	var all []Cause
+	for _, end := range ends {
+		chain := []Edge{end}
+		for chain[0].Node != id {
+			chain = slices.Insert(chain, 0, from[chain[0].Node])
+		}
+		all = append(all, Cause{Chain: chain, Text: tell(chain) + "; " + s.end(end)})
+	}
+	if all != nil {
+		return all
+	}
+	if cycle := nearestCycle(id, out); cycle != nil {
+		return []Cause{{Chain: cycle, Cycle: true, Text: tell(cycle) + ": a cycle"}}
+	}
+	return nil
+}
+
+// end says why the node at the end of a chain does not give what is waited for.
+func (s *Standstill) end(e Edge) string {
+	if gone := s.absent(e.For); gone != nil {
+		if gone.Since < 0 {
+			return fmt.Sprintf("%d is down", e.For)
+		}
+		return fmt.Sprintf("%d is down since %.4g s", e.For, gone.Since.Seconds())
+	}
+	var lost []string
+	for _, l := range s.Losses {
+		if e.For == dme.None && l.From == e.Node || l.From == e.Node && l.To == e.For || l.From == e.For && l.To == e.Node {
+			lost = append(lost, fmt.Sprintf("%s %d→%d", l.Kind, l.From, l.To))
+		}
+	}
+	switch {
+	case e.For == dme.None && s.Tokens == 0:
+		return "nobody has it"
+	case e.For == dme.None && lost != nil:
+		return "who has it may not know: lost on the link " + strings.Join(lost, ", ")
+	case e.For == dme.None:
+		return "who has it does not give it, and nothing is on its way"
+	case lost != nil:
+		return fmt.Sprintf("%d waits for nobody: lost on the link %s", e.For, strings.Join(lost, ", "))
+	}
+	return fmt.Sprintf("%d waits for nobody, and nothing is on its way", e.For)
+}
+
+// token says what has become of the token, "" where somebody has it or there is
+// none.
+func (s *Standstill) token() string {
+	if s.Tokens != 0 {
+		return ""
+	}
+	for _, gone := range s.Absent {
+		if gone.Token {
+			return fmt.Sprintf("nobody has the token: it died with node %d", gone.Node)
+		}
+	}
+	for _, l := range s.Losses {
+		if l.Token {
+			return fmt.Sprintf("nobody has the token: it was lost with %s %d→%d", l.Kind, l.From, l.To)
+		}
+	}
+	return "nobody has the token"
+}
+
+func (s *Standstill) absent(id dme.NodeID) *Absent {
+	i := slices.IndexFunc(s.Absent, func(a Absent) bool { return a.Node == id })
+	if i < 0 {
+		return nil
+	}
+	return &s.Absent[i]
+}
+
+func tell(chain []Edge) string {
+	parts := make([]string, len(chain))
+	for i, e := range chain {
+		parts[i] = fmt.Sprintf("%d waits for %d's %s", e.Node, e.For, e.What)
+		if e.For == dme.None {
+			parts[i] = fmt.Sprintf("%d waits for the %s, wherever it is", e.Node, e.What)
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// nearestCycle returns a shortest cycle among those that can be reached, from
+// its least node on.
+func nearestCycle(id dme.NodeID, out map[dme.NodeID][]Edge) []Edge {
+	var reached []dme.NodeID
+	seen := map[dme.NodeID]bool{id: true}
+	for queue := []dme.NodeID{id}; len(queue) > 0; queue = queue[1:] {
+		reached = append(reached, queue[0])
+		for _, e := range out[queue[0]] {
+			if !seen[e.For] {
+				seen[e.For] = true
+				queue = append(queue, e.For)
+			}
+		}
+	}
+	slices.Sort(reached)
+	var best []Edge
+	for _, start := range reached {
+		if c := cycleThrough(start, out); c != nil && (best == nil || len(c) < len(best)) {
+			best = c
+		}
+	}
+	return best
+}
+
+// cycleThrough returns a shortest cycle through a node.
+func cycleThrough(start dme.NodeID, out map[dme.NodeID][]Edge) []Edge {
+	from := make(map[dme.NodeID]Edge)
+	for queue := []dme.NodeID{start}; len(queue) > 0; queue = queue[1:] {
+		for _, e := range out[queue[0]] {
+			if e.For == start {
+				cycle := []Edge{e}
+				for cycle[0].Node != start {
+					cycle = slices.Insert(cycle, 0, from[cycle[0].Node])
+				}
+				return cycle
+			}
+			if _, seen := from[e.For]; !seen {
+				from[e.For] = e
+				queue = append(queue, e.For)
+			}
+		}
+	}
+	return nil
+}

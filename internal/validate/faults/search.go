@@ -1,0 +1,112 @@
+package faults
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"dmebench/dme"
+	"dmebench/internal/check"
+	"dmebench/report/survival"
+)
+
+// The systems that are searched: every state of the small one, as far as the
+// limit lets it, and random schedules of the larger one.
+const (
+	smallNodes, smallRequests = 3, 3
+	largeNodes, largeRequests = 5, 15
+	searchTime                = 20 * time.Second // at most, for each
+)
+
+// search searches schedules in which the fault strikes at any moment.
+func (o *Options) search(ctx context.Context, a *dme.Algorithm, k Kind, done map[string]*survival.Search) (*survival.Search, error) {
+	opt, err := a.Resolve(nil)
+	if err != nil {
+		return nil, err
+	}
+	base := check.Options{
+		Unordered: !a.Needs(opt).FIFO, Seed: o.Seed, States: o.States, Schedules: o.Schedules, Time: searchTime,
+	}
+	k.search(&base)
+	key := fmt.Sprint(base.Unordered, base.Faults, base.Lose, base.Duplicate)
+	if s := done[key]; s != nil {
+		return s, nil
+	}
+	s := &survival.Search{Safe: survival.Yes, Live: survival.Yes}
+	done[key] = s
+	for _, small := range []bool{true, false} {
+		x := base
+		if x.Nodes, x.Requests = largeNodes, largeRequests; small {
+			x.Nodes, x.Requests = smallNodes, smallRequests
+		}
+		if x.Nodes, err = admitted(a, opt, x.Nodes); err != nil {
+			continue
+		}
+		search, err := check.New(a, x)
+		if err != nil {
+			s.Safe, s.Live, s.Verdict = survival.Unknown, survival.Unknown, err.Error()
+			return s, nil
+		}
+		var r check.Report
+		if small {
+			if r, err = search.Exhaustive(ctx); err != nil {
+				return nil, err
+			}
+			s.Nodes, s.States, s.Complete = x.Nodes, r.States, r.Complete
+		} else {
+			r = search.Random(ctx)
+			s.Random = r.Schedules
+		}
+		if judge(s, &r); s.Verdict != "" {
+			s.Witness = commandOf(a, x, small, r.Seed)
+			return s, nil
+		}
+	}
+	return s, ctx.Err()
+}
+
+// admitted returns the least number of nodes, from n on, on which a exists.
+func admitted(a *dme.Algorithm, opt dme.Options, n int) (int, error) {
+	var err error
+	for m := n; m < n+8; m++ {
+		if err = a.CheckNodes(m, opt); err == nil {
+			return m, nil
+		}
+	}
+	return 0, err
+}
+
+// judge reads the answers off a report.
+func judge(s *survival.Search, r *check.Report) {
+	if r.Violation == nil {
+		return
+	}
+	s.Verdict = r.Violation.Verdict
+	if r.Trace != nil {
+		s.Why = r.Trace.Why()
+	}
+	switch r.Violation.Property {
+	case check.Progress, check.Liveness, check.Rest:
+		// The search ends with the first violation: of safety it has seen no end.
+		s.Live, s.Safe = survival.No, survival.Unknown
+	default:
+		s.Safe, s.Live = survival.No, survival.Unknown
+	}
+}
+
+// commandOf is the command line that shows the counterexample.
+func commandOf(a *dme.Algorithm, o check.Options, exhaustive bool, seed uint64) string {
+	text := fmt.Sprintf("dmebench check -a %s -n %d --requests %d", a.Name, o.Nodes, o.Requests)
+	for _, flag := range []struct {
+		yes  bool
+		text string
+	}{
+		{o.Unordered, " --fifo=false"}, {o.Duplicate, " --duplicate"}, {o.Lose > 0, fmt.Sprintf(" --lose %d", o.Lose)},
+		{o.Faults > 0, fmt.Sprintf(" --faults %d", o.Faults)}, {exhaustive, " --exhaustive"}, {!exhaustive, " --schedules 1"},
+	} {
+		if flag.yes {
+			text += flag.text
+		}
+	}
+	return fmt.Sprintf("%s --seed %d", text, seed)
+}

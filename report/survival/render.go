@@ -1,0 +1,226 @@
+package survival
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"slices"
+	"strings"
+	"time"
+
+	"dmebench/internal/tables"
+)
+
+// File is a file to be written as a whole.
+type File struct {
+	Name string
+	Data []byte
+}
+
+//go:embed survival.html
+var page string
+
+// Files returns the table for programs, for a repository and for a browser.
+// style is the CSS of the program's pages.
+func Files(d *Document, style string) ([]File, error) {
+	b, err := json.MarshalIndent(d, "", " ")
+	if err != nil {
+		return nil, fmt.Errorf("survival: %w", err)
+	}
+	var html bytes.Buffer
+	t, err := template.New("survival").Funcs(template.FuncMap{
+		"class": class, "word": Cell.Word, "measure": Duration, "count": Count, "search": Cell.searched, "join": strings.Join,
+	}).Parse(page)
+	if err == nil {
+		err = t.Execute(&html, struct {
+			*Document
+			Style  template.CSS
+			Faults []Cell
+			Rows   []row
+		}{d, template.CSS(style), d.faults(), d.rows()})
+	}
+	if err != nil {
+		return nil, fmt.Errorf("survival: %w", err)
+	}
+	return []File{{"survival.json", append(b, '\n')}, {"survival.md", Markdown(d)}, {"survival.html", html.Bytes()}}, nil
+}
+
+// row is an algorithm with its cells.
+type row struct {
+	Algorithm string
+	Cells     []Cell
+}
+
+func (d *Document) rows() []row {
+	var rows []row
+	for _, c := range d.Cells {
+		if len(rows) == 0 || rows[len(rows)-1].Algorithm != c.Algorithm {
+			rows = append(rows, row{Algorithm: c.Algorithm})
+		}
+		last := &rows[len(rows)-1]
+		last.Cells = append(last.Cells, c)
+	}
+	return rows
+}
+
+// faults returns a cell of each kind of fault.
+func (d *Document) faults() []Cell {
+	var all []Cell
+	for _, c := range d.Cells {
+		if !slices.ContainsFunc(all, func(o Cell) bool { return o.Fault == c.Fault }) {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// Word says in a word or two how it went.
+func (c Cell) Word() string {
+	switch {
+	case c.WhyNot != "":
+		return "–"
+	case c.Safe == No:
+		return "unsafe" + part(c.Unsafe, c.Runs)
+	case c.Safe == Unknown || c.Live == Unknown:
+		return "unknown"
+	case c.Live == No:
+		return "stops" + part(c.Stopped, c.Runs)
+	}
+	return "goes on"
+}
+
+// part says in how many of the runs it was so, where it was not in all; none is
+// what a search alone has found.
+func part(n, of int) string {
+	if n == of {
+		return ""
+	}
+	return fmt.Sprintf(" %d/%d", n, of)
+}
+
+func class(c Cell) string {
+	switch word, _, _ := strings.Cut(c.Word(), " "); word {
+	case "goes":
+		return "good"
+	case "unsafe":
+		return "bad"
+	case "stops":
+		return "part"
+	}
+	return "open"
+}
+
+// searched says what the search has done.
+func (c Cell) searched() string {
+	s := c.Search
+	if s == nil {
+		return ""
+	}
+	var parts []string
+	switch {
+	case s.Verdict != "":
+		parts = append(parts, s.Verdict)
+	case s.Complete:
+		parts = append(parts, fmt.Sprintf("all %d states of %d nodes", s.States, s.Nodes))
+	case s.States > 0:
+		parts = append(parts, fmt.Sprintf("%d states of %d nodes, not all", s.States, s.Nodes))
+	}
+	if s.Verdict == "" && s.Random > 0 {
+		parts = append(parts, fmt.Sprintf("%d random schedules", s.Random))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Duration writes a time with its interval, "" where there is none.
+func Duration(m *Measure) string {
+	return m.write(func(ns float64) string {
+		d := time.Duration(ns)
+		switch {
+		case d >= time.Second:
+			return d.Round(10 * time.Millisecond).String()
+		case d >= time.Millisecond:
+			return d.Round(10 * time.Microsecond).String()
+		}
+		return d.Round(100 * time.Nanosecond).String()
+	})
+}
+
+// Count writes a number with its interval, "" where there is none.
+func Count(m *Measure) string {
+	return m.write(func(x float64) string { return fmt.Sprintf("%.4g", x) })
+}
+
+func (m *Measure) write(text func(float64) string) string {
+	switch {
+	case m == nil:
+		return ""
+	case m.Low == nil || m.High == nil:
+		return text(m.Median)
+	}
+	return fmt.Sprintf("%s [%s, %s]", text(m.Median), text(*m.Low), text(*m.High))
+}
+
+// Matrix is the table in words: a row for each algorithm, a column for each kind
+// of fault.
+func Matrix(d *Document) *tables.Table {
+	head := []string{"ALGORITHM"}
+	for _, f := range d.faults() {
+		head = append(head, strings.ToUpper(f.Fault))
+	}
+	t := tables.New(head...)
+	for _, r := range d.rows() {
+		t.Add(r.Algorithm)
+		for _, c := range r.Cells {
+			t.Extend(c.Word())
+		}
+	}
+	return t
+}
+
+// Markdown returns the table, and the particulars of each cell below it.
+func Markdown(d *Document) []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "# What each algorithm survives\n\n%s\n\n", d.Conditions())
+	fmt.Fprintf(&b, "«goes on»: mutual exclusion held, and the requests of all nodes that were there were served. "+
+		"«stops»: it held, and somebody waited for ever. «unsafe»: two nodes were in the critical section at once. "+
+		"«2/6»: in so many of the runs; 0: in a search alone.\n\n")
+	_ = Matrix(d).WriteMarkdown(&b) // a Buffer takes everything
+	for _, r := range d.rows() {
+		fmt.Fprintf(&b, "\n## %s\n\n", r.Algorithm)
+		t := tables.New("fault", "", "next entry after",
+			"last waiting request served after", "messages until then", "search", "why, and how to see it")
+		for _, c := range r.Cells {
+			t.Add(c.Title, c.Word(), Duration(c.Recovery), Duration(c.Served), Count(c.Messages), c.searched(), c.why())
+		}
+		_ = t.WriteMarkdown(&b)
+	}
+	return b.Bytes()
+}
+
+// why says what a cell stopped for, and the command that shows it.
+func (c Cell) why() string {
+	if c.WhyNot != "" {
+		return c.WhyNot
+	}
+	var parts []string
+	parts = append(parts, c.Why...)
+	if c.Witness != "" {
+		parts = append(parts, "`"+c.Witness+"`")
+	}
+	if c.Search != nil && c.Search.Witness != "" {
+		if len(c.Why) == 0 {
+			parts = append(parts, c.Search.Why...)
+		}
+		parts = append(parts, "`"+c.Search.Witness+"`")
+	}
+	return strings.Join(parts, "; ")
+}
+
+// Conditions says under which conditions the runs were made.
+func (d *Document) Conditions() string {
+	return fmt.Sprintf("%d runs of each over %s, N = %d or the next that the algorithm has, seeds %d to %d; "+
+		"searches with up to one crash, or one or two lost messages, at any moment.",
+		d.Repetitions, strings.Join(d.Networks, " and "), d.Nodes, d.Seed, d.Seed+uint64(max(0, d.Repetitions-1)))
+}

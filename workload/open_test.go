@@ -1,0 +1,119 @@
+package workload
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"dmebench/dme"
+)
+
+// merged lists the first n arrivals of all nodes together, by merging all that a
+// plan without a number of requests has to say.
+func merged(t *testing.T, s Spec, nodes int, seed uint64, set map[string]string) []arrivalOf {
+	t.Helper()
+	n := s.Requests
+	s.Requests = 0
+	// Four times as long as it takes on average, and more where few are to come.
+	p := plan(t, Spec{Name: s.Name, Rate: s.Rate, TotalRate: s.TotalRate, Duration: time.Hour}, nodes, seed, set)
+	long := time.Duration((4*float64(n) + 40) / p.OfferedRate() * float64(time.Second))
+	var list []arrivalOf
+	for id := dme.NodeID(1); int(id) <= nodes; id++ {
+		c := p.Client(id)
+		for at, ok := c.Next(); ok && at < long; at, ok = c.Next() {
+			list = append(list, arrivalOf{at.Seconds(), id})
+		}
+	}
+	slices.SortFunc(list, func(a, b arrivalOf) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.node, b.node)) })
+	if len(list) < n {
+		t.Fatalf("only %d arrivals in %v", len(list), long)
+	}
+	return list[:n]
+}
+
+// An open workload ends with the R-th arrival of all nodes together: what its
+// clients make is the first R of the merged arrivals, no more and no less.
+func TestOpenWorkloadsEndTogether(t *testing.T) {
+	for _, x := range []struct {
+		nodes, requests int
+		spec            Spec
+		set             map[string]string
+	}{
+		{1, 1, Spec{Name: "poisson", Rate: 3}, nil},
+		{3, 10, Spec{Name: "poisson", Rate: 1000}, nil},
+		{50, 7, Spec{Name: "poisson", TotalRate: 2}, nil},
+		{8, 5000, Spec{Name: "poisson", TotalRate: 1e6}, nil},
+		{5, 100, Spec{Name: "hotspot", TotalRate: 10}, map[string]string{"hot": "1", "share": "0.8"}},
+		{40, 3000, Spec{Name: "hotspot", Rate: 1}, map[string]string{"hot": "2", "share": "0.7"}},
+		{3, 100, Spec{Name: "hotspot", TotalRate: 10}, map[string]string{"hot": "1", "share": "1"}},
+		{3, 7, Spec{Name: "hotspot", TotalRate: 10}, map[string]string{"hot": "3", "share": "0.2"}},
+	} {
+		for seed := uint64(1); seed <= 20; seed++ {
+			what := fmt.Sprintf("%s, %d nodes, %d requests, seed %d", x.spec.Name, x.nodes, x.requests, seed)
+			x.spec.Requests = x.requests
+			p := plan(t, x.spec, x.nodes, seed, x.set)
+			if p.Requests() != x.requests {
+				t.Errorf("%s: %d in all", what, p.Requests())
+			}
+			want := make([][]time.Duration, x.nodes)
+			for _, a := range merged(t, x.spec, x.nodes, seed, x.set) {
+				want[a.node-1] = append(want[a.node-1], instant(a.at))
+			}
+			for i := range want {
+				id := dme.NodeID(i + 1)
+				got := all(p.Client(id))
+				if len(got) != len(want[i]) || p.Share(id) != len(got) {
+					t.Fatalf("%s: node %d makes %d requests of its share of %d; %d of its arrivals are among the first",
+						what, id, len(got), p.Share(id), len(want[i]))
+				}
+				for k := range got {
+					if d := got[k] - want[i][k]; d.Abs() > time.Nanosecond {
+						t.Fatalf("%s: arrival %d of node %d at %v, want %v", what, k, id, got[k], want[i][k])
+					}
+				}
+			}
+		}
+	}
+}
+
+// The load does not taper off: as many ask in the last tenth of the run as in
+// any other.
+func TestOpenLoadIsEvenToTheEnd(t *testing.T) {
+	const n, nodes = 40000, 400
+	for name, set := range map[string]map[string]string{"poisson": nil, "hotspot": {"hot": "1", "share": "0.3"}} {
+		p := plan(t, Spec{Name: name, TotalRate: 1000, Requests: n}, nodes, 3, set)
+		var at []time.Duration
+		for id := dme.NodeID(1); id <= nodes; id++ {
+			at = append(at, all(p.Client(id))...)
+		}
+		slices.Sort(at)
+		exponential(t, name+": gaps of all nodes", gaps(at), 1./1000)
+		end := at[len(at)-1]
+		last, _ := slices.BinarySearch(at, end*9/10)
+		if got := len(at) - last; math.Abs(float64(got)-n/10) > 5*math.Sqrt(n/10) {
+			t.Errorf("%s: %d of %d requests in the last tenth of the run", name, got, n)
+		}
+	}
+}
+
+func TestOpenWorkloadsEndWithWhatComesFirst(t *testing.T) {
+	// A hundred arrivals take about a second: the duration ends the one run, and
+	// the number of requests the other.
+	s := Spec{Name: "poisson", TotalRate: 100, Requests: 100}
+	s.Duration = 500 * time.Millisecond
+	if p := plan(t, s, 4, 1, nil); p.Requests() != 0 || p.Share(1) != -1 {
+		t.Errorf("a share of %d of %d where the duration ends first", p.Share(1), p.Requests())
+	}
+	s.Duration = 5 * time.Second
+	if p := plan(t, s, 4, 1, nil); p.Requests() != 100 {
+		t.Errorf("%d requests where the duration ends last", p.Requests())
+	}
+	// That many would take years to count; the duration says that few are made.
+	s = Spec{Name: "poisson", TotalRate: 100, Requests: math.MaxInt, Duration: time.Second}
+	if p := plan(t, s, 4, 1, nil); p.Share(1) != -1 {
+		t.Errorf("a share of %d where the duration ends first", p.Share(1))
+	}
+}
