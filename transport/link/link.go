@@ -2,6 +2,7 @@ package link
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -38,11 +39,16 @@ type Transport struct {
 	delayed uint64 // of these, those that had to wait, also for those before them
 	most    int    // bytes that ever waited on one link
 
+	leaving sync.Mutex // held while a delayed frame leaves; taken before mu
+
 	close   func() // once
 	running sync.WaitGroup
 }
 
-var _ transport.Transport = (*Transport)(nil)
+var (
+	_ transport.Transport  = (*Transport)(nil)
+	_ transport.Readmitter = (*Transport)(nil)
+)
 
 // state is what a link remembers.
 type state struct {
@@ -72,8 +78,8 @@ func Wrap(inner transport.Transport, c Config) (*Transport, error) {
 // Addr returns the address of the transport beneath.
 func (t *Transport) Addr() string { return t.inner.Addr() }
 
-// Start starts the transport beneath, whose frames go to h directly, and the
-// clock of the partitions.
+// Start starts the transport beneath, whose frames go to h, and the clock of the
+// partitions.
 func (t *Transport) Start(book transport.AddressBook, h transport.Handler) error {
 	t.mu.Lock()
 	if t.begun.IsZero() && !t.closing && !t.config.Idle() {
@@ -85,8 +91,12 @@ func (t *Transport) Start(book transport.AddressBook, h transport.Handler) error
 		t.timer = timer
 		t.running.Go(t.watch)
 	}
-	t.begun, t.book = time.Now(), book
+	t.begun, t.book = time.Now(), slices.Clone(book)
+	delaying := t.timer != nil
 	t.mu.Unlock()
+	if delaying {
+		h = handler{h, t}
+	}
 	return t.inner.Start(book, h)
 }
 

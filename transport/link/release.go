@@ -52,6 +52,8 @@ func (t *Transport) watch() {
 
 // release lets what is due leave, and sets the timer for the rest.
 func (t *Transport) release() {
+	t.leaving.Lock()
+	defer t.leaving.Unlock()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	released := 0 // since the last flush

@@ -79,6 +79,9 @@ func newActor(s Subject, order peerOrder, notify func(event)) (*actor, error) {
 	for _, id := range order.Config.Absent {
 		a.known[id] = 0
 	}
+	for _, id := range order.Config.Local {
+		a.known[id] = a.me()
+	}
 	open := s.Open
 	if s.Remote != nil && order.Reach != "" {
 		open = s.Remote(order.Reach)

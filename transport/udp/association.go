@@ -45,6 +45,9 @@ type association struct {
 	parting bool   // this side's farewell is queued
 	parted  bool   // and the other side knows, or never will
 
+	superseded bool           // another incarnation has taken its place
+	telling    sync.WaitGroup // of Down
+
 	heard instant // when something came last
 	asked instant // since when an answer is awaited; 0 while none is
 
@@ -57,9 +60,10 @@ type association struct {
 type fate uint8
 
 const (
-	alive fate = iota
-	left       // it said farewell
-	down       // it has fallen silent
+	alive  fate = iota
+	left        // it said farewell
+	absent      // it is not there yet
+	down        // it has fallen silent
 )
 
 var errIncarnation = errors.New("udp: segment from or for another incarnation")
@@ -68,6 +72,9 @@ func (l *association) init(t *reliable, p *process) {
 	l.t, l.process, l.listed.Link = t, p, l
 	l.order, l.out, l.in = newOrder(t.layer), newSender(t.body, &t.limits), receiver{delay: t.limits.ackDelay}
 	l.hand = func(f frame.Frame) { t.deliver(l, f) }
+	if p.Absent {
+		l.fate = absent
+	}
 }
 
 // send queues a frame.
@@ -222,8 +229,11 @@ func (l *association) arrived(s *segment) {
 // take takes what concerns the link itself, and reports whether the segment
 // carries something that is new. It is called with mu held.
 func (l *association) take(s *segment, now instant) (fresh bool, err error) {
+	if l.superseded {
+		return false, nil // of the next one, which comes to its place at this moment
+	}
 	answer := s.kind == hello && s.destination == 0
-	if !answer && s.destination != l.t.epoch || l.fate == down || l.epoch != 0 && l.epoch != s.source {
+	if !draws(l.process.Incarnation, s.source) || !answer && s.destination != l.t.epoch || l.fate >= absent || l.epoch != 0 && l.epoch != s.source {
 		return false, errIncarnation
 	}
 	l.introduce()
@@ -297,7 +307,9 @@ func (l *association) lose(err error) {
 	if t.ended {
 		return
 	}
+	l.telling.Add(1)
 	t.notices.Go(func() {
+		defer l.telling.Done()
 		l.delivery.Lock()
 		defer l.delivery.Unlock()
 		for _, id := range l.process.Nodes {

@@ -110,12 +110,12 @@ func FuzzDatagram(f *testing.F) {
 	f.Add([]byte{}, false)
 	f.Add(frame.Append(nil, 2, 1, []byte("hello")), true)
 	f.Add(frame.Append(frame.Append(nil, 2, 1, nil), 1, 2, nil), true)
-	f.Add(genuine.finish(genuine.begin(nil)), false)
+	f.Add(genuine.finish(genuine.begin(nil, 1)), false)
 	f.Fuzz(func(t *testing.T, b []byte, sealed bool) {
 		var frames []frame.Frame
 		r, _ := listener(key, collector{&frames})
 		if sealed { // by a peer that knows the key and sends what it likes
-			b = genuine.finish(append(genuine.begin(nil), b...))
+			b = genuine.finish(append(genuine.begin(nil, 1), b...))
 		}
 		r.datagramArrived(b)
 		bytesDelivered := 0
@@ -143,7 +143,7 @@ func (c collector) Down(dme.NodeID, error) {}
 func TestEveryBitOfADatagramIsAuthenticated(t *testing.T) {
 	key := transporttest.NewKey()
 	s := newSealer(&key, 3, 12345)
-	b := s.finish(append(s.begin(nil), "content"...))
+	b := s.finish(append(s.begin(nil, 1), "content"...))
 	node, epoch, err := claimant(b)
 	if node != 3 || epoch != 12345 || err != nil {
 		t.Fatal(node, epoch, err)
@@ -166,7 +166,7 @@ func TestEveryBitOfADatagramIsAuthenticated(t *testing.T) {
 	if _, err := open(newSeal(&other, 3, 12345), b); err == nil {
 		t.Error("another run's key opens it")
 	}
-	if again := s.finish(append(s.begin(nil), "content"...)); bytes.Equal(again[numberAt:], b[numberAt:]) {
+	if again := s.finish(append(s.begin(nil, 1), "content"...)); bytes.Equal(again[numberAt:], b[numberAt:]) {
 		t.Error("two datagrams have one number")
 	}
 }

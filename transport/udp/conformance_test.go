@@ -46,8 +46,8 @@ func subject(name string, o Options) transporttest.Subject {
 		},
 		LargestFrame: LargestFrame(o.Layer),
 		Patience:     2 * time.Minute, // losses take their time where a race detector and a crowd take theirs
-		NoticesDeath: o.Layer != Raw,
-		Stranger:     func(addr string) (net.Conn, error) { return net.Dial("udp", addr) },
+		NoticesDeath: o.Layer != Raw, Connectionless: true,
+		Stranger: func(addr string) (net.Conn, error) { return net.Dial("udp", addr) },
 	}
 }
 
@@ -81,7 +81,7 @@ func TestConformance(t *testing.T) {
 	for _, s := range subjects() {
 		t.Run(s.Name, func(t *testing.T) {
 			if strings.Contains(s.Name, "lossy-udp-multicast") && !*full {
-				s.Parts = []string{"Burst", "Broadcast", "SlowReader", "CloseDrains"} // the rest is as without multicast
+				s.Parts = []string{"Burst", "Broadcast", "SlowReader", "CloseDrains", "Restart"} // the rest is as without multicast
 			}
 			transporttest.Run(t, s)
 		})

@@ -17,7 +17,7 @@ import (
 // try.
 func strangers(r *rand.Rand) map[string]func() []byte {
 	key := transporttest.NewKey()
-	forger := newSealer(&key, 2, 77)
+	forger := newSealer(&key, 2, 1<<32|77)
 	return map[string]func() []byte{
 		"noise": func() []byte {
 			b := make([]byte, r.IntN(200))
@@ -27,15 +27,15 @@ func strangers(r *rand.Rand) map[string]func() []byte {
 			return b
 		},
 		"another run's": func() []byte {
-			return forger.finish(frame.Append(forger.begin(nil), 2, 1, []byte("forged")))
+			return forger.finish(frame.Append(forger.begin(nil, 1), 2, 1, []byte("forged")))
 		},
 		"ever new incarnations": func() []byte {
-			b := frame.Append(forger.begin(nil), 2, 1, []byte("forged"))
+			b := frame.Append(forger.begin(nil, 1), 2, 1, []byte("forged"))
 			binary.BigEndian.PutUint64(b[epochAt:], r.Uint64())
 			return append(b, make([]byte, tagSize)...)
 		},
 		"from no node of the run": func() []byte {
-			b := forger.begin(nil)
+			b := forger.begin(nil, 1)
 			binary.BigEndian.PutUint32(b[1:], 3+r.Uint32N(1<<20))
 			return forger.finish(b)
 		},
@@ -45,12 +45,12 @@ func strangers(r *rand.Rand) map[string]func() []byte {
 // listener is the half of the raw layer of node 1 that takes datagrams, and its
 // peer's means of making them.
 func listener(key transport.Key, handler collector) (*raw, *sealer) {
-	c := transport.Config{Key: key, Nodes: 2, Local: []dme.NodeID{1}}
+	c := transport.Config{Key: key, Nodes: 2, Local: []dme.NodeID{1}, Incarnation: 1}
 	top, err := peers.NewTopology[way]("udp", transport.AddressBook{"one", "two"}, &c)
 	if err != nil {
 		panic(err) // the book is right
 	}
-	return &raw{config: c, top: top, handler: handler, out: new(outbox)}, newSealer(&key, 2, 99)
+	return &raw{config: c, top: top, handler: handler, out: new(outbox)}, newSealer(&key, 2, 1<<32|99)
 }
 
 // Whatever strangers send, and however much of it, nothing of it stays: not a
@@ -60,7 +60,7 @@ func TestAFloodLeavesNothingBehind(t *testing.T) {
 	const flood = 50_000
 	var frames []frame.Frame
 	r, peer := listener(transporttest.NewKey(), collector{&frames})
-	genuine := func() { r.datagramArrived(peer.finish(frame.Append(peer.begin(nil), 2, 1, []byte("genuine")))) }
+	genuine := func() { r.datagramArrived(peer.finish(frame.Append(peer.begin(nil, 1), 2, 1, []byte("genuine")))) }
 	genuine()
 	known := r.top.At(1).State
 	source := strangers(rand.New(rand.NewPCG(3, 4)))
@@ -100,7 +100,7 @@ func BenchmarkRefusal(b *testing.B) {
 	for name, next := range strangers(rand.New(rand.NewPCG(5, 6))) {
 		b.Run(name, func(b *testing.B) {
 			r, peer := listener(transporttest.NewKey(), collector{new([]frame.Frame)})
-			r.datagramArrived(peer.finish(peer.begin(nil)))
+			r.datagramArrived(peer.finish(peer.begin(nil, 1)))
 			datagrams := make([][]byte, 1024)
 			for i := range datagrams {
 				datagrams[i] = next()
@@ -118,7 +118,7 @@ func BenchmarkRefusal(b *testing.B) {
 	}
 	b.Run("a peer's", func(b *testing.B) {
 		r, peer := listener(transporttest.NewKey(), collector{new([]frame.Frame)})
-		datagram := peer.finish(peer.begin(nil))
+		datagram := peer.finish(peer.begin(nil, 1))
 		b.ReportAllocs()
 		for b.Loop() {
 			r.datagramArrived(datagram)

@@ -22,10 +22,11 @@ import (
 type crackling struct {
 	transport.Transport
 	transport.Broadcaster
+	transport.Readmitter
 }
 
 func crackle(t transport.Transport) (transport.Transport, error) {
-	return crackling{t, t.(transport.Broadcaster)}, nil
+	return crackling{t, t.(transport.Broadcaster), t.(transport.Readmitter)}, nil
 }
 
 func (c crackling) Start(book transport.AddressBook, h transport.Handler) error {
@@ -162,9 +163,9 @@ func TestStrangersInTheGroup(t *testing.T) {
 	}
 	const flood = 1000
 	other := transporttest.NewKey()
-	forger := newSealer(&other, 2, 77)
+	forger := newSealer(&other, 2, 1<<32|77)
 	for i := range flood {
-		b := forger.finish(frame.Append(forger.begin(nil), 2, dme.None, []byte("forged")))
+		b := forger.finish(frame.Append(forger.begin(nil, 1), 2, dme.None, []byte("forged")))
 		if _, err := conn.WriteToUDPAddrPort(b, at); err != nil {
 			t.Fatal(err)
 		}

@@ -5,7 +5,6 @@ import (
 	"crypto/cipher"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net"
 	"net/netip"
 	"sync"
@@ -51,8 +50,13 @@ type raw struct {
 	mu     sync.Mutex // guards what follows, and what ways say of sending; no other lock is taken under it
 	sealer *sealer
 	toAll  way // to the group
-	out    *outbox
-	sent   transport.Counters
+
+	// changed says that not all processes have been there from the start, so that
+	// some may hear the group who are not meant. The layers above see to that
+	// themselves.
+	changed bool
+	out     *outbox
+	sent    transport.Counters
 
 	close   func() // once
 	running sync.WaitGroup
@@ -60,14 +64,20 @@ type raw struct {
 	received, refused atomic.Uint64
 }
 
+type rawProcess = peers.Process[way]
+
 // way is the way to a process, and what authenticates its datagrams.
 type way struct {
 	to   sockaddr
 	open *packet // to which frames are still added; in out
+	down bool    // what is for it is dropped
 
-	// Of the latest incarnation that was heard of; guarded by reading.
+	incarnation uint32 // of the process; 0 for all
+
+	// Of the latest process that was heard of; guarded by reading.
 	epoch uint64
 	seal  cipher.AEAD // nil before its first datagram
+	over  bool        // no datagram of it is taken any more
 }
 
 // packet is a datagram that is being made.
@@ -92,7 +102,10 @@ func listenRaw(c transport.Config, o Options) (*raw, error) {
 	if err != nil {
 		return nil, fmt.Errorf("udp: listen: %w", err)
 	}
-	r := &raw{config: c, datagram: o.Datagram, socket: s, out: newOutbox(s), sealer: newSealer(&c.Key, c.Local[0], rand.Uint64())}
+	r := &raw{
+		config: c, changed: c.Incarnation > 1, datagram: o.Datagram, socket: s, out: newOutbox(s),
+		sealer: newSealer(&c.Key, c.Local[0], newEpoch(c.Incarnation)),
+	}
 	if o.Multicast {
 		if r.group, err = join(groupOf(&c.Key), s); err != nil {
 			s.close()
@@ -125,12 +138,11 @@ func (r *raw) Start(book transport.AddressBook, h transport.Handler) error {
 		return err
 	}
 	for p := range top.All() {
-		at, err := resolve(p.Addr)
-		if err == nil {
-			p.State.to, err = r.socket.sockaddr(at)
-		}
-		if err != nil {
-			return fmt.Errorf("udp: address of %v: %w; is the address book wrong?", p, err)
+		p.State.incarnation = p.Incarnation
+		if p.Absent {
+			p.State.down, p.State.over, r.changed = true, true, true
+		} else if err := r.locate(p); err != nil {
+			return err
 		}
 	}
 	r.mu.Lock()
@@ -146,6 +158,18 @@ func (r *raw) Start(book transport.AddressBook, h transport.Handler) error {
 			return fmt.Errorf("udp: %w", err)
 		}
 		r.running.Go(func() { r.read(r.group.socket) })
+	}
+	return nil
+}
+
+// locate looks up a process's address.
+func (r *raw) locate(p *rawProcess) error {
+	at, err := resolve(p.Addr)
+	if err == nil {
+		p.State.to, err = r.socket.sockaddr(at)
+	}
+	if err != nil {
+		return fmt.Errorf("udp: address of %v: %w; is the address book wrong?", p, err)
 	}
 	return nil
 }
@@ -186,7 +210,20 @@ func (r *raw) Broadcast(from dme.NodeID, b []byte) error {
 	if r.group == nil {
 		return errors.New("udp: Broadcast without a multicast group")
 	}
-	r.queue(&r.toAll, from, dme.None, b, uint64(r.config.Nodes-1))
+	r.mu.Lock()
+	changed := r.changed
+	r.mu.Unlock()
+	if !changed || r.beneath {
+		r.queue(&r.toAll, from, dme.None, b, uint64(r.config.Nodes-1))
+		return nil
+	}
+	for p := range r.top.All() {
+		for _, to := range p.Nodes {
+			if to != from {
+				r.queue(&p.State, from, to, b, 1)
+			}
+		}
+	}
 	return nil
 }
 
@@ -196,6 +233,9 @@ func (r *raw) queue(w *way, from, to dme.NodeID, b []byte, receivers uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.sent.Frames += receivers
+	if w.down {
+		return
+	}
 	if w.open != nil && len(w.open.b)+frame.MaxHeader+len(b)+tagSize > r.datagram {
 		w.open = nil
 	}
@@ -204,7 +244,7 @@ func (r *raw) queue(w *way, from, to dme.NodeID, b []byte, receivers uint64) {
 			r.flushLocked()
 		}
 		w.open = r.out.add(w)
-		w.open.b = r.sealer.begin(w.open.b)
+		w.open.b = r.sealer.begin(w.open.b, w.incarnation)
 	}
 	w.open.b = frame.Append(w.open.b, from, to, b)
 }
@@ -283,7 +323,7 @@ func (r *raw) datagramArrived(b []byte) {
 		return
 	}
 	from, body, err := r.open(b)
-	if err == nil {
+	if err == nil && body != nil {
 		err = eachFrame(body, func(f frame.Frame) { r.frameArrived(from, f) })
 	}
 	if err != nil {
@@ -291,7 +331,7 @@ func (r *raw) datagramArrived(b []byte) {
 	}
 }
 
-func (r *raw) frameArrived(from *peers.Process[way], f frame.Frame) {
+func (r *raw) frameArrived(from *rawProcess, f frame.Frame) {
 	toAll := f.To == dme.None && r.group != nil
 	switch {
 	case toAll && r.top.Of(f.From) == from && r.beneath, r.top.Hosts(from, f.From, f.To):
@@ -317,8 +357,9 @@ func (r *raw) deliver(f frame.Frame) {
 	}
 }
 
-// open returns which process a datagram comes from, and its frames.
-func (r *raw) open(b []byte) (*peers.Process[way], []byte, error) {
+// open returns which process a datagram comes from, and its frames; none where nobody
+// has announced that incarnation yet.
+func (r *raw) open(b []byte) (*rawProcess, []byte, error) {
 	node, epoch, err := claimant(b)
 	if err != nil {
 		return nil, nil, err
@@ -327,17 +368,26 @@ func (r *raw) open(b []byte) (*peers.Process[way], []byte, error) {
 	if from == nil {
 		return nil, nil, errForeign
 	}
-	known := &from.State
+	known, incarnation, to := &from.State, incarnationOf(epoch), meantFor(b)
+	switch {
+	case incarnation < from.Incarnation, incarnation == from.Incarnation && known.over, to != 0 && to != r.config.Incarnation:
+		return nil, nil, errOver
+	}
 	seal := known.seal
 	fresh := seal == nil || known.epoch != epoch
 	if fresh {
 		seal = newSeal(&r.config.Key, node, epoch)
 	}
 	body, err := open(seal, b)
-	if err == nil && fresh {
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case incarnation > from.Incarnation, to == 0 && r.config.Incarnation > 1 && !r.beneath:
+		return from, nil, nil // not there yet, or by who does not know of this process yet
+	case fresh:
 		known.epoch, known.seal = epoch, seal
 	}
-	return from, body, err
+	return from, body, nil
 }
 
 // batchEnded sends what the handler has sent.

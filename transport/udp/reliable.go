@@ -1,8 +1,6 @@
 package udp
 
 import (
-	"math"
-	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -35,6 +33,8 @@ type reliable struct {
 	serving sync.Mutex // guards awake; taken before the locks of links
 	awake   instant    // since when this process has been running without a pause
 
+	changing sync.Mutex // held by Expel and Readmit
+
 	close   func()        // once
 	parted  chan struct{} // closed when all processes know that this one closes
 	running sync.WaitGroup
@@ -53,7 +53,7 @@ func newReliable(below transport.Transport, c transport.Config, o Options, datag
 	t := &reliable{
 		below: below, config: c, layer: o.Layer, limits: l,
 		body:  datagram - overhead - frame.MaxHeader - segmentRoom,
-		epoch: 1 + rand.Uint32N(math.MaxUint32), opened: time.Now(),
+		epoch: linkEpoch(c.Incarnation), opened: time.Now(),
 		parted: make(chan struct{}),
 	}
 	t.close = sync.OnceFunc(t.shutDown)
@@ -82,7 +82,7 @@ func (t *reliable) Start(book transport.AddressBook, h transport.Handler) error 
 	for _, id := range t.config.Peers {
 		l := &top.Of(id).State
 		l.mu.Lock()
-		if !l.known { // else this one, or the other, has begun
+		if !l.known && l.fate == alive { // else this one, or the other, has begun
 			l.ask(t.clock())
 		}
 		l.mu.Unlock()

@@ -5,6 +5,7 @@ import (
 	"crypto/cipher"
 	"encoding/binary"
 	"errors"
+	"math/rand/v2"
 
 	"dmebench/dme"
 	"dmebench/transport"
@@ -14,7 +15,9 @@ import (
 //
 //	version  1 byte
 //	node     4 bytes   the first node of the sending process
-//	epoch    8 bytes   drawn at random by each incarnation of a process
+//	to       4 bytes   the incarnation it is meant for; 0 for all, to a group
+//	epoch    8 bytes   of the sending incarnation: its number, 4 bytes, and 4 drawn
+//	                   at random
 //	number   8 bytes   of the datagram: no two of an incarnation have the same
 //	frames             in the form of package frame
 //	tag      16 bytes  AES-GMAC over everything before it
@@ -24,8 +27,9 @@ import (
 // twice with one key. GMAC takes about a fifth of the time of HMAC-SHA256 for a
 // small datagram, and a tenth for a large one (BenchmarkSeal).
 const (
-	version    = 1
-	epochAt    = 1 + 4
+	version    = 2
+	toAt       = 1 + 4
+	epochAt    = toAt + 4
 	numberAt   = epochAt + 8
 	headerSize = numberAt + 8
 	tagSize    = 16
@@ -39,8 +43,15 @@ const (
 
 var (
 	errForeign = errors.New("udp: not a datagram of this protocol and version")
+	errOver    = errors.New("udp: a datagram from or for an incarnation that is over")
 	errForged  = errors.New("udp: the datagram's tag is wrong: its sender does not know the run's key")
 )
+
+// newEpoch draws an epoch for an incarnation.
+func newEpoch(incarnation uint32) uint64 { return uint64(incarnation)<<32 | uint64(rand.Uint32()) }
+
+// incarnationOf returns whose epoch it is.
+func incarnationOf(epoch uint64) uint32 { return uint32(epoch >> 32) }
 
 // newSeal returns the authenticator of an incarnation's datagrams.
 func newSeal(key *transport.Key, node dme.NodeID, epoch uint64) cipher.AEAD {
@@ -72,8 +83,12 @@ func newSealer(key *transport.Key, node dme.NodeID, epoch uint64) *sealer {
 	return s
 }
 
-// begin begins a datagram in b: frames may be appended.
-func (s *sealer) begin(b []byte) []byte { return append(b[:0], s.header[:]...) }
+// begin begins a datagram for an incarnation in b: frames may be appended.
+func (s *sealer) begin(b []byte, to uint32) []byte {
+	b = append(b[:0], s.header[:]...)
+	binary.BigEndian.PutUint32(b[toAt:], to)
+	return b
+}
 
 // finish numbers a datagram and appends its tag.
 func (s *sealer) finish(b []byte) []byte {
@@ -89,6 +104,9 @@ func claimant(b []byte) (node dme.NodeID, epoch uint64, err error) {
 	}
 	return dme.NodeID(binary.BigEndian.Uint32(b[1:])), binary.BigEndian.Uint64(b[epochAt:]), nil
 }
+
+// meantFor returns the incarnation that a datagram is meant for; 0 for any.
+func meantFor(b []byte) uint32 { return binary.BigEndian.Uint32(b[toAt:]) }
 
 // open returns the frames of a datagram whose tag is right. The datagram is
 // at least overhead long.

@@ -1,0 +1,228 @@
+package udp
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+
+	"dmebench/dme"
+	"dmebench/transport"
+)
+
+var _ transport.Readmitter = (*Transport)(nil)
+
+// Expel reports a process as down; see [transport.Readmitter].
+func (t *Transport) Expel(peer dme.NodeID, cause error) error {
+	return readmitter(t.Transport).Expel(peer, cause)
+}
+
+// Readmit lets the next incarnation of a process take part; see
+// [transport.Readmitter].
+func (t *Transport) Readmit(peer dme.NodeID, addr string, incarnation uint32) error {
+	return readmitter(t.Transport).Readmit(peer, addr, incarnation)
+}
+
+// readmitter returns t as one, or one that says that t is none: what is wrapped around
+// the raw layer need not know of incarnations.
+func readmitter(t transport.Transport) transport.Readmitter {
+	if r, ok := t.(transport.Readmitter); ok {
+		return r
+	}
+	return settled{}
+}
+
+type settled struct{}
+
+var errSettled = errors.New("udp: what is wrapped around the raw layer does not let processes come back")
+
+func (settled) Expel(dme.NodeID, error) error            { return errSettled }
+func (settled) Readmit(dme.NodeID, string, uint32) error { return errSettled }
+
+// Expel takes no datagram of a process any more. Where this is the highest layer, its
+// handler is told.
+func (r *raw) Expel(peer dme.NodeID, cause error) error {
+	return r.change(peer, func(p *rawProcess) error {
+		r.expel(p, cause)
+		return nil
+	})
+}
+
+// Readmit takes the datagrams of the next incarnation of a process from now on, and
+// sends to it.
+func (r *raw) Readmit(peer dme.NodeID, addr string, incarnation uint32) error {
+	return r.change(peer, func(p *rawProcess) error {
+		if p.Incarnation == incarnation && p.Addr == addr && !p.State.over {
+			return nil
+		}
+		next, err := r.top.Successor(p, addr, incarnation)
+		if err != nil {
+			return err
+		}
+		next.State.incarnation = incarnation
+		if err := r.locate(next); err != nil {
+			return err
+		}
+		r.expel(p, fmt.Errorf("udp: %v: incarnation %d has taken its place", p, incarnation))
+		r.top.Install(next)
+		if !r.beneath {
+			r.tell(func(h transport.Handler) { tellUp(h, next.Nodes) })
+			r.flush()
+		}
+		return nil
+	})
+}
+
+// change calls f with the process of peer, as something that Close waits for, while
+// no datagram is delivered.
+func (r *raw) change(peer dme.NodeID, f func(*rawProcess) error) error {
+	r.mu.Lock()
+	switch err := r.ready(); err {
+	case nil:
+	case errClosed:
+		r.mu.Unlock()
+		return nil
+	default:
+		r.mu.Unlock()
+		return err
+	}
+	r.running.Add(1)
+	r.changed = true
+	r.mu.Unlock()
+	defer r.running.Done()
+	p, err := r.top.Other(peer)
+	if err != nil {
+		return err
+	}
+	r.reading.Lock()
+	defer r.reading.Unlock()
+	return f(p)
+}
+
+// expel is called with reading held.
+func (r *raw) expel(p *rawProcess, cause error) {
+	r.mu.Lock()
+	p.State.down = true
+	r.mu.Unlock()
+	if p.State.over {
+		return
+	}
+	p.State.over = true
+	if !r.beneath {
+		r.tell(func(h transport.Handler) {
+			for _, id := range p.Nodes {
+				h.Down(id, cause)
+			}
+		})
+	}
+}
+
+func (r *raw) tell(f func(transport.Handler)) {
+	if !r.closing.Load() {
+		f(r.handler)
+	}
+}
+
+func tellUp(h transport.Handler, nodes []dme.NodeID) {
+	if u, ok := h.(transport.UpHandler); ok {
+		for _, id := range nodes {
+			u.Up(id)
+		}
+	}
+}
+
+// An epoch of the layers above raw is drawn at random too, but for its first byte,
+// which tells incarnations that follow each other apart: what a wrapper around the
+// raw layer has held back of one does not begin a link with the next.
+func linkEpoch(incarnation uint32) uint32 {
+	return incarnation<<24 | 1 + rand.Uint32N(1<<24-1)
+}
+
+// draws reports whether an incarnation may have drawn an epoch.
+func draws(incarnation, epoch uint32) bool { return byte(incarnation) == byte(epoch>>24) }
+
+// Expel reports a process as down, after what had come from there.
+func (t *reliable) Expel(peer dme.NodeID, cause error) error {
+	return t.change(peer, func(p *process, below transport.Readmitter) error {
+		p.State.expel(cause)
+		return below.Expel(peer, cause)
+	})
+}
+
+// Readmit begins a link with the next incarnation of a process.
+func (t *reliable) Readmit(peer dme.NodeID, addr string, incarnation uint32) error {
+	return t.change(peer, func(p *process, below transport.Readmitter) error {
+		old := &p.State
+		old.mu.Lock()
+		known := p.Incarnation == incarnation && p.Addr == addr && old.fate == alive
+		old.mu.Unlock()
+		if known {
+			return nil
+		}
+		next, err := t.top.Successor(p, addr, incarnation)
+		if err != nil {
+			return err
+		}
+		old.expel(fmt.Errorf("udp: %v: incarnation %d has taken its place", p, incarnation))
+		old.mu.Lock()
+		old.superseded = true
+		old.mu.Unlock()
+		if err := below.Readmit(peer, addr, incarnation); err != nil {
+			return err
+		}
+		l := &next.State
+		l.init(t, next)
+		l.delivery.Lock() // until Up has returned, nothing of it is delivered
+		t.top.Install(next)
+		if !t.closing.Load() {
+			tellUp(t.handler, next.Nodes)
+		}
+		l.delivery.Unlock()
+		// It learns from a question that this process knows of it now.
+		l.mu.Lock()
+		if !t.closing.Load() {
+			l.ask(t.clock())
+		}
+		l.mu.Unlock()
+		return ignoreClosed(t.Flush())
+	})
+}
+
+func ignoreClosed(err error) error {
+	if errors.Is(err, transport.ErrClosed) {
+		return nil
+	}
+	return err
+}
+
+// change calls f with the process of peer, one at a time, as something that Close
+// waits for.
+func (t *reliable) change(peer dme.NodeID, f func(*process, transport.Readmitter) error) error {
+	t.changing.Lock()
+	defer t.changing.Unlock()
+	if err := t.ready(); err != nil {
+		return ignoreClosed(err)
+	}
+	p, err := t.top.Other(peer)
+	if err != nil {
+		return err
+	}
+	t.mu.Lock()
+	if t.ended {
+		t.mu.Unlock()
+		return nil
+	}
+	t.notices.Add(1)
+	t.mu.Unlock()
+	defer t.notices.Done()
+	return f(p, readmitter(t.below))
+}
+
+// expel notes that the other side has ended, and returns when the handler knows.
+func (l *association) expel(cause error) {
+	l.mu.Lock()
+	if l.fate < absent {
+		l.lose(cause)
+	}
+	l.mu.Unlock()
+	l.telling.Wait()
+}
