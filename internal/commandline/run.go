@@ -97,9 +97,10 @@ func (p *program) run(c *cli.Context) error {
 	bar := p.progress(c.Bool("quiet"), job)
 	r, err := p.execute(c.Context, job, coordinator.Options{Files: files.all(), Broker: broker, Progress: bar.update, Save: keep})
 	bar.done()
-	if err != nil {
+	if r == nil {
 		return err
 	}
+	notKept := err // the result is printed all the same
 	if c.Bool("json") {
 		err = printJSON(p.stdout, r)
 	} else {
@@ -112,7 +113,7 @@ func (p *program) run(c *cli.Context) error {
 		p.explain(r)
 	}
 	p.exit = exit.OfRun(r.Status, len(job.Missing) == 0 && len(r.Faults) == 0)
-	return nil
+	return notKept
 }
 
 // refusal is the error for flags that do not do, or for the end of the planning
