@@ -9,8 +9,11 @@ import (
 )
 
 // Everywhere reports whether a claim is about every run of the algorithm,
-// whatever it was made for: that it is safe, or live.
-func Everywhere(c dme.Claim) bool { return c.Quantity == dme.Violations || c.Quantity == dme.Unserved }
+// whatever it was made for: that it is safe, or live. Under faults it is another
+// claim.
+func Everywhere(c dme.Claim) bool {
+	return c.Load != dme.Faults && (c.Quantity == dme.Violations || c.Quantity == dme.Unserved)
+}
 
 // Tally sums up all runs of an algorithm, also those whose numbers cannot be
 // used.

@@ -134,10 +134,12 @@ type Safety struct {
 // Liveness says whether every request was served.
 type Liveness struct {
 	Stalled bool     `json:"stalled"`
-	Pending uint64   `json:"pending"`          // requests that were not served
-	States  []string `json:"states,omitempty"` // of a stalled run: every node's decoded state
-	Why     []string `json:"why,omitempty"`    // of a stalled run: what is waited for in the end
-	Waits   []Wait   `json:"waits,omitempty"`  // of a stalled run: who waits for whom
+	Pending uint64   `json:"pending"`           // requests that were not served
+	States  []string `json:"states,omitempty"`  // of a stalled run: every node's decoded state
+	Why     []string `json:"why,omitempty"`     // of a stalled run: what is waited for in the end
+	Waits   []Wait   `json:"waits,omitempty"`   // of a stalled run: who waits for whom
+	Waiting []int    `json:"waiting,omitempty"` // of a stalled run: nodes that had asked and not entered
+	Down    []int    `json:"down,omitempty"`    // of a stalled run: nodes that were no part of it
 }
 
 // Wait is one reason for which a node cannot go on: an edge of the wait-for graph.

@@ -173,6 +173,16 @@ func failureClaims() []dme.Claim {
 		"4.92 in the mean after 6, and 4 again after 11"
 	withoutRoot := func(n float64) float64 { return 2 * (path(n) - 1) }
 	return []dme.Claim{
+		{
+			Quantity: dme.Violations, Formula: "0, whatever has failed: quorums meet",
+			Load: dme.Faults, Kind: dme.Exact, Source: section + "9.9.3 and 9.9.6", Predict: dme.Constantly(0),
+			Test: "TestRandomCrashes",
+		},
+		{
+			Quantity: dme.Unserved, Formula: "0 of live nodes, while fewer than log n sites have failed",
+			Load: dme.Faults, Kind: dme.Exact, Source: section + "9.9.4", Predict: dme.Constantly(0),
+			Test: "TestEverySetOfFailedNodes",
+		},
 		claim(LargestQuorum, "(n+1)/2", dme.Exact, "9.9.2: the worst case",
 			func(n float64) float64 { return (n + 1) / 2 }, outcomes.largest),
 		{

@@ -46,6 +46,37 @@
 // more preceding request, and the most preceding of all never yields, since
 // nobody inquires of it. [AsPublished] is the printed text, as a negative control.
 //
+// # Failed nodes
+//
+// A failed node is replaced as section 9.9.4 says, also in the quorum of a request
+// that is pending: by two paths from its children to leaves (algorithm 9.6). A node
+// then asks sites that are not on its own path; all tree quorums meet, whatever
+// each of two nodes knows of failures. While there is no quorum, a request waits
+// until a node comes back: section 9.9.4 lets "the operation be aborted", and a
+// process that wants its critical section would try again.
+//
+// Of failures the protocol of section 9.9.5 says nothing (recovery.go):
+//
+//   - A6. The request of a failed node is taken out of the queues, and what it was
+//     granted is free again, also where it was in its critical section. A
+//     permission that a failed site had given no longer counts for a request that
+//     is pending.
+//   - A7. When the quorum of a pending request changes, the request keeps its
+//     timestamp and the replies that it has; new sites are asked, and a site that
+//     is no longer needed is told by Withdraw. A Reply or Inquire that has crossed
+//     a Withdraw is recognized by its number: how many Withdraws of the node the
+//     site has received. It must not be taken for one about a later request.
+//   - A8. A site that comes back after a crash has forgotten whom it had granted,
+//     and that node may be in its critical section still, with this site as the
+//     only one that its quorum has in common with another. Every node that hears
+//     that the site is there tells it by Reclaim what it holds: the request of
+//     which it is in the critical section by this site's permission, or nothing.
+//     Until all have told that are up, the site grants nothing; requests wait in
+//     its queue. That takes n−1 messages for a restart, and no fewer will do, since
+//     each of the others may be the one. Asking others, the node need not wait.
+//
+// Without failures none of this takes a message or a byte.
+//
 // # Options
 //
 // With path=self a node asks the path through itself, always the same, and
@@ -56,8 +87,12 @@
 //
 // No two nodes are in their critical sections together, and every request is
 // served, on reliable links that keep order. Where nobody else asks, an entry
-// takes three messages for each other node of the path. Nodes that fail are
-// not replaced while the system runs: which quorums there are then,
-// [dmebench/algorithms/quorum.TreeQuorum] computes (the textbook's algorithm
-// 9.6), but no node asks it.
+// takes three messages for each other node of the path.
+//
+// Nodes may crash and come back at any time, also in their critical sections. No
+// two nodes that are up are ever in theirs together. The requests of nodes that
+// are up are served as long as there is a tree quorum without the failed nodes:
+// in any case while fewer than log2(n+1) have failed, and perhaps until
+// log2(n+1) are left. Both rest on being told of crashes truly: a node that is
+// taken for failed and is not may be in its critical section with another one.
 package agrawalelabbadi

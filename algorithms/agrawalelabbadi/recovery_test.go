@@ -38,7 +38,7 @@ func TestRandomCrashes(t *testing.T) {
 			r, err := check.Random(t.Context(), Algorithm(), check.Options{Nodes: n, Requests: 3 * n, Faults: 4, Schedules: schedules, Set: set})
 			judge(t, fmt.Sprintf("path=%s, %d nodes", path, n), r, err)
 			if err := conformance.SearchFaults(Algorithm(), n, set, uint64(schedules/n)); err != nil {
-				t.Error(err)
+				t.Fatal(err)
 			}
 		}
 	}
@@ -52,11 +52,11 @@ func judge(t *testing.T, what string, r check.Report, err error) {
 	case err != nil:
 		t.Fatal(err)
 	case r.Violation != nil:
-		t.Errorf("%s, seed %d: %v", what, r.Seed, r.Violation)
+		t.Fatalf("%s, seed %d: %v", what, r.Seed, r.Violation)
 	case !r.Complete:
-		t.Errorf("%s: %s", what, r.Stopped)
+		t.Fatalf("%s: %s", what, r.Stopped)
 	case r.Refused > 0:
-		t.Errorf("%s: %d messages refused: %s", what, r.Refused, r.Refusal)
+		t.Fatalf("%s: %d messages refused: %s", what, r.Refused, r.Refusal)
 	}
 }
 

@@ -35,6 +35,7 @@ func All() []*dme.Algorithm {
 		ricartagrawala.Bounded(),
 		ricartagrawala.Priority(),
 		ricartagrawala.ReadersWriters(),
+		ricartagrawala.Robust(),
 		carvalhoroucairol.Algorithm(),
 		ricartagrawalatoken.Algorithm(),
 		suzukikasami.Algorithm(),
@@ -54,5 +55,6 @@ func All() []*dme.Algorithm {
 		singhal.AsPublished(),
 		lodhakshemkalyani.AsPublished(),
 		ricartagrawala.BoundedAsPublished(),
+		ricartagrawala.RobustAsPublished(),
 	}
 }

@@ -46,6 +46,33 @@
 // at most one INQUIRE for each lock; a member that is given back always locks
 // itself for its most preceding REQUEST.
 //
+// # Failed nodes
+//
+// The paper supposes that nothing fails (section 1). What is done here about nodes
+// that crash, and come back, is ours (recovery.go); a node asks another quorum of
+// its construction then: of majority and weighted any nodes with more than half of
+// the votes, of tree a tree quorum, of the others the request set of another node.
+// Any two of them meet as well, whatever each of two nodes knows of failures. With
+// singleton there is none but node 1.
+//
+//   - R5. The REQUEST of a failed node is taken out of the WAITING QUEUE, and a lock
+//     that it had is free again, also where it was in its critical section. The
+//     lock of a failed member no longer counts for a request that is pending.
+//   - R6. When the members of a pending request change, it keeps its number and the
+//     locks that it has; new members get the REQUEST, and one that is no longer
+//     needed a WITHDRAW. LOCKED, FAILED and INQUIRE that have crossed a WITHDRAW
+//     are recognized by their number: how many of them the arbiter has received
+//     from the node. While there is no quorum, the request waits until a node
+//     comes back.
+//   - R7. A node that comes back has forgotten for whom it was locked, and that one
+//     may be in its critical section still. Every node that hears that it is
+//     there tells it by RECLAIM what it holds: the REQUEST of which it is in the
+//     critical section by this lock, or nothing. Until all have told that are up,
+//     the node is locked for nobody, and REQUESTs wait. They are then handled in
+//     their order, as if they had come one after the other.
+//
+// Without failures none of this takes a message or a byte.
+//
 // # Options
 //
 // quorum is the construction of the request sets, weights the votes of the nodes
@@ -58,7 +85,9 @@
 // The algorithm needs messages between two nodes in order (section 1). With
 // grants=numbered it does not: LOCKED, INQUIRE and RELINQUISH carry the number
 // of the arbiter's grant, FAILED and RELEASE the request that they belong to, so
-// that a message that was overtaken is recognized.
+// that a message that was overtaken is recognized. A request then keeps its
+// members: it waits for one that has failed, since on such links a WITHDRAW could
+// overtake the REQUEST that it takes back.
 //
 // # Guarantees
 //
@@ -67,7 +96,13 @@
 // enters at most twice before it. An entry takes 3(K−1) messages where nobody
 // else asks, and at most 6K−3 in the mean of any run: three for each member, and
 // for each REQUEST either a FAILED or an INQUIRE, a RELINQUISH and a second
-// LOCKED. Nothing is done about nodes that fail.
+// LOCKED.
+//
+// Nodes may crash and come back at any time, also in their critical sections. No
+// two nodes that are up are ever in theirs together. With grants=plain the
+// requests of nodes that are up are served as long as there is a quorum without
+// the failed nodes; with grants=numbered, once the failed ones are back. Both rest
+// on being told of crashes truly.
 //
 // [AsPublished] and [TextbookAsPublished] are the printed texts (published.go,
 // textbook.go), kept as negative controls.

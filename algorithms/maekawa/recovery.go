@@ -27,8 +27,8 @@ func (n *node) Down(p dme.NodeID, out *dme.Outbox) {
 	}
 	if k := n.MemberIndex(p); k >= 0 {
 		n.unlocked(k)
-		if n.pending() && !n.changeMembers(out) {
-			n.doubt(k, out)
+		if n.pending() {
+			n.changeMembers(out)
 		}
 	}
 	n.HandleLocal(n.handle, out)
@@ -46,7 +46,6 @@ func (n *node) Up(p dme.NodeID, out *dme.Outbox) {
 	n.send(p, m, out)
 	if n.pending() {
 		if k >= 0 { // a member that was kept because there was no other quorum
-			n.failed.Remove(k)
 			n.askFor(p, out)
 		}
 		if !n.failures.NoneOf(n.Members) {
@@ -72,16 +71,6 @@ func (n *node) unlocked(k int) {
 	}
 }
 
-// doubt takes member k, which is down and for which there is no other, as one
-// that has failed this node: it will not succeed in locking all its members.
-func (n *node) doubt(k int, out *dme.Outbox) {
-	if n.yieldAlways {
-		return
-	}
-	n.failed.Add(k)
-	n.answerInquiries(out)
-}
-
 // chooseMembers makes the substitutes the members, S_i where there are none.
 func (n *node) chooseMembers() {
 	n.Members = n.own
@@ -103,23 +92,18 @@ func (n *node) findMembers() {
 	if !n.numbered {
 		n.inquired.Reset(len(n.Members))
 	}
-	for k, j := range n.Members {
-		if n.failures.IsDown(j) && !n.yieldAlways {
-			n.failed.Add(k)
-		}
-	}
 }
 
 // changeMembers asks for a request that is pending a quorum without the failed
-// nodes: with the same number, and keeping the locks that it has (R6). It reports
-// false where there is none: then the request waits until a node comes back.
-func (n *node) changeMembers(out *dme.Outbox) bool {
+// nodes: with the same number, and keeping the locks that it has (R6). Where there
+// is none, the request waits until a node comes back.
+func (n *node) changeMembers(out *dme.Outbox) {
 	if n.numbered {
-		return false
+		return
 	}
 	q, ok := n.sets.Substitute(n.ID, n.Members, n.failures.IsUp)
 	if !ok {
-		return false
+		return
 	}
 	old := n.Members
 	locked, failed, inquired := these(old, &n.locked), these(old, &n.failed), these(old, &n.inquired)
@@ -148,7 +132,6 @@ func (n *node) changeMembers(out *dme.Outbox) bool {
 		}
 	}
 	n.enterIfLocked(out)
-	return true
 }
 
 // these returns the nodes that are in a set of members.

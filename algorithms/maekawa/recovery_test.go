@@ -34,7 +34,7 @@ func TestEveryCrash(t *testing.T) {
 // Crashes and returns at random moments, on more nodes; with numbered grants on
 // links that reorder. Nobody sends what the other end must refuse.
 func TestRandomCrashes(t *testing.T) {
-	schedules := 800
+	schedules := 400
 	if testing.Short() {
 		schedules = 150
 	}
@@ -51,7 +51,7 @@ func TestRandomCrashes(t *testing.T) {
 					})
 					judge(t, fmt.Sprintf("%v, %d nodes", set, n), r, err)
 					if err := conformance.SearchFaults(maekawa.Algorithm(), n, set, uint64(schedules/n/4)); err != nil {
-						t.Error(err)
+						t.Fatal(err)
 					}
 				}
 			}
@@ -67,11 +67,11 @@ func judge(t *testing.T, what string, r check.Report, err error) {
 	case err != nil:
 		t.Fatal(err)
 	case r.Violation != nil:
-		t.Errorf("%s, seed %d: %v", what, r.Seed, r.Violation)
+		t.Fatalf("%s, seed %d: %v", what, r.Seed, r.Violation)
 	case !r.Complete:
-		t.Errorf("%s: %s", what, r.Stopped)
+		t.Fatalf("%s: %s", what, r.Stopped)
 	case r.Refused > 0:
-		t.Errorf("%s: %d messages refused: %s", what, r.Refused, r.Refusal)
+		t.Fatalf("%s: %d messages refused: %s", what, r.Refused, r.Refusal)
 	}
 }
 

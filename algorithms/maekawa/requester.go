@@ -50,11 +50,6 @@ func (n *node) receiveFailed(j int, about dme.Stamp, out *dme.Outbox) {
 		return // the LOCKED that followed it has overtaken it
 	}
 	n.failed.Add(j)
-	n.answerInquiries(out)
-}
-
-// answerInquiries answers what was deferred, once some member has failed.
-func (n *node) answerInquiries(out *dme.Outbox) {
 	// R4: every INQUIRE that was deferred can be answered now. (Of a member that
 	// has not locked this node, it has overtaken its LOCKED.)
 	for k := range n.inquired.All() {

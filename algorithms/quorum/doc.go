@@ -27,7 +27,8 @@
 // sets meet; plane, grid, majority and tree keep (b) i ∈ S_i. Whether (c) all
 // sets are equally large and (d) every node serves equally many,
 // [System.Properties] tells. What is left of a system while nodes fail,
-// [System.Resilience] tells.
+// [System.Resilience] tells; a node finds another quorum by [System.Substitute],
+// and keeps what it knows of failed nodes in [Failures].
 //
 // The package does not decide anything about messages, and it does not look
 // for coteries with the best availability.

@@ -48,7 +48,9 @@ func literally(ends delay) *dme.Algorithm {
 	needs := a.Needs(nil)
 	if ends == timed {
 		needs.BoundedDelay = true
-		a.Options = append(a.Options, dme.Option{Name: "bound", Default: bound.String(), Values: bound.String(), Help: "on the delay of a message"})
+		a.Options = append(a.Options, dme.Option{
+			Name: "bound", Default: bound.String(), Values: bound.String(), Help: "on the delay of a message",
+		})
 	}
 	a.Needs = dme.Always(needs)
 	a.Prepare = func(c dme.Config) (dme.System, error) {

@@ -10,6 +10,7 @@ import (
 func all() []*dme.Algorithm {
 	return []*dme.Algorithm{
 		Algorithm(), Implicit(), Broadcast(), Ring(), Bounded(), Priority(), ReadersWriters(), BoundedAsPublished(),
+		Robust(), RobustAsPublished(),
 	}
 }
 

@@ -25,3 +25,112 @@ func (n *publishedBoundedNode) Request(out *dme.Outbox) {
 	n.boundedNode.Request(out)
 	n.highestSequenceNumber = received
 }
+
+// RobustAsPublished describes section 7 as it is printed, a negative control: two
+// nodes can enter, even if no node fails.
+//
+//   - ARE_YOU_THERE names no request and REPLY none either. A node that is in its
+//     critical section for long is asked ARE_YOU_THERE; it leaves and sends the
+//     REPLY that it owes, then receives the question, owes nothing, and sends another
+//     REPLY. That one is taken for permission to the next request. And a node that
+//     has not seen the REQUEST replies although it has priority.
+//   - A REPLY that was taken for granted, because its sender leaves, may still come,
+//     and serves the next request likewise.
+//   - Highest_Sequence_Number does not cover own numbers: the largest that a
+//     newcomer hears may be below that of a node whose REQUEST it has missed.
+//   - The sponsor does not wait until the group has added the newcomer, nor a
+//     newcomer that broadcasts: others ask without it.
+//
+// That the text's own messages leave open how a sponsor is found is read kindly:
+// that is as in the repaired algorithm.
+func RobustAsPublished() *dme.Algorithm {
+	a := describeRobust("ricart-agrawala-robust-as-published", "Ricart–Agrawala, robust, as published",
+		func(n *robustNode) dme.Node { return &publishedRobustNode{robustNode: n} })
+	a.AsPublished = true
+	return a
+}
+
+type publishedRobustNode struct {
+	*robustNode
+	heard uint64 // Highest_Sequence_Number as the code has it: of others only
+}
+
+// literally undoes after each event what the printed text does not say.
+func (n *publishedRobustNode) literally(out *dme.Outbox) {
+	n.highestSequenceNumber = n.heard
+	switch n.stage {
+	case inserting:
+		n.awaiting.Clear()
+		n.welcome(out)
+		n.literally(out)
+	case welcoming:
+		n.newcomers.Remove(n.newcomer)
+		n.newcomer = dme.None
+		n.enter(out)
+		n.literally(out)
+	case announcing:
+		n.admit(out)
+		n.literally(out)
+	}
+}
+
+func (n *publishedRobustNode) Request(out *dme.Outbox) {
+	n.robustNode.Request(out)
+	n.literally(out)
+}
+
+func (n *publishedRobustNode) Release(out *dme.Outbox) {
+	n.robustNode.Release(out)
+	n.literally(out)
+}
+
+func (n *publishedRobustNode) Timeout(id dme.TimerID, out *dme.Outbox) {
+	n.robustNode.Timeout(id, out)
+	n.literally(out)
+}
+
+func (n *publishedRobustNode) Restart(out *dme.Outbox) {
+	n.robustNode.Restart(out)
+	n.literally(out)
+}
+
+func (n *publishedRobustNode) Join(out *dme.Outbox) {
+	n.robustNode.Join(out)
+	n.literally(out)
+}
+
+func (n *publishedRobustNode) Leave(out *dme.Outbox) {
+	n.robustNode.Leave(out)
+	n.literally(out)
+}
+
+func (n *publishedRobustNode) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
+	switch m.Kind {
+	case kindRequest, kindHighest:
+		n.heard = max(n.heard, m.Clock)
+	case kindReply:
+		m.Clock = n.ourSequenceNumber // it names no request: it is taken for the one that is pending
+	case kindAreYouThere:
+		if m.Clock > 0 {
+			n.receiveProbe(from, m.Clock, out)
+			return
+		}
+	}
+	n.robustNode.Receive(from, m, out)
+	n.literally(out)
+}
+
+// receiveProbe is ARE_YOU_THERE as printed: if Reply_Deferred[j] is FALSE «the
+// correct response is REPLY(me)».
+func (n *publishedRobustNode) receiveProbe(from dme.NodeID, number uint64, out *dme.Outbox) {
+	kind := kindReply
+	if n.replyDeferred.Has(from) {
+		kind = kindYesIAmHere
+	}
+	out.Send(from, dme.Message{Kind: kind, Clock: number})
+}
+
+func (n *publishedRobustNode) State(v *dme.Visitor) {
+	n.robustNode.State(v)
+	v.Uint("Heard", &n.heard)
+}

@@ -20,9 +20,10 @@ func forceFlag() cli.Flag {
 // started; with force it says so and lets it begin.
 func (p *program) fits(s result.Spec, readFile func(string) ([]byte, error), force bool) error {
 	e := run.EstimateOf(s, p.catalog, readFile)
-	err := e.Check(environment.HostLimits())
+	limits := environment.HostLimits()
+	err := e.Check(limits)
 	switch {
-	case err != nil && !force:
+	case err != nil && (!force || e.Hopeless(limits)):
 		return err
 	case err != nil:
 		fmt.Fprintf(p.stderr, "dmebench: warning: %v\n", err)

@@ -1,6 +1,7 @@
 package commandline
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -24,6 +25,7 @@ import (
 	"dmebench/internal/interrupt"
 	"dmebench/internal/run"
 	"dmebench/internal/sim"
+	"dmebench/internal/stall"
 	"dmebench/result"
 	"dmebench/transport/nats"
 )
@@ -100,20 +102,23 @@ func (p *program) run(c *cli.Context) error {
 	if r == nil {
 		return err
 	}
-	notKept := err // the result is printed all the same
+	lost := err // where it could not be kept it is shown at least
 	if c.Bool("json") {
 		err = printJSON(p.stdout, r)
 	} else {
 		err = printResult(p.stdout, job, r)
 	}
 	if err != nil {
-		return failWith(exit.CantCreate, fmt.Errorf("cannot print the result: %w", err))
+		err = failWith(exit.CantCreate, fmt.Errorf("cannot print the result: %w", err))
+	}
+	if err := cmp.Or(lost, err); err != nil {
+		return err
 	}
 	if r.Status != result.OK {
 		p.explain(r)
 	}
 	p.exit = exit.OfRun(r.Status, len(job.Missing) == 0 && len(r.Faults) == 0)
-	return notKept
+	return lost
 }
 
 // refusal is the error for flags that do not do, or for the end of the planning
@@ -233,6 +238,9 @@ func (p *program) explain(r *result.Result) {
 	for _, line := range r.FailedStderr {
 		fmt.Fprintf(p.stderr, "  | %s\n", line)
 	}
+	for _, line := range r.Liveness.Why {
+		fmt.Fprintf(p.stderr, "  %s\n", line)
+	}
 	for _, state := range r.Liveness.States {
 		fmt.Fprintf(p.stderr, "  %s\n", state)
 	}
@@ -259,6 +267,9 @@ func keeper(dir string) (func(*result.Result) error, error) {
 		b, err := json.MarshalIndent(r, "", " ")
 		if err == nil {
 			err = atomicfile.Write(filepath.Join(dir, base+".json"), append(b, '\n'))
+		}
+		if picture := stall.Picture(r); err == nil && picture != nil {
+			err = atomicfile.Write(filepath.Join(dir, base+"-waits.svg"), picture)
 		}
 		if err != nil {
 			return refuse(err)

@@ -45,7 +45,7 @@ func (p *program) sweep(c *cli.Context) error {
 	opt := experiment.Options{
 		Out: c.String("out"), Fresh: c.Bool("fresh"), DryRun: c.Bool("dry-run"),
 		Catalog: p.catalog, Environment: environment.Describe(), ReadFile: files.read,
-		Fits: func(s result.Spec) error { return p.fits(s, files.read, c.Bool("force")) },
+		Fits: func(s result.Spec) error { return p.fits(s, files.read, c.Bool("force") || c.Bool("dry-run")) },
 		Run: func(ctx context.Context, job *run.Job, keep func(*result.Result) error) (*result.Result, error) {
 			return p.execute(ctx, job, coordinator.Options{Files: files.all(), Save: keep})
 		},

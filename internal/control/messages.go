@@ -6,6 +6,7 @@ import (
 	"dmebench/dme"
 	"dmebench/internal/clock"
 	"dmebench/internal/lapse"
+	"dmebench/internal/stall"
 	"dmebench/result"
 	"dmebench/transport"
 	"dmebench/transport/nats"
@@ -74,8 +75,10 @@ type Command struct {
 // Condition is what a node may be seized for.
 type Condition string
 
-// The conditions: it waits for the critical section, or has the token.
+// The conditions: it waits for the critical section, neither waits nor is inside,
+// or has the token.
 const (
+	Idle     Condition = "idle"
 	Waiting  Condition = "waiting"
 	HasToken Condition = "token"
 )
@@ -122,7 +125,8 @@ type Reply struct {
 	Chunks   int                 `json:"chunks,omitempty"`  // report: how many chunks of records there are
 	Refusals []string            `json:"refusals,omitempty"`
 	States   []string            `json:"states,omitempty"`
-	Entries  []byte              `json:"-"` // entries: in their binary form
+	Waits    *stall.Standstill   `json:"waits,omitempty"` // states: what your nodes wait for
+	Entries  []byte              `json:"-"`               // entries: in their binary form
 }
 
 // Event is what a member says unasked.

@@ -150,7 +150,7 @@ func (c *coordinator) live(ctx context.Context) (*result.Result, error) {
 	case err == nil:
 		err = c.collect(life, &o)
 	case errors.As(err, &stall):
-		o.Status, o.Error, o.States = stall.status(), err.Error(), stall.states
+		o.Status, o.Error, o.States, o.Standstill = stall.status(), err.Error(), stall.states, stall.waits
 		err = c.collect(life, &o) // the records of a stalled run say how far it came
 	}
 	if ctx.Err() != nil {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	standstill "dmebench/internal/stall"
+
 	"dmebench/dme"
 	"dmebench/internal/control"
 	"dmebench/internal/launch"
@@ -25,6 +27,7 @@ type stall struct {
 	what    string
 	unquiet bool // every request was served, but the system does not fall silent
 	states  []string
+	waits   *standstill.Standstill
 }
 
 func (s *stall) Error() string { return s.what }

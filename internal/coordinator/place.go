@@ -10,6 +10,7 @@ import (
 	"dmebench/dme"
 	"dmebench/internal/control"
 	"dmebench/internal/launch"
+	standstill "dmebench/internal/stall"
 )
 
 // place is where some nodes live: a worker process or, one after the other, several.
@@ -184,4 +185,20 @@ func (c *coordinator) name(worker int) string {
 		return fmt.Sprintf("%s (worker %d, pid %d)", nodes, worker, p.PID())
 	}
 	return fmt.Sprintf("%s (worker %d)", nodes, worker)
+}
+
+// absentNodes lists the nodes that are no part of the system now.
+func (c *coordinator) absentNodes() []standstill.Absent {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var all []standstill.Absent
+	for _, p := range c.places {
+		if p.state != gone && p.state != absent {
+			continue
+		}
+		for _, id := range p.nodes {
+			all = append(all, standstill.Absent{Node: id, Since: -1})
+		}
+	}
+	return all
 }

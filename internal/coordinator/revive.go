@@ -96,8 +96,11 @@ func (i *injector) waits(id dme.NodeID) bool {
 func (i *injector) seek(ctx context.Context, k int) error {
 	c, f := i.c, i.c.job.Faults[k]
 	as := control.Waiting
-	if f.Role == fault.Token {
+	switch f.Role {
+	case fault.Token:
 		as = control.HasToken
+	case fault.Idle:
+		as = control.Idle
 	}
 	nodes := c.nodes(func(p presence) bool { return p == present })
 	i.rng.Shuffle(len(nodes), func(a, b int) { nodes[a], nodes[b] = nodes[b], nodes[a] })

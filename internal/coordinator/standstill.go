@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"dmebench/internal/control"
+	standstill "dmebench/internal/stall"
 )
 
 const (
@@ -34,7 +35,7 @@ func (c *coordinator) confirm(ctx context.Context, err error, seen sums) (stalle
 		return false, err
 	}
 	asked := time.Now()
-	states, err := c.states(ctx)
+	states, waits, err := c.states(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -46,20 +47,25 @@ func (c *coordinator) confirm(ctx context.Context, err error, seen sums) (stalle
 		c.doubted++ // what it could not do meanwhile it may do now
 		return false, nil
 	}
-	s.states = states
+	s.states, s.waits = states, waits
 	return true, s
 }
 
-// states asks all nodes where they stand.
-func (c *coordinator) states(ctx context.Context) ([]string, error) {
+// states asks all nodes where they stand, and what they wait for.
+func (c *coordinator) states(ctx context.Context) ([]string, *standstill.Standstill, error) {
 	limited, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
 	begin := time.Now()
 	replies, err := c.leader.Call(limited, c.workers(), control.Same(control.Command{Op: control.OpStates, Limit: maxStates}))
 	var states []string
+	waits := &standstill.Standstill{Nodes: c.job.Spec.Nodes, Tokens: -1}
 	for _, r := range replies {
 		states = append(states, r.States...)
+		if r.Waits != nil {
+			waits.Join(r.Waits)
+		}
 	}
+	waits.Absent = c.absentNodes()
 	states = append(states[:min(len(states), maxStates)], c.missing()...)
-	return states, c.blame(ctx, c.excuse(begin, err))
+	return states, waits, c.blame(ctx, c.excuse(begin, err))
 }

@@ -8,7 +8,7 @@ import (
 // Limit is how much more of something there may be, and what says so.
 type Limit struct {
 	Left uint64 // [Unlimited] where nothing is known to bound it
-	By   string // "MemAvailable", "RLIMIT_NPROC", …; "" where it is unlimited
+	By   string // "available memory", "RLIMIT_NPROC", …; "" where it is unlimited
 }
 
 // Unlimited is what is left where nothing bounds it.
@@ -43,6 +43,15 @@ type Limits struct {
 	Memory      Limit // bytes
 	Threads     Limit // and processes, of which each has one at least
 	Descriptors Limit // of one process
+}
+
+// HostLimits returns what is left on this host now.
+func HostLimits() Limits {
+	l := limitsAt("/")
+	if bytes := AvailableMemory(); bytes > 0 {
+		l.Memory.lower(bytes, "available memory")
+	}
+	return l
 }
 
 func unlimited() Limits {

@@ -9,15 +9,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// HostLimits returns what is left on this host now.
-func HostLimits() Limits { return limitsAt("/") }
-
-// limitsAt is HostLimits for a host whose file system is at root.
+// limitsAt returns what is left of all but memory, on a host whose file system is
+// at root.
 func limitsAt(root string) Limits {
 	l := unlimited()
-	if kB, ok := number(strings.TrimSuffix(field(filepath.Join(root, "proc/meminfo"), "MemAvailable"), " kB")); ok {
-		l.Memory.lower(kB<<10, "MemAvailable")
-	}
 	// The fourth field is «running/all» of the host's threads.
 	_, threads, _ := strings.Cut(lastOf(firstFields(filepath.Join(root, "proc/loadavg"), 4)), "/")
 	if there, ok := number(threads); ok {
@@ -38,7 +33,7 @@ func limitsAt(root string) Limits {
 	return l
 }
 
-// controlGroups lowers the limits to those of the groups that this process is
+// controlGroups lowers the limit on threads to those of the groups that this process is
 // in, of version 2 or 1, from its own up to the highest that can be seen. In a
 // container that is the one at the root of its file system.
 func (l *Limits) controlGroups(root string) {
@@ -51,19 +46,10 @@ func (l *Limits) controlGroups(root string) {
 		top := filepath.Join(root, "sys/fs/cgroup", parts[1])
 		for group := filepath.Join("/", parts[2]); ; group = filepath.Dir(group) {
 			dir := filepath.Join(top, group)
-			for _, x := range []struct {
-				limit             *Limit
-				most, there, name string
-			}{
-				{&l.Memory, "memory.max", "memory.current", "memory.max of the control group"},
-				{&l.Memory, "memory.limit_in_bytes", "memory.usage_in_bytes", "memory.limit_in_bytes of the control group"},
-				{&l.Threads, "pids.max", "pids.current", "pids.max of the control group"},
-			} {
-				most, ok1 := numberIn(filepath.Join(dir, x.most))
-				there, ok2 := numberIn(filepath.Join(dir, x.there))
-				if ok1 && ok2 {
-					x.limit.used(most, there, x.name)
-				}
+			most, ok1 := numberIn(filepath.Join(dir, "pids.max"))
+			there, ok2 := numberIn(filepath.Join(dir, "pids.current"))
+			if ok1 && ok2 {
+				l.Threads.used(most, there, "pids.max of the control group")
 			}
 			if group == "/" {
 				break

@@ -21,6 +21,7 @@ import (
 	"dmebench/internal/entrylog"
 	"dmebench/internal/noderun"
 	"dmebench/internal/run"
+	"dmebench/internal/stall"
 	"dmebench/result"
 )
 
@@ -51,8 +52,9 @@ type Observation struct {
 	Strikes   []Strike             // the faults that were carried out, in order of time
 	Abandoned []entrylog.Abandoned // of nodes that went while the run went on, and what waited at its end
 
-	States      []string       // decoded states of a stalled run
-	Clocks      []clock.Change // of the workers' hosts while they ran
+	States      []string          // decoded states of a stalled run
+	Standstill  *stall.Standstill // of a stalled run: who waits for whom
+	Clocks      []clock.Change    // of the workers' hosts while they ran
 	Workers     int
 	Environment map[string]string
 	Warnings    []string

@@ -48,6 +48,7 @@ func Result(o Observation) *result.Result {
 	}
 	r.Safety = t.safety(&o, &sum)
 	r.Liveness = result.Liveness{Stalled: o.Status == result.Stalled, States: o.States}
+	explain(&r.Liveness, &o, &sum)
 	if ended := sum.Entries + lost(&o); sum.Requests > ended {
 		r.Liveness.Pending = sum.Requests - ended
 	}

@@ -278,6 +278,7 @@ func (h *Runner) apply() {
 		case dme.EffectRefuse:
 			h.refuse(e.Reason)
 		case dme.EffectLeft:
+			h.renew() // it may join again
 			h.shared = false
 			h.setActivity(Down)
 		}

@@ -30,10 +30,10 @@ type Estimate struct {
 // a simulation with the room that its collector leaves.
 const (
 	workerMemory   = 4 << 20 // of a worker's own, without what it shares with the others
-	workerThreads  = 6
-	ownThreads     = 12 // of the coordinator, and one for each worker, to wait for its end
-	ownDescriptors = 14 // of any process
-	perWorker      = 4  // descriptors of the coordinator: two pipes, the process, the control plane
+	workerThreads  = 7       // one more than are seen, for a call that blocks
+	ownThreads     = 12      // of the coordinator, and one for each worker, to wait for its end
+	ownDescriptors = 14      // of any process
+	perWorker      = 4       // descriptors of the coordinator: two pipes, the process, the control plane
 	socketMemory   = 4 << 10
 	simulatedNode  = 1200
 	simulatedEntry = 100
@@ -248,20 +248,29 @@ func (e Estimate) Check(l environment.Limits) error {
 		fewer += " or more --nodes-per-worker"
 	}
 	lack(e.Memory, l.Memory, bytesText, "of memory", "")
-	lack(e.Threads, l.Threads, count, "threads", "raise "+l.Threads.By)
+	lack(e.Threads, l.Threads, count, "threads", "raise the limit on threads (ulimit -u, "+l.Threads.By+")")
 	lack(e.Descriptors, l.Descriptors, count, "descriptors in one process",
 		fmt.Sprintf("raise the limit on descriptors (ulimit -n %d)", e.Descriptors))
 	if lacks == nil {
 		return nil
+	}
+	force := "or go on with --force"
+	if e.Hopeless(l) {
+		force = "for which even --force is no help"
 	}
 	for _, a := range advice {
 		if a != "" {
 			fewer += ", " + a
 		}
 	}
-	return fmt.Errorf("%w: %s needs about %s; %s, or go on with --force",
-		ErrTooLarge, e.what, strings.Join(lacks, ", and "), fewer)
+	return fmt.Errorf("%w: %s needs about %s; %s, %s",
+		ErrTooLarge, e.what, strings.Join(lacks, ", and "), fewer, force)
 }
+
+// Hopeless reports whether a run wants more threads than there are left. Of
+// these the estimate is good, and a process that cannot have one is ended by the
+// Go runtime on the spot, with all its stacks: such a run tells nothing.
+func (e Estimate) Hopeless(l environment.Limits) bool { return e.Threads > l.Threads.Left }
 
 // crowd is how many processes for each processor are worth a word.
 const crowd = 100

@@ -60,12 +60,14 @@ func TestEstimates(t *testing.T) {
 		{"raymond", 5000, 1, 5000, ownDescriptors + 4*5000},
 	} {
 		e := of(x.algorithm, "tcp", x.nodes, x.per)
-		if e.Workers != x.workers || e.Descriptors != x.descriptors || e.Threads < 5*uint64(x.workers) || e.Memory < workerMemory*uint64(x.workers) {
+		if e.Workers != x.workers || e.Descriptors != x.descriptors ||
+			e.Threads < 5*uint64(x.workers) || e.Memory < workerMemory*uint64(x.workers) {
 			t.Errorf("%+v: %+v", x, e)
 		}
 	}
 	// All pairs of 2,000 nodes talk in one, few in the other.
-	if all, few := of("lamport", "tcp", 2000, 1), of("raymond", "tcp", 2000, 1); all.Memory < 3*few.Memory || all.RequestSet < 1990 || few.RequestSet != 1 {
+	all, few := of("lamport", "tcp", 2000, 1), of("raymond", "tcp", 2000, 1)
+	if all.Memory < 3*few.Memory || all.RequestSet < 1990 || few.RequestSet != 1 {
 		t.Errorf("%+v, %+v", all, few)
 	}
 	if broker := of("raymond", "nats", 100, 1); broker.Descriptors != ownDescriptors+5*100 {
@@ -76,7 +78,9 @@ func TestEstimates(t *testing.T) {
 	if big.Workers != 0 || big.Threads != 0 || float64(big.Memory) < 0.99*1e5*1e5*messageMemory {
 		t.Errorf("%+v", big)
 	}
-	small := EstimateOf(result.Spec{Algorithm: "lamport", Nodes: 100_000, Transport: result.Sim, Workload: "serial", Requests: 5}, estimated(), nil)
+	small := EstimateOf(result.Spec{
+		Algorithm: "lamport", Nodes: 100_000, Transport: result.Sim, Workload: "serial", Requests: 5,
+	}, estimated(), nil)
 	if small.Memory > big.Memory/20 {
 		t.Errorf("%+v; of one request at a time %+v", big, small)
 	}
@@ -118,7 +122,7 @@ func TestRoom(t *testing.T) {
 		{limits(5e9, 90, 50), nil},
 		{limits(5e9-1, 90, 50), []string{"x on 9 nodes over tcp needs about 5 GB of memory, where 5 GB are left (MemAvailable)",
 			"choose fewer nodes or more --nodes-per-worker, or go on with --force"}},
-		{limits(5e9, 89, 50), []string{"90 threads, where 89 are left (pids.max)", "raise pids.max"}},
+		{limits(5e9, 89, 50), []string{"90 threads, where 89 are left (pids.max)", "(ulimit -u, pids.max), for which even --force is no help"}},
 		{limits(5e9, 90, 49), []string{"50 descriptors in one process, where 49 are left", "ulimit -n 50"}},
 		{limits(1, 2, 3), []string{"5 GB of memory, where 1 bytes", "and 90 threads, where 2", "and 50 descriptors in one process, where 3"}},
 	} {
@@ -132,6 +136,9 @@ func TestRoom(t *testing.T) {
 				t.Errorf("%+v: %q does not say %q", x.l, err, want)
 			}
 		}
+	}
+	if e.Hopeless(limits(0, 90, 0)) || !e.Hopeless(limits(9e9, 89, 99)) || (Estimate{}).Hopeless(limits(0, 0, 0)) {
+		t.Error("hope is lost at another point")
 	}
 	if (Estimate{}).Check(limits(0, 0, 0)) != nil {
 		t.Error("nothing does not fit")

@@ -198,7 +198,7 @@ func (s *simulation) observation() measure.Observation {
 		}
 	}
 	if s.status == result.Stalled {
-		o.States = s.states()
+		o.States, o.Standstill = s.states(), s.standstill()
 	}
 	return o
 }

@@ -182,9 +182,11 @@ func TestRandomFaults(t *testing.T) {
 // Faults are drawn from the seed: the same again is the same, byte for byte.
 func TestFaultsAreDeterministic(t *testing.T) {
 	once := func(seed uint64) string {
-		b, err := json.Marshal(simulate(t, result.Spec{Nodes: 6, Requests: 300, Seed: seed, Set: map[string]string{"delay": "uniform"}, Faults: []string{
+		spec := result.Spec{Nodes: 6, Requests: 300, Seed: seed, Set: map[string]string{"delay": "uniform"}}
+		spec.Faults = []string{
 			"kill random @20ms", "restart random @+10ms", "kill holder @entry:50", "pause waiting @30ms-60ms", "partition 1-2|3-6 @100ms-101ms",
-		}}, watchfulAlgorithm()))
+		}
+		b, err := json.Marshal(simulate(t, spec, watchfulAlgorithm()))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -90,7 +90,7 @@ func (o *Observer) Standstill() *Standstill {
 		}
 		s.Edges = append(s.Edges, Edges(id, n.Runner(id).Node())...)
 		if o.had[id] {
-			s.Tokens++
+			s.Tokens, s.Holder = s.Tokens+1, id
 		}
 	}
 	s.Losses = slices.SortedFunc(maps.Keys(o.losses), func(a, b Loss) int {

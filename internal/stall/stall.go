@@ -49,12 +49,44 @@ type Loss struct {
 
 // Standstill is a system in which somebody waits and nothing moves.
 type Standstill struct {
-	Nodes   int
-	Waiting []dme.NodeID // who has asked and not entered, in ascending order
-	Edges   []Edge
-	Absent  []Absent
-	Losses  []Loss
-	Tokens  int // nodes that have the token; -1 where the algorithm has none, or nobody can tell
+	Nodes   int          `json:"nodes"`
+	Waiting []dme.NodeID `json:"waiting"` // who has asked and not entered, in ascending order
+	Edges   []Edge       `json:"edges"`
+	Absent  []Absent     `json:"-"`
+	Losses  []Loss       `json:"-"`
+	Lost    []string     `json:"-"`      // what got lost somewhere, where Losses cannot say on which link: "3 REPLY"
+	Tokens  int          `json:"tokens"` // nodes that have the token; -1 where the algorithm has none, or nobody can tell
+	Holder  dme.NodeID   `json:"holder"` // one that has it, None where none is known
+}
+
+// mostEdges bounds how many reasons of one node are kept: of a thousand answers
+// that are missing the first ones tell enough.
+const mostEdges = 64
+
+// Add adds a node that is there.
+func (s *Standstill) Add(id dme.NodeID, n dme.Node, waiting bool) {
+	if waiting {
+		s.Waiting = append(s.Waiting, id)
+	}
+	edges := Edges(id, n)
+	s.Edges = append(s.Edges, edges[:min(mostEdges, len(edges))]...)
+	if h, ok := n.(dme.TokenHolder); ok {
+		s.Tokens = max(0, s.Tokens)
+		if h.HasToken() {
+			s.Tokens, s.Holder = s.Tokens+1, id
+		}
+	}
+}
+
+// Join adds what others have seen of other nodes.
+func (s *Standstill) Join(other *Standstill) {
+	s.Waiting = append(s.Waiting, other.Waiting...)
+	slices.Sort(s.Waiting)
+	s.Edges = append(s.Edges, other.Edges...)
+	slices.SortStableFunc(s.Edges, func(a, b Edge) int { return cmp.Compare(a.Node, b.Node) })
+	if other.Tokens >= 0 {
+		s.Tokens, s.Holder = max(0, s.Tokens)+other.Tokens, max(s.Holder, other.Holder)
+	}
 }
 
 // Cause is why some node waits for ever.
@@ -109,7 +141,7 @@ func (s *Standstill) Explain() *Explanation {
 	x := &Explanation{Token: s.token()}
 	out := make(map[dme.NodeID][]Edge)
 	for _, e := range s.Edges {
-		out[e.Node] = append(out[e.Node], e)
+		out[e.Node] = append(out[e.Node], s.placed(e))
 	}
 	byText := make(map[string]int)
 	for _, id := range s.Waiting {
@@ -125,6 +157,15 @@ func (s *Standstill) Explain() *Explanation {
 	}
 	slices.SortStableFunc(x.Causes, func(a, b Cause) int { return cmp.Compare(len(b.Whom), len(a.Whom)) })
 	return x
+}
+
+// placed returns an edge whose node cannot know who has the token with the node
+// that has it, where that is known.
+func (s *Standstill) placed(e Edge) Edge {
+	if e.For == dme.None && e.Node != s.Holder {
+		e.For = s.Holder
+	}
+	return e
 }
 
 // key tells causes apart: the cycle, or the last link of the chain.
@@ -195,6 +236,9 @@ func (s *Standstill) end(e Edge) string {
 	case lost != nil:
 		return fmt.Sprintf("%d waits for nobody: lost on the link %s", e.For, strings.Join(lost, ", "))
 	}
+	if s.Lost != nil {
+		return fmt.Sprintf("%d waits for nobody; lost on some link: %s", e.For, strings.Join(s.Lost, ", "))
+	}
 	return fmt.Sprintf("%d waits for nobody, and nothing is on its way", e.For)
 }
 
@@ -214,7 +258,13 @@ func (s *Standstill) token() string {
 			return fmt.Sprintf("nobody has the token: it was lost with %s %d→%d", l.Kind, l.From, l.To)
 		}
 	}
-	return "nobody has the token"
+	switch {
+	case s.Losses != nil || s.Lost != nil || s.Absent == nil:
+		return "nobody has the token"
+	case len(s.Absent) == 1:
+		return fmt.Sprintf("nobody has the token: it died with node %d", s.Absent[0].Node)
+	}
+	return "nobody has the token: it died with a node that is down"
 }
 
 func (s *Standstill) absent(id dme.NodeID) *Absent {

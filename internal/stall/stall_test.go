@@ -66,6 +66,13 @@ func TestCauses(t *testing.T) {
 			},
 			[]string{"1 waits for the TOKEN, wherever it is; who has it may not know: lost on the link REQUEST 1→2"},
 		},
+		"a token whose place is known": {
+			Standstill{
+				Nodes: 4, Waiting: []dme.NodeID{1, 4}, Tokens: 1, Holder: 2, Absent: []Absent{{Node: 3, Since: -1}},
+				Edges: []Edge{{1, dme.None, "PERMIT"}, {2, 3, "RELEASE"}, {4, dme.None, "PERMIT"}},
+			},
+			[]string{"1 waits for 2's PERMIT; 2 waits for 3's RELEASE; 3 is down; so does 4"},
+		},
 		"nobody can tell": {Standstill{Nodes: 2, Waiting: []dme.NodeID{1}, Tokens: -1}, nil},
 	} {
 		if got := c.s.Explain().Lines(); !slices.Equal(got, c.want) {

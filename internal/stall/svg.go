@@ -37,6 +37,10 @@ text { font-family: "DejaVu Sans", Verdana, Arial, sans-serif; font-size: 13px; 
 // that it waits for, with the reason; what explains the standstill is red.
 func (s *Standstill) SVG(title string) []byte {
 	x := s.Explain()
+	return s.draw(title, x, x.Lines())
+}
+
+func (s *Standstill) draw(title string, x *Explanation, lines []string) []byte {
 	d := &drawing{s: s, cause: make(map[Edge]bool), drawn: s.drawn(x)}
 	for _, c := range x.Causes {
 		for _, e := range c.Chain {
@@ -44,7 +48,6 @@ func (s *Standstill) SVG(title string) []byte {
 		}
 	}
 	d.radius = max(least, apart*float64(len(d.drawn))/(2*math.Pi))
-	lines := x.Lines()
 	longest := float64(len(title)) * 11
 	for _, l := range lines {
 		longest = max(longest, float64(len(l))*7.6)
@@ -116,6 +119,7 @@ func (d *drawing) at(id dme.NodeID) (x, y float64, ok bool) {
 
 func (d *drawing) edges(cause bool) {
 	for _, e := range d.s.Edges {
+		e = d.s.placed(e)
 		x1, y1, ok1 := d.at(e.Node)
 		x2, y2, ok2 := d.at(e.For)
 		if !ok1 || !ok2 || d.cause[e] != cause {

@@ -60,7 +60,7 @@ func (s *Scenario) at(number int, err error) error {
 const (
 	MaxBytes = 1 << 20
 	maxNodes = 1000
-	maxText  = 16 << 20 // bytes of outcomes
+	maxText  = 4 << 20 // bytes of outcomes
 )
 
 // line is one line of the file that is not an outcome.

@@ -121,6 +121,8 @@ func (w *worker) seize(nodes []dme.NodeID, as control.Condition) (bool, error) {
 	n.mu.Lock()
 	met := false
 	switch as {
+	case control.Idle:
+		met = n.proc.Activity() == noderun.Idle
 	case control.Waiting:
 		met = n.proc.Activity() == noderun.Requesting
 	case control.HasToken:

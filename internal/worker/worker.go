@@ -22,6 +22,7 @@ import (
 	"dmebench/internal/noderun"
 	"dmebench/internal/run"
 	"dmebench/internal/sharedpage"
+	"dmebench/internal/stall"
 	"dmebench/transport"
 )
 
@@ -105,7 +106,7 @@ func (w *worker) answer(c control.Command) (r control.Reply) {
 	case control.OpEntries:
 		r.Entries, err = w.entries(c.Chunk)
 	case control.OpStates:
-		r.States = w.states(c.Limit)
+		r.States, r.Waits = w.states(c.Limit), w.waits()
 	case control.OpQuit:
 		w.close()
 	default:
@@ -314,6 +315,17 @@ func (w *worker) states(limit int) []string {
 	})
 	all := append(waiting, others...)
 	return all[:min(limit, len(all))]
+}
+
+// waits says what the local nodes wait for.
+func (w *worker) waits() *stall.Standstill {
+	s := &stall.Standstill{Tokens: -1}
+	w.each(func(n *node) {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		s.Add(n.proc.ID(), n.proc.Node(), n.proc.Activity() == noderun.Requesting)
+	})
+	return s
 }
 
 func (w *worker) close() {

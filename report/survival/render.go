@@ -82,18 +82,27 @@ func (c Cell) Word() string {
 	case c.WhyNot != "":
 		return "–"
 	case c.Safe == No:
-		return "unsafe"
+		return "unsafe" + part(c.Unsafe, c.Runs)
 	case c.Safe == Unknown || c.Live == Unknown:
 		return "unknown"
 	case c.Live == No:
-		return "stops"
+		return "stops" + part(c.Stopped, c.Runs)
 	}
 	return "goes on"
 }
 
+// part says in how many of the runs it was so, where it was not in all; none is
+// what a search alone has found.
+func part(n, of int) string {
+	if n == of {
+		return ""
+	}
+	return fmt.Sprintf(" %d/%d", n, of)
+}
+
 func class(c Cell) string {
-	switch c.Word() {
-	case "goes on":
+	switch word, _, _ := strings.Cut(c.Word(), " "); word {
+	case "goes":
 		return "good"
 	case "unsafe":
 		return "bad"
@@ -175,7 +184,8 @@ func Markdown(d *Document) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# What each algorithm survives\n\n%s\n\n", d.Conditions())
 	fmt.Fprintf(&b, "«goes on»: mutual exclusion held, and the requests of all nodes that were there were served. "+
-		"«stops»: it held, and somebody waited for ever. «unsafe»: two nodes were in the critical section at once.\n\n")
+		"«stops»: it held, and somebody waited for ever. «unsafe»: two nodes were in the critical section at once. "+
+		"«2/6»: in so many of the runs; 0: in a search alone.\n\n")
 	_ = Matrix(d).WriteMarkdown(&b) // a Buffer takes everything
 	for _, r := range d.rows() {
 		fmt.Fprintf(&b, "\n## %s\n\n", r.Algorithm)

@@ -42,7 +42,9 @@ type Cell struct {
 	Live Answer `json:"live"` // the requests of the nodes that were there were served
 
 	Runs     int      `json:"runs"`
-	Struck   int      `json:"struck"` // runs in which the fault struck
+	Struck   int      `json:"struck"`  // runs in which the fault struck
+	Unsafe   int      `json:"unsafe"`  // runs with two nodes in the critical section at once
+	Stopped  int      `json:"stopped"` // runs in which somebody waited for ever
 	Recovery *Measure `json:"recovered_ns"`
 	Served   *Measure `json:"served_ns"`
 	Messages *Measure `json:"messages"`

@@ -163,6 +163,12 @@ func add(c *survival.Cell, s result.Spec, r *result.Result) {
 	case result.Failed:
 		live = survival.Unknown
 	}
+	if safe == survival.No {
+		c.Unsafe++
+	}
+	if live == survival.No {
+		c.Stopped++
+	}
 	if (safe != survival.Yes || live == survival.No) && c.Witness == "" {
 		c.Witness = Command(s)
 		c.Why = r.Liveness.Why

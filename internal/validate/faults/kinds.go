@@ -72,15 +72,16 @@ func crashes(o *check.Options) { o.Faults = 1 }
 // Kinds lists the faults, in the order of the table.
 func Kinds() []Kind {
 	return []Kind{
+		{Name: "crash", Title: "crash of any node, at any moment", applies: always, faults: once("kill random"), search: crashes},
 		{
-			Name: "crash-idle", Title: "crash of an idle node", applies: always, faults: once("kill idle"), poisson: true, search: crashes,
+			Name: "crash-idle", Title: "crash of an idle node", applies: always, faults: once("kill idle"), poisson: true,
 		},
-		{Name: "crash-waiting", Title: "crash of a node that waits", applies: always, faults: once("kill waiting"), search: crashes},
-		{Name: "crash-holder", Title: "crash in the critical section", applies: always, faults: once("kill holder"), search: crashes},
-		{Name: "crash-root", Title: "crash of the root or coordinator", applies: subject.rooted, faults: once("kill root"), search: crashes},
-		{Name: "crash-token", Title: "crash of the token's holder", applies: subject.tokened, faults: once("kill token"), search: crashes},
+		{Name: "crash-waiting", Title: "crash of a node that waits", applies: always, faults: once("kill waiting")},
+		{Name: "crash-holder", Title: "crash in the critical section", applies: always, faults: once("kill holder")},
+		{Name: "crash-root", Title: "crash of the root or coordinator", applies: subject.rooted, faults: once("kill root")},
+		{Name: "crash-token", Title: "crash of the token's holder", applies: subject.tokened, faults: once("kill token")},
 		{
-			Name: "crash-last", Title: "crash of node N (of trees a leaf)", applies: always, search: crashes,
+			Name: "crash-last", Title: "crash of node N (of trees a leaf)", applies: always,
 			faults: func(n int, _ string) []string { return []string{fmt.Sprintf("kill %d %s", n, strikes)} },
 		},
 		{
