@@ -118,7 +118,7 @@ func (p *program) run(c *cli.Context) error {
 		p.explain(r)
 	}
 	p.exit = exit.OfRun(r.Status, len(job.Missing) == 0 && len(r.Faults) == 0)
-	return lost
+	return nil
 }
 
 // refusal is the error for flags that do not do, or for the end of the planning
