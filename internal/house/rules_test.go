@@ -63,7 +63,7 @@ var importRules = []importRule{
 	// Who runs nodes, one by one and as a process.
 	{of: []string{"internal/noderun"}, may: []string{"dme"}, not: machine},
 	{of: []string{"internal/localprocess"}, may: []string{"dme", "internal/noderun", "internal/entrylog", "workload"}},
-	{of: []string{"internal/sharedpage"}, may: []string{"dme", "internal/noderun"}},
+	{of: []string{"internal/sharedpage"}, may: []string{"dme", "internal/noderun", "internal/entrylog"}},
 	{of: []string{"internal/entrylog"}, may: []string{"dme"}},
 	{of: []string{"internal/alarm"}, may: []string{"dme", "internal/clock", "internal/rawio"}},
 	// Searches and worked examples: on the network in memory and on no other.
