@@ -16,6 +16,7 @@ type losses struct {
 	*simulation
 	seen    map[stall.Loss]struct{} // between nodes that are both there
 	had     dme.NodeSet             // who had the token after its last event
+	asked   []uint64                // requests of node i+1 until then
 	carries map[uint32]bool         // messages on their way that may carry it
 	carried bool                    // as the one did that has just arrived
 	gone    dme.NodeSet             // nodes with which it went
@@ -29,7 +30,7 @@ func newLosses(s *simulation) *losses {
 	n := len(s.procs)
 	return &losses{
 		simulation: s, seen: make(map[stall.Loss]struct{}), carries: make(map[uint32]bool),
-		had: dme.MakeNodeSet(n), gone: dme.MakeNodeSet(n),
+		had: dme.MakeNodeSet(n), asked: make([]uint64, n), gone: dme.MakeNodeSet(n),
 	}
 }
 
@@ -38,8 +39,11 @@ func (l *losses) has(id dme.NodeID) bool {
 	return ok && l.process(id).Activity() != noderun.Down && holder.HasToken()
 }
 
-// gave reports whether a node gave the token away in the event that goes on.
-func (l *losses) gave(id dme.NodeID) bool { return (l.had.Has(id) || l.carried) && !l.has(id) }
+// gave reports whether a node gave the token away in the event that goes on. What
+// it sends once it asks again does not carry it.
+func (l *losses) gave(id dme.NodeID) bool {
+	return (l.had.Has(id) || l.carried) && !l.has(id) && l.counters[id-1].Requests.Load() == l.asked[id-1]
+}
 
 // sent notes a message that is on its way.
 func (l *losses) sent(slot uint32, from dme.NodeID) {
@@ -74,7 +78,7 @@ func (l *losses) drowned(slot uint32, to dme.NodeID) {
 
 // moved follows a node after an event.
 func (l *losses) moved(id dme.NodeID) {
-	l.carried = false
+	l.carried, l.asked[id-1] = false, l.counters[id-1].Requests.Load()
 	if l.has(id) {
 		l.had.Add(id)
 	} else {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"dmebench/algorithms/raymond"
+	"dmebench/algorithms/suzukikasami"
 	"dmebench/result"
 )
 
@@ -32,6 +33,15 @@ func TestWhatBecameOfTheToken(t *testing.T) {
 	}
 }
 
+// A node that gives the token away and asks again at once sends a REQUEST in the same
+// step, which does not carry it.
+func TestRequestsCarryNoToken(t *testing.T) {
+	r := simulate(t, result.Spec{Nodes: 8, Faults: []string{"partition 1-4|5-8 @20ms-40ms"}}, suzukikasami.Algorithm())
+	if why := strings.Join(r.Liveness.Why, "; "); !strings.Contains(why, "it was lost with TOKEN 4→5") {
+		t.Errorf("%s: %q", r.Status, why)
+	}
+}
+
 // On links that lose there is no fault to blame.
 func TestTokenLostOnALink(t *testing.T) {
 	for seed := uint64(1); seed < 20; seed++ {
@@ -39,6 +49,9 @@ func TestTokenLostOnALink(t *testing.T) {
 			Nodes: 2, Requests: 200, Seed: seed, AllowMismatch: true, Set: map[string]string{"loss": "0.02"},
 		}, raymond.Algorithm())
 		why := strings.Join(r.Liveness.Why, "; ")
+		if strings.Contains(why, "lost with REQUEST") {
+			t.Errorf("seed %d: a REQUEST carries no token: %q", seed, why)
+		}
 		token, request := strings.Contains(why, "it was lost with PRIVILEGE"), strings.Contains(why, "lost on the link REQUEST")
 		if r.Status == result.Stalled && !token && !request {
 			t.Errorf("seed %d: %q", seed, why)
