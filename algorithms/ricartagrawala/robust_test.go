@@ -118,6 +118,52 @@ func (d directed) fire(id dme.NodeID) {
 	d.Do(x)
 }
 
+// A sponsor fails when it has sent WELCOME, comes back at once, and another
+// inserts the next newcomer before the WELCOME arrives: its list lacks that one.
+func TestWelcomeOfASponsorThatFailed(t *testing.T) {
+	d := direct(t, Robust(), nil, vnet.Config{Nodes: 4, Absent: []dme.NodeID{1, 2}, Bounded: true, Unordered: true})
+	welcome, second, here := held{kindWelcome, 3, 1}, held{kindSponsor, 2, 4}, held{kindHere, 4, 1}
+	for id := dme.NodeID(1); id <= 2; id++ {
+		d.Do(vnet.Step{Kind: vnet.Join, Node: id})
+		d.ask(id)
+	}
+	d.run(nil, second, here, held{kindHere, 3, 2}, held{kind: kindSponsor, from: 1})
+	d.run(nil, welcome, second, here, held{kindHere, 3, 2})
+	d.find(3, 1, kindWelcome)
+	d.Do(vnet.Step{Kind: vnet.Crash, Node: 3})
+	d.Do(vnet.Step{Kind: vnet.Restart, Node: 3})
+	d.run([]dme.NodeID{2}, welcome)
+	d.wantInside(2)
+	d.run([]dme.NodeID{2})
+	d.wantInside(2)
+	d.run([]dme.NodeID{1})
+	d.wantInside(1)
+}
+
+// Node 3 is all that is left of a group. It admits node 2 and fails while node 1,
+// which looks for a group, has heard from node 2 that it is a newcomer.
+func TestFoundingWaitsForWhoIsJustAdmitted(t *testing.T) {
+	d := direct(t, Robust(), nil, vnet.Config{Nodes: 3, Absent: []dme.NodeID{1, 2}, Bounded: true, Unordered: true})
+	sponsor, who, welcome := held{kindSponsor, 2, 3}, held{kind: kindWhoIsThere, from: 1}, held{kindWelcome, 3, 2}
+	d.Do(vnet.Step{Kind: vnet.Join, Node: 2})
+	d.Do(vnet.Step{Kind: vnet.Join, Node: 1})
+	d.ask(1)
+	d.ask(2)
+	d.run(nil, sponsor, who)
+	d.deliver(2, 3, kindSponsor)
+	d.Do(vnet.Step{Kind: vnet.Crash, Node: 3})
+	d.deliver(1, 2, kindWhoIsThere)
+	d.run([]dme.NodeID{1, 2}, welcome)
+	d.run([]dme.NodeID{1, 2})
+	if len(d.Inside()) != 1 {
+		t.Errorf("%v are inside", d.Inside())
+	}
+	d.run(nil)
+	if w := d.Waiting(); len(w) > 0 {
+		t.Errorf("%v wait", w)
+	}
+}
+
 // A node that has not seen the REQUEST answers ARE_YOU_THERE as it.
 func TestLostRequestIsFoundByProbe(t *testing.T) {
 	d := direct(t, Robust(), nil, vnet.Config{Nodes: 2, Lose: 1, Bounded: true, Unordered: true})
