@@ -78,18 +78,14 @@ func everywhere(t *testing.T, a *dme.Algorithm, look func(*vnet.Network) error) 
 // but that somebody leaves, everybody waits for who is inside, in the end.
 func TestWaits(t *testing.T) {
 	for _, a := range catalog.All() {
-		sys, err := a.New(3, 1, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, ok := sys.Node(1).(dme.Waiter); !ok {
-			t.Logf("%s does not tell what it waits for", a.Name)
-			continue
-		}
 		t.Run(a.Name, func(t *testing.T) {
 			t.Parallel()
-			chains := 0
+			told, chains := 0, 0
 			everywhere(t, a, func(n *vnet.Network) error {
+				if _, ok := n.Runner(1).Node().(dme.Waiter); !ok {
+					return nil // under these options it does not tell
+				}
+				told++
 				for id := range n.IDs() {
 					if err := wellFormed(n, id); err != nil {
 						return err
@@ -109,6 +105,9 @@ func TestWaits(t *testing.T) {
 				}
 				return nil
 			})
+			if told == 0 {
+				t.Skip("it does not tell what it waits for")
+			}
 			if chains == 0 && !a.AsPublished {
 				t.Error("nobody ever waited for who is inside")
 			}

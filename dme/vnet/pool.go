@@ -25,11 +25,14 @@ func hashOf(b []byte) Hash {
 // pool numbers the components of one type, equal ones equally, from 0. Any
 // goroutine may look at a component whose number it has.
 type pool[T any] struct {
-	mu     sync.RWMutex
-	ids    map[string]uint32
-	count  uint32
 	chunks atomic.Pointer[[]*[poolChunk]T] // replaced when it grows; chunks stay where they are
-	bytes  atomic.Int64                    // that all take, about
+	_      [cacheLines]byte                // what follows is changed by who only looks for a number
+
+	mu    sync.RWMutex
+	ids   map[string]uint32
+	count uint32
+	bytes atomic.Int64 // that all take, about
+	_     [cacheLines]byte
 }
 
 const (

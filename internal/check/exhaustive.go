@@ -117,7 +117,7 @@ func (x *exhaustive) run(ctx context.Context) bool {
 	}
 	v, h := x.space.Of(initial)
 	workers[0].offer(v, h, 0)
-	workers[0].empty(x.seen.shardOf(h))
+	workers[0].lookUp()
 	x.count.Store(1)
 	layer := workers[0].filled()
 	for len(layer) > 0 && !x.halt.Load() {

@@ -247,28 +247,27 @@ func TestVisitedIsASet(t *testing.T) {
 		})
 		hash := rapid.Custom(func(t *rapid.T) vnet.Hash { return vnet.Hash{A: half.Draw(t, "a"), B: half.Draw(t, "b")} })
 		for _, hashes := range rapid.SliceOfN(rapid.SliceOfN(hash, 1, 100), 0, 12).Draw(t, "adds") {
-			shards := make(map[int][]vnet.Hash)
-			for _, h := range hashes {
+			shards := make(map[int][]int32)
+			got, want := make([]bool, len(hashes)), make([]bool, len(hashes))
+			for i, h := range hashes {
 				if h != (vnet.Hash{}) && h != (vnet.Hash{A: 1}) { // one and the same here
-					shards[v.shardOf(h)] = append(shards[v.shardOf(h)], h)
+					shards[v.shardOf(h)] = append(shards[v.shardOf(h)], int32(i))
+					want[i], twin[h] = !twin[h], true
 				}
 			}
-			for i, hashes := range shards {
-				var want []int
-				for k, h := range hashes {
-					if !twin[h] {
-						want = append(want, k)
-					}
-					twin[h] = true
-				}
-				if got := v.shards[i].add(hashes, nil); !slices.Equal(got, want) {
-					t.Fatalf("of %v, %v are new and not %v", hashes, got, want)
-				}
+			for i, which := range shards {
+				v.shards[i].add(hashes, which, got)
+			}
+			if !slices.Equal(got, want) {
+				t.Fatalf("of %v, %v are new and not %v", hashes, got, want)
 			}
 		}
 	})
 	v := newVisited(1, new(account))
-	if zero := make([]vnet.Hash, 2); !slices.Equal(v.shards[0].add(zero, nil), []int{0}) || v.shards[0].add(zero, nil) != nil {
+	first, second := make([]bool, 2), make([]bool, 2)
+	v.shards[0].add(make([]vnet.Hash, 2), []int32{0, 1}, first)
+	v.shards[0].add(make([]vnet.Hash, 2), []int32{0, 1}, second)
+	if !first[0] || first[1] || second[0] || second[1] {
 		t.Error("the zero hash is not remembered")
 	}
 }

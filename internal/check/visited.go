@@ -19,8 +19,7 @@ type visited struct {
 // manyShards are enough that several goroutines seldom wait for each other.
 const manyShards = 32
 
-// newVisited returns an empty set. For one goroutine it has one shard, so that
-// states are told to be new in the order in which they were offered.
+// newVisited returns an empty set for a number of goroutines.
 func newVisited(goroutines int, memory *account) visited {
 	v := visited{make([]shard, 1), 64}
 	if goroutines > 1 {
@@ -46,25 +45,27 @@ type shard struct {
 	_       [64]byte // keeps other shards off its cache lines
 }
 
-// add adds states, and appends to fresh the indexes of those that are new.
-func (s *shard) add(hashes []vnet.Hash, fresh []int) []int {
+// add adds those states of which the indexes are given, and notes which of them
+// are new.
+func (s *shard) add(hashes []vnet.Hash, which []int32, isNew []bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for 4*(s.used+len(hashes)) > 3*len(s.slots) {
+	for 4*(s.used+len(which)) > 3*len(s.slots) {
 		if !s.grow() {
-			return fresh
+			return
 		}
 	}
 	slots, shift := s.slots, s.shift
 	// Reads that do not depend on each other wait for memory together. That
 	// the sum is kept keeps the compiler from leaving them out.
 	var fetched uint64
-	for i := range hashes {
+	for _, i := range which {
 		fetched += slots[hashes[i].B>>shift].A
 	}
 	s.fetched = fetched
 	mask := len(slots) - 1
-	for i, h := range hashes {
+	for _, i := range which {
+		h := hashes[i]
 		if h == (vnet.Hash{}) {
 			h.A = 1
 		}
@@ -73,13 +74,12 @@ func (s *shard) add(hashes []vnet.Hash, fresh []int) []int {
 			if slots[at] == (vnet.Hash{}) {
 				slots[at] = h
 				s.used++
-				fresh = append(fresh, i)
+				isNew[i] = true
 				break
 			}
 			at = (at + 1) & mask
 		}
 	}
-	return fresh
 }
 
 const slotBytes = 16

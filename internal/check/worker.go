@@ -5,42 +5,46 @@ import "dmebench/dme/vnet"
 // worker is one goroutine's part of an exhaustive search.
 type worker struct {
 	*vnet.Walker
-	search *exhaustive
-	steps  []vnet.Step // scratch
-	boxes  []box       // what it has reached and has still to look up, by shard
-	fresh  []int       // scratch
-	isNew  uint64      // how many it has found to be new in its batch
-	out    []*batch    // the new ones, for the next layer
-	held   int         // bytes that its walker is known to hold
-	spent  bool        // the memory is
-	_      [128]byte   // keeps other workers off its cache lines
+	search  *exhaustive
+	steps   []vnet.Step // scratch
+	reached             // and still to be looked up
+	count   uint64      // of its batch, the new ones
+	out     []*batch    // the new ones, for the next layer
+	held    int         // bytes that its walker is known to hold
+	spent   bool        // the memory is
+	_       [128]byte   // keeps other workers off its cache lines
 }
 
-// box holds states that are to be looked up in a shard of the visited ones.
-type box struct {
+// reached are states that may have been visited before. They are looked up
+// shard by shard and kept in their order: neighbours have much in common, which
+// is then still in the processor's cache when they are expanded.
+type reached struct {
 	vectors []uint32
 	hashes  []vnet.Hash
 	origins []origin
+	isNew   []bool
+	shards  [][]int32 // indexes of the states of each
 }
 
-// boxSize is enough that a lock costs little, and little enough that the boxes
-// of a worker stay in its cache.
-const boxSize = 64
+// reachedMost is enough that a lock is taken once for dozens of states, and
+// little enough that all stay in the processor's cache.
+const reachedMost = 1024
 
 func newWorker(x *exhaustive) *worker {
-	w := &worker{search: x, Walker: x.space.NewWalker(), boxes: make([]box, len(x.seen.shards))}
-	most := statesIn(1<<16, x.width, boxSize)
-	for i := range w.boxes {
-		w.boxes[i] = box{make([]uint32, 0, most*x.width), make([]vnet.Hash, 0, most), make([]origin, 0, most)}
-	}
-	x.hold(len(w.boxes) * most * (4*x.width + hashBytes + 8))
+	most := statesIn(1<<17, x.width, reachedMost)
+	w := &worker{search: x, Walker: x.space.NewWalker(), reached: reached{
+		vectors: make([]uint32, 0, most*x.width), hashes: make([]vnet.Hash, 0, most), origins: make([]origin, 0, most),
+		isNew: make([]bool, most), shards: make([][]int32, len(x.seen.shards)),
+	}}
+	const originBytes = 8
+	x.hold(most * (4*x.width + hashBytes + originBytes))
 	return w
 }
 
 // expandBatch takes every move from every state of a batch.
 func (w *worker) expandBatch(b *batch) {
 	var taken uint64
-	w.isNew = 0
+	w.count = 0
 	x, width := w.search, w.search.width
 	for i := range b.hashes {
 		v, h := b.vectors[i*width:(i+1)*width], b.hashes[i]
@@ -65,14 +69,12 @@ func (w *worker) expandBatch(b *batch) {
 			w.offer(w.Next, w.Hash, originOf(b.first+uint64(i), k))
 		}
 	}
-	for i := range w.boxes {
-		w.empty(i)
-	}
+	w.lookUp()
 	x.taken.Add(taken)
 	own, shared := w.Footprint(), w.Space.Footprint()
 	x.hold(own - w.held + shared - int(x.components.Swap(int64(shared))))
 	w.held = own
-	if x.count.Add(w.isNew) >= x.States || x.memory.spent.Load() {
+	if x.count.Add(w.count) >= x.States || x.memory.spent.Load() {
 		x.halt.Store(true)
 	}
 	if x.Progress != nil && x.progress.TryLock() {
@@ -83,25 +85,33 @@ func (w *worker) expandBatch(b *batch) {
 
 // offer takes a state that may have been visited before.
 func (w *worker) offer(v []uint32, h vnet.Hash, from origin) {
-	i := w.search.seen.shardOf(h)
-	b := &w.boxes[i]
-	b.vectors = append(b.vectors, v...)
-	b.hashes = append(b.hashes, h)
-	b.origins = append(b.origins, from)
-	if len(b.hashes) == cap(b.hashes) {
-		w.empty(i)
+	shard := &w.shards[w.search.seen.shardOf(h)]
+	*shard = append(*shard, int32(len(w.hashes)))
+	w.vectors = append(w.vectors, v...)
+	w.hashes = append(w.hashes, h)
+	w.origins = append(w.origins, from)
+	if len(w.hashes) == cap(w.hashes) {
+		w.lookUp()
 	}
 }
 
-// empty looks up what is in a box, and keeps what is new.
-func (w *worker) empty(i int) {
-	b, width := &w.boxes[i], w.search.width
-	w.fresh = w.search.seen.shards[i].add(b.hashes, w.fresh[:0])
-	for _, k := range w.fresh {
-		w.push(b.vectors[k*width:(k+1)*width], b.hashes[k], b.origins[k])
+// lookUp looks up the states that were offered, and pushes the new ones.
+func (w *worker) lookUp() {
+	for i, which := range w.shards {
+		if len(which) > 0 {
+			w.search.seen.shards[i].add(w.hashes, which, w.isNew)
+			w.shards[i] = which[:0]
+		}
 	}
-	w.isNew += uint64(len(w.fresh))
-	b.vectors, b.hashes, b.origins = b.vectors[:0], b.hashes[:0], b.origins[:0]
+	width := w.search.width
+	for i, h := range w.hashes {
+		if w.isNew[i] {
+			w.isNew[i] = false
+			w.count++
+			w.push(w.vectors[i*width:(i+1)*width], h, w.origins[i])
+		}
+	}
+	w.vectors, w.hashes, w.origins = w.vectors[:0], w.hashes[:0], w.origins[:0]
 }
 
 // push keeps a state for the next layer.

@@ -62,7 +62,8 @@ func TestAKillStallsWhatIsNotMadeForIt(t *testing.T) {
 	if code := exit.OfRun(r.Status, len(r.Faults) == 0); code != exit.Unknown {
 		t.Errorf("exit code %d", code)
 	}
-	if states := strings.Join(r.Liveness.States, "\n"); !strings.Contains(states, "node 3 is down") || !strings.Contains(states, "node 1 is requesting") {
+	states := strings.Join(r.Liveness.States, "\n")
+	if !strings.Contains(states, "node 3 is down") || !strings.Contains(states, "node 1 is requesting") {
 		t.Errorf("states: %s", states)
 	}
 	if r.Liveness.Pending != 3 {
@@ -100,7 +101,8 @@ func TestKilledNodesComeBack(t *testing.T) {
 	for _, network := range []string{"tcp"} {
 		t.Run(network, func(t *testing.T) {
 			const requests = 4000
-			r := struck(t, result.Spec{Algorithm: "desk", Nodes: 6, Requests: requests, Transport: network, Set: map[string]string{"think": "100us"}},
+			r := struck(t, result.Spec{
+				Algorithm: "desk", Nodes: 6, Requests: requests, Transport: network, Set: map[string]string{"think": "100us"}},
 				"kill 2 @100ms", "restart 2 @+150ms",
 				"kill token @request:300", "restart token @+50ms",
 				"kill 4,5 @entry:800", "restart 4,5 @+100ms", // both at once
@@ -170,8 +172,9 @@ func TestNodesJoinAndLeave(t *testing.T) {
 // A pause is waited for, also one of the node inside.
 func TestPauses(t *testing.T) {
 	for _, whom := range []string{"2", "holder", "token"} {
-		r := struck(t, result.Spec{Algorithm: "desk", Nodes: 4, Duration: result.Duration(1500 * time.Millisecond), StallAfter: result.Duration(300 * time.Millisecond)},
-			"pause "+whom+" @200ms-1.2s")
+		spec := result.Spec{Algorithm: "desk", Nodes: 4, Duration: result.Duration(1500 * time.Millisecond)}
+		spec.StallAfter = result.Duration(300 * time.Millisecond)
+		r := struck(t, spec, "pause "+whom+" @200ms-1.2s")
 		f := theOnly(t, r, "pause")
 		if r.Status != result.OK || f.EndedNS == nil || *f.EndedNS < 9e8 || *f.EndedNS > 3e9 || f.Lost != 0 {
 			t.Errorf("%s: status %s: %s; %+v", whom, r.Status, r.Error, f)

@@ -35,14 +35,13 @@ type faults struct {
 	strikes   []measure.Strike
 	abandoned []entrylog.Abandoned
 
-	joining  []dme.NodeID // nodes that are no part of the system at the start
-	absent   dme.NodeSet  // nodes that have not joined, or have left
-	retiring dme.NodeSet  // nodes that leave as soon as their process is idle
-	leaving  dme.NodeSet  // nodes that have been told to leave
-	due      []int64      // of node i+1, when it went: the arrival that was to come; -1 for none
-	paused   map[dme.NodeID]*standstill
-	late     map[dme.NodeID]int64 // what comes after its time because the node stood still: when it was to arrive
-	cuts     []int                // strikes: the partitions in force
+	joining []dme.NodeID // nodes that are no part of the system at the start
+	absent  dme.NodeSet  // nodes that have not joined, or have left
+	leaving dme.NodeSet  // nodes that have been told to leave, and have not left
+	due     []int64      // of node i+1, when it went: the arrival that was to come; -1 for none
+	paused  map[dme.NodeID]*standstill
+	late    map[dme.NodeID]int64 // what comes after its time because the node stood still: when it was to arrive
+	cuts    []int                // strikes: the partitions in force
 
 	news  map[link.Link]int   // on their way
 	until map[link.Link]int64 // what is sent now arrives no earlier
@@ -76,7 +75,7 @@ func newFaults(s *simulation) *faults {
 		simulation: s, rng: rand.New(rand.NewPCG(s.job.Spec.Seed, faultStream)), bound: int64(s.job.Bound()),
 		next: never, joining: schedule.Absent(),
 		asked: make([]uint64, n), due: make([]int64, n), paused: make(map[dme.NodeID]*standstill), late: make(map[dme.NodeID]int64),
-		absent: dme.MakeNodeSet(n), retiring: dme.MakeNodeSet(n), leaving: dme.MakeNodeSet(n),
+		absent: dme.MakeNodeSet(n), leaving: dme.MakeNodeSet(n),
 		news: make(map[link.Link]int), until: make(map[link.Link]int64),
 	}
 	for _, id := range f.joining {
@@ -210,11 +209,12 @@ func (f *faults) whom(i int) (nodes []dme.NodeID, wait bool) {
 		}
 	}
 	if p.Role == "" {
-		return f.able(p.What, p.Nodes), false
+		asleep := func(id dme.NodeID) bool { return f.paused[id] != nil }
+		return f.able(p.What, p.Nodes), p.What == fault.Leave && slices.ContainsFunc(p.Nodes, asleep)
 	}
 	var all []dme.NodeID
 	for id := dme.NodeID(1); int(id) <= len(f.procs); id++ {
-		if f.can(p.What, id) && f.plays(p, id) {
+		if f.can(p.What, id) && f.plays(p, id) && (p.What != fault.Leave || f.paused[id] == nil) {
 			all = append(all, id)
 		}
 	}
@@ -266,7 +266,7 @@ func (f *faults) can(what fault.Kind, id dme.NodeID) bool {
 	case fault.Join:
 		return down && f.absent.Has(id)
 	case fault.Leave:
-		return !down && !f.retiring.Has(id) && !f.leaving.Has(id)
+		return !down && !f.leaving.Has(id)
 	}
 	return !down
 }
@@ -352,6 +352,8 @@ func (f *faults) observe(o *measure.Observation) {
 		switch p := &f.planned[i]; {
 		case p.missed:
 			o.Warnings = append(o.Warnings, fmt.Sprintf("fault %q hit nobody: %s", p.Fault, impossible[p.What]))
+		case p.strike < 0 && p.ripe && p.Role == "":
+			o.Warnings = append(o.Warnings, fmt.Sprintf("fault %q hit nobody: the node stood still until the run was over", p.Fault))
 		case p.strike < 0 && p.ripe:
 			o.Warnings = append(o.Warnings, fmt.Sprintf("fault %q hit nobody: no node was its %s until the run was over", p.Fault, p.Role))
 		case p.strike < 0:

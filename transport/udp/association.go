@@ -50,6 +50,7 @@ type association struct {
 
 	heard instant // when something came last
 	asked instant // since when an answer is awaited; 0 while none is
+	tries int     // to get one, that had their time
 
 	frames, duplicates uint64
 	scratch            []byte
@@ -249,7 +250,7 @@ func (l *association) take(s *segment, now instant) (fresh bool, err error) {
 		l.out.rtt.backoff, l.out.timeout = 0, 0
 		l.t.wake.by(now+l.t.limits.idle, now) // it is asked now and then from here on
 	}
-	l.heard, l.asked = now, 0
+	l.heard, l.asked, l.tries = now, 0, 0
 	if s.kind == hello {
 		return false, nil
 	}
@@ -292,7 +293,7 @@ func (l *association) introduce() {
 // held.
 func (l *association) forget() {
 	l.out.drop()
-	l.asked, l.in.due = 0, 0
+	l.asked, l.tries, l.in.due = 0, 0, 0
 }
 
 // lose notes that the other side is dead, and has the handler told by a goroutine of

@@ -96,7 +96,8 @@ func (p *phase) ready() error {
 type limits struct {
 	backlog  int           // bytes queued on a link
 	ackDelay time.Duration // for which an acknowledgement waits
-	silence  time.Duration // of a peer that should answer
+	silence  time.Duration // of a peer that should answer, and
+	tries    int           // to reach it, at least, before it is taken for dead
 	idle     time.Duration // of a peer, before it is asked whether it is there
 	drain    time.Duration // for the peers to take what is queued at Close
 }
@@ -104,7 +105,7 @@ type limits struct {
 func defaultLimits() limits {
 	return limits{
 		backlog: transport.MaxBacklog, ackDelay: 20 * time.Millisecond,
-		silence: 5 * time.Second, idle: 2 * time.Second, drain: time.Second,
+		silence: 5 * time.Second, tries: 8, idle: 2 * time.Second, drain: time.Second,
 	}
 }
 
