@@ -98,7 +98,7 @@ func TestTheHolderDiesInside(t *testing.T) {
 // Nodes are killed in every state that can be named, and come back: the others go
 // on, and those that come back make the requests that are left to them.
 func TestKilledNodesComeBack(t *testing.T) {
-	for _, network := range []string{"tcp"} {
+	for _, network := range []string{"tcp", "udp", "nats"} {
 		t.Run(network, func(t *testing.T) {
 			const requests = 4000
 			r := struck(t, result.Spec{
@@ -143,6 +143,17 @@ func TestKilledNodesComeBack(t *testing.T) {
 				t.Errorf("%d records of %d entries", r.ResponseTime.Count, r.Entries)
 			}
 		})
+	}
+}
+
+// A process that takes the place of a dead one reads the clocks when it begins: its
+// start is no jump of the wall clock.
+func TestAProcessThatComesLateReadsItsClocks(t *testing.T) {
+	r := struck(t, result.Spec{Algorithm: "desk", Nodes: 3, Requests: 600, Set: map[string]string{"think": "100us"}},
+		"kill 2 @request:20", "restart 2 @+10ms")
+	theOnly(t, r, "restart")
+	if r.Status != result.OK || warned(r, "wall clock was set") || warned(r, "was suspended") {
+		t.Errorf("status %s: %s; warnings %q", r.Status, r.Error, r.Warnings)
 	}
 }
 
