@@ -98,7 +98,7 @@ func TestTheHolderDiesInside(t *testing.T) {
 // Nodes are killed in every state that can be named, and come back: the others go
 // on, and those that come back make the requests that are left to them.
 func TestKilledNodesComeBack(t *testing.T) {
-	for _, network := range []string{"tcp"} {
+	for _, network := range []string{"tcp", "udp", "nats"} {
 		t.Run(network, func(t *testing.T) {
 			const requests = 4000
 			r := struck(t, result.Spec{

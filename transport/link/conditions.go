@@ -35,7 +35,7 @@ type Config struct {
 	All        Conditions // of every link for which no rule is in force
 	Rules      []Rule     // of single links; the first that is in force holds
 	Partitions []Partition
-	Cut        *Cut // a partition that is made at run time; nil: none will be
+	Cut        *Cut // partitions that are made at run time; nil: none will be
 
 	// LargestFrame is the size in bytes of the largest frame that the transport
 	// beneath carries; 0 means transport.MaxFrame.

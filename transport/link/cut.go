@@ -5,40 +5,71 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"dmebench/dme"
 )
 
-// Cut is a partition that is made and healed while the network runs, beside those
+// Cut is partitions that are made and healed while the network runs, beside those
 // that follow a schedule ([Partition]). All links of a process share one, by
 // [Config.Cut]. The zero value separates nobody. Its methods may be called from
 // several goroutines.
 type Cut struct {
-	groups atomic.Pointer[[][]dme.NodeID]
+	mu    sync.Mutex // held while the partitions change
+	those atomic.Pointer[[]cutting]
 }
 
-// Partition makes frames between different groups of nodes vanish, in place of what
-// was cut before. Nodes that are in none are one more side together.
-func (c *Cut) Partition(groups [][]dme.NodeID) error {
+// cutting is one partition.
+type cutting struct {
+	key    int
+	groups [][]dme.NodeID
+}
+
+// Partition makes frames between different groups of nodes vanish, until that key is
+// healed. Nodes that are in none are one more side together.
+func (c *Cut) Partition(key int, groups [][]dme.NodeID) error {
 	if err := checkGroups(groups); err != nil {
 		return err
 	}
-	groups = slices.Clone(groups)
-	c.groups.Store(&groups)
+	c.change(key, cutting{key, groups})
 	return nil
 }
 
-// Heal lets all frames pass again. Those that have vanished stay lost.
-func (c *Cut) Heal() { c.groups.Store(nil) }
+// Heal ends the partition of that key. Frames that have vanished stay lost.
+func (c *Cut) Heal(key int) { c.change(key) }
+
+// change puts others into the place of the partition of that key.
+func (c *Cut) change(key int, others ...cutting) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if old := c.those.Load(); old != nil {
+		for _, x := range *old {
+			if x.key != key {
+				others = append(others, x)
+			}
+		}
+	}
+	if others == nil {
+		c.those.Store(nil)
+		return
+	}
+	c.those.Store(&others)
+}
 
 // between returns the groups that separate the ends of a link; nil where none do.
 func (c *Cut) between(l Link) [][]dme.NodeID {
 	if c == nil {
 		return nil
 	}
-	if g := c.groups.Load(); g != nil && side(*g, l.From) != side(*g, l.To) {
-		return *g
+	those := c.those.Load()
+	if those == nil {
+		return nil
+	}
+	for _, x := range *those {
+		if side(x.groups, l.From) != side(x.groups, l.To) {
+			return x.groups
+		}
 	}
 	return nil
 }

@@ -24,20 +24,25 @@ func TestCut(t *testing.T) {
 		}
 	}
 	passes(true)
-	if err := c.Cut.Partition([][]dme.NodeID{{1, 2}}); err != nil { // 3 is of those in no group
+	if err := c.Cut.Partition(7, [][]dme.NodeID{{1, 2}}); err != nil { // 3 is of those in no group
 		t.Fatal(err)
 	}
 	passes(false)
 	if x := c.impairment(Link{2, 3}, 0); x.Loss != 1 || x.What != "the partition 1-2" {
 		t.Errorf("%+v", x)
 	}
-	c.Cut.Heal()
+	if err := c.Cut.Partition(8, [][]dme.NodeID{{3}, {1, 2}}); err != nil {
+		t.Fatal(err)
+	}
+	c.Cut.Heal(7)
+	passes(false) // for the other one
+	c.Cut.Heal(8)
 	passes(true)
 	if x := c.impairment(Link{2, 3}, 0); x.Loss != 0 || x.What != "" {
 		t.Errorf("%+v", x)
 	}
 	for _, groups := range [][][]dme.NodeID{nil, {{1}, {1, 2}}} {
-		if err := c.Cut.Partition(groups); err == nil {
+		if err := c.Cut.Partition(9, groups); err == nil {
 			t.Errorf("%v: no error", groups)
 		}
 	}

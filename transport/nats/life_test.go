@@ -50,7 +50,8 @@ func TestAConnectionIsJudgedByWhatComes(t *testing.T) {
 	var silent atomic.Bool
 	lost := make(chan error, 10)
 	const interval = 300 * time.Millisecond
-	c, err := Broker{URL: mute(t, &silent)}.connect("test", &wire{interval: interval}, func(err error) { lost <- err })
+	b := Broker{URL: mute(t, &silent)}
+	c, err := b.connect("test", &wire{interval: interval}, func(err error) { lost <- err })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +62,8 @@ func TestAConnectionIsJudgedByWhatComes(t *testing.T) {
 	case <-time.After((pingsLost + 5) * interval):
 	}
 	silent.Store(true)
-	if err := next(t, "the end of a connection on which nothing comes", lost); !strings.Contains(err.Error(), "nothing has come from the broker") {
+	err = next(t, "the end of a connection on which nothing comes", lost)
+	if !strings.Contains(err.Error(), "nothing has come from the broker") {
 		t.Error(err)
 	}
 }

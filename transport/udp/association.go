@@ -234,7 +234,8 @@ func (l *association) take(s *segment, now instant) (fresh bool, err error) {
 		return false, nil // of the next one, which comes to its place at this moment
 	}
 	answer := s.kind == hello && s.destination == 0
-	if !draws(l.process.Incarnation, s.source) || !answer && s.destination != l.t.epoch || l.fate >= absent || l.epoch != 0 && l.epoch != s.source {
+	foreign := !draws(l.process.Incarnation, s.source) || !answer && s.destination != l.t.epoch
+	if foreign || l.fate >= absent || l.epoch != 0 && l.epoch != s.source {
 		return false, errIncarnation
 	}
 	l.introduce()

@@ -16,16 +16,13 @@ import (
 //   - limits.tries attempts to reach it, and one more for each processesPerTry
 //     processes of the run, have had the time of a timeout to be answered, and
 //   - where the link loses frames on purpose, so many attempts that the chance that
-//     all of them were lost is below falsely.
+//     all of them were lost is below limits.falsely.
 //
 // While a partition separates the two, nothing counts. An attempt does not count
 // whose timeout this process saw too late: where it got no processor, neither may its
 // peers have got one. A run of many processes begins with all of them in need of one
 // at once.
-const (
-	processesPerTry = 32
-	falsely         = 1e-12
-)
+const processesPerTry = 32
 
 // dead notes that the timeout of an attempt is over, and reports whether the other side
 // is to be given up. It is called with mu held.
@@ -60,7 +57,7 @@ func (l *association) silent(now instant) error {
 func (t *reliable) enough(loss float64) int {
 	n := t.limits.tries + t.top.Len()/processesPerTry
 	if loss > 0 {
-		n = max(n, int(math.Ceil(math.Log(falsely)/math.Log(loss))))
+		n = max(n, int(math.Ceil(math.Log(t.limits.falsely)/math.Log(loss))))
 	}
 	return n
 }

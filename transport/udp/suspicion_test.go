@@ -128,13 +128,13 @@ func TestAPartitionIsNoDeath(t *testing.T) {
 	arrived := func(n int) func() bool { return func() bool { return len(j.frames) == n } }
 	send("before")
 	j.wait(t, "a frame", arrived(1))
-	if err := cut.Partition([][]dme.NodeID{{1}, {2}}); err != nil {
+	if err := cut.Partition(1, [][]dme.NodeID{{1}, {2}}); err != nil {
 		t.Fatal(err)
 	}
 	send("meanwhile")
 	// Longer than both would have waited, with all the attempts that they need.
 	time.Sleep(4 * l.silence)
-	cut.Heal()
+	cut.Heal(1)
 	j.wait(t, "the frame that waited", arrived(2))
 	if len(j.downs) > 0 {
 		t.Errorf("down: %v, %v", j.downs, j.cause)
