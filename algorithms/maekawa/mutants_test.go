@@ -15,9 +15,9 @@ type mutant struct {
 }
 
 const (
-	stall      = "stalled: "
-	unsafe     = "two nodes in the critical section"
-	refusal    = " refused a message of node "
+	stall      = "wait and nothing moves"
+	unsafe     = "two nodes are in the critical section"
+	refusal    = " messages: "
 	unfair     = "overtaken: "
 	leftOver   = "not quiescent: "
 	inquisitor = " inquires twice about one lock of node "
@@ -45,7 +45,7 @@ var mutants = []mutant{
 	{"several INQUIREs for one lock", "arbiter.go",
 		"\tif !n.inquiring {\n", "\tif true {\n", inquisitor},
 	{"relock in order of arrival", "arbiter.go",
-		"\tn.waiting.Insert(r)\n", "\tn.waiting = append(n.waiting, r)\n", stall},
+		"\tn.waiting.Insert(r)\n\tif", "\tn.waiting = append(n.waiting, r)\n\tif", stall},
 	{"numbered: an INQUIRE before its LOCKED is forgotten", "requester.go",
 		"// ask again, so it is kept until that LOCKED arrives.\n\t\tn.inquired.Add(j)\n",
 		"// ask again, so it is kept until that LOCKED arrives.\n", stall},
@@ -58,7 +58,9 @@ var mutants = []mutant{
 func TestMutantsAreCaught(t *testing.T) {
 	var all []conformance.Mutant
 	for _, m := range mutants {
-		all = append(all, conformance.Mutant{Name: m.name, File: m.file, Old: m.old, New: m.new, Caught: m.caught})
+		all = append(all, conformance.Mutant{
+			Name: m.name, File: m.file, Old: m.old, New: m.new, Caught: m.caught, Args: []string{"-fault=" + m.caught},
+		})
 	}
 	conformance.TestMutants(t, "^TestRandomSchedules$", all...)
 }
