@@ -74,6 +74,7 @@ var counterexamples = map[string]string{
 	"maekawa-textbook-as-published":        "--nodes 3 --requests 3",
 	"agrawal-el-abbadi-as-published":       "--nodes 3 --requests 3",
 	"ricart-agrawala-bounded-as-published": "--nodes 3 --requests 6",
+	"ricart-agrawala-robust-as-published":  "--nodes 3 --requests 4 --faults 1",
 	"chaudhuri-karaata-as-published":       "--nodes 3 --requests 4 --set mesh=1x1x3",
 }
 

@@ -45,7 +45,7 @@ var mutants = []mutant{
 	{"several INQUIREs for one lock", "arbiter.go",
 		"\tif !n.inquiring {\n", "\tif true {\n", inquisitor},
 	{"relock in order of arrival", "arbiter.go",
-		"\tn.waiting.Insert(r)\n", "\tn.waiting = append(n.waiting, r)\n", stall},
+		"\tn.waiting.Insert(r)\n\tif n.locking", "\tn.waiting = append(n.waiting, r)\n\tif n.locking", stall},
 	{"numbered: an INQUIRE before its LOCKED is forgotten", "requester.go",
 		"// ask again, so it is kept until that LOCKED arrives.\n\t\tn.inquired.Add(j)\n",
 		"// ask again, so it is kept until that LOCKED arrives.\n", stall},

@@ -9,7 +9,8 @@ import (
 
 func all() []*dme.Algorithm {
 	return []*dme.Algorithm{
-		Algorithm(), Implicit(), Broadcast(), Ring(), Bounded(), Priority(), ReadersWriters(), BoundedAsPublished(), Robust(), RobustAsPublished(),
+		Algorithm(), Implicit(), Broadcast(), Ring(), Bounded(), Priority(), ReadersWriters(), BoundedAsPublished(),
+		Robust(), RobustAsPublished(),
 	}
 }
 
