@@ -2,6 +2,7 @@ package plots
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
@@ -86,11 +87,12 @@ func (d drawing) within(p Panel, width vg.Length) panel {
 		gap := vg.Length(b.fraction-a.fraction) * (width - ordinate)
 		return gap > (small.Width(a.label)+small.Width(b.label))/2+4
 	}
+	events := slices.DeleteFunc(slices.Clone(p.Events), func(e Event) bool { return !finite(e.At) || !finite(e.Lasts) })
 	drawn := panel{title: printable(p.Title), plot: plot.New()}
 	drawn.marks = marks{
-		series: p.Series, events: p.Events, x: p.xScale(fits), y: p.yScale(), width: (width - ordinate).Points(),
+		series: p.Series, events: events, x: p.xScale(fits), y: p.yScale(), width: (width - ordinate).Points(),
 	}
-	drawn.labels = placeLabels(p.Events, drawn.marks.x, small, width-ordinate)
+	drawn.labels = placeLabels(events, drawn.marks.x, small, width-ordinate-10)
 	axis(&drawn.plot.X, drawn.marks.x)
 	axis(&drawn.plot.Y, drawn.marks.y)
 	drawn.plot.BackgroundColor = nil

@@ -68,9 +68,10 @@ type eventLabels struct {
 }
 
 type placedLabel struct {
-	event Event
-	row   int
-	left  bool // it ends at the line instead of beginning there
+	at   float64
+	text string
+	row  int
+	left bool // it ends at the line instead of beginning there
 }
 
 // placeLabels finds a row for every label over an axis that is so wide.
@@ -82,10 +83,11 @@ func placeLabels(events []Event, x scale, face font.Face, width vg.Length) event
 		if e.Label == "" {
 			continue
 		}
-		long := face.Width(printable(e.Label)) + labelGap
 		at := vg.Length(x.fraction(e.At)) * width
-		s, left := span{at, at + long}, false
-		if s.to > width && at > width/2 {
+		text, left := elide(face, printable(e.Label), max(at, width-at)-labelGap), false
+		long := face.Width(text) + labelGap
+		s := span{at, at + long}
+		if s.to > width && at > width-at {
 			s, left = span{at - long, at}, true
 		}
 		for row := range rows {
@@ -95,7 +97,7 @@ func placeLabels(events []Event, x scale, face font.Face, width vg.Length) event
 			}
 			if free {
 				rows[row] = append(rows[row], s)
-				l.placed = append(l.placed, placedLabel{e, row, left})
+				l.placed = append(l.placed, placedLabel{e.At, text, row, left})
 				l.rows = max(l.rows, row+1)
 				break
 			}
@@ -109,15 +111,14 @@ func (l eventLabels) height() vg.Length { return vg.Length(l.rows) * labelRow }
 // draw writes the labels above the data, each at the end of its line.
 func (l eventLabels) draw(data draw.Canvas, m marks) {
 	for _, p := range l.placed {
-		x := data.X(m.x.fraction(p.event.At))
+		x := data.X(m.x.fraction(p.at))
 		y := data.Max.Y + vg.Length(l.rows-1-p.row)*labelRow
 		data.StrokeLine2(instant(), x, data.Max.Y, x, y+labelRow-2)
-		text := printable(p.event.Label)
 		from := x + 3
 		if p.left {
-			from = x - 3 - l.face.Width(text)
+			from = x - 3 - l.face.Width(p.text)
 		}
 		data.SetColor(ink())
-		data.FillString(l.face, vg.Point{X: from, Y: y + 3}, text)
+		data.FillString(l.face, vg.Point{X: from, Y: y + 3}, p.text)
 	}
 }

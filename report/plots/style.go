@@ -46,9 +46,10 @@ func predicted(c color.NRGBA) color.NRGBA { return darker(c, 0.45) }
 
 // Color returns the colour of a style as CSS writes it.
 func Color(style int) string {
-	c := hue(style)
-	return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B)
+	return cssOf(hue(style))
 }
+
+func cssOf(c color.NRGBA) string { return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B) }
 
 func paper() color.Color { return color.NRGBA{0xff, 0xff, 0xff, 255} }
 func ink() color.Color   { return color.NRGBA{0x22, 0x22, 0x22, 255} }
