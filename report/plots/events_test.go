@@ -24,6 +24,12 @@ func TestEvents(t *testing.T) {
 			t.Errorf("there is no %s", want)
 		}
 	}
+	// Each has a line over the height of its panel, that goes on to its label.
+	f.Panels = []Panel{{X: f.X, Y: f.Y, Series: f.Panels[1].Series, Events: []Event{{At: 0}, {At: 5, Label: "kill 1"}}}}
+	if lines := strings.Count(dashed(svg(f)), "M"); lines != 3 {
+		t.Errorf("%d dashed lines for two events, one with a label; want 3", lines)
+	}
+	f = strange()["course"]
 	for _, without := range []string{"no room", ">never<"} {
 		if strings.Contains(all, without) {
 			t.Errorf("%q is drawn", without)
@@ -33,6 +39,18 @@ func TestEvents(t *testing.T) {
 	if plain := svg(f); strings.Contains(plain, "fill:#F0F0F0") || strings.Contains(plain, "stroke-dasharray") {
 		t.Error("a panel without events has some")
 	}
+}
+
+// dashed returns the paths of an SVG that have dashes.
+func dashed(svg string) string {
+	var paths []string
+	for line := range strings.Lines(svg) {
+		if strings.Contains(line, "stroke-dasharray") {
+			path, _, _ := strings.Cut(strings.TrimPrefix(line, `<path d="`), `"`)
+			paths = append(paths, path)
+		}
+	}
+	return strings.Join(paths, "")
 }
 
 // The labels of events that are close stand in rows, and begin where there is room.
