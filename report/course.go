@@ -199,7 +199,10 @@ func events(strokes []stroke, scale units.Scale) []plots.Event {
 			continue
 		}
 		what, _, _ := strings.Cut(s.fault, " @")
-		event := plots.Event{At: e.Median / scale.Divisor, Label: what, Note: fmt.Sprintf("%s: %s after the first fault", s.fault, scale.Write(e.Median))}
+		event := plots.Event{
+			At: e.Median / scale.Divisor, Label: what,
+			Note: fmt.Sprintf("%s: %s after the first fault", s.fault, scale.Write(e.Median)),
+		}
 		if e.Min != e.Max {
 			event.Note += fmt.Sprintf(", from %s to %s", scale.Write(e.Min), scale.Write(e.Max))
 		}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"dmebench/dme"
+	"dmebench/internal/stall"
 	"dmebench/report"
 	"dmebench/result"
 )
@@ -163,6 +164,7 @@ func TestStalledRunsSayWhy(t *testing.T) {
 			Waits: []result.Wait{{Node: 1, For: 3, What: "REPLY"}, {Node: 2, For: 3, What: "REPLY"}}, Waiting: []int{1, 2}, Down: []int{3},
 		}
 	}
+	in.Picture = stall.Picture
 	b := build(t, in)
 	b.wants(t, "1 waits for 3's REPLY; 3 is down since 1 s; so does 2", "Who waits for whom")
 	if n := strings.Count(b.page, "a: who waits for whom") + strings.Count(b.page, "b: who waits for whom"); n < 2 {

@@ -5,7 +5,6 @@ import (
 	"regexp"
 	"strings"
 
-	"dmebench/internal/stall"
 	"dmebench/result"
 )
 
@@ -14,15 +13,18 @@ import (
 const mostPictures = 12
 
 // standstills draws the wait-for graphs of a page.
-type standstills struct{ drawn int }
+type standstills struct {
+	draw  func(*result.Result) []byte // may be nil
+	drawn int
+}
 
 // picture draws who waited for whom in a stalled run, "" where that is not known
 // or there are enough pictures.
 func (s *standstills) picture(r *result.Result) template.HTML {
-	if s.drawn == mostPictures {
+	if s.draw == nil || s.drawn == mostPictures {
 		return ""
 	}
-	svg := stall.Picture(r)
+	svg := s.draw(r)
 	if svg == nil {
 		return ""
 	}

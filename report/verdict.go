@@ -32,7 +32,7 @@ type badRun struct {
 func (c *collection) verdict() verdict {
 	v := verdict{}
 	count := make(map[string]int)
-	var pictures standstills
+	pictures := standstills{draw: c.in.Picture}
 	for _, r := range c.runs {
 		status := Outcome(r.Result)
 		count[status]++
