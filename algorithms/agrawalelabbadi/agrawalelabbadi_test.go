@@ -33,11 +33,7 @@ func TestDescriptions(t *testing.T) {
 
 func newNet(t *testing.T, nodes int, path string) *conformance.Net {
 	t.Helper()
-	net, err := conformance.New(Algorithm(), nodes, map[string]string{optPath: path})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return net
+	return conformance.Make(t, Algorithm(), nodes, map[string]string{optPath: path})
 }
 
 // predict evaluates the claim about a quantity whose formula begins so.
@@ -143,10 +139,7 @@ func TestExampleOfSection996(t *testing.T) {
 	a.Prepare = func(cfg dme.Config) (dme.System, error) {
 		return ownPaths{sets, func(r requester) dme.Node { return &node{requester: r} }}, nil
 	}
-	net, err := conformance.New(a, 6, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	net := conformance.Make(t, a, 6, nil)
 	for _, id := range []dme.NodeID{3, 5, 6} {
 		net.Request(id)
 	}

@@ -16,11 +16,7 @@ const (
 
 func newNet(t *testing.T, nodes int) *conformance.Net {
 	t.Helper()
-	net, err := conformance.New(centralized.Algorithm(), nodes, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return net
+	return conformance.Make(t, centralized.Algorithm(), nodes, nil)
 }
 
 func TestThreeMessages(t *testing.T) {

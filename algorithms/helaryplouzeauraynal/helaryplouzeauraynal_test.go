@@ -13,11 +13,7 @@ func TestConformance(t *testing.T) { conformance.Test(t, Algorithm()) }
 
 func newNet(t *testing.T, nodes int, graph string) *conformance.Net {
 	t.Helper()
-	net, err := conformance.New(Algorithm(), nodes, map[string]string{optGraph: graph})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return net
+	return conformance.Make(t, Algorithm(), nodes, map[string]string{optGraph: graph})
 }
 
 // onFile returns a system whose graph is the text of a file.
@@ -29,10 +25,7 @@ func onFile(t *testing.T, nodes int, text string) *conformance.Net {
 		c.ReadFile = func(string) ([]byte, error) { return []byte(text), nil }
 		return prepare(c)
 	}
-	net, err := conformance.New(a, nodes, map[string]string{optGraph: "file:links"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	net := conformance.Make(t, a, nodes, map[string]string{optGraph: "file:links"})
 	return net
 }
 

@@ -16,11 +16,7 @@ func TestConformance(t *testing.T) { conformance.Test(t, Algorithm()) }
 
 func newNet(t *testing.T, nodes int) *conformance.Net {
 	t.Helper()
-	net, err := conformance.New(Algorithm(), nodes, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return net
+	return conformance.Make(t, Algorithm(), nodes, nil)
 }
 
 func at(net *conformance.Net, id dme.NodeID) *node { return net.Host(id).Node().(*node) }

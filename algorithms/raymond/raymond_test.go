@@ -13,11 +13,7 @@ import (
 
 func newNet(t *testing.T, nodes int, tree string) *conformance.Net {
 	t.Helper()
-	net, err := conformance.New(Algorithm(), nodes, map[string]string{optTree: tree})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return net
+	return conformance.Make(t, Algorithm(), nodes, map[string]string{optTree: tree})
 }
 
 // The nodes of figures 9.17 to 9.19. G comes first, since the privilege is at
@@ -39,10 +35,7 @@ func figures(t *testing.T) *conformance.Net {
 	a.Prepare = func(c dme.Config) (dme.System, error) {
 		return &system{tree: newTree(c.Nodes, func(i dme.NodeID) dme.NodeID { return towardsG[i] })}, nil
 	}
-	net, err := conformance.New(a, 7, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	net := conformance.Make(t, a, 7, nil)
 	return net
 }
 

@@ -9,11 +9,7 @@ import (
 
 func newNet(t *testing.T, nodes int, mode string) *conformance.Net {
 	t.Helper()
-	net, err := conformance.New(Algorithm(), nodes, map[string]string{optMode: mode})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return net
+	return conformance.Make(t, Algorithm(), nodes, map[string]string{optMode: mode})
 }
 
 // With the token d hops behind the requester: d REQUESTs and d TOKENs.
