@@ -186,26 +186,18 @@ func TestSaturatedCost(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	for _, c := range []struct {
-		name     string
-		from, to dme.NodeID
-		kind     dme.Kind
-	}{
-		{"REQUEST from a stranger", 4, 1, kindRequest},
-		{"second REQUEST", 2, 1, kindRequest},
-		{"PRIVILEGE that was not asked for", 1, 3, kindPrivilege},
-		{"PRIVILEGE from the wrong side", 4, 2, kindPrivilege},
-		{"PRIVILEGE to its holder", 2, 1, kindPrivilege},
-	} {
+	refuses := conformance.Refusing(t, func() *conformance.Net {
 		net := newNet(t, 7, "binary")
 		net.Request(1)
 		net.Request(2)
 		net.Settle()
-		net.Host(c.to).Receive(c.from, &dme.Message{Kind: c.kind})
-		if net.Refused() != 1 {
-			t.Errorf("%s: not refused", c.name)
-		}
-	}
+		return net
+	})
+	refuses("REQUEST from a stranger", 4, 1, dme.Message{Kind: kindRequest})
+	refuses("second REQUEST", 2, 1, dme.Message{Kind: kindRequest})
+	refuses("PRIVILEGE that was not asked for", 1, 3, dme.Message{Kind: kindPrivilege})
+	refuses("PRIVILEGE from the wrong side", 4, 2, dme.Message{Kind: kindPrivilege})
+	refuses("PRIVILEGE to its holder", 2, 1, dme.Message{Kind: kindPrivilege})
 }
 
 // distances is a breadth-first search: the twin of the closed forms.
