@@ -105,13 +105,8 @@ func kinds() []Kind {
 			Options: []dme.Option{
 				{Name: "hot", Default: "1", Forms: []string{"COUNT"}, Valid: valid(parseCount),
 					Help: "how many nodes are hot: the nodes 1 to COUNT"},
-<<<<<<< HEAD
-				{Name: "share", Default: "0.8", Values: "FRACTION", Valid: valid(parseShare),
-					Help: "the part of all requests that the hot nodes make together, in the mean"},
-=======
 				{Name: "share", Default: "0.8", Forms: []string{"FRACTION"}, Valid: valid(parseShare),
-					Help: "the part of all requests that the hot nodes make together"},
->>>>>>> dups
+					Help: "the part of all requests that the hot nodes make together, in the mean"},
 			},
 		},
 		{
