@@ -197,3 +197,100 @@ func TestFaultsThatDoNotComeToPass(t *testing.T) {
 		}
 	}
 }
+
+// What the links of a cut network lose is lost where nothing sends it again.
+func TestPartitions(t *testing.T) {
+	for _, c := range []struct {
+		network, fault string
+		want           result.Status
+	}{
+		{"tcp", "partition 1,2|3,4 @200ms-600ms", result.Stalled},
+		{"nats", "partition 1,2|3,4 @entry:100+400ms", result.Stalled},
+		{"udp", "partition 1,2|3,4 @200ms-600ms", result.OK}, // cut beneath the layer that sends again
+		{"udp", "partition 1,2|3,4 @200ms", result.Stalled},
+	} {
+		spec := result.Spec{Algorithm: "ricart-agrawala", Nodes: 4, Duration: result.Duration(2 * time.Second), Transport: c.network}
+		r := struck(t, spec, c.fault)
+		f := theOnly(t, r, "partition")
+		if r.Status != c.want || !slices.Equal(f.Nodes, []int{1, 2}) {
+			t.Errorf("%s over %s: status %s: %s; %+v", c.fault, c.network, r.Status, r.Error, f)
+		}
+		if healed := strings.Contains(c.fault, "-600ms") || strings.Contains(c.fault, "+"); healed != (f.EndedNS != nil) {
+			t.Errorf("%s over %s ended after %v", c.fault, c.network, f.EndedNS)
+		}
+		if c.want == result.Stalled && !strings.Contains(r.Error, "partition 1-2 at") {
+			t.Errorf("the error does not tell of it: %s", r.Error)
+		}
+	}
+}
+
+// TR-869, section 7: three nodes are killed, one of them inside the critical
+// section, and two come back. The others go on within the time that detection is
+// declared to take, and those that are back make all requests that are left to them.
+func TestRicartAgrawalaSurvives(t *testing.T) {
+	const (
+		requests = 1600
+		bound    = 200 * time.Millisecond
+		detected = 5 * bound // two periods, of 2 bounds and the estimate of the CS, then of 2 bounds
+	)
+	seeds := uint64(1)
+	if *full {
+		seeds = 20
+	}
+	for _, network := range []string{"tcp", "udp", "nats"} {
+		for seed := uint64(1); seed <= seeds; seed++ {
+			t.Run(fmt.Sprintf("%s-%d", network, seed), func(t *testing.T) {
+				r := struck(t, result.Spec{
+					Algorithm: "ricart-agrawala-robust", Nodes: 8, Requests: requests, Transport: network, Seed: seed,
+					Set: map[string]string{"bound": bound.String()}, StallAfter: result.Duration(5 * time.Second),
+				}, "kill holder @entry:200", "restart holder @+500ms", "kill 3 @entry:400", "restart 3 @+500ms", "kill random @entry:700")
+				if r.Status != result.OK || len(r.Faults) != 5 {
+					t.Fatalf("status %s: %s; %+v %q", r.Status, r.Error, r.Faults, r.Warnings)
+				}
+				dead := 0
+				var back []int
+				for _, f := range r.Faults {
+					switch {
+					case strings.Contains(f.Fault, "random"):
+						dead = f.Nodes[0]
+					case f.What == "restart":
+						back = append(back, f.Nodes[0])
+					}
+					// Where several are down, each is found out in turn.
+					if f.What == "kill" && (f.RecoveredNS == nil || time.Duration(*f.RecoveredNS) > 3*detected) {
+						t.Errorf("the others did not go on in time: %+v", f)
+					}
+				}
+				for _, id := range back {
+					if n := r.Work.EntriesByNode[id-1]; id != dead && n < requests/8-2 {
+						t.Errorf("node %d came back and entered %d times in all", id, n)
+					}
+				}
+			})
+		}
+	}
+}
+
+// Textbook, sections 9.12.6 and 9.12.7: an inner node of the tree and a leaf are
+// killed and come back while the privilege passes.
+func TestRaymondSurvives(t *testing.T) {
+	const requests = 1400
+	runs := uint64(2)
+	if *full {
+		runs = 20
+	}
+	for seed := uint64(1); seed <= runs; seed++ {
+		r := struck(t, result.Spec{
+			Algorithm: "raymond-robust", Nodes: 7, Requests: requests, Seed: seed, StallAfter: result.Duration(5 * time.Second),
+			Transport: []string{"tcp", "udp", "nats"}[seed%3],
+		}, "kill 2 @entry:200", "restart 2 @+100ms", "kill 6 @entry:500", "restart 6 @+100ms", "kill token @entry:800", "restart token @+50ms")
+		if r.Status != result.OK || len(r.Faults) != 6 {
+			t.Fatalf("seed %d: status %s: %s %v; %+v %q", seed, r.Status, r.Error, r.Liveness.States, r.Faults, r.Warnings)
+		}
+		for id, n := range r.Work.EntriesByNode {
+			if n < requests/7-3 {
+				t.Errorf("seed %d: node %d entered %d times", seed, id+1, n)
+			}
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -305,6 +306,24 @@ func (i *injector) stop() {
 	for _, k := range i.leaving {
 		i.c.warn("fault %q: nodes %s had not left when the run ended", i.c.job.Faults[k], dme.FormatNodes(i.struck[k]))
 	}
+}
+
+// recount says what was done to the run, as the end of a sentence.
+func (i *injector) recount() string {
+	if i == nil {
+		return ""
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	var all []string
+	for _, s := range i.strikes {
+		at := time.Duration(s.At - i.c.start).Round(time.Millisecond)
+		all = append(all, fmt.Sprintf("%s %s at %v", s.Fault.What, dme.FormatNodes(s.Nodes), at))
+	}
+	if all == nil {
+		return ""
+	}
+	return "; before that: " + strings.Join(all, ", ")
 }
 
 // observeFaults says what was done to the run, and what ended with the nodes that

@@ -67,7 +67,7 @@ func TestDelaysThatCannotBeMeasuredFailNoRun(t *testing.T) {
 		if r.Status != result.OK || (r.T != nil) != known {
 			t.Errorf("loss %s: status %s, T %v: %s", loss, r.Status, r.T, r.Error)
 		}
-		if !slices.ContainsFunc(r.Warnings, func(s string) bool { return strings.Contains(s, "pings were not answered") }) {
+		if !slices.ContainsFunc(r.Warnings, func(s string) bool { return strings.Contains(s, "pings were not answered in time") }) {
 			t.Errorf("loss %s: nobody says so: %q", loss, r.Warnings)
 		}
 	}

@@ -93,7 +93,7 @@ func (w *worker) answer(c control.Command) (r control.Reply) {
 	case control.OpAlive:
 		w.each(func(n *node) { n.do(func(*localprocess.Process) {}) }) // to do nothing must be possible
 	case control.OpMark:
-		w.base, w.clocks, w.marked = w.transport.Counters(), clock.Read(), w.clock.Now()
+		w.mark()
 	case control.OpBegin:
 		if w.newcomer {
 			w.beginLate(c.At)
@@ -204,6 +204,11 @@ func (w *worker) peers() []dme.NodeID {
 		peers = append(peers, id)
 	}
 	return peers
+}
+
+// mark remembers how things stand when the run begins.
+func (w *worker) mark() {
+	w.base, w.clocks, w.marked = w.transport.Counters(), clock.Read(), w.clock.Now()
 }
 
 // begin starts the nodes, and their workload at the given time.
