@@ -73,30 +73,30 @@ func TestPublishedQueuesGrow(t *testing.T) {
 func TestSearchCatchesPublished(t *testing.T) {
 	for _, x := range []struct {
 		sizes []int
-		left  []byte
+		left  []int
 	}{
-		{[]int{1, 1, 3}, []byte{0, 1, 1}},
-		{[]int{1, 1, 3}, []byte{1, 1, 1}},
-		{[]int{1, 2, 2}, []byte{0, 2, 2, 2}},
-		{[]int{2, 2, 2}, []byte{0, 1, 0, 1, 0, 1}},
+		{[]int{1, 1, 3}, []int{0, 1, 1}},
+		{[]int{1, 1, 3}, []int{1, 1, 1}},
+		{[]int{1, 2, 2}, []int{0, 2, 2, 2}},
+		{[]int{2, 2, 2}, []int{0, 1, 0, 1, 0, 1}},
 	} {
-		m := newModel(newSystem(x.sizes, len(x.left), asPrinted), x.left...)
+		m := newModel(newSystem(x.sizes, len(x.left), asPrinted), false, x.left...)
 		err := m.explore()
 		if err == nil || !strings.Contains(err.Error(), "stalled: ") {
 			t.Errorf("mesh %v, requests %v: %v", x.sizes, x.left, err)
 		}
-		m = newModel(newSystem(x.sizes, len(x.left), asPrinted), x.left...)
+		m = newModel(newSystem(x.sizes, len(x.left), asPrinted), false, x.left...)
 		m.stallsAllowed = true
 		if err := m.explore(); err != nil || m.stalls == 0 {
 			t.Errorf("mesh %v, requests %v: %d stalls, %v", x.sizes, x.left, m.stalls, err)
 		}
-		t.Logf("mesh %v, requests %v: %d of %d states are stalls", x.sizes, x.left, m.stalls, len(m.seen))
+		t.Logf("mesh %v, requests %v: %d of %d states are stalls", x.sizes, x.left, m.stalls, len(m.done))
 	}
 }
 
 // Two planes of one node each are the only ones that it always serves.
 func TestPublishedServesTwoNodes(t *testing.T) {
-	if err := newModel(newSystem([]int{1, 1, 2}, 2, asPrinted), 3, 3).explore(); err != nil {
+	if err := newModel(newSystem([]int{1, 1, 2}, 2, asPrinted), false, 3, 3).explore(); err != nil {
 		t.Error(err)
 	}
 }
@@ -107,8 +107,8 @@ func TestRandomSchedulesCatchPublished(t *testing.T) {
 		caught := 0
 		const schedules = 40
 		for seed := range uint64(schedules) {
-			if err := randomly(newPublished(t, nodes, meshAuto), seed, 2); err != nil {
-				if !strings.Contains(err.Error(), "requests served, 0 messages refused") {
+			if err := randomly(AsPublished(), nodes, nil, seed, 2); err != nil {
+				if !strings.Contains(err.Error(), "wait and nothing moves") {
 					t.Fatalf("N=%d: %v", nodes, err)
 				}
 				caught++

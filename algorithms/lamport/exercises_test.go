@@ -8,6 +8,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/dme/conformance"
+	"dmebench/dme/vnet"
 )
 
 // Exercise 9.2: L1 can hold at several sites at once; it does at S_1 and S_2 in
@@ -53,29 +54,26 @@ func TestExercise93(t *testing.T) {
 func TestExercises93And97(t *testing.T) {
 	for _, a := range both() {
 		silent := 0
-		for seed := range uint64(200) {
-			w := newWalk(t, a, 4, 3, seed, false)
-			err := w.run(func() error {
-				for k := 1; k < len(w.Entries); k++ {
-					if w.Entries[k].Stamp.Precedes(w.Entries[k-1].Stamp) {
-						return fmt.Errorf("%v entered after %v", w.Entries[k].Stamp, w.Entries[k-1].Stamp)
-					}
-				}
-				w.survey()
-				if len(w.flying) > 0 || len(w.Inside()) == 0 {
-					return nil
-				}
-				silent++
-				i := w.Inside()[0]
-				for j := dme.NodeID(1); j <= 4; j++ {
-					if top := at(w.Net, j).requestQueue[0]; top.Node != i {
-						return fmt.Errorf("S_%d executes, nothing is on its way, and the top of S_%d's queue is %v", i, j, top)
-					}
-				}
+		look := func(net *conformance.Net, _ *vnet.Event) error {
+			if k := len(net.Entries) - 1; k > 0 && net.Entries[k].Stamp.Precedes(net.Entries[k-1].Stamp) {
+				return fmt.Errorf("%v entered after %v", net.Entries[k].Stamp, net.Entries[k-1].Stamp)
+			}
+			if len(net.Flying()) > 0 || len(net.Inside()) == 0 {
 				return nil
-			})
-			if err != nil {
-				t.Fatalf("%s, seed %d: %v", a.Name, seed, err)
+			}
+			silent++
+			i := net.Inside()[0]
+			for j := dme.NodeID(1); j <= 4; j++ {
+				if top := at(net, j).requestQueue[0]; top.Node != i {
+					return fmt.Errorf("S_%d executes, nothing is on its way, and the top of S_%d's queue is %v", i, j, top)
+				}
+			}
+			return nil
+		}
+		for seed := range uint64(200) {
+			w := conformance.Walk{Algorithm: a, Nodes: 4, Requests: conformance.Each(3), Load: vnet.Churn, Seed: seed, Look: look}
+			if _, err := w.Run(); err != nil {
+				t.Fatal(err)
 			}
 		}
 		if silent == 0 {
@@ -107,13 +105,13 @@ func TestSearchOnReorderingLinks(t *testing.T) {
 	for _, a := range both() {
 		unsafe := 0
 		for seed := range uint64(walks) {
-			w := newWalk(t, a, 3, 2, seed, true)
-			if err := w.run(nil); err != nil && strings.Contains(err.Error(), "are in the critical section") {
+			w := conformance.Walk{Algorithm: a, Nodes: 3, Requests: conformance.Each(2), Load: vnet.Churn, Seed: seed, Reorder: true}
+			if net, _ := w.Run(); net.Err() != nil && strings.Contains(net.Err().Error(), "are in the critical section") {
 				unsafe++
 			}
-			w = newWalk(t, a, 3, 2, seed, false)
-			if err := w.run(nil); err != nil {
-				t.Fatalf("%s, seed %d, links in order: %v", a.Name, seed, err)
+			w.Reorder = false
+			if _, err := w.Run(); err != nil {
+				t.Fatal(err)
 			}
 		}
 		if unsafe == 0 {

@@ -5,16 +5,16 @@ import (
 
 	"dmebench/dme"
 	"dmebench/dme/conformance"
+	"dmebench/dme/vnet"
 )
 
 // concurrency watches a run to tell which requests are concurrent, by
 // definition 9.1.
 type concurrency struct {
-	net      *conformance.Net
 	now      int
 	requests []*request                // in the order in which they were made
 	of       map[dme.NodeID][]*request // by process
-	arrived  map[link]int              // REQUESTs delivered
+	arrived  map[[2]dme.NodeID]int     // REQUESTs delivered, by sender and receiver
 }
 
 type request struct {
@@ -23,31 +23,27 @@ type request struct {
 	arrived map[dme.NodeID]int // by process
 }
 
-func newConcurrency(net *conformance.Net) *concurrency {
-	return &concurrency{net: net, of: make(map[dme.NodeID][]*request), arrived: make(map[link]int)}
+func newConcurrency() *concurrency {
+	return &concurrency{of: make(map[dme.NodeID][]*request), arrived: make(map[[2]dme.NodeID]int)}
 }
 
-// asks notes a request that is about to be made.
-func (c *concurrency) asks(i dme.NodeID) {
+// note notes a step. A process can make its next request before the last one has
+// arrived everywhere; links in order tell which is which.
+func (c *concurrency) note(e *vnet.Event) {
 	c.now++
-	r := &request{made: c.now, arrived: make(map[dme.NodeID]int)}
-	r.stamp.Node = i
-	c.requests = append(c.requests, r)
-	c.of[i] = append(c.of[i], r)
-}
-
-// delivered notes a message that is about to be delivered. A process can make
-// its next request before the last one has arrived everywhere; links in order
-// tell which is which.
-func (c *concurrency) delivered(l link, m dme.Message) {
-	if m.Kind != kindRequest {
-		return
+	switch {
+	case e.Step.Kind == vnet.Ask:
+		r := &request{made: c.now, arrived: make(map[dme.NodeID]int)}
+		r.stamp.Node = e.Node
+		c.requests = append(c.requests, r)
+		c.of[e.Node] = append(c.of[e.Node], r)
+	case e.Step.Kind == vnet.Deliver && e.Msg.Kind == kindRequest:
+		link := [2]dme.NodeID{e.From, e.Node}
+		r := c.of[e.From][c.arrived[link]]
+		c.arrived[link]++
+		r.stamp.Clock = e.Msg.Clock
+		r.arrived[e.Node] = c.now
 	}
-	c.now++
-	r := c.of[l.from][c.arrived[l]]
-	c.arrived[l]++
-	r.stamp.Clock = m.Clock
-	r.arrived[l.to] = c.now
 }
 
 func (r *request) concurrent(s *request) bool {
@@ -58,8 +54,8 @@ func (r *request) concurrent(s *request) bool {
 // N−|CSet| REPLY messages for each entry, and a FLUSH where some request of the
 // concurrency set has a lower priority. It also checks that nothing was refused
 // and that entries were in order.
-func (c *concurrency) judge() error {
-	n := c.net.Setting.Nodes
+func (c *concurrency) judge(net *conformance.Net) error {
+	n := net.Setting.Nodes
 	var want [kindFlush + 1]int
 	for _, r := range c.requests {
 		cset, successor := 1, false
@@ -78,17 +74,17 @@ func (c *concurrency) judge() error {
 	for k := kindRequest; k <= kindFlush; k++ {
 		got := 0
 		for i := 1; i <= n; i++ {
-			got += int(c.net.Host(dme.NodeID(i)).Counters().Sent[k].Load())
+			got += int(net.Host(dme.NodeID(i)).Counters().Sent[k].Load())
 		}
 		if got != want[k] {
 			return fmt.Errorf("%d messages of kind %d, section 9.6.4 says %d", got, k, want[k])
 		}
 	}
-	if c.net.Refused() > 0 {
-		return fmt.Errorf("%d messages refused", c.net.Refused())
+	if net.Refused() > 0 {
+		return fmt.Errorf("%d messages refused", net.Refused())
 	}
 	var last dme.Stamp
-	for _, e := range c.net.Entries {
+	for _, e := range net.Entries {
 		if !last.Precedes(e.Stamp) {
 			return fmt.Errorf("entries out of order: %v after %v", e.Stamp, last)
 		}

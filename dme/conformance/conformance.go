@@ -55,7 +55,7 @@ func Test(t *testing.T, a *dme.Algorithm) {
 		t.Run(name(set), func(t *testing.T) { testSetting(t, a, set, len(settings)) })
 	}
 	if slices.ContainsFunc(a.Claims, func(c dme.Claim) bool { return c.FIFO }) {
-		t.Run("links that keep order", func(t *testing.T) { testSetting(t, inOrder(a), nil, len(settings)) })
+		t.Run("links that keep order", func(t *testing.T) { testSetting(t, onLinks(a, true), nil, len(settings)) })
 	}
 }
 
@@ -78,15 +78,16 @@ func testSetting(t *testing.T, a *dme.Algorithm, set map[string]string, settings
 	}
 }
 
-// inOrder returns the algorithm as one that needs links to keep order.
-func inOrder(a *dme.Algorithm) *dme.Algorithm {
-	ordered := *a
-	ordered.Needs = func(opt dme.Options) dme.Needs {
+// onLinks returns the algorithm as one that needs links to keep order, or as one
+// that does not.
+func onLinks(a *dme.Algorithm, ordered bool) *dme.Algorithm {
+	other := *a
+	other.Needs = func(opt dme.Options) dme.Needs {
 		needs := a.Needs(opt)
-		needs.FIFO = true
+		needs.FIFO = ordered
 		return needs
 	}
-	return &ordered
+	return &other
 }
 
 // testFindsFault fails t unless the search finds a fault in one setting.

@@ -155,6 +155,10 @@ func (n *Net) Inside() []dme.NodeID { return n.network.Inside() }
 // which they were sent.
 func (n *Net) InFlight(from, to dme.NodeID) []dme.Message { return n.network.OnTheWay(from, to) }
 
+// Flying returns all messages that are on the way, in the order in which they
+// were sent.
+func (n *Net) Flying() []vnet.Flight { return n.network.InFlight() }
+
 // Deliver delivers the k-th message, from 0, on the way between two nodes, or the
 // news that the sender is down or up. It panics where there is none, and where a
 // node would receive a sequenced broadcast before an earlier one. It may overtake
@@ -259,15 +263,17 @@ func (n *Net) fault(format string, args ...any) {
 	n.faults = append(n.faults, fmt.Sprintf(format, args...))
 }
 
-// do takes a step.
-func (n *Net) do(x vnet.Step) {
+// do takes a step, and returns what came of it, which is valid until the next.
+func (n *Net) do(x vnet.Step) *vnet.Event {
 	switch x.Kind {
 	case vnet.Ask, vnet.AskShared:
 		n.asked[x.Node] = len(n.Entries)
 	case vnet.Crash, vnet.Depart:
 		n.peers = nil // others may take the place of a peer
 	}
-	n.note(n.network.Do(x))
+	e := n.network.Do(x)
+	n.note(e)
+	return e
 }
 
 // doIf takes a step, if there is one.

@@ -82,6 +82,14 @@ func (s *schedule) verdict() error {
 	if s.MayGoOn() {
 		return fmt.Errorf("messages flow without end, and the nodes have no Stop\n%s", s.States())
 	}
+	if err := s.ending(); err != nil {
+		return err
+	}
+	return s.checkClaims()
+}
+
+// ending returns what is wrong with the state in which nothing moves any more.
+func (s *schedule) ending() error {
 	if !s.Served() {
 		return fmt.Errorf("nodes %v wait and nothing moves\n%s", s.Waiting(), s.States())
 	}
@@ -90,7 +98,7 @@ func (s *schedule) verdict() error {
 			return fmt.Errorf("node %d refused %d messages: %s\n%s", id, h.Counters().Refused.Load(), h.LastRefusal(), s.States())
 		}
 	}
-	return s.checkClaims()
+	return nil
 }
 
 // preferences are what a schedule favours: a kind of step, and a node that

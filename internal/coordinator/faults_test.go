@@ -146,6 +146,17 @@ func TestKilledNodesComeBack(t *testing.T) {
 	}
 }
 
+// A process that takes the place of a dead one reads the clocks when it begins: its
+// start is no jump of the wall clock.
+func TestAProcessThatComesLateReadsItsClocks(t *testing.T) {
+	r := struck(t, result.Spec{Algorithm: "desk", Nodes: 3, Requests: 600, Set: map[string]string{"think": "100us"}},
+		"kill 2 @request:20", "restart 2 @+10ms")
+	theOnly(t, r, "restart")
+	if r.Status != result.OK || warned(r, "wall clock was set") || warned(r, "was suspended") {
+		t.Errorf("status %s: %s; warnings %q", r.Status, r.Error, r.Warnings)
+	}
+}
+
 // A node joins a running system, and another leaves it.
 func TestNodesJoinAndLeave(t *testing.T) {
 	const requests = 2000

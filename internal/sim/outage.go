@@ -61,6 +61,7 @@ func (f *faults) forget(id dme.NodeID) {
 // the others will hear that it is down.
 func (f *faults) vanish(id dme.NodeID) {
 	f.due[id-1] = -1
+	f.losses.died(id)
 	f.agenda.drop(func(e event) bool { return f.lost(e, id) })
 	if x := f.paused[id]; x != nil {
 		for _, e := range x.events {
@@ -95,6 +96,7 @@ func (f *faults) lost(e event, id dme.NodeID) bool {
 		if x.msg.Kind == kindNews {
 			f.news[link.Link{From: x.from, To: id}]--
 		}
+		f.losses.drowned(e.what, id)
 		f.flight.release(e.what)
 	case timeout:
 		if f.timers.at(e.what).node != id {
@@ -115,6 +117,7 @@ func (f *faults) lost(e event, id dme.NodeID) bool {
 // appear brings a node into the network: the others will hear that it is up, and
 // it will hear who is down, and who has joined since the start.
 func (f *faults) appear(id dme.NodeID) {
+	f.losses.returned(id)
 	for other := range dme.Others(len(f.procs), id) {
 		if f.process(other).Activity() == noderun.Down {
 			f.tell(other, id, isDown)
@@ -144,6 +147,16 @@ func (f *faults) hear(x *transit) {
 	} else {
 		f.process(x.to).PeerUp(x.from)
 	}
+}
+
+// loses notes a message that is lost as it is sent; it reports whether it is.
+func (f *faults) loses(from, to dme.NodeID, m *dme.Message) bool {
+	if !f.severed(from, to) {
+		return false
+	}
+	f.messages++
+	f.losses.lost(from, to, m)
+	return true
 }
 
 // severed reports whether what one node sends to another now is lost: the other is

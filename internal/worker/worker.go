@@ -207,7 +207,8 @@ func (w *worker) peers() []dme.NodeID {
 	return peers
 }
 
-// mark remembers how things stand when the run begins.
+// mark remembers where counters and clocks stand as the process begins its part of
+// the workload.
 func (w *worker) mark() {
 	w.base, w.clocks, w.marked = w.transport.Counters(), clock.Read(), w.clock.Now()
 }

@@ -1,0 +1,64 @@
+package conformance
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"dmebench/dme"
+	"dmebench/dme/vnet"
+)
+
+// Walk is a random schedule that a test looks at from step to step. It is a
+// function of its fields, and may be run again.
+type Walk struct {
+	Algorithm *dme.Algorithm
+	Nodes     int
+	Set       map[string]string
+	Requests  func(id dme.NodeID) int // how often a node asks
+	Load      vnet.Load
+	Reorder   bool // links need not keep order; else they do, whatever the algorithm needs
+	Seed      uint64
+	Most      int // ends after so many steps; 0: at rest
+
+	// Look sees each step and what came of it, if it is set. Its error ends the walk.
+	Look func(n *Net, e *vnet.Event) error
+}
+
+// Each lets every node ask so many times.
+func Each(requests int) func(dme.NodeID) int { return func(dme.NodeID) int { return requests } }
+
+// Run takes steps until none is possible, and returns the network as it is then.
+// The error says what went wrong, and after which steps: what [Net.Err] or Look
+// says, that requests wait and nothing moves or, at rest, that messages were refused.
+func (w Walk) Run() (*Net, error) {
+	c := vnet.Config{Nodes: w.Nodes, Seed: w.Seed, Requests: w.Requests, Recover: true}
+	net, err := newNet(onLinks(w.Algorithm, !w.Reorder), c, w.Set, nil)
+	if err != nil {
+		return nil, err
+	}
+	s := net.schedule(w.Load, rand.New(rand.NewPCG(w.Seed, uint64(w.Nodes))))
+	var taken []vnet.Step
+	for len(taken) < maxSteps && (w.Most == 0 || len(taken) < w.Most) {
+		x, ok := s.Next()
+		if !ok {
+			err = s.ending()
+			break
+		}
+		taken = append(taken, x)
+		e := net.do(x)
+		if err = net.Err(); err == nil && w.Look != nil {
+			err = w.Look(net, e)
+		}
+		if err != nil {
+			break
+		}
+	}
+	switch {
+	case err != nil:
+		err = fmt.Errorf("%s on %d nodes, %v, %s, reorder=%t, seed %d: %w\nafter %v",
+			w.Algorithm.Name, w.Nodes, w.Set, w.Load, w.Reorder, w.Seed, err, taken)
+	case len(taken) == maxSteps:
+		err = fmt.Errorf("%s on %d nodes, seed %d: no end after %d steps", w.Algorithm.Name, w.Nodes, w.Seed, maxSteps)
+	}
+	return net, err
+}
