@@ -100,14 +100,14 @@ func TestTheHolderDiesInside(t *testing.T) {
 func TestKilledNodesComeBack(t *testing.T) {
 	for _, network := range []string{"tcp", "udp", "nats"} {
 		t.Run(network, func(t *testing.T) {
-			const requests = 4000
+			const requests = 12000 // so many that who was killed is back before the next is
 			r := struck(t, result.Spec{
 				Algorithm: "desk", Nodes: 6, Requests: requests, Transport: network, Set: map[string]string{"think": "100us"}},
-				"kill 2 @100ms", "restart 2 @+150ms",
-				"kill token @request:300", "restart token @+50ms",
-				"kill 4,5 @entry:800", "restart 4,5 @+100ms", // both at once
-				"kill waiting @entry:1500",
-				"kill 6 @1ns", "restart 6 @+20ms")
+				"kill 6 @1ns", "restart 6 @+20ms",
+				"kill 2 @entry:2000", "restart 2 @+10ms",
+				"kill token @request:4000", "restart token @+10ms",
+				"kill 4,5 @entry:6000", "restart 4,5 @+10ms", // both at once
+				"kill waiting @entry:9000")
 			if r.Status != result.OK {
 				t.Fatalf("status %s: %s %v", r.Status, r.Error, r.Liveness.States)
 			}

@@ -19,6 +19,7 @@ import (
 
 const (
 	pollFaults = 200 * time.Microsecond // between looks for what a fault waits for
+	seekPause  = time.Millisecond       // between questions for a node that waits, or has the token
 	idleFaults = 2 * time.Millisecond   // between looks at the clock, while none waits for anything else
 )
 
@@ -30,14 +31,15 @@ type injector struct {
 	done  chan struct{} // closed when it has ended
 	ended atomic.Bool   // it is to end
 
-	events  []int          // faults that wait for one
-	holding []stay         // faults that strike whoever is inside
-	seeking []int          // faults that look for a node in some state
-	leaving []int          // faults whose nodes are about to leave
-	cuts    []int          // partitions that are there
-	begun   []bool         // by fault
-	struck  [][]dme.NodeID // by fault: whom it hit
-	restart map[int][]int  // by kill: the restarts that count from it
+	events   []int          // faults that wait for one
+	holding  []stay         // faults that strike whoever is inside
+	seekNext int64          // when they do so again
+	seeking  []int          // faults that look for a node in some state
+	leaving  []int          // faults whose nodes are about to leave
+	cuts     []int          // partitions that are there
+	begun    []bool         // by fault
+	struck   [][]dme.NodeID // by fault: whom it hit
+	restart  map[int][]int  // by kill: the restarts that count from it
 
 	mu        sync.Mutex
 	timed     []moment
@@ -221,11 +223,13 @@ func (i *injector) look(ctx context.Context) error {
 			}
 		}
 	}
-	seeking := i.seeking
-	i.seeking = nil
-	for _, k := range seeking {
-		if err := i.seek(ctx, k); err != nil {
-			return err
+	if now := i.c.clock.Now(); len(i.seeking) > 0 && now >= i.seekNext {
+		seeking := i.seeking
+		i.seeking, i.seekNext = nil, now+int64(seekPause)
+		for _, k := range seeking {
+			if err := i.seek(ctx, k); err != nil {
+				return err
+			}
 		}
 	}
 	return i.lookForLeavers(ctx)

@@ -139,6 +139,21 @@ func TestARunThatWasStoppedIsNoStall(t *testing.T) {
 	}
 }
 
+// A handler that never returns is a fault of its node.
+func TestAHandlerThatDoesNotReturnIsNamed(t *testing.T) {
+	begin := time.Now()
+	r, err := execute(t, t.Context(), result.Spec{Algorithm: "stuck", Nodes: 3, Requests: 3, CS: "0"}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Status != result.Failed && r.Status != result.Violated || !slices.Equal(r.FailedNodes, []int{2}) {
+		t.Errorf("status %s, failed nodes %v: %s", r.Status, r.FailedNodes, r.Error)
+	}
+	if took := time.Since(begin); took > bound {
+		t.Errorf("it took %v", took)
+	}
+}
+
 // A worker that hangs is found soon, however long a stall takes and whatever the
 // network thinks of it.
 func TestAHangIsNoticed(t *testing.T) {

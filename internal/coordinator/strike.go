@@ -111,16 +111,16 @@ func (i *injector) kill(ctx context.Context, k int, nodes []dme.NodeID) error {
 		c.setState(c.workerOf(id), gone)
 		i.lose(id, at)
 	}
-	for _, id := range nodes {
-		p := c.process(c.workerOf(id))
-		p.Kill()
-		<-p.Ended()
-	}
 	i.mu.Lock()
 	for _, r := range i.restart[k] {
 		i.timed = append(i.timed, moment{at: at + int64(c.job.Faults[r].At), fault: r})
 	}
 	i.mu.Unlock()
+	for _, id := range nodes {
+		// It is not waited for: where cores are scarce it takes long until a process
+		// has ended that will never do anything again.
+		c.process(c.workerOf(id)).Kill()
+	}
 	return c.tell(ctx, control.Command{Op: control.OpDown, Nodes: nodes})
 }
 
