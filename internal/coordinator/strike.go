@@ -128,7 +128,16 @@ func (i *injector) kill(ctx context.Context, k int, nodes []dme.NodeID) error {
 func (i *injector) lose(id dme.NodeID, at int64) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	a := noderun.Activity(i.c.page.Counters(id).Activity.Load())
+	counters := i.c.page.Counters(id)
+	a := noderun.Activity(counters.Activity.Load())
+	log, _ := i.c.page.Log(id)
+	if uint64(len(log.Entries())) > counters.Entries.Load() {
+		// It had left the critical section and recorded that, and was about to count it.
+		counters.Entries.Add(1)
+		if a == noderun.Inside {
+			a = noderun.Idle
+		}
+	}
 	if a == noderun.Requesting || a == noderun.Inside {
 		lost := i.pending(id, a)
 		lost.Requested, lost.Ended = min(lost.Requested, at), at
