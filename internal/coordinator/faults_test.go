@@ -161,7 +161,7 @@ func TestAProcessThatComesLateReadsItsClocks(t *testing.T) {
 func TestNodesJoinAndLeave(t *testing.T) {
 	const requests = 2000
 	r := struck(t, result.Spec{Algorithm: "desk", Nodes: 5, Requests: requests, Set: map[string]string{"think": "100us"}},
-		"join 4 @200ms", "leave 3 @request:200", "join 5 @entry:100", "leave holder @entry:900")
+		"join 4 @200ms", "leave 3 @request:200", "join 5 @entry:100", "leave token @entry:900")
 	if r.Status != result.OK || len(r.Faults) != 4 {
 		t.Fatalf("status %s: %s; %+v %q", r.Status, r.Error, r.Faults, r.Warnings)
 	}
@@ -193,6 +193,19 @@ func TestPauses(t *testing.T) {
 		if whom != "2" && (f.RecoveredNS == nil || *f.RecoveredNS < *f.EndedNS) {
 			t.Errorf("%s: others entered while the one inside stood still: %+v", whom, f)
 		}
+	}
+}
+
+// Who stands still hears afterwards of what has happened meanwhile, also where it
+// was kept as it was when it was struck.
+func TestWhoStandsStillCatchesUp(t *testing.T) {
+	r := struck(t, result.Spec{Algorithm: "desk", Nodes: 5, Duration: result.Duration(1200 * time.Millisecond)},
+		"pause token @100ms-700ms", "pause 1 @150ms-600ms", "join 5 @250ms")
+	if r.Status != result.OK || len(r.Faults) != 3 {
+		t.Fatalf("status %s: %s; %+v %q", r.Status, r.Error, r.Faults, r.Warnings)
+	}
+	if r.Work.EntriesByNode[4] == 0 {
+		t.Error("node 5 joined while others stood still, and never entered")
 	}
 }
 

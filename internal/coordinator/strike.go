@@ -200,10 +200,11 @@ func (i *injector) finish(ctx context.Context, k int) error {
 		if err := c.process(w).Resume(); err != nil {
 			return i.diedBefore(ctx, id, err)
 		}
-		if err := c.catchUp(ctx, w); err != nil {
+		// First, for a node that was seized hears of nothing before it is free.
+		if _, err := c.call(ctx, w, control.Command{Op: control.OpFree, Nodes: []dme.NodeID{id}}); err != nil {
 			return err
 		}
-		if _, err := c.call(ctx, w, control.Command{Op: control.OpFree, Nodes: []dme.NodeID{id}}); err != nil {
+		if err := c.catchUp(ctx, w); err != nil {
 			return err
 		}
 	}
@@ -228,7 +229,7 @@ func (i *injector) leave(ctx context.Context, k int, nodes []dme.NodeID) error {
 	for _, id := range nodes {
 		w := c.workerOf(id)
 		c.setState(w, leaving)
-		for _, op := range []control.Op{control.OpLeave, control.OpFree} {
+		for _, op := range []control.Op{control.OpFree, control.OpLeave} {
 			if _, err := c.call(ctx, w, control.Command{Op: op, Nodes: []dme.NodeID{id}}); err != nil {
 				return err
 			}
