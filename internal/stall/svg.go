@@ -95,7 +95,8 @@ func (s *Standstill) drawn(x *Explanation) []dme.NodeID {
 		return nodes
 	}
 	for _, c := range x.Causes[:min(most, len(x.Causes))] {
-		for _, e := range c.Chain {
+		first, last := shortened(c.Chain)
+		for _, e := range slices.Concat(first, last) {
 			nodes = append(nodes, e.Node, e.For)
 		}
 	}
