@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"dmebench/internal/exit"
+	"dmebench/internal/launch"
 	"dmebench/result"
 )
 
@@ -154,6 +156,63 @@ func TestAProcessThatComesLateReadsItsClocks(t *testing.T) {
 	theOnly(t, r, "restart")
 	if r.Status != result.OK || warned(r, "wall clock was set") || warned(r, "was suspended") {
 		t.Errorf("status %s: %s; warnings %q", r.Status, r.Error, r.Warnings)
+	}
+}
+
+// slowlyEnding starts processes of which it is noticed late that they were killed.
+type slowlyEnding struct{ launch.Launcher }
+
+type slowEnd struct {
+	launch.Process
+	killed chan struct{}
+	once   sync.Once
+	ended  chan struct{}
+}
+
+func (l slowlyEnding) Launch(c launch.Command) (launch.Process, error) {
+	p, err := l.Launcher.Launch(c)
+	if err != nil {
+		return nil, err
+	}
+	s := &slowEnd{Process: p, killed: make(chan struct{}), ended: make(chan struct{})}
+	go func() {
+		defer close(s.ended)
+		<-p.Ended()
+		select {
+		case <-s.killed:
+			time.Sleep(time.Second)
+		default:
+		}
+	}()
+	return s, nil
+}
+
+func (s *slowEnd) Kill() {
+	s.once.Do(func() { close(s.killed) })
+	s.Process.Kill()
+}
+
+func (s *slowEnd) Ended() <-chan struct{} { return s.ended }
+
+// A run waits for a node that is to come back, however long it takes until the
+// process that was killed has ended.
+func TestARestartIsWaitedFor(t *testing.T) {
+	// The one that is killed is idle: the others need not hear of it to go on. With
+	// this seed the desk itself is the last to be looked at.
+	spec := result.Spec{Algorithm: "desk", Nodes: 3, Requests: 90, CS: "0", Seed: 3, Set: map[string]string{"think": "500us"},
+		Faults: []string{"kill idle @request:20", "restart idle @+10ms"}}
+	c, err := start(resolve(t, spec), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.end()
+	c.opt.Launcher = slowlyEnding{c.opt.Launcher}
+	r, err := c.live(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Status != result.OK || len(r.Faults) != 2 || r.Entries != 90 {
+		t.Errorf("status %s: %s; %+v, entries %v, warnings %q", r.Status, r.Error, r.Faults, r.Work.EntriesByNode, r.Warnings)
 	}
 }
 
