@@ -189,13 +189,16 @@ func (i *injector) relieves() bool {
 	})
 }
 
+// occupy notes whether something takes its time that the run must wait for.
+func (i *injector) occupy(busy bool) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.busy = busy
+}
+
 // look does whatever is to be done now.
 func (i *injector) look(ctx context.Context) error {
-	defer func() {
-		i.mu.Lock()
-		i.busy = false
-		i.mu.Unlock()
-	}()
+	defer i.occupy(false)
 	for {
 		m, ok := i.due(i.c.clock.Now())
 		if !ok {
@@ -248,6 +251,7 @@ func (i *injector) lookForEvents(ctx context.Context) error {
 			i.events = append(i.events, k)
 			continue
 		}
+		i.occupy(f.What == fault.Restart || f.What == fault.Join)
 		if err := i.begin(ctx, k); err != nil {
 			i.events = append(i.events, events[n+1:]...)
 			return err

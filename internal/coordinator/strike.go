@@ -107,21 +107,26 @@ func (i *injector) kill(ctx context.Context, k int, nodes []dme.NodeID) error {
 	}
 	at := c.clock.Now()
 	i.record(k, at, nodes)
+	i.returns(k, at)
 	for _, id := range nodes {
 		c.setState(c.workerOf(id), gone)
 		i.lose(id, at)
 	}
-	i.mu.Lock()
-	for _, r := range i.restart[k] {
-		i.timed = append(i.timed, moment{at: at + int64(c.job.Faults[r].At), fault: r})
-	}
-	i.mu.Unlock()
 	for _, id := range nodes {
 		// It is not waited for: where cores are scarce it takes long until a process
 		// has ended that will never do anything again.
 		c.process(c.workerOf(id)).Kill()
 	}
 	return c.tell(ctx, control.Command{Op: control.OpDown, Nodes: nodes})
+}
+
+// returns arranges the restarts that count from a kill.
+func (i *injector) returns(k int, at int64) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	for _, r := range i.restart[k] {
+		i.timed = append(i.timed, moment{at: at + int64(i.c.job.Faults[r].At), fault: r})
+	}
 }
 
 // lose takes a node out of the page, and notes the request that ends with it.
