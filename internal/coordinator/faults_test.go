@@ -159,6 +159,17 @@ func TestAProcessThatComesLateReadsItsClocks(t *testing.T) {
 	}
 }
 
+// A restart may wait for an event too. Then it is for who was killed, and not for
+// who is inside.
+func TestARestartAtAnEntry(t *testing.T) {
+	r := struck(t, result.Spec{Algorithm: "ricart-agrawala-robust", Nodes: 4, Requests: 800, StallAfter: result.Duration(5 * time.Second),
+		Set: map[string]string{"bound": "500ms", "cs-bound": "1ms"}},
+		"kill holder @entry:50", "restart holder @entry:200")
+	if r.Status != result.OK || len(r.Faults) != 2 || !slices.Equal(r.Faults[0].Nodes, r.Faults[1].Nodes) {
+		t.Errorf("status %s: %s; %+v, warnings %q", r.Status, r.Error, r.Faults, r.Warnings)
+	}
+}
+
 // slowlyEnding starts processes of which it is noticed late that they were killed.
 type slowlyEnding struct{ launch.Launcher }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"dmebench/dme"
+	"dmebench/internal/control"
 	"dmebench/internal/entrylog"
 	"dmebench/internal/measure"
 	"dmebench/internal/noderun"
@@ -79,7 +80,7 @@ func (c *coordinator) inject(ctx context.Context) {
 		case f.AfterKill:
 			kill := faults.Kill(k)
 			i.restart[kill] = append(i.restart[kill], k)
-		case f.Event == fault.Entry && f.Role == fault.Holder:
+		case f.Event == fault.Entry && f.Role == fault.Holder && f.What != fault.Restart: // whom that is for is not inside
 			i.holding = append(i.holding, stay{f.Count, k})
 		case f.Event != "":
 			i.events = append(i.events, k)
@@ -223,6 +224,11 @@ func (i *injector) look(ctx context.Context) error {
 			i.arm()
 			if err := i.strike(ctx, k, []dme.NodeID{id}); err != nil {
 				return err
+			}
+			if i.struck[k] == nil { // it is about to leave already: let it get on with that
+				if _, err := i.c.call(ctx, i.c.workerOf(id), control.Command{Op: control.OpFree, Nodes: []dme.NodeID{id}}); err != nil {
+					return err
+				}
 			}
 		}
 	}
