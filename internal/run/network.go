@@ -99,7 +99,8 @@ func overUDP(runtime dme.Option) Network {
 			"on the network of the address that they listen at",
 	}
 	return Network{
-		Name: "udp", Help: "UDP: one socket per process; reliability and order are layers",
+		Name: "udp", Help: "UDP: one socket per process; reliability and order are layers; " +
+			"on layer raw, whoever sees a datagram can send it again, and it counts",
 		Options: append([]dme.Option{runtime, layer, multicast}, link.Options()...),
 		Links:   conditions,
 		Guarantees: func(o dme.Options) transport.Guarantees {
