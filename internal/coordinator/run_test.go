@@ -169,8 +169,8 @@ func TestSerialAgreesWithTheSimulation(t *testing.T) {
 // saturation without a violation, and serially at the cost that the simulation
 // says, entry by entry.
 func TestEveryAlgorithm(t *testing.T) {
-	for _, a := range testCatalog() {
-		if a.AsPublished {
+	for i, a := range testCatalog() {
+		if a.AsPublished || !sampled(i) {
 			continue
 		}
 		t.Run(a.Name, func(t *testing.T) {
