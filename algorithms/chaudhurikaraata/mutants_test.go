@@ -45,7 +45,7 @@ var mutants = []conformance.Mutant{
 	{
 		Name: "CR6, a REQUEST leaves the mesh", File: "token.go",
 		Old: "\tif to != dme.None {\n",
-		New: "\tif true {\n", Caught: "which is no neighbour",
+		New: "\tif true {\n", Caught: "sends to node 0",
 	},
 	{
 		Name: "numbered, nothing is outdated", File: "repaired.go",

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"dmebench/dme"
+	"dmebench/dme/conformance"
 )
 
 func (s setup) setting() dme.Setting {
@@ -30,30 +31,18 @@ func predict(t *testing.T, s setup, q dme.Quantity, formula string, load dme.Loa
 }
 
 // serial lets each node enter once, alone, and returns the messages of each.
-func serial(sys *system) []uint64 {
-	w := newNetwork(sys)
+func serial(t *testing.T, sys *system) []uint64 {
+	t.Helper()
+	net := conformance.Make(t, on(sys), sys.Nodes(), nil)
 	var each []uint64
-	var before uint64
-	for id := dme.NodeID(1); int(id) <= w.nodes; id++ {
-		w.request(id)
-		w.drain()
-		if w.inside != id {
-			panic("not entered")
+	for id := dme.NodeID(1); int(id) <= sys.Nodes(); id++ {
+		messages, err := net.Serve(id)
+		if err != nil {
+			t.Fatal(err)
 		}
-		w.exit(id)
-		w.drain()
-		_, total := w.kinds()
-		each = append(each, total-before)
-		before = total
+		each = append(each, messages)
 	}
 	return each
-}
-
-// drain delivers everything.
-func (w *network) drain() {
-	for len(w.busy) > 0 {
-		w.deliver(dme.NodeID(w.busy[0]/w.nodes+1), dme.NodeID(w.busy[0]%w.nodes+1), 0)
-	}
 }
 
 // TestLightLoad: 3(K−1) messages for each entry.
@@ -73,7 +62,7 @@ func TestLightLoad(t *testing.T) {
 				if !ok || claim != float64(x.want) {
 					t.Errorf("%v: claim %v, %v; want %d", s, claim, ok, x.want)
 				}
-				for i, got := range serial(s.prepare()) {
+				for i, got := range serial(t, s.prepare()) {
 					if got != x.want {
 						t.Errorf("%v: node %d: %d messages, want %d", s, i+1, got, x.want)
 					}
@@ -94,7 +83,7 @@ func TestLightLoadOfUnequalSets(t *testing.T) {
 		}
 		claim, ok := predict(t, s, dme.MessagesPerCS, "3(K−1), K the mean", dme.Light)
 		var total uint64
-		for _, messages := range serial(s.prepare()) {
+		for _, messages := range serial(t, s.prepare()) {
 			total += messages
 		}
 		if got := float64(total) / float64(s.nodes); !ok || math.Abs(got-claim) > 1e-9 {
@@ -145,11 +134,9 @@ func TestContentionStaysBelowTheClaim(t *testing.T) {
 		limit, _ := predict(t, s, dme.MessagesPerCS, "5(K−1)", dme.Contention)
 		sys := s.prepare()
 		for seed := range uint64(100) {
-			w := newNetwork(sys)
-			schedule{seed: seed, rounds: 1, burst: true}.run(w)
-			_, total := w.kinds()
-			if got := float64(total) / float64(n); w.fault != "" || got > limit {
-				t.Errorf("%v, seed %d: %v messages for each entry, claim %v; %s", s, seed, got, limit, w.fault)
+			net, err := judged(walk(sys, seed, true, 1))
+			if got := float64(net.Sent()) / float64(n); err != nil || got > limit {
+				t.Errorf("%v, seed %d: %v messages for each entry, claim %v; %v", s, seed, got, limit, err)
 			}
 		}
 	}
@@ -162,29 +149,28 @@ func TestContentionStaysBelowTheClaim(t *testing.T) {
 // preceding node's first, and each takes the locks of those before.
 func TestWorstOrderPassesTheClaims(t *testing.T) {
 	s := setup{"plane", 307, "failed", "plain"}
-	w := newNetwork(s.prepare())
+	sys := s.prepare()
+	net := conformance.Make(t, on(sys), s.nodes, nil)
 	first, last := dme.NodeID(154), dme.NodeID(306)
 	for id := first; id <= last; id++ {
-		w.request(id)
+		net.Request(id)
 	}
-	w.deliverRequests(first)
-	w.drainBut(first)
+	deliverRequests(net, sys, first)
+	drainBut(net, first)
 	for id := last; id > first; id-- {
-		w.deliverRequests(id)
-		w.drainBut(first)
-		if w.inside != dme.None { // it shares only itself with the first, and did not fail
-			w.exit(w.inside)
+		deliverRequests(net, sys, id)
+		drainBut(net, first)
+		for _, inside := range slices.Clone(net.Inside()) { // it shares only itself with the first, and did not fail
+			net.Release(inside)
 		}
 	}
-	for w.drain(); w.inside != dme.None; w.drain() {
-		w.exit(w.inside)
-	}
+	net.Settle()
+	net.Drain()
 	requests := int(last - first + 1)
-	if w.fault != "" || len(w.entered) != requests {
-		t.Fatalf("%d of %d entered; %s", len(w.entered), requests, w.fault)
+	if err := net.Err(); err != nil || len(net.Entries) != requests {
+		t.Fatalf("%d of %d entered; %v", len(net.Entries), requests, err)
 	}
-	_, total := w.kinds()
-	got := float64(total) / float64(requests)
+	got := float64(net.Sent()) / float64(requests)
 	for _, formula := range []string{"5(K−1)", "5√N"} {
 		if claim, ok := predict(t, s, dme.MessagesPerCS, formula, dme.Worst); !ok || got <= claim {
 			t.Errorf("%v messages for each entry do not pass %s = %v", got, formula, claim)
@@ -196,22 +182,22 @@ func TestWorstOrderPassesTheClaims(t *testing.T) {
 }
 
 // deliverRequests delivers the REQUESTs of one node.
-func (w *network) deliverRequests(id dme.NodeID) {
-	for _, j := range w.sys.RequestSet(id) {
-		if link := w.links[int(id-1)*w.nodes+int(j-1)]; len(link) > 0 && link[0].Kind == kindRequest {
-			w.deliver(id, j, 0)
+func deliverRequests(net *conformance.Net, sys *system, id dme.NodeID) {
+	for _, j := range sys.RequestSet(id) {
+		if link := net.InFlight(id, j); len(link) > 0 && link[0].Kind == kindRequest {
+			net.Deliver(id, j, 0)
 		}
 	}
 }
 
-// drainBut delivers all but REQUESTs and what is for one node.
-func (w *network) drainBut(one dme.NodeID) {
+// drainBut delivers all but REQUESTs, what is behind them, and what is for one
+// node.
+func drainBut(net *conformance.Net, one dme.NodeID) {
 	for moved := true; moved; {
 		moved = false
-		for _, link := range slices.Clone(w.busy) {
-			from, to := dme.NodeID(link/w.nodes+1), dme.NodeID(link%w.nodes+1)
-			if to != one && w.links[link][0].Kind != kindRequest {
-				w.deliver(from, to, 0)
+		for _, f := range net.Flying() {
+			if f.To != one && net.InFlight(f.From, f.To)[0].Kind != kindRequest {
+				net.Deliver(f.From, f.To, 0)
 				moved = true
 			}
 		}
@@ -223,9 +209,13 @@ func TestEntriesOutOfTimestampOrder(t *testing.T) {
 	sys := setup{"plane", 7, "failed", "plain"}.prepare()
 	late := 0
 	for seed := range uint64(20) {
-		w := newNetwork(sys)
-		schedule{seed: seed, rounds: 2}.run(w)
-		late += w.late
+		net, err := judged(walk(sys, seed, false, 2))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.IsSortedFunc(net.Entries, func(x, y conformance.Entry) int { return inPrecedence(x.Stamp, y.Stamp) }) {
+			late++
+		}
 	}
 	if late == 0 {
 		t.Error("all entries were in timestamp order")
@@ -237,22 +227,20 @@ func TestEntriesOutOfTimestampOrder(t *testing.T) {
 func TestSlidesFormulas(t *testing.T) {
 	s := setup{"plane", 13, "failed", "plain"}
 	claimed, ok := predict(t, s, dme.MessagesPerCS, "3(√N − 1)", dme.Light)
-	if got := serial(s.prepare())[0]; !ok || got != 9 || math.Abs(claimed-7.8) > 0.05 {
+	if got := serial(t, s.prepare())[0]; !ok || got != 9 || math.Abs(claimed-7.8) > 0.05 {
 		t.Errorf("%d messages, claimed %v, %v", got, claimed, ok)
 	}
 	k, ok := predict(t, s, dme.KindPerCS("LOCKED"), "K−1", dme.Contention)
 	if !ok || k != 3 {
 		t.Fatalf("claimed %v LOCKEDs, %v", k, ok)
 	}
-	given := 0
+	given, sys := 0, s.prepare()
 	for seed := range uint64(100) {
-		w := newNetwork(s.prepare())
-		schedule{seed: seed, rounds: 1, burst: true}.run(w)
-		sent, _ := w.kinds()
-		locked, relinquished := sent[kindLocked], sent[kindRelinquish]
-		if want := uint64(s.nodes)*uint64(k) + relinquished; w.fault != "" || locked != want {
-			t.Errorf("seed %d: %d LOCKEDs, want one for each member and one for each of %d RELINQUISHs: %d; %s",
-				seed, locked, relinquished, want, w.fault)
+		net, err := judged(walk(sys, seed, true, 1))
+		locked, relinquished := net.SentOf(kindLocked), net.SentOf(kindRelinquish)
+		if want := uint64(s.nodes)*uint64(k) + relinquished; err != nil || locked != want {
+			t.Errorf("seed %d: %d LOCKEDs, want one for each member and one for each of %d RELINQUISHs: %d; %v",
+				seed, locked, relinquished, want, err)
 		}
 		given += int(relinquished)
 	}

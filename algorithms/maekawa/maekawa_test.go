@@ -8,9 +8,13 @@ import (
 
 	"dmebench/algorithms/quorum"
 	"dmebench/dme"
+	"dmebench/dme/conformance"
 )
 
-var full = flag.Bool("full", false, "run twenty times as many schedules")
+var (
+	full  = flag.Bool("full", false, "run twenty times as many schedules")
+	fault = flag.String("fault", "", "search for this fault only")
+)
 
 // setups are the systems that are searched.
 func setups() []setup {
@@ -47,13 +51,10 @@ func TestRandomSchedules(t *testing.T) {
 				seeds *= 20
 			}
 			for seed := range uint64(seeds) {
-				sched := schedule{seed: seed, rounds: 3, burst: burst, reorder: s.grants == "numbered" && seed%4 < 3}
-				w := newNetwork(sys)
-				if sched.run(w); w.fault != "" {
-					w = newNetwork(sys)
-					w.trail = true
-					sched.run(w)
-					t.Fatalf("%v, %+v: %s\n%s\n%s", s, sched, w.fault, strings.Join(w.trace, "\n"), w.describe())
+				w := walk(sys, seed, burst, 3)
+				w.Reorder = s.grants == "numbered" && seed%4 < 3
+				if _, err := judged(w); err != nil && strings.Contains(err.Error(), *fault) {
+					t.Fatalf("%v: %v", s, err)
 				}
 			}
 		}
@@ -67,9 +68,9 @@ func TestPlainGrantsNeedFIFO(t *testing.T) {
 		sys := setup{"plane", 7, yield, "plain"}.prepare()
 		broken := 0
 		for seed := range uint64(100) {
-			w := newNetwork(sys)
-			schedule{seed: seed, rounds: 3, reorder: true}.run(w)
-			if w.fault != "" {
+			w := walk(sys, seed, false, 3)
+			w.Reorder = true
+			if _, err := judged(w); err != nil {
 				broken++
 			}
 		}
@@ -141,9 +142,8 @@ func TestSetsThatLackTheirNode(t *testing.T) {
 		t.Fatal(err)
 	}
 	for seed := range uint64(300) {
-		w := newNetwork(sys.(*system))
-		if (schedule{seed: seed, rounds: 3, burst: seed%2 == 0}).run(w); w.fault != "" {
-			t.Fatalf("seed %d: %s\n%s", seed, w.fault, w.describe())
+		if _, err := judged(walk(sys.(*system), seed, seed%2 == 0, 3)); err != nil {
+			t.Fatal(err)
 		}
 	}
 }
@@ -157,7 +157,7 @@ func TestCentralized(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, want := serial(sys.(*system)), []uint64{0, 3, 3, 3}; !slices.Equal(got, want) {
+		if got, want := serial(t, sys.(*system)), []uint64{0, 3, 3, 3}; !slices.Equal(got, want) {
 			t.Errorf("%v: %v messages, want %v", set, got, want)
 		}
 	}
@@ -193,10 +193,10 @@ func TestColdBurstsOnFigure1b(t *testing.T) {
 		{1, 2, 3}, {2, 4, 6}, {3, 5, 6}, {1, 4, 5}, {2, 5, 7}, {1, 6, 7}, {3, 4, 7},
 	}, nil)
 	for seed := range uint64(500) {
-		w := newNetwork(sys)
-		s := schedule{seed: seed, rounds: 1, burst: true, only: []dme.NodeID{2, 3, 4, 5}}
-		if s.run(w); w.fault != "" {
-			t.Fatalf("seed %d: %s\n%s", seed, w.fault, w.describe())
+		w := walk(sys, seed, true, 1)
+		w.Requests = conformance.Only(2, 3, 4, 5)
+		if _, err := judged(w); err != nil {
+			t.Fatal(err)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"dmebench/algorithms/maekawa"
 	"dmebench/dme"
 	"dmebench/dme/conformance"
+	"dmebench/dme/vnet"
 )
 
 func texts() []*dme.Algorithm {
@@ -40,23 +41,25 @@ func TestPublishedIsCaught(t *testing.T) {
 		a        *dme.Algorithm
 		nodes    int
 		set      map[string]string
-		schedule schedule
+		load     vnet.Load
+		requests int
 		seeds    int
 		want     verdict
 	}{
-		{"a burst on the plane of 7", maekawa.AsPublished(), 7, on("plane"), schedule{rounds: 1, cold: true}, 20, stalled},
-		{"a burst on the plane of 13", maekawa.AsPublished(), 13, on("plane"), schedule{rounds: 1, cold: true}, 20, stalled},
-		{"a stale INQUIRE", maekawa.AsPublished(), 7, on("tree"), schedule{rounds: 3}, 500, unsafe},
-		{"two sites, each locks itself", maekawa.TextbookAsPublished(), 2, on("plane"), schedule{rounds: 1, cold: true}, 5, stalled},
-		{"a burst on the triangle", maekawa.TextbookAsPublished(), 3, on("plane"), schedule{rounds: 1, cold: true}, 5, stalled},
-		{"a forgotten INQUIRE", maekawa.TextbookAsPublished(), 3, or("plane"), schedule{rounds: 1, cold: true}, 10, stalled},
-		{"stale and several INQUIREs", maekawa.TextbookAsPublished(), 7, or("plane"), schedule{rounds: 3}, 300, unsafe},
+		{"a burst on the plane of 7", maekawa.AsPublished(), 7, on("plane"), vnet.Bursts, 1, 20, stalled},
+		{"a burst on the plane of 13", maekawa.AsPublished(), 13, on("plane"), vnet.Bursts, 1, 20, stalled},
+		{"a stale INQUIRE", maekawa.AsPublished(), 7, on("tree"), vnet.Churn, 3, 500, unsafe},
+		{"two sites, each locks itself", maekawa.TextbookAsPublished(), 2, on("plane"), vnet.Bursts, 1, 5, stalled},
+		{"a burst on the triangle", maekawa.TextbookAsPublished(), 3, on("plane"), vnet.Bursts, 1, 5, stalled},
+		{"a forgotten INQUIRE", maekawa.TextbookAsPublished(), 3, or("plane"), vnet.Bursts, 1, 10, stalled},
+		{"stale and several INQUIREs", maekawa.TextbookAsPublished(), 7, or("plane"), vnet.Churn, 3, 300, unsafe},
 	} {
-		if got := search(t, x.a, x.nodes, x.set, x.schedule, x.seeds); got[x.want] == 0 {
+		w := conformance.Walk{Algorithm: x.a, Nodes: x.nodes, Set: x.set, Requests: conformance.Each(x.requests), Load: x.load}
+		if got := search(t, w, x.seeds); got[x.want] == 0 {
 			t.Errorf("%s, %s: %v, want some %s", x.a.Name, x.name, got, x.want)
 		}
-		repaired := on(x.set["quorum"])
-		if got := search(t, maekawa.Algorithm(), x.nodes, repaired, x.schedule, x.seeds); got[held] != x.seeds {
+		w.Algorithm, w.Set = maekawa.Algorithm(), on(x.set["quorum"])
+		if got := search(t, w, x.seeds); got[held] != x.seeds {
 			t.Errorf("repaired, %s: %v", x.name, got)
 		}
 	}
@@ -65,7 +68,10 @@ func TestPublishedIsCaught(t *testing.T) {
 // TestPublishedOnFigure1b: on the sets of the paper itself, where only the nodes 2, 3, 4 and
 // 5 ask, at once.
 func TestPublishedOnFigure1b(t *testing.T) {
-	burst := schedule{rounds: 1, cold: true, askers: []dme.NodeID{2, 3, 4, 5}}
+	burst := conformance.Walk{
+		Nodes: 7, Set: map[string]string{"quorum": "file:testdata/maekawapublished/figure1b.txt"},
+		Requests: conformance.Only(2, 3, 4, 5), Load: vnet.Bursts,
+	}
 	for _, x := range []struct {
 		a    *dme.Algorithm
 		want verdict
@@ -75,7 +81,8 @@ func TestPublishedOnFigure1b(t *testing.T) {
 			cfg.ReadFile = os.ReadFile
 			return prepare(cfg)
 		}
-		got := search(t, x.a, 7, map[string]string{"quorum": "file:testdata/maekawapublished/figure1b.txt"}, burst, 300)
+		burst.Algorithm = x.a
+		got := search(t, burst, 300)
 		if got[x.want] == 0 || x.want == held && got[held] != 300 {
 			t.Errorf("%s: %v, want %s", x.a.Name, got, x.want)
 		}

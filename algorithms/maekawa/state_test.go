@@ -17,19 +17,23 @@ func TestStateRoundTrip(t *testing.T) {
 	for _, s := range setups() {
 		sys := s.prepare()
 		for seed := range uint64(20) {
-			w := newNetwork(sys)
-			schedule{seed: seed, rounds: 2, burst: seed%2 == 0, steps: 5 + int(seed)*3}.run(w)
+			w := walk(sys, seed, seed%2 == 0, 2)
+			w.Most = 5 + int(seed)*3
+			net, err := w.Run()
+			if err != nil {
+				t.Fatal(err)
+			}
 			var out dme.Outbox
-			for _, link := range slices.Clone(w.busy) {
-				from, to := dme.NodeID(link/w.nodes+1), dme.NodeID(link%w.nodes+1)
-				original, twin := w.host(to).Node(), sys.Node(to)
+			for _, f := range net.Flying() {
+				from, to := f.From, f.To
+				original, twin := net.Host(to).Node(), sys.Node(to)
 				mustLoad(t, dme.SaveState(nil, original), twin)
 				if a, b := dme.DescribeState(original), dme.DescribeState(twin); a != b {
 					t.Fatalf("%v, seed %d: node %d\n%s\nwas loaded as\n%s", s, seed, to, a, b)
 				}
-				sent := w.host(to).Counters().SentTotal.Load()
-				twin.Receive(from, w.links[link][0], &out)
-				w.deliver(from, to, 0)
+				sent := net.Sent()
+				twin.Receive(from, net.InFlight(from, to)[0], &out)
+				net.Deliver(from, to, 0)
 				if !bytes.Equal(dme.SaveState(nil, original), dme.SaveState(nil, twin)) {
 					t.Fatalf("%v, seed %d: node %d\n%s\nand its twin\n%s\ndisagree", s, seed, to,
 						dme.DescribeState(original), dme.DescribeState(twin))
@@ -40,7 +44,7 @@ func TestStateRoundTrip(t *testing.T) {
 					}
 				}
 				out.Reset()
-				if sent != w.host(to).Counters().SentTotal.Load() {
+				if sent != net.Sent() {
 					t.Fatalf("%v, seed %d: node %d and its twin send different messages", s, seed, to)
 				}
 				if n := original.(*node); !slices.IsSortedFunc(n.waiting, inPrecedence) || n.QueueLength() != len(n.waiting) {
@@ -91,11 +95,15 @@ func TestImpossibleMessagesAreRefused(t *testing.T) {
 	for _, s := range setups() {
 		sys := s.prepare()
 		for seed := range uint64(20) {
-			w := newNetwork(sys)
-			schedule{seed: seed, rounds: 3, burst: true, steps: 10 + int(seed)*4}.run(w)
+			w := walk(sys, seed, true, 3)
+			w.Most = 10 + int(seed)*4
+			net, err := w.Run()
+			if err != nil {
+				t.Fatal(err)
+			}
 			for range 200 {
 				id := dme.NodeID(1 + rng.IntN(s.nodes))
-				n := w.host(id).Node()
+				n := net.Host(id).Node()
 				m := dme.Message{
 					Kind: dme.Kind(small() + 1), Clock: small(), Num: small(),
 					Req: dme.Stamp{Clock: small(), Node: dme.NodeID(small())},

@@ -1,6 +1,7 @@
 package naimitrehel
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -8,7 +9,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/dme/conformance"
-	"dmebench/internal/noderun"
+	"dmebench/dme/vnet"
 )
 
 func TestConformance(t *testing.T) { conformance.Test(t, Algorithm()) }
@@ -140,64 +141,33 @@ func TestRequestVisitsANodeOnce(t *testing.T) {
 	const n, requests = 6, 4
 	longest := 0
 	for seed := range uint64(300) {
-		net := newNet(t, n)
-		rng := rand.New(rand.NewPCG(seed, 34))
-		left := slices.Repeat([]int{requests}, n+1)
 		visits := make([]dme.NodeSet, n+1) // of each node's pending REQUEST
 		for i := range visits {
 			visits[i] = dme.MakeNodeSet(n)
 		}
-		for step(net, rng, left, visits, func(origin, to dme.NodeID) {
-			if origin == to || visits[origin].Has(to) {
-				t.Errorf("seed %d: node %d's REQUEST comes to node %d again", seed, origin, to)
+		look := func(_ *conformance.Net, e *vnet.Event) error {
+			switch origin := e.Msg.Node; {
+			case e.Step.Kind == vnet.Ask:
+				visits[e.Node].Clear()
+			case e.Step.Kind != vnet.Deliver || e.Msg.Kind != kindRequest:
+			case origin == e.Node || visits[origin].Has(e.Node):
+				return fmt.Errorf("node %d's REQUEST comes to node %d again", origin, e.Node)
+			default:
+				visits[origin].Add(e.Node)
+				longest = max(longest, visits[origin].Len())
 			}
-			visits[origin].Add(to)
-			longest = max(longest, visits[origin].Len())
-		}) {
+			return nil
 		}
-		if err := net.Err(); err != nil || len(net.Entries) != n*requests || net.Refused() > 0 {
-			t.Fatalf("seed %d: %d entries, %d refused, %v", seed, len(net.Entries), net.Refused(), err)
+		w := conformance.Walk{
+			Algorithm: Algorithm(), Nodes: n, Requests: conformance.Each(requests), Load: vnet.Churn, Reorder: true, Seed: seed, Look: look,
+		}
+		if _, err := w.Run(); err != nil {
+			t.Fatal(err)
 		}
 	}
 	if longest != n-1 {
 		t.Errorf("the longest way of a REQUEST was %d, never the %d that it can be", longest, n-1)
 	}
-}
-
-// step does one thing that can happen, and reports whether there was one.
-func step(net *conformance.Net, rng *rand.Rand, left []int, visits []dme.NodeSet, arrives func(origin, to dme.NodeID)) bool {
-	var can []func()
-	n := dme.NodeID(net.Setting.Nodes)
-	for i := dme.NodeID(1); i <= n; i++ {
-		if left[i] > 0 && net.Host(i).Activity() == noderun.Idle {
-			can = append(can, func() {
-				left[i]--
-				visits[i].Clear()
-				net.Request(i)
-			})
-		}
-		for j := dme.NodeID(1); j <= n; j++ {
-			if i == j {
-				continue
-			}
-			for k, m := range net.InFlight(i, j) {
-				can = append(can, func() {
-					if m.Kind == kindRequest {
-						arrives(m.Node, j)
-					}
-					net.Deliver(i, j, k)
-				})
-			}
-		}
-	}
-	for _, i := range slices.Clone(net.Inside()) {
-		can = append(can, func() { net.Release(i) })
-	}
-	if len(can) == 0 {
-		return false
-	}
-	can[rng.IntN(len(can))]()
-	return true
 }
 
 func TestRefusals(t *testing.T) {

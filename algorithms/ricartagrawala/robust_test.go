@@ -291,7 +291,9 @@ func TestNames(t *testing.T) {
 			net.Release(id)
 		}
 	}
-	for names, ok := range map[string]bool{"auto": true, "7,5": true, "5,5": false, "0,1": false, "1,2,3": false, "a,b": false, "": false, "1,4294967296": false} {
+	for names, ok := range map[string]bool{
+		"auto": true, "7,5": true, "5,5": false, "0,1": false, "1,2,3": false, "a,b": false, "": false, "1,4294967296": false,
+	} {
 		if _, err := Robust().New(2, 1, map[string]string{"names": names}); (err == nil) != ok {
 			t.Errorf("names=%s: %v", names, err)
 		}

@@ -2,77 +2,47 @@ package ricartagrawala
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"dmebench/dme"
 	"dmebench/dme/conformance"
+	"dmebench/dme/vnet"
 )
 
 // pair is the algorithm with bounded numbers beside the original, which keeps
 // them all: both go through the same schedule, and must do the same.
 type pair struct {
-	bounded, original *conformance.Net
-	nodes             int
-	modulus           uint64
-	rng               *rand.Rand
-	left              []int // requests still to make, by node
-	widest            uint64
+	bounded *conformance.Net
+	nodes   int
+	modulus uint64
+	widest  uint64
 }
 
-func newPair(t *testing.T, nodes int, modulus, seed uint64) *pair {
-	t.Helper()
-	set := map[string]string{"modulus": fmt.Sprint(modulus)}
-	p := &pair{
-		bounded:  conformance.Make(t, Bounded(), nodes, set),
-		original: conformance.Make(t, Algorithm(), nodes, nil),
-		nodes:    nodes, modulus: modulus,
-		rng: rand.New(rand.NewPCG(seed, 1)), left: make([]int, nodes+1),
+// follow does in the bounded algorithm what the original has done, and compares
+// them.
+func (p *pair) follow(original *conformance.Net, e *vnet.Event) error {
+	switch e.Step.Kind {
+	case vnet.Ask:
+		p.bounded.Request(e.Node)
+	case vnet.Leave:
+		p.bounded.Release(e.Node)
+	case vnet.Deliver:
+		p.bounded.Deliver(e.From, e.Node, e.Index)
 	}
-	for i := range p.left {
-		p.left[i] = 1 + p.rng.IntN(8)
+	if err := p.compare(original); err != nil {
+		return fmt.Errorf("M=%d: %w\n%s", p.modulus, err, p.bounded.States())
 	}
-	return p
-}
-
-// step does one thing in both, and reports whether there was one to do.
-func (p *pair) step() bool {
-	var possible []func(*conformance.Net)
-	for from := dme.NodeID(1); int(from) <= p.nodes; from++ {
-		for to := dme.NodeID(1); int(to) <= p.nodes; to++ {
-			for k := range p.original.InFlight(from, to) {
-				possible = append(possible, func(n *conformance.Net) { n.Deliver(from, to, k) })
-			}
-		}
-		if p.left[from] > 0 && p.original.Host(from).Activity() == 0 {
-			possible = append(possible, func(n *conformance.Net) {
-				if n == p.original {
-					p.left[from]--
-				}
-				n.Request(from)
-			})
-		}
-	}
-	for _, in := range p.original.Inside() {
-		possible = append(possible, func(n *conformance.Net) { n.Release(in) })
-	}
-	if len(possible) == 0 {
-		return false
-	}
-	do := possible[p.rng.IntN(len(possible))]
-	do(p.bounded)
-	do(p.original)
-	return true
+	return nil
 }
 
 // compare says how the two differ, nil if they do not, and notes how far apart
 // the numbers on the way are.
-func (p *pair) compare() error {
+func (p *pair) compare(original *conformance.Net) error {
 	lowest, highest := ^uint64(0), uint64(0)
 	for from := dme.NodeID(1); int(from) <= p.nodes; from++ {
 		for to := dme.NodeID(1); int(to) <= p.nodes; to++ {
-			a, b := p.bounded.InFlight(from, to), p.original.InFlight(from, to)
+			a, b := p.bounded.InFlight(from, to), original.InFlight(from, to)
 			if len(a) != len(b) {
 				return fmt.Errorf("from %d to %d: %v, the original %v", from, to, a, b)
 			}
@@ -89,7 +59,7 @@ func (p *pair) compare() error {
 	if highest > 0 {
 		p.widest = max(p.widest, highest-lowest)
 	}
-	if a, b := p.bounded.Inside(), p.original.Inside(); !slices.Equal(a, b) {
+	if a, b := p.bounded.Inside(), original.Inside(); !slices.Equal(a, b) {
 		return fmt.Errorf("%v are in the critical section, of the original %v", a, b)
 	}
 	return nil
@@ -102,11 +72,14 @@ func TestTwin(t *testing.T) {
 		widest := uint64(0)
 		for _, modulus := range []uint64{smallest(nodes), 2*uint64(nodes) + 3} {
 			for seed := range uint64(150) {
-				p := newPair(t, nodes, modulus, seed)
-				for p.step() {
-					if err := p.compare(); err != nil {
-						t.Fatalf("N=%d, M=%d, seed %d: %v\n%s", nodes, modulus, seed, err, p.bounded.States())
-					}
+				set := map[string]string{"modulus": fmt.Sprint(modulus)}
+				p := &pair{bounded: conformance.Make(t, Bounded(), nodes, set), nodes: nodes, modulus: modulus}
+				_, err := conformance.Walk{
+					Algorithm: Algorithm(), Nodes: nodes, Requests: func(id dme.NodeID) int { return 1 + int(seed+uint64(id)*5)%8 },
+					Load: vnet.Churn, Reorder: true, Seed: seed, Look: p.follow,
+				}.Run()
+				if err != nil {
+					t.Fatal(err)
 				}
 				widest = max(widest, p.widest)
 			}

@@ -67,7 +67,7 @@ func TestHeavyLoad(t *testing.T) {
 			net.Request(dme.NodeID(i))
 		}
 		entries := func(k int) (messages, requests int) {
-			before, asked := int(net.Sent()), sent(net, kindRequest)
+			before, asked := int(net.Sent()), int(net.SentOf(kindRequest))
 			for end := len(net.Entries) + k; len(net.Entries) < end; {
 				net.Settle()
 				if len(net.Inside()) != 1 {
@@ -77,7 +77,7 @@ func TestHeavyLoad(t *testing.T) {
 				net.Release(i)
 				net.Request(i)
 			}
-			return int(net.Sent()) - before, sent(net, kindRequest) - asked
+			return int(net.Sent()) - before, int(net.SentOf(kindRequest)) - asked
 		}
 		entries(8 * n)
 		messages, requests := entries(10 * n)

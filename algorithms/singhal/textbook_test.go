@@ -191,19 +191,12 @@ func judge(net *conformance.Net) error {
 	if net.Refused() > 0 {
 		return fmt.Errorf("%d messages are refused", net.Refused())
 	}
-	requests, replies := sent(net, kindRequest), sent(net, kindReply)
-	if most := len(net.Entries) * (net.Setting.Nodes - 1); requests != replies || requests > most {
+	requests, replies := net.SentOf(kindRequest), net.SentOf(kindReply)
+	if most := uint64(len(net.Entries) * (net.Setting.Nodes - 1)); requests != replies || requests > most {
 		return fmt.Errorf("%d REQUEST and %d REPLY messages for %d entries", requests, replies, len(net.Entries))
 	}
 	_, err := staircase(net)
 	return err
-}
-
-func sent(net *conformance.Net, kind dme.Kind) (messages int) {
-	for i := 1; i <= net.Setting.Nodes; i++ {
-		messages += int(net.Host(dme.NodeID(i)).Counters().Sent[kind].Load())
-	}
-	return messages
 }
 
 // staircase returns the sites of a system at rest from right to left, in the
@@ -240,15 +233,17 @@ func at(net *conformance.Net, i dme.NodeID) *site {
 // deliverAny delivers any message, and reports whether there was one: links need
 // not keep order.
 func deliverAny(net *conformance.Net, rng *rand.Rand) bool {
-	n := net.Setting.Nodes
-	first := rng.IntN(n * n)
-	for k := range n * n {
-		l := (first + k) % (n * n)
-		from, to := dme.NodeID(l/n+1), dme.NodeID(l%n+1)
-		if waiting := len(net.InFlight(from, to)); waiting > 0 {
-			net.Deliver(from, to, rng.IntN(waiting))
-			return true
+	flying := net.Flying()
+	if len(flying) == 0 {
+		return false
+	}
+	k := rng.IntN(len(flying))
+	behind := 0
+	for _, f := range flying[:k] {
+		if f.From == flying[k].From && f.To == flying[k].To {
+			behind++
 		}
 	}
-	return false
+	net.Deliver(flying[k].From, flying[k].To, behind)
+	return true
 }

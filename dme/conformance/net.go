@@ -234,6 +234,11 @@ func (n *Net) Sent() uint64 {
 	return n.network.Sum(func(c *noderun.Counters) uint64 { return c.SentTotal.Load() })
 }
 
+// SentOf returns the number of messages of a kind sent so far.
+func (n *Net) SentOf(k dme.Kind) uint64 {
+	return n.network.Sum(func(c *noderun.Counters) uint64 { return c.Sent[k].Load() })
+}
+
 // Transmissions returns the number of transmissions so far: a broadcast is one.
 func (n *Net) Transmissions() uint64 {
 	return n.network.Sum(func(c *noderun.Counters) uint64 { return c.Transmissions.Load() })

@@ -3,6 +3,7 @@ package conformance
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"dmebench/dme"
 	"dmebench/dme/vnet"
@@ -26,6 +27,16 @@ type Walk struct {
 
 // Each lets every node ask so many times.
 func Each(requests int) func(dme.NodeID) int { return func(dme.NodeID) int { return requests } }
+
+// Only lets each of these nodes ask once, and no other.
+func Only(ids ...dme.NodeID) func(dme.NodeID) int {
+	return func(id dme.NodeID) int {
+		if slices.Contains(ids, id) {
+			return 1
+		}
+		return 0
+	}
+}
 
 // Run takes steps until none is possible, and returns the network as it is then.
 // The error says what went wrong, and after which steps: what [Net.Err] or Look

@@ -80,3 +80,24 @@ func TestPartitionHitsNobody(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 }
+
+// Between the exit before a holder that dies and the entry after it there is no
+// hand-over to measure.
+func TestDeathIsNoHandOver(t *testing.T) {
+	// Node 2 enters at 60 and dies; node 3, which has waited since 10, enters at 200.
+	entries := []entrylog.Entry{entry(1, 0, 20, 50), entry(3, 10, 200, 210), entry(1, 60, 225, 230)}
+	died := []entrylog.Abandoned{{Node: 2, Made: true, Requested: 5, Entered: 60, Ended: 70}}
+	for _, x := range []struct {
+		abandoned []entrylog.Abandoned
+		mean      float64
+		count     uint64
+	}{{died, 15, 1}, {nil, (150. + 15) / 2, 2}} {
+		r := Result(Observation{
+			Job: jobOf(t, result.Spec{Nodes: 3, Requests: 4, Warmup: "0"}), Status: result.OK, Entries: entries, Nodes: counted(3, entries, 0),
+			Abandoned: x.abandoned, Stop: 230,
+		})
+		if q := r.SyncDelay; q == nil || q.Count != x.count || q.Mean != x.mean {
+			t.Errorf("%+v", q)
+		}
+	}
+}

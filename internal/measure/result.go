@@ -67,7 +67,7 @@ func Result(o Observation) *result.Result {
 // one, and returns what it saw of negative differences.
 func (t *timeline) fillTimes(r *result.Result, o *Observation) negatives {
 	var neg negatives
-	responses, waits, delays := t.times(response), t.times(waiting), t.handovers()
+	responses, waits, delays := t.times(response), t.times(waiting), t.handovers(diedInside(o))
 	r.ResponseTime = quantiles(responses)
 	r.WaitingTime = quantiles(waits)
 	r.SyncDelay = quantiles(delays)

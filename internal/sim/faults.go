@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"time"
 
 	"dmebench/dme"
 	"dmebench/internal/entrylog"
@@ -72,7 +73,7 @@ func newFaults(s *simulation) *faults {
 		return nil
 	}
 	f := &faults{
-		simulation: s, rng: rand.New(rand.NewPCG(s.job.Spec.Seed, faultStream)), bound: int64(s.job.Bound()),
+		simulation: s, rng: rand.New(rand.NewPCG(s.job.Spec.Seed, faultStream)), bound: max(1, int64(s.job.Bound())),
 		next: never, joining: schedule.Absent(),
 		asked: make([]uint64, n), due: make([]int64, n), paused: make(map[dme.NodeID]*standstill), late: make(map[dme.NodeID]int64),
 		absent: dme.MakeNodeSet(n), leaving: dme.MakeNodeSet(n),
@@ -94,10 +95,18 @@ func (f *faults) begin() {
 	}
 	for i := range f.planned {
 		if p := &f.planned[i]; p.Event == "" && !p.AfterKill {
-			p.at = f.start + int64(p.At)
+			p.at = later(f.start, p.At)
 		}
 	}
 	f.lookAhead()
+}
+
+// later returns the time after a duration; never where that is beyond 64 bits.
+func later(from int64, d time.Duration) int64 {
+	if at := from + int64(d); at >= from {
+		return at
+	}
+	return never
 }
 
 // lookAhead finds out when the next fault is due, or over.
@@ -139,7 +148,7 @@ func (f *faults) strike() bool {
 	if f.next == never || !f.agenda.empty() && f.agenda.first() <= f.next {
 		return false
 	}
-	if f.watch.busy == 0 && len(f.paused) == 0 {
+	if f.watch.busy == 0 && !f.holding() {
 		return false // the run is over
 	}
 	f.now = max(f.now, f.next)
@@ -189,6 +198,7 @@ func (f *faults) strikeRipe() bool {
 func (f *faults) settled() {
 	f.lookAhead()
 	f.watch.progress(f.now)
+	f.watch.restful = f.now
 	for i, p := range f.procs {
 		if id := dme.NodeID(i + 1); p.Activity() == noderun.Down {
 			f.simulation.moved(id) // perhaps nobody will bring it back any more
@@ -277,7 +287,7 @@ func (f *faults) carryOut(i int, nodes []dme.NodeID) {
 	p.strike = len(f.strikes)
 	f.strikes = append(f.strikes, measure.Strike{Fault: p.Fault, Nodes: nodes, At: f.now})
 	if p.Lasts > 0 {
-		f.ends = append(f.ends, ending{f.now + int64(p.Lasts), p.strike})
+		f.ends = append(f.ends, ending{later(f.now, p.Lasts), p.strike})
 	}
 	if p.What == fault.Partition {
 		f.cuts = append(f.cuts, p.strike)
@@ -301,7 +311,7 @@ func (f *faults) carryOut(i int, nodes []dme.NodeID) {
 	}
 	for k := range f.planned {
 		if q := &f.planned[k]; q.AfterKill && q.strike < 0 && f.job.Faults.Kill(k) == i {
-			q.at = f.now + int64(q.At)
+			q.at = later(f.now, q.At)
 		}
 	}
 }

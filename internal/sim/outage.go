@@ -264,6 +264,16 @@ func (f *faults) holds(e event) bool {
 	return x != nil
 }
 
+// holding reports whether anything waits for a node that stands still.
+func (f *faults) holding() bool {
+	for _, x := range f.paused {
+		if len(x.events) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // resume ends a pause. What waited comes at once, in the order in which it would
 // have come.
 func (f *faults) resume(id dme.NodeID, strike int) {

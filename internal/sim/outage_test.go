@@ -130,8 +130,18 @@ func TestPause(t *testing.T) {
 			t.Errorf("%s: recovered after %v, want %d ms", x.name, f.RecoveredNS, x.recovered)
 		}
 	}
+	// However long it is to last: that long nobody waits.
+	r := struck(t, watchfulAlgorithm(), 2, "0.002,1\n", "pause 2 @entry:1+2562047h47m16s", "pause 1 @1ms-3ms")
+	if r.Status != result.OK || r.Entries != 1 {
+		t.Errorf("%s: %s, %d entries", r.Status, r.Error, r.Entries)
+	}
+	// What waits for a node is handled before the run ends, however late.
+	r = struck(t, centralized.Algorithm(), 2, "0,2\n", "pause 1 @2500us-30h")
+	if r.Status != result.OK || r.Work.HandledByNode[0] != 2 {
+		t.Errorf("%s: %s, node 1 has handled %d", r.Status, r.Error, r.Work.HandledByNode[0])
+	}
 	// Who stands still to the end keeps the others from entering.
-	r := struck(t, watchfulAlgorithm(), 3, "0.002,1\n", "pause 2 @1ms")
+	r = struck(t, watchfulAlgorithm(), 3, "0.002,1\n", "pause 2 @1ms")
 	if r.Status != result.Stalled {
 		t.Errorf("%s where a node stands still for ever", r.Status)
 	}
@@ -223,6 +233,7 @@ func TestStepsWithFaults(t *testing.T) {
 func TestFaultsThatHitNobody(t *testing.T) {
 	r := simulate(t, result.Spec{Nodes: 3, Requests: 30, Faults: []string{
 		"kill 3 @5ms", "kill 3 @6ms", "restart 2 @7ms", "kill 1 @1h", "kill 1 @entry:1000", "pause 3 @6ms-7ms",
+		"kill 1 @2562047h47m16.854775807s",
 	}}, watchfulAlgorithm())
 	if r.Status != result.OK || len(r.Faults) != 1 {
 		t.Errorf("%s (%s), faults %+v", r.Status, r.Error, r.Faults)
@@ -230,7 +241,7 @@ func TestFaultsThatHitNobody(t *testing.T) {
 	for _, want := range []string{
 		`"kill 3 @6ms" hit nobody: the node was down`, `"restart 2 @7ms" hit nobody: the node was not down`,
 		`"kill 1 @1h0m0s" was not carried out: the run was over before`, `"kill 1 @entry:1000" was not carried out`,
-		`"pause 3 @6ms-7ms" hit nobody`,
+		`"pause 3 @6ms-7ms" hit nobody`, `"kill 1 @2562047h47m16.854775807s" was not carried out`,
 	} {
 		if !slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.Contains(w, want) }) {
 			t.Errorf("no warning %q among %q", want, r.Warnings)

@@ -177,12 +177,14 @@ func (a *actor) say(from, to dme.NodeID) error {
 func (a *actor) sayAll(from dme.NodeID) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	for id := range a.coming {
+		if a.known[id] == 0 {
+			return nil
+		}
+	}
 	var texts []string
 	for id := range dme.NodeID(a.order.Config.Nodes) {
 		id++
-		if a.known[id] == 0 && a.coming[id] != 0 {
-			return nil
-		}
 		texts = append(texts, a.text(from, life{id, a.known[id]}, "*"))
 	}
 	if err := a.tr.(transport.Broadcaster).Broadcast(from, []byte(strings.Join(texts, "\n"))); err != nil {
