@@ -3,4 +3,4 @@
 package coordinator
 
 // sampled says which of many similar cases are tried: all.
-func sampled(int) bool { return true }
+func sampled(_, _ int) bool { return true }
