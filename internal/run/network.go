@@ -100,7 +100,7 @@ func overUDP(runtime dme.Option) Network {
 	}
 	return Network{
 		Name: "udp", Help: "UDP: one socket per process; reliability and order are layers; " +
-			"on layer raw, whoever sees a datagram can send it again, and it counts",
+			"layer raw takes a datagram again when somebody who has seen it repeats it",
 		Options: append([]dme.Option{runtime, layer, multicast}, link.Options()...),
 		Links:   conditions,
 		Guarantees: func(o dme.Options) transport.Guarantees {
