@@ -12,8 +12,8 @@ func sound() *Algorithm {
 		Name: "sound", Title: "Sound", Citation: "nobody", Class: Token,
 		Needs: Always(Needs{Reliable: true}), Kinds: []string{"REQUEST", "TOKEN"},
 		Options: []Option{
-			{Name: "mode", Default: "a", Values: "a|b", Help: "which"},
-			{Name: "count", Default: "1", Values: "COUNT", Help: "how many", Valid: func(v string) error {
+			{Name: "mode", Default: "a", Words: []string{"a", "b"}, Help: "which"},
+			{Name: "count", Default: "1", Forms: []string{"COUNT"}, Help: "how many", Valid: func(v string) error {
 				if v == "" || strings.Trim(v, "0123456789") != "" {
 					return errors.New("not a number")
 				}
@@ -103,7 +103,7 @@ func TestClaimID(t *testing.T) {
 
 func TestExamplesOfAnOption(t *testing.T) {
 	any := func(string) error { return nil }
-	o := Option{Name: "tree", Default: "line", Values: "line|kary:K|file:F|V1,V2,…", Valid: any}
+	o := Option{Name: "tree", Default: "line", Words: []string{"line"}, Forms: []string{"kary:K", "file:F", "V1,V2,…"}, Samples: []string{"kary:3"}, Valid: any}
 	if got := o.Examples(); !slices.Equal(got, []string{"line", "kary:3"}) {
 		t.Errorf("%q", got)
 	}

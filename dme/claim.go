@@ -174,6 +174,11 @@ func SafeAndLive(source string) []Claim {
 	}
 }
 
+// InOrder returns the claim that entries are in the order of their requests.
+func InOrder(formula, source string) Claim {
+	return Claim{Quantity: EntryOrder, Formula: formula, Load: AnyLoad, Kind: Exact, Source: source, Predict: Constantly(0)}
+}
+
 // HandOver returns the claims about a synchronization delay of so many T and
 // what the textbook's section 9.2.3 concludes from it: a throughput of
 // 1/(SD + E), and so a response time of N(SD + E) where all N nodes always have
@@ -252,6 +257,11 @@ func (c Claim) Where(applies func(Setting) bool) Claim {
 // PerN is a prediction that depends on N alone.
 func PerN(f func(n float64) float64) func(Setting) (float64, bool) {
 	return func(s Setting) (float64, bool) { return f(float64(s.Nodes)), true }
+}
+
+// PerPeer is a prediction of so many messages for each other node.
+func PerPeer(messages float64) func(Setting) (float64, bool) {
+	return PerN(func(n float64) float64 { return messages * (n - 1) })
 }
 
 // Constantly is a prediction that depends on nothing.

@@ -4,6 +4,7 @@ package docs_test
 import (
 	"bytes"
 	"encoding/json"
+	"flag"
 	"os"
 	"os/exec"
 	"path"
@@ -63,6 +64,18 @@ func TestScenarioFigures(t *testing.T) {
 			t.Errorf("algorithms.md does not show %s", image)
 		}
 	}
+}
+
+var full = flag.Bool("full", false, "fill the table of what each algorithm survives again, and compare")
+
+// survival.md is what the program finds out; it takes half a minute.
+func TestSurvivalPage(t *testing.T) {
+	if !*full {
+		t.Skip("needs -full")
+	}
+	dir := t.TempDir()
+	say(t, exit.Held, "validate", "--faults", "--quick", "--quiet", "--out", dir)
+	golden.MustBe(t, "survival.md", read(t, filepath.Join(dir, "survival.md")))
 }
 
 // counterexamples says where the literal texts are searched: the smallest

@@ -18,7 +18,7 @@ func boundedClaims() []dme.Claim {
 		{
 			Quantity: dme.MessagesPerCS, Formula: "2(N−1)",
 			Load: dme.AnyLoad, Kind: dme.Exact, Source: "TR-869, section 4",
-			Predict: dme.PerN(func(n float64) float64 { return 2 * (n - 1) }),
+			Predict: dme.PerPeer(2),
 		},
 		{
 			// In bytes on the wire, where a message has a head of two and a
@@ -44,7 +44,7 @@ func boundedClaims() []dme.Claim {
 		{
 			Quantity: dme.Bypass, Formula: "2(N−1) (links that keep order)",
 			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: "TR-869, appendix",
-			FIFO: true, Predict: dme.PerN(func(n float64) float64 { return 2 * (n - 1) }),
+			FIFO: true, Predict: dme.PerPeer(2),
 		},
 		{
 			Quantity: dme.BypassByOne, Formula: "2 (links that keep order)",

@@ -20,13 +20,9 @@ func priorityClaims() []dme.Claim {
 			{
 				Quantity: dme.MessagesPerCS, Formula: "2(N−1)",
 				Load: dme.AnyLoad, Kind: dme.Exact, Source: "TR-869, section 4",
-				Predict: dme.PerN(func(n float64) float64 { return 2 * (n - 1) }),
+				Predict: dme.PerPeer(2),
 			},
-			{
-				Quantity: dme.EntryOrder, Formula: "0: entries in timestamp order",
-				Load: dme.AnyLoad, Kind: dme.Exact, Source: "TR-869, sections 2.4 and 6.5",
-				Predict: dme.Constantly(0),
-			},
+			dme.InOrder("0: entries in timestamp order", "TR-869, sections 2.4 and 6.5"),
 			{
 				// Each request adds at most D to a number that has been seen,
 				// where it adds 1 in section 6.4.

@@ -21,13 +21,9 @@ func readersClaims() []dme.Claim {
 		{
 			Quantity: dme.MessagesPerCS, Formula: "2(N−1)",
 			Load: dme.AnyLoad, Kind: dme.Exact, Source: "TR-869, sections 4 and 6.6",
-			Predict: dme.PerN(func(n float64) float64 { return 2 * (n - 1) }),
+			Predict: dme.PerPeer(2),
 		},
-		{
-			Quantity: dme.EntryOrder, Formula: "0: writers in timestamp order",
-			Load: dme.AnyLoad, Kind: dme.Exact, Source: "TR-869, section 2.4",
-			Predict: dme.Constantly(0),
-		},
+		dme.InOrder("0: writers in timestamp order", "TR-869, section 2.4"),
 		{
 			// Were it so, a writer that waits would see no reader enter.
 			Quantity: ReadersBeforeWriter, Formula: "0 readers while a writer waits: writers are given priority",
