@@ -1,0 +1,199 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"dmebench/result"
+)
+
+// forSeeds runs a test for each of some seeds, at most a few at a time.
+func forSeeds(t *testing.T, few, all int, test func(t *testing.T, seed int)) {
+	if *full {
+		few = all
+	}
+	for seed := 1; seed <= few; seed++ {
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			t.Parallel()
+			test(t, seed)
+		})
+	}
+}
+
+// flags writes faults as flags.
+func flags(faults ...string) []string {
+	var all []string
+	for _, f := range faults {
+		all = append(all, "--fault", f)
+	}
+	return all
+}
+
+// struck returns the fault that was asked for by these words.
+func struck(t *testing.T, r *result.Result, words string) *result.Fault {
+	t.Helper()
+	i := slices.IndexFunc(r.Faults, func(f result.Fault) bool { return strings.HasPrefix(f.Fault, words) })
+	if i < 0 {
+		t.Fatalf("%s has not come to pass: %+v; warnings %q", words, r.Faults, r.Warnings)
+	}
+	return &r.Faults[i]
+}
+
+// held fails the test where a run is not as it must be under faults that its
+// algorithm survives.
+func held(t *testing.T, r *result.Result, code int, faults int) {
+	t.Helper()
+	if code != 0 || r.Status != result.OK || r.Safety.Violations != 0 || r.Liveness.Pending != 0 || r.FailedNodes != nil {
+		t.Fatalf("exit code %d, %s: %s; %d violations, %d pending, failed nodes %v\n%+v\n%s", code, r.Status, r.Error,
+			r.Safety.Violations, r.Liveness.Pending, r.FailedNodes, r.Faults, strings.Join(r.Liveness.States, "\n"))
+	}
+	if len(r.Faults) != faults {
+		t.Fatalf("%d of %d faults have come to pass: %+v; warnings %q", len(r.Faults), faults, r.Faults, r.Warnings)
+	}
+	var lost uint64
+	for _, f := range r.Faults {
+		lost += f.Lost
+	}
+	if r.Requests != r.Entries+lost {
+		t.Errorf("%d requests, %d entries, and %d ended with their nodes", r.Requests, r.Entries, lost)
+	}
+}
+
+// Three of eight nodes of ricart-agrawala-robust are killed under saturation, one of
+// them in its critical section, and two come back (TR-869, section 7): never are two
+// in the critical section, the others go on within the time that the algorithm
+// declares for detection, and those that come back enter as often as they had still
+// to.
+func TestRobustRicartAgrawalaSurvives(t *testing.T) {
+	const (
+		nodes, share = 8, 200
+		bound        = time.Second // of a message's delay: far more than it takes, for machines that are busy
+		estimate     = 10 * time.Millisecond
+		detection    = 4*bound + estimate
+	)
+	for _, network := range []string{"tcp", "udp", "nats"} {
+		t.Run(network, func(t *testing.T) {
+			t.Parallel()
+			forSeeds(t, 2, 20, func(t *testing.T, seed int) {
+				// Nobody enters for a while after the first kill, and so all three are down
+				// before the first comes back.
+				faults := []string{
+					fmt.Sprintf("kill holder @entry:%d", 40+13*seed%100), "kill waiting @1s", "kill random @1100ms",
+					"restart holder @entry:600", "restart waiting @entry:700",
+				}
+				r, code := measure(t, append([]string{
+					"-a", "ricart-agrawala-robust", "-n", fmt.Sprint(nodes), "--transport", network, "--seed", fmt.Sprint(seed),
+					"--requests", fmt.Sprint(nodes * share), "--cs", "200us", "--stall-after", "30s",
+					"--set", fmt.Sprint("bound=", bound), "--set", fmt.Sprint("cs-bound=", estimate),
+				}, flags(faults...)...)...)
+				if overtaken(r) {
+					t.Skipf("this machine has broken the bound: %q", r.Warnings)
+				}
+				held(t, r, code, len(faults))
+				holder, waiting, random := struck(t, r, "kill holder"), struck(t, r, "kill waiting"), struck(t, r, "kill random")
+				down := []int{holder.Nodes[0], waiting.Nodes[0], random.Nodes[0]}
+				if holder.Lost != 1 || waiting.Lost != 1 {
+					t.Errorf("the one inside lost %d requests and the one that waited %d", holder.Lost, waiting.Lost)
+				}
+				inOneGo(t, r, detection, bound)
+				for id := 1; id <= nodes; id++ {
+					entries := r.Work.EntriesByNode[id-1]
+					switch {
+					case id == holder.Nodes[0] || id == waiting.Nodes[0]:
+						// What it lost was one of its share.
+						if entries != share-1 {
+							t.Errorf("node %d came back, and entered %d times of %d", id, entries, share-1)
+						}
+					case id == random.Nodes[0]:
+						if entries >= share {
+							t.Errorf("node %d was killed and entered %d times", id, entries)
+						}
+					case entries != share:
+						t.Errorf("node %d entered %d times of %d, while %v were down", id, entries, share, down)
+					}
+				}
+			})
+		})
+	}
+}
+
+// inOneGo fails the test where a kill kept the others from entering for longer than
+// it may take to detect it, and each further kill that fell into that time.
+func inOneGo(t *testing.T, r *result.Result, detection, bound time.Duration) {
+	t.Helper()
+	for _, f := range r.Faults {
+		if f.What != "kill" {
+			continue
+		}
+		if f.RecoveredNS == nil {
+			t.Errorf("nobody entered after %+v", f)
+			continue
+		}
+		kills := 0
+		for _, other := range r.Faults {
+			if other.What == "kill" && other.AtNS >= f.AtNS && other.AtNS <= f.AtNS+*f.RecoveredNS {
+				kills++
+			}
+		}
+		// The first period begins when the last REPLY has come.
+		if took, limit := time.Duration(*f.RecoveredNS), bound+time.Duration(kills)*detection; took > limit {
+			t.Errorf("%s: the others went on after %v, want %v at most (%d kills)", f.Fault, took, limit, kills)
+		}
+	}
+}
+
+// In raymond-robust an interior node and a leaf are killed while privilege passes,
+// whoever has it too, and come back (text 9.12.7): every request of a live node is
+// served.
+func TestRobustRaymondSurvives(t *testing.T) {
+	const nodes, share, interior, leaf = 7, 150, 2, 7
+	forSeeds(t, 3, 20, func(t *testing.T, seed int) {
+		faults := []string{
+			fmt.Sprintf("kill %d @entry:%d", interior, 30+7*seed), fmt.Sprintf("restart %d @+%dms", interior, 10+11*seed%60),
+			fmt.Sprintf("kill %d @request:%d", leaf, 300+5*seed), fmt.Sprintf("restart %d @+%dms", leaf, 10+17*seed%60),
+			fmt.Sprintf("kill token @entry:%d", 600+3*seed), "restart token @+20ms",
+		}
+		r, code := measure(t, append([]string{
+			"-a", "raymond-robust", "-n", fmt.Sprint(nodes), "--seed", fmt.Sprint(seed), "--requests", fmt.Sprint(nodes * share),
+			"--cs", "200us",
+		}, flags(faults...)...)...)
+		held(t, r, code, len(faults))
+		if f := struck(t, r, "kill token"); f.Nodes == nil {
+			t.Errorf("%+v hit nobody", f)
+		}
+		lost := make(map[int]uint64)
+		for _, f := range r.Faults {
+			if f.What == "kill" {
+				lost[f.Nodes[0]] += f.Lost
+			}
+		}
+		for id := 1; id <= nodes; id++ {
+			if got := r.Work.EntriesByNode[id-1]; got != share-lost[id] {
+				t.Errorf("node %d entered %d times of %d; %d requests ended with it", id, got, share, lost[id])
+			}
+		}
+	})
+}
+
+// The examples of text 9.9.4, with real processes: in a tree of 15 nodes, node 3
+// fails, or the root and node 2; the others go on.
+func TestAgrawalElAbbadiSurvives(t *testing.T) {
+	const nodes, share = 15, 20
+	for _, down := range [][]int{{3}, {1, 2}} {
+		t.Run(fmt.Sprint(down), func(t *testing.T) {
+			t.Parallel()
+			whom := strings.Trim(strings.ReplaceAll(fmt.Sprint(down), " ", ","), "[]")
+			r, code := measure(t, "-a", "agrawal-el-abbadi", "-n", fmt.Sprint(nodes), "--requests", fmt.Sprint(nodes*share), "--cs", "100us",
+				"--fault", "kill "+whom+" @1ns")
+			held(t, r, code, 1)
+			for id := 1; id <= nodes; id++ {
+				if got := r.Work.EntriesByNode[id-1]; !slices.Contains(down, id) && got != share {
+					t.Errorf("node %d entered %d times of %d", id, got, share)
+				}
+			}
+		})
+	}
+}
