@@ -4,6 +4,7 @@ package docs_test
 import (
 	"bytes"
 	"encoding/json"
+	"flag"
 	"os"
 	"os/exec"
 	"path"
@@ -65,6 +66,18 @@ func TestScenarioFigures(t *testing.T) {
 	}
 }
 
+var full = flag.Bool("full", false, "fill the table of what each algorithm survives again, and compare")
+
+// survival.md is what the program finds out; it takes half a minute.
+func TestSurvivalPage(t *testing.T) {
+	if !*full {
+		t.Skip("needs -full")
+	}
+	dir := t.TempDir()
+	say(t, exit.Held, "validate", "--faults", "--quick", "--quiet", "--out", dir)
+	golden.MustBe(t, "survival.md", read(t, filepath.Join(dir, "survival.md")))
+}
+
 // counterexamples says where the literal texts are searched: the smallest
 // systems in which a fault shows.
 var counterexamples = map[string]string{
@@ -74,6 +87,7 @@ var counterexamples = map[string]string{
 	"maekawa-textbook-as-published":        "--nodes 3 --requests 3",
 	"agrawal-el-abbadi-as-published":       "--nodes 3 --requests 3",
 	"ricart-agrawala-bounded-as-published": "--nodes 3 --requests 6",
+	"ricart-agrawala-robust-as-published":  "--nodes 3 --requests 4 --faults 1",
 	"chaudhuri-karaata-as-published":       "--nodes 3 --requests 4 --set mesh=1x1x3",
 }
 

@@ -18,6 +18,7 @@ type Experiment struct {
 	StallAfter     Duration       `json:"stall_after,omitempty" yaml:"stall_after"`
 	AllowMismatch  bool           `json:"allow_mismatch,omitempty" yaml:"allow_mismatch"` // run over transports that lack what is needed
 	SkipInvalid    bool           `json:"skip_invalid,omitempty" yaml:"skip_invalid"`     // leave out what cannot run
+	Faults         []string       `json:"faults,omitempty" yaml:"faults"`                 // of every run, as package fault reads them
 	Axes           []Axis         `json:"axes,omitempty" yaml:"axes"`
 }
 
@@ -40,6 +41,7 @@ type Workload struct {
 	RequestsPerNode int               `json:"requests_per_node,omitempty" yaml:"requests_per_node"`
 	Duration        Duration          `json:"duration,omitempty" yaml:"duration"`
 	Set             map[string]string `json:"set,omitempty" yaml:"set"`
+	Faults          []string          `json:"faults,omitempty" yaml:"faults"` // beside those of the experiment
 }
 
 // Axis is a quantity against which figures of an experiment are drawn, beside

@@ -8,6 +8,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"io"
+	"time"
 
 	"dmebench/dme"
 )
@@ -109,6 +110,10 @@ type Config struct {
 	Nodes  int          // number of nodes of the run
 	Key    Key          // frames of others are refused
 	Peers  []dme.NodeID // nodes that local nodes are known to send to
+
+	// Patience is for how much longer than usual a process may stand still without
+	// being taken for dead: the longest pause that is injected.
+	Patience time.Duration
 
 	// Incarnation is that of this process: 1, which 0 stands for, where it is there
 	// from the start of the run, else what the others are told by [Readmitter].

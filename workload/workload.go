@@ -106,7 +106,7 @@ func kinds() []Kind {
 				{Name: "hot", Default: "1", Forms: []string{"COUNT"}, Valid: valid(parseCount),
 					Help: "how many nodes are hot: the nodes 1 to COUNT"},
 				{Name: "share", Default: "0.8", Forms: []string{"FRACTION"}, Valid: valid(parseShare),
-					Help: "the part of all requests that the hot nodes make together"},
+					Help: "the part of all requests that the hot nodes make together, in the mean"},
 			},
 		},
 		{

@@ -32,7 +32,15 @@ func settings(t *testing.T, a *dme.Algorithm, c dme.Claim) []dme.Setting {
 			t.Errorf("%s: N=%d: %s %q: %v", a.Name, n, c.Quantity, c.Formula, err)
 			continue
 		}
-		all = append(all, dme.Setting{Nodes: n, Options: opt, System: sys, T: time.Millisecond, E: time.Millisecond})
+		s := dme.Setting{Nodes: n, Options: opt, System: sys, T: time.Millisecond, E: time.Millisecond}
+		if c.Load != dme.Open {
+			all = append(all, s)
+			continue
+		}
+		s.Rate = 100 // far below what any algorithm can serve
+		for _, s.Variability = range []float64{0, 1} {
+			all = append(all, s)
+		}
 	}
 	return all
 }

@@ -78,27 +78,26 @@ func everywhere(t *testing.T, a *dme.Algorithm, look func(*vnet.Network) error) 
 // but that somebody leaves, everybody waits for who is inside, in the end.
 func TestWaits(t *testing.T) {
 	for _, a := range catalog.All() {
-		sys, err := a.New(3, 1, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, ok := sys.Node(1).(dme.Waiter); !ok {
-			t.Logf("%s does not tell what it waits for", a.Name)
-			continue
-		}
 		t.Run(a.Name, func(t *testing.T) {
 			t.Parallel()
-			chains := 0
+			told, chains := 0, 0
 			everywhere(t, a, func(n *vnet.Network) error {
+				if _, ok := n.Runner(1).Node().(dme.Waiter); !ok {
+					return nil // under these options it does not tell
+				}
+				told++
 				for id := range n.IDs() {
 					if err := wellFormed(n, id); err != nil {
 						return err
 					}
 				}
-				if a.AsPublished || n.Busy() || len(n.Timers()) > 0 || len(n.Inside()) == 0 {
+				if a.AsPublished || n.Busy() || len(n.Inside()) == 0 {
 					return nil
 				}
 				for _, id := range n.Waiting() {
+					if len(n.Timers()) > 0 && len(waitsOf(n, id)) == 0 {
+						continue // it waits for time to pass
+					}
 					if !leadsInside(n, id) {
 						return fmt.Errorf("node %d waits for %v, and that does not lead to %v", id, waitsOf(n, id), n.Inside())
 					}
@@ -106,6 +105,9 @@ func TestWaits(t *testing.T) {
 				}
 				return nil
 			})
+			if told == 0 {
+				t.Skip("it does not tell what it waits for")
+			}
 			if chains == 0 && !a.AsPublished {
 				t.Error("nobody ever waited for who is inside")
 			}
@@ -145,6 +147,9 @@ func leadsInside(n *vnet.Network, id dme.NodeID) bool {
 		for _, w := range waitsOf(n, queue[0]) {
 			next := w.For
 			if next == dme.None {
+				if n.Algorithm.Class != dme.Token {
+					return true // whoever is inside may have it
+				}
 				next = holder(n)
 			}
 			if next != dme.None && !seen[next] {

@@ -140,8 +140,11 @@ func watch(n *vnet.Network, next func() (vnet.Step, bool)) error {
 // back at any moment. Then everybody is served.
 func TestRecoveryAtRandom(t *testing.T) {
 	schedules := uint64(1200)
-	if *full {
-		schedules = 20_000
+	switch {
+	case *full:
+		schedules = 10_000
+	case testing.Short():
+		schedules = 300
 	}
 	for _, nodes := range []int{1, 2, 3, 4, 7, 13} {
 		for _, tree := range []string{"binary", "line", "star"} {
@@ -210,6 +213,62 @@ func TestInteriorNodeAndLeafFail(t *testing.T) {
 	}
 	if together == 0 {
 		t.Error("the two are never down together")
+	}
+}
+
+// A node that comes back while all others are up has to ask its neighbours, and
+// nobody else: two messages for each.
+func TestCostOfRecovery(t *testing.T) {
+	n := vnet.New(model(t, Robust(), "binary", vnet.Config{Nodes: 7, Faults: true}))
+	settle := func() {
+		for x, ok := n.Oldest(); ok; x, ok = n.Oldest() {
+			n.Take(x)
+		}
+	}
+	settle()
+	for id, neighbours := range map[dme.NodeID]uint64{1: 2, 2: 3, 7: 1} {
+		before := n.Sum(func(c *noderun.Counters) uint64 { return c.SentTotal.Load() })
+		n.Take(vnet.Step{Kind: vnet.Crash, Node: id})
+		settle()
+		n.Take(vnet.Step{Kind: vnet.Restart, Node: id})
+		settle()
+		if sent := n.Sum(func(c *noderun.Counters) uint64 { return c.SentTotal.Load() }) - before; sent != 2*neighbours {
+			t.Errorf("node %d: %d messages, want %d", id, sent, 2*neighbours)
+		}
+		if err := onePrivilege(n); err != nil {
+			t.Errorf("node %d: %v", id, err)
+		}
+	}
+}
+
+// While nodes are down, those are served whose way to the privilege leads over
+// live nodes: also over one that has come back meanwhile, and has a neighbour
+// that is down.
+func TestLiveNodesGoOn(t *testing.T) {
+	n := vnet.New(model(t, Robust(), "line", vnet.Config{Nodes: 5, Faults: true}))
+	do := func(kind vnet.StepKind, id dme.NodeID) {
+		n.Take(vnet.Step{Kind: kind, Node: id})
+		for x, ok := n.Oldest(); ok; x, ok = n.Oldest() {
+			n.Take(x)
+		}
+	}
+	do(vnet.Crash, 4)
+	do(vnet.Crash, 3)
+	do(vnet.Restart, 3)
+	for _, id := range []dme.NodeID{3, 1, 2, 3} {
+		do(vnet.Ask, id)
+		if !slices.Equal(n.Inside(), []dme.NodeID{id}) {
+			t.Fatalf("%v inside, want node %d\n%s", n.Inside(), id, strings.Join(n.States(), "\n"))
+		}
+		do(vnet.Leave, id)
+	}
+	do(vnet.Ask, 5)
+	if !slices.Equal(n.Waiting(), []dme.NodeID{5}) {
+		t.Fatalf("%v wait, want node 5, behind the one that is down", n.Waiting())
+	}
+	do(vnet.Restart, 4)
+	if !slices.Equal(n.Inside(), []dme.NodeID{5}) || faultOf(n) != nil {
+		t.Errorf("%v inside, want node 5; %v", n.Inside(), faultOf(n))
 	}
 }
 

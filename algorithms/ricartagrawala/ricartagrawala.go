@@ -3,9 +3,10 @@
 // Technical Report TR-869, 1980 (also Communications of the ACM 24(1), 1981),
 // with the modifications of its section 6, each in a file of its own: implicit.go
 // (6.1), broadcast.go and sequenced.go (6.2), ring.go (6.3), bounded.go (6.4),
-// priority.go (6.5), readers.go (6.6). Literal texts are in published.go. A
-// modification takes over what it leaves as it is in section 2, which this file
-// holds.
+// priority.go (6.5), readers.go (6.6), and its section 7 on nodes that fail, return,
+// join and leave, in the files that begin with robust. Literal texts are in
+// published.go. A modification takes over what it leaves as it is in section 2,
+// which this file holds.
 //
 // A node enters its critical section after all other nodes have replied to its
 // request. Section 2.2 has three processes:

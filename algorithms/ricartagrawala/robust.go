@@ -7,7 +7,8 @@ import "dmebench/dme"
 // nodes that take part; what is said of all nodes in section 2 is said of them.
 // Its parts stand in files of their own:
 //
-//   - robust.go: section 2 with the NAMES of 7.1 and the set Awaiting_Reply of 7.4.
+//   - robust.go: section 2, with the set Awaiting_Reply of 7.4.
+//   - robust_names.go: 7.1. Node numbers come from a larger range, by NAMES.
 //   - robust_failure.go: 7.4. A node that waits too long for a REPLY asks
 //     ARE_YOU_THERE; who says nothing has FAILED, and everybody is told.
 //   - robust_insertion.go: 7.2.1 and 7.2.2. A newcomer says that it FAILED, waits,

@@ -2,6 +2,7 @@ package vnet
 
 import (
 	"errors"
+	"slices"
 
 	"dmebench/dme"
 	"dmebench/internal/noderun"
@@ -135,13 +136,16 @@ func firstOf(timers []Timer, node dme.NodeID) *Timer {
 }
 
 // appear brings a node into the network: the others will hear that it is up, and
-// it will hear who is down.
+// it will hear who is down, and who is up although he was absent at the start.
 func (m *Model) appear(s state, node dme.NodeID) {
 	for other := range dme.Others(m.Nodes, node) {
 		if s.process(other).activity == noderun.Down {
 			s.tell(other, node, isDown)
-		} else {
-			s.tell(node, other, isUp)
+			continue
+		}
+		s.tell(node, other, isUp)
+		if slices.Contains(m.Absent, other) {
+			s.tell(other, node, isUp)
 		}
 	}
 }

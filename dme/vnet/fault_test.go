@@ -182,6 +182,14 @@ func TestWhoComesBackHearsWhoIsDown(t *testing.T) {
 	reads(t, n, 1, "restart", "2 down", "2 up")
 }
 
+func TestWhoComesInHearsWhoHasJoined(t *testing.T) {
+	n := newDiaries(t, Config{Nodes: 3, Absent: []dme.NodeID{2, 3}})
+	do(t, n, Step{Kind: Join, Node: 3}, Step{Kind: Join, Node: 2}, Step{Kind: Up, From: 3, Node: 2})
+	reads(t, n, 2, "join", "3 up")
+	do(t, n, Step{Kind: Down, From: 2, Node: 3}, Step{Kind: Up, From: 2, Node: 3})
+	reads(t, n, 3, "join", "2 down", "2 up")
+}
+
 func TestJoiningAndLeaving(t *testing.T) {
 	n := newDiaries(t, Config{Nodes: 3, Absent: []dme.NodeID{3}, Departures: 1})
 	do(t, n, Step{Kind: Ask, Node: 1})

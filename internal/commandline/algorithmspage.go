@@ -10,6 +10,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/internal/tables"
+	"dmebench/workload/fault"
 )
 
 // writeAlgorithmsPage writes what the algorithms say of themselves as a page of
@@ -30,10 +31,12 @@ The sources of the claims: «TR-869» is G. Ricart, A. K. Agrawala: An Algorithm
 		`University of Maryland, 1980; «textbook» is A. D. Kshemkalyani, M. Singhal: Distributed Computing, ` +
 		`Cambridge University Press, 2008, chapter 9; «slides» are those about Maekawa's paper under the title ` +
 		`A √N Algorithm for Mutual Exclusion in Decentralized Systems: a short story. Others are the papers of the algorithms. ` +
-		`A claim is made with the default options unless it names others.
+		`A claim is made with the default options unless it names others. ` +
+		`What an algorithm bears: crash, where it goes on without a node; restart, join and leave, where its nodes know how to; ` +
+		`see [faults.md](faults.md).
 
 `)
-	t := tables.New("Algorithm", "Class", "Needs of its links", "Messages per critical section, as claimed")
+	t := tables.New("Algorithm", "Class", "Needs of its links", "Bears", "Messages per critical section, as claimed")
 	for _, a := range p.catalog {
 		opt, err := a.Resolve(nil)
 		if err != nil {
@@ -43,7 +46,8 @@ The sources of the claims: «TR-869» is G. Ricart, A. K. Agrawala: An Algorithm
 		if a.Dynamic {
 			class += ", dynamic"
 		}
-		t.Add(qualified(fmt.Sprintf("[`%s`](#%s)", a.Name, a.Name), a), class, strings.Join(needs(a.Needs(opt)), ", "), costs(a))
+		t.Add(qualified(fmt.Sprintf("[`%s`](#%s)", a.Name, a.Name), a), class, strings.Join(needs(a.Needs(opt)), ", "),
+			strings.Join(fault.Bears(a), ", "), costs(a))
 	}
 	if err := t.WriteMarkdown(&b); err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 	"dmebench/internal/tables"
 	"dmebench/transport"
 	"dmebench/workload"
+	"dmebench/workload/fault"
 )
 
 func (p *program) listCommand() *cli.Command {
@@ -64,6 +65,7 @@ type algorithm struct {
 	Dynamic     bool      `json:"dynamic"`
 	AsPublished bool      `json:"as_published"`
 	Needs       dme.Needs `json:"needs"`
+	Bears       []string  `json:"bears"` // faults
 	Kinds       []string  `json:"kinds"`
 	Options     []option  `json:"options"`
 	Claims      []claim   `json:"claims"`
@@ -77,7 +79,7 @@ func (p *program) listAlgorithms(c *cli.Context) error {
 		return p.writeAlgorithmsPage()
 	}
 	var list []algorithm
-	t := tables.New("NAME", "CLASS", "NEEDS", "OPTIONS (default first)", "PAPER")
+	t := tables.New("NAME", "CLASS", "NEEDS", "BEARS", "OPTIONS (default first)", "PAPER")
 	for _, a := range p.catalog {
 		defaults, err := a.Resolve(nil)
 		if err != nil {
@@ -85,7 +87,7 @@ func (p *program) listAlgorithms(c *cli.Context) error {
 		}
 		x := algorithm{
 			Name: a.Name, Title: a.Title, Citation: a.Citation, Class: a.Class, Dynamic: a.Dynamic, AsPublished: a.AsPublished,
-			Needs: a.Needs(defaults), Kinds: a.Kinds, Options: options(a.Options), Claims: []claim{},
+			Needs: a.Needs(defaults), Bears: append([]string{}, fault.Bears(a)...), Kinds: a.Kinds, Options: options(a.Options), Claims: []claim{},
 		}
 		for _, k := range a.Claims {
 			x.Claims = append(x.Claims, claim{a.ClaimID(k), k.Quantity, k.Formula, k.Load, k.Kind, k.Source, k.KnownFalse})
@@ -95,7 +97,8 @@ func (p *program) listAlgorithms(c *cli.Context) error {
 		for _, o := range a.Options {
 			values = append(values, o.Name+"="+o.Values())
 		}
-		t.Add(qualified(a.Name, a), string(a.Class), orDash(needs(x.Needs), ", "), orDash(values, " "), a.Citation)
+		t.Add(qualified(a.Name, a), string(a.Class), orDash(needs(x.Needs), ", "), orDash(fault.Bears(a), ", "),
+			orDash(values, " "), a.Citation)
 	}
 	return p.show(c, list, t)
 }

@@ -58,8 +58,9 @@ func (p *program) runCommand() *cli.Command {
 				Usage: "for --transport udp: `LAYER` raw, reliable or fifo, the same as --set " +
 					run.LayerOption + "=LAYER (default: fifo)"},
 			&cli.StringSliceFlag{Name: "set", Usage: "`KEY=VALUE`: an option of the algorithm, workload or network; may be repeated"},
-			&cli.StringSliceFlag{Name: "fault", Usage: "`FAULT` done on purpose, WHAT WHOM @WHEN, such as: kill 3 @2s; may be repeated (kill, restart, " +
-				"pause, partition, leave, join; node numbers, holder, root, token, waiting or random; a time, a span or entry:N, request:N)"},
+			&cli.StringSliceFlag{Name: "fault", Usage: "`FAULT` to be done on purpose, WHAT WHOM @WHEN, such as 'kill 3 @2s'; may be repeated. " +
+				"WHAT: kill, restart, pause, partition, leave, join. WHOM: nodes, holder, root, token, waiting, random, or the sides 1,2|3-8. " +
+				"WHEN: a time, a span such as 1s-2s, entry:N, request:N, or +TIME after the kill"},
 			&cli.StringFlag{Name: "listen", Usage: "`HOST:PORT` of the control plane (default: a free port of this host's loopback)"},
 			&cli.BoolFlag{Name: "allow-mismatch", Usage: "run although the network lacks what the algorithm needs"},
 			forceFlag(),

@@ -62,7 +62,8 @@ func TestAKillStallsWhatIsNotMadeForIt(t *testing.T) {
 	if code := exit.OfRun(r.Status, len(r.Faults) == 0); code != exit.Unknown {
 		t.Errorf("exit code %d", code)
 	}
-	if states := strings.Join(r.Liveness.States, "\n"); !strings.Contains(states, "node 3 is down") || !strings.Contains(states, "node 1 is requesting") {
+	states := strings.Join(r.Liveness.States, "\n")
+	if !strings.Contains(states, "node 3 is down") || !strings.Contains(states, "node 1 is requesting") {
 		t.Errorf("states: %s", states)
 	}
 	if r.Liveness.Pending != 3 {
@@ -97,10 +98,11 @@ func TestTheHolderDiesInside(t *testing.T) {
 // Nodes are killed in every state that can be named, and come back: the others go
 // on, and those that come back make the requests that are left to them.
 func TestKilledNodesComeBack(t *testing.T) {
-	for _, network := range []string{"tcp"} {
+	for _, network := range []string{"tcp", "udp", "nats"} {
 		t.Run(network, func(t *testing.T) {
 			const requests = 4000
-			r := struck(t, result.Spec{Algorithm: "desk", Nodes: 6, Requests: requests, Transport: network, Set: map[string]string{"think": "100us"}},
+			r := struck(t, result.Spec{
+				Algorithm: "desk", Nodes: 6, Requests: requests, Transport: network, Set: map[string]string{"think": "100us"}},
 				"kill 2 @100ms", "restart 2 @+150ms",
 				"kill token @request:300", "restart token @+50ms",
 				"kill 4,5 @entry:800", "restart 4,5 @+100ms", // both at once
@@ -144,6 +146,17 @@ func TestKilledNodesComeBack(t *testing.T) {
 	}
 }
 
+// A process that takes the place of a dead one reads the clocks when it begins: its
+// start is no jump of the wall clock.
+func TestAProcessThatComesLateReadsItsClocks(t *testing.T) {
+	r := struck(t, result.Spec{Algorithm: "desk", Nodes: 3, Requests: 600, Set: map[string]string{"think": "100us"}},
+		"kill 2 @request:20", "restart 2 @+10ms")
+	theOnly(t, r, "restart")
+	if r.Status != result.OK || warned(r, "wall clock was set") || warned(r, "was suspended") {
+		t.Errorf("status %s: %s; warnings %q", r.Status, r.Error, r.Warnings)
+	}
+}
+
 // A node joins a running system, and another leaves it.
 func TestNodesJoinAndLeave(t *testing.T) {
 	const requests = 2000
@@ -170,8 +183,9 @@ func TestNodesJoinAndLeave(t *testing.T) {
 // A pause is waited for, also one of the node inside.
 func TestPauses(t *testing.T) {
 	for _, whom := range []string{"2", "holder", "token"} {
-		r := struck(t, result.Spec{Algorithm: "desk", Nodes: 4, Duration: result.Duration(1500 * time.Millisecond), StallAfter: result.Duration(300 * time.Millisecond)},
-			"pause "+whom+" @200ms-1.2s")
+		spec := result.Spec{Algorithm: "desk", Nodes: 4, Duration: result.Duration(1500 * time.Millisecond)}
+		spec.StallAfter = result.Duration(300 * time.Millisecond)
+		r := struck(t, spec, "pause "+whom+" @200ms-1.2s")
 		f := theOnly(t, r, "pause")
 		if r.Status != result.OK || f.EndedNS == nil || *f.EndedNS < 9e8 || *f.EndedNS > 3e9 || f.Lost != 0 {
 			t.Errorf("%s: status %s: %s; %+v", whom, r.Status, r.Error, f)

@@ -14,13 +14,14 @@ import (
 	"time"
 
 	"dmebench/result"
+	"dmebench/workload/fault"
 
 	"go.yaml.in/yaml/v3"
 )
 
 // document is an experiment file as YAML: where its values stand.
 type document struct {
-	faults
+	flaws
 	root *yaml.Node // nil for an experiment that was not read from YAML
 }
 
@@ -131,6 +132,7 @@ var (
 // wanted says in words what the library names by Go's types.
 var wanted = map[string]string{
 	"string": "text", "bool": "true or false", "int": "a whole number", "uint64": "a whole number", "float64": "a number",
+	"[]string":          "a list such as [kill holder @entry:100, restart holder @+500ms]",
 	"map[string]string": "a mapping such as {quorum: grid}", "map[string]float64": `a mapping such as {"radiating:3": 3}`,
 }
 
@@ -206,11 +208,23 @@ func (d *document) values(where, what, key string, n *yaml.Node, depth int) {
 		}
 	case n.ShortTag() == "!!null":
 		d.add(n.Line, "%s is empty", what)
+	case key == "faults":
+		if _, err := fault.Parse(n.Value); err != nil {
+			d.add(n.Line, "%s: %v%s", what, err, quotes(n))
+		}
 	default:
 		if want := wrong(key, n); want != "" {
 			d.add(n.Line, "%s is %s; want %s", what, n.Value, want)
 		}
 	}
+}
+
+// quotes is advice about a fault that YAML may have cut at a comma.
+func quotes(n *yaml.Node) string {
+	if len(strings.Fields(n.Value)) == 3 || n.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) != 0 {
+		return ""
+	}
+	return "; in a list between brackets a fault with a comma needs quotes"
 }
 
 // wrong says what the value of a key should be, "" where it is. Of numbers it

@@ -29,6 +29,7 @@ import (
 	"dmebench/internal/exit"
 	"dmebench/internal/input"
 	"dmebench/result"
+	"dmebench/workload/fault"
 )
 
 // SchemaVersion is the version of the experiment file's format.
@@ -80,7 +81,7 @@ func Load(path string) (File, error) {
 func Parse(path string, text []byte) (File, error) {
 	f := File{
 		Experiment: result.Experiment{Repetitions: DefaultRepetitions, Seed: DefaultSeed},
-		Path:       path, Text: text, document: document{faults: faults{path: path}},
+		Path:       path, Text: text, document: document{flaws: flaws{path: path}},
 	}
 	if err := f.document.decode(text, &f.Experiment); err != nil {
 		return File{}, err
@@ -140,6 +141,7 @@ func (f *File) complete() {
 		}
 	}
 	d.label("workloads", workloads)
+	d.schedules(f)
 	for i, a := range f.Axes {
 		if !picture.MatchString(a.Name) || a.Over == "" {
 			d.add(d.line("axes", i), "%sname %q, over %q: want a name of small letters, digits and «-», and what varies",
@@ -214,5 +216,27 @@ func settingsOf(w result.Workload) string {
 	add(w.Requests > 0, "requests", w.Requests)
 	add(w.RequestsPerNode > 0, "requests_per_node", w.RequestsPerNode)
 	add(w.Duration > 0, "duration", w.Duration)
+	add(len(w.Faults) > 0, "faults", strings.Join(w.Faults, "; "))
 	return strings.Join(append(s, result.Settings(w.Set)), " ")
+}
+
+// schedules checks what the faults of a run, those of the experiment and then
+// those of its workload, must have among themselves.
+func (d *document) schedules(f *File) {
+	for i, w := range f.Workloads {
+		all, err := fault.ParseAll(slices.Concat(f.Faults, w.Faults))
+		if err != nil {
+			return // told already
+		}
+		for k, x := range all {
+			if !x.AfterKill || all.Kill(k) >= 0 || i > 0 && k < len(f.Faults) {
+				continue
+			}
+			path := []any{"faults", k}
+			if k >= len(f.Faults) {
+				path = []any{"workloads", i, "faults", k - len(f.Faults)}
+			}
+			d.add(d.line(path...), "fault %q: no kill of %s stands before it", x, x.Whom())
+		}
+	}
 }

@@ -24,7 +24,7 @@ func few() run.Catalog {
 				return nil, fmt.Errorf("wall=%s: %w", file, err)
 			}
 		}
-		return nil, nil
+		return bare{}, nil
 	}
 	anything := func(string) error { return nil }
 	return run.Catalog{
@@ -56,6 +56,11 @@ func few() run.Catalog {
 		},
 	}
 }
+
+// bare is a system whose nodes can do no more than every node: they are not run.
+type bare struct{}
+
+func (bare) Node(dme.NodeID) dme.Node { return nil }
 
 func parse(t *testing.T, text string) File {
 	t.Helper()

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"dmebench/algorithms/catalog"
+	"dmebench/internal/exit"
 	"dmebench/result"
 )
 
@@ -124,6 +126,52 @@ skip_invalid: true
 	}
 }
 
+// A workload's faults come after the experiment's; what an algorithm knows nothing
+// of is refused, or left out.
+func TestFaultsOfRuns(t *testing.T) {
+	const text = `
+schema_version: 1
+name: x
+algorithms: [ricart-agrawala-robust, ricart-agrawala]
+nodes: [3]
+transports: [sim]
+faults: [kill holder @entry:5]
+workloads:
+  - {name: saturate, faults: [restart holder @+1s]}
+  - {name: saturate, label: stays}
+repetitions: 1
+`
+	_, err := parse(t, text).Expand(catalog.All(), nil)
+	wantExit(t, err, exit.Data, `test.yaml:4: ricart-agrawala, saturate: fault "restart holder @+1s": nodes of ricart-agrawala cannot restart`,
+		"choose another algorithm or other faults, or set skip_invalid: true")
+
+	p, err := parse(t, text+"skip_invalid: true\n").Expand(catalog.All(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, c := range p.Cells {
+		got = append(got, fmt.Sprintf("%s %s: %s", c.Label, c.Workload, strings.Join(c.Spec.Faults, "; ")))
+	}
+	want := []string{
+		"ricart-agrawala-robust saturate: kill holder @entry:5; restart holder @+1s",
+		"ricart-agrawala-robust stays: kill holder @entry:5", "ricart-agrawala stays: kill holder @entry:5",
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got %q; want %q", got, want)
+	}
+	if len(p.LeftOut) != 1 || !strings.Contains(p.LeftOut[0], "ricart-agrawala cannot restart") {
+		t.Errorf("left out %q", p.LeftOut)
+	}
+	var table strings.Builder
+	if err := p.write(&table, "results", "", p.Cells); err != nil {
+		t.Fatal(err)
+	}
+	if dry := `faults="kill holder @entry:5; restart holder @+1s"`; !strings.Contains(table.String(), dry) {
+		t.Errorf("the dry run does not show %s:\n%s", dry, &table)
+	}
+}
+
 func TestAllowMismatch(t *testing.T) {
 	p := expand(t, `
 schema_version: 1
@@ -187,6 +235,9 @@ func TestPlanIsIdentity(t *testing.T) {
 		"workers":         base + "nodes_per_worker: 3\n",
 		"others beside":   strings.Replace(base, "[3]", "[7, 3]", 1),
 		"mismatch":        base + "allow_mismatch: true\n",
+		"faults":          base + "faults: [kill 1 @1s]\n",
+		"faults at once":  base + "faults: [kill 1 @1s]\nworkloads: [{name: saturate, faults: [kill 2 @1s]}]\n",
+		"their order":     base + "faults: [kill 2 @1s]\nworkloads: [{name: saturate, faults: [kill 1 @1s]}]\n",
 	} {
 		p := plan(other)
 		if with, ok := seen[p]; ok {

@@ -141,6 +141,10 @@ func (r *resolver) configuration(at combination) (c Cell, ok bool) {
 		}
 	case r.file.SkipInvalid:
 		r.leaveOut(c, cannot.Why)
+	case cannot.Faults:
+		for text := range strings.SplitSeq(cannot.Why.Error(), "\n") {
+			r.wrong.add(text+"; choose another algorithm or other faults, or set skip_invalid: true to leave it out", at)
+		}
 	case cannot.Nodes:
 		r.wrong.add(fmt.Sprintf("%v; choose another number of nodes or option, or set skip_invalid: true to leave it out", cannot.Why), at)
 	default:
@@ -168,7 +172,7 @@ func (r *resolver) resolve(c *Cell) error {
 }
 
 func (r *resolver) leaveOut(c Cell, why error) {
-	line := fmt.Sprintf("%s, %d nodes, %s: %v", c.Label, c.Spec.Nodes, c.Transport, why)
+	line := fmt.Sprintf("%s, %d nodes, %s: %s", c.Label, c.Spec.Nodes, c.Transport, strings.ReplaceAll(why.Error(), "\n", "; "))
 	if !slices.Contains(r.plan.LeftOut, line) { // once, not for every workload
 		r.plan.LeftOut = append(r.plan.LeftOut, line)
 	}

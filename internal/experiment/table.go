@@ -108,6 +108,7 @@ func (p *Plan) asked(c Cell) []string {
 	add(s.Rate > 0, "rate=%v/s", s.Rate)
 	add(s.TotalRate > 0, "total_rate=%v/s", s.TotalRate)
 	add(s.Duration > 0, "duration=%s", s.Duration)
+	add(len(s.Faults) > 0, "faults=%q", strings.Join(s.Faults, "; "))
 	return out
 }
 

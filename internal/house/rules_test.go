@@ -63,12 +63,12 @@ var importRules = []importRule{
 	// Who runs nodes, one by one and as a process.
 	{of: []string{"internal/noderun"}, may: []string{"dme"}, not: machine},
 	{of: []string{"internal/localprocess"}, may: []string{"dme", "internal/noderun", "internal/entrylog", "workload"}},
-	{of: []string{"internal/sharedpage"}, may: []string{"dme", "internal/noderun"}},
+	{of: []string{"internal/sharedpage"}, may: []string{"dme", "internal/noderun", "internal/entrylog"}},
 	{of: []string{"internal/entrylog"}, may: []string{"dme"}},
 	{of: []string{"internal/alarm"}, may: []string{"dme", "internal/clock", "internal/rawio"}},
 	// Searches and worked examples: on the network in memory and on no other.
 	{of: []string{"internal/spacetime"}, may: []string{"dme", "dme/vnet"}},
-	{of: []string{"internal/stall"}, may: []string{"dme", "dme/vnet"}},
+	{of: []string{"internal/stall"}, may: []string{"dme", "dme/vnet", "result"}},
 	{of: []string{"internal/check"}, may: []string{"dme", "dme/vnet", "internal/spacetime", "internal/stall"}},
 	{of: []string{"internal/trace"}, may: []string{"dme", "dme/vnet", "internal/noderun", "internal/spacetime"}},
 }

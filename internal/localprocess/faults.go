@@ -47,7 +47,7 @@ const (
 )
 
 // Depart has the node leave the system as soon as the process is idle, which makes
-// no further request.
+// no further request: not even those that wait in line.
 func (p *Process) Depart() {
 	p.departs, p.more = departs, false
 	p.scheduled, p.waiting = 0, nil // what arrives from now on comes to nothing

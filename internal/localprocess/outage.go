@@ -34,16 +34,7 @@ func (p *Process) Unfinished() []entrylog.Abandoned {
 // exit that it was to call.
 func (p *Process) Crash() {
 	p.Runner.Crash()
-	p.cease()
-}
-
-// Retire has the process make no more requests, those neither that wait in line:
-// its node is to leave the system. The runtime forgets the arrivals that it was to
-// call.
-func (p *Process) Retire() { p.cease() }
-
-func (p *Process) cease() {
-	p.waiting, p.scheduled, p.more = nil, 0, false
+	p.waiting, p.scheduled, p.more, p.departs = nil, 0, false, stays
 	p.publish()
 }
 

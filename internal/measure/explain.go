@@ -38,7 +38,7 @@ func (o *Observation) describe(a *stall.Absent) {
 	for _, s := range slices.Backward(o.Strikes) {
 		if (s.Fault.What == fault.Kill || s.Fault.What == fault.Leave) && slices.Contains(s.Nodes, a.Node) {
 			a.Since = time.Duration(s.At - o.Start)
-			a.Token = s.Fault.Role == fault.Token || s.Fault.Role == fault.Holder
+			a.Token = a.Token || s.Fault.Role == fault.Token || s.Fault.Role == fault.Holder
 			return
 		}
 	}

@@ -94,3 +94,13 @@ func lost(o *Observation) (n uint64) {
 	}
 	return n
 }
+
+// diedInside returns when those entered who went while they were inside.
+func diedInside(o *Observation) (entered []int64) {
+	for _, a := range o.Abandoned {
+		if a.Entered < entrylog.Never && a.Ended < entrylog.Never {
+			entered = append(entered, a.Entered)
+		}
+	}
+	return entered
+}

@@ -2,6 +2,7 @@ package measure
 
 import (
 	"math"
+	"slices"
 
 	"dmebench/dme"
 )
@@ -16,7 +17,10 @@ import (
 // that share the critical section leave it together: what counts is the exit of
 // the last of them. A negative delay means that two entries overlapped, or that
 // clocks disagree; it is returned as it is.
-func (t *timeline) handovers() []int64 {
+//
+// died holds when those had entered who died inside, in any order: what passes
+// between an exit before that and the next entry is recovery.
+func (t *timeline) handovers(died []int64) []int64 {
 	n := t.len()
 	if n < 2 {
 		return nil
@@ -33,7 +37,8 @@ func (t *timeline) handovers() []int64 {
 		if e.Shared && next.Shared && next.Entered < freed {
 			continue // joins the readers who are inside
 		}
-		if waiting[k+1].otherThan(by) < freed {
+		recovered := slices.ContainsFunc(died, func(at int64) bool { return at >= freed && at < next.Entered })
+		if !recovered && waiting[k+1].otherThan(by) < freed {
 			delays = append(delays, next.Entered-freed)
 		}
 	}

@@ -13,8 +13,8 @@ import (
 //
 // A run in which mutual exclusion was violated is violated, whatever else went
 // wrong with it. Where the runtime says ok, the status becomes failed if the
-// messages sent and handled do not agree although the links are reliable, for
-// then no count can be trusted.
+// messages sent and handled do not agree although the links are reliable,
+// or records and counts do not, for then no count can be trusted.
 func Result(o Observation) *result.Result {
 	job := o.Job
 	t := newTimeline(o.Entries)
@@ -55,7 +55,7 @@ func Result(o Observation) *result.Result {
 	r.Faults = t.faults(&o)
 	r.Series = t.series(o.Start)
 	negative := t.fillTimes(r, &o)
-	judge(r, &o, &sum)
+	t.judge(r, &o, &sum)
 	r.Warnings = slices.Concat(o.Warnings, warnings(r, &o, &part, negative))
 	if r.Warnings == nil {
 		r.Warnings = []string{}
@@ -67,7 +67,7 @@ func Result(o Observation) *result.Result {
 // one, and returns what it saw of negative differences.
 func (t *timeline) fillTimes(r *result.Result, o *Observation) negatives {
 	var neg negatives
-	responses, waits, delays := t.times(response), t.times(waiting), t.handovers()
+	responses, waits, delays := t.times(response), t.times(waiting), t.handovers(diedInside(o))
 	r.ResponseTime = quantiles(responses)
 	r.WaitingTime = quantiles(waits)
 	r.SyncDelay = quantiles(delays)
@@ -138,20 +138,6 @@ func (t *timeline) safety(o *Observation, sum *totals) result.Safety {
 		s.Method, s.Checked = o.Method, sum.Entries
 	}
 	return s
-}
-
-func judge(r *result.Result, o *Observation, sum *totals) {
-	if r.Safety.Violations > 0 {
-		r.Status = result.Violated
-	}
-	if r.Status != result.OK || !o.Job.Guarantees().Reliable || len(o.Job.Faults) > 0 {
-		return
-	}
-	if faults := sum.uncounted(o.Job.Algorithm); faults != "" {
-		r.Status = result.Failed
-		r.Error = "measure: the run seemed quiet, but senders and receivers disagree: " + faults +
-			"; no message count of this run can be trusted"
-	}
 }
 
 func work(sum *totals, o *Observation) result.Work {

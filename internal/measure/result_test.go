@@ -219,6 +219,16 @@ func TestStatus(t *testing.T) {
 		{"a message lost", func(o *Observation) { o.Nodes[2].Handled[1]-- }, result.Failed, 0, "24 ASK sent and 23 handled"},
 		{"one taken for another", func(o *Observation) { o.Nodes[2].Handled[1]--; o.Nodes[2].Handled[0]++ }, result.Failed, 0,
 			"0 foreign sent and 1 handled, 24 ASK sent and 23 handled"},
+		{"an entry that was not recorded", func(o *Observation) { o.Entries = o.Entries[1:] }, result.Failed, 0, "entries and recorded"},
+		{"an entry counted twice", func(o *Observation) { o.Nodes[1].Entries++; o.Nodes[1].Requests++ }, result.Failed, 0, "node 2 has made"},
+		{"a request that nobody has made", func(o *Observation) { o.Nodes[1].Requests-- }, result.Failed, 0, "node 2 has made"},
+		{"a record of nobody", func(o *Observation) { o.Entries[2].Node = 9 }, result.Failed, 0, "a record of node 9 of 3"},
+		{"a place claimed twice", func(o *Observation) {
+			for i := range o.Entries {
+				o.Entries[i].Order = uint64(i + 1)
+			}
+			o.Entries[1].Order = 1
+		}, result.Failed, 0, "both claim entry 1"},
 		{"a message lost by a run that never was quiet", func(o *Observation) { o.Status = result.Stalled; o.Nodes[2].Handled[1]-- },
 			result.Stalled, 0, ""},
 	} {

@@ -182,7 +182,9 @@ func (j *Job) complete() (*Job, error) {
 		try(&CannotRun{Nodes: true, Why: err})
 	} else if try(j.prepare()) {
 		try(j.checkReaders())
-		try(j.checkFaults())
+		if err := j.checkFaults(); err != nil {
+			try(&CannotRun{Faults: true, Why: err})
+		}
 	}
 	if errs != nil {
 		return nil, errors.Join(errs...)
@@ -241,10 +243,11 @@ func (j *Job) WithSeed(seed uint64) (*Job, error) {
 }
 
 // CannotRun is the error for an algorithm that does not exist for so many nodes,
-// or needs what the network lacks; everything else that is wrong with a
-// specification is a fault in it.
+// needs what the network lacks, or knows nothing of what the run's faults ask of
+// it; everything else that is wrong with a specification is a fault in it.
 type CannotRun struct {
 	Nodes  bool   // it is the number of nodes
+	Faults bool   // it is what is to be done to the nodes
 	Why    error  // without advice
 	advice string // for the command line; may be ""
 }

@@ -46,6 +46,7 @@ type Endpoint struct {
 	transport.Config
 	Options dme.Options // the network's
 	Broker  nats.Broker // of a network that is brokered
+	Cut     *link.Cut   // partitions that are made while the run goes on; nil where none will be
 }
 
 // Networks lists them all.
@@ -128,7 +129,7 @@ func overUDP(runtime dme.Option) Network {
 				}
 				return udp.Multicasting{Transport: t}, nil
 			}
-			if links := conditions(e.Options); !links.Idle() {
+			if links := e.conditions(); !links.Idle() {
 				links.LargestFrame = udp.LargestFrame(udp.Raw)
 				opt.Between = func(t transport.Transport) (transport.Transport, error) { return link.Wrap(t, links) }
 			}
@@ -149,7 +150,7 @@ func conditioned(n Network) Network {
 	}
 	n.Listen = func(e Endpoint) (transport.Transport, error) {
 		t, err := listen(e)
-		links := conditions(e.Options)
+		links := e.conditions()
 		if err != nil || links.Idle() {
 			return t, err
 		}
@@ -169,6 +170,13 @@ func conditions(o dme.Options) link.Config {
 	if err != nil {
 		panic("run: " + err.Error() + " was accepted") // the options are checked
 	}
+	return links
+}
+
+// conditions is what is done to the links of an endpoint.
+func (e *Endpoint) conditions() link.Config {
+	links := conditions(e.Options)
+	links.Cut = e.Cut
 	return links
 }
 

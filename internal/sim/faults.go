@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"time"
 
 	"dmebench/dme"
 	"dmebench/internal/entrylog"
@@ -35,14 +36,13 @@ type faults struct {
 	strikes   []measure.Strike
 	abandoned []entrylog.Abandoned
 
-	joining  []dme.NodeID // nodes that are no part of the system at the start
-	absent   dme.NodeSet  // nodes that have not joined, or have left
-	retiring dme.NodeSet  // nodes that leave as soon as their process is idle
-	leaving  dme.NodeSet  // nodes that have been told to leave
-	due      []int64      // of node i+1, when it went: the arrival that was to come; -1 for none
-	paused   map[dme.NodeID]*standstill
-	late     map[dme.NodeID]int64 // what comes after its time because the node stood still: when it was to arrive
-	cuts     []int                // strikes: the partitions in force
+	joining []dme.NodeID // nodes that are no part of the system at the start
+	absent  dme.NodeSet  // nodes that have not joined, or have left
+	leaving dme.NodeSet  // nodes that have been told to leave, and have not left
+	due     []int64      // of node i+1, when it went: the arrival that was to come; -1 for none
+	paused  map[dme.NodeID]*standstill
+	late    map[dme.NodeID]int64 // what comes after its time because the node stood still: when it was to arrive
+	cuts    []int                // strikes: the partitions in force
 
 	news  map[link.Link]int   // on their way
 	until map[link.Link]int64 // what is sent now arrives no earlier
@@ -73,10 +73,10 @@ func newFaults(s *simulation) *faults {
 		return nil
 	}
 	f := &faults{
-		simulation: s, rng: rand.New(rand.NewPCG(s.job.Spec.Seed, faultStream)), bound: int64(s.job.Bound()),
+		simulation: s, rng: rand.New(rand.NewPCG(s.job.Spec.Seed, faultStream)), bound: max(1, int64(s.job.Bound())),
 		next: never, joining: schedule.Absent(),
 		asked: make([]uint64, n), due: make([]int64, n), paused: make(map[dme.NodeID]*standstill), late: make(map[dme.NodeID]int64),
-		absent: dme.MakeNodeSet(n), retiring: dme.MakeNodeSet(n), leaving: dme.MakeNodeSet(n),
+		absent: dme.MakeNodeSet(n), leaving: dme.MakeNodeSet(n),
 		news: make(map[link.Link]int), until: make(map[link.Link]int64),
 	}
 	for _, id := range f.joining {
@@ -95,10 +95,18 @@ func (f *faults) begin() {
 	}
 	for i := range f.planned {
 		if p := &f.planned[i]; p.Event == "" && !p.AfterKill {
-			p.at = f.start + int64(p.At)
+			p.at = later(f.start, p.At)
 		}
 	}
 	f.lookAhead()
+}
+
+// later returns the time after a duration; never where that is beyond 64 bits.
+func later(from int64, d time.Duration) int64 {
+	if at := from + int64(d); at >= from {
+		return at
+	}
+	return never
 }
 
 // lookAhead finds out when the next fault is due, or over.
@@ -140,7 +148,7 @@ func (f *faults) strike() bool {
 	if f.next == never || !f.agenda.empty() && f.agenda.first() <= f.next {
 		return false
 	}
-	if f.watch.busy == 0 && len(f.paused) == 0 {
+	if f.watch.busy == 0 && !f.holding() {
 		return false // the run is over
 	}
 	f.now = max(f.now, f.next)
@@ -190,6 +198,7 @@ func (f *faults) strikeRipe() bool {
 func (f *faults) settled() {
 	f.lookAhead()
 	f.watch.progress(f.now)
+	f.watch.restful = f.now
 	for i, p := range f.procs {
 		if id := dme.NodeID(i + 1); p.Activity() == noderun.Down {
 			f.simulation.moved(id) // perhaps nobody will bring it back any more
@@ -210,11 +219,12 @@ func (f *faults) whom(i int) (nodes []dme.NodeID, wait bool) {
 		}
 	}
 	if p.Role == "" {
-		return f.able(p.What, p.Nodes), false
+		asleep := func(id dme.NodeID) bool { return f.paused[id] != nil }
+		return f.able(p.What, p.Nodes), p.What == fault.Leave && slices.ContainsFunc(p.Nodes, asleep)
 	}
 	var all []dme.NodeID
 	for id := dme.NodeID(1); int(id) <= len(f.procs); id++ {
-		if f.can(p.What, id) && f.plays(p, id) {
+		if f.can(p.What, id) && f.plays(p, id) && (p.What != fault.Leave || f.paused[id] == nil) {
 			all = append(all, id)
 		}
 	}
@@ -266,7 +276,7 @@ func (f *faults) can(what fault.Kind, id dme.NodeID) bool {
 	case fault.Join:
 		return down && f.absent.Has(id)
 	case fault.Leave:
-		return !down && !f.retiring.Has(id) && !f.leaving.Has(id)
+		return !down && !f.leaving.Has(id)
 	}
 	return !down
 }
@@ -277,7 +287,7 @@ func (f *faults) carryOut(i int, nodes []dme.NodeID) {
 	p.strike = len(f.strikes)
 	f.strikes = append(f.strikes, measure.Strike{Fault: p.Fault, Nodes: nodes, At: f.now})
 	if p.Lasts > 0 {
-		f.ends = append(f.ends, ending{f.now + int64(p.Lasts), p.strike})
+		f.ends = append(f.ends, ending{later(f.now, p.Lasts), p.strike})
 	}
 	if p.What == fault.Partition {
 		f.cuts = append(f.cuts, p.strike)
@@ -301,7 +311,7 @@ func (f *faults) carryOut(i int, nodes []dme.NodeID) {
 	}
 	for k := range f.planned {
 		if q := &f.planned[k]; q.AfterKill && q.strike < 0 && f.job.Faults.Kill(k) == i {
-			q.at = f.now + int64(q.At)
+			q.at = later(f.now, q.At)
 		}
 	}
 }
@@ -352,6 +362,8 @@ func (f *faults) observe(o *measure.Observation) {
 		switch p := &f.planned[i]; {
 		case p.missed:
 			o.Warnings = append(o.Warnings, fmt.Sprintf("fault %q hit nobody: %s", p.Fault, impossible[p.What]))
+		case p.strike < 0 && p.ripe && p.Role == "":
+			o.Warnings = append(o.Warnings, fmt.Sprintf("fault %q hit nobody: the node stood still until the run was over", p.Fault))
 		case p.strike < 0 && p.ripe:
 			o.Warnings = append(o.Warnings, fmt.Sprintf("fault %q hit nobody: no node was its %s until the run was over", p.Fault, p.Role))
 		case p.strike < 0:

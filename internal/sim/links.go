@@ -57,6 +57,7 @@ func (s *simulation) condition(from, to dme.NodeID, m *dme.Message) {
 	s.messages++
 	f := s.links.conditioner(from, to).Next(time.Duration(s.now), dme.MessageSize(m))
 	if f.Lost {
+		s.losses.lost(from, to, m)
 		return
 	}
 	if f.Repeated {
@@ -78,8 +79,7 @@ func (s *simulation) sendAll(from dme.NodeID, m *dme.Message) (transmissions int
 	for to := dme.NodeID(1); int(to) <= len(s.procs); to++ {
 		if to != from {
 			transmissions++
-			if s.faults != nil && s.faults.severed(from, to) {
-				s.messages++
+			if s.faults != nil && s.faults.loses(from, to, m) {
 				continue
 			}
 			m.Vec = slices.Clone(vec)
@@ -105,7 +105,9 @@ func (s *simulation) pass(departure int64, from, to dme.NodeID, m *dme.Message, 
 	}
 	s.links.travelled += float64(at - s.now)
 	s.links.delivered++
-	s.schedule(delivery, at, s.flight.put(from, to, m))
+	slot := s.flight.put(from, to, m)
+	s.losses.sent(slot, from)
+	s.schedule(delivery, at, slot)
 }
 
 // meanDelay is the mean delay of a message: T, or what the deliveries over links

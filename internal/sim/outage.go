@@ -51,7 +51,6 @@ func (f *faults) abandon(id dme.NodeID, made bool) {
 
 // forget has a node be no longer about to leave.
 func (f *faults) forget(id dme.NodeID) {
-	f.retiring.Remove(id)
 	if f.leaving.Has(id) {
 		f.leaving.Remove(id)
 		f.watch.leaving--
@@ -61,8 +60,8 @@ func (f *faults) forget(id dme.NodeID) {
 // vanish takes a node out of the network: what was on its way to it is lost, and
 // the others will hear that it is down.
 func (f *faults) vanish(id dme.NodeID) {
-	f.timers.cancelAll(id)
 	f.due[id-1] = -1
+	f.losses.died(id)
 	f.agenda.drop(func(e event) bool { return f.lost(e, id) })
 	if x := f.paused[id]; x != nil {
 		for _, e := range x.events {
@@ -97,6 +96,7 @@ func (f *faults) lost(e event, id dme.NodeID) bool {
 		if x.msg.Kind == kindNews {
 			f.news[link.Link{From: x.from, To: id}]--
 		}
+		f.losses.drowned(e.what, id)
 		f.flight.release(e.what)
 	case timeout:
 		if f.timers.at(e.what).node != id {
@@ -117,6 +117,7 @@ func (f *faults) lost(e event, id dme.NodeID) bool {
 // appear brings a node into the network: the others will hear that it is up, and
 // it will hear who is down, and who has joined since the start.
 func (f *faults) appear(id dme.NodeID) {
+	f.losses.returned(id)
 	for other := range dme.Others(len(f.procs), id) {
 		if f.process(other).Activity() == noderun.Down {
 			f.tell(other, id, isDown)
@@ -146,6 +147,16 @@ func (f *faults) hear(x *transit) {
 	} else {
 		f.process(x.to).PeerUp(x.from)
 	}
+}
+
+// loses notes a message that is lost as it is sent; it reports whether it is.
+func (f *faults) loses(from, to dme.NodeID, m *dme.Message) bool {
+	if !f.severed(from, to) {
+		return false
+	}
+	f.messages++
+	f.losses.lost(from, to, m)
+	return true
 }
 
 // severed reports whether what one node sends to another now is lost: the other is
@@ -193,13 +204,10 @@ func (f *faults) join(id dme.NodeID) {
 // leave has a node leave the system as soon as its process is idle.
 func (f *faults) leave(id dme.NodeID) {
 	f.abandon(id, false)
-	arrives := func(e event) bool { return e.class() == arrival && dme.NodeID(e.what) == id }
-	f.agenda.drop(arrives)
-	if x := f.paused[id]; x != nil {
-		x.events = slices.DeleteFunc(x.events, arrives)
-	}
-	f.process(id).Retire()
-	f.retiring.Add(id)
+	f.agenda.drop(func(e event) bool { return e.class() == arrival && dme.NodeID(e.what) == id })
+	f.leaving.Add(id)
+	f.watch.leaving++
+	f.process(id).Depart()
 }
 
 // moved follows a node after an event; pending reports whether the run has to wait
@@ -211,14 +219,8 @@ func (f *faults) moved(id dme.NodeID) (pending bool) {
 		f.requests++
 		f.happened(fault.Request, f.requests, id)
 	}
-	if f.retiring.Has(id) && p.Activity() == noderun.Idle && f.paused[id] == nil {
-		f.retiring.Remove(id)
-		f.leaving.Add(id)
-		f.watch.leaving++
-		p.Runner.Leave()
-	}
 	if p.Activity() != noderun.Down {
-		return f.retiring.Has(id) || f.leaving.Has(id)
+		return f.leaving.Has(id)
 	}
 	if f.leaving.Has(id) { // it has left
 		f.forget(id)
@@ -230,7 +232,7 @@ func (f *faults) moved(id dme.NodeID) (pending bool) {
 
 // asks reports whether a node takes part in a step of the workload.
 func (f *faults) asks(id dme.NodeID) bool {
-	return f == nil || f.process(id).Activity() != noderun.Down && !f.retiring.Has(id) && !f.leaving.Has(id)
+	return f == nil || f.process(id).Activity() != noderun.Down && !f.leaving.Has(id)
 }
 
 // pause has a node stand still: what reaches it, and what it was to do, waits.
@@ -262,6 +264,16 @@ func (f *faults) holds(e event) bool {
 	return x != nil
 }
 
+// holding reports whether anything waits for a node that stands still.
+func (f *faults) holding() bool {
+	for _, x := range f.paused {
+		if len(x.events) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // resume ends a pause. What waited comes at once, in the order in which it would
 // have come.
 func (f *faults) resume(id dme.NodeID, strike int) {
@@ -278,8 +290,7 @@ func (f *faults) resume(id dme.NodeID, strike int) {
 		if e.class() == arrival {
 			f.punctual(id, e.at)
 		}
-		e.at = max(e.at, f.now)
-		f.agenda.insert(e)
+		f.agenda.add(e.class(), f.now, e.what)
 	}
 	f.current = id
 	f.simulation.moved(id)

@@ -17,11 +17,18 @@
 // delays leaves later for the network; what is reordered or repeated is outside
 // the order that the network keeps; a broadcast is then a message to each.
 //
+// Faults are carried out as the job's schedule has them: a node that is killed, comes
+// back, joins or leaves is treated as package dme/vnet does, and the others hear of
+// it within the bound on delays, at a time drawn from the seed. A node that is paused
+// does nothing, and what reaches it waits; a partition loses what is sent between its
+// sides, and nobody is told of it. A run waits for what the schedule brings back at a
+// given time.
+//
 // Guarantees: the outcome is a function of the job, byte for byte. Random
 // delays come from a stream of their own, so that the workload of a seed is the
 // same under every network. At one instant, deliveries come before timers,
-// timers before exits, exits before new requests; among equals, what was
-// arranged first comes first. Every run ends: one that does not fall silent, or
+// timers before exits, exits before new requests, and those before faults; among
+// equals, what was arranged first comes first. Every run ends: one that does not fall silent, or
 // in which requests wait while nobody enters, is found by a watchdog in virtual
 // time.
 //

@@ -28,6 +28,7 @@ type simulation struct {
 	delays *delays
 	links  *links  // nil where they are left alone
 	faults *faults // nil where there are none
+	losses *losses // nil where nothing gets lost
 
 	procs    []*localprocess.Process // of node i+1
 	counters []noderun.Counters
@@ -68,6 +69,7 @@ func newSimulation(ctx context.Context, job *run.Job) (*simulation, error) {
 	s.links = newLinks(job.Links(), n)
 	s.watch = newWatch(n, s.patience())
 	s.faults = newFaults(s)
+	s.losses = newLosses(s)
 	return s, nil
 }
 
@@ -134,6 +136,9 @@ func (s *simulation) dispatch(e event) bool {
 	case delivery:
 		p := s.flight.at(e.what)
 		s.now, s.current = e.at, p.to
+		if s.losses != nil {
+			s.losses.arrives(e.what)
+		}
 		switch {
 		case p.from == p.to:
 			s.process(p.to).Transmitted(&p.msg)
@@ -173,6 +178,9 @@ func (s *simulation) moved(id dme.NodeID) {
 	if s.faults != nil {
 		pending = s.faults.moved(id) || pending
 	}
+	if s.losses != nil {
+		s.losses.moved(id)
+	}
 	s.watch.moved(id, s.now, p.Activity(), pending)
 }
 
@@ -198,6 +206,7 @@ func (s *simulation) deliver(at int64, from, to dme.NodeID, m *dme.Message) {
 	}
 	slot := s.flight.put(from, to, m)
 	if s.faults != nil {
+		s.losses.sent(slot, from)
 		s.schedule(delivery, s.faults.after(at, from, to), slot)
 	} else if s.delays.constant() {
 		s.checkTime(at)
@@ -209,8 +218,7 @@ func (s *simulation) deliver(at int64, from, to dme.NodeID, m *dme.Message) {
 
 // Send implements [noderun.World].
 func (s *simulation) Send(from, to dme.NodeID, m *dme.Message) {
-	if s.faults != nil && s.faults.severed(from, to) {
-		s.messages++
+	if s.faults != nil && s.faults.loses(from, to, m) {
 		return
 	}
 	if s.links != nil {
@@ -239,8 +247,7 @@ func (s *simulation) Broadcast(from dme.NodeID, m *dme.Message) (transmissions i
 		if !sequenced {
 			at = s.delays.arrival(s.now, from, to)
 		}
-		if s.faults != nil && s.faults.severed(from, to) {
-			s.messages++
+		if s.faults != nil && s.faults.loses(from, to, m) {
 			continue
 		}
 		m.Vec = slices.Clone(vec)

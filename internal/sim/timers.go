@@ -39,15 +39,6 @@ func (t *timers) cancel(node dme.NodeID, id dme.TimerID) {
 	}
 }
 
-// cancelAll cancels what is set of a node.
-func (t *timers) cancelAll(node dme.NodeID) {
-	for x := range t.armed {
-		if x.node == node {
-			t.cancel(node, x.id)
-		}
-	}
-}
-
 // fire takes the timer out; ok is false where it must not fire.
 func (t *timers) fire(slot uint32) (fired timer, ok bool) {
 	fired = *t.at(slot)

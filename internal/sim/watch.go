@@ -5,7 +5,6 @@ import (
 
 	"dmebench/dme"
 	"dmebench/internal/noderun"
-	"dmebench/internal/stall"
 )
 
 // watch knows which nodes have something left to do, and since when nothing
@@ -98,17 +97,4 @@ func (s *simulation) states() []string {
 		states = append(states, fmt.Sprintf("and %d more nodes", rest))
 	}
 	return states
-}
-
-// standstill says what the nodes of a stalled run wait for.
-func (s *simulation) standstill() *stall.Standstill {
-	x := &stall.Standstill{Nodes: len(s.procs), Tokens: -1}
-	for _, p := range s.procs {
-		if p.Activity() == noderun.Down {
-			x.Absent = append(x.Absent, stall.Absent{Node: p.ID(), Since: -1})
-			continue
-		}
-		x.Add(p.ID(), p.Node(), p.Activity() == noderun.Requesting)
-	}
-	return x
 }

@@ -47,7 +47,7 @@ func (w *worker) lost(to dme.NodeID) bool { return w.down != nil && w.down[to].L
 // beginLate starts the nodes of a process that comes into a running system, and
 // tells them who is not there. start is when the run began.
 func (w *worker) beginLate(start int64) {
-	w.base = w.transport.Counters()
+	w.mark()
 	w.each(func(n *node) {
 		made := int(n.proc.Counters().Requests.Load())
 		if w.assigned.Joins {

@@ -24,6 +24,8 @@ import (
 	"dmebench/internal/sharedpage"
 	"dmebench/internal/stall"
 	"dmebench/transport"
+	"dmebench/transport/link"
+	"dmebench/workload/fault"
 )
 
 // How often a worker looks whether it was held up; the more of them there are, the
@@ -49,6 +51,7 @@ type worker struct {
 	down      []atomic.Bool // by NodeID: what is sent there is lost; nil in a run without faults
 	newcomer  bool          // the others were there before this process
 	seized    *node         // its lock is held; see seize
+	cut       link.Cut      // the partitions of the run's faults
 	pings     pings
 	base      transport.Counters // what the transport had counted before the workload began
 	clocks    clock.Reading      // then
@@ -90,7 +93,7 @@ func (w *worker) answer(c control.Command) (r control.Reply) {
 	case control.OpAlive:
 		w.each(func(n *node) { n.do(func(*localprocess.Process) {}) }) // to do nothing must be possible
 	case control.OpMark:
-		w.base, w.clocks, w.marked = w.transport.Counters(), clock.Read(), w.clock.Now()
+		w.mark()
 	case control.OpBegin:
 		if w.newcomer {
 			w.beginLate(c.At)
@@ -107,6 +110,10 @@ func (w *worker) answer(c control.Command) (r control.Reply) {
 		r.Entries, err = w.entries(c.Chunk)
 	case control.OpStates:
 		r.States, r.Waits = w.states(c.Limit), w.waits()
+	case control.OpCut:
+		err = w.cut.Partition(c.Cut, c.Sides)
+	case control.OpHeal:
+		w.cut.Heal(c.Cut)
 	case control.OpQuit:
 		w.close()
 	default:
@@ -163,6 +170,14 @@ func (w *worker) assign(a *control.Assignment) (control.Reply, error) {
 func (w *worker) listen(c transport.Config) (transport.Transport, error) {
 	network := w.job.Network
 	e := run.Endpoint{Config: c, Options: w.job.NetOptions}
+	for _, f := range w.job.Faults {
+		switch f.What {
+		case fault.Partition:
+			e.Cut = &w.cut
+		case fault.Pause:
+			e.Patience = max(e.Patience, f.Lasts)
+		}
+	}
 	if network.Brokered {
 		if w.assigned.Broker == nil {
 			return nil, fmt.Errorf("worker: %s needs a broker and none was named; are coordinator and worker of one build?", network.Name)
@@ -189,6 +204,12 @@ func (w *worker) peers() []dme.NodeID {
 		peers = append(peers, id)
 	}
 	return peers
+}
+
+// mark remembers where counters and clocks stand as the process begins its part of
+// the workload.
+func (w *worker) mark() {
+	w.base, w.clocks, w.marked = w.transport.Counters(), clock.Read(), w.clock.Now()
 }
 
 // begin starts the nodes, and their workload at the given time.

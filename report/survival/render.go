@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"dmebench/claims"
 	"dmebench/internal/tables"
 )
 
@@ -31,7 +32,8 @@ func Files(d *Document, style string) ([]File, error) {
 	}
 	var html bytes.Buffer
 	t, err := template.New("survival").Funcs(template.FuncMap{
-		"class": class, "word": Cell.Word, "measure": Duration, "count": Count, "search": Cell.searched, "join": strings.Join,
+		"class": class, "verdict": verdictClass,
+		"word": Cell.Word, "measure": Duration, "count": Count, "search": Cell.searched, "join": strings.Join,
 	}).Parse(page)
 	if err == nil {
 		err = t.Execute(&html, struct {
@@ -98,6 +100,16 @@ func part(n, of int) string {
 		return ""
 	}
 	return fmt.Sprintf(" %d/%d", n, of)
+}
+
+func verdictClass(v claims.Verdict) string {
+	switch v.Verdict {
+	case claims.Holds:
+		return "good"
+	case claims.Fails, claims.Partly:
+		return "bad"
+	}
+	return "open"
 }
 
 func class(c Cell) string {
@@ -187,6 +199,14 @@ func Markdown(d *Document) []byte {
 		"«stops»: it held, and somebody waited for ever. «unsafe»: two nodes were in the critical section at once. "+
 		"«2/6»: in so many of the runs; 0: in a search alone.\n\n")
 	_ = Matrix(d).WriteMarkdown(&b) // a Buffer takes everything
+	if len(d.Claims) > 0 {
+		b.WriteString("\n## What the texts claim of failures\n\n")
+		t := tables.New("algorithm", "claim", "source", "verdict")
+		for _, v := range d.Claims {
+			t.Add(v.Algorithm, v.Quantity+": "+v.Formula, v.Source, v.Text)
+		}
+		_ = t.WriteMarkdown(&b)
+	}
 	for _, r := range d.rows() {
 		fmt.Fprintf(&b, "\n## %s\n\n", r.Algorithm)
 		t := tables.New("fault", "", "next entry after",

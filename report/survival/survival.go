@@ -2,6 +2,8 @@
 // fault leave it safe and live, and what recovery costs.
 package survival
 
+import "dmebench/claims"
+
 // Answer is yes, no, or that there is none.
 type Answer string
 
@@ -83,5 +85,6 @@ type Document struct {
 	Repetitions   int               `json:"repetitions"`
 	Seed          uint64            `json:"seed"`
 	Environment   map[string]string `json:"environment"`
-	Cells         []Cell            `json:"cells"` // by algorithm, then by fault
+	Cells         []Cell            `json:"cells"`  // by algorithm, then by fault
+	Claims        []claims.Verdict  `json:"claims"` // on what the texts say of failures
 }

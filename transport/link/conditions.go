@@ -35,6 +35,7 @@ type Config struct {
 	All        Conditions // of every link for which no rule is in force
 	Rules      []Rule     // of single links; the first that is in force holds
 	Partitions []Partition
+	Cut        *Cut // partitions that are made at run time; nil: none will be
 
 	// LargestFrame is the size in bytes of the largest frame that the transport
 	// beneath carries; 0 means transport.MaxFrame.
@@ -51,7 +52,7 @@ func (c *Config) each(f func(Conditions)) {
 
 // Idle reports whether the configuration leaves every frame alone.
 func (c *Config) Idle() bool {
-	idle := len(c.Partitions) == 0
+	idle := len(c.Partitions) == 0 && c.Cut == nil
 	c.each(func(x Conditions) {
 		x.Holding = 0
 		idle = idle && x == Conditions{}
@@ -65,7 +66,7 @@ func (c *Config) Guarantees(g transport.Guarantees) transport.Guarantees {
 		return g
 	}
 	g.Broadcast, g.SequencedBroadcast = false, false
-	if len(c.Partitions) > 0 {
+	if len(c.Partitions) > 0 || c.Cut != nil {
 		g.Reliable = false
 	}
 	c.each(func(x Conditions) {

@@ -3,7 +3,6 @@ package link
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -59,26 +58,10 @@ func (p *Partition) check() error {
 	if p.From < 0 || p.Until <= p.From {
 		return fmt.Errorf("link: partition from %v until %v: want an end after the beginning", p.From, p.Until)
 	}
-	seen := make(map[dme.NodeID]bool)
-	for _, g := range p.Groups {
-		for _, id := range g {
-			if seen[id] {
-				return fmt.Errorf("link: partition: node %d is in two groups", id)
-			}
-			seen[id] = true
-		}
-	}
-	if len(seen) == 0 {
-		return errors.New("link: partition without nodes")
-	}
-	return nil
+	return checkGroups(p.Groups)
 }
 
 // separates reports whether a frame that is sent at the time now vanishes.
 func (p *Partition) separates(l Link, now time.Duration) bool {
-	return now >= p.From && now < p.Until && p.side(l.From) != p.side(l.To)
-}
-
-func (p *Partition) side(id dme.NodeID) int {
-	return slices.IndexFunc(p.Groups, func(g []dme.NodeID) bool { return slices.Contains(g, id) })
+	return now >= p.From && now < p.Until && side(p.Groups, l.From) != side(p.Groups, l.To)
 }

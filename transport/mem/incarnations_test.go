@@ -83,7 +83,9 @@ func TestReadmit(t *testing.T) {
 	send(one, 1, 2, "to the second")
 	told.expect(t, "first life", "down 2", "up 2", "second life")
 	reborn.expect(t, "to the second")
-	for err := range map[error]bool{one.Readmit(1, "x", 2): true, one.Readmit(3, "x", 2): true, one.Readmit(2, "x", 2): true, one.Readmit(2, "", 3): true} {
+	for _, err := range []error{
+		one.Readmit(1, "x", 2), one.Readmit(3, "x", 2), one.Readmit(2, "x", 2), one.Readmit(2, "", 3),
+	} {
 		if err == nil {
 			t.Error("misuse without an error")
 		}

@@ -2,6 +2,7 @@ package nats
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -35,14 +36,7 @@ type Broker struct {
 	Sequenced bool `json:"sequenced,omitempty"` // a Sequencer of the run puts broadcasts into one order
 }
 
-const (
-	connectTimeout = 10 * time.Second
-
-	// On a broker elsewhere, how soon a connection that has fallen silent is
-	// noticed: after two pings without an answer.
-	pingInterval = 5 * time.Second
-	pingsLost    = 2
-)
+const connectTimeout = 10 * time.Second
 
 // ErrBroker is wrapped by the error of a broker that cannot be used.
 var ErrBroker = errors.New("nats: cannot use the broker")
@@ -76,12 +70,14 @@ func (b Broker) connect(name string, w *wire, lost func(error)) (*natsgo.Conn, e
 	if lost == nil {
 		lost = func(error) {}
 	}
+	closed := make(chan struct{})
 	opts := []natsgo.Option{
 		natsgo.Name(name), natsgo.Timeout(connectTimeout),
 		natsgo.SetCustomDialer(w), natsgo.SkipSubjectValidation(),
 		// What was published meanwhile would be lost, or come twice.
 		natsgo.NoReconnect(),
 		natsgo.ClosedHandler(func(c *natsgo.Conn) {
+			close(closed)
 			err := c.LastError()
 			if err == nil {
 				err = natsgo.ErrConnectionClosed
@@ -95,14 +91,10 @@ func (b Broker) connect(name string, w *wire, lost func(error)) (*natsgo.Conn, e
 			lost(err)
 		}),
 	}
-	if b.Own {
-		// The broker is on this host, where a connection does not fall silent.
-		// An answer to a ping would need the lock that Publish holds while it
-		// waits for the socket, and the socket would not be read meanwhile.
-		opts = append(opts, natsgo.PingInterval(-1))
-	} else {
-		opts = append(opts, natsgo.PingInterval(pingInterval), natsgo.MaxPingsOutstanding(pingsLost))
-	}
+	// An answer to a ping would need the lock that Publish holds while it waits for
+	// the socket, and the socket would not be read meanwhile. The run's own broker is
+	// on this host, where a connection does not fall silent; of others, see watch.
+	opts = append(opts, natsgo.PingInterval(-1))
 	if b.Token != "" {
 		opts = append(opts, natsgo.Token(b.Token))
 	}
@@ -119,6 +111,12 @@ func (b Broker) connect(name string, w *wire, lost func(error)) (*natsgo.Conn, e
 	c, err := natsgo.Connect(b.URL, opts...)
 	if err != nil {
 		return nil, fmt.Errorf("%w at %s: %w; %s", ErrBroker, b.name(), err, advice(err))
+	}
+	if !b.Own {
+		go w.watch(c, cmp.Or(w.interval, pingInterval), closed, func(err error) {
+			lost(fmt.Errorf("the connection to the broker at %s is lost: %w", b.name(), err))
+			c.Close()
+		})
 	}
 	return c, nil
 }
@@ -175,7 +173,10 @@ func (b *Broker) Credentials(file []byte) error {
 
 // wire dials the broker, and counts what passes to it.
 type wire struct {
-	bytes, writes atomic.Uint64
+	bytes, writes atomic.Uint64 // written
+	arrived       atomic.Uint64 // bytes
+
+	interval time.Duration // between questions whether the broker is there; 0 for the usual one
 }
 
 // Dial is what the client library calls.
@@ -198,6 +199,12 @@ func (w *wire) Dial(network, address string) (net.Conn, error) {
 type countedConn struct {
 	net.Conn
 	wire *wire
+}
+
+func (c *countedConn) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	c.wire.arrived.Add(uint64(max(n, 0)))
+	return n, err
 }
 
 func (c *countedConn) Write(b []byte) (int, error) {

@@ -22,7 +22,7 @@ import (
 )
 
 func config(id dme.NodeID, nodes int) transport.Config {
-	return transport.Config{Local: []dme.NodeID{id}, Nodes: nodes, Key: testKey}
+	return transport.Config{Local: []dme.NodeID{id}, Nodes: nodes, Key: testKey, Incarnation: 1}
 }
 
 func TestWhoIsNotLetIn(t *testing.T) {

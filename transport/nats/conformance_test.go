@@ -1,6 +1,8 @@
 package nats
 
 import (
+	"encoding/json"
+	"os"
 	"sync"
 	"testing"
 	"time"
@@ -8,6 +10,19 @@ import (
 	"dmebench/transport"
 	"dmebench/transport/transporttest"
 )
+
+var subject = transporttest.Subject{
+	Name: "nats", Guarantees: Guarantees, Connectionless: true,
+	Remote: func(reach string) transporttest.Opener {
+		var b Broker
+		if err := json.Unmarshal([]byte(reach), &b); err != nil {
+			panic(err) // it was written by the test
+		}
+		return opener(b)
+	},
+}
+
+func TestMain(m *testing.M) { os.Exit(transporttest.Main(m, subject)) }
 
 func TestConformance(t *testing.T) {
 	for _, c := range []struct {
@@ -25,10 +40,13 @@ func TestConformance(t *testing.T) {
 			if c.sequenced {
 				open = withSequencer(t, b, open)
 			}
-			transporttest.Run(t, transporttest.Subject{
-				Name: "nats", Guarantees: Guarantees,
-				Open: open,
-			})
+			reach, err := json.Marshal(b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := subject
+			s.Open, s.Reach = open, string(reach)
+			transporttest.Run(t, s)
 		})
 	}
 }

@@ -12,9 +12,14 @@ import (
 // transport closes or ends. It waits for one channel only: a select costs more
 // than all else that is done here for a frame.
 func (t *Transport) deliver() {
+	defer close(t.delivered)
 	top := t.top.Load()
 	for t.cause.Load() == nil && !t.closing.Load() {
-		if m := <-t.inbox; m != nil {
+		switch m := <-t.inbox; {
+		case m == nil:
+		case m.Sub == nil:
+			t.reached(m)
+		default:
 			t.arrived(top, m)
 		}
 	}
@@ -55,12 +60,37 @@ func (t *Transport) arrived(top *topology, m *natsgo.Msg) {
 		t.refused.Add(1)
 		return
 	}
-	if order > 0 && !t.next(&t.order, order, "the sequencer") {
-		return
+	if order > 0 {
+		if t.order == 0 && t.config.Incarnation > 1 {
+			t.order = order - 1 // this process has come later
+		}
+		if !t.next(&t.order, order, "the sequencer") {
+			return
+		}
 	}
-	last := &p.State.in.unicast
+	t.take(top, p, h, body)
+}
+
+// take delivers a frame, if it comes from and for incarnations that are there.
+func (t *Transport) take(top *topology, p *process, h header, body []byte) {
+	in := &p.State.in
+	switch {
+	case h.incarnation < p.Incarnation || h.incarnation == p.Incarnation && in.over:
+		t.refused.Add(1)
+		return
+	case h.incarnation > p.Incarnation:
+		t.held = append(t.held, held{h, body})
+		return
+	case h.welcome:
+		in.open, in.broadcast = true, h.number
+		return
+	case !in.open:
+		return // it was meant for the incarnation before this one
+	}
+	broadcast := h.to == dme.None
+	last := &in.unicast
 	if broadcast {
-		last = &p.State.in.broadcast
+		last = &in.broadcast
 	}
 	if !t.next(last, h.number, p) {
 		return

@@ -19,6 +19,16 @@
 //
 // A transport's address is PREFIX.w3: what its nodes' subjects begin with.
 //
+// # Incarnations
+//
+// A later incarnation of a process has subjects of its own, PREFIX.w3-2: what was sent
+// to the one before does not reach it. Broadcasts go to all, and so do not tell. Where
+// one of two processes has not been there from the start, each begins with a welcome,
+// which says from where on its broadcasts are meant for the other; what comes before
+// it is dropped. Frames of a later incarnation carry its number. They wait until
+// transport.Readmitter has announced it; those of one that is over are refused.
+// Expel asks the broker for an answer first: what it had of the dead has come then.
+//
 // # The way of a frame
 //
 // Send publishes at once. The client library coalesces what is published while
@@ -77,6 +87,6 @@
 // # What it does not do
 //
 // It does not notice that another process has died: a broker does not tell.
-// Whoever started the process knows. Frames to a dead process are dropped by the
-// broker until ErrBacklog.
+// Whoever started the process knows, and can tell by Expel. Until then, frames to a
+// dead process are dropped by the broker until ErrBacklog.
 package nats

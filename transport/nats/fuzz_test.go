@@ -27,8 +27,8 @@ func FuzzMessage(f *testing.F) {
 	f.Add(append(header{from: 2, to: 1, number: 1}.append(nil), "body"...), byte(unicast), true, true)
 	f.Add(append(header{from: 2, number: 1}.append(nil), "body"...), byte(broadcast), true, false)
 	f.Add(append(header{from: 2, number: 1}.append(nil), "body"...), byte(sequenced), true, true)
-	f.Add(binary.AppendUvarint([]byte{2}, 1<<40), byte(progress), true, false)
-	f.Add([]byte{2, 0}, byte(goodbye), true, true)
+	f.Add(binary.AppendUvarint([]byte{2, 1}, 1<<40), byte(progress), true, false)
+	f.Add([]byte{2, 1, 0}, byte(goodbye), true, true)
 	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 0xff}, byte(unicast), false, true)
 	f.Fuzz(func(t *testing.T, b []byte, way byte, sealed, own bool) {
 		way %= ways
@@ -38,7 +38,7 @@ func FuzzMessage(f *testing.F) {
 			alls: new(natsgo.Subscription), byes: new(natsgo.Subscription), closed: make(chan struct{}),
 		}
 		tr.broker.Own, tr.broker.Sequenced = own, way == sequenced
-		top, err := newTopology(transport.AddressBook{tr.Addr(), tr.prefix + "." + processName(2)}, &tr.config, tr.prefix, way == sequenced)
+		top, err := newTopology(transport.AddressBook{tr.Addr(), tr.prefix + "." + processName(2, 1)}, &tr.config, tr.prefix, way == sequenced)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -77,6 +77,11 @@ type Transport struct {
 	inSeal *seal
 	report []byte
 	order  uint64 // number of the last broadcast in the one order
+	held   []held // of incarnations that nobody has announced yet
+
+	changing  sync.Mutex           // held by Expel and Readmit
+	change    atomic.Pointer[mark] // that is under way
+	delivered chan struct{}        // closed when deliver has ended
 
 	closing atomic.Bool
 	closed  chan struct{}
@@ -92,6 +97,7 @@ type Transport struct {
 var (
 	_ transport.Transport   = (*Transport)(nil)
 	_ transport.Broadcaster = (*Transport)(nil)
+	_ transport.Readmitter  = (*Transport)(nil)
 )
 
 // Listen connects to the broker and subscribes: frames for this process's nodes
@@ -109,11 +115,11 @@ func listen(c transport.Config, b Broker, l limits) (*Transport, error) {
 		config: c, limits: l, broker: b, prefix: prefix(&c.Key, b.Own),
 		inbox: make(chan *natsgo.Msg, l.inbox), told: make(chan *natsgo.Msg, toldInbox),
 		outSeal: newSeal(&c.Key, b.Own), inSeal: newSeal(&c.Key, b.Own),
-		closed: make(chan struct{}),
+		closed: make(chan struct{}), delivered: make(chan struct{}),
 	}
 	t.close = sync.OnceFunc(t.shutDown)
 	var err error
-	t.conn, err = b.connect(fmt.Sprintf("dmebench node %d", t.config.Local[0]), &t.wire, t.end)
+	t.conn, err = b.connect("dmebench node "+processName(t.config.Local[0], t.config.Incarnation)[1:], &t.wire, t.end)
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +139,7 @@ func (t *Transport) subscribe() (err error) {
 	if t.alls, err = t.conn.ChanSubscribe(t.prefix+toAll, t.inbox); err != nil {
 		return err
 	}
-	if _, err = t.conn.ChanSubscribe(t.prefix+".k."+processName(t.config.Local[0]), t.told); err != nil {
+	if _, err = t.conn.ChanSubscribe(t.prefix+".k."+processName(t.config.Local[0], t.config.Incarnation), t.told); err != nil {
 		return err
 	}
 	if t.byes, err = t.conn.ChanSubscribe(t.prefix+".bye", t.told); err != nil {
@@ -152,7 +158,9 @@ func settled(c *natsgo.Conn) error {
 }
 
 // Addr returns what the subjects of this process's nodes begin with.
-func (t *Transport) Addr() string { return t.prefix + "." + processName(t.config.Local[0]) }
+func (t *Transport) Addr() string {
+	return t.prefix + "." + processName(t.config.Local[0], t.config.Incarnation)
+}
 
 // Start takes the address book and begins to deliver frames.
 func (t *Transport) Start(book transport.AddressBook, h transport.Handler) error {
@@ -172,6 +180,9 @@ func (t *Transport) Start(book transport.AddressBook, h transport.Handler) error
 	t.handler = h
 	if t.broker.Sequenced {
 		t.monitor, _ = h.(transport.Monitor)
+	}
+	if err := t.welcomeAll(top); err != nil {
+		return err
 	}
 	t.top.Store(top)
 	t.running.Go(t.deliver)

@@ -86,6 +86,7 @@ func (t *Transport) ready() (*topology, error) {
 // is full it writes at once, and waits for the socket. The broker and the other
 // processes read on meanwhile, whatever their handlers do.
 func (t *Transport) publish(subject string, h header, body []byte) error {
+	h.incarnation = t.config.Incarnation
 	frame := t.outSeal.start(t.frame[:0])
 	frame = h.append(frame)
 	frame = append(frame, body...)

@@ -232,6 +232,8 @@ func TestNoiseAtTheServer(t *testing.T) {
 func FuzzHeader(f *testing.F) {
 	f.Add(append(header{from: 1, to: 2, number: 300}.append(nil), "body"...))
 	f.Add(header{from: 1<<32 - 1, to: dme.None, number: 1<<64 - 1}.append(nil))
+	f.Add(header{from: 5, to: 2, number: 7, incarnation: 3}.append(nil))
+	f.Add(header{from: 5, to: 2, number: 7, incarnation: 1, welcome: true}.append(nil))
 	f.Add([]byte{0x80, 0x00, 1, 2})
 	f.Add([]byte{1, 0xff, 0xff, 0xff, 0xff, 0x1f, 1})
 	f.Fuzz(func(t *testing.T, b []byte) {

@@ -50,6 +50,9 @@ func (t *Transport) full(p *process) error {
 type inflow struct {
 	unicast, broadcast uint64 // numbers of the last frames of either kind
 	handled, told      uint64 // bytes
+
+	open bool // what comes is meant for this incarnation; else its welcome is awaited
+	over bool // it has ended: nothing of it is taken any more
 }
 
 // settle takes note of a frame from p that was handled, and tells p from time
@@ -66,7 +69,7 @@ func (t *Transport) settle(p *process, cost uint64) {
 		return
 	}
 	t.report = t.word(t.inSeal, t.report, aProgress, in.handled)
-	if err := t.conn.Publish(t.prefix+".k."+processName(p.Node()), t.report); err != nil {
+	if err := t.conn.Publish(t.prefix+".k."+processName(p.Node(), p.Incarnation), t.report); err != nil {
 		t.end(err)
 	}
 }
@@ -75,13 +78,20 @@ func (t *Transport) settle(p *process, cost uint64) {
 func (t *Transport) word(s *seal, b []byte, what kind, handled uint64) []byte {
 	b = s.start(b[:0])
 	b = binary.AppendUvarint(b, uint64(t.config.Local[0]))
+	b = binary.AppendUvarint(b, uint64(t.config.Incarnation))
 	b = binary.AppendUvarint(b, handled)
 	s.close(b, what)
 	return b
 }
 
-// processName names a process in subjects, by its first node.
-func processName(first dme.NodeID) string { return "w" + first.String() }
+// processName names a process in subjects, by its first node and, but for the first,
+// its incarnation: what is sent to one does not reach the next.
+func processName(first dme.NodeID, incarnation uint32) string {
+	if incarnation <= 1 {
+		return "w" + first.String()
+	}
+	return fmt.Sprintf("w%d-%d", first, incarnation)
+}
 
 func raise(a *atomic.Uint64, x uint64) {
 	for {
@@ -111,18 +121,24 @@ func (t *Transport) hear(s *seal, m *natsgo.Msg) {
 	if m.Sub == t.byes {
 		what = aGoodbye
 	}
-	var first, handled uint64
+	var first, incarnation, handled uint64
 	b, ok := s.open(m.Data, what)
 	if ok {
 		b, ok = uvarint(b, &first)
 	}
 	if ok {
+		b, ok = uvarint(b, &incarnation)
+	}
+	if ok {
 		b, ok = uvarint(b, &handled)
 	}
 	p := t.top.Load().Of(dme.NodeID(first))
-	if !ok || len(b) > 0 || p == nil || uint64(p.Node()) != first {
+	if !ok || len(b) > 0 || p == nil || uint64(p.Node()) != first || incarnation < uint64(p.Incarnation) {
 		t.refused.Add(1)
 		return
+	}
+	if incarnation > uint64(p.Incarnation) {
+		return // nothing has been sent to it from here
 	}
 	if what == aGoodbye {
 		p.State.out.left.Store(true)

@@ -44,6 +44,65 @@ func TestTopology(t *testing.T) {
 	}
 }
 
+// A process takes the place of its incarnation before, whose frames nobody delivers any
+// more; those that share an absent process say so in the book.
+func TestIncarnations(t *testing.T) {
+	c := transport.Config{
+		Key: transport.Key{1}, Nodes: 6, Local: []dme.NodeID{1}, Incarnation: 3,
+		Absent: []dme.NodeID{4, 5, 6}, Incarnations: map[dme.NodeID]uint32{3: 7, 4: 1},
+	}
+	if err := Check("net", &c); err != nil {
+		t.Fatal(err)
+	}
+	// The address of one that is gone may be another's by now.
+	top, err := NewTopology[int]("net", transport.AddressBook{"a", "b", "b", "b", "b", ""}, &c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for p := range top.All() {
+		names = append(names, p.String())
+	}
+	want := []string{"node 1 (a, incarnation 3)", "nodes 2-3 (b, incarnation 7)", "nodes 4-5 (absent)", "node 6 (absent)"}
+	if !slices.Equal(names, want) || top.Len() != len(want) {
+		t.Errorf("%q, want %q", names, want)
+	}
+	if n := []uint32{top.At(2).Incarnation, top.At(3).Incarnation}; !slices.Equal(n, []uint32{1, 0}) {
+		t.Errorf("incarnations of those that are absent: %d", n)
+	}
+	old := top.Of(3)
+	next, err := top.Successor(old, "c", 9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if top.Of(3) != old {
+		t.Error("a successor has taken its place before Install")
+	}
+	top.Install(next)
+	if top.Of(2) != next || top.Of(3) != next || top.At(1) != next || top.Hosts(old, 3, 1) || !top.Hosts(next, 3, 1) {
+		t.Error("the next incarnation has not taken its place")
+	}
+	for says, err := range map[string]error{
+		"is over": second(top.Successor(next, "d", 9)), "without an address": second(top.Successor(next, "", 10)),
+		"no node 7": second(top.Other(7)), "this very process": second(top.Other(1)),
+	} {
+		if err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%v, want %q", err, says)
+		}
+	}
+	for _, c := range []transport.Config{
+		{Key: c.Key, Nodes: 2, Local: []dme.NodeID{1}, Absent: []dme.NodeID{1}},
+		{Key: c.Key, Nodes: 2, Local: []dme.NodeID{1}, Absent: []dme.NodeID{3}},
+		{Key: c.Key, Nodes: 2, Local: []dme.NodeID{1}, Incarnations: map[dme.NodeID]uint32{3: 1}},
+	} {
+		if Check("net", &c) == nil {
+			t.Errorf("%+v is accepted", c)
+		}
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
+
 type item struct {
 	listed Entry[item]
 }

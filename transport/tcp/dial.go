@@ -57,7 +57,7 @@ func (t *Transport) connectOnce(ctx context.Context, to *process) (*net.TCPConn,
 		err = context.Cause(ctx)
 	}
 	if err == nil {
-		err = prepare(conn)
+		err = t.prepare(conn)
 	}
 	if err != nil {
 		abort(conn)
@@ -67,7 +67,7 @@ func (t *Transport) connectOnce(ctx context.Context, to *process) (*net.TCPConn,
 }
 
 // prepare sets up an authenticated connection.
-func prepare(conn *net.TCPConn) error {
+func (t *Transport) prepare(conn *net.TCPConn) error {
 	// Probes find a host that vanished while nothing was under way. On
 	// loopback that cannot happen, and the probes of a full mesh would disturb
 	// what is measured.
@@ -80,7 +80,7 @@ func prepare(conn *net.TCPConn) error {
 		conn.SetDeadline(time.Time{}),
 		conn.SetNoDelay(true),
 		conn.SetKeepAliveConfig(probe),
-		setUserTimeout(conn, userTimeout),
+		setUserTimeout(conn, userTimeout+t.config.Patience),
 	)
 }
 

@@ -42,13 +42,22 @@
 // that the stream has lost its place: they are counted, the connection is
 // closed and the peer is reported as down.
 //
+// # Incarnations
+//
+// Dialer and listener tell each other in the handshake which incarnations they are,
+// or mean. A connection of one that is over is refused; one of an incarnation that
+// nobody has announced waits, after its handshake, with what its peer sends, until
+// transport.Readmitter tells of it. Who comes to the address of a process that is no
+// more is not taken for that one.
+//
 // # Ends
 //
 // A process that closes says goodbye on each of its connections, after the
 // last frame; who hears it answers. A connection that ends without a goodbye
 // is a death: the handler's Down is called once for each node of that process.
 // No frame of a process is delivered after its Down; frames that it sent
-// shortly before it died are delivered or lost. Frames to a process that has
+// shortly before it died are delivered or lost. Expel waits a second for a
+// process that is said to have ended and has not. Frames to a process that has
 // died or left are dropped silently, as those to a crashed node are.
 //
 // Close answers within about a second, and leaves no connection in TIME_WAIT

@@ -57,7 +57,7 @@ func (t *Transport) greet(conn *net.TCPConn) {
 	conn.SetDeadline(time.Now().Add(t.limits.handshake))
 	who, err := receive(conn, &t.config)
 	if err == nil {
-		err = prepare(conn)
+		err = t.prepare(conn)
 	}
 	if !t.admission.leave(conn) && err == nil {
 		err = errUnanswered

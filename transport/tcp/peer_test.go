@@ -58,16 +58,34 @@ var testKey = transport.Key{1, 2, 3}
 // dialAs makes the connection of the process of node 3.
 func dialAs(t *testing.T, tr *Transport, node dme.NodeID) *net.TCPConn {
 	t.Helper()
+	return dialIn(t, tr, node, 1)
+}
+
+// dialIn is dialAs by a later incarnation.
+func dialIn(t *testing.T, tr *Transport, node dme.NodeID, incarnation uint32) *net.TCPConn {
+	t.Helper()
+	conn, err := dialWith(t, tr, ends{node, 1, incarnation, 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return conn
+}
+
+// dial tries a handshake.
+func dial(t *testing.T, tr *Transport, e ends) error {
+	_, err := dialWith(t, tr, e)
+	return err
+}
+
+func dialWith(t *testing.T, tr *Transport, e ends) (*net.TCPConn, error) {
+	t.Helper()
 	conn, err := net.Dial("tcp", tr.Addr())
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close() })
 	conn.SetDeadline(time.Now().Add(20 * time.Second))
-	if err := introduce(conn, &testKey, ends{node, 1, 1, 1}); err != nil {
-		t.Fatal(err)
-	}
-	return conn.(*net.TCPConn)
+	return conn.(*net.TCPConn), introduce(conn, &testKey, e)
 }
 
 // acceptAs takes the connection to the process of nodes 3 and 4.

@@ -177,12 +177,14 @@ func (a *actor) say(from, to dme.NodeID) error {
 func (a *actor) sayAll(from dme.NodeID) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	for id := range a.coming {
+		if a.known[id] == 0 {
+			return nil
+		}
+	}
 	var texts []string
 	for id := range dme.NodeID(a.order.Config.Nodes) {
 		id++
-		if a.known[id] == 0 && a.coming[id] != 0 {
-			return nil
-		}
 		texts = append(texts, a.text(from, life{id, a.known[id]}, "*"))
 	}
 	if err := a.tr.(transport.Broadcaster).Broadcast(from, []byte(strings.Join(texts, "\n"))); err != nil {
@@ -195,8 +197,9 @@ func (a *actor) Frame(from, to dme.NodeID, b []byte) {
 	texts := strings.Split(string(b), "\n")
 	e := event{What: "frame"}
 	var sign string
-	if _, err := fmt.Sscanf(texts[min(int(to)-1, len(texts)-1)], "%d %d %d %d %d %s",
-		&e.From.Node, &e.From.Incarnation, &e.To.Node, &e.To.Incarnation, &e.Seq, &sign); err != nil || e.From.Node != from || e.To.Node != to {
+	_, err := fmt.Sscanf(texts[min(int(to)-1, len(texts)-1)], "%d %d %d %d %d %s",
+		&e.From.Node, &e.From.Incarnation, &e.To.Node, &e.To.Incarnation, &e.Seq, &sign)
+	if err != nil || e.From.Node != from || e.To.Node != to {
 		a.notify(event{What: "wrong", Text: fmt.Sprintf("from %d to %d comes %q", from, to, b)})
 		return
 	}
@@ -339,7 +342,9 @@ func (c *cast) hears(from life, all bool) {
 	c.t.Helper()
 	of := func(e event) bool { return e.What == "frame" && e.From == from && e.All == all }
 	enough := c.count(of) + 20
-	eventually(c.t, c.s, fmt.Sprintf("frames from %+v at node %d", from, c.order.Config.Local[0]), func() bool { return c.count(of) >= enough })
+	eventually(c.t, c.s, fmt.Sprintf("frames from %+v at node %d", from, c.order.Config.Local[0]), func() bool {
+		return c.count(of) >= enough
+	})
 }
 
 // check holds what the actor was told against what a transport promises of

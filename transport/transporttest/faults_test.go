@@ -5,6 +5,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -44,6 +45,11 @@ var faults = []struct{ name, caughtBy string }{
 	{"reports a death twice", "Death"},
 	{"leaks a goroutine", "SelfSend"},
 	{"forgets its own process in a broadcast", "Broadcast"},
+	{"does not tell Up", "Restart"},
+	{"tells Up before Down", "Restart"},
+	{"delivers a frame of the old one after Up", "Restart"},
+	{"fails to send to who is down", "Restart"},
+	{"is late to tell Down", "Restart"},
 }
 
 func faultySubject(fault string) transporttest.Subject {
@@ -61,7 +67,10 @@ func faultySubject(fault string) transporttest.Subject {
 		Stranger:     func(addr string) (net.Conn, error) { return net.Dial("tcp", addr) },
 	}
 	s.Guarantees.Broadcast = true // as a series of frames
-	if fault != "none" {
+	switch i := slices.IndexFunc(faults, func(f struct{ name, caughtBy string }) bool { return f.name == fault }); {
+	case faults[i].caughtBy == "Restart":
+		s.Patience = time.Second // its processes take their time
+	case fault != "none":
 		s.Patience = 300 * time.Millisecond
 	}
 	return s
@@ -93,7 +102,7 @@ func TestSuiteCatchesFaults(t *testing.T) {
 		t.Run(f.name, func(t *testing.T) {
 			part := f.caughtBy
 			if part == "" {
-				part = "SelfSend|Broadcast|RepliesFromHandler|Misuse|WrongKey|Death"
+				part = "SelfSend|Broadcast|RepliesFromHandler|Misuse|WrongKey|Death|Restart"
 			}
 			cmd := exec.Command(exe, "-test.run=^TestFaulty$/^("+part+")$", "-test.short", "-test.timeout=60s")
 			cmd.Env = append(os.Environ(), faultVar+"="+f.name)
@@ -120,6 +129,7 @@ type faulty struct {
 	handler transport.Handler
 	book    transport.AddressBook
 	started time.Time
+	down    atomic.Bool // some node is
 	sent    atomic.Uint64
 	got     atomic.Uint64
 
@@ -146,6 +156,10 @@ func (f *faulty) Send(from, to dme.NodeID, b []byte) error {
 	n := f.sent.Add(1)
 	send := func() error { return f.Transport.Send(from, to, b) }
 	switch f.fault {
+	case "fails to send to who is down":
+		if f.down.Load() {
+			return errors.New("it is down")
+		}
 	case "loses a frame":
 		if sometimes(n) {
 			return nil
@@ -219,6 +233,14 @@ func (f *faulty) flush() error {
 	return f.Transport.Flush()
 }
 
+func (f *faulty) Expel(peer dme.NodeID, cause error) error {
+	return f.Transport.(transport.Readmitter).Expel(peer, cause)
+}
+
+func (f *faulty) Readmit(peer dme.NodeID, addr string, incarnation uint32) error {
+	return f.Transport.(transport.Readmitter).Readmit(peer, addr, incarnation)
+}
+
 func (f *faulty) Close() error {
 	err := f.Transport.Close()
 	if f.fault == "delivers after Close" && f.handler != nil {
@@ -237,9 +259,31 @@ type faultyHandler struct {
 	f *faulty
 }
 
+func (h faultyHandler) Up(peer dme.NodeID) {
+	h.f.down.Store(false)
+	if h.f.fault == "does not tell Up" {
+		return
+	}
+	h.Handler.(transport.UpHandler).Up(peer)
+	h.f.mu.Lock()
+	defer h.f.mu.Unlock()
+	if h.f.held != nil { // of the old one
+		h.f.held()
+		h.f.held = nil
+	}
+}
+
 func (h faultyHandler) Frame(from, to dme.NodeID, b []byte) {
 	n := h.f.got.Add(1)
 	switch h.f.fault {
+	case "delivers a frame of the old one after Up":
+		kept := append([]byte(nil), b...)
+		h.f.mu.Lock()
+		h.f.held = func() error {
+			h.Handler.Frame(from, to, kept)
+			return nil
+		}
+		h.f.mu.Unlock()
 	case "alters a frame":
 		if sometimes(n) {
 			b[len(b)-1] ^= 1
@@ -251,7 +295,19 @@ func (h faultyHandler) Frame(from, to dme.NodeID, b []byte) {
 }
 
 func (h faultyHandler) Down(peer dme.NodeID, err error) {
+	h.f.down.Store(true)
 	switch h.f.fault {
+	case "tells Up before Down":
+		h.f.mu.Lock()
+		defer h.f.mu.Unlock()
+		h.f.held = func() error {
+			h.Handler.Down(peer, err)
+			return nil
+		}
+		return
+	case "is late to tell Down":
+		time.AfterFunc(time.Second, func() { h.Handler.Down(peer, err) })
+		return
 	case "does not notice death":
 		return
 	case "reports a death twice":

@@ -50,6 +50,7 @@ type association struct {
 
 	heard instant // when something came last
 	asked instant // since when an answer is awaited; 0 while none is
+	tries int     // to get one, that had their time
 
 	frames, duplicates uint64
 	scratch            []byte
@@ -233,7 +234,8 @@ func (l *association) take(s *segment, now instant) (fresh bool, err error) {
 		return false, nil // of the next one, which comes to its place at this moment
 	}
 	answer := s.kind == hello && s.destination == 0
-	if !draws(l.process.Incarnation, s.source) || !answer && s.destination != l.t.epoch || l.fate >= absent || l.epoch != 0 && l.epoch != s.source {
+	foreign := !draws(l.process.Incarnation, s.source) || !answer && s.destination != l.t.epoch
+	if foreign || l.fate >= absent || l.epoch != 0 && l.epoch != s.source {
 		return false, errIncarnation
 	}
 	l.introduce()
@@ -249,7 +251,7 @@ func (l *association) take(s *segment, now instant) (fresh bool, err error) {
 		l.out.rtt.backoff, l.out.timeout = 0, 0
 		l.t.wake.by(now+l.t.limits.idle, now) // it is asked now and then from here on
 	}
-	l.heard, l.asked = now, 0
+	l.heard, l.asked, l.tries = now, 0, 0
 	if s.kind == hello {
 		return false, nil
 	}
@@ -292,7 +294,7 @@ func (l *association) introduce() {
 // held.
 func (l *association) forget() {
 	l.out.drop()
-	l.asked, l.in.due = 0, 0
+	l.asked, l.tries, l.in.due = 0, 0, 0
 }
 
 // lose notes that the other side is dead, and has the handler told by a goroutine of

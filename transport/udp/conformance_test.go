@@ -19,7 +19,7 @@ func patient(k transporttest.Knobs) limits {
 	l.silence, l.drain = 2*time.Minute, 20*time.Second
 	l.idle = 200 * time.Millisecond // so that they take less time
 	if k.Silence > 0 {
-		l.silence = k.Silence
+		l.silence, l.tries, l.falsely = k.Silence, 3, 1e-4
 	}
 	if k.Backlog > 0 {
 		l.backlog = k.Backlog

@@ -45,9 +45,16 @@
 // Each incarnation of a process draws an epoch. A link begins with an exchange
 // of epochs, and a segment is taken only from the incarnation that the link
 // began with and for this one: what an earlier process at the same address has
-// sent, or recorded datagrams of it, comes through to nobody. As over TCP, a
-// process that has died does not come back: its successor is refused. The raw
-// layer alone has no links, and takes datagrams of any incarnation.
+// sent, or recorded datagrams of it, comes through to nobody.
+//
+// The number of an incarnation is part of what authenticates its datagrams, and each
+// datagram says which incarnation it is for. All layers take those only that come
+// from the incarnation which is there, as transport.Readmitter has been told, and for
+// this one; the others are refused and counted. What comes before its incarnation was
+// announced is dropped: above raw its sender repeats it. Readmit asks the newcomer, so
+// that it learns at once that it is known. While all of a run's processes have been
+// there from the start, the raw layer's broadcast is one datagram; then it is one for
+// each process.
 //
 // # The run's key
 //
@@ -61,7 +68,11 @@
 //
 // A process that closes says so to every process that it has met, as the last
 // segment, and waits about a second for the acknowledgements. One that goes
-// silent is down after five seconds of retransmission. Where nobody has had anything
+// silent is down after about six seconds of retransmission, in which at least eight
+// attempts to reach it had their time, and one more for each 32 processes of the run:
+// attempts count, and not the clock alone, since on a machine with too much to do
+// nobody answers soon. Attempts that a partition or loss which was injected
+// explains do not count, or count for less (suspicion.go). Where nobody has had anything
 // to say for two to four seconds, a segment without frames asks for an answer; in
 // runs of many processes less often, so that all of them together ask at most a
 // thousand times a second. A death between two frames is noticed within ten seconds

@@ -110,14 +110,12 @@ func (l *association) serve(now, awake instant) (next instant) {
 	if l.in.due > 0 && l.in.due <= now+early && l.fate != down {
 		l.writeAck(now)
 	}
-	silence := l.t.limits.silence
 	switch {
-	case l.fate != alive:
-	case l.asked > 0 && now >= max(l.asked, awake)+silence:
-		l.lose(fmt.Errorf("udp: %v: silent for %v while it should answer; did its worker end?", l.process, silence))
-	case l.out.timeout == 0 || now < l.out.timeout:
+	case l.fate != alive, l.out.timeout == 0 || now < l.out.timeout:
 	case l.epoch == 0 && l.parting && l.out.rtt.backoff >= lastHellos:
 		l.lose(errUnknown)
+	case l.dead(now, awake):
+		l.lose(l.silent(now))
 	case l.epoch == 0:
 		l.out.rtt.backOff()
 		l.greet(now)
@@ -127,13 +125,10 @@ func (l *association) serve(now, awake instant) (next instant) {
 	}
 	l.settle()
 	next = never
-	switch {
-	case l.asked > 0:
-		next = max(l.asked, awake) + silence
-	case l.fate == alive && l.epoch != 0 && l.out.empty() && l.process != l.t.top.Self:
+	if l.asked == 0 && l.fate == alive && l.epoch != 0 && l.out.empty() && l.process != l.t.top.Self {
 		if next = l.heard + l.idle(); next <= now {
-			l.ask(now)
-			next = now + silence
+			l.ask(now) // which sets a timeout
+			next = never
 		}
 	}
 	for _, at := range []instant{l.in.due, l.out.timeout} {

@@ -96,7 +96,9 @@ func (p *phase) ready() error {
 type limits struct {
 	backlog  int           // bytes queued on a link
 	ackDelay time.Duration // for which an acknowledgement waits
-	silence  time.Duration // of a peer that should answer
+	silence  time.Duration // of a peer that should answer, and
+	tries    int           // to reach it, at least, before it is taken for dead
+	falsely  float64       // chance that it is for what is lost on purpose
 	idle     time.Duration // of a peer, before it is asked whether it is there
 	drain    time.Duration // for the peers to take what is queued at Close
 }
@@ -104,7 +106,7 @@ type limits struct {
 func defaultLimits() limits {
 	return limits{
 		backlog: transport.MaxBacklog, ackDelay: 20 * time.Millisecond,
-		silence: 5 * time.Second, idle: 2 * time.Second, drain: time.Second,
+		silence: 5 * time.Second, tries: 8, falsely: 1e-12, idle: 2 * time.Second, drain: time.Second,
 	}
 }
 

@@ -261,12 +261,17 @@ func ParseAll(faults []string) (Schedule, error) {
 }
 
 // Absent returns the nodes that are no part of the system at the start: those of
-// whom the first that happens is that they join.
+// whom the first that is told is that they join.
 func (s Schedule) Absent() []dme.NodeID {
-	var absent []dme.NodeID
+	var absent, present []dme.NodeID
 	for _, f := range s {
-		if f.What == Join {
-			absent = append(absent, f.Nodes...)
+		for _, id := range f.Nodes {
+			switch {
+			case f.What != Join:
+				present = append(present, id)
+			case !slices.Contains(present, id):
+				absent = append(absent, id)
+			}
 		}
 	}
 	slices.Sort(absent)

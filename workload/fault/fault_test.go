@@ -111,7 +111,7 @@ func TestChecksAgainstTheAlgorithm(t *testing.T) {
 			t.Errorf("%s: %v; want an error with %q", s, err, want)
 		}
 	}
-	all, _ := ParseAll([]string{"join 2,4 @1s", "join 3 @2s"})
+	all, _ := ParseAll([]string{"join 2,4 @1s", "leave 1 @1s", "join 3 @2s", "join 1 @2s"}) // node 1 comes back
 	if got := all.Absent(); !slices.Equal(got, []dme.NodeID{2, 3, 4}) {
 		t.Errorf("absent: %v", got)
 	}

@@ -40,7 +40,7 @@ func Run(ctx context.Context, o Options) (*survival.Document, error) {
 	kinds := Kinds()
 	planned := len(kinds) * len(o.Algorithms)
 	for _, a := range o.Algorithms {
-		searches := make(map[string]*survival.Search) // several kinds of fault search the same
+		t := &trial{Options: &o, algorithm: a, searches: make(map[string]*survival.Search)}
 		for _, k := range kinds {
 			if ctx.Err() != nil {
 				return d, ctx.Err()
@@ -48,12 +48,13 @@ func Run(ctx context.Context, o Options) (*survival.Document, error) {
 			if o.Progress != nil {
 				o.Progress(len(d.Cells), planned, a.Name+", "+k.Title)
 			}
-			c, err := o.cell(ctx, a, k, searches)
+			c, err := t.cell(ctx, k)
 			if err != nil {
 				return d, err
 			}
 			d.Cells = append(d.Cells, *c)
 		}
+		d.Claims = append(d.Claims, judgeClaims(a, t.runs)...)
 	}
 	if o.Progress != nil {
 		o.Progress(planned, planned, "")
@@ -61,7 +62,16 @@ func Run(ctx context.Context, o Options) (*survival.Document, error) {
 	return d, nil
 }
 
-func (o *Options) cell(ctx context.Context, a *dme.Algorithm, k Kind, searches map[string]*survival.Search) (*survival.Cell, error) {
+// trial is what is tried with one algorithm.
+type trial struct {
+	*Options
+	algorithm *dme.Algorithm
+	runs      []ran
+	searches  map[string]*survival.Search // several kinds of fault search the same
+}
+
+func (o *trial) cell(ctx context.Context, k Kind) (*survival.Cell, error) {
+	a := o.algorithm
 	c := &survival.Cell{Algorithm: a.Name, Fault: k.Name, Title: k.Title, Safe: survival.Yes, Live: survival.Yes}
 	n, err := o.size(a)
 	if err != nil {
@@ -79,10 +89,15 @@ func (o *Options) cell(ctx context.Context, a *dme.Algorithm, k Kind, searches m
 	for _, network := range o.Networks {
 		for i := range o.Repetitions {
 			spec := specOf(a, k, network, n, o.Seed+uint64(i))
-			r, err := o.run(ctx, spec)
+			job, err := run.Resolve(spec, o.Catalog, nil)
 			if err != nil {
 				return nil, err
 			}
+			r, err := o.Run(ctx, job)
+			if err != nil {
+				return nil, err
+			}
+			o.runs = append(o.runs, ran{k, job, r})
 			add(c, spec, r)
 			for _, f := range r.Faults {
 				recovery = appendIf(recovery, f.RecoveredNS)
@@ -93,7 +108,7 @@ func (o *Options) cell(ctx context.Context, a *dme.Algorithm, k Kind, searches m
 	}
 	c.Recovery, c.Served, c.Messages = measure(recovery), measure(served), measure(messages)
 	if k.search != nil {
-		if c.Search, err = o.search(ctx, a, k, searches); err != nil {
+		if c.Search, err = o.search(ctx, a, k, o.searches); err != nil {
 			return nil, err
 		}
 		c.Safe, c.Live = c.Safe.Unless(c.Search.Safe), c.Live.Unless(c.Search.Live)
@@ -137,14 +152,6 @@ func specOf(a *dme.Algorithm, k Kind, network string, n int, seed uint64) result
 		s.Faults = k.faults(n, long)
 	}
 	return s
-}
-
-func (o *Options) run(ctx context.Context, s result.Spec) (*result.Result, error) {
-	job, err := run.Resolve(s, o.Catalog, nil)
-	if err != nil {
-		return nil, err
-	}
-	return o.Run(ctx, job)
 }
 
 // add counts a run.

@@ -17,25 +17,25 @@ func refuse(code int, format string, args ...any) error {
 	return exit.Errorf(code, "experiment: "+format, args...)
 }
 
-// faults collects everything that is wrong with a file, so that a person
+// flaws collects everything that is wrong with a file, so that a person
 // repairs it in one go.
-type faults struct {
+type flaws struct {
 	path string
-	list []fault
+	list []flaw
 }
 
-type fault struct {
+type flaw struct {
 	line int
 	text string
 }
 
-func (f *faults) add(line int, format string, args ...any) {
-	f.list = append(f.list, fault{max(line, 1), fmt.Sprintf(format, args...)})
+func (f *flaws) add(line int, format string, args ...any) {
+	f.list = append(f.list, flaw{max(line, 1), fmt.Sprintf(format, args...)})
 }
 
-// err tells the faults in the order of their lines.
-func (f *faults) err() error {
-	slices.SortStableFunc(f.list, func(a, b fault) int { return a.line - b.line })
+// err tells the flaws in the order of their lines.
+func (f *flaws) err() error {
+	slices.SortStableFunc(f.list, func(a, b flaw) int { return a.line - b.line })
 	var lines []string
 	for _, x := range f.list {
 		lines = append(lines, fmt.Sprintf("%s:%d: %s", f.path, x.line, x.text))

@@ -1,0 +1,64 @@
+package measure
+
+import (
+	"fmt"
+
+	"dmebench/result"
+)
+
+// distrust finds what cannot be true of a run that seems to have gone well: a
+// worker that counts or records wrongly must not pass for one that does well. It
+// returns who says so, nil where it is nobody in particular.
+func (t *timeline) distrust(o *Observation, sum *totals) (nodes []int, why string) {
+	if len(o.Job.Faults) > 0 || len(o.Nodes) == 0 {
+		return nil, "" // nodes may end between the two sides of an account
+	}
+	logged := make([]uint64, len(o.Nodes))
+	for i := range t.e {
+		if id := int(t.e[i].Node); id < 1 || id > len(logged) {
+			return nil, fmt.Sprintf("there is a record of node %d of %d", id, len(logged))
+		} else {
+			logged[id-1]++
+		}
+	}
+	for i := range o.Nodes {
+		n := &o.Nodes[i]
+		switch {
+		case n.Requests != n.Entries:
+			why = fmt.Sprintf("node %d has made %d requests and %d entries", i+1, n.Requests, n.Entries)
+		case o.Dropped == 0 && logged[i] != n.Entries:
+			why = fmt.Sprintf("node %d has made %d entries and recorded %d", i+1, n.Entries, logged[i])
+		default:
+			continue
+		}
+		nodes = append(nodes, i+1)
+	}
+	if nodes != nil {
+		return nodes, why
+	}
+	for k := 1; k < t.len(); k++ {
+		if a, b := t.entered(k-1), t.entered(k); a.Order > 0 && a.Order == b.Order {
+			return []int{int(a.Node), int(b.Node)}, fmt.Sprintf("nodes %d and %d both claim entry %d of all", a.Node, b.Node, a.Order)
+		}
+	}
+	if o.Job.Guarantees().Reliable {
+		if faults := sum.uncounted(o.Job.Algorithm); faults != "" {
+			return nil, "senders and receivers disagree: " + faults
+		}
+	}
+	return nil, ""
+}
+
+// judge completes the status of a run.
+func (t *timeline) judge(r *result.Result, o *Observation, sum *totals) {
+	if r.Safety.Violations > 0 {
+		r.Status = result.Violated
+	}
+	if r.Status != result.OK {
+		return
+	}
+	if nodes, why := t.distrust(o, sum); why != "" {
+		r.Status, r.FailedNodes = result.Failed, nodes
+		r.Error = "measure: the run seemed quiet, but " + why + "; no count of this run can be trusted"
+	}
+}

@@ -1,0 +1,85 @@
+package faults
+
+import (
+	"strings"
+
+	"dmebench/claims"
+	"dmebench/dme"
+	"dmebench/internal/run"
+	"dmebench/result"
+)
+
+// ran is a run of an algorithm under a kind of fault.
+type ran struct {
+	kind   Kind
+	job    *run.Job
+	result *result.Result
+}
+
+// judgeClaims judges what an algorithm's texts claim of failures by its runs: of those
+// under crashes, and under restarts. Pauses, partitions and links that lose
+// messages are no failures of nodes.
+func judgeClaims(a *dme.Algorithm, runs []ran) []claims.Verdict {
+	var all []claims.Verdict
+	for _, c := range a.Claims {
+		if c.Load != dme.Faults {
+			continue
+		}
+		q := claims.Question{Algorithm: a, Claim: c}
+		switch c.Quantity {
+		case dme.Violations, dme.Unserved:
+			var t claims.Tally
+			for _, x := range runs {
+				if x.failure(c.Quantity == dme.Unserved) {
+					t.Add(x.kind.Title, x.result)
+				}
+			}
+			all = append(all, q.JudgeAll(t))
+		default:
+			all = append(all, q.Judge(evidence(&q, runs)))
+		}
+	}
+	return all
+}
+
+// failure reports whether a run is one of the failures that the texts speak of.
+// Where the algorithm does not go on without a node, its requests are served once
+// the node is back.
+func (x *ran) failure(served bool) bool {
+	if x.kind.Name == "restart" {
+		return true
+	}
+	return strings.HasPrefix(x.kind.Name, "crash") && (!served || x.job.Algorithm.Survives != nil)
+}
+
+// evidence compares a claim about another quantity with the runs that tell it.
+func evidence(q *claims.Question, runs []ran) []claims.Evidence {
+	var all []claims.Evidence
+	for len(runs) > 0 {
+		first, same := runs[0], 0
+		for same < len(runs) && runs[same].kind.Name == first.kind.Name && runs[same].job.Spec.Transport == first.job.Spec.Transport {
+			same++
+		}
+		cell := claims.Cell{Condition: first.kind.Title, Spec: first.job.Spec, Setting: first.job.Setting()}
+		for _, x := range runs[:same] {
+			if x.failure(false) && x.result.Status == result.OK {
+				cell.Results = append(cell.Results, x.result)
+			}
+		}
+		runs = runs[same:]
+		predicted, ok := q.Claim.Predict(cell.Setting)
+		if !ok || len(cell.Results) == 0 {
+			continue
+		}
+		if e, ok := cell.Compare(q.Claim, predicted); ok {
+			all = append(all, e)
+		}
+	}
+	if len(all) == 0 {
+		q.Unanswerable = "the result of a run does not tell it"
+		if q.Claim.Test != "" {
+			q.Unanswerable += "; " + q.Claim.Test + " of its package measures it"
+		}
+	}
+	return all
+}
