@@ -99,7 +99,8 @@ func overUDP(runtime dme.Option) Network {
 			"on the network of the address that they listen at",
 	}
 	return Network{
-		Name: "udp", Help: "UDP: one socket per process; reliability and order are layers",
+		Name: "udp", Help: "UDP: one socket per process; reliability and order are layers; " +
+			"layer raw takes a datagram again when somebody who has seen it repeats it",
 		Options: append([]dme.Option{runtime, layer, multicast}, link.Options()...),
 		Links:   conditions,
 		Guarantees: func(o dme.Options) transport.Guarantees {

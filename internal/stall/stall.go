@@ -259,7 +259,9 @@ func (s *Standstill) token() string {
 		}
 	}
 	switch {
-	case s.Losses != nil || s.Lost != nil || s.Absent == nil:
+	case s.Lost != nil:
+		return "nobody has the token; lost on some link: " + strings.Join(s.Lost, ", ")
+	case s.Losses != nil || s.Absent == nil:
 		return "nobody has the token"
 	case len(s.Absent) == 1:
 		return fmt.Sprintf("nobody has the token: it died with node %d", s.Absent[0].Node)

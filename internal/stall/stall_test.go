@@ -59,6 +59,15 @@ func TestCauses(t *testing.T) {
 			Standstill{Nodes: 3, Waiting: []dme.NodeID{1, 3}, Edges: []Edge{{1, dme.None, "TOKEN"}, {3, dme.None, "TOKEN"}}},
 			[]string{"nobody has the token", "1 waits for the TOKEN, wherever it is; nobody has it; so does 3"},
 		},
+		"a token that was lost somewhere": {
+			Standstill{
+				Nodes: 3, Waiting: []dme.NodeID{1}, Edges: []Edge{{1, dme.None, "TOKEN"}}, Lost: []string{"2 REQUEST", "1 TOKEN"},
+			},
+			[]string{
+				"nobody has the token; lost on some link: 2 REQUEST, 1 TOKEN",
+				"1 waits for the TOKEN, wherever it is; nobody has it",
+			},
+		},
 		"a token whose holder was not asked": {
 			Standstill{
 				Nodes: 3, Waiting: []dme.NodeID{1}, Tokens: 1, Edges: []Edge{{1, dme.None, "TOKEN"}},
