@@ -61,22 +61,10 @@ func between() []dme.Claim {
 		Predict: dme.PerPeer(1),
 	}
 	return append(dme.KindsPerCS(each, "REQUEST", "RELEASE"), []dme.Claim{
-		{
-			Quantity: dme.MessagesPerCS, Formula: "3(N−1)",
-			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: optimization,
-			Predict: dme.PerPeer(3),
-		},
-		{
-			Quantity: dme.MessagesPerCS, Formula: "2(N−1)",
-			Load: dme.AnyLoad, Kind: dme.LowerBound, Source: optimization,
-			Predict: dme.PerPeer(2),
-		},
-		{
-			// Nobody has a request of its own that could stand for a REPLY.
-			Quantity: dme.MessagesPerCS, Formula: "3(N−1)",
-			Load: dme.Light, Kind: dme.Exact, Source: optimization,
-			Predict: dme.PerPeer(3),
-		},
+		dme.CostPerPeer(3, dme.AnyLoad, dme.UpperBound, optimization),
+		dme.CostPerPeer(2, dme.AnyLoad, dme.LowerBound, optimization),
+		// Nobody has a request of its own that could stand for a REPLY.
+		dme.CostPerPeer(3, dme.Light, dme.Exact, optimization),
 		{
 			// Of two sites that ask at about the same time, the one with the
 			// smaller timestamp needs no REPLY of the other.

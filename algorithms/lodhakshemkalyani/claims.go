@@ -11,11 +11,7 @@ import (
 func claims() []dme.Claim {
 	const source = "textbook, section 9.6.4"
 	return slices.Concat(dme.SafeAndLive("textbook, sections 9.6 and 9.6.3"), dme.HandOver(1, dme.Mean, "textbook, section 9.6"), []dme.Claim{
-		{
-			Quantity: dme.MessagesPerCS, Formula: "2(N−1)",
-			Load: dme.Light, Kind: dme.Exact, Source: source + ", case 2",
-			Predict: dme.PerPeer(2),
-		},
+		dme.CostPerPeer(2, dme.Light, dme.Exact, source+", case 2"),
 		{
 			Quantity: dme.MessagesPerCS, Formula: "2(N−1), from 2N − |CSet|",
 			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: source,

@@ -36,12 +36,7 @@ func messages() []dme.Claim {
 		Predict: dme.PerPeer(1),
 	}
 	return append(dme.KindsPerCS(each, "REQUEST", "REPLY"), []dme.Claim{
-		{
-			Quantity: dme.MessagesPerCS, Formula: "2(N−1)",
-			Load: dme.AnyLoad, Kind: dme.Exact,
-			Source:  report + "section 4; " + textbook + "section 9.4; Chaudhuri and Karaata 1998, section 1",
-			Predict: dme.PerPeer(2),
-		},
+		dme.CostPerPeer(2, dme.AnyLoad, dme.Exact, report+"section 4; "+textbook+"section 9.4; Chaudhuri and Karaata 1998, section 1"),
 		{
 			// A message into and one out of each other node, for each entry.
 			Quantity: dme.WorkSpread, Formula: "1: a symmetric algorithm",

@@ -10,22 +10,10 @@ const source = "TR-869, section 6.1"
 
 func implicitClaims() []dme.Claim {
 	return slices.Concat(dme.SafeAndLive("TR-869, sections 3 and 6.1"), dme.HandOver(1, dme.Mean, "TR-869, section 5.4, case A"), []dme.Claim{
-		{
-			Quantity: dme.MessagesPerCS, Formula: "N−1",
-			Load: dme.Light, Kind: dme.Exact, Source: source,
-			Predict: dme.PerPeer(1),
-		},
-		{
-			Quantity: dme.MessagesPerCS, Formula: "N−1",
-			Load: dme.AnyLoad, Kind: dme.LowerBound, Source: source,
-			Predict: dme.PerPeer(1),
-		},
-		{
-			// Of two nodes that ask at once, one defers the other.
-			Quantity: dme.MessagesPerCS, Formula: "2(N−1)",
-			Load: dme.Burst, Kind: dme.UpperBound, Source: source,
-			Predict: dme.PerPeer(2),
-		},
+		dme.CostPerPeer(1, dme.Light, dme.Exact, source),
+		dme.CostPerPeer(1, dme.AnyLoad, dme.LowerBound, source),
+		// Of two nodes that ask at once, one defers the other.
+		dme.CostPerPeer(2, dme.Burst, dme.UpperBound, source),
 		{
 			Quantity: dme.MessagesPerCS, Formula: "2(N−1)",
 			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: source,

@@ -17,11 +17,7 @@ func priorityClaims() []dme.Claim {
 		dme.SafeAndLive("TR-869, sections 3 and 6.5"),
 		dme.HandOver(1, dme.Mean, "TR-869, section 5.4, case A"),
 		[]dme.Claim{
-			{
-				Quantity: dme.MessagesPerCS, Formula: "2(N−1)",
-				Load: dme.AnyLoad, Kind: dme.Exact, Source: "TR-869, section 4",
-				Predict: dme.PerPeer(2),
-			},
+			dme.CostPerPeer(2, dme.AnyLoad, dme.Exact, "TR-869, section 4"),
 			dme.InOrder("0: entries in timestamp order", "TR-869, sections 2.4 and 6.5"),
 			{
 				// Each request adds at most D to a number that has been seen,

@@ -14,7 +14,7 @@ import (
 )
 
 func (p *program) listCommand() *cli.Command {
-	flags := []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "as JSON"}}
+	flags := []cli.Flag{jsonFlag("as JSON")}
 	page := append(flags[:1:1], &cli.BoolFlag{Name: "markdown", Usage: "algorithms only: as the page docs/algorithms.md"})
 	return &cli.Command{
 		Name:   "list",

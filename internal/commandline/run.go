@@ -39,8 +39,8 @@ func (p *program) runCommand() *cli.Command {
 			"Exit code: 0 mutual exclusion held; 1 it was violated, or the system stalled; 2 the run failed;\n" +
 			"64 and more: the input or the environment was refused before anything started; 130 interrupted.",
 		Flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "algorithm", Aliases: []string{"a"}, Usage: "`NAME` of the algorithm; «dmebench list» shows them"},
-			&cli.IntFlag{Name: "nodes", Aliases: []string{"n"}, Usage: "`N`umber of nodes"},
+			algorithmFlag(),
+			nodesFlag(),
 			&cli.StringFlag{Name: "transport", Value: result.DefaultTransport, Usage: "`NETWORK`: " + networkNames()},
 			&cli.StringFlag{Name: "workload", Value: result.DefaultWorkload, Usage: "`NAME`: " + workloadNames()},
 			&cli.Float64Flag{Name: "rate", Usage: "requests per second and node, for open workloads"},
@@ -65,8 +65,8 @@ func (p *program) runCommand() *cli.Command {
 			&cli.BoolFlag{Name: "allow-mismatch", Usage: "run although the network lacks what the algorithm needs"},
 			forceFlag(),
 			&cli.StringFlag{Name: "out", Usage: "keep the result as a JSON file in folder `DIR`"},
-			&cli.BoolFlag{Name: "json", Usage: "print the result as one JSON object"},
-			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "show no progress"},
+			jsonFlag("print the result as one JSON object"),
+			quietFlag(),
 		}, natsFlags()...),
 		Action: p.run,
 	}
