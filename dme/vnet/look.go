@@ -84,10 +84,6 @@ func (n *Network) News(from, to dme.NodeID) (kind StepKind, ok bool) {
 // Busy reports whether a message is on the way.
 func (n *Network) Busy() bool { return len(n.occupied) > 0 }
 
-// Resting reports whether nobody waits or is inside, no message is on the way,
-// and no timer is set.
-func (n *Network) Resting() bool { return n.allIdle() && !n.Busy() && len(n.common.timers) == 0 }
-
 func (n *Network) allIdle() bool { return n.waiting == 0 && len(n.inside) == 0 }
 
 // Stuck reports whether somebody waits and nothing can happen but that others
