@@ -81,8 +81,12 @@ func RareRate(nodes int, t, cs time.Duration) float64 {
 func BusyRate(t, cs time.Duration) float64 { return 0.5 / (2*t + cs).Seconds() }
 
 // loads returns the loads that a run makes. Of an open workload only a
-// simulation, where T is known beforehand, tells how heavy it is.
+// simulation, where T is known beforehand, tells how heavy it is. What is said of
+// undisturbed runs is said of none with faults.
 func loads(s result.Spec) []dme.Load {
+	if len(s.Faults) > 0 {
+		return []dme.Load{dme.Faults}
+	}
 	all := []dme.Load{dme.AnyLoad}
 	if readers, err := strconv.ParseFloat(s.Set["readers"], 64); err == nil && readers > 0 {
 		return append(all, dme.Contention) // the other loads are of requests that exclude each other

@@ -65,6 +65,19 @@ func TestLinksOfARun(t *testing.T) {
 	}
 }
 
+// What is said of undisturbed runs is said of none with faults.
+func TestFaultsAreALoadOfTheirOwn(t *testing.T) {
+	s := result.Spec{Workload: "serial", Faults: []string{"kill 3 @1s"}}
+	for _, load := range []dme.Load{dme.AnyLoad, dme.Light, dme.Worst} {
+		if Of(s, true).Covers(dme.Claim{Load: load}) {
+			t.Errorf("a claim about load %q is made of a run with faults", load)
+		}
+	}
+	if !Of(s, true).Covers(dme.Claim{Load: dme.Faults}) {
+		t.Error("a claim about faults is not made of a run with faults")
+	}
+}
+
 func TestSharpestClaimsFirst(t *testing.T) {
 	claim := func(formula string, kind dme.ClaimKind, knownFalse string) dme.Claim {
 		return dme.Claim{Quantity: dme.MessagesPerCS, Load: dme.AnyLoad, Formula: formula, Kind: kind, KnownFalse: knownFalse}

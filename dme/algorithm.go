@@ -188,8 +188,10 @@ func (a *Algorithm) Check() error {
 	fault(a.AsPublished || len(a.Claims) > 0, "no claims")
 	for i, o := range a.Options {
 		fault(!slices.ContainsFunc(a.Options[:i], func(p Option) bool { return p.Name == o.Name }), "option "+o.Name+" twice")
-		fault(o.Name != "" && o.Values != "" && o.Help != "", "an option without name, values or help")
-		fault(o.Accepts(o.Default) == nil, "option "+o.Name+": its default is not one of its values")
+		fault(o.Name != "" && o.Values() != "" && o.Help != "", "an option without name, values or help")
+		for _, value := range append(o.Examples(), o.Default) {
+			fault(o.Accepts(value) == nil, fmt.Sprintf("option %s: %q is not one of its values", o.Name, value))
+		}
 	}
 	if _, err := ResolveOptions(a.Options, a.Stepped); err != nil {
 		errs = append(errs, fmt.Errorf("algorithm %q: for stepped workloads: %w", a.Name, err))

@@ -12,8 +12,8 @@ func sound() *Algorithm {
 		Name: "sound", Title: "Sound", Citation: "nobody", Class: Token,
 		Needs: Always(Needs{Reliable: true}), Kinds: []string{"REQUEST", "TOKEN"},
 		Options: []Option{
-			{Name: "mode", Default: "a", Values: "a|b", Help: "which"},
-			{Name: "count", Default: "1", Values: "COUNT", Help: "how many", Valid: func(v string) error {
+			{Name: "mode", Default: "a", Words: []string{"a", "b"}, Help: "which"},
+			{Name: "count", Default: "1", Forms: []string{"COUNT"}, Help: "how many", Valid: func(v string) error {
 				if v == "" || strings.Trim(v, "0123456789") != "" {
 					return errors.New("not a number")
 				}
@@ -51,7 +51,8 @@ func TestCheckFindsEveryFault(t *testing.T) {
 		"no claims":                     func(a *Algorithm) { a.Claims = nil },
 		"an option without name":        func(a *Algorithm) { a.Options[0].Name = "" },
 		"without name, values or help":  func(a *Algorithm) { a.Options[0].Help = "" },
-		"option mode: its default":      func(a *Algorithm) { a.Options[0].Default = "c" },
+		`option mode: "c" is not`:       func(a *Algorithm) { a.Options[0].Default = "c" },
+		`option count: "x" is not`:      func(a *Algorithm) { a.Options[1].Samples = []string{"x"} },
 		"option mode twice":             func(a *Algorithm) { a.Options[1].Name = "mode" },
 		"for stepped workloads: mode=c": func(a *Algorithm) { a.Stepped = map[string]string{"mode": "c"} },
 		"no quantity":                   func(a *Algorithm) { a.Claims[0].Quantity.Name = "" },
@@ -101,10 +102,12 @@ func TestClaimID(t *testing.T) {
 	}
 }
 
-func TestExamplesOfAnOption(t *testing.T) {
-	any := func(string) error { return nil }
-	o := Option{Name: "tree", Default: "line", Values: "line|kary:K|file:F|V1,V2,…", Valid: any}
+func TestValuesAndExamplesOfAnOption(t *testing.T) {
+	o := Option{Words: []string{"line"}, Forms: []string{"kary:K", "file:F", "V1,V2,…"}, Samples: []string{"kary:3"}}
 	if got := o.Examples(); !slices.Equal(got, []string{"line", "kary:3"}) {
+		t.Errorf("%q", got)
+	}
+	if got := o.Values(); got != "line|kary:K|file:F|V1,V2,…" {
 		t.Errorf("%q", got)
 	}
 }

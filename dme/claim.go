@@ -174,6 +174,21 @@ func SafeAndLive(source string) []Claim {
 	}
 }
 
+// InOrder returns the claim that entries are in the order of their requests.
+func InOrder(formula, source string) Claim {
+	return Claim{Quantity: EntryOrder, Formula: formula, Load: AnyLoad, Kind: Exact, Source: source, Predict: Constantly(0)}
+}
+
+// CostPerPeer returns the claim that an entry costs so many messages for each
+// other node: "2(N−1)".
+func CostPerPeer(messages float64, load Load, kind ClaimKind, source string) Claim {
+	formula := "N−1"
+	if messages != 1 {
+		formula = fmt.Sprintf("%v(N−1)", messages)
+	}
+	return Claim{Quantity: MessagesPerCS, Formula: formula, Load: load, Kind: kind, Source: source, Predict: PerPeer(messages)}
+}
+
 // HandOver returns the claims about a synchronization delay of so many T and
 // what the textbook's section 9.2.3 concludes from it: a throughput of
 // 1/(SD + E), and so a response time of N(SD + E) where all N nodes always have
@@ -252,6 +267,11 @@ func (c Claim) Where(applies func(Setting) bool) Claim {
 // PerN is a prediction that depends on N alone.
 func PerN(f func(n float64) float64) func(Setting) (float64, bool) {
 	return func(s Setting) (float64, bool) { return f(float64(s.Nodes)), true }
+}
+
+// PerPeer is a prediction of so many messages for each other node.
+func PerPeer(messages float64) func(Setting) (float64, bool) {
+	return PerN(func(n float64) float64 { return messages * (n - 1) })
 }
 
 // Constantly is a prediction that depends on nothing.

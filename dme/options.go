@@ -13,46 +13,33 @@ import (
 type Option struct {
 	Name    string
 	Default string
-	Values  string // how a person may write it: "plane|grid|majority"
-	Help    string // one sentence
+	Words   []string // values that are words: "plane", "grid"
+	Forms   []string // how a person may write others: "kary:K", "file:F"
+	Samples []string // values that stand for a form where everything is tried: "kary:3"
+	Help    string   // one sentence
 
-	// Valid says why a value is not accepted; nil where the value must be one
-	// of the words of Values.
+	// Valid says why a value is not accepted; nil where it must be one of Words.
 	Valid func(value string) error
 }
+
+// Values says how a value may be written: "plane|grid|file:F".
+func (o Option) Values() string { return strings.Join(slices.Concat(o.Words, o.Forms), "|") }
+
+// Examples returns the values that are tried where every kind of value is to be.
+func (o Option) Examples() []string { return slices.Concat(o.Words, o.Samples) }
 
 // Accepts reports why value is not accepted, nil if it is.
 func (o Option) Accepts(value string) error {
 	if o.Valid == nil {
-		if slices.Contains(o.words(), value) {
+		if slices.Contains(o.Words, value) {
 			return nil
 		}
-		return fmt.Errorf("%s=%s: want %s", o.Name, value, o.Values)
+		return fmt.Errorf("%s=%s: want %s", o.Name, value, o.Values())
 	}
 	if err := o.Valid(value); err != nil {
-		return fmt.Errorf("%s=%s: %w (want %s)", o.Name, value, err, o.Values)
+		return fmt.Errorf("%s=%s: %w (want %s)", o.Name, value, err, o.Values())
 	}
 	return nil
-}
-
-// words divides Values into its alternatives.
-func (o Option) words() []string { return strings.Split(o.Values, "|") }
-
-// Examples returns the accepted values that Values spells out, in its order:
-// words, and words with a number K behind a colon, for which 3 stands in. Other
-// alternatives, such as a list of numbers or a file, have none.
-func (o Option) Examples() []string {
-	var all []string
-	for _, word := range o.words() {
-		if name, found := strings.CutSuffix(word, ":K"); found {
-			word = name + ":3"
-		}
-		placeholder := word != strings.ToLower(word)
-		if !placeholder && o.Accepts(word) == nil {
-			all = append(all, word)
-		}
-	}
-	return all
 }
 
 // Options holds a value for every option of an algorithm: a default where

@@ -144,7 +144,7 @@ func (s *set) without(over string) (about []string, text string) {
 		text, network, about[0] = cmp.Or(s.first.Transport, s.transport), nil, ""
 	case "workload":
 		text, workload, about[1] = cmp.Or(s.first.Workload, s.workload), nil, ""
-		spec.Rate, spec.TotalRate, spec.Duration, spec.CS, requests = 0, 0, 0, "", ""
+		spec.Rate, spec.TotalRate, spec.Duration, spec.CS, spec.Faults, requests = 0, 0, 0, "", nil, ""
 	case "rate", "total_rate":
 		// The same number of requests takes less time where they come faster, and
 		// an experiment may ask for more of them there.
@@ -159,6 +159,8 @@ func (s *set) without(over string) (about []string, text string) {
 		spec.NodesPerWorker = 0
 	case "warmup":
 		spec.Warmup = ""
+	case "faults":
+		text, spec.Faults = cmp.Or(text, "none"), nil
 	default:
 		text = cmp.Or(network[over], workload[over])
 		delete(network, over)
@@ -168,6 +170,7 @@ func (s *set) without(over string) (about []string, text string) {
 	if requests != "" {
 		about = append(about, requests)
 	}
+	about = append(about, faultsOf(spec)...)
 	return about, text
 }
 

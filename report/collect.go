@@ -30,7 +30,7 @@ type set struct {
 	first               result.Run // for what is the same in all its runs
 	options             settings   // of network and workload
 	conditions          []string   // what else tells it from other sets
-	requests            string     // how many there were, the last of the conditions; "" where runs have no number in common
+	requests            string     // how many there were, one of the conditions; "" where runs have no number in common
 }
 
 // cell is the repetitions of one point of the experiment.
@@ -168,6 +168,7 @@ func (c *collection) newSet(runs []result.Run) *set {
 	if s.requests = requestsOf(runs); s.requests != "" {
 		s.conditions = append(s.conditions, s.requests)
 	}
+	s.conditions = append(s.conditions, faultsOf(first)...)
 	s.chart = chart{about: s.String(), abscissa: plots.Axis{Label: "nodes N", Kind: plots.Sizes}, between: true}
 	slices.SortStableFunc(runs, func(a, b result.Run) int { return a.Result.Nodes - b.Result.Nodes })
 	for _, same := range Grouped(runs, func(r result.Run) int { return r.Result.Nodes }) {

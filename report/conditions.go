@@ -27,6 +27,14 @@ func conditions(s result.Spec) []string {
 	return about
 }
 
+// faultsOf says what was done to the nodes, as one condition.
+func faultsOf(s result.Spec) []string {
+	if len(s.Faults) == 0 {
+		return nil
+	}
+	return []string{strings.Join(s.Faults, ", ")}
+}
+
 // settingsOf writes options, each of the maps as one condition.
 func settingsOf(sets ...map[string]string) []string {
 	var about []string

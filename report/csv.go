@@ -18,7 +18,7 @@ func SummaryCSV(results result.Set) []byte { return collect(Input{Set: results})
 func (c *collection) csv() []byte {
 	header := []string{
 		"label", "algorithm", "options", "transport", "workload", "rate_per_node_per_s", "total_rate_per_s", "cs", "requests",
-		"duration_s", "nodes", "nodes_per_worker", "workers", "repetitions", "repetitions_ok", "repetitions_violated",
+		"duration_s", "nodes", "nodes_per_worker", "faults", "workers", "repetitions", "repetitions_ok", "repetitions_violated",
 		"repetitions_stalled", "repetitions_failed", "entries_ok", "violations",
 	}
 	for _, m := range result.Metrics() {
@@ -53,7 +53,7 @@ func (c *collection) row(cell *cell) []string {
 	row := []string{
 		cell.label, s.Algorithm, result.Settings(s.Set), s.Transport, s.Workload, given(s.Rate), given(s.TotalRate), s.CS,
 		given(float64(s.Requests)), given(s.Duration.Std().Seconds()), strconv.Itoa(cell.nodes),
-		given(float64(s.NodesPerWorker)), cell.workers(), strconv.Itoa(all), strconv.Itoa(len(cell.good)),
+		given(float64(s.NodesPerWorker)), result.KeyOf(s).Get("faults"), cell.workers(), strconv.Itoa(all), strconv.Itoa(len(cell.good)),
 		strconv.Itoa(ended[string(result.Violated)]), strconv.Itoa(ended[string(result.Stalled)]),
 		strconv.Itoa(all - len(cell.good) - ended[string(result.Violated)] - ended[string(result.Stalled)]),
 		strconv.FormatUint(cell.entries(), 10), strconv.FormatUint(cell.violations(), 10),

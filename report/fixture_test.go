@@ -124,6 +124,7 @@ func build(t *testing.T, in report.Input) built {
 
 var (
 	reference = regexp.MustCompile(`(?i)(?:src|href|action|data|poster|srcset)\s*=\s*["']([^"']*)["']`)
+	address   = regexp.MustCompile(`url\(\s*["']?([^)"']*)`)
 	identity  = regexp.MustCompile(`\sid="([^"]*)"`)
 )
 
@@ -149,9 +150,14 @@ func checkPage(t *testing.T, dir, page string) {
 			t.Errorf("%s: %v", m[0], err)
 		}
 	}
-	for _, outside := range []string{"url(", "@import", "<script", "<link", "<iframe", "<img"} {
+	for _, outside := range []string{"@import", "<script", "<link", "<iframe", "<img"} {
 		if strings.Contains(page, outside) {
 			t.Errorf("the page has %q", outside)
+		}
+	}
+	for _, m := range address.FindAllStringSubmatch(page, -1) {
+		if id, ok := strings.CutPrefix(m[1], "#"); !ok || !strings.Contains(page, `id="`+id+`"`) {
+			t.Errorf("%s leads out of the page, or nowhere", m[0])
 		}
 	}
 	seen := make(map[string]bool)

@@ -27,6 +27,7 @@ type view struct {
 	Scalings       []section
 	Warnings       []warning
 	Environment    []fact
+	Faults         bool // some runs were disturbed on purpose
 	YAML           string
 }
 
@@ -37,6 +38,7 @@ type section struct {
 	Elsewhere string // of a set, where figures stand that are not here
 	Table     table
 	Kinds     []kindRow
+	Recovery  *recovery // of a set with faults
 	Sizes     []int
 	Rows      []growthRow // of a scaling
 }
@@ -57,6 +59,9 @@ func (c *collection) view(w *folder) view {
 		for _, here := range s.spots {
 			shown.Sizes = append(shown.Sizes, here.nodes)
 		}
+		if shown.Recovery = c.recovery(s, w); shown.Recovery != nil {
+			v.Faults = true
+		}
 		if f := c.familyOf(s); f != nil {
 			shown.Elsewhere = f.title
 		}
@@ -65,7 +70,7 @@ func (c *collection) view(w *folder) view {
 	for i, f := range c.families {
 		shown := section{ID: fmt.Sprintf("family-%d", i+1), Title: f.title}
 		for _, ch := range f.charts {
-			shown.Figures = append(shown.Figures, w.draw(c.figures(ch))...)
+			shown.Figures = append(shown.Figures, w.draw(append(c.figures(ch), c.recoveryFigures(ch)...))...)
 		}
 		v.Families = append(v.Families, shown)
 	}

@@ -43,6 +43,10 @@ type Input struct {
 	// made of such links only. It may be nil: then all do.
 	KeepsOrder func(spec result.Spec) bool
 
+	// Picture draws who waits for whom in a run that has stalled, as an SVG; nil where
+	// that is not known. It may be nil: then nothing is drawn.
+	Picture func(*result.Result) []byte
+
 	// Formats are those in which plots are written beside the page, svg, png or
 	// pdf; nil for all of them. In the page they are there in any case.
 	Formats []plots.Format

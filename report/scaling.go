@@ -46,7 +46,7 @@ func (c *collection) scalings() []scaling {
 	var keys []string
 	byKey := make(map[string][]*set)
 	for _, s := range c.sets {
-		if key := s.load(); len(s.spots) >= fewestSizes {
+		if key := s.load(); len(s.spots) >= fewestSizes && !s.faulty() {
 			if byKey[key] == nil {
 				keys = append(keys, key)
 			}

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"html/template"
 	"maps"
 	"slices"
 	"strings"
@@ -23,18 +24,22 @@ type verdict struct {
 // badRun is a run whose numbers are not used, and why.
 type badRun struct {
 	Where, Status, Reason string
+	Why                   []string      // what is waited for in the end
+	Picture               template.HTML // who waits for whom; may be ""
 	States                []string
 }
 
 func (c *collection) verdict() verdict {
 	v := verdict{}
 	count := make(map[string]int)
+	pictures := standstills{draw: c.in.Picture}
 	for _, r := range c.runs {
 		status := Outcome(r.Result)
 		count[status]++
 		if status != string(result.OK) {
 			v.Bad = append(v.Bad, badRun{
-				Where: where(r), Status: status, Reason: reason(r.Result), States: r.Result.Liveness.States,
+				Where: where(r), Status: status, Reason: reason(r.Result),
+				Why: r.Result.Liveness.Why, Picture: pictures.picture(r.Result), States: r.Result.Liveness.States,
 			})
 		}
 	}
@@ -90,7 +95,7 @@ func where(r result.Run) string {
 	if r.Result.Nodes > 0 {
 		parts = append(parts, fmt.Sprintf("N = %d", r.Result.Nodes))
 	}
-	if over := strings.TrimSpace(s.Transport + " " + s.Workload); over != "" {
+	if over := strings.TrimSpace(cmp.Or(r.Transport, s.Transport) + " " + cmp.Or(r.Workload, s.Workload)); over != "" {
 		parts = append(parts, over)
 	}
 	parts = append(parts, fmt.Sprintf("repetition %d", r.Repetition+1), fmt.Sprintf("seed %d", cmp.Or(r.Result.Seed, s.Seed)))

@@ -90,6 +90,12 @@ func TestMetrics(t *testing.T) {
 		ResponseTime: times, WaitingTime: times, SyncDelay: times, Lateness: times,
 		Fairness: result.Fairness{Jain: &five, LongestRun: 5, MaxBypass: 5, ByOne: 5, OutOfOrder: 5},
 		Work:     result.Work{MaxOverMean: &five},
+		// Of several faults the costliest counts, but all requests that were lost.
+		Faults: []result.Fault{
+			{RecoveredNS: ns(5), ServedNS: ns(4), Messages: count(3), Waiting: 1, Lost: 3},
+			{RecoveredNS: ns(2), ServedNS: ns(5), Messages: count(5), Waiting: 1, Lost: 2},
+			{Waiting: 0}, // nobody wanted to enter any more
+		},
 	}
 	for _, m := range result.Metrics() {
 		if names[m.Name] || units[m.Unit] || m.Title == "" || m.Unit == "" || m.Time() != strings.HasSuffix(m.Unit, "-ns") {
@@ -106,7 +112,18 @@ func TestMetrics(t *testing.T) {
 			t.Errorf("%s is found as %q", m.Name, same.Title)
 		}
 	}
+	// Where one waits for ever after a fault, the time is not that of another fault.
+	full.Faults = append(full.Faults, result.Fault{Waiting: 1})
+	for _, name := range []string{result.Recovered, result.Served, result.RecoveryMessages} {
+		if m, _ := result.LookupMetric(name); m.Read(full) != nil {
+			t.Errorf("%s is %v of a run that did not recover", name, *m.Read(full))
+		}
+	}
 	if _, ok := result.LookupMetric("beauty"); ok {
 		t.Error("there is a metric beauty")
 	}
 }
+
+func ns(x int64) *int64 { return &x }
+
+func count(x uint64) *uint64 { return &x }

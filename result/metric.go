@@ -77,6 +77,10 @@ const (
 	LongestRun         = "longest_run"
 	MaxBypass          = "max_bypass"
 	MaxBypassByOne     = "max_bypass_by_one"
+	Recovered          = "recovered_ns"
+	Served             = "served_ns"
+	RecoveryMessages   = "recovery_messages"
+	RequestsLost       = "requests_lost"
 )
 
 var metrics = []Metric{
@@ -121,6 +125,50 @@ var metrics = []Metric{
 	}},
 	{"out_of_order", "Entries out of the order of requests", "out-of-order", Lower,
 		inOrder(func(f Fairness) uint64 { return f.OutOfOrder })},
+	{Recovered, "Time from a fault to the next entry", "recovered-ns", Lower,
+		costliest(func(f *Fault) *float64 { return of64(f.RecoveredNS) })},
+	{Served, "Time from a fault until all who waited were served", "served-ns", Lower,
+		costliest(func(f *Fault) *float64 { return of64(f.ServedNS) })},
+	{RecoveryMessages, "Messages from a fault to the next entry", "recovery-msgs", Lower,
+		costliest(func(f *Fault) *float64 { return of64(f.Messages) })},
+	{RequestsLost, "Requests lost by faults", "requests-lost", Lower, func(r *Result) *float64 {
+		if len(r.Faults) == 0 {
+			return nil
+		}
+		sum := 0.0
+		for i := range r.Faults {
+			sum += float64(r.Faults[i].Lost)
+		}
+		return &sum
+	}},
+}
+
+// costliest is the largest value of the run's faults. A fault at which nobody
+// waited has none; where somebody did, and there is no value because they waited
+// for ever, there is none of the run.
+func costliest(cost func(*Fault) *float64) func(*Result) *float64 {
+	return func(r *Result) (most *float64) {
+		for i := range r.Faults {
+			f := &r.Faults[i]
+			x := cost(f)
+			switch {
+			case x == nil && f.Waiting > 0:
+				return nil
+			case x != nil && (most == nil || *x > *most):
+				most = x
+			}
+		}
+		return most
+	}
+}
+
+// of64 is a number that may be absent.
+func of64[N int64 | uint64](x *N) *float64 {
+	if x == nil {
+		return nil
+	}
+	y := float64(*x)
+	return &y
 }
 
 func response(r *Result) *Quantiles  { return r.ResponseTime }

@@ -163,7 +163,7 @@ type Fault struct {
 	What  string `json:"what"`
 	Nodes []int  `json:"nodes"` // whom it hit; of a partition, its first side
 
-	EndedNS     *int64  `json:"ended_ns"`     // when a pause or a partition was over; null where it stayed
+	EndedNS     *int64  `json:"ended_ns"`     // until a pause or a partition was over; null where it stayed
 	RecoveredNS *int64  `json:"recovered_ns"` // until the next entry of a node that it did not hit; null where there was none
 	ServedNS    *int64  `json:"served_ns"`    // until the last of the requests that waited when it struck was served; null while one is not
 	Waiting     uint64  `json:"waiting"`      // requests of other nodes that waited when it struck

@@ -62,7 +62,7 @@ func Kinds() []Kind {
 	all := kinds()
 	for i := range all {
 		all[i].Options = append(all[i].Options, dme.Option{
-			Name: "readers", Default: "0", Values: "FRACTION", Valid: valid(parsePart),
+			Name: "readers", Default: "0", Forms: []string{"FRACTION"}, Valid: valid(parsePart),
 			Help: "the part of all requests that are readers', for an algorithm that lets several of them in at once",
 		})
 	}
@@ -75,7 +75,7 @@ func kinds() []Kind {
 			Name: "saturate", Drive: Closed, build: (*Plan).saturate,
 			Help: "closed loop: a node asks again at its exit",
 			Options: []dme.Option{{
-				Name: "think", Default: "0", Values: "DURATION|exp:DURATION", Valid: valid(ParseDistribution),
+				Name: "think", Default: "0", Forms: []string{"DURATION", "exp:DURATION"}, Valid: valid(ParseDistribution),
 				Help: "pause between an exit and the node's next request, and before its first",
 			}},
 		},
@@ -87,7 +87,7 @@ func kinds() []Kind {
 			Name: "serial", Drive: Stepped, build: (*Plan).serial,
 			Help: "one request in the whole system at a time, each to quiescence",
 			Options: []dme.Option{{
-				Name: "requesters", Default: "random", Values: "random|each",
+				Name: "requesters", Default: "random", Words: []string{"random", "each"},
 				Help: "who asks next: a node drawn uniformly, or each node in turn",
 			}},
 		},
@@ -95,7 +95,7 @@ func kinds() []Kind {
 			Name: "burst", Drive: Stepped, build: (*Plan).burst,
 			Help: "rounds in which all nodes ask at about the same time, each to quiescence",
 			Options: []dme.Option{{
-				Name: "window", Default: "1ms", Values: "DURATION", Valid: valid(parseDuration),
+				Name: "window", Default: "1ms", Forms: []string{"DURATION"}, Valid: valid(parseDuration),
 				Help: "the requests of a round are spread uniformly over this time",
 			}},
 		},
@@ -103,9 +103,9 @@ func kinds() []Kind {
 			Name: "hotspot", Drive: Open, Rated: true, build: (*Plan).hotspot,
 			Help: "like poisson, but a few nodes make most of the requests",
 			Options: []dme.Option{
-				{Name: "hot", Default: "1", Values: "COUNT", Valid: valid(parseCount),
+				{Name: "hot", Default: "1", Forms: []string{"COUNT"}, Valid: valid(parseCount),
 					Help: "how many nodes are hot: the nodes 1 to COUNT"},
-				{Name: "share", Default: "0.8", Values: "FRACTION", Valid: valid(parseShare),
+				{Name: "share", Default: "0.8", Forms: []string{"FRACTION"}, Valid: valid(parseShare),
 					Help: "the part of all requests that the hot nodes make together, in the mean"},
 			},
 		},
@@ -113,7 +113,7 @@ func kinds() []Kind {
 			Name: "trace", Drive: Open, build: (*Plan).trace,
 			Help: "requests at the times that a file lists",
 			Options: []dme.Option{{
-				Name: "file", Default: "", Values: "FILE", Valid: func(string) error { return nil },
+				Name: "file", Default: "", Forms: []string{"FILE"}, Valid: func(string) error { return nil },
 				Help: "lines of «seconds,node» or «seconds,node,seconds in the CS»",
 			}},
 		},

@@ -33,11 +33,7 @@ func TestDescriptions(t *testing.T) {
 
 func newNet(t *testing.T, nodes int, path string) *conformance.Net {
 	t.Helper()
-	net, err := conformance.New(Algorithm(), nodes, map[string]string{optPath: path})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return net
+	return conformance.Make(t, Algorithm(), nodes, map[string]string{optPath: path})
 }
 
 // predict evaluates the claim about a quantity whose formula begins so.
@@ -143,10 +139,7 @@ func TestExampleOfSection996(t *testing.T) {
 	a.Prepare = func(cfg dme.Config) (dme.System, error) {
 		return ownPaths{sets, func(r requester) dme.Node { return &node{requester: r} }}, nil
 	}
-	net, err := conformance.New(a, 6, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	net := conformance.Make(t, a, 6, nil)
 	for _, id := range []dme.NodeID{3, 5, 6} {
 		net.Request(id)
 	}
@@ -208,34 +201,25 @@ func TestOneInquire(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	for _, c := range []struct {
-		name     string
-		from, to dme.NodeID
-		m        dme.Message
-	}{
-		{"no clock", 3, 1, dme.Message{Kind: kindRequest}},
-		{"a clock that overflows", 3, 1, dme.Message{Kind: kindRequest, Clock: 1 << 63}},
-		{"second Request of the holder", 2, 1, dme.Message{Kind: kindRequest, Clock: 9}},
-		{"second Request of one who waits", 4, 1, dme.Message{Kind: kindRequest, Clock: 9}},
-		{"Request of a node on another path", 6, 2, dme.Message{Kind: kindRequest, Clock: 9}},
-		{"Reply without a request", 1, 3, dme.Message{Kind: kindReply, Clock: 9}},
-		{"second Reply", 1, 2, dme.Message{Kind: kindReply, Clock: 9}},
-		{"Reply of a node that was not asked", 3, 4, dme.Message{Kind: kindReply, Clock: 9}},
-		{"Yield of a permission not inquired about", 2, 1, dme.Message{Kind: kindYield, Clock: 9}},
-		{"Yield of one who does not hold it", 4, 1, dme.Message{Kind: kindYield, Clock: 9}},
-		{"Relinquish of one who does not hold it", 4, 1, dme.Message{Kind: kindRelinquish, Clock: 9}},
-	} {
+	refuses := conformance.Refusing(t, func() *conformance.Net {
 		net := newNet(t, 7, "self")
 		net.Request(2)
 		net.Settle()
 		net.Request(4) // waits behind node 2, everywhere
 		net.Settle()
-		before := net.States()
-		net.Host(c.to).Receive(c.from, &c.m)
-		if net.Refused() != 1 || net.States() != before {
-			t.Errorf("%s: %d refusals", c.name, net.Refused())
-		}
-	}
+		return net
+	})
+	refuses("no clock", 3, 1, dme.Message{Kind: kindRequest})
+	refuses("a clock that overflows", 3, 1, dme.Message{Kind: kindRequest, Clock: 1 << 63})
+	refuses("second Request of the holder", 2, 1, dme.Message{Kind: kindRequest, Clock: 9})
+	refuses("second Request of one who waits", 4, 1, dme.Message{Kind: kindRequest, Clock: 9})
+	refuses("Request of a node on another path", 6, 2, dme.Message{Kind: kindRequest, Clock: 9})
+	refuses("Reply without a request", 1, 3, dme.Message{Kind: kindReply, Clock: 9})
+	refuses("second Reply", 1, 2, dme.Message{Kind: kindReply, Clock: 9})
+	refuses("Reply of a node that was not asked", 3, 4, dme.Message{Kind: kindReply, Clock: 9})
+	refuses("Yield of a permission not inquired about", 2, 1, dme.Message{Kind: kindYield, Clock: 9})
+	refuses("Yield of one who does not hold it", 4, 1, dme.Message{Kind: kindYield, Clock: 9})
+	refuses("Relinquish of one who does not hold it", 4, 1, dme.Message{Kind: kindRelinquish, Clock: 9})
 }
 
 func TestQueueIsPrecedenceOrdered(t *testing.T) {

@@ -66,7 +66,7 @@ func describe(newNode func(requester) dme.Node) *dme.Algorithm {
 		Needs: dme.Always(dme.Needs{Reliable: true, FIFO: true}),
 		Kinds: []string{"Request", "Reply", "Inquire", "Yield", "Relinquish"},
 		Options: []dme.Option{{
-			Name: optPath, Default: "self", Values: "self|random",
+			Name: optPath, Default: "self", Words: []string{"self", "random"},
 			Help: "which path from the root to a leaf a node asks: the one through itself, or one to a leaf drawn for each request",
 		}},
 		Prepare: func(cfg dme.Config) (dme.System, error) {

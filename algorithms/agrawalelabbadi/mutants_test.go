@@ -9,10 +9,7 @@ import (
 // TestMutantsAreCaught takes one repair out at a time: the conformance suite, or
 // for A2 the test of it, finds what the repair is against.
 func TestMutantsAreCaught(t *testing.T) {
-	const (
-		stall   = "nothing moves"
-		refused = " refused "
-	)
+	const refused = " refused "
 	change := func(name, old, new, caught string) conformance.Mutant {
 		return conformance.Mutant{Name: name, File: "node.go", Old: old, New: new, Caught: caught}
 	}
@@ -22,7 +19,7 @@ func TestMutantsAreCaught(t *testing.T) {
 		change("A2: an Inquire for every newcomer",
 			"r.Precedes(n.granted) && !n.inquired {", "r.Precedes(n.granted) {", "Inquires for one grant"),
 		change("A3: a Yield in the critical section",
-			"if n.pending() && n.holds(j) {", "if n.holds(j) {", stall), // on three nodes two would be in
+			"if n.pending() && n.holds(j) {", "if n.holds(j) {", conformance.Stalled), // on three nodes two would be in
 		change("A3: a Yield of what is not held",
 			"if n.pending() && n.holds(j) {", "if n.pending() {", refused),
 		change("A4: the permission goes to another than the most preceding request",
@@ -34,11 +31,11 @@ func TestMutantsAreCaught(t *testing.T) {
 	r := n.waiting[at]
 	n.waiting = append(dme.RequestQueue{r}, append(n.waiting[:at], n.waiting[at+1:]...)...)
 	n.waiting.Insert(n.granted)
-`, stall),
+`, conformance.Stalled),
 		change("A5: nobody is granted after a Relinquish",
 			"func (n *node) receiveRelinquish(out *dme.Outbox) {\n\tn.grant(out)\n",
-			"func (n *node) receiveRelinquish(out *dme.Outbox) {\n\tn.granted, n.inquired = dme.Stamp{}, false\n", stall),
+			"func (n *node) receiveRelinquish(out *dme.Outbox) {\n\tn.granted, n.inquired = dme.Stamp{}, false\n", conformance.Stalled),
 		change("nobody inquires",
-			"\t\tn.answer(n.granted.Node, kindInquire, out)\n", "", stall),
+			"\t\tn.answer(n.granted.Node, kindInquire, out)\n", "", conformance.Stalled),
 	)
 }

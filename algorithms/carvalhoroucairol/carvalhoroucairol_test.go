@@ -216,16 +216,12 @@ func TestNoAllocationPerEvent(t *testing.T) {
 // TestMutantsAreCaught shows that TestConformance can fail: it must, for every
 // rule taken out.
 func TestMutantsAreCaught(t *testing.T) {
-	const (
-		file   = "carvalhoroucairol.go"
-		unsafe = "are in the critical section"
-		stall  = "and nothing moves"
-	)
+	const file = "carvalhoroucairol.go"
 	conformance.TestMutants(t, "^TestConformance$",
-		conformance.Mutant{Name: "step 2: executing defers", File: file, Old: "if n.executing || ", New: "if ", Caught: unsafe},
-		conformance.Mutant{Name: "step 3: asking again", File: file, Caught: stall,
+		conformance.Mutant{Name: "step 2: executing defers", File: file, Old: "if n.executing || ", New: "if ", Caught: conformance.Unsafe},
+		conformance.Mutant{Name: "step 3: asking again", File: file, Caught: conformance.Stalled,
 			Old: "if n.requesting && had {", New: "if false && had {"},
-		conformance.Mutant{Name: "step 3: a permission given is lost", File: file, Caught: unsafe,
+		conformance.Mutant{Name: "step 3: a permission given is lost", File: file, Caught: conformance.Unsafe,
 			Old: "\tn.lacking.Add(r.Node)\n", New: ""},
 	)
 }

@@ -16,11 +16,7 @@ const (
 
 func newNet(t *testing.T, nodes int) *conformance.Net {
 	t.Helper()
-	net, err := conformance.New(centralized.Algorithm(), nodes, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return net
+	return conformance.Make(t, centralized.Algorithm(), nodes, nil)
 }
 
 func TestThreeMessages(t *testing.T) {
@@ -81,26 +77,18 @@ func TestRequestOvertakesRelease(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	for _, c := range []struct {
-		name     string
-		from, to dme.NodeID
-		kind     dme.Kind
-	}{
-		{"GRANT without a request", 1, 4, grant},
-		{"GRANT from a node without the resource", 3, 2, grant},
-		{"REQUEST to a node without the resource", 3, 2, request},
-		{"GRANT to the node with the resource", 2, 1, grant},
-		{"RELEASE of what another node has", 3, 1, release},
-		{"second REQUEST", 3, 1, request},
-	} {
+	refuses := conformance.Refusing(t, func() *conformance.Net {
 		net := newNet(t, 4)
 		net.Request(2)
 		net.Settle()
 		net.Request(3)
 		net.Deliver(3, 1, 0)
-		net.Host(c.to).Receive(c.from, &dme.Message{Kind: c.kind})
-		if net.Refused() != 1 {
-			t.Errorf("%s: not refused", c.name)
-		}
-	}
+		return net
+	})
+	refuses("GRANT without a request", 1, 4, dme.Message{Kind: grant})
+	refuses("GRANT from a node without the resource", 3, 2, dme.Message{Kind: grant})
+	refuses("REQUEST to a node without the resource", 3, 2, dme.Message{Kind: request})
+	refuses("GRANT to the node with the resource", 2, 1, dme.Message{Kind: grant})
+	refuses("RELEASE of what another node has", 3, 1, dme.Message{Kind: release})
+	refuses("second REQUEST", 3, 1, dme.Message{Kind: request})
 }

@@ -51,11 +51,11 @@ func Algorithm() *dme.Algorithm {
 	a.Options[0].Help = "sizes of the mesh; auto: ⌈N^(1/d)⌉ in all d dimensions but the last, and as many planes as are needed"
 	a.Options = append(a.Options,
 		dme.Option{
-			Name: optRepair, Default: string(numbered), Values: "numbered|suppressed|directed",
+			Name: optRepair, Default: string(numbered), Words: []string{"numbered", "suppressed", "directed"},
 			Help: "how outdated requests of planes are kept from moving the token",
 		},
 		dme.Option{
-			Name: optDimensions, Default: "3", Values: "2|3|4",
+			Name: optDimensions, Default: "3", Words: []string{"2", "3", "4"},
 			Help: "dimensions of the mesh; the paper's has 3",
 		},
 	)
@@ -88,7 +88,7 @@ func describe(sizes func(n int, opt dme.Options) ([]int, error), how func(dme.Op
 		Needs:    dme.Always(dme.Needs{Reliable: true, FIFO: true}),
 		Kinds:    []string{"REQUEST", "PERMIT", "RELEASE"},
 		Options: []dme.Option{{
-			Name: optMesh, Default: meshAuto, Values: meshAuto + "|PxQxR",
+			Name: optMesh, Default: meshAuto, Words: []string{meshAuto}, Forms: []string{"PxQxR"},
 			Valid: func(value string) error {
 				if value == meshAuto {
 					return nil

@@ -11,11 +11,7 @@ import (
 
 func newPublished(t *testing.T, nodes int, mesh string) *conformance.Net {
 	t.Helper()
-	net, err := conformance.New(AsPublished(), nodes, map[string]string{optMesh: mesh})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return net
+	return conformance.Make(t, AsPublished(), nodes, map[string]string{optMesh: mesh})
 }
 
 func queueOf(net *conformance.Net, corner dme.NodeID) []dme.NodeID {
@@ -108,7 +104,7 @@ func TestRandomSchedulesCatchPublished(t *testing.T) {
 		const schedules = 40
 		for seed := range uint64(schedules) {
 			if err := randomly(AsPublished(), nodes, nil, seed, 2); err != nil {
-				if !strings.Contains(err.Error(), "wait and nothing moves") {
+				if !strings.Contains(err.Error(), conformance.Stalled) {
 					t.Fatalf("N=%d: %v", nodes, err)
 				}
 				caught++

@@ -10,11 +10,7 @@ import (
 
 func newNet(t testing.TB, nodes int, mesh string, r repair) *conformance.Net {
 	t.Helper()
-	net, err := conformance.New(Algorithm(), nodes, map[string]string{optMesh: mesh, optRepair: string(r)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return net
+	return conformance.Make(t, Algorithm(), nodes, map[string]string{optMesh: mesh, optRepair: string(r)})
 }
 
 func meshOfNet(net *conformance.Net) *mesh { return &net.Setting.System.(*system).mesh }
@@ -93,10 +89,7 @@ func TestSerialCostInOtherDimensions(t *testing.T) {
 		bound uint64
 	}{"2": {25, 3*4 + 2*4}, "4": {81, 3*3*2 + 2*2}} {
 		for _, r := range []repair{numbered, directed} {
-			net, err := conformance.New(Algorithm(), x.nodes, map[string]string{optDimensions: dimensions, optRepair: string(r)})
-			if err != nil {
-				t.Fatal(err)
-			}
+			net := conformance.Make(t, Algorithm(), x.nodes, map[string]string{optDimensions: dimensions, optRepair: string(r)})
 			var worst uint64
 			serially(t, net, 1, 40*x.nodes, func(last, id dme.NodeID, got uint64) {
 				if want := serialCost(meshOfNet(net), r, last, id); got != want {

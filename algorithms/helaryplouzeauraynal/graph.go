@@ -18,7 +18,7 @@ const (
 
 func graphOption() dme.Option {
 	return dme.Option{
-		Name: optGraph, Default: "complete", Values: "complete|ring|grid|random|file:F",
+		Name: optGraph, Default: "complete", Words: []string{"complete", "ring", "grid", "random"}, Forms: []string{"file:F"},
 		Valid: func(value string) error {
 			name, isFile := strings.CutPrefix(value, filePrefix)
 			if isFile && name == "" {

@@ -13,11 +13,7 @@ func TestConformance(t *testing.T) { conformance.Test(t, Algorithm()) }
 
 func newNet(t *testing.T, nodes int, graph string) *conformance.Net {
 	t.Helper()
-	net, err := conformance.New(Algorithm(), nodes, map[string]string{optGraph: graph})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return net
+	return conformance.Make(t, Algorithm(), nodes, map[string]string{optGraph: graph})
 }
 
 // onFile returns a system whose graph is the text of a file.
@@ -29,10 +25,7 @@ func onFile(t *testing.T, nodes int, text string) *conformance.Net {
 		c.ReadFile = func(string) ([]byte, error) { return []byte(text), nil }
 		return prepare(c)
 	}
-	net, err := conformance.New(a, nodes, map[string]string{optGraph: "file:links"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	net := conformance.Make(t, a, nodes, map[string]string{optGraph: "file:links"})
 	return net
 }
 
@@ -200,36 +193,27 @@ func TestRefusals(t *testing.T) {
 		return dme.Message{Kind: kindToken, Node: elected, Vec: vec}
 	}
 	// Process 3 of the ring 1–2–3–4 waits; it has noted a request of 2.
-	for _, c := range []struct {
-		name string
-		from dme.NodeID
-		m    dme.Message
-	}{
-		{"from a stranger", 1, request(9, 1, 0)},
-		{"no date", 2, request(0, 1, 0)},
-		{"no origin", 2, request(9, 0, 0)},
-		{"an origin that does not exist", 2, request(9, 5, 0)},
-		{"its own request", 2, request(9, 3, 0)},
-		{"no already_seen", 2, request(9, 1)},
-		{"already_seen of a larger system", 2, request(9, 1, 0, 0)},
-		{"token without dates", 2, token(3)},
-		{"token with too many dates", 2, token(3, 0, 0, 0, 0, 0)},
-		{"token for nobody", 2, token(0, 0, 0, 0, 0)},
-		{"token for a process that does not exist", 2, token(5, 0, 0, 0, 0)},
-		{"token for a process that has not asked", 2, token(4, 0, 0, 0, 0)},
-		{"token for a process that was served", 4, token(2, 0, 1, 0, 0)},
-		{"token that has served the request", 2, token(3, 0, 0, 9, 0)},
-	} {
+	refuses := conformance.Refusing(t, func() *conformance.Net {
 		net := newNet(t, 4, "ring")
 		net.Request(2)
 		net.Deliver(2, 3, 0)
 		net.Request(3)
-		sent := net.Sent()
-		net.Host(3).Receive(c.from, &c.m)
-		if net.Refused() != 1 || net.Sent() != sent || len(net.Inside()) > 0 {
-			t.Errorf("%s: not refused", c.name)
-		}
-	}
+		return net
+	})
+	refuses("from a stranger", 1, 3, request(9, 1, 0))
+	refuses("no date", 2, 3, request(0, 1, 0))
+	refuses("no origin", 2, 3, request(9, 0, 0))
+	refuses("an origin that does not exist", 2, 3, request(9, 5, 0))
+	refuses("its own request", 2, 3, request(9, 3, 0))
+	refuses("no already_seen", 2, 3, request(9, 1))
+	refuses("already_seen of a larger system", 2, 3, request(9, 1, 0, 0))
+	refuses("token without dates", 2, 3, token(3))
+	refuses("token with too many dates", 2, 3, token(3, 0, 0, 0, 0, 0))
+	refuses("token for nobody", 2, 3, token(0, 0, 0, 0, 0))
+	refuses("token for a process that does not exist", 2, 3, token(5, 0, 0, 0, 0))
+	refuses("token for a process that has not asked", 2, 3, token(4, 0, 0, 0, 0))
+	refuses("token for a process that was served", 4, 3, token(2, 0, 1, 0, 0))
+	refuses("token that has served the request", 2, 3, token(3, 0, 0, 9, 0))
 	net := newNet(t, 4, "ring")
 	for _, id := range []dme.NodeID{1, 3} {
 		m := token(id, 0, 0, 0, 0)

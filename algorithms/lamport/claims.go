@@ -11,11 +11,7 @@ const source = "textbook, section 9.3"
 // claims lists what is said of both forms.
 func claims() []dme.Claim {
 	return slices.Concat(dme.SafeAndLive(source+", theorems 9.1 and 9.2"), []dme.Claim{
-		{
-			Quantity: dme.EntryOrder, Formula: "0: entries in timestamp order",
-			Load: dme.AnyLoad, Kind: dme.Exact, Source: source + ", theorem 9.2, and Exercise 9.7",
-			Predict: dme.Constantly(0),
-		},
+		dme.InOrder("0: entries in timestamp order", source+", theorem 9.2, and Exercise 9.7"),
 		{
 			// The request waits for the slowest of N−1 round trips, which is
 			// 2T only where all links have the same delay.
@@ -38,11 +34,11 @@ func exactly() []dme.Claim {
 		Quantity: dme.MessagesPerCS, Formula: "3(N−1)",
 		Load: dme.AnyLoad, Kind: dme.Exact,
 		Source:  source + "; TR-869, section 1; Chaudhuri and Karaata 1998, section 1",
-		Predict: perPeer(3),
+		Predict: dme.PerPeer(3),
 	}
 	each := dme.Claim{
 		Formula: "N−1", Load: dme.AnyLoad, Kind: dme.Exact, Source: source,
-		Predict: perPeer(1),
+		Predict: dme.PerPeer(1),
 	}
 	return append([]dme.Claim{cost, equalWork()}, dme.KindsPerCS(each, "REQUEST", "REPLY", "RELEASE")...)
 }
@@ -62,36 +58,19 @@ func between() []dme.Claim {
 	const optimization = source + ", an optimization, and Exercise 9.4"
 	each := dme.Claim{
 		Formula: "N−1", Load: dme.AnyLoad, Kind: dme.Exact, Source: optimization,
-		Predict: perPeer(1),
+		Predict: dme.PerPeer(1),
 	}
 	return append(dme.KindsPerCS(each, "REQUEST", "RELEASE"), []dme.Claim{
-		{
-			Quantity: dme.MessagesPerCS, Formula: "3(N−1)",
-			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: optimization,
-			Predict: perPeer(3),
-		},
-		{
-			Quantity: dme.MessagesPerCS, Formula: "2(N−1)",
-			Load: dme.AnyLoad, Kind: dme.LowerBound, Source: optimization,
-			Predict: perPeer(2),
-		},
-		{
-			// Nobody has a request of its own that could stand for a REPLY.
-			Quantity: dme.MessagesPerCS, Formula: "3(N−1)",
-			Load: dme.Light, Kind: dme.Exact, Source: optimization,
-			Predict: perPeer(3),
-		},
+		dme.CostPerPeer(3, dme.AnyLoad, dme.UpperBound, optimization),
+		dme.CostPerPeer(2, dme.AnyLoad, dme.LowerBound, optimization),
+		// Nobody has a request of its own that could stand for a REPLY.
+		dme.CostPerPeer(3, dme.Light, dme.Exact, optimization),
 		{
 			// Of two sites that ask at about the same time, the one with the
 			// smaller timestamp needs no REPLY of the other.
 			Quantity: dme.KindPerCS("REPLY"), Formula: "(N−1)/2: one for each two sites",
 			Load: dme.Burst, Kind: dme.LowerBound, Source: optimization,
-			Predict: perPeer(0.5),
+			Predict: dme.PerPeer(0.5),
 		},
 	}...)
-}
-
-// perPeer predicts so many messages for each other node.
-func perPeer(messages float64) func(dme.Setting) (float64, bool) {
-	return dme.PerN(func(n float64) float64 { return messages * (n - 1) })
 }

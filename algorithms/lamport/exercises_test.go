@@ -106,7 +106,7 @@ func TestSearchOnReorderingLinks(t *testing.T) {
 		unsafe := 0
 		for seed := range uint64(walks) {
 			w := conformance.Walk{Algorithm: a, Nodes: 3, Requests: conformance.Each(2), Load: vnet.Churn, Seed: seed, Reorder: true}
-			if net, _ := w.Run(); net.Err() != nil && strings.Contains(net.Err().Error(), "are in the critical section") {
+			if net, _ := w.Run(); net.Err() != nil && strings.Contains(net.Err().Error(), conformance.Unsafe) {
 				unsafe++
 			}
 			w.Reorder = false

@@ -10,25 +10,21 @@ import (
 // rule taken out. The first mutant answers Exercise 9.2: without L1 the
 // algorithm does not guarantee mutual exclusion.
 func TestMutantsAreCaught(t *testing.T) {
-	const (
-		file   = "lamport.go"
-		unsafe = "are in the critical section"
-		stall  = "and nothing moves"
-	)
+	const file = "lamport.go"
 	conformance.TestMutants(t, "^TestConformance$",
-		conformance.Mutant{Name: "L1", File: file, Old: "l1 := s.awaiting.Empty()", New: "l1 := true", Caught: unsafe},
-		conformance.Mutant{Name: "L2", File: file, Old: "l2 := s.requestQueue[0] == s.request", New: "l2 := true", Caught: unsafe},
+		conformance.Mutant{Name: "L1", File: file, Old: "l1 := s.awaiting.Empty()", New: "l1 := true", Caught: conformance.Unsafe},
+		conformance.Mutant{Name: "L2", File: file, Old: "l2 := s.requestQueue[0] == s.request", New: "l2 := true", Caught: conformance.Unsafe},
 		conformance.Mutant{
 			Name: "only a larger timestamp counts for L1", File: file,
-			Old: "s.requesting() && s.request.Precedes(ts)", New: "s.requesting()", Caught: unsafe,
+			Old: "s.requesting() && s.request.Precedes(ts)", New: "s.requesting()", Caught: conformance.Unsafe,
 		},
 		conformance.Mutant{
 			Name: "the clock exceeds every timestamp", File: file,
-			Old: "max(s.clock, ts.Clock) + 1", New: "max(s.clock, ts.Clock)", Caught: stall,
+			Old: "max(s.clock, ts.Clock) + 1", New: "max(s.clock, ts.Clock)", Caught: conformance.Stalled,
 		},
 		conformance.Mutant{
 			Name: "a REPLY is spared only where a REQUEST stands for it", File: file,
-			Old: "s.sparing && s.requesting() && r.Precedes(s.request)", New: "s.sparing", Caught: stall,
+			Old: "s.sparing && s.requesting() && r.Precedes(s.request)", New: "s.sparing", Caught: conformance.Stalled,
 		},
 	)
 }

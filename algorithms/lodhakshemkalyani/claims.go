@@ -11,20 +11,16 @@ import (
 func claims() []dme.Claim {
 	const source = "textbook, section 9.6.4"
 	return slices.Concat(dme.SafeAndLive("textbook, sections 9.6 and 9.6.3"), dme.HandOver(1, dme.Mean, "textbook, section 9.6"), []dme.Claim{
-		{
-			Quantity: dme.MessagesPerCS, Formula: "2(N−1)",
-			Load: dme.Light, Kind: dme.Exact, Source: source + ", case 2",
-			Predict: dme.PerN(func(n float64) float64 { return 2 * (n - 1) }),
-		},
+		dme.CostPerPeer(2, dme.Light, dme.Exact, source+", case 2"),
 		{
 			Quantity: dme.MessagesPerCS, Formula: "2(N−1), from 2N − |CSet|",
 			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: source,
-			Predict: dme.PerN(func(n float64) float64 { return 2 * (n - 1) }),
+			Predict: dme.PerPeer(2),
 		},
 		{
 			Quantity: dme.MessagesPerCS, Formula: "N − 1, from 2N − 1 − |CSet|",
 			Load: dme.AnyLoad, Kind: dme.LowerBound, Source: source + ", case 1(b)",
-			Predict: dme.PerN(func(n float64) float64 { return n - 1 }),
+			Predict: dme.PerPeer(1),
 		},
 		{
 			// Reached where the requests are concurrent, all with all.
@@ -32,25 +28,21 @@ func claims() []dme.Claim {
 			Load: dme.Burst, Kind: dme.LowerBound, Source: source + ", case 1",
 			Predict: dme.PerN(func(n float64) float64 { return n - 1/n }),
 		},
-		{
-			Quantity: dme.EntryOrder, Formula: "0: entries in priority order",
-			Load: dme.AnyLoad, Kind: dme.Exact, Source: "textbook, section 9.6.1",
-			Predict: dme.Constantly(0),
-		},
+		dme.InOrder("0: entries in priority order", "textbook, section 9.6.1"),
 		{
 			Quantity: dme.KindPerCS("REQUEST"), Formula: "N − 1",
 			Load: dme.AnyLoad, Kind: dme.Exact, Source: source,
-			Predict: dme.PerN(func(n float64) float64 { return n - 1 }),
+			Predict: dme.PerPeer(1),
 		},
 		{
 			Quantity: dme.KindPerCS("REPLY"), Formula: "N − |CSet|, and |CSet| = 1",
 			Load: dme.Light, Kind: dme.Exact, Source: source + ", case 2",
-			Predict: dme.PerN(func(n float64) float64 { return n - 1 }),
+			Predict: dme.PerPeer(1),
 		},
 		{
 			Quantity: dme.KindPerCS("REPLY"), Formula: "N − 1, from N − |CSet|",
 			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: source,
-			Predict: dme.PerN(func(n float64) float64 { return n - 1 }),
+			Predict: dme.PerPeer(1),
 		},
 		{
 			Quantity: dme.KindPerCS("FLUSH"), Formula: "0: there is no successor",
@@ -67,7 +59,7 @@ func claims() []dme.Claim {
 			// others' requests arrived before.
 			Quantity: dme.MessagesPerCS, Formula: "2(N−1): no two requests are concurrent",
 			Load: dme.Saturated, Kind: dme.Mean, Source: source + ", case 2",
-			Predict: dme.PerN(func(n float64) float64 { return 2 * (n - 1) }),
+			Predict: dme.PerPeer(2),
 		},
 		{
 			Name:     "least-possible",

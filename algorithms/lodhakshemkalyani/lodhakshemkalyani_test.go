@@ -3,6 +3,8 @@ package lodhakshemkalyani
 import (
 	"flag"
 	"testing"
+
+	"dmebench/dme/conformance"
 )
 
 var (
@@ -25,7 +27,7 @@ func TestRandomSchedules(t *testing.T) {
 
 // Why the algorithm declares that it needs links in order.
 func TestNeedsFIFO(t *testing.T) {
-	for _, fault := range []string{unsafe, stall} {
+	for _, fault := range []string{conformance.Unsafe, conformance.Stalled} {
 		err := search(Algorithm(), 2, 4, 3, true, 1000, fault)
 		if err == nil {
 			t.Errorf("no schedule without order shows %s", fault)
@@ -41,7 +43,7 @@ func TestAsPublishedIsCaught(t *testing.T) {
 	for _, c := range []struct {
 		rounds int
 		fault  string
-	}{{1, stall}, {2, unsafe}} {
+	}{{1, conformance.Stalled}, {2, conformance.Unsafe}} {
 		caught := search(AsPublished(), 3, 3, c.rounds, false, 10_000, c.fault)
 		if caught == nil {
 			t.Errorf("no schedule with %d requests of each of 3 processes shows %s", c.rounds, c.fault)

@@ -14,16 +14,18 @@ type mutant struct {
 }
 
 var mutants = []mutant{
-	{"L1", [][2]string{{"if p.done.Precedes(r) { // L1", "if true {"}}, stall},
-	{"L2: done is not sent", [][2]string{{"Clock: p.mySequenceNumber, Done: p.done}", "Clock: p.mySequenceNumber}"}}, stall},
-	{"L2: done is not heard", [][2]string{{"\tp.hear(satisfied)                                                       // L2\n", ""}}, stall},
+	{"L1", [][2]string{{"if p.done.Precedes(r) { // L1", "if true {"}}, conformance.Stalled},
+	{"L2: done is not sent", [][2]string{{"Clock: p.mySequenceNumber, Done: p.done}", "Clock: p.mySequenceNumber}"}}, conformance.Stalled},
+	{"L2: done is not heard", [][2]string{
+		{"\tp.hear(satisfied)                                                       // L2\n", ""},
+	}, conformance.Stalled},
 	{"L3: a FLUSH sets RV", [][2]string{
 		{"p.receiveFlush(m.Done, out)", "p.rv.Add(from)\np.receiveFlush(m.Done, out)"},
-	}, unsafe},
-	{"L4", [][2]string{{"\tp.highestSequenceNumberSeen = p.mySequenceNumber ", "\t_ = p.mySequenceNumber "}}, stall},
-	{"(4b)", [][2]string{{"\tp.hear(satisfied)     // (4b)\n", ""}}, stall},
-	{"(5a): a FLUSH to the last candidate", [][2]string{{"p.lrq[1].Node", "p.lrq[len(p.lrq)-1].Node"}}, stall},
-	{"(3bii): a second REQUEST is answered at once", [][2]string{{"p.deferred.Insert(r)", "p.reply(r, out)"}}, unsafe},
+	}, conformance.Unsafe},
+	{"L4", [][2]string{{"\tp.highestSequenceNumberSeen = p.mySequenceNumber ", "\t_ = p.mySequenceNumber "}}, conformance.Stalled},
+	{"(4b)", [][2]string{{"\tp.hear(satisfied)     // (4b)\n", ""}}, conformance.Stalled},
+	{"(5a): a FLUSH to the last candidate", [][2]string{{"p.lrq[1].Node", "p.lrq[len(p.lrq)-1].Node"}}, conformance.Stalled},
+	{"(3bii): a second REQUEST is answered at once", [][2]string{{"p.deferred.Insert(r)", "p.reply(r, out)"}}, conformance.Unsafe},
 }
 
 // TestMutantsAreCaught shows that TestRandomSchedules can fail: it must, for

@@ -9,13 +9,6 @@ import (
 	"dmebench/dme/vnet"
 )
 
-// What a walk can show, as its error says it.
-const (
-	unsafe = "two nodes are in the critical section"
-	stall  = "wait and nothing moves"
-	broken = "against section 9.6.4: "
-)
-
 // search walks once for each seed below seeds on each number of nodes up to most,
 // with 1 to rounds requests of each process, and returns the first error that
 // shows the fault, or any if it is ""; nil where none does.
@@ -32,7 +25,7 @@ func search(a *dme.Algorithm, least, most, rounds int, reorder bool, seeds uint6
 			}.Run()
 			if err == nil && !a.AsPublished && !reorder {
 				if err = seen.judge(net); err != nil {
-					err = fmt.Errorf("seed %d, %d processes: %s%w\n%s", seed, nodes, broken, err, net.States())
+					err = fmt.Errorf("seed %d, %d processes: against section 9.6.4: %w\n%s", seed, nodes, err, net.States())
 				}
 			}
 			if err != nil && strings.Contains(err.Error(), fault) {

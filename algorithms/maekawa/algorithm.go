@@ -36,11 +36,11 @@ func Algorithm() *dme.Algorithm {
 	}
 	a.Options = append(a.Options,
 		dme.Option{
-			Name: "yield", Default: "failed", Values: "failed|always",
+			Name: "yield", Default: "failed", Words: []string{"failed", "always"},
 			Help: "when a node that waits answers INQUIRE by RELINQUISH: once it has failed at some member, or at once",
 		},
 		dme.Option{
-			Name: "grants", Default: "plain", Values: "plain|numbered",
+			Name: "grants", Default: "plain", Words: []string{"plain", "numbered"},
 			Help: "whether messages name the grant or request that they belong to; if so, links need not keep order",
 		},
 	)
@@ -78,7 +78,7 @@ func TextbookAsPublished() *dme.Algorithm {
 	a.AsPublished = true
 	a.Kinds = []string{"REQUEST", "REPLY", "FAILED", "INQUIRE", "YIELD", "RELEASE"}
 	a.Options = append(a.Options, dme.Option{
-		Name: "yield", Default: "and", Values: "and|or",
+		Name: "yield", Default: "and", Words: []string{"and", "or"},
 		Help: "whether a site that is inquired of needs a FAILED and an earlier YIELD to yield, as printed, or one of them",
 	})
 	return a

@@ -15,9 +15,7 @@ type mutant struct {
 }
 
 const (
-	stall      = "stalled: "
-	unsafe     = "two nodes in the critical section"
-	refusal    = " refused a message of node "
+	refusal    = " messages: "
 	unfair     = "overtaken: "
 	leftOver   = "not quiescent: "
 	inquisitor = " inquires twice about one lock of node "
@@ -25,30 +23,30 @@ const (
 
 var mutants = []mutant{
 	{"R1", "arbiter.go",
-		"\tif others && head.Precedes(n.locking) {\n\t\tn.fail(head, out)\n\t}\n", "", stall},
+		"\tif others && head.Precedes(n.locking) {\n\t\tn.fail(head, out)\n\t}\n", "", conformance.Stalled},
 	{"R2 in the critical section, yield=always", "requester.go",
-		"if !n.pending() || !n.locked.Has(j) ||", "if !n.pending() && !n.yieldAlways || !n.locked.Has(j) ||", unsafe},
+		"if !n.pending() || !n.locked.Has(j) ||", "if !n.pending() && !n.yieldAlways || !n.locked.Has(j) ||", conformance.Unsafe},
 	{"R2 for the next request", "requester.go",
 		"if !n.pending() || !n.locked.Has(j) ||", "if !n.pending() ||", refusal},
 	{"R2 altogether", "requester.go",
 		"if !n.pending() || !n.locked.Has(j) || n.numbered && grant != n.grants[j] {", "if false {", leftOver},
 	{"R3 for relinquished members", "requester.go",
-		"\t\tn.failed.Add(j)\n\t}\n\tn.send", "\t}\n\tn.send", stall},
+		"\t\tn.failed.Add(j)\n\t}\n\tn.send", "\t}\n\tn.send", conformance.Stalled},
 	{"R3 for members that lock later", "requester.go",
 		"\tn.failed.Remove(j) // R3: j has not failed this node any more\n", "", leftOver},
 	{"R4", "requester.go",
-		"\t// next FAILED.\n\tn.inquired.Add(j)\n", "\t// next FAILED.\n", stall},
+		"\t// next FAILED.\n\tn.inquired.Add(j)\n", "\t// next FAILED.\n", conformance.Stalled},
 	{"clock on REQUEST only", "node.go",
 		"\tn.clock = max(n.clock, m.Clock)\n", "\tif m.Kind == kindRequest {\n\t\tn.clock = max(n.clock, m.Clock)\n\t}\n", unfair},
 	{"FAILED compares with the lock only", "arbiter.go",
-		"if n.locking.Precedes(r) || others && head.Precedes(r) {", "if n.locking.Precedes(r) {", stall},
+		"if n.locking.Precedes(r) || others && head.Precedes(r) {", "if n.locking.Precedes(r) {", conformance.Stalled},
 	{"several INQUIREs for one lock", "arbiter.go",
 		"\tif !n.inquiring {\n", "\tif true {\n", inquisitor},
 	{"relock in order of arrival", "arbiter.go",
-		"\tn.waiting.Insert(r)\n\tif n.locking", "\tn.waiting = append(n.waiting, r)\n\tif n.locking", stall},
+		"\tn.waiting.Insert(r)\n\tif n.locking", "\tn.waiting = append(n.waiting, r)\n\tif n.locking", conformance.Stalled},
 	{"numbered: an INQUIRE before its LOCKED is forgotten", "requester.go",
 		"// ask again, so it is kept until that LOCKED arrives.\n\t\tn.inquired.Add(j)\n",
-		"// ask again, so it is kept until that LOCKED arrives.\n", stall},
+		"// ask again, so it is kept until that LOCKED arrives.\n", conformance.Stalled},
 	{"numbered: a late FAILED counts", "requester.go",
 		"if n.numbered && (about != n.request || n.locked.Has(j)) {", "if false {", leftOver},
 }

@@ -92,10 +92,7 @@ func TestPublishedOnFigure1b(t *testing.T) {
 // TestPublishedLightLoad: without contention the texts are right, and cost 3(K−1).
 func TestPublishedLightLoad(t *testing.T) {
 	for _, a := range texts() {
-		net, err := conformance.New(a, 13, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		net := conformance.Make(t, a, 13, nil)
 		for id := dme.NodeID(1); id <= 13; id++ {
 			if got, err := net.Serve(id); err != nil || got != 9 {
 				t.Errorf("%s, node %d: %d messages, %v; want 9", a.Name, id, got, err)

@@ -25,9 +25,9 @@ func search(t *testing.T, w conformance.Walk, seeds int) map[verdict]int {
 		switch {
 		case err == nil:
 			count[held]++
-		case strings.Contains(err.Error(), "two nodes are in the critical section"):
+		case strings.Contains(err.Error(), conformance.Unsafe):
 			count[unsafe]++
-		case strings.Contains(err.Error(), "wait and nothing moves"):
+		case strings.Contains(err.Error(), conformance.Stalled):
 			count[stalled]++
 		default:
 			t.Fatal(err)

@@ -16,11 +16,7 @@ func TestConformance(t *testing.T) { conformance.Test(t, Algorithm()) }
 
 func newNet(t *testing.T, nodes int) *conformance.Net {
 	t.Helper()
-	net, err := conformance.New(Algorithm(), nodes, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return net
+	return conformance.Make(t, Algorithm(), nodes, nil)
 }
 
 func at(net *conformance.Net, id dme.NodeID) *node { return net.Host(id).Node().(*node) }
@@ -171,25 +167,17 @@ func TestRequestVisitsANodeOnce(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		to   dme.NodeID
-		m    dme.Message
-	}{
-		{"REQUEST of nobody", 1, dme.Message{Kind: kindRequest}},
-		{"REQUEST of a node that does not exist", 1, dme.Message{Kind: kindRequest, Node: 4}},
-		{"REQUEST of the receiver", 1, dme.Message{Kind: kindRequest, Node: 1}},
-		{"REQUEST of the node that asked last", 3, dme.Message{Kind: kindRequest, Node: 1}},
-		{"TOKEN to a node that did not ask", 3, dme.Message{Kind: kindToken}},
-		{"TOKEN to a node that has it", 1, dme.Message{Kind: kindToken}},
-	} {
+	refuses := conformance.Refusing(t, func() *conformance.Net {
 		net := newNet(t, 3)
 		net.Request(1)
-		net.Host(c.to).Receive(2, &c.m)
-		if net.Refused() != 1 || net.Sent() != 0 {
-			t.Errorf("%s: not refused", c.name)
-		}
-	}
+		return net
+	})
+	refuses("REQUEST of nobody", 2, 1, dme.Message{Kind: kindRequest})
+	refuses("REQUEST of a node that does not exist", 2, 1, dme.Message{Kind: kindRequest, Node: 4})
+	refuses("REQUEST of the receiver", 2, 1, dme.Message{Kind: kindRequest, Node: 1})
+	refuses("REQUEST of the node that asked last", 2, 3, dme.Message{Kind: kindRequest, Node: 1})
+	refuses("TOKEN to a node that did not ask", 2, 3, dme.Message{Kind: kindToken})
+	refuses("TOKEN to a node that has it", 2, 1, dme.Message{Kind: kindToken})
 }
 
 func TestState(t *testing.T) {

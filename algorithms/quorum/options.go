@@ -3,6 +3,7 @@ package quorum
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,9 +18,10 @@ const (
 
 // Options returns the declarations of quorum and weights.
 func Options() []dme.Option {
+	named := slices.DeleteFunc(Names(), func(name string) bool { return strings.HasPrefix(name, fromFile) })
 	return []dme.Option{
 		{
-			Name: OptionQuorum, Default: Names()[0], Values: strings.Join(Names(), "|"),
+			Name: OptionQuorum, Default: Names()[0], Words: named, Forms: []string{fromFile + "F"},
 			Help: "how the request sets are made",
 			Valid: func(value string) error {
 				if lookup(value) == nil {
@@ -29,7 +31,7 @@ func Options() []dme.Option {
 			},
 		},
 		{
-			Name: OptionWeights, Default: "", Values: "V1,V2,…",
+			Name: OptionWeights, Default: "", Forms: []string{"V1,V2,…"},
 			Help: "votes of the nodes 1, 2, … for quorum=weighted; one each where none are given",
 			Valid: func(value string) error {
 				_, err := ParseWeights(value)

@@ -147,12 +147,12 @@ func shapeClaims(source string) []dme.Claim {
 			Quantity: LongestPath, Formula: "N−1 (line): the worst topology",
 			Load: dme.Static, Kind: dme.Exact, Source: source,
 			Set:     line,
-			Predict: dme.PerN(func(n float64) float64 { return n - 1 }), Measure: longest,
+			Predict: dme.PerPeer(1), Measure: longest,
 		},
 		{
 			Quantity: LongestPath, Formula: "at most N−1: no tree is worse than a line",
 			Load: dme.Static, Kind: dme.UpperBound, Source: source,
-			Predict: dme.PerN(func(n float64) float64 { return n - 1 }), Measure: longest,
+			Predict: dme.PerPeer(1), Measure: longest,
 		},
 		{
 			Quantity: MeanDistance, Formula: "(N+1)/3 (line)",

@@ -13,11 +13,7 @@ import (
 
 func newNet(t *testing.T, nodes int, tree string) *conformance.Net {
 	t.Helper()
-	net, err := conformance.New(Algorithm(), nodes, map[string]string{optTree: tree})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return net
+	return conformance.Make(t, Algorithm(), nodes, map[string]string{optTree: tree})
 }
 
 // The nodes of figures 9.17 to 9.19. G comes first, since the privilege is at
@@ -39,10 +35,7 @@ func figures(t *testing.T) *conformance.Net {
 	a.Prepare = func(c dme.Config) (dme.System, error) {
 		return &system{tree: newTree(c.Nodes, func(i dme.NodeID) dme.NodeID { return towardsG[i] })}, nil
 	}
-	net, err := conformance.New(a, 7, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	net := conformance.Make(t, a, 7, nil)
 	return net
 }
 
@@ -193,26 +186,18 @@ func TestSaturatedCost(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	for _, c := range []struct {
-		name     string
-		from, to dme.NodeID
-		kind     dme.Kind
-	}{
-		{"REQUEST from a stranger", 4, 1, kindRequest},
-		{"second REQUEST", 2, 1, kindRequest},
-		{"PRIVILEGE that was not asked for", 1, 3, kindPrivilege},
-		{"PRIVILEGE from the wrong side", 4, 2, kindPrivilege},
-		{"PRIVILEGE to its holder", 2, 1, kindPrivilege},
-	} {
+	refuses := conformance.Refusing(t, func() *conformance.Net {
 		net := newNet(t, 7, "binary")
 		net.Request(1)
 		net.Request(2)
 		net.Settle()
-		net.Host(c.to).Receive(c.from, &dme.Message{Kind: c.kind})
-		if net.Refused() != 1 {
-			t.Errorf("%s: not refused", c.name)
-		}
-	}
+		return net
+	})
+	refuses("REQUEST from a stranger", 4, 1, dme.Message{Kind: kindRequest})
+	refuses("second REQUEST", 2, 1, dme.Message{Kind: kindRequest})
+	refuses("PRIVILEGE that was not asked for", 1, 3, dme.Message{Kind: kindPrivilege})
+	refuses("PRIVILEGE from the wrong side", 4, 2, dme.Message{Kind: kindPrivilege})
+	refuses("PRIVILEGE to its holder", 2, 1, dme.Message{Kind: kindPrivilege})
 }
 
 // distances is a breadth-first search: the twin of the closed forms.

@@ -12,7 +12,8 @@ const optTree = "tree"
 
 func treeOption() dme.Option {
 	return dme.Option{
-		Name: optTree, Default: "binary", Values: "binary|star|line|kary:K|radiating:K|file:F|mst:COSTS",
+		Name: optTree, Default: "binary", Words: []string{"binary", "star", "line"},
+		Forms: []string{"kary:K", "radiating:K", "file:F", "mst:COSTS"}, Samples: []string{"kary:3", "radiating:3"},
 		Valid: func(value string) error {
 			_, err := parseShape(value)
 			return err

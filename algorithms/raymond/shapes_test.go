@@ -229,10 +229,7 @@ func TestServiceOnATreeFromAFile(t *testing.T) {
 		c.ReadFile = func(string) ([]byte, error) { return []byte("3 1\n3 4\n2 4\n5 3\n"), nil }
 		return prepare(c)
 	}
-	net, err := conformance.New(a, 5, map[string]string{optTree: "file:tree"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	net := conformance.Make(t, a, 5, map[string]string{optTree: "file:tree"})
 	// From 1 to 2 and from 2 to 5: three edges each.
 	for _, id := range []dme.NodeID{2, 5} {
 		if got, err := net.Serve(id); err != nil || got != 6 {
@@ -247,10 +244,7 @@ func TestServiceOnATreeFromAFile(t *testing.T) {
 func TestMoreRequesters(t *testing.T) {
 	const nodes, rounds = 13, 20
 	for _, shape := range []string{"binary", "line", "star", "radiating:4"} {
-		net, err := conformance.New(Algorithm(), nodes, map[string]string{optTree: shape})
-		if err != nil {
-			t.Fatal(err)
-		}
+		net := conformance.Make(t, Algorithm(), nodes, map[string]string{optTree: shape})
 		for id := dme.NodeID(1); id <= nodes; id++ {
 			net.Request(id)
 		}

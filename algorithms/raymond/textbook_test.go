@@ -49,7 +49,7 @@ func literally(ends delay) *dme.Algorithm {
 	if ends == timed {
 		needs.BoundedDelay = true
 		a.Options = append(a.Options, dme.Option{
-			Name: "bound", Default: bound.String(), Values: bound.String(), Help: "on the delay of a message",
+			Name: "bound", Default: bound.String(), Words: []string{bound.String()}, Help: "on the delay of a message",
 		})
 	}
 	a.Needs = dme.Always(needs)

@@ -33,7 +33,7 @@ func Bounded() *dme.Algorithm {
 func describeBounded(name, title string, wrap func(boundedNode) dme.Node) *dme.Algorithm {
 	a := describe(name, title, "6.4")
 	a.Options = []dme.Option{{
-		Name: "modulus", Default: "auto", Values: "auto|M", Valid: validModulus,
+		Name: "modulus", Default: "auto", Words: []string{"auto"}, Forms: []string{"M"}, Valid: validModulus,
 		Help: "numbers are kept modulo M ≥ 2N−1; auto is 2N−1",
 	}}
 	a.ValidNodes = func(n int, o dme.Options) error {

@@ -15,11 +15,7 @@ func boundedClaims() []dme.Claim {
 	const source = "TR-869, section 6.4"
 	always := dme.SafeAndLive("TR-869, sections 3 and 6.4: numbers modulo M ≥ 2N−1")
 	return slices.Concat(always, dme.HandOver(1, dme.Mean, "TR-869, section 5.4, case A"), []dme.Claim{
-		{
-			Quantity: dme.MessagesPerCS, Formula: "2(N−1)",
-			Load: dme.AnyLoad, Kind: dme.Exact, Source: "TR-869, section 4",
-			Predict: dme.PerN(func(n float64) float64 { return 2 * (n - 1) }),
-		},
+		dme.CostPerPeer(2, dme.AnyLoad, dme.Exact, "TR-869, section 4"),
 		{
 			// In bytes on the wire, where a message has a head of two and a
 			// number takes one for each seven bits.
@@ -44,7 +40,7 @@ func boundedClaims() []dme.Claim {
 		{
 			Quantity: dme.Bypass, Formula: "2(N−1) (links that keep order)",
 			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: "TR-869, appendix",
-			FIFO: true, Predict: dme.PerN(func(n float64) float64 { return 2 * (n - 1) }),
+			FIFO: true, Predict: dme.PerPeer(2),
 		},
 		{
 			Quantity: dme.BypassByOne, Formula: "2 (links that keep order)",

@@ -56,10 +56,7 @@ func TestAsPublishedIsUnsafeForEveryModulus(t *testing.T) {
 func TestHowAsPublishedFails(t *testing.T) {
 	for _, nodes := range []dme.NodeID{2, 3, 5, 8} {
 		for _, m := range []uint64{smallest(int(nodes)), 2 * uint64(nodes), 1000} {
-			net, err := conformance.New(BoundedAsPublished(), int(nodes), map[string]string{"modulus": fmt.Sprint(m)})
-			if err != nil {
-				t.Fatal(err)
-			}
+			net := conformance.Make(t, BoundedAsPublished(), int(nodes), map[string]string{"modulus": fmt.Sprint(m)})
 			if _, err := net.Serve(1); err != nil {
 				t.Fatal(err)
 			}
@@ -112,10 +109,7 @@ func TestComparison(t *testing.T) {
 // A number fits into log2(2N−1) bits, rounded up, however long the run.
 func TestNumbersStaySmall(t *testing.T) {
 	const nodes = 5
-	net, err := conformance.New(Bounded(), nodes, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	net := conformance.Make(t, Bounded(), nodes, nil)
 	seen := map[uint64]bool{}
 	for k := range 100 {
 		if messages, err := net.Serve(dme.NodeID(k%nodes + 1)); err != nil || messages != 2*(nodes-1) {

@@ -28,7 +28,7 @@ func Broadcast() *dme.Algorithm {
 		return dme.Needs{Reliable: true, FIFO: medium, SequencedBroadcast: medium}
 	}
 	a.Options = []dme.Option{{
-		Name: "form", Default: "listed", Values: "listed|sequenced",
+		Name: "form", Default: "listed", Words: []string{"listed", "sequenced"},
 		Help: "listed: requests are numbered, a broadcast REPLY lists whom it is for; " +
 			"sequenced: the medium's order takes the place of numbers",
 	}}

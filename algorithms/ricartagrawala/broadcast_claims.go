@@ -47,11 +47,7 @@ func broadcastClaims() []dme.Claim {
 			Set:     medium,
 			Predict: of("sequenced", pointToPoint),
 		},
-		{
-			Quantity: dme.EntryOrder, Formula: "0: entries in the order of numbers, or of the medium",
-			Load: dme.AnyLoad, Kind: dme.Exact, Source: "TR-869, sections 2.4 and 6.2.1",
-			Predict: dme.Constantly(0),
-		},
+		dme.InOrder("0: entries in the order of numbers, or of the medium", "TR-869, sections 2.4 and 6.2.1"),
 		{
 			// Of two nodes that ask at about the same time the one that must
 			// wait replies at once; the other's replies share one transmission,

@@ -33,15 +33,10 @@ func messages() []dme.Claim {
 	each := dme.Claim{
 		Formula: "N−1", Load: dme.AnyLoad, Kind: dme.Exact,
 		Source:  report + "section 4; " + textbook + "section 9.4",
-		Predict: dme.PerN(func(n float64) float64 { return n - 1 }),
+		Predict: dme.PerPeer(1),
 	}
 	return append(dme.KindsPerCS(each, "REQUEST", "REPLY"), []dme.Claim{
-		{
-			Quantity: dme.MessagesPerCS, Formula: "2(N−1)",
-			Load: dme.AnyLoad, Kind: dme.Exact,
-			Source:  report + "section 4; " + textbook + "section 9.4; Chaudhuri and Karaata 1998, section 1",
-			Predict: dme.PerN(func(n float64) float64 { return 2 * (n - 1) }),
-		},
+		dme.CostPerPeer(2, dme.AnyLoad, dme.Exact, report+"section 4; "+textbook+"section 9.4; Chaudhuri and Karaata 1998, section 1"),
 		{
 			// A message into and one out of each other node, for each entry.
 			Quantity: dme.WorkSpread, Formula: "1: a symmetric algorithm",
@@ -88,11 +83,7 @@ func times() []dme.Claim {
 
 func order() []dme.Claim {
 	return []dme.Claim{
-		{
-			Quantity: dme.EntryOrder, Formula: "0: entries in timestamp order",
-			Load: dme.AnyLoad, Kind: dme.Exact, Source: textbook + "section 9.4 and Exercise 9.5; " + report + "section 2.4",
-			Predict: dme.Constantly(0),
-		},
+		dme.InOrder("0: entries in timestamp order", textbook+"section 9.4 and Exercise 9.5; "+report+"section 2.4"),
 		{
 			Quantity: EntriesAfterProcessing, Formula: "1: not twice, once all have processed the REQUEST",
 			Load: dme.Worst, Kind: dme.UpperBound, Source: report + "section 2.4",
@@ -113,7 +104,7 @@ func order() []dme.Claim {
 		{
 			Quantity: dme.Bypass, Formula: "2(N−1) (links that keep order)",
 			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: report + "appendix",
-			FIFO: true, Predict: dme.PerN(func(n float64) float64 { return 2 * (n - 1) }),
+			FIFO: true, Predict: dme.PerPeer(2),
 		},
 		{
 			Quantity: dme.BypassByOne, Formula: "2 (links that keep order)",
@@ -124,7 +115,7 @@ func order() []dme.Claim {
 			Quantity: dme.NumberRange, Formula: "N−1: from x to x+N−1",
 			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: report + "section 6.4",
 			Test:    "TestConformance",
-			Predict: dme.PerN(func(n float64) float64 { return n - 1 }),
+			Predict: dme.PerPeer(1),
 		},
 	}
 }

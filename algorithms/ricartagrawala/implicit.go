@@ -45,12 +45,12 @@ func Implicit() *dme.Algorithm {
 	a.Kinds = []string{"REQUEST", "DEFERRED", "REPLY"}
 	a.Options = []dme.Option{
 		{
-			Name: "bound", Default: "auto", Values: "auto|DURATION", Valid: validBound,
+			Name: "bound", Default: "auto", Words: []string{"auto"}, Forms: []string{"DURATION"}, Valid: validBound,
 			Help: "longest time that a message can take, handling included: you vouch for it; " +
 				"auto is 2T in a simulation, and nothing elsewhere",
 		},
 		{
-			Name: "broadcast", Default: "false", Values: "false|true",
+			Name: "broadcast", Default: "false", Words: []string{"false", "true"},
 			Help: "whether a REQUEST is one transmission to all (section 6.2)",
 		},
 	}

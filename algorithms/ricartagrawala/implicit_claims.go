@@ -10,26 +10,14 @@ const source = "TR-869, section 6.1"
 
 func implicitClaims() []dme.Claim {
 	return slices.Concat(dme.SafeAndLive("TR-869, sections 3 and 6.1"), dme.HandOver(1, dme.Mean, "TR-869, section 5.4, case A"), []dme.Claim{
-		{
-			Quantity: dme.MessagesPerCS, Formula: "N−1",
-			Load: dme.Light, Kind: dme.Exact, Source: source,
-			Predict: dme.PerN(func(n float64) float64 { return n - 1 }),
-		},
-		{
-			Quantity: dme.MessagesPerCS, Formula: "N−1",
-			Load: dme.AnyLoad, Kind: dme.LowerBound, Source: source,
-			Predict: dme.PerN(func(n float64) float64 { return n - 1 }),
-		},
-		{
-			// Of two nodes that ask at once, one defers the other.
-			Quantity: dme.MessagesPerCS, Formula: "2(N−1)",
-			Load: dme.Burst, Kind: dme.UpperBound, Source: source,
-			Predict: dme.PerN(func(n float64) float64 { return 2 * (n - 1) }),
-		},
+		dme.CostPerPeer(1, dme.Light, dme.Exact, source),
+		dme.CostPerPeer(1, dme.AnyLoad, dme.LowerBound, source),
+		// Of two nodes that ask at once, one defers the other.
+		dme.CostPerPeer(2, dme.Burst, dme.UpperBound, source),
 		{
 			Quantity: dme.MessagesPerCS, Formula: "2(N−1)",
 			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: source,
-			Predict: dme.PerN(func(n float64) float64 { return 2 * (n - 1) }),
+			Predict: dme.PerPeer(2),
 			KnownFalse: "a request that is deferred costs DEFERRED and, later, REPLY; " +
 				"under saturation all others defer it, and it costs 3(N−1)",
 		},
@@ -37,7 +25,7 @@ func implicitClaims() []dme.Claim {
 			Name:     "with-deferred",
 			Quantity: dme.MessagesPerCS, Formula: "3(N−1): REQUEST, DEFERRED and REPLY",
 			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: source + ", counting both messages of a deferral",
-			Predict: dme.PerN(func(n float64) float64 { return 3 * (n - 1) }),
+			Predict: dme.PerPeer(3),
 		},
 		{
 			Quantity: dme.TransmissionsPerCS, Formula: "1 (REQUEST broadcast)",
@@ -55,15 +43,11 @@ func implicitClaims() []dme.Claim {
 				return (legs*sys.bound + s.E).Seconds(), ok && s.Nodes >= 2
 			},
 		},
-		{
-			Quantity: dme.EntryOrder, Formula: "0: entries in timestamp order",
-			Load: dme.AnyLoad, Kind: dme.Exact, Source: "TR-869, section 2.4",
-			Predict: dme.Constantly(0),
-		},
+		dme.InOrder("0: entries in timestamp order", "TR-869, section 2.4"),
 		{
 			Quantity: dme.KindPerCS("REQUEST"), Formula: "N−1",
 			Load: dme.AnyLoad, Kind: dme.Exact, Source: source,
-			Predict: dme.PerN(func(n float64) float64 { return n - 1 }),
+			Predict: dme.PerPeer(1),
 		},
 		{
 			Quantity: dme.KindPerCS("DEFERRED"), Formula: "0 with little contention",
@@ -73,7 +57,7 @@ func implicitClaims() []dme.Claim {
 		{
 			Quantity: dme.KindPerCS("DEFERRED"), Formula: "N−1",
 			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: source,
-			Predict: dme.PerN(func(n float64) float64 { return n - 1 }),
+			Predict: dme.PerPeer(1),
 		},
 		{
 			// Of two nodes, one defers the other: each gets a half of N−1.

@@ -20,11 +20,6 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-const (
-	unsafe = "are in the critical section"
-	stall  = "and nothing moves"
-)
-
 // TestMutantsAreCaught shows that the tests can fail: they must, for every rule
 // taken out. That a REPLY names its request is redundant where links are
 // reliable, and tested by hand.
@@ -35,25 +30,25 @@ func TestMutantsAreCaught(t *testing.T) {
 	)
 	for test, mutants := range map[string][]conformance.Mutant{
 		"^TestConformance$/^ricart-agrawala$": {
-			{Name: "no deferral", File: "ricartagrawala.go", Caught: unsafe,
+			{Name: "no deferral", File: "ricartagrawala.go", Caught: conformance.Unsafe,
 				Old: "return n.requestingCriticalSection && n.ourRequest().Precedes(r)", New: "return false"},
-			{Name: "no order among equal numbers", File: "ricartagrawala.go", Caught: stall,
+			{Name: "no order among equal numbers", File: "ricartagrawala.go", Caught: conformance.Stalled,
 				Old: "n.ourRequest().Precedes(r)", New: "n.ourSequenceNumber <= r.Clock"},
-			{Name: "replies received do not count", File: "ricartagrawala.go", Caught: stall,
+			{Name: "replies received do not count", File: "ricartagrawala.go", Caught: conformance.Stalled,
 				Old: "\tn.awaitingReply.Remove(from)\n", New: ""},
 			{Name: "numbers of others do not count", File: "ricartagrawala.go", Caught: "entries out of timestamp order",
 				Old: "max(n.highestSequenceNumber, r.Clock)", New: "n.highestSequenceNumber"},
 			{Name: "own numbers do not count", File: "ricartagrawala.go", Caught: "claim bypass upper bound",
 				Old: "\tn.highestSequenceNumber = number\n", New: ""},
-			{Name: "a deferred REPLY is lost", File: "ricartagrawala.go", Caught: stall,
+			{Name: "a deferred REPLY is lost", File: "ricartagrawala.go", Caught: conformance.Stalled,
 				Old: "added := n.replyDeferred.Add(r)", New: "added := !n.replyDeferred.Has(r.Node)"},
 		},
 		"^TestConformance$/^ricart-agrawala-implicit$": {
 			{Name: "no bound", File: "implicit.go", Caught: "ricart-agrawala-implicit: on 2 nodes",
 				Old: "Reliable: true, BoundedDelay: true", New: "Reliable: true"},
-			{Name: "one leg", File: "implicit.go", Caught: unsafe,
+			{Name: "one leg", File: "implicit.go", Caught: conformance.Unsafe,
 				Old: "const legs = 2", New: "const legs = 1"},
-			{Name: "REPLY before its DEFERRED is lost", File: "balance.go", Caught: stall,
+			{Name: "REPLY before its DEFERRED is lost", File: "balance.go", Caught: conformance.Stalled,
 				Old: "\t\tb.repliedFirst.Add(j) // the news of its deferral is still to come\n", New: ""},
 			{Name: "no DEFERRED", File: "implicit.go", Caught: "REPLY that is not awaited",
 				Old: "\t\tout.Send(r.Node, dme.Message{Kind: kindDeferred, Clock: r.Clock})\n", New: ""},
@@ -64,21 +59,21 @@ func TestMutantsAreCaught(t *testing.T) {
 				New: "if n.awaitingReply.Has(from) {\n\t\t\tn.receiveReply(from, n.ourSequenceNumber, out)\n\t\t}"},
 			{Name: "the old entry stays until its REPLY is heard", File: "sequenced.go", Caught: "ricart-agrawala-broadcast: on",
 				Old: "\tl.waiting.Remove(l.me)\n\tout", New: "\tout"},
-			{Name: "a request's place is that of its sending", File: "sequenced.go", Caught: unsafe,
+			{Name: "a request's place is that of its sending", File: "sequenced.go", Caught: conformance.Unsafe,
 				Old: "\tout.Broadcast(dme.Message{Kind: kindRequest})\n}\n",
 				New: "\tout.Broadcast(dme.Message{Kind: kindRequest})\n\tl.hear(l.me)\n\tl.enterIfFirst(out)\n}\n"},
 		},
 		"^TestConformance$/^ricart-agrawala-ring$": {
-			{Name: "the count is then set", File: "ring.go", Caught: stall,
+			{Name: "the count is then set", File: "ring.go", Caught: conformance.Stalled,
 				Old: "n.owed.deferred(dme.NodeID(by))", New: "n.owed.deferredBy.Add(dme.NodeID(by))"},
 			{Name: "no note", File: "ring.go", Caught: "REPLY that is not awaited",
 				Old: "\t\tm.Vec = append(m.Vec, uint64(n.me)) // «DEFERRED by node me»\n", New: ""},
-			{Name: "an echo that never waits", File: "ring.go", Caught: unsafe,
+			{Name: "an echo that never waits", File: "ring.go", Caught: conformance.Unsafe,
 				Old: "\tif n.defers(m.Req) {\n\t\tn.keep(m.Req, out)\n\t\treturn\n\t}\n\tn.pass(m.Req, nil, out)",
 				New: "\tn.pass(m.Req, nil, out)"},
 		},
 		"^TestConformance$/^ricart-agrawala-bounded$": {
-			{Name: "own numbers do not count", File: "ricartagrawala.go", Caught: unsafe,
+			{Name: "own numbers do not count", File: "ricartagrawala.go", Caught: conformance.Unsafe,
 				Old: "\tn.highestSequenceNumber = number\n", New: ""},
 			{Name: "residues are compared as numbers", File: "bounded.go", Caught: "ricart-agrawala-bounded: on",
 				Old: residues, New: ">= s.modulus"},
@@ -95,13 +90,13 @@ func TestMutantsAreCaught(t *testing.T) {
 				Old: "\tv.Uint(\"Our_Sequence_Number\", &n.ourSequenceNumber)\n", New: ""},
 		},
 		"^TestConformance$/^readers-writers$": {
-			{Name: "readers do not defer writers either", File: "readers.go", Caught: unsafe,
+			{Name: "readers do not defer writers either", File: "readers.go", Caught: conformance.Unsafe,
 				Old: bothRead, New: "n.reading"},
-			{Name: "the REQUEST does not say who asks", File: "readers.go", Caught: unsafe,
+			{Name: "the REQUEST does not say who asks", File: "readers.go", Caught: conformance.Unsafe,
 				Old: "Flags: who}", New: "Flags: byReader}"},
 		},
 		"^TestReadersShare$": {
-			{Name: "nobody shares", File: "readers.go", Caught: unsafe + ", want [1 2 3 4]",
+			{Name: "nobody shares", File: "readers.go", Caught: conformance.Unsafe + ", want [1 2 3 4]",
 				Old: bothRead, New: "false"},
 		},
 	} {

@@ -33,11 +33,11 @@ func Priority() *dme.Algorithm {
 	a := describe("ricart-agrawala-priority", "Ricart–Agrawala, random or small increments", "6.5")
 	a.Options = []dme.Option{
 		{
-			Name: "increments", Default: "random", Values: "random|priority",
+			Name: "increments", Default: "random", Words: []string{"random", "priority"},
 			Help: "random: drawn for each request; priority: 1 at node 1, which goes first, to D at node N",
 		},
 		{
-			Name: "most", Default: "8", Values: "D", Valid: validMost,
+			Name: "most", Default: "8", Forms: []string{"D"}, Valid: validMost,
 			Help: "the largest increment; the smallest is 1",
 		},
 	}

@@ -17,16 +17,8 @@ func priorityClaims() []dme.Claim {
 		dme.SafeAndLive("TR-869, sections 3 and 6.5"),
 		dme.HandOver(1, dme.Mean, "TR-869, section 5.4, case A"),
 		[]dme.Claim{
-			{
-				Quantity: dme.MessagesPerCS, Formula: "2(N−1)",
-				Load: dme.AnyLoad, Kind: dme.Exact, Source: "TR-869, section 4",
-				Predict: dme.PerN(func(n float64) float64 { return 2 * (n - 1) }),
-			},
-			{
-				Quantity: dme.EntryOrder, Formula: "0: entries in timestamp order",
-				Load: dme.AnyLoad, Kind: dme.Exact, Source: "TR-869, sections 2.4 and 6.5",
-				Predict: dme.Constantly(0),
-			},
+			dme.CostPerPeer(2, dme.AnyLoad, dme.Exact, "TR-869, section 4"),
+			dme.InOrder("0: entries in timestamp order", "TR-869, sections 2.4 and 6.5"),
 			{
 				// Each request adds at most D to a number that has been seen,
 				// where it adds 1 in section 6.4.

@@ -18,16 +18,8 @@ var (
 func readersClaims() []dme.Claim {
 	const source = "TR-869, section 6.6"
 	return slices.Concat(dme.SafeAndLive("TR-869, sections 3 and 6.6"), dme.HandOver(1, dme.Mean, "TR-869, section 5.4, case A"), []dme.Claim{
-		{
-			Quantity: dme.MessagesPerCS, Formula: "2(N−1)",
-			Load: dme.AnyLoad, Kind: dme.Exact, Source: "TR-869, sections 4 and 6.6",
-			Predict: dme.PerN(func(n float64) float64 { return 2 * (n - 1) }),
-		},
-		{
-			Quantity: dme.EntryOrder, Formula: "0: writers in timestamp order",
-			Load: dme.AnyLoad, Kind: dme.Exact, Source: "TR-869, section 2.4",
-			Predict: dme.Constantly(0),
-		},
+		dme.CostPerPeer(2, dme.AnyLoad, dme.Exact, "TR-869, sections 4 and 6.6"),
+		dme.InOrder("0: writers in timestamp order", "TR-869, section 2.4"),
 		{
 			// Were it so, a writer that waits would see no reader enter.
 			Quantity: ReadersBeforeWriter, Formula: "0 readers while a writer waits: writers are given priority",

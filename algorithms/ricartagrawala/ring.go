@@ -36,7 +36,7 @@ import "dmebench/dme"
 func Ring() *dme.Algorithm {
 	a := describe("ricart-agrawala-ring", "Ricart–Agrawala, ring", "6.3")
 	a.Options = []dme.Option{{
-		Name: "form", Default: "echo", Values: "echo|notes",
+		Name: "form", Default: "echo", Words: []string{"echo", "notes"},
 		Help: "echo: a deferred REQUEST waits where it is; notes: it goes on with a note, and a REPLY follows",
 	}}
 	a.Claims = ringClaims()

@@ -42,11 +42,7 @@ func ringClaims() []dme.Claim {
 				return float64(s.Nodes)*s.T.Seconds() + s.E.Seconds(), s.Nodes >= 2 && s.T > 0
 			},
 		},
-		{
-			Quantity: dme.EntryOrder, Formula: "0: entries in timestamp order",
-			Load: dme.AnyLoad, Kind: dme.Exact, Source: "TR-869, section 2.4",
-			Predict: dme.Constantly(0),
-		},
+		dme.InOrder("0: entries in timestamp order", "TR-869, section 2.4"),
 		{
 			Quantity: dme.MessagesPerCS, Formula: "N: the minimum for serial processing",
 			Load: dme.AnyLoad, Kind: dme.LowerBound, Source: "TR-869, sections 4.2 and 6.3",

@@ -13,7 +13,7 @@ func robustClaims() []dme.Claim {
 	twoEach := dme.Claim{
 		Quantity: dme.MessagesPerCS, Formula: "2(N−1), while no node fails",
 		Load: dme.Light, Kind: dme.Exact, Source: "TR-869, sections 4 and 7",
-		Predict: dme.PerN(func(n float64) float64 { return 2 * (n - 1) }),
+		Predict: dme.PerPeer(2),
 	}
 	saturated := twoEach
 	saturated.Load = dme.Saturated
@@ -25,13 +25,9 @@ func robustClaims() []dme.Claim {
 			{
 				Quantity: dme.KindPerCS("REQUEST"), Formula: "N−1, while no node fails",
 				Load: dme.AnyLoad, Kind: dme.Exact, Source: "TR-869, sections 4 and 7",
-				Predict: dme.PerN(func(n float64) float64 { return n - 1 }),
+				Predict: dme.PerPeer(1),
 			},
-			{
-				Quantity: dme.EntryOrder, Formula: "0: entries in timestamp order",
-				Load: dme.AnyLoad, Kind: dme.Exact, Source: "TR-869, section 2.4",
-				Predict: dme.Constantly(0),
-			},
+			dme.InOrder("0: entries in timestamp order", "TR-869, section 2.4"),
 			{
 				Quantity: dme.Violations, Formula: "0, whichever nodes fail and return, within the bound",
 				Load: dme.Faults, Kind: dme.Exact, Source: failures, Predict: dme.Constantly(0),

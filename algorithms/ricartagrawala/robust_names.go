@@ -27,25 +27,25 @@ type robustSystem struct {
 func robustOptions() []dme.Option {
 	return []dme.Option{
 		{
-			Name: "bound", Default: "auto", Values: "auto|DURATION", Valid: validBound,
+			Name: "bound", Default: "auto", Words: []string{"auto"}, Forms: []string{"DURATION"}, Valid: validBound,
 			Help: "longest time that a message can take, handling included: you vouch for it; " +
 				"auto is 2T in a simulation, and nothing elsewhere",
 		},
 		{
-			Name: "cs-bound", Default: "auto", Values: "auto|DURATION", Valid: validBound,
+			Name: "cs-bound", Default: "auto", Words: []string{"auto"}, Forms: []string{"DURATION"}, Valid: validBound,
 			Help: "estimate of the longest time in a critical section (section 7.4); auto is bound",
 		},
 		{
-			Name: "insertion", Default: "sponsor", Values: "sponsor|broadcast",
+			Name: "insertion", Default: "sponsor", Words: []string{"sponsor", "broadcast"},
 			Help: "how a newcomer becomes part of the group (section 7.2.2)",
 		},
 		{
-			Name: "synchronized", Default: "highest", Values: "highest|each|rise|time|fourth",
+			Name: "synchronized", Default: "highest", Words: []string{"highest", "each", "rise", "time", "fourth"},
 			Help: "when a newcomer may ask (section 7.2.3 a to e): it knows the highest number of all; has a REQUEST of each; " +
 				"has seen numbers rise by N−1; all could have been served; has a fourth REQUEST of one (needs order)",
 		},
 		{
-			Name: "names", Default: "auto", Values: "auto|LIST", Valid: validNames,
+			Name: "names", Default: "auto", Words: []string{"auto"}, Forms: []string{"LIST"}, Valid: validNames,
 			Help: "node numbers from a larger range (section 7.1), such as 30,10,20: among equal sequence numbers " +
 				"the smaller goes first; auto is 1,2,…",
 		},

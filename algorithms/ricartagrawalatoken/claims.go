@@ -15,7 +15,7 @@ func claims() []dme.Claim {
 			// drawn uniformly, the next one is the same with probability 1/N.
 			Quantity: dme.MessagesPerCS, Formula: "0 or N: N(N−1)/N for uniformly drawn requesters",
 			Load: dme.Light, Kind: dme.Mean, Source: source,
-			Predict: dme.PerN(func(n float64) float64 { return n - 1 }),
+			Predict: dme.PerPeer(1),
 		},
 		{
 			Quantity: dme.MessagesPerCS, Formula: "N",

@@ -36,24 +36,7 @@ func TestTokenGoesRound(t *testing.T) {
 }
 
 // A REQUEST that arrives after it has been served does not attract the token.
-func TestOutdatedRequest(t *testing.T) {
-	net := conformance.Make(t, Algorithm(), 3, nil)
-	net.Request(2)
-	net.Deliver(2, 1, 0) // the token goes to node 2; the REQUEST to node 3 waits
-	net.Deliver(1, 2, 0)
-	net.Release(2)
-	net.Request(3)
-	net.Deliver(3, 2, 0)
-	net.Deliver(2, 3, 1) // the token overtakes the REQUEST
-	net.Release(3)
-	net.Deliver(2, 3, 0) // the REQUEST
-	if m := net.InFlight(3, 2); len(m) != 0 {
-		t.Fatalf("node 3 sends %+v to a node that does not wait", m)
-	}
-	if !at(net, 3).tokenPresent() || net.Refused() != 0 {
-		t.Error("the token does not rest at node 3")
-	}
-}
+func TestOutdatedRequest(t *testing.T) { conformance.TestOutdatedRequest(t, Algorithm()) }
 
 func TestRefusals(t *testing.T) {
 	token := func(vec ...uint64) dme.Message { return dme.Message{Kind: kindToken, Vec: vec} }

@@ -23,7 +23,7 @@ func claims() []dme.Claim {
 			// with equal probability, however the staircase is ordered.
 			Quantity: dme.MessagesPerCS, Formula: "n − 1 (uniformly drawn requesters)",
 			Load: dme.Light, Kind: dme.Mean, Source: source,
-			Predict: dme.PerN(func(n float64) float64 { return n - 1 }),
+			Predict: dme.PerPeer(1),
 		},
 		{
 			Quantity: RequestsPerCS, Formula: "(n−1)/2 (uniformly drawn requesters)",

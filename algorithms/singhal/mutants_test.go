@@ -22,30 +22,27 @@ const (
 // TestMutantsAreCaught shows that TestConformance and TestExercise98 can fail:
 // they must, for every repair, and every rule of the text, taken out.
 func TestMutantsAreCaught(t *testing.T) {
-	const (
-		unsafe  = "are in the critical section"
-		stall   = "and nothing moves"
-		refusal = "REPLY that is not awaited"
-	)
+	const refusal = "REPLY that is not awaited"
 	mutant := func(name, caught string, edits ...[2]string) conformance.Mutant {
 		return conformance.Mutant{
 			Name: name, File: "singhal.go", Old: edits[0][0], New: edits[0][1], More: edits[1:], Caught: caught,
 		}
 	}
 	conformance.TestMutants(t, "^TestConformance$",
-		mutant("S1", stall,
+		mutant("S1", conformance.Stalled,
 			[2]string{"j < id; j++ { // S1", "j <= id; j++ { // S1"},
 			[2]string{ask, ask + "\tif j == s.i {\n\t\treturn\n\t}\n"}),
-		mutant("S2", unsafe,
+		mutant("S2", conformance.Unsafe,
 			[2]string{enter, "\t\ts.requesting = false\n\t\tout.SetTimer(0, 0)\n"},
 			later("s.executing = true\nout.Enter(s.request)")),
 		mutant("S3", refusal,
 			[2]string{enter, "\t\tout.SetTimer(0, 0)\n"},
 			later("if s.requesting {\ns.requesting, s.executing = false, true\nout.Enter(s.request)\n}")),
-		mutant("S4 in My_priority", unsafe, [2]string{priority, "return dme.Stamp{Clock: s.c, Node: s.i}.Precedes(r)"}),
-		mutant("S4 in the second REQUEST", stall, [2]string{stamp, "Clock: s.c})"}),
-		mutant("the second REQUEST", unsafe, [2]string{"\t\t\ts.r.Add(r.Node)\n\t\t\ts.ask(r.Node, out)\n", ""}),
-		mutant("who leaves must ask next time", unsafe, [2]string{"\t\ts.reply(k, out)\n\t\ts.r.Add(k.Node)\n", "\t\ts.reply(k, out)\n"}),
+		mutant("S4 in My_priority", conformance.Unsafe, [2]string{priority, "return dme.Stamp{Clock: s.c, Node: s.i}.Precedes(r)"}),
+		mutant("S4 in the second REQUEST", conformance.Stalled, [2]string{stamp, "Clock: s.c})"}),
+		mutant("the second REQUEST", conformance.Unsafe, [2]string{"\t\t\ts.r.Add(r.Node)\n\t\t\ts.ask(r.Node, out)\n", ""}),
+		mutant("who leaves must ask next time", conformance.Unsafe,
+			[2]string{"\t\ts.reply(k, out)\n\t\ts.r.Add(k.Node)\n", "\t\ts.reply(k, out)\n"}),
 	)
 	conformance.TestMutants(t, "^TestExercise98$",
 		mutant("who replies at rest must ask next time", "not a staircase",

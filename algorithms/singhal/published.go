@@ -21,7 +21,7 @@ func AsPublished() *dme.Algorithm {
 		Needs:       dme.Always(dme.Needs{Reliable: true, FIFO: true}),
 		Kinds:       []string{"REQUEST", "REPLY"},
 		Options: []dme.Option{{
-			Name: "initial", Default: "example", Values: "example|printed",
+			Name: "initial", Default: "example", Words: []string{"example", "printed"},
 			Help: "request sets at the start: without the site itself, as in the example of 9.5.2, " +
 				"or with it, as in the initialization, so that it waits for itself for ever",
 		}},

@@ -15,7 +15,7 @@ func claims() []dme.Claim {
 			// uniformly, the next one is the same with probability 1/N.
 			Quantity: dme.MessagesPerCS, Formula: "0 or N: N(N−1)/N for uniformly drawn requesters",
 			Load: dme.Light, Kind: dme.Mean, Source: source,
-			Predict: dme.PerN(func(n float64) float64 { return n - 1 }),
+			Predict: dme.PerPeer(1),
 		},
 		{
 			Quantity: dme.MessagesPerCS, Formula: "N",
@@ -28,7 +28,7 @@ func claims() []dme.Claim {
 			// reached the token are not counted by it.
 			Quantity: dme.QueueLength, Formula: "N − 1",
 			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: source + ", theorem 9.3",
-			Predict: dme.PerN(func(n float64) float64 { return n - 1 }),
+			Predict: dme.PerPeer(1),
 		},
 		{
 			Quantity: dme.KindPerCS("TOKEN"), Formula: "0 or 1",
@@ -38,7 +38,7 @@ func claims() []dme.Claim {
 		{
 			Quantity: dme.KindPerCS("REQUEST"), Formula: "0 or N−1",
 			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: source,
-			Predict: dme.PerN(func(n float64) float64 { return n - 1 }),
+			Predict: dme.PerPeer(1),
 		},
 		{
 			// The idle token is with the requester with probability 1/N.

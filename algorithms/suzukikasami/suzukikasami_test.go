@@ -17,24 +17,7 @@ func TestZeroOrNMessages(t *testing.T) {
 
 // A REQUEST that arrives after it has been served does not attract the token,
 // though RN_i[j] > n does not hold.
-func TestOutdatedRequest(t *testing.T) {
-	net := conformance.Make(t, Algorithm(), 3, nil)
-	net.Request(2)
-	net.Deliver(2, 1, 0) // the token goes to node 2; the REQUEST to node 3 waits
-	net.Deliver(1, 2, 0)
-	net.Release(2)
-	net.Request(3)
-	net.Deliver(3, 2, 0)
-	net.Deliver(2, 3, 1) // the token overtakes the REQUEST
-	net.Release(3)
-	net.Deliver(2, 3, 0) // the REQUEST
-	if m := net.InFlight(3, 2); len(m) != 0 {
-		t.Fatalf("node 3 sends %+v to a site without a request", m)
-	}
-	if at(net, 3).token == nil || net.Refused() != 0 {
-		t.Error("the token does not rest at node 3")
-	}
-}
+func TestOutdatedRequest(t *testing.T) { conformance.TestOutdatedRequest(t, Algorithm()) }
 
 // Step (b) must read the requester's element of LN: with the holder's own, the
 // request of node 3 would be lost as soon as the two differ.
@@ -134,13 +117,9 @@ func TestConformance(t *testing.T) { conformance.Test(t, Algorithm()) }
 // TestMutantsAreCaught shows that TestConformance can fail: it must, for the
 // rule of step (b) as printed, and for every other rule taken out.
 func TestMutantsAreCaught(t *testing.T) {
-	const (
-		file   = "suzukikasami.go"
-		unsafe = "are in the critical section"
-		stall  = "and nothing moves"
-	)
+	const file = "suzukikasami.go"
 	conformance.TestMutants(t, "^TestConformance$",
-		conformance.Mutant{Name: "step b: LN[j] for LN[i]", File: file, Caught: stall,
+		conformance.Mutant{Name: "step b: LN[j] for LN[i]", File: file, Caught: conformance.Stalled,
 			Old: "!s.executing && s.outstanding(from)", New: "!s.executing && s.rn[from-1] == s.token.ln(s.i)+1"},
 		conformance.Mutant{Name: "step b: outdated requests", File: file, Caught: "TOKEN",
 			Old: "!s.executing && s.outstanding(from)", New: "!s.executing && s.rn[from-1] <= sn"},
@@ -148,7 +127,7 @@ func TestMutantsAreCaught(t *testing.T) {
 			Old: "s.token != nil && !s.executing && s.outstanding(from)", New: "s.token != nil && s.outstanding(from)"},
 		conformance.Mutant{Name: "step d", File: file, Caught: "sends to node",
 			Old: "\ts.token.setLN(s.i, s.rn[s.i-1]) // (d)\n", New: ""},
-		conformance.Mutant{Name: "step e", File: file, Caught: stall,
+		conformance.Mutant{Name: "step e", File: file, Caught: conformance.Stalled,
 			Old: "if s.outstanding(j) && !s.seen.Has(j) {", New: "if false {"},
 	)
 }

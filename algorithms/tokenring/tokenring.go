@@ -34,7 +34,7 @@ func Algorithm() *dme.Algorithm {
 		Needs:    dme.Always(dme.Needs{Reliable: true}),
 		Kinds:    []string{"TOKEN", "REQUEST"},
 		Options: []dme.Option{{
-			Name: optMode, Default: "perpetual", Values: "perpetual|demand",
+			Name: optMode, Default: "perpetual", Words: []string{"perpetual", "demand"},
 			Help: "whether the token circulates for ever or rests until a request reaches it",
 		}},
 		Perpetual: func(o dme.Options) bool { return o.Get(optMode) == "perpetual" },

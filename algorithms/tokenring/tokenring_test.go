@@ -9,11 +9,7 @@ import (
 
 func newNet(t *testing.T, nodes int, mode string) *conformance.Net {
 	t.Helper()
-	net, err := conformance.New(Algorithm(), nodes, map[string]string{optMode: mode})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return net
+	return conformance.Make(t, Algorithm(), nodes, map[string]string{optMode: mode})
 }
 
 // With the token d hops behind the requester: d REQUESTs and d TOKENs.
@@ -193,21 +189,12 @@ func TestDuplicatesAreRefused(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	for _, c := range []struct {
-		name, mode string
-		from, to   dme.NodeID
-		kind       dme.Kind
-	}{
-		{"REQUEST in a perpetual ring", "perpetual", 4, 3, kindRequest},
-		{"TOKEN from the wrong side", "perpetual", 4, 3, kindToken},
-		{"TOKEN from the wrong side", "demand", 4, 3, kindToken},
-		{"TOKEN that was not asked for", "demand", 2, 3, kindToken},
-		{"REQUEST from the wrong side", "demand", 2, 3, kindRequest},
-	} {
-		net := newNet(t, 4, c.mode)
-		net.Host(c.to).Receive(c.from, &dme.Message{Kind: c.kind})
-		if net.Refused() != 1 {
-			t.Errorf("mode=%s: %s: not refused", c.mode, c.name)
-		}
+	in := func(mode string) func(string, dme.NodeID, dme.NodeID, dme.Message) {
+		return conformance.Refusing(t, func() *conformance.Net { return newNet(t, 4, mode) })
 	}
+	in("perpetual")("REQUEST in a perpetual ring", 4, 3, dme.Message{Kind: kindRequest})
+	in("perpetual")("TOKEN from the wrong side", 4, 3, dme.Message{Kind: kindToken})
+	in("demand")("TOKEN from the wrong side", 4, 3, dme.Message{Kind: kindToken})
+	in("demand")("TOKEN that was not asked for", 2, 3, dme.Message{Kind: kindToken})
+	in("demand")("REQUEST from the wrong side", 2, 3, dme.Message{Kind: kindRequest})
 }

@@ -256,9 +256,9 @@ func TestSettings(t *testing.T) {
 	}
 	anything := func(string) error { return nil }
 	a.Options = []dme.Option{
-		{Name: "tree", Default: "binary", Values: "binary|kary:K|file:F", Valid: anything, Help: "x"},
-		{Name: "count", Default: "1", Values: "COUNT", Valid: anything, Help: "x"},
-		{Name: "mode", Default: "a", Values: "a|b", Help: "x"},
+		{Name: "tree", Words: []string{"binary"}, Forms: []string{"kary:K", "file:F"}, Samples: []string{"kary:3"}, Valid: anything},
+		{Name: "count", Default: "1", Forms: []string{"COUNT"}, Valid: anything, Help: "x"},
+		{Name: "mode", Default: "a", Words: []string{"a", "b"}, Help: "x"},
 	}
 	var names []string
 	for _, set := range Settings(a) {

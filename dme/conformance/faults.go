@@ -63,7 +63,7 @@ func (s *schedule) runWithFaults() error {
 	for range maxSteps {
 		if !s.step() {
 			if s.Err() == nil && s.Stuck() {
-				return fmt.Errorf("nodes %v wait and nothing moves\n%s", s.Waiting(), s.States())
+				return fmt.Errorf("nodes %v "+Stalled+"\n%s", s.Waiting(), s.States())
 			}
 			return s.Err()
 		}

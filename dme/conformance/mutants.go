@@ -20,6 +20,12 @@ type Mutant struct {
 	Caught   string      // what the failing test's output says
 }
 
+// What reports say of a schedule that is unsafe, and of one that is not live.
+const (
+	Unsafe  = "are in the critical section"
+	Stalled = "wait and nothing moves"
+)
+
 // TestMutants builds the package under test once for each mutant, by an overlay
 // that leaves its files alone, and runs one of its tests, named by a regular
 // expression, which must fail. It is skipped where tests are to be short.

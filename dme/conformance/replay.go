@@ -112,3 +112,43 @@ func TestRefusals(t *testing.T, from, to dme.NodeID, start func() *Net, series m
 		}
 	}
 }
+
+// Refusing returns what hands a message, which no node can get as things are, to
+// one of a network that start makes anew: it must be refused, and leave all nodes
+// as they were.
+func Refusing(t *testing.T, start func() *Net) func(what string, from, to dme.NodeID, m dme.Message) {
+	return func(what string, from, to dme.NodeID, m dme.Message) {
+		t.Helper()
+		net := start()
+		before, sent := net.States(), net.Sent()
+		net.Host(to).Receive(from, &m)
+		switch {
+		case net.Refused() != 1:
+			t.Errorf("%s: %d refusals", what, net.Refused())
+		case net.States() != before || net.Sent() != sent:
+			t.Errorf("%s is refused, and changes\n%sto\n%s", what, before, net.States())
+		}
+	}
+}
+
+// TestOutdatedRequest fails the test where a REQUEST that arrives after it has been
+// served attracts the token, which is at node 1 at first.
+func TestOutdatedRequest(t *testing.T, a *dme.Algorithm) {
+	t.Helper()
+	net := Make(t, a, 3, nil)
+	net.Request(2)
+	net.Deliver(2, 1, 0) // the token goes to node 2; the REQUEST to node 3 waits
+	net.Deliver(1, 2, 0)
+	net.Release(2)
+	net.Request(3)
+	net.Deliver(3, 2, 0)
+	net.Deliver(2, 3, 1) // the token overtakes the REQUEST
+	net.Release(3)
+	net.Deliver(2, 3, 0) // the REQUEST
+	if m := net.InFlight(3, 2); len(m) != 0 {
+		t.Fatalf("node 3 sends %+v to a node that does not wait", m)
+	}
+	if !net.Host(3).Node().(dme.TokenHolder).HasToken() || net.Refused() != 0 {
+		t.Error("the token does not rest at node 3")
+	}
+}

@@ -91,7 +91,7 @@ func (s *schedule) verdict() error {
 // ending returns what is wrong with the state in which nothing moves any more.
 func (s *schedule) ending() error {
 	if !s.Served() {
-		return fmt.Errorf("nodes %v wait and nothing moves\n%s", s.Waiting(), s.States())
+		return fmt.Errorf("nodes %v "+Stalled+"\n%s", s.Waiting(), s.States())
 	}
 	for id := range s.IDs() {
 		if h := s.Host(id); h.Counters().Refused.Load() > 0 {

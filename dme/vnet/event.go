@@ -80,39 +80,24 @@ func (e *Event) Describe(a *dme.Algorithm) string {
 	return line
 }
 
+// happenings say what a step means, of its node or of its message.
+var happenings = [...]string{
+	"starts", Ask: "asks", AskShared: "asks, as a reader", Leave: "leaves",
+	Deliver: "arrives", Copy: "arrives, and will again", Lose: "is lost",
+	Stop: "is told that no more requests will come", Crash: "crashes", Restart: "restarts", Join: "joins",
+	Depart: "is told to leave the system", Down: "is down", Up: "is up",
+}
+
 func (e *Event) happening(a *dme.Algorithm) string {
-	message := func() string {
-		return fmt.Sprintf("%s %d→%d%s", a.KindName(e.Msg.Kind), e.From, e.Node, fields(&e.Msg))
-	}
-	switch e.Kind {
-	case Ask:
-		return fmt.Sprintf("node %d asks", e.Node)
-	case AskShared:
-		return fmt.Sprintf("node %d asks, as a reader", e.Node)
-	case Leave:
-		return fmt.Sprintf("node %d leaves", e.Node)
-	case Deliver:
-		return message() + " arrives"
-	case Copy:
-		return message() + " arrives, and will again"
-	case Lose:
-		return message() + " is lost"
-	case Fire:
+	switch {
+	case e.ofMessage():
+		return fmt.Sprintf("%s %d→%d%s %s", a.KindName(e.Msg.Kind), e.From, e.Node, fields(&e.Msg), happenings[e.Kind])
+	case e.Kind == Fire:
 		return fmt.Sprintf("timer %d of node %d fires", e.Timer, e.Node)
-	case Crash:
-		return fmt.Sprintf("node %d crashes", e.Node)
-	case Restart:
-		return fmt.Sprintf("node %d restarts", e.Node)
-	case Join:
-		return fmt.Sprintf("node %d joins", e.Node)
-	case Depart:
-		return fmt.Sprintf("node %d is told to leave the system", e.Node)
-	case Down, Up:
-		return fmt.Sprintf("node %d hears that node %d is %v", e.Node, e.From, e.Kind)
-	case Stop:
-		return fmt.Sprintf("node %d is told that no more requests will come", e.Node)
+	case e.Kind == Down || e.Kind == Up:
+		return fmt.Sprintf("node %d hears that node %d %s", e.Node, e.From, happenings[e.Kind])
 	}
-	return fmt.Sprintf("node %d starts", e.Node)
+	return fmt.Sprintf("node %d %s", e.Node, happenings[e.Kind])
 }
 
 // way says where a message goes.

@@ -2,6 +2,8 @@ package check
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"time"
 
 	"dmebench/dme"
@@ -33,6 +35,21 @@ type Report struct {
 
 	Workers int
 	Elapsed time.Duration
+}
+
+// Err says what a search has found, or why it is not complete; nil where all that
+// was to be searched is as it should be. A message that a node had to refuse is a
+// fault here, as it is where links lose and repeat nothing.
+func (r Report) Err() error {
+	switch {
+	case r.Violation != nil:
+		return fmt.Errorf("seed %d: %v", r.Seed, r.Violation)
+	case !r.Complete:
+		return errors.New(r.Stopped)
+	case r.Refused > 0:
+		return fmt.Errorf("%d messages refused: %s", r.Refused, r.Refusal)
+	}
+	return nil
 }
 
 // Random searches a by random schedules; see [Search.Random].

@@ -4,7 +4,6 @@ import (
 	"math/rand/v2"
 
 	"dmebench/dme/vnet"
-	"dmebench/internal/stall"
 )
 
 // run is one run of a network, and the steps that it took.
@@ -12,7 +11,7 @@ type run struct {
 	*vnet.Network
 	search  *Search
 	taken   []vnet.Step
-	watched *stall.Observer // of a replay
+	watched *observer // of a replay
 }
 
 // random draws and takes the steps of a schedule, until something is broken or
@@ -54,7 +53,7 @@ func (r *run) take(x vnet.Step) {
 func (r *run) show(t *Trace, x vnet.Step) {
 	r.taken = append(r.taken, x)
 	e := r.Do(x).Clone()
-	r.watched.See(&e)
+	r.watched.see(&e)
 	t.Events = append(t.Events, e)
 	r.judge()
 }
@@ -76,7 +75,7 @@ func (r *run) judge() {
 // network run on. It returns what happened, and the steps that were possible.
 func (s *Search) replay(m *vnet.Model, steps []vnet.Step, finish bool) (*Trace, []vnet.Step) {
 	r := &run{Network: vnet.New(m), search: s}
-	r.watched = stall.NewObserver(r.Network)
+	r.watched = newObserver(r.Network)
 	t := &Trace{Nodes: m.Nodes, alg: m.Algorithm, Started: r.Started}
 	for _, x := range steps {
 		if r.Violation != nil {

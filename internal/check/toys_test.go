@@ -285,7 +285,7 @@ func implicit(patience int) *dme.Algorithm {
 	}, "REQUEST", "DEFERRED", "REPLY")
 	a.Needs = dme.Always(dme.Needs{Reliable: true, BoundedDelay: true})
 	a.Options = []dme.Option{{
-		Name: "bound", Default: bound.String(), Values: "DURATION", Help: "on delays",
+		Name: "bound", Default: bound.String(), Forms: []string{"DURATION"}, Help: "on delays",
 		Valid: func(v string) error { _, err := time.ParseDuration(v); return err },
 	}}
 	return a
@@ -389,7 +389,7 @@ func metronome() *dme.Algorithm {
 	})
 	a.Needs = dme.Always(dme.Needs{Reliable: true, BoundedDelay: true})
 	a.Options = []dme.Option{{
-		Name: "bound", Default: "10ms", Values: "DURATION", Help: "on delays",
+		Name: "bound", Default: "10ms", Forms: []string{"DURATION"}, Help: "on delays",
 		Valid: func(v string) error { _, err := time.ParseDuration(v); return err },
 	}}
 	return a

@@ -75,7 +75,7 @@ func describeAlgorithm(b *strings.Builder, a *dme.Algorithm) error {
 	}
 	fmt.Fprintf(b, "Messages: %s.\n", strings.Join(a.Kinds, ", "))
 	for _, o := range a.Options {
-		fmt.Fprintf(b, "- `--set %s=%s` (default %s): %s\n", o.Name, o.Values, orNone(o.Default), o.Help)
+		fmt.Fprintf(b, "- `--set %s=%s` (default %s): %s\n", o.Name, o.Values(), orNone(o.Default), o.Help)
 	}
 	if len(a.Claims) == 0 {
 		return nil

@@ -30,7 +30,7 @@ func (p *program) compareCommand() *cli.Command {
 			&cli.StringSliceFlag{Name: "across", Usage: "match cells although they differ in `DIMENSION`: " +
 				strings.Join(result.Dimensions(), ", ") + "; may be repeated"},
 			&cli.StringFlag{Name: "plots", Aliases: []string{"out"}, Usage: "draw A and B over the number of nodes, into folder `DIR`"},
-			&cli.BoolFlag{Name: "json", Usage: "print the comparison as one JSON object"},
+			jsonFlag("print the comparison as one JSON object"),
 		},
 		Action: p.compare,
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 func (p *program) listCommand() *cli.Command {
-	flags := []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "as JSON"}}
+	flags := []cli.Flag{jsonFlag("as JSON")}
 	page := append(flags[:1:1], &cli.BoolFlag{Name: "markdown", Usage: "algorithms only: as the page docs/algorithms.md"})
 	return &cli.Command{
 		Name:   "list",
@@ -95,7 +95,7 @@ func (p *program) listAlgorithms(c *cli.Context) error {
 		list = append(list, x)
 		var values []string
 		for _, o := range a.Options {
-			values = append(values, o.Name+"="+o.Values)
+			values = append(values, o.Name+"="+o.Values())
 		}
 		t.Add(qualified(a.Name, a), string(a.Class), orDash(needs(x.Needs), ", "), orDash(fault.Bears(a), ", "),
 			orDash(values, " "), a.Citation)
@@ -170,7 +170,7 @@ func (p *program) listWorkloads(c *cli.Context) error {
 func options(declared []dme.Option) []option {
 	list := []option{}
 	for _, o := range declared {
-		list = append(list, option{o.Name, o.Default, o.Values, o.Help})
+		list = append(list, option{o.Name, o.Default, o.Values(), o.Help})
 	}
 	return list
 }
@@ -179,7 +179,7 @@ func options(declared []dme.Option) []option {
 func addWithOptions(t *tables.Table, name, help string, options []dme.Option) {
 	t.Add(name, help)
 	for _, o := range options {
-		t.Add("  "+o.Name+"="+o.Values, o.Help+" (default "+orNone(o.Default)+")")
+		t.Add("  "+o.Name+"="+o.Values(), o.Help+" (default "+orNone(o.Default)+")")
 	}
 }
 

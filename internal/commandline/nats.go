@@ -76,15 +76,19 @@ func keepIn(to *[]byte) func([]byte) error {
 	return func(b []byte) error { *to = b; return nil }
 }
 
+// checkNATSURL refuses whatever is no list of addresses alone. What it refuses can hold
+// a secret, wherever it stands, and is not repeated.
 func checkNATSURL(list string) error {
+	if strings.Contains(list, "@") {
+		return errors.New("--nats-url: a secret on a command line is for everybody on this host to read; " +
+			"put it into a file, for --nats-creds")
+	}
 	for s := range strings.SplitSeq(list, ",") {
 		u, err := url.Parse(strings.TrimSpace(s))
-		switch {
-		case err == nil && u.User != nil:
-			return errors.New("--nats-url: a secret on a command line is for everybody on this host to read; " +
-				"put it into a file, for --nats-creds")
-		case err != nil || u.Host == "" || u.Scheme != "nats" && u.Scheme != "tls":
-			return fmt.Errorf("--nats-url %q: want nats://HOST:PORT or tls://HOST:PORT", s)
+		if err != nil || u.Host == "" || u.Scheme != "nats" && u.Scheme != "tls" ||
+			strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" {
+			return errors.New("--nats-url: want nats://HOST:PORT or tls://HOST:PORT, or several of them with commas between, " +
+				"and nothing else in them")
 		}
 	}
 	return nil

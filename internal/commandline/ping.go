@@ -45,9 +45,9 @@ func (p *program) pingCommand() *cli.Command {
 			&cli.IntFlag{Name: "size", Value: d.Size, Usage: "`BYTES` in a message"},
 			&cli.StringFlag{Name: "udp-layer", Usage: "`LAYER` raw, reliable or fifo, of the transport over UDP (default: fifo)"},
 			&cli.BoolFlag{Name: "pin", Usage: "bind each process to one processor, in turn"},
-			&cli.BoolFlag{Name: "json", Usage: "print one JSON object, with every sample"},
+			jsonFlag("print one JSON object, with every sample"),
 			&cli.BoolFlag{Name: "markdown", Usage: "print the table for a Markdown page"},
-			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "show no progress"},
+			quietFlag(),
 		},
 		Action: p.ping,
 	}

@@ -59,6 +59,13 @@ func printResult(out io.Writer, job *run.Job, r *result.Result) error {
 		line("wire", "%s for %d frames, %d sent again, %d arrived twice, %d dropped by the kernel",
 			packets(w), w.Frames, w.Retransmissions, w.Duplicates, w.KernelDrops)
 	}
+	for i := range r.Faults {
+		name := ""
+		if i == 0 {
+			name = "faults"
+		}
+		line(name, "%s", describeFault(&r.Faults[i]))
+	}
 	line("workers", "%d", r.Workers)
 	for i, warning := range r.Warnings {
 		name := ""

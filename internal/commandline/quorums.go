@@ -32,7 +32,7 @@ func (p *program) listQuorumsCommand(common []cli.Flag) *cli.Command {
 			"With --availability: the probability that a quorum of nodes that are up exists, and its size, exactly\n" +
 			"where the failures can all be examined, else from failures that are drawn, with a 95% interval.",
 		Flags: append(append([]cli.Flag{
-			&cli.IntFlag{Name: "nodes", Aliases: []string{"n"}, Usage: "`N`umber of nodes"},
+			nodesFlag(),
 			&cli.StringFlag{Name: "quorum", Usage: "`NAME` of one construction: " + strings.Join(quorum.Names(), ", ")},
 			&cli.StringFlag{Name: "weights", Usage: "votes `V1,V2,…` of the nodes, for --quorum weighted"},
 		}, availabilityFlags()...), common...),

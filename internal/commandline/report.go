@@ -12,6 +12,7 @@ import (
 	"dmebench/dme"
 	"dmebench/internal/exit"
 	"dmebench/internal/run"
+	"dmebench/internal/stall"
 	"dmebench/report"
 	"dmebench/report/plots"
 	"dmebench/result"
@@ -104,6 +105,7 @@ func (p *program) reportInput(results *result.Set) report.Input {
 			}
 			return job.Setting(), true
 		},
+		Picture: stall.Picture,
 		KeepsOrder: func(spec result.Spec) bool {
 			job, err := run.Resolve(spec, p.catalog, newFiles().read)
 			return err == nil && job.Guarantees().FIFO

@@ -39,8 +39,8 @@ func (p *program) runCommand() *cli.Command {
 			"Exit code: 0 mutual exclusion held; 1 it was violated, or the system stalled; 2 the run failed;\n" +
 			"64 and more: the input or the environment was refused before anything started; 130 interrupted.",
 		Flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "algorithm", Aliases: []string{"a"}, Usage: "`NAME` of the algorithm; «dmebench list» shows them"},
-			&cli.IntFlag{Name: "nodes", Aliases: []string{"n"}, Usage: "`N`umber of nodes"},
+			algorithmFlag(),
+			nodesFlag(),
 			&cli.StringFlag{Name: "transport", Value: result.DefaultTransport, Usage: "`NETWORK`: " + networkNames()},
 			&cli.StringFlag{Name: "workload", Value: result.DefaultWorkload, Usage: "`NAME`: " + workloadNames()},
 			&cli.Float64Flag{Name: "rate", Usage: "requests per second and node, for open workloads"},
@@ -61,12 +61,12 @@ func (p *program) runCommand() *cli.Command {
 			&cli.StringSliceFlag{Name: "fault", Usage: "`FAULT` to be done on purpose, WHAT WHOM @WHEN, such as 'kill 3 @2s'; may be repeated. " +
 				"WHAT: kill, restart, pause, partition, leave, join. WHOM: nodes, holder, root, token, waiting, random, or the sides 1,2|3-8. " +
 				"WHEN: a time, a span such as 1s-2s, entry:N, request:N, or +TIME after the kill"},
-			&cli.StringFlag{Name: "listen", Usage: "`HOST:PORT` of the control plane (default: a free port of this host's loopback)"},
+			&cli.StringFlag{Name: "listen", Usage: "`HOST:PORT` of the control plane, on this host's loopback (default: a free port there)"},
 			&cli.BoolFlag{Name: "allow-mismatch", Usage: "run although the network lacks what the algorithm needs"},
 			forceFlag(),
 			&cli.StringFlag{Name: "out", Usage: "keep the result as a JSON file in folder `DIR`"},
-			&cli.BoolFlag{Name: "json", Usage: "print the result as one JSON object"},
-			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "show no progress"},
+			jsonFlag("print the result as one JSON object"),
+			quietFlag(),
 		}, natsFlags()...),
 		Action: p.run,
 	}

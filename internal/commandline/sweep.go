@@ -27,7 +27,7 @@ func (p *program) sweepCommand() *cli.Command {
 			&cli.BoolFlag{Name: "fresh", Usage: "start anew although there are results of this file"},
 			&cli.BoolFlag{Name: "dry-run", Usage: "print the plan and start nothing"},
 			forceFlag(),
-			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "show no progress"},
+			quietFlag(),
 		},
 		Action: p.sweep,
 	}

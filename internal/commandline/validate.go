@@ -48,8 +48,8 @@ func (p *program) validateCommand() *cli.Command {
 			&cli.StringFlag{Name: "out", Value: defaultValidation, Usage: "folder `DIR` to write to"},
 			&cli.BoolFlag{Name: "fresh", Usage: "run again what was run before an interruption"},
 			forceFlag(),
-			&cli.BoolFlag{Name: "json", Usage: "print one JSON object in place of the lines"},
-			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "show no progress"},
+			jsonFlag("print one JSON object in place of the lines"),
+			quietFlag(),
 		},
 		Action: p.validate,
 	}

@@ -30,32 +30,42 @@ const startTimeout = 10 * time.Second
 // port that is free.
 const DefaultListen = "127.0.0.1:0"
 
-// StartBroker starts a broker that listens at HOST:PORT.
-func StartBroker(listen string) (*nats.Server, error) {
+// StartBroker starts a broker for so many workers, which listens at HOST:PORT. HOST is
+// of this host's loopback: nothing encrypts what passes, the run's key included.
+func StartBroker(listen string, workers int) (*nats.Server, error) {
 	if listen == "" {
 		listen = DefaultListen
 	}
+	address, err := net.ResolveTCPAddr("tcp", listen)
+	if err != nil {
+		return nil, listenError(listen, err)
+	}
+	if !address.IP.IsLoopback() {
+		return nil, listenError(listen, errExposed)
+	}
 	// Bound once beforehand: the server itself reports a port in use only to a
 	// log, and would wait for it.
-	probe, err := net.Listen("tcp", listen)
+	probe, err := net.ListenTCP("tcp", address)
 	if err != nil {
 		return nil, listenError(listen, err)
 	}
-	address := probe.Addr().(*net.TCPAddr)
+	address = probe.Addr().(*net.TCPAddr)
 	probe.Close()
-	host, _, err := net.SplitHostPort(listen)
-	if err != nil {
-		return nil, listenError(listen, err)
-	}
-	return nats.Embed(&server.Options{ServerName: "dmebench", Host: host, Port: address.Port, MaxPayload: maxPayload})
+	return nats.Embed(workers+1, &server.Options{
+		ServerName: "dmebench", Host: address.IP.String(), Port: address.Port, MaxPayload: maxPayload,
+	})
 }
 
 // ErrListen is wrapped by the error of a broker that cannot listen where told.
 var ErrListen = errors.New("control: cannot listen")
 
+var errExposed = errors.New("other hosts could connect, and nothing there is encrypted")
+
 func listenError(listen string, err error) error {
 	advice := "want HOST:PORT"
 	switch {
+	case errors.Is(err, errExposed):
+		advice = "all workers run on this host: choose an address of its loopback, such as " + DefaultListen
 	case errors.Is(err, syscall.EADDRINUSE):
 		advice = "the port is in use; choose another one, or 0 for any"
 	case errors.Is(err, syscall.EADDRNOTAVAIL):

@@ -17,7 +17,7 @@ import (
 // plane is a broker with a leader, which members may join.
 func plane(t *testing.T) (nats.Broker, *Leader) {
 	t.Helper()
-	s, err := StartBroker("")
+	s, err := StartBroker("", 3)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +137,7 @@ func TestTheBrokerListensOnTheLoopbackOnly(t *testing.T) {
 }
 
 func TestMembersLearnThatThePlaneIsGone(t *testing.T) {
-	s, err := StartBroker("")
+	s, err := StartBroker("", 3)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,9 +146,38 @@ func TestMembersLearnThatThePlaneIsGone(t *testing.T) {
 	<-m.Lost()
 }
 
+// Nobody but this host can connect: nothing encrypts what passes.
+func TestNoBrokerListensToOtherHosts(t *testing.T) {
+	for _, listen := range []string{"0.0.0.0:0", ":0", "[::]:0", "192.0.2.1:0"} {
+		b, err := StartBroker(listen, 1)
+		if err == nil {
+			t.Errorf("%s: it listens at %s", listen, b.Broker().URL)
+			b.Close()
+		} else if !strings.Contains(err.Error(), "such as "+DefaultListen) {
+			t.Errorf("%s: %v; that does not say what to do", listen, err)
+		}
+	}
+	for _, listen := range []string{"127.0.0.1:0", "127.0.0.2:0", "localhost:0", "[::1]:0"} {
+		if l, err := net.Listen("tcp", listen); err != nil {
+			continue // this host has no such address
+		} else {
+			l.Close()
+		}
+		s, err := StartBroker(listen, 1)
+		if err != nil {
+			t.Errorf("%s: %v", listen, err)
+			continue
+		}
+		if err := s.Broker().Check(); err != nil {
+			t.Errorf("%s: nobody reaches it: %v", listen, err)
+		}
+		s.Close()
+	}
+}
+
 func TestWhereABrokerCannotListen(t *testing.T) {
-	for _, listen := range []string{"nonsense", "192.0.2.1:0", "127.0.0.1:99999"} {
-		b, err := StartBroker(listen)
+	for _, listen := range []string{"nonsense", "192.0.2.1:0", "127.0.0.1:99999", "0.0.0.0:0", ":0", "[::]:0"} {
+		b, err := StartBroker(listen, 3)
 		if err == nil {
 			b.Close()
 		}

@@ -11,6 +11,8 @@ import (
 	"sync"
 
 	"github.com/nats-io/nats.go"
+
+	broker "dmebench/transport/nats"
 )
 
 // Leader is the coordinator's end of the control plane.
@@ -24,10 +26,12 @@ type Leader struct {
 func prefix(run string) string { return "dmebench." + run }
 
 func connect(url, token, name string, closed func(error)) (*nats.Conn, error) {
-	return nats.Connect(url, nats.Token(token), nats.Name(name), nats.Timeout(startTimeout),
-		nats.NoReconnect(), // a control plane that was gone cannot be trusted: the run ends
-		nats.ClosedHandler(func(c *nats.Conn) { closed(c.LastError()) }),
-		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { closed(err) }))
+	return broker.Admit(func() (*nats.Conn, error) {
+		return nats.Connect(url, nats.Token(token), nats.Name(name), nats.Timeout(startTimeout),
+			nats.NoReconnect(), // a control plane that was gone cannot be trusted: the run ends
+			nats.ClosedHandler(func(c *nats.Conn) { closed(c.LastError()) }),
+			nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { closed(err) }))
+	})
 }
 
 // Lead connects to the broker as the coordinator of the run.

@@ -116,7 +116,7 @@ func start(job *run.Job, opt Options) (_ *coordinator, err error) {
 			c.end()
 		}
 	}()
-	if c.broker, err = control.StartBroker(job.Spec.Listen); err != nil {
+	if c.broker, err = control.StartBroker(job.Spec.Listen, len(c.places)); err != nil {
 		return nil, err
 	}
 	if err = c.openData(); err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -19,6 +20,7 @@ import (
 
 const (
 	pollFaults = 200 * time.Microsecond // between looks for what a fault waits for
+	seekPause  = time.Millisecond       // between questions for a node that waits, or has the token
 	idleFaults = 2 * time.Millisecond   // between looks at the clock, while none waits for anything else
 )
 
@@ -30,14 +32,15 @@ type injector struct {
 	done  chan struct{} // closed when it has ended
 	ended atomic.Bool   // it is to end
 
-	events  []int          // faults that wait for one
-	holding []stay         // faults that strike whoever is inside
-	seeking []int          // faults that look for a node in some state
-	leaving []int          // faults whose nodes are about to leave
-	cuts    []int          // partitions that are there
-	begun   []bool         // by fault
-	struck  [][]dme.NodeID // by fault: whom it hit
-	restart map[int][]int  // by kill: the restarts that count from it
+	events   []int          // faults that wait for one
+	holding  []stay         // faults that strike whoever is inside
+	seekNext int64          // when they do so again
+	seeking  []int          // faults that look for a node in some state
+	leaving  []int          // faults whose nodes are about to leave
+	cuts     []int          // partitions that are there
+	begun    []bool         // by fault
+	struck   [][]dme.NodeID // by fault: whom it hit
+	restart  map[int][]int  // by kill: the restarts that count from it
 
 	mu        sync.Mutex
 	timed     []moment
@@ -229,11 +232,13 @@ func (i *injector) look(ctx context.Context) error {
 			}
 		}
 	}
-	seeking := i.seeking
-	i.seeking = nil
-	for _, k := range seeking {
-		if err := i.seek(ctx, k); err != nil {
-			return err
+	if now := i.c.clock.Now(); len(i.seeking) > 0 && now >= i.seekNext {
+		seeking := i.seeking
+		i.seeking, i.seekNext = nil, now+int64(seekPause)
+		for _, k := range seeking {
+			if err := i.seek(ctx, k); err != nil {
+				return err
+			}
 		}
 	}
 	return i.lookForLeavers(ctx)
@@ -315,6 +320,24 @@ func (i *injector) stop() {
 	for _, k := range i.leaving {
 		i.c.warn("fault %q: nodes %s had not left when the run ended", i.c.job.Faults[k], dme.FormatNodes(i.struck[k]))
 	}
+}
+
+// recount says what was done to the run, as the end of a sentence.
+func (i *injector) recount() string {
+	if i == nil {
+		return ""
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	var all []string
+	for _, s := range i.strikes {
+		at := time.Duration(s.At - i.c.start).Round(time.Millisecond)
+		all = append(all, fmt.Sprintf("%s %s at %v", s.Fault.What, dme.FormatNodes(s.Nodes), at))
+	}
+	if all == nil {
+		return ""
+	}
+	return "; before that: " + strings.Join(all, ", ")
 }
 
 // observeFaults says what was done to the run, and what ended with the nodes that

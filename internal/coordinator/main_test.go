@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 
 func testCatalog() run.Catalog {
 	return append(catalog.All(), broken("eager", eager), broken("stingy", stingy), broken("panicking", panicking),
-		broken("chatty", chatty), desk("desk", false), desk("deaf-desk", true))
+		broken("chatty", chatty), broken("stuck", stuck), desk("desk", false), desk("deaf-desk", true))
 }
 
 // broken describes an algorithm that gets one thing wrong.
@@ -49,6 +49,14 @@ func broken(name string, request func(id dme.NodeID, out *dme.Outbox)) *dme.Algo
 
 // eager enters without asking anybody.
 func eager(_ dme.NodeID, out *dme.Outbox) { out.Enter(dme.Stamp{}) }
+
+// stuck does not come back from a request at node 2.
+func stuck(id dme.NodeID, out *dme.Outbox) {
+	if id == 2 {
+		select {}
+	}
+	out.Enter(dme.Stamp{})
+}
 
 // chatty does so as well, and says it.
 func chatty(_ dme.NodeID, out *dme.Outbox) {

@@ -67,7 +67,7 @@ func TestDelaysThatCannotBeMeasuredFailNoRun(t *testing.T) {
 		if r.Status != result.OK || (r.T != nil) != known {
 			t.Errorf("loss %s: status %s, T %v: %s", loss, r.Status, r.T, r.Error)
 		}
-		if !slices.ContainsFunc(r.Warnings, func(s string) bool { return strings.Contains(s, "pings were not answered") }) {
+		if !slices.ContainsFunc(r.Warnings, func(s string) bool { return strings.Contains(s, "pings were not answered in time") }) {
 			t.Errorf("loss %s: nobody says so: %q", loss, r.Warnings)
 		}
 	}
@@ -136,6 +136,21 @@ func TestARunThatWasStoppedIsNoStall(t *testing.T) {
 	}
 	if r := l.result(); r.Status != result.OK || !warned(r, "did not run", "the coordinator", "node 1 ", "node 2 ", "node 3 ") {
 		t.Errorf("status %s: %s; warnings %q", r.Status, r.Error, r.Warnings)
+	}
+}
+
+// A handler that never returns is a fault of its node.
+func TestAHandlerThatDoesNotReturnIsNamed(t *testing.T) {
+	begin := time.Now()
+	r, err := execute(t, t.Context(), result.Spec{Algorithm: "stuck", Nodes: 3, Requests: 3, CS: "0"}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Status != result.Failed && r.Status != result.Violated || !slices.Equal(r.FailedNodes, []int{2}) {
+		t.Errorf("status %s, failed nodes %v: %s", r.Status, r.FailedNodes, r.Error)
+	}
+	if took := time.Since(begin); took > bound {
+		t.Errorf("it took %v", took)
 	}
 }
 

@@ -70,7 +70,7 @@ func (c *coordinator) ping(ctx context.Context) error {
 // is missing.
 func (c *coordinator) measured() []int64 {
 	if c.lostPings > 0 {
-		c.warn("%d pings were not answered in time and %d were: the links lose, or are slow; T speaks of what was answered",
+		c.warn("%d of the pings were not answered in time, and %d were: the links lose, or are slow; T speaks of what was answered",
 			c.lostPings, len(c.delays))
 	}
 	if len(c.delays) < fewPings {

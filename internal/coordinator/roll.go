@@ -115,7 +115,7 @@ func (c *coordinator) silent(workers []int) *failure {
 func (c *coordinator) why(workers []int) string {
 	for _, w := range workers {
 		if !c.process(w).Stopped() {
-			return "they hang, or the machine has no time for them"
+			return "hanging, or the machine has no time for it"
 		}
 	}
 	return "stopped by a signal (SIGSTOP or SIGTSTP); continue with SIGCONT"

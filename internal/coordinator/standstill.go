@@ -48,6 +48,7 @@ func (c *coordinator) confirm(ctx context.Context, err error, seen sums) (stalle
 		return false, nil
 	}
 	s.states, s.waits = states, waits
+	s.what += c.faults.recount()
 	return true, s
 }
 

@@ -107,15 +107,15 @@ func (i *injector) kill(ctx context.Context, k int, nodes []dme.NodeID) error {
 	}
 	at := c.clock.Now()
 	i.record(k, at, nodes)
-	i.returns(k, at) // at once: the end of a process may take longer than the rest of the run
+	i.returns(k, at)
 	for _, id := range nodes {
 		c.setState(c.workerOf(id), gone)
 		i.lose(id, at)
 	}
 	for _, id := range nodes {
-		p := c.process(c.workerOf(id))
-		p.Kill()
-		<-p.Ended()
+		// It is not waited for: where cores are scarce it takes long until a process
+		// has ended that will never do anything again.
+		c.process(c.workerOf(id)).Kill()
 	}
 	return c.tell(ctx, control.Command{Op: control.OpDown, Nodes: nodes})
 }
@@ -133,7 +133,16 @@ func (i *injector) returns(k int, at int64) {
 func (i *injector) lose(id dme.NodeID, at int64) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	a := noderun.Activity(i.c.page.Counters(id).Activity.Load())
+	counters := i.c.page.Counters(id)
+	a := noderun.Activity(counters.Activity.Load())
+	log, _ := i.c.page.Log(id)
+	if uint64(len(log.Entries())) > counters.Entries.Load() {
+		// It had left the critical section and recorded that, and was about to count it.
+		counters.Entries.Add(1)
+		if a == noderun.Inside {
+			a = noderun.Idle
+		}
+	}
 	if a == noderun.Requesting || a == noderun.Inside {
 		lost := i.pending(id, a)
 		lost.Requested, lost.Ended = min(lost.Requested, at), at
@@ -196,10 +205,11 @@ func (i *injector) finish(ctx context.Context, k int) error {
 		if err := c.process(w).Resume(); err != nil {
 			return i.diedBefore(ctx, id, err)
 		}
-		if err := c.catchUp(ctx, w); err != nil {
+		// First, for a node that was seized hears of nothing before it is free.
+		if _, err := c.call(ctx, w, control.Command{Op: control.OpFree, Nodes: []dme.NodeID{id}}); err != nil {
 			return err
 		}
-		if _, err := c.call(ctx, w, control.Command{Op: control.OpFree, Nodes: []dme.NodeID{id}}); err != nil {
+		if err := c.catchUp(ctx, w); err != nil {
 			return err
 		}
 	}
@@ -224,7 +234,7 @@ func (i *injector) leave(ctx context.Context, k int, nodes []dme.NodeID) error {
 	for _, id := range nodes {
 		w := c.workerOf(id)
 		c.setState(w, leaving)
-		for _, op := range []control.Op{control.OpLeave, control.OpFree} {
+		for _, op := range []control.Op{control.OpFree, control.OpLeave} {
 			if _, err := c.call(ctx, w, control.Command{Op: op, Nodes: []dme.NodeID{id}}); err != nil {
 				return err
 			}

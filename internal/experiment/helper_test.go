@@ -35,8 +35,8 @@ func few() run.Catalog {
 		{
 			Name: "maekawa", Needs: dme.Always(dme.Needs{Reliable: true, FIFO: true}),
 			Options: []dme.Option{
-				{Name: "quorum", Default: "plane", Values: "plane|grid", Help: "how quorums are made"},
-				{Name: "wall", Values: "FILE", Help: "a file", Valid: anything},
+				{Name: "quorum", Default: "plane", Words: []string{"plane", "grid"}, Help: "how quorums are made"},
+				{Name: "wall", Forms: []string{"FILE"}, Help: "a file", Valid: anything},
 			},
 			ValidNodes: func(n int, opt dme.Options) error {
 				if opt.Get("quorum") == "plane" && n != 3 && n != 7 && n != 13 {
@@ -52,7 +52,7 @@ func few() run.Catalog {
 		},
 		{
 			Name: "two-speed", Prepare: prepare, Needs: dme.Always(dme.Needs{}),
-			Options: []dme.Option{{Name: "t", Default: "1", Values: "1|2", Help: "clashes with the simulated network's"}},
+			Options: []dme.Option{{Name: "t", Default: "1", Words: []string{"1", "2"}, Help: "clashes with the simulated network's"}},
 		},
 	}
 }

@@ -68,7 +68,7 @@ var importRules = []importRule{
 	{of: []string{"internal/alarm"}, may: []string{"dme", "internal/clock", "internal/rawio"}},
 	// Searches and worked examples: on the network in memory and on no other.
 	{of: []string{"internal/spacetime"}, may: []string{"dme", "dme/vnet"}},
-	{of: []string{"internal/stall"}, may: []string{"dme", "dme/vnet", "result"}},
+	{of: []string{"internal/stall"}, may: []string{"dme", "result"}},
 	{of: []string{"internal/check"}, may: []string{"dme", "dme/vnet", "internal/spacetime", "internal/stall"}},
 	{of: []string{"internal/trace"}, may: []string{"dme", "dme/vnet", "internal/noderun", "internal/spacetime"}},
 }

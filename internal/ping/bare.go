@@ -7,6 +7,8 @@ import (
 
 	natsgo "github.com/nats-io/nats.go"
 
+	"dmebench/transport/nats"
+
 	"dmebench/internal/launch"
 )
 
@@ -81,7 +83,7 @@ type bareNATS struct {
 }
 
 func openBareNATS(o *order, receive receiver) (endpoint, error) {
-	conn, err := natsgo.Connect(o.Broker.URL, natsgo.Token(o.Broker.Token))
+	conn, err := nats.Admit(func() (*natsgo.Conn, error) { return natsgo.Connect(o.Broker.URL, natsgo.Token(o.Broker.Token)) })
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,14 @@
 // polls the network for the others. So one call in many, and every large one, is
 // an ordinary call, and wakes it. On systems other than Linux, and under the
 // race detector, all calls are ordinary.
+//
+// So the race detector never sees a quick call. It needs not: a quick call and an ordinary
+// one do the same, on the same bytes, in the same place of [Calls], and what is
+// shared between goroutines around it is under the detector's eyes. That the quick calls
+// themselves are right (what they return, interruptions, ends and resets of
+// connections, no bytes lost or written past what was given) is tested without the
+// detector: by this package, by the suites of the transports, which pass every frame
+// through them, and by whole runs. Who changes calls_linux.go has no other net.
 package rawio
 
 import (

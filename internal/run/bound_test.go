@@ -13,7 +13,9 @@ import (
 func patient() *dme.Algorithm {
 	return &dme.Algorithm{
 		Name: "patient", Kinds: []string{"A"}, Needs: dme.Always(dme.Needs{Reliable: true, BoundedDelay: true}),
-		Options: []dme.Option{{Name: "bound", Default: "auto", Values: "auto|DURATION", Valid: func(string) error { return nil }}},
+		Options: []dme.Option{{
+			Name: "bound", Default: "auto", Words: []string{"auto"}, Forms: []string{"DURATION"}, Valid: func(string) error { return nil },
+		}},
 		Prepare: func(c dme.Config) (dme.System, error) { return prepared{c}, nil },
 	}
 }

@@ -103,8 +103,9 @@ func outline(s result.Spec, c Catalog, readFile func(string) ([]byte, error)) (*
 			try(fmt.Errorf("warm-up %q: want auto or a number of entries", s.Warmup))
 		}
 	}
-	j.Faults, err = fault.ParseAll(s.Faults)
+	faults, err := fault.ParseAll(s.Faults)
 	try(err)
+	j.Faults = faults.Draw(s.Seed)
 	if s.Nodes < 1 || s.Nodes > MaxNodes {
 		try(fmt.Errorf("%d nodes: there must be at least 1 and at most %d", s.Nodes, MaxNodes))
 	}
@@ -235,7 +236,7 @@ func (j *Job) checkReaders() error {
 // does not depend on the seed is not checked again.
 func (j *Job) WithSeed(seed uint64) (*Job, error) {
 	other := *j
-	other.Spec.Seed = seed
+	other.Spec.Seed, other.Faults = seed, j.Faults.Draw(seed)
 	if err := errors.Join(other.plan(), other.prepare()); err != nil {
 		return nil, err
 	}

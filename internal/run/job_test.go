@@ -24,7 +24,7 @@ func catalog() Catalog {
 	return Catalog{
 		{
 			Name: "plain", Kinds: []string{"A"}, Needs: dme.Always(dme.Needs{Reliable: true}), Prepare: prepare,
-			Options: []dme.Option{{Name: "mode", Default: "calm", Values: "calm|wild"}},
+			Options: []dme.Option{{Name: "mode", Default: "calm", Words: []string{"calm", "wild"}}},
 			ValidNodes: func(n int, _ dme.Options) error {
 				if n%2 == 0 {
 					return fmt.Errorf("%d nodes: want an odd number", n)
@@ -39,13 +39,13 @@ func catalog() Catalog {
 		},
 		{
 			Name: "circulating", Kinds: []string{"A"}, Needs: dme.Always(dme.Needs{}), Prepare: prepare,
-			Options:   []dme.Option{{Name: "mode", Default: "perpetual", Values: "perpetual|demand"}},
+			Options:   []dme.Option{{Name: "mode", Default: "perpetual", Words: []string{"perpetual", "demand"}}},
 			Perpetual: func(o dme.Options) bool { return o.Get("mode") == "perpetual" },
 			Stepped:   map[string]string{"mode": "demand"},
 		},
 		{
 			Name: "pensive", Kinds: []string{"A"}, Needs: dme.Always(dme.Needs{}), Prepare: prepare,
-			Options: []dme.Option{{Name: "think", Default: "0", Values: "0|1"}},
+			Options: []dme.Option{{Name: "think", Default: "0", Words: []string{"0", "1"}}},
 		},
 	}
 }

@@ -52,7 +52,7 @@ type Endpoint struct {
 // Networks lists them all.
 func Networks() []Network {
 	runtime := dme.Option{
-		Name: "gomaxprocs", Default: "0", Values: "COUNT", Valid: validProcs,
+		Name: "gomaxprocs", Default: "0", Forms: []string{"COUNT"}, Valid: validProcs,
 		Help: "GOMAXPROCS of each worker process; 0 leaves it to the Go runtime",
 	}
 	return []Network{
@@ -90,16 +90,17 @@ func overUDP(runtime dme.Option) Network {
 		names = append(names, string(l))
 	}
 	layer := dme.Option{
-		Name: LayerOption, Default: string(udp.FIFO), Values: strings.Join(names, "|"),
+		Name: LayerOption, Default: string(udp.FIFO), Words: names,
 		Help: "what is added to datagrams: nothing, acknowledgement and retransmission, and order between each pair of nodes",
 	}
 	multicast := dme.Option{
-		Name: MulticastOption, Default: "false", Values: "false|true",
+		Name: MulticastOption, Default: "false", Words: []string{"false", "true"},
 		Help: "whether a broadcast is one datagram to an IP multicast group of the processes, " +
 			"on the network of the address that they listen at",
 	}
 	return Network{
-		Name: "udp", Help: "UDP: one socket per process; reliability and order are layers",
+		Name: "udp", Help: "UDP: one socket per process; reliability and order are layers; " +
+			"layer raw takes a datagram again when somebody who has seen it repeats it",
 		Options: append([]dme.Option{runtime, layer, multicast}, link.Options()...),
 		Links:   conditions,
 		Guarantees: func(o dme.Options) transport.Guarantees {

@@ -25,12 +25,13 @@ func simulated() Network {
 	return Network{
 		Name: result.Sim, Help: "virtual time in one process, deterministic in the seed",
 		Options: slices.Concat([]dme.Option{
-			{Name: "t", Default: "1ms", Values: "DURATION", Valid: validDelay,
+			{Name: "t", Default: "1ms", Forms: []string{"DURATION"}, Valid: validDelay,
 				Help: "T, the mean delay of a message"},
-			{Name: delayOption, Default: "constant", Values: "constant|uniform|exponential|pareto:INDEX", Valid: validShape,
+			{Name: delayOption, Default: "constant", Valid: validShape,
+				Words: []string{"constant", "uniform", "exponential"}, Forms: []string{"pareto:INDEX"},
 				Help: "how delays are distributed; uniform is from T/2 to 3T/2; " +
 					"pareto has a tail, the heavier the nearer its index is to 1"},
-			{Name: "fifo", Default: "true", Values: "true|false",
+			{Name: "fifo", Default: "true", Words: []string{"true", "false"},
 				Help: "whether messages of one pair of nodes keep their order"},
 		}, slices.DeleteFunc(link.Options(), func(o dme.Option) bool { return o.Name == delayOption })),
 		Links: simulatedLinks,

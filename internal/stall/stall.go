@@ -171,7 +171,7 @@ func (s *Standstill) placed(e Edge) Edge {
 // key tells causes apart: the cycle, or the last link of the chain.
 func key(c Cause) string {
 	if c.Cycle {
-		return c.Text
+		return fmt.Sprint(c.Chain)
 	}
 	last := c.Chain[len(c.Chain)-1]
 	return fmt.Sprintf("%d %s", last.For, last.What)
@@ -277,15 +277,36 @@ func (s *Standstill) absent(id dme.NodeID) *Absent {
 	return &s.Absent[i]
 }
 
+// tell writes a chain; of a long one its beginning and its end.
 func tell(chain []Edge) string {
-	parts := make([]string, len(chain))
-	for i, e := range chain {
-		parts[i] = fmt.Sprintf("%d waits for %d's %s", e.Node, e.For, e.What)
-		if e.For == dme.None {
-			parts[i] = fmt.Sprintf("%d waits for the %s, wherever it is", e.Node, e.What)
-		}
+	first, last := shortened(chain)
+	var parts []string
+	for _, e := range first {
+		parts = append(parts, e.String())
+	}
+	if between := len(chain) - len(first) - len(last); between > 0 {
+		parts = append(parts, fmt.Sprintf("and so on over %d nodes", between))
+	}
+	for _, e := range last {
+		parts = append(parts, e.String())
 	}
 	return strings.Join(parts, "; ")
+}
+
+func (e Edge) String() string {
+	if e.For == dme.None {
+		return fmt.Sprintf("%d waits for the %s, wherever it is", e.Node, e.What)
+	}
+	return fmt.Sprintf("%d waits for %d's %s", e.Node, e.For, e.What)
+}
+
+// shortened returns the parts of a chain that are told.
+func shortened(chain []Edge) (first, last []Edge) {
+	const beginning, end = 4, 3
+	if len(chain) <= beginning+end+1 {
+		return chain, nil
+	}
+	return chain[:beginning], chain[len(chain)-end:]
 }
 
 // nearestCycle returns a shortest cycle among those that can be reached, from

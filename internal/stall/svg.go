@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
+	"unicode/utf8"
 
 	"dmebench/dme"
 )
@@ -17,14 +19,15 @@ const (
 	apart    = 92.0 // between neighbours on the circle, at least
 	border   = 70.0
 	lineStep = 22.0
-	maxDrawn = 24 // nodes; of more only those of the causes are drawn
+	letter   = 6.8 // average width of a letter of a reason
+	maxDrawn = 24  // nodes; of more only those of the causes are drawn
 )
 
 const style = `
 text { font-family: "DejaVu Sans", Verdana, Arial, sans-serif; font-size: 13px; fill: #1b1b1b; }
 .name { font-size: 15px; font-weight: bold; text-anchor: middle; }
 .title { font-size: 17px; font-weight: bold; }
-.what { font-size: 12px; text-anchor: middle; paint-order: stroke; stroke: #fff; stroke-width: 4px; stroke-linejoin: round; }
+.what { font-size: 12px; paint-order: stroke; stroke: #fff; stroke-width: 4px; stroke-linejoin: round; }
 .node { fill: #eef3f7; stroke: #2f4858; stroke-width: 1.6; }
 .waits { fill: #fff3d6; }
 .down { fill: #fff; stroke: #b00020; stroke-dasharray: 4 3; }
@@ -48,11 +51,15 @@ func (s *Standstill) draw(title string, x *Explanation, lines []string) []byte {
 		}
 	}
 	d.radius = max(least, apart*float64(len(d.drawn))/(2*math.Pi))
-	longest := float64(len(title)) * 11
+	lines = broken(lines)
+	longest, label := float64(len(title))*11, 0.0
 	for _, l := range lines {
-		longest = max(longest, float64(len(l))*7.6)
+		longest = max(longest, float64(utf8.RuneCountInString(l))*7.6)
 	}
-	width := max(2*(d.radius+border+disc), longest+40, 420)
+	for _, e := range s.Edges {
+		label = max(label, letter*float64(utf8.RuneCountInString(e.What)))
+	}
+	width := max(2*(d.radius+border+label), longest+40, 420)
 	d.x, d.y = width/2, 60+border+d.radius
 	foot := d.y + d.radius + border
 	height := foot + lineStep*float64(len(lines)+2)
@@ -88,7 +95,8 @@ func (s *Standstill) drawn(x *Explanation) []dme.NodeID {
 		return nodes
 	}
 	for _, c := range x.Causes[:min(most, len(x.Causes))] {
-		for _, e := range c.Chain {
+		first, last := shortened(c.Chain)
+		for _, e := range slices.Concat(first, last) {
 			nodes = append(nodes, e.Node, e.For)
 		}
 	}
@@ -142,9 +150,50 @@ func (d *drawing) edges(cause bool) {
 		tx, ty := toward(x2, y2, mx, my)
 		d.f(`<path class="%s" d="M%.1f %.1f Q%.1f %.1f %.1f %.1f" marker-end="url(#%s)"/>`, class, sx, sy, mx, my, tx, ty, head)
 		if cause || len(d.s.Edges) <= 2*len(d.drawn) {
-			d.f(`<text class="what" x="%.1f" y="%.1f">%s</text>`, (x1+2*mx+x2)/4, (y1+2*my+y2)/4+4, escape(e.What))
+			d.what(e, sx, sy, mx, my, tx, ty)
 		}
 	}
+}
+
+// what writes the reason of an edge beside its curve: nearer to its beginning, so
+// that those of chords which cross are apart, and outside of the circle where the
+// curve runs along it.
+func (d *drawing) what(e Edge, x1, y1, x2, y2, x3, y3 float64) {
+	t := 0.45
+	if math.Hypot(x3-x1, y3-y1) > 1.2*d.radius {
+		t = 0.28
+	}
+	x := (1-t)*(1-t)*x1 + 2*t*(1-t)*x2 + t*t*x3
+	y := (1-t)*(1-t)*y1 + 2*t*(1-t)*y2 + t*t*y3
+	anchor := "middle"
+	if math.Hypot(x-d.x, y-d.y) > 0.6*d.radius {
+		switch {
+		case x > d.x+0.25*d.radius:
+			anchor, x = "start", x+6
+		case x < d.x-0.25*d.radius:
+			anchor, x = "end", x-6
+		}
+	}
+	d.f(`<text class="what" text-anchor="%s" x="%.1f" y="%.1f">%s</text>`, anchor, x, y+4, escape(e.What))
+}
+
+// broken breaks what is told at the ends of its parts, into lines of a length that
+// can be read.
+func broken(lines []string) []string {
+	const most = 100
+	var all []string
+	for _, line := range lines {
+		now := ""
+		for part := range strings.SplitAfterSeq(line, "; ") {
+			if now != "" && len(now)+len(part) > most {
+				all = append(all, now)
+				now = "   "
+			}
+			now += part
+		}
+		all = append(all, now)
+	}
+	return all
 }
 
 // toward returns the point of a node's edge that lies toward another point.

@@ -33,7 +33,7 @@ func (w *worker) prepareFaults() {
 	}
 	w.down = make([]atomic.Bool, a.Spec.Nodes+1)
 	for _, id := range a.Absent {
-		w.down[id].Store(true)
+		w.setDown(id, true)
 	}
 	if w.newcomer = a.Incarnation > 1 || a.Joins; w.newcomer {
 		w.each(func(n *node) { n.mu.Lock() })
@@ -43,6 +43,19 @@ func (w *worker) prepareFaults() {
 // lost reports whether what is sent to a node is lost: it is down, or this process
 // has not heard yet that it is up.
 func (w *worker) lost(to dme.NodeID) bool { return w.down != nil && w.down[to].Load() }
+
+// setDown notes whether a node is down. While any is, a broadcast goes to each of
+// the others by itself: one transmission would reach one that comes back too early.
+func (w *worker) setDown(id dme.NodeID, down bool) {
+	if w.down[id].Swap(down) == down {
+		return
+	}
+	if down {
+		w.missing.Add(1)
+	} else {
+		w.missing.Add(-1)
+	}
+}
 
 // beginLate starts the nodes of a process that comes into a running system, and
 // tells them who is not there. start is when the run began.
@@ -73,7 +86,7 @@ func (w *worker) expel(peers []dme.NodeID) error {
 	}
 	var errs []error
 	for _, peer := range peers {
-		w.down[peer].Store(true)
+		w.setDown(peer, true)
 		if err := t.Expel(peer, errExpelled); err != nil {
 			errs = append(errs, err)
 			continue
@@ -94,7 +107,7 @@ func (w *worker) readmit(peers []dme.NodeID, addr string, incarnation uint32) er
 
 // Up is called by the transport, before the first frame of a new incarnation.
 func (w *worker) Up(peer dme.NodeID) {
-	w.down[peer].Store(false)
+	w.setDown(peer, false)
 	w.each(func(n *node) {
 		n.mu.Lock()
 		defer n.mu.Unlock()

@@ -152,7 +152,7 @@ func (w world) Send(from, to dme.NodeID, m *dme.Message) {
 
 func (w world) Broadcast(from dme.NodeID, m *dme.Message) int {
 	frame := w.encode(m, false)
-	if b, ok := w.worker.transport.(transport.Broadcaster); ok {
+	if b, ok := w.worker.transport.(transport.Broadcaster); ok && w.worker.missing.Load() == 0 {
 		if err := b.Broadcast(from, frame); err != nil {
 			w.worker.fail(fmt.Errorf("node %d cannot broadcast: %w", from, err))
 		}

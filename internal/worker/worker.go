@@ -49,6 +49,7 @@ type worker struct {
 	transport transport.Transport
 	nodes     []*node       // by NodeID; nil where the node is another process's
 	down      []atomic.Bool // by NodeID: what is sent there is lost; nil in a run without faults
+	missing   atomic.Int32  // how many of them are
 	newcomer  bool          // the others were there before this process
 	seized    *node         // its lock is held; see seize
 	cut       link.Cut      // the partitions of the run's faults

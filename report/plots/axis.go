@@ -173,7 +173,12 @@ func (p Panel) xScale(fits func(a, b tickAt) bool) scale {
 		s.min, s.max = 0, 1
 		return s
 	}
+	for _, e := range p.Events {
+		all.add(e.At)
+	}
 	switch p.X.Kind {
+	case Elapsed:
+		return elapsedScale(s, all)
 	case Ranks:
 		return rankScale(s, all)
 	case Names:
@@ -219,6 +224,17 @@ func nameScale(s scale, names []string, fits func(a, b tickAt) bool) scale {
 		places[i] = float64(i)
 	}
 	s.ticks = thin(places, names, s, fits)
+	return s
+}
+
+// elapsedScale is the axis of a time, as wide as what is shown.
+func elapsedScale(s scale, all extent) scale {
+	s.min, s.max = all.min, all.max
+	if s.min == s.max {
+		s.min, s.max = s.min-1, s.max+1
+	}
+	step := niceStep((s.max - s.min) / 8)
+	s.steps(math.Ceil(s.min/step)*step, s.max, step)
 	return s
 }
 

@@ -2,6 +2,7 @@ package plots
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
@@ -33,6 +34,9 @@ func (f Figure) arrangement() (columns int, height vg.Length) {
 	}
 	switch columns {
 	case 1:
+		if len(f.panels()) > 1 {
+			return columns, 165
+		}
 		return columns, 250
 	case 2:
 		return columns, 185
@@ -54,9 +58,10 @@ type drawing struct {
 
 // panel is one pair of axes with what stands between them.
 type panel struct {
-	title string
-	plot  *plot.Plot
-	marks marks
+	title  string
+	plot   *plot.Plot
+	marks  marks
+	labels eventLabels
 }
 
 func (f Figure) lay() drawing {
@@ -82,8 +87,12 @@ func (d drawing) within(p Panel, width vg.Length) panel {
 		gap := vg.Length(b.fraction-a.fraction) * (width - ordinate)
 		return gap > (small.Width(a.label)+small.Width(b.label))/2+4
 	}
+	events := slices.DeleteFunc(slices.Clone(p.Events), func(e Event) bool { return !finite(e.At) || !finite(e.Lasts) })
 	drawn := panel{title: printable(p.Title), plot: plot.New()}
-	drawn.marks = marks{series: p.Series, x: p.xScale(fits), y: p.yScale(), width: (width - ordinate).Points()}
+	drawn.marks = marks{
+		series: p.Series, events: events, x: p.xScale(fits), y: p.yScale(), width: (width - ordinate).Points(),
+	}
+	drawn.labels = placeLabels(events, drawn.marks.x, small, width-ordinate-10)
 	axis(&drawn.plot.X, drawn.marks.x)
 	axis(&drawn.plot.Y, drawn.marks.y)
 	drawn.plot.BackgroundColor = nil
@@ -151,9 +160,10 @@ func (d drawing) panel(c draw.Canvas, p panel) []note {
 		c.SetColor(ink())
 		c.FillString(face, vg.Point{X: c.Min.X, Y: c.Max.Y - textSize}, elide(face, p.title, c.Max.X-c.Min.X))
 	}
-	body := draw.Crop(c, axisLabel+3, 0, axisLabel, -top)
+	body := draw.Crop(c, axisLabel+3, 0, axisLabel, -top-p.labels.height())
 	p.plot.Draw(body)
 	data := p.plot.DataCanvas(body)
+	p.labels.draw(data, p.marks)
 	d.axisLabels(c, body, data, p.marks)
 	return p.marks.notes(data, p.plot)
 }

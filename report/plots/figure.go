@@ -25,6 +25,8 @@ const (
 	Layer                // a part of a stack of bars, from Lo up to Y
 	Mark                 // rings around points of other series
 	Dots                 // many values of one kind: small markers without a line
+	Course               // a quantity over time: a whole line without markers
+	Band                 // the area from Lo to Hi, behind the Course of its style
 )
 
 // Plain is the style of what belongs to no series, such as a line that all are
@@ -32,7 +34,8 @@ const (
 const Plain = -1
 
 // Point is one value. Lo and Hi end its error bar and are NaN where there is
-// none; in a Layer, Lo is the height at which the part begins.
+// none; in a Layer, Lo is the height at which the part begins, and a Band fills
+// what lies between them.
 type Point struct {
 	X, Y   float64
 	Lo, Hi float64
@@ -56,13 +59,14 @@ type AxisKind uint8
 
 // The kinds of axes.
 const (
-	Values AxisKind = iota // a number; logarithmic where the values span more than 1.5 decades
-	Times                  // nanoseconds, written in the unit that fits
-	Sizes                  // numbers of nodes: a tick at each one that was measured
-	Ranks                  // 1/(1−p), logarithmic, written as percentiles
-	Parts                  // probabilities, from 0 to 1; never logarithmic
-	Names                  // the abscissa alone: the places that the Figure names
-	Linear                 // a number, on an axis that is never logarithmic
+	Values  AxisKind = iota // a number; logarithmic where the values span more than 1.5 decades
+	Times                   // nanoseconds, written in the unit that fits
+	Sizes                   // numbers of nodes: a tick at each one that was measured
+	Ranks                   // 1/(1−p), logarithmic, written as percentiles
+	Parts                   // probabilities, from 0 to 1; never logarithmic
+	Names                   // the abscissa alone: the places that the Figure names
+	Linear                  // a number, on an axis that is never logarithmic
+	Elapsed                 // the abscissa alone: time around a moment, with ticks at round values
 )
 
 // Axis is one axis of a figure. The unit of Times is added to its label.
@@ -90,6 +94,16 @@ type Panel struct {
 	X, Y   Axis
 	Names  []string // as of a Figure
 	Series []Series
+	Events []Event // of an abscissa of time
+}
+
+// Event is something that happened, on an abscissa of time: a line over the whole
+// height with its label above it.
+type Event struct {
+	At    float64
+	Lasts float64 // how long: so far the ground is shaded; 0 for what is done at once
+	Label string
+	Note  string // what a reader sees who points at it
 }
 
 // Key is a line of the legend that stands for a role rather than a series.

@@ -12,6 +12,7 @@ import (
 // line here may have gaps, and because all markers must lie above all lines.
 type marks struct {
 	series []Series
+	events []Event
 	x, y   scale
 	width  float64 // about that of the axis, in points
 }
@@ -73,22 +74,29 @@ func (p pen) at(s Series, x, y float64) (at vg.Point, ok bool) {
 		return at, false
 	}
 	at = vg.Point{X: p.toX(x), Y: p.toY(y)}
-	if s.Role != Layer && s.Role != Curve {
+	if !slices.Contains([]Role{Layer, Curve, Course, Band}, s.Role) {
 		at.X += p.shifts[s.Style]
 	}
 	return at, true
 }
 
-// Plot draws from back to front: bars, tails, measured lines, predictions upon
+// Plot draws from back to front: areas, events, bars, tails, measured lines, predictions upon
 // them, error bars, markers; where median and tail are equal, the median is seen.
 func (m marks) Plot(c draw.Canvas, p *plot.Plot) {
 	n := m.onto(&c, p)
+	n.shades()
 	n.grid()
+	for _, s := range m.series {
+		if s.Role == Band {
+			n.band(s)
+		}
+	}
+	n.instants()
 	for _, step := range []struct {
 		draw  func(Series)
 		roles []Role
 	}{
-		{n.layer, []Role{Layer}}, {n.lines, []Role{Tail}}, {n.lines, []Role{Curve}}, {n.lines, []Role{Measured}},
+		{n.layer, []Role{Layer}}, {n.lines, []Role{Tail}}, {n.lines, []Role{Curve, Course}}, {n.lines, []Role{Measured}},
 		{n.lines, []Role{Bound}}, {n.lines, []Role{Exact}}, {n.bars, []Role{Measured, Tail, Mark, Dots}},
 		{n.glyphs, []Role{Tail}}, {n.glyphs, []Role{Measured, Mark, Dots}},
 	} {
@@ -203,6 +211,11 @@ type note struct {
 func (m marks) notes(c draw.Canvas, p *plot.Plot) []note {
 	n := m.onto(&c, p)
 	var notes []note
+	for _, e := range m.events {
+		if e.Note != "" {
+			notes = append(notes, note{vg.Point{X: n.toX(e.At), Y: n.Max.Y}, e.Note})
+		}
+	}
 	for _, s := range m.series {
 		for _, pt := range s.Points {
 			if at, ok := n.at(s, pt.X, pt.Y); ok && pt.Note != "" {

@@ -82,7 +82,28 @@ func strange() map[string]Figure {
 		{Style: 3, Role: Mark, Points: []Point{At(3, -0.1)}},
 	}}}
 	panels.Keys = []Key{{"a ring", Mark}, {strings.Repeat("a long key ", 20), Tail}}
+	course := figure(0)
+	course.X = Axis{"time since the first fault (ms)", Elapsed}
+	band, median := Series{Label: "interval", Style: 1, Role: Band}, Series{Label: "median", Style: 1, Role: Course}
+	for x := range 40 {
+		pt := Point{X: float64(x) - 10.5, Y: float64(x % 7), Lo: float64(x%7) - 1, Hi: 9, Gap: x == 20, Note: "n"}
+		if x == 30 {
+			pt.Lo, pt.Hi = nan, nan
+		}
+		band.Points, median.Points = append(band.Points, pt), append(median.Points, pt)
+	}
+	course.Columns, course.Panels = 1, []Panel{
+		{Title: "one", X: course.X, Y: course.Y, Series: []Series{band, median}, Events: []Event{
+			{At: 0, Label: "kill holder", Note: "kill holder @1s"}, {At: 0.2, Lasts: 100, Label: "partition 1,2|3-8"},
+			{At: 0.3, Label: "kill 4"}, {At: 0.4, Label: "kill 5"}, {At: 0.5, Label: "kill 6, for which there is no room"},
+			{At: 27, Label: "restart holder"}, {At: 15, Label: strings.Repeat("a label that never ends ", 9)},
+			{At: 28.9, Label: "restart holder again"}, {At: nan, Label: "never"}, {At: 40, Label: "late"},
+		}},
+		{Title: "no events", X: course.X, Y: course.Y, Series: []Series{median}},
+		{Title: "nothing but events", X: course.X, Y: course.Y, Events: []Event{{At: 1, Label: "kill 1"}}},
+	}
 	return map[string]Figure{
+		"course":            course,
 		"nothing":           figure(0),
 		"bars":              bars(1),
 		"seven panels":      bars(7),

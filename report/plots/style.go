@@ -46,14 +46,19 @@ func predicted(c color.NRGBA) color.NRGBA { return darker(c, 0.45) }
 
 // Color returns the colour of a style as CSS writes it.
 func Color(style int) string {
-	c := hue(style)
-	return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B)
+	return cssOf(hue(style))
 }
+
+func cssOf(c color.NRGBA) string { return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B) }
 
 func paper() color.Color { return color.NRGBA{0xff, 0xff, 0xff, 255} }
 func ink() color.Color   { return color.NRGBA{0x22, 0x22, 0x22, 255} }
 func faint() color.Color { return color.NRGBA{0x6b, 0x6b, 0x6b, 255} }
+func shade() color.Color { return color.NRGBA{0xf0, 0xf0, 0xf0, 255} }
 func rule() color.Color  { return color.NRGBA{0xe2, 0xe2, 0xe2, 255} }
+
+// area is the colour of a band behind a line of the colour c.
+func area(c color.NRGBA) color.NRGBA { return lighter(c, 0.7) }
 
 // lighter mixes c with white.
 func lighter(c color.NRGBA, white float64) color.NRGBA { return mix(c, 255, white) }
@@ -86,7 +91,7 @@ func broken(style int) []vg.Length {
 func (s Series) line() draw.LineStyle {
 	c := hue(s.Style)
 	switch s.Role {
-	case Layer, Mark, Dots:
+	case Layer, Mark, Dots, Band:
 		return draw.LineStyle{Color: c} // of width 0: none
 	case Tail:
 		return draw.LineStyle{Color: lighter(c, 0.35), Width: 0.7}
@@ -94,6 +99,8 @@ func (s Series) line() draw.LineStyle {
 		return draw.LineStyle{Color: predicted(c), Width: 1, Dashes: []vg.Length{5, 3}}
 	case Bound:
 		return draw.LineStyle{Color: predicted(c), Width: 1.1, Dashes: []vg.Length{1.2, 2.4}}
+	case Course:
+		return draw.LineStyle{Color: c, Width: 1.3}
 	case Curve:
 		return draw.LineStyle{Color: c, Width: 1.5, Dashes: dashes(s.Style)}
 	}
@@ -109,6 +116,8 @@ func (s Series) glyph() draw.GlyphStyle {
 	switch s.Role {
 	case Layer:
 		return draw.GlyphStyle{Color: c, Radius: 4.5, Shape: marker{outline: regular(4, math.Pi/4, 1.3)}}
+	case Band:
+		return draw.GlyphStyle{Color: area(c), Radius: 4.5, Shape: marker{outline: regular(4, math.Pi/4, 1.3), bare: true}}
 	case Mark:
 		return draw.GlyphStyle{Color: c, Radius: 6.5, Shape: ring{}}
 	case Measured:

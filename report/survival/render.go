@@ -32,7 +32,8 @@ func Files(d *Document, style string) ([]File, error) {
 	}
 	var html bytes.Buffer
 	t, err := template.New("survival").Funcs(template.FuncMap{
-		"class": class, "verdict": verdictClass, "word": Cell.Word, "measure": Duration, "count": Count, "search": Cell.searched, "join": strings.Join,
+		"class": class, "verdict": verdictClass,
+		"word": Cell.Word, "measure": Duration, "count": Count, "search": Cell.searched, "join": strings.Join,
 	}).Parse(page)
 	if err == nil {
 		err = t.Execute(&html, struct {

@@ -53,7 +53,9 @@ func TestFiles(t *testing.T) {
 				Search:   &Search{Safe: No, Verdict: "two nodes", Witness: "dmebench check --lose 1"},
 			},
 		},
-		Claims: []claims.Verdict{{Algorithm: "maekawa", Quantity: "violations", Formula: "0", Source: "a paper", Verdict: claims.Fails, Text: "fails: 3"}},
+		Claims: []claims.Verdict{{
+			Algorithm: "maekawa", Quantity: "violations", Formula: "0", Source: "a paper", Verdict: claims.Fails, Text: "fails: 3",
+		}},
 	}
 	files, err := Files(d, "body { color: red }")
 	if err != nil {

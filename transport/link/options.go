@@ -69,7 +69,7 @@ func Options() []dme.Option {
 	var all []dme.Option
 	for _, x := range settings() {
 		all = append(all, dme.Option{
-			Name: x.name, Default: x.fallback, Values: x.values, Help: x.help,
+			Name: x.name, Default: x.fallback, Forms: strings.Split(x.values, "|"), Help: x.help,
 			Valid: func(s string) error { return x.parse(s, new(Config)) },
 		})
 	}

@@ -51,18 +51,21 @@ func (b Broker) Check() error {
 	return nil
 }
 
-// name returns where the broker is, without the secrets that a URL can hold.
+// name returns where the broker is, without the secrets that a URL can hold. Of one
+// that cannot be read nobody knows which part of it is secret.
 func (b Broker) name() string {
 	var names []string
 	for s := range strings.SplitSeq(b.URL, ",") {
-		s = strings.TrimSpace(s)
-		if u, err := url.Parse(s); err == nil {
-			s = u.Redacted()
+		u, err := url.Parse(strings.TrimSpace(s))
+		if err != nil {
+			return unreadable
 		}
-		names = append(names, s)
+		names = append(names, (&url.URL{Scheme: u.Scheme, Host: u.Host}).String())
 	}
 	return strings.Join(names, ",")
 }
+
+const unreadable = "a URL that cannot be read"
 
 // connect makes a connection that does not come back once it is lost. lost is
 // called, perhaps several times, when something went wrong; it must not wait.
@@ -71,6 +74,9 @@ func (b Broker) connect(name string, w *wire, lost func(error)) (*natsgo.Conn, e
 		lost = func(error) {}
 	}
 	closed := make(chan struct{})
+	if b.name() == unreadable { // the library's error would repeat it
+		return nil, fmt.Errorf("%w at %s; want nats://HOST:PORT or tls://HOST:PORT", ErrBroker, unreadable)
+	}
 	opts := []natsgo.Option{
 		natsgo.Name(name), natsgo.Timeout(connectTimeout),
 		natsgo.SetCustomDialer(w), natsgo.SkipSubjectValidation(),
@@ -108,7 +114,13 @@ func (b Broker) connect(name string, w *wire, lost func(error)) (*natsgo.Conn, e
 	if secure != nil {
 		opts = append(opts, natsgo.Secure(secure))
 	}
-	c, err := natsgo.Connect(b.URL, opts...)
+	dial := func() (*natsgo.Conn, error) { return natsgo.Connect(b.URL, opts...) }
+	var c *natsgo.Conn
+	if b.Own {
+		c, err = Admit(dial)
+	} else {
+		c, err = dial()
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%w at %s: %w; %s", ErrBroker, b.name(), err, advice(err))
 	}

@@ -36,6 +36,8 @@ func TestWhoIsNotLetIn(t *testing.T) {
 		"another token":     {func(b *Broker) { b.Token = "guess" }, "are the credentials right?"},
 		"bad credentials":   {func(b *Broker) { b.Token, b.Creds = "", []byte("nothing") }, "nats://127.0.0.1"},
 		"nobody there":      {func(b *Broker) { b.URL = "nats://somebody:secret@127.0.0.1:1" }, "is it running there?"},
+		"no URL at all":     {func(b *Broker) { b.URL = "nats://somebody:secret%zz@127.0.0.1:1" }, "cannot be read"},
+		"no port":           {func(b *Broker) { b.URL = "nats://somebody:secret" }, "cannot be read"},
 		"bad authorities":   {func(b *Broker) { b.CA = []byte("nothing") }, "not certificates in PEM"},
 		"half of a key":     {func(b *Broker) { b.Cert = []byte("nothing") }, "certificate to present"},
 		"no TLS over there": {func(b *Broker) { b.CA = authority(t).pem }, "nats://127.0.0.1"},
@@ -57,7 +59,8 @@ func TestWhoIsNotLetIn(t *testing.T) {
 
 func TestTheServerListensOnTheLoopbackAndBoundsItsConnections(t *testing.T) {
 	noLeaks(t)
-	s, err := StartServer(2)
+	const room = 20
+	s, err := embed(2, room, &server.Options{Host: serverHost, Port: server.RANDOM_PORT})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,15 +69,17 @@ func TestTheServerListensOnTheLoopbackAndBoundsItsConnections(t *testing.T) {
 	if err != nil || !net.ParseIP(host).IsLoopback() {
 		t.Errorf("it listens at %s (%v)", s.Broker().URL, err)
 	}
-	for range 2 + spareConns {
-		c, err := s.Broker().connect("one of many", new(wire), nil)
+	b := s.Broker()
+	b.Own = false // who does not try again
+	for range 2 + spareConns + room {
+		c, err := b.connect("one of many", new(wire), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(c.Close)
 	}
 	// The server hangs up: whether its reason is still read is a race.
-	if err := s.Broker().Check(); !errors.Is(err, ErrBroker) {
+	if err := b.Check(); !errors.Is(err, ErrBroker) {
 		t.Errorf("one too many: %v", err)
 	}
 }

@@ -76,7 +76,9 @@
 //
 // On the run's own broker, which is trusted and lets nobody in without its
 // token, a frame carries a tag that follows from the key. It keeps out who has
-// the token and not the key. On any other broker, each frame carries an
+// the token and not the key. Strangers who connect and do not show the token are
+// bounded in number and time, and the run's processes get past them ([Admit]). On
+// any other broker, each frame carries an
 // HMAC-SHA256, truncated to 128 bits, over sender, receiver, number and content:
 // others on that broker can read frames and drop them, but neither forge nor
 // alter nor repeat them. Frames without it are refused and counted, in about a microsecond

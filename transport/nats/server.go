@@ -21,8 +21,9 @@ const (
 	serverHost    = "127.0.0.1"
 	serverTimeout = 10 * time.Second
 
-	// spareConns is how many connections a server takes beside those that it
-	// was started for: the sequencer's, and strangers on their way out.
+	// spareConns is how many connections a run may make beside those that its server
+	// was started for: the sequencer's, and of processes that come back before
+	// their last connection is seen to have ended.
 	spareConns = 16
 
 	// serverPending bounds what waits in the server for one connection, in
@@ -32,21 +33,27 @@ const (
 	serverPending = 4 * transport.MaxBacklog
 )
 
-// StartServer starts a broker for so many connections.
+// StartServer starts a broker for so many connections of the run.
 func StartServer(conns int) (*Server, error) {
-	return Embed(&server.Options{
+	return Embed(conns, &server.Options{
 		ServerName: "dmebench-data", Host: serverHost, Port: server.RANDOM_PORT,
-		MaxConn: conns + spareConns, MaxPayload: transport.MaxFrame + maxOverhead, MaxPending: serverPending,
+		MaxPayload: transport.MaxFrame + maxOverhead, MaxPending: serverPending,
 		NoSystemAccount: true,
 		// Pings between processes of one host tell nothing; see Broker.connect.
 		PingInterval: 24 * time.Hour, DisableShortFirstPing: true,
 	})
 }
 
-// Embed starts a server in this process, with a token of its own and without a
-// log.
-func Embed(o *server.Options) (*Server, error) {
+// Embed starts a server in this process for so many connections of the run, with a
+// token of its own and without a log. It bounds the connections of strangers, and how
+// long they stay; [Admit] gets past them.
+func Embed(conns int, o *server.Options) (*Server, error) {
+	return embed(conns, strangers(), o)
+}
+
+func embed(conns, strangers int, o *server.Options) (*Server, error) {
 	o.Authorization, o.NoLog, o.NoSigs = rand.Text(), true, true
+	o.MaxConn, o.AuthTimeout = conns+spareConns+strangers, authTimeout.Seconds()
 	s, err := server.NewServer(o)
 	if err != nil {
 		return nil, fmt.Errorf("nats: server: %w", err)

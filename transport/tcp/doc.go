@@ -22,7 +22,7 @@
 // reading and never wait for each other. A link queues up to
 // transport.MaxBacklog bytes; beyond, Send fails with transport.ErrBacklog.
 //
-// Reads and writes do not block, and so are made by package quick, without
+// Reads and writes do not block, and so are made by package rawio, without
 // waking the scheduler's monitor for each message.
 //
 // # The run's key

@@ -60,7 +60,9 @@
 //
 // Every datagram carries a tag that follows from its content and a key of its
 // sender's incarnation, itself derived from the run's key. Others are refused
-// and counted; they change nothing. Content is not encrypted. What an
+// and counted; they change nothing. Content is not encrypted. A genuine datagram that
+// somebody has seen and sends again is taken once by the layers above raw, and as
+// often as it comes by raw. What an
 // authenticated peer sends is checked all the same: a frame from a node that
 // does not live there, or for one that does not live here, is refused.
 //

@@ -10,11 +10,13 @@
 //	partition 1,2|3-8 @1s-3s     nothing passes between the sides
 //	leave 4 @3s                  node 4 leaves in an orderly way
 //	join 6 @request:20           node 6, absent until then, joins at the 20th request
+//	kill random @1s~3s           at an instant between the two that is drawn from the run's seed
 package fault
 
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
@@ -84,6 +86,10 @@ type Fault struct {
 	// AfterKill counts At from the kill of the same nodes: of a Restart only.
 	AfterKill bool
 	Lasts     time.Duration // how long; 0: until the end of the run
+
+	// Where Latest is not 0, At is drawn from the run's seed: from Earliest to before
+	// Latest. Until [Schedule.Draw] has done so it is Earliest.
+	Earliest, Latest time.Duration
 }
 
 // Parse reads a fault.
@@ -174,10 +180,13 @@ func (f *Fault) parseWhen(s string) error {
 			return fmt.Errorf("only a restart can follow a kill; when is %s?", f.What)
 		}
 		f.AfterKill = true
-		return f.setAt(parseTime(s[1:]))
+		return f.setAt(s[1:])
+	}
+	if strings.Contains(s, "~") {
+		return f.setAt(s)
 	}
 	from, until, isSpan := strings.Cut(s, "-")
-	if err := f.setAt(parseTime(from)); err != nil || !isSpan {
+	if err := f.setAt(from); err != nil || !isSpan {
 		return err
 	}
 	end, err := parseTime(until)
@@ -187,8 +196,15 @@ func (f *Fault) parseWhen(s string) error {
 	return f.setLasts(end-f.At, err)
 }
 
-func (f *Fault) setAt(d time.Duration, err error) error {
-	f.At = d
+func (f *Fault) setAt(s string) (err error) {
+	from, until, drawn := strings.Cut(s, "~")
+	if f.At, err = parseTime(from); err != nil || !drawn {
+		return err
+	}
+	f.Earliest = f.At
+	if f.Latest, err = parseTime(until); err == nil && f.Latest <= f.Earliest {
+		err = fmt.Errorf("there is no instant from %v to before %v", f.Earliest, f.Latest)
+	}
 	return err
 }
 
@@ -206,7 +222,8 @@ func (f *Fault) setLasts(d time.Duration, err error) error {
 func parseTime(s string) (time.Duration, error) {
 	d, err := time.ParseDuration(s)
 	if err != nil || d < 0 {
-		return 0, fmt.Errorf("%q is no time; want one such as 2s or 500ms, a span such as 1s-1.5s, or an event such as entry:100", s)
+		return 0, fmt.Errorf("%q is no time; want one such as 2s or 500ms, a span such as 1s-1.5s, one to be drawn such as 1s~3s, "+
+			"or an event such as entry:100", s)
 	}
 	return d, nil
 }
@@ -235,7 +252,11 @@ func (f Fault) String() string {
 	case f.Event != "":
 		return s + fmt.Sprintf("%s:%d", f.Event, f.Count)
 	case f.AfterKill:
-		return s + "+" + f.At.String()
+		s += "+"
+	}
+	switch {
+	case f.Latest > 0:
+		return s + f.Earliest.String() + "~" + f.Latest.String()
 	case f.Lasts > 0:
 		return s + f.At.String() + "-" + (f.At + f.Lasts).String()
 	}
@@ -258,6 +279,23 @@ func ParseAll(faults []string) (Schedule, error) {
 		all = append(all, f)
 	}
 	return all, errors.Join(errs...)
+}
+
+// drawStream separates the random numbers of instants from those that others draw
+// from the same seed.
+const drawStream = 0xfb << 56
+
+// Draw returns the schedule of the run with this seed: with every instant drawn
+// that is to be. Faults that are told when to come draw nothing.
+func (s Schedule) Draw(seed uint64) Schedule {
+	drawn := slices.Clone(s)
+	rng := rand.New(rand.NewPCG(seed, drawStream))
+	for i := range drawn {
+		if f := &drawn[i]; f.Latest > 0 {
+			f.At = f.Earliest + time.Duration(rng.Int64N(int64(f.Latest-f.Earliest)))
+		}
+	}
+	return drawn
 }
 
 // Absent returns the nodes that are no part of the system at the start: those of

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"dmebench/dme"
 )
@@ -12,7 +13,7 @@ func TestReadsWhatItWrites(t *testing.T) {
 	for _, s := range []string{
 		"kill 3 @2s", "kill 3,5-7 @0s", "kill holder @entry:100", "kill root @request:1", "restart 3 @+500ms", "restart 3 @4s",
 		"pause token @1s-1.5s", "pause 5 @1s", "pause waiting @entry:3+250ms", "partition 1-2|3-8 @1s-3s", "partition 1 @2s",
-		"leave 4 @3s", "join 6 @request:20", "kill random @1m0s",
+		"leave 4 @3s", "kill root @1s~2.5s", "restart root @+1ms~1s", "join 6 @request:20", "kill random @1m0s",
 	} {
 		f, err := Parse(s)
 		if err != nil {
@@ -41,6 +42,9 @@ func TestRefusesWhatCannotBe(t *testing.T) {
 		"kill 3 @entry:0":         "is no count",
 		"kill 3 @entry:-1":        "is no count",
 		"pause 3 @2s-1s":          "before it began",
+		"kill 3 @2s~2s":           "no instant from 2s to before 2s",
+		"kill 3 @2s~":             "is no time",
+		"kill 3 @1s~2s~3s":        "is no time",
 		"pause 3 @entry:1+0s":     "last no time",
 		"partition 1,2|2,3 @1s":   "node 2 is on two sides",
 		"join holder @1s":         "told by number",
@@ -79,6 +83,43 @@ func TestRestartsFollowTheirKills(t *testing.T) {
 		if got := s.Kill(i); got != want {
 			t.Errorf("%s counts from fault %d; want %d", s[i], got, want)
 		}
+	}
+}
+
+// Instants are drawn from the seed alone, each for itself, all over their window;
+// what is to come at a time comes at that.
+func TestInstantsAreDrawnFromTheSeed(t *testing.T) {
+	s, err := ParseAll([]string{"kill 1 @1s~3s", "kill 2 @2s", "restart 1 @+1s~3s"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	early, late, equal := 0, 0, 0
+	for seed := range uint64(1000) {
+		drawn := s.Draw(seed)
+		for i, f := range drawn {
+			if f.String() != s[i].String() {
+				t.Fatalf("%s becomes %s", s[i], f)
+			}
+		}
+		at := drawn[0].At
+		switch {
+		case at < time.Second || at >= 3*time.Second || drawn[1].At != 2*time.Second || !slices.EqualFunc(drawn, s.Draw(seed),
+			func(a, b Fault) bool { return a.At == b.At }):
+			t.Fatalf("seed %d: %+v", seed, drawn)
+		case at < 1500*time.Millisecond:
+			early++
+		case at >= 2500*time.Millisecond:
+			late++
+		}
+		if drawn[2].At == at {
+			equal++
+		}
+	}
+	if early < 200 || early > 300 || late < 200 || late > 300 || equal > 1 {
+		t.Errorf("%d of 1000 in the first quarter, %d in the last; %d times two are equal", early, late, equal)
+	}
+	if s[0].At != time.Second {
+		t.Error("drawing has changed the schedule")
 	}
 }
 

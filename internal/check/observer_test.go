@@ -1,4 +1,4 @@
-package stall
+package check
 
 import (
 	"slices"
@@ -22,13 +22,13 @@ func TestTokenLostOnItsSecondHop(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := vnet.New(m)
-	o := NewObserver(n)
+	o := newObserver(n)
 	for _, x := range []vnet.Step{
 		{Kind: vnet.Ask, Node: 3},
 		{Kind: vnet.Deliver, From: 3, Node: 2}, {Kind: vnet.Deliver, From: 2, Node: 1}, // REQUEST
 		{Kind: vnet.Deliver, From: 1, Node: 2}, {Kind: vnet.Lose, From: 2, Node: 3}, // PRIVILEGE
 	} {
-		o.See(n.Do(x))
+		o.see(n.Do(x))
 	}
 	want := []string{
 		"nobody has the token: it was lost with PRIVILEGE 2→3",

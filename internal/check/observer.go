@@ -1,4 +1,4 @@
-package stall
+package check
 
 import (
 	"cmp"
@@ -7,23 +7,24 @@ import (
 
 	"dmebench/dme"
 	"dmebench/dme/vnet"
+	"dmebench/internal/stall"
 )
 
-// Observer watches a network in memory, to explain it once it stands still. It
+// observer watches a network in memory, to explain it once it stands still. It
 // has to see every event.
-type Observer struct {
+type observer struct {
 	network *vnet.Network
-	had     map[dme.NodeID]bool   // who had the token after the last event
-	carries map[uint64]dme.NodeID // messages on their way that may carry it, and their receivers
-	gone    map[dme.NodeID]bool   // who is down; true: the token was lost with it
-	losses  map[Loss]struct{}     // what was lost between nodes that are there
+	had     map[dme.NodeID]bool     // who had the token after the last event
+	carries map[uint64]dme.NodeID   // messages on their way that may carry it, and their receivers
+	gone    map[dme.NodeID]bool     // who is down; true: the token was lost with it
+	losses  map[stall.Loss]struct{} // what was lost between nodes that are there
 }
 
-// NewObserver returns an observer of a network before its first step.
-func NewObserver(n *vnet.Network) *Observer {
-	o := &Observer{
+// newObserver returns an observer of a network before its first step.
+func newObserver(n *vnet.Network) *observer {
+	o := &observer{
 		network: n, had: make(map[dme.NodeID]bool), carries: make(map[uint64]dme.NodeID),
-		gone: make(map[dme.NodeID]bool), losses: make(map[Loss]struct{}),
+		gone: make(map[dme.NodeID]bool), losses: make(map[stall.Loss]struct{}),
 	}
 	for id := range n.IDs() {
 		o.had[id] = holds(n, id)
@@ -39,14 +40,15 @@ func holds(n *vnet.Network, id dme.NodeID) bool {
 	return ok && h.HasToken()
 }
 
-// See notes an event.
-func (o *Observer) See(e *vnet.Event) {
+// see notes an event.
+func (o *observer) see(e *vnet.Event) {
 	had, carried := o.had[e.Node], false
 	o.had[e.Node] = holds(o.network, e.Node)
 	switch e.Kind {
 	case vnet.Lose:
 		_, carried = o.carries[e.Number]
-		o.losses[Loss{e.From, e.Node, o.network.Algorithm.KindName(e.Msg.Kind), carried}] = struct{}{}
+		kind := o.network.Algorithm.KindName(e.Msg.Kind)
+		o.losses[stall.Loss{From: e.From, To: e.Node, Kind: kind, Token: carried}] = struct{}{}
 		delete(o.carries, e.Number)
 	case vnet.Deliver:
 		_, carried = o.carries[e.Number]
@@ -77,23 +79,23 @@ func (o *Observer) See(e *vnet.Event) {
 }
 
 // Standstill describes the network as it stands.
-func (o *Observer) Standstill() *Standstill {
+func (o *observer) Standstill() *stall.Standstill {
 	n := o.network
-	s := &Standstill{Nodes: n.Nodes, Waiting: n.Waiting(), Tokens: -1}
+	s := &stall.Standstill{Nodes: n.Nodes, Waiting: n.Waiting(), Tokens: -1}
 	if _, ok := n.Runner(1).Node().(dme.TokenHolder); ok {
 		s.Tokens = 0
 	}
 	for id := range n.IDs() {
 		if token, down := o.gone[id]; down {
-			s.Absent = append(s.Absent, Absent{Node: id, Since: -1, Token: token})
+			s.Absent = append(s.Absent, stall.Absent{Node: id, Since: -1, Token: token})
 			continue
 		}
-		s.Edges = append(s.Edges, Edges(id, n.Runner(id).Node())...)
+		s.Edges = append(s.Edges, stall.Edges(id, n.Runner(id).Node())...)
 		if o.had[id] {
 			s.Tokens, s.Holder = s.Tokens+1, id
 		}
 	}
-	s.Losses = slices.SortedFunc(maps.Keys(o.losses), func(a, b Loss) int {
+	s.Losses = slices.SortedFunc(maps.Keys(o.losses), func(a, b stall.Loss) int {
 		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To), cmp.Compare(a.Kind, b.Kind))
 	})
 	return s

@@ -1,0 +1,128 @@
+package report
+
+import (
+	"math"
+	"testing"
+
+	"dmebench/result"
+)
+
+const ms = 1_000_000
+
+// outage makes a run of 400 ms in intervals of 10 ms that makes five entries in
+// each, but none for 100 ms from its fault on.
+func outage(at int64) *result.Result {
+	s := &result.Series{IntervalNS: 10 * ms}
+	for i := range int64(40) {
+		from := i * 10 * ms
+		out := max(0, min(from+10*ms, at+100*ms)-max(from, at)) // of the interval, how much
+		s.Entries = append(s.Entries, uint64(math.Round(5*(1-float64(out)/(10*ms)))))
+		var p99 *int64
+		if s.Entries[i] > 0 {
+			x := int64(20 * ms)
+			p99 = &x
+		}
+		s.P99NS = append(s.P99NS, p99)
+	}
+	recovered, served := int64(100*ms), int64(110*ms)
+	return &result.Result{Status: result.OK, Series: s, Faults: []result.Fault{
+		{Fault: "restart 3 @+50ms", AtNS: at + 50*ms, RecoveredNS: &recovered},
+		{Fault: "kill 3 @1s", AtNS: at, RecoveredNS: &recovered, ServedNS: &served},
+	}}
+}
+
+// Runs whose faults struck at different times are laid upon one another by these.
+func TestCourseIsCountedFromTheFirstFault(t *testing.T) {
+	c := &cell{}
+	for _, at := range []int64{100, 130, 160, 200, 210, 240} {
+		c.good = append(c.good, outage(at*ms))
+	}
+	co := c.course()
+	if co == nil {
+		t.Fatal("no course")
+	}
+	// All cover from 100 ms before, where the first began, to 160 ms after, where the
+	// last ended.
+	if first, last := co.middle[0], co.middle[len(co.middle)-1]; first != -95*ms || last != 155*ms {
+		t.Errorf("from %v to %v", first, last)
+	}
+	for i, at := range co.middle {
+		want := 500.0
+		if at > 0 && at < 100*ms {
+			want = 0
+		}
+		if e := co.rate[i]; e.Median != want || e.Lo != want || e.Hi != want || e.N != 6 {
+			t.Errorf("%v ms: %+v, want %v", at/ms, e, want)
+		}
+		if e := co.tail[i]; want == 0 && e.N != 0 || want > 0 && e.Median != 20*ms {
+			t.Errorf("%v ms: p99 %+v", at/ms, e)
+		}
+	}
+}
+
+// A run's intervals need not begin where its fault struck: what is shared out
+// stays as much as it was.
+func TestCourseKeepsEntries(t *testing.T) {
+	s := outage(103 * ms).Series
+	whole, parts := 0.0, 0.0
+	for _, n := range s.Entries {
+		whole += float64(n)
+	}
+	for from := -7.0; from < 400; from += 13 {
+		parts += entriesWithin(s, from*ms, (from+13)*ms)
+	}
+	if math.Abs(whole-parts) > 1e-9 {
+		t.Errorf("%v entries of %v", parts, whole)
+	}
+	if got := entriesWithin(s, 5*ms, 12*ms); math.Abs(got-3.5) > 1e-9 {
+		t.Errorf("%v entries in 7 ms of an even run, want 3.5", got)
+	}
+}
+
+// Only what most repetitions tell is drawn; runs without a course are left out.
+func TestCourseOfFewRuns(t *testing.T) {
+	if co := (&cell{good: []*result.Result{{Faults: []result.Fault{{}}}, {Series: &result.Series{IntervalNS: 1}}}}).course(); co != nil {
+		t.Errorf("a course without entries or faults: %+v", co)
+	}
+	c := &cell{good: []*result.Result{outage(200 * ms), outage(200 * ms), outage(200 * ms)}}
+	for i := range c.good[0].Series.P99NS { // one of three has an entry during the outage
+		x := int64(90 * ms)
+		c.good[0].Series.P99NS[i] = &x
+	}
+	co := c.course()
+	for i, at := range co.middle {
+		if e := co.tail[i]; at > 0 && at < 100*ms && e.N != 0 {
+			t.Errorf("%v ms: the p99 of a single run is drawn: %+v", at/ms, e)
+		}
+	}
+	if co.bounded() || co.spread() != "range of 3 repetitions, too few for an interval" {
+		t.Errorf("the band is the %s", co.spread())
+	}
+}
+
+// Of equal faults of a schedule the first of one run is the first of another, and
+// a run that did not end well counts only for whether it recovered.
+func TestStrokes(t *testing.T) {
+	time := func(x int64) *int64 { return &x }
+	run := func(at ...int64) *result.Result {
+		r := &result.Result{}
+		for _, x := range at {
+			r.Faults = append(r.Faults, result.Fault{Fault: "kill holder @1s", AtNS: x * ms, RecoveredNS: time(x * ms), Waiting: 1})
+		}
+		return r
+	}
+	c := &cell{good: []*result.Result{run(100, 300), run(100, 500)}, bad: []*result.Result{run(100)}}
+	c.bad[0].Faults[0].RecoveredNS = nil
+	c.good[1].Faults[1].RecoveredNS, c.good[1].Faults[1].Waiting = nil, 0 // nobody wanted to enter any more
+	strokes := c.strokes()
+	if len(strokes) != 2 {
+		t.Fatalf("%+v", strokes)
+	}
+	first, second := strokes[0].row(), strokes[1].row()
+	if first.Recovered != "2 of 3" || !first.Incomplete || first.Quantities[0].Text != "100 ms" {
+		t.Errorf("%+v", first)
+	}
+	if second.Recovered != "2 of 2" || second.Incomplete || second.Quantities[0].Text != "300 ms" {
+		t.Errorf("%+v", second)
+	}
+}

@@ -1,0 +1,164 @@
+package report
+
+import (
+	"fmt"
+
+	"dmebench/report/plots"
+	"dmebench/report/stats"
+	"dmebench/report/units"
+	"dmebench/result"
+)
+
+// recovery is what the page says about the faults of a set: what each cost, and
+// how the runs went around them.
+type recovery struct {
+	Rows    []recoveryRow
+	Figures []figureView
+}
+
+// recoveryRow is one fault of a cell.
+type recoveryRow struct {
+	Label      string
+	Style      int
+	Nodes      int
+	Fault      string
+	Recovered  string // "9 of 10"
+	Incomplete bool   // after some of them nobody entered again, though somebody waited
+	Quantities []shownEstimate
+}
+
+// stroke is one fault of a schedule, as it struck in each of a cell's runs.
+type stroke struct {
+	fault string // as it was asked for
+	hits  []hit
+}
+
+// hit is a fault that was carried out.
+type hit struct {
+	result.Fault
+	sinceFirst float64 // nanoseconds since the first fault of its run
+	good       bool    // the run ended well
+}
+
+// recovered reports whether somebody entered after it, or nobody wanted to.
+func (h hit) recovered() bool { return h.RecoveredNS != nil || h.Waiting == 0 }
+
+// strokes returns the faults of a cell in the order in which they first struck.
+// Of equal faults of a schedule the first of one run belongs to the first of
+// another.
+func (c *cell) strokes() []stroke {
+	type which struct {
+		fault string
+		nth   int
+	}
+	var all []stroke
+	at := make(map[which]int)
+	for _, runs := range []struct {
+		of   []*result.Result
+		good bool
+	}{{c.good, true}, {c.bad, false}} {
+		for _, r := range runs.of {
+			seen := make(map[string]int)
+			for _, f := range r.Faults {
+				w := which{f.Fault, seen[f.Fault]}
+				seen[f.Fault]++
+				if _, known := at[w]; !known {
+					at[w] = len(all)
+					all = append(all, stroke{fault: f.Fault})
+				}
+				s := &all[at[w]]
+				s.hits = append(s.hits, hit{f, float64(f.AtNS) - firstFault(r), runs.good})
+			}
+		}
+	}
+	return all
+}
+
+// faulty reports whether the set's runs are disturbed on purpose.
+func (s *set) faulty() bool { return len(s.first.Result.Spec.Faults) > 0 }
+
+// recovery returns what there is to say about the faults of a set, nil where it has
+// none.
+func (c *collection) recovery(s *set, w *folder) *recovery {
+	if !s.faulty() {
+		return nil
+	}
+	r := &recovery{}
+	for _, cell := range s.inOrder() {
+		for _, stroke := range cell.strokes() {
+			row := stroke.row()
+			row.Label, row.Nodes = cell.label, cell.nodes
+			for _, ln := range s.lines {
+				if ln.label == cell.label {
+					row.Style = ln.style
+				}
+			}
+			r.Rows = append(r.Rows, row)
+		}
+	}
+	var figures []plots.Figure
+	if c.familyOf(s) == nil {
+		figures = c.recoveryFigures(s.chart)
+	}
+	r.Figures = w.draw(append(figures, c.courseFigures(s)...))
+	return r
+}
+
+// row summarizes a fault: medians over the runs that ended well, but whether it was
+// recovered from over all.
+func (s stroke) row() recoveryRow {
+	recovered := 0
+	var next, served, messages, lost []float64
+	for _, h := range s.hits {
+		if h.recovered() {
+			recovered++
+		}
+		if !h.good {
+			continue
+		}
+		next = appendKnown(next, h.RecoveredNS)
+		served = appendKnown(served, h.ServedNS)
+		messages = appendKnown(messages, h.Messages)
+		lost = append(lost, float64(h.Lost))
+	}
+	row := recoveryRow{Fault: s.fault, Incomplete: recovered < len(s.hits)}
+	row.Recovered = fmt.Sprintf("%d of %d", recovered, len(s.hits))
+	for _, times := range [][]float64{next, served} {
+		e := stats.Median(times)
+		row.Quantities = append(row.Quantities, show(e, units.TimeScale(e.Median)))
+	}
+	for _, counts := range [][]float64{messages, lost} {
+		row.Quantities = append(row.Quantities, show(stats.Median(counts), units.Plain()))
+	}
+	return row
+}
+
+func appendKnown[N int64 | uint64](values []float64, x *N) []float64 {
+	if x == nil {
+		return values
+	}
+	return append(values, float64(*x))
+}
+
+// recoveryFigures shows what the costliest fault of a run cost, where runs had
+// faults.
+func (c *collection) recoveryFigures(ch chart) []plots.Figure {
+	f := plots.Figure{Name: ch.name("recovery"), Title: "Recovery: the costliest fault of a run", Subtitle: ch.about}
+	for _, q := range []struct{ metric, title, ordinate string }{
+		{result.Recovered, "Until the next entry", "time since the fault"},
+		{result.Served, "Until all who waited were served", "time since the fault"},
+		{result.RecoveryMessages, "Messages until the next entry", "messages"},
+		{result.RequestsLost, "Requests lost, by all faults of the run", "requests"},
+	} {
+		y := axisOf(q.metric, false)
+		y.Label = q.ordinate
+		series, shown, _ := c.series(ch, quantity{median: q.metric})
+		if shown {
+			f.Panels = append(f.Panels, plots.Panel{Title: q.title, X: ch.abscissa, Y: y, Names: ch.names, Series: series})
+		}
+	}
+	if f.Empty() {
+		return nil
+	}
+	return []plots.Figure{f}
+}
