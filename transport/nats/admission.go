@@ -57,7 +57,17 @@ func Admit(connect func() (*natsgo.Conn, error)) (*natsgo.Conn, error) {
 // place, or this process was too slow for it. That it hung up can be seen before
 // its reason is read.
 func crowded(err error) bool {
-	return errors.Is(err, natsgo.ErrMaxConnectionsExceeded) || errors.Is(err, io.EOF) ||
-		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) ||
-		strings.HasSuffix(strings.ToLower(err.Error()), "authentication timeout") // the library has no value for it
+	return full(err) || errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) ||
+		says(err, "authentication timeout")
+}
+
+// full reports whether a server has no place for a connection.
+func full(err error) bool {
+	return errors.Is(err, natsgo.ErrMaxConnectionsExceeded) || says(err, natsgo.MAX_CONNECTIONS_ERR)
+}
+
+// says reports whether a server has refused a connection for that reason: while a
+// connection is made, the library hands its words on and has no value for them.
+func says(err error, reason string) bool {
+	return strings.HasSuffix(strings.ToLower(err.Error()), reason)
 }

@@ -80,6 +80,24 @@ func TestTheRunOutlastsStrangers(t *testing.T) {
 	}
 }
 
+// That there is no place is known however the library learns of it.
+func TestWhoFindsNoPlaceTriesAgain(t *testing.T) {
+	for _, failure := range []error{
+		natsgo.ErrMaxConnectionsExceeded, errors.New("nats: Maximum Connections Exceeded"), io.EOF,
+		&net.OpError{Op: "write", Err: unix.EPIPE}, &net.OpError{Op: "read", Err: unix.ECONNRESET},
+	} {
+		attempts := 0
+		if _, err := Admit(func() (*natsgo.Conn, error) {
+			if attempts++; attempts < 3 {
+				return nil, failure
+			}
+			return nil, nil
+		}); err != nil || attempts != 3 {
+			t.Errorf("%v after %d attempts at what ends with %v", err, attempts, failure)
+		}
+	}
+}
+
 // Nobody tries again what cannot succeed.
 func TestWhatIsNotTriedAgain(t *testing.T) {
 	for _, failure := range []error{natsgo.ErrAuthorization, natsgo.ErrNoServers, unix.ECONNREFUSED} {

@@ -138,7 +138,7 @@ func advice(err error) string {
 	switch {
 	case errors.Is(err, natsgo.ErrAuthorization), strings.Contains(err.Error(), "nkeys"), strings.Contains(err.Error(), "unable to extract"):
 		return "are the credentials right?"
-	case errors.Is(err, natsgo.ErrMaxConnectionsExceeded):
+	case full(err):
 		return "it takes no more connections: a run needs one for each worker"
 	case errors.As(err, &unknown):
 		return "is its certificate of the authority that was given?"
