@@ -115,7 +115,8 @@ func TestKilledNodesComeBack(t *testing.T) {
 		t.Run(network, func(t *testing.T) {
 			const requests = 12000 // so many that who was killed is back before the next is
 			r := struck(t, result.Spec{
-				Algorithm: "desk", Nodes: 6, Requests: requests, Transport: network, Set: map[string]string{"think": "100us"}},
+				Algorithm: "desk", Nodes: 6, Requests: requests, Transport: network, Set: map[string]string{"think": "100us"},
+				StallAfter: result.Duration(10 * time.Second)},
 				"kill 6 @1ns", "restart 6 @+20ms",
 				"kill 2 @entry:2000", "restart 2 @+10ms",
 				"kill token @request:4000", "restart token @+10ms",

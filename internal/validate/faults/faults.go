@@ -145,6 +145,9 @@ func specOf(a *dme.Algorithm, k Kind, network string, n int, seed uint64) result
 	} else if slices.ContainsFunc(a.Options, func(o dme.Option) bool { return o.Name == "bound" }) {
 		s.Set["bound"] = "50ms"
 	}
+	if len(k.set) > 0 {
+		s.Set["link-seed"] = fmt.Sprint(seed) // each repetition loses other messages
+	}
 	if k.poisson {
 		s.Workload, s.TotalRate = "poisson", rate
 	}
