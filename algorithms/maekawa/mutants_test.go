@@ -25,7 +25,7 @@ var mutants = []mutant{
 	{"R1", "arbiter.go",
 		"\tif others && head.Precedes(n.locking) {\n\t\tn.fail(head, out)\n\t}\n", "", conformance.Stalled},
 	{"R2 in the critical section, yield=always", "requester.go",
-		"if !n.pending() || !n.locked.Has(j) ||", "if !n.pending() && !n.yieldAlways || !n.locked.Has(j) ||", conformance.Unsafe},
+		"if !n.pending() || !n.locked.Has(j) ||", "if !n.pending() && !n.yieldAlways || !n.locked.Has(j) ||", refusal},
 	{"R2 for the next request", "requester.go",
 		"if !n.pending() || !n.locked.Has(j) ||", "if !n.pending() ||", refusal},
 	{"R2 altogether", "requester.go",

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"os"
+	"os/signal"
+	"syscall"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -13,6 +16,10 @@ func TestMain(m *testing.M) {
 // TestScripts runs the command line as a user does: each script is a session,
 // with what must come out and the exit code.
 func TestScripts(t *testing.T) {
+	// Where the tests were told to ignore it, the programs that they start would.
+	heard := make(chan os.Signal, 1)
+	signal.Notify(heard, syscall.SIGHUP)
+	t.Cleanup(func() { signal.Stop(heard) })
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata",
 		RequireExplicitExec: true,

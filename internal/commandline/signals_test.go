@@ -57,6 +57,10 @@ func (s nodesAfter) Node(id dme.NodeID) dme.Node {
 // algorithm prepares its system, or a simulation its nodes.
 func TestPlanningIsInterrupted(t *testing.T) {
 	t.Chdir(t.TempDir())
+	// Where the tests themselves were told to ignore it, it would be.
+	heard := make(chan os.Signal, 1)
+	signal.Notify(heard, syscall.SIGHUP)
+	defer signal.Stop(heard)
 	const file = "schema_version: 1\nname: x\nalgorithms: [lamport]\nnodes: [3]\ntransports: [sim]\n"
 	if err := os.WriteFile("x.yaml", []byte(file), 0o600); err != nil {
 		t.Fatal(err)
