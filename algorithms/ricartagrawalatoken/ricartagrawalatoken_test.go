@@ -10,8 +10,6 @@ import (
 
 func TestConformance(t *testing.T) { conformance.Test(t, Algorithm()) }
 
-func at(net *conformance.Net, id dme.NodeID) *node { return net.Host(id).Node().(*node) }
-
 // No message where the node has the token, else N.
 func TestZeroOrNMessages(t *testing.T) {
 	conformance.TestZeroOrN(t, Algorithm(), 1, 2, 3, 8, 16)

@@ -7,8 +7,6 @@ import (
 	"dmebench/dme/conformance"
 )
 
-func at(net *conformance.Net, id dme.NodeID) *site { return net.Host(id).Node().(*site) }
-
 // Section 9.11, performance: no message where the site holds the idle token,
 // else N.
 func TestZeroOrNMessages(t *testing.T) {
