@@ -59,8 +59,9 @@ func (p *program) runCommand() *cli.Command {
 					run.LayerOption + "=LAYER (default: fifo)"},
 			&cli.StringSliceFlag{Name: "set", Usage: "`KEY=VALUE`: an option of the algorithm, workload or network; may be repeated"},
 			&cli.StringSliceFlag{Name: "fault", Usage: "`FAULT` to be done on purpose, WHAT WHOM @WHEN, such as 'kill 3 @2s'; may be repeated. " +
-				"WHAT: kill, restart, pause, partition, leave, join. WHOM: nodes, holder, root, token, waiting, random, or the sides 1,2|3-8. " +
-				"WHEN: a time, a span such as 1s-2s, entry:N, request:N, or +TIME after the kill"},
+				"WHAT: kill, restart, pause, partition, leave, join. " +
+				"WHOM: nodes, holder, root, token, waiting, idle, random, or the sides 1,2|3-8. " +
+				"WHEN: a time, a span such as 1s-2s, a drawn instant such as 1s~2s, entry:N, request:N, or +TIME after the kill"},
 			&cli.StringFlag{Name: "listen", Usage: "`HOST:PORT` of the control plane, on this host's loopback (default: a free port there)"},
 			&cli.BoolFlag{Name: "allow-mismatch", Usage: "run although the network lacks what the algorithm needs"},
 			forceFlag(),
