@@ -1,10 +1,6 @@
 package measure
 
-import (
-	"slices"
-
-	"dmebench/result"
-)
+import "dmebench/result"
 
 // mostIntervals is into how many a run is divided at most.
 const mostIntervals = 200
@@ -22,25 +18,29 @@ func (t *timeline) series(start int64) *result.Series {
 	s := &result.Series{IntervalNS: interval(length)}
 	bins := int((length-1)/s.IntervalNS) + 1
 	bin := func(at int64) int { return min(max(0, int((at-start)/s.IntervalNS)), bins-1) }
-	waits := make([][]int64, bins)
+	waits := make([]int64, t.len()) // in the order of entries: those of an interval stand together
+	entered := make([]int, bins)
 	s.Entries, s.Waiting = make([]uint64, bins), make([]int64, bins)
-	for i := range t.e {
+	for k, i := range t.byEntry {
 		e := &t.e[i]
+		waits[k] = waiting(e)
+		in := bin(e.Entered)
+		entered[in]++
 		s.Entries[bin(e.Exited)]++
-		waits[bin(e.Entered)] = append(waits[bin(e.Entered)], waiting(e))
 		// It waits at the end of each interval from the one in which it came up to
 		// the one before it entered.
 		s.Waiting[bin(e.Intended)]++
-		s.Waiting[bin(e.Entered)]--
+		s.Waiting[in]--
 	}
 	for i := 1; i < bins; i++ {
 		s.Waiting[i] += s.Waiting[i-1]
 	}
 	s.P50NS, s.P99NS = make([]*int64, bins), make([]*int64, bins)
-	for i, w := range waits {
-		if q := quantiles(slices.Clone(w)); q != nil {
+	for i, n := range entered {
+		if q := quantiles(waits[:n]); q != nil {
 			s.P50NS[i], s.P99NS[i] = &q.P50, &q.P99
 		}
+		waits = waits[n:]
 	}
 	return s
 }
