@@ -101,7 +101,8 @@ func (p *Painter) fault(e *vnet.Event) {
 	case vnet.Depart:
 		p.Points = append(p.Points, Point{Lane: lane(e.Node), Row: p.row, Mark: Dot, Label: "leave"})
 	default:
-		p.point(e, Dot, fmt.Sprintf("%d is %v", e.From, e.Kind))
+		news := fmt.Sprintf("%d is %v", e.From, e.Kind) // nobody could guess what the dot is
+		p.Points = append(p.Points, Point{Lane: lane(e.Node), Row: p.row, Mark: Dot, Label: news})
 	}
 }
 
