@@ -106,7 +106,7 @@ func TestWaits(t *testing.T) {
 				return nil
 			})
 			if told == 0 {
-				t.Skip("it does not tell what it waits for")
+				t.Fatal("it does not tell what it waits for")
 			}
 			if chains == 0 && !a.AsPublished {
 				t.Error("nobody ever waited for who is inside")

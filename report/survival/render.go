@@ -137,12 +137,22 @@ func (c Cell) searched() string {
 	case s.Complete:
 		parts = append(parts, fmt.Sprintf("all %d states of %d nodes", s.States, s.Nodes))
 	case s.States > 0:
-		parts = append(parts, fmt.Sprintf("%d states of %d nodes, not all", s.States, s.Nodes))
+		parts = append(parts, fmt.Sprintf("more than %d states of %d nodes, not all", roundedDown(s.States), s.Nodes))
 	}
 	if s.Verdict == "" && s.Random > 0 {
 		parts = append(parts, fmt.Sprintf("%d random schedules", s.Random))
 	}
 	return strings.Join(parts, ", ")
+}
+
+// roundedDown leaves the first digit of a number: where exactly a search ends that
+// reaches its limit depends on how its workers share the work.
+func roundedDown(n uint64) uint64 {
+	unit := uint64(1)
+	for n/unit >= 10 {
+		unit *= 10
+	}
+	return n / unit * unit
 }
 
 // Duration writes a time with its interval, "" where there is none.
