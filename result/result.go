@@ -36,16 +36,18 @@ type Result struct {
 	Messages Messages `json:"messages"`
 	Wire     Wire     `json:"wire"`
 
-	Throughput     *float64   `json:"throughput_cs_per_s"` // in the steady part
-	ResponseTime   *Quantiles `json:"response_time_ns"`    // request to exit
-	WaitingTime    *Quantiles `json:"waiting_time_ns"`     // intended arrival to entry
-	SyncDelay      *Quantiles `json:"sync_delay_ns"`       // exit to next entry, where another node was waiting
-	T              *float64   `json:"t_ns"`                // mean one-way delay
-	SyncDelayOverT *float64   `json:"sync_delay_over_t"`   // of the means
-	CS             *float64   `json:"cs_ns"`               // mean duration of a critical section as held
-	Lateness       *Quantiles `json:"lateness_ns"`         // of the generator, behind its schedule
-	Offered        *float64   `json:"offered_cs_per_s"`    // what an open workload offered
-	Unserved       uint64     `json:"unserved"`            // requests given up when the duration ended
+	Throughput     *float64   `json:"throughput_cs_per_s"`                   // in the steady part
+	ResponseTime   *Quantiles `json:"response_time_ns"`                      // request to exit
+	WaitingTime    *Quantiles `json:"waiting_time_ns"`                       // intended arrival to entry
+	SyncDelay      *Quantiles `json:"sync_delay_ns"`                         // exit to next entry, where another node was waiting
+	T              *float64   `json:"t_ns"`                                  // mean one-way delay
+	SyncDelayOverT *float64   `json:"sync_delay_over_t"`                     // of the means
+	CS             *float64   `json:"cs_ns"`                                 // mean duration of a critical section as held
+	SyncDelayBound *int64     `json:"sync_delay_bound_ns,omitempty"`         // of a run on several hosts: on the error of any delay
+	SyncDelayLoad  *float64   `json:"sync_delay_by_throughput_ns,omitempty"` // 1/throughput - E, of a saturating workload on several hosts
+	Lateness       *Quantiles `json:"lateness_ns"`                           // of the generator, behind its schedule
+	Offered        *float64   `json:"offered_cs_per_s"`                      // what an open workload offered
+	Unserved       uint64     `json:"unserved"`                              // requests given up when the duration ended
 
 	Fairness Fairness `json:"fairness"`
 	Work     Work     `json:"work"`
@@ -54,7 +56,9 @@ type Result struct {
 	Warmup   Warmup   `json:"warmup"`
 	Faults   []Fault  `json:"faults,omitempty"` // what was done to the run on purpose, in order of time
 
-	Workers     int               `json:"workers"` // processes
+	Workers     int               `json:"workers"`         // processes
+	Hosts       []Host            `json:"hosts,omitempty"` // of a run on other hosts than the coordinator's alone
+	Links       []HostLink        `json:"links,omitempty"` // between them
 	Warnings    []string          `json:"warnings"`
 	Environment map[string]string `json:"environment"`
 	Spec        Spec              `json:"spec"`
@@ -129,6 +133,74 @@ type Safety struct {
 	Violations uint64 `json:"violations"`
 	Checked    uint64 `json:"checked"` // entries that were checked
 	Method     string `json:"method"`
+
+	// Of a run on several hosts: pairs of successive entries on different hosts of
+	// which their clocks cannot tell whether they overlapped.
+	Undecided uint64 `json:"undecided,omitempty"`
+
+	Resource *Resource `json:"resource,omitempty"` // null where there was none
+}
+
+// Resource is a shared resource that every critical section reads, changes and
+// writes back. An update that is lost is a violation.
+type Resource struct {
+	Kind    string       `json:"kind"`    // "nats"
+	Updates uint64       `json:"updates"` // written back
+	Lost    []LostUpdate `json:"lost,omitempty"`
+}
+
+// LostUpdate tells of two critical sections that had read the same version: the
+// second to write back has lost what the first had written. Times are since the
+// start of the run, each on its host's clock.
+type LostUpdate struct {
+	Version      uint64 `json:"version"` // that both had read
+	Node         int    `json:"node"`    // whose update was in the way
+	EnteredNS    int64  `json:"entered_ns"`
+	ExitedNS     int64  `json:"exited_ns"`
+	Other        int    `json:"other"` // whose update was lost
+	OtherEntered int64  `json:"other_entered_ns"`
+	OtherExited  int64  `json:"other_exited_ns"`
+}
+
+// Host is where some of the nodes of a run lived.
+type Host struct {
+	Name        string            `json:"name"`
+	Address     string            `json:"address"` // by which the other hosts reach it
+	Labels      map[string]string `json:"labels,omitempty"`
+	Nodes       []int             `json:"nodes"`
+	Load        *HostLoad         `json:"load,omitempty"` // while the run went on
+	Clock       *HostClock        `json:"clock,omitempty"`
+	Environment map[string]string `json:"environment"`
+}
+
+// HostLoad says how busy a host was.
+type HostLoad struct {
+	Cores      int     `json:"cores"`
+	Busy       float64 `json:"busy"`              // mean number of cores that were busy
+	Workers    float64 `json:"workers"`           // of these, with the run's workers
+	MemoryFree int64   `json:"memory_free_bytes"` // least that was available
+}
+
+// HostClock compares the clock of a host with that of the first host of the run.
+type HostClock struct {
+	OffsetNS int64   `json:"offset_ns"` // by which it is ahead, at the start of the run
+	BoundNS  int64   `json:"bound_ns"`  // on the error of any of its times
+	DriftPPM float64 `json:"drift_ppm"` // by which it runs fast
+}
+
+// HostLink is what a message between two hosts takes, measured by datagrams between
+// their agents before, during and after the run.
+type HostLink struct {
+	From      string  `json:"from"`
+	To        string  `json:"to"`
+	Sent      int     `json:"sent"`
+	Lost      int     `json:"lost"`
+	RTTMin    int64   `json:"rtt_min_ns"`
+	RTTMedian int64   `json:"rtt_median_ns"`
+	RTTP99    int64   `json:"rtt_p99_ns"`
+	OffsetNS  int64   `json:"offset_ns"` // by which To's clock is ahead of From's, at the start of the run
+	BoundNS   int64   `json:"bound_ns"`
+	DriftPPM  float64 `json:"drift_ppm"`
 }
 
 // Liveness says whether every request was served.

@@ -22,7 +22,7 @@ func plane(t *testing.T) (nats.Broker, *Leader) {
 		t.Fatal(err)
 	}
 	b := s.Broker()
-	l, err := Lead(b.URL, b.Token, "r1")
+	l, err := Lead(b, "r1")
 	if err != nil {
 		s.Close()
 		t.Fatal(err)
@@ -37,7 +37,7 @@ func plane(t *testing.T) (nats.Broker, *Leader) {
 
 func join(t *testing.T, b nats.Broker, worker int, answer func(Command) Reply) *Member {
 	t.Helper()
-	m, err := Join(Boot{URL: b.URL, Token: b.Token, Run: "r1", Worker: worker}, answer)
+	m, err := Join(Boot{Broker: b, Run: "r1", Worker: worker}, answer)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +121,8 @@ func TestQuitIsAnsweredBeforeItTakesEffect(t *testing.T) {
 func TestStrangersCannotConnect(t *testing.T) {
 	b, _ := plane(t)
 	for _, token := range []string{"", "guess"} {
-		if m, err := Join(Boot{URL: b.URL, Token: token, Run: "r1"}, echo); err == nil {
+		b.Token = token
+		if m, err := Join(Boot{Broker: b, Run: "r1"}, echo); err == nil {
 			m.Close()
 			t.Errorf("token %q was accepted", token)
 		}

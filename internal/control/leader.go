@@ -25,26 +25,24 @@ type Leader struct {
 // subjects of a run: PREFIX.up for what members say, PREFIX.w.I to call one.
 func prefix(run string) string { return "dmebench." + run }
 
-func connect(url, token, name string, closed func(error)) (*nats.Conn, error) {
-	return broker.Admit(func() (*nats.Conn, error) {
-		return nats.Connect(url, nats.Token(token), nats.Name(name), nats.Timeout(startTimeout),
-			nats.NoReconnect(), // a control plane that was gone cannot be trusted: the run ends
-			nats.ClosedHandler(func(c *nats.Conn) { closed(c.LastError()) }),
-			nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { closed(err) }))
-	})
+func connect(b broker.Broker, name string, closed func(error)) (*nats.Conn, error) {
+	return b.Dial(nats.Name(name),
+		nats.NoReconnect(), // a control plane that was gone cannot be trusted: the run ends
+		nats.ClosedHandler(func(c *nats.Conn) { closed(c.LastError()) }),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { closed(err) }))
 }
 
 // Lead connects to the broker as the coordinator of the run.
-func Lead(url, token, run string) (*Leader, error) {
+func Lead(b broker.Broker, run string) (*Leader, error) {
 	l := &Leader{prefix: prefix(run), events: make(chan Event, 4096)}
 	var err error
-	l.conn, err = connect(url, token, "dmebench coordinator", func(err error) {
+	l.conn, err = connect(b, "dmebench coordinator", func(err error) {
 		if err != nil {
 			l.say(Event{Worker: -1, Fatal: "control plane: " + err.Error()})
 		}
 	})
 	if err != nil {
-		return nil, fmt.Errorf("control: coordinator cannot connect to %s: %w", url, err)
+		return nil, fmt.Errorf("control: coordinator: %w", err)
 	}
 	_, err = l.conn.Subscribe(l.prefix+".up", func(m *nats.Msg) {
 		var e Event

@@ -24,14 +24,14 @@ type Member struct {
 func Join(boot Boot, answer func(Command) Reply) (*Member, error) {
 	m := &Member{boot: boot, lost: make(chan error, 1), quit: make(chan struct{})}
 	var err error
-	m.conn, err = connect(boot.URL, boot.Token, fmt.Sprintf("dmebench worker %d", boot.Worker), func(err error) {
+	m.conn, err = connect(boot.Broker, fmt.Sprintf("dmebench worker %d", boot.Worker), func(err error) {
 		select {
 		case m.lost <- err:
 		default:
 		}
 	})
 	if err != nil {
-		return nil, fmt.Errorf("control: worker %d cannot connect to %s: %w", boot.Worker, boot.URL, err)
+		return nil, fmt.Errorf("control: worker %d: %w", boot.Worker, err)
 	}
 	_, err = m.conn.Subscribe(fmt.Sprintf("%s.w.%d", prefix(boot.Run), boot.Worker), func(msg *nats.Msg) {
 		var c Command

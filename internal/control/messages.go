@@ -19,10 +19,9 @@ const maxPayload = 8 << 20
 // Boot is what a worker reads from its standard input, as one line of JSON. It
 // holds the secrets, which are never on a command line.
 type Boot struct {
-	URL    string `json:"url"`
-	Token  string `json:"token"`
-	Run    string `json:"run"`    // names the run among those of one broker
-	Worker int    `json:"worker"` // index from 0
+	Broker nats.Broker `json:"broker"` // of the control plane
+	Run    string      `json:"run"`    // names the run among those of one broker
+	Worker int         `json:"worker"` // index from 0
 }
 
 // Op says what a command asks for.

@@ -75,7 +75,7 @@ func (c *coordinator) launch(ctx context.Context) error {
 	c.run = rand.Text()
 	broker := c.broker.Broker()
 	var err error
-	if c.leader, err = control.Lead(broker.URL, broker.Token, c.run); err != nil {
+	if c.leader, err = control.Lead(broker, c.run); err != nil {
 		return err
 	}
 	go c.listen(ctx)
@@ -105,7 +105,7 @@ func (c *coordinator) startWorker(w int) error {
 	c.mu.Unlock()
 	p, err := c.opt.Launcher.Launch(launch.Command{
 		Word: worker.Command, Name: fmt.Sprintf("worker %d", w), GOMAXPROCS: procs,
-		Config: control.Boot{URL: broker.URL, Token: broker.Token, Run: c.run, Worker: w},
+		Config: control.Boot{Broker: broker, Run: c.run, Worker: w},
 	})
 	if err != nil {
 		return err

@@ -51,9 +51,44 @@ func (b Broker) Check() error {
 	return nil
 }
 
-// name returns where the broker is, without the secrets that a URL can hold. Of one
+// Dial makes a connection to the broker: with its credentials, over TLS where that was
+// asked for, and with the options of whoever uses the connection. It waits where
+// strangers have taken all places of a broker of the run's own. Errors wrap [ErrBroker],
+// name the broker without its secrets, and say what to do.
+func (b Broker) Dial(opts ...natsgo.Option) (*natsgo.Conn, error) {
+	if b.Name() == unreadable { // the library's error would repeat it
+		return nil, fmt.Errorf("%w at %s; want nats://HOST:PORT or tls://HOST:PORT", ErrBroker, unreadable)
+	}
+	opts = append([]natsgo.Option{natsgo.Timeout(connectTimeout)}, opts...)
+	if b.Token != "" {
+		opts = append(opts, natsgo.Token(b.Token))
+	}
+	if len(b.Creds) > 0 {
+		opts = append(opts, natsgo.UserCredentialBytes(b.Creds))
+	}
+	secure, err := b.tls()
+	if err != nil {
+		return nil, fmt.Errorf("%w at %s: %w", ErrBroker, b.Name(), err)
+	}
+	if secure != nil {
+		opts = append(opts, natsgo.Secure(secure))
+	}
+	dial := func() (*natsgo.Conn, error) { return natsgo.Connect(b.URL, opts...) }
+	var c *natsgo.Conn
+	if b.Own {
+		c, err = Admit(dial)
+	} else {
+		c, err = dial()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w at %s: %w; %s", ErrBroker, b.Name(), err, advice(err))
+	}
+	return c, nil
+}
+
+// Name returns where the broker is, without the secrets that a URL can hold. Of one
 // that cannot be read nobody knows which part of it is secret.
-func (b Broker) name() string {
+func (b Broker) Name() string {
 	var names []string
 	for s := range strings.SplitSeq(b.URL, ",") {
 		u, err := url.Parse(strings.TrimSpace(s))
@@ -74,11 +109,8 @@ func (b Broker) connect(name string, w *wire, lost func(error)) (*natsgo.Conn, e
 		lost = func(error) {}
 	}
 	closed := make(chan struct{})
-	if b.name() == unreadable { // the library's error would repeat it
-		return nil, fmt.Errorf("%w at %s; want nats://HOST:PORT or tls://HOST:PORT", ErrBroker, unreadable)
-	}
 	opts := []natsgo.Option{
-		natsgo.Name(name), natsgo.Timeout(connectTimeout),
+		natsgo.Name(name),
 		natsgo.SetCustomDialer(w), natsgo.SkipSubjectValidation(),
 		// What was published meanwhile would be lost, or come twice.
 		natsgo.NoReconnect(),
@@ -88,7 +120,7 @@ func (b Broker) connect(name string, w *wire, lost func(error)) (*natsgo.Conn, e
 			if err == nil {
 				err = natsgo.ErrConnectionClosed
 			}
-			lost(fmt.Errorf("the connection to the broker at %s is lost: %w", b.name(), err))
+			lost(fmt.Errorf("the connection to the broker at %s is lost: %w", b.Name(), err))
 		}),
 		natsgo.ErrorHandler(func(_ *natsgo.Conn, s *natsgo.Subscription, err error) {
 			if errors.Is(err, natsgo.ErrSlowConsumer) {
@@ -101,32 +133,13 @@ func (b Broker) connect(name string, w *wire, lost func(error)) (*natsgo.Conn, e
 	// the socket, and the socket would not be read meanwhile. The run's own broker is
 	// on this host, where a connection does not fall silent; of others, see watch.
 	opts = append(opts, natsgo.PingInterval(-1))
-	if b.Token != "" {
-		opts = append(opts, natsgo.Token(b.Token))
-	}
-	if len(b.Creds) > 0 {
-		opts = append(opts, natsgo.UserCredentialBytes(b.Creds))
-	}
-	secure, err := b.tls()
+	c, err := b.Dial(opts...)
 	if err != nil {
-		return nil, fmt.Errorf("%w at %s: %w", ErrBroker, b.name(), err)
-	}
-	if secure != nil {
-		opts = append(opts, natsgo.Secure(secure))
-	}
-	dial := func() (*natsgo.Conn, error) { return natsgo.Connect(b.URL, opts...) }
-	var c *natsgo.Conn
-	if b.Own {
-		c, err = Admit(dial)
-	} else {
-		c, err = dial()
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%w at %s: %w; %s", ErrBroker, b.name(), err, advice(err))
+		return nil, err
 	}
 	if !b.Own {
 		go w.watch(c, cmp.Or(w.interval, pingInterval), closed, func(err error) {
-			lost(fmt.Errorf("the connection to the broker at %s is lost: %w", b.name(), err))
+			lost(fmt.Errorf("the connection to the broker at %s is lost: %w", b.Name(), err))
 			c.Close()
 		})
 	}

@@ -83,7 +83,7 @@ func (t *Transport) inOrder(peer dme.NodeID, f func(*topology, *process) error) 
 		return err
 	}
 	if err := t.conn.FlushTimeout(connectTimeout); err != nil && !t.closing.Load() {
-		return fmt.Errorf("nats: the broker at %s does not answer: %w", t.broker.name(), err)
+		return fmt.Errorf("nats: the broker at %s does not answer: %w", t.broker.Name(), err)
 	}
 	done := make(chan error, 1)
 	c := &mark{reached: func() { done <- f(top, p) }}

@@ -126,7 +126,7 @@ func listen(c transport.Config, b Broker, l limits) (*Transport, error) {
 	t.largest = int(min(t.conn.MaxPayload()-maxOverhead, transport.MaxFrame))
 	if err := t.subscribe(); err != nil {
 		t.Close()
-		return nil, fmt.Errorf("%w at %s: subscribe: %w", ErrBroker, b.name(), err)
+		return nil, fmt.Errorf("%w at %s: subscribe: %w", ErrBroker, b.Name(), err)
 	}
 	return t, nil
 }

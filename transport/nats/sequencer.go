@@ -55,7 +55,7 @@ func StartSequencer(key transport.Key, b Broker, ended func(error)) (*Sequencer,
 	}
 	if err != nil {
 		s.Close()
-		return nil, fmt.Errorf("%w at %s: sequencer: %w", ErrBroker, b.name(), err)
+		return nil, fmt.Errorf("%w at %s: sequencer: %w", ErrBroker, b.Name(), err)
 	}
 	return s, nil
 }
