@@ -1,6 +1,7 @@
 package coordinator
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"dmebench/internal/exit"
+	"dmebench/internal/host"
 	"dmebench/internal/launch"
 	"dmebench/result"
 )
@@ -175,7 +177,7 @@ func TestARestartAtAnEntry(t *testing.T) {
 }
 
 // slowlyEnding starts processes of which it is noticed late that they were killed.
-type slowlyEnding struct{ launch.Launcher }
+type slowlyEnding struct{ host.Host }
 
 type slowEnd struct {
 	launch.Process
@@ -184,8 +186,8 @@ type slowEnd struct {
 	ended  chan struct{}
 }
 
-func (l slowlyEnding) Launch(c launch.Command) (launch.Process, error) {
-	p, err := l.Launcher.Launch(c)
+func (h slowlyEnding) Start(ctx context.Context, w host.Worker) (launch.Process, error) {
+	p, err := h.Host.Start(ctx, w)
 	if err != nil {
 		return nil, err
 	}
@@ -214,13 +216,7 @@ func (s *slowEnd) Ended() <-chan struct{} { return s.ended }
 func TestARestartIsWaitedFor(t *testing.T) {
 	spec := result.Spec{Algorithm: "desk", Nodes: 3, Requests: 90, CS: "0", Set: map[string]string{"think": "500us"},
 		Faults: []string{"kill 3 @request:20", "restart 3 @+10ms"}}
-	c, err := start(resolve(t, spec), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.end()
-	c.opt.Launcher = slowlyEnding{c.opt.Launcher}
-	r, err := c.live(t.Context())
+	r, err := Run(t.Context(), resolve(t, spec), Options{Hosts: []host.Host{slowlyEnding{new(host.Local)}}})
 	if err != nil {
 		t.Fatal(err)
 	}
