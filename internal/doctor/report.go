@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"fmt"
 	"time"
 
 	"dmebench/internal/environment"
@@ -67,4 +68,12 @@ func NewReport(hosts []Host, paths []Path, took time.Duration) *Report {
 	}
 	count(r.Between)
 	return r
+}
+
+// InUse is what is found of a host that has a run: an examination would disturb it.
+func InUse(by string) Finding {
+	return Finding{
+		Check: "in-use", Level: Note, Found: fmt.Sprintf("in use by %s; not examined, so as not to disturb the run", by),
+		Do: "look again when it has ended",
+	}
 }
