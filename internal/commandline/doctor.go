@@ -31,7 +31,7 @@ func (p *program) doctorCommand() *cli.Command {
 			&cli.StringFlag{Name: "algorithm", Aliases: []string{"a"},
 				Usage: "`NAME` of the algorithm that is meant (default: one that asks all nodes)"},
 			&cli.StringFlag{Name: "transport", Value: result.DefaultTransport, Usage: "`NETWORK` that is meant: " + networkNames()},
-			&cli.StringFlag{Name: "listen", Value: "127.0.0.1:0", Usage: "`HOST:PORT` at which transports would listen; port 0 for any that is free"},
+			&cli.StringFlag{Name: "listen", Value: "127.0.0.1:0", Usage: "`HOST:PORT` at which transports would listen; port 0 for any free one"},
 			&cli.StringFlag{Name: "out", Value: "results", Usage: "folder `DIR` in which results would be kept"},
 			jsonFlag("print one JSON object"),
 		},

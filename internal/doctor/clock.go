@@ -121,7 +121,8 @@ func (r sourceReading) judge() Finding {
 	}
 	f.Level = Warning
 	f.Found += ": slow, and every message takes several"
-	f.Do = "choose a source that is read without a system call, if the kernel trusts one (clocksource=tsc at boot); of a virtual machine, ask its host"
+	f.Do = "choose a source that is read without a system call, if the kernel trusts one (clocksource=tsc at boot); " +
+		"of a virtual machine, ask its host"
 	if len(r.available) > 0 {
 		f.Found += "; available: " + strings.Join(r.available, ", ")
 	}

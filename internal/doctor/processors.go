@@ -115,7 +115,8 @@ func (r loadReading) judge(p processorReading) Finding {
 		return f
 	}
 	of := max(p.online, p.allowed, 1)
-	f.Found = fmt.Sprintf("others keep %.2g of %s busy; timers come up to %s late", r.busy, plural(of, "processor"), units.Time(float64(r.late)))
+	f.Found = fmt.Sprintf("others keep %.2g of %s busy; timers come up to %s late",
+		r.busy, plural(of, "processor"), units.Time(float64(r.late)))
 	switch share := r.busy / float64(of); {
 	case share > muchLoad || r.late > veryLate:
 		f.Level = Warning

@@ -72,7 +72,8 @@ func TestWidth(t *testing.T) {
 			for i := range hosts {
 				names = append(names, fmt.Sprintf("host-%d-%s", i+1, strings.Repeat("x", i*7%60)))
 			}
-			r := NewReport([]Host{{Name: names[0], Findings: []Finding{{Check: "c", Found: strings.Repeat("word ", 90) + strings.Repeat("y", 300)}}}}, nil, 0)
+			long := Finding{Check: "c", Found: strings.Repeat("word ", 90) + strings.Repeat("y", 300)}
+			r := NewReport([]Host{{Name: names[0], Findings: []Finding{long}}}, nil, 0)
 			if hosts > 1 {
 				r = sample(names...)
 			}
