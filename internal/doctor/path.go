@@ -283,7 +283,7 @@ func judgeOffsets(paths []Path, took time.Duration) []Finding {
 				Check: "clock-offsets", Level: Problem,
 				Found: fmt.Sprintf("%s differ by %s, and their bounds allow %s",
 					what, units.Time(math.Abs(float64(apart))), units.Time(float64(allowed+drift))),
-				Do:    "a clock was set or slewed while it was looked at: wait until the time services have settled, and look again",
+				Do: "a clock was set or slewed while it was looked at: wait until the time services have settled, and look again",
 			}
 		}
 	}
