@@ -86,10 +86,12 @@ func (c *coordinator) collect(ctx context.Context, o *measure.Observation) error
 			return err
 		}
 	}
-	if o.Status == result.OK {
-		return c.ping(ctx)
+	if o.Status != result.OK {
+		return nil
 	}
-	return nil
+	c.survey.after(ctx)
+	c.survey.report(o, c.start)
+	return c.ping(ctx)
 }
 
 // entries fetches the records, chunk by chunk, from all workers at once.
