@@ -20,11 +20,13 @@ import (
 	"dmebench/internal/lapse"
 	"dmebench/internal/localprocess"
 	"dmebench/internal/noderun"
+	"dmebench/internal/resource"
 	"dmebench/internal/run"
 	"dmebench/internal/sharedpage"
 	"dmebench/internal/stall"
 	"dmebench/transport"
 	"dmebench/transport/link"
+	"dmebench/transport/nats"
 	"dmebench/workload/fault"
 )
 
@@ -40,12 +42,14 @@ type worker struct {
 	catalog run.Catalog
 	notify  func(control.Event) // tells the coordinator something unasked
 	clock   *clock.Clock
-	memory  *os.File // what the shared page lies in
+	memory  *os.File    // what the shared page lies in
+	broker  nats.Broker // of the control plane
 
 	assigned  *control.Assignment
 	job       *run.Job
 	page      *sharedpage.Page
 	alarm     *alarm.Alarm
+	resource  *resource.Resource // nil where critical sections use none
 	transport transport.Transport
 	nodes     []*node       // by NodeID; nil where the node is another process's
 	down      []atomic.Bool // by NodeID: what is sent there is lost; nil in a run without faults
@@ -156,6 +160,9 @@ func (w *worker) assign(a *control.Assignment) (control.Reply, error) {
 		w.nodes[id] = newNode(w, id)
 	}
 	w.prepareFaults()
+	if err := w.openResource(); err != nil {
+		return r, err
+	}
 	w.transport, err = w.listen(transport.Config{
 		Listen: a.Listen, Local: a.Local, Nodes: a.Spec.Nodes, Key: a.Key, Peers: w.peers(),
 		Incarnation: a.Incarnation, Incarnations: a.Incarnations, Absent: a.Absent,
@@ -359,5 +366,8 @@ func (w *worker) close() {
 	}
 	if w.transport != nil {
 		w.transport.Close()
+	}
+	if w.resource != nil {
+		w.resource.Close()
 	}
 }
