@@ -89,7 +89,7 @@ type Assignment struct {
 	Local  []dme.NodeID            `json:"local"`
 	Listen string                  `json:"listen"`
 	Key    [transport.KeySize]byte `json:"key"`
-	Broker *nats.Broker            `json:"broker,omitempty"` // of a brokered network
+	Broker *nats.Broker            `json:"broker,omitempty"` // of a brokered network; without a URL it is the control plane's
 
 	Resource *Resource `json:"resource,omitempty"` // what critical sections share, where they share something
 

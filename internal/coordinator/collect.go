@@ -26,6 +26,7 @@ func (c *coordinator) observe(ctx context.Context) (measure.Observation, error) 
 	}
 	var errs [3]error
 	o.Nodes, errs[0] = c.counts(ctx)
+	c.describeHosts(ctx, &o)
 	errs[1] = c.observeFaults(ctx, &o)
 	errs[2] = c.witnessed(ctx, &o)
 	return o, errors.Join(errs[:]...)

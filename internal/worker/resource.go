@@ -24,7 +24,7 @@ func (w *worker) openResource() (err error) {
 	if a == nil {
 		return nil
 	}
-	broker := w.broker
+	broker := w.control
 	if a.Broker != nil {
 		broker = *a.Broker
 	}

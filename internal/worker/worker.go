@@ -43,7 +43,7 @@ type worker struct {
 	notify  func(control.Event) // tells the coordinator something unasked
 	clock   *clock.Clock
 	memory  *os.File    // what the shared page lies in
-	broker  nats.Broker // of the control plane
+	control nats.Broker // of the control plane
 
 	assigned  *control.Assignment
 	job       *run.Job
@@ -191,6 +191,10 @@ func (w *worker) listen(c transport.Config) (transport.Transport, error) {
 			return nil, fmt.Errorf("worker: %s needs a broker and none was named; are coordinator and worker of one build?", network.Name)
 		}
 		e.Broker = *w.assigned.Broker
+		if e.Broker.URL == "" {
+			e.Broker = w.control
+			e.Broker.Sequenced = w.assigned.Broker.Sequenced
+		}
 	}
 	return network.Listen(e)
 }
