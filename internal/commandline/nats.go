@@ -16,11 +16,12 @@ import (
 	"dmebench/transport/nats"
 )
 
-// natsFlags say which broker the frames of --transport nats pass. What is secret
-// is in files: command lines are for everybody on a host to read.
+// natsFlags say which broker the frames of --transport nats pass, and where the shared
+// resource of --resource nats is. What is secret is in files: command lines are for
+// everybody on a host to read.
 func natsFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "nats-url", Usage: "for --transport nats: server or cluster at `URL`, such as tls://10.0.0.1:4222; " +
+		&cli.StringFlag{Name: "nats-url", Usage: "for --transport nats and --resource nats: server or cluster at `URL`, such as tls://10.0.0.1:4222; " +
 			"several with commas between (default: a server of the run's own)"},
 		&cli.StringFlag{Name: "nats-creds", Usage: "for --nats-url: `FILE` with credentials of NATS, or with a token"},
 		&cli.StringFlag{Name: "nats-ca", Usage: "for --nats-url: `FILE` (PEM) with the authorities to trust, in place of the system's"},
@@ -30,14 +31,14 @@ func natsFlags() []cli.Flag {
 }
 
 // natsBroker reads the flags; nil where the run is to have a broker of its own.
-func natsBroker(c *cli.Context, network run.Network) (*nats.Broker, error) {
+func natsBroker(c *cli.Context, job *run.Job) (*nats.Broker, error) {
 	given := slices.DeleteFunc([]string{"nats-url", "nats-creds", "nats-ca", "nats-cert", "nats-key"},
 		func(name string) bool { return !c.IsSet(name) })
 	if len(given) == 0 {
 		return nil, nil
 	}
-	if !network.Brokered {
-		return nil, usage("--%s is for --transport nats; %s has no broker", given[0], network.Name)
+	if !job.Network.Brokered && job.Spec.Resource == "" {
+		return nil, usage("--%s is for --transport nats or --resource nats; %s has no broker", given[0], job.Network.Name)
 	}
 	if !c.IsSet("nats-url") {
 		return nil, usage("--%s is for --nats-url; a broker of the run's own needs nothing", given[0])

@@ -58,7 +58,7 @@ func (r *sharedResource) assignment() *control.Resource {
 	return &control.Resource{Bucket: r.bucket.Name(), Broker: r.broker}
 }
 
-// observe reads what has become of the resource.
+// observe reads what has become of the resource of a run that is over, and removes it.
 func (r *sharedResource) observe(ctx context.Context, o *measure.Observation) error {
 	if r.bucket == nil {
 		return nil
@@ -67,19 +67,26 @@ func (r *sharedResource) observe(ctx context.Context, o *measure.Observation) er
 	if err != nil {
 		return err
 	}
-	o.Resource = &measure.Resource{Kind: resource.NATS, Updates: s.Updates, Count: s.Count, Lost: s.Lost}
-	for _, l := range s.First {
-		o.Resource.First = append(o.Resource.First, measure.LostUpdate{
-			Version: l.Version, Section: measure.Section(l.Section), Other: measure.Section(l.Other),
-		})
+	o.Resource = &measure.Resource{Kind: resource.NATS, Updates: s.Updates, Count: s.Count, Lost: s.Lost, First: s.First}
+	if err := r.remove(ctx); err != nil {
+		o.Warnings = append(o.Warnings, err.Error())
 	}
 	return nil
 }
 
-// close removes the resource. The workers have ended.
-func (r *sharedResource) close() error {
+// close removes the resource of a run that did not come to its end. Where the server
+// does not answer, nobody is left to tell.
+func (r *sharedResource) close() {
+	ctx, cancel := context.WithTimeout(context.Background(), endTimeout)
+	defer cancel()
+	_ = r.remove(ctx)
+}
+
+func (r *sharedResource) remove(ctx context.Context) error {
 	if r.bucket == nil {
 		return nil
 	}
-	return r.bucket.Close()
+	err := r.bucket.Remove(ctx)
+	r.bucket = nil
+	return err
 }

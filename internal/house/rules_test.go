@@ -86,8 +86,9 @@ var networks = []string{
 }
 
 // natsUsers are the only packages that import NATS: the transport, the control
-// plane, and what compares the transport with the client library alone.
-var natsUsers = []string{"transport/nats", "internal/control", "internal/ping"}
+// plane, what critical sections share, and what compares the transport with the
+// client library alone.
+var natsUsers = []string{"transport/nats", "internal/control", "internal/resource", "internal/ping"}
 
 const natsModules = "github.com/nats-io/"
 

@@ -9,6 +9,7 @@ import (
 	natsgo "github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"dmebench/internal/entrylog"
 	"dmebench/transport/nats"
 )
 
@@ -32,10 +33,10 @@ type Bucket struct {
 
 // State is what has become of the resource.
 type State struct {
-	Updates uint64 // that were written
-	Count   uint64 // what it was incremented to: as often as it was written, where no update was lost
-	Lost    uint64 // updates
-	First   []Lost // the first of them, at most [MostTold]
+	Updates uint64                // that were written
+	Count   uint64                // what it was incremented to: as often as it was written, where no update was lost
+	Lost    uint64                // updates
+	First   []entrylog.LostUpdate // of them, at most [MostTold]
 }
 
 // Create makes the bucket of a run, in the memory of the server. Errors say what
@@ -96,18 +97,16 @@ func (k *Bucket) Name() string { return k.name }
 func (k *Bucket) State(ctx context.Context) (State, error) {
 	v, version, err := get(ctx, k.kv)
 	if err != nil {
-		return State{}, fmt.Errorf("resource: the shared resource cannot be read: %w", reason(k.at, requestTimeout, err))
+		return State{}, fmt.Errorf("resource: the shared resource cannot be read: %w", reason(k.at, err))
 	}
-	return State{Updates: version - 1, Count: v.Count, Lost: v.Updates, First: v.Lost}, nil
+	return State{Updates: version - 1, Count: v.Count, Lost: v.Lost, First: v.First}, nil
 }
 
-// Close removes the bucket and disconnects.
-func (k *Bucket) Close() error {
+// Remove removes the bucket and disconnects.
+func (k *Bucket) Remove(ctx context.Context) error {
 	defer k.conn.Close()
-	ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
-	defer cancel()
 	if err := k.js.DeleteKeyValue(ctx, k.name); err != nil {
-		return fmt.Errorf("resource: the bucket %s cannot be removed: %w", k.name, reason(k.at, requestTimeout, err))
+		return fmt.Errorf("resource: the bucket %s is left behind: %w", k.name, reason(k.at, err))
 	}
 	return nil
 }

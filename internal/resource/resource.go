@@ -11,7 +11,7 @@ import (
 	natsgo "github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"dmebench/dme"
+	"dmebench/internal/entrylog"
 	"dmebench/transport/nats"
 )
 
@@ -25,29 +25,12 @@ const key = "resource"
 // are counted.
 const MostTold = 16
 
-// Section is a critical section that wrote the resource. Its times are nanoseconds on
-// the clock of its node's host.
-type Section struct {
-	Node    dme.NodeID `json:"node"`
-	Entry   uint64     `json:"entry"` // which of the node's, from 1
-	Entered int64      `json:"entered"`
-	Left    int64      `json:"left"` // when it began to write: before its exit
-}
-
-// Lost is an update that was lost: between the read and the write of Other, Section
-// wrote, and Other has overwritten that.
-type Lost struct {
-	Version uint64  `json:"version"` // that Other had read
-	Section Section `json:"section"`
-	Other   Section `json:"other"`
-}
-
 // value is what the bucket holds.
 type value struct {
-	Count   uint64  `json:"count"` // what critical sections increment
-	Section Section `json:"section"`
-	Updates uint64  `json:"lost_updates,omitempty"`
-	Lost    []Lost  `json:"lost,omitempty"` // the first of them
+	Count  uint64                `json:"count"`  // what critical sections increment
+	Update entrylog.Update       `json:"update"` // the latest
+	Lost   uint64                `json:"lost,omitempty"`
+	First  []entrylog.LostUpdate `json:"first,omitempty"` // of those
 }
 
 // Seen is what an entry has read.
@@ -117,15 +100,15 @@ func connect(b nats.Broker, report natsgo.ErrHandler) (*natsgo.Conn, error) {
 }
 
 func (r *Resource) failed(what string, err error) error {
-	return fmt.Errorf("resource: the shared resource cannot be %s: %s", what, reason(r.name, r.patience, err))
+	return fmt.Errorf("resource: the shared resource cannot be %s: %w", what, reason(r.name, err))
 }
 
 // reason says why the server at a place did not do what it was asked for.
-func reason(place string, patience time.Duration, err error) error {
+func reason(place string, err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
-		return fmt.Errorf("its server at %s has not answered for %v; is it reached and does it keep up?", place, patience)
+		return fmt.Errorf("its server at %s does not answer in time; can it be reached, and does it keep up?", place)
 	}
-	return fmt.Errorf("its server at %s says: %w", place, err)
+	return fmt.Errorf("its server at %s: %w", place, err)
 }
 
 // Read is what an entry begins with.
@@ -157,10 +140,10 @@ func get(ctx context.Context, kv jetstream.KeyValue) (v value, version uint64, e
 
 // Write is what the critical section of a writer ends with, which has read what was
 // seen. An update of another one that is in the way is lost, and remembered as such.
-func (r *Resource) Write(seen Seen, s Section) error {
+func (r *Resource) Write(seen Seen, u entrylog.Update) error {
 	next := seen.value
 	next.Count++
-	next.Section = s
+	next.Update = u
 	ok, err := r.update(next, seen.Version)
 	for err == nil && !ok {
 		var there value
@@ -168,9 +151,9 @@ func (r *Resource) Write(seen Seen, s Section) error {
 		if there, version, err = r.read(); err != nil {
 			break
 		}
-		next.Updates, next.Lost = there.Updates+1, there.Lost
-		if len(next.Lost) < MostTold {
-			next.Lost = append(next.Lost, Lost{Version: seen.Version, Section: there.Section, Other: s})
+		next.Lost, next.First = there.Lost+1, there.First
+		if len(next.First) < MostTold {
+			next.First = append(next.First, entrylog.LostUpdate{Version: seen.Version, Update: there.Update, Other: u})
 		}
 		ok, err = r.update(next, version)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"dmebench/internal/entrylog"
 	"dmebench/internal/localprocess"
 	"dmebench/internal/resource"
 )
@@ -83,7 +84,7 @@ func (n *node) leave() {
 	}
 	left := n.worker.clock.Now()
 	go func() {
-		err := n.worker.resource.Write(seen, resource.Section{Node: s.Node, Entry: s.Entry, Entered: s.Entered, Left: left})
+		err := n.worker.resource.Write(seen, entrylog.Update{Node: s.Node, Entry: s.Entry, Entered: s.Entered, Left: left})
 		if err != nil {
 			n.worker.fail(fmt.Errorf("node %d: %w", n.id, err))
 			return
