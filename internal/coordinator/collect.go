@@ -58,6 +58,9 @@ func (c *coordinator) collect(ctx context.Context, o *measure.Observation) error
 	var wire transport.Counters
 	for _, r := range reports {
 		if !c.places[r.Worker].disturbed {
+			for i := range r.Lapses {
+				r.Lapses[i].Until, _ = c.hostOf(r.Worker).Clock().Here(r.Lapses[i].Until)
+			}
 			c.lapsed(c.name(r.Worker), r.Lapses)
 		}
 		if r.Wire != nil {

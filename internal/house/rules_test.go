@@ -46,7 +46,7 @@ var importRules = []importRule{
 	{
 		of: []string{
 			"internal/rawio", "internal/launch", "internal/clock", "internal/atomicfile", "internal/environment",
-			"internal/tables", "internal/golden", "internal/input", "internal/interrupt",
+			"internal/tables", "internal/golden", "internal/input", "internal/interrupt", "internal/testbed",
 		},
 		may: []string{},
 	},
@@ -114,6 +114,7 @@ var importers = map[string][]string{
 	"dme/conformance":         {},
 	"transport/transporttest": {},
 	"internal/golden":         {},
+	"internal/testbed":        {},
 }
 
 // violations returns everything in m that breaks a rule, each with its place.
