@@ -20,8 +20,8 @@ import (
 // resource of --resource nats is.
 func natsFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "nats-url", Usage: "for --transport nats and --resource nats: server or cluster at `URL`, such as tls://10.0.0.1:4222; " +
-			"several with commas between (default: a server of the run's own, or with --agents that of the agents)"},
+		&cli.StringFlag{Name: "nats-url", Usage: "for --transport nats and --resource nats: server or cluster at `URL`, " +
+			"such as tls://10.0.0.1:4222; several with commas between (default: a server of the run's own, or with --agents that of the agents)"},
 	}
 }
 

@@ -113,7 +113,7 @@ func TestReadersDoNotUpdateTheResource(t *testing.T) {
 func TestAHolderDiesWithTheResource(t *testing.T) {
 	r := mustRun(t, result.Spec{
 		Algorithm: "raymond-robust", Nodes: 4, Requests: 400, Resource: resource.NATS,
-		Faults: []string{"kill holder @entry:100", "restart holder @entry:200"},
+		Faults: []string{"kill holder @entry:100", "restart holder @+50ms"},
 	})
 	s := r.Safety.Resource
 	if s.LostUpdates != 0 || s.Updates != r.Entries || r.Faults[0].RecoveredNS == nil {

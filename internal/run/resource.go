@@ -16,7 +16,7 @@ func (j *Job) checkResource() error {
 	case !j.Network.Real():
 		return &CannotRun{
 			Resource: true,
-			Why:      fmt.Errorf("resource %s is for real networks: %s runs in virtual time, and a server does not", j.Spec.Resource, j.Network.Name),
+			Why:      fmt.Errorf("resource %s is for real networks: %s runs in virtual time", j.Spec.Resource, j.Network.Name),
 			advice:   "leave --resource out: a simulation sees every overlap by itself",
 		}
 	}
