@@ -29,7 +29,7 @@ func (c *coordinator) observe(ctx context.Context) (measure.Observation, error) 
 	c.describeHosts(ctx, &o)
 	errs[1] = c.observeFaults(ctx, &o)
 	errs[2] = c.witnessed(ctx, &o)
-	errs[3] = c.resource.observe(ctx, &o)
+	errs[3] = c.shared.observe(ctx, &o)
 	return o, errors.Join(errs[:]...)
 }
 
@@ -87,10 +87,12 @@ func (c *coordinator) collect(ctx context.Context, o *measure.Observation) error
 			return err
 		}
 	}
-	if o.Status == result.OK {
-		return c.ping(ctx)
+	if o.Status != result.OK {
+		return nil
 	}
-	return nil
+	c.survey.after(ctx)
+	c.survey.report(o, c.start)
+	return c.ping(ctx)
 }
 
 // entries fetches the records, chunk by chunk, from all workers at once.

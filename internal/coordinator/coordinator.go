@@ -75,21 +75,22 @@ func Run(ctx context.Context, job *run.Job, opt Options) (*result.Result, error)
 
 // coordinator is one run.
 type coordinator struct {
-	job      *run.Job
-	opt      Options
-	places   []*place // by worker
-	clock    *clock.Clock
-	broker   *nats.Server // of the control plane; nil where it is elsewhere
-	leader   *control.Leader
-	run      string                  // names it on the control plane
-	key      [transport.KeySize]byte // of the run
-	data     dataPlane
-	resource sharedResource
-	hosts    []host.Host
-	looked   []host.Reading // by node, of the latest look by until
-	fail     context.CancelCauseFunc
-	failed   atomic.Bool // something has gone wrong with a worker or the control plane
-	ending   atomic.Bool // workers may go: their end is no failure any more
+	job    *run.Job
+	opt    Options
+	places []*place // by worker
+	clock  *clock.Clock
+	broker *nats.Server // of the control plane; nil where it is elsewhere
+	leader *control.Leader
+	run    string                  // names it on the control plane
+	key    [transport.KeySize]byte // of the run
+	data   dataPlane
+	shared sharedResource
+	hosts  []host.Host
+	looked []host.Reading // by node, of the latest look by until
+	survey *survey        // of the ways between hosts; nil where they cannot tell
+	fail   context.CancelCauseFunc
+	failed atomic.Bool // something has gone wrong with a worker or the control plane
+	ending atomic.Bool // workers may go: their end is no failure any more
 
 	edges     [][2]uint32
 	delays    []int64 // one-way, of the pings that were answered
@@ -140,6 +141,7 @@ func start(ctx context.Context, job *run.Job, opt Options) (_ *coordinator, err 
 	if err = c.openHosts(ctx); err != nil {
 		return nil, err
 	}
+	c.startSurvey(ctx)
 	return c, nil
 }
 

@@ -28,7 +28,7 @@ func (c *coordinator) openResource(ctx context.Context) (err error) {
 	at := c.opt.Broker
 	switch {
 	case at != nil:
-		c.resource.broker = at
+		c.shared.broker = at
 	case c.broker != nil:
 		if err := c.broker.EnableJetStream(storeBytes); err != nil {
 			return err
@@ -38,7 +38,7 @@ func (c *coordinator) openResource(ctx context.Context) (err error) {
 		own := c.control()
 		at = &own
 	}
-	c.resource.bucket, err = resource.Create(ctx, *at, rand.Text())
+	c.shared.bucket, err = resource.Create(ctx, *at, rand.Text())
 	return err
 }
 
