@@ -35,7 +35,11 @@ func TestJetStreamIsBounded(t *testing.T) {
 		in   jetstream.StorageType
 		size int64
 		fits bool
-	}{{"small", jetstream.MemoryStorage, 1 << 19, true}, {"large", jetstream.MemoryStorage, 1 << 20, false}, {"file", jetstream.FileStorage, 1 << 10, false}} {
+	}{
+		{"small", jetstream.MemoryStorage, 1 << 19, true},
+		{"large", jetstream.MemoryStorage, 1 << 20, false},
+		{"file", jetstream.FileStorage, 1 << 10, false},
+	} {
 		_, err := js.CreateStream(t.Context(), jetstream.StreamConfig{Name: x.name, Subjects: []string{x.name}, Storage: x.in, MaxBytes: x.size})
 		if (err == nil) != x.fits {
 			t.Errorf("%s: %v", x.name, err)
