@@ -51,6 +51,9 @@ var importRules = []importRule{
 		may: []string{},
 	},
 
+	// Between the clocks of hosts.
+	{of: []string{"internal/clock/exchange"}, may: []string{"internal/clock"}},
+
 	{of: []string{"workload", "workload/fault"}, may: []string{"dme"}},
 	// Numbers in, numbers out.
 	{of: []string{"report/stats", "report/units"}, may: []string{}, not: machine},
