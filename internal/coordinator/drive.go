@@ -14,9 +14,11 @@ import (
 
 const (
 	pollRun   = 2 * time.Millisecond   // between looks at a run that goes by itself
+	pollFar   = 20 * time.Millisecond  // the same where the hosts have to be asked
 	pollStep  = 30 * time.Microsecond  // between looks while a step is awaited
 	leadBase  = 5 * time.Millisecond   // from the command to begin to the beginning, so that all have heard it
 	leadExtra = 100 * time.Microsecond // for each worker
+	leadFar   = 50 * time.Millisecond  // more, where workers are on other hosts
 )
 
 // drive runs the workload until all requests have been served.
@@ -39,13 +41,21 @@ func (c *coordinator) drive(ctx context.Context) error {
 		err = c.steps(ctx)
 	}
 	if err == nil {
-		err = c.until(ctx, pollRun, func(_, now sums) bool { return now.served() && !c.faults.keeps() })
+		err = c.until(ctx, c.pollRun(), func(_, now sums) bool { return now.served() && !c.faults.keeps() })
 	}
 	c.stop = c.clock.Now()
 	if d := c.job.Plan.Duration(); d > 0 {
 		c.stop = min(c.stop, c.start+int64(d))
 	}
 	return err
+}
+
+// pollRun is how long to wait between looks at a run that goes by itself.
+func (c *coordinator) pollRun() time.Duration {
+	if c.several() {
+		return pollFar
+	}
+	return pollRun
 }
 
 // steps leads a workload whose requests come in steps, each to quiescence.
@@ -104,7 +114,13 @@ func (c *coordinator) step(ctx context.Context, arrivals []workload.Arrival, now
 
 // lead is how far ahead, in nanoseconds, something is arranged of which all
 // workers have to hear beforehand.
-func (c *coordinator) lead() int64 { return int64(leadBase + time.Duration(len(c.places))*leadExtra) }
+func (c *coordinator) lead() int64 {
+	lead := leadBase + time.Duration(len(c.places))*leadExtra
+	if c.several() {
+		lead += leadFar
+	}
+	return int64(lead)
+}
 
 // drain waits for quiescence. A system with a perpetual token falls silent only
 // once its nodes are told that no more requests will come.

@@ -177,7 +177,10 @@ func TestARestartAtAnEntry(t *testing.T) {
 }
 
 // slowlyEnding starts processes of which it is noticed late that they were killed.
-type slowlyEnding struct{ host.Host }
+type slowlyEnding struct {
+	host.Host
+	started *[]*slowEnd
+}
 
 type slowEnd struct {
 	launch.Process
@@ -192,6 +195,7 @@ func (h slowlyEnding) Start(ctx context.Context, w host.Worker) (launch.Process,
 		return nil, err
 	}
 	s := &slowEnd{Process: p, killed: make(chan struct{}), ended: make(chan struct{})}
+	*h.started = append(*h.started, s)
 	go func() {
 		defer close(s.ended)
 		<-p.Ended()
@@ -202,6 +206,14 @@ func (h slowlyEnding) Start(ctx context.Context, w host.Worker) (launch.Process,
 		}
 	}()
 	return s, nil
+}
+
+func (h slowlyEnding) Close() error {
+	err := h.Host.Close()
+	for _, s := range *h.started {
+		<-s.ended
+	}
+	return err
 }
 
 func (s *slowEnd) Kill() {
@@ -216,7 +228,7 @@ func (s *slowEnd) Ended() <-chan struct{} { return s.ended }
 func TestARestartIsWaitedFor(t *testing.T) {
 	spec := result.Spec{Algorithm: "desk", Nodes: 3, Requests: 90, CS: "0", Set: map[string]string{"think": "500us"},
 		Faults: []string{"kill 3 @request:20", "restart 3 @+10ms"}}
-	r, err := Run(t.Context(), resolve(t, spec), Options{Hosts: []host.Host{slowlyEnding{new(host.Local)}}})
+	r, err := Run(t.Context(), resolve(t, spec), Options{Hosts: []host.Host{slowlyEnding{new(host.Local), new([]*slowEnd)}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,9 @@ import (
 
 	"dmebench/dme"
 	"dmebench/internal/host"
+	"dmebench/internal/measure"
 	"dmebench/internal/noderun"
+	"dmebench/result"
 	"dmebench/transport/nats"
 )
 
@@ -170,4 +172,24 @@ func (c *coordinator) counts(ctx context.Context) ([]noderun.Counts, error) {
 	all := make([]noderun.Counts, c.job.Spec.Nodes)
 	err := c.onHosts(func(_ int, h host.Host) error { return h.Counts(ctx, all) })
 	return all, c.lostHost(err)
+}
+
+// describeHosts says where the nodes were, where that is not this host alone.
+func (c *coordinator) describeHosts(ctx context.Context, o *measure.Observation) {
+	if !c.several() {
+		return
+	}
+	o.Hosts = make([]measure.Host, len(c.hosts))
+	_ = c.onHosts(func(k int, h host.Host) (err error) {
+		o.Hosts[k].Relation = h.Clock()
+		if o.Hosts[k].Host, err = h.Report(ctx); err != nil {
+			o.Hosts[k].Host = result.Host{Name: h.Name(), Address: h.Listen()} // more is not known of one that is lost
+		}
+		return nil
+	})
+	for _, p := range c.places {
+		for _, id := range p.nodes {
+			o.Hosts[p.host].Nodes = append(o.Hosts[p.host].Nodes, int(id))
+		}
+	}
 }

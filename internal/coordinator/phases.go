@@ -171,7 +171,7 @@ func (c *coordinator) logLimit() int { return max(maxRecords/c.job.Spec.Nodes, m
 func (c *coordinator) assignment(w int) *control.Assignment {
 	a := &control.Assignment{
 		Spec: c.job.Spec, Files: c.opt.Files, Local: c.places[w].nodes, Listen: c.hostOf(w).Listen(),
-		Key: c.key, Broker: c.data.broker,
+		Key: c.key, Broker: c.data.forWorkers(),
 		LogLimit:  c.logLimit(),
 		SpinShare: spinBudget / float64(len(c.places)),
 	}

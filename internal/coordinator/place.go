@@ -184,10 +184,14 @@ func (c *coordinator) name(worker int) string {
 	if len(ids) > 1 {
 		nodes = fmt.Sprintf("nodes %d to %d", ids[0], ids[len(ids)-1])
 	}
-	if p := c.process(worker); p != nil {
-		return fmt.Sprintf("%s (worker %d, pid %d)", nodes, worker, p.PID())
+	at := ""
+	if c.several() {
+		at = ", host " + c.hostOf(worker).Name()
 	}
-	return fmt.Sprintf("%s (worker %d)", nodes, worker)
+	if p := c.process(worker); p != nil {
+		return fmt.Sprintf("%s (worker %d, pid %d%s)", nodes, worker, p.PID(), at)
+	}
+	return fmt.Sprintf("%s (worker %d%s)", nodes, worker, at)
 }
 
 // absentNodes lists the nodes that are no part of the system now.

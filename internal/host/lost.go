@@ -11,7 +11,9 @@ type LostError struct {
 	Why  error
 }
 
-func (e *LostError) Error() string { return "host " + e.Host + ": " + ErrLost.Error() + ": " + e.Why.Error() }
+func (e *LostError) Error() string {
+	return "host " + e.Host + ": " + ErrLost.Error() + ": " + e.Why.Error()
+}
 
 // Unwrap returns [ErrLost] and the reason.
 func (e *LostError) Unwrap() []error { return []error{ErrLost, e.Why} }
