@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	"dmebench/internal/doctor"
 	"dmebench/internal/host"
 	"dmebench/internal/launch"
 )
@@ -26,6 +28,7 @@ type lease struct {
 	readings []host.Reading // of opRead, which is carried out once at a time
 	load     *load
 	expiry   *time.Timer
+	gate     atomic.Pointer[doctor.Gate]
 	watchers sync.WaitGroup // for the ends of its processes
 	once     sync.Once
 
@@ -96,6 +99,7 @@ func (l *lease) end(why string) {
 		l.over = true
 		err := l.host.Close()
 		l.use.Unlock()
+		l.closeGate()
 		l.watchers.Wait()
 		l.load.stop()
 		if why != "" {
