@@ -27,6 +27,7 @@ type lease struct {
 
 	readings []host.Reading // of opRead, which is carried out once at a time
 	load     *load
+	survey   survey
 	expiry   *time.Timer
 	gate     atomic.Pointer[doctor.Gate]
 	watchers sync.WaitGroup // for the ends of its processes
@@ -97,6 +98,7 @@ func (l *lease) end(why string) {
 		}
 		l.use.Lock()
 		l.over = true
+		l.survey.close()
 		err := l.host.Close()
 		l.use.Unlock()
 		l.closeGate()
