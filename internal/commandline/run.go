@@ -63,13 +63,16 @@ func (p *program) runCommand() *cli.Command {
 				"WHAT: kill, restart, pause, partition, leave, join. " +
 				"WHOM: nodes, holder, root, token, waiting, idle, random, or the sides 1,2|3-8. " +
 				"WHEN: a time, a span such as 1s-2s, a drawn instant such as 1s~2s, entry:N, request:N, or +TIME after the kill"},
+			&cli.StringFlag{Name: "resource", Usage: "`KIND` of a shared resource that every critical section reads, changes and writes back, " +
+				"where a lost update is a violation: " + strings.Join(run.Resources(), ", ") +
+				", a key of a JetStream bucket (default: none). Critical sections last two round trips longer"},
 			&cli.StringFlag{Name: "listen", Usage: "`HOST:PORT` of the control plane, on this host's loopback (default: a free port there)"},
 			&cli.BoolFlag{Name: "allow-mismatch", Usage: "run although the network lacks what the algorithm needs"},
 			forceFlag(),
 			&cli.StringFlag{Name: "out", Usage: "keep the result as a JSON file in folder `DIR`"},
 			jsonFlag("print the result as one JSON object"),
 			quietFlag(),
-		}, slices.Concat(natsFlags(), credentialFlags())...),
+		}, slices.Concat(natsFlags(), placementFlags(), credentialFlags())...),
 		Action: p.run,
 	}
 }
@@ -81,7 +84,7 @@ func (p *program) run(c *cli.Context) error {
 	}
 	files := newFiles()
 	job, err := interrupt.Do(c.Context, func() (*run.Job, error) {
-		if err := p.fits(spec, files.read, c.Bool("force")); err != nil {
+		if err := p.fits(spec, files.read, c.Bool("force") || c.IsSet("agents")); err != nil {
 			return nil, err
 		}
 		return run.Resolve(spec, p.catalog, files.read)
@@ -89,7 +92,7 @@ func (p *program) run(c *cli.Context) error {
 	if err != nil {
 		return refusal(c.Context, err)
 	}
-	broker, err := natsBroker(c, job.Network)
+	broker, err := natsBroker(c, job)
 	if err != nil {
 		return err
 	}
@@ -97,9 +100,27 @@ func (p *program) run(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	hosts, err := openTestbed(c)
+	if err != nil {
+		return err
+	}
+	defer hosts.close()
+	if hosts != nil && !job.Network.Real() {
+		return usage("--agents: one simulated run takes one core; sweep, check and validate use those of several hosts")
+	}
+	if hosts != nil && !c.Bool("quiet") {
+		hosts.show(p.stderr)
+		if err := hosts.showPlacement(p.stderr, job.Spec.Nodes, job.Spec.NodesPerWorker); err != nil {
+			return err
+		}
+	}
 	p.warn(job)
 	bar := p.progress(c.Bool("quiet"), job)
-	r, err := p.execute(c.Context, job, coordinator.Options{Files: files.all(), Broker: broker, Progress: bar.update, Save: keep})
+	opt, err := hosts.options(job, coordinator.Options{Files: files.all(), Broker: broker, Progress: bar.update, Save: keep})
+	if err != nil {
+		return err
+	}
+	r, err := p.execute(c.Context, job, opt)
 	bar.done()
 	if r == nil {
 		return err
@@ -181,7 +202,7 @@ func specOf(c *cli.Context) (result.Spec, error) {
 		Requests: c.Int("requests"), Duration: result.Duration(c.Duration("duration")), Seed: c.Uint64("seed"),
 		NodesPerWorker: c.Int("nodes-per-worker"), Warmup: c.String("warmup"), StallAfter: result.Duration(c.Duration("stall-after")),
 		Set: set, Listen: c.String("listen"), AllowMismatch: c.Bool("allow-mismatch"),
-		Faults: c.StringSlice("fault"),
+		Faults: c.StringSlice("fault"), Resource: c.String("resource"),
 	}, nil
 }
 

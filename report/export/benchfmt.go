@@ -81,6 +81,7 @@ func (c *cell) benchmark() string {
 	key := result.KeyOf(c.spec)
 	for _, d := range []string{
 		"nodes", "cs", "rate", "total_rate", "requests", "duration", "nodes_per_worker", "warmup", "transport", "workload",
+		"resource",
 	} {
 		value := key.Get(d)
 		if d == "nodes_per_worker" && value == "1" || d == "warmup" && value == result.DefaultWarmup {
