@@ -74,6 +74,9 @@ mkdir -p .dmebench-agent
 chmod 700 .dmebench-agent
 cd .dmebench-agent
 
+# Unlike echo, it leaves backslashes alone.
+say() { printf "%s\n" "$1"; }
+
 # A service of the user outlives the login only where that is switched on.
 managed() {
 	command -v systemd-run >/dev/null && systemctl --user show-environment >/dev/null 2>&1 &&
@@ -122,16 +125,16 @@ start() {
 	until grep -q ": ready at " agent.log; do
 		tries=$((tries + 1))
 		if [ $tries -gt 10 ] && ! pid >/dev/null; then
-			echo "the agent has ended: $(tail -n 1 agent.log)" >&2
+			say "the agent has ended: $(tail -n 1 agent.log)" >&2
 			return 1
 		fi
 		if [ $tries -ge 150 ]; then
-			echo "the agent, process $(pid), has not joined yet: $(tail -n 1 agent.log)" >&2
+			say "the agent, process $(pid), has not joined yet: $(tail -n 1 agent.log)" >&2
 			return 1
 		fi
 		sleep 0.1
 	done
-	echo "started, process $(pid): $(grep ": ready at " agent.log | tail -n 1)"
+	say "started, process $(pid): $(grep ": ready at " agent.log | tail -n 1)"
 }
 '
 
@@ -154,7 +157,7 @@ remotely() { printf '%s\nmain() {\n%s\n}\nmain </dev/null\n' "$functions" "$2" |
 	}
 	do_status() {
 		remotely "${hosts[$1]}" 'if p=$(pid); then
-			echo "runs, process $p: $(tail -n 1 agent.log)"
+			say "runs, process $p: $(tail -n 1 agent.log)"
 		else
 			echo "does not run"
 			exit 1
@@ -205,7 +208,7 @@ start)
 	mkdir "$scratch/files"
 	install -m 0755 "$program" "$scratch/files/dmebench"
 	install -m 0600 "$dir/ca.pem" "$dir/token" "$scratch/files"
-	tar czf "$scratch/files.tar.gz" -C "$scratch/files" dmebench ca.pem token
+	tar cf - -C "$scratch/files" dmebench ca.pem token | gzip -1 >"$scratch/files.tar.gz"
 	each do_start
 	;;
 status | log | stop | remove)
