@@ -6,6 +6,7 @@ package manifests_test
 
 import (
 	"debug/elf"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -26,6 +27,8 @@ const (
 // goBuild is the line of the Dockerfile that builds the program.
 var goBuild = regexp.MustCompile(`(?m)^RUN CGO_ENABLED=0 go build (.*) -o /dmebench (\./cmd/dmebench)$`)
 
+var scratch string // a folder for what the tests share
+
 var built = sync.OnceValues(func() (string, error) {
 	dockerfile, err := os.ReadFile(filepath.Join(testbed, "Dockerfile"))
 	if err != nil {
@@ -33,13 +36,9 @@ var built = sync.OnceValues(func() (string, error) {
 	}
 	line := goBuild.FindStringSubmatch(string(dockerfile))
 	if line == nil {
-		return "", os.ErrNotExist
+		return "", errors.New("there is no such line in the Dockerfile")
 	}
-	dir, err := os.MkdirTemp("", "dmebench-manifests-")
-	if err != nil {
-		return "", err
-	}
-	program := filepath.Join(dir, "dmebench")
+	program := filepath.Join(scratch, "dmebench")
 	cmd := exec.Command("go", slices.Concat([]string{"build"}, strings.Fields(line[1]), []string{"-o", program, line[2]})...)
 	cmd.Dir = repository
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
@@ -52,10 +51,13 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, serve(os.Args[2]))
 		os.Exit(1)
 	}
-	code := m.Run()
-	if program, _ := built(); program != "" {
-		_ = os.RemoveAll(filepath.Dir(program))
+	var err error
+	if scratch, err = os.MkdirTemp("", "dmebench-manifests-"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
 	}
+	code := m.Run()
+	_ = os.RemoveAll(scratch)
 	os.Exit(code)
 }
 

@@ -87,19 +87,17 @@ func TestComposeRuns(t *testing.T) {
 	if err != nil {
 		t.Fatalf("coordinator: %v\n%s", err, out)
 	}
-	results, err := filepath.Glob(filepath.Join(root, "results", "together", "*", "runs.jsonl"))
-	if err != nil || len(results) == 0 {
-		results, err = filepath.Glob(filepath.Join(root, "results", "runs.jsonl"))
-	}
-	if err != nil || len(results) == 0 {
-		t.Fatalf("no results: %v\n%s", err, out)
-	}
-	stored, err := os.ReadFile(results[0])
+	stored, err := os.ReadFile(filepath.Join(root, "results", "together", "latest", "runs.jsonl"))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("%v\n%s", err, out)
 	}
 	if runs := strings.Count(string(stored), `"status":"ok"`); runs != 4 {
 		t.Errorf("%d of 4 runs are good\n%s", runs, stored)
+	}
+	for host := 1; host <= agents; host++ {
+		if n := strings.Count(string(stored), fmt.Sprintf(`"name":"h%d"`, host)); n != 4 {
+			t.Errorf("h%d is named by %d of 4 runs\n%s", host, n, stored)
+		}
 	}
 }
 
