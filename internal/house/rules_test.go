@@ -105,7 +105,7 @@ var importers = map[string][]string{
 	"internal/validate":    {"internal/commandline"},
 	"internal/experiment":  {"internal/commandline"},
 	"internal/worker":      {"internal/commandline", "internal/host"},
-	"internal/host":        {"internal/coordinator", "internal/agent"},
+	"internal/host":        {"internal/commandline", "internal/coordinator", "internal/agent"},
 	"internal/agent":       {"internal/commandline"},
 	// Memory that the workers of a host share.
 	"internal/sharedpage": {"internal/host", "internal/worker"},
