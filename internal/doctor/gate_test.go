@@ -25,6 +25,7 @@ func openGate(t *testing.T, name string, key []byte) *Gate {
 }
 
 func TestGate(t *testing.T) {
+	t.Parallel()
 	a, b := openGate(t, "a", testKey), openGate(t, "b", testKey)
 	p := a.Reach(context.Background(), b.Doors(), 20)
 	if p.From != "a" || p.To != "b" || p.TCP.Lost != 0 || p.TCP.Sent != 20 || p.TCP.RTTMedian <= 0 || p.UDP.Sent != 20 {
@@ -39,6 +40,7 @@ func TestGate(t *testing.T) {
 // TestGatesRefuse: who has another key, or is another host, gets nothing and passes for
 // nobody; so does who says nothing, or nonsense.
 func TestGatesRefuse(t *testing.T) {
+	t.Parallel()
 	a, b := openGate(t, "a", testKey), openGate(t, "b", testKey)
 	stranger := openGate(t, "a", bytes.Repeat([]byte{8}, 32))
 	for _, c := range []struct {
@@ -75,6 +77,7 @@ func TestGatesRefuse(t *testing.T) {
 // TestFullGate: connections beyond what a gate has room for are turned away, and those
 // that prove nothing make room again.
 func TestFullGate(t *testing.T) {
+	t.Parallel()
 	a, b := openGate(t, "a", testKey), openGate(t, "b", testKey)
 	for range mostGuests {
 		conn, err := net.Dial("tcp", b.Doors().TCP)
@@ -103,6 +106,7 @@ func TestFullGate(t *testing.T) {
 
 // TestCloseEndsGuests: a gate that closes waits for nobody.
 func TestCloseEndsGuests(t *testing.T) {
+	t.Parallel()
 	b := openGate(t, "b", testKey)
 	conn, err := net.Dial("tcp", b.Doors().TCP)
 	if err != nil {

@@ -234,6 +234,7 @@ func TestLevels(t *testing.T) {
 // TestThisHost examines the machine that the test runs on: what runs of this very
 // test need is there.
 func TestThisHost(t *testing.T) {
+	t.Parallel()
 	findings := Examine(context.Background(), Options{Need: Need{Nodes: 2, Processes: 2, Threads: 20, Descriptors: 20}, Results: t.TempDir()})
 	for _, f := range findings {
 		if f.Level == Problem {
