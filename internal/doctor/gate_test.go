@@ -31,6 +31,12 @@ func TestGate(t *testing.T) {
 	if p.From != "a" || p.To != "b" || p.TCP.Lost != 0 || p.TCP.Sent != 20 || p.TCP.RTTMedian <= 0 || p.UDP.Sent != 20 {
 		t.Errorf("%+v", p)
 	}
+	if six, err := OpenGate("::1", "six", testKey); err == nil { // of a host that has IPv6
+		defer six.Close()
+		if p := six.Reach(context.Background(), six.Doors(), 3); !p.TCP.Passes() || !p.UDP.Passes() {
+			t.Errorf("%+v", p)
+		}
+	}
 	// Both have the clock of this host.
 	if p.OffsetNS == nil || max(*p.OffsetNS, -*p.OffsetNS) > *p.BoundNS {
 		t.Errorf("%+v of one clock", p)
