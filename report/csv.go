@@ -14,22 +14,27 @@ import (
 func SummaryCSV(results result.Set) []byte { return collect(Input{Set: results}).csv() }
 
 // csv writes one row for each cell: medians over the repetitions that ended
-// well, and the bounds of their 95% intervals. What is not known is empty.
+// well, and the bounds of their 95% intervals. What is not known is empty. Columns of
+// hosts stand last, and only where runs had some.
 func (c *collection) csv() []byte {
+	metrics := result.MetricsOf(c.results())
 	header := []string{
 		"label", "algorithm", "options", "transport", "workload", "rate_per_node_per_s", "total_rate_per_s", "cs", "requests",
 		"duration_s", "nodes", "nodes_per_worker", "faults", "workers", "repetitions", "repetitions_ok", "repetitions_violated",
 		"repetitions_stalled", "repetitions_failed", "entries_ok", "violations",
 	}
-	for _, m := range result.Metrics() {
+	for _, m := range metrics {
 		header = append(header, m.Name, m.Name+"_ci95_low", m.Name+"_ci95_high")
+	}
+	if c.onHosts() {
+		header = append(header, "hosts", "undecided", "lost_updates")
 	}
 	var out bytes.Buffer
 	w := csv.NewWriter(&out)
 	rows := [][]string{header}
 	for _, s := range c.sets {
 		for _, cell := range s.inOrder() {
-			rows = append(rows, c.row(cell))
+			rows = append(rows, c.row(cell, metrics))
 		}
 	}
 	// A bytes.Buffer takes everything.
@@ -37,7 +42,7 @@ func (c *collection) csv() []byte {
 	return out.Bytes()
 }
 
-func (c *collection) row(cell *cell) []string {
+func (c *collection) row(cell *cell, metrics []result.Metric) []string {
 	s := cell.spec
 	given := func(x float64) string {
 		if x == 0 {
@@ -58,9 +63,13 @@ func (c *collection) row(cell *cell) []string {
 		strconv.Itoa(all - len(cell.good) - ended[string(result.Violated)] - ended[string(result.Stalled)]),
 		strconv.FormatUint(cell.entries(), 10), strconv.FormatUint(cell.violations(), 10),
 	}
-	for _, m := range result.Metrics() {
+	for _, m := range metrics {
 		e := cell.estimates[m.Name]
 		row = append(row, number(e.Median), number(e.Lo), number(e.Hi))
+	}
+	if c.onHosts() {
+		row = append(row, cell.key.Get("hosts"),
+			strconv.FormatUint(cell.undecided(), 10), strconv.Itoa(cell.lostUpdates()))
 	}
 	return row
 }

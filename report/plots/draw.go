@@ -49,6 +49,7 @@ type drawing struct {
 	figure   Figure
 	fonts    fonts
 	panels   []panel
+	matrix   *grid // instead of panels
 	columns  int
 	body     vg.Length // height of a row of panels
 	legend   legend
@@ -70,6 +71,11 @@ func (f Figure) lay() drawing {
 	inner := vg.Length(figureWidth - 2*margin)
 	d.subtitle = wrap(small, printable(f.Subtitle), inner, 2)
 	d.legend = f.legend(small, inner)
+	if f.Matrix.drawable() {
+		g := f.Matrix.within(inner, d.fonts)
+		d.matrix, d.height = &g, 2*margin+d.header()+g.bodyHeight()
+		return d
+	}
 
 	all := f.panels()
 	d.columns, d.body = f.arrangement()
@@ -141,6 +147,9 @@ func (d drawing) draw(onto vg.Canvas) []note {
 
 	var notes []note
 	width, height := c.Max.X-c.Min.X, c.Max.Y-c.Min.Y
+	if d.matrix != nil {
+		return d.matrix.draw(draw.Crop(c, 0, 0, 0, -d.header()))
+	}
 	one := (width+panelGap)/vg.Length(d.columns) - panelGap
 	for i, p := range d.panels {
 		left := vg.Length(i%d.columns) * (one + panelGap)
