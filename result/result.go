@@ -134,8 +134,8 @@ type Safety struct {
 	Checked    uint64 `json:"checked"` // entries that were checked
 	Method     string `json:"method"`
 
-	// Of a run on several hosts: pairs of successive entries on different hosts of
-	// which their clocks cannot tell whether they overlapped.
+	// Of a run on several hosts: entries of which the hosts' clocks cannot tell
+	// whether a node of another host was inside.
 	Undecided uint64 `json:"undecided,omitempty"`
 
 	Resource *Resource `json:"resource,omitempty"` // null where there was none
@@ -181,11 +181,13 @@ type HostLoad struct {
 	MemoryFree int64   `json:"memory_free_bytes"` // least that was available
 }
 
-// HostClock compares the clock of a host with that of the first host of the run.
+// HostClock compares the clock of a host with the coordinator's.
 type HostClock struct {
-	OffsetNS int64   `json:"offset_ns"` // by which it is ahead, at the start of the run
-	BoundNS  int64   `json:"bound_ns"`  // on the error of any of its times
-	DriftPPM float64 `json:"drift_ppm"` // by which it runs fast
+	OffsetNS   int64   `json:"offset_ns"`        // by which it is ahead, at the start of the run
+	BoundNS    int64   `json:"bound_ns"`         // on the error of any of its times
+	DriftPPM   float64 `json:"drift_ppm"`        // by which it runs fast
+	DriftBound float64 `json:"drift_bound_ppm"`  // on the error of that
+	SetNS      int64   `json:"set_ns,omitempty"` // by at least how much it was set while the run went on
 }
 
 // HostLink is what a message between two hosts takes, measured by datagrams between
@@ -195,11 +197,12 @@ type HostLink struct {
 	To        string  `json:"to"`
 	Sent      int     `json:"sent"`
 	Lost      int     `json:"lost"`
-	RTTMin    int64   `json:"rtt_min_ns"`
-	RTTMedian int64   `json:"rtt_median_ns"`
-	RTTP99    int64   `json:"rtt_p99_ns"`
+	RTTMin    int64   `json:"rtt_min_ns,omitempty"`
+	RTTMedian int64   `json:"rtt_median_ns,omitempty"`
+	RTTP99    int64   `json:"rtt_p99_ns,omitempty"`
+	By        string  `json:"by"`        // "udp", or "control" where no datagram passes: by way of the coordinator's clock
 	OffsetNS  int64   `json:"offset_ns"` // by which To's clock is ahead of From's, at the start of the run
-	BoundNS   int64   `json:"bound_ns"`
+	BoundNS   *int64  `json:"bound_ns"`  // null where nothing is known of the offset
 	DriftPPM  float64 `json:"drift_ppm"`
 }
 

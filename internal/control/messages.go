@@ -89,7 +89,7 @@ type Assignment struct {
 	Local  []dme.NodeID            `json:"local"`
 	Listen string                  `json:"listen"`
 	Key    [transport.KeySize]byte `json:"key"`
-	Broker *nats.Broker            `json:"broker,omitempty"` // of a brokered network
+	Broker *nats.Broker            `json:"broker,omitempty"` // of a brokered network; without a URL it is the control plane's
 
 	Incarnation  uint32                `json:"incarnation"`            // of the worker: 1 where it is the first of its nodes
 	Incarnations map[dme.NodeID]uint32 `json:"incarnations,omitempty"` // of the others where they are not 1, by their first nodes

@@ -9,25 +9,43 @@ import (
 
 	"dmebench/internal/control"
 	"dmebench/internal/entrylog"
+	"dmebench/internal/host"
 	"dmebench/internal/measure"
 	"dmebench/result"
 	"dmebench/transport"
 )
 
-// observe gathers what this host knows without its workers: what lies in the
-// shared page outlives them.
-func (c *coordinator) observe() measure.Observation {
+// observe gathers what the hosts know without their workers: it outlives them. The
+// error says what they cannot tell any more.
+func (c *coordinator) observe(ctx context.Context) (measure.Observation, error) {
+	ctx, cancel := afterwards(ctx)
+	defer cancel()
 	o := measure.Observation{
-		Job: c.job, Status: result.OK, Nodes: counts(c.page),
-		Start: c.start, Stop: c.stop, PerEntry: c.perEntry,
-		Method: "shared-page", Workers: c.hosts(), Environment: c.opt.Environment,
+		Job: c.job, Status: result.OK, Start: c.start, Stop: c.stop, PerEntry: c.perEntry,
+		Method: "shared-page", Workers: c.processes(), Environment: c.opt.Environment,
 	}
-	c.observeFaults(&o)
-	var first string
-	if o.WitnessViolations, first = c.page.Violations(); first != "" {
-		o.Warnings = append(o.Warnings, "the witness saw it happen: "+first)
+	var errs [3]error
+	o.Nodes, errs[0] = c.counts(ctx)
+	c.describeHosts(ctx, &o)
+	errs[1] = c.observeFaults(ctx, &o)
+	errs[2] = c.witnessed(ctx, &o)
+	return o, errors.Join(errs[:]...)
+}
+
+// witnessed adds up what the witnesses of the hosts have seen.
+func (c *coordinator) witnessed(ctx context.Context, o *measure.Observation) error {
+	all := make([]host.Witness, len(c.hosts))
+	err := c.onHosts(func(k int, h host.Host) (err error) {
+		all[k], err = h.Witness(ctx)
+		return err
+	})
+	for _, w := range all {
+		o.WitnessViolations += w.Violations
+		if w.First != "" {
+			o.Warnings = append(o.Warnings, "the witness saw it happen: "+w.First)
+		}
 	}
-	return o
+	return c.lostHost(err)
 }
 
 // collect asks the workers for their records and counts.

@@ -12,16 +12,15 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"os"
 	"sync"
 	"sync/atomic"
 
 	"dmebench/internal/clock"
 	"dmebench/internal/control"
+	"dmebench/internal/host"
 	"dmebench/internal/lapse"
 	"dmebench/internal/launch"
 	"dmebench/internal/run"
-	"dmebench/internal/sharedpage"
 	"dmebench/result"
 	"dmebench/transport"
 	"dmebench/transport/nats"
@@ -29,12 +28,22 @@ import (
 
 // Options is what a run needs beside its job.
 type Options struct {
-	Launcher    launch.Launcher   // of workers; nil for this host
 	Files       map[string][]byte // files that the specification names, for the workers
 	Environment map[string]string
 
-	// Broker is what the frames of a brokered network pass; nil for a server of
-	// the run's own, which listens on this host's loopback.
+	// Hosts are where the nodes live; nil for this host alone. The run opens and
+	// closes them. Place says on which of them each worker is, by its number; nil
+	// for one after the other in turn.
+	Hosts []host.Host
+	Place []int
+
+	// Control is the broker of the control plane where hosts other than this one take
+	// part; nil for a server of the run's own, which listens on this host's loopback.
+	Control *nats.Broker
+
+	// Broker is what the frames of a brokered network pass; nil for that of the
+	// control plane where hosts other than this one take part, and else for a
+	// server of the run's own.
 	Broker *nats.Broker
 
 	// Started is called with each worker process.
@@ -56,7 +65,7 @@ func Run(ctx context.Context, job *run.Job, opt Options) (*result.Result, error)
 	if !job.Network.Real() {
 		return nil, fmt.Errorf("coordinator: %s has no worker processes", job.Network.Name)
 	}
-	c, err := start(job, opt)
+	c, err := start(ctx, job, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -66,20 +75,20 @@ func Run(ctx context.Context, job *run.Job, opt Options) (*result.Result, error)
 
 // coordinator is one run.
 type coordinator struct {
-	job     *run.Job
-	opt     Options
-	places  []*place // by worker
-	clock   *clock.Clock
-	broker  *nats.Server // of the control plane
-	leader  *control.Leader
-	run     string                  // names it on the control plane
-	key     [transport.KeySize]byte // of the run
-	data    dataPlane
-	page    *sharedpage.Page
-	started []launch.Process // all of them
-	fail    context.CancelCauseFunc
-	failed  atomic.Bool // something has gone wrong with a worker or the control plane
-	ending  atomic.Bool // workers may go: their end is no failure any more
+	job    *run.Job
+	opt    Options
+	places []*place // by worker
+	clock  *clock.Clock
+	broker *nats.Server // of the control plane; nil where it is elsewhere
+	leader *control.Leader
+	run    string                  // names it on the control plane
+	key    [transport.KeySize]byte // of the run
+	data   dataPlane
+	hosts  []host.Host
+	looked []host.Reading // by node, of the latest look by until
+	fail   context.CancelCauseFunc
+	failed atomic.Bool // something has gone wrong with a worker or the control plane
+	ending atomic.Bool // workers may go: their end is no failure any more
 
 	edges     [][2]uint32
 	delays    []int64 // one-way, of the pings that were answered
@@ -105,8 +114,8 @@ func (c *coordinator) warn(format string, args ...any) {
 	c.warnings = append(c.warnings, fmt.Sprintf(format, args...))
 }
 
-// start takes what the run needs from this host.
-func start(job *run.Job, opt Options) (_ *coordinator, err error) {
+// start takes what the run needs from its hosts.
+func start(ctx context.Context, job *run.Job, opt Options) (_ *coordinator, err error) {
 	c := &coordinator{job: job, opt: opt, clock: clock.New()}
 	c.lapses = lapse.Start(c.clock, lapseEvery)
 	rand.Read(c.key[:]) // never fails: it ends the program where there is no randomness
@@ -116,21 +125,16 @@ func start(job *run.Job, opt Options) (_ *coordinator, err error) {
 			c.end()
 		}
 	}()
-	if c.broker, err = control.StartBroker(job.Spec.Listen, len(c.places)); err != nil {
-		return nil, err
+	if opt.Control == nil {
+		if c.broker, err = control.StartBroker(job.Spec.Listen, len(c.places)); err != nil {
+			return nil, err
+		}
 	}
 	if err = c.openData(); err != nil {
 		return nil, err
 	}
-	records := 0
-	if len(job.Faults) > 0 {
-		records = c.logLimit() // what a node has recorded outlives it
-	}
-	if c.page, err = sharedpage.Create(job.Spec.Nodes, records); err != nil {
+	if err = c.openHosts(ctx); err != nil {
 		return nil, err
-	}
-	if c.opt.Launcher == nil {
-		c.opt.Launcher = launch.Local{Files: []*os.File{c.page.File()}}
 	}
 	return c, nil
 }
@@ -144,7 +148,10 @@ func (c *coordinator) live(ctx context.Context) (*result.Result, error) {
 		fail(cause)
 	}
 	err := c.phases(life)
-	o := c.observe()
+	o, seen := c.observe(life)
+	if err == nil {
+		err = seen
+	}
 	var stall *stall
 	switch {
 	case err == nil:

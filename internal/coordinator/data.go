@@ -10,6 +10,7 @@ import (
 // control plane's broker: neither waits for the other's connections and queues.
 type dataPlane struct {
 	broker    *nats.Broker // nil where the network has none
+	control   bool         // it is the control plane's, which each worker knows by itself
 	server    *nats.Server // the run's own; nil where the broker is elsewhere
 	sequencer *nats.Sequencer
 }
@@ -22,12 +23,16 @@ func (c *coordinator) openData() error {
 	}
 	var b nats.Broker
 	what := "elsewhere"
-	if c.opt.Broker != nil {
+	switch {
+	case c.opt.Broker != nil:
 		b = *c.opt.Broker
 		if err := b.Check(); err != nil {
 			return err
 		}
-	} else {
+	case c.opt.Control != nil:
+		b, what = *c.opt.Control, "of the control plane"
+		c.data.control = true
+	default:
 		s, err := nats.StartServer(len(c.places))
 		if err != nil {
 			return err
@@ -53,6 +58,14 @@ func (c *coordinator) sequence() (err error) {
 		c.fail(&failure{what: err.Error()})
 	})
 	return err
+}
+
+// forWorkers is the broker as a worker is told of it.
+func (d *dataPlane) forWorkers() *nats.Broker {
+	if d.control {
+		return &nats.Broker{Sequenced: d.broker.Sequenced}
+	}
+	return d.broker
 }
 
 // refused returns how many messages of strangers the sequencer has refused.

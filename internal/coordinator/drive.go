@@ -14,6 +14,7 @@ import (
 
 const (
 	pollRun   = 2 * time.Millisecond   // between looks at a run that goes by itself
+	pollFar   = 20 * time.Millisecond  // the same where the hosts have to be asked
 	pollStep  = 30 * time.Microsecond  // between looks while a step is awaited
 	leadBase  = 5 * time.Millisecond   // from the command to begin to the beginning, so that all have heard it
 	leadExtra = 100 * time.Microsecond // for each worker
@@ -27,7 +28,9 @@ func (c *coordinator) drive(ctx context.Context) error {
 		return err
 	}
 	c.start = c.clock.Now() + c.lead()
-	if _, err := c.all(ctx, control.Command{Op: control.OpBegin, At: c.start}); err != nil {
+	if _, err := c.each(ctx, c.workers(), func(w int) control.Command {
+		return control.Command{Op: control.OpBegin, At: c.there(w, c.start)}
+	}); err != nil {
 		return err
 	}
 	c.inject(ctx)
@@ -37,13 +40,21 @@ func (c *coordinator) drive(ctx context.Context) error {
 		err = c.steps(ctx)
 	}
 	if err == nil {
-		err = c.until(ctx, pollRun, func(_, now sums) bool { return now.served() && !c.faults.keeps() })
+		err = c.until(ctx, c.pollRun(), func(_, now sums) bool { return now.served() && !c.faults.keeps() })
 	}
 	c.stop = c.clock.Now()
 	if d := c.job.Plan.Duration(); d > 0 {
 		c.stop = min(c.stop, c.start+int64(d))
 	}
 	return err
+}
+
+// pollRun is how long to wait between looks at a run that goes by itself.
+func (c *coordinator) pollRun() time.Duration {
+	if c.several() {
+		return pollFar
+	}
+	return pollRun
 }
 
 // steps leads a workload whose requests come in steps, each to quiescence.
@@ -55,7 +66,11 @@ func (c *coordinator) steps(ctx context.Context) error {
 	if err := c.until(ctx, pollStep, c.quiet()); err != nil {
 		return err
 	}
-	before := sumUp(c.page).sent
+	quiet, err := c.sums(ctx)
+	if err != nil {
+		return c.blame(ctx, err)
+	}
+	before := quiet.sent
 	for k := 0; plan.Steps() < 0 || k < plan.Steps(); k++ {
 		now := c.clock.Now()
 		if d := plan.Duration(); d > 0 && now >= c.start+int64(d) {
@@ -68,7 +83,7 @@ func (c *coordinator) steps(ctx context.Context) error {
 			return fmt.Errorf("step %d: %w", k+1, err)
 		}
 		if c.perEntry != nil {
-			sent := sumUp(c.page).sent
+			sent := sumUp(c.looked).sent
 			c.perEntry[int(sent-before)]++
 			before = sent
 		}
@@ -87,7 +102,7 @@ func (c *coordinator) step(ctx context.Context, arrivals []workload.Arrival, now
 		if c.stateOf(w) != present {
 			continue // its node is not there to ask
 		}
-		byWorker[w] = append(byWorker[w], control.Arrival{Node: a.Node, At: now + int64(a.After)})
+		byWorker[w] = append(byWorker[w], control.Arrival{Node: a.Node, At: c.there(w, now+int64(a.After))})
 	}
 	workers := slices.Collect(maps.Keys(byWorker))
 	_, err := c.each(ctx, workers, func(w int) control.Command {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"dmebench/internal/control"
+	"dmebench/internal/host"
 )
 
 // endTimeout bounds how long healthy workers may take to close in order.
@@ -19,20 +20,12 @@ func (c *coordinator) end() {
 		}
 		c.leader.Close()
 	}
-	for _, p := range c.started {
-		p.Kill() // of one that has ended, nothing
-	}
-	for _, p := range c.started {
-		<-p.Ended()
-	}
+	_ = c.onHosts(func(_ int, h host.Host) error { return h.Close() }) // what a host that is lost leaves, it ends by itself
 	c.data.close()
 	if c.broker != nil {
 		c.broker.Close()
 	}
 	c.lapses.Close()
-	if c.page != nil {
-		c.page.Close()
-	}
 }
 
 // dismiss lets the workers close their transports and exit, each in its own

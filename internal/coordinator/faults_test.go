@@ -1,6 +1,7 @@
 package coordinator
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"dmebench/internal/exit"
+	"dmebench/internal/host"
 	"dmebench/internal/launch"
 	"dmebench/result"
 )
@@ -175,7 +177,10 @@ func TestARestartAtAnEntry(t *testing.T) {
 }
 
 // slowlyEnding starts processes of which it is noticed late that they were killed.
-type slowlyEnding struct{ launch.Launcher }
+type slowlyEnding struct {
+	host.Host
+	started *[]*slowEnd
+}
 
 type slowEnd struct {
 	launch.Process
@@ -184,12 +189,13 @@ type slowEnd struct {
 	ended  chan struct{}
 }
 
-func (l slowlyEnding) Launch(c launch.Command) (launch.Process, error) {
-	p, err := l.Launcher.Launch(c)
+func (h slowlyEnding) Start(ctx context.Context, w host.Worker) (launch.Process, error) {
+	p, err := h.Host.Start(ctx, w)
 	if err != nil {
 		return nil, err
 	}
 	s := &slowEnd{Process: p, killed: make(chan struct{}), ended: make(chan struct{})}
+	*h.started = append(*h.started, s)
 	go func() {
 		defer close(s.ended)
 		<-p.Ended()
@@ -200,6 +206,14 @@ func (l slowlyEnding) Launch(c launch.Command) (launch.Process, error) {
 		}
 	}()
 	return s, nil
+}
+
+func (h slowlyEnding) Close() error {
+	err := h.Host.Close()
+	for _, s := range *h.started {
+		<-s.ended
+	}
+	return err
 }
 
 func (s *slowEnd) Kill() {
@@ -214,13 +228,7 @@ func (s *slowEnd) Ended() <-chan struct{} { return s.ended }
 func TestARestartIsWaitedFor(t *testing.T) {
 	spec := result.Spec{Algorithm: "desk", Nodes: 3, Requests: 90, CS: "0", Set: map[string]string{"think": "500us"},
 		Faults: []string{"kill 3 @request:20", "restart 3 @+10ms"}}
-	c, err := start(resolve(t, spec), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.end()
-	c.opt.Launcher = slowlyEnding{c.opt.Launcher}
-	r, err := c.live(t.Context())
+	r, err := Run(t.Context(), resolve(t, spec), Options{Hosts: []host.Host{slowlyEnding{new(host.Local), new([]*slowEnd)}}})
 	if err != nil {
 		t.Fatal(err)
 	}

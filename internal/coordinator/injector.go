@@ -2,6 +2,7 @@ package coordinator
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"dmebench/dme"
 	"dmebench/internal/control"
 	"dmebench/internal/entrylog"
+	"dmebench/internal/host"
 	"dmebench/internal/measure"
 	"dmebench/internal/noderun"
 	"dmebench/workload/fault"
@@ -25,7 +27,7 @@ const (
 )
 
 // injector carries out the faults of a run, one after the other. It sees the run
-// as the coordinator does: in the shared page, and by asking workers.
+// as the coordinator does: by what its hosts read, and by asking workers.
 type injector struct {
 	c     *coordinator
 	rng   *rand.Rand
@@ -34,6 +36,7 @@ type injector struct {
 
 	events   []int          // faults that wait for one
 	holding  []stay         // faults that strike whoever is inside
+	unarmed  bool           // nobody was asked yet to stay inside for the first of them
 	seekNext int64          // when they do so again
 	seeking  []int          // faults that look for a node in some state
 	leaving  []int          // faults whose nodes are about to leave
@@ -49,6 +52,8 @@ type injector struct {
 	order     []int // by strike: which fault it was
 	abandoned []entrylog.Abandoned
 	asked     map[dme.NodeID]asked
+
+	readings []host.Reading // by node; for the goroutine that carries out faults
 }
 
 // moment is when a fault begins or ends.
@@ -73,7 +78,7 @@ func (c *coordinator) inject(ctx context.Context) {
 	i := &injector{
 		c: c, rng: rand.New(rand.NewPCG(c.job.Spec.Seed, 0xfa17)), done: make(chan struct{}),
 		begun: make([]bool, len(faults)), struck: make([][]dme.NodeID, len(faults)), restart: make(map[int][]int),
-		asked: make(map[dme.NodeID]asked),
+		asked: make(map[dme.NodeID]asked), readings: make([]host.Reading, c.job.Spec.Nodes),
 	}
 	for k, f := range faults {
 		switch {
@@ -89,17 +94,28 @@ func (c *coordinator) inject(ctx context.Context) {
 		}
 	}
 	c.faults = i
-	i.arm()
+	if err := i.arm(ctx); err != nil {
+		c.fail(asFailure(err))
+	}
 	go i.run(ctx)
 }
 
-// arm asks whoever makes the next entry that a fault waits for to stay inside.
-func (i *injector) arm() {
+// arm asks whoever makes the next entry that a fault waits for to stay inside. Where
+// there are several hosts it does so once the entry before was made.
+func (i *injector) arm(ctx context.Context) error {
 	if len(i.holding) == 0 {
-		return
+		return nil
 	}
 	slices.SortStableFunc(i.holding, func(a, b stay) int { return int(a.order) - int(b.order) })
-	i.c.page.Hold(i.holding[0].order)
+	next := i.holding[0].order
+	if len(i.c.hosts) > 1 {
+		if entries, err := i.c.entered(ctx); err != nil || entries+1 < next {
+			i.unarmed = true
+			return err
+		}
+	}
+	i.unarmed = false
+	return i.c.hold(ctx, next)
 }
 
 // run goes on until there is nothing left to do, or the run is over.
@@ -216,12 +232,22 @@ func (i *injector) look(ctx context.Context) error {
 	if err := i.lookForEvents(ctx); err != nil {
 		return err
 	}
-	if len(i.holding) > 0 {
-		if id, _, ok := i.c.page.Held(); ok {
+	if i.unarmed {
+		if err := i.arm(ctx); err != nil {
+			return err
+		}
+	}
+	if len(i.holding) > 0 && !i.unarmed {
+		id, err := i.c.stays(ctx)
+		if err != nil {
+			return err
+		}
+		if id != dme.None {
 			k := i.holding[0].fault
 			i.holding = i.holding[1:]
-			i.c.page.Hold(0)
-			i.arm()
+			if err := errors.Join(i.c.hold(ctx, 0), i.arm(ctx)); err != nil {
+				return err
+			}
 			if err := i.strike(ctx, k, []dme.NodeID{id}); err != nil {
 				return err
 			}
@@ -248,7 +274,14 @@ func (i *injector) lookForEvents(ctx context.Context) error {
 	if len(i.events) == 0 {
 		return nil
 	}
-	entries, requests := i.c.page.Entries(), sumUp(i.c.page).requests
+	entries, err := i.c.entered(ctx)
+	if err == nil {
+		err = i.c.read(ctx, i.readings)
+	}
+	if err != nil {
+		return err
+	}
+	requests := sumUp(i.readings).requests
 	events := i.events
 	i.events = nil
 	for n, k := range events {
@@ -282,9 +315,12 @@ func (i *injector) begin(ctx context.Context, k int) error {
 		}
 		return i.strike(ctx, k, []dme.NodeID{up[i.rng.IntN(len(up))]})
 	case f.Role == fault.Holder:
-		i.holding = append(i.holding, stay{i.c.page.Entries() + 1, k})
-		i.arm()
-		return nil
+		entries, err := i.c.entered(ctx)
+		if err != nil {
+			return err
+		}
+		i.holding = append(i.holding, stay{entries + 1, k})
+		return i.arm(ctx)
 	case f.Role != "":
 		return i.seek(ctx, k)
 	}
@@ -341,11 +377,11 @@ func (i *injector) recount() string {
 }
 
 // observeFaults says what was done to the run, and what ended with the nodes that
-// were hit. Every node has logged in the page.
-func (c *coordinator) observeFaults(o *measure.Observation) {
+// were hit. What every node has recorded outlives it.
+func (c *coordinator) observeFaults(ctx context.Context, o *measure.Observation) error {
 	i := c.faults
 	if i == nil {
-		return
+		return nil
 	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -353,12 +389,23 @@ func (c *coordinator) observeFaults(o *measure.Observation) {
 	o.Abandoned = slices.Clone(i.abandoned)
 	for k := range o.Nodes {
 		id := dme.NodeID(k + 1)
-		m, _ := c.page.Log(id)
-		o.Entries = append(o.Entries, m.Entries()...)
-		if a := noderun.Activity(o.Nodes[k].Activity); a == noderun.Requesting || a == noderun.Inside {
-			o.Abandoned = append(o.Abandoned, i.pending(id, a))
+		at := c.hostOf(c.workerOf(id))
+		log, err := at.Log(ctx, id)
+		if err != nil {
+			return c.lostHost(err)
+		}
+		o.Entries = append(o.Entries, log...)
+		r := host.Remains{Activity: noderun.Activity(o.Nodes[k].Activity), Requests: o.Nodes[k].Requests}
+		if r.Activity == noderun.Inside {
+			if r.Entered, err = at.LastEntered(ctx, id); err != nil {
+				return c.lostHost(err)
+			}
+		}
+		if r.Activity == noderun.Requesting || r.Activity == noderun.Inside {
+			o.Abandoned = append(o.Abandoned, i.pending(id, r))
 		}
 	}
+	return nil
 }
 
 // asked is when a node was first seen to wait for a request.
@@ -370,13 +417,13 @@ type asked struct {
 // pending describes the request of a node that waits, or is inside. When it was
 // made is not known; it matters only at which faults it had been made already. It
 // is called with mu held.
-func (i *injector) pending(id dme.NodeID, a noderun.Activity) entrylog.Abandoned {
+func (i *injector) pending(id dme.NodeID, r host.Remains) entrylog.Abandoned {
 	x := entrylog.Abandoned{Node: id, Made: true, Requested: i.c.clock.Now(), Entered: entrylog.Never, Ended: entrylog.Never}
-	if seen, ok := i.asked[id]; ok && seen.requests == i.c.page.Counters(id).Requests.Load() {
+	if seen, ok := i.asked[id]; ok && seen.requests == r.Requests {
 		x.Requested = seen.at
 	}
-	if a == noderun.Inside {
-		x.Entered = i.c.page.LastEntered(id)
+	if r.Activity == noderun.Inside {
+		x.Entered, _ = i.c.hostOf(i.c.workerOf(id)).Clock().Here(r.Entered)
 	}
 	return x
 }

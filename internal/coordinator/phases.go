@@ -11,8 +11,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/internal/control"
-	"dmebench/internal/launch"
-	"dmebench/internal/worker"
+	"dmebench/internal/host"
 	"dmebench/transport"
 )
 
@@ -73,9 +72,8 @@ func (c *coordinator) blame(ctx context.Context, err error) error {
 // launch starts the processes, and whoever watches over them.
 func (c *coordinator) launch(ctx context.Context) error {
 	c.run = rand.Text()
-	broker := c.broker.Broker()
 	var err error
-	if c.leader, err = control.Lead(broker, c.run); err != nil {
+	if c.leader, err = control.Lead(c.control(), c.run); err != nil {
 		return err
 	}
 	go c.listen(ctx)
@@ -85,10 +83,12 @@ func (c *coordinator) launch(ctx context.Context) error {
 			return context.Cause(ctx)
 		}
 		if slices.Contains(late, p.nodes[0]) {
-			c.page.Bury(p.nodes[0])
+			if _, err := c.bury(ctx, p.nodes[0]); err != nil {
+				return err
+			}
 			continue
 		}
-		if err := c.startWorker(w); err != nil {
+		if err := c.startWorker(ctx, w); err != nil {
 			return err
 		}
 	}
@@ -96,19 +96,19 @@ func (c *coordinator) launch(ctx context.Context) error {
 }
 
 // startWorker starts a worker's process, the next one where there was one.
-func (c *coordinator) startWorker(w int) error {
-	broker := c.broker.Broker()
+func (c *coordinator) startWorker(ctx context.Context, w int) error {
 	procs, _ := strconv.Atoi(c.job.NetOptions.Get("gomaxprocs"))
 	at := c.places[w]
 	c.mu.Lock()
 	at.joined = make(chan struct{})
 	c.mu.Unlock()
-	p, err := c.opt.Launcher.Launch(launch.Command{
-		Word: worker.Command, Name: fmt.Sprintf("worker %d", w), GOMAXPROCS: procs,
-		Config: control.Boot{Broker: broker, Run: c.run, Worker: w},
-	})
+	boot := control.Boot{Run: c.run, Worker: w}
+	if c.broker != nil {
+		boot.Broker = c.broker.Broker()
+	}
+	p, err := c.hostOf(w).Start(ctx, host.Worker{Boot: boot, Name: fmt.Sprintf("worker %d", w), GOMAXPROCS: procs})
 	if err != nil {
-		return err
+		return c.lostHost(err)
 	}
 	c.mu.Lock()
 	at.process = p
@@ -117,7 +117,6 @@ func (c *coordinator) startWorker(w int) error {
 	if c.start != 0 {
 		at.incarnation = max(at.incarnation, 2) // what 1 stands for is over
 	}
-	c.started = append(c.started, p)
 	c.mu.Unlock()
 	if c.opt.Started != nil {
 		c.opt.Started(p)
@@ -171,8 +170,8 @@ func (c *coordinator) logLimit() int { return max(maxRecords/c.job.Spec.Nodes, m
 // assignment is a worker's part of the run.
 func (c *coordinator) assignment(w int) *control.Assignment {
 	a := &control.Assignment{
-		Spec: c.job.Spec, Files: c.opt.Files, Local: c.places[w].nodes, Listen: c.opt.Launcher.Listen(),
-		Key: c.key, Broker: c.data.broker,
+		Spec: c.job.Spec, Files: c.opt.Files, Local: c.places[w].nodes, Listen: c.hostOf(w).Listen(),
+		Key: c.key, Broker: c.data.forWorkers(),
 		LogLimit:  c.logLimit(),
 		SpinShare: spinBudget / float64(len(c.places)),
 	}

@@ -16,6 +16,7 @@ import (
 // place is where some nodes live: a worker process or, one after the other, several.
 type place struct {
 	nodes []dme.NodeID
+	host  int // among the run's
 
 	// What follows is guarded by the coordinator's lock.
 
@@ -78,8 +79,10 @@ func (c *coordinator) those(are func(presence) bool) []int {
 	return all
 }
 
-// hosts returns the number of workers that there were.
-func (c *coordinator) hosts() int { return len(c.those(func(p presence) bool { return p != absent })) }
+// processes returns the number of workers that there were.
+func (c *coordinator) processes() int {
+	return len(c.those(func(p presence) bool { return p != absent }))
+}
 
 // stateOf returns whether a worker takes part.
 func (c *coordinator) stateOf(worker int) presence {
@@ -181,10 +184,14 @@ func (c *coordinator) name(worker int) string {
 	if len(ids) > 1 {
 		nodes = fmt.Sprintf("nodes %d to %d", ids[0], ids[len(ids)-1])
 	}
-	if p := c.process(worker); p != nil {
-		return fmt.Sprintf("%s (worker %d, pid %d)", nodes, worker, p.PID())
+	at := ""
+	if c.several() {
+		at = ", host " + c.hostOf(worker).Name()
 	}
-	return fmt.Sprintf("%s (worker %d)", nodes, worker)
+	if p := c.process(worker); p != nil {
+		return fmt.Sprintf("%s (worker %d, pid %d%s)", nodes, worker, p.PID(), at)
+	}
+	return fmt.Sprintf("%s (worker %d%s)", nodes, worker, at)
 }
 
 // absentNodes lists the nodes that are no part of the system now.

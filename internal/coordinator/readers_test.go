@@ -12,7 +12,7 @@ func TestReadersShareTheCriticalSection(t *testing.T) {
 	job := resolve(t, result.Spec{
 		Algorithm: "readers-writers", Nodes: 4, Requests: 60, CS: "10ms", Set: map[string]string{"readers": "0.7"},
 	})
-	c, err := start(job, Options{})
+	c, err := start(t.Context(), job, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -21,7 +21,7 @@ func TestReadersShareTheCriticalSection(t *testing.T) {
 	if err := c.phases(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	o := c.observe()
+	o, err := c.observe(t.Context())
 	if err := c.collect(t.Context(), &o); err != nil {
 		t.Fatal(err)
 	}

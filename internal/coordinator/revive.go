@@ -41,7 +41,9 @@ func (c *coordinator) catchUp(ctx context.Context, w int) error {
 // revive brings nodes into the running system, by processes of their own: for the
 // first time, or again.
 func (i *injector) revive(ctx context.Context, k int, nodes []dme.NodeID) error {
-	i.record(k, i.c.clock.Now(), nodes)
+	if err := i.record(ctx, k, i.c.clock.Now(), nodes); err != nil {
+		return err
+	}
 	for _, id := range nodes {
 		if err := i.admit(ctx, i.c.workerOf(id), i.c.job.Faults[k].What == fault.Join); err != nil {
 			return err
@@ -54,7 +56,7 @@ func (i *injector) revive(ctx context.Context, k int, nodes []dme.NodeID) error 
 // know that it is there: what it says first reaches them.
 func (i *injector) admit(ctx context.Context, w int, joins bool) error {
 	c := i.c
-	if err := c.startWorker(w); err != nil {
+	if err := c.startWorker(ctx, w); err != nil {
 		return err
 	}
 	limited, cancel := c.bounded(ctx)
@@ -80,15 +82,11 @@ func (i *injector) admit(ctx context.Context, w int, joins bool) error {
 	if err := c.tell(ctx, control.Command{Op: control.OpUp, Nodes: a.Local, Addr: r.Addr, Life: a.Incarnation}); err != nil {
 		return err
 	}
-	if _, err := c.call(ctx, w, control.Command{Op: control.OpBegin, At: c.start}); err != nil {
+	if _, err := c.call(ctx, w, control.Command{Op: control.OpBegin, At: c.there(w, c.start)}); err != nil {
 		return err
 	}
 	c.setState(w, present)
 	return nil
-}
-
-func (i *injector) waits(id dme.NodeID) bool {
-	return noderun.Activity(i.c.page.Counters(id).Activity.Load()) == noderun.Requesting
 }
 
 // seek strikes a node that waits for the critical section, or has the token, if it
@@ -103,9 +101,12 @@ func (i *injector) seek(ctx context.Context, k int) error {
 		as = control.Idle
 	}
 	nodes := c.nodes(func(p presence) bool { return p == present })
+	if err := c.read(ctx, i.readings); err != nil {
+		return err
+	}
 	i.rng.Shuffle(len(nodes), func(a, b int) { nodes[a], nodes[b] = nodes[b], nodes[a] })
 	for _, id := range nodes {
-		if as == control.Waiting && !i.waits(id) {
+		if as == control.Waiting && i.readings[id-1].Activity != noderun.Requesting {
 			continue
 		}
 		r, err := c.call(ctx, c.workerOf(id), control.Command{Op: control.OpSeize, Nodes: []dme.NodeID{id}, As: as})

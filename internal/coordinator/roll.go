@@ -57,8 +57,8 @@ func (r *roll) call(ctx context.Context) {
 	for _, w := range r.c.workers() {
 		done := uint64(0)
 		for _, id := range r.c.places[w].nodes {
-			n := r.c.page.Counters(id)
-			done += n.SentTotal.Load() + n.HandledTotal.Load() + n.Requests.Load() + n.Entries.Load()
+			n := &r.c.looked[id-1]
+			done += n.Sent + n.Handled + n.Requests + n.Entries
 		}
 		if done != r.seen[w] {
 			r.seen[w], r.since[w] = done, now

@@ -18,6 +18,7 @@ import (
 
 	"dmebench/internal/control"
 	"dmebench/internal/exit"
+	"dmebench/internal/host"
 	"dmebench/internal/launch"
 	"dmebench/internal/run"
 	"dmebench/internal/sim"
@@ -368,14 +369,15 @@ func TestAPortInUseIsRefusedBeforeAnythingStarts(t *testing.T) {
 }
 
 func TestAWorkerThatCannotStart(t *testing.T) {
-	r, err := Run(t.Context(), resolve(t, long), Options{Launcher: launch.Local{Program: "/nonexistent/dmebench"}})
+	on := func(program string) []host.Host { return []host.Host{&host.Local{Program: program}} }
+	r, err := Run(t.Context(), resolve(t, long), Options{Hosts: on("/nonexistent/dmebench")})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if r.Status != result.Failed || !strings.Contains(r.Error, "cannot start worker 0") {
 		t.Errorf("status %s: %s", r.Status, r.Error)
 	}
-	r, err = Run(t.Context(), resolve(t, long), Options{Launcher: launch.Local{Program: "/bin/false"}})
+	r, err = Run(t.Context(), resolve(t, long), Options{Hosts: on("/bin/false")})
 	if err != nil {
 		t.Fatal(err)
 	}

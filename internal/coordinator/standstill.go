@@ -39,7 +39,9 @@ func (c *coordinator) confirm(ctx context.Context, err error, seen sums) (stalle
 	if err != nil {
 		return false, err
 	}
-	if sumUp(c.page) != seen {
+	if again, err := c.sums(ctx); err != nil {
+		return false, c.blame(ctx, err)
+	} else if again != seen {
 		c.doubted = 0
 		return false, nil
 	}

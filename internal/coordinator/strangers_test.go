@@ -49,7 +49,7 @@ func TestStrangersDoNotDisturbARun(t *testing.T) {
 		t.Fatal(err)
 	}
 	strangers = int(min(uint64(strangers), uint64(r.Cur)/8)) // two descriptors each, in this process
-	c, err := start(resolve(t, result.Spec{
+	c, err := start(t.Context(), resolve(t, result.Spec{
 		Algorithm: "ricart-agrawala", Nodes: 4, Transport: "nats", Requests: 400, CS: "0",
 	}), Options{})
 	if err != nil {

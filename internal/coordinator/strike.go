@@ -74,18 +74,21 @@ func impossible(what fault.Kind) string {
 }
 
 // record notes what was done, and who waited then.
-func (i *injector) record(k int, at int64, nodes []dme.NodeID) {
+func (i *injector) record(ctx context.Context, k int, at int64, nodes []dme.NodeID) error {
+	if err := i.c.read(ctx, i.readings); err != nil {
+		return err
+	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.strikes = append(i.strikes, measure.Strike{Fault: i.c.job.Faults[k], At: at, Nodes: nodes})
 	i.order = append(i.order, k)
-	page := i.c.page.Nodes()
-	for n := range page {
-		id, requests := dme.NodeID(n+1), page[n].Requests.Load()
-		if noderun.Activity(page[n].Activity.Load()) == noderun.Requesting && i.asked[id].requests != requests {
-			i.asked[id] = asked{requests, at}
+	for n, r := range i.readings {
+		id := dme.NodeID(n + 1)
+		if r.Activity == noderun.Requesting && i.asked[id].requests != r.Requests {
+			i.asked[id] = asked{r.Requests, at}
 		}
 	}
+	return nil
 }
 
 // over notes that a fault has ended.
@@ -106,11 +109,15 @@ func (i *injector) kill(ctx context.Context, k int, nodes []dme.NodeID) error {
 		}
 	}
 	at := c.clock.Now()
-	i.record(k, at, nodes)
+	if err := i.record(ctx, k, at, nodes); err != nil {
+		return err
+	}
 	i.returns(k, at)
 	for _, id := range nodes {
 		c.setState(c.workerOf(id), gone)
-		i.lose(id, at)
+		if err := i.lose(ctx, id, at); err != nil {
+			return err
+		}
 	}
 	for _, id := range nodes {
 		// It is not waited for: where cores are scarce it takes long until a process
@@ -129,26 +136,20 @@ func (i *injector) returns(k int, at int64) {
 	}
 }
 
-// lose takes a node out of the page, and notes the request that ends with it.
-func (i *injector) lose(id dme.NodeID, at int64) {
+// lose takes a node out of the counters, and notes the request that ends with it.
+func (i *injector) lose(ctx context.Context, id dme.NodeID, at int64) error {
+	r, err := i.c.bury(ctx, id)
+	if err != nil {
+		return err
+	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	counters := i.c.page.Counters(id)
-	a := noderun.Activity(counters.Activity.Load())
-	log, _ := i.c.page.Log(id)
-	if uint64(len(log.Entries())) > counters.Entries.Load() {
-		// It had left the critical section and recorded that, and was about to count it.
-		counters.Entries.Add(1)
-		if a == noderun.Inside {
-			a = noderun.Idle
-		}
-	}
-	if a == noderun.Requesting || a == noderun.Inside {
-		lost := i.pending(id, a)
+	if r.Activity == noderun.Requesting || r.Activity == noderun.Inside {
+		lost := i.pending(id, r)
 		lost.Requested, lost.Ended = min(lost.Requested, at), at
 		i.abandoned = append(i.abandoned, lost)
 	}
-	i.c.page.Bury(id)
+	return nil
 }
 
 // diedBefore returns the error of a process that could not be struck, unless its end
@@ -173,7 +174,9 @@ func (i *injector) pause(ctx context.Context, k int, nodes []dme.NodeID) error {
 		}
 	}
 	at := c.clock.Now()
-	i.record(k, at, nodes)
+	if err := i.record(ctx, k, at, nodes); err != nil {
+		return err
+	}
 	i.ends(k, at, f.Lasts)
 	return nil
 }
@@ -220,7 +223,9 @@ func (i *injector) finish(ctx context.Context, k int) error {
 func (i *injector) cut(ctx context.Context, k int) error {
 	c, f := i.c, i.c.job.Faults[k]
 	at := c.clock.Now()
-	i.record(k, at, f.Sides[0])
+	if err := i.record(ctx, k, at, f.Sides[0]); err != nil {
+		return err
+	}
 	i.cuts = append(i.cuts, k)
 	i.ends(k, at, f.Lasts)
 	return c.tell(ctx, control.Command{Op: control.OpCut, Cut: k, Sides: f.Sides})
@@ -229,7 +234,9 @@ func (i *injector) cut(ctx context.Context, k int) error {
 // leave has nodes leave the system.
 func (i *injector) leave(ctx context.Context, k int, nodes []dme.NodeID) error {
 	c := i.c
-	i.record(k, c.clock.Now(), nodes)
+	if err := i.record(ctx, k, c.clock.Now(), nodes); err != nil {
+		return err
+	}
 	i.leaving = append(i.leaving, k)
 	for _, id := range nodes {
 		w := c.workerOf(id)
@@ -247,6 +254,12 @@ func (i *injector) leave(ctx context.Context, k int, nodes []dme.NodeID) error {
 func (i *injector) lookForLeavers(ctx context.Context) error {
 	c := i.c
 	waiting := i.leaving
+	if len(waiting) == 0 {
+		return nil
+	}
+	if err := c.read(ctx, i.readings); err != nil {
+		return err
+	}
 	i.leaving = nil
 	for _, k := range waiting {
 		all := true
@@ -255,7 +268,7 @@ func (i *injector) lookForLeavers(ctx context.Context) error {
 			if c.stateOf(w) != leaving {
 				continue // it is gone
 			}
-			if noderun.Activity(c.page.Counters(id).Activity.Load()) != noderun.Down {
+			if i.readings[id-1].Activity != noderun.Down {
 				all = false
 				continue
 			}
@@ -273,7 +286,9 @@ func (i *injector) lookForLeavers(ctx context.Context) error {
 // letGo ends the process of a node that has left, and tells the others.
 func (c *coordinator) letGo(ctx context.Context, w int, id dme.NodeID) error {
 	c.setState(w, gone)
-	c.page.Bury(id)
+	if _, err := c.bury(ctx, id); err != nil {
+		return err
+	}
 	_, err := c.call(ctx, w, control.Command{Op: control.OpQuit})
 	p := c.process(w)
 	if err == nil {

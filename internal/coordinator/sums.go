@@ -3,8 +3,8 @@ package coordinator
 import (
 	"time"
 
+	"dmebench/internal/host"
 	"dmebench/internal/noderun"
-	"dmebench/internal/sharedpage"
 )
 
 // sums are the counters of a run, added up over its nodes.
@@ -17,20 +17,18 @@ type sums struct {
 	toCome            uint64 // requests that local processes have still to make
 }
 
-// sumUp adds up the counters of all nodes. Nodes go on while it reads, so that
-// the sums are of no one instant; see quiet.
-func sumUp(p *sharedpage.Page) sums {
+// sumUp adds up the readings of all nodes.
+func sumUp(nodes []host.Reading) sums {
 	var r sums
-	nodes := p.Nodes()
 	for i := range nodes {
 		c := &nodes[i]
-		r.sent += c.SentTotal.Load()
-		r.handled += c.HandledTotal.Load()
-		r.requests += c.Requests.Load()
-		r.entries += c.Entries.Load()
-		r.timers += c.Timers.Load()
-		r.toCome += c.Pending.Load()
-		switch noderun.Activity(c.Activity.Load()) {
+		r.sent += c.Sent
+		r.handled += c.Handled
+		r.requests += c.Requests
+		r.entries += c.Entries
+		r.timers += c.Timers
+		r.toCome += c.Pending
+		switch c.Activity {
 		case noderun.Requesting:
 			r.requesting++
 		case noderun.Inside:
@@ -49,8 +47,8 @@ func (r sums) served() bool { return r.requesting == 0 && r.inside == 0 && r.toC
 //
 // All counters only grow, and a handled message is counted after what its
 // handler sent. If two sums agree, no counter moved between the end of the
-// first and the beginning of the second; if then as much was handled as was
-// sent, nothing was in flight at that instant.
+// first and the beginning of the second, on no host; if then as much was handled
+// as was sent, nothing was in flight at that instant.
 func quiet(a, b sums) bool {
 	return a == b && a.sent == a.handled && a.served() && a.timers == 0
 }
@@ -92,14 +90,4 @@ func (c *coordinator) quiet() func(before, now sums) bool {
 		c.missed = missing
 		return true
 	}
-}
-
-// counts copies the counters of all nodes.
-func counts(p *sharedpage.Page) []noderun.Counts {
-	nodes := p.Nodes()
-	all := make([]noderun.Counts, len(nodes))
-	for i := range nodes {
-		all[i] = noderun.Read(&nodes[i])
-	}
-	return all
 }

@@ -22,9 +22,13 @@ func (c *coordinator) until(ctx context.Context, pause time.Duration, done func(
 	roll := newRoll(c)
 	silence := time.Now() // since when all has been served
 	var reported time.Time
-	before, looked := sumUp(c.page), time.Now()
-	for {
-		now := sumUp(c.page)
+	before, err := c.sums(ctx)
+	looked := time.Now()
+	for err == nil {
+		var now sums
+		if now, err = c.sums(ctx); err != nil {
+			break
+		}
 		if done(before, now) {
 			return nil
 		}
@@ -63,4 +67,5 @@ func (c *coordinator) until(ctx context.Context, pause time.Duration, done func(
 		before = now
 		wait(pause)
 	}
+	return c.blame(ctx, err)
 }

@@ -17,6 +17,7 @@ import (
 	"dmebench/internal/entrylog"
 	"dmebench/internal/launch"
 	"dmebench/internal/noderun"
+	"dmebench/result"
 )
 
 // Host is where some of the nodes of a run live. Its methods may be called from
@@ -71,14 +72,18 @@ type Host interface {
 	// same one.
 	Clock() *clock.Relation
 
+	// Report says who the host is and, at the end of a run, how busy it was.
+	Report(ctx context.Context) (result.Host, error)
+
 	// Close ends what is left of the run on this host: its processes are killed.
 	Close() error
 }
 
 // Part is what a host is to do in a run.
 type Part struct {
-	Nodes   int // of the whole run
-	Records int // of a node's log that is to outlive its process; 0 where none is
+	Nodes   int          `json:"nodes"`             // of the whole run
+	Local   []dme.NodeID `json:"local"`             // that live on this host
+	Records int          `json:"records,omitempty"` // of a node's log that is to outlive its process; 0 where none is
 }
 
 // Worker says which worker process to start.

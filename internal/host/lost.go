@@ -1,12 +1,22 @@
 package host
 
-import (
-	"errors"
-	"fmt"
-)
+import "errors"
 
 // ErrLost is wrapped by the errors of a host that cannot be reached any more.
-var ErrLost = errors.New("the host cannot be reached any more")
+var ErrLost = errors.New("it cannot be reached any more")
 
-// Lost is the error of a host that cannot be reached for a reason.
-func Lost(name string, why error) error { return fmt.Errorf("host %s: %w: %w", name, ErrLost, why) }
+// LostError says which host cannot be reached any more, and why.
+type LostError struct {
+	Host string
+	Why  error
+}
+
+func (e *LostError) Error() string {
+	return "host " + e.Host + ": " + ErrLost.Error() + ": " + e.Why.Error()
+}
+
+// Unwrap returns [ErrLost] and the reason.
+func (e *LostError) Unwrap() []error { return []error{ErrLost, e.Why} }
+
+// Lost is the error of a host that cannot be reached any more.
+func Lost(name string, why error) error { return &LostError{name, why} }

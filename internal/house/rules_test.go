@@ -82,7 +82,7 @@ var runners = []string{"internal/run", "internal/sim", "internal/localprocess", 
 // networks is what runs nodes over real networks.
 var networks = []string{
 	"transport", "transport/...", "github.com/nats-io/...",
-	"internal/worker", "internal/coordinator", "internal/control",
+	"internal/worker", "internal/coordinator", "internal/control", "internal/host",
 }
 
 // natsUsers are the only packages that import NATS: the transport, the control
@@ -100,12 +100,14 @@ var importers = map[string][]string{
 	"internal/coordinator": {"internal/commandline"},
 	"internal/validate":    {"internal/commandline"},
 	"internal/experiment":  {"internal/commandline"},
-	"internal/worker":      {"internal/commandline", "internal/coordinator"},
-	// Memory that a coordinator and its workers share.
-	"internal/sharedpage": {"internal/coordinator", "internal/worker"},
+	"internal/worker":      {"internal/commandline", "internal/host"},
+	"internal/host":        {"internal/coordinator"},
+	// Memory that the workers of a host share.
+	"internal/sharedpage": {"internal/host", "internal/worker"},
 	// Whoever starts processes, and the processes.
 	"internal/launch": {
-		"internal/commandline", "internal/coordinator", "internal/worker", "internal/ping", "transport/transporttest",
+		"internal/commandline", "internal/coordinator", "internal/host", "internal/worker", "internal/ping",
+		"transport/transporttest",
 	},
 	// For tests alone.
 	"dme/conformance":         {},

@@ -7,8 +7,8 @@
 // output. Once its standard input ends it has to leave: that is how it is told to
 // go, and how it learns that whoever started it is gone, in whatever way.
 //
-// [Launcher] says where processes run; [Local] starts them on this host, as
-// children. [Parent] is the other end, inside the process that was started.
+// [Local] starts processes on this host, as children. [Parent] is the other end,
+// inside the process that was started.
 // A process under test is the test binary itself: its TestMain asks [Is].
 package launch
 
@@ -18,16 +18,6 @@ type Command struct {
 	Name       string // who it is, for errors: "worker 3"
 	Config     any    // what it reads first, written as JSON
 	GOMAXPROCS int    // 0 for the Go runtime's own choice
-}
-
-// Launcher starts processes. Where they run is its business alone: the rest of
-// their lives is the same for all.
-type Launcher interface {
-	Launch(Command) (Process, error)
-
-	// Listen is the address at which processes that it starts listen: a host,
-	// and port 0 for any that is free.
-	Listen() string
 }
 
 // Process is a process that was started. It is reaped as soon as it ends.

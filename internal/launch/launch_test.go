@@ -135,7 +135,7 @@ func TestReceiveEndsWithItsContext(t *testing.T) {
 }
 
 func TestAProgramThatIsNotThere(t *testing.T) {
-	if p, err := (Local{Program: "/nonexistent/program"}).Launch(Command{Name: "worker 0"}); err == nil || p != nil ||
+	if p, err := (Local{Program: "/nonexistent/program"}).Start(Command{Name: "worker 0"}); err == nil || p != nil ||
 		!strings.Contains(err.Error(), "cannot start worker 0") {
 		t.Errorf("%v, %v", p, err)
 	}

@@ -22,22 +22,8 @@ type Local struct {
 	Answers bool       // what the process writes to its standard output is for [Child.Receive]
 }
 
-var _ Launcher = Local{}
-
-// Listen returns this host's loopback address and a free port.
-func (Local) Listen() string { return Loopback }
-
 // Loopback is a free port of this host's loopback.
 const Loopback = "127.0.0.1:0"
-
-// Launch is [Local.Start] as [Launcher] has it.
-func (l Local) Launch(c Command) (Process, error) {
-	p, err := l.Start(c)
-	if err != nil {
-		return nil, err // not a nil *Child in an interface
-	}
-	return p, nil
-}
 
 // Start starts a process and gives it its configuration.
 func (l Local) Start(c Command) (*Child, error) {

@@ -55,7 +55,16 @@ type Observation struct {
 	States      []string          // decoded states of a stalled run
 	Standstill  *stall.Standstill // of a stalled run: who waits for whom
 	Clocks      []clock.Change    // of the workers' hosts while they ran
+	Hosts       []Host            // where the nodes lived; nil where all times are on one clock
+	Links       []result.HostLink // between them
 	Workers     int
 	Environment map[string]string
 	Warnings    []string
+}
+
+// Host is where some nodes of a run lived. The times of their entries are on its
+// clock.
+type Host struct {
+	result.Host
+	Relation *clock.Relation // of its clock to the one that all instants are told by; nil where it is that one
 }

@@ -35,7 +35,10 @@ func Result(o Observation) *result.Result {
 		Wire:     o.Wire,
 		Work:     work(&sum, &o),
 		Warmup:   part.warmup,
-		Workers:  o.Workers, Environment: maps.Clone(o.Environment),
+		Workers:  o.Workers, Environment: maps.Clone(o.Environment), Links: o.Links,
+	}
+	for _, h := range o.Hosts {
+		r.Hosts = append(r.Hosts, h.Host)
 	}
 	if r.Environment == nil {
 		r.Environment = map[string]string{}

@@ -30,7 +30,7 @@ func Main(catalog run.Catalog, stdin io.Reader, stderr io.Writer) int {
 		return exit.Usage
 	}
 
-	w := &worker{catalog: catalog, clock: clock.New(), memory: os.NewFile(pageDescriptor, "shared page")}
+	w := &worker{catalog: catalog, clock: clock.New(), memory: os.NewFile(pageDescriptor, "shared page"), control: boot.Broker}
 	joined := make(chan struct{})
 	var member *control.Member
 	var err error

@@ -25,6 +25,7 @@ import (
 	"dmebench/internal/stall"
 	"dmebench/transport"
 	"dmebench/transport/link"
+	"dmebench/transport/nats"
 	"dmebench/workload/fault"
 )
 
@@ -40,7 +41,8 @@ type worker struct {
 	catalog run.Catalog
 	notify  func(control.Event) // tells the coordinator something unasked
 	clock   *clock.Clock
-	memory  *os.File // what the shared page lies in
+	memory  *os.File    // what the shared page lies in
+	control nats.Broker // of the control plane
 
 	assigned  *control.Assignment
 	job       *run.Job
@@ -184,6 +186,10 @@ func (w *worker) listen(c transport.Config) (transport.Transport, error) {
 			return nil, fmt.Errorf("worker: %s needs a broker and none was named; are coordinator and worker of one build?", network.Name)
 		}
 		e.Broker = *w.assigned.Broker
+		if e.Broker.URL == "" {
+			e.Broker = w.control
+			e.Broker.Sequenced = w.assigned.Broker.Sequenced
+		}
 	}
 	return network.Listen(e)
 }

@@ -1,0 +1,134 @@
+package host
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Site is what placement goes by.
+type Site struct {
+	Name   string
+	Cores  int // that its workers may use
+	Labels map[string]string
+}
+
+// Placement says on which hosts the workers of a run are.
+type Placement struct {
+	text       string
+	packed     bool
+	key, value string // of labels; "" for all hosts
+}
+
+// DefaultPlacement is the placement where none is asked for.
+const DefaultPlacement = "round-robin"
+
+// PlacementForms says what [ParsePlacement] reads, for help texts.
+const PlacementForms = "round-robin: one worker after the other on each host in turn; packed: as many workers on a host as it has " +
+	"cores, then the next host; label:KEY: in turn on hosts that differ in label KEY, such as rack; " +
+	"label:KEY=VALUE: in turn on the hosts with that label"
+
+// ParsePlacement reads a placement.
+func ParsePlacement(text string) (Placement, error) {
+	p := Placement{text: text}
+	switch rest, labelled := strings.CutPrefix(text, "label:"); {
+	case labelled:
+		p.key, p.value, _ = strings.Cut(rest, "=")
+		if p.key == "" || strings.HasSuffix(rest, "=") {
+			return p, fmt.Errorf("placement %q: want label:KEY or label:KEY=VALUE", text)
+		}
+	case text == "packed":
+		p.packed = true
+	case text != DefaultPlacement:
+		return p, fmt.Errorf("placement %q: want round-robin, packed, label:KEY or label:KEY=VALUE", text)
+	}
+	return p, nil
+}
+
+func (p Placement) String() string { return p.text }
+
+// Place returns for each worker the index of its host among sites, which are in the
+// order in which they are to be used. It depends on nothing but its arguments.
+func (p Placement) Place(workers int, sites []Site) ([]int, error) {
+	if len(sites) == 0 {
+		return nil, errors.New("there is no host to place workers on")
+	}
+	order, err := p.order(sites)
+	if err != nil {
+		return nil, err
+	}
+	if p.packed {
+		return pack(workers, order, sites), nil
+	}
+	places := make([]int, workers)
+	for w := range places {
+		places[w] = order[w%len(order)]
+	}
+	return places, nil
+}
+
+// order returns the hosts that are used, in the order in which they are.
+func (p Placement) order(sites []Site) ([]int, error) {
+	var order []int
+	if p.key == "" {
+		for k := range sites {
+			order = append(order, k)
+		}
+		return order, nil
+	}
+	byValue := make(map[string][]int)
+	var without []string
+	for k, s := range sites {
+		value, ok := s.Labels[p.key]
+		switch {
+		case !ok:
+			without = append(without, s.Name)
+		case p.value == "" || value == p.value:
+			byValue[value] = append(byValue[value], k)
+		}
+	}
+	switch {
+	case p.value == "" && without != nil:
+		return nil, fmt.Errorf("placement %s: no label %s on %s; start its agent with --label %s=VALUE",
+			p, p.key, strings.Join(without, ", "), p.key)
+	case len(byValue) == 0:
+		return nil, fmt.Errorf("placement %s: no host has the label %s=%s", p, p.key, p.value)
+	}
+	// One of each value, then the next of each.
+	values := slices.Sorted(maps.Keys(byValue))
+	for row := 0; ; row++ {
+		before := len(order)
+		for _, v := range values {
+			if row < len(byValue[v]) {
+				order = append(order, byValue[v][row])
+			}
+		}
+		if len(order) == before {
+			return order, nil
+		}
+	}
+}
+
+// pack fills one host after the other. Where there are more workers than cores, each
+// host gets its share of what is over, by its cores.
+func pack(workers int, order []int, sites []Site) []int {
+	cores := 0
+	for _, k := range order {
+		cores += max(1, sites[k].Cores)
+	}
+	var places []int
+	begun := 0 // cores of the hosts so far
+	for _, k := range order {
+		begun += max(1, sites[k].Cores)
+		until := begun
+		if workers > cores {
+			until = int(int64(workers) * int64(begun) / int64(cores))
+		}
+		for len(places) < min(until, workers) {
+			places = append(places, k)
+		}
+	}
+	return places
+}
