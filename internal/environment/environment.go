@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -37,9 +38,17 @@ func Describe() map[string]string {
 	if cpus, err := CPUs(); err == nil {
 		set("cpu_affinity", strings.Trim(strings.ReplaceAll(fmt.Sprint(cpus), " ", ","), "[]"))
 	}
+	if processors, limited := CPUQuota(); limited {
+		set("cpu_quota", strconv.FormatFloat(processors, 'g', 4, 64))
+	}
 	set("program", program())
 	return e
 }
+
+// CPUQuota returns how many processors' time the control groups of this process
+// allow it, together with all others in them; limited is false where they do not
+// bound it.
+func CPUQuota() (processors float64, limited bool) { return cpuQuotaAt("/") }
 
 func kernel() string {
 	var u unix.Utsname

@@ -1,6 +1,7 @@
 package environment
 
 import (
+	"iter"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -34,25 +35,36 @@ func limitsAt(root string) Limits {
 }
 
 // controlGroups lowers the limit on threads to those of the groups that this process is
-// in, of version 2 or 1, from its own up to the highest that can be seen. In a
-// container that is the one at the root of its file system.
+// in.
 func (l *Limits) controlGroups(root string) {
-	text, _ := os.ReadFile(filepath.Join(root, "proc/self/cgroup"))
-	for line := range strings.Lines(string(text)) {
-		parts := strings.SplitN(strings.TrimSpace(line), ":", 3) // number:controllers:path
-		if len(parts) != 3 {
-			continue
+	for dir := range groupsAt(root) {
+		most, ok1 := numberIn(filepath.Join(dir, "pids.max"))
+		there, ok2 := numberIn(filepath.Join(dir, "pids.current"))
+		if ok1 && ok2 {
+			l.Threads.used(most, there, "pids.max of the control group")
 		}
-		top := filepath.Join(root, "sys/fs/cgroup", parts[1])
-		for group := filepath.Join("/", parts[2]); ; group = filepath.Dir(group) {
-			dir := filepath.Join(top, group)
-			most, ok1 := numberIn(filepath.Join(dir, "pids.max"))
-			there, ok2 := numberIn(filepath.Join(dir, "pids.current"))
-			if ok1 && ok2 {
-				l.Threads.used(most, there, "pids.max of the control group")
+	}
+}
+
+// groupsAt yields the folders of the control groups that this process is in, of
+// version 2 or 1, from its own up to the highest that can be seen. In a container that
+// is the one at the root of its file system.
+func groupsAt(root string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		text, _ := os.ReadFile(filepath.Join(root, "proc/self/cgroup"))
+		for line := range strings.Lines(string(text)) {
+			parts := strings.SplitN(strings.TrimSpace(line), ":", 3) // number:controllers:path
+			if len(parts) != 3 {
+				continue
 			}
-			if group == "/" {
-				break
+			top := filepath.Join(root, "sys/fs/cgroup", parts[1])
+			for group := filepath.Join("/", parts[2]); ; group = filepath.Dir(group) {
+				if !yield(filepath.Join(top, group)) {
+					return
+				}
+				if group == "/" {
+					break
+				}
 			}
 		}
 	}

@@ -77,3 +77,26 @@ func TestHostLimits(t *testing.T) {
 		t.Error("this user has no threads")
 	}
 }
+
+// TestCPUQuota reads quotas of both versions, of which the least holds.
+func TestCPUQuota(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		files map[string]string
+		want  float64 // 0: none
+	}{
+		{"no group", nil, 0},
+		{"version 2, none", map[string]string{"proc/self/cgroup": "0::/a\n", "sys/fs/cgroup/a/cpu.max": "max 100000\n"}, 0},
+		{"version 2", map[string]string{"proc/self/cgroup": "0::/a/b\n",
+			"sys/fs/cgroup/a/b/cpu.max": "300000 100000\n", "sys/fs/cgroup/a/cpu.max": "150000 100000\n"}, 1.5},
+		{"version 1, none", map[string]string{"proc/self/cgroup": "3:cpu:/x\n",
+			"sys/fs/cgroup/cpu/x/cpu.cfs_quota_us": "-1\n", "sys/fs/cgroup/cpu/x/cpu.cfs_period_us": "100000\n"}, 0},
+		{"version 1", map[string]string{"proc/self/cgroup": "9:memory:/x\n3:cpu:/x\n",
+			"sys/fs/cgroup/cpu/x/cpu.cfs_quota_us": "50000\n", "sys/fs/cgroup/cpu/x/cpu.cfs_period_us": "100000\n"}, 0.5},
+	} {
+		got, limited := cpuQuotaAt(host(t, c.files))
+		if limited != (c.want > 0) || got != c.want {
+			t.Errorf("%s: %v processors, limited %v; want %v", c.name, got, limited, c.want)
+		}
+	}
+}
