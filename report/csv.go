@@ -27,7 +27,7 @@ func (c *collection) csv() []byte {
 		header = append(header, m.Name, m.Name+"_ci95_low", m.Name+"_ci95_high")
 	}
 	if c.onHosts() {
-		header = append(header, "hosts", "undecided", "lost_updates")
+		header = append(header, "undecided", "lost_updates", "hosts")
 	}
 	var out bytes.Buffer
 	w := csv.NewWriter(&out)
@@ -68,8 +68,7 @@ func (c *collection) row(cell *cell, metrics []result.Metric) []string {
 		row = append(row, number(e.Median), number(e.Lo), number(e.Hi))
 	}
 	if c.onHosts() {
-		row = append(row, cell.key.Get("hosts"),
-			strconv.FormatUint(cell.undecided(), 10), strconv.Itoa(cell.lostUpdates()))
+		row = append(row, strconv.FormatUint(cell.undecided(), 10), strconv.Itoa(cell.lostUpdates()), cell.key.Get("hosts"))
 	}
 	return row
 }

@@ -81,6 +81,7 @@ func enumerated(names []string) string {
 // placement is which nodes were where in some of the runs.
 type placement struct {
 	nodes int               // N
+	text  string            // identifies it
 	at    map[string]string // the nodes of each host
 	runs  int
 }
@@ -91,7 +92,7 @@ func (s *hostSet) placements() []placement {
 	text := func(r *result.Result) string { return fmt.Sprint(r.Nodes) + whereabouts(r) }
 	var all []placement
 	for _, runs := range Grouped(s.runs, text) {
-		p := placement{nodes: runs[0].Nodes, at: make(map[string]string), runs: len(runs)}
+		p := placement{nodes: runs[0].Nodes, text: whereabouts(runs[0]), at: make(map[string]string), runs: len(runs)}
 		for _, h := range runs[0].Hosts {
 			p.at[h.Name] = numbers(h.Nodes)
 		}

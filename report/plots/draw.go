@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
@@ -20,6 +21,7 @@ const (
 	axisLabel   = 14   // room for what an axis counts
 	panelTitle  = 15   // room for a panel's title
 	panelGap    = 8    // between two, beside and above one another
+	uprightHigh = 100  // at most, of names that stand upright
 	ordinate    = 50   // about the width that an ordinate and its labels take
 )
 
@@ -100,10 +102,25 @@ func (d drawing) within(p Panel, width vg.Length) panel {
 	}
 	drawn.labels = placeLabels(events, drawn.marks.x, small, width-ordinate-10)
 	axis(&drawn.plot.X, drawn.marks.x)
+	if drawn.marks.x.upright {
+		d.stand(&drawn.plot.X)
+	}
 	axis(&drawn.plot.Y, drawn.marks.y)
 	drawn.plot.BackgroundColor = nil
 	drawn.plot.Add(drawn.marks)
 	return drawn
+}
+
+// stand turns the names of an axis upright.
+func (d drawing) stand(a *plot.Axis) {
+	a.Tick.Label.Rotation = math.Pi / 2
+	a.Tick.Label.XAlign, a.Tick.Label.YAlign = text.XRight, text.YCenter
+	face := d.fonts.regular(textSize)
+	ticks := slices.Clone(a.Tick.Marker.(ticker))
+	for i := range ticks {
+		ticks[i].Label = elide(face, printable(ticks[i].Label), uprightHigh)
+	}
+	a.Tick.Marker = ticks
 }
 
 func (d drawing) rows() int { return (len(d.panels) + d.columns - 1) / d.columns }

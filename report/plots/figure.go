@@ -67,6 +67,8 @@ const (
 	Names                   // the abscissa alone: the places that the Figure names
 	Linear                  // a number, on an axis that is never logarithmic
 	Elapsed                 // the abscissa alone: time around a moment, with ticks at round values
+	Upright                 // Names that stand upright, for many
+	Places                  // the abscissa alone: places in an order, with ticks at round ones
 )
 
 // Axis is one axis of a figure. The unit of Times is added to its label.

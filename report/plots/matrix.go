@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
@@ -24,7 +25,7 @@ type Matrix struct {
 type Pair struct {
 	Row, Col int
 	Value    float64 // NaN for a cross
-	Range    string  // stands below the value where there is room; "" for none
+	Lo, Hi   float64 // of its interval, below it where there is room; NaN where there is none
 	Note     string  // what a reader sees who points at it
 }
 
@@ -81,7 +82,7 @@ func (m *Matrix) within(width vg.Length, f fonts) grid {
 	var value, within vg.Length
 	for _, p := range m.Pairs {
 		value = max(value, small.Width(g.scale.unit.Number(p.Value)))
-		within = max(within, tiny.Width(p.Range))
+		within = max(within, tiny.Width(g.interval(p)))
 	}
 	g.values = value+4 <= g.width
 	g.ranges = g.values && within > 0 && within+4 <= g.width
@@ -184,11 +185,20 @@ func (g grid) write(c draw.Canvas, p Pair, middle vg.Point) {
 	text := g.scale.unit.Number(p.Value)
 	y := middle.Y - 0.35*textSize
 	c.SetColor(onShade(g.scale.fraction(p.Value)))
-	if g.ranges && p.Range != "" && g.height >= textSize+smallText+6 {
+	if within := g.interval(p); g.ranges && within != "" && g.height >= textSize+smallText+6 {
 		y += 0.55 * smallText
-		c.FillString(tiny, vg.Point{X: middle.X - tiny.Width(p.Range)/2, Y: y - smallText - 2.5}, p.Range)
+		c.FillString(tiny, vg.Point{X: middle.X - tiny.Width(within)/2, Y: y - smallText - 2.5}, within)
 	}
 	c.FillString(small, vg.Point{X: middle.X - small.Width(text)/2, Y: y}, text)
+}
+
+// interval writes that of a value; "" where there is none, or it is a point.
+func (g grid) interval(p Pair) string {
+	lo, hi := g.scale.unit.Number(p.Lo), g.scale.unit.Number(p.Hi)
+	if !finite(p.Lo) || !finite(p.Hi) || lo == hi {
+		return ""
+	}
+	return lo + "–" + hi
 }
 
 // names writes what rows and columns are, and as many names of them as fit.
@@ -198,11 +208,7 @@ func (g grid) names(c draw.Canvas) {
 	right, bottom := c.Min.X+g.left, c.Max.Y-g.above
 	wide, high := g.width*vg.Length(len(g.Cols)), g.height*vg.Length(len(g.Rows))
 	c.FillString(label, vg.Point{X: right + (wide-label.Width(g.To))/2, Y: c.Max.Y - textSize}, printable(g.To))
-	c.Push()
-	c.Translate(vg.Point{X: c.Min.X + textSize, Y: bottom - (high+label.Width(g.From))/2})
-	c.Rotate(math.Pi / 2)
-	c.FillString(label, vg.Point{}, printable(g.From))
-	c.Pop()
+	upright(c, label, vg.Point{X: c.Min.X + textSize, Y: bottom - (high+label.Width(g.From))/2}, printable(g.From))
 
 	every := func(size vg.Length) int { return max(1, int(math.Ceil(float64(lowSquare/size)))) }
 	for i := 0; i < len(g.Rows); i += every(g.height) {
@@ -222,11 +228,7 @@ func (g grid) names(c draw.Canvas) {
 			continue
 		}
 		name := elide(small, printable(g.Cols[i]), g.above-axisLabel-5)
-		c.Push()
-		c.Translate(vg.Point{X: x + 0.35*textSize, Y: bottom + 4})
-		c.Rotate(math.Pi / 2)
-		c.FillString(small, vg.Point{}, name)
-		c.Pop()
+		upright(c, small, vg.Point{X: x + 0.35*textSize, Y: bottom + 4}, name)
 	}
 }
 
@@ -269,6 +271,14 @@ func (g grid) key(c draw.Canvas) {
 		c.SetColor(ink())
 		c.FillString(small, vg.Point{X: at(1) + keyGap + 11, Y: top - scaleHeight - textSize - 1}, elide(small, printable(g.Absent), room-11))
 	}
+}
+
+// upright writes text from a point upwards.
+func upright(c draw.Canvas, face font.Face, at vg.Point, s string) {
+	c.Push()
+	c.Rotate(math.Pi / 2)
+	c.FillString(face, vg.Point{X: at.Y, Y: -at.X}, s)
+	c.Pop()
 }
 
 func corners(r vg.Rectangle) []vg.Point {
