@@ -52,7 +52,7 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // json FILE PATH VALUE: the JSON object in the file has that value, as JSON, at
-// the path of keys.
+// the path of keys, and of numbers of items, from 0.
 func jsonValue(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) != 3 {
 		ts.Fatalf("usage: json FILE KEY.KEY… VALUE")
@@ -64,6 +64,14 @@ func jsonValue(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("%s holds more than one JSON value", args[0])
 	}
 	for key := range strings.SplitSeq(args[1], ".") {
+		if list, ok := value.([]any); ok {
+			i, err := strconv.Atoi(key)
+			if err != nil || i < 0 || i >= len(list) {
+				ts.Fatalf("%s: there is no item %q in a list of %d", args[1], key, len(list))
+			}
+			value = list[i]
+			continue
+		}
 		m, ok := value.(map[string]any)
 		if !ok {
 			ts.Fatalf("%s: nothing has the key %q", args[1], key)

@@ -22,80 +22,314 @@ func (e Exchange) Delay() int64 { return (e.Returned - e.Sent) - (e.Answered - e
 // Offset is by how much the other clock is ahead of this one, and the bound on its
 // error: the way there and the way back took no less than no time.
 func (e Exchange) Offset() (offset, bound int64) {
-	least, most := e.Answered-e.Returned, e.Received-e.Sent
-	return least + (most-least)/2, (most - least + 1) / 2
+	return middle(minus(e.Answered, e.Returned), minus(e.Received, e.Sent))
 }
 
-// MaxDrift bounds by how much two clocks of a testbed run apart, per second of
-// either: NTP slews the monotonic clock of a host by 500 µs/s at most, and two
-// hosts may be slewed in opposite directions.
+// Widened returns the exchange as it is known where the clocks were read to within
+// an error: here on this side, there on the other.
+func (e Exchange) Widened(here, there time.Duration) Exchange {
+	return Exchange{
+		Sent: minus(e.Sent, int64(here)), Returned: plus(e.Returned, int64(here)),
+		Received: plus(e.Received, int64(there)), Answered: minus(e.Answered, int64(there)),
+	}
+}
+
+// MaxDrift bounds by how much two clocks of a testbed run apart, per second: NTP
+// slews the monotonic clock of a host by 500 µs/s at most, and two hosts may be
+// slewed in opposite directions.
+//
+// It is an assumption. A clock that runs off by more, or is set, makes exchanges
+// contradict one another as soon as it is off by more than their delays.
 const MaxDrift = 1000 * time.Microsecond
 
-// Relation says how another host's clock compares with this one's, from exchanges
-// made at several times: between them no clock drifts by more than [MaxDrift]. Its
-// methods may be called from several goroutines.
-type Relation struct {
-	mu        sync.Mutex
-	exchanges []Exchange // in the order of Sent
+// drift is by how much two clocks come apart while one of them shows that d passes.
+// Where each is off by half of MaxDrift, the quotient of their rates is off by a
+// little more than the whole. Two nanoseconds are for what readings are rounded by.
+func drift(d int64) int64 {
+	const rate = int64(time.Second / MaxDrift)
+	return d/rate + d/(rate*rate) + 2
 }
 
-// Add takes an exchange into account.
+// mostLimits is how many limits on an offset are kept on either side: those of
+// twenty minutes at 50 exchanges a second.
+const mostLimits = 1 << 16
+
+// Relation says how another host's clock compares with this one's, from exchanges
+// made at several times: between them the clocks drift apart by no more than
+// [MaxDrift]. The zero value knows nothing, a nil one stands for one and the same
+// clock. Methods may be called from several goroutines.
+//
+// Every bound is sure, under that assumption, whatever the delays were on either
+// way. An exchange counts at other times, too, with what drift may have added, so
+// that one with a short delay serves many around it. Memory is bounded: of very
+// many exchanges the best of each stretch of time stays.
+type Relation struct {
+	mu sync.Mutex
+	// The offset is at most what most says, and its negative at most what least says.
+	most, least   envelope
+	contradiction int64
+}
+
+// Add takes an exchange into account that this host made with the other.
 func (r *Relation) Add(e Exchange) {
+	// The question arrived no earlier than it was sent: what the other clock showed
+	// then it showed at Sent or later. Of all instants that are possible, Sent makes
+	// the weakest limit, whatever time it is asked for; likewise Returned.
+	r.limit(limit{e.Sent, minus(e.Received, e.Sent)}, limit{e.Returned, minus(e.Returned, e.Answered)})
+}
+
+// AddReverse takes an exchange into account that the other host made with this one:
+// Sent and Returned are on the other clock.
+func (r *Relation) AddReverse(e Exchange) {
+	r.limit(limit{e.Answered, minus(e.Returned, e.Answered)}, limit{e.Received, minus(e.Received, e.Sent)})
+}
+
+func (r *Relation) limit(most, least limit) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	i, _ := slices.BinarySearchFunc(r.exchanges, e.Sent, func(x Exchange, at int64) int { return int(min(1, max(-1, x.Sent-at))) })
-	r.exchanges = slices.Insert(r.exchanges, i, e)
+	// How far the offset at a time would have to be above what it is at most.
+	excess := max(
+		minus(minus(0, least.offset), min(r.most.at(least.at), most.elsewhere(least.at))),
+		minus(minus(0, r.least.at(most.at)), most.offset),
+	)
+	if excess > 0 {
+		r.contradiction = max(r.contradiction, excess)
+		return // so that what the exchanges before it said of their time stays
+	}
+	r.most.add(most)
+	r.least.add(least)
+}
+
+// Contradiction is by how much exchanges contradict one another: a clock was set by
+// at least so much between them, or drifted so much more than MaxDrift allows. 0
+// where they agree. From then on the relation bounds nothing, and offsets are those of
+// the exchanges before.
+func (r *Relation) Contradiction() time.Duration {
+	if r == nil {
+		return 0
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return time.Duration(r.contradiction)
 }
 
 // Offset returns by how much the other clock is ahead of this one when this one
 // shows at, and the bound on the error of that; a bound of math.MaxInt64 where
-// nothing is known. A negative bound says that the exchanges contradict one another:
-// a clock was set, or drifted by more than MaxDrift.
+// nothing is known. A negative bound says that the exchanges contradict one another.
 func (r *Relation) Offset(at int64) (offset, bound int64) {
+	if r == nil {
+		return 0, 0
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.exchanges) == 0 {
-		return 0, math.MaxInt64
-	}
-	least, most := int64(math.MinInt64), int64(math.MaxInt64)
-	for _, e := range r.exchanges {
-		apart := max(e.Sent-at, at-e.Returned, e.Returned-e.Sent)
-		drift := int64(math.Ceil(float64(apart) * MaxDrift.Seconds()))
-		least = max(least, e.Answered-e.Returned-drift)
-		most = min(most, e.Received-e.Sent+drift)
-	}
-	return least + (most-least)/2, (most - least + 1) / 2
+	return r.offset(at)
 }
 
-// There returns what the other clock shows when this one shows at.
-func (r *Relation) There(at int64) int64 {
-	if r == nil {
-		return at
+func (r *Relation) offset(at int64) (offset, bound int64) {
+	offset, bound = 0, math.MaxInt64
+	if len(r.most.points) > 0 {
+		offset, bound = middle(minus(0, r.least.at(at)), r.most.at(at))
 	}
+	if r.contradiction > 0 {
+		bound = min(bound, -1)
+	}
+	return offset, bound
+}
+
+// There returns what the other clock shows when this one shows at, within the bound
+// of [Relation.Offset].
+func (r *Relation) There(at int64) int64 {
 	offset, _ := r.Offset(at)
-	return at + offset
+	return plus(at, offset)
+}
+
+// Within returns what the other clock shows when this one shows at, give or take that
+// much, and the bound on the error of that, as of [Relation.Offset].
+func (r *Relation) Within(at, give int64) (there, bound int64) {
+	offset, bound := r.Offset(at)
+	if bound >= 0 && bound < math.MaxInt64 && give > 0 {
+		bound = plus(bound, plus(give, drift(give)))
+	}
+	return plus(at, offset), bound
 }
 
 // Here returns what this clock shows when the other one shows at, and the bound on
-// the error of that.
+// the error of that, as of [Relation.Offset]. It is monotonic in at.
 func (r *Relation) Here(at int64) (here, bound int64) {
 	if r == nil {
 		return at, 0
 	}
-	offset, _ := r.Offset(r.first())
-	here = at - offset
-	for range 3 { // offsets change by a thousandth of the time that passes
-		offset, bound = r.Offset(here)
-		here = at - offset
-	}
-	return here, bound
-}
-
-func (r *Relation) first() int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.exchanges) == 0 {
-		return 0
+	if len(r.most.points) == 0 {
+		_, bound = r.offset(at)
+		return at, bound
 	}
-	return r.exchanges[0].Sent
+	// Offsets change by a thousandth of the time that passes, so that each step
+	// comes a thousand times closer.
+	here = minus(at, r.most.points[0].offset)
+	var off int64
+	for range 8 {
+		var offset int64
+		offset, bound = r.offset(here)
+		off = minus(minus(at, here), offset)
+		if -1 <= off && off <= 1 {
+			break
+		}
+		here = plus(here, off)
+	}
+	if bound < 0 || bound == math.MaxInt64 {
+		return here, bound
+	}
+	// The bound is one at here; it is asked for when the other clock shows at.
+	bound = plus(bound, max(off, -off))
+	return here, plus(bound, drift(bound)+drift(drift(bound)))
+}
+
+// Drift returns by how much the other clock ran fast, as parts per million of this
+// one's time, on average over the exchanges, and the bound on the error of that; ok
+// is false where they cannot tell.
+func (r *Relation) Drift() (ppm, bound float64, ok bool) {
+	if r == nil {
+		return 0, 0, true
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	n := len(r.most.points)
+	if n < 2 || r.contradiction > 0 {
+		return 0, 0, false
+	}
+	first, last := r.most.points[0].at, r.most.points[n-1].at
+	third := minus(last, first) / 3
+	type known struct{ at, offset, bound int64 }
+	best := [2]known{{bound: math.MaxInt64}, {bound: math.MaxInt64}} // near the beginning and near the end
+	for _, p := range r.most.points {
+		side := 0
+		if p.at > plus(first, third) {
+			side = 1
+			if p.at < minus(last, third) {
+				continue
+			}
+		}
+		if offset, bound := r.offset(p.at); bound < best[side].bound {
+			best[side] = known{p.at, offset, bound}
+		}
+	}
+	a, b := best[0], best[1]
+	if b.at <= a.at || b.bound == math.MaxInt64 {
+		return 0, 0, false
+	}
+	passed := float64(b.at) - float64(a.at)
+	return 1e6 * (float64(b.offset) - float64(a.offset)) / passed, 1e6 * (float64(a.bound) + float64(b.bound)) / passed, true
+}
+
+// limit says that the offset at a time is no more than that.
+type limit struct{ at, offset int64 }
+
+// envelope is what limits say together: of each that another one makes superfluous
+// nothing is kept, so that the limits at the two times nearest to a third one say
+// all that is known of it. They are in the order of times.
+type envelope struct {
+	points []limit
+	cell   int64 // of time, within which one limit was kept when there were too many
+}
+
+// at returns what the offset at a time is at most.
+func (v *envelope) at(at int64) int64 {
+	i := v.after(at)
+	most := int64(math.MaxInt64)
+	for _, p := range v.points[max(i-1, 0):min(i+1, len(v.points))] {
+		most = min(most, p.elsewhere(at))
+	}
+	return most
+}
+
+// after returns the position of the first limit that is of a later time.
+func (v *envelope) after(at int64) int {
+	i, _ := slices.BinarySearchFunc(v.points, at, func(p limit, at int64) int {
+		if p.at <= at {
+			return -1
+		}
+		return 1
+	})
+	return i
+}
+
+// elsewhere returns what the limit says of another time.
+func (p limit) elsewhere(at int64) int64 {
+	apart := minus(max(at, p.at), min(at, p.at))
+	return plus(p.offset, drift(apart))
+}
+
+func (v *envelope) add(p limit) {
+	if v.at(p.at) <= p.offset {
+		return
+	}
+	i := v.after(p.at)
+	from, to := i, i
+	for from > 0 && p.elsewhere(v.points[from-1].at) <= v.points[from-1].offset {
+		from--
+	}
+	for to < len(v.points) && p.elsewhere(v.points[to].at) <= v.points[to].offset {
+		to++
+	}
+	v.points = slices.Replace(v.points, from, to, p)
+	if len(v.points) > mostLimits {
+		v.thin()
+	}
+}
+
+// thin keeps the tightest limit of each cell of time, of cells so long that half the
+// limits go: what is left out makes bounds looser, never wrong, and as loose at one
+// time as at another.
+func (v *envelope) thin() {
+	for v.cell = max(1, v.cell); ; v.cell *= 2 {
+		kept := v.points[:0]
+		for _, p := range v.points {
+			last := len(kept) - 1
+			switch {
+			case last < 0 || kept[last].at/v.cell != p.at/v.cell:
+				kept = append(kept, p)
+			case p.offset < kept[last].offset:
+				kept[last] = p
+			}
+		}
+		if v.points = kept; len(kept) <= mostLimits/2 {
+			return
+		}
+	}
+}
+
+// middle returns the middle of a range and how far its ends are from there; negative
+// where least is more than most.
+func middle(least, most int64) (mid, off int64) {
+	width := minus(most, least)
+	if width < 0 {
+		return plus(least, width/2), min(-1, width/2)
+	}
+	return plus(least, width/2), width - width/2
+}
+
+// plus and minus stop at the ends of what an int64 can hold: times of other hosts
+// may be anything.
+func plus(a, b int64) int64 {
+	switch sum := a + b; {
+	case b > 0 && sum < a:
+		return math.MaxInt64
+	case b < 0 && sum > a:
+		return math.MinInt64
+	default:
+		return sum
+	}
+}
+
+func minus(a, b int64) int64 {
+	switch difference := a - b; {
+	case b < 0 && difference < a:
+		return math.MaxInt64
+	case b > 0 && difference > a:
+		return math.MinInt64
+	default:
+		return difference
+	}
 }

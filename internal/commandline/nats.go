@@ -16,34 +16,50 @@ import (
 	"dmebench/transport/nats"
 )
 
-// natsFlags say which broker the frames of --transport nats pass. What is secret
-// is in files: command lines are for everybody on a host to read.
+// natsFlags say which broker the frames of --transport nats pass.
 func natsFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "nats-url", Usage: "for --transport nats: server or cluster at `URL`, such as tls://10.0.0.1:4222; " +
-			"several with commas between (default: a server of the run's own)"},
-		&cli.StringFlag{Name: "nats-creds", Usage: "for --nats-url: `FILE` with credentials of NATS, or with a token"},
-		&cli.StringFlag{Name: "nats-ca", Usage: "for --nats-url: `FILE` (PEM) with the authorities to trust, in place of the system's"},
-		&cli.StringFlag{Name: "nats-cert", Usage: "for --nats-url: `FILE` (PEM) with the certificate to present"},
-		&cli.StringFlag{Name: "nats-key", Usage: "for --nats-url: `FILE` (PEM) with the key of --nats-cert"},
+			"several with commas between (default: a server of the run's own, or with --agents that of the agents)"},
 	}
 }
 
-// natsBroker reads the flags; nil where the run is to have a broker of its own.
+// credentialFlags say how to be let into a server of NATS that is elsewhere. What is
+// secret is in files: command lines are for everybody on a host to read.
+func credentialFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "nats-creds", Usage: "`FILE` with credentials of NATS, or with a token, for its server elsewhere"},
+		&cli.StringFlag{Name: "nats-ca", Usage: "`FILE` (PEM) with the authorities to trust there, in place of the system's"},
+		&cli.StringFlag{Name: "nats-cert", Usage: "`FILE` (PEM) with the certificate to present there"},
+		&cli.StringFlag{Name: "nats-key", Usage: "`FILE` (PEM) with the key of --nats-cert"},
+	}
+}
+
+// given returns the flags of a list that were given.
+func given(c *cli.Context, names ...string) []string {
+	return slices.DeleteFunc(names, func(name string) bool { return !c.IsSet(name) })
+}
+
+// natsBroker returns the broker that the frames of a run pass; nil where the run is to
+// have one of its own, or that of its agents.
 func natsBroker(c *cli.Context, network run.Network) (*nats.Broker, error) {
-	given := slices.DeleteFunc([]string{"nats-url", "nats-creds", "nats-ca", "nats-cert", "nats-key"},
-		func(name string) bool { return !c.IsSet(name) })
-	if len(given) == 0 {
+	flags := given(c, "nats-url", "nats-creds", "nats-ca", "nats-cert", "nats-key")
+	if len(flags) == 0 || c.IsSet("agents") && !c.IsSet("nats-url") {
 		return nil, nil
 	}
 	if !network.Brokered {
-		return nil, usage("--%s is for --transport nats; %s has no broker", given[0], network.Name)
+		return nil, usage("--%s is for --transport nats; %s has no broker", flags[0], network.Name)
 	}
 	if !c.IsSet("nats-url") {
-		return nil, usage("--%s is for --nats-url; a broker of the run's own needs nothing", given[0])
+		return nil, usage("--%s is for --nats-url; a broker of the run's own needs nothing", flags[0])
 	}
-	b := &nats.Broker{URL: c.String("nats-url")}
-	if err := checkNATSURL(b.URL); err != nil {
+	return brokerAt(c, "nats-url")
+}
+
+// brokerAt returns the broker that a flag and those of its credentials name.
+func brokerAt(c *cli.Context, urlFlag string) (*nats.Broker, error) {
+	b := &nats.Broker{URL: c.String(urlFlag)}
+	if err := checkNATSURL(urlFlag, b.URL); err != nil {
 		return nil, failWith(exit.Usage, err)
 	}
 	if c.IsSet("nats-cert") != c.IsSet("nats-key") {
@@ -78,16 +94,16 @@ func keepIn(to *[]byte) func([]byte) error {
 
 // checkNATSURL refuses whatever is no list of addresses alone. What it refuses can hold
 // a secret, wherever it stands, and is not repeated.
-func checkNATSURL(list string) error {
+func checkNATSURL(flag, list string) error {
 	if strings.Contains(list, "@") {
-		return errors.New("--nats-url: a secret on a command line is for everybody on this host to read; " +
+		return errors.New("--" + flag + ": a secret on a command line is for everybody on this host to read; " +
 			"put it into a file, for --nats-creds")
 	}
 	for s := range strings.SplitSeq(list, ",") {
 		u, err := url.Parse(strings.TrimSpace(s))
 		if err != nil || u.Host == "" || u.Scheme != "nats" && u.Scheme != "tls" ||
 			strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" {
-			return errors.New("--nats-url: want nats://HOST:PORT or tls://HOST:PORT, or several of them with commas between, " +
+			return errors.New("--" + flag + ": want nats://HOST:PORT or tls://HOST:PORT, or several of them with commas between, " +
 				"and nothing else in them")
 		}
 	}

@@ -57,6 +57,9 @@ func (c *coordinator) collect(ctx context.Context, o *measure.Observation) error
 	var wire transport.Counters
 	for _, r := range reports {
 		if !c.places[r.Worker].disturbed {
+			for i := range r.Lapses {
+				r.Lapses[i].Until, _ = c.hostOf(r.Worker).Clock().Here(r.Lapses[i].Until)
+			}
 			c.lapsed(c.name(r.Worker), r.Lapses)
 		}
 		if r.Wire != nil {
@@ -83,10 +86,12 @@ func (c *coordinator) collect(ctx context.Context, o *measure.Observation) error
 			return err
 		}
 	}
-	if o.Status == result.OK {
-		return c.ping(ctx)
+	if o.Status != result.OK {
+		return nil
 	}
-	return nil
+	c.survey.after(ctx)
+	c.survey.report(o, c.start)
+	return c.ping(ctx)
 }
 
 // entries fetches the records, chunk by chunk, from all workers at once.

@@ -86,6 +86,7 @@ type coordinator struct {
 	data   dataPlane
 	hosts  []host.Host
 	looked []host.Reading // by node, of the latest look by until
+	survey *survey        // of the ways between hosts; nil where they cannot tell
 	fail   context.CancelCauseFunc
 	failed atomic.Bool // something has gone wrong with a worker or the control plane
 	ending atomic.Bool // workers may go: their end is no failure any more
@@ -136,6 +137,7 @@ func start(ctx context.Context, job *run.Job, opt Options) (_ *coordinator, err 
 	if err = c.openHosts(ctx); err != nil {
 		return nil, err
 	}
+	c.startSurvey(ctx)
 	return c, nil
 }
 

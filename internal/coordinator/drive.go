@@ -18,6 +18,7 @@ const (
 	pollStep  = 30 * time.Microsecond  // between looks while a step is awaited
 	leadBase  = 5 * time.Millisecond   // from the command to begin to the beginning, so that all have heard it
 	leadExtra = 100 * time.Microsecond // for each worker
+	leadFar   = 50 * time.Millisecond  // more, where workers are on other hosts
 )
 
 // drive runs the workload until all requests have been served.
@@ -113,7 +114,13 @@ func (c *coordinator) step(ctx context.Context, arrivals []workload.Arrival, now
 
 // lead is how far ahead, in nanoseconds, something is arranged of which all
 // workers have to hear beforehand.
-func (c *coordinator) lead() int64 { return int64(leadBase + time.Duration(len(c.places))*leadExtra) }
+func (c *coordinator) lead() int64 {
+	lead := leadBase + time.Duration(len(c.places))*leadExtra
+	if c.several() {
+		lead += leadFar
+	}
+	return int64(lead)
+}
 
 // drain waits for quiescence. A system with a perpetual token falls silent only
 // once its nodes are told that no more requests will come.

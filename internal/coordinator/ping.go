@@ -31,6 +31,9 @@ func (c *coordinator) ping(ctx context.Context) error {
 	if c.lostPings > 0 && c.delays == nil {
 		return nil // nothing came back before the run
 	}
+	if c.start == 0 {
+		c.survey.before(ctx)
+	}
 	links := c.job.Links()
 	wait := pingWait + 2*links.Typical(pingBytes)
 	byWorker := make(map[int][][2]uint32)

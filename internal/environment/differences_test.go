@@ -35,8 +35,9 @@ func TestDifferences(t *testing.T) {
 		}},
 		{"only one host has it", map[string]map[string]string{"a": base, "b": host(map[string]string{"cpu_quota": "0.5"})},
 			[]string{"cpu_quota: not known on a; 0.5 on b"}},
-		{"a fact that nobody foresaw", map[string]map[string]string{"a": host(map[string]string{"zebra": "1"}), "b": host(map[string]string{"zebra": "2"})},
-			[]string{"zebra: 1 on a; 2 on b"}},
+		{"a fact that nobody foresaw", map[string]map[string]string{
+			"a": host(map[string]string{"zebra": "1"}), "b": host(map[string]string{"zebra": "2"}),
+		}, []string{"zebra: 1 on a; 2 on b"}},
 		{"many hosts", map[string]map[string]string{
 			"a": base, "b": base, "c": base, "d": base, "e": base, "f": base, "x": host(map[string]string{"cores": "8"}),
 		}, []string{"cores: 2 on a, b, c and 3 more; 8 on x"}},

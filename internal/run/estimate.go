@@ -9,6 +9,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/internal/environment"
+	"dmebench/report/units"
 	"dmebench/result"
 	"dmebench/workload"
 )
@@ -23,6 +24,7 @@ type Estimate struct {
 	Threads     uint64 // of all processes
 	Descriptors uint64 // of the process that has the most
 	Memory      uint64 // bytes, of all processes
+	Connections uint64 // between processes, each counted once
 	RequestSet  uint64 // messages that a first request makes: K, without the node itself
 }
 
@@ -82,6 +84,7 @@ func (e *Estimate) real(j *Job, nodes footprint) {
 	memory := w*(workerMemory+nodes.system) + float64(j.Spec.Nodes)*nodes.each
 	if j.Network.Connected {
 		peers := min(w-1, float64(e.RequestSet)*float64(per))
+		e.Connections = whole(w * peers)
 		e.Descriptors = max(e.Descriptors, whole(ownDescriptors+2*peers)) // to each of them, and from it
 		memory += w * 2 * peers * socketMemory
 	}
@@ -221,7 +224,7 @@ func messagesOfRequest(node dme.Node, n int) (messages int) {
 
 // String says what the run needs.
 func (e Estimate) String() string {
-	text := "about " + bytesText(e.Memory) + " of memory"
+	text := "about " + units.Bytes(e.Memory) + " of memory"
 	if e.Workers > 0 {
 		text = fmt.Sprintf("%d processes with %d threads, up to %d descriptors in one of them, and %s",
 			e.Workers+1, e.Threads, e.Descriptors, text)
@@ -247,7 +250,7 @@ func (e Estimate) Check(l environment.Limits) error {
 	if e.Workers > 1 {
 		fewer += " or more --nodes-per-worker"
 	}
-	lack(e.Memory, l.Memory, bytesText, "of memory", "")
+	lack(e.Memory, l.Memory, units.Bytes, "of memory", "")
 	lack(e.Threads, l.Threads, count, "threads", "raise the limit on threads (ulimit -u, "+l.Threads.By+")")
 	lack(e.Descriptors, l.Descriptors, count, "descriptors in one process",
 		fmt.Sprintf("raise the limit on descriptors (ulimit -n %d)", e.Descriptors))
@@ -278,16 +281,3 @@ const crowd = 100
 // Crowded reports whether so many processes share so many processors that times
 // say more about these than about the algorithm.
 func (e Estimate) Crowded(processors int) bool { return e.Workers > crowd*processors }
-
-// bytesText writes a number of bytes for people.
-func bytesText(n uint64) string {
-	units := []string{"bytes", "kB", "MB", "GB", "TB", "PB"}
-	x, i := float64(n), 0
-	for x >= 1000 && i+1 < len(units) {
-		x, i = x/1000, i+1
-	}
-	if i == 0 {
-		return fmt.Sprint(n, " ", units[i])
-	}
-	return fmt.Sprintf("%.3g %s", x, units[i])
-}

@@ -56,13 +56,7 @@ func Networks() []Network {
 		Help: "GOMAXPROCS of each worker process; 0 leaves it to the Go runtime",
 	}
 	return []Network{
-		conditioned(Network{
-			Name: "tcp", Help: "TCP: one connection per ordered pair of processes that talk",
-			Options:    []dme.Option{runtime},
-			Guarantees: func(dme.Options) transport.Guarantees { return tcp.Guarantees },
-			Listen:     func(e Endpoint) (transport.Transport, error) { return tcp.Listen(e.Config) },
-			Connected:  true,
-		}),
+		conditioned(overTCP(runtime)),
 		overUDP(runtime),
 		conditioned(Network{
 			Name:       "nats",
@@ -73,6 +67,29 @@ func Networks() []Network {
 			Brokered:   true,
 		}),
 		simulated(),
+	}
+}
+
+// TLSOption is the option of network tcp that says which connections are encrypted.
+const TLSOption = "tls"
+
+func overTCP(runtime dme.Option) Network {
+	var words []string
+	for _, e := range tcp.Encryptions() {
+		words = append(words, string(e))
+	}
+	secure := dme.Option{
+		Name: TLSOption, Default: string(tcp.Auto), Words: words,
+		Help: "whether connections are encrypted, by TLS 1.3 with keys that follow from the run's; auto: those to a listener beyond the loopback",
+	}
+	return Network{
+		Name: "tcp", Help: "TCP: one connection per ordered pair of processes that talk; encrypted beyond the loopback",
+		Options:    []dme.Option{runtime, secure},
+		Guarantees: func(dme.Options) transport.Guarantees { return tcp.Guarantees },
+		Listen: func(e Endpoint) (transport.Transport, error) {
+			return tcp.Listen(e.Config, tcp.Options{Encryption: tcp.Encryption(e.Options.Get(TLSOption))})
+		},
+		Connected: true,
 	}
 }
 

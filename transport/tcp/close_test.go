@@ -46,7 +46,7 @@ func TestCloseDoesNotWaitForThePeer(t *testing.T) {
 // TestCloseBeforeStart closes with a peer that was welcomed and waits.
 func TestCloseBeforeStart(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
-	tr, err := Listen(transport.Config{Listen: "127.0.0.1:0", Local: []dme.NodeID{1}, Nodes: 3, Key: testKey})
+	tr, err := Listen(transport.Config{Listen: "127.0.0.1:0", Local: []dme.NodeID{1}, Nodes: 3, Key: testKey}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func noTimeWait(t *testing.T, closeAll func([]*Transport)) {
 		tr, err := Listen(transport.Config{
 			Listen: "127.0.0.1:0", Local: []dme.NodeID{dme.NodeID(i + 1)}, Nodes: n,
 			Key: testKey, Peers: []dme.NodeID{1, 2, 3, 4},
-		})
+		}, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,6 +2,7 @@ package tcp
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -12,47 +13,50 @@ import (
 // connect dials a process and shakes hands with it. A listener that had no
 // place for it is tried again; a refusal is final, since every process
 // listens before the address book is known.
-func (t *Transport) connect(ctx context.Context, to *process) (*net.TCPConn, error) {
+func (t *Transport) connect(ctx context.Context, to *process) (*net.TCPConn, *session, error) {
 	select {
 	case t.dialing <- struct{}{}:
 		defer func() { <-t.dialing }()
 	case <-ctx.Done():
-		return nil, fmt.Errorf("tcp: dial %v: %w", to, context.Cause(ctx))
+		return nil, nil, fmt.Errorf("tcp: dial %v: %w", to, context.Cause(ctx))
 	}
 	ctx, cancel := context.WithTimeout(ctx, t.limits.connect)
 	defer cancel()
 	for pause := 5 * time.Millisecond; ; pause = min(2*pause, 500*time.Millisecond) {
-		conn, err := t.connectOnce(ctx, to)
+		conn, secure, err := t.connectOnce(ctx, to)
 		switch {
 		case err == nil:
-			return conn, nil
+			return conn, secure, nil
 		case errors.Is(err, syscall.ECONNREFUSED):
-			return nil, fmt.Errorf("tcp: dial %v: %w; is its worker running?", to, err)
+			return nil, nil, fmt.Errorf("tcp: dial %v: %w; is its worker running?", to, err)
 		case !errors.Is(err, errUnanswered) || ctx.Err() != nil:
-			return nil, fmt.Errorf("tcp: dial %v: %w", to, err)
+			return nil, nil, fmt.Errorf("tcp: dial %v: %w", to, err)
 		}
 		select {
 		case <-time.After(pause):
 		case <-ctx.Done():
-			return nil, fmt.Errorf("tcp: dial %v: %w", to, err)
+			return nil, nil, fmt.Errorf("tcp: dial %v: %w", to, err)
 		}
 	}
 }
 
-func (t *Transport) connectOnce(ctx context.Context, to *process) (*net.TCPConn, error) {
+func (t *Transport) connectOnce(ctx context.Context, to *process) (*net.TCPConn, *session, error) {
 	dialer := net.Dialer{KeepAlive: -1}
 	c, err := dialer.DialContext(ctx, "tcp", to.Addr)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	conn := c.(*net.TCPConn)
 	deadline, _ := ctx.Deadline()
 	conn.SetDeadline(deadline)
 	stop := context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
-	err = introduce(conn, &t.config.Key, ends{
-		from: t.config.Local[0], to: to.Node(),
-		fromIncarnation: t.config.Incarnation, toIncarnation: to.Incarnation,
-	})
+	secure, err := t.newSession(conn, to.Addr, tls.Client)
+	if err == nil {
+		err = introduce(over(conn, secure), &t.config.Key, ends{
+			from: t.config.Local[0], to: to.Node(),
+			fromIncarnation: t.config.Incarnation, toIncarnation: to.Incarnation,
+		})
+	}
 	if !stop() && err == nil {
 		err = context.Cause(ctx)
 	}
@@ -61,9 +65,9 @@ func (t *Transport) connectOnce(ctx context.Context, to *process) (*net.TCPConn,
 	}
 	if err != nil {
 		abort(conn)
-		return nil, err
+		return nil, nil, err
 	}
-	return conn, nil
+	return conn, secure, nil
 }
 
 // prepare sets up an authenticated connection.

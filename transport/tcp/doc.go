@@ -32,9 +32,18 @@
 // (handshake.go): the key never travels, and what was overheard opens no other
 // connection. Strangers are refused, counted, and bounded in number and time,
 // so that they take neither descriptors nor places from the run's processes.
-// Frames themselves are neither encrypted nor authenticated: the network must
-// be trusted to deliver an established connection's bytes unchanged, as
-// loopback or a closed testbed is.
+//
+// # Encryption
+//
+// Connections to a listener beyond the loopback are encrypted ([Encryption]): by TLS
+// 1.3, in which both ends present one public key that follows from the run's, and take
+// no other (secure.go). The handshake above runs inside. Frames on a connection that is
+// not encrypted are not authenticated either: there the network must be trusted to
+// deliver an established connection's bytes unchanged, as the loopback is.
+//
+// Encrypted frames go the same way: the goroutine that writes makes records of what is
+// queued, outside of the link's lock, and writes them like frames, as far as the socket
+// takes them. A read never writes. What passes is known by its amount and times.
 //
 // What an authenticated peer sends is still checked. A frame from a node that
 // does not live at the peer, or for a node that does not live here, is dropped

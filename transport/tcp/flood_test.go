@@ -89,7 +89,7 @@ func waitFor(t *testing.T, what string, holds func() bool) {
 
 // BenchmarkRefusal is what a stranger's connection costs, both sides together.
 func BenchmarkRefusal(b *testing.B) {
-	tr, err := Listen(transport.Config{Listen: "127.0.0.1:0", Local: []dme.NodeID{1}, Nodes: 4, Key: testKey})
+	tr, err := Listen(transport.Config{Listen: "127.0.0.1:0", Local: []dme.NodeID{1}, Nodes: 4, Key: testKey}, Options{})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package tcp
 
 import (
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -16,10 +17,11 @@ import (
 
 // inbound is a connection that another process (or this one) has dialed.
 type inbound struct {
-	t    *Transport
-	conn *net.TCPConn
-	from *process      // nil before Start
-	done chan struct{} // closed when nothing from it is delivered any more
+	t      *Transport
+	conn   *net.TCPConn
+	secure *session      // where it is encrypted
+	from   *process      // nil before Start
+	done   chan struct{} // closed when nothing from it is delivered any more
 
 	mu       sync.Mutex // orders what is written: welcome, goodbye
 	farewell bool       // this side has said goodbye
@@ -55,14 +57,18 @@ func (t *Transport) accept() {
 // greet shakes hands with who has dialed and goes on to deliver its frames.
 func (t *Transport) greet(conn *net.TCPConn) {
 	conn.SetDeadline(time.Now().Add(t.limits.handshake))
-	who, err := receive(conn, &t.config)
+	var who ends
+	secure, err := t.newSession(conn, t.Addr(), tls.Server)
+	if err == nil {
+		who, err = receive(over(conn, secure), &t.config)
+	}
 	if err == nil {
 		err = t.prepare(conn)
 	}
 	if !t.admission.leave(conn) && err == nil {
 		err = errUnanswered
 	}
-	in := &inbound{t: t, conn: conn, done: make(chan struct{})}
+	in := &inbound{t: t, conn: conn, secure: secure, done: make(chan struct{})}
 	if err == nil {
 		err = in.welcome()
 	}
@@ -99,7 +105,7 @@ func (in *inbound) welcome() error {
 	if closing {
 		return errClosed
 	}
-	_, err := io.WriteString(in.conn, welcome)
+	_, err := io.WriteString(over(in.conn, in.secure), welcome)
 	return err
 }
 
@@ -143,9 +149,15 @@ func (t *Transport) tryRegister(in *inbound, node dme.NodeID, incarnation uint32
 
 // run delivers what arrives until the connection ends, then settles how.
 func (in *inbound) run() {
-	conn, err := rawio.NewConn(in.conn)
+	var r io.Reader
+	var err error
+	if in.secure != nil {
+		r = in.secure
+	} else {
+		r, err = rawio.NewConn(in.conn)
+	}
 	if err == nil {
-		err = in.deliver(conn)
+		err = in.deliver(r)
 	}
 	if err != nil {
 		in.countPackets()
@@ -160,7 +172,7 @@ func (in *inbound) run() {
 	if !in.t.closing.Load() {
 		// The peer closes first: it must see the answer before a reset.
 		var b [1]byte
-		in.conn.Read(b[:])
+		over(in.conn, in.secure).Read(b[:])
 	}
 	in.countPackets()
 	abort(in.conn)
@@ -235,6 +247,6 @@ func (in *inbound) leave() {
 	defer in.mu.Unlock()
 	if !in.farewell {
 		in.farewell = true
-		io.WriteString(in.conn, frame.Goodbye)
+		io.WriteString(over(in.conn, in.secure), frame.Goodbye)
 	}
 }

@@ -49,12 +49,15 @@ type link struct {
 	packets  packets
 	drains   sync.WaitGroup // Add under mu, and only while not gone
 
-	conn *net.TCPConn    // set before phase leaves connecting
-	raw  syscall.RawConn // of conn
+	conn   *net.TCPConn    // set before phase leaves connecting
+	raw    syscall.RawConn // of conn
+	secure *session        // where conn is encrypted
 
 	// Owned by who is writing.
 	out      []byte // what is still to be written
-	outBuf   []byte // the buffer that out lies in
+	outBuf   []byte // the buffer that was the queue, for reuse
+	records  []byte // the buffer that out lies in where it is encrypted
+	written  int    // bytes that the socket took
 	wait     bool   // attempt waits for the socket
 	err      error  // of the last attempt
 	attempts uint64 // write calls, and of these
@@ -140,9 +143,9 @@ func (l *link) leave() {
 // run is the goroutine of a link: it connects, reports how that went, and
 // waits for the end of the connection.
 func (l *link) run(report func(error)) {
-	conn, err := l.t.connect(l.ctx, l.to)
+	conn, secure, err := l.t.connect(l.ctx, l.to)
 	if err == nil {
-		err = l.open(conn)
+		err = l.open(conn, secure)
 	}
 	if err != nil {
 		l.mu.Lock()
@@ -155,7 +158,7 @@ func (l *link) run(report func(error)) {
 	l.watch()
 }
 
-func (l *link) open(conn *net.TCPConn) error {
+func (l *link) open(conn *net.TCPConn, secure *session) error {
 	raw, err := conn.SyscallConn()
 	if err != nil {
 		abort(conn)
@@ -167,7 +170,7 @@ func (l *link) open(conn *net.TCPConn) error {
 		abort(conn)
 		return l.cause
 	}
-	l.conn, l.raw = conn, raw
+	l.conn, l.raw, l.secure = conn, raw, secure
 	l.phase = idle
 	l.writeQueue()
 	return nil
@@ -177,7 +180,8 @@ func (l *link) open(conn *net.TCPConn) error {
 // goodbye: in answer to this side's, or because it closes.
 func (l *link) watch() {
 	var word [len(frame.Goodbye)]byte
-	_, err := io.ReadFull(l.conn, word[:])
+	r := over(l.conn, l.secure)
+	_, err := io.ReadFull(r, word[:])
 	if err == nil && string(word[:]) != frame.Goodbye {
 		l.t.refusedFrames.Add(1)
 		err = errors.New("the peer sent other than goodbye against the direction of the connection")
@@ -200,7 +204,7 @@ func (l *link) watch() {
 		// The peer closes: it drops what this side has queued, and waits for
 		// the goodbye behind it.
 		l.leave()
-		l.conn.Read(word[:])
+		r.Read(word[:])
 	}
 	l.mu.Lock()
 	l.gone = true

@@ -21,7 +21,7 @@ func TestPackets(t *testing.T) {
 	for i := range ts {
 		tr, err := Listen(transport.Config{
 			Listen: "127.0.0.1:0", Local: []dme.NodeID{dme.NodeID(i + 1)}, Nodes: 2, Key: testKey,
-		})
+		}, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -40,7 +40,7 @@ func alone(t *testing.T, l limits) (*Transport, *transporttest.Events, net.Liste
 	t.Cleanup(func() { other.Close() })
 	tr, err := listen(transport.Config{
 		Listen: "127.0.0.1:0", Local: []dme.NodeID{1, 2}, Nodes: 4, Key: testKey,
-	}, l)
+	}, Options{}, l)
 	if err != nil {
 		t.Fatal(err)
 	}

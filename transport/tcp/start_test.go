@@ -19,7 +19,7 @@ func TestDialErrors(t *testing.T) {
 		"wrong key": {transporttest.NewKey(), false, "does that address belong to another run?"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			peer, err := Listen(transport.Config{Listen: "127.0.0.1:0", Local: []dme.NodeID{2}, Nodes: 2, Key: c.key})
+			peer, err := Listen(transport.Config{Listen: "127.0.0.1:0", Local: []dme.NodeID{2}, Nodes: 2, Key: c.key}, Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -30,7 +30,7 @@ func TestDialErrors(t *testing.T) {
 			config := transport.Config{Listen: "127.0.0.1:0", Local: []dme.NodeID{1}, Nodes: 2, Key: testKey}
 
 			config.Peers = []dme.NodeID{2}
-			eager, err := Listen(config)
+			eager, err := Listen(config, Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -43,7 +43,7 @@ func TestDialErrors(t *testing.T) {
 			}
 
 			config.Peers = nil
-			lazy, err := Listen(config)
+			lazy, err := Listen(config, Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -62,7 +62,7 @@ func TestDialErrors(t *testing.T) {
 }
 
 func TestListenChecksItsConfiguration(t *testing.T) {
-	_, err := Listen(transport.Config{Listen: "127.0.0.1:0", Nodes: 2, Peers: []dme.NodeID{3}})
+	_, err := Listen(transport.Config{Listen: "127.0.0.1:0", Nodes: 2, Peers: []dme.NodeID{3}}, Options{})
 	for _, want := range []string{"key is zero", "no node lives", "node 3 is not one"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v; want %q", err, want)
@@ -77,7 +77,7 @@ func TestStartChecksTheBook(t *testing.T) {
 		"another node here":  {"a:1", "a:1", "b:1"},
 		"a local node there": {"a:1", "b:1", "c:1"},
 	} {
-		tr, err := Listen(transport.Config{Listen: "127.0.0.1:0", Local: []dme.NodeID{1, 3}, Nodes: 3, Key: testKey})
+		tr, err := Listen(transport.Config{Listen: "127.0.0.1:0", Local: []dme.NodeID{1, 3}, Nodes: 3, Key: testKey}, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

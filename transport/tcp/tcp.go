@@ -1,10 +1,13 @@
 package tcp
 
 import (
+	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -72,6 +75,8 @@ var errClosed = fmt.Errorf("tcp: %w", transport.ErrClosed)
 // Transport is a [transport.Transport] over TCP.
 type Transport struct {
 	config    transport.Config
+	options   Options
+	identity  func() (*tls.Config, error) // for what is encrypted
 	limits    limits
 	listener  net.Listener
 	admission *admission
@@ -106,12 +111,21 @@ var (
 	_ transport.Readmitter = (*Transport)(nil)
 )
 
+// Options are what a transport is opened with beside a transport.Config.
+type Options struct {
+	Encryption Encryption // Auto by default
+}
+
 // Listen opens a transport: it has an address and accepts connections, but
 // delivers nothing before Start. c.Listen should name an address at which the
 // other processes can reach this one.
-func Listen(c transport.Config) (*Transport, error) { return listen(c, defaultLimits()) }
+func Listen(c transport.Config, o Options) (*Transport, error) { return listen(c, o, defaultLimits()) }
 
-func listen(c transport.Config, l limits) (*Transport, error) {
+func listen(c transport.Config, o Options, l limits) (*Transport, error) {
+	o.Encryption = cmp.Or(o.Encryption, Auto)
+	if !slices.Contains(Encryptions(), o.Encryption) {
+		return nil, fmt.Errorf("tcp: encryption %q: want one of %v", o.Encryption, Encryptions())
+	}
 	if err := peers.Check("tcp", &c); err != nil {
 		return nil, err
 	}
@@ -121,13 +135,14 @@ func listen(c transport.Config, l limits) (*Transport, error) {
 		return nil, fmt.Errorf("tcp: listen: %w", err)
 	}
 	t := &Transport{
-		config: c, limits: l, listener: listener,
+		config: c, options: o, limits: l, listener: listener,
 		admission:  newAdmission(l.pending, l.minimum),
 		started:    make(chan struct{}),
 		closed:     make(chan struct{}),
 		readmitted: make(chan struct{}),
 		dialing:    make(chan struct{}, dials),
 	}
+	t.identity = sync.OnceValues(func() (*tls.Config, error) { return newIdentity(&t.config.Key) })
 	t.ctx, t.cancel = context.WithCancel(context.Background())
 	t.close = sync.OnceFunc(t.shutDown)
 	t.running.Go(t.accept)

@@ -31,7 +31,10 @@ func (l *link) writeQueue() {
 		l.take()
 		l.mu.Unlock()
 		l.wait = false
-		err := l.raw.Write(l.attempt)
+		err := l.seal()
+		if err == nil {
+			err = l.raw.Write(l.attempt)
+		}
 		l.mu.Lock()
 		if !l.wrote(err) || len(l.out) > 0 {
 			break
@@ -56,7 +59,8 @@ func (l *link) drain() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for !l.gone {
-		if len(l.out) == 0 {
+		fresh := len(l.out) == 0
+		if fresh {
 			if len(l.queue) == 0 {
 				l.phase = idle
 				return
@@ -65,7 +69,13 @@ func (l *link) drain() {
 		}
 		l.mu.Unlock()
 		l.wait = true
-		err := l.raw.Write(l.attempt)
+		var err error
+		if fresh {
+			err = l.seal()
+		}
+		if err == nil {
+			err = l.raw.Write(l.attempt)
+		}
 		l.mu.Lock()
 		l.wrote(err)
 	}
@@ -78,12 +88,27 @@ func (l *link) take() {
 	l.inFlight = len(l.out)
 }
 
+// seal makes records of what was taken, where the connection is encrypted. It is
+// called without mu: senders do not wait for it.
+func (l *link) seal() (err error) {
+	if l.secure == nil {
+		return nil
+	}
+	l.records, err = l.secure.seal(l.records[:0], l.out)
+	l.out = l.records
+	if cap(l.outBuf) > keptQueue {
+		l.outBuf = nil // nor is it needed any more
+	}
+	return err
+}
+
 // write is one write call; with wait it is repeated until the socket takes
 // something. It is called by RawConn, which waits for the socket when write
 // returns false.
 func (l *link) write(fd uintptr) bool {
 	n, err := l.calls.Write(fd, l.out)
 	l.attempts++
+	l.written += n
 	l.out = l.out[n:]
 	if len(l.out) > 0 {
 		l.full++
@@ -104,14 +129,17 @@ func (l *link) wrote(err error) bool {
 	}
 	l.noteBacklog()
 	c := &l.counters
-	c.Bytes += uint64(l.inFlight - len(l.out))
+	c.Bytes += uint64(l.written)
 	c.Writes += l.attempts
 	c.StalledWrites += l.full
-	l.attempts, l.full = 0, 0
-	l.inFlight = len(l.out)
+	l.written, l.attempts, l.full = 0, 0, 0
+	l.inFlight = min(l.inFlight, len(l.out)) // records are longer than what was queued
 	if len(l.out) == 0 {
 		if cap(l.outBuf) <= keptQueue {
 			l.spare = l.outBuf[:0]
+		}
+		if cap(l.records) > keptQueue {
+			l.records = nil
 		}
 		l.out, l.outBuf = nil, nil
 	}

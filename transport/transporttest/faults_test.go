@@ -60,7 +60,7 @@ func faultySubject(fault string) transporttest.Subject {
 			if fault == "takes any key" {
 				c.Key = transport.Key{1}
 			}
-			t, err := tcp.Listen(c)
+			t, err := tcp.Listen(c, tcp.Options{})
 			return &faulty{Transport: t, fault: fault, local: c.Local[0]}, err
 		},
 		NoticesDeath: true,

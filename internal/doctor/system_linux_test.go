@@ -1,0 +1,219 @@
+package doctor
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// host makes the files of a host that say what it has.
+func host(t *testing.T, files map[string]string) string {
+	t.Helper()
+	root := t.TempDir()
+	for name, text := range files {
+		name = filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return root
+}
+
+func TestTimeServices(t *testing.T) {
+	root := host(t, map[string]string{
+		"proc/1/comm": "systemd\n", "proc/20/comm": "systemd-timesyn\n", "proc/21/comm": "chronyd\n", "proc/22/comm": "chronyd\n",
+		"proc/30/comm": "phc2sys\n", "proc/31/comm": "ptp4l\n", "proc/40/comm": "bash\n", "proc/41/comm": "\n",
+	})
+	if got := timeServices(root); !slices.Equal(got, []string{"chronyd", "ptp4l", "systemd-timesyncd"}) {
+		t.Errorf("got %v", got)
+	}
+	if inContainer(root) {
+		t.Error("a host whose first process is systemd is taken for a container")
+	}
+	if !inContainer(host(t, map[string]string{"proc/1/comm": "dmebench\n"})) {
+		t.Error("a container is taken for a host")
+	}
+}
+
+func TestPorts(t *testing.T) {
+	root := host(t, map[string]string{
+		"proc/sys/net/ipv4/ip_local_port_range": "32768\t60999\n",
+		"proc/net/sockstat":                     "sockets: used 17\nTCP: inuse 10 orphan 0 tw 5 alloc 1 mem 433\nUDP: inuse 3 mem 194\n",
+		"proc/net/sockstat6":                    "TCP6: inuse 2\nUDP6: inuse 9\n",
+	})
+	if got, want := readPorts(root), (portReading{first: 32768, last: 60999, used: 12, waiting: 5}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	if got := readPorts(t.TempDir()); got != (portReading{}) {
+		t.Errorf("%+v of a host that says nothing", got)
+	}
+}
+
+// TestProcessorsTimes works out what others did between two readings: a second of two
+// processors, of which this process took a quarter of one.
+func TestProcessorsTimes(t *testing.T) {
+	read := func(stat string) ticks {
+		x, ok := readTicks(host(t, map[string]string{"proc/stat": stat}))
+		if !ok {
+			t.Fatalf("cannot read %q", stat)
+		}
+		return x
+	}
+	//                      user nice system idle iowait irq softirq steal guest
+	before := read("cpu  1000 0 500 8000 100 0 0 400 77 0\ncpu0 1 1 1 1 1 1 1 1 1 1\n")
+	after := read("cpu  1060 10 525 8060 105 1 4 435 99 0\n")
+	if before != (ticks{busy: 1500, stolen: 400, all: 10000}) || after.all-before.all != 200 || after.busy-before.busy != 100 {
+		t.Fatalf("%+v, %+v", before, after)
+	}
+	l := loadReading{elapsed: time.Second}
+	l.since(before, after, 250*time.Millisecond)
+	of := readProcessors()
+	want := 0.5*float64(max(of.online, of.allowed)) - 0.25
+	if l.stolen != 0.175 || l.busy < want-1e-9 || l.busy > want+1e-9 || l.ever != 435.0/10200 {
+		t.Errorf("%+v, want %v busy", l, want)
+	}
+	if _, ok := readTicks(t.TempDir()); ok {
+		t.Error("a host that says nothing has times")
+	}
+}
+
+func TestFrequency(t *testing.T) {
+	for _, c := range []struct {
+		files           map[string]string
+		governor, boost string
+	}{
+		{nil, "", ""},
+		{map[string]string{"cpu0/cpufreq/scaling_governor": "powersave\n", "intel_pstate/no_turbo": "0\n"}, "powersave", "on"},
+		{map[string]string{"cpu0/cpufreq/scaling_governor": "performance\n", "intel_pstate/no_turbo": "1\n"}, "performance", "off"},
+		{map[string]string{"cpufreq/boost": "1\n"}, "", "on"},
+	} {
+		files := make(map[string]string)
+		for name, text := range c.files {
+			files["sys/devices/system/cpu/"+name] = text
+		}
+		if governor, boost := frequency(host(t, files)); governor != c.governor || boost != c.boost {
+			t.Errorf("%v: %q, %q", c.files, governor, boost)
+		}
+	}
+}
+
+func TestOnlineProcessors(t *testing.T) {
+	for text, want := range map[string]int{"0-3\n": 4, "0,2-3,8-15\n": 11, "0\n": 1, "": 0} {
+		if got := online(host(t, map[string]string{"sys/devices/system/cpu/online": text})); got != want {
+			t.Errorf("%q: %d, want %d", text, got, want)
+		}
+	}
+}
+
+func TestSwapped(t *testing.T) {
+	if got := swapped(host(t, map[string]string{"proc/vmstat": "pgpgin 5\npswpin 7\npswpout 8\npswpoutx 1\n"})); got != 15 {
+		t.Errorf("%d pages, want 15", got)
+	}
+}
+
+// elsewhere names the variable that makes this test's program examine the host on
+// which it finds itself, and print what it finds.
+const elsewhere = "DOCTOR_TEST_EXAMINE"
+
+// TestElsewhere is no test of its own: it is what the others start elsewhere.
+func TestElsewhere(t *testing.T) {
+	listen := os.Getenv(elsewhere)
+	if listen == "" {
+		t.Skip("is started by other tests")
+	}
+	if err := json.NewEncoder(os.Stdout).Encode(Examine(context.Background(), Options{Listen: listen})); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// examineElsewhere examines a host that a command of this very test makes.
+func examineElsewhere(t *testing.T, listen string, prepare func(*exec.Cmd)) map[string]Finding {
+	t.Helper()
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(program, "-test.run=^TestElsewhere$")
+	cmd.Env = append(os.Environ(), elsewhere+"="+listen)
+	cmd.Stderr = os.Stderr
+	prepare(cmd)
+	out, err := cmd.Output()
+	if errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOSYS) {
+		t.Skipf("namespaces cannot be made here: %v", err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var findings []Finding
+	if err := json.NewDecoder(strings.NewReader(string(out))).Decode(&findings); err != nil {
+		t.Fatalf("%v in %q", err, out)
+	}
+	by := make(map[string]Finding)
+	for _, f := range findings {
+		by[f.Check] = f
+	}
+	return by
+}
+
+// TestLoopbackDown examines a network namespace as it is when it is new: with a
+// loopback that is down, and no address.
+func TestLoopbackDown(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("network namespaces take root")
+	}
+	found := examineElsewhere(t, defaultListen, func(cmd *exec.Cmd) {
+		cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET}
+	})
+	for check, level := range map[string]Level{"loopback": Problem, "tcp": Problem, "udp": Problem, "multicast": Note} {
+		if f := found[check]; f.Level != level || f.Do == "" {
+			t.Errorf("%s: %+v, want a %v", check, f, level)
+		}
+	}
+	if !strings.Contains(found["loopback"].Do, "ip link set lo up") {
+		t.Errorf("%+v", found["loopback"])
+	}
+}
+
+// TestBlackHole examines a network namespace with a route that swallows what is sent
+// to the host's own other address: processes there do not reach one another at it,
+// although the loopback is fine.
+func TestBlackHole(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("network namespaces take root")
+	}
+	if _, err := exec.LookPath("ip"); err != nil {
+		t.Skip("there is no ip here")
+	}
+	const address = "10.213.7.1"
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	script := fmt.Sprintf(`ip link set lo up && ip addr add %[1]s/32 dev lo &&
+		ip route del local %[1]s dev lo table local && ip route add blackhole %[1]s table local && exec "$@"`, address)
+	found := examineElsewhere(t, address+":0", func(cmd *exec.Cmd) {
+		cmd.Path = "/bin/sh"
+		cmd.Args = append([]string{"sh", "-c", script, "sh", program}, cmd.Args[1:]...)
+		cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET}
+	})
+	if f := found["loopback"]; f.Level != OK {
+		t.Errorf("%+v", f)
+	}
+	for _, check := range []string{"tcp", "udp"} {
+		if f := found[check]; f.Level != Problem || f.Do == "" {
+			t.Errorf("%+v", f)
+		}
+	}
+}
