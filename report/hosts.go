@@ -169,7 +169,7 @@ func (s *hostSet) table() listing {
 
 // memory writes an amount as the kernel has it, "4026824 kB", for a reader.
 func memory(text string) string {
-	n, err := strconv.ParseFloat(strings.TrimSuffix(text, " kB"), 64)
+	n, err := strconv.ParseUint(strings.TrimSuffix(text, " kB"), 10, 53)
 	if err != nil {
 		return text
 	}
@@ -231,19 +231,20 @@ func offsetOf(all []bounded) shownEstimate {
 func (s *hostSet) loads(l *listing) {
 	var busy, workers, others, free []shownEstimate
 	for _, host := range s.names {
-		var all, own, foreign, left []float64
+		var all, own, foreign []float64
+		var left []int64
 		for _, h := range s.each(host, s.good) {
 			if h.Load == nil {
 				continue
 			}
 			all, own = append(all, h.Load.Busy), append(own, h.Load.Workers)
-			foreign, left = append(foreign, byOthers(h.Load)), append(left, float64(h.Load.MemoryFree))
+			foreign, left = append(foreign, byOthers(h.Load)), append(left, h.Load.MemoryFree)
 		}
 		busy = append(busy, coresOf(all))
 		workers, others = append(workers, coresOf(own)), append(others, coresOf(foreign))
 		least := shownEstimate{Text: units.Missing}
 		if len(left) > 0 {
-			least.Text = units.Bytes(slices.Min(left))
+			least.Text = units.Bytes(uint64(max(0, slices.Min(left))))
 		}
 		free = append(free, least)
 	}

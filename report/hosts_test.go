@@ -23,7 +23,7 @@ func TestHostsOnThePage(t *testing.T) {
 	b.wants(t,
 		"tcp · saturate · CS 100 µs · 50 requests per node · on 4 hosts",
 		"18 runs on 4 hosts.",
-		"host-3 10.0.0.3 disk=ssd rack=b 2 A CPU @ 2 GHz 3.84 GiB 6.1.0 tsc 100.025 ms ± 42 µs 1 ppm",
+		"host-3 10.0.0.3 disk=ssd rack=b 2 A CPU @ 2 GHz 4.12 GB 6.1.0 tsc 100.025 ms ± 42 µs 1 ppm",
 		"host N = 8 N = 13 N = 30 host-1 1, 5 1, 5, 9, 13 1, 5, …, 29 host-2 2, 6 2, 6, 10 2, 6, …, 30",
 		"host-1 → host-2", "0 of 3,600", "−150.037 ms ± 42 µs",
 		"1/throughput − E",

@@ -21,13 +21,3 @@ func Bounded(ns, bound float64) string {
 	}
 	return value + " " + s.Unit + " ± " + Time(math.Ceil(bound/unit*(1-1e-12))*unit)
 }
-
-// Bytes writes an amount of memory: "3.84 GiB".
-func Bytes(n float64) string {
-	for _, s := range []Scale{{1 << 40, "TiB"}, {1 << 30, "GiB"}, {1 << 20, "MiB"}, {1 << 10, "KiB"}} {
-		if math.Abs(n) >= s.Divisor {
-			return s.Write(n)
-		}
-	}
-	return Scale{1, "B"}.Write(n)
-}

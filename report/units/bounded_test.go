@@ -50,14 +50,6 @@ func TestBoundsAreRoundedUp(t *testing.T) {
 	}
 }
 
-func TestBytes(t *testing.T) {
-	for n, want := range map[float64]string{0: "0 B", 1023: "1,023 B", 4026824 * 1024: "3.84 GiB", 1 << 20: "1 MiB", 3 << 40: "3 TiB"} {
-		if got := Bytes(n); got != want {
-			t.Errorf("%v: %q, want %q", n, got, want)
-		}
-	}
-}
-
 func parse(t *testing.T, bounded string) float64 {
 	t.Helper()
 	_, text, _ := strings.Cut(bounded, "± ")
