@@ -101,8 +101,8 @@ func TestResultsFormatPage(t *testing.T) {
 	}
 	sameFields(t, "metrics", documented(t, page, "## Metrics"), metrics)
 
-	// Runs on several hosts have every table and every column.
-	placed := &result.Result{Hosts: []result.Host{{Name: "a"}}}
+	// Runs on several hosts with a shared resource have every table and every column.
+	placed := &result.Result{Hosts: []result.Host{{Name: "a"}}, Safety: result.Safety{Resource: &result.Resource{}}}
 	files, err := export.CSV(&result.Set{Runs: []result.Run{{Label: "x", Result: placed}}})
 	if err != nil {
 		t.Fatal(err)

@@ -23,6 +23,7 @@ func conditions(s result.Spec) []string {
 	add(s.CS != "", "CS %s", distribution(s.CS))
 	add(s.Duration > 0, "for %s", units.Time(float64(s.Duration)))
 	add(s.NodesPerWorker > 1, "%d nodes per process", s.NodesPerWorker)
+	add(s.Resource != "", "a shared resource (%s) in the CS", s.Resource)
 	add(s.Warmup != "" && s.Warmup != result.DefaultWarmup, "warm-up %s entries", s.Warmup)
 	return about
 }

@@ -15,7 +15,7 @@ func SummaryCSV(results result.Set) []byte { return collect(Input{Set: results})
 
 // csv writes one row for each cell: medians over the repetitions that ended
 // well, and the bounds of their 95% intervals. What is not known is empty. Columns of
-// hosts stand last, and only where runs had some.
+// a shared resource and of hosts stand last, and only where runs had some.
 func (c *collection) csv() []byte {
 	metrics := result.MetricsOf(c.results())
 	header := []string{
@@ -26,15 +26,26 @@ func (c *collection) csv() []byte {
 	for _, m := range metrics {
 		header = append(header, m.Name, m.Name+"_ci95_low", m.Name+"_ci95_high")
 	}
+	shared := result.OnResource(c.results())
+	if shared {
+		header = append(header, "lost_updates")
+	}
 	if c.onHosts() {
-		header = append(header, "undecided", "lost_updates", "hosts")
+		header = append(header, "undecided", "hosts")
 	}
 	var out bytes.Buffer
 	w := csv.NewWriter(&out)
 	rows := [][]string{header}
 	for _, s := range c.sets {
 		for _, cell := range s.inOrder() {
-			rows = append(rows, c.row(cell, metrics))
+			row := c.row(cell, metrics)
+			if shared {
+				row = append(row, strconv.FormatUint(cell.lostUpdates(), 10))
+			}
+			if c.onHosts() {
+				row = append(row, strconv.FormatUint(cell.undecided(), 10), cell.key.Get("hosts"))
+			}
+			rows = append(rows, row)
 		}
 	}
 	// A bytes.Buffer takes everything.
@@ -66,9 +77,6 @@ func (c *collection) row(cell *cell, metrics []result.Metric) []string {
 	for _, m := range metrics {
 		e := cell.estimates[m.Name]
 		row = append(row, number(e.Median), number(e.Lo), number(e.Hi))
-	}
-	if c.onHosts() {
-		row = append(row, strconv.FormatUint(cell.undecided(), 10), strconv.Itoa(cell.lostUpdates()), cell.key.Get("hosts"))
 	}
 	return row
 }

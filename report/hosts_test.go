@@ -137,15 +137,16 @@ func TestLostUpdates(t *testing.T) {
 	in := oneCell(t, 2)
 	r := in.Runs[0].Result
 	r.Status, r.Safety.Violations = result.Violated, 7
-	r.Safety.Resource = &result.Resource{Kind: "nats", Updates: 400}
+	r.Safety.Resource = &result.Resource{Kind: "nats", Updates: 400, LostUpdates: 7}
 	for range 7 {
 		r.Safety.Resource.Lost = append(r.Safety.Resource.Lost, result.LostUpdate{
 			Version: 17, Node: 3, EnteredNS: 1_200_000, ExitedNS: 1_400_000, Other: 4, OtherEntered: 51_200_000, OtherExited: 51_400_000,
 		})
 	}
 	b := build(t, in)
-	b.wants(t, "7 violations of mutual exclusion", "version 17", "node 3 (inside from 1.2 ms to 1.4 ms on host-1)",
-		"node 4 (inside from 51.2 ms to 51.4 ms on host-2)", "and 2 more")
+	b.wants(t, "7 violations of mutual exclusion", "and 2 more",
+		"the update of node 3 (inside from 1.2 ms to 1.4 ms on host-1) was lost: "+
+			"node 4 (inside from 51.2 ms to 51.4 ms on host-2) had read version 17 before, and wrote over it")
 	if row := b.csv(t)[0]; row["lost_updates"] != "7" {
 		t.Errorf("lost updates %s", row["lost_updates"])
 	}

@@ -174,11 +174,11 @@ func (c *cell) undecided() uint64 {
 }
 
 // lostUpdates counts those of the shared resource, in all of the cell's runs.
-func (c *cell) lostUpdates() int {
-	n := 0
+func (c *cell) lostUpdates() uint64 {
+	var n uint64
 	for _, r := range slices.Concat(c.good, c.bad) {
 		if r.Safety.Resource != nil {
-			n += len(r.Safety.Resource.Lost)
+			n += r.Safety.Resource.LostUpdates
 		}
 	}
 	return n

@@ -188,13 +188,14 @@ func lostUpdates(r *result.Result) []string {
 		return fmt.Sprintf("node %d (inside from %s to %s%s)", node, units.Time(float64(from)), units.Time(float64(to)), at[node])
 	}
 	var all []string
-	for i, l := range r.Safety.Resource.Lost {
-		if i == mostLost {
-			all = append(all, fmt.Sprintf("and %d more", len(r.Safety.Resource.Lost)-i))
-			break
-		}
-		all = append(all, fmt.Sprintf("an update was lost: version %d was read by %s and by %s; times are by each host’s clock",
-			l.Version, inside(l.Node, l.EnteredNS, l.ExitedNS), inside(l.Other, l.OtherEntered, l.OtherExited)))
+	told := r.Safety.Resource.Lost
+	told = told[:min(len(told), mostLost)]
+	for _, l := range told {
+		all = append(all, fmt.Sprintf("the update of %s was lost: %s had read version %d before, and wrote over it",
+			inside(l.Node, l.EnteredNS, l.ExitedNS), inside(l.Other, l.OtherEntered, l.OtherExited), l.Version))
+	}
+	if more := r.Safety.Resource.LostUpdates - uint64(len(told)); len(told) > 0 && more > 0 {
+		all = append(all, fmt.Sprintf("and %d more; times are since the start of the run, by each host’s clock", more))
 	}
 	return all
 }

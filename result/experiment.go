@@ -19,6 +19,7 @@ type Experiment struct {
 	AllowMismatch  bool           `json:"allow_mismatch,omitempty" yaml:"allow_mismatch"` // run over transports that lack what is needed
 	SkipInvalid    bool           `json:"skip_invalid,omitempty" yaml:"skip_invalid"`     // leave out what cannot run
 	Faults         []string       `json:"faults,omitempty" yaml:"faults"`                 // of every run, as package fault reads them
+	Resource       string         `json:"resource,omitempty" yaml:"resource"`             // that every critical section reads and writes
 	Axes           []Axis         `json:"axes,omitempty" yaml:"axes"`
 }
 

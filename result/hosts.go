@@ -55,6 +55,11 @@ func OnHosts(runs []*Result) bool {
 	return slices.ContainsFunc(runs, func(r *Result) bool { return r != nil && len(r.Hosts) > 0 })
 }
 
+// OnResource reports whether critical sections of any of the runs shared a resource.
+func OnResource(runs []*Result) bool {
+	return slices.ContainsFunc(runs, func(r *Result) bool { return r != nil && r.Safety.Resource != nil })
+}
+
 // acrossHosts reports whether runs on several hosts alone have the metric.
 func (m Metric) acrossHosts() bool { return m.Name == SyncDelayBound || m.Name == SyncDelayLoad }
 

@@ -36,6 +36,7 @@ var dimensions = [...]dimension{
 	{"nodes_per_worker", func(s Spec) string { return given(float64(s.NodesPerWorker)) }},
 	{"warmup", func(s Spec) string { return s.Warmup }},
 	{"faults", func(s Spec) string { return strings.Join(s.Faults, "; ") }},
+	{"resource", func(s Spec) string { return s.Resource }},
 	{hostsDimension, func(Spec) string { return "" }}, // a result has them, see [Result.Key]
 }
 

@@ -144,20 +144,21 @@ type Safety struct {
 // Resource is a shared resource that every critical section reads, changes and
 // writes back. An update that is lost is a violation.
 type Resource struct {
-	Kind    string       `json:"kind"`    // "nats"
-	Updates uint64       `json:"updates"` // written back
-	Lost    []LostUpdate `json:"lost,omitempty"`
+	Kind        string       `json:"kind"`    // "nats"
+	Updates     uint64       `json:"updates"` // written back
+	LostUpdates uint64       `json:"lost_updates"`
+	Lost        []LostUpdate `json:"lost,omitempty"` // the first of them
 }
 
-// LostUpdate tells of two critical sections that had read the same version: the
-// second to write back has lost what the first had written. Times are since the
-// start of the run, each on its host's clock.
+// LostUpdate tells of two critical sections that were not apart: what Node wrote was
+// overwritten by Other, who had read before that. Times are since the start of the
+// run, each on its host's clock.
 type LostUpdate struct {
-	Version      uint64 `json:"version"` // that both had read
-	Node         int    `json:"node"`    // whose update was in the way
+	Version      uint64 `json:"version"` // that Other had read
+	Node         int    `json:"node"`    // whose update was lost
 	EnteredNS    int64  `json:"entered_ns"`
 	ExitedNS     int64  `json:"exited_ns"`
-	Other        int    `json:"other"` // whose update was lost
+	Other        int    `json:"other"` // who has overwritten it
 	OtherEntered int64  `json:"other_entered_ns"`
 	OtherExited  int64  `json:"other_exited_ns"`
 }

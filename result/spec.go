@@ -37,7 +37,8 @@ type Spec struct {
 	Set            map[string]string `json:"set,omitempty"`
 	Listen         string            `json:"listen,omitempty"` // HOST:PORT of the control plane's broker
 	AllowMismatch  bool              `json:"allow_mismatch,omitempty"`
-	Faults         []string          `json:"faults,omitempty"` // what is done to nodes on purpose, as package fault reads it
+	Faults         []string          `json:"faults,omitempty"`   // what is done to nodes on purpose, as package fault reads it
+	Resource       string            `json:"resource,omitempty"` // that every critical section reads, changes and writes back
 }
 
 // Defaults of a Spec (the requests' is 100·N).

@@ -110,6 +110,19 @@ var duties = map[op]duty{
 		}
 		return nil
 	}},
+	opPort: {do: func(l *lease, q *request, x *answer) (err error) {
+		x.Peer, err = l.survey.open(l.agent.address, l.agent.name, q.Key)
+		return err
+	}},
+	opProbe: {do: func(l *lease, q *request, x *answer) (err error) {
+		x.Probed, x.Failures, err = l.survey.probe(l.ctx, q.Peers, q.Count)
+		return err
+	}},
+	opFollow: {do: func(l *lease, q *request, _ *answer) error { return l.survey.follow(q.Peers, q.Interval) }},
+	opPaths: {do: func(l *lease, _ *request, x *answer) error {
+		x.Paths, x.More = l.survey.take()
+		return nil
+	}},
 	opClose: {last: true},
 }
 

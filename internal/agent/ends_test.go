@@ -16,7 +16,7 @@ import (
 
 // going leads a run that does not end by itself, in the background.
 type going struct {
-	pids   chan int
+	procs  chan launch.Process
 	cancel context.CancelFunc
 	done   chan struct{}
 	result *result.Result
@@ -25,12 +25,12 @@ type going struct {
 
 func begin(t *testing.T, c coordinatorConfig) *going {
 	t.Helper()
-	g := &going{pids: make(chan int, 64), done: make(chan struct{})}
+	g := &going{procs: make(chan launch.Process, 64), done: make(chan struct{})}
 	ctx, cancel := context.WithCancel(t.Context())
 	g.cancel = cancel
 	go func() {
 		defer close(g.done)
-		g.result, g.err = lead(ctx, c, func(p launch.Process) { g.pids <- p.PID() })
+		g.result, g.err = lead(ctx, c, func(p launch.Process) { g.procs <- p })
 	}()
 	t.Cleanup(func() {
 		cancel()
@@ -40,17 +40,24 @@ func begin(t *testing.T, c coordinatorConfig) *going {
 }
 
 // workers waits until so many have been started.
-func (g *going) workers(t *testing.T, n int) (pids []int) {
+func (g *going) workers(t *testing.T, n int) (procs []launch.Process) {
 	t.Helper()
-	for len(pids) < n {
+	for len(procs) < n {
 		select {
-		case pid := <-g.pids:
-			pids = append(pids, pid)
+		case p := <-g.procs:
+			procs = append(procs, p)
 		case <-g.done:
 			t.Fatalf("the run has ended: %v %+v", g.err, g.result)
 		case <-time.After(soon):
 			t.Fatal("the workers are not started")
 		}
+	}
+	return procs
+}
+
+func pidsOf(procs []launch.Process) (pids []int) {
+	for _, p := range procs {
+		pids = append(pids, p.PID())
 	}
 	return pids
 }
@@ -62,11 +69,12 @@ func TestKilledAgent(t *testing.T) {
 	_, b := serve(t, 0)
 	agents := startAgents(t, b, "east", "west")
 	g := begin(t, coordinatorConfig{Broker: b, Expect: 2, Spec: longRun(4)})
-	pids := g.workers(t, 4)
-	killed := time.Now()
-	if err := syscall.Kill(pids[1], syscall.SIGSTOP); err != nil {
+	procs := g.workers(t, 4)
+	pids := pidsOf(procs)
+	if err := procs[1].Pause(); err != nil {
 		t.Fatal(err)
 	}
+	killed := time.Now()
 	agents[1].Kill()
 	awaitEnds(t, pids[1], pids[3])
 	<-g.done
@@ -121,7 +129,7 @@ func TestRestartedServer(t *testing.T) {
 	s, b := serve(t, 0)
 	agents := startAgents(t, b, "east", "west")
 	g := begin(t, coordinatorConfig{Broker: b, Expect: 2, Spec: longRun(4)})
-	pids := g.workers(t, 4)
+	pids := pidsOf(g.workers(t, 4))
 	port := portOf(s)
 	shut(s)
 	<-g.done

@@ -15,8 +15,8 @@ type facts struct {
 	addresses   []string
 }
 
-// survey finds the facts out, at most once a second however often it is asked.
-type survey struct {
+// inquiry finds the facts out, at most once a second however often it is asked.
+type inquiry struct {
 	mu     sync.Mutex
 	at     time.Time
 	latest facts
@@ -24,12 +24,12 @@ type survey struct {
 
 const factsAge = time.Second
 
-func (s *survey) look() facts {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.at.IsZero() || time.Since(s.at) > factsAge {
-		s.at = time.Now()
-		s.latest = facts{environment.AvailableMemory(), environment.HostLimits(), environment.Describe(), addresses()}
+func (q *inquiry) look() facts {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.at.IsZero() || time.Since(q.at) > factsAge {
+		q.at = time.Now()
+		q.latest = facts{environment.AvailableMemory(), environment.HostLimits(), environment.Describe(), addresses()}
 	}
-	return s.latest
+	return q.latest
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -30,6 +31,7 @@ type Fleet struct {
 	prefix  string              // of the subjects on which answers come
 
 	mu      sync.Mutex
+	taken   map[*Remote]bool          // hosts that take part in runs
 	waiting map[string]func(response) // by the last part of the subject
 	count   uint64
 }
@@ -51,11 +53,13 @@ func Connect(ctx context.Context, b nats.Broker) (*Fleet, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Fleet{broker: b, clock: clock.New(), program: program, holder: whoAmI(), waiting: make(map[string]func(response))}
+	f := &Fleet{broker: b, clock: clock.New(), program: program, holder: whoAmI(),
+		taken: make(map[*Remote]bool), waiting: make(map[string]func(response))}
 	opts := append(onlyKnown(b),
 		natsgo.Name("dmebench coordinator"), natsgo.MaxReconnects(-1), natsgo.ReconnectBufSize(-1),
 		natsgo.ReconnectWait(reconnectPause), natsgo.ReconnectJitter(reconnectLate, reconnectLate),
 		natsgo.PingInterval(askServer), natsgo.MaxPingsOutstanding(2),
+		natsgo.DisconnectErrHandler(func(_ *natsgo.Conn, err error) { f.cutOff(err) }),
 		natsgo.ErrorHandler(func(*natsgo.Conn, *natsgo.Subscription, error) {})) // who waits for an answer hears of it
 	f.conn, err = interrupt.Do(ctx, func() (*natsgo.Conn, error) { return b.Dial(opts...) })
 	if err != nil {
@@ -86,6 +90,30 @@ func (f *Fleet) Close() { f.conn.Close() }
 
 // Broker returns the server at which the agents are.
 func (f *Fleet) Broker() nats.Broker { return f.broker }
+
+// follow notes whether a host takes part in a run.
+func (f *Fleet) follow(h *Remote, takesPart bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if takesPart {
+		f.taken[h] = true
+	} else {
+		delete(f.taken, h)
+	}
+}
+
+// cutOff gives all hosts up that take part in runs: without the server no run goes on.
+func (f *Fleet) cutOff(why error) {
+	if why == nil {
+		return // this process has closed the connection
+	}
+	f.mu.Lock()
+	hosts := slices.Collect(maps.Keys(f.taken))
+	f.mu.Unlock()
+	for _, h := range hosts {
+		h.lose(fmt.Errorf("the coordinator's connection to %s is lost: %w", f.broker.Name(), why))
+	}
+}
 
 // expect has a function called with the answers that come to a subject of its own. It
 // must not wait.

@@ -61,9 +61,6 @@ func (h *Remote) silence() time.Duration {
 }
 
 func (h *Remote) silent() error {
-	if !h.fleet.conn.IsConnected() {
-		return fmt.Errorf("the coordinator's connection to %s is lost for %v", h.fleet.broker.Name(), h.silence().Round(time.Second))
-	}
 	return fmt.Errorf("its agent has not answered for %v: is it running, and does the network reach it?", h.silence().Round(time.Second))
 }
 
@@ -137,6 +134,7 @@ func (h *Remote) Close() error {
 	if lease == "" {
 		return nil
 	}
+	h.fleet.follow(h, false)
 	close(h.quit)
 	h.keeper.Wait()
 	var err error

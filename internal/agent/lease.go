@@ -25,6 +25,7 @@ type lease struct {
 
 	readings []host.Reading // of opRead, which is carried out once at a time
 	load     *load
+	survey   survey
 	expiry   *time.Timer
 	watchers sync.WaitGroup // for the ends of its processes
 	once     sync.Once
@@ -94,6 +95,7 @@ func (l *lease) end(why string) {
 		}
 		l.use.Lock()
 		l.over = true
+		l.survey.close()
 		err := l.host.Close()
 		l.use.Unlock()
 		l.watchers.Wait()

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"dmebench/dme"
+	"dmebench/internal/clock/exchange"
 	"dmebench/internal/host"
 	"dmebench/internal/noderun"
 	"dmebench/internal/run"
@@ -68,7 +69,11 @@ const (
 	opStopped  op = "stopped"
 	opStderr   op = "stderr"
 	opReport   op = "report"
-	opClose    op = "close" // the run is over: the end of the lease
+	opPort     op = "port"   // open a port for datagrams to the other hosts
+	opProbe    op = "probe"  // exchange some with these hosts
+	opFollow   op = "follow" // … with these until the run is over
+	opPaths    op = "paths"  // what came of that?
+	opClose    op = "close"  // the run is over: the end of the lease
 )
 
 // request is what a coordinator asks of an agent; the fields of its op are set.
@@ -89,6 +94,11 @@ type request struct {
 	Order   uint64     `json:"order,omitempty"`   // hold
 	From    int        `json:"from,omitempty"`    // counts, log: the first of the piece
 	Heard   int        `json:"heard,omitempty"`   // renew, close: of how many ends of processes the coordinator knows
+
+	Key      []byte          `json:"key,omitempty"`         // port: that the run's hosts share
+	Peers    []exchange.Peer `json:"peers,omitempty"`       // probe, follow
+	Count    int             `json:"count,omitempty"`       // probe: exchanges with each
+	Interval time.Duration   `json:"interval_ns,omitempty"` // follow: between exchanges with each
 }
 
 // answer is what an agent says to a request.
@@ -114,6 +124,12 @@ type answer struct {
 	Stopped  bool          `json:"stopped,omitempty"`
 	Stderr   []string      `json:"stderr,omitempty"`
 	Host     *result.Host  `json:"host,omitempty"` // report
+
+	Peer     *exchange.Peer           `json:"peer,omitempty"`     // port: this host
+	Probed   []exchange.Path          `json:"probed,omitempty"`   // probe: in the order of the peers
+	Failures map[string]string        `json:"failures,omitempty"` // probe: why peers did not answer
+	Paths    map[string]exchange.Path `json:"paths,omitempty"`    // paths: by peer
+	More     bool                     `json:"more,omitempty"`     // paths: ask again
 }
 
 // ending is the end of a process.

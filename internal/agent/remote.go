@@ -43,7 +43,7 @@ type Remote struct {
 	heard     int            // endings 1 to heard are known
 }
 
-var _ host.Host = (*Remote)(nil)
+var _ host.Surveyor = (*Remote)(nil)
 
 // Host returns the host of an agent.
 func (f *Fleet) Host(i Info) *Remote {
@@ -73,7 +73,8 @@ const (
 )
 
 // Open takes the agent for a run, and refuses one whose program is another one by now.
-// It waits where an earlier run of this coordinator is about to be given up.
+// It waits for a while where an
+// earlier run of this coordinator is about to be given up, and for the server.
 func (h *Remote) Open(ctx context.Context, p host.Part) error {
 	h.reset(p)
 	for deadline := time.Now().Add(LeaseTime + time.Second); ; {
@@ -96,10 +97,12 @@ func (h *Remote) Open(ctx context.Context, p host.Part) error {
 		}
 		h.compare()
 	}
+	h.fleet.follow(h, true)
 	h.keeper.Go(h.keep)
 	return nil
 }
 
+// reset forgets the run before.
 func (h *Remote) reset(p host.Part) {
 	h.part, h.relation, h.instance = p, new(clock.Relation), h.info.Instance
 	h.quit = make(chan struct{})
@@ -114,7 +117,7 @@ func (h *Remote) take(ctx context.Context) (wait bool, err error) {
 	now, err := h.call(ctx, request{Op: opDescribe})
 	switch {
 	case err != nil:
-		return false, err
+		return !h.fleet.conn.IsConnected(), err
 	case now.Info == nil || now.Info.Instance != h.instance:
 		return false, h.errorf("its agent is not the one that was found; look for agents anew")
 	case !now.Info.Program.Same(h.fleet.program):
@@ -146,8 +149,11 @@ func (h *Remote) call(ctx context.Context, q request) (answer, error) {
 	lost := h.lost
 	h.mu.Unlock()
 	bound := patience
-	if q.Lease == "" {
+	switch {
+	case q.Lease == "":
 		bound = atOnce
+	case q.Op == opProbe:
+		bound += probeTimeout
 	}
 	came := make(chan response, 1)
 	subject, forget := h.fleet.expect(func(r response) {

@@ -16,11 +16,12 @@ import (
 	"dmebench/transport/nats"
 )
 
-// natsFlags say which broker the frames of --transport nats pass.
+// natsFlags say which broker the frames of --transport nats pass, and where the shared
+// resource of --resource nats is.
 func natsFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "nats-url", Usage: "for --transport nats: server or cluster at `URL`, such as tls://10.0.0.1:4222; " +
-			"several with commas between (default: a server of the run's own, or with --agents that of the agents)"},
+		&cli.StringFlag{Name: "nats-url", Usage: "for --transport nats and --resource nats: server or cluster at `URL`, " +
+			"such as tls://10.0.0.1:4222; several with commas between (default: a server of the run's own, or with --agents that of the agents)"},
 	}
 }
 
@@ -40,15 +41,15 @@ func given(c *cli.Context, names ...string) []string {
 	return slices.DeleteFunc(names, func(name string) bool { return !c.IsSet(name) })
 }
 
-// natsBroker returns the broker that the frames of a run pass; nil where the run is to
-// have one of its own, or that of its agents.
-func natsBroker(c *cli.Context, network run.Network) (*nats.Broker, error) {
+// natsBroker returns the broker that the frames of a run pass, or its shared resource
+// is at; nil where the run is to have one of its own, or that of its agents.
+func natsBroker(c *cli.Context, job *run.Job) (*nats.Broker, error) {
 	flags := given(c, "nats-url", "nats-creds", "nats-ca", "nats-cert", "nats-key")
 	if len(flags) == 0 || c.IsSet("agents") && !c.IsSet("nats-url") {
 		return nil, nil
 	}
-	if !network.Brokered {
-		return nil, usage("--%s is for --transport nats; %s has no broker", flags[0], network.Name)
+	if !job.Network.Brokered && job.Spec.Resource == "" {
+		return nil, usage("--%s is for --transport nats or --resource nats; %s has no broker", flags[0], job.Network.Name)
 	}
 	if !c.IsSet("nats-url") {
 		return nil, usage("--%s is for --nats-url; a broker of the run's own needs nothing", flags[0])

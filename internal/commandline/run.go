@@ -63,6 +63,9 @@ func (p *program) runCommand() *cli.Command {
 				"WHAT: kill, restart, pause, partition, leave, join. " +
 				"WHOM: nodes, holder, root, token, waiting, idle, random, or the sides 1,2|3-8. " +
 				"WHEN: a time, a span such as 1s-2s, a drawn instant such as 1s~2s, entry:N, request:N, or +TIME after the kill"},
+			&cli.StringFlag{Name: "resource", Usage: "`KIND` of a shared resource that every critical section reads, changes and writes back, " +
+				"where a lost update is a violation: " + strings.Join(run.Resources(), ", ") +
+				", a key of a JetStream bucket (default: none). Critical sections last two round trips longer"},
 			&cli.StringFlag{Name: "listen", Usage: "`HOST:PORT` of the control plane, on this host's loopback (default: a free port there)"},
 			&cli.BoolFlag{Name: "allow-mismatch", Usage: "run although the network lacks what the algorithm needs"},
 			forceFlag(),
@@ -89,7 +92,7 @@ func (p *program) run(c *cli.Context) error {
 	if err != nil {
 		return refusal(c.Context, err)
 	}
-	broker, err := natsBroker(c, job.Network)
+	broker, err := natsBroker(c, job)
 	if err != nil {
 		return err
 	}
@@ -181,7 +184,7 @@ func specOf(c *cli.Context) (result.Spec, error) {
 		Requests: c.Int("requests"), Duration: result.Duration(c.Duration("duration")), Seed: c.Uint64("seed"),
 		NodesPerWorker: c.Int("nodes-per-worker"), Warmup: c.String("warmup"), StallAfter: result.Duration(c.Duration("stall-after")),
 		Set: set, Listen: c.String("listen"), AllowMismatch: c.Bool("allow-mismatch"),
-		Faults: c.StringSlice("fault"),
+		Faults: c.StringSlice("fault"), Resource: c.String("resource"),
 	}, nil
 }
 

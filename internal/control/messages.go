@@ -91,6 +91,8 @@ type Assignment struct {
 	Key    [transport.KeySize]byte `json:"key"`
 	Broker *nats.Broker            `json:"broker,omitempty"` // of a brokered network; without a URL it is the control plane's
 
+	Resource *Resource `json:"resource,omitempty"` // what critical sections share, where they share something
+
 	Incarnation  uint32                `json:"incarnation"`            // of the worker: 1 where it is the first of its nodes
 	Incarnations map[dme.NodeID]uint32 `json:"incarnations,omitempty"` // of the others where they are not 1, by their first nodes
 	Absent       []dme.NodeID          `json:"absent,omitempty"`       // who is not there
@@ -98,6 +100,12 @@ type Assignment struct {
 
 	LogLimit  int     `json:"log_limit"`  // records kept by this worker
 	SpinShare float64 `json:"spin_share"` // of one core, for punctual arrivals
+}
+
+// Resource says where the shared resource of a run is.
+type Resource struct {
+	Bucket string       `json:"bucket"`
+	Broker *nats.Broker `json:"broker,omitempty"` // nil for that of the control plane
 }
 
 // Arrival is a request of a local node at a time on the host's clock.

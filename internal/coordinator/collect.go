@@ -24,11 +24,12 @@ func (c *coordinator) observe(ctx context.Context) (measure.Observation, error) 
 		Job: c.job, Status: result.OK, Start: c.start, Stop: c.stop, PerEntry: c.perEntry,
 		Method: "shared-page", Workers: c.processes(), Environment: c.opt.Environment,
 	}
-	var errs [3]error
+	var errs [4]error
 	o.Nodes, errs[0] = c.counts(ctx)
 	c.describeHosts(ctx, &o)
 	errs[1] = c.observeFaults(ctx, &o)
 	errs[2] = c.witnessed(ctx, &o)
+	errs[3] = c.shared.observe(ctx, &o)
 	return o, errors.Join(errs[:]...)
 }
 
@@ -90,7 +91,7 @@ func (c *coordinator) collect(ctx context.Context, o *measure.Observation) error
 		return nil
 	}
 	c.survey.after(ctx)
-	c.survey.report(o, c.start)
+	c.survey.report(o)
 	return c.ping(ctx)
 }
 

@@ -84,6 +84,7 @@ type coordinator struct {
 	run    string                  // names it on the control plane
 	key    [transport.KeySize]byte // of the run
 	data   dataPlane
+	shared sharedResource
 	hosts  []host.Host
 	looked []host.Reading // by node, of the latest look by until
 	survey *survey        // of the ways between hosts; nil where they cannot tell
@@ -127,11 +128,14 @@ func start(ctx context.Context, job *run.Job, opt Options) (_ *coordinator, err 
 		}
 	}()
 	if opt.Control == nil {
-		if c.broker, err = control.StartBroker(job.Spec.Listen, len(c.places)); err != nil {
+		if c.broker, err = control.StartBroker(job.Spec.Listen, c.connections()); err != nil {
 			return nil, err
 		}
 	}
 	if err = c.openData(); err != nil {
+		return nil, err
+	}
+	if err = c.openResource(ctx); err != nil {
 		return nil, err
 	}
 	if err = c.openHosts(ctx); err != nil {

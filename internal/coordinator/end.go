@@ -21,6 +21,7 @@ func (c *coordinator) end() {
 		c.leader.Close()
 	}
 	_ = c.onHosts(func(_ int, h host.Host) error { return h.Close() }) // what a host that is lost leaves, it ends by itself
+	c.shared.close()
 	c.survey.close()
 	c.data.close()
 	if c.broker != nil {

@@ -172,6 +172,7 @@ func (c *coordinator) assignment(w int) *control.Assignment {
 	a := &control.Assignment{
 		Spec: c.job.Spec, Files: c.opt.Files, Local: c.places[w].nodes, Listen: c.hostOf(w).Listen(),
 		Key: c.key, Broker: c.data.forWorkers(),
+		Resource:  c.shared.assignment(),
 		LogLimit:  c.logLimit(),
 		SpinShare: spinBudget / float64(len(c.places)),
 	}

@@ -119,7 +119,7 @@ func (f File) spec(algorithm result.Entry, nodes int, transport result.Entry, w 
 		Requests: w.Requests + w.RequestsPerNode*nodes, Duration: w.Duration,
 		Seed: f.Seed, NodesPerWorker: f.NodesPerWorker, Warmup: f.Warmup, StallAfter: f.StallAfter,
 		AllowMismatch: f.AllowMismatch,
-		Faults:        slices.Concat(f.Faults, w.Faults),
+		Faults:        slices.Concat(f.Faults, w.Faults), Resource: f.Resource,
 	}
 	if len(algorithm.Set)+len(transport.Set)+len(w.Set) > 0 {
 		s.Set = make(map[string]string)

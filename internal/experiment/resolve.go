@@ -146,6 +146,8 @@ func (r *resolver) configuration(at combination) (c Cell, ok bool) {
 		for text := range strings.SplitSeq(cannot.Why.Error(), "\n") {
 			r.wrong.add(text+"; choose another algorithm or other faults, or set skip_invalid: true to leave it out", at)
 		}
+	case cannot.Resource:
+		r.wrong.add(fmt.Sprintf("%v; choose a real network, or set skip_invalid: true to leave it out", cannot.Why), at)
 	case cannot.Nodes:
 		r.wrong.add(fmt.Sprintf("%v; choose another number of nodes or option, or set skip_invalid: true to leave it out", cannot.Why), at)
 	default:

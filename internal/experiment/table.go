@@ -109,6 +109,7 @@ func (p *Plan) asked(c Cell) []string {
 	add(s.TotalRate > 0, "total_rate=%v/s", s.TotalRate)
 	add(s.Duration > 0, "duration=%s", s.Duration)
 	add(len(s.Faults) > 0, "faults=%q", strings.Join(s.Faults, "; "))
+	add(s.Resource != "", "resource=%s", s.Resource)
 	return out
 }
 

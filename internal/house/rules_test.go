@@ -89,9 +89,9 @@ var networks = []string{
 }
 
 // natsUsers are the only packages that import NATS: the transport, the control
-// plane, the agents of other hosts, and what compares the transport with the client
-// library alone.
-var natsUsers = []string{"transport/nats", "internal/control", "internal/agent", "internal/ping"}
+// plane, the agents of other hosts, what critical sections share, and what compares
+// the transport with the client library alone.
+var natsUsers = []string{"transport/nats", "internal/control", "internal/agent", "internal/resource", "internal/ping"}
 
 const natsModules = "github.com/nats-io/"
 

@@ -85,7 +85,10 @@ func (t *timeline) safetyOfHosts(o *Observation, sum *totals) result.Safety {
 	onHosts, between, undecided := t.verdicts().count()
 	s := result.Safety{
 		Violations: max(o.WitnessViolations, onHosts) + between + sum.Unasked, Undecided: undecided,
-		Checked: uint64(t.len()), Method: "intervals",
+		Checked: uint64(t.len()), Method: "intervals", Resource: o.resource(),
+	}
+	if s.Resource != nil {
+		s.Violations = max(s.Violations, s.Resource.LostUpdates+sum.Unasked)
 	}
 	if o.Method != "" {
 		s.Method = "witness+intervals"

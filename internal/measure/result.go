@@ -18,7 +18,7 @@ import (
 func Result(o Observation) *result.Result {
 	job := o.Job
 	c := newClocks(&o)
-	t := newTimelineOn(o.Entries, c, false)
+	t := newTimelineOn(o.Entries, c, o.Resource != nil)
 	o.Nodes = c.counts(o.Nodes)
 	sum := total(o.Nodes)
 	if len(o.Nodes) == 0 { // it failed before anything was counted
@@ -130,17 +130,19 @@ func (t *timeline) steadyPerCS(part *steady, sum *totals, o *Observation) *float
 	return ratio(float64(sum.SentTotal)-sent, float64(sum.Entries-cut))
 }
 
-// safety is what the witness and the recorded intervals say together. Either
-// may see an overlap that the other missed, and both may see the same one. An
-// entry that nobody asked for is a violation of its own.
+// safety is what the witness, the recorded intervals and the updates of a shared
+// resource say together. Each may see an overlap that the others missed, and all may
+// see the same one. An entry that nobody asked for is a violation of its own.
 func (t *timeline) safety(o *Observation, sum *totals) result.Safety {
 	if t.clocks.several() {
 		return t.safetyOfHosts(o, sum)
 	}
-	s := result.Safety{
-		Violations: max(o.WitnessViolations, t.overlaps()) + sum.Unasked,
-		Checked:    uint64(t.len()), Method: "intervals",
+	s := result.Safety{Checked: uint64(t.len()), Method: "intervals", Resource: o.resource()}
+	s.Violations = max(o.WitnessViolations, t.overlaps())
+	if s.Resource != nil {
+		s.Violations = max(s.Violations, s.Resource.LostUpdates)
 	}
+	s.Violations += sum.Unasked
 	if o.Method != "" {
 		s.Method, s.Checked = o.Method, sum.Entries
 	}

@@ -42,9 +42,22 @@ func newTimelineOn(entries []entrylog.Entry, c *clocks, fenced bool) *timeline {
 	t.byExit = t.sorted(func(a, b *entrylog.Entry) int { return cmp.Compare(a.Exited, b.Exited) })
 	t.inOrder = t.byEntry
 	if witnessed {
-		t.inOrder = t.sorted(func(a, b *entrylog.Entry) int { return cmp.Compare(a.Order, b.Order) })
+		t.inOrder = t.sorted(func(a, b *entrylog.Entry) int {
+			// Readers have seen of a shared resource what the writer after them sees.
+			return cmp.Or(cmp.Compare(a.Order, b.Order), readersFirst(a, b), cmp.Compare(a.Entered, b.Entered))
+		})
 	}
 	return t
+}
+
+func readersFirst(a, b *entrylog.Entry) int {
+	switch {
+	case a.Shared == b.Shared:
+		return 0
+	case a.Shared:
+		return -1
+	}
+	return 1
 }
 
 // sorted returns the permutation that sorts the entries by compare. What that

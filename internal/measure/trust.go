@@ -38,12 +38,15 @@ func (t *timeline) distrust(o *Observation, sum *totals) (nodes []int, why strin
 		return nodes, why
 	}
 	for k := 1; k < t.len() && t.fenced; k++ {
-		if a, b := t.entered(k-1), t.entered(k); a.Order > 0 && a.Order == b.Order {
+		if a, b := t.entered(k-1), t.entered(k); a.Order > 0 && a.Order == b.Order && !(o.Resource != nil && a.Shared) {
 			return []int{int(a.Node), int(b.Node)}, fmt.Sprintf("nodes %d and %d both claim entry %d of all", a.Node, b.Node, a.Order)
 		}
 	}
 	if nodes, why := t.claimedTwice(); why != "" {
 		return nodes, why
+	}
+	if why := t.distrustResource(o.Resource); why != "" && o.Dropped == 0 {
+		return nil, why
 	}
 	if o.Job.Guarantees().Reliable {
 		if faults := sum.uncounted(o.Job.Algorithm); faults != "" {

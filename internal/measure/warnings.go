@@ -65,6 +65,8 @@ func warnings(r *result.Result, o *Observation, part *steady, neg negatives) []s
 	warn(len(job.Missing) > 0, "%s needs %s, which %s does not have",
 		r.Algorithm, strings.Join(job.Missing, " and "), job.Network.Describe(job.NetOptions))
 
+	lost := tellLost(r.Safety.Resource)
+	warn(lost != "", "%s", lost)
 	warn(part.throughput() == nil,
 		"the steady part has %d entries in %v: there is no throughput to tell; ask for more requests or less warm-up",
 		part.entries, time.Duration(max(0, part.end-part.begin)))

@@ -81,6 +81,9 @@ func (e *Estimate) real(j *Job, nodes footprint) {
 	if j.Network.Brokered {
 		e.Descriptors += uint64(e.Workers)
 	}
+	if j.Spec.Resource != "" {
+		e.Descriptors += uint64(e.Workers)
+	}
 	memory := w*(workerMemory+nodes.system) + float64(j.Spec.Nodes)*nodes.each
 	if j.Network.Connected {
 		peers := min(w-1, float64(e.RequestSet)*float64(per))

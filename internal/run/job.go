@@ -179,6 +179,7 @@ func (j *Job) complete() (*Job, error) {
 		try(j.mismatch())
 	}
 	try(j.checkPatience())
+	try(j.checkResource())
 	if err := a.CheckNodes(s.Nodes, opt); err != nil {
 		try(&CannotRun{Nodes: true, Why: err})
 	} else if try(j.prepare()) {
@@ -247,10 +248,11 @@ func (j *Job) WithSeed(seed uint64) (*Job, error) {
 // needs what the network lacks, or knows nothing of what the run's faults ask of
 // it; everything else that is wrong with a specification is a fault in it.
 type CannotRun struct {
-	Nodes  bool   // it is the number of nodes
-	Faults bool   // it is what is to be done to the nodes
-	Why    error  // without advice
-	advice string // for the command line; may be ""
+	Nodes    bool   // it is the number of nodes
+	Faults   bool   // it is what is to be done to the nodes
+	Resource bool   // it is what critical sections are to share
+	Why      error  // without advice
+	advice   string // for the command line; may be ""
 }
 
 func (e *CannotRun) Error() string {

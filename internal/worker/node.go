@@ -31,6 +31,7 @@ type node struct {
 	staying bool     // it stays in the critical section, for a fault that is to strike it there
 	timers  map[dme.TimerID]uint64
 	serial  uint64 // of timers
+	use     use    // of the run's shared resource
 }
 
 func newNode(w *worker, id dme.NodeID) *node {
@@ -91,7 +92,7 @@ func (n *node) fire(e alarm.Event) {
 	case alarm.Arrive:
 		n.proc.Arrive(e.At)
 	case alarm.Leave:
-		n.proc.Leave()
+		n.leave()
 	case alarm.Timeout:
 		timer := dme.TimerID(e.Arg)
 		if n.timers[timer] == e.Arg>>8 {
@@ -111,7 +112,7 @@ func (n *node) fire(e alarm.Event) {
 func (n *node) settle() {
 	for n.leaving {
 		n.leaving = false
-		n.proc.Leave()
+		n.leave()
 		if n.leaving {
 			n.mu.Unlock()
 			n.worker.flush()
@@ -195,7 +196,14 @@ func (e env) ArriveAt(id dme.NodeID, at int64) {
 }
 
 func (e env) LeaveAt(id dme.NodeID, at int64) {
+	if e.worker.resource != nil && e.use.stage == unused {
+		e.begin()
+	}
 	if e.staying {
+		return
+	}
+	if e.use.stage == reading {
+		e.use.ends, e.use.hold = true, max(at-e.worker.clock.Now(), 0)
 		return
 	}
 	if at <= e.worker.clock.Now() {

@@ -20,6 +20,7 @@ import (
 	"dmebench/internal/lapse"
 	"dmebench/internal/localprocess"
 	"dmebench/internal/noderun"
+	"dmebench/internal/resource"
 	"dmebench/internal/run"
 	"dmebench/internal/sharedpage"
 	"dmebench/internal/stall"
@@ -48,6 +49,7 @@ type worker struct {
 	job       *run.Job
 	page      *sharedpage.Page
 	alarm     *alarm.Alarm
+	resource  *resource.Resource // nil where critical sections use none
 	transport transport.Transport
 	nodes     []*node       // by NodeID; nil where the node is another process's
 	down      []atomic.Bool // by NodeID: what is sent there is lost; nil in a run without faults
@@ -158,6 +160,9 @@ func (w *worker) assign(a *control.Assignment) (control.Reply, error) {
 		w.nodes[id] = newNode(w, id)
 	}
 	w.prepareFaults()
+	if err := w.openResource(); err != nil {
+		return r, err
+	}
 	w.transport, err = w.listen(transport.Config{
 		Listen: a.Listen, Local: a.Local, Nodes: a.Spec.Nodes, Key: a.Key, Peers: w.peers(),
 		Incarnation: a.Incarnation, Incarnations: a.Incarnations, Absent: a.Absent,
@@ -365,5 +370,8 @@ func (w *worker) close() {
 	}
 	if w.transport != nil {
 		w.transport.Close()
+	}
+	if w.resource != nil {
+		w.resource.Close()
 	}
 }

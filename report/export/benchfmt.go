@@ -80,6 +80,7 @@ func (c *cell) benchmark() string {
 	}
 	for _, d := range []string{
 		"nodes", "cs", "rate", "total_rate", "requests", "duration", "nodes_per_worker", "warmup", "hosts", "transport", "workload",
+		"resource",
 	} {
 		value := c.key.Get(d)
 		if d == "nodes_per_worker" && value == "1" || d == "warmup" && value == result.DefaultWarmup {

@@ -13,8 +13,9 @@ import (
 // CSV returns three tables: summary.csv, a row for each cell with medians and
 // intervals, as the report has it; runs.csv, a row for each run, whatever came
 // of it; and times.csv, a row for each bucket of the distributions of the times
-// of critical sections. What is not known is empty. Where runs were made on several
-// hosts these tables have columns for that at their ends, and two more follow:
+// of critical sections. What is not known is empty. Where runs had a shared resource,
+// or were made on several hosts, these tables have columns for that at their ends, and
+// of hosts two more follow:
 // hosts.csv, a row for each host of each run, and links.csv, a row for each ordered
 // pair of them.
 func CSV(results *result.Set) ([]File, error) {
@@ -55,12 +56,15 @@ func identify(r result.Run) []string {
 
 func runsTable(runs []result.Run) [][]string {
 	header := append(identity(), "status", "requests_made", "entries", "violations", "pending", "warnings")
-	metrics, placed := result.MetricsOf(resultsOf(runs)), onHosts(runs)
+	metrics, placed, shared := result.MetricsOf(resultsOf(runs)), onHosts(runs), result.OnResource(resultsOf(runs))
 	for _, m := range metrics {
 		header = append(header, m.Name)
 	}
+	if shared {
+		header = append(header, "lost_updates")
+	}
 	if placed {
-		header = append(header, "undecided", "lost_updates", "hosts")
+		header = append(header, "undecided", "hosts")
 	}
 	rows := [][]string{header}
 	for _, r := range runs {
@@ -80,8 +84,11 @@ func runsTable(runs []result.Run) [][]string {
 			}
 			row = append(row, value)
 		}
+		if shared {
+			row = append(row, lostUpdates(r.Result))
+		}
 		if placed {
-			row = append(row, strconv.FormatUint(r.Result.Safety.Undecided, 10), lostUpdates(r.Result), r.Result.Key().Get("hosts"))
+			row = append(row, strconv.FormatUint(r.Result.Safety.Undecided, 10), r.Result.Key().Get("hosts"))
 		}
 		rows = append(rows, row)
 	}

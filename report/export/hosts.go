@@ -23,7 +23,7 @@ func lostUpdates(r *result.Result) string {
 	if r.Safety.Resource == nil {
 		return ""
 	}
-	return strconv.Itoa(len(r.Safety.Resource.Lost))
+	return strconv.FormatUint(r.Safety.Resource.LostUpdates, 10)
 }
 
 // hostsTable has a row for each host of each run.

@@ -54,9 +54,9 @@ func TestHostsAddColumnsAtTheEnd(t *testing.T) {
 	for name, added := range map[string][]string{
 		"summary.csv": {
 			"sync_delay_bound_ns", "sync_delay_bound_ns_ci95_low", "sync_delay_bound_ns_ci95_high", "sync_delay_by_throughput_ns",
-			"sync_delay_by_throughput_ns_ci95_low", "sync_delay_by_throughput_ns_ci95_high", "undecided", "lost_updates", "hosts",
+			"sync_delay_by_throughput_ns_ci95_low", "sync_delay_by_throughput_ns_ci95_high", "undecided", "hosts",
 		},
-		"runs.csv":  {"sync_delay_bound_ns", "sync_delay_by_throughput_ns", "undecided", "lost_updates", "hosts"},
+		"runs.csv":  {"sync_delay_bound_ns", "sync_delay_by_throughput_ns", "undecided", "hosts"},
 		"times.csv": {"hosts"},
 	} {
 		old, lines := bytes.Split(before[name], []byte("\n")), bytes.Split(after[name], []byte("\n"))
@@ -76,7 +76,7 @@ func TestHostsAddColumnsAtTheEnd(t *testing.T) {
 
 func TestHostsAndLinks(t *testing.T) {
 	runs := onHosts(experiment(t, 1))
-	runs[1].Result.Safety.Resource = &result.Resource{Lost: make([]result.LostUpdate, 3)}
+	runs[1].Result.Safety.Resource = &result.Resource{LostUpdates: 3}
 	all := files(t, runs)
 	rows := golden.Table(t, all["runs.csv"])
 	if rows[1]["undecided"] != "1" || rows[1]["lost_updates"] != "3" || rows[0]["lost_updates"] != "" ||

@@ -3,6 +3,7 @@ package nats
 import (
 	"crypto/rand"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -15,6 +16,7 @@ import (
 type Server struct {
 	server *server.Server
 	token  string
+	store  string // folder of JetStream; "" where it has none
 }
 
 const (
@@ -77,4 +79,7 @@ func (s *Server) Broker() Broker {
 func (s *Server) Close() {
 	s.server.Shutdown()
 	s.server.WaitForShutdown()
+	if s.store != "" {
+		os.RemoveAll(s.store)
+	}
 }
