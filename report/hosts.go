@@ -256,10 +256,11 @@ func (s *hostSet) loads(l *listing) {
 
 // coresOf summarizes numbers of cores, to hundredths: they are not known any better.
 func coresOf(values []float64) shownEstimate {
-	for i, x := range values {
-		values[i] = math.Round(100*x) / 100
+	e := stats.Median(values)
+	for _, x := range []*float64{&e.Median, &e.Lo, &e.Hi, &e.Min, &e.Max} {
+		*x = math.Round(100**x) / 100
 	}
-	return show(stats.Median(values), units.Plain())
+	return show(e, units.Plain())
 }
 
 // byOthers is how many cores of a host were busy with other things than the run's

@@ -194,7 +194,7 @@ func TestHostWarnings(t *testing.T) {
 			func(_ int, r *result.Result) {
 				linkOf(r, "host-2", "host-1").Lost, linkOf(r, "host-1", "host-3").Lost = 2, 1
 			}},
-		{"no datagram", "no datagram passed on 1 of 6 links between hosts: host-3 → host-2; a firewall", func(_ int, r *result.Result) {
+		{"no datagram", "datagrams were lost on 1 of 6 links between hosts: host-3 → host-2 1,200 of 1,200", func(_ int, r *result.Result) {
 			l := linkOf(r, "host-3", "host-2")
 			l.Lost, l.RTTMin, l.RTTMedian, l.RTTP99, l.By = l.Sent, 0, 0, 0, "control"
 		}},

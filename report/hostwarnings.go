@@ -91,15 +91,11 @@ func (s *hostSet) loadWarnings() []string {
 // linkWarnings tells of lost datagrams, and of links over which clocks could not be
 // compared as finely as delays ask for.
 func (s *hostSet) linkWarnings() []string {
-	var lost, silent, coarse []worst
+	var lost, coarse []worst
 	links := s.links()
 	for _, l := range links {
-		part := float64(l.lost) / float64(max(1, l.sent))
-		switch {
-		case l.sent > 0 && l.lost == l.sent:
-			silent = append(silent, worst{l.String(), "", 1})
-		case l.lost > 0:
-			lost = append(lost, worst{l.String(), fmt.Sprintf("%s of %s", units.Count(uint64(l.lost)), units.Count(uint64(l.sent))), part})
+		if l.lost > 0 {
+			lost = append(lost, worst{l.String(), l.losses(), float64(l.lost) / float64(max(1, l.sent))})
 		}
 		for _, o := range l.offsets {
 			if l.median.N > 0 && o.bound > l.median.Median {
@@ -115,14 +111,6 @@ func (s *hostSet) linkWarnings() []string {
 	}
 	if len(lost) > 0 {
 		all = append(all, "datagrams were lost on "+of(lost)+": "+tellWorst(lost))
-	}
-	if len(silent) > 0 {
-		var names []string
-		for _, w := range silent {
-			names = append(names, w.of)
-		}
-		all = append(all, "no datagram passed on "+of(silent)+": "+enumerated(names)+
-			"; a firewall may keep UDP from the agents’ ports")
 	}
 	if len(coarse) > 0 {
 		all = append(all, "clocks could be compared more coarsely than messages take on "+of(coarse)+": "+tellWorst(coarse))
@@ -194,8 +182,11 @@ func lostUpdates(r *result.Result) []string {
 		all = append(all, fmt.Sprintf("the update of %s was lost: %s had read version %d before, and wrote over it",
 			inside(l.Node, l.EnteredNS, l.ExitedNS), inside(l.Other, l.OtherEntered, l.OtherExited), l.Version))
 	}
-	if more := r.Safety.Resource.LostUpdates - uint64(len(told)); len(told) > 0 && more > 0 {
-		all = append(all, fmt.Sprintf("and %d more; times are since the start of the run, by each host’s clock", more))
+	if all != nil {
+		all = append(all, "times are since the start of the run, by each host’s clock")
+	}
+	if n := r.Safety.Resource.LostUpdates; n > uint64(len(told)) && all != nil {
+		all[len(all)-1] = fmt.Sprintf("and %d more; %s", n-uint64(len(told)), all[len(all)-1])
 	}
 	return all
 }

@@ -121,8 +121,12 @@ func linkTable(links []link) listing {
 	return t
 }
 
-// fewPairs is how many pairs of hosts are named on an axis: those of six hosts.
-const fewPairs = 30
+// How many pairs of hosts are named on an axis beside one another, and upright:
+// those of two hosts, and of six.
+const (
+	fewPairs  = 2
+	mostPairs = 30
+)
 
 // delayFigures shows how long a datagram takes from host to host and back: as a
 // matrix, and from the nearest pair to the farthest.
@@ -163,7 +167,10 @@ func inOrderOfDelay(prefix, about string, links []link) plots.Figure {
 	links = slices.DeleteFunc(slices.Clone(links), func(l link) bool { return l.median.N == 0 })
 	slices.SortStableFunc(links, func(a, b link) int { return cmp.Compare(a.median.Median, b.median.Median) })
 	median, tail := plots.Series{Style: plots.Plain, Role: plots.Measured}, plots.Series{Style: plots.Plain, Role: plots.Tail}
-	if len(links) > fewPairs {
+	switch {
+	case len(links) <= fewPairs:
+		f.X.Kind = plots.Names
+	case len(links) > mostPairs:
 		f.X = plots.Axis{Label: "pairs of hosts, the nearest first", Kind: plots.Places}
 		median.Role = plots.Dots
 		f.Keys[0].Role = plots.Dots
