@@ -24,6 +24,19 @@ func (c *cell) bound(metric string) float64 {
 	return 0
 }
 
+// tooShort counts the repetitions whose synchronization delay is shorter than clocks
+// can tell. Where there is one the others' median is none of the cell: they are those
+// whose delay was long enough.
+func (c *cell) tooShort() int {
+	n := 0
+	for _, r := range c.good {
+		if r.SyncDelayTooShort() {
+			n++
+		}
+	}
+	return n
+}
+
 // widen lets the error bar of a point reach further by a bound on the error of each
 // of its values.
 func widen(p plots.Point, bound float64) plots.Point {

@@ -233,6 +233,11 @@ func (c *cell) summarize() {
 	for _, m := range result.Metrics() {
 		c.estimates[m.Name] = stats.Median(m.Values(c.good))
 	}
+	if c.tooShort() > 0 {
+		for _, name := range result.SyncDelays() {
+			c.estimates[name] = stats.Median(nil)
+		}
+	}
 }
 
 // nameSets gives the sets prefixes for the names of their files: network and

@@ -182,7 +182,7 @@ func (s *hostSet) clocks(l *listing) {
 	for _, host := range s.names {
 		var at []bounded
 		var fast []float64
-		set := 0
+		set, within := 0, 0.0
 		for _, h := range s.each(host, s.good) {
 			if h.Clock == nil {
 				continue
@@ -191,16 +191,26 @@ func (s *hostSet) clocks(l *listing) {
 				set++
 			}
 			at = append(at, bounded{float64(h.Clock.OffsetNS), float64(h.Clock.BoundNS)})
-			fast = append(fast, h.Clock.DriftPPM)
+			fast, within = append(fast, h.Clock.DriftPPM), max(within, h.Clock.DriftBound)
 		}
 		offset := offsetOf(at)
 		if set > 0 {
 			offset.Range = strings.TrimPrefix(offset.Range+", was set in "+plural(set, "run"), ", ")
 		}
-		offsets, drifts = append(offsets, offset), append(drifts, show(stats.Median(fast), units.Scale{Divisor: 1, Unit: "ppm"}))
+		offsets, drifts = append(offsets, offset), append(drifts, driftOf(fast, within))
 	}
 	l.add("clock ahead of the coordinator’s", false, offsets)
 	l.add("clock fast by", false, drifts)
+}
+
+// driftOf writes by how many parts in a million a clock runs fast, to hundredths,
+// with the bound on the error of each run's own.
+func driftOf(ppm []float64, bound float64) shownEstimate {
+	q := show(toHundredths(stats.Median(ppm)), units.Scale{Divisor: 1, Unit: "ppm"})
+	if len(ppm) > 0 && bound > 0 {
+		q.Text = strings.TrimSuffix(q.Text, " ppm") + " ppm ± " + units.Number(math.Ceil(bound))
+	}
+	return q
 }
 
 // bounded is an offset of two clocks with its bound, both in nanoseconds.
@@ -256,11 +266,14 @@ func (s *hostSet) loads(l *listing) {
 
 // coresOf summarizes numbers of cores, to hundredths: they are not known any better.
 func coresOf(values []float64) shownEstimate {
-	e := stats.Median(values)
+	return show(toHundredths(stats.Median(values)), units.Plain())
+}
+
+func toHundredths(e stats.Estimate) stats.Estimate {
 	for _, x := range []*float64{&e.Median, &e.Lo, &e.Hi, &e.Min, &e.Max} {
 		*x = math.Round(100**x) / 100
 	}
-	return show(e, units.Plain())
+	return e
 }
 
 // byOthers is how many cores of a host were busy with other things than the run's

@@ -23,7 +23,7 @@ func TestHostsOnThePage(t *testing.T) {
 	b.wants(t,
 		"tcp · saturate · CS 100 µs · 50 requests per node · on 4 hosts",
 		"18 runs on 4 hosts.",
-		"host-3 10.0.0.3 disk=ssd rack=b 2 A CPU @ 2 GHz 4.12 GB 6.1.0 tsc 100.025 ms ± 42 µs 1 ppm",
+		"host-3 10.0.0.3 disk=ssd rack=b 2 A CPU @ 2 GHz 4.12 GB 6.1.0 tsc 100.025 ms ± 42 µs 1 ppm ± 1",
 		"host N = 8 N = 13 N = 30 host-1 1, 5 1, 5, 9, 13 1, 5, …, 29 host-2 2, 6 2, 6, 10 2, 6, …, 30",
 		"host-1 → host-2", "0 of 3,600", "−150.037 ms ± 42 µs",
 		"1/throughput − E",
@@ -92,6 +92,26 @@ func TestDelayWithoutClocks(t *testing.T) {
 	b.wants(t, "synchronization delay by throughput, 1/throughput − E")
 	if !strings.Contains(b.page, `href="plots/sync-delay-by-throughput.svg"`) || strings.Contains(b.page, `href="plots/sync-delay.svg"`) {
 		t.Error("not the delay without clocks alone is drawn")
+	}
+}
+
+// The delays that clocks can tell are the long ones: of some repetitions alone they
+// are no sample. One in which a clock was set is missing like any other.
+func TestDelaysOfSomeRepetitions(t *testing.T) {
+	in := oneCell(t, 2)
+	in.Runs[3].Result.SyncDelay, in.Runs[3].Result.SyncDelayOverT = nil, nil
+	row := build(t, in).csv(t)[0]
+	for _, name := range result.SyncDelays() {
+		if row[name] != "" {
+			t.Errorf("%s is %s over the slow repetitions", name, row[name])
+		}
+	}
+	if row["sync_delay_by_throughput_ns"] == "" || row["sync_delay_bound_ns"] == "" {
+		t.Errorf("%v", row)
+	}
+	in.Runs[3].Result.SyncDelayBound = nil
+	if row := build(t, in).csv(t)[0]; row["sync_delay_p50_ns"] == "" {
+		t.Error("a repetition without clocks takes the others' delays away")
 	}
 }
 
@@ -202,6 +222,11 @@ func TestHostWarnings(t *testing.T) {
 			func(_ int, r *result.Result) { linkOf(r, "host-1", "host-2").BoundNS = new(int64(3e6)) }},
 		{"bound above the delay", "the bound of the clocks, 41.3 µs, exceeds the median synchronization delay, 40 µs",
 			func(_ int, r *result.Result) { r.SyncDelay.P50 = 40_000 }},
+		{"delays too short", "the synchronization delay of 5 of 6 repetitions is shorter than the clocks can tell", func(i int, r *result.Result) {
+			if i != 2 {
+				r.SyncDelay, r.SyncDelayOverT = nil, nil
+			}
+		}},
 		{"placement", "repetitions placed their nodes on hosts in 2 ways", func(i int, r *result.Result) {
 			if i == 1 {
 				r.Hosts[0].Nodes, r.Hosts[1].Nodes = r.Hosts[1].Nodes, r.Hosts[0].Nodes

@@ -109,7 +109,7 @@ func linkTable(links []link) listing {
 			}
 		}
 		offset = append(offset, off)
-		drift = append(drift, show(stats.Median(l.drift), units.Scale{Divisor: 1, Unit: "ppm"}))
+		drift = append(drift, driftOf(l.drift, 0))
 	}
 	t := newListing("from → to", names)
 	t.add("round trip, least", false, quickest)

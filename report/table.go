@@ -120,6 +120,9 @@ func show(e stats.Estimate, scale units.Scale) shownEstimate {
 	// A range that is a point says no more than the median.
 	if a, b := scale.Number(lo), scale.Number(hi); a != b {
 		q.Range = a + "–" + b
+		if lo < 0 {
+			q.Range = a + " to " + b
+		}
 	}
 	return q
 }

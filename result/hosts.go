@@ -60,6 +60,15 @@ func OnResource(runs []*Result) bool {
 	return slices.ContainsFunc(runs, func(r *Result) bool { return r != nil && r.Safety.Resource != nil })
 }
 
+// SyncDelayTooShort reports whether the synchronization delay of a run on several
+// hosts is not known because it is shorter than their clocks can tell. Of runs that are
+// repetitions of one another, those whose delay is known are then the slow ones.
+func (r *Result) SyncDelayTooShort() bool { return r.SyncDelay == nil && r.SyncDelayBound != nil }
+
+// SyncDelays lists the metrics that say how long a synchronization delay was, by the
+// clocks of a run's hosts.
+func SyncDelays() []string { return []string{SyncDelayP50, SyncDelayMean, SyncDelayP99, SyncDelayOverT} }
+
 // acrossHosts reports whether runs on several hosts alone have the metric.
 func (m Metric) acrossHosts() bool { return m.Name == SyncDelayBound || m.Name == SyncDelayLoad }
 

@@ -226,6 +226,7 @@ func (p pair) row(m result.Metric, alpha float64) (row Row, ok bool) {
 			row.Notes = append(row.Notes, fmt.Sprintf("%s: %d simulations repeat the seed of another one and are left out",
 				side.name, side.twins))
 		}
+		row.Notes = append(row.Notes, side.tooShort(side.name, m)...)
 		if side.n == 0 {
 			row.Notes = append(row.Notes, side.name+": no run has "+m.Name)
 		}

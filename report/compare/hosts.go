@@ -14,8 +14,7 @@ import (
 // withinClocks says of a change of a synchronization delay that it may come from
 // clocks of several hosts alone; "" where it may not.
 func (p pair) withinClocks(m result.Metric, r Row) string {
-	if !slices.Contains([]string{result.SyncDelayP50, result.SyncDelayMean, result.SyncDelayP99}, m.Name) ||
-		r.A.Median == nil || r.B.Median == nil {
+	if !m.Time() || !slices.Contains(result.SyncDelays(), m.Name) || r.A.Median == nil || r.B.Median == nil {
 		return ""
 	}
 	bound := clockBound(p.a.good) + clockBound(p.b.good)
@@ -23,6 +22,22 @@ func (p pair) withinClocks(m result.Metric, r Row) string {
 		return ""
 	}
 	return fmt.Sprintf("the hosts' clocks are known to ± %s only, both sides together: the change may be theirs", units.Time(bound))
+}
+
+// tooShort says of how many runs of a side the delay is shorter than clocks can tell:
+// the others are slow ones.
+func (g *group) tooShort(side string, m result.Metric) []string {
+	n := 0
+	for _, r := range g.good {
+		if r.SyncDelayTooShort() {
+			n++
+		}
+	}
+	if n == 0 || !slices.Contains(result.SyncDelays(), m.Name) {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s: the delay of %d of %d runs is shorter than the hosts' clocks can tell, and is left out",
+		side, n, len(g.good))}
 }
 
 // clockBound is the largest bound on the error of a delay between hosts, in

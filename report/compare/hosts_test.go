@@ -72,6 +72,21 @@ func TestChangesWithinClocks(t *testing.T) {
 	}
 }
 
+// Where clocks cannot tell the delays of some runs, the others are slow ones.
+func TestDelaysShorterThanClocksTell(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	a, b := on(sample(rng, 8, 1, 0.01), 1e3, "a", "b"), on(sample(rng, 8, 1, 0.01), 1e3, "a", "b")
+	b[2].Result.SyncDelay, b[5].Result.SyncDelay = nil, nil
+	c := compared(t, a, b, compare.Options{Metrics: []string{"sync_delay_p50_ns", "response_time_p50_ns"}})
+	notes := strings.Join(table(t, c, "sync_delay_p50_ns").Rows[0].Notes, "; ")
+	if !strings.Contains(notes, "B: the delay of 2 of 8 runs is shorter than the hosts' clocks can tell") || strings.Contains(notes, "A: ") {
+		t.Errorf("notes %q", notes)
+	}
+	if notes := table(t, c, "response_time_p50_ns").Rows[0].Notes; len(notes) > 0 {
+		t.Errorf("times of one clock: %q", notes)
+	}
+}
+
 func TestEnvironmentsOfHosts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	a, b := on(sample(rng, 6, 1, 0.01), 1e3, "a", "b"), on(sample(rng, 6, 1, 0.01), 1e3, "a", "b")

@@ -16,8 +16,8 @@ func Bounded(ns, bound float64) string {
 	unit := math.Pow(10, math.Floor(math.Log10(bound))-1) // of the bound's second digit
 	decimals := max(0, int(math.Ceil(math.Log10(s.Divisor/unit)-1e-9)))
 	value := group(strconv.FormatFloat(ns/s.Divisor, 'f', decimals, 64))
-	if ns == 0 {
-		value = "0"
+	if math.Abs(ns)/s.Divisor < 0.5*math.Pow10(-decimals) {
+		value = "0" // and no −0.00
 	}
 	return value + " " + s.Unit + " ± " + Time(math.Ceil(bound/unit*(1-1e-12))*unit)
 }
