@@ -67,7 +67,9 @@ func (r *Result) SyncDelayTooShort() bool { return r.SyncDelay == nil && r.SyncD
 
 // SyncDelays lists the metrics that say how long a synchronization delay was, by the
 // clocks of a run's hosts.
-func SyncDelays() []string { return []string{SyncDelayP50, SyncDelayMean, SyncDelayP99, SyncDelayOverT} }
+func SyncDelays() []string {
+	return []string{SyncDelayP50, SyncDelayMean, SyncDelayP99, SyncDelayOverT}
+}
 
 // acrossHosts reports whether runs on several hosts alone have the metric.
 func (m Metric) acrossHosts() bool { return m.Name == SyncDelayBound || m.Name == SyncDelayLoad }
