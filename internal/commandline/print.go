@@ -55,6 +55,9 @@ func printResult(out io.Writer, job *run.Job, r *result.Result) error {
 			*r.Fairness.Jain, r.Fairness.LongestRun, r.Fairness.MaxBypass, r.Fairness.OutOfOrder)
 	}
 	line("safety", "%d violations in %d entries (%s)", r.Safety.Violations, r.Safety.Checked, r.Safety.Method)
+	if s := r.Safety.Resource; s != nil {
+		line("shared resource", "%d updates, %d lost (%s)", s.Updates, s.LostUpdates, s.Kind)
+	}
 	if w := r.Wire; w.Retransmissions+w.Duplicates+w.KernelDrops > 0 {
 		line("wire", "%s for %d frames, %d sent again, %d arrived twice, %d dropped by the kernel",
 			packets(w), w.Frames, w.Retransmissions, w.Duplicates, w.KernelDrops)
