@@ -15,11 +15,8 @@ import (
 // search. A schedule is repeated by its seed with Schedules: 1.
 func (s *Search) Random(ctx context.Context) Report {
 	start := time.Now()
-	if s.Time > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, s.Time)
-		defer cancel()
-	}
+	ctx, cancel := s.within(ctx)
+	defer cancel()
 	r := &randomSearch{Search: s, report: Report{Workers: s.Workers}}
 	r.failed.Store(int64(s.Schedules))
 	var wg sync.WaitGroup
@@ -28,6 +25,35 @@ func (s *Search) Random(ctx context.Context) Report {
 	}
 	wg.Wait()
 	return r.finish(ctx, start)
+}
+
+// within returns a context that ends with ctx or with the search's time.
+func (s *Search) within(ctx context.Context) (context.Context, context.CancelFunc) {
+	if s.Time > 0 {
+		return context.WithTimeout(ctx, s.Time)
+	}
+	return context.WithCancel(ctx)
+}
+
+// schedule runs the k-th schedule, from 0, and says what it broke. The run is nil where
+// there was not even a system.
+func (s *Search) schedule(k int64, taken []vnet.Step) (*run, *vnet.Violation) {
+	m, err := s.model.WithSeed(s.Seed + uint64(k))
+	if err != nil {
+		// Options are checked with one seed; another one cannot make them
+		// wrong, but might make a construction fail.
+		return nil, &vnet.Violation{Property: vnet.Sanity, Verdict: "no system: " + err.Error()}
+	}
+	one := s.random(m, taken)
+	return one, one.Violation
+}
+
+// steps returns a copy of the steps that were taken, nil only where there was no run.
+func (r *run) steps() []vnet.Step {
+	if r == nil {
+		return nil
+	}
+	return append([]vnet.Step{}, r.taken...)
 }
 
 type randomSearch struct {
@@ -49,18 +75,13 @@ func (r *randomSearch) work(ctx context.Context) {
 		if k >= r.failed.Load() {
 			return
 		}
-		m, err := r.model.WithSeed(r.Seed + uint64(k))
-		if err != nil {
-			// Options are checked with one seed; another one cannot make them
-			// wrong, but might make a construction fail.
-			r.fail(k, &vnet.Violation{Property: vnet.Sanity, Verdict: "no system: " + err.Error()}, nil)
-			return
+		one, broken := r.schedule(k, taken[:0])
+		if one != nil {
+			taken = one.taken
+			r.add(one)
 		}
-		one := r.random(m, taken[:0])
-		taken = one.taken
-		r.add(one)
-		if one.Violation != nil {
-			r.fail(k, one.Violation, append([]vnet.Step{}, one.taken...)) // never nil
+		if broken != nil {
+			r.fail(k, broken, one.steps())
 		}
 	}
 }

@@ -87,16 +87,23 @@ func (r *Relation) AddReverse(e Exchange) {
 func (r *Relation) limit(most, least limit) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	// How far the offset at a time would have to be above what it is at most.
+	excess := max(
+		minus(minus(0, least.offset), min(r.most.at(least.at), most.elsewhere(least.at))),
+		minus(minus(0, r.least.at(most.at)), most.offset),
+	)
+	if excess > 0 {
+		r.contradiction = max(r.contradiction, excess)
+		return // so that what the exchanges before it said of their time stays
+	}
 	r.most.add(most)
 	r.least.add(least)
-	for _, at := range []int64{most.at, least.at} {
-		r.contradiction = max(r.contradiction, minus(minus(0, r.least.at(at)), r.most.at(at)))
-	}
 }
 
 // Contradiction is by how much exchanges contradict one another: a clock was set by
 // at least so much between them, or drifted so much more than MaxDrift allows. 0
-// where they agree. From then on the relation bounds nothing.
+// where they agree. From then on the relation bounds nothing, and offsets are those of
+// the exchanges before.
 func (r *Relation) Contradiction() time.Duration {
 	if r == nil {
 		return 0
@@ -119,10 +126,10 @@ func (r *Relation) Offset(at int64) (offset, bound int64) {
 }
 
 func (r *Relation) offset(at int64) (offset, bound int64) {
-	if len(r.most.points) == 0 {
-		return 0, math.MaxInt64
+	offset, bound = 0, math.MaxInt64
+	if len(r.most.points) > 0 {
+		offset, bound = middle(minus(0, r.least.at(at)), r.most.at(at))
 	}
-	offset, bound = middle(minus(0, r.least.at(at)), r.most.at(at))
 	if r.contradiction > 0 {
 		bound = min(bound, -1)
 	}
@@ -136,6 +143,16 @@ func (r *Relation) There(at int64) int64 {
 	return plus(at, offset)
 }
 
+// Within returns what the other clock shows when this one shows at, give or take that
+// much, and the bound on the error of that, as of [Relation.Offset].
+func (r *Relation) Within(at, give int64) (there, bound int64) {
+	offset, bound := r.Offset(at)
+	if bound >= 0 && bound < math.MaxInt64 && give > 0 {
+		bound = plus(bound, plus(give, drift(give)))
+	}
+	return plus(at, offset), bound
+}
+
 // Here returns what this clock shows when the other one shows at, and the bound on
 // the error of that, as of [Relation.Offset]. It is monotonic in at.
 func (r *Relation) Here(at int64) (here, bound int64) {
@@ -145,7 +162,8 @@ func (r *Relation) Here(at int64) (here, bound int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.most.points) == 0 {
-		return at, math.MaxInt64
+		_, bound = r.offset(at)
+		return at, bound
 	}
 	// Offsets change by a thousandth of the time that passes, so that each step
 	// comes a thousand times closer.

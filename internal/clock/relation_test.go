@@ -77,6 +77,10 @@ func TestBoundsAreSure(t *testing.T) {
 			if z := r.There(x); z-y < -bound || z-y > bound {
 				t.Fatalf("%d there, ± %d, and is %d", z, bound, y)
 			}
+			give := rapid.Int64Range(0, 1e9).Draw(t, "give")
+			if z, wide := r.Within(max(0, x-give), give); z-y < -wide || z-y > wide {
+				t.Fatalf("%d there, ± %d, and is %d", z, wide, y)
+			}
 			z, wide := r.Here(y)
 			if z-x < -wide || z-x > wide || wide > bound+bound/100+100+4*int64(MaxDrift.Seconds()*float64(bound)) {
 				t.Fatalf("%d here, ± %d (%d), and is %d", z, wide, bound, x)

@@ -91,7 +91,7 @@ func (c *coordinator) collect(ctx context.Context, o *measure.Observation) error
 		return nil
 	}
 	c.survey.after(ctx)
-	c.survey.report(o, c.start)
+	c.survey.report(o)
 	return c.ping(ctx)
 }
 

@@ -3,7 +3,6 @@ package coordinator
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -13,7 +12,6 @@ import (
 	"dmebench/internal/clock/exchange"
 	"dmebench/internal/host"
 	"dmebench/internal/measure"
-	"dmebench/result"
 	"dmebench/transport"
 )
 
@@ -186,15 +184,15 @@ func (s *survey) learn(k, j int, p exchange.Path) {
 	s.links[j][k].AddReverse(p)
 }
 
-// report says what was measured. start is when the run began.
-func (s *survey) report(o *measure.Observation, start int64) {
+// report says what was measured.
+func (s *survey) report(o *measure.Observation) {
 	if s == nil {
 		return
 	}
 	for k := range s.links {
 		for j := range s.links[k] {
 			if j != k {
-				o.Links = append(o.Links, s.link(k, j, start))
+				o.Links = append(o.Links, measure.Link{From: k, To: j, Link: &s.links[k][j]})
 			}
 		}
 	}
@@ -205,33 +203,6 @@ func (s *survey) report(o *measure.Observation, start int64) {
 		o.Warnings = append(o.Warnings, fmt.Sprintf("no datagram was answered from %s: UDP does not pass there; "+
 			"«dmebench doctor --agents URL» says more", strings.Join(s.silent, ", ")))
 	}
-}
-
-// link says what is known of the way from host k to host j.
-func (s *survey) link(k, j int, start int64) result.HostLink {
-	measured := &s.links[k][j]
-	trips := measured.RoundTrips()
-	link := result.HostLink{
-		From: s.hosts[k].Name(), To: s.hosts[j].Name(), By: "udp", Sent: trips.Sent, Lost: trips.Lost,
-		RTTMin: trips.Min, RTTMedian: trips.Median, RTTP99: trips.P99,
-	}
-	from, to := s.hosts[k].Clock(), s.hosts[j].Clock()
-	offset, bound := measured.Clock.Offset(from.There(start))
-	link.DriftPPM, _, _ = measured.Clock.Drift()
-	if bound == math.MaxInt64 { // no datagram came through
-		link.By = "control"
-		there, wrong := to.Offset(start)
-		here, also := from.Offset(start)
-		offset, bound = there-here, math.MaxInt64
-		if wrong < math.MaxInt64/2 && also < math.MaxInt64/2 {
-			bound = wrong + also
-		}
-	}
-	link.OffsetNS = offset
-	if bound != math.MaxInt64 {
-		link.BoundNS = &bound
-	}
-	return link
 }
 
 // close ends the exchanges of the coordinator.

@@ -19,9 +19,11 @@ type Path struct {
 	UDP  Way    `json:"udp"`
 
 	// By how much the monotonic clock of To is ahead of From's, and the bound on the
-	// error of that, in nanoseconds; nil where no datagram came back.
-	OffsetNS *int64 `json:"offset_ns"`
-	BoundNS  *int64 `json:"bound_ns"`
+	// error of that, in nanoseconds; nil where no datagram came back, or what came
+	// back contradicts itself by at least ContradictionNS: a clock was set meanwhile.
+	OffsetNS        *int64 `json:"offset_ns"`
+	BoundNS         *int64 `json:"bound_ns"`
+	ContradictionNS int64  `json:"contradiction_ns,omitempty"`
 }
 
 // Way is what was measured of one kind of traffic along a path.
@@ -253,6 +255,8 @@ func judgeRoundTrips(paths []Path) []Finding {
 	return all
 }
 
+const settle = "a clock was set or slewed meanwhile: wait until the time services have settled, and look again"
+
 // judgeOffsets looks for offsets that cannot be true together: those of a path there
 // and back, and those of two paths that make a third. In the time that measuring took,
 // clocks may have drifted.
@@ -263,6 +267,14 @@ func judgeOffsets(paths []Path, took time.Duration) []Finding {
 	var widest *Path
 	for i := range paths {
 		p := &paths[i]
+		if p.ContradictionNS > 0 {
+			return []Finding{{
+				Check: "clock-offsets", Level: Problem, From: p.From, To: p.To,
+				Found: fmt.Sprintf("a clock of %s or %s was set by at least %s while they were compared",
+					p.From, p.To, units.Time(float64(p.ContradictionNS))),
+				Do: settle,
+			}}
+		}
 		if p.OffsetNS == nil || p.BoundNS == nil {
 			continue
 		}
@@ -283,7 +295,7 @@ func judgeOffsets(paths []Path, took time.Duration) []Finding {
 				Check: "clock-offsets", Level: Problem,
 				Found: fmt.Sprintf("%s differ by %s, and their bounds allow %s",
 					what, units.Time(math.Abs(float64(apart))), units.Time(float64(allowed+drift))),
-				Do: "a clock was set or slewed while it was looked at: wait until the time services have settled, and look again",
+				Do: settle,
 			}
 		}
 	}

@@ -103,6 +103,11 @@ func TestPaths(t *testing.T) {
 				*p.OffsetNS += 50e6
 			}
 		}, []Finding{{Check: "clock-offsets", Level: Problem, Found: "differ by 50 ms", Do: "was set"}}},
+		{"a clock that was set while two were compared", func(p *Path) {
+			if p.From == "b" && p.To == "a" {
+				p.OffsetNS, p.BoundNS, p.ContradictionNS = nil, nil, 50e6
+			}
+		}, []Finding{{Check: "clock-offsets", Level: Problem, From: "b", To: "a", Found: "set by at least 50 ms", Do: "settled"}}},
 		{"clocks that agree in pairs alone", func(p *Path) { // b and d, each way
 			switch {
 			case p.From == "b" && p.To == "d":

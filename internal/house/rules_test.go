@@ -85,13 +85,13 @@ var runners = []string{"internal/run", "internal/sim", "internal/localprocess", 
 // networks is what runs nodes over real networks.
 var networks = []string{
 	"transport", "transport/...", "github.com/nats-io/...",
-	"internal/worker", "internal/coordinator", "internal/control", "internal/host",
+	"internal/worker", "internal/coordinator", "internal/control", "internal/host", "internal/agent",
 }
 
 // natsUsers are the only packages that import NATS: the transport, the control
-// plane, what critical sections share, and what compares the transport with the
-// client library alone.
-var natsUsers = []string{"transport/nats", "internal/control", "internal/resource", "internal/ping"}
+// plane, the agents of other hosts, what critical sections share, and what compares
+// the transport with the client library alone.
+var natsUsers = []string{"transport/nats", "internal/control", "internal/agent", "internal/resource", "internal/ping"}
 
 const natsModules = "github.com/nats-io/"
 
@@ -105,12 +105,13 @@ var importers = map[string][]string{
 	"internal/validate":    {"internal/commandline"},
 	"internal/experiment":  {"internal/commandline"},
 	"internal/worker":      {"internal/commandline", "internal/host"},
-	"internal/host":        {"internal/coordinator"},
+	"internal/host":        {"internal/coordinator", "internal/agent"},
+	"internal/agent":       {"internal/commandline"},
 	// Memory that the workers of a host share.
 	"internal/sharedpage": {"internal/host", "internal/worker"},
 	// Whoever starts processes, and the processes.
 	"internal/launch": {
-		"internal/commandline", "internal/coordinator", "internal/host", "internal/worker", "internal/ping",
+		"internal/commandline", "internal/coordinator", "internal/host", "internal/agent", "internal/worker", "internal/ping",
 		"transport/transporttest",
 	},
 	// For tests alone.

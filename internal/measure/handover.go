@@ -7,42 +7,69 @@ import (
 	"dmebench/dme"
 )
 
-// handovers returns the synchronization delays of a run, in the order of
-// entries: the time from an exit to the next entry, wherever a request of
-// another node was pending at the exit (textbook, section 9.2.3). Without a
-// request that waits, the time until the next entry says something about the
-// workload and nothing about the algorithm.
+// handovers are the synchronization delays of a run.
+type handovers struct {
+	delays  []int64 // in the order of entries
+	crossed int     // of these, between two hosts
+	bound   int64   // on the error of any of them
+	unknown int     // hand-overs between hosts of which nothing is known: none of the delays
+}
+
+// handovers returns the synchronization delays of a run: the time from an exit to the
+// next entry, wherever a request of another node was pending at the exit (textbook,
+// section 9.2.3). Without a request that waits, the time until the next entry says
+// something about the workload and nothing about the algorithm.
 //
 // A request made in the very instant of the exit was not pending at it. Readers
 // that share the critical section leave it together: what counts is the exit of
 // the last of them. A negative delay means that two entries overlapped, or that
 // clocks disagree; it is returned as it is.
 //
+// Between two hosts, the exit is told on the clock of the host that enters next, to
+// within a bound; the order of entries and what was pending at an exit are as sure.
+//
 // died holds when those had entered who died inside, in any order: what passes
 // between an exit before that and the next entry is recovery.
-func (t *timeline) handovers(died []int64) []int64 {
+func (t *timeline) handovers(died []int64) (h handovers) {
 	n := t.len()
 	if n < 2 {
-		return nil
+		return h
 	}
 	waiting := t.earliestWaiting()
-	var delays []int64
-	var freed int64   // when the critical section became free
-	var by dme.NodeID // through whom
+	var freed int64 // when the critical section became free
+	var by int32    // through which entry
 	for k := range n - 1 {
 		e, next := t.entered(k), t.entered(k+1)
 		if joins := k > 0 && e.Shared && t.entered(k-1).Shared; !joins || e.Exited > freed {
-			freed, by = e.Exited, e.Node
+			freed, by = e.Exited, t.inOrder[k]
 		}
 		if e.Shared && next.Shared && next.Entered < freed {
 			continue // joins the readers who are inside
 		}
 		recovered := slices.ContainsFunc(died, func(at int64) bool { return at >= freed && at < next.Entered })
-		if !recovered && waiting[k+1].otherThan(by) < freed {
-			delays = append(delays, next.Entered-freed)
+		if !recovered && waiting[k+1].otherThan(t.e[by].Node) < freed {
+			t.handOver(&h, by, t.inOrder[k+1])
 		}
 	}
-	return delays
+	return h
+}
+
+// handOver adds the delay between the exit of one entry and the beginning of the next.
+func (t *timeline) handOver(h *handovers, from, to int32) {
+	exit, entry := &t.local[from], &t.local[to]
+	a, b := t.clocks.host(exit.Node), t.clocks.host(entry.Node)
+	if t.clocks == nil || a == b && a >= 0 {
+		h.delays = append(h.delays, entry.Entered-exit.Exited)
+		return
+	}
+	exited := t.clocks.way(a, b)(exit.Exited)
+	if !exited.known {
+		h.unknown++
+		return
+	}
+	h.crossed++
+	h.bound = max(h.bound, exited.bound())
+	h.delays = append(h.delays, entry.Entered-exited.middle())
 }
 
 // earliest is the earliest request of a set of entries, and the earliest of

@@ -14,10 +14,17 @@
 //
 // The package reads no clock and knows no formula of a paper: it says what
 // happened, not what should have.
+//
+// The nodes of a run may be on several hosts, each with a clock of its own, of which
+// is known how it compares with the others, within bounds. Differences of times of one
+// host are taken on its clock and are exact. A difference between two hosts has a
+// bound; where that says more than the difference does, there is no difference to
+// tell. See [Host] and the file clocks.go.
 package measure
 
 import (
 	"dmebench/internal/clock"
+	"dmebench/internal/clock/exchange"
 	"dmebench/internal/entrylog"
 	"dmebench/internal/noderun"
 	"dmebench/internal/run"
@@ -57,15 +64,24 @@ type Observation struct {
 	Standstill  *stall.Standstill // of a stalled run: who waits for whom
 	Clocks      []clock.Change    // of the workers' hosts while they ran
 	Hosts       []Host            // where the nodes lived; nil where all times are on one clock
-	Links       []result.HostLink // between them
+	Links       []Link            // between them: of each ordered pair
 	Workers     int
 	Environment map[string]string
 	Warnings    []string
 }
 
-// Host is where some nodes of a run lived. The times of their entries are on its
-// clock.
+// Host is where some nodes of a run lived. The times of their entries and the times in
+// their counters are on its clock; all other instants are on the coordinator's, the
+// reference.
 type Host struct {
-	result.Host
-	Relation *clock.Relation // of its clock to the one that all instants are told by; nil where it is that one
+	result.Host                 // without Clock, which Result fills in
+	Relation    *clock.Relation // its clock, compared with the reference; nil where it is that one
+}
+
+// Link is what exchanges say of the way from one host to another. Where both hosts
+// have asked the other, what one has found is added to the other's link in reverse
+// ([exchange.Link.AddReverse]), so that both are as good as can be.
+type Link struct {
+	From, To int // in Observation.Hosts: who asked, and who answered
+	*exchange.Link
 }

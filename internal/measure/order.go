@@ -97,14 +97,21 @@ func (t *timeline) maxBypassByOne() uint64 {
 // one another; an entry in the very instant of an exit does not overlap.
 func (t *timeline) overlaps() uint64 {
 	var n uint64
+	t.overlapping(t.byEntry, func(int32) { n++ })
+	return n
+}
+
+// overlapping calls found for each of these entries, which are of one clock and in the
+// order of their beginnings, that overlaps one before it.
+func (t *timeline) overlapping(these []int32, found func(int32)) {
 	var writers, readers int64 // until when one of the earlier is inside
-	for k, i := range t.byEntry {
-		e := &t.e[i]
+	for k, i := range these {
+		e := &t.local[i]
 		if k == 0 {
 			writers, readers = e.Entered, e.Entered
 		}
 		if e.Entered < writers || !e.Shared && e.Entered < readers {
-			n++
+			found(i)
 		}
 		if e.Shared {
 			readers = max(readers, e.Exited)
@@ -112,5 +119,4 @@ func (t *timeline) overlaps() uint64 {
 			writers = max(writers, e.Exited)
 		}
 	}
-	return n
 }

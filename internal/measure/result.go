@@ -17,7 +17,9 @@ import (
 // or records and counts do not, for then no count can be trusted.
 func Result(o Observation) *result.Result {
 	job := o.Job
-	t := newTimeline(o.Entries)
+	c := newClocks(&o)
+	t := newTimelineOn(o.Entries, c, o.Resource != nil)
+	o.Nodes = c.counts(o.Nodes)
 	sum := total(o.Nodes)
 	if len(o.Nodes) == 0 { // it failed before anything was counted
 		sum.Entries = uint64(t.len()) + o.Dropped
@@ -35,10 +37,8 @@ func Result(o Observation) *result.Result {
 		Wire:     o.Wire,
 		Work:     work(&sum, &o),
 		Warmup:   part.warmup,
-		Workers:  o.Workers, Environment: maps.Clone(o.Environment), Links: o.Links,
-	}
-	for _, h := range o.Hosts {
-		r.Hosts = append(r.Hosts, h.Host)
+		Workers:  o.Workers, Environment: maps.Clone(o.Environment),
+		Hosts: t.hosts(&o), Links: links(&o),
 	}
 	if r.Environment == nil {
 		r.Environment = map[string]string{}
@@ -57,9 +57,9 @@ func Result(o Observation) *result.Result {
 	}
 	r.Faults = t.faults(&o)
 	r.Series = t.series(o.Start)
-	negative := t.fillTimes(r, &o)
+	negative, crossed := t.fillTimes(r, &o)
 	t.judge(r, &o, &sum)
-	r.Warnings = slices.Concat(o.Warnings, warnings(r, &o, &part, negative))
+	r.Warnings = slices.Concat(o.Warnings, t.warnHosts(r, &o, crossed), warnings(r, &o, &part, negative))
 	if r.Warnings == nil {
 		r.Warnings = []string{}
 	}
@@ -67,10 +67,10 @@ func Result(o Observation) *result.Result {
 }
 
 // fillTimes fills in everything that is a distribution of times or a mean of
-// one, and returns what it saw of negative differences.
-func (t *timeline) fillTimes(r *result.Result, o *Observation) negatives {
-	var neg negatives
-	responses, waits, delays := t.times(response), t.times(waiting), t.handovers(diedInside(o))
+// one, and returns what it saw of negative differences and of hand-overs.
+func (t *timeline) fillTimes(r *result.Result, o *Observation) (neg negatives, h handovers) {
+	h = t.handovers(diedInside(o))
+	responses, waits, delays := t.times(response), t.times(waiting), t.valid(&h)
 	r.ResponseTime = quantiles(responses)
 	r.WaitingTime = quantiles(waits)
 	r.SyncDelay = quantiles(delays)
@@ -95,10 +95,11 @@ func (t *timeline) fillTimes(r *result.Result, o *Observation) negatives {
 	if r.T != nil && r.SyncDelay != nil {
 		r.SyncDelayOverT = ratio(r.SyncDelay.Mean, *r.T)
 	}
-	for _, sample := range [][]int64{responses, waits, delays, cs} {
+	for _, sample := range [][]int64{responses, waits, h.delays, cs} {
 		neg.add(sample)
 	}
-	return neg
+	t.fillCrossing(r, o, &h)
+	return neg, h
 }
 
 // offered returns the entries per second that an open workload asked for: as
@@ -133,6 +134,9 @@ func (t *timeline) steadyPerCS(part *steady, sum *totals, o *Observation) *float
 // resource say together. Each may see an overlap that the others missed, and all may
 // see the same one. An entry that nobody asked for is a violation of its own.
 func (t *timeline) safety(o *Observation, sum *totals) result.Safety {
+	if t.clocks.several() {
+		return t.safetyOfHosts(o, sum)
+	}
 	s := result.Safety{Checked: uint64(t.len()), Method: "intervals", Resource: o.resource()}
 	s.Violations = max(o.WitnessViolations, t.overlaps())
 	if s.Resource != nil {

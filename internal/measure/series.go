@@ -23,7 +23,7 @@ func (t *timeline) series(start int64) *result.Series {
 	s.Entries, s.Waiting = make([]uint64, bins), make([]int64, bins)
 	for k, i := range t.byEntry {
 		e := &t.e[i]
-		waits[k] = waiting(e)
+		waits[k] = waiting(&t.local[i])
 		in := bin(e.Entered)
 		entered[in]++
 		s.Entries[bin(e.Exited)]++

@@ -10,18 +10,27 @@ import (
 // timeline holds the entries of a run in the orders that the measures need.
 // The orders are permutations: the entries themselves stay where they are.
 type timeline struct {
-	e []entrylog.Entry
+	e      []entrylog.Entry // on the reference clock
+	local  []entrylog.Entry // on the clocks of their hosts; the same where there is one clock
+	clocks *clocks          // nil where there is one clock
+	fenced bool             // Order is that of all entries, wherever they were made
 
 	// inOrder is the order in which the critical section was entered: the
-	// witness's where it saw every entry, otherwise by the time of entry.
+	// witness's where it saw every entry, otherwise by the time of entry. The witness
+	// of a host sees the nodes of its host only.
 	inOrder []int32
 	byEntry []int32 // by the time of entry
 	byExit  []int32 // by the time of exit
 }
 
-func newTimeline(entries []entrylog.Entry) *timeline {
-	t := &timeline{e: entries}
-	witnessed := true
+func newTimeline(entries []entrylog.Entry) *timeline { return newTimelineOn(entries, nil, false) }
+
+// newTimelineOn is newTimeline for nodes on several hosts; fenced says whether the
+// order of entries is one of all hosts together.
+func newTimelineOn(entries []entrylog.Entry, c *clocks, fenced bool) *timeline {
+	t := &timeline{e: c.entries(entries), local: entries, clocks: c, fenced: fenced || !c.several()}
+	entries = t.e
+	witnessed := t.fenced
 	for i := range entries {
 		witnessed = witnessed && entries[i].Order > 0
 	}
@@ -78,11 +87,12 @@ func (t *timeline) entered(k int) *entrylog.Entry { return &t.e[t.inOrder[k]] }
 // exited returns the k-th entry in the order of exits.
 func (t *timeline) exited(k int) *entrylog.Entry { return &t.e[t.byExit[k]] }
 
-// times collects a time of every entry, in the order of exits.
+// times collects a duration of every entry, in the order of exits. It is one on the
+// clock of the entry's host.
 func (t *timeline) times(of func(e *entrylog.Entry) int64) []int64 {
 	x := make([]int64, t.len())
 	for k := range x {
-		x[k] = of(t.exited(k))
+		x[k] = of(&t.local[t.byExit[k]])
 	}
 	return x
 }

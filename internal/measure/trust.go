@@ -3,6 +3,7 @@ package measure
 import (
 	"fmt"
 
+	"dmebench/dme"
 	"dmebench/result"
 )
 
@@ -36,10 +37,13 @@ func (t *timeline) distrust(o *Observation, sum *totals) (nodes []int, why strin
 	if nodes != nil {
 		return nodes, why
 	}
-	for k := 1; k < t.len(); k++ {
+	for k := 1; k < t.len() && t.fenced; k++ {
 		if a, b := t.entered(k-1), t.entered(k); a.Order > 0 && a.Order == b.Order && !(o.Resource != nil && a.Shared) {
 			return []int{int(a.Node), int(b.Node)}, fmt.Sprintf("nodes %d and %d both claim entry %d of all", a.Node, b.Node, a.Order)
 		}
+	}
+	if nodes, why := t.claimedTwice(); why != "" {
+		return nodes, why
 	}
 	if why := t.distrustResource(o.Resource); why != "" && o.Dropped == 0 {
 		return nil, why
@@ -48,6 +52,29 @@ func (t *timeline) distrust(o *Observation, sum *totals) (nodes []int, why strin
 		if faults := sum.uncounted(o.Job.Algorithm); faults != "" {
 			return nil, "senders and receivers disagree: " + faults
 		}
+	}
+	return nil, ""
+}
+
+// claimedTwice finds two nodes of one host that claim the same place in the order that
+// their witness saw, where each host has one of its own.
+func (t *timeline) claimedTwice() (nodes []int, why string) {
+	if t.fenced {
+		return nil, ""
+	}
+	type place struct {
+		host  int
+		order uint64
+	}
+	first := make(map[place]dme.NodeID)
+	for i := range t.local {
+		e := &t.local[i]
+		at := place{t.clocks.host(e.Node), e.Order}
+		if id, ok := first[at]; ok && e.Order > 0 {
+			return []int{int(min(id, e.Node)), int(max(id, e.Node))},
+				fmt.Sprintf("nodes %d and %d both claim entry %d of their host", min(id, e.Node), max(id, e.Node), e.Order)
+		}
+		first[at] = e.Node
 	}
 	return nil, ""
 }

@@ -134,7 +134,7 @@ func TestTwins(t *testing.T) {
 	var handovers, bypassed, overlapping, disordered int
 	for k := range 5000 {
 		tl := newTimeline(history(rng, k%2 == 0))
-		got, want := tl.handovers(nil), handoversTwin(tl)
+		got, want := tl.handovers(nil).delays, handoversTwin(tl)
 		if !slices.Equal(got, want) {
 			t.Fatalf("handovers %v, want %v of %+v", got, want, tl.e)
 		}
@@ -197,7 +197,7 @@ func TestHandoversByHand(t *testing.T) {
 		{"readers after a writer", []entrylog.Entry{entry(3, 0, 1, 2), reader(1, 1, 4, 9), reader(2, 1, 5, 6)}, []int64{2}},
 		{"readers apart", []entrylog.Entry{reader(1, 0, 1, 3), reader(2, 2, 7, 9)}, []int64{4}},
 	} {
-		if got := newTimeline(x.entries).handovers(nil); !slices.Equal(got, x.want) {
+		if got := newTimeline(x.entries).handovers(nil).delays; !slices.Equal(got, x.want) {
 			t.Errorf("%s: %v, want %v", x.name, got, x.want)
 		}
 	}

@@ -67,7 +67,7 @@ func warnings(r *result.Result, o *Observation, part *steady, neg negatives) []s
 
 	lost := tellLost(r.Safety.Resource)
 	warn(lost != "", "%s", lost)
-	warn(r.Throughput == nil,
+	warn(part.throughput() == nil,
 		"the steady part has %d entries in %v: there is no throughput to tell; ask for more requests or less warm-up",
 		part.entries, time.Duration(max(0, part.end-part.begin)))
 	warn(!part.settled,

@@ -1,0 +1,233 @@
+package agent
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	natsgo "github.com/nats-io/nats.go"
+
+	"dmebench/internal/clock"
+	"dmebench/internal/environment"
+	"dmebench/transport/nats"
+)
+
+// Agent offers this host to coordinators.
+type Agent struct {
+	Broker  nats.Broker       // where coordinators are met, and the control plane of runs
+	Name    string            // of the host, in results; "" for the one that it has
+	Address string            // by which other hosts reach it; "" for that of the connection to the broker
+	Labels  map[string]string // by which coordinators choose hosts
+	Log     io.Writer         // a line for whatever happens; nil for none
+
+	program environment.Program // in place of this one, in tests
+}
+
+const (
+	reconnectPause = 500 * time.Millisecond // between attempts to reach a server that is gone
+	reconnectLate  = 250 * time.Millisecond // at most, so that not all come at once
+
+	// A server that is gone without a word is missed after about three of these.
+	askServer = 2 * time.Second
+)
+
+// Serve offers the host until ctx ends, and then returns nil. It begins as soon as
+// the server is there, and comes back whenever the server does. An error says that
+// it cannot begin, or that the server does not let it in any more.
+func (x Agent) Serve(ctx context.Context) error {
+	a, err := x.prepare()
+	if err != nil {
+		return err
+	}
+	if err := a.connect(ctx); err != nil {
+		if ctx.Err() != nil {
+			return nil
+		}
+		return err
+	}
+	defer a.conn.Close()
+	if err := a.listen(); err != nil {
+		return err
+	}
+	a.log("ready at %s: address %s, %d cores, %s", a.broker.Name(), a.address, a.cores, a.program)
+	select {
+	case <-ctx.Done():
+	case <-a.closed:
+		err = fmt.Errorf("agent: the connection to %s is closed for good: %w", a.broker.Name(), a.conn.LastError())
+	}
+	a.stop()
+	return err
+}
+
+// agent is an Agent at work.
+type agent struct {
+	broker   nats.Broker
+	name     string
+	instance string
+	labels   map[string]string
+	out      io.Writer
+	program  environment.Program
+	file     os.FileInfo // the program, as it was in the beginning
+	cores    int
+	clock    *clock.Clock
+	conn     *natsgo.Conn
+	closed   chan struct{} // the connection will not come back
+	refused  atomic.Uint64
+	facts    inquiry
+	busy     chan struct{}  // a place for each request that is being carried out
+	work     sync.WaitGroup // for them
+
+	mu      sync.Mutex
+	address string
+	ticket  string
+	lease   *lease // nil where nobody has taken this agent
+	ending  bool
+
+	logging sync.Mutex
+}
+
+// busyAtMost bounds the requests that are carried out at a time.
+const busyAtMost = 256
+
+func (x Agent) prepare() (*agent, error) {
+	a := &agent{
+		broker: x.Broker, name: x.Name, address: x.Address, instance: rand.Text(), labels: x.Labels, out: x.Log,
+		program: x.program, cores: runtime.NumCPU(), clock: clock.New(),
+		closed: make(chan struct{}), busy: make(chan struct{}, busyAtMost), ticket: rand.Text(),
+	}
+	var errs []error
+	errs = append(errs, CheckBroker(x.Broker))
+	if a.name == "" {
+		name, err := os.Hostname()
+		if err != nil {
+			errs = append(errs, fmt.Errorf("agent: cannot find this host's name: %w; give it by --name", err))
+		}
+		a.name = name
+	}
+	errs = append(errs, CheckName(a.name))
+	if a.address != "" {
+		errs = append(errs, checkAddress(a.address))
+	}
+	if a.program == (environment.Program{}) {
+		var err error
+		a.program, err = environment.ThisProgram()
+		errs = append(errs, err)
+	}
+	var err error
+	a.file, err = programFile()
+	errs = append(errs, err)
+	return a, errors.Join(errs...)
+}
+
+func programFile() (os.FileInfo, error) {
+	name, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("agent: cannot find this program: %w", err)
+	}
+	return os.Stat(name)
+}
+
+// replaced reports whether the program's file is another than in the beginning:
+// workers would be of another build than was told.
+func (a *agent) replaced() error {
+	now, err := programFile()
+	if err == nil && os.SameFile(now, a.file) && now.ModTime().Equal(a.file.ModTime()) && now.Size() == a.file.Size() {
+		return nil
+	}
+	return errors.New("agent: the program's file was replaced or removed since this agent was started; start the agent anew")
+}
+
+// connect waits until the server is there. It fails where waiting does not help.
+func (a *agent) connect(ctx context.Context) error {
+	opts := append(onlyKnown(a.broker),
+		natsgo.Name("dmebench agent "+a.name), natsgo.MaxReconnects(-1), natsgo.ReconnectBufSize(-1),
+		natsgo.ReconnectWait(reconnectPause), natsgo.ReconnectJitter(reconnectLate, reconnectLate),
+		natsgo.PingInterval(askServer), natsgo.MaxPingsOutstanding(2),
+		natsgo.DisconnectErrHandler(func(_ *natsgo.Conn, err error) {
+			if err == nil {
+				return // this process has closed it
+			}
+			a.log("the connection to %s is lost: %v; it is being restored", a.broker.Name(), err)
+		}),
+		natsgo.ReconnectHandler(func(*natsgo.Conn) { a.log("the connection to %s is back", a.broker.Name()) }),
+		natsgo.ClosedHandler(func(*natsgo.Conn) { close(a.closed) }),
+		natsgo.ErrorHandler(func(_ *natsgo.Conn, _ *natsgo.Subscription, err error) { a.log("%v", err) }))
+	for waiting := false; ; {
+		var err error
+		if a.conn, err = a.broker.Dial(opts...); err == nil {
+			return nil
+		}
+		if !mayCome(err) {
+			return err
+		}
+		if !waiting {
+			a.log("%v; it is waited for", err)
+			waiting = true
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(reconnectPause):
+		}
+	}
+}
+
+// mayCome reports whether a server that could not be reached may yet be there: it is
+// not that it is the wrong one, or does not want this agent.
+func mayCome(err error) bool {
+	var network *net.OpError
+	var name *net.DNSError
+	return errors.Is(err, natsgo.ErrNoServers) || errors.Is(err, natsgo.ErrTimeout) || errors.Is(err, io.EOF) ||
+		errors.As(err, &name) || errors.As(err, &network) && network.Op != "remote error" // that is TLS's
+}
+
+// listen begins to answer.
+func (a *agent) listen() error {
+	if a.address == "" {
+		address, _, err := net.SplitHostPort(a.conn.LocalAddr())
+		if err != nil {
+			return fmt.Errorf("agent: cannot tell by which address other hosts reach this one: %w; give it by --address", err)
+		}
+		a.address = address
+	}
+	if _, err := a.conn.Subscribe(discovery, func(m *natsgo.Msg) { a.found(m) }); err != nil {
+		return fmt.Errorf("agent: %w", err)
+	}
+	if _, err := a.conn.Subscribe(subjectOf(a.instance), func(m *natsgo.Msg) { a.asked(m) }); err != nil {
+		return fmt.Errorf("agent: %w", err)
+	}
+	if err := a.conn.Flush(); err != nil && !a.conn.IsReconnecting() {
+		return fmt.Errorf("agent: %w", err)
+	}
+	return nil
+}
+
+// stop ends what goes on.
+func (a *agent) stop() {
+	a.mu.Lock()
+	a.ending = true
+	l := a.lease
+	a.mu.Unlock()
+	if l != nil {
+		l.end("the agent was told to end")
+		_ = a.conn.FlushTimeout(time.Second) // so that its coordinator hears of it
+	}
+	a.work.Wait()
+}
+
+func (a *agent) log(format string, args ...any) {
+	if a.out == nil {
+		return
+	}
+	a.logging.Lock()
+	defer a.logging.Unlock()
+	fmt.Fprintf(a.out, "agent %s: %s\n", a.name, fmt.Sprintf(format, args...))
+}

@@ -1,0 +1,192 @@
+package agent
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	"dmebench/internal/host"
+	"dmebench/internal/launch"
+)
+
+// lease is a coordinator's right to this host, for one run.
+type lease struct {
+	agent  *agent
+	id     string
+	holder string
+	part   host.Part
+	host   *host.Local
+	ctx    context.Context // of its requests; ends with it
+	cancel context.CancelFunc
+
+	readings []host.Reading // of opRead, which is carried out once at a time
+	load     *load
+	survey   survey
+	expiry   *time.Timer
+	watchers sync.WaitGroup // for the ends of its processes
+	once     sync.Once
+
+	// use is held for reading while a request is carried out, and for writing while the
+	// host is closed; then over is set.
+	use  sync.RWMutex
+	over bool
+
+	mu        sync.Mutex
+	sign      time.Time // the latest of its coordinator
+	sequence  uint64    // of the latest request
+	processes []launch.Process
+	endings   []ending
+}
+
+// begin makes the host ready for a run. It is called with the agent's lock held.
+func (a *agent) begin(q *request) (*lease, error) {
+	l := &lease{
+		agent: a, id: rand.Text(), holder: q.Holder, part: *q.Part, sign: time.Now(), sequence: q.Sequence,
+		host:     &host.Local{Label: a.name, Address: net.JoinHostPort(a.address, "0")},
+		readings: make([]host.Reading, q.Part.Nodes),
+	}
+	l.ctx, l.cancel = context.WithCancel(context.Background())
+	if err := l.host.Open(l.ctx, l.part); err != nil {
+		l.cancel()
+		return nil, err
+	}
+	l.load = startLoad(a.cores, l.alive)
+	l.expiry = time.AfterFunc(LeaseTime, l.expire)
+	return l, nil
+}
+
+// inOrder notes a sign of the coordinator, and reports whether the request is a new one.
+func (l *lease) inOrder(sequence uint64) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if sequence <= l.sequence {
+		return false
+	}
+	l.sequence, l.sign = sequence, time.Now()
+	return true
+}
+
+// expire ends the lease if nothing has been heard of its coordinator for too long.
+func (l *lease) expire() {
+	l.mu.Lock()
+	left := LeaseTime - time.Since(l.sign)
+	l.mu.Unlock()
+	if left > 0 {
+		l.expiry.Reset(left)
+		return
+	}
+	l.end(fmt.Sprintf("nothing was heard of its coordinator for %v", LeaseTime))
+}
+
+// end kills what is left of the run on this host, and frees the agent. why is empty
+// where the coordinator wants it; otherwise it is told, should it be there. Whoever
+// calls it returns once all that is done.
+func (l *lease) end(why string) {
+	l.once.Do(func() {
+		a := l.agent
+		l.expiry.Stop()
+		l.cancel()
+		for _, p := range l.alive() {
+			p.Kill() // so that no request waits for one
+		}
+		l.use.Lock()
+		l.over = true
+		l.survey.close()
+		err := l.host.Close()
+		l.use.Unlock()
+		l.watchers.Wait()
+		l.load.stop()
+		if why != "" {
+			l.tell(event{Freed: why})
+		}
+		a.mu.Lock()
+		a.lease, a.ticket = nil, rand.Text()
+		a.mu.Unlock()
+		switch {
+		case err != nil:
+			a.log("free again: %v", err)
+		case why != "":
+			a.log("free again: %s; the workers of %q are killed", why, l.holder)
+		default:
+			a.log("free again")
+		}
+	})
+}
+
+// alive returns the processes that have not ended.
+func (l *lease) alive() []launch.Process {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var all []launch.Process
+	for _, p := range l.processes {
+		select {
+		case <-p.Ended():
+		default:
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// process returns one by its number.
+func (l *lease) process(number int) (launch.Process, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if number < 1 || number > len(l.processes) {
+		return nil, fmt.Errorf("agent: there is no process %d", number)
+	}
+	return l.processes[number-1], nil
+}
+
+// start starts a worker of the run.
+func (l *lease) start(q *request) (number int, p launch.Process, err error) {
+	if err := checkWorker(q, l.part.Nodes); err != nil {
+		return 0, nil, err
+	}
+	if n := len(l.alive()); n >= l.part.Nodes {
+		return 0, nil, fmt.Errorf("agent: start: there are %d workers already, for %d nodes", n, l.part.Nodes)
+	}
+	if err := l.agent.replaced(); err != nil {
+		return 0, nil, err
+	}
+	w := host.Worker{Name: fmt.Sprintf("worker %d", q.Worker), GOMAXPROCS: q.Procs}
+	w.Boot.Broker, w.Boot.Run, w.Boot.Worker = l.agent.broker, q.Run, q.Worker
+	if p, err = l.host.Start(l.ctx, w); err != nil {
+		return 0, nil, err
+	}
+	l.mu.Lock()
+	l.processes = append(l.processes, p)
+	number = len(l.processes)
+	l.mu.Unlock()
+	l.watchers.Go(func() {
+		<-p.Ended()
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		e := ending{Order: len(l.endings) + 1, Process: number, Outcome: p.Outcome(), Stderr: p.Stderr()}
+		l.endings = append(l.endings, e)
+		l.tell(event{Ended: &e})
+	})
+	return number, p, nil
+}
+
+// ended returns the ends of processes of which the coordinator has not heard, some at a
+// time.
+func (l *lease) ended(heard int) []ending {
+	const most = 16
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	heard = min(max(heard, 0), len(l.endings))
+	return l.endings[heard:min(len(l.endings), heard+most)]
+}
+
+// tell tells the coordinator something. What is lost on the way is said again when it
+// renews the lease.
+func (l *lease) tell(e event) {
+	if b, err := json.Marshal(e); err == nil {
+		_ = l.agent.conn.Publish(eventsOf(l.agent.instance, l.id), b)
+	}
+}

@@ -1,0 +1,68 @@
+package agent
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"dmebench/internal/launch"
+)
+
+// tick is the unit of the processor times that the kernel tells in /proc: it is the
+// same on all systems that Go supports, whatever the kernel's own is.
+const tick = time.Second / 100
+
+// use says how much time processors have spent until now. The workers' is that of the
+// processes that are alive, and of all that have ended as children of this one.
+func use(alive []launch.Process) (u usage) {
+	u.at = time.Now()
+	text, err := os.ReadFile("/proc/stat")
+	if err != nil {
+		return u
+	}
+	// cpu user nice system idle iowait irq softirq steal …: what is of guests is in the
+	// first two.
+	line, _, _ := strings.Cut(string(text), "\n")
+	fields := strings.Fields(line)
+	if len(fields) < 8 || fields[0] != "cpu" {
+		return u
+	}
+	for _, k := range []int{1, 2, 3, 6, 7} {
+		n, err := strconv.ParseInt(fields[k], 10, 64)
+		if err != nil {
+			return u
+		}
+		u.busy += time.Duration(n) * tick
+	}
+	for _, p := range alive {
+		u.workers += timeOf(p.PID())
+	}
+	var r syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_CHILDREN, &r) != nil {
+		return u
+	}
+	u.workers += time.Duration(r.Utime.Nano() + r.Stime.Nano())
+	u.known = true
+	return u
+}
+
+// timeOf returns the processor time of a process; 0 of one that has ended.
+func timeOf(pid int) time.Duration {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0
+	}
+	// The name of the program, in brackets, may itself hold brackets and spaces.
+	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+	const user, system = 11, 12 // behind the name; the 14th and 15th of all
+	if len(fields) <= system {
+		return 0
+	}
+	u, _ := strconv.ParseInt(fields[user], 10, 64)
+	s, _ := strconv.ParseInt(fields[system], 10, 64)
+	return time.Duration(u+s) * tick
+}

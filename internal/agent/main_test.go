@@ -1,0 +1,273 @@
+package agent
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	natsgo "github.com/nats-io/nats.go"
+
+	"dmebench/algorithms/catalog"
+	"dmebench/dme"
+	"dmebench/internal/coordinator"
+	"dmebench/internal/environment"
+	"dmebench/internal/host"
+	"dmebench/internal/launch"
+	"dmebench/internal/run"
+	"dmebench/internal/worker"
+	"dmebench/result"
+	"dmebench/transport/nats"
+)
+
+// The processes that the test binary can become, beside a worker.
+const (
+	agentCommand       = "test-agent"
+	coordinatorCommand = "test-coordinator"
+)
+
+func TestMain(m *testing.M) {
+	switch {
+	case launch.Is(os.Args, worker.Command):
+		os.Exit(worker.Main(catalog.All(), os.Stdin, os.Stderr))
+	case launch.Is(os.Args, agentCommand):
+		os.Exit(agentProcess())
+	case launch.Is(os.Args, coordinatorCommand):
+		os.Exit(coordinatorProcess())
+	}
+	// Processes that are built with the race detector would sleep a second each
+	// before they exit.
+	os.Setenv("GORACE", strings.TrimSpace(os.Getenv("GORACE")+" atexit_sleep_ms=0"))
+	os.Exit(m.Run())
+}
+
+// agentConfig is what an agent process of these tests is told.
+type agentConfig struct {
+	Broker  nats.Broker
+	Name    string
+	Labels  map[string]string
+	Program environment.Program
+}
+
+func agentProcess() int {
+	parent := launch.NewParent(os.Stdin, os.Stdout)
+	var c agentConfig
+	if err := parent.Receive(&c); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	ctx, end := context.WithCancel(context.Background())
+	go func() {
+		parent.Wait()
+		end()
+	}()
+	a := Agent{Broker: c.Broker, Name: c.Name, Labels: c.Labels, Log: os.Stderr, program: c.Program}
+	if err := a.Serve(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+// coordinatorConfig is what a coordinator process of these tests is told.
+type coordinatorConfig struct {
+	Broker nats.Broker
+	Spec   result.Spec
+	Expect int
+}
+
+// coordinatorProcess leads a run, and says which processes it has started.
+func coordinatorProcess() int {
+	parent := launch.NewParent(os.Stdin, os.Stdout)
+	var c coordinatorConfig
+	if err := parent.Receive(&c); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	_, err := lead(context.Background(), c, func(p launch.Process) { parent.Send(p.PID()) })
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+// lead leads a run over all agents that are there.
+func lead(ctx context.Context, c coordinatorConfig, started func(launch.Process)) (*result.Result, error) {
+	fleet, err := Connect(ctx, c.Broker)
+	if err != nil {
+		return nil, err
+	}
+	defer fleet.Close()
+	return leadOver(ctx, fleet, c, started)
+}
+
+func leadOver(ctx context.Context, fleet *Fleet, c coordinatorConfig, started func(launch.Process)) (*result.Result, error) {
+	agents, err := fleet.Discover(ctx, c.Expect, soon)
+	if err != nil {
+		return nil, err
+	}
+	job, err := run.Resolve(c.Spec, catalog.All(), os.ReadFile)
+	if err != nil {
+		return nil, err
+	}
+	opt := coordinator.Options{Control: &c.Broker, Started: started}
+	for _, i := range agents {
+		opt.Hosts = append(opt.Hosts, fleet.Host(i))
+	}
+	return coordinator.Run(ctx, job, opt)
+}
+
+// soon is a bound on what takes a moment, on the slowest machine.
+const soon = time.Minute
+
+const token = "of these tests"
+
+// serve starts a server at a port; 0 for any that is free.
+func serve(t *testing.T, port int) (*server.Server, nats.Broker) {
+	t.Helper()
+	if port == 0 {
+		port = server.RANDOM_PORT
+	}
+	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: port, Authorization: token, NoLog: true, NoSigs: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	go s.Start()
+	t.Cleanup(func() { shut(s) })
+	if !s.ReadyForConnections(soon) {
+		t.Fatal("the server does not listen")
+	}
+	return s, nats.Broker{URL: s.ClientURL(), Token: token}
+}
+
+func portOf(s *server.Server) int { return s.Addr().(*net.TCPAddr).Port }
+
+func shut(s *server.Server) {
+	s.Shutdown()
+	s.WaitForShutdown()
+}
+
+// startAgent starts an agent process.
+func startAgent(t *testing.T, c agentConfig) *launch.Child {
+	t.Helper()
+	p, err := launch.Local{}.Start(launch.Command{Word: agentCommand, Name: c.Name, Config: c})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		launch.End(soon, p)
+		if t.Failed() {
+			t.Logf("%s (%s):\n%s", c.Name, p.Outcome(), strings.Join(p.Stderr(), "\n"))
+		}
+	})
+	return p
+}
+
+// startAgents starts agents with these names.
+func startAgents(t *testing.T, b nats.Broker, names ...string) (all []*launch.Child) {
+	t.Helper()
+	for _, name := range names {
+		all = append(all, startAgent(t, agentConfig{Broker: b, Name: name}))
+	}
+	return all
+}
+
+func connectFleet(t *testing.T, b nats.Broker) *Fleet {
+	t.Helper()
+	f, err := Connect(t.Context(), b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(f.Close)
+	return f
+}
+
+func discover(t *testing.T, f *Fleet, expect int) []Info {
+	t.Helper()
+	agents, err := f.Discover(t.Context(), expect, soon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(agents) != expect {
+		t.Fatalf("%d agents are there: %+v", len(agents), agents)
+	}
+	return agents
+}
+
+// until waits for something that takes a moment.
+func until(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for end := time.Now().Add(soon); !is(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("still not: %s", what)
+		}
+	}
+}
+
+// gone reports whether there is no such process.
+func gone(pid int) bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
+
+// awaitEnds waits until none of these processes is there any more.
+func awaitEnds(t *testing.T, pids ...int) {
+	t.Helper()
+	for _, pid := range pids {
+		until(t, fmt.Sprintf("the end of process %d", pid), func() bool { return gone(pid) })
+	}
+}
+
+// logged reports whether an agent has written a line with such words.
+func logged(p *launch.Child, words string) func() bool {
+	return func() bool {
+		return slices.ContainsFunc(p.Stderr(), func(line string) bool { return strings.Contains(line, words) })
+	}
+}
+
+// longRun is a run that goes on until it is ended.
+func longRun(nodes int) result.Spec {
+	return result.Spec{Algorithm: "ricart-agrawala", Nodes: nodes, Duration: result.Duration(10 * time.Minute)}
+}
+
+// raw is a connection of somebody who has been let into the server.
+func raw(t *testing.T, b nats.Broker) *natsgo.Conn {
+	t.Helper()
+	c, err := b.Dial()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+// opened is a host that is taken for a run.
+func opened(t *testing.T, f *Fleet, i Info, p host.Part) *Remote {
+	t.Helper()
+	h := f.Host(i)
+	if err := h.Open(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { h.Close() })
+	return h
+}
+
+// startWorker starts a worker that waits for what its coordinator says.
+func startWorker(t *testing.T, h *Remote) launch.Process {
+	t.Helper()
+	w := host.Worker{Name: "worker 0"}
+	w.Boot.Run = rand.Text()
+	p, err := h.Start(t.Context(), w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func nodes(ids ...dme.NodeID) []dme.NodeID { return ids }

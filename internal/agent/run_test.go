@@ -1,0 +1,63 @@
+package agent
+
+import (
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+
+	"dmebench/internal/launch"
+	"dmebench/result"
+)
+
+// Runs go over the hosts of two agents, one after the other, over all networks. What
+// they count is what a run on one host counts, and nothing is left behind.
+func TestRunsOverAgents(t *testing.T) {
+	t.Parallel()
+	_, b := serve(t, 0)
+	startAgents(t, b, "east", "west")
+	fleet := connectFleet(t, b)
+	for _, network := range []string{"tcp", "udp", "nats"} {
+		var pids []int
+		r, err := leadOver(t.Context(), fleet, coordinatorConfig{
+			Broker: b, Expect: 2,
+			Spec: result.Spec{Algorithm: "ricart-agrawala", Nodes: 5, Transport: network, Workload: "serial", Requests: 50},
+		}, func(p launch.Process) { pids = append(pids, p.PID()) })
+		if err != nil {
+			t.Fatal(network, err)
+		}
+		if r.Entries != 50 || r.Messages.Total != 50*2*4 || r.Safety.Violations != 0 {
+			t.Errorf("%s: %s %s: %d entries, %d messages, %+v", network, r.Status, r.Error, r.Entries, r.Messages.Total, r.Safety)
+		}
+		if len(r.Hosts) != 2 || r.Hosts[0].Name != "east" || !slices.Equal(r.Hosts[0].Nodes, []int{1, 3, 5}) ||
+			r.Hosts[0].Environment["os"] == "" {
+			t.Errorf("%s: %+v", network, r.Hosts)
+		}
+		if len(r.Links) != 2 || r.Links[0].By != "udp" || r.Links[0].Sent == 0 {
+			t.Errorf("%s: %+v", network, r.Links)
+		}
+		if len(pids) != 5 {
+			t.Errorf("%s: %d processes", network, len(pids))
+		}
+		awaitEnds(t, pids...)
+	}
+	busy := result.Spec{Algorithm: "ricart-agrawala", Nodes: 4, Duration: result.Duration(time.Second)}
+	r, err := leadOver(t.Context(), fleet, coordinatorConfig{Broker: b, Expect: 2, Spec: busy}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, h := range r.Hosts {
+		switch l := h.Load; {
+		case runtime.GOOS == "linux" && l == nil:
+			t.Errorf("nothing is known of how busy %s was", h.Name)
+		case l != nil && (l.Workers <= 0 || l.Busy <= 0 || l.Busy > float64(l.Cores)+0.5 || l.Workers > float64(l.Cores)+0.5 ||
+			l.MemoryFree <= 0 || l.Cores < 1):
+			t.Errorf("%s: %+v", h.Name, *l)
+		}
+	}
+	for _, i := range discover(t, fleet, 2) {
+		if i.Refused != 0 {
+			t.Errorf("%s has refused %d requests", i.Name, i.Refused)
+		}
+	}
+}

@@ -1,0 +1,129 @@
+package doctor
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+var testKey = bytes.Repeat([]byte{7}, 32)
+
+func openGate(t *testing.T, name string, key []byte) *Gate {
+	t.Helper()
+	g, err := OpenGate("127.0.0.1", name, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { g.Close() })
+	return g
+}
+
+func TestGate(t *testing.T) {
+	a, b := openGate(t, "a", testKey), openGate(t, "b", testKey)
+	p := a.Reach(context.Background(), b.Doors(), 20)
+	if p.From != "a" || p.To != "b" || p.TCP.Lost != 0 || p.TCP.Sent != 20 || p.TCP.RTTMedian <= 0 || p.UDP.Sent != 20 {
+		t.Errorf("%+v", p)
+	}
+	// Both have the clock of this host.
+	if p.OffsetNS == nil || max(*p.OffsetNS, -*p.OffsetNS) > *p.BoundNS {
+		t.Errorf("%+v of one clock", p)
+	}
+}
+
+// TestGatesRefuse: who has another key, or is another host, gets nothing and passes for
+// nobody; so does who says nothing, or nonsense.
+func TestGatesRefuse(t *testing.T) {
+	a, b := openGate(t, "a", testKey), openGate(t, "b", testKey)
+	stranger := openGate(t, "a", bytes.Repeat([]byte{8}, 32))
+	for _, c := range []struct {
+		name string
+		from *Gate
+		to   Doors
+	}{
+		{"a stranger asks", stranger, b.Doors()},
+		{"a stranger answers", a, stranger.Doors()},
+		{"another host answers", a, Doors{Name: "c", TCP: b.Doors().TCP, UDP: b.Doors().UDP}},
+	} {
+		p := c.from.Reach(context.Background(), c.to, 3)
+		if p.TCP.Passes() || p.UDP.Passes() || p.TCP.Error == "" || p.UDP.Error == "" || p.OffsetNS != nil {
+			t.Errorf("%s: %+v", c.name, p)
+		}
+	}
+	for _, what := range []string{"", "GET / HTTP/1.1\r\n\r\n" + strings.Repeat("x", 100)} {
+		conn, err := net.Dial("tcp", b.Doors().TCP)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = conn.SetDeadline(time.Now().Add(time.Minute))
+		if _, err := io.WriteString(conn, what); err != nil {
+			t.Fatal(err)
+		}
+		got, err := io.ReadAll(conn)
+		if errors.Is(err, os.ErrDeadlineExceeded) || len(got) > challengeSize {
+			t.Errorf("%q: %d bytes, %v", what, len(got), err)
+		}
+		conn.Close()
+	}
+}
+
+// TestFullGate: connections beyond what a gate has room for are turned away, and those
+// that prove nothing make room again.
+func TestFullGate(t *testing.T) {
+	a, b := openGate(t, "a", testKey), openGate(t, "b", testKey)
+	for range mostGuests {
+		conn, err := net.Dial("tcp", b.Doors().TCP)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		if _, err := io.ReadFull(conn, make([]byte, challengeSize)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	conn, err := net.Dial("tcp", b.Doors().TCP)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if n, err := conn.Read(make([]byte, 1)); n > 0 || err == nil {
+		t.Error("there is room for one more")
+	}
+	for deadline := time.Now().Add(time.Minute); !a.Reach(context.Background(), b.Doors(), 1).TCP.Passes(); {
+		if time.Now().After(deadline) {
+			t.Fatal("there is no room again")
+		}
+	}
+}
+
+// TestCloseEndsGuests: a gate that closes waits for nobody.
+func TestCloseEndsGuests(t *testing.T) {
+	b := openGate(t, "b", testKey)
+	conn, err := net.Dial("tcp", b.Doors().TCP)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := io.ReadFull(conn, make([]byte, challengeSize)); err != nil {
+		t.Fatal(err)
+	}
+	begin := time.Now()
+	if err := b.Close(); err != nil {
+		t.Error(err)
+	}
+	if time.Since(begin) >= knock {
+		t.Error("it has waited for a guest")
+	}
+	if err := b.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+		t.Error(err)
+	}
+	p := openGate(t, "a", testKey).Reach(context.Background(), b.Doors(), 1)
+	if p.TCP.Passes() || p.TCP.Reason == "" || p.UDP.Passes() || p.UDP.Reason == "" {
+		t.Errorf("%+v of a gate that is closed", p)
+	}
+}

@@ -1,0 +1,183 @@
+package measure
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"dmebench/internal/clock"
+	"dmebench/result"
+)
+
+// How the clocks of two hosts were compared.
+const (
+	byUDP     = "udp"
+	byControl = "control" // by way of the reference
+)
+
+// hosts says where the nodes lived, and how good the clocks there are.
+func (t *timeline) hosts(o *Observation) []result.Host {
+	var all []result.Host
+	for k, h := range o.Hosts {
+		if h.Relation != nil {
+			h.Clock = t.hostClock(k, h.Relation, o.Start)
+		}
+		all = append(all, h.Host)
+	}
+	return all
+}
+
+// hostClock compares a host's clock with the reference; nil where nothing is known.
+func (t *timeline) hostClock(host int, r *clock.Relation, start int64) *result.HostClock {
+	offset, bound := r.Offset(start)
+	if bound == math.MaxInt64 {
+		return nil
+	}
+	c := &result.HostClock{OffsetNS: offset, BoundNS: max(0, bound), SetNS: int64(r.Contradiction())}
+	c.DriftPPM, c.DriftBound, _ = r.Drift()
+	if c.SetNS > 0 {
+		return c
+	}
+	for i := range t.local {
+		if e := &t.local[i]; t.clocks.host(e.Node) == host {
+			for _, at := range []int64{e.Entered, e.Exited} {
+				_, bound := r.Here(at)
+				c.BoundNS = max(c.BoundNS, bound)
+			}
+		}
+	}
+	return c
+}
+
+// links says what the ways between hosts are like.
+func links(o *Observation) []result.HostLink {
+	var all []result.HostLink
+	for _, l := range o.Links {
+		from, to := &o.Hosts[l.From], &o.Hosts[l.To]
+		trips := l.RoundTrips()
+		r := result.HostLink{
+			From: from.Name, To: to.Name, Sent: trips.Sent, Lost: trips.Lost,
+			RTTMin: trips.Min, RTTMedian: trips.Median, RTTP99: trips.P99, By: byUDP,
+		}
+		offset, bound := l.Clock.Offset(from.Relation.There(o.Start))
+		r.DriftPPM, _, _ = l.Clock.Drift()
+		if bound == math.MaxInt64 {
+			r.By = byControl
+			r.DriftPPM = 0
+			a, x := from.Relation.Offset(o.Start)
+			b, y := to.Relation.Offset(o.Start)
+			if offset = b - a; x >= 0 && y >= 0 && x < math.MaxInt64/4 && y < math.MaxInt64/4 {
+				bound = x + y
+			}
+		}
+		if r.OffsetNS = offset; bound >= 0 && bound < math.MaxInt64 {
+			r.BoundNS = &bound
+		}
+		all = append(all, r)
+	}
+	return all
+}
+
+// safetyOfHosts is what the witnesses of the hosts have seen, and what the recorded
+// intervals say of entries on different ones.
+func (t *timeline) safetyOfHosts(o *Observation, sum *totals) result.Safety {
+	onHosts, between, undecided := t.verdicts().count()
+	s := result.Safety{
+		Violations: max(o.WitnessViolations, onHosts) + between + sum.Unasked, Undecided: undecided,
+		Checked: uint64(t.len()), Method: "intervals", Resource: o.resource(),
+	}
+	if s.Resource != nil {
+		s.Violations = max(s.Violations, s.Resource.LostUpdates+sum.Unasked)
+	}
+	if o.Method != "" {
+		s.Method = "witness+intervals"
+	}
+	return s
+}
+
+// valid returns the delays of hand-overs, where there is something to tell: the clocks
+// of all are known, and the bound on their errors is below the median of them.
+func (t *timeline) valid(h *handovers) []int64 {
+	if h.unknown > 0 || len(h.delays) == 0 {
+		return nil
+	}
+	if h.crossed > 0 && (!t.clocks.sound() || h.bound > median(h.delays)) {
+		return nil
+	}
+	return slices.Clone(h.delays)
+}
+
+func median(x []int64) int64 { return quantiles(slices.Clone(x)).P50 }
+
+// fillCrossing fills in what only a run on several hosts has, and takes out what
+// cannot be told of one whose clocks were set.
+func (t *timeline) fillCrossing(r *result.Result, o *Observation, h *handovers) {
+	if !t.clocks.several() {
+		return
+	}
+	if h.crossed > 0 {
+		r.SyncDelayBound = &h.bound
+	}
+	if !t.clocks.sound() {
+		r.Throughput, r.SyncDelayBound = nil, nil
+		for i := range r.Faults {
+			r.Faults[i].RecoveredNS, r.Faults[i].ServedNS, r.Faults[i].Messages = nil, nil, nil
+		}
+	}
+	if saturating(&o.Job.Spec) && r.Throughput != nil && r.CS != nil {
+		r.SyncDelayLoad = number(1e9 / *r.Throughput - *r.CS)
+	}
+}
+
+// saturating says whether somebody waits all the time and all exclude one another: then
+// an entry takes a critical section and a synchronization delay.
+func saturating(s *result.Spec) bool {
+	none := func(option string) bool { return s.Set[option] == "" || s.Set[option] == "0" }
+	return s.Workload == "saturate" && none("think") && none("readers")
+}
+
+// muchLost is the share of datagrams between two hosts that may be lost without a word.
+const muchLost = 0.01
+
+// warnHosts says what a reader of a run on several hosts ought to know of their clocks.
+func (t *timeline) warnHosts(r *result.Result, o *Observation, h handovers) (w []string) {
+	warn := func(when bool, format string, args ...any) {
+		if when {
+			w = append(w, fmt.Sprintf(format, args...))
+		}
+	}
+	for i := range o.Hosts {
+		host := &o.Hosts[i]
+		_, bound := host.Relation.Offset(o.Start)
+		warn(bound == math.MaxInt64 && t.clocks.several(), "nothing is known of the clock of host %s: no time between it and others can be told", host.Name)
+		warn(bound < 0, "the clock of host %s, or the coordinator's, was set by at least %v while the run went on, or its machine was suspended: "+
+			"what was measured between hosts cannot be told", host.Name, host.Relation.Contradiction())
+	}
+	for _, l := range o.Links {
+		from, to := o.Hosts[l.From].Name, o.Hosts[l.To].Name
+		trips := l.RoundTrips()
+		by := l.Clock.Contradiction()
+		warn(by > 0, "the clocks of hosts %s and %s were set by at least %v against one another while the run went on: "+
+			"what was measured between hosts cannot be told", from, to, by)
+		warn(trips.Sent > 0 && trips.Lost == trips.Sent, "no datagram came back to host %s from %s: their clocks are compared by way of the coordinator's, "+
+			"with a looser bound; let UDP pass between the hosts", from, to)
+		warn(trips.Lost < trips.Sent && float64(trips.Lost) > muchLost*float64(trips.Sent),
+			"%d of %d datagrams from host %s to %s and back were lost", trips.Lost, trips.Sent, from, to)
+	}
+	if !t.clocks.several() {
+		return w
+	}
+	warn(r.Safety.Undecided > 0, "of %d entries the clocks cannot tell whether a node of another host was still inside: "+
+		"hold the critical section longer, or share a resource (--resource nats), which tells without clocks", r.Safety.Undecided)
+	warn(h.unknown > 0, "%d hand-overs were between hosts whose clocks cannot be compared: there is no synchronization delay to tell", h.unknown)
+	if h.unknown == 0 && h.crossed > 0 && t.clocks.sound() {
+		m := median(h.delays)
+		warn(h.bound > m, "the clocks of the hosts are known to within %v, and the median synchronization delay seems to be %v: it is not told; "+
+			"see sync_delay_by_throughput_ns, which needs no common clock", time.Duration(h.bound), time.Duration(m))
+	}
+	n := t.uncertain()
+	warn(n > 0, "the order of %d entries and the ones before them, on other hosts, is not sure by their clocks: "+
+		"fairness.longest_run, max_bypass and out_of_order may be off by as many", n)
+	return w
+}

@@ -1,0 +1,409 @@
+package measure
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"dmebench/dme"
+	"dmebench/internal/clock"
+	"dmebench/internal/clock/exchange"
+	"dmebench/internal/entrylog"
+	"dmebench/result"
+)
+
+// ahead is a host's clock: off by that much, and fast by so many parts per million.
+type ahead struct{ offset, ppm int64 }
+
+func (c ahead) read(at int64) int64 { return at + c.offset + at/1e6*c.ppm + at%1e6*c.ppm/1e6 }
+
+// asks makes an exchange at a true time from one clock to another.
+func (c ahead) asks(other ahead, at, out, back int64) clock.Exchange {
+	return clock.Exchange{
+		Sent: c.read(at), Received: other.read(at + out), Answered: other.read(at + out), Returned: c.read(at + out + back),
+	}
+}
+
+// testbed are hosts whose clocks are what they are and of which exchanges tell, whose
+// delays are up to a longest one; the reference clock shows the true time.
+type testbed struct {
+	clocks []ahead
+	hosts  []Host
+	links  []Link
+}
+
+// onHosts puts node i on host (i-1) modulo their number. Hosts make exchanges for a
+// length of time; with direct ones also with one another.
+func onHosts(rng *rand.Rand, clocks []ahead, nodes int, length, period, longest int64, direct bool) *testbed {
+	b := &testbed{clocks: clocks}
+	delay := func() int64 { return 1 + rng.Int64N(longest) }
+	for k, c := range clocks {
+		h := Host{Host: result.Host{Name: string(rune('a' + k))}, Relation: new(clock.Relation)}
+		for id := k + 1; id <= nodes; id += len(clocks) {
+			h.Nodes = append(h.Nodes, id)
+		}
+		for at := int64(0); at < length; at += period {
+			h.Relation.Add(ahead{}.asks(c, at, delay(), delay()))
+		}
+		b.hosts = append(b.hosts, h)
+	}
+	for i := range clocks {
+		for j := range clocks {
+			if i == j || !direct {
+				continue
+			}
+			path := exchange.Path{}
+			for at := int64(0); at < length; at += period {
+				path.Exchanges = append(path.Exchanges, clocks[i].asks(clocks[j], at, delay(), delay()))
+			}
+			path.Sent = len(path.Exchanges)
+			link := new(exchange.Link)
+			link.Add(path)
+			b.links = append(b.links, Link{i, j, link})
+		}
+	}
+	return b
+}
+
+// local returns entries as their hosts see them.
+func (b *testbed) local(entries []entrylog.Entry) []entrylog.Entry {
+	seen := slices.Clone(entries)
+	for i := range seen {
+		e := &seen[i]
+		c := b.clocks[(int(e.Node)-1)%len(b.clocks)]
+		for _, at := range []*int64{&e.Intended, &e.Arrived, &e.Requested, &e.Entered, &e.Exited} {
+			*at = c.read(*at)
+		}
+	}
+	return seen
+}
+
+func (b *testbed) observe(t testing.TB, spec result.Spec, entries []entrylog.Entry) Observation {
+	spec.Transport = "tcp"
+	last := int64(0)
+	for _, e := range entries {
+		last = max(last, e.Exited)
+	}
+	local := b.local(entries)
+	return Observation{
+		Job: jobOf(t, spec), Status: result.OK, Entries: local, Nodes: counted(spec.Nodes, local, 1), MeanDelay: 1000,
+		Stop: last, Method: "shared-page", Hosts: b.hosts, Links: b.links,
+	}
+}
+
+// verdictsTwin says the same of each pair of entries, one after the other.
+func verdictsTwin(t *timeline) (onHosts, between, undecided uint64) {
+	n := t.len()
+	overlapped, crossed, open := make([]bool, n), make([]bool, n), make([]bool, n)
+	for i := range t.local {
+		for j := range t.local {
+			x, y := &t.local[i], &t.local[j]
+			if i == j || x.Shared && y.Shared {
+				continue
+			}
+			a, b := t.clocks.host(x.Node), t.clocks.host(y.Node)
+			if a == b {
+				before := x.Entered < y.Entered || x.Entered == y.Entered && (x.Exited < y.Exited || x.Exited == y.Exited && i < j)
+				if before && x.Exited > y.Entered {
+					overlapped[j] = true
+				}
+				continue
+			}
+			// On the clock of the first of the two hosts.
+			to := min(a, b)
+			xe, xx := t.clocks.way(a, to)(x.Entered), t.clocks.way(a, to)(x.Exited)
+			ye, yx := t.clocks.way(b, to)(y.Entered), t.clocks.way(b, to)(y.Exited)
+			if !xe.known || !xx.known || !ye.known || !yx.known {
+				open[i], open[j] = true, true
+				continue
+			}
+			after := func(p, q int64) bool { return p < q || p == q && i < j }
+			if after(xe.latest, ye.latest) && xe.latest < yx.earliest && ye.latest < xx.earliest {
+				crossed[j] = true
+			}
+			if after(xe.earliest, ye.earliest) && xe.earliest < yx.latest && ye.earliest < xx.latest {
+				open[j] = true
+			}
+		}
+	}
+	for i := range n {
+		switch {
+		case overlapped[i]:
+			onHosts++
+		case crossed[i]:
+			between++
+		case open[i]:
+			undecided++
+		}
+	}
+	return
+}
+
+// What is judged is right, of clocks that are what they may be: who is said to overlap
+// does, who does overlap is never said not to, and it is what a comparison of all
+// pairs says. Delays are within their bound of the truth, and those on one host exact.
+func TestJudgementsOfHosts(t *testing.T) {
+	rng := rand.New(rand.NewPCG(21, 22))
+	var sure, open, held, crossed int
+	for k := range 3000 {
+		const length = int64(1e9)
+		entries := history(rng, k%2 == 0)
+		nodes := 1
+		for i := range entries {
+			e := &entries[i]
+			e.Order = 0
+			nodes = max(nodes, int(e.Node))
+			for _, at := range []*int64{&e.Requested, &e.Entered, &e.Exited} {
+				*at *= 1e6 // the clock of the history is coarse
+			}
+			e.Intended, e.Arrived = e.Requested, e.Requested
+		}
+		clocks := make([]ahead, 1+rng.IntN(4))
+		for i := range clocks {
+			clocks[i] = ahead{rng.Int64N(200e6) - 100e6, rng.Int64N(1001) - 500}
+		}
+		longest := []int64{10e3, 300e3, 3e6}[rng.IntN(3)]
+		b := onHosts(rng, clocks, nodes, length, 50e6, longest, rng.IntN(2) == 0)
+		o := b.observe(t, result.Spec{Nodes: max(2, nodes), Requests: max(1, len(entries)), Warmup: "0"}, entries)
+		c := newClocks(&o)
+		tl := newTimelineOn(o.Entries, c, false)
+		v := tl.verdicts()
+		onHosts, between, undecided := v.count()
+		if x, y, z := verdictsTwin(tl); onHosts != x || between != y || undecided != z {
+			t.Fatalf("%d, %d, %d; want %d, %d, %d of %+v", onHosts, between, undecided, x, y, z, tl.local)
+		}
+		for i, x := range entries {
+			truly := false
+			for j, y := range entries {
+				if i == j || x.Shared && y.Shared || x.Entered >= y.Exited || y.Entered >= x.Exited {
+					continue
+				}
+				truly = true
+				marked := func(i int) bool { return v.overlapped[i] || v.crossed[i] || v.undecided[i] }
+				if !marked(i) && !marked(j) {
+					t.Fatalf("%+v and %+v overlap, and are said not to", x, y)
+				}
+			}
+			if (v.overlapped[i] || v.crossed[i]) && !truly {
+				t.Fatalf("%+v is said to overlap, and does not: %+v", x, entries)
+			}
+		}
+		sure, open, held = sure+int(between), open+int(undecided), held+len(entries)-int(onHosts+between+undecided)
+
+		// With the true order delays are comparable one by one.
+		if k%2 == 0 {
+			order := slices.Clone(entries)
+			slices.SortStableFunc(order, func(x, y entrylog.Entry) int { return int(x.Entered - y.Entered) })
+			for i := range order {
+				order[i].Order = uint64(i + 1)
+			}
+			o := b.observe(t, result.Spec{Nodes: max(2, nodes), Requests: max(1, len(entries)), Warmup: "0"}, order)
+			got := newTimelineOn(o.Entries, newClocks(&o), true)
+			var h handovers
+			for i := range len(order) - 1 {
+				before := len(h.delays)
+				got.handOver(&h, int32(i), int32(i+1))
+				want := order[i+1].Entered - order[i].Exited
+				off, round := h.delays[before]-want, max(want, -want)/1000+2
+				if tl.clocks.host(order[i].Node) == tl.clocks.host(order[i+1].Node) {
+					if max(off, -off) > round {
+						t.Fatalf("a delay of %d on one host, want %d", h.delays[before], want)
+					}
+				} else if crossed++; max(off, -off) > h.bound+round {
+					t.Fatalf("a delay of %d ± %d, want %d", h.delays[before], h.bound, want)
+				}
+			}
+		}
+	}
+	if min(sure, open, held, crossed) < 1000 {
+		t.Errorf("%d overlap for sure, %d are undecided, %d held, %d delays between hosts: the histories are too tame", sure, open, held, crossed)
+	}
+}
+
+// turns are n entries of nodes in turn, of 1 ms each and 200 µs apart, each asked for
+// when the one before it was entered.
+func turns(n, nodes int) (e []entrylog.Entry) {
+	for k := range int64(n) {
+		at := k * 1_200_000
+		e = append(e, entry(dme.NodeID(k%int64(nodes)+1), at-900_000, at, at+1_000_000))
+	}
+	e[0].Requested, e[0].Intended, e[0].Arrived = 0, 0, 0
+	return e
+}
+
+func warned(r *result.Result, text string) bool {
+	return slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.Contains(w, text) })
+}
+
+func TestARunOnSeveralHosts(t *testing.T) {
+	rng := rand.New(rand.NewPCG(23, 24))
+	entries := turns(400, 4)
+	b := onHosts(rng, []ahead{{}, {50e6, 40}, {-3e9, -200}}, 4, 480e6, 5e6, 30e3, true)
+	b.hosts[0].Relation = nil // the coordinator's own
+	r := Result(b.observe(t, result.Spec{Nodes: 4, Requests: 400, Warmup: "0"}, entries))
+	if r.Status != result.OK || r.Safety != (result.Safety{Checked: 400, Method: "witness+intervals"}) || len(r.Warnings) > 0 {
+		t.Errorf("status %s: %s, safety %+v, warnings %q", r.Status, r.Error, r.Safety, r.Warnings)
+	}
+	if r.SyncDelayBound == nil || *r.SyncDelayBound < 100 || *r.SyncDelayBound > 60e3 {
+		t.Fatalf("bound %v", r.SyncDelayBound)
+	}
+	if q := r.SyncDelay; q == nil || q.Count != 399 || q.P50 < 200_000-*r.SyncDelayBound || q.P50 > 200_000+*r.SyncDelayBound {
+		t.Errorf("synchronization delay %+v ± %d", q, *r.SyncDelayBound)
+	}
+	if d := r.SyncDelayLoad; d == nil || *d < 190_000 || *d > 210_000 {
+		t.Errorf("by throughput %v", d)
+	}
+	if r.Hosts[0].Clock != nil {
+		t.Error("the reference is compared with itself")
+	}
+	for k, want := range []ahead{1: {50e6, 40}, 2: {-3e9, -200}} {
+		c := r.Hosts[k].Clock
+		if k == 0 {
+			continue
+		}
+		if c == nil || c.BoundNS <= 0 || c.BoundNS > 40e3 || max(c.OffsetNS-want.offset, want.offset-c.OffsetNS) > c.BoundNS ||
+			max(c.DriftPPM-float64(want.ppm), float64(want.ppm)-c.DriftPPM) > c.DriftBound || c.DriftBound > 200 || c.SetNS != 0 {
+			t.Errorf("clock of host %d: %+v, want %+v", k, c, want)
+		}
+	}
+	if len(r.Links) != 6 {
+		t.Fatalf("links %+v", r.Links)
+	}
+	for _, l := range r.Links {
+		if l.From == "a" && l.To == "b" {
+			if l.By != "udp" || l.BoundNS == nil || max(l.OffsetNS-50e6, 50e6-l.OffsetNS) > *l.BoundNS || l.Sent != 96 || l.RTTMin <= 0 {
+				t.Errorf("%+v", l)
+			}
+		}
+	}
+	encode(t, r)
+
+	// The same on one host elsewhere is the same, and has nothing to compare.
+	alone := onHosts(rng, []ahead{{50e6, 0}}, 4, 480e6, 5e6, 30e3, false)
+	r = Result(alone.observe(t, result.Spec{Nodes: 4, Requests: 400, Warmup: "0"}, entries))
+	if q := r.SyncDelay; q == nil || q.P50 != 200_000 || q.Max != 200_000 || r.SyncDelayBound != nil || r.SyncDelayLoad != nil ||
+		r.Safety.Method != "shared-page" || len(r.Warnings) > 0 {
+		t.Errorf("on one host: %+v, bound %v, safety %+v, warnings %q", q, r.SyncDelayBound, r.Safety, r.Warnings)
+	}
+}
+
+// Where clocks are known less well than what is measured with them, it is not told.
+func TestABoundAboveTheDelay(t *testing.T) {
+	rng := rand.New(rand.NewPCG(25, 26))
+	b := onHosts(rng, []ahead{{}, {50e6, 0}}, 4, 480e6, 200e6, 2e6, false)
+	r := Result(b.observe(t, result.Spec{Nodes: 4, Requests: 400, Warmup: "0"}, turns(400, 4)))
+	if r.SyncDelay != nil || r.SyncDelayOverT != nil || r.Histograms.SyncDelay != "" || r.SyncDelayBound == nil || *r.SyncDelayBound < 200_000 {
+		t.Errorf("%+v ± %v", r.SyncDelay, r.SyncDelayBound)
+	}
+	if !warned(r, "it is not told; see sync_delay_by_throughput_ns") || r.SyncDelayLoad == nil || r.Throughput == nil {
+		t.Errorf("warnings %q, by throughput %v", r.Warnings, r.SyncDelayLoad)
+	}
+	if r.Safety.Undecided == 0 || !warned(r, "the clocks cannot tell") || r.Status != result.OK || r.Safety.Violations > 0 {
+		t.Errorf("safety %+v, warnings %q", r.Safety, r.Warnings)
+	}
+	if !warned(r, "is not sure by their clocks") {
+		t.Errorf("warnings %q", r.Warnings)
+	}
+	if r.ResponseTime == nil || r.ResponseTime.Count != 400 || r.ResponseTime.P50 != 1_900_000 || *r.CS != 1e6 {
+		t.Errorf("what needs one clock: %+v, CS %v", r.ResponseTime, *r.CS)
+	}
+}
+
+// A clock that is set in the middle of a run spoils what it measures between hosts, and
+// nothing within one.
+func TestAClockThatIsSet(t *testing.T) {
+	rng := rand.New(rand.NewPCG(27, 28))
+	b := onHosts(rng, []ahead{{}, {}}, 4, 480e6, 5e6, 30e3, true)
+	b.hosts[0].Relation = nil
+	changed := ahead{50e6, 0}
+	for at := int64(240e6); at < 480e6; at += 5e6 {
+		b.hosts[1].Relation.Add(ahead{}.asks(changed, at, 1000, 1000))
+	}
+	o := b.observe(t, result.Spec{Nodes: 4, Requests: 400, Warmup: "0"}, turns(400, 4))
+	r := Result(o)
+	if r.SyncDelay != nil || r.SyncDelayBound != nil || r.Throughput != nil || r.SyncDelayLoad != nil || r.Status != result.OK {
+		t.Errorf("status %s, %+v ± %v, throughput %v", r.Status, r.SyncDelay, r.SyncDelayBound, r.Throughput)
+	}
+	if !warned(r, "the clock of host b, or the coordinator's, was set by at least 4") || warned(r, "no throughput to tell") {
+		t.Errorf("warnings %q", r.Warnings)
+	}
+	if r.Safety.Undecided != 400 || r.Safety.Violations != 0 {
+		t.Errorf("safety %+v", r.Safety)
+	}
+	if c := r.Hosts[1].Clock; c == nil || c.SetNS < 49e6 || c.SetNS > 51e6 || c.OffsetNS > 100e3 {
+		t.Errorf("%+v", c)
+	}
+	if r.ResponseTime == nil || r.ResponseTime.P50 != 1_900_000 {
+		t.Errorf("response time %+v", r.ResponseTime)
+	}
+}
+
+// Entries on different hosts that overlap whatever the clocks are is a violation; so is
+// what a host's witness saw.
+func TestViolationsBetweenHosts(t *testing.T) {
+	rng := rand.New(rand.NewPCG(29, 30))
+	b := onHosts(rng, []ahead{{70e6, 0}, {-50e6, 300}}, 4, 480e6, 5e6, 30e3, false)
+	entries := turns(100, 4)
+	entries[7].Exited += 700_000
+	o := b.observe(t, result.Spec{Nodes: 4, Requests: 100, Warmup: "0"}, entries)
+	r := Result(o)
+	if r.Status != result.Violated || r.Safety.Violations != 1 || r.Safety.Undecided != 0 {
+		t.Errorf("status %s, %+v", r.Status, r.Safety)
+	}
+	o.WitnessViolations = 2
+	if r := Result(o); r.Safety.Violations != 3 {
+		t.Errorf("%+v", r.Safety)
+	}
+	// Two nodes of a host that claim the same place are not believed.
+	o = b.observe(t, result.Spec{Nodes: 4, Requests: 100, Warmup: "0"}, turns(100, 4))
+	for i := range o.Entries {
+		o.Entries[i].Order = uint64(i/2 + 1) // each host's witness counts its own
+	}
+	if r := Result(o); r.Status != result.OK || len(r.Warnings) > 0 {
+		t.Errorf("status %s: %s, %q", r.Status, r.Error, r.Warnings)
+	}
+	o.Entries[10].Order = o.Entries[12].Order
+	if r := Result(o); r.Status != result.Failed || !strings.Contains(r.Error, "both claim entry 7 of their host") {
+		t.Errorf("status %s: %s", r.Status, r.Error)
+	}
+}
+
+// Hosts between which no datagram passes are compared by way of the coordinator's; of
+// a host of which nothing is known nothing is told.
+func TestLinksWithoutDatagrams(t *testing.T) {
+	rng := rand.New(rand.NewPCG(31, 32))
+	b := onHosts(rng, []ahead{{5e6, 0}, {50e6, 0}}, 4, 480e6, 5e6, 30e3, false)
+	none := new(exchange.Link)
+	none.Add(exchange.Path{Sent: 20, Lost: 20})
+	b.links = []Link{{0, 1, none}}
+	o := b.observe(t, result.Spec{Nodes: 4, Requests: 400, Warmup: "0"}, turns(400, 4))
+	r := Result(o)
+	if l := r.Links[0]; l.By != "control" || l.Lost != 20 || l.RTTMin != 0 || l.BoundNS == nil || max(l.OffsetNS-45e6, 45e6-l.OffsetNS) > *l.BoundNS {
+		t.Errorf("%+v", l)
+	}
+	if r.SyncDelay == nil || !warned(r, "no datagram came back to host a from b") {
+		t.Errorf("%+v, %q", r.SyncDelay, r.Warnings)
+	}
+
+	o.Hosts = slices.Clone(o.Hosts)
+	o.Hosts[1].Relation = new(clock.Relation)
+	r = Result(o)
+	if r.SyncDelay != nil || r.Hosts[1].Clock != nil || r.Links[0].BoundNS != nil || r.Safety.Undecided != 400 ||
+		!warned(r, "nothing is known of the clock of host b") {
+		t.Errorf("%+v, %+v, %+v, %q", r.SyncDelay, r.Links[0], r.Safety, r.Warnings)
+	}
+	encode(t, r)
+}
+
+func BenchmarkHosts(b *testing.B) {
+	rng := rand.New(rand.NewPCG(33, 34))
+	const n = 20_000
+	bed := onHosts(rng, []ahead{{}, {50e6, 40}, {-3e9, -200}, {1e9, 1}}, 8, n*1_200_000, 20e6, 90e3, true)
+	o := bed.observe(b, result.Spec{Nodes: 8, Requests: n}, turns(n, 8))
+	for b.Loop() {
+		Result(o)
+	}
+	b.ReportMetric(float64(b.Elapsed())/float64(b.N)/n/float64(time.Microsecond), "µs/entry")
+}

@@ -1,0 +1,227 @@
+package workqueue
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"strings"
+	"sync"
+	"time"
+
+	natsgo "github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// maxQueues is of how many queues an agent takes tasks. It takes no notice of further ones.
+const maxQueues = 64
+
+// Serve takes tasks of all the queues on the server of a connection, and does as many of
+// them at a time as it is given cores, each in a process that runs on one. host names this
+// host in what owners of queues are told.
+//
+// It goes on until ctx ends; what is being done is then given back, its processes are
+// ended, and nil is returned. An error says that it could not begin.
+func Serve(ctx context.Context, c *natsgo.Conn, host string, cores int) error {
+	js, err := jetstream.New(c)
+	if err != nil {
+		return unavailable("%w", err)
+	}
+	build, err := program()
+	if err != nil {
+		return unavailable("cannot read this program's executable, by which its queues know it: %w", err)
+	}
+	s := &taker{
+		conn: c, js: js, me: presence{Agent: rand.Text(), Host: host, Program: build, Cores: cores},
+		queues: make(map[string]*offer), silent: make(map[string]time.Time), changed: make(chan struct{}),
+	}
+	announcements, err := c.Subscribe(announceTopic, s.hear)
+	if err != nil {
+		return unavailable("%w", err)
+	}
+	var group sync.WaitGroup
+	for range cores {
+		group.Go(func() { s.work(ctx) })
+	}
+	group.Go(func() { s.tidy(ctx) })
+	<-ctx.Done()
+	_ = announcements.Unsubscribe()
+	group.Wait()
+	s.close()
+	_ = c.FlushTimeout(leaveWait) // what was given back last
+	return nil
+}
+
+// taker takes tasks.
+type taker struct {
+	conn *natsgo.Conn
+	js   jetstream.JetStream
+	me   presence
+
+	mu      sync.Mutex
+	queues  map[string]*offer
+	silent  map[string]time.Time // queues whose owner says nothing: since when
+	changed chan struct{}        // closed when there is a new queue
+	turn    int                  // which queue is asked next
+	closed  bool
+}
+
+// offer is a queue that is open.
+type offer struct {
+	id    string
+	heard time.Time
+
+	ctx   context.Context // ends when the queue does
+	end   context.CancelFunc
+	tasks jetstream.Consumer // nil until it is there
+	lease time.Duration
+}
+
+// hear notes an announcement, and answers it.
+func (s *taker) hear(m *natsgo.Msg) {
+	var a announcement
+	if json.Unmarshal(m.Data, &a) != nil || a.Queue == "" || len(a.Queue) > 64 || strings.ContainsAny(a.Queue, ".*> \t\r\n/\\") {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.silent, a.Queue)
+	o := s.queues[a.Queue]
+	switch {
+	case s.closed:
+		return
+	case a.Over:
+		if o != nil {
+			o.end()
+			delete(s.queues, a.Queue)
+		}
+		return
+	case a.Program != s.me.Program:
+	case o != nil:
+		o.heard = time.Now()
+	case len(s.queues) < maxQueues:
+		o = &offer{id: a.Queue, heard: time.Now()}
+		o.ctx, o.end = context.WithCancel(context.Background())
+		s.queues[a.Queue] = o
+		go s.open(o)
+	default:
+		return
+	}
+	if m.Reply == "" {
+		return
+	}
+	if b, err := json.Marshal(s.me); err == nil {
+		_ = m.Respond(b)
+	}
+}
+
+// open looks up the tasks of a queue, which its owner may be about to make.
+func (s *taker) open(o *offer) {
+	var tasks jetstream.Consumer
+	err := persist(o.ctx, o.ctx, func(ctx context.Context) (err error) {
+		tasks, err = s.js.Consumer(ctx, streamOf(o.id), takers)
+		return err
+	})
+	if err != nil {
+		return // the queue is over
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	o.tasks, o.lease = tasks, tasks.CachedInfo().Config.AckWait
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+// offers returns the queues that are open, beginning with another one each time, and a
+// channel that is closed when there is one more.
+func (s *taker) offers() (open []*offer, changed <-chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, o := range s.queues {
+		if o.tasks != nil {
+			open = append(open, o)
+		}
+	}
+	if len(open) > 1 {
+		s.turn++
+		k := s.turn % len(open)
+		open = append(open[k:], open[:k]...)
+	}
+	return open, s.changed
+}
+
+// tidy forgets queues whose owners say nothing, and removes those that have said nothing
+// for very long, also before this agent was there.
+func (s *taker) tidy(ctx context.Context) {
+	tick := time.NewTicker(announceEvery)
+	defer tick.Stop()
+	s.listStreams(ctx)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		for _, id := range s.expire(time.Now(), s.conn.IsConnected()) {
+			attempt, cancel := context.WithTimeout(ctx, requestTimeout)
+			if err := s.js.DeleteStream(attempt, streamOf(id)); err == nil || errors.Is(err, jetstream.ErrStreamNotFound) {
+				s.mu.Lock()
+				delete(s.silent, id)
+				s.mu.Unlock()
+			}
+			cancel()
+		}
+	}
+}
+
+// listStreams notes the queues that are on the server already.
+func (s *taker) listStreams(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	names := s.js.StreamNames(ctx, jetstream.WithStreamListSubject(root+">"))
+	for name := range names.Name() {
+		if id, ours := strings.CutPrefix(name, streamPrefix); ours {
+			s.mu.Lock()
+			if s.queues[id] == nil {
+				s.silent[id] = time.Now()
+			}
+			s.mu.Unlock()
+		}
+	}
+}
+
+// expire returns the queues that are to be removed. Where the server cannot be reached
+// nobody is heard of, and everybody is excused.
+func (s *taker) expire(now time.Time, connected bool) (gone []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for id, o := range s.queues {
+		switch {
+		case !connected:
+			o.heard = now
+		case now.Sub(o.heard) > silentAfter:
+			o.end()
+			delete(s.queues, id)
+			s.silent[id] = o.heard
+		}
+	}
+	for id, since := range s.silent {
+		switch {
+		case !connected:
+			s.silent[id] = now
+		case now.Sub(since) > goneAfter:
+			gone = append(gone, id)
+		}
+	}
+	return gone
+}
+
+// close ends what is left.
+func (s *taker) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	for _, o := range s.queues {
+		o.end()
+	}
+}

@@ -1,0 +1,149 @@
+// Package manifests_test checks what scripts/testbed hands to other engines: the
+// Compose file is loaded by Compose's own library, the manifests by Kubernetes' own
+// types, the NATS configuration by the NATS server, and every argument of dmebench in
+// them is given to the program. It is a module of its own because of what that takes.
+package manifests_test
+
+import (
+	"debug/elf"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// Where things are, seen from this folder.
+const (
+	testbed    = ".."
+	repository = "../../.."
+)
+
+// goBuild is the line of the Dockerfile that builds the program.
+var goBuild = regexp.MustCompile(`(?m)^RUN CGO_ENABLED=0 go build (.*) -o /dmebench (\./cmd/dmebench)$`)
+
+var built = sync.OnceValues(func() (string, error) {
+	dockerfile, err := os.ReadFile(filepath.Join(testbed, "Dockerfile"))
+	if err != nil {
+		return "", err
+	}
+	line := goBuild.FindStringSubmatch(string(dockerfile))
+	if line == nil {
+		return "", os.ErrNotExist
+	}
+	dir, err := os.MkdirTemp("", "dmebench-manifests-")
+	if err != nil {
+		return "", err
+	}
+	program := filepath.Join(dir, "dmebench")
+	cmd := exec.Command("go", slices.Concat([]string{"build"}, strings.Fields(line[1]), []string{"-o", program, line[2]})...)
+	cmd.Dir = repository
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	cmd.Stderr = os.Stderr
+	return program, cmd.Run()
+})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if program, _ := built(); program != "" {
+		_ = os.RemoveAll(filepath.Dir(program))
+	}
+	os.Exit(code)
+}
+
+// program returns the program, built as the Dockerfile builds it.
+func program(t *testing.T) string {
+	t.Helper()
+	p, err := built()
+	if err != nil {
+		t.Fatalf("the Dockerfile's go build: %v", err)
+	}
+	return p
+}
+
+// refusal is what the program says against a command and its flags; "" if it knows
+// all of them and can read their values.
+func refusal(t *testing.T, args []string) string {
+	t.Helper()
+	out, err := exec.Command(program(t), append(slices.Clone(args), "--help")...).CombinedOutput()
+	if err != nil {
+		return string(out)
+	}
+	// Help of the command, and not of the program: the command is known.
+	if !strings.Contains(string(out), "dmebench "+args[0]+" ") {
+		return "there is no command " + args[0]
+	}
+	return ""
+}
+
+func TestUnknownArgumentsAreFound(t *testing.T) {
+	for _, c := range []struct {
+		args   string
+		refuse bool
+	}{
+		{"run --algorithm=raymond --nodes=4", false},
+		{"run --algorithm=raymond --knots=4", true},
+		{"run --algorithm=raymond --nodes=four", true},
+		{"walk --nodes=4", true},
+	} {
+		if got := refusal(t, strings.Fields(c.args)); (got != "") != c.refuse {
+			t.Errorf("%s: %q", c.args, got)
+		}
+	}
+}
+
+// There is nothing but the program in the image: no libc, no shell, no user.
+func TestProgramRunsFromScratch(t *testing.T) {
+	p := program(t)
+	file, err := elf.Open(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	for _, segment := range file.Progs {
+		if segment.Type == elf.PT_INTERP {
+			t.Error("the program is not static")
+		}
+	}
+	root := image(t)
+	out, err := inside(root, []string{"chroot"}, "run", "--algorithm=ricart-agrawala", "--nodes=3", "--quiet", "--json").CombinedOutput()
+	if err != nil || !strings.Contains(string(out), `"status":"ok"`) && !strings.Contains(string(out), `"status": "ok"`) {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// image makes a folder with what the Dockerfile's image has.
+func image(t *testing.T) string {
+	t.Helper()
+	if os.Getuid() != 0 {
+		t.Skip("running in another root needs root")
+	}
+	root := t.TempDir()
+	// The folders above belong to root alone; the program's user passes them.
+	for dir := root; dir != os.TempDir() && dir != "/"; dir = filepath.Dir(dir) {
+		if err := os.Chmod(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	content, err := os.ReadFile(program(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(root, "dmebench"), content, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return root
+}
+
+// user is who runs the program in the image.
+const user = "65532:65532"
+
+// inside returns the command that runs the program in an image, below chroot(8) as it
+// is given.
+func inside(root string, chroot []string, args ...string) *exec.Cmd {
+	all := slices.Concat(chroot, []string{"--userspec=" + user, root, "/dmebench"}, args)
+	return exec.Command(all[0], all[1:]...)
+}

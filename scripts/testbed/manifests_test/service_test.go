@@ -1,0 +1,70 @@
+package manifests_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// unit is the unit of systemd with another program in place of the installed one.
+func unit(t *testing.T, program string) string {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join(testbed, "dmebench-agent.service"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(content)
+	if strings.Count(text, "\nExecStart=/usr/local/bin/dmebench ") != 1 {
+		t.Fatal("the unit does not start /usr/local/bin/dmebench")
+	}
+	return strings.Replace(text, "\nExecStart=/usr/local/bin/dmebench ", "\nExecStart="+program+" ", 1)
+}
+
+var execStart = regexp.MustCompile(`(?m)^ExecStart=\S+ ((?:.*\\\n)*.*)$`)
+
+func TestServicesArguments(t *testing.T) {
+	m := execStart.FindStringSubmatch(unit(t, "/usr/local/bin/dmebench"))
+	if m == nil {
+		t.Fatal("the unit starts nothing")
+	}
+	line := strings.ReplaceAll(m[1], "\\\n", " ")
+	if args := strings.Fields(line); refusal(t, args) != "" {
+		t.Errorf("the program refuses %q:\n%s", args, refusal(t, args))
+	}
+	for _, file := range []string{"token", "ca.pem"} {
+		if !strings.Contains(line, "${CREDENTIALS_DIRECTORY}/"+file) {
+			t.Errorf("the service is not told of its %s", file)
+		}
+		if !strings.Contains(unit(t, "x"), "\nLoadCredential="+file+":") {
+			t.Errorf("the service is not given its %s", file)
+		}
+	}
+}
+
+// systemd reads every line of the unit, and finds nothing to complain of.
+func TestServiceVerifies(t *testing.T) {
+	if _, err := exec.LookPath("systemd-analyze"); err != nil {
+		t.Skip("systemd-analyze is not here")
+	}
+	verify := func(text string) string {
+		file := filepath.Join(t.TempDir(), "dmebench-agent.service")
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		out, err := exec.Command("systemd-analyze", "verify", "--man=no", file).CombinedOutput()
+		if err != nil && len(out) == 0 {
+			t.Fatal(err)
+		}
+		return string(out)
+	}
+	if complaint := verify(unit(t, program(t))); complaint != "" {
+		t.Error(complaint)
+	}
+	broken := strings.Replace(unit(t, program(t)), "NoNewPrivileges", "NoMorePrivileges", 1)
+	if verify(broken) == "" {
+		t.Error("a line that there is not is taken")
+	}
+}
