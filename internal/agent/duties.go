@@ -22,6 +22,7 @@ var duties = map[op]duty{
 		x.Ended = l.ended(q.Heard)
 		return nil
 	}},
+	opExamine: {do: (*lease).examine}, opGate: {do: (*lease).examine}, opReach: {do: (*lease).examine},
 	opStart: {do: func(l *lease, q *request, x *answer) error {
 		number, p, err := l.start(q)
 		if err != nil {

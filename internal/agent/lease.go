@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	"dmebench/internal/doctor"
 	"dmebench/internal/host"
 	"dmebench/internal/launch"
 )
@@ -27,6 +29,7 @@ type lease struct {
 	load     *load
 	survey   survey
 	expiry   *time.Timer
+	gate     atomic.Pointer[doctor.Gate]
 	watchers sync.WaitGroup // for the ends of its processes
 	once     sync.Once
 
@@ -98,6 +101,7 @@ func (l *lease) end(why string) {
 		l.survey.close()
 		err := l.host.Close()
 		l.use.Unlock()
+		l.closeGate()
 		l.watchers.Wait()
 		l.load.stop()
 		if why != "" {

@@ -82,9 +82,12 @@ type request struct {
 	Lease    string `json:"lease,omitempty"`
 	Sequence uint64 `json:"sequence,omitempty"` // grows with every request of a lease
 
-	Ticket string     `json:"ticket,omitempty"` // open: of the agent's latest description
-	Holder string     `json:"holder,omitempty"` // open: who asks
-	Part   *host.Part `json:"part,omitempty"`   // open
+	Ticket string `json:"ticket,omitempty"` // open: of the agent's latest description
+	Holder string `json:"holder,omitempty"` // open: who asks
+
+	Doctor *examination `json:"doctor,omitempty"` // examine, gate, reach
+
+	Part *host.Part `json:"part,omitempty"` // open
 
 	Run     string     `json:"run,omitempty"`     // start: names it on the control plane
 	Worker  int        `json:"worker,omitempty"`  // start
@@ -107,6 +110,8 @@ type answer struct {
 	Over     bool   `json:"over,omitempty"` // the error is that the lease is over
 	Received int64  `json:"received"`       // when the request came, on the agent's clock
 	Answered int64  `json:"answered"`       // when this was sent
+
+	Doctor *examined `json:"doctor,omitempty"` // examine, gate, reach
 
 	Info     *Info         `json:"info,omitempty"`     // describe
 	Lease    string        `json:"lease,omitempty"`    // open

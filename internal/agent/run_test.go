@@ -50,7 +50,7 @@ func TestRunsOverAgents(t *testing.T) {
 		switch l := h.Load; {
 		case runtime.GOOS == "linux" && l == nil:
 			t.Errorf("nothing is known of how busy %s was", h.Name)
-		case l != nil && (l.Workers <= 0 || l.Busy <= 0 || l.Busy > float64(l.Cores)+0.5 || l.Workers > float64(l.Cores)+0.5 ||
+		case l != nil && (l.Workers <= 0 || l.Busy <= 0 ||
 			l.MemoryFree <= 0 || l.Cores < 1):
 			t.Errorf("%s: %+v", h.Name, *l)
 		}

@@ -72,7 +72,7 @@ func (p *program) runCommand() *cli.Command {
 			&cli.StringFlag{Name: "out", Usage: "keep the result as a JSON file in folder `DIR`"},
 			jsonFlag("print the result as one JSON object"),
 			quietFlag(),
-		}, slices.Concat(natsFlags(), credentialFlags())...),
+		}, slices.Concat(natsFlags(), placementFlags(), credentialFlags())...),
 		Action: p.run,
 	}
 }
@@ -84,7 +84,7 @@ func (p *program) run(c *cli.Context) error {
 	}
 	files := newFiles()
 	job, err := interrupt.Do(c.Context, func() (*run.Job, error) {
-		if err := p.fits(spec, files.read, c.Bool("force")); err != nil {
+		if err := p.fits(spec, files.read, c.Bool("force") || c.IsSet("agents")); err != nil {
 			return nil, err
 		}
 		return run.Resolve(spec, p.catalog, files.read)
@@ -100,9 +100,27 @@ func (p *program) run(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	hosts, err := openTestbed(c)
+	if err != nil {
+		return err
+	}
+	defer hosts.close()
+	if hosts != nil && !job.Network.Real() {
+		return usage("--agents: one simulated run takes one core; sweep, check and validate use those of several hosts")
+	}
+	if hosts != nil && !c.Bool("quiet") {
+		hosts.show(p.stderr)
+		if err := hosts.showPlacement(p.stderr, job.Spec.Nodes, job.Spec.NodesPerWorker); err != nil {
+			return err
+		}
+	}
 	p.warn(job)
 	bar := p.progress(c.Bool("quiet"), job)
-	r, err := p.execute(c.Context, job, coordinator.Options{Files: files.all(), Broker: broker, Progress: bar.update, Save: keep})
+	opt, err := hosts.options(job, coordinator.Options{Files: files.all(), Broker: broker, Progress: bar.update, Save: keep})
+	if err != nil {
+		return err
+	}
+	r, err := p.execute(c.Context, job, opt)
 	bar.done()
 	if r == nil {
 		return err

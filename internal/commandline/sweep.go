@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -21,14 +22,14 @@ func (p *program) sweepCommand() *cli.Command {
 		Usage: "an experiment from a YAML file: a matrix of runs with repetitions; ends with its report",
 		Description: "Results are kept as they come. The same command again continues where an interrupted sweep\n" +
 			"ended, and runs only what is missing or has failed.",
-		Flags: []cli.Flag{
+		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "file", Aliases: []string{"f"}, Usage: "the experiment's `FILE`"},
 			&cli.StringFlag{Name: "out", Value: experiment.DefaultOut, Usage: "folder `DIR` below which results are kept"},
 			&cli.BoolFlag{Name: "fresh", Usage: "start anew although there are results of this file"},
 			&cli.BoolFlag{Name: "dry-run", Usage: "print the plan and start nothing"},
 			forceFlag(),
 			quietFlag(),
-		},
+		}, placementFlags(), credentialFlags()),
 		Action: p.sweep,
 	}
 }
@@ -41,13 +42,32 @@ func (p *program) sweep(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	hosts, err := openTestbed(c)
+	if err != nil {
+		return err
+	}
+	defer hosts.close()
+	if hosts != nil && !c.Bool("quiet") {
+		hosts.show(p.stderr)
+		for _, n := range file.Nodes {
+			if err := hosts.showPlacement(p.stderr, n, max(1, file.NodesPerWorker)); err != nil {
+				return err
+			}
+		}
+	}
 	files := newFiles()
 	opt := experiment.Options{
 		Out: c.String("out"), Fresh: c.Bool("fresh"), DryRun: c.Bool("dry-run"),
 		Catalog: p.catalog, Environment: environment.Describe(), ReadFile: files.read,
-		Fits: func(s result.Spec) error { return p.fits(s, files.read, c.Bool("force") || c.Bool("dry-run")) },
+		Fits: func(s result.Spec) error {
+			return p.fits(s, files.read, c.Bool("force") || c.Bool("dry-run") || hosts != nil)
+		},
 		Run: func(ctx context.Context, job *run.Job, keep func(*result.Result) error) (*result.Result, error) {
-			return p.execute(ctx, job, coordinator.Options{Files: files.all(), Save: keep})
+			opt, err := hosts.options(job, coordinator.Options{Files: files.all(), Save: keep})
+			if err != nil {
+				return nil, err
+			}
+			return p.execute(ctx, job, opt)
 		},
 	}
 	switch {

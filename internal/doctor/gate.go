@@ -47,6 +47,9 @@ const (
 	mostGuests = 256
 	knock      = 2 * time.Second
 
+	// reachAtMost bounds how long a host is tried to be reached.
+	reachAtMost = 6 * time.Second
+
 	// visit bounds how long a connection is served.
 	visit = 30 * time.Second
 
@@ -164,13 +167,15 @@ func (g *Gate) ReachAll(ctx context.Context, to []Doors, count int) []Path {
 }
 
 // Reach tries to reach another host's gate by TCP and by UDP, and asks that many
-// questions each way. It takes two seconds where nothing passes.
+// questions each way. It takes two seconds where nothing passes, and six at most.
 func (g *Gate) Reach(ctx context.Context, to Doors, count int) Path {
 	p := Path{From: g.name, To: to.Name}
+	ctx, cancel := context.WithTimeout(ctx, reachAtMost)
+	defer cancel()
 	var wait sync.WaitGroup
 	wait.Go(func() {
-		trips, err := g.reachTCP(ctx, to, count)
-		p.TCP = NewWay(count, trips)
+		asked, trips, err := g.reachTCP(ctx, to, count)
+		p.TCP = NewWay(asked, trips)
 		if !p.TCP.Passes() && err != nil {
 			p.TCP.Error, p.TCP.Reason = err.Error(), whyNot("tcp", err)
 		}
@@ -182,11 +187,12 @@ func (g *Gate) Reach(ctx context.Context, to Doors, count int) Path {
 
 var errStranger = errors.New("somebody else answers at this address")
 
-// reachTCP returns the round trips of questions over one connection.
-func (g *Gate) reachTCP(ctx context.Context, to Doors, count int) (trips []time.Duration, err error) {
+// reachTCP returns how many questions it has asked over one connection, and the round
+// trips of those that were answered.
+func (g *Gate) reachTCP(ctx context.Context, to Doors, count int) (asked int, trips []time.Duration, err error) {
 	conn, err := (&net.Dialer{Timeout: patience}).DialContext(ctx, "tcp", to.TCP)
 	if err != nil {
-		return nil, err
+		return 1, nil, err
 	}
 	defer conn.Close()
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
@@ -194,28 +200,28 @@ func (g *Gate) reachTCP(ctx context.Context, to Doors, count int) (trips []time.
 	_ = conn.SetDeadline(time.Now().Add(knock))
 	challenge := make([]byte, challengeSize)
 	if _, err := io.ReadFull(conn, challenge); err != nil {
-		return nil, err
+		return 1, nil, err
 	}
 	if _, err := conn.Write(seal(g.key, "guest", to.Name, challenge)); err != nil {
-		return nil, err
+		return 1, nil, err
 	}
 	question, answer := make([]byte, questionSize), make([]byte, sha256.Size)
-	for range count {
+	for asked = 1; asked <= count; asked++ {
 		_, _ = rand.Read(question)
 		_ = conn.SetDeadline(time.Now().Add(patience))
 		begin := time.Now()
 		if _, err := conn.Write(question); err != nil {
-			return trips, err
+			return asked, trips, err
 		}
 		if _, err := io.ReadFull(conn, answer); err != nil {
-			return trips, err
+			return asked, trips, err
 		}
 		trips = append(trips, time.Since(begin))
 		if !hmac.Equal(answer, seal(g.key, "host", to.Name, question)) {
-			return nil, errStranger
+			return asked, nil, errStranger
 		}
 	}
-	return trips, nil
+	return count, trips, nil
 }
 
 // reachUDP compares the clocks, too.

@@ -26,7 +26,8 @@ type Report struct {
 type Host struct {
 	Name        string            `json:"name"`
 	Address     string            `json:"address"`
-	InUse       string            `json:"in_use,omitempty"` // by whom; such a host is not examined
+	Coordinator bool              `json:"coordinator,omitempty"` // from which the others were examined; no part of runs
+	InUse       string            `json:"in_use,omitempty"`      // by whom; such a host is not examined
 	Environment map[string]string `json:"environment"`
 	Findings    []Finding         `json:"findings"`
 }
@@ -35,13 +36,13 @@ type Host struct {
 // that measuring their paths took.
 func NewReport(hosts []Host, paths []Path, took time.Duration) *Report {
 	r := &Report{SchemaVersion: SchemaVersion, Hosts: hosts, Paths: paths}
-	if len(hosts) > 1 {
-		environments := make(map[string]map[string]string)
-		for _, h := range hosts {
-			if h.Environment != nil {
-				environments[h.Name] = h.Environment
-			}
+	environments := make(map[string]map[string]string)
+	for _, h := range hosts {
+		if h.Environment != nil && !h.Coordinator {
+			environments[h.Name] = h.Environment
 		}
+	}
+	if len(environments) > 1 {
 		r.Differences = environment.Differences(environments)
 		r.Between = judgePaths(hosts, paths, took)
 		if len(r.Differences) > 0 {

@@ -91,7 +91,7 @@ var networks = []string{
 // natsUsers are the only packages that import NATS: the transport, the control
 // plane, the agents of other hosts, what critical sections share, and what compares
 // the transport with the client library alone.
-var natsUsers = []string{"transport/nats", "internal/control", "internal/agent", "internal/resource", "internal/ping"}
+var natsUsers = []string{"transport/nats", "internal/control", "internal/agent", "internal/workqueue", "internal/resource", "internal/ping"}
 
 const natsModules = "github.com/nats-io/"
 
@@ -105,14 +105,14 @@ var importers = map[string][]string{
 	"internal/validate":    {"internal/commandline"},
 	"internal/experiment":  {"internal/commandline"},
 	"internal/worker":      {"internal/commandline", "internal/host"},
-	"internal/host":        {"internal/coordinator", "internal/agent"},
+	"internal/host":        {"internal/commandline", "internal/coordinator", "internal/agent"},
 	"internal/agent":       {"internal/commandline"},
 	// Memory that the workers of a host share.
 	"internal/sharedpage": {"internal/host", "internal/worker"},
 	// Whoever starts processes, and the processes.
 	"internal/launch": {
-		"internal/commandline", "internal/coordinator", "internal/host", "internal/agent", "internal/worker", "internal/ping",
-		"transport/transporttest",
+		"internal/commandline", "internal/coordinator", "internal/host", "internal/agent", "internal/task", "internal/worker",
+		"internal/workqueue", "internal/ping", "transport/transporttest",
 	},
 	// For tests alone.
 	"dme/conformance":         {},
