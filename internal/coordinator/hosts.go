@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"sync"
 	"time"
 
@@ -112,6 +113,20 @@ func (c *coordinator) lostHost(err error) error {
 	return f
 }
 
+// lostWith returns the failure of a worker's host, where the worker has ended because that
+// cannot be reached any more: all its nodes are lost, and not this worker's alone.
+func (c *coordinator) lostWith(worker int) error {
+	if !c.several() {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), lastLook)
+	defer cancel()
+	if _, err := c.hostOf(worker).Witness(ctx); errors.Is(err, host.ErrLost) {
+		return c.lostHost(err)
+	}
+	return nil
+}
+
 // entered returns how many entries there were on all hosts.
 func (c *coordinator) entered(ctx context.Context) (uint64, error) {
 	each := make([]uint64, len(c.hosts))
@@ -183,7 +198,8 @@ func (c *coordinator) describeHosts(ctx context.Context, o *measure.Observation)
 	_ = c.onHosts(func(k int, h host.Host) (err error) {
 		o.Hosts[k].Relation = h.Clock()
 		if o.Hosts[k].Host, err = h.Report(ctx); err != nil {
-			o.Hosts[k].Host = result.Host{Name: h.Name(), Address: h.Listen()} // more is not known of one that is lost
+			address, _, _ := net.SplitHostPort(h.Listen())
+			o.Hosts[k].Host = result.Host{Name: h.Name(), Address: address} // more is not known of one that is lost
 		}
 		return nil
 	})
