@@ -54,6 +54,9 @@ var importRules = []importRule{
 	// Between the clocks of hosts.
 	{of: []string{"internal/clock/exchange"}, may: []string{"internal/clock"}},
 
+	// Certificates, in files.
+	{of: []string{"internal/authority"}, may: []string{"internal/atomicfile", "internal/input"}},
+
 	{of: []string{"workload", "workload/fault"}, may: []string{"dme"}},
 	// Numbers in, numbers out.
 	{of: []string{"report/stats", "report/units"}, may: []string{}, not: machine},
