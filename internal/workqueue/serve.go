@@ -11,6 +11,8 @@ import (
 
 	natsgo "github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"dmebench/internal/environment"
 )
 
 // maxQueues is of how many queues an agent takes tasks. It takes no notice of further ones.
@@ -27,7 +29,7 @@ func Serve(ctx context.Context, c *natsgo.Conn, host string, cores int) error {
 	if err != nil {
 		return unavailable("%w", err)
 	}
-	build, err := program()
+	build, err := environment.ThisProgram()
 	if err != nil {
 		return unavailable("cannot read this program's executable, by which its queues know it: %w", err)
 	}
@@ -89,16 +91,19 @@ func (s *taker) hear(m *natsgo.Msg) {
 	defer s.mu.Unlock()
 	delete(s.silent, a.Queue)
 	o := s.queues[a.Queue]
+	s.me.Replaced = s.me.Replaced || replaced()
 	switch {
 	case s.closed:
 		return
-	case a.Over:
+	case a.Over, s.me.Replaced:
 		if o != nil {
 			o.end()
 			delete(s.queues, a.Queue)
 		}
-		return
-	case a.Program != s.me.Program:
+		if a.Over {
+			return
+		}
+	case !sameBuild(a.Program, s.me.Program):
 	case o != nil:
 		o.heard = time.Now()
 	case len(s.queues) < maxQueues:
