@@ -393,6 +393,23 @@ func TestCannotBegin(t *testing.T) {
 	}
 }
 
+// An agent that is in use is there, and does nothing.
+func TestAgentsInUse(t *testing.T) {
+	b := startBroker(t)
+	a := startAgent(t, b.url(), 0)
+	_, err := Open(t.Context(), nats.Broker{URL: b.url()}, Options{Patience: 10 * time.Minute})
+	if !errors.Is(err, ErrUnavailable) {
+		t.Fatal(err)
+	}
+	wantText(t, err.Error(), "all agents are in use by runs over real networks (host-")
+	startAgent(t, b.url(), 1)
+	q := b.queue()
+	if x := all(t, q, []task.Task{simulation("maekawa", 7, 70, 1)}); x[0].Result == nil || q.Cores() != 1 {
+		t.Errorf("%+v, %d cores", x[0], q.Cores())
+	}
+	a.leave()
+}
+
 // A task has nothing done but what it may.
 func TestTasksThatAreRefused(t *testing.T) {
 	b := startBroker(t)
@@ -510,7 +527,8 @@ func TestExpire(t *testing.T) {
 
 // An owner who announces a queue again that was taken to be gone has it back.
 func TestHeardAgain(t *testing.T) {
-	s := &taker{queues: map[string]*offer{}, silent: map[string]time.Time{"q": time.Now()}, me: presence{Program: environment.Program{SHA256: "other"}}}
+	me := presence{Program: environment.Program{SHA256: "other"}}
+	s := &taker{queues: map[string]*offer{}, silent: map[string]time.Time{"q": time.Now()}, me: me}
 	s.hear(&natsgo.Msg{Data: []byte(`{"queue":"q","program":{"sha256":"mine"}}`)})
 	if len(s.silent) != 0 || len(s.queues) != 0 {
 		t.Errorf("%v, %v", s.silent, s.queues)

@@ -116,15 +116,27 @@ func (r *roster) excuse(now time.Time) {
 	}
 }
 
+// rest says that nobody is missed.
+func (r *roster) rest(now time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.fit = now
+}
+
 // none says why there is no agent.
 func (r *roster) none(waited time.Duration) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var others []string
+	var others, used []string
 	for _, a := range slices.SortedFunc(maps.Values(r.agents), func(a, b *agent) int { return cmp.Compare(a.Host, b.Host) }) {
 		if !r.fits(a.presence) {
 			others = append(others, a.Host+": "+r.differs(a.presence))
+		} else if a.Cores == 0 {
+			used = append(used, a.Host)
 		}
+	}
+	if used != nil {
+		return unavailable("all agents are in use by runs over real networks (%s); try again when these are over", strings.Join(used, ", "))
 	}
 	if others != nil {
 		return unavailable("no agent takes this work; %s", strings.Join(others, "; "))

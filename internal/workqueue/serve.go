@@ -22,6 +22,8 @@ const maxQueues = 64
 // them at a time as it is given cores, each in a process that runs on one. host names this
 // host in what owners of queues are told.
 //
+// With 0 cores it does nothing, and tells owners that the host is there, but in use.
+//
 // It goes on until ctx ends; what is being done is then given back, its processes are
 // ended, and nil is returned. An error says that it could not begin.
 func Serve(ctx context.Context, c *natsgo.Conn, host string, cores int) error {
@@ -34,7 +36,7 @@ func Serve(ctx context.Context, c *natsgo.Conn, host string, cores int) error {
 		return unavailable("cannot read this program's executable, by which its queues know it: %w", err)
 	}
 	s := &taker{
-		conn: c, js: js, me: presence{Agent: rand.Text(), Host: host, Program: build, Cores: cores},
+		conn: c, js: js, me: presence{Agent: agentID(), Host: host, Program: build, Cores: cores},
 		queues: make(map[string]*offer), silent: make(map[string]time.Time), changed: make(chan struct{}),
 	}
 	announcements, err := c.Subscribe(announceTopic, s.hear)
@@ -55,6 +57,9 @@ func Serve(ctx context.Context, c *natsgo.Conn, host string, cores int) error {
 	}
 	return nil
 }
+
+// agentID tells this process from other agents.
+var agentID = sync.OnceValue(rand.Text)
 
 // taker takes tasks.
 type taker struct {
