@@ -112,16 +112,19 @@ func (f *Fleet) Muster(ctx context.Context, expect int, patience time.Duration) 
 }
 
 // Examine examines the hosts of agents as a run would find them that needs so much of
-// all together, and tries which of them reach which, with so many questions. Agents
-// that are in use, or run another program, are said to be and left alone. Meanwhile
-// nobody else can take the others.
-func (f *Fleet) Examine(ctx context.Context, agents []Info, need doctor.Need, questions int) ([]doctor.Host, []doctor.Path, time.Duration, error) {
+// all together, and tries which of them reach which, with so many questions; took is
+// how long that took. Agents that are in use, or run another program, are said to be
+// and left alone. Meanwhile nobody else can take the others.
+func (f *Fleet) Examine(ctx context.Context, agents []Info, need doctor.Need, questions int) (
+	hosts []doctor.Host, paths []doctor.Path, took time.Duration, err error,
+) {
 	if err := agree(agents); err != nil {
 		return nil, nil, 0, err
 	}
 	free, _ := f.able(agents)
 	need = need.Share(max(1, len(free)))
-	hosts, remotes := make([]doctor.Host, len(agents)), make([]*Remote, len(agents))
+	hosts = make([]doctor.Host, len(agents))
+	remotes := make([]*Remote, len(agents))
 	each(len(agents), len(agents), func(k int) {
 		i := agents[k]
 		hosts[k] = doctor.Host{Name: i.Name, Address: i.Address, Environment: i.Environment}
@@ -137,8 +140,8 @@ func (f *Fleet) Examine(ctx context.Context, agents []Info, need doctor.Need, qu
 		}
 	})
 	begin := time.Now()
-	paths := f.reachAll(ctx, remotes, hosts, questions)
-	took := time.Since(begin)
+	paths = f.reachAll(ctx, remotes, hosts, questions)
+	took = time.Since(begin)
 	each(len(remotes), len(remotes), func(k int) {
 		if remotes[k] != nil {
 			_ = remotes[k].Close() // it frees itself where that cannot be said

@@ -21,11 +21,16 @@ import (
 func (p *program) doctorCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "doctor",
-		Usage: "whether this host is fit for runs: clocks, limits, load, network; what to do where it is not",
+		Usage: "whether this host, or those of agents, are fit for runs: clocks, limits, load, network; what to do where not",
 		Description: "Looks at this host as a run of that size would find it, and prints what it found, how much\n" +
-			"that matters (ok, note, warning, problem), and what to do. Nothing on the host is changed.\n\n" +
+			"that matters (ok, note, warning, problem), and what to do. With --agents, each agent looks at\n" +
+			"its host, all try which of the others they reach by TCP and UDP, and compare their clocks. Agents\n" +
+			"that have a run are left alone. Nothing on any host is changed.\n\n" +
 			"Exit code: 0 where nothing is a problem, 69 where something is.",
-		Flags: []cli.Flag{
+		Flags: append([]cli.Flag{
+			&cli.StringFlag{Name: "agents", Usage: "examine the hosts of the agents at the NATS server or cluster at `URL`"},
+			&cli.IntFlag{Name: "expect-agents", Usage: "with --agents: how many there should be, `K`; they are waited for"},
+			&cli.IntFlag{Name: "questions", Value: 20, Usage: "with --agents: from each host to each other one, by TCP and by UDP"},
 			&cli.IntFlag{Name: "nodes", Aliases: []string{"n"}, Value: 64, Usage: "`N`umber of nodes of the run that is meant"},
 			&cli.IntFlag{Name: "nodes-per-worker", Value: 1, Usage: "nodes in one process"},
 			&cli.StringFlag{Name: "algorithm", Aliases: []string{"a"},
@@ -35,7 +40,7 @@ func (p *program) doctorCommand() *cli.Command {
 				Usage: "`HOST:PORT` at which transports would listen; port 0 for any that is free"},
 			&cli.StringFlag{Name: "out", Value: "results", Usage: "folder `DIR` in which results would be kept"},
 			jsonFlag("print one JSON object"),
-		},
+		}, credentialFlags()...),
 		Action: p.doctor,
 	}
 }
@@ -47,6 +52,12 @@ func (p *program) doctor(c *cli.Context) error {
 	need, err := p.needOf(c)
 	if err != nil {
 		return err
+	}
+	if c.IsSet("agents") {
+		return p.doctorOfAgents(c, need)
+	}
+	if flags := given(c, "expect-agents", "questions", "nats-creds", "nats-ca", "nats-cert", "nats-key"); len(flags) > 0 {
+		return usage("doctor: --%s is for --agents URL", flags[0])
 	}
 	here := p.examineHere(c.Context, doctor.Options{Need: need, Listen: c.String("listen"), Results: c.String("out")})
 	if err := c.Context.Err(); err != nil {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"dmebench/internal/clock"
+	"dmebench/internal/environment"
 	"dmebench/report/units"
 )
 
@@ -137,14 +138,12 @@ func orUnknown(s string) string {
 }
 
 // judgeProgram says whether results can be traced back to sources.
-func judgeProgram(program string) Finding {
-	f := Finding{Check: "program", Found: orUnknown(program)}
-	switch {
-	case strings.HasSuffix(program, "(modified)"):
-		f.Level, f.Do = Note, "results cannot be traced back to a commit: commit, and build again"
-	case program == "" || program == "(devel)":
-		f.Level, f.Found = Note, "the program does not know its commit"
-		f.Do = "build it with go build in a clone of the repository, or go install dmebench@VERSION: hosts can then tell that they run the same"
+func judgeProgram(p environment.Program) Finding {
+	f := Finding{Check: "program", Found: p.String()}
+	if p.Commit == "" {
+		f.Level = Note
+		f.Found += "; of which commit it was built is not known, or there are changes on top of one"
+		f.Do = "results cannot be traced back to sources: commit, and build in a clone of the repository (go build)"
 	}
 	return f
 }

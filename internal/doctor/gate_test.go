@@ -25,10 +25,17 @@ func openGate(t *testing.T, name string, key []byte) *Gate {
 }
 
 func TestGate(t *testing.T) {
+	t.Parallel()
 	a, b := openGate(t, "a", testKey), openGate(t, "b", testKey)
 	p := a.Reach(context.Background(), b.Doors(), 20)
 	if p.From != "a" || p.To != "b" || p.TCP.Lost != 0 || p.TCP.Sent != 20 || p.TCP.RTTMedian <= 0 || p.UDP.Sent != 20 {
 		t.Errorf("%+v", p)
+	}
+	if six, err := OpenGate("::1", "six", testKey); err == nil { // of a host that has IPv6
+		defer six.Close()
+		if p := six.Reach(context.Background(), six.Doors(), 3); !p.TCP.Passes() || !p.UDP.Passes() {
+			t.Errorf("%+v", p)
+		}
 	}
 	// Both have the clock of this host.
 	if p.OffsetNS == nil || max(*p.OffsetNS, -*p.OffsetNS) > *p.BoundNS {
@@ -39,6 +46,7 @@ func TestGate(t *testing.T) {
 // TestGatesRefuse: who has another key, or is another host, gets nothing and passes for
 // nobody; so does who says nothing, or nonsense.
 func TestGatesRefuse(t *testing.T) {
+	t.Parallel()
 	a, b := openGate(t, "a", testKey), openGate(t, "b", testKey)
 	stranger := openGate(t, "a", bytes.Repeat([]byte{8}, 32))
 	for _, c := range []struct {
@@ -75,6 +83,7 @@ func TestGatesRefuse(t *testing.T) {
 // TestFullGate: connections beyond what a gate has room for are turned away, and those
 // that prove nothing make room again.
 func TestFullGate(t *testing.T) {
+	t.Parallel()
 	a, b := openGate(t, "a", testKey), openGate(t, "b", testKey)
 	for range mostGuests {
 		conn, err := net.Dial("tcp", b.Doors().TCP)
@@ -103,6 +112,7 @@ func TestFullGate(t *testing.T) {
 
 // TestCloseEndsGuests: a gate that closes waits for nobody.
 func TestCloseEndsGuests(t *testing.T) {
+	t.Parallel()
 	b := openGate(t, "b", testKey)
 	conn, err := net.Dial("tcp", b.Doors().TCP)
 	if err != nil {

@@ -131,6 +131,7 @@ func problems(r *Report) []Finding {
 // TestHosts makes three hosts, one of them with a clock that is 50 ms ahead, and finds
 // everything sound; then one whose cable is out, and then one with a firewall.
 func TestHosts(t *testing.T) {
+	t.Parallel()
 	const ahead = 50 * time.Millisecond
 	bed := testbed.New(t, 3, testbed.ClockAhead(3, ahead))
 	hosts, all := gates(t, bed)

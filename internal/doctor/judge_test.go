@@ -21,7 +21,7 @@ import (
 func fit() (*readings, Options) {
 	plenty := environment.Limit{Left: 1 << 40, By: "RLIMIT"}
 	r := &readings{
-		program: "v1.2.3 0123456789ab",
+		program: environment.Program{Version: "v1.2.3", Commit: "0123456789abcdef", SHA256: "feedbeef01234567"},
 		clock: clockReading{
 			known: true, synchronized: true, estimated: time.Millisecond, most: 20 * time.Millisecond, services: []string{"chronyd"},
 			change: clock.Change{Elapsed: time.Second, Error: 2 * time.Microsecond},
@@ -73,9 +73,8 @@ func TestFindings(t *testing.T) {
 		found string // is part of what was found
 		do    string // is part of what to do
 	}{
-		{"modified sources", func(r *readings, _ *Options) { r.program = "v1 abc (modified)" },
-			"program", Note, "modified", "commit, and build again"},
-		{"no commit", func(r *readings, _ *Options) { r.program = "(devel)" }, "program", Note, "does not know its commit", "go build"},
+		{"no commit", func(r *readings, _ *Options) { r.program.Commit = "" },
+			"program", Note, "v1.2.3, sha256 feedbeef0123; of which commit", "go build"},
 
 		{"clock kept by nobody, one host", func(r *readings, _ *Options) { r.clock.synchronized, r.clock.services = false, nil },
 			"clock", Note, "no time service is seen", "chrony"},
@@ -123,6 +122,8 @@ func TestFindings(t *testing.T) {
 
 		{"memory", func(r *readings, _ *Options) { r.limits.Memory = left(1<<29, "available memory") },
 			"memory", Problem, "537 MB left (available memory); the run takes about 1.07 GB", "more memory"},
+		{"memory of the group", func(r *readings, _ *Options) { r.limits.Memory = left(1<<29, "memory limit of the control group") },
+			"memory", Problem, "537 MB left (memory limit of the control group)", "--memory"},
 		{"swapping", func(r *readings, _ *Options) { r.load.swapped = 9 }, "memory", Warning, "9 pages", "takes the memory"},
 		{"threads of the user", func(r *readings, _ *Options) { r.limits.Threads = left(99, "RLIMIT_NPROC") },
 			"threads", Problem, "99 left (RLIMIT_NPROC); the run takes about 100", "ulimit -u"},
@@ -234,6 +235,7 @@ func TestLevels(t *testing.T) {
 // TestThisHost examines the machine that the test runs on: what runs of this very
 // test need is there.
 func TestThisHost(t *testing.T) {
+	t.Parallel()
 	findings := Examine(context.Background(), Options{Need: Need{Nodes: 2, Processes: 2, Threads: 20, Descriptors: 20}, Results: t.TempDir()})
 	for _, f := range findings {
 		if f.Level == Problem {

@@ -44,7 +44,16 @@ func judgeDescriptors(l environment.Limits, n Need) Finding {
 
 // judgeMemory says whether there is enough memory, also for what runs already.
 func judgeMemory(l environment.Limits, now loadReading, n Need) Finding {
-	f := need("memory", n.Memory, l.Memory, units.Bytes, "take fewer nodes, more hosts or more memory")
+	do := "take fewer nodes, more hosts or more memory"
+	switch by := l.Memory.By; {
+	case strings.HasPrefix(by, "memory limit"):
+		do = "raise the control group's limit (docker: --memory; systemd: MemoryMax=; Kubernetes: resources.limits.memory), or take fewer nodes"
+	case by == "RLIMIT_AS":
+		do = "raise it (ulimit -v), or take fewer nodes"
+	case by == "GOMEMLIMIT":
+		do = "raise it or leave it out, or take fewer nodes"
+	}
+	f := need("memory", n.Memory, l.Memory, units.Bytes, do)
 	if now.swapped > 0 {
 		f.Level = max(f.Level, Warning)
 		f.Found += fmt.Sprintf("; the host is swapping (%d pages just now)", now.swapped)

@@ -10,7 +10,7 @@ import (
 // readings is what was read of a host. Of what could not be read, the zero value
 // stays, and judges say that it is not known.
 type readings struct {
-	program    string
+	program    environment.Program
 	clock      clockReading
 	source     sourceReading
 	processors processorReading
@@ -28,7 +28,7 @@ func read(ctx context.Context, o Options) *readings {
 	var wait sync.WaitGroup
 	wait.Go(func() { r.network = readNetwork(ctx, o.Listen) })
 	r.load, r.clock = watch(ctx, o.Watch)
-	r.program = environment.Describe()["program"]
+	r.program, _ = environment.ThisProgram() // what is not known is told
 	r.source = readSource()
 	r.processors = readProcessors()
 	r.limits = environment.HostLimits()

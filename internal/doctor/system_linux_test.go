@@ -170,6 +170,7 @@ func examineElsewhere(t *testing.T, listen string, prepare func(*exec.Cmd)) map[
 // TestLoopbackDown examines a network namespace as it is when it is new: with a
 // loopback that is down, and no address.
 func TestLoopbackDown(t *testing.T) {
+	t.Parallel()
 	if os.Getuid() != 0 {
 		t.Skip("network namespaces take root")
 	}
@@ -190,6 +191,7 @@ func TestLoopbackDown(t *testing.T) {
 // to the host's own other address: processes there do not reach one another at it,
 // although the loopback is fine.
 func TestBlackHole(t *testing.T) {
+	t.Parallel()
 	if os.Getuid() != 0 {
 		t.Skip("network namespaces take root")
 	}

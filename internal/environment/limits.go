@@ -48,9 +48,8 @@ type Limits struct {
 // HostLimits returns what is left on this host now.
 func HostLimits() Limits {
 	l := limitsAt("/")
-	if bytes := AvailableMemory(); bytes > 0 {
-		l.Memory.lower(bytes, "available memory")
-	}
+	memory := memoryLimit()
+	l.Memory.lower(memory.Left, memory.By)
 	return l
 }
 

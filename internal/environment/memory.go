@@ -17,22 +17,31 @@ import (
 // control groups, of its address space (ulimit -v), or of the Go runtime
 // (GOMEMLIMIT). It returns 0 where none of these is known.
 func AvailableMemory() uint64 {
-	least := uint64(math.MaxUint64)
-	note := func(bytes uint64, known bool) {
-		if known {
-			least = min(least, bytes)
-		}
-	}
-	note(kibibytes("/proc/meminfo", "MemAvailable"))
-	note(leftOfAddressSpace())
-	note(leftOfGroups("/proc/self/cgroup", "/sys/fs/cgroup"))
-	if limit := debug.SetMemoryLimit(-1); limit < math.MaxInt64 {
-		note(uint64(limit), true)
-	}
-	if least == math.MaxUint64 {
+	l := memoryLimit()
+	if l.Left == Unlimited {
 		return 0
 	}
-	return least
+	return l.Left
+}
+
+// memoryLimit is AvailableMemory with what bounds it.
+func memoryLimit() Limit {
+	l := Limit{Left: Unlimited}
+	note := func(by string, bytes uint64, known bool) {
+		if known {
+			l.lower(bytes, by)
+		}
+	}
+	bytes, known := kibibytes("/proc/meminfo", "MemAvailable")
+	note("available memory", bytes, known)
+	bytes, known = leftOfAddressSpace()
+	note("RLIMIT_AS", bytes, known)
+	bytes, known = leftOfGroups("/proc/self/cgroup", "/sys/fs/cgroup")
+	note("memory limit of the control group", bytes, known)
+	if limit := debug.SetMemoryLimit(-1); limit < math.MaxInt64 {
+		note("GOMEMLIMIT", uint64(limit), true)
+	}
+	return l
 }
 
 // kibibytes returns the value of a «name : value kB» line of a file, in bytes.

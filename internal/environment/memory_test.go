@@ -15,6 +15,9 @@ func TestAvailableMemory(t *testing.T) {
 		t.Error("nothing is known of the memory")
 	}
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(1 << 20))
+	if l := HostLimits().Memory; l != (Limit{1 << 20, "GOMEMLIMIT"}) {
+		t.Errorf("%v", l)
+	}
 	if got := AvailableMemory(); got != 1<<20 {
 		t.Errorf("%d bytes are available, and the runtime may take 1 MiB", got)
 	}

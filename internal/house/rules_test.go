@@ -54,6 +54,11 @@ var importRules = []importRule{
 	// Between the clocks of hosts.
 	{of: []string{"internal/clock/exchange"}, may: []string{"internal/clock"}},
 
+	// Looks at hosts, and knows nothing of runs.
+	{of: []string{"internal/doctor"}, may: []string{
+		"internal/clock", "internal/clock/exchange", "internal/environment", "internal/atomicfile", "report/units", "transport/udp",
+	}},
+
 	{of: []string{"workload", "workload/fault"}, may: []string{"dme"}},
 	// Numbers in, numbers out.
 	{of: []string{"report/stats", "report/units"}, may: []string{}, not: machine},
