@@ -170,7 +170,7 @@ func (s *set) without(over string) (about []string, text string) {
 	if requests != "" {
 		about = append(about, requests)
 	}
-	about = append(about, faultsOf(spec)...)
+	about = slices.Concat(about, s.hosts, faultsOf(spec))
 	return about, text
 }
 

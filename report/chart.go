@@ -117,6 +117,7 @@ func (c *collection) figures(ch chart) []plots.Figure {
 		if q.tail != "" {
 			f.Keys = []plots.Key{{Label: "median, p50", Role: plots.Measured}, {Label: "99th percentile", Role: plots.Tail}}
 		}
+		f.Keys = append(f.Keys, ch.ofClocks(q.median)...)
 		if q.median == result.Throughput {
 			ch.markKnees(&f)
 		}
@@ -124,7 +125,7 @@ func (c *collection) figures(ch chart) []plots.Figure {
 			figures = append(figures, f)
 		}
 	}
-	return figures
+	return append(figures, c.byThroughput(ch)...)
 }
 
 // series returns the medians of a quantity, each line's followed by its tail and by
@@ -176,6 +177,10 @@ func (ch chart) points(label, metric string) []plots.Point {
 		p := pointOf(s.x, e)
 		p.Gap, gap = gap || ch.names != nil, false
 		p.Note = fmt.Sprintf("%s, %s: %s", label, s.text, describe(e, formatOf(metric)))
+		if bound := cell.bound(metric); bound > 0 {
+			p = widen(p, bound)
+			p.Note += "; by the hosts’ clocks ± " + formatOf(metric)(bound)
+		}
 		points = append(points, p)
 	}
 	return points

@@ -17,9 +17,11 @@ type collection struct {
 	in       Input
 	theory   *theory
 	runs     []result.Run // with complete specifications and unambiguous labels; no Result is nil
-	labels   []string     // of all series, in order of appearance: a label's place is its look
+	keys     map[*result.Result]result.Key
+	labels   []string // of all series, in order of appearance: a label's place is its look
 	sets     []*set
 	families []*family
+	hostSets []*hostSet
 	warnings []string // found while collecting
 }
 
@@ -29,6 +31,7 @@ type set struct {
 	transport, workload string     // their names
 	first               result.Run // for what is the same in all its runs
 	options             settings   // of network and workload
+	hosts               []string   // on which they were, one of the conditions
 	conditions          []string   // what else tells it from other sets
 	requests            string     // how many there were, one of the conditions; "" where runs have no number in common
 }
@@ -37,7 +40,8 @@ type set struct {
 type cell struct {
 	label     string
 	nodes     int
-	spec      result.Spec       // of the first repetition
+	spec      result.Spec // of the first repetition
+	key       result.Key
 	own       map[string]string // the algorithm's options
 	good, bad []*result.Result
 	estimates map[string]stats.Estimate // by name of the metric, over the good ones
@@ -67,7 +71,8 @@ func collect(in Input) *collection {
 		c.runs = append(c.runs, complete(r))
 	}
 	c.disambiguate()
-	c.in.Runs = c.runs
+	c.in.Runs, c.keys = c.runs, result.Keys(c.runs)
+	c.findHosts()
 	var known []result.Run // the verdict names those of which it is not known what they were
 	for _, r := range c.runs {
 		if !slices.Contains(c.labels, r.Label) {
@@ -149,7 +154,7 @@ func (c *collection) settings(r result.Run) settings {
 type circumstances struct{ network, workload, place, options, requests string }
 
 func (c *collection) circumstances(r result.Run) circumstances {
-	s, key := c.settings(r), result.KeyOf(r.Result.Spec)
+	s, key := c.settings(r), c.keys[r.Result]
 	common := circumstances{
 		network: r.Transport, workload: r.Workload, place: key.Place().String(),
 		options: result.Settings(s.network) + " " + result.Settings(s.workload),
@@ -168,6 +173,8 @@ func (c *collection) newSet(runs []result.Run) *set {
 	if s.requests = requestsOf(runs); s.requests != "" {
 		s.conditions = append(s.conditions, s.requests)
 	}
+	s.hosts = c.hostsOf(runs[0])
+	s.conditions = append(s.conditions, s.hosts...)
 	s.conditions = append(s.conditions, faultsOf(first)...)
 	s.chart = chart{about: s.String(), abscissa: plots.Axis{Label: "nodes N", Kind: plots.Sizes}, between: true}
 	slices.SortStableFunc(runs, func(a, b result.Run) int { return a.Result.Nodes - b.Result.Nodes })
@@ -190,7 +197,8 @@ func (c *collection) newSet(runs []result.Run) *set {
 
 func (c *collection) newCell(repetitions []result.Run) *cell {
 	first := repetitions[0]
-	cell := &cell{label: first.Label, nodes: first.Result.Nodes, spec: first.Result.Spec, own: c.settings(first).algorithm}
+	cell := &cell{label: first.Label, nodes: first.Result.Nodes, spec: first.Result.Spec, key: c.keys[first.Result]}
+	cell.own = c.settings(first).algorithm
 	for _, r := range repetitions {
 		if result.Usable(r.Result) {
 			cell.good = append(cell.good, r.Result)
@@ -224,6 +232,11 @@ func (c *cell) summarize() {
 	c.estimates = make(map[string]stats.Estimate)
 	for _, m := range result.Metrics() {
 		c.estimates[m.Name] = stats.Median(m.Values(c.good))
+	}
+	if c.tooShort() > 0 {
+		for _, name := range result.SyncDelays() {
+			c.estimates[name] = stats.Median(nil)
+		}
 	}
 }
 

@@ -14,22 +14,38 @@ import (
 func SummaryCSV(results result.Set) []byte { return collect(Input{Set: results}).csv() }
 
 // csv writes one row for each cell: medians over the repetitions that ended
-// well, and the bounds of their 95% intervals. What is not known is empty.
+// well, and the bounds of their 95% intervals. What is not known is empty. Columns of
+// a shared resource and of hosts stand last, and only where runs had some.
 func (c *collection) csv() []byte {
+	metrics := result.MetricsOf(c.results())
 	header := []string{
 		"label", "algorithm", "options", "transport", "workload", "rate_per_node_per_s", "total_rate_per_s", "cs", "requests",
 		"duration_s", "nodes", "nodes_per_worker", "faults", "workers", "repetitions", "repetitions_ok", "repetitions_violated",
 		"repetitions_stalled", "repetitions_failed", "entries_ok", "violations",
 	}
-	for _, m := range result.Metrics() {
+	for _, m := range metrics {
 		header = append(header, m.Name, m.Name+"_ci95_low", m.Name+"_ci95_high")
+	}
+	shared := result.OnResource(c.results())
+	if shared {
+		header = append(header, "lost_updates")
+	}
+	if c.onHosts() {
+		header = append(header, "undecided", "hosts")
 	}
 	var out bytes.Buffer
 	w := csv.NewWriter(&out)
 	rows := [][]string{header}
 	for _, s := range c.sets {
 		for _, cell := range s.inOrder() {
-			rows = append(rows, c.row(cell))
+			row := c.row(cell, metrics)
+			if shared {
+				row = append(row, strconv.FormatUint(cell.lostUpdates(), 10))
+			}
+			if c.onHosts() {
+				row = append(row, strconv.FormatUint(cell.undecided(), 10), cell.key.Get("hosts"))
+			}
+			rows = append(rows, row)
 		}
 	}
 	// A bytes.Buffer takes everything.
@@ -37,7 +53,7 @@ func (c *collection) csv() []byte {
 	return out.Bytes()
 }
 
-func (c *collection) row(cell *cell) []string {
+func (c *collection) row(cell *cell, metrics []result.Metric) []string {
 	s := cell.spec
 	given := func(x float64) string {
 		if x == 0 {
@@ -58,7 +74,7 @@ func (c *collection) row(cell *cell) []string {
 		strconv.Itoa(all - len(cell.good) - ended[string(result.Violated)] - ended[string(result.Stalled)]),
 		strconv.FormatUint(cell.entries(), 10), strconv.FormatUint(cell.violations(), 10),
 	}
-	for _, m := range result.Metrics() {
+	for _, m := range metrics {
 		e := cell.estimates[m.Name]
 		row = append(row, number(e.Median), number(e.Lo), number(e.Hi))
 	}

@@ -17,6 +17,14 @@ var pageHTML string
 //go:embed page.css
 var pageCSS string
 
+// What a page of runs on several hosts has more.
+//
+//go:embed hosts.html
+var hostsHTML string
+
+//go:embed hosts.css
+var hostsCSS string
+
 // view is what the page's template is filled with.
 type view struct {
 	Title, Started string
@@ -25,6 +33,7 @@ type view struct {
 	Families       []section // of figures alone
 	Sets           []section
 	Scalings       []section
+	Hosts          []hostsView
 	Warnings       []warning
 	Environment    []fact
 	Faults         bool // some runs were disturbed on purpose
@@ -79,6 +88,7 @@ func (c *collection) view(w *folder) view {
 			ID: fmt.Sprintf("scaling-%d", i+1), Title: sc.title, Figures: w.draw(sc.figures), Rows: sc.rows,
 		})
 	}
+	v.Hosts = c.hosts(w)
 	v.Title = cmp.Or(c.in.Header.Experiment.Name, "Experiment")
 	v.YAML, v.Style = strings.TrimSpace(c.in.Header.File), c.style()
 	v.Verdict, v.Warnings, v.Environment = c.verdict(), c.warningList(), c.environment()
@@ -91,6 +101,9 @@ func (c *collection) view(w *folder) view {
 // page fills the template.
 func (v view) page() ([]byte, error) {
 	t, err := template.New("page").Parse(pageHTML)
+	if err == nil {
+		_, err = t.New("hosts").Parse(hostsHTML)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -103,6 +116,9 @@ func (v view) page() ([]byte, error) {
 func (c *collection) style() template.CSS {
 	var b strings.Builder
 	b.WriteString(pageCSS)
+	if c.onHosts() {
+		b.WriteString(hostsCSS)
+	}
 	for i := range c.labels {
 		fmt.Fprintf(&b, ".s%d { background: %s; }\n", i, plots.Color(i))
 	}

@@ -21,8 +21,9 @@ type shownEstimate struct {
 
 // table is the results of a set as the page shows them.
 type table struct {
-	Columns []string // of the quantities after the prediction
-	Rows    []row
+	Columns   []string // of the quantities after the prediction
+	Rows      []row
+	Undecided bool // for some entries clocks cannot tell whether mutual exclusion held
 }
 
 // row is a cell as the page shows it.
@@ -37,6 +38,7 @@ type row struct {
 	Predicted   []shownPrediction
 	Quantities  []shownEstimate
 	Violations  uint64
+	Undecided   uint64
 	Workers     string
 }
 
@@ -51,11 +53,15 @@ func (c *collection) table(s *set) table {
 	cells := s.inOrder()
 	var t table
 	var shown []result.Metric
+	measured := func(name string) bool {
+		return slices.ContainsFunc(cells, func(cell *cell) bool { return cell.estimates[name].N > 0 })
+	}
 	for _, name := range []string{
 		result.Throughput, result.ResponseP50, result.ResponseP99, result.WaitingP50, result.WaitingP99,
-		result.SyncDelayP50, result.SyncDelayOverT, result.JainIndex,
+		result.SyncDelayP50, result.SyncDelayMean, result.SyncDelayLoad, result.SyncDelayOverT, result.JainIndex,
 	} {
-		if slices.ContainsFunc(cells, func(cell *cell) bool { return cell.estimates[name].N > 0 }) {
+		// A mean is there to be compared with the mean that needs no clocks.
+		if measured(name) && (name != result.SyncDelayMean || measured(result.SyncDelayLoad)) {
 			m, _ := result.LookupMetric(name)
 			shown, t.Columns = append(shown, m), append(t.Columns, lowerFirst(m.Title))
 		}
@@ -65,7 +71,7 @@ func (c *collection) table(s *set) table {
 		r := row{
 			Label: cell.label, Style: slices.Index(c.labels, cell.label), Nodes: cell.nodes,
 			Repetitions: strconv.Itoa(all), Incomplete: len(cell.bad) > 0,
-			Entries: units.Count(cell.entries()), Violations: cell.violations(), Workers: cell.workers(),
+			Entries: units.Count(cell.entries()), Violations: cell.violations(), Undecided: cell.undecided(), Workers: cell.workers(),
 			Messages: show(cell.estimates[result.MessagesPerCS], units.Plain()), Predicted: c.shownPredictions(cell),
 		}
 		if r.Incomplete {
@@ -76,9 +82,9 @@ func (c *collection) table(s *set) table {
 			if m.Time() {
 				scale = units.TimeScale(e.Median)
 			}
-			r.Quantities = append(r.Quantities, show(e, scale))
+			r.Quantities = append(r.Quantities, plusMinus(m, e, scale, cell.bound(m.Name)))
 		}
-		t.Rows = append(t.Rows, r)
+		t.Rows, t.Undecided = append(t.Rows, r), t.Undecided || r.Undecided > 0
 	}
 	return t
 }
@@ -114,6 +120,9 @@ func show(e stats.Estimate, scale units.Scale) shownEstimate {
 	// A range that is a point says no more than the median.
 	if a, b := scale.Number(lo), scale.Number(hi); a != b {
 		q.Range = a + "–" + b
+		if lo < 0 {
+			q.Range = a + " to " + b
+		}
 	}
 	return q
 }

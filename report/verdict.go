@@ -18,7 +18,9 @@ type verdict struct {
 	Sound bool   // every run is there and ended well
 	Exact string // how exact predictions fared; "" where there are none
 	Equal bool   // all of them did
-	Bad   []badRun
+
+	Undecided string // of mutual exclusion across hosts; "" where all is known
+	Bad       []badRun
 }
 
 // badRun is a run whose numbers are not used, and why.
@@ -39,7 +41,7 @@ func (c *collection) verdict() verdict {
 		if status != string(result.OK) {
 			v.Bad = append(v.Bad, badRun{
 				Where: where(r), Status: status, Reason: reason(r.Result),
-				Why: r.Result.Liveness.Why, Picture: pictures.picture(r.Result), States: r.Result.Liveness.States,
+				Why: append(lostUpdates(r.Result), r.Result.Liveness.Why...), Picture: pictures.picture(r.Result), States: r.Result.Liveness.States,
 			})
 		}
 	}
@@ -62,6 +64,7 @@ func (c *collection) verdict() verdict {
 	}
 	v.Sound = len(v.Bad) == 0 && c.in.Missing() == 0 && len(c.runs) > 0
 	v.Exact, v.Equal = c.exactness()
+	v.Undecided = c.undecided()
 	return v
 }
 

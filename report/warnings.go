@@ -32,6 +32,7 @@ func (c *collection) warningList() []warning {
 	for _, w := range c.warnings {
 		all = append(all, told{text: w})
 	}
+	all = append(all, c.hostWarnings()...)
 	for _, r := range c.runs {
 		for _, w := range r.Result.Warnings {
 			all = append(all, told{text: w, label: r.Label, runs: 1})
@@ -83,7 +84,7 @@ func (c *collection) summarize(group []told) warning {
 
 // warnings returns what limits the estimates of a cell, each once.
 func (c *cell) warnings() []string {
-	all := c.bimodal()
+	all := append(c.bimodal(), c.hostWarnings()...)
 	for _, m := range result.Metrics() {
 		e := c.estimates[m.Name]
 		for _, w := range e.Warnings {

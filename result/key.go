@@ -37,6 +37,7 @@ var dimensions = [...]dimension{
 	{"warmup", func(s Spec) string { return s.Warmup }},
 	{"faults", func(s Spec) string { return strings.Join(s.Faults, "; ") }},
 	{"resource", func(s Spec) string { return s.Resource }},
+	{hostsDimension, func(Spec) string { return "" }}, // a result has them, see [Result.Key]
 }
 
 // given writes a number so that it can be read as one again.
@@ -57,7 +58,7 @@ func Settings(set map[string]string) string {
 }
 
 // Dimensions names everything in which cells may differ: the keys of a [Spec]
-// that are part of a [Key], in their order.
+// that are part of a [Key], in their order, and hosts, which a [Result] has.
 func Dimensions() []string {
 	var names []string
 	for _, d := range dimensions {
@@ -67,7 +68,7 @@ func Dimensions() []string {
 }
 
 // Key says what a cell is: everything that a run was asked to do, but for its
-// seed. Runs of equal keys are repetitions of one another. Keys are comparable,
+// seed, and on which hosts. Runs of equal keys are repetitions of one another. Keys are comparable,
 // and so can be those of a map.
 //
 // A projection ([Key.Project], [Key.Without]) forgets dimensions: cells whose
@@ -76,7 +77,8 @@ type Key struct {
 	values [len(dimensions)]string
 }
 
-// KeyOf returns the key of the cell that a specification belongs to.
+// KeyOf returns the key of the cell that a specification belongs to, wherever it is
+// run; [Result.Key] knows the hosts too.
 func KeyOf(s Spec) Key {
 	var k Key
 	for i, d := range dimensions {

@@ -70,6 +70,10 @@ const (
 	WaitingP99         = "waiting_time_p99_ns"
 	SyncDelayP50       = "sync_delay_p50_ns"
 	MeanDelay          = "t_ns"
+	SyncDelayMean      = "sync_delay_mean_ns"
+	SyncDelayP99       = "sync_delay_p99_ns"
+	SyncDelayBound     = "sync_delay_bound_ns"
+	SyncDelayLoad      = "sync_delay_by_throughput_ns"
 	SyncDelayOverT     = "sync_delay_over_t"
 	MeanHold           = "cs_ns"
 	JainIndex          = "jain_index"
@@ -105,8 +109,8 @@ var metrics = []Metric{
 	{WaitingP50, "Waiting time p50", "waiting-p50-ns", Lower, of(waiting, p50)},
 	{WaitingP99, "Waiting time p99", "waiting-p99-ns", Lower, of(waiting, p99)},
 	{SyncDelayP50, "Synchronization delay p50", "sync-delay-p50-ns", Lower, of(syncDelay, p50)},
-	{"sync_delay_mean_ns", "Mean synchronization delay", "sync-delay-mean-ns", Lower, of(syncDelay, mean)},
-	{"sync_delay_p99_ns", "Synchronization delay p99", "sync-delay-p99-ns", Lower, of(syncDelay, p99)},
+	{SyncDelayMean, "Mean synchronization delay", "sync-delay-mean-ns", Lower, of(syncDelay, mean)},
+	{SyncDelayP99, "Synchronization delay p99", "sync-delay-p99-ns", Lower, of(syncDelay, p99)},
 	{MeanDelay, "T, mean delay of a message", "t-ns", Neither, func(r *Result) *float64 { return r.T }},
 	{SyncDelayOverT, "Synchronization delay / T", "sync-delay/T", Lower, func(r *Result) *float64 { return r.SyncDelayOverT }},
 	{MeanHold, "Duration of a CS as held", "cs-ns", Neither, func(r *Result) *float64 { return r.CS }},
@@ -141,6 +145,10 @@ var metrics = []Metric{
 		}
 		return &sum
 	}},
+	{SyncDelayBound, "Bound of the clocks on any synchronization delay", "sync-delay-bound-ns", Neither,
+		func(r *Result) *float64 { return of64(r.SyncDelayBound) }},
+	{SyncDelayLoad, "Synchronization delay by throughput, 1/throughput − E", "sync-delay-by-throughput-ns", Lower,
+		func(r *Result) *float64 { return r.SyncDelayLoad }},
 }
 
 // costliest is the largest value of the run's faults. A fault at which nobody

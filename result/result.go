@@ -135,7 +135,7 @@ type Safety struct {
 	Method     string `json:"method"`
 
 	// Of a run on several hosts: entries of which the hosts' clocks cannot tell
-	// whether a node of another host was inside.
+	// whether a node of another host was still inside.
 	Undecided uint64 `json:"undecided,omitempty"`
 
 	Resource *Resource `json:"resource,omitempty"` // null where there was none

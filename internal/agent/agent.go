@@ -57,6 +57,7 @@ func (x Agent) Serve(ctx context.Context) error {
 	if err := a.listen(); err != nil {
 		return err
 	}
+	a.takeTasks()
 	a.log("ready at %s: address %s, %d cores, %s", a.broker.Name(), a.address, a.cores, a.program)
 	select {
 	case <-ctx.Done():
@@ -89,6 +90,7 @@ type agent struct {
 	address string
 	ticket  string
 	lease   *lease // nil where nobody has taken this agent
+	aside   sideline
 	ending  bool
 
 	logging sync.Mutex
@@ -215,7 +217,9 @@ func (a *agent) stop() {
 	a.mu.Lock()
 	a.ending = true
 	l := a.lease
+	wait := a.leaveTasks()
 	a.mu.Unlock()
+	wait()
 	if l != nil {
 		l.end("the agent was told to end")
 		_ = a.conn.FlushTimeout(time.Second) // so that its coordinator hears of it

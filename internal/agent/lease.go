@@ -45,10 +45,14 @@ type lease struct {
 	endings   []ending
 }
 
+// readyWithin bounds how long it takes until this host does nothing else any more. The
+// coordinator does not know of its lease before.
+const readyWithin = 10 * time.Second
+
 // begin makes the host ready for a run. It is called with the agent's lock held.
 func (a *agent) begin(q *request) (*lease, error) {
 	l := &lease{
-		agent: a, id: rand.Text(), holder: q.Holder, part: *q.Part, sign: time.Now(), sequence: q.Sequence,
+		agent: a, id: rand.Text(), holder: q.Holder, part: *q.Part, sign: time.Now().Add(readyWithin), sequence: q.Sequence,
 		host:     &host.Local{Label: a.name, Address: net.JoinHostPort(a.address, "0")},
 		readings: make([]host.Reading, q.Part.Nodes),
 	}
@@ -71,6 +75,13 @@ func (l *lease) inOrder(sequence uint64) bool {
 	}
 	l.sequence, l.sign = sequence, time.Now()
 	return true
+}
+
+// renew notes a sign of the coordinator.
+func (l *lease) renew() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.sign = time.Now()
 }
 
 // expire ends the lease if nothing has been heard of its coordinator for too long.
@@ -109,6 +120,7 @@ func (l *lease) end(why string) {
 		}
 		a.mu.Lock()
 		a.lease, a.ticket = nil, rand.Text()
+		a.resumeTasks()
 		a.mu.Unlock()
 		switch {
 		case err != nil:

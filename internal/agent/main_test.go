@@ -23,6 +23,7 @@ import (
 	"dmebench/internal/host"
 	"dmebench/internal/launch"
 	"dmebench/internal/run"
+	"dmebench/internal/task"
 	"dmebench/internal/worker"
 	"dmebench/result"
 	"dmebench/transport/nats"
@@ -38,6 +39,8 @@ func TestMain(m *testing.M) {
 	switch {
 	case launch.Is(os.Args, worker.Command):
 		os.Exit(worker.Main(catalog.All(), os.Stdin, os.Stderr))
+	case launch.Is(os.Args, task.Command):
+		os.Exit(task.Main(catalog.All(), os.Stdin, os.Stdout, os.Stderr))
 	case launch.Is(os.Args, agentCommand):
 		os.Exit(agentProcess())
 	case launch.Is(os.Args, coordinatorCommand):
@@ -137,7 +140,12 @@ func serve(t *testing.T, port int) (*server.Server, nats.Broker) {
 	if port == 0 {
 		port = server.RANDOM_PORT
 	}
-	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: port, Authorization: token, NoLog: true, NoSigs: true})
+	return serveBy(t, &server.Options{Host: "127.0.0.1", Port: port, Authorization: token, NoLog: true, NoSigs: true})
+}
+
+func serveBy(t *testing.T, o *server.Options) (*server.Server, nats.Broker) {
+	t.Helper()
+	s, err := server.NewServer(o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"sync"
 	"time"
 
@@ -74,7 +75,8 @@ const (
 
 // Open takes the agent for a run, and refuses one whose program is another one by now.
 // It waits for a while where an
-// earlier run of this coordinator is about to be given up, and for the server.
+// earlier run of this coordinator is about to be given up, and where the agent or the
+// server is being started anew.
 func (h *Remote) Open(ctx context.Context, p host.Part) error {
 	h.reset(p)
 	for deadline := time.Now().Add(LeaseTime + time.Second); ; {
@@ -116,6 +118,8 @@ func (h *Remote) reset(p host.Part) {
 func (h *Remote) take(ctx context.Context) (wait bool, err error) {
 	now, err := h.call(ctx, request{Op: opDescribe})
 	switch {
+	case errors.Is(err, errAbsent):
+		return true, h.succeed(ctx, err)
 	case err != nil:
 		return !h.fleet.conn.IsConnected(), err
 	case now.Info == nil || now.Info.Instance != h.instance:
@@ -141,6 +145,22 @@ func (h *Remote) take(ctx context.Context) (wait bool, err error) {
 	return false, nil
 }
 
+var errAbsent = errors.New("its agent is not there any more")
+
+// succeed looks for an agent of the same name, which was started after the one that is
+// not there any more. The error says that it is to be asked next, or that there is none.
+func (h *Remote) succeed(ctx context.Context, why error) error {
+	same := func(i Info) bool { return i.Name == h.info.Name }
+	all, err := h.fleet.gather(ctx, listAtAll, func(all []Info) bool { return slices.ContainsFunc(all, same) })
+	if err != nil {
+		return err
+	}
+	if k := slices.IndexFunc(all, same); k >= 0 {
+		h.info, h.instance = all[k], all[k].Instance
+	}
+	return why
+}
+
 // call asks the agent, and waits for its answer: until ctx ends, or the agent is given
 // up.
 func (h *Remote) call(ctx context.Context, q request) (answer, error) {
@@ -150,7 +170,7 @@ func (h *Remote) call(ctx context.Context, q request) (answer, error) {
 	h.mu.Unlock()
 	bound := patience
 	switch {
-	case q.Lease == "":
+	case q.Op == opDescribe:
 		bound = atOnce
 	case q.Op == opProbe:
 		bound += probeTimeout
@@ -174,7 +194,7 @@ func (h *Remote) call(ctx context.Context, q request) (answer, error) {
 		case r := <-came:
 			switch {
 			case r.absent && q.Lease == "":
-				return answer{}, h.errorf("its agent is not there any more")
+				return answer{}, h.errorf("%w", errAbsent)
 			case r.absent:
 				continue // it may be about to come back: whoever keeps the lease gives it up
 			case r.Over && h.isClosing():

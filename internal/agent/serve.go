@@ -34,11 +34,16 @@ func (a *agent) asked(m *natsgo.Msg) {
 		a.reply(m, received, &answer{Info: a.describe()})
 		return
 	case opOpen:
-		x := new(answer)
-		if x.Lease, err = a.open(&q); err != nil {
-			x.Error = err.Error()
+		l, ready, err := a.open(&q)
+		if err != nil {
+			a.reply(m, received, &answer{Error: err.Error()})
+			return
 		}
-		a.reply(m, received, x)
+		a.work.Go(func() {
+			ready()
+			l.renew()
+			a.reply(m, received, &answer{Lease: l.id})
+		})
 		return
 	}
 	l := a.current()
@@ -98,35 +103,36 @@ func (a *agent) reply(m *natsgo.Msg, received int64, x *answer) {
 	}
 }
 
-// open begins a lease, for whoever shows the ticket of the latest description.
-func (a *agent) open(q *request) (id string, err error) {
+// open begins a lease, for whoever shows the ticket of the latest description. ready
+// waits until this host does nothing else any more.
+func (a *agent) open(q *request) (l *lease, ready func(), err error) {
 	if err := checkPart(q.Part); err != nil {
-		return "", err
+		return nil, nil, err
 	}
 	if len(q.Holder) == 0 || len(q.Holder) > 256 {
-		return "", errors.New("agent: open: it is not said who asks")
+		return nil, nil, errors.New("agent: open: it is not said who asks")
 	}
 	if err := a.replaced(); err != nil {
-		return "", err
+		return nil, nil, err
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	switch {
 	case a.ending:
-		return "", errors.New("agent: it is about to end")
+		return nil, nil, errors.New("agent: it is about to end")
 	case a.lease != nil:
-		return "", fmt.Errorf("agent: it is in use by %s", a.lease.holder)
+		return nil, nil, fmt.Errorf("agent: it is in use by %s", a.lease.holder)
 	case q.Ticket != a.ticket:
 		a.refused.Add(1)
-		return "", errors.New("agent: open: the ticket is of an earlier description")
+		return nil, nil, errors.New("agent: open: the ticket is of an earlier description")
 	}
-	l, err := a.begin(q)
-	if err != nil {
-		return "", err
+	if l, err = a.begin(q); err != nil {
+		return nil, nil, err
 	}
 	a.lease, a.ticket = l, rand.Text()
+	ready = a.leaveTasks()
 	a.log("taken by %q for %d of %d nodes", l.holder, len(l.part.Local), l.part.Nodes)
-	return l.id, nil
+	return l, ready, nil
 }
 
 // current returns the lease; nil where there is none.

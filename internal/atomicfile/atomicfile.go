@@ -15,14 +15,19 @@ const temporary = ".tmp-"
 
 // Write replaces the file at path by data, readable by all. The rename is on
 // the disk when it returns.
-func Write(path string, data []byte) error {
-	if err := writeThrough(path, data); err != nil {
+func Write(path string, data []byte) error { return write(path, data, 0o644) }
+
+// WriteSecret is Write of what nobody but this user may read.
+func WriteSecret(path string, data []byte) error { return write(path, data, 0o600) }
+
+func write(path string, data []byte, mode os.FileMode) error {
+	if err := writeThrough(path, data, mode); err != nil {
 		return err
 	}
 	return SyncDir(filepath.Dir(path))
 }
 
-func writeThrough(path string, data []byte) (err error) {
+func writeThrough(path string, data []byte, mode os.FileMode) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), temporary+"*")
 	if err != nil {
 		return err
@@ -37,7 +42,7 @@ func writeThrough(path string, data []byte) (err error) {
 		return err
 	}
 	// A temporary file is made for its owner only; results are to be read.
-	if err := f.Chmod(0o644); err != nil {
+	if err := f.Chmod(mode); err != nil {
 		return err
 	}
 	if err := f.Sync(); err != nil {
@@ -66,7 +71,7 @@ func SyncDir(dir string) error {
 // Probe shows that files can be written in dir, and leaves none there.
 func Probe(dir string) error {
 	path := Temporary(dir, "probe")
-	err := writeThrough(path, []byte("dmebench\n"))
+	err := writeThrough(path, []byte("dmebench\n"), 0o600)
 	if err == nil {
 		err = os.Remove(path)
 	}

@@ -28,7 +28,7 @@ func (p *program) checkCommand() *cli.Command {
 			"and drawn as a space-time diagram.\n\n" +
 			"Exit code: 0 every property held; 1 one was broken; 2 the search failed;\n" +
 			"64 and more: the input or the environment was refused before anything started; 130 interrupted.",
-		Flags: []cli.Flag{
+		Flags: append([]cli.Flag{
 			algorithmFlag(),
 			nodesFlag(),
 			&cli.IntFlag{Name: "requests", Usage: "`TOTAL` number of requests (default: 5 for each node; exhaustive: 1 for each)"},
@@ -52,13 +52,14 @@ func (p *program) checkCommand() *cli.Command {
 			&cli.StringFlag{Name: "out", Usage: "draw it to a file of that name in folder `DIR`"},
 			jsonFlag("print the result as one JSON object"),
 			quietFlag(),
-		},
+		}, workFlags("random schedules")...),
 		Action: p.check,
 	}
 }
 
 func (p *program) check(c *cli.Context) error {
-	a, options, err := p.searchOf(c)
+	files := newFiles()
+	a, options, err := p.searchOf(c, files)
 	if err != nil {
 		return err
 	}
@@ -80,7 +81,7 @@ func (p *program) check(c *cli.Context) error {
 		defer collectBelow(options.Memory)()
 		report, err = search.Exhaustive(c.Context)
 	} else {
-		report = search.Random(c.Context)
+		report, err = p.random(c, search, files)
 	}
 	bar.done()
 	if err != nil {
@@ -117,9 +118,19 @@ func (p *program) check(c *cli.Context) error {
 	return nil
 }
 
+// random runs random schedules, here or at agents.
+func (p *program) random(c *cli.Context, s *check.Search, files *files) (check.Report, error) {
+	work, err := p.openWork(c, files)
+	if work == nil {
+		return s.Random(c.Context), err
+	}
+	defer work.close()
+	return work.search(c.Context, c.String("algorithm"), s)
+}
+
 // searchOf reads the flags. What depends on the algorithm is checked by
 // [check.New].
-func (p *program) searchOf(c *cli.Context) (*dme.Algorithm, check.Options, error) {
+func (p *program) searchOf(c *cli.Context, files *files) (*dme.Algorithm, check.Options, error) {
 	var errs []error
 	refuse := func(bad bool, format string, args ...any) {
 		if bad {
@@ -137,6 +148,7 @@ func (p *program) searchOf(c *cli.Context) (*dme.Algorithm, check.Options, error
 		for _, name := range []string{"schedules", "adversary"} {
 			refuse(c.IsSet(name), "--%s is for random schedules, and --exhaustive takes all there are; choose one", name)
 		}
+		refuse(c.IsSet("agents"), "--agents is for random schedules; an exhaustive search is not divided among hosts, leave --agents out")
 	} else {
 		for _, name := range []string{"states", "memory"} {
 			refuse(c.IsSet(name), "--%s is for --exhaustive; random schedules are limited by --schedules and --time", name)
@@ -160,7 +172,7 @@ func (p *program) searchOf(c *cli.Context) (*dme.Algorithm, check.Options, error
 		return nil, check.Options{}, failWith(exit.Usage, errors.Join(errs...))
 	}
 	o := check.Options{
-		Nodes: c.Int("nodes"), Requests: c.Int("requests"), Set: set, ReadFile: newFiles().read,
+		Nodes: c.Int("nodes"), Requests: c.Int("requests"), Set: set, ReadFile: files.read,
 		Unordered: !c.Bool("fifo"), Duplicate: c.Bool("duplicate"), Lose: c.Int("lose"), Faults: c.Int("faults"), Bypass: c.Int("bypass"),
 		Seed: c.Uint64("seed"), Schedules: c.Int("schedules"), States: c.Uint64("states"), Memory: memory, Time: c.Duration("time"),
 	}

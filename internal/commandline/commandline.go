@@ -23,6 +23,7 @@ import (
 	"dmebench/internal/launch"
 	"dmebench/internal/ping"
 	"dmebench/internal/run"
+	"dmebench/internal/task"
 	"dmebench/internal/worker"
 )
 
@@ -34,6 +35,9 @@ func Run(args []string, stdin io.Reader, stdout, stderr io.Writer, catalog run.C
 	}
 	if launch.Is(args, worker.Command) {
 		return worker.Main(catalog, stdin, stderr)
+	}
+	if launch.Is(args, task.Command) {
+		return task.Main(catalog, stdin, stdout, stderr)
 	}
 	if launch.Is(args, ping.Command) {
 		return ping.Main(stdin, stdout, stderr)

@@ -27,7 +27,8 @@ func (p *program) exportCommand() *cli.Command {
 		Description: "benchfmt  the Go benchmark format, for benchstat: a line for each repetition\n" +
 			"hgrm      percentiles as HdrHistogram's plotter reads them, in ms: a file for each cell and time\n" +
 			"hlog      histogram logs of version 1.3, in ns: a file for each cell, with a tag for each time\n" +
-			"csv       summary.csv (cells), runs.csv (repetitions), times.csv (distributions)\n" +
+			"csv       summary.csv (cells), runs.csv (repetitions), times.csv (distributions),\n" +
+			"          of runs on several hosts also hosts.csv and links.csv\n" +
 			"benchfmt goes to standard output unless --out names a file; for the others --out names a folder.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "file", Aliases: []string{"f"},

@@ -36,14 +36,17 @@ func printResult(out io.Writer, job *run.Job, r *result.Result) error {
 	if r.Throughput != nil {
 		line("throughput", "%.4g CS/s", *r.Throughput)
 	}
-	quantiles := func(name string, q *result.Quantiles) {
-		if q != nil {
-			line(name, "p50 %v  p90 %v  p99 %v  max %v", ns(q.P50), ns(q.P90), ns(q.P99), ns(q.Max))
+	known := func(name, text string) {
+		if text != "" {
+			line(name, "%s", text)
 		}
 	}
-	quantiles("response time", r.ResponseTime)
-	quantiles("waiting time", r.WaitingTime)
-	quantiles("synchronization delay", r.SyncDelay)
+	known("response time", describeQuantiles(r.ResponseTime))
+	known("waiting time", describeQuantiles(r.WaitingTime))
+	known("synchronization delay", syncDelay(r))
+	if r.SyncDelayLoad != nil {
+		line("1/throughput - CS", "%v", ns(int64(*r.SyncDelayLoad)))
+	}
 	if r.T != nil {
 		line("T", "%v", ns(int64(*r.T)))
 	}
@@ -54,7 +57,11 @@ func printResult(out io.Writer, job *run.Job, r *result.Result) error {
 		line("fairness", "Jain %.3f, longest run %d, most overtaken %d, out of order %d",
 			*r.Fairness.Jain, r.Fairness.LongestRun, r.Fairness.MaxBypass, r.Fairness.OutOfOrder)
 	}
-	line("safety", "%d violations in %d entries (%s)", r.Safety.Violations, r.Safety.Checked, r.Safety.Method)
+	undecided := ""
+	if r.Safety.Undecided > 0 {
+		undecided = fmt.Sprintf(", %d that the clocks cannot tell", r.Safety.Undecided)
+	}
+	line("safety", "%d violations in %d entries%s (%s)", r.Safety.Violations, r.Safety.Checked, undecided, r.Safety.Method)
 	if w := r.Wire; w.Retransmissions+w.Duplicates+w.KernelDrops > 0 {
 		line("wire", "%s for %d frames, %d sent again, %d arrived twice, %d dropped by the kernel",
 			packets(w), w.Frames, w.Retransmissions, w.Duplicates, w.KernelDrops)
@@ -64,9 +71,17 @@ func printResult(out io.Writer, job *run.Job, r *result.Result) error {
 		if i == 0 {
 			name = "faults"
 		}
-		line(name, "%s", describeFault(&r.Faults[i]))
+		line(name, "%s", describeFault(&r.Faults[i], crossingOf(r)))
 	}
 	line("workers", "%d", r.Workers)
+	for i := range r.Hosts {
+		name := ""
+		if i == 0 {
+			name = "hosts"
+		}
+		line(name, "%s", describeHost(&r.Hosts[i]))
+	}
+	known("links", describeLinks(r.Links))
 	for i, warning := range r.Warnings {
 		name := ""
 		if i == 0 {
@@ -75,6 +90,14 @@ func printResult(out io.Writer, job *run.Job, r *result.Result) error {
 		line(name, "%s", warning)
 	}
 	return w.Flush()
+}
+
+// describeQuantiles writes a distribution of times; empty where there is none.
+func describeQuantiles(q *result.Quantiles) string {
+	if q == nil {
+		return ""
+	}
+	return fmt.Sprintf("p50 %v  p90 %v  p99 %v  max %v", ns(q.P50), ns(q.P90), ns(q.P99), ns(q.Max))
 }
 
 // network names the job's network, with what is unusual about it.
@@ -120,12 +143,12 @@ func perEntry(h map[string]uint64) string {
 // ns rounds a time to what a person reads.
 func ns(x int64) time.Duration {
 	d := time.Duration(x)
-	switch {
-	case d >= time.Second:
+	switch size := d.Abs(); {
+	case size >= time.Second:
 		return d.Round(time.Millisecond)
-	case d >= time.Millisecond:
+	case size >= time.Millisecond:
 		return d.Round(time.Microsecond)
-	case d >= 10*time.Microsecond:
+	case size >= 10*time.Microsecond:
 		return d.Round(100 * time.Nanosecond)
 	}
 	return d

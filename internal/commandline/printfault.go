@@ -8,8 +8,9 @@ import (
 	"dmebench/result"
 )
 
-// describeFault says what was done to a run, and what came of it.
-func describeFault(f *result.Fault) string {
+// describeFault says what was done to a run, and what came of it, as well as that is
+// known between hosts.
+func describeFault(f *result.Fault, known crossing) string {
 	var nodes []dme.NodeID
 	for _, id := range f.Nodes {
 		nodes = append(nodes, dme.NodeID(id))
@@ -22,14 +23,18 @@ func describeFault(f *result.Fault) string {
 	if f.EndedNS != nil {
 		parts = append(parts, fmt.Sprintf("over after %v", ns(*f.EndedNS)))
 	}
-	if f.RecoveredNS != nil {
-		parts = append(parts, fmt.Sprintf("next entry after %v", ns(*f.RecoveredNS)))
-	} else {
+	switch {
+	case f.RecoveredNS != nil:
+		parts = append(parts, "next entry after "+known.time(*f.RecoveredNS))
+	case known.set:
+		parts = append(parts, "the clocks cannot tell what came after it")
+	default:
 		parts = append(parts, "no other node entered after it")
 	}
 	switch {
 	case f.ServedNS != nil:
-		parts = append(parts, fmt.Sprintf("the %d that waited served after %v", f.Waiting, ns(*f.ServedNS)))
+		parts = append(parts, fmt.Sprintf("the %d that waited served after %s", f.Waiting, known.time(*f.ServedNS)))
+	case known.set:
 	case f.Waiting > 0:
 		parts = append(parts, fmt.Sprintf("of the %d that waited, some never served", f.Waiting))
 	}

@@ -14,7 +14,7 @@ func TestDescribeFault(t *testing.T) {
 		"pause 1-2 @1s-2s: hit nodes 1-2 at 1s, over after 1s, no other node entered after it, of the 2 that waited, some never served": {
 			Fault: "pause 1-2 @1s-2s", AtNS: 1e9, Nodes: []int{1, 2}, EndedNS: at(1e9), Waiting: 2},
 	} {
-		if got := describeFault(&f); got != want {
+		if got := describeFault(&f, crossing{}); got != want {
 			t.Errorf("%s\nwant %s", got, want)
 		}
 	}

@@ -36,7 +36,7 @@ func (p *program) validateCommand() *cli.Command {
 			"Runs are kept in runs.jsonl beside them: the same command continues after an interruption.\n\n" +
 			"Exit code: 0, or 1 if an exact claim failed that is not known to be false; 64 and more: the input was\n" +
 			"refused before anything started; 130 interrupted, with what was found until then in the files.",
-		Flags: []cli.Flag{
+		Flags: append([]cli.Flag{
 			&cli.StringSliceFlag{Name: "algorithm", Aliases: []string{"a"},
 				Usage: "`NAME` of an algorithm, or several with commas; may be repeated (default: all but the texts that are known to be wrong)"},
 			&cli.StringSliceFlag{Name: "claim", Usage: "`ID` of a claim (see list --json), or its parts before a slash; may be repeated"},
@@ -50,7 +50,7 @@ func (p *program) validateCommand() *cli.Command {
 			forceFlag(),
 			jsonFlag("print one JSON object in place of the lines"),
 			quietFlag(),
-		},
+		}, workFlags("the simulations")...),
 		Action: p.validate,
 	}
 }
@@ -63,6 +63,9 @@ func (p *program) validate(c *cli.Context) error {
 		return usage("validate: --seed 0: must be above 0")
 	}
 	if c.Bool("faults") {
+		if c.IsSet("agents") {
+			return usage("validate: --agents is for the simulations of claims; --faults injects faults on this host, leave one of them out")
+		}
 		return p.survival(c)
 	}
 	dir := c.String("out")
@@ -84,6 +87,23 @@ func (p *program) validate(c *cli.Context) error {
 	if !c.Bool("quiet") {
 		opt.Progress = p.tally()
 	}
+	work, err := p.openWork(c, newFiles())
+	if err != nil {
+		return err
+	}
+	defer work.close()
+	ctx, fail := context.WithCancelCause(c.Context)
+	defer fail(nil)
+	if work != nil {
+		opt.Parallel = max(opt.Parallel, 2*work.queue.Cores()) // that no core waits for its next run
+		opt.Elsewhere = func(ctx context.Context, s result.Spec) (*result.Result, error) {
+			r, err := work.simulate(ctx, s)
+			if err != nil {
+				fail(err)
+			}
+			return r, err
+		}
+	}
 	described := environment.Describe()
 	store, release, err := experiment.Continue(dir, result.Header{
 		Started: time.Now(), Plan: validate.Plan(opt), Environment: described,
@@ -94,9 +114,12 @@ func (p *program) validate(c *cli.Context) error {
 	defer release()
 	store.Quick = opt.Transport == result.Sim
 	opt.Store = store
-	d, err := validate.Run(c.Context, opt)
+	d, err := validate.Run(ctx, opt)
 	if d == nil {
 		return refusal(c.Context, err)
+	}
+	if c.Context.Err() == nil && ctx.Err() != nil {
+		return context.Cause(ctx) // what was run until then is in the store
 	}
 	if err != nil && !errors.Is(err, context.Canceled) {
 		return failWith(exit.CantCreate, fmt.Errorf("--out %s: cannot keep a result: %w; is there room on the disk?", dir, err))

@@ -97,6 +97,7 @@ type Assignment struct {
 	Incarnations map[dme.NodeID]uint32 `json:"incarnations,omitempty"` // of the others where they are not 1, by their first nodes
 	Absent       []dme.NodeID          `json:"absent,omitempty"`       // who is not there
 	Joins        bool                  `json:"joins,omitempty"`        // its nodes are to join the system, which goes on already
+	Tolerant     bool                  `json:"tolerant,omitempty"`     // others may be lost, and the run goes on
 
 	LogLimit  int     `json:"log_limit"`  // records kept by this worker
 	SpinShare float64 `json:"spin_share"` // of one core, for punctual arrivals

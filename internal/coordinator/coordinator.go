@@ -86,6 +86,10 @@ type coordinator struct {
 	data   dataPlane
 	shared sharedResource
 	hosts  []host.Host
+
+	tolerant bool          // the run goes on where a host is lost
+	lost     []atomic.Bool // by host: its nodes were taken for crashed
+
 	looked []host.Reading // by node, of the latest look by until
 	survey *survey        // of the ways between hosts; nil where they cannot tell
 	fail   context.CancelCauseFunc

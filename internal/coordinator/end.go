@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"dmebench/internal/control"
-	"dmebench/internal/host"
 )
 
 // endTimeout bounds how long healthy workers may take to close in order.
@@ -20,7 +19,7 @@ func (c *coordinator) end() {
 		}
 		c.leader.Close()
 	}
-	_ = c.onHosts(func(_ int, h host.Host) error { return h.Close() }) // what a host that is lost leaves, it ends by itself
+	c.closeHosts()
 	c.shared.close()
 	c.survey.close()
 	c.data.close()

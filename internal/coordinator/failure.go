@@ -50,7 +50,7 @@ func (c *coordinator) watch(worker int, p launch.Process) {
 	at := c.places[worker]
 	failed := at.process == p && at.state.expected()
 	c.mu.Unlock()
-	if failed {
+	if failed && !c.wentWithHost(worker) {
 		c.fail(&failure{
 			nodes: at.nodes, stderr: p.Stderr(),
 			what: fmt.Sprintf("%s ended during the run: %s", c.name(worker), p.Outcome()),
@@ -101,10 +101,14 @@ func (c *coordinator) reported(e control.Event) {
 	f := &failure{what: e.Fatal}
 	if culprit >= 0 && culprit < len(c.places) && c.process(culprit) != nil {
 		p := c.process(culprit)
+		patience := causeTimeout
+		if c.tolerant {
+			patience = hostTimeout
+		}
 		select {
 		case <-p.Ended():
 			return // watch fails the run, with more to say
-		case <-time.After(causeTimeout):
+		case <-time.After(patience):
 		}
 		if e.Peer != 0 && c.mayBeLost(culprit) {
 			return

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"dmebench/dme"
@@ -29,8 +30,10 @@ func (c *coordinator) openHosts(ctx context.Context) error {
 		}
 		local[p.host] = append(local[p.host], p.nodes...)
 	}
+	c.lost = make([]atomic.Bool, len(c.hosts))
+	c.tolerant = c.several() && len(c.hosts) > 1 && c.job.BearsLoss()
 	part := host.Part{Nodes: c.job.Spec.Nodes}
-	if len(c.job.Faults) > 0 {
+	if len(c.job.Faults) > 0 || c.tolerant {
 		part.Records = c.logLimit() // what a node has recorded outlives it
 	}
 	c.looked = make([]host.Reading, part.Nodes)
@@ -41,7 +44,8 @@ func (c *coordinator) openHosts(ctx context.Context) error {
 	})
 }
 
-// onHosts does something on all hosts, on several of them at the same time.
+// onHosts does something on all hosts that are not lost, on several of them at the
+// same time.
 func (c *coordinator) onHosts(do func(k int, h host.Host) error) error {
 	if len(c.hosts) == 1 {
 		return do(0, c.hosts[0])
@@ -49,10 +53,21 @@ func (c *coordinator) onHosts(do func(k int, h host.Host) error) error {
 	errs := make([]error, len(c.hosts))
 	var wg sync.WaitGroup
 	for k, h := range c.hosts {
-		wg.Go(func() { errs[k] = do(k, h) })
+		if !c.lost[k].Load() {
+			wg.Go(func() { errs[k] = do(k, h) })
+		}
 	}
 	wg.Wait()
 	return errors.Join(errs...)
+}
+
+// closeHosts ends what is left of the run on all hosts, those that are lost included.
+func (c *coordinator) closeHosts() {
+	var wg sync.WaitGroup
+	for _, h := range c.hosts {
+		wg.Go(func() { _ = h.Close() }) // what a host that is lost leaves, it ends by itself
+	}
+	wg.Wait()
 }
 
 // several reports whether the nodes are on several hosts, or on another one.
@@ -75,7 +90,9 @@ func (c *coordinator) control() nats.Broker {
 // read notes what all nodes have counted. Nodes go on meanwhile, so that this is no
 // picture of one instant; see quiet.
 func (c *coordinator) read(ctx context.Context, readings []host.Reading) error {
-	return c.lostHost(c.onHosts(func(_ int, h host.Host) error { return h.Read(ctx, readings) }))
+	err := c.onHosts(func(k int, h host.Host) error { return c.orGoOn(ctx, k, h.Read(ctx, readings)) })
+	c.freeze(readings)
+	return c.lostHost(err)
 }
 
 // sums adds up what all nodes have counted.
@@ -118,7 +135,7 @@ func (c *coordinator) entered(ctx context.Context) (uint64, error) {
 	err := c.onHosts(func(k int, h host.Host) error {
 		w, err := h.Witness(ctx)
 		each[k] = w.Entries
-		return err
+		return c.orGoOn(ctx, k, err)
 	})
 	sum := uint64(0)
 	for _, n := range each {
@@ -134,7 +151,7 @@ func (c *coordinator) hold(ctx context.Context, order uint64) error {
 	if len(c.hosts) > 1 {
 		order = min(order, 1)
 	}
-	return c.lostHost(c.onHosts(func(_ int, h host.Host) error { return h.Hold(ctx, order) }))
+	return c.lostHost(c.onHosts(func(k int, h host.Host) error { return c.orGoOn(ctx, k, h.Hold(ctx, order)) }))
 }
 
 // stays returns who was asked to stay inside and does; dme.None for nobody.
@@ -142,7 +159,7 @@ func (c *coordinator) stays(ctx context.Context) (dme.NodeID, error) {
 	each := make([]dme.NodeID, len(c.hosts))
 	err := c.onHosts(func(k int, h host.Host) (err error) {
 		each[k], err = h.Held(ctx)
-		return err
+		return c.orGoOn(ctx, k, err)
 	})
 	for _, id := range each {
 		if id != dme.None {
@@ -170,7 +187,10 @@ func afterwards(ctx context.Context) (context.Context, context.CancelFunc) {
 // counts copies everything that all nodes have counted.
 func (c *coordinator) counts(ctx context.Context) ([]noderun.Counts, error) {
 	all := make([]noderun.Counts, c.job.Spec.Nodes)
-	err := c.onHosts(func(_ int, h host.Host) error { return h.Counts(ctx, all) })
+	err := c.onHosts(func(k int, h host.Host) error { return c.orGoOn(ctx, k, h.Counts(ctx, all)) })
+	for _, id := range c.nodesLost() {
+		all[id-1].Activity = uint64(noderun.Down)
+	}
 	return all, c.lostHost(err)
 }
 
@@ -180,10 +200,12 @@ func (c *coordinator) describeHosts(ctx context.Context, o *measure.Observation)
 		return
 	}
 	o.Hosts = make([]measure.Host, len(c.hosts))
-	_ = c.onHosts(func(k int, h host.Host) (err error) {
-		o.Hosts[k].Relation = h.Clock()
-		if o.Hosts[k].Host, err = h.Report(ctx); err != nil {
-			o.Hosts[k].Host = result.Host{Name: h.Name(), Address: h.Listen()} // more is not known of one that is lost
+	for k, h := range c.hosts { // of one that is lost more is not known
+		o.Hosts[k] = measure.Host{Host: result.Host{Name: h.Name(), Address: h.Listen()}, Relation: h.Clock()}
+	}
+	_ = c.onHosts(func(k int, h host.Host) error {
+		if report, err := h.Report(ctx); err == nil {
+			o.Hosts[k].Host = report
 		}
 		return nil
 	})

@@ -54,6 +54,8 @@ type injector struct {
 	asked     map[dme.NodeID]asked
 
 	readings []host.Reading // by node; for the goroutine that carries out faults
+	tellings int            // how many are being told of a host that is lost
+	telling  sync.WaitGroup // for them
 }
 
 // moment is when a fault begins or ends.
@@ -72,7 +74,7 @@ type stay struct {
 // inject begins to carry out the job's faults. The run has begun.
 func (c *coordinator) inject(ctx context.Context) {
 	faults := c.job.Faults
-	if len(faults) == 0 {
+	if len(faults) == 0 && !c.tolerant {
 		return
 	}
 	i := &injector{
@@ -190,7 +192,7 @@ func (i *injector) keeps() bool {
 	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	return i.busy || slices.ContainsFunc(i.timed, i.sustains)
+	return i.busy || i.tellings > 0 || slices.ContainsFunc(i.timed, i.sustains)
 }
 
 // relieves reports whether something is to happen at a time that is known by which
@@ -201,7 +203,7 @@ func (i *injector) relieves() bool {
 	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	return i.busy || slices.ContainsFunc(i.timed, func(m moment) bool {
+	return i.busy || i.tellings > 0 || slices.ContainsFunc(i.timed, func(m moment) bool {
 		return m.end || i.c.job.Faults[m.fault].What == fault.Restart || i.c.job.Faults[m.fault].What == fault.Join
 	})
 }
@@ -348,6 +350,7 @@ func (i *injector) stop() {
 	}
 	i.ended.Store(true)
 	<-i.done
+	i.telling.Wait()
 	for k, f := range i.c.job.Faults {
 		if !i.begun[k] {
 			i.c.warn("fault %q did not come to pass: the run ended before", f)
@@ -389,6 +392,9 @@ func (c *coordinator) observeFaults(ctx context.Context, o *measure.Observation)
 	o.Abandoned = slices.Clone(i.abandoned)
 	for k := range o.Nodes {
 		id := dme.NodeID(k + 1)
+		if c.lost[c.places[c.workerOf(id)].host].Load() {
+			continue // nor what it recorded
+		}
 		at := c.hostOf(c.workerOf(id))
 		log, err := at.Log(ctx, id)
 		if err != nil {

@@ -178,7 +178,7 @@ func (c *coordinator) assignment(w int) *control.Assignment {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	a.Incarnation = c.places[w].incarnation
+	a.Incarnation, a.Tolerant = c.places[w].incarnation, c.tolerant
 	for other, p := range c.places {
 		if other == w {
 			continue

@@ -79,7 +79,8 @@ func (s *survey) before(ctx context.Context) {
 	s.probe(ctx)
 	interval := exchange.Interval(len(s.hosts))
 	_ = s.c.onHosts(func(k int, _ host.Host) error {
-		if err := s.hosts[k].Follow(ctx, s.others(k), interval); err != nil {
+		_, peers := s.others(k)
+		if err := s.hosts[k].Follow(ctx, peers, interval); err != nil {
 			s.c.warn("the ways from host %s are not measured during the run: %v", s.hosts[k].Name(), err)
 		}
 		return nil
@@ -102,9 +103,14 @@ func relate(r *clock.Relation, p exchange.Path) {
 	}
 }
 
-// others returns the peers of a host.
-func (s *survey) others(k int) []exchange.Peer {
-	return slices.Concat(s.peers[:k:k], s.peers[k+1:])
+// others returns which hosts beside one are there to be asked, and their peers.
+func (s *survey) others(k int) (hosts []int, peers []exchange.Peer) {
+	for j, peer := range s.peers {
+		if j != k && !s.c.lost[j].Load() {
+			hosts, peers = append(hosts, j), append(peers, peer)
+		}
+	}
+	return hosts, peers
 }
 
 // after measures once more, and collects what was measured during the run.
@@ -140,6 +146,9 @@ func (s *survey) probe(ctx context.Context) {
 	if s.port != nil {
 		own.Go(func() {
 			for k, peer := range s.peers {
+				if s.c.lost[k].Load() {
+					continue
+				}
 				path, err := s.port.Probe(limited, peer, surveyCount)
 				relate(s.hosts[k].Clock(), path)
 				if err != nil && limited.Err() == nil {
@@ -149,17 +158,13 @@ func (s *survey) probe(ctx context.Context) {
 		})
 	}
 	_ = s.c.onHosts(func(k int, _ host.Host) error {
-		peers := s.others(k)
+		hosts, peers := s.others(k)
 		paths, failures, err := s.hosts[k].Probe(limited, peers, surveyCount)
 		if err != nil {
 			return nil // it is lost, which the run says
 		}
 		for i, path := range paths {
-			j := i
-			if i >= k {
-				j++
-			}
-			s.learn(k, j, path)
+			s.learn(k, hosts[i], path)
 			if _, failed := failures[peers[i].Name]; failed {
 				s.cannotReach("host "+s.hosts[k].Name(), peers[i].Name)
 			}

@@ -99,7 +99,8 @@ func (r *resolver) refuse(list string, i int, err error) {
 
 // axes checks that what figures are to be drawn over is something that varies.
 func (r *resolver) axes() {
-	known := result.Dimensions()
+	// A plan says nothing of hosts: over them nothing varies.
+	known := slices.DeleteFunc(result.Dimensions(), func(name string) bool { return name == "hosts" })
 	for _, c := range slices.Concat(r.algorithms, r.transports, r.workloads) {
 		for _, o := range c.declared {
 			known = append(known, o.Name)

@@ -37,6 +37,10 @@ type Options struct {
 	Catalog run.Catalog
 	Run     Runner
 
+	// Elsewhere carries out simulations on other hosts, many at a time; nil for none.
+	// Results are kept in the order of the plan all the same.
+	Elsewhere Elsewhere
+
 	// Fits refuses a run that this host has no room for, before any is started;
 	// nil refuses none.
 	Fits func(result.Spec) error
@@ -202,10 +206,19 @@ func (s *Summary) missing(plan *Plan, there *result.Set) []Cell {
 func carryOut(ctx context.Context, store *result.Store, todo []Cell, s *Summary, opt Options) error {
 	progress := newProgress(todo, s.Planned, s.Found, opt)
 	defer progress.end()
-	for _, c := range todo {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	others := newAhead(ctx, todo, opt.Elsewhere)
+	for i, c := range todo {
 		if ctx.Err() != nil {
 			s.Interrupted = true
 			return nil
+		}
+		if others.takes(c) {
+			if err := s.fetch(ctx, others, i, store, progress, opt); err != nil || s.Interrupted {
+				return err
+			}
+			continue
 		}
 		// Resolved once before; again now, so that only one job is in memory.
 		job, err := interrupt.Do(ctx, func() (*run.Job, error) { return run.Resolve(c.Spec, opt.Catalog, opt.ReadFile) })
@@ -221,15 +234,9 @@ func carryOut(ctx context.Context, store *result.Store, todo []Cell, s *Summary,
 		kept := false
 		keep := func(r *result.Result) error {
 			r.Spec = job.Spec // what it is found by
-			err := store.Append(result.Run{
-				Label: c.Label, Transport: c.Transport, Workload: c.Workload, Repetition: c.Repetition, Result: r,
-			})
+			err := c.keep(store, r)
 			kept = err == nil
-			if err != nil {
-				return refuse(exit.CantCreate, "cannot write %s: %w; make room or permit it, or choose another folder with --out; "+
-					"results that are there already stay", store.Path, cause(err))
-			}
-			return nil
+			return err
 		}
 		r := carryOutOne(ctx, opt.Run, job, keep)
 		// Whatever an interrupted run looks like, it was cut off; only a
@@ -246,6 +253,41 @@ func carryOut(ctx context.Context, store *result.Store, todo []Cell, s *Summary,
 		s.Ran++
 		s.count(c, r)
 		progress.finished(c, r, opt.Now().Sub(begun))
+	}
+	return nil
+}
+
+// fetch waits for the result of a simulation that is carried out elsewhere, and keeps it.
+func (s *Summary) fetch(ctx context.Context, others *ahead, i int, store *result.Store, progress *progress, opt Options) error {
+	c := others.todo[i]
+	progress.begins(c)
+	begun := opt.Now()
+	r, err := others.result(i)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		s.Interrupted = true
+		return nil
+	case err != nil:
+		return refuse(exit.Unavailable, "%w; what is finished stays, and the same command continues", err)
+	}
+	r.Spec = c.Spec // what it is found by
+	if err := c.keep(store, r); err != nil {
+		return err
+	}
+	s.Ran++
+	s.count(c, r)
+	progress.finished(c, r, opt.Now().Sub(begun))
+	return nil
+}
+
+// keep appends the result of a cell to the store.
+func (c Cell) keep(store *result.Store, r *result.Result) error {
+	err := store.Append(result.Run{
+		Label: c.Label, Transport: c.Transport, Workload: c.Workload, Repetition: c.Repetition, Result: r,
+	})
+	if err != nil {
+		return refuse(exit.CantCreate, "cannot write %s: %w; make room or permit it, or choose another folder with --out; "+
+			"results that are there already stay", store.Path, cause(err))
 	}
 	return nil
 }

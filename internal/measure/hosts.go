@@ -150,9 +150,10 @@ func (t *timeline) warnHosts(r *result.Result, o *Observation, h handovers) (w [
 	for i := range o.Hosts {
 		host := &o.Hosts[i]
 		_, bound := host.Relation.Offset(o.Start)
-		warn(bound == math.MaxInt64 && t.clocks.several(), "nothing is known of the clock of host %s: no time between it and others can be told", host.Name)
-		warn(bound < 0, "the clock of host %s, or the coordinator's, was set by at least %v while the run went on, or its machine was suspended: "+
-			"what was measured between hosts cannot be told", host.Name, host.Relation.Contradiction())
+		warn(bound == math.MaxInt64 && t.clocks.several(),
+			"nothing is known of the clock of host %s: no time between it and others can be told", host.Name)
+		warn(bound < 0, "the clock of host %s, or the coordinator's, was set by at least %v while the run went on, "+
+			"or its machine was suspended: what was measured between hosts cannot be told", host.Name, host.Relation.Contradiction())
 	}
 	for _, l := range o.Links {
 		from, to := o.Hosts[l.From].Name, o.Hosts[l.To].Name
@@ -160,21 +161,24 @@ func (t *timeline) warnHosts(r *result.Result, o *Observation, h handovers) (w [
 		by := l.Clock.Contradiction()
 		warn(by > 0, "the clocks of hosts %s and %s were set by at least %v against one another while the run went on: "+
 			"what was measured between hosts cannot be told", from, to, by)
-		warn(trips.Sent > 0 && trips.Lost == trips.Sent, "no datagram came back to host %s from %s: their clocks are compared by way of the coordinator's, "+
-			"with a looser bound; let UDP pass between the hosts", from, to)
 		warn(trips.Lost < trips.Sent && float64(trips.Lost) > muchLost*float64(trips.Sent),
 			"%d of %d datagrams from host %s to %s and back were lost", trips.Lost, trips.Sent, from, to)
 	}
 	if !t.clocks.several() {
 		return w
 	}
-	warn(r.Safety.Undecided > 0, "of %d entries the clocks cannot tell whether a node of another host was still inside: "+
-		"hold the critical section longer, or share a resource (--resource nats), which tells without clocks", r.Safety.Undecided)
-	warn(h.unknown > 0, "%d hand-overs were between hosts whose clocks cannot be compared: there is no synchronization delay to tell", h.unknown)
+	advice := ""
+	if r.Safety.Resource == nil {
+		advice = ": hold the critical section longer, or share a resource (--resource nats), which tells without clocks"
+	}
+	warn(r.Safety.Undecided > 0, "of %d entries the clocks cannot tell whether a node of another host was still inside%s",
+		r.Safety.Undecided, advice)
+	warn(h.unknown > 0,
+		"%d hand-overs were between hosts whose clocks cannot be compared: there is no synchronization delay to tell", h.unknown)
 	if h.unknown == 0 && h.crossed > 0 && t.clocks.sound() {
 		m := median(h.delays)
-		warn(h.bound > m, "the clocks of the hosts are known to within %v, and the median synchronization delay seems to be %v: it is not told; "+
-			"see sync_delay_by_throughput_ns, which needs no common clock", time.Duration(h.bound), time.Duration(m))
+		warn(h.bound > m, "the clocks of the hosts are known to within %v, and the median synchronization delay seems to be "+
+			"%v: it is not told; see sync_delay_by_throughput_ns, which needs no common clock", time.Duration(h.bound), time.Duration(m))
 	}
 	n := t.uncertain()
 	warn(n > 0, "the order of %d entries and the ones before them, on other hosts, is not sure by their clocks: "+

@@ -294,7 +294,8 @@ func TestABoundAboveTheDelay(t *testing.T) {
 	rng := rand.New(rand.NewPCG(25, 26))
 	b := onHosts(rng, []ahead{{}, {50e6, 0}}, 4, 480e6, 200e6, 2e6, false)
 	r := Result(b.observe(t, result.Spec{Nodes: 4, Requests: 400, Warmup: "0"}, turns(400, 4)))
-	if r.SyncDelay != nil || r.SyncDelayOverT != nil || r.Histograms.SyncDelay != "" || r.SyncDelayBound == nil || *r.SyncDelayBound < 200_000 {
+	if r.SyncDelay != nil || r.SyncDelayOverT != nil || r.Histograms.SyncDelay != "" ||
+		r.SyncDelayBound == nil || *r.SyncDelayBound < 200_000 {
 		t.Errorf("%+v ± %v", r.SyncDelay, r.SyncDelayBound)
 	}
 	if !warned(r, "it is not told; see sync_delay_by_throughput_ns") || r.SyncDelayLoad == nil || r.Throughput == nil {
@@ -380,10 +381,11 @@ func TestLinksWithoutDatagrams(t *testing.T) {
 	b.links = []Link{{0, 1, none}}
 	o := b.observe(t, result.Spec{Nodes: 4, Requests: 400, Warmup: "0"}, turns(400, 4))
 	r := Result(o)
-	if l := r.Links[0]; l.By != "control" || l.Lost != 20 || l.RTTMin != 0 || l.BoundNS == nil || max(l.OffsetNS-45e6, 45e6-l.OffsetNS) > *l.BoundNS {
+	if l := r.Links[0]; l.By != "control" || l.Lost != 20 || l.RTTMin != 0 || l.BoundNS == nil ||
+		max(l.OffsetNS-45e6, 45e6-l.OffsetNS) > *l.BoundNS {
 		t.Errorf("%+v", l)
 	}
-	if r.SyncDelay == nil || !warned(r, "no datagram came back to host a from b") {
+	if r.SyncDelay == nil || len(r.Warnings) > 0 { // who knows that no datagram passes says so
 		t.Errorf("%+v, %q", r.SyncDelay, r.Warnings)
 	}
 

@@ -48,7 +48,7 @@ func (t *timeline) distrust(o *Observation, sum *totals) (nodes []int, why strin
 	if why := t.distrustResource(o.Resource); why != "" && o.Dropped == 0 {
 		return nil, why
 	}
-	if o.Job.Guarantees().Reliable {
+	if o.Job.Guarantees().Reliable && len(o.Strikes) == 0 { // what was sent to a node that was struck may be lost
 		if faults := sum.uncounted(o.Job.Algorithm); faults != "" {
 			return nil, "senders and receivers disagree: " + faults
 		}

@@ -87,7 +87,7 @@ func warnings(r *result.Result, o *Observation, part *steady, neg negatives) []s
 	for _, n := range r.Work.HandledByNode {
 		handled += n
 	}
-	warn(r.Status == result.OK && sent != handled && len(job.Faults) == 0,
+	warn(r.Status == result.OK && sent != handled && len(job.Faults) == 0 && len(o.Strikes) == 0,
 		"%d messages were sent and %d handled: the links lose or duplicate", sent, handled)
 
 	retransmitted := float64(r.Wire.Retransmissions) / float64(max(1, r.Wire.Frames))

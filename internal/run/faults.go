@@ -42,6 +42,12 @@ func (j *Job) checkFaults() error {
 	return nil
 }
 
+// BearsLoss reports whether a run over a real network can go on without the nodes of a
+// process that is lost: its algorithm is made for that.
+func (j *Job) BearsLoss() bool {
+	return j.Network.Real() && j.Algorithm.Survives != nil && j.Spec.NodesPerWorker == 1 && !j.Needs.SequencedBroadcast
+}
+
 // checkProcesses refuses what cannot be done to processes.
 func (j *Job) checkProcesses() error {
 	partition := func(f fault.Fault) bool { return f.What == fault.Partition }

@@ -256,3 +256,18 @@ func TestLeftoversAreRemoved(t *testing.T) {
 		t.Errorf("process %d is still there, in %s", pid, net)
 	}
 }
+
+// waitFor waits until a process has said something, and lets it go on talking.
+func waitFor(t *testing.T, r io.Reader, words string) {
+	t.Helper()
+	lines := bufio.NewScanner(r)
+	var said strings.Builder
+	for lines.Scan() {
+		fmt.Fprintln(&said, lines.Text())
+		if strings.Contains(lines.Text(), words) {
+			go func() { _, _ = io.Copy(io.Discard, r) }()
+			return
+		}
+	}
+	t.Fatalf("it has ended without %q:\n%s", words, &said)
+}

@@ -117,10 +117,16 @@ func (w *executor) found(x work) *result.Result {
 
 // carryOut makes a failed result of an error.
 func carryOut(ctx context.Context, spec result.Spec, o *Options) *result.Result {
-	job, err := interrupt.Do(ctx, func() (*run.Job, error) { return run.Resolve(spec, o.Catalog, nil) })
 	var r *result.Result
-	if err == nil {
-		r, err = o.Run(ctx, job)
+	var err error
+	if o.Elsewhere != nil && spec.Transport == result.Sim {
+		r, err = o.Elsewhere(ctx, spec)
+	} else {
+		var job *run.Job
+		job, err = interrupt.Do(ctx, func() (*run.Job, error) { return run.Resolve(spec, o.Catalog, nil) })
+		if err == nil {
+			r, err = o.Run(ctx, job)
+		}
 	}
 	if err != nil {
 		r = result.Failure(spec, err)

@@ -35,6 +35,11 @@ type Options struct {
 	// Run carries out a job.
 	Run func(context.Context, *run.Job) (*result.Result, error)
 
+	// Elsewhere carries out simulations on other hosts; nil for none. A result says that
+	// a run failed; an error, that none can be carried out any more: whoever gives one
+	// has to end the context.
+	Elsewhere func(context.Context, result.Spec) (*result.Result, error)
+
 	// Store keeps the results, and has those of an earlier validation that was
 	// interrupted: these stand. It may be nil.
 	Store *result.Store

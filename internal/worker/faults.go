@@ -28,7 +28,7 @@ var errExpelled = errors.New("its process has ended")
 // state would answer as if it had never been there.
 func (w *worker) prepareFaults() {
 	a := w.assigned
-	if len(w.job.Faults) == 0 {
+	if len(w.job.Faults) == 0 && !a.Tolerant {
 		return
 	}
 	w.down = make([]atomic.Bool, a.Spec.Nodes+1)

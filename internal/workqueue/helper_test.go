@@ -25,6 +25,7 @@ import (
 	"dmebench/internal/sim"
 	"dmebench/internal/task"
 	"dmebench/result"
+	"dmebench/transport/nats"
 )
 
 // agentCommand makes the test binary an agent: it serves the server of its environment
@@ -195,7 +196,7 @@ func (b *broker) queue(change ...func(*Options)) *Queue {
 	for _, f := range change {
 		f(&o)
 	}
-	q, err := Open(b.t.Context(), b.connect(), o)
+	q, err := Open(b.t.Context(), nats.Broker{URL: b.url()}, o)
 	if err != nil {
 		b.t.Fatal(err)
 	}

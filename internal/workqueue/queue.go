@@ -13,6 +13,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"dmebench/internal/task"
+	"dmebench/transport/nats"
 )
 
 // Options of a queue; the zero value of each is its default.
@@ -34,6 +35,9 @@ type Options struct {
 const (
 	defaultLease    = 10 * time.Second
 	defaultPatience = 2 * time.Minute
+
+	// reconnectWait is between two attempts to reach a broker that is away.
+	reconnectWait = 500 * time.Millisecond
 
 	// streamBytes bounds what a queue takes of the server, and waitingBytes the tasks among
 	// that. What is beyond waits here, or at the agents.
@@ -78,11 +82,11 @@ type waiting struct {
 	stored time.Time        // when the server had it; zero before
 }
 
-// Open makes a queue on the server of a connection, which stays the caller's, and waits
-// until an agent is there that takes its tasks. A connection that comes back by itself lets
-// the queue survive a restart of the server. Close must be called. Errors wrap
+// Open makes a queue on a broker, and waits until an agent is there that takes its tasks.
+// It survives a restart of the broker, where that keeps what it has stored. Close must be
+// called. Errors wrap [nats.ErrBroker] where the broker cannot be reached, or else
 // [ErrUnavailable], but for the end of ctx.
-func Open(ctx context.Context, c *natsgo.Conn, o Options) (*Queue, error) {
+func Open(ctx context.Context, b nats.Broker, o Options) (*Queue, error) {
 	if o.Lease == 0 {
 		o.Lease = defaultLease
 	}
@@ -96,9 +100,15 @@ func Open(ctx context.Context, c *natsgo.Conn, o Options) (*Queue, error) {
 	if err != nil {
 		return nil, unavailable("cannot read this program's executable, by which agents know it: %w", err)
 	}
+	// It waits for a broker that is being started anew, as long as supervise lets it.
+	c, err := b.Dial(natsgo.Name("dmebench work of "+o.Host), natsgo.MaxReconnects(-1), natsgo.ReconnectWait(reconnectWait),
+		natsgo.PingInterval(silentAfter/2))
+	if err != nil {
+		return nil, err
+	}
 	q := &Queue{
 		conn: c, opt: o, id: rand.Text(), waiting: make(map[string]*waiting), room: newRoom(waitingBytes),
-		roster: newRoster(build, o.Warn), server: c.ConnectedAddr(),
+		roster: newRoster(build, o.Warn), server: b.Name(),
 	}
 	q.ctx, q.end = context.WithCancelCause(context.Background())
 	if err := q.open(ctx); err != nil {
@@ -276,14 +286,18 @@ func (q *Queue) take(m jetstream.Msg) {
 
 // Close removes the queue. What is still being done is given up.
 func (q *Queue) Close() {
+	defer q.conn.Close()
 	q.end(unavailable("the queue is closed"))
 	q.group.Wait()
 	q.roster.close()
 	q.say(announcement{Queue: q.id, Over: true})
-	if q.stream != nil && q.conn.IsConnected() {
+	if !q.conn.IsConnected() {
+		return // agents remove it, or its age does
+	}
+	if q.stream != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
 		defer cancel()
-		_ = q.js.DeleteStream(ctx, streamOf(q.id)) // else agents do, or its age
+		_ = q.js.DeleteStream(ctx, streamOf(q.id))
 	}
 	_ = q.conn.FlushTimeout(requestTimeout)
 }

@@ -19,6 +19,7 @@ import (
 	"dmebench/internal/check"
 	"dmebench/internal/task"
 	"dmebench/result"
+	"dmebench/transport/nats"
 )
 
 var full = flag.Bool("full", false, "kill as many agents as is promised")
@@ -208,7 +209,7 @@ func TestOtherPrograms(t *testing.T) {
 		defer mu.Unlock()
 		warnings = append(warnings, s)
 	}}
-	_, err = Open(t.Context(), b.connect(), opt)
+	_, err = Open(t.Context(), nats.Broker{URL: b.url()}, opt)
 	if !errors.Is(err, ErrUnavailable) {
 		t.Fatal(err)
 	}
@@ -216,7 +217,7 @@ func TestOtherPrograms(t *testing.T) {
 	b.leavesNothing()
 
 	startAgent(t, b.url(), 1)
-	q, err := Open(t.Context(), b.connect(), opt)
+	q, err := Open(t.Context(), nats.Broker{URL: b.url()}, opt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -320,7 +321,7 @@ func TestCannotBegin(t *testing.T) {
 	open := func(b *broker, o Options) error {
 		t.Helper()
 		o.Patience = 10 * time.Second
-		q, err := Open(t.Context(), b.connect(), o)
+		q, err := Open(t.Context(), nats.Broker{URL: b.url()}, o)
 		if err == nil {
 			q.Close()
 		}
@@ -348,7 +349,7 @@ func TestCannotBegin(t *testing.T) {
 
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Open(ctx, small.connect(), Options{}); !errors.Is(err, context.Canceled) {
+	if _, err := Open(ctx, nats.Broker{URL: small.url()}, Options{}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }

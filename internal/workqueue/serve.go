@@ -48,7 +48,9 @@ func Serve(ctx context.Context, c *natsgo.Conn, host string, cores int) error {
 	_ = announcements.Unsubscribe()
 	group.Wait()
 	s.close()
-	_ = c.FlushTimeout(leaveWait) // what was given back last
+	if c.IsConnected() {
+		_ = c.FlushTimeout(leaveWait) // what was given back last
+	}
 	return nil
 }
 
@@ -107,8 +109,8 @@ func (s *taker) hear(m *natsgo.Msg) {
 	default:
 		return
 	}
-	if m.Reply == "" {
-		return
+	if !strings.HasPrefix(m.Reply, natsgo.InboxPrefix) {
+		return // nothing is said elsewhere at the wish of whoever asks
 	}
 	if b, err := json.Marshal(s.me); err == nil {
 		_ = m.Respond(b)

@@ -18,7 +18,7 @@ import (
 // What an agent waits for.
 const (
 	// fetchWait is how long it waits for a task of one queue before it asks another.
-	fetchWait = time.Second
+	fetchWait = 500 * time.Millisecond
 
 	// leaveWait is how long what is done may take to be told when the agent is to leave.
 	leaveWait = 3 * time.Second
@@ -66,11 +66,9 @@ func (s *taker) next(ctx context.Context) (*offer, jetstream.Msg) {
 			}
 			err = batch.Error()
 		case <-ctx.Done():
-			go func() {
-				for m := range batch.Messages() {
-					_ = m.Nak() // for another
-				}
-			}()
+			for m := range batch.Messages() { // what the server sends before it hears of it
+				s.giveBack(o, m)
+			}
 			return nil, nil
 		}
 	}
@@ -198,10 +196,10 @@ func (c *core) tell(ctx context.Context, o *offer, m jetstream.Msg, answer []byt
 
 // giveBack hands a task in anew, as one that has not been given out yet, and acknowledges
 // the old one: that the agent leaves is no fault of the task.
-func (c *core) giveBack(o *offer, m jetstream.Msg) {
+func (s *taker) giveBack(o *offer, m jetstream.Msg) {
 	ctx, cancel := context.WithTimeout(o.ctx, leaveWait)
 	defer cancel()
-	if _, err := c.js.Publish(ctx, m.Subject(), m.Data()); err != nil {
+	if _, err := s.js.Publish(ctx, m.Subject(), m.Data()); err != nil {
 		_ = m.Nak()
 		return
 	}

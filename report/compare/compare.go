@@ -226,11 +226,15 @@ func (p pair) row(m result.Metric, alpha float64) (row Row, ok bool) {
 			row.Notes = append(row.Notes, fmt.Sprintf("%s: %d simulations repeat the seed of another one and are left out",
 				side.name, side.twins))
 		}
+		row.Notes = append(row.Notes, side.tooShort(side.name, m)...)
 		if side.n == 0 {
 			row.Notes = append(row.Notes, side.name+": no run has "+m.Name)
 		}
 	}
 	row.Notes = append(row.Notes, d.Warnings...)
+	if w := p.withinClocks(m, row); w != "" {
+		row.Notes = append(row.Notes, w)
+	}
 	return row, true
 }
 
@@ -297,7 +301,12 @@ func (c *Comparison) concerns(pairs []pair, tests int) {
 	for _, p := range pairs {
 		inA, inB = append(inA, p.a.good...), append(inB, p.b.good...)
 	}
-	a, b := report.Facts(inA), report.Facts(inB)
+	c.differences("the environments differ", report.Facts(inA), report.Facts(inB))
+	c.hostConcerns(inA, inB)
+}
+
+// differences notes the facts in which environments differ.
+func (c *Comparison) differences(what string, a, b map[string]map[string]int) {
 	all := maps.Clone(a)
 	maps.Copy(all, b)
 	delete(all, "load_average") // which is another one in every run
@@ -306,7 +315,7 @@ func (c *Comparison) concerns(pairs []pair, tests int) {
 			return cmp.Or(strings.Join(slices.Sorted(maps.Keys(values)), " or "), "not known")
 		}
 		if of(a[fact]) != of(b[fact]) {
-			c.note("the environments differ: %s is %s in A and %s in B", fact, of(a[fact]), of(b[fact]))
+			c.note("%s: %s is %s in A and %s in B", what, fact, of(a[fact]), of(b[fact]))
 		}
 	}
 }

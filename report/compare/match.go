@@ -94,7 +94,8 @@ func (g *group) cell(across []string) Cell {
 
 // groupsOf groups the runs of a side by what they were asked to do.
 func groupsOf(name string, s *result.Set, across []string) ([]*group, error) {
-	key := func(r result.Run) result.Key { return result.KeyOf(r.Result.Asked()) }
+	keys := result.Keys(s.Runs)
+	key := func(r result.Run) result.Key { return keys[r.Result] }
 	var groups []*group
 	labels, places := make(map[string]int), make(map[result.Key]int)
 	for _, runs := range report.Grouped(s.Runs, func(r result.Run) result.Key { return key(r).Without(across...) }) {

@@ -78,12 +78,11 @@ func (c *cell) benchmark() string {
 	for _, key := range slices.Sorted(maps.Keys(c.spec.Set)) {
 		add(key, c.spec.Set[key])
 	}
-	key := result.KeyOf(c.spec)
 	for _, d := range []string{
-		"nodes", "cs", "rate", "total_rate", "requests", "duration", "nodes_per_worker", "warmup", "transport", "workload",
+		"nodes", "cs", "rate", "total_rate", "requests", "duration", "nodes_per_worker", "warmup", "hosts", "transport", "workload",
 		"resource",
 	} {
-		value := key.Get(d)
+		value := c.key.Get(d)
 		if d == "nodes_per_worker" && value == "1" || d == "warmup" && value == result.DefaultWarmup {
 			continue // the defaults go without saying
 		}

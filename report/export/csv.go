@@ -13,28 +13,42 @@ import (
 // CSV returns three tables: summary.csv, a row for each cell with medians and
 // intervals, as the report has it; runs.csv, a row for each run, whatever came
 // of it; and times.csv, a row for each bucket of the distributions of the times
-// of critical sections. What is not known is empty.
+// of critical sections. What is not known is empty. Where runs had a shared resource,
+// or were made on several hosts, these tables have columns for that at their ends, and
+// of hosts two more follow:
+// hosts.csv, a row for each host of each run, and links.csv, a row for each ordered
+// pair of them.
 func CSV(results *result.Set) ([]File, error) {
 	times, err := timesTable(results.Runs)
 	if err != nil {
 		return nil, err
 	}
-	return []File{
+	files := []File{
 		{"summary.csv", report.SummaryCSV(*results)},
 		{"runs.csv", written(runsTable(results.Runs))},
 		{"times.csv", written(times)},
-	}, nil
+	}
+	if onHosts(results.Runs) {
+		files = append(files, File{"hosts.csv", written(hostsTable(results.Runs))}, File{"links.csv", written(linksTable(results.Runs))})
+	}
+	return files, nil
 }
 
-// identity is the columns that say which run a row is of.
+// identity is the columns that say which run a row is of. On which hosts it was is
+// said in the last column of a table, where any was on some.
 func identity() []string {
-	return slices.Concat([]string{"label"}, result.Dimensions(), []string{"repetition", "seed"})
+	return slices.Concat([]string{"label"}, asked(), []string{"repetition", "seed"})
+}
+
+// asked is the dimensions that a specification has.
+func asked() []string {
+	return slices.DeleteFunc(result.Dimensions(), func(name string) bool { return name == "hosts" })
 }
 
 func identify(r result.Run) []string {
 	row := []string{r.Label}
-	key := result.KeyOf(r.Result.Asked())
-	for _, d := range result.Dimensions() {
+	key := r.Result.Key()
+	for _, d := range asked() {
 		row = append(row, key.Get(d))
 	}
 	return append(row, strconv.Itoa(r.Repetition+1), strconv.FormatUint(r.Result.Seed, 10))
@@ -42,8 +56,15 @@ func identify(r result.Run) []string {
 
 func runsTable(runs []result.Run) [][]string {
 	header := append(identity(), "status", "requests_made", "entries", "violations", "pending", "warnings")
-	for _, m := range result.Metrics() {
+	metrics, placed, shared := result.MetricsOf(resultsOf(runs)), onHosts(runs), result.OnResource(resultsOf(runs))
+	for _, m := range metrics {
 		header = append(header, m.Name)
+	}
+	if shared {
+		header = append(header, "lost_updates")
+	}
+	if placed {
+		header = append(header, "undecided", "hosts")
 	}
 	rows := [][]string{header}
 	for _, r := range runs {
@@ -56,12 +77,18 @@ func runsTable(runs []result.Run) [][]string {
 		} {
 			row = append(row, strconv.FormatUint(n, 10))
 		}
-		for _, m := range result.Metrics() {
+		for _, m := range metrics {
 			value := ""
 			if x := m.Read(r.Result); x != nil {
 				value = strconv.FormatFloat(*x, 'g', -1, 64)
 			}
 			row = append(row, value)
+		}
+		if shared {
+			row = append(row, lostUpdates(r.Result))
+		}
+		if placed {
+			row = append(row, strconv.FormatUint(r.Result.Safety.Undecided, 10), r.Result.Key().Get("hosts"))
 		}
 		rows = append(rows, row)
 	}
@@ -70,6 +97,10 @@ func runsTable(runs []result.Run) [][]string {
 
 func timesTable(runs []result.Run) ([][]string, error) {
 	rows := [][]string{append(identity(), "quantity", "from_ns", "to_ns", "count")}
+	placed := onHosts(runs)
+	if placed {
+		rows[0] = append(rows[0], "hosts")
+	}
 	for _, r := range runs {
 		if !result.Usable(r.Result) {
 			continue
@@ -83,10 +114,15 @@ func timesTable(runs []result.Run) ([][]string, error) {
 				continue
 			}
 			for _, bar := range h.Distribution() {
-				if bar.Count > 0 {
-					rows = append(rows, append(identify(r), q.name,
-						strconv.FormatInt(bar.From, 10), strconv.FormatInt(bar.To, 10), strconv.FormatInt(bar.Count, 10)))
+				if bar.Count == 0 {
+					continue
 				}
+				row := append(identify(r), q.name,
+					strconv.FormatInt(bar.From, 10), strconv.FormatInt(bar.To, 10), strconv.FormatInt(bar.Count, 10))
+				if placed {
+					row = append(row, r.Result.Key().Get("hosts"))
+				}
+				rows = append(rows, row)
 			}
 		}
 	}

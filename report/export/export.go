@@ -35,6 +35,7 @@ var errNothing = errors.New("export: no run ended well, so that there is nothing
 type cell struct {
 	label string
 	spec  result.Spec
+	key   result.Key
 	slug  string // begins the names of its files; unique
 	runs  []result.Run
 }
@@ -48,13 +49,13 @@ func usable(runs []result.Run) ([]*cell, error) {
 	}
 	good := slices.DeleteFunc(slices.Clone(runs), func(r result.Run) bool { return !result.Usable(r.Result) })
 	identify := func(r result.Run) identity {
-		spec := r.Result.Asked()
-		return identity{cmp.Or(r.Label, spec.Algorithm), result.KeyOf(spec)}
+		return identity{cmp.Or(r.Label, r.Result.Asked().Algorithm), r.Result.Key()}
 	}
 	var all []*cell
 	taken := make(units.Names)
 	for _, repetitions := range report.Grouped(good, identify) {
-		c := &cell{label: identify(repetitions[0]).label, spec: repetitions[0].Result.Asked(), runs: repetitions}
+		who := identify(repetitions[0])
+		c := &cell{label: who.label, key: who.key, spec: repetitions[0].Result.Asked(), runs: repetitions}
 		c.slug = taken.Take(fmt.Sprintf("%s-n%d-%s-%s", c.label, c.spec.Nodes, c.spec.Transport, c.spec.Workload))
 		all = append(all, c)
 	}

@@ -23,6 +23,7 @@ type scale struct {
 	min, max float64
 	log      bool
 	names    int  // how many there are, on an axis of Names
+	upright  bool // they stand so
 	ranks    bool // of percentiles: there too, dots are set beside one another
 	unit     units.Scale
 	ticks    []plot.Tick
@@ -179,10 +180,16 @@ func (p Panel) xScale(fits func(a, b tickAt) bool) scale {
 	switch p.X.Kind {
 	case Elapsed:
 		return elapsedScale(s, all)
+	case Places:
+		return placeScale(s, all)
 	case Ranks:
 		return rankScale(s, all)
 	case Names:
 		return nameScale(s, p.Names, fits)
+	case Upright:
+		s = nameScale(s, p.Names, func(_, _ tickAt) bool { return true })
+		s.upright = true
+		return s
 	}
 	slices.Sort(at)
 	at = slices.Compact(at)
@@ -235,6 +242,14 @@ func elapsedScale(s scale, all extent) scale {
 	}
 	step := niceStep((s.max - s.min) / 8)
 	s.steps(math.Ceil(s.min/step)*step, s.max, step)
+	return s
+}
+
+// placeScale is an axis of places, with half a place left and right.
+func placeScale(s scale, all extent) scale {
+	s.min, s.max = all.min-0.5, all.max+0.5
+	step := max(1, niceStep((s.max-s.min)/8))
+	s.steps(math.Ceil(all.min/step)*step, all.max, step)
 	return s
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
@@ -20,6 +21,7 @@ const (
 	axisLabel   = 14   // room for what an axis counts
 	panelTitle  = 15   // room for a panel's title
 	panelGap    = 8    // between two, beside and above one another
+	uprightHigh = 100  // at most, of names that stand upright
 	ordinate    = 50   // about the width that an ordinate and its labels take
 )
 
@@ -49,6 +51,7 @@ type drawing struct {
 	figure   Figure
 	fonts    fonts
 	panels   []panel
+	matrix   *grid // instead of panels
 	columns  int
 	body     vg.Length // height of a row of panels
 	legend   legend
@@ -70,6 +73,11 @@ func (f Figure) lay() drawing {
 	inner := vg.Length(figureWidth - 2*margin)
 	d.subtitle = wrap(small, printable(f.Subtitle), inner, 2)
 	d.legend = f.legend(small, inner)
+	if f.Matrix.drawable() {
+		g := f.Matrix.within(inner, d.fonts)
+		d.matrix, d.height = &g, 2*margin+d.header()+g.bodyHeight()
+		return d
+	}
 
 	all := f.panels()
 	d.columns, d.body = f.arrangement()
@@ -94,10 +102,25 @@ func (d drawing) within(p Panel, width vg.Length) panel {
 	}
 	drawn.labels = placeLabels(events, drawn.marks.x, small, width-ordinate-10)
 	axis(&drawn.plot.X, drawn.marks.x)
+	if drawn.marks.x.upright {
+		d.stand(&drawn.plot.X)
+	}
 	axis(&drawn.plot.Y, drawn.marks.y)
 	drawn.plot.BackgroundColor = nil
 	drawn.plot.Add(drawn.marks)
 	return drawn
+}
+
+// stand turns the names of an axis upright.
+func (d drawing) stand(a *plot.Axis) {
+	a.Tick.Label.Rotation = math.Pi / 2
+	a.Tick.Label.XAlign, a.Tick.Label.YAlign = text.XRight, text.YCenter
+	face := d.fonts.regular(textSize)
+	ticks := slices.Clone(a.Tick.Marker.(ticker))
+	for i := range ticks {
+		ticks[i].Label = elide(face, printable(ticks[i].Label), uprightHigh)
+	}
+	a.Tick.Marker = ticks
 }
 
 func (d drawing) rows() int { return (len(d.panels) + d.columns - 1) / d.columns }
@@ -141,6 +164,9 @@ func (d drawing) draw(onto vg.Canvas) []note {
 
 	var notes []note
 	width, height := c.Max.X-c.Min.X, c.Max.Y-c.Min.Y
+	if d.matrix != nil {
+		return d.matrix.draw(draw.Crop(c, 0, 0, 0, -d.header()))
+	}
 	one := (width+panelGap)/vg.Length(d.columns) - panelGap
 	for i, p := range d.panels {
 		left := vg.Length(i%d.columns) * (one + panelGap)

@@ -67,6 +67,8 @@ const (
 	Names                   // the abscissa alone: the places that the Figure names
 	Linear                  // a number, on an axis that is never logarithmic
 	Elapsed                 // the abscissa alone: time around a moment, with ticks at round values
+	Upright                 // Names that stand upright, for many
+	Places                  // the abscissa alone: places in an order, with ticks at round ones
 )
 
 // Axis is one axis of a figure. The unit of Times is added to its label.
@@ -75,7 +77,7 @@ type Axis struct {
 	Kind  AxisKind
 }
 
-// Figure is one picture: one pair of axes, or small multiples.
+// Figure is one picture: one pair of axes, small multiples, or a matrix of pairs.
 type Figure struct {
 	Name     string // of its files, without suffix
 	Title    string
@@ -84,6 +86,7 @@ type Figure struct {
 	Names    []string // the places of an abscissa of that kind, from 0
 	Series   []Series
 	Panels   []Panel // instead of X, Y, Names and Series
+	Matrix   *Matrix // instead of all of these
 	Columns  int     // of the panels; 0 for as many as look well
 	Keys     []Key   // further lines of the legend
 }
@@ -122,6 +125,9 @@ func (f Figure) panels() []Panel {
 
 // Empty reports whether there is nothing to draw.
 func (f Figure) Empty() bool {
+	if f.Matrix != nil {
+		return !f.Matrix.drawable()
+	}
 	return !slices.ContainsFunc(f.panels(), func(p Panel) bool { return slices.ContainsFunc(p.Series, Series.drawable) })
 }
 

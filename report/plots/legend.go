@@ -92,7 +92,11 @@ func (f Figure) legend(face font.Face, width vg.Length) legend {
 	}
 	for _, k := range f.Keys {
 		s := Series{Role: k.Role, Style: Plain}
-		predictions = append(predictions, entry{printable(k.Label), s.line(), s.glyph()})
+		e := entry{printable(k.Label), s.line(), s.glyph()}
+		if f.X.Kind == Upright || f.X.Kind == Places {
+			e.line = draw.LineStyle{}
+		}
+		predictions = append(predictions, e)
 	}
 	l := legend{face: face}
 	for _, entries := range [][]entry{series, predictions} {

@@ -102,7 +102,23 @@ func strange() map[string]Figure {
 		{Title: "no events", X: course.X, Y: course.Y, Series: []Series{median}},
 		{Title: "nothing but events", X: course.X, Y: course.Y, Events: []Event{{At: 1, Label: "kill 1"}}},
 	}
+	upright, places := one(At(0, 1), At(1, 3), At(2, 2)), one()
+	upright.X, upright.Names = Axis{"pair", Upright}, []string{"a → b", strings.Repeat("a name that never ends ", 9), "线程 → <&>"}
+	places.X, places.Keys = Axis{"pairs, the nearest first", Places}, []Key{{"median", Dots}}
+	for x := range 870 {
+		places.Series[0].Points = append(places.Series[0].Points, Point{X: float64(x + 1), Y: 1e5, Lo: 9e4, Hi: 2e5, Gap: true})
+	}
 	return map[string]Figure{
+		"upright":           upright,
+		"places":            places,
+		"matrix of 1":       matrix(1, "host"),
+		"matrix of 2":       matrix(2, "h"),
+		"matrix of 4":       matrix(4, "host-"),
+		"matrix of 9":       matrix(9, "a host with a very long name, more than fits "),
+		"matrix of 30":      matrix(30, "<&> 线程 "),
+		"matrix of 70":      matrix(70, "h"),
+		"empty matrix":      {Title: "nothing", Matrix: &Matrix{Rows: []string{"a"}, Cols: []string{"a"}}},
+		"unknown matrix":    {Title: "crosses", Matrix: &Matrix{Rows: []string{"a"}, Cols: []string{"a"}, Pairs: []Pair{{Value: nan}}}},
 		"course":            course,
 		"nothing":           figure(0),
 		"bars":              bars(1),
@@ -250,12 +266,13 @@ type box struct {
 }
 
 var textElement = regexp.MustCompile(
-	`(?s)<text x="([-\d.e+]+)" y="([-\d.e+]+)" transform="scale\(1, -1\)"\s+style="([^"]*)">([^<]*)</text>`)
+	`(?s)(<g transform="rotate\(90\)">\n)?<text x="([-\d.e+]+)" y="([-\d.e+]+)" transform="scale\(1, -1\)"\s+style="([^"]*)">([^<]*)</text>`)
 
 var fontSize = regexp.MustCompile(`font-size:([\d.]+)px`)
 
-// texts returns the boxes of an SVG's horizontal texts. The drawing's origin is
-// at the lower left, and y in the file is negative.
+// texts returns the boxes of an SVG's texts, but for those at an origin of their own.
+// The drawing's origin is at the lower left, and y in the file is negative; that of a
+// text which stands upright is its place from the left.
 func texts(t *testing.T, f Figure) []box {
 	t.Helper()
 	r, err := f.Render(SVG)
@@ -265,6 +282,7 @@ func texts(t *testing.T, f Figure) []box {
 	faces := newFonts()
 	var boxes []box
 	for _, m := range textElement.FindAllStringSubmatch(string(r[SVG]), -1) {
+		upright, m := m[1] != "", m[1:]
 		x, _ := strconv.ParseFloat(m[1], 64)
 		y, _ := strconv.ParseFloat(m[2], 64)
 		size, err := strconv.ParseFloat(fontSize.FindStringSubmatch(m[3])[1], 64)
@@ -279,7 +297,12 @@ func texts(t *testing.T, f Figure) []box {
 			face = faces.bold(1)
 		}
 		s := strings.NewReplacer("&#34;", `"`, "&lt;", "<", "&gt;", ">", "&#39;", "'", "&amp;", "&").Replace(m[4])
-		boxes = append(boxes, box{x, x + size*face.Width(s).Points(), y - 0.7*size, y, s})
+		long := size * face.Width(s).Points()
+		if upright {
+			boxes = append(boxes, box{y - 0.7*size, y, -x - long, -x, s})
+			continue
+		}
+		boxes = append(boxes, box{x, x + long, y - 0.7*size, y, s})
 	}
 	return boxes
 }

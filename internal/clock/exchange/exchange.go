@@ -16,7 +16,8 @@
 // that it is meant for. A question that is repeated, and an answer to none, are
 // refused and counted; so is what comes too often. No answer is longer than its
 // question. What the network can do to an exchange is lose it or delay it: the
-// bound covers any delay.
+// bound covers any delay. On Linux a datagram has arrived when the kernel has it, so
+// that a busy host makes no bound looser.
 //
 // Where no datagram passes between two hosts Probe fails. Then make
 // [clock.Exchange] values over another way, such as a request to the host's agent;

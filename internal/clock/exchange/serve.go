@@ -58,15 +58,16 @@ func (s *session) allowed(now time.Time) bool {
 func (p *Port) serve() {
 	sessions := make(map[uint64]*session)
 	sealer := newSealer(p.key)
+	arrivals := newArrivals(p.conn, p.now)
 	b := make([]byte, length+1) // one byte more shows what is too long
 	err := error(nil)
 	var slice time.Time // since when strangers are counted
 	var strangers int
 	for {
-		var n int
 		var from netip.AddrPort
-		n, from, err = p.conn.ReadFromUDPAddrPort(b)
-		at := p.now()
+		var n, noted int
+		n, noted, _, from, err = p.conn.ReadMsgUDPAddrPort(b, arrivals.oob[:])
+		at := arrivals.of(noted)
 		if errors.Is(err, net.ErrClosed) {
 			return
 		}

@@ -6,6 +6,8 @@ package manifests_test
 
 import (
 	"debug/elf"
+	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,6 +27,8 @@ const (
 // goBuild is the line of the Dockerfile that builds the program.
 var goBuild = regexp.MustCompile(`(?m)^RUN CGO_ENABLED=0 go build (.*) -o /dmebench (\./cmd/dmebench)$`)
 
+var scratch string // a folder for what the tests share
+
 var built = sync.OnceValues(func() (string, error) {
 	dockerfile, err := os.ReadFile(filepath.Join(testbed, "Dockerfile"))
 	if err != nil {
@@ -32,13 +36,9 @@ var built = sync.OnceValues(func() (string, error) {
 	}
 	line := goBuild.FindStringSubmatch(string(dockerfile))
 	if line == nil {
-		return "", os.ErrNotExist
+		return "", errors.New("there is no such line in the Dockerfile")
 	}
-	dir, err := os.MkdirTemp("", "dmebench-manifests-")
-	if err != nil {
-		return "", err
-	}
-	program := filepath.Join(dir, "dmebench")
+	program := filepath.Join(scratch, "dmebench")
 	cmd := exec.Command("go", slices.Concat([]string{"build"}, strings.Fields(line[1]), []string{"-o", program, line[2]})...)
 	cmd.Dir = repository
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
@@ -47,10 +47,17 @@ var built = sync.OnceValues(func() (string, error) {
 })
 
 func TestMain(m *testing.M) {
-	code := m.Run()
-	if program, _ := built(); program != "" {
-		_ = os.RemoveAll(filepath.Dir(program))
+	if len(os.Args) == 3 && os.Args[1] == "serve" {
+		fmt.Fprintln(os.Stderr, serve(os.Args[2]))
+		os.Exit(1)
 	}
+	var err error
+	if scratch, err = os.MkdirTemp("", "dmebench-manifests-"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	code := m.Run()
+	_ = os.RemoveAll(scratch)
 	os.Exit(code)
 }
 
@@ -109,7 +116,7 @@ func TestProgramRunsFromScratch(t *testing.T) {
 		}
 	}
 	root := image(t)
-	out, err := inside(root, []string{"chroot"}, "run", "--algorithm=ricart-agrawala", "--nodes=3", "--quiet", "--json").CombinedOutput()
+	out, err := inside(root, "run", "--algorithm=ricart-agrawala", "--nodes=3", "--quiet", "--json").CombinedOutput()
 	if err != nil || !strings.Contains(string(out), `"status":"ok"`) && !strings.Contains(string(out), `"status": "ok"`) {
 		t.Errorf("%v\n%s", err, out)
 	}
@@ -138,12 +145,14 @@ func image(t *testing.T) string {
 	return root
 }
 
-// user is who runs the program in the image.
-const user = "65532:65532"
+// uid is who runs the program in the image.
+const uid = 65532
 
-// inside returns the command that runs the program in an image, below chroot(8) as it
-// is given.
-func inside(root string, chroot []string, args ...string) *exec.Cmd {
-	all := slices.Concat(chroot, []string{"--userspec=" + user, root, "/dmebench"}, args)
-	return exec.Command(all[0], all[1:]...)
+// inside returns the command that runs the program in an image, with /proc and /dev,
+// which every container has.
+func inside(root string, args ...string) *exec.Cmd {
+	return exec.Command("unshare", slices.Concat([]string{
+		"--mount", "bash", "-c", `mkdir -p "$2"/{proc,dev} && mount -t proc proc "$2/proc" && mount --bind /dev "$2/dev" && exec chroot "$@"`,
+		"chroot", fmt.Sprintf("--userspec=%d:%d", uid, uid), root, "/dmebench",
+	}, args)...)
 }

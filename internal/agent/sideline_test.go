@@ -1,0 +1,122 @@
+package agent
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+
+	"dmebench/internal/host"
+	"dmebench/internal/launch"
+	"dmebench/internal/task"
+	"dmebench/internal/workqueue"
+	"dmebench/result"
+)
+
+// Agents that nobody has taken do the tasks of work queues. One that is taken for a run
+// gives them back, and does none until the run is over; no task is lost.
+func TestTasksWhileFree(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("it looks for processes in /proc")
+	}
+	t.Parallel()
+	_, b := serveBy(t, &server.Options{
+		Host: "127.0.0.1", Port: server.RANDOM_PORT, Authorization: token, NoLog: true, NoSigs: true,
+		JetStream: true, StoreDir: t.TempDir(),
+	})
+	startAgents(t, b, "east", "west")
+	fleet := connectFleet(t, b)
+	agents := discover(t, fleet, 2)
+	conn := raw(t, b)
+	queue, err := workqueue.Open(t.Context(), conn, workqueue.Options{Host: "these tests", Warn: func(string) {}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer queue.Close()
+	simulate := func(seed uint64) {
+		t.Helper()
+		spec := result.Spec{Algorithm: "raymond", Nodes: 5, Transport: "sim", Requests: 100, Seed: seed}
+		a, err := queue.Do(t.Context(), task.Task{Simulate: &task.Simulation{Spec: spec}})
+		if err != nil || a.Error != "" || a.Result == nil || a.Result.Entries != 100 || a.Result.Seed != seed {
+			t.Errorf("task %d: %v %+v", seed, err, a)
+		}
+	}
+	simulate(1)
+	var tasks sync.WaitGroup
+	for k := range 60 {
+		tasks.Go(func() { simulate(uint64(k + 2)) })
+	}
+	h := opened(t, fleet, agents[0], host.Part{Nodes: 1, Local: nodes(1)}) // in the middle of that
+	p := startWorker(t, h)
+	tasks.Wait()
+	if children := childrenOf(t, agents[0].PID); len(children) != 1 || children[0] != p.PID() {
+		t.Errorf("beside worker %d the agent has processes %v", p.PID(), children)
+	}
+	if err := h.Close(); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the agent does tasks again", func() bool {
+		simulate(uint64(time.Now().UnixNano()))
+		return len(childrenOf(t, agents[0].PID)) > 0
+	})
+}
+
+// An agent that was started anew takes the place of the one before it, also in runs
+// that were planned before.
+func TestRestartedAgent(t *testing.T) {
+	t.Parallel()
+	_, b := serve(t, 0)
+	before := startAgents(t, b, "east")[0]
+	fleet := connectFleet(t, b)
+	h := fleet.Host(discover(t, fleet, 1)[0])
+	part := host.Part{Nodes: 1, Local: nodes(1)}
+	if err := h.Open(t.Context(), part); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Close(); err != nil {
+		t.Fatal(err)
+	}
+	launch.End(soon, before)
+	if err := h.Open(t.Context(), part); err == nil || err.Error() != "host east: its agent is not there any more" {
+		t.Error(err)
+	}
+	startAgents(t, b, "east")
+	if err := h.Open(t.Context(), part); err != nil {
+		t.Fatal(err)
+	}
+	startWorker(t, h)
+	if err := h.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// childrenOf lists the processes that another one has started and that have not ended.
+func childrenOf(t *testing.T, pid int) (children []int) {
+	t.Helper()
+	stats, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range stats {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			continue // it has ended
+		}
+		var child, parent int
+		var state string
+		// The name of the program, in brackets, may itself hold brackets and spaces.
+		if _, err := fmt.Sscan(string(text[bytes.LastIndexByte(text, ')')+1:]), &state, &parent); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := fmt.Sscan(string(text), &child); err == nil && parent == pid && state != "Z" {
+			children = append(children, child)
+		}
+	}
+	return children
+}

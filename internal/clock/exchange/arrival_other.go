@@ -1,0 +1,15 @@
+//go:build !linux
+
+package exchange
+
+import "net"
+
+// arrivals tells when datagrams arrived: when they are read.
+type arrivals struct {
+	now func() int64
+	oob [0]byte
+}
+
+func newArrivals(_ *net.UDPConn, now func() int64) *arrivals { return &arrivals{now: now} }
+
+func (a *arrivals) of(int) int64 { return a.now() }

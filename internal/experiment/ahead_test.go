@@ -1,0 +1,165 @@
+package experiment
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"dmebench/internal/exit"
+	"dmebench/internal/run"
+	"dmebench/result"
+)
+
+// mixed has simulations before and after runs over a real network.
+const mixed = `
+schema_version: 1
+name: mixed
+algorithms: [ricart-agrawala, {name: maekawa, set: {quorum: grid}}]
+nodes: [3, 6, 9]
+transports: [sim, tcp]
+repetitions: 3
+`
+
+// others carries out simulations on hosts that do not exist: they are held until all that
+// can be under way are, and then finished in the opposite order.
+type others struct {
+	mu      sync.Mutex
+	waiting []func()
+	expect  []int // how many are under way at a time
+}
+
+func (o *others) run(_ context.Context, s result.Spec) (*result.Result, error) {
+	free := make(chan struct{})
+	o.mu.Lock()
+	o.waiting = append(o.waiting, func() { close(free) })
+	if len(o.waiting) == o.expect[0] {
+		for _, f := range slices.Backward(o.waiting) {
+			f()
+		}
+		o.waiting, o.expect = nil, o.expect[1:]
+	}
+	o.mu.Unlock()
+	<-free
+	return resultOf(&run.Job{Spec: s}, result.OK), nil
+}
+
+// stored returns what a sweep has stored, but for the line that says when it was begun.
+func stored(t *testing.T, s Summary) string {
+	t.Helper()
+	return strings.Join(lines(t, s)[1:], "")
+}
+
+// Simulations that are carried out elsewhere are stored as they would be from here, in the
+// order of the plan; and no run over a real network goes on beside one.
+func TestElsewhere(t *testing.T) {
+	var b bench
+	want := stored(t, sweep(t, mixed, options(t, &b)))
+
+	elsewhere := others{expect: []int{6, 2, 4, 6}} // repetitions begin at other cells; those over tcp are between
+	b = bench{answer: func(_ int, job *run.Job) (*result.Result, error) {
+		elsewhere.mu.Lock()
+		defer elsewhere.mu.Unlock()
+		if len(elsewhere.waiting) > 0 {
+			t.Errorf("%d simulations go on beside a run over %s", len(elsewhere.waiting), job.Spec.Transport)
+		}
+		return resultOf(job, result.OK), nil
+	}}
+	opt := options(t, &b)
+	opt.Elsewhere = elsewhere.run
+	s := sweep(t, mixed, opt)
+	if got := stored(t, s); got != want {
+		t.Errorf("stored\n%s\nwant\n%s", got, want)
+	}
+	if len(b.jobs) != 18 || slices.ContainsFunc(b.jobs, func(j *run.Job) bool { return !j.Network.Real() }) || s.Ran != 36 {
+		t.Errorf("%d runs here, %d in all", len(b.jobs), s.Ran)
+	}
+}
+
+// Where nobody is left to carry out simulations, the sweep ends, keeps what comes before,
+// and goes on from there. So it does when it is interrupted.
+func TestElsewhereEnds(t *testing.T) {
+	var b bench
+	only := strings.Replace(mixed, "[sim, tcp]", "[sim]", 1)
+	want := stored(t, sweep(t, only, options(t, &b)))
+
+	opt := options(t, &b)
+	gone := errors.New("no agent is left")
+	fifth := func(s result.Spec) bool { return s.Nodes == 9 && s.Algorithm == "ricart-agrawala" && s.Seed == 1 }
+	opt.Elsewhere = func(_ context.Context, s result.Spec) (*result.Result, error) {
+		if fifth(s) {
+			return nil, gone
+		}
+		return resultOf(&run.Job{Spec: s}, result.OK), nil
+	}
+	s, err := Sweep(t.Context(), parse(t, only), opt)
+	wantExit(t, err, exit.Unavailable, "no agent is left; what is finished stays, and the same command continues")
+	if s.Ran != 4 || len(lines(t, s)) != 5 {
+		t.Errorf("%+v, %d lines", s, len(lines(t, s)))
+	}
+
+	ctx, cancel := context.WithCancel(t.Context())
+	opt.Elsewhere = func(ctx context.Context, s result.Spec) (*result.Result, error) {
+		if s.Seed == 2 {
+			cancel()
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}
+		return resultOf(&run.Job{Spec: s}, result.OK), nil
+	}
+	s, err = Sweep(ctx, parse(t, only), opt)
+	if err != nil || !s.Interrupted || s.Found != 4 {
+		t.Errorf("%+v, %v", s, err)
+	}
+	opt.Elsewhere = func(_ context.Context, s result.Spec) (*result.Result, error) {
+		if s.Seed == 3 && s.Nodes == 3 {
+			return result.Failure(s, errors.New("a task that failed")), nil
+		}
+		return resultOf(&run.Job{Spec: s}, result.OK), nil
+	}
+	s, err = Sweep(t.Context(), parse(t, only), opt)
+	if err != nil || s.Counts[result.Failed] != 2 || s.Missing() != 2 || s.ExitCode() != exit.Unknown {
+		t.Errorf("%+v, %v", s, err)
+	}
+	// Failed ones are run again, after the others.
+	opt.Elsewhere = nil
+	s = sweep(t, only, opt)
+	if s.Counts[result.OK] != 18 || s.Ran != 2 {
+		t.Errorf("%+v", s)
+	}
+	got := slices.DeleteFunc(lines(t, s)[1:], func(line string) bool { return strings.Contains(line, `"failed"`) })
+	slices.Sort(got)
+	sorted := slices.Sorted(strings.Lines(want))
+	if !slices.Equal(got, sorted) {
+		t.Errorf("stored\n%s\nwant\n%s", strings.Join(got, ""), strings.Join(sorted, ""))
+	}
+}
+
+// A result that has no room ends a sweep, and nothing elsewhere goes on.
+func TestElsewhereFullDisk(t *testing.T) {
+	var b bench
+	opt := options(t, &b)
+	ended := make(chan struct{})
+	var once sync.Once
+	opt.Elsewhere = func(ctx context.Context, s result.Spec) (*result.Result, error) {
+		if s.Seed == 1 && s.Nodes == 3 && s.Algorithm == "ricart-agrawala" {
+			r := resultOf(&run.Job{Spec: s}, result.OK)
+			unwritable := 0.0
+			r.T = &unwritable
+			*r.T /= unwritable // has no form in JSON
+			return r, nil
+		}
+		<-ctx.Done()
+		once.Do(func() { close(ended) })
+		return nil, ctx.Err()
+	}
+	_, err := Sweep(t.Context(), parse(t, strings.Replace(mixed, "[sim, tcp]", "[sim]", 1)), opt)
+	wantExit(t, err, exit.CantCreate, "cannot write")
+	<-ended
+	if _, err := os.Stat(opt.Out); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,299 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"dmebench/internal/environment"
+	"dmebench/report/stats"
+	"dmebench/report/units"
+	"dmebench/result"
+)
+
+// hostsView is what the page says about the hosts of some runs.
+type hostsView struct {
+	ID, Title   string
+	About       []string // sentences
+	Differences []string // between the hosts
+	Hosts       listing
+	Placement   listing
+	Links       listing
+	ManyLinks   bool // too many to be shown unasked
+	Figures     []figureView
+}
+
+// listing is a table with a name in each row.
+type listing struct {
+	Head    string // of the names
+	Columns []column
+	Rows    []listed
+}
+
+// column is what stands in a listing below one another.
+type column struct {
+	Name string
+	Left bool // words rather than numbers
+	Long bool // too long for a line
+}
+
+// lineLength is from how many letters on a text is broken into lines.
+const lineLength = 24
+
+// listed is a row of a listing.
+type listed struct {
+	Name  string
+	Cells []shownEstimate
+}
+
+// add adds a column with a cell for each row, unless it is empty.
+func (l *listing) add(name string, left bool, cells []shownEstimate) {
+	if !slices.ContainsFunc(cells, func(q shownEstimate) bool { return q.Text != "" && q.Text != units.Missing }) {
+		return
+	}
+	long := func(q shownEstimate) bool { return left && utf8.RuneCountInString(q.Text) > lineLength }
+	l.Columns = append(l.Columns, column{name, left, slices.ContainsFunc(cells, long)})
+	for i := range l.Rows {
+		l.Rows[i].Cells = append(l.Rows[i].Cells, cells[i])
+	}
+}
+
+func newListing(head string, names []string) listing {
+	l := listing{Head: head}
+	for _, name := range names {
+		l.Rows = append(l.Rows, listed{Name: name})
+	}
+	return l
+}
+
+// linksAtOnce is how many links the page shows unasked: those of six hosts.
+const linksAtOnce = 30
+
+// hosts returns what there is to say about hosts, a part for each set of them.
+func (c *collection) hosts(w *folder) []hostsView {
+	var all []hostsView
+	for i, s := range c.hostSets {
+		v := hostsView{ID: fmt.Sprintf("hosts-%d", i+1), Title: "Hosts", Differences: s.differences()}
+		prefix := "hosts"
+		if len(c.hostSets) > 1 {
+			v.Title, prefix = "Hosts: "+enumerated(s.names), v.ID
+		}
+		v.About = []string{s.about()}
+		v.Hosts, v.Placement = s.table(), s.placementTable()
+		links := s.links()
+		v.Links, v.ManyLinks = linkTable(links), len(links) > linksAtOnce
+		v.Figures = w.draw(s.delayFigures(prefix, links))
+		all = append(all, v)
+	}
+	return all
+}
+
+// about says how many hosts there were, and for how many runs.
+func (s *hostSet) about() string {
+	text := fmt.Sprintf("%s on %s.", plural(len(s.runs), "run"), plural(len(s.names), "host"))
+	if n := len(s.runs) - len(s.good); n > 0 {
+		text += fmt.Sprintf(" Times and loads are those of the %d that ended well.", len(s.good))
+	}
+	return text
+}
+
+// differences says in what the hosts differ, by the environments that runs found.
+func (s *hostSet) differences() []string {
+	facts := make(map[string]map[string]string)
+	for _, name := range s.names {
+		// A host that was updated between runs differs from itself.
+		values := make(map[string]map[string]bool)
+		facts[name] = make(map[string]string)
+		for _, h := range s.each(name, s.runs) {
+			for fact, value := range h.Environment {
+				if values[fact] == nil {
+					values[fact] = make(map[string]bool)
+				}
+				if !values[fact][value] {
+					values[fact][value] = true
+					facts[name][fact] = strings.TrimPrefix(facts[name][fact]+" or "+value, " or ")
+				}
+			}
+		}
+	}
+	return environment.Differences(facts)
+}
+
+// each returns a host as each of the runs has it.
+func (s *hostSet) each(name string, runs []*result.Result) []result.Host {
+	var all []result.Host
+	for _, r := range runs {
+		for _, h := range r.Hosts {
+			if h.Name == name {
+				all = append(all, h)
+			}
+		}
+	}
+	return all
+}
+
+// table describes each host: what it is, how its clock went, and how busy it was.
+func (s *hostSet) table() listing {
+	l := newListing("host", s.names)
+	words := func(name string, of func(result.Host) string) {
+		var cells []shownEstimate
+		for _, host := range s.names {
+			values := make(map[string]int)
+			for _, h := range s.each(host, s.runs) {
+				if v := of(h); v != "" {
+					values[v]++
+				}
+			}
+			cells = append(cells, shownEstimate{Text: cmp.Or(differing(values), units.Missing)})
+		}
+		l.add(name, true, cells)
+	}
+	fact := func(name string) func(result.Host) string {
+		return func(h result.Host) string { return h.Environment[name] }
+	}
+	words("address", func(h result.Host) string { return h.Address })
+	words("labels", func(h result.Host) string { return result.Settings(h.Labels) })
+	words("cores", fact("cores"))
+	words("CPU", fact("cpu"))
+	words("memory", func(h result.Host) string { return memory(h.Environment["memory"]) })
+	words("kernel", fact("kernel"))
+	words("clock source", fact("clock_source"))
+	s.clocks(&l)
+	s.loads(&l)
+	return l
+}
+
+// memory writes an amount as the kernel has it, "4026824 kB", for a reader.
+func memory(text string) string {
+	n, err := strconv.ParseUint(strings.TrimSuffix(text, " kB"), 10, 53)
+	if err != nil {
+		return text
+	}
+	return units.Bytes(n * 1024)
+}
+
+// clocks adds how far each clock was off, and how fast it went.
+func (s *hostSet) clocks(l *listing) {
+	var offsets, drifts []shownEstimate
+	for _, host := range s.names {
+		var at []bounded
+		var fast []float64
+		set, within := 0, 0.0
+		for _, h := range s.each(host, s.good) {
+			if h.Clock == nil {
+				continue
+			}
+			if h.Clock.SetNS != 0 {
+				set++
+			}
+			at = append(at, bounded{float64(h.Clock.OffsetNS), float64(h.Clock.BoundNS)})
+			fast, within = append(fast, h.Clock.DriftPPM), max(within, h.Clock.DriftBound)
+		}
+		offset := offsetOf(at)
+		if set > 0 {
+			offset.Range = strings.TrimPrefix(offset.Range+", was set in "+plural(set, "run"), ", ")
+		}
+		offsets, drifts = append(offsets, offset), append(drifts, driftOf(fast, within))
+	}
+	l.add("clock ahead of the coordinator’s", false, offsets)
+	l.add("clock fast by", false, drifts)
+}
+
+// driftOf writes by how many parts in a million a clock runs fast, to hundredths,
+// with the bound on the error of each run's own.
+func driftOf(ppm []float64, bound float64) shownEstimate {
+	q := show(toHundredths(stats.Median(ppm)), units.Scale{Divisor: 1, Unit: "ppm"})
+	if len(ppm) > 0 && bound > 0 {
+		q.Text = strings.TrimSuffix(q.Text, " ppm") + " ppm ± " + units.Number(math.Ceil(bound))
+	}
+	return q
+}
+
+// bounded is an offset of two clocks with its bound, both in nanoseconds.
+type bounded struct{ offset, bound float64 }
+
+// offsetOf writes what an offset was at the beginning of each run: one value where
+// they agree within their bounds, else the range in which it drifted.
+func offsetOf(all []bounded) shownEstimate {
+	if len(all) == 0 {
+		return shownEstimate{Text: units.Missing}
+	}
+	lo, hi, bound := math.Inf(1), math.Inf(-1), 0.0
+	for _, x := range all {
+		lo, hi, bound = min(lo, x.offset), max(hi, x.offset), max(bound, x.bound)
+	}
+	last := all[len(all)-1]
+	q := shownEstimate{Text: units.Bounded(last.offset, bound)}
+	q.Hint = "at the beginning of " + plural(len(all), "run")
+	if hi-lo > 2*bound {
+		q.Range = units.Time(lo) + " to " + units.Time(hi)
+		q.Hint = fmt.Sprintf("at the beginning of the last run; of all %d from %s to %s", len(all),
+			units.Bounded(lo, bound), units.Bounded(hi, bound))
+	}
+	return q
+}
+
+// loads adds how busy the hosts were while runs went on.
+func (s *hostSet) loads(l *listing) {
+	var busy, workers, others, free []shownEstimate
+	for _, host := range s.names {
+		var all, own, foreign []float64
+		var left []int64
+		for _, h := range s.each(host, s.good) {
+			if h.Load == nil {
+				continue
+			}
+			all, own = append(all, h.Load.Busy), append(own, h.Load.Workers)
+			foreign, left = append(foreign, byOthers(h.Load)), append(left, h.Load.MemoryFree)
+		}
+		busy = append(busy, coresOf(all))
+		workers, others = append(workers, coresOf(own)), append(others, coresOf(foreign))
+		least := shownEstimate{Text: units.Missing}
+		if len(left) > 0 {
+			least.Text = units.Bytes(uint64(max(0, slices.Min(left))))
+		}
+		free = append(free, least)
+	}
+	l.add("cores busy", false, busy)
+	l.add("with the workers", false, workers)
+	l.add("with others", false, others)
+	l.add("memory free, at least", false, free)
+}
+
+// coresOf summarizes numbers of cores, to hundredths: they are not known any better.
+func coresOf(values []float64) shownEstimate {
+	return show(toHundredths(stats.Median(values)), units.Plain())
+}
+
+func toHundredths(e stats.Estimate) stats.Estimate {
+	for _, x := range []*float64{&e.Median, &e.Lo, &e.Hi, &e.Min, &e.Max} {
+		*x = math.Round(100**x) / 100
+	}
+	return e
+}
+
+// byOthers is how many cores of a host were busy with other things than the run's
+// workers. The two are not read at the same instant.
+func byOthers(l *result.HostLoad) float64 { return max(0, l.Busy-l.Workers) }
+
+// placementTable says which nodes were where.
+func (s *hostSet) placementTable() listing {
+	l := newListing("host", s.names)
+	all := s.placements()
+	for _, p := range all {
+		name := fmt.Sprintf("N = %d", p.nodes)
+		if slices.ContainsFunc(all, func(q placement) bool { return q.nodes == p.nodes && q.text != p.text }) {
+			name += " (" + plural(p.runs, "run") + ")"
+		}
+		var cells []shownEstimate
+		for _, host := range s.names {
+			cells = append(cells, shownEstimate{Text: p.at[host]})
+		}
+		l.add(name, true, cells)
+	}
+	return l
+}
