@@ -31,11 +31,17 @@ type run struct {
 // the test has.
 func start(t *testing.T, dir string, args ...string) *run {
 	t.Helper()
+	return startBy(t, exec.Command, dir, args...)
+}
+
+// startBy starts the program by a command that runs it, here or elsewhere.
+func startBy(t *testing.T, command func(name string, args ...string) *exec.Cmd, dir string, args ...string) *run {
+	t.Helper()
 	path, err := exec.LookPath("dmebench") // see TestMain
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &run{t: t, dir: dir, cmd: exec.Command(path, args...), ended: make(chan struct{})}
+	r := &run{t: t, dir: dir, cmd: command(path, args...), ended: make(chan struct{})}
 	temporary := filepath.Join(dir, "tmp")
 	if err := os.MkdirAll(temporary, 0o755); err != nil {
 		t.Fatal(err)

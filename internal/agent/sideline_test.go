@@ -33,8 +33,7 @@ func TestTasksWhileFree(t *testing.T) {
 	startAgents(t, b, "east", "west")
 	fleet := connectFleet(t, b)
 	agents := discover(t, fleet, 2)
-	conn := raw(t, b)
-	queue, err := workqueue.Open(t.Context(), conn, workqueue.Options{Host: "these tests", Warn: func(string) {}})
+	queue, err := workqueue.Open(t.Context(), b, workqueue.Options{Host: "these tests", Warn: func(string) {}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -62,6 +62,9 @@ func printResult(out io.Writer, job *run.Job, r *result.Result) error {
 		undecided = fmt.Sprintf(", %d that the clocks cannot tell", r.Safety.Undecided)
 	}
 	line("safety", "%d violations in %d entries%s (%s)", r.Safety.Violations, r.Safety.Checked, undecided, r.Safety.Method)
+	if s := r.Safety.Resource; s != nil {
+		line("shared resource", "%d updates, %d lost (%s)", s.Updates, s.LostUpdates, s.Kind)
+	}
 	if w := r.Wire; w.Retransmissions+w.Duplicates+w.KernelDrops > 0 {
 		line("wire", "%s for %d frames, %d sent again, %d arrived twice, %d dropped by the kernel",
 			packets(w), w.Frames, w.Retransmissions, w.Duplicates, w.KernelDrops)

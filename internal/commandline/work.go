@@ -52,13 +52,13 @@ func (p *program) openWork(c *cli.Context, files *files) (*agentsWork, error) {
 	opt := workqueue.Options{Host: host, Warn: func(line string) { fmt.Fprintf(p.stderr, "dmebench: warning: %s\n", line) }}
 	q, err := interrupt.Do(c.Context, func() (*workqueue.Queue, error) { return workqueue.Open(c.Context, *broker, opt) })
 	if err != nil {
-		return nil, unavailable(err)
+		return nil, queueFailure(err)
 	}
 	return &agentsWork{queue: q, files: files, force: c.Bool("force")}, nil
 }
 
-// unavailable gives the errors of a queue, and of its broker, their exit code.
-func unavailable(err error) error {
+// queueFailure gives the errors of a queue, and of its broker, their exit code.
+func queueFailure(err error) error {
 	if errors.Is(err, workqueue.ErrUnavailable) || errors.Is(err, nats.ErrBroker) {
 		return failWith(exit.Unavailable, err)
 	}
@@ -76,7 +76,7 @@ func (w *agentsWork) simulate(ctx context.Context, s result.Spec) (*result.Resul
 	a, err := w.queue.Do(ctx, task.Task{Simulate: &task.Simulation{Spec: s, Files: task.Named(s.Set, w.files.all()), Force: w.force}})
 	switch {
 	case err != nil:
-		return nil, unavailable(err)
+		return nil, queueFailure(err)
 	case a.Error != "":
 		return result.Failure(s, errors.New(a.Error)), nil
 	case a.Result == nil:
@@ -107,7 +107,7 @@ func (w *agentsWork) search(ctx context.Context, algorithm string, s *check.Sear
 			a, err := w.queue.Do(ctx, task.Task{Search: &whole})
 			switch {
 			case err != nil:
-				return check.Part{}, unavailable(err)
+				return check.Part{}, queueFailure(err)
 			case a.Error != "" || a.Part == nil:
 				return check.Part{}, failWith(exit.Unknown, fmt.Errorf("an agent could not run the schedules of seeds %d to %d: %s",
 					s.Seed+uint64(first), s.Seed+uint64(first+count-1), a.Error))

@@ -51,6 +51,10 @@ func (c *coordinator) watch(worker int, p launch.Process) {
 	failed := at.process == p && at.state.expected()
 	c.mu.Unlock()
 	if failed && !c.wentWithHost(worker) {
+		if lost := c.lostWith(worker); lost != nil {
+			c.fail(lost)
+			return
+		}
 		c.fail(&failure{
 			nodes: at.nodes, stderr: p.Stderr(),
 			what: fmt.Sprintf("%s ended during the run: %s", c.name(worker), p.Outcome()),

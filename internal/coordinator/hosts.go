@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -129,6 +130,20 @@ func (c *coordinator) lostHost(err error) error {
 	return f
 }
 
+// lostWith returns the failure of a worker's host, where the worker has ended because that
+// cannot be reached any more: all its nodes are lost, and not this worker's alone.
+func (c *coordinator) lostWith(worker int) error {
+	if !c.several() {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), lastLook)
+	defer cancel()
+	if _, err := c.hostOf(worker).Witness(ctx); errors.Is(err, host.ErrLost) {
+		return c.lostHost(err)
+	}
+	return nil
+}
+
 // entered returns how many entries there were on all hosts.
 func (c *coordinator) entered(ctx context.Context) (uint64, error) {
 	each := make([]uint64, len(c.hosts))
@@ -201,7 +216,8 @@ func (c *coordinator) describeHosts(ctx context.Context, o *measure.Observation)
 	}
 	o.Hosts = make([]measure.Host, len(c.hosts))
 	for k, h := range c.hosts { // of one that is lost more is not known
-		o.Hosts[k] = measure.Host{Host: result.Host{Name: h.Name(), Address: h.Listen()}, Relation: h.Clock()}
+		address, _, _ := net.SplitHostPort(h.Listen())
+		o.Hosts[k] = measure.Host{Host: result.Host{Name: h.Name(), Address: address}, Relation: h.Clock()}
 	}
 	_ = c.onHosts(func(k int, h host.Host) error {
 		if report, err := h.Report(ctx); err == nil {

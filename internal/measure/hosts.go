@@ -167,11 +167,11 @@ func (t *timeline) warnHosts(r *result.Result, o *Observation, h handovers) (w [
 	if !t.clocks.several() {
 		return w
 	}
-	advice := ""
-	if r.Safety.Resource == nil {
-		advice = ": hold the critical section longer, or share a resource (--resource nats), which tells without clocks"
+	advice := "hold the critical section longer, or share a resource (--resource nats), which tells without clocks"
+	if r.Safety.Resource != nil {
+		advice = "those of whom the other had not yet written when they read are among the lost updates of the shared resource"
 	}
-	warn(r.Safety.Undecided > 0, "of %d entries the clocks cannot tell whether a node of another host was still inside%s",
+	warn(r.Safety.Undecided > 0, "of %d entries the clocks cannot tell whether a node of another host was still inside: %s",
 		r.Safety.Undecided, advice)
 	warn(h.unknown > 0,
 		"%d hand-overs were between hosts whose clocks cannot be compared: there is no synchronization delay to tell", h.unknown)

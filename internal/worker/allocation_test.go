@@ -27,6 +27,12 @@ type system struct {
 
 func startSystem(tb testing.TB, spec result.Spec) *system {
 	tb.Helper()
+	return startSharing(tb, spec, nil)
+}
+
+// startSharing starts a system whose critical sections share a resource.
+func startSharing(tb testing.TB, spec result.Spec, r shared) *system {
+	tb.Helper()
 	page, err := sharedpage.Create(spec.Nodes, 0)
 	if err != nil {
 		tb.Fatal(err)
@@ -46,7 +52,7 @@ func startSystem(tb testing.TB, spec result.Spec) *system {
 			tb.Fatal(err)
 		}
 		w := &worker{
-			catalog: catalog.All(), clock: clock.New(), memory: os.NewFile(uintptr(fd), "shared page"),
+			catalog: catalog.All(), resource: r, clock: clock.New(), memory: os.NewFile(uintptr(fd), "shared page"),
 			notify: func(e control.Event) {
 				if !s.ending.Load() {
 					tb.Errorf("%+v", e)

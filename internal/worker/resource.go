@@ -19,8 +19,15 @@ import (
 // server that the run fails of.
 const mostPatience = 5 * time.Second
 
+// shared is the resource, as its nodes use it; see [resource.Resource].
+type shared interface {
+	Read() (resource.Seen, error)
+	Write(seen resource.Seen, u entrylog.Update) error
+	Close()
+}
+
 // openResource connects to the shared resource of the run, if there is one.
-func (w *worker) openResource() (err error) {
+func (w *worker) openResource() error {
 	a := w.assigned.Resource
 	if a == nil {
 		return nil
@@ -30,8 +37,12 @@ func (w *worker) openResource() (err error) {
 		broker = *a.Broker
 	}
 	patience := min(mostPatience, w.job.Spec.StallAfter.Std()/2)
-	w.resource, err = resource.Open(broker, a.Bucket, patience, w.fail)
-	return err
+	r, err := resource.Open(broker, a.Bucket, patience, w.fail)
+	if err != nil {
+		return err
+	}
+	w.resource = r
+	return nil
 }
 
 // use is what a node does with the shared resource.

@@ -20,7 +20,6 @@ import (
 	"dmebench/internal/lapse"
 	"dmebench/internal/localprocess"
 	"dmebench/internal/noderun"
-	"dmebench/internal/resource"
 	"dmebench/internal/run"
 	"dmebench/internal/sharedpage"
 	"dmebench/internal/stall"
@@ -49,7 +48,7 @@ type worker struct {
 	job       *run.Job
 	page      *sharedpage.Page
 	alarm     *alarm.Alarm
-	resource  *resource.Resource // nil where critical sections use none
+	resource  shared // nil where critical sections use none
 	transport transport.Transport
 	nodes     []*node       // by NodeID; nil where the node is another process's
 	down      []atomic.Bool // by NodeID: what is sent there is lost; nil in a run without faults
