@@ -58,6 +58,8 @@ var importRules = []importRule{
 	{of: []string{"internal/doctor"}, may: []string{
 		"internal/clock", "internal/clock/exchange", "internal/environment", "internal/atomicfile", "report/units", "transport/udp",
 	}},
+	// Certificates, in files.
+	{of: []string{"internal/authority"}, may: []string{"internal/atomicfile", "internal/input"}},
 
 	{of: []string{"workload", "workload/fault"}, may: []string{"dme"}},
 	// Numbers in, numbers out.
