@@ -32,7 +32,11 @@ func (r *Report) WriteText(out io.Writer, style Style) error {
 			if i > 0 {
 				w.line("")
 			}
-			w.wrapped("", strings.TrimSpace(h.Name+"  "+h.Address))
+			heading := strings.TrimSpace(h.Name + " " + h.Address)
+			if h.Coordinator {
+				heading = h.Name + ", from which the others are examined"
+			}
+			w.wrapped("", heading)
 		}
 		w.findings(h.Findings, several)
 	}
