@@ -97,12 +97,13 @@ func (t *timeline) safetyOfHosts(o *Observation, sum *totals) result.Safety {
 }
 
 // valid returns the delays of hand-overs, where there is something to tell: the clocks
-// of all are known, and the bound on their errors is below the median of them.
+// of all are known, and the bound on the errors of those between hosts is no more than
+// the median of them.
 func (t *timeline) valid(h *handovers) []int64 {
 	if h.unknown > 0 || len(h.delays) == 0 {
 		return nil
 	}
-	if h.crossed > 0 && (!t.clocks.sound() || h.bound > median(h.delays)) {
+	if len(h.crossed) > 0 && (!t.clocks.sound() || h.bound > median(h.crossed)) {
 		return nil
 	}
 	return slices.Clone(h.delays)
@@ -116,7 +117,7 @@ func (t *timeline) fillCrossing(r *result.Result, o *Observation, h *handovers) 
 	if !t.clocks.several() {
 		return
 	}
-	if h.crossed > 0 {
+	if len(h.crossed) > 0 {
 		r.SyncDelayBound = &h.bound
 	}
 	if !t.clocks.sound() {
@@ -175,10 +176,10 @@ func (t *timeline) warnHosts(r *result.Result, o *Observation, h handovers) (w [
 		r.Safety.Undecided, advice)
 	warn(h.unknown > 0,
 		"%d hand-overs were between hosts whose clocks cannot be compared: there is no synchronization delay to tell", h.unknown)
-	if h.unknown == 0 && h.crossed > 0 && t.clocks.sound() {
-		m := median(h.delays)
-		warn(h.bound > m, "the clocks of the hosts are known to within %v, and the median synchronization delay seems to be "+
-			"%v: it is not told; see sync_delay_by_throughput_ns, which needs no common clock", time.Duration(h.bound), time.Duration(m))
+	if h.unknown == 0 && len(h.crossed) > 0 && t.clocks.sound() {
+		m := median(h.crossed)
+		warn(h.bound > m, "the clocks of the hosts are known to within %v, and the median synchronization delay between them "+
+			"seems to be %v: it is not told; see sync_delay_by_throughput_ns, which needs no common clock", time.Duration(h.bound), time.Duration(m))
 	}
 	n := t.uncertain()
 	warn(n > 0, "the order of %d entries and the ones before them, on other hosts, is not sure by their clocks: "+

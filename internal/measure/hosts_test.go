@@ -280,6 +280,24 @@ func TestARunOnSeveralHosts(t *testing.T) {
 	}
 	encode(t, r)
 
+	// What is within a host is exact: many short hand-overs there say nothing of how
+	// well those between hosts are known.
+	var short []entrylog.Entry
+	at := int64(0)
+	for k := range 400 {
+		node, gap := []dme.NodeID{1, 4, 1, 4, 2}[k%5], int64(50) // 1 and 4 are on one host
+		if k%5 == 0 || k%5 == 4 {
+			gap = 200_000
+		}
+		at += gap
+		short = append(short, entry(node, max(0, at-250_000), at, at+400))
+		at += 400
+	}
+	r = Result(b.observe(t, result.Spec{Nodes: 4, Requests: 400, Warmup: "0"}, short))
+	if r.SyncDelayBound == nil || r.SyncDelay == nil || r.SyncDelay.P50 != 50 {
+		t.Errorf("mostly within hosts: %+v ± %v, %q", r.SyncDelay, r.SyncDelayBound, r.Warnings)
+	}
+
 	// The same on one host elsewhere is the same, and has nothing to compare.
 	alone := onHosts(rng, []ahead{{50e6, 0}}, 4, 480e6, 5e6, 30e3, false)
 	r = Result(alone.observe(t, result.Spec{Nodes: 4, Requests: 400, Warmup: "0"}, entries))
