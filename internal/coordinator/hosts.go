@@ -123,20 +123,6 @@ func (c *coordinator) lostHost(err error) error {
 	return f
 }
 
-// lostWith returns the failure of a worker's host, where the worker has ended because that
-// cannot be reached any more: all its nodes are lost, and not this worker's alone.
-func (c *coordinator) lostWith(worker int) error {
-	if !c.several() {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), lastLook)
-	defer cancel()
-	if _, err := c.hostOf(worker).Witness(ctx); errors.Is(err, host.ErrLost) {
-		return c.lostHost(err)
-	}
-	return nil
-}
-
 // entered returns how many entries there were on all hosts.
 func (c *coordinator) entered(ctx context.Context) (uint64, error) {
 	each := make([]uint64, len(c.hosts))
