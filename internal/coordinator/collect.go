@@ -74,6 +74,10 @@ func (c *coordinator) collect(ctx context.Context, o *measure.Observation) error
 		if r.Clocks != nil {
 			o.Clocks = append(o.Clocks, *r.Clocks)
 		}
+		if o.Hosts != nil {
+			h := &o.Hosts[c.places[r.Worker].host]
+			h.Error = max(h.Error, r.ClockError)
+		}
 		o.Unserved += r.Unserved
 		o.Dropped += r.Dropped
 		for _, refusal := range r.Refusals {

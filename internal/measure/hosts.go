@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"dmebench/internal/clock"
 	"dmebench/result"
 )
 
@@ -21,7 +20,7 @@ func (t *timeline) hosts(o *Observation) []result.Host {
 	var all []result.Host
 	for k, h := range o.Hosts {
 		if h.Relation != nil {
-			h.Clock = t.hostClock(k, h.Relation, o.Start)
+			h.Clock = t.hostClock(k, o)
 		}
 		all = append(all, h.Host)
 	}
@@ -29,8 +28,9 @@ func (t *timeline) hosts(o *Observation) []result.Host {
 }
 
 // hostClock compares a host's clock with the reference; nil where nothing is known.
-func (t *timeline) hostClock(host int, r *clock.Relation, start int64) *result.HostClock {
-	offset, bound := r.Offset(start)
+func (t *timeline) hostClock(host int, o *Observation) *result.HostClock {
+	r := o.Hosts[host].Relation
+	offset, bound := r.Offset(o.Start)
 	if bound == math.MaxInt64 {
 		return nil
 	}
@@ -43,7 +43,7 @@ func (t *timeline) hostClock(host int, r *clock.Relation, start int64) *result.H
 		if e := &t.local[i]; t.clocks.host(e.Node) == host {
 			for _, at := range []int64{e.Entered, e.Exited} {
 				_, bound := r.Here(at)
-				c.BoundNS = max(c.BoundNS, bound)
+				c.BoundNS = max(c.BoundNS, bound+int64(o.Hosts[host].Error))
 			}
 		}
 	}

@@ -280,6 +280,17 @@ func TestARunOnSeveralHosts(t *testing.T) {
 	}
 	encode(t, r)
 
+	// What workers may have misread of their host's clock counts, too.
+	o := b.observe(t, result.Spec{Nodes: 4, Requests: 400, Warmup: "0"}, entries)
+	o.Hosts = slices.Clone(o.Hosts)
+	for i := range o.Hosts {
+		o.Hosts[i].Error = 5 * time.Microsecond
+	}
+	if wider := Result(o); *wider.SyncDelayBound != *r.SyncDelayBound+10_000 || wider.Hosts[1].Clock.BoundNS != r.Hosts[1].Clock.BoundNS+5_000 {
+		t.Errorf("bounds of %d and %d, with %d and %d before", *wider.SyncDelayBound, wider.Hosts[1].Clock.BoundNS,
+			*r.SyncDelayBound, r.Hosts[1].Clock.BoundNS)
+	}
+
 	// What is within a host is exact: many short hand-overs there say nothing of how
 	// well those between hosts are known.
 	var short []entrylog.Entry
