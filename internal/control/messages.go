@@ -118,25 +118,25 @@ type Arrival struct {
 
 // Reply is a member's answer.
 type Reply struct {
-	Error      string              `json:"error,omitempty"`
-	Worker     int                 `json:"worker"`
-	Addr       string              `json:"addr,omitempty"`        // assign: of its transport
-	Edges      [][2]uint32         `json:"edges,omitempty"`       // assign: some ordered pairs that will talk, for pings
-	Delays     []int64             `json:"delays,omitempty"`      // ping: one-way, ns
-	Seized     bool                `json:"seized,omitempty"`      // seize: whether it was as asked
-	Lost       int                 `json:"lost,omitempty"`        // ping: how many were not answered
-	Wire       *transport.Counters `json:"wire,omitempty"`        // report: since begin
-	Warnings   []string            `json:"warnings,omitempty"`    // report: of the transport
-	Clocks     *clock.Change       `json:"clocks,omitempty"`      // report: of the host, since begin
-	ClockError time.Duration       `json:"clock_error,omitempty"` // report: how far the worker's clock may be from its host's
-	Lapses     []lapse.Lapse       `json:"lapses,omitempty"`      // report: when the worker did not run, since begin
-	Unserved   uint64              `json:"unserved,omitempty"`
-	Dropped    uint64              `json:"dropped,omitempty"` // report: records beyond the limit
-	Chunks     int                 `json:"chunks,omitempty"`  // report: how many chunks of records there are
-	Refusals   []string            `json:"refusals,omitempty"`
-	States     []string            `json:"states,omitempty"`
-	Waits      *stall.Standstill   `json:"waits,omitempty"` // states: what your nodes wait for
-	Entries    []byte              `json:"-"`               // entries: in their binary form
+	Error    string              `json:"error,omitempty"`
+	Worker   int                 `json:"worker"`
+	Addr     string              `json:"addr,omitempty"`     // assign: of its transport
+	Edges    [][2]uint32         `json:"edges,omitempty"`    // assign: some ordered pairs that will talk, for pings
+	Delays   []int64             `json:"delays,omitempty"`   // ping: one-way, ns
+	Seized   bool                `json:"seized,omitempty"`   // seize: whether it was as asked
+	Lost     int                 `json:"lost,omitempty"`     // ping: how many were not answered
+	Wire     *transport.Counters `json:"wire,omitempty"`     // report: since begin
+	Warnings []string            `json:"warnings,omitempty"` // report: of the transport
+	Clocks   *clock.Change       `json:"clocks,omitempty"`   // report: of the host, since begin
+	Misread  time.Duration       `json:"misread,omitempty"`  // report: how far the worker's clock may be from its host's
+	Lapses   []lapse.Lapse       `json:"lapses,omitempty"`   // report: when the worker did not run, since begin
+	Unserved uint64              `json:"unserved,omitempty"`
+	Dropped  uint64              `json:"dropped,omitempty"` // report: records beyond the limit
+	Chunks   int                 `json:"chunks,omitempty"`  // report: how many chunks of records there are
+	Refusals []string            `json:"refusals,omitempty"`
+	States   []string            `json:"states,omitempty"`
+	Waits    *stall.Standstill   `json:"waits,omitempty"` // states: what your nodes wait for
+	Entries  []byte              `json:"-"`               // entries: in their binary form
 }
 
 // Event is what a member says unasked.

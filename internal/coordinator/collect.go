@@ -76,7 +76,7 @@ func (c *coordinator) collect(ctx context.Context, o *measure.Observation) error
 		}
 		if o.Hosts != nil {
 			h := &o.Hosts[c.places[r.Worker].host]
-			h.Error = max(h.Error, r.ClockError)
+			h.Error = max(h.Error, r.Misread)
 		}
 		o.Unserved += r.Unserved
 		o.Dropped += r.Dropped

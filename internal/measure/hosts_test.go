@@ -286,7 +286,8 @@ func TestARunOnSeveralHosts(t *testing.T) {
 	for i := range o.Hosts {
 		o.Hosts[i].Error = 5 * time.Microsecond
 	}
-	if wider := Result(o); *wider.SyncDelayBound != *r.SyncDelayBound+10_000 || wider.Hosts[1].Clock.BoundNS != r.Hosts[1].Clock.BoundNS+5_000 {
+	if wider := Result(o); *wider.SyncDelayBound != *r.SyncDelayBound+10_000 ||
+		wider.Hosts[1].Clock.BoundNS != r.Hosts[1].Clock.BoundNS+5_000 {
 		t.Errorf("bounds of %d and %d, with %d and %d before", *wider.SyncDelayBound, wider.Hosts[1].Clock.BoundNS,
 			*r.SyncDelayBound, r.Hosts[1].Clock.BoundNS)
 	}
