@@ -92,11 +92,11 @@ func (c *coordinator) collect(ctx context.Context, o *measure.Observation) error
 			return err
 		}
 	}
+	c.survey.after(ctx)
+	c.survey.report(o)
 	if o.Status != result.OK {
 		return nil
 	}
-	c.survey.after(ctx)
-	c.survey.report(o)
 	return c.ping(ctx)
 }
 

@@ -178,8 +178,12 @@ func (t *timeline) warnHosts(r *result.Result, o *Observation, h handovers) (w [
 		"%d hand-overs were between hosts whose clocks cannot be compared: there is no synchronization delay to tell", h.unknown)
 	if h.unknown == 0 && len(h.crossed) > 0 && t.clocks.sound() {
 		m := median(h.crossed)
+		instead := ""
+		if r.SyncDelayLoad != nil {
+			instead = "; see sync_delay_by_throughput_ns, which needs no common clock"
+		}
 		warn(h.bound > m, "the clocks of the hosts are known to within %v, and the median synchronization delay between them "+
-			"seems to be %v: it is not told; see sync_delay_by_throughput_ns, which needs no common clock", time.Duration(h.bound), time.Duration(m))
+			"seems to be %v: it is not told%s", time.Duration(h.bound), time.Duration(m), instead)
 	}
 	n := t.uncertain()
 	warn(n > 0, "the order of %d entries and the ones before them, on other hosts, is not sure by their clocks: "+
