@@ -25,7 +25,7 @@ const hostTimeout = 15 * time.Second
 // orGoOn is called with the error of what was asked of a host. Where the host is lost,
 // and the run goes on without it, there is none.
 func (c *coordinator) orGoOn(ctx context.Context, k int, err error) error {
-	if err == nil || !c.tolerant || c.faults == nil || !errors.Is(err, host.ErrLost) {
+	if err == nil || !c.goesOn.Load() || !errors.Is(err, host.ErrLost) {
 		return err
 	}
 	c.lose(ctx, k, err)
@@ -68,17 +68,18 @@ func (c *coordinator) lose(ctx context.Context, k int, why error) {
 	})
 }
 
-// wentWithHost reports whether a process has ended because its host is lost, and the
-// run goes on without it.
-func (c *coordinator) wentWithHost(worker int) bool {
-	if !c.tolerant || c.faults == nil {
-		return false
+// lostWith returns the failure of a worker's host, where the worker is lost because that
+// cannot be reached any more, with all its nodes. A host that can answers at once.
+func (c *coordinator) lostWith(worker int) error {
+	if !c.several() {
+		return nil
 	}
-	k := c.places[worker].host
-	ctx, cancel := context.WithTimeout(context.Background(), answerTime)
+	ctx, cancel := context.WithTimeout(context.Background(), hostTimeout)
 	defer cancel()
-	_, err := c.hosts[k].Witness(ctx)
-	return c.lost[k].Load() || errors.Is(err, host.ErrLost)
+	if _, err := c.hostOf(worker).Witness(ctx); errors.Is(err, host.ErrLost) {
+		return c.lostHost(err)
+	}
+	return nil
 }
 
 // nodesLost returns the nodes of hosts that are lost.
