@@ -92,7 +92,8 @@ func TestCertificates(t *testing.T) {
 		{what: "under another name", ca: a.Files().Cert, name: "10.0.0.8", server: server, fails: true},
 		{what: "by another authority of that name", ca: other.Files().Cert, name: "10.0.0.7", server: server, fails: true},
 		{what: "a server that has expired", ca: a.Files().Cert, name: "10.0.0.7", server: server, after: 6 * time.Hour, fails: true},
-		{what: "a client that has expired", ca: a.Files().Cert, name: "10.0.0.7", server: server, client: &client, after: 4 * time.Hour, fails: true},
+		{what: "a client that has expired",
+			ca: a.Files().Cert, name: "10.0.0.7", server: server, client: &client, after: 4 * time.Hour, fails: true},
 		{what: "a client as a server", ca: a.Files().Cert, name: "10.0.0.9", server: client, fails: true},
 		{what: "a server as a client", ca: a.Files().Cert, name: "10.0.0.7", server: server, client: &server, fails: true},
 	} {

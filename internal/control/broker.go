@@ -43,17 +43,23 @@ func StartBroker(listen string, workers int) (*nats.Server, error) {
 	if !address.IP.IsLoopback() {
 		return nil, listenError(listen, errExposed)
 	}
-	// Bound once beforehand: the server itself reports a port in use only to a
-	// log, and would wait for it.
-	probe, err := net.ListenTCP("tcp", address)
-	if err != nil {
-		return nil, listenError(listen, err)
+	if address, err = probe(listen, address); err != nil {
+		return nil, err
 	}
-	address = probe.Addr().(*net.TCPAddr)
-	probe.Close()
 	return nats.Embed(workers+1, &server.Options{
 		ServerName: "dmebench", Host: address.IP.String(), Port: address.Port, MaxPayload: maxPayload,
 	})
+}
+
+// probe binds the address once, before the server does, which reports a port in use
+// only to a log and would wait for it. It returns the address with its port.
+func probe(listen string, address *net.TCPAddr) (*net.TCPAddr, error) {
+	l, err := net.ListenTCP("tcp", address)
+	if err != nil {
+		return nil, listenError(listen, err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr), nil
 }
 
 // ErrListen is wrapped by the error of a broker that cannot listen where told.

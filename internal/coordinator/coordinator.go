@@ -87,7 +87,8 @@ type coordinator struct {
 	shared sharedResource
 	hosts  []host.Host
 
-	tolerant bool          // the run goes on where a host is lost
+	tolerant bool          // the run can go on where a host is lost
+	goesOn   atomic.Bool   // it does so from now on
 	lost     []atomic.Bool // by host: its nodes were taken for crashed
 
 	looked []host.Reading // by node, of the latest look by until

@@ -50,9 +50,11 @@ func (c *coordinator) watch(worker int, p launch.Process) {
 	at := c.places[worker]
 	failed := at.process == p && at.state.expected()
 	c.mu.Unlock()
-	if failed && !c.wentWithHost(worker) {
+	if failed {
 		if lost := c.lostWith(worker); lost != nil {
-			c.fail(lost)
+			if !c.goesOn.Load() {
+				c.fail(lost)
+			}
 			return
 		}
 		c.fail(&failure{
@@ -118,7 +120,9 @@ func (c *coordinator) reported(e control.Event) {
 			return
 		}
 		if lost := c.lostWith(culprit); lost != nil {
-			c.fail(lost)
+			if !c.goesOn.Load() {
+				c.fail(lost)
+			}
 			return
 		}
 		f.nodes, f.stderr = c.places[culprit].nodes, p.Stderr()

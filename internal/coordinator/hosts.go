@@ -104,13 +104,6 @@ func (c *coordinator) sums(ctx context.Context) (sums, error) {
 	return sumUp(c.looked), nil
 }
 
-// reading notes what one node has counted.
-func (c *coordinator) reading(ctx context.Context, id dme.NodeID) (host.Reading, error) {
-	readings := make([]host.Reading, c.job.Spec.Nodes)
-	err := c.hostOf(c.workerOf(id)).Read(ctx, readings)
-	return readings[id-1], c.lostHost(err)
-}
-
 // lostHost makes a failure of the run of an error by which a host is lost, and names
 // the nodes that lived there.
 func (c *coordinator) lostHost(err error) error {

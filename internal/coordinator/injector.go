@@ -96,6 +96,7 @@ func (c *coordinator) inject(ctx context.Context) {
 		}
 	}
 	c.faults = i
+	c.goesOn.Store(c.tolerant)
 	if err := i.arm(ctx); err != nil {
 		c.fail(asFailure(err))
 	}

@@ -25,7 +25,7 @@ const hostTimeout = 15 * time.Second
 // orGoOn is called with the error of what was asked of a host. Where the host is lost,
 // and the run goes on without it, there is none.
 func (c *coordinator) orGoOn(ctx context.Context, k int, err error) error {
-	if err == nil || !c.tolerant || c.faults == nil || !errors.Is(err, host.ErrLost) {
+	if err == nil || !c.goesOn.Load() || !errors.Is(err, host.ErrLost) {
 		return err
 	}
 	c.lose(ctx, k, err)
@@ -66,19 +66,6 @@ func (c *coordinator) lose(ctx context.Context, k int, why error) {
 			c.fail(err)
 		}
 	})
-}
-
-// wentWithHost reports whether a process has ended because its host is lost, and the
-// run goes on without it.
-func (c *coordinator) wentWithHost(worker int) bool {
-	if !c.tolerant || c.faults == nil {
-		return false
-	}
-	k := c.places[worker].host
-	ctx, cancel := context.WithTimeout(context.Background(), answerTime)
-	defer cancel()
-	_, err := c.hosts[k].Witness(ctx)
-	return c.lost[k].Load() || errors.Is(err, host.ErrLost)
 }
 
 // lostWith returns the failure of a worker's host, where the worker is lost because that

@@ -54,6 +54,9 @@ var importRules = []importRule{
 	// Between the clocks of hosts.
 	{of: []string{"internal/clock/exchange"}, may: []string{"internal/clock"}},
 
+	// Certificates, in files.
+	{of: []string{"internal/authority"}, may: []string{"internal/atomicfile", "internal/input"}},
+
 	// Looks at hosts, and knows nothing of runs.
 	{of: []string{"internal/doctor"}, may: []string{
 		"internal/clock", "internal/clock/exchange", "internal/environment", "internal/atomicfile", "report/units", "transport/udp",

@@ -1,9 +1,12 @@
 package nats
 
 import (
+	"cmp"
 	"crypto/rand"
+	"crypto/subtle"
 	"fmt"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -15,8 +18,23 @@ import (
 // loopback, at a port that is free, and lets in who has its token.
 type Server struct {
 	server *server.Server
-	token  string
-	store  string // folder of JetStream; "" where it has none
+	gate   *gate
+	store  string // folder of JetStream, removed at the end; "" where it has none
+}
+
+// gate lets in who shows the token.
+type gate struct {
+	token string
+	letIn atomic.Uint64
+}
+
+// Check is what the server asks about each connection.
+func (g *gate) Check(c server.ClientAuthentication) bool {
+	ok := subtle.ConstantTimeCompare([]byte(c.GetOpts().Token), []byte(g.token)) == 1
+	if ok {
+		g.letIn.Add(1)
+	}
+	return ok
 }
 
 const (
@@ -46,15 +64,17 @@ func StartServer(conns int) (*Server, error) {
 	})
 }
 
-// Embed starts a server in this process for so many connections of the run, with a
-// token of its own and without a log. It bounds the connections of strangers, and how
-// long they stay; [Admit] gets past them.
+// Embed starts a server in this process for so many connections of the run, with the
+// token that o has, else one of its own, and without a log. It bounds the connections of
+// strangers, and how long they stay; [Admit] gets past them.
 func Embed(conns int, o *server.Options) (*Server, error) {
 	return embed(conns, strangers(), o)
 }
 
 func embed(conns, strangers int, o *server.Options) (*Server, error) {
-	o.Authorization, o.NoLog, o.NoSigs = rand.Text(), true, true
+	g := &gate{token: cmp.Or(o.Authorization, rand.Text())}
+	o.Authorization, o.CustomClientAuthentication = "", g // nor does the server say the token
+	o.NoLog, o.NoSigs = true, true
 	o.MaxConn, o.AuthTimeout = conns+spareConns+strangers, authTimeout.Seconds()
 	s, err := server.NewServer(o)
 	if err != nil {
@@ -67,12 +87,23 @@ func embed(conns, strangers int, o *server.Options) (*Server, error) {
 		return nil, fmt.Errorf("nats: server: cannot listen on %s within %v; does this host have a loopback interface?",
 			o.Host, serverTimeout)
 	}
-	return &Server{server: s, token: o.Authorization}, nil
+	return &Server{server: s, gate: g}, nil
 }
 
 // Broker says how to reach the server.
 func (s *Server) Broker() Broker {
-	return Broker{URL: s.server.ClientURL(), Token: s.token, Own: true}
+	return Broker{URL: s.server.ClientURL(), Token: s.gate.token, Own: true}
+}
+
+// Strangers returns how many connections have come and not shown the token: they are
+// refused, or about to be. Those of the run that are just being made are among them.
+func (s *Server) Strangers() uint64 {
+	letIn := s.gate.letIn.Load()
+	v, err := s.server.Varz(nil)
+	if err != nil {
+		return 0 // it cannot fail
+	}
+	return max(v.TotalConnections, letIn) - letIn
 }
 
 // Close stops the server; whoever is connected loses the connection.
