@@ -2,11 +2,17 @@ package main
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
+	"dmebench/internal/doctor"
 	"dmebench/internal/exit"
+	"dmebench/internal/testbed"
 )
 
 // doctorReport is what this test reads of «doctor --json».
@@ -62,6 +68,74 @@ func TestDoctorOfAgents(t *testing.T) {
 	refused := start(t, t.TempDir(), "doctor", "--agents", url, "--expect-agents", "3")
 	if code := refused.wait(longest); code != exit.Unavailable || !strings.Contains(refused.stderr.String(), "two are named west") {
 		t.Errorf("two of one name: exit code %d, %s", code, &refused.stderr)
+	}
+}
+
+// Four hosts with addresses of their own, a broker on the first, an agent on each: all
+// is well, and the clock that is 50 ms ahead is found to be. Then a firewall drops
+// datagrams between two of them.
+func TestDoctorOfHosts(t *testing.T) {
+	const ahead = 50 * time.Millisecond
+	bed := testbed.New(t, 4, testbed.ClockAhead(3, ahead))
+	dir := t.TempDir()
+	at := bed.Host(1).Address + ":4222"
+	broker := startBy(t, bed.Host(1).Command, t.TempDir(), "broker", "--listen", at, "--dir", dir)
+	ca, token := filepath.Join(dir, "ca.pem"), filepath.Join(dir, "token")
+	for _, file := range []string{ca, token} {
+		for deadline := time.Now().Add(longest); ; time.Sleep(10 * time.Millisecond) {
+			if _, err := os.Stat(file); err == nil {
+				break
+			}
+			if time.Now().After(deadline) || broker.cmd.ProcessState != nil {
+				t.Fatalf("there is no %s: %s", file, &broker.stderr)
+			}
+		}
+	}
+	let := []string{"--nats-ca", ca, "--nats-creds", token}
+	for _, h := range bed.Hosts {
+		startBy(t, h.Command, t.TempDir(), append([]string{"agent", "--nats-url", "tls://" + at}, let...)...)
+	}
+	examine := func(want int) (r doctor.Report) {
+		t.Helper()
+		args := []string{"doctor", "--agents", "tls://" + at, "--expect-agents", "4", "-n", "8", "--json"}
+		p := startBy(t, bed.Host(1).Command, t.TempDir(), append(args, let...)...)
+		code := p.wait(longest)
+		if err := json.Unmarshal(p.stdout.Bytes(), &r); err != nil {
+			t.Fatalf("%v\n%s%s", err, p.stdout.Bytes(), p.stderr.Bytes())
+		}
+		if code != want {
+			t.Errorf("exit code %d, want %d: %+v", code, want, r)
+		}
+		return r
+	}
+
+	r := examine(exit.Held)
+	if len(r.Hosts) != 5 || len(r.Paths) != 12 {
+		t.Errorf("%d hosts, %d paths", len(r.Hosts), len(r.Paths))
+	}
+	for _, p := range r.Paths {
+		want := int64(0)
+		if p.To == "h3" {
+			want += int64(ahead)
+		}
+		if p.From == "h3" {
+			want -= int64(ahead)
+		}
+		if p.OffsetNS == nil || max(*p.OffsetNS-want, want-*p.OffsetNS) > *p.BoundNS || *p.BoundNS > int64(ahead)/2 {
+			t.Errorf("%s to %s: %+v, want %d", p.From, p.To, p, want)
+		}
+	}
+
+	// The rule has to come before that for local addresses.
+	firewall := bed.Host(2).Command("sh", "-c", "ip rule add pref 10 lookup local && ip rule add pref 5 ipproto udp from "+
+		bed.Host(4).Address+" blackhole && ip rule del pref 0")
+	if out, err := firewall.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	found := slices.DeleteFunc(examine(exit.Unavailable).Between, func(f doctor.Finding) bool { return f.Level < doctor.Problem })
+	if len(found) != 2 || found[0].From != "h2" || found[0].To != "h4" || found[1].From != "h4" || found[1].To != "h2" ||
+		found[0].Check != "reach-udp" || !strings.Contains(found[0].Do, "a firewall drops udp") {
+		t.Errorf("a firewall: %+v", found)
 	}
 }
 

@@ -131,7 +131,11 @@ func (a *agent) open(q *request) (l *lease, ready func(), err error) {
 	}
 	a.lease, a.ticket = l, rand.Text()
 	ready = a.leaveTasks()
-	a.log("taken by %q for %d of %d nodes", l.holder, len(l.part.Local), l.part.Nodes)
+	what := fmt.Sprintf("for %d of %d nodes", len(l.part.Local), l.part.Nodes)
+	if len(l.part.Local) == 0 {
+		what = "for an examination"
+	}
+	a.log("taken by %q %s", l.holder, what)
 	return l, ready, nil
 }
 

@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -22,16 +23,20 @@ var colours = map[Level]string{Problem: "\x1b[1;31m", Warning: "\x1b[33m", Note:
 const plain = "\x1b[0m"
 
 // WriteText writes the report for people. Of several hosts, what is fine is only
-// named.
+// named, and what is to be done is said where it comes first.
 func (r *Report) WriteText(out io.Writer, style Style) error {
-	w := &writer{width: max(style.Width, leastWidth), colour: style.Colour}
+	w := &writer{width: max(style.Width, leastWidth), colour: style.Colour, said: make(map[string]bool)}
 	several := len(r.Hosts) > 1
 	for i, h := range r.Hosts {
 		if several {
 			if i > 0 {
 				w.line("")
 			}
-			w.wrapped("", strings.TrimSpace(h.Name+"  "+h.Address))
+			heading := strings.TrimSpace(h.Name + " " + h.Address)
+			if h.Coordinator {
+				heading = h.Name + ", from which the others are examined"
+			}
+			w.wrapped("", heading)
 		}
 		w.findings(h.Findings, several)
 	}
@@ -78,13 +83,17 @@ type writer struct {
 	text   strings.Builder
 	width  int
 	colour bool
+	said   map[string]bool // what to do
 }
 
 func (w *writer) line(text string) { w.text.WriteString(strings.TrimRight(text, " ") + "\n") }
 
-// findings writes findings as a table; with brief, those that are fine are only
-// named.
+// findings writes findings as a table; with brief, the gravest first, and those that
+// are fine are only named.
 func (w *writer) findings(findings []Finding, brief bool) {
+	if brief {
+		findings = slices.SortedStableFunc(slices.Values(findings), func(a, b Finding) int { return int(b.Level - a.Level) })
+	}
 	const levelWidth, gap = 7, 2
 	checkWidth := 0
 	for _, f := range findings {
@@ -110,7 +119,12 @@ func (w *writer) findings(findings []Finding, brief bool) {
 		}
 		if f.Do != "" {
 			const do = "do: "
-			for i, l := range wrap(f.Do, w.width-len(indent)-len(do)) {
+			what := f.Do
+			if w.said[what] {
+				what = "as above"
+			}
+			w.said[f.Do] = true
+			for i, l := range wrap(what, w.width-len(indent)-len(do)) {
 				mark := do
 				if i > 0 {
 					mark = strings.Repeat(" ", len(do))

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"golang.org/x/sys/unix"
+)
+
+// onTerminal runs the program with its output on a terminal of that many columns, and
+// returns what it has written there.
+func onTerminal(t *testing.T, columns uint16, env []string, args ...string) string {
+	t.Helper()
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Skipf("there are no terminals here: %v", err)
+	}
+	defer master.Close()
+	fd := int(master.Fd())
+	number, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
+	if err == nil {
+		err = unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0)
+	}
+	if err == nil {
+		err = unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 40, Col: columns})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	terminal, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Skipf("there are no terminals here: %v", err)
+	}
+	path, err := exec.LookPath("dmebench") // see TestMain
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(path, args...)
+	cmd.Dir = t.TempDir()
+	cmd.Env = append(os.Environ(), env...)
+	cmd.Stdout = terminal
+	err = cmd.Start()
+	terminal.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	_, _ = io.Copy(&b, master) // ends with an error when nobody has the terminal open
+	_ = cmd.Wait()             // how it ends is the machine's matter
+	return strings.ReplaceAll(b.String(), "\r\n", "\n")
+}
+
+// On a terminal, doctor uses its width up to 120 columns, and colours unless NO_COLOR or
+// the terminal's kind says otherwise.
+func TestDoctorOnTerminals(t *testing.T) {
+	for _, c := range []struct {
+		columns  uint16
+		env      []string
+		coloured bool
+	}{
+		{80, []string{"NO_COLOR=", "TERM=xterm"}, true},
+		{80, []string{"NO_COLOR=1", "TERM=xterm"}, false},
+		{120, []string{"NO_COLOR=", "TERM=dumb"}, false},
+		{200, []string{"NO_COLOR=1", "TERM=xterm"}, false},
+	} {
+		text := onTerminal(t, c.columns, c.env, "doctor", "-n", "2")
+		if strings.Contains(text, "\x1b[") != c.coloured {
+			t.Errorf("%d columns, %v: coloured or not:\n%q", c.columns, c.env, text)
+		}
+		if c.coloured {
+			continue
+		}
+		widest := 0
+		for line := range strings.Lines(text) {
+			widest = max(widest, utf8.RuneCountInString(strings.TrimSuffix(line, "\n")))
+		}
+		if most := min(int(c.columns), 120); widest > most || widest < most/2 {
+			t.Errorf("%d columns: the widest line has %d:\n%s", c.columns, widest, text)
+		}
+	}
+}
