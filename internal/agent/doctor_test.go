@@ -2,6 +2,8 @@ package agent
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -157,4 +159,32 @@ func TestExamineLost(t *testing.T) {
 			t.Errorf("%+v", h)
 		}
 	}
+}
+
+// Whoever gives an examination up leaves the agents free.
+func TestExaminationGivenUp(t *testing.T) {
+	t.Parallel()
+	_, b := serve(t, 0)
+	startAgents(t, b, "east", "west")
+	fleet := connectFleet(t, b)
+	there := muster(t, fleet, 2)
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		defer cancel()
+		for taken := false; !taken && ctx.Err() == nil; {
+			agents, _ := fleet.List(ctx, listAtAll)
+			taken = slices.ContainsFunc(agents, func(i Info) bool { return i.Holder != "" })
+		}
+	}()
+	defer cancel()
+	for {
+		if _, _, _, err := fleet.Examine(ctx, there, doctor.Need{}, 5); err != nil {
+			if !errors.Is(err, context.Canceled) {
+				t.Error(err)
+			}
+			break
+		}
+		there = muster(t, fleet, 2)
+	}
+	discover(t, fleet, 2)
 }
