@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"os"
 	"runtime"
@@ -102,7 +103,7 @@ const busyAtMost = 256
 func (x Agent) prepare() (*agent, error) {
 	a := &agent{
 		broker: x.Broker, name: x.Name, address: x.Address, instance: rand.Text(), labels: x.Labels, out: x.Log,
-		program: x.program, cores: runtime.NumCPU(), clock: clock.New(),
+		program: x.program, cores: cores(), clock: clock.New(),
 		closed: make(chan struct{}), busy: make(chan struct{}, busyAtMost), ticket: rand.Text(),
 	}
 	var errs []error
@@ -127,6 +128,16 @@ func (x Agent) prepare() (*agent, error) {
 	a.file, err = programFile()
 	errs = append(errs, err)
 	return a, errors.Join(errs...)
+}
+
+// cores is how many processors processes on this host may use at a time: in a container
+// not all that there are.
+func cores() int {
+	n := runtime.NumCPU()
+	if quota, limited := environment.CPUQuota(); limited {
+		n = min(n, max(1, int(math.Ceil(quota))))
+	}
+	return n
 }
 
 func programFile() (os.FileInfo, error) {

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"runtime"
 	"slices"
 	"strings"
@@ -239,4 +240,36 @@ func TestProcess(t *testing.T) {
 	if discover(t, fleet, 1)[0].Holder != "" {
 		t.Error("the agent is not free")
 	}
+}
+
+// An agent that does not answer any more is given up in good time, and its processes
+// with it; once it goes on it ends them, and is free.
+func TestSilentAgent(t *testing.T) {
+	t.Parallel()
+	_, b := serve(t, 0)
+	agent := startAgents(t, b, "east")[0]
+	fleet := connectFleet(t, b)
+	h := opened(t, fleet, discover(t, fleet, 1)[0], host.Part{Nodes: 1, Local: nodes(1)})
+	p := startWorker(t, h)
+	if err := agent.Pause(); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	err := h.Read(t.Context(), make([]host.Reading, 1))
+	if passed := time.Since(began); !errors.Is(err, host.ErrLost) || passed < lostAfter-time.Second {
+		t.Errorf("after %v: %v", passed, err)
+	}
+	select {
+	case <-p.Ended():
+	case <-time.After(soon):
+		t.Fatal("the worker is not taken for dead")
+	}
+	if !strings.Contains(p.Outcome(), "host east: it cannot be reached any more: its agent has not answered for ") {
+		t.Error(p.Outcome())
+	}
+	if err := agent.Resume(); err != nil {
+		t.Fatal(err)
+	}
+	awaitEnds(t, p.PID())
+	discover(t, fleet, 1)
 }

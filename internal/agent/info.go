@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -114,9 +115,30 @@ func (a *agent) describe() *Info {
 // byName puts agents into the order in which they are listed, and nodes are placed.
 func byName(agents []Info) {
 	slices.SortFunc(agents, func(a, b Info) int {
-		if c := strings.Compare(a.Name, b.Name); c != 0 {
-			return c
-		}
-		return strings.Compare(a.Instance, b.Instance)
+		return cmp.Or(compareNames(a.Name, b.Name), strings.Compare(a.Instance, b.Instance))
 	})
 }
+
+// compareNames compares names as people count: h2 stands before h10.
+func compareNames(a, b string) int {
+	x, y := a, b
+	for x != "" && y != "" {
+		m, n := digits(x), digits(y)
+		if m == 0 || n == 0 {
+			if x[0] != y[0] {
+				return cmp.Compare(x[0], y[0])
+			}
+			x, y = x[1:], y[1:]
+			continue
+		}
+		p, q := strings.TrimLeft(x[:m], "0"), strings.TrimLeft(y[:n], "0")
+		if c := cmp.Or(cmp.Compare(len(p), len(q)), strings.Compare(p, q)); c != 0 {
+			return c
+		}
+		x, y = x[m:], y[n:]
+	}
+	return cmp.Or(cmp.Compare(len(x), len(y)), strings.Compare(a, b))
+}
+
+// digits returns how many digits a name begins with.
+func digits(s string) int { return len(s) - len(strings.TrimLeft(s, "0123456789")) }

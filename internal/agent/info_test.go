@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -178,6 +179,27 @@ func FuzzReadRequest(f *testing.F) {
 		}
 		if r, err := readRequest(again); err != nil || !reflect.DeepEqual(q, r) {
 			t.Fatalf("%v: %+v, want %+v", err, r, q)
+		}
+	})
+}
+
+func TestOrderOfNames(t *testing.T) {
+	want := []string{"a", "a1", "a2", "a02b", "a10", "a10x", "a11", "b", "h1", "h9", "h10", "h100", "h1000000000000000000000"}
+	rapid.Check(t, func(t *rapid.T) {
+		names := rapid.Permutation(want).Draw(t, "names")
+		slices.SortFunc(names, compareNames)
+		if !slices.Equal(names, want) {
+			t.Fatal(names)
+		}
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		name := rapid.StringOfN(rapid.RuneFrom([]rune("a01.")), 0, 6, -1)
+		a, b, c := name.Draw(t, "a"), name.Draw(t, "b"), name.Draw(t, "c")
+		if compareNames(a, b) != -compareNames(b, a) || (compareNames(a, b) == 0) != (a == b) {
+			t.Fatal("no order")
+		}
+		if compareNames(a, b) < 0 && compareNames(b, c) < 0 && compareNames(a, c) >= 0 {
+			t.Fatal("not transitive")
 		}
 	})
 }

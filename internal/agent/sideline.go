@@ -22,15 +22,22 @@ const restBetween = 2 * time.Second
 func (a *agent) takeTasks() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.lease != nil || a.ending || a.aside.end != nil {
-		return
+	if a.lease == nil && !a.ending {
+		a.serveTasks(a.cores)
 	}
+}
+
+// serveTasks does tasks on so many cores from now on; on none it only says that this
+// agent is there. It is called with the agent's lock held.
+func (a *agent) serveTasks(cores int) {
+	wait := a.endTasks()
 	ctx, end := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	a.aside.end, a.aside.done = end, done
 	go func() {
 		defer close(done)
-		if err := workqueue.Serve(ctx, a.conn, a.name, a.cores); err != nil {
+		wait()
+		if err := workqueue.Serve(ctx, a.conn, a.name, cores); err != nil {
 			a.log("no tasks of work queues are done here: %v", err)
 		}
 	}()
@@ -39,6 +46,14 @@ func (a *agent) takeTasks() {
 // leaveTasks gives back what is being done, and returns a function that waits for that.
 // It is called with the agent's lock held.
 func (a *agent) leaveTasks() (wait func()) {
+	wait = a.endTasks()
+	if !a.ending {
+		a.serveTasks(0)
+	}
+	return wait
+}
+
+func (a *agent) endTasks() (wait func()) {
 	if a.aside.later != nil {
 		a.aside.later.Stop()
 		a.aside.later = nil

@@ -7,7 +7,6 @@ import (
 
 	"dmebench/internal/agent"
 	"dmebench/internal/exit"
-	"dmebench/transport/nats"
 )
 
 func (p *program) agentCommand() *cli.Command {
@@ -48,9 +47,8 @@ func (p *program) agent(c *cli.Context) error {
 		return failWith(exit.Usage, err)
 	}
 	a := agent.Agent{Broker: *b, Name: c.String("name"), Address: c.String("address"), Labels: labels, Log: p.stderr}
-	err = a.Serve(c.Context)
-	if errors.Is(err, nats.ErrBroker) {
+	if err := a.Serve(c.Context); err != nil {
 		return failWith(exit.Unavailable, err)
 	}
-	return err
+	return nil
 }

@@ -2,7 +2,9 @@ package commandline
 
 import (
 	"fmt"
+	"math"
 	"slices"
+	"time"
 
 	"dmebench/dme"
 	"dmebench/result"
@@ -32,7 +34,14 @@ func (c crossing) time(x int64) string {
 	return plusMinus(x, c.bound)
 }
 
-func plusMinus(x, bound int64) string { return fmt.Sprintf("%v ± %v", ns(x), ns(bound)) }
+// plusMinus writes a time to as many digits as its bound makes sense of.
+func plusMinus(x, bound int64) string {
+	unit := time.Duration(1)
+	for unit*100 <= time.Duration(bound) {
+		unit *= 10
+	}
+	return fmt.Sprintf("%v ± %v", time.Duration(x).Round(unit), ns(bound))
+}
 
 // syncDelay writes the synchronization delays of a run; empty where there is nothing
 // to say.
@@ -68,7 +77,8 @@ func describeHost(h *result.Host) string {
 	case c.SetNS > 0:
 		text += fmt.Sprintf("; clock %s ahead at the start, and was set by %v or more", plusMinus(c.OffsetNS, c.BoundNS), ns(c.SetNS))
 	default:
-		text += fmt.Sprintf("; clock %s ahead, drift %.1f ± %.1f ppm", plusMinus(c.OffsetNS, c.BoundNS), c.DriftPPM, c.DriftBound)
+		drift := math.Round(10*c.DriftPPM)/10 + 0 // no negative zero
+		text += fmt.Sprintf("; clock %s ahead, drift %.1f ± %.1f ppm", plusMinus(c.OffsetNS, c.BoundNS), drift, c.DriftBound)
 	}
 	return text
 }

@@ -54,7 +54,7 @@ func TestPrintOfARunOnSeveralHosts(t *testing.T) {
 		"0 violations in 9 entries, 2 that the clocks cannot tell (witness+intervals)\n",
 		"next entry after 70ms ± 20.5µs",
 		"alpha at 10.0.0.1:0: nodes 1,3\n",
-		"beta at 10.0.0.2:0: node 2; clock -50.001ms ± 20.5µs ahead, drift 1.2 ± 0.3 ppm\n",
+		"beta at 10.0.0.2:0: node 2; clock -50.001ms ± 20.5µs ahead, drift 1.3 ± 0.3 ppm\n",
 		"2, round trips 60µs to 60µs in the median, 101 of 200 datagrams lost; no datagram passes on 1 of them\n")
 
 	r.SyncDelay = nil

@@ -56,10 +56,20 @@ func (p *program) sweep(c *cli.Context) error {
 		}
 	}
 	files := newFiles()
+	var work *agentsWork
+	if simulates(file) && !c.Bool("dry-run") {
+		if work, err = p.openWork(c, files); err != nil {
+			return err
+		}
+		defer work.close()
+	}
 	opt := experiment.Options{
 		Out: c.String("out"), Fresh: c.Bool("fresh"), DryRun: c.Bool("dry-run"),
 		Catalog: p.catalog, Environment: environment.Describe(), ReadFile: files.read,
 		Fits: func(s result.Spec) error {
+			if work != nil && s.Transport == result.Sim {
+				return nil // the agents see to it, each for its own host
+			}
 			return p.fits(s, files.read, c.Bool("force") || c.Bool("dry-run") || hosts != nil)
 		},
 		Run: func(ctx context.Context, job *run.Job, keep func(*result.Result) error) (*result.Result, error) {
@@ -69,6 +79,9 @@ func (p *program) sweep(c *cli.Context) error {
 			}
 			return p.execute(ctx, job, opt)
 		},
+	}
+	if work != nil {
+		opt.Elsewhere = work.simulate
 	}
 	switch {
 	case opt.DryRun:
@@ -86,4 +99,9 @@ func (p *program) sweep(c *cli.Context) error {
 		return nil
 	}
 	return p.buildReport(summary.Dir, filepath.Join(summary.Dir, "report"), nil)
+}
+
+// simulates reports whether an experiment has simulated runs.
+func simulates(file experiment.File) bool {
+	return slices.ContainsFunc(file.Transports, func(e result.Entry) bool { return e.Name == result.Sim })
 }

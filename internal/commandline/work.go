@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"dmebench/internal/agent"
 	"dmebench/internal/check"
 	"dmebench/internal/exit"
 	"dmebench/internal/interrupt"
@@ -21,8 +22,8 @@ import (
 // workFlags say which agents do work that is not tied to a host.
 func workFlags(what string) []cli.Flag {
 	return append([]cli.Flag{
-		&cli.StringFlag{Name: "agents", Usage: "NATS server at `URL`, with JetStream, at which agents on other hosts are: they do " + what +
-			", with the same outcome; see «dmebench agent --help»"},
+		agentsFlag("NATS server at `URL`, with JetStream, at which agents on other hosts are: they do " + what +
+			", with the same outcome; see «dmebench agent --help»"),
 	}, credentialFlags()...)
 }
 
@@ -44,6 +45,9 @@ func (p *program) openWork(c *cli.Context, files *files) (*agentsWork, error) {
 	broker, err := brokerAt(c, "agents")
 	if err != nil {
 		return nil, err
+	}
+	if err := agent.CheckBroker(*broker); err != nil {
+		return nil, failWith(exit.Usage, err)
 	}
 	host, err := os.Hostname()
 	if err != nil {

@@ -81,6 +81,7 @@ func (c *coordinator) collect(ctx context.Context, o *measure.Observation) error
 		}
 	}
 	wire.RefusedFrames += c.data.refused()
+	wire.RefusedConns += c.strangers()
 	o.Wire = measure.Wire(wire)
 	if c.faults == nil {
 		if err := c.entries(ctx, reports, o); err != nil {

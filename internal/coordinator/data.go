@@ -76,6 +76,17 @@ func (d *dataPlane) refused() uint64 {
 	return d.sequencer.Refused()
 }
 
+// strangers returns how many connections the run's own servers have refused, or are
+// about to: those of the run are there while it is collected.
+func (c *coordinator) strangers() (n uint64) {
+	for _, s := range []*nats.Server{c.broker, c.data.server} {
+		if s != nil {
+			n += s.Strangers()
+		}
+	}
+	return n
+}
+
 // close frees everything. The workers have ended.
 func (d *dataPlane) close() {
 	if d.sequencer != nil {

@@ -119,6 +119,12 @@ func (c *coordinator) reported(e control.Event) {
 		if e.Peer != 0 && c.mayBeLost(culprit) {
 			return
 		}
+		if lost := c.lostWith(culprit); lost != nil {
+			if !c.goesOn.Load() {
+				c.fail(lost)
+			}
+			return
+		}
 		f.nodes, f.stderr = c.places[culprit].nodes, p.Stderr()
 	}
 	if e.Worker >= 0 && e.Worker < len(c.places) {

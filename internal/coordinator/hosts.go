@@ -104,13 +104,6 @@ func (c *coordinator) sums(ctx context.Context) (sums, error) {
 	return sumUp(c.looked), nil
 }
 
-// reading notes what one node has counted.
-func (c *coordinator) reading(ctx context.Context, id dme.NodeID) (host.Reading, error) {
-	readings := make([]host.Reading, c.job.Spec.Nodes)
-	err := c.hostOf(c.workerOf(id)).Read(ctx, readings)
-	return readings[id-1], c.lostHost(err)
-}
-
 // lostHost makes a failure of the run of an error by which a host is lost, and names
 // the nodes that lived there.
 func (c *coordinator) lostHost(err error) error {
@@ -128,20 +121,6 @@ func (c *coordinator) lostHost(err error) error {
 		f.what += fmt.Sprintf("; nodes %s live there", dme.FormatNodes(f.nodes))
 	}
 	return f
-}
-
-// lostWith returns the failure of a worker's host, where the worker has ended because that
-// cannot be reached any more: all its nodes are lost, and not this worker's alone.
-func (c *coordinator) lostWith(worker int) error {
-	if !c.several() {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), lastLook)
-	defer cancel()
-	if _, err := c.hostOf(worker).Witness(ctx); errors.Is(err, host.ErrLost) {
-		return c.lostHost(err)
-	}
-	return nil
 }
 
 // entered returns how many entries there were on all hosts.

@@ -68,6 +68,20 @@ func (c *coordinator) lose(ctx context.Context, k int, why error) {
 	})
 }
 
+// lostWith returns the failure of a worker's host, where the worker is lost because that
+// cannot be reached any more, with all its nodes. A host that can answers at once.
+func (c *coordinator) lostWith(worker int) error {
+	if !c.several() {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), hostTimeout)
+	defer cancel()
+	if _, err := c.hostOf(worker).Witness(ctx); errors.Is(err, host.ErrLost) {
+		return c.lostHost(err)
+	}
+	return nil
+}
+
 // nodesLost returns the nodes of hosts that are lost.
 func (c *coordinator) nodesLost() []dme.NodeID {
 	var all []dme.NodeID

@@ -52,7 +52,7 @@ func (c *coordinator) ping(ctx context.Context) error {
 		begin := time.Now()
 		limited, cancel := context.WithTimeout(ctx, share+wait+answerTime)
 		replies, err := c.leader.Call(limited, []int{w}, control.Same(control.Command{
-			Op: control.OpPing, Pairs: byWorker[w], Count: pingCount, Within: share, Wait: wait,
+			Op: control.OpPing, Pairs: byWorker[w], Count: pingCount, Within: share, Wait: wait, Halves: len(c.hosts) > 1,
 		}))
 		cancel()
 		if ctx.Err() != nil {

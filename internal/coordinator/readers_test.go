@@ -22,6 +22,9 @@ func TestReadersShareTheCriticalSection(t *testing.T) {
 		t.Fatal(err)
 	}
 	o, err := c.observe(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := c.collect(t.Context(), &o); err != nil {
 		t.Fatal(err)
 	}

@@ -54,12 +54,13 @@ var importRules = []importRule{
 	// Between the clocks of hosts.
 	{of: []string{"internal/clock/exchange"}, may: []string{"internal/clock"}},
 
+	// Certificates, in files.
+	{of: []string{"internal/authority"}, may: []string{"internal/atomicfile", "internal/input"}},
+
 	// Looks at hosts, and knows nothing of runs.
 	{of: []string{"internal/doctor"}, may: []string{
 		"internal/clock", "internal/clock/exchange", "internal/environment", "internal/atomicfile", "report/units", "transport/udp",
 	}},
-	// Certificates, in files.
-	{of: []string{"internal/authority"}, may: []string{"internal/atomicfile", "internal/input"}},
 
 	{of: []string{"workload", "workload/fault"}, may: []string{"dme"}},
 	// Numbers in, numbers out.

@@ -6,11 +6,13 @@ import (
 	"time"
 
 	"dmebench/dme"
+	"dmebench/internal/control"
 )
 
 // Pings measure T, the one-way delay of a frame between two processes of this
 // very run, through the same transport as the algorithm's messages. All
 // processes of a host read one clock, so a delay is a difference of two times.
+// Between hosts it is half of a round trip, which one clock has timed.
 
 const (
 	pingFlag = 1 // Clock: when it was sent
@@ -28,14 +30,21 @@ const (
 // pings holds the answers that are awaited.
 type pings struct {
 	mu   sync.Mutex
-	pong chan [2]int64 // sent, arrived
+	pong chan pong
 }
 
-// ping sends count pings along each pair, one at a time, and none after a time of
-// within. It returns their one-way delays in nanoseconds, and how many were not
-// answered within a time of wait.
-func (w *worker) ping(pairs [][2]uint32, count int, within, wait time.Duration) (delays []int64, lost int, err error) {
-	pong := make(chan [2]int64, 1)
+// pong is an answer to a ping.
+type pong struct {
+	sent    int64 // the ping, by the clock of who sent it
+	arrived int64 // the ping, by the clock of who answered
+	back    int64 // the answer, by the clock of who had asked
+}
+
+// ping sends as many pings along each pair as c asks for, one at a time, and none after
+// c.Within. It returns their one-way delays in nanoseconds, and how many were not
+// answered within c.Wait.
+func (w *worker) ping(c control.Command) (delays []int64, lost int, err error) {
+	wait, pong := c.Wait, make(chan pong, 1)
 	w.pings.mu.Lock()
 	w.pings.pong = pong
 	w.pings.mu.Unlock()
@@ -45,10 +54,10 @@ func (w *worker) ping(pairs [][2]uint32, count int, within, wait time.Duration) 
 	var frame []byte
 	var slowest time.Duration
 	begin := time.Now()
-	for k, pair := range pairs {
+	for k, pair := range c.Pairs {
 		from, to := dme.NodeID(pair[0]), dme.NodeID(pair[1])
-		end := within * time.Duration(k+1) / time.Duration(len(pairs)) // each pair has its share of the time
-		for i := 0; i < count+coldPings && time.Since(begin) < end; i++ {
+		end := c.Within * time.Duration(k+1) / time.Duration(len(c.Pairs)) // each pair has its share of the time
+		for i := 0; i < c.Count+coldPings && time.Since(begin) < end; i++ {
 			sent := w.clock.Now()
 			frame = dme.AppendMessage(frame[:0], &dme.Message{Flags: pingFlag, Clock: uint64(sent)})
 			if err := w.transport.Send(from, to, frame); err != nil {
@@ -59,12 +68,16 @@ func (w *worker) ping(pairs [][2]uint32, count int, within, wait time.Duration) 
 			for answered := false; !answered; {
 				select {
 				case p := <-pong:
-					if answered = p[0] == sent; !answered {
+					if answered = p.sent == sent; !answered {
 						break // it came too late
 					}
 					slowest = max(slowest, time.Duration(w.clock.Now()-sent))
-					if i >= coldPings {
-						delays = append(delays, p[1]-p[0])
+					switch {
+					case i < coldPings:
+					case c.Halves:
+						delays = append(delays, (p.back-p.sent)/2)
+					default:
+						delays = append(delays, p.arrived-p.sent)
 					}
 				case <-timeout.C:
 					answered = true
@@ -95,10 +108,10 @@ func (w *worker) pinged(from, to dme.NodeID, b []byte) {
 		}
 	case pongFlag:
 		w.pings.mu.Lock()
-		pong := w.pings.pong
+		await := w.pings.pong
 		w.pings.mu.Unlock()
 		select {
-		case pong <- [2]int64{int64(m.Clock), int64(m.Num)}:
+		case await <- pong{sent: int64(m.Clock), arrived: int64(m.Num), back: arrived}:
 		default:
 		}
 	}

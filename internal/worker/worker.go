@@ -83,7 +83,7 @@ func (w *worker) answer(c control.Command) (r control.Reply) {
 	case control.OpConnect:
 		err = w.transport.Start(c.Book, w)
 	case control.OpPing:
-		r.Delays, r.Lost, err = w.ping(c.Pairs, c.Count, c.Within, c.Wait)
+		r.Delays, r.Lost, err = w.ping(c)
 	case control.OpDown:
 		err = w.expel(c.Nodes)
 	case control.OpUp:

@@ -31,16 +31,13 @@
 package workqueue
 
 import (
-	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strings"
-	"sync"
 	"time"
+
+	"dmebench/internal/environment"
 )
 
 // maxDeliver is how often a task is given out at most.
@@ -64,18 +61,19 @@ func lastToken(subject string) string { return subject[strings.LastIndexByte(sub
 
 // announcement says that a queue is open.
 type announcement struct {
-	Queue   string `json:"queue"`
-	Program string `json:"program"` // SHA-256 of the owner's
-	Host    string `json:"host"`    // of the owner, for people
-	Over    bool   `json:"over,omitempty"`
+	Queue   string              `json:"queue"`
+	Program environment.Program `json:"program"` // the owner's
+	Host    string              `json:"host"`    // of the owner, for people
+	Over    bool                `json:"over,omitempty"`
 }
 
 // presence is an agent's answer to an announcement.
 type presence struct {
-	Agent   string `json:"agent"` // tells agents apart
-	Host    string `json:"host"`  // its name, for people
-	Program string `json:"program"`
-	Cores   int    `json:"cores"`
+	Agent    string              `json:"agent"` // tells agents apart
+	Host     string              `json:"host"`  // its name, for people
+	Program  environment.Program `json:"program"`
+	Replaced bool                `json:"replaced,omitempty"` // and is not what its file is any more
+	Cores    int                 `json:"cores"`
 }
 
 const (
@@ -101,23 +99,22 @@ func unavailable(format string, args ...any) error {
 	return fmt.Errorf("%w: %w", ErrUnavailable, fmt.Errorf(format, args...))
 }
 
-// program is the SHA-256 of this program's executable, in hexadecimal.
-var program = sync.OnceValues(func() (string, error) {
+// sameBuild reports whether tasks have the same answers from two programs. Of one commit
+// is not enough: on another kind of processor the last digit of a mean can be another.
+func sameBuild(a, b environment.Program) bool { return a.SHA256 != "" && a.SHA256 == b.SHA256 }
+
+// replaced reports whether the file of this program is another one by now: a process
+// that is started from it would be of another build. Where the system does not tell, it
+// is taken not to be.
+func replaced() bool {
+	running, err := os.Stat("/proc/self/exe")
+	if err != nil {
+		return false
+	}
 	path, err := os.Executable()
 	if err != nil {
-		return "", err
+		return true
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
-})
-
-// short is what people are shown of a SHA-256.
-func short(program string) string { return cmp.Or(program[:min(12, len(program))], "unknown") }
+	file, err := os.Stat(path)
+	return err != nil || !os.SameFile(running, file)
+}

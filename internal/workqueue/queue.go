@@ -12,6 +12,7 @@ import (
 	natsgo "github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"dmebench/internal/environment"
 	"dmebench/internal/task"
 	"dmebench/transport/nats"
 )
@@ -96,7 +97,7 @@ func Open(ctx context.Context, b nats.Broker, o Options) (*Queue, error) {
 	if o.Warn == nil {
 		o.Warn = func(string) {}
 	}
-	build, err := program()
+	build, err := environment.ThisProgram()
 	if err != nil {
 		return nil, unavailable("cannot read this program's executable, by which agents know it: %w", err)
 	}

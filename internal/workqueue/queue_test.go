@@ -17,6 +17,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"dmebench/internal/check"
+	"dmebench/internal/environment"
 	"dmebench/internal/task"
 	"dmebench/result"
 	"dmebench/transport/nats"
@@ -89,7 +90,9 @@ func TestAgentsAreKilled(t *testing.T) {
 	})
 	done := 0
 	for seed := uint64(1); ctx.Err() == nil || done < 20; seed++ {
-		tasks := []task.Task{simulation("maekawa", 31, 620, seed), simulation("ricart-agrawala", 20, 400, seed), simulation("raymond", 40, 4000, seed)}
+		tasks := []task.Task{
+			simulation("maekawa", 31, 620, seed), simulation("ricart-agrawala", 20, 400, seed), simulation("raymond", 40, 4000, seed),
+		}
 		for i, a := range all(t, q, tasks) {
 			done++
 			if got, want := text(t, a), here(t, tasks[i]); got != want {
@@ -213,7 +216,7 @@ func TestOtherPrograms(t *testing.T) {
 	if !errors.Is(err, ErrUnavailable) {
 		t.Fatal(err)
 	}
-	wantText(t, err.Error(), "no agent takes this work; host-", "its program is another one (SHA-256 ", "install the same there")
+	wantText(t, err.Error(), "no agent takes this work; host-", "its program is another one (", "install the same file there")
 	b.leavesNothing()
 
 	startAgent(t, b.url(), 1)
@@ -229,6 +232,42 @@ func TestOtherPrograms(t *testing.T) {
 	mu.Lock()
 	defer mu.Unlock()
 	wantText(t, strings.Join(warnings, "\n"), "takes none of this work: its program is another one")
+}
+
+// An agent whose file is another one by now takes no task: its processes would be of that
+// file.
+func TestReplacedProgram(t *testing.T) {
+	if _, err := os.Stat("/proc/self/exe"); err != nil {
+		t.Skip(err)
+	}
+	b := startBroker(t)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	bytes, err := os.ReadFile(self)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "program")
+	if err := os.WriteFile(file, bytes, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	startAgent(t, b.url(), 1, file)
+	q := b.queue()
+	x := simulation("maekawa", 7, 70, 1)
+	if a := all(t, q, []task.Task{x}); a[0].Result == nil {
+		t.Fatalf("%+v", a[0])
+	}
+	q.Close()
+	if err := errors.Join(os.WriteFile(file+".new", append(bytes, "behind"...), 0o755), os.Rename(file+".new", file)); err != nil {
+		t.Fatal(err)
+	}
+	_, err = Open(t.Context(), nats.Broker{URL: b.url()}, Options{Patience: 10 * time.Minute})
+	if !errors.Is(err, ErrUnavailable) {
+		t.Fatal(err)
+	}
+	wantText(t, err.Error(), "no agent takes this work; host-", "the file of its program was replaced", "start the agent anew")
 }
 
 // A server that is restarted, with its folder, loses nothing.
@@ -354,6 +393,23 @@ func TestCannotBegin(t *testing.T) {
 	}
 }
 
+// An agent that is in use is there, and does nothing.
+func TestAgentsInUse(t *testing.T) {
+	b := startBroker(t)
+	a := startAgent(t, b.url(), 0)
+	_, err := Open(t.Context(), nats.Broker{URL: b.url()}, Options{Patience: 10 * time.Minute})
+	if !errors.Is(err, ErrUnavailable) {
+		t.Fatal(err)
+	}
+	wantText(t, err.Error(), "all agents are in use by runs over real networks (host-")
+	startAgent(t, b.url(), 1)
+	q := b.queue()
+	if x := all(t, q, []task.Task{simulation("maekawa", 7, 70, 1)}); x[0].Result == nil || q.Cores() != 1 {
+		t.Errorf("%+v, %d cores", x[0], q.Cores())
+	}
+	a.leave()
+}
+
 // A task has nothing done but what it may.
 func TestTasksThatAreRefused(t *testing.T) {
 	b := startBroker(t)
@@ -395,7 +451,9 @@ func TestGarbage(t *testing.T) {
 	startAgent(t, b.url(), 1)
 	q := b.queue()
 	c := b.connect()
-	for _, text := range []string{"", "{", "[]", `{"queue":"a.b>"}`, `{"queue":"` + strings.Repeat("x", 100) + `"}`, `{"agent":"x","cores":-1}`} {
+	for _, text := range []string{
+		"", "{", "[]", `{"queue":"a.b>"}`, `{"queue":"` + strings.Repeat("x", 100) + `"}`, `{"agent":"x","cores":-1}`,
+	} {
 		if err := errors.Join(c.Publish(announceTopic, []byte(text)), c.Publish(q.roster.inbox.Subject, []byte(text)),
 			c.Publish(taskTopic(q.id)+"999", []byte(text)), c.Publish(answerTopic(q.id)+"998", []byte(text))); err != nil {
 			t.Fatal(err)
@@ -469,8 +527,9 @@ func TestExpire(t *testing.T) {
 
 // An owner who announces a queue again that was taken to be gone has it back.
 func TestHeardAgain(t *testing.T) {
-	s := &taker{queues: map[string]*offer{}, silent: map[string]time.Time{"q": time.Now()}, me: presence{Program: "other"}}
-	s.hear(&natsgo.Msg{Data: []byte(`{"queue":"q","program":"mine"}`)})
+	me := presence{Program: environment.Program{SHA256: "other"}}
+	s := &taker{queues: map[string]*offer{}, silent: map[string]time.Time{"q": time.Now()}, me: me}
+	s.hear(&natsgo.Msg{Data: []byte(`{"queue":"q","program":{"sha256":"mine"}}`)})
 	if len(s.silent) != 0 || len(s.queues) != 0 {
 		t.Errorf("%v, %v", s.silent, s.queues)
 	}

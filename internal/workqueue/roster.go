@@ -12,11 +12,13 @@ import (
 	"time"
 
 	natsgo "github.com/nats-io/nats.go"
+
+	"dmebench/internal/environment"
 )
 
 // roster knows which agents are there, by what they answer to announcements.
 type roster struct {
-	program string
+	program environment.Program
 	warn    func(string)
 	inbox   *natsgo.Subscription
 	arrived chan struct{} // has room for one: somebody has answered
@@ -31,7 +33,7 @@ type agent struct {
 	heard time.Time
 }
 
-func newRoster(program string, warn func(string)) *roster {
+func newRoster(program environment.Program, warn func(string)) *roster {
 	return &roster{program: program, warn: warn, arrived: make(chan struct{}, 1), agents: make(map[string]*agent), fit: time.Now()}
 }
 
@@ -57,7 +59,7 @@ func (r *roster) hear(m *natsgo.Msg) {
 		r.agents[p.Agent] = a
 	}
 	a.presence, a.heard = p, now
-	fits := p.Program == r.program
+	fits := r.fits(p)
 	if fits {
 		r.fit = now
 	}
@@ -71,8 +73,13 @@ func (r *roster) hear(m *natsgo.Msg) {
 	}
 }
 
+func (r *roster) fits(p presence) bool { return sameBuild(p.Program, r.program) && !p.Replaced }
+
 func (r *roster) differs(p presence) string {
-	return fmt.Sprintf("its program is another one (SHA-256 %s…, here %s…); install the same there", short(p.Program), short(r.program))
+	if p.Replaced {
+		return "the file of its program was replaced since it was started; start the agent anew"
+	}
+	return fmt.Sprintf("its program is another one (%v; here %v); install the same file there", p.Program, r.program)
 }
 
 // cores returns how many tasks are done at a time.
@@ -80,7 +87,7 @@ func (r *roster) cores() (n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, a := range r.agents {
-		if a.Program == r.program {
+		if r.fits(a.presence) {
 			n += a.Cores
 		}
 	}
@@ -109,15 +116,27 @@ func (r *roster) excuse(now time.Time) {
 	}
 }
 
+// rest says that nobody is missed.
+func (r *roster) rest(now time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.fit = now
+}
+
 // none says why there is no agent.
 func (r *roster) none(waited time.Duration) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var others []string
+	var others, used []string
 	for _, a := range slices.SortedFunc(maps.Values(r.agents), func(a, b *agent) int { return cmp.Compare(a.Host, b.Host) }) {
-		if a.Program != r.program {
+		if !r.fits(a.presence) {
 			others = append(others, a.Host+": "+r.differs(a.presence))
+		} else if a.Cores == 0 {
+			used = append(used, a.Host)
 		}
+	}
+	if used != nil {
+		return unavailable("all agents are in use by runs over real networks (%s); try again when these are over", strings.Join(used, ", "))
 	}
 	if others != nil {
 		return unavailable("no agent takes this work; %s", strings.Join(others, "; "))

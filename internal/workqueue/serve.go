@@ -11,6 +11,8 @@ import (
 
 	natsgo "github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"dmebench/internal/environment"
 )
 
 // maxQueues is of how many queues an agent takes tasks. It takes no notice of further ones.
@@ -20,6 +22,8 @@ const maxQueues = 64
 // them at a time as it is given cores, each in a process that runs on one. host names this
 // host in what owners of queues are told.
 //
+// With 0 cores it does nothing, and tells owners that the host is there, but in use.
+//
 // It goes on until ctx ends; what is being done is then given back, its processes are
 // ended, and nil is returned. An error says that it could not begin.
 func Serve(ctx context.Context, c *natsgo.Conn, host string, cores int) error {
@@ -27,12 +31,12 @@ func Serve(ctx context.Context, c *natsgo.Conn, host string, cores int) error {
 	if err != nil {
 		return unavailable("%w", err)
 	}
-	build, err := program()
+	build, err := environment.ThisProgram()
 	if err != nil {
 		return unavailable("cannot read this program's executable, by which its queues know it: %w", err)
 	}
 	s := &taker{
-		conn: c, js: js, me: presence{Agent: rand.Text(), Host: host, Program: build, Cores: cores},
+		conn: c, js: js, me: presence{Agent: agentID(), Host: host, Program: build, Cores: cores},
 		queues: make(map[string]*offer), silent: make(map[string]time.Time), changed: make(chan struct{}),
 	}
 	announcements, err := c.Subscribe(announceTopic, s.hear)
@@ -53,6 +57,9 @@ func Serve(ctx context.Context, c *natsgo.Conn, host string, cores int) error {
 	}
 	return nil
 }
+
+// agentID tells this process from other agents.
+var agentID = sync.OnceValue(rand.Text)
 
 // taker takes tasks.
 type taker struct {
@@ -89,16 +96,19 @@ func (s *taker) hear(m *natsgo.Msg) {
 	defer s.mu.Unlock()
 	delete(s.silent, a.Queue)
 	o := s.queues[a.Queue]
+	s.me.Replaced = s.me.Replaced || replaced()
 	switch {
 	case s.closed:
 		return
-	case a.Over:
+	case a.Over, s.me.Replaced:
 		if o != nil {
 			o.end()
 			delete(s.queues, a.Queue)
 		}
-		return
-	case a.Program != s.me.Program:
+		if a.Over {
+			return
+		}
+	case !sameBuild(a.Program, s.me.Program):
 	case o != nil:
 		o.heard = time.Now()
 	case len(s.queues) < maxQueues:

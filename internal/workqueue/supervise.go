@@ -55,15 +55,27 @@ func (q *Queue) look(s *condition) error {
 	if !s.away.IsZero() {
 		*s = condition{}
 	}
+	if !q.waits() {
+		q.roster.rest(now) // agents may leave while there is nothing to do
+	}
 	since := q.roster.sweep(now)
 	if waited := now.Sub(since); !since.IsZero() && waited > q.opt.Patience {
 		return q.roster.none(waited)
 	}
+	used := since.IsZero() && q.roster.cores() == 0 && q.waits()
 	q.warn(s, !since.IsZero(), "no agent answers any more; waiting for one")
-	if since.IsZero() {
+	q.warn(s, used, "all agents are in use by runs over real networks; waiting for one")
+	if since.IsZero() && !used {
 		s.warned = false
 	}
 	return q.lookAtTasks(s, now)
+}
+
+// waits reports whether somebody waits for an answer.
+func (q *Queue) waits() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.waiting) > 0
 }
 
 func (q *Queue) warn(s *condition, yes bool, text string) {

@@ -53,8 +53,8 @@ func (p *Port) Probe(ctx context.Context, peer Peer, count int) (Path, error) {
 }
 
 // Follow begins an exchange with a peer each interval until the context ends, and
-// reports about each second, and at the end, what came of those that are over. It
-// returns nil when the context has ended.
+// reports each time, and at the end, what came of those that are over since. It returns
+// nil when the context has ended.
 func (p *Port) Follow(ctx context.Context, peer Peer, interval time.Duration, report func(Path)) error {
 	pr, err := p.prober(peer)
 	if err != nil {
@@ -62,7 +62,6 @@ func (p *Port) Follow(ctx context.Context, peer Peer, interval time.Duration, re
 	}
 	next := time.NewTicker(interval)
 	defer next.Stop()
-	reported := time.Now()
 	for {
 		select {
 		case a := <-pr.answers:
@@ -79,9 +78,8 @@ func (p *Port) Follow(ctx context.Context, peer Peer, interval time.Duration, re
 			return err
 		}
 		pr.expire()
-		if time.Since(reported) >= time.Second {
+		if pr.path.Sent > len(pr.waiting) {
 			report(pr.report())
-			reported = time.Now()
 		}
 		pr.ask()
 	}
