@@ -29,11 +29,12 @@ func (h *Remote) keep() {
 			return
 		case <-t.C:
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), renewal)
+		wait := min(renewal, max(beat, lostAfter-h.silence()))
+		ctx, cancel := context.WithTimeout(context.Background(), wait)
 		err := h.renew(ctx)
 		cancel()
 		h.compare()
-		if err != nil && h.silence() > lostAfter {
+		if err != nil && h.silence() >= lostAfter {
 			h.lose(h.silent())
 		}
 	}
