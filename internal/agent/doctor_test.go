@@ -38,7 +38,11 @@ func TestExamine(t *testing.T) {
 	_, b := serve(t, 0)
 	startAgents(t, b, "east", "west", "south")
 	fleet := connectFleet(t, b)
-	r := examineFleet(t, fleet, muster(t, fleet, 3))
+	there := muster(t, fleet, 3)
+	if !strings.Contains(there[0].Clock, "synchronized") {
+		t.Errorf("the clock: %q", there[0].Clock)
+	}
+	r := examineFleet(t, fleet, there)
 	if len(r.Hosts) != 3 || len(r.Paths) != 6 || r.Problems > 0 {
 		t.Errorf("%+v", r)
 	}
