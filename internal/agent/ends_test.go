@@ -119,7 +119,8 @@ func TestKilledCoordinator(t *testing.T) {
 		until(t, "the agent says so", logged(a, "nothing was heard of its coordinator"))
 	}
 	short := result.Spec{Algorithm: "raymond", Nodes: 4, Requests: 40}
-	if r, err := lead(t.Context(), coordinatorConfig{Broker: b, Expect: 2, Spec: short}, nil); err != nil || r.Status != result.OK || r.Entries != 40 {
+	r, err := lead(t.Context(), coordinatorConfig{Broker: b, Expect: 2, Spec: short}, nil)
+	if err != nil || r.Status != result.OK || r.Entries != 40 {
 		t.Errorf("%v %+v", err, r)
 	}
 }
@@ -143,7 +144,8 @@ func TestRestartedServer(t *testing.T) {
 	}
 	serve(t, port)
 	short := result.Spec{Algorithm: "raymond", Nodes: 4, Requests: 40}
-	if r, err := lead(t.Context(), coordinatorConfig{Broker: b, Expect: 2, Spec: short}, nil); err != nil || r.Status != result.OK || r.Entries != 40 {
+	r, err := lead(t.Context(), coordinatorConfig{Broker: b, Expect: 2, Spec: short}, nil)
+	if err != nil || r.Status != result.OK || r.Entries != 40 {
 		t.Errorf("%v %+v", err, r)
 	}
 	for _, a := range agents {
