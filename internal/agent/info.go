@@ -26,6 +26,7 @@ type Info struct {
 	Program     environment.Program `json:"program"`             // that its workers run
 	Limits      environment.Limits  `json:"limits"`              // of threads and descriptors
 	Environment map[string]string   `json:"environment"`         // as in results
+	Clock       string              `json:"clock"`               // how it is kept, for people
 	Holder      string              `json:"holder,omitempty"`    // who has taken it; "" where it is free
 	Between     bool                `json:"between,omitempty"`   // whoever has taken it is between two runs
 	Ticket      string              `json:"ticket,omitempty"`    // by which it can be taken, once
@@ -104,7 +105,7 @@ func (a *agent) describe() *Info {
 	defer a.mu.Unlock()
 	i := &Info{
 		Name: a.name, Instance: a.instance, Address: a.address, Addresses: f.addresses, Labels: a.labels,
-		Cores: a.cores, Memory: f.memory, Program: a.program, Limits: f.limits, Environment: f.environment,
+		Cores: a.cores, Memory: f.memory, Program: a.program, Limits: f.limits, Environment: f.environment, Clock: f.clock,
 		Ticket: a.ticket, Refused: a.refused.Load(), PID: os.Getpid(),
 	}
 	if a.lease != nil {
