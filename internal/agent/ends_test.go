@@ -155,6 +155,31 @@ func TestRestartedServer(t *testing.T) {
 	}
 }
 
+// A run that begins while the server is being started anew waits for it.
+func TestRunWaitsForTheServer(t *testing.T) {
+	t.Parallel()
+	s, b := serve(t, 0)
+	startAgents(t, b, "east")
+	fleet := connectFleet(t, b)
+	h := fleet.Host(discover(t, fleet, 1)[0])
+	port := portOf(s)
+	shut(s)
+	opened := make(chan error, 1)
+	go func() { opened <- h.Open(t.Context(), host.Part{Nodes: 1, Local: nodes(1)}) }()
+	select {
+	case err := <-opened:
+		t.Fatal("it was opened without a server:", err)
+	case <-time.After(atOnce + time.Second): // longer than one question takes
+	}
+	serve(t, port)
+	if err := <-opened; err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 // An agent ends its workers, and is free, once its coordinator has been silent for
 // LeaseTime; not before.
 func TestLeaseExpires(t *testing.T) {
