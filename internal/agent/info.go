@@ -28,6 +28,7 @@ type Info struct {
 	Environment map[string]string   `json:"environment"`         // as in results
 	Clock       string              `json:"clock"`               // how it is kept, for people
 	Holder      string              `json:"holder,omitempty"`    // who has taken it; "" where it is free
+	Between     bool                `json:"between,omitempty"`   // whoever has taken it is between two runs
 	Ticket      string              `json:"ticket,omitempty"`    // by which it can be taken, once
 	Refused     uint64              `json:"refused"`             // requests that could not be read, or were of no lease
 	PID         int                 `json:"pid"`                 // of the agent
@@ -109,6 +110,8 @@ func (a *agent) describe() *Info {
 	}
 	if a.lease != nil {
 		i.Holder, i.Ticket = a.lease.holder, ""
+	} else if i.Holder = a.reservedFor(); i.Holder != "" {
+		i.Between = true
 	}
 	return i
 }

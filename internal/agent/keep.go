@@ -162,7 +162,7 @@ func (h *Remote) Close() error {
 // release has the agent end the lease.
 func (h *Remote) release() error {
 	h.mu.Lock()
-	heard := h.heard
+	heard, lease := h.heard, h.lease
 	h.mu.Unlock()
 	ctx, cancel := context.WithTimeout(context.Background(), closing)
 	defer cancel()
@@ -170,6 +170,7 @@ func (h *Remote) release() error {
 	switch {
 	case err == nil:
 		h.learn(x.Ended)
+		h.fleet.hadTaken(h.instance, lease)
 	case errors.Is(err, errOver):
 		err = nil
 	}
