@@ -222,11 +222,12 @@ func TestHostWarnings(t *testing.T) {
 			func(_ int, r *result.Result) { linkOf(r, "host-1", "host-2").BoundNS = new(int64(3e6)) }},
 		{"bound above the delay", "the bound of the clocks, 41.3 µs, exceeds the median synchronization delay, 40 µs",
 			func(_ int, r *result.Result) { r.SyncDelay.P50 = 40_000 }},
-		{"delays too short", "the synchronization delay of 5 of 6 repetitions is shorter than the clocks can tell", func(i int, r *result.Result) {
-			if i != 2 {
-				r.SyncDelay, r.SyncDelayOverT = nil, nil
-			}
-		}},
+		{"delays too short", "the synchronization delay of 5 of 6 repetitions is shorter than the clocks can tell",
+			func(i int, r *result.Result) {
+				if i != 2 {
+					r.SyncDelay, r.SyncDelayOverT = nil, nil
+				}
+			}},
 		{"placement", "repetitions placed their nodes on hosts in 2 ways", func(i int, r *result.Result) {
 			if i == 1 {
 				r.Hosts[0].Nodes, r.Hosts[1].Nodes = r.Hosts[1].Nodes, r.Hosts[0].Nodes

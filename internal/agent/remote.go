@@ -126,6 +126,7 @@ func (h *Remote) take(ctx context.Context) (wait bool, err error) {
 		return false, h.errorf("its agent is not the one that was found; look for agents anew")
 	case !now.Info.Program.Same(h.fleet.program):
 		return false, h.errorf("%w", h.fleet.otherProgram(*now.Info))
+	case now.Info.Holder == h.fleet.holder && now.Info.Between:
 	case now.Info.Holder == h.fleet.holder:
 		return true, h.errorf("an earlier run of this coordinator is not over there")
 	case now.Info.Holder != "":

@@ -112,23 +112,18 @@ func (t *testbed) place(nodes, perWorker int) ([]int, error) {
 	return t.placement.Place((nodes+perWorker-1)/perWorker, t.sites())
 }
 
-// options completes the options of a run; those of a run on this host alone stay.
-// Hosts on which none of its nodes is take no part in it.
+// options completes the options of a run; those of a run on this host alone stay. All
+// hosts take part in every run, so that runs on few nodes and on many are of one testbed.
 func (t *testbed) options(job *run.Job, opt coordinator.Options) (coordinator.Options, error) {
 	if t == nil || !job.Network.Real() {
 		return opt, nil
 	}
-	places, err := t.place(job.Spec.Nodes, job.Spec.NodesPerWorker)
-	if err != nil {
+	var err error
+	if opt.Place, err = t.place(job.Spec.Nodes, job.Spec.NodesPerWorker); err != nil {
 		return opt, failWith(exit.Usage, err)
 	}
-	used := make(map[int]int) // by agent: which of the run's hosts it is
-	for _, k := range places {
-		if _, known := used[k]; !known {
-			used[k] = len(opt.Hosts)
-			opt.Hosts = append(opt.Hosts, t.fleet.Host(t.agents[k]))
-		}
-		opt.Place = append(opt.Place, used[k])
+	for _, a := range t.agents {
+		opt.Hosts = append(opt.Hosts, t.fleet.Host(a))
 	}
 	opt.Control = &t.broker
 	return opt, nil

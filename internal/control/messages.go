@@ -128,6 +128,7 @@ type Reply struct {
 	Wire     *transport.Counters `json:"wire,omitempty"`     // report: since begin
 	Warnings []string            `json:"warnings,omitempty"` // report: of the transport
 	Clocks   *clock.Change       `json:"clocks,omitempty"`   // report: of the host, since begin
+	Misread  time.Duration       `json:"misread,omitempty"`  // report: how far the worker's clock may be from its host's
 	Lapses   []lapse.Lapse       `json:"lapses,omitempty"`   // report: when the worker did not run, since begin
 	Unserved uint64              `json:"unserved,omitempty"`
 	Dropped  uint64              `json:"dropped,omitempty"` // report: records beyond the limit

@@ -74,6 +74,10 @@ func (c *coordinator) collect(ctx context.Context, o *measure.Observation) error
 		if r.Clocks != nil {
 			o.Clocks = append(o.Clocks, *r.Clocks)
 		}
+		if o.Hosts != nil {
+			h := &o.Hosts[c.places[r.Worker].host]
+			h.Error = max(h.Error, r.Misread)
+		}
 		o.Unserved += r.Unserved
 		o.Dropped += r.Dropped
 		for _, refusal := range r.Refusals {
@@ -88,11 +92,11 @@ func (c *coordinator) collect(ctx context.Context, o *measure.Observation) error
 			return err
 		}
 	}
+	c.survey.after(ctx)
+	c.survey.report(o)
 	if o.Status != result.OK {
 		return nil
 	}
-	c.survey.after(ctx)
-	c.survey.report(o)
 	return c.ping(ctx)
 }
 

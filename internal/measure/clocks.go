@@ -119,6 +119,7 @@ func (c *clocks) way(from, to int) func(at int64) wayOfTime {
 func (c *clocks) findWay(from, to int) func(at int64) wayOfTime {
 	there, back := c.direct[[2]int{from, to}], c.direct[[2]int{to, from}]
 	f, t := c.hosts[from].Relation, c.hosts[to].Relation
+	misread := int64(c.hosts[from].Error + c.hosts[to].Error)
 	return func(at int64) wayOfTime {
 		w := wayOfTime{math.MinInt64, math.MaxInt64, false}
 		sound := true
@@ -127,6 +128,7 @@ func (c *clocks) findWay(from, to int) func(at int64) wayOfTime {
 			sound = sound && bound >= 0       // else exchanges contradict one another
 			if bound < tooMuch && -tooMuch < x && x < tooMuch {
 				w.known = true
+				bound += misread
 				w.earliest, w.latest = max(w.earliest, x-bound), min(w.latest, x+bound)
 			}
 		}

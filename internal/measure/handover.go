@@ -10,8 +10,8 @@ import (
 // handovers are the synchronization delays of a run.
 type handovers struct {
 	delays  []int64 // in the order of entries
-	crossed int     // of these, between two hosts
-	bound   int64   // on the error of any of them
+	crossed []int64 // of these, those between two hosts
+	bound   int64   // on the error of any of these
 	unknown int     // hand-overs between hosts of which nothing is known: none of the delays
 }
 
@@ -67,9 +67,9 @@ func (t *timeline) handOver(h *handovers, from, to int32) {
 		h.unknown++
 		return
 	}
-	h.crossed++
+	delay := entry.Entered - exited.middle()
+	h.delays, h.crossed = append(h.delays, delay), append(h.crossed, delay)
 	h.bound = max(h.bound, exited.bound())
-	h.delays = append(h.delays, entry.Entered-exited.middle())
 }
 
 // earliest is the earliest request of a set of entries, and the earliest of

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"dmebench/internal/clock"
 	"dmebench/result"
 )
 
@@ -21,7 +20,7 @@ func (t *timeline) hosts(o *Observation) []result.Host {
 	var all []result.Host
 	for k, h := range o.Hosts {
 		if h.Relation != nil {
-			h.Clock = t.hostClock(k, h.Relation, o.Start)
+			h.Clock = t.hostClock(k, o)
 		}
 		all = append(all, h.Host)
 	}
@@ -29,8 +28,9 @@ func (t *timeline) hosts(o *Observation) []result.Host {
 }
 
 // hostClock compares a host's clock with the reference; nil where nothing is known.
-func (t *timeline) hostClock(host int, r *clock.Relation, start int64) *result.HostClock {
-	offset, bound := r.Offset(start)
+func (t *timeline) hostClock(host int, o *Observation) *result.HostClock {
+	r := o.Hosts[host].Relation
+	offset, bound := r.Offset(o.Start)
 	if bound == math.MaxInt64 {
 		return nil
 	}
@@ -43,7 +43,7 @@ func (t *timeline) hostClock(host int, r *clock.Relation, start int64) *result.H
 		if e := &t.local[i]; t.clocks.host(e.Node) == host {
 			for _, at := range []int64{e.Entered, e.Exited} {
 				_, bound := r.Here(at)
-				c.BoundNS = max(c.BoundNS, bound)
+				c.BoundNS = max(c.BoundNS, bound+int64(o.Hosts[host].Error))
 			}
 		}
 	}
@@ -97,12 +97,13 @@ func (t *timeline) safetyOfHosts(o *Observation, sum *totals) result.Safety {
 }
 
 // valid returns the delays of hand-overs, where there is something to tell: the clocks
-// of all are known, and the bound on their errors is below the median of them.
+// of all are known, and the bound on the errors of those between hosts is no more than
+// the median of them.
 func (t *timeline) valid(h *handovers) []int64 {
 	if h.unknown > 0 || len(h.delays) == 0 {
 		return nil
 	}
-	if h.crossed > 0 && (!t.clocks.sound() || h.bound > median(h.delays)) {
+	if len(h.crossed) > 0 && (!t.clocks.sound() || h.bound > median(h.crossed)) {
 		return nil
 	}
 	return slices.Clone(h.delays)
@@ -116,7 +117,7 @@ func (t *timeline) fillCrossing(r *result.Result, o *Observation, h *handovers) 
 	if !t.clocks.several() {
 		return
 	}
-	if h.crossed > 0 {
+	if len(h.crossed) > 0 {
 		r.SyncDelayBound = &h.bound
 	}
 	if !t.clocks.sound() {
@@ -175,10 +176,14 @@ func (t *timeline) warnHosts(r *result.Result, o *Observation, h handovers) (w [
 		r.Safety.Undecided, advice)
 	warn(h.unknown > 0,
 		"%d hand-overs were between hosts whose clocks cannot be compared: there is no synchronization delay to tell", h.unknown)
-	if h.unknown == 0 && h.crossed > 0 && t.clocks.sound() {
-		m := median(h.delays)
-		warn(h.bound > m, "the clocks of the hosts are known to within %v, and the median synchronization delay seems to be "+
-			"%v: it is not told; see sync_delay_by_throughput_ns, which needs no common clock", time.Duration(h.bound), time.Duration(m))
+	if h.unknown == 0 && len(h.crossed) > 0 && t.clocks.sound() {
+		m := median(h.crossed)
+		instead := ""
+		if r.SyncDelayLoad != nil {
+			instead = "; see sync_delay_by_throughput_ns, which needs no common clock"
+		}
+		warn(h.bound > m, "the clocks of the hosts are known to within %v, and the median synchronization delay between them "+
+			"seems to be %v: it is not told%s", time.Duration(h.bound), time.Duration(m), instead)
 	}
 	n := t.uncertain()
 	warn(n > 0, "the order of %d entries and the ones before them, on other hosts, is not sure by their clocks: "+

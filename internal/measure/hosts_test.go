@@ -280,6 +280,36 @@ func TestARunOnSeveralHosts(t *testing.T) {
 	}
 	encode(t, r)
 
+	// What workers may have misread of their host's clock counts, too.
+	o := b.observe(t, result.Spec{Nodes: 4, Requests: 400, Warmup: "0"}, entries)
+	o.Hosts = slices.Clone(o.Hosts)
+	for i := range o.Hosts {
+		o.Hosts[i].Error = 5 * time.Microsecond
+	}
+	if wider := Result(o); *wider.SyncDelayBound != *r.SyncDelayBound+10_000 ||
+		wider.Hosts[1].Clock.BoundNS != r.Hosts[1].Clock.BoundNS+5_000 {
+		t.Errorf("bounds of %d and %d, with %d and %d before", *wider.SyncDelayBound, wider.Hosts[1].Clock.BoundNS,
+			*r.SyncDelayBound, r.Hosts[1].Clock.BoundNS)
+	}
+
+	// What is within a host is exact: many short hand-overs there say nothing of how
+	// well those between hosts are known.
+	var short []entrylog.Entry
+	at := int64(0)
+	for k := range 400 {
+		node, gap := []dme.NodeID{1, 4, 1, 4, 2}[k%5], int64(50) // 1 and 4 are on one host
+		if k%5 == 0 || k%5 == 4 {
+			gap = 200_000
+		}
+		at += gap
+		short = append(short, entry(node, max(0, at-250_000), at, at+400))
+		at += 400
+	}
+	r = Result(b.observe(t, result.Spec{Nodes: 4, Requests: 400, Warmup: "0"}, short))
+	if r.SyncDelayBound == nil || r.SyncDelay == nil || r.SyncDelay.P50 != 50 {
+		t.Errorf("mostly within hosts: %+v ± %v, %q", r.SyncDelay, r.SyncDelayBound, r.Warnings)
+	}
+
 	// The same on one host elsewhere is the same, and has nothing to compare.
 	alone := onHosts(rng, []ahead{{50e6, 0}}, 4, 480e6, 5e6, 30e3, false)
 	r = Result(alone.observe(t, result.Spec{Nodes: 4, Requests: 400, Warmup: "0"}, entries))

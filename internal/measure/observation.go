@@ -23,6 +23,8 @@
 package measure
 
 import (
+	"time"
+
 	"dmebench/internal/clock"
 	"dmebench/internal/clock/exchange"
 	"dmebench/internal/entrylog"
@@ -76,6 +78,7 @@ type Observation struct {
 type Host struct {
 	result.Host                 // without Clock, which Result fills in
 	Relation    *clock.Relation // its clock, compared with the reference; nil where it is that one
+	Error       time.Duration   // by how much those who told times may have misread it
 }
 
 // Link is what exchanges say of the way from one host to another. Where both hosts

@@ -299,6 +299,7 @@ func (w *worker) report() control.Reply {
 	c := w.transport.Counters().Minus(w.base)
 	change := w.clocks.Until(clock.Read())
 	r.Wire, r.Clocks, r.Lapses = &c, &change, w.lapses.Since(w.marked)
+	r.Misread = w.clock.Error()
 	if t, ok := w.transport.(transport.Warner); ok {
 		r.Warnings = t.Warnings()
 	}
