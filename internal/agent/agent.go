@@ -92,7 +92,9 @@ type agent struct {
 	ticket  string
 	lease   *lease // nil where nobody has taken this agent
 	aside   sideline
-	ending  bool
+
+	reserved reservation
+	ending   bool
 
 	logging sync.Mutex
 }

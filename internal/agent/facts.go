@@ -4,6 +4,7 @@ import (
 	"sync"
 	"time"
 
+	"dmebench/internal/doctor"
 	"dmebench/internal/environment"
 )
 
@@ -13,6 +14,7 @@ type facts struct {
 	limits      environment.Limits
 	environment map[string]string
 	addresses   []string
+	clock       string // how it is kept
 }
 
 // inquiry finds the facts out, at most once a second however often it is asked.
@@ -29,7 +31,7 @@ func (q *inquiry) look() facts {
 	defer q.mu.Unlock()
 	if q.at.IsZero() || time.Since(q.at) > factsAge {
 		q.at = time.Now()
-		q.latest = facts{environment.AvailableMemory(), environment.HostLimits(), environment.Describe(), addresses()}
+		q.latest = facts{environment.AvailableMemory(), environment.HostLimits(), environment.Describe(), addresses(), doctor.ClockState()}
 	}
 	return q.latest
 }

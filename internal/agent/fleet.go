@@ -30,10 +30,12 @@ type Fleet struct {
 	holder  string              // what agents are told of who takes them
 	prefix  string              // of the subjects on which answers come
 
-	mu      sync.Mutex
-	taken   map[*Remote]bool          // hosts that take part in runs
-	waiting map[string]func(response) // by the last part of the subject
-	count   uint64
+	mu    sync.Mutex
+	taken map[*Remote]bool // hosts that take part in runs
+
+	reserved map[string]string         // agents that took part, by instance: the last lease
+	waiting  map[string]func(response) // by the last part of the subject
+	count    uint64
 }
 
 // response is an answer, or that nobody is there to give one.
@@ -54,7 +56,7 @@ func Connect(ctx context.Context, b nats.Broker) (*Fleet, error) {
 		return nil, err
 	}
 	f := &Fleet{broker: b, clock: clock.New(), program: program, holder: whoAmI(),
-		taken: make(map[*Remote]bool), waiting: make(map[string]func(response))}
+		taken: make(map[*Remote]bool), reserved: make(map[string]string), waiting: make(map[string]func(response))}
 	opts := append(onlyKnown(b),
 		natsgo.Name("dmebench coordinator"), natsgo.MaxReconnects(-1), natsgo.ReconnectBufSize(-1),
 		natsgo.ReconnectWait(reconnectPause), natsgo.ReconnectJitter(reconnectLate, reconnectLate),
@@ -85,8 +87,19 @@ func whoAmI() string {
 	return fmt.Sprintf("the coordinator on %.200s, pid %d", name, os.Getpid())
 }
 
-// Close disconnects. The hosts were closed before.
-func (f *Fleet) Close() { f.conn.Close() }
+// Close leaves the agents to others and disconnects. The hosts were closed before.
+func (f *Fleet) Close() {
+	f.mu.Lock()
+	for instance, lease := range f.reserved {
+		if q, err := json.Marshal(&request{Op: opGiveUp, Lease: lease}); err == nil {
+			_ = f.conn.Publish(subjectOf(instance), q) // else it is reserved for some seconds more
+		}
+	}
+	clear(f.reserved)
+	f.mu.Unlock()
+	_ = f.conn.FlushTimeout(time.Second)
+	f.conn.Close()
+}
 
 // Broker returns the server at which the agents are.
 func (f *Fleet) Broker() nats.Broker { return f.broker }
@@ -237,7 +250,7 @@ func (f *Fleet) able(all []Info) (free []Info, unable []string) {
 		switch {
 		case !i.Program.Same(f.program):
 			unable = append(unable, f.otherProgram(i).Error())
-		case i.Holder != "":
+		case i.Holder != "" && !(i.Between && i.Holder == f.holder):
 			unable = append(unable, fmt.Sprintf("%s is in use by %s", i.Name, i.Holder))
 		default:
 			free = append(free, i)

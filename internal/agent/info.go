@@ -26,7 +26,9 @@ type Info struct {
 	Program     environment.Program `json:"program"`             // that its workers run
 	Limits      environment.Limits  `json:"limits"`              // of threads and descriptors
 	Environment map[string]string   `json:"environment"`         // as in results
+	Clock       string              `json:"clock"`               // how it is kept, for people
 	Holder      string              `json:"holder,omitempty"`    // who has taken it; "" where it is free
+	Between     bool                `json:"between,omitempty"`   // whoever has taken it is between two runs
 	Ticket      string              `json:"ticket,omitempty"`    // by which it can be taken, once
 	Refused     uint64              `json:"refused"`             // requests that could not be read, or were of no lease
 	PID         int                 `json:"pid"`                 // of the agent
@@ -103,11 +105,13 @@ func (a *agent) describe() *Info {
 	defer a.mu.Unlock()
 	i := &Info{
 		Name: a.name, Instance: a.instance, Address: a.address, Addresses: f.addresses, Labels: a.labels,
-		Cores: a.cores, Memory: f.memory, Program: a.program, Limits: f.limits, Environment: f.environment,
+		Cores: a.cores, Memory: f.memory, Program: a.program, Limits: f.limits, Environment: f.environment, Clock: f.clock,
 		Ticket: a.ticket, Refused: a.refused.Load(), PID: os.Getpid(),
 	}
 	if a.lease != nil {
 		i.Holder, i.Ticket = a.lease.holder, ""
+	} else if i.Holder = a.reservedFor(); i.Holder != "" {
+		i.Between = true
 	}
 	return i
 }

@@ -29,11 +29,12 @@ func (h *Remote) keep() {
 			return
 		case <-t.C:
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), renewal)
+		wait := min(renewal, max(beat, lostAfter-h.silence()))
+		ctx, cancel := context.WithTimeout(context.Background(), wait)
 		err := h.renew(ctx)
 		cancel()
 		h.compare()
-		if err != nil && h.silence() > lostAfter {
+		if err != nil && h.silence() >= lostAfter {
 			h.lose(h.silent())
 		}
 	}
@@ -161,7 +162,7 @@ func (h *Remote) Close() error {
 // release has the agent end the lease.
 func (h *Remote) release() error {
 	h.mu.Lock()
-	heard := h.heard
+	heard, lease := h.heard, h.lease
 	h.mu.Unlock()
 	ctx, cancel := context.WithTimeout(context.Background(), closing)
 	defer cancel()
@@ -169,6 +170,7 @@ func (h *Remote) release() error {
 	switch {
 	case err == nil:
 		h.learn(x.Ended)
+		h.fleet.hadTaken(h.instance, lease)
 	case errors.Is(err, errOver):
 		err = nil
 	}

@@ -120,6 +120,9 @@ func (l *lease) end(why string) {
 		}
 		a.mu.Lock()
 		a.lease, a.ticket = nil, rand.Text()
+		if why == "" {
+			a.reserved = reservation{l.holder, l.id, time.Now().Add(reserveFor)}
+		}
 		a.resumeTasks()
 		a.mu.Unlock()
 		switch {

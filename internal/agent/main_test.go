@@ -4,9 +4,11 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"flag"
 	"fmt"
 	"net"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -49,6 +51,11 @@ func TestMain(m *testing.M) {
 	// Processes that are built with the race detector would sleep a second each
 	// before they exit.
 	os.Setenv("GORACE", strings.TrimSpace(os.Getenv("GORACE")+" atexit_sleep_ms=0"))
+	flag.Parse()
+	// These tests wait for most of the time, for agents that wait for coordinators.
+	if p := flag.Lookup("test.parallel"); p.Value.String() == fmt.Sprint(runtime.GOMAXPROCS(0)) {
+		_ = p.Value.Set("8")
+	}
 	os.Exit(m.Run())
 }
 

@@ -49,7 +49,7 @@ func eventsOf(instance, lease string) string { return subjectOf(instance) + "." 
 // op says what a request asks for.
 type op string
 
-// The requests. All but the first two are of a lease.
+// The requests. All but the first two are of a lease; the last is of one that is over.
 const (
 	opDescribe op = "describe" // who are you?
 	opOpen     op = "open"     // take part in a run: the beginning of a lease
@@ -69,11 +69,12 @@ const (
 	opStopped  op = "stopped"
 	opStderr   op = "stderr"
 	opReport   op = "report"
-	opPort     op = "port"   // open a port for datagrams to the other hosts
-	opProbe    op = "probe"  // exchange some with these hosts
-	opFollow   op = "follow" // … with these until the run is over
-	opPaths    op = "paths"  // what came of that?
-	opClose    op = "close"  // the run is over: the end of the lease
+	opPort     op = "port"    // open a port for datagrams to the other hosts
+	opProbe    op = "probe"   // exchange some with these hosts
+	opFollow   op = "follow"  // … with these until the run is over
+	opPaths    op = "paths"   // what came of that?
+	opClose    op = "close"   // the run is over: the end of the lease
+	opGiveUp   op = "give-up" // no other run follows that of the lease
 )
 
 // request is what a coordinator asks of an agent; the fields of its op are set.

@@ -46,6 +46,10 @@ func (a *agent) asked(m *natsgo.Msg) {
 		})
 		return
 	}
+	if q.Op == opGiveUp && a.giveUp(q.Lease) {
+		a.reply(m, received, new(answer))
+		return
+	}
 	l := a.current()
 	d, known := duties[q.Op]
 	switch {
@@ -122,6 +126,8 @@ func (a *agent) open(q *request) (l *lease, ready func(), err error) {
 		return nil, nil, errors.New("agent: it is about to end")
 	case a.lease != nil:
 		return nil, nil, fmt.Errorf("agent: it is in use by %s", a.lease.holder)
+	case a.reservedFor() != "" && a.reserved.holder != q.Holder:
+		return nil, nil, fmt.Errorf("agent: it is in use by %s, between two runs", a.reserved.holder)
 	case q.Ticket != a.ticket:
 		a.refused.Add(1)
 		return nil, nil, errors.New("agent: open: the ticket is of an earlier description")
@@ -129,10 +135,10 @@ func (a *agent) open(q *request) (l *lease, ready func(), err error) {
 	if l, err = a.begin(q); err != nil {
 		return nil, nil, err
 	}
-	a.lease, a.ticket = l, rand.Text()
+	a.lease, a.ticket, a.reserved = l, rand.Text(), reservation{}
 	ready = a.leaveTasks()
 	what := fmt.Sprintf("for %d of %d nodes", len(l.part.Local), l.part.Nodes)
-	if len(l.part.Local) == 0 {
+	if len(l.part.Local) == 0 && l.part.Nodes == 1 {
 		what = "for an examination"
 	}
 	a.log("taken by %q %s", l.holder, what)

@@ -44,7 +44,7 @@ type testbed struct {
 }
 
 // openTestbed finds the agents that the flags speak of; nil where they speak of none.
-func openTestbed(c *cli.Context) (*testbed, error) {
+func (p *program) openTestbed(c *cli.Context) (*testbed, error) {
 	if !c.IsSet("agents") {
 		for _, name := range given(c, "expect-agents", "place") {
 			return nil, usage("--%s is for --agents; without it all nodes are on this host", name)
@@ -58,7 +58,7 @@ func openTestbed(c *cli.Context) (*testbed, error) {
 	if err != nil {
 		return nil, usage("--place: %v", err)
 	}
-	fleet, err := connectFleet(c)
+	fleet, err := p.connectFleet(c)
 	if err != nil {
 		return nil, err
 	}
@@ -80,18 +80,36 @@ func openTestbed(c *cli.Context) (*testbed, error) {
 	return t, nil
 }
 
-// connectFleet connects to the server of --agents.
-func connectFleet(c *cli.Context) (*agent.Fleet, error) {
+// connectFleet connects to the server of --agents. Where agents are expected, it waits
+// for the server as it does for them: they may all be starting.
+func (p *program) connectFleet(c *cli.Context) (*agent.Fleet, error) {
 	broker, err := brokerAt(c, "agents")
 	if err != nil {
 		return nil, err
 	}
-	fleet, err := agent.Connect(c.Context, *broker)
-	if err != nil {
-		return nil, failWith(exit.Unavailable, err)
+	told := false
+	for deadline := time.Now().Add(agentsPatience); ; {
+		fleet, err := agent.Connect(c.Context, *broker)
+		switch {
+		case err == nil:
+			return fleet, nil
+		case c.Context.Err() != nil:
+			return nil, c.Context.Err()
+		case !c.IsSet("expect-agents") || !nats.Unreachable(err) || time.Now().After(deadline):
+			return nil, failWith(exit.Unavailable, err)
+		case !told && !c.Bool("quiet"):
+			fmt.Fprintf(p.stderr, "dmebench: nobody answers at %s yet; waiting for up to %v\n", broker.Name(), agentsPatience)
+		}
+		told = true
+		select {
+		case <-c.Context.Done():
+		case <-time.After(askAgain):
+		}
 	}
-	return fleet, nil
 }
+
+// askAgain is how long a command waits before it tries again to reach a server.
+const askAgain = 500 * time.Millisecond
 
 func (t *testbed) close() {
 	if t != nil {
@@ -112,23 +130,18 @@ func (t *testbed) place(nodes, perWorker int) ([]int, error) {
 	return t.placement.Place((nodes+perWorker-1)/perWorker, t.sites())
 }
 
-// options completes the options of a run; those of a run on this host alone stay.
-// Hosts on which none of its nodes is take no part in it.
+// options completes the options of a run; those of a run on this host alone stay. All
+// hosts take part in every run, so that runs on few nodes and on many are of one testbed.
 func (t *testbed) options(job *run.Job, opt coordinator.Options) (coordinator.Options, error) {
 	if t == nil || !job.Network.Real() {
 		return opt, nil
 	}
-	places, err := t.place(job.Spec.Nodes, job.Spec.NodesPerWorker)
-	if err != nil {
+	var err error
+	if opt.Place, err = t.place(job.Spec.Nodes, job.Spec.NodesPerWorker); err != nil {
 		return opt, failWith(exit.Usage, err)
 	}
-	used := make(map[int]int) // by agent: which of the run's hosts it is
-	for _, k := range places {
-		if _, known := used[k]; !known {
-			used[k] = len(opt.Hosts)
-			opt.Hosts = append(opt.Hosts, t.fleet.Host(t.agents[k]))
-		}
-		opt.Place = append(opt.Place, used[k])
+	for _, a := range t.agents {
+		opt.Hosts = append(opt.Hosts, t.fleet.Host(a))
 	}
 	opt.Control = &t.broker
 	return opt, nil

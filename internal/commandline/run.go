@@ -100,7 +100,7 @@ func (p *program) run(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	hosts, err := openTestbed(c)
+	hosts, err := p.openTestbed(c)
 	if err != nil {
 		return err
 	}

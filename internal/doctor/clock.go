@@ -25,6 +25,14 @@ type clockReading struct {
 	change clock.Change // in the time for which the host was watched
 }
 
+// ClockState says how this host's clock is kept, in a few words, as the check "clock"
+// does.
+func ClockState() string {
+	var r clockReading
+	r.keptBy("/")
+	return r.judge(Options{}).Found
+}
+
 const timeService = "let one time service keep the clock: chrony (apt install chrony) or systemd-timesyncd (timedatectl set-ntp true)"
 
 // judge says whether anybody keeps the wall clock right.
