@@ -83,7 +83,8 @@ func TestKilledAgent(t *testing.T) {
 		t.Errorf("that took %v", passed)
 	}
 	r := g.result
-	if g.err != nil || r.Status != result.Failed || !strings.Contains(r.Error, "host west: it cannot be reached any more: its agent has ended") || !slices.Contains(r.FailedNodes, 2) {
+	if g.err != nil || r.Status != result.Failed || !slices.Contains(r.FailedNodes, 2) ||
+		!strings.Contains(r.Error, "host west: it cannot be reached any more: its agent has ended") {
 		t.Fatalf("%v %+v", g.err, r)
 	}
 	awaitEnds(t, pids...)
