@@ -137,7 +137,7 @@ func earlier(spans []span, begin func(*span) int64, window func(*span) (before, 
 // uncertain returns how many entries follow one of another host of which the clocks
 // cannot tell whether it was before.
 func (t *timeline) uncertain() (n int) {
-	if t.fenced {
+	if t.sure {
 		return 0
 	}
 	for k := 1; k < t.len(); k++ {

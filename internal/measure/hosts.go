@@ -185,6 +185,16 @@ func (t *timeline) warnHosts(r *result.Result, o *Observation, h handovers) (w [
 		warn(h.bound > m, "the clocks of the hosts are known to within %v, and the median synchronization delay between them "+
 			"seems to be %v: it is not told%s", time.Duration(h.bound), time.Duration(m), instead)
 	}
+	if r.SyncDelay != nil {
+		n := 0
+		for _, d := range h.crossed {
+			if d < h.bound {
+				n++
+			}
+		}
+		warn(n > 0, "%d of %d synchronization delays between hosts are below the %v that clocks are known to: low percentiles say little",
+			n, len(h.crossed), time.Duration(h.bound))
+	}
 	n := t.uncertain()
 	warn(n > 0, "the order of %d entries and the ones before them, on other hosts, is not sure by their clocks: "+
 		"fairness.longest_run, max_bypass and out_of_order may be off by as many", n)
