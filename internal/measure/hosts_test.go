@@ -296,7 +296,7 @@ func TestARunOnSeveralHosts(t *testing.T) {
 	abrupt := slices.Clone(entries)
 	abrupt[6].Exited = abrupt[7].Entered
 	if r := Result(b.observe(t, result.Spec{Nodes: 4, Requests: 400, Warmup: "0"}, abrupt)); r.SyncDelay == nil || r.SyncDelay.Count != 399 ||
-		!warned(r, "1 of 299 synchronization delays between hosts are below the ") || r.Safety.Undecided != 1 {
+		!warned(r, "1 of 300 synchronization delays between hosts are below the ") || r.Safety.Undecided != 1 {
 		t.Errorf("%+v, %q, %+v", r.SyncDelay, r.Warnings, r.Safety)
 	}
 
