@@ -44,7 +44,7 @@ type testbed struct {
 }
 
 // openTestbed finds the agents that the flags speak of; nil where they speak of none.
-func openTestbed(c *cli.Context) (*testbed, error) {
+func (p *program) openTestbed(c *cli.Context) (*testbed, error) {
 	if !c.IsSet("agents") {
 		for _, name := range given(c, "expect-agents", "place") {
 			return nil, usage("--%s is for --agents; without it all nodes are on this host", name)
@@ -58,7 +58,7 @@ func openTestbed(c *cli.Context) (*testbed, error) {
 	if err != nil {
 		return nil, usage("--place: %v", err)
 	}
-	fleet, err := connectFleet(c)
+	fleet, err := p.connectFleet(c)
 	if err != nil {
 		return nil, err
 	}
@@ -80,18 +80,36 @@ func openTestbed(c *cli.Context) (*testbed, error) {
 	return t, nil
 }
 
-// connectFleet connects to the server of --agents.
-func connectFleet(c *cli.Context) (*agent.Fleet, error) {
+// connectFleet connects to the server of --agents. Where agents are expected, it waits
+// for the server as it does for them: they may all be starting.
+func (p *program) connectFleet(c *cli.Context) (*agent.Fleet, error) {
 	broker, err := brokerAt(c, "agents")
 	if err != nil {
 		return nil, err
 	}
-	fleet, err := agent.Connect(c.Context, *broker)
-	if err != nil {
-		return nil, failWith(exit.Unavailable, err)
+	told := false
+	for deadline := time.Now().Add(agentsPatience); ; {
+		fleet, err := agent.Connect(c.Context, *broker)
+		switch {
+		case err == nil:
+			return fleet, nil
+		case c.Context.Err() != nil:
+			return nil, c.Context.Err()
+		case !c.IsSet("expect-agents") || !nats.Unreachable(err) || time.Now().After(deadline):
+			return nil, failWith(exit.Unavailable, err)
+		case !told && !c.Bool("quiet"):
+			fmt.Fprintf(p.stderr, "dmebench: nobody answers at %s yet; waiting for up to %v\n", broker.Name(), agentsPatience)
+		}
+		told = true
+		select {
+		case <-c.Context.Done():
+		case <-time.After(askAgain):
+		}
 	}
-	return fleet, nil
 }
+
+// askAgain is how long a command waits before it tries again to reach a server.
+const askAgain = 500 * time.Millisecond
 
 func (t *testbed) close() {
 	if t != nil {

@@ -103,7 +103,7 @@ func (p *program) run(c *cli.Context) error {
 	if c.IsSet("agents") && !job.Network.Real() {
 		return usage("--agents: one simulated run takes one core; sweep, check and validate use those of several hosts")
 	}
-	hosts, err := openTestbed(c)
+	hosts, err := p.openTestbed(c)
 	if err != nil {
 		return err
 	}

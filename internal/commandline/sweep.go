@@ -42,7 +42,7 @@ func (p *program) sweep(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	hosts, err := openTestbed(c)
+	hosts, err := p.openTestbed(c)
 	if err != nil {
 		return err
 	}

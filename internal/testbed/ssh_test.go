@@ -87,6 +87,9 @@ func (s servers) agents(t *testing.T, bed *Testbed, list string, args ...string)
 }
 
 func TestAgentsBySSH(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the program is copied to other hosts several times")
+	}
 	bed := New(t, 3)
 	program := build(t)
 	s := sshd(t, bed)
