@@ -181,7 +181,8 @@ func TestAHostIsCutOff(t *testing.T) {
 				b.mend(cut)
 				agents = 4
 			}
-			if x, code := b.run(agents, "-a", "raymond", "-n", "8", "--requests", "80", "--transport", network); code != 0 || len(x.Hosts) != agents {
+			x, code := b.run(agents, "-a", "raymond", "-n", "8", "--requests", "80", "--transport", network)
+			if code != 0 || len(x.Hosts) != agents {
 				t.Errorf("%s: the next run, on %d hosts: exit code %d, status %s: %s", network, len(x.Hosts), code, x.Status, x.Error)
 			}
 		}
