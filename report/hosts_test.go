@@ -1,7 +1,11 @@
 package report_test
 
 import (
+	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -257,4 +261,90 @@ func TestManyHosts(t *testing.T) {
 		t.Error("links are not shown of two hosts, or are of thirty")
 	}
 	many.wants(t, "host-30 → host-29", "host-30 30, 60")
+}
+
+// svg is a figure of the report.
+func (b built) svg(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(b.dir, "plots", name+".svg"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// places finds where in a figure the notes of links stand, by link.
+func (b built) places(t *testing.T, figure string) map[string][2]float64 {
+	t.Helper()
+	note := regexp.MustCompile(`<circle cx="([\d.]+)" cy="([\d.]+)" r="6"><title>(host-\d+ → host-\d+): \d`)
+	at := make(map[string][2]float64)
+	for _, m := range note.FindAllStringSubmatch(b.svg(t, figure), -1) {
+		x, errX := strconv.ParseFloat(m[1], 64)
+		y, errY := strconv.ParseFloat(m[2], 64)
+		if errX != nil || errY != nil {
+			t.Fatal(m)
+		}
+		at[m[3]] = [2]float64{x, y}
+	}
+	return at
+}
+
+// Rows of the matrix are those who asked, columns those who answered; pairs stand in
+// the order of their medians.
+func TestPlacesOfLinks(t *testing.T) {
+	in := oneCell(t, 3)
+	for _, r := range in.Runs {
+		linkOf(r.Result, "host-3", "host-1").RTTMedian = 1_000_000
+		linkOf(r.Result, "host-2", "host-3").RTTMedian = 20_000
+	}
+	b := build(t, in)
+	matrix, order := b.places(t, "hosts-delay-matrix"), b.places(t, "hosts-delay-order")
+	if len(matrix) != 6 || len(order) != 6 {
+		t.Fatalf("%d and %d links", len(matrix), len(order))
+	}
+	a, row, column := matrix["host-1 → host-2"], matrix["host-1 → host-3"], matrix["host-3 → host-2"]
+	if a[1] != row[1] || a[0] >= row[0] || a[0] != column[0] || a[1] >= column[1] {
+		t.Errorf("host-1 → host-2 at %v, host-1 → host-3 at %v, host-3 → host-2 at %v", a, row, column)
+	}
+	for link, at := range order {
+		nearest, farthest := order["host-2 → host-3"], order["host-3 → host-1"]
+		if at[0] < nearest[0] || at[0] > farthest[0] || nearest[0] >= farthest[0] {
+			t.Errorf("%s is nearer than the nearest, or farther than the farthest", link)
+		}
+	}
+}
+
+// Error bars of a delay reach further by the bound, and the axis with them.
+func TestBarsReachFurther(t *testing.T) {
+	in := oneCell(t, 2)
+	for _, r := range in.Runs {
+		r.Result.SyncDelay = &result.Quantiles{Count: 9, Mean: 400e3, P50: 400e3, P99: 900e3}
+		r.Result.SyncDelayBound = new(int64(100e3))
+	}
+	if !strings.Contains(build(t, in).svg(t, "sync-delay"), ">500</text>") {
+		t.Error("no bar reaches 500 µs")
+	}
+	for _, r := range in.Runs {
+		r.Result.SyncDelayBound = nil
+	}
+	if strings.Contains(build(t, in).svg(t, "sync-delay"), ">500</text>") {
+		t.Error("a bar reaches 500 µs without a bound")
+	}
+}
+
+// Of several runs the loosest bound counts, the shortest round trip, and nothing of
+// a run in which nothing is known of the offset.
+func TestLinksOverRuns(t *testing.T) {
+	in := oneCell(t, 2)
+	for i, r := range in.Runs {
+		l := linkOf(r.Result, "host-1", "host-2")
+		l.RTTMin, l.OffsetNS = 70_000, 7_000_000
+		switch i {
+		case 2:
+			l.RTTMin, l.BoundNS = 11_000, new(int64(990_000))
+		case 4:
+			l.BoundNS, l.OffsetNS, l.DriftPPM = nil, 0, 0
+		}
+	}
+	build(t, in).wants(t, "host-1 → host-2 11 µs", "7.00 ms ± 990 µs 0.5 ppm")
 }

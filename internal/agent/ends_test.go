@@ -119,7 +119,8 @@ func TestKilledCoordinator(t *testing.T) {
 		until(t, "the agent says so", logged(a, "nothing was heard of its coordinator"))
 	}
 	short := result.Spec{Algorithm: "raymond", Nodes: 4, Requests: 40}
-	if r, err := lead(t.Context(), coordinatorConfig{Broker: b, Expect: 2, Spec: short}, nil); err != nil || r.Status != result.OK || r.Entries != 40 {
+	r, err := lead(t.Context(), coordinatorConfig{Broker: b, Expect: 2, Spec: short}, nil)
+	if err != nil || r.Status != result.OK || r.Entries != 40 {
 		t.Errorf("%v %+v", err, r)
 	}
 }
@@ -143,13 +144,39 @@ func TestRestartedServer(t *testing.T) {
 	}
 	serve(t, port)
 	short := result.Spec{Algorithm: "raymond", Nodes: 4, Requests: 40}
-	if r, err := lead(t.Context(), coordinatorConfig{Broker: b, Expect: 2, Spec: short}, nil); err != nil || r.Status != result.OK || r.Entries != 40 {
+	r, err := lead(t.Context(), coordinatorConfig{Broker: b, Expect: 2, Spec: short}, nil)
+	if err != nil || r.Status != result.OK || r.Entries != 40 {
 		t.Errorf("%v %+v", err, r)
 	}
 	for _, a := range agents {
 		if !logged(a, "is back")() {
 			t.Errorf("%q", a.Stderr())
 		}
+	}
+}
+
+// A run that begins while the server is being started anew waits for it.
+func TestRunWaitsForTheServer(t *testing.T) {
+	t.Parallel()
+	s, b := serve(t, 0)
+	startAgents(t, b, "east")
+	fleet := connectFleet(t, b)
+	h := fleet.Host(discover(t, fleet, 1)[0])
+	port := portOf(s)
+	shut(s)
+	opened := make(chan error, 1)
+	go func() { opened <- h.Open(t.Context(), host.Part{Nodes: 1, Local: nodes(1)}) }()
+	select {
+	case err := <-opened:
+		t.Fatal("it was opened without a server:", err)
+	case <-time.After(atOnce + time.Second): // longer than one question takes
+	}
+	serve(t, port)
+	if err := <-opened; err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Close(); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -212,7 +239,20 @@ func TestProcess(t *testing.T) {
 	startAgents(t, b, "east")
 	fleet := connectFleet(t, b)
 	h := opened(t, fleet, discover(t, fleet, 1)[0], host.Part{Nodes: 2, Local: nodes(1, 2)})
+	stranger := raw(t, b)
+	joined, err := stranger.SubscribeSync("dmebench.*.up")
+	if err == nil {
+		err = stranger.Flush()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 	p, q := startWorker(t, h), startWorker(t, h)
+	for range 2 {
+		if _, err := joined.NextMsg(soon); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if p.PID() == q.PID() || gone(p.PID()) || gone(q.PID()) || p.Stopped() || p.Stderr() != nil {
 		t.Errorf("%d %d %v %q", p.PID(), q.PID(), p.Stopped(), p.Stderr())
 	}

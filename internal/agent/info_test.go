@@ -114,7 +114,8 @@ func TestTooFew(t *testing.T) {
 	free, unable := f.able([]Info{
 		{Name: "a", Program: f.program}, {Name: "b", Program: f.program, Holder: "me"}, {Name: "c", Program: environment.Program{SHA256: "22"}},
 	})
-	if len(free) != 1 || len(unable) != 2 || !strings.Contains(unable[0], "b is in use by me") || !strings.Contains(unable[1], "c runs another") {
+	if len(free) != 1 || len(unable) != 2 || !strings.Contains(unable[0], "b is in use by me") ||
+		!strings.Contains(unable[1], "c runs another") {
 		t.Errorf("%+v %q", free, unable)
 	}
 }

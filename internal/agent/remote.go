@@ -68,23 +68,29 @@ func (h *Remote) Clock() *clock.Relation { return h.relation }
 const (
 	patience = 12 * time.Second // longer than lostAfter: the reason is then known
 	atOnce   = 3 * time.Second  // before it is taken: nothing is known of it yet
+	takeover = LeaseTime        // to be free of what was before, or to be started anew
 	closing  = 8 * time.Second
+
+	serverAway = 30 * time.Second // for how long a server is waited for that is being started anew
 
 	comparisons = 8 // of the clocks, before a run begins
 )
 
 // Open takes the agent for a run, and refuses one whose program is another one by now.
-// It waits for a while where an
-// earlier run of this coordinator is about to be given up, and where the agent or the
-// server is being started anew.
+// It waits for a while where an earlier run of this coordinator is about to be given up,
+// and where the agent or the server is being started anew.
 func (h *Remote) Open(ctx context.Context, p host.Part) error {
 	h.reset(p)
-	for deadline := time.Now().Add(LeaseTime + time.Second); ; {
+	for begin, away := time.Now(), time.Duration(0); ; {
+		asked := time.Now()
 		wait, err := h.take(ctx)
 		if err == nil {
 			break
 		}
-		if !wait || time.Now().After(deadline) {
+		if !h.fleet.conn.IsConnected() {
+			away = min(time.Since(begin), serverAway)
+		}
+		if !wait || asked.Sub(begin) > away+takeover {
 			return err
 		}
 		select {
@@ -121,7 +127,7 @@ func (h *Remote) take(ctx context.Context) (wait bool, err error) {
 	case errors.Is(err, errAbsent):
 		return true, h.succeed(ctx, err)
 	case err != nil:
-		return !h.fleet.conn.IsConnected(), err
+		return ctx.Err() == nil, err
 	case now.Info == nil || now.Info.Instance != h.instance:
 		return false, h.errorf("its agent is not the one that was found; look for agents anew")
 	case !now.Info.Program.Same(h.fleet.program):

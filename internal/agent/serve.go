@@ -138,7 +138,7 @@ func (a *agent) open(q *request) (l *lease, ready func(), err error) {
 	a.lease, a.ticket, a.reserved = l, rand.Text(), reservation{}
 	ready = a.leaveTasks()
 	what := fmt.Sprintf("for %d of %d nodes", len(l.part.Local), l.part.Nodes)
-	if len(l.part.Local) == 0 {
+	if len(l.part.Local) == 0 && l.part.Nodes == 1 {
 		what = "for an examination"
 	}
 	a.log("taken by %q %s", l.holder, what)

@@ -36,7 +36,7 @@ func (p *program) checkCommand() *cli.Command {
 			&cli.Uint64Flag{Name: "seed", Value: result.DefaultSeed, Usage: "of the first random schedule; the next has the next seed"},
 			&cli.BoolFlag{Name: "adversary", Usage: "let an adversary hold back messages in every random schedule, or with =false in none " +
 				"(default: in half of them)"},
-			&cli.BoolFlag{Name: "exhaustive", Usage: "visit every state that any schedule leads to"},
+			&cli.BoolFlag{Name: "exhaustive", Usage: "visit every state that any schedule leads to, on this host alone"},
 			&cli.BoolFlag{Name: "fifo", Value: true, Usage: "links keep order"},
 			&cli.BoolFlag{Name: "duplicate", Usage: "any message may arrive twice"},
 			&cli.IntFlag{Name: "lose", Usage: "up to `K` messages are lost"},

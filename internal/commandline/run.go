@@ -100,14 +100,14 @@ func (p *program) run(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	if c.IsSet("agents") && !job.Network.Real() {
+		return usage("--agents: one simulated run takes one core; sweep, check and validate use those of several hosts")
+	}
 	hosts, err := p.openTestbed(c)
 	if err != nil {
 		return err
 	}
 	defer hosts.close()
-	if hosts != nil && !job.Network.Real() {
-		return usage("--agents: one simulated run takes one core; sweep, check and validate use those of several hosts")
-	}
 	if hosts != nil && !c.Bool("quiet") {
 		hosts.show(p.stderr)
 		if err := hosts.showPlacement(p.stderr, job.Spec.Nodes, job.Spec.NodesPerWorker); err != nil {

@@ -253,7 +253,11 @@ func adviceAt(host, network string, err error) string {
 	case listening:
 		return "give an address of this host, HOST:PORT, with port 0 for any that is free"
 	}
-	return whyNot(network, err) + fmt.Sprintf("; let this host reach itself: iptables -I INPUT -s %s -d %[1]s -j ACCEPT", host)
+	tables := "iptables"
+	if a, err := netip.ParseAddr(host); err == nil && a.Unmap().Is6() {
+		tables = "ip6tables"
+	}
+	return whyNot(network, err) + fmt.Sprintf("; let this host reach itself: %s -I INPUT -s %s -d %[2]s -j ACCEPT", tables, host)
 }
 
 // whyNot gives the probable reason for which another address is not reached.

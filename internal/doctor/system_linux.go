@@ -194,10 +194,10 @@ func fileSystem(folder string) (free uint64, kind string, known bool) {
 	if unix.Statfs(folder, &s) != nil {
 		return 0, "", false
 	}
-	return s.Bavail * uint64(s.Bsize), kinds[int64(s.Type)], true
+	return s.Bavail * uint64(s.Bsize), kinds[uint32(s.Type)], true
 }
 
-var kinds = map[int64]string{
+var kinds = map[uint32]string{
 	unix.EXT4_SUPER_MAGIC: "ext4", unix.XFS_SUPER_MAGIC: "xfs", unix.BTRFS_SUPER_MAGIC: "btrfs",
 	unix.TMPFS_MAGIC: "tmpfs", unix.RAMFS_MAGIC: "ramfs", unix.OVERLAYFS_SUPER_MAGIC: "overlay", unix.NFS_SUPER_MAGIC: "nfs",
 	unix.CIFS_SUPER_MAGIC: "cifs", unix.SMB2_SUPER_MAGIC: "smb2", unix.FUSE_SUPER_MAGIC: "fuse", unix.V9FS_MAGIC: "9p",

@@ -115,6 +115,7 @@ var importers = map[string][]string{
 	"internal/worker":      {"internal/commandline", "internal/host"},
 	"internal/host":        {"internal/commandline", "internal/coordinator", "internal/agent"},
 	"internal/agent":       {"internal/commandline"},
+	"internal/doctor":      {"internal/commandline", "internal/agent"},
 	// Memory that the workers of a host share.
 	"internal/sharedpage": {"internal/host", "internal/worker"},
 	// Whoever starts processes, and the processes.

@@ -353,6 +353,7 @@ func TestAClockThatIsSet(t *testing.T) {
 		b.hosts[1].Relation.Add(ahead{}.asks(changed, at, 1000, 1000))
 	}
 	o := b.observe(t, result.Spec{Nodes: 4, Requests: 400, Warmup: "0"}, turns(400, 4))
+	o.Hosts[1].Error = 5 * time.Microsecond
 	r := Result(o)
 	if r.SyncDelay != nil || r.SyncDelayBound != nil || r.Throughput != nil || r.SyncDelayLoad != nil || r.Status != result.OK {
 		t.Errorf("status %s, %+v ± %v, throughput %v", r.Status, r.SyncDelay, r.SyncDelayBound, r.Throughput)
@@ -368,6 +369,17 @@ func TestAClockThatIsSet(t *testing.T) {
 	}
 	if r.ResponseTime == nil || r.ResponseTime.P50 != 1_900_000 {
 		t.Errorf("response time %+v", r.ResponseTime)
+	}
+
+	// Also where nobody entered on the host whose clock it is: others were compared
+	// with the same coordinator.
+	b = onHosts(rng, []ahead{{}, {}, {}}, 3, 480e6, 5e6, 30e3, true)
+	for at := int64(240e6); at < 480e6; at += 5e6 {
+		b.hosts[2].Relation.Add(ahead{}.asks(changed, at, 1000, 1000))
+	}
+	r = Result(b.observe(t, result.Spec{Nodes: 3, Requests: 400, Warmup: "0"}, turns(400, 2)))
+	if r.SyncDelay != nil || r.SyncDelayBound != nil || r.Throughput != nil || r.Safety.Undecided != 0 {
+		t.Errorf("%+v ± %v, throughput %v, %+v", r.SyncDelay, r.SyncDelayBound, r.Throughput, r.Safety)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -45,8 +46,8 @@ func TestAnswers(t *testing.T) {
 					t.Errorf("task %d:\n%s\nwant\n%s", i, got, want)
 				}
 			}
-			if n := q.Cores(); n != 3 {
-				t.Errorf("%d cores, want 3", n)
+			for q.Cores() != 3 { // as soon as the second agent is there
+				time.Sleep(10 * time.Millisecond)
 			}
 		})
 	}
@@ -391,6 +392,41 @@ func TestCannotBegin(t *testing.T) {
 	if _, err := Open(ctx, nats.Broker{URL: small.url()}, Options{}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
+}
+
+// told counts how often the server is told that a task is being done.
+type told struct {
+	jetstream.Msg
+	times int
+}
+
+func (m *told) InProgress() error { m.times++; return nil }
+
+// A task that lasts stays with its agent: the server is told of it in every lease, more
+// than once, and no more when it is over.
+func TestLongTasks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const lease = 10 * time.Second
+		ctx, cancel := context.WithCancel(t.Context())
+		var m told
+		keep(ctx, &m, lease)
+		for range 100 {
+			before := m.times
+			time.Sleep(lease) // in the time of the test
+			synctest.Wait()
+			if n := m.times - before; n < 2 || n > 4 {
+				t.Fatalf("told %d times in a lease", n)
+			}
+		}
+		cancel()
+		synctest.Wait()
+		before := m.times
+		time.Sleep(10 * lease)
+		synctest.Wait()
+		if m.times != before {
+			t.Error("told when it is over")
+		}
+	})
 }
 
 // An agent that is in use is there, and does nothing.

@@ -23,6 +23,7 @@ var Guarantees = transport.Guarantees{Reliable: true, FIFO: true}
 const (
 	userTimeout = 10 * time.Second // data unacknowledged for so long: the peer is dead
 	dials       = 32               // connections being made at a time
+	securely    = 4                // those of them that are encrypted: half a millisecond of a core each
 )
 
 // limits are bounds that tests narrow.
@@ -141,6 +142,9 @@ func listen(c transport.Config, o Options, l limits) (*Transport, error) {
 		closed:     make(chan struct{}),
 		readmitted: make(chan struct{}),
 		dialing:    make(chan struct{}, dials),
+	}
+	if t.encrypts(t.Addr()) {
+		t.dialing = make(chan struct{}, securely)
 	}
 	t.identity = sync.OnceValues(func() (*tls.Config, error) { return newIdentity(&t.config.Key) })
 	t.ctx, t.cancel = context.WithCancel(context.Background())

@@ -202,6 +202,17 @@ func TestStrangers(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 
+	// An answer that was changed on its way is none.
+	changed := newWire(t, b, func(datagram []byte, back bool, pass func([]byte)) {
+		if back {
+			datagram[20]++
+		}
+		pass(datagram)
+	})
+	if path, err := a.Probe(t.Context(), changed.peer("b"), 1); err == nil || len(path.Exchanges) > 0 || a.Refused().Strangers != 1 {
+		t.Errorf("a changed answer: %+v, %v, %+v", path, err, a.Refused())
+	}
+
 	var heard [][]byte
 	w := newWire(t, b, func(datagram []byte, back bool, pass func([]byte)) {
 		if !back {
@@ -295,6 +306,22 @@ func TestRatesAreBounded(t *testing.T) {
 	}
 	if len(sessions) != mostSessions || b.Refused().TooMany != 7 {
 		t.Errorf("%d sessions, %+v", len(sessions), b.Refused())
+	}
+
+	const asked = 10_000
+	begin, answered := time.Now(), 0
+	sessions = map[uint64]*session{}
+	for k := range uint64(asked) {
+		d := append([]byte(nil), sealer.seal(datagram{kind: isQuestion, session: 1, number: k + 1}, "b")...)
+		if b.datagram(d, nowhere, 0, newSealer(key), sessions) {
+			answered++
+		}
+	}
+	if most := questionBurst + questionsPerS*time.Since(begin).Seconds() + 1; float64(answered) > most {
+		t.Errorf("%d questions of one session were answered in %v; want no more than %.0f", answered, time.Since(begin), most)
+	}
+	if got := b.Refused().TooMany; got != uint64(7+asked-answered) {
+		t.Errorf("%d were refused", got)
 	}
 }
 
