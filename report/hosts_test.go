@@ -348,3 +348,15 @@ func TestLinksOverRuns(t *testing.T) {
 	}
 	build(t, in).wants(t, "host-1 → host-2 11 µs", "7.00 ms ± 990 µs 0.5 ppm")
 }
+
+// A curve over the load does not lead from some hosts to others.
+func TestCurvesStayOnTheirHosts(t *testing.T) {
+	in, other := place(loaded(t, 500, 100, 200, 400), 2), place(loaded(t, 500, 800, 1600, 3200), 3)
+	in.Runs = append(in.Runs, other.Runs...)
+	b := build(t, in)
+	b.wants(t, "CS 100 µs · on 2 hosts", "CS 100 µs · on 3 hosts")
+	families := regexp.MustCompile(`<h2>Against [^<]*</h2>`).FindAllString(b.page, -1)
+	if len(families) != 2 || !strings.Contains(families[0], "on 2 hosts") || !strings.Contains(families[1], "on 3 hosts") {
+		t.Errorf("curves %q", families)
+	}
+}
