@@ -30,7 +30,7 @@ func TestHostsOnThePage(t *testing.T) {
 		"host-3 10.0.0.3 disk=ssd rack=b 2 A CPU @ 2 GHz 4.12 GB 6.1.0 tsc 100.025 ms ± 42 µs 1 ppm ± 1",
 		"host N = 8 N = 13 N = 30 host-1 1, 5 1, 5, 9, 13 1, 5, …, 29 host-2 2, 6 2, 6, 10 2, 6, …, 30",
 		"host-1 → host-2", "0 of 3,600", "−150.037 ms ± 42 µs",
-		"1/throughput − E",
+		"1/throughput − E", "Environment of the coordinator",
 	)
 	for _, name := range []string{"hosts-delay-matrix", "hosts-delay-order", "sync-delay-by-throughput"} {
 		if !strings.Contains(b.page, `href="plots/`+name+`.svg"`) {
@@ -45,7 +45,7 @@ func TestHostsOnThePage(t *testing.T) {
 // What several hosts add to a page does not stand on one of runs on one host.
 func TestNoHosts(t *testing.T) {
 	b := build(t, experiment(t, []string{"maekawa"}, []string{"saturate"}, []int{3, 7}, 6))
-	for _, part := range []string{"hosts-", "listing", "Placement", "Undecided", "1/throughput"} {
+	for _, part := range []string{"hosts-", "listing", "Placement", "Undecided", "1/throughput", "of the coordinator"} {
 		if strings.Contains(b.page, part) {
 			t.Errorf("the page has %q", part)
 		}
