@@ -1,14 +1,12 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"maps"
 	"math"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -16,71 +14,6 @@ import (
 	"dmebench/internal/testbed"
 	"dmebench/result"
 )
-
-// bed is several hosts: an agent on each but the last, where the broker is and the
-// coordinators are.
-type bed struct {
-	*testbed.Testbed
-	t      *testing.T
-	agents int
-	dir    string // of the coordinators
-	url    string
-	files  []string // flags
-}
-
-// newBed makes the hosts, and starts a broker and the agents.
-func newBed(t *testing.T, agents int, opts ...testbed.Option) *bed {
-	t.Helper()
-	b := &bed{Testbed: testbed.New(t, agents+1, opts...), t: t, agents: agents, dir: t.TempDir()}
-	last := b.Host(agents + 1)
-	b.url = "tls://" + last.Address + ":4222"
-	secrets := filepath.Join(b.dir, "broker")
-	token, ca := filepath.Join(secrets, "token"), filepath.Join(secrets, "ca.pem")
-	b.files = []string{"--nats-creds", token, "--nats-ca", ca}
-	broker := startBy(t, last.Command, b.dir, "broker", "--listen", last.Address+":4222", "--dir", secrets)
-	b.await("the broker", broker, func() bool { return connect(last, last.Address, 4222) == "" })
-	for i := 1; i <= agents; i++ {
-		b.agent(i)
-	}
-	return b
-}
-
-// agent starts the agent of a host, which waits for the server where that is not
-// there yet.
-func (b *bed) agent(host int) *run {
-	b.t.Helper()
-	return startBy(b.t, b.Host(host).Command, b.t.TempDir(), append([]string{"agent", "--nats-url", b.url}, b.files...)...)
-}
-
-// lead starts a command that leads runs on the agents' hosts.
-func (b *bed) lead(args ...string) *run {
-	b.t.Helper()
-	args = append(args, "--agents", b.url, "--quiet")
-	return startBy(b.t, b.Host(b.agents+1).Command, b.dir, append(args, b.files...)...)
-}
-
-// run leads one run on that many hosts.
-func (b *bed) run(agents int, args ...string) (*result.Result, int) {
-	b.t.Helper()
-	r := b.lead(append([]string{"run", "--json", "--expect-agents", strconv.Itoa(agents)}, args...)...)
-	code := r.wait(longest)
-	return r.result(), code
-}
-
-// await waits for something that does not come where the process ends.
-func (b *bed) await(what string, by *run, there func() bool) {
-	b.t.Helper()
-	for deadline := time.Now().Add(longest); !there(); time.Sleep(10 * time.Millisecond) {
-		select {
-		case <-by.ended:
-			b.t.Fatalf("%s has ended: %s", what, by.stderr.Bytes())
-		default:
-		}
-		if time.Now().After(deadline) {
-			b.t.Fatalf("%s is not there after %v", what, longest)
-		}
-	}
-}
 
 // algorithm is one with options that suit every number of nodes.
 type algorithm struct{ name, set string }
@@ -160,27 +93,6 @@ func (b *bed) compare(here, there string) {
 	}
 }
 
-// spread checks that every node lived on a host, and every host had some.
-func (b *bed) spread(key string, r *result.Result) {
-	b.t.Helper()
-	var nodes []int
-	for _, h := range r.Hosts {
-		nodes = append(nodes, h.Nodes...)
-		if len(h.Nodes) == 0 || h.Clock == nil {
-			b.t.Errorf("%s: host %+v", key, h)
-		}
-	}
-	slices.Sort(nodes)
-	for i, id := range nodes {
-		if id != i+1 {
-			b.t.Fatalf("%s: nodes %v live on the hosts", key, nodes)
-		}
-	}
-	if len(r.Hosts) != b.agents || len(nodes) != r.Nodes || len(r.Links) != b.agents*(b.agents-1) {
-		b.t.Errorf("%s: %d hosts with %d links and %d nodes", key, len(r.Hosts), len(r.Links), len(nodes))
-	}
-}
-
 // byKey reads the results of a sweep, in which each cell was run once.
 func byKey(t *testing.T, dir string) map[string]*result.Result {
 	t.Helper()
@@ -193,6 +105,38 @@ func byKey(t *testing.T, dir string) map[string]*result.Result {
 		runs[result.KeyOf(r.Result.Asked()).String()] = r.Result
 	}
 	return runs
+}
+
+// An algorithm that is made for nodes that crash goes on without a host that is cut off:
+// its nodes are taken for crashed, and the others enter as before.
+func TestARunGoesOnWithoutAHost(t *testing.T) {
+	t.Parallel()
+	const cut = 2
+	b := newBed(t, 4)
+	r := b.lead("run", "--json", "--expect-agents", "4", "-a", "ricart-agrawala-robust", "-n", "8", "--set", "bound=2s", "--cs", "200us",
+		"--duration", "24s")
+	quiet := b.received(cut)
+	b.await("the run", r, func() bool { return b.received(cut) > quiet+1<<18 })
+	b.Host(cut).Cut()
+	code := r.wait(longest)
+	x := r.result()
+	b.spread("the run", x)
+	var lost []int
+	for _, h := range x.Hosts {
+		if h.Address == b.Host(cut).Address {
+			lost = h.Nodes
+		}
+	}
+	if code != 0 || x.Status != result.OK || x.Safety.Violations != 0 || len(x.Faults) != 1 {
+		t.Fatalf("exit code %d, status %s: %s; safety %+v, faults %+v\n%s", code, x.Status, x.Error, x.Safety, x.Faults, r.stderr.Bytes())
+	}
+	f := x.Faults[0]
+	if f.What != "kill" || !slices.Equal(f.Nodes, lost) || f.RecoveredNS == nil {
+		t.Errorf("nodes %v were lost, and the result tells of %+v", lost, f)
+	}
+	if !slices.ContainsFunc(x.Warnings, func(w string) bool { return strings.Contains(w, b.Host(cut).Name) }) {
+		t.Errorf("no warning names the host: %q", x.Warnings)
+	}
 }
 
 // Where the link of a host is cut in the middle of a run, the run ends soon and names
@@ -237,96 +181,12 @@ func TestAHostIsCutOff(t *testing.T) {
 				b.mend(cut)
 				agents = 4
 			}
-			if x, code := b.run(agents, "-a", "raymond", "-n", "8", "--requests", "80", "--transport", network); code != 0 || len(x.Hosts) != agents {
+			x, code := b.run(agents, "-a", "raymond", "-n", "8", "--requests", "80", "--transport", network)
+			if code != 0 || len(x.Hosts) != agents {
 				t.Errorf("%s: the next run, on %d hosts: exit code %d, status %s: %s", network, len(x.Hosts), code, x.Status, x.Error)
 			}
 		}
 	}
-}
-
-// An algorithm that is made for nodes that crash goes on without a host that is cut off:
-// its nodes are taken for crashed, and the others enter as before.
-func TestARunGoesOnWithoutAHost(t *testing.T) {
-	t.Parallel()
-	const cut = 2
-	b := newBed(t, 4)
-	r := b.lead("run", "--json", "--expect-agents", "4", "-a", "ricart-agrawala-robust", "-n", "8", "--set", "bound=2s", "--cs", "200us",
-		"--duration", "16s")
-	quiet := b.received(cut)
-	b.await("the run", r, func() bool { return b.received(cut) > quiet+1<<18 })
-	b.Host(cut).Cut()
-	code := r.wait(longest)
-	x := r.result()
-	b.spread("the run", x)
-	var lost []int
-	for _, h := range x.Hosts {
-		if h.Address == b.Host(cut).Address {
-			lost = h.Nodes
-		}
-	}
-	if code != 0 || x.Status != result.OK || x.Safety.Violations != 0 || len(x.Faults) != 1 {
-		t.Fatalf("exit code %d, status %s: %s; safety %+v, faults %+v\n%s", code, x.Status, x.Error, x.Safety, x.Faults, r.stderr.Bytes())
-	}
-	f := x.Faults[0]
-	if f.What != "kill" || !slices.Equal(f.Nodes, lost) || f.RecoveredNS == nil {
-		t.Errorf("nodes %v were lost, and the result tells of %+v", lost, f)
-	}
-	if !slices.ContainsFunc(x.Warnings, func(w string) bool { return strings.Contains(w, b.Host(cut).Name) }) {
-		t.Errorf("no warning names the host: %q", x.Warnings)
-	}
-}
-
-// mend takes a host's link up, and returns once the hosts know each other's addresses
-// again: until then the kernel refuses connections that it was asked for too early.
-func (b *bed) mend(host int) {
-	b.t.Helper()
-	b.Host(host).Mend()
-	for i := range b.Hosts {
-		if i+1 == host {
-			continue
-		}
-		for _, way := range [][2]*testbed.Host{{b.Host(host), b.Hosts[i]}, {b.Hosts[i], b.Host(host)}} {
-			const nobody = 9 // no program listens there
-			for deadline := time.Now().Add(longest); ; time.Sleep(100 * time.Millisecond) {
-				why := connect(way[0], way[1].Address, nobody)
-				if strings.Contains(why, "refused") {
-					break
-				}
-				if time.Now().After(deadline) {
-					b.t.Fatalf("%s does not reach %s: %s", way[0].Name, way[1].Name, why)
-				}
-			}
-		}
-	}
-}
-
-// connect connects a host to a port of another one, and says why it cannot; "" if it can.
-func connect(from *testbed.Host, address string, port int) string {
-	out, err := from.Command("bash", "-c", fmt.Sprintf("</dev/tcp/%s/%d", address, port)).CombinedOutput()
-	if err == nil {
-		return ""
-	}
-	return fmt.Sprintf("%v: %s", err, out)
-}
-
-// received returns how many bytes have come to a host.
-func (b *bed) received(host int) int {
-	b.t.Helper()
-	out, err := b.Host(host).Command("cat", "/proc/net/dev").Output()
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	sum := 0
-	for line := range bytes.Lines(out) {
-		if name, counts, ok := bytes.Cut(line, []byte(":")); ok && string(bytes.TrimSpace(name)) != "lo" {
-			n, err := strconv.Atoi(string(bytes.Fields(counts)[0]))
-			if err != nil {
-				b.t.Fatal(err)
-			}
-			sum += n
-		}
-	}
-	return sum
 }
 
 // Clocks that are off, one by 50 ms and one by as much in the other direction, are

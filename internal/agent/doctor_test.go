@@ -32,6 +32,11 @@ func muster(t *testing.T, f *Fleet, expect int) []Info {
 	return agents
 }
 
+// unexamined reports whether a host's agent is its problem; others are this machine's.
+func unexamined(h doctor.Host) bool {
+	return slices.ContainsFunc(h.Findings, func(f doctor.Finding) bool { return f.Check == "agent" && f.Level == doctor.Problem })
+}
+
 // Agents examine their hosts and reach one another, and are free again afterwards.
 func TestExamine(t *testing.T) {
 	t.Parallel()
@@ -43,7 +48,7 @@ func TestExamine(t *testing.T) {
 		t.Error("nothing is said of the clock")
 	}
 	r := examineFleet(t, fleet, there)
-	if len(r.Hosts) != 3 || len(r.Paths) != 6 || r.Problems > 0 {
+	if len(r.Hosts) != 3 || len(r.Paths) != 6 || slices.ContainsFunc(r.Hosts, unexamined) {
 		t.Errorf("%+v", r)
 	}
 	for _, h := range r.Hosts {
@@ -155,11 +160,11 @@ func TestExamineLost(t *testing.T) {
 	<-agents[1].Ended()
 	begin := time.Now()
 	r := examineFleet(t, fleet, there)
-	if len(r.Paths) != 2 || r.Problems != 1 || time.Since(begin) > soon {
+	if len(r.Paths) != 2 || time.Since(begin) > soon {
 		t.Errorf("%+v", r)
 	}
 	for _, h := range r.Hosts {
-		if (doctor.Worst(h.Findings) == doctor.Problem) != (h.Name == "west") {
+		if unexamined(h) != (h.Name == "west") {
 			t.Errorf("%+v", h)
 		}
 	}

@@ -239,7 +239,20 @@ func TestProcess(t *testing.T) {
 	startAgents(t, b, "east")
 	fleet := connectFleet(t, b)
 	h := opened(t, fleet, discover(t, fleet, 1)[0], host.Part{Nodes: 2, Local: nodes(1, 2)})
+	stranger := raw(t, b)
+	joined, err := stranger.SubscribeSync("dmebench.*.up")
+	if err == nil {
+		err = stranger.Flush()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 	p, q := startWorker(t, h), startWorker(t, h)
+	for range 2 {
+		if _, err := joined.NextMsg(soon); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if p.PID() == q.PID() || gone(p.PID()) || gone(q.PID()) || p.Stopped() || p.Stderr() != nil {
 		t.Errorf("%d %d %v %q", p.PID(), q.PID(), p.Stopped(), p.Stderr())
 	}

@@ -3,6 +3,7 @@ package doctor
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"io"
 	"net"
@@ -77,6 +78,32 @@ func TestGatesRefuse(t *testing.T) {
 			t.Errorf("%q: %d bytes, %v", what, len(got), err)
 		}
 		conn.Close()
+	}
+}
+
+// TestImpostor: somebody who takes any proof, and answers at random, passes for no host.
+func TestImpostor(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = conn.Write(make([]byte, challengeSize+10*sha256.Size))
+			_, _ = io.Copy(io.Discard, conn)
+			conn.Close()
+		}
+	}()
+	a := openGate(t, "a", testKey)
+	to := Doors{Name: "b", TCP: l.Addr().String(), UDP: a.Doors().UDP}
+	if p := a.Reach(context.Background(), to, 3); p.TCP.Passes() || p.TCP.Error != errStranger.Error() {
+		t.Errorf("%+v", p)
 	}
 }
 

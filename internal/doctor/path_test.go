@@ -65,6 +65,14 @@ func TestPaths(t *testing.T) {
 				cut(p, false)
 			}
 		}, []Finding{{Check: "reach-tcp", Level: Problem, To: "d", Found: "no other host reaches d by tcp", Do: "agent --address"}}},
+		{"to a host from two of three, TCP", func(p *Path) {
+			if p.To == "d" && p.From != "c" {
+				cut(p, false)
+			}
+		}, []Finding{
+			{Check: "reach-tcp", Level: Problem, From: "a", To: "d", Found: "a does not reach d", Do: "from 10.0.0.1 to 10.0.0.4"},
+			{Check: "reach-tcp", Level: Problem, From: "b", To: "d", Found: "b does not reach d", Do: "from 10.0.0.2 to 10.0.0.4"},
+		}},
 		{"from a host, TCP", func(p *Path) {
 			if p.From == "d" {
 				cut(p, false)

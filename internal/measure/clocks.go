@@ -117,7 +117,7 @@ func (c *clocks) way(from, to int) func(at int64) wayOfTime {
 }
 
 func (c *clocks) findWay(from, to int) func(at int64) wayOfTime {
-	there, back := c.direct[[2]int{from, to}], c.direct[[2]int{to, from}]
+	direct := c.direct[[2]int{from, to}]
 	f, t := c.hosts[from].Relation, c.hosts[to].Relation
 	misread := int64(c.hosts[from].Error + c.hosts[to].Error)
 	return func(at int64) wayOfTime {
@@ -132,11 +132,8 @@ func (c *clocks) findWay(from, to int) func(at int64) wayOfTime {
 				w.earliest, w.latest = max(w.earliest, x-bound), min(w.latest, x+bound)
 			}
 		}
-		for _, r := range there {
+		for _, r := range direct {
 			limit(r.Within(at, 0))
-		}
-		for _, r := range back {
-			limit(r.Here(at))
 		}
 		if x, bound := f.Here(at); bound >= 0 && bound < math.MaxInt64 {
 			limit(t.Within(x, bound))

@@ -14,9 +14,9 @@ import (
 // then it is left. Server and network take their time for reading and writing:
 // a goroutine waits for them, and the node's lock is free meanwhile.
 
-// mostPatience bounds how long the server of the resource may take for one answer. It
-// is less than half of the time after which a system is stalled, so that it is the
-// server that the run fails of.
+// mostPatience bounds how long the server of the resource may take for one answer, as
+// does half of the time after which a system is stalled: the run then fails of the
+// server, and the algorithm is not said to have stalled.
 const mostPatience = 5 * time.Second
 
 // shared is the resource, as its nodes use it; see [resource.Resource].

@@ -62,8 +62,9 @@ func lastToken(subject string) string { return subject[strings.LastIndexByte(sub
 // announcement says that a queue is open.
 type announcement struct {
 	Queue   string              `json:"queue"`
-	Program environment.Program `json:"program"` // the owner's
-	Host    string              `json:"host"`    // of the owner, for people
+	Program environment.Program `json:"program"`         // the owner's
+	Host    string              `json:"host"`            // of the owner, for people
+	Ready   bool                `json:"ready,omitempty"` // the stream is there
 	Over    bool                `json:"over,omitempty"`
 }
 

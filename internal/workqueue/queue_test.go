@@ -46,8 +46,8 @@ func TestAnswers(t *testing.T) {
 					t.Errorf("task %d:\n%s\nwant\n%s", i, got, want)
 				}
 			}
-			if n := q.Cores(); n != 3 {
-				t.Errorf("%d cores, want 3", n)
+			for q.Cores() != 3 { // as soon as the second agent is there
+				time.Sleep(10 * time.Millisecond)
 			}
 		})
 	}

@@ -171,8 +171,9 @@ func (q *Queue) say(a announcement) {
 	}
 }
 
+// sayOpen announces the queue, or that it is about to be there.
 func (q *Queue) sayOpen() {
-	q.say(announcement{Queue: q.id, Program: q.roster.program, Host: q.opt.Host})
+	q.say(announcement{Queue: q.id, Program: q.roster.program, Host: q.opt.Host, Ready: q.tasks != nil})
 }
 
 // find waits until an agent has answered that takes tasks. Where only others answer it

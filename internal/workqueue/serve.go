@@ -111,6 +111,7 @@ func (s *taker) hear(m *natsgo.Msg) {
 	case !sameBuild(a.Program, s.me.Program):
 	case o != nil:
 		o.heard = time.Now()
+	case !a.Ready || s.me.Cores == 0:
 	case len(s.queues) < maxQueues:
 		o = &offer{id: a.Queue, heard: time.Now()}
 		o.ctx, o.end = context.WithCancel(context.Background())
@@ -127,7 +128,7 @@ func (s *taker) hear(m *natsgo.Msg) {
 	}
 }
 
-// open looks up the tasks of a queue, which its owner may be about to make.
+// open looks up the tasks of a queue.
 func (s *taker) open(o *offer) {
 	var tasks jetstream.Consumer
 	err := persist(o.ctx, o.ctx, func(ctx context.Context) (err error) {
