@@ -1,6 +1,7 @@
 package report_test
 
 import (
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -359,4 +360,21 @@ func TestCurvesStayOnTheirHosts(t *testing.T) {
 	if len(families) != 2 || !strings.Contains(families[0], "on 2 hosts") || !strings.Contains(families[1], "on 3 hosts") {
 		t.Errorf("curves %q", families)
 	}
+}
+
+// What hosts say of themselves comes from other machines, and is text.
+func TestStrangeHosts(t *testing.T) {
+	in := oneCell(t, 3)
+	const name = `<script>"&'</script> 线程`
+	for _, r := range in.Runs {
+		h := &r.Result.Hosts[1]
+		h.Name, h.Address, h.Labels = name, name, map[string]string{name: name}
+		h.Environment["cpu"], h.Environment["memory"], h.Environment["cores"] = name, name, strings.Repeat("9", 400)
+		h.Load = &result.HostLoad{Cores: -1, Busy: math.NaN(), Workers: math.Inf(1), MemoryFree: -5}
+		h.Clock = &result.HostClock{OffsetNS: math.MinInt64, BoundNS: -7, DriftPPM: math.Inf(-1), DriftBound: math.NaN()}
+		r.Result.Links = append(r.Result.Links,
+			result.HostLink{From: name, To: "nobody"}, result.HostLink{From: name, To: name, RTTMedian: 5, Lost: 9})
+		r.Result.Hosts = append(r.Result.Hosts, result.Host{}, *h)
+	}
+	build(t, in).wants(t, name)
 }
