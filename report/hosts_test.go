@@ -94,7 +94,7 @@ func TestDelayWithoutClocks(t *testing.T) {
 		r.Result.SyncDelay, r.Result.SyncDelayOverT = nil, nil
 	}
 	b := build(t, in)
-	b.wants(t, "synchronization delay by throughput, 1/throughput − E")
+	b.wants(t, "synchronization delay, 1/throughput − E")
 	if !strings.Contains(b.page, `href="plots/sync-delay-by-throughput.svg"`) || strings.Contains(b.page, `href="plots/sync-delay.svg"`) {
 		t.Error("not the delay without clocks alone is drawn")
 	}
