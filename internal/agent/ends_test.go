@@ -200,7 +200,7 @@ func TestLeaseExpires(t *testing.T) {
 	h.keeper.Wait()
 	h.quit = make(chan struct{}) // for Close
 	silent := time.Now()
-	<-p.Ended()
+	ended(t, p)
 	if passed := time.Since(silent); passed < LeaseTime-2*beat {
 		t.Errorf("its lease is over after %v", passed)
 	}
@@ -223,7 +223,7 @@ func TestAgentIsToldToEnd(t *testing.T) {
 	if agents[0].Outcome() != "exit status 0" {
 		t.Error(agents[0].Outcome(), agents[0].Stderr())
 	}
-	<-p.Ended()
+	ended(t, p)
 	if !gone(p.PID()) {
 		t.Error("the worker is still there")
 	}
@@ -264,14 +264,14 @@ func TestProcess(t *testing.T) {
 		t.Error(err, "it stands still")
 	}
 	p.Kill()
-	<-p.Ended()
+	ended(t, p)
 	if p.Outcome() != "signal: killed" || !gone(p.PID()) || p.Pause() == nil || p.Resume() == nil {
 		t.Error(p.Outcome())
 	}
 	if err := syscall.Kill(q.PID(), syscall.SIGABRT); err != nil { // whereupon the Go runtime says what it was about
 		t.Fatal(err)
 	}
-	<-q.Ended()
+	ended(t, q)
 	if !strings.Contains(strings.Join(q.Stderr(), "\n"), "SIGABRT") {
 		t.Errorf("%s: %q", q.Outcome(), q.Stderr())
 	}
@@ -296,15 +296,13 @@ func TestSilentAgent(t *testing.T) {
 		t.Fatal(err)
 	}
 	began := time.Now()
-	err := h.Read(t.Context(), make([]host.Reading, 1))
+	limited, cancel := context.WithTimeout(t.Context(), soon)
+	defer cancel()
+	err := h.Read(limited, make([]host.Reading, 1))
 	if passed := time.Since(began); !errors.Is(err, host.ErrLost) || passed < lostAfter-time.Second {
 		t.Errorf("after %v: %v", passed, err)
 	}
-	select {
-	case <-p.Ended():
-	case <-time.After(soon):
-		t.Fatal("the worker is not taken for dead")
-	}
+	ended(t, p)
 	if !strings.Contains(p.Outcome(), "host east: it cannot be reached any more: its agent has not answered for ") {
 		t.Error(p.Outcome())
 	}

@@ -293,7 +293,7 @@ func TestWrongToken(t *testing.T) {
 	for _, token := range []string{"", "wrong"} {
 		b.Token = token
 		p := startAgent(t, agentConfig{Broker: b, Name: "east"})
-		<-p.Ended()
+		ended(t, p)
 		if p.Outcome() != "exit status 1" || !strings.Contains(strings.Join(p.Stderr(), "\n"), "are the credentials right?") {
 			t.Errorf("%s: %q", p.Outcome(), p.Stderr())
 		}

@@ -239,6 +239,16 @@ func awaitEnds(t *testing.T, pids ...int) {
 	}
 }
 
+// ended waits until a process has ended, or is taken for that.
+func ended(t *testing.T, p launch.Process) {
+	t.Helper()
+	select {
+	case <-p.Ended():
+	case <-time.After(soon):
+		t.Fatalf("process %d does not end", p.PID())
+	}
+}
+
 // logged reports whether an agent has written a line with such words.
 func logged(p *launch.Child, words string) func() bool {
 	return func() bool {
