@@ -43,7 +43,7 @@ type Result struct {
 	T              *float64   `json:"t_ns"`                                  // mean one-way delay
 	SyncDelayOverT *float64   `json:"sync_delay_over_t"`                     // of the means
 	CS             *float64   `json:"cs_ns"`                                 // mean duration of a critical section as held
-	SyncDelayBound *int64     `json:"sync_delay_bound_ns,omitempty"`         // of a run on several hosts: on the error of any delay
+	SyncDelayBound *int64     `json:"sync_delay_bound_ns,omitempty"`         // of several hosts: on the error of mean and percentiles up to 99
 	SyncDelayLoad  *float64   `json:"sync_delay_by_throughput_ns,omitempty"` // 1/throughput - E, of a saturating workload on several hosts
 	Lateness       *Quantiles `json:"lateness_ns"`                           // of the generator, behind its schedule
 	Offered        *float64   `json:"offered_cs_per_s"`                      // what an open workload offered

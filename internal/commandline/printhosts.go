@@ -46,14 +46,14 @@ func plusMinus(x, bound int64) string {
 // syncDelay writes the synchronization delays of a run; empty where there is nothing
 // to say.
 func syncDelay(r *result.Result) string {
-	text := describeQuantiles(r.SyncDelay)
+	q := r.SyncDelay
 	switch {
 	case r.SyncDelayBound == nil:
-		return text
-	case r.SyncDelay == nil:
-		return fmt.Sprintf("not told: between hosts it is known to ± %v only", ns(*r.SyncDelayBound))
+		return describeQuantiles(q)
+	case q == nil:
+		return fmt.Sprintf("not told: it is known to ± %v only", ns(*r.SyncDelayBound))
 	}
-	return fmt.Sprintf("%s, each ± %v between hosts", text, ns(*r.SyncDelayBound))
+	return fmt.Sprintf("p50 %v  p90 %v  p99 %v, each ± %v  max %v", ns(q.P50), ns(q.P90), ns(q.P99), ns(*r.SyncDelayBound), ns(q.Max))
 }
 
 // describeHost says what was on a host, and how its clock compares.

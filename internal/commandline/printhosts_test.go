@@ -49,7 +49,7 @@ func TestPrintOfARunOnSeveralHosts(t *testing.T) {
 			}
 		}
 	}
-	says("p50 201µs  p90 240µs  p99 300µs  max 310µs, each ± 31.4µs between hosts\n",
+	says("p50 201µs  p90 240µs  p99 300µs, each ± 31.4µs  max 310µs\n",
 		"1/throughput - CS      212.3µs\n",
 		"0 violations in 9 entries, 2 that the clocks cannot tell (witness+intervals)\n",
 		"next entry after 70ms ± 20.5µs",
@@ -58,7 +58,7 @@ func TestPrintOfARunOnSeveralHosts(t *testing.T) {
 		"2, round trips 60µs to 60µs in the median, 101 of 200 datagrams lost; no datagram passes on 1 of them\n")
 
 	r.SyncDelay = nil
-	says("not told: between hosts it is known to ± 31.4µs only\n")
+	says("not told: it is known to ± 31.4µs only\n")
 
 	r.SyncDelayBound, r.Faults[0].RecoveredNS, r.Hosts[1].Clock.SetNS = nil, nil, 50e6
 	says("and was set by 50ms or more\n", "the clocks cannot tell what came after it\n")

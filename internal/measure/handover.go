@@ -5,14 +5,46 @@ import (
 	"slices"
 
 	"dmebench/dme"
+	"dmebench/result"
 )
 
 // handovers are the synchronization delays of a run.
 type handovers struct {
 	delays  []int64 // in the order of entries
-	crossed []int64 // of these, those between two hosts
-	bound   int64   // on the error of any of these
+	bounds  []int64 // on the error of each; 0 of those on one host
+	crossed []int64 // those between two hosts
 	unknown int     // hand-overs between hosts of which nothing is known: none of the delays
+}
+
+// bound is on the error of their mean and of each percentile up to the 99th: if every
+// delay was longer by its bound, or shorter, so much would change. A moment in which
+// clocks were not compared makes a few delays unsure, and these in the main no less sure.
+func (h *handovers) bound() int64 {
+	if len(h.crossed) == 0 {
+		return 0
+	}
+	least, most := make([]int64, len(h.delays)), make([]int64, len(h.delays))
+	for i, d := range h.delays {
+		least[i], most[i] = d-h.bounds[i], d+h.bounds[i]
+	}
+	l, q, m := quantiles(least), quantiles(slices.Clone(h.delays)), quantiles(most)
+	off := func(of func(*result.Quantiles) float64) float64 { return max(of(q)-of(l), of(m)-of(q)) }
+	return int64(math.Ceil(max(
+		off(func(q *result.Quantiles) float64 { return q.Mean }),
+		off(func(q *result.Quantiles) float64 { return float64(q.P50) }),
+		off(func(q *result.Quantiles) float64 { return float64(q.P90) }),
+		off(func(q *result.Quantiles) float64 { return float64(q.P99) }),
+	)))
+}
+
+// below is how many delays are smaller than the bounds on their errors.
+func (h *handovers) below() (n int) {
+	for i, d := range h.delays {
+		if d < h.bounds[i] {
+			n++
+		}
+	}
+	return n
 }
 
 // handovers returns the synchronization delays of a run: the time from an exit to the
@@ -59,7 +91,7 @@ func (t *timeline) handOver(h *handovers, from, to int32) {
 	exit, entry := &t.local[from], &t.local[to]
 	a, b := t.clocks.host(exit.Node), t.clocks.host(entry.Node)
 	if t.clocks == nil || a == b && a >= 0 {
-		h.delays = append(h.delays, entry.Entered-exit.Exited)
+		h.delays, h.bounds = append(h.delays, entry.Entered-exit.Exited), append(h.bounds, 0)
 		return
 	}
 	exited := t.clocks.way(a, b)(exit.Exited)
@@ -68,8 +100,8 @@ func (t *timeline) handOver(h *handovers, from, to int32) {
 		return
 	}
 	delay := entry.Entered - exited.middle()
-	h.delays, h.crossed = append(h.delays, delay), append(h.crossed, delay)
-	h.bound = max(h.bound, exited.bound())
+	h.delays, h.bounds = append(h.delays, delay), append(h.bounds, exited.bound())
+	h.crossed = append(h.crossed, delay)
 }
 
 // earliest is the earliest request of a set of entries, and the earliest of

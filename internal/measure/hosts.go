@@ -97,13 +97,12 @@ func (t *timeline) safetyOfHosts(o *Observation, sum *totals) result.Safety {
 }
 
 // valid returns the delays of hand-overs, where there is something to tell: the clocks
-// of all are known, and the bound on the errors of those between hosts is no more than
-// the median of them.
+// of all are known, and their bound is no more than the median of those between hosts.
 func (t *timeline) valid(h *handovers) []int64 {
 	if h.unknown > 0 || len(h.delays) == 0 {
 		return nil
 	}
-	if len(h.crossed) > 0 && (!t.clocks.sound() || h.bound > median(h.crossed)) {
+	if len(h.crossed) > 0 && (!t.clocks.sound() || h.bound() > median(h.crossed)) {
 		return nil
 	}
 	return slices.Clone(h.delays)
@@ -118,7 +117,8 @@ func (t *timeline) fillCrossing(r *result.Result, o *Observation, part *steady, 
 		return
 	}
 	if len(h.crossed) > 0 {
-		r.SyncDelayBound = &h.bound
+		bound := h.bound()
+		r.SyncDelayBound = &bound
 	}
 	if !t.clocks.sound() {
 		r.Throughput, r.SyncDelayBound = nil, nil
@@ -182,18 +182,12 @@ func (t *timeline) warnHosts(r *result.Result, o *Observation, h handovers) (w [
 		if r.SyncDelayLoad != nil {
 			instead = "; see sync_delay_by_throughput_ns, which needs no common clock"
 		}
-		warn(h.bound > m, "the clocks of the hosts are known to within %v, and the median synchronization delay between them "+
-			"seems to be %v: it is not told%s", time.Duration(h.bound), time.Duration(m), instead)
+		warn(*r.SyncDelayBound > m, "synchronization delays are known to within %v, and the median between hosts seems to be %v: "+
+			"they are not told%s", time.Duration(*r.SyncDelayBound), time.Duration(m), instead)
 	}
-	if r.SyncDelay != nil {
-		n := 0
-		for _, d := range h.crossed {
-			if d < h.bound {
-				n++
-			}
-		}
-		warn(n > 0, "%d of %d synchronization delays between hosts are below the %v that clocks are known to: low percentiles say little",
-			n, len(h.crossed), time.Duration(h.bound))
+	if below := h.below(); r.SyncDelay != nil {
+		warn(below > 0, "%d of %d synchronization delays between hosts are below what clocks were known to then: low percentiles say little",
+			below, len(h.crossed))
 	}
 	n := t.uncertain()
 	warn(n > 0, "the order of %d entries and the ones before them, on other hosts, is not sure by their clocks: "+
