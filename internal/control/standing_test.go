@@ -194,8 +194,9 @@ func TestStrangersAtAStandingBroker(t *testing.T) {
 func TestACrowdAtAStandingBroker(t *testing.T) {
 	const idle, slow = 500, 20
 	b := stand(t, time.Now())
+	var crowd []net.Conn
 	for range idle {
-		b.raw()
+		crowd = append(crowd, b.raw())
 	}
 	for range slow {
 		c := b.raw()
@@ -208,10 +209,26 @@ func TestACrowdAtAStandingBroker(t *testing.T) {
 			}
 		}()
 	}
-	for range 10 {
+	gone := make(chan error, 1)
+	go func() {
+		var errs []error
+		for _, c := range crowd {
+			errs = append(errs, hungUp(c))
+		}
+		gone <- errors.Join(errs...)
+	}()
+	for {
 		b.works()
+		select {
+		case err := <-gone:
+			if err != nil {
+				t.Error(err)
+			}
+			b.wantStrangers(idle + slow)
+			return
+		default:
+		}
 	}
-	b.wantStrangers(idle + slow)
 }
 
 // What was overheard of a connection opens no other.
