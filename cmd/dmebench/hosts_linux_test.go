@@ -70,6 +70,10 @@ func TestAnExperimentAcrossHosts(t *testing.T) {
 	}
 }
 
+// tlsRecord is what a record of TLS has around what it holds, in bytes. With few and
+// short frames to each write it tells whether connections were encrypted.
+const tlsRecord = 22
+
 // compare compares what came out on one host and on several.
 func (b *bed) compare(here, there string) {
 	b.t.Helper()
@@ -86,6 +90,10 @@ func (b *bed) compare(here, there string) {
 			continue
 		}
 		y := one[key]
+		if x.Transport == "tcp" && (x.Wire.Bytes < tlsRecord*x.Wire.Writes || y.Wire.Bytes >= tlsRecord*y.Wire.Writes) {
+			b.t.Errorf("%s: %d bytes in %d writes on one host, and %d in %d between hosts, where they are to be encrypted",
+				key, y.Wire.Bytes, y.Wire.Writes, x.Wire.Bytes, x.Wire.Writes)
+		}
 		if x.Messages.Total != y.Messages.Total || !maps.Equal(x.Messages.ByKind, y.Messages.ByKind) ||
 			!maps.Equal(x.Messages.PerEntry, y.Messages.PerEntry) || x.Messages.Total == 0 {
 			b.t.Errorf("%s: messages\n%+v on one host,\n%+v on several", key, y.Messages, x.Messages)

@@ -187,6 +187,20 @@ func TestStrangersAtAStandingBroker(t *testing.T) {
 	}
 	b.works()
 	b.wantStrangers(n)
+
+	// The client says what is wrong.
+	for want, change := range map[string]func(*nats.Broker){
+		"are the credentials right?": func(to *nats.Broker) { to.Token = "another" },
+		"of the authority that was":  func(to *nats.Broker) { to.CA = other.Files().Cert },
+		"«dmebench broker --name»":   func(to *nats.Broker) { to.URL = strings.Replace(to.URL, "127.0.0.1", "localhost", 1) },
+		"is it running there?":       func(to *nats.Broker) { to.URL = "tls://127.0.0.1:1" },
+	} {
+		to := b.to
+		change(&to)
+		if _, err := to.Dial(); !errors.Is(err, nats.ErrBroker) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v; want %q", err, want)
+		}
+	}
 }
 
 // Hundreds of connections that say nothing, or something slowly, do not keep those of the
@@ -194,8 +208,9 @@ func TestStrangersAtAStandingBroker(t *testing.T) {
 func TestACrowdAtAStandingBroker(t *testing.T) {
 	const idle, slow = 500, 20
 	b := stand(t, time.Now())
+	var crowd []net.Conn
 	for range idle {
-		b.raw()
+		crowd = append(crowd, b.raw())
 	}
 	for range slow {
 		c := b.raw()
@@ -208,10 +223,26 @@ func TestACrowdAtAStandingBroker(t *testing.T) {
 			}
 		}()
 	}
-	for range 10 {
+	gone := make(chan error, 1)
+	go func() {
+		var errs []error
+		for _, c := range crowd {
+			errs = append(errs, hungUp(c))
+		}
+		gone <- errors.Join(errs...)
+	}()
+	for {
 		b.works()
+		select {
+		case err := <-gone:
+			if err != nil {
+				t.Error(err)
+			}
+			b.wantStrangers(idle + slow)
+			return
+		default:
+		}
 	}
-	b.wantStrangers(idle + slow)
 }
 
 // What was overheard of a connection opens no other.
@@ -268,7 +299,7 @@ func TestARecordedConnectionOpensNoBroker(t *testing.T) {
 func TestExpiredCertificates(t *testing.T) {
 	past := time.Now().Add(-2 * lifetime)
 	b := stand(t, past)
-	if _, err := b.to.Dial(); !errors.Is(err, nats.ErrBroker) || !strings.Contains(err.Error(), "expired") {
+	if _, err := b.to.Dial(); !errors.Is(err, nats.ErrBroker) || !strings.Contains(err.Error(), "to be renewed") {
 		t.Errorf("a server's: %v", err)
 	}
 	b.wantStrangers(1)

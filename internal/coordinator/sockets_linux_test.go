@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -154,27 +155,26 @@ func TestStrangersAtAWorkerDoNotDisturbARun(t *testing.T) {
 	const strangers = 500
 	atk := newAttack(t)
 	defer atk.end()
-	first := true
+	var first sync.Once
 	r, err := execute(t, t.Context(), result.Spec{
 		Algorithm: "ricart-agrawala", Nodes: 4, Duration: result.Duration(2 * time.Second), CS: "0",
 	}, Options{Started: func(p launch.Process) {
-		if !first {
-			return
-		}
-		first = false
-		atk.running.Go(func() {
-			var at []string
-			for len(at) == 0 && atk.ctx.Err() == nil { // it has just been started
-				select {
-				case <-p.Ended():
-					return
-				default:
+		first.Do(func() {
+			atk.running.Go(func() {
+				var at []string
+				for len(at) == 0 && atk.ctx.Err() == nil { // it has just been started
+					select {
+					case <-p.Ended():
+						return
+					default:
+					}
+					own := listeners(t, os.Getpid()) // which it has, too, until it is a program of its own
+					at = slices.DeleteFunc(listeners(t, p.PID()), func(a string) bool { return slices.Contains(own, a) })
 				}
-				at = listeners(t, p.PID())
-			}
-			if len(at) > 0 {
-				atk.on(at[0], strangers)
-			}
+				if len(at) > 0 {
+					atk.on(at[0], strangers)
+				}
+			})
 		})
 	}})
 	atk.end()

@@ -151,6 +151,8 @@ func (b Broker) connect(name string, w *wire, lost func(error)) (*natsgo.Conn, e
 
 func advice(err error) string {
 	var unknown x509.UnknownAuthorityError
+	var invalid x509.CertificateInvalidError
+	var name x509.HostnameError
 	switch {
 	case errors.Is(err, natsgo.ErrAuthorization), strings.Contains(err.Error(), "nkeys"), strings.Contains(err.Error(), "unable to extract"):
 		return "are the credentials right?"
@@ -158,6 +160,10 @@ func advice(err error) string {
 		return "it does not encrypt: write nats:// where that is meant, on this host's loopback"
 	case full(err):
 		return "it takes no more connections: a run needs one for each worker"
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
+		return "its certificate is to be renewed, which «dmebench broker» does when it starts; or is this host's clock wrong?"
+	case errors.As(err, &name):
+		return "its certificate is for other names; «dmebench broker --name» adds one"
 	case errors.As(err, &unknown):
 		return "is its certificate of the authority that was given?"
 	default:
