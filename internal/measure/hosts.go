@@ -113,7 +113,7 @@ func median(x []int64) int64 { return quantiles(slices.Clone(x)).P50 }
 
 // fillCrossing fills in what only a run on several hosts has, and takes out what
 // cannot be told of one whose clocks were set.
-func (t *timeline) fillCrossing(r *result.Result, o *Observation, h *handovers) {
+func (t *timeline) fillCrossing(r *result.Result, o *Observation, part *steady, h *handovers) {
 	if !t.clocks.several() {
 		return
 	}
@@ -126,8 +126,8 @@ func (t *timeline) fillCrossing(r *result.Result, o *Observation, h *handovers) 
 			r.Faults[i].RecoveredNS, r.Faults[i].ServedNS, r.Faults[i].Messages = nil, nil, nil
 		}
 	}
-	if saturating(&o.Job.Spec) && r.Throughput != nil && r.CS != nil {
-		r.SyncDelayLoad = number(1e9 / *r.Throughput - *r.CS)
+	if saturating(&o.Job.Spec) && r.Throughput != nil {
+		r.SyncDelayLoad = part.delay()
 	}
 }
 
