@@ -42,11 +42,13 @@ func (p *program) sweep(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	hosts, err := p.openTestbed(c)
-	if err != nil {
-		return err
+	var hosts *testbed
+	if overNetworks(file) || len(given(c, "expect-agents", "place")) > 0 { // else nothing has a place
+		if hosts, err = p.openTestbed(c); err != nil {
+			return err
+		}
+		defer hosts.close()
 	}
-	defer hosts.close()
 	if hosts != nil && !c.Bool("quiet") {
 		hosts.show(p.stderr)
 		for _, n := range file.Nodes {
@@ -57,7 +59,7 @@ func (p *program) sweep(c *cli.Context) error {
 	}
 	files := newFiles()
 	var work *agentsWork
-	if simulates(file) && !c.Bool("dry-run") {
+	if simulated(file) && !c.Bool("dry-run") {
 		if work, err = p.openWork(c, files); err != nil {
 			return err
 		}
@@ -101,7 +103,12 @@ func (p *program) sweep(c *cli.Context) error {
 	return p.buildReport(summary.Dir, filepath.Join(summary.Dir, "report"), nil)
 }
 
-// simulates reports whether an experiment has simulated runs.
-func simulates(file experiment.File) bool {
+// simulated reports whether an experiment has runs over the simulated network, and overNetworks
+// whether it has others.
+func simulated(file experiment.File) bool {
 	return slices.ContainsFunc(file.Transports, func(e result.Entry) bool { return e.Name == result.Sim })
+}
+
+func overNetworks(file experiment.File) bool {
+	return slices.ContainsFunc(file.Transports, func(e result.Entry) bool { return e.Name != result.Sim })
 }

@@ -34,6 +34,7 @@ func (q *Queue) supervise() {
 type condition struct {
 	away   time.Time // since when the server cannot be reached; zero where it can
 	warned bool      // of that, or of no agent
+	used   time.Time // since when all agents are in use by runs; zero where one is not
 	idle   time.Time // since when agents have nothing to do; zero where they have
 }
 
@@ -62,7 +63,13 @@ func (q *Queue) look(s *condition) error {
 	if waited := now.Sub(since); !since.IsZero() && waited > q.opt.Patience {
 		return q.roster.none(waited)
 	}
-	used := since.IsZero() && q.roster.cores() == 0 && q.waits()
+	switch used := since.IsZero() && q.roster.cores() == 0 && q.waits(); {
+	case !used:
+		s.used = time.Time{}
+	case s.used.IsZero():
+		s.used = now
+	}
+	used := !s.used.IsZero() && now.Sub(s.used) > silentAfter // between the runs of one sweep it is normal
 	q.warn(s, !since.IsZero(), "no agent answers any more; waiting for one")
 	q.warn(s, used, "all agents are in use by runs over real networks; waiting for one")
 	if since.IsZero() && !used {
