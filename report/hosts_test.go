@@ -1,6 +1,7 @@
 package report_test
 
 import (
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -30,7 +31,7 @@ func TestHostsOnThePage(t *testing.T) {
 		"host-3 10.0.0.3 disk=ssd rack=b 2 A CPU @ 2 GHz 4.12 GB 6.1.0 tsc 100.025 ms ± 42 µs 1 ppm ± 1",
 		"host N = 8 N = 13 N = 30 host-1 1, 5 1, 5, 9, 13 1, 5, …, 29 host-2 2, 6 2, 6, 10 2, 6, …, 30",
 		"host-1 → host-2", "0 of 3,600", "−150.037 ms ± 42 µs",
-		"1/throughput − E",
+		"1/throughput − E", "Environment of the coordinator",
 	)
 	for _, name := range []string{"hosts-delay-matrix", "hosts-delay-order", "sync-delay-by-throughput"} {
 		if !strings.Contains(b.page, `href="plots/`+name+`.svg"`) {
@@ -45,7 +46,7 @@ func TestHostsOnThePage(t *testing.T) {
 // What several hosts add to a page does not stand on one of runs on one host.
 func TestNoHosts(t *testing.T) {
 	b := build(t, experiment(t, []string{"maekawa"}, []string{"saturate"}, []int{3, 7}, 6))
-	for _, part := range []string{"hosts-", "listing", "Placement", "Undecided", "1/throughput"} {
+	for _, part := range []string{"hosts-", "listing", "Placement", "Undecided", "1/throughput", "of the coordinator"} {
 		if strings.Contains(b.page, part) {
 			t.Errorf("the page has %q", part)
 		}
@@ -93,7 +94,7 @@ func TestDelayWithoutClocks(t *testing.T) {
 		r.Result.SyncDelay, r.Result.SyncDelayOverT = nil, nil
 	}
 	b := build(t, in)
-	b.wants(t, "synchronization delay by throughput, 1/throughput − E")
+	b.wants(t, "synchronization delay, 1/throughput − E")
 	if !strings.Contains(b.page, `href="plots/sync-delay-by-throughput.svg"`) || strings.Contains(b.page, `href="plots/sync-delay.svg"`) {
 		t.Error("not the delay without clocks alone is drawn")
 	}
@@ -347,4 +348,33 @@ func TestLinksOverRuns(t *testing.T) {
 		}
 	}
 	build(t, in).wants(t, "host-1 → host-2 11 µs", "7.00 ms ± 990 µs 0.5 ppm")
+}
+
+// A curve over the load does not lead from some hosts to others.
+func TestCurvesStayOnTheirHosts(t *testing.T) {
+	in, other := place(loaded(t, 500, 100, 200, 400), 2), place(loaded(t, 500, 800, 1600, 3200), 3)
+	in.Runs = append(in.Runs, other.Runs...)
+	b := build(t, in)
+	b.wants(t, "CS 100 µs · on 2 hosts", "CS 100 µs · on 3 hosts")
+	families := regexp.MustCompile(`<h2>Against [^<]*</h2>`).FindAllString(b.page, -1)
+	if len(families) != 2 || !strings.Contains(families[0], "on 2 hosts") || !strings.Contains(families[1], "on 3 hosts") {
+		t.Errorf("curves %q", families)
+	}
+}
+
+// What hosts say of themselves comes from other machines, and is text.
+func TestStrangeHosts(t *testing.T) {
+	in := oneCell(t, 3)
+	const name = `<script>"&'</script> 线程`
+	for _, r := range in.Runs {
+		h := &r.Result.Hosts[1]
+		h.Name, h.Address, h.Labels = name, name, map[string]string{name: name}
+		h.Environment["cpu"], h.Environment["memory"], h.Environment["cores"] = name, name, strings.Repeat("9", 400)
+		h.Load = &result.HostLoad{Cores: -1, Busy: math.NaN(), Workers: math.Inf(1), MemoryFree: -5}
+		h.Clock = &result.HostClock{OffsetNS: math.MinInt64, BoundNS: -7, DriftPPM: math.Inf(-1), DriftBound: math.NaN()}
+		r.Result.Links = append(r.Result.Links,
+			result.HostLink{From: name, To: "nobody"}, result.HostLink{From: name, To: name, RTTMedian: 5, Lost: 9})
+		r.Result.Hosts = append(r.Result.Hosts, result.Host{}, *h)
+	}
+	build(t, in).wants(t, name)
 }

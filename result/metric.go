@@ -147,7 +147,7 @@ var metrics = []Metric{
 	}},
 	{SyncDelayBound, "Bound of the clocks on any synchronization delay", "sync-delay-bound-ns", Neither,
 		func(r *Result) *float64 { return of64(r.SyncDelayBound) }},
-	{SyncDelayLoad, "Synchronization delay by throughput, 1/throughput − E", "sync-delay-by-throughput-ns", Lower,
+	{SyncDelayLoad, "Synchronization delay, 1/throughput − E", "sync-delay-by-throughput-ns", Lower,
 		func(r *Result) *float64 { return r.SyncDelayLoad }},
 }
 

@@ -104,10 +104,25 @@ func warnings(r *result.Result, o *Observation, part *steady, neg negatives) []s
 		pinned(warn, "response time", r.ResponseTime)
 		pinned(warn, "synchronization delay", r.SyncDelay)
 	}
-	if cores, err := strconv.Atoi(o.Environment[EnvironmentCores]); err == nil {
-		warn(o.Workers > manyPerCore*cores, "oversubscribed: %d processes on %d cores; times include waiting for a core", o.Workers, cores)
-	}
+	oversubscribed(warn, o)
 	return w
+}
+
+// oversubscribed warns where a host has many more processes than cores.
+func oversubscribed(warn func(bool, string, ...any), o *Observation) {
+	check := func(processes int, environment map[string]string, where string) {
+		if cores, err := strconv.Atoi(environment[EnvironmentCores]); err == nil {
+			warn(processes > manyPerCore*cores, "oversubscribed: %d processes on %d cores%s; times include waiting for a core",
+				processes, cores, where)
+		}
+	}
+	if len(o.Hosts) == 0 {
+		check(o.Workers, o.Environment, "")
+	}
+	for i := range o.Hosts {
+		h, each := &o.Hosts[i], max(1, o.Job.Spec.NodesPerWorker)
+		check((len(h.Nodes)+each-1)/each, h.Environment, " of host "+h.Name)
+	}
 }
 
 // missedRate warns where an open workload was not what it was meant to be. The

@@ -10,6 +10,7 @@ import (
 	"dmebench/dme"
 	"dmebench/internal/clock"
 	"dmebench/internal/entrylog"
+	"dmebench/internal/run"
 	"dmebench/result"
 	"dmebench/transport"
 )
@@ -177,5 +178,25 @@ func BenchmarkResult(b *testing.B) {
 				Result(o)
 			}
 		})
+	}
+}
+
+// Processes share the cores of their own host, whatever the coordinator has.
+func TestProcessesOnCoresOfTheirHosts(t *testing.T) {
+	host := func(name, cores string, nodes int) Host {
+		return Host{Host: result.Host{Name: name, Nodes: make([]int, nodes), Environment: map[string]string{EnvironmentCores: cores}}}
+	}
+	o := &Observation{
+		Job: &run.Job{Spec: result.Spec{NodesPerWorker: 2}}, Workers: 104, Environment: map[string]string{EnvironmentCores: "1"},
+		Hosts: []Host{host("a", "64", 100), host("b", "2", 68), host("c", "4", 20), host("d", "", 20)},
+	}
+	var told []string
+	oversubscribed(func(when bool, format string, args ...any) {
+		if when {
+			told = append(told, fmt.Sprintf(format, args...))
+		}
+	}, o)
+	if want := []string{"oversubscribed: 34 processes on 2 cores of host b; times include waiting for a core"}; !slices.Equal(told, want) {
+		t.Errorf("told %q, want %q", told, want)
 	}
 }

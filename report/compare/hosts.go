@@ -11,10 +11,10 @@ import (
 	"dmebench/result"
 )
 
-// withinClocks says of a change of a synchronization delay that it may come from
-// clocks of several hosts alone; "" where it may not.
+// withinClocks says of a significant change of a synchronization delay that it may come
+// from clocks of several hosts alone; "" where it may not.
 func (p pair) withinClocks(m result.Metric, r Row) string {
-	if !m.Time() || !slices.Contains(result.SyncDelays(), m.Name) || r.A.Median == nil || r.B.Median == nil {
+	if !r.Significant || !m.Time() || !slices.Contains(result.SyncDelays(), m.Name) {
 		return ""
 	}
 	bound := clockBound(p.a.good) + clockBound(p.b.good)

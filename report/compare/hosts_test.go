@@ -87,6 +87,16 @@ func TestDelaysShorterThanClocksTell(t *testing.T) {
 	}
 }
 
+// Where nothing changed clocks need no excuse.
+func TestNoChangeWithinClocks(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	c := compared(t, on(sample(rng, 8, 1, 0.1), 1e9, "a", "b"), on(sample(rng, 8, 1, 0.1), 1e9, "a", "b"),
+		compare.Options{Metrics: []string{"sync_delay_p50_ns"}})
+	if r := table(t, c, "sync_delay_p50_ns").Rows[0]; r.Significant || len(r.Notes) > 0 {
+		t.Errorf("significant %v, notes %q", r.Significant, r.Notes)
+	}
+}
+
 func TestEnvironmentsOfHosts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	a, b := on(sample(rng, 6, 1, 0.01), 1e3, "a", "b"), on(sample(rng, 6, 1, 0.01), 1e3, "a", "b")
