@@ -46,7 +46,16 @@ func newBed(t *testing.T, agents int, opts ...testbed.Option) *bed {
 // there yet.
 func (b *bed) agent(host int) *run {
 	b.t.Helper()
-	return startBy(b.t, b.Host(host).Command, b.t.TempDir(), append([]string{"agent", "--nats-url", b.url}, b.files...)...)
+	var a *run
+	b.t.Cleanup(func() { // once it has ended
+		for _, fault := range []string{"DATA RACE", "panic: ", "fatal error: "} {
+			if bytes.Contains(a.stderr.Bytes(), []byte(fault)) {
+				b.t.Errorf("the agent of %s: %s", b.Host(host).Name, a.stderr.Bytes())
+			}
+		}
+	})
+	a = startBy(b.t, b.Host(host).Command, b.t.TempDir(), append([]string{"agent", "--nats-url", b.url}, b.files...)...)
+	return a
 }
 
 // lead starts a command that leads runs on the agents' hosts.
