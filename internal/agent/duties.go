@@ -128,7 +128,7 @@ var duties = map[op]duty{
 }
 
 var (
-	errOver      = errors.New("agent: the lease is over")
+	errOver      = errors.New("its agent has given the run up")
 	errNoRecords = errors.New("agent: no records outlive the processes of this run")
 )
 

@@ -16,11 +16,16 @@ import (
 // missing coordinator.
 const renewal = LeaseTime / 2
 
+// absentFor is how long an agent may be without a connection to the server: one that
+// comes back does so within a second, and this one most likely was killed.
+const absentFor = 3 * time.Second
+
 // keep renews the lease until the run is over, compares the clocks, and gives the agent
 // up that is silent for too long.
 func (h *Remote) keep() {
 	t := time.NewTicker(beat)
 	defer t.Stop()
+	var absent time.Time // since when the server knows of no such agent; zero where it does
 	for {
 		select {
 		case <-h.quit:
@@ -34,6 +39,14 @@ func (h *Remote) keep() {
 		err := h.renew(ctx)
 		cancel()
 		h.compare()
+		switch {
+		case !errors.Is(err, errAbsent):
+			absent = time.Time{}
+		case absent.IsZero():
+			absent = time.Now()
+		case time.Since(absent) > absentFor:
+			h.lose(fmt.Errorf("its agent has ended, or its connection to %s is lost, for %v", h.fleet.broker.Name(), absentFor))
+		}
 		if err != nil && h.silence() >= lostAfter {
 			h.lose(h.silent())
 		}

@@ -53,7 +53,7 @@ func TestTwoCoordinators(t *testing.T) {
 		t.Error(err)
 	}
 	first.Close()
-	until(t, "the first coordinator has left the agent to others", func() bool { return discoverAll(t, second)[0].Holder == "" })
+	until(t, "the first coordinator has left the agent to others", func() bool { return muster(t, second, 2)[0].Holder == "" })
 	if err := other.Open(t.Context(), part); err != nil {
 		t.Error(err)
 	}
@@ -169,9 +169,10 @@ func TestReplayedRequests(t *testing.T) {
 	}
 }
 
+// discoverAll returns the agents, of which one is there at least.
 func discoverAll(t *testing.T, f *Fleet) []Info {
 	t.Helper()
-	all, err := f.List(t.Context(), time.Second)
+	all, err := f.Muster(t.Context(), 1, soon)
 	if err != nil || len(all) == 0 {
 		t.Fatalf("%v %+v", err, all)
 	}
@@ -272,13 +273,13 @@ func TestAnotherProgram(t *testing.T) {
 	startAgents(t, b, "east")
 	startAgent(t, agentConfig{Broker: b, Name: "old", Program: environment.Program{Version: "v0.1.0", Commit: "c0ffee", SHA256: "11"}})
 	fleet := connectFleet(t, b)
-	until(t, "both are there", func() bool { return len(discoverAll(t, fleet)) == 2 })
+	muster(t, fleet, 2)
 	_, err := fleet.Discover(t.Context(), 2, time.Second)
 	if err == nil || !strings.Contains(err.Error(), "old runs another program: v0.1.0, commit c0ffee, sha256 11, where this is "+
 		fleet.program.String()) {
 		t.Error(err)
 	}
-	all := discoverAll(t, fleet)
+	all := muster(t, fleet, 2)
 	err = fleet.Host(all[1]).Open(t.Context(), host.Part{Nodes: 1, Local: nodes(1)})
 	if err == nil || !strings.Contains(err.Error(), "host old: old runs another program") {
 		t.Error(err)

@@ -200,7 +200,7 @@ func (h *Remote) call(ctx context.Context, q request) (answer, error) {
 		select {
 		case r := <-came:
 			switch {
-			case r.absent && q.Lease == "":
+			case r.absent && (q.Lease == "" || q.Op == opRenew):
 				return answer{}, h.errorf("%w", errAbsent)
 			case r.absent:
 				continue // it may be about to come back: whoever keeps the lease gives it up

@@ -189,6 +189,31 @@ func TestStrangersAtAStandingBroker(t *testing.T) {
 	b.wantStrangers(n)
 }
 
+// Hundreds of connections that say nothing, or something slowly, do not keep those of the
+// testbed out, while they come and while they are thrown out.
+func TestACrowdAtAStandingBroker(t *testing.T) {
+	const idle, slow = 500, 20
+	b := stand(t, time.Now())
+	for range idle {
+		b.raw()
+	}
+	for range slow {
+		c := b.raw()
+		go func() { // a TLS client that takes its time, until it is hung up on
+			for _, word := range []byte("\x16\x03\x01\x02\x00\x01\x00\x01\xfc" + strings.Repeat("\x03", 400)) {
+				if _, err := c.Write([]byte{word}); err != nil {
+					return
+				}
+				time.Sleep(20 * time.Millisecond)
+			}
+		}()
+	}
+	for range 10 {
+		b.works()
+	}
+	b.wantStrangers(idle + slow)
+}
+
 // What was overheard of a connection opens no other.
 func TestARecordedConnectionOpensNoBroker(t *testing.T) {
 	b := stand(t, time.Now())

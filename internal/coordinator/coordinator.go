@@ -176,6 +176,7 @@ func (c *coordinator) live(ctx context.Context) (*result.Result, error) {
 	}
 	o.Delays = c.measured()
 	c.tellLapses(&o)
+	c.shared.finish(life, &o)
 	o.Warnings = append(o.Warnings, c.warnings...)
 	result := c.result(life, o, err)
 	if c.opt.Save != nil {

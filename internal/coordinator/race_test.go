@@ -6,3 +6,7 @@ package coordinator
 // differs between the cases is a pure state machine, in which nothing can race, or what
 // is waited for; and processes that are built with the race detector take long to start.
 func sampled(i, of int) bool { return i%of == 0 }
+
+// crowd is how many strangers there are: their connections are this process's at both
+// ends, and the race detector looks at each.
+const crowd = 500

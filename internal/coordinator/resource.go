@@ -58,7 +58,7 @@ func (r *sharedResource) assignment() *control.Resource {
 	return &control.Resource{Bucket: r.bucket.Name(), Broker: r.broker}
 }
 
-// observe reads what has become of the resource of a run that is over, and removes it.
+// observe reads what has become of the resource of a run that is over.
 func (r *sharedResource) observe(ctx context.Context, o *measure.Observation) error {
 	if r.bucket == nil {
 		return nil
@@ -68,10 +68,17 @@ func (r *sharedResource) observe(ctx context.Context, o *measure.Observation) er
 		return err
 	}
 	o.Resource = &measure.Resource{Kind: resource.NATS, Updates: s.Updates, Count: s.Count, Lost: s.Lost, First: s.First}
+	return nil
+}
+
+// finish removes the resource of a run of which everything is known: nodes that are
+// still inside have used it until now.
+func (r *sharedResource) finish(ctx context.Context, o *measure.Observation) {
+	ctx, cancel := afterwards(ctx)
+	defer cancel()
 	if err := r.remove(ctx); err != nil {
 		o.Warnings = append(o.Warnings, err.Error())
 	}
-	return nil
 }
 
 // close removes the resource of a run that did not come to its end. Where the server

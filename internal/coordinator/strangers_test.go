@@ -90,7 +90,7 @@ func (a *attack) pause() {
 // Strangers at all ports of a run, from before its workers come until it is over,
 // do not disturb it.
 func TestStrangersDoNotDisturbARun(t *testing.T) {
-	strangers := 2000
+	strangers := crowd
 	var r syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &r); err != nil {
 		t.Fatal(err)

@@ -56,12 +56,13 @@ func (t *timeline) verdicts() *verdicts {
 	return v
 }
 
-// span is a critical section on some host's clock, as far as that is known.
+// span is a critical section on some host's clock: when somebody was inside for sure,
+// which may be nowhere (begin after end), or when somebody may have been.
 type span struct {
-	entry        int32
-	ofB          bool // of the second host
-	shared       bool
-	entered, out wayOfTime
+	entry      int32
+	ofB        bool // of the second host
+	shared     bool
+	begin, end int64
 }
 
 // between judges the entries of two hosts, a's and b's, on the clock of a.
@@ -72,37 +73,34 @@ func (t *timeline) between(v *verdicts, a, b int, ofA, ofB []int32) {
 	if b == len(t.clocks.hosts) {
 		b = -1
 	}
-	var spans []span
+	var surely, maybe []span
 	for _, i := range ofA {
 		e := &t.local[i]
-		spans = append(spans, span{i, false, e.Shared, wayOfTime{e.Entered, e.Entered, true}, wayOfTime{e.Exited, e.Exited, true}})
+		s := span{i, false, e.Shared, e.Entered, e.Exited}
+		surely, maybe = append(surely, s), append(maybe, s)
 	}
 	way := t.clocks.way(b, a)
 	for _, i := range ofB {
 		e := &t.local[i]
-		s := span{i, true, e.Shared, way(e.Entered), way(e.Exited)}
-		if !s.entered.known || !s.out.known {
+		entered, out := way(e.Entered), way(e.Exited)
+		if !entered.known || !out.known {
 			// As good as nothing is known of the two clocks.
 			for _, i := range slices.Concat(ofA, ofB) {
 				v.undecided[i] = true
 			}
 			return
 		}
-		spans = append(spans, s)
+		surely = append(surely, span{i, true, e.Shared, entered.latest, out.earliest})
+		maybe = append(maybe, span{i, true, e.Shared, entered.earliest, out.latest})
 	}
-	// Of two that surely overlap the one that surely was inside later is counted.
-	earlier(spans, func(s *span) int64 { return s.entered.latest }, func(s *span) (before, after int64) {
-		return s.out.earliest, s.entered.latest
-	}, func(s *span) int64 { return s.out.earliest }, v.crossed)
-	earlier(spans, func(s *span) int64 { return s.entered.earliest }, func(s *span) (before, after int64) {
-		return s.out.latest, s.entered.earliest
-	}, func(s *span) int64 { return s.out.latest }, v.undecided)
+	overlapping(surely, v.crossed)
+	overlapping(maybe, v.undecided)
 }
 
-// earlier marks each entry for which there is one of the other host that excludes it,
-// begins before it, and before a time of it, and ends after another time of it.
-func earlier(spans []span, begin func(*span) int64, window func(*span) (before, after int64), end func(*span) int64, mark []bool) {
-	slices.SortFunc(spans, func(x, y span) int { return cmp.Or(cmp.Compare(begin(&x), begin(&y)), cmp.Compare(x.entry, y.entry)) })
+// overlapping marks each entry that overlaps one of the other host which excludes it
+// and begins before it.
+func overlapping(spans []span, mark []bool) {
+	slices.SortFunc(spans, func(x, y span) int { return cmp.Or(cmp.Compare(x.begin, y.begin), cmp.Compare(x.entry, y.entry)) })
 	// ends[b][w][k]: the latest end among the first k, of one host, of all or of writers.
 	var ends [2][2][]int64
 	for b := range ends {
@@ -111,7 +109,7 @@ func earlier(spans []span, begin func(*span) int64, window func(*span) (before, 
 			ends[b][w] = append(make([]int64, 0, len(spans)+1), latest)
 			for k := range spans {
 				if s := &spans[k]; s.ofB == (b == 1) && !(w == 1 && s.shared) {
-					latest = max(latest, end(s))
+					latest = max(latest, s.end)
 				}
 				ends[b][w] = append(ends[b][w], latest)
 			}
@@ -119,8 +117,10 @@ func earlier(spans []span, begin func(*span) int64, window func(*span) (before, 
 	}
 	for k := range spans {
 		s := &spans[k]
-		before, after := window(s)
-		n := min(k, sort.Search(len(spans), func(j int) bool { return begin(&spans[j]) >= before }))
+		n := k
+		if s.end <= s.begin { // who begins before it may begin after its end
+			n = min(k, sort.Search(len(spans), func(j int) bool { return spans[j].begin >= s.end }))
+		}
 		b, w := 1, 0
 		if s.ofB {
 			b = 0
@@ -128,7 +128,7 @@ func earlier(spans []span, begin func(*span) int64, window func(*span) (before, 
 		if s.shared {
 			w = 1
 		}
-		if ends[b][w][n] > after {
+		if ends[b][w][n] > s.begin {
 			mark[s.entry] = true
 		}
 	}
@@ -137,7 +137,7 @@ func earlier(spans []span, begin func(*span) int64, window func(*span) (before, 
 // uncertain returns how many entries follow one of another host of which the clocks
 // cannot tell whether it was before.
 func (t *timeline) uncertain() (n int) {
-	if t.fenced {
+	if t.sure {
 		return 0
 	}
 	for k := 1; k < t.len(); k++ {

@@ -113,7 +113,7 @@ func median(x []int64) int64 { return quantiles(slices.Clone(x)).P50 }
 
 // fillCrossing fills in what only a run on several hosts has, and takes out what
 // cannot be told of one whose clocks were set.
-func (t *timeline) fillCrossing(r *result.Result, o *Observation, h *handovers) {
+func (t *timeline) fillCrossing(r *result.Result, o *Observation, part *steady, h *handovers) {
 	if !t.clocks.several() {
 		return
 	}
@@ -126,8 +126,8 @@ func (t *timeline) fillCrossing(r *result.Result, o *Observation, h *handovers) 
 			r.Faults[i].RecoveredNS, r.Faults[i].ServedNS, r.Faults[i].Messages = nil, nil, nil
 		}
 	}
-	if saturating(&o.Job.Spec) && r.Throughput != nil && r.CS != nil {
-		r.SyncDelayLoad = number(1e9 / *r.Throughput - *r.CS)
+	if saturating(&o.Job.Spec) && r.Throughput != nil {
+		r.SyncDelayLoad = part.delay()
 	}
 }
 
@@ -172,8 +172,8 @@ func (t *timeline) warnHosts(r *result.Result, o *Observation, h handovers) (w [
 	if r.Safety.Resource != nil {
 		advice = "those of whom the other had not yet written when they read are among the lost updates of the shared resource"
 	}
-	warn(r.Safety.Undecided > 0, "of %d entries the clocks cannot tell whether a node of another host was still inside: %s",
-		r.Safety.Undecided, advice)
+	warn(r.Safety.Undecided > 0, "of %d of %d entries the clocks cannot tell whether a node of another host was still inside: %s",
+		r.Safety.Undecided, r.Safety.Checked, advice)
 	warn(h.unknown > 0,
 		"%d hand-overs were between hosts whose clocks cannot be compared: there is no synchronization delay to tell", h.unknown)
 	if h.unknown == 0 && len(h.crossed) > 0 && t.clocks.sound() {
@@ -184,6 +184,16 @@ func (t *timeline) warnHosts(r *result.Result, o *Observation, h handovers) (w [
 		}
 		warn(h.bound > m, "the clocks of the hosts are known to within %v, and the median synchronization delay between them "+
 			"seems to be %v: it is not told%s", time.Duration(h.bound), time.Duration(m), instead)
+	}
+	if r.SyncDelay != nil {
+		n := 0
+		for _, d := range h.crossed {
+			if d < h.bound {
+				n++
+			}
+		}
+		warn(n > 0, "%d of %d synchronization delays between hosts are below the %v that clocks are known to: low percentiles say little",
+			n, len(h.crossed), time.Duration(h.bound))
 	}
 	n := t.uncertain()
 	warn(n > 0, "the order of %d entries and the ones before them, on other hosts, is not sure by their clocks: "+

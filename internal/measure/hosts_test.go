@@ -292,6 +292,14 @@ func TestARunOnSeveralHosts(t *testing.T) {
 			*r.SyncDelayBound, r.Hosts[1].Clock.BoundNS)
 	}
 
+	// A delay below its bound stays where it is, and is told of.
+	abrupt := slices.Clone(entries)
+	abrupt[6].Exited = abrupt[7].Entered
+	if r := Result(b.observe(t, result.Spec{Nodes: 4, Requests: 400, Warmup: "0"}, abrupt)); r.SyncDelay == nil || r.SyncDelay.Count != 399 ||
+		!warned(r, "1 of 300 synchronization delays between hosts are below the ") || r.Safety.Undecided != 1 {
+		t.Errorf("%+v, %q, %+v", r.SyncDelay, r.Warnings, r.Safety)
+	}
+
 	// What is within a host is exact: many short hand-overs there say nothing of how
 	// well those between hosts are known.
 	var short []entrylog.Entry

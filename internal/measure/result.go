@@ -57,7 +57,7 @@ func Result(o Observation) *result.Result {
 	}
 	r.Faults = t.faults(&o)
 	r.Series = t.series(o.Start)
-	negative, crossed := t.fillTimes(r, &o)
+	negative, crossed := t.fillTimes(r, &o, &part)
 	t.judge(r, &o, &sum)
 	r.Warnings = slices.Concat(o.Warnings, t.warnHosts(r, &o, crossed), warnings(r, &o, &part, negative))
 	if r.Warnings == nil {
@@ -68,7 +68,7 @@ func Result(o Observation) *result.Result {
 
 // fillTimes fills in everything that is a distribution of times or a mean of
 // one, and returns what it saw of negative differences and of hand-overs.
-func (t *timeline) fillTimes(r *result.Result, o *Observation) (neg negatives, h handovers) {
+func (t *timeline) fillTimes(r *result.Result, o *Observation, part *steady) (neg negatives, h handovers) {
 	h = t.handovers(diedInside(o))
 	responses, waits, delays := t.times(response), t.times(waiting), t.valid(&h)
 	r.ResponseTime = quantiles(responses)
@@ -98,7 +98,7 @@ func (t *timeline) fillTimes(r *result.Result, o *Observation) (neg negatives, h
 	for _, sample := range [][]int64{responses, waits, h.delays, cs} {
 		neg.add(sample)
 	}
-	t.fillCrossing(r, o, &h)
+	t.fillCrossing(r, o, part, &h)
 	return neg, h
 }
 

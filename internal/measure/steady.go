@@ -19,6 +19,7 @@ type steady struct {
 	begin, end int64
 	entries    uint64
 	byNode     []uint64
+	held       int64 // how long their critical sections lasted, together
 }
 
 func (t *timeline) steady(o *Observation) steady {
@@ -45,6 +46,7 @@ func (t *timeline) steady(o *Observation) steady {
 			break
 		}
 		s.entries++
+		s.held += held(&t.local[t.byExit[k]])
 		if i := int(e.Node) - 1; i >= 0 && i < len(s.byNode) {
 			s.byNode[i]++
 		}
@@ -105,6 +107,16 @@ func (s *steady) throughput() *float64 {
 		return nil
 	}
 	return number(float64(s.entries) / (float64(s.end-s.begin) / 1e9))
+}
+
+// delay is what passes between critical sections, from an exit to the next entry, on
+// average: 1/throughput less what they last themselves; nil where it cannot be told. It
+// needs no clock but for how long the part is.
+func (s *steady) delay() *float64 {
+	if s.throughput() == nil {
+		return nil
+	}
+	return number(float64(s.end-s.begin-s.held) / float64(s.entries))
 }
 
 // jain returns the index of R. Jain, D. Chiu and W. Hawe, A quantitative

@@ -13,7 +13,8 @@ type timeline struct {
 	e      []entrylog.Entry // on the reference clock
 	local  []entrylog.Entry // on the clocks of their hosts; the same where there is one clock
 	clocks *clocks          // nil where there is one clock
-	fenced bool             // Order is that of all entries, wherever they were made
+	fenced bool             // orders are of all entries, wherever they were made
+	sure   bool             // inOrder is by them
 
 	// inOrder is the order in which the critical section was entered: the
 	// witness's where it saw every entry, otherwise by the time of entry. The witness
@@ -41,7 +42,7 @@ func newTimelineOn(entries []entrylog.Entry, c *clocks, fenced bool) *timeline {
 	})
 	t.byExit = t.sorted(func(a, b *entrylog.Entry) int { return cmp.Compare(a.Exited, b.Exited) })
 	t.inOrder = t.byEntry
-	if witnessed {
+	if t.sure = witnessed; witnessed {
 		t.inOrder = t.sorted(func(a, b *entrylog.Entry) int {
 			// Readers have seen of a shared resource what the writer after them sees.
 			return cmp.Or(cmp.Compare(a.Order, b.Order), readersFirst(a, b), cmp.Compare(a.Entered, b.Entered))

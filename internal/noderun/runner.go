@@ -176,10 +176,10 @@ func (h *Runner) Release() {
 	}
 	h.node.Release(&h.out)
 	h.apply()
-	// Last: who sees the node idle, and the entry counted, has also seen the
-	// messages that ended it.
-	h.setActivity(Idle)
+	// Last: who sees the node idle has also seen the messages that ended the entry,
+	// and the entry counted, however long this goroutine waits for a core here.
 	h.counters.Entries.Add(1)
+	h.setActivity(Idle)
 }
 
 // Receive hands the node a message that has arrived. A message that no node of

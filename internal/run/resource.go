@@ -1,9 +1,15 @@
 package run
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"dmebench/internal/resource"
+)
 
 // Resources lists the shared resources that critical sections can use.
-func Resources() []string { return []string{"nats"} }
+func Resources() []string { return []string{resource.NATS} }
 
 // checkResource refuses a shared resource that is not there, and one in virtual time:
 // its server answers in real time.
@@ -11,8 +17,8 @@ func (j *Job) checkResource() error {
 	switch {
 	case j.Spec.Resource == "":
 		return nil
-	case j.Spec.Resource != Resources()[0]:
-		return fmt.Errorf("unknown resource %q; there is %s", j.Spec.Resource, Resources()[0])
+	case !slices.Contains(Resources(), j.Spec.Resource):
+		return fmt.Errorf("unknown resource %q; there is %s", j.Spec.Resource, strings.Join(Resources(), ", "))
 	case !j.Network.Real():
 		return &CannotRun{
 			Resource: true,

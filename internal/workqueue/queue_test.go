@@ -83,26 +83,37 @@ func TestAgentsAreKilled(t *testing.T) {
 	group.Go(func() {
 		defer enough()
 		for range kills {
-			time.Sleep(time.Duration(rng.Int64N(int64(700 * time.Millisecond))))
+			q.awaitBusy(len(agents))
+			time.Sleep(time.Duration(rng.Int64N(int64(200 * time.Millisecond)))) // a random moment
 			i := rng.IntN(len(agents))
 			agents[i].kill()
 			agents[i] = startAgent(t, b.url(), 1)
 		}
 	})
 	done := 0
-	for seed := uint64(1); ctx.Err() == nil || done < 20; seed++ {
+	for seed := uint64(1); !t.Failed() && (ctx.Err() == nil || done < 20); seed++ {
 		tasks := []task.Task{
-			simulation("maekawa", 31, 620, seed), simulation("ricart-agrawala", 20, 400, seed), simulation("raymond", 40, 4000, seed),
+			simulation("maekawa", 31, 6200, seed), simulation("ricart-agrawala", 20, 8000, seed), simulation("raymond", 40, 40_000, seed),
 		}
 		for i, a := range all(t, q, tasks) {
 			done++
 			if got, want := text(t, a), here(t, tasks[i]); got != want {
-				t.Fatalf("task %d:\n%s\nwant\n%s", i, got, want)
+				t.Errorf("task %d:\n%s\nwant\n%s", i, got, want)
 			}
 		}
 	}
 	group.Wait()
 	t.Logf("%d tasks, %d agents killed", done, kills)
+}
+
+// awaitBusy waits until so many tasks are being done, but not for ever: where they are
+// not done as they should be, it may never be so.
+func (q *Queue) awaitBusy(tasks int) {
+	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		if i, err := q.tasks.Info(context.Background()); err == nil && i.NumAckPending >= tasks {
+			return
+		}
+	}
 }
 
 // A task that ends its process, and one that ends its agent, do not get lost, do not keep

@@ -112,7 +112,7 @@ stop() {
 start() {
 	: >agent.log
 	if managed; then
-		systemd-run --user --quiet --collect --unit=dmebench-agent --property=Restart=on-failure \
+		systemd-run --user --quiet --collect --unit=dmebench-agent --working-directory="$PWD" --property=Restart=on-failure \
 			--property=LimitNOFILE=65536 --property="StandardError=append:$PWD/agent.log" \
 			"$PWD/dmebench" agent "$@"
 	else

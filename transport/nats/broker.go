@@ -154,6 +154,8 @@ func advice(err error) string {
 	switch {
 	case errors.Is(err, natsgo.ErrAuthorization), strings.Contains(err.Error(), "nkeys"), strings.Contains(err.Error(), "unable to extract"):
 		return "are the credentials right?"
+	case errors.Is(err, natsgo.ErrSecureConnWanted):
+		return "it does not encrypt: write nats:// where that is meant, on this host's loopback"
 	case full(err):
 		return "it takes no more connections: a run needs one for each worker"
 	case errors.As(err, &unknown):

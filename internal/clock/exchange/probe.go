@@ -13,16 +13,22 @@ import (
 
 var errClosed = errors.New("exchange: the port was closed")
 
-// Probe makes count exchanges with a peer, each when the one before is over. With an
-// error it returns what it got until then. That no question at all was answered is
-// an error.
+// tries is after how many questions without any answer a probe gives up.
+const tries = 3
+
+// Probe makes count exchanges with a peer, each when the one before is over; where none
+// of the first three is answered it gives up. With an error it returns what it got until
+// then. That no question at all was answered is an error.
 func (p *Port) Probe(ctx context.Context, peer Peer, count int) (Path, error) {
 	pr, err := p.prober(peer)
 	if err != nil {
 		return Path{}, err
 	}
 	defer pr.forget()
-	for range count {
+	for k := range count {
+		if k == tries && len(pr.path.Exchanges) == 0 {
+			break
+		}
 		pr.ask()
 		over := time.NewTimer(Patience)
 		for len(pr.waiting) > 0 && err == nil {

@@ -69,6 +69,20 @@ func TestServersConfiguration(t *testing.T) {
 	}
 }
 
+// The images are of the server that has read the configuration here.
+func TestServersImages(t *testing.T) {
+	minor := server.VERSION[:strings.LastIndex(server.VERSION, ".")]
+	for _, file := range []string{"compose.yaml", "kubernetes/nats.yaml"} {
+		content, err := os.ReadFile(filepath.Join(testbed, file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(content), "image: nats:"+minor+"-alpine\n") {
+			t.Errorf("%s does not run nats:%s-alpine", file, minor)
+		}
+	}
+}
+
 // What is there is kept: a second call changes no secret that is in use.
 func TestSecretsAreKept(t *testing.T) {
 	dir := secrets(t, "nats", "10.77.0.1")
