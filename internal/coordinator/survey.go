@@ -3,6 +3,7 @@ package coordinator
 import (
 	"context"
 	"fmt"
+	"net"
 	"slices"
 	"strings"
 	"sync"
@@ -62,10 +63,25 @@ func (c *coordinator) startSurvey(ctx context.Context) {
 		s.links[k] = make([]exchange.Link, len(s.hosts))
 	}
 	var err error
-	if s.port, err = exchange.Listen(":0", coordinatorName, key); err != nil {
+	if s.port, err = exchange.Listen(towards(s.peers[0].Address), coordinatorName, key); err != nil {
 		c.warn("the coordinator's clock is compared with those of the hosts over the control plane alone: %v", err)
 	}
 	c.survey = s
+}
+
+// towards returns a free port at the address of this host from which another is
+// reached: the port is open to that network alone.
+func towards(peer string) string {
+	conn, err := net.Dial("udp", peer) // which sends nothing
+	if err != nil {
+		return ":0"
+	}
+	defer conn.Close()
+	host, _, err := net.SplitHostPort(conn.LocalAddr().String())
+	if err != nil {
+		return ":0"
+	}
+	return net.JoinHostPort(host, "0")
 }
 
 // coordinatorName is under what name the coordinator exchanges datagrams.
