@@ -102,20 +102,18 @@ func TestResultsFormatPage(t *testing.T) {
 	sameFields(t, "metrics", documented(t, page, "## Metrics"), metrics)
 
 	// Runs on several hosts with a shared resource have every table and every column.
-	placed := &result.Result{Hosts: []result.Host{{Name: "a"}}, Safety: result.Safety{Resource: &result.Resource{}}}
+	placed := &result.Result{Hosts: []result.Host{{Name: "a"}}, Spec: result.Spec{Resource: "nats"}}
 	files, err := export.CSV(&result.Set{Runs: []result.Run{{Label: "x", Result: placed}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The last dimension is that of hosts, which the tables say where they say it.
-	asked := dimensions[:len(dimensions)-1]
 	for _, f := range files {
 		// Columns that stand in a table of their own.
 		elsewhere := map[string][]schema.Field{
-			"runs.csv":  append(append([]schema.Field{{Key: "label"}}, asked...), metrics...),
-			"times.csv": append([]schema.Field{{Key: "label"}, {Key: "repetition"}, {Key: "seed"}}, asked...),
-			"hosts.csv": append([]schema.Field{{Key: "label"}, {Key: "repetition"}, {Key: "seed"}, {Key: "status"}}, asked...),
-			"links.csv": append([]schema.Field{{Key: "label"}, {Key: "repetition"}, {Key: "seed"}, {Key: "status"}}, asked...),
+			"runs.csv":  append(append([]schema.Field{{Key: "label"}}, dimensions...), metrics...),
+			"times.csv": append([]schema.Field{{Key: "label"}, {Key: "repetition"}, {Key: "seed"}}, dimensions...),
+			"hosts.csv": append([]schema.Field{{Key: "label"}, {Key: "repetition"}, {Key: "seed"}, {Key: "status"}}, dimensions...),
+			"links.csv": append([]schema.Field{{Key: "label"}, {Key: "repetition"}, {Key: "seed"}, {Key: "status"}}, dimensions...),
 		}[f.Name]
 		for _, m := range metrics {
 			for _, suffix := range []string{"", "_ci95_low", "_ci95_high"} {

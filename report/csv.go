@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"math"
+	"slices"
 	"strconv"
 
 	"dmebench/result"
@@ -26,13 +27,15 @@ func (c *collection) csv() []byte {
 	for _, m := range metrics {
 		header = append(header, m.Name, m.Name+"_ci95_low", m.Name+"_ci95_high")
 	}
-	shared := result.OnResource(c.results())
+	late := result.LateDimensions(c.results())
+	shared, placed := slices.Contains(late, "resource"), slices.Contains(late, "hosts")
 	if shared {
 		header = append(header, "lost_updates")
 	}
-	if c.onHosts() {
-		header = append(header, "undecided", "hosts")
+	if placed {
+		header = append(header, "undecided")
 	}
+	header = append(header, late...)
 	var out bytes.Buffer
 	w := csv.NewWriter(&out)
 	rows := [][]string{header}
@@ -42,8 +45,11 @@ func (c *collection) csv() []byte {
 			if shared {
 				row = append(row, strconv.FormatUint(cell.lostUpdates(), 10))
 			}
-			if c.onHosts() {
-				row = append(row, strconv.FormatUint(cell.undecided(), 10), cell.key.Get("hosts"))
+			if placed {
+				row = append(row, strconv.FormatUint(cell.undecided(), 10))
+			}
+			for _, d := range late {
+				row = append(row, cell.key.Get(d))
 			}
 			rows = append(rows, row)
 		}

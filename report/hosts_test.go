@@ -160,6 +160,9 @@ func TestUndecided(t *testing.T) {
 
 func TestLostUpdates(t *testing.T) {
 	in := oneCell(t, 2)
+	for _, r := range in.Runs {
+		r.Result.Spec.Resource = "nats"
+	}
 	r := in.Runs[0].Result
 	r.Status, r.Safety.Violations = result.Violated, 7
 	r.Safety.Resource = &result.Resource{Kind: "nats", Updates: 400, LostUpdates: 7}
@@ -172,7 +175,7 @@ func TestLostUpdates(t *testing.T) {
 	b.wants(t, "7 violations of mutual exclusion", "and 2 more",
 		"the update of node 3 (inside from 1.2 ms to 1.4 ms on host-1) was lost: "+
 			"node 4 (inside from 51.2 ms to 51.4 ms on host-2) had read version 17 before, and wrote over it")
-	if row := b.csv(t)[0]; row["lost_updates"] != "7" {
+	if row := b.csv(t)[0]; row["lost_updates"] != "7" || row["resource"] != "nats" {
 		t.Errorf("lost updates %s", row["lost_updates"])
 	}
 }

@@ -55,9 +55,13 @@ func OnHosts(runs []*Result) bool {
 	return slices.ContainsFunc(runs, func(r *Result) bool { return r != nil && len(r.Hosts) > 0 })
 }
 
-// OnResource reports whether critical sections of any of the runs shared a resource.
-func OnResource(runs []*Result) bool {
-	return slices.ContainsFunc(runs, func(r *Result) bool { return r != nil && r.Safety.Resource != nil })
+// LateDimensions names those of resource and hosts in which any of the runs has a
+// value. They came when tables had their columns: these have them last, and only where
+// they are, so that columns stay where they were.
+func LateDimensions(runs []*Result) []string {
+	return slices.DeleteFunc([]string{"resource", hostsDimension}, func(name string) bool {
+		return !slices.ContainsFunc(runs, func(r *Result) bool { return r != nil && r.Key().Get(name) != "" })
+	})
 }
 
 // SyncDelayTooShort reports whether the synchronization delay of a run on several

@@ -34,29 +34,35 @@ func CSV(results *result.Set) ([]File, error) {
 	return files, nil
 }
 
-// identity is the columns that say which run a row is of. On which hosts it was is
-// said in the last column of a table, where any was on some.
+// identity is the columns that say which run a row is of, the first ones of a table.
+// The late dimensions are its last ones.
 func identity() []string {
-	return slices.Concat([]string{"label"}, asked(), []string{"repetition", "seed"})
+	return slices.Concat([]string{"label"}, early(), []string{"repetition", "seed"})
 }
 
-// asked is the dimensions that a specification has.
-func asked() []string {
-	return slices.DeleteFunc(result.Dimensions(), func(name string) bool { return name == "hosts" })
+// early is all dimensions but the late ones.
+func early() []string {
+	return slices.DeleteFunc(result.Dimensions(), func(name string) bool { return name == "resource" || name == "hosts" })
 }
 
 func identify(r result.Run) []string {
-	row := []string{r.Label}
-	key := r.Result.Key()
-	for _, d := range asked() {
-		row = append(row, key.Get(d))
-	}
+	row := append([]string{r.Label}, dimensions(r, early())...)
 	return append(row, strconv.Itoa(r.Repetition+1), strconv.FormatUint(r.Result.Seed, 10))
+}
+
+// dimensions returns what a run is in each of them.
+func dimensions(r result.Run, names []string) []string {
+	var values []string
+	for _, name := range names {
+		values = append(values, r.Result.Key().Get(name))
+	}
+	return values
 }
 
 func runsTable(runs []result.Run) [][]string {
 	header := append(identity(), "status", "requests_made", "entries", "violations", "pending", "warnings")
-	metrics, placed, shared := result.MetricsOf(resultsOf(runs)), onHosts(runs), result.OnResource(resultsOf(runs))
+	metrics, late := result.MetricsOf(resultsOf(runs)), result.LateDimensions(resultsOf(runs))
+	shared, placed := slices.Contains(late, "resource"), slices.Contains(late, "hosts")
 	for _, m := range metrics {
 		header = append(header, m.Name)
 	}
@@ -64,9 +70,9 @@ func runsTable(runs []result.Run) [][]string {
 		header = append(header, "lost_updates")
 	}
 	if placed {
-		header = append(header, "undecided", "hosts")
+		header = append(header, "undecided")
 	}
-	rows := [][]string{header}
+	rows := [][]string{append(header, late...)}
 	for _, r := range runs {
 		if r.Result == nil {
 			continue
@@ -88,19 +94,16 @@ func runsTable(runs []result.Run) [][]string {
 			row = append(row, lostUpdates(r.Result))
 		}
 		if placed {
-			row = append(row, strconv.FormatUint(r.Result.Safety.Undecided, 10), r.Result.Key().Get("hosts"))
+			row = append(row, strconv.FormatUint(r.Result.Safety.Undecided, 10))
 		}
-		rows = append(rows, row)
+		rows = append(rows, append(row, dimensions(r, late)...))
 	}
 	return rows
 }
 
 func timesTable(runs []result.Run) ([][]string, error) {
-	rows := [][]string{append(identity(), "quantity", "from_ns", "to_ns", "count")}
-	placed := onHosts(runs)
-	if placed {
-		rows[0] = append(rows[0], "hosts")
-	}
+	late := result.LateDimensions(resultsOf(runs))
+	rows := [][]string{slices.Concat(identity(), []string{"quantity", "from_ns", "to_ns", "count"}, late)}
 	for _, r := range runs {
 		if !result.Usable(r.Result) {
 			continue
@@ -119,10 +122,7 @@ func timesTable(runs []result.Run) ([][]string, error) {
 				}
 				row := append(identify(r), q.name,
 					strconv.FormatInt(bar.From, 10), strconv.FormatInt(bar.To, 10), strconv.FormatInt(bar.Count, 10))
-				if placed {
-					row = append(row, r.Result.Key().Get("hosts"))
-				}
-				rows = append(rows, row)
+				rows = append(rows, append(row, dimensions(r, late)...))
 			}
 		}
 	}

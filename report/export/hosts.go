@@ -28,9 +28,10 @@ func lostUpdates(r *result.Result) string {
 
 // hostsTable has a row for each host of each run.
 func hostsTable(runs []result.Run) [][]string {
-	rows := [][]string{append(identity(), "status", "host", "address", "labels", "nodes_there",
+	late := result.LateDimensions(resultsOf(runs))
+	rows := [][]string{append(append(identity(), "status", "host", "address", "labels", "nodes_there",
 		"cores", "cores_busy", "cores_busy_workers", "memory_free_bytes",
-		"clock_offset_ns", "clock_bound_ns", "clock_drift_ppm", "clock_set_ns")}
+		"clock_offset_ns", "clock_bound_ns", "clock_drift_ppm", "clock_set_ns"), late...)}
 	for _, r := range runs {
 		if r.Result == nil {
 			continue
@@ -52,7 +53,7 @@ func hostsTable(runs []result.Run) [][]string {
 			} else {
 				row = append(row, "", "", "", "")
 			}
-			rows = append(rows, row)
+			rows = append(rows, append(row, dimensions(r, late)...))
 		}
 	}
 	return rows
@@ -60,8 +61,9 @@ func hostsTable(runs []result.Run) [][]string {
 
 // linksTable has a row for each link between hosts of each run.
 func linksTable(runs []result.Run) [][]string {
-	rows := [][]string{append(identity(), "status", "from", "to", "sent", "lost", "rtt_min_ns", "rtt_median_ns", "rtt_p99_ns",
-		"by", "offset_ns", "bound_ns", "drift_ppm")}
+	late := result.LateDimensions(resultsOf(runs))
+	rows := [][]string{append(append(identity(), "status", "from", "to", "sent", "lost", "rtt_min_ns", "rtt_median_ns", "rtt_p99_ns",
+		"by", "offset_ns", "bound_ns", "drift_ppm"), late...)}
 	for _, r := range runs {
 		if r.Result == nil {
 			continue
@@ -76,7 +78,7 @@ func linksTable(runs []result.Run) [][]string {
 			} else {
 				row = append(row, strconv.FormatInt(l.OffsetNS, 10), strconv.FormatInt(*l.BoundNS, 10), decimal(l.DriftPPM))
 			}
-			rows = append(rows, row)
+			rows = append(rows, append(row, dimensions(r, late)...))
 		}
 	}
 	return rows

@@ -74,8 +74,31 @@ func TestHostsAddColumnsAtTheEnd(t *testing.T) {
 	}
 }
 
+// So do the columns of a shared resource, without any hosts.
+func TestResourcesAddColumnsAtTheEnd(t *testing.T) {
+	before, runs := files(t, experiment(t, 1)), experiment(t, 1)
+	for _, r := range runs {
+		r.Result.Spec.Resource, r.Result.Safety.Resource = "nats", &result.Resource{Kind: "nats"}
+	}
+	after := files(t, runs)
+	for name, added := range map[string]string{
+		"summary.csv": ",lost_updates,resource", "runs.csv": ",lost_updates,resource", "times.csv": ",resource",
+	} {
+		old, lines := bytes.Split(before[name], []byte("\n")), bytes.Split(after[name], []byte("\n"))
+		if string(lines[0]) != string(old[0])+added || len(lines) != len(old) || !bytes.HasPrefix(lines[1], old[1]) {
+			t.Errorf("%s begins with %s", name, lines[0])
+		}
+	}
+	if len(after) != 3 {
+		t.Errorf("%d files", len(after))
+	}
+}
+
 func TestHostsAndLinks(t *testing.T) {
 	runs := onHosts(experiment(t, 1))
+	for _, r := range runs {
+		r.Result.Spec.Resource = "nats"
+	}
 	runs[1].Result.Safety.Resource = &result.Resource{LostUpdates: 3}
 	all := files(t, runs)
 	rows := golden.Table(t, all["runs.csv"])
@@ -107,6 +130,9 @@ func TestHostsAndLinks(t *testing.T) {
 		"from": "a", "to": "b", "sent": "200", "lost": "2", "rtt_min_ns": "80", "rtt_median_ns": "100", "rtt_p99_ns": "300",
 		"by": "udp", "offset_ns": "50000000", "bound_ns": "41300", "drift_ppm": "-1.5",
 	})
+	for _, row := range []map[string]string{rows[0], hosts[0], links[0]} {
+		has(row, map[string]string{"resource": "nats", "hosts": "a, b"})
+	}
 	has(links[1], map[string]string{"lost": "200", "rtt_median_ns": "", "by": "control", "offset_ns": "", "bound_ns": ""})
 }
 
