@@ -29,6 +29,7 @@ var full = flag.Bool("full", false, "kill as many agents as is promised")
 // Tasks of several agents have the answers that they have here, byte for byte, also of two
 // queues at a time; and nothing remains on the server.
 func TestAnswers(t *testing.T) {
+	t.Parallel()
 	b := startBroker(t)
 	startAgent(t, b.url(), 1)
 	startAgent(t, b.url(), 2)
@@ -70,6 +71,7 @@ func (b *broker) leavesNothing() {
 // What agents had begun that are killed at any moment goes to others: every task has its
 // one answer, and the right one.
 func TestAgentsAreKilled(t *testing.T) {
+	t.Parallel()
 	kills := 4
 	if *full {
 		kills = 20
@@ -119,6 +121,7 @@ func (q *Queue) awaitBusy(tasks int) {
 // A task that ends its process, and one that ends its agent, do not get lost, do not keep
 // others from being done, and say what became of them.
 func TestTasksThatKill(t *testing.T) {
+	t.Parallel()
 	b := startBroker(t)
 	startAgent(t, b.url(), 1)
 	q := b.queue()
@@ -152,6 +155,7 @@ func TestTasksThatKill(t *testing.T) {
 
 // An agent that leaves gives back what it was doing, at once and as often as it likes.
 func TestAgentsLeave(t *testing.T) {
+	t.Parallel()
 	b := startBroker(t)
 	a := startAgent(t, b.url(), 1)
 	q := b.queue(func(o *Options) { o.Lease = time.Hour })
@@ -203,6 +207,7 @@ func (q *Queue) awaitTasks(t *testing.T, pending uint64, taken int) {
 // An agent of another program takes no task, and is named. The other program is this one
 // with something behind it.
 func TestOtherPrograms(t *testing.T) {
+	t.Parallel()
 	b := startBroker(t)
 	self, err := os.Executable()
 	if err != nil {
@@ -249,6 +254,7 @@ func TestOtherPrograms(t *testing.T) {
 // An agent whose file is another one by now takes no task: its processes would be of that
 // file.
 func TestReplacedProgram(t *testing.T) {
+	t.Parallel()
 	if _, err := os.Stat("/proc/self/exe"); err != nil {
 		t.Skip(err)
 	}
@@ -284,6 +290,7 @@ func TestReplacedProgram(t *testing.T) {
 
 // A server that is restarted, with its folder, loses nothing.
 func TestServerRestarts(t *testing.T) {
+	t.Parallel()
 	b := startBroker(t)
 	startAgent(t, b.url(), 1)
 	q := b.queue()
@@ -322,6 +329,7 @@ func (q *Queue) awaitAnswers(tasks, answers int) {
 
 // A server that comes back without its folder has lost the queue, and that is said.
 func TestServerForgets(t *testing.T) {
+	t.Parallel()
 	b := startBroker(t)
 	startAgent(t, b.url(), 1)
 	q := b.queue()
@@ -340,6 +348,7 @@ func TestServerForgets(t *testing.T) {
 
 // A queue does not wait for ever for a server or for agents that are gone.
 func TestNobodyIsLeft(t *testing.T) {
+	t.Parallel()
 	brief := func(o *Options) { o.Patience = silentAfter + time.Second }
 	t.Run("server", func(t *testing.T) {
 		t.Parallel()
@@ -369,6 +378,7 @@ func TestNobodyIsLeft(t *testing.T) {
 
 // What is missing from the beginning is said at once.
 func TestCannotBegin(t *testing.T) {
+	t.Parallel()
 	open := func(b *broker, o Options) error {
 		t.Helper()
 		o.Patience = 10 * time.Second
@@ -442,6 +452,7 @@ func TestLongTasks(t *testing.T) {
 
 // An agent that is in use is there, and does nothing.
 func TestAgentsInUse(t *testing.T) {
+	t.Parallel()
 	b := startBroker(t)
 	a := startAgent(t, b.url(), 0)
 	_, err := Open(t.Context(), nats.Broker{URL: b.url()}, Options{Patience: 10 * time.Minute})
@@ -459,6 +470,7 @@ func TestAgentsInUse(t *testing.T) {
 
 // A task has nothing done but what it may.
 func TestTasksThatAreRefused(t *testing.T) {
+	t.Parallel()
 	b := startBroker(t)
 	startAgent(t, b.url(), 1)
 	q := b.queue()
@@ -494,6 +506,7 @@ func TestTasksThatAreRefused(t *testing.T) {
 
 // Garbage on the server's subjects does nothing, not even to an open queue.
 func TestGarbage(t *testing.T) {
+	t.Parallel()
 	b := startBroker(t)
 	startAgent(t, b.url(), 1)
 	q := b.queue()
@@ -517,6 +530,7 @@ func TestGarbage(t *testing.T) {
 
 // The parts of a search come from agents as they would from here.
 func TestSearch(t *testing.T) {
+	t.Parallel()
 	b := startBroker(t)
 	startAgent(t, b.url(), 2)
 	q := b.queue()
