@@ -70,7 +70,8 @@ func TestMainAnswers(t *testing.T) {
 		t.Errorf("ended with %d", c)
 	}
 	var complaint bytes.Buffer
-	if c := Main(nil, strings.NewReader(""), io.Discard, &complaint); c != exit.Usage || !strings.Contains(complaint.String(), "started by an agent") {
+	c := Main(nil, strings.NewReader(""), io.Discard, &complaint)
+	if c != exit.Usage || !strings.Contains(complaint.String(), "started by an agent") {
 		t.Errorf("without a parent: %d, %s", c, complaint.String())
 	}
 }
