@@ -42,7 +42,9 @@ const connectTimeout = 10 * time.Second
 var ErrBroker = errors.New("nats: cannot use the broker")
 
 // Unreachable reports whether nobody answers at the broker: it may be about to come.
-func Unreachable(err error) bool { return errors.Is(err, ErrBroker) && errors.Is(err, natsgo.ErrNoServers) }
+func Unreachable(err error) bool {
+	return errors.Is(err, ErrBroker) && errors.Is(err, natsgo.ErrNoServers)
+}
 
 // Check reports whether the broker can be reached and lets this run in.
 func (b Broker) Check() error {
