@@ -214,7 +214,7 @@ func TestSSHRefuses(t *testing.T) {
 func build(t *testing.T) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "dmebench")
-	cmd := exec.Command("go", "build", "-o", program, "dmebench/cmd/dmebench")
+	cmd := exec.Command("go", "build", "-ldflags=-s", "-o", program, "dmebench/cmd/dmebench")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	must(t, cmd)
 	return program
