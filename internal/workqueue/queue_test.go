@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -333,13 +334,16 @@ func TestServerForgets(t *testing.T) {
 	b := startBroker(t)
 	startAgent(t, b.url(), 1)
 	q := b.queue()
+	failed := make(chan error, 1)
 	go func() {
-		q.awaitTasks(t, 0, 1)
-		b.stop()
-		b.opt.StoreDir = t.TempDir()
-		b.start()
+		_, err := q.Do(t.Context(), simulation("lasts", 3, 9, 1))
+		failed <- err
 	}()
-	_, err := q.Do(t.Context(), simulation("lasts", 3, 9, 1))
+	q.awaitTasks(t, 0, 1)
+	b.stop()
+	b.opt.StoreDir = t.TempDir()
+	b.start()
+	err := <-failed
 	if !errors.Is(err, ErrUnavailable) {
 		t.Fatal(err)
 	}
@@ -418,10 +422,10 @@ func TestCannotBegin(t *testing.T) {
 // told counts how often the server is told that a task is being done.
 type told struct {
 	jetstream.Msg
-	times int
+	times atomic.Int64
 }
 
-func (m *told) InProgress() error { m.times++; return nil }
+func (m *told) InProgress() error { m.times.Add(1); return nil }
 
 // A task that lasts stays with its agent: the server is told of it in every lease, more
 // than once, and no more when it is over.
@@ -432,19 +436,19 @@ func TestLongTasks(t *testing.T) {
 		var m told
 		keep(ctx, &m, lease)
 		for range 100 {
-			before := m.times
+			before := m.times.Load()
 			time.Sleep(lease) // in the time of the test
 			synctest.Wait()
-			if n := m.times - before; n < 2 || n > 4 {
+			if n := m.times.Load() - before; n < 2 || n > 4 {
 				t.Fatalf("told %d times in a lease", n)
 			}
 		}
 		cancel()
 		synctest.Wait()
-		before := m.times
+		before := m.times.Load()
 		time.Sleep(10 * lease)
 		synctest.Wait()
-		if m.times != before {
+		if m.times.Load() != before {
 			t.Error("told when it is over")
 		}
 	})
