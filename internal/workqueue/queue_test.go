@@ -74,8 +74,11 @@ func (b *broker) leavesNothing() {
 func TestAgentsAreKilled(t *testing.T) {
 	t.Parallel()
 	kills := 4
-	if *full {
+	switch {
+	case *full:
 		kills = 20
+	case testing.Short():
+		kills = 2
 	}
 	b := startBroker(t)
 	agents := []*agentProcess{startAgent(t, b.url(), 1), startAgent(t, b.url(), 1)}
