@@ -20,9 +20,20 @@ import (
 // jetStream starts a server of NATS that can store, and returns its URL.
 func jetStream(t *testing.T) string {
 	t.Helper()
-	s, err := server.NewServer(&server.Options{
-		Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true, JetStream: true, StoreDir: t.TempDir(), MaxPayload: 8 << 20,
-	})
+	return serve(t, server.Options{Port: server.RANDOM_PORT, JetStream: true, StoreDir: t.TempDir(), MaxPayload: 8 << 20}).ClientURL()
+}
+
+// broker starts a server of NATS; port -1 is any.
+func broker(t *testing.T, port int) *server.Server {
+	t.Helper()
+	return serve(t, server.Options{Port: port})
+}
+
+// serve starts a server of NATS on the loopback, until the end of the test.
+func serve(t *testing.T, o server.Options) *server.Server {
+	t.Helper()
+	o.Host, o.NoLog, o.NoSigs = "127.0.0.1", true, true
+	s, err := server.NewServer(&o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +45,7 @@ func jetStream(t *testing.T) string {
 		s.Shutdown()
 		s.WaitForShutdown()
 	})
-	return s.ClientURL()
+	return s
 }
 
 // agents are processes «dmebench agent», some of which are killed.

@@ -14,9 +14,9 @@ import (
 	"dmebench/internal/testbed"
 )
 
-// distant names the variable that makes this test's program open a gate on the host
-// on which it finds itself, and try other gates as it is told on standard input.
-const distant = "DOCTOR_TEST_GATE"
+// distant is the argument that makes this test's program open a gate on the host on
+// which it finds itself, and try other gates as it is told on standard input.
+const distant = "gate"
 
 // order is what such a program is told; the first of them opens the gate.
 type order struct {
@@ -28,7 +28,7 @@ type order struct {
 
 // TestDistant is no test of its own: it is what others start on other hosts.
 func TestDistant(t *testing.T) {
-	if os.Getenv(distant) == "" {
+	if !slices.Contains(os.Args, distant) {
 		t.Skip("is started by other tests")
 	}
 	in, out := json.NewDecoder(os.Stdin), json.NewEncoder(os.Stdout)
@@ -63,29 +63,8 @@ type gateAt struct {
 // gates opens a gate on each host of a testbed.
 func gates(t *testing.T, bed *testbed.Testbed) (hosts []Host, all []gateAt) {
 	t.Helper()
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, h := range bed.Hosts {
-		cmd := h.Command(program, "-test.run=^TestDistant$")
-		cmd.Env = append(os.Environ(), distant+"=1")
-		cmd.Stderr = os.Stderr
-		in, err := cmd.StdinPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		out, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() {
-			in.Close()
-			_ = cmd.Wait()
-		})
+		in, out := h.Self("-test.run=^TestDistant$", distant)
 		g := gateAt{in: json.NewEncoder(in), out: json.NewDecoder(out)}
 		if err := g.in.Encode(order{Address: h.Address, Name: h.Name, Key: testKey}); err != nil {
 			t.Fatal(err)

@@ -14,6 +14,7 @@ package testbed
 
 import (
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"os/exec"
@@ -117,6 +118,34 @@ func (h *Host) Command(name string, args ...string) *exec.Cmd {
 		cmd.Err = err
 	}
 	return cmd
+}
+
+// Self runs the program of this very test on the host until the test ends, and returns
+// what it is told and what it says. It ends with its standard input, or is killed.
+func (h *Host) Self(args ...string) (io.Writer, io.Reader) {
+	h.t.Helper()
+	program, err := os.Executable()
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	cmd := h.Command(program, args...)
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		h.t.Fatal(err)
+	}
+	h.t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	return in, out
 }
 
 // Cut takes the host's link down, as if its cable were pulled out. It is called by

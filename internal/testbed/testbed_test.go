@@ -56,30 +56,6 @@ func echo(address string) error {
 	}
 }
 
-// start starts the test's program on a host until the end of the test, and returns
-// what it is told and what it says.
-func start(t *testing.T, h *Host, args ...string) (io.Writer, *bufio.Reader) {
-	t.Helper()
-	cmd := h.Command(os.Args[0], args...)
-	cmd.Stderr = os.Stderr
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-	})
-	return in, bufio.NewReader(out)
-}
-
 // line is the next line that a program says.
 func line(t *testing.T, r *bufio.Reader) string {
 	t.Helper()
@@ -131,7 +107,7 @@ func TestHostsReachEachOther(t *testing.T) {
 	bed := New(t, 3)
 	var at []string
 	for _, h := range bed.Hosts {
-		_, out := start(t, h, "echo", h.Address)
+		out := said(h.Self("echo", h.Address))
 		at = append(at, line(t, out))
 		if !strings.HasPrefix(at[len(at)-1], h.Address+":") {
 			t.Errorf("%s listens at %s", h.Name, at[len(at)-1])
@@ -152,7 +128,7 @@ func TestHostsReachEachOther(t *testing.T) {
 
 func TestCutAndMend(t *testing.T) {
 	bed := New(t, 3)
-	_, out := start(t, bed.Host(1), "echo", bed.Host(1).Address)
+	out := said(bed.Host(1).Self("echo", bed.Host(1).Address))
 	at := line(t, out)
 
 	bed.Host(2).Cut()
@@ -271,3 +247,6 @@ func waitFor(t *testing.T, r io.Reader, words string) {
 	}
 	t.Fatalf("it has ended without %q:\n%s", words, &said)
 }
+
+// said is what a program says, by lines.
+func said(_ io.Writer, out io.Reader) *bufio.Reader { return bufio.NewReader(out) }

@@ -33,7 +33,8 @@ fi
 # All or nothing: a folder that was left half full would be taken for a full one.
 umask 077
 mkdir -p "$dir"
-new=$(mktemp -d "$dir/.new.XXXXXX")
+new=$dir/.new.$$
+mkdir "$new"
 trap 'rm -rf "$new"' EXIT
 
 names=()

@@ -79,24 +79,7 @@ type distant struct {
 
 func start(t *testing.T, h *testbed.Host) *distant {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := h.Command(self, asHost, h.Address, h.Name)
-	cmd.Stderr = os.Stderr
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = in.Close(); _ = cmd.Wait() })
+	in, out := h.Self(asHost, h.Address, h.Name)
 	d := &distant{t: t, peer: exchange.Peer{Name: h.Name}, in: json.NewEncoder(in), out: json.NewDecoder(bufio.NewReader(out))}
 	if err := d.out.Decode(&d.peer.Address); err != nil {
 		t.Fatal(err)
