@@ -16,9 +16,11 @@ import (
 // missing coordinator.
 const renewal = LeaseTime / 2
 
-// absentFor is how long an agent may be without a connection to the server: one that
-// comes back does so within a second, and this one most likely was killed.
-const absentFor = 3 * time.Second
+// absentFor is how long an agent may be without a connection to the server. One that
+// comes back does so within a second, and this one most likely was killed; but if its
+// connection alone is lost it has ended its workers by then, and its nodes may be taken
+// for crashed.
+const absentFor = LeaseTime + beat
 
 // keep renews the lease until the run is over, compares the clocks, and gives the agent
 // up that is silent for too long.
