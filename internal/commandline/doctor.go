@@ -15,6 +15,7 @@ import (
 	"dmebench/internal/environment"
 	"dmebench/internal/exit"
 	"dmebench/internal/run"
+	"dmebench/internal/terminal"
 	"dmebench/result"
 )
 
@@ -163,7 +164,7 @@ func (p *program) style() doctor.Style {
 		out = o.Writer
 	}
 	s := doctor.Style{Width: plainWidth}
-	if !isTerminal(out) {
+	if !terminal.Is(out) {
 		return s
 	}
 	if width, _, err := term.GetSize(int(out.(*os.File).Fd())); err == nil && width > 0 {

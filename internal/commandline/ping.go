@@ -14,6 +14,7 @@ import (
 	"dmebench/internal/environment"
 	"dmebench/internal/exit"
 	"dmebench/internal/ping"
+	"dmebench/internal/terminal"
 )
 
 const everything = "all"
@@ -126,7 +127,7 @@ func parseInts(s string) ([]int, error) {
 // is called.
 func (p *program) stretchProgress(quiet bool) (show func(stretches, of int), done func()) {
 	var bar *progressbar.ProgressBar
-	if quiet || !isTerminal(p.stderr) {
+	if quiet || !terminal.Is(p.stderr) {
 		return nil, func() {}
 	}
 	show = func(stretches, of int) {

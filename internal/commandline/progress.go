@@ -1,14 +1,12 @@
 package commandline
 
 import (
-	"io"
-	"os"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
-	"golang.org/x/term"
 
 	"dmebench/internal/run"
+	"dmebench/internal/terminal"
 )
 
 // bar shows how far a run or a search is, on a terminal only.
@@ -20,7 +18,7 @@ func (p *program) progress(quiet bool, job *run.Job) *bar {
 
 // newBar returns a bar that ends at total; 0 where nobody knows the end.
 func (p *program) newBar(quiet bool, total int64, what string) *bar {
-	if quiet || !isTerminal(p.stderr) {
+	if quiet || !terminal.Is(p.stderr) {
 		return &bar{}
 	}
 	if total == 0 {
@@ -42,9 +40,4 @@ func (b *bar) done() {
 	if b.bar != nil {
 		_ = b.bar.Finish()
 	}
-}
-
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
 }

@@ -13,6 +13,7 @@ import (
 	"dmebench/internal/experiment"
 	"dmebench/internal/interrupt"
 	"dmebench/internal/run"
+	"dmebench/internal/terminal"
 	"dmebench/result"
 )
 
@@ -89,7 +90,7 @@ func (p *program) sweep(c *cli.Context) error {
 	case opt.DryRun:
 		opt.Progress = p.stdout
 	case !c.Bool("quiet"):
-		opt.Progress, opt.Interactive = p.stderr, isTerminal(p.stderr)
+		opt.Progress, opt.Interactive = p.stderr, terminal.Is(p.stderr)
 	}
 	summary, err := experiment.Sweep(c.Context, file, opt)
 	if err != nil || opt.DryRun {

@@ -19,6 +19,7 @@ import (
 	"dmebench/internal/exit"
 	"dmebench/internal/experiment"
 	"dmebench/internal/run"
+	"dmebench/internal/terminal"
 	"dmebench/internal/validate"
 	"dmebench/report"
 	"dmebench/result"
@@ -197,8 +198,8 @@ const tallyEvery = 10 * time.Second
 // tally tells how far a validation is.
 func (p *program) tally() func(done, planned int, what string) {
 	every := tallyEvery
-	terminal := isTerminal(p.stderr)
-	if terminal {
+	onTerminal := terminal.Is(p.stderr)
+	if onTerminal {
 		every = 200 * time.Millisecond
 	}
 	start := time.Now()
@@ -213,7 +214,7 @@ func (p *program) tally() func(done, planned int, what string) {
 		if planning {
 			text = fmt.Sprintf("validate: planning after %.0f s: %s", time.Since(start).Seconds(), what)
 		}
-		if terminal {
+		if onTerminal {
 			fmt.Fprintf(p.stderr, "\r\x1b[K%s", text)
 			if done == planned && !planning {
 				fmt.Fprint(p.stderr, "\r\x1b[K")

@@ -46,7 +46,7 @@ var importRules = []importRule{
 	{
 		of: []string{
 			"internal/rawio", "internal/launch", "internal/clock", "internal/atomicfile", "internal/environment",
-			"internal/tables", "internal/golden", "internal/input", "internal/interrupt", "internal/testbed",
+			"internal/tables", "internal/terminal", "internal/golden", "internal/input", "internal/interrupt", "internal/testbed",
 		},
 		may: []string{},
 	},
