@@ -1,4 +1,4 @@
-package report
+package circumstance
 
 import (
 	"fmt"
@@ -9,9 +9,9 @@ import (
 	"dmebench/result"
 )
 
-// conditions says in words under which conditions a run was made, other than
+// Conditions says in words under which conditions a run was made, other than
 // algorithm, number of nodes, seed, network, workload and their options.
-func conditions(s result.Spec) []string {
+func Conditions(s result.Spec) []string {
 	var about []string
 	add := func(given bool, format string, args ...any) {
 		if given {
@@ -28,16 +28,16 @@ func conditions(s result.Spec) []string {
 	return about
 }
 
-// faultsOf says what was done to the nodes, as one condition.
-func faultsOf(s result.Spec) []string {
+// Faults says what was done to the nodes, as one condition.
+func Faults(s result.Spec) []string {
 	if len(s.Faults) == 0 {
 		return nil
 	}
 	return []string{strings.Join(s.Faults, ", ")}
 }
 
-// settingsOf writes options, each of the maps as one condition.
-func settingsOf(sets ...map[string]string) []string {
+// Settings writes options, each of the maps as one condition.
+func Settings(sets ...map[string]string) []string {
 	var about []string
 	for _, set := range sets {
 		if len(set) > 0 {
@@ -60,9 +60,9 @@ func distribution(s string) string {
 	return units.Time(float64(d))
 }
 
-// requestsOf says how many requests runs made: per node or in all, "" where
-// they have no number in common.
-func requestsOf(runs []result.Run) string {
+// Requests says how many requests runs made: per node or in all, "" where they
+// have no number in common. The runs are complete, and there is one at least.
+func Requests(runs []result.Run) string {
 	first := runs[0].Result.Spec
 	perNode, inAll := first.Requests%first.Nodes == 0, true
 	for _, r := range runs {
