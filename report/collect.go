@@ -48,9 +48,6 @@ type cell struct {
 	estimates map[string]stats.Estimate // by name of the metric, over the good ones
 }
 
-// settings are the options of a run by whose they are.
-type settings struct{ algorithm, network, workload map[string]string }
-
 // Grouped divides values by their keys, in the order in which these appear.
 func Grouped[K comparable, V any](values []V, key func(V) K) [][]V {
 	return circumstance.Grouped(values, key)

@@ -2,6 +2,7 @@ package circumstance
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -79,4 +80,15 @@ func Requests(runs []result.Run) string {
 		return units.Count(uint64(first.Requests)) + " requests"
 	}
 	return ""
+}
+
+// Title says what runs under equal circumstances have in common, other than their
+// number of nodes: "tcp · saturate · CS 100 µs · 50 requests per node". hosts names
+// where they were; it may be "".
+func Title(e *result.Experiment, runs []result.Run, hosts string) string {
+	first := runs[0].Result.Spec
+	options := OptionsOf(e, runs[0])
+	parts := slices.Concat([]string{first.Transport, first.Workload}, Conditions(first), Settings(options.Network, options.Workload),
+		[]string{Requests(runs)}, []string{hosts}, Faults(first))
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), " · ")
 }
