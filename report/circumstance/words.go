@@ -92,3 +92,12 @@ func Title(e *result.Experiment, runs []result.Run, hosts string) string {
 		[]string{Requests(runs)}, []string{hosts}, Faults(first))
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), " · ")
 }
+
+// List writes a list as a sentence does: "3, 7 and 13".
+func List(parts []string) string {
+	last := len(parts) - 1
+	if last < 1 {
+		return strings.Join(parts, "")
+	}
+	return strings.Join(parts[:last], ", ") + " and " + parts[last]
+}

@@ -138,3 +138,6 @@ func (col *Column) conclude(entrants []Entrant, cells []Cell, best int) {
 		col.Outcome = Tied
 	}
 }
+
+// Estimate is the summary of the cell's values.
+func (c Cell) Estimate() stats.Estimate { return c.estimate }

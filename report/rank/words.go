@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"dmebench/report/circumstance"
 	"dmebench/report/units"
 	"dmebench/result"
 )
@@ -151,16 +152,7 @@ func names(all []labelled) string {
 	for _, x := range all {
 		labels = append(labels, x.label)
 	}
-	return enumerate(labels)
-}
-
-// enumerate writes a list as a sentence does.
-func enumerate(names []string) string {
-	last := len(names) - 1
-	if last < 1 {
-		return strings.Join(names, "")
-	}
-	return strings.Join(names[:last], ", ") + " and " + names[last]
+	return circumstance.List(labels)
 }
 
 // repetitions says how many there are: "3 repetitions", or "2 to 5 repetitions".
@@ -300,4 +292,18 @@ func (c Cell) interval(col Column) string {
 		return ""
 	}
 	return fmt.Sprintf(" (95%% interval %s to %s)", a, b)
+}
+
+// Probability writes a p-value: "p=0.022".
+func Probability(p float64) string { return probability(p, false) }
+
+// Change writes a relative change: "+12%", "×3.4".
+func Change(x float64) string {
+	switch {
+	case x >= 1:
+		return "×" + units.Number(math.Round(10*(1+x))/10)
+	case x < 0:
+		return "−" + percent(-x)
+	}
+	return "+" + percent(x)
 }
