@@ -100,7 +100,8 @@ func (p *program) listAlgorithms(c *cli.Context) error {
 			return err
 		}
 		x := algorithm{
-			Name: a.Name, Title: a.Title, Description: a.Description, Citation: a.Citation, Class: a.Class, Dynamic: a.Dynamic, AsPublished: a.AsPublished,
+			Name: a.Name, Title: a.Title, Description: a.Description, Citation: a.Citation,
+			Class: a.Class, Dynamic: a.Dynamic, AsPublished: a.AsPublished,
 			Needs: a.Needs(defaults), Bears: append([]string{}, fault.Bears(a)...), Kinds: a.Kinds, Options: options(a.Options), Claims: []claim{},
 		}
 		for _, k := range a.Claims {
