@@ -26,7 +26,7 @@ func (p *program) sweepCommand() *cli.Command {
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "file", Aliases: []string{"f"}, Usage: "the experiment's `FILE`"},
 			&cli.StringFlag{Name: "out", Value: experiment.DefaultOut, Usage: "folder `DIR` below which results are kept"},
-			&cli.BoolFlag{Name: "fresh", Usage: "start anew although there are results of this file"},
+			&cli.BoolFlag{Name: "fresh", Usage: "start over although there are results of this file"},
 			&cli.BoolFlag{Name: "dry-run", Usage: "print the plan and start nothing"},
 			forceFlag(),
 			quietFlag(),
