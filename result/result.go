@@ -27,6 +27,7 @@ type Result struct {
 	Seed          uint64   `json:"seed"`
 	Status        Status   `json:"status"`
 	Error         string   `json:"error,omitempty"`
+	Partial       bool     `json:"partial,omitempty"` // interrupted: of what was measured until then
 	FailedNodes   []int    `json:"failed_nodes,omitempty"`
 	FailedStderr  []string `json:"failed_stderr,omitempty"` // what the process that failed wrote
 
