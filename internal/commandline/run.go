@@ -29,6 +29,7 @@ import (
 	"dmebench/internal/run"
 	"dmebench/internal/sim"
 	"dmebench/internal/stall"
+	"dmebench/report/threshold"
 	"dmebench/result"
 	"dmebench/transport/nats"
 )
@@ -40,8 +41,9 @@ func (p *program) runCommand() *cli.Command {
 		Description: "Starts a worker process for each node, has them run the algorithm under the workload,\n" +
 			"waits until the system has fallen silent, and prints what was measured. Ctrl-C ends it and prints what\n" +
 			"was measured until then; a second Ctrl-C ends it at once.\n\n" +
-			"Exit code: 0 mutual exclusion held; 1 it was violated, or the system stalled; 2 the run failed;\n" +
-			"64 and more: the input or the environment was refused before anything started; 130 interrupted.",
+			"Exit code: 0 mutual exclusion held; 1 it was violated, or the system stalled; 2 the run failed, or a\n" +
+			"threshold could not be judged; 3 a threshold was crossed; 64 and more: the input or the environment\n" +
+			"was refused before anything started; 130 interrupted.",
 		Flags: append([]cli.Flag{
 			algorithmFlag(),
 			nodesFlag(),
@@ -72,6 +74,7 @@ func (p *program) runCommand() *cli.Command {
 			&cli.StringFlag{Name: "listen", Usage: "`HOST:PORT` of the control plane, on this host's loopback (default: a free port there)"},
 			&cli.BoolFlag{Name: "allow-mismatch", Usage: "run although the network lacks what the algorithm needs"},
 			forceFlag(),
+			failIfFlag("of the run"),
 			&cli.StringFlag{Name: "out", Usage: "keep the result as a JSON file in folder `DIR`"},
 			jsonFlag("print the result as one JSON object"),
 			quietFlag(),
@@ -82,6 +85,10 @@ func (p *program) runCommand() *cli.Command {
 
 func (p *program) run(c *cli.Context) error {
 	spec, err := specOf(c)
+	if err != nil {
+		return err
+	}
+	thresholds, err := thresholdsOf(c)
 	if err != nil {
 		return err
 	}
@@ -99,7 +106,7 @@ func (p *program) run(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	keep, err := keeper(c.String("out"))
+	keep, err := keeper(c.String("out"), thresholds)
 	if err != nil {
 		return err
 	}
@@ -132,6 +139,7 @@ func (p *program) run(c *cli.Context) error {
 		return err
 	}
 	lost := err // where it could not be kept it is shown at least
+	verdict := threshold.OfRun(r, thresholds)
 	if c.Bool("json") {
 		err = printJSON(p.stdout, r)
 	} else {
@@ -146,7 +154,7 @@ func (p *program) run(c *cli.Context) error {
 	if r.Status != result.OK && !(r.Partial && r.Status == result.Failed) { // that it was interrupted is said at the end
 		p.explain(r)
 	}
-	p.exit = exit.OfRun(r.Status, len(job.Missing) == 0 && len(r.Faults) == 0)
+	p.exit = p.judged(exit.OfRun(r.Status, len(job.Missing) == 0 && len(r.Faults) == 0), verdict)
 	return nil
 }
 
@@ -309,9 +317,9 @@ func (p *program) explain(r *result.Result) {
 	}
 }
 
-// keeper returns a function that keeps a result in dir, having made sure that
-// it will be able to; nil where dir is "".
-func keeper(dir string) (func(*result.Result) error, error) {
+// keeper returns a function that keeps a result in dir, with what came of the
+// thresholds, having made sure that it will be able to; nil where dir is "".
+func keeper(dir string, thresholds []threshold.Threshold) (func(*result.Result) error, error) {
 	if dir == "" {
 		return nil, nil
 	}
@@ -325,6 +333,7 @@ func keeper(dir string) (func(*result.Result) error, error) {
 		return nil, refuse(err)
 	}
 	return func(r *result.Result) error {
+		threshold.OfRun(r, thresholds)
 		base := fmt.Sprintf("%s-n%d-%s-%s-seed%d-%s", r.Algorithm, r.Nodes, r.Transport, r.Workload, r.Seed,
 			time.Now().UTC().Format("20060102T150405.000"))
 		b, err := json.MarshalIndent(r, "", " ")
