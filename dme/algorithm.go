@@ -33,8 +33,12 @@ type Algorithm struct {
 	Name     string // as on the command line
 	Title    string // as in a plot's legend or a heading
 	Citation string // author, title, source, section
-	Class    Class
-	Dynamic  bool // whom a node asks depends on what happened before
+
+	// Description is a paragraph: how it works, what it costs, when it is good.
+	Description string
+
+	Class   Class
+	Dynamic bool // whom a node asks depends on what happened before
 
 	// AsPublished marks the literal text of a paper, kept as a negative
 	// control: it is known to be wrong.

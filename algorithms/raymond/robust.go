@@ -63,6 +63,10 @@ func Robust() *dme.Algorithm {
 	return &dme.Algorithm{
 		Name:  "raymond-robust",
 		Title: "Raymond, with recovery",
+		Description: "Raymond's algorithm with its two additions: the tree finds out by INITIALIZE messages where the token is, and a node " +
+			"that crashed and came back learns its state from its neighbours by RESTART and ADVISE. While nobody fails costs are " +
+			"those of Raymond. It survives a crash only once the node is back: until then its part of the tree waits. Requests of a " +
+			"process that crashed are lost with it.",
 		Citation: "K. Raymond: A Tree-Based Algorithm for Distributed Mutual Exclusion, ACM TOCS 7(1), 1989; " +
 			"textbook, sections 9.12.6 and 9.12.7",
 		Class:   dme.Token,

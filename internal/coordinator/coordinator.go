@@ -107,7 +107,8 @@ type coordinator struct {
 
 	edges     [][2]uint32
 	delays    []int64 // one-way, of the pings that were answered
-	lostPings int     // that were not
+	spaced    []int64 // likewise, of pings as far apart as handovers
+	lostPings int     // that were not answered
 	doubted   int     // see confirm
 	perEntry  map[int]uint64
 	start     int64
@@ -204,7 +205,7 @@ func (c *coordinator) live(ctx context.Context) (*result.Result, error) {
 		c.failed.Store(true) // who is in a hurry does not wait for workers to end in order
 		return nil, ctx.Err()
 	}
-	o.Delays = c.measured()
+	o.Delays, o.HandoverDelays = c.measured()
 	c.tellLapses(&o)
 	c.shared.finish(after, &o)
 	o.Warnings = append(o.Warnings, c.warnings...)
