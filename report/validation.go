@@ -43,7 +43,11 @@ func ValidationSummary(d *claims.Document) string {
 	}
 	text = strings.TrimSuffix(text, ",")
 	if c.ExactFailed > 0 {
-		text += fmt.Sprintf("; %s that is not known to be false fails", plural(c.ExactFailed, "exact claim"))
+		verb := "that is not known to be false fails"
+		if c.ExactFailed > 1 {
+			verb = "that are not known to be false fail"
+		}
+		text += fmt.Sprintf("; %s %s", plural(c.ExactFailed, "exact claim"), verb)
 	}
 	text += fmt.Sprintf("; %s in %.0f s", plural(d.Runs, "run"), d.ElapsedSeconds)
 	if d.RunsLeftOut > 0 {
