@@ -114,6 +114,9 @@ func (p *program) validate(c *cli.Context) error {
 		return err
 	}
 	defer release()
+	for _, text := range store.SetAside() {
+		fmt.Fprintf(p.stderr, "dmebench: warning: %s\n", text)
+	}
 	store.Quick = opt.Transport == result.Sim
 	opt.Store = store
 	d, err := validate.Run(ctx, opt)

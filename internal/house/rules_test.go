@@ -66,7 +66,7 @@ var importRules = []importRule{
 	// Numbers in, numbers out.
 	{of: []string{"report/stats", "report/units"}, may: []string{}, not: machine},
 	// What others read results with.
-	{of: []string{"result"}, may: []string{"dme"}},
+	{of: []string{"result"}, may: []string{"dme", "internal/atomicfile"}},
 	// Judges results, however they came about.
 	{of: []string{"claims"}, not: slices.Concat(networks, runners, []string{"algorithms/..."})},
 	{of: []string{"report", "report/..."}, not: slices.Concat(networks, runners, []string{"algorithms/..."})},
