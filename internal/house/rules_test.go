@@ -64,11 +64,11 @@ var importRules = []importRule{
 		"internal/clock", "internal/clock/exchange", "internal/environment", "internal/atomicfile", "report/units", "transport/udp",
 	}},
 
-	{of: []string{"workload", "workload/fault"}, may: []string{"dme", "internal/suggest"}},
+	{of: []string{"workload", "workload/fault"}, may: []string{"dme", "internal/suggest", "internal/atomicfile"}},
 	// Numbers in, numbers out.
 	{of: []string{"report/stats", "report/units"}, may: []string{}, not: machine},
 	// What others read results with.
-	{of: []string{"result"}, may: []string{"dme", "internal/suggest"}},
+	{of: []string{"result"}, may: []string{"dme", "internal/suggest", "internal/atomicfile"}},
 	// Judges results, however they came about.
 	{of: []string{"claims"}, not: slices.Concat(networks, runners, []string{"algorithms/..."})},
 	{of: []string{"report", "report/..."}, not: slices.Concat(networks, runners, []string{"algorithms/..."})},
