@@ -235,7 +235,7 @@ func Asked(s Setting, id NodeID) []NodeID {
 	return slices.Collect(asked.All())
 }
 
-// AskedByAll returns how many nodes are asked by a node, in the mean over all
+// AskedByAll returns how many nodes are asked by a node, on average over all
 // of them, the node itself included: K. It is a measure of a [QuorumSize].
 func AskedByAll(s Setting) (mean float64, ok bool) {
 	for id := NodeID(1); int(id) <= s.Nodes; id++ {

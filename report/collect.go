@@ -54,7 +54,7 @@ func Grouped[K comparable, V any](values []V, key func(V) K) [][]V {
 }
 
 func collect(in Input) *collection {
-	c := &collection{in: in, theory: newTheory(in)}
+	c := &collection{in: in, theory: newTheory(in), warnings: in.Warnings()}
 	for _, r := range in.Runs {
 		c.runs = append(c.runs, circumstance.Complete(r))
 	}

@@ -48,7 +48,7 @@ func Run(args []string, stdin io.Reader, stdout, stderr io.Writer, catalog run.C
 	p := &program{catalog: catalog, scenarios: scenarios, stdout: printed, stderr: stderr}
 	app := p.app()
 	err := app.RunContext(ctx, args)
-	if ctx.Err() != nil && (err == nil || errors.Is(err, context.Canceled)) {
+	if ctx.Err() != nil && (err == nil && p.exit != exit.Broken || errors.Is(err, context.Canceled)) {
 		err = failWith(exit.Interrupted, errors.New("interrupted"))
 	}
 	if printed.unread && errors.Is(err, syscall.EPIPE) {
