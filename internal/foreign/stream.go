@@ -141,6 +141,7 @@ func (c *Child) read() {
 		lines := b[:end]
 		if !answered && end > 0 {
 			line, rest, _ := bytes.Cut(lines, []byte("\n"))
+			c.noteLine(line)
 			if err := c.begin(line); err != nil {
 				c.fail("%v", err)
 				return

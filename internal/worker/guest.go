@@ -26,8 +26,9 @@ type guests struct {
 	end      sync.Once
 }
 
-// initTimeout is how long a process may take from its start to the answer to init.
-const initTimeout = 10 * time.Second
+// leastInitTime is how long a process may take at least from its start to the answer to
+// init. Where a run is stalled only after longer than that, it may take as long.
+const leastInitTime = 3 * time.Second
 
 // startGuests starts the processes of the local nodes, where they are such.
 func (w *worker) startGuests() error {
@@ -61,7 +62,8 @@ func (w *worker) startGuests() error {
 // awaitGuests returns once every local process has answered init. Where one fails,
 // which the coordinator is told at once, it is ended while it waits.
 func (w *worker) awaitGuests() error {
-	timeout := time.After(initTimeout)
+	patience := max(leastInitTime, w.job.Spec.StallAfter.Std())
+	timeout := time.After(patience)
 	for _, id := range w.assigned.Local {
 		child := w.nodes[id].guest
 		if child == nil {
@@ -71,7 +73,7 @@ func (w *worker) awaitGuests() error {
 		case <-child.Ready():
 		case <-timeout:
 			err := fmt.Errorf("node %d (%s) has not answered init with init_ok within %v; does it write out each line at once (flush)?",
-				id, child.Command, initTimeout)
+				id, child.Command, patience)
 			w.fail(err)
 			<-child.Ended()
 			return err
