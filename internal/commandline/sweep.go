@@ -101,7 +101,7 @@ func (p *program) sweep(c *cli.Context) error {
 	if summary.Interrupted {
 		return nil
 	}
-	return p.buildReport(summary.Dir, filepath.Join(summary.Dir, "report"), nil)
+	return p.buildReport(summary.Dir, filepath.Join(summary.Dir, "report"), look{})
 }
 
 // simulated reports whether an experiment has runs over the simulated network, and overNetworks

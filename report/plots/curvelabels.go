@@ -1,12 +1,14 @@
 package plots
 
 import (
+	"cmp"
 	"image/color"
 	"math"
 	"slices"
 
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
 )
 
 // curveText is the size of what is written at a curve.
@@ -21,19 +23,33 @@ type curveLabel struct {
 	text  string
 	color color.Color
 	box   vg.Rectangle // of the text, with a little room around it
+	curve vg.Point     // the end of a thin line from the text, where it stands apart
+	apart bool
 }
 
 // Room around a label, and between it and its curve, in points.
 const labelPad, labelRise = 1.5, 2.2
 
-// labelPlaces is at how many places along its curve a label is tried.
-const labelPlaces = 24
+// labelPlaces is at how many places along its curve a label is tried, and labelSteps how
+// many steps away from it.
+const (
+	labelPlaces = 24
+	labelSteps  = 8
+	labelStep   = 9 // in points
+)
 
 // curveLabels writes what predictions are called at their curves.
 func (p pen) curveLabels() {
 	for _, l := range p.placeCurveLabels() {
+		if l.apart {
+			from := vg.Point{X: min(max(l.curve.X, l.box.Min.X), l.box.Max.X), Y: l.box.Min.Y}
+			if l.curve.Y > l.box.Max.Y {
+				from.Y = l.box.Max.Y
+			}
+			p.StrokeLine2(draw.LineStyle{Color: l.color, Width: 0.4}, from.X, from.Y, l.curve.X, l.curve.Y)
+		}
 		// What lies below is seen through, but does not disturb.
-		p.FillPolygon(color.NRGBA{255, 255, 255, 190}, corners(l.box))
+		p.FillPolygon(color.NRGBA{255, 255, 255, 160}, corners(l.box))
 		p.SetColor(l.color)
 		p.FillString(p.face, vg.Point{X: l.box.Min.X + labelPad, Y: l.box.Min.Y + labelPad + descent(p.face)}, l.text)
 	}
@@ -136,14 +152,26 @@ func (p pen) placeCurveLabel(s Series, alike bool, placed []curveLabel, marks, l
 		right := last - (last-first)*vg.Length(k)/labelPlaces
 		left := max(p.Min.X, min(right-width, p.Max.X-width))
 		low, high := span(curve, left, left+width)
-		for side, bottom := range []vg.Length{high + labelRise, low - labelRise - height} {
+		at := nearest(curve, left+width/2)
+		for side := range 2 * labelSteps {
+			away := vg.Length(side/2) * labelStep
+			bottom := high + labelRise + away
+			if side%2 == 1 {
+				bottom = low - labelRise - height - away
+			}
 			box := vg.Rectangle{Min: vg.Point{X: left, Y: bottom}, Max: vg.Point{X: left + width, Y: bottom + height}}
-			if box.Min.Y < p.Min.Y || box.Max.Y > p.Max.Y || slices.ContainsFunc(placed, func(o curveLabel) bool { return overlap(o.box, box) }) {
+			taken := func(o curveLabel) bool {
+				return overlap(o.box, box) || side > 1 && crosses(at, box, o.box) || o.apart && crosses(o.curve, o.box, box)
+			}
+			if box.Min.Y < p.Min.Y || box.Max.Y > p.Max.Y || slices.ContainsFunc(placed, taken) {
 				continue
 			}
-			cost := 0.12*float64(k) + 0.05*float64(side) + 6*float64(inside(marks, box, 3)) + float64(inside(lines, box, 0))
+			cost := 0.12*float64(k) + 0.05*float64(side%2) + 6*float64(inside(marks, box, 3)) + float64(inside(lines, box, 0))
+			if side > 1 {
+				cost += 2 + 0.8*float64(side/2)
+			}
 			if cost < best {
-				best, l.box = cost, box
+				best, l.box, l.curve, l.apart = cost, box, at, side > 1
 			}
 		}
 	}
@@ -162,10 +190,22 @@ func span(curve []vg.Point, left, right vg.Length) (low, high vg.Length) {
 	if low <= high {
 		return low, high
 	}
-	nearest := slices.MinFunc(curve, func(a, b vg.Point) int {
-		return int(math.Abs(float64(a.X-left))) - int(math.Abs(float64(b.X-left)))
+	at := nearest(curve, (left+right)/2)
+	return at.Y, at.Y
+}
+
+// nearest is the point of a curve that is nearest to a place.
+func nearest(curve []vg.Point, x vg.Length) vg.Point {
+	return slices.MinFunc(curve, func(a, b vg.Point) int {
+		return cmp.Compare(math.Abs(float64(a.X-x)), math.Abs(float64(b.X-x)))
 	})
-	return nearest.Y, nearest.Y
+}
+
+// crosses reports whether the thin line from a label to its curve meets a box.
+func crosses(curve vg.Point, label, box vg.Rectangle) bool {
+	x := min(max(curve.X, label.Min.X), label.Max.X)
+	low, high := min(curve.Y, label.Min.Y), max(curve.Y, label.Max.Y)
+	return x > box.Min.X-1 && x < box.Max.X+1 && low < box.Max.Y && high > box.Min.Y
 }
 
 func overlap(a, b vg.Rectangle) bool {
