@@ -69,6 +69,7 @@ func (p *program) runCommand() *cli.Command {
 			&cli.StringFlag{Name: "listen", Usage: "`HOST:PORT` of the control plane, on this host's loopback (default: a free port there)"},
 			&cli.BoolFlag{Name: "allow-mismatch", Usage: "run although the network lacks what the algorithm needs"},
 			forceFlag(),
+			traceFlag(),
 			&cli.StringFlag{Name: "out", Usage: "keep the result as a JSON file in folder `DIR`"},
 			jsonFlag("print the result as one JSON object"),
 			quietFlag(),
@@ -114,17 +115,23 @@ func (p *program) run(c *cli.Context) error {
 			return err
 		}
 	}
+	recorder, err := p.recorder(c, job, hosts != nil)
+	if err != nil {
+		return err
+	}
 	p.warn(job)
 	bar := p.progress(c.Bool("quiet"), job)
 	opt, err := hosts.options(job, coordinator.Options{Files: files.all(), Broker: broker, Progress: bar.update, Save: keep})
 	if err != nil {
 		return err
 	}
+	recorder.ask(&opt)
 	r, err := p.execute(c.Context, job, opt)
 	bar.done()
 	if r == nil {
 		return err
 	}
+	err = cmp.Or(err, recorder.write(p.stderr, c.Bool("quiet"), r.Status == result.OK || r.Status == result.Violated))
 	lost := err // where it could not be kept it is shown at least
 	if c.Bool("json") {
 		err = printJSON(p.stdout, r)
@@ -226,7 +233,7 @@ func settingsOf(c *cli.Context) (map[string]string, []error) {
 // execute carries out a job on its network.
 func (p *program) execute(ctx context.Context, job *run.Job, opt coordinator.Options) (*result.Result, error) {
 	if !job.Network.Real() {
-		result, err := interrupt.Do(ctx, func() (*result.Result, error) { return sim.Run(ctx, job) })
+		result, err := interrupt.Do(ctx, func() (*result.Result, error) { return simulate(ctx, job, opt) })
 		if err == nil && opt.Save != nil {
 			err = opt.Save(result)
 		}
@@ -238,6 +245,18 @@ func (p *program) execute(ctx context.Context, job *run.Job, opt coordinator.Opt
 		err = failWith(exit.Unavailable, err)
 	}
 	return result, err
+}
+
+// simulate carries out a job in virtual time, and records it where that is asked for.
+func simulate(ctx context.Context, job *run.Job, opt coordinator.Options) (*result.Result, error) {
+	if opt.Recorded == nil {
+		return sim.Run(ctx, job)
+	}
+	r, kept, err := sim.Record(ctx, job, opt.Record*job.Spec.Nodes)
+	if err == nil {
+		opt.Recorded(kept)
+	}
+	return r, err
 }
 
 // warn says beforehand what a user should know of the job.

@@ -17,6 +17,7 @@ import (
 
 	"dmebench/internal/clock"
 	"dmebench/internal/control"
+	"dmebench/internal/eventlog"
 	"dmebench/internal/host"
 	"dmebench/internal/lapse"
 	"dmebench/internal/launch"
@@ -52,6 +53,11 @@ type Options struct {
 	// Progress is called from time to time with the entries so far and their
 	// final number, 0 where that is not known.
 	Progress func(entries, of uint64)
+
+	// Record is how many events of each node are recorded; 0 for none. Recorded is
+	// called with them where the run ended so that its workers could tell.
+	Record   int
+	Recorded func(eventlog.Kept)
 
 	// Save is called with the result before the workers are ended, so that
 	// nothing that goes wrong then can lose it.

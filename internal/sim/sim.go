@@ -41,6 +41,7 @@ import (
 	"context"
 	"fmt"
 
+	"dmebench/internal/eventlog"
 	"dmebench/internal/measure"
 	"dmebench/internal/run"
 	"dmebench/result"
@@ -57,12 +58,26 @@ func Run(ctx context.Context, job *run.Job) (*result.Result, error) {
 	return measure.Result(o), nil
 }
 
+// Record is Run, and also returns what happened, up to a number of events. The
+// result is that of Run, byte for byte.
+func Record(ctx context.Context, job *run.Job, limit int) (*result.Result, eventlog.Kept, error) {
+	var kept eventlog.Kept
+	s, err := simulationOf(ctx, job)
+	if err != nil {
+		return nil, kept, err
+	}
+	s.events = eventlog.New(func() int64 { return s.now }, limit)
+	if err := s.run(); err != nil {
+		return nil, kept, err
+	}
+	dropped, until := s.events.Dropped()
+	kept.Add(s.events.Chunks(), dropped, until)
+	return measure.Result(s.observation()), kept, nil
+}
+
 // observe carries out the job and returns what there was to see.
 func observe(ctx context.Context, job *run.Job) (measure.Observation, error) {
-	if job.Network.Real() {
-		return measure.Observation{}, fmt.Errorf("sim: the job's network is %s; only %s is simulated", job.Network.Name, result.Sim)
-	}
-	s, err := newSimulation(ctx, job)
+	s, err := simulationOf(ctx, job)
 	if err != nil {
 		return measure.Observation{}, err
 	}
@@ -70,4 +85,11 @@ func observe(ctx context.Context, job *run.Job) (measure.Observation, error) {
 		return measure.Observation{}, err
 	}
 	return s.observation(), nil
+}
+
+func simulationOf(ctx context.Context, job *run.Job) (*simulation, error) {
+	if job.Network.Real() {
+		return nil, fmt.Errorf("sim: the job's network is %s; only %s is simulated", job.Network.Name, result.Sim)
+	}
+	return newSimulation(ctx, job)
 }

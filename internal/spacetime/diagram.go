@@ -22,6 +22,7 @@ type Diagram struct {
 	Sections []Section
 	Absences []Section // while a node is no part of the system
 	Points   []Point
+	Notes    []Note
 	Bad      []int // rows to be highlighted: where a property breaks
 }
 
@@ -57,6 +58,12 @@ type Point struct {
 	Lane, Row int
 	Mark      Mark
 	Label     string
+}
+
+// Note says in small letters what an event has changed at its node.
+type Note struct {
+	Lane, Row int
+	Text      string
 }
 
 // Mark is the shape of a point.

@@ -10,6 +10,7 @@ import (
 	"dmebench/dme"
 	"dmebench/dme/vnet"
 	"dmebench/internal/noderun"
+	"dmebench/internal/recording"
 	"dmebench/internal/spacetime"
 )
 
@@ -22,9 +23,7 @@ func (s *Scenario) Play(a *dme.Algorithm, readFile func(string) ([]byte, error))
 	if err != nil {
 		return nil, nil, err
 	}
-	p := &player{algorithm: a, picture: spacetime.NewPainter(a, s.Nodes, false)}
-	p.picture.Title = s.Title
-	p.picture.Absent(s.Absent)
+	p := &player{algorithm: a, tape: recording.NewTape(a)}
 	for _, l := range s.lines {
 		p.text.WriteString(l.text + "\n")
 		if l.command.verb == "" {
@@ -33,7 +32,7 @@ func (s *Scenario) Play(a *dme.Algorithm, readFile func(string) ([]byte, error))
 		if p.network == nil {
 			p.network = vnet.New(model)
 			for i := range p.network.Started {
-				p.picture.Start(&p.network.Started[i])
+				p.tape.Start(&p.network.Started[i])
 				p.outcomes(&p.network.Started[i])
 			}
 		}
@@ -41,7 +40,13 @@ func (s *Scenario) Play(a *dme.Algorithm, readFile func(string) ([]byte, error))
 			return nil, nil, s.at(l.number, fmt.Errorf("%s: %w", l.text, err))
 		}
 	}
-	return []byte(p.text.String()), p.picture.Finish(), nil
+	picture := spacetime.NewPainter(s.Nodes, false)
+	picture.Title = s.Title
+	picture.Absent(s.Absent)
+	for i := range p.tape.Events {
+		picture.Add(&p.tape.Events[i])
+	}
+	return []byte(p.text.String()), picture.Finish(), nil
 }
 
 // model is the network that the scenario is played on. What it does with links
@@ -82,7 +87,7 @@ func (s *Scenario) faulty() bool {
 type player struct {
 	algorithm *dme.Algorithm
 	network   *vnet.Network // from the first command on
-	picture   *spacetime.Painter
+	tape      *recording.Tape
 	text      strings.Builder
 }
 
@@ -163,7 +168,7 @@ func (p *player) step(c command) (vnet.Step, error) {
 
 func (p *player) do(x vnet.Step) {
 	e := p.network.Do(x)
-	p.picture.Add(e)
+	p.tape.Add(e)
 	p.outcomes(e)
 }
 
