@@ -18,6 +18,7 @@ type Diagram struct {
 	Ends     []string // by lane: how it stands at the end; may be shorter
 	First    int      // the first row to be shown; 0 or 1: all
 	Last     int      // the last one
+	Times    []string // by row, from the first: shown in the place of its number; may be shorter
 	Messages []Message
 	Sections []Section
 	Absences []Section // while a node is no part of the system
