@@ -63,6 +63,7 @@ func (p *program) buildReport(dir, out string, formats []plots.Format) error {
 	if err != nil {
 		return err
 	}
+	p.warnOfDamage(results)
 	if out == "" {
 		out = filepath.Join(results.Name(), "report")
 		if results.Name() == results.Path && isFile(results.Path) {

@@ -15,6 +15,7 @@ import (
 	"dmebench/internal/exit"
 	"dmebench/internal/recording"
 	"dmebench/internal/run"
+	"dmebench/result"
 	"dmebench/workload/fault"
 )
 
@@ -74,7 +75,7 @@ func (r *recorder) ask(opt *coordinator.Options) {
 }
 
 // write writes the recording down and says so.
-func (r *recorder) write(stderr io.Writer, quiet, whole bool) error {
+func (r *recorder) write(stderr io.Writer, quiet bool, of *result.Result) error {
 	switch {
 	case r == nil:
 		return nil
@@ -86,7 +87,7 @@ func (r *recorder) write(stderr io.Writer, quiet, whole bool) error {
 	h := recording.Header{
 		Algorithm: s.Algorithm, Title: r.job.Algorithm.Title, Nodes: s.Nodes, Absent: r.job.Faults.Absent(), Kinds: r.job.Algorithm.Kinds,
 		Set: s.Set, Transport: s.Transport, Workload: s.Workload, Seed: s.Seed, Clock: recording.Virtual,
-		Dropped: r.kept.Dropped, Whole: whole && r.kept.Dropped == 0,
+		Dropped: r.kept.Dropped, Whole: r.kept.Dropped == 0 && (of.Status == result.OK || of.Status == result.Violated),
 	}
 	logs := recording.Logs{Algorithm: r.job.Algorithm, Kept: *r.kept}
 	if r.job.Network.Real() {

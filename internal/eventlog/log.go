@@ -71,6 +71,12 @@ func (k *Kept) Add(s Stream, count uint64, until int64) {
 	k.Until = min(k.Until, until)
 }
 
+// Kept is what the log holds.
+func (l *Log) Kept() (k Kept) {
+	k.Add(l.chunks, l.dropped, l.until)
+	return k
+}
+
 // Observe implements [noderun.Observer].
 func (l *Log) Observe(id dme.NodeID, h noderun.Happening) {
 	at := l.now()

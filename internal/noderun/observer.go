@@ -52,8 +52,8 @@ type Happening struct {
 	Reason string // of a refusal
 }
 
-// Watch has o told what happens at the node from now on.
-func (h *Runner) Watch(o Observer) { h.observer = o }
+// Tell has o told what happens at the node from now on.
+func (h *Runner) Tell(o Observer) { h.observer = o }
 
 func (h *Runner) observe(x Happening) {
 	if h.observer != nil {

@@ -42,54 +42,66 @@ import (
 	"fmt"
 
 	"dmebench/internal/eventlog"
+	"dmebench/internal/live"
 	"dmebench/internal/measure"
 	"dmebench/internal/run"
 	"dmebench/result"
 )
 
+// Options is what a simulation may be asked for beside its job.
+type Options struct {
+	// Partial asks for a result also where the context ends while the workload goes
+	// on: of what was measured until then, and marked so. Else there is none.
+	Partial bool
+
+	// Progress is called when the workload begins, and then after every few thousand
+	// events; nil where nobody looks. During the call, look says where the run stands.
+	Progress func(look func() live.State)
+
+	// Record is how many events are recorded. Recorded is called with them at the
+	// end; nil where none are wanted. The result is the same, byte for byte.
+	Record   int
+	Recorded func(eventlog.Kept)
+}
+
 // Run carries out a job whose network is the simulated one. The result's status
 // says how the run ended; an error says that there is no result, because ctx
 // was cancelled or the job cannot be simulated.
 func Run(ctx context.Context, job *run.Job) (*result.Result, error) {
-	o, err := observe(ctx, job)
+	return RunWith(ctx, job, Options{})
+}
+
+// RunWith is Run with options.
+func RunWith(ctx context.Context, job *run.Job, opt Options) (*result.Result, error) {
+	o, err := observe(ctx, job, opt)
 	if err != nil {
 		return nil, err
 	}
 	return measure.Result(o), nil
 }
 
-// Record is Run, and also returns what happened, up to a number of events. The
-// result is that of Run, byte for byte.
-func Record(ctx context.Context, job *run.Job, limit int) (*result.Result, eventlog.Kept, error) {
-	var kept eventlog.Kept
-	s, err := simulationOf(ctx, job)
-	if err != nil {
-		return nil, kept, err
-	}
-	s.events = eventlog.New(func() int64 { return s.now }, limit)
-	if err := s.run(); err != nil {
-		return nil, kept, err
-	}
-	dropped, until := s.events.Dropped()
-	kept.Add(s.events.Chunks(), dropped, until)
-	return measure.Result(s.observation()), kept, nil
-}
-
 // observe carries out the job and returns what there was to see.
-func observe(ctx context.Context, job *run.Job) (measure.Observation, error) {
-	s, err := simulationOf(ctx, job)
+func observe(ctx context.Context, job *run.Job, opt Options) (measure.Observation, error) {
+	if job.Network.Real() {
+		return measure.Observation{}, fmt.Errorf("sim: the job's network is %s; only %s is simulated", job.Network.Name, result.Sim)
+	}
+	s, err := newSimulation(ctx, job)
 	if err != nil {
 		return measure.Observation{}, err
 	}
+	s.watchedBy(opt.Progress)
+	if opt.Recorded != nil {
+		s.events = eventlog.New(func() int64 { return s.now }, opt.Record)
+	}
 	if err := s.run(); err != nil {
-		return measure.Observation{}, err
+		if ctx.Err() == nil || !opt.Partial || !s.begun {
+			return measure.Observation{}, err
+		}
+		s.fail("interrupted")
+		s.partial = true
+	}
+	if opt.Recorded != nil {
+		opt.Recorded(s.events.Kept())
 	}
 	return s.observation(), nil
-}
-
-func simulationOf(ctx context.Context, job *run.Job) (*simulation, error) {
-	if job.Network.Real() {
-		return nil, fmt.Errorf("sim: the job's network is %s; only %s is simulated", job.Network.Name, result.Sim)
-	}
-	return newSimulation(ctx, job)
 }

@@ -48,10 +48,14 @@ type simulation struct {
 	exitInstant int64 // of the last exit
 	exitsAtOnce int   // exits at that instant
 
-	start  int64 // when the workload began
+	begun  bool   // the workload has begun
+	start  int64  // then
+	looks  *looks // nil where nobody looks
 	status result.Status
 	err    string
 	failed []int
+
+	partial bool // it was interrupted
 }
 
 func newSimulation(ctx context.Context, job *run.Job) (*simulation, error) {
@@ -95,13 +99,14 @@ func (s *simulation) build() {
 			s.stoppers = true
 		}
 		s.procs[i] = localprocess.New(h, env{s}, s.job.Plan.Client(id), s.log)
+		s.procs[i].Watch(s.looks.histogram())
 	}
 	for _, id := range s.job.Faults.Absent() {
 		s.process(id).Crash()
 	}
 	if s.events != nil { // from now on: who is absent has not crashed
 		for _, p := range s.procs {
-			p.Watch(s.events)
+			p.Tell(s.events)
 		}
 	}
 }
@@ -125,6 +130,7 @@ func (s *simulation) step() (more bool, err error) {
 			if err := s.ctx.Err(); err != nil {
 				return false, fmt.Errorf("sim: interrupted after %d events: %w", s.dealt, err)
 			}
+			s.looks.show()
 		}
 		e := s.agenda.pop()
 		if s.dispatch(e) {

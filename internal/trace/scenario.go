@@ -128,7 +128,7 @@ type command struct {
 	timer    dme.TimerID
 }
 
-// Parse reads a scenario. Outcomes are skipped: Play makes them anew.
+// Parse reads a scenario. Outcomes are skipped: Play makes them again.
 func Parse(name string, text []byte) (*Scenario, error) {
 	s := &Scenario{Name: name, Set: make(map[string]string), Seed: 1}
 	if len(text) > MaxBytes {

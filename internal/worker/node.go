@@ -46,9 +46,10 @@ func newNode(w *worker, id dme.NodeID) *node {
 	h := noderun.New(w.job.Algorithm, w.job.System, w.job.Spec.Nodes, id, world{n}, w.page.Counters(id))
 	if w.assigned.Record > 0 {
 		n.events = eventlog.New(w.clock.Now, w.assigned.Record)
-		h.Watch(n.events)
+		h.Tell(n.events)
 	}
 	n.proc = localprocess.New(h, env{n}, w.job.Plan.Client(id), n.log)
+	n.proc.Watch(w.page.Waits(id))
 	return n
 }
 
@@ -92,6 +93,14 @@ func (n *node) do(event func(*localprocess.Process)) {
 }
 
 // fire runs an event of the alarm.
+func (w *worker) fire(e alarm.Event) {
+	if e.Kind == alarm.Ping {
+		w.pings.due <- struct{}{} // there is room: one ping is awaited at a time
+		return
+	}
+	w.nodes[e.Node].fire(e)
+}
+
 func (n *node) fire(e alarm.Event) {
 	n.mu.Lock()
 	switch e.Kind {
