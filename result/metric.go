@@ -70,6 +70,7 @@ const (
 	WaitingP99         = "waiting_time_p99_ns"
 	SyncDelayP50       = "sync_delay_p50_ns"
 	MeanDelay          = "t_ns"
+	HandoverDelay      = "t_handover_ns"
 	SyncDelayMean      = "sync_delay_mean_ns"
 	SyncDelayP99       = "sync_delay_p99_ns"
 	SyncDelayBound     = "sync_delay_bound_ns"
@@ -112,6 +113,7 @@ var metrics = []Metric{
 	{SyncDelayMean, "Mean synchronization delay", "sync-delay-mean-ns", Lower, of(syncDelay, mean)},
 	{SyncDelayP99, "Synchronization delay p99", "sync-delay-p99-ns", Lower, of(syncDelay, p99)},
 	{MeanDelay, "T, mean delay of a message", "t-ns", Neither, func(r *Result) *float64 { return r.T }},
+	{HandoverDelay, "T between handovers", "t-handover-ns", Neither, func(r *Result) *float64 { return r.THandover }},
 	{SyncDelayOverT, "Synchronization delay / T", "sync-delay/T", Lower, func(r *Result) *float64 { return r.SyncDelayOverT }},
 	{MeanHold, "Duration of a CS as held", "cs-ns", Neither, func(r *Result) *float64 { return r.CS }},
 	{"lateness_p99_ns", "Lateness of the generator p99", "lateness-p99-ns", Lower,

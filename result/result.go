@@ -40,8 +40,9 @@ type Result struct {
 	ResponseTime   *Quantiles `json:"response_time_ns"`                      // request to exit
 	WaitingTime    *Quantiles `json:"waiting_time_ns"`                       // intended arrival to entry
 	SyncDelay      *Quantiles `json:"sync_delay_ns"`                         // exit to next entry, where another node was waiting
-	T              *float64   `json:"t_ns"`                                  // mean one-way delay
-	SyncDelayOverT *float64   `json:"sync_delay_over_t"`                     // of the means
+	T              *float64   `json:"t_ns"`                                  // mean one-way delay, of messages back to back
+	THandover      *float64   `json:"t_handover_ns,omitempty"`               // likewise, of messages as far apart as handovers
+	SyncDelayOverT *float64   `json:"sync_delay_over_t"`                     // of the means; T is Delay()
 	CS             *float64   `json:"cs_ns"`                                 // mean duration of a critical section as held
 	SyncDelayBound *int64     `json:"sync_delay_bound_ns,omitempty"`         // of several hosts: on the error of mean and percentiles up to 99
 	SyncDelayLoad  *float64   `json:"sync_delay_by_throughput_ns,omitempty"` // 1/throughput - E, of a saturating workload on several hosts
@@ -64,6 +65,16 @@ type Result struct {
 	Spec        Spec              `json:"spec"`
 	Histograms  Histograms        `json:"histograms"`
 	Series      *Series           `json:"series,omitempty"`
+}
+
+// Delay returns T as the run's own messages meet it, the mean one-way delay in
+// nanoseconds: of messages as far apart as its handovers where those were measured,
+// else of messages back to back; nil where it is unknown.
+func (r *Result) Delay() *float64 {
+	if r.THandover != nil {
+		return r.THandover
+	}
+	return r.T
 }
 
 // Failure is the result of a run that could not be carried out.

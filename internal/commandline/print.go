@@ -48,7 +48,11 @@ func printResult(out io.Writer, job *run.Job, r *result.Result) error {
 		line("1/throughput - CS", "%v", ns(int64(*r.SyncDelayLoad)))
 	}
 	if r.T != nil {
-		line("T", "%v", ns(int64(*r.T)))
+		spaced := ""
+		if r.THandover != nil {
+			spaced = fmt.Sprintf(" back to back, %v between handovers", ns(int64(*r.THandover)))
+		}
+		line("T", "%v%s", ns(int64(*r.T)), spaced)
 	}
 	if r.SyncDelayOverT != nil {
 		line("synchronization delay / T", "%.3g", *r.SyncDelayOverT)

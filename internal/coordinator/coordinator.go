@@ -99,7 +99,8 @@ type coordinator struct {
 
 	edges     [][2]uint32
 	delays    []int64 // one-way, of the pings that were answered
-	lostPings int     // that were not
+	spaced    []int64 // likewise, of pings as far apart as handovers
+	lostPings int     // that were not answered
 	doubted   int     // see confirm
 	perEntry  map[int]uint64
 	start     int64
@@ -174,7 +175,7 @@ func (c *coordinator) live(ctx context.Context) (*result.Result, error) {
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	o.Delays = c.measured()
+	o.Delays, o.HandoverDelays = c.measured()
 	c.tellLapses(&o)
 	c.shared.finish(life, &o)
 	o.Warnings = append(o.Warnings, c.warnings...)

@@ -108,6 +108,9 @@ func TestRicartAgrawalaOverEightProcesses(t *testing.T) {
 	if r.T == nil || *r.T <= 0 || r.SyncDelay == nil || r.ResponseTime.Count != 800 {
 		t.Errorf("T %v, synchronization delay %v, response %v", r.T, r.SyncDelay, r.ResponseTime)
 	}
+	if r.THandover == nil || *r.THandover <= 0 || *r.SyncDelayOverT != r.SyncDelay.Mean / *r.THandover {
+		t.Errorf("T between handovers %v, SD/T %v", r.THandover, r.SyncDelayOverT)
+	}
 }
 
 // mustCostAsSimulated makes isolated requests over a real network and over the

@@ -92,8 +92,11 @@ func (t *timeline) fillTimes(r *result.Result, o *Observation, part *steady) (ne
 	case o.MeanDelay != 0:
 		r.T = number(o.MeanDelay)
 	}
-	if r.T != nil && r.SyncDelay != nil {
-		r.SyncDelayOverT = ratio(r.SyncDelay.Mean, *r.T)
+	if len(o.HandoverDelays) > 0 {
+		r.THandover = number(mean(o.HandoverDelays))
+	}
+	if t := r.Delay(); t != nil && r.SyncDelay != nil {
+		r.SyncDelayOverT = ratio(r.SyncDelay.Mean, *t)
 	}
 	for _, sample := range [][]int64{responses, waits, h.delays, cs} {
 		neg.add(sample)

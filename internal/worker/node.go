@@ -86,6 +86,14 @@ func (n *node) do(event func(*localprocess.Process)) {
 }
 
 // fire runs an event of the alarm.
+func (w *worker) fire(e alarm.Event) {
+	if e.Kind == alarm.Ping {
+		w.pings.due <- struct{}{} // there is room: one ping is awaited at a time
+		return
+	}
+	w.nodes[e.Node].fire(e)
+}
+
 func (n *node) fire(e alarm.Event) {
 	n.mu.Lock()
 	switch e.Kind {

@@ -149,7 +149,7 @@ func (w *worker) assign(a *control.Assignment) (control.Reply, error) {
 		return r, err
 	}
 	w.assigned = a
-	w.alarm, err = alarm.New(w.clock, a.SpinShare, func(e alarm.Event) { w.nodes[e.Node].fire(e) })
+	w.alarm, err = alarm.New(w.clock, a.SpinShare, w.fire)
 	if err != nil {
 		return r, err
 	}
