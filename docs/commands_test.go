@@ -41,7 +41,11 @@ func TestCommands(t *testing.T) {
 				}
 			}
 			for _, fault := range faults {
-				t.Error(fault)
+				if golden.Rewriting() && fresh != text {
+					t.Log(fault)
+				} else {
+					t.Error(fault)
+				}
 			}
 		})
 	}
