@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"dmebench/report/circumstance"
-	"dmebench/report/plots"
 	"dmebench/report/rank"
 	"dmebench/report/units"
 	"dmebench/result"
@@ -102,7 +101,7 @@ func (c *collection) answer(w *folder) answer {
 	a.Legend = fmt.Sprintf("Medians over repetitions, with their 95%% intervals. In each column everybody is compared with the best by the "+
 		"two-sided Mann-Whitney test with Holm’s correction over all pairs: p is the corrected value. ~ is not distinguishable from the "+
 		"best (p > %v); a percentage is how far somebody who is worse lies from it.", ranking.Alpha)
-	a.Figures = w.draw(c.summaryFigure(chosen))
+	a.Figures, _ = w.draw(c.summaryFigure(chosen))
 	return a
 }
 
@@ -266,4 +265,4 @@ func distinct(texts []string) []string {
 }
 
 // summaryFigure sets messages against delay.
-func (c *collection) summaryFigure(contests []rank.Contest) []plots.Figure { return nil }
+func (c *collection) summaryFigure(contests []rank.Contest) []picture { return nil }
