@@ -31,6 +31,7 @@ func arguments(command string) (a argument, ok bool) {
 		"coordinator":     {flag: "file", name: "FILE"},
 		"report":          {flag: "file", name: "DIR"},
 		"export":          {flag: "file", name: "PATH"},
+		"rank":            {flag: "file", name: "DIR"},
 		"trace":           {flag: "file", name: "FILE", other: scenarioOrFile},
 		"list":            {flag: "name", name: "NAME"},
 		"list algorithms": {flag: "name", name: "NAME"},

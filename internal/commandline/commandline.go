@@ -47,7 +47,7 @@ func Run(args []string, stdin io.Reader, stdout, stderr io.Writer, catalog run.C
 	printed := &output{Writer: stdout}
 	p := &program{catalog: catalog, scenarios: scenarios, stdout: printed, stderr: stderr}
 	err := p.carryOut(ctx, args[1:])
-	if ctx.Err() != nil && (err == nil || errors.Is(err, context.Canceled)) {
+	if ctx.Err() != nil && (err == nil && p.exit != exit.Broken || errors.Is(err, context.Canceled)) {
 		err = failWith(exit.Interrupted, errors.New("interrupted"))
 	}
 	if printed.unread && errors.Is(err, syscall.EPIPE) {
@@ -122,8 +122,8 @@ func (p *program) app() *cli.App {
 		DisableSliceFlagSeparator: true, // a value may hold a comma
 		Commands: []*cli.Command{
 			p.runCommand(), p.sweepCommand(), p.initCommand(), p.checkCommand(), atOnce(p.traceCommand()), p.pingCommand(),
-			atOnce(p.reportCommand()), atOnce(p.compareCommand()), atOnce(p.exportCommand()), p.validateCommand(), atOnce(p.listCommand()),
-			p.schemaCommand(), p.coordinatorCommand(), p.agentCommand(), p.brokerCommand(), p.doctorCommand(),
+			atOnce(p.reportCommand()), atOnce(p.rankCommand()), atOnce(p.compareCommand()), atOnce(p.exportCommand()), p.validateCommand(),
+			atOnce(p.listCommand()), p.schemaCommand(), p.coordinatorCommand(), p.agentCommand(), p.brokerCommand(), p.doctorCommand(),
 			p.completionCommand(), p.versionCommand(),
 		},
 		ExitErrHandler: func(*cli.Context, error) {}, // errors are reported once, by Run

@@ -20,20 +20,12 @@ const (
 
 // helpStyle is how help is laid out on standard output.
 func (p *program) helpStyle() terminal.Style {
-	s := p.shown()
+	s := p.printed()
 	if s.Width == 0 {
 		s.Width = plainHelpWidth
 	}
 	s.Width = min(s.Width, mostHelpWidth)
 	return s
-}
-
-// shown is how text is shown on standard output.
-func (p *program) shown() terminal.Style {
-	if o, ok := p.stdout.(*output); ok {
-		return terminal.Of(o.Writer)
-	}
-	return terminal.Of(p.stdout)
 }
 
 // help prints what a command does, or the program where no command is named.

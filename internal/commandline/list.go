@@ -64,6 +64,7 @@ type claim struct {
 type algorithm struct {
 	Name        string    `json:"name"`
 	Title       string    `json:"title"`
+	Description string    `json:"description,omitempty"`
 	Citation    string    `json:"citation"`
 	Class       dme.Class `json:"class"`
 	Dynamic     bool      `json:"dynamic"`
@@ -113,7 +114,8 @@ func algorithmOf(a *dme.Algorithm) (algorithm, error) {
 		return algorithm{}, err
 	}
 	x := algorithm{
-		Name: a.Name, Title: a.Title, Citation: a.Citation, Class: a.Class, Dynamic: a.Dynamic, AsPublished: a.AsPublished,
+		Name: a.Name, Title: a.Title, Description: a.Description, Citation: a.Citation,
+		Class: a.Class, Dynamic: a.Dynamic, AsPublished: a.AsPublished,
 		Needs: a.Needs(defaults), Bears: append([]string{}, fault.Bears(a)...), Kinds: a.Kinds, Options: options(a.Options), Claims: []claim{},
 	}
 	for _, k := range a.Claims {

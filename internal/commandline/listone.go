@@ -13,7 +13,6 @@ import (
 	"dmebench/internal/suggest"
 	"dmebench/internal/terminal"
 	"dmebench/workload"
-	"dmebench/workload/fault"
 )
 
 // listableNames lists everything that 'list NAME' tells of. Of the names that two
@@ -44,9 +43,9 @@ func (p *program) listOne(c *cli.Context, name string, algorithmsOnly bool) erro
 			return err
 		}
 		if c.Bool("json") {
-			return printJSON(p.stdout, x)
+			return printJSON(p.stdout, []algorithm{x})
 		}
-		return p.printOne(func(w *strings.Builder, s terminal.Style) { writeAlgorithm(w, s, a, x) })
+		return p.showAlgorithm(a)
 	} else if algorithmsOnly {
 		return usage("list algorithms: %w", err)
 	}
@@ -106,35 +105,6 @@ func (p *program) printOne(write func(*strings.Builder, terminal.Style)) error {
 	write(&text, p.helpStyle())
 	_, err := p.stdout.Write([]byte(text.String()))
 	return err
-}
-
-func writeAlgorithm(w *strings.Builder, s terminal.Style, a *dme.Algorithm, x algorithm) {
-	paragraph(w, s, 0, qualified(a.Name, a)+": "+a.Title)
-	w.WriteString("\n")
-	class := string(a.Class)
-	if a.Dynamic {
-		class += ", dynamic: whom a node asks depends on what happened before"
-	}
-	columns(w, s, [][2]string{
-		{"paper", a.Citation}, {"class", class}, {"needs", orDash(needs(x.Needs), ", ")},
-		{"bears", orDash(fault.Bears(a), ", ")}, {"messages", strings.Join(a.Kinds, ", ")},
-	})
-	writeOptions(w, s, a.Options)
-	if len(a.Claims) == 0 {
-		return
-	}
-	fmt.Fprintf(w, "\n%s\n", s.Strong("Claims"))
-	for _, k := range a.Claims {
-		text := fmt.Sprintf("%s: %s (%s)", k.Quantity.Name, k.Formula, k.Source)
-		if k.KnownFalse != "" {
-			text += "; known to be false: " + k.KnownFalse
-		}
-		fmt.Fprintf(w, "  %s\n", s.Strong(a.ClaimID(k)))
-		paragraph(w, s, 4, text)
-	}
-	w.WriteString("\n")
-	paragraph(w, s, 0, "'dmebench run "+a.Name+" --nodes 7' measures it, 'dmebench check "+a.Name+" --nodes 3' searches its schedules, "+
-		"'dmebench validate "+a.Name+"' judges its claims.")
 }
 
 func writeOptions(w *strings.Builder, s terminal.Style, declared []dme.Option) {

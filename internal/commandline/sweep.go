@@ -10,9 +10,11 @@ import (
 
 	"dmebench/internal/coordinator"
 	"dmebench/internal/environment"
+	"dmebench/internal/exit"
 	"dmebench/internal/experiment"
 	"dmebench/internal/run"
 	"dmebench/internal/terminal"
+	"dmebench/report/threshold"
 	"dmebench/result"
 )
 
@@ -29,7 +31,8 @@ func (p *program) sweepCommand() *cli.Command {
 			&cli.StringFlag{Name: "file", Aliases: []string{"f"}, Usage: "the experiment's `FILE`"},
 		}, matrixFlags(), []cli.Flag{
 			&cli.StringFlag{Name: "out", Value: experiment.DefaultOut, Usage: "folder `DIR` below which results are kept"},
-			&cli.BoolFlag{Name: "fresh", Usage: "start anew although there are results of this file"},
+			failIfFlag("of each cell's median over its repetitions"),
+			&cli.BoolFlag{Name: "fresh", Usage: "start over although there are results of this file"},
 			&cli.BoolFlag{Name: "dry-run", Usage: "print the plan and start nothing"},
 			forceFlag(),
 			quietFlag(),
@@ -39,6 +42,10 @@ func (p *program) sweepCommand() *cli.Command {
 }
 
 func (p *program) sweep(c *cli.Context) error {
+	thresholds, err := thresholdsOf(c)
+	if err != nil {
+		return err
+	}
 	file, err := p.experimentOf(c)
 	if err != nil {
 		return err
@@ -101,7 +108,14 @@ func (p *program) sweep(c *cli.Context) error {
 	if summary.Interrupted {
 		return nil
 	}
-	return p.buildReport(summary.Dir, filepath.Join(summary.Dir, "report"), nil)
+	if thresholds != nil {
+		set, err := result.Read(summary.Dir)
+		if err != nil {
+			return failWith(exit.Data, err)
+		}
+		p.exit = p.judged(p.exit, threshold.OfCells(set, thresholds))
+	}
+	return p.buildReport(summary.Dir, filepath.Join(summary.Dir, "report"), look{})
 }
 
 // simulated reports whether an experiment has runs over the simulated network, and overNetworks
