@@ -106,7 +106,8 @@ func logTurns(t *testing.T, a *dme.Algorithm, nodes int, set map[string]string) 
 	if err != nil {
 		t.Fatalf("%s: %v", a.Name, err)
 	}
-	t.Logf("N=%d, taking turns: node %d is overtaken most, by %d entries of others; Jain's index %.3f", nodes, worst.Node, worst.MaxBypass, worst.Jain)
+	t.Logf("N=%d, taking turns: node %d is overtaken most, by %d entries of others; Jain's index %.3f",
+		nodes, worst.Node, worst.MaxBypass, worst.Jain)
 }
 
 // turns says how evenly a lets nodes take turns, the worst of some schedules. It

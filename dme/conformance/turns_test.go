@@ -121,7 +121,7 @@ func TestTurns(t *testing.T) {
 	}
 	add(1, 0, 10)
 	add(2, 7, 1)
-	add(1, 1, 65) // and has made 75 then, all that it makes
+	add(1, 1, 65)   // and has made 75 then, all that it makes
 	add(3, 1000, 5) // after node 1 has made all its requests
 	got := net.turns()
 	// Node 3 has waited for all 75 entries: 74 of node 1, one of node 2.
