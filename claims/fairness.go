@@ -40,8 +40,8 @@ func (c Circumstance) Unfair(all []dme.Claim, s dme.Setting, r *result.Result) [
 		}
 	}
 	if limit := muchOvertaken * s.Nodes; !promised && r.Fairness.MaxBypass > uint64(limit) {
-		lines = append(lines, fmt.Sprintf("starving: a node that had asked saw %d entries of others before its own, more than %d for each of %d nodes",
-			r.Fairness.MaxBypass, muchOvertaken, s.Nodes))
+		lines = append(lines, fmt.Sprintf("starving: a node that had asked saw %d entries of others before its own, "+
+			"more than %d for each of %d nodes", r.Fairness.MaxBypass, muchOvertaken, s.Nodes))
 	}
 	if r.Spec.Workload == "saturate" && r.Fairness.Jain != nil && *r.Fairness.Jain < evenJain {
 		lines = append(lines, "uneven: all nodes ask all the time, and "+shares(r.Work.EntriesByNode))
