@@ -71,6 +71,8 @@ type Algorithm struct {
 	// once every node is back.
 	Survives func(s Setting, down []NodeID) bool
 
+	// Claims are what its paper says of its cost and its safety. An algorithm of
+	// one's own may have none.
 	Claims []Claim
 
 	// Prepare computes what all nodes of a system share, once.
@@ -189,7 +191,6 @@ func (a *Algorithm) Check() error {
 	for i, name := range a.Kinds {
 		fault(name != "" && !slices.Contains(a.Kinds[:i], name), "a message kind without a name of its own")
 	}
-	fault(a.AsPublished || len(a.Claims) > 0, "no claims")
 	for i, o := range a.Options {
 		fault(!slices.ContainsFunc(a.Options[:i], func(p Option) bool { return p.Name == o.Name }), "option "+o.Name+" twice")
 		fault(o.Name != "" && o.Values() != "" && o.Help != "", "an option without name, values or help")
@@ -235,7 +236,7 @@ func Asked(s Setting, id NodeID) []NodeID {
 	return slices.Collect(asked.All())
 }
 
-// AskedByAll returns how many nodes are asked by a node, in the mean over all
+// AskedByAll returns how many nodes are asked by a node, on average over all
 // of them, the node itself included: K. It is a measure of a [QuorumSize].
 func AskedByAll(s Setting) (mean float64, ok bool) {
 	for id := NodeID(1); int(id) <= s.Nodes; id++ {

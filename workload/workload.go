@@ -107,7 +107,7 @@ func kinds() []Kind {
 				{Name: "hot", Default: "1", Forms: []string{"COUNT"}, Valid: valid(parseCount),
 					Help: "how many nodes are hot: the nodes 1 to COUNT"},
 				{Name: "share", Default: "0.8", Forms: []string{"FRACTION"}, Valid: valid(parseShare),
-					Help: "the part of all requests that the hot nodes make together, in the mean"},
+					Help: "the part of all requests that the hot nodes make together, on average"},
 			},
 		},
 		{
@@ -142,7 +142,7 @@ type Arrival struct {
 }
 
 // Plan is a workload for a given number of nodes and a seed. It is immutable;
-// its clients and steps are made anew at each call.
+// its clients and steps are made again at each call.
 type Plan struct {
 	spec  Spec
 	kind  Kind

@@ -12,7 +12,7 @@ import (
 // Priority describes section 6.5, increments of the sequence number other than one. All else is as
 // in section 2.2. Increments are from 1 to D:
 //
-//   - increments=random: each request's is drawn anew. When requests cross, the
+//   - increments=random: each request's is drawn again. When requests cross, the
 //     tie-breaking rule no longer favours the nodes with low numbers, as it does
 //     where all of them choose the same sequence number.
 //   - increments=priority: each node has its own, 1 at node 1, the highest

@@ -81,8 +81,8 @@ func (p *program) app() *cli.App {
 		EnableBashCompletion:      true,
 		Commands: []*cli.Command{
 			p.runCommand(), p.sweepCommand(), p.checkCommand(), atOnce(p.traceCommand()), p.pingCommand(), atOnce(p.reportCommand()),
-			atOnce(p.compareCommand()), atOnce(p.exportCommand()), p.validateCommand(), atOnce(p.listCommand()), p.schemaCommand(),
-			p.coordinatorCommand(), p.agentCommand(), p.brokerCommand(), p.doctorCommand(),
+			atOnce(p.rankCommand()), atOnce(p.compareCommand()), atOnce(p.exportCommand()), p.validateCommand(),
+			atOnce(p.listCommand()), p.schemaCommand(), p.coordinatorCommand(), p.agentCommand(), p.brokerCommand(), p.doctorCommand(),
 		},
 		ExitErrHandler: func(*cli.Context, error) {}, // errors are reported once, by Run
 		OnUsageError:   usageError,

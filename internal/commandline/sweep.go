@@ -29,7 +29,7 @@ func (p *program) sweepCommand() *cli.Command {
 			&cli.StringFlag{Name: "file", Aliases: []string{"f"}, Usage: "the experiment's `FILE`"},
 			&cli.StringFlag{Name: "out", Value: experiment.DefaultOut, Usage: "folder `DIR` below which results are kept"},
 			failIfFlag("of each cell's median over its repetitions"),
-			&cli.BoolFlag{Name: "fresh", Usage: "start anew although there are results of this file"},
+			&cli.BoolFlag{Name: "fresh", Usage: "start over although there are results of this file"},
 			&cli.BoolFlag{Name: "dry-run", Usage: "print the plan and start nothing"},
 			forceFlag(),
 			quietFlag(),
@@ -115,7 +115,7 @@ func (p *program) sweep(c *cli.Context) error {
 		}
 		p.exit = p.judged(p.exit, threshold.OfCells(set, thresholds))
 	}
-	return p.buildReport(summary.Dir, filepath.Join(summary.Dir, "report"), nil)
+	return p.buildReport(summary.Dir, filepath.Join(summary.Dir, "report"), look{})
 }
 
 // simulated reports whether an experiment has runs over the simulated network, and overNetworks

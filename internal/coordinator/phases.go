@@ -102,7 +102,7 @@ func (c *coordinator) startWorker(ctx context.Context, w int) error {
 	c.mu.Lock()
 	at.joined = make(chan struct{})
 	c.mu.Unlock()
-	boot := control.Boot{Run: c.run, Worker: w}
+	boot := control.Boot{Run: c.run, Worker: w, Exec: true}
 	if c.broker != nil {
 		boot.Broker = c.broker.Broker()
 	}
@@ -174,6 +174,7 @@ func (c *coordinator) assignment(w int) *control.Assignment {
 		Key: c.key, Broker: c.data.forWorkers(),
 		Resource:  c.shared.assignment(),
 		LogLimit:  c.logLimit(),
+		Record:    c.opt.Record,
 		SpinShare: spinBudget / float64(len(c.places)),
 	}
 	c.mu.Lock()

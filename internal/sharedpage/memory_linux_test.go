@@ -28,7 +28,7 @@ func TestThePageKeepsItsSize(t *testing.T) {
 		}
 	}
 	if _, err := unix.FcntlInt(f.Fd(), unix.F_ADD_SEALS, unix.F_SEAL_WRITE); !errors.Is(err, unix.EPERM) {
-		t.Errorf("sealed anew: %v", err)
+		t.Errorf("sealed again: %v", err)
 	}
 	p.Enter(2, false)
 	if n, _ := p.Violations(); n != 0 {

@@ -9,6 +9,8 @@ import (
 	"dmebench/dme"
 	"dmebench/internal/alarm"
 	"dmebench/internal/entrylog"
+	"dmebench/internal/eventlog"
+	"dmebench/internal/foreign"
 	"dmebench/internal/localprocess"
 	"dmebench/internal/noderun"
 	"dmebench/transport"
@@ -23,6 +25,7 @@ type node struct {
 	worker *worker
 	proc   *localprocess.Process
 	log    *entrylog.Log
+	events *eventlog.Log // nil where nothing is recorded
 
 	in      dme.Message
 	frame   []byte   // encoding buffer
@@ -30,8 +33,9 @@ type node struct {
 	leaving bool     // the critical section is over already: it lasts no time
 	staying bool     // it stays in the critical section, for a fault that is to strike it there
 	timers  map[dme.TimerID]uint64
-	serial  uint64 // of timers
-	use     use    // of the run's shared resource
+	serial  uint64         // of timers
+	use     use            // of the run's shared resource
+	guest   *foreign.Child // the process that decides what the node does; nil where it is no process of its own
 }
 
 func newNode(w *worker, id dme.NodeID) *node {
@@ -42,6 +46,10 @@ func newNode(w *worker, id dme.NodeID) *node {
 		n.log = entrylog.NewLog(w.assigned.LogLimit)
 	}
 	h := noderun.New(w.job.Algorithm, w.job.System, w.job.Spec.Nodes, id, world{n}, w.page.Counters(id))
+	if w.assigned.Record > 0 {
+		n.events = eventlog.New(w.clock.Now, w.assigned.Record)
+		h.Tell(n.events)
+	}
 	n.proc = localprocess.New(h, env{n}, w.job.Plan.Client(id), n.log)
 	n.proc.Watch(w.page.Waits(id))
 	return n
@@ -49,6 +57,9 @@ func newNode(w *worker, id dme.NodeID) *node {
 
 // receive handles a frame from another node.
 func (n *node) receive(from dme.NodeID, frame []byte) error {
+	if n.guest != nil {
+		return n.pass(from, frame)
+	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	vec := n.spare

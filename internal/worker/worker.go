@@ -43,6 +43,7 @@ type worker struct {
 	clock   *clock.Clock
 	memory  *os.File    // what the shared page lies in
 	control nats.Broker // of the control plane
+	exec    bool        // may start programs that the run names
 
 	assigned  *control.Assignment
 	job       *run.Job
@@ -61,6 +62,7 @@ type worker struct {
 	clocks    clock.Reading      // then
 	marked    int64              // when that was
 	lapses    *lapse.Watch
+	guests    guests // where nodes are processes of their own
 
 	failOnce sync.Once
 }
@@ -81,7 +83,9 @@ func (w *worker) answer(c control.Command) (r control.Reply) {
 	case control.OpAssign:
 		r, err = w.assign(c.Assign)
 	case control.OpConnect:
-		err = w.transport.Start(c.Book, w)
+		if err = w.transport.Start(c.Book, w); err == nil {
+			err = w.awaitGuests()
+		}
 	case control.OpPing:
 		r.Delays, r.Lost, err = w.ping(c)
 	case control.OpDown:
@@ -112,6 +116,8 @@ func (w *worker) answer(c control.Command) (r control.Reply) {
 		r = w.report()
 	case control.OpEntries:
 		r.Entries, err = w.entries(c.Chunk)
+	case control.OpEvents:
+		r.Entries, err = w.events(c.Nodes, c.Chunk)
 	case control.OpStates:
 		r.States, r.Waits = w.states(c.Limit), w.waits()
 	case control.OpCut:
@@ -157,6 +163,9 @@ func (w *worker) assign(a *control.Assignment) (control.Reply, error) {
 	w.nodes = make([]*node, a.Spec.Nodes+1)
 	for _, id := range a.Local {
 		w.nodes[id] = newNode(w, id)
+	}
+	if err := w.startGuests(); err != nil {
+		return r, err
 	}
 	w.prepareFaults()
 	if err := w.openResource(); err != nil {
@@ -230,6 +239,7 @@ func (w *worker) begin(at int64) {
 			p.Start()
 			p.Begin(at)
 		})
+		n.hear()
 	})
 }
 
@@ -299,7 +309,7 @@ func (w *worker) report() control.Reply {
 	c := w.transport.Counters().Minus(w.base)
 	change := w.clocks.Until(clock.Read())
 	r.Wire, r.Clocks, r.Lapses = &c, &change, w.lapses.Since(w.marked)
-	r.Misread = w.clock.Error()
+	r.Misread, r.Types = w.clock.Error(), w.guests.types.Names()
 	if t, ok := w.transport.(transport.Warner); ok {
 		r.Warnings = t.Warnings()
 	}
@@ -309,6 +319,7 @@ func (w *worker) report() control.Reply {
 		r.Unserved += uint64(n.proc.Unserved() + n.proc.Waiting())
 		r.Dropped += n.log.Dropped()
 		r.Chunks += len(n.log.Chunks())
+		r.Recorded = append(r.Recorded, n.recorded()...)
 		if reason := n.proc.LastRefusal(); reason != "" && len(r.Refusals) < 8 {
 			r.Refusals = append(r.Refusals, fmt.Sprintf("node %d: %s", n.id, reason))
 		}
@@ -339,7 +350,7 @@ func (w *worker) states(limit int) []string {
 	w.each(func(n *node) {
 		n.mu.Lock()
 		defer n.mu.Unlock()
-		s := noderun.Describe(n.proc.Runner)
+		s := n.describe()
 		if n.proc.Activity() == noderun.Idle {
 			others = append(others, s)
 		} else {
@@ -362,6 +373,7 @@ func (w *worker) waits() *stall.Standstill {
 }
 
 func (w *worker) close() {
+	w.endGuests()
 	if w.lapses != nil {
 		w.lapses.Close()
 	}
