@@ -6,9 +6,12 @@ import (
 	_ "embed"
 	"fmt"
 	"html/template"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"dmebench/report/plots"
+	"dmebench/report/units"
 )
 
 //go:embed page.html
@@ -30,6 +33,7 @@ type view struct {
 	Title, Started string
 	Style          template.CSS
 	Verdict        verdict
+	Answer         answer
 	Families       []section // of figures alone
 	Sets           []section
 	Scalings       []section
@@ -44,8 +48,10 @@ type view struct {
 type section struct {
 	ID, Title string
 	Figures   []figureView
-	Elsewhere string // of a set, where figures stand that are not here
+	LeftOut   []leftOut // figures that say nothing
+	Drawn     bool      // of a set: some of its runs stand in a figure
 	Table     table
+	TeX       string // the name of its file with the table for LaTeX
 	Kinds     []kindRow
 	Recovery  *recovery // of a set with faults
 	Sizes     []int
@@ -54,6 +60,8 @@ type section struct {
 
 type figureView struct {
 	Name, Title string
+	Caption     string // where the title does not stand above it
+	Remarks     string // where it does
 	SVG         template.HTML
 	Formats     []plots.Format
 }
@@ -61,32 +69,43 @@ type figureView struct {
 // view draws the figures and says what stands on the page.
 func (c *collection) view(w *folder) view {
 	var v view
-	for i, s := range c.sets {
-		shown := section{
-			ID: fmt.Sprintf("set-%d", i+1), Title: s.String(), Figures: w.draw(c.setFigures(s)), Table: c.table(s), Kinds: s.kinds(),
+	v.Answer = c.answer(w)
+	show := func(id, title string, pictures []picture) {
+		shown := section{ID: id, Title: title}
+		shown.Figures, shown.LeftOut = w.draw(together(pictures))
+		if len(shown.Figures)+len(shown.LeftOut) > 0 {
+			v.Families = append(v.Families, shown)
 		}
+	}
+	show("over-n", "Against the number of nodes", c.overNodes())
+	for _, same := range Grouped(c.families, func(f *family) string { return f.axis }) {
+		var pictures []picture
+		for _, f := range same {
+			for _, ch := range f.charts {
+				pictures = slices.Concat(pictures, c.pictures(ch), c.recoveryPictures(ch))
+			}
+		}
+		show("over-"+units.Slug(same[0].charts[0].against), "Against "+same[0].axis, pictures)
+	}
+	show("distributions", "Distributions, the course of the runs, and who did the work", c.acrossSets())
+	tex := c.texTables()
+	for i, s := range c.sets {
+		shown := section{ID: fmt.Sprintf("set-%d", i+1), Title: s.String(), Table: c.table(s), TeX: tex[i].Name, Kinds: s.kinds()}
+		w.put(filepath.Join("tables", tex[i].Name), tex[i].Data)
+		shown.Figures, shown.LeftOut = w.draw(c.ofSet(s))
 		for _, here := range s.spots {
 			shown.Sizes = append(shown.Sizes, here.nodes)
 		}
 		if shown.Recovery = c.recovery(s, w); shown.Recovery != nil {
 			v.Faults = true
 		}
-		if f := c.familyOf(s); f != nil {
-			shown.Elsewhere = f.title
-		}
+		shown.Drawn = slices.ContainsFunc(s.inOrder(), func(cell *cell) bool { return len(cell.good) > 0 })
 		v.Sets = append(v.Sets, shown)
 	}
-	for i, f := range c.families {
-		shown := section{ID: fmt.Sprintf("family-%d", i+1), Title: f.title}
-		for _, ch := range f.charts {
-			shown.Figures = append(shown.Figures, w.draw(append(c.figures(ch), c.recoveryFigures(ch)...))...)
-		}
-		v.Families = append(v.Families, shown)
-	}
 	for i, sc := range c.scalings() {
-		v.Scalings = append(v.Scalings, section{
-			ID: fmt.Sprintf("scaling-%d", i+1), Title: sc.title, Figures: w.draw(sc.figures), Rows: sc.rows,
-		})
+		shown := section{ID: fmt.Sprintf("scaling-%d", i+1), Title: sc.title, Rows: sc.rows}
+		shown.Figures, shown.LeftOut = w.draw(sc.pictures)
+		v.Scalings = append(v.Scalings, shown)
 	}
 	v.Hosts = c.hosts(w)
 	v.Title = cmp.Or(c.in.Header.Experiment.Name, "Experiment")
@@ -104,6 +123,9 @@ func (v view) page() ([]byte, error) {
 	if err == nil {
 		_, err = t.New("hosts").Parse(hostsHTML)
 	}
+	if err == nil {
+		_, err = t.New("answer").Parse(answerHTML)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -112,10 +134,19 @@ func (v view) page() ([]byte, error) {
 	return out.Bytes(), err
 }
 
+// mostWarnings is how many kinds of warnings are told before the others are folded.
+const mostWarnings = 3
+
+// FirstWarnings are the most frequent ones.
+func (v view) FirstWarnings() []warning { return v.Warnings[:min(mostWarnings, len(v.Warnings))] }
+
+// OtherWarnings are those after the first.
+func (v view) OtherWarnings() []warning { return v.Warnings[min(mostWarnings, len(v.Warnings)):] }
+
 // style is the page's style sheet with the colours of the series.
 func (c *collection) style() template.CSS {
 	var b strings.Builder
-	b.WriteString(pageCSS)
+	b.WriteString(pageCSS + answerCSS)
 	if c.onHosts() {
 		b.WriteString(hostsCSS)
 	}

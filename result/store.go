@@ -210,7 +210,7 @@ func (s *Set) read(from io.Reader) (size int64, unended bool, err error) {
 		last := errors.Is(err, io.EOF)
 		switch {
 		case last && number == 1:
-			return 0, false, fmt.Errorf("%s: %w; start anew with «dmebench sweep --fresh»", s.Path, ErrNoHeader)
+			return 0, false, fmt.Errorf("%s: %w; start over with 'dmebench sweep --fresh'", s.Path, ErrNoHeader)
 		case last && len(line) == 0:
 			return size, false, nil
 		case err != nil && !last:
@@ -255,7 +255,7 @@ var ErrNoHeader = errors.New("the first line, which says what the file holds, is
 func (s *Set) readHeader(line []byte) error {
 	if err := json.Unmarshal(line, &s.Header); err != nil {
 		return fmt.Errorf("not the header of a sweep's results: %w; without it nothing tells what the runs belong to: "+
-			"repair the line, or start anew with «dmebench sweep --fresh»", err)
+			"repair the line, or start over with 'dmebench sweep --fresh'", err)
 	}
 	return checkVersion(s.Header.SchemaVersion)
 }

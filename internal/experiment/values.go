@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"dmebench/internal/suggest"
 	"dmebench/result"
 	"dmebench/workload/fault"
 
@@ -105,7 +106,7 @@ func (d *document) mapping(where, key string, n *yaml.Node, depth int) {
 		case twice:
 			d.refuseValue(k, "mapping key %q already defined at line %d", name, line)
 		case strict && name != "<<" && !slices.Contains(known, name):
-			d.refuseValue(k, "unknown key %q; known here: %s", name, strings.Join(known, ", "))
+			d.refuseValue(k, "%v", suggest.Unknown("key", name, known, "known here: "+strings.Join(known, ", ")))
 		default:
 			first[name] = k.Line
 			below := name
