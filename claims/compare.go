@@ -142,7 +142,7 @@ func pointOf(kind dme.ClaimKind, predicted float64, values []float64, least, mos
 		}
 		p.How = extremes(kind, agrees || timed, least, most)
 		if timed {
-			p.How = "in the mean " + p.How
+			p.How = "on average " + p.How
 		}
 	}
 	p.Agrees = p.Standing == Agrees

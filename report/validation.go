@@ -58,7 +58,7 @@ func ValidationSummary(d *claims.Document) string {
 // claimText is what is claimed: "messages per CS = 2(N−1)".
 func claimText(v claims.Verdict) string {
 	relation := map[dme.ClaimKind]string{
-		dme.Exact: "=", dme.Mean: "= in the mean", dme.UpperBound: "≤", dme.LowerBound: "≥", dme.Asymptotic: "grows like",
+		dme.Exact: "=", dme.Mean: "= on average", dme.UpperBound: "≤", dme.LowerBound: "≥", dme.Asymptotic: "grows like",
 	}[v.Kind]
 	text := fmt.Sprintf("%s %s %s", v.Quantity, relation, v.Formula)
 	if set := result.Settings(v.Set); set != "" && !strings.Contains(v.Formula, set) {

@@ -89,7 +89,7 @@ func TestMetrics(t *testing.T) {
 		Messages:     result.Messages{Transmissions: 5, PerCS: &five, SteadyPerCS: &five},
 		ResponseTime: times, WaitingTime: times, SyncDelay: times, Lateness: times,
 		Fairness: result.Fairness{Jain: &five, LongestRun: 5, MaxBypass: 5, ByOne: 5, OutOfOrder: 5},
-		Work:     result.Work{MaxOverMean: &five},
+		Work:     result.Work{MaxOverMean: &five, SentByNode: []uint64{1, 3}, HandledByNode: []uint64{1, 2}},
 		// Of several faults the costliest counts, but all requests that were lost.
 		Faults: []result.Fault{
 			{RecoveredNS: ns(5), ServedNS: ns(4), Messages: count(3), Waiting: 1, Lost: 3},

@@ -79,6 +79,7 @@ const (
 	MeanHold           = "cs_ns"
 	JainIndex          = "jain_index"
 	WorkMaxOverMean    = "work_max_over_mean"
+	BusiestPerCS       = "busiest_node_messages_per_cs"
 	LongestRun         = "longest_run"
 	MaxBypass          = "max_bypass"
 	MaxBypassByOne     = "max_bypass_by_one"
@@ -121,6 +122,7 @@ var metrics = []Metric{
 	{JainIndex, "Jain's index of fairness", "jain-index", Higher, func(r *Result) *float64 { return r.Fairness.Jain }},
 	{WorkMaxOverMean, "Work of the busiest node over the mean", "work-max-over-mean", Lower,
 		func(r *Result) *float64 { return r.Work.MaxOverMean }},
+	{BusiestPerCS, "Messages of the busiest node per CS", "busiest-msgs/CS", Lower, busiest},
 	{LongestRun, "Longest run of one node", "longest-run", Lower, inOrder(func(f Fairness) uint64 { return f.LongestRun })},
 	{MaxBypass, "Most entries by others while a node waits", "max-bypass", Lower, inOrder(func(f Fairness) uint64 { return f.MaxBypass })},
 	{MaxBypassByOne, "Most entries by one other while a node waits", "max-bypass-by-one", Lower, func(r *Result) *float64 {
@@ -151,6 +153,20 @@ var metrics = []Metric{
 		func(r *Result) *float64 { return of64(r.SyncDelayBound) }},
 	{SyncDelayLoad, "Synchronization delay, 1/throughput − E", "sync-delay-by-throughput-ns", Lower,
 		func(r *Result) *float64 { return r.SyncDelayLoad }},
+}
+
+// busiest is what the busiest node sends and handles for each entry of any node.
+func busiest(r *Result) *float64 {
+	w := r.Work
+	if r.Entries == 0 || len(w.SentByNode) == 0 || len(w.SentByNode) != len(w.HandledByNode) {
+		return nil
+	}
+	most := uint64(0)
+	for i, sent := range w.SentByNode {
+		most = max(most, sent+w.HandledByNode[i])
+	}
+	x := float64(most) / float64(r.Entries)
+	return &x
 }
 
 // costliest is the largest value of the run's faults. A fault at which nobody

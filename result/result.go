@@ -27,6 +27,7 @@ type Result struct {
 	Seed          uint64   `json:"seed"`
 	Status        Status   `json:"status"`
 	Error         string   `json:"error,omitempty"`
+	Partial       bool     `json:"partial,omitempty"` // interrupted: of what was measured until then
 	FailedNodes   []int    `json:"failed_nodes,omitempty"`
 	FailedStderr  []string `json:"failed_stderr,omitempty"` // what the process that failed wrote
 
@@ -56,6 +57,8 @@ type Result struct {
 	Liveness Liveness `json:"liveness"`
 	Warmup   Warmup   `json:"warmup"`
 	Faults   []Fault  `json:"faults,omitempty"` // what was done to the run on purpose, in order of time
+
+	Thresholds []Threshold `json:"thresholds,omitempty"` // that were set for the run, in the order in which they were given
 
 	Workers     int               `json:"workers"`         // processes
 	Hosts       []Host            `json:"hosts,omitempty"` // of a run on other hosts than the coordinator's alone
@@ -256,6 +259,15 @@ type Fault struct {
 	Waiting     uint64  `json:"waiting"`      // requests of other nodes that waited when it struck
 	Lost        uint64  `json:"lost"`         // requests and entries of the nodes it hit, which ended with them
 	Messages    *uint64 `json:"messages"`     // sent until it had recovered; null where it did not
+}
+
+// Threshold is what a user does not accept of a run, and what came of it.
+type Threshold struct {
+	Threshold string   `json:"threshold"` // as it was given: "p99>10ms"
+	Metric    string   `json:"metric"`
+	Limit     float64  `json:"limit"`   // in the metric's unit
+	Value     *float64 `json:"value"`   // null where the run has none
+	Crossed   *bool    `json:"crossed"` // null where that cannot be told
 }
 
 // Series is the course of a run, in intervals of equal length from its start on.

@@ -199,7 +199,7 @@ func (s *Set) read(from io.Reader) (size int64, err error) {
 		line, err := readLine(in)
 		switch {
 		case errors.Is(err, io.EOF) && number == 1:
-			return 0, fmt.Errorf("%s: %w; start anew with «dmebench sweep --fresh»", s.Path, ErrNoHeader)
+			return 0, fmt.Errorf("%s: %w; start over with «dmebench sweep --fresh»", s.Path, ErrNoHeader)
 		case errors.Is(err, io.EOF):
 			return size, nil
 		case err != nil:

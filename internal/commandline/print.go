@@ -25,7 +25,11 @@ func printResult(out io.Writer, job *run.Job, r *result.Result) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	line := func(name, format string, args ...any) { fmt.Fprintf(w, "%s\t%s\n", name, fmt.Sprintf(format, args...)) }
 	line("run", "%s, %d nodes over %s, workload %s, seed %d", r.Algorithm, r.Nodes, network(job), r.Workload, r.Seed)
-	line("status", "%s", r.Status)
+	status := string(r.Status)
+	if r.Partial {
+		status += ", partial: interrupted before its end"
+	}
+	line("status", "%s", status)
 	line("entries", "%d of %d requests", r.Entries, r.Requests)
 	if r.Messages.PerCS != nil {
 		line("messages per CS", "%.4g  (%s)", *r.Messages.PerCS, kinds(r))

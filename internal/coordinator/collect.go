@@ -118,7 +118,9 @@ func (c *coordinator) entries(ctx context.Context, reports []control.Reply, o *m
 				r, err := c.call(ctx, w, control.Command{Op: control.OpEntries, Chunk: k})
 				mu.Lock()
 				if err == nil {
+					before := len(o.Entries)
 					o.Entries, err = entrylog.Decode(o.Entries, r.Entries)
+					o.Entries = append(o.Entries[:before], c.inTime(w, o.Entries[before:])...)
 				}
 				if err != nil {
 					errs = append(errs, fmt.Errorf("records of %s: %w", c.name(w), err))
@@ -132,6 +134,16 @@ func (c *coordinator) entries(ctx context.Context, reports []control.Reply, o *m
 	}
 	wg.Wait()
 	return errors.Join(errs...)
+}
+
+// inTime leaves out what a worker has recorded after the run was interrupted: the
+// others have told their part at other times.
+func (c *coordinator) inTime(worker int, entries []entrylog.Entry) []entrylog.Entry {
+	if c.cut == 0 {
+		return entries
+	}
+	cut := c.there(worker, c.cut)
+	return slices.DeleteFunc(entries, func(e entrylog.Entry) bool { return e.Exited > cut })
 }
 
 // result turns the observation into the run's result. err is what ended the run

@@ -121,7 +121,7 @@ func TestSweepResumesAfterAnyByteOfARun(t *testing.T) {
 	}
 }
 
-// A sweep that was killed at any byte of its first line starts anew.
+// A sweep that was killed at any byte of its first line starts over.
 func TestSweepResumesAfterAnyByteOfTheHeader(t *testing.T) {
 	var b bench
 	opt := options(t, &b)
@@ -269,7 +269,7 @@ func TestTwoSweepsAtOnceAreRefused(t *testing.T) {
 	}
 }
 
-// A folder that somebody has deleted does not keep a sweep from starting anew.
+// A folder that somebody has deleted does not keep a sweep from starting over.
 func TestDanglingLatest(t *testing.T) {
 	var b bench
 	opt := options(t, &b)

@@ -40,6 +40,7 @@ type Observation struct {
 	Job         *run.Job
 	Status      result.Status // result.OK unless the runtime knows better; Result finds the violations
 	Error       string
+	Partial     bool // it was interrupted
 	FailedNodes []int
 
 	Entries []entrylog.Entry // of all nodes, in any order

@@ -31,7 +31,7 @@ func Result(o Observation) *result.Result {
 		SchemaVersion: result.SchemaVersion,
 		Algorithm:     job.Spec.Algorithm, Nodes: job.Spec.Nodes, Transport: job.Spec.Transport,
 		Workload: job.Spec.Workload, Seed: job.Spec.Seed, Spec: job.Spec,
-		Status: o.Status, Error: o.Error, FailedNodes: slices.Sorted(slices.Values(o.FailedNodes)),
+		Status: o.Status, Error: o.Error, Partial: o.Partial, FailedNodes: slices.Sorted(slices.Values(o.FailedNodes)),
 		Requests: sum.Requests, Entries: sum.Entries, Unserved: o.Unserved,
 		Messages: sum.messages(job.Algorithm, o.PerEntry),
 		Wire:     o.Wire,

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 
+	"dmebench/internal/suggest"
+
 	"dmebench/dme"
 	"dmebench/internal/foreign"
 	"dmebench/result"
@@ -27,20 +29,29 @@ const MaxNodes = 1 << 20
 // Catalog is the list of the algorithms that can be run.
 type Catalog []*dme.Algorithm
 
-// Lookup returns the algorithm of that name.
-func (c Catalog) Lookup(name string) (*dme.Algorithm, error) {
-	i := slices.IndexFunc(c, func(a *dme.Algorithm) bool { return a.Name == name })
-	if i < 0 {
-		if foreign.Is(name) {
-			return nil, fmt.Errorf("%s: nodes in other languages are processes of their own, whose steps can be neither chosen nor simulated; "+
-				"'dmebench run --exec COMMAND' runs them over a real network", name)
-		}
-		if name == "" {
-			return nil, errors.New("which algorithm? «dmebench list» shows what there is")
-		}
-		return nil, fmt.Errorf("unknown algorithm %q; «dmebench list» shows what there is", name)
+// Names lists the names of the algorithms.
+func (c Catalog) Names() []string {
+	names := make([]string, len(c))
+	for i, a := range c {
+		names[i] = a.Name
 	}
-	return c[i], nil
+	return names
+}
+
+// Lookup returns the algorithm of that name, in any case.
+func (c Catalog) Lookup(name string) (*dme.Algorithm, error) {
+	names := c.Names()
+	found, ok := suggest.Find(name, names)
+	switch {
+	case ok:
+		return c[slices.Index(names, found)], nil
+	case foreign.Is(name):
+		return nil, fmt.Errorf("%s: nodes in other languages are processes of their own, whose steps can be neither chosen nor simulated; "+
+			"'dmebench run --exec COMMAND' runs them over a real network", name)
+	case name == "":
+		return nil, errors.New("which algorithm? 'dmebench list' shows what there is")
+	}
+	return nil, suggest.Unknown("algorithm", name, names, "'dmebench list' shows what there is")
 }
 
 // Job is a Spec whose every name has been looked up and every value checked:
@@ -128,6 +139,9 @@ func outline(s result.Spec, c Catalog, readFile func(string) ([]byte, error)) (*
 	}
 
 	j.Algorithm = a
+	s.Algorithm, s.Workload, s.Transport = a.Name, kind.Name, j.Network.Name // as they are written elsewhere
+	s.Set = dme.Canonical(s.Set, a.Options, kind.Options, j.Network.Options)
+	j.Spec = s
 	sets, err := divide(s.Set, owner{a.Name, a.Options}, owner{kind.Name, kind.Options}, owner{j.Network.Name, j.Network.Options})
 	try(err)
 	if kind.Drive == workload.Stepped {
@@ -321,6 +335,9 @@ func divide(set map[string]string, owners ...owner) (of []map[string]string, err
 		there := "none of them takes any"
 		if len(known) > 0 {
 			there = "known here: " + strings.Join(known, ", ")
+		}
+		if near := suggest.Near(unknown[0], known); near != "" && len(unknown) == 1 {
+			there = "did you mean '" + near + "'?"
 		}
 		errs = append(errs, fmt.Errorf("--set %s: no option of %s; %s", strings.Join(unknown, ", "), strings.Join(who, ", "), there))
 	}

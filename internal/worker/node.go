@@ -45,6 +45,7 @@ func newNode(w *worker, id dme.NodeID) *node {
 	}
 	h := noderun.New(w.job.Algorithm, w.job.System, w.job.Spec.Nodes, id, world{n}, w.page.Counters(id))
 	n.proc = localprocess.New(h, env{n}, w.job.Plan.Client(id), n.log)
+	n.proc.Watch(w.page.Waits(id))
 	return n
 }
 
