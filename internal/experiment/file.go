@@ -27,6 +27,7 @@ import (
 	"unicode"
 
 	"dmebench/internal/exit"
+	"dmebench/internal/foreign"
 	"dmebench/internal/input"
 	"dmebench/result"
 	"dmebench/workload/fault"
@@ -163,6 +164,7 @@ func named(entries []result.Entry) []namedEntry {
 	var all []namedEntry
 	for i := range entries {
 		e := &entries[i]
+		e.Name = foreign.FullName(e.Name, e.Set)
 		all = append(all, namedEntry{e.Name, &e.Label, result.Settings(e.Set)})
 	}
 	return all

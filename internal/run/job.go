@@ -93,7 +93,8 @@ func Resolve(s result.Spec, c Catalog, readFile func(string) ([]byte, error)) (*
 
 // outline looks up what a spec names, and prepares nothing.
 func outline(s result.Spec, c Catalog, readFile func(string) ([]byte, error)) (*Job, error) {
-	s = Canonical(s.WithDefaults())
+	s = s.WithDefaults()
+	s.Algorithm = foreign.FullName(s.Algorithm, s.Set)
 	j := &Job{Spec: s, Warmup: -1}
 	var errs []error
 	try := func(err error) bool {
