@@ -168,6 +168,13 @@ func (n *Node) Release(*dme.Outbox) {
 	}
 }
 
+// Stop passes on that no more requests will come.
+func (n *Node) Stop(*dme.Outbox) {
+	if n.child != nil {
+		n.child.stop()
+	}
+}
+
 // Receive refuses: messages of such nodes are no dme.Message, and go to the Child.
 func (n *Node) Receive(_ dme.NodeID, _ dme.Message, out *dme.Outbox) {
 	out.Refuse("a node in another language takes no such message")
