@@ -67,11 +67,11 @@ var importRules = []importRule{
 		"internal/clock", "internal/clock/exchange", "internal/environment", "internal/atomicfile", "report/units", "transport/udp",
 	}},
 
-	{of: []string{"workload", "workload/fault"}, may: []string{"dme", "internal/suggest"}},
+	{of: []string{"workload", "workload/fault"}, may: []string{"dme", "internal/suggest", "internal/atomicfile"}},
 	// Numbers in, numbers out.
 	{of: []string{"report/stats", "report/units"}, may: []string{}, not: machine},
 	// What others read results with.
-	{of: []string{"result"}, may: []string{"dme", "internal/suggest"}},
+	{of: []string{"result"}, may: []string{"dme", "internal/suggest", "internal/atomicfile"}},
 	// Judges results, however they came about.
 	{of: []string{"claims"}, not: slices.Concat(networks, runners, []string{"algorithms/..."})},
 	{of: []string{"report", "report/..."}, not: slices.Concat(networks, runners, []string{"algorithms/..."})},
@@ -81,12 +81,14 @@ var importRules = []importRule{
 	{of: []string{"internal/localprocess"}, may: []string{"dme", "internal/noderun", "internal/entrylog", "workload"}},
 	{of: []string{"internal/sharedpage"}, may: []string{"dme", "internal/noderun", "internal/entrylog"}},
 	{of: []string{"internal/entrylog"}, may: []string{"dme"}},
+	{of: []string{"internal/eventlog"}, may: []string{"dme", "internal/noderun"}, not: machine},
 	{of: []string{"internal/alarm"}, may: []string{"dme", "internal/clock", "internal/rawio"}},
 	// Searches and worked examples: on the network in memory and on no other.
-	{of: []string{"internal/spacetime"}, may: []string{"dme", "dme/vnet"}},
+	{of: []string{"internal/recording"}, may: []string{"dme", "dme/vnet", "internal/noderun", "internal/eventlog"}, not: machine},
+	{of: []string{"internal/spacetime"}, may: []string{"dme", "dme/vnet", "internal/recording"}},
 	{of: []string{"internal/stall"}, may: []string{"dme", "result"}},
-	{of: []string{"internal/check"}, may: []string{"dme", "dme/vnet", "internal/spacetime", "internal/stall"}},
-	{of: []string{"internal/trace"}, may: []string{"dme", "dme/vnet", "internal/noderun", "internal/spacetime"}},
+	{of: []string{"internal/check"}, may: []string{"dme", "dme/vnet", "internal/recording", "internal/spacetime", "internal/stall"}},
+	{of: []string{"internal/trace"}, may: []string{"dme", "dme/vnet", "internal/noderun", "internal/recording", "internal/spacetime"}},
 }
 
 // machine is what a page in a browser does not have.

@@ -11,10 +11,9 @@ import (
 	"strconv"
 	"strings"
 
-	"dmebench/internal/suggest"
-
 	"dmebench/dme"
 	"dmebench/internal/foreign"
+	"dmebench/internal/suggest"
 	"dmebench/result"
 	"dmebench/transport"
 	"dmebench/transport/link"
@@ -50,6 +49,9 @@ func (c Catalog) Lookup(name string) (*dme.Algorithm, error) {
 			"'dmebench run --exec COMMAND' runs them over a real network", name)
 	case name == "":
 		return nil, errors.New("which algorithm? 'dmebench list' shows what there is")
+	case foreign.Is(name):
+		return nil, fmt.Errorf("%s: nodes in other languages are processes of their own, whose steps can be neither chosen nor simulated; "+
+			"'dmebench run --exec COMMAND' runs them over a real network", name)
 	}
 	return nil, suggest.Unknown("algorithm", name, names, "'dmebench list' shows what there is")
 }
