@@ -91,7 +91,7 @@ func (c *Child) stop() {
 func (c *Child) begin(line []byte) error {
 	e, err := parse(line)
 	if err != nil {
-		return c.complain(err.Error(), line)
+		return c.complain("writes a line that "+err.Error(), line)
 	}
 	var a answer
 	_ = json.Unmarshal(e.Body, &a) // what is wrong with it is seen below
@@ -111,7 +111,7 @@ func (c *Child) begin(line []byte) error {
 func (c *Child) heard(line []byte) error {
 	e, err := parse(line)
 	if err != nil {
-		return c.complain(err.Error(), line)
+		return c.complain("writes a line that "+err.Error(), line)
 	}
 	if e.Src != "" && e.Src != nodeName(c.ID) {
 		return c.complain(fmt.Sprintf("calls itself %q in src; it is %s", e.Src, nodeName(c.ID)), line)
