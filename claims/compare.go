@@ -63,11 +63,11 @@ func (c *Cell) Compare(claim dme.Claim, predicted float64) (e Evidence, ok bool)
 		}
 		e.values = append(e.values, x.Mean)
 		least, most = min(least, x.Least), max(most, x.Most)
-		if r.T != nil && r.CS != nil {
-			t, cs = t+*r.T, cs+*r.CS
+		if delay := r.Delay(); delay != nil && r.CS != nil {
+			t, cs = t+*delay, cs+*r.CS
 		}
-		if r.SyncDelay != nil && r.T != nil {
-			longest = max(longest, float64(r.SyncDelay.Max) / *r.T)
+		if delay := r.Delay(); r.SyncDelay != nil && delay != nil {
+			longest = max(longest, float64(r.SyncDelay.Max) / *delay)
 		}
 	}
 	n := float64(len(e.values))
@@ -142,7 +142,7 @@ func pointOf(kind dme.ClaimKind, predicted float64, values []float64, least, mos
 		}
 		p.How = extremes(kind, agrees || timed, least, most)
 		if timed {
-			p.How = "in the mean " + p.How
+			p.How = "on average " + p.How
 		}
 	}
 	p.Agrees = p.Standing == Agrees

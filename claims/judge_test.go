@@ -74,8 +74,8 @@ func TestCompareTimes(t *testing.T) {
 		want      Standing
 		how       string
 	}{
-		{dme.UpperBound, 1, Agrees, "in the mean at most 1.005"}, {dme.UpperBound, 0.9, Differs, "in the mean at most 1.005"},
-		{dme.UpperBound, 2, Agrees, "at most"}, {dme.LowerBound, 1, Agrees, "in the mean at least 1.005"},
+		{dme.UpperBound, 1, Agrees, "on average at most 1.005"}, {dme.UpperBound, 0.9, Differs, "on average at most 1.005"},
+		{dme.UpperBound, 2, Agrees, "at most"}, {dme.LowerBound, 1, Agrees, "on average at least 1.005"},
 		{dme.LowerBound, 1.2, Differs, "at least"}, {dme.LowerBound, 0.5, Agrees, "at least"},
 		{dme.Mean, 1, Agrees, "in the interval"}, {dme.Mean, 1.2, Differs, "off by"}, {dme.Exact, 1, Agrees, "in the interval"},
 	} {

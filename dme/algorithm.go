@@ -33,8 +33,12 @@ type Algorithm struct {
 	Name     string // as on the command line
 	Title    string // as in a plot's legend or a heading
 	Citation string // author, title, source, section
-	Class    Class
-	Dynamic  bool // whom a node asks depends on what happened before
+
+	// Description is a paragraph: how it works, what it costs, when it is good.
+	Description string
+
+	Class   Class
+	Dynamic bool // whom a node asks depends on what happened before
 
 	// AsPublished marks the literal text of a paper, kept as a negative
 	// control: it is known to be wrong.
@@ -231,7 +235,7 @@ func Asked(s Setting, id NodeID) []NodeID {
 	return slices.Collect(asked.All())
 }
 
-// AskedByAll returns how many nodes are asked by a node, in the mean over all
+// AskedByAll returns how many nodes are asked by a node, on average over all
 // of them, the node itself included: K. It is a measure of a [QuorumSize].
 func AskedByAll(s Setting) (mean float64, ok bool) {
 	for id := NodeID(1); int(id) <= s.Nodes; id++ {

@@ -110,7 +110,7 @@ func TestDeferredTwin(t *testing.T) {
 	})
 }
 
-// RequestQueue against a slice that is sorted anew each time.
+// RequestQueue against a slice that is sorted again each time.
 func TestRequestQueueTwin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var queue, twin RequestQueue

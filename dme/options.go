@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"dmebench/internal/suggest"
 )
 
 // Option is a setting of an algorithm, a workload or a transport, given as
@@ -34,12 +36,66 @@ func (o Option) Accepts(value string) error {
 		if slices.Contains(o.Words, value) {
 			return nil
 		}
-		return fmt.Errorf("%s=%s: want %s", o.Name, value, o.Values())
+		return fmt.Errorf("%s=%s: want %s%s", o.Name, value, o.Values(), suggest.Hint(value, o.Words))
 	}
 	if err := o.Valid(value); err != nil {
-		return fmt.Errorf("%s=%s: %w (want %s)", o.Name, value, err, o.Values())
+		return fmt.Errorf("%s=%s: %w (want %s)%s", o.Name, value, err, o.Values(), suggest.Hint(value, o.Words))
 	}
 	return nil
+}
+
+// canonical returns value as it is declared, where it differs in case alone: a
+// word, or the word before the colon of a form such as "kary:K". Any other value
+// stays as it is.
+func (o Option) canonical(value string) string {
+	if o.Accepts(value) == nil {
+		return value
+	}
+	if word, ok := suggest.Find(value, o.Words); ok {
+		return word
+	}
+	before, after, _ := strings.Cut(value, ":")
+	for _, form := range o.Forms {
+		if word, _, ok := strings.Cut(form, ":"); ok && strings.EqualFold(word, before) && o.Accepts(word+":"+after) == nil {
+			return word + ":" + after
+		}
+	}
+	return value
+}
+
+// Canonical returns set with the names of the declared options, and their values
+// that are words, in the case in which they are declared. What is not declared
+// stays as it is. A nil set stays nil.
+func Canonical(set map[string]string, declared ...[]Option) map[string]string {
+	if set == nil {
+		return nil
+	}
+	all := slices.Concat(declared...)
+	names := optionNames(all)
+	canonical := make(map[string]string, len(set))
+	for given, value := range set {
+		name, ok := suggest.Find(given, names)
+		_, exact := set[name]
+		_, taken := canonical[name]
+		if !ok || taken || exact && name != given {
+			name = given // unknown, or set in two ways: to be refused
+		}
+		for _, o := range all {
+			if o.Name == name {
+				value = o.canonical(value)
+			}
+		}
+		canonical[name] = value
+	}
+	return canonical
+}
+
+func optionNames(options []Option) []string {
+	names := make([]string, len(options))
+	for i, o := range options {
+		names[i] = o.Name
+	}
+	return names
 }
 
 // Options holds a value for every option of an algorithm: a default where
@@ -66,13 +122,14 @@ func (a *Algorithm) Resolve(set map[string]string) (Options, error) {
 	return opt, nil
 }
 
-// ResolveOptions completes set with the defaults of the declared options.
+// ResolveOptions completes set with the defaults of the declared options. Names
+// and words may be in any case.
 func ResolveOptions(declared []Option, set map[string]string) (Options, error) {
 	opt := make(Options, len(declared))
+	set = Canonical(set, declared)
+	names := optionNames(declared)
 	var errs []error
-	var names []string
 	for _, o := range declared {
-		names = append(names, o.Name)
 		opt[o.Name] = o.Default
 		if v, ok := set[o.Name]; ok {
 			opt[o.Name] = v
@@ -87,7 +144,7 @@ func ResolveOptions(declared []Option, set map[string]string) (Options, error) {
 			if len(names) > 0 {
 				known = "there are " + strings.Join(names, ", ")
 			}
-			errs = append(errs, fmt.Errorf("unknown option %q; %s", name, known))
+			errs = append(errs, suggest.Unknown("option", name, names, known))
 		}
 	}
 	return opt, errors.Join(errs...)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"dmebench/report/circumstance"
 	"dmebench/report/plots"
 	"dmebench/report/units"
 	"dmebench/result"
@@ -51,7 +52,7 @@ func (c *collection) axes() []result.Axis {
 	}
 	options := make(map[string]string)
 	for _, s := range c.sets {
-		maps.Copy(options, s.options.workload)
+		maps.Copy(options, s.options.Workload)
 	}
 	for _, name := range slices.Sorted(maps.Keys(options)) {
 		all = append(all, result.Axis{Name: name, Over: name, Title: name})
@@ -133,7 +134,7 @@ func (p *point) read(axis result.Axis) {
 // without says everything about a set but its value of a dimension or option,
 // which text is; "" where it has none.
 func (s *set) without(over string) (about []string, text string) {
-	spec, network, workload := s.first.Result.Spec, maps.Clone(s.options.network), maps.Clone(s.options.workload)
+	spec, network, workload := s.first.Result.Spec, maps.Clone(s.options.Network), maps.Clone(s.options.Workload)
 	about = []string{s.transport, s.workload}
 	requests := s.requests
 	if slices.Contains(result.Dimensions(), over) {
@@ -168,11 +169,11 @@ func (s *set) without(over string) (about []string, text string) {
 		delete(network, over)
 		delete(workload, over)
 	}
-	about = slices.Concat(about, conditions(spec), settingsOf(network, workload))
+	about = slices.Concat(about, circumstance.Conditions(spec), circumstance.Settings(network, workload))
 	if requests != "" {
 		about = append(about, requests)
 	}
-	about = slices.Concat(about, s.hosts, faultsOf(spec))
+	about = slices.Concat(about, s.hosts, circumstance.Faults(spec))
 	return about, text
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"dmebench/report/circumstance"
 	"dmebench/report/plots"
 	"dmebench/report/stats"
 	"dmebench/report/units"
@@ -27,13 +28,13 @@ type collection struct {
 
 // set is what was measured over one network under one workload.
 type set struct {
-	chart                          // its figures against the number of nodes
-	transport, workload string     // their names
-	first               result.Run // for what is the same in all its runs
-	options             settings   // of network and workload
-	hosts               []string   // on which they were, one of the conditions
-	conditions          []string   // what else tells it from other sets
-	requests            string     // how many there were, one of the conditions; "" where runs have no number in common
+	chart                                    // its figures against the number of nodes
+	transport, workload string               // their names
+	first               result.Run           // for what is the same in all its runs
+	options             circumstance.Options // of network and workload
+	hosts               []string             // on which they were, one of the conditions
+	conditions          []string             // what else tells it from other sets
+	requests            string               // how many there were, one of the conditions; "" where runs have no number in common
 }
 
 // cell is the repetitions of one point of the experiment.
@@ -47,30 +48,17 @@ type cell struct {
 	estimates map[string]stats.Estimate // by name of the metric, over the good ones
 }
 
-// settings are the options of a run by whose they are.
-type settings struct{ algorithm, network, workload map[string]string }
-
 // Grouped divides values by their keys, in the order in which these appear.
 func Grouped[K comparable, V any](values []V, key func(V) K) [][]V {
-	var groups [][]V
-	at := make(map[K]int)
-	for _, v := range values {
-		k := key(v)
-		if _, known := at[k]; !known {
-			at[k] = len(groups)
-			groups = append(groups, nil)
-		}
-		groups[at[k]] = append(groups[at[k]], v)
-	}
-	return groups
+	return circumstance.Grouped(values, key)
 }
 
 func collect(in Input) *collection {
-	c := &collection{in: in, theory: newTheory(in)}
+	c := &collection{in: in, theory: newTheory(in), warnings: in.Warnings()}
 	for _, r := range in.Runs {
-		c.runs = append(c.runs, complete(r))
+		c.runs = append(c.runs, circumstance.Complete(r))
 	}
-	c.disambiguate()
+	circumstance.Disambiguate(&in.Header.Experiment, c.runs)
 	c.in.Runs, c.keys = c.runs, result.Keys(c.runs)
 	c.findHosts()
 	var known []result.Run // the verdict names those of which it is not known what they were
@@ -82,7 +70,10 @@ func collect(in Input) *collection {
 			known = append(known, r)
 		}
 	}
-	for _, runs := range Grouped(known, c.circumstances) {
+	circumstances := func(r result.Run) circumstance.Circumstances {
+		return circumstance.Of(&in.Header.Experiment, r, c.keys[r.Result])
+	}
+	for _, runs := range Grouped(known, circumstances) {
 		c.sets = append(c.sets, c.newSet(runs))
 	}
 	c.nameSets()
@@ -90,92 +81,22 @@ func collect(in Input) *collection {
 	return c
 }
 
-// complete makes a run safe to look into.
-func complete(r result.Run) result.Run {
-	known := result.Result{Algorithm: r.Label, Status: result.Failed, Error: "there is no result"}
-	if r.Result != nil {
-		known = *r.Result
-	}
-	known.Spec = known.Asked()
-	known.Algorithm, known.Nodes = known.Spec.Algorithm, known.Spec.Nodes
-	r.Label = cmp.Or(r.Label, known.Algorithm, "unnamed")
-	r.Result = &known
-	return r
-}
-
-// disambiguate lengthens a label that stands for several algorithms or option
-// sets: their runs must never become one sample.
-func (c *collection) disambiguate() {
-	who := func(r result.Run) string {
-		return strings.TrimSpace(r.Result.Algorithm + " " + result.Settings(c.settings(r).algorithm))
-	}
-	meanings := make(map[string]map[string]bool)
-	for _, r := range c.runs {
-		if meanings[r.Label] == nil {
-			meanings[r.Label] = make(map[string]bool)
-		}
-		meanings[r.Label][who(r)] = true
-	}
-	for i, r := range c.runs {
-		if len(meanings[r.Label]) > 1 {
-			c.runs[i].Label = fmt.Sprintf("%s (%s)", r.Label, who(r))
-		}
-	}
-}
-
-// settings divides a run's options by whose they are. The experiment says which
-// it gave to the network and the workload; what is left is the algorithm's.
-func (c *collection) settings(r result.Run) settings {
-	s := settings{make(map[string]string), make(map[string]string), make(map[string]string)}
-	var network, workload map[string]string
-	for _, e := range c.in.Header.Experiment.Transports {
-		if cmp.Or(e.Label, e.Name) == r.Transport {
-			network = e.Set
-		}
-	}
-	for _, w := range c.in.Header.Experiment.Workloads {
-		if cmp.Or(w.Label, w.Name) == r.Workload {
-			workload = w.Set
-		}
-	}
-	for name, value := range r.Result.Spec.Set {
-		of := s.algorithm
-		if _, ok := network[name]; ok {
-			of = s.network
-		} else if _, ok := workload[name]; ok {
-			of = s.workload
-		}
-		of[name] = value
-	}
-	return s
-}
-
-// circumstances are what the runs of a set have in common.
-type circumstances struct{ network, workload, place, options, requests string }
-
-func (c *collection) circumstances(r result.Run) circumstances {
-	s, key := c.settings(r), c.keys[r.Result]
-	common := circumstances{
-		network: r.Transport, workload: r.Workload, place: key.Place().String(),
-		options: result.Settings(s.network) + " " + result.Settings(s.workload),
-	}
-	if r.Workload == "" { // a workload of an experiment says how the number depends on N
-		common.requests = key.Get("requests")
-	}
-	return common
+// options divides a run's options by whose they are.
+func (c *collection) options(r result.Run) circumstance.Options {
+	return circumstance.OptionsOf(&c.in.Header.Experiment, r)
 }
 
 func (c *collection) newSet(runs []result.Run) *set {
 	first := runs[0].Result.Spec
 	s := &set{transport: first.Transport, workload: first.Workload, first: runs[0]}
-	s.options = c.settings(runs[0])
-	s.conditions = append(conditions(first), settingsOf(s.options.network, s.options.workload)...)
-	if s.requests = requestsOf(runs); s.requests != "" {
+	s.options = c.options(runs[0])
+	s.conditions = append(circumstance.Conditions(first), circumstance.Settings(s.options.Network, s.options.Workload)...)
+	if s.requests = circumstance.Requests(runs); s.requests != "" {
 		s.conditions = append(s.conditions, s.requests)
 	}
 	s.hosts = c.hostsOf(runs[0])
 	s.conditions = append(s.conditions, s.hosts...)
-	s.conditions = append(s.conditions, faultsOf(first)...)
+	s.conditions = append(s.conditions, circumstance.Faults(first)...)
 	s.chart = chart{against: "n", about: s.describe(), abscissa: plots.Axis{Label: "nodes N", Kind: plots.Sizes}, between: true}
 	slices.SortStableFunc(runs, func(a, b result.Run) int { return a.Result.Nodes - b.Result.Nodes })
 	for _, same := range Grouped(runs, func(r result.Run) int { return r.Result.Nodes }) {
@@ -198,7 +119,7 @@ func (c *collection) newSet(runs []result.Run) *set {
 func (c *collection) newCell(repetitions []result.Run) *cell {
 	first := repetitions[0]
 	cell := &cell{label: first.Label, nodes: first.Result.Nodes, spec: first.Result.Spec, key: c.keys[first.Result]}
-	cell.own = c.settings(first).algorithm
+	cell.own = c.options(first).Algorithm
 	for _, r := range repetitions {
 		if result.Usable(r.Result) {
 			cell.good = append(cell.good, r.Result)

@@ -33,6 +33,7 @@ type view struct {
 	Title, Started string
 	Style          template.CSS
 	Verdict        verdict
+	Answer         answer
 	Families       []section // of figures alone
 	Sets           []section
 	Scalings       []section
@@ -68,6 +69,7 @@ type figureView struct {
 // view draws the figures and says what stands on the page.
 func (c *collection) view(w *folder) view {
 	var v view
+	v.Answer = c.answer(w)
 	show := func(id, title string, pictures []picture) {
 		shown := section{ID: id, Title: title}
 		shown.Figures, shown.LeftOut = w.draw(together(pictures))
@@ -121,6 +123,9 @@ func (v view) page() ([]byte, error) {
 	if err == nil {
 		_, err = t.New("hosts").Parse(hostsHTML)
 	}
+	if err == nil {
+		_, err = t.New("answer").Parse(answerHTML)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -129,10 +134,19 @@ func (v view) page() ([]byte, error) {
 	return out.Bytes(), err
 }
 
+// mostWarnings is how many kinds of warnings are told before the others are folded.
+const mostWarnings = 3
+
+// FirstWarnings are the most frequent ones.
+func (v view) FirstWarnings() []warning { return v.Warnings[:min(mostWarnings, len(v.Warnings))] }
+
+// OtherWarnings are those after the first.
+func (v view) OtherWarnings() []warning { return v.Warnings[min(mostWarnings, len(v.Warnings)):] }
+
 // style is the page's style sheet with the colours of the series.
 func (c *collection) style() template.CSS {
 	var b strings.Builder
-	b.WriteString(pageCSS)
+	b.WriteString(pageCSS + answerCSS)
 	if c.onHosts() {
 		b.WriteString(hostsCSS)
 	}

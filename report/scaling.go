@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"dmebench/report/circumstance"
 	"dmebench/report/stats"
 	"dmebench/report/units"
 )
@@ -79,7 +80,7 @@ func (c *collection) scalings() []scaling {
 func (s *set) load() string {
 	spec := s.first.Result.Spec
 	spec.Transport, spec.NodesPerWorker, spec.Warmup = "", 0, ""
-	about := append([]string{s.workload}, conditions(spec)...)
+	about := append([]string{s.workload}, circumstance.Conditions(spec)...)
 	if s.requests != "" {
 		about = append(about, s.requests)
 	}

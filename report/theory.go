@@ -82,7 +82,10 @@ func (t *theory) predictCell(claim dme.Claim, c *cell) (float64, bool) {
 		return t.predict(claim, c.spec)
 	}
 	setting, ok := t.setting(c.spec)
-	delay, hold := c.estimates[result.MeanDelay], c.estimates[result.MeanHold]
+	delay, hold := c.estimates[result.HandoverDelay], c.estimates[result.MeanHold]
+	if delay.N == 0 {
+		delay = c.estimates[result.MeanDelay]
+	}
 	if !ok || delay.N == 0 || delay.Median <= 0 {
 		return 0, false
 	}

@@ -43,7 +43,11 @@ func ValidationSummary(d *claims.Document) string {
 	}
 	text = strings.TrimSuffix(text, ",")
 	if c.ExactFailed > 0 {
-		text += fmt.Sprintf("; %s that is not known to be false fails", plural(c.ExactFailed, "exact claim"))
+		verb := "that is not known to be false fails"
+		if c.ExactFailed > 1 {
+			verb = "that are not known to be false fail"
+		}
+		text += fmt.Sprintf("; %s %s", plural(c.ExactFailed, "exact claim"), verb)
 	}
 	text += fmt.Sprintf("; %s in %.0f s", plural(d.Runs, "run"), d.ElapsedSeconds)
 	if d.RunsLeftOut > 0 {
@@ -55,16 +59,106 @@ func ValidationSummary(d *claims.Document) string {
 	return text
 }
 
+// byWeight lists the verdicts, those first that a reader has to look into.
+var byWeight = []claims.Status{
+	claims.Fails, claims.Partly, claims.KnownFalse, claims.NotShown, claims.Undecided, claims.NotMeasurable, claims.NotRun, claims.Holds,
+}
+
+// verdictWord is a verdict without the words that follow.
+func verdictWord(s claims.Status) string {
+	if s == claims.Partly {
+		return "holds in part"
+	}
+	return string(s)
+}
+
+// validationAnswer says in a sentence whether the claims hold.
+func validationAnswer(d *claims.Document) string {
+	c := d.Counts
+	switch {
+	case !d.Complete:
+		return "Interrupted: what follows is what was found until then."
+	case c.ExactFailed > 0:
+		return plural(c.ExactFailed, "exact claim") + " not known to be false did not hold in every run."
+	case c.Fails+c.Partly > 0:
+		fail := "none fails"
+		if c.Fails > 0 {
+			fail = fmt.Sprintf("%d do not hold", c.Fails)
+		}
+		return "Every exact claim holds that is not known to be false. " +
+			fmt.Sprintf("Of the bounds, means and growths %d hold only in part, and %s.", c.Partly, fail)
+	}
+	return "Every claim that could be judged holds, but for those known to be false."
+}
+
 // claimText is what is claimed: "messages per CS = 2(N−1)".
 func claimText(v claims.Verdict) string {
 	relation := map[dme.ClaimKind]string{
-		dme.Exact: "=", dme.Mean: "= in the mean", dme.UpperBound: "≤", dme.LowerBound: "≥", dme.Asymptotic: "grows like",
+		dme.Exact: "=", dme.Mean: "= on average", dme.UpperBound: "≤", dme.LowerBound: "≥", dme.Asymptotic: "grows like",
 	}[v.Kind]
 	text := fmt.Sprintf("%s %s %s", v.Quantity, relation, v.Formula)
 	if set := result.Settings(v.Set); set != "" && !strings.Contains(v.Formula, set) {
 		text += " [" + set + "]"
 	}
 	return text
+}
+
+// briefClaim is what is claimed without explanations: "mean messages per CS =
+// 4(N−1)/N".
+func briefClaim(v claims.Verdict) string {
+	formula := brief(v.Formula)
+	switch v.Kind {
+	case dme.Mean:
+		return fmt.Sprintf("mean %s = %s", v.Quantity, formula)
+	case dme.Asymptotic:
+		return fmt.Sprintf("%s ~ %s", v.Quantity, formula)
+	}
+	v.Formula = formula
+	return claimText(v)
+}
+
+// measure writes a value of the quantity that a claim speaks of. Claims count
+// seconds.
+func measure(v claims.Verdict, x float64) string {
+	if v.Quantity == dme.ResponseTime.Name || v.Quantity == dme.WaitingTime.Name {
+		return units.Time(1e9 * x)
+	}
+	return units.Number(x)
+}
+
+// briefMeasured is the point that is shown, as [measuredText] but for times in
+// their unit, and without an interval that has no width.
+func briefMeasured(v claims.Verdict) string {
+	if v.Shown < 0 {
+		return units.Missing
+	}
+	p := &v.Points[v.Shown]
+	switch {
+	case v.Kind == dme.UpperBound && p.Max != nil:
+		return "≤ " + measure(v, *p.Max)
+	case v.Kind == dme.LowerBound && p.Min != nil:
+		return "≥ " + measure(v, *p.Min)
+	case p.Mean == nil:
+		return units.Missing
+	case p.Hi == nil || *p.Hi <= *p.Mean:
+		return measure(v, *p.Mean)
+	}
+	return measure(v, *p.Mean) + " ± " + measure(v, *p.Hi-*p.Mean)
+}
+
+// nodesText and briefPredicted tell of the point that is shown.
+func nodesText(v claims.Verdict) string {
+	if v.Shown < 0 {
+		return units.Missing
+	}
+	return count(v.Points[v.Shown].Nodes)
+}
+
+func briefPredicted(v claims.Verdict) string {
+	if v.Shown < 0 {
+		return units.Missing
+	}
+	return measure(v, v.Points[v.Shown].Predicted)
 }
 
 func predictedText(v claims.Verdict) string {

@@ -19,6 +19,12 @@ import (
 //go:embed validation.html
 var validationHTML string
 
+//go:embed validation.css
+var validationCSS string
+
+//go:embed validation.js
+var validationJS string
+
 // File is a file of a report, to be written as a whole.
 type File struct {
 	Name string
@@ -46,12 +52,24 @@ func Validation(d *claims.Document) ([]File, error) {
 // validationView is what the page's template is filled with.
 type validationView struct {
 	*claims.Document
-	Style      template.CSS
+	Style, Own template.CSS
+	Script     template.JS
+	Answer     string // in a sentence
 	Summary    string
 	Sound      bool
+	Made       string // when and how
 	Conditions string
+	Cards      []growthCard
 	Algorithms []validated
+	Verdicts   []given
 	Figures    []template.HTML
+}
+
+// given is a verdict with the number of claims that have it.
+type given struct {
+	Status claims.Status
+	Class  string
+	N      int
 }
 
 // validated is an algorithm with the verdicts on its claims.
@@ -62,18 +80,31 @@ type validated struct {
 
 func validationPage(d *claims.Document) ([]byte, error) {
 	v := validationView{
-		Document: d, Style: template.CSS(pageCSS), Summary: ValidationSummary(d), Sound: d.Counts.ExactFailed == 0 && d.Complete,
-		Conditions: conditionsText(d), Algorithms: byAlgorithm(d),
+		Document: d, Style: template.CSS(pageCSS), Own: template.CSS(validationCSS), Script: template.JS(validationJS),
+		Answer: validationAnswer(d), Summary: ValidationSummary(d), Sound: d.Counts.ExactFailed == 0 && d.Complete,
+		Made:       fmt.Sprintf("mode %s · network %s · %s", d.Mode, d.Transport, d.Started),
+		Conditions: conditionsText(d), Cards: growthCards(d), Algorithms: byAlgorithm(d), Verdicts: verdictsGiven(d),
 	}
-	for _, f := range scalingFigures(d) {
-		drawn, err := f.Render(plots.SVG)
+	for i, card := range v.Cards {
+		f, err := card.figure()
 		if err != nil {
 			return nil, err
 		}
-		v.Figures = append(v.Figures, template.HTML(drawn[plots.SVG])) // a figure's text is escaped where it is drawn
+		if v.Cards[i].Figure, err = drawing(f); err != nil {
+			return nil, err
+		}
+	}
+	for _, f := range scalingFigures(d) {
+		drawn, err := drawing(f)
+		if err != nil {
+			return nil, err
+		}
+		v.Figures = append(v.Figures, drawn)
 	}
 	t, err := template.New("validation").Funcs(template.FuncMap{
-		"class": class, "claim": claimText, "predicted": predictedText, "measured": measuredText, "where": claims.Where,
+		"class": class, "word": verdictWord, "claim": claimText, "brief": briefClaim,
+		"nodes": nodesText, "predicted": briefPredicted, "measured": briefMeasured, "where": claims.Where,
+		"holds": func(v claims.Verdict) bool { return v.Verdict == claims.Holds },
 		"place": placeText, "count": count, "number": units.Number, "present": present, "settings": result.Settings,
 		"sizes": sizesText, "bounds": boundsText, "ranking": rankingText, "behind": behind, "span": span, "members": hasMembers,
 	}).Parse(validationHTML)
@@ -83,6 +114,29 @@ func validationPage(d *claims.Document) ([]byte, error) {
 	var out bytes.Buffer
 	err = t.Execute(&out, v)
 	return out.Bytes(), err
+}
+
+// drawing returns a figure for a page.
+func drawing(f plots.Figure) (template.HTML, error) {
+	drawn, err := f.Render(plots.SVG)
+	return template.HTML(drawn[plots.SVG]), err // a figure's text is escaped where it is drawn
+}
+
+// verdictsGiven counts the verdicts, those first that say most.
+func verdictsGiven(d *claims.Document) []given {
+	var all []given
+	for _, s := range byWeight {
+		n := 0
+		for _, v := range d.Claims {
+			if v.Verdict == s {
+				n++
+			}
+		}
+		if n > 0 {
+			all = append(all, given{s, class(s), n})
+		}
+	}
+	return all
 }
 
 // byAlgorithm divides the verdicts, which stand in the order of the algorithms.

@@ -16,6 +16,7 @@ import (
 type verdict struct {
 	Line  string // "108 runs: 106 ok, 1 violated, 1 stalled"
 	Sound bool   // every run is there and ended well
+	Doubt string // that most cells carry a warning; "" where they do not
 	Exact string // how exact predictions fared; "" where there are none
 	Equal bool   // all of them did
 
@@ -63,9 +64,39 @@ func (c *collection) verdict() verdict {
 		v.Line += "; " + plural(c.in.Missing(), "cell") + " not there yet"
 	}
 	v.Sound = len(v.Bad) == 0 && c.in.Missing() == 0 && len(c.runs) > 0
+	v.Doubt = c.doubt()
 	v.Exact, v.Equal = c.exactness()
 	v.Undecided = c.undecided()
 	return v
+}
+
+// Class is that of the banner: green, amber or red.
+func (v verdict) Class() string {
+	switch {
+	case !v.Sound:
+		return "unsound"
+	case v.Doubt != "":
+		return "look"
+	}
+	return "sound"
+}
+
+// doubt says how many cells carry a warning, where most do.
+func (c *collection) doubt() string {
+	cells, warned := 0, 0
+	for _, s := range c.sets {
+		for _, cell := range s.inOrder() {
+			cells++
+			own := func(r *result.Result) bool { return len(r.Warnings) > 0 }
+			if len(cell.warnings()) > 0 || slices.ContainsFunc(cell.good, own) {
+				warned++
+			}
+		}
+	}
+	if 2*warned <= cells {
+		return ""
+	}
+	return fmt.Sprintf("Look at the warnings: %d of %s carry one.", warned, plural(cells, "cell"))
 }
 
 // exactness counts the cells whose exact predictions are equal to what was

@@ -85,11 +85,11 @@ func TestMetrics(t *testing.T) {
 	times := &result.Quantiles{Count: 1, Mean: 5, P50: 5, P90: 5, P99: 5, P999: 5, Max: 5}
 	five := 5.0
 	full := &result.Result{
-		Entries: 1, Throughput: &five, Offered: &five, T: &five, SyncDelayOverT: &five, CS: &five,
+		Entries: 1, Throughput: &five, Offered: &five, T: &five, THandover: &five, SyncDelayOverT: &five, CS: &five,
 		Messages:     result.Messages{Transmissions: 5, PerCS: &five, SteadyPerCS: &five},
 		ResponseTime: times, WaitingTime: times, SyncDelay: times, Lateness: times,
 		Fairness: result.Fairness{Jain: &five, LongestRun: 5, MaxBypass: 5, ByOne: 5, OutOfOrder: 5},
-		Work:     result.Work{MaxOverMean: &five},
+		Work:     result.Work{MaxOverMean: &five, SentByNode: []uint64{1, 3}, HandledByNode: []uint64{1, 2}},
 		// Of several faults the costliest counts, but all requests that were lost.
 		Faults: []result.Fault{
 			{RecoveredNS: ns(5), ServedNS: ns(4), Messages: count(3), Waiting: 1, Lost: 3},

@@ -70,6 +70,7 @@ const (
 	WaitingP99         = "waiting_time_p99_ns"
 	SyncDelayP50       = "sync_delay_p50_ns"
 	MeanDelay          = "t_ns"
+	HandoverDelay      = "t_handover_ns"
 	SyncDelayMean      = "sync_delay_mean_ns"
 	SyncDelayP99       = "sync_delay_p99_ns"
 	SyncDelayBound     = "sync_delay_bound_ns"
@@ -78,6 +79,7 @@ const (
 	MeanHold           = "cs_ns"
 	JainIndex          = "jain_index"
 	WorkMaxOverMean    = "work_max_over_mean"
+	BusiestPerCS       = "busiest_node_messages_per_cs"
 	LongestRun         = "longest_run"
 	MaxBypass          = "max_bypass"
 	MaxBypassByOne     = "max_bypass_by_one"
@@ -112,6 +114,7 @@ var metrics = []Metric{
 	{SyncDelayMean, "Mean synchronization delay", "sync-delay-mean-ns", Lower, of(syncDelay, mean)},
 	{SyncDelayP99, "Synchronization delay p99", "sync-delay-p99-ns", Lower, of(syncDelay, p99)},
 	{MeanDelay, "T, mean delay of a message", "t-ns", Neither, func(r *Result) *float64 { return r.T }},
+	{HandoverDelay, "T between handovers", "t-handover-ns", Neither, func(r *Result) *float64 { return r.THandover }},
 	{SyncDelayOverT, "Synchronization delay / T", "sync-delay/T", Lower, func(r *Result) *float64 { return r.SyncDelayOverT }},
 	{MeanHold, "Duration of a CS as held", "cs-ns", Neither, func(r *Result) *float64 { return r.CS }},
 	{"lateness_p99_ns", "Lateness of the generator p99", "lateness-p99-ns", Lower,
@@ -119,6 +122,7 @@ var metrics = []Metric{
 	{JainIndex, "Jain's index of fairness", "jain-index", Higher, func(r *Result) *float64 { return r.Fairness.Jain }},
 	{WorkMaxOverMean, "Work of the busiest node over the mean", "work-max-over-mean", Lower,
 		func(r *Result) *float64 { return r.Work.MaxOverMean }},
+	{BusiestPerCS, "Messages of the busiest node per CS", "busiest-msgs/CS", Lower, busiest},
 	{LongestRun, "Longest run of one node", "longest-run", Lower, inOrder(func(f Fairness) uint64 { return f.LongestRun })},
 	{MaxBypass, "Most entries by others while a node waits", "max-bypass", Lower, inOrder(func(f Fairness) uint64 { return f.MaxBypass })},
 	{MaxBypassByOne, "Most entries by one other while a node waits", "max-bypass-by-one", Lower, func(r *Result) *float64 {
@@ -149,6 +153,20 @@ var metrics = []Metric{
 		func(r *Result) *float64 { return of64(r.SyncDelayBound) }},
 	{SyncDelayLoad, "Synchronization delay, 1/throughput − E", "sync-delay-by-throughput-ns", Lower,
 		func(r *Result) *float64 { return r.SyncDelayLoad }},
+}
+
+// busiest is what the busiest node sends and handles for each entry of any node.
+func busiest(r *Result) *float64 {
+	w := r.Work
+	if r.Entries == 0 || len(w.SentByNode) == 0 || len(w.SentByNode) != len(w.HandledByNode) {
+		return nil
+	}
+	most := uint64(0)
+	for i, sent := range w.SentByNode {
+		most = max(most, sent+w.HandledByNode[i])
+	}
+	x := float64(most) / float64(r.Entries)
+	return &x
 }
 
 // costliest is the largest value of the run's faults. A fault at which nobody

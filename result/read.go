@@ -20,9 +20,10 @@ var ErrNone = errors.New("there are no results")
 // result, as «run --out» writes it; or a folder of such files, of which those of
 // one cell are its repetitions, in the order of their names.
 //
-// It changes nothing, and may read while a sweep goes on. A file that is not a
-// result is an error that names it: figures that silently lack one would be worse
-// than none. Where there are no results at all the error is an [ErrNone].
+// It changes nothing, and may read while a sweep goes on. A line of a store, or a
+// file beside others, that is not a result is left out and named in Damaged: figures
+// that silently lack one would be worse than none. One file that is none is an error.
+// Where there are no results at all the error is an [ErrNone].
 func Read(path string) (*Set, error) {
 	info, err := os.Stat(path)
 	switch {
@@ -95,13 +96,17 @@ func readFiles(path string, files []string) (*Set, error) {
 	for _, file := range files {
 		r, err := readFile(file)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w; name a result of «dmebench run --out» or a folder of nothing but results", file, err)
+			set.Damaged = append(set.Damaged, Damage{Path: file, Err: err})
+			continue
 		}
 		r.Repetition = 0
 		k := r.Key()
 		r.Repetition = repetitions[k]
 		repetitions[k]++
 		set.put(r)
+	}
+	if len(set.Runs) == 0 {
+		return nil, fmt.Errorf("%s; name a result of «dmebench run --out» or a folder of results", set.Damaged[0])
 	}
 	return set, nil
 }

@@ -64,6 +64,22 @@ func TestFolderOfResults(t *testing.T) {
 	}
 }
 
+// One file that is no result does not keep the others from being read, and is named.
+func TestFolderWithADamagedResult(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "1.json"), made("maekawa", 3, 1))
+	write(t, filepath.Join(dir, "2.json"), `{"algorithm": "maek`)
+	write(t, filepath.Join(dir, "3.json"), made("maekawa", 3, 2))
+	set, err := result.Read(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if warnings := set.Warnings(); len(set.Runs) != 2 || len(warnings) != 1 ||
+		!strings.HasPrefix(warnings[0], filepath.Join(dir, "2.json")+": not a result") || !strings.HasSuffix(warnings[0], "; left out") {
+		t.Errorf("%d runs, %q", len(set.Runs), warnings)
+	}
+}
+
 // A line of a store may be a file, too.
 func TestFileOfARun(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "run.json")

@@ -27,6 +27,7 @@ type Result struct {
 	Seed          uint64   `json:"seed"`
 	Status        Status   `json:"status"`
 	Error         string   `json:"error,omitempty"`
+	Partial       bool     `json:"partial,omitempty"` // interrupted: of what was measured until then
 	FailedNodes   []int    `json:"failed_nodes,omitempty"`
 	FailedStderr  []string `json:"failed_stderr,omitempty"` // what the process that failed wrote
 
@@ -40,8 +41,9 @@ type Result struct {
 	ResponseTime   *Quantiles `json:"response_time_ns"`                      // request to exit
 	WaitingTime    *Quantiles `json:"waiting_time_ns"`                       // intended arrival to entry
 	SyncDelay      *Quantiles `json:"sync_delay_ns"`                         // exit to next entry, where another node was waiting
-	T              *float64   `json:"t_ns"`                                  // mean one-way delay
-	SyncDelayOverT *float64   `json:"sync_delay_over_t"`                     // of the means
+	T              *float64   `json:"t_ns"`                                  // mean one-way delay, of messages back to back
+	THandover      *float64   `json:"t_handover_ns,omitempty"`               // likewise, of messages as far apart as handovers
+	SyncDelayOverT *float64   `json:"sync_delay_over_t"`                     // of the means; T is Delay()
 	CS             *float64   `json:"cs_ns"`                                 // mean duration of a critical section as held
 	SyncDelayBound *int64     `json:"sync_delay_bound_ns,omitempty"`         // of several hosts: on the error of mean and percentiles up to 99
 	SyncDelayLoad  *float64   `json:"sync_delay_by_throughput_ns,omitempty"` // 1/throughput - E, of a saturating workload on several hosts
@@ -56,6 +58,8 @@ type Result struct {
 	Warmup   Warmup   `json:"warmup"`
 	Faults   []Fault  `json:"faults,omitempty"` // what was done to the run on purpose, in order of time
 
+	Thresholds []Threshold `json:"thresholds,omitempty"` // that were set for the run, in the order in which they were given
+
 	Workers     int               `json:"workers"`         // processes
 	Hosts       []Host            `json:"hosts,omitempty"` // of a run on other hosts than the coordinator's alone
 	Links       []HostLink        `json:"links,omitempty"` // between them
@@ -64,6 +68,16 @@ type Result struct {
 	Spec        Spec              `json:"spec"`
 	Histograms  Histograms        `json:"histograms"`
 	Series      *Series           `json:"series,omitempty"`
+}
+
+// Delay returns T as the run's own messages meet it, the mean one-way delay in
+// nanoseconds: of messages as far apart as its handovers where those were measured,
+// else of messages back to back; nil where it is unknown.
+func (r *Result) Delay() *float64 {
+	if r.THandover != nil {
+		return r.THandover
+	}
+	return r.T
 }
 
 // Failure is the result of a run that could not be carried out.
@@ -245,6 +259,15 @@ type Fault struct {
 	Waiting     uint64  `json:"waiting"`      // requests of other nodes that waited when it struck
 	Lost        uint64  `json:"lost"`         // requests and entries of the nodes it hit, which ended with them
 	Messages    *uint64 `json:"messages"`     // sent until it had recovered; null where it did not
+}
+
+// Threshold is what a user does not accept of a run, and what came of it.
+type Threshold struct {
+	Threshold string   `json:"threshold"` // as it was given: "p99>10ms"
+	Metric    string   `json:"metric"`
+	Limit     float64  `json:"limit"`   // in the metric's unit
+	Value     *float64 `json:"value"`   // null where the run has none
+	Crossed   *bool    `json:"crossed"` // null where that cannot be told
 }
 
 // Series is the course of a run, in intervals of equal length from its start on.

@@ -56,6 +56,9 @@ type Set struct {
 	Header Header // zero for results of no sweep
 	Runs   []Run  // also failed ones; of each run the last result, in the order of the first ones
 
+	// Damaged are the records that could not be read and are left out.
+	Damaged []Damage
+
 	at map[RunKey]int
 }
 
@@ -94,8 +97,9 @@ func (s *Set) put(r Run) {
 
 // Store is the file of a sweep's results, in JSON Lines: a [Header], then a
 // [Run] on each line. It is only ever appended to. A line is on the disk when
-// Append returns; a process that is killed leaves at most one torn line, which
-// readers ignore and OpenStore cuts off.
+// Append returns; a process that is killed leaves at most one torn line. Readers
+// leave out lines that are torn or otherwise damaged, and say which; OpenStore moves
+// them to a file beside the store.
 type Store struct {
 	Set
 
@@ -123,19 +127,24 @@ func CreateStore(path string, h Header) (*Store, error) {
 	return s, nil
 }
 
-// OpenStore opens a store to go on with it.
+// OpenStore opens a store to go on with it. Lines that cannot be read are moved to a
+// file of the same name with [SetAsideSuffix]; Damaged says which they were.
 func OpenStore(path string) (*Store, error) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		return nil, err
 	}
 	s := &Store{Set: Set{Path: path}, file: f}
-	s.size, err = s.read(f)
-	if err == nil {
-		err = f.Truncate(s.size)
+	unended := false
+	if s.size, unended, err = s.read(f); err == nil {
+		err = s.setAside()
+	}
+	if err == nil && unended {
+		_, err = s.file.WriteAt([]byte("\n"), s.size)
+		s.size++
 	}
 	if err != nil {
-		f.Close()
+		s.file.Close()
 		return nil, err
 	}
 	return s, nil
@@ -188,31 +197,41 @@ func readStore(path string) (*Set, error) {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 	}
-	_, err = set.read(from)
+	_, _, err = set.read(from)
 	return set, err
 }
 
-// read reads a store, and returns the size of its whole lines.
-func (s *Set) read(from io.Reader) (size int64, err error) {
+// read reads a store, and returns its size, and whether its last line is a whole
+// record that lacks nothing but its end.
+func (s *Set) read(from io.Reader) (size int64, unended bool, err error) {
 	in := bufio.NewReader(from)
 	for number := 1; ; number++ {
 		line, err := readLine(in)
+		last := errors.Is(err, io.EOF)
 		switch {
-		case errors.Is(err, io.EOF) && number == 1:
-			return 0, fmt.Errorf("%s: %w; start anew with «dmebench sweep --fresh»", s.Path, ErrNoHeader)
-		case errors.Is(err, io.EOF):
-			return size, nil
-		case err != nil:
-			return size, fmt.Errorf("%s: %w", s.Path, err)
-		case number == 1:
-			err = s.readHeader(line)
-		default:
-			err = s.readRun(line)
+		case last && number == 1:
+			return 0, false, fmt.Errorf("%s: %w; start over with 'dmebench sweep --fresh'", s.Path, ErrNoHeader)
+		case last && len(line) == 0:
+			return size, false, nil
+		case err != nil && !last:
+			return size, false, fmt.Errorf("%s: %w", s.Path, err)
 		}
-		if err != nil {
-			return size, fmt.Errorf("%s:%d: %w", s.Path, number, err)
+		length := int64(len(line))
+		if number == 1 {
+			if err := s.readHeader(line); err != nil {
+				return size, false, fmt.Errorf("%s:1: %w", s.Path, err)
+			}
+		} else if damage := s.readRun(line); damage == nil {
+			unended = last
+		} else {
+			if last {
+				damage = errCutOff
+			}
+			s.Damaged = append(s.Damaged, Damage{Path: s.Path, Line: number, Err: damage, begin: size, end: size + length})
 		}
-		size += int64(len(line))
+		if size += length; last {
+			return size, unended, nil
+		}
 	}
 }
 
@@ -235,21 +254,19 @@ var ErrNoHeader = errors.New("the first line, which says what the file holds, is
 
 func (s *Set) readHeader(line []byte) error {
 	if err := json.Unmarshal(line, &s.Header); err != nil {
-		return fmt.Errorf("not the header of a sweep's results: %w", err)
+		return fmt.Errorf("not the header of a sweep's results: %w; without it nothing tells what the runs belong to: "+
+			"repair the line, or start over with 'dmebench sweep --fresh'", err)
 	}
 	return checkVersion(s.Header.SchemaVersion)
 }
 
 func (s *Set) readRun(line []byte) error {
 	var r Run
-	err := json.Unmarshal(line, &r)
-	if err != nil {
-		err = fmt.Errorf("not a result: %w", err)
-	} else {
-		err = r.Result.check()
+	if err := json.Unmarshal(line, &r); err != nil {
+		return fmt.Errorf("not a result: %w", err)
 	}
-	if err != nil {
-		return fmt.Errorf("%w; delete the line, and the sweep runs it again", err)
+	if err := r.Result.check(); err != nil {
+		return err
 	}
 	s.put(r)
 	return nil

@@ -79,6 +79,9 @@ func FuzzOpenStore(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if len(after.Damaged) > 0 {
+			t.Errorf("damaged lines are left in a store that was opened: %v", after.Warnings())
+		}
 		if n := len(after.Runs) - len(before.Runs); n != 0 && n != 1 || after.Runs[len(after.Runs)-1].Result == nil {
 			t.Errorf("%d runs, then %d", len(before.Runs), len(after.Runs))
 		}

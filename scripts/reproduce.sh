@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Measures the reference data anew, in five to ten minutes on two cores:
+# Measures the reference data again, in five to ten minutes on two cores:
 #
 #   scripts/reproduce.sh [DIR]      default: results/reproduced
 #

@@ -2,7 +2,7 @@ package transport
 
 import "dmebench/dme"
 
-// Readmitter is a Transport whose processes may end and be started anew while the
+// Readmitter is a Transport whose processes may end and be restarted while the
 // run goes on. Each life of a process is an incarnation, with a number that is
 // higher than those before; one that comes into a running system for the first
 // time has at least 2. A process learns from whoever started it which others

@@ -15,8 +15,9 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"time"
+
+	"dmebench/internal/suggest"
 
 	"dmebench/dme"
 )
@@ -106,7 +107,7 @@ func kinds() []Kind {
 				{Name: "hot", Default: "1", Forms: []string{"COUNT"}, Valid: valid(parseCount),
 					Help: "how many nodes are hot: the nodes 1 to COUNT"},
 				{Name: "share", Default: "0.8", Forms: []string{"FRACTION"}, Valid: valid(parseShare),
-					Help: "the part of all requests that the hot nodes make together, in the mean"},
+					Help: "the part of all requests that the hot nodes make together, on average"},
 			},
 		},
 		{
@@ -120,18 +121,18 @@ func kinds() []Kind {
 	}
 }
 
-// Lookup returns the workload of that name.
+// Lookup returns the workload of that name, in any case.
 func Lookup(name string) (Kind, error) {
 	kinds := Kinds()
-	i := slices.IndexFunc(kinds, func(k Kind) bool { return k.Name == name })
-	if i < 0 {
-		var names []string
-		for _, k := range kinds {
-			names = append(names, k.Name)
-		}
-		return Kind{}, fmt.Errorf("unknown workload %q; there are %s", name, strings.Join(names, ", "))
+	var names []string
+	for _, k := range kinds {
+		names = append(names, k.Name)
 	}
-	return kinds[i], nil
+	found, ok := suggest.Find(name, names)
+	if !ok {
+		return Kind{}, suggest.Unknown("workload", name, names, suggest.All(names))
+	}
+	return kinds[slices.Index(names, found)], nil
 }
 
 // Arrival is a request of a node, After the beginning of its step.
@@ -141,7 +142,7 @@ type Arrival struct {
 }
 
 // Plan is a workload for a given number of nodes and a seed. It is immutable;
-// its clients and steps are made anew at each call.
+// its clients and steps are made again at each call.
 type Plan struct {
 	spec  Spec
 	kind  Kind

@@ -303,7 +303,7 @@ func TestFaultsAreToldTogether(t *testing.T) {
 		nodes int
 		want  []string
 	}{
-		{"unknown", Spec{Name: "bursty", Requests: 1}, 1, []string{`unknown workload "bursty"; there are saturate, poisson`}},
+		{"unknown", Spec{Name: "bursty", Requests: 1}, 1, []string{`unknown workload "bursty"; did you mean 'burst'?`}},
 		{"no end", Spec{Name: "saturate"}, 1, []string{"needs a number of requests or a duration"}},
 		{"no rate", Spec{Name: "poisson", Requests: 1}, 1, []string{"needs a rate per node or a total rate"}},
 		{"two rates", Spec{Name: "poisson", Requests: 1, Rate: 1, TotalRate: 1}, 1, []string{"not both"}},

@@ -68,12 +68,12 @@ func TestLightLoad(t *testing.T) {
 			t.Errorf("N=%d: the same for all: %v; an exact claim: %v, a mean: %v", n, same, isExact, isMean)
 		}
 		if got := total / float64(n); isExact && got != exact || isMean && math.Abs(got-mean) > 1e-9 {
-			t.Errorf("N=%d: %v messages in the mean, claimed exactly %v, in the mean %v", n, got, exact, mean)
+			t.Errorf("N=%d: %v messages on average, claimed exactly %v, on average %v", n, got, exact, mean)
 		}
 	}
 }
 
-// With a drawn path, the node may be on it: 3K(n−1)/n in the mean over all nodes
+// With a drawn path, the node may be on it: 3K(n−1)/n on average over all nodes
 // and all leaves. Each node makes so many requests that every leaf comes up
 // about equally often; the mean is then near the claim.
 func TestLightLoadOnRandomPaths(t *testing.T) {
@@ -92,7 +92,7 @@ func TestLightLoadOnRandomPaths(t *testing.T) {
 		}
 		want, ok := predict(t, net.Setting, dme.MessagesPerCS, "3K(n−1)", dme.Mean)
 		if got := float64(total) / float64(each*n); !ok || math.Abs(got-want) > 0.02*want {
-			t.Errorf("N=%d: %v messages in the mean, claimed %v, %v", n, got, want, ok)
+			t.Errorf("N=%d: %v messages on average, claimed %v, %v", n, got, want, ok)
 		}
 	}
 }

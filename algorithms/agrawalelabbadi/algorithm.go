@@ -35,6 +35,11 @@ const optPath = "path"
 func Algorithm() *dme.Algorithm {
 	a := describe(func(r requester) dme.Node { return &node{requester: r} })
 	a.Name, a.Title = "agrawal-el-abbadi", "Agrawal–El Abbadi"
+	a.Description = "Quorums from a binary tree: while all is well a quorum is a path from the root to a leaf, of log2(N+1) nodes; a node " +
+		"that has failed is replaced by the paths through both its children. An entry costs about 3 log2 N messages under light " +
+		"load. It goes on while any quorum is left, which grows to half of the nodes as failures accumulate. The root takes " +
+		"part in nearly every entry. A handover takes up to two delays. Good where messages should be few and failures must be " +
+		"survived."
 	a.Citation = citation
 	a.Kinds = append(a.Kinds, "Withdraw", "Reclaim")
 	a.Survives = survives
@@ -54,6 +59,9 @@ func survives(s dme.Setting, down []dme.NodeID) bool {
 func AsPublished() *dme.Algorithm {
 	a := describe(func(r requester) dme.Node { return &publishedNode{requester: r} })
 	a.Name, a.Title = "agrawal-el-abbadi-as-published", "Agrawal–El Abbadi, as published"
+	a.Description = "The textbook's protocol on tree quorums (section 9.9.5) to the letter. The quorums are right, the handling of grants " +
+		"is not: a newcomer can be granted while another holds the grant, and two nodes are inside at once. Kept as a negative " +
+		"control; use agrawal-el-abbadi."
 	a.Citation = citation + ", read literally"
 	a.AsPublished = true
 	return a

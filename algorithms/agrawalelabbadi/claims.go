@@ -170,7 +170,7 @@ func failureClaims() []dme.Claim {
 	falseOfCost := claim(Cheaper, "0: mutual exclusion is achieved at increasing costs", dme.Exact, "9.9.4",
 		zero, func(o outcomes) float64 { return o.cheaper(o.tolerated()) })
 	falseOfCost.KnownFalse = "where most have failed, only short quorums are left: of 15 sites a quorum takes 4 without failures, " +
-		"4.92 in the mean after 6, and 4 again after 11"
+		"4.92 on average after 6, and 4 again after 11"
 	withoutRoot := func(n float64) float64 { return 2 * (path(n) - 1) }
 	return []dme.Claim{
 		{

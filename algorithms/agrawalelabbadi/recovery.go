@@ -50,7 +50,7 @@ func (n *node) Up(p dme.NodeID, out *dme.Outbox) {
 	n.HandleLocal(n.handle, out)
 }
 
-// Restart begins anew, after a crash: the site gives its permission to nobody
+// Restart starts over, after a crash: the site gives its permission to nobody
 // until all others have told what they hold (A8).
 func (n *node) Restart(*dme.Outbox) { n.failures.Restart(n.nodes(), n.ID) }
 

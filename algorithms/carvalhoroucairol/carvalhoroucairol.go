@@ -50,8 +50,12 @@ const (
 // Algorithm describes the algorithm of Carvalho and Roucairol.
 func Algorithm() *dme.Algorithm {
 	return &dme.Algorithm{
-		Name:     "carvalho-roucairol",
-		Title:    "Carvalho–Roucairol",
+		Name:  "carvalho-roucairol",
+		Title: "Carvalho–Roucairol",
+		Description: "Ricart-Agrawala with permissions that last: a reply is good until its giver asks for it back. A node that enters again " +
+			"and again, while nobody else does, needs no message at all. An entry costs between 0 and 2(N-1) messages: few when a " +
+			"few nodes do most of the asking, and as many as with Ricart-Agrawala when all do. A handover takes one delay. Entries " +
+			"are not in timestamp order. Good for uneven load.",
 		Citation: "O. S. F. Carvalho, G. Roucairol: On Mutual Exclusion in Computer Networks, CACM 26(2), 1983, pages 146–147",
 		Class:    dme.Permission,
 		Dynamic:  true,

@@ -67,7 +67,7 @@ func TestSerialCost(t *testing.T) {
 		}
 		// The mean that the claim gives.
 		if mean := float64(total) / (entries - warm); math.Abs(mean-float64(n-1)) > 0.05*float64(n) {
-			t.Errorf("N=%d: %v messages in the mean, want about %d", n, mean, n-1)
+			t.Errorf("N=%d: %v messages on average, want about %d", n, mean, n-1)
 		}
 	}
 }

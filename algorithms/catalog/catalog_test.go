@@ -2,6 +2,7 @@ package catalog_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"dmebench/algorithms/catalog"
@@ -37,6 +38,23 @@ func TestNamesAreUnique(t *testing.T) {
 			t.Errorf("%s (%s): listed twice", a.Name, a.Title)
 		}
 		names[a.Name], titles[a.Title] = true, true
+	}
+}
+
+// A paragraph says of each how it works, what it costs and when it is good; of a
+// literal text, what is wrong with it.
+func TestDescriptions(t *testing.T) {
+	for _, a := range catalog.All() {
+		d := a.Description
+		if words := len(strings.Fields(d)); words < 20 || words > 120 || !strings.HasSuffix(d, ".") || strings.Contains(d, "  ") {
+			t.Errorf("%s: %d words: %q", a.Name, words, d)
+		}
+		costs := strings.Contains(d, "message")
+		if sound, named := strings.CutSuffix(a.Name, "-as-published"); named && !strings.Contains(d, "to the letter") {
+			t.Errorf("%s is %s to the letter, and does not say so: %q", a.Name, sound, d)
+		} else if !named && !costs {
+			t.Errorf("%s: what does an entry cost? %q", a.Name, d)
+		}
 	}
 }
 

@@ -40,8 +40,12 @@ const coordinator dme.NodeID = 1
 // Algorithm describes the centralized algorithm.
 func Algorithm() *dme.Algorithm {
 	return &dme.Algorithm{
-		Name:     "centralized",
-		Title:    "Centralized",
+		Name:  "centralized",
+		Title: "Centralized",
+		Description: "Every node asks one coordinator, node 1, which grants one request at a time in the order of arrival. An entry costs a " +
+			"REQUEST, a GRANT and a RELEASE, and none at the coordinator itself, whatever the number of nodes. A handover takes two " +
+			"messages in a row, RELEASE and GRANT. It is the yardstick for all others: nothing is cheaper to build or to run. But " +
+			"all work falls on one node, and everything stops when that one does.",
 		Citation: "A. D. Kshemkalyani, M. Singhal: Distributed Computing, Cambridge University Press 2008, chapter 9, Exercise 9.6",
 		Class:    dme.Permission,
 		Needs:    dme.Always(dme.Needs{Reliable: true}),

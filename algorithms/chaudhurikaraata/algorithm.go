@@ -48,6 +48,11 @@ func Algorithm() *dme.Algorithm {
 	}
 	a := describe(sizes, func(opt dme.Options) repair { return repair(opt.Get(optRepair)) })
 	a.Name, a.Title = "chaudhuri-karaata", "Chaudhuri–Karaata"
+	a.Description = "The nodes form a mesh of three dimensions, of about the cube root of N on each side. One corner of each plane speaks " +
+		"for it, and one plane at a time has the privilege; its corner serves the requests of its plane and then passes the " +
+		"privilege on. A message is counted on every hop along the mesh, and an entry costs no more than some eight times the " +
+		"cube root of N hops. Nodes talk to neighbours only. Good for many nodes whose links are a mesh; otherwise Raymond's " +
+		"tree costs less."
 	a.Options[0].Help = "sizes of the mesh; auto: ⌈N^(1/d)⌉ in all d dimensions but the last, and as many planes as are needed"
 	a.Options = append(a.Options,
 		dme.Option{
@@ -73,6 +78,8 @@ func AsPublished() *dme.Algorithm {
 	}
 	a := describe(sizes, func(dme.Options) repair { return asPrinted })
 	a.Name, a.Title = "chaudhuri-karaata-as-published", "Chaudhuri–Karaata (as published)"
+	a.Description = "Chaudhuri and Karaata's paper to the letter. It is safe but stops for ever: the token can leave a plane whose requests " +
+		"nobody asks for again; on three nodes two requests are enough. Kept as a negative control; use chaudhuri-karaata."
 	a.Options[0].Help = "sizes of the mesh; auto: ⌊∛N⌋ rows and columns, and as many planes as are needed"
 	a.AsPublished = true
 	return a

@@ -65,7 +65,7 @@ func costs() []dme.Claim {
 		{
 			// Each visit of the token is asked for by a plane where a node waits,
 			// by one flood of r−1 REQUESTs, and takes at most r−1 PERMITs.
-			Quantity: dme.MessagesPerCS, Formula: "8(m−1) in the mean; p×q×r: 3(p+q−2) + 2(r−1)",
+			Quantity: dme.MessagesPerCS, Formula: "8(m−1) on average; p×q×r: 3(p+q−2) + 2(r−1)",
 			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: paper + "section 4",
 			Predict: func(s dme.Setting) (float64, bool) {
 				return worstEntry(meshOf(s)), repair(s.Options.Get(optRepair)) != suppressed
@@ -152,7 +152,7 @@ func comparisons() []dme.Claim {
 				value, ok := onCube(func(m float64) float64 { return 4 * (m*m*m - 1) / (m * m * m) }, numbered, directed)(s)
 				return value, ok && s.Nodes >= 27
 			},
-			KnownFalse: "Raymond's, of 1989, takes 4(n−1)/n under heavy load and O(log n) in the mean, as section 1 says: " +
+			KnownFalse: "Raymond's, of 1989, takes 4(n−1)/n under heavy load and O(log n) on average, as section 1 says: " +
 				"on 27 nodes 3.9 messages, and this one 6.4",
 		},
 		{
@@ -184,7 +184,7 @@ func comparisons() []dme.Claim {
 			Predict: onMesh(meanDistance),
 		},
 		{
-			Quantity: dme.KindPerCS("RELEASE"), Formula: "i+j: m−1 in the mean",
+			Quantity: dme.KindPerCS("RELEASE"), Formula: "i+j: m−1 on average",
 			Load: dme.Saturated, Kind: dme.Mean, Source: paper + "proof of theorem 3",
 			Predict: onCube(func(m float64) float64 { return m - 1 }),
 		},

@@ -47,6 +47,11 @@ const (
 func Algorithm() *dme.Algorithm {
 	a := describe(false)
 	a.Name, a.Title = "lamport", "Lamport"
+	a.Description = "Every node keeps a queue of all requests, in the order of their logical timestamps. A request goes to all nodes, each " +
+		"replies, and each is told by a RELEASE when it is over: 3(N-1) messages. A node enters when its request is first in " +
+		"its own queue and it has heard something later from everybody. Entries come in the order of the timestamps, and a " +
+		"handover takes one delay. It is the simplest algorithm to understand, and the one from which the others save messages. " +
+		"Links must keep order."
 	a.Claims = append(a.Claims, exactly()...)
 	return a
 }
@@ -56,6 +61,9 @@ func Algorithm() *dme.Algorithm {
 func Optimized() *dme.Algorithm {
 	a := describe(true)
 	a.Name, a.Title = "lamport-optimized", "Lamport, optimized"
+	a.Description = "Lamport's algorithm without needless replies: a node that has sent a request with a later timestamp does not reply, " +
+		"since the request says as much. An entry costs 3(N-1) messages when nobody else asks, and as few as 2(N-1) when " +
+		"everybody does. All else is as with Lamport: timestamp order, a handover of one delay, links that keep order."
 	a.Claims = append(a.Claims, between()...)
 	return a
 }

@@ -11,8 +11,10 @@ import (
 // which section 9.6.1 does not say but which makes no difference to that.
 func AsPublished() *dme.Algorithm {
 	return &dme.Algorithm{
-		Name:        "lodha-kshemkalyani-as-published",
-		Title:       "Lodha–Kshemkalyani (as published)",
+		Name:  "lodha-kshemkalyani-as-published",
+		Title: "Lodha–Kshemkalyani (as published)",
+		Description: "The textbook's Algorithm 9.4 to the letter. With one request of each of three nodes it can stop, with two of each two " +
+			"nodes enter, although links keep order. Kept as a negative control; use lodha-kshemkalyani.",
 		Citation:    "Textbook, section 9.6, Algorithm 9.4, to the letter",
 		Class:       dme.Permission,
 		AsPublished: true,

@@ -30,6 +30,11 @@ func Algorithm() *dme.Algorithm {
 		return func(s site) dme.Node { return newNode(s, r) }
 	})
 	a.Name, a.Title = "maekawa", "Maekawa"
+	a.Description = "A node asks the K members of its quorum only, and any two quorums share a member, which grants one request at a time. " +
+		"On finite projective planes K is about the square root of N, so an entry costs 3(K-1) messages when nobody else asks " +
+		"and up to 5(K-1) when many do: a member that has granted too soon takes its grant back by INQUIRE and RELINQUISH, " +
+		"which is what keeps the algorithm from deadlock. A handover takes up to two delays. Good for tens to hundreds of nodes " +
+		"whose work should be equal. With --set quorum the same protocol runs on grids, majorities and trees."
 	a.Citation = "M. Maekawa, A √N Algorithm for Mutual Exclusion in Decentralized Systems, ACM TOCS 3(2), 1985, section 4"
 	a.Needs = func(opt dme.Options) dme.Needs {
 		return dme.Needs{Reliable: true, FIFO: opt.Get("grants") != "numbered"}
@@ -60,6 +65,9 @@ func survives(s dme.Setting, down []dme.NodeID) bool {
 func AsPublished() *dme.Algorithm {
 	a := describe(func(dme.Options) func(site) dme.Node { return newPaperNode })
 	a.Name, a.Title = "maekawa-as-published", "Maekawa, as published"
+	a.Description = "Section 4 of Maekawa's paper to the letter. It is safe but can deadlock: a request that was the best at its member, " +
+		"and was passed later by a better one, is never told so, and a circle of nodes that wait for each other stays closed. " +
+		"`dmebench check` finds such a schedule. Kept to show what the repaired maekawa changes."
 	a.Citation = Algorithm().Citation + ", read literally"
 	a.AsPublished = true
 	return a
@@ -73,6 +81,8 @@ func TextbookAsPublished() *dme.Algorithm {
 		return func(s site) dme.Node { return newTextbookNode(s, either) }
 	})
 	a.Name, a.Title = "maekawa-textbook-as-published", "Maekawa, as in the textbook"
+	a.Description = "The textbook's wording of Maekawa's algorithm (sections 9.8 and 9.8.1) to the letter. Since a node yields only after " +
+		"it has yielded before, nobody ever does, and it deadlocks. Kept as a negative control; use maekawa."
 	a.Citation = "A. Kshemkalyani and M. Singhal, Distributed Computing, Cambridge University Press, 2008, " +
 		"sections 9.8 and 9.8.1, read literally"
 	a.AsPublished = true

@@ -213,7 +213,7 @@ func otherSets() []dme.Claim {
 			Source: before + ": nodes with higher weights bear more responsibility",
 			Set:    map[string]string{optQuorum: "weighted", quorum.OptionWeights: "4,2,1,1,1,1,1"},
 			// That it is not equal at all: the next value above is one set more
-			// for a node of D sets in the mean.
+			// for a node of D sets on average.
 			Predict: func(s dme.Setting) (float64, bool) {
 				return 1 + 1/setSizes(s).mean, s.Options.Get(optQuorum) == "weighted"
 			},
@@ -231,11 +231,11 @@ func times() []dme.Claim {
 			Predict: published(dme.FromTimes(func(_, t, e float64) float64 { return 1 / (2*t + e) })),
 		}.Where(truePlane),
 		dme.Claim{
-			Quantity: dme.SyncDelay, Formula: "2T in the mean", Load: dme.Saturated, Kind: dme.Mean,
+			Quantity: dme.SyncDelay, Formula: "2T on average", Load: dme.Saturated, Kind: dme.Mean,
 			Source:  textbook + "section 9.8: two sequential message transfers",
 			Predict: published(dme.AtLeastTwo(2)),
 			KnownFalse: "where the common member of two sets is one of the two nodes, one message is enough: " +
-				"T in the mean under saturation on planes of 7 and 13 nodes, where nodes enter in turn",
+				"T on average under saturation on planes of 7 and 13 nodes, where nodes enter in turn",
 		}.Where(truePlane),
 		dme.Claim{
 			// Of K−1 round trips the slowest counts.

@@ -94,7 +94,7 @@
 // No two nodes are in their critical sections together, and every request is
 // served, on reliable links. Once a node's REQUESTs have arrived, any other node
 // enters at most twice before it. An entry takes 3(K−1) messages where nobody
-// else asks, and at most 6K−3 in the mean of any run: three for each member, and
+// else asks, and at most 6K−3 on average of any run: three for each member, and
 // for each REQUEST either a FAILED or an INQUIRE, a RELINQUISH and a second
 // LOCKED.
 //

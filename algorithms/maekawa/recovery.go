@@ -55,7 +55,7 @@ func (n *node) Up(p dme.NodeID, out *dme.Outbox) {
 	n.HandleLocal(n.handle, out)
 }
 
-// Restart begins anew, after a crash: the node is locked for nobody until all
+// Restart starts over, after a crash: the node is locked for nobody until all
 // others have told what they hold (R7).
 func (n *node) Restart(*dme.Outbox) { n.failures.Restart(n.sets.Nodes(), n.ID) }
 

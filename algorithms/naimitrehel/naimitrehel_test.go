@@ -44,7 +44,7 @@ func (w twin) serve(id dme.NodeID) (messages uint64) {
 	return messages
 }
 
-// A lone request, one by one; and in the mean H_{N−1} messages.
+// A lone request, one by one; and on average H_{N−1} messages.
 func TestSerialCost(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1987, 7))
 	for _, n := range []int{1, 2, 3, 8, 32} {
@@ -64,7 +64,7 @@ func TestSerialCost(t *testing.T) {
 		}
 		mean, want := float64(total)/entries, harmonic(n-1)
 		if math.Abs(mean-want) > 0.03*want {
-			t.Errorf("N=%d: %v messages in the mean, want about %v", n, mean, want)
+			t.Errorf("N=%d: %v messages on average, want about %v", n, mean, want)
 		}
 	}
 }

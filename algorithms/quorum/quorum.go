@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"dmebench/internal/suggest"
+
 	"dmebench/dme"
 )
 
@@ -140,7 +142,7 @@ func New(construction string, cfg Config) (*System, error) {
 	refuse := func(err error) (*System, error) { return nil, fmt.Errorf("quorum: %s: %w", construction, err) }
 	build := lookup(construction)
 	if build == nil {
-		return nil, fmt.Errorf("quorum: unknown construction %q; there are %s", construction, strings.Join(Names(), ", "))
+		return nil, fmt.Errorf("quorum: %w", suggest.Unknown("construction", construction, Names(), suggest.All(Names())))
 	}
 	if cfg.Nodes < 1 {
 		return refuse(fmt.Errorf("%d nodes; there must be at least 1", cfg.Nodes))

@@ -105,7 +105,7 @@ func TestSmallSystems(t *testing.T) {
 
 func TestNewRefuses(t *testing.T) {
 	for _, unknown := range []string{"star", "", "file:", "file", "plane:3"} {
-		if _, err := New(unknown, Config{Nodes: 3}); err == nil || !strings.Contains(err.Error(), "plane, grid, majority") {
+		if _, err := New(unknown, Config{Nodes: 3}); err == nil || !strings.Contains(err.Error(), "unknown construction") {
 			t.Errorf("%q: %v", unknown, err)
 		}
 	}

@@ -46,8 +46,13 @@ const (
 // Algorithm describes Raymond's algorithm.
 func Algorithm() *dme.Algorithm {
 	return &dme.Algorithm{
-		Name:     "raymond",
-		Title:    "Raymond",
+		Name:  "raymond",
+		Title: "Raymond",
+		Description: "The nodes form a tree, and each knows only in which direction the token lies. Requests go that way, a node asks only " +
+			"once for all requests that it has collected, and the token comes back along the same edges. An entry costs about 2 log " +
+			"N messages on a balanced tree when nobody else asks, and close to 4 under full load, however many nodes there are; " +
+			"under full load a handover takes about two delays. Nodes talk to neighbours only and keep little state. The best " +
+			"choice for many nodes under heavy load. Choose the tree by --set tree.",
 		Citation: "K. Raymond: A Tree-Based Algorithm for Distributed Mutual Exclusion, ACM TOCS 7(1), 1989; textbook, section 9.12",
 		Class:    dme.Token,
 		Needs:    dme.Always(dme.Needs{Reliable: true}),

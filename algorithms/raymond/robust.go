@@ -18,10 +18,10 @@ import (
 // RESTART and ADVISE (9.12.7): a node that comes back after a crash knows the
 // tree and nothing else. It sends RESTART to its neighbours, which answer ADVISE
 // with their HOLDER, ASKED and REQUEST_Q. A neighbour B whose HOLDER is the node
-// has the privilege on the far side, and if it has ASKED, it belongs into
+// has the privilege on the far side, and if it has ASKED, it belongs in
 // REQUEST_Q; else the privilege is on B's side, HOLDER is B, and ASKED says
 // whether the node stands in B's REQUEST_Q. If all neighbours point to the node,
-// the privilege was lost with it or on the way to it, and the node makes it anew.
+// the privilege was lost with it or on the way to it, and the node makes it again.
 // Until it knows HOLDER it takes in what comes, and runs neither routine.
 //
 // What the text leaves open, or has wrong:
@@ -42,7 +42,7 @@ import (
 //     RESTART is answered once HOLDER is known. And where a node lacks only the
 //     word of its parent in the tree, which is recovering too, it gives way:
 //     HOLDER is the parent. So of several that forgot, the uppermost makes the
-//     privilege anew.
+//     privilege again.
 //   - A crash before INITIALIZE has passed: RESTART from the parent serves as
 //     INITIALIZE, since a node that was never initialized has no privilege below it.
 //   - ADVISE of an earlier recovery phase, which the text tells by identifiers: a
@@ -63,6 +63,10 @@ func Robust() *dme.Algorithm {
 	return &dme.Algorithm{
 		Name:  "raymond-robust",
 		Title: "Raymond, with recovery",
+		Description: "Raymond's algorithm with its two additions: the tree finds out by INITIALIZE messages where the token is, and a node " +
+			"that crashed and came back learns its state from its neighbours by RESTART and ADVISE. While nobody fails costs are " +
+			"those of Raymond. It survives a crash only once the node is back: until then its part of the tree waits. Requests of a " +
+			"process that crashed are lost with it.",
 		Citation: "K. Raymond: A Tree-Based Algorithm for Distributed Mutual Exclusion, ACM TOCS 7(1), 1989; " +
 			"textbook, sections 9.12.6 and 9.12.7",
 		Class:   dme.Token,

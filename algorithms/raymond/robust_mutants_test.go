@@ -26,7 +26,7 @@ func TestRecoveryMutantsAreCaught(t *testing.T) {
 		"n.holder, n.asked = holder, asked", "n.asked = asked", two)
 	mutant("ASKED is what stands in the neighbour's REQUEST_Q",
 		"slices.Contains(m.Vec, uint64(n.self))", "false", "did not ask for")
-	mutant("a neighbour that has ASKED belongs into REQUEST_Q",
+	mutant("a neighbour that has ASKED belongs in REQUEST_Q",
 		"m.Flags&flagAsked != 0", "m.Flags&flagAsked > flagAsked", conformance.Stalled)
 	mutant("REQUEST is as good as ADVISE",
 		"n.awaited.Remove(i)\n	n.requestQ.Push(from)", "n.requestQ.Push(from)", "did not ask for")

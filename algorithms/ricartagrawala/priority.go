@@ -12,7 +12,7 @@ import (
 // Priority describes section 6.5, increments of the sequence number other than one. All else is as
 // in section 2.2. Increments are from 1 to D:
 //
-//   - increments=random: each request's is drawn anew. When requests cross, the
+//   - increments=random: each request's is drawn again. When requests cross, the
 //     tie-breaking rule no longer favours the nodes with low numbers, as it does
 //     where all of them choose the same sequence number.
 //   - increments=priority: each node has its own, 1 at node 1, the highest
@@ -31,6 +31,10 @@ import (
 // 2(N−1)D + 1.
 func Priority() *dme.Algorithm {
 	a := describe("ricart-agrawala-priority", "Ricart–Agrawala, random or small increments", "6.5")
+	a.Description = "Ricart-Agrawala in which a request's number may exceed the highest seen by more than one. Drawn at random, the " +
+		"increments take away the advantage that small node numbers have when requests cross; fixed by node, they give some " +
+		"nodes priority over others. Nobody starves: a node that has heard of a request always asks with a larger number. The " +
+		"cost stays 2(N-1) messages and one delay. Under constant load nodes take turns, and priorities have no effect."
 	a.Options = []dme.Option{
 		{
 			Name: "increments", Default: "random", Words: []string{"random", "priority"},

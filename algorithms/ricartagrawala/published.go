@@ -13,6 +13,8 @@ import "dmebench/dme"
 func BoundedAsPublished() *dme.Algorithm {
 	a := describeBounded("ricart-agrawala-bounded-as-published", "Ricart–Agrawala, bounded numbers, as published",
 		func(n boundedNode) dme.Node { return &publishedBoundedNode{n} })
+	a.Description = "Section 6.4 of the technical report to the letter. A node's own numbers do not count among those it has seen, so that " +
+		"numbers drift apart and two nodes enter, for any modulus. Kept as a negative control; use ricart-agrawala-bounded."
 	a.AsPublished = true
 	return a
 }
@@ -46,6 +48,8 @@ func (n *publishedBoundedNode) Request(out *dme.Outbox) {
 func RobustAsPublished() *dme.Algorithm {
 	a := describeRobust("ricart-agrawala-robust-as-published", "Ricart–Agrawala, robust, as published",
 		func(n *robustNode) dme.Node { return &publishedRobustNode{robustNode: n} })
+	a.Description = "Section 7 of the technical report to the letter. A reply can be counted twice, and a newcomer can choose a number that " +
+		"somebody else has: one crash on three nodes lets two in. Kept as a negative control; use ricart-agrawala-robust."
 	a.AsPublished = true
 	return a
 }

@@ -52,6 +52,11 @@ const (
 // Algorithm describes the algorithm of section 2.
 func Algorithm() *dme.Algorithm {
 	a := describe("ricart-agrawala", "Ricart–Agrawala", "2.2")
+	a.Description = "A node asks all others for permission and enters when all have replied. A node that is inside, or that has asked " +
+		"earlier itself, defers its reply until it has left; so a reply is a release as well, and an entry costs exactly 2(N-1) " +
+		"messages under any load. Entries come in the order of the timestamps, a handover takes one delay, and the work is the " +
+		"same at every node. A good choice for up to some ten nodes, and where fairness matters. It does not survive the " +
+		"failure of any node."
 	a.Claims = claims()
 	a.Prepare = dme.Unshared(func(n int, id dme.NodeID) dme.Node {
 		node := newNode(n, id)

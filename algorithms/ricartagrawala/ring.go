@@ -35,6 +35,11 @@ import "dmebench/dme"
 // each node.
 func Ring() *dme.Algorithm {
 	a := describe("ricart-agrawala-ring", "Ricart–Agrawala, ring", "6.3")
+	a.Description = "The request travels round a ring instead of going to all nodes at once, and is its own reply: a node with priority " +
+		"keeps it until it has left, all others pass it on, and when it is home its node enters. An entry costs N messages, " +
+		"half of Ricart-Agrawala's. The price is time: N delays in a row, when nobody else asks. With form=notes the request " +
+		"does not stop, but carries notes of who deferred it; those send a reply later. Good where messages are dear and time " +
+		"is not."
 	a.Options = []dme.Option{{
 		Name: "form", Default: "echo", Words: []string{"echo", "notes"},
 		Help: "echo: a deferred REQUEST waits where it is; notes: it goes on with a note, and a REPLY follows",

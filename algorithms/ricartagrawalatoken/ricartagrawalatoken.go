@@ -39,8 +39,12 @@ const (
 // Algorithm describes the token algorithm of Ricart and Agrawala.
 func Algorithm() *dme.Algorithm {
 	return &dme.Algorithm{
-		Name:     "ricart-agrawala-token",
-		Title:    "Ricart–Agrawala, token",
+		Name:  "ricart-agrawala-token",
+		Title: "Ricart–Agrawala, token",
+		Description: "One token, and every request goes to all nodes. Who leaves sends the token to the next node round the ring of numbers " +
+			"that it knows to be waiting. An entry costs N messages, N-1 requests and the token, or none at the node that has the " +
+			"token already. A handover takes one delay. Every node waits for at most one turn of each other. The token carries an " +
+			"array of N numbers, and its loss stops everything.",
 		Citation: "G. Ricart, A. K. Agrawala: Author's Response to On Mutual Exclusion in Computer Networks, CACM 26(2), 1983, pages 147–148",
 		Class:    dme.Token,
 		Needs:    dme.Always(dme.Needs{Reliable: true}),

@@ -12,8 +12,10 @@ import "dmebench/dme"
 // of its own: My_priority compares (C_i, i).
 func AsPublished() *dme.Algorithm {
 	return &dme.Algorithm{
-		Name:        "singhal-as-published",
-		Title:       "Singhal (as published)",
+		Name:  "singhal-as-published",
+		Title: "Singhal (as published)",
+		Description: "The textbook's Algorithm 9.3 to the letter. Steps that must be one are two, and a request's timestamp is not kept: two " +
+			"nodes can enter, and it can stop. Kept as a negative control; use singhal.",
 		Citation:    "Textbook, section 9.5, Algorithm 9.3, to the letter",
 		Class:       dme.Permission,
 		Dynamic:     true,

@@ -42,8 +42,12 @@ const (
 // Algorithm describes the algorithm of Suzuki and Kasami.
 func Algorithm() *dme.Algorithm {
 	return &dme.Algorithm{
-		Name:     "suzuki-kasami",
-		Title:    "Suzuki–Kasami",
+		Name:  "suzuki-kasami",
+		Title: "Suzuki–Kasami",
+		Description: "One token, and every request goes to all nodes, as in Ricart and Agrawala's token algorithm; but the token carries a " +
+			"queue, in which requests are served in the order in which they became known to its holders. An entry costs N messages, " +
+			"or none at the node that has the token already, and a handover takes one delay. Simple and quick for tens of nodes; a " +
+			"request still disturbs every node, and the loss of the token stops everything.",
 		Citation: "I. Suzuki, T. Kasami: A Distributed Mutual Exclusion Algorithm, ACM TOCS 3(4), 1985; textbook, section 9.11",
 		Class:    dme.Token,
 		Needs:    dme.Always(dme.Needs{Reliable: true}),

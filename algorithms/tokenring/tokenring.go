@@ -27,8 +27,13 @@ const optMode = "mode"
 // Algorithm describes the token ring.
 func Algorithm() *dme.Algorithm {
 	return &dme.Algorithm{
-		Name:     "token-ring",
-		Title:    "Token ring",
+		Name:  "token-ring",
+		Title: "Token ring",
+		Description: "The nodes form a ring, and a single token goes round it; whoever has it may enter. When all nodes always want to " +
+			"enter, an entry costs one message and a handover one delay, which nothing can beat. When nobody wants to, the token " +
+			"circulates for nothing, and a lone requester waits for half a round on average. With mode=demand the token rests until " +
+			"a request travels round the ring to fetch it. Good for steady heavy load on few nodes; a token that is lost stops " +
+			"everything.",
 		Citation: "A. D. Kshemkalyani, M. Singhal: Distributed Computing, Cambridge University Press 2008, chapter 9, Exercise 9.1",
 		Class:    dme.Token,
 		Needs:    dme.Always(dme.Needs{Reliable: true}),

@@ -17,11 +17,22 @@ import (
 // returns what it has written there.
 func onTerminal(t *testing.T, columns uint16, env []string, args ...string) string {
 	t.Helper()
+	cmd, master := atTerminal(t, columns, env, args...)
+	var b bytes.Buffer
+	_, _ = io.Copy(&b, master) // ends with an error when nobody has the terminal open
+	_ = cmd.Wait()             // how it ends is the machine's matter
+	return strings.ReplaceAll(b.String(), "\r\n", "\n")
+}
+
+// atTerminal starts the program on a terminal of that many columns. What it writes
+// there is read from master.
+func atTerminal(t *testing.T, columns uint16, env []string, args ...string) (cmd *exec.Cmd, master *os.File) {
+	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
 		t.Skipf("there are no terminals here: %v", err)
 	}
-	defer master.Close()
+	t.Cleanup(func() { master.Close() })
 	fd := int(master.Fd())
 	number, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
 	if err == nil {
@@ -41,19 +52,16 @@ func onTerminal(t *testing.T, columns uint16, env []string, args ...string) stri
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(path, args...)
+	cmd = exec.Command(path, args...)
 	cmd.Dir = t.TempDir()
 	cmd.Env = append(os.Environ(), env...)
-	cmd.Stdout = terminal
+	cmd.Stdout, cmd.Stderr = terminal, terminal
 	err = cmd.Start()
 	terminal.Close()
 	if err != nil {
 		t.Fatal(err)
 	}
-	var b bytes.Buffer
-	_, _ = io.Copy(&b, master) // ends with an error when nobody has the terminal open
-	_ = cmd.Wait()             // how it ends is the machine's matter
-	return strings.ReplaceAll(b.String(), "\r\n", "\n")
+	return cmd, master
 }
 
 // On a terminal, doctor uses its width up to 120 columns, and colours unless NO_COLOR or

@@ -6,7 +6,7 @@ import (
 	"dmebench/dme"
 )
 
-// reloader decides when a node is replaced by one that was made anew and
+// reloader decides when a node is replaced by one that was made again and
 // loaded with the state of the old one.
 type reloader struct {
 	now   func() bool

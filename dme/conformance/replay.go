@@ -95,7 +95,7 @@ func (n *Net) WantInside(t testing.TB, want ...dme.NodeID) {
 }
 
 // TestRefusals delivers each series of messages from one node to another, of a
-// network that start makes anew. The last one must be refused, and no other.
+// network that start makes again. The last one must be refused, and no other.
 func TestRefusals(t *testing.T, from, to dme.NodeID, start func() *Net, series map[string][]dme.Message) {
 	t.Helper()
 	for name, msgs := range series {
@@ -114,7 +114,7 @@ func TestRefusals(t *testing.T, from, to dme.NodeID, start func() *Net, series m
 }
 
 // Refusing returns what hands a message, which no node can get as things are, to
-// one of a network that start makes anew: it must be refused, and leave all nodes
+// one of a network that start makes again: it must be refused, and leave all nodes
 // as they were.
 func Refusing(t *testing.T, start func() *Net) func(what string, from, to dme.NodeID, m dme.Message) {
 	return func(what string, from, to dme.NodeID, m dme.Message) {

@@ -157,7 +157,7 @@ func (a *agent) replaced() error {
 	if err == nil && os.SameFile(now, a.file) && now.ModTime().Equal(a.file.ModTime()) && now.Size() == a.file.Size() {
 		return nil
 	}
-	return errors.New("agent: the program's file was replaced or removed since this agent was started; start the agent anew")
+	return errors.New("agent: the program's file was replaced or removed since this agent was started; restart the agent")
 }
 
 // connect waits until the server is there. It fails where waiting does not help.

@@ -40,6 +40,11 @@ var duties = map[op]duty{
 		return nil
 	}},
 	opCounts: {do: counts},
+	opWaits: {quick: true, do: func(l *lease, _ *request, x *answer) error {
+		w, err := l.host.Waits(l.ctx)
+		x.Waits = &w
+		return err
+	}},
 	opWitness: {quick: true, do: func(l *lease, _ *request, x *answer) error {
 		w, err := l.host.Witness(l.ctx)
 		x.Witness = &w

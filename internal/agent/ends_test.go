@@ -156,7 +156,7 @@ func TestRestartedServer(t *testing.T) {
 	}
 }
 
-// A run that begins while the server is being started anew waits for it.
+// A run that begins while the server is being restarted waits for it.
 func TestRunWaitsForTheServer(t *testing.T) {
 	t.Parallel()
 	s, b := serve(t, 0)

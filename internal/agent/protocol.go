@@ -57,6 +57,7 @@ const (
 	opStart    op = "start"    // start a worker
 	opRead     op = "read"     // what have the nodes counted?
 	opCounts   op = "counts"   // … in all its parts?
+	opWaits    op = "waits"    // how long have they waited?
 	opWitness  op = "witness"
 	opHold     op = "hold"
 	opHeld     op = "held"
@@ -114,22 +115,23 @@ type answer struct {
 
 	Doctor *examined `json:"doctor,omitempty"` // examine, gate, reach
 
-	Info     *Info         `json:"info,omitempty"`     // describe
-	Lease    string        `json:"lease,omitempty"`    // open
-	Process  int           `json:"process,omitempty"`  // start
-	PID      int           `json:"pid,omitempty"`      // start
-	Ended    []ending      `json:"ended,omitempty"`    // renew, close: those that the coordinator does not know of
-	Readings []byte        `json:"readings,omitempty"` // read: see appendReadings
-	Counts   []count       `json:"counts,omitempty"`   // counts
-	Witness  *host.Witness `json:"witness,omitempty"`
-	Node     dme.NodeID    `json:"node,omitempty"` // held
-	Remains  *host.Remains `json:"remains,omitempty"`
-	At       int64         `json:"at,omitempty"`      // entered
-	Entries  []byte        `json:"entries,omitempty"` // log: as package entrylog writes them
-	Next     int           `json:"next,omitempty"`    // counts, log: where the next piece begins; 0 where there is none
-	Stopped  bool          `json:"stopped,omitempty"`
-	Stderr   []string      `json:"stderr,omitempty"`
-	Host     *result.Host  `json:"host,omitempty"` // report
+	Info     *Info               `json:"info,omitempty"`     // describe
+	Lease    string              `json:"lease,omitempty"`    // open
+	Process  int                 `json:"process,omitempty"`  // start
+	PID      int                 `json:"pid,omitempty"`      // start
+	Ended    []ending            `json:"ended,omitempty"`    // renew, close: those that the coordinator does not know of
+	Readings []byte              `json:"readings,omitempty"` // read: see appendReadings
+	Counts   []count             `json:"counts,omitempty"`   // counts
+	Waits    *noderun.WaitCounts `json:"waits,omitempty"`
+	Witness  *host.Witness       `json:"witness,omitempty"`
+	Node     dme.NodeID          `json:"node,omitempty"` // held
+	Remains  *host.Remains       `json:"remains,omitempty"`
+	At       int64               `json:"at,omitempty"`      // entered
+	Entries  []byte              `json:"entries,omitempty"` // log: as package entrylog writes them
+	Next     int                 `json:"next,omitempty"`    // counts, log: where the next piece begins; 0 where there is none
+	Stopped  bool                `json:"stopped,omitempty"`
+	Stderr   []string            `json:"stderr,omitempty"`
+	Host     *result.Host        `json:"host,omitempty"` // report
 
 	Peer     *exchange.Peer           `json:"peer,omitempty"`     // port: this host
 	Probed   []exchange.Path          `json:"probed,omitempty"`   // probe: in the order of the peers

@@ -54,6 +54,18 @@ func (h *Remote) pieces(ctx context.Context, q request, take func(*answer) error
 	}
 }
 
+// Waits asks the agent.
+func (h *Remote) Waits(ctx context.Context) (noderun.WaitCounts, error) {
+	x, err := h.call(ctx, request{Op: opWaits})
+	if err == nil && x.Waits == nil {
+		err = h.nothing(opWaits)
+	}
+	if err != nil {
+		return noderun.WaitCounts{}, err
+	}
+	return *x.Waits, nil
+}
+
 // Witness asks the agent.
 func (h *Remote) Witness(ctx context.Context) (host.Witness, error) {
 	x, err := h.call(ctx, request{Op: opWitness})

@@ -68,17 +68,17 @@ func (h *Remote) Clock() *clock.Relation { return h.relation }
 const (
 	patience = 12 * time.Second // longer than lostAfter: the reason is then known
 	atOnce   = 3 * time.Second  // before it is taken: nothing is known of it yet
-	takeover = LeaseTime        // to be free of what was before, or to be started anew
+	takeover = LeaseTime        // to be free of what was before, or to be restarted
 	closing  = 8 * time.Second
 
-	serverAway = 30 * time.Second // for how long a server is waited for that is being started anew
+	serverAway = 30 * time.Second // for how long a server is waited for that is being restarted
 
 	comparisons = 8 // of the clocks, before a run begins
 )
 
 // Open takes the agent for a run, and refuses one whose program is another one by now.
 // It waits for a while where an earlier run of this coordinator is about to be given up,
-// and where the agent or the server is being started anew.
+// and where the agent or the server is being restarted.
 func (h *Remote) Open(ctx context.Context, p host.Part) error {
 	h.reset(p)
 	for begin, away := time.Now(), time.Duration(0); ; {
@@ -129,7 +129,7 @@ func (h *Remote) take(ctx context.Context) (wait bool, err error) {
 	case err != nil:
 		return ctx.Err() == nil, err
 	case now.Info == nil || now.Info.Instance != h.instance:
-		return false, h.errorf("its agent is not the one that was found; look for agents anew")
+		return false, h.errorf("its agent is not the one that was found; look for agents again")
 	case !now.Info.Program.Same(h.fleet.program):
 		return false, h.errorf("%w", h.fleet.otherProgram(*now.Info))
 	case now.Info.Holder == h.fleet.holder && now.Info.Between:

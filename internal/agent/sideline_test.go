@@ -66,7 +66,7 @@ func TestTasksWhileFree(t *testing.T) {
 	})
 }
 
-// An agent that was started anew takes the place of the one before it, also in runs
+// An agent that was restarted takes the place of the one before it, also in runs
 // that were planned before.
 func TestRestartedAgent(t *testing.T) {
 	t.Parallel()

@@ -21,6 +21,7 @@ const (
 	Timeout Kind = iota
 	Leave
 	Arrive
+	Ping
 )
 
 // Event is what an alarm carries.

@@ -10,6 +10,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/internal/tables"
+	"dmebench/internal/trace"
 	"dmebench/workload/fault"
 )
 
@@ -53,13 +54,12 @@ The sources of the claims: «TR-869» is G. Ricart, A. K. Agrawala: An Algorithm
 		return err
 	}
 	for _, a := range p.catalog {
-		if err := describeAlgorithm(&b, a); err != nil {
+		if err := describeAlgorithm(&b, a, examples); err != nil {
 			return err
 		}
 		for _, x := range examples {
-			if s := x.scenario; s.Algorithm == a.Name {
-				image := path.Join("images", "scenarios", strings.ReplaceAll(s.Name, "/", "-")+".svg")
-				fmt.Fprintf(&b, "\n![%s](%s)\n\n*%s. `dmebench trace --scenario %s`*\n", s.Title, image, s.Title, s.Name)
+			if s := x.scenario; s.Algorithm == a.Name && s.Name != trace.ExampleName(a) {
+				showScenario(&b, s)
 			}
 		}
 	}
@@ -67,13 +67,28 @@ The sources of the claims: «TR-869» is G. Ricart, A. K. Agrawala: An Algorithm
 	return err
 }
 
-// describeAlgorithm writes the section of an algorithm, but for its figures.
-func describeAlgorithm(b *strings.Builder, a *dme.Algorithm) error {
+// showScenario writes the figure of a scenario.
+func showScenario(b *strings.Builder, s *trace.Scenario) {
+	image := path.Join("images", "scenarios", strings.ReplaceAll(s.Name, "/", "-")+".svg")
+	fmt.Fprintf(b, "\n![%s](%s)\n\n*%s. `dmebench trace --scenario %s`*\n", s.Title, image, s.Title, s.Name)
+}
+
+// describeAlgorithm writes the section of an algorithm, but for the figures of its
+// paper.
+func describeAlgorithm(b *strings.Builder, a *dme.Algorithm, examples []builtIn) error {
 	fmt.Fprintf(b, "\n## %s\n\n%s. %s.\n\n", a.Name, a.Title, strings.TrimSuffix(a.Citation, "."))
-	if a.AsPublished {
-		b.WriteString("The literal text, kept as a negative control: `dmebench check` finds its fault. See [errata](errata.md).\n\n")
+	if a.Description != "" {
+		fmt.Fprintf(b, "%s\n", a.Description)
 	}
-	fmt.Fprintf(b, "Messages: %s.\n", strings.Join(a.Kinds, ", "))
+	for _, x := range examples {
+		if x.scenario.Name == trace.ExampleName(a) {
+			showScenario(b, x.scenario)
+		}
+	}
+	if a.AsPublished {
+		b.WriteString("\nThe literal text, kept as a negative control: `dmebench check` finds its fault. See [errata](errata.md).\n")
+	}
+	fmt.Fprintf(b, "\nMessages: %s.\n", strings.Join(a.Kinds, ", "))
 	for _, o := range a.Options {
 		fmt.Fprintf(b, "- `--set %s=%s` (default %s): %s\n", o.Name, o.Values(), orNone(o.Default), o.Help)
 	}

@@ -67,7 +67,7 @@ func (p *program) check(c *cli.Context) error {
 	if c.Bool("exhaustive") {
 		bar = p.newBar(c.Bool("quiet"), 0, "states")
 	}
-	options.Progress = func(done uint64) { bar.update(done, 0) }
+	options.Progress = func(done uint64) { bar.update(done) }
 	search, err := interrupt.Do(c.Context, func() (*check.Search, error) { return check.New(a, options) })
 	if err != nil {
 		return refusal(c.Context, err)

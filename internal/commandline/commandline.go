@@ -48,7 +48,7 @@ func Run(args []string, stdin io.Reader, stdout, stderr io.Writer, catalog run.C
 	p := &program{catalog: catalog, scenarios: scenarios, stdout: printed, stderr: stderr}
 	app := p.app()
 	err := app.RunContext(ctx, args)
-	if ctx.Err() != nil && (err == nil || errors.Is(err, context.Canceled)) {
+	if ctx.Err() != nil && (err == nil && p.exit != exit.Broken || errors.Is(err, context.Canceled)) {
 		err = failWith(exit.Interrupted, errors.New("interrupted"))
 	}
 	if printed.unread && errors.Is(err, syscall.EPIPE) {
@@ -81,8 +81,8 @@ func (p *program) app() *cli.App {
 		EnableBashCompletion:      true,
 		Commands: []*cli.Command{
 			p.runCommand(), p.sweepCommand(), p.checkCommand(), atOnce(p.traceCommand()), p.pingCommand(), atOnce(p.reportCommand()),
-			atOnce(p.compareCommand()), atOnce(p.exportCommand()), p.validateCommand(), atOnce(p.listCommand()), p.schemaCommand(),
-			p.coordinatorCommand(), p.agentCommand(), p.brokerCommand(), p.doctorCommand(),
+			atOnce(p.rankCommand()), atOnce(p.compareCommand()), atOnce(p.exportCommand()), p.validateCommand(),
+			atOnce(p.listCommand()), p.schemaCommand(), p.coordinatorCommand(), p.agentCommand(), p.brokerCommand(), p.doctorCommand(),
 		},
 		ExitErrHandler: func(*cli.Context, error) {}, // errors are reported once, by Run
 		OnUsageError:   usageError,

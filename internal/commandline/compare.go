@@ -52,6 +52,7 @@ func (p *program) compare(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	p.warnOfDamage(a, b)
 	comparison, err := compare.Compare(a, b, opt)
 	if err != nil {
 		return failWith(exit.Data, err)

@@ -74,6 +74,7 @@ func (p *program) export(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	p.warnOfDamage(results)
 	runs := results.Runs
 	p.warnOfLeftOut(runs, format)
 	if format == "benchfmt" {

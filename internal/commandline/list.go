@@ -6,6 +6,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"dmebench/dme"
+	"dmebench/internal/exit"
 	"dmebench/internal/run"
 	"dmebench/internal/tables"
 	"dmebench/transport"
@@ -15,7 +16,8 @@ import (
 
 func (p *program) listCommand() *cli.Command {
 	flags := []cli.Flag{jsonFlag("as JSON")}
-	page := append(flags[:1:1], &cli.BoolFlag{Name: "markdown", Usage: "algorithms only: as the page docs/algorithms.md"})
+	page := append(flags[:1:1], &cli.BoolFlag{Name: "markdown", Usage: "algorithms only: as the page docs/algorithms.md"},
+		&cli.StringFlag{Name: "name", Usage: "only `ALGORITHM`: how it works, what it costs, and an example"})
 	return &cli.Command{
 		Name:   "list",
 		Usage:  "what there is: algorithms (the default), quorums, scenarios, transports, workloads",
@@ -60,6 +62,7 @@ type claim struct {
 type algorithm struct {
 	Name        string    `json:"name"`
 	Title       string    `json:"title"`
+	Description string    `json:"description,omitempty"`
 	Citation    string    `json:"citation"`
 	Class       dme.Class `json:"class"`
 	Dynamic     bool      `json:"dynamic"`
@@ -78,15 +81,27 @@ func (p *program) listAlgorithms(c *cli.Context) error {
 		}
 		return p.writeAlgorithmsPage()
 	}
+	listed := p.catalog
+	if c.IsSet("name") {
+		a, err := p.catalog.Lookup(c.String("name"))
+		if err != nil {
+			return failWith(exit.Usage, err)
+		}
+		if !c.Bool("json") {
+			return p.showAlgorithm(a)
+		}
+		listed = run.Catalog{a}
+	}
 	var list []algorithm
 	t := tables.New("NAME", "CLASS", "NEEDS", "BEARS", "OPTIONS (default first)", "PAPER")
-	for _, a := range p.catalog {
+	for _, a := range listed {
 		defaults, err := a.Resolve(nil)
 		if err != nil {
 			return err
 		}
 		x := algorithm{
-			Name: a.Name, Title: a.Title, Citation: a.Citation, Class: a.Class, Dynamic: a.Dynamic, AsPublished: a.AsPublished,
+			Name: a.Name, Title: a.Title, Description: a.Description, Citation: a.Citation,
+			Class: a.Class, Dynamic: a.Dynamic, AsPublished: a.AsPublished,
 			Needs: a.Needs(defaults), Bears: append([]string{}, fault.Bears(a)...), Kinds: a.Kinds, Options: options(a.Options), Claims: []claim{},
 		}
 		for _, k := range a.Claims {

@@ -25,7 +25,11 @@ func printResult(out io.Writer, job *run.Job, r *result.Result) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	line := func(name, format string, args ...any) { fmt.Fprintf(w, "%s\t%s\n", name, fmt.Sprintf(format, args...)) }
 	line("run", "%s, %d nodes over %s, workload %s, seed %d", r.Algorithm, r.Nodes, network(job), r.Workload, r.Seed)
-	line("status", "%s", r.Status)
+	status := string(r.Status)
+	if r.Partial {
+		status += ", partial: interrupted before its end"
+	}
+	line("status", "%s", status)
 	line("entries", "%d of %d requests", r.Entries, r.Requests)
 	if r.Messages.PerCS != nil {
 		line("messages per CS", "%.4g  (%s)", *r.Messages.PerCS, kinds(r))
@@ -48,7 +52,11 @@ func printResult(out io.Writer, job *run.Job, r *result.Result) error {
 		line("1/throughput - CS", "%v", ns(int64(*r.SyncDelayLoad)))
 	}
 	if r.T != nil {
-		line("T", "%v", ns(int64(*r.T)))
+		spaced := ""
+		if r.THandover != nil {
+			spaced = fmt.Sprintf(" back to back, %v between handovers", ns(int64(*r.THandover)))
+		}
+		line("T", "%v%s", ns(int64(*r.T)), spaced)
 	}
 	if r.SyncDelayOverT != nil {
 		line("synchronization delay / T", "%.3g", *r.SyncDelayOverT)

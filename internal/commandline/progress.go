@@ -5,16 +5,11 @@ import (
 
 	"github.com/schollz/progressbar/v3"
 
-	"dmebench/internal/run"
 	"dmebench/internal/terminal"
 )
 
-// bar shows how far a run or a search is, on a terminal only.
+// bar shows how far a search is, on a terminal only.
 type bar struct{ bar *progressbar.ProgressBar }
-
-func (p *program) progress(quiet bool, job *run.Job) *bar {
-	return p.newBar(quiet, int64(job.Plan.Requests()), "entries")
-}
 
 // newBar returns a bar that ends at total; 0 where nobody knows the end.
 func (p *program) newBar(quiet bool, total int64, what string) *bar {
@@ -30,9 +25,9 @@ func (p *program) newBar(quiet bool, total int64, what string) *bar {
 		progressbar.OptionThrottle(100*time.Millisecond))}
 }
 
-func (b *bar) update(entries, _ uint64) {
+func (b *bar) update(done uint64) {
 	if b.bar != nil {
-		_ = b.bar.Set64(int64(entries))
+		_ = b.bar.Set64(int64(done))
 	}
 }
 

@@ -122,6 +122,7 @@ func (p *program) buildReport(dir, out string, as look) error {
 	if err != nil {
 		return err
 	}
+	p.warnOfDamage(results)
 	if out == "" {
 		out = filepath.Join(results.Name(), "report")
 		if results.Name() == results.Path && isFile(results.Path) {

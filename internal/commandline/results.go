@@ -28,3 +28,12 @@ func readSomeResults(path string) (*result.Set, error) {
 	}
 	return set, err
 }
+
+// warnOfDamage names the records of results that could not be read.
+func (p *program) warnOfDamage(sets ...*result.Set) {
+	for _, set := range sets {
+		for _, text := range set.Warnings() {
+			fmt.Fprintf(p.stderr, "dmebench: warning: %s\n", text)
+		}
+	}
+}

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -24,9 +25,11 @@ import (
 	"dmebench/internal/exit"
 	"dmebench/internal/input"
 	"dmebench/internal/interrupt"
+	"dmebench/internal/live"
 	"dmebench/internal/run"
 	"dmebench/internal/sim"
 	"dmebench/internal/stall"
+	"dmebench/report/threshold"
 	"dmebench/result"
 	"dmebench/transport/nats"
 )
@@ -36,9 +39,11 @@ func (p *program) runCommand() *cli.Command {
 		Name:  "run",
 		Usage: "one run: an algorithm, a number of nodes, a network, a workload",
 		Description: "Starts a worker process for each node, has them run the algorithm under the workload,\n" +
-			"waits until the system has fallen silent, and prints what was measured.\n\n" +
-			"Exit code: 0 mutual exclusion held; 1 it was violated, or the system stalled; 2 the run failed;\n" +
-			"64 and more: the input or the environment was refused before anything started; 130 interrupted.",
+			"waits until the system has fallen silent, and prints what was measured. Ctrl-C ends it and prints what\n" +
+			"was measured until then; a second Ctrl-C ends it at once.\n\n" +
+			"Exit code: 0 mutual exclusion held; 1 it was violated, or the system stalled; 2 the run failed, or a\n" +
+			"threshold could not be judged; 3 a threshold was crossed; 64 and more: the input or the environment\n" +
+			"was refused before anything started; 130 interrupted.",
 		Flags: append([]cli.Flag{
 			algorithmFlag(),
 			nodesFlag(),
@@ -69,16 +74,21 @@ func (p *program) runCommand() *cli.Command {
 			&cli.StringFlag{Name: "listen", Usage: "`HOST:PORT` of the control plane, on this host's loopback (default: a free port there)"},
 			&cli.BoolFlag{Name: "allow-mismatch", Usage: "run although the network lacks what the algorithm needs"},
 			forceFlag(),
+			failIfFlag("of the run"),
 			&cli.StringFlag{Name: "out", Usage: "keep the result as a JSON file in folder `DIR`"},
 			jsonFlag("print the result as one JSON object"),
 			quietFlag(),
-		}, slices.Concat(natsFlags(), placementFlags(), credentialFlags())...),
+		}, slices.Concat(execFlags(), natsFlags(), placementFlags(), credentialFlags())...),
 		Action: p.run,
 	}
 }
 
 func (p *program) run(c *cli.Context) error {
 	spec, err := specOf(c)
+	if err != nil {
+		return err
+	}
+	thresholds, err := thresholdsOf(c)
 	if err != nil {
 		return err
 	}
@@ -96,7 +106,7 @@ func (p *program) run(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	keep, err := keeper(c.String("out"))
+	keep, err := keeper(c.String("out"), thresholds)
 	if err != nil {
 		return err
 	}
@@ -115,17 +125,21 @@ func (p *program) run(c *cli.Context) error {
 		}
 	}
 	p.warn(job)
-	bar := p.progress(c.Bool("quiet"), job)
-	opt, err := hosts.options(job, coordinator.Options{Files: files.all(), Broker: broker, Progress: bar.update, Save: keep})
+	opt, err := hosts.options(job, coordinator.Options{Files: files.all(), Broker: broker, Partial: true, Save: keep})
 	if err != nil {
 		return err
 	}
-	r, err := p.execute(c.Context, job, opt)
-	bar.done()
+	var line *live.Line
+	if !c.Bool("quiet") {
+		line = live.New(p.stderr)
+	}
+	r, err := p.executeShown(c.Context, job, opt, line)
+	line.Done()
 	if r == nil {
 		return err
 	}
 	lost := err // where it could not be kept it is shown at least
+	verdict := threshold.OfRun(r, thresholds)
 	if c.Bool("json") {
 		err = printJSON(p.stdout, r)
 	} else {
@@ -137,10 +151,10 @@ func (p *program) run(c *cli.Context) error {
 	if err := cmp.Or(lost, err); err != nil {
 		return err
 	}
-	if r.Status != result.OK {
+	if r.Status != result.OK && !(r.Partial && r.Status == result.Failed) { // that it was interrupted is said at the end
 		p.explain(r)
 	}
-	p.exit = exit.OfRun(r.Status, len(job.Missing) == 0 && len(r.Faults) == 0)
+	p.exit = p.judged(exit.OfRun(r.Status, len(job.Missing) == 0 && len(r.Faults) == 0), verdict)
 	return nil
 }
 
@@ -159,7 +173,7 @@ func refusal(ctx context.Context, err error) error {
 // specOf reads the flags. What they mean is checked when the spec is resolved.
 func specOf(c *cli.Context) (result.Spec, error) {
 	var errs []error
-	if !c.IsSet("algorithm") {
+	if !c.IsSet("algorithm") && !c.IsSet("exec") {
 		errs = append(errs, errors.New("--algorithm is missing; «dmebench list» shows what there is"))
 	}
 	if !c.IsSet("nodes") {
@@ -193,17 +207,21 @@ func specOf(c *cli.Context) (result.Spec, error) {
 			set[run.LayerOption] = layer
 		}
 	}
-	if errs != nil {
-		return result.Spec{}, failWith(exit.Usage, errors.Join(errs...))
-	}
-	return result.Spec{
+	spec := result.Spec{
 		Algorithm: c.String("algorithm"), Nodes: c.Int("nodes"), Transport: c.String("transport"), Workload: c.String("workload"),
 		Rate: c.Float64("rate"), TotalRate: c.Float64("total-rate"), CS: c.String("cs"),
 		Requests: c.Int("requests"), Duration: result.Duration(c.Duration("duration")), Seed: c.Uint64("seed"),
 		NodesPerWorker: c.Int("nodes-per-worker"), Warmup: c.String("warmup"), StallAfter: result.Duration(c.Duration("stall-after")),
 		Set: set, Listen: c.String("listen"), AllowMismatch: c.Bool("allow-mismatch"),
 		Faults: c.StringSlice("fault"), Resource: c.String("resource"),
-	}, nil
+	}
+	if err := execSpec(c, &spec); err != nil {
+		errs = append(errs, err)
+	}
+	if errs != nil {
+		return result.Spec{}, failWith(exit.Usage, errors.Join(errs...))
+	}
+	return spec, nil
 }
 
 func settingsOf(c *cli.Context) (map[string]string, []error) {
@@ -225,19 +243,53 @@ func settingsOf(c *cli.Context) (map[string]string, []error) {
 
 // execute carries out a job on its network.
 func (p *program) execute(ctx context.Context, job *run.Job, opt coordinator.Options) (*result.Result, error) {
+	return p.executeShown(ctx, job, opt, nil)
+}
+
+// executeShown is execute with a line that shows how far the run is; nil for none.
+func (p *program) executeShown(ctx context.Context, job *run.Job, opt coordinator.Options, line *live.Line) (*result.Result, error) {
 	if !job.Network.Real() {
-		result, err := interrupt.Do(ctx, func() (*result.Result, error) { return sim.Run(ctx, job) })
+		result, err := simulate(ctx, job, opt.Partial, line)
 		if err == nil && opt.Save != nil {
 			err = opt.Save(result)
 		}
 		return result, err
 	}
 	opt.Environment = environment.Describe()
+	if line != nil {
+		opt.Progress = line.Show
+	}
 	result, err := coordinator.Run(ctx, job, opt)
 	if errors.Is(err, control.ErrListen) || errors.Is(err, nats.ErrBroker) {
 		err = failWith(exit.Unavailable, err)
 	}
 	return result, err
+}
+
+// summing is how long an interrupted simulation may take to sum up what there is.
+const summing = 20 * time.Second
+
+// simulate carries out a simulation. Before its workload has begun it is given up at
+// once where ctx ends: an algorithm may take for ever to make its nodes.
+func simulate(ctx context.Context, job *run.Job, partial bool, line *live.Line) (*result.Result, error) {
+	opt := sim.Options{Partial: partial}
+	patient := ctx
+	if partial || line != nil {
+		var begun atomic.Bool
+		opt.Progress = func(look func() live.State) {
+			begun.Store(true)
+			line.Look(look)
+		}
+		grace, cancel := interrupt.Grace(ctx, summing)
+		defer cancel()
+		patient = grace
+		defer context.AfterFunc(ctx, func() {
+			if !begun.Load() {
+				cancel()
+			}
+		})()
+	}
+	return interrupt.Do(patient, func() (*result.Result, error) { return sim.RunWith(ctx, job, opt) })
 }
 
 // warn says beforehand what a user should know of the job.
@@ -269,9 +321,9 @@ func (p *program) explain(r *result.Result) {
 	}
 }
 
-// keeper returns a function that keeps a result in dir, having made sure that
-// it will be able to; nil where dir is "".
-func keeper(dir string) (func(*result.Result) error, error) {
+// keeper returns a function that keeps a result in dir, with what came of the
+// thresholds, having made sure that it will be able to; nil where dir is "".
+func keeper(dir string, thresholds []threshold.Threshold) (func(*result.Result) error, error) {
 	if dir == "" {
 		return nil, nil
 	}
@@ -285,6 +337,7 @@ func keeper(dir string) (func(*result.Result) error, error) {
 		return nil, refuse(err)
 	}
 	return func(r *result.Result) error {
+		threshold.OfRun(r, thresholds)
 		base := fmt.Sprintf("%s-n%d-%s-%s-seed%d-%s", r.Algorithm, r.Nodes, r.Transport, r.Workload, r.Seed,
 			time.Now().UTC().Format("20060102T150405.000"))
 		b, err := json.MarshalIndent(r, "", " ")

@@ -7,13 +7,18 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"dmebench/internal/interrupt"
 )
 
 // signals returns a context that ends when the program is told to: by Ctrl-C, by
 // whoever runs it, or because its terminal is closed. Under nohup the latter is
 // to be ignored, and stays so.
 //
-// From then on output to a pipe that nobody reads any more is an error like any
+// Where it is told by Ctrl-C, or by whoever runs it, once more, the context knows that
+// the user insists (package interrupt).
+//
+// From the first on output to a pipe that nobody reads any more is an error like any
 // other. It would else end the program on the spot, before the result of a run
 // is where it is to be kept.
 func signals() (ctx context.Context, stop func()) {
@@ -21,12 +26,25 @@ func signals() (ctx context.Context, stop func()) {
 	if !signal.Ignored(syscall.SIGHUP) {
 		tell = append(tell, syscall.SIGHUP)
 	}
-	ctx, end := signal.NotifyContext(context.Background(), tell...)
+	insisted := make(chan struct{})
+	ctx, end := signal.NotifyContext(interrupt.WithInsistence(context.Background(), insisted), tell...)
+	told := make(chan os.Signal, 2)
+	signal.Notify(told, os.Interrupt, syscall.SIGTERM) // a terminal that is closed may say so twice
+	go func() {
+		for n := 0; n < 2; n++ {
+			if _, more := <-told; !more {
+				return
+			}
+		}
+		close(insisted)
+	}()
 	// Not ignored: workers, which inherit that, are to end by it.
 	unread := make(chan os.Signal, 1)
 	signal.Notify(unread, syscall.SIGPIPE)
 	return ctx, func() {
 		signal.Stop(unread)
+		signal.Stop(told)
+		close(told) // nobody sends to it any more
 		end()
 	}
 }

@@ -10,10 +10,12 @@ import (
 
 	"dmebench/internal/coordinator"
 	"dmebench/internal/environment"
+	"dmebench/internal/exit"
 	"dmebench/internal/experiment"
 	"dmebench/internal/interrupt"
 	"dmebench/internal/run"
 	"dmebench/internal/terminal"
+	"dmebench/report/threshold"
 	"dmebench/result"
 )
 
@@ -26,7 +28,8 @@ func (p *program) sweepCommand() *cli.Command {
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "file", Aliases: []string{"f"}, Usage: "the experiment's `FILE`"},
 			&cli.StringFlag{Name: "out", Value: experiment.DefaultOut, Usage: "folder `DIR` below which results are kept"},
-			&cli.BoolFlag{Name: "fresh", Usage: "start anew although there are results of this file"},
+			failIfFlag("of each cell's median over its repetitions"),
+			&cli.BoolFlag{Name: "fresh", Usage: "start over although there are results of this file"},
 			&cli.BoolFlag{Name: "dry-run", Usage: "print the plan and start nothing"},
 			forceFlag(),
 			quietFlag(),
@@ -38,6 +41,10 @@ func (p *program) sweepCommand() *cli.Command {
 func (p *program) sweep(c *cli.Context) error {
 	if c.String("file") == "" {
 		return usage("sweep: --file is missing: which experiment?")
+	}
+	thresholds, err := thresholdsOf(c)
+	if err != nil {
+		return err
 	}
 	file, err := interrupt.Do(c.Context, func() (experiment.File, error) { return experiment.Load(c.String("file")) })
 	if err != nil {
@@ -100,6 +107,13 @@ func (p *program) sweep(c *cli.Context) error {
 	fmt.Fprintln(p.stdout, summary)
 	if summary.Interrupted {
 		return nil
+	}
+	if thresholds != nil {
+		set, err := result.Read(summary.Dir)
+		if err != nil {
+			return failWith(exit.Data, err)
+		}
+		p.exit = p.judged(p.exit, threshold.OfCells(set, thresholds))
 	}
 	return p.buildReport(summary.Dir, filepath.Join(summary.Dir, "report"), look{})
 }

@@ -50,6 +50,7 @@ func (p *program) validateCommand() *cli.Command {
 			&cli.BoolFlag{Name: "fresh", Usage: "run again what was run before an interruption"},
 			forceFlag(),
 			jsonFlag("print one JSON object in place of the lines"),
+			&cli.BoolFlag{Name: "verbose", Usage: "on a terminal, give each claim its reason and source too; a file or a pipe always gets them"},
 			quietFlag(),
 		}, workFlags("the simulations")...),
 		Action: p.validate,
@@ -113,6 +114,9 @@ func (p *program) validate(c *cli.Context) error {
 		return err
 	}
 	defer release()
+	for _, text := range store.SetAside() {
+		fmt.Fprintf(p.stderr, "dmebench: warning: %s\n", text)
+	}
 	store.Quick = opt.Transport == result.Sim
 	opt.Store = store
 	d, err := validate.Run(ctx, opt)
@@ -132,7 +136,7 @@ func (p *program) validate(c *cli.Context) error {
 	if c.Bool("json") {
 		err = printJSON(p.stdout, d)
 	} else {
-		err = report.ValidationLines(p.stdout, d)
+		err = p.printVerdicts(d, c.Bool("verbose"))
 	}
 	if err != nil {
 		return failWith(exit.CantCreate, fmt.Errorf("cannot print the verdicts: %w", err))
@@ -140,6 +144,19 @@ func (p *program) validate(c *cli.Context) error {
 	fmt.Fprintf(p.stderr, "validate: %s\n", filepath.Join(dir, "validate.html"))
 	p.exit = validate.ExitCode(d)
 	return nil
+}
+
+// printVerdicts prints a line for each claim: short ones to a terminal, with what does
+// not hold at the end, and whole ones in the order of the algorithms to a file or a pipe.
+func (p *program) printVerdicts(d *claims.Document, verbose bool) error {
+	out := p.stdout
+	if wrapped, ok := out.(*output); ok {
+		out = wrapped.Writer
+	}
+	if terminal.Is(out) {
+		return report.ValidationOnTerminal(p.stdout, d, terminal.Of(out), verbose)
+	}
+	return report.ValidationLines(p.stdout, d)
 }
 
 func modeOf(c *cli.Context) validate.Mode {
@@ -215,7 +232,7 @@ func (p *program) tally() func(done, planned int, what string) {
 			text = fmt.Sprintf("validate: planning after %.0f s: %s", time.Since(start).Seconds(), what)
 		}
 		if onTerminal {
-			fmt.Fprintf(p.stderr, "\r\x1b[K%s", text)
+			fmt.Fprintf(p.stderr, "\r\x1b[K%s", terminal.Cut(text, terminal.Of(p.stderr).Width))
 			if done == planned && !planning {
 				fmt.Fprint(p.stderr, "\r\x1b[K")
 			}

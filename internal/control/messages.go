@@ -22,6 +22,10 @@ type Boot struct {
 	Broker nats.Broker `json:"broker"` // of the control plane
 	Run    string      `json:"run"`    // names the run among those of one broker
 	Worker int         `json:"worker"` // index from 0
+
+	// Exec says that the worker may start the programs that a run names. Workers on
+	// other hosts may not.
+	Exec bool `json:"exec,omitempty"`
 }
 
 // Op says what a command asks for.
@@ -59,6 +63,7 @@ type Command struct {
 	Count   int                   `json:"count,omitempty"`  // ping: how often each
 	Within  time.Duration         `json:"within,omitempty"` // ping: no ping is sent after so long
 	Wait    time.Duration         `json:"wait,omitempty"`   // ping: for an answer
+	Apart   time.Duration         `json:"apart,omitempty"`  // ping: how long nothing is sent before each; 0: back to back
 	Halves  bool                  `json:"halves,omitempty"` // ping: the pairs have no common clock; half a round trip counts
 	At      int64                 `json:"at,omitempty"`     // begin: when, ns on the host's clock
 	Arrives []Arrival             `json:"arrives,omitempty"`
@@ -134,6 +139,7 @@ type Reply struct {
 	Dropped  uint64              `json:"dropped,omitempty"` // report: records beyond the limit
 	Chunks   int                 `json:"chunks,omitempty"`  // report: how many chunks of records there are
 	Refusals []string            `json:"refusals,omitempty"`
+	Types    []string            `json:"types,omitempty"` // report: what kinds 1, 2, … of messages are called, where the nodes decide that
 	States   []string            `json:"states,omitempty"`
 	Waits    *stall.Standstill   `json:"waits,omitempty"` // states: what your nodes wait for
 	Entries  []byte              `json:"-"`               // entries: in their binary form

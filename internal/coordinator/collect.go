@@ -7,8 +7,10 @@ import (
 	"slices"
 	"sync"
 
+	"dmebench/dme"
 	"dmebench/internal/control"
 	"dmebench/internal/entrylog"
+	"dmebench/internal/foreign"
 	"dmebench/internal/host"
 	"dmebench/internal/measure"
 	"dmebench/result"
@@ -26,6 +28,9 @@ func (c *coordinator) observe(ctx context.Context) (measure.Observation, error) 
 	}
 	var errs [4]error
 	o.Nodes, errs[0] = c.counts(ctx)
+	if foreign.Is(c.job.Algorithm.Name) {
+		o.Job = withKinds(c.job, nil) // until the workers tell
+	}
 	c.describeHosts(ctx, &o)
 	errs[1] = c.observeFaults(ctx, &o)
 	errs[2] = c.witnessed(ctx, &o)
@@ -84,6 +89,7 @@ func (c *coordinator) collect(ctx context.Context, o *measure.Observation) error
 			o.Warnings = append(o.Warnings, "a message was refused: "+refusal)
 		}
 	}
+	nameKinds(o, reports, func(w int) []dme.NodeID { return c.places[w].nodes })
 	wire.RefusedFrames += c.data.refused()
 	wire.RefusedConns += c.strangers()
 	o.Wire = measure.Wire(wire)
@@ -112,7 +118,9 @@ func (c *coordinator) entries(ctx context.Context, reports []control.Reply, o *m
 				r, err := c.call(ctx, w, control.Command{Op: control.OpEntries, Chunk: k})
 				mu.Lock()
 				if err == nil {
+					before := len(o.Entries)
 					o.Entries, err = entrylog.Decode(o.Entries, r.Entries)
+					o.Entries = append(o.Entries[:before], c.inTime(w, o.Entries[before:])...)
 				}
 				if err != nil {
 					errs = append(errs, fmt.Errorf("records of %s: %w", c.name(w), err))
@@ -126,6 +134,16 @@ func (c *coordinator) entries(ctx context.Context, reports []control.Reply, o *m
 	}
 	wg.Wait()
 	return errors.Join(errs...)
+}
+
+// inTime leaves out what a worker has recorded after the run was interrupted: the
+// others have told their part at other times.
+func (c *coordinator) inTime(worker int, entries []entrylog.Entry) []entrylog.Entry {
+	if c.cut == 0 {
+		return entries
+	}
+	cut := c.there(worker, c.cut)
+	return slices.DeleteFunc(entries, func(e entrylog.Entry) bool { return e.Exited > cut })
 }
 
 // result turns the observation into the run's result. err is what ended the run

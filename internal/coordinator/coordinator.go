@@ -14,12 +14,15 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"dmebench/internal/clock"
 	"dmebench/internal/control"
 	"dmebench/internal/host"
+	"dmebench/internal/interrupt"
 	"dmebench/internal/lapse"
 	"dmebench/internal/launch"
+	"dmebench/internal/live"
 	"dmebench/internal/run"
 	"dmebench/result"
 	"dmebench/transport"
@@ -49,9 +52,13 @@ type Options struct {
 	// Started is called with each worker process.
 	Started func(launch.Process)
 
-	// Progress is called from time to time with the entries so far and their
-	// final number, 0 where that is not known.
-	Progress func(entries, of uint64)
+	// Progress is called about ten times a second while the workload goes on; nil
+	// where nobody looks.
+	Progress func(*live.State)
+
+	// Partial asks for a result also where the context ends while the workload goes
+	// on: of what was measured until then, and marked so. Else there is none.
+	Partial bool
 
 	// Save is called with the result before the workers are ended, so that
 	// nothing that goes wrong then can lose it.
@@ -59,8 +66,8 @@ type Options struct {
 }
 
 // Run carries out the job. It returns an error, and no result, where the run
-// could not begin or was interrupted; a run that began and failed has a result
-// that says so.
+// could not begin or was interrupted ([Options.Partial] says more); a run that
+// began and failed has a result that says so.
 func Run(ctx context.Context, job *run.Job, opt Options) (*result.Result, error) {
 	if !job.Network.Real() {
 		return nil, fmt.Errorf("coordinator: %s has no worker processes", job.Network.Name)
@@ -92,6 +99,7 @@ type coordinator struct {
 	lost     []atomic.Bool // by host: its nodes were taken for crashed
 
 	looked []host.Reading // by node, of the latest look by until
+	shown  time.Time      // when Options.Progress was last called
 	survey *survey        // of the ways between hosts; nil where they cannot tell
 	fail   context.CancelCauseFunc
 	failed atomic.Bool // something has gone wrong with a worker or the control plane
@@ -99,11 +107,13 @@ type coordinator struct {
 
 	edges     [][2]uint32
 	delays    []int64 // one-way, of the pings that were answered
-	lostPings int     // that were not
+	spaced    []int64 // likewise, of pings as far apart as handovers
+	lostPings int     // that were not answered
 	doubted   int     // see confirm
 	perEntry  map[int]uint64
 	start     int64
 	stop      int64
+	cut       int64 // when the run was interrupted: what came later is left out; 0 where it was not
 
 	lapses *lapse.Watch
 	missed uint64    // messages that are missing since the system was last quiescent
@@ -152,39 +162,71 @@ func start(ctx context.Context, job *run.Job, opt Options) (_ *coordinator, err 
 
 // live leads the run from the first process to the result.
 func (c *coordinator) live(ctx context.Context) (*result.Result, error) {
+	after := ctx // what gathers the result
+	if c.opt.Partial {
+		var cancel context.CancelFunc
+		after, cancel = interrupt.Grace(ctx, gathering)
+		defer cancel()
+	}
+	after, abandon := context.WithCancelCause(after)
+	defer abandon(nil)
 	life, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 	c.fail = func(cause error) {
 		c.failed.Store(true)
 		fail(cause)
+		abandon(cause)
 	}
 	err := c.phases(life)
-	o, seen := c.observe(life)
+	partial := c.interrupted(ctx, life, err)
+	if ctx.Err() != nil && !c.opt.Partial || partial && c.start == 0 {
+		return nil, ctx.Err()
+	}
+	if partial {
+		c.cut, err = c.clock.Now(), nil
+		c.stop = c.cut
+	}
+	o, seen := c.observe(after)
 	if err == nil {
 		err = seen
 	}
 	var stall *stall
 	switch {
+	case err == nil && partial:
+		o.Status, o.Error, o.Partial = result.Failed, "interrupted", true
+		err = c.collect(after, &o)
 	case err == nil:
-		err = c.collect(life, &o)
+		err = c.collect(after, &o)
 	case errors.As(err, &stall):
 		o.Status, o.Error, o.States, o.Standstill = stall.status(), err.Error(), stall.states, stall.waits
-		err = c.collect(life, &o) // the records of a stalled run say how far it came
+		err = c.collect(after, &o) // the records of a stalled run say how far it came
 	}
-	if ctx.Err() != nil {
+	if ctx.Err() != nil && (!c.opt.Partial || interrupt.Insisted(ctx)) {
+		c.failed.Store(true) // who is in a hurry does not wait for workers to end in order
 		return nil, ctx.Err()
 	}
-	o.Delays = c.measured()
+	o.Delays, o.HandoverDelays = c.measured()
 	c.tellLapses(&o)
-	c.shared.finish(life, &o)
+	c.shared.finish(after, &o)
 	o.Warnings = append(o.Warnings, c.warnings...)
-	result := c.result(life, o, err)
+	result := c.result(after, o, err)
 	if c.opt.Save != nil {
 		if err := c.opt.Save(result); err != nil {
 			return result, err
 		}
 	}
 	return result, nil
+}
+
+// gathering is how long after an interruption the result may be gathered.
+const gathering = 20 * time.Second
+
+// interrupted reports whether the end of ctx is why the run ended with err: not
+// a failure that came before, nor a stall.
+func (c *coordinator) interrupted(ctx, life context.Context, err error) bool {
+	var failed *failure
+	var stalled *stall
+	return ctx.Err() != nil && err != nil && !errors.As(err, &stalled) && !errors.As(context.Cause(life), &failed)
 }
 
 // phases goes through the run up to quiescence.

@@ -33,7 +33,7 @@ func (c *coordinator) openHosts(ctx context.Context) error {
 	}
 	c.lost = make([]atomic.Bool, len(c.hosts))
 	c.tolerant = c.several() && len(c.hosts) > 1 && c.job.BearsLoss()
-	part := host.Part{Nodes: c.job.Spec.Nodes}
+	part := host.Part{Nodes: c.job.Spec.Nodes, Watched: c.opt.Progress != nil}
 	if len(c.job.Faults) > 0 || c.tolerant {
 		part.Records = c.logLimit() // what a node has recorded outlives it
 	}

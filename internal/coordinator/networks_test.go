@@ -136,13 +136,16 @@ func TestDelayedLinksTakeTheirTime(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			r := mustRun(t, result.Spec{
-				Algorithm: "ricart-agrawala", Nodes: 3, Requests: 30, CS: "0", Transport: name, Set: map[string]string{"delay": "5ms"},
+				Algorithm: "ricart-agrawala", Nodes: 3, Requests: 30, CS: "1ms", Transport: name, Set: map[string]string{"delay": "5ms"},
 			})
 			if r.Messages.Total != 30*4 || r.Messages.Refused != 0 || r.Safety.Violations != 0 {
 				t.Errorf("%+v, wire %+v", r.Messages, r.Wire)
 			}
 			if r.T == nil || *r.T < 5e6 || r.SyncDelay == nil || r.SyncDelay.Mean < 5e6 {
 				t.Errorf("T %v ns, synchronization delay %+v; every message took 5 ms at least", r.T, r.SyncDelay)
+			}
+			if r.THandover == nil || *r.THandover < 5e6 {
+				t.Errorf("T between handovers %v ns; every message took 5 ms at least", r.THandover)
 			}
 		})
 	}

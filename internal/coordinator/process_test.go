@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"dmebench/internal/launch"
+	"dmebench/internal/live"
 	"dmebench/internal/run"
 	"dmebench/result"
 )
@@ -44,7 +45,7 @@ func coordinate(stdin io.Reader, stdout io.Writer) int {
 	}
 	r, err := Run(ctx, job, Options{
 		Started:  func(p launch.Process) { _ = parent.Send(said{Worker: p.PID()}) },
-		Progress: func(entries, _ uint64) { _ = parent.Send(said{Entries: entries}) },
+		Progress: func(s *live.State) { _ = parent.Send(said{Entries: s.Entries}) },
 	})
 	if err != nil {
 		_ = parent.Send(said{Error: err.Error()})

@@ -31,7 +31,7 @@ func (p *progress) forgive(d time.Duration) {
 	p.moved, p.entered = p.moved.Add(d), p.entered.Add(d)
 }
 
-// restart begins to wait anew.
+// restart begins to wait again.
 func (p *progress) restart() {
 	now := time.Now()
 	p.moved, p.entered = now, now

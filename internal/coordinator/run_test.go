@@ -19,7 +19,9 @@ import (
 	"dmebench/internal/control"
 	"dmebench/internal/exit"
 	"dmebench/internal/host"
+	"dmebench/internal/interrupt"
 	"dmebench/internal/launch"
+	"dmebench/internal/live"
 	"dmebench/internal/run"
 	"dmebench/internal/sim"
 	"dmebench/result"
@@ -107,6 +109,9 @@ func TestRicartAgrawalaOverEightProcesses(t *testing.T) {
 	}
 	if r.T == nil || *r.T <= 0 || r.SyncDelay == nil || r.ResponseTime.Count != 800 {
 		t.Errorf("T %v, synchronization delay %v, response %v", r.T, r.SyncDelay, r.ResponseTime)
+	}
+	if r.THandover == nil || *r.THandover <= 0 || *r.SyncDelayOverT != r.SyncDelay.Mean / *r.THandover {
+		t.Errorf("T between handovers %v, SD/T %v", r.THandover, r.SyncDelayOverT)
 	}
 }
 
@@ -297,10 +302,10 @@ func TestBrokenAlgorithmsAreFoundOut(t *testing.T) {
 
 // onFirstEntries returns a Progress function that calls act once, when the run
 // is under way.
-func onFirstEntries(act func()) func(entries, of uint64) {
+func onFirstEntries(act func()) func(*live.State) {
 	var once sync.Once
-	return func(entries, _ uint64) {
-		if entries > 0 {
+	return func(s *live.State) {
+		if s.Entries > 0 {
 			once.Do(act)
 		}
 	}
@@ -348,6 +353,60 @@ func TestInterruptLeavesNothingBehind(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	r, err := execute(t, ctx, long, Options{Progress: onFirstEntries(cancel)})
+	if !errors.Is(err, context.Canceled) || r != nil {
+		t.Errorf("result %v, error %v", r, err)
+	}
+}
+
+// An interrupted run tells what was measured until then, of all nodes up to the same
+// instant, and leaves nothing behind.
+func TestAnInterruptedRunTellsWhatItHas(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var shown live.State
+	var saved *result.Result
+	r, err := execute(t, ctx, long, Options{
+		Partial: true,
+		Save:    func(r *result.Result) error { saved = r; return nil },
+		Progress: func(s *live.State) {
+			if s.Entries >= 100 && ctx.Err() == nil {
+				shown = *s
+				cancel()
+			}
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Status != result.Failed || !r.Partial || r.Error != "interrupted" || len(r.FailedNodes) > 0 || saved != r {
+		t.Errorf("status %s, partial %v, error %q, failed nodes %v", r.Status, r.Partial, r.Error, r.FailedNodes)
+	}
+	if r.Entries < 100 || r.Throughput == nil || r.WaitingTime == nil || r.WaitingTime.Count < 90 || r.Safety.Violations > 0 {
+		t.Errorf("%d entries, throughput %v, waiting time %+v", r.Entries, r.Throughput, r.WaitingTime)
+	}
+	// Records are told after counters are read; without the cut some nodes would have
+	// thousands that others have not.
+	if over := int64(r.WaitingTime.Count) - int64(r.Entries); over > int64(r.Nodes) {
+		t.Errorf("%d entries were counted, and %d are recorded", r.Entries, r.WaitingTime.Count)
+	}
+	p99, ok := shown.Waits.Quantile(0.99)
+	if !ok || shown.Of != 0 || shown.Duration != time.Minute || shown.Elapsed <= 0 || p99 <= 0 || p99 > r.WaitingTime.Max*17/16 {
+		t.Errorf("shown: %d of %d entries in %v of %v, p99 %d ns", shown.Entries, shown.Of, shown.Elapsed, shown.Duration, p99)
+	}
+	if !warned(r, "interrupted after", "until then") {
+		t.Errorf("warnings %q", r.Warnings)
+	}
+}
+
+// Who insists gets no result, and waits for nothing.
+func TestWhoInsistsWaitsForNothing(t *testing.T) {
+	insisted := make(chan struct{})
+	ctx, cancel := context.WithCancel(interrupt.WithInsistence(t.Context(), insisted))
+	defer cancel()
+	r, err := execute(t, ctx, long, Options{Partial: true, Progress: onFirstEntries(func() {
+		close(insisted)
+		cancel()
+	})})
 	if !errors.Is(err, context.Canceled) || r != nil {
 		t.Errorf("result %v, error %v", r, err)
 	}

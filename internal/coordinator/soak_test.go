@@ -13,6 +13,7 @@ import (
 	"unsafe"
 
 	"dmebench/internal/entrylog"
+	"dmebench/internal/live"
 	"dmebench/internal/run"
 	"dmebench/result"
 )
@@ -44,7 +45,7 @@ func soak(t *testing.T, spec result.Spec, m *memory) *result.Result {
 	workers := &recorder{}
 	r, err := execute(t, t.Context(), spec, Options{
 		Started:  workers.started,
-		Progress: func(uint64, uint64) { m.sample(workers.pids()) },
+		Progress: func(*live.State) { m.sample(workers.pids()) },
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -4,6 +4,10 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"dmebench/internal/host"
+	"dmebench/internal/live"
+	"dmebench/internal/noderun"
 )
 
 const (
@@ -21,7 +25,6 @@ func (c *coordinator) until(ctx context.Context, pause time.Duration, done func(
 	watch.lossy = c.faults != nil
 	roll := newRoll(c)
 	silence := time.Now() // since when all has been served
-	var reported time.Time
 	before, err := c.sums(ctx)
 	looked := time.Now()
 	for err == nil {
@@ -60,12 +63,30 @@ func (c *coordinator) until(ctx context.Context, pause time.Duration, done func(
 			silence = time.Now()
 		}
 		roll.call(ctx)
-		if c.opt.Progress != nil && time.Since(reported) > progressEvery {
-			reported = time.Now()
-			c.opt.Progress(now.entries, uint64(c.job.Plan.Requests()))
-		}
+		c.show(ctx, now)
 		before = now
 		wait(pause)
 	}
 	return c.blame(ctx, err)
+}
+
+// show says where the run stands, if it is time for that.
+func (c *coordinator) show(ctx context.Context, now sums) {
+	if c.opt.Progress == nil || time.Since(c.shown) < progressEvery {
+		return
+	}
+	c.shown = time.Now()
+	s := live.State{
+		Elapsed: time.Duration(max(0, c.clock.Now()-c.start)), Duration: c.job.Plan.Duration(),
+		Entries: now.entries, Of: uint64(c.job.Plan.Requests()), Waiting: now.requesting,
+	}
+	each := make([]noderun.WaitCounts, len(c.hosts))
+	_ = c.onHosts(func(k int, h host.Host) (err error) { // of a host that is lost, the next reading tells
+		each[k], err = h.Waits(ctx)
+		return err
+	})
+	for k := range each {
+		s.Waits.Add(&each[k])
+	}
+	c.opt.Progress(&s)
 }

@@ -13,6 +13,7 @@ const (
 	Held        = 0   // everything held
 	Broken      = 1   // violated, or stalled though the links met the needs
 	Unknown     = 2   // failed: it could not be told
+	Crossed     = 3   // a threshold of the user's was crossed
 	Usage       = 64  // flags or arguments are wrong
 	Data        = 65  // an input file is wrong
 	NoInput     = 66  // an input file is not there
@@ -35,6 +36,20 @@ func OfRun(status result.Status, linksMetNeeds bool) int {
 		}
 	}
 	return Unknown
+}
+
+// OfThresholds is the code with which a command ends that would have ended with code:
+// thresholds change it only where everything held. One that was crossed is said
+// before one that could not be judged.
+func OfThresholds(code int, crossed, unknown bool) int {
+	switch {
+	case code != Held:
+	case crossed:
+		return Crossed
+	case unknown:
+		return Unknown
+	}
+	return code
 }
 
 // Error is an error with the code with which the program ends because of it.

@@ -21,3 +21,18 @@ func TestExitCodes(t *testing.T) {
 		}
 	}
 }
+
+func TestThresholds(t *testing.T) {
+	for _, x := range []struct {
+		code             int
+		crossed, unknown bool
+		want             int
+	}{
+		{0, false, false, 0}, {0, true, false, 3}, {0, true, true, 3}, {0, false, true, 2},
+		{1, true, true, 1}, {2, true, false, 2}, {130, true, false, 130},
+	} {
+		if got := exit.OfThresholds(x.code, x.crossed, x.unknown); got != x.want {
+			t.Errorf("%+v: exit code %d", x, got)
+		}
+	}
+}

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"dmebench/internal/suggest"
 	"dmebench/result"
 	"dmebench/workload/fault"
 
@@ -147,7 +148,8 @@ func atLine(text string) (line int, what string) {
 func (d *document) addFromYAML(text string) {
 	line, text := atLine(text)
 	if unknown := unknownField.FindStringSubmatch(text); unknown != nil {
-		text = fmt.Sprintf("unknown key %q; known here: %s", unknown[1], strings.Join(knownKeys[unknown[2]], ", "))
+		known := knownKeys[unknown[2]]
+		text = suggest.Unknown("key", unknown[1], known, "known here: "+strings.Join(known, ", ")).Error()
 	} else if other := otherType.FindStringSubmatchIndex(text); other != nil {
 		want := cmp.Or(wanted[text[other[4]:other[5]]], "a list of entries, each a name or {name: …}")
 		text = strings.TrimSuffix(text[:other[4]], " into ") + "; want " + want

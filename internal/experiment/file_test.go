@@ -59,7 +59,7 @@ workloads:
 	wantExit(t, err, exit.Data, "test.yaml has 4 faults:",
 		`test.yaml:6: transports, entry 2: unknown transport "carrier-pigeon"; there are `,
 		`test.yaml:6: transports, entry 3: unknown option "wings"; `,
-		`test.yaml:8: workloads, entry 1: unknown workload "saturated"; there are `,
+		`test.yaml:8: workloads, entry 1: unknown workload "saturated"; did you mean 'saturate'?`,
 		`test.yaml:9: workloads, entry 2: think=often: `)
 }
 

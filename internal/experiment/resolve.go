@@ -39,18 +39,26 @@ type candidate struct {
 // order in which a repetition runs them.
 func (r *resolver) configurations() []Cell {
 	for i, e := range r.file.Algorithms {
-		a, err := r.catalog.Lookup(e.Name)
+		a, err := r.catalog.Runnable(e.Name)
 		if err != nil {
-			a = new(dme.Algorithm)
+			a = &dme.Algorithm{Name: e.Name}
 		}
+		e.Name = a.Name
 		r.algorithms = append(r.algorithms, r.candidate("algorithms", i, e, a.Options, err))
 	}
 	for i, e := range r.file.Transports {
 		n, err := run.LookupNetwork(e.Name)
+		if err == nil {
+			e.Name = n.Name
+		}
 		r.transports = append(r.transports, r.candidate("transports", i, e, n.Options, err))
 	}
+	r.file.Workloads = slices.Clone(r.file.Workloads)
 	for i, w := range r.file.Workloads {
 		kind, err := workload.Lookup(w.Name)
+		if err == nil {
+			r.file.Workloads[i].Name, r.file.Workloads[i].Set = kind.Name, dme.Canonical(w.Set, kind.Options)
+		}
 		c := r.candidate("workloads", i, result.Entry{Name: w.Name, Label: w.Label, Set: w.Set}, kind.Options, err)
 		if _, err := workload.ParseDistribution(w.CS); w.CS != "" && err != nil {
 			c.ok = false
@@ -78,6 +86,7 @@ func (r *resolver) configurations() []Cell {
 
 // candidate checks what can be seen of an entry by itself.
 func (r *resolver) candidate(list string, i int, e result.Entry, declared []dme.Option, err error) candidate {
+	e.Set = dme.Canonical(e.Set, declared)
 	c := candidate{Entry: e, declared: declared}
 	if err == nil {
 		_, err = dme.ResolveOptions(declared, e.Set)

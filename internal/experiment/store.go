@@ -62,6 +62,9 @@ func open(root string, plan *Plan, opt Options) (*result.Store, error) {
 	if err != nil {
 		return nil, unwritable(there.Name(), err)
 	}
+	for _, text := range store.SetAside() {
+		fmt.Fprintln(opt.Progress, "warning:", text)
+	}
 	return store, nil
 }
 

@@ -48,7 +48,8 @@ func read(t *testing.T, path string) *result.Set {
 	return set
 }
 
-func TestSweepRefusesCorruptedResults(t *testing.T) {
+// A sweep moves a line that cannot be read aside, says so, and measures its run again.
+func TestSweepMeasuresDamagedResultsAgain(t *testing.T) {
 	for _, test := range []struct{ name, line, says string }{
 		{"empty", "", "not a result: unexpected end of JSON input"},
 		{"cut off", `{"label": "`, "not a result: invalid character"},
@@ -59,26 +60,35 @@ func TestSweepRefusesCorruptedResults(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var b bench
+			var told strings.Builder
 			opt := options(t, &b)
+			opt.Progress = &told
 			s := sweep(t, small, opt)
 			there := lines(t, s)
 			damaged := slices.Clone(there)
 			damaged[3] = test.line + "\n"
 			rewrite(t, s, damaged)
-
-			_, err := Sweep(t.Context(), parse(t, small), opt)
-			wantExit(t, err, exit.Data, storeOf(s)+":4: "+test.says, "; delete the line, and the sweep runs it again")
-			opt.DryRun = true
-			_, err = Sweep(t.Context(), parse(t, small), opt)
-			wantExit(t, err, exit.Data, test.says)
-			opt.DryRun = false
-			if len(b.jobs) != 8 {
-				t.Errorf("%d runs; want none after the 8 of the first sweep", len(b.jobs))
+			if set := read(t, s.Dir); len(set.Runs) != 7 || set.Missing() != 1 || len(set.Damaged) != 1 ||
+				!strings.Contains(set.Warnings()[0], storeOf(s)+":4: "+test.says) {
+				t.Fatalf("read %d runs, %d missing, warnings %q", len(set.Runs), set.Missing(), set.Warnings())
 			}
 
-			rewrite(t, s, slices.Delete(there, 3, 4))
-			if s := sweep(t, small, opt); s.Ran != 1 || s.Missing() != 0 {
-				t.Errorf("as told, the line was deleted; %+v", s)
+			b.jobs = nil
+			again := sweep(t, small, opt)
+			if again.Ran != 1 || again.Missing() != 0 || again.Dir != s.Dir || len(b.jobs) != 1 {
+				t.Errorf("%d runs: %+v", len(b.jobs), again)
+			}
+			if want := storeOf(s) + ":4: " + test.says; !strings.Contains(told.String(), want) {
+				t.Errorf("told %q, want %q", told.String(), want)
+			}
+			aside, err := os.ReadFile(storeOf(s) + result.SetAsideSuffix)
+			if err != nil || string(aside) != test.line+"\n" {
+				t.Errorf("moved aside: %q, %v", aside, err)
+			}
+			now := lines(t, s)
+			want := append(slices.Delete(slices.Clone(there), 3, 4), there[3])
+			if !slices.Equal(now, want) {
+				t.Errorf("the store has\n%s\nwant\n%s", now, want)
 			}
 		})
 	}
@@ -107,6 +117,17 @@ func TestSweepResumesAfterAnyByteOfARun(t *testing.T) {
 	last := expand(t, pair).Cells[1]
 	for cut := len(whole) - len(there[2]); cut < len(whole); cut += step() {
 		rewrite(t, s, []string{whole[:cut]})
+		os.Remove(storeOf(s) + result.SetAsideSuffix)
+		if cut == len(whole)-1 { // nothing lacks but the end of the line
+			if set := read(t, s.Dir); len(set.Runs) != 2 || set.Damaged != nil {
+				t.Fatalf("of a whole line without its end %d runs are read, %v damaged", len(set.Runs), set.Damaged)
+			}
+			b.jobs = nil
+			if sweep(t, pair, opt); len(b.jobs) != 0 || strings.Join(lines(t, s), "") != whole {
+				t.Fatalf("of a whole line without its end %d runs are made again, and the store is %s", len(b.jobs), lines(t, s))
+			}
+			continue
+		}
 		if set := read(t, s.Dir); len(set.Runs) != 1 || set.Missing() != 1 {
 			t.Fatalf("cut at byte %d: read %d runs, %d missing", cut, len(set.Runs), set.Missing())
 		}
@@ -118,10 +139,14 @@ func TestSweepResumesAfterAnyByteOfARun(t *testing.T) {
 		if now := strings.Join(lines(t, s), ""); now != whole {
 			t.Fatalf("cut at byte %d: %s, want %s", cut, now, whole)
 		}
+		torn := whole[len(whole)-len(there[2]) : cut]
+		if aside, _ := os.ReadFile(storeOf(s) + result.SetAsideSuffix); strings.TrimSuffix(string(aside), "\n") != torn {
+			t.Fatalf("cut at byte %d: %q is kept, want %q", cut, aside, torn)
+		}
 	}
 }
 
-// A sweep that was killed at any byte of its first line starts anew.
+// A sweep that was killed at any byte of its first line starts over.
 func TestSweepResumesAfterAnyByteOfTheHeader(t *testing.T) {
 	var b bench
 	opt := options(t, &b)
@@ -269,7 +294,7 @@ func TestTwoSweepsAtOnceAreRefused(t *testing.T) {
 	}
 }
 
-// A folder that somebody has deleted does not keep a sweep from starting anew.
+// A folder that somebody has deleted does not keep a sweep from starting over.
 func TestDanglingLatest(t *testing.T) {
 	var b bench
 	opt := options(t, &b)

@@ -32,7 +32,7 @@ type Runner func(ctx context.Context, job *run.Job, keep func(*result.Result) er
 // everything else may be left zero.
 type Options struct {
 	Out     string // folder below which results are kept; "" is [DefaultOut]
-	Fresh   bool   // start anew although there are results of this file
+	Fresh   bool   // start over although there are results of this file
 	DryRun  bool   // write the plan to Progress, and nothing to the disk
 	Catalog run.Catalog
 	Run     Runner

@@ -46,6 +46,10 @@ type Host interface {
 	// same way.
 	Counts(ctx context.Context, counts []noderun.Counts) error
 
+	// Waits says how long the nodes of this host have waited so far, all together, in a
+	// run that is watched; else it counts nothing.
+	Waits(ctx context.Context) (noderun.WaitCounts, error)
+
 	// Witness says what the host's witness of mutual exclusion has seen. It sees the
 	// nodes of its own host alone.
 	Witness(ctx context.Context) (Witness, error)
@@ -84,6 +88,7 @@ type Part struct {
 	Nodes   int          `json:"nodes"`             // of the whole run
 	Local   []dme.NodeID `json:"local"`             // that live on this host
 	Records int          `json:"records,omitempty"` // of a node's log that is to outlive its process; 0 where none is
+	Watched bool         `json:"watched,omitempty"` // somebody looks at how long nodes wait while the run goes on
 }
 
 // Worker says which worker process to start.

@@ -53,7 +53,7 @@ func (h *Local) Listen() string {
 // Open makes the page.
 func (h *Local) Open(_ context.Context, p Part) (err error) {
 	h.part = p
-	h.page, err = sharedpage.Create(p.Nodes, p.Records)
+	h.page, err = sharedpage.Create(sharedpage.Room{Nodes: p.Nodes, Records: p.Records, Watched: p.Watched})
 	return err
 }
 
@@ -95,6 +95,16 @@ func (h *Local) Counts(_ context.Context, counts []noderun.Counts) error {
 		counts[id-1] = noderun.Read(h.page.Counters(id))
 	}
 	return nil
+}
+
+// Waits reads the histograms in the page.
+func (h *Local) Waits(context.Context) (sum noderun.WaitCounts, err error) {
+	for _, id := range h.part.Local {
+		if w := h.page.Waits(id); w != nil {
+			sum.Take(w)
+		}
+	}
+	return sum, nil
 }
 
 // Witness says what the page's witness has seen.

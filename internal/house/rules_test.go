@@ -19,8 +19,10 @@ type importRule struct {
 
 // importRules is the architecture: the first rule for a folder holds.
 var importRules = []importRule{
-	{of: []string{"dme"}, may: []string{}, pure: true},
-	{of: []string{"algorithms/quorum"}, may: []string{"dme"}, pure: true},
+	{of: []string{"dme"}, may: []string{"internal/suggest"}, pure: true},
+	// Names, of whatever.
+	{of: []string{"internal/suggest"}, may: []string{}, pure: true},
+	{of: []string{"algorithms/quorum"}, may: []string{"dme", "internal/suggest"}, pure: true},
 	{of: []string{"algorithms/catalog"}, may: []string{"dme", "algorithms/..."}},
 	// The network in memory runs nodes like every runtime, also in a browser.
 	{
@@ -39,7 +41,7 @@ var importRules = []importRule{
 	// In one process, without a socket.
 	{of: []string{"transport/mem"}, may: []string{"dme", "transport", "transport/peers"}, not: machine},
 	// Delays and faults, in front of any transport.
-	{of: []string{"transport/link"}, may: []string{"dme", "transport", "internal/rawio"}},
+	{of: []string{"transport/link"}, may: []string{"dme", "transport", "internal/rawio", "internal/suggest"}},
 	{of: []string{"transport/..."}, may: []string{"dme", "transport", "transport/frame", "transport/peers", "internal/rawio"}},
 	// System calls, under transports and alarms alike; processes of one's own; and
 	// what knows nothing of nodes.
@@ -50,6 +52,9 @@ var importRules = []importRule{
 		},
 		may: []string{},
 	},
+
+	// Nodes that are processes of their own. It knows their protocol and no network.
+	{of: []string{"internal/foreign"}, may: []string{"dme"}},
 
 	// Between the clocks of hosts.
 	{of: []string{"internal/clock/exchange"}, may: []string{"internal/clock"}},
@@ -62,11 +67,11 @@ var importRules = []importRule{
 		"internal/clock", "internal/clock/exchange", "internal/environment", "internal/atomicfile", "report/units", "transport/udp",
 	}},
 
-	{of: []string{"workload", "workload/fault"}, may: []string{"dme"}},
+	{of: []string{"workload", "workload/fault"}, may: []string{"dme", "internal/suggest", "internal/atomicfile"}},
 	// Numbers in, numbers out.
 	{of: []string{"report/stats", "report/units"}, may: []string{}, not: machine},
 	// What others read results with.
-	{of: []string{"result"}, may: []string{"dme"}},
+	{of: []string{"result"}, may: []string{"dme", "internal/suggest", "internal/atomicfile"}},
 	// Judges results, however they came about.
 	{of: []string{"claims"}, not: slices.Concat(networks, runners, []string{"algorithms/..."})},
 	{of: []string{"report", "report/..."}, not: slices.Concat(networks, runners, []string{"algorithms/..."})},

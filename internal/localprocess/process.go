@@ -43,6 +43,7 @@ type Process struct {
 	waiting   []int64 // intended and arrived times of requests behind the current one, in pairs
 	unserved  int     // requests given up at the deadline
 	current   entrylog.Entry
+	waits     *noderun.Waits // nil where nobody watches
 	departs   departure
 }
 
@@ -51,6 +52,9 @@ type Process struct {
 func New(h *noderun.Runner, env Env, client *workload.Client, log *entrylog.Log) *Process {
 	return &Process{Runner: h, env: env, client: client, log: log}
 }
+
+// Watch has the process count in w how long it waits for each entry; nil for nowhere.
+func (p *Process) Watch(w *noderun.Waits) { p.waits = w }
 
 // Begin starts the workload at the time start: the process's own schedule,
 // where it has one, counts from there.
@@ -127,6 +131,9 @@ func (p *Process) Entered(stamp dme.Stamp) {
 	e.Shared = p.Shared()
 	e.Order = p.env.Enter(p.ID(), e.Shared)
 	e.Entered = p.env.Now()
+	if p.waits != nil {
+		p.waits.Add(e.Entered - e.Intended)
+	}
 	p.env.LeaveAt(p.ID(), e.Entered+int64(p.client.Hold()))
 }
 

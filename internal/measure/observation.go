@@ -40,6 +40,7 @@ type Observation struct {
 	Job         *run.Job
 	Status      result.Status // result.OK unless the runtime knows better; Result finds the violations
 	Error       string
+	Partial     bool // it was interrupted
 	FailedNodes []int
 
 	Entries []entrylog.Entry // of all nodes, in any order
@@ -47,8 +48,10 @@ type Observation struct {
 	Nodes   []noderun.Counts // counters of the nodes 1..N
 	Wire    result.Wire
 
-	Delays    []int64 // one-way delays of single messages, measured
+	Delays    []int64 // one-way delays of single messages, measured back to back
 	MeanDelay float64 // their mean where Delays is empty; 0 where it is unknown
+
+	HandoverDelays []int64 // likewise of messages that are as far apart as handovers; empty where they were not measured
 
 	Start    int64 // when the workload began
 	Stop     int64 // when the duration ended, or the last request may have been made

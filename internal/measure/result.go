@@ -31,7 +31,7 @@ func Result(o Observation) *result.Result {
 		SchemaVersion: result.SchemaVersion,
 		Algorithm:     job.Spec.Algorithm, Nodes: job.Spec.Nodes, Transport: job.Spec.Transport,
 		Workload: job.Spec.Workload, Seed: job.Spec.Seed, Spec: job.Spec,
-		Status: o.Status, Error: o.Error, FailedNodes: slices.Sorted(slices.Values(o.FailedNodes)),
+		Status: o.Status, Error: o.Error, Partial: o.Partial, FailedNodes: slices.Sorted(slices.Values(o.FailedNodes)),
 		Requests: sum.Requests, Entries: sum.Entries, Unserved: o.Unserved,
 		Messages: sum.messages(job.Algorithm, o.PerEntry),
 		Wire:     o.Wire,
@@ -92,8 +92,11 @@ func (t *timeline) fillTimes(r *result.Result, o *Observation, part *steady) (ne
 	case o.MeanDelay != 0:
 		r.T = number(o.MeanDelay)
 	}
-	if r.T != nil && r.SyncDelay != nil {
-		r.SyncDelayOverT = ratio(r.SyncDelay.Mean, *r.T)
+	if len(o.HandoverDelays) > 0 {
+		r.THandover = number(mean(o.HandoverDelays))
+	}
+	if t := r.Delay(); t != nil && r.SyncDelay != nil {
+		r.SyncDelayOverT = ratio(r.SyncDelay.Mean, *t)
 	}
 	for _, sample := range [][]int64{responses, waits, h.delays, cs} {
 		neg.add(sample)

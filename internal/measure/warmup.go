@@ -3,13 +3,17 @@ package measure
 import (
 	"math"
 	"slices"
+
+	"dmebench/report/stats"
 )
 
-// Parameters of MSER-5: the size of a batch, and the number of batches below
-// which there is nothing to decide.
+// Parameters of MSER-5.
 const (
 	batchSize  = 5
-	fewBatches = 12
+	fewBatches = 12 // below which there is nothing to decide
+
+	// unsettledAlpha is how rarely a settled series is said not to be by its ranks alone.
+	unsettledAlpha = 0.01
 )
 
 // MSER5 returns how many of the first values belong to the initial transient:
@@ -17,9 +21,11 @@ const (
 // the rest smallest, over means of batches of five. A smaller cut wins a tie.
 //
 // It never cuts more than half. settled is false where the standard error is
-// smallest in the second half, which says that the series is too short to have
-// settled; the cut is then the best one in the first half. With fewer than 60
-// values it cuts nothing.
+// smallest in the second half and the batches before that point rank otherwise
+// than those after it, which says that the series is too short to have settled.
+// (A single outlier, such as a process that the scheduler kept waiting, moves the
+// point too, but not the ranks.) The cut is then the best one in the first half.
+// With fewer than 60 values it cuts nothing.
 //
 // K. P. White, An effective truncation heuristic for bias reduction in
 // simulation output, Simulation 69 (1997); W. W. Franklin and K. P. White,
@@ -30,7 +36,6 @@ const (
 // a rest of less than a quarter is no candidate either.
 func MSER5(values []int64) (cut int, settled bool) {
 	m := len(values) / batchSize
-	leastRest := max(6, m/4)
 	if m < fewBatches {
 		return 0, true
 	}
@@ -40,12 +45,20 @@ func MSER5(values []int64) (cut int, settled bool) {
 			means[j] += float64(v) / batchSize
 		}
 	}
+	best, bestHalf := leastError(means)
+	settled = best <= m/2 || stats.Compare(means[:best], means[best:], unsettledAlpha).P > unsettledAlpha
+	return bestHalf * batchSize, settled
+}
 
+// leastError returns how many means to leave out so that the marginal standard
+// error of the rest is smallest, and the best number up to half of them.
+func leastError(means []float64) (best, bestHalf int) {
 	// From the end on, so that mean and sum of squares of every rest come from
 	// one pass (Welford); the statistic is their sum of squares over the
 	// square of their number.
+	m := len(means)
+	leastRest := max(6, m/4)
 	var mean, squares float64
-	best, bestHalf := 0, 0
 	low, lowHalf := math.Inf(1), math.Inf(1)
 	for d := m - 1; d >= 0; d-- {
 		k := float64(m - d)
@@ -60,5 +73,5 @@ func MSER5(values []int64) (cut int, settled bool) {
 			bestHalf, lowHalf = d, statistic
 		}
 	}
-	return bestHalf * batchSize, best <= m/2
+	return best, bestHalf
 }

@@ -61,6 +61,8 @@ func warnings(r *result.Result, o *Observation, part *steady, neg negatives) []s
 	}
 	job := o.Job
 
+	warn(o.Partial, "the run was interrupted after %v: everything speaks of what was measured until then",
+		time.Duration(max(0, o.Stop-o.Start)).Round(time.Millisecond))
 	warn(job.Algorithm.AsPublished, "%s is the literal text of its paper, which is known to be wrong", r.Algorithm)
 	warn(len(job.Missing) > 0, "%s needs %s, which %s does not have",
 		r.Algorithm, strings.Join(job.Missing, " and "), job.Network.Describe(job.NetOptions))

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"dmebench/internal/suggest"
+
 	"dmebench/dme"
 	"dmebench/internal/environment"
 	"dmebench/internal/run"
@@ -87,7 +89,7 @@ func (s *Spec) Check() error {
 		}
 		for _, name := range chosen {
 			if !slices.Contains(all, name) {
-				wrong("%s %q; there are %s", what, name, strings.Join(all, ", "))
+				wrong("%w", suggest.Unknown(what, name, all, suggest.All(all)))
 			}
 		}
 	}

@@ -11,7 +11,7 @@ import (
 
 // Timer is a kernel timer. A goroutine that waits for it is parked in the network
 // poller, whose wake-up has the resolution of the kernel, where Go's own timers
-// are rounded to a millisecond once a process is idle, and are set anew in the
+// are rounded to a millisecond once a process is idle, and are set again in the
 // kernel each time that a process waits for its sockets.
 type Timer struct {
 	fd   int

@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"dmebench/dme"
+	"dmebench/internal/foreign"
+	"dmebench/internal/suggest"
 	"dmebench/result"
 	"dmebench/transport"
 	"dmebench/transport/link"
@@ -26,16 +28,29 @@ const MaxNodes = 1 << 20
 // Catalog is the list of the algorithms that can be run.
 type Catalog []*dme.Algorithm
 
-// Lookup returns the algorithm of that name.
-func (c Catalog) Lookup(name string) (*dme.Algorithm, error) {
-	i := slices.IndexFunc(c, func(a *dme.Algorithm) bool { return a.Name == name })
-	if i < 0 {
-		if name == "" {
-			return nil, errors.New("which algorithm? «dmebench list» shows what there is")
-		}
-		return nil, fmt.Errorf("unknown algorithm %q; «dmebench list» shows what there is", name)
+// Names lists the names of the algorithms.
+func (c Catalog) Names() []string {
+	names := make([]string, len(c))
+	for i, a := range c {
+		names[i] = a.Name
 	}
-	return c[i], nil
+	return names
+}
+
+// Lookup returns the algorithm of that name, in any case.
+func (c Catalog) Lookup(name string) (*dme.Algorithm, error) {
+	names := c.Names()
+	found, ok := suggest.Find(name, names)
+	switch {
+	case ok:
+		return c[slices.Index(names, found)], nil
+	case name == "":
+		return nil, errors.New("which algorithm? 'dmebench list' shows what there is")
+	case foreign.Is(name):
+		return nil, fmt.Errorf("%s: nodes in other languages are processes of their own, whose steps can be neither chosen nor simulated; "+
+			"'dmebench run --exec COMMAND' runs them over a real network", name)
+	}
+	return nil, suggest.Unknown("algorithm", name, names, "'dmebench list' shows what there is")
 }
 
 // Job is a Spec whose every name has been looked up and every value checked:
@@ -77,7 +92,7 @@ func Resolve(s result.Spec, c Catalog, readFile func(string) ([]byte, error)) (*
 
 // outline looks up what a spec names, and prepares nothing.
 func outline(s result.Spec, c Catalog, readFile func(string) ([]byte, error)) (*Job, error) {
-	s = s.WithDefaults()
+	s = Canonical(s.WithDefaults())
 	j := &Job{Spec: s, Warmup: -1}
 	var errs []error
 	try := func(err error) bool {
@@ -87,7 +102,7 @@ func outline(s result.Spec, c Catalog, readFile func(string) ([]byte, error)) (*
 		return err == nil
 	}
 
-	a, err := c.Lookup(s.Algorithm)
+	a, err := c.Runnable(s.Algorithm)
 	try(err)
 	kind, err := workload.Lookup(s.Workload)
 	try(err)
@@ -123,6 +138,9 @@ func outline(s result.Spec, c Catalog, readFile func(string) ([]byte, error)) (*
 	}
 
 	j.Algorithm = a
+	s.Algorithm, s.Workload, s.Transport = a.Name, kind.Name, j.Network.Name // as they are written elsewhere
+	s.Set = dme.Canonical(s.Set, a.Options, kind.Options, j.Network.Options)
+	j.Spec = s
 	sets, err := divide(s.Set, owner{a.Name, a.Options}, owner{kind.Name, kind.Options}, owner{j.Network.Name, j.Network.Options})
 	try(err)
 	if kind.Drive == workload.Stepped {
@@ -178,6 +196,7 @@ func (j *Job) complete() (*Job, error) {
 	if len(j.Missing) > 0 && !s.AllowMismatch {
 		try(j.mismatch())
 	}
+	try(j.checkForeign())
 	try(j.checkPatience())
 	try(j.checkResource())
 	if err := a.CheckNodes(s.Nodes, opt); err != nil {
@@ -315,6 +334,9 @@ func divide(set map[string]string, owners ...owner) (of []map[string]string, err
 		there := "none of them takes any"
 		if len(known) > 0 {
 			there = "known here: " + strings.Join(known, ", ")
+		}
+		if near := suggest.Near(unknown[0], known); near != "" && len(unknown) == 1 {
+			there = "did you mean '" + near + "'?"
 		}
 		errs = append(errs, fmt.Errorf("--set %s: no option of %s; %s", strings.Join(unknown, ", "), strings.Join(who, ", "), there))
 	}

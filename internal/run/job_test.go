@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -63,7 +64,7 @@ func TestFaultsOfASpec(t *testing.T) {
 		spec result.Spec
 		want []string
 	}{
-		{"no algorithm", result.Spec{Nodes: 3}, []string{"which algorithm? «dmebench list» shows what there is"}},
+		{"no algorithm", result.Spec{Nodes: 3}, []string{"which algorithm? 'dmebench list' shows what there is"}},
 		{"unknown names", result.Spec{Algorithm: "magic", Nodes: 3, Transport: "pigeon", Workload: "rush"}, []string{
 			`unknown algorithm "magic"`, `unknown transport "pigeon"; there are tcp`, `unknown workload "rush"; there are saturate`,
 		}},
@@ -297,5 +298,25 @@ func TestSimulatedLinks(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "only the nodes 1 to 3") {
 			t.Errorf("%s: a rule for a node that is not there: %v", network, err)
 		}
+	}
+}
+
+// What differs in case alone is taken for what is declared, and so it stands in
+// the result.
+func TestNamesInAnyCase(t *testing.T) {
+	s := result.Spec{Algorithm: "Plain", Nodes: 3, Transport: "SIM", Workload: "Serial",
+		Set: map[string]string{"Delay": "UNIFORM", "requesters": "Each"}}
+	j, err := Resolve(s, catalog(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := j.Spec
+	if got.Algorithm != "plain" || got.Transport != "sim" || got.Workload != "serial" ||
+		!maps.Equal(got.Set, map[string]string{"delay": "uniform", "requesters": "each"}) {
+		t.Errorf("%+v", got)
+	}
+	s.Set = map[string]string{"dely": "uniform"}
+	if _, err := Resolve(s, catalog(), nil); err == nil || !strings.Contains(err.Error(), "--set dely: no option of plain, serial, sim; did you mean 'delay'?") {
+		t.Error(err)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"dmebench/internal/suggest"
+
 	"dmebench/dme"
 	"dmebench/transport"
 	"dmebench/transport/link"
@@ -225,15 +227,15 @@ func (n Network) Describe(o dme.Options) string {
 // LookupNetwork returns the network of that name.
 func LookupNetwork(name string) (Network, error) {
 	all := Networks()
-	i := slices.IndexFunc(all, func(n Network) bool { return n.Name == name })
-	if i < 0 {
-		var names []string
-		for _, n := range all {
-			names = append(names, n.Name)
-		}
-		return Network{}, fmt.Errorf("unknown transport %q; there are %s", name, strings.Join(names, ", "))
+	var names []string
+	for _, n := range all {
+		names = append(names, n.Name)
 	}
-	return all[i], nil
+	found, ok := suggest.Find(name, names)
+	if !ok {
+		return Network{}, suggest.Unknown("transport", name, names, suggest.All(names))
+	}
+	return all[slices.Index(names, found)], nil
 }
 
 func validProcs(s string) error {

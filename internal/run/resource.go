@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"dmebench/internal/suggest"
+
 	"dmebench/internal/resource"
 )
 
@@ -18,7 +20,7 @@ func (j *Job) checkResource() error {
 	case j.Spec.Resource == "":
 		return nil
 	case !slices.Contains(Resources(), j.Spec.Resource):
-		return fmt.Errorf("unknown resource %q; there is %s", j.Spec.Resource, strings.Join(Resources(), ", "))
+		return suggest.Unknown("resource", j.Spec.Resource, Resources(), "there is "+strings.Join(Resources(), ", "))
 	case !j.Network.Real():
 		return &CannotRun{
 			Resource: true,

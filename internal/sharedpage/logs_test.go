@@ -11,7 +11,7 @@ import (
 // What a process has logged is there for others, and for the process that comes
 // after it.
 func TestLogsOutliveTheirProcess(t *testing.T) {
-	p, err := Create(3, 5)
+	p, err := Create(Room{Nodes: 3, Records: 5})
 	if err != nil {
 		t.Fatal(err)
 	}

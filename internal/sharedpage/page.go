@@ -19,14 +19,15 @@ import (
 )
 
 // magic begins every page and changes with its layout.
-const magic = 0x646d6562656e3032
+const magic = 0x646d6562656e3033
 
 // header is the first part of the page; each hot word has a cache line.
 type header struct {
 	magic      atomic.Uint64
 	nodes      atomic.Uint64
 	records    atomic.Uint64 // that a node's log has room for; 0: logs do not lie here
-	_          [5]uint64
+	watched    atomic.Uint64 // 1 where the histograms of waits lie here
+	_          [4]uint64
 	occupant   atomic.Uint64 // who is in the critical section: 0, a node, or readers | count
 	_          [7]uint64
 	order      atomic.Uint64 // entries so far
@@ -44,6 +45,7 @@ type header struct {
 const (
 	headerSize  = int(unsafe.Sizeof(header{}))
 	counterSize = int(unsafe.Sizeof(noderun.Counters{}))
+	waitsSize   = int(unsafe.Sizeof(noderun.Waits{}))
 
 	readers = 1 << 63 // set in occupant while readers are inside
 )
@@ -54,29 +56,61 @@ type Page struct {
 	memory []byte
 	header *header
 	nodes  []noderun.Counters
+	waits  []noderun.Waits // nil where nobody watches
 	logs   []byte
 }
 
-// size is what a page takes, in bytes.
-func size(nodes, records int) int { return headerSize + nodes*(counterSize+logSize(records)) }
+// Room is what a page has room for.
+type Room struct {
+	Nodes   int
+	Records int  // entries in the log of each node; 0 where logs do not lie in the page
+	Watched bool // histograms of how long each node waited
+}
 
-// Create makes a page for nodes nodes. Where records is above 0, the logs of the
-// nodes lie in it, with room for so many entries each; memory is taken as they
-// fill.
-func Create(nodes, records int) (*Page, error) {
-	f, err := anonymous(size(nodes, records))
-	if err != nil {
-		return nil, fmt.Errorf("shared page: cannot make one for %d nodes: %w", nodes, err)
+// size is what a page takes, in bytes.
+func (r Room) size() int { return r.logs() + r.Nodes*logSize(r.Records) }
+
+// logs is where the logs begin.
+func (r Room) logs() int {
+	size := headerSize + r.Nodes*counterSize
+	if r.Watched {
+		size += r.Nodes * waitsSize
 	}
-	p, err := mapFile(f, nodes, size(nodes, records))
+	return size
+}
+
+// Create makes a page. Memory is taken as it fills.
+func Create(r Room) (*Page, error) {
+	f, err := anonymous(r.size())
+	if err != nil {
+		return nil, fmt.Errorf("shared page: cannot make one for %d nodes: %w", r.Nodes, err)
+	}
+	p, err := mapFile(f, r.Nodes, r.size())
 	if err != nil {
 		f.Close()
 		return nil, err
 	}
-	p.header.nodes.Store(uint64(nodes))
-	p.header.records.Store(uint64(records))
+	p.header.nodes.Store(uint64(r.Nodes))
+	p.header.records.Store(uint64(r.Records))
+	if r.Watched {
+		p.header.watched.Store(1)
+	}
 	p.header.magic.Store(magic)
+	p.divide(r)
 	return p, nil
+}
+
+// room is what the header says.
+func (p *Page) room() Room {
+	return Room{Nodes: int(p.header.nodes.Load()), Records: p.records(), Watched: p.header.watched.Load() == 1}
+}
+
+// divide finds what lies behind the counters.
+func (p *Page) divide(r Room) {
+	if r.Watched {
+		p.waits = unsafe.Slice((*noderun.Waits)(unsafe.Pointer(&p.memory[headerSize+r.Nodes*counterSize])), r.Nodes)
+	}
+	p.logs = p.memory[r.logs():]
 }
 
 // Open maps the page that f holds, which Create made for nodes nodes, perhaps
@@ -86,7 +120,7 @@ func Open(f *os.File, nodes int) (*Page, error) {
 	if err != nil {
 		return nil, fmt.Errorf("shared page: %w; a worker is started by its coordinator only", err)
 	}
-	if info.Size() < int64(size(nodes, 0)) {
+	if info.Size() < int64(Room{Nodes: nodes}.size()) {
 		return nil, fmt.Errorf("shared page: %d bytes are not a page for %d nodes; are coordinator and worker of one build?",
 			info.Size(), nodes)
 	}
@@ -94,10 +128,11 @@ func Open(f *os.File, nodes int) (*Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.header.magic.Load() != magic || p.header.nodes.Load() != uint64(nodes) || len(p.memory) != size(nodes, p.records()) {
+	if p.header.magic.Load() != magic || p.header.nodes.Load() != uint64(nodes) || len(p.memory) != p.room().size() {
 		p.Close()
 		return nil, fmt.Errorf("shared page: its layout is another one; are coordinator and worker of one build?")
 	}
+	p.divide(p.room())
 	return p, nil
 }
 
@@ -110,7 +145,6 @@ func mapFile(f *os.File, nodes, size int) (*Page, error) {
 		file: f, memory: memory,
 		header: (*header)(unsafe.Pointer(&memory[0])),
 		nodes:  unsafe.Slice((*noderun.Counters)(unsafe.Pointer(&memory[headerSize])), nodes),
-		logs:   memory[headerSize+nodes*counterSize:],
 	}, nil
 }
 
@@ -123,10 +157,18 @@ func (p *Page) Counters(id dme.NodeID) *noderun.Counters { return &p.nodes[id-1]
 // Nodes returns the counters of the nodes 1..N.
 func (p *Page) Nodes() []noderun.Counters { return p.nodes }
 
+// Waits returns the histogram of how long node id waited; nil where nobody watches.
+func (p *Page) Waits(id dme.NodeID) *noderun.Waits {
+	if p.waits == nil {
+		return nil
+	}
+	return &p.waits[id-1]
+}
+
 // Close unmaps the page and closes its descriptor.
 func (p *Page) Close() error {
 	err := unix.Munmap(p.memory)
-	p.memory, p.header, p.nodes, p.logs = nil, nil, nil, nil
+	p.memory, p.header, p.nodes, p.waits, p.logs = nil, nil, nil, nil, nil
 	if e := p.file.Close(); err == nil {
 		err = e
 	}

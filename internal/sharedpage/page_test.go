@@ -10,7 +10,7 @@ import (
 
 func newPage(t *testing.T, nodes int) *Page {
 	t.Helper()
-	p, err := Create(nodes, 0)
+	p, err := Create(Room{Nodes: nodes})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +122,7 @@ func TestOpenRefusesWhatIsNoPage(t *testing.T) {
 }
 
 func BenchmarkEnterLeave(b *testing.B) {
-	p, err := Create(1, 0)
+	p, err := Create(Room{Nodes: 1})
 	if err != nil {
 		b.Fatal(err)
 	}

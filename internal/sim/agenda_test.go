@@ -9,7 +9,7 @@ import (
 )
 
 // TestAgendaIsASortedList compares the agenda, heap and queue together, with a
-// list that is sorted anew for every event.
+// list that is sorted again for every event.
 func TestAgendaIsASortedList(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	var a agenda

@@ -22,7 +22,7 @@ func BenchmarkRicartAgrawala64(b *testing.B) {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			for b.Loop() {
-				o, err := observe(context.Background(), job)
+				o, err := observe(context.Background(), job, Options{})
 				if err != nil {
 					b.Fatal(err)
 				}

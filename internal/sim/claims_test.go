@@ -65,7 +65,7 @@ func TestFalseClaims(t *testing.T) {
 		measure   func(*result.Result) float64
 		got       float64 // roughly
 	}{
-		{maekawa.Algorithm(), dme.SyncDelay, "2T in the mean", dme.Saturated, heavy(13),
+		{maekawa.Algorithm(), dme.SyncDelay, "2T on average", dme.Saturated, heavy(13),
 			func(r *result.Result) float64 { return *r.SyncDelayOverT }, 1},
 		{chaudhurikaraata.Algorithm(), dme.MessagesPerCS, "fewer than all existing algorithms: 4(n−1)/n, Raymond's under heavy load",
 			dme.Saturated, heavy(27), perCS, 6.4},

@@ -41,7 +41,8 @@ func (s *simulation) run() (err error) {
 	if stepped && s.flight.n > 0 {
 		return s.neverQuiet()
 	}
-	s.start = s.now
+	s.start, s.begun = s.now, true
+	s.looks.show()
 	s.faults.begin()
 	s.each(func(p *localprocess.Process) { p.Begin(s.start) })
 	if stepped {
@@ -176,7 +177,7 @@ func (s *simulation) countExit() {
 // observation is what there was to see.
 func (s *simulation) observation() measure.Observation {
 	o := measure.Observation{
-		Job: s.job, Status: s.status, Error: s.err, FailedNodes: s.failed,
+		Job: s.job, Status: s.status, Error: s.err, Partial: s.partial, FailedNodes: s.failed,
 		Entries: slices.Concat(s.log.Chunks()...), Dropped: s.log.Dropped(),
 		Nodes:     make([]noderun.Counts, len(s.counters)),
 		MeanDelay: s.meanDelay(),

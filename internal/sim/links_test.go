@@ -230,7 +230,7 @@ func BenchmarkConditioned(b *testing.B) {
 	job := resolve(b, result.Spec{Nodes: 64, Requests: 16000, Set: map[string]string{"jitter": "1ms"}}, ricartagrawala.Algorithm())
 	var messages uint64
 	for b.Loop() {
-		o, err := observe(context.Background(), job)
+		o, err := observe(context.Background(), job, Options{})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -60,7 +60,7 @@ func TestMaekawaSearch(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				o, err := observe(context.Background(), job)
+				o, err := observe(context.Background(), job, Options{})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -158,7 +158,7 @@ func TestTimeThatStandsStillIsAFailure(t *testing.T) {
 		t.Errorf("status %s: %s", r.Status, r.Error)
 	}
 	job := resolve(t, result.Spec{Nodes: 1, CS: "0s", Requests: maxExitsAtOnce + 10}, a)
-	if o, err := observe(context.Background(), job); err != nil || o.Status != result.OK || len(o.Entries) != maxExitsAtOnce+10 {
+	if o, err := observe(context.Background(), job, Options{}); err != nil || o.Status != result.OK || len(o.Entries) != maxExitsAtOnce+10 {
 		t.Errorf("with a number of requests it ends by itself; status %s, %d entries: %s, %v", o.Status, len(o.Entries), o.Error, err)
 	}
 }

@@ -17,7 +17,7 @@ func TestReadersShareTheCriticalSection(t *testing.T) {
 			job := resolve(t, result.Spec{Nodes: 8, Requests: 800, CS: "2ms", Set: map[string]string{
 				"readers": readers, "delay": delay, "fifo": "false",
 			}}, ricartagrawala.ReadersWriters())
-			o, err := observe(context.Background(), job)
+			o, err := observe(context.Background(), job, Options{})
 			if err != nil || o.Status != result.OK {
 				t.Fatalf("%s %s: %v", o.Status, o.Error, err)
 			}

@@ -41,16 +41,33 @@ import (
 	"context"
 	"fmt"
 
+	"dmebench/internal/live"
 	"dmebench/internal/measure"
 	"dmebench/internal/run"
 	"dmebench/result"
 )
 
+// Options is what a simulation may be asked for beside its job.
+type Options struct {
+	// Partial asks for a result also where the context ends while the workload goes
+	// on: of what was measured until then, and marked so. Else there is none.
+	Partial bool
+
+	// Progress is called when the workload begins, and then after every few thousand
+	// events; nil where nobody looks. During the call, look says where the run stands.
+	Progress func(look func() live.State)
+}
+
 // Run carries out a job whose network is the simulated one. The result's status
 // says how the run ended; an error says that there is no result, because ctx
 // was cancelled or the job cannot be simulated.
 func Run(ctx context.Context, job *run.Job) (*result.Result, error) {
-	o, err := observe(ctx, job)
+	return RunWith(ctx, job, Options{})
+}
+
+// RunWith is Run with options.
+func RunWith(ctx context.Context, job *run.Job, opt Options) (*result.Result, error) {
+	o, err := observe(ctx, job, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +75,7 @@ func Run(ctx context.Context, job *run.Job) (*result.Result, error) {
 }
 
 // observe carries out the job and returns what there was to see.
-func observe(ctx context.Context, job *run.Job) (measure.Observation, error) {
+func observe(ctx context.Context, job *run.Job, opt Options) (measure.Observation, error) {
 	if job.Network.Real() {
 		return measure.Observation{}, fmt.Errorf("sim: the job's network is %s; only %s is simulated", job.Network.Name, result.Sim)
 	}
@@ -66,8 +83,13 @@ func observe(ctx context.Context, job *run.Job) (measure.Observation, error) {
 	if err != nil {
 		return measure.Observation{}, err
 	}
+	s.watchedBy(opt.Progress)
 	if err := s.run(); err != nil {
-		return measure.Observation{}, err
+		if ctx.Err() == nil || !opt.Partial || !s.begun {
+			return measure.Observation{}, err
+		}
+		s.fail("interrupted")
+		s.partial = true
 	}
 	return s.observation(), nil
 }

@@ -46,10 +46,14 @@ type simulation struct {
 	exitInstant int64 // of the last exit
 	exitsAtOnce int   // exits at that instant
 
-	start  int64 // when the workload began
+	begun  bool   // the workload has begun
+	start  int64  // then
+	looks  *looks // nil where nobody looks
 	status result.Status
 	err    string
 	failed []int
+
+	partial bool // it was interrupted
 }
 
 func newSimulation(ctx context.Context, job *run.Job) (*simulation, error) {
@@ -93,6 +97,7 @@ func (s *simulation) build() {
 			s.stoppers = true
 		}
 		s.procs[i] = localprocess.New(h, env{s}, s.job.Plan.Client(id), s.log)
+		s.procs[i].Watch(s.looks.histogram())
 	}
 	for _, id := range s.job.Faults.Absent() {
 		s.process(id).Crash()
@@ -118,6 +123,7 @@ func (s *simulation) step() (more bool, err error) {
 			if err := s.ctx.Err(); err != nil {
 				return false, fmt.Errorf("sim: interrupted after %d events: %w", s.events, err)
 			}
+			s.looks.show()
 		}
 		e := s.agenda.pop()
 		if s.dispatch(e) {

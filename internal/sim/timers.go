@@ -10,7 +10,7 @@ import (
 type timer struct {
 	node dme.NodeID
 	id   dme.TimerID
-	live bool // neither cancelled nor set anew
+	live bool // neither cancelled nor set again
 }
 
 // timers holds what is set. A timer that is cancelled stays on the agenda and

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 	"text/tabwriter"
+	"unicode/utf8"
 )
 
 // Table is rows of cells, which may differ in number. The zero Table is empty.
@@ -30,6 +31,56 @@ func (t *Table) WriteText(out io.Writer) error {
 		fmt.Fprintln(w, strings.Join(row, "\t"))
 	}
 	return w.Flush()
+}
+
+// WriteAligned writes the table with its columns two spaces apart, the first so many
+// to the left and the others, which are figures, to the right. No line ends in spaces.
+func (t *Table) WriteAligned(out io.Writer, left int) error {
+	widths := t.widths()
+	var b strings.Builder
+	for _, row := range t.rows {
+		var line strings.Builder
+		for i, cell := range row {
+			if i > 0 {
+				line.WriteString("  ")
+			}
+			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
+			if i < left {
+				line.WriteString(cell + pad)
+			} else {
+				line.WriteString(pad + cell)
+			}
+		}
+		b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+// Width is how many columns of a terminal the table takes.
+func (t *Table) Width() int {
+	sum := 0
+	for i, w := range t.widths() {
+		sum += w
+		if i > 0 {
+			sum += 2
+		}
+	}
+	return sum
+}
+
+// widths are those of the columns, in characters.
+func (t *Table) widths() []int {
+	var widths []int
+	for _, row := range t.rows {
+		for i, cell := range row {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+		}
+	}
+	return widths
 }
 
 // WriteMarkdown writes the table as Markdown has it; its first row is the head.

@@ -23,3 +23,18 @@ func TestTable(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", &markdown, want)
 	}
 }
+
+// Figures stand below each other, and what is measured is what is written.
+func TestAligned(t *testing.T) {
+	x := New("", "NAME", "VALUE")
+	x.Add("1", "ä longer one", "3 µs *")
+	x.Add("2", "b", "10 µs  ")
+	var out strings.Builder
+	if err := x.WriteAligned(&out, 2); err != nil {
+		t.Fatal(err)
+	}
+	want := "   NAME            VALUE\n1  ä longer one   3 µs *\n2  b             10 µs\n"
+	if out.String() != want || x.Width() != 24 {
+		t.Errorf("width %d, got\n%s\nwant\n%s", x.Width(), &out, want)
+	}
+}

@@ -81,3 +81,12 @@ func (s Style) Wrap(text string, hang int) string {
 	}
 	return b.String()
 }
+
+// Cut shortens a text without colours to a number of columns, of which the last then
+// says that more follows; 0 is any number.
+func Cut(text string, columns int) string {
+	if columns <= 0 || utf8.RuneCountInString(text) <= columns {
+		return text
+	}
+	return string([]rune(text)[:columns-1]) + "…"
+}

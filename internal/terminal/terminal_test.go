@@ -49,3 +49,17 @@ func TestFilesAndPipesArePlain(t *testing.T) {
 		}
 	}
 }
+
+func TestCut(t *testing.T) {
+	for _, x := range []struct {
+		text    string
+		columns int
+		want    string
+	}{
+		{"3(√N − 1)", 9, "3(√N − 1)"}, {"3(√N − 1)", 5, "3(√N…"}, {"3(√N − 1)", 1, "…"}, {"3(√N − 1)", 0, "3(√N − 1)"},
+	} {
+		if got := Cut(x.text, x.columns); got != x.want {
+			t.Errorf("%q in %d columns: %q, want %q", x.text, x.columns, got, x.want)
+		}
+	}
+}

@@ -106,7 +106,7 @@ type command struct {
 	timer    dme.TimerID
 }
 
-// Parse reads a scenario. Outcomes are skipped: Play makes them anew.
+// Parse reads a scenario. Outcomes are skipped: Play makes them again.
 func Parse(name string, text []byte) (*Scenario, error) {
 	s := &Scenario{Name: name, Set: make(map[string]string)}
 	if len(text) > MaxBytes {

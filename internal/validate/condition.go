@@ -32,7 +32,7 @@ type condition struct {
 	wide  bool // measured where growth is
 	timed bool // times mean something: every message takes T
 
-	hold    time.Duration // of a critical section, in the mean; 0 for the usual
+	hold    time.Duration // of a critical section, on average; 0 for the usual
 	varies  bool          // critical sections are exponentially distributed
 	perNode int           // requests per node, at most; 0 for the effort's
 	enough  int           // requests of all nodes, at most, where they do not count per node

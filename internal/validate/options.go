@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"dmebench/internal/suggest"
+
 	"dmebench/dme"
 	"dmebench/internal/run"
 	"dmebench/result"
@@ -117,15 +119,15 @@ func (o *Options) subjects() (chosen []*dme.Algorithm, controls []string, err er
 		algorithm, _, _ := strings.Cut(id, "/")
 		a, err := o.Catalog.Lookup(algorithm)
 		if err != nil || !slices.ContainsFunc(claimsOf(a), func(c dme.Claim) bool { return within(a.ClaimID(c), id) }) {
-			errs = append(errs, fmt.Errorf("unknown claim %q; «dmebench list --json» lists the IDs of all claims", id))
+			errs = append(errs, suggest.Unknown("claim", id, o.claimIDs(), "'dmebench list --json' lists the IDs of all claims"))
 			continue
 		}
-		named = append(named, algorithm)
+		named = append(named, a.Name)
 	}
 	for _, name := range named {
 		a, err := o.Catalog.Lookup(name)
 		if err != nil {
-			errs = append(errs, fmt.Errorf("unknown algorithm %q; there are %s", name, strings.Join(names(o.Catalog), ", ")))
+			errs = append(errs, suggest.Unknown("algorithm", name, o.Catalog.Names(), suggest.All(o.Catalog.Names())))
 			continue
 		}
 		if !slices.Contains(chosen, a) {
@@ -153,14 +155,27 @@ func claimsOf(a *dme.Algorithm) []dme.Claim {
 	return append(all, a.Claims...)
 }
 
-// within reports whether a claim's ID is what was asked for, or begins with it.
+// claimIDs lists the IDs of all claims.
+func (o *Options) claimIDs() []string {
+	var ids []string
+	for _, a := range o.Catalog {
+		for _, c := range claimsOf(a) {
+			ids = append(ids, a.ClaimID(c))
+		}
+	}
+	return ids
+}
+
+// within reports whether a claim's ID is what was asked for, in any case, or
+// begins with it.
 func within(id, asked string) bool {
+	asked = strings.ToLower(asked)
 	return id == asked || strings.HasPrefix(id, strings.TrimSuffix(asked, "/")+"/")
 }
 
 // wants reports whether the verdict on a claim was asked for.
 func (o *Options) wants(a *dme.Algorithm, c dme.Claim) bool {
-	return len(o.Claims) == 0 || slices.Contains(o.Algorithms, a.Name) ||
+	return len(o.Claims) == 0 || slices.ContainsFunc(o.Algorithms, func(name string) bool { return strings.EqualFold(name, a.Name) }) ||
 		slices.ContainsFunc(o.Claims, func(id string) bool { return within(a.ClaimID(c), id) })
 }
 

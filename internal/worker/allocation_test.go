@@ -33,7 +33,7 @@ func startSystem(tb testing.TB, spec result.Spec) *system {
 // startSharing starts a system whose critical sections share a resource.
 func startSharing(tb testing.TB, spec result.Spec, r shared) *system {
 	tb.Helper()
-	page, err := sharedpage.Create(spec.Nodes, 0)
+	page, err := sharedpage.Create(sharedpage.Room{Nodes: spec.Nodes, Watched: true})
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"dmebench/dme"
 	"dmebench/internal/alarm"
 	"dmebench/internal/entrylog"
+	"dmebench/internal/foreign"
 	"dmebench/internal/localprocess"
 	"dmebench/internal/noderun"
 	"dmebench/transport"
@@ -30,8 +31,9 @@ type node struct {
 	leaving bool     // the critical section is over already: it lasts no time
 	staying bool     // it stays in the critical section, for a fault that is to strike it there
 	timers  map[dme.TimerID]uint64
-	serial  uint64 // of timers
-	use     use    // of the run's shared resource
+	serial  uint64         // of timers
+	use     use            // of the run's shared resource
+	guest   *foreign.Child // the process that decides what the node does; nil where it is no process of its own
 }
 
 func newNode(w *worker, id dme.NodeID) *node {
@@ -43,11 +45,15 @@ func newNode(w *worker, id dme.NodeID) *node {
 	}
 	h := noderun.New(w.job.Algorithm, w.job.System, w.job.Spec.Nodes, id, world{n}, w.page.Counters(id))
 	n.proc = localprocess.New(h, env{n}, w.job.Plan.Client(id), n.log)
+	n.proc.Watch(w.page.Waits(id))
 	return n
 }
 
 // receive handles a frame from another node.
 func (n *node) receive(from dme.NodeID, frame []byte) error {
+	if n.guest != nil {
+		return n.pass(from, frame)
+	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	vec := n.spare
@@ -86,6 +92,14 @@ func (n *node) do(event func(*localprocess.Process)) {
 }
 
 // fire runs an event of the alarm.
+func (w *worker) fire(e alarm.Event) {
+	if e.Kind == alarm.Ping {
+		w.pings.due <- struct{}{} // there is room: one ping is awaited at a time
+		return
+	}
+	w.nodes[e.Node].fire(e)
+}
+
 func (n *node) fire(e alarm.Event) {
 	n.mu.Lock()
 	switch e.Kind {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"dmebench/dme"
+	"dmebench/internal/alarm"
 	"dmebench/internal/control"
 )
 
@@ -13,6 +14,10 @@ import (
 // very run, through the same transport as the algorithm's messages. All
 // processes of a host read one clock, so a delay is a difference of two times.
 // Between hosts it is half of a round trip, which one clock has timed.
+//
+// Pings are sent back to back, while both processes and their cores are awake, or
+// spaced as the handovers of the run are: whoever enters next has slept for as long
+// as the critical section lasted, and waking it is part of the delay.
 
 const (
 	pingFlag = 1 // Clock: when it was sent
@@ -31,6 +36,7 @@ const (
 type pings struct {
 	mu   sync.Mutex
 	pong chan pong
+	due  chan struct{} // by the alarm: it is time for the next ping
 }
 
 // pong is an answer to a ping.
@@ -40,13 +46,17 @@ type pong struct {
 	back    int64 // the answer, by the clock of who had asked
 }
 
-// ping sends as many pings along each pair as c asks for, one at a time, and none after
-// c.Within. It returns their one-way delays in nanoseconds, and how many were not
+// ping sends as many pings along each pair as c asks for, one at a time, c.Apart after the
+// answer to the one before, and none after c.Within. It returns their one-way delays in nanoseconds, and how many were not
 // answered within c.Wait.
 func (w *worker) ping(c control.Command) (delays []int64, lost int, err error) {
 	wait, pong := c.Wait, make(chan pong, 1)
+	cold := coldPings
+	if c.Apart > 0 {
+		cold = 0 // each of these meets threads that sleep, as it should
+	}
 	w.pings.mu.Lock()
-	w.pings.pong = pong
+	w.pings.pong, w.pings.due = pong, make(chan struct{}, 1)
 	w.pings.mu.Unlock()
 	timeout := time.NewTimer(wait)
 	defer timeout.Stop()
@@ -57,7 +67,11 @@ func (w *worker) ping(c control.Command) (delays []int64, lost int, err error) {
 	for k, pair := range c.Pairs {
 		from, to := dme.NodeID(pair[0]), dme.NodeID(pair[1])
 		end := c.Within * time.Duration(k+1) / time.Duration(len(c.Pairs)) // each pair has its share of the time
-		for i := 0; i < c.Count+coldPings && time.Since(begin) < end; i++ {
+		for i := 0; i < c.Count+cold && time.Since(begin) < end; i++ {
+			if c.Apart > 0 {
+				w.alarm.Add(alarm.Event{At: w.clock.Now() + int64(c.Apart), Kind: alarm.Ping})
+				<-w.pings.due
+			}
 			sent := w.clock.Now()
 			frame = dme.AppendMessage(frame[:0], &dme.Message{Flags: pingFlag, Clock: uint64(sent)})
 			if err := w.transport.Send(from, to, frame); err != nil {
@@ -73,7 +87,7 @@ func (w *worker) ping(c control.Command) (delays []int64, lost int, err error) {
 					}
 					slowest = max(slowest, time.Duration(w.clock.Now()-sent))
 					switch {
-					case i < coldPings:
+					case i < cold:
 					case c.Halves:
 						delays = append(delays, (p.back-p.sent)/2)
 					default:

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"dmebench/dme"
+	"dmebench/internal/alarm"
 	"dmebench/internal/clock"
 	"dmebench/internal/control"
 	"dmebench/transport"
@@ -15,6 +16,7 @@ type elsewhere struct {
 	transport.Transport
 	of    *worker
 	ahead time.Duration
+	sent  []int64 // when each ping was, by w's clock
 }
 
 func (e *elsewhere) Flush() error { return nil }
@@ -24,6 +26,7 @@ func (e *elsewhere) Send(from, to dme.NodeID, frame []byte) error {
 	if err := dme.DecodeMessage(frame, &m, nil); err != nil {
 		return err
 	}
+	e.sent = append(e.sent, int64(m.Clock))
 	answer := dme.Message{Flags: pongFlag, Clock: m.Clock, Num: uint64(e.of.clock.Now() + int64(e.ahead))}
 	e.of.pinged(to, from, dme.AppendMessage(nil, &answer))
 	return nil
@@ -53,5 +56,33 @@ func TestDelaysBetweenHostsNeedNoCommonClock(t *testing.T) {
 		if delays, _, _ = w.ping(ask); time.Duration(delays[0]).Round(hour) != ahead {
 			t.Errorf("a clock %v ahead makes a difference of %v", ahead, time.Duration(delays[0]))
 		}
+	}
+}
+
+// Spaced pings leave the processes asleep for as long as they are told, and every
+// one of them counts.
+func TestSpacedPingsAreApart(t *testing.T) {
+	w := &worker{clock: clock.New()}
+	distant := &elsewhere{of: w}
+	w.transport = distant
+	var err error
+	if w.alarm, err = alarm.New(w.clock, 0, w.fire); err != nil {
+		t.Fatal(err)
+	}
+	defer w.alarm.Close()
+	const apart = 2 * time.Millisecond
+	asked := w.clock.Now()
+	delays, lost, err := w.ping(control.Command{
+		Pairs: [][2]uint32{{1, 2}, {1, 3}}, Count: 3, Apart: apart, Within: time.Hour, Wait: time.Hour,
+	})
+	if err != nil || lost > 0 || len(delays) != 6 || len(distant.sent) != 6 {
+		t.Fatalf("%d delays of %d pings, %d lost, %v", len(delays), len(distant.sent), lost, err)
+	}
+	before := asked
+	for i, at := range distant.sent {
+		if gap := time.Duration(at - before); gap < apart {
+			t.Errorf("ping %d comes %v after what was before it, want at least %v", i, gap, apart)
+		}
+		before = at
 	}
 }

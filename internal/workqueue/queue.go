@@ -101,7 +101,7 @@ func Open(ctx context.Context, b nats.Broker, o Options) (*Queue, error) {
 	if err != nil {
 		return nil, unavailable("cannot read this program's executable, by which agents know it: %w", err)
 	}
-	// It waits for a broker that is being started anew, as long as supervise lets it.
+	// It waits for a broker that is being restarted, as long as supervise lets it.
 	c, err := b.Dial(natsgo.Name("dmebench work of "+o.Host), natsgo.MaxReconnects(-1), natsgo.ReconnectWait(reconnectWait),
 		natsgo.PingInterval(silentAfter/2))
 	if err != nil {

@@ -77,7 +77,7 @@ func (r *roster) fits(p presence) bool { return sameBuild(p.Program, r.program) 
 
 func (r *roster) differs(p presence) string {
 	if p.Replaced {
-		return "the file of its program was replaced since it was started; start the agent anew"
+		return "the file of its program was replaced since it was started; restart the agent"
 	}
 	return fmt.Sprintf("its program is another one (%v; here %v); install the same file there", p.Program, r.program)
 }

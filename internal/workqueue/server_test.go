@@ -97,7 +97,7 @@ func TestReplacedProgram(t *testing.T) {
 	if !errors.Is(err, ErrUnavailable) {
 		t.Fatal(err)
 	}
-	wantText(t, err.Error(), "no agent takes this work; host-", "the file of its program was replaced", "start the agent anew")
+	wantText(t, err.Error(), "no agent takes this work; host-", "the file of its program was replaced", "restart the agent")
 }
 
 // A server that is restarted, with its folder, loses nothing.

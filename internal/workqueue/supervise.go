@@ -141,7 +141,7 @@ func (q *Queue) giveUp(idle, now time.Time) {
 // does not come back.
 func (q *Queue) lost(err error) error {
 	if errors.Is(err, jetstream.ErrStreamNotFound) || errors.Is(err, jetstream.ErrConsumerNotFound) {
-		return unavailable("the NATS server at %s has lost the queue (%w); does it keep its JetStream folder when it is started anew?",
+		return unavailable("the NATS server at %s has lost the queue (%w); does it keep its JetStream folder when it is restarted?",
 			q.server, err)
 	}
 	return nil

@@ -194,7 +194,7 @@ func (c *core) tell(ctx context.Context, o *offer, m jetstream.Msg, answer []byt
 	}
 }
 
-// giveBack hands a task in anew, as one that has not been given out yet, and acknowledges
+// giveBack hands a task in again, as one that has not been given out yet, and acknowledges
 // the old one: that the agent leaves is no fault of the task.
 func (s *taker) giveBack(o *offer, m jetstream.Msg) {
 	ctx, cancel := context.WithTimeout(o.ctx, leaveWait)

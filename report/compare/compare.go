@@ -18,6 +18,8 @@ import (
 	"slices"
 	"strings"
 
+	"dmebench/internal/suggest"
+
 	"dmebench/report"
 	"dmebench/report/stats"
 	"dmebench/result"
@@ -166,22 +168,23 @@ func (o Options) Check() ([]result.Metric, error) {
 	}
 	for _, name := range o.Across {
 		if all := result.Dimensions(); !slices.Contains(all, name) {
-			return nil, fmt.Errorf("across %q: there is no such dimension; there are %s", name, strings.Join(all, ", "))
+			return nil, fmt.Errorf("across: %w", suggest.Unknown("dimension", name, all, suggest.All(all)))
 		}
 	}
 	names := o.Metrics
 	if names == nil {
 		names = DefaultMetrics()
 	}
+	var known []string
+	for _, m := range result.Metrics() {
+		known = append(known, m.Name)
+	}
 	var metrics []result.Metric
 	for _, name := range names {
-		m, ok := result.LookupMetric(name)
+		found, _ := suggest.Find(name, known)
+		m, ok := result.LookupMetric(found)
 		if !ok {
-			var known []string
-			for _, m := range result.Metrics() {
-				known = append(known, m.Name)
-			}
-			return nil, fmt.Errorf("no metric %q; there are %s", name, strings.Join(known, ", "))
+			return nil, suggest.Unknown("metric", name, known, suggest.All(known))
 		}
 		metrics = append(metrics, m)
 	}

@@ -74,7 +74,7 @@ func (p *Process[State]) String() string {
 }
 
 // Topology says which process hosts each node. Which nodes share a process does not
-// change; a process that is started anew takes the place of its incarnation before.
+// change; a process that is restarted takes the place of its incarnation before.
 type Topology[State any] struct {
 	Self *Process[State]
 
@@ -263,7 +263,7 @@ func (d *Dirty[Link]) Drain(f func(*Link)) {
 		e.next, first, e = first, e, e.next
 	}
 	for e := first; e != nil; {
-		next := e.next // before e may enter the list anew
+		next := e.next // before e may enter the list again
 		f(e.Link)
 		e = next
 	}

@@ -69,7 +69,7 @@ func newIdentity(key *transport.Key) (*tls.Config, error) {
 		// A quarter less work than with a key exchange that also withstands quantum
 		// computers: a mesh has many connections, and they say nothing of lasting value.
 		CurvePreferences:       []tls.CurveID{tls.X25519},
-		SessionTicketsDisabled: true, // every connection proves the key anew
+		SessionTicketsDisabled: true, // every connection proves the key again
 		// Frames should travel in the segments of one write.
 		DynamicRecordSizingDisabled: true,
 	}, nil

@@ -102,7 +102,7 @@ type Transport struct {
 	inbounds []*inbound
 
 	changing   sync.Mutex    // held by Expel and Readmit
-	readmitted chan struct{} // closed when a process has been readmitted, and made anew
+	readmitted chan struct{} // closed when a process has been readmitted, and made again
 
 	received, refusedConns, refusedFrames atomic.Uint64
 }

@@ -8,7 +8,7 @@
 //	func TestConformance(t *testing.T) { transporttest.Run(t, subject) }
 //
 // Main is needed because some tests run peers as processes of their own, which
-// are this test binary started anew, to kill them. Parts that ask for what a
+// are this test binary, restarted, to kill them. Parts that ask for what a
 // subject does not promise are skipped.
 package transporttest
 

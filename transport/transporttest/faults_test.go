@@ -20,7 +20,7 @@ import (
 
 // The suite is tested with transports that are wrong on purpose: each must
 // fail the part that is there to catch it. A part runs in this test binary
-// started anew, since what must fail cannot be part of a run that must not.
+// started again, since what must fail cannot be part of a run that must not.
 
 // faultVar is set in the environment of such a process, to the fault's name.
 const faultVar = "DMEBENCH_TRANSPORTTEST_FAULT"

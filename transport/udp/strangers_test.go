@@ -105,7 +105,7 @@ func (r *relay) direct(t *testing.T, addr string) {
 	r.to = to
 }
 
-// Two processes talk, and node 2's is then started anew with the run's key, as
+// Two processes talk, and node 2's is then restarted with the run's key, as
 // is node 1's. Whatever the earlier ones have sent comes again: nothing of it is
 // taken, and the new ones understand each other.
 func TestDatagramsOfThePastAreNotTaken(t *testing.T) {
@@ -171,7 +171,7 @@ func TestDatagramsOfThePastAreNotTaken(t *testing.T) {
 	}
 }
 
-// A process that is started anew at its old address does not pass for the one
+// A process that is restarted at its old address does not pass for the one
 // that died there.
 func TestASuccessorIsRefused(t *testing.T) {
 	noLeaks(t)

@@ -22,6 +22,8 @@ import (
 	"strings"
 	"time"
 
+	"dmebench/internal/suggest"
+
 	"dmebench/dme"
 )
 
@@ -81,7 +83,7 @@ type Fault struct {
 	Sides [][]dme.NodeID // of a partition; nodes in none are one more side together
 
 	Event Event         // what it waits for; "" for a time
-	Count uint64        // the how-manieth event, from 1
+	Count uint64        // which of such events, counted from 1
 	At    time.Duration // since the start of the run or, with AfterKill, since the kill
 	// AfterKill counts At from the kill of the same nodes: of a Restart only.
 	AfterKill bool
@@ -108,7 +110,7 @@ func parse(s string) (f Fault, err error) {
 	}
 	f.What = Kind(words[0])
 	if !slices.Contains(kinds, f.What) {
-		return f, fmt.Errorf("%q cannot be done; want %s", words[0], list(kinds))
+		return f, fmt.Errorf("%q cannot be done; want %s%s", words[0], list(kinds), hint(words[0], kinds))
 	}
 	if err := f.parseWhom(words[1]); err != nil {
 		return f, err
@@ -117,6 +119,15 @@ func parse(s string) (f Fault, err error) {
 		return f, err
 	}
 	return f, nil
+}
+
+// hint names the one of names that is near, "" if there is none.
+func hint[S ~string](name string, names []S) string {
+	words := make([]string, len(names))
+	for i, n := range names {
+		words[i] = string(n)
+	}
+	return suggest.Hint(name, words)
 }
 
 func list[S ~string](names []S) string {
@@ -152,7 +163,7 @@ func (f *Fault) parseWhom(s string) (err error) {
 		return nil
 	}
 	if f.Nodes, err = dme.ParseNodes(s); err != nil {
-		return fmt.Errorf("%w, nor one of %s", err, list(roles))
+		return fmt.Errorf("%w, nor one of %s%s", err, list(roles), hint(s, roles))
 	}
 	return nil
 }

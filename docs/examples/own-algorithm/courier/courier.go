@@ -12,7 +12,7 @@ import "dmebench/dme"
 
 // The messages, in the order of Algorithm.Kinds.
 const (
-	want dme.Kind = iota + 1 // Num: the sender's how manieth request this is
+	want dme.Kind = iota + 1 // Num: which of the sender's requests this is
 	key                      // Num: of the request that it answers
 	back                     // the key returns
 )

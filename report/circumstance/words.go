@@ -1,7 +1,8 @@
-package report
+package circumstance
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -9,9 +10,9 @@ import (
 	"dmebench/result"
 )
 
-// conditions says in words under which conditions a run was made, other than
+// Conditions says in words under which conditions a run was made, other than
 // algorithm, number of nodes, seed, network, workload and their options.
-func conditions(s result.Spec) []string {
+func Conditions(s result.Spec) []string {
 	var about []string
 	add := func(given bool, format string, args ...any) {
 		if given {
@@ -28,16 +29,16 @@ func conditions(s result.Spec) []string {
 	return about
 }
 
-// faultsOf says what was done to the nodes, as one condition.
-func faultsOf(s result.Spec) []string {
+// Faults says what was done to the nodes, as one condition.
+func Faults(s result.Spec) []string {
 	if len(s.Faults) == 0 {
 		return nil
 	}
 	return []string{strings.Join(s.Faults, ", ")}
 }
 
-// settingsOf writes options, each of the maps as one condition.
-func settingsOf(sets ...map[string]string) []string {
+// Settings writes options, each of the maps as one condition.
+func Settings(sets ...map[string]string) []string {
 	var about []string
 	for _, set := range sets {
 		if len(set) > 0 {
@@ -60,9 +61,9 @@ func distribution(s string) string {
 	return units.Time(float64(d))
 }
 
-// requestsOf says how many requests runs made: per node or in all, "" where
-// they have no number in common.
-func requestsOf(runs []result.Run) string {
+// Requests says how many requests runs made: per node or in all, "" where they
+// have no number in common. The runs are complete, and there is one at least.
+func Requests(runs []result.Run) string {
 	first := runs[0].Result.Spec
 	perNode, inAll := first.Requests%first.Nodes == 0, true
 	for _, r := range runs {
@@ -79,4 +80,24 @@ func requestsOf(runs []result.Run) string {
 		return units.Count(uint64(first.Requests)) + " requests"
 	}
 	return ""
+}
+
+// Title says what runs under equal circumstances have in common, other than their
+// number of nodes: "tcp · saturate · CS 100 µs · 50 requests per node". hosts names
+// where they were; it may be "".
+func Title(e *result.Experiment, runs []result.Run, hosts string) string {
+	first := runs[0].Result.Spec
+	options := OptionsOf(e, runs[0])
+	parts := slices.Concat([]string{first.Transport, first.Workload}, Conditions(first), Settings(options.Network, options.Workload),
+		[]string{Requests(runs)}, []string{hosts}, Faults(first))
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), " · ")
+}
+
+// List writes a list as a sentence does: "3, 7 and 13".
+func List(parts []string) string {
+	last := len(parts) - 1
+	if last < 1 {
+		return strings.Join(parts, "")
+	}
+	return strings.Join(parts[:last], ", ") + " and " + parts[last]
 }

@@ -1,0 +1,131 @@
+// Package suggest finds the name that a person meant: the one that differs in
+// case only, which is taken for it, and the nearest to one that does not exist,
+// which is suggested.
+//
+// It imports nothing that touches the world, so that every package may use it.
+package suggest
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// MaxDistance is the largest edit distance at which a name is suggested.
+const MaxDistance = 2
+
+// shortestPrefix is the number of letters from which the beginning of a name
+// suggests the name.
+const shortestPrefix = 3
+
+// Find returns the name among names that is meant by name: the same, or, where
+// there is none, the only one that differs from it in case alone. ok is false
+// where there is none such.
+func Find(name string, names []string) (found string, ok bool) {
+	matches := 0
+	for _, n := range names {
+		if n == name {
+			return n, true
+		}
+		if strings.EqualFold(n, name) && n != found {
+			found = n
+			matches++
+		}
+	}
+	if matches != 1 {
+		return "", false
+	}
+	return found, true
+}
+
+// Near returns the name among names that is nearest to name, whatever the case
+// of its letters: at most [MaxDistance] insertions, deletions, replacements or
+// exchanges of neighbouring letters away, and fewer than it has letters. Of
+// several as near it returns the one that begins like name for longest, and of
+// these the first. Where none is near it returns the only one that begins with
+// name; "" where there is none either.
+func Near(name string, names []string) string {
+	const none = MaxDistance + 1
+	given := strings.ToLower(name)
+	best, distance, prefix := "", none, -1
+	for _, n := range names {
+		lower := strings.ToLower(n)
+		d := edits(given, lower, MaxDistance)
+		if d >= none || d >= utf8.RuneCountInString(n) {
+			continue
+		}
+		if p := commonPrefix(given, lower); d < distance || d == distance && p > prefix {
+			best, distance, prefix = n, d, p
+		}
+	}
+	if best != "" || len(given) < shortestPrefix {
+		return best
+	}
+	for _, n := range names {
+		if strings.HasPrefix(strings.ToLower(n), given) {
+			if best != "" {
+				return ""
+			}
+			best = n
+		}
+	}
+	return best
+}
+
+// Unknown says that there is nothing of that name: `unknown transport "tpc"; did
+// you mean 'tcp'?`. Where no name is near it ends with otherwise, which says what
+// there is.
+func Unknown(kind, name string, names []string, otherwise string) error {
+	if hint := Hint(name, names); hint != "" {
+		return fmt.Errorf("unknown %s %q%s", kind, name, hint)
+	}
+	return fmt.Errorf("unknown %s %q; %s", kind, name, otherwise)
+}
+
+// Hint is what may be added to an error about a name: "; did you mean 'tcp'?", or
+// "" where no name is near.
+func Hint(name string, names []string) string {
+	if near := Near(name, names); near != "" {
+		return "; did you mean '" + near + "'?"
+	}
+	return ""
+}
+
+// All is what Unknown ends with where the names are few: "there are a, b, c".
+func All(names []string) string { return "there are " + strings.Join(names, ", ") }
+
+func commonPrefix(a, b string) (n int) {
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+// edits returns how many insertions, deletions, replacements and exchanges of
+// neighbouring letters lead from a to b (optimal string alignment); most+1 where
+// they are more than most.
+func edits(a, b string, most int) int {
+	x, y := []rune(a), []rune(b)
+	if len(x)-len(y) > most || len(y)-len(x) > most {
+		return most + 1
+	}
+	before, last, now := make([]int, len(y)+1), make([]int, len(y)+1), make([]int, len(y)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := 1; i <= len(x); i++ {
+		now[0] = i
+		for j := 1; j <= len(y); j++ {
+			cost := 1
+			if x[i-1] == y[j-1] {
+				cost = 0
+			}
+			now[j] = min(last[j]+1, now[j-1]+1, last[j-1]+cost)
+			if i > 1 && j > 1 && x[i-1] == y[j-2] && x[i-2] == y[j-1] {
+				now[j] = min(now[j], before[j-2]+1)
+			}
+		}
+		before, last, now = last, now, before
+	}
+	return min(last[len(y)], most+1)
+}

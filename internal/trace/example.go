@@ -1,0 +1,110 @@
+package trace
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"dmebench/dme"
+	"dmebench/dme/vnet"
+	"dmebench/internal/noderun"
+	"dmebench/internal/spacetime"
+)
+
+// exampleNodes is how many nodes there are in an example: the fewest of which two
+// can compete while a third looks on.
+const exampleNodes = 3
+
+// exampleSteps bounds an example, whose algorithm may be anybody's.
+const exampleSteps = 1000
+
+// ExampleName returns the name of an algorithm's example.
+func ExampleName(a *dme.Algorithm) string { return a.Name + "/example" }
+
+// Example returns a scenario of algorithm a that nobody had to write: on three
+// nodes, first node 2 enters while nobody else asks, then nodes 2 and 3 ask at
+// once. Messages arrive in the order in which they were sent, and timers fire
+// when nothing else happens.
+func Example(a *dme.Algorithm) (*Scenario, error) {
+	text := fmt.Sprintf("# %s: one request alone, then two at once\nalgorithm %s\nnodes %d\n",
+		a.Title, a.Name, exampleNodes)
+	for _, name := range slices.Sorted(maps.Keys(a.Stepped)) {
+		text += fmt.Sprintf("set %s=%s\n", name, a.Stepped[name])
+	}
+	scenario := ExampleName(a)
+	s, err := Parse(scenario, []byte(text))
+	if err != nil {
+		return nil, err
+	}
+	model, err := s.model(a, nil)
+	if err != nil {
+		return nil, err
+	}
+	p := &player{algorithm: a, network: vnet.New(model), picture: spacetime.NewPainter(a, exampleNodes, false)}
+	var b strings.Builder
+	b.WriteString(text)
+	for _, act := range []struct {
+		comment string
+		asking  []dme.NodeID
+	}{{"Nobody else asks.", []dme.NodeID{2}}, {"Two ask at once.", []dme.NodeID{2, 3}}} {
+		fmt.Fprintf(&b, "\n# %s\n", act.comment)
+		for _, id := range act.asking {
+			if err := p.write(&b, fmt.Sprintf("request %d", id)); err != nil {
+				return nil, s.Refused(err)
+			}
+		}
+		if err := p.serve(&b); err != nil {
+			return nil, s.Refused(err)
+		}
+	}
+	return Parse(scenario, []byte(b.String()))
+}
+
+// serve writes and carries out commands until all requests have been served and
+// nothing is on its way.
+func (p *player) serve(b *strings.Builder) error {
+	for range exampleSteps {
+		var next string
+		if _, busy := p.network.Oldest(); busy {
+			next = "settle"
+		} else if inside := p.network.Inside(); len(inside) > 0 {
+			next = fmt.Sprintf("exit %d", inside[0])
+		} else if x, armed := p.network.FirstTimer(); armed && p.waiting() {
+			next = fmt.Sprintf("timeout %d %d", x.Node, x.Timer)
+		} else {
+			if p.waiting() {
+				return errors.New("a request is not served")
+			}
+			return nil
+		}
+		if err := p.write(b, next); err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("the requests are not served within %d steps", exampleSteps)
+}
+
+// waiting reports whether a node has asked and is not inside.
+func (p *player) waiting() bool {
+	for id := range p.network.IDs() {
+		if p.network.Runner(id).Activity() == noderun.Requesting {
+			return true
+		}
+	}
+	return false
+}
+
+// write appends a command to a scenario and carries it out.
+func (p *player) write(b *strings.Builder, text string) error {
+	c, err := parseCommand(strings.Fields(text), exampleNodes)
+	if err == nil {
+		err = p.carryOut(c)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", text, err)
+	}
+	b.WriteString(text + "\n")
+	return nil
+}

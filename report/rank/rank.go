@@ -1,0 +1,377 @@
+// Package rank says which algorithm is best, if that can be said.
+//
+// Algorithms meet in a [Contest]: everything that ran over one network, under one
+// load, on one number of nodes. Each column of it is a metric. In every column the
+// entrant with the best median is compared with each other one by the two-sided
+// Mann-Whitney test over repetitions. The best is chosen by the very values that
+// are then tested, so that any two might have been compared; therefore p-values
+// are corrected by Holm's method over all pairs of the column. The probability of
+// naming any difference in a column where there is none is at most alpha.
+//
+// What cannot be said is said too: entrants that are not distinguishable, too few
+// repetitions for any test, and entrants that are left out because mutual
+// exclusion was violated or a run stood still.
+//
+// The package is handed results, and knows neither networks nor algorithms.
+package rank
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"dmebench/report/circumstance"
+	"dmebench/report/stats"
+	"dmebench/result"
+)
+
+// SchemaVersion is the version of the JSON form of a [Ranking].
+const SchemaVersion = 1
+
+// Options are what a ranking depends on. The zero value has the defaults.
+type Options struct {
+	Alpha float64 // of each column of each contest, between 0 and 1; 0 means stats.Alpha
+
+	// Metrics are the columns, by their names in summary.csv; nil means
+	// DefaultMetrics. The first one decides who is best. Metrics that decide by
+	// default depend on the load; see [Deciding].
+	Metrics []string
+}
+
+// DefaultMetrics are the columns unless others are asked for.
+func DefaultMetrics() []string {
+	return []string{result.Throughput, result.WaitingP50, result.WaitingP99, result.MessagesPerCS, result.BusiestPerCS}
+}
+
+// Deciding names the metrics that say who is best under a workload unless others
+// are asked for: the first one that was measured counts. While everybody always
+// asks, throughput is what differs; where one node asks at a time, messages do;
+// where requests come at a rate of their own, throughput is that rate, and it
+// matters how long they wait.
+func Deciding(workload string) []string {
+	switch workload {
+	case "saturate":
+		return []string{result.Throughput, result.WaitingP99, result.MessagesPerCS}
+	case "serial":
+		return []string{result.MessagesPerCS, result.WaitingP50, result.Throughput}
+	}
+	return []string{result.WaitingP99, result.ResponseP99, result.Throughput, result.MessagesPerCS}
+}
+
+// Ranking is all contests of some results. Where there is no value it is null.
+type Ranking struct {
+	SchemaVersion int       `json:"schema_version"`
+	Name          string    `json:"name"` // of the results
+	Alpha         float64   `json:"alpha"`
+	Contests      []Contest `json:"contests"` // by circumstances as they first appear, then by number of nodes
+}
+
+// Contest is the entrants that ran under the same circumstances on as many nodes.
+type Contest struct {
+	Title     string            `json:"title"`    // the circumstances, without the number of nodes
+	Settings  map[string]string `json:"settings"` // the same by dimension, see [result.Dimensions]
+	Transport string            `json:"transport"`
+	Workload  string            `json:"workload"`
+	Nodes     int               `json:"nodes"`
+	By        string            `json:"by"`      // the metric that decides; "" where nothing was measured
+	Outcome   Outcome           `json:"outcome"` // in that metric
+	Verdict   string            `json:"verdict"` // the same in words
+	Best      []string          `json:"best"`    // who may be best: the labels of the first and of all not distinguishable from it
+	Columns   []Column          `json:"columns"`
+	Entrants  []Entrant         `json:"entrants"` // the best median of the deciding metric first
+	LeftOut   []LeftOut         `json:"left_out"`
+	Notes     []string          `json:"notes"`
+}
+
+// Outcome is what can be said of a contest.
+type Outcome string
+
+// The outcomes.
+const (
+	Won    Outcome = "won"     // one is better than all others
+	Tied   Outcome = "tied"    // the first is not distinguishable from some others, or from all
+	TooFew Outcome = "too-few" // no test could have told the first from any other
+	Alone  Outcome = "alone"   // there is one entrant alone
+	None   Outcome = "none"    // there is nothing to compare
+)
+
+// Column is one metric of a contest.
+type Column struct {
+	Metric   string   `json:"metric"`
+	Unit     string   `json:"unit"`
+	Outcome  Outcome  `json:"outcome"`
+	Best     []string `json:"best"`   // labels, as of the contest
+	Needed   int      `json:"needed"` // repetitions of each entrant with which a test can tell any two apart
+	Verdict  string   `json:"verdict"`
+	metric   result.Metric
+	constant bool // all values of all entrants are equal
+}
+
+// Entrant is one algorithm with its options.
+type Entrant struct {
+	Label       string            `json:"label"`
+	Algorithm   string            `json:"algorithm"`
+	Options     map[string]string `json:"options"`
+	Place       int               `json:"place"` // in the deciding metric; all who are level with the best are first; 0 where unknown
+	Repetitions int               `json:"repetitions"`
+	Cells       []Cell            `json:"cells"` // one for each column
+
+	runs []*result.Result
+}
+
+// Cell is one metric of one entrant.
+type Cell struct {
+	N      int       `json:"n"`
+	Median *float64  `json:"median"`
+	Lo     *float64  `json:"ci95_low"` // null where there are too few repetitions for an interval
+	Hi     *float64  `json:"ci95_high"`
+	Values []float64 `json:"values"`
+
+	Standing Standing `json:"standing"`
+	P        *float64 `json:"p"`      // of the test against the best; null for the best
+	PHolm    *float64 `json:"p_holm"` // the same, corrected
+	Change   *float64 `json:"change"` // of the median, relative to the best's
+	estimate stats.Estimate
+}
+
+// Standing is how an entrant stands to the best of a column.
+type Standing string
+
+// The standings.
+const (
+	First   Standing = "best"
+	Level   Standing = "level"   // not distinguishable from the best
+	Worse   Standing = "worse"   // significantly
+	Unknown Standing = "unknown" // there are too few repetitions for a test to tell
+	Absent  Standing = "absent"  // it was not measured
+)
+
+// LeftOut is an entrant that has no part in the contest.
+type LeftOut struct {
+	Label  string `json:"label"`
+	Reason string `json:"reason"` // "2 of 6 runs ended as violated"
+}
+
+// Check returns the metrics that are the columns, or what is wrong with the
+// options.
+func (o Options) Check() ([]result.Metric, error) {
+	if alpha := cmp.Or(o.Alpha, stats.Alpha); !(alpha > 0 && alpha < 1) {
+		return nil, fmt.Errorf("alpha %v: must lie between 0 and 1, such as 0.05", o.Alpha)
+	}
+	names := o.Metrics
+	if names == nil {
+		names = DefaultMetrics()
+	}
+	var columns []result.Metric
+	for _, name := range names {
+		m, ok := result.LookupMetric(name)
+		switch {
+		case !ok || m.Better == result.Neither:
+			var known []string
+			for _, m := range result.Metrics() {
+				if m.Better != result.Neither {
+					known = append(known, m.Name)
+				}
+			}
+			if ok {
+				return nil, fmt.Errorf("metric %q is a condition of a run, and none is better than another; there are %s",
+					name, strings.Join(known, ", "))
+			}
+			return nil, fmt.Errorf("no metric %q; there are %s", name, strings.Join(known, ", "))
+		case slices.ContainsFunc(columns, func(c result.Metric) bool { return c.Name == name }):
+			return nil, fmt.Errorf("metric %q is named twice", name)
+		}
+		columns = append(columns, m)
+	}
+	return columns, nil
+}
+
+// Of ranks the results of a set. It fails where options are wrong.
+func Of(set *result.Set, opt Options) (*Ranking, error) {
+	columns, err := opt.Check()
+	if err != nil {
+		return nil, err
+	}
+	r := &Ranking{
+		SchemaVersion: SchemaVersion, Name: set.Name(), Alpha: cmp.Or(opt.Alpha, stats.Alpha), Contests: []Contest{},
+	}
+	for _, d := range draw(set) {
+		r.Contests = append(r.Contests, d.contest(columns, opt.Metrics != nil, r.Alpha))
+	}
+	return r, nil
+}
+
+// contest compares the entrants of a draw. chosen says that the first column was
+// asked for, and decides.
+func (d draft) contest(columns []result.Metric, chosen bool, alpha float64) Contest {
+	c := Contest{
+		Title: d.title, Settings: d.settings, Transport: d.transport, Workload: d.workload, Nodes: d.nodes,
+		Columns: []Column{}, Entrants: d.entrants, LeftOut: d.leftOut, Notes: []string{}, Outcome: None, Best: []string{},
+	}
+	deciding := Deciding(d.workload)
+	if chosen {
+		deciding = []string{columns[0].Name}
+	}
+	for _, name := range deciding {
+		m, _ := result.LookupMetric(name)
+		if slices.ContainsFunc(c.Entrants, func(e Entrant) bool { return len(m.Values(e.runs)) > 0 }) {
+			c.By = name
+			if !slices.ContainsFunc(columns, func(m result.Metric) bool { return m.Name == name }) {
+				columns = append([]result.Metric{m}, columns...)
+			}
+			break
+		}
+	}
+	for _, m := range columns {
+		c.compare(m, alpha)
+	}
+	c.order()
+	c.Verdict = c.words()
+	return c
+}
+
+// order puts the best median of the deciding metric first, and who has none last.
+func (c *Contest) order() {
+	by := slices.IndexFunc(c.Columns, func(col Column) bool { return col.Metric == c.By })
+	if by < 0 {
+		return
+	}
+	m := c.Columns[by].metric
+	c.Outcome, c.Best = c.Columns[by].Outcome, c.Columns[by].Best
+	slices.SortStableFunc(c.Entrants, func(a, b Entrant) int {
+		return better(m, a.Cells[by], b.Cells[by])
+	})
+	for i := range c.Entrants {
+		switch e := &c.Entrants[i]; e.Cells[by].Standing {
+		case Absent, Unknown:
+		case First, Level:
+			e.Place = 1
+		default:
+			e.Place = i + 1
+		}
+	}
+}
+
+// better orders cells by their medians, the better one first; of equal ones the
+// first of its column, and those without any last.
+func better(m result.Metric, a, b Cell) int {
+	switch {
+	case a.Median == nil || b.Median == nil:
+		return cmp.Compare(b.N, a.N)
+	case *a.Median != *b.Median && m.Better == result.Higher:
+		return cmp.Compare(*b.Median, *a.Median)
+	case *a.Median != *b.Median:
+		return cmp.Compare(*a.Median, *b.Median)
+	}
+	first := func(c Cell) int { return map[bool]int{true: 0, false: 1}[c.Standing == First] }
+	return first(a) - first(b)
+}
+
+// Column returns the place of a metric among the columns; -1 where it is none.
+func (c *Contest) Column(metric string) int {
+	return slices.IndexFunc(c.Columns, func(col Column) bool { return col.Metric == metric })
+}
+
+// draft is a contest before anything is compared.
+type draft struct {
+	title, transport, workload string
+	settings                   map[string]string
+	nodes                      int
+	entrants                   []Entrant
+	leftOut                    []LeftOut
+}
+
+// draw says who meets whom.
+func draw(set *result.Set) []draft {
+	runs := make([]result.Run, 0, len(set.Runs))
+	for _, r := range set.Runs {
+		if r = circumstance.Complete(r); r.Result.Nodes > 0 {
+			runs = append(runs, r)
+		}
+	}
+	experiment := &set.Header.Experiment
+	circumstance.Disambiguate(experiment, runs)
+	keys := result.Keys(runs)
+	var all []draft
+	for _, same := range circumstance.Grouped(runs, func(r result.Run) circumstance.Circumstances {
+		return circumstance.Of(experiment, r, keys[r.Result])
+	}) {
+		title := circumstance.Title(experiment, same, onHosts(keys[same[0].Result].Get("hosts")))
+		slices.SortStableFunc(same, func(a, b result.Run) int { return a.Result.Nodes - b.Result.Nodes })
+		for _, size := range circumstance.Grouped(same, func(r result.Run) int { return r.Result.Nodes }) {
+			first := size[0].Result
+			d := draft{
+				title: title, transport: first.Spec.Transport, workload: first.Spec.Workload, nodes: first.Nodes,
+				settings: make(map[string]string), entrants: []Entrant{}, leftOut: []LeftOut{},
+			}
+			key := keys[first].Without("algorithm", "set")
+			for _, dimension := range result.Dimensions() {
+				if value := key.Get(dimension); value != "" {
+					d.settings[dimension] = value
+				}
+			}
+			for _, repetitions := range circumstance.Grouped(size, func(r result.Run) string { return r.Label }) {
+				d.enter(repetitions, circumstance.OptionsOf(experiment, repetitions[0]).Algorithm)
+			}
+			all = append(all, d)
+		}
+	}
+	return all
+}
+
+// onHosts says on which hosts runs were made; "" of runs on one.
+func onHosts(names string) string {
+	const shown = 4
+	switch all := strings.Split(names, ", "); {
+	case names == "":
+		return ""
+	case len(all) > shown:
+		return fmt.Sprintf("on %d hosts (%s, …)", len(all), strings.Join(all[:shown], ", "))
+	}
+	return "on " + names
+}
+
+// enter adds the repetitions of an entrant, or leaves it out. A run that is
+// violated or stalled is of the algorithm's doing, and the others of its cell would
+// be those in which it went well; one that failed is a run less.
+func (d *draft) enter(repetitions []result.Run, options map[string]string) {
+	e := Entrant{Label: repetitions[0].Label, Algorithm: repetitions[0].Result.Algorithm, Options: options}
+	bad := make(map[result.Status]int)
+	ran := make(map[uint64]bool)
+	for _, r := range repetitions {
+		switch status := statusOf(r.Result); {
+		case status != result.OK:
+			bad[status]++
+		case r.Result.Spec.Transport == result.Sim && ran[r.Result.Seed]: // the same bytes again are no further repetition
+		default:
+			ran[r.Result.Seed] = true
+			e.runs = append(e.runs, r.Result)
+		}
+	}
+	e.Repetitions = len(e.runs)
+	if bad[result.Violated]+bad[result.Stalled] > 0 || len(e.runs) == 0 {
+		var parts []string
+		for _, status := range []result.Status{result.Violated, result.Stalled, result.Failed} {
+			if bad[status] > 0 {
+				parts = append(parts, fmt.Sprintf("%d of %d runs ended as %s", bad[status], len(repetitions), status))
+			}
+		}
+		d.leftOut = append(d.leftOut, LeftOut{e.Label, strings.Join(parts, ", ")})
+		return
+	}
+	d.entrants = append(d.entrants, e)
+}
+
+// statusOf is how a run ended, whatever it says of itself.
+func statusOf(r *result.Result) result.Status {
+	switch {
+	case result.Usable(r):
+		return result.OK
+	case r.Safety.Violations > 0:
+		return result.Violated
+	case r.Status == result.Violated || r.Status == result.Stalled:
+		return r.Status
+	}
+	return result.Failed
+}

@@ -1,0 +1,139 @@
+package rank
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"dmebench/internal/tables"
+	"dmebench/internal/terminal"
+	"dmebench/result"
+)
+
+// marks of a cell in a table of text.
+var marks = map[Standing]string{First: "*", Level: "~", Unknown: "?", Worse: " ", Absent: " "}
+
+// Legend says what the marks of a table mean.
+func (r *Ranking) Legend() string {
+	return fmt.Sprintf("* best of its column; ~ not distinguishable from it; ? too few repetitions to tell; no mark: worse "+
+		"(Mann-Whitney test, Holm's correction, p ≤ %v). Medians over repetitions ± the larger half of their 95%% interval. "+
+		"msgs/CS: messages per critical section; busiest: those that the busiest node sends and handles.", r.Alpha)
+}
+
+// WriteText writes all contests for a person: for each what it is, what its tests
+// say in words, and a table.
+func (r *Ranking) WriteText(w io.Writer, style terminal.Style) error {
+	var out strings.Builder
+	for i, c := range r.Contests {
+		if i > 0 {
+			out.WriteString("\n")
+		}
+		fmt.Fprintf(&out, "%s\n  %s\n", style.Strong(c.Heading()), style.Wrap(c.Verdict, 2))
+		if len(c.Entrants) > 0 {
+			c.table(style.Width).WriteAligned(&out, 2)
+		}
+		for _, n := range c.Notes {
+			fmt.Fprintf(&out, "  note: %s\n", style.Wrap(n, 8))
+		}
+	}
+	if len(r.Contests) > 0 {
+		fmt.Fprintf(&out, "\n%s\n", style.Wrap(r.Legend(), 0))
+	}
+	_, err := io.WriteString(w, out.String())
+	return err
+}
+
+// Heading names the contest: its circumstances and the number of nodes.
+func (c *Contest) Heading() string { return fmt.Sprintf("%s · N = %d", c.Title, c.Nodes) }
+
+// shortest is how much of a label a narrow table keeps.
+const shortest = 14
+
+// table is that of a contest for so many columns of a terminal; 0 for as many as it
+// takes. A narrow one leaves out the intervals, then the ends of long labels, then the
+// last columns.
+func (c *Contest) table(width int) *tables.Table {
+	longest := 0
+	for _, e := range c.Entrants {
+		longest = max(longest, utf8.RuneCountInString(e.Label))
+	}
+	t := c.draw(true, longest, len(c.Columns))
+	for columns, label, spreads := len(c.Columns), longest, true; width > 0 && t.Width() > width; t = c.draw(spreads, label, columns) {
+		switch {
+		case spreads:
+			spreads = false
+		case label > shortest:
+			label = max(shortest, label-(t.Width()-width))
+		case columns > 1:
+			columns--
+		default:
+			return t
+		}
+	}
+	return t
+}
+
+// draw makes the table: place, label, and so many of the columns.
+func (c *Contest) draw(spreads bool, label, columns int) *tables.Table {
+	head := []string{"", ""}
+	for _, col := range c.Columns[:columns] {
+		head = append(head, col.head()+"  ")
+	}
+	t := tables.New(head...)
+	for _, e := range c.Entrants {
+		place := "?"
+		if e.Place > 0 {
+			place = strconv.Itoa(e.Place)
+		}
+		row := []string{"  " + place, cut(e.Label, label)}
+		for i, cell := range e.Cells[:columns] {
+			text := c.Columns[i].number(cell.Median)
+			if spreads && cell.N > 0 {
+				text += " " + cell.Spread()
+			}
+			row = append(row, text+" "+marks[cell.Standing])
+		}
+		t.Add(row...)
+	}
+	return t
+}
+
+// cut shortens a text to so many characters.
+func cut(text string, most int) string {
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most-1]) + "…"
+	}
+	return text
+}
+
+// heads are short names of metrics.
+var heads = map[string]string{
+	result.Throughput: "CS/s", result.WaitingP50: "wait p50", result.WaitingP99: "wait p99",
+	result.MessagesPerCS: "msgs/CS", result.BusiestPerCS: "busiest",
+	result.ResponseP50: "resp. p50", result.ResponseP99: "resp. p99",
+}
+
+func (col Column) head() string {
+	if short := heads[col.Metric]; short != "" {
+		return short
+	}
+	return phrase(col.metric)
+}
+
+// Spread writes the larger half of the 95% interval, relative to the median: "±2%".
+func (c Cell) Spread() string {
+	switch {
+	case c.Median == nil:
+		return ""
+	case c.Lo == nil || c.Hi == nil:
+		return "±?"
+	case *c.Lo == *c.Hi:
+		return "±0%"
+	case *c.Median == 0:
+		return "±?"
+	}
+	return fmt.Sprintf("±%.0f%%", 100*math.Max(*c.Hi-*c.Median, *c.Median-*c.Lo)/math.Abs(*c.Median))
+}

@@ -1,0 +1,126 @@
+// Package threshold reads and judges limits on what runs measure, such as p99>10ms:
+// what a user does not accept, so that a script or a CI job fails by it.
+//
+// The grammar is METRIC OP VALUE, with spaces where one likes. METRIC is what
+// [result.FindMetric] finds; OP is <, <=, > or >=; VALUE is a duration for a time
+// (10ms), a number or a percentage for Jain's index (0.95, 95%), a number with or
+// without CS/s or /s for a rate, and else a number. Nothing else passes.
+//
+// A threshold is crossed where the condition holds, and kept where it does not. Where
+// the metric has no value it is neither: that cannot be told.
+package threshold
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"dmebench/report/units"
+	"dmebench/result"
+)
+
+// Threshold is a limit on a metric.
+type Threshold struct {
+	Text   string // as it was given, without spaces around it
+	Metric result.Metric
+	op     string
+	limit  float64 // in the metric's unit
+}
+
+// Form says what [Parse] reads, for help texts.
+const Form = "METRIC OP VALUE, such as 'p99>10ms', 'throughput<500', 'jain<95%' or 'messages>12'"
+
+var (
+	form    = regexp.MustCompile(`^([\pL\pN_.-]*)\s*(<=|>=|<|>)\s*([^<>=\s].*)$`)
+	numeral = regexp.MustCompile(`^[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
+)
+
+// Parse reads a threshold. The error says what is wrong with it, and what would do.
+func Parse(text string) (Threshold, error) {
+	t := Threshold{Text: strings.TrimSpace(text)}
+	parts := form.FindStringSubmatch(t.Text)
+	if parts == nil {
+		return t, fmt.Errorf("threshold %q: want %s", text, Form)
+	}
+	m, err := result.FindMetric(parts[1])
+	if err != nil {
+		return t, fmt.Errorf("threshold %q: %w", text, err)
+	}
+	t.Metric, t.op = m, parts[2]
+	if t.limit, err = value(m, parts[3]); err != nil {
+		return t, fmt.Errorf("threshold %q: %w", text, err)
+	}
+	return t, nil
+}
+
+// ParseAll reads several thresholds. Every fault is reported.
+func ParseAll(texts []string) ([]Threshold, error) {
+	var all []Threshold
+	var errs []error
+	for _, text := range texts {
+		t, err := Parse(text)
+		all, errs = append(all, t), append(errs, err)
+	}
+	return all, errors.Join(errs...)
+}
+
+// value reads a value of the metric, in its unit.
+func value(m result.Metric, text string) (float64, error) {
+	if m.Time() {
+		d, err := time.ParseDuration(text)
+		if err != nil || d < 0 {
+			return 0, fmt.Errorf("%s is a time; want a duration such as 500us or 10ms, not %q", m.Name, text)
+		}
+		return float64(d), nil
+	}
+	number, scale, want := text, 1.0, "a number such as 12.5"
+	switch {
+	case m.Name == result.JainIndex:
+		want = "a number or a percentage, such as 0.95 or 95%"
+		if percent, ok := strings.CutSuffix(text, "%"); ok {
+			number, scale = strings.TrimSpace(percent), 100
+		}
+	case strings.HasSuffix(m.Unit, "CS/s"):
+		want = "a rate such as 500 or 500 CS/s"
+		number = strings.TrimSpace(strings.TrimSuffix(strings.TrimSuffix(text, "/s"), "CS"))
+	}
+	x, err := strconv.ParseFloat(number, 64)
+	if err != nil || !numeral.MatchString(number) {
+		return 0, fmt.Errorf("%s: want %s, not %q", m.Name, want, text)
+	}
+	return x / scale, nil
+}
+
+// Crossed reports whether a value of the metric crosses the threshold.
+func (t Threshold) Crossed(x float64) bool {
+	switch t.op {
+	case "<":
+		return x < t.limit
+	case "<=":
+		return x <= t.limit
+	case ">":
+		return x > t.limit
+	}
+	return x >= t.limit
+}
+
+// Judge says what came of the threshold where the metric has the value; nil for none.
+func (t Threshold) Judge(value *float64) result.Threshold {
+	v := result.Threshold{Threshold: t.Text, Metric: t.Metric.Name, Limit: t.limit, Value: value}
+	if value != nil {
+		crossed := t.Crossed(*value)
+		v.Crossed = &crossed
+	}
+	return v
+}
+
+// Show writes a value of the metric for people.
+func (t Threshold) Show(x float64) string {
+	if t.Metric.Time() {
+		return units.Time(x)
+	}
+	return units.Number(x)
+}

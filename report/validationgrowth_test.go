@@ -1,0 +1,104 @@
+package report_test
+
+import (
+	"math"
+	"regexp"
+	"strings"
+	"testing"
+
+	"dmebench/claims"
+	"dmebench/dme"
+	"dmebench/report"
+)
+
+// growing is a document in which messages grow with the square root, as claimed,
+// in virtual time and over TCP.
+func growing(measured func(n float64) float64) *claims.Document {
+	d := &claims.Document{SchemaVersion: 1, Mode: "default", Transport: "sim", Complete: true}
+	claim := claims.Verdict{
+		ID: "roots/messages-per-cs/light/asymptotic", Algorithm: "roots", Quantity: dme.MessagesPerCS.Name, Formula: "3√N", Load: dme.Light,
+		Kind: dme.Asymptotic, Verdict: claims.Holds, Text: "holds",
+	}
+	for _, transport := range []string{"sim", "tcp"} {
+		s := claims.Scaling{Algorithm: "roots", Condition: "serial", Transport: transport}
+		sizes := []int{9, 25, 49, 64, 100}
+		if transport == "sim" {
+			sizes = append(sizes, 900)
+		}
+		var series claims.Series
+		for _, n := range sizes {
+			y := measured(float64(n))
+			series.Add(n, y, 1.001*y, 0.999*y)
+			s.Points = append(s.Points, claims.ScalingPointOf(n, []float64{y, 1.001 * y, 0.999 * y}, math.NaN()))
+			claim.Points = append(claim.Points, claims.Point{
+				Condition: "serial", Transport: transport, Nodes: n, Predicted: 3 * math.Sqrt(float64(n)), Standing: claims.Agrees, Agrees: true,
+			})
+		}
+		series.Scaling(&s)
+		d.Scaling = append(d.Scaling, s)
+	}
+	d.Claims = []claims.Verdict{claim}
+	d.Count()
+	return d
+}
+
+func pageOf(t *testing.T, d *claims.Document) string {
+	t.Helper()
+	files, err := report.Validation(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if f.Name == "validate.html" {
+			return string(f.Data)
+		}
+	}
+	t.Fatal("there is no page")
+	return ""
+}
+
+// The page begins with how messages grow, over each network, before any table.
+func TestValidationOpensWithGrowth(t *testing.T) {
+	page := pageOf(t, growing(func(n float64) float64 { return 3*math.Sqrt(n) - 2 }))
+	growth, table := strings.Index(page, `<section id="growth-roots"`), strings.Index(page, `<section id="claims"`)
+	if growth < 0 || table < growth {
+		t.Fatalf("the figure of growth is at %d, the table of claims at %d", growth, table)
+	}
+	text := page[growth:table]
+	for _, want := range []string{
+		"roots: messages grow like √N", "Light load (serial)", "3·√N − 2", "in virtual time, 6 sizes from 9 to 900 nodes",
+		"over tcp, 5 sizes from 9 to 100 nodes", "messages per CS grows like 3√N", ">holds<", "<svg", "Residuals", "Other exponents",
+		"serial over tcp", "best fit of N^(1/3)", "best fit of N^(2/3)",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the card lacks %q", want)
+		}
+	}
+	exponent := regexp.MustCompile(`The exponent of N that fits best is (0\.(49|50)\d*|0\.5) \[[^]]*\] in virtual time and`)
+	if !exponent.MatchString(text) && !strings.Contains(text, "that fits best is 0.5") {
+		t.Errorf("no exponent near 1/2 with its interval in %.600q", text)
+	}
+}
+
+// Where another growth describes the runs better than the claimed one the page
+// says which.
+func TestValidationNamesABetterGrowth(t *testing.T) {
+	page := pageOf(t, growing(func(n float64) float64 { return 2 * n }))
+	if want := "Of the growths compared N describes the simulation best"; !strings.Contains(page, want) {
+		t.Errorf("the page does not say %q", want)
+	}
+}
+
+// What was refuted as expected is not shown as a fault, and every claim has one
+// line that tells what the filter needs.
+func TestValidationColoursFaultsAlone(t *testing.T) {
+	page := pageOf(t, verdicts())
+	for status, class := range map[string]string{"known false": "false", "fails": "bad", "holds": "good", "not measurable here": "open"} {
+		if want := `<span class="` + class + `"><span class="word">` + status + `</span></span></summary>`; !strings.Contains(page, want) {
+			t.Errorf("%q is not of class %s", status, class)
+		}
+	}
+	if n := strings.Count(page, `class="claim" data-algorithm="a&lt;b" data-verdict="`); n != len(verdicts().Claims) {
+		t.Errorf("%d lines for %d claims", n, len(verdicts().Claims))
+	}
+}

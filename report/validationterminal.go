@@ -1,0 +1,104 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"dmebench/claims"
+	"dmebench/internal/terminal"
+)
+
+// ValidationOnTerminal writes what [ValidationLines] writes for a person who looks
+// on: a line for each claim that fits the width, what holds first and what does not
+// hold last, and the counts at the end. What failed has its reason below it, and what
+// holds in part where it is furthest off; with verbose every claim has its whole reason
+// and its source.
+func ValidationOnTerminal(w io.Writer, d *claims.Document, style terminal.Style, verbose bool) error {
+	longest := 0
+	for _, v := range d.Claims {
+		longest = max(longest, utf8.RuneCountInString(v.Algorithm))
+	}
+	for _, status := range slices.Backward(byWeight) {
+		for _, v := range d.Claims {
+			if v.Verdict != status {
+				continue
+			}
+			name, word := fmt.Sprintf("%-*s", longest, v.Algorithm), verdictWord(status)
+			room := roomAfter(style, longest+utf8.RuneCountInString(word)+4)
+			_, err := fmt.Fprintf(w, "%s  %s  %s\n", style.Strong(name), coloured(style, status, word), lineText(v, room))
+			if err == nil {
+				err = writeReason(w, v, style, verbose)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	_, err := fmt.Fprintln(w, style.Wrap(ValidationSummary(d), 0))
+	return err
+}
+
+// roomAfter is how many columns are left after so many; 0 where there is no end.
+func roomAfter(style terminal.Style, used int) int {
+	if style.Width == 0 {
+		return 0
+	}
+	return max(1, style.Width-used)
+}
+
+// lineText is the claim and what was measured, with what was predicted where there
+// is room for it.
+func lineText(v claims.Verdict, room int) string {
+	text := fmt.Sprintf("%s, %s", briefClaim(v), v.Load)
+	if v.Shown >= 0 {
+		text += ": " + briefMeasured(v)
+		more := fmt.Sprintf("%s (predicted %s, N = %s)", text, briefPredicted(v), nodesText(v))
+		if room == 0 || utf8.RuneCountInString(more) <= room {
+			return more
+		}
+	}
+	return terminal.Cut(text, room)
+}
+
+// writeReason writes why a claim does not hold, below its line.
+func writeReason(w io.Writer, v claims.Verdict, style terminal.Style, verbose bool) error {
+	reasons := []string{strings.TrimLeft(v.Detail, ": ")}
+	switch {
+	case verbose:
+		reasons = append(reasons, v.Source+"; "+v.ID)
+	case v.Verdict == claims.Partly && v.Shown >= 0 && !v.Points[v.Shown].Agrees:
+		p := v.Points[v.Shown] // what speaks most against the claim; all of it may take twenty lines
+		reasons = []string{fmt.Sprintf("not for N = %s under %s: %s", count(p.Nodes), claims.Place(p.Transport, p.Condition), p.How)}
+	case v.Verdict != claims.Fails && v.Verdict != claims.Partly:
+		return nil
+	}
+	const hang = 4
+	for _, reason := range reasons {
+		for i, line := range strings.Split(style.Wrap(reason, hang), "\n") {
+			if i == 0 {
+				line = strings.Repeat(" ", hang) + line
+			}
+			if _, err := fmt.Fprintln(w, style.Muted(line)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// coloured gives a word the colour of a verdict. What was refuted as expected is no
+// fault.
+func coloured(style terminal.Style, status claims.Status, word string) string {
+	switch status {
+	case claims.Holds:
+		return style.Good(word)
+	case claims.Partly:
+		return style.Doubtful(word)
+	case claims.Fails:
+		return style.Bad(word)
+	}
+	return style.Muted(word)
+}

@@ -1,0 +1,84 @@
+package report_test
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"dmebench/claims"
+	"dmebench/internal/terminal"
+	"dmebench/report"
+)
+
+func onTerminal(t *testing.T, d *claims.Document, style terminal.Style, verbose bool) []string {
+	t.Helper()
+	var out strings.Builder
+	if err := report.ValidationOnTerminal(&out, d, style, verbose); err != nil {
+		t.Fatal(err)
+	}
+	return strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
+}
+
+// On a terminal every line fits the width; each claim has one line that begins with
+// its algorithm; what fails comes last, with its reason, and then the counts.
+func TestValidationOnTerminal(t *testing.T) {
+	d := verdicts()
+	d.Claims[1].Formula = strings.Repeat("3(√N − 1) and ", 12) + "so on"
+	d.Claims[0].Detail = ": " + strings.Repeat("33, not 30, ", 20)
+	partly := d.Claims[0]
+	partly.Verdict, partly.Detail = claims.Partly, " serial (N = 4 8 16 32)"+strings.Repeat(", saturate, exponential delays (N = 7 13)", 9)
+	d.Claims = append(d.Claims, partly)
+	d.Count()
+	escape := regexp.MustCompile("\x1b\\[[0-9;]*m")
+	for _, width := range []int{40, 80, 132} {
+		lines := onTerminal(t, d, terminal.Style{Width: width, Colour: true}, false)
+		var order []string
+		for _, line := range lines {
+			plain := escape.ReplaceAllString(line, "")
+			if n := utf8.RuneCountInString(plain); n > width {
+				t.Errorf("%d columns on a terminal of %d: %q", n, width, plain)
+			}
+			if word, found := strings.CutPrefix(plain, "a<b  "); found {
+				word, _, _ = strings.Cut(word, "  ")
+				order = append(order, word)
+			}
+		}
+		want := []string{"holds", "holds", "not measurable here", "known false", "holds in part", "fails"}
+		if !slices.Equal(order, want) {
+			t.Errorf("verdicts in the order %q, want %q", order, want)
+		}
+		text := strings.Join(strings.Fields(escape.ReplaceAllString(strings.Join(lines, "\n"), "")), " ")
+		if !strings.Contains(text, "not for N = 1,000 under serial over tcp: up to 33 a<b fails") {
+			t.Errorf("what holds in part does not say where not:\n%s", text)
+		}
+		if i := strings.Index(text, " 6 claims:"); i < strings.LastIndex(text, "33, not 30") {
+			t.Errorf("the counts do not come last:\n%s", text)
+		}
+	}
+	lines := onTerminal(t, d, terminal.Style{Width: 80, Colour: true}, false)
+	if first := lines[0]; !strings.Contains(first, "\x1b[32mholds\x1b[0m") {
+		t.Errorf("%q is not green", first)
+	}
+	if text := strings.Join(lines, "\n"); strings.Count(text, "\x1b[31m") != 1 {
+		t.Errorf("what fails is not the only thing in red:\n%s", text)
+	}
+}
+
+// With --verbose each claim has its reason; without a terminal's colours there are none.
+func TestValidationOnTerminalVerbose(t *testing.T) {
+	text := strings.Join(onTerminal(t, verdicts(), terminal.Style{Width: 80}, true), "\n")
+	for _, want := range []string{"    a reason (shown: 33)\n    a paper;", "    (in 6 runs)\n", "    nothing tells it\n"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("there is no %q in\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "\x1b") {
+		t.Errorf("colours without a terminal that has them:\n%s", text)
+	}
+	brief := strings.Join(onTerminal(t, verdicts(), terminal.Style{Width: 80}, false), "\n")
+	if strings.Contains(brief, "a reason") {
+		t.Errorf("a reason for what was refuted as expected:\n%s", brief)
+	}
+}
