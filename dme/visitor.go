@@ -17,7 +17,7 @@ type Visitor struct {
 	mode visitorMode
 	b    []byte // what save appends to, what load consumes
 	bad  bool
-	text strings.Builder
+	vars []Var // what print has collected
 }
 
 type visitorMode uint8
@@ -49,16 +49,32 @@ func LoadState(b []byte, n Node) (rest []byte, err error) {
 // DescribeState returns n's variables as "name=value" pairs, separated by
 // spaces, in the order of the node's listing.
 func DescribeState(n Node) string {
+	var text strings.Builder
+	for i, v := range Variables(n) {
+		if i > 0 {
+			text.WriteByte(' ')
+		}
+		text.WriteString(v.Name + "=" + v.Value)
+	}
+	return text.String()
+}
+
+// Var is a variable of a node, as it is printed.
+type Var struct {
+	Name, Value string
+	Number      bool // it counts something; neither a node nor a stamp, nor several of them
+}
+
+// Variables returns n's variables, in the order of the node's listing.
+func Variables(n Node) []Var {
 	v := Visitor{mode: printing}
 	n.State(&v)
-	return v.text.String()
+	return v.vars
 }
 
 func (v *Visitor) print(name string, value any) {
-	if v.text.Len() > 0 {
-		v.text.WriteByte(' ')
-	}
-	fmt.Fprintf(&v.text, "%s=%v", name, value)
+	_, number := value.(uint64)
+	v.vars = append(v.vars, Var{Name: name, Value: fmt.Sprint(value), Number: number})
 }
 
 func (v *Visitor) printOr(none bool, name string, value any) {

@@ -5,6 +5,7 @@ package atomicfile
 
 import (
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -20,6 +21,14 @@ func Write(path string, data []byte) error { return write(path, data, 0o644) }
 // WriteSecret is Write of what nobody but this user may read.
 func WriteSecret(path string, data []byte) error { return write(path, data, 0o600) }
 
+// Stream is Write of what produce writes, for what need not be in memory as a whole.
+func Stream(path string, produce func(io.Writer) error) error {
+	if err := streamThrough(path, produce, 0o644); err != nil {
+		return err
+	}
+	return SyncDir(filepath.Dir(path))
+}
+
 func write(path string, data []byte, mode os.FileMode) error {
 	if err := writeThrough(path, data, mode); err != nil {
 		return err
@@ -27,7 +36,14 @@ func write(path string, data []byte, mode os.FileMode) error {
 	return SyncDir(filepath.Dir(path))
 }
 
-func writeThrough(path string, data []byte, mode os.FileMode) (err error) {
+func writeThrough(path string, data []byte, mode os.FileMode) error {
+	return streamThrough(path, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	}, mode)
+}
+
+func streamThrough(path string, produce func(io.Writer) error, mode os.FileMode) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), temporary+"*")
 	if err != nil {
 		return err
@@ -38,7 +54,7 @@ func writeThrough(path string, data []byte, mode os.FileMode) (err error) {
 			os.Remove(f.Name())
 		}
 	}()
-	if _, err := f.Write(data); err != nil {
+	if err := produce(f); err != nil {
 		return err
 	}
 	// A temporary file is made for its owner only; results are to be read.

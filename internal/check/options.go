@@ -125,6 +125,9 @@ func New(a *dme.Algorithm, o Options) (*Search, error) {
 	return &Search{Options: o, model: m, needs: needs}, nil
 }
 
+// Sequenced reports whether links give all broadcasts one order.
+func (s *Search) Sequenced() bool { return s.model.Sequenced }
+
 // share returns how many requests node id makes.
 func (o *Options) share(id dme.NodeID) int {
 	n := o.Requests / o.Nodes

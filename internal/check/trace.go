@@ -6,6 +6,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/dme/vnet"
+	"dmebench/internal/recording"
 	"dmebench/internal/spacetime"
 	"dmebench/internal/stall"
 )
@@ -53,18 +54,27 @@ func (t *Trace) Lines() []string {
 	return lines
 }
 
+// Recording returns the trace as events.
+func (t *Trace) Recording() []recording.Event {
+	tape := recording.NewTape(t.alg)
+	for i := range t.Started {
+		tape.Start(&t.Started[i])
+	}
+	for i := range t.Events {
+		tape.Add(&t.Events[i])
+	}
+	return tape.Events
+}
+
 // maxRows is how much of a long schedule is drawn: its end.
 const maxRows = 200
 
 // Diagram returns the trace as a space-time diagram, whose rows are the trace's
 // lines. Of a long one it shows the end.
 func (t *Trace) Diagram() *spacetime.Diagram {
-	p := spacetime.NewPainter(t.alg, t.Nodes, true)
-	for i := range t.Started {
-		p.Start(&t.Started[i])
-	}
-	for i := range t.Events {
-		p.Add(&t.Events[i])
+	p := spacetime.NewPainter(t.Nodes, true)
+	for _, e := range t.Recording() {
+		p.Add(&e)
 	}
 	d := p.Finish()
 	d.Title = fmt.Sprintf("%s on %d nodes", t.alg.Title, t.Nodes)

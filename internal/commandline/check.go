@@ -50,6 +50,8 @@ func (p *program) checkCommand() *cli.Command {
 			&cli.StringSliceFlag{Name: "set", Usage: "`KEY=VALUE`: an option of the algorithm; may be repeated"},
 			&cli.StringFlag{Name: "svg", Usage: "draw a counterexample to `FILE` (default: counterexample-ALGORITHM.svg)"},
 			&cli.StringFlag{Name: "out", Usage: "draw it to a file of that name in folder `DIR`"},
+			&cli.StringFlag{Name: "save", Usage: "keep a counterexample in `FILE` as a scenario, which can be edited and " +
+				"which 'dmebench trace -f FILE' plays"},
 			jsonFlag("print the result as one JSON object"),
 			quietFlag(),
 		}, workFlags("random schedules")...),
@@ -75,6 +77,11 @@ func (p *program) check(c *cli.Context) error {
 	picture, err := pictureFile(c)
 	if err != nil {
 		return err
+	}
+	if c.IsSet("save") {
+		if err := canWrite(c.String("save")); err != nil {
+			return err
+		}
 	}
 	var report check.Report
 	if c.Bool("exhaustive") {
@@ -103,6 +110,9 @@ func (p *program) check(c *cli.Context) error {
 				result.WaitFor = graph
 			}
 		}
+	}
+	if c.IsSet("save") && report.Trace != nil {
+		result.Scenario = p.saveScenario(c.String("save"), a, options, search.Sequenced(), report, result.Replay)
 	}
 	if c.Bool("json") {
 		err = printJSON(p.stdout, result)

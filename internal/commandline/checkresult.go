@@ -56,6 +56,7 @@ type checkResult struct {
 	WaitFor    string   `json:"wait_for_graph,omitempty"` // the file in which it is drawn
 	Replay     string   `json:"replay"`                   // the command that shows it again
 	SVG        string   `json:"svg"`
+	Scenario   string   `json:"scenario,omitempty"` // the file in which it is saved
 	Notes      []string `json:"notes"`
 }
 
@@ -195,6 +196,9 @@ func (x *checkResult) printTrace(out io.Writer) error {
 	fmt.Fprintf(&b, "\nto see it again: %s\n", x.Replay)
 	if x.SVG != "" {
 		fmt.Fprintf(&b, "drawn in %s\n", x.SVG)
+	}
+	if x.Scenario != "" {
+		fmt.Fprintf(&b, "saved in %s; 'dmebench trace -f %s' plays it\n", x.Scenario, x.Scenario)
 	}
 	if x.WaitFor != "" {
 		fmt.Fprintf(&b, "who waits for whom is drawn in %s\n", x.WaitFor)

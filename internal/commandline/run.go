@@ -75,6 +75,7 @@ func (p *program) runCommand() *cli.Command {
 			&cli.BoolFlag{Name: "allow-mismatch", Usage: "run although the network lacks what the algorithm needs"},
 			forceFlag(),
 			failIfFlag("of the run"),
+			traceFlag(),
 			&cli.StringFlag{Name: "out", Usage: "keep the result as a JSON file in folder `DIR`"},
 			jsonFlag("print the result as one JSON object"),
 			quietFlag(),
@@ -124,6 +125,10 @@ func (p *program) run(c *cli.Context) error {
 			return err
 		}
 	}
+	recorder, err := p.recorder(c, job, hosts != nil)
+	if err != nil {
+		return err
+	}
 	p.warn(job)
 	opt, err := hosts.options(job, coordinator.Options{Files: files.all(), Broker: broker, Partial: true, Save: keep})
 	if err != nil {
@@ -133,11 +138,13 @@ func (p *program) run(c *cli.Context) error {
 	if !c.Bool("quiet") {
 		line = live.New(p.stderr)
 	}
+	recorder.ask(&opt)
 	r, err := p.executeShown(c.Context, job, opt, line)
 	line.Done()
 	if r == nil {
 		return err
 	}
+	err = cmp.Or(err, recorder.write(p.stderr, c.Bool("quiet"), r))
 	lost := err // where it could not be kept it is shown at least
 	verdict := threshold.OfRun(r, thresholds)
 	if c.Bool("json") {
@@ -249,7 +256,7 @@ func (p *program) execute(ctx context.Context, job *run.Job, opt coordinator.Opt
 // executeShown is execute with a line that shows how far the run is; nil for none.
 func (p *program) executeShown(ctx context.Context, job *run.Job, opt coordinator.Options, line *live.Line) (*result.Result, error) {
 	if !job.Network.Real() {
-		result, err := simulate(ctx, job, opt.Partial, line)
+		result, err := simulate(ctx, job, opt, line)
 		if err == nil && opt.Save != nil {
 			err = opt.Save(result)
 		}
@@ -271,10 +278,10 @@ const summing = 20 * time.Second
 
 // simulate carries out a simulation. Before its workload has begun it is given up at
 // once where ctx ends: an algorithm may take for ever to make its nodes.
-func simulate(ctx context.Context, job *run.Job, partial bool, line *live.Line) (*result.Result, error) {
-	opt := sim.Options{Partial: partial}
+func simulate(ctx context.Context, job *run.Job, o coordinator.Options, line *live.Line) (*result.Result, error) {
+	opt := sim.Options{Partial: o.Partial, Record: o.Record * job.Spec.Nodes, Recorded: o.Recorded}
 	patient := ctx
-	if partial || line != nil {
+	if o.Partial || line != nil {
 		var begun atomic.Bool
 		opt.Progress = func(look func() live.State) {
 			begun.Store(true)

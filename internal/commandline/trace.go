@@ -1,9 +1,13 @@
 package commandline
 
 import (
+	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -15,24 +19,79 @@ import (
 	"dmebench/internal/atomicfile"
 	"dmebench/internal/exit"
 	"dmebench/internal/input"
+	"dmebench/internal/recording"
+	"dmebench/internal/spacetime"
 	"dmebench/internal/trace"
 )
+
+// traceFormats is what --format takes.
+func traceFormats() []string { return []string{"text", "svg", "shiviz", "perfetto", "mermaid"} }
+
+// firstEvents is how much of a recording is shown where nobody says how much.
+const firstEvents = 200
 
 func (p *program) traceCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "trace",
-		Usage: "replay a worked example of a paper, step by step, and draw its space-time diagram",
+		Usage: "replay a worked example of a paper, or show a recorded run, step by step, and draw its space-time diagram",
+		Description: "FILE is a scenario, which says step by step what happens, or a recording that 'dmebench run --trace'\n" +
+			"has written. Where a scenario says what must come of its steps and something else does, the\n" +
+			"difference is printed.\n\n" +
+			"Formats: text      one step on each line; of a scenario its own text, with what came of each step\n" +
+			"         svg       the space-time diagram\n" +
+			"         shiviz    a log for ShiViz, with vector clocks\n" +
+			"         perfetto  Chrome's trace format, for ui.perfetto.dev\n" +
+			"         mermaid   a sequence diagram for Markdown\n\n" +
+			"Exit code: 0 everything came out as expected; 1 something else did;\n" +
+			"64 and more: the input or the environment was refused.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "scenario", Usage: "`NAME` of a built-in scenario; «dmebench list scenarios» shows them"},
-			&cli.StringFlag{Name: "file", Aliases: []string{"f"}, Usage: "a scenario `FILE` of your own"},
-			&cli.StringFlag{Name: "svg", Usage: "draw the diagram to `FILE`"},
+			&cli.StringFlag{Name: "scenario", Usage: "`NAME` of a built-in scenario; 'dmebench list scenarios' shows them"},
+			&cli.StringFlag{Name: "file", Aliases: []string{"f"}, Usage: "a scenario `FILE` of your own, or a recording of a run"},
+			&cli.StringFlag{Name: "format", Value: "text", Usage: "print `FORMAT`: " + strings.Join(traceFormats(), ", ")},
+			&cli.StringFlag{Name: "out", Usage: "write that to `FILE` (default: standard output)"},
+			&cli.StringFlag{Name: "svg", Usage: "also draw the diagram to `FILE`"},
+			&cli.StringFlag{Name: "from", Usage: "of a recording: begin at `TIME`, such as 2.5ms, or before entry:N (default: at the beginning)"},
+			&cli.StringFlag{Name: "to", Usage: fmt.Sprintf("of a recording: end at `TIME`, or with the exit of entry:N "+
+				"(default: after %d events; with --format perfetto, at the end)", firstEvents)},
+			&cli.BoolFlag{Name: "rewrite", Usage: "of a scenario FILE: write down what came of its steps as what is expected"},
 		},
 		Action: p.trace,
 	}
 }
 
 func (p *program) trace(c *cli.Context) error {
-	s, readFile, err := p.scenario(c.String("scenario"), c.String("file"))
+	if format := c.String("format"); !slices.Contains(traceFormats(), format) {
+		return usage("trace: unknown format %q; there are %s", format, strings.Join(traceFormats(), ", "))
+	}
+	if (c.String("scenario") == "") == (c.String("file") == "") {
+		return usage("trace: name a --scenario or a --file, one of them; 'dmebench list scenarios' shows what there is")
+	}
+	if c.String("file") == "" {
+		return p.traceScenario(c, nil)
+	}
+	f, err := os.Open(c.String("file"))
+	if err != nil {
+		return failWith(exit.NoInput, err)
+	}
+	defer f.Close()
+	in := bufio.NewReader(f)
+	if head, _ := in.Peek(512); recording.Is(head) {
+		return p.traceRecording(c, in)
+	}
+	return p.traceScenario(c, in)
+}
+
+func (p *program) traceScenario(c *cli.Context, in io.Reader) error {
+	for _, name := range []string{"from", "to"} {
+		if c.IsSet(name) {
+			return usage("trace: --%s is for a recording of 'dmebench run --trace'; a scenario is shown as a whole", name)
+		}
+	}
+	file := c.String("file")
+	if c.Bool("rewrite") && file == "" {
+		return usage("trace: --rewrite is for a --file of your own")
+	}
+	s, readFile, err := p.scenario(c.String("scenario"), file, in)
 	if err != nil {
 		return err
 	}
@@ -40,28 +99,118 @@ func (p *program) trace(c *cli.Context) error {
 	if err != nil {
 		return failWith(exit.Data, s.Refused(err))
 	}
-	text, diagram, err := s.Play(a, readFile)
+	played, err := s.Run(a, readFile)
 	if err != nil {
 		return failWith(exit.Data, err)
 	}
-	if _, err := p.stdout.Write(text); err != nil {
-		return failWith(exit.CantCreate, err)
+	shown := shown{format: c.String("format"), header: played.Header, events: played.Events, diagram: played.Diagram, text: played.Text}
+	if err := p.showTrace(c, shown); err != nil {
+		return err
+	}
+	difference := s.Difference(played.Text)
+	switch {
+	case c.Bool("rewrite"):
+		if err := atomicfile.Write(file, played.Text); err != nil {
+			return failWith(exit.CantCreate, fmt.Errorf("--rewrite: cannot write %s: %w", file, err))
+		}
+	case difference != "":
+		fmt.Fprintf(p.stderr, "dmebench: %s expects something else (-) than came out (+); if this is right, --rewrite writes it down\n%s",
+			s.Name, difference)
+		p.exit = exit.Broken
+	}
+	return nil
+}
+
+func (p *program) traceRecording(c *cli.Context, in io.Reader) error {
+	if c.Bool("rewrite") {
+		return usage("trace: --rewrite is for a scenario; %s is the recording of a run", c.String("file"))
+	}
+	part := recording.Part{Most: firstEvents}
+	if c.IsSet("to") || c.String("format") == "perfetto" {
+		part.Most = 0
+	}
+	for name, bound := range map[string]*recording.Bound{"from": &part.From, "to": &part.To} {
+		if c.IsSet(name) {
+			var err error
+			if *bound, err = recording.ParseBound(c.String(name)); err != nil {
+				return usage("trace: --%s %v", name, err)
+			}
+		}
+	}
+	h, events, err := recording.Read(c.String("file"), in)
+	if err != nil {
+		return failWith(exit.Data, err)
+	}
+	r, err := spacetime.Record(h, events, part)
+	if err != nil {
+		return failWith(exit.Data, err)
+	}
+	if len(r.Events) == 0 {
+		return failWith(exit.Data, fmt.Errorf("%s: there is no event between --from and --to", c.String("file")))
+	}
+	if r.More {
+		fmt.Fprintf(p.stderr, "dmebench: these are %d events; --from and --to choose others, such as --from entry:20 --to entry:25\n",
+			firstEvents)
+		r.Caption = append(r.Caption, "The recording goes on.")
+	}
+	return p.showTrace(c, shown{format: c.String("format"), header: h, events: r.Events, diagram: r.Diagram})
+}
+
+// shown is what there is to be shown, whatever it came from.
+type shown struct {
+	format  string
+	header  recording.Header
+	events  []recording.Event
+	diagram *spacetime.Diagram
+	text    []byte // of a scenario
+}
+
+func (s *shown) write(w io.Writer) error {
+	switch {
+	case s.format == "svg":
+		_, err := w.Write(s.diagram.SVG())
+		return err
+	case s.format == "shiviz":
+		return recording.ShiViz(w, s.header, s.events)
+	case s.format == "perfetto":
+		return recording.Perfetto(w, s.header, s.events)
+	case s.format == "mermaid":
+		return recording.Mermaid(w, s.header, s.events)
+	case s.text != nil:
+		_, err := w.Write(s.text)
+		return err
+	}
+	return recording.Text(w, s.header, s.events)
+}
+
+// showTrace prints what is asked for, or writes it to the files named.
+func (p *program) showTrace(c *cli.Context, s shown) error {
+	if file := c.String("out"); file != "" {
+		if err := atomicfile.Stream(file, s.write); err != nil {
+			return failWith(exit.CantCreate, fmt.Errorf("--out %s: cannot write there: %w", file, err))
+		}
+	} else {
+		var text bytes.Buffer // whole, so that a pipe that nobody reads is one error
+		if err := s.write(&text); err != nil {
+			return failWith(exit.CantCreate, err)
+		}
+		if _, err := p.stdout.Write(text.Bytes()); err != nil {
+			return failWith(exit.CantCreate, err)
+		}
 	}
 	if file := c.String("svg"); file != "" {
-		if err := atomicfile.Write(file, diagram.SVG()); err != nil {
+		if err := atomicfile.Write(file, s.diagram.SVG()); err != nil {
 			return failWith(exit.CantCreate, fmt.Errorf("--svg %s: cannot write there: %w", file, err))
 		}
 	}
 	return nil
 }
 
-// scenario finds the scenario that the flags name, and how it reads files.
-func (p *program) scenario(name, file string) (*trace.Scenario, func(string) ([]byte, error), error) {
-	switch {
-	case (name == "") == (file == ""):
-		return nil, nil, usage("trace: name a --scenario or a --file, one of them; «dmebench list scenarios» shows what there is")
-	case file != "":
-		text, err := input.ReadFile(file, trace.MaxBytes)
+// scenario finds the scenario that the flags name, which a file's is read from in,
+// and how it reads files.
+func (p *program) scenario(name, file string, in io.Reader) (*trace.Scenario, func(string) ([]byte, error), error) {
+	if file != "" {
+		text, err := input.Read(file, in, trace.MaxBytes)
 		if large := (*input.TooLarge)(nil); errors.As(err, &large) {
 			return nil, nil, failWith(exit.Data, err)
 		}
@@ -85,7 +234,7 @@ func (p *program) scenario(name, file string) (*trace.Scenario, func(string) ([]
 			return x.scenario, func(name string) ([]byte, error) { return fs.ReadFile(p.scenarios, path.Join(x.folder, name)) }, nil
 		}
 	}
-	return nil, nil, usage("unknown scenario %q; «dmebench list scenarios» shows what there is", name)
+	return nil, nil, usage("unknown scenario %q; 'dmebench list scenarios' shows what there is", name)
 }
 
 // builtIn is a scenario and the folder whose files it may name.

@@ -50,6 +50,7 @@ const (
 	OpStop    Op = "stop"    // no more requests will come: let the system fall silent
 	OpReport  Op = "report"  // what have you counted?
 	OpEntries Op = "entries" // a chunk of your records
+	OpEvents  Op = "events"  // a chunk of what you have recorded of one node
 	OpStates  Op = "states"  // the decoded states of your nodes
 	OpQuit    Op = "quit"    // close everything and exit
 )
@@ -73,7 +74,7 @@ type Command struct {
 	As      Condition             `json:"as,omitempty"`    // seize: where it is so
 	Sides   [][]dme.NodeID        `json:"sides,omitempty"` // cut
 	Cut     int                   `json:"cut,omitempty"`   // cut, heal: which
-	Chunk   int                   `json:"chunk,omitempty"`
+	Chunk   int                   `json:"chunk,omitempty"` // entries, events: which
 	Limit   int                   `json:"limit,omitempty"` // states: at most so many
 }
 
@@ -105,8 +106,9 @@ type Assignment struct {
 	Joins        bool                  `json:"joins,omitempty"`        // its nodes are to join the system, which goes on already
 	Tolerant     bool                  `json:"tolerant,omitempty"`     // others may be lost, and the run goes on
 
-	LogLimit  int     `json:"log_limit"`  // records kept by this worker
-	SpinShare float64 `json:"spin_share"` // of one core, for punctual arrivals
+	LogLimit  int     `json:"log_limit"`        // records kept by this worker
+	Record    int     `json:"record,omitempty"` // events to record of each node; 0: none
+	SpinShare float64 `json:"spin_share"`       // of one core, for punctual arrivals
 }
 
 // Resource says where the shared resource of a run is.
@@ -141,8 +143,17 @@ type Reply struct {
 	Refusals []string            `json:"refusals,omitempty"`
 	Types    []string            `json:"types,omitempty"` // report: what kinds 1, 2, … of messages are called, where the nodes decide that
 	States   []string            `json:"states,omitempty"`
-	Waits    *stall.Standstill   `json:"waits,omitempty"` // states: what your nodes wait for
-	Entries  []byte              `json:"-"`               // entries: in their binary form
+	Waits    *stall.Standstill   `json:"waits,omitempty"`    // states: what your nodes wait for
+	Recorded []Recorded          `json:"recorded,omitempty"` // report: what was recorded of each node
+	Entries  []byte              `json:"-"`                  // entries, events: in their binary form
+}
+
+// Recorded says what was recorded of a node.
+type Recorded struct {
+	Node    dme.NodeID `json:"node"`
+	Chunks  int        `json:"chunks"`
+	Dropped uint64     `json:"dropped"` // events that found no room
+	Until   int64      `json:"until"`   // the first of them, ns on the host's clock
 }
 
 // Event is what a member says unasked.

@@ -98,6 +98,9 @@ func (c *coordinator) collect(ctx context.Context, o *measure.Observation) error
 			return err
 		}
 	}
+	if err := c.events(ctx, reports); err != nil {
+		return err
+	}
 	c.survey.after(ctx)
 	c.survey.report(o)
 	if o.Status != result.OK {

@@ -18,6 +18,7 @@ import (
 
 	"dmebench/internal/clock"
 	"dmebench/internal/control"
+	"dmebench/internal/eventlog"
 	"dmebench/internal/host"
 	"dmebench/internal/interrupt"
 	"dmebench/internal/lapse"
@@ -59,6 +60,11 @@ type Options struct {
 	// Partial asks for a result also where the context ends while the workload goes
 	// on: of what was measured until then, and marked so. Else there is none.
 	Partial bool
+
+	// Record is how many events of each node are recorded; 0 for none. Recorded is
+	// called with them where the run ended so that its workers could tell.
+	Record   int
+	Recorded func(eventlog.Kept)
 
 	// Save is called with the result before the workers are ended, so that
 	// nothing that goes wrong then can lose it.

@@ -174,6 +174,7 @@ func (c *coordinator) assignment(w int) *control.Assignment {
 		Key: c.key, Broker: c.data.forWorkers(),
 		Resource:  c.shared.assignment(),
 		LogLimit:  c.logLimit(),
+		Record:    c.opt.Record,
 		SpinShare: spinBudget / float64(len(c.places)),
 	}
 	c.mu.Lock()

@@ -81,12 +81,14 @@ var importRules = []importRule{
 	{of: []string{"internal/localprocess"}, may: []string{"dme", "internal/noderun", "internal/entrylog", "workload"}},
 	{of: []string{"internal/sharedpage"}, may: []string{"dme", "internal/noderun", "internal/entrylog"}},
 	{of: []string{"internal/entrylog"}, may: []string{"dme"}},
+	{of: []string{"internal/eventlog"}, may: []string{"dme", "internal/noderun"}, not: machine},
 	{of: []string{"internal/alarm"}, may: []string{"dme", "internal/clock", "internal/rawio"}},
 	// Searches and worked examples: on the network in memory and on no other.
-	{of: []string{"internal/spacetime"}, may: []string{"dme", "dme/vnet"}},
+	{of: []string{"internal/recording"}, may: []string{"dme", "dme/vnet", "internal/noderun", "internal/eventlog"}, not: machine},
+	{of: []string{"internal/spacetime"}, may: []string{"dme", "dme/vnet", "internal/recording"}},
 	{of: []string{"internal/stall"}, may: []string{"dme", "result"}},
-	{of: []string{"internal/check"}, may: []string{"dme", "dme/vnet", "internal/spacetime", "internal/stall"}},
-	{of: []string{"internal/trace"}, may: []string{"dme", "dme/vnet", "internal/noderun", "internal/spacetime"}},
+	{of: []string{"internal/check"}, may: []string{"dme", "dme/vnet", "internal/recording", "internal/spacetime", "internal/stall"}},
+	{of: []string{"internal/trace"}, may: []string{"dme", "dme/vnet", "internal/noderun", "internal/recording", "internal/spacetime"}},
 }
 
 // machine is what a page in a browser does not have.

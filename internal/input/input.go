@@ -24,6 +24,11 @@ func ReadFile(name string, most int64) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
+	return Read(name, f, most)
+}
+
+// Read is ReadFile of a file that is open, whose name is for the error.
+func Read(name string, f io.Reader, most int64) ([]byte, error) {
 	b, err := io.ReadAll(io.LimitReader(f, most+1))
 	if err != nil {
 		return nil, err

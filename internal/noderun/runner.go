@@ -40,6 +40,7 @@ type Runner struct {
 	node     dme.Node
 	queuer   dme.Queuer // node, if it is one
 	world    World
+	observer Observer // nil where nobody looks
 	counters *Counters
 	activity Activity
 	shared   bool // the request pending, or the entry, is a reader's
@@ -81,6 +82,7 @@ func (h *Runner) LastRefusal() string { return h.refusal }
 
 // Start runs the node's Start, if it has one.
 func (h *Runner) Start() {
+	h.observe(Happening{What: Starts})
 	if n, ok := h.node.(dme.Starter); ok {
 		n.Start(&h.out)
 		h.apply()
@@ -90,6 +92,7 @@ func (h *Runner) Start() {
 // Stop runs the node's Stop, if it has one.
 func (h *Runner) Stop() {
 	if n, ok := h.node.(dme.Stopper); ok {
+		h.observe(Happening{What: Stops})
 		n.Stop(&h.out)
 		h.apply()
 	}
@@ -99,6 +102,7 @@ func (h *Runner) Stop() {
 // It is also how a node begins that is to join later. Nothing but Restart and
 // Join may be called after it.
 func (h *Runner) Crash() {
+	h.observe(Happening{What: Crashes})
 	h.out.Reset()
 	h.renew()
 	h.shared = false
@@ -107,6 +111,7 @@ func (h *Runner) Crash() {
 
 // Restart brings a node back after a Crash; it must be a [dme.Restarter].
 func (h *Runner) Restart() {
+	h.observe(Happening{What: Restarts})
 	h.setActivity(Idle)
 	h.node.(dme.Restarter).Restart(&h.out)
 	h.apply()
@@ -115,6 +120,7 @@ func (h *Runner) Restart() {
 // Join brings a node in that was no part of the system; it must be a
 // [dme.Joiner].
 func (h *Runner) Join() {
+	h.observe(Happening{What: Joins})
 	h.setActivity(Idle)
 	h.node.(dme.Joiner).Join(&h.out)
 	h.apply()
@@ -123,6 +129,7 @@ func (h *Runner) Join() {
 // Leave tells the node to leave the system; it must be a [dme.Leaver], and the
 // local process idle. The activity is Down once it has left.
 func (h *Runner) Leave() {
+	h.observe(Happening{What: Departs})
 	h.node.(dme.Leaver).Leave(&h.out)
 	h.apply()
 }
@@ -130,6 +137,7 @@ func (h *Runner) Leave() {
 // PeerDown tells the node, if it listens, that a peer is down.
 func (h *Runner) PeerDown(peer dme.NodeID) {
 	if n, ok := h.node.(dme.PeerWatcher); ok {
+		h.observe(Happening{What: PeerDown, Peer: peer})
 		n.Down(peer, &h.out)
 		h.apply()
 	}
@@ -139,6 +147,7 @@ func (h *Runner) PeerDown(peer dme.NodeID) {
 // there.
 func (h *Runner) PeerUp(peer dme.NodeID) {
 	if n, ok := h.node.(dme.PeerWatcher); ok {
+		h.observe(Happening{What: PeerUp, Peer: peer})
 		n.Up(peer, &h.out)
 		h.apply()
 	}
@@ -159,8 +168,10 @@ func (h *Runner) request(shared bool) {
 	h.shared = shared
 	h.counters.Requests.Add(1)
 	if shared {
+		h.observe(Happening{What: AsksShared})
 		h.node.(dme.SharedRequester).RequestShared(&h.out)
 	} else {
+		h.observe(Happening{What: Asks})
 		h.node.Request(&h.out)
 	}
 	h.apply()
@@ -174,6 +185,7 @@ func (h *Runner) Release() {
 	if h.activity != Inside {
 		panic(fmt.Sprintf("noderun: node %d: Release while %v", h.id, h.activity))
 	}
+	h.observe(Happening{What: Exits})
 	h.node.Release(&h.out)
 	h.apply()
 	// Last: who sees the node idle has also seen the messages that ended the entry,
@@ -186,6 +198,7 @@ func (h *Runner) Release() {
 // this system can have sent is refused here.
 func (h *Runner) Receive(from dme.NodeID, m *dme.Message) {
 	kind := m.Kind
+	h.observe(Happening{What: Receives, Peer: from, Msg: m})
 	switch {
 	case from < 1 || int(from) > h.nodes || from == h.id:
 		h.refuse("sender is not another node of this system")
@@ -205,6 +218,7 @@ func (h *Runner) Receive(from dme.NodeID, m *dme.Message) {
 // listens. A runtime calls it where broadcasts are sequenced.
 func (h *Runner) Transmitted(m *dme.Message) {
 	if n, ok := h.node.(dme.Monitor); ok {
+		h.observe(Happening{What: Hears, Peer: h.id, Msg: m})
 		n.Transmitted(*m, &h.out)
 		h.apply()
 	}
@@ -216,6 +230,7 @@ func (h *Runner) Timeout(timer dme.TimerID) {
 	if !ok {
 		panic(fmt.Sprintf("noderun: node %d: a timer fired, but the algorithm has no Timeout", h.id))
 	}
+	h.observe(Happening{What: Fires, Timer: timer})
 	n.Timeout(timer, &h.out)
 	h.apply()
 }
@@ -266,6 +281,7 @@ func (h *Runner) setActivity(a Activity) {
 }
 
 func (h *Runner) refuse(reason string) {
+	h.observe(Happening{What: Refuses, Reason: reason})
 	h.refusal = reason
 	h.counters.Refused.Add(1)
 }
@@ -282,12 +298,16 @@ func (h *Runner) apply() {
 			}
 			h.count(&e.Msg, 1)
 			c.Transmissions.Add(1)
+			h.observe(Happening{What: Sends, Peer: e.To, Msg: &e.Msg})
 			h.world.Send(h.id, e.To, &e.Msg)
 		case dme.EffectBroadcast:
 			if h.nodes == 1 {
 				continue
 			}
 			h.count(&e.Msg, uint64(h.nodes-1))
+			if h.observer != nil {
+				h.observeBroadcast(&e.Msg)
+			}
 			c.Transmissions.Add(uint64(h.world.Broadcast(h.id, &e.Msg)))
 		case dme.EffectEnter:
 			if h.activity != Requesting {
@@ -295,14 +315,17 @@ func (h *Runner) apply() {
 				continue
 			}
 			h.setActivity(Inside)
+			h.observe(Happening{What: Enters, Stamp: e.Stamp})
 			h.world.Enter(h.id, e.Stamp)
 		case dme.EffectSetTimer:
+			h.observe(Happening{What: SetsTimer, Timer: e.Timer, Delay: e.Delay})
 			h.world.SetTimer(h.id, e.Timer, e.Delay)
 		case dme.EffectCancelTimer:
 			h.world.CancelTimer(h.id, e.Timer)
 		case dme.EffectRefuse:
 			h.refuse(e.Reason)
 		case dme.EffectLeft:
+			h.observe(Happening{What: Gone})
 			h.renew() // it may join again
 			h.shared = false
 			h.setActivity(Down)

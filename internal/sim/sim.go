@@ -41,6 +41,7 @@ import (
 	"context"
 	"fmt"
 
+	"dmebench/internal/eventlog"
 	"dmebench/internal/live"
 	"dmebench/internal/measure"
 	"dmebench/internal/run"
@@ -56,6 +57,11 @@ type Options struct {
 	// Progress is called when the workload begins, and then after every few thousand
 	// events; nil where nobody looks. During the call, look says where the run stands.
 	Progress func(look func() live.State)
+
+	// Record is how many events are recorded. Recorded is called with them at the
+	// end; nil where none are wanted. The result is the same, byte for byte.
+	Record   int
+	Recorded func(eventlog.Kept)
 }
 
 // Run carries out a job whose network is the simulated one. The result's status
@@ -84,12 +90,18 @@ func observe(ctx context.Context, job *run.Job, opt Options) (measure.Observatio
 		return measure.Observation{}, err
 	}
 	s.watchedBy(opt.Progress)
+	if opt.Recorded != nil {
+		s.events = eventlog.New(func() int64 { return s.now }, opt.Record)
+	}
 	if err := s.run(); err != nil {
 		if ctx.Err() == nil || !opt.Partial || !s.begun {
 			return measure.Observation{}, err
 		}
 		s.fail("interrupted")
 		s.partial = true
+	}
+	if opt.Recorded != nil {
+		opt.Recorded(s.events.Kept())
 	}
 	return s.observation(), nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/internal/entrylog"
+	"dmebench/internal/eventlog"
 	"dmebench/internal/localprocess"
 	"dmebench/internal/noderun"
 	"dmebench/internal/run"
@@ -35,10 +36,11 @@ type simulation struct {
 	lastMove []int64
 	stoppers bool // the nodes want to be told that no more requests will come
 	log      *entrylog.Log
+	events   *eventlog.Log // nil where nothing is recorded
 
 	witness  witness
 	watch    watch
-	events   uint64
+	dealt    uint64     // events carried out
 	current  dme.NodeID // whose event this is: whom to name when it panics
 	messages uint64     // sent so far
 	perEntry map[int]uint64
@@ -102,6 +104,11 @@ func (s *simulation) build() {
 	for _, id := range s.job.Faults.Absent() {
 		s.process(id).Crash()
 	}
+	if s.events != nil { // from now on: who is absent has not crashed
+		for _, p := range s.procs {
+			p.Tell(s.events)
+		}
+	}
 }
 
 func (s *simulation) process(id dme.NodeID) *localprocess.Process { return s.procs[id-1] }
@@ -119,9 +126,9 @@ func (s *simulation) step() (more bool, err error) {
 		if s.agenda.empty() {
 			return false, nil
 		}
-		if s.events++; s.events%eventsPerCheck == 0 {
+		if s.dealt++; s.dealt%eventsPerCheck == 0 {
 			if err := s.ctx.Err(); err != nil {
-				return false, fmt.Errorf("sim: interrupted after %d events: %w", s.events, err)
+				return false, fmt.Errorf("sim: interrupted after %d events: %w", s.dealt, err)
 			}
 			s.looks.show()
 		}

@@ -18,10 +18,12 @@ type Diagram struct {
 	Ends     []string // by lane: how it stands at the end; may be shorter
 	First    int      // the first row to be shown; 0 or 1: all
 	Last     int      // the last one
+	Times    []string // by row, from the first: shown in the place of its number; may be shorter
 	Messages []Message
 	Sections []Section
 	Absences []Section // while a node is no part of the system
 	Points   []Point
+	Notes    []Note
 	Bad      []int // rows to be highlighted: where a property breaks
 }
 
@@ -57,6 +59,12 @@ type Point struct {
 	Lane, Row int
 	Mark      Mark
 	Label     string
+}
+
+// Note says in small letters what an event has changed at its node.
+type Note struct {
+	Lane, Row int
+	Text      string
 }
 
 // Mark is the shape of a point.

@@ -5,13 +5,14 @@ import (
 	"encoding/xml"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
 
 // Lengths in pixels.
 const (
-	gutter    = 44 // for the numbers of the rows
+	gutter    = 44 // for the numbers of the rows, at least
 	rowHeight = 30
 	top       = 92 // of row 0
 	margin    = 28
@@ -52,6 +53,7 @@ text { font-family: "DejaVu Sans", Verdana, Arial, sans-serif; font-size: 13px; 
 type drawing struct {
 	*Diagram
 	bytes.Buffer
+	gutter  float64 // for the numbers of the rows
 	lane    float64 // distance between lifelines
 	outer   float64 // room beside the outermost ones, for labels
 	first   int
@@ -62,7 +64,10 @@ type drawing struct {
 
 // SVG returns the drawing as an SVG document.
 func (d *Diagram) SVG() []byte {
-	g := &drawing{Diagram: d}
+	g := &drawing{Diagram: d, gutter: gutter}
+	for _, at := range d.Times {
+		g.gutter = max(g.gutter, 28+legendLetter*float64(utf8.RuneCountInString(at)))
+	}
 	if d.First > 1 {
 		g.first = d.First - 1
 	} else if !slices.ContainsFunc(d.Messages, func(m Message) bool { return m.Sent == 0 }) {
@@ -115,7 +120,7 @@ func (g *drawing) f(format string, args ...any) {
 	g.WriteByte('\n')
 }
 
-func (g *drawing) x(lane int) float64 { return gutter + g.outer + float64(lane)*g.lane }
+func (g *drawing) x(lane int) float64 { return g.gutter + g.outer + float64(lane)*g.lane }
 func (g *drawing) right() float64     { return g.x(len(g.Lanes)-1) + g.outer }
 func (g *drawing) y(row int) float64  { return top + float64(row-g.first)*rowHeight - g.lift }
 
@@ -128,8 +133,15 @@ func (g *drawing) grid() {
 		if slices.Contains(g.Bad, row) {
 			g.f(`<rect class="badrow" x="%d" y="%.1f" width="%.1f" height="%d"/>`, 12, g.y(row)-rowHeight/2, right-12, rowHeight)
 		}
-		g.f(`<line class="grid" x1="%d" y1="%.1f" x2="%.1f" y2="%.1f"/>`, gutter, g.y(row), right, g.y(row))
-		g.f(`<text class="row" x="%d" y="%.1f">%d</text>`, gutter-16, g.y(row)+4, row)
+		number := strconv.Itoa(row)
+		if row <= len(g.Times) {
+			number = g.Times[row-1]
+		}
+		g.f(`<line class="grid" x1="%.0f" y1="%.1f" x2="%.1f" y2="%.1f"/>`, g.gutter, g.y(row), right, g.y(row))
+		g.f(`<text class="row" x="%.0f" y="%.1f">%s</text>`, g.gutter-16, g.y(row)+4, number)
+	}
+	if len(g.Times) > 0 {
+		g.f(`<text class="row" x="%.0f" y="%d">ms</text>`, g.gutter-16, top-30)
 	}
 	for i, name := range g.Lanes {
 		g.f(`<line class="life" x1="%.1f" y1="%d" x2="%.1f" y2="%.1f"/>`, g.x(i), top-22, g.x(i), g.bottom)

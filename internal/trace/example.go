@@ -10,7 +10,7 @@ import (
 	"dmebench/dme"
 	"dmebench/dme/vnet"
 	"dmebench/internal/noderun"
-	"dmebench/internal/spacetime"
+	"dmebench/internal/recording"
 )
 
 // exampleNodes is how many nodes there are in an example: the fewest of which two
@@ -42,7 +42,7 @@ func Example(a *dme.Algorithm) (*Scenario, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &player{algorithm: a, network: vnet.New(model), picture: spacetime.NewPainter(a, exampleNodes, false)}
+	p := &player{algorithm: a, network: vnet.New(model), tape: recording.NewTape(a)}
 	var b strings.Builder
 	b.WriteString(text)
 	for _, act := range []struct {

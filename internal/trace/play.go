@@ -10,21 +10,37 @@ import (
 	"dmebench/dme"
 	"dmebench/dme/vnet"
 	"dmebench/internal/noderun"
+	"dmebench/internal/recording"
 	"dmebench/internal/spacetime"
 )
+
+// Played is what came of a scenario.
+type Played struct {
+	Text   []byte // of the scenario, with the outcomes as they are
+	Header recording.Header
+	Events []recording.Event
+	*spacetime.Diagram
+}
 
 // Play carries out a scenario of algorithm a and returns its text with the
 // outcomes as they are, and its diagram. readFile serves options that name a
 // file. A command that cannot be carried out is an error, as is a second node
-// in the critical section.
+// in the critical section, unless the scenario says that it breaks a property.
 func (s *Scenario) Play(a *dme.Algorithm, readFile func(string) ([]byte, error)) (text []byte, d *spacetime.Diagram, err error) {
-	model, err := s.model(a, readFile)
+	p, err := s.Run(a, readFile)
 	if err != nil {
 		return nil, nil, err
 	}
-	p := &player{algorithm: a, picture: spacetime.NewPainter(a, s.Nodes, false)}
-	p.picture.Title = s.Title
-	p.picture.Absent(s.Absent)
+	return p.Text, p.Diagram, nil
+}
+
+// Run is Play, and returns the events too.
+func (s *Scenario) Run(a *dme.Algorithm, readFile func(string) ([]byte, error)) (*Played, error) {
+	model, err := s.model(a, readFile)
+	if err != nil {
+		return nil, err
+	}
+	p := &player{algorithm: a, tape: recording.NewTape(a), violates: s.Violates, repeats: s.Repeats}
 	for _, l := range s.lines {
 		p.text.WriteString(l.text + "\n")
 		if l.command.verb == "" {
@@ -33,15 +49,29 @@ func (s *Scenario) Play(a *dme.Algorithm, readFile func(string) ([]byte, error))
 		if p.network == nil {
 			p.network = vnet.New(model)
 			for i := range p.network.Started {
-				p.picture.Start(&p.network.Started[i])
+				p.tape.Start(&p.network.Started[i])
 				p.outcomes(&p.network.Started[i])
 			}
 		}
 		if err := p.carryOut(l.command); err != nil {
-			return nil, nil, s.at(l.number, fmt.Errorf("%s: %w", l.text, err))
+			return nil, s.at(l.number, fmt.Errorf("%s: %w", l.text, err))
 		}
 	}
-	return []byte(p.text.String()), p.picture.Finish(), nil
+	p.conclude()
+	h := recording.Header{
+		Algorithm: s.Algorithm, Title: s.Title, Nodes: s.Nodes, Absent: s.Absent, Kinds: a.Kinds, Set: s.Set, Clock: recording.Steps,
+	}
+	return &Played{Text: []byte(p.text.String()), Header: h, Events: p.tape.Events, Diagram: s.draw(p.tape.Events)}, nil
+}
+
+func (s *Scenario) draw(events []recording.Event) *spacetime.Diagram {
+	picture := spacetime.NewPainter(s.Nodes, false)
+	picture.Title = s.Title
+	picture.Absent(s.Absent)
+	for i := range events {
+		picture.Add(&events[i])
+	}
+	return picture.Finish()
 }
 
 // model is the network that the scenario is played on. What it does with links
@@ -58,8 +88,9 @@ func (s *Scenario) model(a *dme.Algorithm, readFile func(string) ([]byte, error)
 		return nil, s.at(s.nodesAt, err)
 	}
 	model, err := vnet.NewModel(vnet.Config{
-		Algorithm: a, Nodes: s.Nodes, Options: opt, Seed: 1, ReadFile: readFile, Unordered: true, Lose: 1 << 30, Recover: true,
-		Faults: s.faulty(), Absent: s.Absent,
+		Algorithm: a, Nodes: s.Nodes, Options: opt, Seed: s.Seed, ReadFile: readFile, Unordered: true, Lose: 1 << 30, Recover: true,
+		Duplicate: true, Sequenced: s.Sequenced, Bypass: s.Bypass,
+		Faults: s.faulty(), Absent: s.Absent, Restarts: s.Violates != "",
 	})
 	if err != nil {
 		return nil, s.at(settingsAt, err)
@@ -82,12 +113,19 @@ func (s *Scenario) faulty() bool {
 type player struct {
 	algorithm *dme.Algorithm
 	network   *vnet.Network // from the first command on
-	picture   *spacetime.Painter
+	tape      *recording.Tape
 	text      strings.Builder
+
+	violates vnet.Property // what the scenario is to break; "" for nothing
+	repeats  int
+	states   []string // before each of the last steps, where repeats counts them
 }
 
 func (p *player) carryOut(c command) error {
 	n := p.network
+	if n.Violation != nil {
+		return errors.New("the commands above have broken a property already; nothing can come after that")
+	}
 	switch c.verb {
 	case settle:
 		for x, ok := n.Oldest(); ok && n.Violation == nil; x, ok = n.Oldest() {
@@ -98,13 +136,13 @@ func (p *player) carryOut(c command) error {
 			p.note("deliver %v->%v %s", x.From, x.Node, what)
 			p.do(x)
 			if p.text.Len() > maxText {
-				return errors.New("messages go on and on; a token that never rests is stopped by «stop», " +
-					"or let its messages arrive one by one with «deliver»")
+				return errors.New("messages go on and on; a token that never rests is stopped by 'stop', " +
+					"or let its messages arrive one by one with 'deliver'")
 			}
 		}
 	case stop:
 		for id := range n.IDs() {
-			if n.Runner(id).Activity() != noderun.Down {
+			if n.Runner(id).Activity() != noderun.Down && (c.node == dme.None || id == c.node) {
 				p.do(vnet.Step{Kind: vnet.Stop, Node: id})
 			}
 		}
@@ -122,6 +160,8 @@ func (p *player) carryOut(c command) error {
 		p.do(x)
 	}
 	switch {
+	case n.Violation != nil && n.Violation.Property == p.violates:
+		p.broken(n.Violation.Verdict)
 	case n.Violation != nil:
 		return errors.New(n.Violation.Verdict)
 	case p.text.Len() > maxText:
@@ -139,14 +179,14 @@ func (p *player) step(c command) (vnet.Step, error) {
 		why = p.algorithm.Name + " has no readers"
 	case timeout:
 		why = fmt.Sprintf("node %d has no timer %d set", c.node, c.timer)
-	case deliver, lose:
+	case deliver, copied, lose:
 		x.From, x.Node = c.node, c.to
 		if kind, ok := p.network.News(x.From, x.Node); ok && c.verb == deliver && c.kind == "" {
 			x.Kind = kind
 			break
 		}
 		for _, m := range p.network.OnTheWay(x.From, x.Node) {
-			if c.kind == "" || p.algorithm.KindName(m.Kind) == c.kind {
+			if c.means(p.algorithm, &m) {
 				break
 			}
 			x.Index++
@@ -162,8 +202,12 @@ func (p *player) step(c command) (vnet.Step, error) {
 }
 
 func (p *player) do(x vnet.Step) {
+	if p.repeats > 0 {
+		p.states = append(p.states, string(p.network.Save(nil)))
+		p.states = p.states[max(0, len(p.states)-p.repeats):]
+	}
 	e := p.network.Do(x)
-	p.picture.Add(e)
+	p.tape.Add(e)
 	p.outcomes(e)
 }
 

@@ -15,18 +15,24 @@
 // every scenario and compares; a flag rewrites the outcomes, so that a change in
 // behaviour shows as a difference in a file that a person can judge.
 //
-// The commands: request N, request-shared N, exit N, deliver A->B [KIND] (the
-// oldest message of the link, or the oldest of that kind, which overtakes the
-// others), lose A->B, settle (deliver everything, oldest first), timeout N [ID],
-// stop, state [N]. Faults: crash N, restart N, join N, leave N; absent N,N-N names
-// the nodes that join later, and stands before the first command. News that a
-// node is down or up arrives by deliver A->B, as the next thing from A.
+// The commands: request N, request-shared N, exit N, deliver A->B [KIND [FIELD …]]
+// (the oldest message of the link, or the oldest of that kind and with those
+// fields, which overtakes the others), copy A->B (it arrives, and will again), lose
+// A->B, settle (deliver everything, oldest first), timeout N [ID], stop [N], state
+// [N]. Faults: crash N, restart N, join N, leave N; absent N,N-N names the nodes
+// that join later, and stands before the first command. News that a node is down
+// or up arrives by deliver A->B, as the next thing from A.
+//
+// A counterexample is a scenario that says which property it breaks: violates
+// PROPERTY stands above the first command, and the violation is then what must come
+// of the last one. [Save] writes one from a schedule that a search has found.
 package trace
 
 import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -42,7 +48,14 @@ type Scenario struct {
 	Nodes     int
 	Set       map[string]string
 	Absent    []dme.NodeID // at the start
+	Seed      uint64       // the algorithm's
+	Sequenced bool         // links give all broadcasts one order
+	Bypass    int          // entries of others that may come before a request's; 0: any number
+	Violates  vnet.Property
+	Repeats   int // the last steps, which lead back to the state before them; 0: nothing is said
 	lines     []line
+	original  []string // all lines of the file
+	expects   bool     // it has outcomes
 
 	// The lines of what it is played on; settings that there are none of are at
 	// the algorithm's.
@@ -77,6 +90,7 @@ const (
 	requestShared verb = "request-shared"
 	exit          verb = "exit"
 	deliver       verb = "deliver"
+	copied        verb = "copy"
 	lose          verb = "lose"
 	settle        verb = "settle"
 	timeout       verb = "timeout"
@@ -94,21 +108,29 @@ var verbs = map[verb]struct {
 	step        vnet.StepKind
 }{
 	request: {1, 1, vnet.Ask}, requestShared: {1, 1, vnet.AskShared}, exit: {1, 1, vnet.Leave},
-	deliver: {1, 2, vnet.Deliver}, lose: {1, 2, vnet.Lose}, timeout: {1, 2, vnet.Fire},
-	crash: {1, 1, vnet.Crash}, restart: {1, 1, vnet.Restart}, join: {1, 1, vnet.Join}, leave: {1, 1, vnet.Depart},
-	state: {0, 1, 0}, settle: {}, stop: {},
+	deliver: {1, maxFields, vnet.Deliver}, copied: {1, maxFields, vnet.Copy}, lose: {1, maxFields, vnet.Lose},
+	timeout: {1, 2, vnet.Fire},
+	crash:   {1, 1, vnet.Crash}, restart: {1, 1, vnet.Restart}, join: {1, 1, vnet.Join}, leave: {1, 1, vnet.Depart},
+	state: {0, 1, 0}, settle: {}, stop: {0, 1, vnet.Stop},
 }
+
+// maxFields bounds the words that say which message is meant.
+const maxFields = 100
+
+// ofMessage reports whether a verb is the fate of a message.
+func (v verb) ofMessage() bool { return v == deliver || v == copied || v == lose }
 
 type command struct {
 	verb     verb
 	node, to dme.NodeID
 	kind     string
+	fields   string // of the message, as an outcome has them; "" for any
 	timer    dme.TimerID
 }
 
 // Parse reads a scenario. Outcomes are skipped: Play makes them again.
 func Parse(name string, text []byte) (*Scenario, error) {
-	s := &Scenario{Name: name, Set: make(map[string]string)}
+	s := &Scenario{Name: name, Set: make(map[string]string), Seed: 1}
 	if len(text) > MaxBytes {
 		return nil, s.at(1, fmt.Errorf("the file has more than %d bytes; that is no scenario", MaxBytes))
 	}
@@ -120,15 +142,17 @@ func Parse(name string, text []byte) (*Scenario, error) {
 			return fmt.Errorf("trace: %s:%d: %s", name, number, fmt.Sprintf(format, args...))
 		}
 		words := strings.Fields(l.text)
+		s.original = append(s.original, l.text)
 		switch {
 		case strings.HasPrefix(raw, " ") || strings.HasPrefix(raw, "\t"):
+			s.expects = s.expects || len(words) > 0
 			continue
 		case len(words) == 0:
 		case strings.HasPrefix(l.text, "#"):
 			if s.Title == "" {
 				s.Title = strings.TrimSpace(strings.TrimPrefix(l.text, "#"))
 			}
-		case words[0] == "algorithm" || words[0] == "nodes" || words[0] == "set" || words[0] == "absent":
+		case slices.Contains(settings, words[0]):
 			if began > 0 {
 				return nil, fail("it stands below the first command, in line %d; say what is played on above it", began)
 			}
@@ -148,18 +172,42 @@ func Parse(name string, text []byte) (*Scenario, error) {
 	}
 	if s.Title == "" || s.Algorithm == "" || s.Nodes == 0 {
 		return nil, s.at(1, errors.New("it must begin with a comment that names figure and section, "+
-			"and lines «algorithm NAME» and «nodes N»"))
+			"and lines 'algorithm NAME' and 'nodes N'"))
 	}
 	return s, nil
 }
 
 // setting reads a line that says what the scenario is played on.
 func (s *Scenario) setting(words []string, number int) error {
-	if len(words) != 2 {
+	switch {
+	case words[0] == "violates":
+		return s.violates(strings.Join(words[1:], " "))
+	case words[0] == "sequenced" && len(words) == 1:
+		s.Sequenced = true
+		return nil
+	case words[0] == "sequenced":
+		return errors.New("sequenced takes no words")
+	case len(words) != 2:
 		return fmt.Errorf("%s takes 1 word, not %d", words[0], len(words)-1)
 	}
 	value := words[1]
 	switch words[0] {
+	case "seed":
+		seed, err := strconv.ParseUint(value, 10, 64)
+		if err != nil {
+			return fmt.Errorf("%q is not a seed: want a number from 0 on", value)
+		}
+		s.Seed = seed
+	case "bypass", "repeats":
+		n, err := strconv.Atoi(value)
+		if err != nil || n < 1 {
+			return fmt.Errorf("%s %q: want a number from 1 on", words[0], value)
+		}
+		if words[0] == "bypass" {
+			s.Bypass = n
+		} else {
+			s.Repeats = n
+		}
 	case "algorithm":
 		if s.Algorithm != "" {
 			return fmt.Errorf("the algorithm is named in line %d already", s.algorithmAt)
@@ -220,7 +268,7 @@ func parseCommand(words []string, nodes int) (c command, err error) {
 		}
 		return dme.NodeID(n)
 	}
-	if c.verb != deliver && c.verb != lose {
+	if !c.verb.ofMessage() {
 		c.node = node(args[0])
 		if len(args) == 2 {
 			id, e := strconv.ParseUint(args[1], 10, 8)
@@ -236,10 +284,38 @@ func parseCommand(words []string, nodes int) (c command, err error) {
 		return c, fmt.Errorf("%q: want a link such as 2->1", args[0])
 	}
 	c.node, c.to = node(from), node(to)
-	if len(args) == 2 {
-		c.kind = args[1]
+	if len(args) > 1 {
+		c.kind, c.fields = args[1], strings.Join(args[2:], " ")
 	}
 	return c, err
+}
+
+// settings begin the lines that say what a scenario is played on.
+var settings = []string{"algorithm", "nodes", "set", "absent", "seed", "sequenced", "bypass", "violates", "repeats"}
+
+// properties are those that a scenario can be said to break.
+var properties = []vnet.Property{vnet.Exclusion, vnet.Asked, vnet.Overtaking, vnet.Sanity, progress, liveness, rest}
+
+// What no single step shows is judged when all commands have been carried out.
+const (
+	progress vnet.Property = "progress" // somebody waits, and nothing moves
+	liveness vnet.Property = "liveness" // somebody waits, and nobody enters any more
+	rest     vnet.Property = "rest"     // messages go on although nobody waits
+)
+
+func (s *Scenario) violates(property string) error {
+	if s.Violates != "" {
+		return errors.New("which property it violates stands above already")
+	}
+	var names []string
+	for _, p := range properties {
+		if string(p) == property {
+			s.Violates = p
+			return nil
+		}
+		names = append(names, string(p))
+	}
+	return fmt.Errorf("%q is no property; there are %s", property, strings.Join(names, ", "))
 }
 
 // NameOf returns the name of a scenario in a file of an algorithm's package: that

@@ -9,6 +9,7 @@ import (
 	"dmebench/dme"
 	"dmebench/internal/alarm"
 	"dmebench/internal/entrylog"
+	"dmebench/internal/eventlog"
 	"dmebench/internal/foreign"
 	"dmebench/internal/localprocess"
 	"dmebench/internal/noderun"
@@ -24,6 +25,7 @@ type node struct {
 	worker *worker
 	proc   *localprocess.Process
 	log    *entrylog.Log
+	events *eventlog.Log // nil where nothing is recorded
 
 	in      dme.Message
 	frame   []byte   // encoding buffer
@@ -44,6 +46,10 @@ func newNode(w *worker, id dme.NodeID) *node {
 		n.log = entrylog.NewLog(w.assigned.LogLimit)
 	}
 	h := noderun.New(w.job.Algorithm, w.job.System, w.job.Spec.Nodes, id, world{n}, w.page.Counters(id))
+	if w.assigned.Record > 0 {
+		n.events = eventlog.New(w.clock.Now, w.assigned.Record)
+		h.Tell(n.events)
+	}
 	n.proc = localprocess.New(h, env{n}, w.job.Plan.Client(id), n.log)
 	n.proc.Watch(w.page.Waits(id))
 	return n

@@ -116,6 +116,8 @@ func (w *worker) answer(c control.Command) (r control.Reply) {
 		r = w.report()
 	case control.OpEntries:
 		r.Entries, err = w.entries(c.Chunk)
+	case control.OpEvents:
+		r.Entries, err = w.events(c.Nodes, c.Chunk)
 	case control.OpStates:
 		r.States, r.Waits = w.states(c.Limit), w.waits()
 	case control.OpCut:
@@ -317,6 +319,7 @@ func (w *worker) report() control.Reply {
 		r.Unserved += uint64(n.proc.Unserved() + n.proc.Waiting())
 		r.Dropped += n.log.Dropped()
 		r.Chunks += len(n.log.Chunks())
+		r.Recorded = append(r.Recorded, n.recorded()...)
 		if reason := n.proc.LastRefusal(); reason != "" && len(r.Refusals) < 8 {
 			r.Refusals = append(r.Refusals, fmt.Sprintf("node %d: %s", n.id, reason))
 		}

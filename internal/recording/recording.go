@@ -1,0 +1,179 @@
+// Package recording is what happened in a run, event by event: the file in which
+// 'run --trace' keeps it, and what other tools read of it.
+//
+// A recording is a [Header] and a sequence of [Event]s in one total order that
+// agrees with causality: a message is received after it was sent, and what a
+// handler does follows what called it. [Merge] finds that order among the logs of
+// nodes, [Tape] notes it down as a network in memory takes its steps, [Read] reads
+// it from a file.
+package recording
+
+import (
+	"fmt"
+
+	"dmebench/dme"
+)
+
+// SchemaVersion is that of the files. It changes where a key changes its meaning.
+const SchemaVersion = 1
+
+// Header says what a recording is of.
+type Header struct {
+	SchemaVersion int               `json:"schema_version"`
+	Algorithm     string            `json:"algorithm"`
+	Title         string            `json:"title,omitempty"` // for people
+	Nodes         int               `json:"nodes"`
+	Absent        []dme.NodeID      `json:"absent,omitempty"` // no part of the system at the start
+	Kinds         []string          `json:"kinds"`            // of messages, all that the algorithm has
+	Set           map[string]string `json:"set,omitempty"`    // options that were set
+	Transport     string            `json:"transport,omitempty"`
+	Workload      string            `json:"workload,omitempty"`
+	Seed          uint64            `json:"seed"`
+	Unit          string            `json:"unit"`    // of at_ns: always ns
+	Clock         Clock             `json:"clock"`   // what at_ns is read from
+	Dropped       uint64            `json:"dropped"` // events that found no room; the recording ends before the first of them
+	Whole         bool              `json:"whole"`   // from the start to quiescence: a message that is not received is lost
+}
+
+// Clock says what the times of a recording are.
+type Clock string
+
+// The clocks.
+const (
+	Virtual Clock = "virtual" // of a simulation, 0 at its start
+	Host    Clock = "host"    // the monotonic clock of one host, 0 at the first event
+	Steps   Clock = "steps"   // the number of the step, in µs: nobody measured a time
+)
+
+// What says what an event is.
+type What string
+
+// What calls a handler, and begins a step of its node.
+const (
+	Start         What = "start"
+	Request       What = "request"
+	RequestShared What = "request-shared" // as a reader
+	Exit          What = "exit"
+	Receive       What = "receive" // from Peer
+	Hear          What = "hear"    // its own broadcast, in its place among all
+	Lose          What = "lose"    // the message from Peer is lost, and Node never hears of it
+	Timer         What = "timer"
+	Stop          What = "stop" // no more requests will come
+	Crash         What = "crash"
+	Restart       What = "restart"
+	Join          What = "join"
+	Depart        What = "depart" // it is told to leave the system
+	Down          What = "down"   // it hears that Peer is down
+	Up            What = "up"     // it hears that Peer is up
+)
+
+// What a handler does; it belongs to the step that its node has begun last.
+const (
+	Send     What = "send" // to Peer
+	Enter    What = "enter"
+	SetTimer What = "set-timer"
+	Refuse   What = "refuse" // the message that has arrived
+	Left     What = "left"   // the system
+)
+
+// effects is what does not begin a step.
+var effects = map[What]bool{Send: true, Enter: true, SetTimer: true, Refuse: true, Left: true}
+
+// known is every event there is.
+var known = map[What]bool{
+	Start: true, Request: true, RequestShared: true, Exit: true, Receive: true, Hear: true, Lose: true, Timer: true, Stop: true,
+	Crash: true, Restart: true, Join: true, Depart: true, Down: true, Up: true,
+	Send: true, Enter: true, SetTimer: true, Refuse: true, Left: true,
+}
+
+// Event is one thing that happened at a node.
+type Event struct {
+	At      int64      `json:"at_ns"`
+	Node    dme.NodeID `json:"node"`
+	What    What       `json:"event"`
+	Peer    dme.NodeID `json:"peer,omitempty"`
+	Kind    string     `json:"kind,omitempty"`    // of the message
+	Message string     `json:"message,omitempty"` // its fields that are not zero
+	ID      uint64     `json:"id,omitempty"`      // of the message: the same where it is sent and where it arrives
+	Copy    bool       `json:"copy,omitempty"`    // the message arrives more than once, and this is not the last time or not the first
+	Lost    bool       `json:"lost,omitempty"`    // of a send: nobody is there to receive it
+	Timer   *int       `json:"timer,omitempty"`
+	Delay   int64      `json:"delay_ns,omitempty"` // for which the timer is set
+	Stamp   string     `json:"stamp,omitempty"`    // of the request that enters
+	Reason  string     `json:"reason,omitempty"`   // of a refusal
+	State   string     `json:"state,omitempty"`    // the variables that the step changed, where they are known
+}
+
+// Begins reports whether the event begins a step of its node.
+func (e *Event) Begins() bool { return !effects[e.What] }
+
+// body is the message as a person reads it.
+func (e *Event) body() string {
+	if e.Message == "" {
+		return e.Kind
+	}
+	return e.Kind + " " + e.Message
+}
+
+// Describe tells an event in a few words, without its time and its node.
+func (e *Event) Describe() string {
+	switch e.What {
+	case Start:
+		return "starts"
+	case Request:
+		return "asks"
+	case RequestShared:
+		return "asks, as a reader"
+	case Exit:
+		return "leaves the critical section"
+	case Enter:
+		if e.Stamp != "" {
+			return "enters the critical section " + e.Stamp
+		}
+		return "enters the critical section"
+	case Receive:
+		text := fmt.Sprintf("receives %s from %d", e.body(), e.Peer)
+		if e.Copy {
+			text += ", a copy"
+		}
+		return text
+	case Hear:
+		return "hears its own " + e.body()
+	case Lose:
+		return fmt.Sprintf("never receives %s from %d: it is lost", e.body(), e.Peer)
+	case Send:
+		text := fmt.Sprintf("sends %s to %d", e.body(), e.Peer)
+		if e.Lost {
+			text += ", where nobody is"
+		}
+		return text
+	case Timer:
+		return fmt.Sprintf("timer %d fires", e.timer())
+	case SetTimer:
+		return fmt.Sprintf("sets timer %d to %v", e.timer(), duration(e.Delay))
+	case Stop:
+		return "is told that no more requests will come"
+	case Crash:
+		return "crashes"
+	case Restart:
+		return "restarts"
+	case Join:
+		return "joins"
+	case Depart:
+		return "is told to leave the system"
+	case Left:
+		return "has left the system"
+	case Down, Up:
+		return fmt.Sprintf("hears that %d is %s", e.Peer, e.What)
+	case Refuse:
+		return "refuses it: " + e.Reason
+	}
+	return string(e.What)
+}
+
+func (e *Event) timer() int {
+	if e.Timer == nil {
+		return 0
+	}
+	return *e.Timer
+}

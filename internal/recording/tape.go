@@ -1,0 +1,118 @@
+package recording
+
+import (
+	"strings"
+
+	"dmebench/dme"
+	"dmebench/dme/vnet"
+)
+
+// Tape notes down the steps of a network in memory, each at the time of its number
+// in microseconds.
+type Tape struct {
+	Events []Event
+
+	algorithm *dme.Algorithm
+	step      int64
+	kept      map[uint64]bool          // messages of which a copy has arrived, and that will arrive again
+	states    map[dme.NodeID][]dme.Var // of whom the variables are followed
+}
+
+// NewTape returns an empty tape for nodes of an algorithm.
+func NewTape(a *dme.Algorithm) *Tape { return &Tape{algorithm: a, kept: make(map[uint64]bool)} }
+
+// Start notes down what a node did at its start, before the first step.
+func (t *Tape) Start(e *vnet.Event) { t.add(e, Event{Node: e.Node, What: Start}) }
+
+// steps are the events that begin as a step of a network does.
+var steps = map[vnet.StepKind]What{
+	vnet.Ask: Request, vnet.AskShared: RequestShared, vnet.Leave: Exit, vnet.Deliver: Receive, vnet.Copy: Receive, vnet.Lose: Lose,
+	vnet.Fire: Timer, vnet.Stop: Stop, vnet.Crash: Crash, vnet.Restart: Restart, vnet.Join: Join, vnet.Depart: Depart,
+	vnet.Down: Down, vnet.Up: Up,
+}
+
+// Add notes down a step.
+func (t *Tape) Add(e *vnet.Event) {
+	t.step++
+	x := Event{Node: e.Node, What: steps[e.Kind]}
+	switch e.Kind {
+	case vnet.Deliver, vnet.Copy, vnet.Lose:
+		x.Peer, x.ID = e.From, e.Number
+		x.Kind, x.Message = described(t.algorithm, &e.Msg)
+		x.Copy = e.Kind == vnet.Copy || t.kept[e.Number]
+		if e.From == e.Node {
+			x.What = Hear
+		}
+		if e.Kind == vnet.Copy {
+			t.kept[e.Number] = true
+		}
+	case vnet.Fire:
+		timer := int(e.Timer)
+		x.Timer = &timer
+	case vnet.Down, vnet.Up:
+		x.Peer = e.From
+	}
+	t.add(e, x)
+}
+
+// add notes down an event and the effects that came of it.
+func (t *Tape) add(e *vnet.Event, x Event) {
+	put := func(x Event) {
+		x.At = t.step * 1000
+		t.Events = append(t.Events, x)
+	}
+	put(x)
+	for i := range e.Effects {
+		f := &e.Effects[i]
+		x := Event{Node: e.Node}
+		switch f.Kind {
+		case dme.EffectSend:
+			x.What, x.Peer, x.ID, x.Lost = Send, f.To, f.Number, f.Lost
+			x.Kind, x.Message = described(t.algorithm, &f.Msg)
+		case dme.EffectEnter:
+			x.What = Enter
+			if !f.Stamp.IsZero() {
+				x.Stamp = f.Stamp.String()
+			}
+		case dme.EffectSetTimer:
+			timer := int(f.Timer)
+			x.What, x.Timer, x.Delay = SetTimer, &timer, int64(f.Delay)
+		case dme.EffectLeft:
+			x.What = Left
+		default:
+			continue
+		}
+		put(x)
+	}
+	if e.Refused != "" {
+		put(Event{Node: e.Node, What: Refuse, Reason: e.Refused})
+	}
+}
+
+// Watch notes the variables of a node before the first step, so that Changed can
+// tell which of them a step changes.
+func (t *Tape) Watch(id dme.NodeID, n dme.Node) {
+	if t.states == nil {
+		t.states = make(map[dme.NodeID][]dme.Var)
+	}
+	t.states[id] = dme.Variables(n)
+}
+
+// Changed notes, at the last step, which variables of its node the step has
+// changed. Numbers that only count are left out.
+func (t *Tape) Changed(id dme.NodeID, n dme.Node) {
+	before, now := t.states[id], dme.Variables(n)
+	t.states[id] = now
+	var parts []string
+	for i, v := range now {
+		if !v.Number && (i >= len(before) || before[i] != v) {
+			parts = append(parts, v.Name+"="+v.Value)
+		}
+	}
+	for i := len(t.Events) - 1; i >= 0 && parts != nil; i-- {
+		if e := &t.Events[i]; e.Node == id && e.Begins() {
+			e.State = strings.Join(parts, "  ")
+			return
+		}
+	}
+}
