@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -283,27 +284,28 @@ func sharpest(all []plots.Series) []plots.Series {
 }
 
 // predictedIn returns the predictions that are drawn in panels: those of all panels
-// first, then those of each.
+// first, then those of each, or of several where they are the same.
 func predictedIn(some []picture, titles []string) (all []saying) {
-	panels := make(map[saying]int)
-	for _, p := range some {
-		for _, s := range p.predicted {
-			panels[s]++
-		}
-	}
+	in := make(map[saying][]string) // the panels
+	var order []saying
 	for i, p := range some {
 		for _, s := range p.predicted {
-			switch {
-			case s.second:
-			case panels[s] < len(some):
-				s.panel = titles[i]
-				all = append(all, s)
-			case i == 0:
-				all = append(all, s)
+			if s.second {
+				continue
 			}
+			if in[s] == nil {
+				order = append(order, s)
+			}
+			in[s] = append(in[s], titles[i])
 		}
 	}
-	slices.SortStableFunc(all, func(a, b saying) int { return slices.Index(titles, a.panel) - slices.Index(titles, b.panel) })
+	for _, s := range order {
+		if panels := in[s]; len(panels) < len(some) {
+			s.panel = strings.Join(panels, " and ")
+		}
+		all = append(all, s)
+	}
+	slices.SortStableFunc(all, func(a, b saying) int { return cmp.Compare(min(1, len(a.panel)), min(1, len(b.panel))) })
 	return all
 }
 
