@@ -26,7 +26,8 @@ func dmebench(args ...string) (code int, stdout, stderr string) {
 // an order in which nothing arrives before it was sent.
 func TestRunTrace(t *testing.T) {
 	t.Chdir(t.TempDir())
-	code, stdout, stderr := dmebench("run", "-a", "lamport", "-n", "3", "--transport", "sim", "--requests", "30", "--trace", "run.jsonl", "--json")
+	code, stdout, stderr := dmebench("run", "-a", "lamport", "-n", "3", "--transport", "sim", "--requests", "30",
+		"--trace", "run.jsonl", "--json")
 	if code != 0 || !strings.Contains(stderr, "events recorded in run.jsonl") {
 		t.Fatalf("%d: %s", code, stderr)
 	}
@@ -137,7 +138,8 @@ func TestRunTraceRefuses(t *testing.T) {
 		for i, a := range args {
 			args[i] = strings.Replace(a, "kill@2@", "kill 2 @", 1)
 		}
-		if code, _, stderr := dmebench(args...); code != c.code || !strings.Contains(stderr, c.want) || strings.Count(stderr, "\n") != 1 {
+		code, _, stderr := dmebench(args...)
+		if code != c.code || !strings.Contains(stderr, c.want) || strings.Count(stderr, "\n") != 1 {
 			t.Errorf("%s: %d, %q; want %d, %q", c.args, code, stderr, c.code, c.want)
 		}
 	}

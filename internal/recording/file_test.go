@@ -62,10 +62,10 @@ func TestFileFaults(t *testing.T) {
 		`{"schema_version":1,"algorithm":"x"}`: "f.jsonl:1: 0 nodes",
 		`{"schema_version":1,"algorithm":"x","nodes":2,"absent":[3]}`: "absent: node 3",
 		head + "\n\nrubbish\n":                                                                      "f.jsonl:4: not an event",
-		head + `{"at_ns":0,"node":3,"event":"request"}`:                                             "f.jsonl:2: node 3 is not one of the nodes 1 to 2",
+		head + `{"at_ns":0,"node":3,"event":"request"}`:                                             "f.jsonl:2: node 3 is not one of",
 		head + `{"at_ns":0,"node":1,"event":"dance"}`:                                               `there is no event "dance"`,
 		head + `{"at_ns":0,"node":1,"event":"send"}`:                                                "send: peer 0",
-		head + `{"at_ns":5,"node":1,"event":"exit"}` + "\n" + `{"at_ns":4,"node":1,"event":"exit"}`: "f.jsonl:3: at_ns is 4, and 5 in the line before",
+		head + `{"at_ns":5,"node":1,"event":"exit"}` + "\n" + `{"at_ns":4,"node":1,"event":"exit"}`: "f.jsonl:3: at_ns is 4, and 5 in",
 		head + strings.Repeat(" ", maxLine+1):                                                       "f.jsonl:2: the line is longer than",
 	} {
 		if _, _, err := readAll(t, text); err == nil || !strings.Contains(err.Error(), want) {
