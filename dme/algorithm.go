@@ -71,6 +71,8 @@ type Algorithm struct {
 	// once every node is back.
 	Survives func(s Setting, down []NodeID) bool
 
+	// Claims are what its paper says of its cost and its safety. An algorithm of
+	// one's own may have none.
 	Claims []Claim
 
 	// Prepare computes what all nodes of a system share, once.
@@ -189,7 +191,6 @@ func (a *Algorithm) Check() error {
 	for i, name := range a.Kinds {
 		fault(name != "" && !slices.Contains(a.Kinds[:i], name), "a message kind without a name of its own")
 	}
-	fault(a.AsPublished || len(a.Claims) > 0, "no claims")
 	for i, o := range a.Options {
 		fault(!slices.ContainsFunc(a.Options[:i], func(p Option) bool { return p.Name == o.Name }), "option "+o.Name+" twice")
 		fault(o.Name != "" && o.Values() != "" && o.Help != "", "an option without name, values or help")

@@ -48,7 +48,6 @@ func TestCheckFindsEveryFault(t *testing.T) {
 		"1 to 15 message kinds":         func(a *Algorithm) { a.Kinds = nil },
 		"wants 1 to 15 message kinds":   func(a *Algorithm) { a.Kinds = make([]string, MaxKinds+1) },
 		"without a name of its own":     func(a *Algorithm) { a.Kinds[1] = a.Kinds[0] },
-		"no claims":                     func(a *Algorithm) { a.Claims = nil },
 		"an option without name":        func(a *Algorithm) { a.Options[0].Name = "" },
 		"without name, values or help":  func(a *Algorithm) { a.Options[0].Help = "" },
 		`option mode: "c" is not`:       func(a *Algorithm) { a.Options[0].Default = "c" },
@@ -73,10 +72,10 @@ func TestCheckFindsEveryFault(t *testing.T) {
 			t.Errorf("%q is not among %v", fault, err)
 		}
 	}
-	published := sound()
-	published.AsPublished, published.Claims = true, nil
-	if err := published.Check(); err != nil {
-		t.Errorf("a literal text needs no claims: %v", err)
+	own := sound()
+	own.Claims = nil
+	if err := own.Check(); err != nil {
+		t.Errorf("an algorithm needs no claims: %v", err)
 	}
 	several := sound()
 	several.Title, several.Citation = "", ""

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"dmebench/report/circumstance"
-	"dmebench/report/plots"
 	"dmebench/report/rank"
 	"dmebench/report/units"
 	"dmebench/result"
@@ -99,7 +98,7 @@ func (c *collection) answer(w *folder) answer {
 	a.Legend = fmt.Sprintf("Medians over repetitions, with their 95%% intervals. In each column everybody is compared with the best by the "+
 		"two-sided Mann-Whitney test with Holm’s correction over all pairs; p is the corrected value, and a difference with p > %v is "+
 		"not distinguishable from chance.", ranking.Alpha)
-	a.Figures = w.draw(c.summaryFigure(chosen))
+	a.Figures, _ = w.draw(c.summaryFigure(chosen))
 	return a
 }
 
@@ -243,4 +242,4 @@ func distinct(texts []string) []string {
 }
 
 // summaryFigure sets messages against delay.
-func (c *collection) summaryFigure(contests []rank.Contest) []plots.Figure { return nil }
+func (c *collection) summaryFigure(contests []rank.Contest) []picture { return nil }

@@ -19,7 +19,7 @@ import (
 // grows, a hot spot that gets hotter, delays of several distributions. Its figures
 // have that axis as their abscissa, at one number of nodes each.
 type family struct {
-	title   string
+	axis    string   // its title
 	about   []string // what the cells have in common; the network and the workload first, "" for any
 	numeric bool
 	charts  []chart
@@ -69,12 +69,14 @@ func (c *collection) findFamilies() []*family {
 		for _, points := range Grouped(c.along(axis), func(p point) string { return p.own + "\x00" + strings.Join(p.about, "\x00") }) {
 			if f := c.newFamily(axis, points); len(f.charts) > 0 {
 				families = append(families, f)
-				short, long = append(short, f.about[:2]), append(long, f.about)
+				some := slices.DeleteFunc(slices.Clone(f.about), func(part string) bool { return part == "" })
+				names := slices.DeleteFunc(slices.Clone(f.about[:2]), func(part string) bool { return part == "" })
+				short, long = append(short, names), append(long, some)
 			}
 		}
-		for i, prefix := range prefixes(short, long) {
+		for i, place := range placeNames(short, long) {
 			for k := range families[i].charts {
-				families[i].charts[k].prefix = prefix
+				families[i].charts[k].place = place
 			}
 		}
 		all = append(all, families...)
@@ -179,8 +181,8 @@ func (s *set) without(over string) (about []string, text string) {
 // ones where there are many.
 func (c *collection) newFamily(axis result.Axis, points []point) *family {
 	f := &family{about: points[0].about}
-	common := strings.Join(slices.DeleteFunc(slices.Clone(f.about), func(part string) bool { return part == "" }), " · ")
-	f.title = "Against " + cmp.Or(axis.Title, axis.Name) + ": " + common
+	common := slices.DeleteFunc(slices.Clone(f.about), func(part string) bool { return part == "" })
+	f.axis = cmp.Or(axis.Title, axis.Name)
 	f.numeric = !slices.ContainsFunc(points, func(p point) bool { return !p.numeric || p.time != points[0].time })
 	slices.SortStableFunc(points, func(a, b point) int {
 		if !f.numeric {
@@ -190,15 +192,12 @@ func (c *collection) newFamily(axis result.Axis, points []point) *family {
 	})
 	for _, same := range Grouped(points, func(p point) int { return p.cell.nodes }) {
 		ch := c.overAxis(axis, same, f.numeric)
-		ch.about += " · " + common
+		ch.about = slices.Concat(common, ch.about)
 		if len(ch.spots) >= fewestNumbers || !f.numeric && len(ch.spots) >= fewestWords {
 			f.charts = append(f.charts, ch)
 		}
 	}
 	f.charts = f.charts[max(0, len(f.charts)-mostSizes):]
-	if len(f.charts) == 1 {
-		f.charts[0].suffix = "by " + axis.Name
-	}
 	return f
 }
 
@@ -206,7 +205,7 @@ func (c *collection) newFamily(axis result.Axis, points []point) *family {
 func (c *collection) overAxis(axis result.Axis, points []point, numeric bool) chart {
 	n := points[0].cell.nodes
 	ch := chart{
-		suffix: fmt.Sprintf("by %s n%d", axis.Name, n), about: fmt.Sprintf("N = %d", n),
+		against: axis.Name, size: fmt.Sprintf("n%d", n), about: []string{fmt.Sprintf("N = %d", n)},
 		abscissa: plots.Axis{Label: cmp.Or(axis.Title, axis.Name), Kind: plots.Names},
 	}
 	unit := units.Plain()

@@ -64,15 +64,14 @@ func plusMinus(m result.Metric, e stats.Estimate, scale units.Scale, bound float
 
 // byThroughput compares the synchronization delay by the clocks of several hosts
 // with that by throughput, which needs no clocks, where there is one.
-func (c *collection) byThroughput(ch chart) []plots.Figure {
-	f := plots.Figure{
-		Name: ch.name("sync-delay-by-throughput"), Title: "Mean synchronization delay, by clocks and by throughput", Subtitle: ch.about,
-		X: ch.abscissa, Y: axisOf(result.SyncDelayMean, false), Names: ch.names,
-		Keys: []plots.Key{
-			{Label: "exit to next entry; bars reach further by the clocks’ bound", Role: plots.Measured},
-			{Label: "1/throughput − E", Role: plots.Tail},
-		},
+func (c *collection) byThroughput(ch chart) []picture {
+	f := ch.over("sync-delay-by-throughput", "Mean synchronization delay, by clocks and by throughput")
+	f.X, f.Y, f.Names = ch.abscissa, axisOf(result.SyncDelayMean), ch.names
+	f.Keys = []plots.Key{
+		{Label: "exit to next entry; bars reach further by the clocks’ bound", Role: plots.Measured},
+		{Label: "1/throughput − E", Role: plots.Tail},
 	}
+	f.read = ch.howToRead(result.SyncDelayMean)
 	f.Y.Label = "mean synchronization delay"
 	known := false
 	for _, ln := range ch.lines {
@@ -87,7 +86,7 @@ func (c *collection) byThroughput(ch chart) []plots.Figure {
 	if !known {
 		return nil
 	}
-	return []plots.Figure{f}
+	return []picture{f}
 }
 
 // ofClocks returns the key of a figure whose bars clocks have widened, where any has.

@@ -15,13 +15,15 @@ import (
 // chart is what the figures over one abscissa have in common: the numbers of
 // nodes of a set, or the values of an axis at one number of nodes.
 type chart struct {
-	prefix, suffix string // of the names of its files, around the name of the quantity
-	about          string
-	abscissa       plots.Axis
-	names          []string // of the places, where they are words
-	lines          []line
-	spots          []spot
-	between        bool // predictions are evaluated between the spots too
+	against  string   // what its abscissa is called in names of files: "n", or that of an axis
+	place    string   // of the measurements, as names of files have it: "tcp saturate"
+	size     string   // likewise the number of nodes, where there is one: "n7"
+	about    []string // the same for a reader
+	abscissa plots.Axis
+	names    []string // of the places, where they are words
+	lines    []line
+	spots    []spot
+	between  bool // predictions are evaluated between the spots too
 }
 
 // line is a series with its look.
@@ -49,18 +51,30 @@ func (c *collection) lines(labels []string) []line {
 	return lines
 }
 
-// name is that of the file of a figure.
-func (ch chart) name(quantity string) string {
-	return units.Slug(strings.Join([]string{ch.prefix, quantity, ch.suffix}, " "))
+// over makes a picture of a quantity over the abscissa: "throughput-vs-n-tcp-saturate".
+func (ch chart) over(quantity, title string) picture {
+	return ch.picture(quantity+" vs "+ch.against, title, ch.size, ch.about)
 }
+
+// picture makes one of anything else that the chart shows, named after it, the place and
+// the number of nodes where it is of one: "response-cdf-tcp-saturate-n13".
+func (ch chart) picture(what, title, size string, about []string) picture {
+	p := picture{kind: units.Slug(what), about: about}
+	p.Name = units.Slug(strings.Join([]string{what, ch.place, size}, " "))
+	p.Title, p.Subtitle = title, strings.Join(about, separator)
+	return p
+}
+
+// separator stands between conditions.
+const separator = " · "
 
 // quantity is what a figure shows over an abscissa.
 type quantity struct {
-	name         string       // of the figure's file
-	title        string       // "" for that of the metric
-	median, tail string       // metrics; tail may be ""
-	theory       dme.Quantity // zero for none
-	forTheory    bool         // over nodes drawn only where a claim speaks of it
+	name      string       // of the figure's file
+	title     string       // "" for that of the metric
+	median    string       // the metric
+	theory    dme.Quantity // zero for none
+	forTheory bool         // drawn only where a claim speaks of it
 }
 
 func quantities() []quantity {
@@ -69,26 +83,24 @@ func quantities() []quantity {
 		{name: "transmissions-per-cs", title: "Transmissions per critical section (a broadcast is one)",
 			median: result.TransmissionsPerCS, theory: dme.TransmissionsPerCS},
 		{name: "throughput", title: "Throughput", median: result.Throughput, theory: dme.Throughput},
-		{name: "response-time", title: "Response time (request to exit)", median: result.ResponseP50, tail: result.ResponseP99},
-		{name: "mean-response-time", title: "Mean response time (request to exit)", median: result.ResponseMean,
+		{name: "response-p50", title: "Response time (request to exit), median", median: result.ResponseP50},
+		{name: "response-p99", title: "Response time (request to exit), 99th percentile", median: result.ResponseP99},
+		{name: "response-mean", title: "Response time (request to exit), mean", median: result.ResponseMean,
 			theory: dme.ResponseTime, forTheory: true},
-		{name: "waiting-time", title: "Waiting time (intended arrival to entry)", median: result.WaitingP50, tail: result.WaitingP99},
-		{name: "sync-delay", title: "Synchronization delay (exit to next entry)", median: result.SyncDelayP50},
-		{name: "sync-delay-over-t", title: "Mean synchronization delay in units of T", median: result.SyncDelayOverT,
-			theory: dme.SyncDelay},
+		{name: "waiting-p50", title: "Waiting time (intended arrival to entry), median", median: result.WaitingP50},
+		{name: "waiting-p99", title: "Waiting time (intended arrival to entry), 99th percentile", median: result.WaitingP99},
+		{name: "sync-delay", title: "Synchronization delay (exit to next entry), median", median: result.SyncDelayP50},
+		{name: "sync-delay-over-t", title: "Synchronization delay (exit to next entry), mean, in units of T",
+			median: result.SyncDelayOverT, theory: dme.SyncDelay},
 	}
 }
 
-// axisOf is the ordinate of a metric; of its title without the percentile where
-// that is one of several in the figure.
-func axisOf(metric string, severalPercentiles bool) plots.Axis {
+// axisOf is the ordinate of a metric.
+func axisOf(metric string) plots.Axis {
 	m, _ := result.LookupMetric(metric)
 	a := plots.Axis{Label: lowerFirst(m.Title), Kind: plots.Values}
 	if m.Time() {
 		a.Kind = plots.Times
-	}
-	if severalPercentiles {
-		a.Label = strings.TrimSuffix(a.Label, " p50")
 	}
 	return a
 }
@@ -101,48 +113,41 @@ func lowerFirst(title string) string {
 	return strings.ToLower(title[:1]) + title[1:]
 }
 
-// figures returns the chart's figures that have something to show.
-func (c *collection) figures(ch chart) []plots.Figure {
-	var figures []plots.Figure
+// pictures returns what there is to draw over the chart's abscissa.
+func (c *collection) pictures(ch chart) []picture {
+	var all []picture
 	for _, q := range quantities() {
 		if q.median == result.TransmissionsPerCS && !ch.broadcasts() {
 			continue
 		}
-		f := plots.Figure{
-			Name: ch.name(q.name), Title: q.title, Subtitle: ch.about,
-			X: ch.abscissa, Y: axisOf(q.median, q.tail != ""), Names: ch.names,
-		}
-		var shown, told bool
-		f.Series, shown, told = c.series(ch, q)
-		if q.tail != "" {
-			f.Keys = []plots.Key{{Label: "median, p50", Role: plots.Measured}, {Label: "99th percentile", Role: plots.Tail}}
-		}
-		f.Keys = append(f.Keys, ch.ofClocks(q.median)...)
+		f := ch.over(q.name, q.title)
+		f.X, f.Y, f.Names, f.Keys = ch.abscissa, axisOf(q.median), ch.names, ch.ofClocks(q.median)
+		f.Series, f.predicted = c.series(ch, q)
 		if q.median == result.Throughput {
-			ch.markKnees(&f)
+			ch.markKnees(&f.Figure)
 		}
-		if shown && (told || !q.forTheory || !ch.between) {
-			figures = append(figures, f)
+		f.leftOut = c.why(ch, q, f)
+		f.read = ch.howToRead(q.median)
+		if !f.Empty() {
+			all = append(all, f)
 		}
 	}
-	return append(figures, c.byThroughput(ch)...)
+	return append(all, c.byThroughput(ch)...)
 }
 
-// series returns the medians of a quantity, each line's followed by its tail and by
-// its predictions; shown reports whether there is any median, told whether there
-// is any prediction.
-func (c *collection) series(ch chart, q quantity) (all []plots.Series, shown, told bool) {
+// series returns the medians of a quantity, each line's followed by its predictions.
+func (c *collection) series(ch chart, q quantity) (all []plots.Series, predicted []saying) {
 	for _, ln := range ch.lines {
-		points := ch.points(ln.label, q.median)
-		all = append(all, plots.Series{Label: ln.label, Style: ln.style, Role: plots.Measured, Points: points})
-		if q.tail != "" {
-			all = append(all, plots.Series{Style: ln.style, Role: plots.Tail, Points: ch.points(ln.label, q.tail)})
-		}
-		curves := c.curves(ch, ln, q.theory)
-		all = append(all, curves...)
-		shown, told = shown || len(points) > 0, told || len(curves) > 0
+		all = append(all, plots.Series{Label: ln.label, Style: ln.style, Role: plots.Measured, Points: ch.points(ln.label, q.median)})
+		curves, said := c.curves(ch, ln, q.theory)
+		all, predicted = append(all, curves...), append(predicted, said...)
 	}
-	return all, shown, told
+	return all, predicted
+}
+
+// measuredIn reports whether any series has a median.
+func measuredIn(all []plots.Series) bool {
+	return slices.ContainsFunc(all, func(s plots.Series) bool { return s.Role == plots.Measured && len(s.Points) > 0 })
 }
 
 // broadcasts reports whether any run of the chart broadcast natively.
@@ -175,6 +180,7 @@ func (ch chart) points(label, metric string) []plots.Point {
 			continue
 		}
 		p := pointOf(s.x, e)
+		p.Others = outside(e, cell.values(metric))
 		p.Gap, gap = gap || ch.names != nil, false
 		p.Note = fmt.Sprintf("%s, %s: %s", label, s.text, describe(e, formatOf(metric)))
 		if bound := cell.bound(metric); bound > 0 {
@@ -193,6 +199,16 @@ func pointOf(x float64, e stats.Estimate) plots.Point {
 		p.Lo, p.Hi = e.Lo, e.Hi
 	}
 	return p
+}
+
+// outside returns the values outside of the interval of an estimate that has one.
+func outside(e stats.Estimate, values []float64) []float64 {
+	if !e.Bounded() {
+		return nil
+	}
+	values = slices.DeleteFunc(values, func(x float64) bool { return !(x < e.Lo || x > e.Hi) })
+	slices.Sort(values)
+	return slices.Compact(values)
 }
 
 // formatOf returns how values of a metric are written.
@@ -222,8 +238,8 @@ func describe(e stats.Estimate, write func(float64) string) string {
 // curves returns the predictions for a line. Over nodes that is the sharpest
 // claim and a second one, or with many lines the sharpest alone, lest nothing can
 // be read. Over another axis it is the sharpest that speaks of every place where
-// the line was measured.
-func (c *collection) curves(ch chart, ln line, q dme.Quantity) []plots.Series {
+// the line was measured. What is said of each stands beside them.
+func (c *collection) curves(ch chart, ln line, q dme.Quantity) (curves []plots.Series, said []saying) {
 	var at []float64
 	var cells []*cell
 	for _, s := range ch.spots {
@@ -232,18 +248,17 @@ func (c *collection) curves(ch chart, ln line, q dme.Quantity) []plots.Series {
 		}
 	}
 	if q == (dme.Quantity{}) || len(cells) == 0 {
-		return nil
+		return nil, nil
 	}
 	most := 2
 	if !ch.between || len(ch.lines) > 6 {
 		most = 1
 	}
-	var curves []plots.Series
 	for _, claim := range c.theory.speakingOf(q, cells[len(cells)-1].spec) {
 		if len(curves) == most || claim.KnownFalse != "" && len(curves) > 0 {
 			break // the table has it
 		}
-		curve := plots.Series{Label: formula(claim), Style: ln.style, Role: plots.Exact}
+		curve := plots.Series{Label: sign(claim.Kind) + brief(claim.Formula), Style: ln.style, Role: plots.Exact}
 		if claim.Kind == dme.UpperBound || claim.Kind == dme.LowerBound {
 			curve.Role = plots.Bound
 		}
@@ -262,10 +277,10 @@ func (c *collection) curves(ch chart, ln line, q dme.Quantity) []plots.Series {
 			slices.SortFunc(curve.Points, func(a, b plots.Point) int { return int(a.X - b.X) })
 		}
 		if !slices.ContainsFunc(curves, func(other plots.Series) bool { return coincide(other, curve) }) {
-			curves = append(curves, curve)
+			curves, said = append(curves, curve), append(said, saying{of: ln.label, text: formula(claim), second: len(curves) > 0})
 		}
 	}
-	return curves
+	return curves, said
 }
 
 // betweenSizes evaluates a claim at numbers of nodes that were not measured.

@@ -97,7 +97,7 @@ func (c *collection) newSet(runs []result.Run) *set {
 	s.hosts = c.hostsOf(runs[0])
 	s.conditions = append(s.conditions, s.hosts...)
 	s.conditions = append(s.conditions, circumstance.Faults(first)...)
-	s.chart = chart{about: s.String(), abscissa: plots.Axis{Label: "nodes N", Kind: plots.Sizes}, between: true}
+	s.chart = chart{against: "n", about: s.describe(), abscissa: plots.Axis{Label: "nodes N", Kind: plots.Sizes}, between: true}
 	slices.SortStableFunc(runs, func(a, b result.Run) int { return a.Result.Nodes - b.Result.Nodes })
 	for _, same := range Grouped(runs, func(r result.Run) int { return r.Result.Nodes }) {
 		n := same[0].Result.Nodes
@@ -132,9 +132,9 @@ func (c *collection) newCell(repetitions []result.Run) *cell {
 }
 
 // String says what a set is: "tcp · saturate · CS 100 µs · 50 requests per node".
-func (s *set) String() string {
-	return strings.Join(append([]string{s.transport, s.workload}, s.conditions...), " · ")
-}
+func (s *set) String() string { return strings.Join(s.describe(), separator) }
+
+func (s *set) describe() []string { return append([]string{s.transport, s.workload}, s.conditions...) }
 
 // inOrder returns the cells, series by series.
 func (s *set) inOrder() []*cell {
@@ -161,44 +161,53 @@ func (c *cell) summarize() {
 	}
 }
 
-// nameSets gives the sets prefixes for the names of their files: network and
-// workload where these differ, and where that is not enough everything else.
+// nameSets says of each set what stands for its network and workload in names of files.
 func (c *collection) nameSets() {
 	var short, long [][]string
 	for _, s := range c.sets {
 		names := []string{cmp.Or(s.first.Transport, s.transport), cmp.Or(s.first.Workload, s.workload)}
-		short, long = append(short, names), append(long, append(names, s.conditions...))
+		short, long = append(short, names), append(long, append(slices.Clone(names), s.conditions...))
 	}
-	for i, prefix := range prefixes(short, long) {
-		c.sets[i].prefix = prefix
+	for i, place := range placeNames(short, long) {
+		c.sets[i].place = place
 	}
 }
 
-// prefixes tells things apart by those of their short descriptions' parts that
-// not all have in common, and by those of the long ones where that is not enough.
-// What stands alone has none.
-func prefixes(short, long [][]string) []string {
-	differing := func(all [][]string, i int) string {
-		return strings.Join(slices.DeleteFunc(slices.Clone(all[i]), func(part string) bool {
-			return !slices.ContainsFunc(all, func(other []string) bool { return !slices.Contains(other, part) })
-		}), " ")
-	}
-	count := make(map[string]int)
-	for i := range short {
-		count[differing(short, i)]++
+// placeNames makes names of short descriptions, such as network and workload. So a
+// name does not depend on what else an experiment compares. Where several are the
+// same, everything by which their long descriptions differ is added.
+func placeNames(short, long [][]string) []string {
+	join := func(parts []string) string { return strings.Join(parts, " ") }
+	all := make([]int, len(short))
+	for i := range all {
+		all[i] = i
 	}
 	names := make([]string, len(short))
 	taken := make(units.Names)
-	for i := range short {
-		names[i] = differing(short, i)
-		if count[names[i]] > 1 {
-			names[i] = differing(long, i)
+	for _, same := range Grouped(all, func(i int) string { return join(short[i]) }) {
+		var descriptions [][]string
+		for _, i := range same {
+			descriptions = append(descriptions, long[i])
 		}
-		if names[i] != "" || len(short) > 1 {
-			names[i] = taken.Take(cmp.Or(names[i], "set"))
+		for k, parts := range differingParts(descriptions) {
+			names[same[k]] = taken.Take(perSecond.Replace(join(append(slices.Clone(short[same[k]]), parts...))))
 		}
 	}
 	return names
+}
+
+// perSecond shortens conditions for names.
+var perSecond = strings.NewReplacer(" requests/s in all", " per s", " requests/s per node", " per s per node")
+
+// differingParts returns of each description the parts that not all of them have.
+func differingParts(all [][]string) [][]string {
+	parts := make([][]string, len(all))
+	for i := range all {
+		parts[i] = slices.DeleteFunc(slices.Clone(all[i]), func(part string) bool {
+			return !slices.ContainsFunc(all, func(other []string) bool { return !slices.Contains(other, part) })
+		})
+	}
+	return parts
 }
 
 // values returns a metric of every good run that has it.

@@ -104,10 +104,10 @@ func entriesWithin(s *result.Series, from, to float64) float64 {
 	return sum
 }
 
-// courseFigures draw how each cell went around its faults, at the larger sizes
+// coursePictures draw how each cell went around its faults, at the larger sizes
 // where there are many.
-func (c *collection) courseFigures(s *set) []plots.Figure {
-	var figures []plots.Figure
+func (c *collection) coursePictures(s *set) []picture {
+	var all []picture
 	for _, ln := range s.lines {
 		for _, here := range s.spots[max(0, len(s.spots)-mostSizes):] {
 			cell := here.cells[ln.label]
@@ -115,14 +115,15 @@ func (c *collection) courseFigures(s *set) []plots.Figure {
 				continue
 			}
 			if co := cell.course(); co != nil {
-				f := co.figure(ln, fmt.Sprintf("%s, %s", ln.label, here.text), cell)
-				f.Name = s.name(fmt.Sprintf("course %s n%d", ln.label, here.nodes))
-				f.Subtitle = s.about
-				figures = append(figures, f)
+				f := s.picture("course "+ln.label, "", fmt.Sprintf("n%d", here.nodes), s.about)
+				drawn := co.figure(ln, fmt.Sprintf("%s, %s", ln.label, here.text), cell)
+				f.Title, f.Columns, f.Panels = drawn.Title, drawn.Columns, drawn.Panels
+				f.read = "Dashed lines are faults; times count from the first one."
+				all = append(all, f)
 			}
 		}
 	}
-	return figures
+	return all
 }
 
 func (co *course) figure(ln line, of string, cell *cell) plots.Figure {

@@ -85,7 +85,7 @@ func TestSettingsBecomeAnAbscissa(t *testing.T) {
 	}{
 		{
 			"rates in any order", []func(*result.Spec){rate(400), rate(10), rate(1000)},
-			"messages-per-cs-by-load", 0,
+			"messages-per-cs-vs-load-tcp-poisson-n7", 0,
 			[]string{"offered load (requests/s in all), log scale", "10", "400", "1,000",
 				"ricart-agrawala, N = 7, 400 requests/s in all: 12, 95% interval 12 to 12, 6 repetitions"},
 		},
@@ -95,26 +95,26 @@ func TestSettingsBecomeAnAbscissa(t *testing.T) {
 				func(s *result.Spec) { s.TotalRate, s.Requests = 100, 700 },
 				func(s *result.Spec) { s.TotalRate, s.Requests = 1000, 7000 },
 			},
-			"messages-per-cs-by-load", 0, []string{"10", "100", "1,000"},
+			"messages-per-cs-vs-load-tcp-poisson-n7", 0, []string{"10", "100", "1,000"},
 		},
 		{
 			"the same rate for a longer time is another sample", []func(*result.Spec){
 				rate(10), rate(400), rate(1000), func(s *result.Spec) { s.TotalRate, s.Requests = 400, 7 },
 			},
-			"messages-per-cs-by-load", 3, []string{"400 requests/s in all: 12, 95% interval 12 to 12, 6 repetitions"},
+			"messages-per-cs-vs-load-tcp-poisson-n7", 3, []string{"400 requests/s in all: 12, 95% interval 12 to 12, 6 repetitions"},
 		},
 		{"two numbers are no curve", []func(*result.Spec){rate(10), rate(400)}, "", 0, nil},
 		{
 			"fractions", []func(*result.Spec){option("share", "0.9"), option("share", "0.1"), option("share", "0.5")},
-			"messages-per-cs-by-share", 0, []string{"share", "0.1", "0.5", "0.9"},
+			"messages-per-cs-vs-share-tcp-poisson-n7", 0, []string{"share", "0.1", "0.5", "0.9"},
 		},
 		{
 			"durations", []func(*result.Spec){option("t", "500us"), option("t", "1ms"), option("t", "20ms")},
-			"messages-per-cs-by-t", 0, []string{"t (ms), log scale", "0.5", "20"},
+			"messages-per-cs-vs-t-tcp-poisson-n7", 0, []string{"t (ms), log scale", "0.5", "20"},
 		},
 		{
 			"words", []func(*result.Spec){option("delay", "constant"), option("delay", "exponential")},
-			"messages-per-cs-by-delay", 0, []string{"constant", "exponential", "delay"},
+			"messages-per-cs-vs-delay-tcp-poisson-n7", 0, []string{"constant", "exponential", "delay"},
 		},
 		{
 			"what else differs keeps families apart",
@@ -128,13 +128,13 @@ func TestSettingsBecomeAnAbscissa(t *testing.T) {
 				option("hot", "1", "share", "0.1"), option("hot", "1", "share", "0.2"), option("hot", "1", "share", "0.3"),
 				option("hot", "2", "share", "0.1"), option("hot", "2", "share", "0.2"), option("hot", "2", "share", "0.3"),
 			},
-			"hot-2-messages-per-cs-by-share", 0, []string{"0.1", "0.2", "0.3"},
+			"messages-per-cs-vs-share-tcp-poisson-hot-2-n7", 0, []string{"0.1", "0.2", "0.3"},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b := build(t, lean(varied(t, 7, c.changes...)))
+			b := build(t, everything(lean(varied(t, 7, c.changes...))))
 			if c.figure == "" {
-				if found := b.plots(t, "*-by-*"); len(found) > 0 {
+				if found := b.plots(t, "*-vs-[^n]*"); len(found) > 0 {
 					t.Errorf("there are %q", found)
 				}
 				return
@@ -147,7 +147,7 @@ func TestSettingsBecomeAnAbscissa(t *testing.T) {
 			}
 			// The members' own figures would hold one lonely point each.
 			alone := len(c.changes) - cmp.Or(c.members, len(c.changes))
-			if lonely := b.plots(t, "*messages-per-cs"); len(lonely) != alone {
+			if lonely := b.plots(t, "messages-per-cs-vs-n*"); len(lonely) != alone {
 				t.Errorf("also drawn: %q; want %d", lonely, alone)
 			}
 			if strings.Count(b.page, `class="family"`) == 0 {
@@ -159,7 +159,7 @@ func TestSettingsBecomeAnAbscissa(t *testing.T) {
 
 // A prediction is drawn only if it speaks of every value of the setting.
 func TestPredictionsOverSettings(t *testing.T) {
-	in := lean(varied(t, 7, rate(1), rate(2), rate(3)))
+	in := everything(lean(varied(t, 7, rate(1), rate(2), rate(3))))
 	claim := func(formula string, known func(result.Spec) bool) dme.Claim {
 		return dme.Claim{
 			Quantity: dme.MessagesPerCS, Formula: formula, Load: dme.AnyLoad, Kind: dme.Exact, Source: "TR-869, section 4",
@@ -176,17 +176,19 @@ func TestPredictionsOverSettings(t *testing.T) {
 		// A claim sees no rate: E tells it here.
 		return dme.Setting{Nodes: s.Nodes, E: time.Duration(s.TotalRate)}, true
 	}
-	texts := build(t, in).texts(t, "messages-per-cs-by-load")
-	if strings.Contains(texts, "partial") || !strings.Contains(texts, "everywhere (TR-869 §4)") {
+	b := build(t, in)
+	texts := b.texts(t, "messages-per-cs-vs-load-tcp-poisson-n7")
+	if strings.Contains(texts, "partial") || !strings.Contains(texts, "\neverywhere\n") {
 		t.Errorf("the figure says\n%s", texts)
 	}
+	b.wants(t, "ricart-agrawala everywhere (TR-869 §4)")
 }
 
 // A claim about links of equal delay is drawn over none of several networks
 // unless all have such links, in whichever order they were run.
 func TestPredictionsOverNetworks(t *testing.T) {
 	for _, delays := range [][]string{{"constant", "uniform"}, {"uniform", "constant"}, {"constant", "1ms"}} {
-		in := lean(varied(t, 7, option("delay", delays[0]), option("delay", delays[1])))
+		in := everything(lean(varied(t, 7, option("delay", delays[0]), option("delay", delays[1]))))
 		in.Claims = func(string) []dme.Claim {
 			return []dme.Claim{{
 				Quantity: dme.MessagesPerCS, Formula: "12", Load: dme.AnyLoad, Kind: dme.Exact, Source: "x", EqualDelays: true,
@@ -194,7 +196,7 @@ func TestPredictionsOverNetworks(t *testing.T) {
 			}}
 		}
 		in.Setting = func(s result.Spec) (dme.Setting, bool) { return dme.Setting{Nodes: s.Nodes}, true }
-		drawn := strings.Contains(build(t, in).texts(t, "messages-per-cs-by-delay"), "links of equal delay")
+		drawn := strings.Contains(build(t, in).captions(t)["messages-per-cs-vs-delay-tcp-poisson-n7"], "12, links of equal delay (x)")
 		if want := delays[1] == "1ms"; drawn != want {
 			t.Errorf("%q: drawn %v, want %v", delays, drawn, want)
 		}
@@ -203,8 +205,8 @@ func TestPredictionsOverNetworks(t *testing.T) {
 
 // Transmissions are shown where they differ from messages, and only there.
 func TestTransmissions(t *testing.T) {
-	in := lean(varied(t, 7, rate(1), rate(2), rate(3)))
-	const plot = "transmissions-per-cs-by-load"
+	in := everything(lean(varied(t, 7, rate(1), rate(2), rate(3))))
+	const plot = "transmissions-per-cs-vs-load-tcp-poisson-n7"
 	if found := build(t, in).plots(t, plot); len(found) > 0 {
 		t.Errorf("%q though every message was sent for itself", found)
 	}
@@ -228,7 +230,7 @@ func TestWorkOfEachNode(t *testing.T) {
 		}
 	}
 	b := build(t, in)
-	texts := b.texts(t, "work-per-node") // 57 nodes would be a smear
+	texts := b.texts(t, "work-per-node-tcp-saturate-n5") // 57 nodes would be a smear
 	// The hub of five handles 4 of 8 parts, 4/(8/5) of the mean; the others 1/(8/5).
 	for i, want := range []string{"2.5", "0.625", "0.625", "0.625", "0.625"} {
 		note := fmt.Sprintf("centralized, node %d of 5: %s times the mean, 95%% interval", i+1, want)
@@ -249,7 +251,7 @@ func TestWorkOfEachNode(t *testing.T) {
 			r.Result.Work.SentByNode = r.Result.Work.SentByNode[1:]
 		}
 	}
-	if texts := build(t, in).texts(t, "work-per-node"); strings.Contains(texts, "centralized") {
+	if texts := build(t, in).texts(t, "work-per-node-tcp-saturate-n5"); strings.Contains(texts, "centralized") {
 		t.Error("work is shown though a node's is not known")
 	}
 }
@@ -257,7 +259,8 @@ func TestWorkOfEachNode(t *testing.T) {
 // Where an experiment names its networks, these are compared by name, whatever
 // options are behind it; the options alone would show the same once more.
 func TestNamedNetworks(t *testing.T) {
-	in := lean(varied(t, 7, option("delay", "constant"), option("delay", "uniform"), option("delay", "constant", "links", "1-2:delay=9ms")))
+	in := everything(lean(varied(t, 7, option("delay", "constant"), option("delay", "uniform"),
+		option("delay", "constant", "links", "1-2:delay=9ms"))))
 	for i := range in.Runs {
 		in.Runs[i].Transport, in.Runs[i].Workload = []string{"all equal", "scattered", "one slow link"}[i/6], "poisson"
 		if i%6 == 0 {
@@ -267,20 +270,20 @@ func TestNamedNetworks(t *testing.T) {
 	}
 	in.Header.Experiment.Workloads = nil
 	b := build(t, in)
-	texts := b.texts(t, "messages-per-cs-by-network")
+	texts := b.texts(t, "messages-per-cs-vs-network-poisson-n7")
 	for _, want := range []string{"all equal", "scattered", "one slow link", "ricart-agrawala, N = 7, one slow link: 12"} {
 		if !strings.Contains(texts, want) {
 			t.Errorf("the figure does not say %q:\n%s", want, texts)
 		}
 	}
-	if again := b.plots(t, "*-by-delay-*"); len(again) > 0 {
+	if again := b.plots(t, "*-vs-delay-*"); len(again) > 0 {
 		t.Errorf("the same is drawn again: %q", again)
 	}
 	// A network that is called by its own name has no name of its own.
 	for i := range in.Runs {
 		in.Runs[i].Transport = "tcp"
 	}
-	if named := build(t, in).plots(t, "*-by-network-*"); len(named) > 0 {
+	if named := build(t, in).plots(t, "*-vs-network-*"); len(named) > 0 {
 		t.Errorf("there are %q", named)
 	}
 }
@@ -289,20 +292,20 @@ func TestNamedNetworks(t *testing.T) {
 // its options become one line over the numbers that the experiment gives to that
 // option, beside the figures of the set.
 func TestOptionsOfAnAlgorithm(t *testing.T) {
-	in := lean(varied(t, 7, option("tree", "kary:2", "x", "y"), option("tree", "kary:8", "x", "y"),
-		option("tree", "kary:4", "x", "y"), option("tree", "line", "x", "y")))
+	in := everything(lean(varied(t, 7, option("tree", "kary:2", "x", "y"), option("tree", "kary:8", "x", "y"),
+		option("tree", "kary:4", "x", "y"), option("tree", "line", "x", "y"))))
 	in.Header.Experiment = result.Experiment{}
 	for i := range in.Runs {
 		in.Runs[i].Label, in.Runs[i].Workload = []string{"two", "eight", "four", "line"}[i/6], "poisson"
 	}
-	if found := build(t, in).plots(t, "*-by-*"); len(found) > 0 {
+	if found := build(t, in).plots(t, "*-vs-[^n]*"); len(found) > 0 {
 		t.Errorf("nobody asks for %q", found)
 	}
 	in.Header.Experiment.Axes = []result.Axis{{
 		Name: "fan-out", Over: "tree", Title: "children of a node", Values: map[string]float64{"kary:2": 2, "kary:4": 4, "kary:8": 8},
 	}}
 	b := build(t, in)
-	texts := b.texts(t, "messages-per-cs-by-fan-out")
+	texts := b.texts(t, "messages-per-cs-vs-fan-out-tcp-poisson-n7")
 	for _, want := range []string{"children of a node", "2", "4", "8", "ricart-agrawala x=y", "ricart-agrawala x=y, N = 7, fan-out 4: 12"} {
 		if !strings.Contains(texts, want) {
 			t.Errorf("the figure does not say %q:\n%s", want, texts)
@@ -311,7 +314,7 @@ func TestOptionsOfAnAlgorithm(t *testing.T) {
 	if strings.Contains(texts, "line") {
 		t.Error("the figure shows a tree without a number")
 	}
-	if own := b.plots(t, "messages-per-cs"); len(own) != 1 {
+	if own := b.plots(t, "messages-per-cs-vs-n*"); len(own) != 1 {
 		t.Error("the set's own figure is missing")
 	}
 }

@@ -1,34 +1,63 @@
 package report
 
 import (
-	"fmt"
 	"slices"
 
 	"dmebench/dme"
 	"dmebench/report/plots"
-	"dmebench/report/stats"
-	"dmebench/report/units"
 	"dmebench/result"
 )
 
-// setFigures returns the figures of a set that have something to show. A set that
-// is a point of a curve has those alone that the curve does not say.
-func (c *collection) setFigures(s *set) []plots.Figure {
-	var figures []plots.Figure
-	switch f := c.familyOf(s); {
-	case f == nil:
-		figures = append(c.figures(s.chart), s.kindFigure(), c.fairnessFigure(s), s.workFigure(), c.percentiles(s))
-	case !f.numeric:
-		figures = []plots.Figure{c.percentiles(s)}
+// overNodes returns what is drawn against the number of nodes: of all sets but those that
+// are points of a curve, where there would be a lonely point.
+func (c *collection) overNodes() []picture {
+	var all []picture
+	for _, s := range c.sets {
+		if c.familyOf(s) == nil {
+			all = append(all, c.pictures(s.chart)...)
+		}
 	}
-	return slices.DeleteFunc(figures, plots.Figure.Empty)
+	return all
 }
 
-// fairnessFigure shows how evenly and in which order the nodes entered, and how
+// ofSet returns what the section of a set shows: what is not drawn against the number of
+// nodes, nor put together with other sets. Of a set that is a point of a curve there is
+// nothing that the curve does not say.
+func (c *collection) ofSet(s *set) []picture {
+	if c.familyOf(s) != nil {
+		return nil
+	}
+	return slices.DeleteFunc([]picture{s.kindPicture(), c.fairnessPicture(s)}, picture.empty)
+}
+
+// acrossSets returns what shows single numbers of nodes, of all sets together:
+// distributions, courses, and how the work was shared. Of a set with faults the course
+// stands elsewhere.
+func (c *collection) acrossSets() []picture {
+	var all []picture
+	for _, of := range []func(*set) []picture{
+		func(s *set) []picture { return c.distributions(s) },
+		func(s *set) []picture { return c.overTime(s) },
+		func(s *set) []picture {
+			if c.familyOf(s) != nil {
+				return nil
+			}
+			return []picture{s.workPicture()}
+		},
+	} {
+		for _, s := range c.sets {
+			all = append(all, of(s)...)
+		}
+	}
+	return slices.DeleteFunc(all, picture.empty)
+}
+
+// fairnessPicture shows how evenly and in which order the nodes entered, and how
 // evenly they worked. Under serial load nobody competes: there the order of
 // entries says something about the workload alone, and only the work is shown.
-func (c *collection) fairnessFigure(s *set) plots.Figure {
-	f := plots.Figure{Name: s.name("fairness"), Title: "Fairness and division of work", Subtitle: s.about}
+func (c *collection) fairnessPicture(s *set) picture {
+	f := s.picture("fairness vs n", "Fairness and division of work", "", s.about)
+	f.read = s.howToRead(result.WorkMaxOverMean)
 	serial := s.workload == "serial"
 	if serial {
 		f.Title = "Division of work"
@@ -45,88 +74,14 @@ func (c *collection) fairnessFigure(s *set) plots.Figure {
 			"entries by one other", true},
 		{quantity{title: "Messages of the busiest node", median: result.WorkMaxOverMean, theory: dme.WorkSpread}, "busiest / mean", false},
 	} {
-		series, shown, told := c.series(s.chart, p.quantity)
-		if shown && (told || !p.forTheory) && !(p.order && serial) {
+		series, said := c.series(s.chart, p.quantity)
+		told := len(said) > 0
+		if measuredIn(series) && (told || !p.forTheory && !flat(series)) && !(p.order && serial) {
+			f.predicted = append(f.predicted, said...)
 			f.Panels = append(f.Panels, plots.Panel{
 				Title: p.title, X: s.abscissa, Y: plots.Axis{Label: p.ordinate, Kind: plots.Values}, Series: series,
 			})
 		}
 	}
 	return f
-}
-
-// percentiles is the distribution of the response time at the largest size
-// that most series have.
-func (c *collection) percentiles(s *set) plots.Figure {
-	common := s.largestCommon()
-	f := plots.Figure{
-		Name:     s.name("response-time-percentiles"),
-		Title:    "Response time by percentile, " + common.text,
-		Subtitle: s.about,
-		X:        plots.Axis{Label: "percentile, all repetitions together", Kind: plots.Ranks},
-		Y:        plots.Axis{Label: "response time", Kind: plots.Times},
-		Keys:     []plots.Key{{Label: "median of the repetitions' percentiles, with its 95% interval", Role: plots.Dots}},
-	}
-	for _, ln := range s.lines {
-		cell := common.cells[ln.label]
-		if cell == nil {
-			continue
-		}
-		var encoded []string
-		for _, r := range cell.good {
-			encoded = append(encoded, r.Histograms.Response)
-		}
-		h, err := stats.Merge(encoded)
-		if err != nil {
-			c.warnings = append(c.warnings, fmt.Sprintf("%s, %s (%s): no percentile curve: %v", ln.label, common.text, s, err))
-			continue
-		}
-		curve := plots.Series{Label: ln.label, Style: ln.style, Role: plots.Curve}
-		for _, r := range stats.Percentiles(h) {
-			curve.Points = append(curve.Points, plots.At(r.Inverse, r.Value))
-		}
-		f.Series = append(f.Series, curve, plots.Series{Style: ln.style, Role: plots.Dots, Points: cell.ranks()})
-	}
-	return f
-}
-
-// ranks returns the percentiles of the response time as every repetition has
-// them for itself: how far the curve of all together can be trusted. What a
-// repetition is too short to tell is left out.
-func (c *cell) ranks() []plots.Point {
-	var points []plots.Point
-	for _, r := range []struct {
-		inverse float64
-		metric  string
-	}{{2, result.ResponseP50}, {10, result.ResponseP90}, {100, result.ResponseP99}, {1000, result.ResponseP999}} {
-		e := c.estimates[r.metric]
-		tooShort := func(x *result.Result) bool {
-			return x.ResponseTime == nil || float64(x.ResponseTime.Count) < r.inverse
-		}
-		if e.N == 0 || slices.ContainsFunc(c.good, tooShort) {
-			continue
-		}
-		p := pointOf(r.inverse, e)
-		p.Note = fmt.Sprintf("%s: %s", c.label, describe(e, units.Time))
-		points = append(points, p)
-	}
-	return points
-}
-
-// largestCommon returns the size at which most series have a distribution,
-// among equals the largest.
-func (s *set) largestCommon() (common spot) {
-	most := 0
-	for _, here := range s.spots {
-		have := 0
-		for _, cell := range here.cells {
-			if slices.ContainsFunc(cell.good, func(r *result.Result) bool { return r.Histograms.Response != "" }) {
-				have++
-			}
-		}
-		if have >= most {
-			common, most = here, have
-		}
-	}
-	return common
 }

@@ -96,6 +96,12 @@ func lean(in report.Input) report.Input {
 	return in
 }
 
+// everything asks for all figures, also those that say nothing.
+func everything(in report.Input) report.Input {
+	in.Only = []string{"*"}
+	return in
+}
+
 // built is a report that was read back.
 type built struct{ dir, page string }
 
@@ -190,6 +196,21 @@ func (b built) wants(t *testing.T, parts ...string) {
 			t.Errorf("the page does not say %q", p)
 		}
 	}
+}
+
+// captions are those of captions.txt, by the names of the figures.
+func (b built) captions(t *testing.T) map[string]string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(b.dir, "captions.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	captions := make(map[string]string)
+	for _, one := range strings.Split(strings.TrimSpace(string(text)), "\n\n") {
+		name, caption, _ := strings.Cut(one, "\n")
+		captions[name] = caption
+	}
+	return captions
 }
 
 func (b built) csv(t *testing.T) []map[string]string {

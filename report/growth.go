@@ -120,27 +120,34 @@ func (g growth) main() stats.Fit {
 	return g.claimed
 }
 
-// growthFigure shows a series over each network: what was measured, with the fit
+// growthPicture shows a series over each network: what was measured, with the fit
 // of the claimed growth and the best one, and residuals.
-func growthFigure(sc scaling, load, label string, grown []growth) plots.Figure {
-	f := plots.Figure{
-		Name: sc.slug + "-" + units.Slug(label), Title: label + ": growth of messages per CS", Subtitle: load,
-	}
+func growthPicture(sc scaling, load, label string, grown []growth) picture {
+	f := picture{kind: "growth-" + units.Slug(label)}
+	f.Name = "growth-" + units.Slug(label) + "-" + sc.slug
+	f.Title, f.Subtitle = label+": growth of messages per CS", load
 	var residuals []plots.Panel
+	varies := false
 	for _, g := range grown {
-		f.Panels = append(f.Panels, g.fitPanel())
+		panel, said := g.fitPanel()
+		f.Panels, f.predicted = append(f.Panels, panel), append(f.predicted, said...)
 		residuals = append(residuals, g.residualPanel())
+		varies = varies || g.varies
 	}
 	f.Panels = append(f.Panels, residuals...)
 	f.Columns = max(len(grown), 2)
 	if len(grown) > 3 {
 		f.Columns = 0
 	}
+	f.read = "Points are medians with their intervals, curves least-squares fits to every repetition, below them what these leave."
+	if !varies {
+		f.leftOut = sameEverywhere
+	}
 	return f
 }
 
-func (g growth) fitPanel() plots.Panel {
-	p := plots.Panel{
+func (g growth) fitPanel() (p plots.Panel, said []saying) {
+	p = plots.Panel{
 		Title: g.set.network() + ": " + equation(g.main()), X: plots.Axis{Label: "nodes N", Kind: plots.Linear},
 		Y: plots.Axis{Label: "messages per CS, median", Kind: plots.Linear},
 	}
@@ -151,14 +158,15 @@ func (g growth) fitPanel() plots.Panel {
 	p.Series = append(p.Series, plots.Series{Style: g.style, Role: plots.Measured, Points: points})
 	best := g.ranked[0]
 	if g.place > 0 {
-		says := fmt.Sprintf("claimed growth %s, that of %s%s", g.claimed.Growth.Name, sign(g.claim.Kind), brief(g.claim.Formula))
-		p.Series = append(p.Series, g.curveOf(g.claimed, plots.Exact, fmt.Sprintf("%s (%s)", says, citation(g.claim.Source))))
+		says := fmt.Sprintf("claimed growth %s, that of %s", g.claimed.Growth.Name, formula(g.claim))
+		p.Series = append(p.Series, g.curveOf(g.claimed, plots.Exact, "claimed: "+g.claimed.Growth.Name))
+		said = append(said, saying{of: g.set.transport, text: says})
 	}
 	if g.place != 1 {
-		says := fmt.Sprintf("best growth by AICc, %s: %s", g.set.transport, best.Growth.Name)
-		p.Series = append(p.Series, g.curveOf(best, plots.Bound, says))
+		p.Series = append(p.Series, g.curveOf(best, plots.Bound, "best fit: "+best.Growth.Name))
+		said = append(said, saying{of: g.set.transport, text: "the best growth by AICc is " + best.Growth.Name})
 	}
-	return p
+	return p, said
 }
 
 // equation writes a fit with its numbers: "−3.01 + 2.99·N^(1/2)".

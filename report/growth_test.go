@@ -45,17 +45,21 @@ func TestGrowthIsFittedFromFiveSizesOn(t *testing.T) {
 	in.Claims = claiming(dme.Mean, "3(√N−1)", root)
 	b := build(t, in)
 	b.wants(t, "How messages grow with N: serial · CS 100 µs · 50 requests per node", "mean 3(√N−1)", "N^(1/2) +0", "1 of 7", "5: 4–100")
-	svg, err := os.ReadFile(filepath.Join(b.dir, "plots", "scaling-serial-a.svg"))
+	svg, err := os.ReadFile(filepath.Join(b.dir, "plots", "growth-a-serial.svg"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
 		">tcp: −2.995 + 3·N^(1/2)</text>", ">sim: −2.995 + 3·N^(1/2)</text>", ">Residuals of a + c·N^(1/2), each repetition</text>",
-		">claimed growth N^(1/2), that of mean 3(√N−1) (Someone 1980)</text>",
+		">claimed: N^(1/2)</text>",
 	} {
 		if !strings.Contains(string(svg), want) {
 			t.Errorf("the figure lacks %s", want)
 		}
+	}
+	caption := b.captions(t)["growth-a-serial"]
+	if !strings.Contains(caption, "tcp, sim claimed growth N^(1/2), that of mean 3(√N−1) (Someone 1980)") {
+		t.Errorf("the caption says %q", caption)
 	}
 
 	in = grown(t, sizes[1:], noisy)

@@ -86,7 +86,11 @@ func (c *collection) hosts(w *folder) []hostsView {
 		v.Hosts, v.Placement = s.table(), s.placementTable()
 		links := s.links()
 		v.Links, v.ManyLinks = linkTable(links), len(links) > linksAtOnce
-		v.Figures = w.draw(s.delayFigures(prefix, links))
+		var pictures []picture
+		for _, f := range s.delayFigures(prefix, links) {
+			pictures = append(pictures, picture{Figure: f})
+		}
+		v.Figures, _ = w.draw(pictures)
 		all = append(all, v)
 	}
 	return all

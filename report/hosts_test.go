@@ -33,7 +33,7 @@ func TestHostsOnThePage(t *testing.T) {
 		"host-1 → host-2", "0 of 3,600", "−150.037 ms ± 42 µs",
 		"1/throughput − E", "Environment of the coordinator",
 	)
-	for _, name := range []string{"hosts-delay-matrix", "hosts-delay-order", "sync-delay-by-throughput"} {
+	for _, name := range []string{"hosts-delay-matrix", "hosts-delay-order", "sync-delay-by-throughput-vs-n-tcp-saturate"} {
 		if !strings.Contains(b.page, `href="plots/`+name+`.svg"`) {
 			t.Errorf("there is no figure %s", name)
 		}
@@ -89,13 +89,14 @@ func TestDelaysHaveBounds(t *testing.T) {
 
 // A synchronization delay that clocks cannot tell leaves the one that needs none.
 func TestDelayWithoutClocks(t *testing.T) {
-	in := oneCell(t, 2)
+	in := everything(oneCell(t, 2))
 	for _, r := range in.Runs {
 		r.Result.SyncDelay, r.Result.SyncDelayOverT = nil, nil
 	}
 	b := build(t, in)
 	b.wants(t, "synchronization delay, 1/throughput − E")
-	if !strings.Contains(b.page, `href="plots/sync-delay-by-throughput.svg"`) || strings.Contains(b.page, `href="plots/sync-delay.svg"`) {
+	if !strings.Contains(b.page, `href="plots/sync-delay-by-throughput-vs-n-tcp-saturate.svg"`) ||
+		strings.Contains(b.page, `href="plots/sync-delay-vs-n-tcp-saturate.svg"`) {
 		t.Error("not the delay without clocks alone is drawn")
 	}
 }
@@ -320,18 +321,18 @@ func TestPlacesOfLinks(t *testing.T) {
 
 // Error bars of a delay reach further by the bound, and the axis with them.
 func TestBarsReachFurther(t *testing.T) {
-	in := oneCell(t, 2)
+	in := everything(oneCell(t, 2))
 	for _, r := range in.Runs {
 		r.Result.SyncDelay = &result.Quantiles{Count: 9, Mean: 400e3, P50: 400e3, P99: 900e3}
 		r.Result.SyncDelayBound = new(int64(100e3))
 	}
-	if !strings.Contains(build(t, in).svg(t, "sync-delay"), ">500</text>") {
+	if !strings.Contains(build(t, in).svg(t, "sync-delay-vs-n-tcp-saturate"), ">500</text>") {
 		t.Error("no bar reaches 500 µs")
 	}
 	for _, r := range in.Runs {
 		r.Result.SyncDelayBound = nil
 	}
-	if strings.Contains(build(t, in).svg(t, "sync-delay"), ">500</text>") {
+	if strings.Contains(build(t, in).svg(t, "sync-delay-vs-n-tcp-saturate"), ">500</text>") {
 		t.Error("a bar reaches 500 µs without a bound")
 	}
 }
@@ -359,9 +360,9 @@ func TestCurvesStayOnTheirHosts(t *testing.T) {
 	in.Runs = append(in.Runs, other.Runs...)
 	b := build(t, in)
 	b.wants(t, "CS 100 µs · on 2 hosts", "CS 100 µs · on 3 hosts")
-	families := regexp.MustCompile(`<h2>Against [^<]*</h2>`).FindAllString(b.page, -1)
-	if len(families) != 2 || !strings.Contains(families[0], "on 2 hosts") || !strings.Contains(families[1], "on 3 hosts") {
-		t.Errorf("curves %q", families)
+	panels := regexp.MustCompile(`>(on [^<]*)</text>`).FindAllStringSubmatch(b.svg(t, "throughput-vs-load"), -1)
+	if len(panels) != 2 || panels[0][1] != "on 2 hosts" || panels[1][1] != "on 3 hosts" {
+		t.Errorf("panels %q", panels)
 	}
 }
 

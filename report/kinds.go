@@ -9,14 +9,13 @@ import (
 	"dmebench/report/units"
 )
 
-// kindFigure shows of which kinds the messages per CS are: a panel for each
+// kindPicture shows of which kinds the messages per CS are: a panel for each
 // series, a bar for each size, a part for each kind. The parts of a bar add up
 // to all messages of all good runs over all their entries; medians of parts
 // would not add up to anything.
-func (s *set) kindFigure() plots.Figure {
-	f := plots.Figure{
-		Name: s.name("kinds-of-messages"), Title: "Messages per critical section by kind (all repetitions together)", Subtitle: s.about,
-	}
+func (s *set) kindPicture() picture {
+	f := s.picture("kinds-of-messages", "Messages per critical section by kind", "", s.about)
+	f.read = "All messages of all repetitions over all entries; the parts of a bar add up."
 	styles := s.kindStyles()
 	var names []string
 	for _, here := range s.spots {

@@ -37,11 +37,11 @@ func TestKnee(t *testing.T) {
 		{"below everything", 50, ""},
 	} {
 		b := build(t, loaded(t, x.capacity, 100, 200, 400, 800, 1600))
-		svg, err := os.ReadFile(filepath.Join(b.dir, "plots", "throughput-by-load.svg"))
+		svg, err := os.ReadFile(filepath.Join(b.dir, "plots", "throughput-vs-load-tcp-poisson-n5.svg"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !strings.Contains(string(svg), ">offered load</text>") {
+		if !strings.Contains(string(svg), ">offered</text>") {
 			t.Errorf("%s: the figure does not show what was offered", x.name)
 		}
 		if x.knee == "" && strings.Contains(string(svg), "knee") {
@@ -67,32 +67,35 @@ func TestPredictedTimes(t *testing.T) {
 	}
 	b := build(t, in)
 	for file, label := range map[string]string{
-		"mean-response-time": ">a: 2T + E (x)</text>", "throughput": ">a: mean 1/(T + E) (y)</text>",
+		"response-mean-vs-n-tcp-serial": ">2T + E</text>", "throughput-vs-n-tcp-serial": ">mean 1/(T + E)</text>",
 	} {
 		svg, err := os.ReadFile(filepath.Join(b.dir, "plots", file+".svg"))
 		if err != nil {
 			t.Error(err)
 			continue
 		}
-		plain := strings.TrimPrefix(strings.TrimPrefix(label, ">a: "), ">")
-		if !strings.Contains(string(svg), plain) {
-			t.Errorf("%s lacks %q", file, plain)
+		if !strings.Contains(string(svg), label) {
+			t.Errorf("%s lacks %q", file, label)
 		}
 	}
 	for _, r := range in.Runs {
 		r.Result.T = nil
 	}
 	b = build(t, in)
-	if _, err := os.Stat(filepath.Join(b.dir, "plots", "mean-response-time.svg")); err == nil {
+	if _, err := os.Stat(filepath.Join(b.dir, "plots", "response-mean-vs-n-tcp-serial.svg")); err == nil {
 		t.Error("a time is predicted without T")
 	}
 }
 
 // Where nobody competes, the order of entries is the workload's.
 func TestNoFairnessOfSerialRuns(t *testing.T) {
-	b := build(t, experiment(t, []string{"a"}, []string{"serial", "saturate"}, []int{3, 7}, 6))
+	in := experiment(t, []string{"a"}, []string{"serial", "saturate"}, []int{3, 7}, 6)
+	for _, r := range in.Runs {
+		*r.Result.Work.MaxOverMean += float64(r.Result.Nodes) // the same everywhere would not be drawn
+	}
+	b := build(t, in)
 	for workload, want := range map[string]bool{"serial": false, "saturate": true} {
-		svg, err := os.ReadFile(filepath.Join(b.dir, "plots", workload+"-fairness.svg"))
+		svg, err := os.ReadFile(filepath.Join(b.dir, "plots", "fairness-vs-n-tcp-"+workload+".svg"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -122,14 +125,14 @@ func TestClaimsAboutFairness(t *testing.T) {
 	}
 	for _, ordered := range []bool{true, false} {
 		in.KeepsOrder = func(result.Spec) bool { return ordered }
-		svg, err := os.ReadFile(filepath.Join(build(t, in).dir, "plots", "fairness.svg"))
+		svg, err := os.ReadFile(filepath.Join(build(t, in).dir, "plots", "fairness-vs-n-tcp-saturate.svg"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !strings.Contains(string(svg), "equal work (x)") {
+		if !strings.Contains(string(svg), ">equal work</text>") {
 			t.Error("the claim about work is not drawn")
 		}
-		if strings.Contains(string(svg), "in order, links that keep order (x)") != ordered ||
+		if strings.Contains(string(svg), ">in order</text>") != ordered ||
 			strings.Contains(string(svg), "Largest bypass by one node") != ordered {
 			t.Errorf("links keep order: %v, but the claim about such links is drawn: %v", ordered, !ordered)
 		}
@@ -143,7 +146,7 @@ func TestBarsOfKinds(t *testing.T) {
 		r.Result.Messages.ByKind["NONE"] = 0
 	}
 	b := build(t, in)
-	svg, err := os.ReadFile(filepath.Join(b.dir, "plots", "kinds-of-messages.svg"))
+	svg, err := os.ReadFile(filepath.Join(b.dir, "plots", "kinds-of-messages-tcp-saturate.svg"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +161,7 @@ func TestBarsOfKinds(t *testing.T) {
 }
 
 func TestFormats(t *testing.T) {
-	in := lean(experiment(t, []string{"a"}, []string{"saturate"}, []int{3}, 1))
+	in := lean(experiment(t, []string{"a"}, []string{"saturate"}, []int{3, 7}, 1))
 	in.Formats = append(in.Formats, "pdf")
 	b := build(t, in)
 	files, err := filepath.Glob(filepath.Join(b.dir, "plots", "*"))

@@ -85,24 +85,27 @@ func TestPredictions(t *testing.T) {
 	doubted.KnownFalse = "shown by a run"
 	in.Claims = func(string) []dme.Claim { return []dme.Claim{wrong, light, exact, doubted} }
 	in.Setting = func(s result.Spec) (dme.Setting, bool) { return dme.Setting{Nodes: s.Nodes}, s.Nodes != 5 }
-	b := build(t, in)
+	b := build(t, everything(in))
 	b.wants(t, "Exact predictions of messages per CS: 4 of 4 equal to what every run measured.",
 		"2(N−1) = 4 equal", "2(N−1) = 12 equal", "≤ N = 7 exceeded", "N+1 = 8 differs (known to be false)")
 	if strings.Contains(b.page, "light(N)") {
 		t.Error("a claim about light load is held against other loads")
 	}
 	svg := func(workload string) string {
-		data, err := os.ReadFile(filepath.Join(b.dir, "plots", workload+"-messages-per-cs.svg"))
+		data, err := os.ReadFile(filepath.Join(b.dir, "plots", "messages-per-cs-vs-n-tcp-"+workload+".svg"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		return string(data)
 	}
-	if s := svg("saturate"); !strings.Contains(s, ">ricart-agrawala: 2(N−1) (TR-869 §4)</text>") ||
+	if s := svg("saturate"); !strings.Contains(s, ">2(N−1)</text>") ||
 		!strings.Contains(s, "stroke-dasharray:5,3") {
-		t.Error("the exact claim is not drawn dashed with its source")
+		t.Error("the exact claim is not drawn dashed")
 	}
-	if s := svg("saturate"); !strings.Contains(s, ">ricart-agrawala: ≤ N (TR-869 §4)</text>") || strings.Contains(s, "known to be false") {
+	if said := b.captions(t)["messages-per-cs-vs-n-tcp-saturate"]; !strings.Contains(said, "ricart-agrawala 2(N−1) (TR-869 §4)") {
+		t.Errorf("the caption says %q, without the claim and its source", said)
+	}
+	if s := svg("saturate"); !strings.Contains(s, ">≤ N</text>") || strings.Contains(s, "known to be false") {
 		t.Error("what is known to be false is drawn instead of a bound")
 	}
 	if strings.Contains(svg("poisson"), "≤ N") {

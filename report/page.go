@@ -6,9 +6,12 @@ import (
 	_ "embed"
 	"fmt"
 	"html/template"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"dmebench/report/plots"
+	"dmebench/report/units"
 )
 
 //go:embed page.html
@@ -45,8 +48,10 @@ type view struct {
 type section struct {
 	ID, Title string
 	Figures   []figureView
-	Elsewhere string // of a set, where figures stand that are not here
+	LeftOut   []leftOut // figures that say nothing
+	Drawn     bool      // of a set: some of its runs stand in a figure
 	Table     table
+	TeX       string // the name of its file with the table for LaTeX
 	Kinds     []kindRow
 	Recovery  *recovery // of a set with faults
 	Sizes     []int
@@ -55,6 +60,8 @@ type section struct {
 
 type figureView struct {
 	Name, Title string
+	Caption     string // where the title does not stand above it
+	Remarks     string // where it does
 	SVG         template.HTML
 	Formats     []plots.Format
 }
@@ -63,32 +70,42 @@ type figureView struct {
 func (c *collection) view(w *folder) view {
 	var v view
 	v.Answer = c.answer(w)
-	for i, s := range c.sets {
-		shown := section{
-			ID: fmt.Sprintf("set-%d", i+1), Title: s.String(), Figures: w.draw(c.setFigures(s)), Table: c.table(s), Kinds: s.kinds(),
+	show := func(id, title string, pictures []picture) {
+		shown := section{ID: id, Title: title}
+		shown.Figures, shown.LeftOut = w.draw(together(pictures))
+		if len(shown.Figures)+len(shown.LeftOut) > 0 {
+			v.Families = append(v.Families, shown)
 		}
+	}
+	show("over-n", "Against the number of nodes", c.overNodes())
+	for _, same := range Grouped(c.families, func(f *family) string { return f.axis }) {
+		var pictures []picture
+		for _, f := range same {
+			for _, ch := range f.charts {
+				pictures = slices.Concat(pictures, c.pictures(ch), c.recoveryPictures(ch))
+			}
+		}
+		show("over-"+units.Slug(same[0].charts[0].against), "Against "+same[0].axis, pictures)
+	}
+	show("distributions", "Distributions, the course of the runs, and who did the work", c.acrossSets())
+	tex := c.texTables()
+	for i, s := range c.sets {
+		shown := section{ID: fmt.Sprintf("set-%d", i+1), Title: s.String(), Table: c.table(s), TeX: tex[i].Name, Kinds: s.kinds()}
+		w.put(filepath.Join("tables", tex[i].Name), tex[i].Data)
+		shown.Figures, shown.LeftOut = w.draw(c.ofSet(s))
 		for _, here := range s.spots {
 			shown.Sizes = append(shown.Sizes, here.nodes)
 		}
 		if shown.Recovery = c.recovery(s, w); shown.Recovery != nil {
 			v.Faults = true
 		}
-		if f := c.familyOf(s); f != nil {
-			shown.Elsewhere = f.title
-		}
+		shown.Drawn = slices.ContainsFunc(s.inOrder(), func(cell *cell) bool { return len(cell.good) > 0 })
 		v.Sets = append(v.Sets, shown)
 	}
-	for i, f := range c.families {
-		shown := section{ID: fmt.Sprintf("family-%d", i+1), Title: f.title}
-		for _, ch := range f.charts {
-			shown.Figures = append(shown.Figures, w.draw(append(c.figures(ch), c.recoveryFigures(ch)...))...)
-		}
-		v.Families = append(v.Families, shown)
-	}
 	for i, sc := range c.scalings() {
-		v.Scalings = append(v.Scalings, section{
-			ID: fmt.Sprintf("scaling-%d", i+1), Title: sc.title, Figures: w.draw(sc.figures), Rows: sc.rows,
-		})
+		shown := section{ID: fmt.Sprintf("scaling-%d", i+1), Title: sc.title, Rows: sc.rows}
+		shown.Figures, shown.LeftOut = w.draw(sc.pictures)
+		v.Scalings = append(v.Scalings, shown)
 	}
 	v.Hosts = c.hosts(w)
 	v.Title = cmp.Or(c.in.Header.Experiment.Name, "Experiment")

@@ -96,11 +96,11 @@ func (c *collection) recovery(s *set, w *folder) *recovery {
 			r.Rows = append(r.Rows, row)
 		}
 	}
-	var figures []plots.Figure
+	var pictures []picture
 	if c.familyOf(s) == nil {
-		figures = c.recoveryFigures(s.chart)
+		pictures = c.recoveryPictures(s.chart)
 	}
-	r.Figures = w.draw(append(figures, c.courseFigures(s)...))
+	r.Figures, _ = w.draw(append(pictures, c.coursePictures(s)...))
 	return r
 }
 
@@ -140,25 +140,25 @@ func appendKnown[N int64 | uint64](values []float64, x *N) []float64 {
 	return append(values, float64(*x))
 }
 
-// recoveryFigures shows what the costliest fault of a run cost, where runs had
+// recoveryPictures shows what the costliest fault of a run cost, where runs had
 // faults.
-func (c *collection) recoveryFigures(ch chart) []plots.Figure {
-	f := plots.Figure{Name: ch.name("recovery"), Title: "Recovery: the costliest fault of a run", Subtitle: ch.about}
+func (c *collection) recoveryPictures(ch chart) []picture {
+	f := ch.over("recovery", "Recovery: the costliest fault of a run")
+	f.read = ch.howToRead(result.Recovered)
 	for _, q := range []struct{ metric, title, ordinate string }{
 		{result.Recovered, "Until the next entry", "time since the fault"},
 		{result.Served, "Until all who waited were served", "time since the fault"},
 		{result.RecoveryMessages, "Messages until the next entry", "messages"},
 		{result.RequestsLost, "Requests lost, by all faults of the run", "requests"},
 	} {
-		y := axisOf(q.metric, false)
+		y := axisOf(q.metric)
 		y.Label = q.ordinate
-		series, shown, _ := c.series(ch, quantity{median: q.metric})
-		if shown {
+		if series, _ := c.series(ch, quantity{median: q.metric}); measuredIn(series) && !flat(series) {
 			f.Panels = append(f.Panels, plots.Panel{Title: q.title, X: ch.abscissa, Y: y, Names: ch.names, Series: series})
 		}
 	}
 	if f.Empty() {
 		return nil
 	}
-	return []plots.Figure{f}
+	return []picture{f}
 }

@@ -64,12 +64,12 @@ func TestRecoveryIsShown(t *testing.T) {
 		}
 	}
 	for name, wants := range map[string][]string{
-		"course-a-n5": {
+		"course-a-tcp-saturate-n5": {
 			"Course of the run: a, N = 5", ">kill holder</text>", ">restart holder</text>",
 			"<title>restart holder @+50ms: 50 ms after the first fault</title>",
 			"<title>5 ms after the first fault: 500 entries/s, 95% interval 500 entries/s to 500 entries/s, 6 repetitions</title>",
 		},
-		"recovery": {"a, N = 5: 42.5 ms, 95% interval 40 ms to 45 ms, 6 repetitions"},
+		"recovery-vs-n-tcp-saturate": {"a, N = 5: 42.5 ms, 95% interval 40 ms to 45 ms, 6 repetitions"},
 	} {
 		svg, err := os.ReadFile(filepath.Join(b.dir, "plots", name+".svg"))
 		if err != nil {
@@ -119,9 +119,9 @@ func TestFaultsTellCellsApart(t *testing.T) {
 	}
 
 	in.Header.Experiment.Axes = []result.Axis{{Name: "faults", Over: "faults", Title: "faults"}}
-	b = build(t, in)
-	b.wants(t, "Against faults: tcp · saturate · CS 100 µs · 50 requests per node")
-	svg, err := os.ReadFile(filepath.Join(b.dir, "plots", "throughput-by-faults.svg"))
+	b = build(t, everything(in))
+	b.wants(t, "Against faults")
+	svg, err := os.ReadFile(filepath.Join(b.dir, "plots", "throughput-vs-faults-tcp-saturate-n5.svg"))
 	if err != nil {
 		t.Fatal(err)
 	}

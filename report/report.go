@@ -1,6 +1,6 @@
 // Package report turns the results of an experiment into pictures and one page
 // that can be trusted: report.html, which needs nothing but a browser,
-// plots/*.{svg,png,pdf} and summary.csv.
+// plots/*.{svg,png,pdf} with their captions, tables/*.tex and summary.csv.
 //
 // It is handed results and claims, and knows neither networks nor algorithms.
 // Guarantees: a run that did not end well is in no median and in no figure, but
@@ -16,12 +16,9 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"html/template"
-	"os"
 	"path/filepath"
 
 	"dmebench/dme"
-	"dmebench/internal/atomicfile"
 	"dmebench/report/plots"
 	"dmebench/report/units"
 	"dmebench/result"
@@ -50,6 +47,14 @@ type Input struct {
 	// Formats are those in which plots are written beside the page, svg, png or
 	// pdf; nil for all of them. In the page they are there in any case.
 	Formats []plots.Format
+
+	// Only chooses figures by patterns of their names, as [path.Match] has them; nil for
+	// those that have something to say. So also what a report leaves out can be drawn.
+	Only []string
+
+	// Size is how large the files of the plots are drawn. In the page figures are as
+	// large as a screen wants them.
+	Size plots.Size
 }
 
 // Outcome says how a run ended: [result.OK] for one whose numbers are used, else
@@ -68,53 +73,21 @@ func Build(in Input, dir string) (page string, err error) {
 	if in.Formats == nil {
 		in.Formats = plots.Formats()
 	}
-	if err := os.MkdirAll(filepath.Join(dir, "plots"), 0o777); err != nil {
-		return "", fmt.Errorf("report: %w; choose another folder", err)
+	if err := in.Size.Check(); err != nil {
+		return "", fmt.Errorf("report: %w", err)
 	}
-	f := folder{dir: dir, formats: in.Formats, taken: make(units.Names)}
+	f := folder{dir: dir, formats: in.Formats, size: in.Size, only: in.Only, taken: make(units.Names), found: make(map[string]bool)}
 	c := collect(in)
 	html, err := c.view(&f).page()
 	if err != nil {
 		return "", fmt.Errorf("report: page: %w", err)
 	}
-	f.write("summary.csv", c.csv())
-	f.write("report.html", html)
-	return filepath.Join(dir, "report.html"), f.err
-}
-
-// folder is that of a report.
-type folder struct {
-	dir     string
-	formats []plots.Format
-	taken   units.Names // of figures
-	err     error       // the first one; nothing is written after it
-}
-
-// draw writes figures and returns them as the page shows them.
-func (f *folder) draw(figures []plots.Figure) []figureView {
-	var views []figureView
-	for _, figure := range figures {
-		figure.Name = f.taken.Take(figure.Name)
-		drawn, err := figure.Render(append([]plots.Format{plots.SVG}, f.formats...)...)
-		if err != nil && f.err == nil {
-			f.err = fmt.Errorf("report: %w", err)
-		}
-		for _, format := range f.formats {
-			f.write(filepath.Join("plots", figure.Name+"."+string(format)), drawn[format])
-		}
-		// A figure's text is escaped where it is drawn.
-		views = append(views, figureView{figure.Name, figure.Title, template.HTML(drawn[plots.SVG]), f.formats})
+	if err := f.unknown(); err != nil {
+		return "", err
 	}
-	return views
-}
-
-// write replaces a file of the folder, as a whole or not at all.
-func (f *folder) write(name string, data []byte) {
-	path := filepath.Join(f.dir, name)
-	if f.err != nil {
-		return
-	}
-	if err := atomicfile.Write(path, data); err != nil {
-		f.err = fmt.Errorf("report: write %s: %w; is its folder writable, and is there room on the disk?", path, err)
-	}
+	f.put("summary.csv", c.csv())
+	f.put("captions.txt", f.captionsText())
+	f.put("captions.tex", f.captionsTeX())
+	f.put("report.html", html)
+	return filepath.Join(dir, "report.html"), f.writeAll()
 }

@@ -25,8 +25,9 @@ func TestReport(t *testing.T) {
 		"name: quickstart", "What the numbers mean")
 
 	for _, name := range []string{
-		"messages-per-cs", "throughput", "response-time", "waiting-time", "sync-delay", "sync-delay-over-t", "kinds-of-messages",
-		"fairness", "response-time-percentiles",
+		"messages-per-cs-vs-n-tcp-saturate", "throughput-vs-n-tcp-saturate", "response-p50-vs-n-tcp-saturate",
+		"response-p99-vs-n-tcp-saturate", "sync-delay-over-t-vs-n-tcp-saturate", "kinds-of-messages-tcp-saturate",
+		"fairness-vs-n-tcp-saturate", "response-cdf-tcp-saturate-n13", "response-percentiles-tcp-saturate-n13",
 	} {
 		if _, err := os.Stat(filepath.Join(b.dir, "plots", name+".svg")); err != nil {
 			t.Error(err)
@@ -56,10 +57,13 @@ func TestSameInputSameBytes(t *testing.T) {
 	in.Formats = plots.Formats()
 	one, two := build(t, in), build(t, in)
 	files, err := filepath.Glob(filepath.Join(one.dir, "*", "*"))
-	if err != nil || len(files) != 3 {
-		t.Fatalf("%v, %v; want one figure in three formats", files, err)
+	if err != nil || len(files) != 4 {
+		t.Fatalf("%v, %v; want one figure in three formats and one table", files, err)
 	}
-	for _, f := range append(files, filepath.Join(one.dir, "report.html"), filepath.Join(one.dir, "summary.csv")) {
+	for _, name := range []string{"report.html", "summary.csv", "captions.txt", "captions.tex"} {
+		files = append(files, filepath.Join(one.dir, name))
+	}
+	for _, f := range files {
 		rel, _ := filepath.Rel(one.dir, f)
 		a, errA := os.ReadFile(f)
 		b, errB := os.ReadFile(filepath.Join(two.dir, rel))
@@ -180,9 +184,10 @@ func TestTwelveSeries(t *testing.T) {
 // A page that is read in the dark turns the colours of figures together with those
 // of the keys in its tables.
 func TestDarkPage(t *testing.T) {
-	b := build(t, lean(experiment(t, []string{"a"}, []string{"saturate"}, []int{3}, 1)))
+	b := build(t, lean(experiment(t, []string{"a"}, []string{"saturate"}, []int{3, 7}, 1)))
 	_, dark, _ := strings.Cut(b.page[:strings.Index(b.page, "</style>")], "prefers-color-scheme: dark")
-	if !strings.Contains(dark, "figure svg, td i { filter: invert(") || !regexp.MustCompile(`<figure>\s*<svg `).MatchString(b.page) ||
+	if !strings.Contains(dark, "figure svg, td i { filter: invert(") ||
+		!regexp.MustCompile(`<figure id="[^"]*">\s*<svg `).MatchString(b.page) ||
 		!regexp.MustCompile(`<td[^>]*><i class="s0">`).MatchString(b.page) {
 		t.Error("the colours of figures and of their keys do not turn together")
 	}
@@ -216,7 +221,7 @@ func TestErrorsNameTheFile(t *testing.T) {
 
 func TestBuildingAgainReplaces(t *testing.T) {
 	dir := t.TempDir()
-	in := lean(experiment(t, []string{"a"}, []string{"saturate"}, []int{3}, 1))
+	in := lean(experiment(t, []string{"a"}, []string{"saturate"}, []int{3, 7}, 1))
 	for _, title := range []string{"the first", "the second"} {
 		in.Header.Experiment.Name = title
 		page, err := report.Build(in, dir)
@@ -232,7 +237,7 @@ func TestBuildingAgainReplaces(t *testing.T) {
 		}
 	}
 	entries, err := os.ReadDir(dir)
-	if err != nil || len(entries) != 3 {
-		t.Errorf("%v, %v; want report.html, summary.csv and plots", entries, err)
+	if err != nil || len(entries) != 6 {
+		t.Errorf("%v, %v; want report.html, summary.csv, captions.txt, captions.tex, plots and tables", entries, err)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"dmebench/report/circumstance"
-	"dmebench/report/plots"
 	"dmebench/report/stats"
 	"dmebench/report/units"
 )
@@ -19,10 +18,10 @@ const fewestSizes = 5
 // scaling says how the messages per CS grow with N under one workload, over all
 // networks under which they were counted.
 type scaling struct {
-	title   string
-	slug    string
-	figures []plots.Figure
-	rows    []growthRow
+	title    string
+	slug     string
+	pictures []picture
+	rows     []growthRow
 }
 
 // growthRow is one series over one network: its claimed growth, all growths in
@@ -57,13 +56,13 @@ func (c *collection) scalings() []scaling {
 	var all []scaling
 	taken := make(map[string]int)
 	for _, key := range keys {
-		sc := scaling{title: "How messages grow with N: " + key, slug: "scaling-" + units.Slug(byKey[key][0].workload)}
+		sc := scaling{title: "How messages grow with N: " + key, slug: units.Slug(byKey[key][0].workload)}
 		if taken[sc.slug]++; taken[sc.slug] > 1 {
 			sc.slug = fmt.Sprintf("%s-%d", sc.slug, taken[sc.slug])
 		}
 		for _, label := range c.labels {
 			if grown := c.grown(byKey[key], label); len(grown) > 0 {
-				sc.figures = append(sc.figures, growthFigure(sc, key, label, grown))
+				sc.pictures = append(sc.pictures, growthPicture(sc, key, label, grown))
 				for _, g := range grown {
 					sc.rows = append(sc.rows, g.row())
 				}

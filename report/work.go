@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 
 	"dmebench/report/plots"
 	"dmebench/report/stats"
@@ -12,11 +13,11 @@ import (
 // mostDots is the largest system of which every node is drawn.
 const mostDots = 31
 
-// workFigure shows how the messages are shared among the nodes: for each series
+// workPicture shows how the messages are shared among the nodes: for each series
 // a column of its own, and in it a dot for each node, in order. It is what
 // Maekawa 1985, section 2, asks of a distributed algorithm: (c) equal work and
 // (d) equal responsibility.
-func (s *set) workFigure() plots.Figure {
+func (s *set) workPicture() picture {
 	var largest spot
 	for _, here := range s.spots {
 		if here.nodes <= mostDots {
@@ -24,13 +25,11 @@ func (s *set) workFigure() plots.Figure {
 		}
 	}
 	n := largest.nodes
-	f := plots.Figure{
-		Name:     s.name("work-per-node"),
-		Title:    fmt.Sprintf("Work of each node, N = %d", n),
-		Subtitle: s.about,
-		X:        plots.Axis{Label: "a column for each algorithm, in it the nodes in order", Kind: plots.Names},
-		Y:        plots.Axis{Label: "messages sent and received / mean", Kind: plots.Values},
-	}
+	f := s.picture("work-per-node", "Work of each node", fmt.Sprintf("n%d", n), append(slices.Clone(s.about), largest.text))
+	f.X = plots.Axis{Label: "nodes in order, by algorithm", Kind: plots.Names}
+	f.Y = plots.Axis{Label: "messages / mean", Kind: plots.Values}
+	f.read = "A column for each algorithm, in it a dot for each node, in order: " +
+		"the messages that it sent and received over the mean of all nodes, median over the repetitions."
 	if n < 2 {
 		return f
 	}

@@ -66,6 +66,15 @@ func TestAllReturnsFreshDescriptions(t *testing.T) {
 	}
 }
 
+// A paper says something of its algorithm that can be judged.
+func TestEveryPaperMakesClaims(t *testing.T) {
+	for _, a := range catalog.All() {
+		if len(a.Claims) == 0 && !a.AsPublished {
+			t.Errorf("%s: no claims", a.Name)
+		}
+	}
+}
+
 func TestPrepare(t *testing.T) {
 	for _, a := range catalog.All() {
 		opt, err := a.Resolve(nil)

@@ -76,9 +76,7 @@ func (s *Search) Join(ctx context.Context, next func(ctx context.Context, first 
 		}
 		all.add(p)
 	}
-	r := &randomSearch{Search: s, done: uint64(all.Done), report: Report{
-		Steps: all.Steps, Entries: all.Entries, MaxBypass: all.MaxBypass, Refused: all.Refused, Refusal: all.Refusal,
-	}}
+	r := &randomSearch{Search: s, done: uint64(all.Done), sum: all}
 	r.failed.Store(int64(s.Schedules))
 	if all.Broken {
 		k := all.Done - 1

@@ -17,7 +17,7 @@ func (s *Search) Random(ctx context.Context) Report {
 	start := time.Now()
 	ctx, cancel := s.within(ctx)
 	defer cancel()
-	r := &randomSearch{Search: s, report: Report{Workers: s.Workers}}
+	r := &randomSearch{Search: s, ahead: make(map[int64]Part), report: Report{Workers: s.Workers}}
 	r.failed.Store(int64(s.Schedules))
 	var wg sync.WaitGroup
 	for range s.Workers {
@@ -62,7 +62,9 @@ type randomSearch struct {
 	failed atomic.Int64 // the first schedule that broke a property, or their number
 
 	mu     sync.Mutex
-	done   uint64 // schedules
+	done   uint64         // schedules
+	ahead  map[int64]Part // of schedules that were run, those after one that was not yet
+	sum    Part           // of all before these
 	report Report
 	steps  []vnet.Step // of the schedule that failed; nil where there was not even a system
 }
@@ -76,13 +78,15 @@ func (r *randomSearch) work(ctx context.Context) {
 			return
 		}
 		one, broken := r.schedule(k, taken[:0])
-		if one != nil {
-			taken = one.taken
-			r.add(one)
-		}
 		if broken != nil {
 			r.fail(k, broken, one.steps())
 		}
+		p := Part{First: int(k), Done: 1}
+		if one != nil {
+			taken = one.taken
+			p.count(one)
+		}
+		r.add(p)
 	}
 }
 
@@ -98,24 +102,36 @@ func (r *randomSearch) fail(k int64, v *vnet.Violation, steps []vnet.Step) {
 	}
 }
 
-// add counts a schedule.
-func (r *randomSearch) add(one *run) {
+// add counts a schedule. They are added up in their order, so that those after the one
+// that broke a property, which other workers may have run meanwhile, are left out.
+func (r *randomSearch) add(p Part) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.done++
-	r.report.Steps += uint64(one.Steps)
-	r.report.Entries += one.Entries
-	r.report.MaxBypass = max(r.report.MaxBypass, one.MaxBypass)
-	count, reason := one.Refused()
-	r.report.Refused += count
-	r.report.Refusal = firstReason(r.report.Refusal, reason)
+	r.ahead[int64(p.First)] = p
+	for {
+		k := int64(r.sum.Done)
+		p, ok := r.ahead[k]
+		if !ok || k > r.failed.Load() {
+			break
+		}
+		delete(r.ahead, k)
+		r.sum.add(p)
+	}
 	if r.Progress != nil && r.done%64 == 0 {
 		r.Progress(r.done)
 	}
 }
 
 func (r *randomSearch) finish(ctx context.Context, start time.Time) Report {
+	if r.report.Violation == nil {
+		for _, p := range r.ahead { // the context has ended; the sums do not depend on the order
+			r.sum.add(p)
+		}
+	}
 	report := r.report
+	report.Steps, report.Entries, report.MaxBypass = r.sum.Steps, r.sum.Entries, r.sum.MaxBypass
+	report.Refused, report.Refusal = r.sum.Refused, r.sum.Refusal
 	report.Elapsed = time.Since(start)
 	report.Complete = report.Violation == nil && ctx.Err() == nil
 	if report.Violation == nil {

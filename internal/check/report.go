@@ -22,7 +22,7 @@ type Report struct {
 	Stopped  string // why it is not complete, "" where it is or where a violation ended it
 
 	Schedules uint64 // random: up to the one that broke a property
-	Steps     uint64 // random: taken in all that were run, of which a few may be later ones; exhaustive: taken from all states
+	Steps     uint64 // random: taken in all of these; exhaustive: taken from all states
 	Entries   uint64 // random: into the critical section, in these steps
 	MaxBypass int    // random: most entries of others between a request and its entry, in these steps
 	States    uint64 // exhaustive: distinct ones

@@ -19,6 +19,9 @@ func forceFlag() cli.Flag {
 // fits refuses a run that needs more than this host has left, before anything is
 // started; with force it says so and lets it begin.
 func (p *program) fits(s result.Spec, readFile func(string) ([]byte, error), force bool) error {
+	if err := programs(s); err != nil {
+		return err
+	}
 	e := run.EstimateOf(s, p.catalog, readFile)
 	if e.Workers == 0 && e.Memory == 0 {
 		return nil // a small simulation, which fits anywhere

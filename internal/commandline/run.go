@@ -79,7 +79,7 @@ func (p *program) runCommand() *cli.Command {
 			&cli.StringFlag{Name: "out", Usage: "keep the result as a JSON file in folder `DIR`"},
 			jsonFlag("print the result as one JSON object"),
 			quietFlag(),
-		}, slices.Concat(natsFlags(), placementFlags(), credentialFlags())...),
+		}, slices.Concat(execFlags(), natsFlags(), placementFlags(), credentialFlags())...),
 		Action: p.run,
 	}
 }
@@ -180,7 +180,7 @@ func refusal(ctx context.Context, err error) error {
 // specOf reads the flags. What they mean is checked when the spec is resolved.
 func specOf(c *cli.Context) (result.Spec, error) {
 	var errs []error
-	if !c.IsSet("algorithm") {
+	if !c.IsSet("algorithm") && !c.IsSet("exec") {
 		errs = append(errs, errors.New("--algorithm is missing; «dmebench list» shows what there is"))
 	}
 	if !c.IsSet("nodes") {
@@ -214,17 +214,21 @@ func specOf(c *cli.Context) (result.Spec, error) {
 			set[run.LayerOption] = layer
 		}
 	}
-	if errs != nil {
-		return result.Spec{}, failWith(exit.Usage, errors.Join(errs...))
-	}
-	return result.Spec{
+	spec := result.Spec{
 		Algorithm: c.String("algorithm"), Nodes: c.Int("nodes"), Transport: c.String("transport"), Workload: c.String("workload"),
 		Rate: c.Float64("rate"), TotalRate: c.Float64("total-rate"), CS: c.String("cs"),
 		Requests: c.Int("requests"), Duration: result.Duration(c.Duration("duration")), Seed: c.Uint64("seed"),
 		NodesPerWorker: c.Int("nodes-per-worker"), Warmup: c.String("warmup"), StallAfter: result.Duration(c.Duration("stall-after")),
 		Set: set, Listen: c.String("listen"), AllowMismatch: c.Bool("allow-mismatch"),
 		Faults: c.StringSlice("fault"), Resource: c.String("resource"),
-	}, nil
+	}
+	if err := execSpec(c, &spec); err != nil {
+		errs = append(errs, err)
+	}
+	if errs != nil {
+		return result.Spec{}, failWith(exit.Usage, errors.Join(errs...))
+	}
+	return spec, nil
 }
 
 func settingsOf(c *cli.Context) (map[string]string, []error) {

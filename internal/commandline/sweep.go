@@ -115,7 +115,7 @@ func (p *program) sweep(c *cli.Context) error {
 		}
 		p.exit = p.judged(p.exit, threshold.OfCells(set, thresholds))
 	}
-	return p.buildReport(summary.Dir, filepath.Join(summary.Dir, "report"), nil)
+	return p.buildReport(summary.Dir, filepath.Join(summary.Dir, "report"), look{})
 }
 
 // simulated reports whether an experiment has runs over the simulated network, and overNetworks

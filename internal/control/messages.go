@@ -22,6 +22,10 @@ type Boot struct {
 	Broker nats.Broker `json:"broker"` // of the control plane
 	Run    string      `json:"run"`    // names the run among those of one broker
 	Worker int         `json:"worker"` // index from 0
+
+	// Exec says that the worker may start the programs that a run names. Workers on
+	// other hosts may not.
+	Exec bool `json:"exec,omitempty"`
 }
 
 // Op says what a command asks for.
@@ -137,6 +141,7 @@ type Reply struct {
 	Dropped  uint64              `json:"dropped,omitempty"` // report: records beyond the limit
 	Chunks   int                 `json:"chunks,omitempty"`  // report: how many chunks of records there are
 	Refusals []string            `json:"refusals,omitempty"`
+	Types    []string            `json:"types,omitempty"` // report: what kinds 1, 2, … of messages are called, where the nodes decide that
 	States   []string            `json:"states,omitempty"`
 	Waits    *stall.Standstill   `json:"waits,omitempty"`    // states: what your nodes wait for
 	Recorded []Recorded          `json:"recorded,omitempty"` // report: what was recorded of each node

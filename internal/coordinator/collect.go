@@ -7,8 +7,10 @@ import (
 	"slices"
 	"sync"
 
+	"dmebench/dme"
 	"dmebench/internal/control"
 	"dmebench/internal/entrylog"
+	"dmebench/internal/foreign"
 	"dmebench/internal/host"
 	"dmebench/internal/measure"
 	"dmebench/result"
@@ -26,6 +28,9 @@ func (c *coordinator) observe(ctx context.Context) (measure.Observation, error) 
 	}
 	var errs [4]error
 	o.Nodes, errs[0] = c.counts(ctx)
+	if foreign.Is(c.job.Algorithm.Name) {
+		o.Job = withKinds(c.job, nil) // until the workers tell
+	}
 	c.describeHosts(ctx, &o)
 	errs[1] = c.observeFaults(ctx, &o)
 	errs[2] = c.witnessed(ctx, &o)
@@ -84,6 +89,7 @@ func (c *coordinator) collect(ctx context.Context, o *measure.Observation) error
 			o.Warnings = append(o.Warnings, "a message was refused: "+refusal)
 		}
 	}
+	nameKinds(o, reports, func(w int) []dme.NodeID { return c.places[w].nodes })
 	wire.RefusedFrames += c.data.refused()
 	wire.RefusedConns += c.strangers()
 	o.Wire = measure.Wire(wire)

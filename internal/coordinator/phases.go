@@ -102,7 +102,7 @@ func (c *coordinator) startWorker(ctx context.Context, w int) error {
 	c.mu.Lock()
 	at.joined = make(chan struct{})
 	c.mu.Unlock()
-	boot := control.Boot{Run: c.run, Worker: w}
+	boot := control.Boot{Run: c.run, Worker: w, Exec: true}
 	if c.broker != nil {
 		boot.Broker = c.broker.Broker()
 	}

@@ -39,7 +39,7 @@ type candidate struct {
 // order in which a repetition runs them.
 func (r *resolver) configurations() []Cell {
 	for i, e := range r.file.Algorithms {
-		a, err := r.catalog.Lookup(e.Name)
+		a, err := r.catalog.Runnable(e.Name)
 		if err != nil {
 			a = &dme.Algorithm{Name: e.Name}
 		}

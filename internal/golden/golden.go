@@ -14,6 +14,9 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write the files that are generated as they should be")
 
+// Rewriting says whether -rewrite was given, for pages of which a part is generated.
+func Rewriting() bool { return *rewrite }
+
 // MustBe fails the test where the file does not hold what it should, or makes it
 // so with -rewrite.
 func MustBe(t *testing.T, file string, want []byte) {

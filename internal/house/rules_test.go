@@ -53,6 +53,9 @@ var importRules = []importRule{
 		may: []string{},
 	},
 
+	// Nodes that are processes of their own. It knows their protocol and no network.
+	{of: []string{"internal/foreign"}, may: []string{"dme"}},
+
 	// Between the clocks of hosts.
 	{of: []string{"internal/clock/exchange"}, may: []string{"internal/clock"}},
 

@@ -235,6 +235,31 @@ func (h *Runner) Timeout(timer dme.TimerID) {
 	h.apply()
 }
 
+// Act lets a node act by itself, as one does whose steps a process of its own takes:
+// f says what it does.
+func (h *Runner) Act(f func(out *dme.Outbox)) {
+	f(&h.out)
+	h.apply()
+}
+
+// CountSent counts a message to one node that the runtime carries in a form of its
+// own, of that size in bytes. It is called before the message is sent.
+func (h *Runner) CountSent(kind dme.Kind, size int) {
+	c := h.counters
+	c.Sent[kind].Add(1)
+	c.SentTotal.Add(1)
+	c.Transmissions.Add(1)
+	c.Bytes.Add(uint64(size))
+	raise(&c.LongestMessage, uint64(size))
+}
+
+// CountHandled counts a message that was given to a node in a form of its own. Unlike
+// other methods, it may be called while the node does something else.
+func (h *Runner) CountHandled(kind dme.Kind) {
+	h.counters.Handled[kind].Add(1)
+	h.counters.HandledTotal.Add(1)
+}
+
 // Restore puts the local process where it stood at an earlier moment, and
 // forgets what an event that did not come to its end has left behind. For an
 // explorer, which goes back and forth between states: the node's own state is

@@ -9,6 +9,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/internal/environment"
+	"dmebench/internal/foreign"
 	"dmebench/report/units"
 	"dmebench/result"
 	"dmebench/workload"
@@ -37,6 +38,9 @@ const (
 	ownDescriptors = 14      // of any process
 	perWorker      = 4       // descriptors of the coordinator: two pipes, the process, the control plane
 	socketMemory   = 4 << 10
+
+	interpreterMemory = 16 << 20 // of a node in another language: twice a Python interpreter, a third of a Node.js
+
 	simulatedNode  = 1200
 	simulatedEntry = 100
 	messageMemory  = 200
@@ -85,6 +89,11 @@ func (e *Estimate) real(j *Job, nodes footprint) {
 		e.Descriptors += uint64(e.Workers)
 	}
 	memory := w*(workerMemory+nodes.system) + float64(j.Spec.Nodes)*nodes.each
+	if foreign.Is(j.Algorithm.Name) {
+		memory += float64(j.Spec.Nodes) * interpreterMemory
+		e.Descriptors = max(e.Descriptors, uint64(ownDescriptors+6*per))
+		e.Threads += uint64(j.Spec.Nodes)
+	}
 	if j.Network.Connected {
 		peers := min(w-1, float64(e.RequestSet)*float64(per))
 		e.Connections = whole(w * peers)

@@ -11,9 +11,9 @@ import (
 	"strconv"
 	"strings"
 
-	"dmebench/internal/suggest"
-
 	"dmebench/dme"
+	"dmebench/internal/foreign"
+	"dmebench/internal/suggest"
 	"dmebench/result"
 	"dmebench/transport"
 	"dmebench/transport/link"
@@ -46,6 +46,9 @@ func (c Catalog) Lookup(name string) (*dme.Algorithm, error) {
 		return c[slices.Index(names, found)], nil
 	case name == "":
 		return nil, errors.New("which algorithm? 'dmebench list' shows what there is")
+	case foreign.Is(name):
+		return nil, fmt.Errorf("%s: nodes in other languages are processes of their own, whose steps can be neither chosen nor simulated; "+
+			"'dmebench run --exec COMMAND' runs them over a real network", name)
 	}
 	return nil, suggest.Unknown("algorithm", name, names, "'dmebench list' shows what there is")
 }
@@ -89,7 +92,7 @@ func Resolve(s result.Spec, c Catalog, readFile func(string) ([]byte, error)) (*
 
 // outline looks up what a spec names, and prepares nothing.
 func outline(s result.Spec, c Catalog, readFile func(string) ([]byte, error)) (*Job, error) {
-	s = s.WithDefaults()
+	s = Canonical(s.WithDefaults())
 	j := &Job{Spec: s, Warmup: -1}
 	var errs []error
 	try := func(err error) bool {
@@ -99,7 +102,7 @@ func outline(s result.Spec, c Catalog, readFile func(string) ([]byte, error)) (*
 		return err == nil
 	}
 
-	a, err := c.Lookup(s.Algorithm)
+	a, err := c.Runnable(s.Algorithm)
 	try(err)
 	kind, err := workload.Lookup(s.Workload)
 	try(err)
@@ -193,6 +196,7 @@ func (j *Job) complete() (*Job, error) {
 	if len(j.Missing) > 0 && !s.AllowMismatch {
 		try(j.mismatch())
 	}
+	try(j.checkForeign())
 	try(j.checkPatience())
 	try(j.checkResource())
 	if err := a.CheckNodes(s.Nodes, opt); err != nil {

@@ -30,7 +30,9 @@ func Main(catalog run.Catalog, stdin io.Reader, stderr io.Writer) int {
 		return exit.Usage
 	}
 
-	w := &worker{catalog: catalog, clock: clock.New(), memory: os.NewFile(pageDescriptor, "shared page"), control: boot.Broker}
+	w := &worker{
+		catalog: catalog, clock: clock.New(), memory: os.NewFile(pageDescriptor, "shared page"), control: boot.Broker, exec: boot.Exec,
+	}
 	joined := make(chan struct{})
 	var member *control.Member
 	var err error
@@ -45,6 +47,7 @@ func Main(catalog run.Catalog, stdin io.Reader, stderr io.Writer) int {
 	}
 	close(joined)
 	defer member.Close()
+	defer w.endGuests()
 
 	gone := make(chan struct{})
 	go func() {

@@ -10,6 +10,7 @@ import (
 	"dmebench/internal/alarm"
 	"dmebench/internal/entrylog"
 	"dmebench/internal/eventlog"
+	"dmebench/internal/foreign"
 	"dmebench/internal/localprocess"
 	"dmebench/internal/noderun"
 	"dmebench/transport"
@@ -32,8 +33,9 @@ type node struct {
 	leaving bool     // the critical section is over already: it lasts no time
 	staying bool     // it stays in the critical section, for a fault that is to strike it there
 	timers  map[dme.TimerID]uint64
-	serial  uint64 // of timers
-	use     use    // of the run's shared resource
+	serial  uint64         // of timers
+	use     use            // of the run's shared resource
+	guest   *foreign.Child // the process that decides what the node does; nil where it is no process of its own
 }
 
 func newNode(w *worker, id dme.NodeID) *node {
@@ -55,6 +57,9 @@ func newNode(w *worker, id dme.NodeID) *node {
 
 // receive handles a frame from another node.
 func (n *node) receive(from dme.NodeID, frame []byte) error {
+	if n.guest != nil {
+		return n.pass(from, frame)
+	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	vec := n.spare

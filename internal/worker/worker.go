@@ -43,6 +43,7 @@ type worker struct {
 	clock   *clock.Clock
 	memory  *os.File    // what the shared page lies in
 	control nats.Broker // of the control plane
+	exec    bool        // may start programs that the run names
 
 	assigned  *control.Assignment
 	job       *run.Job
@@ -61,6 +62,7 @@ type worker struct {
 	clocks    clock.Reading      // then
 	marked    int64              // when that was
 	lapses    *lapse.Watch
+	guests    guests // where nodes are processes of their own
 
 	failOnce sync.Once
 }
@@ -81,7 +83,9 @@ func (w *worker) answer(c control.Command) (r control.Reply) {
 	case control.OpAssign:
 		r, err = w.assign(c.Assign)
 	case control.OpConnect:
-		err = w.transport.Start(c.Book, w)
+		if err = w.transport.Start(c.Book, w); err == nil {
+			err = w.awaitGuests()
+		}
 	case control.OpPing:
 		r.Delays, r.Lost, err = w.ping(c)
 	case control.OpDown:
@@ -160,6 +164,9 @@ func (w *worker) assign(a *control.Assignment) (control.Reply, error) {
 	for _, id := range a.Local {
 		w.nodes[id] = newNode(w, id)
 	}
+	if err := w.startGuests(); err != nil {
+		return r, err
+	}
 	w.prepareFaults()
 	if err := w.openResource(); err != nil {
 		return r, err
@@ -232,6 +239,7 @@ func (w *worker) begin(at int64) {
 			p.Start()
 			p.Begin(at)
 		})
+		n.hear()
 	})
 }
 
@@ -301,7 +309,7 @@ func (w *worker) report() control.Reply {
 	c := w.transport.Counters().Minus(w.base)
 	change := w.clocks.Until(clock.Read())
 	r.Wire, r.Clocks, r.Lapses = &c, &change, w.lapses.Since(w.marked)
-	r.Misread = w.clock.Error()
+	r.Misread, r.Types = w.clock.Error(), w.guests.types.Names()
 	if t, ok := w.transport.(transport.Warner); ok {
 		r.Warnings = t.Warnings()
 	}
@@ -342,7 +350,7 @@ func (w *worker) states(limit int) []string {
 	w.each(func(n *node) {
 		n.mu.Lock()
 		defer n.mu.Unlock()
-		s := noderun.Describe(n.proc.Runner)
+		s := n.describe()
 		if n.proc.Activity() == noderun.Idle {
 			others = append(others, s)
 		} else {
@@ -365,6 +373,7 @@ func (w *worker) waits() *stall.Standstill {
 }
 
 func (w *worker) close() {
+	w.endGuests()
 	if w.lapses != nil {
 		w.lapses.Close()
 	}

@@ -14,6 +14,11 @@ import (
 // is logarithmic: one and a half decades.
 const logFrom = 31.622776601683793
 
+// A bar may stretch an axis beyond the largest value that it belongs to by these
+// factors: of a linear axis, of a logarithmic one, and by a band of either. What reaches further is cut, with a
+// mark: one repetition out of line must not press all medians to the ground.
+const stretch, stretchLog, stretchBand = 1.5, 3, 3
+
 // manyValues on an abscissa get round ticks instead of one each.
 const manyValues = 12
 
@@ -54,9 +59,13 @@ func (e extent) empty() bool { return e.min > e.max }
 // heights can be compared.
 func (p Panel) yScale() scale {
 	points, bars := newExtent(), newExtent()
+	room := float64(stretch)
 	// The parts of a stack can be compared on a linear axis only.
 	linear := p.Y.Kind == Linear || slices.ContainsFunc(p.Series, func(s Series) bool { return s.Role == Layer })
 	for _, s := range p.Series {
+		if s.Role == Band {
+			room = stretchBand
+		}
 		for _, pt := range s.Points {
 			// The quickest of all may be a thousand times below the rest: a
 			// distribution is read from its first tenth on.
@@ -67,6 +76,9 @@ func (p Panel) yScale() scale {
 			if pt.hasBar() {
 				bars.add(pt.Lo)
 				bars.add(pt.Hi)
+			}
+			for _, y := range pt.Others {
+				bars.add(y)
 			}
 		}
 	}
@@ -79,9 +91,7 @@ func (p Panel) yScale() scale {
 		s.linear(0, 1, 1)
 		return s
 	}
-	// A bar that towers over everything would press the values to the ground.
-	highest := max(points.max, bars.max)
-	s.log = !linear && highest/points.positive > logFrom
+	s.log = !linear && points.positive < math.Inf(1) && points.max/points.positive > logFrom
 	if p.Y.Kind == Times {
 		typical := points.max
 		if s.log {
@@ -95,21 +105,31 @@ func (p Panel) yScale() scale {
 		if points.min <= 0 {
 			s.label += " without zeros"
 		}
-		// A bar may reach far below its point, or below zero: it may widen the
-		// axis by half a decade, the rest is cut.
+		// A bar may reach far below its point, or below zero.
 		low := points.positive
 		if bars.positive < low {
-			low = max(bars.positive, low/3)
+			low = max(bars.positive, low/stretchLog)
 		}
-		s.logarithmic(low, highest)
+		s.logarithmic(low, max(points.max, min(bars.max, points.max*stretchLog)))
 		return s
 	}
-	low := min(0, points.min, bars.min)
+	low, highest := stretched(points, bars, room)
 	if highest == low {
 		highest = low + s.unit.Divisor
 	}
 	s.linear(low, highest, niceStep((highest-low)/5/s.unit.Divisor)*s.unit.Divisor)
 	return s
+}
+
+// stretched is the range of a linear axis that begins at zero, or below it where
+// values do.
+func stretched(points, bars extent, factor float64) (low, high float64) {
+	low, high = min(0, points.min), max(0, points.max)
+	if high == low { // all are zero: bars are all there is to see
+		return min(low, bars.min), max(high, bars.max)
+	}
+	room := (factor - 1) * (high - low)
+	return min(low, max(bars.min, low-room)), max(high, min(bars.max, high+room))
 }
 
 // linear gives the axis a range of whole steps, with a tick at each.
@@ -183,7 +203,9 @@ func (p Panel) xScale(fits func(a, b tickAt) bool) scale {
 	case Places:
 		return placeScale(s, all)
 	case Ranks:
-		return rankScale(s, all)
+		return rankScale(s, all, fits)
+	case Times:
+		return timeScale(s, all)
 	case Names:
 		return nameScale(s, p.Names, fits)
 	case Upright:
@@ -245,6 +267,28 @@ func elapsedScale(s scale, all extent) scale {
 	return s
 }
 
+// timeScale is the axis of a time that is measured, of a distribution for example.
+func timeScale(s scale, all extent) scale {
+	s.log = all.min > 0 && all.max/all.min > logFrom
+	typical := all.max
+	if s.log {
+		typical = math.Sqrt(all.min * all.max)
+	}
+	s.unit = units.TimeScale(typical)
+	s.label += " (" + s.unit.Unit + ")"
+	if s.log {
+		s.label += ", log scale"
+		s.logarithmic(all.min, all.max)
+		return s
+	}
+	low, high := stretched(all, newExtent(), 1)
+	if high == low {
+		high = low + s.unit.Divisor
+	}
+	s.linear(low, high, niceStep((high-low)/6/s.unit.Divisor)*s.unit.Divisor)
+	return s
+}
+
 // placeScale is an axis of places, with half a place left and right.
 func placeScale(s scale, all extent) scale {
 	s.min, s.max = all.min-0.5, all.max+0.5
@@ -253,18 +297,25 @@ func placeScale(s scale, all extent) scale {
 	return s
 }
 
-// rankScale is the axis of a percentile plot: 0%, 90%, 99%, …
-func rankScale(s scale, all extent) scale {
+// rankScale is the axis of a percentile plot: 0%, 90%, 99%, …; 50% where there is room.
+func rankScale(s scale, all extent, fits func(a, b tickAt) bool) scale {
 	s.log, s.ranks, s.min, s.max = true, true, 1, max(10, all.max)
-	tick := func(x float64) {
-		s.ticks = append(s.ticks, plot.Tick{Value: x, Label: fmt.Sprintf("%.8g%%", 100-100/x)})
-	}
-	tick(1)
-	if s.max >= 2 {
-		tick(2)
-	}
+	at := []float64{1, 2}
 	for x := 10.0; x <= s.max*1.0001; x *= 10 {
-		tick(x)
+		at = append(at, x)
+	}
+	label := func(x float64) string { return fmt.Sprintf("%.8g%%", 100-100/x) }
+	place := func(x float64) tickAt { return tickAt{s.fraction(x), label(x)} }
+	if !fits(place(1), place(2)) || !fits(place(2), place(10)) {
+		at = slices.Delete(at, 1, 2)
+	}
+	for _, x := range at {
+		s.ticks = append(s.ticks, plot.Tick{Value: x, Label: label(x)})
+	}
+	for i := 1; i < len(s.ticks); i++ { // labels grow longer to the right
+		if last := len(s.ticks) - 1; i < last && !fits(place(s.ticks[i].Value), place(s.ticks[i+1].Value)) {
+			s.ticks[i].Label = ""
+		}
 	}
 	return s
 }

@@ -1,6 +1,7 @@
 package plots
 
 import (
+	"bytes"
 	"math"
 	"testing"
 )
@@ -57,18 +58,67 @@ func TestOrdinate(t *testing.T) {
 	}
 }
 
-func TestTallBarsMakeTheAxisLogarithmic(t *testing.T) {
-	f := Panel{Series: []Series{{Points: []Point{{X: 3, Y: 1, Lo: 0.5, Hi: 90}, At(7, 2)}}}}
-	if s := f.yScale(); !s.log || s.max < 90 || s.min > 0.5 {
-		t.Errorf("%v…%v, log %v", s.min, s.max, s.log)
+// One repetition out of line neither presses the medians to the ground nor makes the
+// axis logarithmic: its bar is cut, and the figure says so.
+func TestTallBarsAreCut(t *testing.T) {
+	bar := func(y, lo, hi float64) Point { return Point{X: y, Y: y, Lo: lo, Hi: hi} }
+	single := At(2, 2)
+	single.Others = []float64{1.9, 500}
+	for _, c := range []struct {
+		name   string
+		points []Point
+		max    float64
+		log    bool
+		arrows int
+	}{
+		{"a bar that fits", []Point{bar(3, 2, 4), bar(5, 4, 7)}, 8, false, 0},
+		{"a bar far above", []Point{bar(3, 2, 90), bar(5, 4, 7)}, 8, false, 1},
+		{"two of them", []Point{bar(3, 2, 90), bar(5, 4, 1e9)}, 8, false, 2},
+		{"a single value far above", []Point{single, bar(4, 4, 4)}, 6, false, 1},
+		{"decades of medians", []Point{bar(1, 0.5, 2), bar(100, 90, 1e6)}, 500, true, 1},
+		{"a bar to zero", []Point{bar(1, 0, 2), bar(100, 90, 120)}, 200, true, 1},
+		{"bars alone", []Point{bar(0, 0, 5)}, 5, false, 0},
+		{"below zero", []Point{bar(3, -100, 4)}, 4, false, 1},
+	} {
+		f := Figure{X: Axis{"x", Linear}, Y: Axis{"y", Values}, Series: []Series{{Label: "s", Style: 1, Points: c.points}}}
+		s := f.panels()[0].yScale()
+		if !close(s.max, c.max) || s.log != c.log {
+			t.Errorf("%s: up to %v, log %v; want %v, %v", c.name, s.max, s.log, c.max, c.log)
+		}
+		r, err := f.Render(SVG)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if said := bytes.Contains(r[SVG], []byte("goes on beyond the axis")); said != (c.arrows > 0) {
+			t.Errorf("%s: said that it is cut: %v", c.name, said)
+		}
+		if n := arrows(t, f); n != c.arrows {
+			t.Errorf("%s: %d arrows; want %d", c.name, n, c.arrows)
+		}
 	}
+}
+
+// arrows counts the ends of bars and the values that a panel cuts.
+func arrows(t *testing.T, f Figure) (n int) {
+	t.Helper()
+	m := f.lay(Size{}).panels[0].marks
+	for _, s := range m.series {
+		for _, pt := range s.Points {
+			for _, y := range append([]float64{pt.Lo, pt.Hi}, pt.Others...) {
+				if m.y.cuts(y) {
+					n++
+				}
+			}
+		}
+	}
+	return n
 }
 
 func close(a, b float64) bool { return math.Abs(a-b) <= 1e-9*math.Max(1, math.Abs(b)) }
 
 func TestRankLabels(t *testing.T) {
 	f := Panel{X: Axis{Kind: Ranks}, Series: []Series{{Role: Curve, Points: []Point{At(1, 1), At(2e5, 9)}}}}
-	got := labels(f.xScale(nil))
+	got := labels(f.xScale(func(a, b tickAt) bool { return true }))
 	want := []string{"0%", "50%", "90%", "99%", "99.9%", "99.99%", "99.999%"}
 	if len(got) != len(want) {
 		t.Fatalf("%q", got)

@@ -13,8 +13,7 @@ import (
 
 // Sizes of a figure, in points.
 const (
-	figureWidth = 440
-	margin      = 8
+	narrowest   = 130 // of a panel that stands beside others
 	titleSize   = 12
 	textSize    = 9
 	subtitle    = 11.5 // height of a line
@@ -25,8 +24,9 @@ const (
 	ordinate    = 50   // about the width that an ordinate and its labels take
 )
 
-// arrangement returns the number of columns of the panels and a panel's height.
-func (f Figure) arrangement() (columns int, height vg.Length) {
+// arrangement returns the number of columns of the panels and a panel's height, in a
+// width.
+func (f Figure) arrangement(inner vg.Length) (columns int, height vg.Length) {
 	columns = f.Columns
 	if n := len(f.panels()); columns == 0 {
 		columns = 3
@@ -34,12 +34,15 @@ func (f Figure) arrangement() (columns int, height vg.Length) {
 			columns = min(n, 2)
 		}
 	}
+	for columns > 1 && (inner+panelGap)/vg.Length(columns)-panelGap < narrowest {
+		columns--
+	}
 	switch columns {
 	case 1:
 		if len(f.panels()) > 1 {
 			return columns, 165
 		}
-		return columns, 250
+		return columns, min(250, 0.74*inner)
 	case 2:
 		return columns, 185
 	}
@@ -49,6 +52,10 @@ func (f Figure) arrangement() (columns int, height vg.Length) {
 // drawing is a figure with everything decided but the format.
 type drawing struct {
 	figure   Figure
+	width    vg.Length
+	margin   vg.Length
+	bare     bool      // without title and subtitle
+	scale    vg.Length // what a unit of the drawing is in points
 	fonts    fonts
 	panels   []panel
 	matrix   *grid // instead of panels
@@ -67,24 +74,31 @@ type panel struct {
 	labels eventLabels
 }
 
-func (f Figure) lay() drawing {
-	d := drawing{figure: f, fonts: newFonts()}
+func (f Figure) lay(size Size) drawing {
+	d := drawing{figure: f, fonts: newFonts(), bare: size.Bare}
+	d.width, d.margin, d.scale = size.units()
 	small := d.fonts.regular(textSize)
-	inner := vg.Length(figureWidth - 2*margin)
+	inner := d.width - 2*d.margin
 	d.subtitle = wrap(small, printable(f.Subtitle), inner, 2)
-	d.legend = f.legend(small, inner)
 	if f.Matrix.drawable() {
 		g := f.Matrix.within(inner, d.fonts)
-		d.matrix, d.height = &g, 2*margin+d.header()+g.bodyHeight()
+		d.matrix, d.height = &g, 2*d.margin+d.header()+g.bodyHeight()
 		return d
 	}
 
 	all := f.panels()
-	d.columns, d.body = f.arrangement()
+	d.columns, d.body = f.arrangement(inner)
+	cut := false
 	for _, p := range all {
-		d.panels = append(d.panels, d.within(p, (inner+panelGap)/vg.Length(d.columns)-panelGap))
+		drawn := d.within(p, (inner+panelGap)/vg.Length(d.columns)-panelGap)
+		d.panels = append(d.panels, drawn)
+		cut = cut || drawn.marks.cuts()
 	}
-	d.height = 2*margin + d.header() + vg.Length(d.rows())*(d.body+panelGap) - panelGap + 6 + d.legend.height()
+	if cut {
+		f.Keys = append(slices.Clone(f.Keys), Key{Label: "goes on beyond the axis", Role: Cut})
+	}
+	d.legend = f.legend(small, inner)
+	d.height = 2*d.margin + d.header() + vg.Length(d.rows())*(d.body+panelGap) - panelGap + 6 + d.legend.height()
 	return d
 }
 
@@ -99,6 +113,7 @@ func (d drawing) within(p Panel, width vg.Length) panel {
 	drawn := panel{title: printable(p.Title), plot: plot.New()}
 	drawn.marks = marks{
 		series: p.Series, events: events, x: p.xScale(fits), y: p.yScale(), width: (width - ordinate).Points(),
+		face: d.fonts.regular(curveText),
 	}
 	drawn.labels = placeLabels(events, drawn.marks.x, small, width-ordinate-10)
 	axis(&drawn.plot.X, drawn.marks.x)
@@ -127,6 +142,9 @@ func (d drawing) rows() int { return (len(d.panels) + d.columns - 1) / d.columns
 
 // header is the height of the title and what stands under it.
 func (d drawing) header() vg.Length {
+	if d.bare {
+		return 0
+	}
 	return titleSize + 6 + vg.Length(len(d.subtitle))*subtitle + 6
 }
 
@@ -146,20 +164,12 @@ func axis(a *plot.Axis, s scale) {
 
 // draw draws the figure and returns its notes, in points from the lower left.
 func (d drawing) draw(onto vg.Canvas) []note {
-	c := draw.NewCanvas(onto, figureWidth, d.height)
+	c := draw.NewCanvas(onto, d.width, d.height)
 	c.SetColor(paper())
 	c.Fill(c.Rectangle.Path())
-	c = draw.Crop(c, margin, -margin, margin, -margin)
-
-	y := c.Max.Y - titleSize
-	bold, small := d.fonts.bold(titleSize), d.fonts.regular(textSize)
-	c.SetColor(ink())
-	c.FillString(bold, vg.Point{X: c.Min.X, Y: y}, elide(bold, printable(d.figure.Title), c.Max.X-c.Min.X))
-	c.SetColor(faint())
-	y -= 4
-	for _, line := range d.subtitle {
-		y -= subtitle
-		c.FillString(small, vg.Point{X: c.Min.X, Y: y}, line)
+	c = draw.Crop(c, d.margin, -d.margin, d.margin, -d.margin)
+	if !d.bare {
+		d.heading(c)
 	}
 
 	var notes []note
@@ -175,6 +185,20 @@ func (d drawing) draw(onto vg.Canvas) []note {
 	}
 	d.legend.draw(draw.Crop(c, 0, 0, 0, d.legend.height()-height))
 	return notes
+}
+
+// heading writes the title and what stands under it.
+func (d drawing) heading(c draw.Canvas) {
+	y := c.Max.Y - titleSize
+	bold, small := d.fonts.bold(titleSize), d.fonts.regular(textSize)
+	c.SetColor(ink())
+	c.FillString(bold, vg.Point{X: c.Min.X, Y: y}, elide(bold, printable(d.figure.Title), c.Max.X-c.Min.X))
+	c.SetColor(faint())
+	y -= 4
+	for _, line := range d.subtitle {
+		y -= subtitle
+		c.FillString(small, vg.Point{X: c.Min.X, Y: y}, line)
+	}
 }
 
 // panel draws one panel to the canvas.

@@ -77,11 +77,12 @@ func TestElapsed(t *testing.T) {
 	}
 }
 
-// A band is drawn up to each gap, and widens the axis by what it spans.
+// A band is drawn up to each gap, and widens the axis by what it spans, to three times
+// its height at most.
 func TestBand(t *testing.T) {
 	band := Series{Role: Band, Points: []Point{{X: 0, Y: 5, Lo: 0, Hi: 10}, {X: 1, Y: 5, Lo: 1, Hi: 38}, {X: 2, Y: 5, Lo: 2, Hi: 3, Gap: true},
 		{X: 3, Y: 5, Lo: 2, Hi: 3}}}
-	if s := (Panel{Y: Axis{"y", Linear}, Series: []Series{band}}).yScale(); s.max != 40 {
+	if s := (Panel{Y: Axis{"y", Linear}, Series: []Series{band}}).yScale(); s.max != 15 {
 		t.Errorf("the axis ends at %v", s.max)
 	}
 	f := Figure{X: Axis{"x", Elapsed}, Y: Axis{"y", Linear}, Series: []Series{band}}

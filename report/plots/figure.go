@@ -27,6 +27,7 @@ const (
 	Dots                 // many values of one kind: small markers without a line
 	Course               // a quantity over time: a whole line without markers
 	Band                 // the area from Lo to Hi, behind the Course of its style
+	Cut                  // of a Key alone: what reaches beyond the axis
 )
 
 // Plain is the style of what belongs to no series, such as a line that all are
@@ -39,8 +40,9 @@ const Plain = -1
 type Point struct {
 	X, Y   float64
 	Lo, Hi float64
-	Note   string // what a reader sees who points at it; "" where there is nothing to say
-	Gap    bool   // the line is interrupted before this point
+	Others []float64 // single values outside of the error bar, each a small ring
+	Note   string    // what a reader sees who points at it; "" where there is nothing to say
+	Gap    bool      // the line is interrupted before this point
 }
 
 // At is a Point without an error bar.
@@ -48,7 +50,7 @@ func At(x, y float64) Point { return Point{X: x, Y: y, Lo: math.NaN(), Hi: math.
 
 // Series is one line of a figure.
 type Series struct {
-	Label  string // in the legend; "" for none
+	Label  string // in the legend, of a prediction at its curve; "" for none
 	Style  int    // which of the looks: the same number in all figures of one page
 	Role   Role
 	Points []Point
@@ -60,7 +62,7 @@ type AxisKind uint8
 // The kinds of axes.
 const (
 	Values  AxisKind = iota // a number; logarithmic where the values span more than 1.5 decades
-	Times                   // nanoseconds, written in the unit that fits
+	Times                   // nanoseconds, written in the unit that fits; logarithmic like Values
 	Sizes                   // numbers of nodes: a tick at each one that was measured
 	Ranks                   // 1/(1−p), logarithmic, written as percentiles
 	Parts                   // probabilities, from 0 to 1; never logarithmic
@@ -87,8 +89,9 @@ type Figure struct {
 	Series   []Series
 	Panels   []Panel // instead of X, Y, Names and Series
 	Matrix   *Matrix // instead of all of these
-	Columns  int     // of the panels; 0 for as many as look well
+	Columns  int     // of the panels, at most; 0 for as many as look well
 	Keys     []Key   // further lines of the legend
+	Caption  string  // what stands below the figure: whole sentences, not drawn
 }
 
 // Panel is one of several small pictures that share a title and a legend.

@@ -1,9 +1,6 @@
 package plots
 
 import (
-	"slices"
-	"strings"
-
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -24,8 +21,8 @@ type entry struct {
 	glyph draw.GlyphStyle
 }
 
-// legend stands below the figure in two blocks: the series, and below them what
-// is predicted of them and the figure's keys.
+// legend stands below the figure in two blocks: the series, and below them the
+// figure's keys.
 type legend struct {
 	face   font.Face
 	blocks []block
@@ -39,8 +36,7 @@ type block struct {
 }
 
 // legend lists every series that can be seen once, though it may be in several
-// panels. A prediction is named after the series that it follows; one that is said
-// alike of several stands once, for all of them.
+// panels. What is predicted is written at its curve and not here.
 func (f Figure) legend(face font.Face, width vg.Length) legend {
 	type look struct {
 		label string
@@ -48,21 +44,11 @@ func (f Figure) legend(face font.Face, width vg.Length) legend {
 		role  Role
 	}
 	listed := make(map[look]bool)
-	owners := make(map[look][]string) // of predictions, whatever their style
-	var series, predictions []entry
-	var order []look
+	var series, keys []entry
 	for _, p := range f.panels() {
-		owner := ""
 		for _, s := range p.Series {
-			isPrediction := (s.Role == Exact || s.Role == Bound) && s.Style != Plain
-			this, alike := look{s.Label, s.Style, s.Role}, look{s.Label, Plain, s.Role}
-			if s.Label == "" || !s.drawable() {
-				continue
-			}
-			if !isPrediction {
-				owner = printable(s.Label)
-			}
-			if listed[this] {
+			this := look{s.Label, s.Style, s.Role}
+			if s.Label == "" || s.predicts() || !s.drawable() || listed[this] {
 				continue
 			}
 			listed[this] = true
@@ -71,23 +57,7 @@ func (f Figure) legend(face font.Face, width vg.Length) legend {
 			if s.Role == Dots || p.X.Kind == Names && (s.Role == Measured || s.Role == Tail) {
 				e.line = draw.LineStyle{}
 			}
-			switch {
-			case !isPrediction:
-				series = append(series, e)
-				continue
-			case owners[alike] == nil:
-				predictions, order = append(predictions, e), append(order, alike)
-			default:
-				plain := Series{Role: s.Role, Style: Plain}
-				predictions[slices.Index(order, alike)].line = plain.line()
-			}
-			owners[alike] = append(owners[alike], owner)
-		}
-	}
-	for i, alike := range order {
-		// What holds of all needs no name.
-		if of := strings.Join(owners[alike], ", "); of != "" && (len(series) == 1 || len(owners[alike]) < len(series)) {
-			predictions[i].label = of + ": " + predictions[i].label
+			series = append(series, e)
 		}
 	}
 	for _, k := range f.Keys {
@@ -96,10 +66,10 @@ func (f Figure) legend(face font.Face, width vg.Length) legend {
 		if f.X.Kind == Upright || f.X.Kind == Places {
 			e.line = draw.LineStyle{}
 		}
-		predictions = append(predictions, e)
+		keys = append(keys, e)
 	}
 	l := legend{face: face}
-	for _, entries := range [][]entry{series, predictions} {
+	for _, entries := range [][]entry{series, keys} {
 		if len(entries) > 0 {
 			l.blocks = append(l.blocks, fit(entries, face, width))
 		}

@@ -1,9 +1,11 @@
 package plots
 
 import (
+	"math"
 	"slices"
 
 	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
@@ -14,7 +16,8 @@ type marks struct {
 	series []Series
 	events []Event
 	x, y   scale
-	width  float64 // about that of the axis, in points
+	width  float64   // about that of the axis, in points
+	face   font.Face // of what is written at curves
 }
 
 // Coinciding series are drawn side by side, each with its predictions: shifted by
@@ -106,6 +109,7 @@ func (m marks) Plot(c draw.Canvas, p *plot.Plot) {
 			}
 		}
 	}
+	n.curveLabels()
 }
 
 func (p pen) glyphs(s Series) {
@@ -177,8 +181,8 @@ func (p pen) layer(s Series) {
 	}
 }
 
-// bars draws error bars with caps, but none of no length. A bar that ends beyond
-// the axis goes as far as that, without a cap.
+// bars draws error bars with caps, but none of no length, and the values outside of
+// them. What ends beyond the axis goes as far as that, and ends in an arrow.
 func (p pen) bars(s Series) {
 	style := s.line()
 	style.Dashes, style.Width = nil, 0.9
@@ -186,20 +190,70 @@ func (p pen) bars(s Series) {
 	if s.Role == Tail {
 		style.Width, half = 0.6, 2
 	}
-	within := func(y float64) float64 { return min(max(y, p.y.min), p.y.max) }
 	for _, pt := range s.Points {
-		if _, ok := p.at(s, pt.X, pt.Y); !ok || !pt.hasBar() || pt.Lo == pt.Hi {
+		if _, ok := p.at(s, pt.X, pt.Y); !ok {
 			continue
 		}
-		from, _ := p.at(s, pt.X, within(pt.Y))
-		for _, end := range []float64{pt.Lo, pt.Hi} {
-			to, _ := p.at(s, pt.X, within(end))
-			p.StrokeLine2(style, from.X, from.Y, to.X, to.Y)
-			if within(end) == end {
-				p.StrokeLine2(style, to.X-half, to.Y, to.X+half, to.Y)
+		from, _ := p.at(s, pt.X, p.y.within(pt.Y))
+		if pt.hasBar() && pt.Lo != pt.Hi {
+			for _, end := range []float64{pt.Lo, pt.Hi} {
+				to, _ := p.at(s, pt.X, p.y.within(end))
+				p.StrokeLine2(style, from.X, from.Y, to.X, to.Y)
+				if p.y.cuts(end) {
+					p.arrow(s, to, end > p.y.max)
+				} else {
+					p.StrokeLine2(style, to.X-half, to.Y, to.X+half, to.Y)
+				}
+			}
+		}
+		for _, y := range pt.Others {
+			to, _ := p.at(s, pt.X, p.y.within(y))
+			if p.y.cuts(y) {
+				p.arrow(s, to, y > p.y.max)
+			} else {
+				p.DrawGlyphNoClip(draw.GlyphStyle{Color: style.Color, Radius: 1.5, Shape: marker{hollow: true}}, to)
 			}
 		}
 	}
+}
+
+// arrow marks at an end of the axis that something goes on beyond it.
+func (p pen) arrow(s Series, at vg.Point, up bool) {
+	turn := -math.Pi / 2
+	if up {
+		turn = math.Pi / 2
+	}
+	p.DrawGlyphNoClip(draw.GlyphStyle{Color: hue(s.Style), Radius: 3.2, Shape: marker{outline: regular(3, turn, 1.2)}}, at)
+}
+
+// cuts reports whether a finite value lies beyond the axis.
+func (s scale) cuts(y float64) bool { return finite(y) && s.within(y) != y }
+
+// within is the place on the axis that is nearest to a value.
+func (s scale) within(y float64) float64 {
+	const rounding = 1e-9
+	if span := (s.max - s.min) * rounding; y > s.max-span && y < s.max+span || y > s.min-span && y < s.min+span {
+		return y
+	}
+	return min(max(y, s.min), s.max)
+}
+
+// cuts reports whether a bar or a single value ends beyond the axis.
+func (m marks) cuts() bool {
+	for _, s := range m.series {
+		if s.Role == Layer || s.Role == Band {
+			continue
+		}
+		for _, pt := range s.Points {
+			if !m.x.drawable(pt.X) || !m.y.drawable(pt.Y) {
+				continue
+			}
+			if pt.hasBar() && pt.Lo != pt.Hi && (m.y.cuts(pt.Lo) || m.y.cuts(pt.Hi)) || slices.ContainsFunc(pt.Others, m.y.cuts) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // note is a place on the drawing that has something to say.

@@ -236,7 +236,7 @@ func (g grid) names(c draw.Canvas) {
 func (g grid) key(c draw.Canvas) {
 	small := g.fonts.regular(textSize)
 	top := c.Max.Y - 8
-	wide := min(scaleWidth, c.Max.X-c.Min.X)
+	wide := min(scaleWidth, 0.6*(c.Max.X-c.Min.X))
 	at := func(fraction float64) vg.Length { return c.Min.X + wide*vg.Length(fraction) }
 	for i := range shadesOf {
 		from, to := at(float64(i)/shadesOf), at(float64(i+1)/shadesOf)
@@ -255,7 +255,7 @@ func (g grid) key(c draw.Canvas) {
 		}
 		x := at(f) - small.Width(t.Label)/2
 		x = max(x, c.Min.X)
-		if x < end+4 {
+		if x < end+4 || x+small.Width(t.Label) > c.Max.X {
 			continue
 		}
 		end = x + small.Width(t.Label)

@@ -32,9 +32,18 @@ const (
 // Formats lists them all.
 func Formats() []Format { return []Format{SVG, PNG, PDF} }
 
-// Render draws the figure in each of the formats.
+// Render draws the figure in each of the formats, as large as a screen wants it.
 func (f Figure) Render(formats ...Format) (map[Format][]byte, error) {
-	d := f.lay()
+	return f.RenderAs(Size{}, formats...)
+}
+
+// RenderAs draws the figure in each of the formats at a size: that of an SVG and a
+// PDF is the physical one, and a PNG has 192 dots per inch of it.
+func (f Figure) RenderAs(size Size, formats ...Format) (map[Format][]byte, error) {
+	if err := size.Check(); err != nil {
+		return nil, fmt.Errorf("plots: %s: %w", f.Name, err)
+	}
+	d := f.lay(size)
 	drawn := make(map[Format][]byte)
 	for _, format := range formats {
 		draw, ok := map[Format]func() ([]byte, error){SVG: d.svg, PNG: d.png, PDF: d.pdf}[format]
@@ -51,13 +60,15 @@ func (f Figure) Render(formats ...Format) (map[Format][]byte, error) {
 }
 
 func (d drawing) png() ([]byte, error) {
-	canvas := vgimg.NewWith(vgimg.UseWH(figureWidth, d.height), vgimg.UseDPI(dotsPerInch))
+	canvas := vgimg.NewWith(vgimg.UseWH(d.width*d.scale, d.height*d.scale), vgimg.UseDPI(dotsPerInch))
+	canvas.Scale(d.scale.Points(), d.scale.Points())
 	d.draw(canvas)
 	return written(vgimg.PngCanvas{Canvas: canvas})
 }
 
 func (d drawing) pdf() ([]byte, error) {
-	canvas := vgpdf.New(figureWidth, d.height)
+	canvas := vgpdf.New(d.width*d.scale, d.height*d.scale)
+	canvas.Scale(d.scale.Points(), d.scale.Points())
 	d.draw(outlined{canvas})
 	b, err := written(canvas)
 	if err != nil {
@@ -70,7 +81,7 @@ func (d drawing) pdf() ([]byte, error) {
 }
 
 func (d drawing) svg() ([]byte, error) {
-	canvas := vgsvg.NewWith(vgsvg.UseWH(figureWidth, d.height), vgsvg.EmbedFonts(false))
+	canvas := vgsvg.NewWith(vgsvg.UseWH(d.width, d.height), vgsvg.EmbedFonts(false))
 	notes := d.draw(canvas)
 	b, err := written(canvas)
 	if err != nil {
@@ -88,9 +99,9 @@ func (d drawing) svg() ([]byte, error) {
 	).Replace(content)
 
 	var out strings.Builder
-	fmt.Fprintf(&out, `<svg xmlns="http://www.w3.org/2000/svg" width="%dpt" height="%.5gpt" viewBox="0 0 %d %.5g" `+
+	fmt.Fprintf(&out, `<svg xmlns="http://www.w3.org/2000/svg" width="%.5gpt" height="%.5gpt" viewBox="0 0 %.5g %.5g" `+
 		`font-family="'Liberation Sans',Arimo,Arial,Helvetica,sans-serif" role="img" aria-label="%s">`,
-		figureWidth, d.height.Points(), figureWidth, d.height.Points(),
+		(d.width * d.scale).Points(), (d.height * d.scale).Points(), d.width.Points(), d.height.Points(),
 		escape(printable(d.figure.Title+": "+d.figure.Subtitle)))
 	out.WriteString(compact(content))
 	// What a reader sees who points at a value: no script is needed for it.

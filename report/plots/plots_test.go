@@ -273,9 +273,9 @@ var fontSize = regexp.MustCompile(`font-size:([\d.]+)px`)
 // texts returns the boxes of an SVG's texts, but for those at an origin of their own.
 // The drawing's origin is at the lower left, and y in the file is negative; that of a
 // text which stands upright is its place from the left.
-func texts(t *testing.T, f Figure) []box {
+func texts(t *testing.T, f Figure, size Size) []box {
 	t.Helper()
-	r, err := f.Render(SVG)
+	r, err := f.RenderAs(size, SVG)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -309,15 +309,18 @@ func texts(t *testing.T, f Figure) []box {
 
 // No text may be cut by the figure's edge or lie on another text.
 func TestTextsNeitherOverlapNorLeaveTheFigure(t *testing.T) {
-	for name, f := range strange() {
-		boxes := texts(t, f)
-		for i, a := range boxes {
-			if a.left < 0 || a.right > figureWidth+0.01 || a.bottom > 0 {
-				t.Errorf("%s: %q lies from %.1f to %.1f of %d", name, a.text, a.left, a.right, figureWidth)
-			}
-			for _, b := range boxes[i+1:] {
-				if a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom {
-					t.Errorf("%s: %q lies on %q", name, a.text, b.text)
+	for _, size := range []Size{{}, {Width: 84 * Millimetre, Font: 8, Bare: true}, {Width: 400 * Millimetre}} {
+		wide, _, _ := size.units()
+		for name, f := range strange() {
+			boxes := texts(t, f, size)
+			for i, a := range boxes {
+				if a.left < 0 || a.right > wide.Points()+0.01 || a.bottom > 0 {
+					t.Errorf("%s at %v: %q lies from %.1f to %.1f of %.1f", name, size, a.text, a.left, a.right, wide.Points())
+				}
+				for _, b := range boxes[i+1:] {
+					if a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom {
+						t.Errorf("%s at %v: %q lies on %q", name, size, a.text, b.text)
+					}
 				}
 			}
 		}
@@ -326,7 +329,7 @@ func TestTextsNeitherOverlapNorLeaveTheFigure(t *testing.T) {
 
 func TestEverySeriesIsInTheLegend(t *testing.T) {
 	shown := make(map[string]bool)
-	for _, b := range texts(t, figure(12, 3, 7, 13)) {
+	for _, b := range texts(t, figure(12, 3, 7, 13), Size{}) {
 		shown[b.text] = true
 	}
 	for i := range 12 {
@@ -360,43 +363,12 @@ func TestCurvesLookDifferent(t *testing.T) {
 	}
 }
 
-// Where most series have no prediction, the predictions there are name theirs.
-func TestLonelyPredictionsNameTheirSeries(t *testing.T) {
-	f := figure(6, 3, 7)
-	for i := 3; i < len(f.Series); i += 2 {
-		f.Series[i].Points = nil
-	}
-	shown := make(map[string]bool)
-	for _, b := range texts(t, f) {
-		shown[b.text] = true
-	}
-	if !shown["algorithm-0: 2(N−1) (TR-869 §4.1)"] || !shown["algorithm-5"] {
-		t.Errorf("the legend has %v", shown)
-	}
-}
-
-// What is predicted alike of several series is said once.
-func TestPredictionsOfAllAreSaidOnce(t *testing.T) {
-	said := 0
-	for _, b := range texts(t, figure(6, 3, 7)) {
-		if strings.Contains(b.text, "TR-869") {
-			said++
-			if b.text != "2(N−1) (TR-869 §4.1)" {
-				t.Errorf("the legend has %q", b.text)
-			}
-		}
-	}
-	if said != 1 {
-		t.Errorf("said %d times", said)
-	}
-}
-
 // A series in several panels is in the legend once.
 func TestLegendOfPanels(t *testing.T) {
 	one := figure(3, 3, 7)
 	f := Figure{Panels: []Panel{one.panels()[0], one.panels()[0]}}
 	count := 0
-	for _, b := range texts(t, f) {
+	for _, b := range texts(t, f, Size{}) {
 		if b.text == "algorithm-1" {
 			count++
 		}

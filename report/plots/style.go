@@ -91,7 +91,7 @@ func broken(style int) []vg.Length {
 func (s Series) line() draw.LineStyle {
 	c := hue(s.Style)
 	switch s.Role {
-	case Layer, Mark, Dots, Band:
+	case Layer, Mark, Dots, Band, Cut:
 		return draw.LineStyle{Color: c} // of width 0: none
 	case Tail:
 		return draw.LineStyle{Color: lighter(c, 0.35), Width: 0.7}
@@ -120,6 +120,8 @@ func (s Series) glyph() draw.GlyphStyle {
 		return draw.GlyphStyle{Color: area(c), Radius: 4.5, Shape: marker{outline: regular(4, math.Pi/4, 1.3), bare: true}}
 	case Mark:
 		return draw.GlyphStyle{Color: c, Radius: 6.5, Shape: ring{}}
+	case Cut:
+		return draw.GlyphStyle{Color: c, Radius: 3.2, Shape: marker{outline: regular(3, math.Pi/2, 1.2)}}
 	case Measured:
 		shape.hollow = s.Style/eight%2 == 1
 		return draw.GlyphStyle{Color: c, Radius: 3.4, Shape: shape}

@@ -74,3 +74,27 @@ func Percentiles(h *hdrhistogram.Histogram) []Percentile {
 	ranks[len(ranks)-1].Value = float64(h.Max())
 	return ranks
 }
+
+// Share is a point of a cumulative distribution.
+type Share struct {
+	Value float64
+	Share float64 // of the values that are at most so large, from 0 to 1
+}
+
+// Cumulative returns the cumulative distribution of h, from its least value to the
+// share that its number of values can tell, but no further than 99.9%: one value out
+// of thousands would stretch the axis for all. It is empty where h is nil.
+func Cumulative(h *hdrhistogram.Histogram) []Share {
+	if h == nil || h.TotalCount() == 0 {
+		return nil
+	}
+	const highest = 0.999
+	last := min(highest, 1-1/float64(h.TotalCount()))
+	all := []Share{{float64(h.Min()), 0}}
+	at := func(p float64) { all = append(all, Share{float64(h.ValueAtQuantile(p * 100)), p}) }
+	for percent := 1; percent <= 99 && float64(percent)/100 < last; percent++ {
+		at(float64(percent) / 100)
+	}
+	at(last)
+	return all
+}

@@ -1,19 +1,20 @@
 // Package courier is an example of an algorithm that lives in a module of its
-// own. The node with the highest number keeps a key. Who wants to enter sends
-// for the key and brings it back afterwards; who comes while it is out waits in
-// line. It is the centralized algorithm with another centre, and as simple as an
-// algorithm can be that is still safe and live.
+// own. The node with the highest number keeps a key. A node that wants to enter
+// sends for the key and brings it back afterwards; who asks while the key is out
+// waits in line. It is the centralized algorithm with another centre, and as
+// simple as an algorithm can be that is still safe and live.
 //
-// Messages are numbered by request, because on links without order a node's
-// next WANT may overtake its BACK.
+// It needs links that neither lose nor duplicate messages, and no order: where a
+// node's next WANT overtakes its BACK, the keeper puts the node in line, and
+// lends the key when it is back.
 package courier
 
 import "dmebench/dme"
 
 // The messages, in the order of Algorithm.Kinds.
 const (
-	want dme.Kind = iota + 1 // Num: which of the sender's requests this is
-	key                      // Num: of the request that it answers
+	want dme.Kind = iota + 1 // asks the keeper for the key
+	key                      // the key
 	back                     // the key returns
 )
 
@@ -46,21 +47,19 @@ func (s system) Node(id dme.NodeID) dme.Node {
 // node is one node's state. Only the keeper uses here and line.
 type node struct {
 	me, keeper dme.NodeID
-	mine       uint64      // number of my latest request
-	waiting    bool        // for the key
-	here       bool        // the key is at home
-	line       []dme.Stamp // who waits for it: request number and node
+	waiting    bool          // for the key
+	here       bool          // the key is at home
+	line       dme.NodeQueue // who waits for it
 }
 
 // Request sends for the key.
 func (n *node) Request(out *dme.Outbox) {
-	n.mine++
 	n.waiting = true
 	if n.me == n.keeper {
-		n.ask(dme.Stamp{Clock: n.mine, Node: n.me}, out)
+		n.ask(n.me, out)
 		return
 	}
-	out.Send(n.keeper, dme.Message{Kind: want, Num: n.mine})
+	out.Send(n.keeper, dme.Message{Kind: want})
 }
 
 // Release brings the key back.
@@ -75,11 +74,11 @@ func (n *node) Release(out *dme.Outbox) {
 // Receive handles a message; what cannot be is refused.
 func (n *node) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
 	switch {
-	case m.Kind == want && n.me == n.keeper && m.Num > 0:
-		n.ask(dme.Stamp{Clock: m.Num, Node: from}, out)
+	case m.Kind == want && n.me == n.keeper && !n.line.Has(from):
+		n.ask(from, out)
 	case m.Kind == back && n.me == n.keeper && !n.here:
 		n.returned(out)
-	case m.Kind == key && from == n.keeper && n.waiting && m.Num == n.mine:
+	case m.Kind == key && from == n.keeper && n.waiting:
 		n.waiting = false
 		out.Enter(dme.Stamp{})
 	default:
@@ -87,8 +86,8 @@ func (n *node) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
 	}
 }
 
-func (n *node) ask(request dme.Stamp, out *dme.Outbox) {
-	n.line = append(n.line, request)
+func (n *node) ask(from dme.NodeID, out *dme.Outbox) {
+	n.line.Push(from)
 	n.lend(out)
 }
 
@@ -99,24 +98,22 @@ func (n *node) returned(out *dme.Outbox) {
 
 // lend gives the key to the first in line, if it is at home.
 func (n *node) lend(out *dme.Outbox) {
-	if !n.here || len(n.line) == 0 {
+	if !n.here || n.line.Empty() {
 		return
 	}
-	first := n.line[0]
-	n.line = n.line[:copy(n.line, n.line[1:])]
+	first := n.line.Pop()
 	n.here = false
-	if first.Node == n.me {
+	if first == n.me {
 		n.waiting = false
 		out.Enter(dme.Stamp{})
 		return
 	}
-	out.Send(first.Node, dme.Message{Kind: key, Num: first.Clock})
+	out.Send(first, dme.Message{Kind: key})
 }
 
 // State names every variable: to save, load, hash and print a node.
 func (n *node) State(v *dme.Visitor) {
-	v.Uint("mine", &n.mine)
 	v.Bool("waiting", &n.waiting)
 	v.Bool("here", &n.here)
-	v.Stamps("line", &n.line)
+	v.Queue("line", &n.line)
 }

@@ -1,0 +1,157 @@
+package docs_test
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// longest is how long the commands of a page may take together, on a machine that
+// is busy with everything else.
+const longest = 10 * time.Minute
+
+// program builds dmebench for the commands of all pages, and returns its folder. Its
+// sources are compiled in such a way that a page that builds copies of them anew
+// finds them compiled.
+func program(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	cmd := exec.Command("go", "build", "-trimpath", "-o", dir, "../cmd/dmebench")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	return dir
+}
+
+// checkout copies what a clone of the repository has, without what was measured
+// or built there since.
+func checkout(t *testing.T, to string) {
+	t.Helper()
+	root := ".."
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(root, path)
+		if err != nil {
+			return err
+		}
+		up := filepath.Dir(name)
+		switch {
+		case d.IsDir() && (name == ".git" || up == "results" && d.Name() != "reference"):
+			return filepath.SkipDir
+		case d.IsDir():
+			return os.MkdirAll(filepath.Join(to, name), 0o755)
+		case !d.Type().IsRegular() || name == ".git" || up == "." && !strings.Contains(name, "."):
+			return nil // such as a program that somebody built
+		}
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(to, name), b, info.Mode())
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A session is one shell, as somebody has it who follows a page: variables,
+// functions and folders stay from command to command.
+type session struct {
+	dir    string
+	cmd    *exec.Cmd
+	stdin  io.WriteCloser
+	output *bufio.Reader
+}
+
+// begin starts a shell in a copy of the repository. It has ended, with what it
+// started in its process group, when the test has.
+func begin(t *testing.T, programs string) *session {
+	t.Helper()
+	above := t.TempDir()
+	s := &session{dir: filepath.Join(above, "dmebench"), cmd: exec.Command("bash", "--noprofile", "--norc")}
+	checkout(t, s.dir)
+	temporary := filepath.Join(above, "tmp")
+	if err := os.Mkdir(temporary, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	s.cmd.Dir = s.dir
+	s.cmd.Env = append(os.Environ(), "PATH="+programs+string(os.PathListSeparator)+os.Getenv("PATH"), "TMPDIR="+temporary,
+		"GOFLAGS=-trimpath", "GOWORK=off", "COLUMNS=", "NO_COLOR=1", "LC_ALL=C.UTF-8")
+	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	var err error
+	if s.stdin, err = s.cmd.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	output, err := s.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.output = bufio.NewReader(output)
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	end := func() { syscall.Kill(-s.cmd.Process.Pid, syscall.SIGKILL) }
+	timer := time.AfterFunc(longest, end)
+	t.Cleanup(func() {
+		timer.Stop()
+		end()
+		s.cmd.Wait()
+	})
+	fmt.Fprintln(s.stdin, "exec 2>&1; set -o pipefail")
+	return s
+}
+
+// write writes a file below the copy.
+func (s *session) write(name string, lines []string) error {
+	file := filepath.Join(s.dir, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(file, []byte(strings.Join(lines, "\n")+"\n"), 0o644)
+}
+
+// over ends what a command prints: no program prints it.
+const over = "\x01over "
+
+// do runs a command and returns what it prints, on both streams as they come, and
+// its exit code.
+func (s *session) do(command string) (lines []string, code int, err error) {
+	script := filepath.Join(filepath.Dir(s.dir), "command.sh")
+	if err := os.WriteFile(script, []byte(command+"\n"), 0o644); err != nil {
+		return nil, 0, err
+	}
+	// The code stays what a following 'echo $?' sees.
+	fmt.Fprintf(s.stdin, "(exit ${code:-0}); source '%s' </dev/null; code=$?; printf '\\n%s%%d\\n' $code\n", script, over)
+	var out bytes.Buffer
+	for {
+		line, err := s.output.ReadString('\n')
+		if err != nil {
+			return nil, 0, fmt.Errorf("the shell has ended, after it printed:\n%s", &out)
+		}
+		if rest, ok := strings.CutPrefix(line, over); ok {
+			code, err = strconv.Atoi(strings.TrimSpace(rest))
+			text := strings.TrimRight(out.String(), "\n")
+			if text == "" {
+				return nil, code, err
+			}
+			return strings.Split(text, "\n"), code, err
+		}
+		out.WriteString(line)
+	}
+}

@@ -1,0 +1,168 @@
+package foreign
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"dmebench/dme"
+)
+
+// Word is the name of the algorithm whose nodes are processes in other languages.
+// A run shows it with what it is called: exec:node.py.
+const Word = "exec"
+
+// The options of the algorithm.
+const (
+	CommandOption = "command" // what to start for each node
+	SettleOption  = "settle"  // how long a node that has nothing to do is silent
+	NeedsOption   = "needs"   // what it needs from the links
+)
+
+// defaultSettle is long for a process that answers, and short for a person.
+const defaultSettle = "20ms"
+
+// maxSettle bounds how long silence may take.
+const maxSettle = 10 * time.Second
+
+// otherTypes is what messages are counted by whose type came after there was no
+// counter left.
+const otherTypes = "other types"
+
+// Is reports whether an algorithm of that name has its nodes in other languages.
+func Is(name string) bool { return name == Word || strings.HasPrefix(name, Word+":") }
+
+// interpreters are programs whose first argument says more than they do.
+var interpreters = []string{"python", "node", "ruby", "perl", "java", "sh", "bash", "deno", "bun", "php", "lua", "env", "julia", "Rscript"}
+
+// Named returns the name that the nodes started by a command go by: exec and the
+// name of the program, or that of the script where the program is an interpreter.
+func Named(command string) string {
+	args, err := Split(command)
+	if err != nil {
+		return Word
+	}
+	name := filepath.Base(args[0])
+	for _, arg := range args[1:] {
+		if !isInterpreter(name) {
+			break
+		}
+		if !strings.HasPrefix(arg, "-") {
+			name = filepath.Base(arg)
+		}
+	}
+	return Word + ":" + name
+}
+
+func isInterpreter(name string) bool {
+	name = strings.TrimRight(name, "0123456789.")
+	for _, i := range interpreters {
+		if name == i {
+			return true
+		}
+	}
+	return false
+}
+
+// Algorithm describes nodes in other languages under a name that [Is] one of
+// theirs. What kinds of messages they send is known once they have run: until then
+// kinds have no names.
+func Algorithm(name string) *dme.Algorithm {
+	a := &dme.Algorithm{
+		Name: name, Title: name, Class: dme.Permission,
+		Citation: "a program of the user's own",
+		Needs: func(o dme.Options) dme.Needs {
+			switch o.Get(NeedsOption) {
+			case "fifo":
+				return dme.Needs{Reliable: true, FIFO: true}
+			case "reliable":
+				return dme.Needs{Reliable: true}
+			}
+			return dme.Needs{}
+		},
+		Options: []dme.Option{
+			{Name: CommandOption, Forms: []string{"COMMAND"}, Valid: func(s string) error { _, err := Split(s); return err },
+				Help: "what to start for each node; split into words as a shell does, and given to none"},
+			{Name: SettleOption, Default: defaultSettle, Forms: []string{"DURATION"}, Valid: validSettle,
+				Help: "for how long a node that has read everything must be silent to count as idle"},
+			{Name: NeedsOption, Default: "fifo", Words: []string{"fifo", "reliable", "nothing"},
+				Help: "what the algorithm needs from the links: order between each pair of nodes, no loss, or nothing"},
+		},
+		Prepare: func(c dme.Config) (dme.System, error) {
+			if c.Options.Get(CommandOption) == "" {
+				return nil, fmt.Errorf("%s: which program is a node? Give --exec COMMAND, or set: {%s: COMMAND} in a file", name, CommandOption)
+			}
+			return system{}, nil
+		},
+	}
+	for k := range dme.MaxKinds {
+		a.Kinds = append(a.Kinds, fmt.Sprintf("type %d", k+1))
+	}
+	return a
+}
+
+func validSettle(s string) error {
+	if d, err := time.ParseDuration(s); err != nil || d <= 0 || d > maxSettle {
+		return fmt.Errorf("not a duration above 0 and at most %v", maxSettle)
+	}
+	return nil
+}
+
+// Available reports why a command cannot be started here.
+func Available(command string) error {
+	args, err := Split(command)
+	if err != nil {
+		return fmt.Errorf("--exec %q: %w", command, err)
+	}
+	_, err = exec.LookPath(args[0])
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, os.ErrPermission):
+		return fmt.Errorf("--exec %q: %s is not executable; chmod +x %s, or name its interpreter first", command, args[0], args[0])
+	case strings.Contains(args[0], "/"):
+		return fmt.Errorf("--exec %q: there is no program %s", command, args[0])
+	}
+	if _, here := os.Stat(args[0]); here == nil {
+		return fmt.Errorf("--exec %q: there is no program %s on the PATH; write ./%s for the one in this folder", command, args[0], args[0])
+	}
+	return fmt.Errorf("--exec %q: there is no program %s on the PATH", command, args[0])
+}
+
+// system is a run's nodes, which share nothing that is known here.
+type system struct{}
+
+func (system) Node(dme.NodeID) dme.Node { return new(Node) }
+
+// Node is the end of a node that lies on this side of the pipes: what the local
+// process asks is passed on. What the node does comes from its [Child].
+type Node struct{ child *Child }
+
+// Attach says which process the node is.
+func (n *Node) Attach(c *Child) { n.child = c }
+
+// Request passes the request on.
+func (n *Node) Request(*dme.Outbox) {
+	if n.child != nil {
+		n.child.request()
+	}
+}
+
+// Release passes the release on.
+func (n *Node) Release(*dme.Outbox) {
+	if n.child != nil {
+		n.child.release()
+	}
+}
+
+// Receive refuses: messages of such nodes are no dme.Message, and go to the Child.
+func (n *Node) Receive(_ dme.NodeID, _ dme.Message, out *dme.Outbox) {
+	out.Refuse("a node in another language takes no such message")
+}
+
+// State shows nothing: it is in another process.
+func (n *Node) State(*dme.Visitor) {}

@@ -1,0 +1,166 @@
+package foreign
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"dmebench/dme"
+)
+
+// calls is where the client of a node stands. It has one call under way at a time.
+type calls struct {
+	last    int64 // the latest msg_id
+	asked   int64 // the request that is pending; 0 where none is
+	leaving int64 // the release that was not answered yet; 0 where none is
+	again   bool  // the local process asks while that is so
+	late    bool  // the release has been waited for long
+
+	overdue *time.Timer // calls remind
+}
+
+// greet tells the node who it is.
+func (c *Child) greet() {
+	c.last++
+	body := call{Type: typeInit, ID: c.last, NodeID: nodeName(c.ID)}
+	for id := range dme.NodeID(c.Nodes) {
+		body.NodeIDs = append(body.NodeIDs, nodeName(id+1))
+	}
+	c.tell(body, false)
+}
+
+// tell makes a call, which may have to be answered before the node is idle.
+func (c *Child) tell(body call, awaited bool) {
+	text, err := json.Marshal(body)
+	if err != nil {
+		panic("foreign: " + err.Error()) // it is made of text and numbers
+	}
+	line := appendLine(nil, clientName(c.ID), nodeName(c.ID), text)
+	c.mu.Lock()
+	c.unanswered = awaited
+	c.push(line, item{})
+	c.mu.Unlock()
+}
+
+// request asks for the critical section, at once or when release is answered.
+func (c *Child) request() {
+	if c.leaving != 0 {
+		c.again = true
+		return
+	}
+	c.last++
+	c.asked = c.last
+	c.tell(call{Type: typeRequest, ID: c.last}, false)
+}
+
+// release leaves the critical section.
+func (c *Child) release() {
+	c.last++
+	c.leaving = c.last
+	c.tell(call{Type: typeRelease, ID: c.last}, true)
+	c.late = false
+	c.overdue.Reset(c.Answer)
+}
+
+// remind is called when a release has not been answered for long. It gives the node
+// as much time again: perhaps it was this process that could not hear it.
+func (c *Child) remind() {
+	c.host.Do(func() {
+		switch {
+		case c.leaving == 0:
+		case !c.late:
+			c.late = true
+			c.overdue.Reset(c.Answer)
+		default:
+			c.fail("does not answer release with released, for %v%s", 2*c.Answer, c.lastWords())
+		}
+	})
+}
+
+// begin hears the first line of a node, which answers init.
+func (c *Child) begin(line []byte) error {
+	e, err := parse(line)
+	if err != nil {
+		return c.complain(err.Error(), line)
+	}
+	var a answer
+	_ = json.Unmarshal(e.Body, &a) // what is wrong with it is seen below
+	switch {
+	case a.Type == typeError:
+		return c.complain(fmt.Sprintf("answers init with error %d (%s)", a.Code, a.Text), line)
+	case e.Dest != clientName(c.ID) || a.Type != typeInitOK:
+		return c.complain("must first answer init with init_ok", line)
+	case a.InReplyTo != nil && *a.InReplyTo != 1:
+		return c.complain(fmt.Sprintf("answers init with in_reply_to %d, not 1", *a.InReplyTo), line)
+	}
+	return nil
+}
+
+// heard takes a line that the node has written, as a part of an event of the node.
+func (c *Child) heard(line []byte) error {
+	e, err := parse(line)
+	if err != nil {
+		return c.complain(err.Error(), line)
+	}
+	if e.Src != "" && e.Src != nodeName(c.ID) {
+		return c.complain(fmt.Sprintf("calls itself %q in src; it is %s", e.Src, nodeName(c.ID)), line)
+	}
+	if e.Dest == clientName(c.ID) {
+		return c.answered(e.Body, line)
+	}
+	to, ok := nodeNumber(e.Dest, c.Nodes)
+	switch {
+	case !ok:
+		return c.complain(fmt.Sprintf("writes to %q; there are n1 to n%d, and its client %s", e.Dest, c.Nodes, clientName(c.ID)), line)
+	case to == c.ID:
+		return c.complain("sends a message to itself, which should take none", line)
+	}
+	c.host.Send(to, typeOf(e.Body), e.Body)
+	return nil
+}
+
+// answered takes what the node says to its client.
+func (c *Child) answered(body, line []byte) error {
+	var a answer
+	if err := json.Unmarshal(body, &a); err != nil {
+		return c.complain("does not answer in the form of an answer ("+err.Error()+")", line)
+	}
+	to := func(call int64) bool { return call != 0 && (a.InReplyTo == nil || *a.InReplyTo == call) }
+	switch a.Type {
+	case typeEntered:
+		if !to(c.asked) {
+			c.host.Unasked()
+			return c.complain("enters the critical section, for which no request of its own is pending", line)
+		}
+		c.asked = 0
+		stamp := dme.Stamp{}
+		if a.Clock != 0 {
+			stamp = dme.Stamp{Clock: a.Clock, Node: c.ID}
+		}
+		c.host.Enter(stamp)
+	case typeReleased:
+		if !to(c.leaving) {
+			return c.complain("answers a release that is not pending", line)
+		}
+		c.leaving = 0
+		c.overdue.Stop()
+		c.mu.Lock()
+		c.unanswered = false
+		c.mu.Unlock()
+		if c.again {
+			c.again = false
+			c.request()
+		}
+	case typeError:
+		return c.complain(fmt.Sprintf("answers its client with error %d (%s)", a.Code, a.Text), line)
+	default:
+		return c.complain(fmt.Sprintf("says %q to its client; want entered or released", tidy(a.Type)), line)
+	}
+	return nil
+}
+
+// complain is the error for a line of the node.
+func (c *Child) complain(what string, line []byte) error {
+	return errors.New(what + ": " + excerpt(line))
+}

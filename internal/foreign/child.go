@@ -1,0 +1,278 @@
+package foreign
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"sync"
+	"syscall"
+	"time"
+
+	"dmebench/dme"
+)
+
+// Host is what a node lives in: it has the node's lock, counters and network.
+type Host interface {
+	// Do runs something as one event of the node: nothing else of the node runs
+	// meanwhile. Enter, Unasked and Send are called from inside such an event.
+	Do(event func())
+	// Enter lets the local process into the critical section.
+	Enter(stamp dme.Stamp)
+	// Unasked counts an entry that nobody asked for.
+	Unasked()
+	// Send sends a message of the kind to another node. body is valid during the call.
+	Send(to dme.NodeID, kind string, body []byte)
+
+	// Handled counts a message that the node has been given. Busy says whether the
+	// node may still do something. Neither may wait for an event of the node.
+	Handled(kind []byte)
+	Busy(busy bool)
+	// Fail ends the run. It does not wait.
+	Fail(err error)
+}
+
+// Config says what to start.
+type Config struct {
+	Command string
+	ID      dme.NodeID
+	Nodes   int
+	Settle  time.Duration // for how long a node that has nothing to do is silent
+	Answer  time.Duration // how long a node may take to answer release
+	Stderr  io.Writer     // gets the lines of the process's standard error, each with the node's name before it
+
+	// MaxWaiting bounds what waits for the process to read it, in bytes; 0 for
+	// [DefaultMaxWaiting].
+	MaxWaiting int
+}
+
+// DefaultMaxWaiting is as much as may wait on a link of a network.
+const DefaultMaxWaiting = 64 << 20
+
+// Child is the process of a node, and the client that asks it.
+type Child struct {
+	Config
+	host Host
+	name string // for errors: "node 3 (./node.py)"
+	cmd  *exec.Cmd
+	in   pipe // its standard input, written here
+	out  pipe // its standard output, read here
+
+	calls                 // guarded by the host's events
+	ready   chan struct{} // it has answered init
+	begun   chan struct{} // it may be heard
+	beginIt sync.Once
+
+	mu      sync.Mutex
+	queue   []item // waits to be written, the first of it perhaps in part
+	waiting int    // bytes in it
+	wake    *sync.Cond
+	quiet   // whether it is idle
+	closed  bool
+	failed  bool
+
+	reaping sync.Mutex
+	reaped  bool
+	drained chan struct{} // what it wrote has been read
+	ended   chan struct{} // it has been reaped
+}
+
+// pipe is an end of a pipe, with access to its descriptor.
+type pipe struct {
+	file *os.File
+	raw  syscall.RawConn
+}
+
+// item is a line that waits to be written.
+type item struct {
+	rest []byte
+	kind []byte     // of a message; nil for a call of the client
+	from dme.NodeID // whose message it is
+}
+
+// Start starts the process of a node and tells it who it is. The launcher must
+// live for longer than the process. Nothing that the process says to other nodes is
+// heard before [Child.Begin].
+func Start(l *Launcher, c Config, h Host) (*Child, error) {
+	if c.MaxWaiting == 0 {
+		c.MaxWaiting = DefaultMaxWaiting
+	}
+	args, err := Split(c.Command)
+	if err != nil {
+		return nil, err
+	}
+	x := &Child{
+		Config: c, host: h, name: fmt.Sprintf("node %d (%s)", c.ID, c.Command), cmd: exec.Command(args[0], args[1:]...),
+		ready: make(chan struct{}), begun: make(chan struct{}), drained: make(chan struct{}), ended: make(chan struct{}),
+	}
+	x.wake = sync.NewCond(&x.mu)
+	var theirs, ours []*os.File
+	defer func() {
+		for _, f := range theirs {
+			f.Close()
+		}
+		if err != nil {
+			for _, f := range ours {
+				f.Close()
+			}
+		}
+	}()
+	open := func(toChild bool) (mine *os.File) {
+		r, w, e := os.Pipe()
+		if e != nil {
+			err = errors.Join(err, e)
+			return nil
+		}
+		if toChild {
+			r, w = w, r
+		}
+		ours, theirs = append(ours, r), append(theirs, w)
+		return r
+	}
+	x.in.file, x.out.file = open(true), open(false)
+	stderr := open(false)
+	if err != nil {
+		return nil, fmt.Errorf("%s cannot be started: %w", x.name, err)
+	}
+	x.cmd.Stdin, x.cmd.Stdout, x.cmd.Stderr = theirs[0], theirs[1], theirs[2]
+	x.cmd.SysProcAttr = attributes()
+	if x.in.raw, err = x.in.file.SyscallConn(); err != nil {
+		return nil, err
+	}
+	if x.out.raw, err = x.out.file.SyscallConn(); err != nil {
+		return nil, err
+	}
+	if err = l.start(x.cmd); err != nil {
+		err = fmt.Errorf("%s cannot be started: %w%s", x.name, err, startAdvice(err))
+		return nil, err
+	}
+	x.timer = time.AfterFunc(x.Settle, x.look)
+	x.overdue = time.AfterFunc(x.Answer, x.remind)
+	x.overdue.Stop()
+	copied := make(chan struct{})
+	go func() {
+		defer close(copied)
+		copyLines(x.Stderr, nodeName(x.ID)+": ", stderr)
+	}()
+	x.greet()
+	go x.write()
+	go x.read()
+	go x.await(copied)
+	return x, nil
+}
+
+// startAdvice explains what the system says of scripts without a usable first line.
+func startAdvice(err error) string {
+	switch {
+	case errors.Is(err, syscall.ENOEXEC):
+		return "; does the script begin with #! and its interpreter?"
+	case errors.Is(err, os.ErrNotExist):
+		return "; is the interpreter there that its first line names?"
+	}
+	return ""
+}
+
+// Ready is closed once the process has answered init.
+func (c *Child) Ready() <-chan struct{} { return c.ready }
+
+// Ended is closed once the process has ended and been reaped.
+func (c *Child) Ended() <-chan struct{} { return c.ended }
+
+// PID returns the number of the process.
+func (c *Child) PID() int { return c.cmd.Process.Pid }
+
+// Begin lets what the process says be heard.
+func (c *Child) Begin() { c.beginIt.Do(func() { close(c.begun) }) }
+
+// fail ends the run for what the process did.
+func (c *Child) fail(format string, args ...any) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.failHeld(fmt.Sprintf(format, args...))
+}
+
+// failHeld is fail for whoever has the lock.
+func (c *Child) failHeld(what string) {
+	if !c.failed && !c.closed {
+		c.failed = true
+		c.host.Fail(errors.New(c.name + " " + what))
+	}
+}
+
+// graceAfterEnd is how long the last words of a process that has ended are waited
+// for: somebody else may have its pipes.
+const graceAfterEnd = time.Second
+
+// await reaps the process, ends everything that it has started, and fails the run
+// where nobody told it to go.
+func (c *Child) await(copied <-chan struct{}) {
+	c.reap()
+	grace := time.After(graceAfterEnd)
+	for _, done := range []<-chan struct{}{copied, c.drained} {
+		select {
+		case <-done:
+		case <-grace:
+		}
+	}
+	c.fail("ended: %s%s", c.cmd.ProcessState, c.lastWords())
+	close(c.ended)
+	c.out.file.Close()
+}
+
+func (c *Child) killGroup() { _ = syscall.Kill(-c.PID(), syscall.SIGKILL) }
+
+// endTimeout bounds how long a process that was killed may take to be gone.
+const endTimeout = 5 * time.Second
+
+// Close kills the process and everything that it has started, and returns when it
+// is gone. What it does meanwhile is no failure.
+func (c *Child) Close() {
+	c.mu.Lock()
+	c.closed = true
+	c.timer.Stop()
+	c.overdue.Stop()
+	c.wake.Broadcast()
+	c.mu.Unlock()
+	c.Begin()
+	c.reaping.Lock()
+	if !c.reaped {
+		c.killGroup()
+	}
+	c.reaping.Unlock()
+	c.in.file.Close()
+	timeout := time.After(endTimeout)
+	for _, done := range []<-chan struct{}{c.ended, c.drained} {
+		select {
+		case <-done:
+		case <-timeout:
+			return
+		}
+	}
+}
+
+// copyLines copies lines, each with a prefix, and those that are long in pieces.
+func copyLines(w io.Writer, prefix string, r io.ReadCloser) {
+	defer r.Close()
+	b := make([]byte, 0, 4<<10)
+	for {
+		n, err := r.Read(b[len(b):cap(b)])
+		b = b[:len(b)+n]
+		for len(b) > 0 {
+			end := bytes.IndexByte(b, '\n')
+			skip := 1
+			if end < 0 {
+				if err == nil && len(b) < cap(b) {
+					break
+				}
+				end, skip = len(b), 0
+			}
+			fmt.Fprintf(w, "%s%s\n", prefix, b[:end])
+			b = b[:copy(b, b[end+skip:])]
+		}
+		if err != nil {
+			return
+		}
+	}
+}

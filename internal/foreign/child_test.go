@@ -1,0 +1,334 @@
+package foreign
+
+import (
+	"bytes"
+	"fmt"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"dmebench/dme"
+)
+
+// fake is a host without a network.
+type fake struct {
+	event   sync.Mutex
+	mu      sync.Mutex
+	log     []string
+	busy    bool
+	handled int
+	failure chan error
+}
+
+func newFake() *fake { return &fake{failure: make(chan error, 1)} }
+
+func (f *fake) note(format string, args ...any) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.log = append(f.log, fmt.Sprintf(format, args...))
+}
+
+func (f *fake) Do(event func()) {
+	f.event.Lock()
+	defer f.event.Unlock()
+	event()
+}
+func (f *fake) Enter(s dme.Stamp)                            { f.note("enter %v", s) }
+func (f *fake) Unasked()                                     { f.note("unasked") }
+func (f *fake) Send(to dme.NodeID, kind string, body []byte) { f.note("%s to %d: %s", kind, to, body) }
+func (f *fake) Handled([]byte)                               { f.mu.Lock(); f.handled++; f.mu.Unlock() }
+func (f *fake) Busy(busy bool)                               { f.mu.Lock(); f.busy = busy; f.mu.Unlock() }
+func (f *fake) Fail(err error)                               { f.failure <- err }
+func (f *fake) seen() string                                 { f.mu.Lock(); defer f.mu.Unlock(); return strings.Join(f.log, "\n") }
+func (f *fake) until(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !ok(); time.Sleep(time.Millisecond) {
+		select {
+		case err := <-f.failure:
+			t.Fatalf("waiting for %s: %v", what, err)
+		default:
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("waiting for %s; seen:\n%s", what, f.seen())
+		}
+	}
+}
+
+const preamble = `
+import json, os, sys, time
+def say(dest, src="n2", **body):
+    print(json.dumps({"src": src, "dest": dest, "body": body}), flush=True)
+def get():
+    return json.loads(sys.stdin.readline())
+assert get()["body"] == {"type": "init", "msg_id": 1, "node_id": "n2", "node_ids": ["n1", "n2", "n3"]}
+`
+
+const ready = preamble + `
+say("c2", type="init_ok", in_reply_to=1)
+`
+
+// start starts a script as node 2 of 3.
+func start(t *testing.T, host Host, text string, change func(*Config)) (*Child, *lockedBuffer) {
+	t.Helper()
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Skip("python3 is not installed")
+	}
+	stderr := new(lockedBuffer)
+	c := Config{
+		Command: "python3 -c '" + text + "'", ID: 2, Nodes: 3, Settle: 5 * time.Millisecond, Answer: time.Minute, Stderr: stderr,
+	}
+	if change != nil {
+		change(&c)
+	}
+	l := NewLauncher()
+	x, err := Start(l, c, host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		x.Close()
+		l.Close()
+	})
+	return x, stderr
+}
+
+// lockedBuffer is written by one goroutine and read by another.
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
+}
+
+func TestEveryFaultOfANodeIsTold(t *testing.T) {
+	for name, c := range map[string]struct {
+		script string
+		want   string
+	}{
+		"garbage":         {ready + `print("all is \x07well", flush=True)`, "is not a message in JSON (invalid character 'a'"},
+		"two on a line":   {ready + `print("{}{}", flush=True)`, "is not a message in JSON"},
+		"no body":         {ready + `say("n1"); print(json.dumps({"dest": "n1", "body": 7}), flush=True)`, `has no "body" that is an object: {`},
+		"no dest":         {ready + `print(json.dumps({"body": {}}), flush=True)`, `has no "dest": {"body": {}}`},
+		"a long line":     {ready + `print("x" * 3000000, flush=True)`, "writes a line of more than 1048576 bytes: xxxx"},
+		"a line too long": {ready + `say("n1", filling="x" * 1048576)`, "writes a line of more than 1048576 bytes: {"},
+		"nobody":          {ready + `say("n4", type="A")`, `writes to "n4"; there are n1 to n3, and its client c2: {`},
+		"a bad name":      {ready + `say("n01", type="A")`, `writes to "n01"`},
+		"another client":  {ready + `say("c1", type="entered")`, `writes to "c1"`},
+		"itself":          {ready + `say("n2", type="A")`, "sends a message to itself"},
+		"another source":  {ready + `say("n1", src="n1", type="A")`, `calls itself "n1" in src; it is n2`},
+		"a type":          {ready + `say("c2", type="inside")`, `says "inside" to its client; want entered or released`},
+		"not an answer":   {ready + `say("c2", type="entered", in_reply_to="x")`, "does not answer in the form of an answer"},
+		"an error":        {ready + `say("c2", type="error", code=11, text="not now")`, "error 11 (not now)"},
+		"init refused":    {preamble + `say("c2", type="error", code=10, text="no")`, "answers init with error 10 (no)"},
+		"another answer":  {preamble + `say("c2", type="hello")`, "must first answer init with init_ok"},
+		"a wrong answer":  {preamble + `say("c2", type="init_ok", in_reply_to=5)`, "in_reply_to 5, not 1"},
+		"a message first": {preamble + `say("n1", type="A")`, "must first answer init with init_ok"},
+		"unasked":         {ready + `say("c2", type="entered")`, "enters the critical section, for which no request of its own is pending"},
+		"not left":        {ready + `say("c2", type="released")`, "answers a release that is not pending"},
+		"exits":           {ready + `sys.exit(3)`, "ended: exit status 3; its last line was {"},
+		"exits early":     {preamble + `sys.exit(0)`, "ended: exit status 0; it had not written a line"},
+		"exits in a line": {ready + `sys.stdout.write("half a"); sys.stdout.flush(); sys.exit(3)`, "its last line was half a"},
+		"is killed":       {ready + `os.kill(os.getpid(), 9)`, "ended: signal: killed"},
+		"says no more":    {ready + `os.close(1); time.sleep(60)`, "has closed its standard output, and goes on"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFake()
+			x, _ := start(t, f, strings.ReplaceAll(c.script, "'", `"`)+"\ntime.sleep(60)", nil)
+			x.Begin()
+			select {
+			case err := <-f.failure:
+				if want := "node 2 ("; !strings.HasPrefix(err.Error(), want) || !strings.Contains(err.Error(), c.want) {
+					t.Errorf("%v\nwant: %s", err, c.want)
+				}
+			case <-time.After(30 * time.Second):
+				t.Errorf("nothing was told; seen: %s", f.seen())
+			}
+			if seen := f.seen(); strings.Contains(seen, "unasked") != (name == "unasked") || strings.Contains(seen, "enter") {
+				t.Errorf("seen: %s", seen)
+			}
+		})
+	}
+}
+
+// A whole life: calls and answers, messages both ways, the next request only after the
+// answer to release, and silence once there is nothing to do.
+func TestNodeAndClientTalk(t *testing.T) {
+	f := newFake()
+	x, stderr := start(t, f, ready+`
+print("here I am", file=sys.stderr)
+say("n3", type="HELLO", list=[1, {"x": None}])
+say("n1", number=1)
+for k in range(2):
+    b = get()["body"]
+    assert b == {"type": "request", "msg_id": 2 + 2 * k}, b
+    say("c2", type="entered", in_reply_to=b["msg_id"], clock=7)
+    b = get()["body"]
+    assert b == {"type": "release", "msg_id": 3 + 2 * k}, b
+    m = get()
+    assert m == {"src": "n3", "dest": "n2", "body": {"type": "LATE", "a": [1]}}, m
+    say("c2", type="released", in_reply_to=b["msg_id"])
+time.sleep(60)
+`, nil)
+	f.until(t, "init_ok", func() bool {
+		select {
+		case <-x.Ready():
+			return true
+		default:
+			return false
+		}
+	})
+	if seen := f.seen(); seen != "" {
+		t.Errorf("heard before the run began: %s", seen)
+	}
+	x.Begin()
+	entered := func(n int) func() bool {
+		return func() bool { return strings.Count(f.seen(), "enter (7,2)") == n }
+	}
+	f.Do(x.request)
+	f.until(t, "the first entry", entered(1))
+	f.Do(func() {
+		x.release()
+		x.request() // which has to wait for the answer
+	})
+	x.Deliver(3, []byte("LATE"), []byte(`{"type":"LATE","a":[1]}`))
+	f.until(t, "the second entry", entered(2))
+	f.Do(x.release)
+	f.mu.Lock()
+	if !f.busy {
+		t.Error("idle, while a release is not answered")
+	}
+	f.mu.Unlock()
+	x.Deliver(3, []byte("LATE"), []byte(`{"type":"LATE","a":[1]}`))
+	f.until(t, "silence", func() bool { f.mu.Lock(); defer f.mu.Unlock(); return !f.busy && f.handled == 2 })
+	want := "HELLO to 3: {\"type\": \"HELLO\", \"list\": [1, {\"x\": null}]}\n(no type) to 1: {\"number\": 1}\nenter (7,2)\nenter (7,2)"
+	if seen := f.seen(); seen != want {
+		t.Errorf("seen:\n%s\nwant:\n%s", seen, want)
+	}
+	f.until(t, "its standard error", func() bool { return stderr.String() == "n2: here I am\n" })
+}
+
+func TestNodeThatDoesNotAnswerRelease(t *testing.T) {
+	f := newFake()
+	x, _ := start(t, f, ready+"get()\nsay(\"c2\", type=\"entered\")\ntime.sleep(60)", func(c *Config) { c.Answer = 50 * time.Millisecond })
+	x.Begin()
+	f.Do(x.request)
+	f.until(t, "the entry", func() bool { return f.seen() == "enter (0,0)" })
+	f.Do(x.release)
+	if err := <-f.failure; !strings.Contains(err.Error(), "does not answer release with released") {
+		t.Error(err)
+	}
+}
+
+// Who fills a node's pipe is told from who only happens to send.
+func TestNodeThatDoesNotRead(t *testing.T) {
+	f := newFake()
+	x, _ := start(t, f, ready+"time.sleep(60)", func(c *Config) { c.MaxWaiting = 1 << 20 })
+	<-x.Ready()
+	x.Begin()
+	body := []byte(`{"type":"SPAM","filling":"` + strings.Repeat("x", 1000) + `"}`)
+	x.Deliver(1, []byte("A"), []byte(`{"type":"A"}`))
+	for range 2000 {
+		x.Deliver(3, []byte("SPAM"), body)
+	}
+	err := <-f.failure
+	for _, want := range []string{"does not read what is sent to it", "of them from node 3", `{"type":"SPAM"`} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%v\nwant: %s", err, want)
+		}
+	}
+	if f.handled >= 2001 {
+		t.Errorf("%d messages were counted as handled", f.handled)
+	}
+}
+
+// Everything arrives, and in order, however much is sent at once and whoever is slow.
+func TestPipesAreFilledAndDrained(t *testing.T) {
+	f := newFake()
+	x, _ := start(t, f, ready+`
+time.sleep(0.1)
+for k in range(3000):
+    m = get()
+    assert m["body"]["number"] == k, m
+    say("n1", type="ECHO", number=k)
+`+"time.sleep(60)", nil)
+	x.Begin()
+	filling := strings.Repeat("y", 300)
+	for k := range 3000 {
+		x.Deliver(1, []byte("A"), fmt.Appendf(nil, `{"number":%d,"filling":"%s"}`, k, filling))
+	}
+	f.until(t, "silence", func() bool { f.mu.Lock(); defer f.mu.Unlock(); return !f.busy && len(f.log) == 3000 })
+	for k, line := range strings.Split(f.seen(), "\n") {
+		if want := fmt.Sprintf(`ECHO to 1: {"type": "ECHO", "number": %d}`, k); line != want {
+			t.Fatalf("%s; want %s", line, want)
+		}
+	}
+	if f.handled != 3000 {
+		t.Errorf("%d handled", f.handled)
+	}
+}
+
+func TestProgramsThatAreNotThere(t *testing.T) {
+	dir := t.TempDir()
+	for command, want := range map[string]string{
+		"./none.py": "there is no program ./none.py", "no-such-program -x": "on the PATH", "'": "a quote is not closed",
+		dir: "", "words.go": "write ./words.go", "./words.go": "chmod +x ./words.go",
+	} {
+		if err := Available(command); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v; want %s", command, err, want)
+		}
+	}
+	if err := Available("sh -c true"); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestFramesAreReadAsWritten(t *testing.T) {
+	kind, body, err := ReadFrame(AppendFrame(nil, "REQUEST", []byte(`{"a":1}`)))
+	if string(kind) != "REQUEST" || string(body) != `{"a":1}` || err != nil {
+		t.Errorf("%s %s %v", kind, body, err)
+	}
+	for _, b := range []string{"", "\x01", "\x00\x00", "\x02\x00", "\x01\x05abc"} {
+		if _, _, err := ReadFrame([]byte(b)); err == nil {
+			t.Errorf("%q is no frame", b)
+		}
+	}
+	if got := tidy(strings.Repeat("é", 100)); len(got) > maxType+len("…") || !strings.HasSuffix(got, "é…") {
+		t.Errorf("a long type is cut to %q", got)
+	}
+}
+
+func TestTypesAreNumberedAndJoined(t *testing.T) {
+	var types Types
+	for k := range 20 {
+		name := fmt.Sprintf("t%02d", k)
+		want := dme.Kind(min(k+1, dme.MaxKinds))
+		if a, b := types.Kind([]byte(name)), types.Kind([]byte(name)); a != want || b != want {
+			t.Errorf("%s has numbers %d and %d, want %d", name, a, b, want)
+		}
+	}
+	if names := types.Names(); len(names) != dme.MaxKinds || names[14] != otherTypes || names[0] != "t00" {
+		t.Errorf("names %q", names)
+	}
+	if got := strings.Join(Union([]string{"B", "A", "B"}), " "); got != "A B" {
+		t.Errorf("joined: %s", got)
+	}
+	if got := strings.Join(Union([]string{"B", otherTypes, "z"}), " "); got != "B z "+otherTypes {
+		t.Errorf("joined: %s", got)
+	}
+	if got := Union(append(types.Names(), "a", "b", "c")); len(got) != dme.MaxKinds || got[14] != otherTypes {
+		t.Errorf("joined: %q", got)
+	}
+}

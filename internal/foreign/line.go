@@ -1,0 +1,157 @@
+package foreign
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"dmebench/dme"
+)
+
+// MaxLine bounds a line that a node writes, in bytes.
+const MaxLine = 1 << 20
+
+// What passes between a node and its client.
+const (
+	typeInit     = "init"
+	typeInitOK   = "init_ok"
+	typeRequest  = "request"
+	typeEntered  = "entered"
+	typeRelease  = "release"
+	typeReleased = "released"
+	typeError    = "error"
+)
+
+// envelope is a line.
+type envelope struct {
+	Src  string          `json:"src"`
+	Dest string          `json:"dest"`
+	Body json.RawMessage `json:"body"`
+}
+
+// answer is the body of what a node says to its client.
+type answer struct {
+	Type      string `json:"type"`
+	InReplyTo *int64 `json:"in_reply_to"`
+	Clock     uint64 `json:"clock"`
+	Code      int    `json:"code"`
+	Text      string `json:"text"`
+}
+
+// call is the body of what a client says to its node.
+type call struct {
+	Type    string   `json:"type"`
+	ID      int64    `json:"msg_id"`
+	NodeID  string   `json:"node_id,omitempty"`
+	NodeIDs []string `json:"node_ids,omitempty"`
+}
+
+func nodeName(id dme.NodeID) string   { return "n" + id.String() }
+func clientName(id dme.NodeID) string { return "c" + id.String() }
+
+// nodeNumber reads the name of a node of n.
+func nodeNumber(name string, n int) (dme.NodeID, bool) {
+	digits, ok := strings.CutPrefix(name, "n")
+	id, err := strconv.ParseUint(digits, 10, 32)
+	if !ok || err != nil || id < 1 || id > uint64(n) || nodeName(dme.NodeID(id)) != name {
+		return 0, false
+	}
+	return dme.NodeID(id), true
+}
+
+// parse reads a line that a node has written.
+func parse(line []byte) (envelope, error) {
+	var e envelope
+	if err := json.Unmarshal(line, &e); err != nil {
+		return e, fmt.Errorf("is not a message in JSON (%v)", err)
+	}
+	if e.Dest == "" {
+		return e, errors.New(`has no "dest"`)
+	}
+	if body := bytes.TrimSpace(e.Body); len(body) == 0 || body[0] != '{' {
+		return e, errors.New(`has no "body" that is an object`)
+	}
+	return e, nil
+}
+
+// typeOf returns what a message between nodes is counted by: the type of its body.
+func typeOf(body []byte) string {
+	var b struct {
+		Type string `json:"type"`
+	}
+	_ = json.Unmarshal(body, &b) // whether it is JSON has been checked; the type may be anything
+	return tidy(b.Type)
+}
+
+// maxType is how much of a type messages are counted by, in bytes.
+const maxType = 40
+
+func tidy(kind string) string {
+	kind = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return -1
+		}
+		return r
+	}, kind)
+	if kind == "" {
+		return "(no type)"
+	}
+	return cut(kind, maxType)
+}
+
+// excerptBytes is how much of a line an error shows.
+const excerptBytes = 200
+
+// excerpt returns the beginning of a line, fit to be shown.
+func excerpt(line []byte) string {
+	text := strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == utf8.RuneError {
+			return '.'
+		}
+		return r
+	}, string(line[:min(len(line), 4*excerptBytes)]))
+	return cut(text, excerptBytes)
+}
+
+func cut(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	for !utf8.RuneStart(text[most]) {
+		most--
+	}
+	return text[:most] + "…"
+}
+
+// appendLine appends the line by which body reaches a node.
+func appendLine(b []byte, src, dest string, body []byte) []byte {
+	b = append(b, `{"src":"`...)
+	b = append(b, src...)
+	b = append(b, `","dest":"`...)
+	b = append(b, dest...)
+	b = append(b, `","body":`...)
+	b = append(b, body...)
+	return append(b, "}\n"...)
+}
+
+// AppendFrame appends the form in which a message travels between processes: a
+// byte that is not zero, the length of its kind, the kind, and its body.
+func AppendFrame(b []byte, kind string, body []byte) []byte {
+	b = append(b, 1, byte(len(kind)))
+	b = append(b, kind...)
+	return append(b, body...)
+}
+
+// ReadFrame takes a frame apart. What it returns lies in the frame.
+func ReadFrame(frame []byte) (kind, body []byte, err error) {
+	if len(frame) < 2 || frame[0] != 1 || len(frame) < 2+int(frame[1]) {
+		return nil, nil, errors.New("foreign: malformed message")
+	}
+	end := 2 + int(frame[1])
+	return frame[2:end], frame[end:], nil
+}

@@ -1,0 +1,21 @@
+//go:build !linux
+
+package foreign
+
+import "syscall"
+
+// attributes has a process lead a group of its own, with which it is killed. That it
+// ends with the one that started it is left to the end of its standard input.
+func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+
+// reap waits for the end of the process, and ends everything that it has started.
+func (c *Child) reap() {
+	_ = c.cmd.Wait() // what it says is in ProcessState
+	c.reaping.Lock()
+	defer c.reaping.Unlock()
+	c.killGroup()
+	c.reaped = true
+}
+
+// rests is not known: silence has to do.
+func (c *Child) rests() bool { return true }

@@ -1,0 +1,249 @@
+package foreign
+
+import (
+	"bytes"
+	"fmt"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"dmebench/dme"
+)
+
+// Deliver gives the node a message of another one. It does not wait for the
+// process. body is valid during the call.
+func (c *Child) Deliver(from dme.NodeID, kind, body []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.line = appendLine(c.line[:0], nodeName(from), nodeName(c.ID), body)
+	c.push(c.line, item{kind: kind, from: from})
+}
+
+// push writes a line to the process, as far as it takes it at once. The rest is
+// left to write. It is called with the lock held; line and the kind may be
+// overwritten afterwards.
+func (c *Child) push(line []byte, i item) {
+	if c.failed || c.closed {
+		return
+	}
+	c.touch()
+	c.told = append(c.told[:0], line[:min(len(line)-1, excerptBytes+1)]...)
+	i.rest = line
+	if len(c.queue) == 0 {
+		i.rest = line[c.try(line):]
+	}
+	if len(i.rest) == 0 {
+		c.handled(i)
+		return
+	}
+	if c.waiting += len(i.rest); c.waiting > c.MaxWaiting {
+		c.failHeld(c.flooded(i))
+		return
+	}
+	i.rest = bytes.Clone(i.rest)
+	if i.kind != nil {
+		i.kind = bytes.Clone(i.kind)
+	}
+	c.queue = append(c.queue, i)
+	c.wake.Signal()
+}
+
+// handled counts a message that has been given to the process.
+func (c *Child) handled(i item) {
+	if i.kind != nil {
+		c.host.Handled(i.kind)
+	}
+}
+
+// flooded says who sends more than the process reads.
+func (c *Child) flooded(latest item) string {
+	from := make(map[dme.NodeID]int)
+	for _, i := range c.queue {
+		if i.kind != nil {
+			from[i.from]++
+		}
+	}
+	most := dme.None
+	for id := range dme.NodeID(c.Nodes) {
+		if from[id+1] > from[most] {
+			most = id + 1
+		}
+	}
+	return fmt.Sprintf("does not read what is sent to it: %d lines wait, %d of them from node %d; the latest: %s",
+		len(c.queue), from[most], most, excerpt(bytes.TrimSuffix(latest.rest, []byte("\n"))))
+}
+
+// try writes what the pipe takes at once, and returns how much that was.
+func (c *Child) try(line []byte) (n int) {
+	_ = c.in.raw.Write(func(fd uintptr) bool { // a pipe that is closed is noticed elsewhere
+		for {
+			var err error
+			if n, err = unix.Write(int(fd), line); err != unix.EINTR {
+				n = max(n, 0)
+				return true
+			}
+		}
+	})
+	return n
+}
+
+// write writes what waits.
+func (c *Child) write() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for {
+		for len(c.queue) == 0 && !c.closed {
+			c.wake.Wait()
+		}
+		if c.closed {
+			return
+		}
+		i := c.queue[0]
+		c.mu.Unlock()
+		_, err := c.in.file.Write(i.rest)
+		c.mu.Lock()
+		if err != nil {
+			return // the process is gone or going, which await tells
+		}
+		c.touch()
+		c.handled(i)
+		c.waiting -= len(i.rest)
+		c.queue[0] = item{}
+		if c.queue = c.queue[1:]; len(c.queue) == 0 {
+			c.queue = nil
+		}
+	}
+}
+
+// read hears what the process says, line by line.
+func (c *Child) read() {
+	defer close(c.drained)
+	b := make([]byte, 0, 64<<10)
+	answered := false // init
+	for {
+		if len(b) == cap(b) {
+			b = append(make([]byte, 0, 2*cap(b)), b...)
+		}
+		n, err := c.take(b[len(b):cap(b)])
+		fresh := len(b)
+		b = b[:len(b)+n]
+		if n <= 0 {
+			if len(b) > 0 {
+				c.noteLine(b) // that has no end
+			}
+			c.finished(err)
+			return
+		}
+		end := bytes.LastIndexByte(b[fresh:], '\n') + 1
+		if end > 0 {
+			end += fresh
+		}
+		lines := b[:end]
+		if !answered && end > 0 {
+			line, rest, _ := bytes.Cut(lines, []byte("\n"))
+			c.noteLine(line)
+			if err := c.begin(line); err != nil {
+				c.fail("%v", err)
+				return
+			}
+			answered, lines = true, rest
+			close(c.ready)
+			<-c.begun
+		}
+		if !c.hear(lines) {
+			return
+		}
+		if b = b[:copy(b, b[end:])]; len(b) > MaxLine {
+			c.fail("writes a line of more than %d bytes: %s", MaxLine, excerpt(b))
+			return
+		}
+		c.mu.Lock()
+		c.reading = false
+		c.mu.Unlock()
+	}
+}
+
+// batch is how many lines are taken as one event; others wait for the node meanwhile.
+const batch = 64
+
+// hear takes whole lines; false where the run cannot go on after one of them.
+func (c *Child) hear(lines []byte) bool {
+	var fault error
+	for len(lines) > 0 && fault == nil {
+		if c.gone() {
+			return false
+		}
+		c.host.Do(func() {
+			for n := 0; n < batch && len(lines) > 0 && fault == nil; n++ {
+				var line []byte
+				line, lines, _ = bytes.Cut(lines, []byte("\n"))
+				if len(bytes.TrimSpace(line)) == 0 {
+					continue
+				}
+				c.noteLine(line)
+				if len(line) > MaxLine {
+					fault = fmt.Errorf("writes a line of more than %d bytes: %s", MaxLine, excerpt(line))
+				} else {
+					fault = c.heard(line)
+				}
+			}
+		})
+	}
+	if fault != nil {
+		c.fail("%v", fault)
+	}
+	return fault == nil
+}
+
+// gone reports whether the process was told to go.
+func (c *Child) gone() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.closed
+}
+
+// noteLine remembers what the process has said.
+func (c *Child) noteLine(line []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.said = append(c.said[:0], line[:min(len(line), excerptBytes+1)]...)
+}
+
+// take reads what there is, and waits until something is. From then on until all
+// of it has been heard, the node is not idle.
+func (c *Child) take(b []byte) (n int, err error) {
+	wait := c.out.raw.Read(func(fd uintptr) bool {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		for {
+			if n, err = unix.Read(int(fd), b); err != unix.EINTR {
+				break
+			}
+		}
+		if n > 0 {
+			c.reading = true
+			c.touch()
+		}
+		return err != unix.EAGAIN
+	})
+	if wait != nil {
+		return 0, wait
+	}
+	return n, err
+}
+
+// finished is told when the process has closed its standard output. It mostly ends
+// with it, which says more.
+func (c *Child) finished(err error) {
+	go func() {
+		select {
+		case <-c.ended:
+		case <-time.After(graceAfterEnd):
+			if err != nil {
+				c.fail("cannot be heard any more: %v", err)
+				return
+			}
+			c.fail("has closed its standard output, and goes on%s", c.lastWords())
+		}
+	}()
+}

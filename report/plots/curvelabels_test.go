@@ -1,0 +1,76 @@
+package plots
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgsvg"
+)
+
+// said counts the texts of a figure that have a part.
+func said(t *testing.T, f Figure, part string) (n int) {
+	t.Helper()
+	for _, b := range texts(t, f, Size{}) {
+		if strings.Contains(b.text, part) {
+			n++
+		}
+	}
+	return n
+}
+
+// What is predicted stands at its curve: above the legend, and on none of the markers.
+func TestPredictionsAreLabelledAtTheirCurves(t *testing.T) {
+	f := figure(3, 3, 7, 13)
+	legend, lowest := 0.0, math.Inf(-1) // heights grow downwards, from minus the height to 0
+	for _, b := range texts(t, f, Size{}) {
+		if strings.HasPrefix(b.text, "algorithm-") {
+			legend = min(legend, b.top)
+		}
+		if strings.Contains(b.text, "TR-869") {
+			lowest = max(lowest, b.bottom)
+		}
+	}
+	if n := said(t, f, "TR-869"); n != 3 || lowest >= legend {
+		t.Errorf("%d labels, down to %.1f; the legend begins at %.1f", n, lowest, legend)
+	}
+	d := f.lay(Size{})
+	pen := laid(d.panels[0], d)
+	marks, _ := pen.obstacles()
+	for _, l := range pen.placeCurveLabels() {
+		if n := inside(marks, l.box, 0); n > 0 {
+			t.Errorf("%q hides %d markers", l.text, n)
+		}
+	}
+}
+
+// What is predicted alike of several series is said once; where the values differ each
+// curve has its own label.
+func TestPredictionsOfAllAreSaidOnce(t *testing.T) {
+	f := figure(4, 3, 7)
+	for i := 3; i < len(f.Series); i += 2 {
+		f.Series[i].Points = f.Series[1].Points
+	}
+	if n := said(t, f, "TR-869"); n != 1 {
+		t.Errorf("said %d times", n)
+	}
+	if n := said(t, figure(4, 3, 7), "TR-869"); n != 4 {
+		t.Errorf("four curves have %d labels", n)
+	}
+}
+
+// Where there is no room a label is left out rather than written upon another.
+func TestNoRoomForLabels(t *testing.T) {
+	f := figure(60, 3, 7)
+	if n := said(t, f, "TR-869"); n == 0 || n == 60 {
+		t.Errorf("%d of 60 labels; want those that fit", n)
+	}
+}
+
+// laid returns the pen of a panel on a canvas of its size.
+func laid(p panel, d drawing) pen {
+	c := draw.NewCanvas(vgsvg.New(d.width, d.body), d.width, d.body)
+	data := p.plot.DataCanvas(draw.Crop(c, axisLabel+3, 0, axisLabel, 0))
+	return p.marks.onto(&data, p.plot)
+}
