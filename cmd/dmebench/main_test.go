@@ -20,6 +20,7 @@ func TestScripts(t *testing.T) {
 	heard := make(chan os.Signal, 1)
 	signal.Notify(heard, syscall.SIGHUP)
 	t.Cleanup(func() { signal.Stop(heard) })
+	refusals := new(refused)
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata",
 		RequireExplicitExec: true,
@@ -30,6 +31,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "json": jsonValue, "occupied": occupied, "killworker": killWorker, "workers": countWorkers,
 			"awaitworkers": awaitWorkers, "unread": unread, "signalled": signalled,
+			"wrong": refusals.wrong, "many": refusals.many,
 		},
 	})
 }
