@@ -13,7 +13,8 @@ import (
 )
 
 func forceFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "force", Usage: "begin although this host has less memory or fewer processors, or allows fewer threads and descriptors, " +
+	return &cli.BoolFlag{Name: "force", Usage: "begin although this host has less memory or fewer processors, " +
+		"or allows fewer threads and descriptors, " +
 		"than a run is estimated to need"}
 }
 
