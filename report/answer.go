@@ -27,6 +27,7 @@ type answer struct {
 	Description string // the author's words; "" where there are none
 	Asked       string // what was run, as a sentence
 	Loads       []loadAnswer
+	Common      string   // what loads of one size each have in common
 	Columns     []string // of the table
 	Legend      string
 	Alone       bool // there is one algorithm alone
@@ -36,6 +37,7 @@ type answer struct {
 // loadAnswer is what can be said of one load over one network.
 type loadAnswer struct {
 	Title string
+	Brief string       // what tells it from the other loads, where each has one size; else ""
 	Sizes []sizeAnswer // by number of nodes
 	Table sizeAnswer   // of the size that the page's table shows
 	Other []sizeAnswer // the others
@@ -95,11 +97,33 @@ func (c *collection) answer(w *folder) answer {
 		}
 		a.Loads = append(a.Loads, load)
 	}
+	a.brief()
 	a.Legend = fmt.Sprintf("Medians over repetitions, with their 95%% intervals. In each column everybody is compared with the best by the "+
-		"two-sided Mann-Whitney test with Holm’s correction over all pairs; p is the corrected value, and a difference with p > %v is "+
-		"not distinguishable from chance.", ranking.Alpha)
-	a.Figures, _ = w.draw(c.summaryFigure(chosen))
+		"two-sided Mann-Whitney test with Holm’s correction over all pairs: p is the corrected value. ~ is not distinguishable from the "+
+		"best (p > %v); a percentage is how far somebody who is worse lies from it.", ranking.Alpha)
+	a.Figures, _ = w.draw(c.summary(chosen))
 	return a
+}
+
+// brief shortens the titles of several loads that were run on one number of nodes,
+// the same for all: what they have in common is told once.
+func (a *answer) brief() {
+	if len(a.Loads) < 2 {
+		return
+	}
+	for _, l := range a.Loads {
+		if len(l.Sizes) != 1 || l.Sizes[0].Nodes != a.Loads[0].Sizes[0].Nodes {
+			return
+		}
+	}
+	var titles []string
+	for _, l := range a.Loads {
+		titles = append(titles, l.Title)
+	}
+	a.Common = circumstance.Common(titles) + fmt.Sprintf("%sN = %d", circumstance.Separator, a.Loads[0].Sizes[0].Nodes)
+	for i, brief := range circumstance.Differing(titles) {
+		a.Loads[i].Brief = brief
+	}
 }
 
 // Span is the number of columns of the table.
@@ -179,7 +203,7 @@ func shownCell(m result.Metric, x rank.Cell, alone bool) rankCell {
 	case x.Standing == rank.First:
 		cell.Against = "best"
 	case x.Standing == rank.Level:
-		cell.Against = "not distinguishable, " + rank.Probability(*x.PHolm)
+		cell.Against = "~ " + rank.Probability(*x.PHolm)
 	case x.Standing == rank.Unknown:
 		cell.Against = "too few repetitions to tell"
 	case x.Standing == rank.Worse && x.Change != nil:
@@ -220,7 +244,8 @@ func (c *collection) asked() string {
 	if len(on) == 1 && on[0] == "1" {
 		nodes = "node"
 	}
-	text := fmt.Sprintf("%s on %s %s, over %s, under %s", who, circumstance.List(on), nodes, circumstance.List(distinct(networks)), circumstance.List(distinct(workloads)))
+	text := fmt.Sprintf("%s on %s %s, over %s, under %s",
+		who, circumstance.List(on), nodes, circumstance.List(distinct(networks)), circumstance.List(distinct(workloads)))
 	slices.Sort(repetitions)
 	fewest, _ := strconv.Atoi(repetitions[0])
 	most, _ := strconv.Atoi(repetitions[len(repetitions)-1])
@@ -240,6 +265,3 @@ func distinct(texts []string) []string {
 	}
 	return all
 }
-
-// summaryFigure sets messages against delay.
-func (c *collection) summaryFigure(contests []rank.Contest) []picture { return nil }

@@ -82,6 +82,9 @@ func Requests(runs []result.Run) string {
 	return ""
 }
 
+// Separator stands between the parts of a title.
+const Separator = " · "
+
 // Title says what runs under equal circumstances have in common, other than their
 // number of nodes: "tcp · saturate · CS 100 µs · 50 requests per node". hosts names
 // where they were; it may be "".
@@ -90,7 +93,29 @@ func Title(e *result.Experiment, runs []result.Run, hosts string) string {
 	options := OptionsOf(e, runs[0])
 	parts := slices.Concat([]string{first.Transport, first.Workload}, Conditions(first), Settings(options.Network, options.Workload),
 		[]string{Requests(runs)}, []string{hosts}, Faults(first))
-	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), " · ")
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), Separator)
+}
+
+// Common returns the parts that all titles have. There is one title at least.
+func Common(titles []string) string {
+	return strings.Join(slices.DeleteFunc(strings.Split(titles[0], Separator), func(part string) bool {
+		return !shared(titles, part)
+	}), Separator)
+}
+
+// Differing returns of each title the parts that not all have.
+func Differing(titles []string) []string {
+	var all []string
+	for _, title := range titles {
+		parts := slices.DeleteFunc(strings.Split(title, Separator), func(part string) bool { return shared(titles, part) })
+		all = append(all, strings.Join(parts, Separator))
+	}
+	return all
+}
+
+// shared reports whether all titles have a part.
+func shared(titles []string, part string) bool {
+	return !slices.ContainsFunc(titles, func(title string) bool { return !slices.Contains(strings.Split(title, Separator), part) })
 }
 
 // List writes a list as a sentence does: "3, 7 and 13".
