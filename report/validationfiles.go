@@ -46,6 +46,7 @@ func Validation(d *claims.Document) ([]File, error) {
 		{"validate.json", append(b, '\n')},
 		{"validate.md", validationMarkdown(d)},
 		{"validate.html", page},
+		{"validate.csv", validationCSV(d)},
 	}, nil
 }
 
