@@ -29,6 +29,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"dmebench/internal/exit"
+	"dmebench/internal/foreign"
 	"dmebench/internal/input"
 	"dmebench/internal/run"
 	"dmebench/result"
@@ -181,6 +182,7 @@ func named(entries []result.Entry) []namedEntry {
 	var all []namedEntry
 	for i := range entries {
 		e := &entries[i]
+		e.Name = foreign.FullName(e.Name, e.Set)
 		all = append(all, namedEntry{e.Name, &e.Label, result.Settings(e.Set)})
 	}
 	return all
