@@ -68,7 +68,9 @@ func (c growthCard) figure() (plots.Figure, error) {
 		}
 		exponents.Series = append(exponents.Series, profile, m.competitors())
 	}
-	f.Keys = []plots.Key{{Label: "best fit of what is claimed, to each", Role: plots.Exact}}
+	f.Keys = []plots.Key{
+		{Label: "best fit of what is claimed", Role: plots.Exact}, {Label: "of growths beside it", Role: plots.Bound},
+	}
 	f.Panels = []plots.Panel{points, residuals, exponents}
 	return f, nil
 }
@@ -121,7 +123,7 @@ func (m measuredGrowth) rivals() []plots.Series {
 			continue
 		}
 		if f, err := stats.FitGrowth(m.n, m.y, growths[k]); err == nil {
-			s := m.curve(f, plots.Bound, "best fit of "+root(growths[k].Name))
+			s := m.curve(f, plots.Bound, root(growths[k].Name))
 			s.Style = 4 + len(all) // unlike those of the series
 			all = append(all, s)
 		}
