@@ -97,19 +97,11 @@ func (c growthCard) measured() ([]measuredGrowth, error) {
 	return all, nil
 }
 
-// curve draws a fit between the smallest and the largest size.
+// curve draws a fit. Where a wrong growth dives it would press the points together, and
+// is left out.
 func (m measuredGrowth) curve(f stats.Fit, role plots.Role, label string) plots.Series {
-	const steps = 48
-	s := plots.Series{Label: label, Style: m.style, Role: role}
-	lo, hi := slices.Min(m.n), slices.Max(m.n)
-	for i := range steps + 1 {
-		n := lo * math.Pow(hi/lo, float64(i)/steps)
-		// Where a wrong growth dives it would press the points together.
-		if y := f.At(n); y > 0.7*slices.Min(m.y) {
-			s.Points = append(s.Points, plots.At(n, y))
-		}
-	}
-	return s
+	points := slices.DeleteFunc(curvePoints(f, m.n), func(p plots.Point) bool { return p.Y <= 0.7*slices.Min(m.y) })
+	return plots.Series{Label: label, Style: m.style, Role: role, Points: points}
 }
 
 // rivals draws the growths next to the claimed one, as near to the points as they
