@@ -1,6 +1,7 @@
 package commandline
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -48,7 +49,7 @@ func (p *program) sweep(c *cli.Context) error {
 	}
 	file, err := p.experimentOf(c)
 	if err != nil {
-		return err
+		return cmp.Or(file.AllFaults(p.catalog, newFiles().read), err)
 	}
 	var hosts *testbed
 	if overNetworks(file) || len(given(c, "expect-agents", "place")) > 0 { // else nothing has a place
