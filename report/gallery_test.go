@@ -84,7 +84,9 @@ func TestDelaysInTimeWhereTDiffers(t *testing.T) {
 // Median and tail have figures of their own, one after the other.
 func TestMedianAndTailApart(t *testing.T) {
 	b := build(t, under(experiment(t, []string{"a", "b"}, []string{"poisson"}, []int{3, 7}, 6), "poisson"))
-	order := []string{"response-p50-vs-n-tcp-poisson", "response-p99-vs-n-tcp-poisson", "waiting-p50-vs-n-tcp-poisson", "waiting-p99-vs-n-tcp-poisson"}
+	order := []string{
+		"response-p50-vs-n-tcp-poisson", "response-p99-vs-n-tcp-poisson", "waiting-p50-vs-n-tcp-poisson", "waiting-p99-vs-n-tcp-poisson",
+	}
 	last := 0
 	for _, name := range order {
 		at := strings.Index(b.page, `id="figure-`+name+`"`)
