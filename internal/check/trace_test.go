@@ -132,7 +132,7 @@ func explained(t *testing.T, trace *Trace, d *spacetime.Diagram) {
 			continue
 		}
 		if !slices.ContainsFunc(d.Notes, func(n spacetime.Note) bool {
-			return n.Row == i+1 && n.Lane == int(e.Node)-1 && strings.HasPrefix(n.Text, "request_queue=[(")
+			return n.Row == i+1 && n.Lane == int(e.Node)-1 && strings.Contains(n.Text, "request_queue=[(")
 		}) {
 			t.Errorf("row %d, %v, does not say what it changes: %+v", i+1, e.Step, d.Notes)
 		}

@@ -48,9 +48,10 @@ text { font-family: "DejaVu Sans", Verdana, Arial, sans-serif; font-size: 13px; 
 .badtext { fill: #b00020; font-weight: bold; }
 .mark { fill: #fff; stroke: #1b1b1b; stroke-width: 1.8; }
 .solid { fill: #1b1b1b; stroke: none; }
-.note { font-size: 11px; fill: #6a4a00; }
 .cross { stroke: #b00020; stroke-width: 2.6; }
 `
+
+const noteStyle = ".note { font-size: 11px; fill: #6a4a00; }\n"
 
 // drawing is an SVG under construction.
 type drawing struct {
@@ -103,7 +104,11 @@ func (d *Diagram) SVG() []byte {
 	g.foot0 = g.bottom + g.statesHeight()
 	height := g.foot0 + captionHeight*float64(len(slices.Concat(g.caption...))) + 82
 	g.f(`<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f" role="img">`, width, height, width, height)
-	g.f(`<title>%s</title><style>%s</style>`, escape(d.Title), style)
+	styles := style
+	if len(d.Notes) > 0 || len(d.States) > 0 {
+		styles += noteStyle
+	}
+	g.f(`<title>%s</title><style>%s</style>`, escape(d.Title), styles)
 	g.f(`<defs><marker id="head" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="8" markerHeight="8" orient="auto">` +
 		`<path d="M0 0.6 L10 5 L0 9.4 z" fill="#14406b"/></marker>` +
 		`<pattern id="hatch" width="7" height="7" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">` +
