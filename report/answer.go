@@ -27,6 +27,7 @@ type answer struct {
 	Description string // the author's words; "" where there are none
 	Asked       string // what was run, as a sentence
 	Loads       []loadAnswer
+	Common      string   // what loads of one size each have in common
 	Columns     []string // of the table
 	Legend      string
 	Alone       bool // there is one algorithm alone
@@ -36,6 +37,7 @@ type answer struct {
 // loadAnswer is what can be said of one load over one network.
 type loadAnswer struct {
 	Title string
+	Brief string       // what tells it from the other loads, where each has one size; else ""
 	Sizes []sizeAnswer // by number of nodes
 	Table sizeAnswer   // of the size that the page's table shows
 	Other []sizeAnswer // the others
@@ -95,11 +97,31 @@ func (c *collection) answer(w *folder) answer {
 		}
 		a.Loads = append(a.Loads, load)
 	}
+	a.brief()
 	a.Legend = fmt.Sprintf("Medians over repetitions, with their 95%% intervals. In each column everybody is compared with the best by the "+
-		"two-sided Mann-Whitney test with Holm’s correction over all pairs; p is the corrected value, and a difference with p > %v is "+
-		"not distinguishable from chance.", ranking.Alpha)
+		"two-sided Mann-Whitney test with Holm’s correction over all pairs: p is the corrected value. ~ is not distinguishable from the "+
+		"best (p > %v); a percentage is how far somebody who is worse lies from it.", ranking.Alpha)
 	a.Figures, _ = w.draw(c.summaryFigure(chosen))
 	return a
+}
+
+// brief shortens the titles of several loads that were run on one number of nodes,
+// the same for all: what they have in common is told once.
+func (a *answer) brief() {
+	for _, l := range a.Loads {
+		if len(a.Loads) < 2 || len(l.Sizes) != 1 || l.Sizes[0].Nodes != a.Loads[0].Sizes[0].Nodes {
+			return
+		}
+	}
+	parts := func(l loadAnswer) []string { return strings.Split(l.Title, circumstance.Separator) }
+	shared := func(part string) bool {
+		return !slices.ContainsFunc(a.Loads, func(l loadAnswer) bool { return !slices.Contains(parts(l), part) })
+	}
+	common := slices.DeleteFunc(parts(a.Loads[0]), func(part string) bool { return !shared(part) })
+	a.Common = strings.Join(append(common, fmt.Sprintf("N = %d", a.Loads[0].Sizes[0].Nodes)), circumstance.Separator)
+	for i, l := range a.Loads {
+		a.Loads[i].Brief = strings.Join(slices.DeleteFunc(parts(l), shared), circumstance.Separator)
+	}
 }
 
 // Span is the number of columns of the table.
@@ -179,7 +201,7 @@ func shownCell(m result.Metric, x rank.Cell, alone bool) rankCell {
 	case x.Standing == rank.First:
 		cell.Against = "best"
 	case x.Standing == rank.Level:
-		cell.Against = "not distinguishable, " + rank.Probability(*x.PHolm)
+		cell.Against = "~ " + rank.Probability(*x.PHolm)
 	case x.Standing == rank.Unknown:
 		cell.Against = "too few repetitions to tell"
 	case x.Standing == rank.Worse && x.Change != nil:
@@ -220,7 +242,8 @@ func (c *collection) asked() string {
 	if len(on) == 1 && on[0] == "1" {
 		nodes = "node"
 	}
-	text := fmt.Sprintf("%s on %s %s, over %s, under %s", who, circumstance.List(on), nodes, circumstance.List(distinct(networks)), circumstance.List(distinct(workloads)))
+	text := fmt.Sprintf("%s on %s %s, over %s, under %s",
+		who, circumstance.List(on), nodes, circumstance.List(distinct(networks)), circumstance.List(distinct(workloads)))
 	slices.Sort(repetitions)
 	fewest, _ := strconv.Atoi(repetitions[0])
 	most, _ := strconv.Atoi(repetitions[len(repetitions)-1])

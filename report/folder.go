@@ -96,6 +96,16 @@ func (f *folder) draw(pictures []picture) (shown []figureView, left []leftOut) {
 	return shown, byReason
 }
 
+// drawAll draws figures that all have something to say.
+func (f *folder) drawAll(figures []plots.Figure) []figureView {
+	var pictures []picture
+	for _, figure := range figures {
+		pictures = append(pictures, picture{Figure: figure, read: figure.Caption})
+	}
+	shown, _ := f.draw(pictures)
+	return shown
+}
+
 // render draws a figure for the page and for its files.
 func (f *folder) render(figure plots.Figure) figureView {
 	page, err := figure.Render(plots.SVG)

@@ -117,6 +117,12 @@ func (k Key) Without(names ...string) Key {
 	return k
 }
 
+// With returns the key with another value of a dimension.
+func (k Key) With(name, value string) Key {
+	k.values[index(name)] = value
+	return k
+}
+
 // Place returns where and under which load the cell was run: what cells must
 // have in common for their algorithms to be compared.
 func (k Key) Place() Key { return k.Without("algorithm", "set", "nodes", "requests") }

@@ -28,9 +28,9 @@ type Distribution struct {
 // ParseDistribution reads "100us" or "exp:100us".
 func ParseDistribution(s string) (Distribution, error) {
 	mean, exponential := strings.CutPrefix(s, "exp:")
-	d, err := time.ParseDuration(mean)
+	d, err := dme.ParseDuration(mean)
 	if err != nil {
-		return Distribution{}, errors.New("not a duration")
+		return Distribution{}, err
 	}
 	if d < 0 {
 		return Distribution{}, errors.New("a duration must not be negative")

@@ -11,8 +11,9 @@
 // delay; then they fire after what was on the way has arrived. In each it checks mutual
 // exclusion, that every request is served and everything comes to rest, that no
 // message is refused, that the saved state of a node is all of its state, that
-// messages survive the wire, and the claims that are made for every run. A
-// second series throws garbage at the nodes. Where the algorithm says that it
+// messages survive the wire, and the claims that are made for every run. Where all
+// nodes ask again and again and no step is favoured, none may starve; how even it was
+// is logged ([Turns]). A second series throws garbage at the nodes. Where the algorithm says that it
 // survives crashes, or its nodes can restart, join or leave, a third one lets them
 // do so at any moment.
 //
@@ -72,6 +73,7 @@ func testSetting(t *testing.T, a *dme.Algorithm, set map[string]string, settings
 		if err := series(a, n, set, schedules(n, settings)); err != nil {
 			t.Fatal(err)
 		}
+		logTurns(t, a, n, set)
 		if err := SearchFaults(a, n, set, schedules(n, settings)); err != nil {
 			t.Fatal(err)
 		}

@@ -46,6 +46,13 @@ const (
 
 func (p *pool[T]) at(id uint32) *T { return &(*p.chunks.Load())[id/poolChunk][id%poolChunk] }
 
+// len returns how many components there are.
+func (p *pool[T]) len() int {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	return len(p.ids)
+}
+
 // id returns the number of the component whose bytes are key. Where it is new,
 // fill completes it; key does not outlive the call, but the string does.
 func (p *pool[T]) id(key []byte, fill func(x *T, id uint32, key string)) uint32 {

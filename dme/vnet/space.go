@@ -81,6 +81,18 @@ func (s *Space) Of(n *Network) (v []uint32, h Hash) {
 	return v, h.plus(s.rests.at(v[s.width-1]).Hash)
 }
 
+// MostOvertaken returns the most entries of others that a node has seen since it asked,
+// in any state that was met; 0 where nothing bounds them, and they are not counted.
+func (s *Space) MostOvertaken() int {
+	most := 0
+	for id := range uint32(s.rests.len()) {
+		for _, n := range s.rests.at(id).overtaken {
+			most = max(most, n)
+		}
+	}
+	return most
+}
+
 // compare orders the messages of a link that does not keep order.
 func (s *Space) compare(p, q uint32) int {
 	x, y := s.messages.at(p).Hash, s.messages.at(q).Hash

@@ -208,7 +208,7 @@ func (x *exhaustive) hold(bytes int) {
 func (x *exhaustive) report(ctx context.Context) Report {
 	r := Report{
 		Seed: x.Seed, States: x.count.Load(), Steps: x.taken.Load(), Depth: x.depth, Workers: x.workers,
-		Refused: x.refused, Refusal: x.refusal,
+		Refused: x.refused, Refusal: x.refusal, MaxBypass: x.space.MostOvertaken(),
 	}
 	switch {
 	case x.found != nil:

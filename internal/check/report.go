@@ -24,7 +24,7 @@ type Report struct {
 	Schedules uint64 // random: up to the one that broke a property
 	Steps     uint64 // random: taken in all of these; exhaustive: taken from all states
 	Entries   uint64 // random: into the critical section, in these steps
-	MaxBypass int    // random: most entries of others between a request and its entry, in these steps
+	MaxBypass int    // most entries of others between a request and its entry, in these steps; exhaustive: only where Options.Bypass bounds it
 	States    uint64 // exhaustive: distinct ones
 	Depth     int    // exhaustive: steps to the farthest state
 

@@ -96,6 +96,11 @@ func (p *program) check(c *cli.Context) error {
 	}
 	result := newCheckResult(a, options, c.Bool("exhaustive"), report)
 	result.Notes = search.Notes()
+	if result.MaxBypass == nil && report.Complete {
+		if most, schedules := search.Overtaking(c.Context); schedules > 0 {
+			result.MaxBypass, result.SampledIn = &most, schedules
+		}
+	}
 	if report.Trace != nil {
 		if err := atomicfile.Write(picture, report.Trace.Diagram().SVG()); err != nil {
 			fmt.Fprintf(p.stderr, "dmebench: warning: the counterexample is not drawn: %v\n", err)

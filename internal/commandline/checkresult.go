@@ -43,8 +43,9 @@ type checkResult struct {
 	Depth     *int     `json:"depth"`
 	Steps     uint64   `json:"steps"` // taken in all schedules, or from all states
 	MaxBypass *int     `json:"max_bypass"`
-	Refused   uint64   `json:"refused"` // messages that nodes refused
-	Refusal   string   `json:"refusal"` // the reason of one of them
+	SampledIn int      `json:"max_bypass_schedules,omitempty"` // exhaustive without a bound: random schedules that showed it
+	Refused   uint64   `json:"refused"`                        // messages that nodes refused
+	Refusal   string   `json:"refusal"`                        // the reason of one of them
 	ElapsedS  float64  `json:"elapsed_s"`
 	PerSecond *float64 `json:"per_second"` // schedules or states
 	Workers   int      `json:"workers"`
@@ -74,6 +75,9 @@ func newCheckResult(a *dme.Algorithm, o check.Options, exhaustive bool, r check.
 	count := r.Schedules
 	if exhaustive {
 		x.Search, x.States, x.Depth, count = "exhaustive", &r.States, &r.Depth, r.States
+		if o.Bypass > 0 {
+			x.MaxBypass = &r.MaxBypass
+		}
 	} else {
 		x.Schedules, x.MaxBypass = &r.Schedules, &r.MaxBypass
 	}
@@ -155,6 +159,12 @@ func (x *checkResult) print(out io.Writer) error {
 		line("states", "%d, the farthest %d steps from the beginning%s", *x.States, *x.Depth, x.rate("states"))
 	} else {
 		line("schedules", "%d, %d steps%s", *x.Schedules, x.Steps, x.rate("schedules"))
+	}
+	switch {
+	case x.SampledIn > 0:
+		line("most overtaken", "%d entries of others between a request and its entry, in %d random schedules; "+
+			"--bypass K bounds it in every state", *x.MaxBypass, x.SampledIn)
+	case x.MaxBypass != nil:
 		line("most overtaken", "%d entries of others between a request and its entry", *x.MaxBypass)
 	}
 	switch {

@@ -46,8 +46,7 @@ func Run(args []string, stdin io.Reader, stdout, stderr io.Writer, catalog run.C
 	defer stop()
 	printed := &output{Writer: stdout}
 	p := &program{catalog: catalog, scenarios: scenarios, stdout: printed, stderr: stderr}
-	app := p.app()
-	err := app.RunContext(ctx, args)
+	err := p.carryOut(ctx, args[1:])
 	if ctx.Err() != nil && (err == nil && p.exit != exit.Broken || errors.Is(err, context.Canceled)) {
 		err = failWith(exit.Interrupted, errors.New("interrupted"))
 	}
@@ -69,6 +68,48 @@ type program struct {
 	exit      int // of a command that did its work
 }
 
+// carryOut does what the words of a command line ask for.
+func (p *program) carryOut(ctx context.Context, words []string) error {
+	app := p.app()
+	root := &cli.Command{Name: app.Name, Usage: app.Usage, Subcommands: app.Commands}
+	if isCompletion(words) {
+		return p.complete(root, words[1:])
+	}
+	v, err := p.understand(root, words)
+	switch {
+	case err != nil:
+		return failWith(exit.Usage, err)
+	case v.help:
+		return p.help(v)
+	case v.version:
+		return p.printVersion(false)
+	}
+	return app.RunContext(ctx, v.words())
+}
+
+// understand reads the words of a command line, and refuses what would otherwise
+// be ignored.
+func (p *program) understand(root *cli.Command, words []string) (*invocation, error) {
+	asked := len(words) == 0
+	if len(words) > 0 && (strings.EqualFold(words[0], "help") || words[0] == "h") {
+		asked, words = true, words[1:]
+	}
+	v, err := takeApart(root, words)
+	if asked && err == nil && len(v.rest) > 0 {
+		return v, p.noSubcommand(v, v.rest[0])
+	}
+	if v.help = v.help || asked; v.help && (err == nil || len(v.path) > 0) {
+		return v, nil
+	}
+	if err != nil {
+		return v, err
+	}
+	if len(v.path) == 0 && !v.version {
+		v.help = true // flags alone, or "--"
+	}
+	return v, p.place(v)
+}
+
 func (p *program) app() *cli.App {
 	app := &cli.App{
 		Name: "dmebench",
@@ -76,22 +117,17 @@ func (p *program) app() *cli.App {
 			"and check the papers' claims",
 		Writer:                    p.stdout,
 		ErrWriter:                 p.stderr,
+		HideHelp:                  true, // what --help asks for is printed by help
 		HideVersion:               true,
 		DisableSliceFlagSeparator: true, // a value may hold a comma
-		EnableBashCompletion:      true,
 		Commands: []*cli.Command{
-			p.runCommand(), p.sweepCommand(), p.checkCommand(), atOnce(p.traceCommand()), p.pingCommand(), atOnce(p.reportCommand()),
-			atOnce(p.rankCommand()), atOnce(p.compareCommand()), atOnce(p.exportCommand()), p.validateCommand(),
+			p.runCommand(), p.sweepCommand(), p.initCommand(), p.checkCommand(), atOnce(p.traceCommand()), p.pingCommand(),
+			atOnce(p.reportCommand()), atOnce(p.rankCommand()), atOnce(p.compareCommand()), atOnce(p.exportCommand()), p.validateCommand(),
 			atOnce(p.listCommand()), p.schemaCommand(), p.coordinatorCommand(), p.agentCommand(), p.brokerCommand(), p.doctorCommand(),
+			p.completionCommand(), p.versionCommand(),
 		},
 		ExitErrHandler: func(*cli.Context, error) {}, // errors are reported once, by Run
 		OnUsageError:   usageError,
-		Action: func(c *cli.Context) error {
-			if name := c.Args().First(); name != "" {
-				return usage("unknown command %q; «dmebench help» lists them", name)
-			}
-			return cli.ShowAppHelp(c)
-		},
 	}
 	for _, c := range app.Commands {
 		guard(c)
@@ -112,51 +148,33 @@ func atOnce(c *cli.Command) *cli.Command {
 	return c
 }
 
-// guard makes a command refuse what it would silently ignore: flags that it
-// does not know, and arguments, after which the library stops looking for flags.
+// guard leaves help to this package, and errors about flags to usageError.
 func guard(c *cli.Command) {
 	c.OnUsageError = usageError
-	c.HideHelpCommand = true
+	c.HideHelp = true
 	for _, sub := range c.Subcommands {
 		guard(sub)
 	}
-	action := c.Action
-	c.Action = func(ctx *cli.Context) error {
-		if c.ArgsUsage != "" {
-			if err := checkArguments(c, ctx.Args().Slice()); err != nil {
-				return err
-			}
-			return action(ctx)
-		}
-		if ctx.NArg() > 0 {
-			if len(c.Subcommands) > 0 {
-				var names []string
-				for _, sub := range c.Subcommands {
-					names = append(names, sub.Name)
-				}
-				return usage("%s: there is no %q; there are %s", c.Name, ctx.Args().First(), strings.Join(names, ", "))
-			}
-			return usage("%s takes no arguments, but there is %q; everything is given by flags, which «dmebench %s --help» lists",
-				c.Name, ctx.Args().First(), c.Name)
-		}
-		return action(ctx)
-	}
 }
 
-// checkArguments refuses other arguments than those that ArgsUsage names, and
-// flags among them.
+// checkArguments refuses other arguments than those that ArgsUsage names, of which
+// the ones in brackets may be left out.
 func checkArguments(c *cli.Command, args []string) error {
-	for i, arg := range args {
-		if i > 0 && strings.HasPrefix(arg, "-") {
-			return usage("%s: flag %s stands after an argument; write «dmebench %s %s … %s»",
-				c.Name, arg, c.Name, arg, c.ArgsUsage)
+	names := strings.Fields(c.ArgsUsage)
+	least := 0
+	for _, name := range names {
+		if !strings.HasPrefix(name, "[") {
+			least++
 		}
 	}
-	if want := len(strings.Fields(c.ArgsUsage)); len(args) != want {
-		return usage("%s takes %d arguments, %s, but there are %d; see «dmebench %s --help»",
-			c.Name, want, c.ArgsUsage, len(args), c.Name)
+	if len(args) >= least && len(args) <= len(names) {
+		return nil
 	}
-	return nil
+	want := fmt.Sprint(least)
+	if least < len(names) {
+		want += fmt.Sprintf(" to %d", len(names))
+	}
+	return fmt.Errorf("%s takes %s arguments, %s, but there are %d; see 'dmebench %s --help'", c.Name, want, c.ArgsUsage, len(args), c.Name)
 }
 
 func usageError(c *cli.Context, err error, _ bool) error {
@@ -168,7 +186,7 @@ func usageError(c *cli.Context, err error, _ bool) error {
 	if flag, unknown := strings.CutPrefix(text, "flag provided but not defined: "); unknown {
 		text = "unknown flag " + flag
 	}
-	return usage("%s; «%s --help» lists the flags", text, name)
+	return usage("%s; '%s --help' lists the flags", text, name)
 }
 
 func failWith(code int, err error) error { return exit.With(code, err) }

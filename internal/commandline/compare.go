@@ -2,6 +2,7 @@ package commandline
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,16 +20,22 @@ func (p *program) compareCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "compare",
 		Usage:     "compare two result sets: medians, intervals, Mann-Whitney test",
-		ArgsUsage: "A B",
+		ArgsUsage: "A [B]",
 		Description: "A and B are folders of results (of an experiment, or of one sweep), single result files, or folders\n" +
 			"of such files. Cells are matched by algorithm, options, nodes, network and workload. A change that is\n" +
-			"not significant is written as «~». Flags stand before A and B.",
+			"not significant is written as ~. With --col one result set is compared with itself: the values of a dimension,\n" +
+			"such as the algorithms, stand side by side, and each is compared with the first.",
 		Flags: []cli.Flag{
 			&cli.Float64Flag{Name: "alpha", Value: compare.DefaultAlpha, Usage: "probability of an alarm where there is no difference"},
 			&cli.StringSliceFlag{Name: "metric", Usage: "compare this `METRIC`, a column of summary.csv; may be repeated " +
 				"(default: messages, throughput, response and waiting time, synchronization delay)"},
 			&cli.StringSliceFlag{Name: "across", Usage: "match cells although they differ in `DIMENSION`: " +
 				strings.Join(result.Dimensions(), ", ") + "; may be repeated"},
+			&cli.StringFlag{Name: "col", Usage: "compare within one result set: a column for each value of `DIMENSION`, such as algorithm"},
+			&cli.StringFlag{Name: "base", Usage: "with --col the `VALUE` that the others are compared with (default: the first of the results)"},
+			&cli.StringFlag{Name: "fail-on-regression", Usage: "end with exit code 3 where B is worse than A by more than `PERCENT`, such as 5%, " +
+				"and significantly so at --alpha (of throughput, p99 of waiting and response time, messages per critical section, " +
+				"or of each --metric)"},
 			&cli.StringFlag{Name: "plots", Aliases: []string{"out"}, Usage: "draw A and B over the number of nodes, into folder `DIR`"},
 			jsonFlag("print the comparison as one JSON object"),
 		},
@@ -44,6 +51,19 @@ func (p *program) compare(c *cli.Context) error {
 	if _, err := opt.Check(); err != nil {
 		return failWith(exit.Usage, err)
 	}
+	if c.IsSet("col") || c.NArg() == 1 {
+		return p.compareColumns(c, opt)
+	}
+	limit := math.NaN()
+	if text := c.String("fail-on-regression"); c.IsSet("fail-on-regression") {
+		var err error
+		if limit, err = compare.ReadLimit(text); err != nil {
+			return usage("--fail-on-regression: %v", err)
+		}
+	}
+	if c.IsSet("base") {
+		return usage("--base: names a column, and goes with --col alone; of two result sets the first is what the second is compared with")
+	}
 	a, err := readSomeResults(c.Args().Get(0))
 	if err != nil {
 		return err
@@ -57,6 +77,9 @@ func (p *program) compare(c *cli.Context) error {
 	if err != nil {
 		return failWith(exit.Data, err)
 	}
+	if !math.IsNaN(limit) {
+		defer p.judge(comparison.Watch(limit))
+	}
 	if dir := c.String("plots"); dir != "" {
 		if err := drawInto(dir, comparison.Figures()); err != nil {
 			return failWith(exit.CantCreate, err)
@@ -66,6 +89,53 @@ func (p *program) compare(c *cli.Context) error {
 		err = printJSON(p.stdout, comparison)
 	} else {
 		err = comparison.WriteText(p.stdout)
+	}
+	if err != nil {
+		return failWith(exit.CantCreate, fmt.Errorf("cannot print the comparison: %w", err))
+	}
+	return nil
+}
+
+// judge says what became worse, on standard error, and sets the exit code.
+func (p *program) judge(g *compare.Gate) {
+	for _, r := range g.Regressions {
+		fmt.Fprintf(p.stderr, "dmebench: regression: %s\n", r.Text)
+	}
+	for _, text := range g.Untold {
+		fmt.Fprintf(p.stderr, "dmebench: cannot tell: %s\n", text)
+	}
+	if len(g.Metrics) == 0 {
+		fmt.Fprintln(p.stderr, "dmebench: cannot tell: nothing that could become worse was measured on both sides")
+	}
+	p.exit = exit.OfThresholds(p.exit, len(g.Regressions) > 0, len(g.Untold) > 0 || len(g.Metrics) == 0)
+}
+
+// compareColumns compares a result set with itself.
+func (p *program) compareColumns(c *cli.Context, opt compare.Options) error {
+	switch {
+	case !c.IsSet("col"):
+		return usage("compare: there is one result set, %s; name a second one, or say what to compare within it, such as --col algorithm",
+			c.Args().Get(0))
+	case c.NArg() != 1:
+		return usage("compare: --col compares within one result set, but there are %d", c.NArg())
+	}
+	for _, name := range []string{"across", "plots", "fail-on-regression"} {
+		if c.IsSet(name) {
+			return usage("compare: --%s compares two result sets, --col one with itself; leave one of them out", name)
+		}
+	}
+	set, err := readSomeResults(c.Args().Get(0))
+	if err != nil {
+		return err
+	}
+	columns, err := compare.Beside(set, c.String("col"), c.String("base"), opt)
+	if err != nil {
+		return failWith(exit.Usage, err)
+	}
+	if c.Bool("json") {
+		err = printJSON(p.stdout, columns)
+	} else {
+		err = columns.WriteText(p.stdout, p.printed())
 	}
 	if err != nil {
 		return failWith(exit.CantCreate, fmt.Errorf("cannot print the comparison: %w", err))

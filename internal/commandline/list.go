@@ -6,7 +6,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"dmebench/dme"
-	"dmebench/internal/exit"
 	"dmebench/internal/run"
 	"dmebench/internal/tables"
 	"dmebench/transport"
@@ -16,18 +15,21 @@ import (
 
 func (p *program) listCommand() *cli.Command {
 	flags := []cli.Flag{jsonFlag("as JSON")}
-	page := append(flags[:1:1], &cli.BoolFlag{Name: "markdown", Usage: "algorithms only: as the page docs/algorithms.md"},
-		&cli.StringFlag{Name: "name", Usage: "only `ALGORITHM`: how it works, what it costs, and an example"})
+	page := append(flags[:1:1],
+		&cli.BoolFlag{Name: "markdown", Usage: "algorithms only: as the page docs/algorithms.md"},
+		&cli.StringFlag{Name: "name", Usage: "only the one of that `NAME`, with everything that is known of it"})
 	return &cli.Command{
-		Name:   "list",
-		Usage:  "what there is: algorithms (the default), quorums, scenarios, transports, workloads",
+		Name:  "list",
+		Usage: "what there is: algorithms (the default), quorums, scenarios, transports, workloads; or all about one of them",
+		Description: "'dmebench list maekawa' tells everything about an algorithm, a network, a workload, a construction of\n" +
+			"quorums or a scenario; without a name there is a line for each algorithm.",
 		Flags:  page,
 		Action: p.listAlgorithms,
 		Subcommands: []*cli.Command{
 			{Name: "algorithms", Usage: "algorithms, with what they need", Flags: page, Action: p.listAlgorithms},
 			p.listQuorumsCommand(flags),
 			{Name: "transports", Usage: "networks, with what they guarantee", Flags: flags, Action: p.listTransports},
-			{Name: "scenarios", Usage: "worked examples of papers, for «dmebench trace»", Flags: flags, Action: p.listScenarios},
+			{Name: "scenarios", Usage: "worked examples of papers, for 'dmebench trace'", Flags: flags, Action: p.listScenarios},
 			{Name: "workloads", Usage: "workloads, with their options", Flags: flags, Action: p.listWorkloads},
 		},
 	}
@@ -79,33 +81,20 @@ func (p *program) listAlgorithms(c *cli.Context) error {
 		if c.Bool("json") {
 			return usage("--json and --markdown: one of them")
 		}
+		if c.IsSet("name") {
+			return usage("--markdown is the page of all algorithms; leave %s out", c.String("name"))
+		}
 		return p.writeAlgorithmsPage()
 	}
-	listed := p.catalog
 	if c.IsSet("name") {
-		a, err := p.catalog.Lookup(c.String("name"))
-		if err != nil {
-			return failWith(exit.Usage, err)
-		}
-		if !c.Bool("json") {
-			return p.showAlgorithm(a)
-		}
-		listed = run.Catalog{a}
+		return p.listOne(c, c.String("name"), c.Command.Name == "algorithms")
 	}
 	var list []algorithm
 	t := tables.New("NAME", "CLASS", "NEEDS", "BEARS", "OPTIONS (default first)", "PAPER")
-	for _, a := range listed {
-		defaults, err := a.Resolve(nil)
+	for _, a := range p.catalog {
+		x, err := algorithmOf(a)
 		if err != nil {
 			return err
-		}
-		x := algorithm{
-			Name: a.Name, Title: a.Title, Description: a.Description, Citation: a.Citation,
-			Class: a.Class, Dynamic: a.Dynamic, AsPublished: a.AsPublished,
-			Needs: a.Needs(defaults), Bears: append([]string{}, fault.Bears(a)...), Kinds: a.Kinds, Options: options(a.Options), Claims: []claim{},
-		}
-		for _, k := range a.Claims {
-			x.Claims = append(x.Claims, claim{a.ClaimID(k), k.Quantity, k.Formula, k.Load, k.Kind, k.Source, k.KnownFalse})
 		}
 		list = append(list, x)
 		var values []string
@@ -116,6 +105,23 @@ func (p *program) listAlgorithms(c *cli.Context) error {
 			orDash(values, " "), a.Citation)
 	}
 	return p.show(c, list, t)
+}
+
+// algorithmOf returns the JSON form of an algorithm.
+func algorithmOf(a *dme.Algorithm) (algorithm, error) {
+	defaults, err := a.Resolve(nil)
+	if err != nil {
+		return algorithm{}, err
+	}
+	x := algorithm{
+		Name: a.Name, Title: a.Title, Description: a.Description, Citation: a.Citation,
+		Class: a.Class, Dynamic: a.Dynamic, AsPublished: a.AsPublished,
+		Needs: a.Needs(defaults), Bears: append([]string{}, fault.Bears(a)...), Kinds: a.Kinds, Options: options(a.Options), Claims: []claim{},
+	}
+	for _, k := range a.Claims {
+		x.Claims = append(x.Claims, claim{a.ClaimID(k), k.Quantity, k.Formula, k.Load, k.Kind, k.Source, k.KnownFalse})
+	}
+	return x, nil
 }
 
 // qualified says of a name that its algorithm is wrong, where it is.

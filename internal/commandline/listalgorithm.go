@@ -6,15 +6,14 @@ import (
 	"strings"
 
 	"dmebench/dme"
-	"dmebench/internal/tables"
-	"dmebench/internal/terminal"
 	"dmebench/internal/trace"
+	"dmebench/workload/fault"
 )
 
 // showAlgorithm prints what an algorithm says of itself, and an example of it step
 // by step.
 func (p *program) showAlgorithm(a *dme.Algorithm) error {
-	style := terminal.Of(p.stdout)
+	style := p.helpStyle()
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s\n%s\n", style.Strong(a.Name), a.Title, style.Muted(style.Wrap(a.Citation, 0)))
 	if a.Description != "" {
@@ -24,24 +23,12 @@ func (p *program) showAlgorithm(a *dme.Algorithm) error {
 	if err != nil {
 		return err
 	}
-	facts := new(tables.Table)
-	facts.Add("messages", strings.Join(a.Kinds, ", "))
-	facts.Add("needs of its links", orDash(needs(a.Needs(opt)), ", "))
-	facts.Add("messages per CS, as claimed", costs(a))
 	b.WriteByte('\n')
-	if err := facts.WriteText(&b); err != nil {
-		return err
-	}
-	if len(a.Options) > 0 {
-		b.WriteString("\noptions, for --set\n")
-		options := new(tables.Table)
-		for _, o := range a.Options {
-			options.Add("  "+o.Name+"="+o.Values(), o.Help+" (default "+orNone(o.Default)+")")
-		}
-		if err := options.WriteText(&b); err != nil {
-			return err
-		}
-	}
+	columns(&b, style, [][2]string{
+		{"messages", strings.Join(a.Kinds, ", ")}, {"needs of its links", orDash(needs(a.Needs(opt)), ", ")},
+		{"bears", orDash(fault.Bears(a), ", ")}, {"messages per CS, as claimed", costs(a)},
+	})
+	writeOptions(&b, style, a.Options)
 	switch {
 	case a.AsPublished:
 		fmt.Fprintf(&b, "\nIt is known to be wrong: 'dmebench check --algorithm %s --nodes 3' shows how.\n", a.Name)

@@ -10,6 +10,8 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"dmebench/claims"
+	"dmebench/dme"
 	"dmebench/internal/run"
 	"dmebench/result"
 )
@@ -64,6 +66,10 @@ func printResult(out io.Writer, job *run.Job, r *result.Result) error {
 	if r.Fairness.Jain != nil {
 		line("fairness", "Jain %.3f, longest run %d, most overtaken %d, out of order %d",
 			*r.Fairness.Jain, r.Fairness.LongestRun, r.Fairness.MaxBypass, r.Fairness.OutOfOrder)
+	}
+	setting := dme.Setting{Nodes: job.Spec.Nodes, Options: job.Options, System: job.System}
+	for _, alarm := range claims.Of(job.Spec, job.Guarantees().FIFO).Unfair(job.Algorithm.Claims, setting, r) {
+		line("", "%s", alarm)
 	}
 	undecided := ""
 	if r.Safety.Undecided > 0 {

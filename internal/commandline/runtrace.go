@@ -89,7 +89,7 @@ func (r *recorder) write(stderr io.Writer, quiet bool, of *result.Result) error 
 		Set: s.Set, Transport: s.Transport, Workload: s.Workload, Seed: s.Seed, Clock: recording.Virtual,
 		Dropped: r.kept.Dropped, Whole: r.kept.Dropped == 0 && (of.Status == result.OK || of.Status == result.Violated),
 	}
-	logs := recording.Logs{Algorithm: r.job.Algorithm, Kept: *r.kept}
+	logs := recording.Logs{Algorithm: r.job.Algorithm, Kept: *r.kept, Repeats: !r.job.Guarantees().Reliable}
 	if r.job.Network.Real() {
 		h.Clock, logs.FromFirst, logs.Slack = recording.Host, true, clockSlack
 	}

@@ -1,6 +1,7 @@
 package commandline
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -12,7 +13,6 @@ import (
 	"dmebench/internal/environment"
 	"dmebench/internal/exit"
 	"dmebench/internal/experiment"
-	"dmebench/internal/interrupt"
 	"dmebench/internal/run"
 	"dmebench/internal/terminal"
 	"dmebench/report/threshold"
@@ -22,11 +22,15 @@ import (
 func (p *program) sweepCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "sweep",
-		Usage: "an experiment from a YAML file: a matrix of runs with repetitions; ends with its report",
-		Description: "Results are kept as they come. The same command again continues where an interrupted sweep\n" +
+		Usage: "a matrix of runs with repetitions, from an experiment file or from flags; ends with its report",
+		Description: "The matrix is that of an experiment FILE, which 'dmebench init' writes, or that of flags:\n" +
+			"  dmebench sweep experiments/quickstart.yaml\n" +
+			"  dmebench sweep -a maekawa,raymond -n 7,13 --transport tcp,sim --repetitions 6\n\n" +
+			"Results are kept as they come. The same command again continues where an interrupted sweep\n" +
 			"ended, and runs only what is missing or has failed.",
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "file", Aliases: []string{"f"}, Usage: "the experiment's `FILE`"},
+		}, matrixFlags(), []cli.Flag{
 			&cli.StringFlag{Name: "out", Value: experiment.DefaultOut, Usage: "folder `DIR` below which results are kept"},
 			failIfFlag("of each cell's median over its repetitions"),
 			&cli.BoolFlag{Name: "fresh", Usage: "start over although there are results of this file"},
@@ -39,16 +43,13 @@ func (p *program) sweepCommand() *cli.Command {
 }
 
 func (p *program) sweep(c *cli.Context) error {
-	if c.String("file") == "" {
-		return usage("sweep: --file is missing: which experiment?")
-	}
 	thresholds, err := thresholdsOf(c)
 	if err != nil {
 		return err
 	}
-	file, err := interrupt.Do(c.Context, func() (experiment.File, error) { return experiment.Load(c.String("file")) })
+	file, err := p.experimentOf(c)
 	if err != nil {
-		return err
+		return cmp.Or(file.AllFaults(p.catalog, newFiles().read), err)
 	}
 	var hosts *testbed
 	if overNetworks(file) || len(given(c, "expect-agents", "place")) > 0 { // else nothing has a place

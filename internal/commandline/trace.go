@@ -21,6 +21,7 @@ import (
 	"dmebench/internal/input"
 	"dmebench/internal/recording"
 	"dmebench/internal/spacetime"
+	"dmebench/internal/suggest"
 	"dmebench/internal/trace"
 )
 
@@ -70,6 +71,10 @@ func (p *program) trace(c *cli.Context) error {
 		return p.traceScenario(c, nil)
 	}
 	f, err := os.Open(c.String("file"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return failWith(exit.NoInput, fmt.Errorf("there is no file %s, and no scenario of that name%s; 'dmebench list scenarios' shows what there is",
+			c.String("file"), p.nearScenario(c.String("file"))))
+	}
 	if err != nil {
 		return failWith(exit.NoInput, err)
 	}
@@ -229,12 +234,26 @@ func (p *program) scenario(name, file string, in io.Reader) (*trace.Scenario, fu
 	if err != nil {
 		return nil, nil, err
 	}
+	var names []string
 	for _, x := range all {
-		if x.scenario.Name == name {
+		names = append(names, x.scenario.Name)
+	}
+	found, _ := suggest.Find(name, names)
+	for _, x := range all {
+		if x.scenario.Name == found {
 			return x.scenario, func(name string) ([]byte, error) { return fs.ReadFile(p.scenarios, path.Join(x.folder, name)) }, nil
 		}
 	}
-	return nil, nil, usage("unknown scenario %q; 'dmebench list scenarios' shows what there is", name)
+	return nil, nil, usage("%w", suggest.Unknown("scenario", name, names, "'dmebench list scenarios' shows what there is"))
+}
+
+// nearScenario suggests a scenario to whoever has named a file that is not there.
+func (p *program) nearScenario(name string) string {
+	var names []string
+	for _, c := range p.scenarioNames() {
+		names = append(names, c.word)
+	}
+	return suggest.Hint(name, names)
 }
 
 // builtIn is a scenario and the folder whose files it may name.

@@ -17,8 +17,9 @@ var compared = []string{
 }
 
 // ofEachHost are facts in which hosts may differ without a difference to what is
-// measured on them: how busy they were, and the numbers of their processors.
-var ofEachHost = []string{"load_average", "cpu_affinity"}
+// measured on them: how busy they were, and the numbers of their processors; and
+// what the program's line tells already.
+var ofEachHost = []string{"load_average", "cpu_affinity", "commit", "tree"}
 
 // alike is the ratio up to which two sizes of memory are the same: the kernels of
 // two equal machines keep different amounts for themselves.

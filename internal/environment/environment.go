@@ -5,9 +5,9 @@ package environment
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"runtime"
-	"runtime/debug"
 	"strconv"
 	"strings"
 
@@ -41,7 +41,14 @@ func Describe() map[string]string {
 	if processors, limited := CPUQuota(); limited {
 		set("cpu_quota", strconv.FormatFloat(processors, 'g', 4, 64))
 	}
-	set("program", program())
+	maps.Copy(e, ThisBuild().facts())
+	return e
+}
+
+// Virtual describes what a simulation depends on: the program alone, and no machine.
+func Virtual() map[string]string {
+	e := ThisBuild().facts()
+	e["time"] = "virtual"
 	return e
 }
 
@@ -79,22 +86,4 @@ func firstFields(file string, n int) string {
 	}
 	fields := strings.Fields(string(text))
 	return strings.Join(fields[:min(n, len(fields))], " ")
-}
-
-// program says of which revision this program was built.
-func program() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return ""
-	}
-	version := info.Main.Version
-	for _, s := range info.Settings {
-		switch {
-		case s.Key == "vcs.revision":
-			version += " " + s.Value[:min(12, len(s.Value))]
-		case s.Key == "vcs.modified" && s.Value == "true":
-			version += " (modified)"
-		}
-	}
-	return strings.TrimSpace(version)
 }

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"runtime"
-	"runtime/debug"
 	"strings"
 	"sync"
 )
@@ -52,30 +51,10 @@ func (p Program) String() string {
 func ThisProgram() (Program, error) { return thisProgram() }
 
 var thisProgram = sync.OnceValues(func() (p Program, err error) {
-	if info, ok := debug.ReadBuildInfo(); ok {
-		p = built(info)
-	}
+	p = ThisBuild().program()
 	p.SHA256, err = executableSum()
 	return p, err
 })
-
-// built returns what the build has noted. A commit with changes on top says nothing.
-func built(info *debug.BuildInfo) Program {
-	p := Program{Version: info.Main.Version}
-	modified := false
-	for _, s := range info.Settings {
-		switch s.Key {
-		case "vcs.revision":
-			p.Commit = s.Value
-		case "vcs.modified":
-			modified = s.Value == "true"
-		}
-	}
-	if modified {
-		p.Commit = ""
-	}
-	return p
-}
 
 func executableSum() (string, error) {
 	name := "/proc/self/exe" // of what is executed, also where the file was replaced meanwhile

@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"os"
-	"runtime/debug"
 	"testing"
 )
 
@@ -25,17 +24,6 @@ func TestSame(t *testing.T) {
 		if x.p.Same(x.q) != x.want || x.q.Same(x.p) != x.want {
 			t.Errorf("%s and %s: want %v", x.p, x.q, x.want)
 		}
-	}
-}
-
-func TestBuilt(t *testing.T) {
-	info := &debug.BuildInfo{Main: debug.Module{Version: "v1.2.3"}, Settings: []debug.BuildSetting{{Key: "vcs.revision", Value: "c0ffee"}}}
-	if p := built(info); p != (Program{Version: "v1.2.3", Commit: "c0ffee"}) {
-		t.Errorf("%+v", p)
-	}
-	info.Settings = append(info.Settings, debug.BuildSetting{Key: "vcs.modified", Value: "true"})
-	if p := built(info); p.Commit != "" {
-		t.Errorf("%+v, though it was changed after the commit", p)
 	}
 }
 

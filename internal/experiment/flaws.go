@@ -37,6 +37,12 @@ func (f *flaws) add(line int, format string, args ...any) {
 func (f *flaws) err() error {
 	slices.SortStableFunc(f.list, func(a, b flaw) int { return a.line - b.line })
 	var lines []string
+	if f.path == CommandLine && len(f.list) > 0 { // nobody has seen its lines
+		for _, x := range f.list {
+			lines = append(lines, x.text)
+		}
+		return exit.Errorf(exit.Usage, "%s", strings.Join(lines, "\n"))
+	}
 	for _, x := range f.list {
 		lines = append(lines, fmt.Sprintf("%s:%d: %s", f.path, x.line, x.text))
 	}

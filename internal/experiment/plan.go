@@ -127,7 +127,7 @@ func (f File) spec(algorithm result.Entry, nodes int, transport result.Entry, w 
 	for _, set := range []map[string]string{algorithm.Set, transport.Set, w.Set} {
 		maps.Copy(s.Set, set)
 	}
-	return run.Canonical(s.WithDefaults())
+	return s.WithDefaults()
 }
 
 // header is the first line of the plan's store.

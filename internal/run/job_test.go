@@ -316,7 +316,8 @@ func TestNamesInAnyCase(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	s.Set = map[string]string{"dely": "uniform"}
-	if _, err := Resolve(s, catalog(), nil); err == nil || !strings.Contains(err.Error(), "--set dely: no option of plain, serial, sim; did you mean 'delay'?") {
+	const want = "--set dely: no option of plain, serial, sim; did you mean 'delay'?"
+	if _, err := Resolve(s, catalog(), nil); err == nil || !strings.Contains(err.Error(), want) {
 		t.Error(err)
 	}
 }

@@ -126,7 +126,11 @@ func validShape(s string) error {
 const maxDelay = time.Hour
 
 func validDelay(s string) error {
-	if d, err := time.ParseDuration(s); err != nil || d <= 0 || d > maxDelay {
+	d, err := dme.ParseDuration(s)
+	if err != nil {
+		return err
+	}
+	if d <= 0 || d > maxDelay {
 		return fmt.Errorf("not a duration above 0 and at most %v", maxDelay)
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"dmebench/internal/environment"
 	"dmebench/internal/localprocess"
 	"dmebench/internal/measure"
 	"dmebench/internal/noderun"
@@ -183,7 +184,7 @@ func (s *simulation) observation() measure.Observation {
 		MeanDelay: s.meanDelay(),
 		Start:     s.start, Stop: s.now, PerEntry: s.perEntry,
 		WitnessViolations: s.witness.violations, Method: "virtual-time",
-		Environment: map[string]string{"time": "virtual"},
+		Environment: environment.Virtual(),
 	}
 	s.faults.observe(&o)
 	if d := s.job.Plan.Duration(); d > 0 && s.status == result.OK {

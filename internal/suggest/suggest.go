@@ -102,30 +102,38 @@ func commonPrefix(a, b string) (n int) {
 }
 
 // edits returns how many insertions, deletions, replacements and exchanges of
-// neighbouring letters lead from a to b (optimal string alignment); most+1 where
-// they are more than most.
+// neighbouring letters, one after the other, lead from a to b (Damerau 1964, by the
+// algorithm of Lowrance and Wagner 1975); most+1 where they are more than most.
 func edits(a, b string, most int) int {
 	x, y := []rune(a), []rune(b)
 	if len(x)-len(y) > most || len(y)-len(x) > most {
 		return most + 1
 	}
-	before, last, now := make([]int, len(y)+1), make([]int, len(y)+1), make([]int, len(y)+1)
-	for j := range last {
-		last[j] = j
+	far := len(x) + len(y)
+	d := make([][]int, len(x)+2) // d[i+1][j+1] is between the first i and j letters
+	for i := range d {
+		d[i] = make([]int, len(y)+2)
+		d[i][0] = far
+		if i > 0 {
+			d[i][1] = i - 1
+		}
 	}
+	for j := range y {
+		d[0][j+2], d[1][j+2] = far, j+1
+	}
+	d[0][1] = far
+	lastRow := make(map[rune]int) // in which a letter of y was last seen in x
 	for i := 1; i <= len(x); i++ {
-		now[0] = i
+		lastColumn := 0 // in which x's letter was last seen in y
 		for j := 1; j <= len(y); j++ {
+			row, column := lastRow[y[j-1]], lastColumn
 			cost := 1
 			if x[i-1] == y[j-1] {
-				cost = 0
+				cost, lastColumn = 0, j
 			}
-			now[j] = min(last[j]+1, now[j-1]+1, last[j-1]+cost)
-			if i > 1 && j > 1 && x[i-1] == y[j-2] && x[i-2] == y[j-1] {
-				now[j] = min(now[j], before[j-2]+1)
-			}
+			d[i+1][j+1] = min(d[i][j]+cost, d[i+1][j]+1, d[i][j+1]+1, d[row][column]+(i-row-1)+1+(j-column-1))
 		}
-		before, last, now = last, now, before
+		lastRow[x[i-1]] = i
 	}
-	return min(last[len(y)], most+1)
+	return min(d[len(x)+1][len(y)+1], most+1)
 }

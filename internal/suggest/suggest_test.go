@@ -1,8 +1,6 @@
 package suggest
 
 import (
-	"math/rand/v2"
-	"strings"
 	"testing"
 )
 
@@ -38,35 +36,55 @@ func TestNear(t *testing.T) {
 	}
 }
 
-// distance is the same by recursion, without a table and without a bound.
-func distance(x, y string) int {
-	if x == "" || y == "" {
-		return len(x) + len(y)
+// edited returns every word of the letters a, b and c that one edit makes of a word.
+func edited(word string) (all []string) {
+	for i := 0; i <= len(word); i++ {
+		for _, letter := range "abc" {
+			all = append(all, word[:i]+string(letter)+word[i:])
+			if i < len(word) {
+				all = append(all, word[:i]+string(letter)+word[i+1:])
+			}
+		}
+		if i < len(word) {
+			all = append(all, word[:i]+word[i+1:])
+		}
+		if i+1 < len(word) {
+			all = append(all, word[:i]+word[i+1:i+2]+word[i:i+1]+word[i+2:])
+		}
 	}
-	cost := 1
-	if x[0] == y[0] {
-		cost = 0
-	}
-	d := min(distance(x[1:], y)+1, distance(x, y[1:])+1, distance(x[1:], y[1:])+cost)
-	if len(x) > 1 && len(y) > 1 && x[0] == y[1] && x[1] == y[0] {
-		d = min(d, distance(x[2:], y[2:])+1)
-	}
-	return d
+	return all
 }
 
+// What two edits make of a word is two away or less, and nothing else is.
 func TestEditsAgreesWithItsTwin(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	word := func() string {
-		var b strings.Builder
-		for range rng.IntN(6) {
-			b.WriteByte("abc"[rng.IntN(3)])
+	words := []string{""}
+	for i := 0; i < len(words) && len(words[i]) < 5; i++ {
+		for _, letter := range "abc" {
+			words = append(words, words[i]+string(letter))
 		}
-		return b.String()
 	}
-	for range 3000 {
-		x, y := word(), word()
-		if got, want := edits(x, y, 2), min(distance(x, y), 3); got != want {
-			t.Fatalf("%q to %q: %d, want %d", x, y, got, want)
+	for _, from := range []string{"", "a", "ab", "abc", "abca", "aabb", "abcab"} {
+		away := map[string]int{from: 0}
+		for _, once := range edited(from) {
+			if _, seen := away[once]; !seen {
+				away[once] = 1
+			}
+		}
+		for _, once := range edited(from) {
+			for _, twice := range edited(once) {
+				if _, seen := away[twice]; !seen {
+					away[twice] = 2
+				}
+			}
+		}
+		for _, to := range words {
+			want, near := away[to]
+			if !near {
+				want = 3
+			}
+			if got := edits(from, to, 2); got != want {
+				t.Errorf("%q to %q: %d, want %d", from, to, got, want)
+			}
 		}
 	}
 }

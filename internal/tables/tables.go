@@ -34,11 +34,16 @@ func (t *Table) WriteText(out io.Writer) error {
 }
 
 // WriteAligned writes the table with its columns two spaces apart, the first so many
-// to the left and the others, which are figures, to the right. No line ends in spaces.
+// to the left and the others, which are figures, to the right. A row of a single cell
+// stands across all columns. No line ends in spaces.
 func (t *Table) WriteAligned(out io.Writer, left int) error {
 	widths := t.widths()
 	var b strings.Builder
 	for _, row := range t.rows {
+		if len(row) == 1 {
+			b.WriteString(row[0] + "\n")
+			continue
+		}
 		var line strings.Builder
 		for i, cell := range row {
 			if i > 0 {
@@ -57,7 +62,8 @@ func (t *Table) WriteAligned(out io.Writer, left int) error {
 	return err
 }
 
-// Width is how many columns of a terminal the table takes.
+// Width is how many columns of a terminal the table takes, not counting rows of a
+// single cell.
 func (t *Table) Width() int {
 	sum := 0
 	for i, w := range t.widths() {
@@ -73,6 +79,9 @@ func (t *Table) Width() int {
 func (t *Table) widths() []int {
 	var widths []int
 	for _, row := range t.rows {
+		if len(row) == 1 {
+			continue
+		}
 		for i, cell := range row {
 			if i == len(widths) {
 				widths = append(widths, 0)

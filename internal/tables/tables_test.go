@@ -27,13 +27,14 @@ func TestTable(t *testing.T) {
 // Figures stand below each other, and what is measured is what is written.
 func TestAligned(t *testing.T) {
 	x := New("", "NAME", "VALUE")
+	x.Add("a row of its own that is longer than all columns")
 	x.Add("1", "ä longer one", "3 µs *")
 	x.Add("2", "b", "10 µs  ")
 	var out strings.Builder
 	if err := x.WriteAligned(&out, 2); err != nil {
 		t.Fatal(err)
 	}
-	want := "   NAME            VALUE\n1  ä longer one   3 µs *\n2  b             10 µs\n"
+	want := "   NAME            VALUE\na row of its own that is longer than all columns\n1  ä longer one   3 µs *\n2  b             10 µs\n"
 	if out.String() != want || x.Width() != 24 {
 		t.Errorf("width %d, got\n%s\nwant\n%s", x.Width(), &out, want)
 	}

@@ -82,6 +82,9 @@ func Requests(runs []result.Run) string {
 	return ""
 }
 
+// Separator stands between the parts of a title.
+const Separator = " · "
+
 // Title says what runs under equal circumstances have in common, other than their
 // number of nodes: "tcp · saturate · CS 100 µs · 50 requests per node". hosts names
 // where they were; it may be "".
@@ -90,7 +93,7 @@ func Title(e *result.Experiment, runs []result.Run, hosts string) string {
 	options := OptionsOf(e, runs[0])
 	parts := slices.Concat([]string{first.Transport, first.Workload}, Conditions(first), Settings(options.Network, options.Workload),
 		[]string{Requests(runs)}, []string{hosts}, Faults(first))
-	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), " · ")
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), Separator)
 }
 
 // List writes a list as a sentence does: "3, 7 and 13".

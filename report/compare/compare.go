@@ -57,6 +57,10 @@ type Comparison struct {
 	OnlyA         []Cell   `json:"only_in_a"`
 	OnlyB         []Cell   `json:"only_in_b"`
 	Notes         []string `json:"notes"` // what concerns more than one cell
+	Gate          *Gate    `json:"fail_on_regression,omitempty"`
+
+	pairs  []pair
+	chosen bool // the metrics were asked for
 }
 
 // Origin is one side.
@@ -134,6 +138,7 @@ func Compare(a, b *result.Set, opt Options) (*Comparison, error) {
 	c := &Comparison{
 		SchemaVersion: SchemaVersion, Alpha: opt.Alpha, Across: append([]string{}, opt.Across...),
 		A: origin(a), B: origin(b), Tables: []Table{}, OnlyA: onlyA, OnlyB: onlyB, Notes: []string{},
+		pairs: pairs, chosen: opt.Metrics != nil,
 	}
 	c.contrasts(pairs)
 	tests := 0

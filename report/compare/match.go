@@ -19,6 +19,25 @@ type group struct {
 	good  []*result.Result
 	bad   map[string]int // runs that are left out, by status
 	twins int            // simulations left out because they repeat a seed
+	ran   map[uint64]bool
+}
+
+// newGroup is one without runs.
+func newGroup(label string, key result.Key, nodes int) *group {
+	return &group{label: label, key: key, nodes: nodes, bad: make(map[string]int), ran: make(map[uint64]bool)}
+}
+
+// add adds a run, or counts why it is left out.
+func (g *group) add(r result.Run) {
+	switch {
+	case !result.Usable(r.Result):
+		g.bad[report.Outcome(r.Result)]++
+	case r.Result.Asked().Transport == result.Sim && g.ran[r.Result.Seed]:
+		g.twins++ // the same bytes again are no further repetition
+	default:
+		g.ran[r.Result.Seed] = true
+		g.good = append(g.good, r.Result)
+	}
 }
 
 func (g *group) all() int {
@@ -100,23 +119,14 @@ func groupsOf(name string, s *result.Set, across []string) ([]*group, error) {
 	labels, places := make(map[string]int), make(map[result.Key]int)
 	for _, runs := range report.Grouped(s.Runs, func(r result.Run) result.Key { return key(r).Without(across...) }) {
 		spec := runs[0].Result.Asked()
-		g := &group{label: cmp.Or(runs[0].Label, spec.Algorithm), key: key(runs[0]), nodes: spec.Nodes, bad: make(map[string]int)}
-		ran := make(map[uint64]bool)
+		g := newGroup(cmp.Or(runs[0].Label, spec.Algorithm), key(runs[0]), spec.Nodes)
 		for _, r := range runs {
 			if g.key != key(r) {
 				return nil, fmt.Errorf("compare: %s (%s) has cells that differ in %s alone (%s), which is compared across; "+
 					"hand in one of them on each side",
 					name, s.Name(), strings.Join(across, " and "), contrast(g.key, key(r)))
 			}
-			switch {
-			case !result.Usable(r.Result):
-				g.bad[report.Outcome(r.Result)]++
-			case spec.Transport == result.Sim && ran[r.Result.Seed]:
-				g.twins++ // the same bytes again are no further repetition
-			default:
-				ran[r.Result.Seed] = true
-				g.good = append(g.good, r.Result)
-			}
+			g.add(r)
 		}
 		groups = append(groups, g)
 		rank(labels, g.label)

@@ -85,6 +85,10 @@ func (c *Contest) tied(col Column, all []labelled, most, what string) string {
 		return fmt.Sprintf("%s all have the same %s, %s in every run.", names(all), what, col.write(all[0].Median))
 	case len(level) == 1:
 		text = fmt.Sprintf("%s has the %s %s, %s", labels, most, what, col.write(level[0].Median))
+	case len(level) == len(all) && len(level) > 3:
+		last := level[len(level)-1]
+		text = fmt.Sprintf("No algorithm is distinguishable from the best in %s (%s): medians of %s (%s) to %s (%s)", what,
+			probability(least, true), col.write(level[0].Median), level[0].label, col.write(last.Median), last.label)
 	case len(level) == len(all):
 		text = fmt.Sprintf("%s are not distinguishable in %s (%s): medians of %s",
 			labels, what, probability(least, len(level) > 2), col.extent(level))

@@ -128,8 +128,11 @@ func parseProbability(s string) (float64, error) {
 }
 
 func parseDuration(s string) (time.Duration, error) {
-	d, err := time.ParseDuration(s)
-	if err != nil || d < 0 || d > MaxDelay {
+	d, err := dme.ParseDuration(s)
+	if err != nil {
+		return 0, err
+	}
+	if d < 0 || d > MaxDelay {
 		return 0, fmt.Errorf("not a duration from 0 to %v", MaxDelay)
 	}
 	return d, nil

@@ -140,11 +140,11 @@ func parseTimes(s string) (from, until time.Duration, err error) {
 	if !ok {
 		return 0, 0, fmt.Errorf("%q is not FROM-UNTIL, such as 1s-2s", s)
 	}
-	if from, err = time.ParseDuration(first); err != nil {
-		return 0, 0, fmt.Errorf("%q is not a duration", first)
+	if from, err = dme.ParseDuration(first); err != nil {
+		return 0, 0, fmt.Errorf("%q: %w", first, err)
 	}
-	if until, err = time.ParseDuration(last); err != nil {
-		return 0, 0, fmt.Errorf("%q is not a duration", last)
+	if until, err = dme.ParseDuration(last); err != nil {
+		return 0, 0, fmt.Errorf("%q: %w", last, err)
 	}
 	if from < 0 || until <= from {
 		return 0, 0, fmt.Errorf("from %v until %v: want an end after the beginning", from, until)

@@ -231,7 +231,10 @@ func (f *Fault) setLasts(d time.Duration, err error) error {
 }
 
 func parseTime(s string) (time.Duration, error) {
-	d, err := time.ParseDuration(s)
+	d, err := dme.ParseDuration(s)
+	if _, bad := strconv.ParseFloat(s, 64); err != nil && bad == nil {
+		return 0, err
+	}
 	if err != nil || d < 0 {
 		return 0, fmt.Errorf("%q is no time; want one such as 2s or 500ms, a span such as 1s-1.5s, one to be drawn such as 1s~3s, "+
 			"or an event such as entry:100", s)

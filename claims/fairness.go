@@ -1,0 +1,67 @@
+package claims
+
+import (
+	"fmt"
+
+	"dmebench/dme"
+	"dmebench/result"
+)
+
+const (
+	// evenJain is the Jain's index below which nodes that ask equally often were served
+	// unevenly: two of them, of which one entered twice as often as the other, have 0.9.
+	evenJain = 0.9
+
+	// muchOvertaken is how many entries of others, for each node of the system, a node
+	// that waits may see without a word, where no paper promises a bound.
+	muchOvertaken = 10
+)
+
+// Unfair says what is alarming about how nodes were served in a run, a line each: more
+// overtaking than the algorithm's paper promises or, where it promises nothing, than
+// grows with the number of nodes; and unequal shares under a load under which all nodes
+// ask all the time. It says nothing of runs with faults.
+func (c Circumstance) Unfair(all []dme.Claim, s dme.Setting, r *result.Result) []string {
+	if len(r.Faults) > 0 || len(r.Spec.Faults) > 0 {
+		return nil
+	}
+	var lines []string
+	most, promised := float64(r.Fairness.MaxBypass), false
+	for _, claim := range c.About(dme.Bypass, all) {
+		bound, ok := Predict(claim, s)
+		if !ok || claim.Kind != dme.UpperBound || claim.KnownFalse != "" {
+			continue
+		}
+		promised = true
+		if agrees, _ := claim.Kind.Agrees(bound, most, most); !agrees {
+			lines = append(lines, fmt.Sprintf("overtaken more often than promised: %d times, and at most %s by %s",
+				r.Fairness.MaxBypass, claim.Formula, claim.Source))
+			break
+		}
+	}
+	if limit := muchOvertaken * s.Nodes; !promised && r.Fairness.MaxBypass > uint64(limit) {
+		lines = append(lines, fmt.Sprintf("starving: a node that had asked saw %d entries of others before its own, "+
+			"more than %d for each of %d nodes", r.Fairness.MaxBypass, muchOvertaken, s.Nodes))
+	}
+	if r.Spec.Workload == "saturate" && r.Fairness.Jain != nil && *r.Fairness.Jain < evenJain {
+		lines = append(lines, "uneven: all nodes ask all the time, and "+shares(r.Work.EntriesByNode))
+	}
+	return lines
+}
+
+// shares says who entered most and least often.
+func shares(entries []uint64) string {
+	if len(entries) == 0 {
+		return "some entered much more often than others"
+	}
+	most, least := 0, 0
+	for i, n := range entries {
+		if n > entries[most] {
+			most = i
+		}
+		if n < entries[least] {
+			least = i
+		}
+	}
+	return fmt.Sprintf("node %d entered %d times, node %d %d times", most+1, entries[most], least+1, entries[least])
+}

@@ -1,0 +1,132 @@
+package conformance
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"dmebench/algorithms/centralized"
+	"dmebench/algorithms/maekawa"
+	"dmebench/algorithms/raymond"
+	"dmebench/dme"
+)
+
+// partial is node 1 of the centralized algorithm, but for the order in which it serves:
+// whoever waits with the lowest number is next.
+type partial struct {
+	holder  dme.NodeID
+	waiting dme.NodeSet
+}
+
+func (p *partial) Request(out *dme.Outbox) { p.enqueue(1, out) }
+
+func (p *partial) Release(out *dme.Outbox) {
+	p.holder = dme.None
+	p.grant(out)
+}
+
+func (p *partial) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
+	switch m.Kind {
+	case request:
+		p.enqueue(from, out)
+	case release:
+		p.Release(out)
+	}
+}
+
+func (p *partial) enqueue(id dme.NodeID, out *dme.Outbox) {
+	p.waiting.Add(id)
+	if p.holder == dme.None {
+		p.grant(out)
+	}
+}
+
+func (p *partial) grant(out *dme.Outbox) {
+	for id := range p.waiting.All() {
+		p.waiting.Remove(id)
+		if p.holder = id; id == 1 {
+			out.Enter(dme.Stamp{})
+		} else {
+			out.Send(id, dme.Message{Kind: grant})
+		}
+		return
+	}
+}
+
+func (p *partial) State(v *dme.Visitor) {
+	v.Node("holder", &p.holder)
+	v.Set("waiting", &p.waiting)
+}
+
+type partialSystem struct {
+	dme.System
+	nodes int
+}
+
+func (s partialSystem) Node(id dme.NodeID) dme.Node {
+	if id == 1 {
+		return &partial{waiting: dme.MakeNodeSet(s.nodes)}
+	}
+	return s.System.Node(id)
+}
+
+func preferringLow() *dme.Algorithm {
+	a := centralized.Algorithm()
+	a.Claims = nil
+	prepare := a.Prepare
+	a.Prepare = func(c dme.Config) (dme.System, error) {
+		sys, err := prepare(c)
+		return partialSystem{sys, c.Nodes}, err
+	}
+	return a
+}
+
+// Who serves the lowest number first is safe, and serves everybody in the end: only
+// who looks at turns finds out that somebody starves meanwhile.
+func TestStarvationIsFound(t *testing.T) {
+	a := preferringLow()
+	if err := Search(a, 5, nil, 50); err != nil {
+		t.Fatalf("it is wrong in another way: %v", err)
+	}
+	for _, nodes := range []int{5, 8} {
+		worst, err := turns(a, nodes, nil)
+		if err == nil || !strings.Contains(err.Error(), "starves") {
+			t.Errorf("%d nodes: %+v, %v", nodes, worst, err)
+		}
+		if worst.Node < 3 || worst.Jain > 0.95 {
+			t.Errorf("%d nodes: %+v", nodes, worst)
+		}
+	}
+}
+
+// Algorithms that are merely uneven pass, far below the limit, and the figures are
+// those of the entries.
+func TestUnevenIsNotStarving(t *testing.T) {
+	for _, a := range []*dme.Algorithm{centralized.Algorithm(), raymond.Algorithm(), maekawa.Algorithm()} {
+		for _, nodes := range []int{2, 3, 5, 8} {
+			worst, err := turns(a, nodes, nil)
+			if err != nil || worst.MaxBypass > starving*nodes/2 || worst.Jain < 0.7 || worst.Entries < requestsEach(nodes) {
+				t.Errorf("%s, %d nodes: %+v, %v", a.Name, nodes, worst, err)
+			}
+		}
+	}
+}
+
+func TestTurns(t *testing.T) {
+	net := &Net{Setting: dme.Setting{Nodes: 3}}
+	add := func(id dme.NodeID, bypass, times int) {
+		for range times {
+			net.Entries = append(net.Entries, Entry{Node: id, Bypass: bypass})
+		}
+	}
+	add(1, 0, 10)
+	add(2, 7, 1)
+	add(1, 1, 65)   // and has made 75 then, all that it makes
+	add(3, 1000, 5) // after node 1 has made all its requests
+	got := net.turns()
+	// Node 3 has waited for all 75 entries: 74 of node 1, one of node 2.
+	jain := 75.0 * 75 / (3 * (74*74 + 1))
+	if got.Entries != 75 || got.Node != 3 || got.MaxBypass != 75 || math.Abs(got.Jain-jain) > 1e-9 {
+		t.Errorf("%+v, Jain %v", got, jain)
+	}
+}

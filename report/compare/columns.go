@@ -1,0 +1,290 @@
+package compare
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"dmebench/internal/suggest"
+	"dmebench/report/circumstance"
+	"dmebench/report/stats"
+	"dmebench/result"
+)
+
+// Columns compares what one result set holds with itself: the values of one
+// dimension stand side by side, and each is compared with the first, the base.
+// Where there is no sample a value is null.
+type Columns struct {
+	SchemaVersion int           `json:"schema_version"`
+	Alpha         float64       `json:"alpha"`
+	Results       Origin        `json:"results"`
+	Column        string        `json:"column"` // the dimension
+	Names         []string      `json:"names"`  // its values; of algorithms their labels; the base first
+	Tables        []ColumnTable `json:"metrics"`
+	Notes         []string      `json:"notes"`
+}
+
+// ColumnTable is one metric over all rows.
+type ColumnTable struct {
+	Metric string      `json:"metric"`
+	Rows   []ColumnRow `json:"rows"`
+	metric result.Metric
+}
+
+// ColumnRow is one metric under circumstances that are the same in all columns.
+type ColumnRow struct {
+	Title    string            `json:"title"`    // network and load in words
+	Label    string            `json:"label"`    // "" where labels are the columns
+	Nodes    int               `json:"nodes"`    // 0 where numbers of nodes are the columns
+	Settings map[string]string `json:"settings"` // what else the columns have in common, by dimension
+	Columns  []ColumnSample    `json:"columns"`
+}
+
+// ColumnSample is a metric in one column.
+type ColumnSample struct {
+	Sample
+	Change      *float64 `json:"change"` // of the median, relative to the base's
+	P           *float64 `json:"p"`      // of the Mann-Whitney test against the base
+	Significant bool     `json:"significant"`
+}
+
+// columnRow is a row before any metric is looked at.
+type columnRow struct {
+	ColumnRow
+	groups map[string]*group // by column
+}
+
+// Beside compares the values of a dimension within one result set. base names the
+// column that the others are compared with; "" stands for the one that comes first.
+// It fails where options are wrong or there are fewer than two columns.
+func Beside(set *result.Set, dimension, base string, opt Options) (*Columns, error) {
+	opt.Alpha = cmp.Or(opt.Alpha, DefaultAlpha)
+	metrics, err := opt.Check()
+	if err != nil {
+		return nil, err
+	}
+	if all := result.Dimensions(); !slices.Contains(all, dimension) {
+		return nil, fmt.Errorf("col: %w", suggest.Unknown("dimension", dimension, all, suggest.All(all)))
+	}
+	names, rows, err := columnsOf(set, dimension)
+	if err != nil {
+		return nil, err
+	}
+	if len(names) < 2 {
+		return nil, fmt.Errorf("compare: %s has one value of %s alone, %s; there is nothing to compare it with",
+			set.Name(), dimension, strings.Join(names, ""))
+	}
+	if base != "" {
+		i := slices.Index(names, base)
+		if i < 0 {
+			return nil, fmt.Errorf("base: %w", suggest.Unknown(dimension, base, names, suggest.All(names)))
+		}
+		names = slices.Concat([]string{base}, names[:i], names[i+1:])
+	}
+	c := &Columns{
+		SchemaVersion: SchemaVersion, Alpha: opt.Alpha, Results: origin(set), Column: dimension, Names: names,
+		Tables: []ColumnTable{}, Notes: []string{},
+	}
+	tests := 0
+	for _, m := range metrics {
+		t := ColumnTable{Metric: m.Name, metric: m, Rows: []ColumnRow{}}
+		for _, row := range rows {
+			if r, n := row.compare(m, names, opt.Alpha); n > 0 {
+				t.Rows = append(t.Rows, r)
+				tests += n - 1
+			}
+		}
+		if len(t.Rows) > 0 {
+			c.Tables = append(c.Tables, t)
+		}
+	}
+	c.concerns(rows, tests)
+	return c, nil
+}
+
+// columnsOf divides a set into rows, each with what stands in its columns.
+func columnsOf(set *result.Set, dimension string) (names []string, rows []*columnRow, err error) {
+	runs := make([]result.Run, 0, len(set.Runs))
+	for _, r := range set.Runs {
+		if r = circumstance.Complete(r); r.Result.Nodes > 0 {
+			runs = append(runs, r)
+		}
+	}
+	experiment := &set.Header.Experiment
+	circumstance.Disambiguate(experiment, runs)
+	keys := result.Keys(runs)
+	requests := make(map[circumstance.Circumstances]string)
+	where := func(r result.Run) circumstance.Circumstances { return circumstance.Of(experiment, r, keys[r.Result]) }
+	for _, same := range circumstance.Grouped(runs, where) {
+		requests[where(same[0])] = circumstance.Requests(same)
+	}
+	type place struct {
+		label string
+		key   result.Key
+	}
+	at := make(map[place]*columnRow)
+	for _, r := range runs {
+		key := keys[r.Result]
+		rest := key.Without(dimension, "requests")
+		label, column, options := r.Label, cmp.Or(key.Get(dimension), "not given"), circumstance.OptionsOf(experiment, r)
+		switch dimension {
+		case "algorithm":
+			label, column = "", r.Label
+			rest = rest.With("set", result.Settings(options.Network)+result.Settings(options.Workload))
+		case "transport": // whose options are its own
+			rest = rest.With("set", result.Settings(options.Algorithm)+result.Settings(options.Workload))
+			column = cmp.Or(r.Transport, column)
+		case "workload": // which says by itself how requests come, and how many
+			rest = rest.Without("rate", "total_rate", "duration").With("set",
+				result.Settings(options.Algorithm)+result.Settings(options.Network))
+			column = cmp.Or(r.Workload, column)
+		}
+		if !slices.Contains([]string{"nodes", "requests", "workload"}, dimension) {
+			rest = rest.With("requests", key.Get("requests"))
+		}
+		row := at[place{label, rest}]
+		if row == nil {
+			row = &columnRow{groups: make(map[string]*group)}
+			row.Label, row.Settings = label, make(map[string]string)
+			row.Title = title(experiment, r, dimension, requests[where(r)])
+			if dimension != "nodes" {
+				row.Nodes = r.Result.Nodes
+			}
+			for _, d := range result.Dimensions() {
+				if value := rest.Get(d); value != "" {
+					row.Settings[d] = value
+				}
+			}
+			at[place{label, rest}] = row
+			rows = append(rows, row)
+		}
+		g := row.groups[column]
+		if g == nil {
+			g = newGroup(label, key, r.Result.Nodes)
+			row.groups[column] = g
+		}
+		if g.key != key {
+			return nil, nil, fmt.Errorf("compare: %s of %s %s stands for several cells, which differ in %s",
+				set.Name(), dimension, column, contrast(g.key, key))
+		}
+		g.add(r)
+		if !slices.Contains(names, column) {
+			names = append(names, column)
+		}
+	}
+	first, labels := make(map[string]int), make(map[string]int)
+	for _, row := range rows {
+		rank(first, row.Title)
+		rank(labels, row.Label)
+	}
+	slices.SortStableFunc(rows, func(a, b *columnRow) int {
+		return cmp.Or(first[a.Title]-first[b.Title], labels[a.Label]-labels[b.Label], a.Nodes-b.Nodes)
+	})
+	return names, rows, nil
+}
+
+// title is that of a run's circumstances, without what stands in columns. requests
+// says how many all runs under these circumstances made.
+func title(e *result.Experiment, r result.Run, dimension, requests string) string {
+	spec := r.Result.Spec
+	spec.Requests = 0
+	set := e
+	switch dimension {
+	case "transport":
+		spec.Transport, set = "", &result.Experiment{Workloads: e.Workloads}
+	case "workload":
+		spec.Workload, spec.Rate, spec.TotalRate, spec.Duration, requests = "", 0, 0, 0, ""
+		set = &result.Experiment{Transports: e.Transports}
+	case "cs":
+		spec.CS = ""
+	case "rate":
+		spec.Rate = 0
+	case "total_rate":
+		spec.TotalRate = 0
+	case "requests":
+		requests = ""
+	case "duration":
+		spec.Duration = 0
+	case "nodes_per_worker":
+		spec.NodesPerWorker = 0
+	case "warmup":
+		spec.Warmup = ""
+	case "faults":
+		spec.Faults = nil
+	case "resource":
+		spec.Resource = ""
+	}
+	hosts := r.Result.Key().Get("hosts")
+	if dimension == "hosts" {
+		hosts = ""
+	}
+	about := *r.Result
+	about.Spec = spec
+	r.Result = &about
+	text := circumstance.Title(set, []result.Run{r}, hosts)
+	if requests != "" {
+		text += circumstance.Separator + requests
+	}
+	return text
+}
+
+// compare compares a metric of the row's columns; n is how many have it.
+func (r *columnRow) compare(m result.Metric, names []string, alpha float64) (row ColumnRow, n int) {
+	row = r.ColumnRow
+	var base []float64
+	for i, name := range names {
+		var values []float64
+		if g := r.groups[name]; g != nil {
+			values = m.Values(g.good)
+		}
+		if i == 0 {
+			base = values
+		}
+		if len(values) > 0 {
+			n++
+		}
+		d := stats.Compare(base, values, alpha)
+		s := ColumnSample{Sample: sampleOf(values, d.B)}
+		if i > 0 {
+			s.Change, s.P, s.Significant = known(d.Change), known(d.P), d.Significant
+		}
+		row.Columns = append(row.Columns, s)
+	}
+	return row, n
+}
+
+// concerns notes what limits the answer.
+func (c *Columns) concerns(rows []*columnRow, tests int) {
+	if chance := float64(tests) * c.Alpha; chance >= 1 {
+		note := fmt.Sprintf("%d tests at level %v: about %.0f of them would raise an alarm by chance alone", tests, c.Alpha, chance)
+		if c.Column == "algorithm" {
+			note += "; 'dmebench rank' corrects for that"
+		}
+		c.Notes = append(c.Notes, note)
+	}
+	fewest, bad := 0, make(map[string]int)
+	for _, r := range rows {
+		for _, name := range c.Names {
+			g := r.groups[name]
+			if g == nil {
+				continue
+			}
+			for status, n := range g.bad {
+				bad[name+" "+status] += n
+			}
+			if n := len(g.good); n > 0 && (fewest == 0 || n < fewest) {
+				fewest = n
+			}
+		}
+	}
+	if fewest > 0 && stats.LeastP(fewest, fewest) > c.Alpha {
+		c.Notes = append(c.Notes, fmt.Sprintf("a cell has %d repetitions only: no test can find a difference at level %v with fewer than %d",
+			fewest, c.Alpha, stats.EnoughFor(1, c.Alpha)))
+	}
+	for _, what := range slices.Sorted(maps.Keys(bad)) {
+		name, status, _ := strings.Cut(what, " ")
+		c.Notes = append(c.Notes, fmt.Sprintf("%s: %d runs ended as %s and are left out", name, bad[what], status))
+	}
+}

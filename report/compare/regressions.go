@@ -1,0 +1,114 @@
+package compare
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"dmebench/report/stats"
+	"dmebench/result"
+)
+
+// Gate is what may not have become worse from A to B.
+type Gate struct {
+	Limit       float64      `json:"limit"` // relative: 0.05 for 5%
+	Metrics     []string     `json:"metrics"`
+	Regressions []Regression `json:"regressions"`
+	Untold      []string     `json:"untold"` // cells of which no test can tell, and why
+}
+
+// Regression is a metric of a cell that is significantly worse in B, by more than the
+// limit; or a cell of which runs in B did not end well.
+type Regression struct {
+	Cell   Cell     `json:"cell"`
+	Metric string   `json:"metric"` // "" where runs did not end well
+	Change *float64 `json:"change"` // of the medians, relative to A; null where A's is 0
+	P      *float64 `json:"p"`
+	Text   string   `json:"text"` // one line, for a person
+}
+
+// gated are the metrics that a gate looks at, where no others were asked for.
+func gated() []string {
+	return []string{result.Throughput, result.WaitingP99, result.ResponseP99, result.MessagesPerCS}
+}
+
+// ReadLimit reads "5%".
+func ReadLimit(text string) (float64, error) {
+	number, ok := strings.CutSuffix(strings.TrimSpace(text), "%")
+	x, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+	switch {
+	case err == nil && !ok:
+		return 0, fmt.Errorf("%q has no unit; write a percentage such as 5%%", text)
+	case err != nil || !(x >= 0 && x < 1e6):
+		return 0, fmt.Errorf("%q is no percentage such as 5%%", text)
+	}
+	return x / 100, nil
+}
+
+// Watch looks for regressions from A to B: a metric that is worse by more than limit,
+// where the difference is significant at the comparison's alpha. Metrics are
+// throughput, the 99th percentiles of waiting and response time, and messages per CS,
+// or those that the comparison was asked for. The comparison keeps what was found.
+func (c *Comparison) Watch(limit float64) *Gate {
+	g := &Gate{Limit: limit, Metrics: []string{}, Regressions: []Regression{}, Untold: []string{}}
+	c.Gate = g
+	about := c.describe()
+	c.spoilt(g, about)
+	for _, t := range c.Tables {
+		if t.metric.Better == result.Neither || !c.chosen && !slices.Contains(gated(), t.Metric) {
+			continue
+		}
+		g.Metrics = append(g.Metrics, t.Metric)
+		for _, r := range t.Rows {
+			switch worse := r.worse(t.metric); {
+			case r.A.N == 0 || r.B.N == 0:
+			case r.Significant && worse > limit:
+				g.Regressions = append(g.Regressions, Regression{r.Cell, t.Metric, r.Change, r.P, fmt.Sprintf("%s: %s %s, from %s to %s %s",
+					about.name(r.Cell), t.Metric, r.delta(), t.number(r.A.Median), t.number(r.B.Median), r.evidence())})
+			case !r.Significant && stats.LeastP(r.A.N, r.B.N) > c.Alpha && r.varies():
+				text := fmt.Sprintf("%s: %d and %d repetitions: no test can find a difference at level %v; run %d or more on each side",
+					about.name(r.Cell), r.A.N, r.B.N, c.Alpha, stats.EnoughFor(1, c.Alpha))
+				if !slices.Contains(g.Untold, text) {
+					g.Untold = append(g.Untold, text)
+				}
+			}
+		}
+	}
+	return g
+}
+
+// spoilt finds cells of which runs in B did not end well, and in A all did.
+func (c *Comparison) spoilt(g *Gate, about description) {
+	for _, p := range c.pairs {
+		if len(p.a.bad) > 0 || len(p.b.bad) == 0 {
+			continue
+		}
+		var parts []string
+		for _, status := range slices.Sorted(maps.Keys(p.b.bad)) {
+			parts = append(parts, fmt.Sprintf("%d of %d runs of B ended as %s", p.b.bad[status], p.b.all(), status))
+		}
+		g.Regressions = append(g.Regressions, Regression{Cell: p.cell, Text: fmt.Sprintf("%s: %s, and none of A",
+			about.name(p.cell), strings.Join(parts, ", "))})
+	}
+}
+
+// worse is by which part of A's median B is worse; below 0 where it is better.
+func (r Row) worse(m result.Metric) float64 {
+	sign := 1.0
+	if m.Better == result.Higher {
+		sign = -1
+	}
+	if r.Change == nil { // A's is 0, and B's is not
+		return sign * math.Inf(1) * *r.B.Median
+	}
+	return sign * *r.Change
+}
+
+// name writes a cell in one line.
+func (d description) name(c Cell) string {
+	parts := append([]string{c.Label, d.value(c, "nodes")}, d.section(c)...)
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), " · ")
+}
