@@ -40,7 +40,7 @@ const (
 	perWorker      = 4       // descriptors of the coordinator: two pipes, the process, the control plane
 	socketMemory   = 4 << 10
 
-	interpreterMemory = 16 << 20 // of a node in another language: twice a Python interpreter, a third of a Node.js
+	interpreterMemory = 16 << 20 // of a node in another language: of its own, a Python interpreter takes 9 MiB and Node.js 30
 
 	simulatedNode  = 1200
 	simulatedEntry = 100
