@@ -11,6 +11,7 @@ import (
 //
 //	<!-- not run: REASON -->  its commands need what a test does not have
 //	<!-- full: REASON -->     its commands are run with -full only: they take long
+//	<!-- needs: PROGRAM -->   its commands are run where there is such a program
 //	<!-- exact -->            its output is the same on every machine, to the byte
 //	<!-- file: NAME -->       its text is the file NAME, which later commands read
 //
@@ -21,13 +22,14 @@ type fence struct {
 	language string
 	notRun   string
 	full     string
+	needs    string
 	exact    bool
 	file     string
 	lines    []string
 	start    int // index of its first line among those of the page
 }
 
-var comment = regexp.MustCompile(`^<!-- (not run|full|exact|file)(?:: (.+))? -->$`)
+var comment = regexp.MustCompile(`^<!-- (not run|full|needs|exact|file)(?:: (.+))? -->$`)
 
 // fences reads the blocks of a page.
 func fences(page string) ([]fence, error) {
@@ -42,6 +44,8 @@ func fences(page string) ([]fence, error) {
 				next.notRun = m[2]
 			case "full":
 				next.full = m[2]
+			case "needs":
+				next.needs = m[2]
 			case "exact":
 				next.exact = true
 			case "file":
@@ -56,7 +60,7 @@ func fences(page string) ([]fence, error) {
 			return nil, fmt.Errorf("line %d: a comment that no test understands: %s", i+1, line)
 		}
 		if !strings.HasPrefix(line, "```") {
-			if line != "" && (next.notRun != "" || next.full != "" || next.exact || next.file != "") {
+			if line != "" && (next.notRun != "" || next.full != "" || next.needs != "" || next.exact || next.file != "") {
 				return nil, fmt.Errorf("line %d: the comment above must stand right before a fenced block", i+1)
 			}
 			continue

@@ -5,10 +5,12 @@ package experiments_test
 import (
 	"bytes"
 	"flag"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -29,32 +31,32 @@ var shownFigures = []struct {
 	plots      map[string]string
 }{
 	{"hotspot", true, map[string]string{
-		"hotspot-one-messages":   "20-requests-s-in-all-hot-1-messages-per-cs-by-share",
-		"hotspot-three-messages": "500-requests-s-in-all-hot-3-messages-per-cs-by-share",
-		"hotspot-three-response": "500-requests-s-in-all-hot-3-mean-response-time-by-share",
+		"hotspot-one-messages":   "messages-per-cs-vs-share-sim-hotspot-20-per-s-hot-1-n13",
+		"hotspot-three-messages": "messages-per-cs-vs-share-sim-hotspot-500-per-s-hot-3-n13",
+		"hotspot-three-response": "response-mean-vs-share-sim-hotspot-500-per-s-hot-3-n13",
 	}},
 	{"speeds", true, map[string]string{
-		"speeds-messages":   "saturate-messages-per-cs-by-delays",
-		"speeds-sync-delay": "saturate-sync-delay-over-t-by-delays",
-		"speeds-response":   "serial-mean-response-time-by-delays",
+		"speeds-messages":   "messages-per-cs-vs-delays-saturate-n13",
+		"speeds-sync-delay": "sync-delay-over-t-vs-delays-saturate-n13",
+		"speeds-response":   "response-mean-vs-delays-serial-n13",
 	}},
-	{"work", true, map[string]string{"work": "serial-work-per-node"}},
+	{"work", true, map[string]string{"work": "work-per-node-sim-serial-n31"}},
 	{"broadcast", true, map[string]string{
-		"broadcast-messages":      "messages-per-cs-by-load",
-		"broadcast-transmissions": "transmissions-per-cs-by-load",
+		"broadcast-messages":      "messages-per-cs-vs-load-sim-poisson-n10",
+		"broadcast-transmissions": "transmissions-per-cs-vs-load-sim-poisson-n10",
 	}},
-	{"broadcast-nats", false, map[string]string{"broadcast-nats-transmissions": "transmissions-per-cs-by-load"}},
-	{"trees", true, map[string]string{"trees-light": "serial-messages-per-cs", "trees-heavy": "saturate-messages-per-cs"}},
-	{"fanout", true, map[string]string{"fanout-messages": "messages-per-cs-by-degree-n1024"}},
+	{"broadcast-nats", false, map[string]string{"broadcast-nats-transmissions": "transmissions-per-cs-vs-load-nats-poisson-n10"}},
+	{"trees", true, map[string]string{"trees-light": "messages-per-cs-vs-n-sim-serial", "trees-heavy": "messages-per-cs-vs-n-sim-saturate"}},
+	{"fanout", true, map[string]string{"fanout-messages": "messages-per-cs-vs-degree-sim-serial-n1024"}},
 	{"requesters", true, map[string]string{
-		"requesters-load":  "messages-per-cs-by-load",
-		"requesters-count": "messages-per-cs-by-asking",
+		"requesters-load":  "messages-per-cs-vs-load-sim-poisson-n64",
+		"requesters-count": "messages-per-cs-vs-asking-sim-hotspot-n64",
 	}},
 	{"faults", true, map[string]string{
-		"faults-recovery":        "recovery",
-		"faults-ricart-agrawala": "course-ricart-agrawala-robust-n7",
-		"faults-raymond":         "course-raymond-robust-n7",
-		"faults-maekawa":         "course-maekawa-n7",
+		"faults-recovery":        "recovery-vs-n-sim-saturate",
+		"faults-ricart-agrawala": "course-ricart-agrawala-robust-sim-saturate-n7",
+		"faults-raymond":         "course-raymond-robust-sim-saturate-n7",
+		"faults-maekawa":         "course-maekawa-sim-saturate-n7",
 	}},
 }
 
@@ -118,8 +120,14 @@ func TestExperimentFigures(t *testing.T) {
 			if code := dmebench.Run(args, strings.NewReader(""), &stdout, &stderr); code != exit.Held {
 				t.Fatalf("%q: %d\n%s%s", args, code, &stdout, &stderr)
 			}
+			// Among them are panels of the report's figures, which are drawn alone where they are asked for.
+			args = []string{"dmebench", "report", "--file", filepath.Join(out, e.experiment), "--out", filepath.Join(out, "figures"),
+				"--formats", "svg", "--only", strings.Join(slices.Sorted(maps.Values(e.plots)), ",")}
+			if code := dmebench.Run(args, strings.NewReader(""), &stdout, &stderr); code != exit.Held {
+				t.Fatalf("%q: %d\n%s%s", args, code, &stdout, &stderr)
+			}
 			for image, plot := range e.plots {
-				drawn, err := os.ReadFile(filepath.Join(out, e.experiment, "latest", "report", "plots", plot+".svg"))
+				drawn, err := os.ReadFile(filepath.Join(out, "figures", "plots", plot+".svg"))
 				if err != nil {
 					t.Fatal(err)
 				}

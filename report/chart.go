@@ -258,7 +258,7 @@ func (c *collection) curves(ch chart, ln line, q dme.Quantity) (curves []plots.S
 		if len(curves) == most || claim.KnownFalse != "" && len(curves) > 0 {
 			break // the table has it
 		}
-		curve := plots.Series{Label: sign(claim.Kind) + brief(claim.Formula), Style: ln.style, Role: plots.Exact}
+		curve := plots.Series{Label: atCurve(claim), Style: ln.style, Role: plots.Exact}
 		if claim.Kind == dme.UpperBound || claim.Kind == dme.LowerBound {
 			curve.Role = plots.Bound
 		}

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"slices"
 
 	"dmebench/dme"
@@ -35,19 +36,16 @@ func (c *collection) ofSet(s *set) []picture {
 // stands elsewhere.
 func (c *collection) acrossSets() []picture {
 	var all []picture
-	for _, of := range []func(*set) []picture{
-		func(s *set) []picture { return c.distributions(s) },
-		func(s *set) []picture { return c.overTime(s) },
-		func(s *set) []picture {
-			if c.familyOf(s) != nil {
-				return nil
+	for _, s := range c.sets {
+		shown := append(c.distributions(s), c.overTime(s)...)
+		if f := c.familyOf(s); f == nil {
+			shown = append(shown, s.workPicture())
+		} else if !f.stands(s) {
+			for i := range shown {
+				shown[i].leftOut = cmp.Or(shown[i].leftOut, betweenOthers)
 			}
-			return []picture{s.workPicture()}
-		},
-	} {
-		for _, s := range c.sets {
-			all = append(all, of(s)...)
 		}
+		all = append(all, shown...)
 	}
 	return slices.DeleteFunc(all, picture.empty)
 }

@@ -82,7 +82,7 @@ func (f *folder) draw(pictures []picture) (shown []figureView, left []leftOut) {
 		}
 		p.Caption = p.caption()
 		v := f.render(p.Figure)
-		v.Remarks = p.remarks()
+		v.Read, v.Predicted = p.read, p.predictions()
 		shown = append(shown, v)
 	}
 	f.drawn = append(f.drawn, shown...)
@@ -94,6 +94,16 @@ func (f *folder) draw(pictures []picture) (shown []figureView, left []leftOut) {
 		byReason = append(byReason, same[0])
 	}
 	return shown, byReason
+}
+
+// drawAll draws figures that all have something to say.
+func (f *folder) drawAll(figures []plots.Figure) []figureView {
+	var pictures []picture
+	for _, figure := range figures {
+		pictures = append(pictures, picture{Figure: figure, read: figure.Caption})
+	}
+	shown, _ := f.draw(pictures)
+	return shown
 }
 
 // render draws a figure for the page and for its files.

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -8,6 +9,7 @@ import (
 
 	"dmebench/report/plots"
 	"dmebench/report/stats"
+	"dmebench/report/units"
 	"dmebench/result"
 )
 
@@ -36,6 +38,7 @@ const (
 	onePoint           = "a single point"
 	sameEverywhere     = "the same value everywhere"
 	waitingSaysNothing = "the response time less the time inside: a node asks as soon as it wants to"
+	betweenOthers      = "between the first, the middle and the last point of the curve, which are drawn"
 	sameInOtherUnits   = "the delay in units of T in other units: T is the same everywhere"
 	noClaim            = "no claim speaks of it; the median and the 99th percentile are drawn"
 )
@@ -172,23 +175,15 @@ func together(all []picture) []picture {
 		panels := slices.DeleteFunc(slices.Clone(kind), func(p picture) bool {
 			return p.leftOut != "" || len(p.Panels) > 0 || p.Matrix != nil
 		})
-		groups := [][]picture{panels}
-		if len(panels) > mostPanels {
-			groups = Grouped(panels, func(p picture) string { return p.about[0] })
-		}
-		for _, group := range groups {
-			for len(group) > 1 {
-				some := group[:min(len(group), mostPanels)]
-				group = group[len(some):]
-				if len(some) == 1 {
-					break
-				}
-				one := grouped(some, len(groups) > 1)
-				shown = append(shown, one)
-				for i := range kind {
-					if slices.ContainsFunc(some, func(p picture) bool { return p.Name == kind[i].Name }) {
-						kind[i].leftOut = "a panel of " + one.Name
-					}
+		for _, part := range divide(panels) {
+			if len(part.pictures) < 2 {
+				continue
+			}
+			one := grouped(part)
+			shown = append(shown, one)
+			for i := range kind {
+				if slices.ContainsFunc(part.pictures, func(p picture) bool { return p.Name == kind[i].Name }) {
+					kind[i].leftOut = "a panel of " + one.Name
 				}
 			}
 		}
@@ -197,17 +192,55 @@ func together(all []picture) []picture {
 	return shown
 }
 
+// part is pictures that become one figure; its name is that of their kind, and what they
+// have in common where there are several.
+type part struct {
+	name     string
+	pictures []picture
+}
+
+// divide divides pictures of a kind so that none of the parts has too many: by their
+// workloads, by their networks, by both, else into parts of about the same size.
+func divide(panels []picture) []part {
+	if len(panels) == 0 {
+		return nil
+	}
+	kind := panels[0].kind
+	if len(panels) <= mostPanels {
+		return []part{{kind, panels}}
+	}
+	first := func(p picture) string { return strings.Join(p.about[:min(1, len(p.about))], " ") }
+	second := func(p picture) string { return strings.Join(p.about[min(1, len(p.about)):min(2, len(p.about))], " ") }
+	both := func(p picture) string { return first(p) + " " + second(p) }
+	for _, by := range []func(picture) string{second, first, both} {
+		groups := Grouped(panels, by)
+		if len(groups) == 1 || 2*len(groups) > len(panels) || slices.ContainsFunc(groups, func(g []picture) bool { return len(g) > mostPanels }) {
+			continue
+		}
+		var parts []part
+		for _, group := range groups {
+			parts = append(parts, part{kind + "-" + units.Slug(by(group[0])), group})
+		}
+		return parts
+	}
+	var parts []part
+	count := (len(panels) + mostPanels - 1) / mostPanels
+	size := (len(panels) + count - 1) / count
+	for group := range slices.Chunk(panels, size) {
+		parts = append(parts, part{fmt.Sprintf("%s-%d", kind, len(parts)+1), group})
+	}
+	return parts
+}
+
 // grouped is a figure of panels.
-func grouped(some []picture, oneOfMany bool) picture {
+func grouped(of part) picture {
+	some := of.pictures
 	var abouts [][]string
 	for _, p := range some {
 		abouts = append(abouts, p.about)
 	}
 	one := picture{kind: some[0].kind}
-	one.Name, one.Title = some[0].kind, some[0].Title
-	if oneOfMany {
-		one.Name += "-" + some[0].about[0]
-	}
+	one.Name, one.Title = of.name, some[0].Title
 	for _, part := range some[0].about {
 		if !slices.ContainsFunc(abouts, func(other []string) bool { return !slices.Contains(other, part) }) {
 			one.about = append(one.about, part)
@@ -251,27 +284,28 @@ func sharpest(all []plots.Series) []plots.Series {
 }
 
 // predictedIn returns the predictions that are drawn in panels: those of all panels
-// first, then those of each.
+// first, then those of each, or of several where they are the same.
 func predictedIn(some []picture, titles []string) (all []saying) {
-	panels := make(map[saying]int)
-	for _, p := range some {
-		for _, s := range p.predicted {
-			panels[s]++
-		}
-	}
+	in := make(map[saying][]string) // the panels
+	var order []saying
 	for i, p := range some {
 		for _, s := range p.predicted {
-			switch {
-			case s.second:
-			case panels[s] < len(some):
-				s.panel = titles[i]
-				all = append(all, s)
-			case i == 0:
-				all = append(all, s)
+			if s.second {
+				continue
 			}
+			if in[s] == nil {
+				order = append(order, s)
+			}
+			in[s] = append(in[s], titles[i])
 		}
 	}
-	slices.SortStableFunc(all, func(a, b saying) int { return slices.Index(titles, a.panel) - slices.Index(titles, b.panel) })
+	for _, s := range order {
+		if panels := in[s]; len(panels) < len(some) {
+			s.panel = strings.Join(panels, " and ")
+		}
+		all = append(all, s)
+	}
+	slices.SortStableFunc(all, func(a, b saying) int { return cmp.Compare(min(1, len(a.panel)), min(1, len(b.panel))) })
 	return all
 }
 
@@ -305,7 +339,14 @@ func (p picture) caption() string {
 	if p.Subtitle != "" {
 		text += " (" + strings.ReplaceAll(p.Subtitle, separator, ", ") + ")"
 	}
-	return strings.TrimSpace(text + ". " + p.remarks())
+	text += "."
+	if p.read != "" {
+		text += " " + p.read
+	}
+	if predicted := p.predictions(); predicted != "" {
+		text += " Predicted (dashed: exactly or of the mean; dotted: a bound): " + predicted + "."
+	}
+	return text
 }
 
 // abscissa is what a picture is drawn against, "" where its title says it.
@@ -319,15 +360,6 @@ func (p picture) abscissa() string {
 	return p.X.Label
 }
 
-// remarks are how to read a picture, and who predicts what is drawn with it.
-func (p picture) remarks() string {
-	text := p.read
-	if predicted := p.predictions(); predicted != "" {
-		text += " Predicted (dashed: exactly or of the mean; dotted: a bound): " + predicted + "."
-	}
-	return strings.TrimSpace(text)
-}
-
 // predictions writes what is said of whom, by panels, and the same of several once.
 func (p picture) predictions() string {
 	var parts []string
@@ -339,7 +371,7 @@ func (p picture) predictions() string {
 					of = append(of, s.of)
 				}
 			}
-			text := strings.Join(of, ", ") + " " + same[0].text
+			text := strings.TrimSpace(strings.Join(of, ", ") + " " + same[0].text)
 			if i == 0 && same[0].panel != "" {
 				text = same[0].panel + ": " + text
 			}

@@ -146,6 +146,43 @@ func growthPicture(sc scaling, load, label string, grown []growth) picture {
 	return f
 }
 
+// overview shows the fits of all series side by side, network by network where they are
+// many. What the fits leave stands in the pictures of each series.
+func overview(sc scaling, load string, grown []growth) []picture {
+	grown = slices.DeleteFunc(slices.Clone(grown), func(g growth) bool { return !g.varies })
+	if !slices.ContainsFunc(grown, func(g growth) bool { return g.label != grown[0].label }) {
+		return nil // its own picture says all
+	}
+	groups := [][]growth{grown}
+	if len(grown) > mostPanels {
+		groups = Grouped(grown, func(g growth) string { return g.set.transport })
+	}
+	var all []picture
+	for _, group := range groups {
+		f := picture{kind: "growth"}
+		f.Name, f.Title, f.Subtitle = "growth-"+sc.slug, "Growth of messages per CS", load
+		if len(groups) > 1 {
+			f.Name, f.Subtitle = f.Name+"-"+units.Slug(group[0].set.transport), group[0].set.transport+separator+load
+		}
+		f.read = "Points are medians with their intervals, curves least-squares fits to every repetition."
+		for _, g := range group {
+			panel, said := g.fitPanel()
+			panel.Title = g.label
+			if len(groups) == 1 && len(group) > 1 && slices.ContainsFunc(group, func(o growth) bool { return o.set != g.set }) {
+				panel.Title += ", " + g.set.transport
+			}
+			for i := range said {
+				said[i].panel, said[i].of = panel.Title, ""
+			}
+			f.Panels, f.predicted = append(f.Panels, panel), append(f.predicted, said...)
+		}
+		if len(f.Panels) > 1 {
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
 func (g growth) fitPanel() (p plots.Panel, said []saying) {
 	p = plots.Panel{
 		Title: g.set.network() + ": " + equation(g.main()), X: plots.Axis{Label: "nodes N", Kind: plots.Linear},
@@ -184,14 +221,18 @@ func equation(f stats.Fit) string {
 
 // curveOf draws a fit between the smallest and the largest size.
 func (g growth) curveOf(f stats.Fit, role plots.Role, label string) plots.Series {
+	return plots.Series{Label: label, Style: g.style, Role: role, Points: curvePoints(f, g.n)}
+}
+
+// curvePoints follows a fit from the smallest of some sizes to the largest.
+func curvePoints(f stats.Fit, sizes []float64) (points []plots.Point) {
 	const steps = 48
-	s := plots.Series{Label: label, Style: g.style, Role: role}
-	lo, hi := slices.Min(g.n), slices.Max(g.n)
+	lo, hi := slices.Min(sizes), slices.Max(sizes)
 	for i := range steps + 1 {
 		n := lo * math.Pow(hi/lo, float64(i)/steps)
-		s.Points = append(s.Points, plots.At(n, f.At(n)))
+		points = append(points, plots.At(n, f.At(n)))
 	}
-	return s
+	return points
 }
 
 func (g growth) residualPanel() plots.Panel {

@@ -86,11 +86,7 @@ func (c *collection) hosts(w *folder) []hostsView {
 		v.Hosts, v.Placement = s.table(), s.placementTable()
 		links := s.links()
 		v.Links, v.ManyLinks = linkTable(links), len(links) > linksAtOnce
-		var pictures []picture
-		for _, f := range s.delayFigures(prefix, links) {
-			pictures = append(pictures, picture{Figure: f})
-		}
-		v.Figures, _ = w.draw(pictures)
+		v.Figures = w.drawAll(s.delayFigures(prefix, links))
 		all = append(all, v)
 	}
 	return all

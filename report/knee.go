@@ -40,7 +40,7 @@ func (ch chart) knee(label string) (last spot, ok bool) {
 // markKnees adds to a figure of throughput against load what was offered, and a
 // ring around the knee of every line that has one.
 func (ch chart) markKnees(f *plots.Figure) {
-	offered := plots.Series{Label: "offered", Style: plots.Plain, Role: plots.Bound}
+	offered := plots.Series{Label: "offered load", Style: plots.Plain, Role: plots.Bound}
 	for _, s := range ch.spots {
 		if s.offered == 0 {
 			return

@@ -41,7 +41,7 @@ func TestKnee(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !strings.Contains(string(svg), ">offered</text>") {
+		if !strings.Contains(string(svg), ">offered load</text>") {
 			t.Errorf("%s: the figure does not show what was offered", x.name)
 		}
 		if x.knee == "" && strings.Contains(string(svg), "knee") {

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -60,15 +61,23 @@ func (c *collection) scalings() []scaling {
 		if taken[sc.slug]++; taken[sc.slug] > 1 {
 			sc.slug = fmt.Sprintf("%s-%d", sc.slug, taken[sc.slug])
 		}
+		var every []growth
 		for _, label := range c.labels {
 			if grown := c.grown(byKey[key], label); len(grown) > 0 {
 				sc.pictures = append(sc.pictures, growthPicture(sc, key, label, grown))
+				every = append(every, grown...)
 				for _, g := range grown {
 					sc.rows = append(sc.rows, g.row())
 				}
 			}
 		}
 		if len(sc.rows) > 0 {
+			if fits := overview(sc, key, every); len(fits) > 0 {
+				for i := range sc.pictures {
+					sc.pictures[i].leftOut = cmp.Or(sc.pictures[i].leftOut, "the fits of one series with what they leave")
+				}
+				sc.pictures = append(fits, sc.pictures...)
+			}
 			all = append(all, sc)
 		}
 	}

@@ -146,6 +146,24 @@ func formula(c dme.Claim) string {
 	return fmt.Sprintf("%s (%s)", text, citation(c.Source))
 }
 
+// longLabel is from how many letters on a formula is too long to stand at a curve.
+const longLabel = 28
+
+// atCurve writes a claim as it stands at its curve: its formula, up to the first clause
+// where it is a long one. The caption has all of it.
+func atCurve(c dme.Claim) string {
+	text := sign(c.Kind) + brief(c.Formula)
+	if utf8.RuneCountInString(text) <= longLabel {
+		return text
+	}
+	for _, end := range []string{", ", " for ", " where ", " and "} {
+		if i := strings.Index(text, end); i > 0 {
+			return text[:i] + " …"
+		}
+	}
+	return text
+}
+
 // brief cuts a formula before its explanation, "3(N−1)/N: 3, but 0 for …", or
 // "2(N−1) (a line)"; a factor in brackets, as in "2 · (N−1)", is no explanation.
 func brief(formula string) string {

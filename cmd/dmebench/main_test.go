@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"os/signal"
+	"path/filepath"
 	"syscall"
 	"testing"
 
@@ -20,16 +21,23 @@ func TestScripts(t *testing.T) {
 	heard := make(chan os.Signal, 1)
 	signal.Notify(heard, syscall.SIGHUP)
 	t.Cleanup(func() { signal.Stop(heard) })
+	refusals := new(refused)
+	examples, err := filepath.Abs("../../docs/examples")
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata",
 		RequireExplicitExec: true,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("GORACE", "atexit_sleep_ms=0") // else every process sleeps for a second before it exits
+			e.Setenv("EXAMPLES", examples)
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "json": jsonValue, "occupied": occupied, "killworker": killWorker, "workers": countWorkers,
 			"awaitworkers": awaitWorkers, "unread": unread, "signalled": signalled,
+			"wrong": refusals.wrong, "many": refusals.many,
 		},
 	})
 }

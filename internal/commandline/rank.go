@@ -55,6 +55,7 @@ func (p *program) rank(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	p.warnOfDamage(results)
 	if err := keep.narrow(results); err != nil {
 		return err
 	}

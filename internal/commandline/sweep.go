@@ -1,6 +1,7 @@
 package commandline
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -35,6 +36,7 @@ func (p *program) sweepCommand() *cli.Command {
 			&cli.BoolFlag{Name: "fresh", Usage: "start over although there are results of this file"},
 			&cli.BoolFlag{Name: "dry-run", Usage: "print the plan and start nothing"},
 			forceFlag(),
+			entriesFlag(),
 			quietFlag(),
 		}, placementFlags(), credentialFlags()),
 		Action: p.sweep,
@@ -48,7 +50,7 @@ func (p *program) sweep(c *cli.Context) error {
 	}
 	file, err := p.experimentOf(c)
 	if err != nil {
-		return err
+		return cmp.Or(file.AllFaults(p.catalog, newFiles().read), err)
 	}
 	var hosts *testbed
 	if overNetworks(file) || len(given(c, "expect-agents", "place")) > 0 { // else nothing has a place
@@ -64,6 +66,9 @@ func (p *program) sweep(c *cli.Context) error {
 				return err
 			}
 		}
+	}
+	if err := checkEntries(c, hosts != nil); err != nil {
+		return err
 	}
 	files := newFiles()
 	var work *agentsWork
@@ -83,7 +88,7 @@ func (p *program) sweep(c *cli.Context) error {
 			return p.fits(s, files.read, c.Bool("force") || c.Bool("dry-run") || hosts != nil)
 		},
 		Run: func(ctx context.Context, job *run.Job, keep func(*result.Result) error) (*result.Result, error) {
-			opt, err := hosts.options(job, coordinator.Options{Files: files.all(), Save: keep})
+			opt, err := hosts.options(job, coordinator.Options{Files: files.all(), Save: keep, Entries: c.Bool("entries")})
 			if err != nil {
 				return nil, err
 			}

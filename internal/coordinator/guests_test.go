@@ -220,6 +220,42 @@ def other(src, b):
 	}
 }
 
+// A token that goes round for ever comes to rest when its nodes are told that no more
+// requests will come, as they have asked to be.
+func TestGuestsWithAPerpetualToken(t *testing.T) {
+	spec := python(t, `
+waiting, token, stopped = None, False, False
+def init(b):
+    global token
+    client(type="init_ok", in_reply_to=b["msg_id"], stop=True)
+    if me == "n1": say("n2", type="TOKEN")
+def request(b):
+    global waiting
+    waiting = b["msg_id"]
+def other(src, b):
+    global waiting, stopped, token
+    if b["type"] == "stop":
+        stopped = True
+    elif waiting is not None:
+        client(type="entered", in_reply_to=waiting)
+        waiting = None
+        token = True
+    elif not stopped:
+        say(src, type="TOKEN")
+def release(b):
+    global token
+    client(type="released", in_reply_to=b["msg_id"])
+    token = False
+    if not stopped: say("n1" if me == "n2" else "n2", type="TOKEN")
+`)
+	spec.Workload = "saturate"
+	delete(spec.Set, "requesters")
+	r := executeGuests(t, spec, Options{})
+	if r.Status != result.OK || r.Entries != 6 || r.Messages.ByKind["TOKEN"] < 5 || len(r.Messages.ByKind) != 1 {
+		t.Errorf("%s %s: %d entries, messages %v", r.Status, r.Error, r.Entries, r.Messages.ByKind)
+	}
+}
+
 // There are fewer counters than a node may have types. Workers meet them in different
 // orders.
 func TestGuestsOfManyTypes(t *testing.T) {

@@ -23,6 +23,16 @@ type combination [lists]int
 type complaints struct {
 	texts []string // in the order of their first appearance
 	at    map[string][]combination
+	tried [lists]map[int]bool // entries that were combined at all
+}
+
+func (c *complaints) try(at combination) {
+	for list, i := range at {
+		if c.tried[list] == nil {
+			c.tried[list] = make(map[int]bool)
+		}
+		c.tried[list][i] = true
+	}
 }
 
 func (c *complaints) add(text string, at combination) {
@@ -68,7 +78,7 @@ func (c *complaints) report(f File, to *document) {
 					concerned = append(concerned, i)
 				}
 			}
-			if len(concerned) == len(all) {
+			if len(concerned) == len(c.tried[list]) {
 				continue // the list explains nothing
 			}
 			if line == 0 {

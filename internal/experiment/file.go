@@ -26,8 +26,12 @@ import (
 	"strings"
 	"unicode"
 
+	"go.yaml.in/yaml/v3"
+
 	"dmebench/internal/exit"
+	"dmebench/internal/foreign"
 	"dmebench/internal/input"
+	"dmebench/internal/run"
 	"dmebench/result"
 	"dmebench/workload/fault"
 )
@@ -57,6 +61,7 @@ type File struct {
 	Text              []byte // as read: equal text is what lets a sweep continue
 
 	document document
+	tooMany  bool // combinations to look at each of them
 }
 
 // Load reads an experiment file.
@@ -77,17 +82,30 @@ func Load(path string) (File, error) {
 }
 
 // Parse reads an experiment file's text strictly and reports its faults, each
-// with path and line.
+// with path and line. The file is returned nevertheless, so that [File.AllFaults] can add
+// what is wrong with the rest of it.
 func Parse(path string, text []byte) (File, error) {
 	f := File{
 		Experiment: result.Experiment{Repetitions: DefaultRepetitions, Seed: DefaultSeed},
 		Path:       path, Text: text, document: document{flaws: flaws{path: path}},
 	}
-	if err := f.document.decode(text, &f.Experiment); err != nil {
-		return File{}, err
+	if !f.document.decode(text, &f.Experiment) {
+		return File{}, f.document.err()
 	}
 	f.complete()
 	return f, f.document.err()
+}
+
+// AllFaults returns everything that is wrong with a file that [Parse] has refused: its own
+// faults, and what the catalog tells of the names and values that could be read. readFile
+// serves settings that name a file; nil reads the file system. It returns nil where there
+// is nothing to add.
+func (f File) AllFaults(catalog run.Catalog, readFile func(string) ([]byte, error)) error {
+	if f.document.root == nil || len(f.document.list) == 0 {
+		return nil
+	}
+	_, err := f.Expand(catalog, readFile)
+	return err
 }
 
 // Words that become names of folders and files.
@@ -103,7 +121,7 @@ func (f *File) complete() {
 		key   string
 		empty bool
 	}{{"name", f.Name == ""}, {"algorithms", f.Algorithms == nil}, {"nodes", f.Nodes == nil}} {
-		if list.empty {
+		if list.empty && !d.told(list.key) {
 			d.add(1, "%s is missing", list.key)
 		}
 	}
@@ -111,14 +129,14 @@ func (f *File) complete() {
 		d.add(d.line("name"), "name %q becomes a folder: want letters, digits, «.», «_» and «-», at most 64, "+
 			"the first a letter or digit", f.Name)
 	}
-	if f.Transports == nil {
+	if f.Transports == nil && !d.told("transports") {
 		f.Transports = result.List[result.Entry]{{Name: result.DefaultTransport}}
 	}
-	if f.Workloads == nil {
+	if f.Workloads == nil && !d.told("workloads") {
 		f.Workloads = result.List[result.Workload]{{Name: result.DefaultWorkload}}
 	}
 	for i, n := range f.Nodes {
-		if slices.Contains(f.Nodes[:i], n) {
+		if n > 0 && slices.Contains(f.Nodes[:i], n) {
 			d.add(d.line("nodes", i), "nodes: %d comes twice", n)
 		}
 	}
@@ -127,6 +145,7 @@ func (f *File) complete() {
 		runs = min(runs*max(n, 1), maxRuns+1)
 	}
 	if runs > maxRuns {
+		f.tooMany = true
 		d.add(d.line("repetitions"), "more than %d runs; divide the experiment among several files", maxRuns)
 	}
 
@@ -143,7 +162,7 @@ func (f *File) complete() {
 	d.label("workloads", workloads)
 	d.schedules(f)
 	for i, a := range f.Axes {
-		if !picture.MatchString(a.Name) || a.Over == "" {
+		if (!picture.MatchString(a.Name) || a.Over == "") && !d.doubtful[place{"axes", i}] {
 			d.add(d.line("axes", i), "%sname %q, over %q: want a name of small letters, digits and «-», and what varies",
 				where("axes", i), a.Name, a.Over)
 		}
@@ -163,9 +182,17 @@ func named(entries []result.Entry) []namedEntry {
 	var all []namedEntry
 	for i := range entries {
 		e := &entries[i]
+		e.Name = foreign.FullName(e.Name, e.Set)
 		all = append(all, namedEntry{e.Name, &e.Label, result.Settings(e.Set)})
 	}
 	return all
+}
+
+// told reports whether a key has a value, of which it has been told what is wrong if
+// nothing was read of it.
+func (d *document) told(key string) bool {
+	n := at(d.root, key)
+	return n != nil && !(n.Kind == yaml.ScalarNode && n.Value == "" && n.ShortTag() == "!!str")
 }
 
 // label names every entry of a list. An entry without a label is called by its
@@ -184,7 +211,10 @@ func (d *document) label(list string, entries []namedEntry) {
 			d.add(line, "%slabel %q: want at most %d characters on one line", where(list, i), *e.label, maxLabel)
 		}
 		if e.name == "" {
-			d.add(line, "%sname is missing", where(list, i))
+			if !d.doubtful[place{list, i}] {
+				d.add(line, "%sname is missing", where(list, i))
+				d.doubt(list, i)
+			}
 			continue
 		}
 		if *e.label == "" {
@@ -192,6 +222,9 @@ func (d *document) label(list string, entries []namedEntry) {
 			if bare[e.name] > 1 {
 				*e.label = strings.TrimSpace(e.name + " " + e.given)
 			}
+		}
+		if d.doubtful[place{list, i}] {
+			continue // its settings, which may be its label, are not all known
 		}
 		if first, ok := taken[*e.label]; ok {
 			d.add(line, "%sthe label %q is that of entry %d already; give one of them a label: of its own",
@@ -223,6 +256,9 @@ func settingsOf(w result.Workload) string {
 // schedules checks what the faults of a run, those of the experiment and then
 // those of its workload, must have among themselves.
 func (d *document) schedules(f *File) {
+	if f.Faults == nil && d.told("faults") {
+		return
+	}
 	for i, w := range f.Workloads {
 		all, err := fault.ParseAll(slices.Concat(f.Faults, w.Faults))
 		if err != nil {
@@ -236,6 +272,7 @@ func (d *document) schedules(f *File) {
 			if k >= len(f.Faults) {
 				path = []any{"workloads", i, "faults", k - len(f.Faults)}
 			}
+			d.doubt("workloads", i)
 			d.add(d.line(path...), "fault %q: no kill of %s stands before it", x, x.Whom())
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -30,7 +31,9 @@ func TestFaults(t *testing.T) {
 			continue
 		}
 		file, err := Parse(f.Name, f.Data)
-		if err == nil {
+		if all := file.AllFaults(few(), nil); all != nil {
+			err = all
+		} else if err == nil {
 			_, err = file.Expand(few(), nil)
 		}
 		if err == nil {
@@ -180,19 +183,25 @@ func FuzzParse(f *testing.F) {
 			if !strings.Contains(err.Error(), "fuzz.yaml:") {
 				t.Errorf("error %q names no line", err)
 			}
+			if fewRuns(file) {
+				if all := file.AllFaults(few(), func(string) ([]byte, error) { return nil, os.ErrNotExist }); all == nil && file.document.root != nil {
+					t.Errorf("refused (%v), and then nothing is wrong with it", err)
+				}
+			}
 			return
 		}
 		// What has been accepted can be expanded or says why not.
-		if file.Repetitions*len(file.Algorithms)*len(file.Nodes)*len(file.Transports)*len(file.Workloads) > 100 {
+		if !fewRuns(file) {
 			return
-		}
-		for _, n := range file.Nodes {
-			if n > 1000 {
-				return
-			}
 		}
 		if p, err := file.Expand(few(), func(string) ([]byte, error) { return nil, os.ErrNotExist }); err == nil && len(p.Cells) == 0 {
 			t.Error("an empty plan")
 		}
 	})
+}
+
+// fewRuns reports whether an experiment is expanded at once.
+func fewRuns(f File) bool {
+	return f.Repetitions*len(f.Algorithms)*len(f.Nodes)*len(f.Transports)*len(f.Workloads) <= 100 &&
+		!slices.ContainsFunc(f.Nodes, func(n int) bool { return n > 1000 })
 }

@@ -89,6 +89,9 @@ func (f File) expand(opt Options) (*Plan, error) {
 			return b, err
 		},
 	}
+	for _, e := range f.Algorithms {
+		p.noteProgram(e)
+	}
 	configs := r.configurations()
 	if err := r.err(); err != nil {
 		return nil, err
@@ -127,7 +130,7 @@ func (f File) spec(algorithm result.Entry, nodes int, transport result.Entry, w 
 	for _, set := range []map[string]string{algorithm.Set, transport.Set, w.Set} {
 		maps.Copy(s.Set, set)
 	}
-	return run.Canonical(s.WithDefaults())
+	return s.WithDefaults()
 }
 
 // header is the first line of the plan's store.

@@ -24,7 +24,7 @@ type resolver struct {
 	noRoom   []error // what does not fit
 
 	algorithms, transports, workloads []candidate
-	wrong                             complaints
+	complaints                        complaints
 }
 
 // candidate is an entry that has been looked up. Where that failed ok is false,
@@ -67,6 +67,9 @@ func (r *resolver) configurations() []Cell {
 		r.workloads = append(r.workloads, c)
 	}
 	r.axes()
+	if r.file.tooMany {
+		return nil
+	}
 	var configs []Cell
 	for t := range r.transports {
 		for w := range r.workloads {
@@ -80,7 +83,7 @@ func (r *resolver) configurations() []Cell {
 			}
 		}
 	}
-	r.wrong.report(r.file, &r.document)
+	r.complaints.report(r.file, &r.document)
 	return configs
 }
 
@@ -88,10 +91,13 @@ func (r *resolver) configurations() []Cell {
 func (r *resolver) candidate(list string, i int, e result.Entry, declared []dme.Option, err error) candidate {
 	e.Set = dme.Canonical(e.Set, declared)
 	c := candidate{Entry: e, declared: declared}
+	if e.Name == "" {
+		return c // of which it has been told that it is missing
+	}
 	if err == nil {
 		_, err = dme.ResolveOptions(declared, e.Set)
 	}
-	c.ok = err == nil
+	c.ok = err == nil && !r.doubtful[place{list, i}]
 	r.refuse(list, i, err)
 	return c
 }
@@ -116,7 +122,7 @@ func (r *resolver) axes() {
 		}
 	}
 	for i, a := range r.file.Axes {
-		if !slices.Contains(known, a.Over) {
+		if a.Over != "" && !slices.Contains(known, a.Over) {
 			r.refuse("axes", i, fmt.Errorf("over %q: no dimension of a run and no option of what is compared", a.Over))
 		}
 	}
@@ -127,6 +133,9 @@ func (r *resolver) axes() {
 func (r *resolver) configuration(at combination) (c Cell, ok bool) {
 	alg, net, load := r.algorithms[at[ofAlgorithms]], r.transports[at[ofTransports]], r.workloads[at[ofWorkloads]]
 	nodes := r.file.Nodes[at[ofNodes]]
+	if nodes < 1 || r.doubtful[place{"nodes", at[ofNodes]}] {
+		return c, false
+	}
 	if !alg.ok || !net.ok || !load.ok || exceeds(nodes, alg.MaxNodes) || exceeds(nodes, net.MaxNodes) {
 		return c, false
 	}
@@ -140,6 +149,7 @@ func (r *resolver) configuration(at combination) (c Cell, ok bool) {
 			return c, false
 		}
 	}
+	r.complaints.try(at)
 	err := r.resolve(&c)
 	var cannot *run.CannotRun
 	switch {
@@ -147,20 +157,20 @@ func (r *resolver) configuration(at combination) (c Cell, ok bool) {
 		return c, true
 	case !errors.As(err, &cannot):
 		for text := range strings.SplitSeq(err.Error(), "\n") {
-			r.wrong.add(text, at)
+			r.complaints.add(text, at)
 		}
 	case r.file.SkipInvalid:
 		r.leaveOut(c, cannot.Why)
 	case cannot.Faults:
 		for text := range strings.SplitSeq(cannot.Why.Error(), "\n") {
-			r.wrong.add(text+"; choose another algorithm or other faults, or set skip_invalid: true to leave it out", at)
+			r.complaints.add(text+"; choose another algorithm or other faults, or set skip_invalid: true to leave it out", at)
 		}
 	case cannot.Resource:
-		r.wrong.add(fmt.Sprintf("%v; choose a real network, or set skip_invalid: true to leave it out", cannot.Why), at)
+		r.complaints.add(fmt.Sprintf("%v; choose a real network, or set skip_invalid: true to leave it out", cannot.Why), at)
 	case cannot.Nodes:
-		r.wrong.add(fmt.Sprintf("%v; choose another number of nodes or option, or set skip_invalid: true to leave it out", cannot.Why), at)
+		r.complaints.add(fmt.Sprintf("%v; choose another number of nodes or option, or set skip_invalid: true to leave it out", cannot.Why), at)
 	default:
-		r.wrong.add(fmt.Sprintf("%v; choose another transport or option, set skip_invalid: true to leave it out, "+
+		r.complaints.add(fmt.Sprintf("%v; choose another transport or option, set skip_invalid: true to leave it out, "+
 			"or allow_mismatch: true to see it fail", cannot.Why), at)
 	}
 	return c, false

@@ -58,6 +58,15 @@ func Named(command string) string {
 	return Word + ":" + name
 }
 
+// FullName returns the name of an algorithm with these settings: that of nodes in other
+// languages says which program they are, unless it says something else already.
+func FullName(algorithm string, set map[string]string) string {
+	if command := set[CommandOption]; algorithm == Word && command != "" {
+		return Named(command)
+	}
+	return algorithm
+}
+
 func isInterpreter(name string) bool {
 	name = strings.TrimRight(name, "0123456789.")
 	for _, i := range interpreters {
@@ -156,6 +165,13 @@ func (n *Node) Request(*dme.Outbox) {
 func (n *Node) Release(*dme.Outbox) {
 	if n.child != nil {
 		n.child.release()
+	}
+}
+
+// Stop passes on that no more requests will come.
+func (n *Node) Stop(*dme.Outbox) {
+	if n.child != nil {
+		n.child.stop()
 	}
 }
 

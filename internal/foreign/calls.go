@@ -16,6 +16,7 @@ type calls struct {
 	leaving int64 // the release that was not answered yet; 0 where none is
 	again   bool  // the local process asks while that is so
 	late    bool  // the release has been waited for long
+	stops   bool  // the node wants to hear that no more requests will come
 
 	overdue *time.Timer // calls remind
 }
@@ -78,11 +79,19 @@ func (c *Child) remind() {
 	})
 }
 
+// stop says that no more requests will come, to a node that wants to know.
+func (c *Child) stop() {
+	if c.stops {
+		c.last++
+		c.tell(call{Type: typeStop, ID: c.last}, false)
+	}
+}
+
 // begin hears the first line of a node, which answers init.
 func (c *Child) begin(line []byte) error {
 	e, err := parse(line)
 	if err != nil {
-		return c.complain(err.Error(), line)
+		return c.complain("writes a line that "+err.Error(), line)
 	}
 	var a answer
 	_ = json.Unmarshal(e.Body, &a) // what is wrong with it is seen below
@@ -94,6 +103,7 @@ func (c *Child) begin(line []byte) error {
 	case a.InReplyTo != nil && *a.InReplyTo != 1:
 		return c.complain(fmt.Sprintf("answers init with in_reply_to %d, not 1", *a.InReplyTo), line)
 	}
+	c.host.Do(func() { c.stops = a.Stop })
 	return nil
 }
 
@@ -101,7 +111,7 @@ func (c *Child) begin(line []byte) error {
 func (c *Child) heard(line []byte) error {
 	e, err := parse(line)
 	if err != nil {
-		return c.complain(err.Error(), line)
+		return c.complain("writes a line that "+err.Error(), line)
 	}
 	if e.Src != "" && e.Src != nodeName(c.ID) {
 		return c.complain(fmt.Sprintf("calls itself %q in src; it is %s", e.Src, nodeName(c.ID)), line)

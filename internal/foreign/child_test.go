@@ -44,7 +44,7 @@ func (f *fake) Fail(err error)                               { f.failure <- err 
 func (f *fake) seen() string                                 { f.mu.Lock(); defer f.mu.Unlock(); return strings.Join(f.log, "\n") }
 func (f *fake) until(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !ok(); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); !ok(); time.Sleep(time.Millisecond) {
 		select {
 		case err := <-f.failure:
 			t.Fatalf("waiting for %s: %v", what, err)
@@ -153,7 +153,7 @@ func TestEveryFaultOfANodeIsTold(t *testing.T) {
 				if want := "node 2 ("; !strings.HasPrefix(err.Error(), want) || !strings.Contains(err.Error(), c.want) {
 					t.Errorf("%v\nwant: %s", err, c.want)
 				}
-			case <-time.After(30 * time.Second):
+			case <-time.After(time.Minute):
 				t.Errorf("nothing was told; seen: %s", f.seen())
 			}
 			if seen := f.seen(); strings.Contains(seen, "unasked") != (name == "unasked") || strings.Contains(seen, "enter") {
@@ -307,6 +307,22 @@ func TestFramesAreReadAsWritten(t *testing.T) {
 	}
 	if got := tidy(strings.Repeat("é", 100)); len(got) > maxType+len("…") || !strings.HasSuffix(got, "é…") {
 		t.Errorf("a long type is cut to %q", got)
+	}
+}
+
+func TestBodiesAreRecorded(t *testing.T) {
+	for body, want := range map[string][2]string{
+		`{"type":"TOKEN","queue": [1, "n2"], "a b":{"x": null}}`: {"TOKEN", `queue=[1,"n2"] a b={"x":null}`},
+		`{}`:             {"(no type)", ""},
+		`{"n": 1234567}`: {"(no type)", "n=1234567"},
+	} {
+		if kind, rest := Describe(Pack([]byte(body))); kind != want[0] || rest != want[1] {
+			t.Errorf("%s: %q %q, want %q", body, kind, rest, want)
+		}
+	}
+	long := []byte(`{"filling":"` + strings.Repeat("x", 1000) + `"}`)
+	if _, rest := Describe(Pack(long)); len(rest) > excerptBytes+len("…") || !strings.HasSuffix(rest, "x…") {
+		t.Errorf("a long body is cut to %q", rest)
 	}
 }
 

@@ -16,6 +16,7 @@
 //	n3 → c3   entered   in_reply_to: it may enter; "clock" is the request's time stamp, if it has one
 //	c3 → n3   release   msg_id: it leaves
 //	n3 → c3   released  in_reply_to
+//	c3 → n3   stop      no more requests will come; only where init_ok said "stop": true
 //
 // A client has one call under way at a time: it asks again only after released.
 // Everything that a node addresses to another node is carried to that node as it

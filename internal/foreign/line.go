@@ -24,6 +24,7 @@ const (
 	typeEntered  = "entered"
 	typeRelease  = "release"
 	typeReleased = "released"
+	typeStop     = "stop"
 	typeError    = "error"
 )
 
@@ -39,6 +40,7 @@ type answer struct {
 	Type      string `json:"type"`
 	InReplyTo *int64 `json:"in_reply_to"`
 	Clock     uint64 `json:"clock"`
+	Stop      bool   `json:"stop"`
 	Code      int    `json:"code"`
 	Text      string `json:"text"`
 }

@@ -67,7 +67,7 @@ var importRules = []importRule{
 		"internal/clock", "internal/clock/exchange", "internal/environment", "internal/atomicfile", "report/units", "transport/udp",
 	}},
 
-	{of: []string{"workload", "workload/fault"}, may: []string{"dme", "internal/suggest", "internal/atomicfile"}},
+	{of: []string{"workload", "workload/fault"}, may: []string{"dme", "internal/suggest"}},
 	// Numbers in, numbers out.
 	{of: []string{"report/stats", "report/units"}, may: []string{}, not: machine},
 	// What others read results with.

@@ -21,6 +21,11 @@ type Logs struct {
 	eventlog.Kept
 	Slack     time.Duration // by how much the times of two streams may be apart
 	FromFirst bool          // times count from the first event
+	Repeats   bool          // links may deliver a message more than once
+
+	// Describe returns the kind of a message, and the rest of it as a person reads it;
+	// nil for what the algorithm says.
+	Describe func(m *dme.Message) (kind, rest string)
 }
 
 // Merge yields the events of several logs in one order that agrees with causality.
@@ -38,18 +43,22 @@ func Merge(l Logs) iter.Seq2[Event, error] {
 		m := &merger{Logs: l, yield: yield, flight: make(map[string][]uint64), arrived: make(map[string]uint64)}
 		for i, s := range l.Streams {
 			c := &cursor{index: i, chunks: s}
-			if _, ok := c.peek(0); ok {
-				m.cursors = append(m.cursors, c)
-			}
+			m.cursors = append(m.cursors, c)
 			defer c.close()
 		}
+		m.tidy()
 		m.byNode = make(map[dme.NodeID]*cursor)
 		for _, c := range m.cursors {
 			m.byNode[c.ahead[0].Node] = c
 		}
-		heap.Init(&m.cursors)
+		if m.Dropped > 0 {
+			m.Until -= int64(m.Slack) // what one log lacks must be missing in no other's past
+		}
 		for len(m.cursors) > 0 && !m.over {
 			c := m.cursors[0]
+			if c.ahead[0].At >= m.Until {
+				return // as is what all others have left
+			}
 			m.strayed = false
 			m.step(c)
 			if _, more := c.peek(0); more && !m.strayed {
@@ -106,7 +115,7 @@ func (m *merger) step(c *cursor) {
 		return
 	}
 	key := keyOf(r.Peer, r.Node, r.Body)
-	if sender := m.byNode[r.Peer]; len(m.flight[key]) == 0 && sender != nil && sender != c && !sender.waits {
+	if sender := m.byNode[r.Peer]; m.isAhead(key) && sender != nil && sender != c && !sender.waits {
 		c.waits = true
 		for range sender.toSending(key, r.At+int64(m.Slack)) {
 			m.strayed = true
@@ -117,9 +126,20 @@ func (m *merger) step(c *cursor) {
 	m.emit(c.pop())
 }
 
+// isAhead reports whether a message that arrives must have been sent by an event that
+// is still to come. Where links repeat messages, one that has arrived is taken for a
+// copy: to wait for another like it might be to wait for what came of it.
+func (m *merger) isAhead(key string) bool {
+	if len(m.flight[key]) > 0 {
+		return false
+	}
+	_, before := m.arrived[key]
+	return !before || !m.Repeats
+}
+
 // emit yields a record as an event.
 func (m *merger) emit(r eventlog.Record) {
-	if m.over || r.At >= m.Until {
+	if m.over {
 		return
 	}
 	e, err := m.event(r)
@@ -154,7 +174,11 @@ func (m *merger) event(r eventlog.Record) (Event, error) {
 		if err != nil {
 			return e, fmt.Errorf("recording: a message of node %d: %w", r.Node, err)
 		}
-		e.Kind, e.Message = described(m.Algorithm, &msg)
+		if m.Describe != nil {
+			e.Kind, e.Message = m.Describe(&msg)
+		} else {
+			e.Kind, e.Message = described(m.Algorithm, &msg)
+		}
 		if r.What == noderun.Sends {
 			m.sent++
 			e.ID = m.sent

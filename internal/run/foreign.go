@@ -5,7 +5,6 @@ import (
 
 	"dmebench/dme"
 	"dmebench/internal/foreign"
-	"dmebench/result"
 )
 
 // Runnable is Lookup for whoever runs algorithms over networks: it also finds the one
@@ -15,15 +14,6 @@ func (c Catalog) Runnable(name string) (*dme.Algorithm, error) {
 		return foreign.Algorithm(name), nil
 	}
 	return c.Lookup(name)
-}
-
-// Canonical returns a specification that calls its algorithm by the full name: nodes
-// in other languages are called after their program unless they have a name.
-func Canonical(s result.Spec) result.Spec {
-	if command := s.Set[foreign.CommandOption]; s.Algorithm == foreign.Word && command != "" {
-		s.Algorithm = foreign.Named(command)
-	}
-	return s
 }
 
 // checkForeign refuses what nodes in other languages cannot do.

@@ -44,6 +44,9 @@ func (c Catalog) Lookup(name string) (*dme.Algorithm, error) {
 	switch {
 	case ok:
 		return c[slices.Index(names, found)], nil
+	case foreign.Is(name):
+		return nil, fmt.Errorf("%s: nodes in other languages are processes of their own, whose steps can be neither chosen nor simulated; "+
+			"'dmebench run --exec COMMAND' runs them over a real network", name)
 	case name == "":
 		return nil, errors.New("which algorithm? 'dmebench list' shows what there is")
 	case foreign.Is(name):
@@ -92,7 +95,8 @@ func Resolve(s result.Spec, c Catalog, readFile func(string) ([]byte, error)) (*
 
 // outline looks up what a spec names, and prepares nothing.
 func outline(s result.Spec, c Catalog, readFile func(string) ([]byte, error)) (*Job, error) {
-	s = Canonical(s.WithDefaults())
+	s = s.WithDefaults()
+	s.Algorithm = foreign.FullName(s.Algorithm, s.Set)
 	j := &Job{Spec: s, Warmup: -1}
 	var errs []error
 	try := func(err error) bool {
