@@ -53,5 +53,6 @@ func (a *Advice) asked() string {
 		load = fmt.Sprintf("%v requests per second of the whole system", q.Rate)
 	}
 	return fmt.Sprintf("%d nodes over %s, %s, critical sections of %s, T = %s (%s): "+
-		"predicted by %d simulations of %s requests for each algorithm", q.Nodes, q.Transport, load, q.CS, units.Time(float64(q.Delay)), q.Law, q.Repetitions, units.Count(uint64(a.Requests)))
+		"predicted by %d simulations of %s requests for each algorithm", q.Nodes, q.Transport, load, q.CS,
+		units.Time(float64(q.Delay)), q.Law, q.Repetitions, units.Count(uint64(a.Requests)))
 }

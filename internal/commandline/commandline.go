@@ -123,8 +123,8 @@ func (p *program) app() *cli.App {
 		Commands: []*cli.Command{
 			p.runCommand(), p.sweepCommand(), p.initCommand(), p.checkCommand(), atOnce(p.traceCommand()), p.pingCommand(),
 			atOnce(p.reportCommand()), atOnce(p.rankCommand()), p.adviseCommand(), atOnce(p.compareCommand()), atOnce(p.exportCommand()),
-			p.validateCommand(), atOnce(p.listCommand()), p.schemaCommand(), p.coordinatorCommand(), p.agentCommand(), p.brokerCommand(), p.doctorCommand(),
-			p.completionCommand(), p.versionCommand(),
+			p.validateCommand(), atOnce(p.listCommand()), p.schemaCommand(), p.coordinatorCommand(), p.agentCommand(),
+			p.brokerCommand(), p.doctorCommand(), p.completionCommand(), p.versionCommand(),
 		},
 		ExitErrHandler: func(*cli.Context, error) {}, // errors are reported once, by Run
 		OnUsageError:   usageError,
