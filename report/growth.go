@@ -150,6 +150,9 @@ func growthPicture(sc scaling, load, label string, grown []growth) picture {
 // many. What the fits leave stands in the pictures of each series.
 func overview(sc scaling, load string, grown []growth) []picture {
 	grown = slices.DeleteFunc(slices.Clone(grown), func(g growth) bool { return !g.varies })
+	if !slices.ContainsFunc(grown, func(g growth) bool { return g.label != grown[0].label }) {
+		return nil // its own picture says all
+	}
 	groups := [][]growth{grown}
 	if len(grown) > mostPanels {
 		groups = Grouped(grown, func(g growth) string { return g.set.transport })
