@@ -128,14 +128,21 @@ func TestValidationGround(t *testing.T) {
 		kind  dme.ClaimKind
 		s     claims.Status
 		class string
+		says  string
 	}{
-		{dme.Exact, claims.Holds, "sound"}, {dme.Exact, claims.KnownFalse, "sound"}, {dme.Mean, claims.Partly, "sound"},
-		{dme.Mean, claims.Fails, "look"}, {dme.Exact, claims.Partly, "unsound"}, {dme.Exact, claims.Fails, "unsound"},
+		{dme.Exact, claims.Holds, "sound", "Every claim that was judged holds"},
+		{dme.Exact, claims.KnownFalse, "sound", "but for those known to be false"},
+		{dme.Exact, claims.NotRun, "sound", "Not run: 1 claim."},
+		{dme.Mean, claims.Partly, "sound", "1 hold only in part, and none fails"},
+		{dme.Mean, claims.Fails, "look", "and 1 do not hold"},
+		{dme.Exact, claims.Partly, "unsound", "1 exact claim not known to be false did not hold in every run"},
+		{dme.Exact, claims.Fails, "unsound", "1 exact claim not known to be false did not hold in every run"},
 	} {
 		d.Claims[0].Kind, d.Claims[0].Verdict = x.kind, x.s
 		d.Count()
-		if !strings.Contains(pageOf(t, d), `class="verdict `+x.class+`"`) {
-			t.Errorf("%s claim, %s: not %s", x.kind, x.s, x.class)
+		page := pageOf(t, d)
+		if !strings.Contains(page, `class="verdict `+x.class+`"`) || !strings.Contains(page, x.says) {
+			t.Errorf("%s claim, %s: not %s, or it does not say %q", x.kind, x.s, x.class, x.says)
 		}
 	}
 }
