@@ -134,7 +134,7 @@ func TestRunTraceRefuses(t *testing.T) {
 		{73, "--trace folder", "it is no regular file"},
 		{73, "--trace no/where.jsonl", "cannot write there"},
 	} {
-		args := append([]string{"run", "-a", "ricart-agrawala-robust", "-n", "3", "--requests", "3", "--set", "bound=1s"}, strings.Fields(c.args)...)
+		args := append(words("run -a ricart-agrawala-robust -n 3 --requests 3 --set bound=1s"), words(c.args)...)
 		for i, a := range args {
 			args[i] = strings.Replace(a, "kill@2@", "kill 2 @", 1)
 		}
