@@ -289,7 +289,8 @@ func TestGuestsEndWithTheirWorkers(t *testing.T) {
 		t.Errorf("%s: %s", r.Status, r.Error)
 	}
 
-	spec := python(t, "")
+	// One that does not mind the end of its standard input.
+	spec := python(t, "threading.Thread(target=time.sleep, args=(600,)).start()")
 	spec.Duration, spec.Requests, spec.Workload = result.Duration(time.Minute), 0, "saturate"
 	delete(spec.Set, "requesters")
 	spec.Nodes, spec.NodesPerWorker = 1, 1
