@@ -32,7 +32,7 @@ func TestCommands(t *testing.T) {
 	t.Run("faulty pages", func(t *testing.T) { testFaultyPages(t, programs) })
 	t.Run("flags", func(t *testing.T) { testUnknownFlags(t, programs) })
 	for _, page := range pages {
-		t.Run(strings.TrimSuffix(filepath.ToSlash(strings.TrimPrefix(page, "../")), ".md"), func(t *testing.T) {
+		t.Run(strings.TrimSuffix(filepath.ToSlash(filepath.Join("docs", page)), ".md"), func(t *testing.T) {
 			text := string(read(t, page))
 			faults, fresh := follow(t, page, text, programs)
 			if golden.Rewriting() && fresh != text {

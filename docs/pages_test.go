@@ -133,6 +133,25 @@ func TestQuorumFigures(t *testing.T) {
 	}
 }
 
+// The guide writes the worked example, which stands in a module of its own, too.
+func TestTheGuideWritesTheExample(t *testing.T) {
+	const page = "guide/5-your-own-algorithm.md"
+	blocks, err := fences(string(read(t, page)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, f := range blocks {
+		if file, ok := strings.CutPrefix(f.file, "../courier/courier/"); ok {
+			found++
+			golden.MustBe(t, filepath.Join("examples", "own-algorithm", "courier", file), []byte(strings.Join(f.lines, "\n")+"\n"))
+		}
+	}
+	if found != 2 {
+		t.Errorf("%s has %d files of the example, not 2", page, found)
+	}
+}
+
 // The worked example is a module of its own. It must build from nothing but this
 // one, pass the conformance suite, and run over processes that know its
 // algorithm.
