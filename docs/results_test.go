@@ -9,9 +9,13 @@ import (
 	"strings"
 	"testing"
 
+	"dmebench/claims"
 	"dmebench/internal/schema"
+	"dmebench/report"
+	"dmebench/report/columns"
 	"dmebench/report/compare"
 	"dmebench/report/export"
+	"dmebench/report/survival"
 	"dmebench/result"
 )
 
@@ -69,6 +73,18 @@ func sameFields(t *testing.T, heading string, page, program []schema.Field) {
 	}
 }
 
+// column returns a column as the program's list of them has it.
+func column(t *testing.T, table, name string) schema.Field {
+	t.Helper()
+	for _, c := range columns.Own() {
+		if c.Name == name {
+			return schema.Field{Key: name, Meaning: strings.ReplaceAll(c.Meaning, "`", "")}
+		}
+	}
+	t.Errorf("%s has a column %s, which is not among those that all tables share", table, name)
+	return schema.Field{Key: name}
+}
+
 // results-format.md documents every key and every column that there is,
 // and none that there is not.
 func TestResultsFormatPage(t *testing.T) {
@@ -107,14 +123,35 @@ func TestResultsFormatPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	verdicts, err := report.Validation(&claims.Document{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	survivors, err := report.Survival(&survival.Document{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range verdicts {
+		files = append(files, export.File(f))
+	}
+	for _, f := range survivors {
+		files = append(files, export.File(f))
+	}
 	for _, f := range files {
+		if !strings.HasSuffix(f.Name, ".csv") {
+			continue
+		}
 		// Columns that stand in a table of their own.
 		elsewhere := map[string][]schema.Field{
-			"runs.csv":  append(append([]schema.Field{{Key: "label"}}, dimensions...), metrics...),
-			"times.csv": append([]schema.Field{{Key: "label"}, {Key: "repetition"}, {Key: "seed"}}, dimensions...),
-			"hosts.csv": append([]schema.Field{{Key: "label"}, {Key: "repetition"}, {Key: "seed"}, {Key: "status"}}, dimensions...),
-			"links.csv": append([]schema.Field{{Key: "label"}, {Key: "repetition"}, {Key: "seed"}, {Key: "status"}}, dimensions...),
+			"summary.csv": append([]schema.Field{{Key: "label"}}, dimensions...),
+			"runs.csv":    append(append([]schema.Field{{Key: "label"}}, dimensions...), metrics...),
+			"times.csv":   append([]schema.Field{{Key: "label"}, {Key: "repetition"}, {Key: "seed"}}, dimensions...),
+			"hosts.csv":   append([]schema.Field{{Key: "label"}, {Key: "repetition"}, {Key: "seed"}, {Key: "status"}}, dimensions...),
+			"links.csv":   append([]schema.Field{{Key: "label"}, {Key: "repetition"}, {Key: "seed"}, {Key: "status"}}, dimensions...),
 		}[f.Name]
+		if f.Name == "validate.csv" || f.Name == "survival.csv" {
+			elsewhere = dimensions
+		}
 		for _, m := range metrics {
 			for _, suffix := range []string{"", "_ci95_low", "_ci95_high"} {
 				elsewhere = append(elsewhere, schema.Field{Key: m.Key + suffix})
@@ -124,12 +161,12 @@ func TestResultsFormatPage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var columns []schema.Field
+		var ownColumns []schema.Field
 		for _, name := range header {
 			if !slices.ContainsFunc(elsewhere, func(f schema.Field) bool { return f.Key == name }) {
-				columns = append(columns, schema.Field{Key: name})
+				ownColumns = append(ownColumns, column(t, f.Name, name))
 			}
 		}
-		sameFields(t, f.Name, documented(t, page, "## "+f.Name), columns)
+		sameFields(t, f.Name, documented(t, page, "## "+f.Name), ownColumns)
 	}
 }

@@ -82,7 +82,7 @@ func (f *folder) draw(pictures []picture) (shown []figureView, left []leftOut) {
 		}
 		p.Caption = p.caption()
 		v := f.render(p.Figure)
-		v.Remarks = p.remarks()
+		v.Read, v.Predicted = p.read, p.predictions()
 		shown = append(shown, v)
 	}
 	f.drawn = append(f.drawn, shown...)

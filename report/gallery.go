@@ -214,7 +214,7 @@ func divide(panels []picture) []part {
 	both := func(p picture) string { return first(p) + " " + second(p) }
 	for _, by := range []func(picture) string{second, first, both} {
 		groups := Grouped(panels, by)
-		if len(groups) == 1 || slices.ContainsFunc(groups, func(g []picture) bool { return len(g) > mostPanels }) {
+		if len(groups) == 1 || 2*len(groups) > len(panels) || slices.ContainsFunc(groups, func(g []picture) bool { return len(g) > mostPanels }) {
 			continue
 		}
 		var parts []part
@@ -339,7 +339,14 @@ func (p picture) caption() string {
 	if p.Subtitle != "" {
 		text += " (" + strings.ReplaceAll(p.Subtitle, separator, ", ") + ")"
 	}
-	return strings.TrimSpace(text + ". " + p.remarks())
+	text += "."
+	if p.read != "" {
+		text += " " + p.read
+	}
+	if predicted := p.predictions(); predicted != "" {
+		text += " Predicted (dashed: exactly or of the mean; dotted: a bound): " + predicted + "."
+	}
+	return text
 }
 
 // abscissa is what a picture is drawn against, "" where its title says it.
@@ -351,15 +358,6 @@ func (p picture) abscissa() string {
 		return p.Panels[0].X.Label
 	}
 	return p.X.Label
-}
-
-// remarks are how to read a picture, and who predicts what is drawn with it.
-func (p picture) remarks() string {
-	text := p.read
-	if predicted := p.predictions(); predicted != "" {
-		text += " Predicted (dashed: exactly or of the mean; dotted: a bound): " + predicted + "."
-	}
-	return strings.TrimSpace(text)
 }
 
 // predictions writes what is said of whom, by panels, and the same of several once.

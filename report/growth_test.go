@@ -109,3 +109,31 @@ func TestGrowthOfClaims(t *testing.T) {
 		})
 	}
 }
+
+// The fits of several series stand side by side; those of one with what they leave can be
+// asked for, and one that does not grow has none.
+func TestGrowthsSideBySide(t *testing.T) {
+	in := grown(t, []int{4, 9, 16, 36, 100}, func(n float64, rep int) float64 { return n + 0.01*float64(rep) })
+	other := grown(t, []int{4, 9, 16, 36, 100}, func(n float64, rep int) float64 { return math.Sqrt(n) + 0.01*float64(rep) })
+	flat := grown(t, []int{4, 9, 16, 36, 100}, func(float64, int) float64 { return 3 })
+	for i := range other.Runs {
+		other.Runs[i].Label, flat.Runs[i].Label = "b", "c"
+	}
+	in.Runs = append(append(in.Runs, other.Runs...), flat.Runs...)
+	b := build(t, in)
+	if found := b.plots(t, "growth-*"); len(found) != 1 || found[0] != "growth-serial" {
+		t.Fatalf("drawn: %q", found)
+	}
+	texts := b.texts(t, "growth-serial")
+	for _, want := range []string{"a, tcp", "a, sim", "b, tcp", "b, sim"} {
+		if !strings.Contains(texts, "\n"+want+"\n") {
+			t.Errorf("no panel %q", want)
+		}
+	}
+	if strings.Contains(texts, "\nc, tcp\n") {
+		t.Error("a panel shows what does not grow")
+	}
+	if all := build(t, everything(in)).plots(t, "growth-?-serial"); len(all) != 3 {
+		t.Errorf("asked for: %q", all)
+	}
+}

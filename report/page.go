@@ -60,8 +60,9 @@ type section struct {
 
 type figureView struct {
 	Name, Title string
-	Caption     string // where the title does not stand above it
-	Remarks     string // where it does
+	Caption     string // the whole, for where the title does not stand above it
+	Read        string // how to read it
+	Predicted   string // who predicts what is drawn with it
 	SVG         template.HTML
 	Formats     []plots.Format
 }

@@ -68,7 +68,7 @@ func TestValidationOpensWithGrowth(t *testing.T) {
 	for _, want := range []string{
 		"roots: messages grow like √N", "Light load (serial)", "3·√N − 2", "in virtual time, 6 sizes from 9 to 900 nodes",
 		"over tcp, 5 sizes from 9 to 100 nodes", "messages per CS grows like 3√N", ">holds<", "<svg", "Residuals", "Other exponents",
-		"serial over tcp", "best fit of N^(1/3)", "best fit of N^(2/3)",
+		"serial over tcp", ">N^(1/3)</text>", ">N^(2/3)</text>",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the card lacks %q", want)
@@ -89,12 +89,33 @@ func TestValidationNamesABetterGrowth(t *testing.T) {
 	}
 }
 
+// The answer is green where all exact claims hold, amber where another claim fails, and
+// red where an exact one does.
+func TestValidationGround(t *testing.T) {
+	d := growing(math.Sqrt)
+	for _, x := range []struct {
+		kind  dme.ClaimKind
+		s     claims.Status
+		class string
+	}{
+		{dme.Exact, claims.Holds, "sound"}, {dme.Exact, claims.KnownFalse, "sound"}, {dme.Mean, claims.Partly, "sound"},
+		{dme.Mean, claims.Fails, "look"}, {dme.Exact, claims.Partly, "unsound"}, {dme.Exact, claims.Fails, "unsound"},
+	} {
+		d.Claims[0].Kind, d.Claims[0].Verdict = x.kind, x.s
+		d.Count()
+		if !strings.Contains(pageOf(t, d), `class="verdict `+x.class+`"`) {
+			t.Errorf("%s claim, %s: not %s", x.kind, x.s, x.class)
+		}
+	}
+}
+
 // What was refuted as expected is not shown as a fault, and every claim has one
 // line that tells what the filter needs.
 func TestValidationColoursFaultsAlone(t *testing.T) {
 	page := pageOf(t, verdicts())
 	for status, class := range map[string]string{"known false": "false", "fails": "bad", "holds": "good", "not measurable here": "open"} {
-		if want := `<span class="` + class + `"><span class="word">` + status + `</span></span></summary>`; !strings.Contains(page, want) {
+		want := `<span class="` + class + `" title="` + status + `"><span class="word">` + status + `</span></span></summary>`
+		if !strings.Contains(page, want) {
 			t.Errorf("%q is not of class %s", status, class)
 		}
 	}

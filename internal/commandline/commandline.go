@@ -172,7 +172,7 @@ func checkArguments(c *cli.Command, args []string) error {
 	}
 	want := fmt.Sprint(least)
 	if least < len(names) {
-		want += fmt.Sprintf(" to %d", len(names))
+		want += fmt.Sprintf(" or %d", len(names))
 	}
 	return fmt.Errorf("%s takes %s arguments, %s, but there are %d; see 'dmebench %s --help'", c.Name, want, c.ArgsUsage, len(args), c.Name)
 }

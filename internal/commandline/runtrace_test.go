@@ -134,7 +134,7 @@ func TestRunTraceRefuses(t *testing.T) {
 		{73, "--trace folder", "it is no regular file"},
 		{73, "--trace no/where.jsonl", "cannot write there"},
 	} {
-		args := append([]string{"run", "-a", "ricart-agrawala-robust", "-n", "3", "--requests", "3", "--set", "bound=1s"}, strings.Fields(c.args)...)
+		args := append(words("run -a ricart-agrawala-robust -n 3 --requests 3 --set bound=1s"), words(c.args)...)
 		for i, a := range args {
 			args[i] = strings.Replace(a, "kill@2@", "kill 2 @", 1)
 		}
@@ -250,7 +250,7 @@ func TestTraceRefuses(t *testing.T) {
 		{65, "-f bad.jsonl", "bad.jsonl:3: not an event"},
 		{65, "-f p.txt", `p.txt:4: "nothing" is no property; there are mutual exclusion`},
 		{65, "-f q.txt", `q.txt:4: "x" is not a seed`},
-		{66, "-f none.jsonl", "no such file"},
+		{66, "-f none.jsonl", "there is no file none.jsonl"},
 		{66, "-f .", "is a directory"},
 		{73, "-f r.jsonl --out no/where", "--out no/where: cannot write"},
 	} {

@@ -72,8 +72,9 @@ func (p *program) trace(c *cli.Context) error {
 	}
 	f, err := os.Open(c.String("file"))
 	if errors.Is(err, fs.ErrNotExist) {
-		return failWith(exit.NoInput, fmt.Errorf("there is no file %s, and no scenario of that name%s; 'dmebench list scenarios' shows what there is",
-			c.String("file"), p.nearScenario(c.String("file"))))
+		name := c.String("file")
+		return failWith(exit.NoInput, fmt.Errorf("there is no file %s, and no scenario of that name%s; "+
+			"'dmebench list scenarios' shows what there is", name, p.nearScenario(name)))
 	}
 	if err != nil {
 		return failWith(exit.NoInput, err)

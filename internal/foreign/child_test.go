@@ -310,6 +310,22 @@ func TestFramesAreReadAsWritten(t *testing.T) {
 	}
 }
 
+func TestBodiesAreRecorded(t *testing.T) {
+	for body, want := range map[string][2]string{
+		`{"type":"TOKEN","queue": [1, "n2"], "a b":{"x": null}}`: {"TOKEN", `queue=[1,"n2"] a b={"x":null}`},
+		`{}`:             {"(no type)", ""},
+		`{"n": 1234567}`: {"(no type)", "n=1234567"},
+	} {
+		if kind, rest := Describe(Pack([]byte(body))); kind != want[0] || rest != want[1] {
+			t.Errorf("%s: %q %q, want %q", body, kind, rest, want)
+		}
+	}
+	long := []byte(`{"filling":"` + strings.Repeat("x", 1000) + `"}`)
+	if _, rest := Describe(Pack(long)); len(rest) > excerptBytes+len("…") || !strings.HasSuffix(rest, "x…") {
+		t.Errorf("a long body is cut to %q", rest)
+	}
+}
+
 func TestTypesAreNumberedAndJoined(t *testing.T) {
 	var types Types
 	for k := range 20 {

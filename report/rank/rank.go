@@ -165,21 +165,13 @@ func (o Options) Check() ([]result.Metric, error) {
 	}
 	var columns []result.Metric
 	for _, name := range names {
-		m, ok := result.LookupMetric(name)
+		m, err := result.FindMetric(name)
 		switch {
-		case !ok || m.Better == result.Neither:
-			var known []string
-			for _, m := range result.Metrics() {
-				if m.Better != result.Neither {
-					known = append(known, m.Name)
-				}
-			}
-			if ok {
-				return nil, fmt.Errorf("metric %q is a condition of a run, and none is better than another; there are %s",
-					name, strings.Join(known, ", "))
-			}
-			return nil, fmt.Errorf("no metric %q; there are %s", name, strings.Join(known, ", "))
-		case slices.ContainsFunc(columns, func(c result.Metric) bool { return c.Name == name }):
+		case err != nil:
+			return nil, err
+		case m.Better == result.Neither:
+			return nil, fmt.Errorf("metric %q is a condition of a run, and none is better than another", name)
+		case slices.ContainsFunc(columns, func(c result.Metric) bool { return c.Name == m.Name }):
 			return nil, fmt.Errorf("metric %q is named twice", name)
 		}
 		columns = append(columns, m)

@@ -239,10 +239,10 @@ func TestOptionsAreEntrants(t *testing.T) {
 func TestWrongOptions(t *testing.T) {
 	for want, opt := range map[string]rank.Options{
 		"alpha 2: must lie between 0 and 1":                   {Alpha: 2},
-		`no metric "beauty"`:                                  {Metrics: []string{"beauty"}},
+		`unknown metric "beauty"`:                             {Metrics: []string{"beauty"}},
 		`metric "t_ns" is a condition of a run`:               {Metrics: []string{"t_ns"}},
 		`metric "throughput_cs_per_s" is named twice`:         {Metrics: []string{result.Throughput, result.Throughput}},
-		`metric "messages_per_cs" is named twice`:             {Metrics: []string{"messages_per_cs", "jain_index", "messages_per_cs"}},
+		`metric "messages_per_cs" is named twice`:             {Metrics: []string{"messages", "jain_index", "messages_per_cs"}},
 		`metric "offered_cs_per_s" is a condition of a run, `: {Metrics: []string{"offered_cs_per_s"}},
 	} {
 		if _, err := rank.Of(&result.Set{}, opt); err == nil || !strings.Contains(err.Error(), want) {

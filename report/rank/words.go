@@ -280,6 +280,9 @@ func (col Column) behind(x labelled) string {
 }
 
 func percent(x float64) string {
+	if x < 0.0005 {
+		return "under 0.1%"
+	}
 	if x < 0.1 {
 		return fmt.Sprintf("%.1f%%", 100*x)
 	}
@@ -306,6 +309,8 @@ func Change(x float64) string {
 	switch {
 	case x >= 1:
 		return "×" + units.Number(math.Round(10*(1+x))/10)
+	case math.Abs(x) < 0.0005:
+		return "under 0.1%"
 	case x < 0:
 		return "−" + percent(-x)
 	}

@@ -1,0 +1,136 @@
+package report_test
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"dmebench/report"
+	"dmebench/result"
+)
+
+// encoded is a histogram of values.
+func encoded(t *testing.T, values ...int64) string {
+	t.Helper()
+	h := hdrhistogram.New(1, 60e9, 3)
+	for _, v := range values {
+		if err := h.RecordValue(v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b, err := h.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// The distributions of all series at one number of nodes stand in one figure, of response
+// and of waiting time, with times on the abscissa and shares on the ordinate.
+func TestDistributions(t *testing.T) {
+	in := under(experiment(t, []string{"a", "b"}, []string{"poisson"}, []int{3, 7}, 2), "poisson")
+	for _, r := range in.Runs {
+		r.Result.Histograms = result.Histograms{Response: encoded(t, 1e6, 2e6, 3e6, 4e6), Waiting: encoded(t, 1e5, 9e7)}
+	}
+	b := build(t, in)
+	for name, wants := range map[string][]string{
+		"response-cdf-tcp-poisson-n7": {"a", "b", "response time (ms)", "share of the critical sections", "0.2", "1"},
+		"waiting-cdf-tcp-poisson-n7":  {"waiting time (ms), log scale", "0.1", "100"},
+	} {
+		texts := b.texts(t, name)
+		for _, want := range wants {
+			if !strings.Contains(texts, "\n"+want+"\n") {
+				t.Errorf("%s does not say %q:\n%s", name, want, texts)
+			}
+		}
+	}
+	if small := b.plots(t, "*-cdf-*-n3"); len(small) > 0 {
+		t.Errorf("also drawn: %q", small)
+	}
+}
+
+// flowing gives each run a course: a rate that its repetition sets, and a tail that grows.
+func flowing(in report.Input, intervals int) report.Input {
+	for _, r := range in.Runs {
+		s := &result.Series{IntervalNS: 10e6}
+		for i := range intervals {
+			s.Entries = append(s.Entries, uint64(10*(r.Repetition+1)))
+			s.P99NS = append(s.P99NS, new(int64(1e6*int64(i+1))))
+		}
+		r.Result.Series = s
+	}
+	return in
+}
+
+// Every run with a course is shown over time, as far as all repetitions lasted.
+func TestOverTime(t *testing.T) {
+	in := flowing(experiment(t, []string{"a", "b"}, []string{"saturate"}, []int{3, 7}, 3), 20)
+	in.Runs[len(in.Runs)-1].Result.Series.Entries = in.Runs[len(in.Runs)-1].Result.Series.Entries[:10] // b at N = 7 ended early once
+	b := build(t, in)
+	rate, tail := b.svg(t, "throughput-over-time-tcp-saturate-n7"), b.svg(t, "waiting-p99-over-time-tcp-saturate-n7")
+	for _, want := range []string{">time since the start of the run (ms)</text>", ">entries per second</text>", ">a</text>", ">b</text>"} {
+		if !strings.Contains(rate, want) {
+			t.Errorf("no %s", want)
+		}
+	}
+	// Of three repetitions with 10, 20 and 30 entries in 10 ms the median is 2,000 per second: a flat line.
+	lines := curves(t, rate)
+	if len(lines) != 2 {
+		t.Fatalf("%d curves", len(lines))
+	}
+	for _, line := range lines {
+		for _, at := range line {
+			if at[1] != line[0][1] {
+				t.Errorf("the rate is not the same everywhere: %v", line)
+				break
+			}
+		}
+	}
+	if a, b := lines[0], lines[1]; len(b) >= len(a) || b[len(b)-1][0] >= a[len(a)-1][0] {
+		t.Errorf("a has %d points, and b, of which one run ended early, %d", len(a), len(b))
+	}
+	if rising := curves(t, tail)[0]; rising[len(rising)-1][1] <= rising[0][1] {
+		t.Errorf("the tail does not rise: %v", rising)
+	}
+}
+
+// Without a course, or around faults, nothing is shown from the start on.
+func TestNoCourseFromTheStart(t *testing.T) {
+	in := experiment(t, []string{"a"}, []string{"saturate"}, []int{3, 7}, 3)
+	if found := build(t, in).plots(t, "*over-time*"); len(found) > 0 {
+		t.Errorf("there are %q", found)
+	}
+	in = flowing(in, 20)
+	for _, r := range in.Runs {
+		r.Result.Spec.Faults = []string{"kill 1 @1s"}
+	}
+	if found := build(t, in).plots(t, "*over-time*"); len(found) > 0 {
+		t.Errorf("around faults there are %q", found)
+	}
+}
+
+var curvePath = regexp.MustCompile(`<path d="(M[-\d.,L]+)" style="fill:none;stroke:#[0-9A-F]{6};stroke-width:1.5`)
+
+// curves returns the points of the lines of a figure that have the width of a curve and
+// more than two points, which a line of the legend does not have.
+func curves(t *testing.T, svg string) (all [][][2]float64) {
+	t.Helper()
+	for _, m := range curvePath.FindAllStringSubmatch(svg, -1) {
+		var line [][2]float64
+		for _, at := range regexp.MustCompile(`[ML]([-\d.]+),([-\d.]+)`).FindAllStringSubmatch(m[1], -1) {
+			x, errX := strconv.ParseFloat(at[1], 64)
+			y, errY := strconv.ParseFloat(at[2], 64)
+			if errX != nil || errY != nil {
+				t.Fatal(errX, errY)
+			}
+			line = append(line, [2]float64{x, y})
+		}
+		if len(line) > 2 {
+			all = append(all, line)
+		}
+	}
+	return all
+}
