@@ -15,6 +15,7 @@ import (
 	"dmebench/report/columns"
 	"dmebench/report/compare"
 	"dmebench/report/export"
+	"dmebench/report/rank"
 	"dmebench/report/survival"
 	"dmebench/result"
 )
@@ -96,16 +97,10 @@ func TestResultsFormatPage(t *testing.T) {
 	sameFields(t, "a result", documented(t, page, "## A result"), ofResult)
 	sameFields(t, "times", documented(t, page, "## Times"), ofTimes)
 
-	// Of a comparison no array is ever null.
-	var comparison []schema.Field
 	named := map[reflect.Type]string{reflect.TypeFor[compare.Cell](): "cell", reflect.TypeFor[compare.Sample](): "sample"}
-	for _, f := range schema.Fields(reflect.TypeFor[compare.Comparison](), named) {
-		if strings.HasPrefix(f.Kind, "array") {
-			f.Kind = strings.TrimSuffix(f.Kind, " or null")
-		}
-		comparison = append(comparison, f)
-	}
-	sameFields(t, "a comparison", documented(t, page, "## A comparison"), comparison)
+	sameFields(t, "a comparison", documented(t, page, "## A comparison"), whole(reflect.TypeFor[compare.Comparison](), named))
+	sameFields(t, "columns", documented(t, page, "## Columns of a comparison"), whole(reflect.TypeFor[compare.Columns](), nil))
+	sameFields(t, "a ranking", documented(t, page, "## A ranking"), whole(reflect.TypeFor[rank.Ranking](), nil))
 
 	var dimensions, metrics []schema.Field
 	for _, name := range result.Dimensions() {
@@ -169,4 +164,16 @@ func TestResultsFormatPage(t *testing.T) {
 		}
 		sameFields(t, f.Name, documented(t, page, "## "+f.Name), ownColumns)
 	}
+}
+
+// whole lists the keys of what is compared, in which no array and no object is ever null.
+func whole(t reflect.Type, named map[reflect.Type]string) []schema.Field {
+	var all []schema.Field
+	for _, f := range schema.Fields(t, named) {
+		if strings.HasPrefix(f.Kind, "array") || strings.HasPrefix(f.Kind, "object of") {
+			f.Kind = strings.TrimSuffix(f.Kind, " or null")
+		}
+		all = append(all, f)
+	}
+	return all
 }

@@ -47,7 +47,8 @@ type loadAnswer struct {
 type sizeAnswer struct {
 	Nodes   int
 	Verdict string
-	Chosen  bool // its rows stand in the page's table
+	Chosen  bool   // its rows stand in the page's table
+	By      string // what they are ranked by
 	Columns []string
 	Rows    []rankRow
 }
@@ -98,9 +99,9 @@ func (c *collection) answer(w *folder) answer {
 		a.Loads = append(a.Loads, load)
 	}
 	a.brief()
-	a.Legend = fmt.Sprintf("Medians over repetitions, with their 95%% intervals. In each column everybody is compared with the best by the "+
-		"two-sided Mann-Whitney test with Holm’s correction over all pairs: p is the corrected value. ~ is not distinguishable from the "+
-		"best (p > %v); a percentage is how far somebody who is worse lies from it.", ranking.Alpha)
+	a.Legend = fmt.Sprintf("Medians over repetitions, with their 95%% intervals. In each column each algorithm is compared with the best "+
+		"by the two-sided Mann-Whitney test with Holm’s correction over all pairs: p is the corrected value. ~ is not distinguishable from the "+
+		"best (p > %v); a percentage or a factor is the distance of a worse one from the best.", ranking.Alpha)
 	a.Figures, _ = w.draw(c.summary(chosen))
 	return a
 }
@@ -171,7 +172,7 @@ func heading(m result.Metric) string {
 }
 
 func (c *collection) sizeAnswer(contest *rank.Contest, shown []result.Metric) sizeAnswer {
-	s := sizeAnswer{Nodes: contest.Nodes, Verdict: contest.Verdict}
+	s := sizeAnswer{Nodes: contest.Nodes, Verdict: contest.Verdict, By: contest.Decides()}
 	for _, e := range contest.Entrants {
 		row := rankRow{Label: e.Label, Style: slices.Index(c.labels, e.Label), Place: "?"}
 		if e.Place > 0 {

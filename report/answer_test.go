@@ -39,7 +39,7 @@ func TestPageBeginsWithTheAnswer(t *testing.T) {
 		"Which algorithm is best", "tcp · saturate · CS 100 µs · 50 requests per node",
 		"N = 3 suzuki-kasami has the highest throughput, 2,005 CS/s (95% interval 2,000 to 2,010); ", "is next with 50% less (each p≤0.006).",
 		"N = 13 suzuki-kasami has the highest throughput", "algorithm throughput (CS/s) waiting time p50",
-		"tcp · saturate · CS 100 µs · 50 requests per node · N = 13 1 suzuki-kasami 2,005 2,000–2,010 best",
+		"tcp · saturate · CS 100 µs · 50 requests per node · N = 13 by throughput 1 suzuki-kasami 2,005 2,000–2,010 best",
 		"2 maekawa 1,002 1,000–1,005 −50%, p=0.006", "Medians over repetitions", "The same table for other numbers of nodes", "· N = 3",
 		"Messages against delay",
 	} {

@@ -282,6 +282,15 @@ func rankingText(ranking []claims.Ranked) string {
 func validationMarkdown(d *claims.Document) []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Do the papers' claims hold?\n\n%s\n\n%s\n", ValidationSummary(d), conditionsText(d))
+	if cards := growthCards(d); len(cards) > 0 {
+		b.WriteString("\n## How messages grow\n\n")
+		for _, card := range cards {
+			for _, l := range card.Loads {
+				fmt.Fprintf(&b, "- **%s**, %s: claimed %s: **%s**. Measured %s. %s\n", card.Algorithm, l.Load, brief(l.Claim.Formula),
+					verdictWord(l.Claim.Verdict), l.Measured, l.Best)
+			}
+		}
+	}
 	// A text must stay within its cell of a table.
 	cell := strings.NewReplacer("|", "\\|", "\n", " ", "*", "\\*", "_", "\\_").Replace
 	for _, a := range byAlgorithm(d) {

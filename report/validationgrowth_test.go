@@ -8,6 +8,7 @@ import (
 
 	"dmebench/claims"
 	"dmebench/dme"
+	"dmebench/internal/golden"
 	"dmebench/report"
 )
 
@@ -42,18 +43,20 @@ func growing(measured func(n float64) float64) *claims.Document {
 	return d
 }
 
-func pageOf(t *testing.T, d *claims.Document) string {
+func pageOf(t *testing.T, d *claims.Document) string { return fileOf(t, d, "validate.html") }
+
+func fileOf(t *testing.T, d *claims.Document, name string) string {
 	t.Helper()
 	files, err := report.Validation(d)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, f := range files {
-		if f.Name == "validate.html" {
+		if f.Name == name {
 			return string(f.Data)
 		}
 	}
-	t.Fatal("there is no page")
+	t.Fatalf("there is no %s", name)
 	return ""
 }
 
@@ -80,6 +83,34 @@ func TestValidationOpensWithGrowth(t *testing.T) {
 	}
 }
 
+// So does the page of a repository, without figures.
+func TestValidationMarkdownOpensWithGrowth(t *testing.T) {
+	page := fileOf(t, growing(func(n float64) float64 { return 3*math.Sqrt(n) - 2 }), "validate.md")
+	want := "- **roots**, Light load (serial): claimed 3√N: **holds**. Measured 3·√N − 2"
+	if i := strings.Index(page, want); i < 0 || i > strings.Index(page, "| claim |") {
+		t.Errorf("%q is not before the tables: %.700s", want, page)
+	}
+}
+
+// The table has a row for each point, and one for a claim without any.
+func TestValidationCSV(t *testing.T) {
+	rows := golden.Table(t, []byte(fileOf(t, verdicts(), "validate.csv")))
+	if len(rows) != 5 {
+		t.Fatalf("%d rows of 4 points and a claim without one", len(rows))
+	}
+	for column, want := range map[string]string{
+		"algorithm": "a<b", "nodes": "1000", "transport": "tcp", "condition": "serial", "verdict": "fails", "predicted": "30", "mean": "30",
+		"mean_ci999_low": "29.5", "mean_ci999_high": "30.5", "min": "28", "max": "33", "runs": "6", "kind": "exact",
+	} {
+		if got, known := rows[0][column]; got != want || !known {
+			t.Errorf("%s is %q, want %q", column, got, want)
+		}
+	}
+	if last := rows[4]; last["verdict"] != "not measurable here" || last["nodes"] != "" || last["mean"] != "" {
+		t.Errorf("a claim without points: %v", last)
+	}
+}
+
 // Where another growth describes the runs better than the claimed one the page
 // says which.
 func TestValidationNamesABetterGrowth(t *testing.T) {
@@ -97,14 +128,21 @@ func TestValidationGround(t *testing.T) {
 		kind  dme.ClaimKind
 		s     claims.Status
 		class string
+		says  string
 	}{
-		{dme.Exact, claims.Holds, "sound"}, {dme.Exact, claims.KnownFalse, "sound"}, {dme.Mean, claims.Partly, "sound"},
-		{dme.Mean, claims.Fails, "look"}, {dme.Exact, claims.Partly, "unsound"}, {dme.Exact, claims.Fails, "unsound"},
+		{dme.Exact, claims.Holds, "sound", "Every claim that was judged holds"},
+		{dme.Exact, claims.KnownFalse, "sound", "but for those known to be false"},
+		{dme.Exact, claims.NotRun, "sound", "Not run: 1 claim."},
+		{dme.Mean, claims.Partly, "sound", "1 hold only in part, and none fails"},
+		{dme.Mean, claims.Fails, "look", "and 1 do not hold"},
+		{dme.Exact, claims.Partly, "unsound", "1 exact claim not known to be false did not hold in every run"},
+		{dme.Exact, claims.Fails, "unsound", "1 exact claim not known to be false did not hold in every run"},
 	} {
 		d.Claims[0].Kind, d.Claims[0].Verdict = x.kind, x.s
 		d.Count()
-		if !strings.Contains(pageOf(t, d), `class="verdict `+x.class+`"`) {
-			t.Errorf("%s claim, %s: not %s", x.kind, x.s, x.class)
+		page := pageOf(t, d)
+		if !strings.Contains(page, `class="verdict `+x.class+`"`) || !strings.Contains(page, x.says) {
+			t.Errorf("%s claim, %s: not %s, or it does not say %q", x.kind, x.s, x.class, x.says)
 		}
 	}
 }

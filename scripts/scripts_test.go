@@ -104,8 +104,9 @@ func TestRenameModule(t *testing.T) {
 		t.Errorf("gofmt would change %s", found)
 	}
 	old := regexp.MustCompile(`(?m)(^|[\s(\x60"\[])dmebench/(dme|internal|cmd|algorithms|transport)\b[^-]`)
-	pages := []string{"docs/adding-an-algorithm.md", "docs/examples/own-algorithm/courier/courier.go", "algorithms/maekawa/doc.go"}
-	for _, page := range pages {
+	for _, page := range []string{
+		"docs/adding-an-algorithm.md", "docs/examples/own-algorithm/courier/courier.go", "algorithms/maekawa/doc.go",
+	} {
 		text, err := os.ReadFile(filepath.Join(dir, page))
 		if err != nil {
 			t.Fatal(err)

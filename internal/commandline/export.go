@@ -37,7 +37,7 @@ func (p *program) exportCommand() *cli.Command {
 			&cli.StringFlag{Name: "format", Usage: "`FORMAT`: " + strings.Join(exportFormats(), ", ")},
 			&cli.StringFlag{Name: "out", Usage: "`PATH` to write to"},
 			&cli.StringSliceFlag{Name: "metric", Usage: "for benchfmt: export this `METRIC`, a column of summary.csv; may be " +
-				"repeated (default: as «dmebench compare»)"},
+				"repeated (default: as 'dmebench compare')"},
 		},
 		Action: p.export,
 	}

@@ -189,7 +189,7 @@ func refusal(ctx context.Context, err error) error {
 func specOf(c *cli.Context) (result.Spec, error) {
 	var errs []error
 	if !c.IsSet("algorithm") && !c.IsSet("exec") {
-		errs = append(errs, errors.New("--algorithm is missing; «dmebench list» shows what there is"))
+		errs = append(errs, errors.New("--algorithm is missing; 'dmebench list' shows what there is"))
 	}
 	if !c.IsSet("nodes") {
 		errs = append(errs, errors.New("--nodes is missing: how many nodes?"))

@@ -52,6 +52,11 @@ func TestRunTrace(t *testing.T) {
 		!strings.Contains(stdout, "enters") || !strings.Contains(stderr, "these are 200 events") {
 		t.Errorf("%d, %v: %s\n%s", code, err, stdout, stderr)
 	}
+	// What is on its way where a part ends is not lost.
+	code, stdout, _ = dmebench("trace", "-f", "run.jsonl", "--to", "entry:1", "--format", "mermaid")
+	if code != 0 || !strings.Contains(stdout, "(on the way)") || strings.Contains(stdout, "(lost)") {
+		t.Errorf("%d:\n%s", code, stdout)
+	}
 }
 
 // counted counts the events of a recording, whose messages must arrive as they were

@@ -159,6 +159,7 @@ func (p *program) traceRecording(c *cli.Context, in io.Reader) error {
 			firstEvents)
 		r.Caption = append(r.Caption, "The recording goes on.")
 	}
+	h.Whole = h.Whole && !r.More && !part.To.Given() // as far as is shown
 	return p.showTrace(c, shown{format: c.String("format"), header: h, events: r.Events, diagram: r.Diagram})
 }
 

@@ -206,6 +206,7 @@ time.sleep(60)
 	x.Deliver(3, []byte("LATE"), []byte(`{"type":"LATE","a":[1]}`))
 	f.until(t, "the second entry", entered(2))
 	f.Do(x.release)
+	time.Sleep(20 * x.Settle) // in which it says nothing
 	f.mu.Lock()
 	if !f.busy {
 		t.Error("idle, while a release is not answered")
@@ -218,6 +219,17 @@ time.sleep(60)
 		t.Errorf("seen:\n%s\nwant:\n%s", seen, want)
 	}
 	f.until(t, "its standard error", func() bool { return stderr.String() == "n2: here I am\n" })
+}
+
+// An answer to an earlier request is none to this one.
+func TestEntryForAnotherRequest(t *testing.T) {
+	f := newFake()
+	x, _ := start(t, f, ready+"b = get()[\"body\"]\nsay(\"c2\", type=\"entered\", in_reply_to=b[\"msg_id\"] - 1)\ntime.sleep(60)", nil)
+	x.Begin()
+	f.Do(x.request)
+	if err := <-f.failure; !strings.Contains(err.Error(), "no request of its own is pending") || f.seen() != "unasked" {
+		t.Errorf("%v; seen: %s", err, f.seen())
+	}
 }
 
 func TestNodeThatDoesNotAnswerRelease(t *testing.T) {

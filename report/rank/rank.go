@@ -295,13 +295,7 @@ func draw(set *result.Set) []draft {
 			first := size[0].Result
 			d := draft{
 				title: title, transport: first.Spec.Transport, workload: first.Spec.Workload, nodes: first.Nodes,
-				settings: make(map[string]string), entrants: []Entrant{}, leftOut: []LeftOut{},
-			}
-			key := keys[first].Without("algorithm", "set")
-			for _, dimension := range result.Dimensions() {
-				if value := key.Get(dimension); value != "" {
-					d.settings[dimension] = value
-				}
+				settings: keys[first].Without("algorithm", "set").Settings(), entrants: []Entrant{}, leftOut: []LeftOut{},
 			}
 			for _, repetitions := range circumstance.Grouped(size, func(r result.Run) string { return r.Label }) {
 				d.enter(repetitions, circumstance.OptionsOf(experiment, repetitions[0]).Algorithm)

@@ -71,6 +71,11 @@ func TestVerdicts(t *testing.T) {
 	violated[2].Result.Status, violated[2].Result.Safety.Violations = result.Violated, 1
 	failed := about("unlucky", 3, 200, 6)
 	failed[0].Result.Status = result.Failed
+	uneven := about("greedy", 3, 900, 6)
+	for i := range uneven {
+		jain := 0.4 + float64(i)/100
+		uneven[i].Result.Fairness.Jain = &jain
+	}
 	for _, x := range []struct {
 		name    string
 		cells   [][]result.Run
@@ -103,6 +108,8 @@ func TestVerdicts(t *testing.T) {
 			[]string{"fast has a throughput of 402.5 CS/s (95% interval 400 to 405); there is no other to compare it with."}},
 		{"violated and failed runs", [][]result.Run{about("slow", 4, 100, 6), violated, failed}, rank.Won, "unlucky",
 			[]string{"unlucky has the highest throughput, 203 CS/s", "careless is left out: 1 of 6 runs ended as violated."}},
+		{"unequal", [][]result.Run{about("slow", 4, 100, 6), uneven}, rank.Won, "greedy",
+			[]string{"greedy serves its nodes unequally, though all ask all the time: Jain's index is 0.425."}},
 		{"none", [][]result.Run{violated}, rank.None, "", []string{"no run ended well. careless is left out"}},
 	} {
 		c := only(t, ranked(t, rank.Options{}, x.cells...))
