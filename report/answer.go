@@ -49,6 +49,7 @@ type sizeAnswer struct {
 	Verdict string
 	Chosen  bool   // its rows stand in the page's table
 	By      string // what they are ranked by
+	Notes   []string
 	Columns []string
 	Rows    []rankRow
 }
@@ -172,7 +173,7 @@ func heading(m result.Metric) string {
 }
 
 func (c *collection) sizeAnswer(contest *rank.Contest, shown []result.Metric) sizeAnswer {
-	s := sizeAnswer{Nodes: contest.Nodes, Verdict: contest.Verdict, By: contest.Decides()}
+	s := sizeAnswer{Nodes: contest.Nodes, Verdict: contest.Verdict, By: contest.Decides(), Notes: contest.Notes}
 	for _, e := range contest.Entrants {
 		row := rankRow{Label: e.Label, Style: slices.Index(c.labels, e.Label), Place: "?"}
 		if e.Place > 0 {

@@ -199,7 +199,7 @@ func Of(set *result.Set, opt Options) (*Ranking, error) {
 func (d draft) contest(columns []result.Metric, chosen bool, alpha float64) Contest {
 	c := Contest{
 		Title: d.title, Settings: d.settings, Transport: d.transport, Workload: d.workload, Nodes: d.nodes,
-		Columns: []Column{}, Entrants: d.entrants, LeftOut: d.leftOut, Notes: []string{}, Outcome: None, Best: []string{},
+		Columns: []Column{}, Entrants: d.entrants, LeftOut: d.leftOut, Notes: d.notes, Outcome: None, Best: []string{},
 	}
 	deciding := Deciding(d.workload)
 	if chosen {
@@ -272,6 +272,7 @@ type draft struct {
 	nodes                      int
 	entrants                   []Entrant
 	leftOut                    []LeftOut
+	notes                      []string
 }
 
 // draw says who meets whom.
@@ -295,7 +296,7 @@ func draw(set *result.Set) []draft {
 			first := size[0].Result
 			d := draft{
 				title: title, transport: first.Spec.Transport, workload: first.Spec.Workload, nodes: first.Nodes,
-				settings: keys[first].Without("algorithm", "set").Settings(), entrants: []Entrant{}, leftOut: []LeftOut{},
+				settings: keys[first].Without("algorithm", "set").Settings(), entrants: []Entrant{}, leftOut: []LeftOut{}, notes: []string{},
 			}
 			for _, repetitions := range circumstance.Grouped(size, func(r result.Run) string { return r.Label }) {
 				d.enter(repetitions, circumstance.OptionsOf(experiment, repetitions[0]).Algorithm)
@@ -324,12 +325,13 @@ func onHosts(names string) string {
 func (d *draft) enter(repetitions []result.Run, options map[string]string) {
 	e := Entrant{Label: repetitions[0].Label, Algorithm: repetitions[0].Result.Algorithm, Options: options}
 	bad := make(map[result.Status]int)
-	ran := make(map[uint64]bool)
+	ran, twins := make(map[uint64]bool), 0
 	for _, r := range repetitions {
 		switch status := statusOf(r.Result); {
 		case status != result.OK:
 			bad[status]++
-		case r.Result.Spec.Transport == result.Sim && ran[r.Result.Seed]: // the same bytes again are no further repetition
+		case r.Result.Spec.Transport == result.Sim && ran[r.Result.Seed]:
+			twins++ // the same bytes again are no further repetition
 		default:
 			ran[r.Result.Seed] = true
 			e.runs = append(e.runs, r.Result)
@@ -345,6 +347,13 @@ func (d *draft) enter(repetitions []result.Run, options map[string]string) {
 		}
 		d.leftOut = append(d.leftOut, LeftOut{e.Label, strings.Join(parts, ", ")})
 		return
+	}
+	if n := bad[result.Failed]; n > 0 {
+		d.notes = append(d.notes, fmt.Sprintf("%s: %d of %d runs failed and are missing here", e.Label, n, len(repetitions)))
+	}
+	if twins > 0 {
+		d.notes = append(d.notes, fmt.Sprintf("%s: %d of %d simulations repeat the seed of another one and count as none",
+			e.Label, twins, len(repetitions)))
 	}
 	d.entrants = append(d.entrants, e)
 }

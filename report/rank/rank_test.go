@@ -229,6 +229,22 @@ func TestWhoMeetsWhom(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
+	if notes := all.Contests[0].Notes; len(notes) != 2 || notes[0] != "a: 2 of 4 simulations repeat the seed of another one and count as none" {
+		t.Errorf("notes %q", notes)
+	}
+}
+
+// A run that failed is a repetition less, and that is said.
+func TestFailedRunsAreNoted(t *testing.T) {
+	unlucky := about("unlucky", 3, 200, 6)
+	unlucky[3].Result.Status = result.Failed
+	c := only(t, ranked(t, rank.Options{}, about("slow", 4, 100, 6), unlucky))
+	if len(c.LeftOut) > 0 || len(c.Notes) != 1 || c.Notes[0] != "unlucky: 1 of 6 runs failed and are missing here" {
+		t.Errorf("left out %v, notes %q", c.LeftOut, c.Notes)
+	}
+	if e := c.Entrants[0]; e.Label != "unlucky" || e.Repetitions != 5 {
+		t.Errorf("%+v", e)
+	}
 }
 
 // A label that stands for two sets of options is two entrants.
