@@ -229,7 +229,8 @@ func TestWhoMeetsWhom(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	if notes := all.Contests[0].Notes; len(notes) != 2 || notes[0] != "a: 2 of 4 simulations repeat the seed of another one and count as none" {
+	notes := all.Contests[0].Notes
+	if len(notes) != 2 || notes[0] != "a: 2 of 4 simulations repeat the seed of another one and count as none" {
 		t.Errorf("notes %q", notes)
 	}
 }
