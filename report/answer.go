@@ -136,6 +136,12 @@ func (a answer) More() bool {
 	return slices.ContainsFunc(a.Loads, func(l loadAnswer) bool { return len(l.Other) > 0 })
 }
 
+// mostBefore is how many loads the table may have before the figure comes first.
+const mostBefore = 4
+
+// Many tells whether the table is so long that the figure stands before it.
+func (a answer) Many() bool { return len(a.Loads) > mostBefore }
+
 // Few tells whether all verdicts of a load are told one below the other.
 func (l loadAnswer) Few() bool { return len(l.Sizes) <= mostVerdicts }
 
