@@ -348,6 +348,10 @@ func (d *draft) enter(repetitions []result.Run, options map[string]string) {
 		d.leftOut = append(d.leftOut, LeftOut{e.Label, strings.Join(parts, ", ")})
 		return
 	}
+	if n := len(slices.DeleteFunc(slices.Clone(e.runs), func(r *result.Result) bool { return !r.Partial })); n > 0 {
+		d.notes = append(d.notes, fmt.Sprintf("%s: of %d of %d runs there is only what was measured before they were interrupted",
+			e.Label, n, len(repetitions)))
+	}
 	if n := bad[result.Failed]; n > 0 {
 		d.notes = append(d.notes, fmt.Sprintf("%s: %d of %d runs failed and are missing here", e.Label, n, len(repetitions)))
 	}
