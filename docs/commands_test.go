@@ -32,7 +32,7 @@ func TestCommands(t *testing.T) {
 	t.Run("faulty pages", func(t *testing.T) { testFaultyPages(t, programs) })
 	t.Run("flags", func(t *testing.T) { testUnknownFlags(t, programs) })
 	for _, page := range pages {
-		t.Run(strings.TrimSuffix(filepath.ToSlash(strings.TrimPrefix(page, "../")), ".md"), func(t *testing.T) {
+		t.Run(strings.TrimSuffix(filepath.ToSlash(filepath.Join("docs", page)), ".md"), func(t *testing.T) {
 			text := string(read(t, page))
 			faults, fresh := follow(t, page, text, programs)
 			if golden.Rewriting() && fresh != text {
@@ -130,8 +130,14 @@ func follow(t *testing.T, page, text, programs string) (faults []string, fresh s
 				c.text, strings.Join(c.want, "\n"), strings.Join(got, "\n"))
 		}
 	}
+	for _, m := range drawn.FindAllStringSubmatch(text, -1) {
+		golden.MustBe(t, filepath.Join("images", "guide", m[1]), read(t, filepath.Join(s.dir, m[1])))
+	}
 	return faults, withOutputs(text, blocks, outputs)
 }
+
+// drawn are the pictures of the guide: its commands draw them under these names.
+var drawn = regexp.MustCompile(`\]\(\.\./images/guide/([^)]+)\)`)
 
 // withOutputs is a page with other outputs of some of its commands.
 func withOutputs(page string, blocks []fence, outputs map[int][]string) string {

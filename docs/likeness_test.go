@@ -13,7 +13,6 @@ var (
 	begun = regexp.MustCompile(`\b\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ(-\d+)?`)
 	pace  = regexp.MustCompile(`\([^()]* schedules/s with \d+ workers\)|\([^()]* states/s with \d+ workers\)`)
 	built = regexp.MustCompile(`\b[0-9a-f]{7,64}\b`)
-	place = regexp.MustCompile(`/tmp/[^\s:]*`)
 )
 
 // A figure has its sign and its unit, which a time may change from run to run. A
@@ -36,7 +35,6 @@ func exactly(line string) string {
 // form is a line with its figures, folders and columns' widths left out.
 func form(line string) string {
 	line = begun.ReplaceAllString(line, "<begun>")
-	line = place.ReplaceAllString(line, "<place>")
 	line = built.ReplaceAllStringFunc(line, func(s string) string {
 		if strings.ContainsAny(s, "abcdef") && strings.ContainsAny(s, "0123456789") {
 			return "<built>"

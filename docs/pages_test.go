@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"flag"
 	"os"
-	"os/exec"
 	"path"
 	"path/filepath"
 	"strings"
@@ -133,26 +132,21 @@ func TestQuorumFigures(t *testing.T) {
 	}
 }
 
-// The worked example is a module of its own. It must build from nothing but this
-// one, pass the conformance suite, and run over processes that know its
-// algorithm.
-func TestAnAlgorithmInAModuleOfItsOwn(t *testing.T) {
-	program := filepath.Join(t.TempDir(), "own-algorithm")
-	for _, args := range [][]string{{"build", "-o", program, "."}, {"test", "./..."}} {
-		cmd := exec.Command("go", args...)
-		cmd.Dir = filepath.Join("examples", "own-algorithm")
-		cmd.Env = append(os.Environ(), "GOFLAGS=-mod=readonly", "GOWORK=off")
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, out)
-		}
-	}
-	out, err := exec.Command(program, "run", "--algorithm", "courier", "--nodes", "4", "--requests", "40").Output()
+// The guide writes the worked example, which stands in a module of its own, too.
+func TestTheGuideWritesTheExample(t *testing.T) {
+	const page = "guide/5-your-own-algorithm.md"
+	blocks, err := fences(string(read(t, page)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"courier, 4 nodes over tcp", "40 of 40 requests", "0 violations in 40 entries"} {
-		if !strings.Contains(string(out), want) {
-			t.Errorf("the run does not say %q:\n%s", want, out)
+	found := 0
+	for _, f := range blocks {
+		if file, ok := strings.CutPrefix(f.file, "../courier/courier/"); ok {
+			found++
+			golden.MustBe(t, filepath.Join("examples", "own-algorithm", "courier", file), []byte(strings.Join(f.lines, "\n")+"\n"))
 		}
+	}
+	if found != 2 {
+		t.Errorf("%s has %d files of the example, not 2", page, found)
 	}
 }

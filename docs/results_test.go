@@ -9,9 +9,14 @@ import (
 	"strings"
 	"testing"
 
+	"dmebench/claims"
 	"dmebench/internal/schema"
+	"dmebench/report"
+	"dmebench/report/columns"
 	"dmebench/report/compare"
 	"dmebench/report/export"
+	"dmebench/report/rank"
+	"dmebench/report/survival"
 	"dmebench/result"
 )
 
@@ -69,6 +74,18 @@ func sameFields(t *testing.T, heading string, page, program []schema.Field) {
 	}
 }
 
+// column returns a column as the program's list of them has it.
+func column(t *testing.T, table, name string) schema.Field {
+	t.Helper()
+	for _, c := range columns.Own() {
+		if c.Name == name {
+			return schema.Field{Key: name, Meaning: strings.ReplaceAll(c.Meaning, "`", "")}
+		}
+	}
+	t.Errorf("%s has a column %s, which is not among those that all tables share", table, name)
+	return schema.Field{Key: name}
+}
+
 // results-format.md documents every key and every column that there is,
 // and none that there is not.
 func TestResultsFormatPage(t *testing.T) {
@@ -80,16 +97,10 @@ func TestResultsFormatPage(t *testing.T) {
 	sameFields(t, "a result", documented(t, page, "## A result"), ofResult)
 	sameFields(t, "times", documented(t, page, "## Times"), ofTimes)
 
-	// Of a comparison no array is ever null.
-	var comparison []schema.Field
 	named := map[reflect.Type]string{reflect.TypeFor[compare.Cell](): "cell", reflect.TypeFor[compare.Sample](): "sample"}
-	for _, f := range schema.Fields(reflect.TypeFor[compare.Comparison](), named) {
-		if strings.HasPrefix(f.Kind, "array") {
-			f.Kind = strings.TrimSuffix(f.Kind, " or null")
-		}
-		comparison = append(comparison, f)
-	}
-	sameFields(t, "a comparison", documented(t, page, "## A comparison"), comparison)
+	sameFields(t, "a comparison", documented(t, page, "## A comparison"), whole(reflect.TypeFor[compare.Comparison](), named))
+	sameFields(t, "columns", documented(t, page, "## Columns of a comparison"), whole(reflect.TypeFor[compare.Columns](), nil))
+	sameFields(t, "a ranking", documented(t, page, "## A ranking"), whole(reflect.TypeFor[rank.Ranking](), nil))
 
 	var dimensions, metrics []schema.Field
 	for _, name := range result.Dimensions() {
@@ -107,14 +118,35 @@ func TestResultsFormatPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	verdicts, err := report.Validation(&claims.Document{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	survivors, err := report.Survival(&survival.Document{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range verdicts {
+		files = append(files, export.File(f))
+	}
+	for _, f := range survivors {
+		files = append(files, export.File(f))
+	}
 	for _, f := range files {
+		if !strings.HasSuffix(f.Name, ".csv") {
+			continue
+		}
 		// Columns that stand in a table of their own.
 		elsewhere := map[string][]schema.Field{
-			"runs.csv":  append(append([]schema.Field{{Key: "label"}}, dimensions...), metrics...),
-			"times.csv": append([]schema.Field{{Key: "label"}, {Key: "repetition"}, {Key: "seed"}}, dimensions...),
-			"hosts.csv": append([]schema.Field{{Key: "label"}, {Key: "repetition"}, {Key: "seed"}, {Key: "status"}}, dimensions...),
-			"links.csv": append([]schema.Field{{Key: "label"}, {Key: "repetition"}, {Key: "seed"}, {Key: "status"}}, dimensions...),
+			"summary.csv": append([]schema.Field{{Key: "label"}}, dimensions...),
+			"runs.csv":    append(append([]schema.Field{{Key: "label"}}, dimensions...), metrics...),
+			"times.csv":   append([]schema.Field{{Key: "label"}, {Key: "repetition"}, {Key: "seed"}}, dimensions...),
+			"hosts.csv":   append([]schema.Field{{Key: "label"}, {Key: "repetition"}, {Key: "seed"}, {Key: "status"}}, dimensions...),
+			"links.csv":   append([]schema.Field{{Key: "label"}, {Key: "repetition"}, {Key: "seed"}, {Key: "status"}}, dimensions...),
 		}[f.Name]
+		if f.Name == "validate.csv" || f.Name == "survival.csv" {
+			elsewhere = dimensions
+		}
 		for _, m := range metrics {
 			for _, suffix := range []string{"", "_ci95_low", "_ci95_high"} {
 				elsewhere = append(elsewhere, schema.Field{Key: m.Key + suffix})
@@ -124,12 +156,24 @@ func TestResultsFormatPage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var columns []schema.Field
+		var ownColumns []schema.Field
 		for _, name := range header {
 			if !slices.ContainsFunc(elsewhere, func(f schema.Field) bool { return f.Key == name }) {
-				columns = append(columns, schema.Field{Key: name})
+				ownColumns = append(ownColumns, column(t, f.Name, name))
 			}
 		}
-		sameFields(t, f.Name, documented(t, page, "## "+f.Name), columns)
+		sameFields(t, f.Name, documented(t, page, "## "+f.Name), ownColumns)
 	}
+}
+
+// whole lists the keys of what is compared, in which no array and no object is ever null.
+func whole(t reflect.Type, named map[reflect.Type]string) []schema.Field {
+	var all []schema.Field
+	for _, f := range schema.Fields(t, named) {
+		if strings.HasPrefix(f.Kind, "array") || strings.HasPrefix(f.Kind, "object of") {
+			f.Kind = strings.TrimSuffix(f.Kind, " or null")
+		}
+		all = append(all, f)
+	}
+	return all
 }

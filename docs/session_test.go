@@ -129,6 +129,9 @@ func (s *session) write(name string, lines []string) error {
 // over ends what a command prints: no program prints it.
 const over = "\x01over "
 
+// home is what pages show in place of the folder in which their commands run.
+const home = "/home/you"
+
 // do runs a command and returns what it prints, on both streams as they come, and
 // its exit code.
 func (s *session) do(command string) (lines []string, code int, err error) {
@@ -146,7 +149,7 @@ func (s *session) do(command string) (lines []string, code int, err error) {
 		}
 		if rest, ok := strings.CutPrefix(line, over); ok {
 			code, err = strconv.Atoi(strings.TrimSpace(rest))
-			text := strings.TrimRight(out.String(), "\n")
+			text := strings.TrimRight(strings.ReplaceAll(out.String(), filepath.Dir(s.dir), home), "\n")
 			if text == "" {
 				return nil, code, err
 			}

@@ -47,7 +47,8 @@ type loadAnswer struct {
 type sizeAnswer struct {
 	Nodes   int
 	Verdict string
-	Chosen  bool // its rows stand in the page's table
+	Chosen  bool   // its rows stand in the page's table
+	By      string // what they are ranked by
 	Columns []string
 	Rows    []rankRow
 }
@@ -98,29 +99,31 @@ func (c *collection) answer(w *folder) answer {
 		a.Loads = append(a.Loads, load)
 	}
 	a.brief()
-	a.Legend = fmt.Sprintf("Medians over repetitions, with their 95%% intervals. In each column everybody is compared with the best by the "+
-		"two-sided Mann-Whitney test with Holm’s correction over all pairs: p is the corrected value. ~ is not distinguishable from the "+
-		"best (p > %v); a percentage is how far somebody who is worse lies from it.", ranking.Alpha)
-	a.Figures, _ = w.draw(c.summaryFigure(chosen))
+	a.Legend = fmt.Sprintf("Medians over repetitions, with their 95%% intervals. In each column each algorithm is compared with the best "+
+		"by the two-sided Mann-Whitney test with Holm’s correction over all pairs: p is the corrected value. ~ is not distinguishable from the "+
+		"best (p > %v); a percentage or a factor is the distance of a worse one from the best.", ranking.Alpha)
+	a.Figures, _ = w.draw(c.summary(chosen))
 	return a
 }
 
 // brief shortens the titles of several loads that were run on one number of nodes,
 // the same for all: what they have in common is told once.
 func (a *answer) brief() {
+	if len(a.Loads) < 2 {
+		return
+	}
 	for _, l := range a.Loads {
-		if len(a.Loads) < 2 || len(l.Sizes) != 1 || l.Sizes[0].Nodes != a.Loads[0].Sizes[0].Nodes {
+		if len(l.Sizes) != 1 || l.Sizes[0].Nodes != a.Loads[0].Sizes[0].Nodes {
 			return
 		}
 	}
-	parts := func(l loadAnswer) []string { return strings.Split(l.Title, circumstance.Separator) }
-	shared := func(part string) bool {
-		return !slices.ContainsFunc(a.Loads, func(l loadAnswer) bool { return !slices.Contains(parts(l), part) })
+	var titles []string
+	for _, l := range a.Loads {
+		titles = append(titles, l.Title)
 	}
-	common := slices.DeleteFunc(parts(a.Loads[0]), func(part string) bool { return !shared(part) })
-	a.Common = strings.Join(append(common, fmt.Sprintf("N = %d", a.Loads[0].Sizes[0].Nodes)), circumstance.Separator)
-	for i, l := range a.Loads {
-		a.Loads[i].Brief = strings.Join(slices.DeleteFunc(parts(l), shared), circumstance.Separator)
+	a.Common = circumstance.Common(titles) + fmt.Sprintf("%sN = %d", circumstance.Separator, a.Loads[0].Sizes[0].Nodes)
+	for i, brief := range circumstance.Differing(titles) {
+		a.Loads[i].Brief = brief
 	}
 }
 
@@ -169,7 +172,7 @@ func heading(m result.Metric) string {
 }
 
 func (c *collection) sizeAnswer(contest *rank.Contest, shown []result.Metric) sizeAnswer {
-	s := sizeAnswer{Nodes: contest.Nodes, Verdict: contest.Verdict}
+	s := sizeAnswer{Nodes: contest.Nodes, Verdict: contest.Verdict, By: contest.Decides()}
 	for _, e := range contest.Entrants {
 		row := rankRow{Label: e.Label, Style: slices.Index(c.labels, e.Label), Place: "?"}
 		if e.Place > 0 {
@@ -263,6 +266,3 @@ func distinct(texts []string) []string {
 	}
 	return all
 }
-
-// summaryFigure sets messages against delay.
-func (c *collection) summaryFigure(contests []rank.Contest) []picture { return nil }

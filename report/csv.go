@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"dmebench/report/columns"
 	"dmebench/result"
 )
 
@@ -19,21 +20,20 @@ func SummaryCSV(results result.Set) []byte { return collect(Input{Set: results})
 // a shared resource and of hosts stand last, and only where runs had some.
 func (c *collection) csv() []byte {
 	metrics := result.MetricsOf(c.results())
-	header := []string{
-		"label", "algorithm", "options", "transport", "workload", "rate_per_node_per_s", "total_rate_per_s", "cs", "requests",
-		"duration_s", "nodes", "nodes_per_worker", "faults", "workers", "repetitions", "repetitions_ok", "repetitions_violated",
-		"repetitions_stalled", "repetitions_failed", "entries_ok", "violations",
-	}
+	header := columns.Header(slices.Concat([]string{"label"}, columns.Early(), []string{
+		"workers", "repetitions", "repetitions_ok", "repetitions_violated", "repetitions_stalled", "repetitions_failed",
+		"entries_ok", "violations",
+	})...)
 	for _, m := range metrics {
-		header = append(header, m.Name, m.Name+"_ci95_low", m.Name+"_ci95_high")
+		header = append(header, m.Name, m.Name+columns.Low, m.Name+columns.High)
 	}
 	late := result.LateDimensions(c.results())
 	shared, placed := slices.Contains(late, "resource"), slices.Contains(late, "hosts")
 	if shared {
-		header = append(header, "lost_updates")
+		header = append(header, columns.Header("lost_updates")...)
 	}
 	if placed {
-		header = append(header, "undecided")
+		header = append(header, columns.Header("undecided")...)
 	}
 	header = append(header, late...)
 	var out bytes.Buffer
@@ -60,26 +60,20 @@ func (c *collection) csv() []byte {
 }
 
 func (c *collection) row(cell *cell, metrics []result.Metric) []string {
-	s := cell.spec
-	given := func(x float64) string {
-		if x == 0 {
-			return ""
-		}
-		return number(x)
-	}
 	ended := make(map[string]int)
 	for _, r := range cell.bad {
 		ended[Outcome(r)]++
 	}
 	all := len(cell.good) + len(cell.bad)
-	row := []string{
-		cell.label, s.Algorithm, result.Settings(s.Set), s.Transport, s.Workload, given(s.Rate), given(s.TotalRate), s.CS,
-		given(float64(s.Requests)), given(s.Duration.Std().Seconds()), strconv.Itoa(cell.nodes),
-		given(float64(s.NodesPerWorker)), result.KeyOf(s).Get("faults"), cell.workers(), strconv.Itoa(all), strconv.Itoa(len(cell.good)),
-		strconv.Itoa(ended[string(result.Violated)]), strconv.Itoa(ended[string(result.Stalled)]),
-		strconv.Itoa(all - len(cell.good) - ended[string(result.Violated)] - ended[string(result.Stalled)]),
-		strconv.FormatUint(cell.entries(), 10), strconv.FormatUint(cell.violations(), 10),
+	row := []string{cell.label}
+	for _, d := range columns.Early() {
+		row = append(row, cell.key.Get(d))
 	}
+	row = append(row, cell.workers(), strconv.Itoa(all), strconv.Itoa(len(cell.good)),
+		strconv.Itoa(ended[string(result.Violated)]), strconv.Itoa(ended[string(result.Stalled)]),
+		strconv.Itoa(all-len(cell.good)-ended[string(result.Violated)]-ended[string(result.Stalled)]),
+		strconv.FormatUint(cell.entries(), 10), strconv.FormatUint(cell.violations(), 10),
+	)
 	for _, m := range metrics {
 		e := cell.estimates[m.Name]
 		row = append(row, number(e.Median), number(e.Lo), number(e.Hi))

@@ -221,14 +221,18 @@ func equation(f stats.Fit) string {
 
 // curveOf draws a fit between the smallest and the largest size.
 func (g growth) curveOf(f stats.Fit, role plots.Role, label string) plots.Series {
+	return plots.Series{Label: label, Style: g.style, Role: role, Points: curvePoints(f, g.n)}
+}
+
+// curvePoints follows a fit from the smallest of some sizes to the largest.
+func curvePoints(f stats.Fit, sizes []float64) (points []plots.Point) {
 	const steps = 48
-	s := plots.Series{Label: label, Style: g.style, Role: role}
-	lo, hi := slices.Min(g.n), slices.Max(g.n)
+	lo, hi := slices.Min(sizes), slices.Max(sizes)
 	for i := range steps + 1 {
 		n := lo * math.Pow(hi/lo, float64(i)/steps)
-		s.Points = append(s.Points, plots.At(n, f.At(n)))
+		points = append(points, plots.At(n, f.At(n)))
 	}
-	return s
+	return points
 }
 
 func (g growth) residualPanel() plots.Panel {

@@ -25,7 +25,7 @@ func TestReport(t *testing.T) {
 		"name: quickstart", "What the numbers mean")
 
 	for _, name := range []string{
-		"messages-per-cs-vs-n-tcp-saturate", "throughput-vs-n-tcp-saturate", "response-p50-vs-n-tcp-saturate",
+		"summary", "messages-per-cs-vs-n-tcp-saturate", "throughput-vs-n-tcp-saturate", "response-p50-vs-n-tcp-saturate",
 		"response-p99-vs-n-tcp-saturate", "sync-delay-over-t-vs-n-tcp-saturate", "kinds-of-messages-tcp-saturate",
 		"fairness-vs-n-tcp-saturate", "response-cdf-tcp-saturate-n13", "response-percentiles-tcp-saturate-n13",
 	} {
@@ -33,8 +33,8 @@ func TestReport(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if n := strings.Count(b.page, "<svg "); n != 9 {
-		t.Errorf("%d figures, want 9", n)
+	if n := strings.Count(b.page, "<svg "); n != 10 {
+		t.Errorf("%d figures, want 10", n)
 	}
 	rows := b.csv(t)
 	if len(rows) != 4 {

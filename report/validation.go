@@ -72,23 +72,27 @@ func verdictWord(s claims.Status) string {
 	return string(s)
 }
 
-// validationAnswer says in a sentence whether the claims hold.
+// validationAnswer says in a sentence or two whether the claims hold.
 func validationAnswer(d *claims.Document) string {
 	c := d.Counts
-	switch {
-	case !d.Complete:
+	if !d.Complete {
 		return "Interrupted: what follows is what was found until then."
-	case c.ExactFailed > 0:
-		return plural(c.ExactFailed, "exact claim") + " not known to be false did not hold in every run."
-	case c.Fails+c.Partly > 0:
-		fail := "none fails"
-		if c.Fails > 0 {
-			fail = fmt.Sprintf("%d do not hold", c.Fails)
-		}
-		return "Every exact claim holds that is not known to be false. " +
-			fmt.Sprintf("Of the bounds, means and growths %d hold only in part, and %s.", c.Partly, fail)
 	}
-	return "Every claim that could be judged holds, but for those known to be false."
+	text := "Every claim that was judged holds, but for those known to be false."
+	switch {
+	case c.ExactFailed > 0:
+		text = plural(c.ExactFailed, "exact claim") + " not known to be false did not hold in every run."
+	case c.Fails > 0:
+		text = "Every exact claim that was judged holds, but for those known to be false. " +
+			fmt.Sprintf("Of the bounds, means and growths %d hold only in part, and %d do not hold.", c.Partly, c.Fails)
+	case c.Partly > 0:
+		text = "Every exact claim that was judged holds, but for those known to be false. " +
+			fmt.Sprintf("Of the bounds, means and growths %d hold only in part, and none fails.", c.Partly)
+	}
+	if c.NotRun > 0 {
+		text += fmt.Sprintf(" Not run: %s.", plural(c.NotRun, "claim"))
+	}
+	return text
 }
 
 // claimText is what is claimed: "messages per CS = 2(N−1)".

@@ -68,7 +68,9 @@ func (c growthCard) figure() (plots.Figure, error) {
 		}
 		exponents.Series = append(exponents.Series, profile, m.competitors())
 	}
-	f.Keys = []plots.Key{{Label: "best fit of what is claimed, to each", Role: plots.Exact}}
+	f.Keys = []plots.Key{
+		{Label: "best fit of what is claimed", Role: plots.Exact}, {Label: "of growths beside it", Role: plots.Bound},
+	}
 	f.Panels = []plots.Panel{points, residuals, exponents}
 	return f, nil
 }
@@ -95,19 +97,11 @@ func (c growthCard) measured() ([]measuredGrowth, error) {
 	return all, nil
 }
 
-// curve draws a fit between the smallest and the largest size.
+// curve draws a fit. Where a wrong growth dives it would press the points together, and
+// is left out.
 func (m measuredGrowth) curve(f stats.Fit, role plots.Role, label string) plots.Series {
-	const steps = 48
-	s := plots.Series{Label: label, Style: m.style, Role: role}
-	lo, hi := slices.Min(m.n), slices.Max(m.n)
-	for i := range steps + 1 {
-		n := lo * math.Pow(hi/lo, float64(i)/steps)
-		// Where a wrong growth dives it would press the points together.
-		if y := f.At(n); y > 0.7*slices.Min(m.y) {
-			s.Points = append(s.Points, plots.At(n, y))
-		}
-	}
-	return s
+	points := slices.DeleteFunc(curvePoints(f, m.n), func(p plots.Point) bool { return p.Y <= 0.7*slices.Min(m.y) })
+	return plots.Series{Label: label, Style: m.style, Role: role, Points: points}
 }
 
 // rivals draws the growths next to the claimed one, as near to the points as they
@@ -121,7 +115,7 @@ func (m measuredGrowth) rivals() []plots.Series {
 			continue
 		}
 		if f, err := stats.FitGrowth(m.n, m.y, growths[k]); err == nil {
-			s := m.curve(f, plots.Bound, "best fit of "+root(growths[k].Name))
+			s := m.curve(f, plots.Bound, root(growths[k].Name))
 			s.Style = 4 + len(all) // unlike those of the series
 			all = append(all, s)
 		}

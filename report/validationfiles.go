@@ -46,6 +46,7 @@ func Validation(d *claims.Document) ([]File, error) {
 		{"validate.json", append(b, '\n')},
 		{"validate.md", validationMarkdown(d)},
 		{"validate.html", page},
+		{"validate.csv", validationCSV(d)},
 	}, nil
 }
 
@@ -56,7 +57,7 @@ type validationView struct {
 	Script     template.JS
 	Answer     string // in a sentence
 	Summary    string
-	Sound      bool
+	Ground     string // of the answer: its class
 	Made       string // when and how
 	Conditions string
 	Cards      []growthCard
@@ -81,7 +82,7 @@ type validated struct {
 func validationPage(d *claims.Document) ([]byte, error) {
 	v := validationView{
 		Document: d, Style: template.CSS(pageCSS), Own: template.CSS(validationCSS), Script: template.JS(validationJS),
-		Answer: validationAnswer(d), Summary: ValidationSummary(d), Sound: d.Counts.ExactFailed == 0 && d.Complete,
+		Answer: validationAnswer(d), Summary: ValidationSummary(d), Ground: ground(d),
 		Made:       fmt.Sprintf("mode %s · network %s · %s", d.Mode, d.Transport, d.Started),
 		Conditions: conditionsText(d), Cards: growthCards(d), Algorithms: byAlgorithm(d), Verdicts: verdictsGiven(d),
 	}
@@ -114,6 +115,18 @@ func validationPage(d *claims.Document) ([]byte, error) {
 	var out bytes.Buffer
 	err = t.Execute(&out, v)
 	return out.Bytes(), err
+}
+
+// ground is the class of the answer: an exact claim that fails is a fault of the paper
+// or of the program, and any other that fails deserves a look.
+func ground(d *claims.Document) string {
+	switch {
+	case d.Counts.ExactFailed > 0 || !d.Complete:
+		return "unsound"
+	case d.Counts.Fails > 0:
+		return "look"
+	}
+	return "sound"
 }
 
 // drawing returns a figure for a page.
@@ -269,6 +282,15 @@ func rankingText(ranking []claims.Ranked) string {
 func validationMarkdown(d *claims.Document) []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Do the papers' claims hold?\n\n%s\n\n%s\n", ValidationSummary(d), conditionsText(d))
+	if cards := growthCards(d); len(cards) > 0 {
+		b.WriteString("\n## How messages grow\n\n")
+		for _, card := range cards {
+			for _, l := range card.Loads {
+				fmt.Fprintf(&b, "- **%s**, %s: claimed %s: **%s**. Measured %s. %s\n", card.Algorithm, l.Load, brief(l.Claim.Formula),
+					verdictWord(l.Claim.Verdict), l.Measured, l.Best)
+			}
+		}
+	}
 	// A text must stay within its cell of a table.
 	cell := strings.NewReplacer("|", "\\|", "\n", " ", "*", "\\*", "_", "\\_").Replace
 	for _, a := range byAlgorithm(d) {

@@ -117,6 +117,17 @@ func (k Key) Without(names ...string) Key {
 	return k
 }
 
+// Settings returns the dimensions that have a value, by their names.
+func (k Key) Settings() map[string]string {
+	all := make(map[string]string)
+	for i, d := range dimensions {
+		if k.values[i] != "" {
+			all[d.name] = k.values[i]
+		}
+	}
+	return all
+}
+
 // With returns the key with another value of a dimension.
 func (k Key) With(name, value string) Key {
 	k.values[index(name)] = value

@@ -99,7 +99,7 @@ func readFiles(path string, files []string) (*Set, error) {
 			set.Damaged = append(set.Damaged, Damage{Path: file, Err: err})
 			continue
 		}
-		r.Repetition = 0
+		r.Repetition, r.Sections = 0, SectionsBeside(file)
 		k := r.Key()
 		r.Repetition = repetitions[k]
 		repetitions[k]++

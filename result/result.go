@@ -68,6 +68,11 @@ type Result struct {
 	Spec        Spec              `json:"spec"`
 	Histograms  Histograms        `json:"histograms"`
 	Series      *Series           `json:"series,omitempty"`
+
+	// Sections is the record of each critical section in a compact form, where it
+	// was asked for. It is kept in a file of its own beside the result: see
+	// [Run.Sections].
+	Sections []byte `json:"-"`
 }
 
 // Delay returns T as the run's own messages meet it, the mean one-way delay in

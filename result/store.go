@@ -36,6 +36,10 @@ type Run struct {
 	Workload   string  `json:"workload"`  // its label; "" outside an experiment
 	Repetition int     `json:"repetition"`
 	Result     *Result `json:"result"`
+
+	// Sections is the file with the records of its critical sections, if it is there:
+	// most runs keep none. "" where nobody knows.
+	Sections string `json:"-"`
 }
 
 // RunKey identifies a run of an experiment. It is comparable.
@@ -150,8 +154,16 @@ func OpenStore(path string) (*Store, error) {
 	return s, nil
 }
 
-// Append adds a run.
+// Append adds a run. Records of critical sections that its result has go into a file
+// beside the store's before that, and are no longer in memory afterwards.
 func (s *Store) Append(r Run) error {
+	r.Sections = sectionsOf(s.Path, r)
+	if r.Result.Sections != nil {
+		if err := writeSections(r.Sections, r.Result.Sections); err != nil {
+			return err
+		}
+		r.Result.Sections = nil
+	}
 	if err := s.write(r); err != nil {
 		return err
 	}
@@ -268,6 +280,7 @@ func (s *Set) readRun(line []byte) error {
 	if err := r.Result.check(); err != nil {
 		return err
 	}
+	r.Sections = sectionsOf(s.Path, r)
 	s.put(r)
 	return nil
 }

@@ -31,13 +31,27 @@ func TestStore(t *testing.T) {
 	if store, err = result.OpenStore(path); err != nil {
 		t.Fatal(err)
 	}
+	packed := []byte("records of critical sections")
+	second.Result.Sections = packed
 	if err := store.Append(second); err != nil {
 		t.Fatal(err)
+	}
+	if second.Result.Sections != nil {
+		t.Error("records that are on the disk are still in memory")
 	}
 	store.Close()
 	set, err := result.Read(path)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if _, err := os.Stat(set.Runs[0].Sections); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("records of a run that has none: %v", err)
+	}
+	if b, err := os.ReadFile(set.Runs[1].Sections); err != nil || string(b) != string(packed) {
+		t.Errorf("the records are %q, %v", b, err)
+	}
+	for i := range set.Runs {
+		set.Runs[i].Sections = ""
 	}
 	if !reflect.DeepEqual(set.Runs, []result.Run{first, second}) || set.Header.Experiment.Name != "x" || set.Missing() != 0 {
 		t.Errorf("%+v", set)

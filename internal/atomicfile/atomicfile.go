@@ -1,6 +1,7 @@
 // Package atomicfile writes files that are either there as a whole, on the
 // disk, or not at all: whoever reads the path finds the old bytes or the new
-// ones, also after a crash, and a full disk leaves nothing half-written.
+// ones, also after a crash, and a full disk leaves nothing half-written. What is a
+// device or a pipe already is written into.
 package atomicfile
 
 import (
@@ -22,25 +23,35 @@ func Write(path string, data []byte) error { return write(path, data, 0o644) }
 func WriteSecret(path string, data []byte) error { return write(path, data, 0o600) }
 
 // Stream is Write of what produce writes, for what need not be in memory as a whole.
-func Stream(path string, produce func(io.Writer) error) error {
-	if err := streamThrough(path, produce, 0o644); err != nil {
+func Stream(path string, produce func(io.Writer) error) error { return stream(path, produce, 0o644) }
+
+func stream(path string, produce func(io.Writer) error, mode os.FileMode) error {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return writeInto(path, produce) // a device or a pipe stays what it is
+	}
+	if err := streamThrough(path, produce, mode); err != nil {
 		return err
 	}
 	return SyncDir(filepath.Dir(path))
+}
+
+func writeInto(path string, produce func(io.Writer) error) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(produce(f), f.Close())
 }
 
 func write(path string, data []byte, mode os.FileMode) error {
-	if err := writeThrough(path, data, mode); err != nil {
-		return err
-	}
-	return SyncDir(filepath.Dir(path))
+	return stream(path, writing(data), mode)
 }
 
-func writeThrough(path string, data []byte, mode os.FileMode) error {
-	return streamThrough(path, func(w io.Writer) error {
+func writing(data []byte) func(io.Writer) error {
+	return func(w io.Writer) error {
 		_, err := w.Write(data)
 		return err
-	}, mode)
+	}
 }
 
 func streamThrough(path string, produce func(io.Writer) error, mode os.FileMode) (err error) {
@@ -87,7 +98,7 @@ func SyncDir(dir string) error {
 // Probe shows that files can be written in dir, and leaves none there.
 func Probe(dir string) error {
 	path := Temporary(dir, "probe")
-	err := writeThrough(path, []byte("dmebench\n"), 0o600)
+	err := streamThrough(path, writing([]byte("dmebench\n")), 0o600)
 	if err == nil {
 		err = os.Remove(path)
 	}

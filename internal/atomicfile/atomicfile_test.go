@@ -3,6 +3,7 @@ package atomicfile
 import (
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 )
 
@@ -78,5 +79,30 @@ func TestRemoveTemporaries(t *testing.T) {
 	RemoveTemporaries(dir)
 	if got := names(t, dir); len(got) != 1 || got[0] != "kept" {
 		t.Errorf("the folder holds %v", got)
+	}
+}
+
+// A device or a pipe is written into, and not replaced by a file.
+func TestWhatIsNoFileStays(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Skip(err)
+	}
+	got := make(chan string)
+	go func() {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Error(err)
+		}
+		got <- string(b)
+	}()
+	if err := Stream(path, writing([]byte("through the pipe"))); err != nil {
+		t.Fatal(err)
+	}
+	if text := <-got; text != "through the pipe" {
+		t.Errorf("%q arrives", text)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode()&os.ModeNamedPipe == 0 {
+		t.Errorf("the pipe is %v now, %v", info.Mode(), err)
 	}
 }

@@ -76,7 +76,7 @@ func (r *run) judge() {
 func (s *Search) replay(m *vnet.Model, steps []vnet.Step, finish bool) (*Trace, []vnet.Step) {
 	r := &run{Network: vnet.New(m), search: s}
 	r.watched = newObserver(r.Network)
-	t := &Trace{Nodes: m.Nodes, alg: m.Algorithm, Started: r.Started}
+	t := &Trace{Nodes: m.Nodes, alg: m.Algorithm, model: m, Started: r.Started}
 	for _, x := range steps {
 		if r.Violation != nil {
 			break

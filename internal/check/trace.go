@@ -22,7 +22,8 @@ type Trace struct {
 
 	Standstill *stall.Standstill // who waits for whom at the end, where nothing moves; else nil
 
-	alg *dme.Algorithm
+	alg   *dme.Algorithm
+	model *vnet.Model
 }
 
 // Why explains a standstill in a few lines, none where there is no more to say.
@@ -54,16 +55,45 @@ func (t *Trace) Lines() []string {
 	return lines
 }
 
-// Recording returns the trace as events.
-func (t *Trace) Recording() []recording.Event {
+// Recording returns the trace as events, which say what they have changed, and the
+// variables of each node at the end that hold something. The steps are taken once
+// more for that: it is too dear for the many replays that shorten a schedule.
+func (t *Trace) Recording() (events []recording.Event, states [][]string) {
+	n := vnet.New(t.model)
 	tape := recording.NewTape(t.alg)
-	for i := range t.Started {
-		tape.Start(&t.Started[i])
+	for i := range n.Started {
+		tape.Start(&n.Started[i])
+	}
+	for id := range n.IDs() {
+		tape.Watch(id, n.Runner(id).Node())
 	}
 	for i := range t.Events {
-		tape.Add(&t.Events[i])
+		e := n.Do(t.Events[i].Step)
+		tape.Add(e)
+		if n.Violation == nil || n.Violation.Property != vnet.Sanity {
+			tape.Changed(e.Node, n.Runner(e.Node).Node())
+		}
 	}
-	return tape.Events
+	for id := range n.IDs() {
+		states = append(states, held(n.Runner(id).Node()))
+	}
+	return tape.Events, states
+}
+
+// held lists the variables of a node that hold something: what is empty explains
+// nothing, and numbers most often only count.
+func held(n dme.Node) []string {
+	var lines []string
+	for _, v := range dme.Variables(n) {
+		switch v.Value {
+		case "", "-", "[]", "{}", "false":
+			continue
+		}
+		if !v.Number {
+			lines = append(lines, v.Name+"="+v.Value)
+		}
+	}
+	return lines
 }
 
 // maxRows is how much of a long schedule is drawn: its end.
@@ -72,11 +102,13 @@ const maxRows = 200
 // Diagram returns the trace as a space-time diagram, whose rows are the trace's
 // lines. Of a long one it shows the end.
 func (t *Trace) Diagram() *spacetime.Diagram {
+	events, states := t.Recording()
 	p := spacetime.NewPainter(t.Nodes, true)
-	for _, e := range t.Recording() {
-		p.Add(&e)
+	for i := range events {
+		p.Add(&events[i])
 	}
 	d := p.Finish()
+	d.States = states
 	d.Title = fmt.Sprintf("%s on %d nodes", t.alg.Title, t.Nodes)
 	d.Caption = append([]string{t.Violation.Verdict}, t.Why()...)
 	d.First = max(1, d.Last-maxRows+1)

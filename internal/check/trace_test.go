@@ -116,9 +116,39 @@ func TestDiagram(t *testing.T) {
 	if len(d.SVG()) == 0 {
 		t.Error("no picture")
 	}
+	explained(t, r.Trace, d)
 	stall, err := Exhaustive(t.Context(), silence(), Options{Nodes: 3, Requests: 1})
 	if err != nil || !slices.Equal(stall.Trace.Diagram().Ends, []string{"waits", "", ""}) {
 		t.Errorf("%+v, %v", stall.Trace.Diagram(), err)
+	}
+}
+
+// explained fails the test where the picture does not say what the steps have
+// changed at their nodes, and what these hold at the end.
+func explained(t *testing.T, trace *Trace, d *spacetime.Diagram) {
+	t.Helper()
+	for i, e := range trace.Events {
+		if e.Kind != vnet.Ask { // of which each changes the node's own queue
+			continue
+		}
+		if !slices.ContainsFunc(d.Notes, func(n spacetime.Note) bool {
+			return n.Row == i+1 && n.Lane == int(e.Node)-1 && strings.Contains(n.Text, "request_queue=[(")
+		}) {
+			t.Errorf("row %d, %v, does not say what it changes: %+v", i+1, e.Step, d.Notes)
+		}
+	}
+	for lane, state := range d.States {
+		for _, line := range state {
+			if !strings.Contains(trace.States[lane], line) {
+				t.Errorf("node %d has %q at the end, not %q", lane+1, trace.States[lane], line)
+			}
+		}
+		if !slices.ContainsFunc(state, func(line string) bool { return strings.HasPrefix(line, "request_queue=") }) {
+			t.Errorf("node %d: no queue among %q", lane+1, state)
+		}
+	}
+	if len(d.States) != trace.Nodes {
+		t.Errorf("states of %d nodes", len(d.States))
 	}
 }
 

@@ -13,7 +13,7 @@ func (p *program) agentCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "agent",
 		Usage: "offer this host to coordinators elsewhere, which lead runs across several hosts",
-		Description: "Joins a NATS server, which «dmebench broker» can be, says what this host is, and starts and ends\n" +
+		Description: "Joins a NATS server, which 'dmebench broker' can be, says what this host is, and starts and ends\n" +
 			"workers for one coordinator at a time, until it is told to end (Ctrl-C, SIGTERM). It comes back by\n" +
 			"itself when the server does. Beyond this host's loopback the connection has to be encrypted.\n" +
 			"Whoever is let into the server can have runs started here: workers of this very program, and\n" +

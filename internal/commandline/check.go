@@ -152,7 +152,7 @@ func (p *program) searchOf(c *cli.Context, files *files) (*dme.Algorithm, check.
 			errs = append(errs, fmt.Errorf(format, args...))
 		}
 	}
-	refuse(!c.IsSet("algorithm"), "--algorithm is missing; «dmebench list» shows what there is")
+	refuse(!c.IsSet("algorithm"), "--algorithm is missing; 'dmebench list' shows what there is")
 	refuse(!c.IsSet("nodes"), "--nodes is missing: how many nodes?")
 	for _, name := range []string{"requests", "schedules", "bypass"} {
 		refuse(c.IsSet(name) && c.Int(name) < 1, "--%s %d: there must be at least 1", name, c.Int(name))

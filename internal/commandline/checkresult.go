@@ -16,7 +16,7 @@ import (
 	"dmebench/result"
 )
 
-// checkResult is what «check --json» prints. Where there is no figure the value
+// checkResult is what 'check --json' prints. Where there is no figure the value
 // is null.
 type checkResult struct {
 	SchemaVersion int               `json:"schema_version"`

@@ -122,9 +122,9 @@ func (p *program) app() *cli.App {
 		DisableSliceFlagSeparator: true, // a value may hold a comma
 		Commands: []*cli.Command{
 			p.runCommand(), p.sweepCommand(), p.initCommand(), p.checkCommand(), atOnce(p.traceCommand()), p.pingCommand(),
-			atOnce(p.reportCommand()), atOnce(p.rankCommand()), atOnce(p.compareCommand()), atOnce(p.exportCommand()), p.validateCommand(),
-			atOnce(p.listCommand()), p.schemaCommand(), p.coordinatorCommand(), p.agentCommand(), p.brokerCommand(), p.doctorCommand(),
-			p.completionCommand(), p.versionCommand(),
+			atOnce(p.reportCommand()), atOnce(p.rankCommand()), p.adviseCommand(), atOnce(p.compareCommand()), atOnce(p.exportCommand()),
+			p.validateCommand(), atOnce(p.listCommand()), p.schemaCommand(), p.coordinatorCommand(), p.agentCommand(),
+			p.brokerCommand(), p.doctorCommand(), p.completionCommand(), p.versionCommand(),
 		},
 		ExitErrHandler: func(*cli.Context, error) {}, // errors are reported once, by Run
 		OnUsageError:   usageError,
@@ -172,7 +172,7 @@ func checkArguments(c *cli.Command, args []string) error {
 	}
 	want := fmt.Sprint(least)
 	if least < len(names) {
-		want += fmt.Sprintf(" to %d", len(names))
+		want += fmt.Sprintf(" or %d", len(names))
 	}
 	return fmt.Errorf("%s takes %s arguments, %s, but there are %d; see 'dmebench %s --help'", c.Name, want, c.ArgsUsage, len(args), c.Name)
 }

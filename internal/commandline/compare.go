@@ -128,6 +128,7 @@ func (p *program) compareColumns(c *cli.Context, opt compare.Options) error {
 	if err != nil {
 		return err
 	}
+	p.warnOfDamage(set)
 	columns, err := compare.Beside(set, c.String("col"), c.String("base"), opt)
 	if err != nil {
 		return failWith(exit.Usage, err)

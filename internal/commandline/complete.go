@@ -104,7 +104,10 @@ func (p *program) candidates(root *cli.Command, words []string) (all []candidate
 	if len(before) > 0 && strings.EqualFold(before[0], "help") {
 		before = before[1:]
 	}
-	v, _ := takeApart(root, before)
+	v, err := takeApart(root, before)
+	if err != nil && len(v.path) == 0 {
+		return nil, false // of a command that there is not
+	}
 	keep := func(prefix string, list []candidate) {
 		for _, c := range list {
 			if word := prefix + c.word; strings.HasPrefix(strings.ToLower(word), strings.ToLower(last)) {

@@ -18,7 +18,7 @@ import (
 )
 
 // exportFormats is what --format takes.
-func exportFormats() []string { return []string{"benchfmt", "hgrm", "hlog", "csv"} }
+func exportFormats() []string { return []string{"benchfmt", "hgrm", "hlog", "csv", "entries"} }
 
 func (p *program) exportCommand() *cli.Command {
 	return &cli.Command{
@@ -29,14 +29,15 @@ func (p *program) exportCommand() *cli.Command {
 			"hlog      histogram logs of version 1.3, in ns: a file for each cell, with a tag for each time\n" +
 			"csv       summary.csv (cells), runs.csv (repetitions), times.csv (distributions),\n" +
 			"          of runs on several hosts also hosts.csv and links.csv\n" +
-			"benchfmt goes to standard output unless --out names a file; for the others --out names a folder.",
+			"entries   a row for each critical section, as CSV, of runs that were made with --entries\n" +
+			"benchfmt and entries go to standard output unless --out names a file; for the others --out names a folder.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "file", Aliases: []string{"f"},
 				Usage: "`PATH` of the results: a folder of an experiment or of one sweep, a result file, or a folder of such files"},
 			&cli.StringFlag{Name: "format", Usage: "`FORMAT`: " + strings.Join(exportFormats(), ", ")},
 			&cli.StringFlag{Name: "out", Usage: "`PATH` to write to"},
 			&cli.StringSliceFlag{Name: "metric", Usage: "for benchfmt: export this `METRIC`, a column of summary.csv; may be " +
-				"repeated (default: as «dmebench compare»)"},
+				"repeated (default: as 'dmebench compare')"},
 		},
 		Action: p.export,
 	}
@@ -55,8 +56,8 @@ func (p *program) export(c *cli.Context) error {
 		if metrics, err = (compare.Options{Metrics: c.StringSlice("metric")}).Check(); err != nil {
 			errs = append(errs, err)
 		}
-	case "hgrm", "hlog", "csv":
-		if out == "" {
+	case "hgrm", "hlog", "csv", "entries":
+		if out == "" && format != "entries" {
 			errs = append(errs, fmt.Errorf("export: --out is missing: into which folder?"))
 		}
 		if c.IsSet("metric") {
@@ -77,6 +78,9 @@ func (p *program) export(c *cli.Context) error {
 	p.warnOfDamage(results)
 	runs := results.Runs
 	p.warnOfLeftOut(runs, format)
+	if format == "entries" {
+		return p.exportEntries(runs, out)
+	}
 	if format == "benchfmt" {
 		return p.exportBenchfmt(runs, metrics, out)
 	}

@@ -1,6 +1,7 @@
 package commandline
 
 import (
+	"cmp"
 	"fmt"
 	"runtime"
 
@@ -12,7 +13,8 @@ import (
 )
 
 func forceFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "force", Usage: "begin although this host has less memory, or allows fewer threads and descriptors, " +
+	return &cli.BoolFlag{Name: "force", Usage: "begin although this host has less memory or fewer processors, " +
+		"or allows fewer threads and descriptors, " +
 		"than a run is estimated to need"}
 }
 
@@ -27,7 +29,7 @@ func (p *program) fits(s result.Spec, readFile func(string) ([]byte, error), for
 		return nil // a small simulation, which fits anywhere
 	}
 	limits := environment.HostLimits()
-	err := e.Check(limits)
+	err := cmp.Or(e.Check(limits), e.CheckProcesses(runtime.NumCPU()))
 	switch {
 	case err != nil && (!force || e.Hopeless(limits)):
 		return err

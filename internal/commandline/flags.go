@@ -5,7 +5,7 @@ import "github.com/urfave/cli/v2"
 // Flags that several sub-commands have.
 
 func algorithmFlag() cli.Flag {
-	return &cli.StringFlag{Name: "algorithm", Aliases: []string{"a"}, Usage: "`NAME` of the algorithm; «dmebench list» shows them"}
+	return &cli.StringFlag{Name: "algorithm", Aliases: []string{"a"}, Usage: "`NAME` of the algorithm; 'dmebench list' shows them"}
 }
 
 func nodesFlag() cli.Flag {

@@ -27,7 +27,7 @@ func agentsFlag(usage string) cli.Flag { return &cli.StringFlag{Name: "agents", 
 // nodes are.
 func placementFlags() []cli.Flag {
 	return []cli.Flag{
-		agentsFlag("NATS server at `URL` at which agents on other hosts are: nodes live there; see «dmebench agent --help»"),
+		agentsFlag("NATS server at `URL` at which agents on other hosts are: nodes live there; see 'dmebench agent --help'"),
 		&cli.IntFlag{Name: "expect-agents", Usage: "with --agents: wait until `K` agents are there, and use no more " +
 			"(default: all that are there after a second)"},
 		&cli.StringFlag{Name: "place", Value: host.DefaultPlacement, Usage: "with --agents: `HOW` workers are placed. " + host.PlacementForms},

@@ -170,12 +170,13 @@ func TestArguments(t *testing.T) {
 		}
 	}
 	for line, want := range map[string]string{
-		"run a b":                           `run takes one argument, ALGORITHM; "b" is one too many`,
-		"run a -a b":                        `run: the argument "a" and -a b say the same; leave one of them out`,
-		"check maekawa --exhaustive false":  `check takes one argument, ALGORITHM; "false" is one too many; write --exhaustive=false`,
-		"doctor x":                          `doctor takes no arguments, but there is "x"; everything is given by flags, which 'dmebench doctor --help' lists`,
+		"run a b":                          `run takes one argument, ALGORITHM; "b" is one too many`,
+		"run a -a b":                       `run: the argument "a" and -a b say the same; leave one of them out`,
+		"check maekawa --exhaustive false": `check takes one argument, ALGORITHM; "false" is one too many; write --exhaustive=false`,
+		"doctor x": `doctor takes no arguments, but there is "x"; everything is given by flags, ` +
+			`which 'dmebench doctor --help' lists`,
 		"list quorum":                       "",
-		"compare A":                         `compare takes 2 arguments, A B, but there are 1; see 'dmebench compare --help'`,
+		"compare A B C":                     `compare takes 1 or 2 arguments, A [B], but there are 3; see 'dmebench compare --help'`,
 		"run --nodes":                       "run: --nodes needs a value, N",
 		"run --nodes x --cs":                "--nodes x: want a whole number\nrun: --cs needs a value, DURATION",
 		"run --algorithm=maekawa --fife=no": `unknown flag --fife; 'dmebench run --help' lists the flags`,

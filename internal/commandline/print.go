@@ -1,6 +1,7 @@
 package commandline
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -24,7 +25,8 @@ func printJSON(w io.Writer, value any) error {
 
 // printResult prints what a person wants to know of a run.
 func printResult(out io.Writer, job *run.Job, r *result.Result) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	var text bytes.Buffer // written at once: who reads its first lines alone has them all
+	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
 	line := func(name, format string, args ...any) { fmt.Fprintf(w, "%s\t%s\n", name, fmt.Sprintf(format, args...)) }
 	line("run", "%s, %d nodes over %s, workload %s, seed %d", r.Algorithm, r.Nodes, network(job), r.Workload, r.Seed)
 	status := string(r.Status)
@@ -106,7 +108,11 @@ func printResult(out io.Writer, job *run.Job, r *result.Result) error {
 		}
 		line(name, "%s", warning)
 	}
-	return w.Flush()
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	_, err := out.Write(text.Bytes())
+	return err
 }
 
 // describeQuantiles writes a distribution of times; empty where there is none.

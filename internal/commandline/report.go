@@ -28,7 +28,7 @@ func (p *program) reportCommand() *cli.Command {
 		Usage: "plots, tables and one self-contained page from the results of a sweep",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "file", Aliases: []string{"f"}, Usage: "folder `DIR` of the results: of an experiment, or of one sweep"},
-			&cli.StringFlag{Name: "out", Usage: "folder `DIR` to write to (default: «report» beside the results)"},
+			&cli.StringFlag{Name: "out", Usage: "folder `DIR` to write to (default: report, beside the results)"},
 			&cli.StringFlag{Name: "formats", Value: "svg,png,pdf",
 				Usage: "`LIST` of the formats of the plots' files; the page needs none of them"},
 			&cli.StringFlag{Name: "only", Usage: "draw only the figures whose names match a pattern of the `LIST`, also those that a report " +

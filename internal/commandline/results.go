@@ -24,7 +24,7 @@ func readResults(path string) (*result.Set, error) {
 func readSomeResults(path string) (*result.Set, error) {
 	set, err := readResults(path)
 	if err == nil && len(set.Runs) == 0 {
-		return nil, failWith(exit.NoInput, fmt.Errorf("%s: %w yet; «dmebench sweep» makes them", set.Name(), result.ErrNone))
+		return nil, failWith(exit.NoInput, fmt.Errorf("%s: %w yet; 'dmebench sweep' makes them", set.Name(), result.ErrNone))
 	}
 	return set, err
 }

@@ -76,6 +76,7 @@ func (p *program) runCommand() *cli.Command {
 			forceFlag(),
 			failIfFlag("of the run"),
 			traceFlag(),
+			entriesFlag(),
 			&cli.StringFlag{Name: "out", Usage: "keep the result as a JSON file in folder `DIR`"},
 			jsonFlag("print the result as one JSON object"),
 			quietFlag(),
@@ -129,6 +130,12 @@ func (p *program) run(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	if c.Bool("entries") && c.String("out") == "" {
+		return usage("--entries: into which folder? name one with --out")
+	}
+	if err := checkEntries(c, hosts != nil); err != nil {
+		return err
+	}
 	p.warn(job)
 	opt, err := hosts.options(job, coordinator.Options{Files: files.all(), Broker: broker, Partial: true, Save: keep})
 	if err != nil {
@@ -139,6 +146,7 @@ func (p *program) run(c *cli.Context) error {
 		line = live.New(p.stderr)
 	}
 	recorder.ask(&opt)
+	opt.Entries = c.Bool("entries")
 	r, err := p.executeShown(c.Context, job, opt, line)
 	line.Done()
 	if r == nil {
@@ -181,7 +189,7 @@ func refusal(ctx context.Context, err error) error {
 func specOf(c *cli.Context) (result.Spec, error) {
 	var errs []error
 	if !c.IsSet("algorithm") && !c.IsSet("exec") {
-		errs = append(errs, errors.New("--algorithm is missing; «dmebench list» shows what there is"))
+		errs = append(errs, errors.New("--algorithm is missing; 'dmebench list' shows what there is"))
 	}
 	if !c.IsSet("nodes") {
 		errs = append(errs, errors.New("--nodes is missing: how many nodes?"))
@@ -279,7 +287,7 @@ const summing = 20 * time.Second
 // simulate carries out a simulation. Before its workload has begun it is given up at
 // once where ctx ends: an algorithm may take for ever to make its nodes.
 func simulate(ctx context.Context, job *run.Job, o coordinator.Options, line *live.Line) (*result.Result, error) {
-	opt := sim.Options{Partial: o.Partial, Record: o.Record * job.Spec.Nodes, Recorded: o.Recorded}
+	opt := sim.Options{Partial: o.Partial, Record: o.Record * job.Spec.Nodes, Recorded: o.Recorded, Entries: o.Entries}
 	patient := ctx
 	if o.Partial || line != nil {
 		var begun atomic.Bool
@@ -350,6 +358,9 @@ func keeper(dir string, thresholds []threshold.Threshold) (func(*result.Result) 
 		b, err := json.MarshalIndent(r, "", " ")
 		if err == nil {
 			err = atomicfile.Write(filepath.Join(dir, base+".json"), append(b, '\n'))
+		}
+		if err == nil && r.Sections != nil {
+			err = atomicfile.Write(result.SectionsBeside(filepath.Join(dir, base)), r.Sections)
 		}
 		if picture := stall.Picture(r); err == nil && picture != nil {
 			err = atomicfile.Write(filepath.Join(dir, base+"-waits.svg"), picture)

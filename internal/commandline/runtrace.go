@@ -3,8 +3,10 @@ package commandline
 import (
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -13,6 +15,7 @@ import (
 	"dmebench/internal/coordinator"
 	"dmebench/internal/eventlog"
 	"dmebench/internal/exit"
+	"dmebench/internal/foreign"
 	"dmebench/internal/recording"
 	"dmebench/internal/run"
 	"dmebench/result"
@@ -92,6 +95,9 @@ func (r *recorder) write(stderr io.Writer, quiet bool, of *result.Result) error 
 	logs := recording.Logs{Algorithm: r.job.Algorithm, Kept: *r.kept, Repeats: !r.job.Guarantees().Reliable}
 	if r.job.Network.Real() {
 		h.Clock, logs.FromFirst, logs.Slack = recording.Host, true, clockSlack
+	}
+	if foreign.Is(s.Algorithm) {
+		logs.Describe, h.Kinds = foreign.Describe, slices.Sorted(maps.Keys(of.Messages.ByKind))
 	}
 	count := 0
 	err := atomicfile.Stream(r.file, func(w io.Writer) (err error) {

@@ -52,6 +52,11 @@ func TestRunTrace(t *testing.T) {
 		!strings.Contains(stdout, "enters") || !strings.Contains(stderr, "these are 200 events") {
 		t.Errorf("%d, %v: %s\n%s", code, err, stdout, stderr)
 	}
+	// What is on its way where a part ends is not lost.
+	code, stdout, _ = dmebench("trace", "-f", "run.jsonl", "--to", "entry:1", "--format", "mermaid")
+	if code != 0 || !strings.Contains(stdout, "(on the way)") || strings.Contains(stdout, "(lost)") {
+		t.Errorf("%d:\n%s", code, stdout)
+	}
 }
 
 // counted counts the events of a recording, whose messages must arrive as they were
@@ -134,7 +139,7 @@ func TestRunTraceRefuses(t *testing.T) {
 		{73, "--trace folder", "it is no regular file"},
 		{73, "--trace no/where.jsonl", "cannot write there"},
 	} {
-		args := append([]string{"run", "-a", "ricart-agrawala-robust", "-n", "3", "--requests", "3", "--set", "bound=1s"}, strings.Fields(c.args)...)
+		args := append(words("run -a ricart-agrawala-robust -n 3 --requests 3 --set bound=1s"), words(c.args)...)
 		for i, a := range args {
 			args[i] = strings.Replace(a, "kill@2@", "kill 2 @", 1)
 		}
@@ -250,7 +255,7 @@ func TestTraceRefuses(t *testing.T) {
 		{65, "-f bad.jsonl", "bad.jsonl:3: not an event"},
 		{65, "-f p.txt", `p.txt:4: "nothing" is no property; there are mutual exclusion`},
 		{65, "-f q.txt", `q.txt:4: "x" is not a seed`},
-		{66, "-f none.jsonl", "no such file"},
+		{66, "-f none.jsonl", "there is no file none.jsonl"},
 		{66, "-f .", "is a directory"},
 		{73, "-f r.jsonl --out no/where", "--out no/where: cannot write"},
 	} {

@@ -10,7 +10,7 @@ func (p *program) schemaCommand() *cli.Command {
 	return &cli.Command{
 		Name:        "schema",
 		Usage:       "the JSON Schema of a result, as docs/result.schema.json has it",
-		Description: "Prints what «dmebench run --json» prints as a JSON Schema: every key, its type and its meaning.",
+		Description: "Prints what 'dmebench run --json' prints as a JSON Schema: every key, its type and its meaning.",
 		Action: func(*cli.Context) error {
 			b, err := schema.JSON()
 			if err != nil {

@@ -36,6 +36,7 @@ func (p *program) sweepCommand() *cli.Command {
 			&cli.BoolFlag{Name: "fresh", Usage: "start over although there are results of this file"},
 			&cli.BoolFlag{Name: "dry-run", Usage: "print the plan and start nothing"},
 			forceFlag(),
+			entriesFlag(),
 			quietFlag(),
 		}, placementFlags(), credentialFlags()),
 		Action: p.sweep,
@@ -66,6 +67,9 @@ func (p *program) sweep(c *cli.Context) error {
 			}
 		}
 	}
+	if err := checkEntries(c, hosts != nil); err != nil {
+		return err
+	}
 	files := newFiles()
 	var work *agentsWork
 	if simulated(file) && !c.Bool("dry-run") {
@@ -84,7 +88,7 @@ func (p *program) sweep(c *cli.Context) error {
 			return p.fits(s, files.read, c.Bool("force") || c.Bool("dry-run") || hosts != nil)
 		},
 		Run: func(ctx context.Context, job *run.Job, keep func(*result.Result) error) (*result.Result, error) {
-			opt, err := hosts.options(job, coordinator.Options{Files: files.all(), Save: keep})
+			opt, err := hosts.options(job, coordinator.Options{Files: files.all(), Save: keep, Entries: c.Bool("entries")})
 			if err != nil {
 				return nil, err
 			}

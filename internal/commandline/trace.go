@@ -72,8 +72,9 @@ func (p *program) trace(c *cli.Context) error {
 	}
 	f, err := os.Open(c.String("file"))
 	if errors.Is(err, fs.ErrNotExist) {
-		return failWith(exit.NoInput, fmt.Errorf("there is no file %s, and no scenario of that name%s; 'dmebench list scenarios' shows what there is",
-			c.String("file"), p.nearScenario(c.String("file"))))
+		name := c.String("file")
+		return failWith(exit.NoInput, fmt.Errorf("there is no file %s, and no scenario of that name%s; "+
+			"'dmebench list scenarios' shows what there is", name, p.nearScenario(name)))
 	}
 	if err != nil {
 		return failWith(exit.NoInput, err)
@@ -158,6 +159,7 @@ func (p *program) traceRecording(c *cli.Context, in io.Reader) error {
 			firstEvents)
 		r.Caption = append(r.Caption, "The recording goes on.")
 	}
+	h.Whole = h.Whole && !r.More && !part.To.Given() // as far as is shown
 	return p.showTrace(c, shown{format: c.String("format"), header: h, events: r.Events, diagram: r.Diagram})
 }
 

@@ -149,12 +149,8 @@ func (p *program) validate(c *cli.Context) error {
 // printVerdicts prints a line for each claim: short ones to a terminal, with what does
 // not hold at the end, and whole ones in the order of the algorithms to a file or a pipe.
 func (p *program) printVerdicts(d *claims.Document, verbose bool) error {
-	out := p.stdout
-	if wrapped, ok := out.(*output); ok {
-		out = wrapped.Writer
-	}
-	if terminal.Is(out) {
-		return report.ValidationOnTerminal(p.stdout, d, terminal.Of(out), verbose)
+	if style := p.printed(); style != (terminal.Style{}) {
+		return report.ValidationOnTerminal(p.stdout, d, style, verbose)
 	}
 	return report.ValidationLines(p.stdout, d)
 }

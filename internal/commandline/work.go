@@ -23,7 +23,7 @@ import (
 func workFlags(what string) []cli.Flag {
 	return append([]cli.Flag{
 		agentsFlag("NATS server at `URL`, with JetStream, at which agents on other hosts are: they do " + what +
-			", with the same outcome; see «dmebench agent --help»"),
+			", with the same outcome; see 'dmebench agent --help'"),
 	}, credentialFlags()...)
 }
 

@@ -18,6 +18,7 @@ import (
 
 	"dmebench/internal/clock"
 	"dmebench/internal/control"
+	"dmebench/internal/entrylog"
 	"dmebench/internal/eventlog"
 	"dmebench/internal/host"
 	"dmebench/internal/interrupt"
@@ -65,6 +66,9 @@ type Options struct {
 	// called with them where the run ended so that its workers could tell.
 	Record   int
 	Recorded func(eventlog.Kept)
+
+	// Entries keeps the record of each critical section beside the result.
+	Entries bool
 
 	// Save is called with the result before the workers are ended, so that
 	// nothing that goes wrong then can lose it.
@@ -216,6 +220,12 @@ func (c *coordinator) live(ctx context.Context) (*result.Result, error) {
 	c.shared.finish(after, &o)
 	o.Warnings = append(o.Warnings, c.warnings...)
 	result := c.result(after, o, err)
+	if c.opt.Entries {
+		var failed error
+		if result.Sections, failed = entrylog.Pack(o.Entries, o.Start, o.Dropped); failed != nil {
+			return result, failed
+		}
+	}
 	if c.opt.Save != nil {
 		if err := c.opt.Save(result); err != nil {
 			return result, err

@@ -89,6 +89,9 @@ func (f File) expand(opt Options) (*Plan, error) {
 			return b, err
 		},
 	}
+	for _, e := range f.Algorithms {
+		p.noteProgram(e)
+	}
 	configs := r.configurations()
 	if err := r.err(); err != nil {
 		return nil, err

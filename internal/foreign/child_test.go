@@ -206,6 +206,7 @@ time.sleep(60)
 	x.Deliver(3, []byte("LATE"), []byte(`{"type":"LATE","a":[1]}`))
 	f.until(t, "the second entry", entered(2))
 	f.Do(x.release)
+	time.Sleep(20 * x.Settle) // in which it says nothing
 	f.mu.Lock()
 	if !f.busy {
 		t.Error("idle, while a release is not answered")
@@ -218,6 +219,17 @@ time.sleep(60)
 		t.Errorf("seen:\n%s\nwant:\n%s", seen, want)
 	}
 	f.until(t, "its standard error", func() bool { return stderr.String() == "n2: here I am\n" })
+}
+
+// An answer to an earlier request is none to this one.
+func TestEntryForAnotherRequest(t *testing.T) {
+	f := newFake()
+	x, _ := start(t, f, ready+"b = get()[\"body\"]\nsay(\"c2\", type=\"entered\", in_reply_to=b[\"msg_id\"] - 1)\ntime.sleep(60)", nil)
+	x.Begin()
+	f.Do(x.request)
+	if err := <-f.failure; !strings.Contains(err.Error(), "no request of its own is pending") || f.seen() != "unasked" {
+		t.Errorf("%v; seen: %s", err, f.seen())
+	}
 }
 
 func TestNodeThatDoesNotAnswerRelease(t *testing.T) {
@@ -307,6 +319,22 @@ func TestFramesAreReadAsWritten(t *testing.T) {
 	}
 	if got := tidy(strings.Repeat("é", 100)); len(got) > maxType+len("…") || !strings.HasSuffix(got, "é…") {
 		t.Errorf("a long type is cut to %q", got)
+	}
+}
+
+func TestBodiesAreRecorded(t *testing.T) {
+	for body, want := range map[string][2]string{
+		`{"type":"TOKEN","queue": [1, "n2"], "a b":{"x": null}}`: {"TOKEN", `queue=[1,"n2"] a b={"x":null}`},
+		`{}`:             {"(no type)", ""},
+		`{"n": 1234567}`: {"(no type)", "n=1234567"},
+	} {
+		if kind, rest := Describe(Pack([]byte(body))); kind != want[0] || rest != want[1] {
+			t.Errorf("%s: %q %q, want %q", body, kind, rest, want)
+		}
+	}
+	long := []byte(`{"filling":"` + strings.Repeat("x", 1000) + `"}`)
+	if _, rest := Describe(Pack(long)); len(rest) > excerptBytes+len("…") || !strings.HasSuffix(rest, "x…") {
+		t.Errorf("a long body is cut to %q", rest)
 	}
 }
 

@@ -1,6 +1,7 @@
 package house
 
 import (
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -12,7 +13,11 @@ import (
 )
 
 func TestArchitecture(t *testing.T) {
-	m, err := load(os.DirFS("../.."), "dmebench")
+	name, err := moduleName("../../go.mod") // which whoever hosts it may change: scripts/rename-module.sh
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := load(os.DirFS("../.."), name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,6 +31,20 @@ func TestArchitecture(t *testing.T) {
 	for _, v := range violations(m) {
 		t.Error(v)
 	}
+}
+
+// moduleName reads the path of a module from its go.mod.
+func moduleName(file string) (string, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return "", err
+	}
+	first, _, _ := strings.Cut(string(text), "\n")
+	name, ok := strings.CutPrefix(first, "module ")
+	if !ok {
+		return "", fmt.Errorf("%s: the first line names no module", file)
+	}
+	return name, nil
 }
 
 // Each archive of testdata is a module. Lines of its comment that begin with

@@ -118,7 +118,7 @@ var importers = map[string][]string{
 	"internal/ping":        {"internal/commandline"}, // measures networks, and is no part of one
 	"internal/coordinator": {"internal/commandline"},
 	"internal/validate":    {"internal/commandline"},
-	"internal/experiment":  {"internal/commandline"},
+	"internal/experiment":  {"internal/commandline", "internal/advise"},
 	"internal/worker":      {"internal/commandline", "internal/host"},
 	"internal/host":        {"internal/commandline", "internal/coordinator", "internal/agent"},
 	"internal/agent":       {"internal/commandline"},

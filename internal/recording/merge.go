@@ -22,6 +22,10 @@ type Logs struct {
 	Slack     time.Duration // by how much the times of two streams may be apart
 	FromFirst bool          // times count from the first event
 	Repeats   bool          // links may deliver a message more than once
+
+	// Describe returns the kind of a message, and the rest of it as a person reads it;
+	// nil for what the algorithm says.
+	Describe func(m *dme.Message) (kind, rest string)
 }
 
 // Merge yields the events of several logs in one order that agrees with causality.
@@ -170,7 +174,11 @@ func (m *merger) event(r eventlog.Record) (Event, error) {
 		if err != nil {
 			return e, fmt.Errorf("recording: a message of node %d: %w", r.Node, err)
 		}
-		e.Kind, e.Message = described(m.Algorithm, &msg)
+		if m.Describe != nil {
+			e.Kind, e.Message = m.Describe(&msg)
+		} else {
+			e.Kind, e.Message = described(m.Algorithm, &msg)
+		}
 		if r.What == noderun.Sends {
 			m.sent++
 			e.ID = m.sent

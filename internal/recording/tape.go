@@ -99,16 +99,22 @@ func (t *Tape) Watch(id dme.NodeID, n dme.Node) {
 }
 
 // Changed notes, at the last step, which variables of its node the step has
-// changed. Numbers that only count are left out.
+// changed: queues, sets, nodes and stamps first, then what is true or false. Numbers,
+// which most often count, are left out.
 func (t *Tape) Changed(id dme.NodeID, n dme.Node) {
 	before, now := t.states[id], dme.Variables(n)
 	t.states[id] = now
-	var parts []string
+	var parts, flags []string
 	for i, v := range now {
-		if !v.Number && (i >= len(before) || before[i] != v) {
-			parts = append(parts, v.Name+"="+v.Value)
+		switch text := v.Name + "=" + v.Value; {
+		case v.Number || i < len(before) && before[i] == v:
+		case v.Value == "true" || v.Value == "false":
+			flags = append(flags, text)
+		default:
+			parts = append(parts, text)
 		}
 	}
+	parts = append(parts, flags...)
 	for i := len(t.Events) - 1; i >= 0 && parts != nil; i-- {
 		if e := &t.Events[i]; e.Node == id && e.Begins() {
 			e.State = strings.Join(parts, "  ")

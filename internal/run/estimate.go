@@ -19,7 +19,8 @@ import (
 // anything is started. What grows in the course of a run, such as queues that
 // nobody serves, is not in it.
 type Estimate struct {
-	what string // is run, for errors
+	what  string // is run, for errors
+	nodes int
 
 	Workers     int    // processes beside this one; 0 in a simulation
 	Threads     uint64 // of all processes
@@ -39,7 +40,7 @@ const (
 	perWorker      = 4       // descriptors of the coordinator: two pipes, the process, the control plane
 	socketMemory   = 4 << 10
 
-	interpreterMemory = 16 << 20 // of a node in another language: twice a Python interpreter, a third of a Node.js
+	interpreterMemory = 16 << 20 // of a node in another language: of its own, a Python interpreter takes 9 MiB and Node.js 30
 
 	simulatedNode  = 1200
 	simulatedEntry = 100
@@ -59,7 +60,7 @@ func EstimateOf(s result.Spec, c Catalog, readFile func(string) ([]byte, error))
 	if err != nil {
 		return Estimate{}
 	}
-	e := Estimate{what: fmt.Sprintf("%s on %d nodes over %s", j.Algorithm.Name, j.Spec.Nodes, j.Network.Name)}
+	e := Estimate{what: fmt.Sprintf("%s on %d nodes over %s", j.Algorithm.Name, j.Spec.Nodes, j.Network.Name), nodes: j.Spec.Nodes}
 	if j.Algorithm.CheckNodes(j.Spec.Nodes, j.Options) != nil {
 		return Estimate{}
 	}
@@ -286,6 +287,26 @@ func (e Estimate) Check(l environment.Limits) error {
 // these the estimate is good, and a process that cannot have one is ended by the
 // Go runtime on the spot, with all its stacks: such a run tells nothing.
 func (e Estimate) Hopeless(l environment.Limits) bool { return e.Threads > l.Threads.Left }
+
+// throng is how many processes for each processor are more than anybody means to
+// start: they would keep the host busy for long before the first of them enters.
+const throng = 500
+
+// CheckProcesses refuses a run of more processes than so many processors can be
+// expected to carry, whatever memory there is.
+func (e Estimate) CheckProcesses(processors int) error {
+	most := throng * processors
+	if e.Workers <= most {
+		return nil
+	}
+	return fmt.Errorf("%w: %s needs %d processes, more than %d for each of %d processors; "+
+		"choose fewer nodes, more of them in a process (--nodes-per-worker %d), --transport sim, or go on with --force",
+		ErrTooLarge, e.what, e.Workers, throng, processors, e.nodesPerWorker(most))
+}
+
+// nodesPerWorker is how many nodes a process would need for there to be at most so
+// many processes.
+func (e Estimate) nodesPerWorker(most int) int { return (e.nodes + most - 1) / most }
 
 // crowd is how many processes for each processor are worth a word.
 const crowd = 100

@@ -150,3 +150,17 @@ func TestRoom(t *testing.T) {
 		t.Error("too much is not enough")
 	}
 }
+
+// More processes than processors can be expected to carry are refused, whatever
+// memory there is, with a number of nodes for each that would do.
+func TestTooManyProcesses(t *testing.T) {
+	e := Estimate{what: "plain on 100000 nodes over tcp", nodes: 100000, Workers: 100000}
+	err := e.CheckProcesses(2)
+	if !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), "100000 processes, more than 500 for each of 2 processors") ||
+		!strings.Contains(err.Error(), "--nodes-per-worker 100)") {
+		t.Error(err)
+	}
+	if e.Workers = 1000; e.CheckProcesses(2) != nil || e.CheckProcesses(1) == nil {
+		t.Errorf("%v, %v", e.CheckProcesses(2), e.CheckProcesses(1))
+	}
+}

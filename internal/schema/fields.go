@@ -69,6 +69,10 @@ func fields(t reflect.Type, prefix string, named map[reflect.Type]string) []Fiel
 		if !f.IsExported() || name == "-" {
 			continue
 		}
+		if f.Anonymous && name == "" { // its keys are the object's own
+			all = append(all, fields(f.Type, prefix, named)...)
+			continue
+		}
 		kind, object := kindOf(f.Type, named)
 		if strings.Contains(options, "omitempty") {
 			kind = strings.TrimSuffix(kind, " or null") + ", or absent"

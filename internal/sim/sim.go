@@ -41,6 +41,7 @@ import (
 	"context"
 	"fmt"
 
+	"dmebench/internal/entrylog"
 	"dmebench/internal/eventlog"
 	"dmebench/internal/live"
 	"dmebench/internal/measure"
@@ -62,6 +63,9 @@ type Options struct {
 	// end; nil where none are wanted. The result is the same, byte for byte.
 	Record   int
 	Recorded func(eventlog.Kept)
+
+	// Entries keeps the record of each critical section beside the result.
+	Entries bool
 }
 
 // Run carries out a job whose network is the simulated one. The result's status
@@ -77,7 +81,13 @@ func RunWith(ctx context.Context, job *run.Job, opt Options) (*result.Result, er
 	if err != nil {
 		return nil, err
 	}
-	return measure.Result(o), nil
+	r := measure.Result(o)
+	if opt.Entries {
+		if r.Sections, err = entrylog.Pack(o.Entries, o.Start, o.Dropped); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
 }
 
 // observe carries out the job and returns what there was to see.

@@ -13,12 +13,13 @@ package spacetime
 // is before the first step.
 type Diagram struct {
 	Title    string
-	Caption  []string // lines below the drawing, such as a verdict
-	Lanes    []string // the names of the nodes
-	Ends     []string // by lane: how it stands at the end; may be shorter
-	First    int      // the first row to be shown; 0 or 1: all
-	Last     int      // the last one
-	Times    []string // by row, from the first: shown in the place of its number; may be shorter
+	Caption  []string   // lines below the drawing, such as a verdict
+	Lanes    []string   // the names of the nodes
+	Ends     []string   // by lane: how it stands at the end; may be shorter
+	States   [][]string // by lane: its variables at the end; may be shorter
+	First    int        // the first row to be shown; 0 or 1: all
+	Last     int        // the last one
+	Times    []string   // by row, from the first: shown in the place of its number; may be shorter
 	Messages []Message
 	Sections []Section
 	Absences []Section // while a node is no part of the system

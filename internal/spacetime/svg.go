@@ -25,6 +25,8 @@ const (
 	titleLetter   = 10.8
 	captionLetter = 8.7
 	captionHeight = 22
+	noteHeight    = 14
+	noteLetter    = 6.1
 	legendLetter  = 6.9
 )
 
@@ -49,6 +51,8 @@ text { font-family: "DejaVu Sans", Verdana, Arial, sans-serif; font-size: 13px; 
 .cross { stroke: #b00020; stroke-width: 2.6; }
 `
 
+const noteStyle = ".note { font-size: 11px; fill: #6a4a00; }\n"
+
 // drawing is an SVG under construction.
 type drawing struct {
 	*Diagram
@@ -59,7 +63,9 @@ type drawing struct {
 	first   int
 	lift    float64    // nothing happens in the first row: it takes less room
 	bottom  float64    // of the lifelines
+	foot0   float64    // where the foot begins
 	caption [][]string // the lines of each
+	noted   []int      // by row: how many rows before it have a note
 }
 
 // SVG returns the drawing as an SVG document.
@@ -82,15 +88,27 @@ func (d *Diagram) SVG() []byte {
 	}
 	label := letter * float64(longest)
 	g.lane = min(laneMax, max(laneMin, label+44))
-	g.outer = max(g.lane/2, label+24)
+	if len(d.Notes) > 0 || len(d.States) > 0 {
+		g.lane = max(g.lane, laneNoted)
+	}
+	g.outer = max(g.lane/2, label+24, g.outerNotes())
+	g.countNotes()
 	g.bottom = g.y(d.Last) + 24
+	if g.notedAt(d.Last) {
+		g.bottom += noteHeight
+	}
 	width := max(minWidth, g.right()+margin, 2*margin+titleLetter*float64(utf8.RuneCountInString(d.Title)))
 	for _, line := range d.Caption {
 		g.caption = append(g.caption, wrap(line, int((width-2*margin)/captionLetter)))
 	}
-	height := g.bottom + captionHeight*float64(len(slices.Concat(g.caption...))) + 82
+	g.foot0 = g.bottom + g.statesHeight()
+	height := g.foot0 + captionHeight*float64(len(slices.Concat(g.caption...))) + 82
 	g.f(`<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f" role="img">`, width, height, width, height)
-	g.f(`<title>%s</title><style>%s</style>`, escape(d.Title), style)
+	styles := style
+	if len(d.Notes) > 0 || len(d.States) > 0 {
+		styles += noteStyle
+	}
+	g.f(`<title>%s</title><style>%s</style>`, escape(d.Title), styles)
 	g.f(`<defs><marker id="head" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="8" markerHeight="8" orient="auto">` +
 		`<path d="M0 0.6 L10 5 L0 9.4 z" fill="#14406b"/></marker>` +
 		`<pattern id="hatch" width="7" height="7" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">` +
@@ -109,6 +127,8 @@ func (d *Diagram) SVG() []byte {
 	for _, m := range d.Messages {
 		g.label(m) // above all lines
 	}
+	g.notes()
+	g.states()
 	g.foot()
 	g.WriteString("</svg>\n")
 	return g.Bytes()
@@ -122,7 +142,9 @@ func (g *drawing) f(format string, args ...any) {
 
 func (g *drawing) x(lane int) float64 { return g.gutter + g.outer + float64(lane)*g.lane }
 func (g *drawing) right() float64     { return g.x(len(g.Lanes)-1) + g.outer }
-func (g *drawing) y(row int) float64  { return top + float64(row-g.first)*rowHeight - g.lift }
+func (g *drawing) y(row int) float64 {
+	return top + float64(row-g.first)*rowHeight - g.lift + g.noteRoom(row)
+}
 
 // shown reports whether a row is part of the picture.
 func (g *drawing) shown(row int) bool { return (row > g.first || g.first == 0) && row <= g.Last }
@@ -131,7 +153,11 @@ func (g *drawing) grid() {
 	right := g.right()
 	for row := g.first + 1; row <= g.Last; row++ {
 		if slices.Contains(g.Bad, row) {
-			g.f(`<rect class="badrow" x="%d" y="%.1f" width="%.1f" height="%d"/>`, 12, g.y(row)-rowHeight/2, right-12, rowHeight)
+			height := rowHeight
+			if g.notedAt(row) {
+				height += noteHeight
+			}
+			g.f(`<rect class="badrow" x="%d" y="%.1f" width="%.1f" height="%d"/>`, 12, g.y(row)-rowHeight/2, right-12, height)
 		}
 		number := strconv.Itoa(row)
 		if row <= len(g.Times) {
@@ -258,7 +284,7 @@ func (g *drawing) point(p Point) {
 
 // foot writes the caption and the legend.
 func (g *drawing) foot() {
-	y := g.bottom + 46
+	y := g.foot0 + 46
 	for i, lines := range g.caption {
 		class := "caption"
 		if i == 0 && len(g.Bad) > 0 {
@@ -282,6 +308,10 @@ func (g *drawing) foot() {
 	if slices.ContainsFunc(g.Sections, func(s Section) bool { return s.Bad }) {
 		g.f(`<rect class="section bad" x="%.1f" y="%.1f" width="%d" height="16" rx="3"/>`, x, y-8, boxWidth)
 		entry("with another")
+	}
+	if len(g.Notes) > 0 {
+		g.f(`<text class="note" x="%.1f" y="%.1f">a=b</text>`, x, y+4)
+		entry("what changes there")
 	}
 	if slices.ContainsFunc(g.Messages, func(m Message) bool { return m.Fate == OnTheWay }) {
 		g.f(`<line class="message onway" x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f"/><circle class="mark" cx="%.1f" cy="%.1f" r="3.2"/>`,

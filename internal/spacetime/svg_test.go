@@ -27,6 +27,8 @@ func example() *Diagram {
 			{Lane: 0, Row: 1, Mark: Request, Label: "read"}, {Lane: 0, Row: 6, Mark: Exit},
 			{Lane: 1, Row: 7, Mark: Timer, Label: "timer 1"}, {Lane: 2, Row: 7, Label: "stop"},
 		},
+		Notes:  []Note{{Lane: 0, Row: 4, Text: "queue=[3 2]"}, {Lane: 2, Row: 5, Text: "deferred={1} " + strings.Repeat("long ", 30)}},
+		States: [][]string{{"queue=[3]", "holder=2"}, nil, {"queue=[1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25]"}},
 	}
 }
 
@@ -81,6 +83,7 @@ func TestEverythingIsInThePicture(t *testing.T) {
 	all := elements(t, svg)
 	width, height := number(t, all[0], "width"), number(t, all[0], "height")
 	count := map[string]int{}
+	notes := map[string]float64{}
 	rows := map[string]float64{} // the label in each row may meet no other
 	for _, e := range all {
 		count[e.name+" "+e.attr["class"]]++
@@ -89,6 +92,9 @@ func TestEverythingIsInThePicture(t *testing.T) {
 		}
 		x, y := number(t, e, "x"), number(t, e, "y")
 		length := letter * float64(utf8.RuneCountInString(e.text))
+		if strings.Contains(e.attr["class"], "note") {
+			length *= noteLetter / letter
+		}
 		left, right := x, x+length
 		switch e.attr["text-anchor"] {
 		case "end":
@@ -98,6 +104,9 @@ func TestEverythingIsInThePicture(t *testing.T) {
 		}
 		if left < 0 || right > width || y < 0 || y > height {
 			t.Errorf("%q at %v to %v, %v is outside of %v by %v", e.text, left, right, y, width, height)
+		}
+		if e.attr["class"] == "label note" {
+			notes[e.text] = y
 		}
 		if e.attr["class"] == "label" {
 			rows[e.text] = y
@@ -113,10 +122,13 @@ func TestEverythingIsInThePicture(t *testing.T) {
 	}
 	text := string(svg)
 	for _, want := range []string{"REQUEST", "REPLY", "RELINQUISH lost", "waits", "two nodes are in the critical section",
-		"Two &amp; &lt;three&gt;", "timer 1", "stop", "read"} {
+		"Two &amp; &lt;three&gt;", "timer 1", "stop", "read", ">queue=[3 2]<", ">deferred={1} long long", "…<", ">holder=2<", ">queue=[1 2"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not there", want)
 		}
+	}
+	if from, to := rows["REPLY"], notes["queue=[3 2]"]; to <= from || to > from+rowHeight {
+		t.Errorf("what changes with REPLY, at %v, stands at %v", from, to)
 	}
 	if rows["REPLY"] <= rows["REQUEST"] {
 		t.Errorf("time does not go downwards: %v", rows)

@@ -155,12 +155,18 @@ func claimsOf(a *dme.Algorithm) []dme.Claim {
 	return append(all, a.Claims...)
 }
 
-// claimIDs lists the IDs of all claims.
+// claimIDs lists the IDs of all claims, and what they begin with before a slash.
 func (o *Options) claimIDs() []string {
 	var ids []string
 	for _, a := range o.Catalog {
 		for _, c := range claimsOf(a) {
-			ids = append(ids, a.ClaimID(c))
+			id := a.ClaimID(c)
+			for i, r := range id {
+				if r == '/' && !slices.Contains(ids, id[:i]) {
+					ids = append(ids, id[:i])
+				}
+			}
+			ids = append(ids, id)
 		}
 	}
 	return ids

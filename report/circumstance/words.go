@@ -96,6 +96,28 @@ func Title(e *result.Experiment, runs []result.Run, hosts string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), Separator)
 }
 
+// Common returns the parts that all titles have. There is one title at least.
+func Common(titles []string) string {
+	return strings.Join(slices.DeleteFunc(strings.Split(titles[0], Separator), func(part string) bool {
+		return !shared(titles, part)
+	}), Separator)
+}
+
+// Differing returns of each title the parts that not all have.
+func Differing(titles []string) []string {
+	var all []string
+	for _, title := range titles {
+		parts := slices.DeleteFunc(strings.Split(title, Separator), func(part string) bool { return shared(titles, part) })
+		all = append(all, strings.Join(parts, Separator))
+	}
+	return all
+}
+
+// shared reports whether all titles have a part.
+func shared(titles []string, part string) bool {
+	return !slices.ContainsFunc(titles, func(title string) bool { return !slices.Contains(strings.Split(title, Separator), part) })
+}
+
 // List writes a list as a sentence does: "3, 7 and 13".
 func List(parts []string) string {
 	last := len(parts) - 1

@@ -147,15 +147,10 @@ func columnsOf(set *result.Set, dimension string) (names []string, rows []*colum
 		row := at[place{label, rest}]
 		if row == nil {
 			row = &columnRow{groups: make(map[string]*group)}
-			row.Label, row.Settings = label, make(map[string]string)
+			row.Label, row.Settings = label, rest.Settings()
 			row.Title = title(experiment, r, dimension, requests[where(r)])
 			if dimension != "nodes" {
 				row.Nodes = r.Result.Nodes
-			}
-			for _, d := range result.Dimensions() {
-				if value := rest.Get(d); value != "" {
-					row.Settings[d] = value
-				}
 			}
 			at[place{label, rest}] = row
 			rows = append(rows, row)

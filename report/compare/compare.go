@@ -180,16 +180,11 @@ func (o Options) Check() ([]result.Metric, error) {
 	if names == nil {
 		names = DefaultMetrics()
 	}
-	var known []string
-	for _, m := range result.Metrics() {
-		known = append(known, m.Name)
-	}
 	var metrics []result.Metric
 	for _, name := range names {
-		found, _ := suggest.Find(name, known)
-		m, ok := result.LookupMetric(found)
-		if !ok {
-			return nil, suggest.Unknown("metric", name, known, suggest.All(known))
+		m, err := result.FindMetric(name)
+		if err != nil {
+			return nil, err
 		}
 		metrics = append(metrics, m)
 	}

@@ -338,7 +338,7 @@ func TestOptionsAreChecked(t *testing.T) {
 		{compare.Options{Alpha: -1}, "between 0 and 1"},
 		{compare.Options{Alpha: 1}, "between 0 and 1"},
 		{compare.Options{Alpha: math.NaN()}, "between 0 and 1"},
-		{compare.Options{Metrics: []string{"speed"}}, "there are messages_per_cs"},
+		{compare.Options{Metrics: []string{"speed"}}, "there are bypass, jain, messages"},
 		{compare.Options{Across: []string{"colour"}}, "there are algorithm, set"},
 	} {
 		if _, err := compare.Compare(x, y, c.opt); err == nil || !strings.Contains(err.Error(), c.says) {

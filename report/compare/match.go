@@ -99,14 +99,10 @@ func match(a, b *result.Set, across []string) (pairs []pair, onlyA, onlyB []Cell
 
 // cell is what is matched of a group.
 func (g *group) cell(across []string) Cell {
-	c := Cell{Label: g.label, Settings: make(map[string]string), key: g.key.Without(across...)}
+	key := g.key.Without(across...)
+	c := Cell{Label: g.label, Settings: key.Settings(), key: key}
 	if !slices.Contains(across, "nodes") {
 		c.nodes = g.nodes
-	}
-	for _, d := range result.Dimensions() {
-		if value := c.key.Get(d); value != "" {
-			c.Settings[d] = value
-		}
 	}
 	return c
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"dmebench/report"
+	"dmebench/report/columns"
 	"dmebench/result"
 )
 
@@ -37,16 +38,11 @@ func CSV(results *result.Set) ([]File, error) {
 // identity is the columns that say which run a row is of, the first ones of a table.
 // The late dimensions are its last ones.
 func identity() []string {
-	return slices.Concat([]string{"label"}, early(), []string{"repetition", "seed"})
-}
-
-// early is all dimensions but the late ones.
-func early() []string {
-	return slices.DeleteFunc(result.Dimensions(), func(name string) bool { return name == "resource" || name == "hosts" })
+	return columns.Header(slices.Concat([]string{"label"}, columns.Early(), []string{"repetition", "seed"})...)
 }
 
 func identify(r result.Run) []string {
-	row := append([]string{r.Label}, dimensions(r, early())...)
+	row := append([]string{r.Label}, dimensions(r, columns.Early())...)
 	return append(row, strconv.Itoa(r.Repetition+1), strconv.FormatUint(r.Result.Seed, 10))
 }
 
@@ -60,17 +56,17 @@ func dimensions(r result.Run, names []string) []string {
 }
 
 func runsTable(runs []result.Run) [][]string {
-	header := append(identity(), "status", "requests_made", "entries", "violations", "pending", "warnings")
+	header := append(identity(), columns.Header("status", "requests_made", "entries", "violations", "pending", "warnings")...)
 	metrics, late := result.MetricsOf(resultsOf(runs)), result.LateDimensions(resultsOf(runs))
 	shared, placed := slices.Contains(late, "resource"), slices.Contains(late, "hosts")
 	for _, m := range metrics {
 		header = append(header, m.Name)
 	}
 	if shared {
-		header = append(header, "lost_updates")
+		header = append(header, columns.Header("lost_updates")...)
 	}
 	if placed {
-		header = append(header, "undecided")
+		header = append(header, columns.Header("undecided")...)
 	}
 	rows := [][]string{append(header, late...)}
 	for _, r := range runs {
@@ -103,7 +99,7 @@ func runsTable(runs []result.Run) [][]string {
 
 func timesTable(runs []result.Run) ([][]string, error) {
 	late := result.LateDimensions(resultsOf(runs))
-	rows := [][]string{slices.Concat(identity(), []string{"quantity", "from_ns", "to_ns", "count"}, late)}
+	rows := [][]string{slices.Concat(identity(), columns.Header("quantity", "from_ns", "to_ns", "count"), late)}
 	for _, r := range runs {
 		if !result.Usable(r.Result) {
 			continue

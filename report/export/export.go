@@ -5,8 +5,9 @@
 // A run that did not end well is in none of them but the table of runs, where
 // its status stands. The same results give the same bytes.
 //
-// A result keeps no record of single critical sections. What comes closest is
-// the distribution of their times, at the resolution of its histogram.
+// A result keeps no record of single critical sections: what comes closest is the
+// distribution of their times, at the resolution of its histogram. Where records were
+// asked for they lie in files beside the results, and [Entries] makes a table of them.
 package export
 
 import (

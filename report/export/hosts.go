@@ -1,9 +1,11 @@
 package export
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
+	"dmebench/report/columns"
 	"dmebench/result"
 )
 
@@ -29,9 +31,9 @@ func lostUpdates(r *result.Result) string {
 // hostsTable has a row for each host of each run.
 func hostsTable(runs []result.Run) [][]string {
 	late := result.LateDimensions(resultsOf(runs))
-	rows := [][]string{append(append(identity(), "status", "host", "address", "labels", "nodes_there",
+	rows := [][]string{slices.Concat(identity(), columns.Header("status", "host", "address", "labels", "nodes_there",
 		"cores", "cores_busy", "cores_busy_workers", "memory_free_bytes",
-		"clock_offset_ns", "clock_bound_ns", "clock_drift_ppm", "clock_set_ns"), late...)}
+		"clock_offset_ns", "clock_bound_ns", "clock_drift_ppm", "clock_set_ns"), late)}
 	for _, r := range runs {
 		if r.Result == nil {
 			continue
@@ -62,8 +64,8 @@ func hostsTable(runs []result.Run) [][]string {
 // linksTable has a row for each link between hosts of each run.
 func linksTable(runs []result.Run) [][]string {
 	late := result.LateDimensions(resultsOf(runs))
-	rows := [][]string{append(append(identity(), "status", "from", "to", "sent", "lost", "rtt_min_ns", "rtt_median_ns", "rtt_p99_ns",
-		"by", "offset_ns", "bound_ns", "drift_ppm"), late...)}
+	rows := [][]string{slices.Concat(identity(), columns.Header("status", "from", "to", "sent", "lost", "rtt_min_ns", "rtt_median_ns",
+		"rtt_p99_ns", "by", "clock_offset_ns", "clock_bound_ns", "clock_drift_ppm"), late)}
 	for _, r := range runs {
 		if r.Result == nil {
 			continue

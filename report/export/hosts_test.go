@@ -128,12 +128,12 @@ func TestHostsAndLinks(t *testing.T) {
 	})
 	has(links[0], map[string]string{
 		"from": "a", "to": "b", "sent": "200", "lost": "2", "rtt_min_ns": "80", "rtt_median_ns": "100", "rtt_p99_ns": "300",
-		"by": "udp", "offset_ns": "50000000", "bound_ns": "41300", "drift_ppm": "-1.5",
+		"by": "udp", "clock_offset_ns": "50000000", "clock_bound_ns": "41300", "clock_drift_ppm": "-1.5",
 	})
 	for _, row := range []map[string]string{rows[0], hosts[0], links[0]} {
 		has(row, map[string]string{"resource": "nats", "hosts": "a, b"})
 	}
-	has(links[1], map[string]string{"lost": "200", "rtt_median_ns": "", "by": "control", "offset_ns": "", "bound_ns": ""})
+	has(links[1], map[string]string{"lost": "200", "rtt_median_ns": "", "by": "control", "clock_offset_ns": "", "clock_bound_ns": ""})
 }
 
 // Runs on different hosts are cells of their own in every format.

@@ -14,7 +14,7 @@ import (
 // fractions of the axis can stand beside one another.
 func (p Panel) xScale(fits func(a, b tickAt) bool) scale {
 	s := scale{label: p.X.Label, unit: units.Plain()}
-	all := newExtent()
+	all, bars := newExtent(), newExtent()
 	var at []float64
 	for _, series := range p.Series {
 		for _, pt := range series.Points {
@@ -22,6 +22,10 @@ func (p Panel) xScale(fits func(a, b tickAt) bool) scale {
 				continue
 			}
 			all.add(pt.X)
+			if pt.hasWidth() {
+				bars.add(pt.Left)
+				bars.add(pt.Right)
+			}
 			if series.Role == Measured || series.Role == Tail || series.Role == Dots {
 				at = append(at, pt.X)
 			}
@@ -41,8 +45,8 @@ func (p Panel) xScale(fits func(a, b tickAt) bool) scale {
 		return placeScale(s, all)
 	case Ranks:
 		return rankScale(s, all, fits)
-	case Times:
-		return timeScale(s, all)
+	case Times, Amounts:
+		return amountScale(s, all, bars, p.X.Kind == Times, fits)
 	case Names:
 		return nameScale(s, p.Names, fits)
 	case Upright:
@@ -104,26 +108,51 @@ func elapsedScale(s scale, all extent) scale {
 	return s
 }
 
-// timeScale is the axis of a time that is measured, of a distribution for example.
-func timeScale(s scale, all extent) scale {
+// amountScale is the axis of a quantity that is measured, of a distribution for
+// example. A linear one begins at zero; bars may stretch it a little.
+func amountScale(s scale, all, bars extent, time bool, fits func(a, b tickAt) bool) scale {
 	s.log = all.min > 0 && all.max/all.min > logFrom
-	typical := all.max
-	if s.log {
-		typical = math.Sqrt(all.min * all.max)
+	if time {
+		typical := all.max
+		if s.log {
+			typical = math.Sqrt(all.min * all.max)
+		}
+		s.unit = units.TimeScale(typical)
+		s.label += " (" + s.unit.Unit + ")"
 	}
-	s.unit = units.TimeScale(typical)
-	s.label += " (" + s.unit.Unit + ")"
 	if s.log {
 		s.label += ", log scale"
-		s.logarithmic(all.min, all.max)
+		low, high := all.min, all.max
+		if bars.positive < low {
+			low = max(bars.positive, low/stretchLog)
+		}
+		s.logarithmic(low, max(high, min(bars.max, high*stretchLog)))
 		return s
 	}
-	low, high := stretched(all, newExtent(), 1)
+	low, high := stretched(all, bars, stretch)
 	if high == low {
 		high = low + s.unit.Divisor
 	}
-	s.linear(low, high, niceStep((high-low)/6/s.unit.Divisor)*s.unit.Divisor)
+	for _, ticks := range []float64{6, 4, 3} {
+		room := s
+		room.linear(low, high, niceStep((high-low)/ticks/s.unit.Divisor)*s.unit.Divisor)
+		if room.labelsFit(fits) {
+			return room
+		}
+	}
+	s.linear(low, high, niceStep((high-low)/2/s.unit.Divisor)*s.unit.Divisor)
 	return s
+}
+
+// labelsFit reports whether the labels of all ticks can stand beside one another.
+func (s scale) labelsFit(fits func(a, b tickAt) bool) bool {
+	for i := 1; i < len(s.ticks); i++ {
+		a, b := s.ticks[i-1], s.ticks[i]
+		if !fits(tickAt{s.fraction(a.Value), a.Label}, tickAt{s.fraction(b.Value), b.Label}) {
+			return false
+		}
+	}
+	return true
 }
 
 // placeScale is an axis of places, with half a place left and right.

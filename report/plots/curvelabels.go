@@ -96,7 +96,7 @@ func (p pen) obstacles() (marks, lines []vg.Point) {
 				joined = false
 				continue
 			}
-			if s.Role == Measured || s.Role == Tail || s.Role == Dots || s.Role == Mark {
+			if s.Role == Measured || s.Role == Tail || s.Role == Dots || s.Role == Mark || s.Role == Spots {
 				marks = append(marks, at)
 			}
 			if pt.hasBar() && s.Role != Layer {

@@ -28,6 +28,7 @@ const (
 	Course               // a quantity over time: a whole line without markers
 	Band                 // the area from Lo to Hi, behind the Course of its style
 	Cut                  // of a Key alone: what reaches beyond the axis
+	Spots                // values of two quantities: markers without a line, with error bars in both directions
 )
 
 // Plain is the style of what belongs to no series, such as a line that all are
@@ -40,6 +41,8 @@ const Plain = -1
 type Point struct {
 	X, Y   float64
 	Lo, Hi float64
+	Left   float64 // with Right, the ends of a horizontal error bar of Spots; both 0 where there is none
+	Right  float64
 	Others []float64 // single values outside of the error bar, each a small ring
 	Note   string    // what a reader sees who points at it; "" where there is nothing to say
 	Gap    bool      // the line is interrupted before this point
@@ -71,6 +74,7 @@ const (
 	Elapsed                 // the abscissa alone: time around a moment, with ticks at round values
 	Upright                 // Names that stand upright, for many
 	Places                  // the abscissa alone: places in an order, with ticks at round ones
+	Amounts                 // the abscissa alone: a measured number, with ticks at round ones; logarithmic like Values
 )
 
 // Axis is one axis of a figure. The unit of Times is added to its label.
@@ -140,6 +144,9 @@ func (s Series) drawable() bool {
 }
 
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
+
+// hasWidth reports whether the point has a horizontal error bar.
+func (p Point) hasWidth() bool { return finite(p.Left) && finite(p.Right) && p.Left != p.Right }
 
 // hasBar reports whether the point has an error bar.
 func (p Point) hasBar() bool { return finite(p.Lo) && finite(p.Hi) }

@@ -54,7 +54,7 @@ func (f Figure) legend(face font.Face, width vg.Length) legend {
 			listed[this] = true
 			e := entry{printable(s.Label), s.line(), s.glyph()}
 			// Over names no line leads from point to point.
-			if s.Role == Dots || p.X.Kind == Names && (s.Role == Measured || s.Role == Tail) {
+			if s.Role == Dots || s.Role == Spots || p.X.Kind == Names && (s.Role == Measured || s.Role == Tail) {
 				e.line = draw.LineStyle{}
 			}
 			series = append(series, e)

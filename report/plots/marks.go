@@ -100,8 +100,8 @@ func (m marks) Plot(c draw.Canvas, p *plot.Plot) {
 		roles []Role
 	}{
 		{n.layer, []Role{Layer}}, {n.lines, []Role{Tail}}, {n.lines, []Role{Curve, Course}}, {n.lines, []Role{Measured}},
-		{n.lines, []Role{Bound}}, {n.lines, []Role{Exact}}, {n.bars, []Role{Measured, Tail, Mark, Dots}},
-		{n.glyphs, []Role{Tail}}, {n.glyphs, []Role{Measured, Mark, Dots}},
+		{n.lines, []Role{Bound}}, {n.lines, []Role{Exact}}, {n.bars, []Role{Measured, Tail, Mark, Dots, Spots}},
+		{n.glyphs, []Role{Tail}}, {n.glyphs, []Role{Measured, Mark, Dots, Spots}},
 	} {
 		for _, s := range m.series {
 			if slices.Contains(step.roles, s.Role) {
@@ -200,16 +200,27 @@ func (p pen) bars(s Series) {
 				to, _ := p.at(s, pt.X, p.y.within(end))
 				p.StrokeLine2(style, from.X, from.Y, to.X, to.Y)
 				if p.y.cuts(end) {
-					p.arrow(s, to, end > p.y.max)
+					p.arrow(s, to, upward(end > p.y.max))
 				} else {
 					p.StrokeLine2(style, to.X-half, to.Y, to.X+half, to.Y)
+				}
+			}
+		}
+		if pt.hasWidth() {
+			for _, end := range []float64{pt.Left, pt.Right} {
+				to, _ := p.at(s, p.x.within(end), p.y.within(pt.Y))
+				p.StrokeLine2(style, from.X, from.Y, to.X, to.Y)
+				if p.x.within(end) == end {
+					p.StrokeLine2(style, to.X, to.Y-half, to.X, to.Y+half)
+				} else {
+					p.arrow(s, to, map[bool]float64{true: 0, false: math.Pi}[end > p.x.max])
 				}
 			}
 		}
 		for _, y := range pt.Others {
 			to, _ := p.at(s, pt.X, p.y.within(y))
 			if p.y.cuts(y) {
-				p.arrow(s, to, y > p.y.max)
+				p.arrow(s, to, upward(y > p.y.max))
 			} else {
 				p.DrawGlyphNoClip(draw.GlyphStyle{Color: style.Color, Radius: 1.5, Shape: marker{hollow: true}}, to)
 			}
@@ -217,12 +228,16 @@ func (p pen) bars(s Series) {
 	}
 }
 
-// arrow marks at an end of the axis that something goes on beyond it.
-func (p pen) arrow(s Series, at vg.Point, up bool) {
-	turn := -math.Pi / 2
+// upward is the direction of an arrow at the upper or the lower end of an axis.
+func upward(up bool) float64 {
 	if up {
-		turn = math.Pi / 2
+		return math.Pi / 2
 	}
+	return -math.Pi / 2
+}
+
+// arrow marks at an end of the axis that something goes on beyond it, that way.
+func (p pen) arrow(s Series, at vg.Point, turn float64) {
 	p.DrawGlyphNoClip(draw.GlyphStyle{Color: hue(s.Style), Radius: 3.2, Shape: marker{outline: regular(3, turn, 1.2)}}, at)
 }
 
@@ -247,6 +262,9 @@ func (m marks) cuts() bool {
 		for _, pt := range s.Points {
 			if !m.x.drawable(pt.X) || !m.y.drawable(pt.Y) {
 				continue
+			}
+			if pt.hasWidth() && (m.x.cuts(pt.Left) || m.x.cuts(pt.Right)) {
+				return true
 			}
 			if pt.hasBar() && pt.Lo != pt.Hi && (m.y.cuts(pt.Lo) || m.y.cuts(pt.Hi)) || slices.ContainsFunc(pt.Others, m.y.cuts) {
 				return true

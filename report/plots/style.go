@@ -91,7 +91,7 @@ func broken(style int) []vg.Length {
 func (s Series) line() draw.LineStyle {
 	c := hue(s.Style)
 	switch s.Role {
-	case Layer, Mark, Dots, Band, Cut:
+	case Layer, Mark, Dots, Spots, Band, Cut:
 		return draw.LineStyle{Color: c} // of width 0: none
 	case Tail:
 		return draw.LineStyle{Color: lighter(c, 0.35), Width: 0.7}
@@ -122,7 +122,7 @@ func (s Series) glyph() draw.GlyphStyle {
 		return draw.GlyphStyle{Color: c, Radius: 6.5, Shape: ring{}}
 	case Cut:
 		return draw.GlyphStyle{Color: c, Radius: 3.2, Shape: marker{outline: regular(3, math.Pi/2, 1.2)}}
-	case Measured:
+	case Measured, Spots:
 		shape.hollow = s.Style/eight%2 == 1
 		return draw.GlyphStyle{Color: c, Radius: 3.4, Shape: shape}
 	case Dots:

@@ -139,5 +139,8 @@ func (col *Column) conclude(entrants []Entrant, cells []Cell, best int) {
 	}
 }
 
+// Estimate summarizes any metric of the entrant, also one that is no column.
+func (e Entrant) Estimate(m result.Metric) stats.Estimate { return cellOf(m, e.runs).estimate }
+
 // Estimate is the summary of the cell's values.
 func (c Cell) Estimate() stats.Estimate { return c.estimate }

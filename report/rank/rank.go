@@ -165,21 +165,13 @@ func (o Options) Check() ([]result.Metric, error) {
 	}
 	var columns []result.Metric
 	for _, name := range names {
-		m, ok := result.LookupMetric(name)
+		m, err := result.FindMetric(name)
 		switch {
-		case !ok || m.Better == result.Neither:
-			var known []string
-			for _, m := range result.Metrics() {
-				if m.Better != result.Neither {
-					known = append(known, m.Name)
-				}
-			}
-			if ok {
-				return nil, fmt.Errorf("metric %q is a condition of a run, and none is better than another; there are %s",
-					name, strings.Join(known, ", "))
-			}
-			return nil, fmt.Errorf("no metric %q; there are %s", name, strings.Join(known, ", "))
-		case slices.ContainsFunc(columns, func(c result.Metric) bool { return c.Name == name }):
+		case err != nil:
+			return nil, err
+		case m.Better == result.Neither:
+			return nil, fmt.Errorf("metric %q is a condition of a run, and none is better than another", name)
+		case slices.ContainsFunc(columns, func(c result.Metric) bool { return c.Name == m.Name }):
 			return nil, fmt.Errorf("metric %q is named twice", name)
 		}
 		columns = append(columns, m)
@@ -303,13 +295,7 @@ func draw(set *result.Set) []draft {
 			first := size[0].Result
 			d := draft{
 				title: title, transport: first.Spec.Transport, workload: first.Spec.Workload, nodes: first.Nodes,
-				settings: make(map[string]string), entrants: []Entrant{}, leftOut: []LeftOut{},
-			}
-			key := keys[first].Without("algorithm", "set")
-			for _, dimension := range result.Dimensions() {
-				if value := key.Get(dimension); value != "" {
-					d.settings[dimension] = value
-				}
+				settings: keys[first].Without("algorithm", "set").Settings(), entrants: []Entrant{}, leftOut: []LeftOut{},
 			}
 			for _, repetitions := range circumstance.Grouped(size, func(r result.Run) string { return r.Label }) {
 				d.enter(repetitions, circumstance.OptionsOf(experiment, repetitions[0]).Algorithm)

@@ -71,6 +71,11 @@ func TestVerdicts(t *testing.T) {
 	violated[2].Result.Status, violated[2].Result.Safety.Violations = result.Violated, 1
 	failed := about("unlucky", 3, 200, 6)
 	failed[0].Result.Status = result.Failed
+	uneven := about("greedy", 3, 900, 6)
+	for i := range uneven {
+		jain := 0.4 + float64(i)/100
+		uneven[i].Result.Fairness.Jain = &jain
+	}
 	for _, x := range []struct {
 		name    string
 		cells   [][]result.Run
@@ -103,6 +108,8 @@ func TestVerdicts(t *testing.T) {
 			[]string{"fast has a throughput of 402.5 CS/s (95% interval 400 to 405); there is no other to compare it with."}},
 		{"violated and failed runs", [][]result.Run{about("slow", 4, 100, 6), violated, failed}, rank.Won, "unlucky",
 			[]string{"unlucky has the highest throughput, 203 CS/s", "careless is left out: 1 of 6 runs ended as violated."}},
+		{"unequal", [][]result.Run{about("slow", 4, 100, 6), uneven}, rank.Won, "greedy",
+			[]string{"greedy serves its nodes unequally, though all ask all the time: Jain's index is 0.425."}},
 		{"none", [][]result.Run{violated}, rank.None, "", []string{"no run ended well. careless is left out"}},
 	} {
 		c := only(t, ranked(t, rank.Options{}, x.cells...))
@@ -239,10 +246,10 @@ func TestOptionsAreEntrants(t *testing.T) {
 func TestWrongOptions(t *testing.T) {
 	for want, opt := range map[string]rank.Options{
 		"alpha 2: must lie between 0 and 1":                   {Alpha: 2},
-		`no metric "beauty"`:                                  {Metrics: []string{"beauty"}},
+		`unknown metric "beauty"`:                             {Metrics: []string{"beauty"}},
 		`metric "t_ns" is a condition of a run`:               {Metrics: []string{"t_ns"}},
 		`metric "throughput_cs_per_s" is named twice`:         {Metrics: []string{result.Throughput, result.Throughput}},
-		`metric "messages_per_cs" is named twice`:             {Metrics: []string{"messages_per_cs", "jain_index", "messages_per_cs"}},
+		`metric "messages_per_cs" is named twice`:             {Metrics: []string{"messages", "jain_index", "messages_per_cs"}},
 		`metric "offered_cs_per_s" is a condition of a run, `: {Metrics: []string{"offered_cs_per_s"}},
 	} {
 		if _, err := rank.Of(&result.Set{}, opt); err == nil || !strings.Contains(err.Error(), want) {

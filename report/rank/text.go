@@ -16,11 +16,14 @@ import (
 // marks of a cell in a table of text.
 var marks = map[Standing]string{First: "*", Level: "~", Unknown: "?", Worse: " ", Absent: " "}
 
-// Legend says what the marks of a table mean.
-func (r *Ranking) Legend() string {
-	return fmt.Sprintf("* best of its column; ~ not distinguishable from it; ? too few repetitions to tell; no mark: worse "+
-		"(Mann-Whitney test, Holm's correction, p ≤ %v). Medians over repetitions ± the larger half of their 95%% interval. "+
-		"msgs/CS: messages per critical section; busiest: those that the busiest node sends and handles.", r.Alpha)
+// Legend says what the marks and the figures of a table mean, in paragraphs.
+func (r *Ranking) Legend() []string {
+	return []string{
+		fmt.Sprintf("* best of its column; ~ not distinguishable from it; ? too few repetitions to tell; no mark: worse "+
+			"(Mann-Whitney test, Holm's correction, p ≤ %v)", r.Alpha),
+		"medians over repetitions ± the larger half of their 95% interval; msgs/CS: messages per critical section; " +
+			"busiest: those that the busiest node sends and handles",
+	}
 }
 
 // WriteText writes all contests for a person: for each what it is, what its tests
@@ -40,7 +43,10 @@ func (r *Ranking) WriteText(w io.Writer, style terminal.Style) error {
 		}
 	}
 	if len(r.Contests) > 0 {
-		fmt.Fprintf(&out, "\n%s\n", style.Wrap(r.Legend(), 0))
+		out.WriteString("\n")
+		for _, paragraph := range r.Legend() {
+			fmt.Fprintln(&out, style.Wrap(paragraph, 0))
+		}
 	}
 	_, err := io.WriteString(w, out.String())
 	return err

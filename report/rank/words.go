@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"dmebench/claims"
 	"dmebench/report/circumstance"
 	"dmebench/report/units"
 	"dmebench/result"
@@ -25,6 +26,7 @@ func (c *Contest) words() string {
 		if messages := c.Column(result.MessagesPerCS); messages >= 0 && messages != by && len(c.Entrants) > 1 {
 			sentences = append(sentences, c.fewest(messages))
 		}
+		sentences = append(sentences, c.uneven()...)
 	case len(c.Entrants) > 0:
 		sentences = append(sentences, "Nothing that could be compared was measured.")
 	default:
@@ -34,6 +36,36 @@ func (c *Contest) words() string {
 		sentences = append(sentences, fmt.Sprintf("%s is left out: %s.", l.Label, l.Reason))
 	}
 	return strings.Join(sentences, " ")
+}
+
+// uneven says who of those that may be best serves its nodes unequally: it is quick for
+// some of them.
+func (c *Contest) uneven() []string {
+	var all []string
+	m, _ := result.LookupMetric(result.JainIndex)
+	for _, e := range c.Entrants {
+		count := 0
+		for _, r := range e.runs {
+			if claims.Uneven(r) {
+				count++
+			}
+		}
+		if 2*count > len(e.runs) && slices.Contains(c.Best, e.Label) {
+			all = append(all, fmt.Sprintf("%s serves its nodes unequally, though all ask all the time: Jain's index is %s.",
+				e.Label, units.Number(e.Estimate(m).Median)))
+		}
+	}
+	return all
+}
+
+// Decides names the metric by which the entrants are ranked, as a sentence has it; ""
+// where nothing was measured.
+func (c *Contest) Decides() string {
+	m, ok := result.LookupMetric(c.By)
+	if !ok {
+		return ""
+	}
+	return phrase(m)
 }
 
 // verdict says of a column what its tests say.
@@ -280,6 +312,9 @@ func (col Column) behind(x labelled) string {
 }
 
 func percent(x float64) string {
+	if x < 0.0005 {
+		return "under 0.1%"
+	}
 	if x < 0.1 {
 		return fmt.Sprintf("%.1f%%", 100*x)
 	}
@@ -306,6 +341,8 @@ func Change(x float64) string {
 	switch {
 	case x >= 1:
 		return "×" + units.Number(math.Round(10*(1+x))/10)
+	case math.Abs(x) < 0.0005:
+		return "under 0.1%"
 	case x < 0:
 		return "−" + percent(-x)
 	}

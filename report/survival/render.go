@@ -46,7 +46,9 @@ func Files(d *Document, style string) ([]File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("survival: %w", err)
 	}
-	return []File{{"survival.json", append(b, '\n')}, {"survival.md", Markdown(d)}, {"survival.html", html.Bytes()}}, nil
+	return []File{
+		{"survival.json", append(b, '\n')}, {"survival.md", Markdown(d)}, {"survival.html", html.Bytes()}, {"survival.csv", d.table()},
+	}, nil
 }
 
 // row is an algorithm with its cells.

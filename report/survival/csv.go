@@ -1,0 +1,42 @@
+package survival
+
+import (
+	"bytes"
+	"encoding/csv"
+	"strconv"
+
+	"dmebench/report/columns"
+)
+
+// table has a row for each algorithm and kind of fault. What is not known is empty.
+func (d *Document) table() []byte {
+	header := []string{"algorithm", "fault", "safe", "live", "runs", "struck", "unsafe", "stopped"}
+	for _, metric := range []string{"recovered_ns", "served_ns", "recovery_messages"} {
+		header = append(header, metric, metric+columns.Low, metric+columns.High)
+	}
+	rows := [][]string{columns.Header(header...)}
+	for _, c := range d.Cells {
+		row := []string{c.Algorithm, c.Fault, string(c.Safe), string(c.Live)}
+		for _, n := range []int{c.Runs, c.Struck, c.Unsafe, c.Stopped} {
+			row = append(row, strconv.Itoa(n))
+		}
+		for _, m := range []*Measure{c.Recovery, c.Served, c.Messages} {
+			if m == nil {
+				row = append(row, "", "", "")
+				continue
+			}
+			row = append(row, present(&m.Median), present(m.Low), present(m.High))
+		}
+		rows = append(rows, row)
+	}
+	var out bytes.Buffer
+	_ = csv.NewWriter(&out).WriteAll(rows) // a bytes.Buffer takes everything
+	return out.Bytes()
+}
+
+func present(x *float64) string {
+	if x == nil {
+		return ""
+	}
+	return strconv.FormatFloat(*x, 'g', -1, 64)
+}
