@@ -64,6 +64,30 @@ func atTerminal(t *testing.T, columns uint16, env []string, args ...string) (cmd
 	return cmd, master
 }
 
+// On a terminal help and lists are as wide as it is, and have colours unless NO_COLOR
+// says otherwise.
+func TestHelpOnTerminals(t *testing.T) {
+	for _, args := range [][]string{
+		{"help"}, {"run", "--help"}, {"sweep", "--help"}, {"export", "--help"}, {"check", "--help"}, {"list"}, {"list", "maekawa"},
+		{"list", "transports"}, {"list", "quorums"}, {"list", "scenarios"}, {"sweep", "-a", "maekawa", "-n", "3", "--dry-run"},
+	} {
+		plain := onTerminal(t, 72, []string{"NO_COLOR=1", "TERM=xterm"}, args...)
+		widest := 0
+		for line := range strings.Lines(plain) {
+			widest = max(widest, utf8.RuneCountInString(strings.TrimSuffix(line, "\n")))
+			if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 72 {
+				t.Errorf("%v: a line of %d characters: %s", args, n, line)
+			}
+		}
+		if strings.Contains(plain, "\x1b[") || widest < 50 {
+			t.Errorf("%v: coloured in spite of NO_COLOR, or narrow:\n%s", args, plain)
+		}
+	}
+	if text := onTerminal(t, 72, []string{"NO_COLOR=", "TERM=xterm"}, "run", "--help"); !strings.Contains(text, "\x1b[1m") {
+		t.Errorf("no colours:\n%s", text)
+	}
+}
+
 // On a terminal, doctor uses its width up to 120 columns, and colours unless NO_COLOR or
 // the terminal's kind says otherwise.
 func TestDoctorOnTerminals(t *testing.T) {

@@ -3,19 +3,15 @@ package commandline
 import (
 	"context"
 	"fmt"
-	"io"
 	"net"
-	"os"
 	"strconv"
 
 	"github.com/urfave/cli/v2"
-	"golang.org/x/term"
 
 	"dmebench/internal/doctor"
 	"dmebench/internal/environment"
 	"dmebench/internal/exit"
 	"dmebench/internal/run"
-	"dmebench/internal/terminal"
 	"dmebench/result"
 )
 
@@ -159,18 +155,10 @@ const (
 
 // style is how texts for people are laid out on standard output.
 func (p *program) style() doctor.Style {
-	var out io.Writer = p.stdout
-	if o, ok := out.(*output); ok {
-		out = o.Writer
+	on := p.printed()
+	s := doctor.Style{Width: plainWidth, Colour: on.Colour}
+	if on.Width > 0 {
+		s.Width = min(on.Width, mostWidth)
 	}
-	s := doctor.Style{Width: plainWidth}
-	if !terminal.Is(out) {
-		return s
-	}
-	if width, _, err := term.GetSize(int(out.(*os.File).Fd())); err == nil && width > 0 {
-		s.Width = min(width, mostWidth)
-	}
-	_, refused := os.LookupEnv("NO_COLOR") // https://no-color.org
-	s.Colour = (!refused || os.Getenv("NO_COLOR") == "") && os.Getenv("TERM") != "dumb"
 	return s
 }

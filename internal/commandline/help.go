@@ -92,8 +92,12 @@ func commandHelp(w *strings.Builder, s terminal.Style, v *invocation) {
 	}
 }
 
-// filled writes a description: paragraphs, which are filled, and lines that
-// begin with spaces, or hold two after another, which stay as they are.
+// inColumns is a line of a description that begins in a column of its own, after
+// spaces or after a word and spaces.
+var inColumns = regexp.MustCompile(`^( *\S+ {2,}| +)(.*)$`)
+
+// filled writes a description: paragraphs, and lines that begin with spaces, or with a
+// word and two spaces, each of which goes on in its column.
 func filled(w *strings.Builder, s terminal.Style, text string) {
 	var lines []string
 	flush := func() {
@@ -103,9 +107,14 @@ func filled(w *strings.Builder, s terminal.Style, text string) {
 		}
 	}
 	for line := range strings.SplitSeq(text, "\n") {
-		if line == "" || strings.Contains(line, "  ") {
+		if m := inColumns.FindStringSubmatch(line); m != nil {
 			flush()
-			w.WriteString(line + "\n")
+			w.WriteString(m[1] + s.Wrap(m[2], utf8.RuneCountInString(m[1])) + "\n")
+			continue
+		}
+		if line == "" {
+			flush()
+			w.WriteString("\n")
 			continue
 		}
 		lines = append(lines, line)

@@ -1,6 +1,7 @@
 package commandline
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -8,6 +9,7 @@ import (
 	"dmebench/dme"
 	"dmebench/internal/run"
 	"dmebench/internal/tables"
+	"dmebench/internal/terminal"
 	"dmebench/transport"
 	"dmebench/workload"
 	"dmebench/workload/fault"
@@ -40,7 +42,7 @@ func (p *program) show(c *cli.Context, list any, t *tables.Table) error {
 	if c.Bool("json") {
 		return printJSON(p.stdout, list)
 	}
-	return t.WriteText(p.stdout)
+	return t.WriteFitted(p.stdout, p.printed().Width)
 }
 
 // option, algorithm, … are the JSON forms of what is listed.
@@ -104,7 +106,29 @@ func (p *program) listAlgorithms(c *cli.Context) error {
 		t.Add(qualified(a.Name, a), string(a.Class), orDash(needs(x.Needs), ", "), orDash(fault.Bears(a), ", "),
 			orDash(values, " "), a.Citation)
 	}
+	if width := p.printed().Width; width > 0 && t.Width() > width && !c.Bool("json") {
+		return p.listBriefly(list, width)
+	}
 	return p.show(c, list, t)
+}
+
+// listBriefly prints what fits a terminal: what a person chooses by.
+func (p *program) listBriefly(list []algorithm, width int) error {
+	t := tables.New("NAME", "CLASS", "NEEDS", "BEARS")
+	for _, x := range list {
+		name := x.Name
+		if x.AsPublished {
+			name += " (wrong)"
+		}
+		t.Add(name, string(x.Class), orDash(needs(x.Needs), ", "), orDash(x.Bears, ", "))
+	}
+	if err := t.WriteFitted(p.stdout, width); err != nil {
+		return err
+	}
+	s := terminal.Style{Width: width}
+	_, err := fmt.Fprintln(p.stdout, "\n"+s.Wrap("'dmebench list NAME' tells more of one. (wrong) marks a text as it was published, "+
+		"which is known to fail.", 0))
+	return err
 }
 
 // algorithmOf returns the JSON form of an algorithm.
@@ -146,7 +170,7 @@ func needs(n dme.Needs) (words []string) {
 }
 
 func orDash(words []string, separator string) string {
-	if words == nil {
+	if len(words) == 0 {
 		return "-"
 	}
 	return strings.Join(words, separator)

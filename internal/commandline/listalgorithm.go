@@ -43,7 +43,8 @@ func (p *program) showAlgorithm(a *dme.Algorithm) error {
 		}
 		fmt.Fprintf(&b, "\n%s\n('dmebench trace --scenario %s --svg FILE' draws it.)\n", text, s.Name)
 	}
-	fmt.Fprintf(&b, "\n'dmebench list --json' has its %d claims, and docs/algorithms.md shows them.\n", len(a.Claims))
+	b.WriteByte('\n')
+	paragraph(&b, style, 0, fmt.Sprintf("'dmebench list --json' has its %d claims, and docs/algorithms.md shows them.", len(a.Claims)))
 	_, err = io.WriteString(p.stdout, b.String())
 	return err
 }

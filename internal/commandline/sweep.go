@@ -100,7 +100,7 @@ func (p *program) sweep(c *cli.Context) error {
 	}
 	switch {
 	case opt.DryRun:
-		opt.Progress = p.stdout
+		opt.Progress, opt.Width = p.stdout, p.printed().Width
 	case !c.Bool("quiet"):
 		opt.Progress, opt.Interactive = p.stderr, terminal.Is(p.stderr)
 	}

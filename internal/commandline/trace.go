@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/urfave/cli/v2"
 
@@ -22,6 +21,7 @@ import (
 	"dmebench/internal/recording"
 	"dmebench/internal/spacetime"
 	"dmebench/internal/suggest"
+	"dmebench/internal/tables"
 	"dmebench/internal/trace"
 )
 
@@ -317,12 +317,9 @@ func (p *program) listScenarios(c *cli.Context) error {
 	for _, x := range all {
 		list = append(list, scenario{x.scenario.Name, x.scenario.Title, x.scenario.Algorithm, x.scenario.Nodes})
 	}
-	if c.Bool("json") {
-		return printJSON(p.stdout, list)
-	}
-	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+	t := new(tables.Table)
 	for _, s := range list {
-		fmt.Fprintf(w, "%s\t%s\n", s.Name, s.Title)
+		t.Add(s.Name, s.Title)
 	}
-	return w.Flush()
+	return p.show(c, list, t)
 }

@@ -164,7 +164,7 @@ repetitions: 1
 		t.Errorf("left out %q", p.LeftOut)
 	}
 	var table strings.Builder
-	if err := p.write(&table, "results", "", p.Cells); err != nil {
+	if err := p.write(&table, 0, "results", "", p.Cells); err != nil {
 		t.Fatal(err)
 	}
 	if dry := `faults="kill holder @entry:5; restart holder @+1s"`; !strings.Contains(table.String(), dry) {

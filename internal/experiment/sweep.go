@@ -53,6 +53,9 @@ type Options struct {
 	Progress    io.Writer
 	Interactive bool
 
+	// Width is how many columns the table of a dry run may be wide; 0 for any number.
+	Width int
+
 	ReadFile func(string) ([]byte, error) // serves settings that name a file; nil is os.ReadFile
 	Now      func() time.Time             // nil is time.Now
 }
@@ -156,7 +159,7 @@ func Sweep(ctx context.Context, file File, opt Options) (Summary, error) {
 		if there != nil {
 			s.Dir = there.Name()
 		}
-		return s, plan.write(opt.Progress, root, s.Dir, s.missing(plan, there))
+		return s, plan.write(opt.Progress, opt.Width, root, s.Dir, s.missing(plan, there))
 	}
 	if err := os.MkdirAll(root, 0o755); err != nil {
 		return s, unwritable(root, err)

@@ -5,9 +5,10 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
+	"dmebench/internal/tables"
+	"dmebench/internal/terminal"
 	"dmebench/result"
 )
 
@@ -20,13 +21,13 @@ type row struct {
 }
 
 // write prints the plan: what every run will be, how many there are, how many
-// are there already.
-func (p *Plan) write(to io.Writer, root, dir string, todo []Cell) error {
+// are there already. Its table is at most so many columns wide; 0 for any.
+func (p *Plan) write(to io.Writer, width int, root, dir string, todo []Cell) error {
 	f := p.File
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s\n", f.Path, f.Name)
 	if f.Description != "" {
-		fmt.Fprintf(&b, "%s\n", strings.TrimSpace(f.Description))
+		fmt.Fprintf(&b, "%s\n", terminal.Style{Width: width}.Wrap(strings.TrimSpace(f.Description), 0))
 	}
 	if dir != "" {
 		fmt.Fprintf(&b, "continues %s\n", dir)
@@ -34,17 +35,17 @@ func (p *Plan) write(to io.Writer, root, dir string, todo []Cell) error {
 		fmt.Fprintf(&b, "starts a new folder in %s\n", root)
 	}
 	s := p.Cells[0].Spec
-	fmt.Fprintf(&b, "%d repetitions with the seeds %d to %d; nodes per worker %d, warm-up %s, stalled after %s\n\n",
+	how := fmt.Sprintf("%d repetitions with the seeds %d to %d; nodes per worker %d, warm-up %s, stalled after %s",
 		f.Repetitions, f.Seed, f.Seed+uint64(f.Repetitions-1), s.NodesPerWorker, s.Warmup, s.StallAfter)
+	fmt.Fprintf(&b, "%s\n\n", terminal.Style{Width: width}.Wrap(how, 0))
 
-	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "ALGORITHM\tTRANSPORT\tWORKLOAD\tNODES\tRUNS\tTHERE\tSETTINGS")
+	t := tables.New("ALGORITHM", "TRANSPORT", "WORKLOAD", "NODES", "RUNS", "THERE", "SETTINGS")
 	for _, r := range p.rows(todo) {
 		c := r.first
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%d\t%s\n", c.Label, c.Transport, c.Workload,
-			strings.Join(r.nodes, " "), r.runs, r.there, strings.Join(append(p.asked(c), c.settings...), " "))
+		t.Add(c.Label, c.Transport, c.Workload, strings.Join(r.nodes, " "), strconv.Itoa(r.runs), strconv.Itoa(r.there),
+			strings.Join(append(p.asked(c), c.settings...), " "))
 	}
-	if err := w.Flush(); err != nil {
+	if err := t.WriteFitted(&b, width); err != nil {
 		return err
 	}
 	for _, line := range p.LeftOut {
