@@ -28,8 +28,12 @@ import (
 // traceFormats is what --format takes.
 func traceFormats() []string { return []string{"text", "svg", "shiviz", "perfetto", "mermaid"} }
 
-// firstEvents is how much of a recording is shown where nobody says how much.
-const firstEvents = 200
+// How many events of a recording are shown where nobody says how many: as many as a
+// person reads, or as a browser draws with ease.
+const (
+	firstEvents     = 200
+	firstOfTimeline = 100_000
+)
 
 func (p *program) traceCommand() *cli.Command {
 	return &cli.Command{
@@ -53,7 +57,7 @@ func (p *program) traceCommand() *cli.Command {
 			&cli.StringFlag{Name: "svg", Usage: "also draw the diagram to `FILE`"},
 			&cli.StringFlag{Name: "from", Usage: "of a recording: begin at `TIME`, such as 2.5ms, or before entry:N (default: at the beginning)"},
 			&cli.StringFlag{Name: "to", Usage: fmt.Sprintf("of a recording: end at `TIME`, or with the exit of entry:N "+
-				"(default: after %d events; with --format perfetto, at the end)", firstEvents)},
+				"(default: after %d events; with --format perfetto, after %d)", firstEvents, firstOfTimeline)},
 			&cli.BoolFlag{Name: "rewrite", Usage: "of a scenario FILE: write down what came of its steps as what is expected"},
 		},
 		Action: p.trace,
@@ -132,7 +136,10 @@ func (p *program) traceRecording(c *cli.Context, in io.Reader) error {
 		return usage("trace: --rewrite is for a scenario; %s is the recording of a run", c.String("file"))
 	}
 	part := recording.Part{Most: firstEvents}
-	if c.IsSet("to") || c.String("format") == "perfetto" {
+	if c.String("format") == "perfetto" {
+		part.Most = firstOfTimeline
+	}
+	if c.IsSet("to") {
 		part.Most = 0
 	}
 	for name, bound := range map[string]*recording.Bound{"from": &part.From, "to": &part.To} {
@@ -156,7 +163,7 @@ func (p *program) traceRecording(c *cli.Context, in io.Reader) error {
 	}
 	if r.More {
 		fmt.Fprintf(p.stderr, "dmebench: these are %d events; --from and --to choose others, such as --from entry:20 --to entry:25\n",
-			firstEvents)
+			part.Most)
 		r.Caption = append(r.Caption, "The recording goes on.")
 	}
 	h.Whole = h.Whole && !r.More && !part.To.Given() // as far as is shown
