@@ -58,7 +58,8 @@ func flowing(in report.Input, intervals int) report.Input {
 		s := &result.Series{IntervalNS: 10e6}
 		for i := range intervals {
 			s.Entries = append(s.Entries, uint64(10*(r.Repetition+1)))
-			s.P99NS = append(s.P99NS, new(int64(1e6*int64(i+1))))
+			s.P50NS, s.P99NS = append(s.P50NS, new(int64(5e5))), append(s.P99NS, new(int64(1e6*int64(i+1))))
+			s.Waiting = append(s.Waiting, int64(i%2))
 		}
 		r.Result.Series = s
 	}
@@ -68,7 +69,11 @@ func flowing(in report.Input, intervals int) report.Input {
 // Every run with a course is shown over time, as far as all repetitions lasted.
 func TestOverTime(t *testing.T) {
 	in := flowing(experiment(t, []string{"a", "b"}, []string{"saturate"}, []int{3, 7}, 3), 20)
-	in.Runs[len(in.Runs)-1].Result.Series.Entries = in.Runs[len(in.Runs)-1].Result.Series.Entries[:10] // b at N = 7 ended early once
+	for _, r := range in.Runs {
+		if r.Label == "b" && r.Result.Nodes == 7 && r.Repetition == 1 { // neither the first nor the last
+			r.Result.Series.Entries = r.Result.Series.Entries[:10]
+		}
+	}
 	b := build(t, in)
 	rate, tail := b.svg(t, "throughput-over-time-tcp-saturate-n7"), b.svg(t, "waiting-p99-over-time-tcp-saturate-n7")
 	for _, want := range []string{">time since the start of the run (ms)</text>", ">entries per second</text>", ">a</text>", ">b</text>"} {
@@ -94,6 +99,26 @@ func TestOverTime(t *testing.T) {
 	}
 	if rising := curves(t, tail)[0]; rising[len(rising)-1][1] <= rising[0][1] {
 		t.Errorf("the tail does not rise: %v", rising)
+	}
+}
+
+// How many wait is told where that is not clear beforehand; the median on request.
+func TestQueueOverTime(t *testing.T) {
+	for workload, drawn := range map[string]bool{"saturate": false, "poisson": true} {
+		in := flowing(under(experiment(t, []string{"a"}, []string{workload}, []int{3, 7}, 3), workload), 200)
+		b := build(t, in)
+		if found := b.plots(t, "queue-over-time-*"); (len(found) == 1) != drawn {
+			t.Errorf("%s: %q", workload, found)
+		}
+		in.Only = []string{"queue-over-time-*", "waiting-p50-over-time-*"}
+		b = build(t, in)
+		for _, name := range []string{"queue", "waiting-p50"} {
+			// Of four intervals in a step the most that waited is 1, in each of 50 steps.
+			lines := curves(t, b.svg(t, name+"-over-time-tcp-"+workload+"-n7"))
+			if len(lines) != 1 || len(lines[0]) != 50 || lines[0][0][1] != lines[0][49][1] {
+				t.Errorf("%s under %s: %d curves: %v", name, workload, len(lines), lines)
+			}
+		}
 	}
 }
 

@@ -108,8 +108,10 @@ func TestPanels(t *testing.T) {
 		return dme.Claim{Quantity: dme.MessagesPerCS, Formula: formula, Load: load, Kind: dme.Exact, Source: "Someone 1980, section 2",
 			Predict: dme.PerN(func(n float64) float64 { return 2 * (n - 1) })}
 	}
+	bound := claim("bound(N)", dme.AnyLoad) // less sharp than the exact ones: a panel has no room for it
+	bound.Kind, bound.Predict = dme.UpperBound, dme.PerN(func(n float64) float64 { return 3 * n })
 	in.Claims = func(string) []dme.Claim {
-		return []dme.Claim{claim("light(N)", dme.Light), claim("heavy(N)", dme.Saturated)}
+		return []dme.Claim{claim("light(N)", dme.Light), claim("heavy(N)", dme.Saturated), bound}
 	}
 	in.Setting = func(s result.Spec) (dme.Setting, bool) { return dme.Setting{Nodes: s.Nodes}, true }
 	b := build(t, in)
@@ -123,6 +125,9 @@ func TestPanels(t *testing.T) {
 		t.Errorf("the legend names a series %d times", n)
 	}
 	caption := b.captions(t)["messages-per-cs-vs-n"]
+	if strings.Contains(texts+caption, "bound(N)") {
+		t.Errorf("a second prediction stands in a panel, or in its caption: %s", caption)
+	}
 	for _, want := range []string{
 		"Messages per critical section, against nodes N (tcp, CS 100 µs, 50 requests per node).",
 		"serial: a, b light(N) (Someone 1980 §2)", "saturate: a, b heavy(N) (Someone 1980 §2)", "Medians of 6 repetitions",
@@ -138,8 +143,12 @@ func TestPanels(t *testing.T) {
 		t.Error("not the figures that say something alone are panels")
 	}
 	in.Only = []string{"messages-per-cs-vs-n-tcp-s?r*"}
-	if alone := build(t, in).plots(t, "*"); !slices.Equal(alone, []string{"messages-per-cs-vs-n-tcp-serial"}) {
+	b = build(t, in)
+	if alone := b.plots(t, "*"); !slices.Equal(alone, []string{"messages-per-cs-vs-n-tcp-serial"}) {
 		t.Errorf("asked for one panel, drawn %q", alone)
+	}
+	if !strings.Contains(b.texts(t, "messages-per-cs-vs-n-tcp-serial"), "\n≤ bound(N)\n") {
+		t.Error("drawn alone a series lacks its second prediction")
 	}
 }
 

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -14,104 +15,158 @@ import (
 // off and taper, and so few that each has some entries.
 const mostSteps = 50
 
+// Why a course is left out: others show as much.
+const (
+	tailIsDrawn  = "the 99th percentile over time is drawn"
+	queueIsKnown = "a node asks as soon as it has left, so that always about as many wait"
+)
+
+// quantityOverTime is what a run was like in each of its steps.
+type quantityOverTime struct {
+	name, title string
+	ordinate    plots.Axis
+	read        string
+	of          func(s *result.Series, from, to float64) (x float64, ok bool)
+	leftOut     string // where the workload is closed
+	always      string // likewise, whatever the workload is
+}
+
+func quantitiesOverTime() []quantityOverTime {
+	return []quantityOverTime{
+		{
+			name: "throughput", title: "Throughput over time", ordinate: plots.Axis{Label: "entries per second", Kind: plots.Linear},
+			read: "Entries in each part of a run, median over the repetitions.",
+			of: func(s *result.Series, from, to float64) (float64, bool) {
+				return entriesWithin(s, from, to) / (to - from) * 1e9, true
+			},
+		},
+		{
+			name: "waiting-p50", title: "Waiting time over time, median", ordinate: plots.Axis{Label: "waiting time p50", Kind: plots.Times},
+			read: "Of those that entered in a part of a run the greatest median, median over the repetitions.",
+			of: func(s *result.Series, from, to float64) (float64, bool) {
+				return greatestWithin(s, s.P50NS, from, to)
+			},
+			always: tailIsDrawn,
+		},
+		{
+			name: "waiting-p99", title: "Waiting time over time, 99th percentile",
+			ordinate: plots.Axis{Label: "waiting time p99", Kind: plots.Times},
+			read: "Of those that entered in a part of a run the greatest 99th percentile, median over the repetitions.",
+			of: func(s *result.Series, from, to float64) (float64, bool) {
+				return greatestWithin(s, s.P99NS, from, to)
+			},
+		},
+		{
+			name: "queue", title: "Requests that wait, over time", ordinate: plots.Axis{Label: "requests that wait", Kind: plots.Linear},
+			read: "The most that waited at once in a part of a run, median over the repetitions.",
+			of: func(s *result.Series, from, to float64) (float64, bool) {
+				var waiting []*int64
+				for i := range s.Waiting {
+					waiting = append(waiting, &s.Waiting[i])
+				}
+				return greatestWithin(s, waiting, from, to)
+			},
+			leftOut: queueIsKnown,
+		},
+	}
+}
+
 // overTime shows how the runs of all series went from their start on, at the largest
-// size that most have: throughput and the tail of the waiting time. Around faults runs
-// are shown from the first fault on, each series for itself.
+// size that most have. Around faults runs are shown from the first fault on, each series
+// for itself.
 func (c *collection) overTime(s *set) []picture {
 	here := s.mostCommon(func(r *result.Result) bool { return r.Series != nil && len(r.Series.Entries) > 1 })
 	if s.faulty() || here.cells == nil {
 		return nil
 	}
-	flows := make(map[string]*course)
+	flows := make(map[string]flow)
 	longest := 0.0
 	for _, ln := range s.lines {
 		if cell := here.cells[ln.label]; cell != nil {
-			if co := cell.fromStart(); co != nil {
-				flows[ln.label] = co
-				longest = max(longest, co.middle[len(co.middle)-1])
-			}
+			flows[ln.label] = cell.flow()
+			longest = max(longest, flows[ln.label].end())
 		}
 	}
 	scale := units.TimeScale(longest)
-	x := plots.Axis{Label: "time since the start of the run (" + scale.Unit + ")", Kind: plots.Elapsed}
-	rate := s.at(here, "throughput-over-time", "Throughput over time")
-	rate.X, rate.Y = x, plots.Axis{Label: "entries per second", Kind: plots.Linear}
-	rate.read = "Entries in each part of a run, median over the repetitions."
-	tail := s.at(here, "waiting-p99-over-time", "Waiting time over time, 99th percentile")
-	tail.X, tail.Y = x, plots.Axis{Label: "waiting time p99", Kind: plots.Times}
-	tail.read = "Of those that entered in a part of a run the greatest 99th percentile, median over the repetitions."
-	for _, ln := range s.lines {
-		if co := flows[ln.label]; co != nil {
-			rate.Series = append(rate.Series, co.line(ln, scale, co.rate))
-			tail.Series = append(tail.Series, co.line(ln, scale, co.tail))
+	var all []picture
+	for _, q := range quantitiesOverTime() {
+		f := s.at(here, q.name+"-over-time", q.title)
+		f.X = plots.Axis{Label: "time since the start of the run (" + scale.Unit + ")", Kind: plots.Elapsed}
+		f.Y, f.read, f.leftOut = q.ordinate, q.read, q.always
+		if slices.Contains(closedWorkloads(), s.workload) {
+			f.leftOut = cmp.Or(f.leftOut, q.leftOut)
 		}
+		for _, ln := range s.lines {
+			f.Series = append(f.Series, flows[ln.label].line(ln, scale, q))
+		}
+		all = append(all, f)
 	}
-	return []picture{rate, tail}
+	return all
 }
 
-// line draws one quantity of a course.
-func (co *course) line(ln line, scale units.Scale, estimates []stats.Estimate) plots.Series {
-	s := plots.Series{Label: ln.label, Style: ln.style, Role: plots.Curve}
-	gap := false
-	for i, e := range estimates {
-		if e.N == 0 {
-			gap = true
-			continue
-		}
-		p := plots.At(co.middle[i]/scale.Divisor, e.Median)
-		p.Gap, gap = gap, false
-		s.Points = append(s.Points, p)
-	}
-	return s
+// flow is how the runs of a cell that ended well went, in steps of equal length, as far as
+// all of them lasted.
+type flow struct {
+	runs   []*result.Series
+	length float64 // of a step, in nanoseconds
+	steps  int     // 0 where results do not tell
 }
 
-// fromStart returns how the runs that ended well went, as far as all of them lasted; nil
-// where their results do not tell.
-func (c *cell) fromStart() *course {
-	co := &course{}
+func (c *cell) flow() flow {
+	var f flow
 	shortest := math.Inf(1)
 	for _, r := range c.good {
 		s := r.Series
 		if s == nil || s.IntervalNS <= 0 || len(s.Entries) < 2 {
 			continue
 		}
-		co.runs = append(co.runs, r)
-		co.length = max(co.length, float64(s.IntervalNS))
+		f.runs = append(f.runs, s)
+		f.length = max(f.length, float64(s.IntervalNS))
 		shortest = min(shortest, float64(len(s.Entries))*float64(s.IntervalNS))
 	}
-	if len(co.runs) == 0 {
-		return nil
+	if len(f.runs) == 0 {
+		return f
 	}
-	co.length = max(co.length, shortest/mostSteps)
-	for from := 0.0; from+co.length <= shortest*(1+1e-9); from += co.length {
-		var rates, tails []float64
-		for _, r := range co.runs {
-			rates = append(rates, entriesWithin(r.Series, from, from+co.length)/co.length*1e9)
-			if worst, ok := worstWithin(r.Series, from, from+co.length); ok {
-				tails = append(tails, worst)
-			}
-		}
-		if 2*len(tails) < len(co.runs) {
-			tails = nil
-		}
-		co.middle = append(co.middle, from+co.length/2)
-		co.rate, co.tail = append(co.rate, stats.Median(rates)), append(co.tail, stats.Median(tails))
-	}
-	if len(co.middle) < 2 {
-		return nil
-	}
-	return co
+	f.length = max(f.length, shortest/mostSteps)
+	f.steps = int(shortest/f.length + 1e-9)
+	return f
 }
 
-// worstWithin is the greatest 99th percentile of the intervals that begin in a time of
-// the run; ok is false where nobody entered in any of them.
-func worstWithin(s *result.Series, from, to float64) (worst float64, ok bool) {
-	for i := int(math.Ceil(from/float64(s.IntervalNS) - 1e-9)); i < len(s.P99NS) && float64(i)*float64(s.IntervalNS) < to-1e-9; i++ {
-		if s.P99NS[i] != nil {
-			worst, ok = max(worst, float64(*s.P99NS[i])), true
+func (f flow) end() float64 { return float64(f.steps) * f.length }
+
+// line draws one quantity, step by step.
+func (f flow) line(ln line, scale units.Scale, q quantityOverTime) plots.Series {
+	s := plots.Series{Label: ln.label, Style: ln.style, Role: plots.Curve}
+	gap := false
+	for i := range f.steps {
+		from := float64(i) * f.length
+		var values []float64
+		for _, run := range f.runs {
+			if x, ok := q.of(run, from, from+f.length); ok {
+				values = append(values, x)
+			}
+		}
+		if 2*len(values) < len(f.runs) || len(values) == 0 { // what few had is no median of all
+			gap = true
+			continue
+		}
+		p := plots.At((from+f.length/2)/scale.Divisor, stats.Median(values).Median)
+		p.Gap, gap = gap, false
+		s.Points = append(s.Points, p)
+	}
+	return s
+}
+
+// greatestWithin is the greatest value of the intervals that begin in a time of the run; ok
+// is false where none of them has one.
+func greatestWithin(s *result.Series, values []*int64, from, to float64) (greatest float64, ok bool) {
+	length := float64(s.IntervalNS)
+	for i := int(math.Ceil(from/length - 1e-9)); i < len(values) && float64(i)*length < to-1e-9*length; i++ {
+		if values[i] != nil {
+			greatest, ok = max(greatest, float64(*values[i])), true
 		}
 	}
-	return worst, ok
+	return greatest, ok
 }
 
 // mostCommon returns the size at which most series have a run of which something holds,

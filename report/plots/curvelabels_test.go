@@ -74,3 +74,21 @@ func laid(p panel, d drawing) pen {
 	data := p.plot.DataCanvas(draw.Crop(c, axisLabel+3, 0, axisLabel, 0))
 	return p.marks.onto(&data, p.plot)
 }
+
+// A label gives way to single values, which no line tells from afar.
+func TestLabelsGiveWayToDots(t *testing.T) {
+	dots := Series{Label: "dots", Style: 1, Role: Dots}
+	for i := range 20 { // around the end of the curve, where a label would stand else
+		dots.Points = append(dots.Points, At(9+0.05*float64(i), 5.4), At(9+0.05*float64(i), 4.6))
+	}
+	f := Figure{X: Axis{"x", Linear}, Y: Axis{"y", Linear}, Series: []Series{
+		dots, {Label: "2T", Style: 2, Role: Bound, Points: []Point{At(0, 5), At(10, 5)}}, {Style: 3, Points: []Point{At(0, 10)}},
+	}}
+	d := f.lay(Size{})
+	pen := laid(d.panels[0], d)
+	marks, _ := pen.obstacles()
+	labels := pen.placeCurveLabels()
+	if len(labels) != 1 || inside(marks, labels[0].box, 0) > 0 {
+		t.Errorf("%d labels, upon %d dots", len(labels), inside(marks, labels[0].box, 0))
+	}
+}
