@@ -227,6 +227,9 @@ func (p *program) values(v *invocation, f cli.Flag, value string) (list []candid
 		}
 		return list, false
 	case "format":
+		if v.name() == "trace" {
+			return plain(traceFormats()), false
+		}
 		return plain(exportFormats()), false
 	case "formats":
 		for _, x := range plots.Formats() {
