@@ -36,11 +36,12 @@ func (p *program) traceCommand() *cli.Command {
 		Description: "FILE is a scenario, which says step by step what happens, or a recording that 'dmebench run --trace'\n" +
 			"has written. Where a scenario says what must come of its steps and something else does, the\n" +
 			"difference is printed.\n\n" +
-			"Formats: text      one step on each line; of a scenario its own text, with what came of each step\n" +
-			"         svg       the space-time diagram\n" +
-			"         shiviz    a log for ShiViz, with vector clocks\n" +
-			"         perfetto  Chrome's trace format, for ui.perfetto.dev\n" +
-			"         mermaid   a sequence diagram for Markdown\n\n" +
+			"Formats:\n" +
+			"  text      one step on each line; of a scenario its own text, with what came of each\n" +
+			"  svg       the space-time diagram\n" +
+			"  shiviz    a log for ShiViz, with vector clocks\n" +
+			"  perfetto  Chrome's trace format, for ui.perfetto.dev\n" +
+			"  mermaid   a sequence diagram for Markdown\n\n" +
 			"Exit code: 0 everything came out as expected; 1 something else did;\n" +
 			"64 and more: the input or the environment was refused.",
 		Flags: []cli.Flag{
