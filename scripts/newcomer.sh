@@ -8,14 +8,23 @@
 # waits, the latter do not depend on what else the machine does. Reading and typing
 # come on top.
 set -euo pipefail
+exec 2>&1 # times and words in their order
 root=$(cd "$(dirname "$0")/.." && pwd)
-if [ $# -gt 0 ]; then
-	dir=$1
+dir=${1:-}
+if [ -n "$dir" ]; then
 	mkdir "$dir"
+	kept=yes
 else
 	dir=$(mktemp -d)
-	trap 'rm -rf "$dir"' EXIT
+	kept=
 fi
+
+# What a step printed is shown where it fails.
+finish() {
+	if [ $? -ne 0 ]; then cat "$dir/output.txt"; fi
+	if [ -z "$kept" ]; then rm -rf "$dir"; fi
+}
+trap finish EXIT
 export GOCACHE=$dir/cache GOMODCACHE=$dir/modules GOFLAGS=-modcacherw GOWORK=off
 
 # file PAGE NAME prints the file that a page of the guide tells its reader to save.
@@ -56,8 +65,12 @@ steps() {
 	esac
 }
 
+run() {
+	(steps "$1") >"$dir/output.txt" 2>&1
+}
+
 TIMEFORMAT='%0R s, of which processors %0U s + %0S s'
 for step in "clone to first plot" "own matrix, with an answer" "own algorithm, tested, searched, plotted"; do
 	printf '%s: ' "$step"
-	time (steps "$step") >"$dir/output.txt" 2>&1 || { cat "$dir/output.txt"; exit 1; }
+	time run "$step"
 done
