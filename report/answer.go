@@ -49,6 +49,7 @@ type sizeAnswer struct {
 	Verdict string
 	Chosen  bool   // its rows stand in the page's table
 	By      string // what they are ranked by
+	Notes   []string
 	Columns []string
 	Rows    []rankRow
 }
@@ -135,6 +136,12 @@ func (a answer) More() bool {
 	return slices.ContainsFunc(a.Loads, func(l loadAnswer) bool { return len(l.Other) > 0 })
 }
 
+// mostBefore is how many loads the table may have before the figure comes first.
+const mostBefore = 4
+
+// Many tells whether the table is so long that the figure stands before it.
+func (a answer) Many() bool { return len(a.Loads) > mostBefore }
+
 // Few tells whether all verdicts of a load are told one below the other.
 func (l loadAnswer) Few() bool { return len(l.Sizes) <= mostVerdicts }
 
@@ -172,7 +179,7 @@ func heading(m result.Metric) string {
 }
 
 func (c *collection) sizeAnswer(contest *rank.Contest, shown []result.Metric) sizeAnswer {
-	s := sizeAnswer{Nodes: contest.Nodes, Verdict: contest.Verdict, By: contest.Decides()}
+	s := sizeAnswer{Nodes: contest.Nodes, Verdict: contest.Verdict, By: contest.Decides(), Notes: contest.Notes}
 	for _, e := range contest.Entrants {
 		row := rankRow{Label: e.Label, Style: slices.Index(c.labels, e.Label), Place: "?"}
 		if e.Place > 0 {

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"html/template"
 	"os"
@@ -80,6 +81,7 @@ func (f *folder) draw(pictures []picture) (shown []figureView, left []leftOut) {
 			}
 			continue
 		}
+		p.read = cmp.Or(p.read, strings.TrimSpace(p.Caption))
 		p.Caption = p.caption()
 		v := f.render(p.Figure)
 		v.Read, v.Predicted = p.read, p.predictions()
@@ -100,7 +102,7 @@ func (f *folder) draw(pictures []picture) (shown []figureView, left []leftOut) {
 func (f *folder) drawAll(figures []plots.Figure) []figureView {
 	var pictures []picture
 	for _, figure := range figures {
-		pictures = append(pictures, picture{Figure: figure, read: figure.Caption})
+		pictures = append(pictures, picture{Figure: figure})
 	}
 	shown, _ := f.draw(pictures)
 	return shown

@@ -51,7 +51,7 @@ func quantitiesOverTime() []quantityOverTime {
 		{
 			name: "waiting-p99", title: "Waiting time over time, 99th percentile",
 			ordinate: plots.Axis{Label: "waiting time p99", Kind: plots.Times},
-			read: "Of those that entered in a part of a run the greatest 99th percentile, median over the repetitions.",
+			read:     "Of those that entered in a part of a run the greatest 99th percentile, median over the repetitions.",
 			of: func(s *result.Series, from, to float64) (float64, bool) {
 				return greatestWithin(s, s.P99NS, from, to)
 			},

@@ -159,6 +159,12 @@ func TestRelease(t *testing.T) {
 	if !*full {
 		return
 	}
+	// A build within the clone notes the commit by itself.
+	own := filepath.Join(t.TempDir(), "dmebench")
+	output(t, dir, "go", "build", "-buildvcs=true", "-o", own, "./cmd/dmebench")
+	if said := output(t, dir, own, "version"); !strings.Contains(said, commit) || !strings.Contains(said, "clean") {
+		t.Error(said)
+	}
 	t.Setenv("PLATFORMS", runtime.GOOS+"/"+runtime.GOARCH+" darwin/arm64")
 	var sums []string
 	for range 2 {

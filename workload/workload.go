@@ -188,7 +188,7 @@ func New(spec Spec, nodes int, seed uint64) (*Plan, error) {
 	case spec.Rate > 0 && spec.TotalRate > 0:
 		fault("give a rate per node or a total rate, not both")
 	case kind.Rated && !given:
-		fault("needs a rate per node or a total rate, in requests per second")
+		fault("needs a rate per node or a total rate, in requests per second: give --rate or --total-rate")
 	case !kind.Rated && given:
 		fault("takes no rate")
 	}

@@ -75,25 +75,9 @@ func (t *Trace) Recording() (events []recording.Event, states [][]string) {
 		}
 	}
 	for id := range n.IDs() {
-		states = append(states, held(n.Runner(id).Node()))
+		states = append(states, recording.Held(n.Runner(id).Node()))
 	}
 	return tape.Events, states
-}
-
-// held lists the variables of a node that hold something: what is empty explains
-// nothing, and numbers most often only count.
-func held(n dme.Node) []string {
-	var lines []string
-	for _, v := range dme.Variables(n) {
-		switch v.Value {
-		case "", "-", "[]", "{}", "false":
-			continue
-		}
-		if !v.Number {
-			lines = append(lines, v.Name+"="+v.Value)
-		}
-	}
-	return lines
 }
 
 // maxRows is how much of a long schedule is drawn: its end.

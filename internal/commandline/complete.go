@@ -227,6 +227,9 @@ func (p *program) values(v *invocation, f cli.Flag, value string) (list []candid
 		}
 		return list, false
 	case "format":
+		if v.name() == "trace" {
+			return plain(traceFormats()), false
+		}
 		return plain(exportFormats()), false
 	case "formats":
 		for _, x := range plots.Formats() {
@@ -238,7 +241,7 @@ func (p *program) values(v *invocation, f cli.Flag, value string) (list []candid
 			list = append(list, candidate{m.Name, ""})
 		}
 		return list, false
-	case "across":
+	case "across", "col":
 		return plain(result.Dimensions()), false
 	case "test":
 		for _, t := range ping.Tests() {

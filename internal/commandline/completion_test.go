@@ -62,6 +62,8 @@ func TestCompletion(t *testing.T) {
 		"sweep ":                                ":files",
 		"report --formats svg,p":                "svg,png svg,pdf",
 		"export x --format h":                   "hgrm hlog",
+		"trace --format h":                      "",
+		"compare x --col alg":                   "algorithm",
 		"list quorums --quorum m":               "majority",
 		"list raymond-":                         "raymond-robust raymond-robust/example",
 		"list q":                                "quorums",

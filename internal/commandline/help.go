@@ -127,7 +127,11 @@ func flagHelp(f cli.Flag) [2]string {
 	value, meaning := placeholder(f)
 	var names []string
 	for _, n := range f.Names()[1:] {
-		names = append(names, "-"+n)
+		dashes := "--"
+		if len(n) == 1 {
+			dashes = "-"
+		}
+		names = append(names, dashes+n)
 	}
 	left := strings.Join(append(names, "--"+f.Names()[0]), ", ")
 	if value != "" {

@@ -209,26 +209,30 @@ func wanted(f cli.Flag) string {
 // checkValue says what a value must be that is not.
 func checkValue(f cli.Flag, as, value string) error {
 	var err error
+	shown := value
+	if value == "" {
+		shown = `""`
+	}
 	switch f.(type) {
 	case *cli.IntFlag:
 		if _, err = strconv.ParseInt(value, 0, strconv.IntSize); err != nil {
-			return fmt.Errorf("%s %s: want a whole number", as, value)
+			return fmt.Errorf("%s %s: want a whole number, such as 7", as, shown)
 		}
 	case *cli.Uint64Flag:
 		if _, err = strconv.ParseUint(value, 0, 64); err != nil {
-			return fmt.Errorf("%s %s: want a whole number, 0 or more", as, value)
+			return fmt.Errorf("%s %s: want a whole number, 0 or more", as, shown)
 		}
 	case *cli.Float64Flag:
 		if _, err = strconv.ParseFloat(value, 64); err != nil {
-			return fmt.Errorf("%s %s: want a number, such as 0.5", as, value)
+			return fmt.Errorf("%s %s: want a number, such as 0.5", as, shown)
 		}
 	case *cli.BoolFlag:
 		if _, err = strconv.ParseBool(value); err != nil {
-			return fmt.Errorf("%s=%s: want true or false", as, value)
+			return fmt.Errorf("%s=%s: want true or false", as, shown)
 		}
 	case *cli.DurationFlag:
 		if _, err = dme.ParseDuration(value); err != nil {
-			return fmt.Errorf("%s %s: %w; want one such as 10s or 500ms", as, value, err)
+			return fmt.Errorf("%s %s: %w; want one such as 10s or 500ms", as, shown, err)
 		}
 	}
 	return nil

@@ -178,7 +178,7 @@ func TestArguments(t *testing.T) {
 		"list quorum":                       "",
 		"compare A B C":                     `compare takes 1 or 2 arguments, A [B], but there are 3; see 'dmebench compare --help'`,
 		"run --nodes":                       "run: --nodes needs a value, N",
-		"run --nodes x --cs":                "--nodes x: want a whole number\nrun: --cs needs a value, DURATION",
+		"run --nodes x --cs":                "--nodes x: want a whole number, such as 7\nrun: --cs needs a value, DURATION",
 		"run --algorithm=maekawa --fife=no": `unknown flag --fife; 'dmebench run --help' lists the flags`,
 		"check --fife=no":                   `unknown flag --fife; did you mean '--fifo'?`,
 		"check --fifo=no":                   `--fifo=no: want true or false`,

@@ -263,6 +263,7 @@ func (p *program) execute(ctx context.Context, job *run.Job, opt coordinator.Opt
 
 // executeShown is execute with a line that shows how far the run is; nil for none.
 func (p *program) executeShown(ctx context.Context, job *run.Job, opt coordinator.Options, line *live.Line) (*result.Result, error) {
+	defer context.AfterFunc(ctx, func() { line.Say("ending and adding up; Ctrl-C again ends at once") })()
 	if !job.Network.Real() {
 		result, err := simulate(ctx, job, opt, line)
 		if err == nil && opt.Save != nil {

@@ -179,8 +179,12 @@ func TestCheckSave(t *testing.T) {
 			if err != nil || strings.Contains(string(text), "#0") {
 				t.Fatal(err)
 			}
-			if code, stdout, stderr := dmebench("trace", "-f", "c.txt"); code != 0 || stdout != string(text) || stderr != "" {
+			if code, stdout, stderr := dmebench("trace", "-f", "c.txt", "--svg", "c.svg"); code != 0 || stdout != string(text) || stderr != "" {
 				t.Errorf("played: %d: %s", code, stderr)
+			}
+			svg, err := os.ReadFile("c.svg") // which says what steps change, and where the property breaks
+			if err != nil || !bytes.Contains(svg, []byte(`class="label note"`)) || !bytes.Contains(svg, []byte(`class="badrow"`)) {
+				t.Errorf("%v: the picture does not explain:\n%s", err, svg)
 			}
 			// Without its last step it breaks nothing yet.
 			lines := strings.Split(strings.TrimSpace(string(text)), "\n")

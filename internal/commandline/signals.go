@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"dmebench/internal/interrupt"
 )
@@ -30,14 +31,7 @@ func signals() (ctx context.Context, stop func()) {
 	ctx, end := signal.NotifyContext(interrupt.WithInsistence(context.Background(), insisted), tell...)
 	told := make(chan os.Signal, 2)
 	signal.Notify(told, os.Interrupt, syscall.SIGTERM) // a terminal that is closed may say so twice
-	go func() {
-		for n := 0; n < 2; n++ {
-			if _, more := <-told; !more {
-				return
-			}
-		}
-		close(insisted)
-	}()
+	go notice(told, insisted)
 	// Not ignored: workers, which inherit that, are to end by it.
 	unread := make(chan os.Signal, 1)
 	signal.Notify(unread, syscall.SIGPIPE)
@@ -46,6 +40,24 @@ func signals() (ctx context.Context, stop func()) {
 		signal.Stop(told)
 		close(told) // nobody sends to it any more
 		end()
+	}
+}
+
+// apart is by how much the user's two signals differ in time at least. Programs such as
+// timeout send the same one to a process and to its group.
+const apart = 250 * time.Millisecond
+
+// notice closes insisted when a signal comes later than the first by so much.
+func notice(told <-chan os.Signal, insisted chan<- struct{}) {
+	if _, more := <-told; !more {
+		return
+	}
+	first := time.Now()
+	for range told {
+		if time.Since(first) >= apart {
+			close(insisted)
+			return
+		}
 	}
 }
 

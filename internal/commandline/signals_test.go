@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"testing/fstest"
+	"testing/synctest"
+	"time"
 
 	"dmebench/algorithms/catalog"
 	"dmebench/dme"
@@ -107,4 +109,36 @@ func TestNohup(t *testing.T) {
 	if cause := context.Cause(ctx).Error(); !strings.Contains(cause, "terminated") {
 		t.Errorf("ended by: %s", cause)
 	}
+}
+
+// Who sends a signal twice at once, as timeout does, does not insist; who sends another
+// one later does.
+func TestInsistence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, c := range []struct {
+			after   time.Duration
+			insists bool
+		}{{0, false}, {apart - 1, false}, {apart, true}, {time.Hour, true}} {
+			told, insisted, done := make(chan os.Signal), make(chan struct{}), make(chan struct{})
+			go func() {
+				defer close(done)
+				notice(told, insisted)
+			}()
+			told <- os.Interrupt
+			time.Sleep(c.after) // in the time of the test
+			told <- os.Interrupt
+			close(told)
+			<-done
+			select {
+			case <-insisted:
+				if !c.insists {
+					t.Errorf("a second signal %v later insists", c.after)
+				}
+			default:
+				if c.insists {
+					t.Errorf("a second signal %v later does not insist", c.after)
+				}
+			}
+		}
+	})
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -44,8 +45,11 @@ const (
 	window = time.Second            // of which the rate is told
 )
 
-// Line is the line on a terminal. The zero value and nil show nothing.
+// Line is the line on a terminal; nil shows nothing. Its methods may be called from
+// several goroutines.
 type Line struct {
+	mu    sync.Mutex
+	over  bool // nothing but what Say has said is shown any more
 	out   io.Writer
 	width int
 	now   func() time.Time
@@ -75,6 +79,8 @@ func (l *Line) Look(look func() State) {
 	if l == nil {
 		return
 	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	now := l.now()
 	if l.begun.IsZero() {
 		l.begun = now
@@ -91,6 +97,8 @@ func (l *Line) Show(s *State) {
 	if l == nil {
 		return
 	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	now := l.now()
 	if l.begun.IsZero() {
 		l.begun = now.Add(-s.Elapsed) // the time of a run that is not simulated is everybody's
@@ -98,15 +106,35 @@ func (l *Line) Show(s *State) {
 	l.write(l.describe(s, now))
 }
 
-// Done takes the line away.
+// Say shows a text from now on, and nothing else.
+func (l *Line) Say(text string) {
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.write(text)
+	l.over = true
+}
+
+// Done takes the line away for good.
 func (l *Line) Done() {
-	if l != nil && l.wrote > 0 {
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.wrote > 0 {
 		fmt.Fprintf(l.out, "\r%s\r", strings.Repeat(" ", l.wrote))
 		l.wrote = 0
 	}
+	l.over = true
 }
 
 func (l *Line) write(text string) {
+	if l.over {
+		return
+	}
 	columns := utf8.RuneCountInString(text)
 	fmt.Fprintf(l.out, "\r%s%s", text, strings.Repeat(" ", max(0, l.wrote-columns)))
 	l.wrote = columns

@@ -64,7 +64,13 @@ func TestLine(t *testing.T) {
 	if got := screen(t, out); !strings.Contains(got, "200 CS/s") || !strings.HasSuffix(got, " p50 1 ms p99 5 ms, 1 node waits") {
 		t.Errorf("%q", got)
 	}
+	l.Say("it ends")
+	l.Show(s)
+	if got := screen(t, out); got != "it ends" {
+		t.Errorf("%q", got)
+	}
 	l.Done()
+	l.Say("too late")
 	if got := screen(t, out); got != "" {
 		t.Errorf("it leaves %q", got)
 	}
@@ -123,6 +129,7 @@ func TestLooks(t *testing.T) {
 	}
 	(*Line)(nil).Look(func() State { t.Error("nobody looks"); return State{} })
 	(*Line)(nil).Show(nil)
+	(*Line)(nil).Say("nothing")
 	(*Line)(nil).Done()
 	if New(new(bytes.Buffer)) != nil {
 		t.Error("a buffer is taken for a terminal")

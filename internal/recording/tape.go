@@ -122,3 +122,19 @@ func (t *Tape) Changed(id dme.NodeID, n dme.Node) {
 		}
 	}
 }
+
+// Held lists the variables of a node that hold something: what is empty explains
+// nothing, and numbers most often only count.
+func Held(n dme.Node) []string {
+	var lines []string
+	for _, v := range dme.Variables(n) {
+		switch v.Value {
+		case "", "-", "[]", "{}", "false":
+			continue
+		}
+		if !v.Number {
+			lines = append(lines, v.Name+"="+v.Value)
+		}
+	}
+	return lines
+}

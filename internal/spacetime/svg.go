@@ -162,6 +162,9 @@ func (g *drawing) grid() {
 		number := strconv.Itoa(row)
 		if row <= len(g.Times) {
 			number = g.Times[row-1]
+			if row-1 > g.first && number == g.Times[row-2] {
+				number = "" // as above
+			}
 		}
 		g.f(`<line class="grid" x1="%.0f" y1="%.1f" x2="%.1f" y2="%.1f"/>`, g.gutter, g.y(row), right, g.y(row))
 		g.f(`<text class="row" x="%.0f" y="%.1f">%s</text>`, g.gutter-16, g.y(row)+4, number)

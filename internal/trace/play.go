@@ -52,16 +52,21 @@ func (s *Scenario) Run(a *dme.Algorithm, readFile func(string) ([]byte, error)) 
 				p.tape.Start(&p.network.Started[i])
 				p.outcomes(&p.network.Started[i])
 			}
+			p.watch()
 		}
 		if err := p.carryOut(l.command); err != nil {
 			return nil, s.at(l.number, fmt.Errorf("%s: %w", l.text, err))
 		}
 	}
 	p.conclude()
+	d := s.draw(p.tape.Events)
+	if s.Violates != "" {
+		d = s.explain(p)
+	}
 	h := recording.Header{
 		Algorithm: s.Algorithm, Title: s.Title, Nodes: s.Nodes, Absent: s.Absent, Kinds: a.Kinds, Set: s.Set, Clock: recording.Steps,
 	}
-	return &Played{Text: []byte(p.text.String()), Header: h, Events: p.tape.Events, Diagram: s.draw(p.tape.Events)}, nil
+	return &Played{Text: []byte(p.text.String()), Header: h, Events: p.tape.Events, Diagram: d}, nil
 }
 
 func (s *Scenario) draw(events []recording.Event) *spacetime.Diagram {
@@ -117,6 +122,7 @@ type player struct {
 	text      strings.Builder
 
 	violates vnet.Property // what the scenario is to break; "" for nothing
+	verdict  string        // that it has broken it
 	repeats  int
 	states   []string // before each of the last steps, where repeats counts them
 }
@@ -212,6 +218,7 @@ func (p *player) do(x vnet.Step) {
 	}
 	e := p.network.Do(x)
 	p.tape.Add(e)
+	p.changed(e.Node)
 	p.outcomes(e)
 }
 

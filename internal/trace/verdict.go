@@ -22,7 +22,8 @@ func (c command) means(a *dme.Algorithm, m *dme.Message) bool {
 
 // broken writes down that the property is broken which the scenario is to break.
 func (p *player) broken(verdict string) {
-	p.note("violation: %s", strings.Join(strings.Fields(verdict), " "))
+	p.verdict = strings.Join(strings.Fields(verdict), " ")
+	p.note("violation: %s", p.verdict)
 }
 
 // conclude judges, when all commands have been carried out, what no single step

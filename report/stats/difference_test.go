@@ -59,9 +59,14 @@ func TestCompareIsItsDefinition(t *testing.T) {
 		for i := range b {
 			b[i] = float64(rng.IntN(8)) + 2
 		}
-		got, want := stats.Compare(a, b, 0.05).P, permutationP(a, b)
-		if math.Abs(got-want) > 1e-9 {
-			t.Errorf("%v against %v: p = %v, want %v", a, b, got, want)
+		apart := slices.Clone(b) // so far that no value of a is among them
+		for i := range apart {
+			apart[i] += 20
+		}
+		for _, b := range [][]float64{b, apart} {
+			if got, want := stats.Compare(a, b, 0.05).P, permutationP(a, b); math.Abs(got-want) > 1e-9 {
+				t.Errorf("%v against %v: p = %v, want %v", a, b, got, want)
+			}
 		}
 	}
 }

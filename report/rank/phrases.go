@@ -1,0 +1,203 @@
+package rank
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"dmebench/report/circumstance"
+	"dmebench/report/units"
+	"dmebench/result"
+)
+
+// labelled is a cell with whose it is.
+type labelled struct {
+	label string
+	Cell
+}
+
+// inOrder lists the cells of a column that have a value, the best first.
+func (c *Contest) inOrder(column int) []labelled {
+	var all []labelled
+	for _, e := range c.Entrants {
+		if cell := e.Cells[column]; cell.N > 0 {
+			all = append(all, labelled{e.Label, cell})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b labelled) int {
+		if (a.Standing == First) != (b.Standing == First) {
+			return map[bool]int{true: -1, false: 1}[a.Standing == First]
+		}
+		return better(c.Columns[column].metric, a.Cell, b.Cell)
+	})
+	return all
+}
+
+func names(all []labelled) string {
+	var labels []string
+	for _, x := range all {
+		labels = append(labels, x.label)
+	}
+	return circumstance.List(labels)
+}
+
+// repetitions says how many there are: "3 repetitions", or "2 to 5 repetitions".
+func repetitions(all []labelled) string {
+	fewest, most := all[0].N, all[0].N
+	for _, x := range all {
+		fewest, most = min(fewest, x.N), max(most, x.N)
+	}
+	switch {
+	case fewest != most:
+		return fmt.Sprintf("%d to %d repetitions", fewest, most)
+	case most == 1:
+		return "1 repetition"
+	}
+	return fmt.Sprintf("%d repetitions", most)
+}
+
+// apart says whether every repetition of the first was ahead of all others, which
+// is as much as few repetitions can say.
+func apart(all []labelled) string {
+	first := all[0].estimate
+	for _, x := range all[1:] {
+		if x.estimate.Min <= first.Max && first.Min <= x.estimate.Max {
+			return ""
+		}
+	}
+	return ", in each repetition ahead of all others"
+}
+
+// probability writes a p-value; several says that it is the smallest of some.
+func probability(p float64, several bool) string {
+	switch {
+	case p < 0.001:
+		return "p<0.001"
+	case several && p < 1:
+		return fmt.Sprintf("p≥%s", digits(p))
+	}
+	return "p=" + digits(p)
+}
+
+func digits(p float64) string {
+	if p >= 0.1 {
+		return fmt.Sprintf("%.2g", p)
+	}
+	return fmt.Sprintf("%.3f", p)
+}
+
+// unit is that of a metric's written values; "" where the value has it or needs none.
+func unit(m result.Metric) string {
+	if m.Name == result.Throughput {
+		return "CS/s"
+	}
+	return ""
+}
+
+// phrase names a metric in a sentence.
+func phrase(m result.Metric) string {
+	title := strings.TrimSuffix(m.Title, " (CS/s)")
+	first, size := utf8.DecodeRuneInString(title)
+	if second, _ := utf8.DecodeRuneInString(title[size:]); !unicode.IsLower(second) || strings.HasPrefix(title, "Jain") {
+		return title
+	}
+	return string(unicode.ToLower(first)) + title[size:]
+}
+
+// counts reports whether the metric is a number of things, of which there are many.
+func (col Column) counts() bool { return strings.HasPrefix(phrase(col.metric), "messages") }
+
+// article puts what a sentence needs before the name of a quantity.
+func article(what string) string {
+	if strings.HasPrefix(what, "messages") {
+		return what + ":"
+	}
+	return "a " + what + " of"
+}
+
+// write writes a value of the column with its unit.
+func (col Column) write(x *float64) string {
+	text := col.number(x)
+	if x != nil && col.Unit != "" {
+		text += " " + col.Unit
+	}
+	return text
+}
+
+// number writes a value; a time has its unit.
+func (col Column) number(x *float64) string {
+	switch {
+	case x == nil:
+		return units.Missing
+	case col.metric.Time():
+		return units.Time(*x)
+	}
+	return units.Number(*x)
+}
+
+// extent writes the medians from the best to the worst.
+func (col Column) extent(all []labelled) string {
+	first, last := all[0], all[len(all)-1]
+	if a, b := col.number(first.Median), col.write(last.Median); a != col.number(last.Median) {
+		if len(all) == 2 {
+			return a + " and " + b
+		}
+		return a + " to " + b
+	}
+	return col.write(first.Median)
+}
+
+// behind says by how much a cell is worse than the best.
+func (col Column) behind(x labelled) string {
+	switch {
+	case x.Change == nil:
+		return col.write(x.Median)
+	case *x.Change >= 1:
+		much := map[bool]string{true: "many", false: "much"}[col.counts()]
+		return units.Number(math.Round(10*(1+*x.Change))/10) + " times as " + much
+	case *x.Change > 0:
+		return percent(*x.Change) + " more"
+	}
+	return percent(-*x.Change) + " less"
+}
+
+func percent(x float64) string {
+	if x < 0.0005 {
+		return "under 0.1%"
+	}
+	if x < 0.1 {
+		return fmt.Sprintf("%.1f%%", 100*x)
+	}
+	return fmt.Sprintf("%.0f%%", 100*x)
+}
+
+// interval writes the 95% interval of a median, where there is one that is no point.
+func (c Cell) interval(col Column) string {
+	if c.Lo == nil || c.Hi == nil {
+		return ""
+	}
+	a, b := col.number(c.Lo), col.number(c.Hi)
+	if a == b {
+		return ""
+	}
+	return fmt.Sprintf(" (95%% interval %s to %s)", a, b)
+}
+
+// Probability writes a p-value: "p=0.022".
+func Probability(p float64) string { return probability(p, false) }
+
+// Change writes a relative change: "+12%", "×3.4".
+func Change(x float64) string {
+	switch {
+	case x >= 1:
+		return "×" + units.Number(math.Round(10*(1+x))/10)
+	case math.Abs(x) < 0.0005:
+		return "under 0.1%"
+	case x < 0:
+		return "−" + percent(-x)
+	}
+	return "+" + percent(x)
+}
