@@ -3,6 +3,8 @@ package report
 import (
 	"slices"
 	"strings"
+
+	"dmebench/report/plots"
 )
 
 // saying is a prediction as a caption has it.
@@ -38,9 +40,17 @@ func (p picture) abscissa() string {
 	case !strings.Contains(p.kind, "-vs-"):
 		return ""
 	case len(p.Panels) > 0:
-		return p.Panels[0].X.Label
+		return against(p.Panels[0].X)
 	}
-	return p.X.Label
+	return against(p.X)
+}
+
+// against is what an axis counts; series side by side are against nothing.
+func against(x plots.Axis) string {
+	if x.Kind == plots.Names && x.Label == "algorithm" {
+		return ""
+	}
+	return x.Label
 }
 
 // predictions writes what is said of whom, by panels, and the same of several once.

@@ -126,6 +126,9 @@ func (c *collection) pictures(ch chart) []picture {
 		if q.median == result.Throughput {
 			ch.markKnees(&f.Figure)
 		}
+		if ch.between && len(ch.spots) == 1 && len(ch.lines) > 1 {
+			ch.sideBySide(&f)
+		}
 		f.leftOut = c.why(ch, q, f)
 		f.read = ch.howToRead(q.median)
 		if !f.Empty() {
@@ -143,6 +146,24 @@ func (c *collection) series(ch chart, q quantity) (all []plots.Series, predicted
 		all, predicted = append(all, curves...), append(predicted, said...)
 	}
 	return all, predicted
+}
+
+// sideBySide turns a picture of several series on one number of nodes, which would stand in
+// a crowd above it, into one with a place for each series.
+func (ch chart) sideBySide(f *picture) {
+	f.about = append(slices.Clone(f.about), ch.spots[0].text)
+	f.Subtitle = strings.Join(f.about, separator)
+	f.X, f.Names = plots.Axis{Label: "algorithm", Kind: plots.Names}, nil
+	place := make(map[int]float64) // by style
+	for i, ln := range ch.lines {
+		place[ln.style] = float64(i)
+		f.Names = append(f.Names, ln.label)
+	}
+	for i := range f.Series {
+		for k := range f.Series[i].Points {
+			f.Series[i].Points[k].X = place[f.Series[i].Style]
+		}
+	}
 }
 
 // measuredIn reports whether any series has a median.

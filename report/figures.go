@@ -21,6 +21,24 @@ func (c *collection) overNodes() []picture {
 	return all
 }
 
+// titleOverNodes is that of what overNodes returns.
+func (c *collection) titleOverNodes() string {
+	sizes := make(map[int]bool)
+	for _, s := range c.sets {
+		if c.familyOf(s) == nil {
+			for _, here := range s.spots {
+				sizes[here.nodes] = true
+			}
+		}
+	}
+	if len(sizes) == 1 {
+		for n := range sizes {
+			return "On " + plural(n, "node")
+		}
+	}
+	return "Against the number of nodes"
+}
+
 // ofSet returns what the section of a set shows: what is not drawn against the number of
 // nodes, nor put together with other sets. Of a set that is a point of a curve there is
 // nothing that the curve does not say.

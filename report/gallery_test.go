@@ -239,3 +239,28 @@ func TestFilesForPaper(t *testing.T) {
 		t.Errorf("a text of 90 pt: %v", err)
 	}
 }
+
+// On one number of nodes the series stand side by side, each above its name, and the
+// caption says on how many nodes.
+func TestOneNumberOfNodes(t *testing.T) {
+	in := lean12(experiment(t, []string{"a", "b"}, []string{"saturate"}, []int{3}, 6))
+	for _, r := range in.Runs {
+		if r.Label == "b" {
+			*r.Result.Throughput *= 2
+		}
+	}
+	b := build(t, in)
+	b.wants(t, "On 3 nodes")
+	const name = "throughput-vs-n-tcp-saturate"
+	texts := b.texts(t, name)
+	if strings.Count(texts, "\na\n") != 2 || strings.Count(texts, "\nb\n") != 2 || strings.Contains(texts, "nodes N") {
+		t.Errorf("not a name below each series and one in the legend:\n%s", texts)
+	}
+	if caption := b.captions(t)[name]; !strings.HasPrefix(caption, "Throughput (tcp, saturate, CS 100 µs, 50 requests per node, N = 3).") {
+		t.Errorf("the caption is %q", caption)
+	}
+	if more := build(t, lean12(experiment(t, []string{"a", "b"}, []string{"saturate"}, []int{3, 7}, 6))); !strings.Contains(
+		more.texts(t, name), "nodes N") {
+		t.Error("two numbers of nodes are no abscissa")
+	}
+}

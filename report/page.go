@@ -78,7 +78,7 @@ func (c *collection) view(w *folder) view {
 			v.Families = append(v.Families, shown)
 		}
 	}
-	show("over-n", "Against the number of nodes", c.overNodes())
+	show("over-n", c.titleOverNodes(), c.overNodes())
 	for _, same := range Grouped(c.families, func(f *family) string { return f.axis }) {
 		var pictures []picture
 		for _, f := range same {

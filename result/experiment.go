@@ -48,7 +48,7 @@ type Workload struct {
 // Axis is a quantity against which figures of an experiment are drawn, beside
 // the number of nodes, as the experiment's author asks for it.
 type Axis struct {
-	// Name ends the names of the figures' files: letters, digits and «-».
+	// Name ends the names of the figures' files: letters, digits and '-'.
 	Name string `json:"name" yaml:"name"`
 
 	// Over is what varies: a dimension of a [Key] (of algorithm, transport and

@@ -17,7 +17,7 @@ var ErrNone = errors.New("there are no results")
 
 // Read reads the results at path: the folder of an experiment, whose latest
 // sweep is meant, or of one sweep; a store, also one compressed by gzip; a single
-// result, as «run --out» writes it; or a folder of such files, of which those of
+// result, as 'run --out' writes it; or a folder of such files, of which those of
 // one cell are its repetitions, in the order of their names.
 //
 // It changes nothing, and may read while a sweep goes on. A line of a store, or a
@@ -29,7 +29,7 @@ func Read(path string) (*Set, error) {
 	switch {
 	case os.IsNotExist(err):
 		return nil, fmt.Errorf("%s: %w: no such file or folder; name the results of a sweep, such as results/quickstart, "+
-			"or a file that «dmebench run --out» has made", path, ErrNone)
+			"or a file that 'dmebench run --out' has made", path, ErrNone)
 	case err != nil:
 		return nil, fmt.Errorf("cannot read the results: %w", err)
 	case !info.IsDir() && isStore(path):
@@ -77,7 +77,7 @@ func below(dir string) string {
 		}
 	}
 	if len(names) == 0 {
-		return "name a folder that «dmebench sweep» has made, such as results/quickstart"
+		return "name a folder that 'dmebench sweep' has made, such as results/quickstart"
 	}
 	return "name one of " + strings.Join(names, ", ")
 }
@@ -106,7 +106,7 @@ func readFiles(path string, files []string) (*Set, error) {
 		set.put(r)
 	}
 	if len(set.Runs) == 0 {
-		return nil, fmt.Errorf("%s; name a result of «dmebench run --out» or a folder of results", set.Damaged[0])
+		return nil, fmt.Errorf("%s; name a result of 'dmebench run --out' or a folder of results", set.Damaged[0])
 	}
 	return set, nil
 }

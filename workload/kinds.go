@@ -109,7 +109,7 @@ func (p *Plan) burst() error {
 func (p *Plan) trace() error {
 	name := p.spec.Options.Get("file")
 	if name == "" {
-		return fmt.Errorf("which requests? Name a file of «seconds,node» lines with the option file")
+		return fmt.Errorf("which requests? Name a file of 'seconds,node' lines with the option file")
 	}
 	if p.spec.ReadFile == nil {
 		return fmt.Errorf("file=%s: files cannot be read here", name)
@@ -169,7 +169,7 @@ type traceLine struct {
 func parseTraceLine(line string, nodes int) (traceLine, error) {
 	fields := strings.Split(line, ",")
 	if len(fields) != 2 && len(fields) != 3 {
-		return traceLine{}, fmt.Errorf("%q: want «seconds,node» or «seconds,node,seconds in the CS»", line)
+		return traceLine{}, fmt.Errorf("%q: want 'seconds,node' or 'seconds,node,seconds in the CS'", line)
 	}
 	seconds := func(s string) (time.Duration, error) {
 		x, err := strconv.ParseFloat(strings.TrimSpace(s), 64)

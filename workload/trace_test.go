@@ -54,7 +54,7 @@ func TestTraceFaults(t *testing.T) {
 	for _, x := range []struct{ text, want string }{
 		{"", "day.csv: no request in it"},
 		{"# nothing\n", "no request in it"},
-		{"1\n", `day.csv:1: "1": want «seconds,node»`},
+		{"1\n", `day.csv:1: "1": want 'seconds,node'`},
 		{"0,1\n1,1,1,1\n", "day.csv:2:"},
 		{"x,1\n", `"x" is not a time in seconds`},
 		{"-1,1\n", "is not a time in seconds"},

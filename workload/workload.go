@@ -115,7 +115,7 @@ func kinds() []Kind {
 			Help: "requests at the times that a file lists",
 			Options: []dme.Option{{
 				Name: "file", Default: "", Forms: []string{"FILE"}, Valid: func(string) error { return nil },
-				Help: "lines of «seconds,node» or «seconds,node,seconds in the CS»",
+				Help: "lines of 'seconds,node' or 'seconds,node,seconds in the CS'",
 			}},
 		},
 	}

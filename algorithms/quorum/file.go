@@ -11,7 +11,7 @@ import (
 
 // readFamily reads the sets of a file. A line holds one set, its members
 // separated by blanks or commas, with or without braces; what follows a # is
-// ignored. With «i:» in front of each line it is S_i, and every node has a line.
+// ignored. With 'i:' in front of each line it is S_i, and every node has a line.
 // Without, the lines are the quorums of a coterie, and each node takes one that
 // contains it, or any if none does, in such a way that the quorums have equally
 // many nodes as far as a single pass can see to it.
@@ -74,7 +74,7 @@ func parseSets(text []dme.Line, nodes int) ([]setLine, error) {
 		case err != nil:
 			return nil, fmt.Errorf("line %d: %w", l.number, err)
 		case len(lines) > 0 && (l.of == dme.None) != (lines[0].of == dme.None):
-			return nil, fmt.Errorf("line %d: some lines begin with «i:» and some do not; write it everywhere or nowhere", l.number)
+			return nil, fmt.Errorf("line %d: some lines begin with 'i:' and some do not; write it everywhere or nowhere", l.number)
 		case l.of != dme.None && lineOf[l.of] > 0:
 			return nil, fmt.Errorf("line %d: S_%d is on line %d already", l.number, l.of, lineOf[l.of])
 		}
@@ -82,11 +82,11 @@ func parseSets(text []dme.Line, nodes int) ([]setLine, error) {
 		lines = append(lines, l)
 	}
 	if len(lines) == 0 {
-		return nil, errors.New("there are no sets; want a line «a b c» for each")
+		return nil, errors.New("there are no sets; want a line 'a b c' for each")
 	}
 	if lines[0].of != dme.None {
 		if id := slices.Index(lineOf[1:], 0) + 1; id > 0 {
-			return nil, fmt.Errorf("there is no set of node %d of %d; want a line «%d: a b c»", id, nodes, id)
+			return nil, fmt.Errorf("there is no set of node %d of %d; want a line '%d: a b c'", id, nodes, id)
 		}
 	}
 	return lines, nil

@@ -121,7 +121,7 @@ func Constructions() []Construction {
 		},
 		{
 			Name:   fromFile + "F", // lookup builds it, since it knows F
-			Help:   "the sets of file F: a line «i: a b c» for each node i, or lines «a b c» with sets to choose from",
+			Help:   "the sets of file F: a line 'i: a b c' for each node i, or lines 'a b c' with sets to choose from",
 			Source: "the textbook's section 9.7: intersection and minimality are checked",
 		},
 	}

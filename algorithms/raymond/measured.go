@@ -19,11 +19,11 @@ type edge struct {
 	line int
 }
 
-// fromFile is the shape that a file gives edge by edge, a line «i j» for each,
+// fromFile is the shape that a file gives edge by edge, a line 'i j' for each,
 // which must make a spanning tree.
 //
 // With costs it is the minimal spanning tree of the links of a file, which has a
-// line «i j cost» for each: the measured cost of a message between two nodes, at
+// line 'i j cost' for each: the measured cost of a message between two nodes, at
 // least 0, in any unit, the same everywhere. Links count in both directions; of
 // several lines for one link the cheapest counts. Among equal costs the link
 // with the lower node numbers is taken, so that the tree depends on nothing
@@ -72,9 +72,9 @@ func readEdges(c dme.Config, name string, costs bool) ([]edge, error) {
 }
 
 func parseEdge(words []string, nodes int, costs bool) (e edge, err error) {
-	want, form := 2, "«i j»"
+	want, form := 2, "'i j'"
 	if costs {
-		want, form = 3, "«i j cost»"
+		want, form = 3, "'i j cost'"
 	}
 	if len(words) != want {
 		return e, fmt.Errorf("%q: want %s", strings.Join(words, " "), form)

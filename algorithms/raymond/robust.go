@@ -26,9 +26,9 @@ import (
 //
 // What the text leaves open, or has wrong:
 //
-//   - «HOLDER can be computed from the ADVISE messages»: a PRIVILEGE that has
+//   - 'HOLDER can be computed from the ADVISE messages': a PRIVILEGE that has
 //     arrived meanwhile is overwritten, and lost for ever. Here it wins.
-//   - «Selects a delay period for the recovery phase»: a neighbour that is down
+//   - 'Selects a delay period for the recovery phase': a neighbour that is down
 //     does not answer within any, and may be the one with the privilege on its
 //     side; a node that goes on without it makes a second one. Here the phase has
 //     no length. It ends when HOLDER is known: when a neighbour is found on whose

@@ -19,7 +19,7 @@ func treeOption() dme.Option {
 			return err
 		},
 		Help: "the spanning tree, whose node 1 is the root, the centre of the star, the end of the line, and has the first token; " +
-			"file F has a line «i j» for each edge, file COSTS a line «i j cost» for each link",
+			"file F has a line 'i j' for each edge, file COSTS a line 'i j cost' for each link",
 	}
 }
 

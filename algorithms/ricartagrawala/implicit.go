@@ -30,7 +30,7 @@ import (
 // Departures from the printed text, and what it leaves open:
 //
 //   - Links need not keep order, so that a REPLY may overtake the DEFERRED that
-//     it follows. Whoever counts «deferred, then replied» waits for ever; here a
+//     it follows. Whoever counts 'deferred, then replied' waits for ever; here a
 //     balance is kept for each node.
 //   - A deferral costs two messages, the DEFERRED and the later REPLY. The text
 //     counts one: its 2(N−1) is the most for requests that are all made at once,

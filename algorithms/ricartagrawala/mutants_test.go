@@ -67,7 +67,7 @@ func TestMutantsAreCaught(t *testing.T) {
 			{Name: "the count is then set", File: "ring.go", Caught: conformance.Stalled,
 				Old: "n.owed.deferred(dme.NodeID(by))", New: "n.owed.deferredBy.Add(dme.NodeID(by))"},
 			{Name: "no note", File: "ring.go", Caught: "REPLY that is not awaited",
-				Old: "\t\tm.Vec = append(m.Vec, uint64(n.me)) // «DEFERRED by node me»\n", New: ""},
+				Old: "\t\tm.Vec = append(m.Vec, uint64(n.me)) // 'DEFERRED by node me'\n", New: ""},
 			{Name: "an echo that never waits", File: "ring.go", Caught: conformance.Unsafe,
 				Old: "\tif n.defers(m.Req) {\n\t\tn.keep(m.Req, out)\n\t\treturn\n\t}\n\tn.pass(m.Req, nil, out)",
 				New: "\tn.pass(m.Req, nil, out)"},

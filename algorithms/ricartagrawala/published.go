@@ -124,8 +124,8 @@ func (n *publishedRobustNode) Receive(from dme.NodeID, m dme.Message, out *dme.O
 	n.literally(out)
 }
 
-// receiveProbe is ARE_YOU_THERE as printed: if Reply_Deferred[j] is FALSE «the
-// correct response is REPLY(me)».
+// receiveProbe is ARE_YOU_THERE as printed: if Reply_Deferred[j] is FALSE 'the
+// correct response is REPLY(me)'.
 func (n *publishedRobustNode) receiveProbe(from dme.NodeID, number uint64, out *dme.Outbox) {
 	kind := kindReply
 	if n.replyDeferred.Has(from) {

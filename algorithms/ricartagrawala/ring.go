@@ -22,7 +22,7 @@ import "dmebench/dme"
 //
 //  1. As above.
 //  2. A node that has priority passes the REQUEST on too, with the note
-//     «DEFERRED by» itself, and keeps a copy.
+//     'DEFERRED by' itself, and keeps a copy.
 //  3. A node that leaves sends a REPLY to everybody of whom it keeps a copy.
 //  4. A node enters when its REQUEST is home and everybody who noted a deferral
 //     has replied.
@@ -192,7 +192,7 @@ func (n *notesNode) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
 		if !n.keep(m.Req, out) {
 			return
 		}
-		m.Vec = append(m.Vec, uint64(n.me)) // «DEFERRED by node me»
+		m.Vec = append(m.Vec, uint64(n.me)) // 'DEFERRED by node me'
 	}
 	n.pass(m.Req, m.Vec, out)
 }

@@ -149,7 +149,7 @@ func (n *robustNode) receiveFailed(from, failed dme.NodeID, out *dme.Outbox) {
 }
 
 // remove takes a node that has failed, or leaves, out of the group. Its answer is
-// not awaited any more: we «pretend that a REPLY was received».
+// not awaited any more: we 'pretend that a REPLY was received'.
 func (n *robustNode) remove(j dme.NodeID, out *dme.Outbox) {
 	n.group.Remove(j)
 	n.newcomers.Remove(j)

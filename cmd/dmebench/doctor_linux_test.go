@@ -15,7 +15,7 @@ import (
 	"dmebench/internal/testbed"
 )
 
-// doctorReport is what this test reads of «doctor --json».
+// doctorReport is what this test reads of 'doctor --json'.
 type doctorReport struct {
 	Hosts []struct {
 		Name        string

@@ -1,6 +1,6 @@
 // Command dmebench runs distributed mutual exclusion algorithms as real
 // processes over real networks, measures them, and says whether the papers'
-// claims hold. «dmebench help» lists its sub-commands.
+// claims hold. 'dmebench help' lists its sub-commands.
 package main
 
 import (

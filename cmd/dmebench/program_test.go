@@ -74,7 +74,7 @@ func (r *run) wait(bound time.Duration) int {
 	return r.cmd.ProcessState.ExitCode()
 }
 
-// result decodes what «run --json» has printed: one object and no more.
+// result decodes what 'run --json' has printed: one object and no more.
 func (r *run) result() *result.Result {
 	r.t.Helper()
 	x, err := decode(r.stdout.Bytes())

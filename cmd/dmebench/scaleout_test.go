@@ -48,7 +48,7 @@ func serve(t *testing.T, o server.Options) *server.Server {
 	return s
 }
 
-// agents are processes «dmebench agent», some of which are killed.
+// agents are processes 'dmebench agent', some of which are killed.
 type agents struct {
 	t    *testing.T
 	url  string

@@ -96,7 +96,7 @@ func (l *lease) closeGate() {
 func (h *Remote) ask(ctx context.Context, o op, e examination) (*examined, error) {
 	x, err := h.call(ctx, request{Op: o, Doctor: &e})
 	if err == nil && x.Doctor == nil {
-		err = h.errorf("no answer to «%s»", o)
+		err = h.errorf("no answer to '%s'", o)
 	}
 	return x.Doctor, err
 }

@@ -281,7 +281,7 @@ func (f *Fleet) tooFew(free []Info, unable []string, expect int, patience time.D
 		text += "; " + u
 	}
 	if unable == nil {
-		text += "; start the others by «dmebench agent --nats-url URL» with the URL of that server"
+		text += "; start the others by 'dmebench agent --nats-url URL' with the URL of that server"
 	}
 	return errors.New(text)
 }

@@ -48,7 +48,7 @@ func (h *Remote) pieces(ctx context.Context, q request, take func(*answer) error
 			return err
 		}
 		if x.Next <= q.From {
-			return fmt.Errorf("host %s: «%s» does not come to an end", h.Name(), q.Op)
+			return fmt.Errorf("host %s: '%s' does not come to an end", h.Name(), q.Op)
 		}
 		q.From = x.Next
 	}
@@ -131,5 +131,5 @@ func (h *Remote) Report(ctx context.Context) (result.Host, error) {
 
 // nothing is the error of an answer in which the main thing is missing.
 func (h *Remote) nothing(what op) error {
-	return errors.New("host " + h.Name() + ": the answer to «" + string(what) + "» is empty")
+	return errors.New("host " + h.Name() + ": the answer to '" + string(what) + "' is empty")
 }

@@ -220,7 +220,7 @@ func (h *Remote) call(ctx context.Context, q request) (answer, error) {
 		case <-ctx.Done():
 			return answer{}, context.Cause(ctx)
 		case <-timeout.C:
-			return answer{}, h.errorf("no answer to «%s» for %v", q.Op, bound)
+			return answer{}, h.errorf("no answer to '%s' for %v", q.Op, bound)
 		}
 	}
 }

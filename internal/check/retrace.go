@@ -38,7 +38,7 @@ func (x *exhaustive) trace() (*Trace, error) {
 	}
 	t, _ := x.replay(x.model, steps, false)
 	if t.Violation.Property == "" {
-		return nil, fault("the search found «%v», its schedule does not show it", &x.found.Violation)
+		return nil, fault("the search found '%v', its schedule does not show it", &x.found.Violation)
 	}
 	return t, nil
 }

@@ -28,9 +28,9 @@ Everything here is what the algorithms say of themselves (` + "`dmebench list --
 		`and the figures are the worked examples that the tests replay. N is the number of nodes, K the size of a quorum, ` +
 		`T the delay of a message, E the duration of a critical section.
 
-The sources of the claims: «TR-869» is G. Ricart, A. K. Agrawala: An Algorithm for Mutual Exclusion in Computer Networks, ` +
-		`University of Maryland, 1980; «textbook» is A. D. Kshemkalyani, M. Singhal: Distributed Computing, ` +
-		`Cambridge University Press, 2008, chapter 9; «slides» are those about Maekawa's paper under the title ` +
+The sources of the claims: 'TR-869' is G. Ricart, A. K. Agrawala: An Algorithm for Mutual Exclusion in Computer Networks, ` +
+		`University of Maryland, 1980; 'textbook' is A. D. Kshemkalyani, M. Singhal: Distributed Computing, ` +
+		`Cambridge University Press, 2008, chapter 9; 'slides' are those about Maekawa's paper under the title ` +
 		`A √N Algorithm for Mutual Exclusion in Decentralized Systems: a short story. Others are the papers of the algorithms. ` +
 		`A claim is made with the default options unless it names others. ` +
 		`What an algorithm bears: crash, where it goes on without a node; restart, join and leave, where its nodes know how to; ` +

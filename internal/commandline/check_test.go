@@ -13,7 +13,7 @@ import (
 	"dmebench/algorithms/catalog"
 )
 
-// checked runs «dmebench check» with the given arguments in a folder of its own.
+// checked runs 'dmebench check' with the given arguments in a folder of its own.
 func checked(t *testing.T, args ...string) (code int, stdout, stderr, dir string) {
 	t.Helper()
 	dir = t.TempDir()

@@ -22,7 +22,7 @@ import (
 const reference = "../../results/reference"
 
 // again says how to bring the reference data up to date.
-const again = "results/README.md tells how it is measured again, and «go test ./internal/commandline -rewrite» draws it"
+const again = "results/README.md tells how it is measured again, and 'go test ./internal/commandline -rewrite' draws it"
 
 func readReference(t *testing.T, name string) *result.Set {
 	t.Helper()

@@ -8,8 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -17,12 +15,8 @@ import (
 
 	"dmebench/internal/atomicfile"
 	"dmebench/internal/exit"
-	"dmebench/internal/input"
 	"dmebench/internal/recording"
 	"dmebench/internal/spacetime"
-	"dmebench/internal/suggest"
-	"dmebench/internal/tables"
-	"dmebench/internal/trace"
 )
 
 // traceFormats is what --format takes.
@@ -42,11 +36,12 @@ func (p *program) traceCommand() *cli.Command {
 		Description: "FILE is a scenario, which says step by step what happens, or a recording that 'dmebench run --trace'\n" +
 			"has written. Where a scenario says what must come of its steps and something else does, the\n" +
 			"difference is printed.\n\n" +
-			"Formats: text      one step on each line; of a scenario its own text, with what came of each step\n" +
-			"         svg       the space-time diagram\n" +
-			"         shiviz    a log for ShiViz, with vector clocks\n" +
-			"         perfetto  Chrome's trace format, for ui.perfetto.dev\n" +
-			"         mermaid   a sequence diagram for Markdown\n\n" +
+			"Formats:\n" +
+			"  text      one step on each line; of a scenario its own text, with what came of each\n" +
+			"  svg       the space-time diagram\n" +
+			"  shiviz    a log for ShiViz, with vector clocks\n" +
+			"  perfetto  Chrome's trace format, for ui.perfetto.dev\n" +
+			"  mermaid   a sequence diagram for Markdown\n\n" +
 			"Exit code: 0 everything came out as expected; 1 something else did;\n" +
 			"64 and more: the input or the environment was refused.",
 		Flags: []cli.Flag{
@@ -218,108 +213,4 @@ func (p *program) showTrace(c *cli.Context, s shown) error {
 		}
 	}
 	return nil
-}
-
-// scenario finds the scenario that the flags name, which a file's is read from in,
-// and how it reads files.
-func (p *program) scenario(name, file string, in io.Reader) (*trace.Scenario, func(string) ([]byte, error), error) {
-	if file != "" {
-		text, err := input.Read(file, in, trace.MaxBytes)
-		if large := (*input.TooLarge)(nil); errors.As(err, &large) {
-			return nil, nil, failWith(exit.Data, err)
-		}
-		if err != nil {
-			return nil, nil, failWith(exit.NoInput, err)
-		}
-		s, err := trace.Parse(file, text)
-		if err != nil {
-			return nil, nil, failWith(exit.Data, err)
-		}
-		return s, func(name string) ([]byte, error) {
-			return input.ReadFile(filepath.Join(filepath.Dir(file), name), input.Data)
-		}, nil
-	}
-	all, err := p.builtInScenarios()
-	if err != nil {
-		return nil, nil, err
-	}
-	var names []string
-	for _, x := range all {
-		names = append(names, x.scenario.Name)
-	}
-	found, _ := suggest.Find(name, names)
-	for _, x := range all {
-		if x.scenario.Name == found {
-			return x.scenario, func(name string) ([]byte, error) { return fs.ReadFile(p.scenarios, path.Join(x.folder, name)) }, nil
-		}
-	}
-	return nil, nil, usage("%w", suggest.Unknown("scenario", name, names, "'dmebench list scenarios' shows what there is"))
-}
-
-// nearScenario suggests a scenario to whoever has named a file that is not there.
-func (p *program) nearScenario(name string) string {
-	var names []string
-	for _, c := range p.scenarioNames() {
-		names = append(names, c.word)
-	}
-	return suggest.Hint(name, names)
-}
-
-// builtIn is a scenario and the folder whose files it may name.
-type builtIn struct {
-	scenario *trace.Scenario
-	folder   string
-}
-
-// builtInScenarios returns the worked examples that the program carries, and one
-// of each algorithm that it makes itself, by name.
-func (p *program) builtInScenarios() ([]builtIn, error) {
-	var all []builtIn
-	err := fs.WalkDir(p.scenarios, ".", func(file string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		text, err := fs.ReadFile(p.scenarios, file)
-		if err != nil || !trace.IsScenario(text) {
-			return err
-		}
-		s, err := trace.Parse(trace.NameOf(file), text)
-		all = append(all, builtIn{s, path.Dir(file)})
-		return err
-	})
-	for _, a := range p.catalog {
-		if a.AsPublished {
-			continue // errata.md shows how these fail
-		}
-		// An algorithm that cannot serve three requests has no example: check says why.
-		if s, err := trace.Example(a); err == nil {
-			all = append(all, builtIn{s, "."})
-		}
-	}
-	slices.SortStableFunc(all, func(a, b builtIn) int {
-		return strings.Compare(path.Dir(a.scenario.Name), path.Dir(b.scenario.Name))
-	})
-	return all, err
-}
-
-func (p *program) listScenarios(c *cli.Context) error {
-	type scenario struct {
-		Name      string `json:"name"`
-		Title     string `json:"title"`
-		Algorithm string `json:"algorithm"`
-		Nodes     int    `json:"nodes"`
-	}
-	all, err := p.builtInScenarios()
-	if err != nil {
-		return errors.Join(errors.New("the built-in scenarios cannot be read"), err)
-	}
-	list := []scenario{}
-	for _, x := range all {
-		list = append(list, scenario{x.scenario.Name, x.scenario.Title, x.scenario.Algorithm, x.scenario.Nodes})
-	}
-	t := new(tables.Table)
-	for _, s := range list {
-		t.Add(s.Name, s.Title)
-	}
-	return p.show(c, list, t)
 }

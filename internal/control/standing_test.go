@@ -192,7 +192,7 @@ func TestStrangersAtAStandingBroker(t *testing.T) {
 	for want, change := range map[string]func(*nats.Broker){
 		"are the credentials right?": func(to *nats.Broker) { to.Token = "another" },
 		"of the authority that was":  func(to *nats.Broker) { to.CA = other.Files().Cert },
-		"«dmebench broker --name»":   func(to *nats.Broker) { to.URL = strings.Replace(to.URL, "127.0.0.1", "localhost", 1) },
+		"'dmebench broker --name'":   func(to *nats.Broker) { to.URL = strings.Replace(to.URL, "127.0.0.1", "localhost", 1) },
 		"is it running there?":       func(to *nats.Broker) { to.URL = "tls://127.0.0.1:1" },
 	} {
 		to := b.to

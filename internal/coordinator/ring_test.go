@@ -20,7 +20,7 @@ const (
 // (control plane, transport, codec, host, shared counters), and around 8
 // processes with nothing but a socket to their neighbour, in interleaved pairs.
 // It reports the median ratio of hops per second, with its confidence interval.
-// What the transport alone costs, «dmebench ping» tells.
+// What the transport alone costs, 'dmebench ping' tells.
 func BenchmarkRing(b *testing.B) {
 	trace := b.TempDir() + "/two-requests.csv"
 	text := fmt.Appendf(nil, "0,1,0.000001\n%f,1,0.000001\n", ringTime.Seconds())

@@ -222,7 +222,7 @@ func (s *survey) report(o *measure.Observation) {
 	if len(s.silent) > 0 {
 		slices.Sort(s.silent)
 		o.Warnings = append(o.Warnings, fmt.Sprintf("no datagram was answered from %s: UDP does not pass there; "+
-			"«dmebench doctor --agents URL» says more", strings.Join(s.silent, ", ")))
+			"'dmebench doctor --agents URL' says more", strings.Join(s.silent, ", ")))
 	}
 }
 

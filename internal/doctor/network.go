@@ -247,7 +247,7 @@ func adviceAt(host, network string, err error) string {
 	listening := errors.As(err, &a) && a.doing == "listen"
 	switch {
 	case listening && errors.Is(err, syscall.EADDRNOTAVAIL):
-		return fmt.Sprintf("no interface of this host has the address %s: give one that «ip addr» shows", host)
+		return fmt.Sprintf("no interface of this host has the address %s: give one that 'ip addr' shows", host)
 	case listening && errors.Is(err, syscall.EADDRINUSE):
 		return "choose another port, or 0 for any that is free"
 	case listening:

@@ -65,7 +65,7 @@ func kernel() string {
 	return unix.ByteSliceToString(u.Release[:])
 }
 
-// field returns the value of the first «name : value» line of a file.
+// field returns the value of the first 'name : value' line of a file.
 func field(file, name string) string {
 	text, err := os.ReadFile(file)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 // at root.
 func limitsAt(root string) Limits {
 	l := unlimited()
-	// The fourth field is «running/all» of the host's threads.
+	// The fourth field is 'running/all' of the host's threads.
 	_, threads, _ := strings.Cut(lastOf(firstFields(filepath.Join(root, "proc/loadavg"), 4)), "/")
 	if there, ok := number(threads); ok {
 		for _, file := range []string{"threads-max", "pid_max"} {
@@ -84,7 +84,7 @@ func threadsOf(root string, uid int) (n uint64) {
 
 func lastOf(fields string) string { return fields[strings.LastIndexByte(fields, ' ')+1:] }
 
-// number reads a number; ok is false for what is none, such as «max».
+// number reads a number; ok is false for what is none, such as 'max'.
 func number(text string) (n uint64, ok bool) {
 	n, err := strconv.ParseUint(strings.TrimSpace(text), 10, 64)
 	return n, err == nil

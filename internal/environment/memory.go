@@ -44,7 +44,7 @@ func memoryLimit() Limit {
 	return l
 }
 
-// kibibytes returns the value of a «name : value kB» line of a file, in bytes.
+// kibibytes returns the value of a 'name : value kB' line of a file, in bytes.
 func kibibytes(file, name string) (bytes uint64, known bool) {
 	n, err := strconv.ParseUint(strings.TrimSuffix(field(file, name), " kB"), 10, 64)
 	return n << 10, err == nil
@@ -111,7 +111,7 @@ func leftOfGroup(dir string, files groupFiles) (bytes uint64, limited bool) {
 	return limit - min(limit, taken), true
 }
 
-// statistic returns the value of a «name value» line of a file, 0 if it has none.
+// statistic returns the value of a 'name value' line of a file, 0 if it has none.
 func statistic(file, name string) uint64 {
 	text, err := os.ReadFile(file)
 	if err != nil {

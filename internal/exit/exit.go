@@ -23,7 +23,7 @@ const (
 	Pipe        = 141 // standard output is a pipe that nobody reads any more
 )
 
-// OfRun is the code with which «run» ends after a run with this status.
+// OfRun is the code with which 'run' ends after a run with this status.
 func OfRun(status result.Status, linksMetNeeds bool) int {
 	switch status {
 	case result.OK:

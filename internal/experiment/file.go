@@ -126,7 +126,7 @@ func (f *File) complete() {
 		}
 	}
 	if f.Name != "" && !folder.MatchString(f.Name) {
-		d.add(d.line("name"), "name %q becomes a folder: want letters, digits, «.», «_» and «-», at most 64, "+
+		d.add(d.line("name"), "name %q becomes a folder: want letters, digits, '.', '_' and '-', at most 64, "+
 			"the first a letter or digit", f.Name)
 	}
 	if f.Transports == nil && !d.told("transports") {
@@ -163,7 +163,7 @@ func (f *File) complete() {
 	d.schedules(f)
 	for i, a := range f.Axes {
 		if (!picture.MatchString(a.Name) || a.Over == "") && !d.doubtful[place{"axes", i}] {
-			d.add(d.line("axes", i), "%sname %q, over %q: want a name of small letters, digits and «-», and what varies",
+			d.add(d.line("axes", i), "%sname %q, over %q: want a name of small letters, digits and '-', and what varies",
 				where("axes", i), a.Name, a.Over)
 		}
 	}

@@ -137,7 +137,7 @@ func TestMainRefusesWhatIsNoOrder(t *testing.T) {
 		if code := Main(strings.NewReader(in), &out, &complaint); code != exit.Usage || out.Len() > 0 {
 			t.Errorf("%q: ended with %d and said %q", in, code, out.String())
 		}
-		if !strings.Contains(complaint.String(), "is started by «dmebench ping»") {
+		if !strings.Contains(complaint.String(), "is started by 'dmebench ping'") {
 			t.Errorf("%q: %s", in, complaint.String())
 		}
 	}

@@ -42,7 +42,7 @@ type answer struct {
 	Error      string
 }
 
-var errNoOrder = errors.New("ping: this command is started by «dmebench ping», which says on its standard input what to do")
+var errNoOrder = errors.New("ping: this command is started by 'dmebench ping', which says on its standard input what to do")
 
 func (o *order) check() error {
 	_, known := bareSides[o.Network]

@@ -23,8 +23,8 @@ type Field struct {
 // Times is the kind of a distribution of times, which stands in several places.
 const Times = "times"
 
-// meanings has a line «key: meaning» for each key of a result, and one of
-// «times.key: meaning» for each key of a distribution of times.
+// meanings has a line 'key: meaning' for each key of a result, and one of
+// 'times.key: meaning' for each key of a distribution of times.
 //
 //go:embed meanings.txt
 var meanings string

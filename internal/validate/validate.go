@@ -136,7 +136,7 @@ func Plan(o Options) string {
 	return hex.EncodeToString(digest.Sum(nil))
 }
 
-// ExitCode is the code with which «validate» ends.
+// ExitCode is the code with which 'validate' ends.
 func ExitCode(d *claims.Document) int {
 	switch {
 	case !d.Complete:

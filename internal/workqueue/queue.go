@@ -182,7 +182,7 @@ func advise(err error) error {
 	switch {
 	case errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount),
 		errors.Is(err, natsgo.ErrNoResponders):
-		return unavailable("the NATS server has no JetStream (%w); start it with -js, or use «dmebench broker»", err)
+		return unavailable("the NATS server has no JetStream (%w); start it with -js, or use 'dmebench broker'", err)
 	default:
 		return unavailable("the NATS server makes no stream for it: %w", err)
 	}

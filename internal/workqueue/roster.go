@@ -141,7 +141,7 @@ func (r *roster) none(waited time.Duration) error {
 	if others != nil {
 		return unavailable("no agent takes this work; %s", strings.Join(others, "; "))
 	}
-	return unavailable("no agent has answered for %v; start «dmebench agent» on the hosts that are to do it, with the same server",
+	return unavailable("no agent has answered for %v; start 'dmebench agent' on the hosts that are to do it, with the same server",
 		waited.Round(time.Second))
 }
 

@@ -187,7 +187,7 @@ func TestNobodyIsLeft(t *testing.T) {
 		if !errors.Is(err, ErrUnavailable) {
 			t.Fatal(err)
 		}
-		wantText(t, err.Error(), "no agent has answered for 1", "start «dmebench agent»")
+		wantText(t, err.Error(), "no agent has answered for 1", "start 'dmebench agent'")
 	})
 }
 
@@ -206,7 +206,7 @@ func TestCannotBegin(t *testing.T) {
 		}
 		return err
 	}
-	wantText(t, open(startBroker(t), Options{}).Error(), "no agent has answered for 1s; start «dmebench agent»")
+	wantText(t, open(startBroker(t), Options{}).Error(), "no agent has answered for 1s; start 'dmebench agent'")
 	plain := startBroker(t, func(o *server.Options) { o.JetStream = false })
 	wantText(t, open(plain, Options{}).Error(), "has no JetStream", "start it with -js")
 

@@ -14,7 +14,7 @@ import (
 
 // WriteText writes the comparison for a person: a table for each metric with
 // medians, their 95% intervals as a percentage, and the change with its p-value;
-// «~» stands where there is no significant one.
+// '~' stands where there is no significant one.
 func (c *Comparison) WriteText(w io.Writer) error {
 	var out strings.Builder
 	fmt.Fprintf(&out, "A: %s\nB: %s\n", c.A, c.B)

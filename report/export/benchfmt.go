@@ -17,7 +17,7 @@ import (
 // number of entries as iterations. What a run has no sample of is left out of its
 // line.
 //
-// The machine stands in goos, goarch and cpu as in «go test -bench». The version
+// The machine stands in goos, goarch and cpu as in 'go test -bench'. The version
 // of the program does not: benchstat compares only what has equal settings.
 func Benchfmt(w io.Writer, runs []result.Run, metrics []result.Metric) error {
 	groups, err := usable(runs)
@@ -63,7 +63,7 @@ func (c *cell) line(r *result.Result, metrics []result.Metric) *benchfmt.Result 
 }
 
 // benchmark is the name with its sub-names. The workload stands last: a name
-// that ended in «-4» would be taken for one of GOMAXPROCS.
+// that ended in '-4' would be taken for one of GOMAXPROCS.
 func (c *cell) benchmark() string {
 	parts := []string{"DME"}
 	add := func(key, value string) {

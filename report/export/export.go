@@ -30,7 +30,7 @@ type File struct {
 }
 
 // errNothing is the error where there is nothing to export.
-var errNothing = errors.New("export: no run ended well, so that there is nothing to export; «dmebench report» shows why")
+var errNothing = errors.New("export: no run ended well, so that there is nothing to export; 'dmebench report' shows why")
 
 // cell is the usable repetitions of one cell.
 type cell struct {

@@ -85,7 +85,7 @@ func benchmarks(t *testing.T, runs []result.Run, metrics ...string) []byte {
 	return out.Bytes()
 }
 
-// The real benchstat reads both sides and finds what «compare» finds.
+// The real benchstat reads both sides and finds what 'compare' finds.
 func TestBenchstatReadsIt(t *testing.T) {
 	dir := t.TempDir()
 	benchstat := filepath.Join(dir, "benchstat")

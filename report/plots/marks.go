@@ -40,6 +40,9 @@ func (m marks) shifts() (shifts map[int]vg.Length, step vg.Length) {
 			styles = append(styles, s.Style)
 		}
 	}
+	if m.x.names > 0 && m.apart() {
+		return make(map[int]vg.Length), 0
+	}
 	each, all := float64(dodge), dodgeAll*m.x.closest()*m.width
 	switch {
 	case m.x.names > 0:
@@ -53,6 +56,23 @@ func (m marks) shifts() (shifts map[int]vg.Length, step vg.Length) {
 		shifts[style] = step * vg.Length(float64(i)-float64(len(styles)-1)/2)
 	}
 	return shifts, step
+}
+
+// apart reports whether no two series have a place in common.
+func (m marks) apart() bool {
+	owner := make(map[float64]int)
+	for _, s := range m.series {
+		if s.Role != Measured {
+			continue
+		}
+		for _, pt := range s.Points {
+			if of, taken := owner[pt.X]; taken && of != s.Style {
+				return false
+			}
+			owner[pt.X] = s.Style
+		}
+	}
+	return true
 }
 
 // pen draws marks onto a canvas.

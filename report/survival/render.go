@@ -207,9 +207,9 @@ func Matrix(d *Document) *tables.Table {
 func Markdown(d *Document) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# What each algorithm survives\n\n%s\n\n", d.Conditions())
-	fmt.Fprintf(&b, "«goes on»: mutual exclusion held, and the requests of all nodes that were there were served. "+
-		"«stops»: it held, and somebody waited for ever. «unsafe»: two nodes were in the critical section at once. "+
-		"«2/6»: in so many of the runs; 0: in a search alone.\n\n")
+	fmt.Fprintf(&b, "'goes on': mutual exclusion held, and the requests of all nodes that were there were served. "+
+		"'stops': it held, and somebody waited for ever. 'unsafe': two nodes were in the critical section at once. "+
+		"'2/6': in so many of the runs; 0: in a search alone.\n\n")
 	_ = Matrix(d).WriteMarkdown(&b) // a Buffer takes everything
 	if len(d.Claims) > 0 {
 		b.WriteString("\n## What the texts claim of failures\n\n")

@@ -7,7 +7,7 @@ import "dmebench/claims"
 // Answer is yes, no, or that there is none.
 type Answer string
 
-// The answers to «is it safe?» and «is it live?».
+// The answers to 'is it safe?' and 'is it live?'.
 const (
 	Yes     Answer = "yes"
 	No      Answer = "no"

@@ -13,7 +13,7 @@ import (
 )
 
 // How the transport compares with the client library alone between processes,
-// «dmebench ping --transport nats» measures.
+// 'dmebench ping --transport nats' measures.
 
 // BenchmarkSend sends frames to a transport that takes them.
 func BenchmarkSend(b *testing.B) {

@@ -163,9 +163,9 @@ func advice(err error) string {
 	case full(err):
 		return "it takes no more connections: a run needs one for each worker"
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
-		return "its certificate is to be renewed, which «dmebench broker» does when it starts; or is this host's clock wrong?"
+		return "its certificate is to be renewed, which 'dmebench broker' does when it starts; or is this host's clock wrong?"
 	case errors.As(err, &name):
-		return "its certificate is for other names; «dmebench broker --name» adds one"
+		return "its certificate is for other names; 'dmebench broker --name' adds one"
 	case errors.As(err, &unknown):
 		return "is its certificate of the authority that was given?"
 	default:

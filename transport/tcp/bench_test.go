@@ -10,7 +10,7 @@ import (
 )
 
 // How the transport compares with bare connections between processes,
-// «dmebench ping --transport tcp» measures.
+// 'dmebench ping --transport tcp' measures.
 
 // BenchmarkSendFlush sends a frame and flushes it, to a process that reads.
 func BenchmarkSendFlush(b *testing.B) {

@@ -369,6 +369,6 @@ func TestWhatIsEncrypted(t *testing.T) {
 	}
 	if _, err := Listen(transport.Config{Listen: "127.0.0.1:0", Local: []dme.NodeID{1}, Nodes: 1, Key: testKey},
 		Options{Encryption: "perhaps"}); err == nil {
-		t.Error("encryption «perhaps» is taken")
+		t.Error("encryption 'perhaps' is taken")
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"dmebench/transport/transporttest"
 )
 
-// How the transport compares with bare sockets between processes, «dmebench ping
-// --transport udp» measures.
+// How the transport compares with bare sockets between processes, 'dmebench ping
+// --transport udp' measures.
 
 // BenchmarkSeal compares ways to authenticate a datagram of a lone message, and
 // a full one.

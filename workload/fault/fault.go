@@ -375,7 +375,7 @@ func (s Schedule) Check(a *dme.Algorithm, sys dme.System, n int) error {
 			_, ok = node.(dme.Leaver)
 		}
 		if !ok {
-			fault(f, "nodes of %s cannot %s; «dmebench list algorithms» shows which can", a.Name, f.What)
+			fault(f, "nodes of %s cannot %s; 'dmebench list algorithms' shows which can", a.Name, f.What)
 		}
 		if f.AfterKill && s.Kill(i) < 0 {
 			fault(f, "no kill of %s stands before it", f.Whom())
