@@ -12,6 +12,10 @@ const (
 	// unevenly: two of them, of which one entered twice as often as the other, have 0.9.
 	evenJain = 0.9
 
+	// fewTurns is how many entries of each node there must be: fewer are uneven by where a
+	// run begins and ends.
+	fewTurns = 10
+
 	// muchOvertaken is how many entries of others, for each node of the system, a node
 	// that waits may see without a word, where no paper promises a bound.
 	muchOvertaken = 10
@@ -43,7 +47,7 @@ func (c Circumstance) Unfair(all []dme.Claim, s dme.Setting, r *result.Result) [
 		lines = append(lines, fmt.Sprintf("starving: a node that had asked saw %d entries of others before its own, "+
 			"more than %d for each of %d nodes", r.Fairness.MaxBypass, muchOvertaken, s.Nodes))
 	}
-	if r.Spec.Workload == "saturate" && r.Fairness.Jain != nil && *r.Fairness.Jain < evenJain {
+	if Uneven(r) {
 		lines = append(lines, "uneven: all nodes ask all the time, and "+shares(r.Work.EntriesByNode))
 	}
 	return lines
@@ -62,6 +66,9 @@ func shares(entries []uint64) string {
 		if n < entries[least] {
 			least = i
 		}
+	}
+	if entries[most] == entries[least] { // of runs in which each node had its number of requests
+		return "until the first had no requests left, some entered much more often than others"
 	}
 	return fmt.Sprintf("node %d entered %d times, node %d %d times", most+1, entries[most], least+1, entries[least])
 }

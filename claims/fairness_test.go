@@ -37,12 +37,15 @@ func TestUnfair(t *testing.T) {
 		{"with faults", nil, 999, 0.1, "saturate", true, []string{"kill 3 @1s"}, ""},
 	} {
 		spec := result.Spec{Nodes: 5, Workload: c.workload, Faults: c.faults}
-		r := &result.Result{Spec: spec}
+		r := &result.Result{Spec: spec, Entries: 91}
 		r.Fairness.MaxBypass, r.Fairness.Jain = c.bypass, &c.jain
 		r.Work.EntriesByNode = []uint64{10, 70, 5, 3, 3}
 		got := Of(spec, c.ordered).Unfair(c.claims, dme.Setting{Nodes: 5}, r)
 		if text := strings.Join(got, "\n"); !strings.Contains(text, c.want) || (c.want == "") != (text == "") {
 			t.Errorf("%s: %q, want %q", c.name, text, c.want)
 		}
+	}
+	if said := shares([]uint64{20, 20, 20}); strings.Contains(said, "times") {
+		t.Errorf("nodes that entered equally often differ: %s", said)
 	}
 }

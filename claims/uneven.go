@@ -7,5 +7,7 @@ import "dmebench/result"
 // nodes that were served.
 func Uneven(r *result.Result) bool {
 	faults := len(r.Faults)+len(r.Spec.Faults) > 0
-	return !faults && r.Asked().Workload == "saturate" && r.Fairness.Jain != nil && *r.Fairness.Jain < evenJain
+	asked := r.Asked()
+	return !faults && asked.Workload == "saturate" && r.Entries >= uint64(fewTurns*asked.Nodes) &&
+		r.Fairness.Jain != nil && *r.Fairness.Jain < evenJain
 }
