@@ -71,19 +71,32 @@ func program(t *testing.T) string {
 	return p
 }
 
+// unknown is a flag that the program has not, so that it refuses every command before it
+// starts anything. It names all flags that it does not know, and all values that it cannot
+// read.
+const unknown = "--zz"
+
 // refusal is what the program says against a command and its flags; "" if it knows
 // all of them and can read their values.
 func refusal(t *testing.T, args []string) string {
 	t.Helper()
-	out, err := exec.Command(program(t), append(slices.Clone(args), "--help")...).CombinedOutput()
-	if err != nil {
-		return string(out)
+	out, err := exec.Command(program(t), append(slices.Clone(args), unknown)...).CombinedOutput()
+	if err == nil {
+		return "the program takes " + unknown
 	}
-	// Help of the command, and not of the program: the command is known.
-	if !strings.Contains(string(out), "dmebench "+args[0]+" ") {
-		return "there is no command " + args[0]
+	expected := 0
+	var others []string
+	for line := range strings.Lines(string(out)) {
+		if strings.Contains(line, "unknown flag "+unknown+";") {
+			expected++
+		} else {
+			others = append(others, line)
+		}
 	}
-	return ""
+	if expected == 0 {
+		return "there is no command " + args[0] + "\n" + string(out)
+	}
+	return strings.Join(others, "")
 }
 
 func TestUnknownArgumentsAreFound(t *testing.T) {
