@@ -60,8 +60,10 @@ func TestAKillStallsWhatIsNotMadeForIt(t *testing.T) {
 	if r.Status != result.Stalled || !slices.Equal(f.Nodes, []int{3}) || f.AtNS < 3e8 || f.AtNS > 2e9 {
 		t.Errorf("status %s, %+v", r.Status, f)
 	}
-	if f.ServedNS != nil || f.Waiting == 0 || f.EndedNS != nil {
-		t.Errorf("%+v although the others wait for ever", f)
+	// Whoever waited at that instant may have had node 3's REPLY already, and is served;
+	// nobody is who asks after it.
+	if f.Waiting == 0 || f.EndedNS != nil {
+		t.Errorf("%+v although all ask all the time, and node 3 does not come back", f)
 	}
 	if code := exit.OfRun(r.Status, len(r.Faults) == 0); code != exit.Unknown {
 		t.Errorf("exit code %d", code)
