@@ -136,9 +136,9 @@ func TestDelayedLinksTakeTheirTime(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			r := mustRun(t, result.Spec{
-				Algorithm: "ricart-agrawala", Nodes: 3, Requests: 30, CS: "1ms", Transport: name, Set: map[string]string{"delay": "5ms"},
+				Algorithm: "ricart-agrawala", Nodes: 3, Requests: 12, CS: "1ms", Transport: name, Set: map[string]string{"delay": "5ms"},
 			})
-			if r.Messages.Total != 30*4 || r.Messages.Refused != 0 || r.Safety.Violations != 0 {
+			if r.Messages.Total != 12*4 || r.Messages.Refused != 0 || r.Safety.Violations != 0 {
 				t.Errorf("%+v, wire %+v", r.Messages, r.Wire)
 			}
 			if r.T == nil || *r.T < 5e6 || r.SyncDelay == nil || r.SyncDelay.Mean < 5e6 {
