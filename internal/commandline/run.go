@@ -6,32 +6,23 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"dmebench/internal/atomicfile"
-	"dmebench/internal/control"
 	"dmebench/internal/coordinator"
-	"dmebench/internal/environment"
 	"dmebench/internal/exit"
-	"dmebench/internal/input"
 	"dmebench/internal/interrupt"
 	"dmebench/internal/live"
 	"dmebench/internal/run"
-	"dmebench/internal/sim"
 	"dmebench/internal/stall"
 	"dmebench/report/threshold"
 	"dmebench/result"
-	"dmebench/transport/nats"
 )
 
 func (p *program) runCommand() *cli.Command {
@@ -256,58 +247,6 @@ func settingsOf(c *cli.Context) (map[string]string, []error) {
 	return set, errs
 }
 
-// execute carries out a job on its network.
-func (p *program) execute(ctx context.Context, job *run.Job, opt coordinator.Options) (*result.Result, error) {
-	return p.executeShown(ctx, job, opt, nil)
-}
-
-// executeShown is execute with a line that shows how far the run is; nil for none.
-func (p *program) executeShown(ctx context.Context, job *run.Job, opt coordinator.Options, line *live.Line) (*result.Result, error) {
-	defer context.AfterFunc(ctx, func() { line.Say("ending and adding up; Ctrl-C again ends at once") })()
-	if !job.Network.Real() {
-		result, err := simulate(ctx, job, opt, line)
-		if err == nil && opt.Save != nil {
-			err = opt.Save(result)
-		}
-		return result, err
-	}
-	opt.Environment = environment.Describe()
-	if line != nil {
-		opt.Progress = line.Show
-	}
-	result, err := coordinator.Run(ctx, job, opt)
-	if errors.Is(err, control.ErrListen) || errors.Is(err, nats.ErrBroker) {
-		err = failWith(exit.Unavailable, err)
-	}
-	return result, err
-}
-
-// summing is how long an interrupted simulation may take to sum up what there is.
-const summing = 20 * time.Second
-
-// simulate carries out a simulation. Before its workload has begun it is given up at
-// once where ctx ends: an algorithm may take for ever to make its nodes.
-func simulate(ctx context.Context, job *run.Job, o coordinator.Options, line *live.Line) (*result.Result, error) {
-	opt := sim.Options{Partial: o.Partial, Record: o.Record * job.Spec.Nodes, Recorded: o.Recorded, Entries: o.Entries}
-	patient := ctx
-	if o.Partial || line != nil {
-		var begun atomic.Bool
-		opt.Progress = func(look func() live.State) {
-			begun.Store(true)
-			line.Look(look)
-		}
-		grace, cancel := interrupt.Grace(ctx, summing)
-		defer cancel()
-		patient = grace
-		defer context.AfterFunc(ctx, func() {
-			if !begun.Load() {
-				cancel()
-			}
-		})()
-	}
-	return interrupt.Do(patient, func() (*result.Result, error) { return sim.RunWith(ctx, job, opt) })
-}
-
 // warn says beforehand what a user should know of the job.
 func (p *program) warn(job *run.Job) {
 	if job.Algorithm.AsPublished {
@@ -371,36 +310,4 @@ func keeper(dir string, thresholds []threshold.Threshold) (func(*result.Result) 
 		}
 		return nil
 	}, nil
-}
-
-// files reads the files that a specification names, each once, and remembers
-// them for the workers, which may be elsewhere. Safe for concurrent use.
-type files struct {
-	mu   sync.Mutex
-	seen map[string][]byte
-}
-
-func newFiles() *files { return &files{seen: make(map[string][]byte)} }
-
-func (f *files) read(name string) ([]byte, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if b, ok := f.seen[name]; ok {
-		return b, nil
-	}
-	b, err := input.ReadFile(name, input.Data)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s: there is no such file", name)
-	}
-	if err == nil {
-		f.seen[name] = b
-	}
-	return b, err
-}
-
-// all returns what has been read so far, by name.
-func (f *files) all() map[string][]byte {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return maps.Clone(f.seen)
 }
