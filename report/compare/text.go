@@ -3,7 +3,6 @@ package compare
 import (
 	"fmt"
 	"io"
-	"math"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -74,17 +73,10 @@ func (t Table) number(x *float64) string {
 
 // spread is the larger half of the interval, relative to the median.
 func (s Sample) spread() string {
-	switch {
-	case s.N == 0:
-		return ""
-	case s.Lo == nil || s.Hi == nil:
-		return "± ∞"
-	case *s.Lo == *s.Hi:
-		return "± 0%"
-	case *s.Median == 0:
-		return "± ?"
+	if text := units.Spread(s.Median, s.Lo, s.Hi); text != "" {
+		return "± " + text
 	}
-	return fmt.Sprintf("± %.0f%%", 100*math.Max(*s.Hi-*s.Median, *s.Median-*s.Lo)/math.Abs(*s.Median))
+	return ""
 }
 
 func (r Row) delta() string {

@@ -238,7 +238,7 @@ func TestTextFitsTheWidth(t *testing.T) {
 	}
 	for _, want := range []string{
 		"  1  an-algorithm-with-a-long-name  402.5 ±1% *", "  2  lean                           102.5 ±2%",
-		"  ?  b                               101.5 ±? ?",
+		"  ?  b                               101.5 ±∞ ?",
 	} {
 		if !strings.Contains(wide.String(), want) {
 			t.Errorf("no %q in\n%s", want, wide.String())

@@ -3,13 +3,13 @@ package rank
 import (
 	"fmt"
 	"io"
-	"math"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"dmebench/internal/tables"
 	"dmebench/internal/terminal"
+	"dmebench/report/units"
 	"dmebench/result"
 )
 
@@ -131,15 +131,8 @@ func (col Column) head() string {
 
 // Spread writes the larger half of the 95% interval, relative to the median: "±2%".
 func (c Cell) Spread() string {
-	switch {
-	case c.Median == nil:
-		return ""
-	case c.Lo == nil || c.Hi == nil:
-		return "±?"
-	case *c.Lo == *c.Hi:
-		return "±0%"
-	case *c.Median == 0:
-		return "±?"
+	if text := units.Spread(c.Median, c.Lo, c.Hi); text != "" {
+		return "±" + text
 	}
-	return fmt.Sprintf("±%.0f%%", 100*math.Max(*c.Hi-*c.Median, *c.Median-*c.Lo)/math.Abs(*c.Median))
+	return ""
 }
