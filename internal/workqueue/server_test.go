@@ -16,23 +16,30 @@ import (
 	"dmebench/transport/nats"
 )
 
+// copyOfItself returns a file that is this very program, with something behind it.
+func copyOfItself(t *testing.T, behind string) string {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err := os.ReadFile(self)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "program")
+	if err := os.WriteFile(file, append(program, behind...), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
 // An agent of another program takes no task, and is named. The other program is this one
 // with something behind it.
 func TestOtherPrograms(t *testing.T) {
 	t.Parallel()
 	b := startBroker(t)
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	bytes, err := os.ReadFile(self)
-	if err != nil {
-		t.Fatal(err)
-	}
-	other := filepath.Join(t.TempDir(), "other")
-	if err := os.WriteFile(other, append(bytes, "behind"...), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	other := copyOfItself(t, "behind")
 	startAgent(t, b.url(), 1, other)
 	var mu sync.Mutex
 	var warnings []string
@@ -41,7 +48,7 @@ func TestOtherPrograms(t *testing.T) {
 		defer mu.Unlock()
 		warnings = append(warnings, s)
 	}}
-	_, err = Open(t.Context(), nats.Broker{URL: b.url()}, opt)
+	_, err := Open(t.Context(), nats.Broker{URL: b.url()}, opt)
 	if !errors.Is(err, ErrUnavailable) {
 		t.Fatal(err)
 	}
@@ -71,18 +78,7 @@ func TestReplacedProgram(t *testing.T) {
 		t.Skip(err)
 	}
 	b := startBroker(t)
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	bytes, err := os.ReadFile(self)
-	if err != nil {
-		t.Fatal(err)
-	}
-	file := filepath.Join(t.TempDir(), "program")
-	if err := os.WriteFile(file, bytes, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	file := copyOfItself(t, "")
 	startAgent(t, b.url(), 1, file)
 	q := b.queue()
 	x := simulation("maekawa", 7, 70, 1)
@@ -90,10 +86,10 @@ func TestReplacedProgram(t *testing.T) {
 		t.Fatalf("%+v", a[0])
 	}
 	q.Close()
-	if err := errors.Join(os.WriteFile(file+".new", append(bytes, "behind"...), 0o755), os.Rename(file+".new", file)); err != nil {
+	if err := os.Rename(copyOfItself(t, "behind"), file); err != nil {
 		t.Fatal(err)
 	}
-	_, err = Open(t.Context(), nats.Broker{URL: b.url()}, Options{Patience: 10 * time.Minute})
+	_, err := Open(t.Context(), nats.Broker{URL: b.url()}, Options{Patience: 10 * time.Minute})
 	if !errors.Is(err, ErrUnavailable) {
 		t.Fatal(err)
 	}
