@@ -266,10 +266,11 @@ func (h faultyHandler) Up(peer dme.NodeID) {
 	}
 	h.Handler.(transport.UpHandler).Up(peer)
 	h.f.mu.Lock()
-	defer h.f.mu.Unlock()
-	if h.f.held != nil { // of the old one
-		h.f.held()
-		h.f.held = nil
+	held := h.f.held // of the old one
+	h.f.held = nil
+	h.f.mu.Unlock()
+	if held != nil {
+		held() // without the lock: the handler may be inside Send or Flush, which takes it
 	}
 }
 
