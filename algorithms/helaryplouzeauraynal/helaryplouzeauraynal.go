@@ -68,6 +68,7 @@ func Algorithm() *dme.Algorithm {
 		Class:   dme.Token,
 		Needs:   dme.Always(dme.Needs{Reliable: true}),
 		Kinds:   []string{"REQUEST", "TOKEN"},
+		Clocks:  clocks,
 		Options: []dme.Option{graphOption()},
 		Claims:  claims(),
 		ValidNodes: func(n int, _ dme.Options) error {
@@ -77,6 +78,14 @@ func Algorithm() *dme.Algorithm {
 			return nil
 		},
 		Prepare: prepare,
+	}
+}
+
+// clocks shows the dates in a message.
+func clocks(_ int, _ dme.NodeID, m *dme.Message, v *dme.Visitor) {
+	v.Stamp("", &m.Req)
+	if m.Kind == kindToken {
+		v.ClocksOf(dme.None, "", &m.Vec)
 	}
 }
 

@@ -28,6 +28,7 @@ func Algorithm() *dme.Algorithm {
 		Class:   dme.Permission,
 		Needs:   dme.Always(dme.Needs{Reliable: true, FIFO: true}),
 		Kinds:   []string{"REQUEST", "REPLY", "FLUSH"},
+		Clocks:  dme.ClockInMessages,
 		Claims:  claims(),
 		Prepare: dme.Unshared(newProcess),
 	}
@@ -59,10 +60,10 @@ func (p *variables) myRequest() dme.Stamp {
 func (p *variables) waiting() bool { return p.requesting && !p.executing }
 
 func (p *variables) State(v *dme.Visitor) {
-	v.Uint("My_Sequence_Number", &p.mySequenceNumber)
+	v.ClockWhile(p.requesting, dme.None, "My_Sequence_Number", &p.mySequenceNumber)
 	v.Set("RV", &p.rv)
 	v.Requests("LRQ", &p.lrq)
-	v.Uint("Highest_Sequence_Number_Seen", &p.highestSequenceNumberSeen)
+	v.Clock("Highest_Sequence_Number_Seen", &p.highestSequenceNumberSeen)
 	v.Bool("requesting", &p.requesting)
 	v.Bool("executing", &p.executing)
 	v.Requests("deferred", &p.deferred)

@@ -27,6 +27,7 @@ func Algorithm() *dme.Algorithm {
 		Dynamic: true,
 		Needs:   dme.Always(dme.Needs{Reliable: true}),
 		Kinds:   []string{"REQUEST", "REPLY"},
+		Clocks:  dme.ClockInMessages,
 		Claims:  claims(),
 		Prepare: func(c dme.Config) (dme.System, error) {
 			return system{nodes: c.Nodes}, nil
@@ -156,7 +157,7 @@ func (s *site) reply(r dme.Stamp, out *dme.Outbox) {
 }
 
 func (s *site) State(v *dme.Visitor) {
-	v.Uint("C", &s.c)
+	v.Clock("C", &s.c)
 	v.Set("R", &s.r)
 	v.Deferred("I", &s.inform)
 	v.Bool("Requesting", &s.requesting)
