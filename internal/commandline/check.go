@@ -37,6 +37,10 @@ func (p *program) checkCommand() *cli.Command {
 			&cli.BoolFlag{Name: "adversary", Usage: "let an adversary hold back messages in every random schedule, or with =false in none " +
 				"(default: in half of them)"},
 			&cli.BoolFlag{Name: "exhaustive", Usage: "visit every state that any schedule leads to, on this host alone"},
+			&cli.BoolFlag{Name: "liveness", Usage: "let every node ask any number of times, and look in all states for a way to wait for ever " +
+				"although every message arrives and every critical section ends; on this host alone"},
+			&cli.IntFlag{Name: "in-flight", Usage: "with --liveness, let nobody ask who would put more than `K` messages on a link " +
+				"(default: any number)"},
 			&cli.BoolFlag{Name: "fifo", Value: true, Usage: "links keep order"},
 			&cli.BoolFlag{Name: "duplicate", Usage: "any message may arrive twice"},
 			&cli.IntFlag{Name: "lose", Usage: "up to `K` messages are lost"},
@@ -64,6 +68,9 @@ func (p *program) check(c *cli.Context) error {
 	a, options, err := p.searchOf(c, files)
 	if err != nil {
 		return err
+	}
+	if c.Bool("liveness") {
+		return p.liveness(c, a, options)
 	}
 	bar := p.newBar(c.Bool("quiet"), int64(c.Int("schedules")), "schedules")
 	if c.Bool("exhaustive") {
@@ -101,6 +108,11 @@ func (p *program) check(c *cli.Context) error {
 			result.MaxBypass, result.SampledIn = &most, schedules
 		}
 	}
+	return p.tell(c, a, search, report, result, picture)
+}
+
+// tell draws, saves and prints what a search has found.
+func (p *program) tell(c *cli.Context, a *dme.Algorithm, search *check.Search, report check.Report, result *checkResult, picture string) error {
 	if report.Trace != nil {
 		if err := atomicfile.Write(picture, report.Trace.Diagram().SVG()); err != nil {
 			fmt.Fprintf(p.stderr, "dmebench: warning: the counterexample is not drawn: %v\n", err)
@@ -117,8 +129,9 @@ func (p *program) check(c *cli.Context) error {
 		}
 	}
 	if c.IsSet("save") && report.Trace != nil {
-		result.Scenario = p.saveScenario(c.String("save"), a, options, search.Sequenced(), report, result.Replay)
+		result.Scenario = p.saveScenario(c.String("save"), a, search.Options, search.Sequenced(), report, result.Replay)
 	}
+	var err error
 	if c.Bool("json") {
 		err = printJSON(p.stdout, result)
 	} else {
@@ -164,10 +177,17 @@ func (p *program) searchOf(c *cli.Context, files *files) (*dme.Algorithm, check.
 			refuse(c.IsSet(name), "--%s is for random schedules, and --exhaustive takes all there are; choose one", name)
 		}
 		refuse(c.IsSet("agents"), "--agents is for random schedules; an exhaustive search is not divided among hosts, leave --agents out")
-	} else {
+	} else if !c.Bool("liveness") {
+		refuse(c.IsSet("in-flight"), "--in-flight is for --liveness; elsewhere --requests bounds how much is on the way")
 		for _, name := range []string{"states", "memory"} {
 			refuse(c.IsSet(name), "--%s is for --exhaustive; random schedules are limited by --schedules and --time", name)
 		}
+	}
+	if c.Bool("liveness") {
+		for _, name := range []string{"exhaustive", "requests", "schedules", "adversary", "agents", "bypass", "duplicate", "lose", "faults"} {
+			refuse(c.IsSet(name), "--%s does not go with --liveness, %s; leave one out", name, whyNotWithLiveness[name])
+		}
+		refuse(c.IsSet("in-flight") && c.Int("in-flight") < 1, "--in-flight %d: there must be at least 1", c.Int("in-flight"))
 	}
 	memory, err := memoryFor(c)
 	if err != nil {
@@ -190,6 +210,10 @@ func (p *program) searchOf(c *cli.Context, files *files) (*dme.Algorithm, check.
 		Nodes: c.Int("nodes"), Requests: c.Int("requests"), Set: set, ReadFile: files.read,
 		Unordered: !c.Bool("fifo"), Duplicate: c.Bool("duplicate"), Lose: c.Int("lose"), Faults: c.Int("faults"), Bypass: c.Int("bypass"),
 		Seed: c.Uint64("seed"), Schedules: c.Int("schedules"), States: c.Uint64("states"), Memory: memory, Time: c.Duration("time"),
+	}
+	if c.Bool("liveness") {
+		o.Unlimited, o.InFlight = true, c.Int("in-flight")
+		return a, o, nil
 	}
 	if !c.IsSet("requests") {
 		o.Requests = 5 * o.Nodes
