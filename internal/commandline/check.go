@@ -37,7 +37,7 @@ func (p *program) checkCommand() *cli.Command {
 			&cli.BoolFlag{Name: "adversary", Usage: "let an adversary hold back messages in every random schedule, or with =false in none " +
 				"(default: in half of them)"},
 			&cli.BoolFlag{Name: "exhaustive", Usage: "visit every state that any schedule leads to, on this host alone"},
-			&cli.BoolFlag{Name: "liveness", Usage: "let every node ask any number of times, and look in all states for a way to wait for ever " +
+			&cli.BoolFlag{Name: "liveness", Usage: "let every node ask any number of times, and look for a way to wait for ever " +
 				"although every message arrives and every critical section ends; on this host alone"},
 			&cli.IntFlag{Name: "in-flight", Usage: "with --liveness, let nobody ask who would put more than `K` messages on a link " +
 				"(default: any number)"},
@@ -112,7 +112,9 @@ func (p *program) check(c *cli.Context) error {
 }
 
 // tell draws, saves and prints what a search has found.
-func (p *program) tell(c *cli.Context, a *dme.Algorithm, search *check.Search, report check.Report, result *checkResult, picture string) error {
+func (p *program) tell(
+	c *cli.Context, a *dme.Algorithm, search *check.Search, report check.Report, result *checkResult, picture string,
+) error {
 	if report.Trace != nil {
 		if err := atomicfile.Write(picture, report.Trace.Diagram().SVG()); err != nil {
 			fmt.Fprintf(p.stderr, "dmebench: warning: the counterexample is not drawn: %v\n", err)
