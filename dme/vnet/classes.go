@@ -403,6 +403,9 @@ func (c *Classes) queueWith(id uint32) uint32 {
 
 // message returns a message with the clocks that were chosen.
 func (c *Classes) message(id uint32) (to uint32) {
+	if c.Algorithm.Clocks == nil {
+		return id
+	}
 	m, x := c.decoded(id), c.Space.messages.at(id)
 	dme.VisitMessageClocks(c.Algorithm, c.Nodes, x.From, &m, c.renumber)
 	to, c.key = c.messageOf(c.key, x.passage, dme.AppendMessage(nil, &m))
