@@ -13,7 +13,8 @@
 // message is refused, that the saved state of a node is all of its state, that
 // messages survive the wire, and the claims that are made for every run. Where all
 // nodes ask again and again and no step is favoured, none may starve; how even it was
-// is logged ([Turns]). A second series throws garbage at the nodes. Where the algorithm says that it
+// is logged ([Turns]). Nodes are looked at for doing more with their clocks than the
+// algorithm says ([dme.Algorithm.Clocks]). A second series throws garbage at the nodes. Where the algorithm says that it
 // survives crashes, or its nodes can restart, join or leave, a third one lets them
 // do so at any moment.
 //
@@ -73,6 +74,9 @@ func testSetting(t *testing.T, a *dme.Algorithm, set map[string]string, settings
 		if err := series(a, n, set, schedules(n, settings)); err != nil {
 			t.Fatal(err)
 		}
+		if err := checkClocks(a, n, set, 1); err != nil {
+			t.Fatal(err)
+		}
 		logTurns(t, a, n, set)
 		if err := SearchFaults(a, n, set, schedules(n, settings)); err != nil {
 			t.Fatal(err)
@@ -102,6 +106,9 @@ func testFindsFault(t *testing.T, a *dme.Algorithm, settings []map[string]string
 		for _, n := range sizes {
 			if a.CheckNodes(n, opt) != nil {
 				continue
+			}
+			if err := checkClocks(a, n, set, 1); err != nil {
+				t.Error(err)
 			}
 			if err := Search(a, n, set, schedules(n, len(settings))); err != nil {
 				fault, _, _ := strings.Cut(err.Error(), "\n")

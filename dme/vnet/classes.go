@@ -237,15 +237,26 @@ func (c *Classes) look(v []uint32) {
 		return
 	}
 	for _, id := range v[:c.Nodes] {
-		c.old = append(c.old, c.ofLocal(id).levels...)
+		c.insert(c.ofLocal(id).levels)
 	}
 	for _, id := range v[c.Nodes : c.width-1] {
 		if id != 0 {
-			c.old = append(c.old, c.ofQueue(id).levels...)
+			c.insert(c.ofQueue(id).levels)
 		}
 	}
-	slices.SortFunc(c.old, level.compare)
-	c.old = slices.Compact(c.old)
+}
+
+// insert puts levels into their places among the few of a state.
+func (c *Classes) insert(levels []level) {
+	for _, x := range levels {
+		at := len(c.old)
+		for at > 0 && (x.domain < c.old[at-1].domain || x.domain == c.old[at-1].domain && x.value < c.old[at-1].value) {
+			at--
+		}
+		if at == 0 || c.old[at-1] != x {
+			c.old = slices.Insert(c.old, at, x)
+		}
+	}
 }
 
 // known returns the clocks of a component, by its number, and finds them where
