@@ -143,11 +143,29 @@ const (
 // favouritism: node 1 coordinates, and the node with the largest number goes
 // first.
 func favouritism() *dme.Algorithm {
-	grant := func(s *script, out *dme.Outbox) {
-		best := dme.None
+	return favour("favouritism", func(s *script) (best dme.NodeID) {
 		for id := range s.queue.All() {
 			best = max(best, id)
 		}
+		return best
+	})
+}
+
+// seniority: node 1 coordinates, and the node with the smallest number goes first.
+func seniority() *dme.Algorithm {
+	return favour("seniority", func(s *script) dme.NodeID {
+		best := s.queue.Front()
+		for id := range s.queue.All() {
+			best = min(best, id)
+		}
+		return best
+	})
+}
+
+// favour is a coordinator who chooses among those who wait.
+func favour(name string, choose func(*script) dme.NodeID) *dme.Algorithm {
+	grant := func(s *script, out *dme.Outbox) {
+		best := choose(s)
 		var others []dme.NodeID
 		for !s.queue.Empty() {
 			if id := s.queue.Pop(); id != best {
@@ -170,7 +188,7 @@ func favouritism() *dme.Algorithm {
 			grant(s, out)
 		}
 	}
-	return scripted("favouritism", script{
+	return scripted(name, script{
 		request: func(s *script, out *dme.Outbox) {
 			if s.id == 1 {
 				ask(s, 1, out)
@@ -451,4 +469,90 @@ func (f *firebird) Up(peer dme.NodeID, _ *dme.Outbox)   { f.up.Add(peer) }
 func (f *firebird) State(v *dme.Visitor) {
 	v.Uint("n", &f.n)
 	v.Set("up", &f.up)
+}
+
+// restless is a node between which and the next messages go round for ever, from
+// the start.
+type restless struct{ script }
+
+func (r *restless) Start(out *dme.Outbox) {
+	if r.id == 1 {
+		ping(&r.script, out)
+	}
+}
+
+// noisy has its node 1 let the two take turns, while messages that mean nothing go
+// back and forth: only fairness makes who is inside leave, and a REQUEST arrive.
+func noisy() *dme.Algorithm {
+	const request, release dme.Kind = 2, 3 // and grant is request's answer
+	grant := func(s *script, out *dme.Outbox) {
+		switch s.x = uint64(s.queue.Pop()); s.x {
+		case 0:
+		case 1:
+			enter(s, out)
+		default:
+			out.Send(2, dme.Message{Kind: request})
+		}
+	}
+	ask := func(s *script, out *dme.Outbox) {
+		if s.x == 0 {
+			grant(s, out)
+		}
+	}
+	return toy("noisy", func(id dme.NodeID, n int) dme.Node {
+		return &restless{script{
+			id: id, n: n,
+			request: func(s *script, out *dme.Outbox) {
+				if s.id == 2 {
+					out.Send(1, dme.Message{Kind: request})
+					return
+				}
+				s.queue.Push(1)
+				ask(s, out)
+			},
+			release: func(s *script, out *dme.Outbox) {
+				if s.id == 2 {
+					out.Send(1, dme.Message{Kind: release})
+					return
+				}
+				grant(s, out)
+			},
+			receive: func(s *script, from dme.NodeID, m dme.Message, out *dme.Outbox) {
+				switch {
+				case m.Kind == 1:
+					ping(s, out)
+				case m.Kind == release:
+					grant(s, out)
+				case s.id == 2:
+					enter(s, out)
+				default:
+					s.queue.Push(from)
+					ask(s, out)
+				}
+			},
+		}}
+	}, "PING", "REQUEST", "RELEASE")
+}
+
+// patient: node 1 alone does not wait for ever, since its timer fires, while
+// messages that mean nothing go back and forth.
+func patient() *dme.Algorithm {
+	return toy("patient", func(id dme.NodeID, n int) dme.Node {
+		return &restless{script{
+			id: id, n: n,
+			request: func(s *script, out *dme.Outbox) {
+				if s.id == 1 {
+					out.SetTimer(1, time.Second)
+				}
+			},
+			timeout: func(s *script, _ dme.TimerID, out *dme.Outbox) { enter(s, out) },
+			receive: func(s *script, _ dme.NodeID, m dme.Message, out *dme.Outbox) { ping(s, out) },
+		}}
+	})
+}
+
+// procrastinator: who asks sets a timer that sets itself again.
+func procrastinator() *dme.Algorithm {
+	again := func(s *script, out *dme.Outbox) { out.SetTimer(1, time.Second) }
+	return scripted("procrastinator", script{request: again, timeout: func(s *script, _ dme.TimerID, out *dme.Outbox) { again(s, out) }})
 }
