@@ -1,6 +1,9 @@
 package dme
 
-import "math"
+import (
+	"fmt"
+	"math"
+)
 
 // TurnsOfOthers is how many entries each node of the system may make before the request
 // of one that waits, where no paper promises fewer and each node is served again and
@@ -18,6 +21,14 @@ const OrdinaryTrip = 10
 type Overtaking struct {
 	Most  int    // entries
 	Claim *Claim // the claim that promises it; nil where none does
+}
+
+// String says what is allowed, and by whom: "at most 2(N−1) = 8 are claimed by …".
+func (o Overtaking) String() string {
+	if o.Claim == nil {
+		return fmt.Sprintf("at most %d would be in keeping with requests that get nearer to their turn", o.Most)
+	}
+	return fmt.Sprintf("at most %s = %d are claimed by %s", o.Claim.Formula, o.Most, o.Claim.Source)
 }
 
 // OvertakingBound says from how many entries of others on a node that has asked is

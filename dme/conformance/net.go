@@ -30,6 +30,8 @@ type Net struct {
 	peers   []dme.NodeSet // by node, from 1: whom it says it sends to; nil where it does not say
 	faults  []string
 	asked   []int // entries there had been when the node asked
+	sent    []int // entries there had been when each message was sent, in the order of their numbers, from 1
+	trip    int   // most entries while a message was on its way
 	wire    []byte
 }
 
@@ -277,6 +279,9 @@ func (n *Net) do(x vnet.Step) *vnet.Event {
 		n.peers = nil // others may take the place of a peer
 	}
 	e := n.network.Do(x)
+	if e.Kind == vnet.Deliver && e.Number > 0 {
+		n.trip = max(n.trip, len(n.Entries)-n.sent[e.Number-1])
+	}
 	n.note(e)
 	return e
 }
@@ -310,6 +315,7 @@ func (n *Net) note(e *vnet.Event) {
 // carry returns what the receiver decodes of a message. Its vector is the
 // network's now: who still reads it, reads something else.
 func (n *Net) carry(from, to dme.NodeID, m *dme.Message) dme.Message {
+	n.sent = append(n.sent, len(n.Entries))
 	if n.peers != nil && from != to && !n.peers[from].Has(to) {
 		n.fault("node %d sends to node %d, which is not among its peers", from, to)
 	}
