@@ -17,33 +17,22 @@ const TurnsOfOthers = 10
 // each of the steps that are possible is as likely as any other.
 const OrdinaryTrip = 10
 
-// Overtaking is how many entries of others a request may see before its own.
+// Overtaking says how many entries of others a request may see before its own.
 type Overtaking struct {
-	Most  int    // entries
-	Claim *Claim // the claim that promises it; nil where none does
+	Nodes int
+
+	// Claim is the one that promises a bound, and Claimed that bound; nil and 0 where
+	// none does.
+	Claim   *Claim
+	Claimed int
 }
 
-// String says what is allowed, and by whom: "at most 2(N−1) = 8 are claimed by …".
-func (o Overtaking) String() string {
-	if o.Claim == nil {
-		return fmt.Sprintf("at most %d would be in keeping with requests that get nearer to their turn", o.Most)
-	}
-	return fmt.Sprintf("at most %s = %d are claimed by %s", o.Claim.Formula, o.Most, o.Claim.Source)
-}
-
-// OvertakingBound says from how many entries of others on a node that has asked is
-// overtaken more often than it may be. It is what the claims promise for every run: of
-// upper bounds on [Bypass] under any load the smallest, those for links that keep order
-// where ordered says that they do.
-//
-// Where no claim does, it is N(TurnsOfOthers+trip), which grows like the number N of nodes.
-// Nobody can serve a request that he has not heard of: while the request travels, a node
-// that holds a token, or has all permissions, may enter so often as it asks again. So trip is
-// how many entries a single node can make while one message is on its way, and a
-// request travels over at most N links. An algorithm that passes this bound does not
-// serve in any order in which a request gets nearer to its turn.
-func OvertakingBound(all []Claim, s Setting, ordered bool, trip int) Overtaking {
-	bound := Overtaking{Most: s.Nodes * (TurnsOfOthers + trip)}
+// OvertakingBound says how often a node that has asked may be overtaken: by what the
+// claims promise for every run, of upper bounds on [Bypass] under any load the smallest,
+// those for links that keep order where ordered says that they do; or else by what
+// [Overtaking.Most] allows where none promises anything.
+func OvertakingBound(all []Claim, s Setting, ordered bool) Overtaking {
+	bound := Overtaking{Nodes: s.Nodes}
 	for i := range all {
 		c := &all[i]
 		if c.Quantity != Bypass || c.Kind != UpperBound || c.KnownFalse != "" || c.FIFO && !ordered ||
@@ -54,9 +43,32 @@ func OvertakingBound(all []Claim, s Setting, ordered bool, trip int) Overtaking 
 		if !ok || math.IsNaN(most) || most < 0 || most > math.MaxInt32 {
 			continue
 		}
-		if bound.Claim == nil || int(most) < bound.Most {
-			bound = Overtaking{Most: int(most), Claim: c}
+		if bound.Claim == nil || int(most) < bound.Claimed {
+			bound.Claim, bound.Claimed = c, int(most)
 		}
 	}
 	return bound
+}
+
+// Most returns how many entries of others a request may see at most: what is claimed, or
+// else N(TurnsOfOthers+trip), which grows like the number N of nodes.
+//
+// trip is how many entries a single node can make while one message is on its way.
+// Nobody can serve a request that it has not heard of: while the request travels, over
+// at most N links, a node that holds a token, or has all permissions, may enter as often
+// as it asks again. An algorithm that lets more entries pass does not serve in any order
+// in which a request gets nearer to its turn.
+func (o Overtaking) Most(trip int) int {
+	if o.Claim != nil {
+		return o.Claimed
+	}
+	return o.Nodes * (TurnsOfOthers + trip)
+}
+
+// Describe says how many are allowed, and by whom: "at most 2(N−1) = 8 are claimed by …".
+func (o Overtaking) Describe(trip int) string {
+	if o.Claim == nil {
+		return fmt.Sprintf("at most %d for each of %d nodes would be in keeping with turns", TurnsOfOthers+trip, o.Nodes)
+	}
+	return fmt.Sprintf("at most %s = %d are claimed by %s", o.Claim.Formula, o.Claimed, o.Claim.Source)
 }

@@ -32,8 +32,8 @@ func TestOvertakingBound(t *testing.T) {
 		"the first is smaller":        {[]Claim{ordered, bound(3)}, true, 10, true},
 		"links without order":         {[]Claim{bound(3), ordered}, false, 15, true},
 	} {
-		got := OvertakingBound(x.claims, Setting{Nodes: 5}, x.ordered, 7)
-		if got.Most != x.most || (got.Claim != nil) != x.claimed {
+		got := OvertakingBound(x.claims, Setting{Nodes: 5}, x.ordered)
+		if got.Most(7) != x.most || (got.Claim != nil) != x.claimed {
 			t.Errorf("%s: %+v, want %d", name, got, x.most)
 		}
 	}

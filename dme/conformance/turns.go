@@ -17,7 +17,7 @@ type Turns struct {
 	Node      int     // who was overtaken so often
 	Jain      float64 // Jain's index of the nodes' entries: 1 is even, 1/N where one node had all
 
-	// Allowed is how large MaxBypass may be.
+	// Allowed says how large MaxBypass may be, with [dme.OrdinaryTrip].
 	Allowed dme.Overtaking
 }
 
@@ -69,7 +69,7 @@ func TakeTurns(a *dme.Algorithm, nodes int, set map[string]string, seed uint64) 
 		}
 	}
 	t := s.turns()
-	t.Allowed = net.allowed(dme.OrdinaryTrip)
+	t.Allowed = net.overtaking()
 	return t, nil
 }
 
@@ -129,10 +129,10 @@ func turns(a *dme.Algorithm, nodes int, set map[string]string) (worst Turns, err
 		if err != nil {
 			return worst, err
 		}
-		if t.MaxBypass > t.Allowed.Most {
+		if t.MaxBypass > t.Allowed.Most(dme.OrdinaryTrip) {
 			return t, fmt.Errorf("on %d nodes, %v, taking turns, seed %d: node %d starves: %d entries of others since it asked, "+
 				"where %s, though it asks all the time and nothing is slower for it; Jain's index of the entries is %.3f",
-				nodes, set, seed, t.Node, t.MaxBypass, t.Allowed, t.Jain)
+				nodes, set, seed, t.Node, t.MaxBypass, t.Allowed.Describe(dme.OrdinaryTrip), t.Jain)
 		}
 		if t.MaxBypass >= worst.MaxBypass {
 			worst.MaxBypass, worst.Node, worst.Entries, worst.Allowed = t.MaxBypass, t.Node, t.Entries, t.Allowed
