@@ -71,7 +71,8 @@ type Flight struct {
 // makes them of; nodes of other types are left out.
 func NodesOf[T Node](v GlobalView) iter.Seq2[NodeID, T] {
 	return func(yield func(NodeID, T) bool) {
-		for id := NodeID(1); int(id) <= v.Setting().Nodes; id++ {
+		nodes := v.Setting().Nodes
+		for id := NodeID(1); int(id) <= nodes; id++ {
 			if n, ok := v.Node(id).(T); ok && !yield(id, n) {
 				return
 			}
@@ -123,8 +124,8 @@ func OneToken(citation string, carries func(*Message) bool) Invariant {
 		Name: "one token", Citation: citation,
 		Statement: "exactly one token exists, at a node or on its way",
 		Holds: func(v GlobalView) error {
-			tokens := 0
-			for id := NodeID(1); int(id) <= v.Setting().Nodes; id++ {
+			tokens, nodes := 0, v.Setting().Nodes
+			for id := NodeID(1); int(id) <= nodes; id++ {
 				if h, ok := v.Node(id).(TokenHolder); ok && h.HasToken() {
 					tokens++
 				}

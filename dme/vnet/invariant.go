@@ -65,10 +65,19 @@ func broken(i *dme.Invariant, err error) *Violation {
 // judge looks at one state after another by the invariants of a model.
 type judge struct {
 	model   *Model
+	setting dme.Setting
 	state   seen
+	round   uint64         // of the state
+	nodes   []knownNode    // by node, from 1
 	flights []dme.Flight   // of the state, once listed
 	listed  bool           // they are
 	between []*dme.Message // scratch, of one state
+}
+
+// knownNode is a node that invariants have asked for.
+type knownNode struct {
+	node  dme.Node
+	round uint64 // in which it is valid
 }
 
 // seen is a state, as far as invariants see it.
@@ -81,11 +90,14 @@ type seen interface {
 
 var _ dme.GlobalView = (*judge)(nil)
 
-func newJudge(m *Model) *judge { return &judge{model: m} }
+func newJudge(m *Model) *judge {
+	return &judge{model: m, setting: m.setting(), nodes: make([]knownNode, m.Nodes+1)}
+}
 
 // of returns the first invariant that a state breaks, nil where all hold.
 func (j *judge) of(s seen, disturbed bool) *Violation {
 	j.state, j.listed, j.between = s, false, j.between[:0]
+	j.round++
 	for k := range j.model.Invariants {
 		i := &j.model.Invariants[k]
 		if disturbed && !i.Faults {
@@ -110,7 +122,7 @@ func (j *judge) holds(i *dme.Invariant) (err error) {
 }
 
 // Setting implements [dme.GlobalView], as do the following.
-func (j *judge) Setting() dme.Setting { return j.model.setting() }
+func (j *judge) Setting() dme.Setting { return j.setting }
 
 func (j *judge) Activity(id dme.NodeID) dme.Activity { return j.state.process(id).activity }
 
@@ -120,10 +132,14 @@ func (j *judge) Reads(id dme.NodeID) bool {
 }
 
 func (j *judge) Node(id dme.NodeID) dme.Node {
-	if j.state.process(id).activity == noderun.Down {
-		return nil
+	k := &j.nodes[id]
+	if k.round != j.round {
+		k.round, k.node = j.round, nil
+		if j.state.process(id).activity != noderun.Down {
+			k.node = j.state.node(id)
+		}
 	}
-	return j.state.node(id)
+	return k.node
 }
 
 func (j *judge) InFlight() []dme.Flight {
@@ -145,7 +161,7 @@ func (j *judge) Between(from, to dme.NodeID) []*dme.Message {
 // judgeState notes an invariant that does not hold now, where nothing has been
 // broken before.
 func (n *Network) judgeState() {
-	if n.Violation == nil {
+	if n.Violation == nil && (n.WatchEvery < 2 || n.Steps%n.WatchEvery == 0) {
 		n.Violation = n.judge.of(n, n.disturbed)
 	}
 }
