@@ -75,6 +75,9 @@ type Algorithm struct {
 	// one's own may have none.
 	Claims []Claim
 
+	// Invariants hold in every state of a system; searches check them.
+	Invariants []Invariant
+
 	// Prepare computes what all nodes of a system share, once.
 	Prepare func(Config) (System, error)
 }
@@ -212,6 +215,13 @@ func (a *Algorithm) Check() error {
 		id := a.ClaimID(c)
 		fault(!ids[id], "two claims "+id+": a Name has to tell them apart")
 		ids[id] = true
+	}
+	for k := range a.Invariants {
+		i := &a.Invariants[k]
+		if err := i.check(); err != nil {
+			errs = append(errs, fmt.Errorf("algorithm %q: %w", a.Name, err))
+		}
+		fault(!slices.ContainsFunc(a.Invariants[:k], func(j Invariant) bool { return j.Name == i.Name }), "invariant "+i.Name+" twice")
 	}
 	return errors.Join(errs...)
 }

@@ -44,6 +44,7 @@ func Algorithm() *dme.Algorithm {
 	a.Kinds = append(a.Kinds, "Withdraw", "Reclaim")
 	a.Survives = survives
 	a.Claims = claims()
+	a.Invariants = invariants()
 	return a
 }
 

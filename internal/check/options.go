@@ -44,6 +44,8 @@ type Options struct {
 	Faults    int  // as many nodes may crash, and come back where they know how
 	Bypass    int  // entries by others that may come before a request's; 0: any number
 
+	WithoutInvariants bool // the algorithm's are not checked
+
 	Seed      uint64        // of the first random schedule, the next has Seed+1; also the algorithm's
 	Schedules int           // random ones; 0: DefaultSchedules
 	Adversary Adversary     // of random schedules
@@ -113,7 +115,7 @@ func New(a *dme.Algorithm, o Options) (*Search, error) {
 		Algorithm: a, Nodes: o.Nodes, Options: opt, Seed: o.Seed, ReadFile: o.ReadFile,
 		Unordered: o.Unordered, Duplicate: o.Duplicate, Lose: o.Lose,
 		Crashes: o.Faults, Restarts: true, Bypass: o.Bypass, Requests: o.share, Recover: true,
-		Bounded: needs.BoundedDelay,
+		Bounded: needs.BoundedDelay, Watch: o.watch(),
 		// Links give all broadcasts one order to an algorithm that needs it, where
 		// they are as good as they can be: what loses, repeats and reorders
 		// messages gives nothing an order either.
@@ -124,6 +126,16 @@ func New(a *dme.Algorithm, o Options) (*Search, error) {
 	}
 	return &Search{Options: o, model: m, needs: needs}, nil
 }
+
+func (o *Options) watch() vnet.Watch {
+	if o.WithoutInvariants {
+		return vnet.WatchNothing
+	}
+	return vnet.WatchWhereNeedsAreMet
+}
+
+// Invariants returns those of the algorithm that are checked in every state.
+func (s *Search) Invariants() []dme.Invariant { return s.model.Invariants }
 
 // Sequenced reports whether links give all broadcasts one order.
 func (s *Search) Sequenced() bool { return s.model.Sequenced }
