@@ -143,6 +143,24 @@ func TestKnownFalse(t *testing.T) {
 	}
 }
 
+// A claim that is known to be false is called so also where no run tells it.
+func TestKnownFalseComesFirst(t *testing.T) {
+	for _, x := range []struct {
+		change func(q *Question)
+		says   string
+	}{
+		{func(q *Question) { q.Unanswerable = "nothing tells it" }, ": because of this (not measurable here: nothing tells it)"},
+		{func(q *Question) { q.Planned = true }, ": because of this (not run (--quick))"},
+		{func(*Question) {}, ": because of this (not measurable here: no run told it)"},
+	} {
+		q := asked(dme.Claim{Kind: dme.Exact, KnownFalse: "because of this"})
+		x.change(q)
+		if v := q.Judge(nil); v.Verdict != NotShown || v.Detail != x.says || v.Text != string(NotShown)+x.says {
+			t.Errorf("%s%s, want %s%s", v.Verdict, v.Detail, NotShown, x.says)
+		}
+	}
+}
+
 // Whatever there is to judge, a verdict says why it is not another.
 func TestWithoutRuns(t *testing.T) {
 	q := asked(dme.Claim{Kind: dme.Exact})

@@ -54,7 +54,11 @@ func (v *Verdict) conclude(s Status, detail string) {
 // Judge says what follows from the evidence.
 func (q *Question) Judge(evidence []Evidence) Verdict {
 	if q.Unanswerable != "" {
-		return q.verdict(NotMeasurable, ": "+q.Unanswerable)
+		v := q.verdict(NotMeasurable, ": "+q.Unanswerable)
+		if v.KnownFalse != "" {
+			q.demonstrate(&v)
+		}
+		return v
 	}
 	v := q.verdict(NotMeasurable, ": no run told it")
 	v.add(evidence)
@@ -225,11 +229,13 @@ func Where(points []Point) string {
 	return strings.Join(parts, ", ")
 }
 
-// demonstrate gives a claim that is known to be false its own verdict.
+// demonstrate gives a claim that is known to be false its own verdict, also where
+// nothing could be measured: that nothing tells does not make it any less false.
 func (q *Question) demonstrate(v *Verdict) {
 	no := standing(Differs, v.Points)
 	switch {
 	case v.Verdict == NotRun || v.Verdict == NotMeasurable:
+		v.conclude(NotShown, fmt.Sprintf(": %s (%s)", v.KnownFalse, v.Text))
 	case q.Growth() && (v.Verdict == Fails || v.Verdict == Partly):
 		v.conclude(KnownFalse, fmt.Sprintf(": %s (shown: %s)", v.KnownFalse, v.Text))
 	case !q.Growth() && len(no) > 0:
