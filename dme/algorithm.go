@@ -71,6 +71,13 @@ type Algorithm struct {
 	// once every node is back.
 	Survives func(s Setting, down []NodeID) bool
 
+	// Clocks shows the visitor the clocks in a message, of a system of n nodes, by
+	// [Visitor.ClockOf] and its like; [ClockInMessages] will do for most. Setting
+	// it says that the clocks that the nodes show are clocks in the sense of
+	// [Visitor.Clock] too. nil: nothing is known about what the algorithm does with
+	// its numbers.
+	Clocks func(n int, from NodeID, m *Message, v *Visitor)
+
 	// Claims are what its paper says of its cost and its safety. An algorithm of
 	// one's own may have none.
 	Claims []Claim

@@ -77,6 +77,7 @@ func describe(sparing bool) *dme.Algorithm {
 		Claims:     claims(),
 		Invariants: invariants(),
 		Prepare:    dme.Unshared(func(n int, id dme.NodeID) dme.Node { return newSite(n, id, sparing) }),
+		Clocks:     dme.ClockInMessages,
 	}
 }
 
@@ -171,7 +172,7 @@ func (s *site) enterIfAllowed(out *dme.Outbox) {
 func (s *site) requesting() bool { return !s.request.IsZero() }
 
 func (s *site) State(v *dme.Visitor) {
-	v.Uint("clock", &s.clock)
+	v.Clock("clock", &s.clock)
 	v.Stamp("request", &s.request)
 	v.Bool("executing", &s.executing)
 	v.Set("awaiting", &s.awaiting)

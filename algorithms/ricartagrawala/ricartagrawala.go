@@ -76,6 +76,8 @@ func describe(name, title, section string) *dme.Algorithm {
 		Class: dme.Permission,
 		Needs: dme.Always(dme.Needs{Reliable: true}),
 		Kinds: []string{"REQUEST", "REPLY"},
+
+		Clocks: dme.ClockInMessages,
 	}
 }
 
@@ -128,8 +130,8 @@ func (n *variables) release(reply dme.Kind, out *dme.Outbox) {
 }
 
 func (n *variables) show(v *dme.Visitor) {
-	v.Uint("Our_Sequence_Number", &n.ourSequenceNumber)
-	v.Uint("Highest_Sequence_Number", &n.highestSequenceNumber)
+	v.ClockWhile(n.requestingCriticalSection, dme.None, "Our_Sequence_Number", &n.ourSequenceNumber)
+	v.Clock("Highest_Sequence_Number", &n.highestSequenceNumber)
 	v.Bool("Requesting_Critical_Section", &n.requestingCriticalSection)
 }
 

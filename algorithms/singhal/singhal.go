@@ -29,6 +29,7 @@ func Algorithm() *dme.Algorithm {
 		Kinds:      []string{"REQUEST", "REPLY"},
 		Claims:     claims(),
 		Invariants: invariants(),
+		Clocks:     dme.ClockInMessages,
 		Prepare: func(c dme.Config) (dme.System, error) {
 			return system{nodes: c.Nodes}, nil
 		},
@@ -157,7 +158,7 @@ func (s *site) reply(r dme.Stamp, out *dme.Outbox) {
 }
 
 func (s *site) State(v *dme.Visitor) {
-	v.Uint("C", &s.c)
+	v.Clock("C", &s.c)
 	v.Set("R", &s.r)
 	v.Deferred("I", &s.inform)
 	v.Bool("Requesting", &s.requesting)
