@@ -75,6 +75,10 @@ type Algorithm struct {
 	// one's own may have none.
 	Claims []Claim
 
+	// Gauges measure those quantities of the claims that neither a run's result
+	// nor the construction tells; nil where there are none.
+	Gauges []Gauge
+
 	// Prepare computes what all nodes of a system share, once.
 	Prepare func(Config) (System, error)
 }
@@ -212,6 +216,12 @@ func (a *Algorithm) Check() error {
 		id := a.ClaimID(c)
 		fault(!ids[id], "two claims "+id+": a Name has to tell them apart")
 		ids[id] = true
+	}
+	for i, g := range a.Gauges {
+		speaks := slices.ContainsFunc(a.Claims, func(c Claim) bool { return c.Quantity == g.Quantity })
+		fault(speaks, "a gauge of "+g.Quantity.Name+", of which no claim speaks")
+		fault(!slices.ContainsFunc(a.Gauges[:i], func(h Gauge) bool { return h.Quantity == g.Quantity }), "two gauges of "+g.Quantity.Name)
+		fault(g.Begin != nil, "a gauge of "+g.Quantity.Name+" without Begin")
 	}
 	return errors.Join(errs...)
 }

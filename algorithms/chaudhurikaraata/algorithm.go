@@ -65,6 +65,7 @@ func Algorithm() *dme.Algorithm {
 		},
 	)
 	a.Claims = claims()
+	a.Gauges = gauges()
 	return a
 }
 

@@ -97,7 +97,6 @@ func costs() []dme.Claim {
 		{
 			Quantity: PlaneChange, Formula: "2(m−1); 2(r−1)",
 			Load: dme.Light, Kind: dme.UpperBound, Source: paper + "section 4",
-			Test:    "TestCostInsideThePrivilegedPlane",
 			Predict: onMesh(func(m *mesh) float64 { return 2 * float64(m.planes()-1) }, numbered, directed),
 		},
 		{
@@ -125,7 +124,6 @@ func costs() []dme.Claim {
 		{
 			Quantity: EntriesPerVisit, Formula: "m²; pq",
 			Load: dme.Saturated, Kind: dme.Mean, Source: paper + "proof of theorem 3",
-			Test:    "TestSaturatedCost",
 			Predict: onCube(func(m float64) float64 { return m * m }),
 		},
 	}
@@ -227,19 +225,16 @@ func tokenClaims() []dme.Claim {
 		{
 			Quantity: PrivilegedPlanes, Formula: "1",
 			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: paper + "invariant I1, lemma 2",
-			Test:    "TestEverySchedule",
 			Predict: dme.Constantly(1),
 		},
 		{
 			Quantity: GreenAndYellow, Formula: "0",
 			Load: dme.AnyLoad, Kind: dme.Exact, Source: paper + "invariant I2",
-			Test:    "TestEverySchedule",
 			Predict: dme.Constantly(0),
 		},
 		{
 			Quantity: Unprivileged, Formula: "0",
 			Load: dme.AnyLoad, Kind: dme.Exact, Source: paper + "assumption A1, lemma 1",
-			Test:    "TestEverySchedule",
 			Predict: dme.Constantly(0),
 		},
 	}
@@ -272,7 +267,6 @@ func spaceClaims() []dme.Claim {
 		{
 			Quantity: MessageBits, Formula: "3 log m + 2 = O(log n), repair=numbered",
 			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: paper + "theorem 4(i), with 2 bits for the type",
-			Test:       "TestMessageLength",
 			Predict:    onCube(func(m float64) float64 { return 3*math.Log2(m) + 2 }, numbered),
 			KnownFalse: "a PERMIT that carries the token also carries a number for each plane",
 		},

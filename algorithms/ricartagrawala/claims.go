@@ -75,7 +75,6 @@ func times() []dme.Claim {
 			// The node number decides, which knows nothing of time.
 			Quantity: LaterFirst, Formula: "1/2",
 			Load: dme.Contention, Kind: dme.Mean, Source: report + "section 5.3.2",
-			Test:    "TestTieBreakKnowsNothingOfTime",
 			Predict: dme.AtLeastTwo(0.5),
 		},
 	}...)
@@ -87,7 +86,6 @@ func order() []dme.Claim {
 		{
 			Quantity: EntriesAfterProcessing, Formula: "1: not twice, once all have processed the REQUEST",
 			Load: dme.Worst, Kind: dme.UpperBound, Source: report + "section 2.4",
-			Test:    "TestNobodyEntersTwiceAfterProcessing",
 			Predict: dme.AtLeastTwo(1),
 		},
 		{
@@ -114,7 +112,6 @@ func order() []dme.Claim {
 		{
 			Quantity: dme.NumberRange, Formula: "N−1: from x to x+N−1",
 			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: report + "section 6.4",
-			Test:    "TestConformance",
 			Predict: dme.PerPeer(1),
 		},
 	}

@@ -46,6 +46,7 @@ func Priority() *dme.Algorithm {
 		},
 	}
 	a.Claims = priorityClaims()
+	a.Gauges = []dme.Gauge{{Quantity: LowerFirst, Begin: lowerWins}}
 	a.Prepare = func(c dme.Config) (dme.System, error) {
 		most, err := strconv.ParseUint(c.Options.Get("most"), 10, 64)
 		if err != nil {

@@ -1,6 +1,8 @@
 package validate
 
 import (
+	"slices"
+
 	"dmebench/claims"
 	"dmebench/dme"
 )
@@ -23,6 +25,13 @@ type question struct {
 // speaks of times.
 func (q *question) under(c *condition) bool {
 	return c.Covers(q.Claim) && c.makes(q.Claim.Load) && (c.timed || !q.Claim.Quantity.Timed())
+}
+
+// scatters reports whether the claim is on the mean of a gauge, such as a share of the
+// conflicts in a run, of which there are few.
+func (q *question) scatters() bool {
+	return q.Claim.Kind == dme.Mean &&
+		slices.ContainsFunc(q.Algorithm.Gauges, func(g dme.Gauge) bool { return g.Quantity == q.Claim.Quantity })
 }
 
 // attach has a cell answer the question.
