@@ -17,7 +17,8 @@ type Gauge struct {
 // Meter follows one run. It may read the nodes, and changes nothing in them.
 type Meter interface {
 	// Note is told of everything that happens at a node, in the order in which it
-	// happens in the system.
+	// happens in the system: first what called a handler, then what the handler did.
+	// The state of the node is the one in which the handler has left it.
 	Note(Moment)
 	// Value returns the quantity for the run until now; ok is false where there
 	// was nothing to measure.
@@ -36,6 +37,7 @@ const (
 	HasEntered              // it has entered
 	HasLeft                 // it has left
 	HasReceived             // a message has been handled
+	HasSent                 // a message has been sent, to one node; a broadcast is one to each
 	HasCrashed              // the node is down from now on
 	HasReturned             // the node is back, or has joined
 )
@@ -47,8 +49,12 @@ type Moment struct {
 	At   time.Duration // since the nodes were started; 0 where there is no time
 	Node Node          // in the state in which it left the node
 
-	From NodeID  // of HasReceived
-	Msg  Message // of HasReceived; what Vec points to is the node's
+	Peer NodeID  // who has sent the message, or is to receive it
+	Msg  Message // what Vec points to is the node's
+
+	// OnTheWay counts the messages that were sent and not handled once the handler was
+	// through, whatever became of them on links that lose some.
+	OnTheWay int
 }
 
 // Largest is a [Meter] of the largest of what of says of each moment, where it

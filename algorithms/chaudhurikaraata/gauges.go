@@ -20,6 +20,7 @@ func gauges() []dme.Gauge {
 		{Quantity: Unprivileged, Begin: func(s dme.Setting) dme.Meter { return &outside{colours: newColours(s)} }},
 		{Quantity: EntriesPerVisit, Begin: func(s dme.Setting) dme.Meter { return &visits{mesh: meshOf(s), last: make([]int, s.Nodes+1)} }},
 		{Quantity: PlaneChange, Begin: func(s dme.Setting) dme.Meter { return &changes{mesh: meshOf(s)} }},
+		{Quantity: SpaceBits, Begin: newSpace},
 		{Quantity: MessageBits, Begin: func(s dme.Setting) dme.Meter {
 			if s.Nodes > mostEncoded {
 				return nil
@@ -148,7 +149,7 @@ func (m *changes) Note(x dme.Moment) {
 		}
 	case x.What == dme.HasLeft:
 		m.simultaneous--
-	case x.What == dme.HasReceived && m.mesh.isCorner(x.ID) && m.mesh.isCorner(x.From):
+	case x.What == dme.HasReceived && m.mesh.isCorner(x.ID) && m.mesh.isCorner(x.Peer):
 		m.count++
 		m.most = max(m.most, m.count)
 	}

@@ -35,7 +35,7 @@ func (f *followed) note(what dme.Occasion, id dme.NodeID) {
 }
 
 func (f *followed) hear(id, from dme.NodeID, m dme.Message) {
-	f.meter.Note(dme.Moment{What: dme.HasReceived, ID: id, Node: f.nodes[id], From: from, Msg: m})
+	f.meter.Note(dme.Moment{What: dme.HasReceived, ID: id, Node: f.nodes[id], Peer: from, Msg: m})
 }
 
 func (f *followed) turn(id dme.NodeID, to colour) {

@@ -46,7 +46,7 @@ func (c *conflicts) Note(x dme.Moment) {
 	switch x.What {
 	case dme.HasReceived:
 		if x.Msg.Kind == kindRequest {
-			c.heard[x.ID][x.From] = true
+			c.heard[x.ID][x.Peer] = true
 		}
 	case dme.HasAsked:
 		c.ask(x)
@@ -107,6 +107,13 @@ func laterFirst(s dme.Setting) dme.Meter {
 	})
 }
 
+// tieLaterFirst counts those of them in which both have the same number.
+func tieLaterFirst(s dme.Setting) dme.Meter {
+	return newConflicts(s.Nodes, func(early, late, winner *request) (counts, hit bool) {
+		return early.At < late.At && early.stamp.Clock == late.stamp.Clock, winner == late
+	})
+}
+
 // lowerWins counts the conflicts that the node with the lower number wins: of those in
 // which both nodes had seen the same highest number, so that nothing but what they
 // added, and the numbers of the nodes, can decide.
@@ -146,7 +153,7 @@ func (m *afterProcessing) forget(asker dme.NodeID) {
 func (m *afterProcessing) Note(x dme.Moment) {
 	switch {
 	case x.What == dme.HasReceived && x.Msg.Kind == kindRequest:
-		m.handled[x.From][x.ID] = m.entries[x.ID]
+		m.handled[x.Peer][x.ID] = m.entries[x.ID]
 	case x.What == dme.HasEntered:
 		m.entries[x.ID]++
 		m.forget(x.ID)
@@ -178,7 +185,7 @@ func (m *falseSuspicions) Note(x dme.Moment) {
 	case dme.HasReturned:
 		m.down.Remove(x.ID)
 	case dme.HasReceived:
-		if about := x.Msg.Node; x.Msg.Kind == kindFailed && about != x.From && !m.down.Has(about) {
+		if about := x.Msg.Node; x.Msg.Kind == kindFailed && about != x.Peer && !m.down.Has(about) {
 			m.count++
 		}
 	}

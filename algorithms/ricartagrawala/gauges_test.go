@@ -51,7 +51,7 @@ func (m *moments) enter(id dme.NodeID) { m.note(dme.HasEntered, id) }
 func (m *moments) hear(id, from dme.NodeID, kind dme.Kind, about dme.NodeID) {
 	m.now += time.Millisecond
 	m.meter.Note(dme.Moment{
-		What: dme.HasReceived, ID: id, At: m.now, Node: m.nodes[id], From: from, Msg: dme.Message{Kind: kind, Node: about},
+		What: dme.HasReceived, ID: id, At: m.now, Node: m.nodes[id], Peer: from, Msg: dme.Message{Kind: kind, Node: about},
 	})
 }
 

@@ -28,6 +28,7 @@ func Algorithm() *dme.Algorithm {
 		Needs:   dme.Always(dme.Needs{Reliable: true}),
 		Kinds:   []string{"REQUEST", "REPLY"},
 		Claims:  claims(),
+		Gauges:  []dme.Gauge{{Quantity: NoStaircase, Begin: newStairs}},
 		Prepare: func(c dme.Config) (dme.System, error) {
 			return system{nodes: c.Nodes}, nil
 		},

@@ -53,6 +53,7 @@ func Algorithm() *dme.Algorithm {
 		Needs:    dme.Always(dme.Needs{Reliable: true}),
 		Kinds:    []string{"REQUEST", "TOKEN"},
 		Claims:   claims(),
+		Gauges:   []dme.Gauge{{Quantity: AheadInQueue, Begin: newAhead}},
 		// A token has up to 2N−1 elements.
 		ValidNodes: func(n int, _ dme.Options) error { return fits(n) },
 		Prepare:    dme.Unshared(newSite),

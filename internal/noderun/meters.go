@@ -15,8 +15,8 @@ type Meters struct {
 	now        func() time.Duration
 	also       Observer // is told everything too; nil for nobody
 
-	last    dme.Moment // whose handler may not be through yet
-	pending bool
+	step  []dme.Moment // of the handler that was called last: what called it, and what it did
+	onWay int          // messages that were sent and not handled
 }
 
 // NewMeters begins the measurements of a run; nil where there is nothing to measure.
@@ -43,16 +43,21 @@ func (m *Meters) Observe(id dme.NodeID, h Happening) {
 	if m.also != nil {
 		m.also.Observe(id, h)
 	}
-	switch {
-	case h.What == Enters:
+	if h.What < Sends { // a handler is about to be called
 		m.Settle()
-		m.note(dme.Moment{What: dme.HasEntered, ID: id})
-	case h.What < Sends: // a handler is about to be called
-		m.Settle()
-		m.last, m.pending = dme.Moment{What: occasions[h.What], ID: id}, true
+		x := dme.Moment{What: occasions[h.What], ID: id}
 		if h.What == Receives {
-			m.last.From, m.last.Msg = h.Peer, *h.Msg
+			m.onWay--
+			x.Peer, x.Msg = h.Peer, *h.Msg
 		}
+		m.step = append(m.step, x)
+	}
+	switch h.What {
+	case Enters:
+		m.step = append(m.step, dme.Moment{What: dme.HasEntered, ID: id})
+	case Sends:
+		m.onWay++
+		m.step = append(m.step, dme.Moment{What: dme.HasSent, ID: id, Peer: h.Peer, Msg: *h.Msg})
 	}
 }
 
@@ -64,17 +69,16 @@ var occasions = [Sends]dme.Occasion{
 
 // Settle says that all handlers that were called are through.
 func (m *Meters) Settle() {
-	if m != nil && m.pending {
-		m.pending = false
-		m.note(m.last)
+	if m == nil {
+		return
 	}
-}
-
-func (m *Meters) note(x dme.Moment) {
-	x.At, x.Node = m.now(), m.node(x.ID)
-	for _, meter := range m.meters {
-		meter.Note(x)
+	for _, x := range m.step {
+		x.At, x.Node, x.OnTheWay = m.now(), m.node(x.ID), m.onWay
+		for _, meter := range m.meters {
+			meter.Note(x)
+		}
 	}
+	m.step = m.step[:0]
 }
 
 // Figures returns what has been measured until now, by the ids of the quantities;

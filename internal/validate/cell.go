@@ -62,6 +62,9 @@ func (p *plan) cell(q *question, c *condition, nodes int, growth bool) *cell {
 	}
 	known.wide = known.wide || growth
 	known.growth = known.growth || q.Growth()
+	if q.gauged() && !known.Real() {
+		known.Spec.Set["gauges"] = "on"
+	}
 	if (q.Claim.Load == dme.Worst || q.scatters()) && !known.Real() && nodes <= p.effort.others {
 		known.repetitions = max(known.repetitions, searches*p.effort.repetitions)
 	}
@@ -88,9 +91,6 @@ func (p *plan) newCell(q *question, c *condition, job *run.Job, growth bool) *ce
 		cost: float64(requests) * each, members: otherMembers(setting),
 	}
 	x.Spec.Requests = requests
-	if len(q.Algorithm.Gauges) > 0 && !x.Real() {
-		x.Spec.Set["gauges"] = "on"
-	}
 	switch {
 	case growth && x.Real():
 		x.repetitions = p.effort.onReal

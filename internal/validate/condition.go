@@ -80,6 +80,11 @@ func conditions(network string) []condition {
 			name: closedLoop + ", critical sections of 10 T", workload: closedLoop, set: set("delay", "uniform"),
 			hold: longHold, only: []dme.Load{dme.Worst}, perNode: 10,
 		},
+		{
+			name: closedLoop + ", node 1 ten times as far away, exponential delays", workload: closedLoop,
+			set:  set("delay", "exponential", "links", "1-*:delay=10ms;*-1:delay=10ms"),
+			only: []dme.Load{dme.AnyLoad, dme.Worst}, perNode: 20,
+		},
 		{name: closedLoop + ", half of them readers", workload: closedLoop, set: set("delay", "uniform", "readers", "0.5")},
 		{name: "poisson, rare", workload: "poisson", only: []dme.Load{dme.Light}, plain: true, timed: true, rare: true},
 		{
