@@ -84,6 +84,9 @@ type Algorithm struct {
 
 	// Invariants hold in every state of a system; searches check them.
 	Invariants []Invariant
+	// Gauges measure those quantities of the claims that neither a run's result
+	// nor the construction tells; nil where there are none.
+	Gauges []Gauge
 
 	// Prepare computes what all nodes of a system share, once.
 	Prepare func(Config) (System, error)
@@ -229,6 +232,12 @@ func (a *Algorithm) Check() error {
 			errs = append(errs, fmt.Errorf("algorithm %q: %w", a.Name, err))
 		}
 		fault(!slices.ContainsFunc(a.Invariants[:k], func(j Invariant) bool { return j.Name == i.Name }), "invariant "+i.Name+" twice")
+	}
+	for i, g := range a.Gauges {
+		speaks := slices.ContainsFunc(a.Claims, func(c Claim) bool { return c.Quantity == g.Quantity })
+		fault(speaks, "a gauge of "+g.Quantity.Name+", of which no claim speaks")
+		fault(!slices.ContainsFunc(a.Gauges[:i], func(h Gauge) bool { return h.Quantity == g.Quantity }), "two gauges of "+g.Quantity.Name)
+		fault(g.Begin != nil, "a gauge of "+g.Quantity.Name+" without Begin")
 	}
 	return errors.Join(errs...)
 }

@@ -45,6 +45,7 @@ func Algorithm() *dme.Algorithm {
 	a.Survives = survives
 	a.Claims = claims()
 	a.Invariants = invariants()
+	a.Gauges = []dme.Gauge{{Quantity: Multicasts, Begin: newMulticasts}}
 	return a
 }
 

@@ -66,6 +66,7 @@ func Algorithm() *dme.Algorithm {
 	)
 	a.Claims = claims()
 	a.Invariants = repairedInvariants()
+	a.Gauges = gauges()
 	return a
 }
 

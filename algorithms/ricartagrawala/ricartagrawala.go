@@ -59,6 +59,10 @@ func Algorithm() *dme.Algorithm {
 		"failure of any node."
 	a.Claims = claims()
 	a.Invariants = invariants[*node]()
+	a.Gauges = []dme.Gauge{
+		{Quantity: EntriesAfterProcessing, Begin: newAfterProcessing},
+		{Quantity: LaterFirst, Begin: laterFirst}, {Quantity: TieLaterFirst, Begin: tieLaterFirst},
+	}
 	a.Prepare = dme.Unshared(func(n int, id dme.NodeID) dme.Node {
 		node := newNode(n, id)
 		return &node

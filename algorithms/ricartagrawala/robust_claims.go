@@ -48,7 +48,7 @@ func robustClaims() []dme.Claim {
 			{
 				Quantity: FalseSuspicion, Formula: "0: there is no limit on the duration of a critical section",
 				Load: dme.Worst, Kind: dme.Exact, Source: failures,
-				Test: "TestCriticalSectionsMayBeLong", Predict: dme.Constantly(0),
+				Predict: dme.Constantly(0),
 			},
 		})
 }

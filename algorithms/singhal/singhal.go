@@ -30,6 +30,7 @@ func Algorithm() *dme.Algorithm {
 		Claims:     claims(),
 		Invariants: invariants(),
 		Clocks:     dme.ClockInMessages,
+		Gauges:     []dme.Gauge{{Quantity: NoStaircase, Begin: newStairs}},
 		Prepare: func(c dme.Config) (dme.System, error) {
 			return system{nodes: c.Nodes}, nil
 		},

@@ -66,7 +66,10 @@ func (p *plan) cell(q *question, c *condition, nodes int, growth bool) *cell {
 	}
 	known.wide = known.wide || growth
 	known.growth = known.growth || q.Growth()
-	if q.Claim.Load == dme.Worst && !known.Real() && nodes <= p.effort.others {
+	if q.gauged() && !known.Real() {
+		known.Spec.Set["gauges"] = "on"
+	}
+	if (q.Claim.Load == dme.Worst || q.scatters()) && !known.Real() && nodes <= p.effort.others {
 		known.repetitions = max(known.repetitions, searches*p.effort.repetitions)
 	}
 	return known
