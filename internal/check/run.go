@@ -3,6 +3,7 @@ package check
 import (
 	"math/rand/v2"
 
+	"dmebench/dme"
 	"dmebench/dme/vnet"
 )
 
@@ -12,6 +13,25 @@ type run struct {
 	search  *Search
 	taken   []vnet.Step
 	watched *observer // of a replay
+	hunger  *hunger   // in a schedule that tries to starve a node
+}
+
+// newRun returns a run that has taken no step.
+func newRun(s *Search, p plan, taken []vnet.Step) *run {
+	r := &run{Network: vnet.New(p.model), search: s, taken: taken}
+	if p.victim != dme.None {
+		r.hunger = newHunger(r.Network, p.patience)
+	}
+	return r
+}
+
+// draw draws and takes the steps of a schedule that has been planned. They are appended
+// to taken.
+func (s *Search) draw(p plan, taken []vnet.Step) *run {
+	if p.victim != dme.None {
+		return s.starve(p, taken)
+	}
+	return s.random(p.model, taken)
 }
 
 // random draws and takes the steps of a schedule, until something is broken or
@@ -29,6 +49,9 @@ func (s *Search) random(m *vnet.Model, taken []vnet.Step) *run {
 	}
 	if s.Adversary == Adversarial || s.Adversary == Mixed && rng.IntN(2) == 0 {
 		schedule.Choose = newAdversary(m, s.Requests, rng)
+		if _, ok := schedule.Choose.(*isolation); ok {
+			schedule.Load = vnet.Churn // it says when nodes ask
+		}
 	}
 	schedule.Begin()
 	r := &run{Network: schedule.Network, search: s, taken: taken}
@@ -45,6 +68,7 @@ func (s *Search) random(m *vnet.Model, taken []vnet.Step) *run {
 // take takes a step.
 func (r *run) take(x vnet.Step) {
 	r.taken = append(r.taken, x)
+	r.before(x)
 	r.Take(x)
 	r.judge()
 }
@@ -52,15 +76,28 @@ func (r *run) take(x vnet.Step) {
 // show takes a step, and adds what came of it to a trace.
 func (r *run) show(t *Trace, x vnet.Step) {
 	r.taken = append(r.taken, x)
+	r.before(x)
 	e := r.Do(x).Clone()
 	r.watched.see(&e)
 	t.Events = append(t.Events, e)
 	r.judge()
 }
 
+// before measures, where that is to be, what a step ends the delay of.
+func (r *run) before(x vnet.Step) {
+	if r.hunger != nil {
+		r.hunger.before(x)
+	}
+}
+
 // judge looks for what no single step shows: that nothing, or nothing of use,
 // happens any more.
 func (r *run) judge() {
+	if r.hunger != nil {
+		if starved := r.hunger.judge(r.taken[len(r.taken)-1]); r.Violation == nil {
+			r.Violation = starved
+		}
+	}
 	switch {
 	case r.Violation != nil:
 	case r.Stuck():
@@ -74,7 +111,13 @@ func (r *run) judge() {
 // replay runs the possible ones among steps, and then, if finish, lets the
 // network run on. It returns what happened, and the steps that were possible.
 func (s *Search) replay(m *vnet.Model, steps []vnet.Step, finish bool) (*Trace, []vnet.Step) {
-	r := &run{Network: vnet.New(m), search: s}
+	return s.replayOf(plan{model: m}, steps, finish)
+}
+
+// replayOf is replay for a schedule that was planned.
+func (s *Search) replayOf(p plan, steps []vnet.Step, finish bool) (*Trace, []vnet.Step) {
+	m := p.model
+	r := newRun(s, p, nil)
 	r.watched = newObserver(r.Network)
 	t := &Trace{Nodes: m.Nodes, alg: m.Algorithm, model: m, Started: r.Started}
 	for _, x := range steps {
