@@ -94,7 +94,8 @@ func newCheckResult(a *dme.Algorithm, o check.Options, exhaustive bool, r check.
 	case v == nil:
 		x.Status = "incomplete"
 	default:
-		x.Status, x.Property, x.Verdict, x.Replay = "violated", v.Property, v.Verdict, replayCommand(x, o, check.Defaults(a, o.Nodes, o.Set), exhaustive)
+		x.Status, x.Property, x.Verdict = "violated", v.Property, v.Verdict
+		x.Replay = replayCommand(x, o, check.Defaults(a, o.Nodes, o.Set), exhaustive)
 		if v.Property == check.Progress || v.Property == check.Liveness {
 			x.Status = "stalled"
 		}
