@@ -37,11 +37,16 @@ func TestLiteralTextsAreFound(t *testing.T) {
 				for k := range seeds {
 					o := Defaults(a, n, nil)
 					o.Seed = 1 + 1_000_000*k
-					r, err := Random(t.Context(), a, o)
-					if err != nil || r.Violation == nil {
-						t.Fatalf("N=%d, seed %d: nothing in %d schedules, %v", n, o.Seed, r.Schedules, err)
+					s, err := New(a, o)
+					if err != nil {
+						t.Fatal(err)
 					}
-					t.Logf("N=%d: %d schedules, %d steps, %v: %v", n, r.Schedules, len(r.Trace.Events), r.Elapsed, r.Violation)
+					// Without a trace, which would have to be shortened.
+					p := s.Part(t.Context(), 0, s.Schedules)
+					if !p.Broken {
+						t.Errorf("N=%d, seed %d: nothing in %d schedules", n, o.Seed, p.Done)
+					}
+					t.Logf("N=%d, seed %d: %d schedules", n, o.Seed, p.Done)
 				}
 			}
 		})

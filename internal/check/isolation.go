@@ -65,7 +65,7 @@ func (x *isolation) pick(n *vnet.Network, steps []vnet.Step) int {
 	first := -1
 	for i, s := range steps {
 		switch {
-		case s.Kind == vnet.Ask || s.Kind == vnet.AskShared:
+		case asks(s):
 			if x.again && s.Node == x.left {
 				return i
 			}

@@ -31,7 +31,7 @@ func (s *Search) plan(seed uint64) (plan, error) {
 	}
 	if s.Vary {
 		requests := vary(rng, s.Nodes, s.Requests)
-		one.Requests = func(id dme.NodeID) int { return requests[id] }
+		one.Requests = requestsOf(requests)
 	}
 	return plan{model: &one}, nil
 }
@@ -65,4 +65,9 @@ func vary(rng *rand.Rand, nodes, most int) []int {
 		requests[1+who[rng.IntN(asking)]]++
 	}
 	return requests
+}
+
+// requestsOf says how many requests a node makes, of a list by node.
+func requestsOf(requests []int) func(dme.NodeID) int {
+	return func(id dme.NodeID) int { return requests[id] }
 }

@@ -154,7 +154,7 @@ func (r *randomSearch) finish(ctx context.Context, start time.Time) Report {
 	}
 	if r.steps != nil {
 		if p, err := r.plan(report.Seed); err == nil {
-			report.Trace = r.shrink(p.model, r.steps, report.Violation.Property)
+			report.Trace = r.shrink(p, r.steps, report.Violation.Property)
 			report.Violation = &report.Trace.Violation
 		}
 	}

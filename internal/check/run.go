@@ -1,6 +1,7 @@
 package check
 
 import (
+	"math"
 	"math/rand/v2"
 
 	"dmebench/dme"
@@ -12,6 +13,7 @@ type run struct {
 	*vnet.Network
 	search  *Search
 	taken   []vnet.Step
+	trace   *Trace    // of a replay
 	watched *observer // of a replay
 	hunger  *hunger   // in a schedule that tries to starve a node
 }
@@ -38,7 +40,11 @@ func (s *Search) draw(p plan, taken []vnet.Step) *run {
 // nothing is left to happen. It is a function of the model's seed. The steps are
 // appended to taken.
 func (s *Search) random(m *vnet.Model, taken []vnet.Step) *run {
-	rng := rand.New(rand.NewPCG(m.Seed, 0x5ca1ab1e))
+	return s.randomBy(rand.New(rand.NewPCG(m.Seed, 0x5ca1ab1e)), m, math.MaxInt, taken)
+}
+
+// randomBy draws the steps of a schedule from a source, so many at most.
+func (s *Search) randomBy(rng *rand.Rand, m *vnet.Model, most int, taken []vnet.Step) *run {
 	schedule := &vnet.Schedule{
 		Network: vnet.New(m), Rand: rng, Load: vnet.Load(rng.IntN(int(vnet.Loads))),
 		Readers: float64(rng.IntN(5)) / 4, Mishap: 1 / float64(uint(2)<<rng.IntN(5)), Choose: vnet.Chance{Rand: rng},
@@ -55,7 +61,7 @@ func (s *Search) random(m *vnet.Model, taken []vnet.Step) *run {
 	}
 	schedule.Begin()
 	r := &run{Network: schedule.Network, search: s, taken: taken}
-	for r.Violation == nil {
+	for r.Violation == nil && r.Steps < most {
 		x, ok := schedule.Next()
 		if !ok {
 			break
@@ -65,21 +71,17 @@ func (s *Search) random(m *vnet.Model, taken []vnet.Step) *run {
 	return r
 }
 
-// take takes a step.
+// take takes a step, and where there is a trace adds to it what came of the step.
 func (r *run) take(x vnet.Step) {
 	r.taken = append(r.taken, x)
 	r.before(x)
-	r.Take(x)
-	r.judge()
-}
-
-// show takes a step, and adds what came of it to a trace.
-func (r *run) show(t *Trace, x vnet.Step) {
-	r.taken = append(r.taken, x)
-	r.before(x)
-	e := r.Do(x).Clone()
-	r.watched.see(&e)
-	t.Events = append(t.Events, e)
+	if r.trace == nil {
+		r.Take(x)
+	} else {
+		e := r.Do(x).Clone()
+		r.watched.see(&e)
+		r.trace.Events = append(r.trace.Events, e)
+	}
 	r.judge()
 }
 
@@ -119,22 +121,9 @@ func (s *Search) replayOf(p plan, steps []vnet.Step, finish bool) (*Trace, []vne
 	m := p.model
 	r := newRun(s, p, nil)
 	r.watched = newObserver(r.Network)
-	t := &Trace{Nodes: m.Nodes, alg: m.Algorithm, model: m, Started: r.Started}
-	for _, x := range steps {
-		if r.Violation != nil {
-			break
-		}
-		if r.Possible(x) {
-			r.show(t, x)
-		}
-	}
-	if finish {
-		t.Repeats = r.finish(t)
-	}
-	if t.Repeats > 0 && r.Violation == nil {
-		r.Violation = repeats(r.Waiting(), t.Repeats)
-	}
-	if r.Violation != nil {
+	r.trace = &Trace{Nodes: m.Nodes, alg: m.Algorithm, model: m, Started: r.Started}
+	t := r.trace
+	if t.Repeats = r.repeat(steps, finish); r.Violation != nil {
 		t.Violation = *r.Violation
 		if t.Violation.Property == Progress {
 			t.Standstill = r.watched.Standstill()
@@ -142,6 +131,26 @@ func (s *Search) replayOf(p plan, steps []vnet.Step, finish bool) (*Trace, []vne
 	}
 	t.States = r.States()
 	return t, r.taken
+}
+
+// repeat takes the possible ones among steps, and then, if finish, lets the network run
+// on. It returns how many of the last steps repeat for ever.
+func (r *run) repeat(steps []vnet.Step, finish bool) (cycle int) {
+	for _, x := range steps {
+		if r.Violation != nil {
+			break
+		}
+		if r.Possible(x) {
+			r.take(x)
+		}
+	}
+	if finish {
+		cycle = r.finish()
+	}
+	if cycle > 0 && r.Violation == nil {
+		r.Violation = repeats(r.Waiting(), cycle)
+	}
+	return cycle
 }
 
 // timersTurn is how often a timer that may fire goes before all messages, lest
@@ -152,14 +161,14 @@ const timersTurn = 64
 // nothing is left to happen, or it achieves nothing and is in a state in which
 // it was before: it will go round for ever. Then it returns the length of the
 // cycle, else 0.
-func (r *run) finish(t *Trace) (cycle int) {
+func (r *run) finish() (cycle int) {
 	seen := make(map[string]int) // state: the step after which it was reached
 	for r.Violation == nil {
 		x, ok := r.plainStep()
 		if !ok {
 			break
 		}
-		r.show(t, x)
+		r.take(x)
 		// A network that gets on is not worth the effort.
 		if r.QuietFor < 4*r.Nodes*r.Nodes+16 {
 			clear(seen)

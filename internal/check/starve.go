@@ -49,7 +49,7 @@ func (s *Search) starvation(m vnet.Model, rng *rand.Rand) plan {
 	for _, i := range who[1 : 1+others] {
 		requests[1+i] = 2 + victimsRequests*tooMany(s.Nodes, 2*p.patience)/others
 	}
-	m.Requests = func(id dme.NodeID) int { return requests[id] }
+	m.Requests = requestsOf(requests)
 	return p
 }
 
@@ -69,7 +69,7 @@ func (s *Search) starve(p plan, taken []vnet.Step) *run {
 		if !ok {
 			break
 		}
-		if r.Shares && (x.Kind == vnet.Ask || x.Kind == vnet.AskShared) {
+		if r.Shares && asks(x) {
 			if x.Kind = vnet.Ask; reading && x.Node != p.victim {
 				x.Kind = vnet.AskShared
 			}
@@ -110,7 +110,7 @@ func newHunger(n *vnet.Network, patience int) *hunger {
 func (h *hunger) judge(x vnet.Step) *vnet.Violation {
 	h.after()
 	n := h.network
-	if x.Kind == vnet.Ask || x.Kind == vnet.AskShared {
+	if asks(x) {
 		h.passed[x.Node] = 0
 	}
 	if n.Entries == h.entries {
