@@ -35,6 +35,7 @@ const (
 type Options struct {
 	Nodes    int
 	Requests int               // in all: node i makes ⌊R/N⌋, nodes up to R mod N one more
+	Vary     bool              // each random schedule draws who asks and how often, at most Requests in all
 	Set      map[string]string // the algorithm's options that differ from their defaults
 	ReadFile func(name string) ([]byte, error)
 
@@ -43,6 +44,7 @@ type Options struct {
 	Lose      int  // as many messages may be lost
 	Faults    int  // as many nodes may crash, and come back where they know how
 	Bypass    int  // entries by others that may come before a request's; 0: any number
+	Watch     bool // random schedules: judge overtaking by what the algorithm claims, and try to starve nodes
 
 	WithoutInvariants bool // the algorithm's are not checked
 	// Unlimited is for [Search.Liveness], and for it alone: every node may ask any
@@ -70,6 +72,7 @@ type Search struct {
 	Options
 	model *vnet.Model // for Seed
 	needs dme.Needs
+	watch
 }
 
 // New returns a search of a, or every fault of the options, each on a line.
@@ -139,7 +142,14 @@ func New(a *dme.Algorithm, o Options) (*Search, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Search{Options: o, model: m, needs: needs}, nil
+	s := &Search{Options: o, model: m, needs: needs}
+	if o.Watch {
+		s.watch = watching(m, needs)
+	}
+	if o.Bypass > 0 {
+		s.bound = o.Bypass
+	}
+	return s, nil
 }
 
 func (o *Options) watch() vnet.Watch {
