@@ -325,6 +325,10 @@ func (n *Net) note(e *vnet.Event) {
 // carry returns what the receiver decodes of a message. Its vector is the
 // network's now: who still reads it, reads something else.
 func (n *Net) carry(from, to dme.NodeID, m *dme.Message) dme.Message {
+	// News of nodes that are down or up have numbers, too.
+	for n.network != nil && len(n.sent)+1 < int(n.network.Sent()) {
+		n.sent = append(n.sent, len(n.Entries))
+	}
 	n.sent = append(n.sent, len(n.Entries))
 	if n.peers != nil && from != to && !n.peers[from].Has(to) {
 		n.fault("node %d sends to node %d, which is not among its peers", from, to)
