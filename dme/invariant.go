@@ -88,9 +88,11 @@ func NodeOf[T Node](v GlobalView, id NodeID) T {
 }
 
 // Broken returns an error by which an invariant says what is wrong, in words, and
-// which nodes it concerns, in ascending order.
+// which nodes it concerns.
 func Broken(nodes []NodeID, format string, args ...any) error {
-	return &broken{nodes, fmt.Sprintf(format, args...)}
+	nodes = slices.Clone(nodes)
+	slices.Sort(nodes)
+	return &broken{slices.Compact(nodes), fmt.Sprintf(format, args...)}
 }
 
 type broken struct {
@@ -100,8 +102,8 @@ type broken struct {
 
 func (b *broken) Error() string { return b.text }
 
-// Concerned returns the nodes that an invariant's error names; nil where it names
-// none.
+// Concerned returns the nodes that an invariant's error names, in ascending order;
+// nil where it names none.
 func Concerned(err error) []NodeID {
 	if b := (*broken)(nil); errors.As(err, &b) {
 		return b.nodes
@@ -170,6 +172,5 @@ func tokensAre(v GlobalView, tokens int, carries func(*Message) bool) error {
 			add(f.To, "on its way from node %d to node %d", f.From, f.To)
 		}
 	}
-	slices.Sort(nodes)
-	return Broken(slices.Compact(nodes), "there are %d tokens: %s", tokens, where)
+	return Broken(nodes, "there are %d tokens: %s", tokens, where)
 }

@@ -34,7 +34,7 @@ func onePermission(v dme.GlobalView) error {
 				want = 1
 			}
 			if permissions != want {
-				return dme.Broken([]dme.NodeID{min(a, i), max(a, i)},
+				return dme.Broken([]dme.NodeID{a, i},
 					"site %d has granted %v; node %d has its permission: %t, and with messages between the two there are %d permissions, not %d",
 					a, site.granted, i, n.holds(a), permissions, want)
 			}

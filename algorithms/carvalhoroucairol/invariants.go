@@ -13,8 +13,9 @@ func invariants() []dme.Invariant {
 		},
 		{
 			Name: "one answer", Citation: source + ", with Ricart and Agrawala, TR-869, section 2.2",
-			Statement: "a node that waits for another one's permission has one REQUEST on its way to it, or is deferred there, or the REPLY is on its way",
-			Holds:     oneAnswer,
+			Statement: "a node that waits for another one's permission has one REQUEST on its way to it, or is deferred there, " +
+				"or the REPLY is on its way",
+			Holds: oneAnswer,
 		},
 	}
 }
@@ -60,7 +61,7 @@ func oneAnswer(v dme.GlobalView) error {
 				want = 1
 			}
 			if requests+replies+deferred != want {
-				return dme.Broken([]dme.NodeID{min(i, j), max(i, j)}, "node %d awaits %d REPLYs of node %d, which has deferred %d, "+
+				return dme.Broken([]dme.NodeID{i, j}, "node %d awaits %d REPLYs of node %d, which has deferred %d, "+
 					"with %d REQUESTs and %d REPLYs on their way", i, want, j, deferred, requests, replies)
 			}
 		}

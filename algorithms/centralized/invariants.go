@@ -35,7 +35,8 @@ func oneGrant(v dme.GlobalView) error {
 			want = 1
 		}
 		if grants+releases+inside != want {
-			return dme.Broken([]dme.NodeID{id}, "the resource is granted to node %s, and node %d has %d GRANTs and %d RELEASEs on their way, and is %v",
+			return dme.Broken([]dme.NodeID{id},
+				"the resource is granted to node %s, and node %d has %d GRANTs and %d RELEASEs on their way, and is %v",
 				holderOf(s), id, grants, releases, v.Activity(id))
 		}
 	}

@@ -135,7 +135,8 @@ func onePrivilege(v dme.GlobalView) error {
 	if privileged+travelling == 1 {
 		return nil
 	}
-	return dme.Broken(coloured(v, green, yellow), "%d planes are privileged, and %d PERMITs to corners are on their way", privileged, travelling)
+	return dme.Broken(coloured(v, green, yellow),
+		"%d planes are privileged, and %d PERMITs to corners are on their way", privileged, travelling)
 }
 
 func insideThePrivileged(v dme.GlobalView) error {
@@ -150,7 +151,7 @@ func insideThePrivileged(v dme.GlobalView) error {
 		}
 		corner := s.cornerOf(s.planeOf(id))
 		if t := tokenOf(dme.NodeOf[*node](v, corner)); t.colour != yellow || t.granted != id {
-			return dme.Broken([]dme.NodeID{min(id, corner), max(id, corner)}, "node %d is in its critical section; the token of its plane is %v, for node %d",
+			return dme.Broken([]dme.NodeID{id, corner}, "node %d is in its critical section; the token of its plane is %v, for node %d",
 				id, t.colour, t.granted)
 		}
 	}

@@ -85,7 +85,9 @@ func TestInvariantsAreNotVacuous(t *testing.T) {
 		})
 	}
 	breach("I1", "2 planes are privileged, those of nodes [1 5]", func(n *conformance.Net) { tokenOf(at(n, 5)).colour = green })
-	breach("I2", "the tokens of nodes [1] are GREEN and those of nodes [5] YELLOW", func(n *conformance.Net) { tokenOf(at(n, 5)).colour = yellow })
+	breach("I2", "the tokens of nodes [1] are GREEN and those of nodes [5] YELLOW", func(n *conformance.Net) {
+		tokenOf(at(n, 5)).colour = yellow
+	})
 	breach("one privilege", "0 planes are privileged, and 0 PERMITs", func(n *conformance.Net) { tokenOf(at(n, 1)).colour = red })
 	breach("one privilege", "1 planes are privileged, and 1 PERMITs", func(n *conformance.Net) {
 		n.Request(5)

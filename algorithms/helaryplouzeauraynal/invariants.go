@@ -27,7 +27,7 @@ func wayBack(v dme.GlobalView) error {
 			for at, here := i, q; at != j && here.date[j-1] == p.date[j-1]; here = dme.NodeOf[*process](v, at) {
 				at = here.via[j-1]
 				if next := dme.NodeOf[*process](v, at); steps == p.n || next == nil || next.date[j-1] != p.date[j-1] {
-					return dme.Broken([]dme.NodeID{min(i, j), max(i, j)},
+					return dme.Broken([]dme.NodeID{i, j},
 						"node %d knows of node %d's request, and via leads from it to node %d, not to node %d", i, j, at, j)
 				}
 				steps++

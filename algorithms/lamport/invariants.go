@@ -38,7 +38,7 @@ func requestQueues(v dme.GlobalView) error {
 				}
 			}
 			if !ok || queued != s.request {
-				return dme.Broken([]dme.NodeID{min(i, j), max(i, j)}, "the request of node %d is %s, and the queue of node %d holds %v",
+				return dme.Broken([]dme.NodeID{i, j}, "the request of node %d is %s, and the queue of node %d holds %v",
 					i, orNone(s.request), j, at.requestQueue)
 			}
 		}
@@ -67,7 +67,7 @@ func nothingEarlier(v dme.GlobalView) error {
 		s := dme.NodeOf[*site](v, f.To)
 		r := dme.Stamp{Clock: f.Clock, Node: f.From}
 		if f.Kind == kindRequest && s.requesting() && !s.awaiting.Has(f.From) && r.Precedes(s.request) {
-			return dme.Broken([]dme.NodeID{min(f.From, f.To), max(f.From, f.To)},
+			return dme.Broken([]dme.NodeID{f.From, f.To},
 				"node %d, whose request is %v, awaits nothing of node %d any more, and the REQUEST %v of that one is on its way",
 				f.To, s.request, f.From, r)
 		}

@@ -32,7 +32,7 @@ func doneIsDone(v dme.GlobalView) error {
 		r := p.myRequest()
 		for j, other := range dme.NodesOf[*process](v) {
 			if !other.done.Precedes(r) {
-				return dme.Broken([]dme.NodeID{min(i, j), max(i, j)}, "node %d takes all up to %v for satisfied, and the request %v is pending", j, other.done, r)
+				return dme.Broken([]dme.NodeID{i, j}, "node %d takes all up to %v for satisfied, and the request %v is pending", j, other.done, r)
 			}
 		}
 		for _, f := range v.InFlight() {
@@ -52,7 +52,7 @@ func concurrent(v dme.GlobalView) error {
 				continue
 			}
 			if !q.lrq.Ahead(i, q.myRequest()) {
-				return dme.Broken([]dme.NodeID{min(i, j), max(i, j)},
+				return dme.Broken([]dme.NodeID{i, j},
 					"nodes %d and %d have each other's permission, and LRQ of node %d, %v, lacks the request %v, which goes first",
 					min(i, j), max(i, j), j, q.lrq, p.myRequest())
 			}
@@ -86,7 +86,7 @@ func oneAnswer(v dme.GlobalView) error {
 				answers++
 			}
 			if answers == 0 {
-				return dme.Broken([]dme.NodeID{min(i, j), max(i, j)}, "node %d waits for node %d, which has not got its REQUEST, nor sent or deferred a REPLY", i, j)
+				return dme.Broken([]dme.NodeID{i, j}, "node %d waits for node %d, which has not got its REQUEST, nor sent or deferred a REPLY", i, j)
 			}
 		}
 	}

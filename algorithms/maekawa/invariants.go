@@ -42,7 +42,7 @@ func oneLock(v dme.GlobalView) error {
 				want = 1
 			}
 			if locks != want {
-				return dme.Broken([]dme.NodeID{min(a, i), max(a, i)},
+				return dme.Broken([]dme.NodeID{a, i},
 					"member %d is locked for %v; node %d holds its lock: %t, and with messages between the two there are %d locks, not %d",
 					a, arbiter.locking, i, held, locks, want)
 			}
@@ -71,7 +71,7 @@ func oneInquire(v dme.GlobalView) error {
 				}
 			}
 			if current > 1 || current == 1 && !arbiter.inquiring {
-				return dme.Broken([]dme.NodeID{min(a, i), max(a, i)}, "%d INQUIREs are on their way from member %d to node %d, for which it is locked",
+				return dme.Broken([]dme.NodeID{a, i}, "%d INQUIREs are on their way from member %d to node %d, for which it is locked",
 					current, a, i)
 			}
 		}

@@ -67,7 +67,8 @@ func onePlace(v dme.GlobalView) error {
 			want = 1
 		}
 		if requests+tokens+nexts != want {
-			return dme.Broken([]dme.NodeID{id}, "node %d is %v: %d REQUESTs for it and %d TOKENs to it are on their way, and it is the next of %d nodes",
+			return dme.Broken([]dme.NodeID{id},
+				"node %d is %v: %d REQUESTs for it and %d TOKENs to it are on their way, and it is the next of %d nodes",
 				id, v.Activity(id), requests, tokens, nexts)
 		}
 	}

@@ -113,7 +113,7 @@ func holderPath(v dme.GlobalView, of1 func(dme.GlobalView, dme.NodeID) section) 
 		up, down := a.holder == parent, b.holder == id
 		travelling := of(v, kindPrivilege, id, parent) + of(v, kindPrivilege, parent, id)
 		if travelling > 1 || (travelling == 1) != (up && down) || !up && !down {
-			return dme.Broken([]dme.NodeID{min(id, parent), max(id, parent)},
+			return dme.Broken([]dme.NodeID{id, parent},
 				"HOLDER is %d at node %d and %d at its neighbour %d, with %d PRIVILEGEs on their way between them",
 				a.holder, id, b.holder, parent, travelling)
 		}
@@ -143,7 +143,7 @@ func oneRequest(v dme.GlobalView, of1 func(dme.GlobalView, dme.NodeID) section) 
 				want = 1
 			}
 			if requests+privileges+queued != want {
-				return dme.Broken([]dme.NodeID{min(id, other), max(id, other)},
+				return dme.Broken([]dme.NodeID{id, other},
 					"node %d, HOLDER %d and ASKED %t, has %d REQUESTs on their way to node %d and stands %d times in its REQUEST_Q, "+
 						"with %d PRIVILEGEs on their way back", id, a.holder, a.asked, requests, other, queued, privileges)
 			}

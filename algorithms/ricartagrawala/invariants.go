@@ -50,7 +50,7 @@ func numbersNear[T party]() dme.Invariant {
 			if least == nil || most.ourSequenceNumber-least.ourSequenceNumber < uint64(least.n) {
 				return nil
 			}
-			return dme.Broken([]dme.NodeID{min(least.me, most.me), max(least.me, most.me)}, "the numbers of the requests of nodes %d and %d are %d and %d",
+			return dme.Broken([]dme.NodeID{least.me, most.me}, "the numbers of the requests of nodes %d and %d are %d and %d",
 				least.me, most.me, least.ourSequenceNumber, most.ourSequenceNumber)
 		},
 	}
@@ -105,7 +105,7 @@ func oneAnswer[T party](v dme.GlobalView) error {
 				want = 1
 			}
 			if requests+replies+deferred != want {
-				return dme.Broken([]dme.NodeID{min(i, j), max(i, j)}, "node %d awaits %d replies of node %d, which has deferred %d, "+
+				return dme.Broken([]dme.NodeID{i, j}, "node %d awaits %d replies of node %d, which has deferred %d, "+
 					"with %d REQUESTs and %d REPLYs on their way", i, want, j, deferred, requests, replies)
 			}
 		}

@@ -14,8 +14,9 @@ func invariants() []dme.Invariant {
 		},
 		{
 			Name: "one answer", Citation: "textbook, section 9.5, Algorithm 9.3",
-			Statement: "a site that awaits another one's REPLY has one REQUEST on its way to it, or stands in I there, or the REPLY is on its way",
-			Holds:     oneAnswer,
+			Statement: "a site that awaits another one's REPLY has one REQUEST on its way to it, or stands in I there, " +
+				"or the REPLY is on its way",
+			Holds: oneAnswer,
 		},
 	}
 }
@@ -24,7 +25,8 @@ func informationStructure(v dme.GlobalView) error {
 	for i, s := range dme.NodesOf[*site](v) {
 		for j, other := range dme.NodesOf[*site](v) {
 			if i < j && !s.r.Has(j) && !other.r.Has(i) {
-				return dme.Broken([]dme.NodeID{i, j}, "node %d is not in R of node %d, nor node %d in that of node %d: neither asks the other", j, i, i, j)
+				return dme.Broken([]dme.NodeID{i, j},
+					"node %d is not in R of node %d, nor node %d in that of node %d: neither asks the other", j, i, i, j)
 			}
 		}
 	}
@@ -55,7 +57,7 @@ func oneAnswer(v dme.GlobalView) error {
 				want = 1
 			}
 			if requests+replies+waits != want {
-				return dme.Broken([]dme.NodeID{min(i, j), max(i, j)}, "node %d awaits %d REPLYs of node %d, in whose I it stands %d times, "+
+				return dme.Broken([]dme.NodeID{i, j}, "node %d awaits %d REPLYs of node %d, in whose I it stands %d times, "+
 					"with %d REQUESTs and %d REPLYs on their way", i, want, j, waits, requests, replies)
 			}
 		}

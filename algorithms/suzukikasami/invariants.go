@@ -50,13 +50,14 @@ func requestNumbers(v dme.GlobalView) error {
 		}
 		for j, other := range dme.NodesOf[*site](v) {
 			if other.rn[i-1] > own {
-				return dme.Broken([]dme.NodeID{min(i, j), max(i, j)}, "RN_%d[%d] is %d, and RN_%d[%d] only %d", j, i, other.rn[i-1], i, i, own)
+				return dme.Broken([]dme.NodeID{i, j}, "RN_%d[%d] is %d, and RN_%d[%d] only %d", j, i, other.rn[i-1], i, i, own)
 			}
 		}
 	}
 	for _, f := range v.InFlight() {
 		if own := dme.NodeOf[*site](v, f.From).rn[f.From-1]; f.Kind == kindRequest && f.Clock > own {
-			return dme.Broken([]dme.NodeID{f.From}, "a REQUEST of node %d has the number %d, and RN_%d[%d] is %d", f.From, f.Clock, f.From, f.From, own)
+			return dme.Broken([]dme.NodeID{f.From},
+				"a REQUEST of node %d has the number %d, and RN_%d[%d] is %d", f.From, f.Clock, f.From, f.From, own)
 		}
 	}
 	return nil

@@ -39,7 +39,7 @@ func askedOnce(v dme.GlobalView) error {
 			want = 1
 		}
 		if requests+tokens+owed != want {
-			return dme.Broken([]dme.NodeID{min(id, d.previous), max(id, d.previous)},
+			return dme.Broken([]dme.NodeID{id, d.previous},
 				"node %d, asked=%t, and node %d, owed=%t, with %d REQUESTs and %d TOKENs on their way between them",
 				id, d.asked, d.previous, owed == 1, requests, tokens)
 		}
