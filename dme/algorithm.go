@@ -144,6 +144,10 @@ type unshared struct {
 
 func (s unshared) Node(id NodeID) Node { return s.node(s.n, id) }
 
+// Remarker is a System with something that its user should know about what he has given
+// for it, such as a file: a line each. Results carry them as warnings.
+type Remarker interface{ Remarks() []string }
+
 // Linked is a System that knows to whom each node may send, so that
 // connections can be made before they are needed. Without it, any node may
 // send to any.

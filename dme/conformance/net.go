@@ -30,7 +30,7 @@ type Net struct {
 	peers   []dme.NodeSet // by node, from 1: whom it says it sends to; nil where it does not say
 	faults  []string
 	asked   []int // entries there had been when the node asked
-	sent    []int // entries there had been when each message was sent, in the order of their numbers, from 1
+	sent    []int // entries there had been when the message of each number, from 1, was sent
 	trip    int   // most entries while a message was on its way
 	wire    []byte
 }
@@ -91,6 +91,9 @@ func newNet(a *dme.Algorithm, c vnet.Config, set map[string]string, r *reloader)
 		model.System = reloading{System: model.System, r: r}
 	}
 	n.network = vnet.New(model)
+	for i := range n.network.Started {
+		n.note(&n.network.Started[i])
+	}
 	return n, nil
 }
 
@@ -290,7 +293,7 @@ func (n *Net) do(x vnet.Step) *vnet.Event {
 	}
 	e := n.network.Do(x)
 	if e.Kind == vnet.Deliver && e.Number > 0 {
-		n.trip = max(n.trip, len(n.Entries)-n.sent[e.Number-1])
+		n.trip = max(n.trip, len(n.Entries)-n.sent[e.Number])
 	}
 	n.note(e)
 	return e
@@ -304,9 +307,12 @@ func (n *Net) doIf(x vnet.Step, ok bool) bool {
 	return ok
 }
 
-// note records the entry of an event, if it is one.
+// note records the entry of an event, if it is one, and when messages were sent.
 func (n *Net) note(e *vnet.Event) {
 	for _, x := range e.Effects {
+		for uint64(len(n.sent)) <= x.Number {
+			n.sent = append(n.sent, len(n.Entries))
+		}
 		if x.Kind != dme.EffectEnter {
 			continue
 		}
@@ -325,11 +331,6 @@ func (n *Net) note(e *vnet.Event) {
 // carry returns what the receiver decodes of a message. Its vector is the
 // network's now: who still reads it, reads something else.
 func (n *Net) carry(from, to dme.NodeID, m *dme.Message) dme.Message {
-	// News of nodes that are down or up have numbers, too.
-	for n.network != nil && len(n.sent)+1 < int(n.network.Sent()) {
-		n.sent = append(n.sent, len(n.Entries))
-	}
-	n.sent = append(n.sent, len(n.Entries))
 	if n.peers != nil && from != to && !n.peers[from].Has(to) {
 		n.fault("node %d sends to node %d, which is not among its peers", from, to)
 	}

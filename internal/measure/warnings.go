@@ -70,6 +70,10 @@ func warnings(r *result.Result, o *Observation, part *steady, neg negatives) []s
 	warn(len(job.Missing) > 0, "%s needs %s, which %s does not have",
 		r.Algorithm, strings.Join(job.Missing, " and "), job.Network.Describe(job.NetOptions))
 
+	if x, ok := job.System.(dme.Remarker); ok {
+		w = append(w, x.Remarks()...)
+	}
+
 	lost := tellLost(r.Safety.Resource)
 	warn(lost != "", "%s", lost)
 	warn(part.throughput() == nil,
