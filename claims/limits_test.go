@@ -17,7 +17,8 @@ import (
 func runsWith(means []float64, steady uint64) (all []*result.Result) {
 	for _, x := range means {
 		delay, hold, entries := 1e6, 1e5, uint64(1_000_000)
-		r := &result.Result{Status: result.OK, Entries: entries, T: &delay, CS: &hold, ResponseTime: &result.Quantiles{Count: entries, Mean: 1e9 * x}}
+		r := &result.Result{Status: result.OK, Entries: entries, T: &delay, CS: &hold}
+		r.ResponseTime = &result.Quantiles{Count: entries, Mean: 1e9 * x}
 		r.Messages.PerCS, r.Work.MaxOverMean = &x, &x
 		if steady > 0 {
 			response := 1e9 * x
@@ -45,7 +46,8 @@ func TestTolerancesAreAsWideAsTheySay(t *testing.T) {
 		{"times over a real network", Cell{}, real, dme.ResponseTime, 0, 0.20, becauseOfTimes},
 		{"ends of a real run", Cell{}, real, dme.MessagesPerCS, 0, 3.0 * nodes / requests, becauseOfEnds},
 		{"ends of a simulation without a steady part", Cell{}, simulated, dme.MessagesPerCS, 0, 3.0 * nodes / requests, becauseOfEnds},
-		{"first requests of nodes that learn", Cell{Isolated: true, Dynamic: true}, real, dme.MessagesPerCS, 0, 1.0 * nodes / requests, becauseOfFirst},
+		{"first requests of nodes that learn", Cell{Isolated: true, Dynamic: true}, real, dme.MessagesPerCS, 0,
+			1.0 * nodes / requests, becauseOfFirst},
 		{"the busiest node", Cell{Isolated: true}, simulated, dme.WorkSpread, 0, 0.05, becauseOfBusiest},
 		{"equal runs", Cell{}, simulated, dme.ResponseTime, steady, 2.0 / steady, becauseOfEdges},
 		{"equal runs of isolated requests", Cell{Isolated: true}, simulated, dme.MessagesPerCS, 0, 0, ""},
@@ -308,7 +310,9 @@ func TestHowCloseABoundComes(t *testing.T) {
 
 // What a search of schedules has found is evidence for a bound, beside that of runs.
 func TestSearchedWorstCases(t *testing.T) {
-	bound := dme.Claim{Kind: dme.UpperBound, Load: dme.Worst, Predict: func(s dme.Setting) (float64, bool) { return float64(2 * s.Nodes), s.Nodes > 1 }}
+	bound := dme.Claim{Kind: dme.UpperBound, Load: dme.Worst, Predict: func(s dme.Setting) (float64, bool) {
+		return float64(2 * s.Nodes), s.Nodes > 1
+	}}
 	s := dme.Setting{Nodes: 3}
 	for _, x := range []struct {
 		worst    float64
@@ -325,9 +329,9 @@ func TestSearchedWorstCases(t *testing.T) {
 			t.Errorf("the worst is %v: %q, want %s … %q", x.worst, v.Text, x.want, x.says)
 		}
 	}
-	for name, c := range map[string]dme.Claim{"a mean": {Kind: dme.Mean, Predict: bound.Predict}, "an exact claim": {Kind: dme.Exact, Predict: bound.Predict}} {
-		if _, ok := Searched(c, s, 6, true); ok {
-			t.Errorf("a search is evidence for %s", name)
+	for _, kind := range []dme.ClaimKind{dme.Mean, dme.Exact, dme.Asymptotic} {
+		if _, ok := Searched(dme.Claim{Kind: kind, Predict: bound.Predict}, s, 6, true); ok {
+			t.Errorf("a search is evidence for a claim that is %s", kind)
 		}
 	}
 	if _, ok := Searched(bound, dme.Setting{Nodes: 1}, 6, true); ok {
