@@ -36,6 +36,9 @@ type Evidence struct {
 	values []float64
 }
 
+// Scatters reports whether the point has an interval, and one with a width.
+func (p *Point) Scatters() bool { return p.Lo != nil && p.Hi != nil && *p.Hi > *p.Lo }
+
 // Compare compares a claim, whose prediction for the cell is known, with the
 // cell's runs; ok is false where none of them tells the quantity.
 func (c *Cell) Compare(claim dme.Claim, predicted float64) (e Evidence, ok bool) {

@@ -18,6 +18,11 @@ func TestInterval(t *testing.T) {
 	if mean, lo, hi, ok = interval([]float64{7, 7, 7}); !ok || mean != 7 || lo != 7 || hi != 7 {
 		t.Errorf("of equal values: %v [%v, %v]", mean, lo, hi)
 	}
+	for off, wide := range map[float64]bool{1.2e-12: false, 4e-12: true} { // of two values the deviation is 1/√2 of that
+		if _, lo, hi, _ := interval([]float64{7, 7 * (1 + off)}); lo < hi != wide {
+			t.Errorf("of values that differ by %v of themselves: [%v, %v]", off, lo, hi)
+		}
+	}
 	if mean, _, _, ok = interval([]float64{7}); ok || mean != 7 {
 		t.Errorf("of one value: %v, with an interval: %v", mean, ok)
 	}
