@@ -58,7 +58,9 @@ func openLoad(t *testing.T) Observation {
 		Wire: Wire(transport.Counters{
 			Frames: 100, Bytes: 2000, Writes: 50, Packets: 60, Retransmissions: 2, Duplicates: 3, KernelDrops: 4, RefusedFrames: 5, RefusedConns: 6,
 		}),
-		Clocks:  []clock.Change{{Elapsed: time.Second, Suspended: 2 * time.Millisecond, Stepped: -3 * time.Millisecond, Slewed: 4 * time.Millisecond}},
+		Clocks: []clock.Change{{
+			Elapsed: time.Second, Suspended: 2 * time.Millisecond, Stepped: -3 * time.Millisecond, Slewed: 4 * time.Millisecond,
+		}},
 		Workers: 9, Environment: map[string]string{EnvironmentCores: "2", "os": "x"}, Warnings: []string{"it rains"}, Partial: true,
 	}
 }
@@ -90,15 +92,21 @@ func struck(t *testing.T) Observation {
 	nodes[0].Sent[1], nodes[0].SentTotal = nodes[0].Sent[1]+2, nodes[0].SentTotal+2
 	nodes[4].Handled[2]++
 	lost := []entrylog.Abandoned{
-		{Node: 1, Made: true, Requested: 60, Entered: 160, Ended: 200},                                                           // died inside, in the instant of an exit
-		{Node: 3, Made: true, Requested: 170, Entered: never, Ended: 200},                                                        // with the second
-		{Node: 5, Made: true, Requested: 200, Entered: never, Ended: never},                                                      // in the instant of a fault
-		{Node: 4, Made: true, Requested: 100, Entered: never, Ended: 300}, {Node: 4, Requested: 120, Entered: never, Ended: 100}, // in line
-		{Node: 2, Made: true, Requested: 90, Entered: 220, Ended: 250}, {Node: 5, Made: true, Requested: 150, Entered: never, Ended: never},
+		// It died inside, where it was in the instant of an exit.
+		{Node: 1, Made: true, Requested: 60, Entered: 160, Ended: 200},
+		// With the second fault, and in the instant of one.
+		{Node: 3, Made: true, Requested: 170, Entered: never, Ended: 200},
+		{Node: 5, Made: true, Requested: 200, Entered: never, Ended: never},
+		// One waited, and another behind it in line.
+		{Node: 4, Made: true, Requested: 100, Entered: never, Ended: 300},
+		{Node: 4, Requested: 120, Entered: never, Ended: 100},
+		{Node: 2, Made: true, Requested: 90, Entered: 220, Ended: 250},
+		{Node: 5, Made: true, Requested: 150, Entered: never, Ended: never},
 	}
 	return Observation{
 		Job:    jobOf(t, result.Spec{Nodes: 5, Requests: 20, Warmup: "0"}),
-		Status: result.Stalled, Error: "it stands still", FailedNodes: []int{3, 1}, Entries: entries, Nodes: nodes, MeanDelay: 2.5, Stop: 400, Start: 5,
+		Status: result.Stalled, Error: "it stands still", FailedNodes: []int{3, 1},
+		Entries: entries, Nodes: nodes, MeanDelay: 2.5, Stop: 400, Start: 5,
 		Abandoned: lost,
 		Strikes: []Strike{
 			{Fault: faults[0], Nodes: []dme.NodeID{1}, At: 100}, {Fault: faults[1], Nodes: []dme.NodeID{1}, At: 160, Ended: 190},

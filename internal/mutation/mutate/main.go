@@ -39,7 +39,7 @@ type flags struct {
 	seed                                         uint64
 	limit                                        time.Duration
 	atLeast                                      float64
-	list, equivalent, quiet                      bool
+	list, equivalent, quiet, own                 bool
 	memory                                       int64
 }
 
@@ -59,6 +59,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	set.Float64Var(&f.atLeast, "at-least", 0, "exit with 1 when a smaller share of a group is noticed, in percent")
 	set.BoolVar(&f.list, "list", false, "print the mutants that would be planted, and stop")
 	set.BoolVar(&f.equivalent, "equivalent", false, "plant those that are listed as equivalent, and no others: none should be noticed")
+	set.BoolVar(&f.own, "own", false, "run the tests of a mutant's own package only: a quick look")
 	set.BoolVar(&f.quiet, "quiet", false, "do not tell what is going on")
 	set.Int64Var(&f.memory, "memory", 4<<10, "address space that a test may have, in MiB: a fault may allocate without end")
 	if err := set.Parse(args); err != nil {
@@ -119,7 +120,9 @@ func (f flags) mutate(ctx context.Context, stdout, stderr io.Writer) (int, error
 	code := enough
 	var reports []*mutation.Report
 	for _, g := range groups {
-		options.Group = g
+		if options.Group = g; f.own {
+			options.Group.Tests = nil
+		}
 		if !deadline.IsZero() {
 			options.For = max(time.Until(deadline), time.Nanosecond)
 		}
