@@ -15,13 +15,13 @@ func invariants() []dme.Invariant {
 			Name: "HOLDER path", Citation: "textbook, section 9.12.2",
 			Statement: "of two neighbours one has the other as its HOLDER, so that HOLDER leads from every node to the privilege; " +
 				"both have, while the PRIVILEGE is on its way between them",
-			Holds: func(v dme.GlobalView) error { return holderPath(v, sections[*node]) },
+			Holds: func(v dme.GlobalView) error { return holderPath(v, sections[sectioned]) },
 		},
 		{
 			Name: "one REQUEST", Citation: "textbook, section 9.12.2, ASKED",
 			Statement: "a node that has ASKED has one REQUEST on its way to HOLDER, or stands in the REQUEST_Q there, or the PRIVILEGE " +
 				"is on its way to it; no other node has any of these",
-			Holds: func(v dme.GlobalView) error { return oneRequest(v, sections[*node]) },
+			Holds: func(v dme.GlobalView) error { return oneRequest(v, sections[sectioned]) },
 		},
 	}
 }
@@ -73,6 +73,12 @@ func sections[T interface {
 	section() section
 }](v dme.GlobalView, id dme.NodeID) section {
 	return dme.NodeOf[T](v, id).section()
+}
+
+// sectioned is a node of any form in which all know HOLDER at some time.
+type sectioned interface {
+	dme.Node
+	section() section
 }
 
 func (n *node) section() section { return section{n.holder, &n.requestQ, n.asked, nil} }

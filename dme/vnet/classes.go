@@ -152,6 +152,19 @@ func (c *Classes) choose(v []uint32, i int, yield func(rep []uint32)) {
 	}
 }
 
+// lowest appends what becomes of levels, which are in order and different, where
+// the lowest of each domain is 1 and no difference is above Gap.
+func lowest(to []uint64, levels []level) []uint64 {
+	for i, x := range levels {
+		value := uint64(1)
+		if i > 0 && levels[i-1].domain == x.domain {
+			value = to[i-1] + min(Gap, x.value-levels[i-1].value)
+		}
+		to = append(to, value)
+	}
+	return to
+}
+
 // Differences returns those between the clocks of a state, neighbour by
 // neighbour, domain by domain.
 func (c *Classes) Differences(v []uint32) []uint64 {
@@ -390,6 +403,9 @@ func (c *Classes) queueWith(id uint32) uint32 {
 
 // message returns a message with the clocks that were chosen.
 func (c *Classes) message(id uint32) (to uint32) {
+	if c.Algorithm.Clocks == nil {
+		return id
+	}
 	m, x := c.decoded(id), c.Space.messages.at(id)
 	dme.VisitMessageClocks(c.Algorithm, c.Nodes, x.From, &m, c.renumber)
 	to, c.key = c.messageOf(c.key, x.passage, dme.AppendMessage(nil, &m))
