@@ -24,14 +24,14 @@ const (
 // N·delay times meanwhile. Twice as often is starvation.
 func tooMany(nodes, delay int) int { return 2 * nodes * delay }
 
-// leastPatience is the least number of steps for which things are held back.
-const leastPatience = 8
+// leastPatience is the least number of steps for which schedules hold things back.
+func leastPatience(nodes int) int { return max(8, nodes) }
 
 // starvation is the plan of a schedule that tries to starve a node: it asks, and some
 // or all of the others ask again and again.
 func (s *Search) starvation(m vnet.Model, rng *rand.Rand) plan {
 	who := rng.Perm(s.Nodes)
-	p := plan{model: &m, victim: dme.NodeID(1 + who[0]), seed: rng.Uint64(), patience: max(leastPatience, s.Nodes) << rng.IntN(3)}
+	p := plan{model: &m, victim: dme.NodeID(1 + who[0]), seed: rng.Uint64(), patience: leastPatience(s.Nodes) << rng.IntN(3)}
 	if !s.Vary {
 		return p
 	}
@@ -135,18 +135,29 @@ func (h *hunger) judge(x vnet.Step) *vnet.Violation {
 type starver struct {
 	delays   *delays
 	victim   dme.NodeID
-	patience int          // steps
-	exits    bool         // are held back too, as long as anything else can happen
+	patience int // steps
+	exits    exits
 	order    vnet.Chooser // among what concerns others
 	rand     *rand.Rand
 	free     []vnet.Step // scratch
 	places   []int       // scratch: of free among the possible steps
 }
 
+// exits say when nodes leave: like anything else, once nothing else can happen that does
+// not concern the victim, or once nothing else can happen at all. Where a node leaves
+// late the others have time to ask, and readers to come in.
+type exits int
+
+const (
+	soon exits = iota
+	late
+	last
+)
+
 func newStarver(p plan, d *delays, rng *rand.Rand) *starver {
 	nodes := p.model.Nodes
 	s := &starver{delays: d, victim: p.victim, rand: rng, order: vnet.Chance{Rand: rng}, patience: p.patience}
-	s.exits = rng.IntN(3) == 0
+	s.exits = exits(rng.IntN(3))
 	if rng.IntN(2) == 0 {
 		s.order = newPriorities(nodes, 4*nodes, rng)
 	}
@@ -165,8 +176,13 @@ func (s *starver) Pick(n *vnet.Network, steps []vnet.Step) int {
 		return overdue
 	}
 	for _, holds := range []func(vnet.Step) bool{
-		func(x vnet.Step) bool { return s.concerns(x) || s.exits && x.Kind == vnet.Leave },
-		s.concerns,
+		func(x vnet.Step) bool { return s.concerns(x) || s.exits != soon && x.Kind == vnet.Leave },
+		func(x vnet.Step) bool {
+			if s.exits == last {
+				return x.Kind == vnet.Leave
+			}
+			return s.concerns(x)
+		},
 	} {
 		s.free, s.places = s.free[:0], s.places[:0]
 		for i, x := range steps {
