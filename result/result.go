@@ -56,6 +56,7 @@ type Result struct {
 	Safety   Safety   `json:"safety"`
 	Liveness Liveness `json:"liveness"`
 	Warmup   Warmup   `json:"warmup"`
+	Steady   *Steady  `json:"steady,omitempty"` // of a simulation whose warm-up was given
 	Faults   []Fault  `json:"faults,omitempty"` // what was done to the run on purpose, in order of time
 
 	Thresholds []Threshold `json:"thresholds,omitempty"` // that were set for the run, in the order in which they were given

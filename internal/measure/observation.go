@@ -57,6 +57,7 @@ type Observation struct {
 	Stop     int64 // when the duration ended, or the last request may have been made
 	Unserved uint64
 	PerEntry map[int]uint64 // serial: messages per entry -> entries
+	Marks    []Mark         // in order of time; none where nobody counted while the run went on
 
 	WitnessViolations uint64             // entries that the witness saw overlap another
 	Method            string             // the witness's name; "" where there was none

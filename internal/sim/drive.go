@@ -187,6 +187,9 @@ func (s *simulation) observation() measure.Observation {
 		Environment: environment.Virtual(),
 		Figures:     s.meters.Figures(),
 	}
+	if s.marks != nil {
+		o.Marks = s.marks.taken
+	}
 	s.faults.observe(&o)
 	if d := s.job.Plan.Duration(); d > 0 && s.status == result.OK {
 		o.Stop = s.start + int64(d)

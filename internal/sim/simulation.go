@@ -53,6 +53,7 @@ type simulation struct {
 	begun  bool   // the workload has begun
 	start  int64  // then
 	looks  *looks // nil where nobody looks
+	marks  *marks // nil where nobody counts
 	status result.Status
 	err    string
 	failed []int
@@ -76,6 +77,7 @@ func newSimulation(ctx context.Context, job *run.Job) (*simulation, error) {
 	}
 	s.links = newLinks(job.Links(), n)
 	s.watch = newWatch(n, s.patience())
+	s.marks = newMarks(s)
 	s.faults = newFaults(s)
 	s.losses = newLosses(s)
 	return s, nil
@@ -325,4 +327,5 @@ func (v env) Leave(_ dme.NodeID, shared bool) {
 	v.s.watch.progress(v.s.now)
 	v.s.witness.leave(shared)
 	v.s.countExit()
+	v.s.marks.exit(v.s)
 }

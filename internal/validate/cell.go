@@ -24,6 +24,7 @@ type cell struct {
 	set         map[string]string // of the algorithm's options
 	repetitions int
 	cost        float64 // messages of one run, as estimated
+	doubted     bool    // there are more repetitions than planned, because those left something open
 	wide        bool    // one of many sizes, over which a growth is measured
 	growth      bool    // a claim about growth rests on it
 	members     float64 // K−1, mean over the nodes; NaN where there are no request sets
@@ -32,8 +33,9 @@ type cell struct {
 }
 
 // usable gathers the results whose numbers can be used, in the order of their
-// seeds.
-func (c *cell) usable() *claims.Cell {
+// seeds, as one of so many means that are compared.
+func (c *cell) usable(compared int) *claims.Cell {
+	c.Compared = compared
 	c.Results = slices.DeleteFunc(slices.Clone(c.runs), func(r *result.Result) bool { return !result.Usable(r) })
 	return &c.Cell
 }
@@ -91,6 +93,9 @@ func (p *plan) newCell(q *question, c *condition, job *run.Job, growth bool) *ce
 		cost: float64(requests) * each, members: otherMembers(setting),
 	}
 	x.Spec.Requests = requests
+	if !x.Real() {
+		x.Spec.Warmup = c.warmup(job.Spec.Nodes, requests, q.Algorithm.Dynamic)
+	}
 	switch {
 	case growth && x.Real():
 		x.repetitions = p.effort.onReal

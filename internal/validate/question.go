@@ -18,6 +18,8 @@ type question struct {
 	// under heavy loads other than the closed loop, where that contradicts the
 	// claim
 	others []*cell
+
+	again int // how many means were compared a second time
 }
 
 // under reports whether a claim is asked under a condition: one that makes its
@@ -45,9 +47,9 @@ func (q *question) attach(cells *[]*cell, c *cell, predicted float64) {
 }
 
 // compare compares the claim with those of the cells whose runs tell it.
-func (q *question) compare(cells []*cell) (evidence []claims.Evidence, unfinished bool) {
+func (q *question) compare(cells []*cell, compared int) (evidence []claims.Evidence, unfinished bool) {
 	for _, c := range cells {
-		if e, ok := c.usable().Compare(q.Claim, q.predicted[c]); ok {
+		if e, ok := c.usable(compared).Compare(q.Claim, q.predicted[c]); ok {
 			evidence = append(evidence, e)
 		} else {
 			unfinished = unfinished || c.unfinished()
@@ -56,12 +58,22 @@ func (q *question) compare(cells []*cell) (evidence []claims.Evidence, unfinishe
 	return evidence, unfinished
 }
 
-// verdict says what came of the question.
-func (q *question) verdict() claims.Verdict {
-	evidence, unfinished := q.compare(q.cells)
+// means returns how many means are compared to answer the question.
+func (q *question) means() int {
+	switch c := &q.Claim; {
+	case c.Kind == dme.Asymptotic, claims.Everywhere(*c), c.Kind != dme.Mean && !c.Quantity.Timed():
+		return 0
+	}
+	return len(q.cells) + len(q.others) + q.again
+}
+
+// verdict says what came of the question, one of those for which so many means are
+// compared.
+func (q *question) verdict(compared int) claims.Verdict {
+	evidence, unfinished := q.compare(q.cells, compared)
 	q.Planned = unfinished
 	v := q.Judge(append(q.evidence, evidence...))
-	again, _ := q.compare(q.others)
+	again, _ := q.compare(q.others, compared)
 	v.Retry(again)
 	return v
 }
