@@ -166,29 +166,3 @@ func (m *afterProcessing) Note(x dme.Moment) {
 }
 
 func (m *afterProcessing) Value() (float64, bool) { return float64(m.most), m.any }
-
-// falseSuspicions counts what nodes hear of others that have FAILED and are alive. A
-// node that comes back says so of itself.
-type falseSuspicions struct {
-	down  dme.NodeSet
-	count int
-}
-
-func newFalseSuspicions(s dme.Setting) dme.Meter {
-	return &falseSuspicions{down: dme.MakeNodeSet(s.Nodes)}
-}
-
-func (m *falseSuspicions) Note(x dme.Moment) {
-	switch x.What {
-	case dme.HasCrashed:
-		m.down.Add(x.ID)
-	case dme.HasReturned:
-		m.down.Remove(x.ID)
-	case dme.HasReceived:
-		if about := x.Msg.Node; x.Msg.Kind == kindFailed && about != x.Peer && !m.down.Has(about) {
-			m.count++
-		}
-	}
-}
-
-func (m *falseSuspicions) Value() (float64, bool) { return float64(m.count), true }

@@ -28,7 +28,7 @@ func follow(t *testing.T, a *dme.Algorithm, q dme.Quantity, nodes int) *moments 
 	for _, g := range a.Gauges {
 		if g.Quantity == q {
 			m.meter = g.Begin(dme.Setting{Nodes: nodes, System: sys})
-			if g.Begin(dme.Setting{Nodes: 5000, System: sys}) != nil && q != FalseSuspicion {
+			if a.Name != Robust().Name && g.Begin(dme.Setting{Nodes: 5000, System: sys}) != nil {
 				t.Error("it would follow all pairs of 5,000 nodes")
 			}
 		}
@@ -131,5 +131,46 @@ func TestFalseSuspicions(t *testing.T) {
 	m.wants(0, true)
 	m.note(dme.HasReturned, 3)
 	m.hear(1, 2, kindFailed, 3)
+	m.wants(1, true)
+}
+
+// said tells of a message that a node has sent.
+func (m *moments) said(id dme.NodeID, msg dme.Message) {
+	m.now += time.Millisecond
+	m.meter.Note(dme.Moment{What: dme.HasSent, ID: id, At: m.now, Node: m.nodes[id], Msg: msg})
+}
+
+func TestDetectionTime(t *testing.T) {
+	m := follow(t, Robust(), DetectionTime, 3)
+	m.nodes[1].Request(new(dme.Outbox))
+	m.said(1, dme.Message{Kind: kindRequest, Clock: 1})
+	m.hear(1, 2, kindReply, 0)
+	m.said(1, dme.Message{Kind: kindAreYouThere, Clock: 1})
+	m.said(2, dme.Message{Kind: kindFailed, Node: 3}) // it asks for nothing
+	m.wants(0, false)
+	m.said(1, dme.Message{Kind: kindFailed, Node: 3})
+	m.wants(0.003, true)
+	m.hear(1, 2, kindYesIAmHere, 0)
+	m.said(1, dme.Message{Kind: kindFailed, Node: 2})
+	m.wants(0.003, true)
+	m.now += time.Second
+	m.said(1, dme.Message{Kind: kindFailed, Node: 1}) // of itself: it has come back
+	m.wants(0.003, true)
+}
+
+func TestLatecomers(t *testing.T) {
+	m := follow(t, Robust(), Latecomers, 3)
+	m.nodes[1].Request(new(dme.Outbox))
+	m.said(1, dme.Message{Kind: kindRequest, Clock: 1})
+	m.enter(1)
+	m.wants(0, false)
+	m.said(3, dme.Message{Kind: kindRequest, Clock: 1}) // it has been there all the time
+	m.note(dme.HasReturned, 2)
+	m.said(2, dme.Message{Kind: kindRequest, Clock: 2})
+	m.wants(0, true)
+	m.note(dme.HasReturned, 2)
+	m.said(2, dme.Message{Kind: kindRequest, Clock: 1}) // served already
+	m.wants(1, true)
+	m.said(2, dme.Message{Kind: kindRequest, Clock: 1}) // no newcomer any more
 	m.wants(1, true)
 }

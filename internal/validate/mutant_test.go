@@ -30,7 +30,9 @@ var full = flag.Bool("full", false, "judge every claim, in some minutes")
 const wrong = 0.03
 
 // judged returns the verdicts on some claims of an algorithm.
-func judged(t *testing.T, a *dme.Algorithm, carryOut func(context.Context, *run.Job) (*result.Result, error), ids []string) []claims.Verdict {
+func judged(
+	t *testing.T, a *dme.Algorithm, carryOut func(context.Context, *run.Job) (*result.Result, error), ids []string,
+) []claims.Verdict {
 	t.Helper()
 	var asked []string
 	for _, id := range ids {

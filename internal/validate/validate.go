@@ -65,6 +65,9 @@ func (o *Options) validate(
 	if err != nil {
 		return nil, err
 	}
+	if err := p.worstCases(ctx); err != nil {
+		return nil, err
+	}
 	err = o.carryOut(ctx, w, p)
 	d.Compared = p.means()
 	for _, a := range subjects {
