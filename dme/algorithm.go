@@ -82,6 +82,12 @@ type Algorithm struct {
 	// one's own may have none.
 	Claims []Claim
 
+	// Invariants hold in every state of a system; searches check them.
+	Invariants []Invariant
+	// Gauges measure those quantities of the claims that neither a run's result
+	// nor the construction tells; nil where there are none.
+	Gauges []Gauge
+
 	// Prepare computes what all nodes of a system share, once.
 	Prepare func(Config) (System, error)
 }
@@ -137,6 +143,10 @@ type unshared struct {
 }
 
 func (s unshared) Node(id NodeID) Node { return s.node(s.n, id) }
+
+// Remarker is a System with something that its user should know about what he has given
+// for it, such as a file: a line each. Results carry them as warnings.
+type Remarker interface{ Remarks() []string }
 
 // Linked is a System that knows to whom each node may send, so that
 // connections can be made before they are needed. Without it, any node may
@@ -219,6 +229,19 @@ func (a *Algorithm) Check() error {
 		id := a.ClaimID(c)
 		fault(!ids[id], "two claims "+id+": a Name has to tell them apart")
 		ids[id] = true
+	}
+	for k := range a.Invariants {
+		i := &a.Invariants[k]
+		if err := i.check(); err != nil {
+			errs = append(errs, fmt.Errorf("algorithm %q: %w", a.Name, err))
+		}
+		fault(!slices.ContainsFunc(a.Invariants[:k], func(j Invariant) bool { return j.Name == i.Name }), "invariant "+i.Name+" twice")
+	}
+	for i, g := range a.Gauges {
+		speaks := slices.ContainsFunc(a.Claims, func(c Claim) bool { return c.Quantity == g.Quantity })
+		fault(speaks, "a gauge of "+g.Quantity.Name+", of which no claim speaks")
+		fault(!slices.ContainsFunc(a.Gauges[:i], func(h Gauge) bool { return h.Quantity == g.Quantity }), "two gauges of "+g.Quantity.Name)
+		fault(g.Begin != nil, "a gauge of "+g.Quantity.Name+" without Begin")
 	}
 	return errors.Join(errs...)
 }

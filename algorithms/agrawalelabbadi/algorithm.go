@@ -44,6 +44,8 @@ func Algorithm() *dme.Algorithm {
 	a.Kinds = append(a.Kinds, "Withdraw", "Reclaim")
 	a.Survives = survives
 	a.Claims = claims()
+	a.Invariants = invariants()
+	a.Gauges = []dme.Gauge{{Quantity: Multicasts, Begin: newMulticasts}}
 	return a
 }
 

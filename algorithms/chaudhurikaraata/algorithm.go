@@ -65,6 +65,8 @@ func Algorithm() *dme.Algorithm {
 		},
 	)
 	a.Claims = claims()
+	a.Invariants = repairedInvariants()
+	a.Gauges = gauges()
 	return a
 }
 
@@ -81,6 +83,7 @@ func AsPublished() *dme.Algorithm {
 	a.Description = "Chaudhuri and Karaata's paper to the letter. It is safe but stops for ever: the token can leave a plane whose requests " +
 		"nobody asks for again; on three nodes two requests are enough. Kept as a negative control; use chaudhuri-karaata."
 	a.Options[0].Help = "sizes of the mesh; auto: ⌊∛N⌋ rows and columns, and as many planes as are needed"
+	a.Invariants = invariants()
 	a.AsPublished = true
 	return a
 }

@@ -65,12 +65,13 @@ func Algorithm() *dme.Algorithm {
 			"it as a whole.",
 		Citation: "J.-M. Hélary, N. Plouzeau, M. Raynal: A Distributed Algorithm for Mutual Exclusion in an Arbitrary Network, " +
 			"The Computer Journal 31(4), 1988",
-		Class:   dme.Token,
-		Needs:   dme.Always(dme.Needs{Reliable: true}),
-		Kinds:   []string{"REQUEST", "TOKEN"},
-		Clocks:  clocks,
-		Options: []dme.Option{graphOption()},
-		Claims:  claims(),
+		Class:      dme.Token,
+		Needs:      dme.Always(dme.Needs{Reliable: true}),
+		Kinds:      []string{"REQUEST", "TOKEN"},
+		Options:    []dme.Option{graphOption()},
+		Claims:     claims(),
+		Invariants: invariants(),
+		Clocks:     clocks,
 		ValidNodes: func(n int, _ dme.Options) error {
 			if n > dme.MaxVec {
 				return errors.New("the token would be longer than a message may be")

@@ -25,12 +25,13 @@ func Algorithm() *dme.Algorithm {
 			"and entries come in timestamp order. Links must keep order.",
 		Citation: "S. Lodha, A. D. Kshemkalyani: A Fair Distributed Mutual Exclusion Algorithm, IEEE TPDS 11(6), 2000; " +
 			"textbook, section 9.6",
-		Class:   dme.Permission,
-		Needs:   dme.Always(dme.Needs{Reliable: true, FIFO: true}),
-		Kinds:   []string{"REQUEST", "REPLY", "FLUSH"},
-		Clocks:  dme.ClockInMessages,
-		Claims:  claims(),
-		Prepare: dme.Unshared(newProcess),
+		Class:      dme.Permission,
+		Needs:      dme.Always(dme.Needs{Reliable: true, FIFO: true}),
+		Kinds:      []string{"REQUEST", "REPLY", "FLUSH"},
+		Claims:     claims(),
+		Invariants: invariants(),
+		Prepare:    dme.Unshared(newProcess),
+		Clocks:     dme.ClockInMessages,
 	}
 }
 

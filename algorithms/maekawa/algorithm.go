@@ -52,6 +52,7 @@ func Algorithm() *dme.Algorithm {
 	a.Kinds = append(a.Kinds, "WITHDRAW", "RECLAIM")
 	a.Survives = survives
 	a.Claims = claims()
+	a.Invariants = invariants()
 	return a
 }
 

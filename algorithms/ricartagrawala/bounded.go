@@ -28,6 +28,7 @@ func Bounded() *dme.Algorithm {
 		"enough to send them modulo 2N-1 or more. Costs and order are those of Ricart-Agrawala, 2(N-1) messages and one delay. " +
 		"Good where sequence numbers must not grow for ever, as in a fixed frame format."
 	a.Claims = boundedClaims()
+	a.Invariants = boundedInvariants()
 	return a
 }
 

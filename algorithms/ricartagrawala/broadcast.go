@@ -50,6 +50,10 @@ func Broadcast() *dme.Algorithm {
 		}
 	}
 	a.Claims = broadcastClaims()
+	a.Invariants = invariants[*listedNode]()
+	for k := range a.Invariants {
+		a.Invariants[k].If = func(o dme.Options) bool { return !sequenced(o) }
+	}
 	a.Prepare = func(c dme.Config) (dme.System, error) {
 		if sequenced(c.Options) {
 			return dme.Unshared(newListener)(c)

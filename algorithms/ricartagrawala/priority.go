@@ -47,6 +47,8 @@ func Priority() *dme.Algorithm {
 		},
 	}
 	a.Claims = priorityClaims()
+	a.Invariants = pairInvariants[*priorityNode](nil)
+	a.Gauges = []dme.Gauge{{Quantity: LowerFirst, Begin: lowerWins}}
 	a.Prepare = func(c dme.Config) (dme.System, error) {
 		most, err := strconv.ParseUint(c.Options.Get("most"), 10, 64)
 		if err != nil {

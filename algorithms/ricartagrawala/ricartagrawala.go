@@ -58,6 +58,11 @@ func Algorithm() *dme.Algorithm {
 		"same at every node. A good choice for up to some ten nodes, and where fairness matters. It does not survive the " +
 		"failure of any node."
 	a.Claims = claims()
+	a.Invariants = invariants[*node]()
+	a.Gauges = []dme.Gauge{
+		{Quantity: EntriesAfterProcessing, Begin: newAfterProcessing},
+		{Quantity: LaterFirst, Begin: laterFirst}, {Quantity: TieLaterFirst, Begin: tieLaterFirst},
+	}
 	a.Prepare = dme.Unshared(func(n int, id dme.NodeID) dme.Node {
 		node := newNode(n, id)
 		return &node

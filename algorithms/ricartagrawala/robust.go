@@ -75,6 +75,7 @@ func Robust() *dme.Algorithm {
 		"pause or a partition that is longer than the bound is taken for a crash, and can let two nodes in."
 	a.Survives = dme.SurvivesAny
 	a.Claims = robustClaims()
+	a.Gauges = robustGauges()
 	return a
 }
 

@@ -45,12 +45,13 @@ func Algorithm() *dme.Algorithm {
 			"that it knows to be waiting. An entry costs N messages, N-1 requests and the token, or none at the node that has the " +
 			"token already. A handover takes one delay. Every node waits for at most one turn of each other. The token carries an " +
 			"array of N numbers, and its loss stops everything.",
-		Citation: "G. Ricart, A. K. Agrawala: Author's Response to On Mutual Exclusion in Computer Networks, CACM 26(2), 1983, pages 147–148",
-		Class:    dme.Token,
-		Needs:    dme.Always(dme.Needs{Reliable: true}),
-		Kinds:    []string{"REQUEST", "TOKEN"},
-		Clocks:   clocks,
-		Claims:   claims(),
+		Citation:   "G. Ricart, A. K. Agrawala: Author's Response to On Mutual Exclusion in Computer Networks, CACM 26(2), 1983, pages 147–148",
+		Class:      dme.Token,
+		Needs:      dme.Always(dme.Needs{Reliable: true}),
+		Kinds:      []string{"REQUEST", "TOKEN"},
+		Claims:     claims(),
+		Invariants: invariants(),
+		Clocks:     clocks,
 		ValidNodes: func(n int, _ dme.Options) error {
 			if n > dme.MaxVec {
 				return errors.New("the token would be longer than a message may be")

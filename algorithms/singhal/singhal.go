@@ -23,12 +23,14 @@ func Algorithm() *dme.Algorithm {
 			"order. Good where few nodes do most of the asking.",
 		Citation: "M. Singhal: A Dynamic Information-Structure Mutual Exclusion Algorithm for Distributed Systems, " +
 			"IEEE TPDS 3(1), 1992; textbook, section 9.5",
-		Class:   dme.Permission,
-		Dynamic: true,
-		Needs:   dme.Always(dme.Needs{Reliable: true}),
-		Kinds:   []string{"REQUEST", "REPLY"},
-		Clocks:  dme.ClockInMessages,
-		Claims:  claims(),
+		Class:      dme.Permission,
+		Dynamic:    true,
+		Needs:      dme.Always(dme.Needs{Reliable: true}),
+		Kinds:      []string{"REQUEST", "REPLY"},
+		Claims:     claims(),
+		Invariants: invariants(),
+		Clocks:     dme.ClockInMessages,
+		Gauges:     []dme.Gauge{{Quantity: NoStaircase, Begin: newStairs}},
 		Prepare: func(c dme.Config) (dme.System, error) {
 			return system{nodes: c.Nodes}, nil
 		},

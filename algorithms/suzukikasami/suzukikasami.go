@@ -48,12 +48,14 @@ func Algorithm() *dme.Algorithm {
 			"queue, in which requests are served in the order in which they became known to its holders. An entry costs N messages, " +
 			"or none at the node that has the token already, and a handover takes one delay. Simple and quick for tens of nodes; a " +
 			"request still disturbs every node, and the loss of the token stops everything.",
-		Citation: "I. Suzuki, T. Kasami: A Distributed Mutual Exclusion Algorithm, ACM TOCS 3(4), 1985; textbook, section 9.11",
-		Class:    dme.Token,
-		Needs:    dme.Always(dme.Needs{Reliable: true}),
-		Kinds:    []string{"REQUEST", "TOKEN"},
-		Clocks:   clocks,
-		Claims:   claims(),
+		Citation:   "I. Suzuki, T. Kasami: A Distributed Mutual Exclusion Algorithm, ACM TOCS 3(4), 1985; textbook, section 9.11",
+		Class:      dme.Token,
+		Needs:      dme.Always(dme.Needs{Reliable: true}),
+		Kinds:      []string{"REQUEST", "TOKEN"},
+		Claims:     claims(),
+		Invariants: invariants(),
+		Clocks:     clocks,
+		Gauges:     []dme.Gauge{{Quantity: AheadInQueue, Begin: newAhead}},
 		// A token has up to 2N−1 elements.
 		ValidNodes: func(n int, _ dme.Options) error { return fits(n) },
 		Prepare:    dme.Unshared(newSite),

@@ -128,6 +128,9 @@ type Walker struct {
 	Next []uint32
 	Hash Hash
 
+	judge   *judge // nil where nothing is judged
+	decoded decoded
+
 	// Scratch.
 	first   []Step
 	indexes []int
@@ -149,7 +152,12 @@ var _ state = (*Walker)(nil)
 func (s *Space) NewWalker() *Walker {
 	const apart = cacheLines / 4 // a number has four bytes
 	next := make([]uint32, s.width+apart)[:s.width]
-	return &Walker{Space: s, exec: newExecutor(s), Next: next, first: make([]Step, len(s.firsts), len(s.firsts)+4)}
+	w := &Walker{Space: s, exec: newExecutor(s), Next: next, first: make([]Step, len(s.firsts), len(s.firsts)+4)}
+	if len(s.Invariants) > 0 {
+		w.judge = newJudge(s.Model)
+		w.decoded.nodes = make([][]decodedNode, s.Nodes+1)
+	}
+	return w
 }
 
 // Enabled appends the steps that are possible in state v, always in the same
@@ -173,7 +181,7 @@ func (w *Walker) Do(v []uint32, h Hash, x Step) *Violation {
 // about.
 func (w *Walker) Footprint() int {
 	const entryBytes, storedBytes, postedBytes = 16, 64, 8
-	return entryBytes*(len(w.tried.slots)+len(w.spliced.slots)) + storedBytes*cap(w.outcomes) + postedBytes*cap(w.posted)
+	return entryBytes*(len(w.tried.slots)+len(w.spliced.slots)) + storedBytes*cap(w.outcomes) + postedBytes*cap(w.posted) + w.decoded.bytes
 }
 
 // Waiting returns the nodes that wait in state v.

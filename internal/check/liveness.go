@@ -10,11 +10,6 @@ import (
 	"dmebench/dme/vnet"
 )
 
-// Starvation is the property that a request is served although others keep
-// coming: a schedule breaks it in which all messages arrive, all critical
-// sections end, others enter again and again, and one node waits for ever.
-const Starvation vnet.Property = "freedom from starvation"
-
 // LivenessVerdict says what a search for liveness has found.
 type LivenessVerdict string
 

@@ -35,6 +35,7 @@ const (
 type Options struct {
 	Nodes    int
 	Requests int               // in all: node i makes ⌊R/N⌋, nodes up to R mod N one more
+	Vary     bool              // each random schedule draws who asks and how often, at most Requests in all
 	Set      map[string]string // the algorithm's options that differ from their defaults
 	ReadFile func(name string) ([]byte, error)
 
@@ -43,7 +44,9 @@ type Options struct {
 	Lose      int  // as many messages may be lost
 	Faults    int  // as many nodes may crash, and come back where they know how
 	Bypass    int  // entries by others that may come before a request's; 0: any number
+	Watch     bool // random schedules: judge overtaking by what the algorithm claims, and try to starve nodes
 
+	WithoutInvariants bool // the algorithm's are not checked
 	// Unlimited is for [Search.Liveness], and for it alone: every node may ask any
 	// number of times, and Requests is 0. InFlight, if it is not 0, bounds what a
 	// link may hold when somebody asks: nobody asks who would put more on one.
@@ -69,6 +72,7 @@ type Search struct {
 	Options
 	model *vnet.Model // for Seed
 	needs dme.Needs
+	watch
 }
 
 // New returns a search of a, or every fault of the options, each on a line.
@@ -129,7 +133,7 @@ func New(a *dme.Algorithm, o Options) (*Search, error) {
 		Algorithm: a, Nodes: o.Nodes, Options: opt, Seed: o.Seed, ReadFile: o.ReadFile,
 		Unordered: o.Unordered, Duplicate: o.Duplicate, Lose: o.Lose,
 		Crashes: o.Faults, Restarts: true, Bypass: o.Bypass, Requests: requests, Recover: true,
-		Bounded: needs.BoundedDelay,
+		Bounded: needs.BoundedDelay, Watch: o.watch(),
 		// Links give all broadcasts one order to an algorithm that needs it, where
 		// they are as good as they can be: what loses, repeats and reorders
 		// messages gives nothing an order either.
@@ -138,8 +142,25 @@ func New(a *dme.Algorithm, o Options) (*Search, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Search{Options: o, model: m, needs: needs}, nil
+	s := &Search{Options: o, model: m, needs: needs}
+	if o.Watch {
+		s.watch = watching(m, needs)
+	}
+	if o.Bypass > 0 {
+		s.bound = o.Bypass
+	}
+	return s, nil
 }
+
+func (o *Options) watch() vnet.Watch {
+	if o.WithoutInvariants {
+		return vnet.WatchNothing
+	}
+	return vnet.WatchWhereNeedsAreMet
+}
+
+// Invariants returns those of the algorithm that are checked in every state.
+func (s *Search) Invariants() []dme.Invariant { return s.model.Invariants }
 
 // Sequenced reports whether links give all broadcasts one order.
 func (s *Search) Sequenced() bool { return s.model.Sequenced }

@@ -24,13 +24,16 @@ type checkResult struct {
 	Set           map[string]string `json:"set"`
 	Nodes         int               `json:"nodes"`
 	Requests      int               `json:"requests"`
-	Search        string            `json:"search"` // random, exhaustive or liveness
+	Search        string            `json:"search"`        // random, exhaustive or liveness
+	Vary          bool              `json:"requests_vary"` // each schedule draws who asks and how often, so often at most
+	LinksBy       string            `json:"links_by"`      // why these links: needs, what the algorithm bears; or flags
 	FIFO          bool              `json:"fifo"`
 	Duplicate     bool              `json:"duplicate"`
 	Lose          int               `json:"lose"`
 	Faults        int               `json:"faults,omitempty"`    // nodes that may crash
 	InFlight      int               `json:"in_flight,omitempty"` // liveness: nobody asks who would put more on a link
 	Bypass        *int              `json:"bypass"`              // the bound asked for
+	Watched       string            `json:"watched"`             // what overtaking was held against; empty where nothing was
 	Seed          uint64            `json:"seed"`                // of the schedule that broke a property, else of the first
 
 	Status   string        `json:"status"`   // ok, violated, stalled, or incomplete
@@ -40,10 +43,10 @@ type checkResult struct {
 	Stopped  string        `json:"stopped"`  // why not
 
 	// Of a search for liveness alone.
-	Proven     *bool      `json:"proven,omitempty"`     // safety and liveness hold for that many nodes, however often they ask
-	Finding    string     `json:"finding,omitempty"`    // holds, unsafe, deadlock, livelock, starvation or incomplete
-	Starved    dme.NodeID `json:"starved,omitempty"`    // who waits for ever
-	Components *uint64    `json:"components,omitempty"` // strongly connected ones that were looked at
+	Proven     *bool      `json:"proven,omitempty"`       // safety and liveness hold for that many nodes, however often they ask
+	Finding    string     `json:"finding,omitempty"`      // holds, unsafe, deadlock, livelock, starvation or incomplete
+	Waiting    dme.NodeID `json:"waiting_node,omitempty"` // who waits for ever
+	Components *uint64    `json:"components,omitempty"`   // strongly connected ones that were looked at
 	Lasso      *lasso     `json:"lasso,omitempty"`
 
 	Schedules *uint64  `json:"schedules"`
@@ -51,6 +54,7 @@ type checkResult struct {
 	Depth     *int     `json:"depth"`
 	Steps     uint64   `json:"steps"` // taken in all schedules, or from all states
 	MaxBypass *int     `json:"max_bypass"`
+	Starved   int      `json:"starved,omitempty"`              // schedules in which a node starved, which is not promised not to be
 	SampledIn int      `json:"max_bypass_schedules,omitempty"` // exhaustive without a bound: random schedules that showed it
 	Refused   uint64   `json:"refused"`                        // messages that nodes refused
 	Refusal   string   `json:"refusal"`                        // the reason of one of them
@@ -78,7 +82,7 @@ type lasso struct {
 
 func newCheckResult(a *dme.Algorithm, o check.Options, exhaustive bool, r check.Report) *checkResult {
 	x := &checkResult{
-		SchemaVersion: result.SchemaVersion, Algorithm: a.Name, Set: o.Set, Nodes: o.Nodes, Requests: o.Requests, Search: "random",
+		SchemaVersion: result.SchemaVersion, Algorithm: a.Name, Set: o.Set, Nodes: o.Nodes, Requests: o.Requests, Search: "random", Vary: o.Vary,
 		FIFO: !o.Unordered, Duplicate: o.Duplicate, Lose: o.Lose, Faults: o.Faults, Seed: r.Seed,
 		Status: "ok", Complete: r.Complete, Stopped: r.Stopped, Steps: r.Steps, Refused: r.Refused, Refusal: r.Refusal,
 		ElapsedS: r.Elapsed.Seconds(), Workers: r.Workers,
@@ -105,7 +109,8 @@ func newCheckResult(a *dme.Algorithm, o check.Options, exhaustive bool, r check.
 	case v == nil:
 		x.Status = "incomplete"
 	default:
-		x.Status, x.Property, x.Verdict, x.Replay = "violated", v.Property, v.Verdict, replayCommand(x, o, exhaustive)
+		x.Status, x.Property, x.Verdict = "violated", v.Property, v.Verdict
+		x.Replay = replayCommand(x, o, check.Defaults(a, o.Nodes, o.Set), exhaustive)
 		if v.Property == check.Progress || v.Property == check.Liveness {
 			x.Status = "stalled"
 		}
@@ -119,22 +124,32 @@ func newCheckResult(a *dme.Algorithm, o check.Options, exhaustive bool, r check.
 	return x
 }
 
-// replayCommand is the command line that finds the same violation at once.
-func replayCommand(x *checkResult, o check.Options, exhaustive bool) string {
-	b := []string{"dmebench check --algorithm", x.Algorithm, "--nodes", strconv.Itoa(o.Nodes), "--requests", strconv.Itoa(o.Requests)}
+// replayCommand is the command line that finds the same violation at once; by is what
+// is searched where nobody asks for anything else.
+func replayCommand(x *checkResult, o, by check.Options, exhaustive bool) string {
+	b := []string{"dmebench check --algorithm", x.Algorithm, "--nodes", strconv.Itoa(o.Nodes)}
+	if !o.Vary {
+		b = append(b, "--requests", strconv.Itoa(o.Requests))
+	}
 	if exhaustive {
 		b = append(b, "--exhaustive")
 	}
 	for _, name := range slices.Sorted(maps.Keys(o.Set)) {
 		b = append(b, "--set "+name+"="+o.Set[name])
 	}
-	if o.Unordered {
+	switch {
+	case o.Unordered:
 		b = append(b, "--fifo=false")
+	case by.Unordered:
+		b = append(b, "--fifo")
 	}
-	if o.Duplicate {
+	switch {
+	case o.Duplicate:
 		b = append(b, "--duplicate")
+	case by.Duplicate:
+		b = append(b, "--duplicate=false")
 	}
-	if o.Lose > 0 {
+	if o.Lose > 0 || by.Lose > 0 {
 		b = append(b, "--lose", strconv.Itoa(o.Lose))
 	}
 	if o.Faults > 0 {
@@ -164,10 +179,16 @@ func (x *checkResult) print(out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	line := func(name, format string, args ...any) { fmt.Fprintf(w, "%s\t%s\n", name, fmt.Sprintf(format, args...)) }
 	requests := fmt.Sprintf("%d requests", x.Requests)
-	if x.Proven != nil {
+	switch {
+	case x.Proven != nil:
 		requests = "any number of requests"
+	case x.Vary:
+		requests = "up to " + requests
 	}
-	line("search", "%s, %d nodes, %s, %s", x.Algorithm, x.Nodes, requests, x.links())
+	line("search", "%s, %d nodes, %s, %s, %s", x.Algorithm, x.Nodes, requests, x.links(), x.why())
+	if x.Watched != "" {
+		line("overtaking", "%s", x.Watched)
+	}
 	for _, note := range x.Notes {
 		line("note", "%s", note)
 	}
@@ -259,6 +280,14 @@ func (x *checkResult) links() string {
 		text += fmt.Sprintf(", up to %d nodes crash", x.Faults)
 	}
 	return text
+}
+
+// why says why the links are what they are.
+func (x *checkResult) why() string {
+	if x.LinksBy == linksByFlags {
+		return "as told"
+	}
+	return "the worst that " + x.Algorithm + " bears"
 }
 
 func (x *checkResult) rate(what string) string {

@@ -94,13 +94,20 @@ func (s *Scenario) model(a *dme.Algorithm, readFile func(string) ([]byte, error)
 	}
 	model, err := vnet.NewModel(vnet.Config{
 		Algorithm: a, Nodes: s.Nodes, Options: opt, Seed: s.Seed, ReadFile: readFile, Unordered: true, Lose: 1 << 30, Recover: true,
-		Duplicate: true, Sequenced: s.Sequenced, Bypass: s.Bypass,
+		Duplicate: true, Sequenced: s.onMedium(a, opt), Bypass: s.Bypass,
 		Faults: s.faulty(), Absent: s.Absent, Restarts: s.Violates != "",
 	})
 	if err != nil {
 		return nil, s.at(settingsAt, err)
 	}
 	return model, nil
+}
+
+// onMedium reports whether all nodes hear all broadcasts in one order, their own among
+// them: where the scenario says so, and where the algorithm needs it. A counterexample
+// is played on the links that it names, on which it was found.
+func (s *Scenario) onMedium(a *dme.Algorithm, opt dme.Options) bool {
+	return s.Sequenced || s.Violates == "" && a.Needs(opt).SequencedBroadcast
 }
 
 // faulty reports whether nodes come and go in the scenario.

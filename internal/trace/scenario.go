@@ -49,7 +49,7 @@ type Scenario struct {
 	Set       map[string]string
 	Absent    []dme.NodeID // at the start
 	Seed      uint64       // the algorithm's
-	Sequenced bool         // links give all broadcasts one order
+	Sequenced bool         // links give all broadcasts one order, also where the algorithm does not need it
 	Bypass    int          // entries of others that may come before a request's; 0: any number
 	Violates  vnet.Property
 	Repeats   int // the last steps, which lead back to the state before them; 0: nothing is said
