@@ -61,8 +61,14 @@ func (g *graph) ended(end *dead) (LivenessResult, error) {
 		return r, nil
 	}
 	r.Trace, _ = g.replay(g.model, prefix, false)
-	if r.Trace.Violation.Property == "" {
+	switch bad := end.violation; {
+	case r.Trace.Violation.Property != "":
+	case bad == nil:
 		return r, fault("the search found that nothing serves those who wait, its schedule does not show it")
+	default: // an invariant that does more with clocks than compare them
+		r.Trace = nil
+		r.Stopped = "where clocks count by their order alone, and it is not so for the nodes: " + bad.Verdict
+		return r, nil
 	}
 	r.Violation, r.Lasso = &r.Trace.Violation, &Lasso{Prefix: prefix}
 	if r.Verdict = Unsafe; r.Violation.Property == Progress {

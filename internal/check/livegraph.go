@@ -178,11 +178,11 @@ func (g *graph) out(id int) (first, end int) {
 }
 
 // dead is where a search ends: a state from which nothing is possible that would
-// serve anybody, or a step that breaks a property.
+// serve anybody, or which breaks an invariant, or a step that breaks a property.
 type dead struct {
 	state     int
-	step      vnet.Step // of the violation; the zero Step is none
-	violation *vnet.Violation
+	step      vnet.Step       // of the violation; the zero Step is none
+	violation *vnet.Violation // nil where nothing is possible
 }
 
 // build visits all states. stopped says why it could not, "" if it could.
@@ -213,6 +213,9 @@ func (g *graph) build(ctx context.Context) (end *dead, stopped string) {
 		var stuck bool
 		if steps, stuck = g.walker.Enabled(v, steps[:0]); stuck {
 			return &dead{id, vnet.Step{}, nil}, ""
+		}
+		if bad := g.walker.Broken(v); bad != nil {
+			return &dead{id, vnet.Step{}, bad}, ""
 		}
 		g.classes.From(v)
 		for _, x := range steps {

@@ -77,6 +77,9 @@ const LivenessMost = 32
 // fair than are, which is on the safe side.) If there is none, and the states
 // came to an end, liveness is proved for that many nodes.
 //
+// An algorithm's invariants are looked at in each state, with the clocks of its
+// representative: what they say of clocks beyond their order is not proved.
+//
 // A loop that is found is repeated by a network of nodes, which has to come back
 // to the same state but for its clocks. Where it does not, the verdict is
 // Incomplete. An error says that the search itself is wrong.
