@@ -136,5 +136,5 @@ func (n *publishedRobustNode) receiveProbe(from dme.NodeID, number uint64, out *
 
 func (n *publishedRobustNode) State(v *dme.Visitor) {
 	n.robustNode.State(v)
-	v.Uint("Heard", &n.heard)
+	v.Clock("Heard", &n.heard)
 }

@@ -83,7 +83,6 @@ func Robust() *dme.Algorithm {
 // common; wrap makes a node of either.
 func describeRobust(name, title string, wrap func(*robustNode) dme.Node) *dme.Algorithm {
 	a := describe(name, title, "7")
-	a.Clocks = nil // its messages number other things too
 	a.Needs = func(o dme.Options) dme.Needs {
 		return dme.Needs{Reliable: true, BoundedDelay: true, FIFO: o.Get("synchronized") == "fourth"}
 	}
@@ -421,6 +420,6 @@ func (n *robustNode) State(v *dme.Visitor) {
 	v.Uint("Silent", &n.silent)
 	v.Set("Newcomers", &n.newcomers)
 	v.Node("Newcomer", &n.newcomer)
-	v.Uint("First", &n.first)
+	v.ClockWhile(n.first != 0, dme.None, "First", &n.first)
 	v.Uints("Received", &n.received)
 }

@@ -5,7 +5,7 @@
 // A schedule is a sequence of steps, each of which is one event at one node:
 // the local process asks or leaves, a message arrives, a timer fires. The nodes
 // are those that run over networks; here the search decides what happens next.
-// A [Search] tries schedules in one of two ways:
+// A [Search] tries schedules in one of three ways:
 //
 //   - [Search.Random] draws schedules, each a function of its seed: bursts,
 //     churn and saturation, with choices that are uniform over the steps that
@@ -16,9 +16,13 @@
 //     can be. What it has completed is a proof for that many nodes and requests
 //     and these links, up to the collision of hashes of 128 bits: among n
 //     states, with a probability of n²/2¹²⁹ (10⁻²¹ for a thousand million).
+//   - [Search.Liveness] lets every node ask any number of times, and visits every
+//     state, up to the values of clocks. It looks for a schedule in which somebody
+//     waits for ever although the schedule is fair. What it has completed is a
+//     proof for that many nodes and these links; no hash stands for a state.
 //
-// Both end with a [Report]; a broken property comes with a [Trace], shortened,
-// that can be read, replayed and drawn.
+// The first two end with a [Report], the third with a [LivenessResult]; a broken
+// property comes with a [Trace] that can be read, replayed and drawn.
 //
 // The rules of links and timers are those of [dmebench/dme/vnet]. A search takes
 // the links as it is told, whatever the algorithm needs; only its broadcasts are
@@ -27,7 +31,9 @@
 // # What is not checked
 //
 // The exhaustive search finds schedules that come to a standstill, but not
-// those in which messages flow for ever without an entry; the random one does,
-// when its patience ends. Nodes do not crash, join or leave. Delays have no
-// length: claims about time are judged elsewhere.
+// those in which messages flow for ever without an entry; that is the search for
+// liveness's part, and the random one finds them when its patience ends. In a
+// search for liveness nodes do not fail, and links neither lose nor repeat
+// messages. Nodes do not join or leave. Delays have no length: claims about time
+// are judged elsewhere.
 package check

@@ -152,7 +152,6 @@ func TestLivenessOfToys(t *testing.T) {
 // endless are algorithms whose states do not come to an end, and why.
 var endless = map[string]string{
 	"ricart-agrawala-priority": "draws from a sequence that does not repeat",
-	"ricart-agrawala-robust":   "numbers its messages, and says of no number that it is a clock",
 }
 
 // Two nodes that ask without end: every sound algorithm is proved, and the literal
@@ -293,5 +292,24 @@ func TestLivenessLimits(t *testing.T) {
 		if r, err := s.Liveness(x.ctx); err != nil || r.Verdict != Incomplete || r.Proven || r.Stopped != x.want {
 			t.Errorf("%s, %q, %v; want %q", r.Verdict, r.Stopped, err, x.want)
 		}
+	}
+}
+
+// An invariant is looked at in every state, also where clocks have come far.
+func TestLivenessLooksAtInvariants(t *testing.T) {
+	a := ricartagrawala.Algorithm()
+	a.Invariants = []dme.Invariant{{
+		Name: "nobody waits", Citation: "nobody", Statement: "nobody waits.",
+		Holds: func(v dme.GlobalView) error {
+			for id := dme.NodeID(1); int(id) <= v.Setting().Nodes; id++ {
+				if v.Activity(id) == dme.Requesting {
+					return dme.Broken([]dme.NodeID{id}, "it waits")
+				}
+			}
+			return nil
+		},
+	}}
+	if r := livenessOf(t, a, Options{Nodes: 2}); r.Verdict != Unsafe || len(r.Lasso.Prefix) != 1 {
+		t.Errorf("%s after %v: %v", r.Verdict, r.Lasso, r.Violation)
 	}
 }
