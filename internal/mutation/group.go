@@ -17,7 +17,7 @@ type Group struct {
 var Groups = []Group{
 	{
 		Name: "algorithms", Packages: []string{"algorithms/..."}, Not: []string{"algorithms/catalog"},
-		Tests: []string{"internal/trace", "internal/check", "internal/sim"},
+		Tests: []string{"algorithms/catalog", "internal/trace", "internal/check", "internal/sim"},
 	},
 	{
 		Name: "network", Packages: []string{"dme", "dme/vnet"},
