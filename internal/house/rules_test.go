@@ -91,6 +91,7 @@ var importRules = []importRule{
 	{of: []string{"internal/recording"}, may: []string{"dme", "dme/vnet", "internal/noderun", "internal/eventlog"}, not: machine},
 	{of: []string{"internal/spacetime"}, may: []string{"dme", "dme/vnet", "internal/recording"}},
 	{of: []string{"internal/stall"}, may: []string{"dme", "result"}},
+	{of: []string{"internal/prove"}, may: []string{"dme", "internal/check", "internal/tables"}},
 	{of: []string{"internal/check"}, may: []string{"dme", "dme/vnet", "internal/recording", "internal/spacetime", "internal/stall"}},
 	{of: []string{"internal/trace"}, may: []string{"dme", "dme/vnet", "internal/noderun", "internal/recording", "internal/spacetime"}},
 }
