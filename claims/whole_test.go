@@ -231,3 +231,83 @@ func TestWaitingTimeIsRead(t *testing.T) {
 		t.Errorf("%+v, %v", x, ok)
 	}
 }
+
+// What the steady part of a run says of each quantity, and nothing where it does not.
+func TestSteadyMeans(t *testing.T) {
+	delay, second, rate := 2e6, 1e9, 125.
+	r := &result.Result{T: &delay, Steady: &result.Steady{
+		Entries: 4, Messages: 12, Transmissions: 8, Throughput: &rate, Response: &second, Waiting: &second, SyncDelay: &second,
+		ByKind: map[string]uint64{"ASK": 6, "GRANT": 3},
+	}}
+	for q, want := range map[dme.Quantity]float64{
+		dme.MessagesPerCS: 3, dme.TransmissionsPerCS: 2, dme.Throughput: 125, dme.ResponseTime: 1, dme.WaitingTime: 1, dme.SyncDelay: 500,
+		dme.KindPerCS("ASK"): 1.5, dme.KindPerKind("ASK", "GRANT"): 2,
+	} {
+		if got, ok := steadyMean(q, r); !ok || got != want {
+			t.Errorf("%s: %v, %v; want %v", q, got, ok, want)
+		}
+	}
+	r.T, r.Steady.Throughput, r.Steady.Entries = nil, nil, 0
+	for _, q := range []dme.Quantity{dme.Throughput, dme.SyncDelay, dme.MessagesPerCS, dme.Bypass, dme.KindPerKind("ASK", "NONE")} {
+		if got, ok := steadyMean(q, r); ok {
+			t.Errorf("%s: %v where there is none", q, got)
+		}
+	}
+	if got, ok := steadyMean(dme.MessagesPerCS, &result.Result{}); ok {
+		t.Errorf("%v of no steady part", got)
+	}
+}
+
+func TestWhoEnteredMost(t *testing.T) {
+	for _, x := range []struct {
+		entries []uint64
+		want    string
+	}{
+		{nil, "some entered much more often than others"},
+		{[]uint64{5, 9, 9, 2, 2}, "node 2 entered 9 times, node 4 2 times"},
+		{[]uint64{9, 5, 2}, "node 1 entered 9 times, node 3 2 times"},
+		{[]uint64{4, 4}, "until the first had no requests left, some entered much more often than others"},
+	} {
+		if got := shares(x.entries); got != x.want {
+			t.Errorf("%v: %q, want %q", x.entries, got, x.want)
+		}
+	}
+}
+
+// How many times the mean a message may take.
+func TestHowFarDelaysSpread(t *testing.T) {
+	for _, x := range []struct {
+		set   map[string]string
+		times float64
+		known bool
+	}{
+		{nil, 1, true}, {map[string]string{"readers": "0"}, 1, true}, {map[string]string{"readers": "0.5"}, 0, false},
+		{map[string]string{"delay": "uniform"}, 1.5, true}, {map[string]string{"delay": "exponential"}, rareDelay, true},
+		{map[string]string{"delay": "exp:2ms"}, rareDelay, true}, {map[string]string{"delay": "3ms"}, 1, true},
+		{map[string]string{"loss": "0.1"}, 0, false}, {map[string]string{"jitter": "0s"}, 1, true},
+		{map[string]string{"delay": "nonsense"}, 0, false},
+	} {
+		if times, known := spreadOf(x.set); known != x.known || known && times != x.times {
+			t.Errorf("%v: %v, %v; want %v, %v", x.set, times, known, x.times, x.known)
+		}
+	}
+}
+
+// A verdict on all runs counts them and their entries; bounds say in how many they were
+// looked for.
+func TestCountsOfRuns(t *testing.T) {
+	var tally Tally
+	for range 2 {
+		tally.Add("serial", &result.Result{Status: result.OK, Entries: 500})
+	}
+	if v := asked(dme.Claim{Quantity: dme.Violations}).JudgeAll(tally); v.Text != "holds (in 2 runs, 1,000 entries)" || v.Runs != 2 {
+		t.Errorf("%q of %d runs", v.Text, v.Runs)
+	}
+	v := asked(dme.Claim{Kind: dme.UpperBound}).Judge([]Evidence{point("serial", 4, Agrees), point("serial", 8, Agrees)})
+	if v.Text != "holds (in 12 runs searched)" || v.Runs != 12 {
+		t.Errorf("%q of %d runs", v.Text, v.Runs)
+	}
+	if e := estimateOf(nil, 1); !math.IsNaN(e.mean) || e.known {
+		t.Errorf("the mean of nothing is %+v", e)
+	}
+}
