@@ -61,6 +61,10 @@ type Result struct {
 
 	Thresholds []Threshold `json:"thresholds,omitempty"` // that were set for the run, in the order in which they were given
 
+	// Figures are quantities of which claims of the algorithm speak, by their ids, in
+	// the units of the claims: those of its gauges, and those that the entries tell.
+	Figures map[string]float64 `json:"figures,omitempty"`
+
 	Workers     int               `json:"workers"`         // processes
 	Hosts       []Host            `json:"hosts,omitempty"` // of a run on other hosts than the coordinator's alone
 	Links       []HostLink        `json:"links,omitempty"` // between them

@@ -39,6 +39,7 @@ func Result(o Observation) *result.Result {
 		Warmup:   part.warmup,
 		Workers:  o.Workers, Environment: maps.Clone(o.Environment),
 		Hosts: t.hosts(&o), Links: links(&o),
+		Figures: t.figures(&o),
 	}
 	if r.Environment == nil {
 		r.Environment = map[string]string{}

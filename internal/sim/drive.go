@@ -185,6 +185,7 @@ func (s *simulation) observation() measure.Observation {
 		Start:     s.start, Stop: s.now, PerEntry: s.perEntry,
 		WitnessViolations: s.witness.violations, Method: "virtual-time",
 		Environment: environment.Virtual(),
+		Figures:     s.meters.Figures(),
 	}
 	if s.marks != nil {
 		o.Marks = s.marks.taken

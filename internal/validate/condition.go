@@ -72,6 +72,19 @@ func conditions(network string) []condition {
 			name: closedLoop + ", unordered links", workload: closedLoop, set: set("delay", "exponential", "fifo", "false"),
 			only: []dme.Load{dme.AnyLoad, dme.Contention, dme.Worst},
 		},
+		{
+			name: "burst of readers, critical sections of 10 T", workload: "burst", set: set("delay", "uniform", "readers", "1"),
+			hold: longHold, only: []dme.Load{dme.Burst}, plain: true, perNode: 10,
+		},
+		{
+			name: closedLoop + ", critical sections of 10 T", workload: closedLoop, set: set("delay", "uniform"),
+			hold: longHold, only: []dme.Load{dme.Worst}, perNode: 10,
+		},
+		{
+			name: closedLoop + ", node 1 ten times as far away, exponential delays", workload: closedLoop,
+			set:  set("delay", "exponential", "links", "1-*:delay=10ms;*-1:delay=10ms"),
+			only: []dme.Load{dme.AnyLoad, dme.Worst}, perNode: 20,
+		},
 		{name: closedLoop + ", half of them readers", workload: closedLoop, set: set("delay", "uniform", "readers", "0.5")},
 		{name: "poisson, rare", workload: "poisson", only: []dme.Load{dme.Light}, plain: true, timed: true, rare: true},
 		{

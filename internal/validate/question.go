@@ -1,6 +1,8 @@
 package validate
 
 import (
+	"slices"
+
 	"dmebench/claims"
 	"dmebench/dme"
 )
@@ -26,6 +28,15 @@ type question struct {
 func (q *question) under(c *condition) bool {
 	return c.Covers(q.Claim) && c.makes(q.Claim.Load) && (c.timed || !q.Claim.Quantity.Timed())
 }
+
+// gauged reports whether a gauge of the algorithm tells the quantity.
+func (q *question) gauged() bool {
+	return slices.ContainsFunc(q.Algorithm.Gauges, func(g dme.Gauge) bool { return g.Quantity == q.Claim.Quantity })
+}
+
+// scatters reports whether the claim is on the mean of a gauge, such as a share of the
+// conflicts in a run, of which there are few.
+func (q *question) scatters() bool { return q.Claim.Kind == dme.Mean && q.gauged() }
 
 // attach has a cell answer the question.
 func (q *question) attach(cells *[]*cell, c *cell, predicted float64) {

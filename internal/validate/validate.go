@@ -65,6 +65,9 @@ func (o *Options) validate(
 	if err != nil {
 		return nil, err
 	}
+	if err := p.worstCases(ctx); err != nil {
+		return nil, err
+	}
 	err = o.carryOut(ctx, w, p)
 	d.Compared = p.means()
 	for _, a := range subjects {
@@ -108,6 +111,7 @@ func (p *plan) tally(a *dme.Algorithm) (t claims.Tally) {
 		for _, r := range c.runs {
 			if c.algorithm == a && r != nil {
 				t.Add(c.Condition, r)
+				t.Starved(c.Condition, r, claims.Starved(c.overtaking, r))
 			}
 		}
 	}
