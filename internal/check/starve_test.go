@@ -202,7 +202,7 @@ func TestPromisedBoundsAreWatched(t *testing.T) {
 	for want, got := range map[string]*Search{
 		"at most 14 entries of others between a request and its entry: N(N+1)/2 − 1, ":    watchedOn(t, ricartagrawala.Algorithm(), false),
 		"at most 8 entries of others between a request and its entry: 2(N−1) (links that": watchedOn(t, ricartagrawala.Algorithm(), true),
-		"at most 10 entries of others between a request and its entry for each step":      watchedOn(t, centralized.Algorithm(), false),
+		"at most 10 entries of others for each step of the longest delay":                 watchedOn(t, centralized.Algorithm(), false),
 	} {
 		if !strings.HasPrefix(got.Watched(), want) {
 			t.Errorf("%q does not begin with %q", got.Watched(), want)

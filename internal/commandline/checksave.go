@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"dmebench/dme"
+	"dmebench/dme/vnet"
 	"dmebench/internal/atomicfile"
 	"dmebench/internal/check"
 	"dmebench/internal/trace"
@@ -12,9 +13,16 @@ import (
 // saveScenario keeps a counterexample as a scenario, and returns the name of its
 // file, "" where that cannot be done, which is said.
 func (p *program) saveScenario(file string, a *dme.Algorithm, o check.Options, sequenced bool, r check.Report, replay string) string {
+	violates, bypass := r.Trace.Violation.Property, o.Bypass
+	switch violates {
+	case check.Starvation: // which a scenario cannot judge: it plays one schedule
+		violates, bypass = vnet.Overtaking, r.Trace.Bypass
+	case vnet.Overtaking:
+		bypass = r.Trace.Bypass
+	}
 	text, err := trace.Save(file, trace.Counterexample{
-		Algorithm: a, Nodes: o.Nodes, Set: o.Set, Seed: r.Seed, Sequenced: sequenced, Bypass: o.Bypass,
-		Violates: r.Trace.Violation.Property, Verdict: r.Trace.Violation.Verdict, Replay: replay,
+		Algorithm: a, Nodes: o.Nodes, Set: o.Set, Seed: r.Seed, Sequenced: sequenced, Bypass: bypass,
+		Violates: violates, Verdict: r.Trace.Violation.Verdict, Replay: replay,
 		Steps: r.Trace.Steps(), Repeats: r.Trace.Repeats, ReadFile: o.ReadFile,
 	})
 	if err == nil {
