@@ -8,11 +8,6 @@ import (
 	"dmebench/dme/vnet"
 )
 
-// Starvation: a node that has asked is passed over by entries of others without end,
-// though no message, exit or timer is held back for long. Schedules have an end: it is
-// taken to be starvation where others enter more often than [tooMany].
-const Starvation vnet.Property = "starvation"
-
 const (
 	// starvingTurn is how many schedules there are for each that tries to starve a node.
 	starvingTurn = 16

@@ -100,6 +100,7 @@ func (t *Trace) Diagram() *spacetime.Diagram {
 	d.Title = fmt.Sprintf("%s on %d nodes", t.alg.Title, t.Nodes)
 	d.Caption = append([]string{t.Violation.Verdict}, t.Why()...)
 	d.First = max(1, d.Last-maxRows+1)
+	d.Loop = t.Repeats
 	if t.Violation.Property != "" {
 		d.Bad = []int{d.Last}
 	}

@@ -40,6 +40,10 @@ func (p *program) checkCommand() *cli.Command {
 			&cli.BoolFlag{Name: "adversary", Usage: "let an adversary hold back messages in every random schedule, or with =false in none " +
 				"(default: in half of them)"},
 			&cli.BoolFlag{Name: "exhaustive", Usage: "visit every state that any schedule leads to, on this host alone"},
+			&cli.BoolFlag{Name: "liveness", Usage: "let every node ask any number of times, and look for a way to wait for ever " +
+				"although every message arrives and every critical section ends; on this host alone"},
+			&cli.IntFlag{Name: "in-flight", Usage: "with --liveness, let nobody ask who would put more than `K` messages on a link " +
+				"(default: any number)"},
 			&cli.BoolFlag{Name: "fifo", Usage: "links keep order, or with =false need not (default: =false where the algorithm bears it)"},
 			&cli.BoolFlag{Name: "duplicate", Usage: "any message may arrive twice (default: where the algorithm bears it)"},
 			&cli.IntFlag{Name: "lose", Usage: "up to `K` messages are lost (default: 2 where the algorithm bears it, else none)"},
@@ -67,6 +71,9 @@ func (p *program) check(c *cli.Context) error {
 	a, options, err := p.searchOf(c, files)
 	if err != nil {
 		return err
+	}
+	if c.Bool("liveness") {
+		return p.liveness(c, a, options)
 	}
 	bar := p.newBar(c.Bool("quiet"), int64(c.Int("schedules")), "schedules")
 	if c.Bool("exhaustive") {
@@ -109,6 +116,13 @@ func (p *program) check(c *cli.Context) error {
 		result.Notes = append(result.Notes, fmt.Sprintf("%s does not say that it is free of starvation; in %d schedules a node starves: %s",
 			a.Name, report.Starved, report.Starving))
 	}
+	return p.tell(c, a, search, report, result, picture)
+}
+
+// tell draws, saves and prints what a search has found.
+func (p *program) tell(
+	c *cli.Context, a *dme.Algorithm, search *check.Search, report check.Report, result *checkResult, picture string,
+) error {
 	if report.Trace != nil {
 		if err := atomicfile.Write(picture, report.Trace.Diagram().SVG()); err != nil {
 			fmt.Fprintf(p.stderr, "dmebench: warning: the counterexample is not drawn: %v\n", err)
@@ -125,8 +139,9 @@ func (p *program) check(c *cli.Context) error {
 		}
 	}
 	if c.IsSet("save") && report.Trace != nil {
-		result.Scenario = p.saveScenario(c.String("save"), a, options, search.Sequenced(), report, result.Replay)
+		result.Scenario = p.saveScenario(c.String("save"), a, search.Options, search.Sequenced(), report, result.Replay)
 	}
+	var err error
 	if c.Bool("json") {
 		err = printJSON(p.stdout, result)
 	} else {
@@ -172,10 +187,17 @@ func (p *program) searchOf(c *cli.Context, files *files) (*dme.Algorithm, check.
 			refuse(c.IsSet(name), "--%s is for random schedules, and --exhaustive takes all there are; choose one", name)
 		}
 		refuse(c.IsSet("agents"), "--agents is for random schedules; an exhaustive search is not divided among hosts, leave --agents out")
-	} else {
+	} else if !c.Bool("liveness") {
+		refuse(c.IsSet("in-flight"), "--in-flight is for --liveness; elsewhere --requests bounds how much is on the way")
 		for _, name := range []string{"states", "memory"} {
 			refuse(c.IsSet(name), "--%s is for --exhaustive; random schedules are limited by --schedules and --time", name)
 		}
+	}
+	if c.Bool("liveness") {
+		for _, name := range []string{"exhaustive", "requests", "schedules", "adversary", "agents", "bypass", "duplicate", "lose", "faults"} {
+			refuse(c.IsSet(name), "--%s does not go with --liveness, %s; leave one out", name, whyNotWithLiveness[name])
+		}
+		refuse(c.IsSet("in-flight") && c.Int("in-flight") < 1, "--in-flight %d: there must be at least 1", c.Int("in-flight"))
 	}
 	memory, err := memoryFor(c)
 	if err != nil {
@@ -200,6 +222,11 @@ func (p *program) searchOf(c *cli.Context, files *files) (*dme.Algorithm, check.
 	setLinks(c, &o)
 	if c.Bool("exhaustive") {
 		o.Requests, o.Vary, o.Watch = max(1, o.Nodes), false, false // what is wrong is the number of nodes
+	}
+	if c.Bool("liveness") {
+		o.Requests, o.Vary, o.Watch, o.Unlimited, o.InFlight = 0, false, false, true, c.Int("in-flight")
+		o.Duplicate, o.Lose = c.Bool("duplicate"), c.Int("lose")
+		return a, o, nil
 	}
 	if c.IsSet("requests") {
 		o.Requests, o.Vary = c.Int("requests"), false

@@ -24,22 +24,30 @@ type checkResult struct {
 	Set           map[string]string `json:"set"`
 	Nodes         int               `json:"nodes"`
 	Requests      int               `json:"requests"`
-	Search        string            `json:"search"`        // random or exhaustive
+	Search        string            `json:"search"`        // random, exhaustive or liveness
 	Vary          bool              `json:"requests_vary"` // each schedule draws who asks and how often, so often at most
 	LinksBy       string            `json:"links_by"`      // why these links: needs, what the algorithm bears; or flags
 	FIFO          bool              `json:"fifo"`
 	Duplicate     bool              `json:"duplicate"`
 	Lose          int               `json:"lose"`
-	Faults        int               `json:"faults,omitempty"` // nodes that may crash
-	Bypass        *int              `json:"bypass"`           // the bound asked for
-	Watched       string            `json:"watched"`          // what overtaking was held against; empty where nothing was
-	Seed          uint64            `json:"seed"`             // of the schedule that broke a property, else of the first
+	Faults        int               `json:"faults,omitempty"`    // nodes that may crash
+	InFlight      int               `json:"in_flight,omitempty"` // liveness: nobody asks who would put more on a link
+	Bypass        *int              `json:"bypass"`              // the bound asked for
+	Watched       string            `json:"watched"`             // what overtaking was held against; empty where nothing was
+	Seed          uint64            `json:"seed"`                // of the schedule that broke a property, else of the first
 
 	Status   string        `json:"status"`   // ok, violated, stalled, or incomplete
 	Property vnet.Property `json:"property"` // which is broken; empty where none is
 	Verdict  string        `json:"verdict"`
 	Complete bool          `json:"complete"` // everything that was to be searched has been
 	Stopped  string        `json:"stopped"`  // why not
+
+	// Of a search for liveness alone.
+	Proven     *bool      `json:"proven,omitempty"`       // safety and liveness hold for that many nodes, however often they ask
+	Finding    string     `json:"finding,omitempty"`      // holds, unsafe, deadlock, livelock, starvation or incomplete
+	Waiting    dme.NodeID `json:"waiting_node,omitempty"` // who waits for ever
+	Components *uint64    `json:"components,omitempty"`   // strongly connected ones that were looked at
+	Lasso      *lasso     `json:"lasso,omitempty"`
 
 	Schedules *uint64  `json:"schedules"`
 	States    *uint64  `json:"states"`
@@ -63,6 +71,13 @@ type checkResult struct {
 	SVG        string   `json:"svg"`
 	Scenario   string   `json:"scenario,omitempty"` // the file in which it is saved
 	Notes      []string `json:"notes"`
+}
+
+// lasso is a schedule without end: the way in, and the loop that follows for ever.
+// Nothing follows in a deadlock, or where it is a matter of safety.
+type lasso struct {
+	Prefix []string `json:"prefix"`
+	Loop   []string `json:"loop"`
 }
 
 func newCheckResult(a *dme.Algorithm, o check.Options, exhaustive bool, r check.Report) *checkResult {
@@ -164,7 +179,10 @@ func (x *checkResult) print(out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	line := func(name, format string, args ...any) { fmt.Fprintf(w, "%s\t%s\n", name, fmt.Sprintf(format, args...)) }
 	requests := fmt.Sprintf("%d requests", x.Requests)
-	if x.Vary {
+	switch {
+	case x.Proven != nil:
+		requests = "any number of requests"
+	case x.Vary:
 		requests = "up to " + requests
 	}
 	line("search", "%s, %d nodes, %s, %s, %s", x.Algorithm, x.Nodes, requests, x.links(), x.why())
@@ -192,6 +210,8 @@ func (x *checkResult) print(out io.Writer) error {
 	switch {
 	case x.Verdict != "":
 		line("verdict", "%s", x.Verdict)
+	case x.Proven != nil && *x.Proven:
+		line("verdict", "%s", x.proof())
 	case x.Complete && x.States != nil:
 		line("verdict", "every property holds in every state")
 	case x.Complete:
@@ -209,6 +229,9 @@ func (x *checkResult) printTrace(out io.Writer) error {
 	var b strings.Builder
 	b.WriteByte('\n')
 	for i, line := range x.Trace {
+		if x.Lasso != nil && len(x.Lasso.Loop) > 0 && i == len(x.Trace)-len(x.Lasso.Loop) {
+			b.WriteString("     ⟲ from here on, over and over:\n")
+		}
 		switch hidden := len(x.Trace) - longTrace; {
 		case hidden > 0 && i == longTrace/2:
 			fmt.Fprintf(&b, "     … %d more steps; --json shows all …\n", hidden)
@@ -249,6 +272,9 @@ func (x *checkResult) links() string {
 	}
 	if x.Lose > 0 {
 		text += fmt.Sprintf(", may lose up to %d", x.Lose)
+	}
+	if x.InFlight > 0 {
+		text += fmt.Sprintf(", nobody asks who would put more than %d on one", x.InFlight)
 	}
 	if x.Faults > 0 {
 		text += fmt.Sprintf(", up to %d nodes crash", x.Faults)
