@@ -117,9 +117,15 @@ func TestStarvationIsFound(t *testing.T) {
 			if err != nil || r.Violation != nil || r.Starved == 0 || !strings.Contains(r.Starving, "starves: ") {
 				t.Errorf("%s, N=%d: %v, %+v", a.Name, n, err, r)
 			}
-			// Nor is anything said on links that are worse than it needs.
-			o.Duplicate = true
+			// Without an adversary nobody tries to.
+			o.Adversary = Chance
 			s, err := New(a, o)
+			if err != nil || s.Watched() != "" {
+				t.Errorf("%s: %q is watched, %v", a.Name, s.Watched(), err)
+			}
+			// Nor is anything said on links that are worse than it needs.
+			o.Duplicate, o.Adversary = true, Mixed
+			s, err = New(a, o)
 			if err != nil || s.Watched() != "" {
 				t.Errorf("%s: %q is watched, %v", a.Name, s.Watched(), err)
 			}
