@@ -145,6 +145,7 @@ func New(a *dme.Algorithm, o Options) (*Search, error) {
 	s := &Search{Options: o, model: m, needs: needs}
 	if o.Watch {
 		s.watch = watching(m, needs)
+		s.starves = s.starves && o.Adversary != Chance // to starve a node takes an adversary
 	}
 	if o.Bypass > 0 {
 		s.bound = o.Bypass
