@@ -17,6 +17,12 @@ import (
 // depend on how the workers share the work, if the search was so large that it
 // is not repeated by one of them alone.
 //
+// With [Options.Reduce] it leaves out orders of steps that make no difference
+// (see [vnet.Reduction]), where that is sound, and visits fewer states. Whether
+// there is a violation it tells as surely. If there is one, the states are visited
+// without reduction for the shortest schedule that shows one; where those are too
+// many, a schedule that was found with it is shortened.
+//
 // It needs memory for every state: about 50 bytes, and while its distance is
 // being worked on 4·N² more. [Options.Memory] bounds it. An error says that the
 // search itself is wrong.
@@ -27,16 +33,58 @@ func (s *Search) Exhaustive(ctx context.Context) (Report, error) {
 		ctx, cancel = context.WithTimeout(ctx, s.Time)
 		defer cancel()
 	}
-	x := newExhaustive(s, s.Workers)
-	x.run(ctx)
-	const little = 1_000_000
-	if x.found != nil && x.workers > 1 && x.count.Load() < little && ctx.Err() == nil {
-		if again := newExhaustive(s, 1); again.run(ctx) && again.found != nil {
-			x = again
+	report, err := s.visitAll(ctx)
+	report.Elapsed = time.Since(start)
+	return report, err
+}
+
+// little is a number of states that take a moment.
+const little = 1_000_000
+
+func (s *Search) visitAll(ctx context.Context) (Report, error) {
+	if s.Reduce {
+		if x := s.reduced(ctx); x != nil {
+			if x.found != nil {
+				if shortest := s.unreduced(ctx, max(little, 10*x.count.Load())); shortest.found != nil {
+					x = shortest
+				}
+			}
+			return x.outcome(ctx)
 		}
 	}
+	return s.unreduced(ctx, s.States).outcome(ctx)
+}
+
+// reduced visits states with reduction; it returns nil where there is none.
+func (s *Search) reduced(ctx context.Context) *exhaustive {
+	x := newExhaustive(s, s.Workers)
+	if x.reduction, _ = x.space.NewReduction(); x.reduction == nil {
+		return nil
+	}
+	for !x.run(ctx) && x.outdated {
+		again := newExhaustive(s, s.Workers)
+		again.space, again.reduction = x.space, x.reduction
+		x = again
+	}
+	return x
+}
+
+// unreduced visits so many states at most, without reduction.
+func (s *Search) unreduced(ctx context.Context, states uint64) *exhaustive {
+	x := newExhaustive(s, s.Workers)
+	x.most = min(states, s.States)
+	x.run(ctx)
+	if x.found != nil && x.workers > 1 && x.count.Load() < little && ctx.Err() == nil {
+		if again := newExhaustive(s, 1); again.run(ctx) && again.found != nil {
+			return again
+		}
+	}
+	return x
+}
+
+// outcome is the report of a search that has ended.
+func (x *exhaustive) outcome(ctx context.Context) (Report, error) {
 	report := x.report(ctx)
-	report.Elapsed = time.Since(start)
 	if x.found == nil {
 		return report, nil
 	}
@@ -50,7 +98,11 @@ func (s *Search) Exhaustive(ctx context.Context) (Report, error) {
 // exhaustive is one search, breadth first, layer by layer.
 type exhaustive struct {
 	*Search
-	space   *vnet.Space
+	space     *vnet.Space
+	reduction *vnet.Reduction // nil: none
+	outdated  bool            // what was left out by it has to be visited
+	most      uint64          // states
+
 	width   int // of a vector
 	batch   int // states in a full one
 	seen    visited
@@ -89,7 +141,7 @@ type batch struct {
 }
 
 func newExhaustive(s *Search, workers int) *exhaustive {
-	x := &exhaustive{Search: s, space: vnet.NewSpace(s.model), workers: workers}
+	x := &exhaustive{Search: s, space: vnet.NewSpace(s.model), most: s.States, workers: workers}
 	x.memory.limit = s.Memory
 	x.seen = newVisited(workers, &x.memory)
 	x.width = x.space.Width()
@@ -116,14 +168,23 @@ func (x *exhaustive) run(ctx context.Context) bool {
 		return true
 	}
 	v, h := x.space.Of(initial)
+	if x.reduction != nil {
+		x.reduction.Begin(v)
+	}
 	workers[0].offer(v, h, 0)
 	workers[0].lookUp()
 	x.count.Store(1)
-	layer := workers[0].filled()
+	layer, extended := workers[0].filled(), uint64(0)
 	for len(layer) > 0 && !x.halt.Load() {
 		layer = x.expandLayer(workers, layer)
 		if len(layer) > 0 {
 			x.depth++
+		}
+		if count := x.count.Load(); x.reduction != nil && !x.halt.Load() && (len(layer) == 0 || count >= 2*extended) {
+			if extended = count; !x.reduction.Extend() {
+				x.outdated = true
+				return false
+			}
 		}
 	}
 	for _, w := range workers {
@@ -209,6 +270,7 @@ func (x *exhaustive) report(ctx context.Context) Report {
 	r := Report{
 		Seed: x.Seed, States: x.count.Load(), Steps: x.taken.Load(), Depth: x.depth, Workers: x.workers,
 		Refused: x.refused, Refusal: x.refusal, MaxBypass: x.space.MostOvertaken(),
+		Reduced: x.reduction != nil,
 	}
 	switch {
 	case x.found != nil:
@@ -220,7 +282,16 @@ func (x *exhaustive) report(ctx context.Context) Report {
 	case x.memory.spent.Load():
 		r.Stopped = fmt.Sprintf("limit of %v of memory", x.Memory)
 	default:
-		r.Stopped = fmt.Sprintf("limit of %d states", x.States)
+		r.Stopped = fmt.Sprintf("limit of %d states", x.most)
 	}
 	return r
+}
+
+// sharedFootprint is how many bytes of memory the workers' common tables take.
+func (x *exhaustive) sharedFootprint() int {
+	bytes := x.space.Footprint()
+	if x.reduction != nil {
+		bytes += x.reduction.Footprint()
+	}
+	return bytes
 }

@@ -48,6 +48,7 @@ type Options struct {
 	Schedules int           // random ones; 0: DefaultSchedules
 	Adversary Adversary     // of random schedules
 	Patience  int           // steps without an entry after which a random schedule is taken to have none; 0: by N
+	Reduce    bool          // an exhaustive search leaves out orders of steps that make no difference, where that is sound
 	States    uint64        // an exhaustive search ends after so many; 0: DefaultStates
 	Memory    Bytes         // an exhaustive search ends before it holds more; 0: any number
 	Time      time.Duration // a search ends after so long; 0: when it is complete
