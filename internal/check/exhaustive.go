@@ -26,6 +26,10 @@ import (
 // It needs memory for every state: about 50 bytes, and while its distance is
 // being worked on 4·N² more. [Options.Memory] bounds it. An error says that the
 // search itself is wrong.
+//
+// With [Options.Bitstate] it keeps a few bits of each state only, and goes depth
+// first. Then it may take a new state for an old one: it says with which
+// probability, never that it is complete, and shows schedules that were shortened.
 func (s *Search) Exhaustive(ctx context.Context) (Report, error) {
 	start := time.Now()
 	if s.Time > 0 {
@@ -33,7 +37,11 @@ func (s *Search) Exhaustive(ctx context.Context) (Report, error) {
 		ctx, cancel = context.WithTimeout(ctx, s.Time)
 		defer cancel()
 	}
-	report, err := s.visitAll(ctx)
+	visit := s.visitAll
+	if s.Bitstate > 0 {
+		visit = s.bitstate
+	}
+	report, err := visit(ctx)
 	report.Elapsed = time.Since(start)
 	return report, err
 }
@@ -67,6 +75,12 @@ func (s *Search) reduced(ctx context.Context) *exhaustive {
 		x = again
 	}
 	return x
+}
+
+// WhyNotReduced says why [Options.Reduce] makes no difference, "" where it does.
+func (s *Search) WhyNotReduced() string {
+	_, why := vnet.NewSpace(s.model).NewReduction()
+	return why
 }
 
 // unreduced visits so many states at most, without reduction.
@@ -110,8 +124,10 @@ type exhaustive struct {
 	workers int
 	count   atomic.Uint64 // states
 	taken   atomic.Uint64 // moves
+	done    atomic.Uint64 // states from which all moves have been taken
 	depth   int
-	halt    atomic.Bool // a violation, a limit, or the end of the context
+	layer   atomic.Int64 // depth, for who looks at it meanwhile
+	halt    atomic.Bool  // a violation, a limit, or the end of the context
 
 	memory     account
 	components atomic.Int64 // bytes that they are known to take
@@ -179,6 +195,7 @@ func (x *exhaustive) run(ctx context.Context) bool {
 		layer = x.expandLayer(workers, layer)
 		if len(layer) > 0 {
 			x.depth++
+			x.layer.Store(int64(x.depth))
 		}
 		if count := x.count.Load(); x.reduction != nil && !x.halt.Load() && (len(layer) == 0 || count >= 2*extended) {
 			if extended = count; !x.reduction.Extend() {
@@ -285,6 +302,21 @@ func (x *exhaustive) report(ctx context.Context) Report {
 		r.Stopped = fmt.Sprintf("limit of %d states", x.most)
 	}
 	return r
+}
+
+// say tells how far the search is.
+func (x *exhaustive) say() {
+	if x.Progress == nil && x.Reach == nil || !x.progress.TryLock() {
+		return
+	}
+	defer x.progress.Unlock()
+	states := x.count.Load()
+	if x.Progress != nil {
+		x.Progress(states)
+	}
+	if x.Reach != nil {
+		x.Reach(Reached{States: states, Open: states - min(states, x.done.Load()), Layer: int(x.layer.Load()), Held: Bytes(x.memory.held.Load())})
+	}
 }
 
 // sharedFootprint is how many bytes of memory the workers' common tables take.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"strconv"
 	"time"
 
@@ -34,9 +35,12 @@ const (
 // of everything else is its default.
 type Options struct {
 	Nodes    int
-	Requests int               // in all: node i makes ⌊R/N⌋, nodes up to R mod N one more
-	Set      map[string]string // the algorithm's options that differ from their defaults
-	ReadFile func(name string) ([]byte, error)
+	Requests int // in all: node i makes ⌊R/N⌋, nodes up to R mod N one more
+	// Requesters are the nodes that ask; nil: all. They share Requests in the same
+	// way, in ascending order.
+	Requesters []dme.NodeID
+	Set        map[string]string // the algorithm's options that differ from their defaults
+	ReadFile   func(name string) ([]byte, error)
 
 	Unordered bool // links need not keep order
 	Duplicate bool // any message may arrive twice
@@ -50,6 +54,7 @@ type Options struct {
 	Patience  int           // steps without an entry after which a random schedule is taken to have none; 0: by N
 	Reduce    bool          // an exhaustive search leaves out orders of steps that make no difference, where that is sound
 	States    uint64        // an exhaustive search ends after so many; 0: DefaultStates
+	Bitstate  Bytes         // an exhaustive search keeps a few bits of each state, in so much memory; 0: it keeps states
 	Memory    Bytes         // an exhaustive search ends before it holds more; 0: any number
 	Time      time.Duration // a search ends after so long; 0: when it is complete
 	Workers   int           // goroutines; 0: as many as can run at once
@@ -57,6 +62,16 @@ type Options struct {
 	// Progress is called now and then, from any goroutine but never by two at
 	// once, with the number of schedules or states so far.
 	Progress func(done uint64)
+	// Reach is called like Progress, by exhaustive searches.
+	Reach func(Reached)
+}
+
+// Reached is how far an exhaustive search is.
+type Reached struct {
+	States uint64
+	Open   uint64 // states that were met and are still to be expanded: what is left, as far as can be known; depth first: 0
+	Layer  int    // steps from the beginning to those that are expanded; depth first: 0
+	Held   Bytes  // memory
 }
 
 // Search is an algorithm and what to search it for, checked and prepared.
@@ -76,10 +91,18 @@ func New(a *dme.Algorithm, o Options) (*Search, error) {
 	}
 	refuse(o.Nodes < 1 || o.Nodes > MaxNodes, "%d nodes: there must be at least 1 and at most %d", o.Nodes, MaxNodes)
 	refuse(o.Requests < 1, "%d requests: there must be at least 1", o.Requests)
+	o.Requesters = slices.Sorted(slices.Values(o.Requesters))
+	for i, id := range o.Requesters {
+		refuse(id < 1 || int(id) > o.Nodes, "node %d shall ask: there are nodes 1 to %d", id, o.Nodes)
+		refuse(i > 0 && id == o.Requesters[i-1], "node %d shall ask: it is named twice", id)
+	}
 	refuse(o.Lose < 0, "%d messages to lose: want 0 or more", o.Lose)
 	refuse(o.Faults < 0, "%d faults: want 0 or more", o.Faults)
 	refuse(o.Bypass < 0, "a bypass of %d: want 1 or more, or 0 for no bound", o.Bypass)
 	refuse(o.Schedules < 0, "%d schedules: there must be at least 1", o.Schedules)
+	refuse(o.Bitstate < 0, "%d bytes for the bits of states: want 1 or more, or 0 to keep states", int64(o.Bitstate))
+	refuse(o.Memory > 0 && o.Bitstate >= o.Memory, "%v for the bits of states, with a limit of %v of memory: leave room for the rest",
+		o.Bitstate, o.Memory)
 	refuse(o.Memory < 0, "a limit of %d bytes of memory: want 1 or more, or 0 for none", int64(o.Memory))
 	refuse(o.Time < 0, "a time of %v: must be above 0", o.Time)
 	refuse(o.Patience < 0 || o.Workers < 0, "patience %d, %d workers: want 0 or more", o.Patience, o.Workers)
@@ -131,11 +154,17 @@ func (s *Search) Sequenced() bool { return s.model.Sequenced }
 
 // share returns how many requests node id makes.
 func (o *Options) share(id dme.NodeID) int {
-	n := o.Requests / o.Nodes
-	if int(id) <= o.Requests%o.Nodes {
-		n++
+	place, among := int(id)-1, o.Nodes
+	if o.Requesters != nil {
+		place, among = slices.Index(o.Requesters, id), len(o.Requesters)
 	}
-	return n
+	switch {
+	case place < 0:
+		return 0
+	case place < o.Requests%among:
+		return o.Requests/among + 1
+	}
+	return o.Requests / among
 }
 
 // afterACrash says what an algorithm promises.

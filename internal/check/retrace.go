@@ -15,14 +15,23 @@ type retracing struct {
 	err     error
 }
 
-// trace repeats the way to the violation that was found in a network of nodes,
-// which have to show the same.
+// trace repeats the way to the violation that was found.
 func (x *exhaustive) trace() (*Trace, error) {
-	r := &retracing{exhaustive: x, walker: x.space.NewWalker(), network: vnet.New(x.model)}
 	path := x.origins.path(x.found.state)
 	if x.found.move >= 0 {
 		path = append(path, x.found.move)
 	}
+	t, err := x.retrace(path)
+	if err == nil && x.reduction != nil {
+		t = x.shrink(x.model, t.Steps(), t.Violation.Property)
+	}
+	return t, err
+}
+
+// retrace repeats moves in a network of nodes, which have to show what was found.
+// A move is an index of the steps that are possible; what is forced follows it.
+func (x *exhaustive) retrace(path []int) (*Trace, error) {
+	r := &retracing{exhaustive: x, walker: x.space.NewWalker(), network: vnet.New(x.model)}
 	v, h := x.space.Of(r.network)
 	if x.reduction != nil {
 		r.walker.Reduce(x.reduction)
@@ -46,9 +55,6 @@ func (x *exhaustive) trace() (*Trace, error) {
 	t, _ := x.replay(x.model, r.steps, false)
 	if t.Violation.Property == "" {
 		return nil, fault("the search found '%v', its schedule does not show it", &x.found.Violation)
-	}
-	if x.reduction != nil {
-		t = x.shrink(x.model, r.steps, t.Violation.Property)
 	}
 	return t, nil
 }

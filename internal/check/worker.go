@@ -86,10 +86,8 @@ func (w *worker) expandBatch(b *batch) {
 	if x.count.Add(w.count) >= x.most || x.memory.spent.Load() {
 		x.halt.Store(true)
 	}
-	if x.Progress != nil && x.progress.TryLock() {
-		x.Progress(x.count.Load())
-		x.progress.Unlock()
-	}
+	x.done.Add(uint64(len(b.hashes)))
+	x.say()
 }
 
 // offer takes a state that may have been visited before.

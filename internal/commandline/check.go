@@ -43,10 +43,6 @@ func (p *program) checkCommand() *cli.Command {
 			&cli.IntFlag{Name: "faults", Usage: "up to `K` nodes crash, at any moment, and come back where the algorithm knows how"},
 			&cli.IntFlag{Name: "bypass", Usage: "call it starvation if more than `B` entries of others come between a request and its entry " +
 				"(default: any number may)"},
-			&cli.Uint64Flag{Name: "states", Value: check.DefaultStates, Usage: "end an exhaustive search after `COUNT` states"},
-			&cli.StringFlag{Name: "memory", Usage: "end an exhaustive search before it holds more than `SIZE`, such as 8GiB " +
-				"(default: three quarters of what is free)"},
-			&cli.DurationFlag{Name: "time", Usage: "end the search after this long"},
 			&cli.StringSliceFlag{Name: "set", Usage: "`KEY=VALUE`: an option of the algorithm; may be repeated"},
 			&cli.StringFlag{Name: "svg", Usage: "draw a counterexample to `FILE` (default: counterexample-ALGORITHM.svg)"},
 			&cli.StringFlag{Name: "out", Usage: "draw it to a file of that name in folder `DIR`"},
@@ -54,7 +50,7 @@ func (p *program) checkCommand() *cli.Command {
 				"which 'dmebench trace -f FILE' plays"},
 			jsonFlag("print the result as one JSON object"),
 			quietFlag(),
-		}, workFlags("random schedules")...),
+		}, append(reachFlags(), workFlags("random schedules")...)...),
 		Action: p.check,
 	}
 }
@@ -69,7 +65,10 @@ func (p *program) check(c *cli.Context) error {
 	if c.Bool("exhaustive") {
 		bar = p.newBar(c.Bool("quiet"), 0, "states")
 	}
-	options.Progress = func(done uint64) { bar.update(done) }
+	options.Progress = bar.update
+	if c.Bool("exhaustive") {
+		options.Progress, options.Reach = nil, func(r check.Reached) { bar.showReach(r, options.Memory) }
+	}
 	search, err := interrupt.Do(c.Context, func() (*check.Search, error) { return check.New(a, options) })
 	if err != nil {
 		return refusal(c.Context, err)
@@ -95,7 +94,7 @@ func (p *program) check(c *cli.Context) error {
 		return err
 	}
 	result := newCheckResult(a, options, c.Bool("exhaustive"), report)
-	result.Notes = search.Notes()
+	result.Notes = append(search.Notes(), reachNotes(c, search)...)
 	if result.MaxBypass == nil && report.Complete {
 		if most, schedules := search.Overtaking(c.Context); schedules > 0 {
 			result.MaxBypass, result.SampledIn = &most, schedules
@@ -157,22 +156,14 @@ func (p *program) searchOf(c *cli.Context, files *files) (*dme.Algorithm, check.
 	for _, name := range []string{"requests", "schedules", "bypass"} {
 		refuse(c.IsSet(name) && c.Int(name) < 1, "--%s %d: there must be at least 1", name, c.Int(name))
 	}
-	refuse(c.IsSet("states") && c.Uint64("states") < 1, "--states 0: there must be at least 1")
-	refuse(c.IsSet("time") && c.Duration("time") <= 0, "--time %v: must be above 0", c.Duration("time"))
 	if c.Bool("exhaustive") {
 		for _, name := range []string{"schedules", "adversary"} {
 			refuse(c.IsSet(name), "--%s is for random schedules, and --exhaustive takes all there are; choose one", name)
 		}
 		refuse(c.IsSet("agents"), "--agents is for random schedules; an exhaustive search is not divided among hosts, leave --agents out")
-	} else {
-		for _, name := range []string{"states", "memory"} {
-			refuse(c.IsSet(name), "--%s is for --exhaustive; random schedules are limited by --schedules and --time", name)
-		}
 	}
-	memory, err := memoryFor(c)
-	if err != nil {
-		errs = append(errs, err)
-	}
+	var o check.Options
+	setReach(c, &o, refuse)
 	refuse(c.IsSet("svg") && c.IsSet("out"), "--svg names a file and --out a folder for the same picture; choose one")
 	set, setErrs := settingsOf(c)
 	errs = append(errs, setErrs...)
@@ -186,15 +177,17 @@ func (p *program) searchOf(c *cli.Context, files *files) (*dme.Algorithm, check.
 	if errs != nil {
 		return nil, check.Options{}, failWith(exit.Usage, errors.Join(errs...))
 	}
-	o := check.Options{
-		Nodes: c.Int("nodes"), Requests: c.Int("requests"), Set: set, ReadFile: files.read,
-		Unordered: !c.Bool("fifo"), Duplicate: c.Bool("duplicate"), Lose: c.Int("lose"), Faults: c.Int("faults"), Bypass: c.Int("bypass"),
-		Seed: c.Uint64("seed"), Schedules: c.Int("schedules"), States: c.Uint64("states"), Memory: memory, Time: c.Duration("time"),
-	}
+	o.Nodes, o.Requests, o.Set, o.ReadFile = c.Int("nodes"), c.Int("requests"), set, files.read
+	o.Unordered, o.Duplicate, o.Lose, o.Faults = !c.Bool("fifo"), c.Bool("duplicate"), c.Int("lose"), c.Int("faults")
+	o.Bypass, o.Seed, o.Schedules = c.Int("bypass"), c.Uint64("seed"), c.Int("schedules")
 	if !c.IsSet("requests") {
-		o.Requests = 5 * o.Nodes
+		askers := o.Nodes
+		if o.Requesters != nil {
+			askers = len(o.Requesters)
+		}
+		o.Requests = 5 * askers
 		if c.Bool("exhaustive") {
-			o.Requests = o.Nodes
+			o.Requests = askers
 		}
 		o.Requests = max(1, o.Requests) // what is wrong is the number of nodes
 	}

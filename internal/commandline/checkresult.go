@@ -38,9 +38,10 @@ type checkResult struct {
 	Complete bool          `json:"complete"` // everything that was to be searched has been
 	Stopped  string        `json:"stopped"`  // why not
 
-	Schedules *uint64  `json:"schedules"`
-	States    *uint64  `json:"states"`
-	Depth     *int     `json:"depth"`
+	Schedules *uint64 `json:"schedules"`
+	States    *uint64 `json:"states"`
+	Depth     *int    `json:"depth"`
+	reachResult
 	Steps     uint64   `json:"steps"` // taken in all schedules, or from all states
 	MaxBypass *int     `json:"max_bypass"`
 	SampledIn int      `json:"max_bypass_schedules,omitempty"` // exhaustive without a bound: random schedules that showed it
@@ -69,6 +70,7 @@ func newCheckResult(a *dme.Algorithm, o check.Options, exhaustive bool, r check.
 		ElapsedS: r.Elapsed.Seconds(), Workers: r.Workers,
 		Trace: []string{}, Schedule: []string{}, NodeStates: []string{}, Notes: []string{},
 	}
+	x.reachResult = reachOf(o, exhaustive, r)
 	if o.Bypass > 0 {
 		x.Bypass = &o.Bypass
 	}
@@ -110,6 +112,9 @@ func replayCommand(x *checkResult, o check.Options, exhaustive bool) string {
 	if exhaustive {
 		b = append(b, "--exhaustive")
 	}
+	if o.Requesters != nil {
+		b = append(b, "--requesters", x.askers())
+	}
 	for _, name := range slices.Sorted(maps.Keys(o.Set)) {
 		b = append(b, "--set "+name+"="+o.Set[name])
 	}
@@ -148,7 +153,7 @@ const longTrace = 120
 func (x *checkResult) print(out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	line := func(name, format string, args ...any) { fmt.Fprintf(w, "%s\t%s\n", name, fmt.Sprintf(format, args...)) }
-	line("search", "%s, %d nodes, %d requests, %s", x.Algorithm, x.Nodes, x.Requests, x.links())
+	line("search", "%s, %d nodes, %d requests%s, %s", x.Algorithm, x.Nodes, x.Requests, x.whose(), x.links())
 	for _, note := range x.Notes {
 		line("note", "%s", note)
 	}
@@ -156,7 +161,8 @@ func (x *checkResult) print(out io.Writer) error {
 		line("note", "%d messages were refused, such as: %s", x.Refused, x.Refusal)
 	}
 	if x.States != nil {
-		line("states", "%d, the farthest %d steps from the beginning%s", *x.States, *x.Depth, x.rate("states"))
+		line("states", "%d, the farthest %d %s from the beginning%s", *x.States, *x.Depth, x.distance(), x.rate("states"))
+		x.reachResult.print(line)
 	} else {
 		line("schedules", "%d, %d steps%s", *x.Schedules, x.Steps, x.rate("schedules"))
 	}

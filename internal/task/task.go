@@ -18,6 +18,7 @@ import (
 	"maps"
 	"strings"
 
+	"dmebench/dme"
 	"dmebench/internal/check"
 	"dmebench/result"
 )
@@ -43,6 +44,8 @@ type Search struct {
 	Set       map[string]string `json:"set,omitempty"`
 	Files     map[string][]byte `json:"files,omitempty"` // what the settings name
 
+	Requesters []dme.NodeID `json:"requesters,omitempty"` // who asks; all where it is not given
+
 	Unordered bool            `json:"unordered,omitempty"`
 	Duplicate bool            `json:"duplicate,omitempty"`
 	Lose      int             `json:"lose,omitempty"`
@@ -67,7 +70,7 @@ type Answer struct {
 // SearchOf is the search with these options and files.
 func SearchOf(algorithm string, o check.Options, files map[string][]byte) Search {
 	return Search{
-		Algorithm: algorithm, Nodes: o.Nodes, Requests: o.Requests, Set: o.Set, Files: Named(o.Set, files),
+		Algorithm: algorithm, Nodes: o.Nodes, Requests: o.Requests, Set: o.Set, Files: Named(o.Set, files), Requesters: o.Requesters,
 		Unordered: o.Unordered, Duplicate: o.Duplicate, Lose: o.Lose, Faults: o.Faults, Bypass: o.Bypass,
 		Adversary: o.Adversary, Patience: o.Patience, Seed: o.Seed, Schedules: o.Schedules,
 	}
@@ -77,7 +80,7 @@ func SearchOf(algorithm string, o check.Options, files map[string][]byte) Search
 // done at a time.
 func (s *Search) options() check.Options {
 	return check.Options{
-		Nodes: s.Nodes, Requests: s.Requests, Set: s.Set, ReadFile: reader(s.Files),
+		Nodes: s.Nodes, Requests: s.Requests, Set: s.Set, ReadFile: reader(s.Files), Requesters: s.Requesters,
 		Unordered: s.Unordered, Duplicate: s.Duplicate, Lose: s.Lose, Faults: s.Faults, Bypass: s.Bypass,
 		Adversary: s.Adversary, Patience: s.Patience, Seed: s.Seed, Schedules: s.Schedules, Workers: 1,
 	}
