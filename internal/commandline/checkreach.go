@@ -109,8 +109,7 @@ func reachOf(o check.Options, exhaustive bool, r check.Report) reachResult {
 
 func (x *reachResult) print(line func(name, format string, args ...any)) {
 	if x.Reduction != "" {
-		line("reduced", "an arrival that commutes with all else that may happen at its node is taken in one place of a schedule only; "+
-			"--reduce=false takes it in all")
+		line("reduced", "orders of steps that make no difference are left out; --reduce=false searches them too")
 	}
 	if b := x.Bitstate; b != nil {
 		line("bitstate", "%d bits for each state, in %v of which %.3g%% is filled: "+
