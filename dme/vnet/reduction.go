@@ -80,6 +80,8 @@ func (s *Space) NewReduction() (r *Reduction, whyNot string) {
 		return nil, "timers wait for messages"
 	case m.Bypass > 0:
 		return nil, "overtaking depends on the order of all entries and requests"
+	case len(m.Invariants) > 0:
+		return nil, "the algorithm's invariants may speak of states that a reduced search passes by"
 	}
 	r = &Reduction{space: s, arrive: make([][]uint32, s.Nodes+1), sent: map[uint32]bool{}}
 	r.commute = commuting{Walker: s.NewWalker(), cut: map[dme.NodeID]int{}}

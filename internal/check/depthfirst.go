@@ -163,7 +163,7 @@ func (d *depthFirst) outcome(ctx context.Context) (Report, error) {
 		if err != nil {
 			return r, err
 		}
-		trace = d.shrink(d.model, trace.Steps(), trace.Violation.Property)
+		trace = d.shrink(plan{model: d.model}, trace.Steps(), trace.Violation.Property)
 		r.Trace, r.Violation = trace, &trace.Violation
 		return r, nil
 	}

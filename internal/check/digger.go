@@ -98,11 +98,14 @@ func (g *digger) push(v []uint32, h vnet.Hash) bool {
 		d.hold(stepBytes * grown)
 	}
 	g.used++
+	bad := g.Broken(top.v)
 	if stuck {
-		d.show(stalled(g.Waiting(top.v)), g.moves(g.used-1))
-		return false
+		bad = stalled(g.Waiting(top.v))
 	}
-	return true
+	if bad != nil {
+		d.show(bad, g.moves(g.used-1))
+	}
+	return bad == nil
 }
 
 // Bytes that a frame takes beside its vector and its steps, and a step.

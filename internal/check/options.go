@@ -35,18 +35,28 @@ const (
 // of everything else is its default.
 type Options struct {
 	Nodes    int
-	Requests int // in all: node i makes ⌊R/N⌋, nodes up to R mod N one more
+	Requests int               // in all: node i makes ⌊R/N⌋, nodes up to R mod N one more
+	Vary     bool              // each random schedule draws who asks and how often, at most Requests in all
+	Set      map[string]string // the algorithm's options that differ from their defaults
+	ReadFile func(name string) ([]byte, error)
+
 	// Requesters are the nodes that ask; nil: all. They share Requests in the same
 	// way, in ascending order.
 	Requesters []dme.NodeID
-	Set        map[string]string // the algorithm's options that differ from their defaults
-	ReadFile   func(name string) ([]byte, error)
 
 	Unordered bool // links need not keep order
 	Duplicate bool // any message may arrive twice
 	Lose      int  // as many messages may be lost
 	Faults    int  // as many nodes may crash, and come back where they know how
 	Bypass    int  // entries by others that may come before a request's; 0: any number
+	Watch     bool // random schedules: judge overtaking by what the algorithm claims, and try to starve nodes
+
+	WithoutInvariants bool // the algorithm's are not checked
+	// Unlimited is for [Search.Liveness], and for it alone: every node may ask any
+	// number of times, and Requests is 0. InFlight, if it is not 0, bounds what a
+	// link may hold when somebody asks: nobody asks who would put more on one.
+	Unlimited bool
+	InFlight  int
 
 	Seed      uint64        // of the first random schedule, the next has Seed+1; also the algorithm's
 	Schedules int           // random ones; 0: DefaultSchedules
@@ -79,6 +89,7 @@ type Search struct {
 	Options
 	model *vnet.Model // for Seed
 	needs dme.Needs
+	watch
 }
 
 // New returns a search of a, or every fault of the options, each on a line.
@@ -90,15 +101,22 @@ func New(a *dme.Algorithm, o Options) (*Search, error) {
 		}
 	}
 	refuse(o.Nodes < 1 || o.Nodes > MaxNodes, "%d nodes: there must be at least 1 and at most %d", o.Nodes, MaxNodes)
-	refuse(o.Requests < 1, "%d requests: there must be at least 1", o.Requests)
+	refuse(!o.Unlimited && o.Requests < 1, "%d requests: there must be at least 1", o.Requests)
 	o.Requesters = slices.Sorted(slices.Values(o.Requesters))
 	for i, id := range o.Requesters {
 		refuse(id < 1 || int(id) > o.Nodes, "node %d shall ask: there are nodes 1 to %d", id, o.Nodes)
 		refuse(i > 0 && id == o.Requesters[i-1], "node %d shall ask: it is named twice", id)
 	}
+	refuse(o.Requesters != nil && (o.Vary || o.Unlimited), "some nodes shall ask, and a search draws or lets all: choose one")
 	refuse(o.Lose < 0, "%d messages to lose: want 0 or more", o.Lose)
 	refuse(o.Faults < 0, "%d faults: want 0 or more", o.Faults)
 	refuse(o.Bypass < 0, "a bypass of %d: want 1 or more, or 0 for no bound", o.Bypass)
+	refuse(o.Unlimited && o.Requests != 0, "%d requests: a search for liveness lets every node ask any number of times", o.Requests)
+	refuse(o.Unlimited && o.Nodes > LivenessMost, "%d nodes: a search for liveness takes at most %d", o.Nodes, LivenessMost)
+	refuse(o.Unlimited && (o.Duplicate || o.Lose > 0 || o.Faults > 0 || o.Bypass > 0),
+		"a search for liveness takes links that deliver every message once, nodes that do not fail, and no bound on overtaking")
+	refuse(o.InFlight < 0, "%d messages in flight: want 1 or more, or 0 for any number", o.InFlight)
+	refuse(o.InFlight > 0 && !o.Unlimited, "messages in flight are bounded in a search for liveness alone")
 	refuse(o.Schedules < 0, "%d schedules: there must be at least 1", o.Schedules)
 	refuse(o.Bitstate < 0, "%d bytes for the bits of states: want 1 or more, or 0 to keep states", int64(o.Bitstate))
 	refuse(o.Memory > 0 && o.Bitstate >= o.Memory, "%v for the bits of states, with a limit of %v of memory: leave room for the rest",
@@ -133,11 +151,15 @@ func New(a *dme.Algorithm, o Options) (*Search, error) {
 		o.Patience = 10_000 + 100*o.Nodes*o.Nodes
 	}
 	needs := a.Needs(opt)
+	requests := o.share
+	if o.Unlimited {
+		requests = nil
+	}
 	m, err := vnet.NewModel(vnet.Config{
 		Algorithm: a, Nodes: o.Nodes, Options: opt, Seed: o.Seed, ReadFile: o.ReadFile,
 		Unordered: o.Unordered, Duplicate: o.Duplicate, Lose: o.Lose,
-		Crashes: o.Faults, Restarts: true, Bypass: o.Bypass, Requests: o.share, Recover: true,
-		Bounded: needs.BoundedDelay,
+		Crashes: o.Faults, Restarts: true, Bypass: o.Bypass, Requests: requests, Recover: true,
+		Bounded: needs.BoundedDelay, Watch: o.watch(),
 		// Links give all broadcasts one order to an algorithm that needs it, where
 		// they are as good as they can be: what loses, repeats and reorders
 		// messages gives nothing an order either.
@@ -146,17 +168,43 @@ func New(a *dme.Algorithm, o Options) (*Search, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Search{Options: o, model: m, needs: needs}, nil
+	s := &Search{Options: o, model: m, needs: needs}
+	if o.Watch {
+		s.watch = watching(m, needs)
+		s.starves = s.starves && o.Requesters == nil // who starves another asks more often than it was given
+	}
+	if o.Bypass > 0 {
+		s.bound = o.Bypass
+	}
+	return s, nil
 }
+
+func (o *Options) watch() vnet.Watch {
+	if o.WithoutInvariants {
+		return vnet.WatchNothing
+	}
+	return vnet.WatchWhereNeedsAreMet
+}
+
+// Invariants returns those of the algorithm that are checked in every state.
+func (s *Search) Invariants() []dme.Invariant { return s.model.Invariants }
 
 // Sequenced reports whether links give all broadcasts one order.
 func (s *Search) Sequenced() bool { return s.model.Sequenced }
 
+// Askers is how many nodes ask.
+func (o *Options) Askers() int {
+	if o.Requesters != nil {
+		return len(o.Requesters)
+	}
+	return o.Nodes
+}
+
 // share returns how many requests node id makes.
 func (o *Options) share(id dme.NodeID) int {
-	place, among := int(id)-1, o.Nodes
+	place, among := int(id)-1, o.Askers()
 	if o.Requesters != nil {
-		place, among = slices.Index(o.Requesters, id), len(o.Requesters)
+		place = slices.Index(o.Requesters, id)
 	}
 	switch {
 	case place < 0:

@@ -23,7 +23,7 @@ func (x *exhaustive) trace() (*Trace, error) {
 	}
 	t, err := x.retrace(path)
 	if err == nil && x.reduction != nil {
-		t = x.shrink(x.model, t.Steps(), t.Violation.Property)
+		t = x.shrink(plan{model: x.model}, t.Steps(), t.Violation.Property)
 	}
 	return t, err
 }

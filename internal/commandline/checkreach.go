@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -17,6 +18,8 @@ func reachFlags() []cli.Flag {
 		&cli.StringFlag{Name: "requesters", Usage: "only these nodes ask, and share the requests: `NODES` such as 2,4 (default: all)"},
 		&cli.BoolFlag{Name: "reduce", Value: true, Usage: "let an exhaustive search leave out orders of steps that make no difference, " +
 			"where what it looks for allows that"},
+		&cli.BoolFlag{Name: "invariants", Value: true, Usage: "judge every state by the algorithm's own invariants, where the links " +
+			"give what it needs; with =false only by what holds of all algorithms, which allows more to be left out"},
 		&cli.Uint64Flag{Name: "states", Value: check.DefaultStates, Usage: "end an exhaustive search after `COUNT` states"},
 		&cli.StringFlag{Name: "memory", Usage: "end an exhaustive search before it holds more than `SIZE`, such as 8GiB " +
 			"(default: three quarters of what is free)"},
@@ -26,26 +29,49 @@ func reachFlags() []cli.Flag {
 	}
 }
 
-// setReach sets how far the search goes. What is wrong is refused.
-func setReach(c *cli.Context, o *check.Options, refuse func(bad bool, format string, args ...any)) {
-	o.States, o.Time = c.Uint64("states"), c.Duration("for")
-	o.Reduce = c.Bool("exhaustive") && c.Bool("reduce")
-	refuse(c.IsSet("states") && o.States < 1, "--states 0: there must be at least 1")
-	refuse(c.IsSet("for") && o.Time <= 0, "--for %v: must be above 0", o.Time)
-	if !c.Bool("exhaustive") {
-		for _, name := range []string{"states", "memory", "reduce", "bitstate"} {
-			refuse(c.IsSet(name), "--%s is for --exhaustive; random schedules are limited by --schedules and --for", name)
-		}
+// reach is how far a search goes, and who asks in it.
+type reach struct {
+	states     uint64
+	memory     check.Bytes
+	bitstate   check.Bytes
+	time       time.Duration
+	reduce     bool
+	unjudged   bool // by invariants
+	requesters []dme.NodeID
+}
+
+// reachOf reads the flags. What is wrong is refused.
+func reachOf(c *cli.Context, refuse func(bad bool, format string, args ...any)) reach {
+	r := reach{states: c.Uint64("states"), time: c.Duration("for"), unjudged: !c.Bool("invariants")}
+	r.reduce = c.Bool("exhaustive") && c.Bool("reduce")
+	refuse(c.IsSet("states") && r.states < 1, "--states 0: there must be at least 1")
+	refuse(c.IsSet("for") && r.time <= 0, "--for %v: must be above 0", r.time)
+	for _, name := range []string{"reduce", "bitstate"} {
+		refuse(c.IsSet(name) && !c.Bool("exhaustive"), "--%s is for --exhaustive; leave it out", name)
 	}
+	for _, name := range []string{"states", "memory"} {
+		refuse(c.IsSet(name) && !c.Bool("exhaustive") && !c.Bool("liveness"),
+			"--%s is for --exhaustive; random schedules are limited by --schedules and --for", name)
+	}
+	refuse(c.IsSet("requesters") && c.Bool("liveness"), "--requesters does not go with --liveness, in which every node may ask; leave one out")
 	var err error
-	o.Memory, err = memoryFor(c)
+	r.memory, err = memoryFor(c)
 	refuse(err != nil, "%v", err)
 	if c.IsSet("bitstate") {
-		o.Bitstate, err = check.ParseBytes(c.String("bitstate"))
+		r.bitstate, err = check.ParseBytes(c.String("bitstate"))
 		refuse(err != nil, "--bitstate: %v", err)
 	}
-	o.Requesters, err = requestersOf(c)
+	r.requesters, err = requestersOf(c)
 	refuse(err != nil, "%v", err)
+	return r
+}
+
+// set adds it to options.
+func (r *reach) set(o *check.Options) {
+	o.States, o.Memory, o.Bitstate, o.Time, o.Reduce, o.WithoutInvariants = r.states, r.memory, r.bitstate, r.time, r.reduce, r.unjudged
+	if o.Requesters = r.requesters; r.requesters != nil {
+		o.Requests, o.Vary = o.Requests/max(1, o.Nodes)*len(r.requesters), false
+	}
 }
 
 // requestersOf reads the nodes that ask; nil where all do.
@@ -97,7 +123,7 @@ type reachResult struct {
 // forcedArrivals is the one kind of reduction that there is.
 const forcedArrivals = "forced arrivals"
 
-func reachOf(o check.Options, exhaustive bool, r check.Report) reachResult {
+func reachedBy(o check.Options, exhaustive bool, r check.Report) reachResult {
 	x := reachResult{Requesters: o.Requesters, Bitstate: r.Bitstate}
 	if exhaustive {
 		if x.Reduced = &r.Reduced; r.Reduced {

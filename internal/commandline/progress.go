@@ -31,7 +31,7 @@ func (b *bar) update(done uint64) {
 	}
 }
 
-// describe says what is counted.
+// describe says what is being done.
 func (b *bar) describe(what string) {
 	if b.bar != nil {
 		b.bar.Describe(what)

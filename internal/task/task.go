@@ -44,8 +44,11 @@ type Search struct {
 	Set       map[string]string `json:"set,omitempty"`
 	Files     map[string][]byte `json:"files,omitempty"` // what the settings name
 
-	Requesters []dme.NodeID `json:"requesters,omitempty"` // who asks; all where it is not given
+	Requesters        []dme.NodeID `json:"requesters,omitempty"` // who asks; all where it is not given
+	WithoutInvariants bool         `json:"without_invariants,omitempty"`
 
+	Vary      bool            `json:"vary,omitempty"`
+	Watch     bool            `json:"watch,omitempty"`
 	Unordered bool            `json:"unordered,omitempty"`
 	Duplicate bool            `json:"duplicate,omitempty"`
 	Lose      int             `json:"lose,omitempty"`
@@ -71,8 +74,9 @@ type Answer struct {
 func SearchOf(algorithm string, o check.Options, files map[string][]byte) Search {
 	return Search{
 		Algorithm: algorithm, Nodes: o.Nodes, Requests: o.Requests, Set: o.Set, Files: Named(o.Set, files), Requesters: o.Requesters,
-		Unordered: o.Unordered, Duplicate: o.Duplicate, Lose: o.Lose, Faults: o.Faults, Bypass: o.Bypass,
-		Adversary: o.Adversary, Patience: o.Patience, Seed: o.Seed, Schedules: o.Schedules,
+		WithoutInvariants: o.WithoutInvariants,
+		Unordered:         o.Unordered, Duplicate: o.Duplicate, Lose: o.Lose, Faults: o.Faults, Bypass: o.Bypass,
+		Adversary: o.Adversary, Patience: o.Patience, Seed: o.Seed, Schedules: o.Schedules, Vary: o.Vary, Watch: o.Watch,
 	}
 }
 
@@ -81,8 +85,10 @@ func SearchOf(algorithm string, o check.Options, files map[string][]byte) Search
 func (s *Search) options() check.Options {
 	return check.Options{
 		Nodes: s.Nodes, Requests: s.Requests, Set: s.Set, ReadFile: reader(s.Files), Requesters: s.Requesters,
-		Unordered: s.Unordered, Duplicate: s.Duplicate, Lose: s.Lose, Faults: s.Faults, Bypass: s.Bypass,
-		Adversary: s.Adversary, Patience: s.Patience, Seed: s.Seed, Schedules: s.Schedules, Workers: 1,
+		WithoutInvariants: s.WithoutInvariants,
+		Unordered:         s.Unordered, Duplicate: s.Duplicate, Lose: s.Lose, Faults: s.Faults, Bypass: s.Bypass,
+		Adversary: s.Adversary, Patience: s.Patience, Seed: s.Seed, Schedules: s.Schedules, Vary: s.Vary, Watch: s.Watch,
+		Workers: 1,
 	}
 }
 
