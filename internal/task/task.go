@@ -44,20 +44,21 @@ type Search struct {
 	Set       map[string]string `json:"set,omitempty"`
 	Files     map[string][]byte `json:"files,omitempty"` // what the settings name
 
-	Requesters        []dme.NodeID `json:"requesters,omitempty"` // who asks; all where it is not given
-	WithoutInvariants bool         `json:"without_invariants,omitempty"`
+	Requesters []dme.NodeID `json:"requesters,omitempty"` // who asks; all where it is not given
 
-	Vary      bool            `json:"vary,omitempty"`
-	Watch     bool            `json:"watch,omitempty"`
-	Unordered bool            `json:"unordered,omitempty"`
-	Duplicate bool            `json:"duplicate,omitempty"`
-	Lose      int             `json:"lose,omitempty"`
-	Faults    int             `json:"faults,omitempty"`
-	Bypass    int             `json:"bypass,omitempty"`
-	Adversary check.Adversary `json:"adversary,omitempty"`
-	Patience  int             `json:"patience,omitempty"`
-	Seed      uint64          `json:"seed"`      // of the first schedule of the whole search
-	Schedules int             `json:"schedules"` // of the whole search
+	Vary      bool `json:"vary,omitempty"`
+	Watch     bool `json:"watch,omitempty"`
+	Unordered bool `json:"unordered,omitempty"`
+	Duplicate bool `json:"duplicate,omitempty"`
+	Lose      int  `json:"lose,omitempty"`
+	Faults    int  `json:"faults,omitempty"`
+	Bypass    int  `json:"bypass,omitempty"`
+
+	WithoutInvariants bool            `json:"without_invariants,omitempty"`
+	Adversary         check.Adversary `json:"adversary,omitempty"`
+	Patience          int             `json:"patience,omitempty"`
+	Seed              uint64          `json:"seed"`      // of the first schedule of the whole search
+	Schedules         int             `json:"schedules"` // of the whole search
 
 	First int `json:"first"` // of the range, counted from 0
 	Count int `json:"count"`
@@ -73,10 +74,10 @@ type Answer struct {
 // SearchOf is the search with these options and files.
 func SearchOf(algorithm string, o check.Options, files map[string][]byte) Search {
 	return Search{
-		Algorithm: algorithm, Nodes: o.Nodes, Requests: o.Requests, Set: o.Set, Files: Named(o.Set, files), Requesters: o.Requesters,
-		WithoutInvariants: o.WithoutInvariants,
-		Unordered:         o.Unordered, Duplicate: o.Duplicate, Lose: o.Lose, Faults: o.Faults, Bypass: o.Bypass,
+		Algorithm: algorithm, Nodes: o.Nodes, Requests: o.Requests, Set: o.Set, Files: Named(o.Set, files),
+		Unordered: o.Unordered, Duplicate: o.Duplicate, Lose: o.Lose, Faults: o.Faults, Bypass: o.Bypass,
 		Adversary: o.Adversary, Patience: o.Patience, Seed: o.Seed, Schedules: o.Schedules, Vary: o.Vary, Watch: o.Watch,
+		Requesters: o.Requesters, WithoutInvariants: o.WithoutInvariants,
 	}
 }
 
@@ -84,11 +85,10 @@ func SearchOf(algorithm string, o check.Options, files map[string][]byte) Search
 // done at a time.
 func (s *Search) options() check.Options {
 	return check.Options{
-		Nodes: s.Nodes, Requests: s.Requests, Set: s.Set, ReadFile: reader(s.Files), Requesters: s.Requesters,
-		WithoutInvariants: s.WithoutInvariants,
-		Unordered:         s.Unordered, Duplicate: s.Duplicate, Lose: s.Lose, Faults: s.Faults, Bypass: s.Bypass,
+		Nodes: s.Nodes, Requests: s.Requests, Set: s.Set, ReadFile: reader(s.Files),
+		Unordered: s.Unordered, Duplicate: s.Duplicate, Lose: s.Lose, Faults: s.Faults, Bypass: s.Bypass,
 		Adversary: s.Adversary, Patience: s.Patience, Seed: s.Seed, Schedules: s.Schedules, Vary: s.Vary, Watch: s.Watch,
-		Workers: 1,
+		Requesters: s.Requesters, WithoutInvariants: s.WithoutInvariants, Workers: 1,
 	}
 }
 

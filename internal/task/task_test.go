@@ -80,8 +80,9 @@ func TestMainAnswers(t *testing.T) {
 func TestSearchOf(t *testing.T) {
 	o := check.Options{
 		Nodes: 5, Requests: 7, Set: map[string]string{"quorum": "file:f"}, Unordered: true, Duplicate: true, Lose: 2, Faults: 3,
-		Bypass: 4, Seed: 6, Schedules: 8, Adversary: check.Adversarial, Patience: 9, Vary: true, Watch: true, Requesters: []dme.NodeID{2, 3},
-		WithoutInvariants: true,
+		Bypass: 4, Seed: 6, Schedules: 8, Adversary: check.Adversarial, Patience: 9, Vary: true, Watch: true,
+		Requesters: []dme.NodeID{2, 3}, WithoutInvariants: true,
+		// Unlimited, InFlight, Reduce, Bitstate and Reach are of no random search
 	}
 	s := SearchOf("x", o, map[string][]byte{"f": []byte("text"), "other": nil})
 	got := s.options()
