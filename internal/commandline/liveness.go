@@ -52,8 +52,9 @@ func (p *program) liveness(c *cli.Context, a *dme.Algorithm, options check.Optio
 	if err != nil {
 		return err
 	}
-	return p.tell(c, a, search, check.Report{Violation: found.Violation, Trace: found.Trace, Seed: options.Seed},
-		newLivenessResult(a, options, search, found), picture)
+	x := newLivenessResult(a, options, search, found)
+	x.LinksBy = linksBy(c)
+	return p.tell(c, a, search, check.Report{Violation: found.Violation, Trace: found.Trace, Seed: options.Seed}, x, picture)
 }
 
 // newLivenessResult says what was found out.
@@ -79,7 +80,7 @@ func newLivenessResult(a *dme.Algorithm, o check.Options, s *check.Search, r che
 		x.Status = "stalled"
 	}
 	if r.Violation != nil {
-		x.Property, x.Verdict, x.Replay = r.Violation.Property, r.Violation.Verdict, livenessCommand(x, o)
+		x.Property, x.Verdict, x.Replay = r.Violation.Property, r.Violation.Verdict, livenessCommand(x, o, check.Defaults(a, o.Nodes, o.Set))
 	}
 	if r.Lasso != nil {
 		x.Lasso = &lasso{Prefix: names(r.Lasso.Prefix), Loop: names(r.Lasso.Loop)}
@@ -99,13 +100,13 @@ func names(steps []vnet.Step) []string {
 }
 
 // livenessCommand is the command line that finds the same again.
-func livenessCommand(x *checkResult, o check.Options) string {
+func livenessCommand(x *checkResult, o, defaults check.Options) string {
 	b := []string{"dmebench check --algorithm", x.Algorithm, "--nodes", strconv.Itoa(o.Nodes), "--liveness"}
 	for _, name := range slices.Sorted(maps.Keys(o.Set)) {
 		b = append(b, "--set "+name+"="+o.Set[name])
 	}
-	if o.Unordered {
-		b = append(b, "--fifo=false")
+	if o.Unordered != defaults.Unordered {
+		b = append(b, "--fifo="+strconv.FormatBool(!o.Unordered))
 	}
 	if o.InFlight > 0 {
 		b = append(b, "--in-flight", strconv.Itoa(o.InFlight))
@@ -120,7 +121,7 @@ func livenessCommand(x *checkResult, o check.Options) string {
 func (x *checkResult) proof() string {
 	who := fmt.Sprintf("for %d nodes that ask any number of times", x.Nodes)
 	if x.InFlight > 0 {
-		who += fmt.Sprintf(", while no link holds more than %d", x.InFlight)
+		who += fmt.Sprintf(", but only where a link then holds no more than %d", x.InFlight)
 	}
 	return "proven " + who + ": every property holds in every state, and every request is served in every fair schedule"
 }
