@@ -171,7 +171,9 @@ func New(a *dme.Algorithm, o Options) (*Search, error) {
 	s := &Search{Options: o, model: m, needs: needs}
 	if o.Watch {
 		s.watch = watching(m, needs)
-		s.starves = s.starves && o.Requesters == nil // who starves another asks more often than it was given
+		// To starve a node takes an adversary; who starves another asks more often than
+		// it was given.
+		s.starves = s.starves && o.Adversary != Chance && o.Requesters == nil
 	}
 	if o.Bypass > 0 {
 		s.bound = o.Bypass
