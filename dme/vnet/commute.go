@@ -44,6 +44,9 @@ const (
 // A node that counts or queues all that arrives has states without end. One visit
 // gives up after so many states, or so many stimuli in them; after so many such
 // visits nothing more is tried at the node, and its arrivals are forced no more.
+// When that is depends on which visit comes first: with several workers the number
+// of states that a search visits may differ from one time to the next there. What
+// it finds does not, since to force less is always sound.
 const (
 	mostMet   = 1 << 11
 	mostTried = 1 << 17
