@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"dmebench/algorithms/ricartagrawala"
+	"dmebench/algorithms/suzukikasami"
 )
 
 // BenchmarkExhaustive reports states/s for Ricart–Agrawala on 3 nodes.
@@ -31,4 +32,25 @@ func BenchmarkRandom(b *testing.B) {
 		steps += r.Steps
 	}
 	b.ReportMetric(float64(steps)/b.Elapsed().Seconds(), "steps/s")
+}
+
+// BenchmarkReduction reports how many times fewer states a search visits with
+// reduction, and how many times less time it takes, by interleaved pairs.
+func BenchmarkReduction(b *testing.B) {
+	var with, without Report
+	o := Options{Nodes: 4, Requests: 4, WithoutInvariants: true}
+	for b.Loop() {
+		for _, sum := range []*Report{&with, &without} {
+			o.Reduce = sum == &with
+			r, err := Exhaustive(b.Context(), suzukikasami.Algorithm(), o)
+			if err != nil || !r.Complete || r.Reduced != o.Reduce {
+				b.Fatal(r.Violation, r.Stopped, r.Reduced, err)
+			}
+			sum.States += r.States
+			sum.Elapsed += r.Elapsed
+		}
+	}
+	b.ReportMetric(float64(without.States)/float64(with.States), "fewer-states")
+	b.ReportMetric(float64(without.Elapsed)/float64(with.Elapsed), "less-time")
+	b.ReportMetric(float64(with.States)/with.Elapsed.Seconds(), "states/s")
 }

@@ -17,6 +17,9 @@
 //     can be. What it has completed is a proof for that many nodes and requests
 //     and these links, up to the collision of hashes of 128 bits: among n
 //     states, with a probability of n²/2¹²⁹ (10⁻²¹ for a thousand million).
+//     [Options.Reduce] has it leave out orders of steps that make no difference,
+//     which leaves the proof what it is; with [Options.Bitstate] it keeps a few
+//     bits of each state, and proves nothing.
 //   - [Search.Liveness] lets every node ask any number of times, and visits every
 //     state, up to the values of clocks. It looks for a schedule in which somebody
 //     waits for ever although the schedule is fair. What it has completed is a

@@ -1,0 +1,233 @@
+package vnet
+
+import (
+	"testing"
+
+	"dmebench/algorithms/lamport"
+	"dmebench/algorithms/naimitrehel"
+	"dmebench/algorithms/raymond"
+	"dmebench/algorithms/ricartagrawala"
+	"dmebench/algorithms/suzukikasami"
+	"dmebench/dme"
+)
+
+// explored is what must not depend on reduction: every state in which nothing is
+// possible any more, every message that is ever sent, and whether a property is
+// broken.
+type explored struct {
+	ends, sent map[Hash]bool
+	broken     bool
+	states     int
+}
+
+// explore visits all states, with reduction r where it is not nil, and begins again
+// until r has known all messages from the beginning. spoil spoils the reduction.
+func (c *system) explore(t *testing.T, reduce bool, spoil func(*Reduction)) explored {
+	t.Helper()
+	opt, err := c.alg.Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := NewModel(Config{
+		Algorithm: c.alg, Nodes: c.nodes, Options: opt, Unordered: c.unordered, Watch: WatchNothing, Recover: true,
+		Requests: func(id dme.NodeID) int {
+			if c.first && id != 1 {
+				return 0
+			}
+			return c.each
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := NewSpace(m)
+	var r *Reduction
+	if reduce {
+		var why string
+		if r, why = s.NewReduction(); why != "" {
+			t.Fatal(why)
+		}
+		spoil(r)
+	}
+	for {
+		e := visit(s, r)
+		if r == nil || r.commute.spoilt.messages || r.Extend() {
+			return e
+		}
+	}
+}
+
+func visit(s *Space, r *Reduction) explored {
+	e := explored{ends: map[Hash]bool{}, sent: map[Hash]bool{}}
+	w := s.NewWalker()
+	v, h := s.Of(New(s.Model))
+	if r != nil {
+		r.Begin(v)
+		w.Reduce(r)
+	}
+	type state struct {
+		v []uint32
+		h Hash
+	}
+	seen := map[Hash]bool{h: true}
+	look := func(v []uint32) {
+		for _, q := range v[s.Nodes : s.width-1] {
+			for _, p := range s.queues.at(q).messages {
+				e.sent[s.messages.at(p).Hash] = true
+			}
+		}
+	}
+	look(v)
+	for todo := []state{{v, h}}; len(todo) > 0; {
+		x := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		steps, stuck := w.Enabled(x.v, nil)
+		e.broken = e.broken || stuck
+		if len(steps) == 0 {
+			e.ends[x.h] = true
+		}
+		for _, step := range steps {
+			bad := w.Do(x.v, x.h, step)
+			look(w.Next)
+			if bad == nil && r != nil {
+				_, bad = w.Settle(func(v []uint32, _ Hash, _ Step) { look(v) })
+				look(w.Next)
+			}
+			if bad != nil {
+				e.broken = true
+			} else if !seen[w.Hash] {
+				seen[w.Hash] = true
+				todo = append(todo, state{append([]uint32(nil), w.Next...), w.Hash})
+			}
+		}
+	}
+	e.states = len(seen)
+	return e
+}
+
+// same reports whether two visits came to the same.
+func (e explored) same(x explored) bool {
+	equal := func(a, b map[Hash]bool) bool {
+		for h := range a {
+			if !b[h] {
+				return false
+			}
+		}
+		return len(a) == len(b)
+	}
+	return e.broken == x.broken && equal(e.ends, x.ends) && equal(e.sent, x.sent)
+}
+
+type system struct {
+	alg         *dme.Algorithm
+	nodes, each int
+	unordered   bool
+	first       bool // node 1 alone asks
+}
+
+// systems are small ones, on which each fault of the reduction shows.
+var systems = []system{
+	{ricartagrawala.Algorithm(), 2, 2, false, false},
+	{ricartagrawala.Algorithm(), 3, 1, true, false},
+	{suzukikasami.Algorithm(), 3, 1, false, false},
+	{suzukikasami.Algorithm(), 2, 2, true, false},
+	{raymond.Algorithm(), 3, 1, false, false},
+	{naimitrehel.Algorithm(), 3, 1, true, false},
+	{lamport.Algorithm(), 2, 2, false, false},
+	{chronicle(), 3, 1, false, false},
+	{chronicle(), 3, 1, false, true},
+}
+
+// chronicle is no mutual exclusion: its nodes write down in which order messages come,
+// and one of them only how many had come from a second when the last came from a
+// third.
+func chronicle() *dme.Algorithm {
+	return &dme.Algorithm{
+		Name: "chronicle", Kinds: []string{"NOTE"}, Needs: dme.Always(dme.Needs{Reliable: true}),
+		Prepare: dme.Unshared(func(_ int, id dme.NodeID) dme.Node { return &chronicler{id: id} }),
+	}
+}
+
+type chronicler struct {
+	id                  dme.NodeID
+	order               uint64
+	second, third, last uint64
+}
+
+func (w *chronicler) Request(out *dme.Outbox) {
+	out.Broadcast(dme.Message{Kind: 1})
+	out.Broadcast(dme.Message{Kind: 1})
+}
+
+func (w *chronicler) Release(*dme.Outbox) {}
+
+func (w *chronicler) Receive(from dme.NodeID, _ dme.Message, out *dme.Outbox) {
+	switch {
+	case w.id != 1:
+		w.order = 4*w.order + uint64(from)
+		if from == 1 {
+			out.Send(1, dme.Message{Kind: 1})
+		}
+	case from == 2:
+		w.second++
+	default:
+		if w.third++; w.third == 2 {
+			w.last = w.second
+		}
+	}
+}
+
+func (w *chronicler) State(v *dme.Visitor) {
+	v.Uint("order", &w.order)
+	v.Uint("second", &w.second)
+	v.Uint("third", &w.third)
+	v.Uint("last", &w.last)
+}
+
+// With reduction a search comes to the same ends, by the same messages, as its
+// twin without; and where the reduction is spoilt in any way, it does not.
+func TestReductionLeavesOutNothing(t *testing.T) {
+	left := 0
+	for _, c := range systems {
+		want := c.explore(t, false, nil)
+		got := c.explore(t, true, func(*Reduction) {})
+		if !got.same(want) || got.states > want.states {
+			t.Errorf("%s, N=%d, %d each: with reduction %d ends, %d messages, broken %v, in %d states; without %d, %d, %v, in %d", c.alg.Name,
+				c.nodes, c.each, len(got.ends), len(got.sent), got.broken, got.states, len(want.ends), len(want.sent), want.broken, want.states)
+		}
+		if got.states < want.states/2 {
+			left++
+		}
+	}
+	if left < 3 {
+		t.Errorf("of %d systems %d need half as many states", len(systems), left)
+	}
+}
+
+func ignoring(kind StepKind) func(*Reduction) {
+	return func(r *Reduction) { r.commute.spoilt.kind = kind }
+}
+
+func TestSpoiltReductionsAreNoticed(t *testing.T) {
+	for name, spoil := range map[string]func(*Reduction){
+		"does not see that a node asks":            ignoring(Ask),
+		"does not see that a node leaves":          ignoring(Leave),
+		"does not see that other messages arrive":  ignoring(Deliver),
+		"does not compare what is sent":            func(r *Reduction) { r.commute.spoilt.sent = true },
+		"does not compare states":                  func(r *Reduction) { r.commute.spoilt.states = true },
+		"looks at the next stimulus only":          func(r *Reduction) { r.commute.spoilt.deep = true },
+		"knows the messages of the beginning only": func(r *Reduction) { r.commute.spoilt.messages = true },
+	} {
+		noticed := ""
+		for _, c := range systems {
+			want := c.explore(t, false, nil)
+			if !c.explore(t, true, spoil).same(want) {
+				noticed = c.alg.Name
+				break
+			}
+		}
+		if noticed == "" {
+			t.Errorf("a reduction that %s is not noticed", name)
+		}
+	}
+}
