@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -205,6 +206,12 @@ func TestSoundOnesDoNotStarve(t *testing.T) {
 
 // The bounds of papers are held against, on the links that they speak of.
 func TestPromisedBoundsAreWatched(t *testing.T) {
+	reversed := ricartagrawala.Algorithm() // the sharpest bound counts, not the last
+	reversed.Claims = slices.Clone(reversed.Claims)
+	slices.Reverse(reversed.Claims)
+	if got := watchedOn(t, reversed, true).Watched(); !strings.HasPrefix(got, "at most 8 entries of others") {
+		t.Error(got)
+	}
 	for want, got := range map[string]*Search{
 		"at most 14 entries of others between a request and its entry: N(N+1)/2 − 1, ":    watchedOn(t, ricartagrawala.Algorithm(), false),
 		"at most 8 entries of others between a request and its entry: 2(N−1) (links that": watchedOn(t, ricartagrawala.Algorithm(), true),
