@@ -242,3 +242,21 @@ func watchedOn(t *testing.T, a *dme.Algorithm, ordered bool) *Search {
 	}
 	return s
 }
+
+// A node whose request is never delivered is overtaken without end, but that is the
+// schedule's fault: what waits for ever counts as held back.
+func TestUnfairSchedulesAccuseNobody(t *testing.T) {
+	s, err := New(centralized.Algorithm(), Options{Nodes: 3, Requests: 3000, Watch: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := newRun(s, plan{model: s.model, victim: 2, patience: leastPatience(3)}, nil)
+	r.take(vnet.Step{Kind: vnet.Ask, Node: 2})
+	for range 900 {
+		r.take(vnet.Step{Kind: vnet.Ask, Node: 1})
+		r.take(vnet.Step{Kind: vnet.Leave, Node: 1})
+	}
+	if r.Violation != nil || r.hunger.passed[2] != 900 || r.hunger.most() != 1800 {
+		t.Errorf("%v, passed over %d times, %d steps held back", r.Violation, r.hunger.passed[2], r.hunger.most())
+	}
+}
