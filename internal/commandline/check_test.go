@@ -133,7 +133,7 @@ func TestCheckRefuses(t *testing.T) {
 		"-a raymond -n 3 --requests 0":                           {"--requests 0: there must be at least 1"},
 		"-a raymond -n 3 --lose -1":                              {"-1 messages to lose"},
 		"-a raymond -n 3 --bypass 0":                             {"--bypass 0"},
-		"-a raymond -n 3 --time -1s":                             {"--time -1s: must be above 0"},
+		"-a raymond -n 3 --time -1s":                             {"--for -1s: must be above 0"},
 		"-a raymond -n 3 --set tree":                             {"--set tree: want KEY=VALUE"},
 		"-a raymond -n 3 --set tree=oak":                         {"tree=oak"},
 		"-a raymond -n 3 --set x=y":                              {`unknown option "x"`},
