@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -205,6 +206,12 @@ func TestSoundOnesDoNotStarve(t *testing.T) {
 
 // The bounds of papers are held against, on the links that they speak of.
 func TestPromisedBoundsAreWatched(t *testing.T) {
+	reversed := ricartagrawala.Algorithm() // the sharpest bound counts, not the last
+	reversed.Claims = slices.Clone(reversed.Claims)
+	slices.Reverse(reversed.Claims)
+	if got := watchedOn(t, reversed, true).Watched(); !strings.HasPrefix(got, "at most 8 entries of others") {
+		t.Error(got)
+	}
 	for want, got := range map[string]*Search{
 		"at most 14 entries of others between a request and its entry: N(N+1)/2 − 1, ":    watchedOn(t, ricartagrawala.Algorithm(), false),
 		"at most 8 entries of others between a request and its entry: 2(N−1) (links that": watchedOn(t, ricartagrawala.Algorithm(), true),
@@ -234,4 +241,22 @@ func watchedOn(t *testing.T, a *dme.Algorithm, ordered bool) *Search {
 		t.Fatal(err)
 	}
 	return s
+}
+
+// A node whose request is never delivered is overtaken without end, but that is the
+// schedule's fault: what waits for ever counts as held back.
+func TestUnfairSchedulesAccuseNobody(t *testing.T) {
+	s, err := New(centralized.Algorithm(), Options{Nodes: 3, Requests: 3000, Watch: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := newRun(s, plan{model: s.model, victim: 2, patience: leastPatience(3)}, nil)
+	r.take(vnet.Step{Kind: vnet.Ask, Node: 2})
+	for range 900 {
+		r.take(vnet.Step{Kind: vnet.Ask, Node: 1})
+		r.take(vnet.Step{Kind: vnet.Leave, Node: 1})
+	}
+	if r.Violation != nil || r.hunger.passed[2] != 900 || r.hunger.most() != 1800 {
+		t.Errorf("%v, passed over %d times, %d steps held back", r.Violation, r.hunger.passed[2], r.hunger.most())
+	}
 }
