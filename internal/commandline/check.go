@@ -23,7 +23,8 @@ func (p *program) checkCommand() *cli.Command {
 		Usage: "explore schedules for violations of safety and liveness; print and draw a counterexample",
 		Description: "Runs the algorithm's nodes on links of which the search decides what they deliver next,\n" +
 			"and looks for a schedule in which two nodes are in the critical section, a node enters\n" +
-			"without a request, or a request is never served. It searches the links that it is told to\n" +
+			"without a request, a request is never served, or an invariant of the algorithm does not hold.\n" +
+			"It searches the links that it is told to\n" +
 			"search, whatever the algorithm needs. A counterexample is shortened, printed step by step,\n" +
 			"and drawn as a space-time diagram.\n\n" +
 			"Exit code: 0 every property held; 1 one was broken; 2 the search failed;\n" +
@@ -46,6 +47,7 @@ func (p *program) checkCommand() *cli.Command {
 			&cli.Uint64Flag{Name: "states", Value: check.DefaultStates, Usage: "end an exhaustive search after `COUNT` states"},
 			&cli.StringFlag{Name: "memory", Usage: "end an exhaustive search before it holds more than `SIZE`, such as 8GiB " +
 				"(default: three quarters of what is free)"},
+			invariantsFlag(),
 			&cli.DurationFlag{Name: "time", Usage: "end the search after this long"},
 			&cli.StringSliceFlag{Name: "set", Usage: "`KEY=VALUE`: an option of the algorithm; may be repeated"},
 			&cli.StringFlag{Name: "svg", Usage: "draw a counterexample to `FILE` (default: counterexample-ALGORITHM.svg)"},
@@ -65,6 +67,7 @@ func (p *program) check(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	options.WithoutInvariants = !c.Bool("invariants")
 	bar := p.newBar(c.Bool("quiet"), int64(c.Int("schedules")), "schedules")
 	if c.Bool("exhaustive") {
 		bar = p.newBar(c.Bool("quiet"), 0, "states")
@@ -96,6 +99,7 @@ func (p *program) check(c *cli.Context) error {
 	}
 	result := newCheckResult(a, options, c.Bool("exhaustive"), report)
 	result.Notes = search.Notes()
+	result.Invariants = invariantNames(search.Invariants())
 	if result.MaxBypass == nil && report.Complete {
 		if most, schedules := search.Overtaking(c.Context); schedules > 0 {
 			result.MaxBypass, result.SampledIn = &most, schedules

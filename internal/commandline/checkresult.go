@@ -59,6 +59,7 @@ type checkResult struct {
 	SVG        string   `json:"svg"`
 	Scenario   string   `json:"scenario,omitempty"` // the file in which it is saved
 	Notes      []string `json:"notes"`
+	Invariants []string `json:"invariants"` // of the algorithm that were checked in every state
 }
 
 func newCheckResult(a *dme.Algorithm, o check.Options, exhaustive bool, r check.Report) *checkResult {
@@ -67,7 +68,7 @@ func newCheckResult(a *dme.Algorithm, o check.Options, exhaustive bool, r check.
 		FIFO: !o.Unordered, Duplicate: o.Duplicate, Lose: o.Lose, Faults: o.Faults, Seed: r.Seed,
 		Status: "ok", Complete: r.Complete, Stopped: r.Stopped, Steps: r.Steps, Refused: r.Refused, Refusal: r.Refusal,
 		ElapsedS: r.Elapsed.Seconds(), Workers: r.Workers,
-		Trace: []string{}, Schedule: []string{}, NodeStates: []string{}, Notes: []string{},
+		Trace: []string{}, Schedule: []string{}, NodeStates: []string{}, Notes: []string{}, Invariants: []string{},
 	}
 	if o.Bypass > 0 {
 		x.Bypass = &o.Bypass
@@ -128,6 +129,9 @@ func replayCommand(x *checkResult, o check.Options, exhaustive bool) string {
 	if o.Bypass > 0 {
 		b = append(b, "--bypass", strconv.Itoa(o.Bypass))
 	}
+	if o.WithoutInvariants {
+		b = append(b, "--invariants=false")
+	}
 	switch o.Adversary {
 	case check.Chance:
 		b = append(b, "--adversary=false")
@@ -151,6 +155,9 @@ func (x *checkResult) print(out io.Writer) error {
 	line("search", "%s, %d nodes, %d requests, %s", x.Algorithm, x.Nodes, x.Requests, x.links())
 	for _, note := range x.Notes {
 		line("note", "%s", note)
+	}
+	if len(x.Invariants) > 0 {
+		line("invariants", "%s", strings.Join(x.Invariants, ", "))
 	}
 	if x.Refused > 0 {
 		line("note", "%d messages were refused, such as: %s", x.Refused, x.Refusal)

@@ -48,6 +48,7 @@ type Search struct {
 	Lose      int             `json:"lose,omitempty"`
 	Faults    int             `json:"faults,omitempty"`
 	Bypass    int             `json:"bypass,omitempty"`
+	Without   bool            `json:"without_invariants,omitempty"`
 	Adversary check.Adversary `json:"adversary,omitempty"`
 	Patience  int             `json:"patience,omitempty"`
 	Seed      uint64          `json:"seed"`      // of the first schedule of the whole search
@@ -68,7 +69,7 @@ type Answer struct {
 func SearchOf(algorithm string, o check.Options, files map[string][]byte) Search {
 	return Search{
 		Algorithm: algorithm, Nodes: o.Nodes, Requests: o.Requests, Set: o.Set, Files: Named(o.Set, files),
-		Unordered: o.Unordered, Duplicate: o.Duplicate, Lose: o.Lose, Faults: o.Faults, Bypass: o.Bypass,
+		Unordered: o.Unordered, Duplicate: o.Duplicate, Lose: o.Lose, Faults: o.Faults, Bypass: o.Bypass, Without: o.WithoutInvariants,
 		Adversary: o.Adversary, Patience: o.Patience, Seed: o.Seed, Schedules: o.Schedules,
 	}
 }
@@ -78,7 +79,7 @@ func SearchOf(algorithm string, o check.Options, files map[string][]byte) Search
 func (s *Search) options() check.Options {
 	return check.Options{
 		Nodes: s.Nodes, Requests: s.Requests, Set: s.Set, ReadFile: reader(s.Files),
-		Unordered: s.Unordered, Duplicate: s.Duplicate, Lose: s.Lose, Faults: s.Faults, Bypass: s.Bypass,
+		Unordered: s.Unordered, Duplicate: s.Duplicate, Lose: s.Lose, Faults: s.Faults, Bypass: s.Bypass, WithoutInvariants: s.Without,
 		Adversary: s.Adversary, Patience: s.Patience, Seed: s.Seed, Schedules: s.Schedules, Workers: 1,
 	}
 }
