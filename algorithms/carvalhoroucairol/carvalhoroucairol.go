@@ -64,6 +64,7 @@ func Algorithm() *dme.Algorithm {
 		Claims:     claims(),
 		Invariants: invariants(),
 		Prepare:    dme.Unshared(newNode),
+		Clocks:     dme.ClockInMessages,
 	}
 }
 
@@ -166,8 +167,8 @@ func (n *node) ourRequest() dme.Stamp {
 }
 
 func (n *node) State(v *dme.Visitor) {
-	v.Uint("Our_Sequence_Number", &n.ourSequenceNumber)
-	v.Uint("Highest_Sequence_Number", &n.highestSequenceNumber)
+	v.ClockWhile(n.requesting || n.executing, dme.None, "Our_Sequence_Number", &n.ourSequenceNumber)
+	v.Clock("Highest_Sequence_Number", &n.highestSequenceNumber)
 	v.Bool("Requesting", &n.requesting)
 	v.Bool("Executing", &n.executing)
 	v.Set("Lacking", &n.lacking)

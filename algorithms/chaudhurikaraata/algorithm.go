@@ -66,6 +66,7 @@ func Algorithm() *dme.Algorithm {
 	)
 	a.Claims = claims()
 	a.Invariants = repairedInvariants()
+	a.Gauges = gauges()
 	return a
 }
 
@@ -87,6 +88,12 @@ func AsPublished() *dme.Algorithm {
 	return a
 }
 
+// clocks shows the numbers of REQUESTs of planes in a message: repair numbered.
+func clocks(_ int, _ dme.NodeID, m *dme.Message, v *dme.Visitor) {
+	v.ClockWhile(m.Num != 0, dme.None, "", &m.Num)
+	v.ClocksOf(dme.None, "", &m.Vec)
+}
+
 // describe returns what the two have in common; sizes says how large the mesh of
 // n nodes is.
 func describe(sizes func(n int, opt dme.Options) ([]int, error), how func(dme.Options) repair) *dme.Algorithm {
@@ -96,6 +103,7 @@ func describe(sizes func(n int, opt dme.Options) ([]int, error), how func(dme.Op
 		Dynamic:  true,
 		Needs:    dme.Always(dme.Needs{Reliable: true, FIFO: true}),
 		Kinds:    []string{"REQUEST", "PERMIT", "RELEASE"},
+		Clocks:   clocks,
 		Options: []dme.Option{{
 			Name: optMesh, Default: meshAuto, Words: []string{meshAuto}, Forms: []string{"PxQxR"},
 			Valid: func(value string) error {

@@ -71,6 +71,7 @@ func Algorithm() *dme.Algorithm {
 		Options:    []dme.Option{graphOption()},
 		Claims:     claims(),
 		Invariants: invariants(),
+		Clocks:     clocks,
 		ValidNodes: func(n int, _ dme.Options) error {
 			if n > dme.MaxVec {
 				return errors.New("the token would be longer than a message may be")
@@ -78,6 +79,14 @@ func Algorithm() *dme.Algorithm {
 			return nil
 		},
 		Prepare: prepare,
+	}
+}
+
+// clocks shows the dates in a message.
+func clocks(_ int, _ dme.NodeID, m *dme.Message, v *dme.Visitor) {
+	v.Stamp("", &m.Req)
+	if m.Kind == kindToken {
+		v.ClocksOf(dme.None, "", &m.Vec)
 	}
 }
 

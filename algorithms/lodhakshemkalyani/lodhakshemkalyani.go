@@ -31,6 +31,7 @@ func Algorithm() *dme.Algorithm {
 		Claims:     claims(),
 		Invariants: invariants(),
 		Prepare:    dme.Unshared(newProcess),
+		Clocks:     dme.ClockInMessages,
 	}
 }
 
@@ -60,10 +61,10 @@ func (p *variables) myRequest() dme.Stamp {
 func (p *variables) waiting() bool { return p.requesting && !p.executing }
 
 func (p *variables) State(v *dme.Visitor) {
-	v.Uint("My_Sequence_Number", &p.mySequenceNumber)
+	v.ClockWhile(p.requesting, dme.None, "My_Sequence_Number", &p.mySequenceNumber)
 	v.Set("RV", &p.rv)
 	v.Requests("LRQ", &p.lrq)
-	v.Uint("Highest_Sequence_Number_Seen", &p.highestSequenceNumberSeen)
+	v.Clock("Highest_Sequence_Number_Seen", &p.highestSequenceNumberSeen)
 	v.Bool("requesting", &p.requesting)
 	v.Bool("executing", &p.executing)
 	v.Requests("deferred", &p.deferred)

@@ -102,6 +102,7 @@ func describe(nodes func(dme.Options) func(site) dme.Node) *dme.Algorithm {
 		Class:      dme.Quorum,
 		Needs:      dme.Always(dme.Needs{Reliable: true, FIFO: true}),
 		Kinds:      []string{"REQUEST", "LOCKED", "FAILED", "INQUIRE", "RELINQUISH", "RELEASE"},
+		Clocks:     clocks,
 		Options:    quorum.Options(),
 		ValidNodes: quorum.ValidNodes,
 		Prepare: func(cfg dme.Config) (dme.System, error) {

@@ -15,13 +15,13 @@ func invariants() []dme.Invariant {
 			Name: "HOLDER path", Citation: "textbook, section 9.12.2",
 			Statement: "of two neighbours one has the other as its HOLDER, so that HOLDER leads from every node to the privilege; " +
 				"both have, while the PRIVILEGE is on its way between them",
-			Pair: dme.EachPair(holderPath[*node]),
+			Pair: dme.EachPair(holderPath[sectioned]),
 		},
 		{
 			Name: "one REQUEST", Citation: "textbook, section 9.12.2, ASKED",
 			Statement: "a node that has ASKED has one REQUEST on its way to HOLDER, or stands in the REQUEST_Q there, or the PRIVILEGE " +
 				"is on its way to it; no other node has any of these",
-			Pair: dme.EachPair(oneRequest[*node]),
+			Pair: dme.EachPair(oneRequest[sectioned]),
 		},
 	}
 }
@@ -40,8 +40,8 @@ func robustInvariants() []dme.Invariant {
 		}
 		return one(v)
 	}
-	all[1].Pair = dme.EachPair(holderPath[*robust])
-	all[2].Pair = dme.EachPair(oneRequest[*robust])
+	all[1].Pair = dme.EachPair(holderPath[sectioned])
+	all[2].Pair = dme.EachPair(oneRequest[sectioned])
 	all[0].Statement = "where every node is up and knows HOLDER, " + all[0].Statement
 	for k := 1; k < len(all); k++ {
 		all[k].Statement = "where both are up and have heard each other: " + all[k].Statement
@@ -68,6 +68,7 @@ type section struct {
 	unheard  func(id dme.NodeID) bool // whether the word of a neighbour is missing, after a crash; nil: of none
 }
 
+// sectioned is a node of any form in which all know HOLDER at some time.
 type sectioned interface {
 	dme.Node
 	section() section

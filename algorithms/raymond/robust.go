@@ -82,11 +82,10 @@ func Robust() *dme.Algorithm {
 	}
 }
 
-// The kinds behind PRIVILEGE.
+// The kinds behind INITIALIZE.
 const (
-	kindInitialize = kindPrivilege + 1 + iota
-	kindRestart
-	kindAdvise // Node: HOLDER; Flags: flagAsked; Vec: REQUEST_Q
+	kindRestart = kindInitialize + 1 + iota
+	kindAdvise  // Node: HOLDER; Flags: flagAsked; Vec: REQUEST_Q
 )
 
 // flagAsked in ADVISE is the sender's ASKED.

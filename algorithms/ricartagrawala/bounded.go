@@ -36,6 +36,7 @@ func Bounded() *dme.Algorithm {
 // in common; wrap makes a node of either.
 func describeBounded(name, title string, wrap func(boundedNode) dme.Node) *dme.Algorithm {
 	a := describe(name, title, "6.4")
+	a.Clocks = nil // residues
 	a.Options = []dme.Option{{
 		Name: "modulus", Default: "auto", Words: []string{"auto"}, Forms: []string{"M"}, Valid: validModulus,
 		Help: "numbers are kept modulo M ≥ 2N−1; auto is 2N−1",

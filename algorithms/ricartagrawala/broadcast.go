@@ -43,6 +43,12 @@ func Broadcast() *dme.Algorithm {
 		}
 		return nil
 	}
+	a.Clocks = func(n int, from dme.NodeID, m *dme.Message, v *dme.Visitor) {
+		dme.ClockInMessages(n, from, m, v)
+		for i := 1; i < len(m.Vec); i += 2 { // the list of a broadcast REPLY
+			v.Clock("", &m.Vec[i])
+		}
+	}
 	a.Claims = broadcastClaims()
 	a.Invariants = invariants[*listedNode]()
 	for k := range a.Invariants {

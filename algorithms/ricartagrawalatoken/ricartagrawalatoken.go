@@ -51,6 +51,7 @@ func Algorithm() *dme.Algorithm {
 		Kinds:      []string{"REQUEST", "TOKEN"},
 		Claims:     claims(),
 		Invariants: invariants(),
+		Clocks:     clocks,
 		ValidNodes: func(n int, _ dme.Options) error {
 			if n > dme.MaxVec {
 				return errors.New("the token would be longer than a message may be")
@@ -59,6 +60,14 @@ func Algorithm() *dme.Algorithm {
 		},
 		Prepare: dme.Unshared(newNode),
 	}
+}
+
+// clocks shows the numbers in a message, which count the requests of one node each.
+func clocks(n int, from dme.NodeID, m *dme.Message, v *dme.Visitor) {
+	if m.Kind == kindRequest {
+		v.ClockOf(from, "", &m.Clock)
+	}
+	v.ClocksByNode(n, "", &m.Vec) // of a TOKEN
 }
 
 type node struct {
@@ -156,9 +165,9 @@ func (n *node) passToken(out *dme.Outbox) {
 func (n *node) tokenPresent() bool { return n.token != nil }
 
 func (n *node) State(v *dme.Visitor) {
-	v.Uint("clock", &n.clock)
-	v.Uints("request", &n.request)
-	v.Uints("token", &n.token) // empty without the token
+	v.ClockOf(n.me, "clock", &n.clock)
+	v.ClocksByNode(n.n, "request", &n.request)
+	v.ClocksByNode(n.n, "token", &n.token) // empty without the token
 	if len(n.token) == 0 {
 		n.token = nil // as a loaded state leaves it
 	}

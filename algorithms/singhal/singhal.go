@@ -29,6 +29,8 @@ func Algorithm() *dme.Algorithm {
 		Kinds:      []string{"REQUEST", "REPLY"},
 		Claims:     claims(),
 		Invariants: invariants(),
+		Clocks:     dme.ClockInMessages,
+		Gauges:     []dme.Gauge{{Quantity: NoStaircase, Begin: newStairs}},
 		Prepare: func(c dme.Config) (dme.System, error) {
 			return system{nodes: c.Nodes}, nil
 		},
@@ -157,7 +159,7 @@ func (s *site) reply(r dme.Stamp, out *dme.Outbox) {
 }
 
 func (s *site) State(v *dme.Visitor) {
-	v.Uint("C", &s.c)
+	v.Clock("C", &s.c)
 	v.Set("R", &s.r)
 	v.Deferred("I", &s.inform)
 	v.Bool("Requesting", &s.requesting)

@@ -30,6 +30,8 @@ type Net struct {
 	peers   []dme.NodeSet // by node, from 1: whom it says it sends to; nil where it does not say
 	faults  []string
 	asked   []int // entries there had been when the node asked
+	sent    []int // entries there had been when the message of each number, from 1, was sent
+	trip    int   // most entries while a message was on its way
 	wire    []byte
 }
 
@@ -88,6 +90,9 @@ func newNet(a *dme.Algorithm, c vnet.Config, set map[string]string, r *reloader)
 		model.System = reloading{System: model.System, r: r}
 	}
 	n.network = vnet.New(model)
+	for i := range n.network.Started {
+		n.note(&n.network.Started[i])
+	}
 	return n, nil
 }
 
@@ -286,6 +291,9 @@ func (n *Net) do(x vnet.Step) *vnet.Event {
 		}
 	}
 	e := n.network.Do(x)
+	if e.Kind == vnet.Deliver && e.Number > 0 {
+		n.trip = max(n.trip, len(n.Entries)-n.sent[e.Number])
+	}
 	n.note(e)
 	return e
 }
@@ -298,9 +306,12 @@ func (n *Net) doIf(x vnet.Step, ok bool) bool {
 	return ok
 }
 
-// note records the entry of an event, if it is one.
+// note records the entry of an event, if it is one, and when messages were sent.
 func (n *Net) note(e *vnet.Event) {
 	for _, x := range e.Effects {
+		for uint64(len(n.sent)) <= x.Number {
+			n.sent = append(n.sent, len(n.Entries))
+		}
 		if x.Kind != dme.EffectEnter {
 			continue
 		}

@@ -403,3 +403,41 @@ func (w *Walker) try(key uint64, was uint32, x Step) (index uint32) {
 	w.tried.put(key, index)
 	return index
 }
+
+// What a search for cycles asks of a state.
+
+// Is reports which nodes of state v wait, and which are inside: node i is bit i−1.
+func (s *Space) Is(v []uint32) (waiting, inside uint32) {
+	for i, id := range v[:s.Nodes] {
+		switch s.locals.at(id).activity {
+		case noderun.Requesting:
+			waiting |= 1 << i
+		case noderun.Inside:
+			inside |= 1 << i
+		}
+	}
+	return waiting, inside
+}
+
+// Occupied reports which links hold something in state v: the link that leads
+// from node f to node t is number (f−1)·N+t−1.
+func (s *Space) Occupied(v []uint32, link func(number int)) {
+	for i, queue := range v[s.Nodes : s.width-1] {
+		if queue != 0 {
+			link(s.link(s.firsts[i].From, s.firsts[i].Node))
+		}
+	}
+}
+
+// Longest is how many messages the fullest link holds in state v.
+func (s *Space) Longest(v []uint32) (most int) {
+	for _, queue := range v[s.Nodes : s.width-1] {
+		most = max(most, len(s.queues.at(queue).messages))
+	}
+	return most
+}
+
+// Sets reports whether the step that was taken last set or cancelled a timer.
+func (w *Walker) Sets(node dme.NodeID, id dme.TimerID) bool {
+	return slices.ContainsFunc(w.outcomes[w.last].timers, func(t timing) bool { return t.Node == node && t.ID == id })
+}
