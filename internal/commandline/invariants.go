@@ -4,18 +4,10 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
 	"dmebench/dme"
 	"dmebench/internal/tables"
 	"dmebench/internal/terminal"
 )
-
-// invariantsFlag is of 'check'.
-func invariantsFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "invariants", Value: true, Usage: "check the algorithm's invariants in every state, where the links " +
-		"give what it needs; with =false only what holds of every algorithm, such as mutual exclusion"}
-}
 
 // invariant is one as 'list --json' shows it.
 type invariant struct {
