@@ -27,6 +27,13 @@ type Invariant struct {
 	// may call it at once, each with a view of its own.
 	Holds func(v GlobalView) error
 
+	// Pair takes the place of Holds where the invariant is about each two nodes: it
+	// is asked of every ordered pair of nodes that are up, and of each with itself,
+	// and looks at nothing but these two and the messages between them; see
+	// [EachPair]. That makes it cheap: after a step only the pairs are looked at of
+	// which one node took it.
+	Pair func(v GlobalView, i, j NodeID) error
+
 	// Faults says that it also holds after nodes have crashed, come back, joined
 	// or left. An invariant without it is checked up to the first of these.
 	//
@@ -87,6 +94,30 @@ func NodeOf[T Node](v GlobalView, id NodeID) T {
 	return n
 }
 
+// EachPair is [Invariant.Pair] for nodes of the type that the algorithm makes them of.
+// Pairs of which one is of another type are left out.
+func EachPair[T Node](holds func(v GlobalView, i, j NodeID, a, b T) error) func(GlobalView, NodeID, NodeID) error {
+	return func(v GlobalView, i, j NodeID) error {
+		a, isA := v.Node(i).(T)
+		b, isB := v.Node(j).(T)
+		if !isA || !isB {
+			return nil
+		}
+		return holds(v, i, j, a, b)
+	}
+}
+
+// Between returns how many messages of a kind are on their way from one node to
+// another.
+func Between(v GlobalView, kind Kind, from, to NodeID) (messages int) {
+	for _, m := range v.Between(from, to) {
+		if m.Kind == kind {
+			messages++
+		}
+	}
+	return messages
+}
+
 // Broken returns an error by which an invariant says what is wrong, in words, and
 // which nodes it concerns.
 func Broken(nodes []NodeID, format string, args ...any) error {
@@ -113,8 +144,8 @@ func Concerned(err error) []NodeID {
 
 // check reports what the description of an invariant lacks.
 func (i *Invariant) check() error {
-	if i.Name == "" || i.Citation == "" || i.Statement == "" || i.Holds == nil {
-		return fmt.Errorf("invariant %q: wants a name, a citation, a statement and a function", i.Name)
+	if i.Name == "" || i.Citation == "" || i.Statement == "" || (i.Holds == nil) == (i.Pair == nil) {
+		return fmt.Errorf("invariant %q: wants a name, a citation, a statement, and one function: Holds or Pair", i.Name)
 	}
 	return nil
 }

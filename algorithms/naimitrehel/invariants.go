@@ -48,28 +48,28 @@ func fatherTrees(v dme.GlobalView) error {
 }
 
 func onePlace(v dme.GlobalView) error {
+	type places struct{ requests, tokens, nexts int }
+	of := make([]places, v.Setting().Nodes+1)
+	for _, f := range v.InFlight() {
+		switch f.Kind {
+		case kindRequest:
+			of[f.Node].requests++
+		case kindToken:
+			of[f.To].tokens++
+		}
+	}
+	for _, n := range dme.NodesOf[*node](v) {
+		of[n.next].nexts++
+	}
 	for id, n := range dme.NodesOf[*node](v) {
-		requests, tokens, nexts, want := 0, 0, 0, 0
-		for _, f := range v.InFlight() {
-			switch {
-			case f.Kind == kindRequest && f.Node == id:
-				requests++
-			case f.Kind == kindToken && f.To == id:
-				tokens++
-			}
-		}
-		for _, other := range dme.NodesOf[*node](v) {
-			if other.next == id {
-				nexts++
-			}
-		}
+		p, want := of[id], 0
 		if n.requestingCS && !n.tokenPresent {
 			want = 1
 		}
-		if requests+tokens+nexts != want {
+		if p.requests+p.tokens+p.nexts != want {
 			return dme.Broken([]dme.NodeID{id},
 				"node %d is %v: %d REQUESTs for it and %d TOKENs to it are on their way, and it is the next of %d nodes",
-				id, v.Activity(id), requests, tokens, nexts)
+				id, v.Activity(id), p.requests, p.tokens, p.nexts)
 		}
 	}
 	return nil

@@ -15,13 +15,13 @@ func invariants() []dme.Invariant {
 			Name: "HOLDER path", Citation: "textbook, section 9.12.2",
 			Statement: "of two neighbours one has the other as its HOLDER, so that HOLDER leads from every node to the privilege; " +
 				"both have, while the PRIVILEGE is on its way between them",
-			Holds: func(v dme.GlobalView) error { return holderPath(v, sections[sectioned]) },
+			Pair: dme.EachPair(holderPath[sectioned]),
 		},
 		{
 			Name: "one REQUEST", Citation: "textbook, section 9.12.2, ASKED",
 			Statement: "a node that has ASKED has one REQUEST on its way to HOLDER, or stands in the REQUEST_Q there, or the PRIVILEGE " +
 				"is on its way to it; no other node has any of these",
-			Holds: func(v dme.GlobalView) error { return oneRequest(v, sections[sectioned]) },
+			Pair: dme.EachPair(oneRequest[sectioned]),
 		},
 	}
 }
@@ -40,8 +40,8 @@ func robustInvariants() []dme.Invariant {
 		}
 		return one(v)
 	}
-	all[1].Holds = func(v dme.GlobalView) error { return holderPath(v, sections[*robust]) }
-	all[2].Holds = func(v dme.GlobalView) error { return oneRequest(v, sections[*robust]) }
+	all[1].Pair = dme.EachPair(holderPath[sectioned])
+	all[2].Pair = dme.EachPair(oneRequest[sectioned])
 	all[0].Statement = "where every node is up and knows HOLDER, " + all[0].Statement
 	for k := 1; k < len(all); k++ {
 		all[k].Statement = "where both are up and have heard each other: " + all[k].Statement
@@ -62,17 +62,10 @@ func settled(v dme.GlobalView) bool {
 
 // section is what the invariants read of a node.
 type section struct {
-	holder   dme.NodeID
+	holder   dme.NodeID // None where it is not known
 	requestQ *dme.NodeQueue
 	asked    bool
 	unheard  func(id dme.NodeID) bool // whether the word of a neighbour is missing, after a crash; nil: of none
-}
-
-func sections[T interface {
-	dme.Node
-	section() section
-}](v dme.GlobalView, id dme.NodeID) section {
-	return dme.NodeOf[T](v, id).section()
 }
 
 // sectioned is a node of any form in which all know HOLDER at some time.
@@ -83,9 +76,9 @@ type sectioned interface {
 
 func (n *node) section() section { return section{n.holder, &n.requestQ, n.asked, nil} }
 
-// section of a node that is down, or does not know HOLDER, says nothing.
+// section of a node that does not know HOLDER says nothing.
 func (n *robust) section() section {
-	if n == nil || n.recovering {
+	if n.recovering {
 		return section{}
 	}
 	return section{n.holder, &n.requestQ, n.asked, func(id dme.NodeID) bool {
@@ -94,66 +87,50 @@ func (n *robust) section() section {
 	}}
 }
 
-// of returns the messages of a kind on their way from one node to another.
-func of(v dme.GlobalView, kind dme.Kind, from, to dme.NodeID) (count int) {
-	for _, m := range v.Between(from, to) {
-		if m.Kind == kind {
-			count++
-		}
-	}
-	return count
-}
-
 func treeOf(v dme.GlobalView) *tree {
 	return v.Setting().System.(interface{ spanningTree() *tree }).spanningTree()
 }
 
-func holderPath(v dme.GlobalView, of1 func(dme.GlobalView, dme.NodeID) section) error {
-	t := treeOf(v)
-	for id := dme.NodeID(2); int(id) <= v.Setting().Nodes; id++ { // each edge once: that to the parent
-		parent := t.parent[id]
-		a, b := of1(v, id), of1(v, parent)
-		if a.holder == dme.None || b.holder == dme.None {
-			continue
-		}
-		up, down := a.holder == parent, b.holder == id
-		travelling := of(v, kindPrivilege, id, parent) + of(v, kindPrivilege, parent, id)
-		if travelling > 1 || (travelling == 1) != (up && down) || !up && !down {
-			return dme.Broken([]dme.NodeID{id, parent},
-				"HOLDER is %d at node %d and %d at its neighbour %d, with %d PRIVILEGEs on their way between them",
-				a.holder, id, b.holder, parent, travelling)
-		}
+// holderPath looks at each edge once: that of a node to its parent.
+func holderPath[T sectioned](v dme.GlobalView, id, parent dme.NodeID, n, above T) error {
+	if treeOf(v).parent[id] != parent {
+		return nil
+	}
+	a, b := n.section(), above.section()
+	if a.holder == dme.None || b.holder == dme.None {
+		return nil
+	}
+	up, down := a.holder == parent, b.holder == id
+	travelling := dme.Between(v, kindPrivilege, id, parent) + dme.Between(v, kindPrivilege, parent, id)
+	if travelling > 1 || (travelling == 1) != (up && down) || !up && !down {
+		return dme.Broken([]dme.NodeID{id, parent},
+			"HOLDER is %d at node %d and %d at its neighbour %d, with %d PRIVILEGEs on their way between them",
+			a.holder, id, b.holder, parent, travelling)
 	}
 	return nil
 }
 
-func oneRequest(v dme.GlobalView, of1 func(dme.GlobalView, dme.NodeID) section) error {
-	t := treeOf(v)
-	for id := dme.NodeID(1); int(id) <= v.Setting().Nodes; id++ {
-		a := of1(v, id)
-		if a.holder == dme.None {
-			continue
+func oneRequest[T sectioned](v dme.GlobalView, id, other dme.NodeID, n, neighbour T) error {
+	if !treeOf(v).adjacent(id, other) {
+		return nil
+	}
+	a, b := n.section(), neighbour.section()
+	if a.holder == dme.None || b.holder == dme.None || b.unheard != nil && b.unheard(id) {
+		return nil
+	}
+	requests, privileges, queued, want := dme.Between(v, kindRequest, id, other), dme.Between(v, kindPrivilege, other, id), 0, 0
+	for x := range b.requestQ.All() {
+		if x == id {
+			queued++
 		}
-		for _, other := range t.near[id] {
-			b := of1(v, other)
-			if b.holder == dme.None || b.unheard != nil && b.unheard(id) {
-				continue
-			}
-			requests, privileges, queued, want := of(v, kindRequest, id, other), of(v, kindPrivilege, other, id), 0, 0
-			for x := range b.requestQ.All() {
-				if x == id {
-					queued++
-				}
-			}
-			if a.asked && a.holder == other {
-				want = 1
-			}
-			if requests+privileges+queued != want {
-				return dme.Broken([]dme.NodeID{id, other},
-					"node %d, HOLDER %d and ASKED %t, has %d REQUESTs on their way to node %d and stands %d times in its REQUEST_Q, "+
-						"with %d PRIVILEGEs on their way back", id, a.holder, a.asked, requests, other, queued, privileges)
-			}
-		}
+	}
+	if a.asked && a.holder == other {
+		want = 1
+	}
+	if requests+privileges+queued != want {
+		return dme.Broken([]dme.NodeID{id, other},
+			"node %d, HOLDER %d and ASKED %t, has %d REQUESTs on their way to node %d and stands %d times in its REQUEST_Q, "+
+				"with %d PRIVILEGEs on their way back", id, a.holder, a.asked, requests, other, queued, privileges)
 	}
 	return nil
 }

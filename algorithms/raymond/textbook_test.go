@@ -45,6 +45,7 @@ func (s literalSystem) Node(id dme.NodeID) dme.Node {
 
 func literally(ends delay) *dme.Algorithm {
 	a := Robust()
+	a.Invariants = nil // which are broken before a search sees what comes of it
 	needs := a.Needs(nil)
 	if ends == timed {
 		needs.BoundedDelay = true

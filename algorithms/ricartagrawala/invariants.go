@@ -20,13 +20,15 @@ func pairInvariants[T party](together func(a, b T) bool) []dme.Invariant {
 		{
 			Name: "one reply of two", Citation: "TR-869, section 3.1",
 			Statement: "of two nodes that are requesting or inside, at most one has the other's reply",
-			Holds:     func(v dme.GlobalView) error { return oneOfTwo(v, together) },
+			Pair: dme.EachPair(func(_ dme.GlobalView, i, j dme.NodeID, a, b T) error {
+				return oneOfTwo(i, j, a, b, together)
+			}),
 		},
 		{
 			Name: "one answer", Citation: "TR-869, sections 2.2 and 3.2",
 			Statement: "a node that awaits a reply has one REQUEST on its way, or is deferred, or has the REPLY on its way to it; " +
 				"no other node has any of these",
-			Holds: oneAnswer[T],
+			Pair: dme.EachPair(oneAnswer[T]),
 		},
 	}
 }
@@ -67,48 +69,36 @@ func parties[T party](v dme.GlobalView) func(func(dme.NodeID, *node) bool) {
 	}
 }
 
-func oneOfTwo[T party](v dme.GlobalView, together func(a, b T) bool) error {
-	for i, a := range dme.NodesOf[T](v) {
-		for j, b := range dme.NodesOf[T](v) {
-			x, y := a.base(), b.base()
-			if i < j && x.requestingCriticalSection && y.requestingCriticalSection && !x.awaitingReply.Has(j) && !y.awaitingReply.Has(i) &&
-				(together == nil || !together(a, b)) {
-				return dme.Broken([]dme.NodeID{i, j}, "nodes %d and %d are requesting or inside, with %v and %v, and each has the other's reply",
-					i, j, x.ourRequest(), y.ourRequest())
-			}
-		}
+func oneOfTwo[T party](i, j dme.NodeID, a, b T, together func(a, b T) bool) error {
+	x, y := a.base(), b.base()
+	if i < j && x.requestingCriticalSection && y.requestingCriticalSection && !x.awaitingReply.Has(j) && !y.awaitingReply.Has(i) &&
+		(together == nil || !together(a, b)) {
+		return dme.Broken([]dme.NodeID{i, j}, "nodes %d and %d are requesting or inside, with %v and %v, and each has the other's reply",
+			i, j, x.ourRequest(), y.ourRequest())
 	}
 	return nil
 }
 
-func oneAnswer[T party](v dme.GlobalView) error {
-	for i, n := range parties[T](v) {
-		for j, other := range parties[T](v) {
-			if i == j {
-				continue
-			}
-			requests, replies, deferred, want := 0, 0, 0, 0
-			for _, m := range v.Between(i, j) {
-				if m.Kind == kindRequest {
-					requests++
-				}
-			}
-			for _, m := range v.Between(j, i) {
-				if m.Kind == kindReply && answers(m, i) {
-					replies++
-				}
-			}
-			if other.replyDeferred.Has(i) {
-				deferred = 1
-			}
-			if n.requestingCriticalSection && n.awaitingReply.Has(j) {
-				want = 1
-			}
-			if requests+replies+deferred != want {
-				return dme.Broken([]dme.NodeID{i, j}, "node %d awaits %d replies of node %d, which has deferred %d, "+
-					"with %d REQUESTs and %d REPLYs on their way", i, want, j, deferred, requests, replies)
-			}
+func oneAnswer[T party](v dme.GlobalView, i, j dme.NodeID, a, b T) error {
+	if i == j {
+		return nil
+	}
+	n, other := a.base(), b.base()
+	requests, replies, deferred, want := dme.Between(v, kindRequest, i, j), 0, 0, 0
+	for _, m := range v.Between(j, i) {
+		if m.Kind == kindReply && answers(m, i) {
+			replies++
 		}
+	}
+	if other.replyDeferred.Has(i) {
+		deferred = 1
+	}
+	if n.requestingCriticalSection && n.awaitingReply.Has(j) {
+		want = 1
+	}
+	if requests+replies+deferred != want {
+		return dme.Broken([]dme.NodeID{i, j}, "node %d awaits %d replies of node %d, which has deferred %d, "+
+			"with %d REQUESTs and %d REPLYs on their way", i, want, j, deferred, requests, replies)
 	}
 	return nil
 }

@@ -14,9 +14,13 @@ func invariants() []dme.Invariant {
 		dme.OneToken(source, dme.OfKind(kindToken)),
 		{
 			Name: "request numbers", Citation: source + ", outdated REQUESTs",
-			Statement: "no site has heard of a request that was not made: RN_j[i] ≤ RN_i[i]; and i has one that the token has not served, " +
-				"RN_i[i] = LN[i] + 1, or none, RN_i[i] = LN[i]",
-			Holds: requestNumbers,
+			Statement: "no site, and no REQUEST on its way, has a number of a request that was not made: RN_j[i] ≤ RN_i[i]",
+			Pair:      dme.EachPair(requestNumbers),
+		},
+		{
+			Name: "executed requests", Citation: source + ", steps (b) and (d)",
+			Statement: "each site has one request that the token has not served, RN_i[i] = LN[i] + 1, or none, RN_i[i] = LN[i], as when it is idle",
+			Holds:     executedRequests,
 		},
 		{
 			Name: "token queue", Citation: source + ", step (e)",
@@ -41,23 +45,28 @@ func theToken(v dme.GlobalView) token {
 	return nil
 }
 
-func requestNumbers(v dme.GlobalView) error {
-	t := theToken(v)
-	for i, s := range dme.NodesOf[*site](v) {
-		own := s.rn[i-1]
-		if t != nil && own != t.ln(i) && (own != t.ln(i)+1 || v.Activity(i) == dme.Idle) {
-			return dme.Broken([]dme.NodeID{i}, "RN_%d[%d] is %d and LN[%d] of the token %d; node %d is %v", i, i, own, i, t.ln(i), i, v.Activity(i))
-		}
-		for j, other := range dme.NodesOf[*site](v) {
-			if other.rn[i-1] > own {
-				return dme.Broken([]dme.NodeID{i, j}, "RN_%d[%d] is %d, and RN_%d[%d] only %d", j, i, other.rn[i-1], i, i, own)
-			}
+func requestNumbers(v dme.GlobalView, i, j dme.NodeID, s, other *site) error {
+	own := s.rn[i-1]
+	if other.rn[i-1] > own {
+		return dme.Broken([]dme.NodeID{i, j}, "RN_%d[%d] is %d, and RN_%d[%d] only %d", j, i, other.rn[i-1], i, i, own)
+	}
+	for _, m := range v.Between(i, j) {
+		if m.Kind == kindRequest && m.Clock > own {
+			return dme.Broken([]dme.NodeID{i}, "a REQUEST of node %d has the number %d, and RN_%d[%d] is %d", i, m.Clock, i, i, own)
 		}
 	}
-	for _, f := range v.InFlight() {
-		if own := dme.NodeOf[*site](v, f.From).rn[f.From-1]; f.Kind == kindRequest && f.Clock > own {
-			return dme.Broken([]dme.NodeID{f.From},
-				"a REQUEST of node %d has the number %d, and RN_%d[%d] is %d", f.From, f.Clock, f.From, f.From, own)
+	return nil
+}
+
+func executedRequests(v dme.GlobalView) error {
+	t := theToken(v)
+	if t == nil {
+		return nil
+	}
+	for i, s := range dme.NodesOf[*site](v) {
+		if own := s.rn[i-1]; own != t.ln(i) && (own != t.ln(i)+1 || v.Activity(i) == dme.Idle) {
+			return dme.Broken([]dme.NodeID{i}, "RN_%d[%d] is %d and LN[%d] of the token %d; node %d is %v",
+				i, i, own, i, t.ln(i), i, v.Activity(i))
 		}
 	}
 	return nil

@@ -20,7 +20,7 @@ func TestInvariants(t *testing.T) {
 			Fault: func(n *conformance.Net) { at(n, 3).rn[1] = 1 },
 		},
 		conformance.Breach{
-			Invariant: "request numbers", Nodes: 3, Says: "RN_2[2] is 0 and LN[2] of the token 1",
+			Invariant: "executed requests", Nodes: 3, Says: "RN_2[2] is 0 and LN[2] of the token 1",
 			Fault: func(n *conformance.Net) { at(n, 1).token.setLN(2, 1) },
 		},
 		conformance.Breach{

@@ -8,16 +8,6 @@ import (
 	"dmebench/dme"
 )
 
-// watchEvery returns after how many steps of a system of so many nodes invariants
-// are looked at: after each where there are few nodes. Many of them are about each
-// pair of nodes, and on more nodes would take longer than all else.
-func watchEvery(nodes int) int {
-	if nodes <= 3 {
-		return 1
-	}
-	return nodes
-}
-
 // Breach is a fault that one of an algorithm's invariants is to notice.
 type Breach struct {
 	Invariant string // its name

@@ -71,7 +71,6 @@ func newNet(a *dme.Algorithm, c vnet.Config, set map[string]string, r *reloader)
 	c.Algorithm, c.Options, c.Carry = a, opt, n.carry
 	c.Unordered, c.Bounded, c.Sequenced = !needs.FIFO, needs.BoundedDelay, needs.SequencedBroadcast
 	c.Faults = c.Faults && !c.Sequenced
-	c.WatchEvery = watchEvery(c.Nodes)
 	model, err := vnet.NewModel(c)
 	if err != nil {
 		return nil, err

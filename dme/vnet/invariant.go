@@ -67,11 +67,14 @@ type judge struct {
 	model   *Model
 	setting dme.Setting
 	state   seen
-	round   uint64         // of the state
-	nodes   []knownNode    // by node, from 1
-	flights []dme.Flight   // of the state, once listed
-	listed  bool           // they are
-	between []*dme.Message // scratch, of one state
+	round   uint64           // of the state
+	nodes   []knownNode      // by node, from 1
+	flights []dme.Flight     // of the state, once listed
+	listed  bool             // they are
+	between []*dme.Message   // scratch, of one state
+	whole   []*dme.Invariant // those about all nodes
+	pairs   []*dme.Invariant // those about each two
+	asked   *dme.Invariant   // last
 }
 
 // knownNode is a node that invariants have asked for.
@@ -91,34 +94,89 @@ type seen interface {
 var _ dme.GlobalView = (*judge)(nil)
 
 func newJudge(m *Model) *judge {
-	return &judge{model: m, setting: m.setting(), nodes: make([]knownNode, m.Nodes+1)}
+	j := &judge{model: m, setting: m.setting(), nodes: make([]knownNode, m.Nodes+1)}
+	for k := range m.Invariants {
+		if i := &m.Invariants[k]; i.Pair != nil {
+			j.pairs = append(j.pairs, i)
+		} else {
+			j.whole = append(j.whole, i)
+		}
+	}
+	return j
 }
 
-// of returns the first invariant that a state breaks, nil where all hold.
-func (j *judge) of(s seen, disturbed bool) *Violation {
+// look begins to look at a state.
+func (j *judge) look(s seen) {
 	j.state, j.listed, j.between = s, false, j.between[:0]
 	j.round++
-	for k := range j.model.Invariants {
-		i := &j.model.Invariants[k]
+}
+
+// of returns an invariant that a state breaks, nil where all hold. Of those about each
+// two nodes it asks only about pairs with node changed, or about all where that is None.
+func (j *judge) of(s seen, disturbed bool, changed dme.NodeID) (bad *Violation) {
+	j.look(s)
+	defer j.recovered(&bad)
+	if bad := j.ofWhole(disturbed); bad != nil || len(j.pairs) == 0 {
+		return bad
+	}
+	nodes := dme.NodeID(j.model.Nodes)
+	for a := dme.NodeID(1); a <= nodes; a++ {
+		if changed != dme.None {
+			if bad := j.ofPair(disturbed, a, changed); bad != nil {
+				return bad
+			}
+			continue
+		}
+		for b := a; b <= nodes; b++ {
+			if bad := j.ofPair(disturbed, a, b); bad != nil {
+				return bad
+			}
+		}
+	}
+	return nil
+}
+
+// ofWhole asks the invariants about all nodes.
+func (j *judge) ofWhole(disturbed bool) *Violation {
+	for _, i := range j.whole {
 		if disturbed && !i.Faults {
 			continue
 		}
-		if err := j.holds(i); err != nil {
+		j.asked = i
+		if err := i.Holds(j); err != nil {
 			return broken(i, err)
 		}
 	}
 	return nil
 }
 
-// holds asks an invariant. One that panics is a fault of its author, which must
-// not look like one of the search.
-func (j *judge) holds(i *dme.Invariant) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("the invariant itself panics: %v", r)
+// ofPair asks those about each two, of both orders of a pair.
+func (j *judge) ofPair(disturbed bool, a, b dme.NodeID) *Violation {
+	if j.state.process(a).activity == noderun.Down || j.state.process(b).activity == noderun.Down {
+		return nil
+	}
+	for _, i := range j.pairs {
+		if disturbed && !i.Faults {
+			continue
 		}
-	}()
-	return i.Holds(j)
+		j.asked = i
+		err := i.Pair(j, a, b)
+		if err == nil && a != b {
+			err = i.Pair(j, b, a)
+		}
+		if err != nil {
+			return broken(i, err)
+		}
+	}
+	return nil
+}
+
+// recovered ends the panic of an invariant. It is a fault of its author, which must not
+// look like one of the search.
+func (j *judge) recovered(bad **Violation) {
+	if r := recover(); r != nil {
+		*bad = broken(j.asked, fmt.Errorf("the invariant itself panics: %v", r))
+	}
 }
 
 // Setting implements [dme.GlobalView], as do the following.
@@ -158,12 +216,17 @@ func (j *judge) Between(from, to dme.NodeID) []*dme.Message {
 
 // What follows shows a network of nodes that run.
 
-// judgeState notes an invariant that does not hold now, where nothing has been
-// broken before.
-func (n *Network) judgeState() {
-	if n.Violation == nil && (n.WatchEvery < 2 || n.Steps%n.WatchEvery == 0) {
-		n.Violation = n.judge.of(n, n.disturbed)
+// judgeState notes an invariant that does not hold now, where nothing has been broken
+// before. A step changes the node that takes it, and what is on its way to it and from
+// it: no pair of other nodes. None: everything may have changed.
+func (n *Network) judgeState(changed dme.NodeID) {
+	if n.Violation != nil {
+		return
 	}
+	if n.judgeAll {
+		changed, n.judgeAll = dme.None, false
+	}
+	n.Violation = n.judge.of(n, n.disturbed, changed)
 }
 
 // Unwatch ends the judgement by invariants: from now on something happens that
@@ -176,7 +239,7 @@ func (n *Network) Broken() *Violation {
 	if len(n.Invariants) == 0 {
 		return nil
 	}
-	return newJudge(n.Model).of(n, n.disturbed)
+	return newJudge(n.Model).of(n, n.disturbed, dme.None)
 }
 
 // unjudged returns a network whose states nobody judges.

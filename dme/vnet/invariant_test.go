@@ -73,6 +73,8 @@ func TestInvariantsSeeTheSameInBothForms(t *testing.T) {
 		}
 		space := NewSpace(m)
 		walker := space.NewWalker()
+		cramped := space.NewWalker() // every place is taken by another all the time
+		cramped.decoded.room = room{1, 1, 1}
 		for seed := range uint64(20) {
 			rng := rand.New(rand.NewPCG(seed, 1))
 			n := New(m)
@@ -87,8 +89,10 @@ func TestInvariantsSeeTheSameInBothForms(t *testing.T) {
 				v, _ := space.Of(n)
 				seen = ""
 				walker.Broken(v)
-				if inNetwork == "" || seen != inNetwork {
-					t.Fatalf("%s, seed %d: the network shows\n%s\nthe vector\n%s", a.Name, seed, inNetwork, seen)
+				inVector := seen
+				cramped.Broken(v)
+				if inNetwork == "" || inVector != inNetwork || seen != inNetwork {
+					t.Fatalf("%s, seed %d: the network shows\n%s\nthe vector\n%s\nwithout room\n%s", a.Name, seed, inNetwork, inVector, seen)
 				}
 			}
 		}
@@ -96,6 +100,48 @@ func TestInvariantsSeeTheSameInBothForms(t *testing.T) {
 			t.Errorf("%s: %d bytes of decoded nodes are in a footprint of %d", a.Name, walker.decoded.bytes, walker.Footprint())
 		}
 	}
+}
+
+// After a step the pairs are asked about of which one node took it, in both orders.
+func TestWhichPairsAreLookedAt(t *testing.T) {
+	var asked [][2]dme.NodeID
+	a := suzukikasami.Algorithm()
+	a.Invariants = []dme.Invariant{{Name: "pairs", Pair: func(_ dme.GlobalView, i, j dme.NodeID) error {
+		asked = append(asked, [2]dme.NodeID{i, j})
+		return nil
+	}}}
+	m, err := NewModel(Config{Algorithm: a, Nodes: 3, Faults: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := New(m)
+	saved := n.Save(nil)
+	want := func(what string, pairs ...[2]dme.NodeID) {
+		t.Helper()
+		slices.SortFunc(asked, func(x, y [2]dme.NodeID) int { return int(4*x[0]+x[1]) - int(4*y[0]+y[1]) })
+		if !slices.Equal(asked, pairs) {
+			t.Errorf("%s: %v, want %v", what, asked, pairs)
+		}
+		asked = nil
+	}
+	all := [][2]dme.NodeID{{1, 1}, {1, 2}, {1, 3}, {2, 1}, {2, 2}, {2, 3}, {3, 1}, {3, 2}, {3, 3}}
+	want("at the beginning", all...)
+	n.Take(Step{Kind: Ask, Node: 2})
+	want("node 2 asks", [2]dme.NodeID{1, 2}, [2]dme.NodeID{2, 1}, [2]dme.NodeID{2, 2}, [2]dme.NodeID{2, 3}, [2]dme.NodeID{3, 2})
+	n.Take(Step{Kind: Deliver, From: 2, Node: 3})
+	want("node 3 receives", [2]dme.NodeID{1, 3}, [2]dme.NodeID{2, 3}, [2]dme.NodeID{3, 1}, [2]dme.NodeID{3, 2}, [2]dme.NodeID{3, 3})
+	n.Broken()
+	want("on demand", all...)
+	if err := n.Load(saved); err != nil {
+		t.Fatal(err)
+	}
+	n.Take(Step{Kind: Ask, Node: 2})
+	want("in a loaded state", all...)
+	n.Model.Invariants[0].Faults = true
+	n.Take(Step{Kind: Crash, Node: 3})
+	want("node 3 is down")
+	n.Take(Step{Kind: Deliver, From: 2, Node: 1})
+	want("node 1 receives", [2]dme.NodeID{1, 1}, [2]dme.NodeID{1, 2}, [2]dme.NodeID{2, 1})
 }
 
 // judged returns the names of the invariants by which a network is judged at the
@@ -157,7 +203,6 @@ func TestWhichInvariantsAreJudged(t *testing.T) {
 		{Config{Crashes: 1, Restarts: true}, &Step{Kind: Crash, Node: 2}, "robust "},
 		{Config{Crashes: 1, Restarts: true}, &Step{Kind: Ask, Node: 2}, both},
 		{Config{Faults: true}, &Step{Kind: Crash, Node: 2}, "robust "},
-		{Config{WatchEvery: 2}, &Step{Kind: Ask, Node: 2}, none},
 	} {
 		if got := judged(t, x.c, x.step); got != x.want {
 			t.Errorf("%+v, %v: %q, want %q", x.c, x.step, got, x.want)
@@ -219,5 +264,52 @@ func TestBrokenInvariants(t *testing.T) {
 	four := []dme.NodeID{4}
 	if dme.Concerned(errors.New("nobody")) != nil || !slices.Equal(dme.Concerned(fmt.Errorf("%w", dme.Broken(four, ""))), four) {
 		t.Error("Concerned finds other nodes than Broken was told")
+	}
+}
+
+// Of the pairs only those are looked at that a step may have changed, and a vector's
+// only once. Both notice the same fault in the same state as a look at all pairs.
+func TestPairsAreLookedAtWhereTheyChange(t *testing.T) {
+	for _, a := range []*dme.Algorithm{ricartagrawala.Algorithm(), maekawa.Algorithm(), raymond.Algorithm()} {
+		opt, err := a.Resolve(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := NewModel(Config{
+			Algorithm: a, Nodes: 4, Options: opt, Watch: WatchAlways, Duplicate: true, Lose: 1, Recover: true,
+			Requests: func(dme.NodeID) int { return 3 },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := make(map[Property]int)
+		space := NewSpace(m)
+		walker := space.NewWalker()
+		for seed := range uint64(60) {
+			rng := rand.New(rand.NewPCG(seed, 2))
+			for n := New(m); n.Violation == nil; {
+				steps := n.Enabled(nil)
+				if len(steps) == 0 {
+					break
+				}
+				n.Take(steps[rng.IntN(len(steps))])
+				isInvariant := func(i dme.Invariant) bool { return Property(i.Name) == n.Violation.Property }
+				if n.Violation != nil && !slices.ContainsFunc(a.Invariants, isInvariant) {
+					break
+				}
+				v, _ := space.Of(n)
+				all, vector := n.Broken(), walker.Broken(v)
+				if (n.Violation == nil) != (all == nil) || (n.Violation == nil) != (vector == nil) {
+					t.Fatalf("%s, seed %d: after a step %v, all pairs %v, as a vector %v", a.Name, seed, n.Violation, all, vector)
+				}
+				if n.Violation != nil {
+					found[n.Violation.Property]++
+				}
+			}
+		}
+		if len(found) == 0 {
+			t.Errorf("%s: no invariant is broken on links that lose and duplicate", a.Name)
+		}
+		t.Log(a.Name, found)
 	}
 }

@@ -37,9 +37,6 @@ type Config struct {
 
 	// Watch says which of the algorithm's invariants every step is judged by.
 	Watch Watch
-	// WatchEvery judges by them after every so many steps of a network only; up to
-	// 1: after every step. A [Walker] judges every state that it is asked about.
-	WatchEvery int
 
 	// Recover makes a node's panic a violation; else it is the caller's.
 	Recover bool

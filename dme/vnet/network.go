@@ -33,6 +33,7 @@ type Network struct {
 	Violation *Violation // the first, or a panic
 
 	judge     *judge // nil where nothing is judged
+	judgeAll  bool   // the state before was not judged
 	disturbed bool   // a node has crashed, come back, joined or left
 
 	// Of the step that is being taken, or was taken last.
@@ -90,7 +91,7 @@ func New(m *Model) *Network {
 	}
 	if len(m.Invariants) > 0 {
 		n.judge = newJudge(m)
-		n.judgeState()
+		n.judgeState(dme.None)
 	}
 	return n
 }
@@ -133,7 +134,7 @@ func (n *Network) step(x Step, note bool) {
 	}
 	n.finish(n.do(n, x))
 	if n.judge != nil {
-		n.judgeState()
+		n.judgeState(x.Node)
 	}
 }
 

@@ -149,7 +149,7 @@ func (n *Network) Load(b []byte) error {
 		n.put(&x)
 	}
 	n.common.lose, n.common.crashes, n.common.departures, n.common.timers = take(), take(), take(), nil
-	n.disturbed = n.struck(&n.common)
+	n.disturbed, n.judgeAll = n.struck(&n.common), true
 	for range min(take(), len(b)) {
 		t := Timer{Node: dme.NodeID(take()), ID: dme.TimerID(take()), Delay: time.Duration(take())}
 		t.reach = n.reach(t.Delay)

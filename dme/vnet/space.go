@@ -162,7 +162,7 @@ func (s *Space) NewWalker() *Walker {
 	w := &Walker{Space: s, exec: newExecutor(s), Next: next, first: make([]Step, len(s.firsts), len(s.firsts)+4)}
 	if len(s.Invariants) > 0 {
 		w.judge = newJudge(s.Model)
-		w.decoded.nodes = make([][]decodedNode, s.Nodes+1)
+		w.decoded.room, w.decoded.nodes = enoughRoom, make([][]decodedNode, s.Nodes+1)
 	}
 	return w
 }

@@ -80,7 +80,7 @@ func TestPartsCheckInvariants(t *testing.T) {
 	if p := s.Part(t.Context(), 0, 200); !p.Broken {
 		t.Error("no schedule is broken")
 	}
-	if names := s.Invariants(); len(names) != 4 || names[3].Name != "never at 3" {
+	if names := s.Invariants(); len(names) != 5 || names[4].Name != "never at 3" {
 		t.Errorf("%d invariants are checked", len(names))
 	}
 }

@@ -92,8 +92,8 @@ func describeAlgorithm(b *strings.Builder, a *dme.Algorithm, examples []builtIn)
 	for _, o := range a.Options {
 		fmt.Fprintf(b, "- `--set %s=%s` (default %s): %s\n", o.Name, o.Values(), orNone(o.Default), o.Help)
 	}
-	if len(a.Claims) == 0 {
-		return nil
+	if err := describeInvariants(b, a); err != nil || len(a.Claims) == 0 {
+		return err
 	}
 	t := tables.New("Claim", "Load", "Kind", "Source")
 	for _, c := range byQuantity(a.Claims) {

@@ -23,11 +23,12 @@ func (p *program) checkCommand() *cli.Command {
 		Usage: "explore schedules for violations of safety and liveness; print and draw a counterexample",
 		Description: "Runs the algorithm's nodes on links of which the search decides what they deliver next,\n" +
 			"and looks for a schedule in which two nodes are in the critical section, a node enters\n" +
-			"without a request, or a request is never served. Unless it is told otherwise the links are\n" +
-			"as bad as the algorithm declares it can bear; it searches those that it is told to search,\n" +
-			"whatever the algorithm needs. Random schedules also look for nodes that are overtaken more\n" +
-			"often than the algorithm's paper promises, and for nodes that starve. A counterexample is\n" +
-			"shortened, printed step by step, and drawn as a space-time diagram.\n\n" +
+			"without a request, a request is never served, or an invariant of the algorithm does not hold.\n" +
+			"Unless it is told otherwise the links are as bad as the algorithm declares it can bear; it\n" +
+			"searches those that it is told to search, whatever the algorithm needs. Random schedules also\n" +
+			"look for nodes that are overtaken more often than the algorithm's paper promises, and for\n" +
+			"nodes that starve. A counterexample is shortened, printed step by step, and drawn as a\n" +
+			"space-time diagram.\n\n" +
 			"Exit code: 0 every property held; 1 one was broken; 2 the search failed;\n" +
 			"64 and more: the input or the environment was refused before anything started; 130 interrupted.",
 		Flags: append([]cli.Flag{
@@ -106,6 +107,7 @@ func (p *program) check(c *cli.Context) error {
 	result := newCheckResult(a, options, c.Bool("exhaustive"), report)
 	result.Notes, result.Watched = append(search.Notes(), reachNotes(c, search)...), search.Watched()
 	result.LinksBy = linksBy(c)
+	result.Invariants = invariantNames(search.Invariants())
 	if result.MaxBypass == nil && report.Complete {
 		if most, schedules := search.Overtaking(c.Context); schedules > 0 {
 			result.MaxBypass, result.SampledIn = &most, schedules

@@ -72,6 +72,7 @@ type checkResult struct {
 	SVG        string   `json:"svg"`
 	Scenario   string   `json:"scenario,omitempty"` // the file in which it is saved
 	Notes      []string `json:"notes"`
+	Invariants []string `json:"invariants"` // of the algorithm that were checked in every state
 }
 
 // lasso is a schedule without end: the way in, and the loop that follows for ever.
@@ -87,7 +88,7 @@ func newCheckResult(a *dme.Algorithm, o check.Options, exhaustive bool, r check.
 		FIFO: !o.Unordered, Duplicate: o.Duplicate, Lose: o.Lose, Faults: o.Faults, Seed: r.Seed,
 		Status: "ok", Complete: r.Complete, Stopped: r.Stopped, Steps: r.Steps, Refused: r.Refused, Refusal: r.Refusal,
 		ElapsedS: r.Elapsed.Seconds(), Workers: r.Workers,
-		Trace: []string{}, Schedule: []string{}, NodeStates: []string{}, Notes: []string{},
+		Trace: []string{}, Schedule: []string{}, NodeStates: []string{}, Notes: []string{}, Invariants: []string{},
 	}
 	x.reachResult = reachedBy(o, exhaustive, r)
 	if o.Bypass > 0 {
@@ -163,6 +164,9 @@ func replayCommand(x *checkResult, o, by check.Options, exhaustive bool) string 
 	if o.Bypass > 0 {
 		b = append(b, "--bypass", strconv.Itoa(o.Bypass))
 	}
+	if o.WithoutInvariants {
+		b = append(b, "--invariants=false")
+	}
 	switch o.Adversary {
 	case check.Chance:
 		b = append(b, "--adversary=false")
@@ -196,6 +200,9 @@ func (x *checkResult) print(out io.Writer) error {
 	}
 	for _, note := range x.Notes {
 		line("note", "%s", note)
+	}
+	if len(x.Invariants) > 0 {
+		line("invariants", "%s", strings.Join(x.Invariants, ", "))
 	}
 	if x.Refused > 0 {
 		line("note", "%d messages were refused, such as: %s", x.Refused, x.Refusal)

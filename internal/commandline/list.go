@@ -76,6 +76,8 @@ type algorithm struct {
 	Kinds       []string  `json:"kinds"`
 	Options     []option  `json:"options"`
 	Claims      []claim   `json:"claims"`
+
+	Invariants []invariant `json:"invariants"` // that 'check' looks at in every state
 }
 
 func (p *program) listAlgorithms(c *cli.Context) error {
@@ -145,6 +147,7 @@ func algorithmOf(a *dme.Algorithm) (algorithm, error) {
 	for _, k := range a.Claims {
 		x.Claims = append(x.Claims, claim{a.ClaimID(k), k.Quantity, k.Formula, k.Load, k.Kind, k.Source, k.KnownFalse})
 	}
+	x.Invariants = invariantsOf(a)
 	return x, nil
 }
 

@@ -29,6 +29,7 @@ func (p *program) showAlgorithm(a *dme.Algorithm) error {
 		{"bears", orDash(fault.Bears(a), ", ")}, {"messages per CS, as claimed", costs(a)},
 	})
 	writeOptions(&b, style, a.Options)
+	writeInvariants(&b, style, a)
 	switch {
 	case a.AsPublished:
 		fmt.Fprintf(&b, "\nIt is known to be wrong: 'dmebench check --algorithm %s --nodes 3' shows how.\n", a.Name)
