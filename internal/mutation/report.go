@@ -96,7 +96,7 @@ func (r *Report) Write(w io.Writer) error {
 		if e.Status != Survived {
 			continue
 		}
-		reached := "no test reaches it"
+		reached := "no test gets to where it differs"
 		if len(e.Reached) > 0 {
 			reached = "reached by tests of " + strings.Join(e.Reached, ", ")
 		}
