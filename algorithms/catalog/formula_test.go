@@ -57,6 +57,7 @@ func TestPredictionsAreTheirFormulas(t *testing.T) {
 
 // inWords are formulas whose numbers are no more than a part of what they say.
 var inWords = []string{
+	"3m(m+1) log m + 1 = O(n^(2/3) log n)",
 	"3 log m + 1",
 	"3 log m + 2 = O(log n)",
 	"3 log m + 2 = O(log n), repair=numbered",
@@ -81,6 +82,9 @@ var inWords = []string{
 // section.
 func variables(s dme.Setting, delay, stay float64) map[string]float64 {
 	all := map[string]float64{"N": float64(s.Nodes), "n": float64(s.Nodes), "T": delay, "E": stay}
+	if m := math.Round(math.Cbrt(float64(s.Nodes))); m*m*m == float64(s.Nodes) {
+		all["m"] = m // of a mesh with as many nodes in each direction
+	}
 	if sets, ok := s.System.(interface {
 		RequestSets() iter.Seq2[dme.NodeID, []dme.NodeID]
 	}); ok {
@@ -97,7 +101,7 @@ func variables(s dme.Setting, delay, stay float64) map[string]float64 {
 }
 
 // between is what stands between formulas: words, and signs that separate.
-var between = regexp.MustCompile(`[:,;=≅≈]| \([^()]*[a-z]{2}[^()]*\)|\b[a-z]{2,}\b`)
+var between = regexp.MustCompile(`[:,;=≅≈≤]| \([^()]*[a-z]{2}[^()]*\)|\b[a-z]{2,}\b`)
 
 // evaluate computes the formulas in a text, such as `2(N−1), counting receivers` or `0 or
 // N: N(N−1)/N`.
@@ -170,6 +174,14 @@ func (p *formula) product() (float64, error) {
 }
 
 func (p *formula) factor() (float64, error) {
+	x, err := p.base()
+	if err == nil && p.next("²") != 0 {
+		x *= x
+	}
+	return x, err
+}
+
+func (p *formula) base() (float64, error) {
 	if open := p.next("(⌊⌈√㏒"); open != 0 {
 		if open == '√' || open == '㏒' {
 			x, err := p.factor()
@@ -212,7 +224,7 @@ func TestEvaluate(t *testing.T) {
 	values := map[string]float64{"N": 5, "n": 5, "T": 2, "E": 3, "K": 3}
 	for text, want := range map[string][]float64{
 		"2(N−1), counting receivers": {8}, "N(T + E)": {25}, "(N−1)/N: 1, but 0 for one": {0.8, 1, 0}, "3⌊N/2⌋ (majority)": {6},
-		"(1+√(4N−3))/2 at least": {(1 + math.Sqrt(17)) / 2}, "N(N+1)/2 − 1": {14}, "1/(2T(N−1)/N + E)": {1 / (16./5 + 3)},
+		"(1+√(4N−3))/2 at least": {(1 + math.Sqrt(17)) / 2}, "N(N+1)/2 − 1": {14}, "(N² − n)/2": {10}, "1/(2T(N−1)/N + E)": {1 / (16./5 + 3)},
 		"0 or N: N(N−1)/N for uniformly drawn requesters": {0, 5, 4}, "K−1, K = log2(n+1)": {2, 3, math.Log2(6)},
 		"": nil, "fewer than others": nil, "2(N−1": nil, "m²": nil, "O(√N)": nil,
 	} {

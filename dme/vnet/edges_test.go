@@ -2,6 +2,7 @@ package vnet
 
 import (
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"dmebench/algorithms/suzukikasami"
@@ -106,6 +107,53 @@ func TestWhoReturns(t *testing.T) {
 		do(t, n, Step{Kind: Crash, Node: 2})
 		if x, ok := n.Return(); ok != restarts || ok && x != (Step{Kind: Restart, Node: 2}) {
 			t.Errorf("restarts %v: %v, %v", restarts, x, ok)
+		}
+	}
+}
+
+// A message on a link that loses arrives or gets lost; on one that duplicates it may also
+// arrive twice; on one that does neither it arrives.
+func TestFatesOfAMessage(t *testing.T) {
+	opt, err := suzukikasami.Algorithm().Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range []struct {
+		duplicate bool
+		lose      int
+		want      string
+	}{
+		{false, 0, "deliver 2->1 deliver 2->3"}, {false, 1, "deliver 2->1 lose 2->1 deliver 2->3 lose 2->3"},
+		{true, 0, "deliver 2->1 copy 2->1 deliver 2->3 copy 2->3"},
+		{true, 1, "deliver 2->1 copy 2->1 lose 2->1 deliver 2->3 copy 2->3 lose 2->3"},
+	} {
+		m, err := NewModel(Config{
+			Algorithm: suzukikasami.Algorithm(), Nodes: 3, Options: opt, Duplicate: x.duplicate, Lose: x.lose,
+			Requests: func(id dme.NodeID) int { return int(id) % 3 / 2 }, // node 2 alone
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := New(m)
+		n.Do(Step{Kind: Ask, Node: 2})
+		var all []string
+		for _, step := range n.Enabled(nil) {
+			all = append(all, step.String())
+		}
+		if got := strings.Join(all, " "); got != x.want {
+			t.Errorf("duplicates %v, loses %d: %s; want %s", x.duplicate, x.lose, got, x.want)
+		}
+	}
+}
+
+// Only in bursts do all ask together: at random, they ask one by one.
+func TestWhoAsksTogether(t *testing.T) {
+	for load, want := range map[Load]int{Bursts: 2, Churn: 0, Saturation: 2} {
+		rng := rand.New(rand.NewPCG(81, 82))
+		s := &Schedule{Network: small(t, suzukikasami.Algorithm(), false, 3), Rand: rng, Load: load, Choose: Chance{rng}}
+		s.Begin()
+		if x, ok := s.Next(); !ok || x.Kind != Ask || len(s.due) != want {
+			t.Errorf("%v: first %v, and %d are to ask next; want %d", load, x, len(s.due), want)
 		}
 	}
 }

@@ -99,3 +99,40 @@ func TestTouchingIsNotOverlapping(t *testing.T) {
 		}
 	}
 }
+
+// The steady part between two marks, by hand: three entries, those of the second to the
+// fourth exit, and the hand-overs to them; the last mark is after the load has begun to
+// fall.
+func TestSteadyFiguresByHand(t *testing.T) {
+	entries := []entrylog.Entry{
+		late(1, 0, 1, 2, 20, 40), late(2, 0, 2, 3, 50, 70), late(3, 10, 11, 12, 82, 90), late(1, 40, 41, 42, 104, 120),
+		late(2, 70, 71, 72, 136, 150), late(3, 100, 101, 102, 170, 250),
+	}
+	mark := func(at int64, exits, ask, grant, transmissions uint64) (m Mark) {
+		m.At, m.Exits, m.Transmissions = at, exits, transmissions
+		m.Sent[1], m.Sent[2] = ask, grant
+		return m
+	}
+	o := Observation{
+		Job: jobOf(t, result.Spec{Nodes: 3, Requests: 6}), Status: result.OK, Entries: entries, Nodes: counted(3, entries, 4),
+		MeanDelay: 10, Stop: 250, Marks: []Mark{mark(40, 1, 4, 1, 3), mark(120, 4, 10, 4, 8), mark(250, 6, 18, 9, 15)},
+	}
+	s := Result(o).Steady
+	if s == nil || s.Entries != 3 || s.Messages != 9 || s.Transmissions != 5 || s.ByKind["ASK"] != 6 || s.ByKind["GRANT"] != 3 {
+		t.Fatalf("%+v", s)
+	}
+	wants(t, "throughput", s.Throughput, 3/80e-9)
+	wants(t, "response", s.Response, (67+78+78)/3.)
+	wants(t, "waiting", s.Waiting, (50+72+64)/3.)
+	wants(t, "synchronization delay", s.SyncDelay, (10+12+14)/3.)
+	for name, change := range map[string]func(*Observation){
+		"one mark":          func(o *Observation) { o.Marks = o.Marks[:1] },
+		"the others after":  func(o *Observation) { o.Marks = []Mark{o.Marks[0], o.Marks[2]} },
+		"some not recorded": func(o *Observation) { o.Dropped = 1 },
+	} {
+		o := o
+		if change(&o); Result(o).Steady != nil {
+			t.Errorf("%s: there is a steady part", name)
+		}
+	}
+}

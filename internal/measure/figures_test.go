@@ -100,4 +100,26 @@ func TestFiguresThatClaimsName(t *testing.T) {
 			t.Errorf("%v: %v, want %v", x.claimed, r.Figures, x.want)
 		}
 	}
+	// Requests without numbers have no range of them.
+	own := *job.Algorithm
+	own.Claims = []dme.Claim{{Quantity: dme.NumberRange}}
+	job.Algorithm = &own
+	entries := []entrylog.Entry{entry(1, 0, 10, 20), entry(2, 5, 20, 30)}
+	if r := Result(Observation{Job: &job, Status: result.OK, Entries: entries, Nodes: counted(2, entries, 1)}); len(r.Figures) > 0 {
+		t.Errorf("without numbers: %v", r.Figures)
+	}
+}
+
+// A bound on overtaking is that of the run's own system, with its sets or its tree.
+func TestOvertakingAsksTheSystem(t *testing.T) {
+	job := *jobOf(t, result.Spec{Nodes: 2, Requests: 2})
+	own := *job.Algorithm
+	own.Claims = []dme.Claim{{
+		Quantity: dme.Bypass, Kind: dme.UpperBound, Load: dme.AnyLoad,
+		Predict: func(s dme.Setting) (float64, bool) { return float64(7 * s.Nodes), s.System != nil },
+	}}
+	job.Algorithm = &own
+	if bound := overtaking(&job); bound.Claim == nil || bound.Claimed != 14 {
+		t.Errorf("%+v", bound)
+	}
 }

@@ -230,8 +230,12 @@ func (p *program) run(ctx context.Context, t trial) outcome {
 
 // verdict says which test failed, and how.
 func (o outcome) verdict(names []string) string {
+	run := strings.Join(names, " ")
+	if len(names) > 3 {
+		run = fmt.Sprintf("one of %s and %d more", strings.Join(names[:2], ", "), len(names)-2)
+	}
 	if o.late {
-		return strings.Join(names, " ") + ": did not end"
+		return run + ": did not end"
 	}
 	for line := range strings.SplitSeq(string(o.output), "\n") {
 		if _, name, ok := strings.Cut(line, "--- FAIL: "); ok && !strings.HasPrefix(line, " ") {
@@ -241,8 +245,8 @@ func (o outcome) verdict(names []string) string {
 	}
 	for line := range strings.SplitSeq(string(o.output), "\n") {
 		if strings.HasPrefix(line, "panic:") || strings.HasPrefix(line, "fatal error:") {
-			return strings.Join(names, " ") + ": " + line
+			return run + ": " + line
 		}
 	}
-	return strings.Join(names, " ") + ": ended with an error"
+	return run + ": ended with an error"
 }

@@ -96,7 +96,7 @@ func (r *Report) Write(w io.Writer) error {
 		if e.Status != Survived {
 			continue
 		}
-		reached := "no test reaches it"
+		reached := "no test gets to where it differs"
 		if len(e.Reached) > 0 {
 			reached = "reached by tests of " + strings.Join(e.Reached, ", ")
 		}
@@ -106,8 +106,12 @@ func (r *Report) Write(w io.Writer) error {
 		}
 		b.WriteString("\n")
 	}
-	fmt.Fprintf(&b, "%s: %d of %d planted faults noticed (%.1f%%), chosen among %d by seed %d",
-		r.Group, r.Noticed, r.Planted, r.Percent(), r.Possible, r.Seed)
+	share := "none was tried"
+	if r.Planted > 0 {
+		share = fmt.Sprintf("%.1f%%", r.Percent())
+	}
+	fmt.Fprintf(&b, "%s: %d of %d planted faults noticed (%s), chosen among %d by seed %d",
+		r.Group, r.Noticed, r.Planted, share, r.Possible, r.Seed)
 	if r.Listed > 0 {
 		fmt.Fprintf(&b, "; %d more are listed as equivalent", r.Listed)
 	}

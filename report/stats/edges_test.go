@@ -278,3 +278,14 @@ func TestMergeKeepsDigits(t *testing.T) {
 		}
 	}
 }
+
+// Four sizes are enough for an exponent, and three are not.
+func TestSizesForAnExponent(t *testing.T) {
+	n, y := []float64{2, 4, 8, 16}, []float64{1, 2, 4, 8.1}
+	if _, err := stats.FreeExponent(n, y); err != nil {
+		t.Errorf("four sizes: %v", err)
+	}
+	if e, err := stats.FreeExponent(n[:3], y[:3]); err == nil {
+		t.Errorf("three sizes: %+v", e)
+	}
+}

@@ -119,12 +119,12 @@ func (f flags) mutate(ctx context.Context, stdout, stderr io.Writer) (int, error
 	}
 	code := enough
 	var reports []*mutation.Report
-	for _, g := range groups {
+	for i, g := range groups {
 		if options.Group = g; f.own {
 			options.Group.Tests = nil
 		}
 		if !deadline.IsZero() {
-			options.For = max(time.Until(deadline), time.Nanosecond)
+			options.For = max(time.Until(deadline)/time.Duration(len(groups)-i), time.Nanosecond) // what one leaves, the next have
 		}
 		if f.list {
 			if err := mutation.Preview(options, stdout); err != nil {
@@ -146,6 +146,9 @@ func (f flags) mutate(ctx context.Context, stdout, stderr io.Writer) (int, error
 		if report.Percent() < f.atLeast {
 			code = tooFew
 		}
+	}
+	if len(reports) == 0 && !f.list {
+		fmt.Fprintln(stdout, "no fault can be planted there: no code of the groups, or none that is left")
 	}
 	if f.into != "" {
 		text, err := json.MarshalIndent(reports, "", "\t")
