@@ -1,9 +1,9 @@
 package claims
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -260,7 +260,7 @@ func TestAVerdictNamesItsTolerances(t *testing.T) {
 	} {
 		v := asked(closed).Judge(x.points)
 		v.Retry(nil)
-		if fmt.Sprint(v.Tolerances) != fmt.Sprint(x.want) {
+		if !slices.Equal(v.Tolerances, x.want) {
 			t.Errorf("%s: %v, want %v", x.name, v.Tolerances, x.want)
 		}
 		if n := strings.Count(v.Text, "with a tolerance of"); n != len(x.want) {
