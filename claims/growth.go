@@ -150,7 +150,7 @@ func (f *Fit) judge(claimed dme.Growth, s *Series, own stats.Fit, ranking []stat
 		around(own.C), around(own.A), units.Number(s.mean(hi)/own.Growth.Of(hi)), units.Count(uint64(hi)))
 	rank := slices.IndexFunc(ranking, func(f stats.Fit) bool { return f.Growth.Name == own.Growth.Name })
 	behind := ranking[rank].Delta
-	beaten := rank > 0 && behind > better
+	beaten := behind > better
 	if claimed.Order {
 		switch {
 		case beaten && faster(best.Growth):

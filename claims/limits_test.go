@@ -302,6 +302,10 @@ func TestHowCloseABoundComes(t *testing.T) {
 			t.Errorf("%s %v: %v %q, want %v %q", x.kind, x.bound, v.Closest, v.Text, x.want, x.says)
 		}
 	}
+	times := sample{means: []float64{0.999, 1.001, 1, 1.0005}, timed: true} // whose mean is beyond, by chance
+	if p := times.point(dme.UpperBound, 1); !p.Agrees || *p.Closest != 1 {
+		t.Errorf("a bound on times that some exceed: %+v", p)
+	}
 	s := sample{means: []float64{60}, least: 60, most: 60}
 	if p := s.point(dme.UpperBound, 50); p.Closest != nil {
 		t.Errorf("a bound that is exceeded comes as close as %v", *p.Closest)

@@ -127,7 +127,7 @@ func TestTally(t *testing.T) {
 		{"violated", []*result.Result{ended(result.OK, 0, 0, 0), ended(result.Violated, 3, 0, 0)}, "", Fails, Holds,
 			"3 violations in 2 runs; serial, N = 4, seed 7: of this", "holds (in 2 runs, 2,000 entries)"},
 		{"stalled", []*result.Result{ended(result.Stalled, 0, 2, 3)}, "", Holds, Fails,
-			"holds", "5 requests were not served in 1 runs; serial, N = 4"},
+			"holds", ": 5 requests were not served in 1 runs; serial, N = 4"},
 		{"failed", []*result.Result{ended(result.Failed, 0, 0, 0), ended(result.OK, 0, 0, 0)}, "", Undecided, Undecided,
 			"1 of 2 runs failed; serial, N = 4, seed 7: of this", "1 of 2 runs failed"},
 		{"known, and shown", []*result.Result{ended(result.Violated, 3, 0, 0)}, "why", KnownFalse, NotShown,
