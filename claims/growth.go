@@ -187,12 +187,8 @@ func (s *Series) mean(n float64) float64 {
 	return sum / count
 }
 
-func growth(g stats.Growth, lo, hi float64) float64 {
-	if x := g.Of(lo); x != 0 {
-		return g.Of(hi) / x
-	}
-	return math.Inf(1)
-}
+// growth is by how much a growth grows, infinite from 0 on.
+func growth(g stats.Growth, lo, hi float64) float64 { return g.Of(hi) / g.Of(lo) }
 
 func around(i stats.Interval) string {
 	if i.Lo == i.Hi {

@@ -75,6 +75,18 @@ func TestTolerancesAreAsWideAsTheySay(t *testing.T) {
 	}
 }
 
+// Of two tolerances that apply the wider one does, and each is finite.
+func TestTheWiderTolerance(t *testing.T) {
+	for requests, want := range map[int]Tolerance{
+		100: {Size: 0.3, Reason: becauseOfEnds}, 10_000: {Size: 0.05, Reason: becauseOfBusiest}, 0: {Size: 30, Reason: becauseOfEnds},
+	} {
+		c := Cell{Spec: result.Spec{Nodes: 10, Requests: requests, Transport: result.Sim}, Results: runsWith([]float64{1}, 0)}
+		if got := c.tolerance(dme.WorkSpread); math.Abs(got.Size-want.Size) > 1e-12 || got.Reason != want.Reason {
+			t.Errorf("%d requests: %v, want %v", requests, got, want)
+		}
+	}
+}
+
 // spread returns six values with this mean and half width of their interval.
 func spread(mean, half float64) []float64 {
 	unit := []float64{-1, -1, -1, 1, 1, 1}

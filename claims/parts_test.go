@@ -316,6 +316,18 @@ func TestWhatAnswers(t *testing.T) {
 	if v := q.Judge(points); v.Verdict != Holds || !strings.Contains(v.Text, "over tcp not run (--quick)") {
 		t.Errorf("a growth that was not measured over tcp: %s", v.Text)
 	}
+	known := *q
+	known.Claim.KnownFalse, known.Claim.Growth = "why", dme.Growth{Exponent: 0.5}
+	bent := slices.Clone(points)
+	for i := range bent {
+		bent[i].Predicted = math.Sqrt(float64(bent[i].Nodes))
+	}
+	if v := known.Judge(bent); v.Verdict != KnownFalse || !strings.Contains(v.Text, ": why (shown: fails") {
+		t.Errorf("a growth that is known to be false: %s", v.Text)
+	}
+	if v := known.Judge(points); v.Verdict != NotShown || v.Detail != ": why" {
+		t.Errorf("a growth that is known to be false, and is not shown to be: %s", v.Text)
+	}
 	for i := range points {
 		points = append(points, points[i])
 		points[len(points)-1].Transport = "tcp"
