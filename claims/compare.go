@@ -116,7 +116,6 @@ func (s *sample) point(kind dme.ClaimKind, predicted float64) Point {
 		p.Off = math.Abs(e.mean-predicted) / scaleOf(predicted)
 		p.compareMean(&e, s.toleranceOf(&e))
 	case s.timed:
-		p.Off = max(predicted-e.mean, e.mean-predicted) / scaleOf(predicted)
 		p.compareBound(kind, &e, s.tolerance)
 	default:
 		if agrees {
@@ -150,7 +149,7 @@ func (p *Point) bound(kind dme.ClaimKind, least, most float64) {
 	case p.Standing != Agrees:
 	case math.Abs(lesser-greater) <= reached*max(1, math.Abs(greater)):
 		p.Closest = known(1)
-	case lesser >= 0 && greater > 0:
+	case lesser >= 0:
 		p.Closest = known(min(1, lesser/greater))
 	}
 }

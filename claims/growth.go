@@ -150,7 +150,7 @@ func (f *Fit) judge(claimed dme.Growth, s *Series, own stats.Fit, ranking []stat
 		around(own.C), around(own.A), units.Number(s.mean(hi)/own.Growth.Of(hi)), units.Count(uint64(hi)))
 	rank := slices.IndexFunc(ranking, func(f stats.Fit) bool { return f.Growth.Name == own.Growth.Name })
 	behind := ranking[rank].Delta
-	beaten := rank > 0 && behind > better
+	beaten := behind > better
 	if claimed.Order {
 		switch {
 		case beaten && faster(best.Growth):
@@ -187,12 +187,8 @@ func (s *Series) mean(n float64) float64 {
 	return sum / count
 }
 
-func growth(g stats.Growth, lo, hi float64) float64 {
-	if x := g.Of(lo); x != 0 {
-		return g.Of(hi) / x
-	}
-	return math.Inf(1)
-}
+// growth is by how much a growth grows, infinite from 0 on.
+func growth(g stats.Growth, lo, hi float64) float64 { return g.Of(hi) / g.Of(lo) }
 
 func around(i stats.Interval) string {
 	if i.Lo == i.Hi {

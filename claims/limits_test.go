@@ -1,9 +1,9 @@
 package claims
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -71,6 +71,18 @@ func TestTolerancesAreAsWideAsTheySay(t *testing.T) {
 						e.Tolerance, e.ToleranceFor, y.want, y.tolerance)
 				}
 			}
+		}
+	}
+}
+
+// Of two tolerances that apply the wider one does, and each is finite.
+func TestTheWiderTolerance(t *testing.T) {
+	for requests, want := range map[int]Tolerance{
+		100: {Size: 0.3, Reason: becauseOfEnds}, 10_000: {Size: 0.05, Reason: becauseOfBusiest}, 0: {Size: 30, Reason: becauseOfEnds},
+	} {
+		c := Cell{Spec: result.Spec{Nodes: 10, Requests: requests, Transport: result.Sim}, Results: runsWith([]float64{1}, 0)}
+		if got := c.tolerance(dme.WorkSpread); math.Abs(got.Size-want.Size) > 1e-12 || got.Reason != want.Reason {
+			t.Errorf("%d requests: %v, want %v", requests, got, want)
 		}
 	}
 }
@@ -260,7 +272,7 @@ func TestAVerdictNamesItsTolerances(t *testing.T) {
 	} {
 		v := asked(closed).Judge(x.points)
 		v.Retry(nil)
-		if fmt.Sprint(v.Tolerances) != fmt.Sprint(x.want) {
+		if !slices.Equal(v.Tolerances, x.want) {
 			t.Errorf("%s: %v, want %v", x.name, v.Tolerances, x.want)
 		}
 		if n := strings.Count(v.Text, "with a tolerance of"); n != len(x.want) {
@@ -301,6 +313,10 @@ func TestHowCloseABoundComes(t *testing.T) {
 		if v.Verdict != Holds || v.Closest == nil || math.Abs(*v.Closest-x.want) > 1e-12 || !strings.Contains(v.Text, x.says) {
 			t.Errorf("%s %v: %v %q, want %v %q", x.kind, x.bound, v.Closest, v.Text, x.want, x.says)
 		}
+	}
+	times := sample{means: []float64{0.999, 1.001, 1, 1.0005}, timed: true} // whose mean is beyond, by chance
+	if p := times.point(dme.UpperBound, 1); !p.Agrees || *p.Closest != 1 {
+		t.Errorf("a bound on times that some exceed: %+v", p)
 	}
 	s := sample{means: []float64{60}, least: 60, most: 60}
 	if p := s.point(dme.UpperBound, 50); p.Closest != nil {

@@ -172,8 +172,8 @@ func (c *condition) requests(nodes int, perEntry float64, dynamic bool, e *effor
 		fewestIsolated = 200
 		manyIsolated   = 2000
 		manyRare       = 800 // between which a perpetual token goes round and round
-		slack          = 8  // how far a large system may exceed what a run should cost
-		perDynamic     = 20 // per node, where its first request finds the initial state
+		slack          = 8   // how far a large system may exceed what a run should cost
+		perDynamic     = 20  // per node, where its first request finds the initial state
 	)
 	affordable := e.messages / max(1, perEntry)
 	if c.enough > 0 {

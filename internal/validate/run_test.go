@@ -15,7 +15,7 @@ import (
 
 	"dmebench/algorithms/catalog"
 	"dmebench/algorithms/centralized"
-	"dmebench/algorithms/suzukikasami"
+	"dmebench/algorithms/ricartagrawalatoken"
 	"dmebench/internal/exit"
 	"dmebench/internal/run"
 	"dmebench/internal/sim"
@@ -100,7 +100,7 @@ func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var runs atomic.Int64
 	d, err := validate.Run(ctx, validate.Options{
-		Catalog: run.Catalog{suzukikasami.Algorithm()}, Mode: validate.Quick, Parallel: 2,
+		Catalog: run.Catalog{ricartagrawalatoken.Algorithm()}, Mode: validate.Quick, Parallel: 2,
 		Run: func(ctx context.Context, j *run.Job) (*result.Result, error) {
 			if runs.Add(1) == 30 {
 				cancel()
@@ -122,7 +122,7 @@ func TestVerdictsFollowFromTheOptions(t *testing.T) {
 	var documents []*claims.Document
 	for _, parallel := range []int{1, 3} {
 		d, err := validate.Run(context.Background(), validate.Options{
-			Catalog: run.Catalog{suzukikasami.Algorithm()}, Mode: validate.Quick, Run: sim.Run, Parallel: parallel, Budget: time.Hour,
+			Catalog: run.Catalog{ricartagrawalatoken.Algorithm()}, Mode: validate.Quick, Run: sim.Run, Parallel: parallel, Budget: time.Hour,
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -156,7 +156,7 @@ func TestResume(t *testing.T) {
 		defer cancel()
 		runs.Store(0)
 		return validate.Run(ctx, validate.Options{
-			Catalog: run.Catalog{suzukikasami.Algorithm()}, Mode: validate.Quick, Budget: time.Hour, Store: store,
+			Catalog: run.Catalog{ricartagrawalatoken.Algorithm()}, Mode: validate.Quick, Budget: time.Hour, Store: store,
 			Run: func(ctx context.Context, j *run.Job) (*result.Result, error) {
 				if runs.Add(1) == limit {
 					cancel()
