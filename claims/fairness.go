@@ -15,37 +15,18 @@ const (
 	// fewTurns is how many entries of each node there must be: fewer are uneven by where a
 	// run begins and ends.
 	fewTurns = 10
-
-	// muchOvertaken is how many entries of others, for each node of the system, a node
-	// that waits may see without a word, where no paper promises a bound.
-	muchOvertaken = 10
 )
 
-// Unfair says what is alarming about how nodes were served in a run, a line each: more
-// overtaking than the algorithm's paper promises or, where it promises nothing, than
-// grows with the number of nodes; and unequal shares under a load under which all nodes
-// ask all the time. It says nothing of runs with faults.
+// Unfair says what is alarming about how nodes were served in a run, a line each: that
+// one was overtaken more often than it may be, and unequal shares under a load under
+// which all nodes ask all the time. It says nothing of runs with faults.
 func (c Circumstance) Unfair(all []dme.Claim, s dme.Setting, r *result.Result) []string {
 	if len(r.Faults) > 0 || len(r.Spec.Faults) > 0 {
 		return nil
 	}
 	var lines []string
-	most, promised := float64(r.Fairness.MaxBypass), false
-	for _, claim := range c.About(dme.Bypass, all) {
-		bound, ok := Predict(claim, s)
-		if !ok || claim.Kind != dme.UpperBound || claim.KnownFalse != "" {
-			continue
-		}
-		promised = true
-		if agrees, _ := claim.Kind.Agrees(bound, most, most); !agrees {
-			lines = append(lines, fmt.Sprintf("overtaken more often than promised: %d times, and at most %s by %s",
-				r.Fairness.MaxBypass, claim.Formula, claim.Source))
-			break
-		}
-	}
-	if limit := muchOvertaken * s.Nodes; !promised && r.Fairness.MaxBypass > uint64(limit) {
-		lines = append(lines, fmt.Sprintf("starving: a node that had asked saw %d entries of others before its own, "+
-			"more than %d for each of %d nodes", r.Fairness.MaxBypass, muchOvertaken, s.Nodes))
+	if line := Overtaken(dme.OvertakingBound(all, s, c.Ordered), r); line != "" {
+		lines = append(lines, line)
 	}
 	if Uneven(r) {
 		lines = append(lines, "uneven: all nodes ask all the time, and "+shares(r.Work.EntriesByNode))

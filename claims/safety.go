@@ -23,6 +23,9 @@ type Tally struct {
 	violations   uint64
 	unserved     uint64
 	problem      string // of the first run that did not end well
+
+	starved  int    // runs in which a node starved
+	starving string // says so of the first of them
 }
 
 // Add counts a run that was made under a condition.
@@ -39,6 +42,17 @@ func (t *Tally) Add(condition string, r *result.Result) {
 	}
 }
 
+// Starved counts a run of which a line says that a node starved in it; "" is for one in
+// which none did. See [Starved].
+func (t *Tally) Starved(condition string, r *result.Result, line string) {
+	if line == "" {
+		return
+	}
+	if t.starved++; t.starved == 1 {
+		t.starving = fmt.Sprintf("%s, N = %d, seed %d: %s", condition, r.Spec.Nodes, r.Spec.Seed, line)
+	}
+}
+
 // JudgeAll judges by all runs of an algorithm whether it is safe, or live.
 func (q *Question) JudgeAll(t Tally) Verdict {
 	found, what := t.violations, "violations"
@@ -48,14 +62,18 @@ func (q *Question) JudgeAll(t Tally) Verdict {
 	runs := units.Count(uint64(t.Runs)) + " runs"
 	v := q.verdict(Holds, fmt.Sprintf(" (in %s, %s entries)", runs, units.Count(t.Entries)))
 	v.Runs = t.Runs
-	shown := fmt.Sprintf("%s %s in %s", units.Count(found), what, runs)
+	shown, problem := fmt.Sprintf("%s %s in %s", units.Count(found), what, runs), t.problem
+	if q.Claim.Quantity == dme.Unserved && found == 0 && t.starved > 0 {
+		found, problem = uint64(t.starved), t.starving
+		shown = fmt.Sprintf("a node starved in %s of %s", units.Count(found), runs)
+	}
 	switch {
 	case t.Runs == 0:
 		v.conclude(NotRun, ": there was no run")
 	case found > 0 && v.KnownFalse != "":
 		v.conclude(KnownFalse, fmt.Sprintf(": %s (shown: %s)", v.KnownFalse, shown))
 	case found > 0:
-		v.conclude(Fails, fmt.Sprintf(": %s; %s", shown, t.problem))
+		v.conclude(Fails, fmt.Sprintf(": %s; %s", shown, problem))
 	case v.KnownFalse != "":
 		v.conclude(NotShown, ": "+v.KnownFalse)
 	case t.failed > 0:

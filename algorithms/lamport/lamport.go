@@ -70,13 +70,15 @@ func Optimized() *dme.Algorithm {
 
 func describe(sparing bool) *dme.Algorithm {
 	return &dme.Algorithm{
-		Citation: "L. Lamport: Time, Clocks, and the Ordering of Events in a Distributed System, CACM 21(7), 1978; textbook, section 9.3",
-		Class:    dme.Permission,
-		Needs:    dme.Always(dme.Needs{Reliable: true, FIFO: true}),
-		Kinds:    []string{"REQUEST", "REPLY", "RELEASE"},
-		Claims:   claims(),
-		Gauges:   gauges(),
-		Prepare:  dme.Unshared(func(n int, id dme.NodeID) dme.Node { return newSite(n, id, sparing) }),
+		Citation:   "L. Lamport: Time, Clocks, and the Ordering of Events in a Distributed System, CACM 21(7), 1978; textbook, section 9.3",
+		Class:      dme.Permission,
+		Needs:      dme.Always(dme.Needs{Reliable: true, FIFO: true}),
+		Kinds:      []string{"REQUEST", "REPLY", "RELEASE"},
+		Claims:     claims(),
+		Invariants: invariants(),
+		Prepare:    dme.Unshared(func(n int, id dme.NodeID) dme.Node { return newSite(n, id, sparing) }),
+		Clocks:     dme.ClockInMessages,
+		Gauges:     gauges(),
 	}
 }
 
@@ -175,7 +177,7 @@ func (s *site) l2() bool { return s.requestQueue[0] == s.request }
 func (s *site) requesting() bool { return !s.request.IsZero() }
 
 func (s *site) State(v *dme.Visitor) {
-	v.Uint("clock", &s.clock)
+	v.Clock("clock", &s.clock)
 	v.Stamp("request", &s.request)
 	v.Bool("executing", &s.executing)
 	v.Set("awaiting", &s.awaiting)

@@ -21,7 +21,7 @@
 //     and El Abbadi 1991); [TreeQuorum] replaces nodes that have failed;
 //   - singleton: node 1 alone, which is centralized control (Maekawa 1985,
 //     section 2);
-//   - file: a coterie that somebody has written down, and which is checked.
+//   - file: sets that somebody has written down, and of which any two must meet.
 //
 // Every construction works for every N ≥ 1 and keeps the property (a) any two
 // sets meet; plane, grid, majority and tree keep (b) i ∈ S_i. Whether (c) all

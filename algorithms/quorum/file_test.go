@@ -68,20 +68,53 @@ func TestExampleCoterie(t *testing.T) {
 	}
 }
 
-// The counterexamples of the textbook's section 9.7 are refused, with both sets.
-func TestNoCoterie(t *testing.T) {
+// Of the counterexamples of the textbook's section 9.7, sets that do not meet are refused.
+func TestDisjointSets(t *testing.T) {
 	for text, want := range map[string]string{
-		"1 2 3\n2 5 7\n5 7 9": "line 1, {1,2,3}, and line 3, {5,7,9}, have no common node",
-		"1 2 3\n1 3":          "line 1, {1,2,3}, contains line 2, {1,3}",
-		"1 3\n1 2 3":          "line 2, {1,2,3}, contains line 1, {1,3}",
+		"1 2 3\n2 5 7\n5 7 9":  "line 1, {1,2,3}, and line 3, {5,7,9}, have no common node",
+		"1: 1 2\n2: 2\n3: 3 1": "line 2, S_2 = {2}, and line 3, S_3 = {1,3}, have no common node",
 	} {
-		if _, err := fromText(9, text); err == nil || !strings.Contains(err.Error(), want) {
+		nodes := 9
+		if strings.Contains(text, ":") {
+			nodes = 3
+		}
+		if _, err := fromText(nodes, text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: want an error that says %q, got %v", text, want, err)
 		}
 	}
-	_, err := fromText(3, "1: 1 2\n2: 2\n3: 3")
-	if want := "line 1, S_1 = {1,2}, contains line 2, S_2 = {2}"; err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("want an error that says %q, got %v", want, err)
+}
+
+// A set that contains another makes no coterie, and is told; mutual exclusion needs only
+// that sets meet.
+func TestNestedSets(t *testing.T) {
+	for _, x := range []struct {
+		text   string
+		nested [][2]dme.NodeID
+		remark string // "" for none
+	}{
+		{"1: 1 2\n2: 2\n3: 2 3", [][2]dme.NodeID{{1, 2}, {3, 2}}, "S_1 contains S_2, and 1 more request sets contain a smaller one: "},
+		{"1: 1 2 3\n2: 2 3\n3: 1 3", [][2]dme.NodeID{{1, 2}, {1, 3}}, "S_1 contains S_2, and 1 more"},
+		{"1: 1 2\n2: 1 2\n3: 1 2 3", [][2]dme.NodeID{{3, 1}, {3, 2}}, "S_3 contains S_1, and 1 more"},
+		{"1: 1 3\n2: 1 2 3\n3: 2 3", [][2]dme.NodeID{{2, 1}, {2, 3}}, "S_2 contains S_1, and 1 more"},
+		{"1: 1 2\n2: 2 3\n3: 1 3", nil, ""},
+		{"1: 2\n2: 2\n3: 2", nil, ""},
+		{"1 2\n1 2 3", [][2]dme.NodeID{{2, 1}, {3, 1}}, "S_2 contains S_1, and 1 more"},
+		{"1: 1 2\n2: 1 2\n3: 1 2", nil, ""},
+	} {
+		s, err := fromText(3, x.text)
+		if err != nil {
+			t.Errorf("%q: %v", x.text, err)
+			continue
+		}
+		checkFamily(t, s)
+		p := s.Properties()
+		if !slices.Equal(p.Nested, x.nested) || p.NestedPairs != len(x.nested) || p.Minimal() != (x.nested == nil) || !p.Intersecting() {
+			t.Errorf("%q: nested %v, %d; want %v", x.text, p.Nested, p.NestedPairs, x.nested)
+		}
+		said := strings.Join(s.Remarks(), "\n")
+		if !strings.Contains(said, x.remark) || (said == "") != (x.remark == "") {
+			t.Errorf("%q: %q", x.text, said)
+		}
 	}
 }
 

@@ -1,15 +1,37 @@
 package quorum
 
 import (
+	"fmt"
 	"iter"
 	"math/bits"
 	"slices"
+	"strings"
 
 	"dmebench/dme"
 )
 
-// MaxDisjoint bounds the number of pairs that [Properties] lists.
+// MaxDisjoint bounds the number of pairs of each kind that [Properties] lists.
 const MaxDisjoint = 16
+
+// Remarks says what a user of a system should know who has written down its sets himself,
+// a line each: of which sets more is asked than mutual exclusion needs. It says nothing
+// of constructions.
+func (s *System) Remarks() []string {
+	if !strings.HasPrefix(s.name, fromFile) {
+		return nil
+	}
+	p := s.Properties()
+	if p.Minimal() {
+		return nil
+	}
+	larger, smaller := p.Nested[0][0], p.Nested[0][1]
+	remark := fmt.Sprintf("quorum=%s: S_%d contains S_%d", s.name, larger, smaller)
+	if p.NestedPairs > 1 {
+		remark += fmt.Sprintf(", and %d more request sets contain a smaller one", p.NestedPairs-1)
+	}
+	return []string{remark + ": no coterie (the textbook's section 9.7), and such a node asks more nodes than it has to; " +
+		"that any two sets meet keeps them apart all the same"}
+}
 
 // Properties says which of the four properties of Maekawa 1985, section 2, a
 // system has, and what contradicts those that it has not.
@@ -18,6 +40,11 @@ type Properties struct {
 	// them in ascending order; DisjointPairs counts them all.
 	Disjoint      [][2]dme.NodeID
 	DisjointPairs int
+
+	// Nested lists pairs {i, j} with S_i ⊃ S_j, S_i being the larger, the first
+	// MaxDisjoint of them in ascending order of j; NestedPairs counts them all.
+	Nested      [][2]dme.NodeID
+	NestedPairs int
 
 	// Selfless lists the nodes i ∉ S_i, ascending.
 	Selfless []dme.NodeID
@@ -34,6 +61,11 @@ type Properties struct {
 // Intersecting reports property (a): any two request sets have a common node.
 // Without it two nodes can be in their critical sections together.
 func (p *Properties) Intersecting() bool { return p.DisjointPairs == 0 }
+
+// Minimal reports whether no request set contains a smaller one, as in a coterie (the
+// textbook's section 9.7). Maekawa does not ask for it, and mutual exclusion does not rest
+// on it: a node whose set contains another's asks more nodes than it would have to.
+func (p *Properties) Minimal() bool { return p.NestedPairs == 0 }
 
 // SelfIncluded reports property (b): i ∈ S_i. It saves messages.
 func (p *Properties) SelfIncluded() bool { return len(p.Selfless) == 0 }
@@ -158,6 +190,9 @@ func (s *System) Properties() Properties {
 		}
 	}
 
+	if !p.EqualSizes() { // of equally large sets none contains another
+		s.collectNested(&p, words, served)
+	}
 	meets := make([]uint64, words)
 	for id, set := range s.RequestSets() {
 		clear(meets)
@@ -176,6 +211,35 @@ func (s *System) Properties() Properties {
 	}
 	p.UniqueMeets = p.Intersecting() && common == s.nodes*(s.nodes-1)/2
 	return p
+}
+
+// collectNested notes the nodes whose sets contain another's, and more. served says who
+// asks a node, in so many words of one bit for each node.
+func (s *System) collectNested(p *Properties, words int, served func(dme.NodeID) []uint64) {
+	sizes := make([]int, s.nodes)
+	for id, set := range s.RequestSets() {
+		sizes[id-1] = len(set)
+	}
+	contain := make([]uint64, words) // the nodes whose sets contain all of this one
+	for id, set := range s.RequestSets() {
+		copy(contain, served(set[0]))
+		for _, member := range set[1:] {
+			for w, x := range served(member) {
+				contain[w] &= x
+			}
+		}
+		for w, left := range contain {
+			for ; left != 0; left &= left - 1 {
+				larger := dme.NodeID(w*64 + bits.TrailingZeros64(left))
+				if sizes[larger-1] == len(set) {
+					continue
+				}
+				if p.NestedPairs++; len(p.Nested) < MaxDisjoint {
+					p.Nested = append(p.Nested, [2]dme.NodeID{larger, id})
+				}
+			}
+		}
+	}
 }
 
 // collectDisjoint notes the nodes above id that meets does not contain.

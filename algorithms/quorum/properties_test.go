@@ -134,6 +134,11 @@ func byDefinition(sets [][]dme.NodeID) Properties {
 				}
 			}
 			p.UniqueMeets = p.UniqueMeets && (i == j || common == 1)
+			if common == len(sets[i]) && len(sets[j]) > common { // S_j contains S_i, and more
+				if p.NestedPairs++; p.NestedPairs <= MaxDisjoint {
+					p.Nested = append(p.Nested, [2]dme.NodeID{dme.NodeID(j + 1), id})
+				}
+			}
 			if j > i && common == 0 {
 				if p.DisjointPairs++; p.DisjointPairs <= MaxDisjoint {
 					p.Disjoint = append(p.Disjoint, [2]dme.NodeID{id, dme.NodeID(j + 1)})

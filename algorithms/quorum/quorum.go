@@ -122,7 +122,7 @@ func Constructions() []Construction {
 		{
 			Name:   fromFile + "F", // lookup builds it, since it knows F
 			Help:   "the sets of file F: a line 'i: a b c' for each node i, or lines 'a b c' with sets to choose from",
-			Source: "the textbook's section 9.7: intersection and minimality are checked",
+			Source: "Maekawa 1985, section 2; the textbook's section 9.7: intersection is checked, and where minimality is missing that is told",
 		},
 	}
 }

@@ -15,6 +15,11 @@ var (
 )
 
 func claims() []dme.Claim {
+	return append(withoutInitialize(treeClaims()), initClaim(map[string]string{optInit: "messages"}))
+}
+
+// treeClaims are those of all forms of the algorithm.
+func treeClaims() []dme.Claim {
 	const source = "textbook, section 9.12.5"
 	line := map[string]string{optTree: "line"}
 	always := dme.SafeAndLive("textbook, section 9.12.4, and 9.12.3: messages may overtake each other")

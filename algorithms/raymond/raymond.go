@@ -18,8 +18,8 @@
 // Departures from the printed text:
 //
 //   - HOLDER is computed when a node is made, so that it points towards node 1,
-//     where the privilege is at the beginning; the INITIALIZE messages of
-//     section 9.12.6 do the same and are not sent.
+//     where the privilege is at the beginning. With init=messages the INITIALIZE
+//     messages of section 9.12.6 tell it (initialize.go).
 //   - A node's own number stands for "self".
 //
 // The tree is one of a rule (binary, star, line, kary, radiating), read edge by
@@ -29,7 +29,7 @@
 // Links need not keep order: the REQUEST that follows a PRIVILEGE may overtake
 // it (section 9.12.3, message overtaking). Loss and duplication are not
 // tolerated, and neither are failures: [Robust] is the algorithm with the
-// INITIALIZE messages and with the recovery of section 9.12.7.
+// recovery of section 9.12.7.
 package raymond
 
 import (
@@ -53,19 +53,28 @@ func Algorithm() *dme.Algorithm {
 			"N messages on a balanced tree when nobody else asks, and close to 4 under full load, however many nodes there are; " +
 			"under full load a handover takes about two delays. Nodes talk to neighbours only and keep little state. The best " +
 			"choice for many nodes under heavy load. Choose the tree by --set tree.",
-		Citation: "K. Raymond: A Tree-Based Algorithm for Distributed Mutual Exclusion, ACM TOCS 7(1), 1989; textbook, section 9.12",
-		Class:    dme.Token,
-		Needs:    dme.Always(dme.Needs{Reliable: true}),
-		Kinds:    []string{"REQUEST", "PRIVILEGE"},
-		Options:  []dme.Option{treeOption()},
-		Claims:   claims(),
+		Citation:   "K. Raymond: A Tree-Based Algorithm for Distributed Mutual Exclusion, ACM TOCS 7(1), 1989; textbook, section 9.12",
+		Class:      dme.Token,
+		Needs:      dme.Always(dme.Needs{Reliable: true}),
+		Kinds:      []string{"REQUEST", "PRIVILEGE", "INITIALIZE"},
+		Options:    []dme.Option{treeOption(), initOption()},
+		Claims:     claims(),
+		Invariants: invariants(),
 		Prepare: func(c dme.Config) (dme.System, error) {
-			return prepare(c)
+			s, err := prepare(c)
+			if err != nil {
+				return nil, err
+			}
+			s.told = c.Options.Get(optInit) == "messages"
+			return s, nil
 		},
 	}
 }
 
-type system struct{ tree *tree }
+type system struct {
+	tree *tree
+	told bool // INITIALIZE messages tell HOLDER
+}
 
 func prepare(c dme.Config) (*system, error) {
 	value := c.Options.Get(optTree)
@@ -81,6 +90,9 @@ func prepare(c dme.Config) (*system, error) {
 }
 
 func (s *system) Node(id dme.NodeID) dme.Node {
+	if s.told {
+		return newInitialized(id, s.tree)
+	}
 	n := &node{self: id, tree: s.tree, holder: s.tree.parent[id]}
 	if id == root {
 		n.holder = n.self
@@ -100,7 +112,7 @@ type node struct {
 	self dme.NodeID
 	tree *tree
 
-	holder   dme.NodeID    // self, or the neighbour in whose direction the privilege lies
+	holder   dme.NodeID    // self, or the neighbour in whose direction the privilege lies; None while nobody has told
 	using    bool          // executing the critical section
 	requestQ dme.NodeQueue // self and neighbours that want the privilege, each at most once
 	asked    bool          // a REQUEST to holder has not been answered
@@ -169,7 +181,7 @@ func (n *node) assignPrivilege(out *dme.Outbox) {
 
 // makeRequest is the routine MAKE_REQUEST.
 func (n *node) makeRequest(out *dme.Outbox) {
-	if n.holder == n.self || n.requestQ.Empty() || n.asked {
+	if n.holder == n.self || n.holder == dme.None || n.requestQ.Empty() || n.asked {
 		return
 	}
 	n.asked = true

@@ -6,7 +6,7 @@ import "dmebench/dme"
 // failures.
 func robustClaims() []dme.Claim {
 	var all []dme.Claim
-	for _, c := range claims() {
+	for _, c := range treeClaims() {
 		if c.Quantity == dme.MessagesPerCS && c.Load == dme.Light && c.Kind == dme.Mean {
 			// INITIALIZE is counted with all messages, and belongs to no entry.
 			all = append(all, dme.KindsPerCS(halved(c), "REQUEST", "PRIVILEGE")...)
@@ -15,7 +15,7 @@ func robustClaims() []dme.Claim {
 		all = append(all, c)
 	}
 	const source = "textbook, section 9.12.7"
-	return append(all, []dme.Claim{
+	return append(append(all, initClaim(nil)), []dme.Claim{
 		{
 			Quantity: dme.Violations, Formula: "0: there is one privilege, whichever nodes fail",
 			Load: dme.Faults, Kind: dme.Exact, Source: source, Predict: dme.Constantly(0),

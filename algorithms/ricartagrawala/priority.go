@@ -35,6 +35,7 @@ func Priority() *dme.Algorithm {
 		"increments take away the advantage that small node numbers have when requests cross; fixed by node, they give some " +
 		"nodes priority over others. Nobody starves: a node that has heard of a request always asks with a larger number. The " +
 		"cost stays 2(N-1) messages and one delay. Under constant load nodes take turns, and priorities have no effect."
+	a.Clocks = nil // it adds more than 1
 	a.Options = []dme.Option{
 		{
 			Name: "increments", Default: "random", Words: []string{"random", "priority"},
@@ -46,6 +47,7 @@ func Priority() *dme.Algorithm {
 		},
 	}
 	a.Claims = priorityClaims()
+	a.Invariants = pairInvariants[*priorityNode](nil)
 	a.Gauges = []dme.Gauge{{Quantity: LowerFirst, Begin: lowerWins}}
 	a.Prepare = func(c dme.Config) (dme.System, error) {
 		most, err := strconv.ParseUint(c.Options.Get("most"), 10, 64)

@@ -34,6 +34,25 @@ func (s *schedule) checkClaims() error {
 	return nil
 }
 
+// overtaking says how often a node may be overtaken.
+func (n *Net) overtaking() dme.Overtaking {
+	return dme.OvertakingBound(n.Algorithm.Claims, n.Setting, !n.network.Unordered)
+}
+
+// starved returns an error where a request was overtaken more often than it may be,
+// though the messages about it were not held up for so long.
+func (n *Net) starved() error {
+	bound := n.overtaking()
+	for _, e := range n.Entries {
+		if e.Bypass > bound.Most(n.trip) {
+			return fmt.Errorf("node %d starves: %d entries of others between its request and its entry, where %s, "+
+				"and none of the messages was on its way for more than %d entries\n%s",
+				e.Node, e.Bypass, bound.Describe(n.trip), n.trip, n.States())
+		}
+	}
+	return nil
+}
+
 func (s *schedule) measure(q dme.Quantity) (value float64, ok bool) {
 	switch q {
 	case dme.MessagesPerCS:

@@ -61,6 +61,7 @@ func Test(t *testing.T, a *dme.Algorithm) {
 }
 
 func testSetting(t *testing.T, a *dme.Algorithm, set map[string]string, settings int) {
+	testManyTurns(t, a, set)
 	for _, n := range sizes {
 		opt, err := a.Resolve(set)
 		if err != nil {
@@ -73,10 +74,31 @@ func testSetting(t *testing.T, a *dme.Algorithm, set map[string]string, settings
 		if err := series(a, n, set, schedules(n, settings)); err != nil {
 			t.Fatal(err)
 		}
-		logTurns(t, a, n, set)
+		if 1 < n && n <= mostTurns {
+			logTurns(t, a, n, set)
+		}
 		if err := SearchFaults(a, n, set, schedules(n, settings)); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// testManyTurns lets more nodes take turns where they talk with some others only: who
+// is served may depend on a node's place among these, and few nodes have few places.
+func testManyTurns(t *testing.T, a *dme.Algorithm, set map[string]string) {
+	opt, err := a.Resolve(set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.CheckNodes(manyTurns, opt) != nil {
+		return
+	}
+	system, err := a.Prepare(dme.Config{Nodes: manyTurns, Options: opt, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, linked := system.(dme.Linked); linked {
+		logTurns(t, a, manyTurns, set)
 	}
 }
 

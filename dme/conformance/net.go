@@ -31,6 +31,8 @@ type Net struct {
 	meters  *noderun.Meters // of a schedule; nil where the algorithm has no gauges
 	faults  []string
 	asked   []int // entries there had been when the node asked
+	sent    []int // entries there had been when the message of each number, from 1, was sent
+	trip    int   // most entries while a message was on its way
 	wire    []byte
 }
 
@@ -70,6 +72,7 @@ func newNet(a *dme.Algorithm, c vnet.Config, set map[string]string, r *reloader)
 	c.Algorithm, c.Options, c.Carry = a, opt, n.carry
 	c.Unordered, c.Bounded, c.Sequenced = !needs.FIFO, needs.BoundedDelay, needs.SequencedBroadcast
 	c.Faults = c.Faults && !c.Sequenced
+	c.WatchEvery = watchEvery(c.Nodes)
 	model, err := vnet.NewModel(c)
 	if err != nil {
 		return nil, err
@@ -89,6 +92,9 @@ func newNet(a *dme.Algorithm, c vnet.Config, set map[string]string, r *reloader)
 		model.System = reloading{System: model.System, r: r}
 	}
 	n.network = vnet.New(model)
+	for i := range n.network.Started {
+		n.note(&n.network.Started[i])
+	}
 	return n, nil
 }
 
@@ -262,6 +268,11 @@ func (n *Net) Err() error {
 	return nil
 }
 
+// Broken returns the invariant of the algorithm that does not hold as things are;
+// nil where all hold. It is for tests that have changed a node by hand, to see that
+// an invariant notices; what breaks in a step is told by [Net.Err].
+func (n *Net) Broken() *vnet.Violation { return n.network.Broken() }
+
 // States describes every node, one on a line.
 func (n *Net) States() string { return strings.Join(n.network.States(), "\n") + "\n" }
 
@@ -276,8 +287,15 @@ func (n *Net) do(x vnet.Step) *vnet.Event {
 		n.asked[x.Node] = len(n.Entries)
 	case vnet.Crash, vnet.Depart:
 		n.peers = nil // others may take the place of a peer
+	case vnet.Deliver, vnet.Fire:
+		if len(n.network.Invariants) > 0 && !n.network.Possible(x) {
+			n.network.Unwatch() // a test overtakes where links keep order, or fires a timer too early
+		}
 	}
 	e := n.network.Do(x)
+	if e.Kind == vnet.Deliver && e.Number > 0 {
+		n.trip = max(n.trip, len(n.Entries)-n.sent[e.Number])
+	}
 	n.note(e)
 	return e
 }
@@ -290,9 +308,12 @@ func (n *Net) doIf(x vnet.Step, ok bool) bool {
 	return ok
 }
 
-// note records the entry of an event, if it is one.
+// note records the entry of an event, if it is one, and when messages were sent.
 func (n *Net) note(e *vnet.Event) {
 	for _, x := range e.Effects {
+		for uint64(len(n.sent)) <= x.Number {
+			n.sent = append(n.sent, len(n.Entries))
+		}
 		if x.Kind != dme.EffectEnter {
 			continue
 		}

@@ -70,7 +70,8 @@ func printResult(out io.Writer, job *run.Job, r *result.Result) error {
 			*r.Fairness.Jain, r.Fairness.LongestRun, r.Fairness.MaxBypass, r.Fairness.OutOfOrder)
 	}
 	setting := dme.Setting{Nodes: job.Spec.Nodes, Options: job.Options, System: job.System}
-	for _, alarm := range claims.Of(job.Spec, job.Guarantees().FIFO).Unfair(job.Algorithm.Claims, setting, r) {
+	alarms := claims.Of(job.Spec, job.Guarantees().FIFO).Unfair(job.Algorithm.Claims, setting, r)
+	for _, alarm := range alarms {
 		line("", "%s", alarm)
 	}
 	undecided := ""
@@ -101,7 +102,8 @@ func printResult(out io.Writer, job *run.Job, r *result.Result) error {
 		line(name, "%s", describeHost(&r.Hosts[i]))
 	}
 	known("links", describeLinks(r.Links))
-	for i, warning := range r.Warnings {
+	told := func(warning string) bool { return slices.Contains(alarms, warning) }
+	for i, warning := range slices.DeleteFunc(slices.Clone(r.Warnings), told) {
 		name := ""
 		if i == 0 {
 			name = "warnings"

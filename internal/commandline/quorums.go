@@ -60,6 +60,8 @@ type family struct {
 	UniqueMeets  bool            `json:"unique_meets"`
 	Plane        bool            `json:"plane"`
 	Disjoint     [][2]dme.NodeID `json:"disjoint_pairs,omitempty"`
+	Nested       [][2]dme.NodeID `json:"nested_pairs,omitempty"` // S_i ⊃ S_j, the larger first
+	remarks      []string
 
 	Sets [][]dme.NodeID `json:"sets,omitempty"` // S_i at i−1
 	Load []int          `json:"load,omitempty"` // of node i at i−1
@@ -158,7 +160,7 @@ func describe(s *quorum.System) family {
 		Quorum: s.Name(), Nodes: s.Nodes(),
 		K: extent{p.Sizes.Min, p.Sizes.Mean, p.Sizes.Max}, Loads: extent{p.Loads.Min, p.Loads.Mean, p.Loads.Max},
 		Intersecting: p.Intersecting(), SelfIncluded: p.SelfIncluded(), EqualSizes: p.EqualSizes(), EqualLoads: p.EqualLoads(),
-		UniqueMeets: p.UniqueMeets, Plane: p.Plane(), Disjoint: p.Disjoint,
+		UniqueMeets: p.UniqueMeets, Plane: p.Plane(), Disjoint: p.Disjoint, Nested: p.Nested, remarks: s.Remarks(),
 	}
 	if s.Nodes() <= maxQuorumsShown {
 		f.Load = s.Loads()
@@ -172,6 +174,9 @@ func describe(s *quorum.System) family {
 // printSets prints the request sets of the families that list theirs.
 func (p *program) printSets(list []family) error {
 	for _, f := range list {
+		for _, remark := range f.remarks {
+			fmt.Fprintf(p.stdout, "\n%s\n", remark)
+		}
 		if f.Sets == nil {
 			continue
 		}

@@ -33,9 +33,7 @@ func (p *program) scenario(name, file string, in io.Reader) (*trace.Scenario, fu
 		if err != nil {
 			return nil, nil, failWith(exit.Data, err)
 		}
-		return s, func(name string) ([]byte, error) {
-			return input.ReadFile(filepath.Join(filepath.Dir(file), name), input.Data)
-		}, nil
+		return s, besides(file), nil
 	}
 	all, err := p.builtInScenarios()
 	if err != nil {
@@ -52,6 +50,17 @@ func (p *program) scenario(name, file string, in io.Reader) (*trace.Scenario, fu
 		}
 	}
 	return nil, nil, usage("%w", suggest.Unknown("scenario", name, names, "'dmebench list scenarios' shows what there is"))
+}
+
+// besides reads files that a scenario in a file names: from the file's own folder on,
+// or wherever an absolute path says.
+func besides(file string) func(string) ([]byte, error) {
+	return func(name string) ([]byte, error) {
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(filepath.Dir(file), name)
+		}
+		return input.ReadFile(name, input.Data)
+	}
 }
 
 // nearScenario suggests a scenario to whoever has named a file that is not there.

@@ -7,7 +7,10 @@ import (
 	"strings"
 	"time"
 
+	"dmebench/claims"
+	"dmebench/dme"
 	"dmebench/internal/clock"
+	"dmebench/internal/run"
 	"dmebench/result"
 )
 
@@ -67,6 +70,10 @@ func warnings(r *result.Result, o *Observation, part *steady, neg negatives) []s
 	warn(len(job.Missing) > 0, "%s needs %s, which %s does not have",
 		r.Algorithm, strings.Join(job.Missing, " and "), job.Network.Describe(job.NetOptions))
 
+	if x, ok := job.System.(dme.Remarker); ok {
+		w = append(w, x.Remarks()...)
+	}
+
 	lost := tellLost(r.Safety.Resource)
 	warn(lost != "", "%s", lost)
 	warn(part.throughput() == nil,
@@ -79,6 +86,8 @@ func warnings(r *result.Result, o *Observation, part *steady, neg negatives) []s
 		o.Dropped, len(o.Entries))
 	warn(o.Unserved > 0, "%d requests were still waiting in line when the duration ended, and were given up", o.Unserved)
 	missedRate(warn, r, o, part)
+	overtaken := claims.Overtaken(overtaking(job), r)
+	warn(overtaken != "", "%s", overtaken)
 
 	warn(r.Messages.Refused > 0, "nodes refused %d messages", r.Messages.Refused)
 	warn(r.Wire.Refused > 0, "the transport refused %d frames or connections", r.Wire.Refused)
@@ -183,4 +192,10 @@ func jumps(warn func(bool, string, ...any), clocks []clock.Change) {
 		"times are not measured with it, but processes that wait for a time of day were disturbed", stepped)
 	warn(slewed != 0, "the clock that measures ran %+.2f%% off the hardware's, as a time service corrects it: "+
 		"all times are off by as much", 100*slewed)
+}
+
+// overtaking says how often a node of the job may be overtaken.
+func overtaking(j *run.Job) dme.Overtaking {
+	setting := dme.Setting{Nodes: j.Spec.Nodes, Options: j.Options, System: j.System}
+	return dme.OvertakingBound(j.Algorithm.Claims, setting, j.Guarantees().FIFO)
 }

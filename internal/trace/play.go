@@ -94,13 +94,20 @@ func (s *Scenario) model(a *dme.Algorithm, readFile func(string) ([]byte, error)
 	}
 	model, err := vnet.NewModel(vnet.Config{
 		Algorithm: a, Nodes: s.Nodes, Options: opt, Seed: s.Seed, ReadFile: readFile, Unordered: true, Lose: 1 << 30, Recover: true,
-		Duplicate: true, Sequenced: s.Sequenced, Bypass: s.Bypass,
+		Duplicate: true, Sequenced: s.onMedium(a, opt), Bypass: s.Bypass,
 		Faults: s.faulty(), Absent: s.Absent, Restarts: s.Violates != "",
 	})
 	if err != nil {
 		return nil, s.at(settingsAt, err)
 	}
 	return model, nil
+}
+
+// onMedium reports whether all nodes hear all broadcasts in one order, their own among
+// them: where the scenario says so, and where the algorithm needs it. A counterexample
+// is played on the links that it names, on which it was found.
+func (s *Scenario) onMedium(a *dme.Algorithm, opt dme.Options) bool {
+	return s.Sequenced || s.Violates == "" && a.Needs(opt).SequencedBroadcast
 }
 
 // faulty reports whether nodes come and go in the scenario.
@@ -125,6 +132,7 @@ type player struct {
 	verdict  string        // that it has broken it
 	repeats  int
 	states   []string // before each of the last steps, where repeats counts them
+	waited   [][]dme.NodeID
 }
 
 func (p *player) carryOut(c command) error {
@@ -213,8 +221,10 @@ func (p *player) step(c command) (vnet.Step, error) {
 
 func (p *player) do(x vnet.Step) {
 	if p.repeats > 0 {
-		p.states = append(p.states, string(p.network.Save(nil)))
+		p.states = append(p.states, string(p.network.SaveAlike(nil)))
 		p.states = p.states[max(0, len(p.states)-p.repeats):]
+		p.waited = append(p.waited, p.network.Waiting())
+		p.waited = p.waited[max(0, len(p.waited)-p.repeats):]
 	}
 	e := p.network.Do(x)
 	p.tape.Add(e)

@@ -49,7 +49,7 @@ type Scenario struct {
 	Set       map[string]string
 	Absent    []dme.NodeID // at the start
 	Seed      uint64       // the algorithm's
-	Sequenced bool         // links give all broadcasts one order
+	Sequenced bool         // links give all broadcasts one order, also where the algorithm does not need it
 	Bypass    int          // entries of others that may come before a request's; 0: any number
 	Violates  vnet.Property
 	Repeats   int // the last steps, which lead back to the state before them; 0: nothing is said
@@ -208,13 +208,14 @@ func (s *Scenario) setting(words []string, number int) error {
 var settings = []string{"algorithm", "nodes", "set", "absent", "seed", "sequenced", "bypass", "violates", "repeats"}
 
 // properties are those that a scenario can be said to break.
-var properties = []vnet.Property{vnet.Exclusion, vnet.Asked, vnet.Overtaking, vnet.Sanity, progress, liveness, rest}
+var properties = []vnet.Property{vnet.Exclusion, vnet.Asked, vnet.Overtaking, vnet.Sanity, progress, liveness, starvation, rest}
 
 // What no single step shows is judged when all commands have been carried out.
 const (
-	progress vnet.Property = "progress" // somebody waits, and nothing moves
-	liveness vnet.Property = "liveness" // somebody waits, and nobody enters any more
-	rest     vnet.Property = "rest"     // messages go on although nobody waits
+	progress   vnet.Property = "progress"                // somebody waits, and nothing moves
+	liveness   vnet.Property = "liveness"                // somebody waits, and nobody enters any more
+	starvation vnet.Property = "freedom from starvation" // somebody waits for ever, while others enter
+	rest       vnet.Property = "rest"                    // messages go on although nobody waits
 )
 
 func (s *Scenario) violates(property string) error {

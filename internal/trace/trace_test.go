@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -112,5 +113,36 @@ func TestEndlessScenario(t *testing.T) {
 	}
 	if _, _, err := s.Play(a, nil); err == nil || !strings.Contains(err.Error(), "f.txt:5: settle: messages go on and on") {
 		t.Errorf("error %v", err)
+	}
+}
+
+// Nodes that need a sequenced medium hear their own broadcasts in their place among all,
+// without a word of the scenario: else none would ever enter. A counterexample, which
+// names its links, is played on those that it names.
+func TestSequencedMedium(t *testing.T) {
+	const text = "# TR-869, section 6.2.1\nalgorithm ricart-agrawala-broadcast\nnodes 2\nset form=sequenced\n%s" +
+		"request 2\nrequest 1\ndeliver 2->2\n"
+	play := func(more string) string {
+		s, err := Parse("example", fmt.Appendf(nil, text, more))
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := run.Catalog(catalog.All()).Lookup(s.Algorithm)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, _, err := s.Play(a, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(got)
+	}
+	for _, more := range []string{"", "sequenced\n"} {
+		if got := play(more); !strings.HasSuffix(got, "deliver 2->2\n  enter 2 (1,2)\n") {
+			t.Errorf("%q:\n%s", more, got)
+		}
+	}
+	if got := play("violates progress\n"); !strings.Contains(got, "deliver 2->2\n  not possible") {
+		t.Errorf("a counterexample on other links:\n%s", got)
 	}
 }

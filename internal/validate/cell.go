@@ -29,6 +29,8 @@ type cell struct {
 	growth      bool    // a claim about growth rests on it
 	members     float64 // K−1, mean over the nodes; NaN where there are no request sets
 
+	overtaking dme.Overtaking // how often a node may be overtaken
+
 	runs []*result.Result // by repetition; nil where it was not run
 }
 
@@ -91,6 +93,7 @@ func (p *plan) newCell(q *question, c *condition, job *run.Job, growth bool) *ce
 		Cell:      claims.Cell{Condition: c.name, Spec: job.Spec, Isolated: c.Isolated(), Dynamic: q.Algorithm.Dynamic},
 		algorithm: q.Algorithm, set: q.Set, repetitions: p.effort.repetitions,
 		cost: float64(requests) * each, members: otherMembers(setting),
+		overtaking: dme.OvertakingBound(q.Algorithm.Claims, setting, c.Ordered),
 	}
 	x.Spec.Requests = requests
 	if !x.Real() {

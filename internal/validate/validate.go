@@ -111,6 +111,7 @@ func (p *plan) tally(a *dme.Algorithm) (t claims.Tally) {
 		for _, r := range c.runs {
 			if c.algorithm == a && r != nil {
 				t.Add(c.Condition, r)
+				t.Starved(c.Condition, r, claims.Starved(c.overtaking, r))
 			}
 		}
 	}

@@ -1,0 +1,85 @@
+package raymond
+
+import "dmebench/dme"
+
+// Section 9.12.6, init=messages: HOLDER is not computed beforehand. One node is chosen
+// as the privileged one, node 1. It sends INITIALIZE to its neighbours; a node that
+// receives it sets HOLDER to the sender, and sends INITIALIZE to its own neighbours. A
+// node that has received it may ask although others have not. Before, a request of its
+// local process waits in REQUEST_Q, and is made as INITIALIZE arrives.
+//
+// What the printed text has wrong: 'to its own immediate neighbors' would be to the
+// sender as well, whose HOLDER would turn away from the privilege; two nodes would then
+// point to each other, and no request would ever reach it. A node sends it to the others
+// only.
+//
+// A node asks towards HOLDER, which has received INITIALIZE before it, so no REQUEST
+// comes to a node that has not. Links need not keep order for that: a node sends nothing
+// to a neighbour that INITIALIZE has yet to reach, but INITIALIZE itself.
+//
+// INITIALIZE belongs to no entry: there are N−1, one over each edge, before the first
+// entry of the farthest node. What is claimed of messages per critical section is
+// claimed of the other two kinds.
+
+const kindInitialize = kindPrivilege + 1
+
+const optInit = "init"
+
+func initOption() dme.Option {
+	return dme.Option{
+		Name: optInit, Default: "computed", Words: []string{"computed", "messages"},
+		Help: "how nodes learn in which direction the token lies at the beginning: it is computed as they are made, or told by " +
+			"INITIALIZE messages from node 1 through the tree",
+	}
+}
+
+// initialized is a node of init=messages, which knows no HOLDER until it is told.
+type initialized struct{ node }
+
+func newInitialized(id dme.NodeID, t *tree) *initialized {
+	return &initialized{node{self: id, tree: t, holder: dme.None}}
+}
+
+// Start is the beginning, at the node that is chosen.
+func (n *initialized) Start(out *dme.Outbox) {
+	if n.self == root {
+		n.initialize(n.self, out)
+	}
+}
+
+// initialize makes HOLDER known, passes the word on, and serves or makes the request that
+// has waited for it.
+func (n *initialized) initialize(holder dme.NodeID, out *dme.Outbox) {
+	n.holder = holder
+	for _, id := range n.tree.near[n.self] {
+		if id != holder {
+			out.Send(id, dme.Message{Kind: kindInitialize})
+		}
+	}
+	n.assignPrivilege(out)
+	n.makeRequest(out)
+}
+
+// Receive takes INITIALIZE, once and from the direction of node 1, and before it nothing
+// else.
+func (n *initialized) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
+	known := n.holder != dme.None
+	switch {
+	case m.Kind != kindInitialize && !known:
+		out.Refuse("a message to a node that nobody has initialized")
+	case m.Kind != kindInitialize:
+		n.node.Receive(from, m, out)
+	case known || from != n.tree.parent[n.self]:
+		out.Refuse("INITIALIZE to a node that is initialized, or from below")
+	default:
+		n.initialize(from, out)
+	}
+}
+
+// Waits names the neighbour whose word is missing, or that the privilege is to come from.
+func (n *initialized) Waits() []dme.Wait {
+	if n.holder == dme.None && !n.requestQ.Empty() {
+		return []dme.Wait{{For: n.tree.parent[n.self], What: "INITIALIZE"}}
+	}
+	return n.node.Waits()
+}

@@ -1,0 +1,40 @@
+package dme
+
+import (
+	"math"
+	"testing"
+)
+
+// Of the claims that speak of a run the smallest bound counts; what is known to be false,
+// is made for other links or other loads, or gives no number, does not.
+func TestOvertakingBound(t *testing.T) {
+	bound := func(per float64) Claim {
+		return Claim{Quantity: Bypass, Kind: UpperBound, Load: AnyLoad, Predict: PerN(func(n float64) float64 { return per * n })}
+	}
+	ordered, disproved, light, mean, other := bound(2), bound(1), bound(1), bound(1), bound(1)
+	ordered.FIFO = true
+	disproved.KnownFalse = "it is more"
+	light.Load = Light
+	mean.Kind = Mean
+	other.Quantity = BypassByOne
+	nothing := bound(math.Inf(1))
+	undefined := bound(math.NaN())
+	for name, x := range map[string]struct {
+		claims  []Claim
+		ordered bool
+		most    int
+		claimed bool
+	}{
+		"no claim":                    {nil, true, 5 * (TurnsOfOthers + 7), false},
+		"claims that do not apply":    {[]Claim{disproved, light, mean, other, nothing, undefined}, true, 5 * (TurnsOfOthers + 7), false},
+		"larger than what is allowed": {[]Claim{bound(100)}, true, 500, true},
+		"the smaller":                 {[]Claim{bound(3), ordered}, true, 10, true},
+		"the first is smaller":        {[]Claim{ordered, bound(3)}, true, 10, true},
+		"links without order":         {[]Claim{bound(3), ordered}, false, 15, true},
+	} {
+		got := OvertakingBound(x.claims, Setting{Nodes: 5}, x.ordered)
+		if got.Most(7) != x.most || (got.Claim != nil) != x.claimed {
+			t.Errorf("%s: %+v, want %d", name, got, x.most)
+		}
+	}
+}
