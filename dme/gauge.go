@@ -49,8 +49,8 @@ type Moment struct {
 	At   time.Duration // since the nodes were started; 0 where there is no time
 	Node Node          // in the state in which it left the node
 
-	Peer NodeID  // who has sent the message, or is to receive it
-	Msg  Message // what Vec points to is the node's
+	Peer NodeID // who has sent the message, or is to receive it
+	Msg  Message
 
 	// OnTheWay counts the messages that were sent and not handled once the handler was
 	// through, whatever became of them on links that lose some.

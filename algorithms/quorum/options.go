@@ -50,6 +50,9 @@ func Options() []dme.Option {
 // ValidNodes reports why n nodes cannot have the request sets that the options of
 // [Options] choose: where votes are given, each node must have its own.
 func ValidNodes(n int, opt dme.Options) error {
+	if err := relabels(opt.Get(OptionQuorum), opt.Get(OptionLabelling)); err != nil {
+		return err
+	}
 	votes, err := ParseWeights(opt.Get(OptionWeights))
 	if err != nil || votes == nil {
 		return err

@@ -55,14 +55,21 @@ func (r relabelled) named(places []dme.NodeID, from int) []dme.NodeID {
 	return places
 }
 
+// relabels reports why the nodes of a construction cannot change places.
+func relabels(construction, labelling string) error {
+	if labelling == shuffled && construction != "plane" && construction != "grid" {
+		return fmt.Errorf("quorum: labelling=%s moves the nodes of quorum=plane and quorum=grid; with quorum=%s leave it at %s",
+			shuffled, construction, natural)
+	}
+	return nil
+}
+
 // relabel does what the option labelling says.
 func (s *System) relabel(labelling string, seed uint64) error {
-	switch {
-	case labelling != shuffled:
-	case s.name != "plane" && s.name != "grid":
-		return fmt.Errorf("quorum: labelling=%s moves the nodes of quorum=plane and quorum=grid; with quorum=%s leave it at %s",
-			shuffled, s.name, natural)
-	default:
+	if err := relabels(s.name, labelling); err != nil {
+		return err
+	}
+	if labelling == shuffled {
 		s.sets = shuffle(s.sets, s.nodes, seed)
 	}
 	return nil

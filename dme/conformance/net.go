@@ -27,7 +27,8 @@ type Net struct {
 	Entries   []Entry
 
 	network *vnet.Network
-	peers   []dme.NodeSet // by node, from 1: whom it says it sends to; nil where it does not say
+	peers   []dme.NodeSet   // by node, from 1: whom it says it sends to; nil where it does not say
+	meters  *noderun.Meters // of a schedule; nil where the algorithm has no gauges
 	faults  []string
 	asked   []int // entries there had been when the node asked
 	sent    []int // entries there had been when the message of each number, from 1, was sent

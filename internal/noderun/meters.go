@@ -1,6 +1,7 @@
 package noderun
 
 import (
+	"slices"
 	"time"
 
 	"dmebench/dme"
@@ -48,7 +49,7 @@ func (m *Meters) Observe(id dme.NodeID, h Happening) {
 		x := dme.Moment{What: occasions[h.What], ID: id}
 		if h.What == Receives {
 			m.onWay--
-			x.Peer, x.Msg = h.Peer, *h.Msg
+			x.Peer, x.Msg = h.Peer, copied(h.Msg)
 		}
 		m.step = append(m.step, x)
 	}
@@ -57,8 +58,16 @@ func (m *Meters) Observe(id dme.NodeID, h Happening) {
 		m.step = append(m.step, dme.Moment{What: dme.HasEntered, ID: id})
 	case Sends:
 		m.onWay++
-		m.step = append(m.step, dme.Moment{What: dme.HasSent, ID: id, Peer: h.Peer, Msg: *h.Msg})
+		m.step = append(m.step, dme.Moment{What: dme.HasSent, ID: id, Peer: h.Peer, Msg: copied(h.Msg)})
 	}
+}
+
+// copied returns a message with a vector of its own: the receiver may change the other
+// before it is looked at.
+func copied(m *dme.Message) dme.Message {
+	c := *m
+	c.Vec = slices.Clone(m.Vec)
+	return c
 }
 
 // occasions are those of what calls handlers; the others have no name.
