@@ -89,7 +89,11 @@ func loads(s result.Spec) []dme.Load {
 	}
 	all := []dme.Load{dme.AnyLoad}
 	if readers, err := strconv.ParseFloat(s.Set["readers"], 64); err == nil && readers > 0 {
-		return append(all, dme.Contention) // the other loads are of requests that exclude each other
+		all = append(all, dme.Contention) // the other loads are of requests that exclude each other
+		if readers == 1 && s.Workload == "burst" {
+			all = append(all, dme.Burst) // and where there are no writers nothing waits
+		}
+		return all
 	}
 	switch s.Workload {
 	case "serial":

@@ -120,7 +120,8 @@ func TestReadings(t *testing.T) {
 			t.Errorf("%s: %v %v without a sample", q, got, ok)
 		}
 	}
-	if Told(dme.QuorumSize) || !Told(dme.Throughput) {
+	a := &dme.Algorithm{Gauges: []dme.Gauge{{Quantity: dme.WorkSpread}, {Quantity: dme.Quantity{ID: "own"}}}}
+	if Told(a, dme.QuorumSize) || !Told(a, dme.Throughput) || !Told(a, dme.NumberRange) || !Told(a, dme.Quantity{ID: "own"}) {
 		t.Error("what a run's result tells")
 	}
 }

@@ -6,24 +6,9 @@ import (
 	"slices"
 	"time"
 
-	"gonum.org/v1/gonum/stat"
-	"gonum.org/v1/gonum/stat/distuv"
-
 	"dmebench/dme"
 	"dmebench/report/units"
 	"dmebench/result"
-)
-
-// Tolerances of means, relative to the prediction. A run has ends: its first
-// requests find another system than those in the middle, and in a contended run
-// each node's last ones find fewer others waiting. That concerns about three
-// requests of each node. Where requests are isolated, it is the first request of
-// each node, and only if whom it asks depends on what happened before.
-const (
-	isolatedTolerance = 0.01
-	endsOfARun        = 3.0  // requests of each node; over their number that is the tolerance
-	realTolerance     = 0.20 // of times over a real network, where a handler takes time too
-	uncertain         = 0.10 // an interval that reaches further than this to either side says nothing
 )
 
 // Cell is what was run under one condition at one number of nodes: repetitions,
@@ -33,6 +18,7 @@ type Cell struct {
 	Spec      result.Spec
 	Isolated  bool // there is one request at a time
 	Dynamic   bool // whom a node asks depends on what happened before
+	Compared  int  // how many means are compared in all, in this cell and others; see [FamilyError]
 
 	// Setting is what predictions depend on. It is needed only over a real network,
 	// where T and E are known after the runs.
@@ -50,19 +36,26 @@ type Evidence struct {
 	values []float64
 }
 
+// Scatters reports whether the point has an interval, and one with a width.
+func (p *Point) Scatters() bool { return p.Lo != nil && p.Hi != nil && *p.Hi > *p.Lo }
+
 // Compare compares a claim, whose prediction for the cell is known, with the
 // cell's runs; ok is false where none of them tells the quantity.
 func (c *Cell) Compare(claim dme.Claim, predicted float64) (e Evidence, ok bool) {
-	least, most := math.Inf(1), math.Inf(-1)
+	s := sample{least: math.Inf(1), most: math.Inf(-1), timed: claim.Quantity.Timed(), compared: c.Compared}
 	var t, cs float64
 	longest := 0.0 // single synchronization delay, in T
 	for _, r := range c.Results {
 		x, told := Read(claim.Quantity, r)
-		if !told || !finite(x.Mean) {
+		mean, measured := Mean(claim.Quantity, r)
+		if !told || !measured {
 			continue
 		}
-		e.values = append(e.values, x.Mean)
-		least, most = min(least, x.Least), max(most, x.Most)
+		s.means = append(s.means, mean)
+		if r.Steady != nil && (s.entries == 0 || r.Steady.Entries < s.entries) {
+			s.entries = r.Steady.Entries
+		}
+		s.least, s.most = min(s.least, x.Least), max(s.most, x.Most)
 		if delay := r.Delay(); delay != nil && r.CS != nil {
 			t, cs = t+*delay, cs+*r.CS
 		}
@@ -70,83 +63,164 @@ func (c *Cell) Compare(claim dme.Claim, predicted float64) (e Evidence, ok bool)
 			longest = max(longest, float64(r.SyncDelay.Max) / *delay)
 		}
 	}
-	n := float64(len(e.values))
+	n := float64(len(s.means))
 	if n == 0 {
 		return e, false
 	}
-	timed := claim.Quantity.Timed()
-	if c.Real() && timed {
-		s := c.Setting
-		s.T, s.E = time.Duration(t/n), time.Duration(cs/n)
-		if predicted, ok = Predict(claim, s); !ok {
+	if c.Real() && s.timed {
+		setting := c.Setting
+		setting.T, setting.E = time.Duration(t/n), time.Duration(cs/n)
+		if predicted, ok = Predict(claim, setting); !ok {
 			return e, false
 		}
 	}
-	e.Point = pointOf(claim.Kind, predicted, e.values, least, most, c.tolerance(timed), timed)
+	if claim.Kind != dme.Asymptotic { // whose points are judged together
+		s.tolerance = c.tolerance(claim.Quantity)
+	}
+	e.Point, e.values = s.point(claim.Kind, predicted), s.means
 	e.Condition, e.Transport, e.Nodes = c.Condition, c.Spec.Transport, c.Spec.Nodes
 	// The synchronization delay of a run is the mean of many.
-	if claim.Quantity == dme.SyncDelay && !c.Real() && c.Spec.Set["delay"] == "" && longest > predicted*(1+isolatedTolerance) {
+	const noise = 0.01
+	if claim.Quantity == dme.SyncDelay && !c.Real() && c.Spec.Set["delay"] == "" && longest > predicted*(1+noise) {
 		e.How += fmt.Sprintf("; single delays reach %sT", units.Number(longest))
 	}
 	return e, true
 }
 
-// tolerance returns how far a mean may be from its prediction, relative to it.
-func (c *Cell) tolerance(timed bool) float64 {
-	t, oneEach := isolatedTolerance, float64(c.Spec.Nodes)/float64(max(1, c.Spec.Requests))
-	switch {
-	case !c.Isolated:
-		t = max(t, endsOfARun*oneEach)
-	case c.Dynamic:
-		t = max(t, oneEach)
-	}
-	if c.Real() && timed {
-		t = max(t, realTolerance)
-	}
-	return t
+// sample is what runs under one condition measured of one quantity.
+type sample struct {
+	means       []float64 // one of each run
+	least, most float64   // over the runs, and over the entries where these are told apart
+	timed       bool      // it is a time, or made of times
+	tolerance   Tolerance // of the mean
+	compared    int       // how many means are compared in all
+	entries     uint64    // of the shortest steady part; 0 where the runs are judged whole
 }
 
-// pointOf judges the means of runs, and the extremes in them. Times scatter with
-// the delays of messages: of them a bound is exceeded only where the interval of
-// the mean lies beyond it.
-func pointOf(kind dme.ClaimKind, predicted float64, values []float64, least, most, tolerance float64, timed bool) Point {
-	if timed {
-		least, most = slices.Min(values), slices.Max(values)
+// point judges the sample. Times scatter with the delays of messages: of them a bound
+// is exceeded only where the interval of the mean lies beyond it.
+func (s *sample) point(kind dme.ClaimKind, predicted float64) Point {
+	if s.timed {
+		s.least, s.most = slices.Min(s.means), slices.Max(s.means)
 	}
-	mean, lo, hi, bounded := interval(values)
-	p := Point{Runs: len(values), Predicted: predicted, Mean: known(mean), Min: known(least), Max: known(most), Standing: Differs}
-	if bounded {
-		p.Lo, p.Hi = known(lo), known(hi)
+	e := estimateOf(s.means, s.compared)
+	p := Point{
+		Runs: len(s.means), Predicted: predicted, Mean: known(e.mean), Min: known(s.least), Max: known(s.most), Standing: Differs,
 	}
-	scale := max(1e-9, math.Abs(predicted))
-	agrees, told := kind.Agrees(predicted, least, most)
-	if timed && told && kind != dme.Exact {
-		least, most = mean, mean
-		slack := tolerance * math.Abs(predicted)
-		agrees = kind == dme.UpperBound && lo <= predicted+slack || kind == dme.LowerBound && hi >= predicted-slack
+	if e.known {
+		p.Lo, p.Hi = known(e.mean-e.half), known(e.mean+e.half)
 	}
+	agrees, told := kind.Agrees(predicted, s.least, s.most)
 	switch {
-	case !told || timed && kind == dme.Exact:
-		p.Off = math.Abs(mean-predicted) / scale
-		p.compareMean(mean, lo, hi, bounded, tolerance)
-	case kind == dme.UpperBound:
-		p.Off = (most - predicted) / scale
-	case kind == dme.LowerBound:
-		p.Off = (predicted - least) / scale
+	case !told || s.timed && kind == dme.Exact:
+		p.Off = math.Abs(e.mean-predicted) / scaleOf(predicted)
+		p.compareMean(&e, s.toleranceOf(&e))
+	case s.timed:
+		p.Off = max(predicted-e.mean, e.mean-predicted) / scaleOf(predicted)
+		p.compareBound(kind, &e, s.tolerance)
 	default:
-		p.Off = max(predicted-least, most-predicted) / scale
-	}
-	if p.How == "" {
 		if agrees {
 			p.Standing = Agrees
 		}
-		p.How = extremes(kind, agrees || timed, least, most)
-		if timed {
-			p.How = "on average " + p.How
-		}
+		p.How = extremes(kind, agrees, s.least, s.most)
+		p.Off = max(predicted-s.least, s.most-predicted) / scaleOf(predicted)
 	}
+	p.bound(kind, s.least, s.most)
 	p.Agrees = p.Standing == Agrees
 	return p
+}
+
+// scaleOf is what differences from a prediction are relative to.
+func scaleOf(predicted float64) float64 { return max(1e-9, math.Abs(predicted)) }
+
+// bound notes by how much values exceed a bound and, where it is kept, how close they
+// come, as a part of it: 1 where it is reached.
+func (p *Point) bound(kind dme.ClaimKind, least, most float64) {
+	lesser, greater := most, p.Predicted
+	switch kind {
+	case dme.UpperBound:
+		p.Off = (most - p.Predicted) / scaleOf(p.Predicted)
+	case dme.LowerBound:
+		p.Off = (p.Predicted - least) / scaleOf(p.Predicted)
+		lesser, greater = p.Predicted, least
+	default:
+		return
+	}
+	switch {
+	case p.Standing != Agrees:
+	case math.Abs(lesser-greater) <= reached*max(1, math.Abs(greater)):
+		p.Closest = known(1)
+	case lesser >= 0 && greater > 0:
+		p.Closest = known(min(1, lesser/greater))
+	}
+}
+
+// reached is how close two values are that are the same but for rounding.
+const reached = 1e-9
+
+// resolution is the deviation of a mean, relative to its prediction, that is always
+// seen: no interval says that a prediction is right which also holds a value that is
+// further away from it than this. A mean that is off by so much is called right with
+// the probability (1 − [Confidence])/2 at most.
+const resolution = 0.03
+
+// toleranceOf returns the tolerance for an estimate. Where runs with different seeds are
+// the same, as those in which all delays are, no interval makes up for where the steady
+// part happens to begin and end.
+func (s *sample) toleranceOf(e *estimate) Tolerance {
+	if edge := 2 / float64(s.entries); e.known && e.half == 0 && edge > s.tolerance.Size && s.entries > 0 {
+		return Tolerance{Size: edge, Reason: becauseOfEdges}
+	}
+	return s.tolerance
+}
+
+// compareMean compares a mean with its prediction.
+func (p *Point) compareMean(e *estimate, t Tolerance) {
+	scale := scaleOf(p.Predicted)
+	off, half := math.Abs(e.mean-p.Predicted)/scale, e.half/scale
+	inside := e.known && off <= half+reached
+	switch {
+	case p.Predicted == 0 && e.mean != 0: // what is counted is never below 0, and is 0 on average only where it is always
+		p.How = units.Number(e.mean) + ", and not 0"
+	case inside && off+half <= resolution+reached:
+		p.Standing, p.How = Agrees, "in the interval"
+	case t.within(off, half):
+		p.agreeWithin(t)
+	case !e.known:
+		p.Standing, p.How = Open, "one run has no interval"
+	case inside:
+		p.Standing, p.How = Open, "the interval is too wide to tell"
+	case off <= e.family/scale+t.Size+reached:
+		p.Standing, p.How = Open, "off by "+percent(p.Off)+", which may be chance"
+	default:
+		p.How = "off by " + percent(p.Off)
+	}
+}
+
+// agreeWithin has a point agree because of a tolerance.
+func (p *Point) agreeWithin(t Tolerance) {
+	p.Standing, p.How, p.Tolerance, p.ToleranceFor = Agrees, "within "+percent(t.Size), t.Size, t.Reason
+}
+
+// compareBound compares a mean with a bound on it.
+func (p *Point) compareBound(kind dme.ClaimKind, e *estimate, t Tolerance) {
+	scale := scaleOf(p.Predicted)
+	beyond, half := (e.mean-p.Predicted)/scale, e.half/scale
+	if kind == dme.LowerBound {
+		beyond = -beyond
+	}
+	how := "on average " + extremes(kind, true, e.mean, e.mean)
+	switch {
+	case beyond <= reached, e.known && beyond <= half && beyond+half <= resolution:
+		p.Standing, p.How = Agrees, how
+	case t.within(beyond, half):
+		p.agreeWithin(t)
+		p.How = how + ", " + p.How
+	case !e.known, beyond <= e.family/scale+t.Size:
+		p.Standing, p.How = Open, how+", which may be chance"
+	default:
+		p.How = how
+	}
 }
 
 // extremes says how far measured values reach.
@@ -168,90 +242,4 @@ func extremes(kind dme.ClaimKind, agrees bool, least, most float64) string {
 	return units.Number(least) + " to " + units.Number(most)
 }
 
-// compareMean compares a mean with its prediction.
-func (p *Point) compareMean(mean, lo, hi float64, bounded bool, tolerance float64) {
-	predicted := p.Predicted
-	allowed := tolerance * math.Abs(predicted)
-	narrow := hi-mean <= max(uncertain*math.Abs(predicted), allowed)
-	switch {
-	case bounded && lo <= predicted && predicted <= hi && narrow:
-		p.Standing, p.How = Agrees, "in the interval"
-	case math.Abs(mean-predicted) <= allowed && (!bounded || narrow):
-		p.Standing, p.How, p.Tolerance = Agrees, "within "+percent(tolerance), tolerance
-	case bounded && lo <= predicted+allowed && hi >= predicted-allowed:
-		p.Standing, p.How = Open, "the interval is too wide to tell"
-	case !bounded:
-		p.Standing, p.How = Open, "one run has no interval"
-	default:
-		p.How = "off by " + percent(p.Off)
-	}
-}
-
 func percent(x float64) string { return units.Number(100*x) + "%" }
-
-// Construct compares a claim, which speaks of the construction alone, with the
-// construction itself: with what the claim measures there, or else the sizes of
-// the request sets. ok is false where the claim is not made, or nothing tells.
-func Construct(claim dme.Claim, s dme.Setting) (e Evidence, ok bool) {
-	predicted, made := Predict(claim, s)
-	mean, least, most, told := determine(claim, s)
-	if !made || !told {
-		return e, false
-	}
-	e.Point = Point{Nodes: s.Nodes, Predicted: predicted, Mean: known(mean), Min: known(least), Max: known(most), Standing: Differs}
-	if agrees, judged := claim.Kind.Agrees(predicted, least, most); judged {
-		e.Agrees, e.How = agrees, extremes(claim.Kind, agrees, least, most)
-	} else {
-		e.Agrees, _ = dme.Exact.Agrees(predicted, mean, mean)
-		e.How = units.Number(mean)
-	}
-	if e.Agrees {
-		e.Standing = Agrees
-	}
-	e.values = []float64{mean}
-	return e, true
-}
-
-func determine(claim dme.Claim, s dme.Setting) (mean, least, most float64, ok bool) {
-	if claim.Measure != nil {
-		x, ok := claim.Measure(s)
-		return x, x, x, ok
-	}
-	sets, ok := s.System.(dme.Quorate)
-	if !ok {
-		return 0, 0, 0, false
-	}
-	least = math.Inf(1)
-	for id := dme.NodeID(1); int(id) <= s.Nodes; id++ {
-		size := float64(len(sets.RequestSet(id)))
-		mean += size / float64(s.Nodes)
-		least, most = min(least, size), max(most, size)
-	}
-	return mean, least, most, true
-}
-
-// Confidence is that of the interval of one mean. It is so high because there
-// are many: of a thousand true claims one would be missed by chance, and the
-// tolerance makes it fewer.
-const Confidence = 0.999
-
-// interval returns the mean of x and its Student's t interval; ok is false with
-// fewer than two values, which have no interval.
-func interval(x []float64) (mean, lo, hi float64, ok bool) {
-	n := float64(len(x))
-	if n == 0 {
-		return math.NaN(), math.NaN(), math.NaN(), false
-	}
-	for _, v := range x {
-		mean += v / n
-	}
-	if n < 2 {
-		return mean, mean, mean, false
-	}
-	deviation := math.Sqrt(stat.MomentAbout(2, x, mean, nil) * n / (n - 1))
-	if deviation <= 1e-12*math.Abs(mean) { // rounding
-		return mean, mean, mean, true
-	}
-	half := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Quantile((1+Confidence)/2) * deviation / math.Sqrt(n)
-	return mean, mean - half, mean + half, true
-}

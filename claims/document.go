@@ -22,7 +22,13 @@ type Document struct {
 	Entries        uint64   `json:"entries"`       // of all runs
 
 	Confidence float64 `json:"confidence"` // of the interval of a mean
-	Counts     Counts  `json:"counts"`
+
+	// A mean is refuted by an interval so wide that, of all that were compared, one that is
+	// right is refuted with this probability at most.
+	FamilyError float64 `json:"family_error"`
+	Compared    int     `json:"compared"`
+
+	Counts Counts `json:"counts"`
 
 	Claims  []Verdict `json:"claims"`
 	Scaling []Scaling `json:"scaling"`
@@ -79,6 +85,12 @@ type Verdict struct {
 	Points []Point `json:"points"` // one for each condition and number of nodes
 	Fits   []Fit   `json:"fits,omitempty"`
 
+	// Tolerances are those without which the claim would not hold where it does.
+	Tolerances []Tolerance `json:"tolerances,omitempty"`
+
+	// Closest is how close the bound comes of a claim that holds, over all points.
+	Closest *float64 `json:"closest,omitempty"`
+
 	// Shown is the index of the point that the line on standard output shows: the
 	// largest of the sizes, or the one that speaks most against the claim; −1
 	// where there is none.
@@ -110,9 +122,22 @@ type Point struct {
 	Max       *float64 `json:"max"`
 	Standing  Standing `json:"standing"`
 	Agrees    bool     `json:"agrees"`
-	Tolerance float64  `json:"tolerance,omitempty"` // relative to the prediction, where the mean agrees only because of it
-	Off       float64  `json:"off"`                 // how far from the prediction, relative to it; for what speaks most against a claim
-	How       string   `json:"how"`                 // in what sense it agrees, or by how much it does not
+
+	// Source is "search" where a search of schedules found the worst; "" for runs, and for
+	// the construction.
+	Source string `json:"source,omitempty"`
+
+	// Tolerance is relative to the prediction, where the mean agrees only because of it, and
+	// ToleranceFor says what it is for.
+	Tolerance    float64 `json:"tolerance,omitempty"`
+	ToleranceFor string  `json:"tolerance_for,omitempty"`
+
+	// Closest is how close a bound comes that is kept, as a part of it: 1 where it is
+	// reached; null where there is no bound.
+	Closest *float64 `json:"closest,omitempty"`
+
+	Off float64 `json:"off"` // how far from the prediction, relative to it; for what speaks most against a claim
+	How string  `json:"how"` // in what sense it agrees, or by how much it does not
 }
 
 // Fit is a claim about growth beside the growth that was measured, under one
@@ -127,8 +152,11 @@ type Fit struct {
 	Ranking   []Ranked   `json:"ranking"` // the best first
 	Exponent  *Bounds    `json:"exponent"`
 	Agrees    bool       `json:"agrees"`
+	Tolerance float64    `json:"tolerance,omitempty"` // of the coefficient, where the fit agrees only because of it
 	How       string     `json:"how"`
 	Residuals []Residual `json:"residuals"`
+
+	ToleranceFor string `json:"tolerance_for,omitempty"`
 }
 
 // Bounds is an estimate within its 95% confidence interval.

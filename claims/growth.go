@@ -14,10 +14,9 @@ import (
 
 // What a fit of a growth needs, and when it agrees with a claim.
 const (
-	leastSizes = 5    // different sizes
-	leastRange = 10   // largest over smallest
-	asClaimed  = 0.05 // how far the coefficient of a formula may be off
-	better     = 2    // difference of AICc from which on another growth is better
+	leastSizes = 5  // different sizes
+	leastRange = 10 // largest over smallest
+	better     = 2  // difference of AICc from which on another growth is better
 )
 
 // Series is what was measured under one condition at several sizes: one value
@@ -123,7 +122,7 @@ func (q *Question) fit(evidence []Evidence) []Fit {
 			A: boundsOf(own.A), C: boundsOf(own.C), Ranking: rankingOf(ranking), Residuals: residualsOf(s.n, own.Residuals),
 		}
 		f.Exponent, _ = exponentOf(s.n, s.y)
-		f.Agrees, f.How = agreement(q.Claim.Growth, s, own, ranking)
+		f.judge(q.Claim.Growth, s, own, ranking)
 		fits = append(fits, f)
 	}
 	return fits
@@ -139,37 +138,42 @@ func rivals(claimed dme.Growth) []stats.Growth {
 	})
 }
 
-// agreement says whether measured values grow as claimed. An O(…) bounds the
-// growth and leaves the coefficient open; another formula is claimed with its
-// coefficient.
-func agreement(claimed dme.Growth, s *Series, own stats.Fit, ranking []stats.Fit) (bool, string) {
+// judge says whether measured values grow as claimed. An O(…) bounds the growth and
+// leaves the coefficient open; another formula is claimed with its coefficient.
+func (f *Fit) judge(claimed dme.Growth, s *Series, own stats.Fit, ranking []stats.Fit) {
 	lo, hi := s.n[0], s.n[len(s.n)-1]
 	faster := func(g stats.Growth) bool {
 		return growth(g, lo, hi) > 1.05*growth(own.Growth, lo, hi)
 	}
 	best := ranking[0]
-	coefficient := fmt.Sprintf("a + c·f with c = %s, a = %s; y/f = %s for N = %s",
+	f.Agrees, f.How = true, fmt.Sprintf("a + c·f with c = %s, a = %s; y/f = %s for N = %s",
 		around(own.C), around(own.A), units.Number(s.mean(hi)/own.Growth.Of(hi)), units.Count(uint64(hi)))
 	rank := slices.IndexFunc(ranking, func(f stats.Fit) bool { return f.Growth.Name == own.Growth.Name })
 	behind := ranking[rank].Delta
 	beaten := rank > 0 && behind > better
-	switch {
-	case claimed.Order && beaten && faster(best.Growth):
-		return false, fmt.Sprintf("%s fits better (by %s in AICc)", best.Growth.Name, units.Number(behind))
-	case claimed.Order && beaten:
-		return true, fmt.Sprintf("no faster: %s fits better", best.Growth.Name)
-	case claimed.Order:
-		return true, coefficient
+	if claimed.Order {
+		switch {
+		case beaten && faster(best.Growth):
+			f.Agrees, f.How = false, fmt.Sprintf("%s fits better (by %s in AICc)", best.Growth.Name, units.Number(behind))
+		case beaten:
+			f.How = fmt.Sprintf("no faster: %s fits better", best.Growth.Name)
+		}
+		return
 	}
 	off := math.Abs(own.C.Value - 1)
-	inside := own.C.Contains(1) || off <= asClaimed
+	left := math.Abs(own.At(hi)-s.mean(hi)) / math.Abs(s.mean(hi)) // by the fit, of the largest system
+	exact := own.C.Contains(1) || off <= reached
 	switch {
-	case !inside:
-		return false, coefficient
-	case beaten && math.Abs(own.At(hi)-s.mean(hi)) > asClaimed*math.Abs(s.mean(hi)):
-		return false, fmt.Sprintf("%s fits better", best.Growth.Name)
+	case !exact && off > asClaimed:
+		f.Agrees = false
+		return
+	case beaten && left > asClaimed:
+		f.Agrees, f.How = false, fmt.Sprintf("%s fits better", best.Growth.Name)
+		return
 	}
-	return true, coefficient
+	if !exact || beaten && left > reached {
+		f.Tolerance, f.ToleranceFor = asClaimed, becauseOfTerms
+	}
 }
 
 // mean returns the mean of the values at one size.

@@ -18,6 +18,11 @@ func TestInterval(t *testing.T) {
 	if mean, lo, hi, ok = interval([]float64{7, 7, 7}); !ok || mean != 7 || lo != 7 || hi != 7 {
 		t.Errorf("of equal values: %v [%v, %v]", mean, lo, hi)
 	}
+	for off, wide := range map[float64]bool{1.2e-12: false, 4e-12: true} { // of two values the deviation is 1/√2 of that
+		if _, lo, hi, _ := interval([]float64{7, 7 * (1 + off)}); lo < hi != wide {
+			t.Errorf("of values that differ by %v of themselves: [%v, %v]", off, lo, hi)
+		}
+	}
 	if mean, _, _, ok = interval([]float64{7}); ok || mean != 7 {
 		t.Errorf("of one value: %v, with an interval: %v", mean, ok)
 	}
@@ -54,14 +59,18 @@ func TestCompare(t *testing.T) {
 		{"the interval is wide and says nothing", mean, 3, []float64{1, 2, 3, 4, 5, 6}, 1, 6, Open, "too wide"},
 		{"wide, and yet not there", mean, 300, []float64{1, 2, 3, 4, 5, 6}, 1, 6, Differs, "off by"},
 		{"one run that is not close", mean, 4, []float64{3}, 3, 3, Open, "one run"},
+		{"one run that is close", mean, 3, []float64{3}, 3, 3, Agrees, "within 1%"},
 		{"nothing is predicted and nothing was seen", mean, 0, []float64{0, 0, 0}, 0, 0, Agrees, "in the interval"},
+		{"nothing is predicted and something was seen", mean, 0, []float64{0, 0, 0.1}, 0, 1, Differs, "and not 0"},
 	} {
-		p := pointOf(x.kind, x.predicted, x.means, x.least, x.most, 0.01, false)
+		s := sample{means: x.means, least: x.least, most: x.most, tolerance: Tolerance{Size: 0.01, Reason: "of this"}}
+		p := s.point(x.kind, x.predicted)
 		if p.Standing != x.want || p.Agrees != (x.want == Agrees) || !strings.Contains(p.How, x.how) {
 			t.Errorf("%s: %v %q, want %v %q", x.name, p.Standing, p.How, x.want, x.how)
 		}
-		if tolerated := strings.HasPrefix(p.How, "within "); (p.Tolerance == 0.01) != tolerated {
-			t.Errorf("%s: a tolerance of %v was made use of, though %q", x.name, p.Tolerance, p.How)
+		tolerated := strings.HasPrefix(p.How, "within ")
+		if (p.Tolerance == 0.01) != tolerated || (p.ToleranceFor == "of this") != tolerated {
+			t.Errorf("%s: a tolerance of %v was made use of, for %q, though %q", x.name, p.Tolerance, p.ToleranceFor, p.How)
 		}
 	}
 }
@@ -74,12 +83,14 @@ func TestCompareTimes(t *testing.T) {
 		want      Standing
 		how       string
 	}{
-		{dme.UpperBound, 1, Agrees, "on average at most 1.005"}, {dme.UpperBound, 0.9, Differs, "on average at most 1.005"},
+		{dme.UpperBound, 1, Open, "on average at most 1.005, which may be chance"},
+		{dme.UpperBound, 1.005, Agrees, "on average at most 1.005"}, {dme.UpperBound, 0.9, Differs, "on average at most 1.005"},
 		{dme.UpperBound, 2, Agrees, "at most"}, {dme.LowerBound, 1, Agrees, "on average at least 1.005"},
 		{dme.LowerBound, 1.2, Differs, "at least"}, {dme.LowerBound, 0.5, Agrees, "at least"},
-		{dme.Mean, 1, Agrees, "in the interval"}, {dme.Mean, 1.2, Differs, "off by"}, {dme.Exact, 1, Agrees, "in the interval"},
+		{dme.Mean, 1.005, Agrees, "in the interval"}, {dme.Mean, 1.2, Differs, "off by"}, {dme.Exact, 1.005, Agrees, "in the interval"},
 	} {
-		p := pointOf(x.kind, x.predicted, scattered, 0, 9, 0.01, true)
+		s := sample{means: scattered, most: 9, timed: true}
+		p := s.point(x.kind, x.predicted)
 		if p.Standing != x.want || !strings.Contains(p.How, x.how) {
 			t.Errorf("%s %v: %v (%s), want %v (%s)", x.kind, x.predicted, p.Standing, p.How, x.want, x.how)
 		}
@@ -139,6 +150,24 @@ func TestKnownFalse(t *testing.T) {
 		d := Document{Claims: []Verdict{v}}
 		if d.Count(); v.Verdict != x.want || !strings.Contains(v.Text, x.says) || d.Counts.ExactFailed > 0 {
 			t.Errorf("%s: %q (a failed exact claim: %d), want %s … %q", v.Verdict, v.Text, d.Counts.ExactFailed, x.want, x.says)
+		}
+	}
+}
+
+// A claim that is known to be false is called so also where no run tells it.
+func TestKnownFalseComesFirst(t *testing.T) {
+	for _, x := range []struct {
+		change func(q *Question)
+		says   string
+	}{
+		{func(q *Question) { q.Unanswerable = "nothing tells it" }, ": because of this (not measurable here: nothing tells it)"},
+		{func(q *Question) { q.Planned = true }, ": because of this (not run (--quick))"},
+		{func(*Question) {}, ": because of this (not measurable here: no run told it)"},
+	} {
+		q := asked(dme.Claim{Kind: dme.Exact, KnownFalse: "because of this"})
+		x.change(q)
+		if v := q.Judge(nil); v.Verdict != NotShown || v.Detail != x.says || v.Text != string(NotShown)+x.says {
+			t.Errorf("%s%s, want %s%s", v.Verdict, v.Detail, NotShown, x.says)
 		}
 	}
 }

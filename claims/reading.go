@@ -2,6 +2,7 @@ package claims
 
 import (
 	"math"
+	"slices"
 	"strconv"
 
 	"dmebench/dme"
@@ -41,9 +42,12 @@ func Read(q dme.Quantity, r *result.Result) (x Reading, ok bool) {
 		}
 		return even(float64(r.Messages.ByKind[q.Kind]) / float64(per))
 	}
+	if figure, told := r.Figures[q.ID]; told {
+		return even(figure)
+	}
 	m, ok := result.LookupMetric(metrics[q])
 	if !ok {
-		return x, false
+		return Reading{math.NaN(), math.NaN(), math.NaN()}, false
 	}
 	value := m.Read(r)
 	if value == nil {
@@ -65,10 +69,11 @@ func Read(q dme.Quantity, r *result.Result) (x Reading, ok bool) {
 	return x, true
 }
 
-// Told reports whether the result of a run tells a quantity.
-func Told(q dme.Quantity) bool {
+// Told reports whether the result of a run of a tells a quantity; what a gauge
+// measures, that of a simulation does.
+func Told(a *dme.Algorithm, q dme.Quantity) bool {
 	_, ok := Read(q, &result.Result{})
-	return ok
+	return ok || q.OfEntries() || slices.ContainsFunc(a.Gauges, func(g dme.Gauge) bool { return g.Quantity == q })
 }
 
 // metrics names the metrics that are quantities of claims.

@@ -54,7 +54,11 @@ func (v *Verdict) conclude(s Status, detail string) {
 // Judge says what follows from the evidence.
 func (q *Question) Judge(evidence []Evidence) Verdict {
 	if q.Unanswerable != "" {
-		return q.verdict(NotMeasurable, ": "+q.Unanswerable)
+		v := q.verdict(NotMeasurable, ": "+q.Unanswerable)
+		if v.KnownFalse != "" {
+			q.demonstrate(&v)
+		}
+		return v
 	}
 	v := q.verdict(NotMeasurable, ": no run told it")
 	v.add(evidence)
@@ -73,10 +77,33 @@ func (q *Question) Judge(evidence []Evidence) Verdict {
 		v.conclude(NotRun, " ("+q.NotRun+")")
 	}
 	v.Shown = shown(q.Claim.Kind, v.Verdict, v.Points)
+	v.rest()
 	if v.KnownFalse != "" {
 		q.demonstrate(&v)
 	}
 	return v
+}
+
+// rest says on which tolerances the verdict rests, and how close a bound comes.
+func (v *Verdict) rest() {
+	v.forgetTolerances()
+	v.Closest = nil
+	if v.Verdict != Holds && v.Verdict != Partly {
+		return
+	}
+	v.Tolerances = tolerancesOf(v.Points, v.Fits)
+	v.conclude(v.Verdict, v.Detail+toleranceWords(v.Tolerances))
+	for _, p := range v.Points {
+		if p.Closest != nil && (v.Closest == nil || *p.Closest > *v.Closest) {
+			v.Closest = p.Closest
+		}
+	}
+}
+
+// forgetTolerances takes what rest has said of them out of the verdict.
+func (v *Verdict) forgetTolerances() {
+	v.conclude(v.Verdict, strings.TrimSuffix(v.Detail, toleranceWords(v.Tolerances)))
+	v.Tolerances = nil
 }
 
 func (v *Verdict) add(evidence []Evidence) {
@@ -109,12 +136,11 @@ func weigh(c dme.Claim, points []Point) (Status, string) {
 
 // sense says in what sense a claim holds.
 func sense(kind dme.ClaimKind, points []Point) string {
-	runs, tolerated, widest := 0, 0, 0.0
+	runs, tolerated := 0, 0
 	for _, p := range points {
 		runs += p.Runs
 		if p.Tolerance > 0 {
 			tolerated++
-			widest = max(widest, p.Tolerance)
 		}
 	}
 	in := fmt.Sprintf("in %s runs", units.Count(uint64(runs)))
@@ -122,18 +148,39 @@ func sense(kind dme.ClaimKind, points []Point) string {
 		in = fmt.Sprintf("at %d sizes", len(points))
 	}
 	switch {
-	case kind == dme.Exact:
+	case kind == dme.Exact && tolerated == 0:
 		return "equal " + in
+	case kind == dme.UpperBound || kind == dme.LowerBound:
+		if runs > 0 {
+			in += " searched"
+		}
+		return in + closest(points)
 	case runs == 0:
 		return in
-	case kind != dme.Mean:
-		return in + " searched"
 	case tolerated == 0:
 		return in + ", always in the interval"
 	case tolerated == len(points):
-		return in + ", always within " + percent(widest)
+		return in + ", never in the interval"
 	}
-	return fmt.Sprintf("%s, in the interval or within %s", in, percent(widest))
+	return fmt.Sprintf("%s, in the interval for %d of %d points", in, len(points)-tolerated, len(points))
+}
+
+// closest says how close a bound comes, and where: "; reached for N = 2 3 under serial".
+func closest(points []Point) string {
+	most := 0.0
+	for _, p := range points {
+		if p.Closest != nil {
+			most = max(most, *p.Closest)
+		}
+	}
+	at := slices.DeleteFunc(slices.Clone(points), func(p Point) bool { return p.Closest == nil || *p.Closest < most })
+	switch {
+	case len(at) == 0:
+		return ""
+	case most == 1:
+		return "; reached for " + Where(at)
+	}
+	return fmt.Sprintf("; closest %s%%, for %s", units.Number(100*most), Where(at[:1]))
 }
 
 // against is the point furthest from its prediction of those that speak against
@@ -225,11 +272,13 @@ func Where(points []Point) string {
 	return strings.Join(parts, ", ")
 }
 
-// demonstrate gives a claim that is known to be false its own verdict.
+// demonstrate gives a claim that is known to be false its own verdict, also where
+// nothing could be measured: that nothing tells does not make it any less false.
 func (q *Question) demonstrate(v *Verdict) {
 	no := standing(Differs, v.Points)
 	switch {
 	case v.Verdict == NotRun || v.Verdict == NotMeasurable:
+		v.conclude(NotShown, fmt.Sprintf(": %s (%s)", v.KnownFalse, v.Text))
 	case q.Growth() && (v.Verdict == Fails || v.Verdict == Partly):
 		v.conclude(KnownFalse, fmt.Sprintf(": %s (shown: %s)", v.KnownFalse, v.Text))
 	case !q.Growth() && len(no) > 0:
@@ -263,6 +312,8 @@ func shown(kind dme.ClaimKind, s Status, points []Point) int {
 // Retry adds to a verdict on a claim about heavy load, which the closed loop
 // contradicts, under which other heavy loads the formula comes true.
 func (v *Verdict) Retry(evidence []Evidence) {
+	v.forgetTolerances()
+	defer v.rest()
 	v.add(evidence)
 	tried := v.Points[len(v.Points)-len(evidence):]
 	var yes, no []string

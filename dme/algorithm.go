@@ -71,9 +71,22 @@ type Algorithm struct {
 	// once every node is back.
 	Survives func(s Setting, down []NodeID) bool
 
+	// Clocks shows the visitor the clocks in a message, of a system of n nodes, by
+	// [Visitor.ClockOf] and its like; [ClockInMessages] will do for most. Setting
+	// it says that the clocks that the nodes show are clocks in the sense of
+	// [Visitor.Clock] too. nil: nothing is known about what the algorithm does with
+	// its numbers.
+	Clocks func(n int, from NodeID, m *Message, v *Visitor)
+
 	// Claims are what its paper says of its cost and its safety. An algorithm of
 	// one's own may have none.
 	Claims []Claim
+
+	// Invariants hold in every state of a system; searches check them.
+	Invariants []Invariant
+	// Gauges measure those quantities of the claims that neither a run's result
+	// nor the construction tells; nil where there are none.
+	Gauges []Gauge
 
 	// Prepare computes what all nodes of a system share, once.
 	Prepare func(Config) (System, error)
@@ -216,6 +229,19 @@ func (a *Algorithm) Check() error {
 		id := a.ClaimID(c)
 		fault(!ids[id], "two claims "+id+": a Name has to tell them apart")
 		ids[id] = true
+	}
+	for k := range a.Invariants {
+		i := &a.Invariants[k]
+		if err := i.check(); err != nil {
+			errs = append(errs, fmt.Errorf("algorithm %q: %w", a.Name, err))
+		}
+		fault(!slices.ContainsFunc(a.Invariants[:k], func(j Invariant) bool { return j.Name == i.Name }), "invariant "+i.Name+" twice")
+	}
+	for i, g := range a.Gauges {
+		speaks := slices.ContainsFunc(a.Claims, func(c Claim) bool { return c.Quantity == g.Quantity })
+		fault(speaks, "a gauge of "+g.Quantity.Name+", of which no claim speaks")
+		fault(!slices.ContainsFunc(a.Gauges[:i], func(h Gauge) bool { return h.Quantity == g.Quantity }), "two gauges of "+g.Quantity.Name)
+		fault(g.Begin != nil, "a gauge of "+g.Quantity.Name+" without Begin")
 	}
 	return errors.Join(errs...)
 }

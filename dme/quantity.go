@@ -37,6 +37,12 @@ var (
 	// NumberRange is the largest number less the smallest.
 	NumberRange = Quantity{ID: "number-range", Name: "range of the numbers of pending requests"}
 
+	// ReadersInside counts the readers that are in the critical section together,
+	// and ReadersBeforeWriter those that enter between a writer's request and its
+	// entry.
+	ReadersInside       = Quantity{ID: "readers-inside", Name: "readers inside together"}
+	ReadersBeforeWriter = Quantity{ID: "readers-before-writer", Name: "readers that enter while a writer waits"}
+
 	// WorkSpread is of the messages sent and received: the busiest node over the
 	// mean.
 	WorkSpread = Quantity{ID: "work-spread", Name: "work max/mean"}
@@ -61,6 +67,12 @@ func KindPerKind(kind, per string) Quantity {
 // Timed reports whether the quantity is a time, or made of times.
 func (q Quantity) Timed() bool {
 	return q == SyncDelay || q == ResponseTime || q == WaitingTime || q == Throughput
+}
+
+// OfEntries reports whether the record of all entries tells the quantity, and no
+// other key of a result does.
+func (q Quantity) OfEntries() bool {
+	return q == NumberRange || q == ReadersInside || q == ReadersBeforeWriter
 }
 
 func (q Quantity) String() string { return q.Name }

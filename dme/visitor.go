@@ -8,8 +8,8 @@ import (
 )
 
 // Visitor is shown every variable of a node by [Node.State], under its name in
-// the paper. It saves the state to bytes, loads it from bytes, or prints it;
-// the same listing serves all three, so they cannot disagree.
+// the paper. It saves the state to bytes, loads it from bytes, prints it, or
+// visits its clocks; the same listing serves all four, so they cannot disagree.
 //
 // A saved state is canonical: equal states give equal bytes, which is what an
 // explorer hashes.
@@ -18,6 +18,8 @@ type Visitor struct {
 	b    []byte // what save appends to, what load consumes
 	bad  bool
 	vars []Var // what print has collected
+
+	each func(domain NodeID, p *uint64, live bool) // called with every clock that is visited
 }
 
 type visitorMode uint8
@@ -26,6 +28,7 @@ const (
 	saving visitorMode = iota
 	loading
 	printing
+	visiting // the clocks alone
 )
 
 // SaveState appends n's state to b.
@@ -152,7 +155,8 @@ func (v *Visitor) Node(name string, p *NodeID) {
 	}
 }
 
-// Stamp shows a timestamp; the zero stamp prints as "-".
+// Stamp shows a timestamp; the zero stamp prints as "-". Its clock is a logical
+// clock like one that is shown by [Visitor.Clock].
 func (v *Visitor) Stamp(name string, p *Stamp) {
 	switch v.mode {
 	case saving:
@@ -163,6 +167,10 @@ func (v *Visitor) Stamp(name string, p *Stamp) {
 		p.Node = v.takeNode()
 	case printing:
 		v.printOr(p.IsZero(), name, *p)
+	case visiting:
+		if !p.IsZero() {
+			v.each(None, &p.Clock, true)
+		}
 	}
 }
 

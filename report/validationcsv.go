@@ -14,7 +14,8 @@ import (
 // none.
 func validationCSV(d *claims.Document) []byte {
 	rows := [][]string{columns.Header("algorithm", "set", "transport", "nodes", "claim", "quantity", "formula", "load", "kind", "source",
-		"verdict", "condition", "standing", "runs", "predicted", "mean", "mean_ci999_low", "mean_ci999_high", "min", "max")}
+		"verdict", "condition", "standing", "runs", "predicted", "mean", "mean_ci999_low", "mean_ci999_high", "min", "max",
+		"closest", "tolerance", "tolerance_for", "evidence")}
 	for _, v := range d.Claims {
 		about := []string{v.ID, v.Quantity, v.Formula, string(v.Load), string(v.Kind), v.Source, string(v.Verdict)}
 		subject := []string{v.Algorithm, result.Settings(v.Set)}
@@ -25,17 +26,32 @@ func validationCSV(d *claims.Document) []byte {
 		for _, p := range v.Points {
 			row := append(append([]string{}, subject...), p.Transport, strconv.Itoa(p.Nodes))
 			row = append(append(row, about...), p.Condition, string(p.Standing), strconv.Itoa(p.Runs), number(p.Predicted))
-			for _, x := range []*float64{p.Mean, p.Lo, p.Hi, p.Min, p.Max} {
+			var tolerance *float64
+			if p.Tolerance > 0 {
+				tolerance = &p.Tolerance
+			}
+			for _, x := range []*float64{p.Mean, p.Lo, p.Hi, p.Min, p.Max, p.Closest, tolerance} {
 				text := ""
 				if x != nil {
 					text = number(*x)
 				}
 				row = append(row, text)
 			}
-			rows = append(rows, row)
+			rows = append(rows, append(row, p.ToleranceFor, evidence(p)))
 		}
 	}
 	var out bytes.Buffer
 	_ = csv.NewWriter(&out).WriteAll(rows) // a bytes.Buffer takes everything
 	return out.Bytes()
+}
+
+// evidence says what a point rests on.
+func evidence(p claims.Point) string {
+	switch {
+	case p.Source != "":
+		return p.Source
+	case p.Transport == "":
+		return "construction"
+	}
+	return "runs"
 }

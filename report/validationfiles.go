@@ -108,6 +108,7 @@ func validationPage(d *claims.Document) ([]byte, error) {
 		"holds": func(v claims.Verdict) bool { return v.Verdict == claims.Holds },
 		"place": placeText, "count": count, "number": units.Number, "present": present, "settings": result.Settings,
 		"sizes": sizesText, "bounds": boundsText, "ranking": rankingText, "behind": behind, "span": span, "members": hasMembers,
+		"percent": func(x float64) string { return units.Number(100*x) + "%" }, "closeness": closeness,
 	}).Parse(validationHTML)
 	if err != nil {
 		return nil, err
@@ -204,7 +205,7 @@ func span(p claims.Point) string {
 }
 
 func placeText(transport, condition string) string {
-	if transport == "" {
+	if transport == "" && condition == "" {
 		return "construction"
 	}
 	return claims.Place(transport, condition)

@@ -9,12 +9,13 @@ import (
 
 	"dmebench/claims"
 	"dmebench/internal/terminal"
+	"dmebench/report/units"
 )
 
 // ValidationOnTerminal writes what [ValidationLines] writes for a person who looks
 // on: a line for each claim that fits the width, what holds first and what does not
 // hold last, and the counts at the end. What failed has its reason below it, and what
-// holds in part where it is furthest off; with verbose every claim has its whole reason
+// holds in part where it is furthest off; a verdict that rests on a tolerance has that; with verbose every claim has its whole reason
 // and its source.
 func ValidationOnTerminal(w io.Writer, d *claims.Document, style terminal.Style, verbose bool) error {
 	longest := 0
@@ -54,13 +55,24 @@ func roomAfter(style terminal.Style, used int) int {
 func lineText(v claims.Verdict, room int) string {
 	text := fmt.Sprintf("%s, %s", briefClaim(v), v.Load)
 	if v.Shown >= 0 {
-		text += ": " + briefMeasured(v)
+		text += ": " + briefMeasured(v) + closeness(v)
 		more := fmt.Sprintf("%s (predicted %s, N = %s)", text, briefPredicted(v), nodesText(v))
 		if room == 0 || utf8.RuneCountInString(more) <= room {
 			return more
 		}
 	}
 	return terminal.Cut(text, room)
+}
+
+// closeness says how close a bound comes that holds.
+func closeness(v claims.Verdict) string {
+	switch {
+	case v.Closest == nil || v.Verdict != claims.Holds:
+		return ""
+	case *v.Closest == 1:
+		return ", reached"
+	}
+	return fmt.Sprintf(", closest %s%%", units.Number(100**v.Closest))
 }
 
 // writeReason writes why a claim does not hold, below its line.
@@ -73,7 +85,12 @@ func writeReason(w io.Writer, v claims.Verdict, style terminal.Style, verbose bo
 		p := v.Points[v.Shown] // what speaks most against the claim; all of it may take twenty lines
 		reasons = []string{fmt.Sprintf("not for N = %s under %s: %s", count(p.Nodes), claims.Place(p.Transport, p.Condition), p.How)}
 	case v.Verdict != claims.Fails && v.Verdict != claims.Partly:
-		return nil
+		reasons = nil
+	}
+	if !verbose { // the whole reason has them
+		for _, t := range v.Tolerances {
+			reasons = append(reasons, fmt.Sprintf("with a tolerance of %v", t))
+		}
 	}
 	const hang = 4
 	for _, reason := range reasons {

@@ -82,3 +82,59 @@ func TestValidationOnTerminalVerbose(t *testing.T) {
 		t.Errorf("a reason for what was refuted as expected:\n%s", brief)
 	}
 }
+
+// A verdict that rests on a tolerance names it, with size and reason, and a bound says
+// how close it comes: on the terminal, on lines, on both pages and in the table.
+func TestTolerancesAndBoundsAreTold(t *testing.T) {
+	const size, reason = 0.2, "over a real network a handler takes time too"
+	d := verdicts()
+	granted := &d.Claims[1]
+	granted.Tolerances = []claims.Tolerance{{Size: size, Reason: reason, Points: 3}}
+	granted.Points[0].Tolerance, granted.Points[0].ToleranceFor = size, reason
+	granted.Detail += "; with a tolerance of " + granted.Tolerances[0].String()
+	granted.Text = string(granted.Verdict) + granted.Detail
+	bound := d.Claims[0]
+	bound.Verdict, bound.Detail, bound.Kind, bound.Closest = claims.Holds, " (in 6 runs searched)", "upper bound", number(0.125)
+	bound.Points = []claims.Point{bound.Points[0]}
+	bound.Points[0].Closest, bound.Points[0].Source = number(0.125), claims.Search
+	met := bound
+	met.Closest = number(1)
+	d.Claims = append(d.Claims, bound, met)
+	brief := strings.Join(onTerminal(t, d, terminal.Style{}, false), "\n")
+	verbose := strings.Join(onTerminal(t, d, terminal.Style{}, true), "\n")
+	files, err := report.Validation(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines strings.Builder
+	if err := report.ValidationLines(&lines, d); err != nil {
+		t.Fatal(err)
+	}
+	told := map[string]string{"the terminal": brief, "the terminal, verbose": verbose, "lines": lines.String()}
+	for _, f := range files {
+		told[f.Name] = string(f.Data)
+	}
+	for where, text := range told {
+		if !strings.Contains(text, reason) || !strings.Contains(text, "20%") && !strings.Contains(text, "0.2") {
+			t.Errorf("%s: the tolerance is not named", where)
+		}
+	}
+	if n := strings.Count(verbose, reason); n != 1 {
+		t.Errorf("verbose, the terminal names a tolerance %d times", n)
+	}
+	for where, want := range map[string][]string{
+		"the terminal":  {", closest 12.5%", ", reached"},
+		"validate.html": {", closest 12.5%", ", reached", "tolerance of 20%"},
+		"validate.json": {`"closest": 0.125`, `"source": "search"`, `"tolerance_for"`},
+		"validate.csv":  {",0.125,,,search", "0.2," + reason + ",runs"},
+	} {
+		for _, part := range want {
+			if !strings.Contains(told[where], part) {
+				t.Errorf("%s does not say %q", where, part)
+			}
+		}
+	}
+	if strings.Count(brief, "closest")+strings.Count(brief, "reached") != 2 {
+		t.Errorf("claims that are no bounds come close to one:\n%s", brief)
+	}
+}

@@ -56,9 +56,14 @@ type Result struct {
 	Safety   Safety   `json:"safety"`
 	Liveness Liveness `json:"liveness"`
 	Warmup   Warmup   `json:"warmup"`
+	Steady   *Steady  `json:"steady,omitempty"` // of a simulation whose warm-up was given
 	Faults   []Fault  `json:"faults,omitempty"` // what was done to the run on purpose, in order of time
 
 	Thresholds []Threshold `json:"thresholds,omitempty"` // that were set for the run, in the order in which they were given
+
+	// Figures are quantities of which claims of the algorithm speak, by their ids, in
+	// the units of the claims: those of its gauges, and those that the entries tell.
+	Figures map[string]float64 `json:"figures,omitempty"`
 
 	Workers     int               `json:"workers"`         // processes
 	Hosts       []Host            `json:"hosts,omitempty"` // of a run on other hosts than the coordinator's alone

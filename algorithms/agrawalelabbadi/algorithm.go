@@ -44,6 +44,8 @@ func Algorithm() *dme.Algorithm {
 	a.Kinds = append(a.Kinds, "Withdraw", "Reclaim")
 	a.Survives = survives
 	a.Claims = claims()
+	a.Invariants = invariants()
+	a.Gauges = []dme.Gauge{{Quantity: Multicasts, Begin: newMulticasts}}
 	return a
 }
 
@@ -70,9 +72,10 @@ func AsPublished() *dme.Algorithm {
 // describe returns what the two have in common.
 func describe(newNode func(requester) dme.Node) *dme.Algorithm {
 	return &dme.Algorithm{
-		Class: dme.Quorum,
-		Needs: dme.Always(dme.Needs{Reliable: true, FIFO: true}),
-		Kinds: []string{"Request", "Reply", "Inquire", "Yield", "Relinquish"},
+		Class:  dme.Quorum,
+		Needs:  dme.Always(dme.Needs{Reliable: true, FIFO: true}),
+		Kinds:  []string{"Request", "Reply", "Inquire", "Yield", "Relinquish"},
+		Clocks: dme.ClockInMessages,
 		Options: []dme.Option{{
 			Name: optPath, Default: "self", Words: []string{"self", "random"},
 			Help: "which path from the root to a leaf a node asks: the one through itself, or one to a leaf drawn for each request",

@@ -40,7 +40,7 @@ const section = "textbook, section "
 func claims() []dme.Claim {
 	return slices.Concat(
 		dme.SafeAndLive(section+"9.9.6"),
-		messages(), treeClaims(), failureClaims(), coterieClaims(),
+		messages(), multicastClaims(), treeClaims(), failureClaims(), coterieClaims(),
 	)
 }
 

@@ -103,7 +103,7 @@ func (n *requester) send(to dme.NodeID, kind dme.Kind, out *dme.Outbox) {
 }
 
 func (n *requester) state(v *dme.Visitor) {
-	v.Uint("clock", &n.clock)
+	v.Clock("clock", &n.clock)
 	if n.own == nil {
 		v.Uint("requests", &n.requests)
 	}

@@ -56,13 +56,15 @@ func Algorithm() *dme.Algorithm {
 			"and again, while nobody else does, needs no message at all. An entry costs between 0 and 2(N-1) messages: few when a " +
 			"few nodes do most of the asking, and as many as with Ricart-Agrawala when all do. A handover takes one delay. Entries " +
 			"are not in timestamp order. Good for uneven load.",
-		Citation: "O. S. F. Carvalho, G. Roucairol: On Mutual Exclusion in Computer Networks, CACM 26(2), 1983, pages 146–147",
-		Class:    dme.Permission,
-		Dynamic:  true,
-		Needs:    dme.Always(dme.Needs{Reliable: true}),
-		Kinds:    []string{"REQUEST", "REPLY"},
-		Claims:   claims(),
-		Prepare:  dme.Unshared(newNode),
+		Citation:   "O. S. F. Carvalho, G. Roucairol: On Mutual Exclusion in Computer Networks, CACM 26(2), 1983, pages 146–147",
+		Class:      dme.Permission,
+		Dynamic:    true,
+		Needs:      dme.Always(dme.Needs{Reliable: true}),
+		Kinds:      []string{"REQUEST", "REPLY"},
+		Claims:     claims(),
+		Invariants: invariants(),
+		Prepare:    dme.Unshared(newNode),
+		Clocks:     dme.ClockInMessages,
 	}
 }
 
@@ -165,8 +167,8 @@ func (n *node) ourRequest() dme.Stamp {
 }
 
 func (n *node) State(v *dme.Visitor) {
-	v.Uint("Our_Sequence_Number", &n.ourSequenceNumber)
-	v.Uint("Highest_Sequence_Number", &n.highestSequenceNumber)
+	v.ClockWhile(n.requesting || n.executing, dme.None, "Our_Sequence_Number", &n.ourSequenceNumber)
+	v.Clock("Highest_Sequence_Number", &n.highestSequenceNumber)
 	v.Bool("Requesting", &n.requesting)
 	v.Bool("Executing", &n.executing)
 	v.Set("Lacking", &n.lacking)

@@ -46,11 +46,12 @@ func Algorithm() *dme.Algorithm {
 			"REQUEST, a GRANT and a RELEASE, and none at the coordinator itself, whatever the number of nodes. A handover takes two " +
 			"messages in a row, RELEASE and GRANT. It is the yardstick for all others: nothing is cheaper to build or to run. But " +
 			"all work falls on one node, and everything stops when that one does.",
-		Citation: "A. D. Kshemkalyani, M. Singhal: Distributed Computing, Cambridge University Press 2008, chapter 9, Exercise 9.6",
-		Class:    dme.Permission,
-		Needs:    dme.Always(dme.Needs{Reliable: true}),
-		Kinds:    []string{"REQUEST", "GRANT", "RELEASE"},
-		Claims:   claims(),
+		Citation:   "A. D. Kshemkalyani, M. Singhal: Distributed Computing, Cambridge University Press 2008, chapter 9, Exercise 9.6",
+		Class:      dme.Permission,
+		Needs:      dme.Always(dme.Needs{Reliable: true}),
+		Kinds:      []string{"REQUEST", "GRANT", "RELEASE"},
+		Claims:     claims(),
+		Invariants: invariants(),
 		Prepare: func(c dme.Config) (dme.System, error) {
 			return system{nodes: c.Nodes}, nil
 		},

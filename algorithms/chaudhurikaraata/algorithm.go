@@ -65,6 +65,8 @@ func Algorithm() *dme.Algorithm {
 		},
 	)
 	a.Claims = claims()
+	a.Invariants = repairedInvariants()
+	a.Gauges = gauges()
 	return a
 }
 
@@ -81,8 +83,15 @@ func AsPublished() *dme.Algorithm {
 	a.Description = "Chaudhuri and Karaata's paper to the letter. It is safe but stops for ever: the token can leave a plane whose requests " +
 		"nobody asks for again; on three nodes two requests are enough. Kept as a negative control; use chaudhuri-karaata."
 	a.Options[0].Help = "sizes of the mesh; auto: ⌊∛N⌋ rows and columns, and as many planes as are needed"
+	a.Invariants = invariants()
 	a.AsPublished = true
 	return a
+}
+
+// clocks shows the numbers of REQUESTs of planes in a message: repair numbered.
+func clocks(_ int, _ dme.NodeID, m *dme.Message, v *dme.Visitor) {
+	v.ClockWhile(m.Num != 0, dme.None, "", &m.Num)
+	v.ClocksOf(dme.None, "", &m.Vec)
 }
 
 // describe returns what the two have in common; sizes says how large the mesh of
@@ -94,6 +103,7 @@ func describe(sizes func(n int, opt dme.Options) ([]int, error), how func(dme.Op
 		Dynamic:  true,
 		Needs:    dme.Always(dme.Needs{Reliable: true, FIFO: true}),
 		Kinds:    []string{"REQUEST", "PERMIT", "RELEASE"},
+		Clocks:   clocks,
 		Options: []dme.Option{{
 			Name: optMesh, Default: meshAuto, Words: []string{meshAuto}, Forms: []string{"PxQxR"},
 			Valid: func(value string) error {

@@ -218,7 +218,7 @@ func TestKnownFalse(t *testing.T) {
 		}
 	}
 	want := []dme.Quantity{
-		dme.MessagesPerCS, dme.MessagesPerCS, dme.WorkSpread, LinksUsed, MessageBits, MessageBits,
+		dme.MessagesPerCS, dme.MessagesPerCS, dme.WorkSpread, dme.MessagesPerCS, dme.MessagesPerCS, LinksUsed, MessageBits, MessageBits,
 	}
 	if !slices.Equal(quantities, want) {
 		t.Errorf("known false: %v, want %v", quantities, want)

@@ -3,10 +3,10 @@ package chaudhurikaraata
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 
 	"dmebench/dme"
+	"dmebench/dme/conformance"
 )
 
 // snapshot is a state of the whole system, as the invariants see it.
@@ -17,93 +17,42 @@ type snapshot struct {
 	onWay  []dme.Message // all messages that are in flight
 }
 
-// tokenOf returns the token of a corner.
-func tokenOf(n *node) *token {
-	switch c := n.corner.(type) {
-	case *repairedCorner:
-		return &c.token
-	case *publishedCorner:
-		return &c.token
-	}
-	panic("not a corner")
-}
-
 // check returns the first invariant that does not hold.
 func (s *snapshot) check() error {
-	greens, yellows, travelling := 0, 0, 0
-	for k := range s.sys.planes() {
-		switch tokenOf(s.nodes[s.sys.cornerOf(k)]).colour {
-		case green:
-			greens++
-		case yellow:
-			yellows++
+	all := repairedInvariants()
+	if s.sys.repair == asPrinted {
+		all = invariants()
+	}
+	for _, i := range all {
+		if err := i.Holds(s); err != nil {
+			return fmt.Errorf("%s: %w", i.Name, err)
 		}
 	}
-	for _, m := range s.onWay {
-		if m.Kind == kindPermit && s.sys.isCorner(m.Node) {
-			travelling++
-		}
-	}
-	switch {
-	case greens+yellows > 1:
-		return fmt.Errorf("invariant I1: %d privileged planes", greens+yellows)
-	case greens > 0 && yellows > 0:
-		return fmt.Errorf("invariant I2: GREEN and YELLOW tokens")
-	case greens+yellows+travelling != 1:
-		return fmt.Errorf("%d privileged planes and %d PERMITs to planes: the privilege is lost or doubled", greens+yellows, travelling)
-	case len(s.inside) > 1:
+	if len(s.inside) > 1 {
 		return fmt.Errorf("nodes %v are in their critical sections", s.inside)
-	}
-	for _, x := range s.inside {
-		t := tokenOf(s.nodes[s.sys.cornerOf(s.sys.planeOf(x))])
-		if t.colour != yellow || t.granted != x {
-			return fmt.Errorf("assumption A1: node %d is in its critical section; its plane's token is %v, for %d", x, t.colour, t.granted)
-		}
-	}
-	for id := dme.NodeID(1); int(id) <= s.sys.nodes; id++ {
-		n := s.nodes[id]
-		if n.mutex != slices.Contains(s.inside, id) {
-			return fmt.Errorf("node %d: mutex is %v", id, n.mutex)
-		}
-		if c, ok := n.corner.(*repairedCorner); ok {
-			if err := c.check(); err != nil {
-				return fmt.Errorf("node %d: %w", id, err)
-			}
-		}
 	}
 	return nil
 }
 
-// check returns what is wrong with the queues of a repaired corner.
-func (c *repairedCorner) check() error {
-	sys := c.home.system
-	waits := len(c.own) > 0 || c.repair == directed && len(c.pl) > 0
-	switch {
-	case c.colour == red && waits && !c.asked:
-		return fmt.Errorf("requests wait and nobody has asked for the token (CR4)")
-	case c.colour != red && c.asked:
-		return fmt.Errorf("ASKED in the privileged plane (CR2)")
-	case c.colour == green && c.queueLength() > 0:
-		return fmt.Errorf("a GREEN token rests while %d requests wait", c.queueLength())
-	case len(c.own) > sys.plane || len(c.pl) >= sys.planes():
-		return fmt.Errorf("%d in OWN and %d in PL", len(c.own), len(c.pl))
-	case c.batch > len(c.own) || c.colour == red && c.batch > 0:
-		return fmt.Errorf("batch of %d of %d requests, token %v", c.batch, len(c.own), c.colour)
-	case c.repair == numbered && (c.colour == red) != (c.served == nil):
-		return fmt.Errorf("served is %v, token %v", c.served, c.colour)
+// What follows is a state as invariants see it.
+
+func (s *snapshot) Setting() dme.Setting                          { return dme.Setting{Nodes: s.sys.nodes, System: s.sys} }
+func (s *snapshot) Node(id dme.NodeID) dme.Node                   { return s.nodes[id] }
+func (s *snapshot) Reads(dme.NodeID) bool                         { return false }
+func (s *snapshot) Between(dme.NodeID, dme.NodeID) []*dme.Message { panic("no invariant asks") }
+
+func (s *snapshot) Activity(id dme.NodeID) dme.Activity {
+	if slices.Contains(s.inside, id) {
+		return dme.Inside
 	}
-	for i, x := range c.own {
-		if sys.planeOf(x) != sys.planeOf(c.home.self) || slices.Contains(c.own[:i], x) {
-			return fmt.Errorf("OWN is %v", c.own)
-		}
+	return dme.Idle
+}
+
+func (s *snapshot) InFlight() (all []dme.Flight) {
+	for i := range s.onWay {
+		all = append(all, dme.Flight{Message: &s.onWay[i]})
 	}
-	for i, p := range c.pl {
-		if !sys.isCorner(p.corner) || p.corner == c.home.self ||
-			slices.ContainsFunc(c.pl[:i], func(q planeRequest) bool { return q.corner == p.corner }) {
-			return fmt.Errorf("PL is %v (CR1)", c.pl)
-		}
-	}
-	return nil
+	return all
 }
 
 // Fig. 3: the transitions of a token. Every change of colour goes through turn.
@@ -127,33 +76,36 @@ func TestFigure3(t *testing.T) {
 
 // The invariants can be broken: each of these states breaks one.
 func TestInvariantsAreNotVacuous(t *testing.T) {
-	for want, spoil := range map[string]func(*snapshot){
-		"":             func(*snapshot) {},
-		"invariant I1": func(s *snapshot) { tokenOf(s.nodes[5]).colour = green },
-		"lost":         func(s *snapshot) { tokenOf(s.nodes[1]).colour = red },
-		"doubled": func(s *snapshot) {
-			s.onWay = append(s.onWay, dme.Message{Kind: kindPermit, Node: 5})
-		},
-		"assumption A1": func(s *snapshot) { s.inside = append(s.inside, 6); s.nodes[6].mutex = true },
-		"critical":      func(s *snapshot) { s.inside = []dme.NodeID{2, 3} },
-		"mutex":         func(s *snapshot) { s.nodes[7].mutex = true },
-		"CR4":           func(s *snapshot) { s.nodes[5].corner.(*repairedCorner).own = []dme.NodeID{7} },
-		"rests":         func(s *snapshot) { s.nodes[1].corner.(*repairedCorner).own = []dme.NodeID{2} },
-		"OWN is": func(s *snapshot) {
-			c := s.nodes[5].corner.(*repairedCorner)
-			c.asked = true
-			c.own = []dme.NodeID{2}
-		},
-		"PL is": func(s *snapshot) { s.nodes[5].corner.(*repairedCorner).pl = []planeRequest{{corner: 2}} },
-	} {
-		s := snapshot{sys: newSystem([]int{2, 2, 2}, 8, numbered), nodes: make([]*node, 9)}
-		for id := range s.nodes[1:] {
-			s.nodes[id+1] = s.sys.Node(dme.NodeID(id + 1)).(*node)
-		}
-		spoil(&s)
-		err := s.check()
-		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
-			t.Errorf("%q: %v", want, err)
-		}
+	at := func(n *conformance.Net, id dme.NodeID) *node { return n.Host(id).Made().(*node) }
+	corner := func(n *conformance.Net, id dme.NodeID) *repairedCorner { return at(n, id).corner.(*repairedCorner) }
+	var breaches []conformance.Breach
+	breach := func(invariant, says string, fault func(n *conformance.Net)) {
+		breaches = append(breaches, conformance.Breach{
+			Invariant: invariant, Nodes: 8, Set: map[string]string{optMesh: "2x2x2"}, Fault: fault, Says: says,
+		})
 	}
+	breach("I1", "2 planes are privileged, those of nodes [1 5]", func(n *conformance.Net) { tokenOf(at(n, 5)).colour = green })
+	breach("I2", "the tokens of nodes [1] are GREEN and those of nodes [5] YELLOW", func(n *conformance.Net) {
+		tokenOf(at(n, 5)).colour = yellow
+	})
+	breach("one privilege", "0 planes are privileged, and 0 PERMITs", func(n *conformance.Net) { tokenOf(at(n, 1)).colour = red })
+	breach("one privilege", "1 planes are privileged, and 1 PERMITs", func(n *conformance.Net) {
+		n.Request(5)
+		n.Deliver(5, 1, 0)
+		tokenOf(at(n, 5)).colour = green
+	})
+	breach("A1", "node 1 is in its critical section; the token of its plane is GREEN, for node 0", func(n *conformance.Net) {
+		n.Request(1)
+		tokenOf(at(n, 1)).release()
+	})
+	breach("A1", "node 7 is idle, and its mutex true", func(n *conformance.Net) { at(n, 7).mutex = true })
+	breach("queues of corners", "(CR4)", func(n *conformance.Net) { corner(n, 5).own = []dme.NodeID{7} })
+	breach("queues of corners", "(CR2)", func(n *conformance.Net) { corner(n, 1).asked = true })
+	breach("queues of corners", "rests", func(n *conformance.Net) { corner(n, 1).own = []dme.NodeID{2} })
+	breach("queues of corners", "OWN is", func(n *conformance.Net) {
+		c := corner(n, 5)
+		c.asked, c.own = true, []dme.NodeID{2}
+	})
+	breach("queues of corners", "PL is", func(n *conformance.Net) { corner(n, 5).pl = []planeRequest{{corner: 2}} })
+	conformance.TestInvariants(t, Algorithm(), breaches...)
 }

@@ -33,6 +33,7 @@ type corner interface {
 
 	// privileged reports whether the token of the planes is in this one.
 	privileged() bool
+	tokenColour() colour
 	// waits names whom the corner waits for.
 	waits() []dme.Wait
 }

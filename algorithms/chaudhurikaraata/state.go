@@ -26,8 +26,8 @@ func (c *repairedCorner) state(v *dme.Visitor) {
 	v.Int("batch", &c.batch)
 	switch c.repair {
 	case numbered:
-		v.Uint("asks", &c.asks)
-		v.Uints("served", &c.served)
+		v.Clock("asks", &c.asks)
+		v.ClocksOf(dme.None, "served", &c.served)
 		if len(c.served) == 0 {
 			c.served = nil // as a loaded state leaves it
 		}
@@ -56,7 +56,7 @@ func (c *repairedCorner) showPL(v *dme.Visitor) {
 		p := &c.pl[i]
 		v.Node(label(c.home.planed, c.home.planeOf(p.corner)), &p.corner)
 		if c.repair == numbered {
-			v.Uint("number", &p.number)
+			v.Clock("number", &p.number)
 		}
 	}
 }

@@ -97,6 +97,8 @@ func (t *token) sendRequest(to, z dme.NodeID, number uint64, out *dme.Outbox) {
 	}
 }
 
+func (t *token) tokenColour() colour { return t.colour }
+
 func (t *token) privileged() bool { return t.colour != red }
 
 // awaits names who is permitted in the plane, or where the plane is not

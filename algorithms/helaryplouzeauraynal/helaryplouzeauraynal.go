@@ -65,11 +65,13 @@ func Algorithm() *dme.Algorithm {
 			"it as a whole.",
 		Citation: "J.-M. Hélary, N. Plouzeau, M. Raynal: A Distributed Algorithm for Mutual Exclusion in an Arbitrary Network, " +
 			"The Computer Journal 31(4), 1988",
-		Class:   dme.Token,
-		Needs:   dme.Always(dme.Needs{Reliable: true}),
-		Kinds:   []string{"REQUEST", "TOKEN"},
-		Options: []dme.Option{graphOption()},
-		Claims:  claims(),
+		Class:      dme.Token,
+		Needs:      dme.Always(dme.Needs{Reliable: true}),
+		Kinds:      []string{"REQUEST", "TOKEN"},
+		Options:    []dme.Option{graphOption()},
+		Claims:     claims(),
+		Invariants: invariants(),
+		Clocks:     clocks,
 		ValidNodes: func(n int, _ dme.Options) error {
 			if n > dme.MaxVec {
 				return errors.New("the token would be longer than a message may be")
@@ -77,6 +79,14 @@ func Algorithm() *dme.Algorithm {
 			return nil
 		},
 		Prepare: prepare,
+	}
+}
+
+// clocks shows the dates in a message.
+func clocks(_ int, _ dme.NodeID, m *dme.Message, v *dme.Visitor) {
+	v.Stamp("", &m.Req)
+	if m.Kind == kindToken {
+		v.ClocksOf(dme.None, "", &m.Vec)
 	}
 }
 

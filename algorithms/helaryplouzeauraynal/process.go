@@ -137,12 +137,12 @@ func (p *process) enter(out *dme.Outbox) {
 func (p *process) other(j dme.NodeID) bool { return j >= 1 && int(j) <= p.n && j != p.i }
 
 func (p *process) State(v *dme.Visitor) {
-	v.Uint("h", &p.h)
-	v.Uints("date", &p.date)
+	v.Clock("h", &p.h)
+	v.ClocksOf(dme.None, "date", &p.date)
 	v.Nodes("via", &p.via)
 	v.Bool("waiting", &p.waiting)
 	v.Bool("inside", &p.inside)
-	v.Uints("lud", &p.lud) // empty without the token
+	v.ClocksOf(dme.None, "lud", &p.lud) // empty without the token
 	if len(p.lud) == 0 {
 		p.lud = nil // as a loaded state leaves it
 	}

@@ -25,7 +25,7 @@ func claims() []dme.Claim {
 			Load: dme.Static, Kind: dme.Exact, Source: source,
 			Predict: dme.PerN(func(n float64) float64 { return n }), Measure: dme.AskedByAll,
 		},
-	}, dme.HandOver(1, dme.Mean, source))
+	}, exercises(), dme.HandOver(1, dme.Mean, source))
 }
 
 // exactly is the cost of the algorithm as it stands.

@@ -70,12 +70,15 @@ func Optimized() *dme.Algorithm {
 
 func describe(sparing bool) *dme.Algorithm {
 	return &dme.Algorithm{
-		Citation: "L. Lamport: Time, Clocks, and the Ordering of Events in a Distributed System, CACM 21(7), 1978; textbook, section 9.3",
-		Class:    dme.Permission,
-		Needs:    dme.Always(dme.Needs{Reliable: true, FIFO: true}),
-		Kinds:    []string{"REQUEST", "REPLY", "RELEASE"},
-		Claims:   claims(),
-		Prepare:  dme.Unshared(func(n int, id dme.NodeID) dme.Node { return newSite(n, id, sparing) }),
+		Citation:   "L. Lamport: Time, Clocks, and the Ordering of Events in a Distributed System, CACM 21(7), 1978; textbook, section 9.3",
+		Class:      dme.Permission,
+		Needs:      dme.Always(dme.Needs{Reliable: true, FIFO: true}),
+		Kinds:      []string{"REQUEST", "REPLY", "RELEASE"},
+		Claims:     claims(),
+		Invariants: invariants(),
+		Prepare:    dme.Unshared(func(n int, id dme.NodeID) dme.Node { return newSite(n, id, sparing) }),
+		Clocks:     dme.ClockInMessages,
+		Gauges:     gauges(),
 	}
 }
 
@@ -159,18 +162,22 @@ func (s *site) enterIfAllowed(out *dme.Outbox) {
 	if !s.requesting() || s.executing {
 		return
 	}
-	l1 := s.awaiting.Empty()
-	l2 := s.requestQueue[0] == s.request
-	if l1 && l2 {
+	if s.l1() && s.l2() {
 		s.executing = true
 		out.Enter(s.request)
 	}
 }
 
+// l1 reports whether a site that requests has received a larger message from all.
+func (s *site) l1() bool { return s.awaiting.Empty() }
+
+// l2 reports whether its request is at the top of its queue.
+func (s *site) l2() bool { return s.requestQueue[0] == s.request }
+
 func (s *site) requesting() bool { return !s.request.IsZero() }
 
 func (s *site) State(v *dme.Visitor) {
-	v.Uint("clock", &s.clock)
+	v.Clock("clock", &s.clock)
 	v.Stamp("request", &s.request)
 	v.Bool("executing", &s.executing)
 	v.Set("awaiting", &s.awaiting)

@@ -25,11 +25,13 @@ func Algorithm() *dme.Algorithm {
 			"and entries come in timestamp order. Links must keep order.",
 		Citation: "S. Lodha, A. D. Kshemkalyani: A Fair Distributed Mutual Exclusion Algorithm, IEEE TPDS 11(6), 2000; " +
 			"textbook, section 9.6",
-		Class:   dme.Permission,
-		Needs:   dme.Always(dme.Needs{Reliable: true, FIFO: true}),
-		Kinds:   []string{"REQUEST", "REPLY", "FLUSH"},
-		Claims:  claims(),
-		Prepare: dme.Unshared(newProcess),
+		Class:      dme.Permission,
+		Needs:      dme.Always(dme.Needs{Reliable: true, FIFO: true}),
+		Kinds:      []string{"REQUEST", "REPLY", "FLUSH"},
+		Claims:     claims(),
+		Invariants: invariants(),
+		Prepare:    dme.Unshared(newProcess),
+		Clocks:     dme.ClockInMessages,
 	}
 }
 
@@ -59,10 +61,10 @@ func (p *variables) myRequest() dme.Stamp {
 func (p *variables) waiting() bool { return p.requesting && !p.executing }
 
 func (p *variables) State(v *dme.Visitor) {
-	v.Uint("My_Sequence_Number", &p.mySequenceNumber)
+	v.ClockWhile(p.requesting, dme.None, "My_Sequence_Number", &p.mySequenceNumber)
 	v.Set("RV", &p.rv)
 	v.Requests("LRQ", &p.lrq)
-	v.Uint("Highest_Sequence_Number_Seen", &p.highestSequenceNumberSeen)
+	v.Clock("Highest_Sequence_Number_Seen", &p.highestSequenceNumberSeen)
 	v.Bool("requesting", &p.requesting)
 	v.Bool("executing", &p.executing)
 	v.Requests("deferred", &p.deferred)

@@ -20,6 +20,7 @@ func AsPublished() *dme.Algorithm {
 		AsPublished: true,
 		Needs:       dme.Always(dme.Needs{Reliable: true, FIFO: true}),
 		Kinds:       []string{"REQUEST", "REPLY", "FLUSH"},
+		Clocks:      dme.ClockInMessages,
 		Prepare:     dme.Unshared(newPublished),
 	}
 }

@@ -52,6 +52,7 @@ func Algorithm() *dme.Algorithm {
 	a.Kinds = append(a.Kinds, "WITHDRAW", "RECLAIM")
 	a.Survives = survives
 	a.Claims = claims()
+	a.Invariants = invariants()
 	return a
 }
 
@@ -101,6 +102,7 @@ func describe(nodes func(dme.Options) func(site) dme.Node) *dme.Algorithm {
 		Class:      dme.Quorum,
 		Needs:      dme.Always(dme.Needs{Reliable: true, FIFO: true}),
 		Kinds:      []string{"REQUEST", "LOCKED", "FAILED", "INQUIRE", "RELINQUISH", "RELEASE"},
+		Clocks:     clocks,
 		Options:    quorum.Options(),
 		ValidNodes: quorum.ValidNodes,
 		Prepare: func(cfg dme.Config) (dme.System, error) {

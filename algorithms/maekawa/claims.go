@@ -234,9 +234,32 @@ func times() []dme.Claim {
 			Quantity: dme.SyncDelay, Formula: "2T on average", Load: dme.Saturated, Kind: dme.Mean,
 			Source:  textbook + "section 9.8: two sequential message transfers",
 			Predict: published(dme.AtLeastTwo(2)),
-			KnownFalse: "where the common member of two sets is one of the two nodes, one message is enough: " +
-				"T on average under saturation on planes of 7 and 13 nodes, where nodes enter in turn",
+			KnownFalse: "where the common member of two sets is one of the two nodes, one message is enough: with the numbers that " +
+				"the planes have here (labelling=natural) always, where nodes enter in turn, else for two of K pairs",
 		}.Where(truePlane),
+		dme.Claim{
+			// S_i = i + D, with 0 and 1 in D: S_i and S_(i+1) meet in i+1.
+			Quantity: StrangeNeighbours, Formula: "0 (labelling=natural): the sets of neighbours meet in one of the two",
+			Load: dme.Static, Kind: dme.Exact, Source: labelled,
+			Predict: dme.Constantly(0), Measure: strangeNeighbours,
+		}.Where(truePlane),
+		dme.Claim{
+			Name:     "natural",
+			Quantity: dme.SyncDelay, Formula: "T on average (labelling=natural, links of equal delay): neighbours enter in turn",
+			Load: dme.Saturated, Kind: dme.Mean, Source: labelled,
+			EqualDelays: true,
+			Predict:     published(dme.AtLeastTwo(1)),
+		}.Where(truePlane),
+		dme.Claim{
+			// T where one of the two is the common member: of the N−1 others K−1 are in a
+			// node's set, and it is in as many of theirs.
+			Name:     "shuffled",
+			Quantity: dme.SyncDelay, Formula: "(2 − 2/K)T on average (labelling=shuffled, links of equal delay)",
+			Load: dme.Saturated, Kind: dme.Mean, Source: labelled,
+			Set:         map[string]string{quorum.OptionLabelling: "shuffled"},
+			EqualDelays: true,
+			Predict:     published(onTruePlane(func(k, _ float64) float64 { return 2 - 2/k })),
+		},
 		dme.Claim{
 			// Of K−1 round trips the slowest counts.
 			Quantity: dme.ResponseTime, Formula: "2T + E (links of equal delay)", Load: dme.Light, Kind: dme.Mean,
@@ -311,4 +334,24 @@ func setSizes(s dme.Setting) sizes {
 	}
 	k.others = float64(others) / float64(s.Nodes)
 	return k
+}
+
+// labelled is the source of what follows from which node stands where on a plane.
+const labelled = "textbook, section 9.8, and Maekawa 1985, section 4, for the numbers that the nodes have"
+
+// StrangeNeighbours counts the nodes i whose request set meets that of the next node
+// in neither of the two.
+var StrangeNeighbours = dme.Quantity{ID: "strange-neighbours", Name: "neighbours whose common member is a third node"}
+
+func strangeNeighbours(s dme.Setting) (count float64, ok bool) {
+	sets := s.System.(dme.Quorate)
+	for i := range s.Nodes {
+		a, b := dme.NodeID(i+1), dme.NodeID((i+1)%s.Nodes+1)
+		other := sets.RequestSet(b)
+		common := func(id dme.NodeID) bool { return slices.Contains(sets.RequestSet(a), id) && slices.Contains(other, id) }
+		if !common(a) && !common(b) {
+			count++
+		}
+	}
+	return count, true
 }

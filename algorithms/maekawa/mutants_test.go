@@ -15,7 +15,7 @@ type mutant struct {
 }
 
 const (
-	refusal    = " messages: "
+	lockTwice  = "one lock: " // the invariant
 	unfair     = "overtaken: "
 	leftOver   = "not quiescent: "
 	inquisitor = " inquires twice about one lock of node "
@@ -25,9 +25,9 @@ var mutants = []mutant{
 	{"R1", "arbiter.go",
 		"\tif others && head.Precedes(n.locking) {\n\t\tn.fail(head, out)\n\t}\n", "", conformance.Stalled},
 	{"R2 in the critical section, yield=always", "requester.go",
-		"if !n.pending() || !n.locked.Has(j) ||", "if !n.pending() && !n.yieldAlways || !n.locked.Has(j) ||", refusal},
+		"if !n.pending() || !n.locked.Has(j) ||", "if !n.pending() && !n.yieldAlways || !n.locked.Has(j) ||", lockTwice},
 	{"R2 for the next request", "requester.go",
-		"if !n.pending() || !n.locked.Has(j) ||", "if !n.pending() ||", refusal},
+		"if !n.pending() || !n.locked.Has(j) ||", "if !n.pending() ||", lockTwice},
 	{"R2 altogether", "requester.go",
 		"if !n.pending() || !n.locked.Has(j) || n.numbered && grant != n.grants[j] {", "if false {", leftOver},
 	{"R3 for relinquished members", "requester.go",

@@ -102,11 +102,20 @@ func (n *node) send(to dme.NodeID, m dme.Message, out *dme.Outbox) {
 	out.Send(to, m)
 }
 
+// ofGrants is the domain of the numbers of locks.
+const ofGrants dme.NodeID = 1
+
+// clocks shows the clocks of a message.
+func clocks(n int, from dme.NodeID, m *dme.Message, v *dme.Visitor) {
+	dme.ClockInMessages(n, from, m, v)
+	v.ClockWhile(m.Num != 0, ofGrants, "", &m.Num)
+}
+
 // State names the variables.
 func (n *node) State(v *dme.Visitor) {
 	n.failures.State(v)
 	n.chooseMembers()
-	v.Uint("clock", &n.clock)
+	v.Clock("clock", &n.clock)
 	v.Stamp("request", &n.request)
 	v.Bool("inside", &n.inside)
 	v.Members("locked", &n.locked, n.Members)
@@ -117,12 +126,12 @@ func (n *node) State(v *dme.Visitor) {
 		v.Members("inquired", &n.inquired, n.Members)
 	}
 	if n.numbered {
-		v.Uints("grants", &n.grants)
+		v.ClocksOf(ofGrants, "grants", &n.grants)
 	}
 	v.Stamp("locking", &n.locking)
 	v.Requests("waiting", &n.waiting)
 	v.Bool("inquiring", &n.inquiring)
 	if n.numbered {
-		v.Uint("grant", &n.grant)
+		v.ClockOf(ofGrants, "grant", &n.grant)
 	}
 }

@@ -146,7 +146,7 @@ func (n *literal) lockFor(r dme.Stamp, out *dme.Outbox) {
 
 // State names the variables that both texts have.
 func (n *literal) State(v *dme.Visitor) {
-	v.Uint("number", &n.number)
+	v.Clock("number", &n.number)
 	v.Stamp("request", &n.request)
 	v.Bool("inside", &n.inside)
 	v.Members("locked", &n.locked, n.Members)

@@ -43,13 +43,14 @@ func Algorithm() *dme.Algorithm {
 			"to whom the token goes. Each node on a request's way turns its pointer to the requester, so that the tree reshapes " +
 			"itself towards those who ask. An entry costs about ln N messages on average, and at most N; a handover takes one delay " +
 			"and one message. A good choice for many nodes under any load, if the failure of the token's holder can be ruled out.",
-		Citation: "M. Naimi, M. Trehel: An Improvement of the log N Distributed Algorithm for Mutual Exclusion, 7th ICDCS, 1987",
-		Class:    dme.Token,
-		Dynamic:  true,
-		Needs:    dme.Always(dme.Needs{Reliable: true}),
-		Kinds:    []string{"REQUEST", "TOKEN"},
-		Claims:   claims(),
-		Prepare:  func(c dme.Config) (dme.System, error) { return system{nodes: c.Nodes}, nil },
+		Citation:   "M. Naimi, M. Trehel: An Improvement of the log N Distributed Algorithm for Mutual Exclusion, 7th ICDCS, 1987",
+		Class:      dme.Token,
+		Dynamic:    true,
+		Needs:      dme.Always(dme.Needs{Reliable: true}),
+		Kinds:      []string{"REQUEST", "TOKEN"},
+		Claims:     claims(),
+		Invariants: invariants(),
+		Prepare:    func(c dme.Config) (dme.System, error) { return system{nodes: c.Nodes}, nil },
 	}
 }
 

@@ -12,11 +12,12 @@ import (
 
 // The options of an algorithm that lets its user choose the request sets.
 const (
-	OptionQuorum  = "quorum"
-	OptionWeights = "weights"
+	OptionQuorum    = "quorum"
+	OptionWeights   = "weights"
+	OptionLabelling = "labelling"
 )
 
-// Options returns the declarations of quorum and weights.
+// Options returns the declarations of quorum, weights and labelling.
 func Options() []dme.Option {
 	named := slices.DeleteFunc(Names(), func(name string) bool { return strings.HasPrefix(name, fromFile) })
 	return []dme.Option{
@@ -37,6 +38,11 @@ func Options() []dme.Option {
 				_, err := ParseWeights(value)
 				return err
 			},
+		},
+		{
+			Name: OptionLabelling, Default: natural, Words: []string{natural, shuffled},
+			Help: "which node stands where in a plane or grid: by number, or at random by the run's seed; by number, neighbours on " +
+				"a plane share one of the two, and hand over by one message",
 		},
 	}
 }
@@ -77,5 +83,9 @@ func Prepare(cfg dme.Config) (*System, error) {
 	if votes != nil && construction != "weighted" {
 		return nil, fmt.Errorf("quorum: weights are given, but quorum=%s does not count votes; choose quorum=weighted", construction)
 	}
-	return New(construction, Config{Nodes: cfg.Nodes, Weights: votes, ReadFile: cfg.ReadFile})
+	s, err := New(construction, Config{Nodes: cfg.Nodes, Weights: votes, ReadFile: cfg.ReadFile})
+	if err != nil {
+		return nil, err
+	}
+	return s, s.relabel(cfg.Options.Get(OptionLabelling), cfg.Seed)
 }

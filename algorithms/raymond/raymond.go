@@ -53,12 +53,13 @@ func Algorithm() *dme.Algorithm {
 			"N messages on a balanced tree when nobody else asks, and close to 4 under full load, however many nodes there are; " +
 			"under full load a handover takes about two delays. Nodes talk to neighbours only and keep little state. The best " +
 			"choice for many nodes under heavy load. Choose the tree by --set tree.",
-		Citation: "K. Raymond: A Tree-Based Algorithm for Distributed Mutual Exclusion, ACM TOCS 7(1), 1989; textbook, section 9.12",
-		Class:    dme.Token,
-		Needs:    dme.Always(dme.Needs{Reliable: true}),
-		Kinds:    []string{"REQUEST", "PRIVILEGE", "INITIALIZE"},
-		Options:  []dme.Option{treeOption(), initOption()},
-		Claims:   claims(),
+		Citation:   "K. Raymond: A Tree-Based Algorithm for Distributed Mutual Exclusion, ACM TOCS 7(1), 1989; textbook, section 9.12",
+		Class:      dme.Token,
+		Needs:      dme.Always(dme.Needs{Reliable: true}),
+		Kinds:      []string{"REQUEST", "PRIVILEGE", "INITIALIZE"},
+		Options:    []dme.Option{treeOption(), initOption()},
+		Claims:     claims(),
+		Invariants: invariants(),
 		Prepare: func(c dme.Config) (dme.System, error) {
 			s, err := prepare(c)
 			if err != nil {

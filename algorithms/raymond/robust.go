@@ -69,11 +69,12 @@ func Robust() *dme.Algorithm {
 			"process that crashed are lost with it.",
 		Citation: "K. Raymond: A Tree-Based Algorithm for Distributed Mutual Exclusion, ACM TOCS 7(1), 1989; " +
 			"textbook, sections 9.12.6 and 9.12.7",
-		Class:   dme.Token,
-		Needs:   dme.Always(dme.Needs{Reliable: true, FIFO: true}),
-		Kinds:   []string{"REQUEST", "PRIVILEGE", "INITIALIZE", "RESTART", "ADVISE"},
-		Options: []dme.Option{treeOption()},
-		Claims:  robustClaims(),
+		Class:      dme.Token,
+		Needs:      dme.Always(dme.Needs{Reliable: true, FIFO: true}),
+		Kinds:      []string{"REQUEST", "PRIVILEGE", "INITIALIZE", "RESTART", "ADVISE"},
+		Options:    []dme.Option{treeOption()},
+		Claims:     robustClaims(),
+		Invariants: robustInvariants(),
 		Prepare: func(c dme.Config) (dme.System, error) {
 			s, err := prepare(c)
 			return robustSystem{s}, err

@@ -9,8 +9,11 @@ import (
 // TestRecoveryMutantsAreCaught shows that each rule of the recovery is needed.
 func TestRecoveryMutantsAreCaught(t *testing.T) {
 	const (
-		two  = "2 privileges"
-		lost = "0 privileges"
+		two = "2 privileges"
+
+		// What invariants say, long before two nodes are inside or all wait.
+		tokens  = "one token: there are 2 tokens"
+		request = "one REQUEST: "
 	)
 	var mutants []conformance.Mutant
 	mutant := func(name, from, to, caught string) {
@@ -23,17 +26,17 @@ func TestRecoveryMutantsAreCaught(t *testing.T) {
 	mutant("a neighbour that comes back is asked again",
 		"found && n.recovering && n.awaited.Has(i) {", "found && n.recovering && n.awaited.Has(i) && n.using {", conformance.Stalled)
 	mutant("HOLDER is the neighbour that has the privilege on its side",
-		"n.holder, n.asked = holder, asked", "n.asked = asked", two)
+		"n.holder, n.asked = holder, asked", "n.asked = asked", tokens)
 	mutant("ASKED is what stands in the neighbour's REQUEST_Q",
-		"slices.Contains(m.Vec, uint64(n.self))", "false", "did not ask for")
+		"slices.Contains(m.Vec, uint64(n.self))", "false", request)
 	mutant("a neighbour that has ASKED belongs in REQUEST_Q",
-		"m.Flags&flagAsked != 0", "m.Flags&flagAsked > flagAsked", conformance.Stalled)
+		"m.Flags&flagAsked != 0", "m.Flags&flagAsked > flagAsked", request)
 	mutant("REQUEST is as good as ADVISE",
-		"n.awaited.Remove(i)\n	n.requestQ.Push(from)", "n.requestQ.Push(from)", "did not ask for")
+		"n.awaited.Remove(i)\n	n.requestQ.Push(from)", "n.requestQ.Push(from)", request)
 	mutant("a node that recovers answers once HOLDER is known",
 		"n.owed.Add(i)\n", "if !n.recovering { n.owed.Add(i) }\n", conformance.Stalled)
 	mutant("a node gives way to a parent that is recovering alone",
-		"|| !n.owed.Has(i)", "", lost)
+		"|| !n.owed.Has(i)", "", request)
 	mutant("of two that recover one gives way",
 		"i, found := slices.BinarySearch(n.near, n.parent)\n		if !found || !n.awaited.Has(i) || !n.owed.Has(i) {\n			return\n		}",
 		"i := 0\n		for !n.awaited.Has(i) { i++ }\n		if !n.owed.Has(i) {\n			return\n		}", two)

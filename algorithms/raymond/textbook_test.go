@@ -221,7 +221,7 @@ func TestTimedRecoveryMakesTwoPrivileges(t *testing.T) {
 
 // ADVISE that overtakes PRIVILEGE says that the privilege is on the far side of
 // its receiver, where it is not: the receiver makes a second one. Links that keep
-// order are needed.
+// order are needed. The invariants show it before two nodes are inside.
 func TestRecoveryNeedsOrder(t *testing.T) {
 	inAnyOrder := *Robust()
 	twice := func(n *vnet.Network) bool { return n.Violation != nil && n.Violation.Property == vnet.Exclusion }
@@ -229,6 +229,13 @@ func TestRecoveryNeedsOrder(t *testing.T) {
 		t.Error("on links that keep order two nodes enter")
 	}
 	inAnyOrder.Needs = dme.Always(dme.Needs{Reliable: true})
+	early := func(n *vnet.Network) bool {
+		return n.Violation != nil && n.Violation.Property != vnet.Exclusion && len(n.Inside()) < 2
+	}
+	if !search(t, &inAnyOrder, 1, early) {
+		t.Error("on links that do not keep order no invariant is broken before two nodes are inside")
+	}
+	inAnyOrder.Invariants = nil
 	if !search(t, &inAnyOrder, 1, twice) {
 		t.Error("on links that do not keep order nobody finds two nodes inside")
 	}

@@ -28,6 +28,7 @@ func Bounded() *dme.Algorithm {
 		"enough to send them modulo 2N-1 or more. Costs and order are those of Ricart-Agrawala, 2(N-1) messages and one delay. " +
 		"Good where sequence numbers must not grow for ever, as in a fixed frame format."
 	a.Claims = boundedClaims()
+	a.Invariants = boundedInvariants()
 	return a
 }
 
@@ -35,6 +36,7 @@ func Bounded() *dme.Algorithm {
 // in common; wrap makes a node of either.
 func describeBounded(name, title string, wrap func(boundedNode) dme.Node) *dme.Algorithm {
 	a := describe(name, title, "6.4")
+	a.Clocks = nil // residues
 	a.Options = []dme.Option{{
 		Name: "modulus", Default: "auto", Words: []string{"auto"}, Forms: []string{"M"}, Valid: validModulus,
 		Help: "numbers are kept modulo M ≥ 2N−1; auto is 2N−1",

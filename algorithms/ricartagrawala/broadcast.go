@@ -43,7 +43,17 @@ func Broadcast() *dme.Algorithm {
 		}
 		return nil
 	}
+	a.Clocks = func(n int, from dme.NodeID, m *dme.Message, v *dme.Visitor) {
+		dme.ClockInMessages(n, from, m, v)
+		for i := 1; i < len(m.Vec); i += 2 { // the list of a broadcast REPLY
+			v.Clock("", &m.Vec[i])
+		}
+	}
 	a.Claims = broadcastClaims()
+	a.Invariants = invariants[*listedNode]()
+	for k := range a.Invariants {
+		a.Invariants[k].If = func(o dme.Options) bool { return !sequenced(o) }
+	}
 	a.Prepare = func(c dme.Config) (dme.System, error) {
 		if sequenced(c.Options) {
 			return dme.Unshared(newListener)(c)

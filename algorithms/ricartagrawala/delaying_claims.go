@@ -55,7 +55,7 @@ func delaying(s dme.Setting) bool {
 	return s.Options.Get("increments") == "priority" && s.Options.Get(optLower) == "delayed"
 }
 
-func heard(s dme.Setting) bool { return s.Options.Get(optLower) == "heard" }
+func heard(s dme.Setting) bool { return s.Options[optLower] != "delayed" }
 
 // monopoly lets node N ask while node 1 is inside, and counts how often node 1, which asks
 // again in the instant in which it leaves, enters before it. Messages arrive in the order

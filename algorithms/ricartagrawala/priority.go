@@ -37,6 +37,7 @@ func Priority() *dme.Algorithm {
 		"cost stays 2(N-1) messages and one delay. Under constant load nodes take turns, and priorities have no effect, unless " +
 		"nodes delay the requests of those with larger numbers (lower=delayed): then one that asks again at once goes first until " +
 		"its numbers reach theirs."
+	a.Clocks = nil // it adds more than 1
 	a.Options = append([]dme.Option{
 		{
 			Name: "increments", Default: "random", Words: []string{"random", "priority"},
@@ -48,6 +49,8 @@ func Priority() *dme.Algorithm {
 		},
 	}, lowerOptions()...)
 	a.Claims = priorityClaims()
+	a.Invariants = pairInvariants[party](nil) // with lower=delayed nodes are of another type
+	a.Gauges = []dme.Gauge{{Quantity: LowerFirst, Begin: lowerWins}}
 	a.Prepare = func(c dme.Config) (dme.System, error) {
 		most, err := strconv.ParseUint(c.Options.Get("most"), 10, 64)
 		if err != nil {

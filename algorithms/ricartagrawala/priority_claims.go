@@ -25,7 +25,6 @@ func priorityClaims() []dme.Claim {
 				// where it adds 1 in section 6.4.
 				Quantity: dme.NumberRange, Formula: "(N−1)D",
 				Load: dme.AnyLoad, Kind: dme.UpperBound, Source: "TR-869, section 6.4, with increments up to D",
-				Test:    "TestConformance",
 				Predict: func(s dme.Setting) (float64, bool) { return float64(s.Nodes-1) * most(s), true },
 			},
 			{
@@ -33,9 +32,8 @@ func priorityClaims() []dme.Claim {
 				// smaller, or equal and wins the tie.
 				Quantity: LowerFirst, Formula: "less than 1: (D+1)/2D (increments=random)",
 				Load: dme.Contention, Kind: dme.Mean, Source: source + ", 1: random increments reduce the favouritism",
-				Test: "TestRandomIncrementsReduceTheBias",
 				Predict: func(s dme.Setting) (float64, bool) {
-					return (most(s) + 1) / (2 * most(s)), s.Nodes >= 2 && s.Options.Get("increments") == "random"
+					return (most(s) + 1) / (2 * most(s)), s.Nodes >= 2 && s.Options.Get("increments") == "random" && heard(s)
 				},
 			},
 			{

@@ -29,6 +29,8 @@ func ReadersWriters() *dme.Algorithm {
 		"together; a writer is alone. Every entry costs 2(N-1) messages, a reader's too. Good where most accesses are reads " +
 		"that take long compared with a message."
 	a.Claims = readersClaims()
+	bothRead := func(a, b *readerNode) bool { return a.reading && b.reading }
+	a.Invariants = pairInvariants(bothRead)
 	a.Prepare = dme.Unshared(func(n int, id dme.NodeID) dme.Node { return &readerNode{node: newNode(n, id)} })
 	return a
 }

@@ -58,6 +58,11 @@ func Algorithm() *dme.Algorithm {
 		"same at every node. A good choice for up to some ten nodes, and where fairness matters. It does not survive the " +
 		"failure of any node."
 	a.Claims = claims()
+	a.Invariants = invariants[*node]()
+	a.Gauges = []dme.Gauge{
+		{Quantity: EntriesAfterProcessing, Begin: newAfterProcessing},
+		{Quantity: LaterFirst, Begin: laterFirst}, {Quantity: TieLaterFirst, Begin: tieLaterFirst},
+	}
 	a.Prepare = dme.Unshared(func(n int, id dme.NodeID) dme.Node {
 		node := newNode(n, id)
 		return &node
@@ -75,6 +80,8 @@ func describe(name, title, section string) *dme.Algorithm {
 		Class: dme.Permission,
 		Needs: dme.Always(dme.Needs{Reliable: true}),
 		Kinds: []string{"REQUEST", "REPLY"},
+
+		Clocks: dme.ClockInMessages,
 	}
 }
 
@@ -127,8 +134,8 @@ func (n *variables) release(reply dme.Kind, out *dme.Outbox) {
 }
 
 func (n *variables) show(v *dme.Visitor) {
-	v.Uint("Our_Sequence_Number", &n.ourSequenceNumber)
-	v.Uint("Highest_Sequence_Number", &n.highestSequenceNumber)
+	v.ClockWhile(n.requestingCriticalSection, dme.None, "Our_Sequence_Number", &n.ourSequenceNumber)
+	v.Clock("Highest_Sequence_Number", &n.highestSequenceNumber)
 	v.Bool("Requesting_Critical_Section", &n.requestingCriticalSection)
 }
 

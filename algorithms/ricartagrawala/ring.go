@@ -45,6 +45,7 @@ func Ring() *dme.Algorithm {
 		Help: "echo: a deferred REQUEST waits where it is; notes: it goes on with a note, and a REPLY follows",
 	}}
 	a.Claims = ringClaims()
+	a.Invariants = ringInvariants()
 	a.Prepare = func(c dme.Config) (dme.System, error) {
 		if c.Options.Get("form") == "notes" {
 			return dme.Unshared(newNotesNode)(c)

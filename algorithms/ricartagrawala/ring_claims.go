@@ -42,6 +42,17 @@ func ringClaims() []dme.Claim {
 				return float64(s.Nodes)*s.T.Seconds() + s.E.Seconds(), s.Nodes >= 2 && s.T > 0
 			},
 		},
+		{
+			Quantity: LastLap, Formula: "N−1 (form=echo): the REQUEST goes on from the stop at which it was deferred",
+			Load: dme.Static, Kind: dme.Exact, Source: source,
+			Predict: of("echo", func(n float64) float64 { return n - 1 }), Measure: lastLap,
+		},
+		{
+			Quantity: LastLap, Formula: "1 (form=notes): without the cumulative delays at each stop",
+			Load: dme.Static, Kind: dme.Exact, Source: source,
+			Set:     notes,
+			Predict: of("notes", func(float64) float64 { return 1 }), Measure: lastLap,
+		},
 		dme.InOrder("0: entries in timestamp order", "TR-869, section 2.4"),
 		{
 			Quantity: dme.MessagesPerCS, Formula: "N: the minimum for serial processing",

@@ -75,6 +75,7 @@ func Robust() *dme.Algorithm {
 		"pause or a partition that is longer than the bound is taken for a crash, and can let two nodes in."
 	a.Survives = dme.SurvivesAny
 	a.Claims = robustClaims()
+	a.Gauges = robustGauges()
 	return a
 }
 
@@ -82,6 +83,7 @@ func Robust() *dme.Algorithm {
 // common; wrap makes a node of either.
 func describeRobust(name, title string, wrap func(*robustNode) dme.Node) *dme.Algorithm {
 	a := describe(name, title, "7")
+	a.Clocks = nil // its messages number other things too
 	a.Needs = func(o dme.Options) dme.Needs {
 		return dme.Needs{Reliable: true, BoundedDelay: true, FIFO: o.Get("synchronized") == "fourth"}
 	}

@@ -39,7 +39,6 @@ func robustClaims() []dme.Claim {
 			{
 				Quantity: DetectionTime, Formula: "two periods: 2B + E, then 2B",
 				Load: dme.Faults, Kind: dme.UpperBound, Source: failures + ", footnotes 4 and 5",
-				Test: "TestDetectionTakesTwoPeriods",
 				Predict: func(s dme.Setting) (float64, bool) {
 					sys, ok := s.System.(*robustSystem)
 					return (2*legs*sys.bound + sys.csBound).Seconds(), ok && s.Nodes >= 2
@@ -48,9 +47,9 @@ func robustClaims() []dme.Claim {
 			{
 				Quantity: FalseSuspicion, Formula: "0: there is no limit on the duration of a critical section",
 				Load: dme.Worst, Kind: dme.Exact, Source: failures,
-				Test: "TestCriticalSectionsMayBeLong", Predict: dme.Constantly(0),
+				Predict: dme.Constantly(0),
 			},
-		})
+		}, synchronizedClaims())
 }
 
 // Quantities of section 7.4.

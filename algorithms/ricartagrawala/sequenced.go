@@ -93,7 +93,7 @@ func (l *listener) Release(out *dme.Outbox) {
 func (l *listener) QueueLength() int { return len(l.waiting) }
 
 func (l *listener) State(v *dme.Visitor) {
-	v.Uint("Requests", &l.requests)
+	v.Clock("Requests", &l.requests)
 	v.Requests("Waiting", &l.waiting)
 	v.Bool("Requesting", &l.requesting)
 }

@@ -45,11 +45,13 @@ func Algorithm() *dme.Algorithm {
 			"that it knows to be waiting. An entry costs N messages, N-1 requests and the token, or none at the node that has the " +
 			"token already. A handover takes one delay. Every node waits for at most one turn of each other. The token carries an " +
 			"array of N numbers, and its loss stops everything.",
-		Citation: "G. Ricart, A. K. Agrawala: Author's Response to On Mutual Exclusion in Computer Networks, CACM 26(2), 1983, pages 147–148",
-		Class:    dme.Token,
-		Needs:    dme.Always(dme.Needs{Reliable: true}),
-		Kinds:    []string{"REQUEST", "TOKEN"},
-		Claims:   claims(),
+		Citation:   "G. Ricart, A. K. Agrawala: Author's Response to On Mutual Exclusion in Computer Networks, CACM 26(2), 1983, pages 147–148",
+		Class:      dme.Token,
+		Needs:      dme.Always(dme.Needs{Reliable: true}),
+		Kinds:      []string{"REQUEST", "TOKEN"},
+		Claims:     claims(),
+		Invariants: invariants(),
+		Clocks:     clocks,
 		ValidNodes: func(n int, _ dme.Options) error {
 			if n > dme.MaxVec {
 				return errors.New("the token would be longer than a message may be")
@@ -58,6 +60,14 @@ func Algorithm() *dme.Algorithm {
 		},
 		Prepare: dme.Unshared(newNode),
 	}
+}
+
+// clocks shows the numbers in a message, which count the requests of one node each.
+func clocks(n int, from dme.NodeID, m *dme.Message, v *dme.Visitor) {
+	if m.Kind == kindRequest {
+		v.ClockOf(from, "", &m.Clock)
+	}
+	v.ClocksByNode(n, "", &m.Vec) // of a TOKEN
 }
 
 type node struct {
@@ -155,9 +165,9 @@ func (n *node) passToken(out *dme.Outbox) {
 func (n *node) tokenPresent() bool { return n.token != nil }
 
 func (n *node) State(v *dme.Visitor) {
-	v.Uint("clock", &n.clock)
-	v.Uints("request", &n.request)
-	v.Uints("token", &n.token) // empty without the token
+	v.ClockOf(n.me, "clock", &n.clock)
+	v.ClocksByNode(n.n, "request", &n.request)
+	v.ClocksByNode(n.n, "token", &n.token) // empty without the token
 	if len(n.token) == 0 {
 		n.token = nil // as a loaded state leaves it
 	}

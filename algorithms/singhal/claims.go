@@ -63,6 +63,7 @@ func claims() []dme.Claim {
 			Load: dme.HotSpot, Kind: dme.UpperBound, Source: "textbook, section 9.5.4",
 			Predict: func(s dme.Setting) (float64, bool) { return float64(s.Nodes - 1), s.Nodes >= 3 },
 		},
+		preserved(),
 		{
 			// 2T, or nothing for the site at the right end.
 			Quantity: dme.ResponseTime, Formula: "less than 2T(n−1)/n + E, where few sites make most requests",

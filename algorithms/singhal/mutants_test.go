@@ -22,7 +22,8 @@ const (
 // TestMutantsAreCaught shows that TestConformance and TestExercise98 can fail:
 // they must, for every repair, and every rule of the text, taken out.
 func TestMutantsAreCaught(t *testing.T) {
-	const refusal = "REPLY that is not awaited"
+	// Invariants that are broken before two sites are inside, or all wait.
+	const structure, answer = "information structure: ", "one answer: "
 	mutant := func(name, caught string, edits ...[2]string) conformance.Mutant {
 		return conformance.Mutant{
 			Name: name, File: "singhal.go", Old: edits[0][0], New: edits[0][1], More: edits[1:], Caught: caught,
@@ -35,17 +36,17 @@ func TestMutantsAreCaught(t *testing.T) {
 		mutant("S2", conformance.Unsafe,
 			[2]string{enter, "\t\ts.requesting = false\n\t\tout.SetTimer(0, 0)\n"},
 			later("s.executing = true\nout.Enter(s.request)")),
-		mutant("S3", refusal,
+		mutant("S3", answer,
 			[2]string{enter, "\t\tout.SetTimer(0, 0)\n"},
 			later("if s.requesting {\ns.requesting, s.executing = false, true\nout.Enter(s.request)\n}")),
-		mutant("S4 in My_priority", conformance.Unsafe, [2]string{priority, "return dme.Stamp{Clock: s.c, Node: s.i}.Precedes(r)"}),
-		mutant("S4 in the second REQUEST", conformance.Stalled, [2]string{stamp, "Clock: s.c})"}),
-		mutant("the second REQUEST", conformance.Unsafe, [2]string{"\t\t\ts.r.Add(r.Node)\n\t\t\ts.ask(r.Node, out)\n", ""}),
-		mutant("who leaves must ask next time", conformance.Unsafe,
+		mutant("S4 in My_priority", structure, [2]string{priority, "return dme.Stamp{Clock: s.c, Node: s.i}.Precedes(r)"}),
+		mutant("S4 in the second REQUEST", answer, [2]string{stamp, "Clock: s.c})"}),
+		mutant("the second REQUEST", structure, [2]string{"\t\t\ts.r.Add(r.Node)\n\t\t\ts.ask(r.Node, out)\n", ""}),
+		mutant("who leaves must ask next time", structure,
 			[2]string{"\t\ts.reply(k, out)\n\t\ts.r.Add(k.Node)\n", "\t\ts.reply(k, out)\n"}),
 	)
 	conformance.TestMutants(t, "^TestExercise98$",
-		mutant("who replies at rest must ask next time", "not a staircase",
+		mutant("who replies at rest must ask next time", structure,
 			[2]string{"\tdefault:\n\t\ts.r.Add(r.Node)\n", "\tdefault:\n"}),
 	)
 }

@@ -22,6 +22,7 @@ func AsPublished() *dme.Algorithm {
 		AsPublished: true,
 		Needs:       dme.Always(dme.Needs{Reliable: true, FIFO: true}),
 		Kinds:       []string{"REQUEST", "REPLY"},
+		Clocks:      dme.ClockInMessages,
 		Options: []dme.Option{{
 			Name: "initial", Default: "example", Words: []string{"example", "printed"},
 			Help: "request sets at the start: without the site itself, as in the example of 9.5.2, " +
@@ -149,7 +150,7 @@ func (s *published) reply(k dme.NodeID, out *dme.Outbox) {
 }
 
 func (s *published) State(v *dme.Visitor) {
-	v.Uint("C", &s.c)
+	v.Clock("C", &s.c)
 	v.Set("R", &s.r)
 	v.Set("I", &s.inform)
 	v.Bool("Requesting", &s.requesting)

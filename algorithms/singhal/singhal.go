@@ -23,11 +23,14 @@ func Algorithm() *dme.Algorithm {
 			"order. Good where few nodes do most of the asking.",
 		Citation: "M. Singhal: A Dynamic Information-Structure Mutual Exclusion Algorithm for Distributed Systems, " +
 			"IEEE TPDS 3(1), 1992; textbook, section 9.5",
-		Class:   dme.Permission,
-		Dynamic: true,
-		Needs:   dme.Always(dme.Needs{Reliable: true}),
-		Kinds:   []string{"REQUEST", "REPLY"},
-		Claims:  claims(),
+		Class:      dme.Permission,
+		Dynamic:    true,
+		Needs:      dme.Always(dme.Needs{Reliable: true}),
+		Kinds:      []string{"REQUEST", "REPLY"},
+		Claims:     claims(),
+		Invariants: invariants(),
+		Clocks:     dme.ClockInMessages,
+		Gauges:     []dme.Gauge{{Quantity: NoStaircase, Begin: newStairs}},
 		Prepare: func(c dme.Config) (dme.System, error) {
 			return system{nodes: c.Nodes}, nil
 		},
@@ -156,7 +159,7 @@ func (s *site) reply(r dme.Stamp, out *dme.Outbox) {
 }
 
 func (s *site) State(v *dme.Visitor) {
-	v.Uint("C", &s.c)
+	v.Clock("C", &s.c)
 	v.Set("R", &s.r)
 	v.Deferred("I", &s.inform)
 	v.Bool("Requesting", &s.requesting)

@@ -31,6 +31,18 @@ func claims() []dme.Claim {
 			Predict: dme.PerPeer(1),
 		},
 		{
+			Quantity: AheadInQueue, Formula: "N − 1: at most so many in front of a request that is in the token's queue",
+			Load: dme.Worst, Kind: dme.UpperBound, Source: source + ", theorem 9.3",
+			Predict: dme.PerPeer(1),
+		},
+		{
+			Quantity: dme.Bypass, Formula: "N − 1: at most so many ahead, counted from when a site asks",
+			Load: dme.Contention, Kind: dme.UpperBound, Source: source + ", theorem 9.3, taken for overtaking",
+			Predict: dme.PerPeer(1),
+			KnownFalse: "while the REQUEST is on its way, sites that have asked later enter, and one that holds the token enters " +
+				"as often as it likes; the bound counts from when the request is in the token's queue",
+		},
+		{
 			Quantity: dme.KindPerCS("TOKEN"), Formula: "0 or 1",
 			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: source,
 			Predict: dme.Constantly(1),

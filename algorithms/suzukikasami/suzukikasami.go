@@ -48,15 +48,26 @@ func Algorithm() *dme.Algorithm {
 			"queue, in which requests are served in the order in which they became known to its holders. An entry costs N messages, " +
 			"or none at the node that has the token already, and a handover takes one delay. Simple and quick for tens of nodes; a " +
 			"request still disturbs every node, and the loss of the token stops everything.",
-		Citation: "I. Suzuki, T. Kasami: A Distributed Mutual Exclusion Algorithm, ACM TOCS 3(4), 1985; textbook, section 9.11",
-		Class:    dme.Token,
-		Needs:    dme.Always(dme.Needs{Reliable: true}),
-		Kinds:    []string{"REQUEST", "TOKEN"},
-		Claims:   claims(),
+		Citation:   "I. Suzuki, T. Kasami: A Distributed Mutual Exclusion Algorithm, ACM TOCS 3(4), 1985; textbook, section 9.11",
+		Class:      dme.Token,
+		Needs:      dme.Always(dme.Needs{Reliable: true}),
+		Kinds:      []string{"REQUEST", "TOKEN"},
+		Claims:     claims(),
+		Invariants: invariants(),
+		Clocks:     clocks,
+		Gauges:     []dme.Gauge{{Quantity: AheadInQueue, Begin: newAhead}},
 		// A token has up to 2N−1 elements.
 		ValidNodes: func(n int, _ dme.Options) error { return fits(n) },
 		Prepare:    dme.Unshared(newSite),
 	}
+}
+
+// clocks shows the numbers in a message, which count the requests of one site each.
+func clocks(n int, from dme.NodeID, m *dme.Message, v *dme.Visitor) {
+	if m.Kind == kindRequest {
+		v.ClockOf(from, "", &m.Clock)
+	}
+	v.ClocksByNode(n, "", &m.Vec) // of a TOKEN
 }
 
 type site struct {
@@ -162,11 +173,11 @@ func (s *site) pass(to dme.NodeID, out *dme.Outbox) {
 }
 
 func (s *site) State(v *dme.Visitor) {
-	v.Uints("RN", &s.rn)
+	v.ClocksByNode(s.n, "RN", &s.rn)
 	v.Bool("requesting", &s.requesting)
 	v.Bool("executing", &s.executing)
 	// LN and Q, one after the other; empty without the token.
-	v.Uints("token", (*[]uint64)(&s.token))
+	v.ClocksByNode(s.n, "token", (*[]uint64)(&s.token))
 	if len(s.token) == 0 {
 		s.token = nil // as a loaded state leaves it
 	}

@@ -42,9 +42,10 @@ func Algorithm() *dme.Algorithm {
 			Name: optMode, Default: "perpetual", Words: []string{"perpetual", "demand"},
 			Help: "whether the token circulates for ever or rests until a request reaches it",
 		}},
-		Perpetual: func(o dme.Options) bool { return o.Get(optMode) == "perpetual" },
-		Stepped:   map[string]string{optMode: "demand"},
-		Claims:    claims(),
+		Perpetual:  func(o dme.Options) bool { return o.Get(optMode) == "perpetual" },
+		Stepped:    map[string]string{optMode: "demand"},
+		Claims:     claims(),
+		Invariants: invariants(),
 		Prepare: func(c dme.Config) (dme.System, error) {
 			return system{nodes: c.Nodes, onDemand: c.Options.Get(optMode) == "demand"}, nil
 		},

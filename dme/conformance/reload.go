@@ -54,6 +54,9 @@ func (n *reloaded) current() dme.Node {
 	return twin
 }
 
+// Unwrap returns the node that the algorithm made.
+func (n *reloaded) Unwrap() dme.Node { return n.node }
+
 func (n *reloaded) Request(out *dme.Outbox) { n.current().Request(out) }
 func (n *reloaded) Release(out *dme.Outbox) { n.current().Release(out) }
 func (n *reloaded) State(v *dme.Visitor)    { n.node.State(v) }

@@ -73,6 +73,7 @@ func (s partialSystem) Node(id dme.NodeID) dme.Node {
 func preferringLow() *dme.Algorithm {
 	a := centralized.Algorithm()
 	a.Claims = nil
+	a.Invariants = nil // they read the nodes themselves
 	prepare := a.Prepare
 	a.Prepare = func(c dme.Config) (dme.System, error) {
 		sys, err := prepare(c)

@@ -45,7 +45,11 @@ func Only(ids ...dme.NodeID) func(dme.NodeID) int {
 // none does, than [dme.OvertakingBound] says of messages that took as long as these did.
 func (w Walk) Run() (*Net, error) {
 	c := vnet.Config{Nodes: w.Nodes, Seed: w.Seed, Requests: w.Requests, Recover: true}
-	net, err := newNet(onLinks(w.Algorithm, !w.Reorder), c, w.Set, nil)
+	a := onLinks(w.Algorithm, !w.Reorder)
+	if opt, err := a.Resolve(w.Set); err == nil && w.Reorder && w.Algorithm.Needs(opt).FIFO {
+		a.Invariants = nil // its proofs assume order
+	}
+	net, err := newNet(a, c, w.Set, nil)
 	if err != nil {
 		return nil, err
 	}

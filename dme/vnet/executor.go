@@ -53,7 +53,7 @@ type executor struct {
 	body  []byte
 }
 
-func newExecutor(s *Space) *executor { return &executor{Network: New(s.Model), space: s} }
+func newExecutor(s *Space) *executor { return &executor{Network: unjudged(s.Model), space: s} }
 
 // try takes a step at a node; message is the one that arrives.
 func (x *executor) try(at *local, step Step, message uint32) stored {
@@ -76,7 +76,7 @@ func (x *executor) try(at *local, step Step, message uint32) stored {
 	o := stored{outcome: *x.Network.run(step)}
 	if o.fatal() {
 		// What a panic leaves behind is of no use.
-		x.Network = New(x.Model)
+		x.Network = unjudged(x.Model)
 		return o
 	}
 	o.timers = slices.Clone(o.timers)

@@ -35,6 +35,12 @@ type Config struct {
 	// any number.
 	Bypass int
 
+	// Watch says which of the algorithm's invariants every step is judged by.
+	Watch Watch
+	// WatchEvery judges by them after every so many steps of a network only; up to
+	// 1: after every step. A [Walker] judges every state that it is asked about.
+	WatchEvery int
+
 	// Recover makes a node's panic a violation; else it is the caller's.
 	Recover bool
 	// Carry returns what arrives of a message that is sent, if it is set.
@@ -47,6 +53,10 @@ type Model struct {
 	System dme.System // whose nodes there are: what the algorithm prepared, or stands in for it
 
 	prepared dme.System
+
+	// Invariants are those by which every state is judged; none where there is
+	// nothing to judge by.
+	Invariants []dme.Invariant
 
 	Shares  bool // nodes distinguish readers
 	Stops   bool // nodes have a Stop
@@ -74,6 +84,7 @@ func NewModel(c Config) (*Model, error) {
 	if err := m.prepareFaults(first); err != nil {
 		return nil, err
 	}
+	m.Invariants = m.watched()
 	m.Endless = c.Algorithm.Perpetual != nil && c.Algorithm.Perpetual(c.Options)
 	return m, nil
 }

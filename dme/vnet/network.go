@@ -32,6 +32,9 @@ type Network struct {
 	MaxBypass int        // most entries of others between a request and its entry
 	Violation *Violation // the first, or a panic
 
+	judge     *judge // nil where nothing is judged
+	disturbed bool   // a node has crashed, come back, joined or left
+
 	// Of the step that is being taken, or was taken last.
 	event   Event
 	noting  bool // somebody reads the event
@@ -85,6 +88,10 @@ func New(m *Model) *Network {
 			n.Started = append(n.Started, n.event.Clone())
 		}
 	}
+	if len(m.Invariants) > 0 {
+		n.judge = newJudge(m)
+		n.judgeState()
+	}
 	return n
 }
 
@@ -108,6 +115,7 @@ func (n *Network) step(x Step, note bool) {
 	n.begin(x, note)
 	p := &n.processes[x.Node]
 	was := p.activity
+	n.disturbed = n.disturbed || x.disturbs()
 	switch p.begin(x); x.Kind {
 	case Crash:
 		if was == noderun.Requesting {
@@ -124,10 +132,15 @@ func (n *Network) step(x Step, note bool) {
 		n.QuietFor = 0
 	}
 	n.finish(n.do(n, x))
+	if n.judge != nil {
+		n.judgeState()
+	}
 }
 
 // Inject hands a node a message that no link holds, as if it came from another.
+// From then on invariants are not judged any more.
 func (n *Network) Inject(from, to dme.NodeID, m *dme.Message) *Event {
+	n.judge = nil
 	n.begin(Step{Node: to, From: from}, true)
 	o := n.handle(to, func(h *noderun.Runner) { h.Receive(from, m) })
 	n.finish(n.apply(n, to, nil, o))

@@ -15,6 +15,69 @@ import (
 // local processes, messages in the order of sending, timers. Equal states give
 // equal bytes. What nodes count is no part of it.
 func (n *Network) Save(b []byte) []byte {
+	overtaken := func(id dme.NodeID) int { return n.common.overtaken[id] }
+	return n.save(b, n.bySending(), overtaken, func(id dme.NodeID) dme.Node { return n.runners[id].Node() })
+}
+
+// SaveAlike is Save, but that states give equal bytes which differ in the values
+// of logical clocks alone, up to their order and up to which of them are
+// successors: those of one class (see [Classes], fine ones).
+func (n *Network) SaveAlike(b []byte) []byte {
+	messages := n.bySending()
+	nodes := make([]dme.Node, n.Nodes+1)
+	for id := range n.IDs() {
+		nodes[id] = n.System.Node(id)
+		if _, err := dme.LoadState(dme.SaveState(nil, n.runners[id].Node()), nodes[id]); err != nil {
+			panic("vnet: " + err.Error()) // it was saved by the same node
+		}
+	}
+	if n.Algorithm.Clocks != nil {
+		messages = n.lowered(nodes, messages)
+	}
+	overtaken := func(id dme.NodeID) int {
+		if n.Bypass > 0 && n.processes[id].activity == noderun.Requesting {
+			return n.common.overtaken[id]
+		}
+		return 0
+	}
+	return n.save(b, messages, overtaken, func(id dme.NodeID) dme.Node { return nodes[id] })
+}
+
+// lowered makes the clocks of nodes and messages as low as can be in their class,
+// and returns copies of the messages.
+func (n *Network) lowered(nodes []dme.Node, messages []*transit) []*transit {
+	var copies []*transit
+	for _, x := range messages {
+		x := *x
+		x.msg.Vec = slices.Clone(x.msg.Vec)
+		copies = append(copies, &x)
+	}
+	visit := func(each func(dme.NodeID, *uint64, bool)) {
+		for id := range n.IDs() {
+			dme.VisitClocks(nodes[id], each)
+		}
+		for _, x := range copies {
+			dme.VisitMessageClocks(n.Algorithm, n.Nodes, x.From, &x.msg, each)
+		}
+	}
+	var all clocked
+	visit(all.see)
+	slices.SortFunc(all.levels, level.compare)
+	all.levels = slices.Compact(all.levels)
+	low := lowest(nil, all.levels)
+	visit(func(domain dme.NodeID, p *uint64, live bool) {
+		if !live {
+			*p = 0
+			return
+		}
+		at, _ := slices.BinarySearchFunc(all.levels, level{domain, *p}, level.compare)
+		*p = low[at]
+	})
+	return copies
+}
+
+// save saves the network with these messages and nodes in the place of its own.
+func (n *Network) save(b []byte, messages []*transit, overtaken func(dme.NodeID) int, node func(dme.NodeID) dme.Node) []byte {
 	put := func(numbers ...int) {
 		for _, x := range numbers {
 			b = binary.AppendUvarint(b, uint64(x))
@@ -22,10 +85,9 @@ func (n *Network) Save(b []byte) []byte {
 	}
 	for id := range n.IDs() {
 		p := &n.processes[id]
-		put(int(p.activity), flag(p.reads), flag(p.stopped), flag(p.leaving), flag(p.absent), p.requests, n.common.overtaken[id])
-		b = dme.SaveState(b, n.runners[id].Node())
+		put(int(p.activity), flag(p.reads), flag(p.stopped), flag(p.leaving), flag(p.absent), p.requests, overtaken(id))
+		b = dme.SaveState(b, node(id))
 	}
-	messages := n.bySending()
 	put(len(messages))
 	for _, l := range messages {
 		put(int(l.From), int(l.To), flag(l.copied), int(l.news), flag(l.broadcast), int(l.place), len(l.marks))
@@ -87,6 +149,7 @@ func (n *Network) Load(b []byte) error {
 		n.put(&x)
 	}
 	n.common.lose, n.common.crashes, n.common.departures, n.common.timers = take(), take(), take(), nil
+	n.disturbed = n.struck(&n.common)
 	for range min(take(), len(b)) {
 		t := Timer{Node: dme.NodeID(take()), ID: dme.TimerID(take()), Delay: time.Duration(take())}
 		t.reach = n.reach(t.Delay)

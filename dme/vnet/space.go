@@ -128,6 +128,9 @@ type Walker struct {
 	Next []uint32
 	Hash Hash
 
+	judge   *judge // nil where nothing is judged
+	decoded decoded
+
 	// Scratch.
 	first   []Step
 	indexes []int
@@ -149,7 +152,12 @@ var _ state = (*Walker)(nil)
 func (s *Space) NewWalker() *Walker {
 	const apart = cacheLines / 4 // a number has four bytes
 	next := make([]uint32, s.width+apart)[:s.width]
-	return &Walker{Space: s, exec: newExecutor(s), Next: next, first: make([]Step, len(s.firsts), len(s.firsts)+4)}
+	w := &Walker{Space: s, exec: newExecutor(s), Next: next, first: make([]Step, len(s.firsts), len(s.firsts)+4)}
+	if len(s.Invariants) > 0 {
+		w.judge = newJudge(s.Model)
+		w.decoded.nodes = make([][]decodedNode, s.Nodes+1)
+	}
+	return w
 }
 
 // Enabled appends the steps that are possible in state v, always in the same
@@ -173,7 +181,7 @@ func (w *Walker) Do(v []uint32, h Hash, x Step) *Violation {
 // about.
 func (w *Walker) Footprint() int {
 	const entryBytes, storedBytes, postedBytes = 16, 64, 8
-	return entryBytes*(len(w.tried.slots)+len(w.spliced.slots)) + storedBytes*cap(w.outcomes) + postedBytes*cap(w.posted)
+	return entryBytes*(len(w.tried.slots)+len(w.spliced.slots)) + storedBytes*cap(w.outcomes) + postedBytes*cap(w.posted) + w.decoded.bytes
 }
 
 // Waiting returns the nodes that wait in state v.
@@ -394,4 +402,42 @@ func (w *Walker) try(key uint64, was uint32, x Step) (index uint32) {
 	w.outcomes = append(w.outcomes, o)
 	w.tried.put(key, index)
 	return index
+}
+
+// What a search for cycles asks of a state.
+
+// Is reports which nodes of state v wait, and which are inside: node i is bit i−1.
+func (s *Space) Is(v []uint32) (waiting, inside uint32) {
+	for i, id := range v[:s.Nodes] {
+		switch s.locals.at(id).activity {
+		case noderun.Requesting:
+			waiting |= 1 << i
+		case noderun.Inside:
+			inside |= 1 << i
+		}
+	}
+	return waiting, inside
+}
+
+// Occupied reports which links hold something in state v: the link that leads
+// from node f to node t is number (f−1)·N+t−1.
+func (s *Space) Occupied(v []uint32, link func(number int)) {
+	for i, queue := range v[s.Nodes : s.width-1] {
+		if queue != 0 {
+			link(s.link(s.firsts[i].From, s.firsts[i].Node))
+		}
+	}
+}
+
+// Longest is how many messages the fullest link holds in state v.
+func (s *Space) Longest(v []uint32) (most int) {
+	for _, queue := range v[s.Nodes : s.width-1] {
+		most = max(most, len(s.queues.at(queue).messages))
+	}
+	return most
+}
+
+// Sets reports whether the step that was taken last set or cancelled a timer.
+func (w *Walker) Sets(node dme.NodeID, id dme.TimerID) bool {
+	return slices.ContainsFunc(w.outcomes[w.last].timers, func(t timing) bool { return t.Node == node && t.ID == id })
 }

@@ -61,7 +61,9 @@ func (p *process) served() bool { return p.requests == 0 && p.activity == noderu
 func (p *process) begin(x Step) {
 	switch x.Kind {
 	case Ask, AskShared:
-		p.requests--
+		if p.requests < anyNumber { // any number less one is any number
+			p.requests--
+		}
 	case Stop:
 		p.stopped = true
 	case Join:

@@ -7,15 +7,17 @@ import (
 	"dmebench/dme/vnet"
 )
 
-// newAdversary returns one of two adversaries. Each leaves one step in a while
+// newAdversary returns one of three adversaries. Each leaves one step in a while
 // to chance, so that whatever stays possible happens in the end: without that,
 // an algorithm could be starved by the schedule alone.
 func newAdversary(m *vnet.Model, requests int, rng *rand.Rand) vnet.Chooser {
-	fair := vnet.Chance{Rand: rng}
-	if rng.IntN(2) == 0 {
-		return &victims{fair: fair, nodes: m.Nodes, kinds: len(m.Algorithm.Kinds)}
+	switch rng.IntN(3) {
+	case 0:
+		return &victims{fair: vnet.Chance{Rand: rng}, nodes: m.Nodes, kinds: len(m.Algorithm.Kinds)}
+	case 1:
+		return newPriorities(m.Nodes, requests, rng)
 	}
-	return newPriorities(m.Nodes, requests, rng)
+	return newIsolation(m, requests, rng)
 }
 
 // victims holds back what concerns its victims for as long as anything else

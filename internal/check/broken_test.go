@@ -1,9 +1,11 @@
 package check
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
+	"dmebench/algorithms/catalog"
 	"dmebench/dme"
 	"dmebench/dme/vnet"
 )
@@ -117,7 +119,7 @@ func TestShortened(t *testing.T) {
 			}
 			r = search.random(other, nil)
 		}
-		short := search.shrink(r.Model, r.taken, r.Violation.Property)
+		short := search.shrink(plan{model: r.Model}, r.taken, r.Violation.Property)
 		if short.Violation.Property != r.Violation.Property || len(short.Events) > len(r.taken)+1 {
 			t.Errorf("%s: %d steps to %v become %d to %v", c.alg.Name, len(r.taken), r.Violation, len(short.Events), &short.Violation)
 		}
@@ -131,6 +133,37 @@ func TestShortened(t *testing.T) {
 			if again, _ := search.replay(r.Model, less, false); again.Violation.Property == short.Violation.Property {
 				t.Errorf("%s: step %d of %d, %v, can be left out", c.alg.Name, i+1, len(steps), steps[i])
 			}
+		}
+	}
+}
+
+// What random search shows of the literal texts is hardly longer than the shortest
+// schedule there is.
+func TestCounterexamplesAreShort(t *testing.T) {
+	for _, c := range []struct {
+		name            string
+		nodes, requests int // in which exhaustive search finds the same
+	}{
+		{"maekawa-as-published", 4, 4}, {"maekawa-textbook-as-published", 3, 3}, {"agrawal-el-abbadi-as-published", 5, 5},
+		{"chaudhuri-karaata-as-published", 4, 4}, {"singhal-as-published", 5, 5}, {"lodha-kshemkalyani-as-published", 3, 3},
+		{"ricart-agrawala-bounded-as-published", 3, 4}, {"ricart-agrawala-robust-as-published", 2, 4},
+	} {
+		of := catalog.All()
+		a := of[slices.IndexFunc(of, func(a *dme.Algorithm) bool { return a.Name == c.name })]
+		o := Defaults(a, c.nodes, nil)
+		random, err := Random(t.Context(), a, o)
+		if err != nil || random.Trace == nil {
+			t.Fatal(random, err)
+		}
+		o.Requests, o.Vary, o.Watch = c.requests, false, false
+		all, err := Exhaustive(t.Context(), a, o)
+		if err != nil || all.Trace == nil {
+			t.Fatal(all, err)
+		}
+		got, least := len(random.Trace.Events), len(all.Trace.Events)
+		t.Logf("%s on %d nodes: %d steps, the shortest has %d", c.name, c.nodes, got, least)
+		if 4*got > 5*least {
+			t.Errorf("%s on %d nodes: %d steps, the shortest has %d", c.name, c.nodes, got, least)
 		}
 	}
 }

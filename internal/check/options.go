@@ -35,6 +35,7 @@ const (
 type Options struct {
 	Nodes    int
 	Requests int               // in all: node i makes ⌊R/N⌋, nodes up to R mod N one more
+	Vary     bool              // each random schedule draws who asks and how often, at most Requests in all
 	Set      map[string]string // the algorithm's options that differ from their defaults
 	ReadFile func(name string) ([]byte, error)
 
@@ -43,6 +44,14 @@ type Options struct {
 	Lose      int  // as many messages may be lost
 	Faults    int  // as many nodes may crash, and come back where they know how
 	Bypass    int  // entries by others that may come before a request's; 0: any number
+	Watch     bool // random schedules: judge overtaking by what the algorithm claims, and try to starve nodes
+
+	WithoutInvariants bool // the algorithm's are not checked
+	// Unlimited is for [Search.Liveness], and for it alone: every node may ask any
+	// number of times, and Requests is 0. InFlight, if it is not 0, bounds what a
+	// link may hold when somebody asks: nobody asks who would put more on one.
+	Unlimited bool
+	InFlight  int
 
 	Seed      uint64        // of the first random schedule, the next has Seed+1; also the algorithm's
 	Schedules int           // random ones; 0: DefaultSchedules
@@ -63,6 +72,7 @@ type Search struct {
 	Options
 	model *vnet.Model // for Seed
 	needs dme.Needs
+	watch
 }
 
 // New returns a search of a, or every fault of the options, each on a line.
@@ -74,10 +84,16 @@ func New(a *dme.Algorithm, o Options) (*Search, error) {
 		}
 	}
 	refuse(o.Nodes < 1 || o.Nodes > MaxNodes, "%d nodes: there must be at least 1 and at most %d", o.Nodes, MaxNodes)
-	refuse(o.Requests < 1, "%d requests: there must be at least 1", o.Requests)
+	refuse(!o.Unlimited && o.Requests < 1, "%d requests: there must be at least 1", o.Requests)
 	refuse(o.Lose < 0, "%d messages to lose: want 0 or more", o.Lose)
 	refuse(o.Faults < 0, "%d faults: want 0 or more", o.Faults)
 	refuse(o.Bypass < 0, "a bypass of %d: want 1 or more, or 0 for no bound", o.Bypass)
+	refuse(o.Unlimited && o.Requests != 0, "%d requests: a search for liveness lets every node ask any number of times", o.Requests)
+	refuse(o.Unlimited && o.Nodes > LivenessMost, "%d nodes: a search for liveness takes at most %d", o.Nodes, LivenessMost)
+	refuse(o.Unlimited && (o.Duplicate || o.Lose > 0 || o.Faults > 0 || o.Bypass > 0),
+		"a search for liveness takes links that deliver every message once, nodes that do not fail, and no bound on overtaking")
+	refuse(o.InFlight < 0, "%d messages in flight: want 1 or more, or 0 for any number", o.InFlight)
+	refuse(o.InFlight > 0 && !o.Unlimited, "messages in flight are bounded in a search for liveness alone")
 	refuse(o.Schedules < 0, "%d schedules: there must be at least 1", o.Schedules)
 	refuse(o.Memory < 0, "a limit of %d bytes of memory: want 1 or more, or 0 for none", int64(o.Memory))
 	refuse(o.Time < 0, "a time of %v: must be above 0", o.Time)
@@ -109,11 +125,15 @@ func New(a *dme.Algorithm, o Options) (*Search, error) {
 		o.Patience = 10_000 + 100*o.Nodes*o.Nodes
 	}
 	needs := a.Needs(opt)
+	requests := o.share
+	if o.Unlimited {
+		requests = nil
+	}
 	m, err := vnet.NewModel(vnet.Config{
 		Algorithm: a, Nodes: o.Nodes, Options: opt, Seed: o.Seed, ReadFile: o.ReadFile,
 		Unordered: o.Unordered, Duplicate: o.Duplicate, Lose: o.Lose,
-		Crashes: o.Faults, Restarts: true, Bypass: o.Bypass, Requests: o.share, Recover: true,
-		Bounded: needs.BoundedDelay,
+		Crashes: o.Faults, Restarts: true, Bypass: o.Bypass, Requests: requests, Recover: true,
+		Bounded: needs.BoundedDelay, Watch: o.watch(),
 		// Links give all broadcasts one order to an algorithm that needs it, where
 		// they are as good as they can be: what loses, repeats and reorders
 		// messages gives nothing an order either.
@@ -122,8 +142,25 @@ func New(a *dme.Algorithm, o Options) (*Search, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Search{Options: o, model: m, needs: needs}, nil
+	s := &Search{Options: o, model: m, needs: needs}
+	if o.Watch {
+		s.watch = watching(m, needs)
+	}
+	if o.Bypass > 0 {
+		s.bound = o.Bypass
+	}
+	return s, nil
 }
+
+func (o *Options) watch() vnet.Watch {
+	if o.WithoutInvariants {
+		return vnet.WatchNothing
+	}
+	return vnet.WatchWhereNeedsAreMet
+}
+
+// Invariants returns those of the algorithm that are checked in every state.
+func (s *Search) Invariants() []dme.Invariant { return s.model.Invariants }
 
 // Sequenced reports whether links give all broadcasts one order.
 func (s *Search) Sequenced() bool { return s.model.Sequenced }

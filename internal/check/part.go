@@ -20,6 +20,9 @@ type Part struct {
 	Refused   uint64 `json:"refused,omitempty"`
 	Refusal   string `json:"refusal,omitempty"`
 
+	Starved  int    `json:"starved,omitempty"`  // schedules in which a node starved that nobody promised not to
+	Starving string `json:"starving,omitempty"` // what the first of them showed
+
 	Broken bool `json:"broken,omitempty"` // the last that was run broke a property
 }
 
@@ -48,6 +51,17 @@ func (p *Part) count(one *run) {
 	count, reason := one.Refused()
 	p.Refused += count
 	p.Refusal = firstReason(p.Refusal, reason)
+	if one.search.excuses(one.Violation) {
+		p.starve(1, fmt.Sprintf("%v (seed %d)", one.Violation, one.Seed))
+	}
+}
+
+// starve adds schedules in which a node starved, after those that are counted.
+func (p *Part) starve(schedules int, first string) {
+	if p.Starved == 0 {
+		p.Starving = first
+	}
+	p.Starved += schedules
 }
 
 // Join is the report of a random search that was run in parts, which next returns in the
@@ -98,5 +112,6 @@ func (p *Part) add(q Part) {
 	p.MaxBypass = max(p.MaxBypass, q.MaxBypass)
 	p.Refused += q.Refused
 	p.Refusal = firstReason(p.Refusal, q.Refusal)
+	p.starve(q.Starved, q.Starving)
 	p.Broken = q.Broken
 }

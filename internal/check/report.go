@@ -33,6 +33,11 @@ type Report struct {
 	Refused uint64
 	Refusal string // the reason of one of them
 
+	// Starved counts the random schedules in which a node starved, of an algorithm that
+	// is not claimed to be free of starvation.
+	Starved  int
+	Starving string // what the first of them showed
+
 	Workers int
 	Elapsed time.Duration
 }

@@ -1,8 +1,10 @@
 package check
 
 import (
+	"math"
 	"math/rand/v2"
 
+	"dmebench/dme"
 	"dmebench/dme/vnet"
 )
 
@@ -11,14 +13,38 @@ type run struct {
 	*vnet.Network
 	search  *Search
 	taken   []vnet.Step
+	trace   *Trace    // of a replay
 	watched *observer // of a replay
+	hunger  *hunger   // in a schedule that tries to starve a node
+}
+
+// newRun returns a run that has taken no step.
+func newRun(s *Search, p plan, taken []vnet.Step) *run {
+	r := &run{Network: vnet.New(p.model), search: s, taken: taken}
+	if p.victim != dme.None {
+		r.hunger = newHunger(r.Network, p.patience)
+	}
+	return r
+}
+
+// draw draws and takes the steps of a schedule that has been planned. They are appended
+// to taken.
+func (s *Search) draw(p plan, taken []vnet.Step) *run {
+	if p.victim != dme.None {
+		return s.starve(p, taken)
+	}
+	return s.random(p.model, taken)
 }
 
 // random draws and takes the steps of a schedule, until something is broken or
 // nothing is left to happen. It is a function of the model's seed. The steps are
 // appended to taken.
 func (s *Search) random(m *vnet.Model, taken []vnet.Step) *run {
-	rng := rand.New(rand.NewPCG(m.Seed, 0x5ca1ab1e))
+	return s.randomBy(rand.New(rand.NewPCG(m.Seed, 0x5ca1ab1e)), m, math.MaxInt, taken)
+}
+
+// randomBy draws the steps of a schedule from a source, so many at most.
+func (s *Search) randomBy(rng *rand.Rand, m *vnet.Model, most int, taken []vnet.Step) *run {
 	schedule := &vnet.Schedule{
 		Network: vnet.New(m), Rand: rng, Load: vnet.Load(rng.IntN(int(vnet.Loads))),
 		Readers: float64(rng.IntN(5)) / 4, Mishap: 1 / float64(uint(2)<<rng.IntN(5)), Choose: vnet.Chance{Rand: rng},
@@ -29,10 +55,13 @@ func (s *Search) random(m *vnet.Model, taken []vnet.Step) *run {
 	}
 	if s.Adversary == Adversarial || s.Adversary == Mixed && rng.IntN(2) == 0 {
 		schedule.Choose = newAdversary(m, s.Requests, rng)
+		if _, ok := schedule.Choose.(*isolation); ok {
+			schedule.Load = vnet.Churn // it says when nodes ask
+		}
 	}
 	schedule.Begin()
 	r := &run{Network: schedule.Network, search: s, taken: taken}
-	for r.Violation == nil {
+	for r.Violation == nil && r.Steps < most {
 		x, ok := schedule.Next()
 		if !ok {
 			break
@@ -42,25 +71,35 @@ func (s *Search) random(m *vnet.Model, taken []vnet.Step) *run {
 	return r
 }
 
-// take takes a step.
+// take takes a step, and where there is a trace adds to it what came of the step.
 func (r *run) take(x vnet.Step) {
 	r.taken = append(r.taken, x)
-	r.Take(x)
+	r.before(x)
+	if r.trace == nil {
+		r.Take(x)
+	} else {
+		e := r.Do(x).Clone()
+		r.watched.see(&e)
+		r.trace.Events = append(r.trace.Events, e)
+	}
 	r.judge()
 }
 
-// show takes a step, and adds what came of it to a trace.
-func (r *run) show(t *Trace, x vnet.Step) {
-	r.taken = append(r.taken, x)
-	e := r.Do(x).Clone()
-	r.watched.see(&e)
-	t.Events = append(t.Events, e)
-	r.judge()
+// before measures, where that is to be, what a step ends the delay of.
+func (r *run) before(x vnet.Step) {
+	if r.hunger != nil {
+		r.hunger.before(x)
+	}
 }
 
 // judge looks for what no single step shows: that nothing, or nothing of use,
 // happens any more.
 func (r *run) judge() {
+	if r.hunger != nil {
+		if starved := r.hunger.judge(r.taken[len(r.taken)-1]); r.Violation == nil {
+			r.Violation = starved
+		}
+	}
 	switch {
 	case r.Violation != nil:
 	case r.Stuck():
@@ -74,24 +113,17 @@ func (r *run) judge() {
 // replay runs the possible ones among steps, and then, if finish, lets the
 // network run on. It returns what happened, and the steps that were possible.
 func (s *Search) replay(m *vnet.Model, steps []vnet.Step, finish bool) (*Trace, []vnet.Step) {
-	r := &run{Network: vnet.New(m), search: s}
+	return s.replayOf(plan{model: m}, steps, finish)
+}
+
+// replayOf is replay for a schedule that was planned.
+func (s *Search) replayOf(p plan, steps []vnet.Step, finish bool) (*Trace, []vnet.Step) {
+	m := p.model
+	r := newRun(s, p, nil)
 	r.watched = newObserver(r.Network)
-	t := &Trace{Nodes: m.Nodes, alg: m.Algorithm, model: m, Started: r.Started}
-	for _, x := range steps {
-		if r.Violation != nil {
-			break
-		}
-		if r.Possible(x) {
-			r.show(t, x)
-		}
-	}
-	if finish {
-		t.Repeats = r.finish(t)
-	}
-	if t.Repeats > 0 && r.Violation == nil {
-		r.Violation = repeats(r.Waiting(), t.Repeats)
-	}
-	if r.Violation != nil {
+	r.trace = &Trace{Nodes: m.Nodes, alg: m.Algorithm, model: m, Started: r.Started}
+	t := r.trace
+	if t.Repeats = r.repeat(steps, finish); r.Violation != nil {
 		t.Violation = *r.Violation
 		if t.Violation.Property == Progress {
 			t.Standstill = r.watched.Standstill()
@@ -99,6 +131,26 @@ func (s *Search) replay(m *vnet.Model, steps []vnet.Step, finish bool) (*Trace, 
 	}
 	t.States = r.States()
 	return t, r.taken
+}
+
+// repeat takes the possible ones among steps, and then, if finish, lets the network run
+// on. It returns how many of the last steps repeat for ever.
+func (r *run) repeat(steps []vnet.Step, finish bool) (cycle int) {
+	for _, x := range steps {
+		if r.Violation != nil {
+			break
+		}
+		if r.Possible(x) {
+			r.take(x)
+		}
+	}
+	if finish {
+		cycle = r.finish()
+	}
+	if cycle > 0 && r.Violation == nil {
+		r.Violation = repeats(r.Waiting(), cycle)
+	}
+	return cycle
 }
 
 // timersTurn is how often a timer that may fire goes before all messages, lest
@@ -109,14 +161,14 @@ const timersTurn = 64
 // nothing is left to happen, or it achieves nothing and is in a state in which
 // it was before: it will go round for ever. Then it returns the length of the
 // cycle, else 0.
-func (r *run) finish(t *Trace) (cycle int) {
+func (r *run) finish() (cycle int) {
 	seen := make(map[string]int) // state: the step after which it was reached
 	for r.Violation == nil {
 		x, ok := r.plainStep()
 		if !ok {
 			break
 		}
-		r.show(t, x)
+		r.take(x)
 		// A network that gets on is not worth the effort.
 		if r.QuietFor < 4*r.Nodes*r.Nodes+16 {
 			clear(seen)

@@ -96,6 +96,7 @@ func (t *Trace) Diagram() *spacetime.Diagram {
 	d.Title = fmt.Sprintf("%s on %d nodes", t.alg.Title, t.Nodes)
 	d.Caption = append([]string{t.Violation.Verdict}, t.Why()...)
 	d.First = max(1, d.Last-maxRows+1)
+	d.Loop = t.Repeats
 	if t.Violation.Property != "" {
 		d.Bad = []int{d.Last}
 	}
@@ -105,7 +106,7 @@ func (t *Trace) Diagram() *spacetime.Diagram {
 			s := &d.Sections[i]
 			s.Bad = s.Leave == 0 && slices.Contains(t.Violation.Nodes, dme.NodeID(s.Lane+1))
 		}
-	case Progress, Liveness:
+	case Progress, Liveness, Starvation:
 		d.Ends = make([]string, t.Nodes)
 		for _, id := range t.Violation.Nodes {
 			d.Ends[id-1] = "waits"

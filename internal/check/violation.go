@@ -9,13 +9,17 @@ import (
 
 // The properties that no single step shows, beside those that vnet judges.
 // Progress: somebody who waits is served, without anybody's asking again.
-// Liveness: entries keep coming while somebody waits. Rest: when all requests
+// Liveness: entries keep coming while somebody waits. Starvation is named for what
+// breaks it: others enter without end while a node that has asked waits, although
+// every message arrives, every critical section ends and every timer fires. A
+// schedule of a random search has an end, and is judged by [tooMany]. Rest: when all requests
 // are served and the nodes have been told that no more will come, the messages
 // end.
 const (
-	Progress vnet.Property = "progress"
-	Liveness vnet.Property = "liveness"
-	Rest     vnet.Property = "rest"
+	Progress   vnet.Property = "progress"
+	Liveness   vnet.Property = "liveness"
+	Starvation vnet.Property = "starvation"
+	Rest       vnet.Property = "rest"
 )
 
 func stalled(waiting []dme.NodeID) *vnet.Violation {

@@ -57,6 +57,10 @@ func (w *worker) expandBatch(b *batch) {
 			x.find(stalled(w.Waiting(v)), b.first+uint64(i), -1)
 			break
 		}
+		if bad := w.Broken(v); bad != nil {
+			x.find(bad, b.first+uint64(i), -1)
+			break
+		}
 		for k, step := range steps {
 			if w.spent {
 				break

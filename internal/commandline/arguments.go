@@ -26,6 +26,7 @@ func arguments(command string) (a argument, ok bool) {
 	a, ok = map[string]argument{
 		"run":             {flag: "algorithm", name: "ALGORITHM"},
 		"check":           {flag: "algorithm", name: "ALGORITHM"},
+		"prove":           {flag: "algorithm", name: "ALGORITHM", many: true},
 		"validate":        {flag: "algorithm", name: "ALGORITHM", many: true, other: claimOrAlgorithm},
 		"sweep":           {flag: "file", name: "FILE"},
 		"coordinator":     {flag: "file", name: "FILE"},

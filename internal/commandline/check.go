@@ -23,26 +23,33 @@ func (p *program) checkCommand() *cli.Command {
 		Usage: "explore schedules for violations of safety and liveness; print and draw a counterexample",
 		Description: "Runs the algorithm's nodes on links of which the search decides what they deliver next,\n" +
 			"and looks for a schedule in which two nodes are in the critical section, a node enters\n" +
-			"without a request, or a request is never served. It searches the links that it is told to\n" +
-			"search, whatever the algorithm needs. A counterexample is shortened, printed step by step,\n" +
-			"and drawn as a space-time diagram.\n\n" +
+			"without a request, or a request is never served. Unless it is told otherwise the links are\n" +
+			"as bad as the algorithm declares it can bear; it searches those that it is told to search,\n" +
+			"whatever the algorithm needs. Random schedules also look for nodes that are overtaken more\n" +
+			"often than the algorithm's paper promises, and for nodes that starve. A counterexample is\n" +
+			"shortened, printed step by step, and drawn as a space-time diagram.\n\n" +
 			"Exit code: 0 every property held; 1 one was broken; 2 the search failed;\n" +
 			"64 and more: the input or the environment was refused before anything started; 130 interrupted.",
 		Flags: append([]cli.Flag{
 			algorithmFlag(),
 			nodesFlag(),
-			&cli.IntFlag{Name: "requests", Usage: "`TOTAL` number of requests (default: 5 for each node; exhaustive: 1 for each)"},
+			&cli.IntFlag{Name: "requests", Usage: "`TOTAL` number of requests (default: in each random schedule others ask, " +
+				"up to 5 times for each node in all; exhaustive: 1 for each)"},
 			&cli.IntFlag{Name: "schedules", Value: check.DefaultSchedules, Usage: "random schedules to try"},
 			&cli.Uint64Flag{Name: "seed", Value: result.DefaultSeed, Usage: "of the first random schedule; the next has the next seed"},
 			&cli.BoolFlag{Name: "adversary", Usage: "let an adversary hold back messages in every random schedule, or with =false in none " +
 				"(default: in half of them)"},
 			&cli.BoolFlag{Name: "exhaustive", Usage: "visit every state that any schedule leads to, on this host alone"},
-			&cli.BoolFlag{Name: "fifo", Value: true, Usage: "links keep order"},
-			&cli.BoolFlag{Name: "duplicate", Usage: "any message may arrive twice"},
-			&cli.IntFlag{Name: "lose", Usage: "up to `K` messages are lost"},
+			&cli.BoolFlag{Name: "liveness", Usage: "let every node ask any number of times, and look for a way to wait for ever " +
+				"although every message arrives and every critical section ends; on this host alone"},
+			&cli.IntFlag{Name: "in-flight", Usage: "with --liveness, let nobody ask who would put more than `K` messages on a link " +
+				"(default: any number)"},
+			&cli.BoolFlag{Name: "fifo", Usage: "links keep order, or with =false need not (default: =false where the algorithm bears it)"},
+			&cli.BoolFlag{Name: "duplicate", Usage: "any message may arrive twice (default: where the algorithm bears it)"},
+			&cli.IntFlag{Name: "lose", Usage: "up to `K` messages are lost (default: 2 where the algorithm bears it, else none)"},
 			&cli.IntFlag{Name: "faults", Usage: "up to `K` nodes crash, at any moment, and come back where the algorithm knows how"},
 			&cli.IntFlag{Name: "bypass", Usage: "call it starvation if more than `B` entries of others come between a request and its entry " +
-				"(default: any number may)"},
+				"(default: what its paper promises; or 2 for each node and each step of delay)"},
 			&cli.Uint64Flag{Name: "states", Value: check.DefaultStates, Usage: "end an exhaustive search after `COUNT` states"},
 			&cli.StringFlag{Name: "memory", Usage: "end an exhaustive search before it holds more than `SIZE`, such as 8GiB " +
 				"(default: three quarters of what is free)"},
@@ -64,6 +71,9 @@ func (p *program) check(c *cli.Context) error {
 	a, options, err := p.searchOf(c, files)
 	if err != nil {
 		return err
+	}
+	if c.Bool("liveness") {
+		return p.liveness(c, a, options)
 	}
 	bar := p.newBar(c.Bool("quiet"), int64(c.Int("schedules")), "schedules")
 	if c.Bool("exhaustive") {
@@ -95,12 +105,24 @@ func (p *program) check(c *cli.Context) error {
 		return err
 	}
 	result := newCheckResult(a, options, c.Bool("exhaustive"), report)
-	result.Notes = search.Notes()
+	result.Notes, result.Watched = search.Notes(), search.Watched()
+	result.LinksBy = linksBy(c)
 	if result.MaxBypass == nil && report.Complete {
 		if most, schedules := search.Overtaking(c.Context); schedules > 0 {
 			result.MaxBypass, result.SampledIn = &most, schedules
 		}
 	}
+	if result.Starved = report.Starved; report.Starved > 0 {
+		result.Notes = append(result.Notes, fmt.Sprintf("%s does not say that it is free of starvation; in %d schedules a node starves: %s",
+			a.Name, report.Starved, report.Starving))
+	}
+	return p.tell(c, a, search, report, result, picture)
+}
+
+// tell draws, saves and prints what a search has found.
+func (p *program) tell(
+	c *cli.Context, a *dme.Algorithm, search *check.Search, report check.Report, result *checkResult, picture string,
+) error {
 	if report.Trace != nil {
 		if err := atomicfile.Write(picture, report.Trace.Diagram().SVG()); err != nil {
 			fmt.Fprintf(p.stderr, "dmebench: warning: the counterexample is not drawn: %v\n", err)
@@ -117,8 +139,9 @@ func (p *program) check(c *cli.Context) error {
 		}
 	}
 	if c.IsSet("save") && report.Trace != nil {
-		result.Scenario = p.saveScenario(c.String("save"), a, options, search.Sequenced(), report, result.Replay)
+		result.Scenario = p.saveScenario(c.String("save"), a, search.Options, search.Sequenced(), report, result.Replay)
 	}
+	var err error
 	if c.Bool("json") {
 		err = printJSON(p.stdout, result)
 	} else {
@@ -164,10 +187,17 @@ func (p *program) searchOf(c *cli.Context, files *files) (*dme.Algorithm, check.
 			refuse(c.IsSet(name), "--%s is for random schedules, and --exhaustive takes all there are; choose one", name)
 		}
 		refuse(c.IsSet("agents"), "--agents is for random schedules; an exhaustive search is not divided among hosts, leave --agents out")
-	} else {
+	} else if !c.Bool("liveness") {
+		refuse(c.IsSet("in-flight"), "--in-flight is for --liveness; elsewhere --requests bounds how much is on the way")
 		for _, name := range []string{"states", "memory"} {
 			refuse(c.IsSet(name), "--%s is for --exhaustive; random schedules are limited by --schedules and --time", name)
 		}
+	}
+	if c.Bool("liveness") {
+		for _, name := range []string{"exhaustive", "requests", "schedules", "adversary", "agents", "bypass", "duplicate", "lose", "faults"} {
+			refuse(c.IsSet(name), "--%s does not go with --liveness, %s; leave one out", name, whyNotWithLiveness[name])
+		}
+		refuse(c.IsSet("in-flight") && c.Int("in-flight") < 1, "--in-flight %d: there must be at least 1", c.Int("in-flight"))
 	}
 	memory, err := memoryFor(c)
 	if err != nil {
@@ -186,17 +216,20 @@ func (p *program) searchOf(c *cli.Context, files *files) (*dme.Algorithm, check.
 	if errs != nil {
 		return nil, check.Options{}, failWith(exit.Usage, errors.Join(errs...))
 	}
-	o := check.Options{
-		Nodes: c.Int("nodes"), Requests: c.Int("requests"), Set: set, ReadFile: files.read,
-		Unordered: !c.Bool("fifo"), Duplicate: c.Bool("duplicate"), Lose: c.Int("lose"), Faults: c.Int("faults"), Bypass: c.Int("bypass"),
-		Seed: c.Uint64("seed"), Schedules: c.Int("schedules"), States: c.Uint64("states"), Memory: memory, Time: c.Duration("time"),
+	o := check.Defaults(a, c.Int("nodes"), set)
+	o.ReadFile, o.Faults, o.Bypass, o.Seed, o.Schedules = files.read, c.Int("faults"), c.Int("bypass"), c.Uint64("seed"), c.Int("schedules")
+	o.States, o.Memory, o.Time = c.Uint64("states"), memory, c.Duration("time")
+	setLinks(c, &o)
+	if c.Bool("exhaustive") {
+		o.Requests, o.Vary, o.Watch = max(1, o.Nodes), false, false // what is wrong is the number of nodes
 	}
-	if !c.IsSet("requests") {
-		o.Requests = 5 * o.Nodes
-		if c.Bool("exhaustive") {
-			o.Requests = o.Nodes
-		}
-		o.Requests = max(1, o.Requests) // what is wrong is the number of nodes
+	if c.Bool("liveness") {
+		o.Requests, o.Vary, o.Watch, o.Unlimited, o.InFlight = 0, false, false, true, c.Int("in-flight")
+		o.Duplicate, o.Lose = c.Bool("duplicate"), c.Int("lose")
+		return a, o, nil
+	}
+	if c.IsSet("requests") {
+		o.Requests, o.Vary = c.Int("requests"), false
 	}
 	if c.IsSet("adversary") {
 		o.Adversary = check.Chance
@@ -205,6 +238,32 @@ func (p *program) searchOf(c *cli.Context, files *files) (*dme.Algorithm, check.
 		}
 	}
 	return a, o, nil
+}
+
+// What the links of a search are by.
+const (
+	linksByNeeds = "needs" // the worst that the algorithm bears
+	linksByFlags = "flags"
+)
+
+func linksBy(c *cli.Context) string {
+	if c.IsSet("fifo") || c.IsSet("duplicate") || c.IsSet("lose") {
+		return linksByFlags
+	}
+	return linksByNeeds
+}
+
+// setLinks sets the links to what is asked for.
+func setLinks(c *cli.Context, o *check.Options) {
+	if c.IsSet("fifo") {
+		o.Unordered = !c.Bool("fifo")
+	}
+	if c.IsSet("duplicate") {
+		o.Duplicate = c.Bool("duplicate")
+	}
+	if c.IsSet("lose") {
+		o.Lose = c.Int("lose")
+	}
 }
 
 // pictureFile returns where a counterexample is drawn, having made sure that it

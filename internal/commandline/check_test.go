@@ -30,15 +30,31 @@ func TestCheckHolds(t *testing.T) {
 	if code != 0 || stderr != "" {
 		t.Fatalf("%d: %s%s", code, stdout, stderr)
 	}
-	for _, want := range []string{"ricart-agrawala, 3 nodes, 3 requests, links that keep order", "does not need links that keep order",
-		"states/s", "every property holds in every state"} {
+	for _, want := range []string{
+		"ricart-agrawala, 3 nodes, 3 requests, links that do not keep order, the worst that ricart-agrawala bears",
+		"states/s", "every property holds in every state",
+	} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("%q is not in:\n%s", want, stdout)
 		}
 	}
 	code, stdout, _, _ = checked(t, words("-a ricart-agrawala -n 4 --schedules 50 --fifo=false")...)
-	if code != 0 || !strings.Contains(stdout, "20 requests, links that do not keep order") ||
+	if code != 0 || !strings.Contains(stdout, "up to 20 requests, links that do not keep order, as told") ||
+		!strings.Contains(stdout, "at most 9 entries of others between a request and its entry: N(N+1)/2 − 1") ||
 		!strings.Contains(stdout, "schedules  ") || !strings.Contains(stdout, "no violation found\n") {
+		t.Errorf("%d:\n%s", code, stdout)
+	}
+	code, stdout, _, _ = checked(t, words("-a raymond -n 4 --requests 8 --schedules 50 --fifo")...)
+	for _, want := range []string{
+		"raymond, 4 nodes, 8 requests, links that keep order, as told", "raymond does not need links that keep order",
+		"at most 8 entries of others between a request and its entry for each step that anything is held back",
+	} {
+		if code != 0 || !strings.Contains(stdout, want) {
+			t.Errorf("%d: %q is not in:\n%s", code, want, stdout)
+		}
+	}
+	code, stdout, _, _ = checked(t, words("-a lamport -n 3 --schedules 50")...)
+	if code != 0 || !strings.Contains(stdout, "up to 15 requests, links that keep order, the worst that lamport bears") {
 		t.Errorf("%d:\n%s", code, stdout)
 	}
 	if files, _ := filepath.Glob(filepath.Join(dir, "*")); files != nil {
@@ -83,14 +99,15 @@ func TestCheckJSON(t *testing.T) {
 		return code, r
 	}
 	code, r := decode("-a suzuki-kasami -n 3 --requests 3 --lose 1 --exhaustive --out pictures")
-	if code != 1 || r.Status != "stalled" || r.Property != "progress" || r.Search != "exhaustive" || r.Lose != 1 || !r.FIFO || r.Complete ||
+	if code != 1 || r.Status != "stalled" || r.Property != "progress" || r.Search != "exhaustive" || r.Complete ||
+		r.Lose != 1 || r.FIFO || r.LinksBy != "flags" ||
 		*r.States == 0 || r.Schedules != nil || len(r.Trace) == 0 || len(r.Schedule) == 0 || len(r.NodeStates) != 3 ||
 		r.SVG != filepath.Join("pictures", "counterexample-suzuki-kasami.svg") {
 		t.Errorf("%d: %+v", code, r)
 	}
 	code, r = decode("-a raymond -n 4 --requests 10 --schedules 30 --set tree=line --duplicate=false")
 	if code != 0 || r.Status != "ok" || !r.Complete || *r.Schedules != 30 || r.States != nil || r.Set["tree"] != "line" ||
-		r.Requests != 10 || r.Bypass != nil || *r.PerSecond <= 0 {
+		r.Requests != 10 || r.Vary || r.FIFO || r.Bypass != nil || *r.PerSecond <= 0 {
 		t.Errorf("%d: %+v", code, r)
 	}
 	code, r = decode("-a lamport -n 2 --requests 8 --exhaustive --bypass 1")

@@ -24,13 +24,17 @@ type checkResult struct {
 	Set           map[string]string `json:"set"`
 	Nodes         int               `json:"nodes"`
 	Requests      int               `json:"requests"`
-	Search        string            `json:"search"` // random or exhaustive
+	Search        string            `json:"search"`        // random, exhaustive or liveness
+	Vary          bool              `json:"requests_vary"` // each schedule draws who asks and how often, so often at most
+	LinksBy       string            `json:"links_by"`      // why these links: needs, what the algorithm bears; or flags
 	FIFO          bool              `json:"fifo"`
 	Duplicate     bool              `json:"duplicate"`
 	Lose          int               `json:"lose"`
-	Faults        int               `json:"faults,omitempty"` // nodes that may crash
-	Bypass        *int              `json:"bypass"`           // the bound asked for
-	Seed          uint64            `json:"seed"`             // of the schedule that broke a property, else of the first
+	Faults        int               `json:"faults,omitempty"`    // nodes that may crash
+	InFlight      int               `json:"in_flight,omitempty"` // liveness: nobody asks who would put more on a link
+	Bypass        *int              `json:"bypass"`              // the bound asked for
+	Watched       string            `json:"watched"`             // what overtaking was held against; empty where nothing was
+	Seed          uint64            `json:"seed"`                // of the schedule that broke a property, else of the first
 
 	Status   string        `json:"status"`   // ok, violated, stalled, or incomplete
 	Property vnet.Property `json:"property"` // which is broken; empty where none is
@@ -38,11 +42,19 @@ type checkResult struct {
 	Complete bool          `json:"complete"` // everything that was to be searched has been
 	Stopped  string        `json:"stopped"`  // why not
 
+	// Of a search for liveness alone.
+	Proven     *bool      `json:"proven,omitempty"`       // safety and liveness hold for that many nodes, however often they ask
+	Finding    string     `json:"finding,omitempty"`      // holds, unsafe, deadlock, livelock, starvation or incomplete
+	Waiting    dme.NodeID `json:"waiting_node,omitempty"` // who waits for ever
+	Components *uint64    `json:"components,omitempty"`   // strongly connected ones that were looked at
+	Lasso      *lasso     `json:"lasso,omitempty"`
+
 	Schedules *uint64  `json:"schedules"`
 	States    *uint64  `json:"states"`
 	Depth     *int     `json:"depth"`
 	Steps     uint64   `json:"steps"` // taken in all schedules, or from all states
 	MaxBypass *int     `json:"max_bypass"`
+	Starved   int      `json:"starved,omitempty"`              // schedules in which a node starved, which is not promised not to be
 	SampledIn int      `json:"max_bypass_schedules,omitempty"` // exhaustive without a bound: random schedules that showed it
 	Refused   uint64   `json:"refused"`                        // messages that nodes refused
 	Refusal   string   `json:"refusal"`                        // the reason of one of them
@@ -61,9 +73,16 @@ type checkResult struct {
 	Notes      []string `json:"notes"`
 }
 
+// lasso is a schedule without end: the way in, and the loop that follows for ever.
+// Nothing follows in a deadlock, or where it is a matter of safety.
+type lasso struct {
+	Prefix []string `json:"prefix"`
+	Loop   []string `json:"loop"`
+}
+
 func newCheckResult(a *dme.Algorithm, o check.Options, exhaustive bool, r check.Report) *checkResult {
 	x := &checkResult{
-		SchemaVersion: result.SchemaVersion, Algorithm: a.Name, Set: o.Set, Nodes: o.Nodes, Requests: o.Requests, Search: "random",
+		SchemaVersion: result.SchemaVersion, Algorithm: a.Name, Set: o.Set, Nodes: o.Nodes, Requests: o.Requests, Search: "random", Vary: o.Vary,
 		FIFO: !o.Unordered, Duplicate: o.Duplicate, Lose: o.Lose, Faults: o.Faults, Seed: r.Seed,
 		Status: "ok", Complete: r.Complete, Stopped: r.Stopped, Steps: r.Steps, Refused: r.Refused, Refusal: r.Refusal,
 		ElapsedS: r.Elapsed.Seconds(), Workers: r.Workers,
@@ -90,7 +109,8 @@ func newCheckResult(a *dme.Algorithm, o check.Options, exhaustive bool, r check.
 	case v == nil:
 		x.Status = "incomplete"
 	default:
-		x.Status, x.Property, x.Verdict, x.Replay = "violated", v.Property, v.Verdict, replayCommand(x, o, exhaustive)
+		x.Status, x.Property, x.Verdict = "violated", v.Property, v.Verdict
+		x.Replay = replayCommand(x, o, check.Defaults(a, o.Nodes, o.Set), exhaustive)
 		if v.Property == check.Progress || v.Property == check.Liveness {
 			x.Status = "stalled"
 		}
@@ -104,22 +124,32 @@ func newCheckResult(a *dme.Algorithm, o check.Options, exhaustive bool, r check.
 	return x
 }
 
-// replayCommand is the command line that finds the same violation at once.
-func replayCommand(x *checkResult, o check.Options, exhaustive bool) string {
-	b := []string{"dmebench check --algorithm", x.Algorithm, "--nodes", strconv.Itoa(o.Nodes), "--requests", strconv.Itoa(o.Requests)}
+// replayCommand is the command line that finds the same violation at once; by is what
+// is searched where nobody asks for anything else.
+func replayCommand(x *checkResult, o, by check.Options, exhaustive bool) string {
+	b := []string{"dmebench check --algorithm", x.Algorithm, "--nodes", strconv.Itoa(o.Nodes)}
+	if !o.Vary {
+		b = append(b, "--requests", strconv.Itoa(o.Requests))
+	}
 	if exhaustive {
 		b = append(b, "--exhaustive")
 	}
 	for _, name := range slices.Sorted(maps.Keys(o.Set)) {
 		b = append(b, "--set "+name+"="+o.Set[name])
 	}
-	if o.Unordered {
+	switch {
+	case o.Unordered:
 		b = append(b, "--fifo=false")
+	case by.Unordered:
+		b = append(b, "--fifo")
 	}
-	if o.Duplicate {
+	switch {
+	case o.Duplicate:
 		b = append(b, "--duplicate")
+	case by.Duplicate:
+		b = append(b, "--duplicate=false")
 	}
-	if o.Lose > 0 {
+	if o.Lose > 0 || by.Lose > 0 {
 		b = append(b, "--lose", strconv.Itoa(o.Lose))
 	}
 	if o.Faults > 0 {
@@ -148,7 +178,17 @@ const longTrace = 120
 func (x *checkResult) print(out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	line := func(name, format string, args ...any) { fmt.Fprintf(w, "%s\t%s\n", name, fmt.Sprintf(format, args...)) }
-	line("search", "%s, %d nodes, %d requests, %s", x.Algorithm, x.Nodes, x.Requests, x.links())
+	requests := fmt.Sprintf("%d requests", x.Requests)
+	switch {
+	case x.Proven != nil:
+		requests = "any number of requests"
+	case x.Vary:
+		requests = "up to " + requests
+	}
+	line("search", "%s, %d nodes, %s, %s, %s", x.Algorithm, x.Nodes, requests, x.links(), x.why())
+	if x.Watched != "" {
+		line("overtaking", "%s", x.Watched)
+	}
 	for _, note := range x.Notes {
 		line("note", "%s", note)
 	}
@@ -170,6 +210,8 @@ func (x *checkResult) print(out io.Writer) error {
 	switch {
 	case x.Verdict != "":
 		line("verdict", "%s", x.Verdict)
+	case x.Proven != nil && *x.Proven:
+		line("verdict", "%s", x.proof())
 	case x.Complete && x.States != nil:
 		line("verdict", "every property holds in every state")
 	case x.Complete:
@@ -187,6 +229,9 @@ func (x *checkResult) printTrace(out io.Writer) error {
 	var b strings.Builder
 	b.WriteByte('\n')
 	for i, line := range x.Trace {
+		if x.Lasso != nil && len(x.Lasso.Loop) > 0 && i == len(x.Trace)-len(x.Lasso.Loop) {
+			b.WriteString("     ⟲ from here on, over and over:\n")
+		}
 		switch hidden := len(x.Trace) - longTrace; {
 		case hidden > 0 && i == longTrace/2:
 			fmt.Fprintf(&b, "     … %d more steps; --json shows all …\n", hidden)
@@ -228,10 +273,21 @@ func (x *checkResult) links() string {
 	if x.Lose > 0 {
 		text += fmt.Sprintf(", may lose up to %d", x.Lose)
 	}
+	if x.InFlight > 0 {
+		text += fmt.Sprintf(", nobody asks who would put more than %d on one", x.InFlight)
+	}
 	if x.Faults > 0 {
 		text += fmt.Sprintf(", up to %d nodes crash", x.Faults)
 	}
 	return text
+}
+
+// why says why the links are what they are.
+func (x *checkResult) why() string {
+	if x.LinksBy == linksByFlags {
+		return "as told"
+	}
+	return "the worst that " + x.Algorithm + " bears"
 }
 
 func (x *checkResult) rate(what string) string {

@@ -121,7 +121,7 @@ func (p *program) app() *cli.App {
 		HideVersion:               true,
 		DisableSliceFlagSeparator: true, // a value may hold a comma
 		Commands: []*cli.Command{
-			p.runCommand(), p.sweepCommand(), p.initCommand(), p.checkCommand(), atOnce(p.traceCommand()), p.pingCommand(),
+			p.runCommand(), p.sweepCommand(), p.initCommand(), p.checkCommand(), p.proveCommand(), atOnce(p.traceCommand()), p.pingCommand(),
 			atOnce(p.reportCommand()), atOnce(p.rankCommand()), p.adviseCommand(), atOnce(p.compareCommand()), atOnce(p.exportCommand()),
 			p.validateCommand(), atOnce(p.listCommand()), p.schemaCommand(), p.coordinatorCommand(), p.agentCommand(),
 			p.brokerCommand(), p.doctorCommand(), p.completionCommand(), p.versionCommand(),

@@ -31,6 +31,13 @@ func (b *bar) update(done uint64) {
 	}
 }
 
+// describe says what is being done.
+func (b *bar) describe(what string) {
+	if b.bar != nil {
+		b.bar.Describe(what)
+	}
+}
+
 func (b *bar) done() {
 	if b.bar != nil {
 		_ = b.bar.Finish()

@@ -11,6 +11,7 @@ import (
 // handovers are the synchronization delays of a run.
 type handovers struct {
 	delays  []int64 // in the order of entries
+	entered []int32 // which entry ends each: its position in that order
 	bounds  []int64 // on the error of each; 0 of those on one host
 	crossed []int64 // those between two hosts
 	unknown int     // hand-overs between hosts of which nothing is known: none of the delays
@@ -80,18 +81,20 @@ func (t *timeline) handovers(died []int64) (h handovers) {
 		}
 		recovered := slices.ContainsFunc(died, func(at int64) bool { return at >= freed && at < next.Entered })
 		if !recovered && waiting[k+1].otherThan(t.e[by].Node) < freed {
-			t.handOver(&h, by, t.inOrder[k+1])
+			t.handOver(&h, by, k+1)
 		}
 	}
 	return h
 }
 
-// handOver adds the delay between the exit of one entry and the beginning of the next.
-func (t *timeline) handOver(h *handovers, from, to int32) {
-	exit, entry := &t.local[from], &t.local[to]
+// handOver adds the delay between the exit of one entry and the beginning of the next,
+// the k-th.
+func (t *timeline) handOver(h *handovers, from int32, k int) {
+	exit, entry := &t.local[from], &t.local[t.inOrder[k]]
 	a, b := t.clocks.host(exit.Node), t.clocks.host(entry.Node)
 	if t.clocks == nil || a == b && a >= 0 {
 		h.delays, h.bounds = append(h.delays, entry.Entered-exit.Exited), append(h.bounds, 0)
+		h.entered = append(h.entered, int32(k))
 		return
 	}
 	exited := t.clocks.way(a, b)(exit.Exited)
@@ -101,6 +104,7 @@ func (t *timeline) handOver(h *handovers, from, to int32) {
 	}
 	delay := entry.Entered - exited.middle()
 	h.delays, h.bounds = append(h.delays, delay), append(h.bounds, exited.bound())
+	h.entered = append(h.entered, int32(k))
 	h.crossed = append(h.crossed, delay)
 }
 

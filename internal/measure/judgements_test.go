@@ -122,7 +122,7 @@ func TestJudgementsOfHosts(t *testing.T) {
 			var truly []int64
 			for i := range len(order) - 1 {
 				before := len(h.delays)
-				got.handOver(&h, int32(i), int32(i+1))
+				got.handOver(&h, int32(i), i+1)
 				want := order[i+1].Entered - order[i].Exited
 				truly = append(truly, want)
 				off, round := h.delays[before]-want, max(want, -want)/1000+2

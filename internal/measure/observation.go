@@ -57,10 +57,13 @@ type Observation struct {
 	Stop     int64 // when the duration ended, or the last request may have been made
 	Unserved uint64
 	PerEntry map[int]uint64 // serial: messages per entry -> entries
+	Marks    []Mark         // in order of time; none where nobody counted while the run went on
 
-	WitnessViolations uint64    // entries that the witness saw overlap another
-	Method            string    // the witness's name; "" where there was none
-	Resource          *Resource // that all entries shared; nil where there was none
+	WitnessViolations uint64             // entries that the witness saw overlap another
+	Method            string             // the witness's name; "" where there was none
+	Figures           map[string]float64 // of the algorithm's gauges, by quantity; nil where there are none
+
+	Resource *Resource // that all entries shared; nil where there was none
 
 	Strikes   []Strike             // the faults that were carried out, in order of time
 	Abandoned []entrylog.Abandoned // of nodes that went while the run went on, and what waited at its end

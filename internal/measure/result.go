@@ -39,6 +39,7 @@ func Result(o Observation) *result.Result {
 		Warmup:   part.warmup,
 		Workers:  o.Workers, Environment: maps.Clone(o.Environment),
 		Hosts: t.hosts(&o), Links: links(&o),
+		Figures: t.figures(&o),
 	}
 	if r.Environment == nil {
 		r.Environment = map[string]string{}
@@ -58,6 +59,7 @@ func Result(o Observation) *result.Result {
 	r.Faults = t.faults(&o)
 	r.Series = t.series(o.Start)
 	negative, crossed := t.fillTimes(r, &o, &part)
+	r.Steady = t.steadyFigures(&o, &part, &crossed)
 	t.judge(r, &o, &sum)
 	r.Warnings = slices.Concat(o.Warnings, t.warnHosts(r, &o, crossed), warnings(r, &o, &part, negative))
 	if r.Warnings == nil {

@@ -8,31 +8,15 @@ import (
 )
 
 // Activity says where the local process of a node stands.
-type Activity uint32
+type Activity = dme.Activity
 
-// A local process is idle, has asked for the critical section, or is inside;
-// or its node is no part of the system: it has crashed, has left, or has not
-// joined yet.
+// See [dme.Activity].
 const (
-	Idle Activity = iota
-	Requesting
-	Inside
-	Down
+	Idle       = dme.Idle
+	Requesting = dme.Requesting
+	Inside     = dme.Inside
+	Down       = dme.Down
 )
-
-func (a Activity) String() string {
-	switch a {
-	case Idle:
-		return "idle"
-	case Requesting:
-		return "requesting"
-	case Inside:
-		return "in the critical section"
-	case Down:
-		return "down"
-	}
-	return "unknown"
-}
 
 // Counters is what is counted at one node. Its node alone writes it; anybody
 // may read it at any time. It holds no pointer and is a whole number of cache

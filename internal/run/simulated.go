@@ -19,6 +19,12 @@ import (
 // delays, and package link what it adds to a frame's.
 const delayOption = "delay"
 
+// gaugesOption has the algorithm's gauges read.
+const gaugesOption = "gauges"
+
+// Gauged reports whether the algorithm's gauges are to be read: [dme.Algorithm.Gauges].
+func (j *Job) Gauged() bool { return j.NetOptions[gaugesOption] == "on" }
+
 // simulated is the network sim. Its links can be made worse as those of real
 // networks can, except that their delay is its own.
 func simulated() Network {
@@ -33,6 +39,9 @@ func simulated() Network {
 					"pareto has a tail, the heavier the nearer its index is to 1"},
 			{Name: "fifo", Default: "true", Words: []string{"true", "false"},
 				Help: "whether messages of one pair of nodes keep their order"},
+			{Name: gaugesOption, Default: "off", Words: []string{"off", "on"},
+				Help: "whether the figures are measured that claims of the algorithm name and no count and no time tells; " +
+					"it slows the simulation down"},
 		}, slices.DeleteFunc(link.Options(), func(o dme.Option) bool { return o.Name == delayOption })),
 		Links: simulatedLinks,
 		Guarantees: func(o dme.Options) transport.Guarantees {

@@ -185,6 +185,10 @@ func (s *simulation) observation() measure.Observation {
 		Start:     s.start, Stop: s.now, PerEntry: s.perEntry,
 		WitnessViolations: s.witness.violations, Method: "virtual-time",
 		Environment: environment.Virtual(),
+		Figures:     s.meters.Figures(),
+	}
+	if s.marks != nil {
+		o.Marks = s.marks.taken
 	}
 	s.faults.observe(&o)
 	if d := s.job.Plan.Duration(); d > 0 && s.status == result.OK {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"dmebench/dme"
 	"dmebench/internal/entrylog"
@@ -36,7 +37,8 @@ type simulation struct {
 	lastMove []int64
 	stoppers bool // the nodes want to be told that no more requests will come
 	log      *entrylog.Log
-	events   *eventlog.Log // nil where nothing is recorded
+	events   *eventlog.Log   // nil where nothing is recorded
+	meters   *noderun.Meters // nil where no gauges are read
 
 	witness  witness
 	watch    watch
@@ -51,6 +53,7 @@ type simulation struct {
 	begun  bool   // the workload has begun
 	start  int64  // then
 	looks  *looks // nil where nobody looks
+	marks  *marks // nil where nobody counts
 	status result.Status
 	err    string
 	failed []int
@@ -74,6 +77,7 @@ func newSimulation(ctx context.Context, job *run.Job) (*simulation, error) {
 	}
 	s.links = newLinks(job.Links(), n)
 	s.watch = newWatch(n, s.patience())
+	s.marks = newMarks(s)
 	s.faults = newFaults(s)
 	s.losses = newLosses(s)
 	return s, nil
@@ -104,10 +108,26 @@ func (s *simulation) build() {
 	for _, id := range s.job.Faults.Absent() {
 		s.process(id).Crash()
 	}
-	if s.events != nil { // from now on: who is absent has not crashed
-		for _, p := range s.procs {
-			p.Tell(s.events)
+	// From now on: who is absent has not crashed.
+	if s.job.Gauged() {
+		s.meters = noderun.NewMeters(s.job.Algorithm, s.job.Setting(),
+			func(id dme.NodeID) dme.Node { return s.process(id).Node() }, func() time.Duration { return time.Duration(s.now) })
+	}
+	switch {
+	case s.meters != nil:
+		if s.events != nil {
+			s.meters.Also(s.events)
 		}
+		s.tell(s.meters)
+	case s.events != nil:
+		s.tell(s.events)
+	}
+}
+
+// tell has o told what happens at all nodes.
+func (s *simulation) tell(o noderun.Observer) {
+	for _, p := range s.procs {
+		p.Tell(o)
 	}
 }
 
@@ -185,6 +205,7 @@ func (s *simulation) dispatch(e event) bool {
 
 // moved notes what an event left its node in.
 func (s *simulation) moved(id dme.NodeID) {
+	s.meters.Settle()
 	s.lastMove[id-1] = s.now
 	p := s.process(id)
 	pending := s.counters[id-1].Pending.Load() > 0
@@ -306,4 +327,5 @@ func (v env) Leave(_ dme.NodeID, shared bool) {
 	v.s.watch.progress(v.s.now)
 	v.s.witness.leave(shared)
 	v.s.countExit()
+	v.s.marks.exit(v.s)
 }

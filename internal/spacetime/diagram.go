@@ -26,6 +26,7 @@ type Diagram struct {
 	Points   []Point
 	Notes    []Note
 	Bad      []int // rows to be highlighted: where a property breaks
+	Loop     int   // so many of the last rows repeat for ever; 0: none does
 }
 
 // Fate is what became of a message.

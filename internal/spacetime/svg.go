@@ -114,6 +114,7 @@ func (d *Diagram) SVG() []byte {
 	g.f(`<rect width="100%%" height="100%%" fill="#fff"/>`)
 	g.f(`<text class="title" x="%d" y="32">%s</text>`, margin, escape(d.Title))
 	g.grid()
+	g.loop()
 	g.absences()
 	g.sections()
 	for _, m := range d.Messages {
@@ -146,6 +147,19 @@ func (g *drawing) y(row int) float64 {
 
 // shown reports whether a row is part of the picture.
 func (g *drawing) shown(row int) bool { return (row > g.first || g.first == 0) && row <= g.Last }
+
+// loop draws an arrow beside the rows that repeat, from the last back to the
+// first of them that is shown.
+func (g *drawing) loop() {
+	if g.Loop == 0 {
+		return
+	}
+	first, last := g.y(max(g.first, g.Last-g.Loop)+1)-rowHeight/2, g.y(g.Last)+rowHeight/2
+	x := g.right() - 6
+	g.f(`<path class="loop" fill="none" stroke="#14406b" stroke-dasharray="5 3" marker-end="url(#head)" `+
+		`d="M%.1f %.1f h6 V%.1f h-10"/>`, x, last, first)
+	g.f(`<text class="legend" x="%.1f" y="%.1f" text-anchor="end">for ever</text>`, x, last+4)
+}
 
 func (g *drawing) grid() {
 	right := g.right()

@@ -43,15 +43,19 @@ type Search struct {
 	Set       map[string]string `json:"set,omitempty"`
 	Files     map[string][]byte `json:"files,omitempty"` // what the settings name
 
-	Unordered bool            `json:"unordered,omitempty"`
-	Duplicate bool            `json:"duplicate,omitempty"`
-	Lose      int             `json:"lose,omitempty"`
-	Faults    int             `json:"faults,omitempty"`
-	Bypass    int             `json:"bypass,omitempty"`
-	Adversary check.Adversary `json:"adversary,omitempty"`
-	Patience  int             `json:"patience,omitempty"`
-	Seed      uint64          `json:"seed"`      // of the first schedule of the whole search
-	Schedules int             `json:"schedules"` // of the whole search
+	Vary      bool `json:"vary,omitempty"`
+	Watch     bool `json:"watch,omitempty"`
+	Unordered bool `json:"unordered,omitempty"`
+	Duplicate bool `json:"duplicate,omitempty"`
+	Lose      int  `json:"lose,omitempty"`
+	Faults    int  `json:"faults,omitempty"`
+	Bypass    int  `json:"bypass,omitempty"`
+
+	WithoutInvariants bool            `json:"without_invariants,omitempty"`
+	Adversary         check.Adversary `json:"adversary,omitempty"`
+	Patience          int             `json:"patience,omitempty"`
+	Seed              uint64          `json:"seed"`      // of the first schedule of the whole search
+	Schedules         int             `json:"schedules"` // of the whole search
 
 	First int `json:"first"` // of the range, counted from 0
 	Count int `json:"count"`
@@ -69,7 +73,8 @@ func SearchOf(algorithm string, o check.Options, files map[string][]byte) Search
 	return Search{
 		Algorithm: algorithm, Nodes: o.Nodes, Requests: o.Requests, Set: o.Set, Files: Named(o.Set, files),
 		Unordered: o.Unordered, Duplicate: o.Duplicate, Lose: o.Lose, Faults: o.Faults, Bypass: o.Bypass,
-		Adversary: o.Adversary, Patience: o.Patience, Seed: o.Seed, Schedules: o.Schedules,
+		Adversary: o.Adversary, Patience: o.Patience, Seed: o.Seed, Schedules: o.Schedules, Vary: o.Vary, Watch: o.Watch,
+		WithoutInvariants: o.WithoutInvariants,
 	}
 }
 
@@ -79,7 +84,8 @@ func (s *Search) options() check.Options {
 	return check.Options{
 		Nodes: s.Nodes, Requests: s.Requests, Set: s.Set, ReadFile: reader(s.Files),
 		Unordered: s.Unordered, Duplicate: s.Duplicate, Lose: s.Lose, Faults: s.Faults, Bypass: s.Bypass,
-		Adversary: s.Adversary, Patience: s.Patience, Seed: s.Seed, Schedules: s.Schedules, Workers: 1,
+		Adversary: s.Adversary, Patience: s.Patience, Seed: s.Seed, Schedules: s.Schedules, Vary: s.Vary, Watch: s.Watch,
+		WithoutInvariants: s.WithoutInvariants, Workers: 1,
 	}
 }
 

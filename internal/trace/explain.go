@@ -44,7 +44,7 @@ func (s *Scenario) explain(p *player) *spacetime.Diagram {
 	if p.verdict == "" {
 		return d
 	}
-	d.Caption, d.Bad = []string{p.verdict}, []int{d.Last}
+	d.Caption, d.Bad, d.Loop = []string{p.verdict}, []int{d.Last}, s.Repeats
 	var concerned []dme.NodeID
 	if bad := p.network.Violation; bad != nil {
 		concerned = bad.Nodes

@@ -132,6 +132,7 @@ type player struct {
 	verdict  string        // that it has broken it
 	repeats  int
 	states   []string // before each of the last steps, where repeats counts them
+	waited   [][]dme.NodeID
 }
 
 func (p *player) carryOut(c command) error {
@@ -220,8 +221,10 @@ func (p *player) step(c command) (vnet.Step, error) {
 
 func (p *player) do(x vnet.Step) {
 	if p.repeats > 0 {
-		p.states = append(p.states, string(p.network.Save(nil)))
+		p.states = append(p.states, string(p.network.SaveAlike(nil)))
 		p.states = p.states[max(0, len(p.states)-p.repeats):]
+		p.waited = append(p.waited, p.network.Waiting())
+		p.waited = p.waited[max(0, len(p.waited)-p.repeats):]
 	}
 	e := p.network.Do(x)
 	p.tape.Add(e)

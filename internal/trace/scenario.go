@@ -208,13 +208,14 @@ func (s *Scenario) setting(words []string, number int) error {
 var settings = []string{"algorithm", "nodes", "set", "absent", "seed", "sequenced", "bypass", "violates", "repeats"}
 
 // properties are those that a scenario can be said to break.
-var properties = []vnet.Property{vnet.Exclusion, vnet.Asked, vnet.Overtaking, vnet.Sanity, progress, liveness, rest}
+var properties = []vnet.Property{vnet.Exclusion, vnet.Asked, vnet.Overtaking, vnet.Sanity, progress, liveness, starvation, rest}
 
 // What no single step shows is judged when all commands have been carried out.
 const (
-	progress vnet.Property = "progress" // somebody waits, and nothing moves
-	liveness vnet.Property = "liveness" // somebody waits, and nobody enters any more
-	rest     vnet.Property = "rest"     // messages go on although nobody waits
+	progress   vnet.Property = "progress"                // somebody waits, and nothing moves
+	liveness   vnet.Property = "liveness"                // somebody waits, and nobody enters any more
+	starvation vnet.Property = "freedom from starvation" // somebody waits for ever, while others enter
+	rest       vnet.Property = "rest"                    // messages go on although nobody waits
 )
 
 func (s *Scenario) violates(property string) error {

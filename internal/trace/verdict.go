@@ -2,6 +2,7 @@ package trace
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"dmebench/dme"
@@ -34,7 +35,7 @@ func (p *player) conclude() {
 		return
 	}
 	waiting := n.Waiting()
-	again := p.repeats > 0 && len(p.states) == p.repeats && p.states[0] == string(n.Save(nil))
+	again := p.repeats > 0 && len(p.states) == p.repeats && p.states[0] == string(n.SaveAlike(nil))
 	switch {
 	case p.violates == progress && n.Stuck():
 		p.broken(fmt.Sprintf("%s, and nothing moves", wait(waiting)))
@@ -46,9 +47,20 @@ func (p *player) conclude() {
 		p.broken(fmt.Sprintf("nobody waits, and the last %d steps repeat for ever", p.repeats))
 	case p.violates == rest && len(waiting) == 0 && p.repeats == 0 && n.Busy():
 		p.broken(fmt.Sprintf("nobody waits, and messages still flow %d steps after the last exit", n.QuietFor))
+	case p.violates == starvation && again && len(p.starved()) > 0:
+		p.broken(fmt.Sprintf("%s while others enter, and the last %d steps repeat for ever", wait(p.starved()), p.repeats))
 	default:
 		p.note("no violation of %s", p.violates)
 	}
+}
+
+// starved returns the nodes that have waited during all of the last steps.
+func (p *player) starved() []dme.NodeID {
+	starved := p.network.Waiting()
+	for _, waiting := range p.waited {
+		starved = slices.DeleteFunc(starved, func(id dme.NodeID) bool { return !slices.Contains(waiting, id) })
+	}
+	return starved
 }
 
 // wait is "node 2 waits" or "nodes 1, 3 wait".

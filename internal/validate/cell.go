@@ -24,6 +24,7 @@ type cell struct {
 	set         map[string]string // of the algorithm's options
 	repetitions int
 	cost        float64 // messages of one run, as estimated
+	doubted     bool    // there are more repetitions than planned, because those left something open
 	wide        bool    // one of many sizes, over which a growth is measured
 	growth      bool    // a claim about growth rests on it
 	members     float64 // K−1, mean over the nodes; NaN where there are no request sets
@@ -34,8 +35,9 @@ type cell struct {
 }
 
 // usable gathers the results whose numbers can be used, in the order of their
-// seeds.
-func (c *cell) usable() *claims.Cell {
+// seeds, as one of so many means that are compared.
+func (c *cell) usable(compared int) *claims.Cell {
+	c.Compared = compared
 	c.Results = slices.DeleteFunc(slices.Clone(c.runs), func(r *result.Result) bool { return !result.Usable(r) })
 	return &c.Cell
 }
@@ -64,7 +66,10 @@ func (p *plan) cell(q *question, c *condition, nodes int, growth bool) *cell {
 	}
 	known.wide = known.wide || growth
 	known.growth = known.growth || q.Growth()
-	if q.Claim.Load == dme.Worst && !known.Real() && nodes <= p.effort.others {
+	if q.gauged() && !known.Real() {
+		known.Spec.Set["gauges"] = "on"
+	}
+	if (q.Claim.Load == dme.Worst || q.scatters()) && !known.Real() && nodes <= p.effort.others {
 		known.repetitions = max(known.repetitions, searches*p.effort.repetitions)
 	}
 	return known
@@ -91,6 +96,9 @@ func (p *plan) newCell(q *question, c *condition, job *run.Job, growth bool) *ce
 		overtaking: dme.OvertakingBound(q.Algorithm.Claims, setting, c.Ordered),
 	}
 	x.Spec.Requests = requests
+	if !x.Real() {
+		x.Spec.Warmup = c.warmup(job.Spec.Nodes, requests, q.Algorithm.Dynamic)
+	}
 	switch {
 	case growth && x.Real():
 		x.repetitions = p.effort.onReal

@@ -16,6 +16,9 @@
 // Beside its own claims every algorithm has two more: that it is safe and that
 // it is live, judged over all its runs.
 //
+// Bounds on overtaking are tried on every schedule of two and three nodes besides,
+// which reaches what runs seldom come near.
+//
 // What it does not do: faults. Claims about failures are measured where the
 // construction tells, and otherwise wait.
 package validate

@@ -21,8 +21,8 @@ type executor struct {
 	mu      sync.Mutex
 	done    int
 	planned int
-	leftOut int
-	err     error // of the store
+	leftOut map[bool]int // simulations, and runs over a real network
+	err     error        // of the store
 }
 
 func newExecutor(o *Options) *executor {
@@ -30,15 +30,20 @@ func newExecutor(o *Options) *executor {
 	if now == nil {
 		now = time.Now
 	}
-	return &executor{opt: o, now: now, started: now()}
+	return &executor{opt: o, now: now, started: now(), leftOut: make(map[bool]int)}
 }
 
 // carryOut runs what is pending until the deadline, which is a time since the
-// start: several simulations at a time, or real runs one by one. Runs that have
+// start: several simulations at a time, or real runs one by one, never both. Runs that have
 // begun are finished. Only the context ends it with an error.
 func (w *executor) carryOut(ctx context.Context, p *plan, pending []work, parallel int, deadline time.Duration) error {
+	if len(pending) == 0 {
+		return nil
+	}
+	real := pending[0].cell.Real()
 	w.mu.Lock()
-	w.planned += len(pending)
+	w.planned += len(pending) - w.leftOut[real] // what an earlier phase left out is pending again
+	w.leftOut[real] = 0
 	for _, x := range pending {
 		if missing := x.cell.repetitions - len(x.cell.runs); missing > 0 {
 			x.cell.runs = append(x.cell.runs, make([]*result.Result, missing)...)
@@ -59,7 +64,7 @@ func (w *executor) carryOut(ctx context.Context, p *plan, pending []work, parall
 		w.mu.Lock()
 		late := w.now().Sub(w.started) > deadline
 		if late {
-			w.leftOut += len(pending) - i
+			w.leftOut[real] = len(pending) - i
 		}
 		failed := w.err != nil
 		w.mu.Unlock()
@@ -72,6 +77,9 @@ func (w *executor) carryOut(ctx context.Context, p *plan, pending []work, parall
 	group.Wait()
 	return cmp.Or(w.err, ctx.Err())
 }
+
+// left returns how many runs were left out because the time was over.
+func (w *executor) left() int { return w.leftOut[false] + w.leftOut[true] }
 
 // run carries out one run, unless the store has it, and keeps its result.
 func (w *executor) run(ctx context.Context, p *plan, x work) {
@@ -94,7 +102,7 @@ func (w *executor) run(ctx context.Context, p *plan, x work) {
 	x.cell.runs[x.repetition] = r
 	w.done++
 	if w.opt.Progress != nil {
-		w.opt.Progress(w.done, w.planned-w.leftOut, fmt.Sprintf("%s, N = %d, %s", spec.Algorithm, spec.Nodes, x.cell.Condition))
+		w.opt.Progress(w.done, w.planned-w.left(), fmt.Sprintf("%s, N = %d, %s", spec.Algorithm, spec.Nodes, x.cell.Condition))
 	}
 }
 

@@ -23,6 +23,7 @@ func (p *plan) heavier() {
 	if p.opt.Transport != result.Sim {
 		return
 	}
+	compared := p.means()
 	for _, q := range p.questions {
 		if q.Claim.Load != dme.Saturated || q.Claim.Kind != dme.Mean && q.Claim.Kind != dme.Exact ||
 			q.Claim.Quantity.Timed() || q.Unanswerable != "" {
@@ -33,7 +34,7 @@ func (p *plan) heavier() {
 			if c.Spec.Workload != closedLoop || c.Real() || c.Spec.Nodes > p.effort.others || retried[c.Spec.Nodes] {
 				continue
 			}
-			e, ok := c.usable().Compare(q.Claim, q.predicted[c])
+			e, ok := c.usable(compared).Compare(q.Claim, q.predicted[c])
 			if !ok || e.Agrees {
 				continue
 			}

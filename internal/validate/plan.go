@@ -77,7 +77,7 @@ func (p *plan) ask(a *dme.Algorithm, c dme.Claim) *question {
 		q.unanswerable("no run tells it, and the claim does not say how the construction does")
 	case c.Load == dme.Faults:
 		q.unanswerable("no fault is injected here; 'dmebench validate --faults' does that")
-	case !claims.Told(c.Quantity):
+	case !claims.Told(a, c.Quantity):
 		q.unanswerable("the result of a run does not tell it")
 	}
 	if q.Unanswerable != "" || claims.Everywhere(q.Claim) {

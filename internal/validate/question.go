@@ -1,6 +1,8 @@
 package validate
 
 import (
+	"slices"
+
 	"dmebench/claims"
 	"dmebench/dme"
 )
@@ -16,6 +18,8 @@ type question struct {
 	// under heavy loads other than the closed loop, where that contradicts the
 	// claim
 	others []*cell
+
+	again int // how many means were compared a second time
 }
 
 // under reports whether a claim is asked under a condition: one that makes its
@@ -24,6 +28,15 @@ type question struct {
 func (q *question) under(c *condition) bool {
 	return c.Covers(q.Claim) && c.makes(q.Claim.Load) && (c.timed || !q.Claim.Quantity.Timed())
 }
+
+// gauged reports whether a gauge of the algorithm tells the quantity.
+func (q *question) gauged() bool {
+	return slices.ContainsFunc(q.Algorithm.Gauges, func(g dme.Gauge) bool { return g.Quantity == q.Claim.Quantity })
+}
+
+// scatters reports whether the claim is on the mean of a gauge, such as a share of the
+// conflicts in a run, of which there are few.
+func (q *question) scatters() bool { return q.Claim.Kind == dme.Mean && q.gauged() }
 
 // attach has a cell answer the question.
 func (q *question) attach(cells *[]*cell, c *cell, predicted float64) {
@@ -34,9 +47,9 @@ func (q *question) attach(cells *[]*cell, c *cell, predicted float64) {
 }
 
 // compare compares the claim with those of the cells whose runs tell it.
-func (q *question) compare(cells []*cell) (evidence []claims.Evidence, unfinished bool) {
+func (q *question) compare(cells []*cell, compared int) (evidence []claims.Evidence, unfinished bool) {
 	for _, c := range cells {
-		if e, ok := c.usable().Compare(q.Claim, q.predicted[c]); ok {
+		if e, ok := c.usable(compared).Compare(q.Claim, q.predicted[c]); ok {
 			evidence = append(evidence, e)
 		} else {
 			unfinished = unfinished || c.unfinished()
@@ -45,12 +58,22 @@ func (q *question) compare(cells []*cell) (evidence []claims.Evidence, unfinishe
 	return evidence, unfinished
 }
 
-// verdict says what came of the question.
-func (q *question) verdict() claims.Verdict {
-	evidence, unfinished := q.compare(q.cells)
+// means returns how many means are compared to answer the question.
+func (q *question) means() int {
+	switch c := &q.Claim; {
+	case c.Kind == dme.Asymptotic, claims.Everywhere(*c), c.Kind != dme.Mean && !c.Quantity.Timed():
+		return 0
+	}
+	return len(q.cells) + len(q.others) + q.again
+}
+
+// verdict says what came of the question, one of those for which so many means are
+// compared.
+func (q *question) verdict(compared int) claims.Verdict {
+	evidence, unfinished := q.compare(q.cells, compared)
 	q.Planned = unfinished
 	v := q.Judge(append(q.evidence, evidence...))
-	again, _ := q.compare(q.others)
+	again, _ := q.compare(q.others, compared)
 	v.Retry(again)
 	return v
 }

@@ -208,8 +208,10 @@ func TestClaimsAreChosenByTheirIDs(t *testing.T) {
 	for asked, want := range map[string]int{
 		"centralized/violations/any/exact": 1, "centralized/messages-per-cs": 2, "centralized/messages-per": 0, "nobody/x": 0,
 	} {
+		var looks atomic.Int64 // at a clock that stands still in a run: the cheap ones are enough
 		d, err := validate.Run(context.Background(), validate.Options{
-			Catalog: catalog.All(), Claims: []string{asked}, Mode: validate.Quick, Run: sim.Run, Parallel: 2, Budget: time.Hour,
+			Catalog: catalog.All(), Claims: []string{asked}, Mode: validate.Quick, Run: sim.Run, Parallel: 2,
+			Now: func() time.Time { return time.Unix(looks.Add(1), 0) }, Budget: 200 * time.Second,
 		})
 		if want == 0 {
 			if err == nil || !strings.Contains(err.Error(), asked) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"dmebench/claims"
+	"dmebench/dme"
 	"dmebench/result"
 )
 
@@ -31,9 +32,9 @@ func (p *plan) scaling() []claims.Scaling {
 		var s claims.Series
 		for _, c := range cells {
 			var values []float64
-			for _, r := range c.usable().Results {
-				if r.Messages.PerCS != nil {
-					values = append(values, *r.Messages.PerCS)
+			for _, r := range c.usable(1).Results {
+				if perCS, ok := claims.Mean(dme.MessagesPerCS, r); ok {
+					values = append(values, perCS)
 				}
 			}
 			if len(values) > 0 {

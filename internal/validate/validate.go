@@ -20,8 +20,9 @@ import (
 
 // Parts of the budget by whose end the phases are to be over.
 const (
-	simulated = 0.60 // simulations for the claims; all of it where nothing real follows
-	retried   = 0.68 // and under other heavy loads
+	simulated = 0.50 // simulations for the claims
+	repeated  = 0.60 // and more of them where these left something open
+	retried   = 0.68 // and under other heavy loads; all of it where nothing real follows
 )
 
 // Run validates the claims of the algorithms. An error says that there is no
@@ -57,43 +58,51 @@ func (o *Options) validate(
 	d := &claims.Document{
 		SchemaVersion: claims.SchemaVersion, Mode: string(o.Mode), Transport: network.Name, Seed: o.Seed,
 		Algorithms: names(subjects), Controls: append([]string{}, controls...),
-		Started: time.Now().UTC().Format(time.RFC3339), Confidence: claims.Confidence,
+		Started: time.Now().UTC().Format(time.RFC3339), Confidence: claims.Confidence, FamilyError: claims.FamilyError,
 		Claims: []claims.Verdict{}, Environment: map[string]string{},
 	}
 	p, err := interrupt.Do(ctx, func() (*plan, error) { return newPlan(ctx, o, e, subjects), nil })
 	if err != nil {
 		return nil, err
 	}
+	if err := p.worstCases(ctx); err != nil {
+		return nil, err
+	}
 	err = o.carryOut(ctx, w, p)
+	d.Compared = p.means()
 	for _, a := range subjects {
 		t := p.tally(a)
 		d.Entries += t.Entries
 		d.Claims = append(d.Claims, p.verdicts(a, t)...)
 	}
 	d.Scaling = p.scaling()
-	d.Runs, d.RunsLeftOut = w.done, w.leftOut
+	d.Runs, d.RunsLeftOut = w.done, w.left()
 	d.ElapsedSeconds = w.now().Sub(w.started).Seconds()
 	d.Complete = err == nil
 	d.Count()
 	return d, err
 }
 
-// carryOut runs the plan in its phases: simulations, other heavy loads where a
-// formula has failed, and runs over a real network.
+// carryOut runs the plan in its phases: simulations, more of them where they left
+// something open, other heavy loads where a formula has failed, and runs over a real
+// network.
 func (o *Options) carryOut(ctx context.Context, w *executor, p *plan) error {
-	budget := func(part float64) time.Duration { return time.Duration(part * float64(p.effort.budget)) }
-	first := simulated
+	whole := float64(p.effort.budget)
 	if len(p.pending(true)) == 0 {
-		first = 0.9
+		whole /= retried
 	}
-	if err := w.carryOut(ctx, p, p.pending(false), o.Parallel, budget(first)); err != nil {
-		return err
+	for _, phase := range []struct {
+		prepare func()
+		until   float64 // part of the budget
+	}{
+		{func() {}, simulated}, {p.doubtful, repeated}, {p.heavier, retried}, {p.doubtful, retried},
+	} {
+		phase.prepare()
+		if err := w.carryOut(ctx, p, p.pending(false), o.Parallel, time.Duration(phase.until*whole)); err != nil {
+			return err
+		}
 	}
-	p.heavier()
-	if err := w.carryOut(ctx, p, p.pending(false), o.Parallel, budget(first+retried-simulated)); err != nil {
-		return err
-	}
-	return w.carryOut(ctx, p, p.pending(true), 1, budget(1))
+	return w.carryOut(ctx, p, p.pending(true), 1, p.effort.budget)
 }
 
 // tally sums up all runs of an algorithm.
@@ -109,15 +118,24 @@ func (p *plan) tally(a *dme.Algorithm) (t claims.Tally) {
 	return t
 }
 
+// means returns how many means are compared for all questions.
+func (p *plan) means() (n int) {
+	for _, q := range p.questions {
+		n += q.means()
+	}
+	return n
+}
+
 // verdicts says what came of the claims of an algorithm that were asked for.
 func (p *plan) verdicts(a *dme.Algorithm, all claims.Tally) (verdicts []claims.Verdict) {
+	compared := p.means()
 	for _, q := range p.questions {
 		switch {
 		case q.Algorithm != a || !p.opt.wants(a, q.Claim):
 		case claims.Everywhere(q.Claim):
 			verdicts = append(verdicts, q.JudgeAll(all))
 		default:
-			verdicts = append(verdicts, q.verdict())
+			verdicts = append(verdicts, q.verdict(compared))
 		}
 	}
 	return verdicts

@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"slices"
 	"strings"
 
 	"dmebench/claims"
@@ -12,6 +13,7 @@ import (
 // ran is a run of an algorithm under a kind of fault.
 type ran struct {
 	kind   Kind
+	set    string // options of the algorithm that are not the defaults
 	job    *run.Job
 	result *result.Result
 }
@@ -25,7 +27,8 @@ func judgeClaims(a *dme.Algorithm, runs []ran) []claims.Verdict {
 		if c.Load != dme.Faults {
 			continue
 		}
-		q := claims.Question{Algorithm: a, Claim: c}
+		q := claims.Question{Algorithm: a, Claim: c, Set: c.Set}
+		runs := under(result.Settings(c.Set), runs)
 		switch c.Quantity {
 		case dme.Violations, dme.Unserved:
 			var t claims.Tally
@@ -40,6 +43,11 @@ func judgeClaims(a *dme.Algorithm, runs []ran) []claims.Verdict {
 		}
 	}
 	return all
+}
+
+// under returns the runs with these options of the algorithm.
+func under(set string, runs []ran) []ran {
+	return slices.DeleteFunc(slices.Clone(runs), func(x ran) bool { return x.set != set })
 }
 
 // failure reports whether a run is one of the failures that the texts speak of.

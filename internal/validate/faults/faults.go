@@ -54,6 +54,11 @@ func Run(ctx context.Context, o Options) (*survival.Document, error) {
 			}
 			d.Cells = append(d.Cells, *c)
 		}
+		for _, c := range a.Claims {
+			if err := t.special(ctx, c); err != nil {
+				return d, err
+			}
+		}
 		d.Claims = append(d.Claims, judgeClaims(a, t.runs)...)
 	}
 	if o.Progress != nil {
@@ -97,7 +102,7 @@ func (o *trial) cell(ctx context.Context, k Kind) (*survival.Cell, error) {
 			if err != nil {
 				return nil, err
 			}
-			o.runs = append(o.runs, ran{k, job, r})
+			o.runs = append(o.runs, ran{kind: k, job: job, result: r})
 			add(c, spec, r)
 			for _, f := range r.Faults {
 				recovery = appendIf(recovery, f.RecoveredNS)
@@ -114,6 +119,38 @@ func (o *trial) cell(ctx context.Context, k Kind) (*survival.Cell, error) {
 		c.Safe, c.Live = c.Safe.Unless(c.Search.Safe), c.Live.Unless(c.Search.Live)
 	}
 	return c, nil
+}
+
+// special makes the runs for a claim on failures under options of its own, which
+// the table has no line for: a node crashes and comes back.
+func (o *trial) special(ctx context.Context, c dme.Claim) error {
+	set := result.Settings(c.Set)
+	if c.Load != dme.Faults || set == "" || len(under(set, o.runs)) > 0 {
+		return nil
+	}
+	n, err := o.size(o.algorithm)
+	if err != nil {
+		return err
+	}
+	for _, k := range Kinds() {
+		if k.Name != "restart" {
+			continue
+		}
+		for i := range o.Repetitions {
+			spec := specOf(o.algorithm, k, result.Sim, n, o.Seed+uint64(i))
+			maps.Copy(spec.Set, c.Set)
+			job, err := run.Resolve(spec, o.Catalog, nil)
+			if err != nil {
+				return err
+			}
+			r, err := o.Run(ctx, job)
+			if err != nil {
+				return err
+			}
+			o.runs = append(o.runs, ran{kind: k, set: set, job: job, result: r})
+		}
+	}
+	return nil
 }
 
 // size returns the number of nodes of a run of a.
@@ -148,6 +185,9 @@ func specOf(a *dme.Algorithm, k Kind, network string, n int, seed uint64) result
 	if len(k.set) > 0 {
 		s.Set["link-seed"] = fmt.Sprint(seed) // each repetition loses other messages
 	}
+	if network == result.Sim && slices.ContainsFunc(a.Gauges, func(g dme.Gauge) bool { return claimed(a, g.Quantity) }) {
+		s.Set[gauges] = "on"
+	}
 	if k.poisson {
 		s.Workload, s.TotalRate = "poisson", rate
 	}
@@ -155,6 +195,14 @@ func specOf(a *dme.Algorithm, k Kind, network string, n int, seed uint64) result
 		s.Faults = k.faults(n, long)
 	}
 	return s
+}
+
+// gauges is the option of the simulated network by which gauges are read.
+const gauges = "gauges"
+
+// claimed reports whether there is a claim about the quantity under faults.
+func claimed(a *dme.Algorithm, q dme.Quantity) bool {
+	return slices.ContainsFunc(a.Claims, func(c dme.Claim) bool { return c.Load == dme.Faults && c.Quantity == q })
 }
 
 // add counts a run.
@@ -199,6 +247,9 @@ func Command(s result.Spec) string {
 	}
 	b = append(b, "--requests", fmt.Sprint(s.Requests), "--stall-after", s.StallAfter.String(), "--allow-mismatch")
 	for _, name := range slices.Sorted(maps.Keys(s.Set)) {
+		if name == gauges {
+			continue // they change nothing in the run
+		}
 		b = append(b, "--set "+name+"="+s.Set[name])
 	}
 	for _, f := range s.Faults {

@@ -1,0 +1,173 @@
+package chaudhurikaraata
+
+import (
+	"math"
+	"slices"
+
+	"dmebench/dme"
+)
+
+// gauges measure what the paper says of the token and of messages.
+func gauges() []dme.Gauge {
+	return []dme.Gauge{
+		{Quantity: PrivilegedPlanes, Begin: ofColours(func(t *colours) float64 { return float64(t.greens + t.yellows) })},
+		{Quantity: GreenAndYellow, Begin: ofColours(func(t *colours) float64 {
+			if t.greens > 0 && t.yellows > 0 {
+				t.both++
+			}
+			return float64(t.both)
+		})},
+		{Quantity: Unprivileged, Begin: func(s dme.Setting) dme.Meter { return &outside{colours: newColours(s)} }},
+		{Quantity: EntriesPerVisit, Begin: func(s dme.Setting) dme.Meter { return &visits{mesh: meshOf(s), last: make([]int, s.Nodes+1)} }},
+		{Quantity: PlaneChange, Begin: func(s dme.Setting) dme.Meter { return &changes{mesh: meshOf(s)} }},
+		{Quantity: SpaceBits, Begin: newSpace},
+		{Quantity: MessageBits, Begin: func(s dme.Setting) dme.Meter {
+			if s.Nodes > mostEncoded {
+				return nil
+			}
+			return &bits{seen: make(map[string]bool)}
+		}},
+	}
+}
+
+// mostEncoded is the largest mesh of which every message is looked at.
+const mostEncoded = 64
+
+// colours counts the corners with tokens of each colour that privilege a plane.
+type colours struct {
+	mesh            *mesh
+	of              []colour // by node, from 1
+	greens, yellows int
+	both            int // moments with a GREEN and a YELLOW token
+}
+
+func newColours(s dme.Setting) colours {
+	t := colours{mesh: meshOf(s), of: make([]colour, s.Nodes+1)}
+	if s.Nodes > 0 {
+		t.turn(1, green) // the corner of plane 0, at the beginning
+	}
+	return t
+}
+
+// note follows the colour of a corner.
+func (t *colours) note(x dme.Moment) {
+	if n, ok := x.Node.(*node); ok && n.corner != nil {
+		t.turn(x.ID, n.corner.tokenColour())
+	}
+}
+
+func (t *colours) turn(id dme.NodeID, to colour) {
+	for _, change := range []struct {
+		colour colour
+		by     int
+	}{{t.of[id], -1}, {to, 1}} {
+		switch change.colour {
+		case green:
+			t.greens += change.by
+		case yellow:
+			t.yellows += change.by
+		}
+	}
+	t.of[id] = to
+}
+
+// ofColours measures the largest of what a function says after each moment.
+func ofColours(value func(*colours) float64) func(dme.Setting) dme.Meter {
+	return func(s dme.Setting) dme.Meter {
+		t := newColours(s)
+		return dme.Largest(func(x dme.Moment) (float64, bool) {
+			t.note(x)
+			return value(&t), true
+		})
+	}
+}
+
+// outside counts the entries in planes that are not privileged.
+type outside struct {
+	colours
+	entries, count int
+}
+
+func (m *outside) Note(x dme.Moment) {
+	m.note(x)
+	if x.What == dme.HasEntered {
+		m.entries++
+		if m.of[m.mesh.cornerOf(m.mesh.planeOf(x.ID))] == red {
+			m.count++
+		}
+	}
+}
+
+func (m *outside) Value() (float64, bool) { return float64(m.count), m.entries > 0 }
+
+// visits counts the entries of each visit of the token to a plane.
+type visits struct {
+	mesh    *mesh
+	entries []float64 // of each visit
+	last    []int     // by node, from 1: during which visit it entered last
+}
+
+func (m *visits) Note(x dme.Moment) {
+	switch {
+	case x.What == dme.HasReceived && x.Msg.Kind == kindPermit && x.Msg.Node == x.ID && m.mesh.isCorner(x.ID):
+		m.entries = append(m.entries, 0)
+	case x.What == dme.HasEntered && len(m.entries) > 0:
+		m.entries[len(m.entries)-1]++
+		m.last[x.ID] = len(m.entries) - 1
+	}
+}
+
+// Value is the mean over the visits after the first round of all planes, until the
+// first node has no requests left.
+func (m *visits) Value() (mean float64, ok bool) {
+	begin, end := m.mesh.planes(), slices.Min(m.last[1:])
+	if end <= begin {
+		return 0, false
+	}
+	for _, n := range m.entries[begin:end] {
+		mean += n
+	}
+	return mean / float64(end-begin), true
+}
+
+// changes counts, where one request is served at a time, the messages between
+// corners for each.
+type changes struct {
+	mesh         *mesh
+	count, most  int
+	requests     int
+	simultaneous int
+}
+
+func (m *changes) Note(x dme.Moment) {
+	switch {
+	case x.What == dme.HasAsked:
+		m.requests++
+		m.count = 0
+		if m.simultaneous++; m.simultaneous > 1 {
+			m.requests = math.MinInt // requests overlap: nobody can say whose a message is
+		}
+	case x.What == dme.HasLeft:
+		m.simultaneous--
+	case x.What == dme.HasReceived && m.mesh.isCorner(x.ID) && m.mesh.isCorner(x.Peer):
+		m.count++
+		m.most = max(m.most, m.count)
+	}
+}
+
+func (m *changes) Value() (float64, bool) { return float64(m.most), m.requests > 0 }
+
+// bits tells apart all messages that were received.
+type bits struct {
+	seen map[string]bool
+	form []byte
+}
+
+func (m *bits) Note(x dme.Moment) {
+	if x.What == dme.HasReceived {
+		m.form = dme.AppendMessage(m.form[:0], &x.Msg)
+		m.seen[string(m.form)] = true
+	}
+}
+
+func (m *bits) Value() (float64, bool) { return math.Log2(float64(len(m.seen))), len(m.seen) > 0 }

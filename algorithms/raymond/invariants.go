@@ -1,0 +1,159 @@
+package raymond
+
+import (
+	"slices"
+
+	"dmebench/dme"
+)
+
+// invariants are those of sections 9.12.1 to 9.12.4. That of HOLDER implies that
+// there is one privilege: n−1 edges and n nodes, each with one HOLDER.
+func invariants() []dme.Invariant {
+	return []dme.Invariant{
+		dme.OneToken("textbook, section 9.12.4, mutual exclusion", dme.OfKind(kindPrivilege)),
+		{
+			Name: "HOLDER path", Citation: "textbook, section 9.12.2",
+			Statement: "of two neighbours one has the other as its HOLDER, so that HOLDER leads from every node to the privilege; " +
+				"both have, while the PRIVILEGE is on its way between them",
+			Holds: func(v dme.GlobalView) error { return holderPath(v, sections[sectioned]) },
+		},
+		{
+			Name: "one REQUEST", Citation: "textbook, section 9.12.2, ASKED",
+			Statement: "a node that has ASKED has one REQUEST on its way to HOLDER, or stands in the REQUEST_Q there, or the PRIVILEGE " +
+				"is on its way to it; no other node has any of these",
+			Holds: func(v dme.GlobalView) error { return oneRequest(v, sections[sectioned]) },
+		},
+	}
+}
+
+// robustInvariants are the same where every node is up and knows HOLDER: section
+// 9.12.7 re-establishes them. Before, a privilege may be lost, but there are never two.
+func robustInvariants() []dme.Invariant {
+	all := invariants()
+	for k := range all {
+		all[k].Faults = true
+	}
+	one := all[0].Holds
+	all[0].Holds = func(v dme.GlobalView) error {
+		if !settled(v) {
+			return nil
+		}
+		return one(v)
+	}
+	all[1].Holds = func(v dme.GlobalView) error { return holderPath(v, sections[*robust]) }
+	all[2].Holds = func(v dme.GlobalView) error { return oneRequest(v, sections[*robust]) }
+	all[0].Statement = "where every node is up and knows HOLDER, " + all[0].Statement
+	for k := 1; k < len(all); k++ {
+		all[k].Statement = "where both are up and have heard each other: " + all[k].Statement
+	}
+	return all
+}
+
+// settled reports whether all nodes are up and know HOLDER.
+func settled(v dme.GlobalView) bool {
+	for id := dme.NodeID(1); int(id) <= v.Setting().Nodes; id++ {
+		n := dme.NodeOf[*robust](v, id)
+		if n == nil || n.holder == dme.None || n.recovering {
+			return false
+		}
+	}
+	return true
+}
+
+// section is what the invariants read of a node.
+type section struct {
+	holder   dme.NodeID
+	requestQ *dme.NodeQueue
+	asked    bool
+	unheard  func(id dme.NodeID) bool // whether the word of a neighbour is missing, after a crash; nil: of none
+}
+
+func sections[T interface {
+	dme.Node
+	section() section
+}](v dme.GlobalView, id dme.NodeID) section {
+	return dme.NodeOf[T](v, id).section()
+}
+
+// sectioned is a node of any form in which all know HOLDER at some time.
+type sectioned interface {
+	dme.Node
+	section() section
+}
+
+func (n *node) section() section { return section{n.holder, &n.requestQ, n.asked, nil} }
+
+// section of a node that is down, or does not know HOLDER, says nothing.
+func (n *robust) section() section {
+	if n == nil || n.recovering {
+		return section{}
+	}
+	return section{n.holder, &n.requestQ, n.asked, func(id dme.NodeID) bool {
+		i, found := slices.BinarySearch(n.near, id)
+		return found && n.awaited.Has(i)
+	}}
+}
+
+// of returns the messages of a kind on their way from one node to another.
+func of(v dme.GlobalView, kind dme.Kind, from, to dme.NodeID) (count int) {
+	for _, m := range v.Between(from, to) {
+		if m.Kind == kind {
+			count++
+		}
+	}
+	return count
+}
+
+func treeOf(v dme.GlobalView) *tree {
+	return v.Setting().System.(interface{ spanningTree() *tree }).spanningTree()
+}
+
+func holderPath(v dme.GlobalView, of1 func(dme.GlobalView, dme.NodeID) section) error {
+	t := treeOf(v)
+	for id := dme.NodeID(2); int(id) <= v.Setting().Nodes; id++ { // each edge once: that to the parent
+		parent := t.parent[id]
+		a, b := of1(v, id), of1(v, parent)
+		if a.holder == dme.None || b.holder == dme.None {
+			continue
+		}
+		up, down := a.holder == parent, b.holder == id
+		travelling := of(v, kindPrivilege, id, parent) + of(v, kindPrivilege, parent, id)
+		if travelling > 1 || (travelling == 1) != (up && down) || !up && !down {
+			return dme.Broken([]dme.NodeID{id, parent},
+				"HOLDER is %d at node %d and %d at its neighbour %d, with %d PRIVILEGEs on their way between them",
+				a.holder, id, b.holder, parent, travelling)
+		}
+	}
+	return nil
+}
+
+func oneRequest(v dme.GlobalView, of1 func(dme.GlobalView, dme.NodeID) section) error {
+	t := treeOf(v)
+	for id := dme.NodeID(1); int(id) <= v.Setting().Nodes; id++ {
+		a := of1(v, id)
+		if a.holder == dme.None {
+			continue
+		}
+		for _, other := range t.near[id] {
+			b := of1(v, other)
+			if b.holder == dme.None || b.unheard != nil && b.unheard(id) {
+				continue
+			}
+			requests, privileges, queued, want := of(v, kindRequest, id, other), of(v, kindPrivilege, other, id), 0, 0
+			for x := range b.requestQ.All() {
+				if x == id {
+					queued++
+				}
+			}
+			if a.asked && a.holder == other {
+				want = 1
+			}
+			if requests+privileges+queued != want {
+				return dme.Broken([]dme.NodeID{id, other},
+					"node %d, HOLDER %d and ASKED %t, has %d REQUESTs on their way to node %d and stands %d times in its REQUEST_Q, "+
+						"with %d PRIVILEGEs on their way back", id, a.holder, a.asked, requests, other, queued, privileges)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,176 @@
+package ricartagrawala
+
+import (
+	"testing"
+	"time"
+
+	"dmebench/dme"
+)
+
+// moments tells a meter what happened at which node, 1 ms apart.
+type moments struct {
+	t     *testing.T
+	meter dme.Meter
+	nodes map[dme.NodeID]dme.Node
+	now   time.Duration
+}
+
+func follow(t *testing.T, a *dme.Algorithm, q dme.Quantity, nodes int) *moments {
+	t.Helper()
+	sys, err := a.New(nodes, 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &moments{t: t, nodes: map[dme.NodeID]dme.Node{}}
+	for id := dme.NodeID(1); int(id) <= nodes; id++ {
+		m.nodes[id] = sys.Node(id)
+	}
+	for _, g := range a.Gauges {
+		if g.Quantity == q {
+			m.meter = g.Begin(dme.Setting{Nodes: nodes, System: sys})
+			if a.Name != Robust().Name && g.Begin(dme.Setting{Nodes: 5000, System: sys}) != nil {
+				t.Error("it would follow all pairs of 5,000 nodes")
+			}
+		}
+	}
+	return m
+}
+
+func (m *moments) note(what dme.Occasion, id dme.NodeID) {
+	m.now += time.Millisecond
+	m.meter.Note(dme.Moment{What: what, ID: id, At: m.now, Node: m.nodes[id]})
+}
+
+func (m *moments) ask(id dme.NodeID) {
+	m.nodes[id].Request(new(dme.Outbox))
+	m.note(dme.HasAsked, id)
+}
+
+func (m *moments) enter(id dme.NodeID) { m.note(dme.HasEntered, id) }
+
+func (m *moments) hear(id, from dme.NodeID, kind dme.Kind, about dme.NodeID) {
+	m.now += time.Millisecond
+	m.meter.Note(dme.Moment{
+		What: dme.HasReceived, ID: id, At: m.now, Node: m.nodes[id], Peer: from, Msg: dme.Message{Kind: kind, Node: about},
+	})
+}
+
+func (m *moments) wants(value float64, ok bool) {
+	m.t.Helper()
+	if got, told := m.meter.Value(); told != ok || ok && got != value {
+		m.t.Errorf("%v %v, want %v %v", got, told, value, ok)
+	}
+}
+
+func TestLaterFirst(t *testing.T) {
+	m := follow(t, Algorithm(), LaterFirst, 3)
+	m.ask(3)
+	m.ask(1)
+	m.wants(0, false)
+	m.enter(1) // asked later, and without having heard of the other
+	m.wants(1, true)
+	m.enter(3)
+	m.wants(1, true) // each pair counts once
+	m.ask(2)
+	m.hear(3, 2, kindRequest, 0)
+	m.ask(3) // no conflict: it has heard of the other
+	m.enter(3)
+	m.enter(2)
+	m.wants(1, true)
+	m.ask(2)
+	m.ask(3) // what it heard was an earlier REQUEST
+	m.enter(2)
+	m.wants(0.5, true)
+	m.enter(3)
+	m.ask(1)
+	m.now -= time.Millisecond
+	m.ask(2) // at the same instant: nobody is later
+	m.enter(2)
+	m.wants(0.5, true)
+}
+
+func TestLowerWins(t *testing.T) {
+	m := follow(t, Priority(), LowerFirst, 3)
+	m.ask(1)
+	m.ask(2)
+	m.enter(2)
+	m.wants(0, true)
+	m.enter(1)
+	m.nodes[1].Release(new(dme.Outbox))
+	m.nodes[2].Release(new(dme.Outbox))
+	m.ask(3)
+	m.ask(1) // it has seen a higher number than 3 had: that decides, and does not count
+	m.enter(1)
+	m.wants(0, true)
+}
+
+func TestEntriesAfterProcessing(t *testing.T) {
+	m := follow(t, Algorithm(), EntriesAfterProcessing, 3)
+	m.ask(1)
+	m.enter(2)
+	m.wants(0, false) // nobody had processed a REQUEST
+	m.hear(2, 1, kindRequest, 0)
+	m.hear(3, 1, kindRequest, 0)
+	m.enter(2)
+	m.enter(3)
+	m.wants(1, true)
+	m.enter(2)
+	m.wants(2, true)
+	m.enter(1)
+	m.enter(2)
+	m.enter(2)
+	m.wants(2, true) // node 1 has entered
+}
+
+func TestFalseSuspicions(t *testing.T) {
+	m := follow(t, Robust(), FalseSuspicion, 3)
+	m.wants(0, true)
+	m.hear(1, 2, kindFailed, 2) // node 2 is back, and says so itself
+	m.note(dme.HasCrashed, 3)
+	m.hear(1, 2, kindFailed, 3)
+	m.wants(0, true)
+	m.note(dme.HasReturned, 3)
+	m.hear(1, 2, kindFailed, 3)
+	m.wants(1, true)
+}
+
+// said tells of a message that a node has sent.
+func (m *moments) said(id dme.NodeID, msg dme.Message) {
+	m.now += time.Millisecond
+	m.meter.Note(dme.Moment{What: dme.HasSent, ID: id, At: m.now, Node: m.nodes[id], Msg: msg})
+}
+
+func TestDetectionTime(t *testing.T) {
+	m := follow(t, Robust(), DetectionTime, 3)
+	m.nodes[1].Request(new(dme.Outbox))
+	m.said(1, dme.Message{Kind: kindRequest, Clock: 1})
+	m.hear(1, 2, kindReply, 0)
+	m.said(1, dme.Message{Kind: kindAreYouThere, Clock: 1})
+	m.said(2, dme.Message{Kind: kindFailed, Node: 3}) // it asks for nothing
+	m.wants(0, false)
+	m.said(1, dme.Message{Kind: kindFailed, Node: 3})
+	m.wants(0.003, true)
+	m.hear(1, 2, kindYesIAmHere, 0)
+	m.said(1, dme.Message{Kind: kindFailed, Node: 2})
+	m.wants(0.003, true)
+	m.now += time.Second
+	m.said(1, dme.Message{Kind: kindFailed, Node: 1}) // of itself: it has come back
+	m.wants(0.003, true)
+}
+
+func TestLatecomers(t *testing.T) {
+	m := follow(t, Robust(), Latecomers, 3)
+	m.nodes[1].Request(new(dme.Outbox))
+	m.said(1, dme.Message{Kind: kindRequest, Clock: 1})
+	m.enter(1)
+	m.wants(0, false)
+	m.said(3, dme.Message{Kind: kindRequest, Clock: 1}) // it has been there all the time
+	m.note(dme.HasReturned, 2)
+	m.said(2, dme.Message{Kind: kindRequest, Clock: 2})
+	m.wants(0, true)
+	m.note(dme.HasReturned, 2)
+	m.said(2, dme.Message{Kind: kindRequest, Clock: 1}) // served already
+	m.wants(1, true)
+	m.said(2, dme.Message{Kind: kindRequest, Clock: 1}) // no newcomer any more
+	m.wants(1, true)
+}

@@ -1,0 +1,210 @@
+package ricartagrawala
+
+import "dmebench/dme"
+
+// The invariants of section 3, which argues with what two nodes know of each
+// other. Those of a modification are the same where its nodes are.
+
+// party is a node of section 2, or one that has grown from it.
+type party interface {
+	dme.Node
+	base() *node
+	owes(id dme.NodeID) bool // whether it has the REQUEST of a node, and has not answered
+}
+
+func (n *node) base() *node { return n }
+
+func (n *node) owes(id dme.NodeID) bool { return n.replyDeferred.Has(id) }
+
+func (n *delayingNode) owes(id dme.NodeID) bool { return n.delayed.Has(id) || n.node.owes(id) }
+
+// pairInvariants are those of nodes of type T, of any two of which one at a time has the
+// other's reply, unless together allows both.
+func pairInvariants[T party](together func(a, b T) bool) []dme.Invariant {
+	return []dme.Invariant{
+		{
+			Name: "one reply of two", Citation: "TR-869, section 3.1",
+			Statement: "of two nodes that are requesting or inside, at most one has the other's reply",
+			Holds:     func(v dme.GlobalView) error { return oneOfTwo(v, together) },
+		},
+		{
+			Name: "one answer", Citation: "TR-869, sections 2.2 and 3.2",
+			Statement: "a node that awaits a reply has one REQUEST on its way, or is deferred, or has the REPLY on its way to it; " +
+				"no other node has any of these",
+			Holds: oneAnswer[T],
+		},
+	}
+}
+
+// numbersNear is the invariant of section 6.4. (Readers who do not wait for each other
+// get further apart.)
+func numbersNear[T party]() dme.Invariant {
+	return dme.Invariant{
+		Name: "numbers within N", Citation: "TR-869, section 6.4",
+		Statement: "the sequence numbers of all nodes that are requesting or inside lie within N of each other, from x to x+N−1",
+		Holds: func(v dme.GlobalView) error {
+			var least, most *node
+			for _, n := range parties[T](v) {
+				if n.requestingCriticalSection && (least == nil || n.ourSequenceNumber < least.ourSequenceNumber) {
+					least = n
+				}
+				if n.requestingCriticalSection && (most == nil || n.ourSequenceNumber > most.ourSequenceNumber) {
+					most = n
+				}
+			}
+			if least == nil || most.ourSequenceNumber-least.ourSequenceNumber < uint64(least.n) {
+				return nil
+			}
+			return dme.Broken([]dme.NodeID{least.me, most.me}, "the numbers of the requests of nodes %d and %d are %d and %d",
+				least.me, most.me, least.ourSequenceNumber, most.ourSequenceNumber)
+		},
+	}
+}
+
+// parties yields what the nodes have of section 2.
+func parties[T party](v dme.GlobalView) func(func(dme.NodeID, *node) bool) {
+	return func(yield func(dme.NodeID, *node) bool) {
+		for id, n := range dme.NodesOf[T](v) {
+			if !yield(id, n.base()) {
+				return
+			}
+		}
+	}
+}
+
+func oneOfTwo[T party](v dme.GlobalView, together func(a, b T) bool) error {
+	for i, a := range dme.NodesOf[T](v) {
+		for j, b := range dme.NodesOf[T](v) {
+			x, y := a.base(), b.base()
+			if i < j && x.requestingCriticalSection && y.requestingCriticalSection && !x.awaitingReply.Has(j) && !y.awaitingReply.Has(i) &&
+				(together == nil || !together(a, b)) {
+				return dme.Broken([]dme.NodeID{i, j}, "nodes %d and %d are requesting or inside, with %v and %v, and each has the other's reply",
+					i, j, x.ourRequest(), y.ourRequest())
+			}
+		}
+	}
+	return nil
+}
+
+func oneAnswer[T party](v dme.GlobalView) error {
+	for i, n := range parties[T](v) {
+		for j, other := range dme.NodesOf[T](v) {
+			if i == j {
+				continue
+			}
+			requests, replies, deferred, want := 0, 0, 0, 0
+			for _, m := range v.Between(i, j) {
+				if m.Kind == kindRequest {
+					requests++
+				}
+			}
+			for _, m := range v.Between(j, i) {
+				if m.Kind == kindReply && answers(m, i) {
+					replies++
+				}
+			}
+			if other.owes(i) {
+				deferred = 1
+			}
+			if n.requestingCriticalSection && n.awaitingReply.Has(j) {
+				want = 1
+			}
+			if requests+replies+deferred != want {
+				return dme.Broken([]dme.NodeID{i, j}, "node %d awaits %d replies of node %d, which has deferred %d, "+
+					"with %d REQUESTs and %d REPLYs on their way", i, want, j, deferred, requests, replies)
+			}
+		}
+	}
+	return nil
+}
+
+// answers reports whether a REPLY to node i answers a request of it: one that is
+// broadcast lists whom it answers (section 6.2).
+func answers(m *dme.Message, i dme.NodeID) bool {
+	if len(m.Vec) == 0 {
+		return true
+	}
+	_, listed := recipient(m.Vec, i)
+	return listed
+}
+
+// invariants are those of section 2, of nodes that number their requests one by one.
+func invariants[T party]() []dme.Invariant {
+	return append(pairInvariants[T](nil), numbersNear[T]())
+}
+
+// boundedInvariants are those of section 6.4.
+func boundedInvariants() []dme.Invariant {
+	return append(pairInvariants[*boundedNode](nil), dme.Invariant{
+		Name: "numbers within N", Citation: "TR-869, section 6.4",
+		Statement: "the sequence numbers of all nodes that are requesting or inside lie among N successive residues modulo M",
+		Holds:     residuesNear,
+	})
+}
+
+// residuesNear looks for a number from which on all others are less than N away.
+func residuesNear(v dme.GlobalView) error {
+	var requesting []dme.NodeID
+	near := false
+	for i, a := range dme.NodesOf[*boundedNode](v) {
+		if !a.requestingCriticalSection {
+			continue
+		}
+		requesting = append(requesting, i)
+		first := true
+		for _, b := range dme.NodesOf[*boundedNode](v) {
+			if b.requestingCriticalSection && (b.ourSequenceNumber+a.modulus-a.ourSequenceNumber)%a.modulus >= uint64(a.nodes) {
+				first = false
+			}
+		}
+		near = near || first
+	}
+	if near || requesting == nil {
+		return nil
+	}
+	return dme.Broken(requesting, "the numbers of the requests of nodes %v do not lie among N successive residues", requesting)
+}
+
+// ringInvariants are those of section 6.3, in which a REQUEST is its own reply.
+func ringInvariants() []dme.Invariant {
+	return []dme.Invariant{{
+		Name: "one REQUEST", Citation: "TR-869, section 6.3",
+		Statement: "the REQUEST of a node that waits is on its way round the ring, or waits at one node that has deferred it, or with " +
+			"form=notes has come home; no other node has any of these",
+		Holds: oneRequest,
+	}}
+}
+
+func oneRequest(v dme.GlobalView) error {
+	for i := dme.NodeID(1); int(i) <= v.Setting().Nodes; i++ {
+		requests, deferred, home, want := 0, 0, 0, 0
+		for _, f := range v.InFlight() {
+			if f.Kind == kindRequest && f.Req.Node == i {
+				requests++
+			}
+		}
+		var n *ringNode
+		if echo := dme.NodeOf[*echoNode](v, i); echo != nil {
+			n = &echo.ringNode
+			for _, other := range dme.NodesOf[*echoNode](v) {
+				if other.replyDeferred.Has(i) {
+					deferred++
+				}
+			}
+		} else {
+			notes := dme.NodeOf[*notesNode](v, i)
+			n = &notes.ringNode
+			if n.requestingCriticalSection && !n.inside && notes.home {
+				home = 1
+			}
+		}
+		if n.requestingCriticalSection && !n.inside {
+			want = 1
+		}
+		if requests+deferred+home != want {
+			return dme.Broken([]dme.NodeID{i}, "node %d is %v: %d REQUESTs of it are on their way, %d are deferred, and %d have come home",
+				i, v.Activity(i), requests, deferred, home)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,176 @@
+package dme
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+)
+
+// Invariant is a property of a whole system that holds in every state between
+// two events: of what the nodes know, and of the messages that are on their way.
+// The searches check it in each state that they meet, beside mutual exclusion;
+// a state in which it does not hold is a violation of the property Name.
+//
+// It is often broken long before two nodes are in the critical section, and it
+// says which step of an algorithm's proof fails.
+type Invariant struct {
+	Name     string // in two or three words, as a report has them: "one token"
+	Citation string // where it stands or, where it follows, from what: "textbook, section 9.11"
+
+	// Statement says in a sentence what holds.
+	Statement string
+
+	// Holds returns nil where the invariant holds and else what is wrong, with
+	// the nodes that it concerns: see [Broken]. It only reads, keeps nothing
+	// that it has been given, and is a function of the state: several goroutines
+	// may call it at once, each with a view of its own.
+	Holds func(v GlobalView) error
+
+	// Faults says that it also holds after nodes have crashed, come back, joined
+	// or left. An invariant without it is checked up to the first of these.
+	//
+	// On links that are worse than the algorithm needs no invariant is checked:
+	// what a proof assumes is not given there.
+	Faults bool
+
+	// If restricts the invariant to some of the algorithm's options; nil: it
+	// holds with any.
+	If func(Options) bool
+}
+
+// GlobalView is one state of a whole system, as an [Invariant] sees it. What it
+// returns is valid until Holds returns, and is not to be changed. Only this
+// module implements it; methods may be added.
+type GlobalView interface {
+	// Setting returns the number of nodes, the options, and the System that the
+	// algorithm has prepared.
+	Setting() Setting
+	// Node returns a node as the algorithm made it, for an assertion of its type;
+	// nil while it is down, see [NodesOf].
+	Node(id NodeID) Node
+	// Activity says where the local process of a node stands.
+	Activity(id NodeID) Activity
+	// Reads reports whether what the local process asks for, or is in, is a
+	// reader's.
+	Reads(id NodeID) bool
+	// InFlight returns all messages that are on their way, in no particular order.
+	InFlight() []Flight
+	// Between returns the messages on their way from one node to another, in the
+	// order in which they were sent where links keep order.
+	Between(from, to NodeID) []*Message
+}
+
+// Flight is a message on its way.
+type Flight struct {
+	From, To NodeID
+	*Message
+}
+
+// NodesOf yields the nodes that are up, as values of the type that the algorithm
+// makes them of; nodes of other types are left out.
+func NodesOf[T Node](v GlobalView) iter.Seq2[NodeID, T] {
+	return func(yield func(NodeID, T) bool) {
+		nodes := v.Setting().Nodes
+		for id := NodeID(1); int(id) <= nodes; id++ {
+			if n, ok := v.Node(id).(T); ok && !yield(id, n) {
+				return
+			}
+		}
+	}
+}
+
+// NodeOf returns a node that is up as a value of the type that the algorithm
+// makes it of, else the zero value.
+func NodeOf[T Node](v GlobalView, id NodeID) T {
+	n, _ := v.Node(id).(T)
+	return n
+}
+
+// Broken returns an error by which an invariant says what is wrong, in words, and
+// which nodes it concerns.
+func Broken(nodes []NodeID, format string, args ...any) error {
+	nodes = slices.Clone(nodes)
+	slices.Sort(nodes)
+	return &broken{slices.Compact(nodes), fmt.Sprintf(format, args...)}
+}
+
+type broken struct {
+	nodes []NodeID
+	text  string
+}
+
+func (b *broken) Error() string { return b.text }
+
+// Concerned returns the nodes that an invariant's error names, in ascending order;
+// nil where it names none.
+func Concerned(err error) []NodeID {
+	if b := (*broken)(nil); errors.As(err, &b) {
+		return b.nodes
+	}
+	return nil
+}
+
+// check reports what the description of an invariant lacks.
+func (i *Invariant) check() error {
+	if i.Name == "" || i.Citation == "" || i.Statement == "" || i.Holds == nil {
+		return fmt.Errorf("invariant %q: wants a name, a citation, a statement and a function", i.Name)
+	}
+	return nil
+}
+
+// OneToken is the invariant that there is exactly one token: at a node that
+// says so as a [TokenHolder], or in a message for which carries reports true.
+func OneToken(citation string, carries func(*Message) bool) Invariant {
+	return Invariant{
+		Name: "one token", Citation: citation,
+		Statement: "exactly one token exists, at a node or on its way",
+		Holds: func(v GlobalView) error {
+			tokens, nodes := 0, v.Setting().Nodes
+			for id := NodeID(1); int(id) <= nodes; id++ {
+				if h, ok := v.Node(id).(TokenHolder); ok && h.HasToken() {
+					tokens++
+				}
+			}
+			for _, f := range v.InFlight() {
+				if carries(f.Message) {
+					tokens++
+				}
+			}
+			if tokens == 1 {
+				return nil
+			}
+			return tokensAre(v, tokens, carries)
+		},
+	}
+}
+
+// OfKind returns a function that reports whether a message is of the kind.
+func OfKind(kind Kind) func(*Message) bool { return func(m *Message) bool { return m.Kind == kind } }
+
+// tokensAre says where the tokens are that are too many or too few.
+func tokensAre(v GlobalView, tokens int, carries func(*Message) bool) error {
+	if tokens == 0 {
+		return Broken(nil, "no node has the token, and no message carries it")
+	}
+	where := ""
+	var nodes []NodeID
+	add := func(id NodeID, format string, args ...any) {
+		if where != "" {
+			where += ", "
+		}
+		where += fmt.Sprintf(format, args...)
+		nodes = append(nodes, id)
+	}
+	for id, h := range NodesOf[Node](v) {
+		if h, ok := h.(TokenHolder); ok && h.HasToken() {
+			add(id, "at node %d", id)
+		}
+	}
+	for _, f := range v.InFlight() {
+		if carries(f.Message) {
+			add(f.To, "on its way from node %d to node %d", f.From, f.To)
+		}
+	}
+	return Broken(nodes, "there are %d tokens: %s", tokens, where)
+}

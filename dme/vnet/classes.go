@@ -1,0 +1,413 @@
+package vnet
+
+import (
+	"cmp"
+	"encoding/binary"
+	"slices"
+
+	"dmebench/dme"
+)
+
+// Classes puts together the states that differ in the values of logical clocks
+// alone, so that systems whose nodes ask without end have finitely many. States
+// are in the same class where their clocks have the same order, and the same
+// differences between neighbours in it, those of [Gap] and more counting as one.
+// Each class has one representative, whose clocks are as low as can be: the
+// lowest of each domain is 1, and no difference is above Gap.
+//
+// # Why this is sound
+//
+// Handlers compare clocks, copy them and set them to the successor of one; see
+// [dme.Visitor.Clock]. So what a handler does in a state it does in every state
+// of the class, and its outcomes are of one class too, but for one thing: a node
+// whose clock is Gap or more below the next steps up by one, and the difference
+// may now be Gap−1, or still Gap or more. The representative of what comes of
+// the step tells only the first; [Classes.After] yields both. Hence every
+// schedule of the system is one between representatives, step by step, and what
+// holds of all schedules between representatives (no state in which a property
+// is broken, no fair cycle in which somebody waits) holds of all schedules of
+// the system. The other way round there may be a schedule between
+// representatives that the system has not: a counterexample has to be repeated
+// by a network.
+//
+// An algorithm that does not say what its clocks are ([dme.Algorithm.Clocks])
+// has as many classes as states. One goroutine uses it.
+type Classes struct {
+	*Space
+	exec     *executor // has nodes to load states into
+	locals   []*clocked
+	messages []*clocked
+	queues   []*clocked
+	memo     map[string]uint32 // component and new clocks: component
+	bytes    int               // that the above take, about
+
+	wide []span // of the state that a step is taken from: differences of Gap and more
+
+	// Of the state that is looked at.
+	old   []level
+	fresh []uint64 // what becomes of each of old
+	most  []uint64 // and its largest difference from the one before, where that is uncertain; else 0
+	rep   []uint32
+	key   []byte
+	ids   []uint32
+}
+
+// Gap is the least difference between two clocks that is as good as any larger
+// one: handlers tell apart only equal clocks, successors, and others.
+const Gap = 2
+
+// level is the value of a clock.
+type level struct {
+	domain dme.NodeID
+	value  uint64
+}
+
+func (x level) compare(y level) int {
+	return cmp.Or(cmp.Compare(x.domain, y.domain), cmp.Compare(x.value, y.value))
+}
+
+// span is a pair of neighbours among the values of a domain's clocks.
+type span struct {
+	domain    dme.NodeID
+	low, high uint64
+}
+
+// clocked are the clocks of a component.
+type clocked struct {
+	levels []level // in order, each once
+	stale  bool    // there are others, which nobody will look at, and which are not 0
+}
+
+// NewClasses returns the classes of a space's states.
+func (s *Space) NewClasses() *Classes {
+	return &Classes{Space: s, exec: newExecutor(s), memo: make(map[string]uint32), rep: make([]uint32, s.width)}
+}
+
+// Footprint is how many bytes of memory the classes take, without their space,
+// about.
+func (c *Classes) Footprint() int { return c.bytes }
+
+// From says from which representative the steps are taken whose outcomes After
+// is asked for next.
+func (c *Classes) From(v []uint32) {
+	c.wide = c.wide[:0]
+	c.look(v)
+	for i := range c.old {
+		if i > 0 && c.old[i-1].domain == c.old[i].domain && c.old[i].value-c.old[i-1].value >= Gap {
+			c.wide = append(c.wide, span{c.old[i].domain, c.old[i-1].value, c.old[i].value})
+		}
+	}
+}
+
+// Of returns the representative of a state's class. It is valid until the next
+// call.
+func (c *Classes) Of(v []uint32) (rep []uint32) {
+	c.wide = c.wide[:0]
+	c.After(v, func(v []uint32) { rep = v })
+	return rep
+}
+
+// After yields the representatives of all classes to which a step may lead that
+// leads from the representative given to From to state v. What it yields is
+// valid until the next one.
+func (c *Classes) After(v []uint32, yield func(rep []uint32)) {
+	if c.Algorithm.Clocks == nil {
+		yield(v)
+		return
+	}
+	c.look(v)
+	c.most, c.fresh = c.most[:0], c.fresh[:0]
+	for i := range c.old {
+		most := uint64(0)
+		if i > 0 && c.old[i-1].domain == c.old[i].domain && c.old[i].value-c.old[i-1].value < Gap && c.uncertain(c.old[i-1], c.old[i]) {
+			most = Gap
+		}
+		c.most = append(c.most, most)
+	}
+	c.choose(v, 0, yield)
+}
+
+// uncertain reports whether the difference between two neighbours may be larger
+// in other states of the class: the lower one has stepped up, from the lower end
+// of a wide difference.
+func (c *Classes) uncertain(x, y level) bool {
+	return slices.ContainsFunc(c.wide, func(s span) bool {
+		return s.domain == x.domain && s.low < x.value && x.value < s.high && s.high <= y.value
+	})
+}
+
+// choose chooses the differences from the i-th on, in all ways.
+func (c *Classes) choose(v []uint32, i int, yield func(rep []uint32)) {
+	if i == len(c.old) {
+		yield(c.renumbered(v))
+		return
+	}
+	least, before := uint64(1), uint64(0) // the lowest of its domain is 1
+	if i > 0 && c.old[i-1].domain == c.old[i].domain {
+		least, before = min(Gap, c.old[i].value-c.old[i-1].value), c.fresh[i-1]
+	}
+	for difference := least; difference <= max(least, c.most[i]); difference++ {
+		c.fresh = append(c.fresh[:i], before+difference)
+		c.choose(v, i+1, yield)
+	}
+}
+
+// lowest appends what becomes of levels, which are in order and different, where
+// the lowest of each domain is 1 and no difference is above Gap.
+func lowest(to []uint64, levels []level) []uint64 {
+	for i, x := range levels {
+		value := uint64(1)
+		if i > 0 && levels[i-1].domain == x.domain {
+			value = to[i-1] + min(Gap, x.value-levels[i-1].value)
+		}
+		to = append(to, value)
+	}
+	return to
+}
+
+// Differences returns those between the clocks of a state, neighbour by
+// neighbour, domain by domain.
+func (c *Classes) Differences(v []uint32) []uint64 {
+	if c.Algorithm.Clocks == nil {
+		return nil
+	}
+	c.look(v)
+	var all []uint64
+	for i := range c.old {
+		if i > 0 && c.old[i-1].domain == c.old[i].domain {
+			all = append(all, c.old[i].value-c.old[i-1].value)
+		}
+	}
+	return all
+}
+
+// In returns the step of a network that x is in v, the representative of the
+// network's state.
+func (c *Classes) In(n *Network, v []uint32, x Step) (Step, bool) {
+	if !x.ofMessage() || !c.Unordered {
+		return x, n.Possible(x)
+	}
+	state, _ := c.Space.Of(n)
+	c.Of(state) // for the new values of its clocks
+	link := c.link(x.From, x.Node)
+	want := c.Space.queues.at(v[c.places[link]]).messages[x.Index]
+	for i, l := range n.links[link].messages {
+		var message uint32
+		message, c.key = c.messageOf(c.key, l.passage, dme.AppendMessage(nil, &l.msg))
+		if c.message(message) == want {
+			x.Index = i
+			return x, n.Possible(x)
+		}
+	}
+	return x, false
+}
+
+// Skeleton returns the number of a message with all its clocks alike: what can
+// be said of it that no change of clocks changes. x is the step by which the
+// message arrives in state v.
+func (c *Classes) Skeleton(v []uint32, x Step) uint32 {
+	return c.skeleton(c.Space.queues.at(v[c.places[c.link(x.From, x.Node)]]).messages[x.Index])
+}
+
+// Skeletons appends the skeletons of all messages that are on the way in state v.
+func (c *Classes) Skeletons(to []uint32, v []uint32) []uint32 {
+	for _, queue := range v[c.Nodes : c.width-1] {
+		for _, id := range c.Space.queues.at(queue).messages {
+			to = append(to, c.skeleton(id))
+		}
+	}
+	return to
+}
+
+func (c *Classes) skeleton(id uint32) uint32 {
+	if c.Algorithm.Clocks == nil {
+		return id
+	}
+	x := c.Space.messages.at(id)
+	m := c.decoded(id)
+	dme.VisitMessageClocks(c.Algorithm, c.Nodes, x.From, &m, func(_ dme.NodeID, p *uint64, _ bool) { *p = 0 })
+	id, c.key = c.messageOf(c.key, x.passage, dme.AppendMessage(nil, &m))
+	return id
+}
+
+// look collects the values of all clocks of a state.
+func (c *Classes) look(v []uint32) {
+	c.old = c.old[:0]
+	if c.Algorithm.Clocks == nil {
+		return
+	}
+	for _, id := range v[:c.Nodes] {
+		c.old = append(c.old, c.ofLocal(id).levels...)
+	}
+	for _, id := range v[c.Nodes : c.width-1] {
+		if id != 0 {
+			c.old = append(c.old, c.ofQueue(id).levels...)
+		}
+	}
+	slices.SortFunc(c.old, level.compare)
+	c.old = slices.Compact(c.old)
+}
+
+// known returns the clocks of a component, by its number, and finds them where
+// they have not been asked for.
+func (c *Classes) known(all *[]*clocked, id uint32, find func(*clocked)) *clocked {
+	for int(id) >= len(*all) {
+		*all = append(*all, nil)
+	}
+	x := (*all)[id]
+	if x == nil {
+		x = new(clocked)
+		find(x)
+		slices.SortFunc(x.levels, level.compare)
+		x.levels = slices.Clip(slices.Compact(x.levels))
+		(*all)[id] = x
+		c.bytes += 48 + 16*len(x.levels)
+	}
+	return x
+}
+
+// see notes a clock of a component.
+func (x *clocked) see(domain dme.NodeID, p *uint64, live bool) {
+	if live {
+		x.levels = append(x.levels, level{domain, *p})
+	} else if *p != 0 {
+		x.stale = true
+	}
+}
+
+func (c *Classes) ofLocal(id uint32) *clocked {
+	return c.known(&c.locals, id, func(x *clocked) { dme.VisitClocks(c.loaded(id), x.see) })
+}
+
+func (c *Classes) ofMessage(id uint32) *clocked {
+	return c.known(&c.messages, id, func(x *clocked) {
+		m := c.decoded(id)
+		dme.VisitMessageClocks(c.Algorithm, c.Nodes, c.Space.messages.at(id).From, &m, x.see)
+	})
+}
+
+func (c *Classes) ofQueue(id uint32) *clocked {
+	return c.known(&c.queues, id, func(x *clocked) {
+		for _, m := range c.Space.queues.at(id).messages {
+			of := c.ofMessage(m)
+			x.levels = append(x.levels, of.levels...)
+			x.stale = x.stale || of.stale
+		}
+	})
+}
+
+// loaded returns a node in the state of a component.
+func (c *Classes) loaded(id uint32) dme.Node {
+	at := c.Space.locals.at(id)
+	n := c.exec.runners[at.id].Node()
+	if _, err := dme.LoadState([]byte(at.state), n); err != nil {
+		panic("vnet: " + err.Error()) // it was saved by the same node
+	}
+	return n
+}
+
+func (c *Classes) decoded(id uint32) (m dme.Message) {
+	if err := dme.DecodeMessage([]byte(c.Space.messages.at(id).body), &m, nil); err != nil {
+		panic("vnet: " + err.Error()) // it was encoded here
+	}
+	return m
+}
+
+// renumbered returns a state with the clocks that were chosen.
+func (c *Classes) renumbered(v []uint32) []uint32 {
+	copy(c.rep, v)
+	for i, id := range v[:c.Nodes] {
+		c.rep[i] = c.local(id)
+	}
+	for i, id := range v[c.Nodes : c.width-1] {
+		if id != 0 {
+			c.rep[c.Nodes+i] = c.queueWith(id)
+		}
+	}
+	return c.rep
+}
+
+// chosen returns the new value of a clock.
+func (c *Classes) chosen(domain dme.NodeID, value uint64) uint64 {
+	for i, x := range c.old { // there are few
+		if x.value == value && x.domain == domain {
+			return c.fresh[i]
+		}
+	}
+	panic("vnet: a clock that was not seen")
+}
+
+// renumber sets the clocks of a component.
+func (c *Classes) renumber(domain dme.NodeID, p *uint64, live bool) {
+	if live {
+		*p = c.chosen(domain, *p)
+	} else {
+		*p = 0
+	}
+}
+
+// Components are told apart by these in the keys of Classes.memo.
+const (
+	ofLocals byte = iota
+	ofQueues
+)
+
+// changed returns what becomes of a component, which make makes where it has not
+// been made before.
+func (c *Classes) changed(kind byte, id uint32, x *clocked, make func() uint32) uint32 {
+	same := !x.stale
+	key := binary.LittleEndian.AppendUint32(append(c.key[:0], kind), id)
+	for _, l := range x.levels {
+		value := c.chosen(l.domain, l.value)
+		same = same && value == l.value
+		key = binary.AppendUvarint(key, value)
+	}
+	c.key = key
+	if same {
+		return id
+	}
+	to, ok := c.memo[string(key)]
+	if !ok {
+		kept := string(key)
+		to = make()
+		c.memo[kept] = to
+		c.bytes += 64 + len(kept)
+	}
+	return to
+}
+
+func (c *Classes) local(id uint32) uint32 {
+	return c.changed(ofLocals, id, c.ofLocal(id), func() (to uint32) {
+		n := c.loaded(id)
+		dme.VisitClocks(n, c.renumber)
+		at := c.Space.locals.at(id)
+		to, c.key = c.localOf(c.key, at.id, at.process, n)
+		return to
+	})
+}
+
+func (c *Classes) queueWith(id uint32) uint32 {
+	return c.changed(ofQueues, id, c.ofQueue(id), func() (to uint32) {
+		all := c.ids[:0]
+		for _, m := range c.Space.queues.at(id).messages {
+			all = append(all, c.message(m))
+		}
+		if c.Unordered {
+			c.sortBetweenNews(all)
+		}
+		c.ids = all
+		to, c.key = c.queueOf(c.key, all)
+		return to
+	})
+}
+
+// message returns a message with the clocks that were chosen.
+func (c *Classes) message(id uint32) (to uint32) {
+	if c.Algorithm.Clocks == nil {
+		return id
+	}
+	m, x := c.decoded(id), c.Space.messages.at(id)
+	dme.VisitMessageClocks(c.Algorithm, c.Nodes, x.From, &m, c.renumber)
+	to, c.key = c.messageOf(c.key, x.passage, dme.AppendMessage(nil, &m))
+	return to
+}

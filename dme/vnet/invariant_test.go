@@ -1,0 +1,222 @@
+package vnet
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"dmebench/algorithms/maekawa"
+	"dmebench/algorithms/raymond"
+	"dmebench/algorithms/ricartagrawala"
+	"dmebench/algorithms/suzukikasami"
+	"dmebench/dme"
+)
+
+// describe writes down all that an invariant can see of a state.
+func describe(v dme.GlobalView) string {
+	var lines []string
+	nodes := v.Setting().Nodes
+	for id := dme.NodeID(1); int(id) <= nodes; id++ {
+		state := "-"
+		if n := v.Node(id); n != nil {
+			state = dme.DescribeState(n)
+		}
+		lines = append(lines, fmt.Sprintf("node %d is %v, reads %t: %s", id, v.Activity(id), v.Reads(id), state))
+	}
+	var all, byLink []string
+	for _, f := range v.InFlight() {
+		all = append(all, fmt.Sprintf("%d→%d %+v", f.From, f.To, *f.Message))
+	}
+	for from := dme.NodeID(1); int(from) <= nodes; from++ {
+		for to := dme.NodeID(1); int(to) <= nodes; to++ {
+			for _, m := range v.Between(from, to) {
+				byLink = append(byLink, fmt.Sprintf("%d→%d %+v", from, to, *m))
+			}
+		}
+	}
+	slices.Sort(all)
+	slices.Sort(byLink)
+	if !slices.Equal(all, byLink) {
+		lines = append(lines, fmt.Sprintf("InFlight %v, Between %v", all, byLink))
+	}
+	return strings.Join(append(lines, all...), "\n")
+}
+
+// Of a network that runs and of the same state as a vector, invariants see the same.
+func TestInvariantsSeeTheSameInBothForms(t *testing.T) {
+	for _, c := range []struct {
+		alg       *dme.Algorithm
+		unordered bool
+		crashes   int
+	}{
+		{suzukikasami.Algorithm(), true, 0}, {ricartagrawala.ReadersWriters(), true, 0},
+		{maekawa.Algorithm(), false, 1}, {raymond.Robust(), false, 2},
+	} {
+		var seen string
+		a := *c.alg
+		a.Invariants = []dme.Invariant{{
+			Name: "anything", Faults: true, Holds: func(v dme.GlobalView) error { seen = describe(v); return nil },
+		}}
+		opt, err := a.Resolve(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := NewModel(Config{
+			Algorithm: &a, Nodes: 3, Options: opt, Unordered: c.unordered, Crashes: c.crashes, Restarts: true,
+			Requests: func(dme.NodeID) int { return 2 },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		space := NewSpace(m)
+		walker := space.NewWalker()
+		for seed := range uint64(20) {
+			rng := rand.New(rand.NewPCG(seed, 1))
+			n := New(m)
+			for {
+				steps := n.Enabled(nil)
+				if len(steps) == 0 {
+					break
+				}
+				seen = ""
+				n.Take(steps[rng.IntN(len(steps))])
+				inNetwork := seen
+				v, _ := space.Of(n)
+				seen = ""
+				walker.Broken(v)
+				if inNetwork == "" || seen != inNetwork {
+					t.Fatalf("%s, seed %d: the network shows\n%s\nthe vector\n%s", a.Name, seed, inNetwork, seen)
+				}
+			}
+		}
+		if walker.decoded.bytes == 0 || walker.Footprint() < walker.decoded.bytes {
+			t.Errorf("%s: %d bytes of decoded nodes are in a footprint of %d", a.Name, walker.decoded.bytes, walker.Footprint())
+		}
+	}
+}
+
+// judged returns the names of the invariants by which a network is judged at the
+// beginning and, if there is a step, after it.
+func judged(t *testing.T, c Config, x *Step) (names string) {
+	t.Helper()
+	a := raymond.Robust()
+	note := func(name string, faults bool) dme.Invariant {
+		return dme.Invariant{Name: name, Faults: faults, Holds: func(dme.GlobalView) error {
+			names += name + " "
+			return nil
+		}}
+	}
+	onOption := note("radiating", true)
+	onOption.If = func(o dme.Options) bool { return o.Get("tree") == "radiating:3" }
+	a.Invariants = []dme.Invariant{note("plain", false), note("robust", true), onOption}
+	opt, err := a.Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Algorithm, c.Options, c.Nodes = a, opt, 3
+	m, err := NewModel(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := New(m)
+	if x == nil {
+		return names
+	}
+	names = ""
+	n.Take(*x)
+	inNetwork := names
+	names = ""
+	space := NewSpace(m)
+	v, _ := space.Of(n)
+	space.NewWalker().Broken(v)
+	if names != inNetwork && c.Crashes > 0 {
+		t.Errorf("%+v: the network is judged by %q, a vector by %q", c, inNetwork, names)
+	}
+	return inNetwork
+}
+
+// Invariants are judged where their assumptions hold: on links that the algorithm
+// needs, and before the first fault unless they bear faults.
+func TestWhichInvariantsAreJudged(t *testing.T) {
+	const both, none = "plain robust ", ""
+	for _, x := range []struct {
+		c    Config
+		step *Step
+		want string
+	}{
+		{Config{}, nil, both},
+		{Config{Unordered: true}, nil, none},
+		{Config{Duplicate: true}, nil, none},
+		{Config{Lose: 1}, nil, none},
+		{Config{Lose: 1, Unordered: true, Watch: WatchAlways}, nil, both},
+		{Config{Watch: WatchNothing}, nil, none},
+		{Config{Crashes: 1}, nil, both},
+		{Config{Crashes: 1, Restarts: true}, &Step{Kind: Crash, Node: 2}, "robust "},
+		{Config{Crashes: 1, Restarts: true}, &Step{Kind: Ask, Node: 2}, both},
+		{Config{Faults: true}, &Step{Kind: Crash, Node: 2}, "robust "},
+		{Config{WatchEvery: 2}, &Step{Kind: Ask, Node: 2}, none},
+	} {
+		if got := judged(t, x.c, x.step); got != x.want {
+			t.Errorf("%+v, %v: %q, want %q", x.c, x.step, got, x.want)
+		}
+	}
+}
+
+// A network whose test hands it messages that nobody has sent is not judged.
+func TestForgedMessagesEndTheJudgement(t *testing.T) {
+	count := 0
+	a := suzukikasami.Algorithm()
+	a.Invariants = []dme.Invariant{{Name: "count", Holds: func(dme.GlobalView) error { count++; return nil }}}
+	m, err := NewModel(Config{Algorithm: a, Nodes: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := New(m)
+	n.Take(Step{Kind: Ask, Node: 2})
+	n.Inject(1, 2, &dme.Message{Kind: 2})
+	n.Take(Step{Kind: Deliver, From: 2, Node: 1})
+	if count != 2 || n.Broken() != nil || count != 3 {
+		t.Errorf("judged %d times, want at the beginning, after one step, and on demand", count)
+	}
+}
+
+// A broken invariant says its name, what is wrong and whom it concerns; the first
+// violation stands. One that panics is told as such.
+func TestBrokenInvariants(t *testing.T) {
+	a := suzukikasami.Algorithm()
+	a.Invariants = []dme.Invariant{{Name: "nobody asks", Holds: func(v dme.GlobalView) error {
+		switch {
+		case v.Activity(3) == dme.Requesting:
+			panic("node 3")
+		case v.Activity(2) == dme.Requesting:
+			return dme.Broken([]dme.NodeID{2, 1, 2}, "node %d asks", 2)
+		}
+		return nil
+	}}}
+	m, err := NewModel(Config{Algorithm: a, Nodes: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := New(m)
+	if n.Take(Step{Kind: Ask, Node: 1}); n.Violation != nil {
+		t.Fatal(n.Violation)
+	}
+	n.Take(Step{Kind: Ask, Node: 2})
+	want := Violation{"nobody asks", "nobody asks: node 2 asks", []dme.NodeID{1, 2}}
+	if v := n.Violation; v == nil || v.Property != want.Property || v.Verdict != want.Verdict || !slices.Equal(v.Nodes, want.Nodes) {
+		t.Errorf("%+v, want %+v", n.Violation, want)
+	}
+	n.Take(Step{Kind: Ask, Node: 3})
+	if n.Violation.Verdict != want.Verdict {
+		t.Error(n.Violation)
+	}
+	if v := n.Broken(); v == nil || v.Verdict != "nobody asks: the invariant itself panics: node 3" {
+		t.Error(v)
+	}
+	if dme.Concerned(errors.New("nobody")) != nil || !slices.Equal(dme.Concerned(fmt.Errorf("%w", dme.Broken([]dme.NodeID{4}, ""))), []dme.NodeID{4}) {
+		t.Error("Concerned finds other nodes than Broken was told")
+	}
+}

@@ -1,0 +1,110 @@
+package check
+
+import (
+	"math/rand/v2"
+
+	"dmebench/dme"
+	"dmebench/dme/vnet"
+)
+
+// isolation lets nodes ask one after the other, each once everything else has come to
+// rest, while what concerns its victims waits for the very end: a node asks without
+// having heard of requests that all the others know. Numbers grow as far apart as they
+// can, and what was sent last may arrive first.
+type isolation struct {
+	fair   vnet.Chance
+	links  *priorities // which of the held messages goes first
+	held   victims
+	alone  dme.NodeID // whom the first victim concerns
+	first  bool       // it asks before the others
+	again  bool       // who leaves asks again at once
+	newest bool       // what was sent last arrives first
+	left   dme.NodeID // in the last step
+
+	asks, free, kept []int // scratch: the possible steps, by their indexes
+}
+
+func newIsolation(m *vnet.Model, requests int, rng *rand.Rand) *isolation {
+	fair := vnet.Chance{Rand: rng}
+	x := &isolation{
+		fair: fair, links: newPriorities(m.Nodes, requests, rng), first: rng.IntN(4) > 0, again: rng.IntN(4) > 0, newest: rng.IntN(2) == 0,
+		held: victims{fair: fair, nodes: m.Nodes, kinds: len(m.Algorithm.Kinds)},
+	}
+	x.draw()
+	return x
+}
+
+// draw chooses the victims: mostly a node that hears nothing.
+func (x *isolation) draw() {
+	v := x.held.draw()
+	if x.fair.IntN(4) > 0 {
+		v.what = aReceiver
+	}
+	x.held.held = [3]victim{v}
+	if x.fair.IntN(8) == 0 {
+		x.held.held[1] = x.held.draw()
+	}
+	x.alone = v.to
+}
+
+// Pick implements [vnet.Chooser].
+func (x *isolation) Pick(n *vnet.Network, steps []vnet.Step) int {
+	at := x.pick(n, steps)
+	x.left = dme.None
+	if steps[at].Kind == vnet.Leave {
+		x.left = steps[at].Node
+	}
+	return at
+}
+
+func (x *isolation) pick(n *vnet.Network, steps []vnet.Step) int {
+	if x.fair.IntN(256) == 0 {
+		return x.fair.Pick(n, steps)
+	}
+	x.asks, x.free, x.kept = x.asks[:0], x.free[:0], x.kept[:0]
+	first := -1
+	for i, s := range steps {
+		switch {
+		case asks(s):
+			if x.again && s.Node == x.left {
+				return i
+			}
+			if x.first && s.Node == x.alone && n.Entries == 0 {
+				first = i
+			}
+			x.asks = append(x.asks, i)
+		case x.held.holds(n, s):
+			x.kept = append(x.kept, i)
+		default:
+			x.free = append(x.free, i)
+		}
+	}
+	switch {
+	case len(x.free) > 0:
+		return x.free[x.fair.IntN(len(x.free))]
+	case first >= 0:
+		return first
+	case len(x.asks) > 0:
+		return x.asks[x.fair.IntN(len(x.asks))]
+	}
+	// Nothing is possible but what is held back.
+	best := x.links.Pick(n, steps)
+	if x.newest {
+		best = newestOf(n, steps)
+	}
+	if x.fair.IntN(4*n.Nodes) == 0 {
+		x.draw()
+	}
+	return best
+}
+
+// newestOf returns which step is the fate of the message that was sent last.
+func newestOf(n *vnet.Network, steps []vnet.Step) int {
+	best, number := 0, uint64(0)
+	for i, s := range steps {
+		if arrives(s) && n.Number(s) > number {
+			best, number = i, n.Number(s)
+		}
+	}
+	return best
+}

@@ -1,0 +1,203 @@
+package check
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"dmebench/dme"
+	"dmebench/dme/vnet"
+)
+
+const (
+	// starvingTurn is how many schedules there are for each that tries to starve a node.
+	starvingTurn = 16
+
+	// victimsRequests is how often the victim asks: its first request may come before
+	// the others have had reason to pass it over.
+	victimsRequests = 2
+)
+
+// tooMany returns how many entries of others a node may see that has asked, on so many
+// nodes, where nothing is held back for longer than a number of steps. A request that
+// passes through all nodes, and a grant that comes back through all, are over after
+// 2·N·delay steps; as an entry takes two steps, with the exit, others enter no more than
+// N·delay times meanwhile. Twice as often is starvation.
+func tooMany(nodes, delay int) int { return 2 * nodes * delay }
+
+// leastPatience is the least number of steps for which schedules hold things back.
+func leastPatience(nodes int) int { return max(8, nodes) }
+
+// starvation is the plan of a schedule that tries to starve a node: it asks, and some
+// or all of the others ask again and again.
+func (s *Search) starvation(m vnet.Model, rng *rand.Rand) plan {
+	who := rng.Perm(s.Nodes)
+	p := plan{model: &m, victim: dme.NodeID(1 + who[0]), seed: rng.Uint64(), patience: leastPatience(s.Nodes) << rng.IntN(3)}
+	if !s.Vary {
+		return p
+	}
+	others := s.Nodes - 1
+	if others > 2 && rng.IntN(2) == 0 {
+		others = 2 + rng.IntN(others-2)
+	}
+	requests := make([]int, s.Nodes+1)
+	requests[p.victim] = victimsRequests
+	for _, i := range who[1 : 1+others] {
+		requests[1+i] = 2 + victimsRequests*tooMany(s.Nodes, 2*p.patience)/others
+	}
+	m.Requests = requestsOf(requests)
+	return p
+}
+
+// starve draws and takes the steps of a schedule that tries to starve a node, until
+// something is broken or the node has been served.
+func (s *Search) starve(p plan, taken []vnet.Step) *run {
+	rng := rand.New(rand.NewPCG(p.seed, p.model.Seed))
+	r := newRun(s, p, taken)
+	schedule := &vnet.Schedule{
+		Network: r.Network, Rand: rng, Load: vnet.Saturation, Mishap: 1 / 16.,
+		Choose: newStarver(p, r.hunger.delays, rng),
+	}
+	reading := rng.IntN(2) == 0 // the victim writes, and the others read, where nodes distinguish them
+	schedule.Begin()
+	for asked := 0; r.Violation == nil; {
+		x, ok := schedule.Next()
+		if !ok {
+			break
+		}
+		if r.Shares && asks(x) {
+			if x.Kind = vnet.Ask; reading && x.Node != p.victim {
+				x.Kind = vnet.AskShared
+			}
+		}
+		r.take(x)
+		switch {
+		case x.Node != p.victim:
+		case x.Kind == vnet.Ask:
+			asked++
+		case x.Kind == vnet.Leave && asked == victimsRequests:
+			return r
+		}
+	}
+	return r
+}
+
+// hunger counts the entries that pass over each node that waits, and measures how long
+// things are held back meanwhile.
+type hunger struct {
+	*delays
+	patience int
+	passed   []int // by node, from 1; fed for one that does not wait
+	entries  uint64
+}
+
+// fed is of a node that does not wait.
+const fed = -1
+
+func newHunger(n *vnet.Network, patience int) *hunger {
+	h := &hunger{newDelays(n), patience, make([]int, n.Nodes+1), 0}
+	for i := range h.passed {
+		h.passed[i] = fed
+	}
+	return h
+}
+
+// judge looks at a network after a step.
+func (h *hunger) judge(x vnet.Step) *vnet.Violation {
+	h.after()
+	n := h.network
+	if asks(x) {
+		h.passed[x.Node] = 0
+	}
+	if n.Entries == h.entries {
+		return nil
+	}
+	h.entries = n.Entries
+	h.passed[x.Node] = fed
+	for i := range h.passed[1:] {
+		id := dme.NodeID(i + 1)
+		if h.passed[id] == fed {
+			continue
+		}
+		if h.passed[id]++; h.passed[id] <= tooMany(n.Nodes, h.patience) {
+			continue
+		}
+		if delay := h.most(); h.passed[id] > tooMany(n.Nodes, delay) {
+			return &vnet.Violation{Property: Starvation, Nodes: []dme.NodeID{id}, Verdict: fmt.Sprintf(
+				"node %v starves: %d entries of others since it asked, though no message, exit or timer is held back for more than %d steps",
+				id, h.passed[id], delay)}
+		}
+	}
+	return nil
+}
+
+// starver holds back what concerns its victim, and nothing for longer than a number of
+// steps: what has waited that long goes first.
+type starver struct {
+	delays   *delays
+	victim   dme.NodeID
+	patience int // steps
+	exits    exits
+	order    vnet.Chooser // among what concerns others
+	rand     *rand.Rand
+	free     []vnet.Step // scratch
+	places   []int       // scratch: of free among the possible steps
+}
+
+// exits say when nodes leave: like anything else, once nothing else can happen that does
+// not concern the victim, or once nothing else can happen at all. Where a node leaves
+// late the others have time to ask, and readers to come in.
+type exits int
+
+const (
+	soon exits = iota
+	late
+	last
+)
+
+func newStarver(p plan, d *delays, rng *rand.Rand) *starver {
+	nodes := p.model.Nodes
+	s := &starver{delays: d, victim: p.victim, rand: rng, order: vnet.Chance{Rand: rng}, patience: p.patience}
+	s.exits = exits(rng.IntN(3))
+	if rng.IntN(2) == 0 {
+		s.order = newPriorities(nodes, 4*nodes, rng)
+	}
+	return s
+}
+
+// Pick implements [vnet.Chooser].
+func (s *starver) Pick(n *vnet.Network, steps []vnet.Step) int {
+	overdue, oldest := -1, s.patience
+	for i, x := range steps {
+		if age, ok := s.delays.of(x); ok && age > oldest {
+			overdue, oldest = i, age
+		}
+	}
+	if overdue >= 0 {
+		return overdue
+	}
+	for _, holds := range []func(vnet.Step) bool{
+		func(x vnet.Step) bool { return s.concerns(x) || s.exits != soon && x.Kind == vnet.Leave },
+		func(x vnet.Step) bool {
+			if s.exits == last {
+				return x.Kind == vnet.Leave
+			}
+			return s.concerns(x)
+		},
+	} {
+		s.free, s.places = s.free[:0], s.places[:0]
+		for i, x := range steps {
+			if !holds(x) {
+				s.free, s.places = append(s.free, x), append(s.places, i)
+			}
+		}
+		if len(s.free) > 0 {
+			return s.places[s.order.Pick(n, s.free)]
+		}
+	}
+	return s.rand.IntN(len(steps))
+}
+
+// concerns reports whether a step is the victim's, or the fate of what it has sent.
+func (s *starver) concerns(x vnet.Step) bool {
+	return x.Node == s.victim || arrives(x) && x.From == s.victim
+}

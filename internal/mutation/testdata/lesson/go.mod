@@ -1,0 +1,3 @@
+module lesson
+
+go 1.26

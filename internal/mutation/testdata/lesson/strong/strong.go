@@ -1,0 +1,2 @@
+// Package strong holds the tests of parcel that its own lack.
+package strong

@@ -1,0 +1,257 @@
+// Package prove finds out for how many nodes an algorithm can be proven right,
+// and how far it can be searched where it cannot.
+//
+// A proof here is a search of all states in which nodes ask without limit: no
+// state breaks safety, and no fair cycle of states lets a node wait for ever. It
+// exists where the states are finite up to a common shift of the clocks, and it
+// is a proof for that number of nodes and those options alone. Elsewhere each
+// node asks a given number of times, which is a search and not a proof.
+package prove
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"dmebench/dme"
+	"dmebench/internal/check"
+)
+
+// Options bounds the searches. The zero value of each is its default, but for
+// Memory and Time, which then have no bound.
+type Options struct {
+	Nodes   int         // the most; 0: DefaultNodes
+	Each    int         // the most requests a node where they are limited; 0: DefaultEach
+	States  uint64      // of each search; 0: DefaultStates
+	Memory  check.Bytes // of each search
+	Workers int         // goroutines; 0: as many as can run at once
+
+	// Set is the algorithm's options that differ from their defaults.
+	Set      map[string]string
+	ReadFile func(name string) ([]byte, error)
+
+	// Progress is called before each search, with what it searches.
+	Progress func(what string)
+}
+
+// Defaults of [Options].
+const (
+	DefaultNodes  = 5
+	DefaultEach   = 3
+	DefaultStates = 3_000_000
+)
+
+// Result is what is known of an algorithm.
+type Result struct {
+	Algorithm   string            `json:"algorithm"`
+	AsPublished bool              `json:"as_published"`
+	Set         map[string]string `json:"set,omitempty"`
+	Links       Links             `json:"links"` // the weakest that it says it can bear
+
+	// Proven are the numbers of nodes for which a search of all states, with
+	// requests without limit, came to its end and found nothing.
+	Proven []Proof `json:"proven,omitempty"`
+	// Refuted is the first violation, of requests with or without a limit.
+	Refuted *Refutation `json:"refuted,omitempty"`
+	// Searched is, for each number of nodes, the most requests a node that could
+	// be searched whole without finding anything.
+	Searched []Budget `json:"searched,omitempty"`
+	// Limit says what ended the search for a proof of more nodes.
+	Limit string `json:"limit,omitempty"`
+
+	Elapsed time.Duration `json:"elapsed_ns"`
+}
+
+// Proof is a search of all states with requests without limit.
+type Proof struct {
+	Nodes  int    `json:"nodes"`
+	Links  Links  `json:"links"`
+	States uint64 `json:"states"`
+}
+
+// Links says between what links something holds.
+type Links struct {
+	Ordered  bool `json:"ordered"`             // they keep order
+	InFlight int  `json:"in_flight,omitempty"` // nobody asks who would put more on one; 0: they hold any number
+}
+
+// Refutation is a violation.
+type Refutation struct {
+	Nodes    int    `json:"nodes"`
+	Links    Links  `json:"links"`
+	Each     int    `json:"each"` // requests a node; 0: without limit
+	Property string `json:"property"`
+	Prefix   int    `json:"prefix"`         // steps of the way in, or of the whole counterexample
+	Loop     int    `json:"loop,omitempty"` // steps that can repeat for ever; 0: there is no loop
+}
+
+// Budget is a search of all states with limited requests.
+type Budget struct {
+	Nodes   int    `json:"nodes"`
+	Links   Links  `json:"links"`
+	Each    int    `json:"each"` // requests a node
+	States  uint64 `json:"states"`
+	Reduced bool   `json:"reduced"` // by partial-order reduction
+}
+
+// Algorithm searches a, first with requests without limit for more and more
+// nodes, then with limited ones where there was no proof. It ends early with
+// what it has when ctx does. An error says that a search itself is wrong, or that
+// the options are.
+func Algorithm(ctx context.Context, a *dme.Algorithm, o Options) (Result, error) {
+	start := time.Now()
+	if o.Nodes == 0 {
+		o.Nodes = DefaultNodes
+	}
+	if o.Each == 0 {
+		o.Each = DefaultEach
+	}
+	if o.States == 0 {
+		o.States = DefaultStates
+	}
+	p := prover{Options: o, algorithm: a, result: Result{Algorithm: a.Name, AsPublished: a.AsPublished, Set: o.Set}}
+	if err := p.prepare(); err != nil {
+		return p.result, err
+	}
+	err := p.unlimited(ctx)
+	if err == nil && p.result.Refuted == nil {
+		err = p.limited(ctx)
+	}
+	p.result.Elapsed = time.Since(start)
+	return p.result, err
+}
+
+type prover struct {
+	Options
+	algorithm *dme.Algorithm
+	sizes     []int // numbers of nodes that the algorithm can have, from two on
+	result    Result
+}
+
+func (p *prover) prepare() error {
+	opt, err := p.algorithm.Resolve(p.Set)
+	if err != nil {
+		return err
+	}
+	p.result.Links.Ordered = p.algorithm.Needs(opt).FIFO
+	for n := 2; n <= p.Nodes; n++ {
+		if err = p.algorithm.CheckNodes(n, opt); err == nil {
+			p.sizes = append(p.sizes, n)
+		}
+	}
+	if p.sizes == nil {
+		return fmt.Errorf("%s has no system of 2 to %d nodes: %w", p.algorithm.Name, p.Nodes, err)
+	}
+	return nil
+}
+
+// search prepares a search in which each node asks a number of times; 0: without
+// limit.
+func (p *prover) search(nodes, each int, links Links) (*check.Search, error) {
+	if p.Progress != nil {
+		load := "requests without limit"
+		if each > 0 {
+			load = fmt.Sprintf("%d a node", each)
+		}
+		p.Progress(fmt.Sprintf("%s, %d nodes, %s", p.algorithm.Name, nodes, load))
+	}
+	return check.New(p.algorithm, check.Options{
+		Nodes: nodes, Requests: each * nodes, Unlimited: each == 0, InFlight: links.InFlight, Unordered: !links.Ordered,
+		Set: p.Set, ReadFile: p.ReadFile, States: p.States, Memory: p.Memory, Workers: p.Workers,
+	})
+}
+
+// crowded is how many messages a link holds at most where the states are
+// infinite without a bound: a sender that waits for no answer may fill it.
+const crowded = 2
+
+// unlimited searches for proofs: for each number of nodes on the weakest links
+// that the algorithm can bear, and then on better ones.
+func (p *prover) unlimited(ctx context.Context) error {
+	links := []Links{p.result.Links}
+	if !p.result.Links.Ordered {
+		links = append(links, Links{Ordered: true})
+	}
+	links = append(links, Links{Ordered: true, InFlight: crowded})
+	for _, nodes := range p.sizes {
+		proven := false
+		for len(links) > 0 && !proven && ctx.Err() == nil {
+			s, err := p.search(nodes, 0, links[0])
+			if err != nil {
+				return err
+			}
+			found, err := s.Liveness(ctx)
+			if err != nil {
+				return err
+			}
+			switch {
+			case found.Violation != nil:
+				p.refuted(nodes, links[0], found)
+				return nil
+			case found.Proven:
+				p.result.Proven = append(p.result.Proven, Proof{nodes, links[0], found.States})
+				proven = true
+			default:
+				p.result.Limit = fmt.Sprintf("%d nodes: %s", nodes, found.Stopped)
+				links = links[1:] // more nodes have more states
+			}
+		}
+		if !proven {
+			return nil
+		}
+	}
+	p.result.Limit = ""
+	return nil
+}
+
+func (p *prover) refuted(nodes int, links Links, found check.LivenessResult) {
+	f := &Refutation{Nodes: nodes, Links: links, Property: string(found.Violation.Property)}
+	switch {
+	case found.Lasso != nil:
+		f.Prefix, f.Loop = len(found.Lasso.Prefix), len(found.Lasso.Loop)
+		f.Property = string(found.Verdict)
+	case found.Trace != nil:
+		f.Prefix = len(found.Trace.Events)
+	}
+	p.result.Refuted = f
+}
+
+// limited searches with one request a node, two, and so on, for each number of
+// nodes that is not proven.
+func (p *prover) limited(ctx context.Context) error {
+	for _, nodes := range p.sizes[len(p.result.Proven):] {
+		best, err := p.budget(ctx, nodes)
+		if err != nil || best == nil || p.result.Refuted != nil {
+			return err // more nodes have more states
+		}
+		p.result.Searched = append(p.result.Searched, *best)
+	}
+	return nil
+}
+
+// budget returns the most requests a node that can be searched whole, nil where
+// not even one can.
+func (p *prover) budget(ctx context.Context, nodes int) (best *Budget, err error) {
+	for each := 1; each <= p.Each && ctx.Err() == nil; each++ {
+		s, err := p.search(nodes, each, p.result.Links)
+		if err != nil {
+			return nil, err
+		}
+		report, err := s.Exhaustive(ctx)
+		switch {
+		case err != nil:
+			return nil, err
+		case report.Violation != nil:
+			p.result.Refuted = &Refutation{
+				Nodes: nodes, Links: p.result.Links, Each: each, Property: string(report.Violation.Property), Prefix: len(report.Trace.Events),
+			}
+			return best, nil
+		case report.Refused > 0:
+			return nil, report.Err()
+		case !report.Complete:
+			return best, nil
+		}
+		best = &Budget{Nodes: nodes, Links: p.result.Links, Each: each, States: report.States}
+	}
+	return best, nil
+}

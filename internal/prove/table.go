@@ -1,0 +1,97 @@
+package prove
+
+import (
+	"fmt"
+	"strings"
+
+	"dmebench/internal/tables"
+)
+
+// Table has a row for each result. Its cells do not depend on the machine, but
+// for what a limit of memory or time ended.
+func Table(results []Result) *tables.Table {
+	t := tables.New("ALGORITHM", "PROVEN", "STATES", "SEARCHED WHOLE", "FOUND", "WHAT ENDED IT")
+	for _, r := range results {
+		proven, states := r.proven()
+		t.Add(r.name(), proven, states, r.searched(), r.Refuted.String(), orDash(r.Limit))
+	}
+	return t
+}
+
+func (r *Result) name() string {
+	if r.AsPublished {
+		return r.Algorithm + " (known to be wrong)"
+	}
+	return r.Algorithm
+}
+
+// proven is the numbers of nodes for which there is a proof, with the links where
+// they are better than need be, and the states that the largest has.
+func (r *Result) proven() (nodes, states string) {
+	if len(r.Proven) == 0 {
+		return "–", "–"
+	}
+	nodes = "N ="
+	for i, p := range r.Proven {
+		if i > 0 {
+			nodes += ","
+		}
+		nodes += fmt.Sprintf(" %d", p.Nodes)
+		if last := i == len(r.Proven)-1; last || r.Proven[i+1].Links != p.Links {
+			nodes += p.Links.beyond(r.Links)
+		}
+	}
+	return nodes, thousands(r.Proven[len(r.Proven)-1].States)
+}
+
+// beyond says what links have that others have not.
+func (l Links) beyond(other Links) string {
+	switch {
+	case l == other:
+		return ""
+	case l.InFlight > 0:
+		return fmt.Sprintf(" (links that hold %d messages)", l.InFlight)
+	}
+	return " (links that keep order)"
+}
+
+// searched is like "3 × 2, 4 × 1": nodes and requests of each.
+func (r *Result) searched() string {
+	var all []string
+	for _, b := range r.Searched {
+		all = append(all, fmt.Sprintf("%d × %d", b.Nodes, b.Each))
+	}
+	return orDash(strings.Join(all, ", "))
+}
+
+// String says what was found; "–" of nothing.
+func (f *Refutation) String() string {
+	if f == nil {
+		return "–"
+	}
+	load := "requests without limit"
+	if f.Each > 0 {
+		load = fmt.Sprintf("%d a node", f.Each)
+	}
+	steps := fmt.Sprintf("%d steps", f.Prefix)
+	if f.Loop > 0 {
+		steps = fmt.Sprintf("%d steps, then %d for ever", f.Prefix, f.Loop)
+	}
+	return fmt.Sprintf("%s: N = %d, %s, %s", f.Property, f.Nodes, load, steps)
+}
+
+func orDash(s string) string {
+	if s == "" {
+		return "–"
+	}
+	return s
+}
+
+// thousands writes a number with commas.
+func thousands(n uint64) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
