@@ -13,6 +13,8 @@ func TestOvertakingBound(t *testing.T) {
 	}
 	ordered, disproved, light, mean, other := bound(2), bound(1), bound(1), bound(1), bound(1)
 	ordered.FIFO = true
+	exact := bound(4)
+	exact.Kind = Exact
 	disproved.KnownFalse = "it is more"
 	light.Load = Light
 	mean.Kind = Mean
@@ -30,6 +32,7 @@ func TestOvertakingBound(t *testing.T) {
 		"larger than what is allowed": {[]Claim{bound(100)}, true, 500, true},
 		"the smaller":                 {[]Claim{bound(3), ordered}, true, 10, true},
 		"the first is smaller":        {[]Claim{ordered, bound(3)}, true, 10, true},
+		"an exact figure":             {[]Claim{bound(5), exact}, true, 20, true},
 		"links without order":         {[]Claim{bound(3), ordered}, false, 15, true},
 	} {
 		got := OvertakingBound(x.claims, Setting{Nodes: 5}, x.ordered)
