@@ -41,3 +41,22 @@ func TestOvertakingBound(t *testing.T) {
 		}
 	}
 }
+
+// Bounds at the edges of what is one, of equal ones the first, and what is said of them.
+func TestOvertakingBoundIsTold(t *testing.T) {
+	bound := func(value float64, source string) Claim {
+		return Claim{
+			Quantity: Bypass, Kind: UpperBound, Load: Worst, Formula: "a few", Source: source, Predict: Constantly(value),
+		}
+	}
+	for want, claims := range map[string][]Claim{
+		"at most 17 for each of 5 nodes would be in keeping with turns": {bound(math.MaxInt32+1, "too large"), bound(-1, "negative")},
+		"at most a few = 0 are claimed by nobody first":                 {bound(4, "four"), bound(0, "nobody first")},
+		"at most a few = 2147483647 are claimed by the largest":         {bound(math.MaxInt32, "the largest")},
+		"at most a few = 3 are claimed by the first":                    {bound(4, "four"), bound(3, "the first"), bound(3, "the second")},
+	} {
+		if got := OvertakingBound(claims, Setting{Nodes: 5}, false).Describe(7); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
