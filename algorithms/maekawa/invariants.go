@@ -17,7 +17,42 @@ func invariants() []dme.Invariant {
 			Statement: "at most one INQUIRE is on its way from a member for its current lock",
 			Holds:     oneInquire,
 		},
+		{
+			Name: "one REQUEST", Citation: "Maekawa 1985, section 4 (1), (2) and (4)",
+			Statement: "at each member of its request set, the REQUEST of a node that waits or is inside is on its way, or in the WAITING QUEUE, " +
+				"or the member is locked for it",
+			Holds: oneRequest,
+		},
 	}
+}
+
+func oneRequest(v dme.GlobalView) error {
+	for i, n := range dme.NodesOf[*node](v) {
+		if n.request.IsZero() {
+			continue
+		}
+		for _, a := range n.Members {
+			arbiter, requests, queued, locked := dme.NodeOf[*node](v, a), 0, 0, 0
+			for _, m := range v.Between(i, a) {
+				if m.Kind == kindRequest && m.Clock == n.request.Clock {
+					requests++
+				}
+			}
+			for _, r := range arbiter.waiting {
+				if r == n.request {
+					queued++
+				}
+			}
+			if arbiter.locking == n.request {
+				locked++
+			}
+			if requests+queued+locked != 1 {
+				return dme.Broken([]dme.NodeID{a, i}, "the REQUEST %v is %d times on its way to member %d and %d times in its WAITING QUEUE; "+
+					"the member is locked for %v", n.request, requests, a, queued, arbiter.locking)
+			}
+		}
+	}
+	return nil
 }
 
 func oneLock(v dme.GlobalView) error {

@@ -26,6 +26,11 @@ func TestInvariants(t *testing.T) {
 			},
 		},
 		conformance.Breach{
+			Invariant: "one REQUEST", Nodes: 3, Says: "the REQUEST (1,2) is 1 times on its way to member 1 and 1 times in its WAITING QUEUE",
+			Set:   map[string]string{"quorum": "singleton"},
+			Fault: func(n *conformance.Net) { n.Request(2); at(n, 1).waiting.Insert(dme.Stamp{Clock: 1, Node: 2}) },
+		},
+		conformance.Breach{
 			Invariant: "one INQUIRE", Nodes: 3, Says: "1 INQUIREs are on their way from member 1 to node 3",
 			Set: map[string]string{"quorum": "singleton"},
 			Fault: func(n *conformance.Net) {

@@ -73,12 +73,14 @@ func (x *executor) try(at *local, step Step, message uint32) stored {
 	x.processes[at.id] = at.process
 	x.processes[at.id].begin(step)
 	x.sent = x.sent[:0]
+	refused := x.counters[at.id].Refused.Load()
 	o := stored{outcome: *x.Network.run(step)}
 	if o.fatal() {
 		// What a panic leaves behind is of no use.
 		x.Network = unjudged(x.Model)
 		return o
 	}
+	o.refused = x.counters[at.id].Refused.Load() > refused
 	o.timers = slices.Clone(o.timers)
 	for i := range x.sending {
 		t := &x.sending[i]
@@ -90,4 +92,10 @@ func (x *executor) try(at *local, step Step, message uint32) stored {
 	o.next, x.key = x.space.localOf(x.key, at.id, x.processes[at.id], h.Node())
 	o.hash = x.space.locals.at(o.next).minus(at.Hash)
 	return o
+}
+
+// refusal returns why a node refuses the message that arrives in a step.
+func (x *executor) refusal(at *local, step Step, message uint32) string {
+	x.try(at, step, message)
+	return x.runners[at.id].LastRefusal()
 }

@@ -216,7 +216,8 @@ func TestBrokenInvariants(t *testing.T) {
 	if v := n.Broken(); v == nil || v.Verdict != "nobody asks: the invariant itself panics: node 3" {
 		t.Error(v)
 	}
-	if dme.Concerned(errors.New("nobody")) != nil || !slices.Equal(dme.Concerned(fmt.Errorf("%w", dme.Broken([]dme.NodeID{4}, ""))), []dme.NodeID{4}) {
+	four := []dme.NodeID{4}
+	if dme.Concerned(errors.New("nobody")) != nil || !slices.Equal(dme.Concerned(fmt.Errorf("%w", dme.Broken(four, ""))), four) {
 		t.Error("Concerned finds other nodes than Broken was told")
 	}
 }

@@ -124,6 +124,13 @@ type Walker struct {
 	taken uint32 // the message that was taken, on its first way
 	last  uint32 // which outcome the step that is being taken has
 
+	refused uint64 // messages, once for each state of a node and message
+	refusal string // the reason of one of them
+
+	reduction  *Reduction
+	answers    table // node and message: whether it commutes
+	generation uint32
+
 	// The state after the last step. The rules look at it, and change it.
 	Next []uint32
 	Hash Hash
@@ -181,7 +188,8 @@ func (w *Walker) Do(v []uint32, h Hash, x Step) *Violation {
 // about.
 func (w *Walker) Footprint() int {
 	const entryBytes, storedBytes, postedBytes = 16, 64, 8
-	return entryBytes*(len(w.tried.slots)+len(w.spliced.slots)) + storedBytes*cap(w.outcomes) + postedBytes*cap(w.posted) + w.decoded.bytes
+	tables := len(w.tried.slots) + len(w.spliced.slots) + len(w.answers.slots)
+	return entryBytes*tables + storedBytes*cap(w.outcomes) + postedBytes*cap(w.posted) + w.decoded.bytes
 }
 
 // Waiting returns the nodes that wait in state v.
@@ -197,7 +205,7 @@ func (w *Walker) Waiting(v []uint32) []dme.NodeID {
 
 // Refused returns how many messages nodes have refused, once for each state of
 // a node and message, and the reason of one.
-func (w *Walker) Refused() (count uint64, reason string) { return w.exec.Refused() }
+func (w *Walker) Refused() (count uint64, reason string) { return w.refused, w.refusal }
 
 // In returns the step of a network, which is in state v, that x is in v. It
 // differs where links do not keep order.
@@ -378,10 +386,13 @@ func (w *Walker) run(x Step) *outcome {
 	key := uint64(was)<<32 | uint64(stimulusOf(x, w.taken))
 	i, ok := w.tried.get(key)
 	if !ok {
-		i = w.try(key, was, x)
+		i = w.try(key, was, x, w.taken)
 	}
 	w.last = i
 	o := &w.outcomes[i]
+	if !o.taken {
+		w.notice(o, was, x)
+	}
 	if !o.fatal() {
 		w.Next[at] = o.next
 		w.Hash = w.Hash.plus(o.hash)
@@ -389,11 +400,37 @@ func (w *Walker) run(x Step) *outcome {
 	return &o.outcome
 }
 
+// notice notes what a step does that is taken by a node in a state for the first
+// time.
+func (w *Walker) notice(o *stored, was uint32, x Step) {
+	o.taken = true
+	if o.refused {
+		w.refused++
+		if reason := w.exec.refusal(w.locals.at(was), x, w.taken); w.refusal == "" || reason < w.refusal {
+			w.refusal = reason
+		}
+	}
+	if w.reduction != nil {
+		w.reduction.note(w.posted[o.posted:][:o.posts])
+	}
+}
+
+// outcomeOf returns which outcome a step has at a node; message is the one that
+// arrives.
+func (w *Walker) outcomeOf(at uint32, x Step, message uint32) (index uint32) {
+	key := uint64(at)<<32 | uint64(stimulusOf(x, message))
+	index, ok := w.tried.get(key)
+	if !ok {
+		index = w.try(key, at, x, message)
+	}
+	return index
+}
+
 // try runs the handler of a step that no node has taken in its state before,
 // and keeps the outcome by its key.
-func (w *Walker) try(key uint64, was uint32, x Step) (index uint32) {
+func (w *Walker) try(key uint64, was uint32, x Step, message uint32) (index uint32) {
 	index = uint32(len(w.outcomes))
-	o := w.exec.try(w.locals.at(was), x, w.taken)
+	o := w.exec.try(w.locals.at(was), x, message)
 	if len(w.posted)+len(w.exec.sent) > math.MaxUint32 {
 		panic("vnet: more than 2³² messages in different outcomes; search fewer requests")
 	}

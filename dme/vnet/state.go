@@ -115,6 +115,8 @@ type outcome struct {
 	broken  *Violation // an entry without a request, a panic
 	entered bool
 	left    bool   // the node has left the system
+	refused bool   // the node has refused the message; where outcomes are kept
+	taken   bool   // the step was taken, and not only looked at; where outcomes are kept
 	next    uint32 // the node afterwards, where nodes have numbers
 }
 

@@ -9,8 +9,9 @@
 //
 //   - [Search.Random] draws schedules, each a function of its seed: bursts,
 //     churn and saturation, with choices that are uniform over the steps that
-//     are possible, or an adversary's, who holds back what he chooses. It finds
-//     most faults on systems of any size and proves nothing.
+//     are possible, or an adversary's, who holds back what he chooses. Who asks
+//     and how often can vary, and some schedules can try to starve a node. It
+//     finds most faults on systems of any size and proves nothing.
 //   - [Search.Exhaustive] visits every state that any schedule of a number of
 //     requests leads to, breadth first, so that a counterexample is as short as
 //     can be. What it has completed is a proof for that many nodes and requests
@@ -23,6 +24,17 @@
 // The rules of links and timers are those of [dmebench/dme/vnet]. A search takes
 // the links as it is told, whatever the algorithm needs; only its broadcasts are
 // sequenced where it needs that, on links that keep order and are reliable.
+// [Defaults] are the worst links that an algorithm bears.
+//
+// # Overtaking and starvation
+//
+// A random search with [Options.Watch] holds every schedule against the bound on
+// overtaking that the algorithm's paper promises, if any. In one schedule of sixteen it
+// tries to starve a node: what concerns the node waits as long as anything else can
+// happen, but nothing for longer than a number of steps. Where more entries of others
+// pass a node than 2·N times the longest delay in the schedule, in steps, it is
+// [Starvation]: a violation where the algorithm claims to be free of it, else counted
+// in the report.
 //
 // # What is not checked
 //

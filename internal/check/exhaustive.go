@@ -17,9 +17,19 @@ import (
 // depend on how the workers share the work, if the search was so large that it
 // is not repeated by one of them alone.
 //
+// With [Options.Reduce] it leaves out orders of steps that make no difference
+// (see [vnet.Reduction]), where that is sound, and visits fewer states. Whether
+// there is a violation it tells as surely. If there is one, the states are visited
+// without reduction for the shortest schedule that shows one; where those are too
+// many, a schedule that was found with it is shortened.
+//
 // It needs memory for every state: about 50 bytes, and while its distance is
 // being worked on 4·N² more. [Options.Memory] bounds it. An error says that the
 // search itself is wrong.
+//
+// With [Options.Bitstate] it keeps a few bits of each state only, and goes depth
+// first. Then it may take a new state for an old one: it says with which
+// probability, never that it is complete, and shows schedules that were shortened.
 func (s *Search) Exhaustive(ctx context.Context) (Report, error) {
 	start := time.Now()
 	if s.Time > 0 {
@@ -27,16 +37,68 @@ func (s *Search) Exhaustive(ctx context.Context) (Report, error) {
 		ctx, cancel = context.WithTimeout(ctx, s.Time)
 		defer cancel()
 	}
-	x := newExhaustive(s, s.Workers)
-	x.run(ctx)
-	const little = 1_000_000
-	if x.found != nil && x.workers > 1 && x.count.Load() < little && ctx.Err() == nil {
-		if again := newExhaustive(s, 1); again.run(ctx) && again.found != nil {
-			x = again
+	visit := s.visitAll
+	if s.Bitstate > 0 {
+		visit = s.bitstate
+	}
+	report, err := visit(ctx)
+	report.Elapsed = time.Since(start)
+	return report, err
+}
+
+// little is a number of states that take a moment.
+const little = 1_000_000
+
+func (s *Search) visitAll(ctx context.Context) (Report, error) {
+	if s.Reduce {
+		if x := s.reduced(ctx); x != nil {
+			if x.found != nil {
+				if shortest := s.unreduced(ctx, max(little, 10*x.count.Load())); shortest.found != nil {
+					x = shortest
+				}
+			}
+			return x.outcome(ctx)
 		}
 	}
+	return s.unreduced(ctx, s.States).outcome(ctx)
+}
+
+// reduced visits states with reduction; it returns nil where there is none.
+func (s *Search) reduced(ctx context.Context) *exhaustive {
+	x := newExhaustive(s, s.Workers)
+	if x.reduction, _ = x.space.NewReduction(); x.reduction == nil {
+		return nil
+	}
+	for !x.run(ctx) && x.outdated {
+		again := newExhaustive(s, s.Workers)
+		again.space, again.reduction = x.space, x.reduction
+		x = again
+	}
+	return x
+}
+
+// WhyNotReduced says why [Options.Reduce] makes no difference, "" where it does.
+func (s *Search) WhyNotReduced() string {
+	_, why := vnet.NewSpace(s.model).NewReduction()
+	return why
+}
+
+// unreduced visits so many states at most, without reduction.
+func (s *Search) unreduced(ctx context.Context, states uint64) *exhaustive {
+	x := newExhaustive(s, s.Workers)
+	x.most = min(states, s.States)
+	x.run(ctx)
+	if x.found != nil && x.workers > 1 && x.count.Load() < little && ctx.Err() == nil {
+		if again := newExhaustive(s, 1); again.run(ctx) && again.found != nil {
+			return again
+		}
+	}
+	return x
+}
+
+// outcome is the report of a search that has ended.
+func (x *exhaustive) outcome(ctx context.Context) (Report, error) {
 	report := x.report(ctx)
-	report.Elapsed = time.Since(start)
 	if x.found == nil {
 		return report, nil
 	}
@@ -50,7 +112,11 @@ func (s *Search) Exhaustive(ctx context.Context) (Report, error) {
 // exhaustive is one search, breadth first, layer by layer.
 type exhaustive struct {
 	*Search
-	space   *vnet.Space
+	space     *vnet.Space
+	reduction *vnet.Reduction // nil: none
+	outdated  bool            // what was left out by it has to be visited
+	most      uint64          // states
+
 	width   int // of a vector
 	batch   int // states in a full one
 	seen    visited
@@ -58,8 +124,10 @@ type exhaustive struct {
 	workers int
 	count   atomic.Uint64 // states
 	taken   atomic.Uint64 // moves
+	done    atomic.Uint64 // states from which all moves have been taken
 	depth   int
-	halt    atomic.Bool // a violation, a limit, or the end of the context
+	layer   atomic.Int64 // depth, for who looks at it meanwhile
+	halt    atomic.Bool  // a violation, a limit, or the end of the context
 
 	memory     account
 	components atomic.Int64 // bytes that they are known to take
@@ -89,7 +157,7 @@ type batch struct {
 }
 
 func newExhaustive(s *Search, workers int) *exhaustive {
-	x := &exhaustive{Search: s, space: vnet.NewSpace(s.model), workers: workers}
+	x := &exhaustive{Search: s, space: vnet.NewSpace(s.model), most: s.States, workers: workers}
 	x.memory.limit = s.Memory
 	x.seen = newVisited(workers, &x.memory)
 	x.width = x.space.Width()
@@ -116,14 +184,24 @@ func (x *exhaustive) run(ctx context.Context) bool {
 		return true
 	}
 	v, h := x.space.Of(initial)
+	if x.reduction != nil {
+		x.reduction.Begin(v)
+	}
 	workers[0].offer(v, h, 0)
 	workers[0].lookUp()
 	x.count.Store(1)
-	layer := workers[0].filled()
+	layer, extended := workers[0].filled(), uint64(0)
 	for len(layer) > 0 && !x.halt.Load() {
 		layer = x.expandLayer(workers, layer)
 		if len(layer) > 0 {
 			x.depth++
+			x.layer.Store(int64(x.depth))
+		}
+		if count := x.count.Load(); x.reduction != nil && !x.halt.Load() && (len(layer) == 0 || count >= 2*extended) {
+			if extended = count; !x.reduction.Extend() {
+				x.outdated = true
+				return false
+			}
 		}
 	}
 	for _, w := range workers {
@@ -209,6 +287,7 @@ func (x *exhaustive) report(ctx context.Context) Report {
 	r := Report{
 		Seed: x.Seed, States: x.count.Load(), Steps: x.taken.Load(), Depth: x.depth, Workers: x.workers,
 		Refused: x.refused, Refusal: x.refusal, MaxBypass: x.space.MostOvertaken(),
+		Reduced: x.reduction != nil,
 	}
 	switch {
 	case x.found != nil:
@@ -220,7 +299,31 @@ func (x *exhaustive) report(ctx context.Context) Report {
 	case x.memory.spent.Load():
 		r.Stopped = fmt.Sprintf("limit of %v of memory", x.Memory)
 	default:
-		r.Stopped = fmt.Sprintf("limit of %d states", x.States)
+		r.Stopped = fmt.Sprintf("limit of %d states", x.most)
 	}
 	return r
+}
+
+// say tells how far the search is.
+func (x *exhaustive) say() {
+	if x.Progress == nil && x.Reach == nil || !x.progress.TryLock() {
+		return
+	}
+	defer x.progress.Unlock()
+	states := x.count.Load()
+	if x.Progress != nil {
+		x.Progress(states)
+	}
+	if x.Reach != nil {
+		x.Reach(Reached{States: states, Open: states - min(states, x.done.Load()), Layer: int(x.layer.Load()), Held: Bytes(x.memory.held.Load())})
+	}
+}
+
+// sharedFootprint is how many bytes of memory the workers' common tables take.
+func (x *exhaustive) sharedFootprint() int {
+	bytes := x.space.Footprint()
+	if x.reduction != nil {
+		bytes += x.reduction.Footprint()
+	}
+	return bytes
 }

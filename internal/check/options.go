@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"strconv"
 	"time"
 
@@ -39,6 +40,10 @@ type Options struct {
 	Set      map[string]string // the algorithm's options that differ from their defaults
 	ReadFile func(name string) ([]byte, error)
 
+	// Requesters are the nodes that ask; nil: all. They share Requests in the same
+	// way, in ascending order.
+	Requesters []dme.NodeID
+
 	Unordered bool // links need not keep order
 	Duplicate bool // any message may arrive twice
 	Lose      int  // as many messages may be lost
@@ -57,7 +62,9 @@ type Options struct {
 	Schedules int           // random ones; 0: DefaultSchedules
 	Adversary Adversary     // of random schedules
 	Patience  int           // steps without an entry after which a random schedule is taken to have none; 0: by N
+	Reduce    bool          // an exhaustive search leaves out orders of steps that make no difference, where that is sound
 	States    uint64        // an exhaustive search ends after so many; 0: DefaultStates
+	Bitstate  Bytes         // an exhaustive search keeps a few bits of each state, in so much memory; 0: it keeps states
 	Memory    Bytes         // an exhaustive search ends before it holds more; 0: any number
 	Time      time.Duration // a search ends after so long; 0: when it is complete
 	Workers   int           // goroutines; 0: as many as can run at once
@@ -65,6 +72,16 @@ type Options struct {
 	// Progress is called now and then, from any goroutine but never by two at
 	// once, with the number of schedules or states so far.
 	Progress func(done uint64)
+	// Reach is called like Progress, by exhaustive searches.
+	Reach func(Reached)
+}
+
+// Reached is how far an exhaustive search is.
+type Reached struct {
+	States uint64
+	Open   uint64 // states that were met and are still to be expanded: what is left, as far as can be known; depth first: 0
+	Layer  int    // steps from the beginning to those that are expanded; depth first: 0
+	Held   Bytes  // memory
 }
 
 // Search is an algorithm and what to search it for, checked and prepared.
@@ -85,6 +102,12 @@ func New(a *dme.Algorithm, o Options) (*Search, error) {
 	}
 	refuse(o.Nodes < 1 || o.Nodes > MaxNodes, "%d nodes: there must be at least 1 and at most %d", o.Nodes, MaxNodes)
 	refuse(!o.Unlimited && o.Requests < 1, "%d requests: there must be at least 1", o.Requests)
+	o.Requesters = slices.Sorted(slices.Values(o.Requesters))
+	for i, id := range o.Requesters {
+		refuse(id < 1 || int(id) > o.Nodes, "node %d shall ask: there are nodes 1 to %d", id, o.Nodes)
+		refuse(i > 0 && id == o.Requesters[i-1], "node %d shall ask: it is named twice", id)
+	}
+	refuse(o.Requesters != nil && (o.Vary || o.Unlimited), "some nodes shall ask, and a search draws or lets all: choose one")
 	refuse(o.Lose < 0, "%d messages to lose: want 0 or more", o.Lose)
 	refuse(o.Faults < 0, "%d faults: want 0 or more", o.Faults)
 	refuse(o.Bypass < 0, "a bypass of %d: want 1 or more, or 0 for no bound", o.Bypass)
@@ -95,6 +118,9 @@ func New(a *dme.Algorithm, o Options) (*Search, error) {
 	refuse(o.InFlight < 0, "%d messages in flight: want 1 or more, or 0 for any number", o.InFlight)
 	refuse(o.InFlight > 0 && !o.Unlimited, "messages in flight are bounded in a search for liveness alone")
 	refuse(o.Schedules < 0, "%d schedules: there must be at least 1", o.Schedules)
+	refuse(o.Bitstate < 0, "%d bytes for the bits of states: want 1 or more, or 0 to keep states", int64(o.Bitstate))
+	refuse(o.Memory > 0 && o.Bitstate >= o.Memory, "%v for the bits of states, with a limit of %v of memory: leave room for the rest",
+		o.Bitstate, o.Memory)
 	refuse(o.Memory < 0, "a limit of %d bytes of memory: want 1 or more, or 0 for none", int64(o.Memory))
 	refuse(o.Time < 0, "a time of %v: must be above 0", o.Time)
 	refuse(o.Patience < 0 || o.Workers < 0, "patience %d, %d workers: want 0 or more", o.Patience, o.Workers)
@@ -145,6 +171,9 @@ func New(a *dme.Algorithm, o Options) (*Search, error) {
 	s := &Search{Options: o, model: m, needs: needs}
 	if o.Watch {
 		s.watch = watching(m, needs)
+		// To starve a node takes an adversary; who starves another asks more often than
+		// it was given.
+		s.starves = s.starves && o.Adversary != Chance && o.Requesters == nil
 	}
 	if o.Bypass > 0 {
 		s.bound = o.Bypass
@@ -165,13 +194,27 @@ func (s *Search) Invariants() []dme.Invariant { return s.model.Invariants }
 // Sequenced reports whether links give all broadcasts one order.
 func (s *Search) Sequenced() bool { return s.model.Sequenced }
 
+// Askers is how many nodes ask.
+func (o *Options) Askers() int {
+	if o.Requesters != nil {
+		return len(o.Requesters)
+	}
+	return o.Nodes
+}
+
 // share returns how many requests node id makes.
 func (o *Options) share(id dme.NodeID) int {
-	n := o.Requests / o.Nodes
-	if int(id) <= o.Requests%o.Nodes {
-		n++
+	place, among := int(id)-1, o.Askers()
+	if o.Requesters != nil {
+		place = slices.Index(o.Requesters, id)
 	}
-	return n
+	switch {
+	case place < 0:
+		return 0
+	case place < o.Requests%among:
+		return o.Requests/among + 1
+	}
+	return o.Requests / among
 }
 
 // afterACrash says what an algorithm promises.

@@ -66,7 +66,7 @@ func (s *Search) Watched() string {
 		return fmt.Sprintf("at most %d entries of others between a request and its entry: %s, %s",
 			s.watch.bound, s.watch.claim.Formula, s.watch.claim.Source)
 	case s.starves:
-		return fmt.Sprintf("at most %d entries of others between a request and its entry for each step that anything is held back", 2*s.Nodes)
+		return fmt.Sprintf("at most %d entries of others for each step of the longest delay, in schedules that try to starve a node", 2*s.Nodes)
 	}
 	return ""
 }

@@ -26,7 +26,10 @@ type Report struct {
 	Entries   uint64 // random: into the critical section, in these steps
 	MaxBypass int    // most entries of others between a request and its entry, in these steps; exhaustive: only where Options.Bypass bounds it
 	States    uint64 // exhaustive: distinct ones
-	Depth     int    // exhaustive: steps to the farthest state
+	Depth     int    // exhaustive: steps to the farthest state; with reduction, without those that were forced
+
+	Reduced  bool      // exhaustive: orders of steps that make no difference were left out
+	Bitstate *Bitstate // exhaustive: what is known where only bits of states were kept; else nil
 
 	// Refused counts the messages that nodes refused: in an exhaustive search
 	// once for each local state and message.

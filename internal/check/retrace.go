@@ -6,41 +6,77 @@ import (
 	"dmebench/dme/vnet"
 )
 
-// trace repeats the way to the violation that was found in a network of nodes,
-// which have to show the same.
+// retracing repeats a way that was found in a network of nodes.
+type retracing struct {
+	*exhaustive
+	walker  *vnet.Walker
+	network *vnet.Network
+	steps   []vnet.Step
+	err     error
+}
+
+// trace repeats the way to the violation that was found.
 func (x *exhaustive) trace() (*Trace, error) {
-	w := x.space.NewWalker()
-	n := vnet.New(x.model)
-	v, h := x.space.Of(n)
 	path := x.origins.path(x.found.state)
 	if x.found.move >= 0 {
 		path = append(path, x.found.move)
 	}
-	var steps []vnet.Step
+	t, err := x.retrace(path)
+	if err == nil && x.reduction != nil {
+		t = x.shrink(plan{model: x.model}, t.Steps(), t.Violation.Property)
+	}
+	return t, err
+}
+
+// retrace repeats moves in a network of nodes, which have to show what was found.
+// A move is an index of the steps that are possible; what is forced follows it.
+func (x *exhaustive) retrace(path []int) (*Trace, error) {
+	r := &retracing{exhaustive: x, walker: x.space.NewWalker(), network: vnet.New(x.model)}
+	v, h := x.space.Of(r.network)
+	if x.reduction != nil {
+		r.walker.Reduce(x.reduction)
+	}
 	for _, k := range path {
-		enabled, _ := w.Enabled(v, nil)
-		step, ok := w.In(n, v, enabled[k])
-		if !ok || !n.Possible(step) {
-			return nil, fault("step %d, %v, of the schedule that was found is not possible", len(steps)+1, step)
+		enabled, _ := r.walker.Enabled(v, nil)
+		r.follow(v, h, enabled[k])
+		bad := r.walker.Do(v, h, enabled[k])
+		if bad == nil && x.reduction != nil {
+			_, bad = r.walker.Settle(r.follow)
 		}
-		bad := w.Do(v, h, enabled[k])
-		steps = append(steps, step)
-		n.Do(step)
-		if bad != nil {
+		if bad != nil || r.err != nil {
 			break
 		}
-		copy(v, w.Next)
-		h = w.Hash
-		if _, real := x.space.Of(n); real != h {
-			return nil, fault("step %d, %v, leads the nodes into another state than in the search, "+
-				"as it does where an algorithm's saved state is not all of its state", len(steps), step)
-		}
+		copy(v, r.walker.Next)
+		h = r.walker.Hash
 	}
-	t, _ := x.replay(x.model, steps, false)
+	if r.err != nil {
+		return nil, r.err
+	}
+	t, _ := x.replay(x.model, r.steps, false)
 	if t.Violation.Property == "" {
 		return nil, fault("the search found '%v', its schedule does not show it", &x.found.Violation)
 	}
 	return t, nil
+}
+
+// follow has the network take a step that the walker takes from a state, in which
+// it has to be itself.
+func (r *retracing) follow(v []uint32, h vnet.Hash, x vnet.Step) {
+	if r.err != nil {
+		return
+	}
+	if _, real := r.space.Of(r.network); real != h {
+		r.err = fault("step %d, %v, leads the nodes into another state than in the search, "+
+			"as it does where an algorithm's saved state is not all of its state", len(r.steps), r.steps[len(r.steps)-1])
+		return
+	}
+	step, ok := r.walker.In(r.network, v, x)
+	if !ok || !r.network.Possible(step) {
+		r.err = fault("step %d, %v, of the schedule that was found is not possible", len(r.steps)+1, step)
+		return
+	}
+	r.steps = append(r.steps, step)
+	r.network.Do(step)
 }
 
 // fault is an error of the search itself.

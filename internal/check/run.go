@@ -125,8 +125,13 @@ func (s *Search) replayOf(p plan, steps []vnet.Step, finish bool) (*Trace, []vne
 	t := r.trace
 	if t.Repeats = r.repeat(steps, finish); r.Violation != nil {
 		t.Violation = *r.Violation
-		if t.Violation.Property == Progress {
+		switch t.Violation.Property {
+		case Progress:
 			t.Standstill = r.watched.Standstill()
+		case vnet.Overtaking:
+			t.Bypass = m.Bypass
+		case Starvation:
+			t.Bypass = r.hunger.passed[t.Violation.Nodes[0]] - 1
 		}
 	}
 	t.States = r.States()

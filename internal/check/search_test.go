@@ -290,3 +290,29 @@ func TestAncestry(t *testing.T) {
 		t.Errorf("path to the beginning %v", got)
 	}
 }
+
+// Who asks shares the requests in ascending order; the others never ask.
+func TestRequesters(t *testing.T) {
+	o := Options{Nodes: 5, Requests: 5, Requesters: []dme.NodeID{4, 2}}
+	s, err := New(ricartagrawala.Algorithm(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var shares []int
+	for id := range dme.NodeID(6) {
+		shares = append(shares, s.share(id))
+	}
+	if want := []int{0, 0, 3, 0, 2, 0}; !slices.Equal(shares, want) {
+		t.Errorf("%v, want %v", shares, want)
+	}
+	r := s.Random(t.Context())
+	if r.Violation != nil || r.Entries != 5*r.Schedules {
+		t.Errorf("%d entries in %d schedules, %v", r.Entries, r.Schedules, r.Violation)
+	}
+	for _, wrong := range [][]dme.NodeID{{0}, {6}, {2, 4, 2}} {
+		o.Requesters = wrong
+		if _, err := New(ricartagrawala.Algorithm(), o); err == nil || !strings.Contains(err.Error(), "shall ask") {
+			t.Errorf("%v: %v", wrong, err)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package check
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
 
 	"dmebench/dme"
 	"dmebench/dme/vnet"
@@ -36,7 +37,12 @@ func (s *Search) shrink(p plan, steps []vnet.Step, property vnet.Property) *Trac
 	case Liveness, Rest: // which no short schedule shows
 	default:
 		m := *p.model
-		m.Requests = func(dme.NodeID) int { return s.Requests }
+		m.Requests = func(id dme.NodeID) int {
+			if s.Requesters != nil && !slices.Contains(s.Requesters, id) {
+				return 0
+			}
+			return s.Requests
+		}
 		free := &shrinker{Search: s, plan: plan{model: &m}, property: property, left: shrinkingSteps}
 		if less := free.shortest(free.others(best)); len(less) < len(best) {
 			best, p = less, free.plan
@@ -174,6 +180,7 @@ func (s *shrinker) shortest(best []vnet.Step) []vnet.Step {
 	}
 	search := *s.Search
 	search.Options.States, search.Workers, search.Memory, search.Time, search.Progress = shrinkingStates, 1, 0, 0, nil
+	search.Reduce, search.Bitstate, search.Reach = false, 0, nil // for the shortest, and what they find is shortened here
 	search.model = &m
 	r, err := search.Exhaustive(context.Background())
 	if err != nil || r.Trace == nil || r.Violation.Property != s.property || len(r.Trace.Events) >= len(best) {

@@ -117,9 +117,15 @@ func TestStarvationIsFound(t *testing.T) {
 			if err != nil || r.Violation != nil || r.Starved == 0 || !strings.Contains(r.Starving, "starves: ") {
 				t.Errorf("%s, N=%d: %v, %+v", a.Name, n, err, r)
 			}
-			// Nor is anything said on links that are worse than it needs.
-			o.Duplicate = true
+			// Without an adversary nobody tries to.
+			o.Adversary = Chance
 			s, err := New(a, o)
+			if err != nil || s.Watched() != "" {
+				t.Errorf("%s: %q is watched, %v", a.Name, s.Watched(), err)
+			}
+			// Nor is anything said on links that are worse than it needs.
+			o.Duplicate, o.Adversary = true, Mixed
+			s, err = New(a, o)
 			if err != nil || s.Watched() != "" {
 				t.Errorf("%s: %q is watched, %v", a.Name, s.Watched(), err)
 			}
@@ -202,7 +208,7 @@ func TestPromisedBoundsAreWatched(t *testing.T) {
 	for want, got := range map[string]*Search{
 		"at most 14 entries of others between a request and its entry: N(N+1)/2 − 1, ":    watchedOn(t, ricartagrawala.Algorithm(), false),
 		"at most 8 entries of others between a request and its entry: 2(N−1) (links that": watchedOn(t, ricartagrawala.Algorithm(), true),
-		"at most 10 entries of others between a request and its entry for each step":      watchedOn(t, centralized.Algorithm(), false),
+		"at most 10 entries of others for each step of the longest delay":                 watchedOn(t, centralized.Algorithm(), false),
 	} {
 		if !strings.HasPrefix(got.Watched(), want) {
 			t.Errorf("%q does not begin with %q", got.Watched(), want)

@@ -20,6 +20,10 @@ type Trace struct {
 	Repeats   int          // where the schedule goes on for ever: how many of the last events repeat
 	States    []string     // the nodes at the end, one on a line
 
+	// Bypass is the bound on overtaking that the schedule passes in its last step, where
+	// that is what it shows.
+	Bypass int
+
 	Standstill *stall.Standstill // who waits for whom at the end, where nothing moves; else nil
 
 	alg   *dme.Algorithm

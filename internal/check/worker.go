@@ -38,6 +38,9 @@ func newWorker(x *exhaustive) *worker {
 	}}
 	const originBytes = 8
 	x.hold(most * (4*x.width + hashBytes + originBytes))
+	if x.reduction != nil {
+		w.Reduce(x.reduction)
+	}
 	return w
 }
 
@@ -66,7 +69,13 @@ func (w *worker) expandBatch(b *batch) {
 				break
 			}
 			taken++
-			if bad := w.Do(v, h, step); bad != nil {
+			bad := w.Do(v, h, step)
+			if bad == nil && x.reduction != nil {
+				var forced int
+				forced, bad = w.Settle(nil)
+				taken += uint64(forced)
+			}
+			if bad != nil {
 				x.find(bad, b.first+uint64(i), k)
 				break
 			}
@@ -75,16 +84,14 @@ func (w *worker) expandBatch(b *batch) {
 	}
 	w.lookUp()
 	x.taken.Add(taken)
-	own, shared := w.Footprint(), w.Space.Footprint()
+	own, shared := w.Footprint(), x.sharedFootprint()
 	x.hold(own - w.held + shared - int(x.components.Swap(int64(shared))))
 	w.held = own
-	if x.count.Add(w.count) >= x.States || x.memory.spent.Load() {
+	if x.count.Add(w.count) >= x.most || x.memory.spent.Load() {
 		x.halt.Store(true)
 	}
-	if x.Progress != nil && x.progress.TryLock() {
-		x.Progress(x.count.Load())
-		x.progress.Unlock()
-	}
+	x.done.Add(uint64(len(b.hashes)))
+	x.say()
 }
 
 // offer takes a state that may have been visited before.

@@ -50,10 +50,6 @@ func (p *program) checkCommand() *cli.Command {
 			&cli.IntFlag{Name: "faults", Usage: "up to `K` nodes crash, at any moment, and come back where the algorithm knows how"},
 			&cli.IntFlag{Name: "bypass", Usage: "call it starvation if more than `B` entries of others come between a request and its entry " +
 				"(default: what its paper promises; or 2 for each node and each step of delay)"},
-			&cli.Uint64Flag{Name: "states", Value: check.DefaultStates, Usage: "end an exhaustive search after `COUNT` states"},
-			&cli.StringFlag{Name: "memory", Usage: "end an exhaustive search before it holds more than `SIZE`, such as 8GiB " +
-				"(default: three quarters of what is free)"},
-			&cli.DurationFlag{Name: "time", Usage: "end the search after this long"},
 			&cli.StringSliceFlag{Name: "set", Usage: "`KEY=VALUE`: an option of the algorithm; may be repeated"},
 			&cli.StringFlag{Name: "svg", Usage: "draw a counterexample to `FILE` (default: counterexample-ALGORITHM.svg)"},
 			&cli.StringFlag{Name: "out", Usage: "draw it to a file of that name in folder `DIR`"},
@@ -61,7 +57,7 @@ func (p *program) checkCommand() *cli.Command {
 				"which 'dmebench trace -f FILE' plays"},
 			jsonFlag("print the result as one JSON object"),
 			quietFlag(),
-		}, workFlags("random schedules")...),
+		}, append(reachFlags(), workFlags("random schedules")...)...),
 		Action: p.check,
 	}
 }
@@ -79,7 +75,10 @@ func (p *program) check(c *cli.Context) error {
 	if c.Bool("exhaustive") {
 		bar = p.newBar(c.Bool("quiet"), 0, "states")
 	}
-	options.Progress = func(done uint64) { bar.update(done) }
+	options.Progress = bar.update
+	if c.Bool("exhaustive") {
+		options.Progress, options.Reach = nil, func(r check.Reached) { bar.showReach(r, options.Memory) }
+	}
 	search, err := interrupt.Do(c.Context, func() (*check.Search, error) { return check.New(a, options) })
 	if err != nil {
 		return refusal(c.Context, err)
@@ -105,7 +104,7 @@ func (p *program) check(c *cli.Context) error {
 		return err
 	}
 	result := newCheckResult(a, options, c.Bool("exhaustive"), report)
-	result.Notes, result.Watched = search.Notes(), search.Watched()
+	result.Notes, result.Watched = append(search.Notes(), reachNotes(c, search)...), search.Watched()
 	result.LinksBy = linksBy(c)
 	if result.MaxBypass == nil && report.Complete {
 		if most, schedules := search.Overtaking(c.Context); schedules > 0 {
@@ -180,8 +179,6 @@ func (p *program) searchOf(c *cli.Context, files *files) (*dme.Algorithm, check.
 	for _, name := range []string{"requests", "schedules", "bypass"} {
 		refuse(c.IsSet(name) && c.Int(name) < 1, "--%s %d: there must be at least 1", name, c.Int(name))
 	}
-	refuse(c.IsSet("states") && c.Uint64("states") < 1, "--states 0: there must be at least 1")
-	refuse(c.IsSet("time") && c.Duration("time") <= 0, "--time %v: must be above 0", c.Duration("time"))
 	if c.Bool("exhaustive") {
 		for _, name := range []string{"schedules", "adversary"} {
 			refuse(c.IsSet(name), "--%s is for random schedules, and --exhaustive takes all there are; choose one", name)
@@ -189,9 +186,6 @@ func (p *program) searchOf(c *cli.Context, files *files) (*dme.Algorithm, check.
 		refuse(c.IsSet("agents"), "--agents is for random schedules; an exhaustive search is not divided among hosts, leave --agents out")
 	} else if !c.Bool("liveness") {
 		refuse(c.IsSet("in-flight"), "--in-flight is for --liveness; elsewhere --requests bounds how much is on the way")
-		for _, name := range []string{"states", "memory"} {
-			refuse(c.IsSet(name), "--%s is for --exhaustive; random schedules are limited by --schedules and --time", name)
-		}
 	}
 	if c.Bool("liveness") {
 		for _, name := range []string{"exhaustive", "requests", "schedules", "adversary", "agents", "bypass", "duplicate", "lose", "faults"} {
@@ -199,10 +193,7 @@ func (p *program) searchOf(c *cli.Context, files *files) (*dme.Algorithm, check.
 		}
 		refuse(c.IsSet("in-flight") && c.Int("in-flight") < 1, "--in-flight %d: there must be at least 1", c.Int("in-flight"))
 	}
-	memory, err := memoryFor(c)
-	if err != nil {
-		errs = append(errs, err)
-	}
+	reach := reachOf(c, refuse)
 	refuse(c.IsSet("svg") && c.IsSet("out"), "--svg names a file and --out a folder for the same picture; choose one")
 	set, setErrs := settingsOf(c)
 	errs = append(errs, setErrs...)
@@ -217,11 +208,11 @@ func (p *program) searchOf(c *cli.Context, files *files) (*dme.Algorithm, check.
 		return nil, check.Options{}, failWith(exit.Usage, errors.Join(errs...))
 	}
 	o := check.Defaults(a, c.Int("nodes"), set)
+	reach.set(&o)
 	o.ReadFile, o.Faults, o.Bypass, o.Seed, o.Schedules = files.read, c.Int("faults"), c.Int("bypass"), c.Uint64("seed"), c.Int("schedules")
-	o.States, o.Memory, o.Time = c.Uint64("states"), memory, c.Duration("time")
 	setLinks(c, &o)
 	if c.Bool("exhaustive") {
-		o.Requests, o.Vary, o.Watch = max(1, o.Nodes), false, false // what is wrong is the number of nodes
+		o.Requests, o.Vary, o.Watch = max(1, o.Askers()), false, false // what is wrong is the number of nodes
 	}
 	if c.Bool("liveness") {
 		o.Requests, o.Vary, o.Watch, o.Unlimited, o.InFlight = 0, false, false, true, c.Int("in-flight")

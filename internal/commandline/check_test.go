@@ -47,7 +47,7 @@ func TestCheckHolds(t *testing.T) {
 	code, stdout, _, _ = checked(t, words("-a raymond -n 4 --requests 8 --schedules 50 --fifo")...)
 	for _, want := range []string{
 		"raymond, 4 nodes, 8 requests, links that keep order, as told", "raymond does not need links that keep order",
-		"at most 8 entries of others between a request and its entry for each step that anything is held back",
+		"at most 8 entries of others for each step of the longest delay",
 	} {
 		if code != 0 || !strings.Contains(stdout, want) {
 			t.Errorf("%d: %q is not in:\n%s", code, want, stdout)
@@ -133,7 +133,7 @@ func TestCheckRefuses(t *testing.T) {
 		"-a raymond -n 3 --requests 0":                           {"--requests 0: there must be at least 1"},
 		"-a raymond -n 3 --lose -1":                              {"-1 messages to lose"},
 		"-a raymond -n 3 --bypass 0":                             {"--bypass 0"},
-		"-a raymond -n 3 --time -1s":                             {"--time -1s: must be above 0"},
+		"-a raymond -n 3 --time -1s":                             {"--for -1s: must be above 0"},
 		"-a raymond -n 3 --set tree":                             {"--set tree: want KEY=VALUE"},
 		"-a raymond -n 3 --set tree=oak":                         {"tree=oak"},
 		"-a raymond -n 3 --set x=y":                              {`unknown option "x"`},

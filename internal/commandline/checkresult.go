@@ -49,9 +49,10 @@ type checkResult struct {
 	Components *uint64    `json:"components,omitempty"`   // strongly connected ones that were looked at
 	Lasso      *lasso     `json:"lasso,omitempty"`
 
-	Schedules *uint64  `json:"schedules"`
-	States    *uint64  `json:"states"`
-	Depth     *int     `json:"depth"`
+	Schedules *uint64 `json:"schedules"`
+	States    *uint64 `json:"states"`
+	Depth     *int    `json:"depth"`
+	reachResult
 	Steps     uint64   `json:"steps"` // taken in all schedules, or from all states
 	MaxBypass *int     `json:"max_bypass"`
 	Starved   int      `json:"starved,omitempty"`              // schedules in which a node starved, which is not promised not to be
@@ -88,6 +89,7 @@ func newCheckResult(a *dme.Algorithm, o check.Options, exhaustive bool, r check.
 		ElapsedS: r.Elapsed.Seconds(), Workers: r.Workers,
 		Trace: []string{}, Schedule: []string{}, NodeStates: []string{}, Notes: []string{},
 	}
+	x.reachResult = reachedBy(o, exhaustive, r)
 	if o.Bypass > 0 {
 		x.Bypass = &o.Bypass
 	}
@@ -133,6 +135,9 @@ func replayCommand(x *checkResult, o, by check.Options, exhaustive bool) string 
 	}
 	if exhaustive {
 		b = append(b, "--exhaustive")
+	}
+	if o.Requesters != nil {
+		b = append(b, "--requesters", x.askers())
 	}
 	for _, name := range slices.Sorted(maps.Keys(o.Set)) {
 		b = append(b, "--set "+name+"="+o.Set[name])
@@ -185,7 +190,7 @@ func (x *checkResult) print(out io.Writer) error {
 	case x.Vary:
 		requests = "up to " + requests
 	}
-	line("search", "%s, %d nodes, %s, %s, %s", x.Algorithm, x.Nodes, requests, x.links(), x.why())
+	line("search", "%s, %d nodes, %s%s, %s, %s", x.Algorithm, x.Nodes, requests, x.whose(), x.links(), x.why())
 	if x.Watched != "" {
 		line("overtaking", "%s", x.Watched)
 	}
@@ -196,7 +201,8 @@ func (x *checkResult) print(out io.Writer) error {
 		line("note", "%d messages were refused, such as: %s", x.Refused, x.Refusal)
 	}
 	if x.States != nil {
-		line("states", "%d, the farthest %d steps from the beginning%s", *x.States, *x.Depth, x.rate("states"))
+		line("states", "%d, the farthest %d %s from the beginning%s", *x.States, *x.Depth, x.distance(), x.rate("states"))
+		x.reachResult.print(line)
 	} else {
 		line("schedules", "%d, %d steps%s", *x.Schedules, x.Steps, x.rate("schedules"))
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"dmebench/dme"
+	"dmebench/dme/vnet"
 	"dmebench/internal/atomicfile"
 	"dmebench/internal/check"
 	"dmebench/internal/trace"
@@ -19,6 +20,12 @@ func (p *program) saveScenario(file string, a *dme.Algorithm, o check.Options, s
 		Algorithm: a, Nodes: o.Nodes, Set: o.Set, Seed: r.Seed, Sequenced: sequenced, Bypass: o.Bypass,
 		Violates: r.Trace.Violation.Property, Verdict: r.Trace.Violation.Verdict, Replay: replay,
 		Steps: r.Trace.Steps(), Repeats: r.Trace.Repeats,
+	}
+	switch x.Violates {
+	case check.Starvation: // which a scenario cannot judge: it plays one schedule
+		x.Violates, x.Bypass = vnet.Overtaking, r.Trace.Bypass
+	case vnet.Overtaking:
+		x.Bypass = r.Trace.Bypass
 	}
 	text, err := saved(file, x, o.ReadFile)
 	if err == nil {

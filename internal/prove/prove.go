@@ -157,6 +157,8 @@ func (p *prover) search(nodes, each int, links Links) (*check.Search, error) {
 	}
 	return check.New(p.algorithm, check.Options{
 		Nodes: nodes, Requests: each * nodes, Unlimited: each == 0, InFlight: links.InFlight, Unordered: !links.Ordered,
+		// Invariants read more than a reduced search preserves.
+		Reduce: each > 0, WithoutInvariants: each > 0,
 		Set: p.Set, ReadFile: p.ReadFile, States: p.States, Memory: p.Memory, Workers: p.Workers,
 	})
 }
@@ -251,7 +253,7 @@ func (p *prover) budget(ctx context.Context, nodes int) (best *Budget, err error
 		case !report.Complete:
 			return best, nil
 		}
-		best = &Budget{Nodes: nodes, Links: p.result.Links, Each: each, States: report.States}
+		best = &Budget{Nodes: nodes, Links: p.result.Links, Each: each, States: report.States, Reduced: report.Reduced}
 	}
 	return best, nil
 }

@@ -18,6 +18,7 @@ import (
 	"maps"
 	"strings"
 
+	"dmebench/dme"
 	"dmebench/internal/check"
 	"dmebench/result"
 )
@@ -42,6 +43,8 @@ type Search struct {
 	Requests  int               `json:"requests"`
 	Set       map[string]string `json:"set,omitempty"`
 	Files     map[string][]byte `json:"files,omitempty"` // what the settings name
+
+	Requesters []dme.NodeID `json:"requesters,omitempty"` // who asks; all where it is not given
 
 	Vary      bool `json:"vary,omitempty"`
 	Watch     bool `json:"watch,omitempty"`
@@ -74,7 +77,7 @@ func SearchOf(algorithm string, o check.Options, files map[string][]byte) Search
 		Algorithm: algorithm, Nodes: o.Nodes, Requests: o.Requests, Set: o.Set, Files: Named(o.Set, files),
 		Unordered: o.Unordered, Duplicate: o.Duplicate, Lose: o.Lose, Faults: o.Faults, Bypass: o.Bypass,
 		Adversary: o.Adversary, Patience: o.Patience, Seed: o.Seed, Schedules: o.Schedules, Vary: o.Vary, Watch: o.Watch,
-		WithoutInvariants: o.WithoutInvariants,
+		Requesters: o.Requesters, WithoutInvariants: o.WithoutInvariants,
 	}
 }
 
@@ -85,7 +88,7 @@ func (s *Search) options() check.Options {
 		Nodes: s.Nodes, Requests: s.Requests, Set: s.Set, ReadFile: reader(s.Files),
 		Unordered: s.Unordered, Duplicate: s.Duplicate, Lose: s.Lose, Faults: s.Faults, Bypass: s.Bypass,
 		Adversary: s.Adversary, Patience: s.Patience, Seed: s.Seed, Schedules: s.Schedules, Vary: s.Vary, Watch: s.Watch,
-		WithoutInvariants: s.WithoutInvariants, Workers: 1,
+		Requesters: s.Requesters, WithoutInvariants: s.WithoutInvariants, Workers: 1,
 	}
 }
 

@@ -95,12 +95,27 @@ func (s *Scenario) model(a *dme.Algorithm, readFile func(string) ([]byte, error)
 	model, err := vnet.NewModel(vnet.Config{
 		Algorithm: a, Nodes: s.Nodes, Options: opt, Seed: s.Seed, ReadFile: readFile, Unordered: true, Lose: 1 << 30, Recover: true,
 		Duplicate: true, Sequenced: s.onMedium(a, opt), Bypass: s.Bypass,
-		Faults: s.faulty(), Absent: s.Absent, Restarts: s.Violates != "",
+		Faults: s.faulty(), Absent: s.Absent, Restarts: s.Violates != "", Watch: vnet.WatchAlways,
 	})
 	if err != nil {
 		return nil, s.at(settingsAt, err)
 	}
-	return model, nil
+	return model, s.watch(model)
+}
+
+// beyondNeeds reports whether in a step of a scenario something happens that the
+// algorithm rules out: its invariants need not hold then.
+func beyondNeeds(m *vnet.Model, x vnet.Step) bool {
+	needs := m.Algorithm.Needs(m.Options)
+	switch x.Kind {
+	case vnet.Copy, vnet.Lose:
+		return needs.Reliable
+	case vnet.Deliver:
+		return needs.FIFO && x.Index > 0 || needs.SequencedBroadcast && !m.Sequenced
+	case vnet.Fire:
+		return needs.BoundedDelay
+	}
+	return false
 }
 
 // onMedium reports whether all nodes hear all broadcasts in one order, their own among
@@ -225,6 +240,9 @@ func (p *player) do(x vnet.Step) {
 		p.states = p.states[max(0, len(p.states)-p.repeats):]
 		p.waited = append(p.waited, p.network.Waiting())
 		p.waited = p.waited[max(0, len(p.waited)-p.repeats):]
+	}
+	if p.violates == "" && beyondNeeds(p.network.Model, x) {
+		p.network.Unwatch()
 	}
 	e := p.network.Do(x)
 	p.tape.Add(e)

@@ -59,7 +59,7 @@ type Scenario struct {
 
 	// The lines of what it is played on; settings that there are none of are at
 	// the algorithm's.
-	algorithmAt, nodesAt, settingsAt int
+	algorithmAt, nodesAt, settingsAt, violatesAt int
 }
 
 // Refused is an error about the scenario's algorithm, with the line that names it.
@@ -136,7 +136,7 @@ func Parse(name string, text []byte) (*Scenario, error) {
 func (s *Scenario) setting(words []string, number int) error {
 	switch {
 	case words[0] == "violates":
-		return s.violates(strings.Join(words[1:], " "))
+		return s.violates(strings.Join(words[1:], " "), number)
 	case words[0] == "sequenced" && len(words) == 1:
 		s.Sequenced = true
 		return nil
@@ -218,19 +218,39 @@ const (
 	rest       vnet.Property = "rest"                    // messages go on although nobody waits
 )
 
-func (s *Scenario) violates(property string) error {
+func (s *Scenario) violates(property string, number int) error {
 	if s.Violates != "" {
 		return errors.New("which property it violates stands above already")
 	}
+	if property == "" {
+		return errors.New("violates takes the name of a property")
+	}
+	s.Violates, s.violatesAt = vnet.Property(property), number
+	return nil
+}
+
+// watch says which of the algorithm's invariants the steps of the scenario are judged
+// by: the one that it is to break, none where it is to break something else, and else
+// all.
+func (s *Scenario) watch(m *vnet.Model) error {
+	if s.Violates == "" || slices.Contains(properties, s.Violates) {
+		if s.Violates != "" {
+			m.Invariants = nil
+		}
+		return nil
+	}
 	var names []string
 	for _, p := range properties {
-		if string(p) == property {
-			s.Violates = p
-			return nil
-		}
 		names = append(names, string(p))
 	}
-	return fmt.Errorf("%q is no property; there are %s", property, strings.Join(names, ", "))
+	for _, i := range m.Invariants {
+		if i.Name == string(s.Violates) {
+			m.Invariants = []dme.Invariant{i}
+			return nil
+		}
+		names = append(names, i.Name)
+	}
+	return s.at(s.violatesAt, fmt.Errorf("%q is no property; there are %s", s.Violates, strings.Join(names, ", ")))
 }
 
 // NameOf returns the name of a scenario in a file of an algorithm's package: that

@@ -171,6 +171,7 @@ func (c *condition) requests(nodes int, perEntry float64, dynamic bool, e *effor
 		fewest         = 10 // per node of a contended run
 		fewestIsolated = 200
 		manyIsolated   = 2000
+		manyRare       = 800 // between which a perpetual token goes round and round
 		slack          = 8  // how far a large system may exceed what a run should cost
 		perDynamic     = 20 // per node, where its first request finds the initial state
 	)
@@ -184,7 +185,11 @@ func (c *condition) requests(nodes int, perEntry float64, dynamic bool, e *effor
 	}
 	if c.Isolated() {
 		if !dynamic {
-			return int(max(fewestIsolated, min(affordable, manyIsolated)))
+			most := float64(manyIsolated)
+			if c.rare {
+				most = manyRare
+			}
+			return int(max(fewestIsolated, min(affordable, most)))
 		}
 		least := (learning + perDynamic) * nodes
 		if float64(least) > slack*affordable {

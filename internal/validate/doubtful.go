@@ -11,7 +11,7 @@ import (
 // than so many of the dearest runs.
 const (
 	patience = 4
-	dear     = 20
+	dear     = 8
 	little   = 0.1 // relative to the prediction
 )
 

@@ -1,0 +1,54 @@
+package dme
+
+import (
+	"errors"
+	"testing"
+	"time"
+)
+
+// The claims that many papers make carry the source that they were given, and say what
+// their formulas say.
+func TestClaimsOfManyPapers(t *testing.T) {
+	s := Setting{Nodes: 5, T: 2 * time.Second, E: 3 * time.Second}
+	const source = "a paper, section 1"
+	for _, x := range []struct {
+		c       Claim
+		formula string
+		load    Load
+		kind    ClaimKind
+		want    float64
+	}{
+		{CostPerPeer(2, Light, Exact, source), "2(N−1)", Light, Exact, 8},
+		{CostPerPeer(1, Saturated, UpperBound, source), "N−1", Saturated, UpperBound, 4},
+		{InOrder("0", source), "0", AnyLoad, Exact, 0},
+	} {
+		got, ok := x.c.Predict(s)
+		if x.c.Formula != x.formula || x.c.Load != x.load || x.c.Kind != x.kind || x.c.Source != source || !ok || got != x.want {
+			t.Errorf("%+v predicts %v, want %+v", x.c, got, x)
+		}
+	}
+	for delays, want := range map[float64][3]float64{1: {1, 1. / 5, 25}, 2: {2, 1. / 7, 35}} {
+		for i, c := range HandOver(delays, UpperBound, source) {
+			kind := [3]ClaimKind{UpperBound, LowerBound, UpperBound}[i]
+			got, ok := c.Predict(s)
+			if !ok || got != want[i] || c.Kind != kind || c.Load != Saturated || len(c.Source) < len(source) || c.Source[:len(source)] != source {
+				t.Errorf("%vT: claim %d is %+v and predicts %v, want %v", delays, i, c, got, want[i])
+			}
+		}
+	}
+	// With 2 nodes, 1·(1T + E) is below 4T: the others are over before a request is answered.
+	if x, ok := HandOver(1, Mean, source)[0].Predict(Setting{Nodes: 2, T: 2 * time.Second, E: time.Second}); ok {
+		t.Errorf("%v is claimed of a load that is not heavy", x)
+	}
+}
+
+// The longest vector there may be arrives, and a longer one does not.
+func TestLongestVector(t *testing.T) {
+	for n, want := range map[int]error{MaxVec: nil, MaxVec + 1: ErrMalformed} {
+		b := AppendMessage(nil, &Message{Kind: 1, Vec: make([]uint64, n)})
+		var m Message
+		if err := DecodeMessage(b, &m, nil); !errors.Is(err, want) || want == nil && len(m.Vec) != n {
+			t.Errorf("%d elements: %d, %v; want %v", n, len(m.Vec), err, want)
+		}
+	}
+}

@@ -1,0 +1,243 @@
+package vnet
+
+import (
+	"cmp"
+	"slices"
+
+	"dmebench/dme"
+	"dmebench/internal/noderun"
+)
+
+// commuting knows which arrivals at a node commute with all that may happen
+// there before; see [Reduction].
+type commuting struct {
+	*Walker                    // runs handlers, from states in which no network may ever be
+	table   table              // node's state and message: yes or no
+	cut     map[dme.NodeID]int // how many visits were given up, by node
+
+	// Scratch. A state is met where its stamp is the present one.
+	stamps       []uint32
+	stamp        uint32
+	stack        []uint32
+	met          []uint32
+	first, other []posted
+}
+
+// Whether a message commutes. What was concluded for a state holds for all
+// states that are met from there as well.
+const (
+	yes uint32 = iota + 1
+	no
+)
+
+// A node that counts or queues all that arrives has states without end. One visit
+// gives up after so many states, or so many stimuli in them; after so many such
+// visits nothing more is tried at the node, and its arrivals are forced no more.
+const (
+	mostMet   = 1 << 11
+	mostTried = 1 << 17
+	mostCut   = 2
+)
+
+func (c *commuting) forget() { c.table = table{} }
+
+func (c *commuting) key(at, message uint32) uint64 { return uint64(at)<<32 | uint64(message) }
+
+// answer says whether a message that a node holds the first place for commutes,
+// where so many messages may arrive.
+func (c *commuting) answer(at, message uint32, arrive [][]uint32) uint32 {
+	answer, ok := c.table.get(c.key(at, message))
+	if !ok {
+		x := c.messages.at(message)
+		c.begin()
+		c.meet(at)
+		if answer = no; c.cut[x.To] < mostCut && c.plain(c.outcomeOf(at, Step{Kind: Deliver, From: x.From, Node: x.To}, message)) {
+			answer = c.visit(message, arrive)
+		}
+		if answer == no {
+			c.table.put(c.key(at, message), no)
+		}
+	}
+	return answer
+}
+
+// holds reports whether all messages that commuted still do where more may
+// arrive at each node than before.
+func (c *commuting) holds(arrive [][]uint32, before []int) bool {
+	var all []uint64
+	for _, e := range c.table.slots {
+		if e.key != 0 && e.value == yes {
+			all = append(all, e.key-1)
+		}
+	}
+	for _, key := range all {
+		at, message := uint32(key>>32), uint32(key)
+		to := c.messages.at(message).To
+		// The states that are met by what could arrive before are in the table too.
+		c.begin()
+		if !c.tryArrivals(at, message, arrive[to][before[to]:]) || c.visit(message, arrive) == no {
+			return false
+		}
+	}
+	return true
+}
+
+// begin begins to meet states.
+func (c *commuting) begin() {
+	c.stamp++
+	c.met, c.stack = c.met[:0], c.stack[:0]
+}
+
+// meet meets a state of a node.
+func (c *commuting) meet(at uint32) {
+	if int(at) >= len(c.stamps) {
+		c.stamps = append(c.stamps, make([]uint32, int(at)+1024)...)
+	}
+	if c.stamps[at] != c.stamp {
+		c.stamps[at] = c.stamp
+		c.stack = append(c.stack, at)
+	}
+}
+
+// visit visits the states that have been met, and those that they lead to.
+func (c *commuting) visit(message uint32, arrive [][]uint32) (answer uint32) {
+	to := c.messages.at(message).To
+	for len(c.stack) > 0 {
+		at := c.stack[len(c.stack)-1]
+		c.stack = c.stack[:len(c.stack)-1]
+		switch known, _ := c.table.get(c.key(at, message)); known {
+		case yes:
+			continue
+		case no:
+			return no
+		}
+		if c.met = append(c.met, at); len(c.met) > mostMet || len(c.met)*(1+len(arrive[to])) > mostTried {
+			c.cut[to]++
+			return no
+		}
+		if !c.tryProcess(at, message) || !c.tryArrivals(at, message, arrive[to]) {
+			return no
+		}
+	}
+	for _, at := range c.met {
+		c.table.put(c.key(at, message), yes)
+	}
+	return yes
+}
+
+// tryProcess tries what the local process may do in a state, before the message
+// and after it.
+func (c *commuting) tryProcess(at, message uint32) bool {
+	p := &c.locals.at(at).process
+	id := c.locals.at(at).id
+	switch {
+	case p.activity == noderun.Inside:
+		if !c.try(at, message, Step{Kind: Leave, Node: id}, 0) {
+			return false
+		}
+	case p.mayAsk():
+		if !c.try(at, message, Step{Kind: Ask, Node: id}, 0) ||
+			c.Shares && !c.try(at, message, Step{Kind: AskShared, Node: id}, 0) {
+			return false
+		}
+	}
+	return !c.Stops || !c.mayStop(p) || c.try(at, message, Step{Kind: Stop, Node: id}, 0)
+}
+
+// tryArrivals tries the arrival of others in a state, before the message and
+// after it.
+func (c *commuting) tryArrivals(at, message uint32, others []uint32) bool {
+	from := c.messages.at(message).From
+	for _, other := range others {
+		x := c.messages.at(other)
+		if other == message || x.From == from && !c.Unordered {
+			continue
+		}
+		if !c.try(at, message, Step{Kind: Deliver, Node: x.To, From: x.From}, other) {
+			return false
+		}
+	}
+	return true
+}
+
+// try tries a stimulus, which is possible in a state, before the message and
+// after it, and meets the state to which it leads without the message.
+func (c *commuting) try(at, message uint32, s Step, other uint32) bool {
+	x := c.messages.at(message)
+	arrival := Step{Kind: Deliver, From: x.From, Node: x.To}
+
+	early := c.outcomeOf(at, arrival, message)
+	if !c.plain(early) || !c.possibleAt(c.outcomes[early].next, s) {
+		return false
+	}
+	after := c.outcomeOf(c.outcomes[early].next, s, other)
+	before := c.outcomeOf(at, s, other)
+	if !c.plain(after) || !c.plain(before) {
+		return false
+	}
+	next := c.outcomes[before].next
+	late := c.outcomeOf(next, arrival, message)
+	if !c.plain(late) || c.outcomes[after].next != c.outcomes[late].next {
+		return false
+	}
+	if c.refusals(early)+c.refusals(after) != c.refusals(before)+c.refusals(late) {
+		return false
+	}
+	c.first = c.appendSent(c.appendSent(c.first[:0], early), after)
+	c.other = c.appendSent(c.appendSent(c.other[:0], before), late)
+	if !c.sameLinks(c.first, c.other) {
+		return false
+	}
+	c.meet(next)
+	return true
+}
+
+// plain reports whether an outcome breaks nothing and leaves timers alone.
+func (c *commuting) plain(outcome uint32) bool {
+	o := &c.outcomes[outcome]
+	return o.broken == nil && len(o.timers) == 0 && !o.left
+}
+
+// possibleAt reports whether what a local process may do in one state it may do
+// in another.
+func (c *commuting) possibleAt(at uint32, s Step) bool {
+	switch p := &c.locals.at(at).process; s.Kind {
+	case Ask, AskShared:
+		return p.mayAsk()
+	case Leave:
+		return p.activity == noderun.Inside
+	case Stop:
+		return c.mayStop(p)
+	}
+	return true
+}
+
+func (c *commuting) refusals(outcome uint32) int {
+	if c.outcomes[outcome].refused {
+		return 1
+	}
+	return 0
+}
+
+func (c *commuting) appendSent(to []posted, outcome uint32) []posted {
+	o := &c.outcomes[outcome]
+	return append(to, c.posted[o.posted:][:o.posts]...)
+}
+
+// sameLinks reports whether messages sent are the same on each link, and in the
+// same order if links keep order.
+func (c *commuting) sameLinks(x, y []posted) bool {
+	if len(x) != len(y) {
+		return false
+	}
+	slices.SortStableFunc(x, c.byLink)
+	slices.SortStableFunc(y, c.byLink)
+	return slices.Equal(x, y)
+}
+
+func (c *commuting) byLink(x, y posted) int {
+	if by := cmp.Compare(x.place, y.place); by != 0 || !c.Unordered {
+		return by
+	}
+	return cmp.Compare(x.message, y.message)
+}

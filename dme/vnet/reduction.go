@@ -1,0 +1,228 @@
+package vnet
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"dmebench/dme"
+)
+
+// Reduction lets a search leave out orders of steps that make no difference
+// (partial-order reduction). It names, in a state, an arrival that may be taken
+// alone there: a forced one.
+//
+// Steps at different nodes commute: each takes the first message of a link to
+// its own node, and adds to the ends of links from it. So an arrival need be
+// tried in one place of a schedule only, if it commutes with whatever else may
+// happen at the same node before it. That is computed with the node's own
+// handlers. From the node's state on, all states are visited to which other
+// stimuli lead without the message: its local process asks and leaves, is told
+// that no more requests will come, and any message that was ever sent to the node
+// arrives, in any order and any number of times. Where links keep order, none
+// comes from the message's sender, since it would have to overtake the message.
+// In each of these states, and with each of these stimuli, both orders must lead
+// to the same state of the node, with the same messages in the same order on
+// each link, and with as many refusals. Nothing may panic, enter uninvited or
+// touch a timer. Then the arrival is a persistent set by itself (P. Godefroid,
+// Partial-Order Methods for the Verification of Concurrent Systems, LNCS 1032,
+// 1996, chapter 4); that dependence is found in local states is due to P. Bokor,
+// J. Kinder, M. Serafini and N. Suri, Supporting Domain-Specific State Space
+// Reductions through Local Partial-Order Reduction, ASE 2011.
+//
+// What is preserved. Let a schedule lead from a state to a violation, and let an
+// arrival be forced in that state. If the schedule contains the arrival, it can
+// be moved to the front; else it can be added there. Every node goes through the
+// same states as before, but for the receiver, which is inside no later than
+// before and leaves when it did before: an arrival lets nobody out. So two nodes
+// that were inside together still are; who entered without a request or
+// panicked still does; as many messages are refused. At a standstill nothing is
+// on its way, so that the schedule does contain the arrival, and leads to the
+// same standstill. That a reader is inside with readers does not change either.
+// Whatever else is said of states, such as invariants and counts of overtaking,
+// is not preserved, and neither are cycles.
+//
+// No step is put off for ever (the ignoring problem, A. Valmari, Stubborn Sets
+// for Reduced State Space Generation, LNCS 483, 1990), provided that the search
+// tries all steps of a state once in a while on every way. [Walker.Settle] takes
+// forced arrivals up to the next state of which that is to be done.
+//
+// Which messages may arrive at a node is not known beforehand. It is taken for
+// granted that they are those that were sent so far; [Reduction.Extend] tells
+// whether what was concluded from that still holds. A search that ends without a
+// new message has seen all: the first message that it missed would be sent at the
+// end of a schedule that delivers none which it has not seen, and such schedules
+// are not left out.
+type Reduction struct {
+	space *Space
+
+	mu      sync.Mutex
+	arrive  [][]uint32 // by node, from 1: the messages that may
+	sent    map[uint32]bool
+	pending []uint32 // were sent, and are not in arrive yet
+	commute commuting
+
+	// What walkers have kept of the answers is out of date where this has changed.
+	generation atomic.Uint32
+}
+
+// NewReduction returns a reduction, or says why the model has none.
+func (s *Space) NewReduction() (r *Reduction, whyNot string) {
+	switch m := s.Model; {
+	case m.faulty:
+		return nil, "nodes may crash, and a crash commutes with nothing"
+	case m.Duplicate:
+		return nil, "messages may arrive twice"
+	case m.Lose > 0:
+		return nil, "messages may get lost"
+	case m.Sequenced:
+		return nil, "on a sequenced medium an arrival decides about others"
+	case m.Bounded:
+		return nil, "timers wait for messages"
+	case m.Bypass > 0:
+		return nil, "overtaking depends on the order of all entries and requests"
+	case len(m.Invariants) > 0:
+		return nil, "the algorithm's invariants may speak of states that a reduced search passes by"
+	}
+	r = &Reduction{space: s, arrive: make([][]uint32, s.Nodes+1), sent: map[uint32]bool{}}
+	r.commute = commuting{Walker: s.NewWalker(), cut: map[dme.NodeID]int{}}
+	return r, ""
+}
+
+// Begin notes what is on its way in the first state.
+func (r *Reduction) Begin(v []uint32) {
+	for i, q := range v[r.space.Nodes : len(v)-1] {
+		for _, p := range r.space.queues.at(q).messages {
+			r.note([]posted{{int32(r.space.Nodes + i), p}})
+		}
+	}
+	r.extend()
+}
+
+// note notes that messages have been sent.
+func (r *Reduction) note(messages []posted) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, p := range messages {
+		if !r.sent[p.message] {
+			r.sent[p.message] = true
+			r.pending = append(r.pending, p.message)
+		}
+	}
+}
+
+// extend adds the messages that have been sent to those that may arrive.
+func (r *Reduction) extend() {
+	for _, p := range r.pending {
+		to := r.space.messages.at(p).To
+		r.arrive[to] = append(r.arrive[to], p)
+	}
+	r.pending = r.pending[:0]
+}
+
+// Extend takes account of the messages that have been sent since, and reports
+// whether all arrivals that were forced so far still are. If not, the search has
+// left something out, and must begin again. Nobody may walk meanwhile. What it
+// answers depends on which messages were sent, not on their order.
+func (r *Reduction) Extend() bool {
+	if len(r.pending) == 0 {
+		return true
+	}
+	before := make([]int, len(r.arrive))
+	for id, messages := range r.arrive {
+		before[id] = len(messages)
+	}
+	r.extend()
+	if r.commute.holds(r.arrive, before) {
+		return true
+	}
+	r.commute.forget()
+	r.generation.Add(1)
+	return false
+}
+
+// Footprint is how many bytes of memory the reduction takes, about.
+func (r *Reduction) Footprint() int {
+	const entryBytes, stampBytes = 16, 4
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c := &r.commute
+	return c.Walker.Footprint() + entryBytes*len(c.table.slots) + stampBytes*len(c.stamps)
+}
+
+// Reduce makes the walker note what is sent, for [Walker.Settle].
+func (w *Walker) Reduce(r *Reduction) { w.reduction = r }
+
+// mostSettled bounds what [Walker.Settle] does at once, in a network that goes
+// on for ever in ever new states.
+const mostSettled = 1 << 12
+
+// Settle takes forced arrivals from the state in Next on, until there is none, or
+// a state comes back. It returns how many it has taken, and the safety property
+// that the last one breaks, nil where it breaks none. Each is shown to see, if
+// that is set, before it is taken.
+func (w *Walker) Settle(see func(v []uint32, h Hash, x Step)) (taken int, bad *Violation) {
+	// R. P. Brent, An Improved Monte Carlo Factorization Algorithm, BIT 20, 1980:
+	// a cycle is found by comparison with the state after 1, 2, 4, 8, … steps.
+	mark, next := w.Hash, 1
+	for taken < mostSettled && bad == nil {
+		x, ok := w.forced()
+		if !ok {
+			break
+		}
+		if see != nil {
+			see(w.Next, w.Hash, x)
+		}
+		bad = w.do(w, x)
+		taken++
+		if w.Hash == mark {
+			break
+		}
+		if taken == next {
+			mark, next = w.Hash, 2*next
+		}
+	}
+	return taken, bad
+}
+
+// forced returns an arrival that is forced in the state in Next, if there is one.
+func (w *Walker) forced() (x Step, ok bool) {
+	timers := w.shared().timers
+	for i, q := range w.Next[w.Nodes : w.width-1] {
+		if q == 0 {
+			continue
+		}
+		x = w.firsts[i]
+		if len(timers) > 0 && firstOf(timers, x.Node) != nil {
+			continue // it may fire, which is no stimulus that commuting knows
+		}
+		held := w.queues.at(q).messages
+		for k, p := range held {
+			if w.commutes(w.Next[x.Node-1], p) {
+				x.Index = k
+				return x, true
+			}
+			if !w.Unordered {
+				break
+			}
+		}
+	}
+	return x, false
+}
+
+// commutes asks the reduction whether a message may be taken alone by a node in
+// a state, and keeps the answer.
+func (w *Walker) commutes(at, message uint32) bool {
+	r := w.reduction
+	if now := r.generation.Load(); now != w.generation {
+		w.answers, w.generation = table{}, now
+	}
+	key := uint64(at)<<32 | uint64(message)
+	answer, ok := w.answers.get(key)
+	if !ok {
+		r.mu.Lock()
+		answer = r.commute.answer(at, message, r.arrive)
+		r.mu.Unlock()
+		w.answers.put(key, answer)
+	}
+	return answer == yes
+}

@@ -1,0 +1,99 @@
+package check
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"dmebench/algorithms/lamport"
+	"dmebench/algorithms/ricartagrawala"
+	"dmebench/algorithms/suzukikasami"
+	"dmebench/dme"
+)
+
+// Where there are bits enough a search that keeps only these visits all states
+// that there are, with any number of workers; it never calls that a proof.
+func TestBitstate(t *testing.T) {
+	for _, c := range []struct {
+		a *dme.Algorithm
+		o Options
+	}{
+		{ricartagrawala.Algorithm(), Options{Nodes: 3, Requests: 5}},
+		{lamport.Algorithm(), Options{Nodes: 2, Requests: 6}},
+		{suzukikasami.Algorithm(), Options{Nodes: 3, Requests: 5, Unordered: true}},
+		{ricartagrawala.Algorithm(), Options{Nodes: 3, Requests: 5, Reduce: true, WithoutInvariants: true}},
+	} {
+		want, err := Exhaustive(t.Context(), c.a, c.o)
+		if err != nil || !want.Complete {
+			t.Fatal(err, want.Stopped)
+		}
+		c.o.Bitstate = 4 << 20
+		for workers := 1; workers <= 3; workers++ {
+			c.o.Workers = workers
+			r, err := Exhaustive(t.Context(), c.a, c.o)
+			if err != nil || r.Violation != nil {
+				t.Fatalf("%s: %v, %v", c.a.Name, r.Violation, err)
+			}
+			exact := r.States == want.States && r.Steps == want.Steps
+			if workers > 1 { // who reach a state at the same time may both take it for new
+				exact = r.States >= want.States && r.States <= want.States+want.States/50
+			}
+			if !exact || r.Reduced != c.o.Reduce {
+				t.Errorf("%s, %d workers: %d states, %d steps; want %d, %d", c.a.Name, workers, r.States, r.Steps, want.States, want.Steps)
+			}
+			if r.Complete || !strings.Contains(r.Stopped, "taken for an old one, at the end with probability") {
+				t.Errorf("%s: complete %v, %q", c.a.Name, r.Complete, r.Stopped)
+			}
+		}
+	}
+}
+
+// With too few bits states are left out, and as many as the search says: the
+// probability of the last is an upper bound for all before it.
+func TestBitstateLeavesOut(t *testing.T) {
+	o := Options{Nodes: 3, Requests: 6, Workers: 1}
+	want, err := Exhaustive(t.Context(), ricartagrawala.Algorithm(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Bitstate = 12 << 10 // about 3 bits for each state
+	r, err := Exhaustive(t.Context(), ricartagrawala.Algorithm(), o)
+	if err != nil || r.Violation != nil || r.Complete {
+		t.Fatal(err, r.Violation, r.Complete)
+	}
+	b := r.Bitstate
+	bits := float64(8 * b.Size)
+	// The part that n states fill, of 3 bits each, is 1 − e^(−3n/bits).
+	if full := 1 - math.Exp(-3*float64(r.States)/bits); math.Abs(b.Filled-full) > 0.05 || math.Abs(b.Last-math.Pow(b.Filled, 3)) > 1e-9 {
+		t.Errorf("%+v, want %.3f filled", b, full)
+	}
+	if r.States >= want.States || float64(r.States) < float64(want.States)*(1-b.Last)/4 {
+		t.Errorf("%d states of %d, with an omission of %.2g at the end", r.States, want.States, b.Last)
+	}
+}
+
+// A violation is found, and the way to it is one that nodes go.
+func TestBitstateFindsViolations(t *testing.T) {
+	for _, c := range []struct {
+		a *dme.Algorithm
+		o Options
+	}{
+		{ricartagrawala.Algorithm(), Options{Nodes: 2, Requests: 2, Lose: 1}},
+		{nonAtomic(), Options{Nodes: 2, Requests: 4}},
+		{suzukikasami.Algorithm(), Options{Nodes: 3, Requests: 3, Lose: 1}},
+		{library(), Options{Nodes: 3, Requests: 3, Reduce: true, WithoutInvariants: true}},
+		{anarchy(), Options{Nodes: 3, Requests: 3, Reduce: true, WithoutInvariants: true}},
+	} {
+		want, err := Exhaustive(t.Context(), c.a, c.o)
+		if err != nil || want.Violation == nil {
+			t.Fatal(c.a.Name, err, want.Stopped)
+		}
+		for c.o.Workers = 1; c.o.Workers <= 2; c.o.Workers++ {
+			c.o.Bitstate = 1 << 20
+			r, err := Exhaustive(t.Context(), c.a, c.o)
+			if err != nil || r.Violation == nil || r.Violation.Property != want.Violation.Property || r.Trace == nil {
+				t.Errorf("%s: %v, %v, want %v", c.a.Name, r.Violation, err, want.Violation)
+			}
+		}
+	}
+}
