@@ -56,9 +56,9 @@ func overtaken(bound dme.Overtaking, r *result.Result, trip int, known bool) boo
 // way: with the message's delay and the mean duration of a critical section, and never
 // more than there were.
 func tripOf(r *result.Result, hiccup time.Duration) (entries int, known bool) {
-	spread, known := spreadOf(r.Spec.Set)
-	if !known || r.Delay() == nil || r.CS == nil || *r.CS <= 0 || r.Workload == "trace" {
-		return 0, false
+	spread, bounded := spreadOf(r.Spec.Set)
+	if !bounded || r.Delay() == nil || r.CS == nil || *r.CS <= 0 || r.Workload == "trace" {
+		return
 	}
 	late := spread * *r.Delay()
 	if r.Asked().Transport != result.Sim {
@@ -72,11 +72,11 @@ func tripOf(r *result.Result, hiccup time.Duration) (entries int, known bool) {
 func spreadOf(set map[string]string) (times float64, known bool) {
 	for _, scatters := range []string{"jitter", "loss", "dup", "reorder", "bandwidth", "links", "partition"} {
 		if !slices.Contains([]string{"", "0", "0s", "none"}, set[scatters]) {
-			return 0, false
+			return
 		}
 	}
 	if readers, err := strconv.ParseFloat(set["readers"], 64); err == nil && readers > 0 {
-		return 0, false // who is inside together does not count as one entry after the other
+		return // who is inside together does not count as one entry after the other
 	}
 	switch set["delay"] {
 	case "", "constant":
@@ -89,7 +89,7 @@ func spreadOf(set map[string]string) (times float64, known bool) {
 	d, err := workload.ParseDistribution(set["delay"])
 	switch {
 	case err != nil:
-		return 0, false
+		return
 	case d.Exponential:
 		return rareDelay, true
 	}

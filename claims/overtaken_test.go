@@ -37,12 +37,16 @@ func TestStarved(t *testing.T) {
 		{"exponential, of a link", free, map[string]string{"delay": "exp:1ms"}, "sim", 1, nil, nodes * 31, nodes * 31},
 		{"without a mean that is kept", free, map[string]string{"delay": "pareto:1.5"}, "sim", 1, nil, -1, -1},
 		{"lossy", free, map[string]string{"loss": "0.1"}, "sim", 1, nil, -1, -1},
+		{"no readers", free, map[string]string{"readers": "0"}, "sim", 1, nil, nodes * 12, nodes * 12},
 		{"readers", free, map[string]string{"readers": "0.5"}, "sim", 1, nil, -1, -1},
 		{"of a real network a hiccup", free, nil, "tcp", 1, nil, nodes * 111, nodes * 12},
 		{"no E", free, nil, "sim", 0, nil, -1, -1},
 		{"no T", free, nil, "sim", 1, func(r *result.Result) { r.T = nil }, -1, -1},
 		{"times of a file", free, nil, "sim", 1, func(r *result.Result) { r.Workload = "trace" }, -1, -1},
 		{"faults", free, nil, "sim", 1, func(r *result.Result) { r.Spec.Faults = []string{"kill 3 @1s"} }, -1, -1},
+		{"faults that struck", free, nil, "sim", 1, func(r *result.Result) {
+			r.Spec.Faults, r.Faults = []string{"kill 3 @1s"}, make([]result.Fault, 1)
+		}, -1, -1},
 		{"a claim", claimed, nil, "sim", 1, nil, nodes, nodes},
 		{"a claim needs no times", claimed, map[string]string{"loss": "0.1"}, "tcp", 0, nil, nodes, nodes},
 		{"a claim, with faults", claimed, nil, "sim", 1, func(r *result.Result) { r.Spec.Faults = []string{"kill 3 @1s"} }, -1, -1},

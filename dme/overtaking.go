@@ -28,14 +28,14 @@ type Overtaking struct {
 }
 
 // OvertakingBound says how often a node that has asked may be overtaken: by what the
-// claims promise for every run, of upper bounds on [Bypass] under any load the smallest,
+// claims promise for every run, of bounds on [Bypass] under any load the smallest,
 // those for links that keep order where ordered says that they do; or else by what
 // [Overtaking.Most] allows where none promises anything.
 func OvertakingBound(all []Claim, s Setting, ordered bool) Overtaking {
 	bound := Overtaking{Nodes: s.Nodes}
 	for i := range all {
 		c := &all[i]
-		if c.Quantity != Bypass || c.Kind != UpperBound || c.KnownFalse != "" || c.FIFO && !ordered ||
+		if c.Quantity != Bypass || c.Kind != UpperBound && c.Kind != Exact || c.KnownFalse != "" || c.FIFO && !ordered ||
 			c.Load != AnyLoad && c.Load != Worst {
 			continue
 		}

@@ -13,6 +13,8 @@ func TestOvertakingBound(t *testing.T) {
 	}
 	ordered, disproved, light, mean, other := bound(2), bound(1), bound(1), bound(1), bound(1)
 	ordered.FIFO = true
+	exact := bound(4)
+	exact.Kind = Exact
 	disproved.KnownFalse = "it is more"
 	light.Load = Light
 	mean.Kind = Mean
@@ -30,11 +32,31 @@ func TestOvertakingBound(t *testing.T) {
 		"larger than what is allowed": {[]Claim{bound(100)}, true, 500, true},
 		"the smaller":                 {[]Claim{bound(3), ordered}, true, 10, true},
 		"the first is smaller":        {[]Claim{ordered, bound(3)}, true, 10, true},
+		"an exact figure":             {[]Claim{bound(5), exact}, true, 20, true},
 		"links without order":         {[]Claim{bound(3), ordered}, false, 15, true},
 	} {
 		got := OvertakingBound(x.claims, Setting{Nodes: 5}, x.ordered)
 		if got.Most(7) != x.most || (got.Claim != nil) != x.claimed {
 			t.Errorf("%s: %+v, want %d", name, got, x.most)
+		}
+	}
+}
+
+// Bounds at the edges of what is one, of equal ones the first, and what is said of them.
+func TestOvertakingBoundIsTold(t *testing.T) {
+	bound := func(value float64, source string) Claim {
+		return Claim{
+			Quantity: Bypass, Kind: UpperBound, Load: Worst, Formula: "a few", Source: source, Predict: Constantly(value),
+		}
+	}
+	for want, claims := range map[string][]Claim{
+		"at most 17 for each of 5 nodes would be in keeping with turns": {bound(math.MaxInt32+1, "too large"), bound(-1, "negative")},
+		"at most a few = 0 are claimed by nobody first":                 {bound(4, "four"), bound(0, "nobody first")},
+		"at most a few = 2147483647 are claimed by the largest":         {bound(math.MaxInt32, "the largest")},
+		"at most a few = 3 are claimed by the first":                    {bound(4, "four"), bound(3, "the first"), bound(3, "the second")},
+	} {
+		if got := OvertakingBound(claims, Setting{Nodes: 5}, false).Describe(7); got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

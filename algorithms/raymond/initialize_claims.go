@@ -77,15 +77,9 @@ func (n *robust) knowsHolder() bool { return n.holder != dme.None }
 // withoutInitialize restricts what is claimed of all messages to runs that begin without
 // INITIALIZE: these belong to no entry, and the texts count none.
 func withoutInitialize(claims []dme.Claim) []dme.Claim {
-	for i := range claims {
-		c := &claims[i]
-		if c.Quantity != dme.MessagesPerCS {
-			continue
-		}
-		predict := c.Predict
-		c.Predict = func(s dme.Setting) (float64, bool) {
-			value, ok := predict(s)
-			return value, ok && !toldByMessages(s)
+	for i, c := range claims {
+		if c.Quantity == dme.MessagesPerCS {
+			claims[i] = c.Where(func(s dme.Setting) bool { return !toldByMessages(s) })
 		}
 	}
 	return claims

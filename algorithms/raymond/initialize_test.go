@@ -145,3 +145,68 @@ func TestInitializeMutantsAreCaught(t *testing.T) {
 	}
 	conformance.TestMutants(t, "^TestInitializeExhaustively$", mutants...)
 }
+
+// What is claimed of INITIALIZE is measured on nodes of either form, and not on nodes
+// that are told by nobody; a claim about all messages of a run is made of these alone.
+func TestInitializeClaims(t *testing.T) {
+	measured := func(a *dme.Algorithm, nodes int, init string) (claims int) {
+		t.Helper()
+		set := map[string]string{}
+		if init != "" {
+			set[optInit] = init
+		}
+		setting := conformance.Make(t, a, nodes, set).Setting
+		for _, c := range a.Claims {
+			value, ok := c.Predict(setting)
+			if c.Quantity == dme.MessagesPerCS && ok {
+				claims++
+			}
+			if c.Quantity != InitializeMessages {
+				continue
+			}
+			got, told := c.Measure(setting)
+			if c.Set[optInit] != "messages" && init != "" {
+				t.Errorf("%s: the claim is made under %v", a.Name, c.Set)
+			}
+			if ok != (init != "computed") || told != ok || told && (value != float64(nodes-1) || got != value) {
+				t.Errorf("%s, init=%s, %d nodes: claimed %v, %v, measured %v, %v", a.Name, init, nodes, value, ok, got, told)
+			}
+		}
+		return claims
+	}
+	for _, nodes := range []int{1, 2, 7, 12} {
+		measured(Robust(), nodes, "")
+		if n := measured(Algorithm(), nodes, "messages"); n != 0 {
+			t.Errorf("%d claims about all messages count INITIALIZE", n)
+		}
+		if n := measured(Algorithm(), nodes, "computed"); nodes > 2 && n == 0 {
+			t.Error("no claims about all messages")
+		}
+	}
+	// A beginning that does not reach everybody is not measured.
+	setting := conformance.Make(t, Algorithm(), 3, map[string]string{optInit: "messages"}).Setting
+	setting.System.(*system).tree.near[1] = []dme.NodeID{2}
+	if got, ok := initializeMessages(setting); ok {
+		t.Errorf("node 3 is told by nobody, and %v is measured", got)
+	}
+}
+
+// A node waits for INITIALIZE only while it wants something, and then for PRIVILEGE.
+func TestInitializedWaits(t *testing.T) {
+	net := told(t, 2, "line")
+	waits := func() []dme.Wait { return net.Host(2).Node().(*initialized).Waits() }
+	if w := waits(); w != nil {
+		t.Errorf("without a request: %v", w)
+	}
+	net.Request(1)
+	net.Request(2)
+	net.Settle()
+	if w := waits(); !slices.Equal(w, []dme.Wait{{For: 1, What: "PRIVILEGE"}}) {
+		t.Errorf("behind node 1: %v", w)
+	}
+	net.Release(1)
+	net.Settle()
+	if w := waits(); w != nil {
+		t.Errorf("inside: %v", w)
+	}
+}

@@ -118,6 +118,9 @@ func tieLaterFirst(s dme.Setting) dme.Meter {
 // which both nodes had seen the same highest number, so that nothing but what they
 // added, and the numbers of the nodes, can decide.
 func lowerWins(s dme.Setting) dme.Meter {
+	if !heard(s) {
+		return nil // what has arrived tells nothing of what a node has acted on
+	}
 	return newConflicts(s.Nodes, func(early, late, winner *request) (counts, hit bool) {
 		return early.highest == late.highest, winner.ID == min(early.ID, late.ID)
 	})

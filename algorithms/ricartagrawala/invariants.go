@@ -9,9 +9,14 @@ import "dmebench/dme"
 type party interface {
 	dme.Node
 	base() *node
+	owes(id dme.NodeID) bool // whether it has the REQUEST of a node, and has not answered
 }
 
 func (n *node) base() *node { return n }
+
+func (n *node) owes(id dme.NodeID) bool { return n.replyDeferred.Has(id) }
+
+func (n *delayingNode) owes(id dme.NodeID) bool { return n.delayed.Has(id) || n.node.owes(id) }
 
 // pairInvariants are those of nodes of type T, of any two of which one at a time has the
 // other's reply, unless together allows both.
@@ -83,14 +88,14 @@ func oneAnswer[T party](v dme.GlobalView, i, j dme.NodeID, a, b T) error {
 	if i == j {
 		return nil
 	}
-	n, other := a.base(), b.base()
+	n := a.base()
 	requests, replies, deferred, want := dme.Between(v, kindRequest, i, j), 0, 0, 0
 	for _, m := range v.Between(j, i) {
 		if m.Kind == kindReply && answers(m, i) {
 			replies++
 		}
 	}
-	if other.replyDeferred.Has(i) {
+	if b.owes(i) {
 		deferred = 1
 	}
 	if n.requestingCriticalSection && n.awaitingReply.Has(j) {

@@ -21,8 +21,8 @@ import (
 // Either works between requests that cross, and only there: a node that has
 // heard of a request asks with a larger number, whatever its increment. Under
 // saturation every node has heard of all requests before its own, and nodes take
-// turns. The text's further means, that a node of high priority delays the
-// REQUESTs of others so as not to hear of them, is not built.
+// turns. The text's second means goes further, option lower (delaying.go): a node of
+// high priority delays the REQUESTs of others so as not to hear of them.
 //
 // An increment of 0 is not safe: a node that has replied to a REQUEST would ask
 // with the same number and could win the tie against the node that it has let
@@ -34,9 +34,11 @@ func Priority() *dme.Algorithm {
 	a.Description = "Ricart-Agrawala in which a request's number may exceed the highest seen by more than one. Drawn at random, the " +
 		"increments take away the advantage that small node numbers have when requests cross; fixed by node, they give some " +
 		"nodes priority over others. Nobody starves: a node that has heard of a request always asks with a larger number. The " +
-		"cost stays 2(N-1) messages and one delay. Under constant load nodes take turns, and priorities have no effect."
+		"cost stays 2(N-1) messages and one delay. Under constant load nodes take turns, and priorities have no effect, unless " +
+		"nodes delay the requests of those with larger numbers (lower=delayed): then one that asks again at once goes first until " +
+		"its numbers reach theirs."
 	a.Clocks = nil // it adds more than 1
-	a.Options = []dme.Option{
+	a.Options = append([]dme.Option{
 		{
 			Name: "increments", Default: "random", Words: []string{"random", "priority"},
 			Help: "random: drawn for each request; priority: 1 at node 1, which goes first, to D at node N",
@@ -45,9 +47,9 @@ func Priority() *dme.Algorithm {
 			Name: "most", Default: "8", Forms: []string{"D"}, Valid: validMost,
 			Help: "the largest increment; the smallest is 1",
 		},
-	}
+	}, lowerOptions()...)
 	a.Claims = priorityClaims()
-	a.Invariants = pairInvariants[*priorityNode](nil)
+	a.Invariants = pairInvariants[party](nil) // with lower=delayed nodes are of another type
 	a.Gauges = []dme.Gauge{{Quantity: LowerFirst, Begin: lowerWins}}
 	a.Prepare = func(c dme.Config) (dme.System, error) {
 		most, err := strconv.ParseUint(c.Options.Get("most"), 10, 64)
@@ -55,8 +57,17 @@ func Priority() *dme.Algorithm {
 			return nil, fmt.Errorf("most=%s: %w", c.Options.Get("most"), err)
 		}
 		d := increments{most: most, priority: c.Options.Get("increments") == "priority", nodes: c.Nodes, seed: c.Seed}
+		hold, err := dme.ParseDuration(c.Options.Get("hold"))
+		if err != nil {
+			return nil, fmt.Errorf("hold=%s: %w", c.Options.Get("hold"), err)
+		}
+		delayed := c.Options.Get(optLower) == "delayed"
 		return dme.Unshared(func(n int, id dme.NodeID) dme.Node {
-			return &priorityNode{node: newNode(n, id), increments: d}
+			node := priorityNode{node: newNode(n, id), increments: d}
+			if delayed {
+				return &delayingNode{priorityNode: node, hold: hold}
+			}
+			return &node
 		})(c)
 	}
 	return a
@@ -112,7 +123,15 @@ type priorityNode struct {
 // Request is the first process of section 2.2 up to its WAITFOR.
 func (n *priorityNode) Request(out *dme.Outbox) {
 	n.requests++
-	number := n.highestSequenceNumber + n.increments.of(n.me, n.requests)
+	n.askWith(n.next(), out)
+}
+
+// next is the number of a request that is made now.
+func (n *priorityNode) next() uint64 {
+	return n.highestSequenceNumber + n.increments.of(n.me, n.requests)
+}
+
+func (n *priorityNode) askWith(number uint64, out *dme.Outbox) {
 	if n.ask(dme.Message{Kind: kindRequest, Clock: number}, out) {
 		out.Enter(n.ourRequest())
 	}

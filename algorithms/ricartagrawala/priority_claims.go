@@ -15,7 +15,8 @@ func priorityClaims() []dme.Claim {
 	const source = "TR-869, section 6.5"
 	return slices.Concat(
 		dme.SafeAndLive("TR-869, sections 3 and 6.5"),
-		dme.HandOver(1, dme.Mean, "TR-869, section 5.4, case A"),
+		handedOver(),
+		delayingClaims(),
 		[]dme.Claim{
 			dme.CostPerPeer(2, dme.AnyLoad, dme.Exact, "TR-869, section 4"),
 			dme.InOrder("0: entries in timestamp order", "TR-869, sections 2.4 and 6.5"),
@@ -32,7 +33,7 @@ func priorityClaims() []dme.Claim {
 				Quantity: LowerFirst, Formula: "less than 1: (D+1)/2D (increments=random)",
 				Load: dme.Contention, Kind: dme.Mean, Source: source + ", 1: random increments reduce the favouritism",
 				Predict: func(s dme.Setting) (float64, bool) {
-					return (most(s) + 1) / (2 * most(s)), s.Nodes >= 2 && s.Options.Get("increments") == "random"
+					return (most(s) + 1) / (2 * most(s)), s.Nodes >= 2 && s.Options.Get("increments") == "random" && heard(s)
 				},
 			},
 			{
@@ -42,6 +43,16 @@ func priorityClaims() []dme.Claim {
 				Predict: dme.AtLeastTwo(1), Measure: lowerFirst,
 			},
 		})
+}
+
+// handedOver is claimed of nodes that act on every REQUEST as they hear it: one that has
+// left goes first again only with a larger number.
+func handedOver() []dme.Claim {
+	claims := dme.HandOver(1, dme.Mean, "TR-869, section 5.4, case A")
+	for i := range claims {
+		claims[i] = claims[i].Where(heard)
+	}
+	return claims
 }
 
 // most is D, the largest increment.

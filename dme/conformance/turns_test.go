@@ -9,6 +9,7 @@ import (
 	"dmebench/algorithms/maekawa"
 	"dmebench/algorithms/raymond"
 	"dmebench/dme"
+	"dmebench/dme/vnet"
 )
 
 // partial is node 1 of the centralized algorithm, but for the order in which it serves:
@@ -96,6 +97,33 @@ func TestStarvationIsFound(t *testing.T) {
 		}
 		if worst.Node < 3 || worst.Jain > 0.95 {
 			t.Errorf("%d nodes: %+v", nodes, worst)
+		}
+	}
+}
+
+// A walk finds it too, whatever it favours: it knows for how many entries each message
+// was on its way. Who serves in some order is far below what that allows.
+func TestWalksFindStarvation(t *testing.T) {
+	const seeds = 10
+	for _, a := range []*dme.Algorithm{preferringLow(), centralized.Algorithm(), raymond.Algorithm(), maekawa.Algorithm()} {
+		found := 0
+		for seed := range uint64(seeds) {
+			net, err := Walk{Algorithm: a, Nodes: 5, Requests: Each(150), Load: vnet.Saturation, Seed: seed}.Run()
+			switch {
+			case err != nil && strings.Contains(err.Error(), "starves: "):
+				found++
+			case err != nil:
+				t.Fatal(err)
+			}
+			for _, e := range net.Entries {
+				if a.Claims != nil && e.Bypass > net.overtaking().Most(net.trip)/2 {
+					t.Errorf("%s, seed %d: node %d is overtaken %d times, and %d are not starving", a.Name, seed, e.Node, e.Bypass,
+						net.overtaking().Most(net.trip))
+				}
+			}
+		}
+		if want := a.Claims == nil; want && found < seeds/2 || !want && found > 0 {
+			t.Errorf("%s: starves in %d of %d walks", a.Name, found, seeds)
 		}
 	}
 }

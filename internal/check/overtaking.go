@@ -3,7 +3,6 @@ package check
 import (
 	"context"
 	"fmt"
-	"math"
 
 	"dmebench/dme"
 	"dmebench/dme/vnet"
@@ -50,9 +49,10 @@ func watching(m *vnet.Model, needs dme.Needs) watch {
 		case !ok || c.Kind != dme.UpperBound && c.Kind != dme.Exact:
 		case c.Quantity == dme.Unserved:
 			w.promised = w.promised || value == 0
-		case c.Quantity == dme.Bypass && value >= 1 && value < math.MaxInt32 && (w.bound == 0 || int(value) < w.bound):
-			w.bound, w.claim = int(value), c
 		}
+	}
+	if o := dme.OvertakingBound(m.Algorithm.Claims, setting, !m.Unordered); o.Claimed >= 1 {
+		w.bound, w.claim = o.Claimed, *o.Claim
 	}
 	return w
 }

@@ -61,6 +61,19 @@ func TestWarnings(t *testing.T) {
 	clocks := func(c ...clock.Change) func(t *testing.T) Observation {
 		return change(func(o *Observation) { o.Clocks = c })
 	}
+	// overtaken has node 2 ask just after node 1 has entered, and wait while it enters so
+	// often again, for as long as a message takes each time.
+	overtaken := func(times int) func(t *testing.T) Observation {
+		return change(func(o *Observation) {
+			o.Entries = nil
+			for k := range int64(times + 1) {
+				o.Entries = append(o.Entries, entry(1, 10*k, 10*k, 10*k+10))
+			}
+			end := int64(10 * (times + 1))
+			o.Entries = append(o.Entries, entry(2, 1, end, end+10), entry(3, end, end+10, end+20))
+			o.Nodes, o.Stop = counted(3, o.Entries, 4), end+20
+		})
+	}
 	for _, x := range []struct {
 		name string
 		o    func(t *testing.T) Observation
@@ -75,6 +88,10 @@ func TestWarnings(t *testing.T) {
 		{"links that lack something", change(func(o *Observation) { o.Job.Missing = []string{"FIFO links"} }),
 			"test needs FIFO links, which sim with delay=constant fifo=true does not have"},
 		{"too few entries", func(t *testing.T) Observation { return closedRun(t, result.Spec{Warmup: "5"}) }, "has 0 entries"},
+		{"starving", overtaken(36 + 1),
+			"starving: a node that had asked saw 37 entries of others before its own, where at most 12 for each of 3 nodes"},
+		{"overtaken, and not starving", overtaken(36), ""},
+		{"remarks of the system", change(func(o *Observation) { o.Job.System = remarking{} }), "sets are odd"},
 		{"dropped", change(func(o *Observation) { o.Dropped = 1 }), "1 entries were not recorded"},
 		{"unserved", change(func(o *Observation) { o.Unserved = 1 }), "1 requests were still waiting"},
 		{"refused messages", change(func(o *Observation) { o.Nodes[0].Refused = 1 }), "refused 1 messages"},
@@ -209,3 +226,7 @@ func TestProcessesOnCoresOfTheirHosts(t *testing.T) {
 		t.Errorf("told %q, want %q", told, want)
 	}
 }
+
+type remarking struct{ system }
+
+func (remarking) Remarks() []string { return []string{"sets are odd"} }
