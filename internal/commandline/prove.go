@@ -58,19 +58,14 @@ func (p *program) prove(c *cli.Context) error {
 	bar := p.newBar(c.Bool("quiet"), int64(len(algorithms)), "algorithms")
 	defer bar.done()
 	options.Progress = bar.describe
-	var results []prove.Result
-	for i, a := range algorithms {
-		r, err := prove.Algorithm(ctx, a, options)
-		if err != nil {
-			return failWith(exit.Unknown, fmt.Errorf("%s: %w", a.Name, err))
-		}
-		if r.Refuted != nil && !a.AsPublished {
+	options.Done = func(n int) { bar.update(uint64(n)) }
+	results, err := prove.All(ctx, algorithms, options)
+	if err != nil {
+		return failWith(exit.Unknown, err)
+	}
+	for _, r := range results {
+		if r.Refuted != nil && !r.AsPublished {
 			p.exit = exit.Broken
-		}
-		results = append(results, r)
-		bar.update(uint64(i + 1))
-		if c.Context.Err() != nil {
-			break
 		}
 	}
 	bar.done()

@@ -10,7 +10,11 @@ package prove
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"dmebench/dme"
@@ -24,21 +28,24 @@ type Options struct {
 	Each    int         // the most requests a node where they are limited; 0: DefaultEach
 	States  uint64      // of each search; 0: DefaultStates
 	Memory  check.Bytes // of each search
-	Workers int         // goroutines; 0: as many as can run at once
+	Workers int         // searches at a time, each on one processor; 0: as many as there are processors
 
 	// Set is the algorithm's options that differ from their defaults.
 	Set      map[string]string
 	ReadFile func(name string) ([]byte, error)
 
-	// Progress is called before each search, with what it searches.
+	// Progress is called before each search, with what it searches, from any
+	// goroutine.
 	Progress func(what string)
+	// Done is called with how many algorithms are done, by one goroutine at a time.
+	Done func(algorithms int)
 }
 
 // Defaults of [Options].
 const (
 	DefaultNodes  = 5
 	DefaultEach   = 3
-	DefaultStates = 3_000_000
+	DefaultStates = 2_000_000
 )
 
 // Result is what is known of an algorithm.
@@ -94,7 +101,55 @@ type Budget struct {
 	Reduced bool   `json:"reduced"` // by partial-order reduction
 }
 
-// Algorithm searches a, first with requests without limit for more and more
+// All does what [Algorithm] does for each of the algorithms, several at a time, and
+// returns the results in their order, of which those are left out that ctx ended
+// before they began. It stops at the first error.
+func All(ctx context.Context, algorithms []*dme.Algorithm, o Options) ([]Result, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	if o.Workers == 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	o.Memory /= check.Bytes(min(o.Workers, len(algorithms)))
+	results := make([]*Result, len(algorithms))
+	var next, done atomic.Int64
+	var mu sync.Mutex
+	var searchers sync.WaitGroup
+	for range min(o.Workers, len(algorithms)) {
+		searchers.Go(func() {
+			for ctx.Err() == nil {
+				i := int(next.Add(1) - 1)
+				if i >= len(algorithms) {
+					return
+				}
+				r, err := Algorithm(ctx, algorithms[i], o)
+				if err != nil {
+					cancel(fmt.Errorf("%s: %w", algorithms[i].Name, err))
+					return
+				}
+				results[i] = &r
+				mu.Lock()
+				if o.Done != nil {
+					o.Done(int(done.Add(1)))
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	searchers.Wait()
+	if err := context.Cause(ctx); err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
+		return nil, err
+	}
+	var all []Result
+	for _, r := range results {
+		if r != nil {
+			all = append(all, *r)
+		}
+	}
+	return all, nil
+}
+
+// Algorithm searches a on one processor, first with requests without limit for more and more
 // nodes, then with limited ones where there was no proof. It ends early with
 // what it has when ctx does. An error says that a search itself is wrong, or that
 // the options are.
@@ -159,7 +214,7 @@ func (p *prover) search(nodes, each int, links Links) (*check.Search, error) {
 		Nodes: nodes, Requests: each * nodes, Unlimited: each == 0, InFlight: links.InFlight, Unordered: !links.Ordered,
 		// Invariants read more than a reduced search preserves.
 		Reduce: each > 0, WithoutInvariants: each > 0,
-		Set: p.Set, ReadFile: p.ReadFile, States: p.States, Memory: p.Memory, Workers: p.Workers,
+		Set: p.Set, ReadFile: p.ReadFile, States: p.States, Memory: p.Memory, Workers: 1,
 	})
 }
 
@@ -167,14 +222,23 @@ func (p *prover) search(nodes, each int, links Links) (*check.Search, error) {
 // infinite without a bound: a sender that waits for no answer may fill it.
 const crowded = 2
 
+// linksFor are the links on which a proof is tried, the weakest that the algorithm
+// can bear first.
+func linksFor(weakest Links) []Links {
+	links := []Links{weakest}
+	if !weakest.Ordered {
+		links = append(links, Links{Ordered: true})
+	}
+	for most := crowded; most > 0; most-- {
+		links = append(links, Links{Ordered: true, InFlight: most})
+	}
+	return links
+}
+
 // unlimited searches for proofs: for each number of nodes on the weakest links
 // that the algorithm can bear, and then on better ones.
 func (p *prover) unlimited(ctx context.Context) error {
-	links := []Links{p.result.Links}
-	if !p.result.Links.Ordered {
-		links = append(links, Links{Ordered: true})
-	}
-	links = append(links, Links{Ordered: true, InFlight: crowded})
+	links := linksFor(p.result.Links)
 	for _, nodes := range p.sizes {
 		proven := false
 		for len(links) > 0 && !proven && ctx.Err() == nil {

@@ -50,7 +50,7 @@ func (l Links) beyond(other Links) string {
 	case l == other:
 		return ""
 	case l.InFlight > 0:
-		return fmt.Sprintf(" (links that hold %d messages)", l.InFlight)
+		return fmt.Sprintf(" (at most %s on a link)", messages(l.InFlight))
 	}
 	return " (links that keep order)"
 }
@@ -78,6 +78,13 @@ func (f *Refutation) String() string {
 		steps = fmt.Sprintf("%d steps, then %d for ever", f.Prefix, f.Loop)
 	}
 	return fmt.Sprintf("%s: N = %d, %s, %s", f.Property, f.Nodes, load, steps)
+}
+
+func messages(n int) string {
+	if n == 1 {
+		return "1 message"
+	}
+	return fmt.Sprintf("%d messages", n)
 }
 
 func orDash(s string) string {
