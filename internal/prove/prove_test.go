@@ -1,0 +1,78 @@
+package prove
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"dmebench/algorithms/lodhakshemkalyani"
+	"dmebench/algorithms/ricartagrawala"
+	"dmebench/algorithms/suzukikasami"
+	"dmebench/dme"
+)
+
+func TestAll(t *testing.T) {
+	algorithms := []*dme.Algorithm{ricartagrawala.Algorithm(), lodhakshemkalyani.AsPublished(), suzukikasami.Algorithm()}
+	done := 0
+	results, err := All(t.Context(), algorithms, Options{Nodes: 3, Each: 1, States: 20_000, Workers: 2, Done: func(n int) { done = n }})
+	if err != nil || len(results) != 3 || done != 3 {
+		t.Fatal(results, done, err)
+	}
+	sizes := func(r Result) (nodes []int) {
+		for _, p := range r.Proven {
+			nodes = append(nodes, p.Nodes)
+		}
+		return nodes
+	}
+	if r := results[0]; !slices.Equal(sizes(r), []int{2, 3}) || r.Proven[1].Links != r.Links || r.Refuted != nil || r.Searched != nil {
+		t.Errorf("%+v", r)
+	}
+	if r := results[1]; !slices.Equal(sizes(r), []int{2}) || r.Refuted == nil || r.Refuted.Property != "deadlock" || r.Refuted.Nodes != 3 {
+		t.Errorf("%+v", r)
+	}
+	// Nothing acknowledges a REQUEST: only bounded links have finitely many states.
+	if r := results[2]; !slices.Equal(sizes(r), []int{2, 3}) || r.Proven[1].Links != (Links{Ordered: true, InFlight: crowded}) {
+		t.Errorf("%+v", r)
+	}
+	var b strings.Builder
+	if err := Table(results).WriteMarkdown(&b); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"| ricart-agrawala | N = 2, 3 |", "deadlock: N = 3, requests without limit, ", "N = 2, 3 (at most 2 messages on a link)",
+	} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("%q is not in:\n%s", want, b.String())
+		}
+	}
+}
+
+// Where there is no proof, requests are limited, and as many are searched as can be.
+func TestBudgets(t *testing.T) {
+	r, err := Algorithm(t.Context(), ricartagrawala.Algorithm(), Options{Nodes: 3, Each: 2, States: 1_000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Proven) == 0 || len(r.Searched) == 0 || r.Limit == "" {
+		t.Fatalf("%+v", r)
+	}
+	last := r.Proven[len(r.Proven)-1].Nodes
+	for _, b := range r.Searched {
+		if b.Nodes <= last || b.States > 1_000 || b.Each < 1 || !b.Reduced {
+			t.Errorf("%+v, beyond a proof for %d", b, last)
+		}
+	}
+}
+
+func TestErrorsAndEnds(t *testing.T) {
+	if _, err := All(t.Context(), []*dme.Algorithm{ricartagrawala.Algorithm()}, Options{Set: map[string]string{"no": "such"}}); err == nil ||
+		!strings.Contains(err.Error(), "ricart-agrawala: ") {
+		t.Errorf("an unknown option: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if results, err := All(ctx, []*dme.Algorithm{ricartagrawala.Algorithm()}, Options{}); err != nil || len(results) != 0 {
+		t.Errorf("%v, %v", results, err)
+	}
+}
