@@ -7,6 +7,7 @@ import (
 	"dmebench/algorithms/raymond"
 	"dmebench/dme"
 	"dmebench/dme/vnet"
+	"dmebench/internal/stall"
 )
 
 // A node that hands the token on in the event in which it comes never has it
@@ -39,5 +40,22 @@ func TestTokenLostOnItsSecondHop(t *testing.T) {
 	}
 	if waiting := n.Waiting(); !slices.Equal(waiting, []dme.NodeID{3}) {
 		t.Errorf("%v wait", waiting)
+	}
+}
+
+// The token is not lost with a message that does not carry it.
+func TestLossWithoutTheToken(t *testing.T) {
+	s := searchOf(t, raymond.Algorithm(), Options{Nodes: 3, Requests: 3, Lose: 1, Set: map[string]string{"tree": "line"}})
+	n := vnet.New(s.model)
+	o := newObserver(n)
+	for _, x := range []vnet.Step{{Kind: vnet.Ask, Node: 3}, {Kind: vnet.Lose, From: 3, Node: 2}} {
+		o.see(n.Do(x))
+	}
+	still := o.Standstill()
+	if want := (stall.Loss{From: 3, To: 2, Kind: "REQUEST"}); len(still.Losses) != 1 || still.Losses[0] != want {
+		t.Errorf("lost: %+v, want %+v", still.Losses, want)
+	}
+	if still.Tokens != 1 || still.Holder != 1 {
+		t.Errorf("%d tokens, at node %v", still.Tokens, still.Holder)
 	}
 }
