@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"dmebench/algorithms/raymond"
+	"dmebench/algorithms/suzukikasami"
 	"dmebench/dme"
 	"dmebench/dme/vnet"
 	"dmebench/internal/stall"
@@ -57,5 +58,35 @@ func TestLossWithoutTheToken(t *testing.T) {
 	}
 	if still.Tokens != 1 || still.Holder != 1 {
 		t.Errorf("%d tokens, at node %v", still.Tokens, still.Holder)
+	}
+}
+
+// Who crashes is absent until it comes back, and the token with it, also one that is on
+// the way to it.
+func TestCrashesOfTheTokensHolder(t *testing.T) {
+	a := suzukikasami.Algorithm()
+	ask := vnet.Step{Kind: vnet.Ask, Node: 2}
+	request := vnet.Step{Kind: vnet.Deliver, From: 2, Node: 1} // which node 1 answers with the token
+	for name, c := range map[string]struct {
+		steps  []vnet.Step
+		absent stall.Absent
+		tokens int
+	}{
+		"the holder":      {[]vnet.Step{ask, {Kind: vnet.Crash, Node: 1}}, stall.Absent{Node: 1, Since: -1, Token: true}, 0},
+		"another":         {[]vnet.Step{ask, {Kind: vnet.Crash, Node: 3}}, stall.Absent{Node: 3, Since: -1}, 1},
+		"the next holder": {[]vnet.Step{ask, request, {Kind: vnet.Crash, Node: 2}}, stall.Absent{Node: 2, Since: -1, Token: true}, 0},
+		"the last holder": {[]vnet.Step{ask, request, {Kind: vnet.Crash, Node: 1}}, stall.Absent{Node: 1, Since: -1}, 0},
+	} {
+		n := vnet.New(searchOf(t, a, Options{Nodes: 3, Requests: 3, Faults: 1, Unordered: true}).model)
+		o := newObserver(n)
+		for _, x := range c.steps {
+			if !n.Possible(x) {
+				t.Fatalf("%s: %v is not possible", name, x)
+			}
+			o.see(n.Do(x))
+		}
+		if s := o.Standstill(); !slices.Equal(s.Absent, []stall.Absent{c.absent}) || s.Tokens != c.tokens {
+			t.Errorf("%s crashes: %+v, %d tokens; want %+v, %d", name, s.Absent, s.Tokens, c.absent, c.tokens)
+		}
 	}
 }
