@@ -1,6 +1,7 @@
 package check
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -90,26 +91,105 @@ func TestVictims(t *testing.T) {
 	}
 }
 
-// Nodes ask once all else rests that is not held back, but for one step in a while.
+// Nodes ask once all else rests that is not held back, but for one step in a while; who
+// leaves may ask again at once.
 func TestIsolationAsksAtRest(t *testing.T) {
 	s := searchOf(t, lamport.Algorithm(), Options{Nodes: 4, Requests: 40})
-	early, picks := 0, 0
-	for seed := range uint64(20) {
-		x := newIsolation(s.model, 40, rand.New(rand.NewPCG(seed, 2)))
-		x.again = false
-		walk(s, 400, func(n *vnet.Network, steps []vnet.Step) int {
-			restless := slices.ContainsFunc(steps, func(y vnet.Step) bool { return !asks(y) && !x.held.holds(n, y) })
-			waiting := slices.ContainsFunc(steps, asks)
-			at := x.Pick(n, steps)
-			if restless && waiting {
-				if picks++; asks(steps[at]) {
-					early++
+	for _, again := range []bool{false, true} {
+		early, atOnce, picks := 0, 0, 0
+		for seed := range uint64(20) {
+			x := newIsolation(s.model, 40, rand.New(rand.NewPCG(seed, 2)))
+			x.again = again
+			var last vnet.Step
+			walk(s, 400, func(n *vnet.Network, steps []vnet.Step) int {
+				restless := slices.ContainsFunc(steps, func(y vnet.Step) bool { return !asks(y) && !x.held.holds(n, y) })
+				waiting := slices.ContainsFunc(steps, asks)
+				at := x.Pick(n, steps)
+				if restless && waiting {
+					picks++
+					switch {
+					case !asks(steps[at]):
+					case last.Kind == vnet.Leave && last.Node == steps[at].Node:
+						atOnce++
+					default:
+						early++
+					}
 				}
-			}
-			return at
-		})
+				last = steps[at]
+				return at
+			})
+		}
+		if picks < 1000 || 50*early > picks { // 1 in 256 is left to chance
+			t.Errorf("again %v: %d of %d times a node asks while something else may happen", again, early, picks)
+		}
+		if again != (50*atOnce > picks) {
+			t.Errorf("again %v: %d of %d times a node asks as it has left", again, atOnce, picks)
+		}
 	}
-	if picks < 1000 || 50*early > picks { // 1 in 256 is left to chance
-		t.Errorf("%d of %d times a node asks while something else may happen", early, picks)
+}
+
+// The adversaries are drawn as often as one another.
+func TestAdversariesAreDrawnAlike(t *testing.T) {
+	s := searchOf(t, lamport.Algorithm(), Options{Nodes: 3, Requests: 6})
+	drawn := map[string]int{}
+	for seed := range uint64(900) {
+		drawn[fmt.Sprintf("%T", newAdversary(s.model, 6, rand.New(rand.NewPCG(seed, 4))))]++
+	}
+	for name, times := range drawn {
+		if times < 240 || times > 360 {
+			t.Errorf("%s is drawn %d times in 900", name, times)
+		}
+	}
+	if len(drawn) != 3 {
+		t.Errorf("%d adversaries", len(drawn))
+	}
+}
+
+// Requests are dealt to any number of nodes, once each and all that there are; who
+// starves a node has few or all of the others with it.
+func TestRequestsVary(t *testing.T) {
+	const nodes, most = 8, 20
+	askers, sums := map[int]int{}, map[int]int{}
+	rng := rand.New(rand.NewPCG(1, 5))
+	for range 2000 {
+		requests := vary(rng, nodes, most)
+		sum, asking := 0, 0
+		for _, k := range requests[1:] {
+			if sum += k; k > 0 {
+				asking++
+			}
+		}
+		if requests[0] != 0 || sum < asking || sum > most {
+			t.Fatalf("%v", requests)
+		}
+		askers[asking]++
+		sums[sum]++
+	}
+	for k := 1; k <= nodes; k++ {
+		if askers[k] == 0 {
+			t.Errorf("never do %d nodes ask: %v", k, askers)
+		}
+	}
+	if sums[1] == 0 || sums[most] < 500 {
+		t.Errorf("requests in all: %v", sums)
+	}
+	varied := searchOf(t, lamport.Algorithm(), Options{Nodes: nodes, Requests: most, Vary: true})
+	given := searchOf(t, lamport.Algorithm(), Options{Nodes: nodes, Requests: most})
+	rivals := map[int]int{}
+	for range 200 {
+		p, fixed := varied.starvation(*varied.model, rng), given.starvation(*given.model, rng)
+		others := 0
+		for id := range p.model.IDs() {
+			if id != p.victim && p.model.Requests(id) > 0 {
+				others++
+			}
+			if fixed.model.Requests(id) != given.share(id) {
+				t.Fatalf("node %v is given %d requests, and shall make %d", id, given.share(id), fixed.model.Requests(id))
+			}
+		}
+		rivals[others]++
+	}
+	if rivals[0]+rivals[1] > 0 || rivals[2] == 0 || rivals[nodes-1] < 60 {
+		t.Errorf("others that ask: %v", rivals)
 	}
 }
