@@ -97,3 +97,13 @@ func TestBitstateFindsViolations(t *testing.T) {
 		}
 	}
 }
+
+// The bits of states have to leave room for the rest.
+func TestBitstateLeavesRoom(t *testing.T) {
+	for bits, ok := range map[Bytes]bool{1 << 20: true, 2 << 20: false, 3 << 20: false} {
+		_, err := New(lamport.Algorithm(), Options{Nodes: 2, Requests: 2, Bitstate: bits, Memory: 2 << 20})
+		if (err == nil) != ok || err != nil && !strings.Contains(err.Error(), "leave room for the rest") {
+			t.Errorf("%v of bits in 2 MiB: %v", bits, err)
+		}
+	}
+}

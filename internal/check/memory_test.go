@@ -1,8 +1,10 @@
 package check
 
 import (
+	"math"
 	"runtime"
 	"testing"
+	"unsafe"
 
 	"dmebench/algorithms/lamport"
 	"dmebench/algorithms/maekawa"
@@ -76,4 +78,43 @@ func liveHeap() float64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return float64(m.HeapAlloc)
+}
+
+// The account holds what a batch takes: of one that is used again, its origins only.
+func TestBatchesAreOnTheAccount(t *testing.T) {
+	s := searchOf(t, ricartagrawala.Algorithm(), Options{Nodes: 3, Requests: 3})
+	x := newExhaustive(s, 1)
+	before := x.memory.held.Load()
+	b := x.newBatch()
+	origins := int64(unsafe.Sizeof(*b.origins))
+	want := origins + int64(cap(b.vectors))*int64(unsafe.Sizeof(b.vectors[:1][0])) + int64(cap(b.hashes))*int64(unsafe.Sizeof(b.hashes[:1][0]))
+	if got := x.memory.held.Load() - before; got != want {
+		t.Errorf("a batch of %d bytes is on the account with %d", want, got)
+	}
+	x.recycle(b)
+	before = x.memory.held.Load()
+	if x.newBatch() != b {
+		t.Error("a batch is not used again")
+	}
+	if got := x.memory.held.Load() - before; got != origins {
+		t.Errorf("%d bytes for a batch that was there, want %d", got, origins)
+	}
+}
+
+// A graph that is about to double its index has room for the new one on its account.
+func TestGrowthIsOnTheAccount(t *testing.T) {
+	s := searchOf(t, ricartagrawala.Algorithm(), Options{Nodes: 2, Unlimited: true, States: math.MaxUint64})
+	g := newGraph(s)
+	limit := func(states int) int {
+		g.states.count = states
+		if stopped := g.limit(t.Context()); stopped != "" {
+			t.Fatal(stopped)
+		}
+		return g.held
+	}
+	half := len(g.index) / 2
+	room := 2 * len(g.index) * int(unsafe.Sizeof(g.index[0]))
+	if got := limit(half+1) - limit(half); got != room {
+		t.Errorf("%d bytes for an index of %d", got, room)
+	}
 }

@@ -5,8 +5,10 @@ import (
 	"testing"
 
 	"dmebench/algorithms/raymond"
+	"dmebench/algorithms/suzukikasami"
 	"dmebench/dme"
 	"dmebench/dme/vnet"
+	"dmebench/internal/stall"
 )
 
 // A node that hands the token on in the event in which it comes never has it
@@ -39,5 +41,52 @@ func TestTokenLostOnItsSecondHop(t *testing.T) {
 	}
 	if waiting := n.Waiting(); !slices.Equal(waiting, []dme.NodeID{3}) {
 		t.Errorf("%v wait", waiting)
+	}
+}
+
+// The token is not lost with a message that does not carry it.
+func TestLossWithoutTheToken(t *testing.T) {
+	s := searchOf(t, raymond.Algorithm(), Options{Nodes: 3, Requests: 3, Lose: 1, Set: map[string]string{"tree": "line"}})
+	n := vnet.New(s.model)
+	o := newObserver(n)
+	for _, x := range []vnet.Step{{Kind: vnet.Ask, Node: 3}, {Kind: vnet.Lose, From: 3, Node: 2}} {
+		o.see(n.Do(x))
+	}
+	still := o.Standstill()
+	if want := (stall.Loss{From: 3, To: 2, Kind: "REQUEST"}); len(still.Losses) != 1 || still.Losses[0] != want {
+		t.Errorf("lost: %+v, want %+v", still.Losses, want)
+	}
+	if still.Tokens != 1 || still.Holder != 1 {
+		t.Errorf("%d tokens, at node %v", still.Tokens, still.Holder)
+	}
+}
+
+// Who crashes is absent until it comes back, and the token with it, also one that is on
+// the way to it.
+func TestCrashesOfTheTokensHolder(t *testing.T) {
+	a := suzukikasami.Algorithm()
+	ask := vnet.Step{Kind: vnet.Ask, Node: 2}
+	request := vnet.Step{Kind: vnet.Deliver, From: 2, Node: 1} // which node 1 answers with the token
+	for name, c := range map[string]struct {
+		steps  []vnet.Step
+		absent stall.Absent
+		tokens int
+	}{
+		"the holder":      {[]vnet.Step{ask, {Kind: vnet.Crash, Node: 1}}, stall.Absent{Node: 1, Since: -1, Token: true}, 0},
+		"another":         {[]vnet.Step{ask, {Kind: vnet.Crash, Node: 3}}, stall.Absent{Node: 3, Since: -1}, 1},
+		"the next holder": {[]vnet.Step{ask, request, {Kind: vnet.Crash, Node: 2}}, stall.Absent{Node: 2, Since: -1, Token: true}, 0},
+		"the last holder": {[]vnet.Step{ask, request, {Kind: vnet.Crash, Node: 1}}, stall.Absent{Node: 1, Since: -1}, 0},
+	} {
+		n := vnet.New(searchOf(t, a, Options{Nodes: 3, Requests: 3, Faults: 1, Unordered: true}).model)
+		o := newObserver(n)
+		for _, x := range c.steps {
+			if !n.Possible(x) {
+				t.Fatalf("%s: %v is not possible", name, x)
+			}
+			o.see(n.Do(x))
+		}
+		if s := o.Standstill(); !slices.Equal(s.Absent, []stall.Absent{c.absent}) || s.Tokens != c.tokens {
+			t.Errorf("%s crashes: %+v, %d tokens; want %+v, %d", name, s.Absent, s.Tokens, c.absent, c.tokens)
+		}
 	}
 }

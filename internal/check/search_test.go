@@ -316,3 +316,91 @@ func TestRequesters(t *testing.T) {
 		}
 	}
 }
+
+// A search ends with the step that breaks a property.
+func TestNoStepAfterTheViolation(t *testing.T) {
+	hasty := scripted("hasty", script{request: func(*script, *dme.Outbox) { panic("at once") }})
+	r, err := Exhaustive(t.Context(), hasty, Options{Nodes: 3, Requests: 3, Workers: 1})
+	if err != nil || r.Violation == nil || r.Steps != 1 || r.States != 1 {
+		t.Errorf("%v, %v, %d steps from %d states, want one of each", err, r.Violation, r.Steps, r.States)
+	}
+}
+
+// What is said to repeat for ever does: the network goes on by the same steps, also
+// where the turn of a timer comes once in many.
+func TestCyclesRepeat(t *testing.T) {
+	again := func(s *script, out *dme.Outbox) { out.SetTimer(1, time.Second) }
+	a := scripted("chatter with a timer", script{
+		request: func(s *script, out *dme.Outbox) {
+			ping(s, out)
+			again(s, out)
+		},
+		receive: func(s *script, _ dme.NodeID, _ dme.Message, out *dme.Outbox) { ping(s, out) },
+		timeout: func(s *script, _ dme.TimerID, out *dme.Outbox) { again(s, out) },
+	})
+	for _, a := range []*dme.Algorithm{a, chatter(), procrastinator()} {
+		for nodes := 2; nodes <= 3; nodes++ {
+			s := searchOf(t, a, Options{Nodes: nodes, Requests: 1})
+			r := newRun(s, plan{model: s.model}, nil)
+			cycle := r.repeat([]vnet.Step{{Kind: vnet.Ask, Node: 1}}, true)
+			if cycle == 0 {
+				t.Errorf("%s on %d nodes: no cycle, %v", a.Name, nodes, r.Violation)
+				continue
+			}
+			loop := r.taken[len(r.taken)-cycle:]
+			for i := range 2 * cycle {
+				x, ok := r.plainStep()
+				if want := loop[i%cycle]; !ok || x != want {
+					t.Errorf("%s on %d nodes: after %d steps of a cycle of %d comes %v, want %v", a.Name, nodes, i, cycle, x, want)
+					break
+				}
+				r.Do(x)
+			}
+		}
+	}
+}
+
+// A search says of crashes what the algorithm promises, and what its nodes can.
+func TestNotesOnCrashes(t *testing.T) {
+	note := func(a *dme.Algorithm, survives bool) string {
+		a.Survives = nil
+		if survives {
+			a.Survives = dme.SurvivesAny
+		}
+		notes := searchOf(t, a, Options{Nodes: 2, Requests: 2, Faults: 1, Unordered: true}).Notes()
+		return strings.Join(notes, "\n")
+	}
+	for _, c := range []struct{ got, want string }{
+		{note(phoenix(), true), "phoenix goes on without them where it says so, and they may come back at any moment"},
+		{note(anarchy(), true), "anarchy goes on without them where it says so; they do not come back"},
+		{note(phoenix(), false), "they may come back at any moment, and phoenix waits for them"},
+		{note(anarchy(), false), "anarchy does not say that it survives a crash"},
+	} {
+		if want := "up to 1 nodes crash, at any moment; " + c.want; c.got != want {
+			t.Errorf("%q, want %q", c.got, want)
+		}
+	}
+}
+
+func searchOf(t *testing.T, a *dme.Algorithm, o Options) *Search {
+	t.Helper()
+	s, err := New(a, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// The shortest schedule of the same requests is found.
+func TestShortestOfTheRequests(t *testing.T) {
+	s := searchOf(t, anarchy(), Options{Nodes: 3, Requests: 9})
+	ask, leave := vnet.Step{Kind: vnet.Ask, Node: 1}, vnet.Step{Kind: vnet.Leave, Node: 1}
+	long := []vnet.Step{ask, leave, ask, leave, ask, {Kind: vnet.Ask, Node: 2}}
+	r := &shrinker{Search: s, plan: plan{model: s.model}, property: vnet.Exclusion, left: shrinkingSteps}
+	if _, ok := r.fails(long, false); !ok {
+		t.Fatalf("%v break nothing", long)
+	}
+	if short := r.shortest(long); len(short) != 2 || !asks(short[0]) || !asks(short[1]) || short[0].Node == short[1].Node {
+		t.Errorf("the shortest is %v, want requests of nodes 1 and 2", short)
+	}
+}

@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -258,5 +259,62 @@ func TestUnfairSchedulesAccuseNobody(t *testing.T) {
 	}
 	if r.Violation != nil || r.hunger.passed[2] != 900 || r.hunger.most() != 1800 {
 		t.Errorf("%v, passed over %d times, %d steps held back", r.Violation, r.hunger.passed[2], r.hunger.most())
+	}
+}
+
+// Among what concerns others some schedules that starve a node go by chance, and some
+// by priorities; nodes leave at any of three times.
+func TestStarversDiffer(t *testing.T) {
+	s := searchOf(t, centralized.Algorithm(), Options{Nodes: 3, Requests: 9})
+	orders, leaving := map[bool]int{}, map[exits]int{}
+	for seed := range uint64(60) {
+		x := newStarver(plan{model: s.model, victim: 1, patience: 8}, newDelays(vnet.New(s.model)), rand.New(rand.NewPCG(seed, 3)))
+		_, chance := x.order.(vnet.Chance)
+		orders[chance]++
+		leaving[x.exits]++
+	}
+	if orders[true] < 10 || orders[false] < 10 || len(leaving) != 3 {
+		t.Errorf("by chance or not: %v; exits: %v", orders, leaving)
+	}
+}
+
+// A schedule that starves a node ends when the node has been served for the second
+// time: its others have more to ask for, and ask no more.
+func TestStarvingEndsWithItsVictim(t *testing.T) {
+	a := centralized.Algorithm()
+	s := searchOf(t, a, Defaults(a, 4, nil))
+	tried := 0
+	for seed := uint64(1); tried < 20; seed++ {
+		p, err := s.plan(seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.victim == dme.None {
+			continue
+		}
+		tried++
+		r := s.draw(p, nil)
+		asked := 0
+		for _, x := range r.taken {
+			if asks(x) && x.Node == p.victim {
+				asked++
+			}
+		}
+		if last := r.taken[len(r.taken)-1]; r.Violation != nil || asked != 2 || last.Kind != vnet.Leave || last.Node != p.victim {
+			t.Errorf("seed %d: node %v asks %d times, and %v is last, %v", seed, p.victim, asked, last, r.Violation)
+		}
+	}
+}
+
+// Who has not asked does not starve, however often others enter.
+func TestWhoHasNotAskedDoesNotStarve(t *testing.T) {
+	s := searchOf(t, centralized.Algorithm(), Options{Nodes: 3, Requests: 3000, Watch: true})
+	r := newRun(s, plan{model: s.model, victim: 2, patience: leastPatience(3)}, nil)
+	for range 900 {
+		r.take(vnet.Step{Kind: vnet.Ask, Node: 1})
+		r.take(vnet.Step{Kind: vnet.Leave, Node: 1})
+	}
+	if r.Violation != nil {
+		t.Error(r.Violation)
 	}
 }
