@@ -26,8 +26,12 @@
 // Departure from the printed text: a site "updates its clock using the
 // timestamp" of a message. By the maximum alone, a REPLY could carry the
 // timestamp of the request that it answers; L1 wants a larger one, and the
-// system would stop. Here the clock becomes max(clock, timestamp) + 1, as in
-// Lamport's rule IR2.
+// system would stop. Here the clock becomes max(clock, timestamp) + 1, which
+// Lamport's rule IR2 allows: no less than before, and more than the timestamp.
+// So does max(clock, timestamp + 1), by which a receipt need not raise a clock
+// that is ahead, and more receipts commute: of one request of each of three nodes
+// a reduced search visits 26,189 states then in place of 529,584. Three nodes
+// that ask without end have more than 6 million states by either.
 //
 // Links must keep order and neither lose nor duplicate messages: L1 concludes
 // from a later message that no earlier request is on its way, and a RELEASE

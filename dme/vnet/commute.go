@@ -47,6 +47,10 @@ const (
 // When that is depends on which visit comes first: with several workers the number
 // of states that a search visits may differ from one time to the next there. What
 // it finds does not, since to force less is always sound.
+//
+// Higher limits do not pay where the states are many. Ricart and Agrawala's
+// algorithm on 4 nodes that ask 8 times, on links that do not keep order, spends
+// minutes on visits of up to 1<<16 states, and reaches a few hundred of its own.
 const (
 	mostMet   = 1 << 11
 	mostTried = 1 << 17
