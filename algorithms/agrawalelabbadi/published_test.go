@@ -63,3 +63,22 @@ func TestPublishedSurvivesGarbage(t *testing.T) {
 		}
 	}
 }
+
+// Step 6, to the letter: the newcomer that takes the head of the queue is sent a
+// Reply, and the one that had it an Inquire.
+func TestPublishedAsksForThePermissionBack(t *testing.T) {
+	net := conformance.Make(t, AsPublished(), 3, nil)
+	net.Request(3)
+	net.Request(2)
+	net.Deliver(3, 1, 0)
+	if sent := net.SentOf(kindInquire); sent != 0 {
+		t.Errorf("%d Inquires before anybody takes the head of a queue", sent)
+	}
+	net.Deliver(2, 1, 0)
+	for to, want := range map[dme.NodeID]dme.Kind{3: kindInquire, 2: kindReply} {
+		on := net.InFlight(1, to)
+		if len(on) == 0 || on[len(on)-1].Kind != want {
+			t.Errorf("to node %d: %v; want kind %d last", to, on, want)
+		}
+	}
+}

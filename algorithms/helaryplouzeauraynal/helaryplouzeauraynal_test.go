@@ -249,3 +249,18 @@ func TestSeen(t *testing.T) {
 		}
 	}
 }
+
+// The token carries a number for each node, in a message that is bounded.
+func TestMostNodes(t *testing.T) {
+	a := Algorithm()
+	opt, err := a.Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.CheckNodes(dme.MaxVec, opt); err != nil {
+		t.Errorf("%d nodes: %v", dme.MaxVec, err)
+	}
+	if a.CheckNodes(dme.MaxVec+1, opt) == nil {
+		t.Errorf("%d nodes would not fit into a token", dme.MaxVec+1)
+	}
+}

@@ -247,4 +247,11 @@ func TestSlidesFormulas(t *testing.T) {
 	if given == 0 {
 		t.Error("no lock was relinquished")
 	}
+	for _, c := range claims() {
+		disproved := c.Quantity == dme.KindPerCS("LOCKED") && c.Formula == "K−1" && c.Load == dme.Contention ||
+			c.Quantity == dme.MessagesPerCS && c.Formula == "3(√N − 1)" && c.Load == dme.Light
+		if disproved && c.KnownFalse == "" {
+			t.Errorf("%s %s: %q is disproved here, and not said to be known to be false", c.Quantity.ID, c.Load, c.Formula)
+		}
+	}
 }

@@ -324,3 +324,14 @@ func TestRecoveryExhaustively(t *testing.T) {
 		t.Logf("%s: %d states", tree, len(seen))
 	}
 }
+
+// Who has asked waits for the neighbour in whose direction the privilege is.
+func TestRobustWaits(t *testing.T) {
+	net := conformance.Make(t, Robust(), 3, map[string]string{optTree: "line"})
+	net.Settle() // INITIALIZE
+	net.Request(3)
+	waits := net.Host(3).Node().(dme.Waiter).Waits()
+	if want := []dme.Wait{{For: 2, What: "PRIVILEGE"}}; !slices.Equal(waits, want) {
+		t.Errorf("%v, want %v", waits, want)
+	}
+}

@@ -273,3 +273,26 @@ func TestMoreRequesters(t *testing.T) {
 		}
 	}
 }
+
+// Nothing is said of how the messages of one node grow: it sends none, and its logarithm
+// is 0. Two nodes are a tree, on which something is said wherever degrees are bounded.
+func TestGrowthIsClaimedOfTreesWithEdges(t *testing.T) {
+	found := 0
+	for _, c := range claims() {
+		if c.Quantity != dme.MessagesPerCS || c.Formula != "O(log N) (trees of bounded degree)" {
+			continue
+		}
+		found++
+		for tree, bounded := range map[string]bool{"binary": true, "kary:3": true, "radiating:4": true, "line": false, "star": false} {
+			for n := 1; n <= 3; n++ {
+				_, ok := c.Predict(dme.Setting{Nodes: n, Options: dme.Options{optTree: tree}})
+				if want := bounded && n >= 2; ok != want {
+					t.Errorf("%s of %d: claimed %v", tree, n, ok)
+				}
+			}
+		}
+	}
+	if found != 1 {
+		t.Errorf("%d claims", found)
+	}
+}

@@ -148,3 +148,16 @@ func TestModulus(t *testing.T) {
 		}
 	}
 }
+
+// Section 6.4: numbers that are at most N−1 apart take 2N−1 residues. With one less, the
+// same two residues are N−1 apart both ways round.
+func TestSmallestModulus(t *testing.T) {
+	for n := 1; n <= 9; n++ {
+		if m, ok := smallestAccepted(dme.Setting{Nodes: n}); !ok || m != float64(2*n-1) {
+			t.Errorf("N=%d: %v, %v; want %d", n, m, ok, 2*n-1)
+		}
+		if n > 1 && tellsApart(residues{nodes: n, modulus: uint64(2*n - 2)}) {
+			t.Errorf("N=%d: %d residues tell all numbers apart", n, 2*n-2)
+		}
+	}
+}

@@ -157,3 +157,18 @@ func TestWhoAsksTogether(t *testing.T) {
 		}
 	}
 }
+
+// Nodes that could crash do so while there is something left to do, if only for those
+// who wait in vain; once everything is at rest the schedule ends.
+func TestNoFaultAfterTheEnd(t *testing.T) {
+	rng := rand.New(rand.NewPCG(91, 92))
+	n := newDiaries(t, Config{Nodes: 2, Crashes: 2})
+	s := &Schedule{Network: n, Rand: rng, Load: Saturation, Choose: Chance{rng}, Fault: 1}
+	if x, ok := s.Next(); ok {
+		t.Errorf("%v, and everything is at rest", x)
+	}
+	do(t, n, Step{Kind: Ask, Node: 1})
+	if x, ok := s.Next(); !ok || x.Kind != Crash {
+		t.Errorf("%v, %v; want a crash", x, ok)
+	}
+}

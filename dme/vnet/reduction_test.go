@@ -231,3 +231,51 @@ func TestSpoiltReductionsAreNoticed(t *testing.T) {
 		}
 	}
 }
+
+// volley is a message that nodes 1 and 2 pass to each other for ever. Its first passes
+// are numbered.
+type volley struct{ id dme.NodeID }
+
+func (v volley) Request(out *dme.Outbox) { out.Send(3-v.id, dme.Message{Kind: 1, Num: 1}) }
+func (volley) Release(*dme.Outbox)       {}
+func (volley) State(*dme.Visitor)        {}
+
+func (v volley) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
+	out.Send(from, dme.Message{Kind: 1, Num: min(m.Num+1, 5)})
+}
+
+// Arrivals that are forced for ever come to an end as soon as a state has come back, and
+// not only the one after the first.
+func TestForcedArrivalsEndInALoop(t *testing.T) {
+	m, err := NewModel(Config{
+		Algorithm: &dme.Algorithm{
+			Name: "volley", Kinds: []string{"BALL"}, Needs: dme.Always(dme.Needs{Reliable: true}),
+			Prepare: dme.Unshared(func(_ int, id dme.NodeID) dme.Node { return volley{id} }),
+		},
+		Nodes: 2, Watch: WatchNothing, Recover: true,
+		Requests: func(id dme.NodeID) int { return int(2 - id) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := NewSpace(m)
+	r, why := s.NewReduction()
+	if why != "" {
+		t.Fatal(why)
+	}
+	for {
+		w := s.NewWalker()
+		v, h := s.Of(New(m))
+		r.Begin(v)
+		w.Reduce(r)
+		w.Do(v, h, Step{Kind: Ask, Node: 1})
+		taken, bad := w.Settle(nil)
+		if r.Extend() {
+			// Six arrivals lead to a state that has been met after four.
+			if bad != nil || taken < 6 || taken > 3*6 {
+				t.Errorf("%d arrivals, %v", taken, bad)
+			}
+			return
+		}
+	}
+}

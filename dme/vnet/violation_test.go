@@ -167,3 +167,28 @@ func TestBypassIsCountedExactly(t *testing.T) {
 		}
 	}
 }
+
+// pusher tells node 2 as it is asked, and enters as it is told.
+type pusher struct{}
+
+func (pusher) Request(out *dme.Outbox)                            { out.Send(2, dme.Message{Kind: 1}) }
+func (pusher) Release(*dme.Outbox)                                {}
+func (pusher) Receive(_ dme.NodeID, _ dme.Message, o *dme.Outbox) { o.Enter(dme.Stamp{}) }
+func (pusher) State(*dme.Visitor)                                 {}
+
+// Who has not asked must not enter, though nobody else is inside.
+func TestNobodyEntersUnasked(t *testing.T) {
+	m, err := NewModel(Config{Nodes: 2, Algorithm: &dme.Algorithm{
+		Name: "pusher", Kinds: []string{"PUSH"},
+		Prepare: dme.Unshared(func(int, dme.NodeID) dme.Node { return pusher{} }),
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	inNetwork, inSpace := inBothForms(t, m, Step{Kind: Ask, Node: 1}, Step{Kind: Deliver, From: 1, Node: 2})
+	for form, v := range map[string]*Violation{"network": inNetwork, "space": inSpace} {
+		if v == nil || v.Property != Asked || !slices.Equal(v.Nodes, []dme.NodeID{2}) {
+			t.Errorf("%s: %+v", form, v)
+		}
+	}
+}
