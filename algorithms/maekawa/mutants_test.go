@@ -18,7 +18,7 @@ const (
 	lockTwice  = "one lock: " // the invariant
 	unfair     = "overtaken: "
 	leftOver   = "not quiescent: "
-	inquisitor = " inquires twice about one lock of node "
+	inquisitor = "one INQUIRE: "
 )
 
 var mutants = []mutant{

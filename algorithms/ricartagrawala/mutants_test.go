@@ -87,7 +87,7 @@ func TestMutantsAreCaught(t *testing.T) {
 		},
 		"^TestConformance$/^ricart-agrawala-priority$": {
 			{Name: "what is drawn is not saved", File: "ricartagrawala.go", Caught: "ricart-agrawala-priority: on",
-				Old: "\tv.Uint(\"Our_Sequence_Number\", &n.ourSequenceNumber)\n", New: ""},
+				Old: "\tv.ClockWhile(n.requestingCriticalSection, dme.None, \"Our_Sequence_Number\", &n.ourSequenceNumber)\n", New: ""},
 		},
 		"^TestConformance$/^readers-writers$": {
 			{Name: "readers do not defer writers either", File: "readers.go", Caught: conformance.Unsafe,

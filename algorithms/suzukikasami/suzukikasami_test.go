@@ -119,7 +119,7 @@ func TestMutantsAreCaught(t *testing.T) {
 	conformance.TestMutants(t, "^TestConformance$",
 		conformance.Mutant{Name: "step b: LN[j] for LN[i]", File: file, Caught: conformance.Stalled,
 			Old: "!s.executing && s.outstanding(from)", New: "!s.executing && s.rn[from-1] == s.token.ln(s.i)+1"},
-		conformance.Mutant{Name: "step b: outdated requests", File: file, Caught: "TOKEN",
+		conformance.Mutant{Name: "step b: outdated requests", File: file, Caught: "one token: ",
 			Old: "!s.executing && s.outstanding(from)", New: "!s.executing && s.rn[from-1] <= sn"},
 		conformance.Mutant{Name: "step b: while executing", File: file, Caught: "panics: ",
 			Old: "s.token != nil && !s.executing && s.outstanding(from)", New: "s.token != nil && s.outstanding(from)"},
