@@ -80,18 +80,9 @@ func (p *program) check(c *cli.Context) error {
 	if c.Bool("exhaustive") {
 		options.Progress, options.Reach = nil, func(r check.Reached) { bar.showReach(r, options.Memory) }
 	}
-	search, err := interrupt.Do(c.Context, func() (*check.Search, error) { return check.New(a, options) })
-	if err != nil {
-		return refusal(c.Context, err)
-	}
-	picture, err := pictureFile(c)
+	search, picture, err := newSearch(c, a, options)
 	if err != nil {
 		return err
-	}
-	if c.IsSet("save") {
-		if err := canWrite(c.String("save")); err != nil {
-			return err
-		}
 	}
 	var report check.Report
 	if c.Bool("exhaustive") {
@@ -118,6 +109,24 @@ func (p *program) check(c *cli.Context) error {
 			a.Name, report.Starved, report.Starving))
 	}
 	return p.tell(c, a, search, report, result, picture)
+}
+
+// newSearch prepares a search, having made sure that what it finds can be kept, and
+// returns where a counterexample is drawn.
+func newSearch(c *cli.Context, a *dme.Algorithm, options check.Options) (search *check.Search, picture string, err error) {
+	search, err = interrupt.Do(c.Context, func() (*check.Search, error) { return check.New(a, options) })
+	if err != nil {
+		return nil, "", refusal(c.Context, err)
+	}
+	if picture, err = pictureFile(c); err != nil {
+		return nil, "", err
+	}
+	if c.IsSet("save") {
+		if err := canWrite(c.String("save")); err != nil {
+			return nil, "", err
+		}
+	}
+	return search, picture, nil
 }
 
 // tell draws, saves and prints what a search has found.

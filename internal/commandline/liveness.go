@@ -12,7 +12,6 @@ import (
 	"dmebench/dme"
 	"dmebench/dme/vnet"
 	"dmebench/internal/check"
-	"dmebench/internal/interrupt"
 	"dmebench/result"
 )
 
@@ -33,18 +32,9 @@ var whyNotWithLiveness = map[string]string{
 func (p *program) liveness(c *cli.Context, a *dme.Algorithm, options check.Options) error {
 	bar := p.newBar(c.Bool("quiet"), 0, "states")
 	options.Progress = func(done uint64) { bar.update(done) }
-	search, err := interrupt.Do(c.Context, func() (*check.Search, error) { return check.New(a, options) })
-	if err != nil {
-		return refusal(c.Context, err)
-	}
-	picture, err := pictureFile(c)
+	search, picture, err := newSearch(c, a, options)
 	if err != nil {
 		return err
-	}
-	if c.IsSet("save") {
-		if err := canWrite(c.String("save")); err != nil {
-			return err
-		}
 	}
 	defer collectBelow(options.Memory)()
 	found, err := search.Liveness(c.Context)

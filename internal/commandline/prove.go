@@ -69,6 +69,9 @@ func (p *program) prove(c *cli.Context) error {
 		}
 	}
 	bar.done()
+	if left := len(algorithms) - len(results); left > 0 && c.Context.Err() == nil {
+		fmt.Fprintf(p.stderr, "dmebench: warning: %d of %d algorithms were not begun within %v\n", left, len(algorithms), c.Duration("for"))
+	}
 	return p.printProofs(c, results)
 }
 
