@@ -98,6 +98,9 @@ func livenessCommand(x *checkResult, o, defaults check.Options) string {
 	if o.Unordered != defaults.Unordered {
 		b = append(b, "--fifo="+strconv.FormatBool(!o.Unordered))
 	}
+	if o.WithoutInvariants {
+		b = append(b, "--invariants=false")
+	}
 	if o.InFlight > 0 {
 		b = append(b, "--in-flight", strconv.Itoa(o.InFlight))
 	}

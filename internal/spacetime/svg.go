@@ -155,10 +155,10 @@ func (g *drawing) loop() {
 		return
 	}
 	first, last := g.y(max(g.first, g.Last-g.Loop)+1)-rowHeight/2, g.y(g.Last)+rowHeight/2
-	x := g.right() - 6
+	x := g.right() + 2 // in the margin
 	g.f(`<path class="loop" fill="none" stroke="#14406b" stroke-dasharray="5 3" marker-end="url(#head)" `+
-		`d="M%.1f %.1f h6 V%.1f h-10"/>`, x, last, first)
-	g.f(`<text class="legend" x="%.1f" y="%.1f" text-anchor="end">for ever</text>`, x, last+4)
+		`d="M%.1f %.1f h12 V%.1f h-14"/>`, x, last, first)
+	g.f(`<text class="legend" x="%.1f" y="%.1f" text-anchor="end">for ever</text>`, x-6, last+4)
 }
 
 func (g *drawing) grid() {
