@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"dmebench/internal/check"
 )
 
 func TestCheckLivenessProves(t *testing.T) {
@@ -46,6 +48,17 @@ func TestCheckLivenessFinds(t *testing.T) {
 	code, again, _, _ := checked(t, words(strings.TrimPrefix(x.Replay, "dmebench check "))...)
 	if code != 1 || !strings.Contains(again, x.Verdict) {
 		t.Errorf("%s: %d\n%s", x.Replay, code, again)
+	}
+}
+
+// Whatever changes what is found stands in the command that repeats it.
+func TestLivenessCommand(t *testing.T) {
+	o := check.Options{
+		Nodes: 3, Set: map[string]string{"tree": "line"}, Unordered: true, InFlight: 2, WithoutInvariants: true, Seed: 5,
+	}
+	const want = "dmebench check --algorithm raymond --nodes 3 --liveness --set tree=line --fifo=false --invariants=false --in-flight 2 --seed 5"
+	if got := livenessCommand(&checkResult{Algorithm: "raymond"}, o, check.Options{}); got != want {
+		t.Errorf("%s; want %s", got, want)
 	}
 }
 
