@@ -56,7 +56,8 @@ func TestLivenessCommand(t *testing.T) {
 	o := check.Options{
 		Nodes: 3, Set: map[string]string{"tree": "line"}, Unordered: true, InFlight: 2, WithoutInvariants: true, Seed: 5,
 	}
-	const want = "dmebench check --algorithm raymond --nodes 3 --liveness --set tree=line --fifo=false --invariants=false --in-flight 2 --seed 5"
+	const want = "dmebench check --algorithm raymond --nodes 3 --liveness --set tree=line --fifo=false " +
+		"--invariants=false --in-flight 2 --seed 5"
 	if got := livenessCommand(&checkResult{Algorithm: "raymond"}, o, check.Options{}); got != want {
 		t.Errorf("%s; want %s", got, want)
 	}
