@@ -19,7 +19,7 @@ type Visitor struct {
 	bad  bool
 	vars []Var // what print has collected
 
-	each func(domain NodeID, p *uint64, live bool) // called with every clock that is visited
+	each func(ClockVariable) // called with every clock that is visited
 }
 
 type visitorMode uint8
@@ -169,7 +169,7 @@ func (v *Visitor) Stamp(name string, p *Stamp) {
 		v.printOr(p.IsZero(), name, *p)
 	case visiting:
 		if !p.IsZero() {
-			v.each(None, &p.Clock, true)
+			v.each(ClockVariable{Value: &p.Clock, Node: p.Node, Live: true})
 		}
 	}
 }

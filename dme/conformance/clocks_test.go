@@ -83,3 +83,91 @@ func TestClocksAreOnlyCompared(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// riser asks its neighbour with a timestamp, which lets it in whatever the time and
+// says with its clock whether it has asked before. It is no algorithm for mutual
+// exclusion either.
+type riser struct {
+	me, n   dme.NodeID
+	clock   uint64
+	request dme.Stamp
+	fault   string
+}
+
+func (r *riser) Request(out *dme.Outbox) {
+	r.clock++
+	r.request = dme.Stamp{Clock: r.clock, Node: r.me}
+	out.Send(r.me%r.n+1, dme.Message{Kind: 1, Clock: r.clock})
+}
+
+func (r *riser) Release(*dme.Outbox) { r.request = dme.Stamp{} }
+
+func (r *riser) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
+	mine, other := r.request, dme.Stamp{Clock: m.Clock, Node: from}
+	if r.fault == "compares clocks" {
+		mine = dme.Stamp{Clock: r.clock, Node: r.me}
+	}
+	early := mine.Precedes(other) && mine != dme.Stamp{}
+	switch r.fault {
+	case "copies":
+		r.clock = max(r.clock, m.Clock)
+	case "falls":
+		r.clock = m.Clock
+	case "parity":
+		early = m.Clock%2 == 0
+	}
+	if r.fault != "copies" && r.fault != "falls" {
+		r.clock = max(r.clock, m.Clock) + 1
+	}
+	if m.Kind != 1 {
+		if early == (m.Kind == 2) {
+			out.Enter(r.request)
+		}
+		return
+	}
+	said := r.clock
+	if r.fault == "boasts" {
+		said += 3
+	}
+	kind := dme.Kind(2)
+	if early {
+		kind = 3
+	}
+	out.Send(from, dme.Message{Kind: kind, Clock: said})
+}
+
+func (r *riser) State(v *dme.Visitor) {
+	v.Rising("clock", r.me, &r.clock)
+	v.Stamp("request", &r.request)
+}
+
+// A node whose clock does more than rise, though it says so, is found out.
+func TestClocksOnlyRise(t *testing.T) {
+	run := func(fault string) error {
+		a := &dme.Algorithm{
+			Name: "riser", Kinds: []string{"ASK", "EARLY", "LATE"}, Needs: dme.Always(dme.Needs{Reliable: true, FIFO: true}),
+			Clocks: func(_ int, from dme.NodeID, m *dme.Message, v *dme.Visitor) {
+				if m.Kind == 1 {
+					v.Timestamp("", from, &m.Clock)
+				} else {
+					v.Rising("", from, &m.Clock)
+				}
+			},
+			Prepare: dme.Unshared(func(n int, id dme.NodeID) dme.Node { return &riser{me: id, n: dme.NodeID(n), fault: fault} }),
+		}
+		for seed := range uint64(20) {
+			if err := checkClocks(a, 3, nil, seed); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for _, fault := range []string{"copies", "falls", "parity", "boasts", "compares clocks"} {
+		if err := run(fault); err == nil || !strings.Contains(err.Error(), "where clocks are lower") {
+			t.Errorf("%s: %v", fault, err)
+		}
+	}
+	if err := run(""); err != nil {
+		t.Error(err)
+	}
+}

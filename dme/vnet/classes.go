@@ -1,7 +1,6 @@
 package vnet
 
 import (
-	"cmp"
 	"encoding/binary"
 	"slices"
 
@@ -22,13 +21,15 @@ import (
 // of the class, and its outcomes are of one class too, but for one thing: a node
 // whose clock is Gap or more below the next steps up by one, and the difference
 // may now be Gap−1, or still Gap or more. The representative of what comes of
-// the step tells only the first; [Classes.After] yields both. Hence every
+// the step tells only the first; [Classes.Step] yields both. Hence every
 // schedule of the system is one between representatives, step by step, and what
 // holds of all schedules between representatives (no state in which a property
 // is broken, no fair cycle in which somebody waits) holds of all schedules of
 // the system. The other way round there may be a schedule between
 // representatives that the system has not: a counterexample has to be repeated
 // by a network.
+//
+// Where the nodes show rising clocks, classes are larger: see [timestamps].
 //
 // An algorithm that does not say what its clocks are ([dme.Algorithm.Clocks])
 // has as many classes as states. One goroutine uses it.
@@ -43,6 +44,8 @@ type Classes struct {
 
 	wide []span // of the state that a step is taken from: differences of Gap and more
 
+	timed timestamps
+
 	// Of the state that is looked at.
 	old   []level
 	fresh []uint64 // what becomes of each of old
@@ -56,15 +59,39 @@ type Classes struct {
 // one: handlers tell apart only equal clocks, successors, and others.
 const Gap = 2
 
-// level is the value of a clock.
-type level struct {
-	domain dme.NodeID
-	value  uint64
+// level is the value of a clock, and what else it is compared by: its domain first,
+// then the value, then the node of a timestamp or a rising clock, and a rising clock
+// is after the timestamp to which it is equal. Levels are compared as numbers.
+type level uint64
+
+// The bits of a level, from the lowest: whether it is a rising clock, its node, its
+// value, its domain.
+const (
+	nodeBit, nodeBits     = 1, 11
+	valueBit, valueBits   = nodeBit + nodeBits, 40
+	domainBit, domainBits = valueBit + valueBits, 12
+)
+
+func makeLevel(domain dme.NodeID, value uint64) level {
+	if value >= 1<<valueBits || uint64(domain) >= 1<<domainBits {
+		panic("vnet: a clock that is too large to be compared")
+	}
+	return level(domain)<<domainBit | level(value)<<valueBit
 }
 
-func (x level) compare(y level) int {
-	return cmp.Or(cmp.Compare(x.domain, y.domain), cmp.Compare(x.value, y.value))
+// of is the level of a clock that is compared as that of a node.
+func (x level) of(node dme.NodeID, rising bool) level {
+	x |= level(node) << nodeBit
+	if rising {
+		x |= 1
+	}
+	return x
 }
+
+func (x level) domain() dme.NodeID { return dme.NodeID(x >> domainBit) }
+func (x level) value() uint64      { return uint64(x>>valueBit) & (1<<valueBits - 1) }
+func (x level) node() dme.NodeID   { return dme.NodeID(x >> nodeBit & (1<<nodeBits - 1)) }
+func (x level) rising() bool       { return x&1 == 1 }
 
 // span is a pair of neighbours among the values of a domain's clocks.
 type span struct {
@@ -75,26 +102,34 @@ type span struct {
 // clocked are the clocks of a component.
 type clocked struct {
 	levels []level // in order, each once
+	rising []level // as they are met, each as often
+	bare   uint32  // the component without them, plus one; 0: not known
 	stale  bool    // there are others, which nobody will look at, and which are not 0
 }
 
 // NewClasses returns the classes of a space's states.
 func (s *Space) NewClasses() *Classes {
-	return &Classes{Space: s, exec: newExecutor(s), memo: make(map[string]uint32), rep: make([]uint32, s.width)}
+	c := &Classes{Space: s, exec: newExecutor(s), memo: make(map[string]uint32), rep: make([]uint32, s.width)}
+	c.timed.use, c.timed.raised = c.timestamped(), make(map[raising]uint32)
+	return c
 }
+
+// Ordered reports whether states are told apart by the order of timestamps, which
+// leaves few ([dme.Visitor.Rising]).
+func (c *Classes) Ordered() bool { return c.timed.use }
 
 // Footprint is how many bytes of memory the classes take, without their space,
 // about.
 func (c *Classes) Footprint() int { return c.bytes }
 
-// From says from which representative the steps are taken whose outcomes After
+// from says from which representative the steps are taken whose outcomes after
 // is asked for next.
-func (c *Classes) From(v []uint32) {
+func (c *Classes) from(v []uint32) {
 	c.wide = c.wide[:0]
 	c.look(v)
 	for i := range c.old {
-		if i > 0 && c.old[i-1].domain == c.old[i].domain && c.old[i].value-c.old[i-1].value >= Gap {
-			c.wide = append(c.wide, span{c.old[i].domain, c.old[i-1].value, c.old[i].value})
+		if i > 0 && c.old[i-1].domain() == c.old[i].domain() && c.old[i].value()-c.old[i-1].value() >= Gap {
+			c.wide = append(c.wide, span{c.old[i].domain(), c.old[i-1].value(), c.old[i].value()})
 		}
 	}
 }
@@ -103,14 +138,14 @@ func (c *Classes) From(v []uint32) {
 // call.
 func (c *Classes) Of(v []uint32) (rep []uint32) {
 	c.wide = c.wide[:0]
-	c.After(v, func(v []uint32) { rep = v })
+	c.after(v, func(v []uint32) { rep = v })
 	return rep
 }
 
-// After yields the representatives of all classes to which a step may lead that
-// leads from the representative given to From to state v. What it yields is
+// after yields the representatives of all classes to which a step may lead that
+// leads from the representative given to from to state v. What it yields is
 // valid until the next one.
-func (c *Classes) After(v []uint32, yield func(rep []uint32)) {
+func (c *Classes) after(v []uint32, yield func(rep []uint32)) {
 	if c.Algorithm.Clocks == nil {
 		yield(v)
 		return
@@ -119,7 +154,7 @@ func (c *Classes) After(v []uint32, yield func(rep []uint32)) {
 	c.most, c.fresh = c.most[:0], c.fresh[:0]
 	for i := range c.old {
 		most := uint64(0)
-		if i > 0 && c.old[i-1].domain == c.old[i].domain && c.old[i].value-c.old[i-1].value < Gap && c.uncertain(c.old[i-1], c.old[i]) {
+		if i > 0 && c.old[i-1].domain() == c.old[i].domain() && c.old[i].value()-c.old[i-1].value() < Gap && c.uncertain(c.old[i-1], c.old[i]) {
 			most = Gap
 		}
 		c.most = append(c.most, most)
@@ -132,7 +167,7 @@ func (c *Classes) After(v []uint32, yield func(rep []uint32)) {
 // of a wide difference.
 func (c *Classes) uncertain(x, y level) bool {
 	return slices.ContainsFunc(c.wide, func(s span) bool {
-		return s.domain == x.domain && s.low < x.value && x.value < s.high && s.high <= y.value
+		return s.domain == x.domain() && s.low < x.value() && x.value() < s.high && s.high <= y.value()
 	})
 }
 
@@ -143,8 +178,8 @@ func (c *Classes) choose(v []uint32, i int, yield func(rep []uint32)) {
 		return
 	}
 	least, before := uint64(1), uint64(0) // the lowest of its domain is 1
-	if i > 0 && c.old[i-1].domain == c.old[i].domain {
-		least, before = min(Gap, c.old[i].value-c.old[i-1].value), c.fresh[i-1]
+	if i > 0 && c.old[i-1].domain() == c.old[i].domain() {
+		least, before = min(Gap, c.old[i].value()-c.old[i-1].value()), c.fresh[i-1]
 	}
 	for difference := least; difference <= max(least, c.most[i]); difference++ {
 		c.fresh = append(c.fresh[:i], before+difference)
@@ -157,8 +192,8 @@ func (c *Classes) choose(v []uint32, i int, yield func(rep []uint32)) {
 func lowest(to []uint64, levels []level) []uint64 {
 	for i, x := range levels {
 		value := uint64(1)
-		if i > 0 && levels[i-1].domain == x.domain {
-			value = to[i-1] + min(Gap, x.value-levels[i-1].value)
+		if i > 0 && levels[i-1].domain() == x.domain() {
+			value = to[i-1] + min(Gap, x.value()-levels[i-1].value())
 		}
 		to = append(to, value)
 	}
@@ -174,8 +209,8 @@ func (c *Classes) Differences(v []uint32) []uint64 {
 	c.look(v)
 	var all []uint64
 	for i := range c.old {
-		if i > 0 && c.old[i-1].domain == c.old[i].domain {
-			all = append(all, c.old[i].value-c.old[i-1].value)
+		if i > 0 && c.old[i-1].domain() == c.old[i].domain() {
+			all = append(all, c.old[i].value()-c.old[i-1].value())
 		}
 	}
 	return all
@@ -225,14 +260,14 @@ func (c *Classes) skeleton(id uint32) uint32 {
 	}
 	x := c.Space.messages.at(id)
 	m := c.decoded(id)
-	dme.VisitMessageClocks(c.Algorithm, c.Nodes, x.From, &m, func(_ dme.NodeID, p *uint64, _ bool) { *p = 0 })
+	dme.VisitMessageClocks(c.Algorithm, c.Nodes, x.From, &m, func(x dme.ClockVariable) { *x.Value = 0 })
 	id, c.key = c.messageOf(c.key, x.passage, dme.AppendMessage(nil, &m))
 	return id
 }
 
 // look collects the values of all clocks of a state.
 func (c *Classes) look(v []uint32) {
-	c.old = c.old[:0]
+	c.old, c.timed.levels = c.old[:0], c.timed.levels[:0]
 	if c.Algorithm.Clocks == nil {
 		return
 	}
@@ -244,17 +279,28 @@ func (c *Classes) look(v []uint32) {
 			c.insert(c.ofQueue(id).levels)
 		}
 	}
+	t := &c.timed
+	t.order = t.order[:0]
+	for _, l := range t.levels {
+		if !l.rising() {
+			t.order = append(t.order, l)
+		}
+	}
 }
 
 // insert puts levels into their places among the few of a state.
 func (c *Classes) insert(levels []level) {
 	for _, x := range levels {
-		at := len(c.old)
-		for at > 0 && (x.domain < c.old[at-1].domain || x.domain == c.old[at-1].domain && x.value < c.old[at-1].value) {
+		to := &c.old
+		if c.timed.of(x) {
+			to = &c.timed.levels
+		}
+		at := len(*to)
+		for at > 0 && x < (*to)[at-1] {
 			at--
 		}
-		if at == 0 || c.old[at-1] != x {
-			c.old = slices.Insert(c.old, at, x)
+		if at == 0 || (*to)[at-1] != x {
+			*to = slices.Insert(*to, at, x)
 		}
 	}
 }
@@ -269,31 +315,45 @@ func (c *Classes) known(all *[]*clocked, id uint32, find func(*clocked)) *clocke
 	if x == nil {
 		x = new(clocked)
 		find(x)
-		slices.SortFunc(x.levels, level.compare)
+		slices.Sort(x.levels)
 		x.levels = slices.Clip(slices.Compact(x.levels))
 		(*all)[id] = x
-		c.bytes += 48 + 16*len(x.levels)
+		c.bytes += 72 + 8*(len(x.levels)+len(x.rising))
 	}
 	return x
 }
 
-// see notes a clock of a component.
-func (x *clocked) see(domain dme.NodeID, p *uint64, live bool) {
-	if live {
-		x.levels = append(x.levels, level{domain, *p})
-	} else if *p != 0 {
-		x.stale = true
+// see notes the clocks of a component.
+func (c *Classes) see(of *clocked) func(dme.ClockVariable) {
+	return func(x dme.ClockVariable) {
+		switch l := c.level(x); {
+		case x.Live:
+			of.levels = append(of.levels, l)
+			if l.rising() {
+				of.rising = append(of.rising, l)
+			}
+		case *x.Value != 0:
+			of.stale = true
+		}
 	}
 }
 
+func (c *Classes) level(x dme.ClockVariable) level {
+	l := makeLevel(x.Domain, *x.Value)
+	if c.timed.of(l) {
+		l = l.of(x.Node, x.Rising)
+	}
+	return l
+}
+
 func (c *Classes) ofLocal(id uint32) *clocked {
-	return c.known(&c.locals, id, func(x *clocked) { dme.VisitClocks(c.loaded(id), x.see) })
+	return c.known(&c.locals, id, func(x *clocked) { dme.VisitClocks(c.loaded(id), c.see(x)) })
 }
 
 func (c *Classes) ofMessage(id uint32) *clocked {
 	return c.known(&c.messages, id, func(x *clocked) {
 		m := c.decoded(id)
-		dme.VisitMessageClocks(c.Algorithm, c.Nodes, c.Space.messages.at(id).From, &m, x.see)
+		dme.VisitMessageClocks(c.Algorithm, c.Nodes, c.Space.messages.at(id).From, &m, c.see(x))
 	})
 }
 
@@ -301,7 +361,7 @@ func (c *Classes) ofQueue(id uint32) *clocked {
 	return c.known(&c.queues, id, func(x *clocked) {
 		for _, m := range c.Space.queues.at(id).messages {
 			of := c.ofMessage(m)
-			x.levels = append(x.levels, of.levels...)
+			x.levels, x.rising = append(x.levels, of.levels...), append(x.rising, of.rising...)
 			x.stale = x.stale || of.stale
 		}
 	})
@@ -339,9 +399,12 @@ func (c *Classes) renumbered(v []uint32) []uint32 {
 }
 
 // chosen returns the new value of a clock.
-func (c *Classes) chosen(domain dme.NodeID, value uint64) uint64 {
+func (c *Classes) chosen(l level) uint64 {
+	if c.timed.of(l) {
+		return c.timed.chosen(l)
+	}
 	for i, x := range c.old { // there are few
-		if x.value == value && x.domain == domain {
+		if x == l {
 			return c.fresh[i]
 		}
 	}
@@ -349,11 +412,11 @@ func (c *Classes) chosen(domain dme.NodeID, value uint64) uint64 {
 }
 
 // renumber sets the clocks of a component.
-func (c *Classes) renumber(domain dme.NodeID, p *uint64, live bool) {
-	if live {
-		*p = c.chosen(domain, *p)
+func (c *Classes) renumber(x dme.ClockVariable) {
+	if x.Live {
+		*x.Value = c.chosen(c.level(x))
 	} else {
-		*p = 0
+		*x.Value = 0
 	}
 }
 
@@ -369,8 +432,8 @@ func (c *Classes) changed(kind byte, id uint32, x *clocked, make func() uint32) 
 	same := !x.stale
 	key := binary.LittleEndian.AppendUint32(append(c.key[:0], kind), id)
 	for _, l := range x.levels {
-		value := c.chosen(l.domain, l.value)
-		same = same && value == l.value
+		value := c.chosen(l)
+		same = same && value == l.value()
 		key = binary.AppendUvarint(key, value)
 	}
 	c.key = key

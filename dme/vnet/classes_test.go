@@ -105,10 +105,8 @@ func TestClassesAreOfStatesWithTheSameDifferences(t *testing.T) {
 	for _, from := range order {
 		for node := dme.NodeID(1); node <= 3; node++ {
 			rep := reps[from]
-			classes.From(rep)
-			walker.Do(rep, Hash{}, Step{Kind: Ask, Node: node})
 			var got [][]uint32
-			classes.After(walker.Next, func(v []uint32) { got = append(got, slices.Clone(v)) })
+			classes.Step(walker, rep, Step{Kind: Ask, Node: node}, func(v []uint32) { got = append(got, slices.Clone(v)) })
 			want := leads[move{from, node}]
 			for key := range want {
 				if !slices.ContainsFunc(got, func(v []uint32) bool { return slices.Equal(v, reps[key]) }) {

@@ -52,7 +52,7 @@ func (n *Network) lowered(nodes []dme.Node, messages []*transit) []*transit {
 		x.msg.Vec = slices.Clone(x.msg.Vec)
 		copies = append(copies, &x)
 	}
-	visit := func(each func(dme.NodeID, *uint64, bool)) {
+	visit := func(each func(dme.ClockVariable)) {
 		for id := range n.IDs() {
 			dme.VisitClocks(nodes[id], each)
 		}
@@ -60,18 +60,22 @@ func (n *Network) lowered(nodes []dme.Node, messages []*transit) []*transit {
 			dme.VisitMessageClocks(n.Algorithm, n.Nodes, x.From, &x.msg, each)
 		}
 	}
-	var all clocked
-	visit(all.see)
-	slices.SortFunc(all.levels, level.compare)
-	all.levels = slices.Compact(all.levels)
-	low := lowest(nil, all.levels)
-	visit(func(domain dme.NodeID, p *uint64, live bool) {
-		if !live {
-			*p = 0
+	var all []level
+	visit(func(x dme.ClockVariable) {
+		if x.Live {
+			all = append(all, makeLevel(x.Domain, *x.Value))
+		}
+	})
+	slices.Sort(all)
+	all = slices.Compact(all)
+	low := lowest(nil, all)
+	visit(func(x dme.ClockVariable) {
+		if !x.Live {
+			*x.Value = 0
 			return
 		}
-		at, _ := slices.BinarySearchFunc(all.levels, level{domain, *p}, level.compare)
-		*p = low[at]
+		at, _ := slices.BinarySearch(all, makeLevel(x.Domain, *x.Value))
+		*x.Value = low[at]
 	})
 	return copies
 }

@@ -79,6 +79,18 @@ func (s *Space) Of(n *Network) (v []uint32, h Hash) {
 	return v, h.plus(s.rests.at(v[s.width-1]).Hash)
 }
 
+// HashOf returns the hash of a state.
+func (s *Space) HashOf(v []uint32) Hash {
+	h := s.rests.at(v[s.width-1]).Hash
+	for _, id := range v[:s.Nodes] {
+		h = h.plus(s.locals.at(id).Hash)
+	}
+	for _, id := range v[s.Nodes : s.width-1] {
+		h = h.plus(s.queues.at(id).Hash)
+	}
+	return h
+}
+
 // MostOvertaken returns the most entries of others that a node has seen since it asked,
 // in any state that was met; 0 where nothing bounds them, and they are not counted.
 func (s *Space) MostOvertaken() int {

@@ -2,6 +2,7 @@ package check
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -17,8 +18,9 @@ import (
 // depend on how the workers share the work, if the search was so large that it
 // is not repeated by one of them alone.
 //
-// With [Options.Reduce] it leaves out orders of steps that make no difference
-// (see [vnet.Reduction]), where that is sound, and visits fewer states. Whether
+// With [Options.Reduce] it visits fewer states, where that is sound: it leaves out
+// orders of steps that make no difference (see [vnet.Reduction]) or, if the nodes
+// show rising clocks, visits one state of each class (see [vnet.Classes]). Whether
 // there is a violation it tells as surely. If there is one, the states are visited
 // without reduction for the shortest schedule that shows one; where those are too
 // many, a schedule that was found with it is shortened.
@@ -53,7 +55,8 @@ func (s *Search) visitAll(ctx context.Context) (Report, error) {
 	if s.Reduce {
 		if x := s.reduced(ctx); x != nil {
 			if x.found != nil {
-				if shortest := s.unreduced(ctx, max(little, 10*x.count.Load())); shortest.found != nil {
+				shortest := s.unreduced(ctx, max(little, 10*x.count.Load()))
+				if shortest.found != nil || x.byClass && !shortest.halt.Load() {
 					x = shortest
 				}
 			}
@@ -68,6 +71,10 @@ func (s *Search) reduced(ctx context.Context) *exhaustive {
 	x := newExhaustive(s, s.Workers)
 	if x.reduction, _ = x.space.NewReduction(); x.reduction == nil {
 		return nil
+	}
+	if x.byClass = x.space.NewClasses().Ordered(); x.byClass {
+		x.run(ctx)
+		return x
 	}
 	for !x.run(ctx) && x.outdated {
 		again := newExhaustive(s, s.Workers)
@@ -103,7 +110,11 @@ func (x *exhaustive) outcome(ctx context.Context) (Report, error) {
 		return report, nil
 	}
 	trace, err := x.trace()
-	if err == nil {
+	switch {
+	case errors.Is(err, errSpurious):
+		report.Violation, report.Stopped = nil, spurious
+		return report, nil
+	case err == nil:
 		report.Trace, report.Violation = trace, &trace.Violation
 	}
 	return report, err
@@ -114,6 +125,7 @@ type exhaustive struct {
 	*Search
 	space     *vnet.Space
 	reduction *vnet.Reduction // nil: none
+	byClass   bool            // a state stands for all of its class
 	outdated  bool            // what was left out by it has to be visited
 	most      uint64          // states
 
@@ -184,7 +196,11 @@ func (x *exhaustive) run(ctx context.Context) bool {
 		return true
 	}
 	v, h := x.space.Of(initial)
-	if x.reduction != nil {
+	switch {
+	case x.byClass:
+		v = workers[0].classes.Of(v)
+		h = x.space.HashOf(v)
+	case x.reduction != nil:
 		x.reduction.Begin(v)
 	}
 	workers[0].offer(v, h, 0)
@@ -197,7 +213,7 @@ func (x *exhaustive) run(ctx context.Context) bool {
 			x.depth++
 			x.layer.Store(int64(x.depth))
 		}
-		if count := x.count.Load(); x.reduction != nil && !x.halt.Load() && (len(layer) == 0 || count >= 2*extended) {
+		if count := x.count.Load(); x.reduction != nil && !x.byClass && !x.halt.Load() && (len(layer) == 0 || count >= 2*extended) {
 			if extended = count; !x.reduction.Extend() {
 				x.outdated = true
 				return false

@@ -217,20 +217,19 @@ func (g *graph) build(ctx context.Context) (end *dead, stopped string) {
 		if bad := g.walker.Broken(v); bad != nil {
 			return &dead{id, vnet.Step{}, bad}, ""
 		}
-		g.classes.From(v)
 		for _, x := range steps {
-			if bad := g.walker.Do(v, vnet.Hash{}, x); bad != nil {
-				return &dead{id, x, bad}, ""
-			}
-			if g.crowded(x) {
-				continue
-			}
-			g.classes.After(g.walker.Next, func(rep []uint32) {
+			bad := g.classes.Step(g.walker, v, x, func(rep []uint32) {
+				if g.crowded(x, rep) {
+					return
+				}
 				to, _ := g.idOf(rep, id)
 				l := g.labelOf(x)
 				g.timed = g.timed || l == firing
 				g.edges.add(edge{uint32(to), l})
 			})
+			if bad != nil {
+				return &dead{id, x, bad}, ""
+			}
 		}
 	}
 	return nil, ""
@@ -238,8 +237,8 @@ func (g *graph) build(ctx context.Context) (end *dead, stopped string) {
 
 // crowded reports whether a node may not ask yet, since it would put more on a
 // link than may be there.
-func (g *graph) crowded(x vnet.Step) bool {
-	return g.InFlight > 0 && (x.Kind == vnet.Ask || x.Kind == vnet.AskShared) && g.space.Longest(g.walker.Next) > g.InFlight
+func (g *graph) crowded(x vnet.Step, after []uint32) bool {
+	return g.InFlight > 0 && (x.Kind == vnet.Ask || x.Kind == vnet.AskShared) && g.space.Longest(after) > g.InFlight
 }
 
 // limit says why the search must end now, "" if it need not.
@@ -275,17 +274,14 @@ type taken struct {
 func (g *graph) through(from, to int, want label, found func(x vnet.Step)) {
 	v := g.vector(from)
 	steps, _ := g.walker.Enabled(v, nil)
-	g.classes.From(v)
 	for _, x := range steps {
 		if g.labelOf(x) != want {
 			continue
 		}
-		g.walker.Do(v, vnet.Hash{}, x)
-		if g.crowded(x) {
-			continue
-		}
 		leads := false
-		g.classes.After(g.walker.Next, func(rep []uint32) { leads = leads || equal(rep, g.vector(to)) })
+		g.classes.Step(g.walker, v, x, func(rep []uint32) {
+			leads = leads || !g.crowded(x, rep) && equal(rep, g.vector(to))
+		})
 		if leads {
 			found(x)
 		}

@@ -72,7 +72,7 @@ func TestReductionAndItsTwin(t *testing.T) {
 	}
 	for _, a := range []*dme.Algorithm{
 		anarchy(), silence(), uninvited(), explosive(), favouritism(), library(), nonAtomic(), earlyBird(),
-		chatter(), restlessToy(), implicit(1), metronome(), phoenix(),
+		chatter(), restlessToy(), implicit(1), metronome(), phoenix(), queuers("queuers", 0),
 	} {
 		t.Run(a.Name, func(t *testing.T) {
 			for n := 2; n <= 3; n++ {

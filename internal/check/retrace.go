@@ -1,7 +1,9 @@
 package check
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 
 	"dmebench/dme/vnet"
 )
@@ -21,7 +23,11 @@ func (x *exhaustive) trace() (*Trace, error) {
 	if x.found.move >= 0 {
 		path = append(path, x.found.move)
 	}
-	t, err := x.retrace(path)
+	retrace := x.retrace
+	if x.byClass {
+		retrace = x.retraceClasses
+	}
+	t, err := retrace(path)
 	if err == nil && x.reduction != nil {
 		t = x.shrink(plan{model: x.model}, t.Steps(), t.Violation.Property)
 	}
@@ -55,6 +61,47 @@ func (x *exhaustive) retrace(path []int) (*Trace, error) {
 	t, _ := x.replay(x.model, r.steps, false)
 	if t.Violation.Property == "" {
 		return nil, fault("the search found '%v', its schedule does not show it", &x.found.Violation)
+	}
+	return t, nil
+}
+
+// errSpurious says that classes have a schedule that the nodes have not.
+var errSpurious = errors.New("the nodes cannot follow the schedule that was found")
+
+// retraceClasses is retrace where each state stands for its class. All but the
+// last move of a path that ends with a step are numbers of classes.
+func (x *exhaustive) retraceClasses(path []int) (*Trace, error) {
+	n, walker, classes := vnet.New(x.model), x.space.NewWalker(), x.space.NewClasses()
+	first, _ := x.space.Of(n)
+	v := slices.Clone(classes.Of(first))
+	var steps []vnet.Step
+	for i, move := range path {
+		next, step := v, vnet.Step{}
+		enabled, _ := walker.Enabled(v, nil)
+		if last := i == len(path)-1 && x.found.move >= 0; last {
+			step = enabled[move]
+		} else {
+			moves := 0
+			for _, s := range enabled {
+				classes.Step(walker, v, s, func(rep []uint32) {
+					if moves == move {
+						next, step = slices.Clone(rep), s
+					}
+					moves++
+				})
+			}
+		}
+		real, ok := classes.In(n, v, step)
+		if !ok {
+			return nil, errSpurious
+		}
+		steps = append(steps, real)
+		n.Do(real)
+		v = next
+	}
+	t, _ := x.replay(x.model, steps, false)
+	if t.Violation.Property == "" {
+		return nil, errSpurious
 	}
 	return t, nil
 }

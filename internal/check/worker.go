@@ -6,13 +6,16 @@ import "dmebench/dme/vnet"
 type worker struct {
 	*vnet.Walker
 	search  *exhaustive
-	steps   []vnet.Step // scratch
-	reached             // and still to be looked up
-	count   uint64      // of its batch, the new ones
-	out     []*batch    // the new ones, for the next layer
-	held    int         // bytes that its walker is known to hold
-	spent   bool        // the memory is
-	_       [128]byte   // keeps other workers off its cache lines
+	classes *vnet.Classes // nil: a state counts for itself alone
+	steps   []vnet.Step   // scratch
+	reached               // and still to be looked up
+	moves   int           // from the state that is being expanded
+	taken   uint64        // steps, in its batch
+	count   uint64        // of its batch, the new ones
+	out     []*batch      // the new ones, for the next layer
+	held    int           // bytes that its walker is known to hold
+	spent   bool          // the memory is
+	_       [128]byte     // keeps other workers off its cache lines
 }
 
 // reached are states that may have been visited before. They are looked up
@@ -38,7 +41,9 @@ func newWorker(x *exhaustive) *worker {
 	}}
 	const originBytes = 8
 	x.hold(most * (4*x.width + hashBytes + originBytes))
-	if x.reduction != nil {
+	if x.byClass {
+		w.classes = x.space.NewClasses()
+	} else if x.reduction != nil {
 		w.Reduce(x.reduction)
 	}
 	return w
@@ -46,8 +51,7 @@ func newWorker(x *exhaustive) *worker {
 
 // expandBatch takes every move from every state of a batch.
 func (w *worker) expandBatch(b *batch) {
-	var taken uint64
-	w.count = 0
+	w.taken, w.count = 0, 0
 	x, width := w.search, w.search.width
 	for i := range b.hashes {
 		v, h := b.vectors[i*width:(i+1)*width], b.hashes[i]
@@ -64,27 +68,23 @@ func (w *worker) expandBatch(b *batch) {
 			x.find(bad, b.first+uint64(i), -1)
 			break
 		}
+		w.moves = 0
 		for k, step := range steps {
 			if w.spent {
 				break
 			}
-			taken++
-			bad := w.Do(v, h, step)
-			if bad == nil && x.reduction != nil {
-				var forced int
-				forced, bad = w.Settle(nil)
-				taken += uint64(forced)
-			}
-			if bad != nil {
+			if bad := w.take(v, h, step, b.first+uint64(i)); bad != nil {
 				x.find(bad, b.first+uint64(i), k)
 				break
 			}
-			w.offer(w.Next, w.Hash, originOf(b.first+uint64(i), k))
 		}
 	}
 	w.lookUp()
-	x.taken.Add(taken)
+	x.taken.Add(w.taken)
 	own, shared := w.Footprint(), x.sharedFootprint()
+	if w.classes != nil {
+		own += w.classes.Footprint()
+	}
 	x.hold(own - w.held + shared - int(x.components.Swap(int64(shared))))
 	w.held = own
 	if x.count.Add(w.count) >= x.most || x.memory.spent.Load() {
@@ -92,6 +92,29 @@ func (w *worker) expandBatch(b *batch) {
 	}
 	x.done.Add(uint64(len(b.hashes)))
 	x.say()
+}
+
+// take takes a step from a state, by its number, and offers what it leads to: a
+// move for each.
+func (w *worker) take(v []uint32, h vnet.Hash, step vnet.Step, state uint64) (bad *vnet.Violation) {
+	w.taken++
+	if w.classes != nil {
+		return w.classes.Step(w.Walker, v, step, func(rep []uint32) {
+			w.offer(rep, w.search.space.HashOf(rep), originOf(state, w.moves))
+			w.moves++
+		})
+	}
+	bad = w.Do(v, h, step)
+	if bad == nil && w.search.reduction != nil {
+		var forced int
+		forced, bad = w.Settle(nil)
+		w.taken += uint64(forced)
+	}
+	if bad == nil {
+		w.offer(w.Next, w.Hash, originOf(state, w.moves))
+		w.moves++
+	}
+	return bad
 }
 
 // offer takes a state that may have been visited before.

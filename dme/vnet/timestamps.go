@@ -1,0 +1,297 @@
+package vnet
+
+import (
+	"slices"
+
+	"dmebench/dme"
+)
+
+// timestamps is how [Classes] tells states apart of nodes that show rising clocks
+// ([dme.Visitor.Rising]): by the order of the timestamps, and by how many of them
+// each rising clock has passed at least. The representative's k-th timestamp is
+// 4k, and its clocks that have passed k of them are 4k + 2.
+//
+// A representative stands for the states with as many or more timestamps passed:
+// it covers them. A step is taken from it with the clocks that the step can look at,
+// the node's own and that of the message which arrives, as they are, and with
+// these raised beyond further timestamps, in all ways. Of outcomes that differ in
+// the clocks alone, the one with the lower ones is kept.
+//
+// # Why this is sound
+//
+// Let a representative cover a state, and let a step lead on from the state. Where
+// the clocks that the step looks at are raised as far as they are in the state,
+// each comparison with a timestamp has the same result, so that the node does the
+// same. A clock that rises above others passes what they have passed, and maybe
+// more; a new timestamp comes to stand where its node's clock has been raised to;
+// whoever else has not passed the one before it has not been shown to have passed
+// the new one. So what becomes of the representative covers what becomes of the
+// state, and what covers more is as good. Hence every schedule of the system is
+// one between representatives; see [Classes].
+type timestamps struct {
+	use    bool
+	levels []level // of the state that is looked at, in order
+	order  []level // the timestamps among them
+
+	base    []uint32 // from which a step is taken
+	variant []uint32 // with clocks that are raised
+	kept    []outline
+	raised  map[raising]uint32
+}
+
+// outline is a state with its rising clocks apart.
+type outline struct {
+	rest   []uint32 // the same with rising clocks that are 0
+	clocks []uint64
+}
+
+// Values of the representatives.
+const (
+	stampValue  = 4 // times the place among the timestamps, from 1
+	risingValue = 2 // more than the last timestamp that it has passed
+)
+
+// timestamped reports whether the nodes show rising clocks. On links that do not
+// keep order they are taken for clocks like any other.
+func (c *Classes) timestamped() (yes bool) {
+	if c.Algorithm.Clocks == nil || c.Unordered {
+		return false
+	}
+	for id := range c.IDs() {
+		dme.VisitClocks(c.exec.runners[id].Node(), func(x dme.ClockVariable) { yes = yes || x.Rising })
+	}
+	return yes
+}
+
+// of reports whether a clock is a timestamp or a rising clock.
+func (t *timestamps) of(l level) bool { return t.use && l.domain() == dme.None }
+
+// passed returns how many timestamps are not after a level.
+func (t *timestamps) passed(l level) uint64 {
+	for i, x := range t.order { // there are few
+		if x > l {
+			return uint64(i)
+		}
+	}
+	return uint64(len(t.order))
+}
+
+// chosen returns the new value of a timestamp or a rising clock.
+func (t *timestamps) chosen(l level) uint64 {
+	if l.rising() {
+		return stampValue*t.passed(l) + risingValue
+	}
+	return stampValue * t.passed(l)
+}
+
+// Step takes a step from a representative, and yields the representatives of all
+// classes to which it may lead, each of which is valid until the next one. It
+// returns the safety property that the step breaks, nil where it breaks none. The
+// states after two nodes have met in the critical section are yielded as well.
+func (c *Classes) Step(w *Walker, v []uint32, x Step, yield func(rep []uint32)) (bad *Violation) {
+	if !c.timed.use {
+		c.from(v)
+		if bad = w.Do(v, Hash{}, x); bad.lasts() {
+			c.after(w.Next, yield)
+		}
+		return bad
+	}
+	t := &c.timed
+	t.kept = t.kept[:0]
+	t.base = append(t.base[:0], v...)
+	c.look(t.base)
+	c.raised(t.base, x, func(from []uint32) bool {
+		if bad = w.Do(from, Hash{}, x); bad.lasts() && c.keep(w.Next) {
+			c.look(w.Next)
+			yield(c.renumbered(w.Next))
+		}
+		return bad == nil
+	})
+	return bad
+}
+
+// lasts reports whether a network goes on after a step with this violation, if any.
+func (v *Violation) lasts() bool { return v == nil || v.Property == Exclusion }
+
+// raised yields a state, and the same with the clocks raised that a step can look
+// at, in all ways, until yield reports false. A message's clock is never above its
+// sender's, nor above what follows on its link.
+func (c *Classes) raised(v []uint32, x Step, yield func([]uint32) bool) {
+	t := &c.timed
+	most := uint64(len(t.order))
+	own, sender, link := int(x.Node-1), int(x.From-1), -1
+	if x.ofMessage() {
+		if link = int(c.places[c.link(x.From, x.Node)]); len(c.ofMessage(c.first(v[link])).rising) == 0 {
+			link = -1
+		}
+	}
+	t.variant = append(t.variant[:0], v...)
+	for node := c.ofLocal(v[own]).rising[0].value() / stampValue; node <= most; node++ {
+		t.variant[own] = c.atLeast(ofLocals, v[own], node)
+		if link < 0 {
+			if !yield(t.variant) {
+				return
+			}
+			continue
+		}
+		message, before := c.ofMessage(c.first(v[link])).rising[0].value()/stampValue, c.beforeNext(v[link], most)
+		for ; message <= before; message++ {
+			t.variant[link], t.variant[sender] = c.atLeast(ofQueues, v[link], message), c.atLeast(ofLocals, v[sender], message)
+			if !yield(t.variant) {
+				return
+			}
+		}
+	}
+}
+
+// beforeNext returns how many timestamps are before the first that its sender has
+// sent behind the first message of a queue, or most, if there is none.
+func (c *Classes) beforeNext(queue uint32, most uint64) uint64 {
+	for _, id := range c.Space.queues.at(queue).messages[1:] {
+		for _, l := range c.ofMessage(id).levels {
+			if c.timed.of(l) && !l.rising() && l.node() == c.Space.messages.at(id).From {
+				return l.value()/stampValue - 1
+			}
+		}
+	}
+	return most
+}
+
+// first returns the first message of a queue.
+func (c *Classes) first(queue uint32) uint32 { return c.Space.queues.at(queue).messages[0] }
+
+// keep reports whether an outcome is not covered by one that was kept, and keeps it
+// then.
+func (c *Classes) keep(outcome []uint32) bool {
+	t := &c.timed
+	var o outline
+	if n := len(t.kept); n < cap(t.kept) {
+		o = t.kept[:n+1][n]
+	}
+	o.rest, o.clocks = c.outline(o.rest[:0], o.clocks[:0], outcome)
+	for i := range t.kept {
+		if t.kept[i].covers(&o) {
+			return false
+		}
+	}
+	t.kept = append(t.kept, o)
+	return true
+}
+
+func (o *outline) covers(other *outline) bool {
+	if !slices.Equal(o.rest, other.rest) {
+		return false
+	}
+	for i, x := range o.clocks {
+		if x > other.clocks[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// outline appends a state without its rising clocks, and these.
+func (c *Classes) outline(rest []uint32, clocks []uint64, v []uint32) ([]uint32, []uint64) {
+	rest = append(rest, v...)
+	for i, id := range v[:c.Nodes] {
+		for _, l := range c.ofLocal(id).rising {
+			clocks = append(clocks, l.value())
+		}
+		rest[i] = c.bare(ofLocals, id)
+	}
+	for i, id := range v[c.Nodes : c.width-1] {
+		if id != 0 {
+			for _, l := range c.ofQueue(id).rising {
+				clocks = append(clocks, l.value())
+			}
+			rest[c.Nodes+i] = c.bare(ofQueues, id)
+		}
+	}
+	return rest, clocks
+}
+
+// Covers reports whether a state is of the class of a representative.
+func (c *Classes) Covers(rep, v []uint32) bool {
+	of := c.Of(v)
+	if !c.timed.use {
+		return slices.Equal(rep, of)
+	}
+	var x, y outline
+	y.rest, y.clocks = c.outline(nil, nil, of)
+	x.rest, x.clocks = c.outline(nil, nil, rep)
+	return x.covers(&y)
+}
+
+// noClocks has atLeast clear all rising clocks of a component.
+const noClocks = ^uint64(0)
+
+// raising is a change of a component.
+type raising struct {
+	kind   byte
+	id     uint32
+	passed uint64
+}
+
+// atLeast returns a component of which all rising clocks have passed so many
+// timestamps at least.
+func (c *Classes) atLeast(kind byte, id uint32, passed uint64) uint32 {
+	x := c.ofQueueOrLocal(kind, id)
+	if !slices.ContainsFunc(x.rising, func(l level) bool { return l.value() < stampValue*passed }) {
+		return id
+	}
+	key := raising{kind, id, passed}
+	to, ok := c.timed.raised[key]
+	if !ok {
+		to = c.raise(key)
+		c.timed.raised[key] = to
+		c.bytes += 48
+	}
+	return to
+}
+
+func (c *Classes) ofQueueOrLocal(kind byte, id uint32) *clocked {
+	if kind == ofLocals {
+		return c.ofLocal(id)
+	}
+	return c.ofQueue(id)
+}
+
+// bare returns a component without its rising clocks.
+func (c *Classes) bare(kind byte, id uint32) uint32 {
+	x := c.ofQueueOrLocal(kind, id)
+	if len(x.rising) == 0 {
+		return id
+	}
+	if x.bare == 0 {
+		x.bare = 1 + c.raise(raising{kind, id, noClocks})
+	}
+	return x.bare - 1
+}
+
+func (c *Classes) raise(r raising) (to uint32) {
+	set := func(x dme.ClockVariable) {
+		switch {
+		case !x.Rising:
+		case r.passed == noClocks:
+			*x.Value = 0
+		default:
+			*x.Value = max(*x.Value, stampValue*r.passed+risingValue)
+		}
+	}
+	if r.kind == ofLocals {
+		n := c.loaded(r.id)
+		dme.VisitClocks(n, set)
+		at := c.Space.locals.at(r.id)
+		to, c.key = c.localOf(c.key, at.id, at.process, n)
+		return to
+	}
+	var all []uint32
+	for _, id := range c.Space.queues.at(r.id).messages {
+		m, x := c.decoded(id), c.Space.messages.at(id)
+		dme.VisitMessageClocks(c.Algorithm, c.Nodes, x.From, &m, set)
+		id, c.key = c.messageOf(c.key, x.passage, dme.AppendMessage(nil, &m))
+		all = append(all, id)
+	}
+	to, c.key = c.queueOf(c.key, all)
+	return to
+}
