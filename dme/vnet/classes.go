@@ -110,7 +110,7 @@ type clocked struct {
 // NewClasses returns the classes of a space's states.
 func (s *Space) NewClasses() *Classes {
 	c := &Classes{Space: s, exec: newExecutor(s), memo: make(map[string]uint32), rep: make([]uint32, s.width)}
-	c.timed.use, c.timed.raised = c.timestamped(), make(map[raising]uint32)
+	c.timed = timestamps{use: c.timestamped(), raised: make(map[raising]uint32), lowered: make(map[lowering]uint32)}
 	return c
 }
 

@@ -15,7 +15,9 @@ import (
 // it covers them. A step is taken from it with the clocks that the step can look at,
 // the node's own and that of the message which arrives, as they are, and with
 // these raised beyond further timestamps, in all ways. Of outcomes that differ in
-// the clocks alone, the one with the lower ones is kept.
+// the clocks alone, the one with the lower ones is kept. The clock of a message that
+// its receiver's clock has passed matters no more but for a comparison with the
+// receiver's own timestamp, and is lowered to that.
 //
 // # Why this is sound
 //
@@ -26,7 +28,7 @@ import (
 // more; a new timestamp comes to stand where its node's clock has been raised to;
 // whoever else has not passed the one before it has not been shown to have passed
 // the new one. So what becomes of the representative covers what becomes of the
-// state, and what covers more is as good. Hence every schedule of the system is
+// state, and to lower a clock covers more, which is as good. Hence every schedule of the system is
 // one between representatives; see [Classes].
 type timestamps struct {
 	use    bool
@@ -36,7 +38,8 @@ type timestamps struct {
 	base    []uint32 // from which a step is taken
 	variant []uint32 // with clocks that are raised
 	kept    []outline
-	raised  map[raising]uint32
+	raised  map[raising]uint32  // components that have been changed
+	lowered map[lowering]uint32 // queues that have been
 }
 
 // outline is a state with its rising clocks apart.
@@ -103,7 +106,7 @@ func (c *Classes) Step(w *Walker, v []uint32, x Step, yield func(rep []uint32)) 
 	c.raised(t.base, x, func(from []uint32) bool {
 		if bad = w.Do(from, Hash{}, x); bad.lasts() && c.keep(w.Next) {
 			c.look(w.Next)
-			yield(c.renumbered(w.Next))
+			yield(c.lowered(c.renumbered(w.Next)))
 		}
 		return bad == nil
 	})
@@ -155,6 +158,50 @@ func (c *Classes) beforeNext(queue uint32, most uint64) uint64 {
 		}
 	}
 	return most
+}
+
+// lowered lowers the clocks of messages that their receivers' clocks have passed
+// to those of the receivers' own timestamps, which they may still be compared with.
+func (c *Classes) lowered(rep []uint32) []uint32 {
+	for i, id := range rep[c.Nodes : c.width-1] {
+		if id == 0 || len(c.ofQueue(id).rising) == 0 {
+			continue
+		}
+		receiver := c.ofLocal(rep[c.firsts[i].Node-1])
+		key := lowering{queue: id, clock: receiver.rising[0].value()}
+		for _, l := range receiver.levels {
+			if c.timed.of(l) && !l.rising() && l.node() == c.firsts[i].Node {
+				key.own = l.value()
+			}
+		}
+		to, ok := c.timed.lowered[key]
+		if !ok {
+			to = c.lower(key)
+			c.timed.lowered[key] = to
+			c.bytes += 56
+		}
+		rep[c.Nodes+i] = to
+	}
+	return rep
+}
+
+// lowering is a queue, the clock of its receiver, and the receiver's latest
+// timestamp, 0 if there is none.
+type lowering struct {
+	queue      uint32
+	clock, own uint64
+}
+
+func (c *Classes) lower(l lowering) (to uint32) {
+	return c.changeQueue(l.queue, func(x dme.ClockVariable) {
+		switch {
+		case !x.Rising || *x.Value > l.clock:
+		case l.own > 0 && *x.Value > l.own:
+			*x.Value = l.own + risingValue
+		default:
+			*x.Value = risingValue
+		}
+	})
 }
 
 // first returns the first message of a queue.
@@ -285,10 +332,15 @@ func (c *Classes) raise(r raising) (to uint32) {
 		to, c.key = c.localOf(c.key, at.id, at.process, n)
 		return to
 	}
+	return c.changeQueue(r.id, set)
+}
+
+// changeQueue returns a queue with the clocks of its messages changed.
+func (c *Classes) changeQueue(id uint32, change func(dme.ClockVariable)) (to uint32) {
 	var all []uint32
-	for _, id := range c.Space.queues.at(r.id).messages {
+	for _, id := range c.Space.queues.at(id).messages {
 		m, x := c.decoded(id), c.Space.messages.at(id)
-		dme.VisitMessageClocks(c.Algorithm, c.Nodes, x.From, &m, set)
+		dme.VisitMessageClocks(c.Algorithm, c.Nodes, x.From, &m, change)
 		id, c.key = c.messageOf(c.key, x.passage, dme.AppendMessage(nil, &m))
 		all = append(all, id)
 	}
