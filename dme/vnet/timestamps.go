@@ -15,9 +15,8 @@ import (
 // it covers them. A step is taken from it with the clocks that the step can look at,
 // the node's own and that of the message which arrives, as they are, and with
 // these raised beyond further timestamps, in all ways. Of outcomes that differ in
-// the clocks alone, the one with the lower ones is kept. The clock of a message that
-// its receiver's clock has passed matters no more but for a comparison with the
-// receiver's own timestamp, and is lowered to that.
+// the clocks alone, the one with the lower ones is kept. Of a message's clock it is
+// kept only whether it has passed the timestamp of its receiver.
 //
 // # Why this is sound
 //
@@ -160,17 +159,16 @@ func (c *Classes) beforeNext(queue uint32, most uint64) uint64 {
 	return most
 }
 
-// lowered lowers the clocks of messages that their receivers' clocks have passed
-// to those of the receivers' own timestamps, which they may still be compared with.
+// lowered lowers the clocks of messages to the timestamps of their receivers, or
+// below all.
 func (c *Classes) lowered(rep []uint32) []uint32 {
 	for i, id := range rep[c.Nodes : c.width-1] {
 		if id == 0 || len(c.ofQueue(id).rising) == 0 {
 			continue
 		}
-		receiver := c.ofLocal(rep[c.firsts[i].Node-1])
-		key := lowering{queue: id, clock: receiver.rising[0].value()}
-		for _, l := range receiver.levels {
-			if c.timed.of(l) && !l.rising() && l.node() == c.firsts[i].Node {
+		key, receiver := lowering{queue: id}, c.firsts[i].Node
+		for _, l := range c.ofLocal(rep[receiver-1]).levels {
+			if c.timed.of(l) && !l.rising() && l.node() == receiver {
 				key.own = l.value()
 			}
 		}
@@ -185,17 +183,16 @@ func (c *Classes) lowered(rep []uint32) []uint32 {
 	return rep
 }
 
-// lowering is a queue, the clock of its receiver, and the receiver's latest
-// timestamp, 0 if there is none.
+// lowering is a queue and the latest timestamp of its receiver, 0 if there is none.
 type lowering struct {
-	queue      uint32
-	clock, own uint64
+	queue uint32
+	own   uint64
 }
 
 func (c *Classes) lower(l lowering) (to uint32) {
 	return c.changeQueue(l.queue, func(x dme.ClockVariable) {
 		switch {
-		case !x.Rising || *x.Value > l.clock:
+		case !x.Rising:
 		case l.own > 0 && *x.Value > l.own:
 			*x.Value = l.own + risingValue
 		default:
