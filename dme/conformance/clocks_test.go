@@ -85,12 +85,14 @@ func TestClocksAreOnlyCompared(t *testing.T) {
 }
 
 // riser asks its neighbour with a timestamp, which lets it in whatever the time and
-// says with its clock whether it has asked before. It is no algorithm for mutual
-// exclusion either.
+// says with its clock whether it has asked before. Leaving, it says so, and the
+// neighbour notes whether that is later than its own request. It is no algorithm for
+// mutual exclusion either.
 type riser struct {
 	me, n   dme.NodeID
 	clock   uint64
 	request dme.Stamp
+	later   bool
 	fault   string
 }
 
@@ -100,7 +102,18 @@ func (r *riser) Request(out *dme.Outbox) {
 	out.Send(r.me%r.n+1, dme.Message{Kind: 1, Clock: r.clock})
 }
 
-func (r *riser) Release(*dme.Outbox) { r.request = dme.Stamp{} }
+func (r *riser) Release(out *dme.Outbox) {
+	r.request = dme.Stamp{}
+	r.clock++
+	out.Send(r.me%r.n+1, dme.Message{Kind: 4, Clock: r.said()})
+}
+
+func (r *riser) said() uint64 {
+	if r.fault == "boasts" {
+		return r.clock + 3
+	}
+	return r.clock
+}
 
 func (r *riser) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
 	mine, other := r.request, dme.Stamp{Clock: m.Clock, Node: from}
@@ -119,33 +132,34 @@ func (r *riser) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
 	if r.fault != "copies" && r.fault != "falls" {
 		r.clock = max(r.clock, m.Clock) + 1
 	}
+	if m.Kind == 4 {
+		r.later = early
+		return
+	}
 	if m.Kind != 1 {
 		if early == (m.Kind == 2) {
 			out.Enter(r.request)
 		}
 		return
 	}
-	said := r.clock
-	if r.fault == "boasts" {
-		said += 3
-	}
 	kind := dme.Kind(2)
 	if early {
 		kind = 3
 	}
-	out.Send(from, dme.Message{Kind: kind, Clock: said})
+	out.Send(from, dme.Message{Kind: kind, Clock: r.said()})
 }
 
 func (r *riser) State(v *dme.Visitor) {
 	v.Rising("clock", r.me, &r.clock)
 	v.Stamp("request", &r.request)
+	v.Bool("later", &r.later)
 }
 
 // A node whose clock does more than rise, though it says so, is found out.
 func TestClocksOnlyRise(t *testing.T) {
 	run := func(fault string) error {
 		a := &dme.Algorithm{
-			Name: "riser", Kinds: []string{"ASK", "EARLY", "LATE"}, Needs: dme.Always(dme.Needs{Reliable: true, FIFO: true}),
+			Name: "riser", Kinds: []string{"ASK", "EARLY", "LATE", "LEFT"}, Needs: dme.Always(dme.Needs{Reliable: true, FIFO: true}),
 			Clocks: func(_ int, from dme.NodeID, m *dme.Message, v *dme.Visitor) {
 				if m.Kind == 1 {
 					v.Timestamp("", from, &m.Clock)

@@ -28,7 +28,8 @@ type Report struct {
 	States    uint64 // exhaustive: distinct ones
 	Depth     int    // exhaustive: steps to the farthest state; with reduction, without those that were forced
 
-	Reduced  bool      // exhaustive: orders of steps that make no difference were left out
+	Reduced  bool      // exhaustive: orders of steps that make no difference were left out or, if ByClass, states that do
+	ByClass  bool      // exhaustive: of states that differ in the values of clocks alone, one was visited
 	Bitstate *Bitstate // exhaustive: what is known where only bits of states were kept; else nil
 
 	// Refused counts the messages that nodes refused: in an exhaustive search

@@ -16,7 +16,7 @@ import (
 func reachFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "requesters", Usage: "only these nodes ask, and share the requests: `NODES` such as 2,4 (default: all)"},
-		&cli.BoolFlag{Name: "reduce", Value: true, Usage: "let an exhaustive search leave out orders of steps that make no difference, " +
+		&cli.BoolFlag{Name: "reduce", Value: true, Usage: "let an exhaustive search leave out orders of steps and values of clocks that make no difference, " +
 			"where what it looks for allows that"},
 		&cli.BoolFlag{Name: "invariants", Value: true, Usage: "judge every state by the algorithm's own invariants, where the links " +
 			"give what it needs; with =false only by what holds of all algorithms, which allows more to be left out"},
@@ -115,13 +115,21 @@ func (b *bar) showReach(r check.Reached, limit check.Bytes) {
 // reachResult is how far an exhaustive search went, and who asked in any.
 type reachResult struct {
 	Requesters []dme.NodeID    `json:"requesters,omitempty"` // who asks; all where it is not given
-	Reduced    *bool           `json:"reduced,omitempty"`    // exhaustive: orders of steps that make no difference were left out
+	Reduced    *bool           `json:"reduced,omitempty"`    // exhaustive: orders of steps, or states, that make no difference were left out
 	Reduction  string          `json:"reduction,omitempty"`  // of which kind they are
 	Bitstate   *check.Bitstate `json:"bitstate,omitempty"`   // exhaustive: where only a few bits of each state were kept
 }
 
-// forcedArrivals is the one kind of reduction that there is.
-const forcedArrivals = "forced arrivals"
+// Kinds of reduction, and what they leave out.
+const (
+	forcedArrivals = "forced arrivals"
+	clockClasses   = "classes of clocks"
+)
+
+var leftOut = map[string]string{
+	forcedArrivals: "orders of steps that make no difference are left out; --reduce=false searches them too",
+	clockClasses:   "of states that differ in the values of clocks alone, one is visited; --reduce=false visits them all",
+}
 
 func reachedBy(o check.Options, exhaustive bool, r check.Report) reachResult {
 	x := reachResult{Requesters: o.Requesters, Bitstate: r.Bitstate}
@@ -129,13 +137,16 @@ func reachedBy(o check.Options, exhaustive bool, r check.Report) reachResult {
 		if x.Reduced = &r.Reduced; r.Reduced {
 			x.Reduction = forcedArrivals
 		}
+		if r.ByClass {
+			x.Reduction = clockClasses
+		}
 	}
 	return x
 }
 
 func (x *reachResult) print(line func(name, format string, args ...any)) {
 	if x.Reduction != "" {
-		line("reduced", "orders of steps that make no difference are left out; --reduce=false searches them too")
+		line("reduced", "%s", leftOut[x.Reduction])
 	}
 	if b := x.Bitstate; b != nil {
 		line("bitstate", "%d bits for each state, in %v of which %.3g%% is filled: "+
