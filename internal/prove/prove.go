@@ -26,7 +26,7 @@ import (
 type Options struct {
 	Nodes   int         // the most; 0: DefaultNodes
 	Each    int         // the most requests a node where they are limited; 0: DefaultEach
-	States  uint64      // of each search; 0: DefaultStates
+	States  uint64      // of a search, and of up to 3 nodes 25 times as many where that is not enough; 0: DefaultStates
 	Memory  check.Bytes // of each search
 	Workers int         // searches at a time, each on one processor; 0: as many as there are processors
 
@@ -46,6 +46,13 @@ const (
 	DefaultNodes  = 5
 	DefaultEach   = 3
 	DefaultStates = 2_000_000
+)
+
+// Few nodes are worth more patience: where no links bring a search of up to
+// patientNodes nodes to an end, it is repeated with patience times as many states.
+const (
+	patientNodes = 3
+	patience     = 25
 )
 
 // Result is what is known of an algorithm.
@@ -200,9 +207,28 @@ func (p *prover) prepare() error {
 	return nil
 }
 
+// proves searches for a proof, and notes what comes of it.
+func (p *prover) proves(ctx context.Context, nodes int, links Links, states uint64) (bool, error) {
+	s, err := p.search(nodes, 0, links, states)
+	if err != nil {
+		return false, err
+	}
+	found, err := s.Liveness(ctx)
+	switch {
+	case err != nil:
+	case found.Violation != nil:
+		p.refuted(nodes, links, found)
+	case found.Proven: // messages may be refused in schedules that only the classes of states have
+		p.result.Proven = append(p.result.Proven, Proof{nodes, links, found.States})
+	default:
+		p.result.Limit = fmt.Sprintf("%d nodes: %s", nodes, found.Stopped)
+	}
+	return found.Proven, err
+}
+
 // search prepares a search in which each node asks a number of times; 0: without
 // limit.
-func (p *prover) search(nodes, each int, links Links) (*check.Search, error) {
+func (p *prover) search(nodes, each int, links Links, states uint64) (*check.Search, error) {
 	if p.Progress != nil {
 		load := "requests without limit"
 		if each > 0 {
@@ -214,7 +240,7 @@ func (p *prover) search(nodes, each int, links Links) (*check.Search, error) {
 		Nodes: nodes, Requests: each * nodes, Unlimited: each == 0, InFlight: links.InFlight, Unordered: !links.Ordered,
 		// Invariants read more than a reduced search preserves.
 		Reduce: each > 0, WithoutInvariants: each > 0,
-		Set: p.Set, ReadFile: p.ReadFile, States: p.States, Memory: p.Memory, Workers: 1,
+		Set: p.Set, ReadFile: p.ReadFile, States: states, Memory: p.Memory, Workers: 1,
 	})
 }
 
@@ -242,24 +268,19 @@ func (p *prover) unlimited(ctx context.Context) error {
 	for _, nodes := range p.sizes {
 		proven := false
 		for len(links) > 0 && !proven && ctx.Err() == nil {
-			s, err := p.search(nodes, 0, links[0])
-			if err != nil {
+			var err error
+			if proven, err = p.proves(ctx, nodes, links[0], p.States); err != nil || p.result.Refuted != nil {
 				return err
 			}
-			found, err := s.Liveness(ctx)
-			if err != nil {
-				return err
-			}
-			switch {
-			case found.Violation != nil:
-				p.refuted(nodes, links[0], found)
-				return nil
-			case found.Proven: // messages may be refused in schedules that only the classes of states have
-				p.result.Proven = append(p.result.Proven, Proof{nodes, links[0], found.States})
-				proven = true
-			default:
-				p.result.Limit = fmt.Sprintf("%d nodes: %s", nodes, found.Stopped)
+			if !proven {
 				links = links[1:] // more nodes have more states
+			}
+		}
+		if !proven && nodes <= patientNodes && ctx.Err() == nil {
+			links = []Links{p.result.Links}
+			var err error
+			if proven, err = p.proves(ctx, nodes, links[0], patience*p.States); err != nil || p.result.Refuted != nil {
+				return err
 			}
 		}
 		if !proven {
@@ -299,7 +320,7 @@ func (p *prover) limited(ctx context.Context) error {
 // not even one can.
 func (p *prover) budget(ctx context.Context, nodes int) (best *Budget, err error) {
 	for each := 1; each <= p.Each && ctx.Err() == nil; each++ {
-		s, err := p.search(nodes, each, p.result.Links)
+		s, err := p.search(nodes, each, p.result.Links, p.States)
 		if err != nil {
 			return nil, err
 		}
