@@ -16,8 +16,8 @@ import (
 func reachFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "requesters", Usage: "only these nodes ask, and share the requests: `NODES` such as 2,4 (default: all)"},
-		&cli.BoolFlag{Name: "reduce", Value: true, Usage: "let an exhaustive search leave out orders of steps and values of clocks that make no difference, " +
-			"where what it looks for allows that"},
+		&cli.BoolFlag{Name: "reduce", Value: true, Usage: "let an exhaustive search leave out orders of steps and values of clocks " +
+			"that make no difference, where what it looks for allows that"},
 		&cli.BoolFlag{Name: "invariants", Value: true, Usage: "judge every state by the algorithm's own invariants, where the links " +
 			"give what it needs; with =false only by what holds of all algorithms, which allows more to be left out"},
 		&cli.Uint64Flag{Name: "states", Value: check.DefaultStates, Usage: "end an exhaustive search after `COUNT` states"},
