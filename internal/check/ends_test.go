@@ -91,6 +91,17 @@ func TestThePlainEnd(t *testing.T) {
 	}
 }
 
+// A schedule that comes to its end repeats nothing.
+func TestAnEndIsNoCycle(t *testing.T) {
+	s := searchOf(t, ricartagrawala.Algorithm(), Options{Nodes: 3, Requests: 3})
+	for _, steps := range [][]vnet.Step{nil, {{Kind: vnet.Ask, Node: 1}, {Kind: vnet.Ask, Node: 3}}} {
+		trace, taken := s.replay(s.model, steps, true)
+		if trace.Repeats != 0 || trace.Violation.Property != "" || len(taken) != len(trace.Events) {
+			t.Errorf("after %v: %d steps, of which %d repeat; %v", steps, len(taken), trace.Repeats, &trace.Violation)
+		}
+	}
+}
+
 // What a schedule is shortened with: its requests, what remains of it, and the shorter.
 func TestPartsOfSchedules(t *testing.T) {
 	ask, read := vnet.Step{Kind: vnet.Ask, Node: 1}, vnet.Step{Kind: vnet.AskShared, Node: 2}

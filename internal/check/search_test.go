@@ -286,6 +286,10 @@ func TestAncestry(t *testing.T) {
 	if got := a.path(second + 9); fmt.Sprint(got) != fmt.Sprint([]int{5, 1<<moveBits - 1}) {
 		t.Errorf("path %v", got)
 	}
+	other[blockSize-1] = originOf(second+9, 0)
+	if got := a.path(second + blockSize - 1); len(got) != 3 || got[2] != 0 || got[1] != 1<<moveBits-1 {
+		t.Errorf("path to the last of a block %v", got)
+	}
 	if got := a.path(0); len(got) != 0 {
 		t.Errorf("path to the beginning %v", got)
 	}
