@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"dmebench/algorithms/lamport"
+	"dmebench/dme"
 	"dmebench/dme/vnet"
 )
 
@@ -190,6 +191,9 @@ func TestIsolationAsksAtRest(t *testing.T) {
 					}
 				}
 				last = steps[at]
+				if left := x.left; (left == last.Node) != (last.Kind == vnet.Leave) || left != last.Node && left != dme.None {
+					t.Fatalf("after %v node %v is said to have left", last, left)
+				}
 				return at
 			})
 		}

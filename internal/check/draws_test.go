@@ -125,8 +125,11 @@ func TestVictimsWait(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 10))
 		v := &victims{fair: vnet.Chance{Rand: rng}, nodes: nodes, kinds: len(s.model.Algorithm.Kinds)}
 		walk(s, 2000, func(n *vnet.Network, steps []vnet.Step) int {
-			due := n.Steps >= v.until
+			due, until, victims := n.Steps >= v.until, v.until, v.held
 			at := v.Pick(n, steps)
+			if !due && (v.until != until || v.held != victims) {
+				t.Fatalf("at step %d there are new victims, which were to be drawn at %d", n.Steps, until)
+			}
 			if due {
 				if v.until <= n.Steps || v.until > n.Steps+8*nodes*nodes {
 					t.Fatalf("at step %d new victims are to be drawn at %d", n.Steps, v.until)
@@ -151,7 +154,7 @@ func TestVictimsWait(t *testing.T) {
 	for k := range victimKinds {
 		often(t, "a kind of victims", kinds[k], drawn, 1/float64(victimKinds))
 	}
-	if len(kinds) != int(victimKinds) || longest < 7*nodes*nodes {
+	if len(kinds) != int(victimKinds) || longest < 8*nodes*nodes-4 {
 		t.Errorf("victims %v, for %d steps at most", kinds, longest)
 	}
 	if 64*held > picks || 400*held < picks { // chance may also take what is free
