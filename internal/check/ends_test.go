@@ -57,6 +57,19 @@ func TestPartsAddUp(t *testing.T) {
 	}
 }
 
+// A part is of no more schedules than are left.
+func TestPartsOfWhatIsLeft(t *testing.T) {
+	s := searchOf(t, ricartagrawala.Algorithm(), Options{Nodes: 2, Requests: 2, Schedules: 10})
+	for second, taken := range map[int]bool{6: true, 7: false} {
+		r, err := s.Join(t.Context(), func(_ context.Context, first int) (Part, error) {
+			return Part{First: first, Done: map[int]int{0: 4, 4: second}[first]}, nil
+		})
+		if (err == nil) != taken || taken && (!r.Complete || r.Schedules != 10) {
+			t.Errorf("4 and %d schedules of 10: %d, %v", second, r.Schedules, err)
+		}
+	}
+}
+
 // After the last request a network runs on by a fixed rule: exits, messages from the
 // oldest on, and timers where there are no messages, or when it is their turn.
 func TestThePlainEnd(t *testing.T) {
