@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"testing"
+	"time"
 
 	"dmebench/dme"
 	"dmebench/result"
@@ -12,6 +13,7 @@ import (
 func TestLoadsOfARun(t *testing.T) {
 	heavy := []dme.Load{dme.AnyLoad, dme.Saturated, dme.Contention, dme.Worst}
 	set := func(name, value string) map[string]string { return map[string]string{name: value} }
+	rare, busy := RareRate(8, time.Millisecond, time.Millisecond), BusyRate(time.Millisecond, time.Millisecond)
 	for _, x := range []struct {
 		spec result.Spec
 		want []dme.Load
@@ -20,8 +22,12 @@ func TestLoadsOfARun(t *testing.T) {
 		{result.Spec{Workload: "saturate"}, heavy},
 		{result.Spec{Workload: "saturate", Set: set("think", "0")}, heavy},
 		{result.Spec{Workload: "saturate", Set: set("think", "exp:1ms")}, []dme.Load{dme.AnyLoad}}, // lighter than the papers' heavy load
+		{result.Spec{Workload: "saturate", Set: set("think", "1ns")}, []dme.Load{dme.AnyLoad}},
 		{result.Spec{Workload: "saturate", Set: set("readers", "0")}, heavy},
 		{result.Spec{Workload: "saturate", Set: set("readers", "0.5")}, []dme.Load{dme.AnyLoad, dme.Contention}},
+		{result.Spec{Workload: "saturate", Set: set("readers", "1")}, []dme.Load{dme.AnyLoad, dme.Contention}},
+		{result.Spec{Workload: "burst", Set: set("readers", "0.5")}, []dme.Load{dme.AnyLoad, dme.Contention}},
+		{result.Spec{Workload: "burst", Set: set("readers", "1")}, []dme.Load{dme.AnyLoad, dme.Contention, dme.Burst}},
 		{result.Spec{Workload: "burst"}, []dme.Load{dme.AnyLoad, dme.Burst, dme.Contention, dme.Worst}},
 		// How heavy an open load is only a simulation tells beforehand.
 		{result.Spec{Workload: "poisson", Transport: "tcp", TotalRate: 1, CS: "1ms"}, []dme.Load{dme.AnyLoad}},
@@ -35,6 +41,25 @@ func TestLoadsOfARun(t *testing.T) {
 		{
 			result.Spec{Workload: "poisson", Transport: "sim", TotalRate: 200, CS: "1ms", Nodes: 8, Set: set("t", "10us")},
 			[]dme.Load{dme.AnyLoad, dme.Open},
+		},
+		// The limits themselves are in: 1/0.11 and 0.5/0.003 requests per second.
+		{result.Spec{Workload: "poisson", Transport: "sim", TotalRate: rare, CS: "1ms", Nodes: 8}, []dme.Load{dme.AnyLoad, dme.Open, dme.Light}},
+		{result.Spec{Workload: "hotspot", Transport: "sim", TotalRate: rare, CS: "1ms", Nodes: 8}, []dme.Load{dme.AnyLoad, dme.HotSpot}},
+		{
+			result.Spec{Workload: "poisson", Transport: "sim", TotalRate: busy, CS: "1ms", Nodes: 8},
+			[]dme.Load{dme.AnyLoad, dme.Open, dme.Contention},
+		},
+		// Each of 8 nodes asks 25 times per second, beside what all do together.
+		{result.Spec{Workload: "hotspot", Transport: "sim", Rate: 25, CS: "1ms", Nodes: 8}, []dme.Load{dme.AnyLoad, dme.Contention}},
+		{
+			result.Spec{Workload: "hotspot", Transport: "sim", TotalRate: 100, Rate: 12, CS: "1ms", Nodes: 8},
+			[]dme.Load{dme.AnyLoad, dme.Contention},
+		},
+		// With T = 1 ms and E = 10 ms several wait from 42 requests per second on.
+		{result.Spec{Workload: "poisson", Transport: "sim", TotalRate: 41, CS: "10ms", Nodes: 8}, []dme.Load{dme.AnyLoad, dme.Open}},
+		{
+			result.Spec{Workload: "poisson", Transport: "sim", TotalRate: 42, CS: "10ms", Nodes: 8},
+			[]dme.Load{dme.AnyLoad, dme.Open, dme.Contention},
 		},
 	} {
 		if got := Of(x.spec, true).Loads; !slices.Equal(got, x.want) {
@@ -83,9 +108,10 @@ func TestSharpestClaimsFirst(t *testing.T) {
 		return dme.Claim{Quantity: dme.MessagesPerCS, Load: dme.AnyLoad, Formula: formula, Kind: kind, KnownFalse: knownFalse}
 	}
 	all := []dme.Claim{
-		claim("false", dme.Exact, "why"), {Quantity: dme.MessagesPerCS, Load: dme.Worst, Formula: "worst", Kind: dme.UpperBound},
-		claim("lower", dme.LowerBound, ""), claim("upper", dme.UpperBound, ""), claim("like", dme.Asymptotic, ""),
-		claim("mean", dme.Mean, ""), claim("exact", dme.Exact, ""), claim("exact too", dme.Exact, ""),
+		claim("false", dme.Exact, "why"), claim("lower", dme.LowerBound, ""),
+		{Quantity: dme.MessagesPerCS, Load: dme.Worst, Formula: "worst", Kind: dme.UpperBound},
+		claim("upper", dme.UpperBound, ""), claim("like", dme.Asymptotic, ""), claim("mean", dme.Mean, ""),
+		claim("exact", dme.Exact, ""), claim("exact too", dme.Exact, ""),
 		{Quantity: dme.SyncDelay, Load: dme.AnyLoad},
 		{Quantity: dme.MessagesPerCS, Load: dme.Burst},
 	}
@@ -98,30 +124,33 @@ func TestSharpestClaimsFirst(t *testing.T) {
 	}
 }
 
-func TestReadings(t *testing.T) {
-	ten := 10.0
-	r := &result.Result{Entries: 4, Messages: result.Messages{
-		PerCS: &ten, PerEntry: map[string]uint64{"8": 2, "12": 2}, ByKind: map[string]uint64{"REQUEST": 20, "REPLY": 8},
-	}, Work: result.Work{LongestQueue: 3}, ResponseTime: &result.Quantiles{Count: 4, Mean: 2e9}}
+// Requests are isolated where each is served before the next, whoever makes them.
+func TestIsolatedRequests(t *testing.T) {
 	for _, x := range []struct {
-		q    dme.Quantity
-		want Reading
+		loads []dme.Load
+		want  bool
 	}{
-		{dme.MessagesPerCS, Reading{10, 8, 12}}, {dme.KindPerCS("REQUEST"), Reading{5, 5, 5}},
-		{dme.KindPerKind("REQUEST", "REPLY"), Reading{2.5, 2.5, 2.5}}, {dme.QueueLength, Reading{3, 3, 3}},
-		{dme.ResponseTime, Reading{2, 2, 2}}, // claims count seconds
+		{[]dme.Load{dme.AnyLoad, dme.Light, dme.Worst}, true}, {[]dme.Load{dme.AnyLoad, dme.HotSpot}, true},
+		{[]dme.Load{dme.AnyLoad, dme.Saturated}, false}, {nil, false},
 	} {
-		if got, ok := Read(x.q, r); !ok || got != x.want {
-			t.Errorf("%s: %v %v, want %v", x.q, got, ok, x.want)
+		if got := (Circumstance{Loads: x.loads}).Isolated(); got != x.want {
+			t.Errorf("%v: isolated %v", x.loads, got)
 		}
 	}
-	for _, q := range []dme.Quantity{dme.KindPerKind("REQUEST", "INQUIRE"), dme.SyncDelay} {
-		if got, ok := Read(q, r); !ok || !math.IsNaN(got.Mean) {
-			t.Errorf("%s: %v %v without a sample", q, got, ok)
+}
+
+// A formula that gives no number predicts nothing.
+func TestPredictionsAreNumbers(t *testing.T) {
+	for _, x := range []struct {
+		value float64
+		made  bool
+		want  bool
+	}{
+		{3, true, true}, {3, false, false}, {math.NaN(), true, false}, {math.Inf(1), true, false}, {math.Inf(-1), true, false},
+	} {
+		c := dme.Claim{Predict: func(dme.Setting) (float64, bool) { return x.value, x.made }}
+		if _, ok := Predict(c, dme.Setting{}); ok != x.want {
+			t.Errorf("%v, made %v: a prediction %v", x.value, x.made, ok)
 		}
-	}
-	a := &dme.Algorithm{Gauges: []dme.Gauge{{Quantity: dme.WorkSpread}, {Quantity: dme.Quantity{ID: "own"}}}}
-	if Told(a, dme.QuorumSize) || !Told(a, dme.Throughput) || !Told(a, dme.NumberRange) || !Told(a, dme.Quantity{ID: "own"}) {
-		t.Error("what a run's result tells")
 	}
 }

@@ -43,8 +43,8 @@ func (p *Point) Scatters() bool { return p.Lo != nil && p.Hi != nil && *p.Hi > *
 // cell's runs; ok is false where none of them tells the quantity.
 func (c *Cell) Compare(claim dme.Claim, predicted float64) (e Evidence, ok bool) {
 	s := sample{least: math.Inf(1), most: math.Inf(-1), timed: claim.Quantity.Timed(), compared: c.Compared}
-	var t, cs float64
-	longest := 0.0 // single synchronization delay, in T
+	var t, cs, timed float64 // sums of T and E, over the runs that tell both
+	var longest float64      // single synchronization delay, in T
 	for _, r := range c.Results {
 		x, told := Read(claim.Quantity, r)
 		mean, measured := Mean(claim.Quantity, r)
@@ -57,21 +57,23 @@ func (c *Cell) Compare(claim dme.Claim, predicted float64) (e Evidence, ok bool)
 		}
 		s.least, s.most = min(s.least, x.Least), max(s.most, x.Most)
 		if delay := r.Delay(); delay != nil && r.CS != nil {
-			t, cs = t+*delay, cs+*r.CS
+			t, cs, timed = t+*delay, cs+*r.CS, timed+1
 		}
 		if delay := r.Delay(); r.SyncDelay != nil && delay != nil {
 			longest = max(longest, float64(r.SyncDelay.Max) / *delay)
 		}
 	}
-	n := float64(len(s.means))
-	if n == 0 {
-		return e, false
+	if len(s.means) == 0 {
+		return
 	}
 	if c.Real() && s.timed {
+		if timed == 0 {
+			return
+		}
 		setting := c.Setting
-		setting.T, setting.E = time.Duration(t/n), time.Duration(cs/n)
+		setting.T, setting.E = time.Duration(t/timed), time.Duration(cs/timed)
 		if predicted, ok = Predict(claim, setting); !ok {
-			return e, false
+			return
 		}
 	}
 	if claim.Kind != dme.Asymptotic { // whose points are judged together

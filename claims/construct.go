@@ -55,7 +55,6 @@ func Searched(claim dme.Claim, s dme.Setting, worst float64, complete bool) (e E
 		e.Standing = Agrees
 	}
 	e.bound(claim.Kind, worst, worst)
-	e.values = []float64{worst}
 	return e, true
 }
 
@@ -66,7 +65,7 @@ func determine(claim dme.Claim, s dme.Setting) (mean, least, most float64, ok bo
 	}
 	sets, ok := s.System.(dme.Quorate)
 	if !ok {
-		return 0, 0, 0, false
+		return
 	}
 	least = math.Inf(1)
 	for id := dme.NodeID(1); int(id) <= s.Nodes; id++ {

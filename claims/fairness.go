@@ -21,9 +21,6 @@ const (
 // one was overtaken more often than it may be, and unequal shares under a load under
 // which all nodes ask all the time. It says nothing of runs with faults.
 func (c Circumstance) Unfair(all []dme.Claim, s dme.Setting, r *result.Result) []string {
-	if len(r.Faults) > 0 || len(r.Spec.Faults) > 0 {
-		return nil
-	}
 	var lines []string
 	if line := Overtaken(dme.OvertakingBound(all, s, c.Ordered), r); line != "" {
 		lines = append(lines, line)

@@ -109,14 +109,11 @@ func (q *Question) fit(evidence []Evidence) []Fit {
 			continue
 		}
 		claimed := stats.Growth{Name: q.Claim.Formula, Of: func(n float64) float64 { return s.claimed[n] }}
-		own, err := stats.FitGrowth(s.n, s.y, claimed)
-		if err != nil {
-			continue
-		}
 		ranking, err := stats.Rank(s.n, s.y, append([]stats.Growth{claimed}, rivals(q.Claim.Growth)...)...)
 		if err != nil {
 			continue
 		}
+		own, _ := stats.FitGrowth(s.n, s.y, claimed) // as in the ranking, where rivals may have its name
 		f := Fit{
 			Condition: s.condition, Transport: s.transport, Sizes: s.sizes(), Claimed: q.Claim.Formula,
 			A: boundsOf(own.A), C: boundsOf(own.C), Ranking: rankingOf(ranking), Residuals: residualsOf(s.n, own.Residuals),

@@ -24,7 +24,8 @@ type estimate struct {
 	known  bool    // false with fewer than two values, which have no interval
 }
 
-// estimateOf estimates the mean of x, one of so many that are compared.
+// estimateOf estimates the mean of x, one of so many that are compared; of a family of
+// none or of few the interval is as wide as that of one mean.
 func estimateOf(x []float64, compared int) (e estimate) {
 	n := float64(len(x))
 	if n == 0 {
@@ -43,7 +44,7 @@ func estimateOf(x []float64, compared int) (e estimate) {
 	}
 	scale := deviation / math.Sqrt(n)
 	e.half = scale * quantile(n-1, 1-Confidence)
-	e.family = scale * quantile(n-1, min(1-Confidence, FamilyError/float64(max(1, compared))))
+	e.family = scale * quantile(n-1, min(1-Confidence, FamilyError/float64(compared)))
 	return e
 }
 

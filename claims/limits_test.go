@@ -341,6 +341,10 @@ func TestSearchedWorstCases(t *testing.T) {
 	} {
 		e, ok := Searched(bound, s, x.worst, x.complete)
 		v := asked(bound).Judge([]Evidence{e})
+		p := e.Point
+		if *p.Mean != x.worst || *p.Min != x.worst || *p.Max != x.worst || p.Agrees != (x.want == Holds) || p.Predicted != 6 {
+			t.Errorf("the worst is %v: %+v", x.worst, p)
+		}
 		if !ok || e.Source != Search || v.Verdict != x.want || !strings.Contains(v.Text, x.says) {
 			t.Errorf("the worst is %v: %q, want %s … %q", x.worst, v.Text, x.want, x.says)
 		}

@@ -63,7 +63,7 @@ func (q *Question) JudgeAll(t Tally) Verdict {
 	v := q.verdict(Holds, fmt.Sprintf(" (in %s, %s entries)", runs, units.Count(t.Entries)))
 	v.Runs = t.Runs
 	shown, problem := fmt.Sprintf("%s %s in %s", units.Count(found), what, runs), t.problem
-	if q.Claim.Quantity == dme.Unserved && found == 0 && t.starved > 0 {
+	if q.Claim.Quantity == dme.Unserved && found == 0 {
 		found, problem = uint64(t.starved), t.starving
 		shown = fmt.Sprintf("a node starved in %s of %s", units.Count(found), runs)
 	}

@@ -19,12 +19,12 @@ func Mean(q dme.Quantity, r *result.Result) (mean float64, ok bool) {
 func steadyMean(q dme.Quantity, r *result.Result) (mean float64, ok bool) {
 	s := r.Steady
 	if s == nil {
-		return 0, false
+		return
 	}
 	per := func(x, of float64) (float64, bool) { return x / of, finite(x / of) }
-	known := func(x *float64, unit float64) (float64, bool) {
+	known := func(x *float64, unit float64) (mean float64, ok bool) {
 		if x == nil {
-			return 0, false
+			return
 		}
 		return *x / unit, true
 	}
@@ -51,5 +51,5 @@ func steadyMean(q dme.Quantity, r *result.Result) (mean float64, ok bool) {
 	case q.Kind != "":
 		return per(float64(s.ByKind[q.Kind]), entries)
 	}
-	return 0, false
+	return
 }

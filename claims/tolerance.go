@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"dmebench/dme"
+	"dmebench/result"
 )
 
 // Tolerance is how far a mean may be from its prediction, relative to that, because of
@@ -76,12 +77,10 @@ func (c *Cell) tolerance(q dme.Quantity) Tolerance {
 
 // wholeRuns reports whether the quantity is known of whole runs only, with their ends.
 func (c *Cell) wholeRuns(q dme.Quantity) bool {
-	for _, r := range c.Results {
-		if _, ok := steadyMean(q, r); !ok {
-			return true
-		}
-	}
-	return len(c.Results) == 0
+	return slices.ContainsFunc(c.Results, func(r *result.Result) bool {
+		_, steady := steadyMean(q, r)
+		return !steady
+	})
 }
 
 // within reports whether a mean that is off by so much, relative to its prediction, and

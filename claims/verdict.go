@@ -86,8 +86,6 @@ func (q *Question) Judge(evidence []Evidence) Verdict {
 
 // rest says on which tolerances the verdict rests, and how close a bound comes.
 func (v *Verdict) rest() {
-	v.forgetTolerances()
-	v.Closest = nil
 	if v.Verdict != Holds && v.Verdict != Partly {
 		return
 	}
@@ -98,12 +96,6 @@ func (v *Verdict) rest() {
 			v.Closest = p.Closest
 		}
 	}
-}
-
-// forgetTolerances takes what rest has said of them out of the verdict.
-func (v *Verdict) forgetTolerances() {
-	v.conclude(v.Verdict, strings.TrimSuffix(v.Detail, toleranceWords(v.Tolerances)))
-	v.Tolerances = nil
 }
 
 func (v *Verdict) add(evidence []Evidence) {
@@ -167,7 +159,7 @@ func sense(kind dme.ClaimKind, points []Point) string {
 
 // closest says how close a bound comes, and where: "; reached for N = 2 3 under serial".
 func closest(points []Point) string {
-	most := 0.0
+	var most float64
 	for _, p := range points {
 		if p.Closest != nil {
 			most = max(most, *p.Closest)
@@ -312,7 +304,7 @@ func shown(kind dme.ClaimKind, s Status, points []Point) int {
 // Retry adds to a verdict on a claim about heavy load, which the closed loop
 // contradicts, under which other heavy loads the formula comes true.
 func (v *Verdict) Retry(evidence []Evidence) {
-	v.forgetTolerances()
+	v.conclude(v.Verdict, strings.TrimSuffix(v.Detail, toleranceWords(v.Tolerances))) // rest says it anew
 	defer v.rest()
 	v.add(evidence)
 	tried := v.Points[len(v.Points)-len(evidence):]

@@ -222,16 +222,6 @@ func TestPointsThatScatter(t *testing.T) {
 	}
 }
 
-// Waiting time is told in seconds, as claims count it, and not at all where nobody waited.
-func TestWaitingTimeIsRead(t *testing.T) {
-	if x, ok := Read(dme.WaitingTime, delayed(1, 1, 1, 1)); !ok || x != (Reading{3, 3, 3}) {
-		t.Errorf("%+v, %v", x, ok)
-	}
-	if x, ok := Read(dme.WaitingTime, &result.Result{}); !ok || !math.IsNaN(x.Mean) {
-		t.Errorf("%+v, %v", x, ok)
-	}
-}
-
 // What the steady part of a run says of each quantity, and nothing where it does not.
 func TestSteadyMeans(t *testing.T) {
 	delay, second, rate := 2e6, 1e9, 125.
@@ -266,6 +256,9 @@ func TestWhoEnteredMost(t *testing.T) {
 		{nil, "some entered much more often than others"},
 		{[]uint64{5, 9, 9, 2, 2}, "node 2 entered 9 times, node 4 2 times"},
 		{[]uint64{9, 5, 2}, "node 1 entered 9 times, node 3 2 times"},
+		{[]uint64{9, 9, 2, 5}, "node 1 entered 9 times, node 3 2 times"},
+		{[]uint64{2, 2, 9}, "node 3 entered 9 times, node 1 2 times"},
+		{[]uint64{7}, "until the first had no requests left, some entered much more often than others"},
 		{[]uint64{4, 4}, "until the first had no requests left, some entered much more often than others"},
 	} {
 		if got := shares(x.entries); got != x.want {

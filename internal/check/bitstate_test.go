@@ -2,7 +2,9 @@ package check
 
 import (
 	"math"
+	"runtime"
 	"strings"
+	"sync"
 	"testing"
 
 	"dmebench/algorithms/lamport"
@@ -105,5 +107,55 @@ func TestBitstateLeavesRoom(t *testing.T) {
 		if (err == nil) != ok || err != nil && !strings.Contains(err.Error(), "leave room for the rest") {
 			t.Errorf("%v of bits in 2 MiB: %v", bits, err)
 		}
+	}
+}
+
+// Who has nothing to do waits for what another gives, in the order last come, first
+// served; once all wait, or the search is over, there is nothing any more.
+func TestWorkIsShared(t *testing.T) {
+	s := searchOf(t, lamport.Algorithm(), Options{Nodes: 2, Requests: 2, Workers: 2, Bitstate: 1 << 10})
+	fresh := func() *depthFirst {
+		d := &depthFirst{exhaustive: newExhaustive(s, 2)}
+		d.change = sync.NewCond(&d.mu)
+		return d
+	}
+	waits := func(d *depthFirst) chan *way {
+		got := make(chan *way, 1)
+		go func() { got <- d.take() }()
+		for d.wanted.Load() == 0 {
+			select {
+			case job := <-got:
+				t.Fatalf("there is nothing to do, and %v is done", job)
+			default:
+				runtime.Gosched()
+			}
+		}
+		return got
+	}
+	one, two := &way{before: []int{1}}, &way{before: []int{2}}
+	d := fresh()
+	got := waits(d)
+	d.give(one)
+	if job := <-got; job != one || d.wanted.Load() != 0 || d.idle.Load() != 0 {
+		t.Errorf("%v is to do; %d wanted, %d idle", job, d.wanted.Load(), d.idle.Load())
+	}
+	d.jobs = []*way{one, two}
+	if d.take() != two || d.take() != one {
+		t.Error("what came last is not done first")
+	}
+	got = waits(d)
+	if job := d.take(); job != nil || <-got != nil {
+		t.Errorf("all wait, and %v is to do", job)
+	}
+	d = fresh()
+	got = waits(d)
+	d.stop()
+	if job := <-got; job != nil {
+		t.Errorf("the search is over, and %v is to do", job)
+	}
+	d = fresh()
+	d.jobs = []*way{one}
+	if d.stop(); d.take() != nil {
+		t.Error("the search is over, and something is to do")
 	}
 }

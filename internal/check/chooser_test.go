@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"dmebench/algorithms/lamport"
+	"dmebench/dme"
 	"dmebench/dme/vnet"
 )
 
@@ -44,6 +45,80 @@ func TestPrioritiesGoFirst(t *testing.T) {
 	}
 	if later == 0 {
 		t.Error("no message overtakes another")
+	}
+}
+
+// Each link has an owner of its own, and so has each node, for all that it does alone.
+func TestOwnersOfSteps(t *testing.T) {
+	const nodes = 4
+	n := vnet.New(searchOf(t, lamport.Algorithm(), Options{Nodes: nodes, Requests: 4}).model)
+	owners := map[int]vnet.Step{}
+	own := func(x vnet.Step) int {
+		at := owner(n, x)
+		if other, taken := owners[at]; taken || at < 0 || at >= nodes*nodes+nodes {
+			t.Errorf("%v is owned by %d, as is %v", x, at, other)
+		}
+		owners[at] = x
+		return at
+	}
+	for id := range n.IDs() {
+		at := own(vnet.Step{Kind: vnet.Ask, Node: id})
+		for _, kind := range []vnet.StepKind{vnet.Leave, vnet.Fire, vnet.Crash} {
+			if owner(n, vnet.Step{Kind: kind, Node: id}) != at {
+				t.Errorf("node %v owns some of its steps only", id)
+			}
+		}
+		for from := range n.IDs() {
+			at := own(vnet.Step{Kind: vnet.Deliver, From: from, Node: id})
+			if owner(n, vnet.Step{Kind: vnet.Down, From: from, Node: id}) != at || owner(n, vnet.Step{Kind: vnet.Up, From: from, Node: id}) != at {
+				t.Errorf("the link from %v to %v owns some of its steps only", from, id)
+			}
+		}
+	}
+}
+
+// Where nothing but what is held back can happen, the newest goes, or what has the highest
+// priority, but for a few steps; then new victims are drawn now and then.
+func TestIsolationLetsGo(t *testing.T) {
+	const nodes = 4
+	s := searchOf(t, lamport.Algorithm(), Options{Nodes: nodes, Requests: 40, Unordered: true})
+	for _, newest := range []bool{false, true} {
+		picks, others, drawn, early := 0, 0, 0, 0
+		for seed := range uint64(60) {
+			x := newIsolation(s.model, 40, rand.New(rand.NewPCG(seed, 22)))
+			x.newest = newest
+			walk(s, 1500, func(n *vnet.Network, steps []vnet.Step) int {
+				rest := !slices.ContainsFunc(steps, func(y vnet.Step) bool { return asks(y) || !x.held.holds(n, y) })
+				kept := func(at int) bool { return !asks(steps[at]) && x.held.holds(n, steps[at]) }
+				before := x.held.held
+				late := newestOf(n, steps)
+				if !rest {
+					at := x.Pick(n, steps)
+					if x.held.held != before {
+						t.Fatal("new victims are drawn while something else can happen")
+					}
+					if kept(at) {
+						early++
+					}
+					return at
+				}
+				of := slices.Clone(x.links.of)
+				at := x.Pick(n, steps)
+				picks++
+				if x.held.held != before {
+					drawn++
+				}
+				highest := slices.MaxFunc(steps, func(a, b vnet.Step) int { return of[owner(n, a)] - of[owner(n, b)] })
+				if newest && at != late || !newest && owner(n, steps[at]) != owner(n, highest) {
+					others++
+				}
+				return at
+			})
+		}
+		if picks < 300 || 12*others > picks || 200*early > 60*1500 {
+			t.Errorf("newest %v: %d of %d times another goes; %d times one goes early", newest, others, picks, early)
+		}
+		often(t, "new victims", drawn, picks, 1./(4*nodes))
 	}
 }
 
@@ -116,6 +191,9 @@ func TestIsolationAsksAtRest(t *testing.T) {
 					}
 				}
 				last = steps[at]
+				if left := x.left; (left == last.Node) != (last.Kind == vnet.Leave) || left != last.Node && left != dme.None {
+					t.Fatalf("after %v node %v is said to have left", last, left)
+				}
 				return at
 			})
 		}

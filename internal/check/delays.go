@@ -41,7 +41,7 @@ func (d *delays) of(x vnet.Step) (age int, ok bool) {
 	case x.Kind == vnet.Fire:
 		return now - d.timers[timer{x.Node, x.Timer}], true
 	}
-	return 0, false
+	return
 }
 
 // before notes what a step is about to end the delay of.

@@ -20,9 +20,7 @@ type digger struct {
 
 func newDigger(d *depthFirst) *digger {
 	g := &digger{search: d, Walker: d.space.NewWalker()}
-	if d.reduction != nil {
-		g.Reduce(d.reduction)
-	}
+	g.Reduce(d.reduction)
 	return g
 }
 

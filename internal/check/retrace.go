@@ -39,9 +39,7 @@ func (x *exhaustive) trace() (*Trace, error) {
 func (x *exhaustive) retrace(path []int) (*Trace, error) {
 	r := &retracing{exhaustive: x, walker: x.space.NewWalker(), network: vnet.New(x.model)}
 	v, h := x.space.Of(r.network)
-	if x.reduction != nil {
-		r.walker.Reduce(x.reduction)
-	}
+	r.walker.Reduce(x.reduction)
 	for _, k := range path {
 		enabled, _ := r.walker.Enabled(v, nil)
 		r.follow(v, h, enabled[k])

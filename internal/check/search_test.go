@@ -286,6 +286,10 @@ func TestAncestry(t *testing.T) {
 	if got := a.path(second + 9); fmt.Sprint(got) != fmt.Sprint([]int{5, 1<<moveBits - 1}) {
 		t.Errorf("path %v", got)
 	}
+	other[blockSize-1] = originOf(second+9, 0)
+	if got := a.path(second + blockSize - 1); len(got) != 3 || got[2] != 0 || got[1] != 1<<moveBits-1 {
+		t.Errorf("path to the last of a block %v", got)
+	}
 	if got := a.path(0); len(got) != 0 {
 		t.Errorf("path to the beginning %v", got)
 	}
@@ -347,6 +351,9 @@ func TestCyclesRepeat(t *testing.T) {
 				t.Errorf("%s on %d nodes: no cycle, %v", a.Name, nodes, r.Violation)
 				continue
 			}
+			if v := r.Violation; v == nil || v.Property != Liveness || !strings.Contains(v.Verdict, fmt.Sprintf("the last %d steps repeat", cycle)) {
+				t.Errorf("%s on %d nodes: a cycle of %d steps, and %v", a.Name, nodes, cycle, v)
+			}
 			loop := r.taken[len(r.taken)-cycle:]
 			for i := range 2 * cycle {
 				x, ok := r.plainStep()
@@ -389,18 +396,4 @@ func searchOf(t *testing.T, a *dme.Algorithm, o Options) *Search {
 		t.Fatal(err)
 	}
 	return s
-}
-
-// The shortest schedule of the same requests is found.
-func TestShortestOfTheRequests(t *testing.T) {
-	s := searchOf(t, anarchy(), Options{Nodes: 3, Requests: 9})
-	ask, leave := vnet.Step{Kind: vnet.Ask, Node: 1}, vnet.Step{Kind: vnet.Leave, Node: 1}
-	long := []vnet.Step{ask, leave, ask, leave, ask, {Kind: vnet.Ask, Node: 2}}
-	r := &shrinker{Search: s, plan: plan{model: s.model}, property: vnet.Exclusion, left: shrinkingSteps}
-	if _, ok := r.fails(long, false); !ok {
-		t.Fatalf("%v break nothing", long)
-	}
-	if short := r.shortest(long); len(short) != 2 || !asks(short[0]) || !asks(short[1]) || short[0].Node == short[1].Node {
-		t.Errorf("the shortest is %v, want requests of nodes 1 and 2", short)
-	}
 }

@@ -1,0 +1,198 @@
+package claims
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"dmebench/dme"
+	"dmebench/result"
+)
+
+// At a limit itself a mean is still within it. The numbers are such that nothing is lost
+// in rounding.
+func TestLimitsThemselves(t *testing.T) {
+	granted := func(size float64) Tolerance { return Tolerance{Size: size, Reason: "of this"} }
+	for _, x := range []struct {
+		name string
+		of   estimate // of 1
+		t    Tolerance
+		want Standing
+	}{
+		{"an interval of the resolution", estimate{mean: 1, half: resolution + reached, family: 1, known: true}, Tolerance{}, Agrees},
+		{"one that is wider", estimate{mean: 1, half: 0.031, family: 1, known: true}, Tolerance{}, Open},
+		{"off by the tolerance", estimate{mean: 1.25, half: 0.125, family: 0.125, known: true}, granted(0.25), Agrees},
+		{"as exact as the tolerance", estimate{mean: 1.125, half: 0.25, family: 0.25, known: true}, granted(0.25), Agrees},
+		{"less exact", estimate{mean: 1.125, half: 0.375, family: 0.375, known: true}, granted(0.25), Open},
+		{"at the end of the family's interval", estimate{mean: 1.5, half: 0.25, family: 0.5, known: true}, Tolerance{}, Open},
+		{"just outside it", estimate{mean: 1.5 + 1e-8, half: 0.25, family: 0.5, known: true}, Tolerance{}, Differs},
+		{"outside by the tolerance", estimate{mean: 1.5, half: 0.25, family: 0.375, known: true}, granted(0.125), Open},
+		{"outside by more", estimate{mean: 1.625, half: 0.25, family: 0.375, known: true}, granted(0.125), Differs},
+		{"one run that is exactly right, and no tolerance", estimate{mean: 1}, Tolerance{}, Open},
+	} {
+		p := Point{Predicted: 1, Standing: Differs}
+		if p.compareMean(&x.of, x.t); p.Standing != x.want {
+			t.Errorf("%s: %s (%s), want %s", x.name, p.Standing, p.How, x.want)
+		}
+	}
+	for _, x := range []struct {
+		name   string
+		beyond float64 // the bound, which is 1
+		of     estimate
+		t      Tolerance
+		want   Standing
+		how    string
+	}{
+		{"in the interval, which ends at the resolution", 1. / 128, estimate{half: resolution - 1./128, family: 1, known: true}, Tolerance{},
+			Agrees, "on average"},
+		{"at the end of the interval", 1. / 128, estimate{half: 1. / 128, family: 1, known: true}, Tolerance{}, Agrees, "on average"},
+		{"beyond by less than the tolerance", 0.125, estimate{half: 0.0625, family: 0.0625, known: true}, granted(0.25), Agrees, ", within 25%"},
+		{"not exact enough for it", 0.125, estimate{half: 0.5, family: 0.5, known: true}, granted(0.25), Open, "which may be chance"},
+		{"one run", 0.5, estimate{}, granted(0.25), Open, "which may be chance"},
+		{"at the end of the family's interval", 0.5, estimate{half: 0.25, family: 0.5, known: true}, Tolerance{}, Open, "which may be chance"},
+		{"outside by the tolerance", 0.5, estimate{half: 0.25, family: 0.375, known: true}, granted(0.125), Open, "which may be chance"},
+		{"outside by more", 0.625, estimate{half: 0.25, family: 0.375, known: true}, granted(0.125), Differs, "on average"},
+	} {
+		for kind, side := range map[dme.ClaimKind]float64{dme.UpperBound: 1, dme.LowerBound: -1} {
+			p, e := Point{Predicted: 1, Standing: Differs}, x.of
+			e.mean = 1 + side*x.beyond
+			p.compareBound(kind, &e, x.t)
+			if p.Standing != x.want || !strings.HasPrefix(p.How, "on average at ") || !strings.Contains(p.How, x.how) {
+				t.Errorf("%s, %s: %s (%s), want %s (%s)", kind, x.name, p.Standing, p.How, x.want, x.how)
+			}
+			if within := strings.Contains(p.How, "within"); within != (p.Tolerance > 0) || within != (p.ToleranceFor == "of this") {
+				t.Errorf("%s, %s: %q by a tolerance of %v for %q", kind, x.name, p.How, p.Tolerance, p.ToleranceFor)
+			}
+		}
+	}
+}
+
+// How far off a prediction is follows from the value that is furthest away, and is
+// relative to what was predicted; for a bound, only what is beyond it counts.
+func TestHowFarOff(t *testing.T) {
+	for _, x := range []struct {
+		kind                   dme.ClaimKind
+		predicted, least, most float64
+		off                    float64
+		closest                float64 // NaN for none
+	}{
+		{dme.Exact, 10, 8, 11, 0.2, math.NaN()}, {dme.Exact, 10, 9, 13, 0.3, math.NaN()}, {dme.Exact, 0, 0, 3, 3e9, math.NaN()},
+		{dme.UpperBound, 10, 2, 13, 0.3, math.NaN()}, {dme.UpperBound, 10, 2, 8, -0.2, 0.8},
+		{dme.LowerBound, 10, 8, 99, 0.2, math.NaN()}, {dme.LowerBound, 10, 16, 99, -0.6, 0.625},
+		// A bound of 0 is reached by 0 alone; one that is kept from the other side of 0 is not near.
+		{dme.UpperBound, 5, 0, 0, -1, 0}, {dme.UpperBound, 5, -9, -5, -2, math.NaN()}, {dme.LowerBound, -5, 5, 9, -2, math.NaN()},
+		// Reached is what differs by rounding: of large numbers by a part of them, of small ones by little.
+		{dme.UpperBound, 1e6, 1, 1e6 - 1e-4, -1e-10, 1}, {dme.UpperBound, 1e6, 1, 1e6 - 0.01, -1e-8, 1 - 1e-8},
+		{dme.UpperBound, 0.5, 0, 0.5 - 8e-10, -1.6e-9, 1}, {dme.UpperBound, 1e-9, 0, 0, -1, 1},
+	} {
+		s := sample{means: []float64{x.least, x.most}, least: x.least, most: x.most}
+		p := s.point(x.kind, x.predicted)
+		if math.Abs(p.Off-x.off) > 1e-12*max(1, math.Abs(x.off)) {
+			t.Errorf("%s of %v, from %v to %v: off by %v, want %v", x.kind, x.predicted, x.least, x.most, p.Off, x.off)
+		}
+		none := math.IsNaN(x.closest)
+		if (p.Closest == nil) != none || !none && (math.Abs(*p.Closest-x.closest) > 1e-12 || (*p.Closest == 1) != (x.closest == 1)) {
+			t.Errorf("%s of %v, from %v to %v: close by %v, want %v", x.kind, x.predicted, x.least, x.most, p.Closest, x.closest)
+		}
+	}
+}
+
+// Two entries at the edges of the steady part are granted where all runs are the same,
+// and nothing wider is granted already.
+func TestToleranceOfEdges(t *testing.T) {
+	same, scattered, single := &estimate{mean: 1, known: true}, &estimate{mean: 1, half: 0.1, known: true}, &estimate{mean: 1}
+	for _, x := range []struct {
+		name    string
+		e       *estimate
+		entries uint64
+		other   float64
+		want    float64
+		reason  string
+	}{
+		{"the same runs", same, 100, 0, 0.02, becauseOfEdges}, {"one entry", same, 1, 0, 2, becauseOfEdges},
+		{"whole runs", same, 0, 0.01, 0.01, "other"}, {"as much is granted", same, 100, 0.02, 0.02, "other"},
+		{"more is granted", same, 100, 0.05, 0.05, "other"}, {"less is granted", same, 100, 0.01, 0.02, becauseOfEdges},
+		{"runs that differ", scattered, 100, 0.01, 0.01, "other"}, {"a single run", single, 100, 0.01, 0.01, "other"},
+	} {
+		s := sample{entries: x.entries, tolerance: Tolerance{Size: x.other, Reason: "other"}}
+		if got := s.toleranceOf(x.e); got.Size != x.want || got.Reason != x.reason {
+			t.Errorf("%s: %v for %q, want %v for %q", x.name, got.Size, got.Reason, x.want, x.reason)
+		}
+	}
+}
+
+// However few means there are beside it, one is refuted only outside its own interval; of
+// a thousand it is so by the interval that all are outside of together.
+func TestFewMeansInAFamily(t *testing.T) {
+	x := []float64{1, 2, 3, 4, 5, 6}
+	for compared, want := range map[int]float64{0: 1, 1: 1, 10: 1, 1000: wider} {
+		if e := estimateOf(x, compared); math.Abs(e.family-want*e.half) > 1e-3 {
+			t.Errorf("of %d means: refuted outside ± %v, and unknown outside ± %v", compared, e.family, e.half)
+		}
+	}
+	c := Cell{Spec: result.Spec{Nodes: 4, Requests: 1000, Transport: result.Sim}, Isolated: true, Results: runsWith(spread(1.02, 0.01), 0)}
+	claim := dme.Claim{Kind: dme.Mean, Quantity: dme.MessagesPerCS}
+	for compared, want := range map[int]Standing{1: Differs, 1000: Open} {
+		c.Compared = compared
+		if e, ok := c.Compare(claim, 1); !ok || e.Standing != want {
+			t.Errorf("twice as far off as the interval is wide, of %d means: %s (%s), want %s", compared, e.Standing, e.How, want)
+		}
+	}
+}
+
+// One run has no interval; extremes are those of the runs, also below 0; and the points of
+// a growth, which are judged together, are granted nothing on their own.
+func TestPointsOfACell(t *testing.T) {
+	c := Cell{Spec: result.Spec{Nodes: 4, Requests: 1000, Transport: "tcp"}, Results: runsWith([]float64{1}, 0)}
+	e, ok := c.Compare(dme.Claim{Kind: dme.Mean, Quantity: dme.MessagesPerCS}, 1)
+	if !ok || e.Lo != nil || e.Hi != nil || *e.Mean != 1 || e.Runs != 1 {
+		t.Errorf("of one run: %+v", e.Point)
+	}
+	own := dme.Quantity{ID: "own"}
+	c.Results = []*result.Result{{Figures: map[string]float64{"own": -3}}, {Figures: map[string]float64{"own": -5}}}
+	if e, ok := c.Compare(dme.Claim{Kind: dme.UpperBound, Quantity: own}, 0); !ok || *e.Min != -5 || *e.Max != -3 || e.How != "at most −3" {
+		t.Errorf("a figure below 0: %+v", e.Point)
+	}
+	c.Setting.Nodes, c.Results = 4, runsWith([]float64{1.1, 1.1}, 0)
+	for kind, granted := range map[dme.ClaimKind]float64{dme.Mean: ofTimes, dme.Asymptotic: 0} {
+		claim := dme.Claim{Kind: kind, Quantity: dme.ResponseTime, Predict: of(1)}
+		if e, ok := c.Compare(claim, 1); !ok || e.Tolerance != granted {
+			t.Errorf("%s: a time that is off by 10%% is granted %v, want %v", kind, e.Tolerance, granted)
+		}
+	}
+}
+
+// Single delays are told where they are longer than the claim has them on average, by
+// more than a hundredth.
+func TestSingleDelays(t *testing.T) {
+	c := Cell{Spec: result.Spec{Nodes: 4, Transport: result.Sim}}
+	claim := dme.Claim{Kind: dme.Mean, Quantity: dme.SyncDelay}
+	for longest, told := range map[float64]string{0.5: "", 1: "", 1.01: "", 1.011: "; single delays reach 1.011T", 1.09: "reach 1.09T"} {
+		c.Results = []*result.Result{delayed(1, 1, 1, longest), delayed(1, 1, 1, 0.25)}
+		e, ok := c.Compare(claim, 1)
+		if !ok || !strings.HasSuffix(e.How, told) || told == "" && strings.Contains(e.How, "single") {
+			t.Errorf("a single delay of %vT: %q, want %q", longest, e.How, told)
+		}
+	}
+}
+
+// Over a real network T and E are means over the runs that tell both of them; where none
+// does, nothing is compared.
+func TestRunsThatDoNotTellT(t *testing.T) {
+	claim := dme.Claim{Kind: dme.Mean, Quantity: dme.ResponseTime, Predict: func(s dme.Setting) (float64, bool) {
+		return (s.T + 10*s.E).Seconds(), true
+	}}
+	c := Cell{Spec: result.Spec{Nodes: 4, Transport: "tcp"}}
+	without, held := delayed(2, 1, 2, 2), delayed(2, 1, 2, 2)
+	without.T, held.CS = nil, nil
+	c.Results = []*result.Result{delayed(2, 1, 2, 2), without, held, delayed(4, 3, 4, 4)}
+	want := (3*time.Millisecond + 20*time.Millisecond).Seconds()
+	if e, ok := c.Compare(claim, 99); !ok || math.Abs(e.Predicted-want) > 1e-12 || e.Runs != 4 {
+		t.Errorf("of four runs, of which two tell T and E: %v, want %v", e.Predicted, want)
+	}
+	c.Results = []*result.Result{without, held}
+	if e, ok := c.Compare(claim, 99); ok {
+		t.Errorf("where no run tells both: %v is predicted", e.Predicted)
+	}
+}
