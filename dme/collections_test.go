@@ -246,6 +246,13 @@ func TestOutboxIsReused(t *testing.T) {
 // every length about the size of a word, one after the other in the same set.
 func TestMemberSet(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
+	made := MakeMemberSet(65)
+	for _, i := range []int{64, 0} {
+		made.Add(i)
+	}
+	if got := slices.Collect(made.All()); !slices.Equal(got, []int{0, 64}) {
+		t.Errorf("the first and the last of 65 are %v", got)
+	}
 	var set MemberSet
 	if !set.Empty() || set.Has(1) {
 		t.Error("the zero set has members")
@@ -331,6 +338,19 @@ func TestRequestQueuePop(t *testing.T) {
 	for _, want := range []Stamp{{2, 3}, {2, 9}, {5, 1}, {7, 2}, {}, {}} {
 		if got := q.Pop(); got != want {
 			t.Errorf("%v comes first, want %v; then %v", got, want, q)
+		}
+	}
+}
+
+func TestRequestQueueAhead(t *testing.T) {
+	var q RequestQueue
+	q.Insert(Stamp{5, 2})
+	q.Insert(Stamp{3, 4})
+	for r, want := range map[Stamp][2]bool{ // of nodes 2 and 4
+		{6, 1}: {true, true}, {5, 3}: {true, true}, {5, 2}: {false, true}, {5, 1}: {false, true}, {3, 4}: {false, false}, {1, 1}: {false, false},
+	} {
+		if got := [2]bool{q.Ahead(2, r), q.Ahead(4, r)}; got != want || q.Ahead(1, r) {
+			t.Errorf("ahead of %v: %v, want %v", r, got, want)
 		}
 	}
 }
