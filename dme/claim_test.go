@@ -44,7 +44,8 @@ func TestHeavyLoad(t *testing.T) {
 		e     time.Duration
 		want  bool
 	}{
-		{3, 2 * time.Second, true}, {3, 2*time.Second - 1, false}, {4, time.Second, true}, {2, 6 * time.Second, true}, {2, 5 * time.Second, false},
+		{3, 2 * time.Second, true}, {3, 2*time.Second - 1, false}, {4, time.Second, true},
+		{2, 6 * time.Second, true}, {2, 5 * time.Second, false},
 	} {
 		for i, c := range HandOver(1, Mean, "a paper") {
 			s := Setting{Nodes: x.nodes, T: 2 * time.Second, E: x.e}

@@ -319,6 +319,23 @@ func TestChoices(t *testing.T) {
 	}
 }
 
+// What is left whatever fails is there with probability 1, and not with what rounding
+// makes of the sum.
+func TestAvailabilityIsAProbability(t *testing.T) {
+	for n := 1; n <= 30; n++ {
+		always := Resilience{Nodes: n}
+		for range n + 1 {
+			always.Failed = append(always.Failed, AfterFailures{Patterns: 1, Exact: true, Formed: 1, Smallest: 2})
+		}
+		for _, up := range ups() {
+			a := always.Availability(up)
+			if a.Probability > 1 || a.Probability < 1-1e-12 || a.High != a.Probability || a.Low != a.Probability || math.Abs(a.MeanSize-2) > 1e-11 {
+				t.Errorf("%d nodes, up %v: %+v", n, up, a)
+			}
+		}
+	}
+}
+
 func BenchmarkResilience(b *testing.B) {
 	for _, name := range []string{"plane", "tree", "majority"} {
 		s, err := New(name, Config{Nodes: 31})
