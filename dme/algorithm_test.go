@@ -94,6 +94,18 @@ func TestCheckFindsEveryFault(t *testing.T) {
 	if err := own.Check(); err != nil {
 		t.Errorf("an algorithm needs no claims: %v", err)
 	}
+	for _, class := range []Class{Permission, Quorum, Token} {
+		for _, kinds := range []int{1, MaxKinds} {
+			a := sound()
+			a.Class, a.Kinds = class, nil
+			for k := range kinds {
+				a.Kinds = append(a.Kinds, string(rune('A'+k)))
+			}
+			if err := a.Check(); err != nil {
+				t.Errorf("%s, %d kinds of messages: %v", class, kinds, err)
+			}
+		}
+	}
 	several := sound()
 	several.Title, several.Citation = "", ""
 	if err := several.Check(); strings.Count(err.Error(), "\n") != 1 {
@@ -174,6 +186,9 @@ func TestNew(t *testing.T) {
 	}
 	if got.Nodes != 5 || got.Seed != 42 || got.Options.Get("count") != "9" || got.Options.Get("mode") != "a" {
 		t.Errorf("prepared from %+v", got)
+	}
+	if err := a.CheckNodes(1, nil); err != nil {
+		t.Errorf("one node: %v", err)
 	}
 	for n, want := range map[int]string{0: "at least 1", -1: "at least 1", 6: "sound: there is no plane of 6"} {
 		if _, err := a.New(n, 1, nil); err == nil || !strings.Contains(err.Error(), want) {

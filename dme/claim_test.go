@@ -20,6 +20,7 @@ func TestWhatAgrees(t *testing.T) {
 		{1e6, 1e6 - 0.9e-3, 1e6 + 0.9e-3, map[ClaimKind]bool{Exact: true, UpperBound: true, LowerBound: true}},
 		{1e6, 1e6 - 1.1e-3, 1e6 + 1.1e-3, map[ClaimKind]bool{Exact: false, UpperBound: false, LowerBound: false}},
 		{-1e6, -1e6 - 0.9e-3, -1e6 + 0.9e-3, map[ClaimKind]bool{Exact: true, UpperBound: true, LowerBound: true}},
+		{0, -1e-9, 1e-9, map[ClaimKind]bool{Exact: true, UpperBound: true, LowerBound: true}},
 		{0, -0.9e-9, 0.9e-9, map[ClaimKind]bool{Exact: true, UpperBound: true, LowerBound: true}},
 		{0, -1.1e-9, 1.1e-9, map[ClaimKind]bool{Exact: false, UpperBound: false, LowerBound: false}},
 	} {
@@ -78,6 +79,9 @@ func TestWhereNothingIsPredicted(t *testing.T) {
 			t.Errorf("%+v: %v, %v; want N+3, %v", s, got, ok, x.timed)
 		}
 	}
+	if got, ok := times(Setting{Nodes: 2, T: 1}); !ok || got < 2 || got > 2+1e-8 {
+		t.Errorf("messages that take a nanosecond: %v, %v", got, ok)
+	}
 	many := func(s Setting) bool { return s.Nodes > 2 }
 	few := func(s Setting) bool { return s.Nodes < 5 }
 	twice := Claim{Predict: Constantly(3)}.Where(many).Where(few)
@@ -94,6 +98,12 @@ func TestKindsAndQuantities(t *testing.T) {
 	if len(all) != 2 || all[0].Quantity.Kind != "REQUEST" || all[1].Quantity.Name != "GREEN TOKEN messages per CS" ||
 		all[1].Quantity.ID != "green-token-per-cs" || all[1].Quantity.Per != "" || all[0].Formula != "N−1" {
 		t.Errorf("%+v", all)
+	}
+	got, want := KindPerKind("GREEN TOKEN", "RED TOKEN"), Quantity{
+		ID: "green-token-per-red-token", Name: "GREEN TOKEN messages per RED TOKEN message", Kind: "GREEN TOKEN", Per: "RED TOKEN",
+	}
+	if got != want {
+		t.Errorf("%+v, want %+v", got, want)
 	}
 	timed := map[Quantity]bool{SyncDelay: true, ResponseTime: true, WaitingTime: true, Throughput: true}
 	ofEntries := map[Quantity]bool{NumberRange: true, ReadersInside: true, ReadersBeforeWriter: true}

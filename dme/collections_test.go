@@ -1,6 +1,7 @@
 package dme
 
 import (
+	"fmt"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -234,10 +235,19 @@ func TestOutboxIsReused(t *testing.T) {
 	}
 	out.Send(2, Message{Kind: 1})
 	out.Enter(Stamp{3, 1})
-	kinds := []EffectKind{EffectSend, EffectEnter}
+	out.CancelTimer(7)
+	out.SetTimer(9, 5)
+	out.Refuse("no")
+	out.Left()
+	want := []string{"send to 2 message 1", "enter with (3,1)", "cancel timer 7", "set timer 9 to 5", "refuse because no", "left"}
 	for i, e := range out.Effects() {
-		if e.Kind != kinds[i] {
-			t.Errorf("effect %d is %d, want %d", i, e.Kind, kinds[i])
+		got := map[EffectKind]string{
+			EffectSend: fmt.Sprintf("send to %d message %d", e.To, e.Msg.Kind), EffectEnter: fmt.Sprintf("enter with %v", e.Stamp),
+			EffectCancelTimer: fmt.Sprintf("cancel timer %d", e.Timer), EffectSetTimer: fmt.Sprintf("set timer %d to %d", e.Timer, e.Delay),
+			EffectRefuse: "refuse because " + e.Reason, EffectLeft: "left",
+		}[e.Kind]
+		if got != want[i] {
+			t.Errorf("effect %d is %q, want %q", i, got, want[i])
 		}
 	}
 }
@@ -252,6 +262,12 @@ func TestMemberSet(t *testing.T) {
 	}
 	if got := slices.Collect(made.All()); !slices.Equal(got, []int{0, 64}) {
 		t.Errorf("the first and the last of 65 are %v", got)
+	}
+	for i := range made.All() {
+		if i > 0 {
+			t.Errorf("%d comes after the loop has ended", i)
+		}
+		break
 	}
 	var set MemberSet
 	if !set.Empty() || set.Has(1) {
@@ -316,6 +332,9 @@ func TestMemberSetState(t *testing.T) {
 	saved[len(saved)-1] = 8
 	if _, err := LoadState(saved, twin); err == nil {
 		t.Error("a fourth member of three was loaded")
+	}
+	if got, want := DescribeState(twin), "list=[2 70 900] set={}"; got != want {
+		t.Errorf("what was refused is shown as %s, want %s", got, want)
 	}
 }
 

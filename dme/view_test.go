@@ -139,6 +139,40 @@ func TestWhomANodeAsks(t *testing.T) {
 	}
 }
 
+// What is waited for is told of each node, in their order.
+func TestWaitsFor(t *testing.T) {
+	want := []Wait{{3, "REPLY"}, {7, "REPLY"}}
+	if got := WaitsFor("REPLY", slices.Values([]NodeID{3, 7})); !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	if got := WaitsFor("REPLY", slices.Values([]NodeID{})); len(got) > 0 {
+		t.Errorf("%v, of nobody", got)
+	}
+}
+
+func TestActivitiesInWords(t *testing.T) {
+	for a, want := range map[Activity]string{
+		Idle: "idle", Requesting: "requesting", Inside: "in the critical section", Down: "down", Down + 1: "unknown",
+	} {
+		if got := a.String(); got != want {
+			t.Errorf("%d is %q, want %q", a, got, want)
+		}
+	}
+}
+
+func TestNeedsThatAreAlwaysTheSame(t *testing.T) {
+	needs := Needs{FIFO: true, BoundedDelay: true}
+	if got := Always(needs)(Options{"mode": "any"}); got != needs {
+		t.Errorf("%+v, want %+v", got, needs)
+	}
+	if got := OneToken("a paper", OfKind(2)).Citation; got != "a paper" {
+		t.Errorf("the invariant cites %q", got)
+	}
+	if err := new(Algorithm).CheckNodes(1, nil); err != nil {
+		t.Errorf("an algorithm for any number of nodes: %v", err)
+	}
+}
+
 func TestSurvivors(t *testing.T) {
 	for down, want := range map[int]bool{0: true, 2: true, 3: false} {
 		if got := SurvivesAny(Setting{Nodes: 3}, make([]NodeID, down)); got != want {

@@ -29,6 +29,20 @@ type message struct {
 	body  string // the message's wire form
 }
 
+// load puts a node into the state. That fails for a fault of the node alone, which has saved it.
+func (x *local) load(n dme.Node) {
+	if _, err := dme.LoadState([]byte(x.state), n); err != nil {
+		panic("vnet: " + err.Error())
+	}
+}
+
+// decode reads the message from its wire form, which was made here.
+func (x *message) decode(m *dme.Message) {
+	if err := dme.DecodeMessage([]byte(x.body), m, nil); err != nil {
+		panic("vnet: " + err.Error())
+	}
+}
+
 // queue is what a link holds: in order of sending or, where links do not keep
 // order, in order of hashes, so that equal contents are equal queues.
 type queue struct {

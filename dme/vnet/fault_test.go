@@ -259,6 +259,11 @@ func TestFaultsInBothForms(t *testing.T) {
 			}
 			enabled, stuck := walker.Enabled(v, nil)
 			real := s.Enabled(nil)
+			for _, x := range everyStep(s.Network) {
+				if slices.Contains(real, x) != s.Possible(x) {
+					t.Fatalf("seed %d: %v is possible: %v; in all, %v are", seed, x, s.Possible(x), real)
+				}
+			}
 			slices.SortFunc(real, byText)
 			slices.SortFunc(enabled, byText)
 			if !slices.Equal(enabled, real) || stuck != s.Stuck() {

@@ -162,7 +162,7 @@ func everyStep(n *Network) (all []Step) {
 		}
 		for from := dme.NodeID(1); int(from) <= n.Nodes && id >= 1 && int(id) <= n.Nodes; from++ {
 			for i := range n.length(n.link(from, id)) + 2 {
-				for _, kind := range []StepKind{Deliver, Copy, Lose} {
+				for _, kind := range []StepKind{Deliver, Copy, Lose, Down, Up} {
 					all = append(all, Step{Kind: kind, Node: id, From: from, Index: i - 1})
 				}
 			}
