@@ -106,6 +106,16 @@ func (r *rulebook) mayArrive(number uint64) bool {
 	return !x.broadcast || r.heard[x.to] == len(r.order) || r.order[r.heard[x.to]] == x.num
 }
 
+// marks returns which timers wait for a message, and its places in their chains.
+func (r *rulebook) marks(number uint64) (marks []mark) {
+	for _, x := range r.net.Timers() {
+		if hops, ok := r.waits[plainTimer(x)][number]; ok {
+			marks = append(marks, mark{x.Node, x.ID, hops})
+		}
+	}
+	return marks
+}
+
 // possible returns all steps that are possible, in words.
 func (r *rulebook) possible() (all []string) {
 	n := r.net
@@ -186,6 +196,11 @@ func TestStepsThatAMediumAllows(t *testing.T) {
 				steps := n.Enabled(nil)
 				if got, want := inWords(steps), rules.possible(); !slices.Equal(got, want) {
 					t.Fatalf("%v, seed %d: %q are possible, want %q", c, seed, got, want)
+				}
+				for _, x := range n.bySending() {
+					if want := rules.marks(x.number); !slices.Equal(x.marks, want) {
+						t.Fatalf("%v, seed %d: message %d has the marks %v, want %v", c, seed, x.number, x.marks, want)
+					}
 				}
 				for _, x := range everyStep(n) {
 					if slices.Contains(steps, x) != n.Possible(x) {
