@@ -118,6 +118,8 @@ func (c *components) number(b []byte, p passage, body []byte, plain uint32) (uin
 	b = binary.AppendUvarint(b[:0], uint64(p.From))
 	b = binary.AppendUvarint(b, uint64(p.To))
 	switch {
+	case p.broadcast && p.copied:
+		b = binary.AppendUvarint(append(b, 5), uint64(p.place))
 	case p.broadcast:
 		b = binary.AppendUvarint(append(b, 2), uint64(p.place))
 	case p.copied:

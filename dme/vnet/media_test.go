@@ -105,7 +105,7 @@ func outlineOfVector(w *Walker, v []uint32) string {
 // Vectors and their hashes tell the same states apart as what nodes, links and timers
 // hold, and the same steps lead from one to the next.
 func TestMediaInBothForms(t *testing.T) {
-	for _, c := range media {
+	for _, c := range append(media, medium{Sequenced: true, Duplicate: true}) {
 		m := c.withCouriers(t)
 		space := NewSpace(m)
 		walker := space.NewWalker()
