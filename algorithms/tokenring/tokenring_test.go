@@ -192,7 +192,7 @@ func TestRefusals(t *testing.T) {
 	in := func(mode string) func(string, dme.NodeID, dme.NodeID, dme.Message) {
 		return conformance.Refusing(t, func() *conformance.Net { return newNet(t, 4, mode) })
 	}
-	in("perpetual")("REQUEST in a perpetual ring", 4, 3, dme.Message{Kind: kindRequest})
+	in("perpetual")("REQUEST in a perpetual ring", 2, 3, dme.Message{Kind: kindRequest})
 	in("perpetual")("TOKEN from the wrong side", 4, 3, dme.Message{Kind: kindToken})
 	in("demand")("TOKEN from the wrong side", 4, 3, dme.Message{Kind: kindToken})
 	in("demand")("TOKEN that was not asked for", 2, 3, dme.Message{Kind: kindToken})
