@@ -25,3 +25,13 @@ func TestSetsInATextAreRead(t *testing.T) {
 	}()
 	setsIn("1 of {a,b}")
 }
+
+// On complete trees quorums are as large as the formula says. Of two sites the failure of
+// the root leaves no quorum, none for (k−i)+2i = 2: the root has no second subtree.
+func TestOffFormula(t *testing.T) {
+	for n, want := range map[int]float64{1: 0, 2: 2, 3: 0, 7: 0, 15: 0} {
+		if got := offFormula(n); got != want {
+			t.Errorf("%d sites: off by %v, want %v", n, got, want)
+		}
+	}
+}
