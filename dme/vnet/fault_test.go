@@ -222,7 +222,7 @@ func TestJoiningAndLeaving(t *testing.T) {
 // is loaded goes on as the one that was saved.
 func TestFaultsInBothForms(t *testing.T) {
 	m, err := NewModel(Config{
-		Algorithm: diaries(), Nodes: 3, Absent: []dme.NodeID{2}, Crashes: 2, Restarts: true, Departures: 1,
+		Algorithm: diaries(), Nodes: 3, Absent: []dme.NodeID{2}, Crashes: 2, Restarts: true, Departures: 1, Bypass: 99,
 		Requests: func(dme.NodeID) int { return 1 },
 	})
 	if err != nil {

@@ -115,3 +115,60 @@ func TestMoreIsAllowed(t *testing.T) {
 		}
 	}
 }
+
+// A copy of an event stays as it is, whatever becomes of the event.
+func TestEventsAreCopied(t *testing.T) {
+	vector := func() []uint64 { return []uint64{1, 2} }
+	e := &Event{
+		Step: Step{Kind: Deliver, From: 1, Node: 2}, Number: 7, Msg: dme.Message{Kind: 1, Vec: vector()}, Refused: "no",
+		Effects: []Effect{{Effect: dme.Effect{Kind: dme.EffectSend, To: 1, Msg: dme.Message{Kind: 2, Vec: vector()}}, Number: 8}},
+	}
+	c, want := e.Clone(), fmt.Sprintf("%+v", *e)
+	e.Msg.Vec[0], e.Effects[0].Msg.Vec[0] = 9, 9
+	e.Effects[0].Lost = true
+	if got := fmt.Sprintf("%+v", c); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if c.Entered() {
+		t.Error("nobody enters by sending")
+	}
+	c.Effects = append(c.Effects, Effect{Effect: dme.Effect{Kind: dme.EffectEnter}})
+	if !c.Entered() {
+		t.Error("an entry is none")
+	}
+}
+
+// What carries messages says what arrives, and is told who sends to whom.
+func TestMessagesAreCarried(t *testing.T) {
+	c := Config{Nodes: 3, Carry: func(from, to dme.NodeID, m *dme.Message) dme.Message {
+		return dme.Message{Kind: m.Kind, Num: 10*uint64(from) + uint64(to)}
+	}}
+	n := newDiaries(t, c)
+	e := n.Do(Step{Kind: Ask, Node: 2})
+	if got := e.Describe(n.Algorithm); got != "node 2 asks: ASK 2→1 num=21, ASK 2→3 num=23, timer 1 set to 1ns" {
+		t.Error(got)
+	}
+	if got := n.Do(Step{Kind: Deliver, From: 2, Node: 3}); got.Msg.Num != 23 {
+		t.Errorf("%+v arrives", got.Msg)
+	}
+}
+
+// Nodes do not come and go on a sequenced medium, and who does not know how does not join.
+func TestModelsThatThereAreNot(t *testing.T) {
+	plain := diaries()
+	plain.Prepare = dme.Unshared(func(int, dme.NodeID) dme.Node { return refuser{} })
+	for i, x := range []struct {
+		c    Config
+		want bool
+	}{
+		{Config{Algorithm: diaries(), Sequenced: true}, true}, {Config{Algorithm: diaries(), Crashes: 1}, true},
+		{Config{Algorithm: diaries(), Sequenced: true, Crashes: 1}, false}, {Config{Algorithm: diaries(), Sequenced: true, Faults: true}, false},
+		{Config{Algorithm: diaries(), Absent: []dme.NodeID{2}}, true}, {Config{Algorithm: plain, Absent: []dme.NodeID{2}}, false},
+		{Config{Algorithm: plain, Crashes: 1}, true},
+	} {
+		x.c.Nodes = 3
+		if _, err := NewModel(x.c); (err == nil) != x.want {
+			t.Errorf("model %d: %v, want one: %v", i, err, x.want)
+		}
+	}
+}
