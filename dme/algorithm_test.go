@@ -23,7 +23,15 @@ func sound() *Algorithm {
 		Claims: []Claim{{
 			Quantity: MessagesPerCS, Formula: "N", Load: AnyLoad, Kind: Exact, Source: "section 1",
 			Predict: PerN(func(n float64) float64 { return n }),
-		}},
+		}, {Quantity: QueueLength, Formula: "N", Load: AnyLoad, Kind: Exact, Source: "section 2", Predict: Constantly(1)}},
+		Invariants: []Invariant{
+			{Name: "one", Citation: "nobody", Statement: "nothing", Holds: func(GlobalView) error { return nil }},
+			{Name: "two", Citation: "nobody", Statement: "nothing", Pair: func(GlobalView, NodeID, NodeID) error { return nil }},
+		},
+		Gauges: []Gauge{
+			{Quantity: MessagesPerCS, Begin: func(Setting) Meter { return nil }},
+			{Quantity: QueueLength, Begin: func(Setting) Meter { return nil }},
+		},
 		ValidNodes: func(n int, _ Options) error {
 			if n == 6 {
 				return errors.New("there is no plane of 6")
@@ -60,11 +68,20 @@ func TestCheckFindsEveryFault(t *testing.T) {
 		"asymptotic claims say how":     func(a *Algorithm) { a.Claims[0].Kind = Asymptotic },
 		"and no others":                 func(a *Algorithm) { a.Claims[0].Growth = Growth{Log: true} },
 		"two claims sound/messages-per-cs/any/exact: a Name": func(a *Algorithm) { a.Claims = append(a.Claims, a.Claims[0]) },
-		"no formula":    func(a *Algorithm) { a.Claims[0].Formula = "" },
-		"no load":       func(a *Algorithm) { a.Claims[0].Load = "" },
-		"no kind":       func(a *Algorithm) { a.Claims[0].Kind = "" },
-		"no source":     func(a *Algorithm) { a.Claims[0].Source = "" },
-		"no prediction": func(a *Algorithm) { a.Claims[0].Predict = nil },
+		"no formula":                             func(a *Algorithm) { a.Claims[0].Formula = "" },
+		"no load":                                func(a *Algorithm) { a.Claims[0].Load = "" },
+		"no kind":                                func(a *Algorithm) { a.Claims[0].Kind = "" },
+		"no source":                              func(a *Algorithm) { a.Claims[0].Source = "" },
+		"no prediction":                          func(a *Algorithm) { a.Claims[0].Predict = nil },
+		"invariant \"one\": wants a name":        func(a *Algorithm) { a.Invariants[0].Citation = "" },
+		"invariant \"\": wants a name":           func(a *Algorithm) { a.Invariants[1].Name = "" },
+		"invariant \"two\": wants a name":        func(a *Algorithm) { a.Invariants[1].Statement = "" },
+		"and one function: Holds or Pair":        func(a *Algorithm) { a.Invariants[0].Holds = nil },
+		"invariant \"two\": wants a name, a cit": func(a *Algorithm) { a.Invariants[1].Holds = a.Invariants[0].Holds },
+		"invariant one twice":                    func(a *Algorithm) { a.Invariants[1].Name = "one" },
+		"a gauge of bypass, of which no claim":   func(a *Algorithm) { a.Gauges[1].Quantity = Bypass },
+		"two gauges of messages per CS":          func(a *Algorithm) { a.Gauges[1].Quantity = MessagesPerCS },
+		"a gauge of queue length without Begin":  func(a *Algorithm) { a.Gauges[1].Begin = nil },
 	} {
 		a := sound()
 		breakIt(a)
@@ -73,9 +90,21 @@ func TestCheckFindsEveryFault(t *testing.T) {
 		}
 	}
 	own := sound()
-	own.Claims = nil
+	own.Claims, own.Invariants, own.Gauges = nil, nil, nil
 	if err := own.Check(); err != nil {
 		t.Errorf("an algorithm needs no claims: %v", err)
+	}
+	for _, class := range []Class{Permission, Quorum, Token} {
+		for _, kinds := range []int{1, MaxKinds} {
+			a := sound()
+			a.Class, a.Kinds = class, nil
+			for k := range kinds {
+				a.Kinds = append(a.Kinds, string(rune('A'+k)))
+			}
+			if err := a.Check(); err != nil {
+				t.Errorf("%s, %d kinds of messages: %v", class, kinds, err)
+			}
+		}
 	}
 	several := sound()
 	several.Title, several.Citation = "", ""
@@ -157,6 +186,9 @@ func TestNew(t *testing.T) {
 	}
 	if got.Nodes != 5 || got.Seed != 42 || got.Options.Get("count") != "9" || got.Options.Get("mode") != "a" {
 		t.Errorf("prepared from %+v", got)
+	}
+	if err := a.CheckNodes(1, nil); err != nil {
+		t.Errorf("one node: %v", err)
 	}
 	for n, want := range map[int]string{0: "at least 1", -1: "at least 1", 6: "sound: there is no plane of 6"} {
 		if _, err := a.New(n, 1, nil); err == nil || !strings.Contains(err.Error(), want) {

@@ -1,6 +1,7 @@
 package dme
 
 import (
+	"fmt"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -234,10 +235,19 @@ func TestOutboxIsReused(t *testing.T) {
 	}
 	out.Send(2, Message{Kind: 1})
 	out.Enter(Stamp{3, 1})
-	kinds := []EffectKind{EffectSend, EffectEnter}
+	out.CancelTimer(7)
+	out.SetTimer(9, 5)
+	out.Refuse("no")
+	out.Left()
+	want := []string{"send to 2 message 1", "enter with (3,1)", "cancel timer 7", "set timer 9 to 5", "refuse because no", "left"}
 	for i, e := range out.Effects() {
-		if e.Kind != kinds[i] {
-			t.Errorf("effect %d is %d, want %d", i, e.Kind, kinds[i])
+		got := map[EffectKind]string{
+			EffectSend: fmt.Sprintf("send to %d message %d", e.To, e.Msg.Kind), EffectEnter: fmt.Sprintf("enter with %v", e.Stamp),
+			EffectCancelTimer: fmt.Sprintf("cancel timer %d", e.Timer), EffectSetTimer: fmt.Sprintf("set timer %d to %d", e.Timer, e.Delay),
+			EffectRefuse: "refuse because " + e.Reason, EffectLeft: "left",
+		}[e.Kind]
+		if got != want[i] {
+			t.Errorf("effect %d is %q, want %q", i, got, want[i])
 		}
 	}
 }
@@ -246,6 +256,19 @@ func TestOutboxIsReused(t *testing.T) {
 // every length about the size of a word, one after the other in the same set.
 func TestMemberSet(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
+	made := MakeMemberSet(65)
+	for _, i := range []int{64, 0} {
+		made.Add(i)
+	}
+	if got := slices.Collect(made.All()); !slices.Equal(got, []int{0, 64}) {
+		t.Errorf("the first and the last of 65 are %v", got)
+	}
+	for i := range made.All() {
+		if i > 0 {
+			t.Errorf("%d comes after the loop has ended", i)
+		}
+		break
+	}
 	var set MemberSet
 	if !set.Empty() || set.Has(1) {
 		t.Error("the zero set has members")
@@ -310,6 +333,9 @@ func TestMemberSetState(t *testing.T) {
 	if _, err := LoadState(saved, twin); err == nil {
 		t.Error("a fourth member of three was loaded")
 	}
+	if got, want := DescribeState(twin), "list=[2 70 900] set={}"; got != want {
+		t.Errorf("what was refused is shown as %s, want %s", got, want)
+	}
 }
 
 func TestPrecedes(t *testing.T) {
@@ -331,6 +357,19 @@ func TestRequestQueuePop(t *testing.T) {
 	for _, want := range []Stamp{{2, 3}, {2, 9}, {5, 1}, {7, 2}, {}, {}} {
 		if got := q.Pop(); got != want {
 			t.Errorf("%v comes first, want %v; then %v", got, want, q)
+		}
+	}
+}
+
+func TestRequestQueueAhead(t *testing.T) {
+	var q RequestQueue
+	q.Insert(Stamp{5, 2})
+	q.Insert(Stamp{3, 4})
+	for r, want := range map[Stamp][2]bool{ // of nodes 2 and 4
+		{6, 1}: {true, true}, {5, 3}: {true, true}, {5, 2}: {false, true}, {5, 1}: {false, true}, {3, 4}: {false, false}, {1, 1}: {false, false},
+	} {
+		if got := [2]bool{q.Ahead(2, r), q.Ahead(4, r)}; got != want || q.Ahead(1, r) {
+			t.Errorf("ahead of %v: %v, want %v", r, got, want)
 		}
 	}
 }

@@ -133,9 +133,7 @@ func ResolveOptions(declared []Option, set map[string]string) (Options, error) {
 		opt[o.Name] = o.Default
 		if v, ok := set[o.Name]; ok {
 			opt[o.Name] = v
-			if err := o.Accepts(v); err != nil {
-				errs = append(errs, err)
-			}
+			errs = append(errs, o.Accepts(v))
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(set)) {

@@ -163,6 +163,66 @@ func TestDescribeState(t *testing.T) {
 	}
 }
 
+// vector is a node that is a vector.
+type vector struct {
+	Node
+	all []uint64
+}
+
+func (x *vector) State(v *Visitor) { v.Uints("all", &x.all) }
+
+// A collection that fills what was saved is loaded; of one that is said to be longer
+// nothing is, and no memory is taken for it.
+func TestLengthOfACollection(t *testing.T) {
+	for _, x := range []struct {
+		b    []byte
+		want []uint64 // nil: refused
+	}{
+		{[]byte{0}, []uint64{}}, {[]byte{3, 7, 8, 9}, []uint64{7, 8, 9}}, {[]byte{4, 7, 8, 9}, nil},
+		{[]byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f, 1, 1}, nil},
+	} {
+		var got vector
+		if _, err := LoadState(x.b, &got); (err == nil) != (x.want != nil) || !slices.Equal(got.all, x.want) {
+			t.Errorf("%x: %v, %v; want %v", x.b, got.all, err, x.want)
+		}
+	}
+}
+
+// owing is a node with requests that it has deferred, and some in a queue.
+type owing struct {
+	Node
+	times    uint64
+	deferred Deferred
+	queue    RequestQueue
+}
+
+func (o *owing) State(v *Visitor) {
+	v.Uint("times", &o.times)
+	v.Deferred("deferred", &o.deferred)
+	v.Requests("queue", &o.queue)
+}
+
+func TestRequestsAreState(t *testing.T) {
+	o, other := &owing{times: 3}, &owing{}
+	for _, r := range []Stamp{{5, 2}, {3, 4}} {
+		o.deferred.Add(r)
+		o.queue.Insert(r)
+	}
+	if _, err := LoadState(SaveState(nil, o), other); err != nil || !reflect.DeepEqual(o, other) {
+		t.Errorf("%+v became %+v, %v", o, other, err)
+	}
+	want := []Var{{"times", "3", true}, {"deferred", "[(5,2) (3,4)]", false}, {"queue", "[(3,4) (5,2)]", false}}
+	if got := Variables(o); !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+func TestStampsInWords(t *testing.T) {
+	if got := (Stamp{19, 28}).String(); got != "(19,28)" {
+		t.Error(got)
+	}
+}
+
 // Describing and saving change nothing.
 func TestStateIsReadOnly(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

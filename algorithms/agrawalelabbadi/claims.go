@@ -226,14 +226,14 @@ func coterieClaims() []dme.Claim {
 			return count(slices.Collect(quorum.TreeQuorums(s.Nodes, nil))), true
 		}
 	}
-	literal := func(q dme.Quantity, formula, source string, pairs float64, count func([][]dme.NodeID) float64, sets [][]dme.NodeID) dme.Claim {
+	literal := func(q dme.Quantity, formula, source string, pairs float64, count func([][]dme.NodeID) float64) dme.Claim {
+		sets := setsIn(formula)
 		return dme.Claim{
 			Quantity: q, Formula: formula, Load: dme.Static, Kind: dme.Exact, Source: section + source,
 			Predict: dme.Constantly(pairs),
 			Measure: func(dme.Setting) (float64, bool) { return count(sets), true },
 		}
 	}
-	example := coterie([]uint{1, 2, 3}, []uint{2, 4, 5}, []uint{4, 1, 6})
 	return []dme.Claim{
 		{
 			Quantity: Disjoint, Formula: "0: the intersection property", Load: dme.Static, Kind: dme.Exact,
@@ -245,12 +245,10 @@ func coterieClaims() []dme.Claim {
 			Source: section + "9.9.3", Predict: none,
 			Measure: among(superfluous),
 		},
-		literal(Disjoint, "0 of {1,2,3}, {2,4,5}, {4,1,6}, a coterie", "9.9.6, example", 0, disjoint, example).Named("coterie-example"),
-		literal(Superfluous, "0 of {1,2,3}, {2,4,5}, {4,1,6}, a coterie", "9.9.6, example", 0, superfluous, example).Named("coterie-example"),
-		literal(Disjoint, "1 of {1,2,3}, {2,5,7}, {5,7,9}, which is none", "9.7", 1, disjoint,
-			coterie([]uint{1, 2, 3}, []uint{2, 5, 7}, []uint{5, 7, 9})).Named("no-coterie-example"),
-		literal(Superfluous, "1 of {1,2,3}, {1,3}, which is none", "9.7", 1, superfluous,
-			coterie([]uint{1, 2, 3}, []uint{1, 3})).Named("no-coterie-example"),
+		literal(Disjoint, "0 of {1,2,3}, {2,4,5}, {4,1,6}, a coterie", "9.9.6, example", 0, disjoint).Named("coterie-example"),
+		literal(Superfluous, "0 of {1,2,3}, {2,4,5}, {4,1,6}, a coterie", "9.9.6, example", 0, superfluous).Named("coterie-example"),
+		literal(Disjoint, "1 of {1,2,3}, {2,5,7}, {5,7,9}, which is none", "9.7", 1, disjoint).Named("no-coterie-example"),
+		literal(Superfluous, "1 of {1,2,3}, {1,3}, which is none", "9.7", 1, superfluous).Named("no-coterie-example"),
 	}
 }
 

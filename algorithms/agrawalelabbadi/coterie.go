@@ -1,6 +1,8 @@
 package agrawalelabbadi
 
 import (
+	"strings"
+
 	"dmebench/algorithms/quorum"
 	"dmebench/dme"
 )
@@ -9,15 +11,18 @@ import (
 // another: there are 255 of them on 15 nodes, and 65,535 on 31.
 const largestListed = 15
 
-// coterie makes the sets of an example.
-func coterie(quorums ...[]uint) [][]dme.NodeID {
-	all := make([][]dme.NodeID, len(quorums))
-	for i, q := range quorums {
-		for _, id := range q {
-			all[i] = append(all[i], dme.NodeID(id))
+// setsIn returns the sets that the text of an example names: "{1,2,3}, {2,4,5}".
+func setsIn(text string) (sets [][]dme.NodeID) {
+	for part := range strings.SplitSeq(text, "{") {
+		if list, _, ok := strings.Cut(part, "}"); ok {
+			nodes, err := dme.ParseNodes(list)
+			if err != nil {
+				panic("agrawalelabbadi: " + err.Error())
+			}
+			sets = append(sets, nodes)
 		}
 	}
-	return all
+	return sets
 }
 
 // disjoint counts the pairs of quorums without a common node.

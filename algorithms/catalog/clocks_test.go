@@ -63,3 +63,43 @@ func TestStampsFollowWhatWasReceived(t *testing.T) {
 		t.Errorf("%d algorithms have stamps", stamped)
 	}
 }
+
+// calculating are algorithms that share the variables of one with clocks, and do more with
+// them than compare: they count modulo a number, or from a priority.
+var calculating = []string{"ricart-agrawala-bounded", "ricart-agrawala-bounded-as-published", "ricart-agrawala-priority"}
+
+// An algorithm whose nodes show clocks says where messages carry them: else no search of
+// what it does for ever comes to an end.
+func TestWhoHasClocks(t *testing.T) {
+	have := 0
+	for _, a := range catalog.All() {
+		opt, err := a.Resolve(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		nodes := 4
+		if a.CheckNodes(nodes, opt) != nil {
+			nodes = 3
+		}
+		shown := false
+		w := conformance.Walk{Algorithm: a, Nodes: nodes, Requests: conformance.Each(2), Load: vnet.Saturation, Most: 60}
+		w.Look = func(n *conformance.Net, _ *vnet.Event) error {
+			for id := dme.NodeID(1); int(id) <= nodes; id++ {
+				dme.VisitClocks(n.Host(id).Node(), func(dme.ClockVariable) { shown = true })
+			}
+			return nil
+		}
+		if _, err := w.Run(); err != nil && !a.AsPublished {
+			t.Fatal(err)
+		}
+		if shown && (a.Clocks == nil) != slices.Contains(calculating, a.Name) {
+			t.Errorf("%s shows clocks; it says where messages carry them: %v", a.Name, a.Clocks != nil)
+		}
+		if shown {
+			have++
+		}
+	}
+	if have < 8 {
+		t.Errorf("only %d algorithms show clocks", have)
+	}
+}

@@ -74,8 +74,9 @@ func everywhere(t *testing.T, a *dme.Algorithm, look func(*vnet.Network) error) 
 	}
 }
 
-// What nodes wait for is told in order, of other nodes; and where nothing moves
-// but that somebody leaves, everybody waits for who is inside, in the end.
+// What nodes wait for is told in order, of other nodes, and where nothing moves
+// but that somebody leaves, everybody waits for who is inside, in the end. At rest nobody
+// waits, and who is inside does not wait for what all others wait for.
 func TestWaits(t *testing.T) {
 	for _, a := range catalog.All() {
 		t.Run(a.Name, func(t *testing.T) {
@@ -127,11 +128,16 @@ func wellFormed(n *vnet.Network, id dme.NodeID) error {
 			return fmt.Errorf("node %d waits for %v", id, waits)
 		case i > 0 && w.For < waits[i-1].For:
 			return fmt.Errorf("node %d waits for %v, out of order", id, waits)
+		case w.For == dme.None && n.Runner(id).Activity() == noderun.Inside:
+			return fmt.Errorf("node %d is inside, and waits for %v", id, waits)
 		}
 	}
 	moving := n.Busy() || len(n.Timers()) > 0
 	if n.Runner(id).Activity() == noderun.Requesting && len(waits) == 0 && !moving {
 		return fmt.Errorf("node %d waits, nothing is on its way, and it does not say for what", id)
+	}
+	if !moving && len(n.Waiting())+len(n.Inside()) == 0 && len(waits) > 0 && !n.Endless && !n.Algorithm.AsPublished {
+		return fmt.Errorf("everything is at rest, and node %d waits for %v", id, waits)
 	}
 	return nil
 }

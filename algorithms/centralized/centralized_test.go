@@ -1,6 +1,7 @@
 package centralized_test
 
 import (
+	"slices"
 	"testing"
 
 	"dmebench/algorithms/centralized"
@@ -74,6 +75,34 @@ func TestRequestOvertakesRelease(t *testing.T) {
 	if in := net.Inside(); len(in) != 1 || in[0] != 3 || net.Refused() != 0 {
 		t.Fatalf("%v are in the critical section, want node 3", in)
 	}
+}
+
+// All wait for node 1, and node 1 for who has the resource.
+func TestWhoIsWaitedFor(t *testing.T) {
+	net := newNet(t, 3)
+	waits := func(want ...[]dme.Wait) {
+		t.Helper()
+		for i, want := range want {
+			if got := net.Host(dme.NodeID(i + 1)).Node().(dme.Waiter).Waits(); !slices.Equal(got, want) {
+				t.Errorf("node %d waits for %v, want %v", i+1, got, want)
+			}
+		}
+	}
+	grant, release := []dme.Wait{{For: 1, What: "GRANT"}}, []dme.Wait{{For: 3, What: "RELEASE"}}
+	waits(nil, nil, nil)
+	net.Request(3)
+	waits(nil, nil, grant)
+	net.Settle()
+	net.Request(2)
+	net.Settle()
+	waits(release, grant, nil)
+	net.Release(3)
+	net.Settle()
+	net.Request(1)
+	waits([]dme.Wait{{For: 2, What: "RELEASE"}}, nil, nil)
+	net.Release(2)
+	net.Settle()
+	waits(nil, nil, nil)
 }
 
 func TestRefusals(t *testing.T) {

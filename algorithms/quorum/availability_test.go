@@ -166,6 +166,7 @@ func TestAvailabilityByDefinition(t *testing.T) {
 		for _, n := range []int{7, 10, 13} {
 			s := mustNew(t, name, n)
 			r, find := s.Resilience(exactly, 1), smallest(s)
+			largest := make([]int, n+1) // by failures
 			for _, p := range []float64{0.3, 0.9} {
 				var want, size float64
 				patterns(n, func(failed int, grants func(dme.NodeID) bool) {
@@ -176,9 +177,15 @@ func TestAvailabilityByDefinition(t *testing.T) {
 					if k, ok := find(up); ok {
 						chance := math.Pow(p, float64(n-failed)) * math.Pow(1-p, float64(failed))
 						want += chance
+						largest[failed] = max(largest[failed], k)
 						size += chance * float64(k)
 					}
 				})
+				for failed, after := range r.Failed {
+					if after.Largest != largest[failed] {
+						t.Errorf("%s of %d, %d failed: up to %d in a quorum, want %d", name, n, failed, after.Largest, largest[failed])
+					}
+				}
 				a := r.Availability(p)
 				if math.Abs(a.Probability-want) > 1e-9 || math.Abs(a.MeanSize-size/want) > 1e-9 {
 					t.Errorf("%s of %d, p=%v: %v of mean size %v, want %v and %v", name, n, p, a.Probability, a.MeanSize, want, size/want)
@@ -316,6 +323,23 @@ func TestChoices(t *testing.T) {
 	choose(up, 2, func() { seen[fmt.Sprint(up)] = true })
 	if len(seen) != 15 {
 		t.Errorf("%d choices of 2 of 6", len(seen))
+	}
+}
+
+// What is left whatever fails is there with probability 1, and not with what rounding
+// makes of the sum.
+func TestAvailabilityIsAProbability(t *testing.T) {
+	for n := 1; n <= 30; n++ {
+		always := Resilience{Nodes: n}
+		for range n + 1 {
+			always.Failed = append(always.Failed, AfterFailures{Patterns: 1, Exact: true, Formed: 1, Smallest: 2})
+		}
+		for _, up := range ups() {
+			a := always.Availability(up)
+			if a.Probability > 1 || a.Probability < 1-1e-12 || a.High != a.Probability || a.Low != a.Probability || math.Abs(a.MeanSize-2) > 1e-11 {
+				t.Errorf("%d nodes, up %v: %+v", n, up, a)
+			}
+		}
 	}
 }
 

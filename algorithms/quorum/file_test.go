@@ -129,6 +129,7 @@ func TestFileRefused(t *testing.T) {
 		"line 2: some lines begin with":    "1: 1 2\n2 3\n",
 		"line 3: S_1 is on line 1 already": "1: 1 2\n2: 2 3\n1: 1 3\n",
 		"there is no set of node 2 of 3":   "1: 1 2\n3: 1 3\n",
+		"there is no set of node 1 of 3":   "2: 1 2\n3: 1 3\n",
 	} {
 		if _, err := fromText(3, text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: want an error that says %q, got %v", text, want, err)

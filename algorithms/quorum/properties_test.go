@@ -77,6 +77,49 @@ func TestViolationsAreFound(t *testing.T) {
 	}
 }
 
+// Each pair of sets comes once, with what is in both.
+func TestPairs(t *testing.T) {
+	sets := [][]dme.NodeID{{1, 2, 3}, {3, 4}, {3, 2, 5}, {6}}
+	var got []Pair
+	for p := range Pairs(sets) {
+		got = append(got, p)
+	}
+	want := []Pair{{1, 0, 1}, {2, 0, 2}, {2, 1, 1}, {3, 0, 0}, {3, 1, 0}, {3, 2, 0}}
+	if !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	for p := range Pairs(sets) {
+		if p != want[0] {
+			t.Errorf("%v comes after the loop has ended", p)
+		}
+		break
+	}
+	if s, err := List("mine", [][]dme.NodeID{{1, 2}, {2}}); err != nil || s.Name() != "mine" {
+		t.Errorf("%v, %v", s, err)
+	}
+}
+
+// Two of the three properties of a plane's lines make none.
+func TestWhatIsNoPlane(t *testing.T) {
+	for _, x := range []struct {
+		sets   [][]dme.NodeID
+		unique bool
+		sizes  bool
+		loads  bool
+	}{
+		{[][]dme.NodeID{{1, 2}, {2, 3}, {1, 3}}, true, true, true},
+		{[][]dme.NodeID{{1, 2, 3}, {1, 2, 3}, {1, 2, 3}}, false, true, true},
+		{[][]dme.NodeID{{1}, {1}, {1}}, true, true, false},
+		{[][]dme.NodeID{{1, 2}, {1, 3}, {1, 3}, {3, 2}}, false, true, false},
+		{[][]dme.NodeID{{1, 2, 3}, {1, 2}, {3}}, false, false, true},
+	} {
+		p := mustList(t, x.sets).Properties()
+		if p.UniqueMeets != x.unique || p.EqualSizes() != x.sizes || p.EqualLoads() != x.loads || p.Plane() != (x.unique && x.sizes && x.loads) {
+			t.Errorf("%v: %v, %v, %v, a plane %v", x.sets, p.UniqueMeets, p.EqualSizes(), p.EqualLoads(), p.Plane())
+		}
+	}
+}
+
 func TestDisjointPairsAreCountedBeyondTheList(t *testing.T) {
 	const n = 130
 	var sets [][]dme.NodeID

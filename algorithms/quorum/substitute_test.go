@@ -164,6 +164,9 @@ func TestFailures(t *testing.T) {
 		}
 	}
 	reads("")
+	if f.Any() || !f.NoneOf([]dme.NodeID{1, 2}) || !f.IsUp(1) {
+		t.Error("nobody is down")
+	}
 	f.Down(4)
 	f.Down(2)
 	f.Down(4)
@@ -191,4 +194,7 @@ func TestFailures(t *testing.T) {
 	}
 	f.Down(5) // forgets
 	reads("substitutes=[1 3] down=[2 4 5] withdrawn=3 times=2")
+	f.Up(2) // the first
+	f.Up(3) // is up
+	reads("substitutes=[1 3] down=[4 5] withdrawn=3 times=2")
 }

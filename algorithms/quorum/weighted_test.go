@@ -41,6 +41,42 @@ func TestWeightedExample(t *testing.T) {
 	}
 }
 
+// A node asks itself rather than another wherever its vote helps, and not where it does
+// not.
+func TestWeightedSetsBeginAtHome(t *testing.T) {
+	for _, x := range []struct {
+		votes []uint64
+		want  [][]dme.NodeID
+	}{
+		{[]uint64{2, 2, 1}, [][]dme.NodeID{{1, 2}, {1, 2}, {1, 3}}}, // 3 of 5
+		{[]uint64{3, 3, 1}, [][]dme.NodeID{{1, 2}, {1, 2}, {1, 3}}}, // 4 of 7
+		{[]uint64{5, 3, 1}, [][]dme.NodeID{{1}, {1}, {1}}},
+		{[]uint64{0, 1, 1}, [][]dme.NodeID{{2, 3}, {2, 3}, {2, 3}}},
+	} {
+		s := mustWeigh(t, x.votes...)
+		for i, want := range x.want {
+			if got := s.RequestSet(dme.NodeID(i + 1)); !slices.Equal(got, want) {
+				t.Errorf("votes %v: S_%d = %v, want %v", x.votes, i+1, got, want)
+			}
+		}
+	}
+}
+
+// A substitute keeps the members that are up and has a majority without any that could
+// be spared: seven of thirteen votes.
+func TestWeightedSubstitutes(t *testing.T) {
+	s := mustWeigh(t, 3, 3, 3, 4)
+	for _, x := range []struct {
+		down dme.NodeID
+		want []dme.NodeID
+	}{{dme.None, []dme.NodeID{1, 2, 3}}, {3, []dme.NodeID{1, 4}}, {1, []dme.NodeID{2, 4}}} {
+		got, ok := s.Substitute(1, []dme.NodeID{1, 2, 3}, func(id dme.NodeID) bool { return id != x.down })
+		if !ok || !slices.Equal(got, x.want) {
+			t.Errorf("node %d is down: %v, %v; want %v", x.down, got, ok, x.want)
+		}
+	}
+}
+
 // A set has a majority of the votes and no proper subset of it has; so sets
 // meet, and none contains another one properly.
 func TestWeightedSetsAreMinimalMajorities(t *testing.T) {

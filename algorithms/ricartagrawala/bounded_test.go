@@ -138,7 +138,8 @@ func TestModulus(t *testing.T) {
 	}{
 		{"auto", 5, ""}, {"9", 5, ""}, {"64", 5, ""},
 		{"8", 5, "want at least 2N−1 = 9"}, {"0", 1, "not a positive number"}, {"-5", 1, "not a positive number"},
-		{"18446744073709551615", 1, "not a positive number"}, {"many", 1, "not a positive number"},
+		{"18446744073709551615", 1, "not a positive number"}, {"9223372036854775808", 1, "not a positive number"},
+		{"9223372036854775807", 5, ""}, {"1a", 1, "not a positive number"}, {"many", 1, "not a positive number"},
 	} {
 		for _, a := range []*dme.Algorithm{Bounded(), BoundedAsPublished()} {
 			_, err := a.New(c.nodes, 1, map[string]string{"modulus": c.modulus})

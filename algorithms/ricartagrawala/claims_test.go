@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+	"time"
 
 	"dmebench/dme"
 	"dmebench/dme/conformance"
@@ -72,5 +73,29 @@ func TestTieBreakKnowsNothingOfTime(t *testing.T) {
 	}
 	if share := fmt.Sprint(float64(later) / 2); share != "0.5" {
 		t.Errorf("the later request goes first in a share of %s", share)
+	}
+}
+
+// Two messages for each other node are claimed as long as a critical section takes no
+// longer than nodes expect.
+func TestWhereCriticalSectionsAreAsExpected(t *testing.T) {
+	net := conformance.Make(t, Robust(), 3, nil)
+	s := net.Setting
+	expected := s.System.(*robustSystem).csBound
+	for e, want := range map[time.Duration]bool{0: true, expected: true, expected + 1: false} {
+		s.E = e
+		claimed := 0
+		for _, c := range Robust().Claims {
+			if c.Quantity != dme.MessagesPerCS {
+				continue
+			}
+			claimed++
+			if got, ok := c.Predict(s); ok != want || ok && got != 4 {
+				t.Errorf("%s, E=%v: %v, %v; want 4, %v", c.Load, e, got, ok, want)
+			}
+		}
+		if claimed < 2 {
+			t.Errorf("only %d claims of messages per CS", claimed)
+		}
 	}
 }

@@ -44,7 +44,7 @@ func (n *echoNode) Waits() []dme.Wait {
 // Waits of section 6.3, second form, is for the REQUEST to come home and then for
 // those who have noted a deferral on it.
 func (n *notesNode) Waits() []dme.Wait {
-	if n.requestingCriticalSection && !n.home {
+	if n.requestingCriticalSection && !n.home && !n.inside {
 		return somewhere()
 	}
 	return dme.WaitsFor(reply, n.owed.deferredBy.All())

@@ -2,6 +2,7 @@ package tokenring
 
 import (
 	"testing"
+	"time"
 
 	"dmebench/dme"
 	"dmebench/dme/conformance"
@@ -192,9 +193,28 @@ func TestRefusals(t *testing.T) {
 	in := func(mode string) func(string, dme.NodeID, dme.NodeID, dme.Message) {
 		return conformance.Refusing(t, func() *conformance.Net { return newNet(t, 4, mode) })
 	}
-	in("perpetual")("REQUEST in a perpetual ring", 4, 3, dme.Message{Kind: kindRequest})
+	in("perpetual")("REQUEST in a perpetual ring", 2, 3, dme.Message{Kind: kindRequest})
 	in("perpetual")("TOKEN from the wrong side", 4, 3, dme.Message{Kind: kindToken})
 	in("demand")("TOKEN from the wrong side", 4, 3, dme.Message{Kind: kindToken})
 	in("demand")("TOKEN that was not asked for", 2, 3, dme.Message{Kind: kindToken})
 	in("demand")("REQUEST from the wrong side", 2, 3, dme.Message{Kind: kindRequest})
+}
+
+// What is predicted from times is predicted for one mode, for two sites and more, and
+// where messages take time.
+func TestWhereTimesPredict(t *testing.T) {
+	predict := timed("demand", func(n, t, e float64) float64 { return n + t + e })
+	for _, x := range []struct {
+		nodes int
+		t     time.Duration
+		mode  string
+		want  bool
+	}{
+		{2, time.Second, "demand", true}, {2, time.Second, "perpetual", false}, {1, time.Second, "demand", false}, {2, 0, "demand", false},
+	} {
+		s := dme.Setting{Nodes: x.nodes, T: x.t, E: 2 * time.Second, Options: dme.Options{optMode: x.mode}}
+		if got, ok := predict(s); ok != x.want || ok && got != 5 {
+			t.Errorf("%+v: %v, %v", x, got, ok)
+		}
+	}
 }

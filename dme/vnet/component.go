@@ -29,6 +29,20 @@ type message struct {
 	body  string // the message's wire form
 }
 
+// load puts a node into the state. That fails for a fault of the node alone, which has saved it.
+func (x *local) load(n dme.Node) {
+	if _, err := dme.LoadState([]byte(x.state), n); err != nil {
+		panic("vnet: " + err.Error())
+	}
+}
+
+// decode reads the message from its wire form, which was made here.
+func (x *message) decode(m *dme.Message) {
+	if err := dme.DecodeMessage([]byte(x.body), m, nil); err != nil {
+		panic("vnet: " + err.Error())
+	}
+}
+
 // queue is what a link holds: in order of sending or, where links do not keep
 // order, in order of hashes, so that equal contents are equal queues.
 type queue struct {
@@ -104,6 +118,8 @@ func (c *components) number(b []byte, p passage, body []byte, plain uint32) (uin
 	b = binary.AppendUvarint(b[:0], uint64(p.From))
 	b = binary.AppendUvarint(b, uint64(p.To))
 	switch {
+	case p.broadcast && p.copied:
+		b = binary.AppendUvarint(append(b, 5), uint64(p.place))
 	case p.broadcast:
 		b = binary.AppendUvarint(append(b, 2), uint64(p.place))
 	case p.copied:

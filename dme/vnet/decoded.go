@@ -108,9 +108,7 @@ func (w *Walker) node(id dme.NodeID) dme.Node {
 		at.node = w.System.Node(id)
 		d.bytes += nodeBytes + 2*len(w.locals.at(number).state)
 	}
-	if _, err := dme.LoadState([]byte(w.locals.at(number).state), at.node); err != nil {
-		panic("vnet: " + err.Error()) // it was saved by the same node
-	}
+	w.locals.at(number).load(at.node)
 	at.number = number + 1
 	return made(at.node)
 }
@@ -130,9 +128,7 @@ func (w *Walker) message(number uint32) *dme.Message {
 		d.bytes += messageBytes + len(w.messages.at(number).body)
 	}
 	m := new(dme.Message)
-	if err := dme.DecodeMessage([]byte(w.messages.at(number).body), m, nil); err != nil {
-		panic("vnet: " + err.Error()) // it was encoded here
-	}
+	w.messages.at(number).decode(m)
 	at.number, at.message = number+1, m
 	return m
 }

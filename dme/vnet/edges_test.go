@@ -2,6 +2,7 @@ package vnet
 
 import (
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -170,5 +171,87 @@ func TestNoFaultAfterTheEnd(t *testing.T) {
 	do(t, n, Step{Kind: Ask, Node: 1})
 	if x, ok := s.Next(); !ok || x.Kind != Crash {
 		t.Errorf("%v, %v; want a crash", x, ok)
+	}
+}
+
+// told is a node that wants to be told when no more requests will come.
+type told struct{ diary }
+
+func (d *told) Stop(*dme.Outbox) { d.note("stop") }
+
+// A node that is down keeps the others from being told to stop as long as it may come
+// back and ask, and is told nothing itself.
+func TestStopsWhileANodeIsDown(t *testing.T) {
+	for _, x := range []struct {
+		restarts bool
+		requests int // of the node that is down
+		want     bool
+	}{{false, 1, true}, {true, 1, false}, {false, 0, true}, {true, 0, true}} {
+		a := diaries()
+		a.Prepare = dme.Unshared(func(n int, id dme.NodeID) dme.Node { return &told{diary{id: int(id), n: n}} })
+		m, err := NewModel(Config{
+			Algorithm: a, Nodes: 3, Crashes: 1, Restarts: x.restarts, Requests: func(id dme.NodeID) int { return x.requests * (int(id) % 2) },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := New(m)
+		n.processes[3].requests = 0 // node 1 alone asks
+		if got := n.Possible(Step{Kind: Stop, Node: 2}); got != (x.requests == 0) {
+			t.Errorf("%+v: before the crash %v", x, got)
+		}
+		n.Do(Step{Kind: Crash, Node: 1})
+		for id, want := range map[dme.NodeID]bool{1: false, 2: x.want, 3: x.want} {
+			stop := Step{Kind: Stop, Node: id}
+			if got := n.Possible(stop); got != want || slices.Contains(n.Enabled(nil), stop) != want {
+				t.Errorf("%+v: node %d is told to stop: %v, want %v", x, id, got, want)
+			}
+		}
+	}
+}
+
+// Bytes that no node and no message can have made are a fault that does not go unseen.
+func TestForeignComponents(t *testing.T) {
+	for what, load := range map[string]func(){
+		"state":   func() { (&local{state: "\x80"}).load(new(diary)) },
+		"message": func() { (&message{body: "\x80"}).decode(new(dme.Message)) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("a %s of half a number is read", what)
+				}
+			}()
+			load()
+		}()
+	}
+}
+
+// Steps are told in words, each in its own.
+func TestEventsInWords(t *testing.T) {
+	n := small(t, suzukikasami.Algorithm(), false, 1)
+	m := dme.Message{
+		Kind: 1, Flags: 2, Node: 3, Clock: 4, Num: 5, Req: dme.Stamp{Clock: 6, Node: 1}, Done: dme.Stamp{Clock: 7, Node: 2}, Vec: []uint64{8, 9},
+	}
+	enters := Effect{Effect: dme.Effect{Kind: dme.EffectEnter}}
+	const fields = " flags=2 node=3 clock=4 num=5 req=(6,1) done=(7,2) vec=[8 9]"
+	for want, x := range map[string]Event{
+		"node 2 asks":                                         {Step: Step{Kind: Ask, Node: 2}},
+		"node 2 asks, as a reader":                            {Step: Step{Kind: AskShared, Node: 2}},
+		"node 2 leaves":                                       {Step: Step{Kind: Leave, Node: 2}},
+		"node 2 starts: node 2 enters":                        {Step: Step{Node: 2}, Effects: []Effect{enters}},
+		"REQUEST 1→2" + fields + " arrives":                   {Step: Step{Kind: Deliver, From: 1, Node: 2}, Msg: m},
+		"REQUEST 1→2" + fields + " arrives: refused, it is 3": {Step: Step{Kind: Deliver, From: 1, Node: 2}, Msg: m, Refused: "it is 3"},
+		"TOKEN 1→2 arrives, and will again":                   {Step: Step{Kind: Copy, From: 1, Node: 2}, Msg: dme.Message{Kind: 2}},
+		"TOKEN 1→2 is lost":                                   {Step: Step{Kind: Lose, From: 1, Node: 2}, Msg: dme.Message{Kind: 2}},
+		"timer 4 of node 2 fires":                             {Step: Step{Kind: Fire, Node: 2, Timer: 4}},
+		"node 2 is told that no more requests will come":      {Step: Step{Kind: Stop, Node: 2}},
+		"node 2 crashes":                                      {Step: Step{Kind: Crash, Node: 2}},
+		"node 2 hears that node 1 is down":                    {Step: Step{Kind: Down, From: 1, Node: 2}},
+		"node 2 hears that node 1 is up":                      {Step: Step{Kind: Up, From: 1, Node: 2}},
+	} {
+		if got := x.Describe(n.Algorithm); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }

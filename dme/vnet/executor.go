@@ -59,14 +59,10 @@ func newExecutor(s *Space) *executor { return &executor{Network: unjudged(s.Mode
 func (x *executor) try(at *local, step Step, message uint32) stored {
 	h := x.runners[at.id]
 	h.Restore(at.activity, at.reads)
-	if _, err := dme.LoadState([]byte(at.state), h.Node()); err != nil {
-		panic("vnet: " + err.Error()) // it was saved by the same node
-	}
+	at.load(h.Node())
 	if step.ofMessage() {
 		x.taken.msg = dme.Message{}
-		if err := dme.DecodeMessage([]byte(x.space.messages.at(message).body), &x.taken.msg, nil); err != nil {
-			panic("vnet: " + err.Error()) // it was encoded here
-		}
+		x.space.messages.at(message).decode(&x.taken.msg)
 	}
 	x.begin(step, false)
 	x.inside = x.inside[:0]

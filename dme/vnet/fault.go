@@ -79,9 +79,6 @@ func (m *Model) faults(s state, id dme.NodeID, p *process, to []Step) []Step {
 // possibleFault reports whether a step of a node that comes or goes is possible.
 // Where the configuration leaves faults to the caller, any that makes sense is.
 func (m *Model) possibleFault(s state, x Step) bool {
-	if !m.faulty {
-		return false
-	}
 	p, c := s.process(x.Node), s.shared()
 	down := p.activity == noderun.Down
 	switch x.Kind {

@@ -222,7 +222,7 @@ func TestJoiningAndLeaving(t *testing.T) {
 // is loaded goes on as the one that was saved.
 func TestFaultsInBothForms(t *testing.T) {
 	m, err := NewModel(Config{
-		Algorithm: diaries(), Nodes: 3, Absent: []dme.NodeID{2}, Crashes: 2, Restarts: true, Departures: 1,
+		Algorithm: diaries(), Nodes: 3, Absent: []dme.NodeID{2}, Crashes: 2, Restarts: true, Departures: 1, Bypass: 99,
 		Requests: func(dme.NodeID) int { return 1 },
 	})
 	if err != nil {
@@ -259,6 +259,11 @@ func TestFaultsInBothForms(t *testing.T) {
 			}
 			enabled, stuck := walker.Enabled(v, nil)
 			real := s.Enabled(nil)
+			for _, x := range everyStep(s.Network) {
+				if slices.Contains(real, x) != s.Possible(x) {
+					t.Fatalf("seed %d: %v is possible: %v; in all, %v are", seed, x, s.Possible(x), real)
+				}
+			}
 			slices.SortFunc(real, byText)
 			slices.SortFunc(enabled, byText)
 			if !slices.Equal(enabled, real) || stuck != s.Stuck() {

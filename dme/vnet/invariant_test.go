@@ -75,14 +75,21 @@ func TestInvariantsSeeTheSameInBothForms(t *testing.T) {
 		walker := space.NewWalker()
 		cramped := space.NewWalker() // every place is taken by another all the time
 		cramped.decoded.room = room{1, 1, 1}
+		held := 0 // bytes, when every place was taken
 		for seed := range uint64(20) {
 			rng := rand.New(rand.NewPCG(seed, 1))
 			n := New(m)
+			if seed == 1 {
+				held = cramped.decoded.bytes
+			}
 			for {
 				steps := n.Enabled(nil)
 				if len(steps) == 0 {
 					break
 				}
+				before, _ := space.Of(n)
+				n.Broken()
+				seenBefore := seen
 				seen = ""
 				n.Take(steps[rng.IntN(len(steps))])
 				inNetwork := seen
@@ -94,7 +101,13 @@ func TestInvariantsSeeTheSameInBothForms(t *testing.T) {
 				if inNetwork == "" || inVector != inNetwork || seen != inNetwork {
 					t.Fatalf("%s, seed %d: the network shows\n%s\nthe vector\n%s\nwithout room\n%s", a.Name, seed, inNetwork, inVector, seen)
 				}
+				if cramped.Broken(before); seen != seenBefore {
+					t.Fatalf("%s, seed %d: the network showed\n%s\nthe vector, after another,\n%s", a.Name, seed, seenBefore, seen)
+				}
 			}
+		}
+		if cramped.decoded.bytes != held || held == 0 {
+			t.Errorf("%s: %d bytes are in places that held %d before", a.Name, cramped.decoded.bytes, held)
 		}
 		if walker.decoded.bytes == 0 || walker.Footprint() < walker.decoded.bytes {
 			t.Errorf("%s: %d bytes of decoded nodes are in a footprint of %d", a.Name, walker.decoded.bytes, walker.Footprint())

@@ -36,13 +36,13 @@ type timestamps struct {
 
 	base    []uint32 // from which a step is taken
 	variant []uint32 // with clocks that are raised
-	kept    []outline
+	kept    []split
 	raised  map[raising]uint32  // components that have been changed
 	lowered map[lowering]uint32 // queues that have been
 }
 
-// outline is a state with its rising clocks apart.
-type outline struct {
+// split is a state with its rising clocks apart.
+type split struct {
 	rest   []uint32 // the same with rising clocks that are 0
 	clocks []uint64
 }
@@ -208,11 +208,11 @@ func (c *Classes) first(queue uint32) uint32 { return c.Space.queues.at(queue).m
 // then.
 func (c *Classes) keep(outcome []uint32) bool {
 	t := &c.timed
-	var o outline
+	var o split
 	if n := len(t.kept); n < cap(t.kept) {
 		o = t.kept[:n+1][n]
 	}
-	o.rest, o.clocks = c.outline(o.rest[:0], o.clocks[:0], outcome)
+	o.rest, o.clocks = c.split(o.rest[:0], o.clocks[:0], outcome)
 	for i := range t.kept {
 		if t.kept[i].covers(&o) {
 			return false
@@ -222,7 +222,7 @@ func (c *Classes) keep(outcome []uint32) bool {
 	return true
 }
 
-func (o *outline) covers(other *outline) bool {
+func (o *split) covers(other *split) bool {
 	if !slices.Equal(o.rest, other.rest) {
 		return false
 	}
@@ -234,8 +234,8 @@ func (o *outline) covers(other *outline) bool {
 	return true
 }
 
-// outline appends a state without its rising clocks, and these.
-func (c *Classes) outline(rest []uint32, clocks []uint64, v []uint32) ([]uint32, []uint64) {
+// split appends a state without its rising clocks, and these.
+func (c *Classes) split(rest []uint32, clocks []uint64, v []uint32) ([]uint32, []uint64) {
 	rest = append(rest, v...)
 	for i, id := range v[:c.Nodes] {
 		for _, l := range c.ofLocal(id).rising {
@@ -260,9 +260,9 @@ func (c *Classes) Covers(rep, v []uint32) bool {
 	if !c.timed.use {
 		return slices.Equal(rep, of)
 	}
-	var x, y outline
-	y.rest, y.clocks = c.outline(nil, nil, of)
-	x.rest, x.clocks = c.outline(nil, nil, rep)
+	var x, y split
+	y.rest, y.clocks = c.split(nil, nil, of)
+	x.rest, x.clocks = c.split(nil, nil, rep)
 	return x.covers(&y)
 }
 

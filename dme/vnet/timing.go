@@ -1,7 +1,6 @@
 package vnet
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -135,12 +134,10 @@ func inherit(marks []mark, timers []Timer) []mark {
 	return out
 }
 
-// marked returns marks with one for a timer that has just been set, in order;
-// marks itself is left alone.
+// marked returns marks with one for a timer that has just been set; marks itself is
+// left alone. The order of marks is that in which their timers were set.
 func marked(marks []mark, t Timer) []mark {
-	out := append(unmarked(marks, t.Node, t.ID), mark{t.Node, t.ID, 1})
-	slices.SortFunc(out, func(x, y mark) int { return cmp.Or(cmp.Compare(x.node, y.node), cmp.Compare(x.id, y.id)) })
-	return out
+	return append(unmarked(marks, t.Node, t.ID), mark{t.Node, t.ID, 1})
 }
 
 // unmarked returns marks without the one of a timer; marks itself is left alone.
