@@ -341,6 +341,24 @@ func TestLinkBetweenTheSameClocks(t *testing.T) {
 	}
 }
 
+// Hosts of which one has a clock that was set, or that nobody knows, are not compared by way
+// of the reference.
+func TestLinkToASetClock(t *testing.T) {
+	for name, spoil := range map[string]func(*Observation, int){"set": set, "unknown": unknown} {
+		for host := range 2 {
+			b := pair(2)
+			b.links = []Link{{0, 1, new(exchange.Link)}}
+			o := b.observe(t, serial, []entrylog.Entry{entry(1, 0, 1e6, 2e6)})
+			if l := Result(o).Links[0]; l.By != "control" || l.BoundNS == nil {
+				t.Fatalf("%+v", l)
+			}
+			if spoil(&o, host); Result(o).Links[0].BoundNS != nil {
+				t.Errorf("host %d, %s: %+v", host, name, Result(o).Links[0])
+			}
+		}
+	}
+}
+
 // Exchanges of two hosts with one another that agree with those with the reference only
 // later on: an entry of which the beginning is unknown is undecided.
 func TestHalfAnEntryIsKnown(t *testing.T) {
