@@ -204,8 +204,13 @@ func TestNewsOfNodesThatAreBack(t *testing.T) {
 	for _, l := range []link.Link{{From: 1, To: 2}, {From: 1, To: 4}, {From: 4, To: 2}} {
 		s.Send(l.From, l.To, &dme.Message{Kind: kindYes})
 	}
+	s.SetTimer(2, 1, time.Second)
+	s.SetTimer(4, 1, time.Second)
 	f := s.faults
 	f.carryOut(0, []dme.NodeID{2})
+	if s.timers.n != 1 || len(s.timers.armed) != 1 {
+		t.Errorf("%d timers are set, %d of them live; want that of node 4 alone", s.timers.n, len(s.timers.armed))
+	}
 	if s.flight.n != 1+3 { // to node 4, and news to three
 		t.Errorf("%d messages are on their way", s.flight.n)
 	}
