@@ -89,6 +89,7 @@ func TestTouchingIsNotOverlapping(t *testing.T) {
 		{span{begin: 5, end: 20}, span{begin: 10, end: 5}, []bool{false, false}}, // ends before it begins
 		{span{begin: 5, end: 20}, span{begin: 10, end: 6}, []bool{false, true}},
 		{span{begin: 5, end: 20}, span{begin: 5, end: 20}, []bool{false, true}},
+		{span{begin: 5, end: 20}, span{begin: 5, end: 5}, []bool{false, false}},
 		{span{begin: 5, end: 20, shared: true}, span{begin: 6, end: 20, shared: true}, []bool{false, false}},
 		{span{begin: 5, end: 20, shared: true}, span{begin: 6, end: 20}, []bool{false, true}},
 	} {
@@ -125,6 +126,11 @@ func TestSteadyFiguresByHand(t *testing.T) {
 	wants(t, "response", s.Response, (67+78+78)/3.)
 	wants(t, "waiting", s.Waiting, (50+72+64)/3.)
 	wants(t, "synchronization delay", s.SyncDelay, (10+12+14)/3.)
+	all := o // of a run that stands still at its last exit, that exit is one of the steady part
+	all.Job = jobOf(t, result.Spec{Nodes: 3, Requests: 600})
+	if all.Status = result.Stalled; Result(all).Steady == nil || Result(all).Steady.Entries != 5 {
+		t.Errorf("to the last exit: %+v", Result(all).Steady)
+	}
 	for name, change := range map[string]func(*Observation){
 		"one mark":          func(o *Observation) { o.Marks = o.Marks[:1] },
 		"the others after":  func(o *Observation) { o.Marks = []Mark{o.Marks[0], o.Marks[2]} },

@@ -20,10 +20,8 @@ type handovers struct {
 // bound is on the error of their mean and of each percentile up to the 99th: if every
 // delay was longer by its bound, or shorter, so much would change. A moment in which
 // clocks were not compared makes a few delays unsure, and these in the main no less sure.
+// There must be delays.
 func (h *handovers) bound() int64 {
-	if len(h.crossed) == 0 {
-		return 0
-	}
 	least, most := make([]int64, len(h.delays)), make([]int64, len(h.delays))
 	for i, d := range h.delays {
 		least[i], most[i] = d-h.bounds[i], d+h.bounds[i]
@@ -64,14 +62,10 @@ func (h *handovers) below() (n int) {
 // died holds when those had entered who died inside, in any order: what passes
 // between an exit before that and the next entry is recovery.
 func (t *timeline) handovers(died []int64) (h handovers) {
-	n := t.len()
-	if n < 2 {
-		return h
-	}
 	waiting := t.earliestWaiting()
 	var freed int64 // when the critical section became free
 	var by int32    // through which entry
-	for k := range n - 1 {
+	for k := range t.len() - 1 {
 		e, next := t.entered(k), t.entered(k+1)
 		if joins := k > 0 && e.Shared && t.entered(k-1).Shared; !joins || e.Exited > freed {
 			freed, by = e.Exited, t.inOrder[k]

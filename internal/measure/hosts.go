@@ -64,7 +64,6 @@ func links(o *Observation) []result.HostLink {
 		r.DriftPPM, _, _ = l.Clock.Drift()
 		if bound == math.MaxInt64 {
 			r.By = byControl
-			r.DriftPPM = 0
 			a, x := from.Relation.Offset(o.Start)
 			b, y := to.Relation.Offset(o.Start)
 			if offset = b - a; x >= 0 && y >= 0 && x < math.MaxInt64/4 && y < math.MaxInt64/4 {
@@ -99,7 +98,7 @@ func (t *timeline) safetyOfHosts(o *Observation, sum *totals) result.Safety {
 // valid returns the delays of hand-overs, where there is something to tell: the clocks
 // of all are known, and their bound is no more than the median of those between hosts.
 func (t *timeline) valid(h *handovers) []int64 {
-	if h.unknown > 0 || len(h.delays) == 0 {
+	if h.unknown > 0 {
 		return nil
 	}
 	if len(h.crossed) > 0 && (!t.clocks.sound() || h.bound() > median(h.crossed)) {

@@ -50,9 +50,5 @@ func (t *timeline) steadyFigures(o *Observation, part *steady, h *handovers) *re
 	return s
 }
 
-func meanOf(x []int64) *float64 {
-	if len(x) == 0 {
-		return nil
-	}
-	return number(mean(x))
-}
+// meanOf returns the mean of x; nil where it is empty.
+func meanOf(x []int64) *float64 { return number(mean(x)) }

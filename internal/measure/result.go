@@ -80,9 +80,7 @@ func (t *timeline) fillTimes(r *result.Result, o *Observation, part *steady) (ne
 		Response: histogram(responses), Waiting: histogram(waits), SyncDelay: histogram(delays),
 	}
 	cs := t.times(held)
-	if len(cs) > 0 {
-		r.CS = number(mean(cs))
-	}
+	r.CS = meanOf(cs)
 	if o.Job.Plan.Drive() == workload.Open {
 		late := t.times(lateness)
 		r.Lateness = quantiles(late)
@@ -90,13 +88,11 @@ func (t *timeline) fillTimes(r *result.Result, o *Observation, part *steady) (ne
 	}
 	switch {
 	case len(o.Delays) > 0:
-		r.T = number(mean(o.Delays))
+		r.T = meanOf(o.Delays)
 	case o.MeanDelay != 0:
 		r.T = number(o.MeanDelay)
 	}
-	if len(o.HandoverDelays) > 0 {
-		r.THandover = number(mean(o.HandoverDelays))
-	}
+	r.THandover = meanOf(o.HandoverDelays)
 	if t := r.Delay(); t != nil && r.SyncDelay != nil {
 		r.SyncDelayOverT = ratio(r.SyncDelay.Mean, *t)
 	}

@@ -30,7 +30,6 @@ func newTimeline(entries []entrylog.Entry) *timeline { return newTimelineOn(entr
 // order of entries is one of all hosts together.
 func newTimelineOn(entries []entrylog.Entry, c *clocks, fenced bool) *timeline {
 	t := &timeline{e: c.entries(entries), local: entries, clocks: c, fenced: fenced || !c.several()}
-	entries = t.e
 	witnessed := t.fenced
 	for i := range entries {
 		witnessed = witnessed && entries[i].Order > 0

@@ -28,7 +28,7 @@ func quantiles(x []int64) *result.Quantiles {
 	}
 }
 
-// mean returns the mean of x, which is not empty. It adds as floats: a sum of
+// mean returns the mean of x, NaN where it is empty. It adds as floats: a sum of
 // nanoseconds over millions of entries may pass the range of an int64.
 func mean(x []int64) float64 {
 	sum := 0.0
@@ -78,10 +78,5 @@ func number(x float64) *float64 {
 	return &x
 }
 
-// ratio returns a/b, or nil where b is 0.
-func ratio(a, b float64) *float64 {
-	if b == 0 {
-		return nil
-	}
-	return number(a / b)
-}
+// ratio returns a/b, or nil where that is no number, as where b is 0.
+func ratio(a, b float64) *float64 { return number(a / b) }

@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"dmebench/dme"
 	"dmebench/internal/measure"
 	"dmebench/workload"
 )
@@ -51,7 +50,7 @@ func (m *marks) exit(s *simulation) {
 	mark := measure.Mark{At: s.now, Exits: m.exits}
 	for i := range s.counters {
 		c := &s.counters[i]
-		for kind := range dme.MaxKinds + 1 {
+		for kind := range mark.Sent {
 			mark.Sent[kind] += c.Sent[kind].Load()
 		}
 		mark.Transmissions += c.Transmissions.Load()

@@ -74,7 +74,7 @@ func FreeExponent(n, y []float64) (Exponent, error) {
 		e.Fit.AICc = aicc(rss, len(y), freeParameters+1)
 		t := student(e.Fit.DF) // F with 1 and ν degrees of freedom is the square of t with ν
 		limit := rss * (1 + t*t/float64(e.Fit.DF))
-		e.P.Lo, e.P.Hi = profile.bound(p, limit, -1), profile.bound(p, limit, +1)
+		e.P.Lo, e.P.Hi = profile.bound(p, limit, LowestExponent), profile.bound(p, limit, HighestExponent)
 		if math.IsInf(e.P.Lo, 0) || math.IsInf(e.P.Hi, 0) {
 			e.Warnings = append(e.Warnings, "the observations do not bound the exponent; more sizes, further apart, would")
 		}
@@ -105,13 +105,13 @@ func newProfile(n, y []float64) *profile {
 	return p
 }
 
-// rss fits a line over (N^p − 1)/p, with N scaled to mean 1, and ln N for p = 0
-// (Box's and Cox's transformation). That is the same curve as a + c·N^p, without
-// the gap at p = 0 and without huge powers.
+// rss fits a line over N^p − 1, with N scaled to geometric mean 1, and over ln N for
+// p = 0, which (N^p − 1)/p tends to. That is the same curve as a + c·N^p, without the
+// gap at p = 0 and without huge powers.
 func (p *profile) rss(exponent float64) float64 {
 	for i, l := range p.logs {
 		if p.x[i] = l; exponent != 0 {
-			p.x[i] = math.Expm1(exponent*l) / exponent
+			p.x[i] = math.Expm1(exponent * l)
 		}
 	}
 	return fitLine(p.x, p.y).rss
@@ -132,24 +132,18 @@ func (p *profile) minimum() float64 {
 	return best
 }
 
-// bound returns the exponent beside best, below it where side is −1 and above
-// where it is +1, from which on rss exceeds limit as far as is searched;
-// infinite where it does not at the end.
-func (p *profile) bound(best, limit, side float64) float64 {
-	outside := float64(HighestExponent)
-	if side < 0 {
-		outside = LowestExponent
+// bound returns the exponent beside best from which on rss exceeds limit as far as
+// end, the lowest exponent or the highest; infinite where it does not at the end.
+func (p *profile) bound(best, limit, end float64) float64 {
+	if p.rss(end) <= limit {
+		return math.Inf(int(end))
 	}
-	if p.rss(outside) <= limit {
-		return math.Inf(int(side))
-	}
-	inside := best
-	for e := outside - side*gridStep; (e-best)*side > 0; e -= side * gridStep {
+	inside, outside, step := best, end, math.Copysign(gridStep, end)
+	for e := end; (e > best) == (end > best); e -= step {
 		if p.rss(e) <= limit {
 			inside = e
 			break
 		}
-		outside = e
 	}
 	for range 64 {
 		middle := (inside + outside) / 2
@@ -162,13 +156,11 @@ func (p *profile) bound(best, limit, side float64) float64 {
 	return inside
 }
 
-// logLog is the slope of ln y over ln N with its t-interval.
+// logLog is the slope of ln y over ln N with its t-interval; NaN where a y has no
+// finite logarithm.
 func logLog(n, y []float64) Interval {
 	logs := make([]float64, len(y))
 	for i, v := range y {
-		if v <= 0 {
-			return point(math.NaN())
-		}
 		logs[i] = math.Log(v)
 	}
 	f, err := FitGrowth(n, logs, Log())

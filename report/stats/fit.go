@@ -82,9 +82,6 @@ func FitGrowth(n, y []float64, g Growth) (Fit, error) {
 		Growth: g, A: point(l.a), C: point(l.c), Residuals: l.residuals, Sizes: sizes,
 		DF: len(y) - l.parameters, R2: 1 - l.rss/l.total, Exact: l.exact,
 	}
-	if l.total == 0 {
-		f.R2 = math.NaN()
-	}
 	f.SD = math.Sqrt(l.rss / float64(f.DF))
 	f.AICc = aicc(l.rss, len(y), l.parameters+1)
 	if !l.exact {
@@ -151,7 +148,7 @@ type line struct {
 	parameters int // 2; 1 where x does not vary and c is 0
 	residuals  []float64
 	rss, total float64 // sums of squares: of the residuals, and of y around its mean
-	xm, sxx    float64 // mean of x, and sum of squares around it
+	xm, sxx    float64 // mean of x, and sum of squares around it; for two parameters
 	exact      bool
 }
 
@@ -174,15 +171,15 @@ func fitLine(x, y []float64) line {
 		l.total += dy * dy
 	}
 	if slices.Min(x) == slices.Max(x) {
-		l.parameters, l.sxx = 1, 0
+		l.parameters = 1
 	} else {
 		l.c = sxy / l.sxx
 	}
-	if slices.Min(y) == slices.Max(y) {
-		ym, l.c, l.total = y[0], 0, 0
+	if least := slices.Min(y); least == slices.Max(y) {
+		ym, l.c, l.total = least, 0, 0
 	}
 	l.a = ym - l.c*l.xm
-	largest := math.Max(math.Abs(ym), math.Abs(l.c*l.xm))
+	var largest float64
 	for i := range x {
 		// Around the means: a large offset of x costs no digits.
 		l.residuals[i] = y[i] - ym - l.c*(x[i]-l.xm)

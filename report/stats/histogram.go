@@ -11,7 +11,7 @@ import (
 // strings are left out; the result is nil where nothing is left.
 func Merge(encoded []string) (*hdrhistogram.Histogram, error) {
 	var all []*hdrhistogram.Histogram
-	highest, digits := int64(2), int64(1)
+	var highest, digits int64
 	for i, e := range encoded {
 		if e == "" {
 			continue
@@ -92,7 +92,7 @@ func Cumulative(h *hdrhistogram.Histogram) []Share {
 	last := min(highest, 1-1/float64(h.TotalCount()))
 	all := []Share{{float64(h.Min()), 0}}
 	at := func(p float64) { all = append(all, Share{float64(h.ValueAtQuantile(p * 100)), p}) }
-	for percent := 1; percent <= 99 && float64(percent)/100 < last; percent++ {
+	for percent := 1; float64(percent)/100 < last; percent++ {
 		at(float64(percent) / 100)
 	}
 	at(last)

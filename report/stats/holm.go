@@ -19,7 +19,7 @@ const Alpha = 0.05
 func LeastP(n, m int) float64 {
 	choices := 1.0 // (n+m)! / (n!·m!), the ways to deal the values to both samples
 	for i := 1; i <= n; i++ {
-		choices *= float64(m+i) / float64(i)
+		choices = choices * float64(m+i) / float64(i) // a whole number each time
 	}
 	return math.Min(1, 2/choices)
 }
