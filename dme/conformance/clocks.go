@@ -30,7 +30,7 @@ func checkClocks(a *dme.Algorithm, nodes int, set map[string]string, seed uint64
 	needs := a.Needs(opt)
 	model, err := vnet.NewModel(vnet.Config{
 		Algorithm: a, Nodes: nodes, Options: opt, Seed: seed, Recover: true,
-		Unordered: !needs.FIFO, Bounded: needs.BoundedDelay, Sequenced: needs.SequencedBroadcast,
+		Unordered: !needs.FIFO && !needs.SequencedBroadcast, Bounded: needs.BoundedDelay, Sequenced: needs.SequencedBroadcast,
 	})
 	if err != nil {
 		return err
