@@ -78,7 +78,8 @@ const LivenessMost = 32
 // came to an end, liveness is proved for that many nodes.
 //
 // An algorithm's invariants are looked at in each state, with the clocks of its
-// representative: what they say of clocks beyond their order is not proved.
+// representative: what they say of clocks beyond their order, and of rising clocks,
+// is not proved.
 //
 // A loop that is found is repeated by a network of nodes, which has to come back
 // to the same state but for its clocks. Where it does not, the verdict is
