@@ -3,8 +3,10 @@ package check
 import (
 	"testing"
 
+	"dmebench/algorithms/lamport"
 	"dmebench/algorithms/ricartagrawala"
 	"dmebench/algorithms/suzukikasami"
+	"dmebench/dme"
 )
 
 // BenchmarkExhaustive reports states/s for Ricart–Agrawala on 3 nodes.
@@ -37,20 +39,30 @@ func BenchmarkRandom(b *testing.B) {
 // BenchmarkReduction reports how many times fewer states a search visits with
 // reduction, and how many times less time it takes, by interleaved pairs.
 func BenchmarkReduction(b *testing.B) {
-	var with, without Report
-	o := Options{Nodes: 4, Requests: 4, WithoutInvariants: true}
-	for b.Loop() {
-		for _, sum := range []*Report{&with, &without} {
-			o.Reduce = sum == &with
-			r, err := Exhaustive(b.Context(), suzukikasami.Algorithm(), o)
-			if err != nil || !r.Complete || r.Reduced != o.Reduce {
-				b.Fatal(r.Violation, r.Stopped, r.Reduced, err)
+	for _, c := range []struct {
+		algorithm *dme.Algorithm
+		nodes     int
+	}{
+		{suzukikasami.Algorithm(), 4}, // arrivals that commute
+		{lamport.Algorithm(), 3},      // classes of clocks
+	} {
+		b.Run(c.algorithm.Name, func(b *testing.B) {
+			var with, without Report
+			o := Options{Nodes: c.nodes, Requests: c.nodes, WithoutInvariants: true}
+			for b.Loop() {
+				for _, sum := range []*Report{&with, &without} {
+					o.Reduce = sum == &with
+					r, err := Exhaustive(b.Context(), c.algorithm, o)
+					if err != nil || !r.Complete || r.Reduced != o.Reduce {
+						b.Fatal(r.Violation, r.Stopped, r.Reduced, err)
+					}
+					sum.States += r.States
+					sum.Elapsed += r.Elapsed
+				}
 			}
-			sum.States += r.States
-			sum.Elapsed += r.Elapsed
-		}
+			b.ReportMetric(float64(without.States)/float64(with.States), "fewer-states")
+			b.ReportMetric(float64(without.Elapsed)/float64(with.Elapsed), "less-time")
+			b.ReportMetric(float64(with.States)/with.Elapsed.Seconds(), "states/s")
+		})
 	}
-	b.ReportMetric(float64(without.States)/float64(with.States), "fewer-states")
-	b.ReportMetric(float64(without.Elapsed)/float64(with.Elapsed), "less-time")
-	b.ReportMetric(float64(with.States)/with.Elapsed.Seconds(), "states/s")
 }
