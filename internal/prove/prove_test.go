@@ -50,7 +50,7 @@ func TestAll(t *testing.T) {
 
 // Where there is no proof, requests are limited, and as many are searched as can be.
 func TestBudgets(t *testing.T) {
-	r, err := Algorithm(t.Context(), ricartagrawala.Algorithm(), Options{Nodes: 3, Each: 2, States: 1_000})
+	r, err := Algorithm(t.Context(), ricartagrawala.Algorithm(), Options{Nodes: 4, Each: 2, States: 10_000})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func TestBudgets(t *testing.T) {
 	}
 	last := r.Proven[len(r.Proven)-1].Nodes
 	for _, b := range r.Searched {
-		if b.Nodes <= last || b.States > 1_000 || b.Each < 1 || !b.Reduced {
+		if b.Nodes <= last || b.States > 10_000 || b.Each < 1 || !b.Reduced {
 			t.Errorf("%+v, beyond a proof for %d", b, last)
 		}
 	}
