@@ -27,8 +27,8 @@ import (
 // more; a new timestamp comes to stand where its node's clock has been raised to;
 // whoever else has not passed the one before it has not been shown to have passed
 // the new one. So what becomes of the representative covers what becomes of the
-// state, and to lower a clock covers more, which is as good. Hence every schedule of the system is
-// one between representatives; see [Classes].
+// state. A representative with a lower clock covers more, which is as good. Hence
+// every schedule of the system is one between representatives; see [Classes].
 type timestamps struct {
 	use    bool
 	levels []level // of the state that is looked at, in order

@@ -29,7 +29,7 @@ func (p *program) proveCommand() *cli.Command {
 			&cli.IntFlag{Name: "nodes", Aliases: []string{"n"}, Value: prove.DefaultNodes, Usage: "at most `N` nodes"},
 			&cli.IntFlag{Name: "each", Value: prove.DefaultEach, Usage: "where requests are limited, at most `R` of each node"},
 			&cli.Uint64Flag{Name: "states", Value: prove.DefaultStates, Usage: "give a search up after `COUNT` states, " +
-				"and the last one for up to three nodes after 25 times as many"},
+				"some of up to three nodes after 20 times as many"},
 			&cli.StringFlag{Name: "memory", Usage: "give a search up before it holds more than `SIZE`, such as 4GiB " +
 				"(default: three quarters of what is free)"},
 			&cli.DurationFlag{Name: "for", Usage: "end after this long, with what is known by then"},

@@ -9,6 +9,7 @@
 package prove
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,7 +27,7 @@ import (
 type Options struct {
 	Nodes   int         // the most; 0: DefaultNodes
 	Each    int         // the most requests a node where they are limited; 0: DefaultEach
-	States  uint64      // of a search, and of up to 3 nodes 25 times as many where that is not enough; 0: DefaultStates
+	States  uint64      // of a search, and of up to 3 nodes up to 20 times as many; 0: DefaultStates
 	Memory  check.Bytes // of each search
 	Workers int         // searches at a time, each on one processor; 0: as many as there are processors
 
@@ -48,11 +49,13 @@ const (
 	DefaultStates = 2_000_000
 )
 
-// Few nodes are worth more patience: where no links bring a search of up to
-// patientNodes nodes to an end, it is repeated with patience times as many states.
+// Few nodes are worth more patience: where up to patientNodes nodes are proven only
+// with few messages on a link, the weakest links are tried again with patience times
+// as many states, unless one can be made to hold endless messages.
 const (
 	patientNodes = 3
-	patience     = 25
+	patience     = 20
+	endless      = 32
 )
 
 // Result is what is known of an algorithm.
@@ -156,10 +159,10 @@ func All(ctx context.Context, algorithms []*dme.Algorithm, o Options) ([]Result,
 	return all, nil
 }
 
-// Algorithm searches a on one processor, first with requests without limit for more and more
-// nodes, then with limited ones where there was no proof. It ends early with
-// what it has when ctx does. An error says that a search itself is wrong, or that
-// the options are.
+// Algorithm searches a on one processor, first with requests without limit for more
+// and more nodes, then with limited ones where there was no proof. It ends early
+// with what it has when ctx does. An error says that a search itself is wrong, or
+// that the options are.
 func Algorithm(ctx context.Context, a *dme.Algorithm, o Options) (Result, error) {
 	start := time.Now()
 	if o.Nodes == 0 {
@@ -207,23 +210,29 @@ func (p *prover) prepare() error {
 	return nil
 }
 
-// proves searches for a proof, and notes what comes of it.
-func (p *prover) proves(ctx context.Context, nodes int, links Links, states uint64) (bool, error) {
-	s, err := p.search(nodes, 0, links, states)
+// proves searches for a proof, nil where it finds none, and notes what it finds
+// instead.
+func (p *prover) proves(ctx context.Context, nodes int, links Links) (*Proof, error) {
+	s, err := p.search(nodes, 0, links, p.States)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
+	return p.ends(ctx, s, nodes, links)
+}
+
+// ends takes a search to its end.
+func (p *prover) ends(ctx context.Context, s *check.Search, nodes int, links Links) (*Proof, error) {
 	found, err := s.Liveness(ctx)
 	switch {
 	case err != nil:
 	case found.Violation != nil:
 		p.refuted(nodes, links, found)
 	case found.Proven: // messages may be refused in schedules that only the classes of states have
-		p.result.Proven = append(p.result.Proven, Proof{nodes, links, found.States})
+		return &Proof{nodes, links, found.States}, nil
 	default:
 		p.result.Limit = fmt.Sprintf("%d nodes: %s", nodes, found.Stopped)
 	}
-	return found.Proven, err
+	return nil, err
 }
 
 // search prepares a search in which each node asks a number of times; 0: without
@@ -266,29 +275,40 @@ func linksFor(weakest Links) []Links {
 func (p *prover) unlimited(ctx context.Context) error {
 	links := linksFor(p.result.Links)
 	for _, nodes := range p.sizes {
-		proven := false
-		for len(links) > 0 && !proven && ctx.Err() == nil {
+		var proof *Proof
+		for len(links) > 0 && proof == nil && ctx.Err() == nil {
 			var err error
-			if proven, err = p.proves(ctx, nodes, links[0], p.States); err != nil || p.result.Refuted != nil {
+			if proof, err = p.proves(ctx, nodes, links[0]); err != nil || p.result.Refuted != nil {
 				return err
 			}
-			if !proven {
+			if proof == nil {
 				links = links[1:] // more nodes have more states
 			}
 		}
-		if !proven && nodes <= patientNodes && ctx.Err() == nil {
-			links = []Links{p.result.Links}
-			var err error
-			if proven, err = p.proves(ctx, nodes, links[0], patience*p.States); err != nil || p.result.Refuted != nil {
-				return err
-			}
-		}
-		if !proven {
+		if proof == nil {
 			return nil
 		}
+		if proof.Links.InFlight > 0 && nodes <= patientNodes && ctx.Err() == nil {
+			better, err := p.patient(ctx, nodes)
+			if err != nil || p.result.Refuted != nil {
+				return err
+			}
+			proof = cmp.Or(better, proof)
+		}
+		p.result.Proven = append(p.result.Proven, *proof)
 	}
 	p.result.Limit = ""
 	return nil
+}
+
+// patient searches the weakest links for longer, where the states are not likely
+// infinite.
+func (p *prover) patient(ctx context.Context, nodes int) (*Proof, error) {
+	s, err := p.search(nodes, 0, p.result.Links, patience*p.States)
+	if err != nil || s.Backlog(endless) == endless {
+		return nil, err
+	}
+	return p.ends(ctx, s, nodes, p.result.Links)
 }
 
 func (p *prover) refuted(nodes int, links Links, found check.LivenessResult) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"dmebench/algorithms/lamport"
 	"dmebench/algorithms/lodhakshemkalyani"
 	"dmebench/algorithms/ricartagrawala"
 	"dmebench/algorithms/suzukikasami"
@@ -45,6 +46,19 @@ func TestAll(t *testing.T) {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("%q is not in:\n%s", want, b.String())
 		}
+	}
+}
+
+// Few states are enough for bounded links alone, so that the others are tried again
+// with more, unless a link can be made to hold any number of messages.
+func TestPatience(t *testing.T) {
+	r, err := Algorithm(t.Context(), lamport.Algorithm(), Options{Nodes: 2, States: 300}) // 279 with 2 messages on a link, 507 with any
+	if err != nil || len(r.Proven) != 1 || r.Proven[0].Links != r.Links || r.Proven[0].States <= 300 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	r, err = Algorithm(t.Context(), suzukikasami.Algorithm(), Options{Nodes: 3, States: 2_000})
+	if err != nil || len(r.Proven) != 2 || r.Proven[1].Links != (Links{Ordered: true, InFlight: 1}) {
+		t.Errorf("%+v, %v", r, err)
 	}
 }
 
