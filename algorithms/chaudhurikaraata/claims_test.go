@@ -49,6 +49,9 @@ func TestLinksAndDistances(t *testing.T) {
 		if claimed := predicted(t, net, Distance, "2(m−1); p+q−2"); float64(far) != claimed {
 			t.Errorf("m=%d: %d hops, claimed %v", m, far, claimed)
 		}
+		if hops, ok := longestRoutes(net.Setting); !ok || hops != float64(3*far) {
+			t.Errorf("m=%d: REQUEST, PERMIT and RELEASE go %v hops, to a corner %d hops away", m, hops, far)
+		}
 	}
 }
 

@@ -72,10 +72,7 @@ func (s *Search) reduced(ctx context.Context) *exhaustive {
 	if x.reduction, _ = x.space.NewReduction(); x.reduction == nil {
 		return nil
 	}
-	if x.byClass = x.space.NewClasses().Ordered(); x.byClass {
-		x.run(ctx)
-		return x
-	}
+	x.byClass = x.space.NewClasses().Ordered()
 	for !x.run(ctx) && x.outdated {
 		again := newExhaustive(s, s.Workers)
 		again.space, again.reduction = x.space, x.reduction
