@@ -128,6 +128,7 @@ func TestSubstitutesKeepMembers(t *testing.T) {
 		{"majority", 7, 1, []dme.NodeID{1, 2, 4, 5}, 2, []dme.NodeID{1, 4, 5, 3}},
 		{"tree", 15, 12, []dme.NodeID{1, 3, 6, 12}, 3, []dme.NodeID{1, 6, 7, 12, 14}},
 		{"plane", 7, 1, []dme.NodeID{1, 2, 4}, 4, []dme.NodeID{2, 3, 5}},
+		{"plane", 7, 5, []dme.NodeID{1, 5, 6}, 6, []dme.NodeID{1, 3, 7}},
 	} {
 		slices.Sort(x.want)
 		got, ok := mustNew(t, x.construction, x.nodes).Substitute(x.id, x.members, without(x.down))

@@ -1,12 +1,32 @@
 package ricartagrawala
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"dmebench/dme"
 	"dmebench/dme/conformance"
 )
+
+// A REPLY lists two numbers for each other node, and no more than a message holds.
+func TestMostNodesOfABroadcastReply(t *testing.T) {
+	const most = dme.MaxVec/2 + 1
+	for form, limited := range map[string]bool{"listed": true, "sequenced": false} {
+		opt, err := Broadcast().Resolve(map[string]string{"form": form})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := Broadcast().CheckNodes(most, opt); err != nil {
+			t.Error(err)
+		}
+		err = Broadcast().CheckNodes(most+1, opt)
+		if (err != nil) != limited || limited && !strings.Contains(err.Error(), fmt.Sprintf("room for %d; want at most %d", most-1, most)) {
+			t.Errorf("%s, %d nodes: %v", form, most+1, err)
+		}
+	}
+}
 
 // The example of footnote 2: node 1 leaves and broadcasts the REPLY that it owes
 // node 3. Node 2, whose REQUEST has not arrived there, must not think that it

@@ -44,6 +44,11 @@ func TestRandomIncrementsReduceTheBias(t *testing.T) {
 		for range bursts {
 			before += slices.Index(burst(t, net), 1)
 		}
+		claims := Priority().Claims
+		at := slices.IndexFunc(claims, func(c dme.Claim) bool { return c.Quantity == dme.NumberRange })
+		if apart, ok := claims[at].Predict(net.Setting); !ok || apart != float64((nodes-1)*most) {
+			t.Errorf("D=%d: numbers are claimed to be up to %v apart", most, apart)
+		}
 		want := (nodes - 1) * (1 - 1/float64(most)) / 2
 		if mean := float64(before) / bursts; math.Abs(mean-want) > 0.3 {
 			t.Errorf("D=%d: %.2f entries on average before node 1's, want %.2f", most, mean, want)

@@ -140,6 +140,21 @@ func TestWelcomeOfASponsorThatFailed(t *testing.T) {
 	d.wantInside(1)
 }
 
+// A second WELCOME adds to the group, and changes nothing else of a node that waits.
+func TestASecondWelcome(t *testing.T) {
+	d := direct(t, Robust(), nil, vnet.Config{Nodes: 3, Absent: []dme.NodeID{3}, Bounded: true, Unordered: true})
+	d.ask(1)
+	n := d.Runner(1).Node().(*robustNode)
+	before := n.stage
+	if before != asking || n.group.Has(3) {
+		t.Fatalf("node 1 is at stage %d of a group %v", before, n.group)
+	}
+	d.Inject(2, 1, &dme.Message{Kind: kindWelcome, Clock: 1, Vec: []uint64{3}})
+	if n.stage != before || !n.group.Has(3) {
+		t.Errorf("node 1 is at stage %d of a group %v", n.stage, n.group)
+	}
+}
+
 // Node 3 is all that is left of a group. It admits node 2 and fails while node 1,
 // which looks for a group, has heard from node 2 that it is a newcomer.
 func TestFoundingWaitsForWhoIsJustAdmitted(t *testing.T) {

@@ -120,6 +120,29 @@ func TestSynchronized(t *testing.T) {
 	}
 }
 
+// Way b is over with the REQUEST of the last of the others, before its time is.
+func TestOneRequestOfEach(t *testing.T) {
+	d := direct(t, Robust(), map[string]string{"synchronized": "each"}, vnet.Config{
+		Nodes: 3, Absent: []dme.NodeID{1}, Bounded: true, Unordered: true,
+	})
+	d.Do(vnet.Step{Kind: vnet.Join, Node: 1})
+	welcome := held{kind: kindWelcome}
+	d.run(nil, welcome, held{kindHere, 3, 1})
+	d.deliver(2, 1, kindWelcome)
+	d.deliver(1, 2, kindAcknowledge)
+	newcomer := d.Runner(1).Node().(*robustNode)
+	for j := dme.NodeID(2); j <= 3; j++ {
+		if newcomer.synchronized {
+			t.Fatalf("node 1 is synchronized before it has heard from node %d", j)
+		}
+		d.ask(j)
+		d.deliver(j, 1, kindRequest)
+	}
+	if !newcomer.synchronized {
+		t.Errorf("node 1 waits for more\n%v", d.States())
+	}
+}
+
 // find returns the place of a message of a kind on its link.
 func (d directed) find(from, to dme.NodeID, kind dme.Kind) int {
 	d.t.Helper()

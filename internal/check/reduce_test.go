@@ -3,6 +3,7 @@ package check
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"dmebench/algorithms/catalog"
 	"dmebench/dme"
@@ -96,4 +97,43 @@ func verdict(x *exhaustive) string {
 		return string(x.found.Property)
 	}
 	return fmt.Sprintf("none is broken, complete %v, some refused %v", !x.halt.Load(), x.refused > 0)
+}
+
+// hasty: node 1 enters at once, and tells the others. Node 3 warns node 2, which sets a
+// timer then. If that fires before node 2 has heard from node 1, it enters, too.
+func hasty() *dme.Algorithm {
+	const told, warning = 1, 2
+	return scripted("hasty", script{
+		request: func(s *script, out *dme.Outbox) {
+			out.Broadcast(dme.Message{Kind: told})
+			out.Enter(dme.Stamp{})
+		},
+		receive: func(s *script, _ dme.NodeID, m dme.Message, out *dme.Outbox) {
+			switch {
+			case m.Kind == warning:
+				out.SetTimer(1, time.Second)
+			case s.id == 3:
+				out.Send(2, dme.Message{Kind: warning})
+			default:
+				s.x = 1
+			}
+		},
+		timeout: func(s *script, _ dme.TimerID, out *dme.Outbox) {
+			if s.x == 0 {
+				out.Enter(dme.Stamp{})
+			}
+		},
+	}, "TOLD", "WARNING")
+}
+
+// A message that sets a timer does not commute with one that what the timer does
+// depends on.
+func TestReductionLooksAtTimers(t *testing.T) {
+	s, err := New(hasty(), Options{Nodes: 3, Requests: 1, Requesters: []dme.NodeID{1}, Reduce: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if x := s.reduced(t.Context()); x == nil || x.found == nil {
+		t.Error("the timer that fires too early is not found")
+	}
 }
