@@ -90,6 +90,9 @@ func TestWhatIsNotSaid(t *testing.T) {
 	if got := s.Watched(); s.bound != 5 || got != "at most 5 entries of others between a request and its entry, as told" {
 		t.Errorf("%q, a bound of %d", got, s.bound)
 	}
+	if s = searchOf(t, lamport.Algorithm(), Options{Nodes: 3, Requests: 3, Bypass: 1}); s.bound != 1 {
+		t.Errorf("a bound of %d, want 1 as told", s.bound)
+	}
 	if s = searchOf(t, lamport.Algorithm(), Options{Nodes: 3, Requests: 3, WithoutInvariants: true}); len(s.Invariants()) > 0 {
 		t.Error("invariants are looked at where they are not to be")
 	}

@@ -365,7 +365,7 @@ func (f *faults) observe(o *measure.Observation) {
 		case p.strike < 0 && p.ripe && p.Role == "":
 			o.Warnings = append(o.Warnings, fmt.Sprintf("fault %q hit nobody: the node stood still until the run was over", p.Fault))
 		case p.strike < 0 && p.ripe:
-			o.Warnings = append(o.Warnings, fmt.Sprintf("fault %q hit nobody: no node was its %s until the run was over", p.Fault, p.Role))
+			o.Warnings = append(o.Warnings, fmt.Sprintf("fault %q hit nobody: no node had the role %q until the run was over", p.Fault, p.Role))
 		case p.strike < 0:
 			o.Warnings = append(o.Warnings, fmt.Sprintf("fault %q was not carried out: the run was over before", p.Fault))
 		}

@@ -94,7 +94,7 @@ func (s *simulation) sendAll(from dme.NodeID, m *dme.Message) (transmissions int
 // overtake is outside the order that the network keeps.
 func (s *simulation) pass(departure int64, from, to dme.NodeID, m *dme.Message, free bool) {
 	s.checkTime(departure)
-	at := int64(0)
+	var at int64
 	if free {
 		at = departure + s.delays.draw()
 	} else {

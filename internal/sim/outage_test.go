@@ -279,3 +279,12 @@ func TestRoles(t *testing.T) {
 		t.Errorf("30 times a random node: only %v", hit)
 	}
 }
+
+// Nobody is in a role in which nobody ever is: who is alone does not wait.
+func TestFaultsOfARoleThatNobodyHas(t *testing.T) {
+	r := simulate(t, result.Spec{Nodes: 1, Requests: 30, CS: "1ms", Faults: []string{"kill waiting @2ms"}}, watchfulAlgorithm())
+	want := `fault "kill waiting @2ms" hit nobody: no node had the role "waiting" until the run was over`
+	if r.Status != result.OK || len(r.Faults) != 0 || !slices.Contains(r.Warnings, want) {
+		t.Errorf("%s, faults %+v, warnings %q; want %q", r.Status, r.Faults, r.Warnings, want)
+	}
+}

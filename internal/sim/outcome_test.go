@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"dmebench/algorithms/ricartagrawala"
 	"dmebench/dme"
 	"dmebench/internal/run"
 	"dmebench/result"
@@ -177,6 +178,29 @@ func TestCancel(t *testing.T) {
 	job := resolve(t, result.Spec{Nodes: 2, StallAfter: result.Duration(1000 * time.Hour)}, a)
 	if r, err := Run(ctx, job); !errors.Is(err, context.Canceled) || r != nil {
 		t.Errorf("result %v, error %v; want the context's", r, err)
+	}
+}
+
+// It ends with the error also where it is noticed at the start of nodes, or between
+// steps of a workload.
+func TestCancelAtAnyTime(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	loud := scripted(script{
+		request: enter,
+		start: func(s *script, out *dme.Outbox) {
+			for range eventsPerCheck/2 + 1 { // each; the rest of the run is too short for a second look
+				out.Send(3-s.id, dme.Message{Kind: 1})
+			}
+		},
+	})
+	for _, job := range []*run.Job{
+		resolve(t, result.Spec{Nodes: 2, Requests: 1}, loud),
+		resolve(t, result.Spec{Nodes: 3, Workload: "serial", Requests: 2 * eventsPerCheck}, ricartagrawala.Algorithm()),
+	} {
+		if r, err := Run(ctx, job); !errors.Is(err, context.Canceled) || r != nil {
+			t.Errorf("%s: result %v, error %v; want the context's", job.Algorithm.Name, r, err)
+		}
 	}
 }
 

@@ -324,3 +324,23 @@ func TestDelaysOfASeed(t *testing.T) {
 		}
 	}
 }
+
+// A writer and anybody else, inside at once, are a violation; readers are none.
+func TestTheWitness(t *testing.T) {
+	for _, c := range []struct {
+		inside []bool // whether who is inside reads
+		reads  bool
+		want   uint64
+	}{
+		{nil, false, 0}, {nil, true, 0}, {[]bool{true}, true, 0}, {[]bool{true}, false, 1}, {[]bool{true, true}, false, 1},
+		{[]bool{false}, true, 1}, {[]bool{false}, false, 1},
+	} {
+		var w witness
+		for _, reads := range c.inside {
+			w.enter(reads)
+		}
+		if order := w.enter(c.reads); order != uint64(len(c.inside)+1) || w.violations != c.want {
+			t.Errorf("%v inside, then %v: entry %d, %d violations; want %d", c.inside, c.reads, order, w.violations, c.want)
+		}
+	}
+}
