@@ -144,3 +144,19 @@ func TestSchedulesThatCannotBeFollowed(t *testing.T) {
 		t.Error("steps are taken after the fault")
 	}
 }
+
+// What a reduced search finds is shown without the arrivals that were forced on the way.
+func TestForcedArrivalsAreNotShown(t *testing.T) {
+	a := scripted("anarchy that tells", script{request: func(s *script, out *dme.Outbox) {
+		ping(s, out)
+		enter(s, out)
+	}})
+	x := searchOf(t, a, Options{Nodes: 3, Requests: 3, Reduce: true}).reduced(t.Context())
+	if x == nil || x.found == nil || x.byClass {
+		t.Fatalf("%+v", x)
+	}
+	trace, err := x.trace()
+	if err != nil || trace.Violation.Property != vnet.Exclusion || len(trace.Events) != 2 {
+		t.Errorf("%v, %v, want two requests", trace.Lines(), err)
+	}
+}
