@@ -1,0 +1,167 @@
+package vnet
+
+import (
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"testing"
+
+	"dmebench/algorithms/lamport"
+	"dmebench/algorithms/suzukikasami"
+	"dmebench/dme"
+	"dmebench/internal/noderun"
+)
+
+func liveBytes() int {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int(m.HeapAlloc)
+}
+
+// afterClasses takes steps at random from one representative to the next.
+func afterClasses(classes *Classes, walker *Walker, first []uint32, most int) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	v, next := slices.Clone(first), slices.Clone(first)
+	for k := range most {
+		if k%300 == 0 {
+			copy(v, first)
+		}
+		steps, _ := walker.Enabled(v, nil)
+		ways := 0.0
+		classes.Step(walker, v, steps[rng.IntN(len(steps))], func(rep []uint32) {
+			if ways++; rng.Float64() < 1/ways {
+				copy(next, rep)
+			}
+		})
+		copy(v, next)
+	}
+}
+
+// afterSettling takes steps at random, and after each those that are forced.
+func afterSettling(r *Reduction, walker *Walker, first []uint32, h Hash, most int) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	r.Begin(first)
+	walker.Reduce(r)
+	v, at := slices.Clone(first), h
+	for k := range most {
+		if k%300 == 0 {
+			copy(v, first)
+			at = h
+			r.Extend()
+		}
+		steps, _ := walker.Enabled(v, nil)
+		walker.Do(v, at, steps[rng.IntN(len(steps))])
+		walker.Settle(nil)
+		copy(v, walker.Next)
+		at = walker.Hash
+	}
+	walker.Reduce(nil)
+}
+
+// What tables say they take is about what the heap loses with them: classes with
+// timestamps and without, and a reduction.
+func TestFootprints(t *testing.T) {
+	for _, x := range []struct {
+		a         *dme.Algorithm
+		unordered bool
+		reduced   bool
+		steps     int
+	}{{lamport.Algorithm(), false, false, 12000}, {suzukikasami.Algorithm(), true, false, 12000}, {lamport.Algorithm(), false, true, 2000}} {
+		opt, err := x.a.Resolve(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := NewModel(Config{Algorithm: x.a, Nodes: 4, Options: opt, Unordered: x.unordered, Watch: WatchNothing})
+		if err != nil {
+			t.Fatal(err)
+		}
+		space := NewSpace(m)
+		walker, classes, reduction := space.NewWalker(), space.NewClasses(), (*Reduction)(nil)
+		first, h := space.Of(New(m))
+		said := []int{0, 0, 0, 0}
+		if x.reduced {
+			reduction, _ = space.NewReduction()
+			afterSettling(reduction, walker, first, h, x.steps)
+			said[1] = reduction.Footprint()
+		} else {
+			afterClasses(classes, walker, slices.Clone(classes.Of(first)), x.steps)
+		}
+		said[0], said[2], said[3] = classes.Footprint(), walker.Footprint(), space.Footprint()
+		before := liveBytes()
+		drops := []func(){func() { classes = nil }, func() { reduction = nil }, func() { walker = nil }, func() { space = nil }}
+		for i, drop := range drops {
+			drop()
+			now := liveBytes()
+			held := before - now
+			if before = now; held > 1<<14 && (said[i] < held*3/5 || said[i] > 2*held) {
+				t.Errorf("%s, reduced %v: table %d holds %d bytes, and says %d", x.a.Name, x.reduced, i, held, said[i])
+			}
+		}
+	}
+}
+
+// What is kept of a change takes its key and its value at least, and some hundred bytes
+// at most.
+func TestFootprintsOfChanges(t *testing.T) {
+	m, err := NewModel(Config{Algorithm: lamport.Algorithm(), Nodes: 3, Watch: WatchNothing})
+	if err != nil {
+		t.Fatal(err)
+	}
+	space := NewSpace(m)
+	c, walker := space.NewClasses(), space.NewWalker()
+	first, _ := space.Of(New(m))
+	first = slices.Clone(c.Of(first))
+	afterClasses(c, walker, first, 200)
+	changes := 0
+	grows := func(what string, kept func() int, change func()) {
+		t.Helper()
+		entries, bytes := kept(), c.Footprint()
+		change()
+		if entries, bytes = kept()-entries, c.Footprint()-bytes; bytes < 20*entries || bytes > 100*entries {
+			t.Fatalf("%s: %d changes more take %d bytes", what, entries, bytes)
+		}
+		changes += entries
+	}
+	for id := range uint32(space.locals.len()) {
+		c.ofLocal(id) // known then
+		grows("node", func() int { return len(c.timed.raised) }, func() { c.atLeast(ofLocals, id, 9) })
+	}
+	for id := uint32(1); id < uint32(space.queues.len()); id++ {
+		c.ofQueue(id)
+		grows("queue", func() int { return len(c.timed.raised) }, func() { c.atLeast(ofQueues, id, 9) })
+		rep := slices.Clone(first)
+		x := space.messages.at(space.queues.at(id).messages[0])
+		rep[space.places[space.link(x.From, x.To)]] = id
+		c.look(rep)
+		grows("arrivals", func() int { return len(c.timed.lowered) }, func() { c.lowered(rep) })
+	}
+	if changes < 50 {
+		t.Errorf("%d changes show little", changes)
+	}
+}
+
+// Every component adds what it takes to what its space says, at least its content.
+func TestFootprintsOfComponents(t *testing.T) {
+	space, _ := counters(t)
+	grows := func(what string, least int, add func()) {
+		t.Helper()
+		before := space.Footprint()
+		add()
+		if more := space.Footprint() - before; more < least || more > least+500 {
+			t.Errorf("%s: %d bytes more, want %d and something", what, more, least)
+		}
+		before = space.Footprint()
+		add()
+		if space.Footprint() != before {
+			t.Errorf("%s: takes room twice", what)
+		}
+	}
+	body := make([]byte, 1000)
+	var number uint32
+	grows("message", 1000, func() { number, _ = space.messageOf(nil, passage{From: 1, To: 2}, body) })
+	grows("queue", 2*4*300, func() { space.queueOf(nil, slices.Repeat([]uint32{number}, 300)) })
+	grows("node", 50, func() { space.localOf(nil, 1, process{activity: noderun.Inside}, &counter{entries: 99}) })
+	grows("rest", 300, func() { space.restOf(nil, &shared{overtaken: make([]int, 300)}) })
+}
