@@ -96,3 +96,26 @@ func TestRingWaits(t *testing.T) {
 		wants(2)
 	}
 }
+
+// mute is a ring in which nodes keep for good what they have deferred.
+type mute struct{ dme.System }
+
+type muteNode struct{ dme.Node }
+
+func (s mute) Node(id dme.NodeID) dme.Node { return muteNode{s.System.Node(id)} }
+
+func (muteNode) Release(*dme.Outbox) {}
+
+// Where node 1 never enters, nothing is measured.
+func TestLastLapThatDoesNotEnd(t *testing.T) {
+	for _, form := range []string{"echo", "notes"} {
+		s := conformance.Make(t, Ring(), 4, map[string]string{"form": form}).Setting
+		if got, ok := lastLap(s); !ok || got <= 0 {
+			t.Errorf("%s: %v, %v", form, got, ok)
+		}
+		s.System = mute{s.System}
+		if got, ok := lastLap(s); ok {
+			t.Errorf("%s: %v rounds until nobody enters", form, got)
+		}
+	}
+}

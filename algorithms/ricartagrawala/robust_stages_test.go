@@ -2,6 +2,7 @@ package ricartagrawala
 
 import (
 	"testing"
+	"time"
 
 	"dmebench/dme"
 	"dmebench/dme/vnet"
@@ -76,5 +77,35 @@ func TestLateAnswersChangeNothing(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Way d of section 7.2.3: a round trip, and for each of four others a critical section and
+// a message.
+func TestTimeForAll(t *testing.T) {
+	sys, err := Robust().New(5, 1, map[string]string{"bound": "30ms", "cs-bound": "7ms", "synchronized": "time"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := sys.Node(1).(*robustNode).timeForAll(); got != 208*time.Millisecond {
+		t.Errorf("%v, want 2 · 30 ms + 4 · 37 ms", got)
+	}
+}
+
+// A node whose own request goes first, and which has not seen the other's, defers it when
+// it is asked ARE_YOU_THERE. As printed it replies.
+func TestProbeOfARequestThatWasLost(t *testing.T) {
+	for a, want := range map[*dme.Algorithm]dme.Kind{Robust(): kindYesIAmHere, RobustAsPublished(): kindReply} {
+		sys, err := a.New(2, 1, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := sys.Node(1)
+		n.Request(new(dme.Outbox)) // with 1, and before node 2 with the same number
+		var out dme.Outbox
+		n.Receive(2, dme.Message{Kind: kindAreYouThere, Clock: 1}, &out)
+		if e := out.Effects(); len(e) != 1 || e[0].To != 2 || e[0].Msg.Kind != want || e[0].Msg.Clock != 1 {
+			t.Errorf("%s: %+v, want a message of kind %d", a.Name, e, want)
+		}
 	}
 }
