@@ -131,6 +131,48 @@ func TestPassedRequest(t *testing.T) {
 	}
 }
 
+// A site that has given back is granted again once the one that went before it is done.
+// Where it gives back twice, the textbook's text takes the other's grant and forgets it.
+func TestGivenBackWaitsOn(t *testing.T) {
+	for _, x := range []struct {
+		a     *dme.Algorithm
+		twice bool
+		want  []dme.NodeID // are granted, one after the other
+	}{
+		{maekawa.AsPublished(), false, []dme.NodeID{1, 2, 1}},
+		{maekawa.TextbookAsPublished(), false, []dme.NodeID{1, 2, 1}},
+		{maekawa.TextbookAsPublished(), true, []dme.NodeID{1, 2, 1}},
+	} {
+		sys, err := x.a.New(7, 1, map[string]string{"quorum": "majority"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := sys.Node(4) // asked by the nodes 1 to 4
+		kind := func(names ...string) dme.Kind {
+			return dme.Kind(1 + slices.IndexFunc(x.a.Kinds, func(name string) bool { return slices.Contains(names, name) }))
+		}
+		request, yield, release := kind("REQUEST"), kind("RELINQUISH", "YIELD"), kind("RELEASE")
+		var out dme.Outbox
+		n.Receive(1, dme.Message{Kind: request, Clock: 3}, &out)
+		n.Receive(2, dme.Message{Kind: request, Clock: 2}, &out)
+		n.Receive(1, dme.Message{Kind: yield}, &out)
+		if x.twice {
+			n.Receive(1, dme.Message{Kind: yield}, &out)
+			n.Receive(1, dme.Message{Kind: release}, &out)
+		}
+		n.Receive(2, dme.Message{Kind: release}, &out)
+		var granted []dme.NodeID
+		for _, e := range out.Effects() {
+			if e.Kind == dme.EffectSend && e.Msg.Kind == kind("LOCKED", "REPLY") {
+				granted = append(granted, e.To)
+			}
+		}
+		if !slices.Equal(granted, x.want) {
+			t.Errorf("%s, gives back twice: %v: %v are granted, want %v", x.a.Name, x.twice, granted, x.want)
+		}
+	}
+}
+
 // TestPublishedSurvivesGarbage throws random messages at nodes that ask and leave: none may
 // panic, and the state survives being saved and loaded.
 func TestPublishedSurvivesGarbage(t *testing.T) {

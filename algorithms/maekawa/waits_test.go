@@ -101,3 +101,23 @@ func TestWaitingForAFailedMember(t *testing.T) {
 		t.Errorf("node 1 waits for %v, want %v", got, want)
 	}
 }
+
+// The arbiter of all, locked for one of two that have asked, waits for its RELEASE; if the
+// other goes before, it has inquired, and the lock may come back.
+func TestArbiterWaits(t *testing.T) {
+	for _, a := range []*dme.Algorithm{maekawa.Algorithm(), maekawa.AsPublished()} {
+		for first, want := range map[dme.NodeID]string{2: "RELEASE of its lock", 3: "RELINQUISH or RELEASE of its lock"} {
+			net := conformance.Make(t, a, 3, map[string]string{"quorum": "singleton"})
+			net.Request(2)
+			net.Request(3)
+			net.Deliver(first, 1, 0)
+			if w := waits(net, 1); w != nil {
+				t.Errorf("%s: node 1 waits for %v, and nobody else has asked", a.Name, w)
+			}
+			net.Deliver(5-first, 1, 0)
+			if got, want := waits(net, 1), []dme.Wait{{For: first, What: want}}; !slices.Equal(got, want) {
+				t.Errorf("%s: node 1 waits for %v, want %v", a.Name, got, want)
+			}
+		}
+	}
+}

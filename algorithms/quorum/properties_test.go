@@ -208,3 +208,28 @@ func dumbSpread(x []int) Spread {
 	s.Mean = float64(total) / float64(len(x))
 	return s
 }
+
+// Who has seen enough leaves a list in its middle.
+func TestListsMayBeLeft(t *testing.T) {
+	s := mustNew(t, "majority", 5)
+	for first := range dme.NodeID(5) {
+		var seen []dme.NodeID
+		for id := range s.RequestSets() {
+			if seen = append(seen, id); id > first {
+				break
+			}
+		}
+		if len(seen) != int(first)+1 || seen[first] != first+1 {
+			t.Errorf("left at node %d: %v", first+1, seen)
+		}
+	}
+	seen := 0
+	for p := range Pairs([][]dme.NodeID{{1, 2}, {2, 3}, {3, 1}}) {
+		if seen++; p.I == 2 {
+			break
+		}
+	}
+	if seen != 2 {
+		t.Errorf("%d pairs up to the first of the third set, want 2", seen)
+	}
+}

@@ -138,6 +138,33 @@ func TestSubstitutesKeepMembers(t *testing.T) {
 	}
 }
 
+// Of weighted nodes the heaviest are asked instead, and of equals the next round the ring.
+// The lightest go without whom there is a majority.
+func TestSubstitutesAreHeavy(t *testing.T) {
+	for _, x := range []struct {
+		weights  []uint64
+		id, down dme.NodeID
+		members  []dme.NodeID
+		want     []dme.NodeID
+	}{
+		{[]uint64{1, 1, 1, 4, 2}, 1, 0, nil, []dme.NodeID{4, 5}},                // 6 of 9
+		{[]uint64{1, 1, 1, 4, 2}, 1, 5, []dme.NodeID{4, 5}, []dme.NodeID{1, 4}}, // 5 of 9
+		{[]uint64{1, 1, 1, 4, 2}, 3, 5, []dme.NodeID{4, 5}, []dme.NodeID{3, 4}},
+		{[]uint64{1, 1, 1, 4, 2}, 1, 4, []dme.NodeID{4, 5}, []dme.NodeID{1, 2, 3, 5}}, // 5 of 9
+		{[]uint64{1, 2, 3, 3, 2}, 5, 0, nil, []dme.NodeID{3, 4}},                      // 6 of 11
+		{[]uint64{1, 2, 3, 3, 2}, 5, 3, []dme.NodeID{1}, []dme.NodeID{1, 4, 5}},       // 6 of 11
+		{[]uint64{1, 2, 3, 3, 2}, 2, 3, []dme.NodeID{1}, []dme.NodeID{1, 2, 4}},
+	} {
+		s, err := New("weighted", Config{Nodes: len(x.weights), Weights: x.weights})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, ok := s.Substitute(x.id, x.members, without(x.down)); !ok || !slices.Equal(got, x.want) {
+			t.Errorf("%v: node %d, %v without %d: %v, want %v", x.weights, x.id, x.members, x.down, got, x.want)
+		}
+	}
+}
+
 // failing is a node that knows of failures and nothing else.
 type failing struct{ Failures }
 

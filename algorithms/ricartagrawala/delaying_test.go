@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"dmebench/dme"
 	"dmebench/dme/conformance"
@@ -194,4 +195,29 @@ func TestDelayingMutantsAreCaught(t *testing.T) {
 		{Name: "does not wait for its next request", File: "delaying.go", Caught: "want it kept",
 			Old: "n.hold > 0 {", New: "false {"},
 	}...)
+}
+
+// What rests on delays is claimed where increments give priority and lower ones are
+// delayed, and nowhere else.
+func TestDelayingIsClaimedOfDelays(t *testing.T) {
+	claimed := 0
+	for _, c := range Priority().Claims {
+		if c.Set[optLower] != "delayed" {
+			continue
+		}
+		for _, increments := range []string{"random", "priority"} {
+			for _, lower := range []string{"heard", "delayed"} {
+				setting := conformance.Make(t, Priority(), 3, map[string]string{"increments": increments, optLower: lower}).Setting
+				setting.T, setting.E = time.Millisecond, time.Millisecond
+				_, ok := c.Predict(setting)
+				if want := increments == "priority" && lower == "delayed"; ok != want {
+					t.Errorf("%s %q: increments=%s, lower=%s: claimed: %v", c.Quantity, c.Formula, increments, lower, ok)
+				}
+				claimed++
+			}
+		}
+	}
+	if claimed == 0 {
+		t.Error("nothing is claimed of delays")
+	}
 }

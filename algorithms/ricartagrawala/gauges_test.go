@@ -89,6 +89,25 @@ func TestLaterFirst(t *testing.T) {
 	m.wants(0.5, true)
 }
 
+// Of the conflicts those count in which both nodes ask with the same number.
+func TestTieLaterFirst(t *testing.T) {
+	m := follow(t, Algorithm(), TieLaterFirst, 3)
+	m.ask(3)
+	m.nodes[2].Receive(3, dme.Message{Kind: kindRequest, Clock: 4}, new(dme.Outbox))
+	m.ask(2) // with 5
+	m.enter(3)
+	m.enter(2)
+	m.wants(0, false)
+	m = follow(t, Algorithm(), TieLaterFirst, 3)
+	m.ask(3)
+	m.ask(1)
+	m.enter(3)
+	m.wants(0, true)
+	m.ask(2)
+	m.enter(2)
+	m.wants(0.5, true) // before node 1
+}
+
 func TestLowerWins(t *testing.T) {
 	m := follow(t, Priority(), LowerFirst, 3)
 	m.ask(1)

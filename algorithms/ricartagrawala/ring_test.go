@@ -68,3 +68,54 @@ func TestRingPeers(t *testing.T) {
 		}
 	}
 }
+
+// While a REQUEST goes round nobody knows where it is; with notes on it, one that is home
+// names those whose REPLY it lacks.
+func TestRingWaits(t *testing.T) {
+	away := dme.Wait{For: dme.None, What: "REQUEST, which is kept on its way round"}
+	for form, home := range map[string]dme.Wait{"echo": away, "notes": {For: 1, What: "REPLY"}} {
+		net := conformance.Make(t, Ring(), 3, map[string]string{"form": form})
+		wants := func(id dme.NodeID, want ...dme.Wait) {
+			t.Helper()
+			if got := net.Host(id).Node().(dme.Waiter).Waits(); !slices.Equal(got, want) {
+				t.Errorf("%s: node %d waits for %v, want %v", form, id, got, want)
+			}
+		}
+		wants(1)
+		net.Request(1)
+		wants(1, away)
+		net.Settle() // node 1 is inside
+		wants(1)
+		net.Request(2)
+		net.Deliver(2, 3, 0)
+		wants(2, away)
+		net.Settle()
+		wants(2, home)
+		net.Release(1)
+		net.Settle() // node 2 is inside
+		wants(2)
+	}
+}
+
+// mute is a ring in which nodes keep for good what they have deferred.
+type mute struct{ dme.System }
+
+type muteNode struct{ dme.Node }
+
+func (s mute) Node(id dme.NodeID) dme.Node { return muteNode{s.System.Node(id)} }
+
+func (muteNode) Release(*dme.Outbox) {}
+
+// Where node 1 never enters, nothing is measured.
+func TestLastLapThatDoesNotEnd(t *testing.T) {
+	for _, form := range []string{"echo", "notes"} {
+		s := conformance.Make(t, Ring(), 4, map[string]string{"form": form}).Setting
+		if got, ok := lastLap(s); !ok || got <= 0 {
+			t.Errorf("%s: %v, %v", form, got, ok)
+		}
+		s.System = mute{s.System}
+		if got, ok := lastLap(s); ok {
+			t.Errorf("%s: %v rounds until nobody enters", form, got)
+		}
+	}
+}

@@ -150,7 +150,7 @@ type robustNode struct {
 
 	group    dme.NodeSet // the other nodes that take part, as far as is known
 	awaiting dme.NodeSet // who has still to answer; Awaiting_Reply of 7.4 while it asks
-	suspects dme.NodeSet // those who have been asked ARE_YOU_THERE, and are silent
+	suspects dme.NodeSet // those of them who are silent after ARE_YOU_THERE, or are consulted; empty at other stages
 	stage    stage
 	legs     uint64 // of the bound until the timer counts
 
@@ -227,7 +227,6 @@ func (n *robustNode) tellGroup(m dme.Message, out *dme.Outbox) {
 // awaitGroup expects an answer from everybody in the group.
 func (n *robustNode) awaitGroup() {
 	n.awaiting.Clear()
-	n.suspects.Clear()
 	for j := range n.group.All() {
 		n.awaiting.Add(j)
 	}

@@ -74,7 +74,6 @@ func (n *robustNode) Timeout(_ dme.TimerID, out *dme.Outbox) {
 // probe is step 2.
 func (n *robustNode) probe(out *dme.Outbox) {
 	m := dme.Message{Kind: kindAreYouThere, Clock: n.probed()}
-	n.suspects.Clear()
 	for j := range n.awaiting.All() {
 		n.suspects.Add(j)
 		out.Send(j, m)

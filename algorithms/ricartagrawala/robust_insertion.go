@@ -48,7 +48,6 @@ func (n *robustNode) restart(out *dme.Outbox) {
 // seek is step 2.
 func (n *robustNode) seek(out *dme.Outbox) {
 	n.awaiting.Clear()
-	n.suspects.Clear()
 	out.Broadcast(dme.Message{Kind: kindWhoIsThere})
 	n.await(seeking, out)
 }

@@ -96,7 +96,6 @@ func (n *robustNode) consult(out *dme.Outbox) {
 			nearby = j
 		}
 	}
-	n.suspects.Clear()
 	n.suspects.Add(nearby)
 	out.Send(nearby, dme.Message{Kind: kindAskHighest})
 	n.await(consulting, out)

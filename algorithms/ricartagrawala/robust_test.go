@@ -307,7 +307,8 @@ func TestNames(t *testing.T) {
 		}
 	}
 	for names, ok := range map[string]bool{
-		"auto": true, "7,5": true, "5,5": false, "0,1": false, "1,2,3": false, "a,b": false, "": false, "1,4294967296": false,
+		"auto": true, "7,5": true, "2,1": true, "5,5": false, "0,1": false, "0,2": false, "1,2,3": false, "a,b": false, "": false,
+		"1,4294967296": false,
 	} {
 		if _, err := Robust().New(2, 1, map[string]string{"names": names}); (err == nil) != ok {
 			t.Errorf("names=%s: %v", names, err)
