@@ -1,6 +1,7 @@
 package check
 
 import (
+	"context"
 	"math"
 	"runtime"
 	"strings"
@@ -157,5 +158,15 @@ func TestWorkIsShared(t *testing.T) {
 	d.jobs = []*way{one}
 	if d.stop(); d.take() != nil {
 		t.Error("the search is over, and something is to do")
+	}
+}
+
+// A search that was ended says so, and not that bits may have hidden a state.
+func TestBitstateThatIsEnded(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	r, err := Exhaustive(ctx, lamport.Algorithm(), Options{Nodes: 3, Requests: 6, Bitstate: 1 << 20})
+	if err != nil || r.Complete || r.Stopped == "" || strings.Contains(r.Stopped, "probability") {
+		t.Errorf("complete %v, stopped by %q, %v", r.Complete, r.Stopped, err)
 	}
 }
