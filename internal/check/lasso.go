@@ -258,9 +258,7 @@ func (g *graph) goesRound(n *vnet.Network, round []taken, f flights) (loop []vne
 		}
 		if turn == 0 {
 			loop = steps
-		} else if !slices.Equal(steps, loop) || slices.ContainsFunc(slices.Collect(indexes(round)), func(i int) bool {
-			return shrinks(before[i], differences[i])
-		}) {
+		} else if !slices.Equal(steps, loop) || shrinks(before, differences) {
 			return nil, false
 		}
 		before = differences
@@ -268,21 +266,14 @@ func (g *graph) goesRound(n *vnet.Network, round []taken, f flights) (loop []vne
 	return loop, true
 }
 
-func indexes(round []taken) func(func(int) bool) {
-	return func(yield func(int) bool) {
-		for i := range round {
-			if !yield(i) {
-				return
-			}
-		}
-	}
-}
-
-// shrinks reports whether some difference between clocks is smaller than before.
-func shrinks(before, after []uint64) bool {
+// shrinks reports whether some difference between clocks is smaller than it was at the
+// same step a round before.
+func shrinks(before, after [][]uint64) bool {
 	for i := range before {
-		if after[i] < before[i] {
-			return true
+		for j := range before[i] {
+			if after[i][j] < before[i][j] {
+				return true
+			}
 		}
 	}
 	return false
