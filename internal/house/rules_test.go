@@ -49,13 +49,9 @@ var importRules = []importRule{
 		of: []string{
 			"internal/rawio", "internal/launch", "internal/clock", "internal/atomicfile", "internal/environment",
 			"internal/tables", "internal/terminal", "internal/golden", "internal/input", "internal/interrupt", "internal/testbed",
-			"internal/mutation/mutant",
 		},
 		may: []string{},
 	},
-
-	// Rewrites the program, and takes no part in it.
-	{of: []string{"internal/mutation"}, may: []string{"internal/mutation/mutant"}},
 
 	// Nodes that are processes of their own. It knows their protocol and no network.
 	{of: []string{"internal/foreign"}, may: []string{"dme"}},
@@ -135,9 +131,6 @@ var importers = map[string][]string{
 		"internal/commandline", "internal/coordinator", "internal/host", "internal/agent", "internal/task", "internal/worker",
 		"internal/workqueue", "internal/ping", "transport/transporttest",
 	},
-	// Plants faults for tests to notice.
-	"internal/mutation":        {"internal/mutation/mutate"},
-	"internal/mutation/mutant": {"internal/mutation"},
 	// For tests alone.
 	"dme/conformance":         {},
 	"transport/transporttest": {},

@@ -1,3 +1,0 @@
-module lesson
-
-go 1.26

@@ -1,2 +1,0 @@
-// Package strong holds the tests of parcel that its own lack.
-package strong
