@@ -72,13 +72,13 @@ func (p *program) check(c *cli.Context) error {
 	if c.Bool("liveness") {
 		return p.liveness(c, a, options)
 	}
-	bar := p.newBar(c.Bool("quiet"), int64(c.Int("schedules")), "schedules")
+	bar := p.counter(c.Bool("quiet"), uint64(c.Int("schedules")), "schedules")
 	if c.Bool("exhaustive") {
-		bar = p.newBar(c.Bool("quiet"), 0, "states")
+		bar = p.counter(c.Bool("quiet"), 0, "states")
 	}
-	options.Progress = bar.update
+	options.Progress = bar.Set
 	if c.Bool("exhaustive") {
-		options.Progress, options.Reach = nil, func(r check.Reached) { bar.showReach(r, options.Memory) }
+		options.Progress, options.Reach = nil, func(r check.Reached) { showReach(bar, r, options.Memory) }
 	}
 	search, picture, err := newSearch(c, a, options)
 	if err != nil {
@@ -91,7 +91,7 @@ func (p *program) check(c *cli.Context) error {
 	} else {
 		report, err = p.random(c, search, files)
 	}
-	bar.done()
+	bar.Done()
 	if err != nil {
 		return err
 	}

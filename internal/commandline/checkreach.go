@@ -10,6 +10,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/internal/check"
+	"dmebench/internal/live"
 )
 
 // reachFlags say how far a search goes, and who asks in it.
@@ -98,18 +99,17 @@ func reachNotes(c *cli.Context, s *check.Search) []string {
 	return nil
 }
 
-// showReach shows on a bar how far an exhaustive search is.
-func (b *bar) showReach(r check.Reached, limit check.Bytes) {
-	text := "states"
+// showReach shows how far an exhaustive search is.
+func showReach(bar *live.Counter, r check.Reached, limit check.Bytes) {
+	text := r.Held.String()
 	if r.Layer > 0 {
-		text += fmt.Sprintf(", layer %d, %d to expand", r.Layer, r.Open)
+		text = fmt.Sprintf("layer %d, %d to expand, %s", r.Layer, r.Open, text)
 	}
-	text += ", " + r.Held.String()
 	if limit > 0 {
 		text += " of " + limit.String()
 	}
-	b.describe(text)
-	b.update(r.States)
+	bar.Set(r.States)
+	bar.Describe(text)
 }
 
 // reachResult is how far an exhaustive search went, and who asked in any.

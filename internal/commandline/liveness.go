@@ -30,15 +30,15 @@ var whyNotWithLiveness = map[string]string{
 
 // liveness is 'check --liveness'.
 func (p *program) liveness(c *cli.Context, a *dme.Algorithm, options check.Options) error {
-	bar := p.newBar(c.Bool("quiet"), 0, "states")
-	options.Progress = func(done uint64) { bar.update(done) }
+	bar := p.counter(c.Bool("quiet"), 0, "states")
+	options.Progress = bar.Set
 	search, picture, err := newSearch(c, a, options)
 	if err != nil {
 		return err
 	}
 	defer collectBelow(options.Memory)()
 	found, err := search.Liveness(c.Context)
-	bar.done()
+	bar.Done()
 	if err != nil {
 		return err
 	}

@@ -8,11 +8,11 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/schollz/progressbar/v3"
 	"github.com/urfave/cli/v2"
 
 	"dmebench/internal/environment"
 	"dmebench/internal/exit"
+	"dmebench/internal/live"
 	"dmebench/internal/ping"
 	"dmebench/internal/terminal"
 )
@@ -126,21 +126,16 @@ func parseInts(s string) ([]int, error) {
 // stretchProgress shows how far a measurement is, on a terminal only, until done
 // is called.
 func (p *program) stretchProgress(quiet bool) (show func(stretches, of int), done func()) {
-	var bar *progressbar.ProgressBar
 	if quiet || !terminal.Is(p.stderr) {
 		return nil, func() {}
 	}
+	var bar *live.Counter
 	show = func(stretches, of int) {
 		if bar == nil {
-			bar = progressbar.NewOptions(of, progressbar.OptionSetWriter(p.stderr), progressbar.OptionSetDescription("stretches"),
-				progressbar.OptionShowCount(), progressbar.OptionClearOnFinish())
+			bar = live.NewCounter(p.stderr, uint64(of), "stretches")
 		}
-		_ = bar.Set(stretches)
+		bar.Set(uint64(stretches))
 	}
-	done = func() {
-		if bar != nil {
-			_ = bar.Finish()
-		}
-	}
+	done = func() { bar.Done() }
 	return show, done
 }

@@ -56,10 +56,10 @@ func (p *program) prove(c *cli.Context) error {
 		defer cancel()
 	}
 	defer collectBelow(options.Memory)()
-	bar := p.newBar(c.Bool("quiet"), int64(len(algorithms)), "algorithms")
-	defer bar.done()
-	options.Progress = bar.describe
-	options.Done = func(n int) { bar.update(uint64(n)) }
+	bar := p.counter(c.Bool("quiet"), uint64(len(algorithms)), "algorithms")
+	defer bar.Done()
+	options.Progress = bar.Describe
+	options.Done = func(n int) { bar.Set(uint64(n)) }
 	results, err := prove.All(ctx, algorithms, options)
 	if err != nil {
 		return failWith(exit.Unknown, err)
@@ -69,7 +69,7 @@ func (p *program) prove(c *cli.Context) error {
 			p.exit = exit.Broken
 		}
 	}
-	bar.done()
+	bar.Done()
 	if left := len(algorithms) - len(results); left > 0 && c.Context.Err() == nil {
 		fmt.Fprintf(p.stderr, "dmebench: warning: %d of %d algorithms were not begun within %v\n", left, len(algorithms), c.Duration("for"))
 	}

@@ -5,9 +5,8 @@ import (
 	"io"
 	"time"
 
+	"dmebench/internal/live"
 	"dmebench/result"
-
-	"github.com/schollz/progressbar/v3"
 )
 
 // quiet is how long a sweep that goes well says nothing where its output is not
@@ -17,7 +16,7 @@ const quiet = 5 * time.Second
 // progress tells how far a sweep is and how long it will still take.
 type progress struct {
 	out      io.Writer
-	bar      *progressbar.ProgressBar // nil where the output is not a terminal
+	bar      *live.Counter // nil where the output is not a terminal
 	now      func() time.Time
 	last     time.Time
 	done     int
@@ -36,16 +35,8 @@ func newProgress(todo []Cell, planned, found int, opt Options) *progress {
 		fmt.Fprintf(p.out, "%d of %d runs are there already\n", found, planned)
 	}
 	if opt.Interactive && len(todo) > 0 {
-		p.bar = progressbar.NewOptions(planned,
-			progressbar.OptionSetWriter(opt.Progress),
-			progressbar.OptionSetWidth(30),
-			progressbar.OptionShowCount(),
-			// Its own prediction takes all runs for equally long.
-			progressbar.OptionSetPredictTime(false),
-			progressbar.OptionSetElapsedTime(false),
-			progressbar.OptionShowDescriptionAtLineEnd(),
-		)
-		_ = p.bar.Set(found)
+		p.bar = live.NewCounter(opt.Progress, uint64(planned), "runs")
+		p.bar.Set(uint64(found))
 	}
 	return p
 }
@@ -75,10 +66,9 @@ func (p *progress) finished(c Cell, r *result.Result, took time.Duration) {
 	line := fmt.Sprintf("%d/%d %s: %s in %s%s", p.done, p.planned, c, outcome(r), roundly(took), left)
 	if p.bar != nil {
 		if bad {
-			_ = p.bar.Clear()
-			fmt.Fprintln(p.out, line)
+			p.bar.Above(line)
 		}
-		_ = p.bar.Set(p.done)
+		p.bar.Set(uint64(p.done))
 		return
 	}
 	if now := p.now(); bad || p.ran == 1 || p.ran == p.todo || now.Sub(p.last) >= quiet {
@@ -88,10 +78,7 @@ func (p *progress) finished(c Cell, r *result.Result, took time.Duration) {
 }
 
 func (p *progress) end() {
-	if p.bar != nil {
-		_ = p.bar.Exit()
-		fmt.Fprintln(p.out)
-	}
+	p.bar.Done()
 }
 
 func outcome(r *result.Result) string {

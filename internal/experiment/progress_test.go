@@ -101,15 +101,15 @@ func TestProgressLines(t *testing.T) {
 	}
 }
 
-func TestProgressBar(t *testing.T) {
+func TestProgressLine(t *testing.T) {
 	var b bench
 	opt := options(t, &b)
 	var out bytes.Buffer
 	opt.Progress, opt.Interactive = &out, true
 	sweep(t, small, opt)
-	for _, want := range []string{"100%", "(8/8)"} {
+	for _, want := range []string{"\r8 of 8 runs"} {
 		if !strings.Contains(out.String(), want) {
-			t.Errorf("the bar does not show %s:\n%q", want, &out)
+			t.Errorf("the line does not show %s:\n%q", want, &out)
 		}
 	}
 }

@@ -49,7 +49,7 @@ type Options struct {
 	Environment map[string]string
 
 	// Progress is told how far the sweep is; nil for silence. On a terminal,
-	// which Interactive says, it is a bar.
+	// which Interactive says, it is one line.
 	Progress    io.Writer
 	Interactive bool
 

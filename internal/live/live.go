@@ -1,7 +1,8 @@
-// Package live shows a run while it goes on: a line on a terminal with what has been
-// measured so far, at most ten times a second.
+// Package live shows work while it goes on, on one line of a terminal, at most ten
+// times a second: [Line] what a run has measured so far, [Counter] how much of a
+// search or a sweep is done.
 //
-// What it shows is for the eye. Percentiles are exact to within a sixteenth, the rate
+// What a Line shows is for the eye. Percentiles are exact to within a sixteenth, the rate
 // is that of the latest second or so, and the figures of a result come from elsewhere.
 package live
 
@@ -124,11 +125,15 @@ func (l *Line) Done() {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.clear()
+	l.over = true
+}
+
+func (l *Line) clear() {
 	if l.wrote > 0 {
 		fmt.Fprintf(l.out, "\r%s\r", strings.Repeat(" ", l.wrote))
 		l.wrote = 0
 	}
-	l.over = true
 }
 
 func (l *Line) write(text string) {

@@ -150,3 +150,38 @@ func TestWidth(t *testing.T) {
 		}
 	}
 }
+
+func TestCounter(t *testing.T) {
+	l, out, now := line(36)
+	c := &Counter{line: l, total: 300, what: "runs"}
+	at := func(want string) {
+		t.Helper()
+		if got := screen(t, out); got != want {
+			t.Errorf("shows %q; want %q", got, want)
+		}
+	}
+	c.Set(1)
+	at("1 of 300 runs")
+	c.Set(2) // at the same instant
+	at("1 of 300 runs")
+	*now = now.Add(every)
+	c.Set(3)
+	at("3 of 300 runs")
+	c.Describe("raymond, 31 nodes, tcp, saturate")
+	at("3 of 300 runs, raymond, 31 nodes, t") // as much as there is room for
+	c.Describe("")
+	c.Set(300) // the end is shown whenever it comes
+	at("300 of 300 runs")
+	c.Done()
+	at("")
+	c.Set(7)
+	at("")
+
+	l, out, now = line(0)
+	c = &Counter{line: l, what: "states"}
+	c.Set(0)
+	*now = now.Add(time.Second)
+	c.Set(1500)
+	at("1500 states, 1500/s")
+	(*Counter)(nil).Set(1)
+}
