@@ -3,6 +3,7 @@ package agrawalelabbadi
 import (
 	"math"
 	"os"
+	"reflect"
 	"runtime"
 	"slices"
 	"strings"
@@ -284,5 +285,174 @@ func TestMemory(t *testing.T) {
 				t.Errorf("%s, path=%s: %d Requests", a.Name, path, got)
 			}
 		}
+	}
+}
+
+// What GetQuorum needs at most is not the smallest quorum there is; both are
+// (n+1)/2 in the worst case.
+func TestLargestQuorum(t *testing.T) {
+	for _, n := range []int{3, 7, 15} {
+		largest := 0
+		for mask := range uint32(1) << n {
+			q, _ := quorum.TreeQuorum(n, 1, func(id dme.NodeID) bool { return mask>>(id-1)&1 == 0 })
+			largest = max(largest, len(q))
+		}
+		if got := afterFailures(n).largest(); largest != (n+1)/2 || got != float64(largest) {
+			t.Errorf("n=%d: quorums of up to %d and of up to %v nodes, want %d", n, largest, got, (n+1)/2)
+		}
+	}
+}
+
+func TestQuorumSizeClaims(t *testing.T) {
+	for _, n := range []int{1, 3, 7, 15, 31} {
+		sys, err := Algorithm().New(n, 1, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		opt, _ := Algorithm().Resolve(nil)
+		setting := dme.Setting{Nodes: n, Options: opt, System: sys}
+		want, ok := predict(t, setting, dme.QuorumSize, "log n", dme.Exact)
+		k := pathsOf(setting)
+		if !ok || float64(k.min) != want || float64(k.max) != want {
+			t.Errorf("n=%d: paths of %d to %d nodes, claimed %v, %v", n, k.min, k.max, want, ok)
+		}
+	}
+}
+
+// Examples are judged by the sets that their texts name.
+func TestSetsInATextAreRead(t *testing.T) {
+	for text, want := range map[string][][]dme.NodeID{
+		"none":                            nil,
+		"0 of {1,2,3}, {4,1,6}, and more": {{1, 2, 3}, {1, 4, 6}},
+		"1 of {7}":                        {{7}},
+	} {
+		if got := setsIn(text); !reflect.DeepEqual(got, want) {
+			t.Errorf("%q: %v, want %v", text, got, want)
+		}
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("a set of something else is read")
+		}
+	}()
+	setsIn("1 of {a,b}")
+}
+
+// On complete trees quorums are as large as the formula says. Of two sites the failure of
+// the root leaves no quorum, none for (k−i)+2i = 2: the root has no second subtree.
+func TestOffFormula(t *testing.T) {
+	for n, want := range map[int]float64{1: 0, 2: 2, 3: 0, 7: 0, 15: 0} {
+		if got := offFormula(n); got != want {
+			t.Errorf("%d sites: off by %v, want %v", n, got, want)
+		}
+	}
+}
+
+// The invariant can be broken: each of these states breaks it.
+func TestInvariants(t *testing.T) {
+	at := func(n *conformance.Net, id dme.NodeID) *node { return n.Host(id).Made().(*node) }
+	conformance.TestInvariants(t, Algorithm(),
+		conformance.Breach{
+			Invariant: "one Request", Nodes: 3, Says: "the Request (1,2) is 1 times on its way to site 1 and 1 times in its queue",
+			Fault: func(n *conformance.Net) { n.Request(2); at(n, 1).waiting.Insert(dme.Stamp{Clock: 1, Node: 2}) },
+		},
+		conformance.Breach{
+			Invariant: "one permission", Nodes: 3, Says: "site 1 has granted (1,3); node 2 has its permission: false",
+			Fault: func(n *conformance.Net) {
+				n.Request(2)
+				n.Deliver(2, 1, 0)
+				at(n, 1).granted = dme.Stamp{Clock: 1, Node: 3}
+			},
+		},
+		conformance.Breach{
+			Invariant: "one permission", Nodes: 3, Says: "site 1 has granted (1,2); node 2 has its permission: false, " +
+				"and with messages between the two there are 0 permissions, not 1",
+			Fault: func(n *conformance.Net) {
+				n.Request(2)
+				n.Deliver(2, 1, 0)
+				n.Deliver(1, 2, 0)
+				x := at(n, 2)
+				x.replied.Remove(x.MemberIndex(1))
+			},
+		},
+	)
+}
+
+// TestMutantsAreCaught takes one repair out at a time: the conformance suite, or
+// for A2 the test of it, finds what the repair is against.
+func TestMutantsAreCaught(t *testing.T) {
+	const permission = "one permission: " // the invariant
+	change := func(name, old, new, caught string) conformance.Mutant {
+		return conformance.Mutant{Name: name, File: "node.go", Old: old, New: new, Caught: caught}
+	}
+	conformance.TestMutants(t, "^(TestConformance|TestOneInquire)$",
+		change("A1: a newcomer that precedes the holder is granted",
+			"\tif n.granted.IsZero() {\n", "\tif n.granted.IsZero() || r.Precedes(n.granted) {\n", permission),
+		change("A2: an Inquire for every newcomer",
+			"r.Precedes(n.granted) && !n.inquired {", "r.Precedes(n.granted) {", "Inquires for one grant"),
+		change("A3: a Yield in the critical section",
+			"if n.pending() && n.holds(j) {", "if n.holds(j) {", conformance.Stalled), // on three nodes two would be in
+		change("A3: a Yield of what is not held",
+			"if n.pending() && n.holds(j) {", "if n.pending() {", permission),
+		change("A4: the permission goes to another than the most preceding request",
+			"\tn.waiting.Insert(n.granted)\n",
+			`	at := 0
+	for at+1 < len(n.waiting) && n.waiting[at+1].Precedes(n.granted) {
+		at++
+	}
+	r := n.waiting[at]
+	n.waiting = append(dme.RequestQueue{r}, append(n.waiting[:at], n.waiting[at+1:]...)...)
+	n.waiting.Insert(n.granted)
+`, conformance.Stalled),
+		change("A5: nobody is granted after a Relinquish",
+			"func (n *node) receiveRelinquish(out *dme.Outbox) {\n\tn.grant(out)\n",
+			"func (n *node) receiveRelinquish(out *dme.Outbox) {\n\tn.granted, n.inquired = dme.Stamp{}, false\n", conformance.Stalled),
+		change("nobody inquires",
+			"\t\tn.answer(n.granted.Node, kindInquire, out)\n", "", conformance.Stalled),
+	)
+}
+
+// Of testdata/yield.txt, before node 7 has received the Inquire: it waits for node
+// 3, the root for it, and node 2 for the root and for node 5.
+func TestWaits(t *testing.T) {
+	for _, a := range []*dme.Algorithm{Algorithm(), AsPublished()} {
+		net := conformance.Make(t, a, 7, nil)
+		net.Request(7)
+		net.Request(2)
+		net.Deliver(7, 1, 0)
+		net.Deliver(1, 7, 0) // Reply
+		want := map[dme.NodeID][]dme.Wait{
+			2: {{For: 1, What: "Reply"}, {For: 5, What: "Reply"}},
+			3: nil,
+			7: {{For: 3, What: "Reply"}},
+		}
+		if !a.AsPublished {
+			net.Deliver(2, 1, 0) // by the text, node 2 is granted at once
+			want[1] = []dme.Wait{{For: 7, What: "Yield or Relinquish"}}
+		}
+		for id, want := range want {
+			if got := net.Host(id).Node().(dme.Waiter).Waits(); !slices.Equal(got, want) {
+				t.Errorf("%s: node %d waits for %v, want %v", a.Name, id, got, want)
+			}
+		}
+	}
+}
+
+// A request for which no quorum is left waits for those that are down; a node that
+// is back, for word of all the others.
+func TestWaitingForAFailedNode(t *testing.T) {
+	net := crashed(t, "self", 1, 2, 4, 8)
+	net.Request(9) // asks 1, 2, 4 and 9
+	var down []dme.NodeID
+	for _, w := range net.Host(9).Node().(*node).Waits() {
+		down = append(down, w.For)
+	}
+	if want := []dme.NodeID{1, 2, 4}; !slices.Equal(down, want) {
+		t.Errorf("node 9 waits for %v, want %v", down, want)
+	}
+	net.Restart(8)
+	net.Settle()
+	if in := net.Inside(); !slices.Equal(in, []dme.NodeID{9}) {
+		t.Errorf("%v are in, and there is a quorum", in)
 	}
 }

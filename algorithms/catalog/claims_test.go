@@ -1,13 +1,18 @@
 package catalog_test
 
 import (
+	"fmt"
 	"math"
+	"os"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
 	"dmebench/algorithms/catalog"
 	"dmebench/dme"
+	"dmebench/internal/golden"
 )
 
 // claimSizes are the numbers of nodes at which claims are evaluated: small ones,
@@ -118,4 +123,149 @@ func agree(k dme.ClaimKind, got, want float64) bool {
 // same reports whether two claims would be told by the same words.
 func same(c, d dme.Claim) bool {
 	return c.Quantity == d.Quantity && c.Formula == d.Formula && c.Load == d.Load && c.Kind == d.Kind
+}
+
+// A gauge follows systems of any size, or all up to those of 64 nodes and none beyond.
+// What is claimed of its quantity there is claimed of 64 nodes, too, and whoever says up
+// to which size a claim is made says it as the gauge does.
+func TestGaugesReachAsFarAsClaims(t *testing.T) {
+	const most = 64
+	limited, ends := 0, 0
+	for _, a := range catalog.All() {
+		for _, g := range a.Gauges {
+			for _, c := range a.Claims {
+				if c.Quantity != g.Quantity {
+					continue
+				}
+				claimed, followed := map[int]bool{}, map[int]bool{}
+				for n := most - 2; n <= most+2; n++ {
+					s := settingOf(t, a, c, n)
+					_, claimed[n] = c.Predict(s)
+					followed[n] = g.Begin(s) != nil
+					if !followed[n] && n <= most || followed[n] != followed[most+1] && n > most {
+						t.Errorf("%s, %d nodes: %s is followed: %v", a.Name, n, g.Quantity, followed[n])
+					}
+				}
+				if followed[most+1] {
+					continue
+				}
+				limited++
+				if claimed[most-1] && claimed[most-2] && !claimed[most] {
+					t.Errorf("%s: made of %d nodes and not of %d", a.ClaimID(c), most-1, most)
+				}
+				if claimed[most+1] && !claimed[most+2] {
+					t.Errorf("%s: made of %d nodes, of which nothing is followed", a.ClaimID(c), most+1)
+				}
+				if claimed[most] && !claimed[most+1] {
+					ends++
+				}
+			}
+		}
+	}
+	if limited == 0 || ends == 0 {
+		t.Errorf("%d claims are of what is not followed in systems of any size, and %d end where that does", limited, ends)
+	}
+}
+
+// settingOf is that of a claim in a system of so many nodes.
+func settingOf(t *testing.T, a *dme.Algorithm, c dme.Claim, nodes int) dme.Setting {
+	t.Helper()
+	opt, err := a.Resolve(c.Set)
+	if err == nil {
+		err = a.CheckNodes(nodes, opt)
+	}
+	if err != nil {
+		t.Fatalf("%s, %d nodes: %v", a.ClaimID(c), nodes, err)
+	}
+	sys, err := a.Prepare(dme.Config{Nodes: nodes, Seed: 1, Options: opt, Bound: 2 * time.Millisecond})
+	if err != nil {
+		t.Fatalf("%s, %d nodes: %v", a.ClaimID(c), nodes, err)
+	}
+	return dme.Setting{Nodes: nodes, Options: opt, System: sys, T: time.Millisecond, E: time.Millisecond}
+}
+
+// predictedAt are the sizes at which predictions are written down: small ones, planes,
+// complete trees, squares and a cube.
+var predictedAt = []int{2, 3, 4, 7, 8, 9, 13, 15, 16, 27}
+
+// TestPredictions holds what every claim predicts, number by number: a bound that is
+// loosened keeps all measurements happy, and would otherwise go unnoticed.
+func TestPredictions(t *testing.T) {
+	var text strings.Builder
+	for _, a := range catalog.All() {
+		for _, c := range a.Claims {
+			var values []string
+			for _, s := range settings(t, a, c) {
+				if !slices.Contains(predictedAt, s.Nodes) {
+					continue
+				}
+				s.E = 3 * s.T / 10 // unlike T
+				if value, ok := c.Predict(s); ok {
+					values = append(values, fmt.Sprintf("%d:%s", s.Nodes, strconv.FormatFloat(value, 'g', 10, 64)))
+				}
+			}
+			fmt.Fprintf(&text, "%s = %s\n  %s\n", a.ClaimID(c), c.Formula, strings.Join(values, " "))
+		}
+	}
+	golden.MustBe(t, "testdata/predictions.txt", []byte(text.String()))
+}
+
+// Every statement of the source texts has a claim, or a reason why it has none; and
+// every claim states one of them.
+func TestInventory(t *testing.T) {
+	text, err := os.ReadFile("testdata/inventory.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	stated := make(map[string]bool) // by a line, of all ids
+	for _, a := range catalog.All() {
+		if a.AsPublished {
+			continue
+		}
+		for _, c := range append(dme.SafeAndLive("all texts"), a.Claims...) {
+			stated[a.ClaimID(c)] = false
+		}
+	}
+	for i, line := range strings.Split(string(text), "\n") {
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		columns := strings.Split(line, " | ")
+		if len(columns) != 3 || slices.Contains(columns, "") {
+			t.Errorf("line %d: want statement | where | claims", i+1)
+			continue
+		}
+		if reason, none := strings.CutPrefix(columns[2], "– "); none {
+			if len(strings.Fields(reason)) < 5 {
+				t.Errorf("line %d: %q has no claim, and no reason", i+1, columns[0])
+			}
+			continue
+		}
+		for begin := range strings.FieldsSeq(columns[2]) {
+			found := false
+			for id := range stated {
+				if begins(id, begin) {
+					stated[id], found = true, true
+				}
+			}
+			if !found {
+				t.Errorf("line %d: there is no claim %s", i+1, begin)
+			}
+		}
+	}
+	for id, ok := range stated {
+		if !ok {
+			t.Errorf("%s: no statement of the texts has it", id)
+		}
+	}
+}
+
+// begins reports whether an id begins so, with a whole part; * is any algorithm.
+func begins(id, begin string) bool {
+	if rest, any := strings.CutPrefix(begin, "*"); any {
+		_, id, _ = strings.Cut(id, "/")
+		id, begin = "/"+id, rest
+	}
+	rest, ok := strings.CutPrefix(id, begin)
+	return ok && (rest == "" || strings.HasSuffix(begin, "/") || strings.ContainsAny(rest[:1], "/,"))
 }

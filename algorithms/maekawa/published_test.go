@@ -5,12 +5,14 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"dmebench/algorithms/maekawa"
 	"dmebench/dme"
 	"dmebench/dme/conformance"
 	"dmebench/dme/vnet"
+	"dmebench/internal/check"
 )
 
 func texts() []*dme.Algorithm {
@@ -226,4 +228,59 @@ func TestPublishedPeers(t *testing.T) {
 	if got, want := sys.(dme.Linked).Peers(4), []dme.NodeID{1, 3, 5, 7}; !slices.Equal(got, want) {
 		t.Errorf("peers of 4: %v, want %v", got, want)
 	}
+}
+
+// Request sets that contain one another meet, as Maekawa's condition (a) asks, and
+// nothing else is asked of them: every schedule is safe and comes to an end.
+func TestNestedRequestSets(t *testing.T) {
+	for _, x := range []struct {
+		sets     string
+		requests int
+	}{
+		{"1: 1 2\n2: 2\n3: 2 3\n", 5},
+		{"1: 1 2 3\n2: 2 3\n3: 1 3\n", 4},
+		{"1: 1 2\n2: 1 2\n3: 1 2 3\n", 4},
+	} {
+		for _, yield := range []string{"failed", "always"} {
+			r, err := check.Exhaustive(t.Context(), maekawa.Algorithm(), check.Options{
+				Nodes: 3, Requests: x.requests, Set: map[string]string{"quorum": "file:sets", "yield": yield},
+				ReadFile: func(string) ([]byte, error) { return []byte(x.sets), nil },
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Violation != nil || !r.Complete {
+				t.Errorf("%q, yield=%s: %+v", x.sets, yield, r)
+			}
+		}
+	}
+}
+
+// verdict is what became of a schedule.
+type verdict string
+
+const (
+	held    verdict = "held"
+	unsafe  verdict = "unsafe"  // two nodes in the critical section
+	stalled verdict = "stalled" // a request is pending and nothing moves
+)
+
+// search counts the verdicts of a walk over seeds.
+func search(t *testing.T, w conformance.Walk, seeds int) map[verdict]int {
+	t.Helper()
+	count := make(map[verdict]int)
+	for w.Seed = range uint64(seeds) {
+		_, err := w.Run()
+		switch {
+		case err == nil:
+			count[held]++
+		case strings.Contains(err.Error(), conformance.Unsafe):
+			count[unsafe]++
+		case strings.Contains(err.Error(), conformance.Stalled):
+			count[stalled]++
+		default:
+			t.Fatal(err)
+		}
+	}
+	return count
 }

@@ -44,3 +44,76 @@ func harmonic(k int) float64 {
 	}
 	return sum
 }
+
+// invariants are those of the two structures of the paper: father pointers are
+// trees, next pointers are the queue.
+func invariants() []dme.Invariant {
+	const source = "Naimi, Trehel and Arnold, JPDC 34(1), 1996"
+	return []dme.Invariant{
+		dme.OneToken(source, dme.OfKind(kindToken)),
+		{
+			Name: "father trees", Citation: source + ", the logical rooted tree",
+			Statement: "father pointers lead from every node to a root, and there is one root more than REQUESTs are on their way",
+			Holds:     fatherTrees,
+		},
+		{
+			Name: "one place in the queue", Citation: source + ", the queue of next pointers",
+			Statement: "a node that waits has one REQUEST on its way, or is the next of one node, or has the TOKEN on its way to it; " +
+				"no other node has any of these",
+			Holds: onePlace,
+		},
+	}
+}
+
+func fatherTrees(v dme.GlobalView) error {
+	roots, requests := 0, 0
+	for id, n := range dme.NodesOf[*node](v) {
+		at := n
+		for steps := 0; at.father != dme.None; steps++ {
+			if steps == n.n {
+				return dme.Broken([]dme.NodeID{id}, "father pointers go round: they lead from node %d to no root", id)
+			}
+			at = dme.NodeOf[*node](v, at.father)
+		}
+		if n.father == dme.None {
+			roots++
+		}
+	}
+	for _, f := range v.InFlight() {
+		if f.Kind == kindRequest {
+			requests++
+		}
+	}
+	if roots != requests+1 {
+		return dme.Broken(nil, "there are %d roots, and %d REQUESTs on their way", roots, requests)
+	}
+	return nil
+}
+
+func onePlace(v dme.GlobalView) error {
+	type places struct{ requests, tokens, nexts int }
+	of := make([]places, v.Setting().Nodes+1)
+	for _, f := range v.InFlight() {
+		switch f.Kind {
+		case kindRequest:
+			of[f.Node].requests++
+		case kindToken:
+			of[f.To].tokens++
+		}
+	}
+	for _, n := range dme.NodesOf[*node](v) {
+		of[n.next].nexts++
+	}
+	for id, n := range dme.NodesOf[*node](v) {
+		p, want := of[id], 0
+		if n.requestingCS && !n.tokenPresent {
+			want = 1
+		}
+		if p.requests+p.tokens+p.nexts != want {
+			return dme.Broken([]dme.NodeID{id},
+				"node %d is %v: %d REQUESTs for it and %d TOKENs to it are on their way, and it is the next of %d nodes",
+				id, v.Activity(id), p.requests, p.tokens, p.nexts)
+		}
+	}
+	return nil
+}

@@ -1,7 +1,10 @@
 package quorum
 
 import (
+	"fmt"
 	"math"
+	"math/rand/v2"
+	"slices"
 
 	"dmebench/dme"
 )
@@ -42,4 +45,121 @@ func (g rectangle) appendSet(to []dme.NodeID, id dme.NodeID) []dme.NodeID {
 // appendServed: to be in a node's row or column is mutual.
 func (g rectangle) appendServed(to []dme.NodeID, id dme.NodeID) []dme.NodeID {
 	return g.appendSet(to, id)
+}
+
+// cyclic is the family S_i = i + D, counted round a ring of as many nodes as
+// there are sets. It has the properties (c) and (d) whatever D is, (b) if 0 is
+// in D, and (a) if every number is a difference of two elements of D: for d =
+// x − y the sets of i and i + d meet in i + x = (i + d) + y.
+type cyclic struct {
+	modulus int
+	offsets []int // D: ascending, less than modulus, beginning with 0
+}
+
+func (c cyclic) appendSet(to []dme.NodeID, id dme.NodeID) []dme.NodeID {
+	// D is ascending, so that i + D is two ascending runs: the one that has
+	// come round the ring, and the one before it.
+	to = slices.Grow(to, len(c.offsets))
+	at := int(id) - 1
+	turn, _ := slices.BinarySearch(c.offsets, c.modulus-at)
+	for _, d := range c.offsets[turn:] {
+		to = append(to, dme.NodeID(at+d-c.modulus+1))
+	}
+	for _, d := range c.offsets[:turn] {
+		to = append(to, dme.NodeID(at+d+1))
+	}
+	return to
+}
+
+func (c cyclic) appendServed(to []dme.NodeID, id dme.NodeID) []dme.NodeID {
+	to = slices.Grow(to, len(c.offsets))
+	at := int(id) - 1
+	turn, exact := slices.BinarySearch(c.offsets, at)
+	if exact {
+		turn++
+	}
+	for _, d := range slices.Backward(c.offsets[:turn]) {
+		to = append(to, dme.NodeID(at-d+1))
+	}
+	for _, d := range slices.Backward(c.offsets[turn:]) {
+		to = append(to, dme.NodeID(at-d+c.modulus+1))
+	}
+	return to
+}
+
+// majority takes the next ⌊N/2⌋ nodes: more than half, so that any two sets
+// meet, and round the ring, so that every node serves equally many.
+func majority(cfg Config) (family, error) {
+	d := make([]int, cfg.Nodes/2+1)
+	for k := range d {
+		d[k] = k
+	}
+	return cyclic{modulus: cfg.Nodes, offsets: d}, nil
+}
+
+// How nodes are assigned to the points of a construction: by their numbers, or at
+// random.
+const (
+	natural  = "natural"
+	shuffled = "shuffled"
+)
+
+// relabelled is a family in which the nodes have changed places: node i stands at place
+// place[i-1] of the original.
+//
+// Where the sets are S_i = i + D, those of neighbours meet in one of the two, since 0 and 1
+// are in D: S_i and S_(i+1) in i+1. Nodes that enter in the order of their numbers then
+// hand over by a single message. That is a property of the numbers, not of the plane.
+type relabelled struct {
+	family
+	place []dme.NodeID // of node i at i-1
+	node  []dme.NodeID // at place p, at p-1
+}
+
+// shuffle gives the nodes places at random, as the seed decides.
+func shuffle(f family, nodes int, seed uint64) relabelled {
+	r := relabelled{family: f, place: make([]dme.NodeID, nodes), node: make([]dme.NodeID, nodes)}
+	for i, p := range rand.New(rand.NewPCG(seed, 0x1abe1)).Perm(nodes) {
+		r.place[i] = dme.NodeID(p + 1)
+		r.node[p] = dme.NodeID(i + 1)
+	}
+	return r
+}
+
+func (r relabelled) appendSet(to []dme.NodeID, id dme.NodeID) []dme.NodeID {
+	return r.named(r.family.appendSet(to, r.place[id-1]), len(to))
+}
+
+func (r relabelled) appendServed(to []dme.NodeID, id dme.NodeID) []dme.NodeID {
+	return r.named(r.family.appendServed(to, r.place[id-1]), len(to))
+}
+
+// named replaces the places from an index on by the nodes that stand there.
+func (r relabelled) named(places []dme.NodeID, from int) []dme.NodeID {
+	added := places[from:]
+	for i, p := range added {
+		added[i] = r.node[p-1]
+	}
+	slices.Sort(added)
+	return places
+}
+
+// relabels reports why the nodes of a construction cannot change places.
+func relabels(construction, labelling string) error {
+	if labelling == shuffled && construction != "plane" && construction != "grid" {
+		return fmt.Errorf("quorum: labelling=%s moves the nodes of quorum=plane and quorum=grid; with quorum=%s leave it at %s",
+			shuffled, construction, natural)
+	}
+	return nil
+}
+
+// relabel does what the option labelling says.
+func (s *System) relabel(labelling string, seed uint64) error {
+	if err := relabels(s.name, labelling); err != nil {
+		return err
+	}
+	if labelling == shuffled {
+		s.sets = shuffle(s.sets, s.nodes, seed)
+	}
+	return nil
 }

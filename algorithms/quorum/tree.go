@@ -1,6 +1,7 @@
 package quorum
 
 import (
+	"iter"
 	"math/bits"
 	"slices"
 
@@ -74,4 +75,178 @@ func (p paths) appendServed(to []dme.NodeID, id dme.NodeID) []dme.NodeID {
 		width *= 2
 	}
 	return to
+}
+
+// TreeQuorum is the function GetQuorum of Agrawal and El Abbadi (the textbook's
+// algorithm 9.6) on the tree of n nodes: it returns a quorum, in ascending
+// order, of nodes that grant permission. Where all do, that is the path from
+// the root to the node towards, and on to a leaf; a node that does not is
+// replaced by two paths, from its children to leaves. Any two quorums have a
+// common node, whatever nodes had failed when each was formed.
+//
+// ok is false where there is no quorum, and only there: where the printed text
+// gives up for good (line 15), the search here returns and tries the other
+// child (lines 7 and 9). A node that grants and has one child descends into it,
+// and does not choose the empty side. A node that does not grant and has one
+// child cannot be replaced. The search takes O(n) steps.
+func TreeQuorum(n int, towards dme.NodeID, grants func(dme.NodeID) bool) (quorum []dme.NodeID, ok bool) {
+	leaf := paths{n}.leafBelow(towards) // where to go while nothing is in the way
+	return ChooseTreeQuorum(n, func(id dme.NodeID) bool { return onPath(2*id+1, leaf) }, grants)
+}
+
+// ChooseTreeQuorum is [TreeQuorum] with another choice between the lines 7 and 9:
+// right says of a node that grants permission whether its right child is tried
+// first. It may be a different one for each quorum.
+func ChooseTreeQuorum(n int, right, grants func(dme.NodeID) bool) (quorum []dme.NodeID, ok bool) {
+	var find func(id dme.NodeID) []dme.NodeID
+	find = func(id dme.NodeID) []dme.NodeID { // a quorum of the subtree of id, nil where there is none
+		first, second := 2*id, 2*id+1
+		switch {
+		case int(id) > n:
+			return nil
+		case !grants(id):
+			l := find(first)
+			if l == nil {
+				return nil
+			}
+			r := find(second)
+			if r == nil {
+				return nil
+			}
+			return append(l, r...)
+		case int(first) > n:
+			return []dme.NodeID{id}
+		case right(id):
+			first, second = second, first
+		}
+		q := find(first)
+		if q == nil {
+			q = find(second)
+		}
+		if q == nil {
+			return nil
+		}
+		return append(q, id)
+	}
+	quorum = find(1)
+	slices.Sort(quorum)
+	return quorum, quorum != nil
+}
+
+// TreeQuorums yields every quorum that [TreeQuorum] may return while these
+// nodes grant permission, each in ascending order; with nil, whichever do. There
+// can be very many: the failed root of a complete tree alone leaves (2^(k−1))² of
+// them.
+func TreeQuorums(n int, grants func(dme.NodeID) bool) iter.Seq[[]dme.NodeID] {
+	return func(yield func([]dme.NodeID) bool) {
+		for q := range subtreeQuorums(n, 1, grants) {
+			slices.Sort(q)
+			if !yield(q) {
+				return
+			}
+		}
+	}
+}
+
+// subtreeQuorums yields the quorums of the subtree of id. The slices are the
+// receiver's.
+func subtreeQuorums(n int, id dme.NodeID, grants func(dme.NodeID) bool) iter.Seq[[]dme.NodeID] {
+	left, right := 2*id, 2*id+1
+	return func(yield func([]dme.NodeID) bool) {
+		switch {
+		case int(id) > n:
+			return
+		case grants != nil && !grants(id):
+		case int(left) > n:
+			yield([]dme.NodeID{id})
+			return
+		default:
+			for _, child := range []dme.NodeID{left, right} {
+				for q := range subtreeQuorums(n, child, grants) {
+					if !yield(append(q, id)) {
+						return
+					}
+				}
+			}
+			if grants != nil {
+				return
+			}
+		}
+		for l := range subtreeQuorums(n, left, grants) {
+			for r := range subtreeQuorums(n, right, grants) {
+				if !yield(append(r, l...)) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// TreeResilience says what becomes of the tree of n nodes while its nodes fail.
+// It follows the definition of the textbook's section 9.9.1 from the leaves to the
+// root, so that not all 2^n sets of failed nodes need be tried.
+func TreeResilience(n int) Resilience {
+	r := Resilience{Nodes: n}
+	for _, sizes := range subtreeOutcomes(n, 1) {
+		a := AfterFailures{Exact: true}
+		for size, count := range sizes {
+			a.add(count, size)
+		}
+		r.Failed = append(r.Failed, a)
+	}
+	return r
+}
+
+// outcomes counts the sets of failed nodes of a tree: outcomes[f][q] is the
+// number of those of f nodes that leave a smallest quorum of q nodes, and
+// outcomes[f][0] the number of those that leave none.
+type outcomes [][]float64
+
+// subtreeOutcomes counts for the subtree of id in the tree of n nodes.
+func subtreeOutcomes(n, id int) outcomes {
+	if id > n {
+		return outcomes{{1}} // no node, and no quorum
+	}
+	if 2*id > n {
+		return outcomes{{0, 1}, {1}}
+	}
+	a, b := subtreeOutcomes(n, 2*id), subtreeOutcomes(n, 2*id+1)
+	o := make(outcomes, len(a)+len(b))
+	for fa, as := range a {
+		for fb, bs := range b {
+			for p, x := range as {
+				for q, y := range bs {
+					o.add(fa+fb, together(1, smaller(p, q)), x*y)
+					o.add(fa+fb+1, together(p, q), x*y)
+				}
+			}
+		}
+	}
+	return o
+}
+
+func (o outcomes) add(failed, size int, count float64) {
+	if count == 0 {
+		return
+	}
+	for len(o[failed]) <= size {
+		o[failed] = append(o[failed], 0)
+	}
+	o[failed][size] += count
+}
+
+// together adds the sizes of two parts of a quorum; 0 stands for none.
+func together(p, q int) int {
+	if p == 0 || q == 0 {
+		return 0
+	}
+	return p + q
+}
+
+// smaller returns the smaller of two quorums; 0 stands for none.
+func smaller(p, q int) int {
+	if p == 0 || q == 0 {
+		return max(p, q)
+	}
+	return min(p, q)
 }

@@ -9,6 +9,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/dme/conformance"
+	"dmebench/internal/check"
 )
 
 func newNet(t *testing.T, nodes int, tree string) *conformance.Net {
@@ -296,4 +297,124 @@ func TestNoTreePanics(t *testing.T) {
 		}
 	}()
 	newTree(3, func(i dme.NodeID) dme.NodeID { return 5 - i })
+}
+
+// The invariants can be broken: each of these states breaks one.
+func TestInvariants(t *testing.T) {
+	conformance.TestInvariants(t, Algorithm(),
+		conformance.Breach{
+			Invariant: "one token", Nodes: 3, Says: "there are 2 tokens: at node 1, at node 3",
+			Fault: func(n *conformance.Net) { made(n, 3).holder = 3 },
+		},
+		conformance.Breach{
+			Invariant: "one token", Nodes: 3, Says: "there are 2 tokens: at node 1, on its way from node 1 to node 2",
+			Fault: func(n *conformance.Net) { n.Request(2); n.Deliver(2, 1, 0); made(n, 1).holder = 1 },
+		},
+		conformance.Breach{
+			Invariant: "one token", Nodes: 3, Says: "no node has the token",
+			Fault: func(n *conformance.Net) { made(n, 1).holder = 2 },
+		},
+		conformance.Breach{
+			Invariant: "HOLDER path", Nodes: 3, Says: "HOLDER is 2 at node 2 and 1 at its neighbour 1, with 0 PRIVILEGEs",
+			Fault: func(n *conformance.Net) { made(n, 2).holder = 2 },
+		},
+		conformance.Breach{
+			Invariant: "HOLDER path", Nodes: 3, Says: "HOLDER is 1 at node 2 and 1 at its neighbour 1, with 1 PRIVILEGEs",
+			Fault: func(n *conformance.Net) { n.Request(2); n.Deliver(2, 1, 0); made(n, 1).holder = 1 },
+		},
+		conformance.Breach{
+			Invariant: "one REQUEST", Nodes: 3, Says: "node 2, HOLDER 1 and ASKED false, has 1 REQUESTs on their way",
+			Fault: func(n *conformance.Net) { n.Request(2); made(n, 2).asked = false },
+		},
+		conformance.Breach{
+			Invariant: "one REQUEST", Nodes: 3, Says: "node 2, HOLDER 1 and ASKED true, has 0 REQUESTs",
+			Fault: func(n *conformance.Net) { made(n, 2).asked = true },
+		},
+	)
+}
+
+func TestInvariantsOfRecovery(t *testing.T) {
+	at := func(n *conformance.Net) *robust { n.Settle(); return n.Host(2).Made().(*robust) }
+	conformance.TestInvariants(t, Robust(),
+		conformance.Breach{
+			Invariant: "one token", Nodes: 3, Says: "there are 2 tokens", Fault: func(n *conformance.Net) { at(n).holder = 2 },
+		},
+		conformance.Breach{
+			Invariant: "HOLDER path", Nodes: 3, Says: "HOLDER is 2 at node 2", Fault: func(n *conformance.Net) { at(n).holder = 2 },
+		},
+		conformance.Breach{
+			Invariant: "HOLDER path", Nodes: 3, Says: "HOLDER is 2 at node 2",
+			Fault: func(n *conformance.Net) { n.Settle(); n.Crash(3); at(n).holder = 2 },
+		},
+		conformance.Breach{
+			Invariant: "one REQUEST", Nodes: 3, Says: "stands 0 times", Fault: func(n *conformance.Net) { at(n).asked = true },
+		},
+	)
+}
+
+func made(n *conformance.Net, id dme.NodeID) *node { return n.Host(id).Made().(*node) }
+
+// Every schedule of a few requests, on links that need not keep order, keeps all of the
+// rules and ends with every request served.
+func TestEverySchedule(t *testing.T) {
+	for _, c := range []struct {
+		nodes, requests int
+		tree            string
+	}{
+		{3, 6, "line"},
+		{4, 6, "binary"},
+		{4, 6, "star"},
+		{5, 5, "line"},
+	} {
+		r, err := check.Exhaustive(t.Context(), Algorithm(), check.Options{
+			Nodes: c.nodes, Requests: c.requests, Set: map[string]string{"tree": c.tree}, Unordered: true,
+		})
+		if err == nil {
+			err = r.Err()
+		}
+		if err != nil {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}
+
+// Nor does any of some random schedules of larger systems break a rule, or starve a node.
+func TestRandomSchedules(t *testing.T) {
+	for _, tree := range []string{"binary", "line", "star"} {
+		for _, nodes := range []int{3, 8} {
+			o := check.Defaults(Algorithm(), nodes, map[string]string{"tree": tree})
+			o.Schedules = 300
+			r, err := check.Random(t.Context(), Algorithm(), o)
+			if err == nil {
+				err = r.Err()
+			}
+			if err != nil {
+				t.Errorf("%d nodes, %s: %v", nodes, tree, err)
+			}
+		}
+	}
+}
+
+// Each mutant is the algorithm with one of its rules taken out.
+func TestSearchMutants(t *testing.T) {
+	if !*full {
+		t.Skip("needs -full")
+	}
+	conformance.TestMutants(t, "^Test(EverySchedule|RandomSchedules)$",
+		conformance.Mutant{
+			Name: "the privilege leaves while it is used", File: "raymond.go",
+			Old: "if n.holder != n.self || n.using || n.requestQ.Empty() {",
+			New: "if n.holder != n.self || n.requestQ.Empty() {", Caught: conformance.Unsafe,
+		},
+		conformance.Mutant{
+			Name: "ASKED is not cleared", File: "raymond.go",
+			Old: "\tn.asked = false\n",
+			New: "", Caught: "stalled: ",
+		},
+		conformance.Mutant{
+			Name: "no REQUEST after the PRIVILEGE is passed on", File: "raymond.go",
+			Old: "\tn.holder = n.self\n\tn.assignPrivilege(out)\n\tn.makeRequest(out)\n",
+			New: "\tn.holder = n.self\n\tn.assignPrivilege(out)\n", Caught: "stalled: ",
+		},
+	)
 }

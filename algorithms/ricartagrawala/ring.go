@@ -1,6 +1,10 @@
 package ricartagrawala
 
-import "dmebench/dme"
+import (
+	"slices"
+
+	"dmebench/dme"
+)
 
 // Ring describes section 6.3, a logical ring. A REQUEST travels from node to
 // node through the circuit 1, 2, …, N, 1 instead of going to all at once. Two
@@ -260,4 +264,133 @@ func (n *notesNode) State(v *dme.Visitor) {
 	n.ringNode.State(v)
 	v.Bool("Home", &n.home)
 	n.owed.show(v)
+}
+
+// LastLap is the delay of a handover on the ring at its worst: node 2 is inside, and the
+// REQUEST of node 1, its predecessor, has reached it; in T, from the exit to the entry.
+var LastLap = dme.Quantity{ID: "last-lap", Name: "delay of a handover to the predecessor on the ring / T"}
+
+// lastLap lets it happen on a network on which every message takes T.
+func lastLap(s dme.Setting) (rounds float64, ok bool) {
+	if s.Nodes < 2 {
+		return 0, false
+	}
+	net := &ringNet{nodes: make([]dme.Node, s.Nodes+1)}
+	for id := dme.NodeID(1); int(id) <= s.Nodes; id++ {
+		net.nodes[id] = s.System.Node(id)
+	}
+	settle := func() (rounds float64) {
+		for ; len(net.onWay) > 0; rounds++ {
+			if net.round(); rounds > float64(4*s.Nodes) {
+				return rounds // it never ends
+			}
+		}
+		return rounds
+	}
+	net.do(2, dme.Node.Request)
+	settle()
+	net.do(1, dme.Node.Request)
+	settle()
+	if net.entered != 2 {
+		return 0, false
+	}
+	net.do(2, dme.Node.Release)
+	for ; net.entered != 1; rounds++ {
+		if len(net.onWay) == 0 {
+			return 0, false
+		}
+		net.round()
+	}
+	return rounds, true
+}
+
+// ringNet delivers all messages that are on their way at once.
+type ringNet struct {
+	nodes   []dme.Node // from 1
+	onWay   []dme.Effect
+	from    []dme.NodeID // of those
+	entered dme.NodeID   // who has entered last
+	out     dme.Outbox
+}
+
+func (n *ringNet) round() {
+	arriving, from := n.onWay, n.from
+	n.onWay, n.from = nil, nil
+	for i, e := range arriving {
+		n.do(e.To, func(node dme.Node, out *dme.Outbox) { node.Receive(from[i], e.Msg, out) })
+	}
+}
+
+func (n *ringNet) do(id dme.NodeID, handler func(dme.Node, *dme.Outbox)) {
+	n.out.Reset()
+	handler(n.nodes[id], &n.out)
+	for _, e := range n.out.Effects() {
+		switch e.Kind {
+		case dme.EffectSend:
+			n.onWay, n.from = append(n.onWay, e), append(n.from, id)
+		case dme.EffectEnter:
+			n.entered = id
+		}
+	}
+}
+
+func ringClaims() []dme.Claim {
+	const source = "TR-869, section 6.3"
+	n := func(n float64) float64 { return n }
+	notes := map[string]string{"form": "notes"}
+	return slices.Concat(dme.SafeAndLive("TR-869, sections 3 and 6.3"), dme.HandOver(1, dme.Mean, "TR-869, section 5.4, case A"), []dme.Claim{
+		{
+			Quantity: dme.MessagesPerCS, Formula: "N",
+			Load: dme.AnyLoad, Kind: dme.Exact, Source: source + "; section 4.2",
+			Predict: of("echo", n),
+		},
+		{
+			Quantity: dme.MessagesPerCS, Formula: "N with little contention",
+			Load: dme.Light, Kind: dme.Exact, Source: source,
+			Set:     notes,
+			Predict: of("notes", n),
+		},
+		{
+			Quantity: dme.MessagesPerCS, Formula: "N",
+			Load: dme.AnyLoad, Kind: dme.LowerBound, Source: "TR-869, section 4.2",
+			Set:     notes,
+			Predict: of("notes", n),
+		},
+		{
+			Quantity: dme.MessagesPerCS, Formula: "2N−1: N and a REPLY for each note",
+			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: source,
+			Set:     notes,
+			Predict: of("notes", func(n float64) float64 { return 2*n - 1 }),
+		},
+		{
+			// The REQUEST passes through all nodes, one after the other.
+			Quantity: dme.ResponseTime, Formula: "N·T + E",
+			Load: dme.Light, Kind: dme.Mean, Source: "TR-869, sections 4.2 and 6.3",
+			Predict: func(s dme.Setting) (float64, bool) {
+				return float64(s.Nodes)*s.T.Seconds() + s.E.Seconds(), s.Nodes >= 2 && s.T > 0
+			},
+		},
+		{
+			Quantity: LastLap, Formula: "N−1 (form=echo): the REQUEST goes on from the stop at which it was deferred",
+			Load: dme.Static, Kind: dme.Exact, Source: source,
+			Predict: of("echo", func(n float64) float64 { return n - 1 }), Measure: lastLap,
+		},
+		{
+			Quantity: LastLap, Formula: "1 (form=notes): without the cumulative delays at each stop",
+			Load: dme.Static, Kind: dme.Exact, Source: source,
+			Set:     notes,
+			Predict: of("notes", func(float64) float64 { return 1 }), Measure: lastLap,
+		},
+		dme.InOrder("0: entries in timestamp order", "TR-869, section 2.4"),
+		{
+			Quantity: dme.MessagesPerCS, Formula: "N: the minimum for serial processing",
+			Load: dme.AnyLoad, Kind: dme.LowerBound, Source: "TR-869, sections 4.2 and 6.3",
+			Predict: of("echo", n),
+		},
+		{
+			Quantity: dme.WorkSpread, Formula: "1: a message into and one out of each node",
+			Load: dme.AnyLoad, Kind: dme.Exact, Source: "TR-869, section 4.2",
+			Predict: of("echo", func(float64) float64 { return 1 }),
+		},
+	})
 }

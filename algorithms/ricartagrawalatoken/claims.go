@@ -34,3 +34,52 @@ func claims() []dme.Claim {
 		},
 	})
 }
+
+// invariants are those of a single token, and of the numbers that tell a request
+// that it has served from one that it has not.
+func invariants() []dme.Invariant {
+	const source = "Ricart and Agrawala, CACM 26(2), 1983"
+	return []dme.Invariant{
+		dme.OneToken(source, dme.OfKind(kindToken)),
+		{
+			Name: "request numbers", Citation: source,
+			Statement: "no node has heard of a request that was not made: request_i[j] ≤ clock_j",
+			Pair:      dme.EachPair(requestNumbers),
+		},
+		{
+			Name: "executed requests", Citation: source,
+			Statement: "the token has served no request that was not made: token[j] ≤ clock_j",
+			Holds:     executedRequests,
+		},
+	}
+}
+
+func requestNumbers(_ dme.GlobalView, i, j dme.NodeID, n, other *node) error {
+	if number := n.request[j-1]; number > other.clock {
+		return dme.Broken([]dme.NodeID{i, j}, "node %d has heard of request %d of node %d, whose last request is %d", i, number, j, other.clock)
+	}
+	return nil
+}
+
+func executedRequests(v dme.GlobalView) error {
+	var token []uint64
+	for _, n := range dme.NodesOf[*node](v) {
+		if n.token != nil {
+			token = n.token
+		}
+	}
+	for _, f := range v.InFlight() {
+		if f.Kind == kindToken {
+			token = f.Vec
+		}
+	}
+	if token == nil {
+		return nil
+	}
+	for j, n := range dme.NodesOf[*node](v) {
+		if token[j-1] > n.clock {
+			return dme.Broken([]dme.NodeID{j}, "the token has the number %d for node %d, whose last request is %d", token[j-1], j, n.clock)
+		}
+	}
+	return nil
+}

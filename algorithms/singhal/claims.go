@@ -80,3 +80,124 @@ func steps(s dme.Setting) (float64, bool) {
 	}
 	return float64(len(sizes)), true
 }
+
+// NoStaircase counts the moments at which the system is silent, nobody asks, and the
+// request sets are no staircase with the site that executed last at its right end.
+var NoStaircase = dme.Quantity{ID: "no-staircase", Name: "silent moments without a staircase"}
+
+// mostFollowed is the largest system in which every request set is looked at.
+const mostFollowed = 64
+
+func preserved() dme.Claim {
+	return dme.Claim{
+		Quantity: NoStaircase, Formula: "0: the staircase is preserved when sites request concurrently and have executed",
+		Load: dme.Burst, Kind: dme.Exact, Source: "textbook, sections 9.5.2 and 9.5.3, and Exercise 9.8",
+		Predict: func(s dme.Setting) (float64, bool) { return 0, s.Nodes <= mostFollowed },
+	}
+}
+
+// stairs looks at the request sets whenever the system is silent.
+type stairs struct {
+	sites         []*site // from 1; nil where nothing has happened yet
+	busy          int     // sites that wait or execute
+	last          dme.NodeID
+	silent, count int
+}
+
+func newStairs(s dme.Setting) dme.Meter {
+	if s.Nodes > mostFollowed {
+		return nil
+	}
+	m := &stairs{sites: make([]*site, s.Nodes+1)}
+	for id := dme.NodeID(1); int(id) <= s.Nodes; id++ {
+		m.sites[id], _ = s.System.Node(id).(*site) // as it is until something happens
+	}
+	return m
+}
+
+func (m *stairs) Note(x dme.Moment) {
+	m.sites[x.ID] = x.Node.(*site)
+	switch x.What {
+	case dme.HasAsked:
+		m.busy++
+	case dme.HasEntered:
+		m.last = x.ID
+	case dme.HasLeft:
+		m.busy--
+	}
+	if m.busy > 0 || x.OnTheWay > 0 || m.last == dme.None {
+		return
+	}
+	m.silent++
+	if !m.staircase() {
+		m.count++
+	}
+}
+
+// staircase reports whether the sites stand in a line in which each asks exactly those
+// to its right, and owes nobody an answer.
+func (m *stairs) staircase() bool {
+	order := make([]*site, len(m.sites)-1) // from the right
+	for _, s := range m.sites[1:] {
+		position := s.r.Len()
+		if len(s.inform) > 0 || position >= len(order) || order[position] != nil {
+			return false
+		}
+		order[position] = s
+	}
+	for k, s := range order {
+		for _, right := range order[:k] {
+			if !s.r.Has(right.i) {
+				return false
+			}
+		}
+	}
+	return order[0].i == m.last
+}
+
+func (m *stairs) Value() (float64, bool) { return float64(m.count), m.silent > 0 }
+
+// invariants are the condition of section 9.5 on the information structure, which
+// the text states of its beginning and which must hold ever after, and that each
+// request is answered once.
+func invariants() []dme.Invariant {
+	return []dme.Invariant{
+		{
+			Name: "information structure", Citation: "textbook, section 9.5",
+			Statement: "for every two sites, S_j ∈ R_i or S_i ∈ R_j: of any two one must ask the other",
+			Pair:      dme.EachPair(informationStructure),
+		},
+		{
+			Name: "one answer", Citation: "textbook, section 9.5, Algorithm 9.3",
+			Statement: "a site that awaits another one's REPLY has one REQUEST on its way to it, or stands in I there, " +
+				"or the REPLY is on its way",
+			Pair: dme.EachPair(oneAnswer),
+		},
+	}
+}
+
+func informationStructure(_ dme.GlobalView, i, j dme.NodeID, s, other *site) error {
+	if i < j && !s.r.Has(j) && !other.r.Has(i) {
+		return dme.Broken([]dme.NodeID{i, j},
+			"node %d is not in R of node %d, nor node %d in that of node %d: neither asks the other", j, i, i, j)
+	}
+	return nil
+}
+
+func oneAnswer(v dme.GlobalView, i, j dme.NodeID, s, other *site) error {
+	if i == j {
+		return nil
+	}
+	requests, replies, waits, want := dme.Between(v, kindRequest, i, j), dme.Between(v, kindReply, j, i), 0, 0
+	if other.inform.Has(i) {
+		waits = 1
+	}
+	if s.requesting && s.r.Has(j) {
+		want = 1
+	}
+	if requests+replies+waits != want {
+		return dme.Broken([]dme.NodeID{i, j}, "node %d awaits %d REPLYs of node %d, in whose I it stands %d times, "+
+			"with %d REQUESTs and %d REPLYs on their way", i, want, j, waits, requests, replies)
+	}
+	return nil
+}

@@ -60,3 +60,129 @@ func claims() []dme.Claim {
 		},
 	})
 }
+
+// AheadInQueue counts the entries of others from when a request is in the token's
+// queue until its own.
+var AheadInQueue = dme.Quantity{ID: "ahead-in-queue", Name: "entries by others while a request is in the token's queue"}
+
+// ahead follows the requests in the token's queue.
+type ahead struct {
+	since   []int // by site, from 1: entries of all when its request came into the queue; −1: it is not there
+	entries int
+	most    int
+	any     bool
+}
+
+func newAhead(s dme.Setting) dme.Meter {
+	m := &ahead{since: make([]int, s.Nodes+1)}
+	for i := range m.since {
+		m.since[i] = -1
+	}
+	return m
+}
+
+func (m *ahead) Note(x dme.Moment) {
+	switch {
+	case x.What == dme.HasEntered:
+		if before := m.since[x.ID]; before >= 0 {
+			m.most, m.any = max(m.most, m.entries-before), true
+			m.since[x.ID] = -1
+		}
+		m.entries++
+	case x.What == dme.HasSent && x.Msg.Kind == kindToken && len(x.Msg.Vec) >= len(m.since)-1:
+		// The queue as it leaves a site, and before it the site that gets the token.
+		m.found(uint64(x.Peer))
+		for _, j := range token(x.Msg.Vec).queue(len(m.since) - 1) {
+			m.found(j)
+		}
+	}
+}
+
+func (m *ahead) found(j uint64) {
+	if m.since[j] < 0 {
+		m.since[j] = m.entries
+	}
+}
+
+func (m *ahead) Value() (float64, bool) { return float64(m.most), m.any }
+
+// invariants are those by which section 9.11 argues: there is one token, its LN
+// tells outdated requests from current ones, and its Q holds sites that wait.
+func invariants() []dme.Invariant {
+	const source = "textbook, section 9.11"
+	return []dme.Invariant{
+		dme.OneToken(source, dme.OfKind(kindToken)),
+		{
+			Name: "request numbers", Citation: source + ", outdated REQUESTs",
+			Statement: "no site, and no REQUEST on its way, has a number of a request that was not made: RN_j[i] ≤ RN_i[i]",
+			Pair:      dme.EachPair(requestNumbers),
+		},
+		{
+			Name: "executed requests", Citation: source + ", steps (b) and (d)",
+			Statement: "each site has one request that the token has not served, RN_i[i] = LN[i] + 1, or none, RN_i[i] = LN[i], as when it is idle",
+			Holds:     executedRequests,
+		},
+		{
+			Name: "token queue", Citation: source + ", step (e)",
+			Statement: "each site in Q waits for the token, and stands there once",
+			Holds:     tokenQueue,
+		},
+	}
+}
+
+// theToken returns the token, wherever it is.
+func theToken(v dme.GlobalView) token {
+	for _, s := range dme.NodesOf[*site](v) {
+		if s.token != nil {
+			return s.token
+		}
+	}
+	for _, f := range v.InFlight() {
+		if f.Kind == kindToken {
+			return token(f.Vec)
+		}
+	}
+	return nil
+}
+
+func requestNumbers(v dme.GlobalView, i, j dme.NodeID, s, other *site) error {
+	own := s.rn[i-1]
+	if other.rn[i-1] > own {
+		return dme.Broken([]dme.NodeID{i, j}, "RN_%d[%d] is %d, and RN_%d[%d] only %d", j, i, other.rn[i-1], i, i, own)
+	}
+	for _, m := range v.Between(i, j) {
+		if m.Kind == kindRequest && m.Clock > own {
+			return dme.Broken([]dme.NodeID{i}, "a REQUEST of node %d has the number %d, and RN_%d[%d] is %d", i, m.Clock, i, i, own)
+		}
+	}
+	return nil
+}
+
+func executedRequests(v dme.GlobalView) error {
+	t := theToken(v)
+	if t == nil {
+		return nil
+	}
+	for i, s := range dme.NodesOf[*site](v) {
+		if own := s.rn[i-1]; own != t.ln(i) && (own != t.ln(i)+1 || v.Activity(i) == dme.Idle) {
+			return dme.Broken([]dme.NodeID{i}, "RN_%d[%d] is %d and LN[%d] of the token %d; node %d is %v",
+				i, i, own, i, t.ln(i), i, v.Activity(i))
+		}
+	}
+	return nil
+}
+
+func tokenQueue(v dme.GlobalView) error {
+	t := theToken(v)
+	if t == nil {
+		return nil
+	}
+	q := t.queue(v.Setting().Nodes)
+	for k, x := range q {
+		j := dme.NodeID(x)
+		if v.Activity(j) != dme.Requesting || slices.Contains(q[:k], x) {
+			return dme.Broken([]dme.NodeID{j}, "node %d stands in the queue %v of the token, and is %v", j, q, v.Activity(j))
+		}
+	}
+	return nil
+}

@@ -129,3 +129,100 @@ func TestMutantsAreCaught(t *testing.T) {
 			Old: "if s.outstanding(j) && !s.seen.Has(j) {", New: "if false {"},
 	)
 }
+
+// The invariants can be broken: each of these states breaks one.
+func TestInvariants(t *testing.T) {
+	at := func(n *conformance.Net, id dme.NodeID) *site { return n.Host(id).Made().(*site) }
+	conformance.TestInvariants(t, Algorithm(),
+		conformance.Breach{
+			Invariant: "one token", Nodes: 3, Says: "at node 1, at node 2",
+			Fault: func(n *conformance.Net) { at(n, 2).token = newToken(3) },
+		},
+		conformance.Breach{
+			Invariant: "request numbers", Nodes: 3, Says: "RN_3[2] is 1, and RN_2[2] only 0",
+			Fault: func(n *conformance.Net) { at(n, 3).rn[1] = 1 },
+		},
+		conformance.Breach{
+			Invariant: "executed requests", Nodes: 3, Says: "RN_2[2] is 0 and LN[2] of the token 1",
+			Fault: func(n *conformance.Net) { at(n, 1).token.setLN(2, 1) },
+		},
+		conformance.Breach{
+			Invariant: "request numbers", Nodes: 3, Says: "a REQUEST of node 2 has the number 1, and RN_2[2] is 0",
+			Fault: func(n *conformance.Net) { n.Request(2); at(n, 2).rn[1] = 0 },
+		},
+		conformance.Breach{
+			Invariant: "token queue", Nodes: 3, Says: "node 3 stands in the queue [3] of the token, and is idle",
+			Fault: func(n *conformance.Net) { s := at(n, 1); s.token = append(s.token, 3) },
+		},
+		conformance.Breach{ // on its way
+			Invariant: "token queue", Nodes: 3, Says: "node 2 stands in the queue [2 2] of the token",
+			Fault: func(n *conformance.Net) {
+				s := at(n, 1)
+				s.token = append(s.token, 2, 2)
+				n.Request(2)
+				n.Deliver(2, 1, 0)
+			},
+		},
+	)
+}
+
+// Entries of others count from when a request is in the token's queue, or the token is
+// sent for it, until its own entry.
+func TestAheadInQueue(t *testing.T) {
+	const n = 3
+	m := newAhead(dme.Setting{Nodes: n})
+	wants := func(value float64, ok bool) {
+		t.Helper()
+		if got, told := m.Value(); told != ok || ok && got != value {
+			t.Errorf("%v, %v; want %v, %v", got, told, value, ok)
+		}
+	}
+	enter := func(id dme.NodeID) { m.Note(dme.Moment{What: dme.HasEntered, ID: id}) }
+	send := func(to dme.NodeID, ln [n]uint64, queue ...uint64) {
+		m.Note(dme.Moment{What: dme.HasSent, Peer: to, Msg: dme.Message{Kind: kindToken, Vec: append(ln[:], queue...)}})
+	}
+	enter(1) // it has had the token from the start
+	wants(0, false)
+	send(2, [n]uint64{1, 0, 1}) // site 1 has been served, and is in no queue
+	enter(2)
+	wants(0, true)
+	send(1, [n]uint64{1, 1, 1})
+	enter(1)
+	wants(0, true)
+	send(2, [n]uint64{2, 1, 1}, 3, 1)
+	enter(2)
+	send(3, [n]uint64{2, 2, 1}, 1)
+	enter(3)
+	wants(1, true)
+	send(1, [n]uint64{2, 2, 2})
+	enter(1)
+	wants(2, true)
+	m.Note(dme.Moment{What: dme.HasSent, Peer: 3, Msg: dme.Message{Kind: kindRequest}})
+	enter(2)
+	enter(2)
+	enter(2)
+	enter(3) // of no token is known
+	wants(2, true)
+}
+
+// A token that arrives has a number for each site and a queue of different sites, not of
+// its receiver; what else bytes say is refused, however large.
+func TestWellFormed(t *testing.T) {
+	const n, receiver = 3, 2
+	scratch := dme.MakeNodeSet(n)
+	for _, x := range []struct {
+		queue []uint64
+		want  bool
+	}{
+		{nil, true}, {[]uint64{1}, true}, {[]uint64{3, 1}, true}, {[]uint64{1, 3}, true},
+		{[]uint64{2}, false}, {[]uint64{1, 2}, false}, {[]uint64{1, 1}, false}, {[]uint64{1, 3, 1}, false}, {[]uint64{0}, false},
+		{[]uint64{4}, false}, {[]uint64{200, 1}, false}, {[]uint64{1, 1 << 31, 3}, false}, {[]uint64{1<<32 + 1}, false},
+	} {
+		if got := append(token{7, 0, 9}, x.queue...).wellFormed(n, receiver, &scratch); got != x.want || !scratch.Empty() {
+			t.Errorf("queue %v: well formed: %v; %d nodes are left in the set", x.queue, got, scratch.Len())
+		}
+	}
+	if (token{1, 1}).wellFormed(n, receiver, &scratch) {
+		t.Error("a token with two numbers for three sites")
+	}
+}

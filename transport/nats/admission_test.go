@@ -1,17 +1,23 @@
 package nats
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"net"
+	"os"
+	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
-
-	natsgo "github.com/nats-io/nats.go"
-	"golang.org/x/sys/unix"
+	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
+	natsgo "github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"golang.org/x/sys/unix"
 
 	"dmebench/transport"
 	"dmebench/transport/transporttest"
@@ -145,4 +151,120 @@ func (c *hesitantConn) Read(b []byte) (int, error) {
 		return c.last.Read(b)
 	}
 	return c.Conn.Read(b)
+}
+
+// mute is a broker that answers the first ping, the one of a connection's beginning,
+// and no other. It goes on sending something until it is told to be silent.
+func mute(t *testing.T, silent *atomic.Bool) (url string) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		conn, err := l.Accept()
+		if err != nil {
+			return
+		}
+		defer conn.Close()
+		fmt.Fprint(conn, "INFO {\"server_id\":\"mute\",\"version\":\"2.10.0\",\"proto\":1,\"max_payload\":1048576}\r\n")
+		lines := bufio.NewScanner(conn)
+		for lines.Scan() && !strings.HasPrefix(lines.Text(), "PING") {
+		}
+		fmt.Fprint(conn, "PONG\r\n")
+		go func() {
+			for !silent.Load() {
+				if _, err := fmt.Fprint(conn, "+OK\r\n"); err != nil {
+					return
+				}
+				time.Sleep(time.Millisecond)
+			}
+		}()
+		for lines.Scan() {
+		}
+	}()
+	return "nats://" + l.Addr().String()
+}
+
+// A connection on which data flows lives, however long an answer takes; one on which
+// nothing comes any more is ended.
+func TestAConnectionIsJudgedByWhatComes(t *testing.T) {
+	noLeaks(t)
+	var silent atomic.Bool
+	lost := make(chan error, 10)
+	const interval = 300 * time.Millisecond
+	b := Broker{URL: mute(t, &silent)}
+	c, err := b.connect("test", &wire{interval: interval}, func(err error) { lost <- err })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	select {
+	case err := <-lost:
+		t.Fatalf("while data flows: %v", err)
+	case <-time.After((pingsLost + 5) * interval):
+	}
+	silent.Store(true)
+	err = next(t, "the end of a connection on which nothing comes", lost)
+	if !strings.Contains(err.Error(), "nothing has come from the broker") {
+		t.Error(err)
+	}
+}
+
+// JetStream takes no more memory than it was given, keeps nothing in files, and leaves
+// no folder behind.
+func TestJetStreamIsBounded(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("TMPDIR", dir)
+	s, err := StartServer(2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if err := s.EnableJetStream(1 << 20); err != nil {
+		t.Fatal(err)
+	}
+	c, err := s.Broker().Dial()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	js, err := jetstream.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range []struct {
+		name string
+		in   jetstream.StorageType
+		size int64
+		fits bool
+	}{
+		{"small", jetstream.MemoryStorage, 1 << 19, true},
+		{"large", jetstream.MemoryStorage, 1 << 20, false},
+		{"file", jetstream.FileStorage, 1 << 10, false},
+	} {
+		_, err := js.CreateStream(t.Context(), jetstream.StreamConfig{Name: x.name, Subjects: []string{x.name}, Storage: x.in, MaxBytes: x.size})
+		if (err == nil) != x.fits {
+			t.Errorf("%s: %v", x.name, err)
+		}
+	}
+	if left, err := os.ReadDir(dir); len(left) != 1 || err != nil {
+		t.Errorf("%v, %v: a folder is expected while it runs", left, err)
+	}
+	s.Close()
+	if left, err := os.ReadDir(dir); len(left) != 0 || err != nil {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+func TestJetStreamNeedsAFolder(t *testing.T) {
+	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "nowhere"))
+	s, err := StartServer(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if err := s.EnableJetStream(1 << 20); err == nil {
+		t.Error("it has none")
+	}
 }
