@@ -4,12 +4,19 @@
 package environment
 
 import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"runtime"
+	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"golang.org/x/sys/unix"
 )
@@ -86,4 +93,255 @@ func firstFields(file string, n int) string {
 	}
 	fields := strings.Fields(string(text))
 	return strings.Join(fields[:min(n, len(fields))], " ")
+}
+
+// Unknown stands for a commit, or the state of a tree, that the build did not note:
+// 'go run' and 'go test' do not, nor does a build outside of a repository.
+const Unknown = "unknown"
+
+// Tree says whether the source was as committed when a program was built from it.
+type Tree string
+
+// The states of a tree.
+const (
+	Clean       Tree = "clean"
+	Modified    Tree = "modified"
+	TreeUnknown Tree = Unknown
+)
+
+// Build says from what a program was built.
+type Build struct {
+	Version string // of the module; "(devel)" where it has none
+	Commit  string // in full, or Unknown
+	Time    string // of the commit, as RFC 3339 has it; "" where that is not known
+	Tree    Tree
+	Go      string // version of the toolchain
+}
+
+// stamp is set by builds that have no repository to look at, such as those of
+// releases: -ldflags "-X MODULE/internal/environment.stamp=VERSION,COMMIT,TIME,TREE".
+var stamp string
+
+// ThisBuild says from what this program was built.
+func ThisBuild() Build { return thisBuild() }
+
+var thisBuild = sync.OnceValue(func() Build {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		info = new(debug.BuildInfo)
+	}
+	return buildOf(info, stamp)
+})
+
+// buildOf returns what the go command has noted, unless the build was stamped.
+func buildOf(info *debug.BuildInfo, stamp string) Build {
+	b := Build{Version: info.Main.Version, Commit: Unknown, Tree: TreeUnknown, Go: info.GoVersion}
+	if b.Version == "" {
+		b.Version = "(devel)"
+	}
+	if parts := strings.Split(stamp, ","); len(parts) == 4 {
+		b.Version, b.Commit, b.Time, b.Tree = parts[0], parts[1], parts[2], Tree(parts[3])
+		return b
+	}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			b.Commit = s.Value
+		case "vcs.time":
+			b.Time = s.Value
+		case "vcs.modified":
+			b.Tree = Clean
+			if s.Value == "true" {
+				b.Tree = Modified
+			}
+		}
+	}
+	return b
+}
+
+// shortCommit is how many digits of a commit people are shown.
+const shortCommit = 12
+
+// String names the build in one line: "v1.2.3, commit 0123456789ab (clean)".
+func (b Build) String() string {
+	if b.Commit == Unknown {
+		return b.Version + ", commit unknown"
+	}
+	return b.Version + ", commit " + b.Commit[:min(shortCommit, len(b.Commit))] + " (" + string(b.Tree) + ")"
+}
+
+// facts are those of [Describe] that speak of the program.
+func (b Build) facts() map[string]string {
+	program := b.Version
+	if b.Commit != Unknown {
+		program += " " + b.Commit[:min(shortCommit, len(b.Commit))]
+	}
+	if b.Tree == Modified {
+		program += " (modified)"
+	}
+	return map[string]string{"program": program, "commit": b.Commit, "tree": string(b.Tree)}
+}
+
+// program is the build as processes of one run compare theirs. A commit with changes
+// on top says nothing.
+func (b Build) program() Program {
+	p := Program{Version: b.Version}
+	if b.Commit != Unknown && b.Tree != Modified {
+		p.Commit = b.Commit
+	}
+	return p
+}
+
+// Program says which program a process runs, so that processes of one run can be
+// told from those of another build.
+type Program struct {
+	Version string `json:"version,omitempty"` // of the module, for people
+	Commit  string `json:"commit,omitempty"`  // that it was built from; "" where that is not known, or not all
+	SHA256  string `json:"sha256,omitempty"`  // of the file that is executed, in hexadecimal
+}
+
+// Same reports whether two programs are of one build: of one commit, whatever the
+// systems are that they were built for. Where a commit is not known, they are only if
+// their files are the same.
+func (p Program) Same(q Program) bool {
+	if p.Commit != "" && q.Commit != "" {
+		return p.Version == q.Version && p.Commit == q.Commit
+	}
+	return p.SHA256 != "" && p.SHA256 == q.SHA256
+}
+
+// String names the program for people.
+func (p Program) String() string {
+	var parts []string
+	if p.Version != "" {
+		parts = append(parts, p.Version)
+	}
+	if p.Commit != "" {
+		parts = append(parts, "commit "+p.Commit[:min(12, len(p.Commit))])
+	}
+	if p.SHA256 != "" {
+		parts = append(parts, "sha256 "+p.SHA256[:min(12, len(p.SHA256))])
+	}
+	if parts == nil {
+		return "an unknown build"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// ThisProgram says which program this process runs.
+func ThisProgram() (Program, error) { return thisProgram() }
+
+var thisProgram = sync.OnceValues(func() (p Program, err error) {
+	p = ThisBuild().program()
+	p.SHA256, err = executableSum()
+	return p, err
+})
+
+func executableSum() (string, error) {
+	name := "/proc/self/exe" // of what is executed, also where the file was replaced meanwhile
+	if runtime.GOOS != "linux" {
+		var err error
+		if name, err = os.Executable(); err != nil {
+			return "", fmt.Errorf("cannot find this program: %w", err)
+		}
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return "", fmt.Errorf("cannot read this program: %w", err)
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", fmt.Errorf("cannot read this program: %w", err)
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// compared are the facts of [Describe] in the order in which differences between
+// hosts are told: first what changes what is run, then how fast. Facts that are not
+// in it follow by name.
+var compared = []string{
+	"program", "go", "os", "arch", "cores", "cpu_quota", "gomaxprocs", "cpu", "governor", "memory", "clock_source", "kernel",
+}
+
+// ofEachHost are facts in which hosts may differ without a difference to what is
+// measured on them: how busy they were, and the numbers of their processors; and
+// what the program's line tells already.
+var ofEachHost = []string{"load_average", "cpu_affinity", "commit", "tree"}
+
+// alike is the ratio up to which two sizes of memory are the same: the kernels of
+// two equal machines keep different amounts for themselves.
+const alike = 1.05
+
+// Differences compares the environments of several hosts, as [Describe] returns
+// them, by name of host. It returns a sentence for each fact in which some of them
+// differ, such as "cores: 2 on a and b; 4 on c"; none where all are alike. The value
+// that most hosts have comes first.
+func Differences(hosts map[string]map[string]string) []string {
+	facts := slices.Clone(compared)
+	known := make(map[string]bool)
+	for _, facts := range hosts {
+		for fact := range facts {
+			known[fact] = true
+		}
+	}
+	for _, fact := range slices.Sorted(maps.Keys(known)) {
+		if !slices.Contains(facts, fact) {
+			facts = append(facts, fact)
+		}
+	}
+	var all []string
+	for _, fact := range facts {
+		if !known[fact] || slices.Contains(ofEachHost, fact) {
+			continue
+		}
+		by := make(map[string][]string) // value: hosts
+		for _, host := range slices.Sorted(maps.Keys(hosts)) {
+			value := cmp.Or(hosts[host][fact], "not known")
+			by[value] = append(by[value], host)
+		}
+		if len(by) > 1 && !(fact == "memory" && sameMemory(slices.Collect(maps.Keys(by)))) {
+			all = append(all, fact+": "+valuesByHost(by))
+		}
+	}
+	return all
+}
+
+// valuesByHost writes who has which value, the most frequent one first.
+func valuesByHost(by map[string][]string) string {
+	values := slices.SortedFunc(maps.Keys(by), func(a, b string) int {
+		return cmp.Or(cmp.Compare(len(by[b]), len(by[a])), strings.Compare(by[a][0], by[b][0]))
+	})
+	var parts []string
+	for _, value := range values {
+		parts = append(parts, fmt.Sprintf("%s on %s", value, enumerate(by[value])))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// mostNamed is how many hosts are named where more have the same value.
+const mostNamed = 4
+
+func enumerate(hosts []string) string {
+	if len(hosts) > mostNamed {
+		return fmt.Sprintf("%s and %d more", strings.Join(hosts[:mostNamed-1], ", "), len(hosts)-mostNamed+1)
+	}
+	last := len(hosts) - 1
+	if last == 0 {
+		return hosts[0]
+	}
+	return strings.Join(hosts[:last], ", ") + " and " + hosts[last]
+}
+
+// sameMemory reports whether sizes such as "4026824 kB" are the same, about.
+func sameMemory(sizes []string) bool {
+	var all []float64
+	for _, size := range sizes {
+		n, err := strconv.ParseFloat(strings.TrimSuffix(size, " kB"), 64)
+		if err != nil {
+			return false
+		}
+		all = append(all, n)
+	}
+	return slices.Max(all) <= alike*slices.Min(all)
 }

@@ -1,7 +1,15 @@
 package environment
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
 	"runtime"
+	"runtime/debug"
+	"slices"
 	"testing"
 )
 
@@ -25,5 +33,186 @@ func TestDescribeKnowsTheProgramAndTheMachine(t *testing.T) {
 func TestFieldsOfFilesThatAreNotThere(t *testing.T) {
 	if got := field("/nowhere", "x") + firstFields("/nowhere", 3); got != "" {
 		t.Errorf("got %q", got)
+	}
+}
+
+func TestBuild(t *testing.T) {
+	const commit = "0123456789abcdef0123456789abcdef01234567"
+	info := func(settings ...debug.BuildSetting) *debug.BuildInfo {
+		return &debug.BuildInfo{GoVersion: "go1.26", Main: debug.Module{Version: "v1.2.3"}, Settings: settings}
+	}
+	at := debug.BuildSetting{Key: "vcs.revision", Value: commit}
+	for _, x := range []struct {
+		name    string
+		info    *debug.BuildInfo
+		stamp   string
+		want    Build
+		says    string
+		compare Program
+		program string
+	}{
+		{"clean", info(at, debug.BuildSetting{Key: "vcs.modified", Value: "false"},
+			debug.BuildSetting{Key: "vcs.time", Value: "2026-01-02T03:04:05Z"}), "",
+			Build{"v1.2.3", commit, "2026-01-02T03:04:05Z", Clean, "go1.26"}, "v1.2.3, commit 0123456789ab (clean)",
+			Program{Version: "v1.2.3", Commit: commit}, "v1.2.3 0123456789ab"},
+		{"changed after the commit", info(at, debug.BuildSetting{Key: "vcs.modified", Value: "true"}), "",
+			Build{"v1.2.3", commit, "", Modified, "go1.26"}, "v1.2.3, commit 0123456789ab (modified)",
+			Program{Version: "v1.2.3"}, "v1.2.3 0123456789ab (modified)"},
+		{"nothing noted", new(debug.BuildInfo), "", Build{"(devel)", Unknown, "", TreeUnknown, ""}, "(devel), commit unknown",
+			Program{Version: "(devel)"}, "(devel)"},
+		{"stamped", info(), "v2.0.0," + commit + ",2026-01-02T03:04:05Z,clean",
+			Build{"v2.0.0", commit, "2026-01-02T03:04:05Z", Clean, "go1.26"}, "v2.0.0, commit 0123456789ab (clean)",
+			Program{Version: "v2.0.0", Commit: commit}, "v2.0.0 0123456789ab"},
+	} {
+		got := buildOf(x.info, x.stamp)
+		if got != x.want || got.String() != x.says || got.program() != x.compare {
+			t.Errorf("%s: %+v, %q, %+v", x.name, got, got, got.program())
+		}
+		facts := got.facts()
+		if facts["program"] != x.program || facts["commit"] != x.want.Commit || facts["tree"] != string(x.want.Tree) {
+			t.Errorf("%s: %v", x.name, facts)
+		}
+	}
+}
+
+func TestEveryEnvironmentNamesTheProgram(t *testing.T) {
+	for name, e := range map[string]map[string]string{"a machine's": Describe(), "a simulation's": Virtual()} {
+		for _, key := range []string{"program", "commit", "tree"} {
+			if e[key] == "" {
+				t.Errorf("%s: no %s in %v", name, key, e)
+			}
+		}
+	}
+}
+
+func TestSame(t *testing.T) {
+	a := Program{Version: "v1.0.0", Commit: "c0ffee", SHA256: "11"}
+	for _, x := range []struct {
+		p, q Program
+		want bool
+	}{
+		{a, a, true},
+		{a, Program{Version: "v1.0.0", Commit: "c0ffee", SHA256: "22"}, true}, // for another system
+		{a, Program{Version: "v1.0.0", Commit: "beef", SHA256: "11"}, false},
+		{a, Program{Version: "v2.0.0", Commit: "c0ffee", SHA256: "11"}, false},
+		{a, Program{Version: "(devel)", SHA256: "11"}, true},
+		{a, Program{Version: "(devel)", SHA256: "22"}, false},
+		{Program{Version: "(devel)"}, Program{Version: "(devel)"}, false},
+	} {
+		if x.p.Same(x.q) != x.want || x.q.Same(x.p) != x.want {
+			t.Errorf("%s and %s: want %v", x.p, x.q, x.want)
+		}
+	}
+}
+
+func TestThisProgram(t *testing.T) {
+	p, err := ThisProgram()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if sum := sha256.Sum256(content); p.SHA256 != hex.EncodeToString(sum[:]) || !p.Same(p) {
+		t.Errorf("%+v", p)
+	}
+}
+
+func TestDifferences(t *testing.T) {
+	base := map[string]string{
+		"program": "v1.2.3 abc", "cores": "2", "memory": "4026824 kB", "kernel": "6.1", "load_average": "0.1 0.2 0.3", "cpu_affinity": "0,1",
+	}
+	host := func(changes map[string]string) map[string]string {
+		facts := maps.Clone(base)
+		maps.Copy(facts, changes)
+		return facts
+	}
+	for _, c := range []struct {
+		name  string
+		hosts map[string]map[string]string
+		want  []string
+	}{
+		{"nothing to compare", nil, nil},
+		{"one host", map[string]map[string]string{"a": base}, nil},
+		{"alike", map[string]map[string]string{
+			"a": base, "b": host(map[string]string{"load_average": "9 9 9", "cpu_affinity": "2,3", "memory": "4026000 kB"}),
+		}, nil},
+		{"in order of weight", map[string]map[string]string{
+			"a": base, "b": base, "c": host(map[string]string{"kernel": "6.8", "cores": "4", "program": "v1.2.4 def", "memory": "8053648 kB"}),
+		}, []string{
+			"program: v1.2.3 abc on a and b; v1.2.4 def on c",
+			"cores: 2 on a and b; 4 on c",
+			"memory: 4026824 kB on a and b; 8053648 kB on c",
+			"kernel: 6.1 on a and b; 6.8 on c",
+		}},
+		{"only one host has it", map[string]map[string]string{"a": base, "b": host(map[string]string{"cpu_quota": "0.5"})},
+			[]string{"cpu_quota: not known on a; 0.5 on b"}},
+		{"a fact that nobody foresaw", map[string]map[string]string{
+			"a": host(map[string]string{"zebra": "1"}), "b": host(map[string]string{"zebra": "2"}),
+		}, []string{"zebra: 1 on a; 2 on b"}},
+		{"many hosts", map[string]map[string]string{
+			"a": base, "b": base, "c": base, "d": base, "e": base, "f": base, "x": host(map[string]string{"cores": "8"}),
+		}, []string{"cores: 2 on a, b, c and 3 more; 8 on x"}},
+	} {
+		if got := Differences(c.hosts); !slices.Equal(got, c.want) {
+			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+func TestAvailableMemory(t *testing.T) {
+	free := AvailableMemory()
+	if runtime.GOOS == "linux" && free == 0 {
+		t.Error("nothing is known of the memory")
+	}
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(1 << 20))
+	if l := HostLimits().Memory; l != (Limit{1 << 20, "GOMEMLIMIT"}) {
+		t.Errorf("%v", l)
+	}
+	if got := AvailableMemory(); got != 1<<20 {
+		t.Errorf("%d bytes are available, and the runtime may take 1 MiB", got)
+	}
+}
+
+// Groups of both versions, of which the one around the innermost leaves least.
+func TestLimitsOfControlGroups(t *testing.T) {
+	for _, c := range []struct {
+		name, membership string
+		files            map[string]string
+		want             uint64 // 0: no limit
+	}{
+		{"none", "0::/a\n", map[string]string{"a/memory.max": "max"}, 0},
+		{"version 2", "0::/a/b\n", map[string]string{
+			"a/b/memory.max": "9000", "a/memory.max": "5000", "a/memory.current": "3000", "a/memory.stat": "anon 7\ninactive_file 1000\n",
+		}, 3000},
+		{"version 1", "9:cpu:/a\n4:cpuacct,memory:/a\n0::/\n", map[string]string{
+			"memory/a/memory.limit_in_bytes": "800", "memory/a/memory.usage_in_bytes": "300", "memory/a/memory.stat": "total_inactive_file 100",
+			"memory/memory.limit_in_bytes": "9223372036854771712",
+		}, 600},
+		{"spent", "0::/\n", map[string]string{"memory.max": "10", "memory.current": "20"}, 0},
+	} {
+		root := t.TempDir()
+		write := func(name, text string) {
+			name = filepath.Join(root, name)
+			if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		write("membership", c.membership)
+		for name, text := range c.files {
+			write(name, text)
+		}
+		got, limited := leftOfGroups(filepath.Join(root, "membership"), root)
+		if limited != (c.name != "none") || limited && got != c.want || !limited && got != math.MaxUint64 {
+			t.Errorf("%s: %d bytes are left, limited %v; want %d", c.name, got, limited, c.want)
+		}
 	}
 }

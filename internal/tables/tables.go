@@ -4,6 +4,7 @@ package tables
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"unicode/utf8"
@@ -107,3 +108,135 @@ func (t *Table) WriteMarkdown(out io.Writer) error {
 	_, err := io.WriteString(out, b.String())
 	return err
 }
+
+// narrowest is how narrow a column of words may get.
+const narrowest = 12
+
+// WriteFitted writes the table as WriteText does, where it is not wider than width
+// columns, or width is 0. Otherwise the widest columns are made narrower, and their
+// cells go on in further lines: broken between words, or after one of |,-= within a
+// word, and anywhere where that is still too long.
+func (t *Table) WriteFitted(out io.Writer, width int) error {
+	if width == 0 || t.Width() <= width {
+		return t.WriteText(out)
+	}
+	widths := fit(t.widths(), width)
+	var b strings.Builder
+	for _, row := range t.rows {
+		cells := make([][]string, len(row))
+		height := 1
+		for i, cell := range row {
+			cells[i] = broken(cell, widths[i])
+			height = max(height, len(cells[i]))
+		}
+		for k := range height {
+			var line strings.Builder
+			for i := range cells {
+				text := ""
+				if k < len(cells[i]) {
+					text = cells[i][k]
+				}
+				line.WriteString(text + strings.Repeat(" ", widths[i]-utf8.RuneCountInString(text)+2))
+			}
+			b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
+		}
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+// fit returns the widths of columns, two apart, that come to so much at most: those
+// that are narrow stay, and the others have the same width. None becomes narrower than
+// narrowest, if that is too wide.
+func fit(widths []int, most int) []int {
+	room := most - 2*(len(widths)-1)
+	order := slices.Clone(widths)
+	slices.Sort(order)
+	share := 0
+	for i, w := range order { // the narrowest first: what they leave is for the others
+		share = room / (len(order) - i)
+		if w > share {
+			break
+		}
+		room -= w
+	}
+	fitted := slices.Clone(widths)
+	for i := range fitted {
+		fitted[i] = min(fitted[i], max(share, narrowest))
+	}
+	return fitted
+}
+
+// broken divides a text into lines of at most so many characters.
+func broken(text string, width int) (lines []string) {
+	line := ""
+	for i, word := range strings.Fields(text) {
+		switch {
+		case i == 0: // with the spaces that it begins with
+			line = text[:strings.Index(text, word)] + word
+		case line == "":
+			line = word
+		case utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) <= width:
+			line += " " + word
+		default:
+			lines = append(lines, line)
+			line = word
+		}
+		for utf8.RuneCountInString(line) > width {
+			head := string([]rune(line)[:width])
+			if at := strings.LastIndexAny(head, "|,-="); at > 0 {
+				head = head[:at+1]
+			}
+			lines = append(lines, head)
+			line = line[len(head):]
+		}
+	}
+	if line != "" {
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// WriteLaTeX writes the table as a tabular with the rules of the package booktabs; its
+// first row is the head. The cells are written as they are: what is not meant for LaTeX
+// goes through [LaTeX] first. The columns say how each is aligned, as in "lrr"; a row
+// with fewer cells is filled up, and one with more is an error.
+func (t *Table) WriteLaTeX(out io.Writer, columns string) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "\\begin{tabular}{%s}\n\\toprule\n", columns)
+	for i, row := range t.rows {
+		if len(row) > len(columns) {
+			return fmt.Errorf("tables: row %d has %d cells for %d columns", i+1, len(row), len(columns))
+		}
+		row = append(row[:len(row):len(row)], make([]string, len(columns)-len(row))...)
+		b.WriteString(strings.Join(row, " & ") + " \\\\\n")
+		if i == 0 {
+			b.WriteString("\\midrule\n")
+		}
+	}
+	b.WriteString("\\bottomrule\n\\end{tabular}\n")
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+// LaTeX writes a text so that LaTeX prints it: signs that mean something to it, and
+// signs of formulas that its fonts for text do not have.
+func LaTeX(s string) string {
+	s = strings.ToValidUTF8(s, "?")
+	s = latexSigns.Replace(s)
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, s)
+}
+
+var latexSigns = strings.NewReplacer(
+	`\`, `\textbackslash{}`, "{", `\{`, "}", `\}`, "$", `\$`, "&", `\&`, "%", `\%`, "#", `\#`, "_", `\_`,
+	"~", `\textasciitilde{}`, "^", `\textasciicircum{}`, "<", `\textless{}`, ">", `\textgreater{}`, `"`, `''`, "|", `\textbar{}`,
+	"−", "$-$", "–", "--", "…", `\ldots{}`, "·", `$\cdot$`, "×", `$\times$`, "≤", `$\leq$`, "≥", `$\geq$`, "≈", `$\approx$`,
+	"±", `$\pm$`, "µ", `$\mu$`, "μ", `$\mu$`, "√", `$\surd$`, "∛", `$\sqrt[3]{\,}$`, "⌈", `$\lceil$`, "⌉", `$\rceil$`, "⌊", `$\lfloor$`,
+	"⌋", `$\rfloor$`, "→", `$\rightarrow$`, "∞", `$\infty$`, "Σ", `$\Sigma$`, "²", `$^2$`, "³", `$^3$`, "½", `$\frac12$`, "⅓", `$\frac13$`,
+	"₂", `$_2$`, "∈", `$\in$`, "¬", `$\neg$`, "§", `\S{}`, "’", "'", "‘", "`", "“", "``", "”", "''", "\u00a0", "~",
+)

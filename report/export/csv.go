@@ -3,9 +3,17 @@ package export
 import (
 	"bytes"
 	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
 	"slices"
 	"strconv"
+	"strings"
 
+	"dmebench/dme"
+	"dmebench/internal/entrylog"
 	"dmebench/report"
 	"dmebench/report/columns"
 	"dmebench/result"
@@ -129,4 +137,171 @@ func written(rows [][]string) []byte {
 	var out bytes.Buffer
 	_ = csv.NewWriter(&out).WriteAll(rows) // a bytes.Buffer takes everything
 	return out.Bytes()
+}
+
+// ErrNoEntries is the error where no run keeps records of its critical sections.
+var ErrNoEntries = errors.New("export: these results keep no records of single critical sections; " +
+	"'dmebench run --entries --out DIR' and 'dmebench sweep --entries' keep them")
+
+// Entries writes a table with a row for each critical section of the runs that keep
+// records of them: in the order in which they began, times in nanoseconds since the
+// run's workload began. Rows are written as they are read. It returns how many runs
+// keep no records; none at all is an [ErrNoEntries].
+func Entries(w io.Writer, runs []result.Run) (missing int, err error) {
+	out := csv.NewWriter(w)
+	late := result.LateDimensions(resultsOf(runs))
+	header := slices.Concat(identity(), []string{
+		"entry", "node", "shared", "intended_ns", "arrived_ns", "requested_ns", "entered_ns", "exited_ns", "messages_sent", "clock", "order",
+	}, late)
+	for _, r := range runs {
+		if !result.Usable(r.Result) {
+			continue
+		}
+		f, err := os.Open(r.Sections)
+		if errors.Is(err, fs.ErrNotExist) {
+			missing++
+			continue
+		}
+		if err != nil {
+			return missing, fmt.Errorf("export: the records of %s, repetition %d: %w", r.Label, r.Repetition+1, err)
+		}
+		if header != nil {
+			out.Write(header)
+			header = nil
+		}
+		err = writeEntries(out, f, identify(r), dimensions(r, late))
+		f.Close()
+		if err != nil {
+			return missing, fmt.Errorf("export: %s: %w; is the file damaged?", r.Sections, err)
+		}
+	}
+	if header != nil {
+		return missing, ErrNoEntries
+	}
+	out.Flush()
+	return missing, out.Error()
+}
+
+// writeEntries writes the rows of one run, which begin and end as given.
+func writeEntries(out *csv.Writer, f io.Reader, first, last []string) error {
+	_, entries, err := entrylog.Unpack(f)
+	if err != nil {
+		return err
+	}
+	sent := make(map[dme.NodeID]uint64) // by node, when it left last
+	row, count := slices.Clone(first), 0
+	signed := func(x int64) { row = append(row, strconv.FormatInt(x, 10)) }
+	// What an algorithm does not have is empty.
+	given := func(x uint64) {
+		if x == 0 {
+			row = append(row, "")
+		} else {
+			row = append(row, strconv.FormatUint(x, 10))
+		}
+	}
+	for e, err := range entries {
+		if err != nil {
+			return err
+		}
+		count++
+		row = append(row[:len(first)], strconv.Itoa(count), e.Node.String(), strconv.FormatBool(e.Shared))
+		for _, at := range []int64{e.Intended, e.Arrived, e.Requested, e.Entered, e.Exited} {
+			signed(at)
+		}
+		row = append(row, strconv.FormatUint(e.Sent-sent[e.Node], 10))
+		sent[e.Node] = e.Sent
+		given(e.Clock)
+		given(e.Order)
+		if err := out.Write(append(row, last...)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// resultsOf returns what came of runs, nil where nothing did.
+func resultsOf(runs []result.Run) []*result.Result {
+	var all []*result.Result
+	for _, r := range runs {
+		all = append(all, r.Result)
+	}
+	return all
+}
+
+func onHosts(runs []result.Run) bool { return result.OnHosts(resultsOf(runs)) }
+
+// lostUpdates counts those of the shared resource; "" where there was none.
+func lostUpdates(r *result.Result) string {
+	if r.Safety.Resource == nil {
+		return ""
+	}
+	return strconv.FormatUint(r.Safety.Resource.LostUpdates, 10)
+}
+
+// hostsTable has a row for each host of each run.
+func hostsTable(runs []result.Run) [][]string {
+	late := result.LateDimensions(resultsOf(runs))
+	rows := [][]string{slices.Concat(identity(), columns.Header("status", "host", "address", "labels", "nodes_there",
+		"cores", "cores_busy", "cores_busy_workers", "memory_free_bytes",
+		"clock_offset_ns", "clock_bound_ns", "clock_drift_ppm", "clock_set_ns"), late)}
+	for _, r := range runs {
+		if r.Result == nil {
+			continue
+		}
+		for _, h := range r.Result.Hosts {
+			var nodes []string
+			for _, node := range h.Nodes {
+				nodes = append(nodes, strconv.Itoa(node))
+			}
+			row := append(identify(r), string(r.Result.Status), h.Name, h.Address, result.Settings(h.Labels), strings.Join(nodes, " "))
+			if l := h.Load; l != nil {
+				row = append(row, strconv.Itoa(l.Cores), decimal(l.Busy), decimal(l.Workers), strconv.FormatInt(l.MemoryFree, 10))
+			} else {
+				row = append(row, h.Environment["cores"], "", "", "")
+			}
+			if c := h.Clock; c != nil {
+				row = append(row, strconv.FormatInt(c.OffsetNS, 10), strconv.FormatInt(c.BoundNS, 10), decimal(c.DriftPPM),
+					strconv.FormatInt(c.SetNS, 10))
+			} else {
+				row = append(row, "", "", "", "")
+			}
+			rows = append(rows, append(row, dimensions(r, late)...))
+		}
+	}
+	return rows
+}
+
+// linksTable has a row for each link between hosts of each run.
+func linksTable(runs []result.Run) [][]string {
+	late := result.LateDimensions(resultsOf(runs))
+	rows := [][]string{slices.Concat(identity(), columns.Header("status", "from", "to", "sent", "lost", "rtt_min_ns", "rtt_median_ns",
+		"rtt_p99_ns", "by", "clock_offset_ns", "clock_bound_ns", "clock_drift_ppm"), late)}
+	for _, r := range runs {
+		if r.Result == nil {
+			continue
+		}
+		for _, l := range r.Result.Links {
+			row := append(identify(r), string(r.Result.Status), l.From, l.To, strconv.Itoa(l.Sent), strconv.Itoa(l.Lost))
+			for _, ns := range []int64{l.RTTMin, l.RTTMedian, l.RTTP99} {
+				row = append(row, measured(ns))
+			}
+			if row = append(row, l.By); l.BoundNS == nil {
+				row = append(row, "", "", "")
+			} else {
+				row = append(row, strconv.FormatInt(l.OffsetNS, 10), strconv.FormatInt(*l.BoundNS, 10), decimal(l.DriftPPM))
+			}
+			rows = append(rows, append(row, dimensions(r, late)...))
+		}
+	}
+	return rows
+}
+
+func decimal(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+
+// measured writes a time; "" where there was no answer that took one.
+func measured(ns int64) string {
+	if ns == 0 {
+		return ""
+	}
+	return strconv.FormatInt(ns, 10)
 }

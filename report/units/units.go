@@ -4,6 +4,7 @@
 package units
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -121,4 +122,51 @@ func (n Names) Take(s string) string {
 	}
 	n[name] = true
 	return name
+}
+
+// Bounded writes a time of ns nanoseconds whose error has a bound: "50.0124 ms ± 42 µs".
+// The value has as many digits as the bound gives a meaning to, and the bound, with
+// two digits, is rounded up. Without a bound it is [Time].
+func Bounded(ns, bound float64) string {
+	if !finite(ns) || !finite(bound) || bound <= 0 {
+		return Time(ns)
+	}
+	s := TimeScale(max(math.Abs(ns), bound))
+	unit := math.Pow(10, math.Floor(math.Log10(bound))-1) // of the bound's second digit
+	decimals := max(0, int(math.Ceil(math.Log10(s.Divisor/unit)-1e-9)))
+	value := group(strconv.FormatFloat(ns/s.Divisor, 'f', decimals, 64))
+	if math.Abs(ns)/s.Divisor < 0.5*math.Pow10(-decimals) {
+		value = "0" // and no −0.00
+	}
+	return value + " " + s.Unit + " ± " + Time(math.Ceil(bound/unit*(1-1e-12))*unit)
+}
+
+// Bytes writes a number of bytes with three significant digits: "1.23 GB".
+func Bytes(n uint64) string {
+	names := []string{"bytes", "kB", "MB", "GB", "TB", "PB"}
+	x, i := float64(n), 0
+	for x >= 1000 && i+1 < len(names) {
+		x, i = x/1000, i+1
+	}
+	if i == 0 {
+		return fmt.Sprint(n, " ", names[i])
+	}
+	return fmt.Sprintf("%.3g %s", x, names[i])
+}
+
+// Spread writes the larger half of the interval of a median, relative to the median:
+// "2%". It is "∞" where there is no interval, as benchstat has it, "?" where the median
+// is 0 and the interval is not, and "" where there is no median.
+func Spread(median, lo, hi *float64) string {
+	switch {
+	case median == nil:
+		return ""
+	case lo == nil || hi == nil:
+		return "∞"
+	case *lo == *hi:
+		return "0%"
+	case *median == 0:
+		return "?"
+	}
+	return fmt.Sprintf("%.0f%%", 100*math.Max(*hi-*median, *median-*lo)/math.Abs(*median))
 }
