@@ -10,6 +10,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/internal/tables"
+	"dmebench/internal/terminal"
 	"dmebench/internal/trace"
 	"dmebench/workload/fault"
 )
@@ -28,7 +29,7 @@ Everything here is what the algorithms say of themselves (` + "`dmebench list --
 		`and the figures are the worked examples that the tests replay. N is the number of nodes, K the size of a quorum, ` +
 		`T the delay of a message, E the duration of a critical section.
 
-The sources of the claims: 'TR-869' is G. Ricart, A. K. Agrawala: An Algorithm for Mutual Exclusion in Computer Networks, ` +
+Of the claims, 'TR-869' is G. Ricart, A. K. Agrawala: An Algorithm for Mutual Exclusion in Computer Networks, ` +
 		`University of Maryland, 1980; 'textbook' is A. D. Kshemkalyani, M. Singhal: Distributed Computing, ` +
 		`Cambridge University Press, 2008, chapter 9; 'slides' are those about Maekawa's paper under the title ` +
 		`A √N Algorithm for Mutual Exclusion in Decentralized Systems: a short story. Others are the papers of the algorithms. ` +
@@ -54,9 +55,7 @@ The sources of the claims: 'TR-869' is G. Ricart, A. K. Agrawala: An Algorithm f
 		return err
 	}
 	for _, a := range p.catalog {
-		if err := describeAlgorithm(&b, a, examples); err != nil {
-			return err
-		}
+		describeAlgorithm(&b, a, examples)
 		for _, x := range examples {
 			if s := x.scenario; s.Algorithm == a.Name && s.Name != trace.ExampleName(a) {
 				showScenario(&b, s)
@@ -75,7 +74,7 @@ func showScenario(b *strings.Builder, s *trace.Scenario) {
 
 // describeAlgorithm writes the section of an algorithm, but for the figures of its
 // paper.
-func describeAlgorithm(b *strings.Builder, a *dme.Algorithm, examples []builtIn) error {
+func describeAlgorithm(b *strings.Builder, a *dme.Algorithm, examples []builtIn) {
 	fmt.Fprintf(b, "\n## %s\n\n%s. %s.\n\n", a.Name, a.Title, strings.TrimSuffix(a.Citation, "."))
 	if a.Description != "" {
 		fmt.Fprintf(b, "%s\n", a.Description)
@@ -92,19 +91,48 @@ func describeAlgorithm(b *strings.Builder, a *dme.Algorithm, examples []builtIn)
 	for _, o := range a.Options {
 		fmt.Fprintf(b, "- `--set %s=%s` (default %s): %s\n", o.Name, o.Values(), orNone(o.Default), o.Help)
 	}
-	if err := describeInvariants(b, a); err != nil || len(a.Claims) == 0 {
-		return err
-	}
-	t := tables.New("Claim", "Load", "Kind", "Source")
-	for _, c := range byQuantity(a.Claims) {
-		source := c.Source
-		if c.KnownFalse != "" {
-			source += ". **Known to be false**: " + c.KnownFalse
+	if headlines := headlineClaims(a); len(headlines) > 0 {
+		b.WriteString("\nClaims:\n")
+		for _, c := range headlines {
+			fmt.Fprintf(b, "- %s: %s (%s, %s; %s)\n", c.Quantity, c.Formula, conditions(c), c.Kind, c.Source)
 		}
-		t.Add(fmt.Sprintf("%s: %s", c.Quantity, c.Formula), conditions(c), string(c.Kind), source)
+		fmt.Fprintf(b, "\n`dmebench list %s` has all %d, and the invariants that `dmebench check` looks at.\n", a.Name, len(a.Claims))
 	}
-	b.WriteByte('\n')
-	return t.WriteMarkdown(b)
+}
+
+// headlineClaims are the first claims that a reader asks for: what an entry costs,
+// how fast a handover is, and one more.
+func headlineClaims(a *dme.Algorithm) []dme.Claim {
+	var all []dme.Claim
+	told := make(map[string]bool)
+	for _, wanted := range []dme.Quantity{dme.MessagesPerCS, dme.SyncDelay, {}} {
+		// Those under the default options come first.
+		for _, c := range slices.SortedStableFunc(slices.Values(a.Claims), func(x, y dme.Claim) int { return len(x.Set) - len(y.Set) }) {
+			fits := c.Quantity == wanted || wanted == dme.Quantity{} && c.Quantity != dme.Violations && c.Quantity != dme.Unserved
+			if fits && !told[c.Quantity.ID] && c.KnownFalse == "" {
+				all, told[c.Quantity.ID] = append(all, c), true
+				break
+			}
+		}
+	}
+	return all
+}
+
+// writeClaims writes all claims of an algorithm for 'list NAME'.
+func writeClaims(w *strings.Builder, s terminal.Style, a *dme.Algorithm) {
+	if len(a.Claims) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\n%s\n", s.Strong("Claims, which 'validate' judges"))
+	var rows [][2]string
+	for _, c := range byQuantity(a.Claims) {
+		text := fmt.Sprintf("%s (%s, %s; %s)", c.Formula, conditions(c), c.Kind, c.Source)
+		if c.KnownFalse != "" {
+			text += "; known to be false: " + c.KnownFalse
+		}
+		rows = append(rows, [2]string{c.Quantity.String(), text})
+	}
+	columns(w, s, rows)
 }
 
 // byQuantity returns the claims such that those about one quantity stand

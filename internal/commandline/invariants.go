@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"dmebench/dme"
-	"dmebench/internal/tables"
 	"dmebench/internal/terminal"
 )
 
@@ -44,17 +43,4 @@ func writeInvariants(w *strings.Builder, s terminal.Style, a *dme.Algorithm) {
 		rows = append(rows, [2]string{i.Name, i.Statement + " (" + i.Citation + ")"})
 	}
 	columns(w, s, rows)
-}
-
-// describeInvariants writes them for the page of all algorithms.
-func describeInvariants(b *strings.Builder, a *dme.Algorithm) error {
-	if len(a.Invariants) == 0 {
-		return nil
-	}
-	b.WriteByte('\n')
-	t := tables.New("Invariant", "What holds in every state", "Source")
-	for _, i := range a.Invariants {
-		t.Add(i.Name, i.Statement, i.Citation)
-	}
-	return t.WriteMarkdown(b)
 }

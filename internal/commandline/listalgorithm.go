@@ -30,6 +30,7 @@ func (p *program) showAlgorithm(a *dme.Algorithm) error {
 	})
 	writeOptions(&b, style, a.Options)
 	writeInvariants(&b, style, a)
+	writeClaims(&b, style, a)
 	switch {
 	case a.AsPublished:
 		fmt.Fprintf(&b, "\nIt is known to be wrong: 'dmebench check --algorithm %s --nodes 3' shows how.\n", a.Name)
@@ -44,8 +45,6 @@ func (p *program) showAlgorithm(a *dme.Algorithm) error {
 		}
 		fmt.Fprintf(&b, "\n%s\n('dmebench trace --scenario %s --svg FILE' draws it.)\n", text, s.Name)
 	}
-	b.WriteByte('\n')
-	paragraph(&b, style, 0, fmt.Sprintf("'dmebench list --json' has its %d claims, and docs/algorithms.md shows them.", len(a.Claims)))
 	_, err = io.WriteString(p.stdout, b.String())
 	return err
 }
