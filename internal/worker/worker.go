@@ -120,6 +120,8 @@ func (w *worker) answer(c control.Command) (r control.Reply) {
 		r.Entries, err = w.events(c.Nodes, c.Chunk)
 	case control.OpStates:
 		r.States, r.Waits = w.states(c.Limit), w.waits()
+	case control.OpTraffic:
+		r.Traffic = w.traffic()
 	case control.OpCut:
 		err = w.cut.Partition(c.Cut, c.Sides)
 	case control.OpHeal:
