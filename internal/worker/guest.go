@@ -47,7 +47,7 @@ func (w *worker) startGuests() error {
 	for _, id := range w.assigned.Local {
 		n := w.nodes[id]
 		child, err := foreign.Start(w.guests.launcher, foreign.Config{
-			Command: w.job.Options.Get(foreign.CommandOption), ID: id, Nodes: w.job.Spec.Nodes,
+			Command: w.job.Options.Get(foreign.CommandOption), Run: w.run, ID: id, Nodes: w.job.Spec.Nodes,
 			Settle: settle, Answer: w.job.Spec.StallAfter.Std(), Stderr: os.Stderr,
 		}, guest{n})
 		if err != nil {

@@ -44,6 +44,7 @@ type worker struct {
 	memory  *os.File    // what the shared page lies in
 	control nats.Broker // of the control plane
 	exec    bool        // may start programs that the run names
+	run     string      // names the run
 
 	assigned  *control.Assignment
 	job       *run.Job
