@@ -81,7 +81,7 @@ func (c *coordinator) suspect(s *stall, a account) {
 	}
 	if ways := a.held(there); ways != nil {
 		s.held = true
-		s.what += "; the network holds messages " + c.describe(ways, a) + ": mend it, and run again"
+		s.what += "; the network holds messages " + c.describe(ways, a) + "; mend the way between them, and run again"
 		return
 	}
 	if c.faults.recount() != "" {

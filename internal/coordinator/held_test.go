@@ -17,9 +17,9 @@ func TestHeldMessagesAreNoStall(t *testing.T) {
 		status                      result.Status
 		want                        []string
 	}{
-		"tcp":        {"ricart-agrawala", "tcp", narrow, result.Failed, []string{"the network holds messages from node 2 to node 3 (", "): mend"}},
-		"udp":        {"ricart-agrawala", "udp", narrow, result.Failed, []string{"the network holds messages from node 2 to node 3 (", "): mend"}},
-		"nats":       {"ricart-agrawala", "nats", narrow, result.Failed, []string{"the network holds messages from node 2 to node 3 (", "): mend"}},
+		"tcp":        {"ricart-agrawala", "tcp", narrow, result.Failed, []string{"the network holds messages from node 2 to node 3 (", "); mend the way"}},
+		"udp":        {"ricart-agrawala", "udp", narrow, result.Failed, []string{"the network holds messages from node 2 to node 3 (", "); mend the way"}},
+		"nats":       {"ricart-agrawala", "nats", narrow, result.Failed, []string{"the network holds messages from node 2 to node 3 (", "); mend the way"}},
 		"handled":    {"stingy", "tcp", "none", result.Stalled, []string{"nothing has moved for 500ms; messages sent 6, handled 6"}},
 		"unreliable": {"ricart-agrawala", "tcp", narrow + ";1-3@600ms-1h:loss=1", result.Stalled, []string{"nothing has moved for"}},
 	} {
