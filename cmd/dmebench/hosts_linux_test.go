@@ -204,7 +204,8 @@ func TestAPairOfHostsIsParted(t *testing.T) {
 	t.Parallel()
 	b := newBed(t, 3)
 	for _, algorithm := range []string{"ricart-agrawala", "maekawa"} {
-		r := b.lead("run", "--json", "--expect-agents", "3", "-a", algorithm, "-n", "6", "--cs", "1ms", "--duration", "10m", "--stall-after", "4s")
+		r := b.lead("run", "--json", "--expect-agents", "3", "-a", algorithm, "-n", "6", "--cs", "1ms", "--duration", "10m",
+			"--stall-after", "4s")
 		quiet := b.received(2)
 		b.await("the run", r, func() bool { return b.received(2) > quiet+1<<20 }) // frames flow
 		parted := b.Host(3).Address

@@ -12,14 +12,15 @@ import (
 // nothing; the link is named, and no other. A run in which everything was handled has stalled.
 func TestHeldMessagesAreNoStall(t *testing.T) {
 	const narrow = "2-3@600ms-1h:bandwidth=1" // the link takes a minute or so for a message
+	held := []string{"the network holds messages from node 2 to node 3 (", "); mend the way"}
 	for name, c := range map[string]struct {
 		algorithm, transport, links string
 		status                      result.Status
 		want                        []string
 	}{
-		"tcp":        {"ricart-agrawala", "tcp", narrow, result.Failed, []string{"the network holds messages from node 2 to node 3 (", "); mend the way"}},
-		"udp":        {"ricart-agrawala", "udp", narrow, result.Failed, []string{"the network holds messages from node 2 to node 3 (", "); mend the way"}},
-		"nats":       {"ricart-agrawala", "nats", narrow, result.Failed, []string{"the network holds messages from node 2 to node 3 (", "); mend the way"}},
+		"tcp":        {"ricart-agrawala", "tcp", narrow, result.Failed, held},
+		"udp":        {"ricart-agrawala", "udp", narrow, result.Failed, held},
+		"nats":       {"ricart-agrawala", "nats", narrow, result.Failed, held},
 		"handled":    {"stingy", "tcp", "none", result.Stalled, []string{"nothing has moved for 500ms; messages sent 6, handled 6"}},
 		"unreliable": {"ricart-agrawala", "tcp", narrow + ";1-3@600ms-1h:loss=1", result.Stalled, []string{"nothing has moved for"}},
 	} {

@@ -112,7 +112,8 @@ func Start(l *Launcher, c Config, h Host) (*Child, error) {
 	}
 	x := &Child{
 		Config: c, host: h, name: fmt.Sprintf("node %d (%s)", c.ID, c.Command), cmd: exec.Command(args[0], args[1:]...),
-		ready: make(chan struct{}), begun: make(chan struct{}), over: make(chan struct{}), drained: make(chan struct{}), ended: make(chan struct{}),
+		ready: make(chan struct{}), begun: make(chan struct{}), over: make(chan struct{}), drained: make(chan struct{}),
+		ended: make(chan struct{}),
 	}
 	x.wake = sync.NewCond(&x.mu)
 	var theirs, ours []*os.File

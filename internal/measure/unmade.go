@@ -39,6 +39,6 @@ func (o *Observation) unmade(r *result.Result) {
 	case down == nil:
 		r.Warnings = append(r.Warnings, told+": nodes make none while they are down")
 	default:
-		r.Warnings = append(r.Warnings, fmt.Sprintf("%s: nodes %s are down, or have left, and make no more", told, dme.FormatNodes(down)))
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%s: nodes that are down, or have left, make no more (%s)", told, dme.FormatNodes(down)))
 	}
 }
