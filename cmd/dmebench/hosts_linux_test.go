@@ -197,6 +197,43 @@ func TestAHostIsCutOff(t *testing.T) {
 	}
 }
 
+// Two hosts lose the way between them, while both reach the broker and all others: the run
+// stands still, and the network is to blame, whose link is named. That is so for an
+// algorithm that goes on without nodes that crash, too.
+func TestAPairOfHostsIsParted(t *testing.T) {
+	t.Parallel()
+	b := newBed(t, 3)
+	for _, algorithm := range []string{"ricart-agrawala", "maekawa"} {
+		r := b.lead("run", "--json", "--expect-agents", "3", "-a", algorithm, "-n", "6", "--cs", "1ms", "--duration", "10m",
+			"--stall-after", "4s")
+		quiet := b.received(2)
+		b.await("the run", r, func() bool { return b.received(2) > quiet+1<<20 }) // frames flow
+		parted := b.Host(3).Address
+		b.ip(2, "route", "add", "blackhole", parted)
+		code := r.wait(longest)
+		b.ip(2, "route", "del", "blackhole", parted)
+		x := r.result()
+		if code != 2 || x.Status != result.Failed || x.Liveness.Stalled || x.Safety.Violations != 0 {
+			t.Errorf("%s: exit code %d, status %s, safety %+v: %s", algorithm, code, x.Status, x.Safety, x.Error)
+		}
+		_, held, _ := strings.Cut(x.Error, "the network holds messages ")
+		held, _, _ = strings.Cut(held, "; ")
+		for link := range strings.SplitSeq(held, ", ") {
+			if !strings.Contains(link, "h2") || !strings.Contains(link, "h3") || strings.Contains(link, "h1") {
+				t.Errorf("%s: %q is held: %s", algorithm, link, x.Error)
+			}
+		}
+	}
+}
+
+// ip runs ip(8) on a host.
+func (b *bed) ip(host int, args ...string) {
+	b.t.Helper()
+	if out, err := b.Host(host).Command("ip", args...).CombinedOutput(); err != nil {
+		b.t.Fatalf("ip %v: %v: %s", args, err, out)
+	}
+}
+
 // Clocks that are off, one by 50 ms and one by as much in the other direction, are
 // found within their bounds. No overlap is seen where there is none, although critical
 // sections are shorter than what the clocks are off by. A delay between hosts is told

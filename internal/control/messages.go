@@ -52,6 +52,7 @@ const (
 	OpEntries Op = "entries" // a chunk of your records
 	OpEvents  Op = "events"  // a chunk of what you have recorded of one node
 	OpStates  Op = "states"  // the decoded states of your nodes
+	OpTraffic Op = "traffic" // what have your nodes sent to each other node, and what has come from it?
 	OpQuit    Op = "quit"    // close everything and exit
 )
 
@@ -144,8 +145,18 @@ type Reply struct {
 	Types    []string            `json:"types,omitempty"` // report: what kinds 1, 2, … of messages are called, where the nodes decide that
 	States   []string            `json:"states,omitempty"`
 	Waits    *stall.Standstill   `json:"waits,omitempty"`    // states: what your nodes wait for
+	Traffic  []Traffic           `json:"traffic,omitempty"`  // traffic: of your nodes with those that they have to do with
 	Recorded []Recorded          `json:"recorded,omitempty"` // report: what was recorded of each node
 	Entries  []byte              `json:"-"`                  // entries, events: in their binary form
+}
+
+// Traffic says what a node has given to the network for another, and what has come
+// from that one: since both are there, modulo 2³².
+type Traffic struct {
+	Node dme.NodeID `json:"node"`
+	Peer dme.NodeID `json:"peer"`
+	Sent uint32     `json:"sent"`
+	Came uint32     `json:"came"`
 }
 
 // Recorded says what was recorded of a node.

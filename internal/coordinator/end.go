@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"dmebench/internal/control"
+	"dmebench/internal/foreign"
 )
 
 // endTimeout bounds how long healthy workers may take to close in order.
@@ -20,6 +21,9 @@ func (c *coordinator) end() {
 		c.leader.Close()
 	}
 	c.closeHosts()
+	if foreign.Is(c.job.Algorithm.Name) {
+		foreign.EndStrays(c.run)
+	}
 	c.shared.close()
 	c.survey.close()
 	c.data.close()

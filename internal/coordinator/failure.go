@@ -25,7 +25,9 @@ func (f *failure) Error() string { return f.what }
 // stall is why a run does not go on, though every process works.
 type stall struct {
 	what    string
-	unquiet bool // every request was served, but the system does not fall silent
+	unquiet bool         // every request was served, but the system does not fall silent
+	held    bool         // messages that were sent have not been handled, though links lose none
+	nodes   []dme.NodeID // that have not handled what has reached them
 	states  []string
 	waits   *standstill.Standstill
 }
@@ -34,7 +36,7 @@ func (s *stall) Error() string { return s.what }
 
 // status is what a run that ends so is.
 func (s *stall) status() result.Status {
-	if s.unquiet {
+	if s.unquiet || s.held {
 		return result.Failed
 	}
 	return result.Stalled

@@ -12,6 +12,7 @@ import (
 	"dmebench/internal/exit"
 	"dmebench/internal/host"
 	"dmebench/internal/launch"
+	"dmebench/internal/sim"
 	"dmebench/result"
 )
 
@@ -51,6 +52,41 @@ func theOnly(t *testing.T, r *result.Result, what string) *result.Fault {
 		t.Fatalf("no %s among %+v; warnings %q", what, r.Faults, r.Warnings)
 	}
 	return found
+}
+
+// Where faults leave nobody who could make what was asked for, a run is not ok; where others
+// are left that have made their share, it is, and says what is missing. The simulator agrees.
+func TestRequestsThatAreNeverMade(t *testing.T) {
+	for _, x := range []struct {
+		algorithm, kill string
+		status          result.Status
+		told            string // in the error or a warning
+	}{
+		{"ricart-agrawala", "kill 1-7 @entry:50", result.Stalled, "no node is left that could make the others"},
+		{"agrawal-el-abbadi", "kill 7 @entry:50", result.OK, "nodes that are down, or have left, make no more (7)"},
+	} {
+		spec := result.Spec{Algorithm: x.algorithm, Nodes: 7, Requests: 2100, CS: "1us", Faults: []string{x.kill}}
+		for _, network := range []string{"tcp", "sim"} {
+			spec.Transport = network
+			var r *result.Result
+			if network == "tcp" {
+				r = struck(t, spec, x.kill)
+			} else {
+				var err error
+				if r, err = sim.Run(t.Context(), resolve(t, spec)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			told := append(r.Warnings, r.Error)
+			want := fmt.Sprintf("%d requests were asked for and %d were made: %s", spec.Requests, r.Requests, x.told)
+			if r.Status != x.status || !slices.Contains(told, want) || r.Requests >= uint64(spec.Requests) {
+				t.Errorf("%s, %s: status %s, nobody says %q: %q", x.algorithm, network, r.Status, want, told)
+			}
+			if code := exit.OfRun(x.status, len(r.Faults) == 0); x.status == result.Stalled && code != exit.Unknown {
+				t.Errorf("exit code %d", code)
+			}
+		}
+	}
 }
 
 // What does not survive a crash stalls, and nobody is blamed for that.

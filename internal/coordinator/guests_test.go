@@ -140,6 +140,8 @@ func TestGuestsThatMisbehave(t *testing.T) {
 			result.Violated, []string{"node 2 ", "no request of its own is pending", `{"src": "n2", "dest": "c2", "body": {`}, ""},
 		"twice": {"def request(b):\n    plain(b)\n    if me == 'n2': plain(b)", result.Violated,
 			[]string{"node 2 ", "no request of its own is pending"}, ""},
+		"deaf": {"def request(b):" + second + "    os.close(0)\n    time.sleep(600)", result.Failed,
+			[]string{"node 2 (python3 ", "has closed its standard input, and goes on", "its last line was"}, ""},
 		"stays": {"def release(b):\n    if me != 'n2': client(type='released', in_reply_to=b['msg_id'])", result.Failed,
 			[]string{"node 2 ", "does not answer release"}, ""},
 	} {
@@ -281,23 +283,23 @@ def request(b):
 	}
 }
 
-// Processes that a node has started end with it, and a node with its worker, however
-// that ends.
+// Processes that a node has started end with it, also in sessions of their own, and a node
+// with its worker, however that ends.
 func TestGuestsEndWithTheirWorkers(t *testing.T) {
-	starts := "here = sys.argv[0]\nsubprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)', here])\n"
+	starts := "here = sys.argv[0]\nsubprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)', here], start_new_session=True)\n"
 	r := executeGuests(t, python(t, starts), Options{})
 	if r.Status != result.OK {
 		t.Errorf("%s: %s", r.Status, r.Error)
 	}
 
 	// One that does not mind the end of its standard input.
-	spec := python(t, "threading.Thread(target=time.sleep, args=(600,)).start()")
+	spec := python(t, starts+"threading.Thread(target=time.sleep, args=(600,)).start()")
 	spec.Duration, spec.Requests, spec.Workload = result.Duration(time.Minute), 0, "saturate"
 	delete(spec.Set, "requesters")
 	spec.Nodes, spec.NodesPerWorker = 1, 1
 	r = executeGuests(t, spec, Options{Started: func(p launch.Process) {
 		go func() {
-			for len(running(strings.Fields(spec.Set["command"])[1])) == 0 {
+			for len(running(strings.Fields(spec.Set["command"])[1])) < 2 {
 				time.Sleep(time.Millisecond)
 			}
 			_ = syscall.Kill(p.PID(), syscall.SIGKILL)

@@ -28,7 +28,8 @@ const (
 // confirm looks once more at a run in which nothing has moved. All nodes are asked
 // where they stand: where a worker was held up, the run goes on once it is not,
 // and the algorithm has not stalled. An error names the workers that do not even
-// answer that: not the algorithm stalls then, but they.
+// answer that: not the algorithm stalls then, but they; and a stall in which messages
+// are held is not the algorithm's either.
 func (c *coordinator) confirm(ctx context.Context, err error, seen sums) (stalled bool, _ error) {
 	var s *stall
 	if !errors.As(err, &s) {
@@ -36,6 +37,10 @@ func (c *coordinator) confirm(ctx context.Context, err error, seen sums) (stalle
 	}
 	asked := time.Now()
 	states, waits, err := c.states(ctx)
+	if err != nil {
+		return false, err
+	}
+	traffic, err := c.traffic(ctx, seen)
 	if err != nil {
 		return false, err
 	}
@@ -50,6 +55,7 @@ func (c *coordinator) confirm(ctx context.Context, err error, seen sums) (stalle
 		return false, nil
 	}
 	s.states, s.waits = states, waits
+	c.suspect(s, traffic)
 	s.what += c.faults.recount()
 	return true, s
 }

@@ -2,6 +2,8 @@ package foreign
 
 import (
 	"bytes"
+	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -37,6 +39,7 @@ type Host interface {
 // Config says what to start.
 type Config struct {
 	Command string
+	Run     string // names the run, for [EndStrays]; "" where nobody calls it
 	ID      dme.NodeID
 	Nodes   int
 	Settle  time.Duration // for how long a node that has nothing to do is silent
@@ -75,8 +78,9 @@ type Child struct {
 
 	reaping sync.Mutex
 	reaped  bool
+	over    chan struct{} // it has been reaped
 	drained chan struct{} // what it wrote has been read
-	ended   chan struct{} // it has been reaped
+	ended   chan struct{} // all that is known of its end has been told
 }
 
 // pipe is an end of a pipe, with access to its descriptor.
@@ -96,6 +100,9 @@ type item struct {
 // live for longer than the process. Nothing that the process says to other nodes is
 // heard before [Child.Begin].
 func Start(l *Launcher, c Config, h Host) (*Child, error) {
+	if c.Run == "" {
+		c.Run = rand.Text()
+	}
 	if c.MaxWaiting == 0 {
 		c.MaxWaiting = DefaultMaxWaiting
 	}
@@ -105,7 +112,8 @@ func Start(l *Launcher, c Config, h Host) (*Child, error) {
 	}
 	x := &Child{
 		Config: c, host: h, name: fmt.Sprintf("node %d (%s)", c.ID, c.Command), cmd: exec.Command(args[0], args[1:]...),
-		ready: make(chan struct{}), begun: make(chan struct{}), drained: make(chan struct{}), ended: make(chan struct{}),
+		ready: make(chan struct{}), begun: make(chan struct{}), over: make(chan struct{}), drained: make(chan struct{}),
+		ended: make(chan struct{}),
 	}
 	x.wake = sync.NewCond(&x.mu)
 	var theirs, ours []*os.File
@@ -138,6 +146,7 @@ func Start(l *Launcher, c Config, h Host) (*Child, error) {
 	}
 	x.cmd.Stdin, x.cmd.Stdout, x.cmd.Stderr = theirs[0], theirs[1], theirs[2]
 	x.cmd.SysProcAttr = attributes()
+	x.cmd.Env = append(os.Environ(), x.mark())
 	if x.in.raw, err = x.in.file.SyscallConn(); err != nil {
 		return nil, err
 	}
@@ -209,17 +218,40 @@ const graceAfterEnd = time.Second
 // where nobody told it to go.
 func (c *Child) await(copied <-chan struct{}) {
 	c.reap()
-	grace := time.After(graceAfterEnd)
+	close(c.over)
+	endMarked(c.mark() + "\x00")
+	grace, cancel := context.WithTimeout(context.Background(), graceAfterEnd)
+	defer cancel()
 	for _, done := range []<-chan struct{}{copied, c.drained} {
 		select {
 		case <-done:
-		case <-grace:
+		case <-grace.Done():
 		}
 	}
 	c.fail("ended: %s%s", c.cmd.ProcessState, c.lastWords())
 	close(c.ended)
 	c.out.file.Close()
 }
+
+// outlives fails the run for what the process has done while it goes on. It mostly ends
+// with it, which says more.
+func (c *Child) outlives(what string) {
+	select {
+	case <-c.over:
+	case <-time.After(graceAfterEnd):
+		c.fail("%s, and goes on%s", what, c.lastWords())
+	}
+}
+
+// markName is the variable in the environment by which everything is found that a node
+// has started, also what has left its group and its session.
+const markName = "DMEBENCH_NODE"
+
+func (c *Child) mark() string { return markName + "=" + c.Run + "/" + nodeName(c.ID) }
+
+// EndStrays kills what processes of a run's nodes have started and left behind, where the
+// system tells: also that of nodes whose workers were killed.
+func EndStrays(run string) { endMarked(markName + "=" + run + "/") }
 
 func (c *Child) killGroup() { _ = syscall.Kill(-c.PID(), syscall.SIGKILL) }
 

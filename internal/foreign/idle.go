@@ -13,6 +13,7 @@ type quiet struct {
 	busy       bool        // as the host was told
 	reading    bool        // something was read and has not been heard to its end
 	unanswered bool        // a release is
+	lost       bool        // nobody reads what is written to it
 	line       []byte      // for lines to be written
 	told, said []byte      // the beginnings of the latest lines to it, and of it
 }
@@ -27,21 +28,31 @@ func (c *Child) touch() {
 	}
 }
 
-// look tells the host that the node is idle, once it is.
+// lookEvery is how often it is seen whether a node that is idle can still hear anything.
+const lookEvery = time.Second
+
+// look tells the host that the node is idle, once it is, and that it is deaf.
 func (c *Child) look() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.closed || !c.busy {
+	if c.closed || c.failed {
 		return
 	}
-	wait := c.Settle - time.Since(c.latest)
-	if wait <= 0 {
+	if !c.lost && c.deaf() {
+		c.lost = true
+		go c.outlives("has closed its standard input")
+	}
+	wait := lookEvery
+	if c.busy {
+		wait = c.Settle - time.Since(c.latest)
+	}
+	if c.busy && wait <= 0 {
+		wait = c.Settle
 		if c.idle() {
 			c.busy = false
 			c.host.Busy(false)
-			return
+			wait = lookEvery
 		}
-		wait = c.Settle
 	}
 	c.timer.Reset(wait)
 }

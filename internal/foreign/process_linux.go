@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -26,6 +28,26 @@ func (c *Child) reap() {
 	c.killGroup()
 	_ = c.cmd.Wait() // what it says is in ProcessState
 	c.reaped = true
+}
+
+// endMarked kills all processes in whose environment the mark stands, and returns once
+// there are none. Those that have made themselves unlike their parents in that, too, are
+// not found.
+func endMarked(mark string) {
+	for deadline := time.Now().Add(endTimeout); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		found := false
+		all, _ := filepath.Glob("/proc/[0-9]*/environ")
+		for _, file := range all {
+			b, _ := os.ReadFile(file)
+			if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file))); err == nil && bytes.Contains(b, []byte(mark)) {
+				found = true
+				_ = syscall.Kill(pid, syscall.SIGKILL)
+			}
+		}
+		if !found {
+			return
+		}
+	}
 }
 
 // rests reports whether both pipes are empty and every thread of the process waits

@@ -17,5 +17,9 @@ func (c *Child) reap() {
 	c.reaped = true
 }
 
+// endMarked does nothing: the system does not tell the environments of processes. What
+// has left the group of its parent goes on.
+func endMarked(string) {}
+
 // rests is not known: silence has to do.
 func (c *Child) rests() bool { return true }

@@ -3,7 +3,6 @@ package foreign
 import (
 	"bytes"
 	"fmt"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -232,18 +231,21 @@ func (c *Child) take(b []byte) (n int, err error) {
 	return n, err
 }
 
-// finished is told when the process has closed its standard output. It mostly ends
-// with it, which says more.
+// finished is told when the process has closed its standard output.
 func (c *Child) finished(err error) {
-	go func() {
-		select {
-		case <-c.ended:
-		case <-time.After(graceAfterEnd):
-			if err != nil {
-				c.fail("cannot be heard any more: %v", err)
-				return
-			}
-			c.fail("has closed its standard output, and goes on%s", c.lastWords())
-		}
-	}()
+	what := "has closed its standard output"
+	if err != nil {
+		what = fmt.Sprintf("cannot be heard any more (%v)", err)
+	}
+	go c.outlives(what)
+}
+
+// deaf reports whether nobody can read any more what is written to the process.
+func (c *Child) deaf() (deaf bool) {
+	_ = c.in.raw.Control(func(fd uintptr) {
+		p := []unix.PollFd{{Fd: int32(fd)}}
+		_, _ = unix.Poll(p, 0)
+		deaf = p[0].Revents&(unix.POLLERR|unix.POLLHUP) != 0
+	})
+	return deaf
 }

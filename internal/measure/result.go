@@ -14,7 +14,8 @@ import (
 // A run in which mutual exclusion was violated is violated, whatever else went
 // wrong with it. Where the runtime says ok, the status becomes failed if the
 // messages sent and handled do not agree although the links are reliable,
-// or records and counts do not, for then no count can be trusted.
+// or records and counts do not, for then no count can be trusted. It becomes stalled
+// where faults have left nobody who could make the requests that were asked for.
 func Result(o Observation) *result.Result {
 	job := o.Job
 	c := newClocks(&o)
@@ -62,6 +63,7 @@ func Result(o Observation) *result.Result {
 	r.Steady = t.steadyFigures(&o, &part, &crossed)
 	t.judge(r, &o, &sum)
 	r.Warnings = slices.Concat(o.Warnings, t.warnHosts(r, &o, crossed), warnings(r, &o, &part, negative))
+	o.unmade(r)
 	if r.Warnings == nil {
 		r.Warnings = []string{}
 	}

@@ -74,6 +74,9 @@ func warnings(r *result.Result, o *Observation, part *steady, neg negatives) []s
 		w = append(w, x.Remarks()...)
 	}
 
+	warn(job.Plan.LongestHold() == 0 && o.Resource == nil,
+		"critical sections last no time, so that two of them hardly ever overlap: a faulty algorithm may pass; "+
+			"let them last for at least as long as a message takes, such as --cs 1ms")
 	lost := tellLost(r.Safety.Resource)
 	warn(lost != "", "%s", lost)
 	warn(part.throughput() == nil,

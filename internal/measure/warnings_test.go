@@ -92,6 +92,12 @@ func TestWarnings(t *testing.T) {
 			"starving: a node that had asked saw 37 entries of others before its own, where at most 12 for each of 3 nodes"},
 		{"overtaken, and not starving", overtaken(36), ""},
 		{"remarks of the system", change(func(o *Observation) { o.Job.System = remarking{} }), "sets are odd"},
+		{"critical sections of no length", func(t *testing.T) Observation { return closedRun(t, result.Spec{CS: "0s"}) },
+			"critical sections last no time"},
+		{"the same over a network", func(t *testing.T) Observation {
+			return closedRun(t, result.Spec{Transport: "tcp", CS: "0"})
+		}, "let them last"},
+		{"critical sections that last", func(t *testing.T) Observation { return closedRun(t, result.Spec{CS: "exp:1ns"}) }, ""},
 		{"dropped", change(func(o *Observation) { o.Dropped = 1 }), "1 entries were not recorded"},
 		{"unserved", change(func(o *Observation) { o.Unserved = 1 }), "1 requests were still waiting"},
 		{"refused messages", change(func(o *Observation) { o.Nodes[0].Refused = 1 }), "refused 1 messages"},

@@ -76,13 +76,23 @@ func (j *Job) mismatch() error {
 }
 
 // checkPatience refuses a bound so long that a node that waits for an answer
-// would be taken for one that waits for ever.
+// would be taken for one that waits for ever, and delays by which a run would seem to
+// stand still; a simulation has the patience for any.
 func (j *Job) checkPatience() error {
 	bound, vouched := j.vouchedBound()
 	if bound > workload.MaxDuration {
 		return fmt.Errorf("%s=%v: want at most %v", boundOption, bound, workload.MaxDuration)
 	}
-	if limit := j.Spec.StallAfter.Std(); vouched && bound >= limit/2 {
+	limit, links := j.Spec.StallAfter.Std(), j.Links()
+	longest, bounded := links.Longest()
+	if !bounded {
+		longest = links.Typical(0)
+	}
+	if j.Network.Real() && longest > 0 && longest >= limit {
+		return fmt.Errorf("%s: a message may take %v, and nothing moves meanwhile; after %v that is taken for a stall; "+
+			"let --stall-after be more than %v, or shorten the delay", j.Network.Describe(j.NetOptions), longest, limit, longest)
+	}
+	if vouched && bound >= limit/2 {
 		return fmt.Errorf("%s=%v: a message and its answer may take twice as long, and nothing moves meanwhile; "+
 			"after %v that is taken for a stall; let --stall-after be more than %v", boundOption, bound, limit, 2*bound)
 	}

@@ -81,6 +81,40 @@ func TestBounds(t *testing.T) {
 	}
 }
 
+// Links on which a message takes longer than a run may stand still are refused; a
+// simulation has the patience for them.
+func TestDelaysThatWouldSeemAStall(t *testing.T) {
+	for _, x := range []struct {
+		transport, option, value string
+		ok                       bool
+	}{
+		{"tcp", "delay", "20s", false},
+		{"udp", "delay", "10s", false},
+		{"nats", "delay", "uniform:1s:12s", false},
+		{"tcp", "delay", "exp:11s", false},
+		{"tcp", "jitter", "30s", false},
+		{"tcp", "links", "1-2:delay=20s", false},
+		{"tcp", "delay", "9s", true},
+		{"tcp", "delay", "exp:1s", true},
+		{"tcp", "bandwidth", "100", true},
+		{"sim", "t", "20s", true},
+		{"sim", "jitter", "20s", true},
+	} {
+		spec := result.Spec{Algorithm: "plain", Nodes: 3, Transport: x.transport, Set: map[string]string{x.option: x.value}}
+		_, err := Resolve(spec, catalog(), nil)
+		want := "after 10s that is taken for a stall; let --stall-after be more than "
+		if (err == nil) != x.ok || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s %s=%s: %v", x.transport, x.option, x.value, err)
+		}
+		if spec.StallAfter = result.Duration(2 * time.Minute); x.ok {
+			continue
+		}
+		if _, err := Resolve(spec, catalog(), nil); err != nil {
+			t.Errorf("%s %s=%s, with more patience: %v", x.transport, x.option, x.value, err)
+		}
+	}
+}
+
 // An option of that name means nothing where no bound is needed.
 func TestBoundThatIsNotNeeded(t *testing.T) {
 	a := patient()

@@ -91,7 +91,12 @@ func (w *worker) expel(peers []dme.NodeID) error {
 			errs = append(errs, err)
 			continue
 		}
-		w.each(func(n *node) { n.do(func(p *localprocess.Process) { p.PeerDown(peer) }) })
+		w.each(func(n *node) {
+			n.do(func(p *localprocess.Process) {
+				n.traffic[peer] = traffic{} // what is missing is missing for ever
+				p.PeerDown(peer)
+			})
+		})
 	}
 	return errors.Join(errs...)
 }

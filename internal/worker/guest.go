@@ -47,7 +47,7 @@ func (w *worker) startGuests() error {
 	for _, id := range w.assigned.Local {
 		n := w.nodes[id]
 		child, err := foreign.Start(w.guests.launcher, foreign.Config{
-			Command: w.job.Options.Get(foreign.CommandOption), ID: id, Nodes: w.job.Spec.Nodes,
+			Command: w.job.Options.Get(foreign.CommandOption), Run: w.run, ID: id, Nodes: w.job.Spec.Nodes,
 			Settle: settle, Answer: w.job.Spec.StallAfter.Std(), Stderr: os.Stderr,
 		}, guest{n})
 		if err != nil {
@@ -112,9 +112,10 @@ func (n *node) pass(from dme.NodeID, frame []byte) error {
 	if err != nil {
 		return fmt.Errorf("node %d: frame from node %d: %w", n.id, from, err)
 	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.came(from)
 	if n.events != nil {
-		n.mu.Lock()
-		defer n.mu.Unlock()
 		n.record(noderun.Receives, from, body)
 	}
 	n.guest.Deliver(from, kind, body)
@@ -154,6 +155,7 @@ func (g guest) Send(to dme.NodeID, kind string, body []byte) {
 	if g.worker.lost(to) {
 		return
 	}
+	g.traffic[to].sent++
 	g.frame = foreign.AppendFrame(g.frame[:0], kind, body)
 	if err := g.worker.transport.Send(g.id, to, g.frame); err != nil {
 		g.worker.fail(fmt.Errorf("node %d cannot send to node %d: %w", g.id, to, err))

@@ -31,7 +31,8 @@ func Main(catalog run.Catalog, stdin io.Reader, stderr io.Writer) int {
 	}
 
 	w := &worker{
-		catalog: catalog, clock: clock.New(), memory: os.NewFile(pageDescriptor, "shared page"), control: boot.Broker, exec: boot.Exec,
+		catalog: catalog, clock: clock.New(), memory: os.NewFile(pageDescriptor, "shared page"), control: boot.Broker,
+		exec: boot.Exec, run: boot.Run,
 	}
 	joined := make(chan struct{})
 	var member *control.Member

@@ -28,10 +28,11 @@ type node struct {
 	events *eventlog.Log // nil where nothing is recorded
 
 	in      dme.Message
-	frame   []byte   // encoding buffer
-	spare   []uint64 // a vector that nobody uses, for the next message that has one
-	leaving bool     // the critical section is over already: it lasts no time
-	staying bool     // it stays in the critical section, for a fault that is to strike it there
+	frame   []byte    // encoding buffer
+	spare   []uint64  // a vector that nobody uses, for the next message that has one
+	leaving bool      // the critical section is over already: it lasts no time
+	staying bool      // it stays in the critical section, for a fault that is to strike it there
+	traffic []traffic // by NodeID: with that node
 	timers  map[dme.TimerID]uint64
 	serial  uint64         // of timers
 	use     use            // of the run's shared resource
@@ -39,7 +40,7 @@ type node struct {
 }
 
 func newNode(w *worker, id dme.NodeID) *node {
-	n := &node{id: id, worker: w, timers: make(map[dme.TimerID]uint64)}
+	n := &node{id: id, worker: w, timers: make(map[dme.TimerID]uint64), traffic: make([]traffic, w.job.Spec.Nodes+1)}
 	if m, ok := w.page.Log(id); ok {
 		n.log = entrylog.NewLogIn(m)
 	} else {
@@ -62,6 +63,7 @@ func (n *node) receive(from dme.NodeID, frame []byte) error {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	n.came(from)
 	vec := n.spare
 	n.spare = nil
 	if err := dme.DecodeMessage(frame, &n.in, vec); err != nil {
@@ -166,6 +168,7 @@ func (w world) Send(from, to dme.NodeID, m *dme.Message) {
 	if w.worker.lost(to) {
 		return
 	}
+	w.traffic[to].sent++
 	if err := w.worker.transport.Send(from, to, w.encode(m, true)); err != nil {
 		w.worker.fail(fmt.Errorf("node %d cannot send to node %d: %w", from, to, err))
 	}
@@ -177,6 +180,9 @@ func (w world) Broadcast(from dme.NodeID, m *dme.Message) int {
 		if err := b.Broadcast(from, frame); err != nil {
 			w.worker.fail(fmt.Errorf("node %d cannot broadcast: %w", from, err))
 		}
+		for to := range w.traffic {
+			w.traffic[to].sent++
+		}
 		return 1
 	}
 	nodes := w.worker.job.Spec.Nodes
@@ -184,6 +190,7 @@ func (w world) Broadcast(from dme.NodeID, m *dme.Message) int {
 		if to == from || w.worker.lost(to) {
 			continue
 		}
+		w.traffic[to].sent++
 		if err := w.worker.transport.Send(from, to, frame); err != nil {
 			w.worker.fail(fmt.Errorf("node %d cannot send to node %d: %w", from, to, err))
 			break

@@ -44,6 +44,7 @@ type worker struct {
 	memory  *os.File    // what the shared page lies in
 	control nats.Broker // of the control plane
 	exec    bool        // may start programs that the run names
+	run     string      // names the run
 
 	assigned  *control.Assignment
 	job       *run.Job
@@ -120,6 +121,8 @@ func (w *worker) answer(c control.Command) (r control.Reply) {
 		r.Entries, err = w.events(c.Nodes, c.Chunk)
 	case control.OpStates:
 		r.States, r.Waits = w.states(c.Limit), w.waits()
+	case control.OpTraffic:
+		r.Traffic = w.traffic()
 	case control.OpCut:
 		err = w.cut.Partition(c.Cut, c.Sides)
 	case control.OpHeal:
