@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,10 +11,13 @@ import (
 	"testing"
 	"time"
 
+	natsgo "github.com/nats-io/nats.go"
+
 	"dmebench/algorithms/catalog"
 	"dmebench/algorithms/maekawa"
 	"dmebench/dme"
 	"dmebench/internal/clock"
+	"dmebench/internal/control"
 	"dmebench/internal/coordinator"
 	"dmebench/internal/launch"
 	"dmebench/internal/run"
@@ -138,13 +142,36 @@ type diaryRun struct {
 	done   chan struct{}
 	result *result.Result
 	err    error
+
+	conn  *natsgo.Conn
+	words string // the subject of what workers say unasked
+}
+
+// says has a worker say something to the coordinator.
+func (r *diaryRun) says(t *testing.T, e control.Event) {
+	t.Helper()
+	b, err := json.Marshal(e)
+	if err == nil {
+		err = r.conn.Publish(r.words, b)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 func beginDiary(t *testing.T) *diaryRun {
 	t.Helper()
-	const inside = lostAfter + 3*time.Second
+	const inside = lostAfter + 3*time.Second // and as long again for node 3: the run outlasts what a complaint is looked into
 	r := &diaryRun{dir: t.TempDir(), done: make(chan struct{})}
 	_, b := serve(t, 0)
+	r.conn = raw(t, b)
+	joined, err := r.conn.SubscribeSync("dmebench.*.up")
+	if err == nil {
+		err = r.conn.Flush()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 	r.agents = startAgents(t, b, "a", "b", "c")
 	t.Cleanup(func() { _ = r.agents[0].Resume() })
 	fleet := connectFleet(t, b)
@@ -170,6 +197,11 @@ func beginDiary(t *testing.T) *diaryRun {
 		cancel()
 		<-r.done
 	})
+	m, err := joined.NextMsg(soon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.words = m.Subject
 	until(t, "node 1 is inside", func() bool {
 		select {
 		case <-r.done:
@@ -183,13 +215,16 @@ func beginDiary(t *testing.T) *diaryRun {
 
 // An agent that stands still leaves its workers running. The others hear that these are
 // down once they have ended: node 3 does not enter while node 1 is inside, and what
-// the workers of that host have recorded is in the result.
+// the workers of that host have recorded is in the result. What they complain of does
+// not end the run.
 func TestWorkersOfASilentAgentEndBeforeOthersAreTold(t *testing.T) {
 	t.Parallel()
 	r := beginDiary(t)
 	if err := r.agents[0].Pause(); err != nil {
 		t.Fatal(err)
 	}
+	// What its workers cannot reach is not to blame.
+	r.says(t, control.Event{Worker: 0, Peer: 2, Fatal: "node 2 can no longer be reached"})
 	<-r.done
 	all := readDiary(t, r.dir)
 	if r.err != nil || r.result.Status != result.OK || len(all) != 2 || r.result.Safety.Undecided != 0 {

@@ -82,10 +82,7 @@ func (l *Leader) Grant(grant func(worker int) bool) error {
 	if err == nil {
 		err = l.conn.Flush()
 	}
-	if err != nil {
-		return fmt.Errorf("control: coordinator: %w", err)
-	}
-	return nil
+	return err
 }
 
 // Close disconnects.

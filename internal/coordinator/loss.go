@@ -18,42 +18,33 @@ import (
 )
 
 // What is here lets a run go on where a host is lost and the algorithm is made for
-// nodes that crash: those of the host are taken for crashed.
+// nodes that crash. A node must not be taken for crashed while it is in the critical
+// section, so the others are told when each worker of the host
 //
-// A node must not be taken for crashed while it is in the critical section. So the
-// others are told of it only when one of these holds for each worker of the host:
+//   - has answered that its nodes do nothing any more (control.OpFence): one whose agent
+//     alone is lost does so at once, and hands over what it leaves; or
+//   - was reaped by the agent, which has said so; or
+//   - must have ended, because its lease is over.
 //
-//   - it has answered that its nodes do nothing any more ([control.OpFence]), and handed
-//     over what it leaves. A worker whose agent alone is lost does that at once;
-//   - the agent has said that it has reaped it;
-//   - its lease is over. Every worker on another host asks this coordinator for one all
-//     the time, and ends itself when it is over. Those of a lost host are refused.
-//
-// A lease is granted from when the worker asked on, which is before the answer is given,
-// so that it is over a lease after the latest answer whatever the network did. What may
-// be wrong with that is a worker that stood still together with its clock, or between its
-// look at the clock and what it did then: only if its connection has ended too is the
-// end of its lease its end. Else entries from then on are undecided ([measure.Doubt]),
-// until it is heard of.
+// A worker asks for its lease all the time, and counts it from its question on. So it is
+// over a lease after the latest answer, however long that was on its way. But who stands
+// still cannot end itself: unless the connection of such a worker has ended as well,
+// entries are undecided from then until it is heard of ([measure.Doubt]).
 
 const (
 	// hostTimeout is how long it takes at most until a host is known to be lost that
 	// nobody reaches: others may notice before that one of its nodes is not reached.
 	hostTimeout = 15 * time.Second
 
-	// leaseTime is how long a worker on another host may go on without hearing its
-	// coordinator, and leaseMargin how much longer that is waited for: clocks may run
-	// apart by a thousandth, and whoever has looked at the clock may wait for a core.
-	leaseTime   = 5 * time.Second
-	leaseMargin = 2 * time.Second
+	leaseTime   = 5 * time.Second // of a worker on another host
+	leaseMargin = 2 * time.Second // clocks run apart, and who has looked at one may wait for a core
 
-	fenceAnswer = time.Second // for a worker of a lost host to answer
+	fenceAnswer = time.Second // for a worker of a lost host
 	fencePause  = 100 * time.Millisecond
 )
 
 // lease is how long a worker may go on without hearing its coordinator; 0 for any time
-// where it is a child of this process, and sees it end. Who is to stand still on purpose
-// may do so.
+// where it is that one's child. Who is to stand still on purpose may do so.
 func (c *coordinator) lease() time.Duration {
 	if !c.several() {
 		return 0
@@ -69,16 +60,12 @@ func (c *coordinator) lease() time.Duration {
 
 // grant decides whether a worker may go on for another lease.
 func (c *coordinator) grant(worker int) bool {
-	if worker < 0 || worker >= len(c.places) {
-		return false
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	p := c.places[worker]
-	if c.lost[p.host].Load() {
+	if worker < 0 || worker >= len(c.places) || c.isLost(worker) {
 		return false
 	}
-	p.granted = time.Now()
+	c.places[worker].granted = time.Now()
 	return true
 }
 
@@ -97,15 +84,14 @@ func (c *coordinator) orGoOn(k int, err error) error {
 	if err == nil || !c.goesOn.Load() || !errors.Is(err, host.ErrLost) {
 		return err
 	}
-	c.lose(k, err)
+	if !c.lost[k].Swap(true) {
+		c.lose(k, err)
+	}
 	return nil
 }
 
-// lose goes on without a host, once. Where no other is left, the run fails.
+// lose goes on without a host. Where no other is left, the run fails.
 func (c *coordinator) lose(k int, why error) {
-	if c.lost[k].Swap(true) {
-		return
-	}
 	var workers []int
 	var over time.Time // the last of their leases
 	others := false
@@ -185,33 +171,29 @@ func (i *injector) goOnWithout(k int, workers []int, over time.Time, why error) 
 }
 
 // fence has workers of a lost host do nothing any more. It asks until they have answered,
-// or until their leases are over, and once at least. It returns those that may still be
-// at work.
+// or their leases are over, and returns those that may still be at work.
 func (c *coordinator) fence(ctx context.Context, workers []int, over time.Time) (unsure []int) {
-	ended := make([]bool, len(workers))
+	var mu sync.Mutex
 	var asking sync.WaitGroup
-	for n, w := range workers {
+	for _, w := range workers {
 		asking.Go(func() {
-			for expired := false; !ended[n] && !expired && ctx.Err() == nil; wait(fencePause) {
-				expired = time.Now().After(over)
+			for expired := false; !expired; wait(fencePause) {
+				expired = ctx.Err() != nil || time.Now().After(over)
 				r, err := c.require(ctx, w, control.Command{Op: control.OpFence}, fenceAnswer)
 				var silence *control.Silence
-				switch {
-				case err == nil:
-					ended[n] = true
+				if err == nil {
 					c.inherit(ctx, w, r)
-				case errors.As(err, &silence):
-					ended[n] = expired && silence.Absent != nil
+				}
+				if err == nil || expired && errors.As(err, &silence) && silence.Absent != nil {
+					return
 				}
 			}
+			mu.Lock()
+			defer mu.Unlock()
+			unsure = append(unsure, w)
 		})
 	}
 	asking.Wait()
-	for n, w := range workers {
-		if !ended[n] {
-			unsure = append(unsure, w)
-		}
-	}
 	return unsure
 }
 
@@ -223,7 +205,7 @@ func (c *coordinator) require(ctx context.Context, w int, q control.Command, pat
 	return r[0], err
 }
 
-// inherit takes over what a worker leaves that is fenced, and has it end.
+// inherit takes over what a worker leaves that is fenced, and ends with its lease.
 func (c *coordinator) inherit(ctx context.Context, w int, r control.Reply) {
 	var entries []entrylog.Entry
 	for k := 1; k <= r.Chunks; k++ {
@@ -232,8 +214,7 @@ func (c *coordinator) inherit(ctx context.Context, w int, r control.Reply) {
 			entries, err = entrylog.Decode(entries, chunk.Entries)
 		}
 		if err != nil {
-			c.warn("records of %s: %v", c.name(w), err)
-			return
+			return // its nodes are told to be missing
 		}
 	}
 	i := c.faults
@@ -243,14 +224,6 @@ func (c *coordinator) inherit(ctx context.Context, w int, r control.Reply) {
 		i.left[left.Node] = left
 	}
 	i.mu.Unlock()
-	_, _ = c.require(ctx, w, control.Command{Op: control.OpQuit}, fenceAnswer) // else it ends with its lease
-}
-
-// isTelling reports whether a host is lost and the others are not told yet.
-func (i *injector) isTelling() bool {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	return i.tellings > 0
 }
 
 // countsOf returns what a node of a lost host has counted, as far as that is known.

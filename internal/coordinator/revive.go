@@ -56,9 +56,6 @@ func (i *injector) revive(ctx context.Context, k int, nodes []dme.NodeID) error 
 // know that it is there: what it says first reaches them.
 func (i *injector) admit(ctx context.Context, w int, joins bool) error {
 	c := i.c
-	for i.isTelling() && ctx.Err() == nil {
-		wait(idleFaults) // nor must a newcomer know too early who is down
-	}
 	if err := c.startWorker(ctx, w); err != nil {
 		return err
 	}

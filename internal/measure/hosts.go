@@ -191,20 +191,12 @@ func (t *timeline) warnHosts(r *result.Result, o *Observation, h handovers) (w [
 	if r.Safety.Resource != nil {
 		advice = "those of whom the other had not yet written when they read are among the lost updates of the shared resource"
 	}
-	undecided := r.Safety.Undecided
-	for _, d := range o.Doubts {
-		n := uint64(0)
-		for k := range t.e {
-			if t.doubted(k, &d) {
-				n++
-			}
-		}
-		warn(n > 0, "%d of %d entries are undecided: they were made after host %s was lost, and nothing has confirmed by then that its workers "+
-			"had ended: one that stood still could have been inside", n, r.Safety.Checked, d.Host)
-		undecided -= min(n, undecided)
+	who := "the clocks cannot"
+	if o.Doubts != nil {
+		who, advice = "nobody can", "host "+o.Doubts[0].Host+" was lost, and nothing had confirmed that its workers had ended"
 	}
-	warn(undecided > 0, "of %d of %d entries the clocks cannot tell whether a node of another host was still inside: %s",
-		undecided, r.Safety.Checked, advice)
+	warn(r.Safety.Undecided > 0, "of %d of %d entries %s tell whether a node of another host was still inside: %s",
+		r.Safety.Undecided, r.Safety.Checked, who, advice)
 	warn(h.unknown > 0,
 		"%d hand-overs were between hosts whose clocks cannot be compared: there is no synchronization delay to tell", h.unknown)
 	if h.unknown == 0 && len(h.crossed) > 0 && t.clocks.sound() {

@@ -15,68 +15,42 @@ import (
 )
 
 // lease lets a worker on another host than its coordinator's go on only while it hears
-// that coordinator itself: whatever becomes of the agent or the network, the coordinator
-// knows from when on the nodes do nothing any more.
-//
-// The lease counts from when the worker asked for it, not from when it heard the answer.
-// So it is over, on whatever way the answer was delayed, once its length has passed
-// since the coordinator last granted it. A worker that stood still does not notice that
-// by itself: therefore every event looks at the clock before it has an effect.
-//
-// A nil lease lasts.
+// that coordinator itself, whatever becomes of the agent or the network. It counts from
+// when the worker asked, not from when it heard the answer: so it is over once its length
+// has passed since the coordinator last answered. A worker that stood still does not
+// notice that; so every event looks at the clock before it has an effect. A nil lease lasts.
 type lease struct {
 	clock  *clock.Clock
 	length time.Duration
-	renew  func(context.Context) (may bool, err error)
+	until  atomic.Int64     // on the host's clock
 	exit   func(why string) // ends the process
-
-	until atomic.Int64 // on the host's clock
 }
 
 // renewals is how many times a worker asks while its lease lasts.
 const renewals = 8
 
+var errRefused = errors.New("worker: the coordinator has given this worker's host up")
+
 // check ends the process if the lease is over at that time.
 func (l *lease) check(now int64) {
 	if l != nil && now > l.until.Load() {
-		l.exit(fmt.Sprintf("nothing was heard of the coordinator for %v: the worker ends, for its nodes may be taken for crashed", l.length))
+		l.exit(fmt.Sprintf("nothing was heard of the coordinator for %v; this worker ends, for its nodes may be taken for crashed", l.length))
 	}
 }
 
-var errRefused = errors.New("worker: the coordinator has given this worker's host up")
-
-// ask asks for the lease, and waits for the answer as long as two renewals take.
-func (l *lease) ask() error {
+// ask asks for the lease. It waits for the answer as long as two renewals take.
+func (l *lease) ask(renew func(context.Context) (may bool, err error)) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*l.length/renewals)
 	defer cancel()
 	asked := l.clock.Now()
-	switch may, err := l.renew(ctx); {
-	case err != nil:
-		return err
-	case !may:
-		return errRefused
+	may, err := renew(ctx)
+	if err == nil && !may {
+		err = errRefused
 	}
-	l.until.Store(asked + int64(l.length))
-	return nil
-}
-
-// keep renews the lease until it is refused.
-func (l *lease) keep() {
-	for {
-		time.Sleep(l.length / renewals)
-		if errors.Is(l.ask(), errRefused) {
-			return
-		}
+	if err == nil {
+		l.until.Store(asked + int64(l.length))
 	}
-}
-
-// watch ends the process when the lease is over, also while nothing happens.
-func (l *lease) watch() {
-	for {
-		now := l.clock.Now()
-		l.check(now)
-		time.Sleep(time.Duration(l.until.Load() - now + 1))
-	}
+	return err
 }
 
 // openLease has the worker live by the lease that its assignment speaks of.
@@ -84,15 +58,23 @@ func (w *worker) openLease() error {
 	if w.assigned.Lease == 0 {
 		return nil
 	}
-	l := &lease{clock: w.clock, length: w.assigned.Lease, renew: w.renew, exit: w.exit}
-	if err := l.ask(); err != nil {
+	l := &lease{clock: w.clock, length: w.assigned.Lease, exit: w.exit}
+	if err := l.ask(w.renew); err != nil {
 		return fmt.Errorf("worker: the coordinator grants no lease: %w", err)
 	}
 	w.lease = l
-	go l.watch()
 	go func() {
-		l.keep()
+		for !errors.Is(l.ask(w.renew), errRefused) {
+			time.Sleep(l.length / renewals)
+		}
 		w.fence() // the coordinator may ask for what is left until the lease is over
+	}()
+	go func() {
+		for {
+			now := l.clock.Now()
+			l.check(now)
+			time.Sleep(time.Duration(l.until.Load() - now + 1))
+		}
 	}()
 	return nil
 }

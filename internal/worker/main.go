@@ -21,9 +21,6 @@ const Command = "worker"
 // shared page: the first after the standard ones.
 const pageDescriptor = 3
 
-// lastWords bounds how long a worker that must end takes to say why.
-const lastWords = 100 * time.Millisecond
-
 // Main is a worker process. It reads its Boot from stdin and returns when the
 // coordinator says so (0), or when the coordinator is gone (1): workers never
 // outlive the run that they belong to. One whose lease is over does not return: the
@@ -51,7 +48,7 @@ func Main(catalog run.Catalog, stdin io.Reader, stderr io.Writer) int {
 		return member.Renew(ctx)
 	}
 	w.exit = func(why string) {
-		time.AfterFunc(lastWords, func() { os.Exit(1) }) // whoever reads them may stand still
+		time.AfterFunc(100*time.Millisecond, func() { os.Exit(1) }) // whoever reads that may stand still
 		fmt.Fprintf(stderr, "worker %d: %s\n", boot.Worker, why)
 		os.Exit(1)
 	}

@@ -68,7 +68,6 @@ type worker struct {
 	guests    guests // where nodes are processes of their own
 	lease     *lease // nil where the coordinator is on this host
 	fenced    sync.Once
-	left      bool // the coordinator knows that its nodes are fenced
 
 	failOnce sync.Once
 }
@@ -124,7 +123,6 @@ func (w *worker) answer(c control.Command) (r control.Reply) {
 		r.Entries, err = w.entries(c.Chunk)
 	case control.OpFence:
 		var chunks [][]entrylog.Entry
-		w.left = true
 		r.Left, chunks = w.remains()
 		if r.Chunks = len(chunks); c.Chunk > 0 && c.Chunk <= len(chunks) {
 			r.Entries = entrylog.Append(nil, chunks[c.Chunk-1])
@@ -138,9 +136,7 @@ func (w *worker) answer(c control.Command) (r control.Reply) {
 	case control.OpHeal:
 		w.cut.Heal(c.Cut)
 	case control.OpQuit:
-		if !w.left { // else something may wait for a node for ever
-			w.close()
-		}
+		w.close()
 	default:
 		err = fmt.Errorf("worker: unknown command %q; are coordinator and worker of one build?", c.Op)
 	}
