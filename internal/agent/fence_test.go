@@ -277,3 +277,53 @@ func TestEntriesAreUndecidedWhereNobodyKnowsOfTheEnd(t *testing.T) {
 		t.Errorf("node 1 went on after %v", time.Duration(all[0].left-all[1].entered))
 	}
 }
+
+// Workers end without their coordinator, although no agent ends them and none of their
+// connections does.
+func TestWorkersEndThatDoNotHearTheirCoordinator(t *testing.T) {
+	t.Parallel()
+	_, b := serve(t, 0)
+	all := startAgents(t, b, "east", "west")
+	stranger := raw(t, b)
+	leases, err := stranger.SubscribeSync("dmebench.*.lease.*")
+	if err == nil {
+		err = stranger.Flush()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := launch.Local{Answers: true}.Start(launch.Command{
+		Word: coordinatorCommand, Name: "coordinator", Config: coordinatorConfig{Broker: b, Expect: 2, Spec: longRun(4)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { launch.End(0, c) })
+	var pids []int
+	for range 4 {
+		var pid int
+		if err := c.Receive(t.Context(), &pid); err != nil {
+			t.Fatal(err)
+		}
+		pids = append(pids, pid)
+	}
+	for asked := map[string]bool{}; len(asked) < len(pids); {
+		m, err := leases.NextMsg(soon)
+		if err != nil {
+			t.Fatal(err)
+		}
+		asked[m.Subject] = true
+	}
+	for _, p := range append(all, c) {
+		if err := p.Pause(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = p.Resume() })
+	}
+	for _, pid := range pids {
+		until(t, "the end of a worker", func() bool { // which its agent has not reaped
+			b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+			return err != nil || strings.Contains(string(b), ") Z ")
+		})
+	}
+}

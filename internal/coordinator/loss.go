@@ -111,7 +111,8 @@ func (c *coordinator) lose(k int, why error) {
 	}
 	c.mu.Unlock()
 	if !others {
-		c.fail(&failure{nodes: c.nodesLost(), what: why.Error() + "; no host is left"})
+		c.fail(&failure{nodes: c.nodesLost(), what: fmt.Sprintf(
+			"%v; no host is left: workers end when they have not heard the coordinator for %v", why, c.lease())})
 		return
 	}
 	i := c.faults
