@@ -184,7 +184,10 @@ func beginDiary(t *testing.T) *diaryRun {
 	if err != nil {
 		t.Fatal(err)
 	}
-	opt := coordinator.Options{Control: &b, Files: map[string][]byte{"trace.csv": trace}, Started: func(p launch.Process) { r.pids = append(r.pids, p.PID()) }}
+	opt := coordinator.Options{
+		Control: &b, Files: map[string][]byte{"trace.csv": trace},
+		Started: func(p launch.Process) { r.pids = append(r.pids, p.PID()) },
+	}
 	for _, i := range discover(t, fleet, 3) {
 		opt.Hosts = append(opt.Hosts, fleet.Host(i))
 	}
