@@ -116,10 +116,13 @@ func (c *coordinator) lose(k int, why error) {
 		return
 	}
 	i := c.faults
+	if over = over.Add(c.lease() + leaseMargin); i.ended.Load() {
+		over = time.Now() // nobody is told: only what is left counts
+	}
 	i.mu.Lock()
 	i.tellings++
 	i.mu.Unlock()
-	i.telling.Go(func() { i.goOnWithout(k, workers, over.Add(c.lease()+leaseMargin), why) })
+	i.telling.Go(func() { i.goOnWithout(k, workers, over, why) })
 }
 
 // goOnWithout waits for the ends of the workers of a lost host, until their leases are
@@ -152,16 +155,14 @@ func (i *injector) goOnWithout(k int, workers []int, over time.Time, why error) 
 	}
 	i.mu.Unlock()
 	c.warn("%s", text)
-	err := i.life.Err()
-	if err == nil && !i.ended.Load() {
-		err = c.tell(i.life, control.Command{Op: control.OpDown, Nodes: nodes})
+	if !i.ended.Load() {
+		if err := c.tell(i.life, control.Command{Op: control.OpDown, Nodes: nodes}); err != nil && i.life.Err() == nil {
+			c.fail(err)
+		}
 	}
 	i.mu.Lock()
 	i.tellings--
 	i.mu.Unlock()
-	if err != nil {
-		c.fail(err)
-	}
 	for unsure != nil && !i.ended.Load() && i.life.Err() == nil {
 		if unsure = c.fence(i.life, unsure, over); unsure == nil {
 			i.mu.Lock()
