@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 	"time"
 
@@ -196,6 +197,7 @@ func (c *coordinator) fence(ctx context.Context, workers []int, over time.Time) 
 		})
 	}
 	asking.Wait()
+	slices.Sort(unsure)
 	return unsure
 }
 

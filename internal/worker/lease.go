@@ -59,7 +59,11 @@ func (w *worker) openLease() error {
 		return nil
 	}
 	l := &lease{clock: w.clock, length: w.assigned.Lease, exit: w.exit}
-	if err := l.ask(w.renew); err != nil {
+	err := l.ask(w.renew)
+	for tries := 1; err != nil && tries < renewals; tries++ {
+		err = l.ask(w.renew) // many may ask at the beginning
+	}
+	if err != nil {
 		return fmt.Errorf("worker: the coordinator grants no lease: %w", err)
 	}
 	w.lease = l
