@@ -9,7 +9,8 @@
 // agent that has heard nothing of its coordinator for [LeaseTime] kills the run's
 // workers and is free again, whether the coordinator, the server or the network has
 // failed. Its workers are children of the agent, which see their standard input end
-// when the agent dies: none is left behind in any case.
+// when the agent dies. One that stands still leaves them running: they ask the
+// coordinator itself whether they may go on, and end when nobody answers.
 //
 // # Who can do what
 //

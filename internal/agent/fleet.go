@@ -124,7 +124,7 @@ func (f *Fleet) cutOff(why error) {
 	hosts := slices.Collect(maps.Keys(f.taken))
 	f.mu.Unlock()
 	for _, h := range hosts {
-		h.lose(fmt.Errorf("the coordinator's connection to %s is lost: %w", f.broker.Name(), why))
+		h.lose(fmt.Errorf("the coordinator's connection to %s is lost: %w", f.broker.Name(), why), false)
 	}
 }
 

@@ -18,8 +18,7 @@ const renewal = LeaseTime / 2
 
 // absentFor is how long an agent may be without a connection to the server. One that
 // comes back does so within a second, and this one most likely was killed; but if its
-// connection alone is lost it has ended its workers by then, and its nodes may be taken
-// for crashed.
+// connection alone is lost it has ended its workers by then.
 const absentFor = LeaseTime + beat
 
 // keep renews the lease until the run is over, compares the clocks, and gives the agent
@@ -47,10 +46,10 @@ func (h *Remote) keep() {
 		case absent.IsZero():
 			absent = time.Now()
 		case time.Since(absent) > absentFor:
-			h.lose(fmt.Errorf("its agent has ended, or its connection to %s is lost, for %v", h.fleet.broker.Name(), absentFor))
+			h.lose(fmt.Errorf("its agent has ended, or its connection to %s is lost, for %v", h.fleet.broker.Name(), absentFor), false)
 		}
 		if err != nil && h.silence() >= lostAfter {
-			h.lose(h.silent())
+			h.lose(h.silent(), false)
 		}
 	}
 }
@@ -90,7 +89,7 @@ func (h *Remote) hears(m *natsgo.Msg) {
 		h.learn([]ending{*e.Ended})
 	}
 	if e.Freed != "" {
-		h.lose(errors.New("its agent has given the run up: " + e.Freed))
+		h.lose(errors.New("its agent has given the run up: "+e.Freed), true)
 	}
 }
 
@@ -112,15 +111,17 @@ func (h *Remote) learn(endings []ending) {
 	}
 }
 
-// lose gives the agent up: whatever waits for it ends, and its processes are taken for
-// dead. The agent ends them as soon as it sees that nobody renews the lease.
-func (h *Remote) lose(why error) {
+// lose gives the agent up: whatever waits for it ends, and nothing more is heard of its
+// processes. ended says that the agent has reaped them. Else it ends them as soon as it
+// sees that nobody renews the lease, or is dead, or stands still: whoever leads the run
+// has to see to it that they end.
+func (h *Remote) lose(why error, ended bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.why != nil {
 		return
 	}
-	h.why = host.Lost(h.Name(), why)
+	h.why = &host.LostError{Host: h.Name(), Why: why, Ended: ended}
 	close(h.lost)
 	for _, p := range h.processes {
 		p.end(h.why.Error(), nil)
@@ -161,7 +162,7 @@ func (h *Remote) Close() error {
 		_, _ = h.send(&request{Op: opClose, Lease: lease}, h.fleet.prefix+"none")
 	}
 	if err != nil {
-		h.lose(err)
+		h.lose(err, false)
 	}
 	h.kills.Wait()
 	_ = h.events.Unsubscribe() // of a connection that is lost there is nothing to undo

@@ -25,7 +25,8 @@ const (
 
 	// lostAfter is how long a coordinator waits for a sign of an agent: longer than
 	// the agent waits for one of the coordinator, so that whoever is given up has
-	// ended its workers, unless it stands still itself.
+	// ended its workers, unless it stands still itself. Its workers hold leases of the
+	// coordinator's own for that.
 	lostAfter = LeaseTime + 2*time.Second
 
 	discovery = "dmebench.agents"

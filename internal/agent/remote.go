@@ -207,7 +207,7 @@ func (h *Remote) call(ctx context.Context, q request) (answer, error) {
 			case r.Over && h.isClosing():
 				return answer{}, errOver
 			case r.Over:
-				h.lose(errors.New(r.Error))
+				h.lose(errors.New(r.Error), true)
 				return answer{}, h.lossOf()
 			}
 			h.note(clock.Exchange{Sent: sent, Received: r.Received, Answered: r.Answered, Returned: r.returned})

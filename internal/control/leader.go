@@ -72,6 +72,19 @@ func (l *Leader) say(e Event) {
 // Events returns what members, or the control plane itself, say unasked.
 func (l *Leader) Events() <-chan Event { return l.events }
 
+// Grant has grant decide whether a worker may go on that asks for its lease. It is
+// called for one of them at a time, before the worker hears the answer.
+func (l *Leader) Grant(grant func(worker int) bool) error {
+	_, err := l.conn.Subscribe(l.prefix+".lease.*", func(m *nats.Msg) {
+		worker, err := strconv.Atoi(m.Subject[strings.LastIndexByte(m.Subject, '.')+1:])
+		_ = m.Respond([]byte(strconv.FormatBool(err == nil && grant(worker)))) // a worker that does not hear it asks again
+	})
+	if err == nil {
+		err = l.conn.Flush()
+	}
+	return err
+}
+
 // Close disconnects.
 func (l *Leader) Close() { l.conn.Close() }
 
@@ -84,7 +97,11 @@ func (l *Leader) ask(ctx context.Context, worker int, c Command) (Reply, error) 
 	m, err := l.conn.RequestWithContext(ctx, fmt.Sprintf("%s.w.%d", l.prefix, worker), body)
 	if err != nil {
 		if ctx.Err() != nil || errors.Is(err, nats.ErrNoResponders) || errors.Is(err, nats.ErrTimeout) {
-			return Reply{Worker: worker}, &Silence{Op: c.Op, Workers: []int{worker}}
+			s := &Silence{Op: c.Op, Workers: []int{worker}}
+			if errors.Is(err, nats.ErrNoResponders) {
+				s.Absent = s.Workers
+			}
+			return Reply{Worker: worker}, s
 		}
 		return Reply{Worker: worker}, fmt.Errorf("control: %s: worker %d: %w", c.Op, worker, err)
 	}
@@ -106,6 +123,7 @@ func (l *Leader) ask(ctx context.Context, worker int, c Command) (Reply, error) 
 type Silence struct {
 	Op      Op
 	Workers []int // who did not answer, in ascending order
+	Absent  []int // of these, who has no connection to the broker
 }
 
 func (s *Silence) Error() string {
@@ -133,7 +151,7 @@ func (l *Leader) Call(ctx context.Context, workers []int, command func(worker in
 	for _, err := range failures {
 		var s *Silence
 		if errors.As(err, &s) {
-			silent.Op, silent.Workers = s.Op, append(silent.Workers, s.Workers...)
+			silent.Op, silent.Workers, silent.Absent = s.Op, append(silent.Workers, s.Workers...), append(silent.Absent, s.Absent...)
 		} else if err != nil {
 			errs = append(errs, err)
 		}

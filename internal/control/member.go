@@ -1,9 +1,11 @@
 package control
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
+	"strconv"
 	"sync"
 
 	"github.com/nats-io/nats.go"
@@ -85,6 +87,16 @@ func (m *Member) Notify(e Event) error {
 		return err
 	}
 	return m.conn.FlushTimeout(startTimeout)
+}
+
+// Renew asks the coordinator itself whether this worker may go on. An error says that
+// there was no answer.
+func (m *Member) Renew(ctx context.Context) (may bool, err error) {
+	answer, err := m.conn.RequestWithContext(ctx, fmt.Sprintf("%s.lease.%d", prefix(m.boot.Run), m.boot.Worker), nil)
+	if err != nil {
+		return false, err
+	}
+	return strconv.ParseBool(string(answer.Data))
 }
 
 // Lost tells when the control plane is gone.

@@ -6,6 +6,7 @@ import (
 	"dmebench/dme"
 	"dmebench/internal/clock"
 	"dmebench/internal/lapse"
+	"dmebench/internal/noderun"
 	"dmebench/internal/stall"
 	"dmebench/result"
 	"dmebench/transport"
@@ -53,6 +54,7 @@ const (
 	OpEvents  Op = "events"  // a chunk of what you have recorded of one node
 	OpStates  Op = "states"  // the decoded states of your nodes
 	OpTraffic Op = "traffic" // what have your nodes sent to each other node, and what has come from it?
+	OpFence   Op = "fence"   // your host is lost: do nothing any more, and say what you leave
 	OpQuit    Op = "quit"    // close everything and exit
 )
 
@@ -107,6 +109,10 @@ type Assignment struct {
 	Joins        bool                  `json:"joins,omitempty"`        // its nodes are to join the system, which goes on already
 	Tolerant     bool                  `json:"tolerant,omitempty"`     // others may be lost, and the run goes on
 
+	// Lease is for how long the worker may go on without hearing its coordinator itself;
+	// 0 for any time.
+	Lease time.Duration `json:"lease,omitempty"`
+
 	LogLimit  int     `json:"log_limit"`        // records kept by this worker
 	Record    int     `json:"record,omitempty"` // events to record of each node; 0: none
 	SpinShare float64 `json:"spin_share"`       // of one core, for punctual arrivals
@@ -140,7 +146,8 @@ type Reply struct {
 	Lapses   []lapse.Lapse       `json:"lapses,omitempty"`   // report: when the worker did not run, since begin
 	Unserved uint64              `json:"unserved,omitempty"`
 	Dropped  uint64              `json:"dropped,omitempty"` // report: records beyond the limit
-	Chunks   int                 `json:"chunks,omitempty"`  // report: how many chunks of records there are
+	Chunks   int                 `json:"chunks,omitempty"`  // report, fence: how many chunks of records there are
+	Left     []Left              `json:"left,omitempty"`    // fence: of each node
 	Refusals []string            `json:"refusals,omitempty"`
 	Types    []string            `json:"types,omitempty"` // report: what kinds 1, 2, … of messages are called, where the nodes decide that
 	States   []string            `json:"states,omitempty"`
@@ -157,6 +164,13 @@ type Traffic struct {
 	Peer dme.NodeID `json:"peer"`
 	Sent uint32     `json:"sent"`
 	Came uint32     `json:"came"`
+}
+
+// Left is what a node leaves behind that does nothing any more.
+type Left struct {
+	Node    dme.NodeID     `json:"node"`
+	Counts  noderun.Counts `json:"counts"`
+	Entered int64          `json:"entered"` // when it last entered, ns on the host's clock
 }
 
 // Recorded says what was recorded of a node.

@@ -43,7 +43,7 @@ func (c *coordinator) witnessed(ctx context.Context, o *measure.Observation) err
 	all := make([]host.Witness, len(c.hosts))
 	err := c.onHosts(func(k int, h host.Host) (err error) {
 		all[k], err = h.Witness(ctx)
-		return c.orGoOn(ctx, k, err)
+		return c.orGoOn(k, err)
 	})
 	for _, w := range all {
 		o.WitnessViolations += w.Violations

@@ -53,10 +53,7 @@ func (c *coordinator) watch(worker int, p launch.Process) {
 	failed := at.process == p && at.state.expected()
 	c.mu.Unlock()
 	if failed {
-		if lost := c.lostWith(worker); lost != nil {
-			if !c.goesOn.Load() {
-				c.fail(lost)
-			}
+		if c.lostWith(worker) {
 			return
 		}
 		c.fail(&failure{
@@ -100,8 +97,12 @@ const causeTimeout = time.Second
 
 // reported fails the run for what a worker has reported, and names the worker
 // that caused it. That a node is lost which was killed, has left or stands still on
-// purpose is no failure.
+// purpose is no failure, nor is what a worker says whose host is lost: what it cannot
+// reach is not to blame.
 func (c *coordinator) reported(e control.Event) {
+	if c.isLost(e.Worker) {
+		return
+	}
 	culprit := e.Worker
 	if e.Peer != 0 {
 		culprit = c.workerOf(dme.NodeID(e.Peer))
@@ -121,10 +122,7 @@ func (c *coordinator) reported(e control.Event) {
 		if e.Peer != 0 && c.mayBeLost(culprit) {
 			return
 		}
-		if lost := c.lostWith(culprit); lost != nil {
-			if !c.goesOn.Load() {
-				c.fail(lost)
-			}
+		if c.lostWith(culprit) || e.Worker >= 0 && e.Worker < len(c.places) && c.lostWith(e.Worker) {
 			return
 		}
 		f.nodes, f.stderr = c.places[culprit].nodes, p.Stderr()
@@ -140,5 +138,5 @@ func (c *coordinator) mayBeLost(worker int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	p := c.places[worker]
-	return p.state == gone || p.state == absent || p.disturbed
+	return !p.state.expected() || p.disturbed
 }

@@ -91,7 +91,7 @@ func (c *coordinator) control() nats.Broker {
 // read notes what all nodes have counted. Nodes go on meanwhile, so that this is no
 // picture of one instant; see quiet.
 func (c *coordinator) read(ctx context.Context, readings []host.Reading) error {
-	err := c.onHosts(func(k int, h host.Host) error { return c.orGoOn(ctx, k, h.Read(ctx, readings)) })
+	err := c.onHosts(func(k int, h host.Host) error { return c.orGoOn(k, h.Read(ctx, readings)) })
 	c.freeze(readings)
 	return c.lostHost(err)
 }
@@ -129,7 +129,7 @@ func (c *coordinator) entered(ctx context.Context) (uint64, error) {
 	err := c.onHosts(func(k int, h host.Host) error {
 		w, err := h.Witness(ctx)
 		each[k] = w.Entries
-		return c.orGoOn(ctx, k, err)
+		return c.orGoOn(k, err)
 	})
 	sum := uint64(0)
 	for _, n := range each {
@@ -145,7 +145,7 @@ func (c *coordinator) hold(ctx context.Context, order uint64) error {
 	if len(c.hosts) > 1 {
 		order = min(order, 1)
 	}
-	return c.lostHost(c.onHosts(func(k int, h host.Host) error { return c.orGoOn(ctx, k, h.Hold(ctx, order)) }))
+	return c.lostHost(c.onHosts(func(k int, h host.Host) error { return c.orGoOn(k, h.Hold(ctx, order)) }))
 }
 
 // stays returns who was asked to stay inside and does; dme.None for nobody.
@@ -153,7 +153,7 @@ func (c *coordinator) stays(ctx context.Context) (dme.NodeID, error) {
 	each := make([]dme.NodeID, len(c.hosts))
 	err := c.onHosts(func(k int, h host.Host) (err error) {
 		each[k], err = h.Held(ctx)
-		return c.orGoOn(ctx, k, err)
+		return c.orGoOn(k, err)
 	})
 	for _, id := range each {
 		if id != dme.None {
@@ -181,9 +181,9 @@ func afterwards(ctx context.Context) (context.Context, context.CancelFunc) {
 // counts copies everything that all nodes have counted.
 func (c *coordinator) counts(ctx context.Context) ([]noderun.Counts, error) {
 	all := make([]noderun.Counts, c.job.Spec.Nodes)
-	err := c.onHosts(func(k int, h host.Host) error { return c.orGoOn(ctx, k, h.Counts(ctx, all)) })
+	err := c.onHosts(func(k int, h host.Host) error { return c.orGoOn(k, h.Counts(ctx, all)) })
 	for _, id := range c.nodesLost() {
-		all[id-1].Activity = uint64(noderun.Down)
+		all[id-1] = c.faults.countsOf(id)
 	}
 	return all, c.lostHost(err)
 }

@@ -52,8 +52,10 @@ type injector struct {
 	asked     map[dme.NodeID]asked
 
 	readings []host.Reading // by node; for the goroutine that carries out faults
-	tellings int            // how many are being told of a host that is lost
-	telling  sync.WaitGroup // for them
+	tellings int            // hosts that are lost, and of which the others are not told yet
+	telling  sync.WaitGroup // for who tells them
+	legacy                  // of these hosts
+	life     context.Context
 }
 
 // moment is when a fault begins or ends.
@@ -79,6 +81,7 @@ func (c *coordinator) inject(ctx context.Context) {
 		c: c, rng: rand.New(rand.NewPCG(c.job.Spec.Seed, 0xfa17)), done: make(chan struct{}),
 		begun: make([]bool, len(faults)), struck: make([][]dme.NodeID, len(faults)), restart: make(map[int][]int),
 		asked: make(map[dme.NodeID]asked), readings: make([]host.Reading, c.job.Spec.Nodes),
+		legacy: legacy{left: make(map[dme.NodeID]control.Left), told: make(map[int]int64)}, life: ctx,
 	}
 	for k, f := range faults {
 		switch {

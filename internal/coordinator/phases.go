@@ -61,6 +61,9 @@ func (c *coordinator) blame(ctx context.Context, err error) error {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case errors.As(err, &silence):
+		if silence.Workers = slices.DeleteFunc(silence.Workers, c.lostWith); len(silence.Workers) == 0 {
+			return context.Cause(ctx)
+		}
 		f := c.silent(silence.Workers)
 		f.what = fmt.Sprintf("%s: no answer from %s: %s", silence.Op, c.names(silence.Workers), c.why(silence.Workers))
 		c.failed.Store(true)
@@ -77,6 +80,11 @@ func (c *coordinator) launch(ctx context.Context) error {
 		return err
 	}
 	go c.listen(ctx)
+	if c.several() {
+		if err := c.leader.Grant(c.grant); err != nil {
+			return err
+		}
+	}
 	late := c.job.Faults.Absent()
 	for w, p := range c.places {
 		if ctx.Err() != nil {
@@ -179,7 +187,7 @@ func (c *coordinator) assignment(w int) *control.Assignment {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	a.Incarnation, a.Tolerant = c.places[w].incarnation, c.tolerant
+	a.Incarnation, a.Tolerant, a.Lease = c.places[w].incarnation, c.tolerant, c.lease()
 	for other, p := range c.places {
 		if other == w {
 			continue

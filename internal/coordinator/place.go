@@ -28,6 +28,7 @@ type place struct {
 	changed     time.Time         // since when it is in its state
 	disturbed   bool              // something was done to it on purpose
 	missed      []control.Command // while it stood still
+	granted     time.Time         // when it was last allowed to go on
 }
 
 // presence says whether a worker takes part.
@@ -40,10 +41,11 @@ const (
 	paused // it stands still on purpose
 	leaving
 	gone // it was killed on purpose, or has left
+	lost // with its host; it may still be at work
 )
 
 // expected reports whether the end of the process would be a failure.
-func (p presence) expected() bool { return p != absent && p != gone }
+func (p presence) expected() bool { return p != absent && p != gone && p != lost }
 
 // divide says which nodes live together.
 func divide(nodes, per int) []*place {
@@ -100,7 +102,7 @@ func (c *coordinator) setState(worker int, s presence) {
 // become is called with the coordinator's lock held.
 func (p *place) become(s presence) {
 	p.state, p.changed = s, time.Now()
-	p.disturbed = p.disturbed || s == paused || s == gone
+	p.disturbed = p.disturbed || s == paused || s == gone || s == lost
 }
 
 // nodes returns the nodes of workers in such a state, in ascending order.
@@ -126,7 +128,7 @@ func (c *coordinator) missing() []string {
 			why = "is about to begin"
 		case paused:
 			why = "stands still, paused"
-		case gone:
+		case gone, lost:
 			why = "is down, killed or gone"
 		default:
 			continue
@@ -200,7 +202,7 @@ func (c *coordinator) absentNodes() []standstill.Absent {
 	defer c.mu.Unlock()
 	var all []standstill.Absent
 	for _, p := range c.places {
-		if p.state != gone && p.state != absent {
+		if p.state.expected() {
 			continue
 		}
 		for _, id := range p.nodes {

@@ -56,6 +56,10 @@ func (i *injector) revive(ctx context.Context, k int, nodes []dme.NodeID) error 
 // know that it is there: what it says first reaches them.
 func (i *injector) admit(ctx context.Context, w int, joins bool) error {
 	c := i.c
+	if c.isLost(w) {
+		c.warn("%s cannot be started: its host is lost", c.name(w))
+		return nil
+	}
 	if err := c.startWorker(ctx, w); err != nil {
 		return err
 	}

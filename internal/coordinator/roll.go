@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -93,6 +94,9 @@ func (c *coordinator) ask(ctx context.Context, workers []int) {
 		}
 		if time.Since(begin) > patience+unnoticed {
 			continue // the coordinator itself did not run
+		}
+		if silence.Workers = slices.DeleteFunc(silence.Workers, c.lostWith); len(silence.Workers) == 0 {
+			return
 		}
 		f := c.silent(silence.Workers)
 		f.what = fmt.Sprintf("%s did not answer for %v: %s", c.names(silence.Workers), patience, c.why(silence.Workers))

@@ -157,6 +157,9 @@ func (i *injector) lose(ctx context.Context, id dme.NodeID, at int64) error {
 func (i *injector) diedBefore(ctx context.Context, id dme.NodeID, err error) error {
 	select {
 	case <-i.c.process(i.c.workerOf(id)).Ended():
+		if i.c.lostWith(i.c.workerOf(id)) {
+			return nil
+		}
 		<-ctx.Done() // who watches over it fails the run, with more to say
 		return nil
 	default:

@@ -41,14 +41,16 @@ func (c *coordinator) observeFaults(ctx context.Context, o *measure.Observation)
 	if i == nil {
 		return nil
 	}
+	i.telling.Wait() // for who hands over what a host leaves that is lost by now
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	o.Strikes = slices.Clone(i.strikes)
 	o.Abandoned = slices.Clone(i.abandoned)
+	i.bequeath(o)
 	for k := range o.Nodes {
 		id := dme.NodeID(k + 1)
 		if c.lost[c.places[c.workerOf(id)].host].Load() {
-			continue // nor what it recorded
+			continue
 		}
 		at := c.hostOf(c.workerOf(id))
 		log, err := at.Log(ctx, id)

@@ -7,8 +7,9 @@ var ErrLost = errors.New("it cannot be reached any more")
 
 // LostError says which host cannot be reached any more, and why.
 type LostError struct {
-	Host string
-	Why  error
+	Host  string
+	Why   error
+	Ended bool // its workers have, as the host itself has said
 }
 
 func (e *LostError) Error() string {
@@ -17,6 +18,3 @@ func (e *LostError) Error() string {
 
 // Unwrap returns [ErrLost] and the reason.
 func (e *LostError) Unwrap() []error { return []error{ErrLost, e.Why} }
-
-// Lost is the error of a host that cannot be reached any more.
-func Lost(name string, why error) error { return &LostError{name, why} }

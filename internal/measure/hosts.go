@@ -81,7 +81,13 @@ func links(o *Observation) []result.HostLink {
 // safetyOfHosts is what the witnesses of the hosts have seen, and what the recorded
 // intervals say of entries on different ones.
 func (t *timeline) safetyOfHosts(o *Observation, sum *totals) result.Safety {
-	onHosts, between, undecided := t.verdicts().count()
+	v := t.verdicts()
+	for i := range o.Doubts {
+		for k := range t.e {
+			v.undecided[k] = v.undecided[k] || t.doubted(k, &o.Doubts[i])
+		}
+	}
+	onHosts, between, undecided := v.count()
 	s := result.Safety{
 		Violations: max(o.WitnessViolations, onHosts) + between + sum.Unasked, Undecided: undecided,
 		Checked: uint64(t.len()), Method: "intervals", Resource: o.resource(),
@@ -93,6 +99,20 @@ func (t *timeline) safetyOfHosts(o *Observation, sum *totals) result.Safety {
 		s.Method = "witness+intervals"
 	}
 	return s
+}
+
+// doubted reports whether an entry was made, or may have been by its host's clock, while
+// a node of a lost host may have been inside.
+func (t *timeline) doubted(k int, d *Doubt) bool {
+	entered, bound := t.e[k].Entered, int64(0)
+	if h := t.clocks.host(t.e[k].Node); h >= 0 {
+		entered, bound = t.clocks.hosts[h].Relation.Here(t.local[k].Entered)
+		if bound < 0 || bound == math.MaxInt64 {
+			return true // nothing is known of that clock
+		}
+		bound += int64(t.clocks.hosts[h].Error)
+	}
+	return d.Since <= entered+bound && entered-bound < d.Until
 }
 
 // valid returns the delays of hand-overs, where there is something to tell: the clocks
@@ -171,8 +191,12 @@ func (t *timeline) warnHosts(r *result.Result, o *Observation, h handovers) (w [
 	if r.Safety.Resource != nil {
 		advice = "those of whom the other had not yet written when they read are among the lost updates of the shared resource"
 	}
-	warn(r.Safety.Undecided > 0, "of %d of %d entries the clocks cannot tell whether a node of another host was still inside: %s",
-		r.Safety.Undecided, r.Safety.Checked, advice)
+	who := "the clocks cannot"
+	if o.Doubts != nil {
+		who, advice = "nobody can", "host "+o.Doubts[0].Host+" was lost, and nothing had confirmed that its workers had ended"
+	}
+	warn(r.Safety.Undecided > 0, "of %d of %d entries %s tell whether a node of another host was still inside: %s",
+		r.Safety.Undecided, r.Safety.Checked, who, advice)
 	warn(h.unknown > 0,
 		"%d hand-overs were between hosts whose clocks cannot be compared: there is no synchronization delay to tell", h.unknown)
 	if h.unknown == 0 && len(h.crossed) > 0 && t.clocks.sound() {

@@ -67,6 +67,7 @@ type Observation struct {
 
 	Strikes   []Strike             // the faults that were carried out, in order of time
 	Abandoned []entrylog.Abandoned // of nodes that went while the run went on, and what waited at its end
+	Doubts    []Doubt              // hosts that the run went on without, and may not have been rid of
 
 	States      []string          // decoded states of a stalled run
 	Standstill  *stall.Standstill // of a stalled run: who waits for whom
@@ -85,6 +86,13 @@ type Host struct {
 	result.Host                 // without Clock, which Result fills in
 	Relation    *clock.Relation // its clock, compared with the reference; nil where it is that one
 	Error       time.Duration   // by how much those who told times may have misread it
+}
+
+// Doubt is a time in which nodes of a host that was lost may still have been inside,
+// although the others were told that they are down.
+type Doubt struct {
+	Host         string
+	Since, Until int64 // on the reference clock; math.MaxInt64 for the end of the run
 }
 
 // Link is what exchanges say of the way from one host to another. Where both hosts

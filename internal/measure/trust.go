@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"dmebench/dme"
+	"dmebench/internal/entrylog"
 	"dmebench/result"
 )
 
@@ -22,10 +23,16 @@ func (t *timeline) distrust(o *Observation, sum *totals) (nodes []int, why strin
 			logged[id-1]++
 		}
 	}
+	ended := make([]uint64, len(o.Nodes)) // requests, with nodes of a host that was lost
+	for _, a := range o.Abandoned {
+		if a.Made && a.Ended < entrylog.Never {
+			ended[a.Node-1]++
+		}
+	}
 	for i := range o.Nodes {
 		n := &o.Nodes[i]
 		switch {
-		case n.Requests != n.Entries:
+		case n.Requests != n.Entries+ended[i]:
 			why = fmt.Sprintf("node %d has made %d requests and %d entries", i+1, n.Requests, n.Entries)
 		case o.Dropped == 0 && logged[i] != n.Entries:
 			why = fmt.Sprintf("node %d has made %d entries and recorded %d", i+1, n.Entries, logged[i])

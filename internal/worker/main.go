@@ -1,9 +1,11 @@
 package worker
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"dmebench/internal/clock"
 	"dmebench/internal/control"
@@ -21,7 +23,8 @@ const pageDescriptor = 3
 
 // Main is a worker process. It reads its Boot from stdin and returns when the
 // coordinator says so (0), or when the coordinator is gone (1): workers never
-// outlive the run that they belong to.
+// outlive the run that they belong to. One whose lease is over does not return: the
+// process ends at once (1).
 func Main(catalog run.Catalog, stdin io.Reader, stderr io.Writer) int {
 	coordinator := launch.NewParent(stdin, io.Discard)
 	var boot control.Boot
@@ -40,6 +43,15 @@ func Main(catalog run.Catalog, stdin io.Reader, stderr io.Writer) int {
 	w.notify = func(e control.Event) {
 		<-joined
 		_ = member.Notify(e) // where it cannot be told, the loss of the control plane ends the run
+	}
+	w.renew = func(ctx context.Context) (bool, error) {
+		<-joined
+		return member.Renew(ctx)
+	}
+	w.exit = func(why string) {
+		time.AfterFunc(100*time.Millisecond, func() { os.Exit(1) }) // whoever reads that may stand still
+		fmt.Fprintf(stderr, "worker %d: %s\n", boot.Worker, why)
+		os.Exit(1)
 	}
 	member, err = control.Join(boot, w.answer)
 	if err != nil {

@@ -216,7 +216,12 @@ func (w world) CancelTimer(_ dme.NodeID, timer dme.TimerID) { w.disarm(timer) }
 // env is what the node's local process needs.
 type env struct{ *node }
 
-func (e env) Now() int64 { return e.worker.clock.Now() }
+// Now is asked at each request, entry and exit.
+func (e env) Now() int64 {
+	now := e.worker.clock.Now()
+	e.worker.lease.check(now)
+	return now
+}
 
 func (e env) ArriveAt(id dme.NodeID, at int64) {
 	e.worker.alarm.Add(alarm.Event{At: at, Kind: alarm.Arrive, Node: id})
@@ -241,6 +246,9 @@ func (e env) LeaveAt(id dme.NodeID, at int64) {
 }
 
 func (e env) Enter(id dme.NodeID, shared bool) uint64 {
+	if e.worker.lease != nil {
+		e.Now() // which ends a worker that stood still for too long
+	}
 	order := e.worker.page.Enter(id, shared)
 	if e.worker.down != nil {
 		e.worker.page.Entered(id, e.worker.clock.Now())

@@ -5,6 +5,7 @@
 package worker
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -40,6 +41,8 @@ const (
 type worker struct {
 	catalog run.Catalog
 	notify  func(control.Event) // tells the coordinator something unasked
+	renew   func(context.Context) (may bool, err error)
+	exit    func(why string) // ends this process
 	clock   *clock.Clock
 	memory  *os.File    // what the shared page lies in
 	control nats.Broker // of the control plane
@@ -64,6 +67,8 @@ type worker struct {
 	marked    int64              // when that was
 	lapses    *lapse.Watch
 	guests    guests // where nodes are processes of their own
+	lease     *lease // nil where the coordinator is on this host
+	fenced    sync.Once
 
 	failOnce sync.Once
 }
@@ -117,6 +122,12 @@ func (w *worker) answer(c control.Command) (r control.Reply) {
 		r = w.report()
 	case control.OpEntries:
 		r.Entries, err = w.entries(c.Chunk)
+	case control.OpFence:
+		var chunks [][]entrylog.Entry
+		r.Left, chunks = w.remains()
+		if r.Chunks = len(chunks); c.Chunk > 0 && c.Chunk <= len(chunks) {
+			r.Entries = entrylog.Append(nil, chunks[c.Chunk-1])
+		}
 	case control.OpEvents:
 		r.Entries, err = w.events(c.Nodes, c.Chunk)
 	case control.OpStates:
@@ -179,6 +190,9 @@ func (w *worker) assign(a *control.Assignment) (control.Reply, error) {
 		Incarnation: a.Incarnation, Incarnations: a.Incarnations, Absent: a.Absent,
 	})
 	if err != nil {
+		return r, err
+	}
+	if err := w.openLease(); err != nil {
 		return r, err
 	}
 	r.Addr = w.transport.Addr()
@@ -267,6 +281,9 @@ func (w *worker) Frame(from, to dme.NodeID, b []byte) {
 	if int(to) >= len(w.nodes) || w.nodes[to] == nil {
 		w.fail(fmt.Errorf("a frame for node %d came here", to))
 		return
+	}
+	if w.lease != nil {
+		w.lease.check(w.clock.Now())
 	}
 	if len(b) > 0 && b[0] == 0 { // kind 0: the runtime's own
 		w.pinged(from, to, b)

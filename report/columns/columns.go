@@ -27,7 +27,7 @@ var own = []Column{
 	{"pending", "requests that were not served"},
 	{"warnings", "how many"},
 	{"lost_updates", "of the shared resource; a column only where runs had one"},
-	{"undecided", "entries of which clocks cannot tell whether mutual exclusion held; a column only where runs were made on several hosts"},
+	{"undecided", "entries of which it cannot be told whether mutual exclusion held; a column only where runs were made on several hosts"},
 
 	// Of a cell: its repetitions.
 	{"workers", "processes"},
