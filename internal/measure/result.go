@@ -14,7 +14,9 @@ import (
 // A run in which mutual exclusion was violated is violated, whatever else went
 // wrong with it. Where the runtime says ok, the status becomes failed if the
 // messages sent and handled do not agree although the links are reliable,
-// or records and counts do not, for then no count can be trusted.
+// or records and counts do not, for then no count can be trusted. It becomes failed
+// as well where a fault that was asked for never came to pass and the job does not
+// allow that: what was asked cannot be told.
 func Result(o Observation) *result.Result {
 	job := o.Job
 	c := newClocks(&o)
