@@ -45,6 +45,7 @@ func (c *coordinator) observeFaults(ctx context.Context, o *measure.Observation)
 	defer i.mu.Unlock()
 	o.Strikes = slices.Clone(i.strikes)
 	o.Abandoned = slices.Clone(i.abandoned)
+	o.Warnings, o.Missed = append(o.Warnings, i.director.Warnings()...), i.director.Missed(c.stop)
 	for k := range o.Nodes {
 		id := dme.NodeID(k + 1)
 		if c.lost[c.places[c.workerOf(id)].host].Load() {
