@@ -348,7 +348,7 @@ func (d *Director) ComesBack(id dme.NodeID) bool {
 		if kill := d.kills[k]; hit == nil && kill >= 0 {
 			hit = d.faults[kill].hit
 		}
-		if hit == nil || slices.Contains(hit, id) {
+		if hit == nil && f.Role == Random || slices.Contains(hit, id) {
 			return true
 		}
 	}
