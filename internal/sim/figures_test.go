@@ -50,7 +50,8 @@ func TestFiguresUnderFaults(t *testing.T) {
 			Set: map[string]string{"delay": []string{"constant", "uniform"}[rng.IntN(2)]},
 		}
 		r := simulate(t, spec, watchfulAlgorithm())
-		fmt.Fprintf(&b, "%d %q\n  %s, %d requests, %d entries, %d messages", spec.Seed, spec.Faults, r.Status, r.Requests, r.Entries, r.Messages.Total)
+		fmt.Fprintf(&b, "%d %q\n  %s, %d requests, %d entries, %d messages",
+			spec.Seed, spec.Faults, r.Status, r.Requests, r.Entries, r.Messages.Total)
 		if r.WaitingTime != nil {
 			fmt.Fprintf(&b, ", waited %.0f ns", r.WaitingTime.Mean)
 		}

@@ -265,7 +265,8 @@ func TestFaultsThatHitNobody(t *testing.T) {
 	}
 	// A stall is none the less a stall.
 	r := simulate(t, result.Spec{Nodes: 3, Requests: 30, Faults: []string{"kill 1 @5ms", "kill 1 @1h"}}, raymond.Algorithm())
-	if want := `fault "kill 1 @1h0m0s" never came to pass: the node was down`; r.Status != result.Stalled || !slices.Contains(r.Warnings, want) {
+	want := `fault "kill 1 @1h0m0s" never came to pass: the node was down`
+	if r.Status != result.Stalled || !slices.Contains(r.Warnings, want) {
 		t.Errorf("%s (%s), %q", r.Status, r.Error, r.Warnings)
 	}
 }
