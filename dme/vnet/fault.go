@@ -53,28 +53,18 @@ func (m Member) May(do StepKind) bool {
 	return false
 }
 
-// TellOfLoss has those that are there told that a node is down.
-func TellOfLoss(nodes int, node dme.NodeID, down func(dme.NodeID) bool, tell func(about, to dme.NodeID, up bool)) {
-	for other := range dme.Others(nodes, node) {
-		if !down(other) {
-			tell(node, other, false)
-		}
-	}
-}
-
-// TellOfReturn has the others told that a node is up. It is told itself who is down,
-// and who is up of those that were absent at the start.
-func TellOfReturn(
-	nodes int, node dme.NodeID, absent []dme.NodeID, down func(dme.NodeID) bool, tell func(about, to dme.NodeID, up bool),
+// News has those that are there told that a node has come, or gone. One that has come is
+// told itself who is down, and who is up of those that were absent at the start.
+func News(
+	nodes int, node dme.NodeID, comes bool, absent []dme.NodeID, down func(dme.NodeID) bool, tell func(about, to dme.NodeID, up bool),
 ) {
 	for other := range dme.Others(nodes, node) {
-		if down(other) {
-			tell(other, node, false)
-			continue
+		there := !down(other)
+		if there {
+			tell(node, other, comes)
 		}
-		tell(node, other, true)
-		if slices.Contains(absent, other) {
-			tell(other, node, true)
+		if comes && (!there || slices.Contains(absent, other)) {
+			tell(other, node, there)
 		}
 	}
 }
@@ -168,21 +158,19 @@ func (m *Model) vanish(s state, node dme.NodeID) {
 	for other := range dme.Others(m.Nodes, node) {
 		s.empty(m.link(other, node))
 	}
-	TellOfLoss(m.Nodes, node, downIn(s), tellIn(s))
+	m.news(s, node, false)
 }
 
-func downIn(s state) func(dme.NodeID) bool {
-	return func(id dme.NodeID) bool { return s.process(id).activity == noderun.Down }
-}
-
-func tellIn(s state) func(about, to dme.NodeID, up bool) {
-	return func(about, to dme.NodeID, up bool) {
+// news has the nodes told that one has come, or gone.
+func (m *Model) news(s state, node dme.NodeID, comes bool) {
+	down := func(id dme.NodeID) bool { return s.process(id).activity == noderun.Down }
+	News(m.Nodes, node, comes, m.Absent, down, func(about, to dme.NodeID, up bool) {
 		what := isDown
 		if up {
 			what = isUp
 		}
 		s.tell(about, to, what)
-	}
+	})
 }
 
 func firstOf(timers []Timer, node dme.NodeID) *Timer {
@@ -209,7 +197,7 @@ func (m *Model) doFault(s state, x Step) *Violation {
 		}
 		s.keep()
 	case Restart, Join:
-		TellOfReturn(m.Nodes, x.Node, m.Absent, downIn(s), tellIn(s))
+		m.news(s, x.Node, true)
 	}
 	if x.Kind != Depart && s.shared().overtaken != nil {
 		s.edit().overtaken[x.Node] = 0

@@ -118,7 +118,7 @@ func (i *injector) run() {
 		}
 		d := i.director
 		switch next := d.Next(); {
-		case d.Awaits(fault.Entry) || d.Awaits(fault.Request) || d.Waits() || d.Leavers() > 0:
+		case d.Awaits(fault.Entry) || d.Awaits(fault.Request) || d.Waits() || d.AnyLeaves():
 			wait(pollFaults)
 		case next == fault.Never:
 			return

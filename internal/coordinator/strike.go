@@ -182,7 +182,7 @@ func (i *injector) leave(k int, nodes []dme.NodeID) (at int64, err error) {
 
 // lookForLeavers ends the processes of nodes that have left.
 func (i *injector) lookForLeavers() error {
-	if i.director.Leavers() == 0 {
+	if !i.director.AnyLeaves() {
 		return nil
 	}
 	c := i.c

@@ -32,11 +32,10 @@ type faults struct {
 	struck    []int // by fault: as which it was carried out
 	abandoned []entrylog.Abandoned
 
-	joining []dme.NodeID            // nodes that are no part of the system at the start
-	due     []int64                 // of node i+1, when it went: the arrival that was to come; -1 for none
-	paused  map[dme.NodeID]*[]event // what waits for a node that stands still
-	late    map[dme.NodeID]int64    // what comes after its time because the node stood still: when it was to arrive
-	cuts    []int                   // the partitions in force, by fault
+	due    []int64                 // of node i+1, when it went: the arrival that was to come; -1 for none
+	paused map[dme.NodeID]*[]event // what waits for a node that stands still
+	late   map[dme.NodeID]int64    // what comes after its time because the node stood still: when it was to arrive
+	cuts   []int                   // the partitions in force, by fault
 
 	news  map[link.Link]int   // on their way
 	until map[link.Link]int64 // what is sent now arrives no earlier
@@ -52,8 +51,8 @@ func newFaults(s *simulation) *faults {
 	}
 	f := &faults{
 		simulation: s, rng: rand.New(rand.NewPCG(s.job.Spec.Seed, faultStream)), bound: max(1, int64(s.job.Bound())),
-		joining: schedule.Absent(), struck: make([]int, len(schedule)),
-		asked: make([]uint64, n), due: make([]int64, n), paused: make(map[dme.NodeID]*[]event), late: make(map[dme.NodeID]int64),
+		struck: make([]int, len(schedule)),
+		asked:  make([]uint64, n), due: make([]int64, n), paused: make(map[dme.NodeID]*[]event), late: make(map[dme.NodeID]int64),
 		news: make(map[link.Link]int), until: make(map[link.Link]int64),
 	}
 	f.director = fault.NewDirector(schedule, s.job.System, n, f.rng, f)
@@ -75,13 +74,8 @@ func (f *faults) begin() {
 // more reports whether a fault is due at some time yet, or over.
 func (f *faults) more() bool { return f != nil && f.director.Next() < never }
 
-// leavers returns how many nodes have been told to leave, and have not left.
-func (f *faults) leavers() int {
-	if f == nil {
-		return 0
-	}
-	return f.director.Leavers()
-}
+// leaving reports whether a node has been told to leave, and has not left.
+func (f *faults) leaving() bool { return f != nil && f.director.AnyLeaves() }
 
 // entry notes an entry.
 func (f *faults) entry(id dme.NodeID) {

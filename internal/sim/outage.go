@@ -56,7 +56,7 @@ func (f *faults) vanish(id dme.NodeID) {
 		delete(f.paused, id)
 	}
 	f.process(id).Crash()
-	vnet.TellOfLoss(len(f.procs), id, f.Down, f.tell)
+	vnet.News(len(f.procs), id, false, nil, f.Down, f.tell)
 }
 
 // lost reports whether an event ends with a node, and lets go of what it was about.
@@ -95,7 +95,7 @@ func (f *faults) lost(e event, id dme.NodeID) bool {
 // it will hear who is down, and who has joined since the start.
 func (f *faults) appear(id dme.NodeID) {
 	f.losses.returned(id)
-	vnet.TellOfReturn(len(f.procs), id, f.joining, f.Down, f.tell)
+	vnet.News(len(f.procs), id, true, f.job.Faults.Absent(), f.Down, f.tell)
 }
 
 // tell sends news of a node to another.

@@ -23,17 +23,17 @@ func TestDyingWhileLeaving(t *testing.T) {
 	s := begun(t, result.Spec{Nodes: 4, Requests: 40, Faults: []string{"kill 3 @1s", "leave 2 @2s", "kill 2 @3s"}}, watchfulAlgorithm())
 	f := s.faults
 	must(t, s)
-	if f.leavers() != 0 {
-		t.Errorf("%d are waited for after a death", f.leavers())
+	if f.leaving() {
+		t.Error("somebody is waited for after a death")
 	}
 	s.process(2).Arrive(0) // its request has to be served first
 	must(t, s)
-	if f.leavers() != 1 || !f.moved(2) || f.moved(4) {
-		t.Errorf("%d are waited for after one was told to leave", f.leavers())
+	if !f.leaving() || !f.moved(2) || f.moved(4) {
+		t.Error("who was told to leave is not waited for alone")
 	}
 	must(t, s)
-	if f.leavers() != 0 || f.moved(2) {
-		t.Errorf("%d are waited for after it died", f.leavers())
+	if f.leaving() || f.moved(2) {
+		t.Error("who was told to leave is waited for after it died")
 	}
 }
 

@@ -69,8 +69,8 @@ func (w *watch) progress(now int64) { w.progressed = now }
 
 // stuck reports whether requests, or nodes that are to leave, have waited for too long
 // while nobody entered and nobody was inside. A long critical section is no reason for worry.
-func (w *watch) stuck(now int64, leavers int) bool {
-	return w.requesting+leavers > 0 && w.inside == 0 && now-w.progressed > w.patience
+func (w *watch) stuck(now int64, leaving bool) bool {
+	return (w.requesting > 0 || leaving) && w.inside == 0 && now-w.progressed > w.patience
 }
 
 // restless reports whether the system has gone on for too long after everything

@@ -53,7 +53,6 @@ type Director struct {
 	due             int   // faults that wait for somebody to hit
 	next            int64 // when the next fault begins or ends; Never where none does
 	absent, leaving dme.NodeSet
-	leavers         int
 	warnings        []string
 }
 
@@ -144,20 +143,13 @@ func (p *progress) over() bool { return p.hit != nil || p.missed }
 // Leaving reports whether a node has been told to leave, and has not left.
 func (d *Director) Leaving(id dme.NodeID) bool { return d.leaving.Has(id) }
 
-// Leavers returns how many such nodes there are.
-func (d *Director) Leavers() int { return d.leavers }
+// AnyLeaves reports whether there is such a node.
+func (d *Director) AnyLeaves() bool { return !d.leaving.Empty() }
 
 // Left tells that a node has left. It may join again.
 func (d *Director) Left(id dme.NodeID) {
-	d.stays(id)
+	d.leaving.Remove(id)
 	d.absent.Add(id)
-}
-
-func (d *Director) stays(id dme.NodeID) {
-	if d.leaving.Has(id) {
-		d.leaving.Remove(id)
-		d.leavers--
-	}
 }
 
 // Step does the next thing that is to be done by now, and reports whether there was any.
@@ -221,10 +213,10 @@ func (d *Director) whom(k int) (nodes []dme.NodeID, wait bool, err error) {
 		if f.What == Leave && slices.ContainsFunc(named, d.paused) {
 			return nil, true, nil
 		}
-		able := d.able(f.What, named)
-		if len(able) > 0 && len(able) < len(named) {
-			d.warnings = append(d.warnings, fmt.Sprintf("fault %q did not hit node %s: %s", *f,
-				dme.FormatNodes(without(named, able)), impossible[f.What]))
+		able, unable := d.able(f.What, named)
+		if able != nil && unable != nil {
+			d.warnings = append(d.warnings,
+				fmt.Sprintf("fault %q did not hit node %s: %s", *f, dme.FormatNodes(unable), impossible[f.What]))
 		}
 		return able, false, nil
 	}
@@ -232,7 +224,7 @@ func (d *Director) whom(k int) (nodes []dme.NodeID, wait bool, err error) {
 	for i := range all {
 		all[i] = dme.NodeID(i + 1)
 	}
-	all = d.able(f.What, all)
+	all, _ = d.able(f.What, all)
 	switch {
 	case len(all) == 0:
 	case f.Role == Root:
@@ -250,18 +242,16 @@ func (d *Director) whom(k int) (nodes []dme.NodeID, wait bool, err error) {
 	return []dme.NodeID{all[d.rng.IntN(len(all))]}, false, nil
 }
 
-func without(nodes, those []dme.NodeID) []dme.NodeID {
-	return slices.DeleteFunc(slices.Clone(nodes), func(id dme.NodeID) bool { return slices.Contains(those, id) })
-}
-
-// able returns those of the nodes for which it is possible.
-func (d *Director) able(what Kind, nodes []dme.NodeID) (able []dme.NodeID) {
+// able returns for which of the nodes it is possible, and for which it is not.
+func (d *Director) able(what Kind, nodes []dme.NodeID) (able, unable []dme.NodeID) {
 	for _, id := range nodes {
 		if d.can(what, id) {
 			able = append(able, id)
+		} else {
+			unable = append(unable, id)
 		}
 	}
-	return able
+	return able, unable
 }
 
 var steps = map[Kind]vnet.StepKind{
@@ -285,13 +275,12 @@ func (d *Director) strike(k int, nodes []dme.NodeID) error {
 	for _, id := range nodes {
 		switch f.What {
 		case Kill:
-			d.stays(id)
+			d.leaving.Remove(id)
 			over = append(over, d.release(id)...)
 		case Pause:
 			p.holds = append(p.holds, id)
 		case Leave:
 			d.leaving.Add(id)
-			d.leavers++
 		case Join:
 			d.absent.Remove(id)
 		}
@@ -369,11 +358,9 @@ func (d *Director) Lasts(what Kind) bool {
 // Warnings says what could be done in part only.
 func (d *Director) Warnings() []string {
 	all := slices.Clone(d.warnings)
-	for k, f := range d.schedule {
-		still := slices.DeleteFunc(slices.Clone(d.faults[k].hit), func(id dme.NodeID) bool { return !d.leaving.Has(id) })
-		if f.What == Leave && len(still) > 0 {
-			all = append(all, fmt.Sprintf("fault %q: node %s had not left when the run was over", f, dme.FormatNodes(still)))
-		}
+	if d.AnyLeaves() {
+		all = append(all, fmt.Sprintf("node %s was told to leave, and had not left when the run was over",
+			dme.FormatNodes(slices.Collect(d.leaving.All()))))
 	}
 	return all
 }
