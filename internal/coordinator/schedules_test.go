@@ -21,18 +21,18 @@ func TestSchedulesAreCarriedOutAsInSimulations(t *testing.T) {
 		want         []string // done, and told; roles' nodes by letters, in the order in which they were hit
 	}{
 		{"pauses, deaths and departures",
-			"kill 3 @100ms; join 3 @150ms; restart 3 @200ms; pause 4 @100ms-400ms; kill 4 @250ms; pause 4 @300ms-350ms; restart 4 @300ms; " +
-				"pause 5 @200ms-450ms; leave 5 @300ms; kill 3,4 @500ms; kill 2,3 @550ms; kill 2-3 @1h; kill 1,6 @900ms",
+			"pause 5 @50ms-250ms; leave 5 @100ms; kill 3 @400ms; join 3 @450ms; pause 4 @450ms-2s; restart 3 @500ms; kill 4 @550ms; " +
+				"pause 4 @600ms-650ms; restart 4 @600ms; kill 3,4 @700ms; kill 2,3 @750ms; kill 2-3 @1h; kill 1,6 @1100ms",
 			[]string{
-				"kill [3]", "pause [4], ended", "restart [3]", "pause [5], ended", "kill [4]", "restart [4]", "leave [5]", "kill [3 4]", "kill [2]",
+				"pause [5], ended", "leave [5]", "kill [3]", "pause [4], ended", "restart [3]", "kill [4]", "restart [4]", "kill [3 4]", "kill [2]",
 				"kill [1 6]",
-				`fault "join 3 @150ms" never came to pass: the node was part of the system`,
+				`fault "join 3 @450ms" never came to pass: the node was part of the system`,
 				`fault "kill 2-3 @1h0m0s" never came to pass: the run was over`,
-				`fault "kill 2-3 @550ms" did not hit node 3: the node was down`,
-				`fault "pause 4 @300ms-350ms" never came to pass: the node was down`,
+				`fault "kill 2-3 @750ms" did not hit node 3: the node was down`,
+				`fault "pause 4 @600ms-650ms" never came to pass: the node was down`,
 			}},
 		{"a pause that outlasts another, with no entry until it ends",
-			"pause 1-6 @100ms-300ms; pause 1-6 @200ms-600ms; partition 1-6 @350ms-360ms; kill 1-6 @900ms",
+			"pause 1-6 @100ms-300ms; pause 1-6 @200ms-1500ms; partition 1-6 @350ms-360ms; kill 1-6 @1700ms",
 			[]string{"pause [1 2 3 4 5 6], ended", "pause [1 2 3 4 5 6], ended", "partition [1 2 3 4 5 6], ended", "kill all"}},
 		{"partitions of which one begins before the other ends", "partition 1-2|3-6 @100ms-300ms; partition 1|2-6 @200ms-400ms; kill 1-6 @500ms",
 			[]string{"partition [1 2], ended", "partition [1], ended", "kill all"}},
