@@ -23,7 +23,7 @@ var Groups = []Group{
 		Name: "network", Packages: []string{"dme", "dme/vnet"},
 		Tests: []string{"dme", "dme/conformance", "dme/vnet", "algorithms/raymond", "internal/trace", "internal/check", "internal/sim"},
 	},
-	{Name: "sim", Packages: []string{"internal/sim"}, Tests: []string{"internal/validate"}},
+	{Name: "sim", Packages: []string{"internal/sim", "workload/fault"}, Tests: []string{"internal/validate"}},
 	{Name: "measure", Packages: []string{"internal/measure"}, Tests: []string{"internal/sim", "internal/validate"}},
 	{Name: "statistics", Packages: []string{"report/stats"}, Tests: []string{"claims", "report/rank", "report/compare", "report"}},
 	{Name: "claims", Packages: []string{"claims"}, Tests: []string{"internal/validate"}},
