@@ -29,6 +29,46 @@ func (p *passage) arrival() StepKind {
 	return Deliver
 }
 
+// Member is where a node stands in the system.
+type Member struct {
+	Down    bool // nobody runs it: it crashed, has left, or has not joined yet
+	Absent  bool // it is no part of the system: it has not joined yet, or has left
+	Leaving bool // it has been told to leave, and has not left
+	Paused  bool // it stands still, and is told nothing
+}
+
+// May reports whether a node may crash, restart, join or be told to depart: the
+// rules of membership of every runtime. One that may crash may also be paused.
+func (m Member) May(do StepKind) bool {
+	switch do {
+	case Crash:
+		return !m.Down
+	case Restart:
+		return m.Down && !m.Absent
+	case Join:
+		return m.Down && m.Absent
+	case Depart:
+		return !m.Down && !m.Leaving && !m.Paused
+	}
+	return false
+}
+
+// News has those that are there told that a node has come, or gone. One that has come is
+// told itself who is down, and who is up of those that were absent at the start.
+func News(
+	nodes int, node dme.NodeID, comes bool, absent []dme.NodeID, down func(dme.NodeID) bool, tell func(about, to dme.NodeID, up bool),
+) {
+	for other := range dme.Others(nodes, node) {
+		there := !down(other)
+		if there {
+			tell(node, other, comes)
+		}
+		if comes && (!there || slices.Contains(absent, other)) {
+			tell(other, node, there)
+		}
+	}
+}
+
 // prepareFaults finds out which faults there can be.
 func (m *Model) prepareFaults(node dme.Node) error {
 	m.faulty = m.Faults || m.Crashes > 0 || m.Departures > 0 || len(m.Absent) > 0
@@ -70,7 +110,7 @@ func (m *Model) faults(s state, id dme.NodeID, p *process, to []Step) []Step {
 	if c.crashes > 0 {
 		to = append(to, Step{Kind: Crash, Node: id})
 	}
-	if c.departures > 0 && m.leaves && p.activity == noderun.Idle && !p.leaving {
+	if c.departures > 0 && m.leaves && p.activity == noderun.Idle && p.member().May(Depart) {
 		to = append(to, Step{Kind: Depart, Node: id})
 	}
 	return to
@@ -80,18 +120,18 @@ func (m *Model) faults(s state, id dme.NodeID, p *process, to []Step) []Step {
 // Where the configuration leaves faults to the caller, any that makes sense is.
 func (m *Model) possibleFault(s state, x Step) bool {
 	p, c := s.process(x.Node), s.shared()
-	down := p.activity == noderun.Down
+	if !p.member().May(x.Kind) {
+		return false
+	}
 	switch x.Kind {
 	case Crash:
-		return !down && (c.crashes > 0 || m.Faults)
+		return c.crashes > 0 || m.Faults
 	case Restart:
-		return down && m.restarts && (m.Faults || m.Restarts && !p.absent)
+		return m.restarts && (m.Faults || m.Restarts)
 	case Join:
-		return down && m.joins && (m.Faults || p.absent)
-	case Depart:
-		return m.leaves && p.activity == noderun.Idle && !p.leaving && (c.departures > 0 || m.Faults)
+		return m.joins
 	}
-	return false
+	return m.leaves && p.activity == noderun.Idle && (c.departures > 0 || m.Faults)
 }
 
 // severed reports whether what one node sends to another is lost: it is down, or
@@ -117,10 +157,20 @@ func (m *Model) vanish(s state, node dme.NodeID) {
 	}
 	for other := range dme.Others(m.Nodes, node) {
 		s.empty(m.link(other, node))
-		if s.process(other).activity != noderun.Down {
-			s.tell(node, other, isDown)
-		}
 	}
+	m.news(s, node, false)
+}
+
+// news has the nodes told that one has come, or gone.
+func (m *Model) news(s state, node dme.NodeID, comes bool) {
+	down := func(id dme.NodeID) bool { return s.process(id).activity == noderun.Down }
+	News(m.Nodes, node, comes, m.Absent, down, func(about, to dme.NodeID, up bool) {
+		what := isDown
+		if up {
+			what = isUp
+		}
+		s.tell(about, to, what)
+	})
 }
 
 func firstOf(timers []Timer, node dme.NodeID) *Timer {
@@ -130,21 +180,6 @@ func firstOf(timers []Timer, node dme.NodeID) *Timer {
 		}
 	}
 	return nil
-}
-
-// appear brings a node into the network: the others will hear that it is up, and
-// it will hear who is down, and who is up although he was absent at the start.
-func (m *Model) appear(s state, node dme.NodeID) {
-	for other := range dme.Others(m.Nodes, node) {
-		if s.process(other).activity == noderun.Down {
-			s.tell(other, node, isDown)
-			continue
-		}
-		s.tell(node, other, isUp)
-		if slices.Contains(m.Absent, other) {
-			s.tell(other, node, isUp)
-		}
-	}
 }
 
 // doFault takes a step of a node that comes or goes.
@@ -162,7 +197,7 @@ func (m *Model) doFault(s state, x Step) *Violation {
 		}
 		s.keep()
 	case Restart, Join:
-		m.appear(s, x.Node)
+		m.news(s, x.Node, true)
 	}
 	if x.Kind != Depart && s.shared().overtaken != nil {
 		s.edit().overtaken[x.Node] = 0

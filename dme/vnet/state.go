@@ -54,6 +54,11 @@ func (p *process) mayAsk() bool {
 	return p.requests > 0 && p.activity == noderun.Idle && !p.stopped && !p.leaving
 }
 
+// member is where the node stands in the system.
+func (p *process) member() Member {
+	return Member{Down: p.activity == noderun.Down, Absent: p.absent, Leaving: p.leaving}
+}
+
 // served reports whether all requests have been made, and their entries left.
 func (p *process) served() bool { return p.requests == 0 && p.activity == noderun.Idle }
 

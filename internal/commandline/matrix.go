@@ -40,7 +40,7 @@ func matrixFlags() []cli.Flag {
 		&cli.StringFlag{Name: "warmup", Usage: "entries to leave out of steady figures: `COUNT` or auto (default: auto)"},
 		&cli.DurationFlag{Name: "stall-after", Usage: "a system in which requests wait and nothing moves for so long is stalled " +
 			"(default: " + result.DefaultStallAfter.String() + ")"},
-		&cli.BoolFlag{Name: "allow-mismatch", Usage: "run although a network lacks what an algorithm needs"},
+		&cli.BoolFlag{Name: "allow-mismatch", Usage: "run although a network lacks what an algorithm needs, or a fault never comes to pass"},
 		&cli.BoolFlag{Name: "skip-invalid", Usage: "leave out combinations that cannot run"},
 		&cli.StringFlag{Name: "name", Usage: "`NAME` of the folder of the results (default: " + experiment.DefaultMatrix + ")"},
 	}

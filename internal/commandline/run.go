@@ -63,7 +63,7 @@ func (p *program) runCommand() *cli.Command {
 				"where a lost update is a violation: " + strings.Join(run.Resources(), ", ") +
 				", a key of a JetStream bucket (default: none). Critical sections last two round trips longer"},
 			&cli.StringFlag{Name: "listen", Usage: "`HOST:PORT` of the control plane, on this host's loopback (default: a free port there)"},
-			&cli.BoolFlag{Name: "allow-mismatch", Usage: "run although the network lacks what the algorithm needs"},
+			&cli.BoolFlag{Name: "allow-mismatch", Usage: "run although the network lacks what the algorithm needs, or a fault never comes to pass"},
 			forceFlag(),
 			failIfFlag("of the run"),
 			traceFlag(),

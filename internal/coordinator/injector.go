@@ -15,6 +15,7 @@ import (
 	"dmebench/internal/entrylog"
 	"dmebench/internal/host"
 	"dmebench/internal/measure"
+	"dmebench/internal/noderun"
 	"dmebench/workload/fault"
 )
 
@@ -24,28 +25,25 @@ const (
 	idleFaults = 2 * time.Millisecond   // between looks at the clock, while none waits for anything else
 )
 
-// injector carries out the faults of a run, one after the other. It sees the run
-// as the coordinator does: by what its hosts read, and by asking workers.
+// injector does what the director of a run's faults says, one after the other. It sees
+// the run as the coordinator does: by what its hosts read, and by asking workers.
 type injector struct {
-	c     *coordinator
-	rng   *rand.Rand
-	done  chan struct{} // closed when it has ended
-	ended atomic.Bool   // it is to end
+	c        *coordinator
+	ctx      context.Context // the run's
+	director *fault.Director // for the goroutine that carries out faults
+	rng      *rand.Rand
+	done     chan struct{} // closed when it has ended
+	ended    atomic.Bool   // it is to end
 
-	events   []int          // faults that wait for one
-	holding  []stay         // faults that strike whoever is inside
-	unarmed  bool           // nobody was asked yet to stay inside for the first of them
-	seekNext int64          // when they do so again
-	seeking  []int          // faults that look for a node in some state
-	leaving  []int          // faults whose nodes are about to leave
-	cuts     []int          // partitions that are there
-	begun    []bool         // by fault
-	struck   [][]dme.NodeID // by fault: whom it hit
-	restart  map[int][]int  // by kill: the restarts that count from it
+	holding  []stay  // faults that strike whoever is inside
+	unarmed  bool    // nobody was asked yet to stay inside for the first of them
+	seekNext []int64 // by fault: when somebody with its role is sought again
+	cuts     []int   // partitions that are there
 
 	mu        sync.Mutex
-	timed     []moment
 	busy      bool // something takes its time that the run must wait for
+	returns   bool // nodes will come back, or go on, at a time that is known
+	heals     bool // so will links
 	strikes   []measure.Strike
 	order     []int // by strike: which fault it was
 	abandoned []entrylog.Abandoned
@@ -55,14 +53,6 @@ type injector struct {
 	tellings int            // hosts that are lost, and of which the others are not told yet
 	telling  sync.WaitGroup // for who tells them
 	legacy                  // of these hosts
-	life     context.Context
-}
-
-// moment is when a fault begins or ends.
-type moment struct {
-	at    int64
-	fault int
-	end   bool
 }
 
 // stay is a fault that strikes whoever makes an entry.
@@ -73,67 +63,66 @@ type stay struct {
 
 // inject begins to carry out the job's faults. The run has begun.
 func (c *coordinator) inject(ctx context.Context) {
-	faults := c.job.Faults
+	faults, n := c.job.Faults, c.job.Spec.Nodes
 	if len(faults) == 0 && !c.tolerant {
 		return
 	}
 	i := &injector{
-		c: c, rng: rand.New(rand.NewPCG(c.job.Spec.Seed, 0xfa17)), done: make(chan struct{}),
-		begun: make([]bool, len(faults)), struck: make([][]dme.NodeID, len(faults)), restart: make(map[int][]int),
-		asked: make(map[dme.NodeID]asked), readings: make([]host.Reading, c.job.Spec.Nodes),
-		legacy: legacy{left: make(map[dme.NodeID]control.Left), told: make(map[int]int64)}, life: ctx,
+		c: c, ctx: ctx, rng: rand.New(rand.NewPCG(c.job.Spec.Seed, 0xfa17)), done: make(chan struct{}),
+		seekNext: make([]int64, len(faults)), asked: make(map[dme.NodeID]asked), readings: make([]host.Reading, n),
+		legacy: legacy{left: make(map[dme.NodeID]control.Left), told: make(map[int]int64)},
 	}
 	for k, f := range faults {
-		switch {
-		case f.AfterKill:
-			kill := faults.Kill(k)
-			i.restart[kill] = append(i.restart[kill], k)
-		case f.Event == fault.Entry && f.Role == fault.Holder && f.What != fault.Restart: // whom that is for is not inside
+		if f.Event == fault.Entry && f.Role == fault.Holder && f.What != fault.Restart { // whom that is for is not inside
 			i.holding = append(i.holding, stay{f.Count, k})
-		case f.Event != "":
-			i.events = append(i.events, k)
-		default:
-			i.timed = append(i.timed, moment{at: c.start + int64(f.At), fault: k})
 		}
 	}
+	deadline := int64(fault.Never)
+	if d := c.job.Plan.Duration(); d > 0 {
+		deadline = c.start + int64(d)
+	}
+	i.director = fault.NewDirector(faults, c.job.System, n, i.rng, i)
+	i.director.Begin(c.start, deadline)
+	i.publish()
 	c.faults = i
 	c.goesOn.Store(c.tolerant)
-	if err := i.arm(ctx); err != nil {
+	if err := i.arm(); err != nil {
 		c.fail(asFailure(err))
 	}
-	go i.run(ctx)
+	go i.run()
 }
 
 // arm asks whoever makes the next entry that a fault waits for to stay inside. Where
 // there are several hosts it does so once the entry before was made.
-func (i *injector) arm(ctx context.Context) error {
+func (i *injector) arm() error {
 	if len(i.holding) == 0 {
 		return nil
 	}
 	slices.SortStableFunc(i.holding, func(a, b stay) int { return int(a.order) - int(b.order) })
 	next := i.holding[0].order
 	if len(i.c.hosts) > 1 {
-		if entries, err := i.c.entered(ctx); err != nil || entries+1 < next {
+		if entries, err := i.c.entered(i.ctx); err != nil || entries+1 < next {
 			i.unarmed = true
 			return err
 		}
 	}
 	i.unarmed = false
-	return i.c.hold(ctx, next)
+	return i.c.hold(i.ctx, next)
 }
 
 // run goes on until there is nothing left to do, or the run is over.
-func (i *injector) run(ctx context.Context) {
+func (i *injector) run() {
 	defer close(i.done)
-	for !i.ended.Load() && ctx.Err() == nil {
-		if err := i.look(ctx); err != nil {
+	for !i.ended.Load() && i.ctx.Err() == nil {
+		if err := i.look(); err != nil {
 			i.c.fail(asFailure(err))
 			return
 		}
-		switch next, waits := i.next(); {
-		case len(i.events)+len(i.holding)+len(i.seeking)+len(i.leaving) > 0:
+		d := i.director
+		switch next := d.Next(); {
+		case d.Awaits(fault.Entry) || d.Awaits(fault.Request) || d.Waits() || d.AnyLeaves():
 			wait(pollFaults)
-		case !waits:
+		case next == fault.Never:
 			return
 		default:
 			wait(max(0, min(idleFaults, time.Duration(next-i.c.clock.Now()))))
@@ -141,49 +130,54 @@ func (i *injector) run(ctx context.Context) {
 	}
 }
 
-// next returns when something is to happen of which the time is known.
-func (i *injector) next() (at int64, ok bool) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	for k, m := range i.timed {
-		if k == 0 || m.at < at {
-			at, ok = m.at, true
+// look does whatever is to be done now.
+func (i *injector) look() error {
+	defer i.publish()
+	if err := i.lookForEvents(); err != nil {
+		return err
+	}
+	if i.unarmed {
+		if err := i.arm(); err != nil {
+			return err
 		}
 	}
-	return at, ok
-}
-
-// due takes out the earliest moment that has come.
-func (i *injector) due(now int64) (m moment, ok bool) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	best := -1
-	for k, m := range i.timed {
-		if m.at <= now && (best < 0 || m.at < i.timed[best].at) {
-			best = k
+	for did := true; did; {
+		var err error
+		if did, err = i.director.Step(i.c.clock.Now()); err != nil {
+			return err
 		}
 	}
-	if best < 0 {
-		return m, false
-	}
-	m = i.timed[best]
-	i.timed = slices.Delete(i.timed, best, best+1)
-	i.busy = i.sustains(m)
-	return m, true
+	return i.lookForLeavers()
 }
 
-// sustains reports whether the run must not end before the moment: nodes come
-// back, or go on.
-func (i *injector) sustains(m moment) bool {
-	f := &i.c.job.Faults[m.fault]
-	d := i.c.job.Plan.Duration()
-	switch f.What {
-	case fault.Restart, fault.Join:
-		return d == 0 || m.at < i.c.start+int64(d)
-	case fault.Pause:
-		return m.end
+// lookForEvents tells the director how many entries and requests there were.
+func (i *injector) lookForEvents() error {
+	if i.director.Awaits(fault.Entry) {
+		entries, err := i.c.entered(i.ctx)
+		if err != nil {
+			return err
+		}
+		i.director.Happened(fault.Entry, entries, dme.None)
 	}
-	return false
+	if i.director.Awaits(fault.Request) {
+		if err := i.c.read(i.ctx, i.readings); err != nil {
+			return err
+		}
+		i.director.Happened(fault.Request, sumUp(i.readings).requests, dme.None)
+	}
+	return nil
+}
+
+// publish notes what those want to know who lead the run.
+func (i *injector) publish() {
+	returns := i.director.Lasts(fault.Pause)
+	for id := dme.NodeID(1); int(id) <= len(i.readings) && !returns; id++ {
+		returns = i.director.ComesBack(id)
+	}
+	heals := i.director.Lasts(fault.Partition)
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.busy, i.returns, i.heals = false, returns, heals
 }
 
 // keeps reports whether the run is to go on although nobody asks: nodes are to come
@@ -194,7 +188,7 @@ func (i *injector) keeps() bool {
 	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	return i.busy || i.tellings > 0 || slices.ContainsFunc(i.timed, i.sustains)
+	return i.busy || i.tellings > 0 || i.returns
 }
 
 // relieves reports whether something is to happen at a time that is known by which
@@ -205,147 +199,106 @@ func (i *injector) relieves() bool {
 	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	return i.busy || i.tellings > 0 || slices.ContainsFunc(i.timed, func(m moment) bool {
-		return m.end || i.c.job.Faults[m.fault].What == fault.Restart || i.c.job.Faults[m.fault].What == fault.Join
-	})
+	return i.busy || i.tellings > 0 || i.returns || i.heals
 }
 
-// occupy notes whether something takes its time that the run must wait for.
-func (i *injector) occupy(busy bool) {
+// occupy has the run wait until what is being done is done.
+func (i *injector) occupy() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.busy = busy
+	i.busy = true
 }
 
-// look does whatever is to be done now.
-func (i *injector) look(ctx context.Context) error {
-	defer i.occupy(false)
-	for {
-		m, ok := i.due(i.c.clock.Now())
-		if !ok {
-			break
-		}
-		do := i.begin
-		if m.end {
-			do = i.finish
-		}
-		if err := do(ctx, m.fault); err != nil {
-			return err
+// Down implements [fault.Runtime].
+func (i *injector) Down(id dme.NodeID) bool { return !i.c.stateOf(i.c.workerOf(id)).expected() }
+
+// Players implements [fault.Runtime]. It finds one at a time, who is kept in the role; who
+// stands still keeps it anyway.
+func (i *injector) Players(k int, nodes []dme.NodeID) ([]dme.NodeID, error) {
+	c, f := i.c, &i.c.job.Faults[k]
+	now := c.clock.Now()
+	if f.What == fault.Restart || f.Role != fault.Holder && now < i.seekNext[k] {
+		return nil, nil
+	}
+	i.seekNext[k] = now + int64(seekPause)
+	if f.Role == fault.Holder {
+		if id, err := i.catch(k, nodes); err != nil || id != dme.None {
+			return []dme.NodeID{id}, err
 		}
 	}
-	if err := i.lookForEvents(ctx); err != nil {
-		return err
-	}
-	if i.unarmed {
-		if err := i.arm(ctx); err != nil {
-			return err
+	stopped := func(id dme.NodeID) bool { return c.stateOf(c.workerOf(id)) == paused }
+	if f.Role == fault.Waiting || slices.ContainsFunc(nodes, stopped) {
+		if err := c.read(i.ctx, i.readings); err != nil {
+			return nil, err
 		}
 	}
-	if len(i.holding) > 0 && !i.unarmed {
-		id, err := i.c.stays(ctx)
-		if err != nil {
-			return err
-		}
-		if id != dme.None {
-			k := i.holding[0].fault
-			i.holding = i.holding[1:]
-			if err := errors.Join(i.c.hold(ctx, 0), i.arm(ctx)); err != nil {
-				return err
+	does, as := noderun.Inside, control.HasToken
+	switch f.Role {
+	case fault.Waiting:
+		does, as = noderun.Requesting, control.Waiting
+	case fault.Idle:
+		does, as = noderun.Idle, control.Idle
+	}
+	i.rng.Shuffle(len(nodes), func(a, b int) { nodes[a], nodes[b] = nodes[b], nodes[a] })
+	for _, id := range nodes {
+		is := i.readings[id-1].Activity == does
+		switch {
+		case stopped(id):
+			if is && f.Role != fault.Token {
+				return []dme.NodeID{id}, i.letPass(k)
 			}
-			if err := i.strike(ctx, k, []dme.NodeID{id}); err != nil {
-				return err
-			}
-			if i.struck[k] == nil { // it is about to leave already: let it get on with that
-				if _, err := i.c.call(ctx, i.c.workerOf(id), control.Command{Op: control.OpFree, Nodes: []dme.NodeID{id}}); err != nil {
-					return err
-				}
-			}
-		}
-	}
-	if now := i.c.clock.Now(); len(i.seeking) > 0 && now >= i.seekNext {
-		seeking := i.seeking
-		i.seeking, i.seekNext = nil, now+int64(seekPause)
-		for _, k := range seeking {
-			if err := i.seek(ctx, k); err != nil {
-				return err
+		case f.Role == fault.Holder, f.Role == fault.Waiting && !is:
+		default:
+			r, err := c.call(i.ctx, c.workerOf(id), control.Command{Op: control.OpSeize, Nodes: []dme.NodeID{id}, As: as})
+			if err != nil || r.Seized {
+				return []dme.NodeID{id}, err
 			}
 		}
 	}
-	return i.lookForLeavers(ctx)
+	return nil, nil
 }
 
-func (i *injector) lookForEvents(ctx context.Context) error {
-	if len(i.events) == 0 {
-		return nil
-	}
-	entries, err := i.c.entered(ctx)
-	if err == nil {
-		err = i.c.read(ctx, i.readings)
-	}
+// catch returns who has entered and stays inside for a fault, if it may hit that one.
+func (i *injector) catch(k int, nodes []dme.NodeID) (dme.NodeID, error) {
+	c := i.c
+	id, err := c.stays(i.ctx)
 	if err != nil {
-		return err
+		return dme.None, err
 	}
-	requests := sumUp(i.readings).requests
-	events := i.events
-	i.events = nil
-	for n, k := range events {
-		f := i.c.job.Faults[k]
-		if f.Event == fault.Entry && entries < f.Count || f.Event == fault.Request && requests < f.Count {
-			i.events = append(i.events, k)
-			continue
-		}
-		i.occupy(f.What == fault.Restart || f.What == fault.Join)
-		if err := i.begin(ctx, k); err != nil {
-			i.events = append(i.events, events[n+1:]...)
-			return err
-		}
-	}
-	return nil
-}
-
-// begin carries out a fault whose time has come, or looks for whom it is to hit.
-func (i *injector) begin(ctx context.Context, k int) error {
-	f := i.c.job.Faults[k]
-	up := i.c.nodes(func(p presence) bool { return p == present })
-	switch {
-	case f.What == fault.Restart && f.Role != "":
-		return i.strike(ctx, k, i.lastKilled(k))
-	case f.Role == fault.Root:
-		root := i.c.job.System.(dme.Rooted).Root() // the schedule was checked
-		return i.strike(ctx, k, []dme.NodeID{root})
-	case f.Role == fault.Random:
-		if len(up) == 0 {
-			return i.strike(ctx, k, nil)
-		}
-		return i.strike(ctx, k, []dme.NodeID{up[i.rng.IntN(len(up))]})
-	case f.Role == fault.Holder:
-		entries, err := i.c.entered(ctx)
+	if !slices.ContainsFunc(i.holding, func(s stay) bool { return s.fault == k }) {
+		entries, err := c.entered(i.ctx)
 		if err != nil {
-			return err
+			return dme.None, err
 		}
 		i.holding = append(i.holding, stay{entries + 1, k})
-		return i.arm(ctx)
-	case f.Role != "":
-		return i.seek(ctx, k)
-	}
-	return i.strike(ctx, k, f.Nodes)
-}
-
-// lastKilled returns whom the latest kill has hit that a restart by role speaks of.
-func (i *injector) lastKilled(k int) []dme.NodeID {
-	faults := i.c.job.Faults
-	if faults[k].AfterKill {
-		return i.struck[faults.Kill(k)]
-	}
-	for b := k - 1; b >= 0; b-- {
-		if faults[b].What == fault.Kill && faults[b].Role == faults[k].Role && i.struck[b] != nil {
-			return i.struck[b]
+		if id != dme.None {
+			return dme.None, nil // it stays for another fault, and would be forgotten
 		}
+		return dme.None, i.arm()
 	}
-	return nil
+	if id == dme.None || i.unarmed || i.holding[0].fault != k {
+		return dme.None, nil
+	}
+	if err := i.letPass(k); err != nil || slices.Contains(nodes, id) {
+		return id, err
+	}
+	if s := c.stateOf(c.workerOf(id)); s == present || s == leaving {
+		_, err = c.call(i.ctx, c.workerOf(id), control.Command{Op: control.OpFree, Nodes: []dme.NodeID{id}})
+	}
+	return dme.None, err // it is about to leave already: it gets on with that
 }
 
-// stop ends the carrying out of faults, and says which have not come to pass.
+// letPass asks nobody any more to stay inside for a fault.
+func (i *injector) letPass(k int) error {
+	before := len(i.holding)
+	i.holding = slices.DeleteFunc(i.holding, func(s stay) bool { return s.fault == k })
+	if len(i.holding) == before {
+		return nil
+	}
+	return errors.Join(i.c.hold(i.ctx, 0), i.arm())
+}
+
+// stop ends the carrying out of faults.
 func (i *injector) stop() {
 	if i == nil {
 		return
@@ -353,14 +306,6 @@ func (i *injector) stop() {
 	i.ended.Store(true)
 	<-i.done
 	i.telling.Wait()
-	for k, f := range i.c.job.Faults {
-		if !i.begun[k] {
-			i.c.warn("fault %q did not come to pass: the run ended before", f)
-		}
-	}
-	for _, k := range i.leaving {
-		i.c.warn("fault %q: nodes %s had not left when the run ended", i.c.job.Faults[k], dme.FormatNodes(i.struck[k]))
-	}
 }
 
 // asFailure makes a failure of the run of an error.

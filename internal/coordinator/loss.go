@@ -133,7 +133,7 @@ func (i *injector) goOnWithout(k int, workers []int, over time.Time, why error) 
 	var said *host.LostError
 	var unsure []int
 	if reaped := errors.As(why, &said) && said.Ended; !reaped {
-		unsure = c.fence(i.life, workers, over)
+		unsure = c.fence(i.ctx, workers, over)
 	}
 	at := c.clock.Now()
 	var nodes []dme.NodeID
@@ -157,15 +157,15 @@ func (i *injector) goOnWithout(k int, workers []int, over time.Time, why error) 
 	i.mu.Unlock()
 	c.warn("%s", text)
 	if !i.ended.Load() {
-		if err := c.tell(i.life, control.Command{Op: control.OpDown, Nodes: nodes}); err != nil && i.life.Err() == nil {
+		if err := c.tell(i.ctx, control.Command{Op: control.OpDown, Nodes: nodes}); err != nil && i.ctx.Err() == nil {
 			c.fail(err)
 		}
 	}
 	i.mu.Lock()
 	i.tellings--
 	i.mu.Unlock()
-	for unsure != nil && !i.ended.Load() && i.life.Err() == nil {
-		if unsure = c.fence(i.life, unsure, over); unsure == nil {
+	for unsure != nil && !i.ended.Load() && i.ctx.Err() == nil {
+		if unsure = c.fence(i.ctx, unsure, over); unsure == nil {
 			i.mu.Lock()
 			i.doubts[doubt].Until = c.clock.Now()
 			i.mu.Unlock()

@@ -5,7 +5,6 @@ import (
 
 	"dmebench/dme"
 	"dmebench/internal/control"
-	"dmebench/internal/noderun"
 	"dmebench/workload/fault"
 )
 
@@ -23,12 +22,12 @@ func (c *coordinator) tell(ctx context.Context, command control.Command) error {
 	return err
 }
 
-// catchUp tells a worker that goes on what it has missed.
-func (c *coordinator) catchUp(ctx context.Context, w int) error {
+// catchUp tells a worker that goes on what it has missed. It takes part as before.
+func (c *coordinator) catchUp(ctx context.Context, w int, as presence) error {
 	c.mu.Lock()
 	missed := c.places[w].missed
 	c.places[w].missed = nil
-	c.places[w].become(present)
+	c.places[w].become(as)
 	c.mu.Unlock()
 	for _, command := range missed {
 		if _, err := c.call(ctx, w, command); err != nil {
@@ -40,16 +39,16 @@ func (c *coordinator) catchUp(ctx context.Context, w int) error {
 
 // revive brings nodes into the running system, by processes of their own: for the
 // first time, or again.
-func (i *injector) revive(ctx context.Context, k int, nodes []dme.NodeID) error {
-	if err := i.record(ctx, k, i.c.clock.Now(), nodes); err != nil {
-		return err
+func (i *injector) revive(k int, nodes []dme.NodeID) (at int64, err error) {
+	if at, err = i.record(k, nodes); err != nil {
+		return at, err
 	}
 	for _, id := range nodes {
-		if err := i.admit(ctx, i.c.workerOf(id), i.c.job.Faults[k].What == fault.Join); err != nil {
-			return err
+		if err := i.admit(i.ctx, i.c.workerOf(id), i.c.job.Faults[k].What == fault.Join); err != nil {
+			return at, err
 		}
 	}
-	return nil
+	return at, nil
 }
 
 // admit starts a worker and has the others take it in. Its nodes begin once all
@@ -90,38 +89,5 @@ func (i *injector) admit(ctx context.Context, w int, joins bool) error {
 		return err
 	}
 	c.setState(w, present)
-	return nil
-}
-
-// seek strikes a node that waits for the critical section, or has the token, if it
-// finds one. The node is kept as it is from when it is found until it is struck.
-func (i *injector) seek(ctx context.Context, k int) error {
-	c, f := i.c, i.c.job.Faults[k]
-	as := control.Waiting
-	switch f.Role {
-	case fault.Token:
-		as = control.HasToken
-	case fault.Idle:
-		as = control.Idle
-	}
-	nodes := c.nodes(func(p presence) bool { return p == present })
-	if err := c.read(ctx, i.readings); err != nil {
-		return err
-	}
-	i.rng.Shuffle(len(nodes), func(a, b int) { nodes[a], nodes[b] = nodes[b], nodes[a] })
-	for _, id := range nodes {
-		if as == control.Waiting && i.readings[id-1].Activity != noderun.Requesting {
-			continue
-		}
-		r, err := c.call(ctx, c.workerOf(id), control.Command{Op: control.OpSeize, Nodes: []dme.NodeID{id}, As: as})
-		if err != nil {
-			return err
-		}
-		if !r.Seized {
-			continue
-		}
-		return i.strike(ctx, k, []dme.NodeID{id})
-	}
-	i.seeking = append(i.seeking, k) // nobody; it will be tried again
 	return nil
 }

@@ -12,71 +12,27 @@ import (
 	"dmebench/workload/fault"
 )
 
-// strike does to nodes what a fault says.
-func (i *injector) strike(ctx context.Context, k int, nodes []dme.NodeID) error {
-	i.begun[k] = true
-	f := i.c.job.Faults[k]
-	if f.What == fault.Partition {
-		return i.cut(ctx, k)
-	}
-	var hit, not []dme.NodeID
-	for _, id := range nodes {
-		if possible(f.What, i.c.stateOf(i.c.workerOf(id))) {
-			hit = append(hit, id)
-		} else {
-			not = append(not, id)
-		}
-	}
-	if len(hit) == 0 || len(not) > 0 {
-		i.c.warn("fault %q could not be done to %s: %s", f, whom(not), impossible(f.What))
-	}
-	if len(hit) == 0 {
-		return nil
-	}
-	i.struck[k] = hit
-	switch f.What {
+// Strike implements [fault.Runtime].
+func (i *injector) Strike(k int, nodes []dme.NodeID) (at int64, err error) {
+	i.occupy()
+	switch i.c.job.Faults[k].What {
+	case fault.Partition:
+		return i.cut(k, nodes)
 	case fault.Kill:
-		return i.kill(ctx, k, hit)
+		return i.kill(k, nodes)
 	case fault.Pause:
-		return i.pause(ctx, k, hit)
+		return i.pause(k, nodes)
 	case fault.Leave:
-		return i.leave(ctx, k, hit)
+		return i.leave(k, nodes)
 	}
-	return i.revive(ctx, k, hit)
-}
-
-func whom(nodes []dme.NodeID) string {
-	if len(nodes) == 0 {
-		return "anybody"
-	}
-	return "node " + dme.FormatNodes(nodes)
-}
-
-// possible reports whether something can be done to a worker in that state.
-func possible(what fault.Kind, p presence) bool {
-	switch what {
-	case fault.Restart, fault.Join:
-		return p == gone || p == absent
-	case fault.Kill:
-		return p == present || p == paused || p == leaving
-	}
-	return p == present
-}
-
-func impossible(what fault.Kind) string {
-	switch what {
-	case fault.Restart, fault.Join:
-		return "it was there"
-	case fault.Kill:
-		return "it was not there"
-	}
-	return "it was not there, or stood still"
+	return i.revive(k, nodes)
 }
 
 // record notes what was done, and who waited then.
-func (i *injector) record(ctx context.Context, k int, at int64, nodes []dme.NodeID) error {
-	if err := i.c.read(ctx, i.readings); err != nil {
-		return err
+func (i *injector) record(k int, nodes []dme.NodeID) (at int64, err error) {
+	at = i.c.clock.Now()
+	if err := i.c.read(i.ctx, i.readings); err != nil {
+		return at, err
 	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -88,7 +44,7 @@ func (i *injector) record(ctx context.Context, k int, at int64, nodes []dme.Node
 			i.asked[id] = asked{r.Requests, at}
 		}
 	}
-	return nil
+	return at, nil
 }
 
 // over notes that a fault has ended.
@@ -101,22 +57,20 @@ func (i *injector) over(k int, at int64) {
 // kill ends the processes of nodes at once. They are stopped first: from then on
 // they do nothing, and the critical section is free of them, before anybody can
 // notice that they are gone.
-func (i *injector) kill(ctx context.Context, k int, nodes []dme.NodeID) error {
+func (i *injector) kill(k int, nodes []dme.NodeID) (at int64, err error) {
 	c := i.c
 	for _, id := range nodes {
 		if err := c.process(c.workerOf(id)).Pause(); err != nil {
-			return i.diedBefore(ctx, id, err)
+			return 0, i.diedBefore(id, err)
 		}
 	}
-	at := c.clock.Now()
-	if err := i.record(ctx, k, at, nodes); err != nil {
-		return err
+	if at, err = i.record(k, nodes); err != nil {
+		return at, err
 	}
-	i.returns(k, at)
 	for _, id := range nodes {
 		c.setState(c.workerOf(id), gone)
-		if err := i.lose(ctx, id, at); err != nil {
-			return err
+		if err := i.lose(id, at); err != nil {
+			return at, err
 		}
 	}
 	for _, id := range nodes {
@@ -124,21 +78,12 @@ func (i *injector) kill(ctx context.Context, k int, nodes []dme.NodeID) error {
 		// has ended that will never do anything again.
 		c.process(c.workerOf(id)).Kill()
 	}
-	return c.tell(ctx, control.Command{Op: control.OpDown, Nodes: nodes})
-}
-
-// returns arranges the restarts that count from a kill.
-func (i *injector) returns(k int, at int64) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	for _, r := range i.restart[k] {
-		i.timed = append(i.timed, moment{at: at + int64(i.c.job.Faults[r].At), fault: r})
-	}
+	return at, c.tell(i.ctx, control.Command{Op: control.OpDown, Nodes: nodes})
 }
 
 // lose takes a node out of the counters, and notes the request that ends with it.
-func (i *injector) lose(ctx context.Context, id dme.NodeID, at int64) error {
-	r, err := i.c.bury(ctx, id)
+func (i *injector) lose(id dme.NodeID, at int64) error {
+	r, err := i.c.bury(i.ctx, id)
 	if err != nil {
 		return err
 	}
@@ -154,13 +99,13 @@ func (i *injector) lose(ctx context.Context, id dme.NodeID, at int64) error {
 
 // diedBefore returns the error of a process that could not be struck, unless its end
 // fails the run by itself.
-func (i *injector) diedBefore(ctx context.Context, id dme.NodeID, err error) error {
+func (i *injector) diedBefore(id dme.NodeID, err error) error {
 	select {
 	case <-i.c.process(i.c.workerOf(id)).Ended():
 		if i.c.lostWith(i.c.workerOf(id)) {
 			return nil
 		}
-		<-ctx.Done() // who watches over it fails the run, with more to say
+		<-i.ctx.Done() // who watches over it fails the run, with more to say
 		return nil
 	default:
 		return err
@@ -168,54 +113,43 @@ func (i *injector) diedBefore(ctx context.Context, id dme.NodeID, err error) err
 }
 
 // pause makes the processes of nodes stand still.
-func (i *injector) pause(ctx context.Context, k int, nodes []dme.NodeID) error {
-	c, f := i.c, i.c.job.Faults[k]
+func (i *injector) pause(k int, nodes []dme.NodeID) (at int64, err error) {
+	c := i.c
 	for _, id := range nodes {
 		c.setState(c.workerOf(id), paused)
 		if err := c.process(c.workerOf(id)).Pause(); err != nil {
-			return i.diedBefore(ctx, id, err)
+			return 0, i.diedBefore(id, err)
 		}
 	}
-	at := c.clock.Now()
-	if err := i.record(ctx, k, at, nodes); err != nil {
-		return err
-	}
-	i.ends(k, at, f.Lasts)
-	return nil
+	return i.record(k, nodes)
 }
 
-// ends arranges the end of a fault that lasts.
-func (i *injector) ends(k int, at int64, lasts time.Duration) {
-	if lasts == 0 {
-		return
-	}
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	i.timed = append(i.timed, moment{at: at + int64(lasts), fault: k, end: true})
-}
-
-// finish ends a fault that lasts.
-func (i *injector) finish(ctx context.Context, k int) error {
+// End implements [fault.Runtime].
+func (i *injector) End(k int, nodes []dme.NodeID) error {
 	c := i.c
+	i.occupy()
+	i.over(k, c.clock.Now())
 	if c.job.Faults[k].What == fault.Partition {
 		i.cuts = slices.DeleteFunc(i.cuts, func(other int) bool { return other == k })
-		i.over(k, c.clock.Now())
-		return c.tell(ctx, control.Command{Op: control.OpHeal, Cut: k})
+		return c.tell(i.ctx, control.Command{Op: control.OpHeal, Cut: k})
 	}
-	for _, id := range i.struck[k] {
+	for _, id := range nodes {
 		w := c.workerOf(id)
 		if c.stateOf(w) != paused {
-			continue // it was killed meanwhile
+			continue // its host was lost
 		}
-		i.over(k, c.clock.Now())
 		if err := c.process(w).Resume(); err != nil {
-			return i.diedBefore(ctx, id, err)
+			return i.diedBefore(id, err)
 		}
 		// First, for a node that was seized hears of nothing before it is free.
-		if _, err := c.call(ctx, w, control.Command{Op: control.OpFree, Nodes: []dme.NodeID{id}}); err != nil {
+		if _, err := c.call(i.ctx, w, control.Command{Op: control.OpFree, Nodes: []dme.NodeID{id}}); err != nil {
 			return err
 		}
-		if err := c.catchUp(ctx, w); err != nil {
+		as := present
+		if i.director.Leaving(id) {
+			as = leaving
+		}
+		if err := c.catchUp(i.ctx, w, as); err != nil {
 			return err
 		}
 	}
@@ -223,65 +157,49 @@ func (i *injector) finish(ctx context.Context, k int) error {
 }
 
 // cut lets nothing pass between the sides of a partition.
-func (i *injector) cut(ctx context.Context, k int) error {
-	c, f := i.c, i.c.job.Faults[k]
-	at := c.clock.Now()
-	if err := i.record(ctx, k, at, f.Sides[0]); err != nil {
-		return err
+func (i *injector) cut(k int, nodes []dme.NodeID) (at int64, err error) {
+	if at, err = i.record(k, nodes); err != nil {
+		return at, err
 	}
 	i.cuts = append(i.cuts, k)
-	i.ends(k, at, f.Lasts)
-	return c.tell(ctx, control.Command{Op: control.OpCut, Cut: k, Sides: f.Sides})
+	return at, i.c.tell(i.ctx, control.Command{Op: control.OpCut, Cut: k, Sides: i.c.job.Faults[k].Sides})
 }
 
 // leave has nodes leave the system.
-func (i *injector) leave(ctx context.Context, k int, nodes []dme.NodeID) error {
+func (i *injector) leave(k int, nodes []dme.NodeID) (at int64, err error) {
 	c := i.c
-	if err := i.record(ctx, k, c.clock.Now(), nodes); err != nil {
-		return err
+	if at, err = i.record(k, nodes); err != nil {
+		return at, err
 	}
-	i.leaving = append(i.leaving, k)
 	for _, id := range nodes {
 		w := c.workerOf(id)
 		c.setState(w, leaving)
 		for _, op := range []control.Op{control.OpFree, control.OpLeave} {
-			if _, err := c.call(ctx, w, control.Command{Op: op, Nodes: []dme.NodeID{id}}); err != nil {
-				return err
+			if _, err := c.call(i.ctx, w, control.Command{Op: op, Nodes: []dme.NodeID{id}}); err != nil {
+				return at, err
 			}
 		}
 	}
-	return nil
+	return at, nil
 }
 
 // lookForLeavers ends the processes of nodes that have left.
-func (i *injector) lookForLeavers(ctx context.Context) error {
-	c := i.c
-	waiting := i.leaving
-	if len(waiting) == 0 {
+func (i *injector) lookForLeavers() error {
+	if !i.director.AnyLeaves() {
 		return nil
 	}
-	if err := c.read(ctx, i.readings); err != nil {
+	c := i.c
+	if err := c.read(i.ctx, i.readings); err != nil {
 		return err
 	}
-	i.leaving = nil
-	for _, k := range waiting {
-		all := true
-		for _, id := range i.struck[k] {
-			w := c.workerOf(id)
-			if c.stateOf(w) != leaving {
-				continue // it is gone
-			}
-			if i.readings[id-1].Activity != noderun.Down {
-				all = false
-				continue
-			}
-			if err := c.letGo(ctx, w, id); err != nil {
-				return err
-			}
+	for _, id := range c.nodes(func(p presence) bool { return p == leaving }) {
+		if i.readings[id-1].Activity != noderun.Down {
+			continue
 		}
-		if !all {
-			i.leaving = append(i.leaving, k)
+		if err := c.letGo(i.ctx, c.workerOf(id), id); err != nil {
+			return err
 		}
+		i.director.Left(id)
 	}
 	return nil
 }

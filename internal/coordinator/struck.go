@@ -47,6 +47,7 @@ func (c *coordinator) observeFaults(ctx context.Context, o *measure.Observation)
 	o.Strikes = slices.Clone(i.strikes)
 	o.Abandoned = slices.Clone(i.abandoned)
 	i.bequeath(o)
+	o.Warnings, o.Missed = append(o.Warnings, i.director.Warnings()...), i.director.Missed(c.stop)
 	for k := range o.Nodes {
 		id := dme.NodeID(k + 1)
 		if c.lost[c.places[c.workerOf(id)].host].Load() {

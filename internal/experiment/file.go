@@ -264,8 +264,9 @@ func (d *document) schedules(f *File) {
 		if err != nil {
 			return // told already
 		}
+		kills := all.Kills()
 		for k, x := range all {
-			if !x.AfterKill || all.Kill(k) >= 0 || i > 0 && k < len(f.Faults) {
+			if !x.AfterKill || kills[k] >= 0 || i > 0 && k < len(f.Faults) {
 				continue
 			}
 			path := []any{"faults", k}

@@ -67,7 +67,9 @@ var importRules = []importRule{
 		"internal/clock", "internal/clock/exchange", "internal/environment", "internal/atomicfile", "report/units", "transport/udp",
 	}},
 
-	{of: []string{"workload", "workload/fault"}, may: []string{"dme", "internal/suggest"}},
+	{of: []string{"workload"}, may: []string{"dme", "internal/suggest"}},
+	// Faults follow the rules of membership of the network in memory.
+	{of: []string{"workload/fault"}, may: []string{"dme", "dme/vnet", "internal/suggest"}},
 	// Numbers in, numbers out.
 	{of: []string{"report/stats", "report/units"}, may: []string{}, not: machine},
 	// What others read results with.

@@ -66,6 +66,7 @@ type Observation struct {
 	Resource *Resource // that all entries shared; nil where there was none
 
 	Strikes   []Strike             // the faults that were carried out, in order of time
+	Missed    []string             // faults that never came to pass, and why
 	Abandoned []entrylog.Abandoned // of nodes that went while the run went on, and what waited at its end
 	Doubts    []Doubt              // hosts that the run went on without, and may not have been rid of
 

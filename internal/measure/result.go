@@ -15,7 +15,9 @@ import (
 // wrong with it. Where the runtime says ok, the status becomes failed if the
 // messages sent and handled do not agree although the links are reliable,
 // or records and counts do not, for then no count can be trusted. It becomes stalled
-// where faults have left nobody who could make the requests that were asked for.
+// where faults have left nobody who could make the requests that were asked for, and
+// failed where a fault that was asked for never came to pass and the job does not allow
+// that: what was asked cannot be told.
 func Result(o Observation) *result.Result {
 	job := o.Job
 	c := newClocks(&o)

@@ -2,6 +2,8 @@ package measure
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"dmebench/dme"
 	"dmebench/internal/entrylog"
@@ -91,6 +93,13 @@ func (t *timeline) judge(r *result.Result, o *Observation, sum *totals) {
 	if r.Safety.Violations > 0 {
 		r.Status = result.Violated
 	}
+	if r.Status == result.OK && len(o.Missed) > 0 && !o.Job.Spec.AllowMismatch {
+		r.Status = result.Failed
+		r.Error = "measure: " + strings.Join(o.Missed, "; ") + "; let the run last longer (--requests, --duration) or the fault come earlier, " +
+			"or allow it with --allow-mismatch (allow_mismatch: true in a file)"
+		return
+	}
+	o.Warnings = slices.Concat(o.Warnings, o.Missed)
 	if r.Status != result.OK {
 		return
 	}

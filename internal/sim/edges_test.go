@@ -44,11 +44,11 @@ func TestSequencedBroadcastsKeepTheOrderOfLinks(t *testing.T) {
 func TestOneRequestThatWaitsIsStuck(t *testing.T) {
 	w := newWatch(3, 10)
 	w.moved(2, 100, noderun.Requesting, false)
-	if w.stuck(110) || !w.stuck(111) {
-		t.Errorf("after 10: %v, after 11: %v", w.stuck(110), w.stuck(111))
+	if w.stuck(110, false) || !w.stuck(111, false) {
+		t.Errorf("after 10: %v, after 11: %v", w.stuck(110, false), w.stuck(111, false))
 	}
 	w.moved(2, 112, noderun.Inside, false)
-	if w.stuck(500) {
+	if w.stuck(500, false) {
 		t.Error("stuck while a node is inside")
 	}
 }

@@ -1,10 +1,8 @@
 package sim
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"slices"
-	"time"
 
 	"dmebench/dme"
 	"dmebench/internal/entrylog"
@@ -18,53 +16,32 @@ import (
 // of the workload.
 const faultStream = 0xfa << 56
 
-// faults carries out the job's schedule of faults. A fault comes after everything
-// else that happens at its instant, and right after the event that it waits for.
-// A role that nobody has is waited for.
+// faults does what the director of the job's faults says. A fault comes after
+// everything else that happens at its instant, and right after the event that it waits
+// for.
 type faults struct {
 	*simulation
-	rng     *rand.Rand
-	bound   int64 // ns within which the others hear that a node is down or up
-	planned []planned
-	ripe    int   // faults that are due, and wait for somebody to hit
-	next    int64 // when the next fault is due, or over; never where none is to come
-	ends    []ending
+	director *fault.Director
+	rng      *rand.Rand
+	bound    int64 // ns within which the others hear that a node is down or up
 
 	requests, entries uint64   // of all nodes so far
 	asked             []uint64 // requests of node i+1 so far
 
 	strikes   []measure.Strike
+	struck    []int // by fault: as which it was carried out
 	abandoned []entrylog.Abandoned
 
-	joining []dme.NodeID // nodes that are no part of the system at the start
-	absent  dme.NodeSet  // nodes that have not joined, or have left
-	leaving dme.NodeSet  // nodes that have been told to leave, and have not left
-	due     []int64      // of node i+1, when it went: the arrival that was to come; -1 for none
-	paused  map[dme.NodeID]*standstill
-	late    map[dme.NodeID]int64 // what comes after its time because the node stood still: when it was to arrive
-	cuts    []int                // strikes: the partitions in force
+	due    []int64                 // of node i+1, when it went: the arrival that was to come; -1 for none
+	paused map[dme.NodeID]*[]event // what waits for a node that stands still
+	late   map[dme.NodeID]int64    // what comes after its time because the node stood still: when it was to arrive
+	cuts   []int                   // the partitions in force, by fault
 
 	news  map[link.Link]int   // on their way
 	until map[link.Link]int64 // what is sent now arrives no earlier
 }
 
 const never = entrylog.Never
-
-// planned is a fault of the schedule.
-type planned struct {
-	fault.Fault
-	at     int64 // when it is due; never where it waits for an event, or has been carried out
-	ripe   bool
-	by     dme.NodeID // who caused the event that it waited for
-	strike int        // as which it was carried out; -1 where it was not
-	missed bool       // there was nobody left to hit
-}
-
-// ending is when a fault that lasts is over.
-type ending struct {
-	at     int64
-	strike int
-}
 
 // newFaults returns nil where there are no faults, which costs a run nothing.
 func newFaults(s *simulation) *faults {
@@ -74,17 +51,11 @@ func newFaults(s *simulation) *faults {
 	}
 	f := &faults{
 		simulation: s, rng: rand.New(rand.NewPCG(s.job.Spec.Seed, faultStream)), bound: max(1, int64(s.job.Bound())),
-		next: never, joining: schedule.Absent(),
-		asked: make([]uint64, n), due: make([]int64, n), paused: make(map[dme.NodeID]*standstill), late: make(map[dme.NodeID]int64),
-		absent: dme.MakeNodeSet(n), leaving: dme.MakeNodeSet(n),
+		struck: make([]int, len(schedule)),
+		asked:  make([]uint64, n), due: make([]int64, n), paused: make(map[dme.NodeID]*[]event), late: make(map[dme.NodeID]int64),
 		news: make(map[link.Link]int), until: make(map[link.Link]int64),
 	}
-	for _, id := range f.joining {
-		f.absent.Add(id)
-	}
-	for _, x := range schedule {
-		f.planned = append(f.planned, planned{Fault: x, at: never, strike: -1})
-	}
+	f.director = fault.NewDirector(schedule, s.job.System, n, f.rng, f)
 	return f
 }
 
@@ -93,215 +64,102 @@ func (f *faults) begin() {
 	if f == nil {
 		return
 	}
-	for i := range f.planned {
-		if p := &f.planned[i]; p.Event == "" && !p.AfterKill {
-			p.at = later(f.start, p.At)
-		}
+	deadline := int64(never)
+	if d := f.job.Plan.Duration(); d > 0 {
+		deadline = f.start + int64(d)
 	}
-	f.lookAhead()
-}
-
-// later returns the time after a duration; never where that is beyond 64 bits.
-func later(from int64, d time.Duration) int64 {
-	if at := from + int64(d); at >= from {
-		return at
-	}
-	return never
-}
-
-// lookAhead finds out when the next fault is due, or over.
-func (f *faults) lookAhead() {
-	f.next = never
-	for i := range f.planned {
-		f.next = min(f.next, f.planned[i].at)
-	}
-	for _, e := range f.ends {
-		f.next = min(f.next, e.at)
-	}
+	f.director.Begin(f.start, deadline)
 }
 
 // more reports whether a fault is due at some time yet, or over.
-func (f *faults) more() bool { return f != nil && f.next < never }
+func (f *faults) more() bool { return f != nil && f.director.Next() < never }
+
+// leaving reports whether a node has been told to leave, and has not left.
+func (f *faults) leaving() bool { return f != nil && f.director.AnyLeaves() }
 
 // entry notes an entry.
 func (f *faults) entry(id dme.NodeID) {
 	f.entries++
-	f.happened(fault.Entry, f.entries, id)
-}
-
-// happened notes that an event has happened that a fault may wait for.
-func (f *faults) happened(what fault.Event, count uint64, by dme.NodeID) {
-	for i := range f.planned {
-		if p := &f.planned[i]; p.Event == what && p.Count == count {
-			p.ripe, p.by = true, by
-			f.ripe++
-		}
-	}
+	f.director.Happened(fault.Entry, f.entries, id)
 }
 
 // strike carries out the next fault if it comes before the next event; it reports
 // whether it has.
 func (f *faults) strike() bool {
-	if f.ripe > 0 && f.strikeRipe() {
+	if f.director.Waits() && f.settled(f.director.StrikeDue()) {
 		return true
 	}
-	if f.next == never || !f.agenda.empty() && f.agenda.first() <= f.next {
+	next := f.director.Next()
+	if next == never || !f.agenda.empty() && f.agenda.first() <= next {
 		return false
 	}
 	if f.watch.busy == 0 && !f.holding() {
 		return false // the run is over
 	}
-	f.now = max(f.now, f.next)
-	for i, e := range f.ends {
-		if e.at <= f.now {
-			f.ends = slices.Delete(f.ends, i, i+1)
-			f.end(e.strike)
-			f.settled()
-			return true
-		}
-	}
-	for i := range f.planned {
-		if p := &f.planned[i]; p.at <= f.now {
-			p.at, p.ripe = never, true
-			f.ripe++
-		}
-	}
-	f.lookAhead()
-	f.strikeRipe()
+	f.now = max(f.now, next)
+	f.settled(f.director.Step(f.now))
 	return true
 }
 
-// strikeRipe carries out the first fault that is due and finds somebody to hit.
-func (f *faults) strikeRipe() bool {
-	for i := range f.planned {
-		p := &f.planned[i]
-		if !p.ripe {
-			continue
+// settled looks at the nodes after a fault, where there was one. It is as if the run
+// had got on: what it changed takes time to show.
+func (f *faults) settled(did bool, _ error) bool {
+	if did {
+		f.watch.progress(f.now)
+		f.watch.restful = f.now
+		for i, p := range f.procs {
+			if id := dme.NodeID(i + 1); p.Activity() == noderun.Down {
+				f.simulation.moved(id) // perhaps nobody will bring it back any more
+			}
 		}
-		nodes, wait := f.whom(i)
-		if wait {
-			continue
-		}
-		p.ripe = false
-		f.ripe--
-		if p.missed = nodes == nil; !p.missed {
-			f.carryOut(i, nodes)
-		}
-		f.settled()
-		return true
 	}
-	return false
+	return did
 }
 
-// settled looks ahead after a fault. It is as if the run had got on: what it
-// changed takes time to show.
-func (f *faults) settled() {
-	f.lookAhead()
-	f.watch.progress(f.now)
-	f.watch.restful = f.now
-	for i, p := range f.procs {
-		if id := dme.NodeID(i + 1); p.Activity() == noderun.Down {
-			f.simulation.moved(id) // perhaps nobody will bring it back any more
-		}
-	}
+// Down implements [fault.Runtime].
+func (f *faults) Down(id dme.NodeID) bool { return f.process(id).Activity() == noderun.Down }
+
+// Players implements [fault.Runtime].
+func (f *faults) Players(k int, nodes []dme.NodeID) ([]dme.NodeID, error) {
+	role := f.job.Faults[k].Role
+	return slices.DeleteFunc(nodes, func(id dme.NodeID) bool { return !f.plays(role, id) }), nil
 }
 
-// whom returns the nodes that a fault hits, nil where there can be none any more.
-// Where nobody has its role at the moment, it waits.
-func (f *faults) whom(i int) (nodes []dme.NodeID, wait bool) {
-	p := &f.planned[i]
-	switch {
-	case p.What == fault.Partition:
-		return p.Sides[0], false
-	case p.What == fault.Restart && (p.AfterKill || p.Role != ""):
-		if k := f.job.Faults.Kill(i); k >= 0 && f.planned[k].strike >= 0 {
-			return f.able(p.What, f.strikes[f.planned[k].strike].Nodes), false
-		}
-	}
-	if p.Role == "" {
-		asleep := func(id dme.NodeID) bool { return f.paused[id] != nil }
-		return f.able(p.What, p.Nodes), p.What == fault.Leave && slices.ContainsFunc(p.Nodes, asleep)
-	}
-	var all []dme.NodeID
-	for id := dme.NodeID(1); int(id) <= len(f.procs); id++ {
-		if f.can(p.What, id) && f.plays(p, id) && (p.What != fault.Leave || f.paused[id] == nil) {
-			all = append(all, id)
-		}
-	}
-	switch {
-	case all == nil:
-		return nil, true
-	case slices.Contains(all, p.by):
-		return []dme.NodeID{p.by}, false
-	}
-	return []dme.NodeID{all[f.rng.IntN(len(all))]}, false
-}
-
-// plays reports whether a node has the role of a fault.
-func (f *faults) plays(p *planned, id dme.NodeID) bool {
+// plays reports whether a node has a role that the simulation knows of.
+func (f *faults) plays(role fault.Role, id dme.NodeID) bool {
 	node := f.process(id)
-	switch p.Role {
+	switch role {
 	case fault.Holder:
 		return node.Activity() == noderun.Inside
 	case fault.Idle:
 		return node.Activity() == noderun.Idle
 	case fault.Waiting:
 		return node.Activity() == noderun.Requesting
-	case fault.Root:
-		root, ok := f.job.System.(dme.Rooted)
-		return ok && root.Root() == id
-	case fault.Token:
-		holder, ok := node.Node().(dme.TokenHolder)
-		return ok && node.Activity() != noderun.Down && holder.HasToken()
 	}
-	return true
+	holder, ok := node.Node().(dme.TokenHolder)
+	return ok && node.Activity() != noderun.Down && holder.HasToken()
 }
 
-// able returns those of the nodes to whom it can be done.
-func (f *faults) able(what fault.Kind, nodes []dme.NodeID) []dme.NodeID {
-	var able []dme.NodeID
-	for _, id := range nodes {
-		if f.can(what, id) {
-			able = append(able, id)
-		}
-	}
-	return able
-}
-
-func (f *faults) can(what fault.Kind, id dme.NodeID) bool {
-	down := f.process(id).Activity() == noderun.Down
-	switch what {
-	case fault.Restart:
-		return down && !f.absent.Has(id)
-	case fault.Join:
-		return down && f.absent.Has(id)
-	case fault.Leave:
-		return !down && !f.leaving.Has(id)
-	}
-	return !down
-}
-
-// carryOut has a fault hit these nodes.
-func (f *faults) carryOut(i int, nodes []dme.NodeID) {
-	p := &f.planned[i]
-	p.strike = len(f.strikes)
-	f.strikes = append(f.strikes, measure.Strike{Fault: p.Fault, Nodes: nodes, At: f.now})
-	if p.Lasts > 0 {
-		f.ends = append(f.ends, ending{later(f.now, p.Lasts), p.strike})
-	}
-	if p.What == fault.Partition {
-		f.cuts = append(f.cuts, p.strike)
-		return
+// Strike implements [fault.Runtime].
+func (f *faults) Strike(k int, nodes []dme.NodeID) (at int64, err error) {
+	x := f.job.Faults[k]
+	f.struck[k] = len(f.strikes)
+	f.strikes = append(f.strikes, measure.Strike{Fault: x, Nodes: nodes, At: f.now})
+	if x.What == fault.Partition {
+		f.cuts = append(f.cuts, k)
+		return f.now, nil
 	}
 	for _, id := range nodes {
 		f.current = id
-		switch p.What {
+		switch x.What {
 		case fault.Kill:
 			f.kill(id)
 		case fault.Restart:
 			f.restart(id)
 		case fault.Pause:
-			f.pause(id, p.strike)
+			if f.paused[id] == nil {
+				f.paused[id] = new([]event)
+			}
 		case fault.Leave:
 			f.leave(id)
 		case fault.Join:
@@ -309,44 +167,17 @@ func (f *faults) carryOut(i int, nodes []dme.NodeID) {
 		}
 		f.simulation.moved(id)
 	}
-	for k := range f.planned {
-		if q := &f.planned[k]; q.AfterKill && q.strike < 0 && f.job.Faults.Kill(k) == i {
-			q.at = later(f.now, q.At)
-		}
-	}
+	return f.now, nil
 }
 
-// end ends a fault that lasted.
-func (f *faults) end(strike int) {
-	x := &f.strikes[strike]
-	if x.Ended == 0 {
-		x.Ended = f.now
+// End implements [fault.Runtime].
+func (f *faults) End(k int, nodes []dme.NodeID) error {
+	f.strikes[f.struck[k]].Ended = f.now
+	f.cuts = slices.DeleteFunc(f.cuts, func(cut int) bool { return cut == k })
+	for _, id := range nodes {
+		f.resume(id)
 	}
-	if x.Fault.What == fault.Partition {
-		f.cuts = slices.DeleteFunc(f.cuts, func(cut int) bool { return cut == strike })
-		return
-	}
-	for _, id := range x.Nodes {
-		f.resume(id, strike)
-	}
-}
-
-// comesBack reports whether the schedule brings a node back at some time.
-func (f *faults) comesBack(id dme.NodeID) bool {
-	for i := range f.planned {
-		p := &f.planned[i]
-		if p.at == never || p.What != fault.Restart && p.What != fault.Join || !f.can(p.What, id) {
-			continue
-		}
-		hit := p.Nodes
-		if k := f.job.Faults.Kill(i); hit == nil && k >= 0 && f.planned[k].strike >= 0 {
-			hit = f.strikes[f.planned[k].strike].Nodes
-		}
-		if hit == nil || slices.Contains(hit, id) {
-			return true
-		}
-	}
-	return false
+	return nil
 }
 
 // observe tells what was done, and what could not be.
@@ -358,22 +189,5 @@ func (f *faults) observe(o *measure.Observation) {
 	for _, p := range f.procs {
 		o.Abandoned = append(o.Abandoned, p.Unfinished()...)
 	}
-	for i := range f.planned {
-		switch p := &f.planned[i]; {
-		case p.missed:
-			o.Warnings = append(o.Warnings, fmt.Sprintf("fault %q hit nobody: %s", p.Fault, impossible[p.What]))
-		case p.strike < 0 && p.ripe && p.Role == "":
-			o.Warnings = append(o.Warnings, fmt.Sprintf("fault %q hit nobody: the node stood still until the run was over", p.Fault))
-		case p.strike < 0 && p.ripe:
-			o.Warnings = append(o.Warnings, fmt.Sprintf("fault %q hit nobody: no node had the role %q until the run was over", p.Fault, p.Role))
-		case p.strike < 0:
-			o.Warnings = append(o.Warnings, fmt.Sprintf("fault %q was not carried out: the run was over before", p.Fault))
-		}
-	}
-}
-
-// impossible says why something could not be done to any of the nodes named.
-var impossible = map[fault.Kind]string{
-	fault.Kill: "the node was down", fault.Pause: "the node was down", fault.Leave: "the node was down or leaving",
-	fault.Restart: "the node was not down", fault.Join: "the node was part of the system",
+	o.Warnings, o.Missed = append(o.Warnings, f.director.Warnings()...), f.director.Missed(f.now)
 }

@@ -151,7 +151,7 @@ func TestRandomFaults(t *testing.T) {
 			faults = append(faults, fmt.Sprintf("%s 5 @%v", []string{"kill", "leave", "join"}[rng.IntN(3)], at()))
 		}
 		spec := result.Spec{
-			Nodes: nodes, Requests: 20 * nodes, CS: "exp:300us", Seed: seed + 1, Faults: faults,
+			Nodes: nodes, Requests: 20 * nodes, CS: "exp:300us", Seed: seed + 1, Faults: faults, AllowMismatch: true,
 			Workload: []string{"saturate", "poisson"}[rng.IntN(2)],
 			Set: map[string]string{
 				"delay": []string{"constant", "uniform", "exponential"}[rng.IntN(3)], "fifo": []string{"true", "false"}[rng.IntN(2)],

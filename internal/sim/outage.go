@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"dmebench/dme"
+	"dmebench/dme/vnet"
 	"dmebench/internal/noderun"
 	"dmebench/transport/link"
 	"dmebench/workload/fault"
@@ -23,12 +24,6 @@ const (
 	isUp
 )
 
-// standstill is what waits for a node that is paused.
-type standstill struct {
-	by     []int // the pauses that hold it
-	events []event
-}
-
 // kill ends a node and its process. A dead holder is out of its critical section.
 func (f *faults) kill(id dme.NodeID) {
 	p := f.process(id)
@@ -36,7 +31,6 @@ func (f *faults) kill(id dme.NodeID) {
 	if p.Activity() == noderun.Inside {
 		f.witness.leave(p.Shared())
 	}
-	f.forget(id)
 	f.vanish(id)
 }
 
@@ -49,37 +43,20 @@ func (f *faults) abandon(id dme.NodeID, made bool) {
 	}
 }
 
-// forget has a node be no longer about to leave.
-func (f *faults) forget(id dme.NodeID) {
-	if f.leaving.Has(id) {
-		f.leaving.Remove(id)
-		f.watch.leaving--
-	}
-}
-
 // vanish takes a node out of the network: what was on its way to it is lost, and
 // the others will hear that it is down.
 func (f *faults) vanish(id dme.NodeID) {
 	f.due[id-1] = -1
 	f.losses.died(id)
 	f.agenda.drop(func(e event) bool { return f.lost(e, id) })
-	if x := f.paused[id]; x != nil {
-		for _, e := range x.events {
+	if events := f.paused[id]; events != nil {
+		for _, e := range *events {
 			f.lost(e, id)
-		}
-		for _, strike := range x.by {
-			if s := &f.strikes[strike]; len(s.Nodes) == 1 {
-				s.Ended = f.now
-			}
 		}
 		delete(f.paused, id)
 	}
 	f.process(id).Crash()
-	for other := range dme.Others(len(f.procs), id) {
-		if f.process(other).Activity() != noderun.Down {
-			f.tell(id, other, isDown)
-		}
-	}
+	vnet.News(len(f.procs), id, false, nil, f.Down, f.tell)
 }
 
 // lost reports whether an event ends with a node, and lets go of what it was about.
@@ -118,20 +95,15 @@ func (f *faults) lost(e event, id dme.NodeID) bool {
 // it will hear who is down, and who has joined since the start.
 func (f *faults) appear(id dme.NodeID) {
 	f.losses.returned(id)
-	for other := range dme.Others(len(f.procs), id) {
-		if f.process(other).Activity() == noderun.Down {
-			f.tell(other, id, isDown)
-			continue
-		}
-		f.tell(id, other, isUp)
-		if slices.Contains(f.joining, other) {
-			f.tell(other, id, isUp)
-		}
-	}
+	vnet.News(len(f.procs), id, true, f.job.Faults.Absent(), f.Down, f.tell)
 }
 
 // tell sends news of a node to another.
-func (f *faults) tell(from, to dme.NodeID, what uint8) {
+func (f *faults) tell(from, to dme.NodeID, up bool) {
+	what := isDown
+	if up {
+		what = isUp
+	}
 	l := link.Link{From: from, To: to}
 	at := f.after(f.now+1+f.rng.Int64N(f.bound), from, to)
 	f.notBefore(l, at)
@@ -167,7 +139,7 @@ func (f *faults) severed(from, to dme.NodeID) bool {
 		return true
 	}
 	for _, cut := range f.cuts {
-		sides := f.strikes[cut].Fault.Sides
+		sides := f.job.Faults[cut].Sides
 		side := func(id dme.NodeID) int {
 			return slices.IndexFunc(sides, func(nodes []dme.NodeID) bool { return slices.Contains(nodes, id) })
 		}
@@ -195,7 +167,6 @@ func (f *faults) restart(id dme.NodeID) {
 
 // join brings a node in.
 func (f *faults) join(id dme.NodeID) {
-	f.absent.Remove(id)
 	f.appear(id)
 	f.process(id).Join()
 	f.process(id).Resume(-1)
@@ -205,8 +176,6 @@ func (f *faults) join(id dme.NodeID) {
 func (f *faults) leave(id dme.NodeID) {
 	f.abandon(id, false)
 	f.agenda.drop(func(e event) bool { return e.class() == arrival && dme.NodeID(e.what) == id })
-	f.leaving.Add(id)
-	f.watch.leaving++
 	f.process(id).Depart()
 }
 
@@ -217,32 +186,22 @@ func (f *faults) moved(id dme.NodeID) (pending bool) {
 	if n := f.counters[id-1].Requests.Load(); n != f.asked[id-1] {
 		f.asked[id-1] = n
 		f.requests++
-		f.happened(fault.Request, f.requests, id)
+		f.director.Happened(fault.Request, f.requests, id)
 	}
+	leaving := f.director.Leaving(id)
 	if p.Activity() != noderun.Down {
-		return f.leaving.Has(id)
+		return leaving
 	}
-	if f.leaving.Has(id) { // it has left
-		f.forget(id)
-		f.absent.Add(id)
+	if leaving { // it has left
+		f.director.Left(id)
 		f.vanish(id)
 	}
-	return f.comesBack(id)
+	return f.director.ComesBack(id)
 }
 
 // asks reports whether a node takes part in a step of the workload.
 func (f *faults) asks(id dme.NodeID) bool {
-	return f == nil || f.process(id).Activity() != noderun.Down && !f.leaving.Has(id)
-}
-
-// pause has a node stand still: what reaches it, and what it was to do, waits.
-func (f *faults) pause(id dme.NodeID, strike int) {
-	x := f.paused[id]
-	if x == nil {
-		x = new(standstill)
-		f.paused[id] = x
-	}
-	x.by = append(x.by, strike)
+	return f == nil || f.process(id).Activity() != noderun.Down && !f.director.Leaving(id)
 }
 
 // holds reports whether an event waits because its node stands still.
@@ -257,36 +216,29 @@ func (f *faults) holds(e event) bool {
 	case timeout:
 		id = f.timers.at(e.what).node
 	}
-	x := f.paused[id]
-	if x != nil {
-		x.events = append(x.events, e)
+	events := f.paused[id]
+	if events != nil {
+		*events = append(*events, e)
 	}
-	return x != nil
+	return events != nil
 }
 
 // holding reports whether anything waits for a node that stands still.
 func (f *faults) holding() bool {
-	for _, x := range f.paused {
-		if len(x.events) > 0 {
+	for _, events := range f.paused {
+		if len(*events) > 0 {
 			return true
 		}
 	}
 	return false
 }
 
-// resume ends a pause. What waited comes at once, in the order in which it would
-// have come.
-func (f *faults) resume(id dme.NodeID, strike int) {
-	x := f.paused[id]
-	if x == nil || !slices.Contains(x.by, strike) {
-		return // it was killed
-	}
-	x.by = slices.DeleteFunc(x.by, func(s int) bool { return s == strike })
-	if len(x.by) > 0 {
-		return
-	}
+// resume has a node go on that stood still. What waited comes at once, in the order in
+// which it would have come.
+func (f *faults) resume(id dme.NodeID) {
+	events := *f.paused[id]
 	delete(f.paused, id)
-	for _, e := range x.events {
+	for _, e := range events {
 		if e.class() == arrival {
 			f.punctual(id, e.at)
 		}

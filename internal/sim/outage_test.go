@@ -229,23 +229,45 @@ func TestStepsWithFaults(t *testing.T) {
 	}
 }
 
-// A fault that finds nobody is told, and no fault in the result.
+// A fault that finds nobody, or whose time or event never comes, is told, and no fault in
+// the result. What was asked of the run cannot be told then, unless the user allows that.
 func TestFaultsThatHitNobody(t *testing.T) {
-	r := simulate(t, result.Spec{Nodes: 3, Requests: 30, Faults: []string{
+	spec := result.Spec{Nodes: 3, Requests: 30, Faults: []string{
 		"kill 3 @5ms", "kill 3 @6ms", "restart 2 @7ms", "kill 1 @1h", "kill 1 @entry:1000", "pause 3 @6ms-7ms",
-		"kill 1 @2562047h47m16.854775807s",
-	}}, watchfulAlgorithm())
-	if r.Status != result.OK || len(r.Faults) != 1 {
-		t.Errorf("%s (%s), faults %+v", r.Status, r.Error, r.Faults)
+		"kill 1 @2562047h47m16.854775807s", "restart 1 @+1ms", "kill 2-3 @20ms", "restart 3 @request:1000",
+	}}
+	missed := []string{
+		`"kill 3 @6ms" never came to pass: the node was down`, `"restart 2 @7ms" never came to pass: the node was not down`,
+		`"kill 1 @1h0m0s" never came to pass: the run was over after `, `"kill 1 @entry:1000" never came to pass: the run was over after `,
+		`"pause 3 @6ms-7ms" never came to pass: the node was down`, `"restart 1 @+1ms" never came to pass: the kill that it follows hit nobody`,
+		`"kill 1 @2562047h47m16.854775807s" never came to pass: the run was over after `, `"join 3 @request:1000" never came to pass`,
 	}
-	for _, want := range []string{
-		`"kill 3 @6ms" hit nobody: the node was down`, `"restart 2 @7ms" hit nobody: the node was not down`,
-		`"kill 1 @1h0m0s" was not carried out: the run was over before`, `"kill 1 @entry:1000" was not carried out`,
-		`"pause 3 @6ms-7ms" hit nobody`, `"kill 1 @2562047h47m16.854775807s" was not carried out`,
-	} {
-		if !slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.Contains(w, want) }) {
+	spec.Faults[9] = "restart 3 @request:1000"
+	missed[7] = `"restart 3 @request:1000" never came to pass`
+	for _, allow := range []bool{false, true} {
+		spec.AllowMismatch = allow
+		r := simulate(t, spec, watchfulAlgorithm())
+		status, told := result.Failed, []string{r.Error}
+		if allow {
+			status, told = result.OK, r.Warnings
+		}
+		if r.Status != status || len(r.Faults) != 2 {
+			t.Errorf("allowed %v: %s (%s), faults %+v", allow, r.Status, r.Error, r.Faults)
+		}
+		for _, want := range missed {
+			if n := len(slices.DeleteFunc(slices.Clone(told), func(w string) bool { return !strings.Contains(w, want) })); n != 1 {
+				t.Errorf("allowed %v: %d times %q among %q", allow, n, want, told)
+			}
+		}
+		if want := `fault "kill 2-3 @20ms" did not hit node 3: the node was down`; !slices.Contains(r.Warnings, want) {
 			t.Errorf("no warning %q among %q", want, r.Warnings)
 		}
+	}
+	// A stall is none the less a stall.
+	r := simulate(t, result.Spec{Nodes: 3, Requests: 30, Faults: []string{"kill 1 @5ms", "kill 1 @1h"}}, raymond.Algorithm())
+	want := `fault "kill 1 @1h0m0s" never came to pass: the node was down`
+	if r.Status != result.Stalled || !slices.Contains(r.Warnings, want) {
+		t.Errorf("%s (%s), %q", r.Status, r.Error, r.Warnings)
 	}
 }
 
@@ -283,8 +305,8 @@ func TestRoles(t *testing.T) {
 // Nobody is in a role in which nobody ever is: who is alone does not wait.
 func TestFaultsOfARoleThatNobodyHas(t *testing.T) {
 	r := simulate(t, result.Spec{Nodes: 1, Requests: 30, CS: "1ms", Faults: []string{"kill waiting @2ms"}}, watchfulAlgorithm())
-	want := `fault "kill waiting @2ms" hit nobody: no node had the role "waiting" until the run was over`
-	if r.Status != result.OK || len(r.Faults) != 0 || !slices.Contains(r.Warnings, want) {
-		t.Errorf("%s, faults %+v, warnings %q; want %q", r.Status, r.Faults, r.Warnings, want)
+	want := `fault "kill waiting @2ms" never came to pass: no node had the role "waiting" until the run was over`
+	if r.Status != result.Failed || len(r.Faults) != 0 || !strings.Contains(r.Error, want) {
+		t.Errorf("%s, faults %+v, error %q; want %q", r.Status, r.Faults, r.Error, want)
 	}
 }

@@ -15,7 +15,6 @@ type watch struct {
 	standing   []standing // of node i+1
 	busy       int        // nodes that are not idle, or have requests to come
 	requesting int
-	leaving    int // nodes that have been told to leave, and have not left
 	inside     int
 
 	progressed int64 // the last entry or exit, or when the first request began to wait
@@ -68,10 +67,10 @@ func (w *watch) counter(a noderun.Activity) *int {
 // progress notes an entry or an exit.
 func (w *watch) progress(now int64) { w.progressed = now }
 
-// stuck reports whether requests have waited for too long while nobody entered
-// and nobody was inside. A long critical section is no reason for worry.
-func (w *watch) stuck(now int64) bool {
-	return w.requesting+w.leaving > 0 && w.inside == 0 && now-w.progressed > w.patience
+// stuck reports whether requests, or nodes that are to leave, have waited for too long
+// while nobody entered and nobody was inside. A long critical section is no reason for worry.
+func (w *watch) stuck(now int64, leaving bool) bool {
+	return (w.requesting > 0 || leaving) && w.inside == 0 && now-w.progressed > w.patience
 }
 
 // restless reports whether the system has gone on for too long after everything

@@ -200,6 +200,10 @@ func (w *worker) assign(a *control.Assignment) (control.Reply, error) {
 	return r, nil
 }
 
+// longestPatience is what a connection can be given in milliseconds of 32 bits, and more
+// than any run lasts.
+const longestPatience = 20 * 24 * time.Hour
+
 func (w *worker) listen(c transport.Config) (transport.Transport, error) {
 	network := w.job.Network
 	e := run.Endpoint{Config: c, Options: w.job.NetOptions}
@@ -207,8 +211,8 @@ func (w *worker) listen(c transport.Config) (transport.Transport, error) {
 		switch f.What {
 		case fault.Partition:
 			e.Cut = &w.cut
-		case fault.Pause:
-			e.Patience = max(e.Patience, f.Lasts)
+		case fault.Pause: // one may begin before another ends
+			e.Patience = min(e.Patience+min(f.Lasts, longestPatience), longestPatience)
 		}
 	}
 	if network.Brokered {

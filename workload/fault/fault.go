@@ -330,22 +330,22 @@ func (s Schedule) Absent() []dme.NodeID {
 	return slices.Compact(absent)
 }
 
-// Kill returns the index of the kill that the i-th fault, a restart with
-// AfterKill, counts from: the first of the same nodes or role before it that no
-// earlier restart counts from. It is -1 where there is none.
-func (s Schedule) Kill(i int) int {
-	taken := -1
-	for k := range i {
-		if s[k].AfterKill && s[k].Whom() == s[i].Whom() {
-			taken = s.Kill(k)
+// Kills returns, for each restart, the index of the kill that it answers: the first of
+// the same nodes or role before it that no earlier restart answers; -1 where there is
+// none, and for all other faults.
+func (s Schedule) Kills() []int {
+	kills := make([]int, len(s))
+	open := make(map[string][]int)
+	for i, f := range s {
+		kills[i] = -1
+		switch whom := f.Whom(); {
+		case f.What == Kill:
+			open[whom] = append(open[whom], i)
+		case f.What == Restart && len(open[whom]) > 0:
+			kills[i], open[whom] = open[whom][0], open[whom][1:]
 		}
 	}
-	for k := taken + 1; k < i; k++ {
-		if s[k].What == Kill && s[k].Whom() == s[i].Whom() {
-			return k
-		}
-	}
-	return -1
+	return kills
 }
 
 // Check reports what keeps the schedule from being carried out in a system of a
@@ -358,7 +358,7 @@ func (s Schedule) Check(a *dme.Algorithm, sys dme.System, n int) error {
 	if n < 1 {
 		return nil
 	}
-	node := sys.Node(1)
+	node, kills := sys.Node(1), s.Kills()
 	for i, f := range s {
 		for _, nodes := range append(f.Sides, f.Nodes) {
 			if len(nodes) > 0 && int(nodes[len(nodes)-1]) > n {
@@ -377,7 +377,7 @@ func (s Schedule) Check(a *dme.Algorithm, sys dme.System, n int) error {
 		if !ok {
 			fault(f, "nodes of %s cannot %s; 'dmebench list algorithms' shows which can", a.Name, f.What)
 		}
-		if f.AfterKill && s.Kill(i) < 0 {
+		if f.AfterKill && kills[i] < 0 {
 			fault(f, "no kill of %s stands before it", f.Whom())
 		}
 		if _, ok := sys.(dme.Rooted); f.Role == Root && !ok {

@@ -80,7 +80,7 @@ func TestRestartsFollowTheirKills(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, want := range map[int]int{3: 0, 4: 1, 5: 2, 6: -1} {
-		if got := s.Kill(i); got != want {
+		if got := s.Kills()[i]; got != want {
 			t.Errorf("%s counts from fault %d; want %d", s[i], got, want)
 		}
 	}
