@@ -66,8 +66,8 @@ func (p *program) survival(c *cli.Context) error {
 	opt := faults.Options{
 		Catalog: p.catalog, Algorithms: algorithms, Networks: e.networks, Nodes: 7, Repetitions: e.repetitions,
 		Seed: c.Uint64("seed"), Schedules: e.schedules, States: e.states,
-		Run: func(ctx context.Context, job *run.Job) (*result.Result, error) {
-			return p.execute(ctx, job, coordinator.Options{})
+		Run: func(ctx context.Context, job *run.Job, idle func()) (*result.Result, error) {
+			return p.execute(ctx, job, coordinator.Options{Idle: idle})
 		},
 	}
 	if !c.Bool("quiet") {

@@ -13,6 +13,8 @@ import (
 const (
 	progressEvery = 100 * time.Millisecond
 
+	idleAfter = 500 * time.Millisecond // nothing has moved: see [Options.Idle]
+
 	// unnoticed is for how long the coordinator may not have looked before that
 	// time is left out of account: it knows nothing of it.
 	unnoticed = 100 * time.Millisecond
@@ -48,6 +50,12 @@ func (c *coordinator) until(ctx context.Context, pause time.Duration, done func(
 			watch.restart()
 		}
 		err := watch.observe(now)
+		if err == nil {
+			err = c.dead(before, now, watch.moved)
+		}
+		if c.opt.Idle != nil && time.Since(watch.moved) > idleAfter {
+			c.opt.Idle()
+		}
 		if err == nil && now.served() && time.Since(silence) > patience*watch.limit {
 			err = &stall{unquiet: true, what: fmt.Sprintf("the system does not fall silent: no request is pending, "+
 				"and after %v messages still flow", patience*watch.limit)}

@@ -18,7 +18,7 @@ func options(t *testing.T, names ...string) Options {
 	t.Helper()
 	o := Options{
 		Catalog: catalog.All(), Networks: []string{result.Sim}, Nodes: 5, Repetitions: 3, Seed: 1, Schedules: 300, States: 20_000,
-		Run: func(ctx context.Context, j *run.Job) (*result.Result, error) { return sim.Run(ctx, j) },
+		Run: func(ctx context.Context, j *run.Job, _ func()) (*result.Result, error) { return sim.Run(ctx, j) },
 	}
 	for _, name := range names {
 		a, err := o.Catalog.Lookup(name)

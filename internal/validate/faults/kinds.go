@@ -22,12 +22,18 @@ type Kind struct {
 	faults func(n int, d string) []string
 	// set holds options of the network.
 	set map[string]string
-	// poisson has nodes ask at random times, so that some are idle; else all
-	// always ask.
-	poisson bool
-	// search adds the fault to the options of a search; nil where schedules have
-	// it anyway: delays are arbitrary there.
+	// idle: it strikes who does not ask, and under heavy load everybody does.
+	idle bool
+	// link: it is a fault of links. Nodes may crash as well.
+	link bool
+	// search adds the fault to the options of a search; nil where no search can see it.
 	search func(*check.Options)
+	// wider: the search has the fault at other moments too, so that only what it does not
+	// find says something of this kind.
+	wider bool
+	// unbounded: the fault is a long delay. A search has those anyway, but not of an
+	// algorithm that relies on a bound.
+	unbounded bool
 }
 
 // subject is what is hit.
@@ -74,42 +80,50 @@ func Kinds() []Kind {
 	return []Kind{
 		{Name: "crash", Title: "crash of any node, at any moment", applies: always, faults: once("kill random"), search: crashes},
 		{
-			Name: "crash-idle", Title: "crash of an idle node", applies: always, faults: once("kill idle"), poisson: true,
+			Name: "crash-idle", Title: "crash of an idle node", applies: always, faults: once("kill idle"), idle: true, search: crashes, wider: true,
 		},
-		{Name: "crash-waiting", Title: "crash of a node that waits", applies: always, faults: once("kill waiting")},
-		{Name: "crash-holder", Title: "crash in the critical section", applies: always, faults: once("kill holder")},
-		{Name: "crash-root", Title: "crash of the root or coordinator", applies: subject.rooted, faults: once("kill root")},
-		{Name: "crash-token", Title: "crash of the token's holder", applies: subject.tokened, faults: once("kill token")},
+		{Name: "crash-waiting", Title: "crash of a node that waits", applies: always, faults: once("kill waiting"), search: crashes, wider: true},
+		{Name: "crash-holder", Title: "crash in the critical section", applies: always, faults: once("kill holder"), search: crashes, wider: true},
+		{Name: "crash-root", Title: "crash of the root or coordinator", applies: subject.rooted, faults: once("kill root"), search: crashes, wider: true},
+		{Name: "crash-token", Title: "crash of the token's holder", applies: subject.tokened, faults: once("kill token"), search: crashes, wider: true},
 		{
 			Name: "crash-last", Title: "crash of node N (of trees a leaf)", applies: always,
 			faults: func(n int, _ string) []string { return []string{fmt.Sprintf("kill %d %s", n, strikes)} },
+			search: crashes, wider: true,
 		},
-		{
-			Name: "restart", Title: "crash in the critical section, and restart", applies: subject.restarts, search: crashes,
-			faults: func(_ int, d string) []string { return []string{"kill holder " + strikes, "restart holder @+" + d} },
-		},
+		restart(),
 		{
 			Name: "pause", Title: "pause in the critical section", applies: always,
 			faults: func(_ int, d string) []string { return []string{"pause holder " + strikes + "+" + d} },
+			search: func(*check.Options) {}, unbounded: true,
 		},
 		{
 			Name: "partition", Title: "partition into halves, and healing", applies: always,
 			faults: func(n int, d string) []string {
 				return []string{fmt.Sprintf("partition 1-%d|%d-%d %s+%s", n/2, n/2+1, n, strikes, d)}
 			},
-			search: func(o *check.Options) { o.Lose = 2 },
+			// One that lasts as long as a single message is lost. Two may be lost in two partitions.
+			search: func(o *check.Options) { o.Lose = 1 }, link: true,
 		},
 		{
 			Name: "loss", Title: "loss of 1 message in 50", applies: always, set: map[string]string{"loss": "0.02"},
-			search: func(o *check.Options) { o.Lose = 1 },
+			search: func(o *check.Options) { o.Lose = 2 }, link: true,
 		},
 		{
 			Name: "duplication", Title: "duplication of 1 message in 20", applies: always, set: map[string]string{"dup": "0.05"},
-			search: func(o *check.Options) { o.Duplicate = true },
+			search: func(o *check.Options) { o.Duplicate = true }, link: true,
 		},
 		{
 			Name: "reordering", Title: "reordering of 1 message in 10", applies: always, set: map[string]string{"reorder": "0.1"},
-			search: func(o *check.Options) { o.Unordered = true },
+			search: func(o *check.Options) { o.Unordered = true }, link: true,
 		},
+	}
+}
+
+// restart is the kind that claims on nodes that come back are judged by, too.
+func restart() Kind {
+	return Kind{
+		Name: "restart", Title: "crash in the critical section, and restart", applies: subject.restarts, search: crashes,
+		faults: func(_ int, d string) []string { return []string{"kill holder " + strikes, "restart holder @+" + d} },
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"dmebench/dme"
+	"dmebench/dme/vnet"
 	"dmebench/internal/check"
 	"dmebench/report/survival"
 )
@@ -18,8 +19,10 @@ const (
 	searchTime                = 20 * time.Second // at most, for each
 )
 
-// search searches schedules in which the fault strikes at any moment.
-func (o *Options) search(ctx context.Context, a *dme.Algorithm, k Kind, done map[string]*survival.Search) (*survival.Search, error) {
+// search searches schedules in which faults strike at any moment. Where it meets a
+// standstill it goes on for safety alone: what stands still may yet let two nodes in.
+func (o *trial) search(ctx context.Context, faults ...func(*check.Options)) (*survival.Search, error) {
+	a := o.algorithm
 	opt, err := a.Resolve(nil)
 	if err != nil {
 		return nil, err
@@ -27,13 +30,15 @@ func (o *Options) search(ctx context.Context, a *dme.Algorithm, k Kind, done map
 	base := check.Options{
 		Unordered: !a.Needs(opt).FIFO, Seed: o.Seed, States: o.States, Schedules: o.Schedules, Time: searchTime,
 	}
-	k.search(&base)
+	for _, fault := range faults {
+		fault(&base)
+	}
 	key := fmt.Sprint(base.Unordered, base.Faults, base.Lose, base.Duplicate)
-	if s := done[key]; s != nil {
+	if s := o.searches[key]; s != nil {
 		return s, nil
 	}
 	s := &survival.Search{Safe: survival.Yes, Live: survival.Yes}
-	done[key] = s
+	o.searches[key] = s
 	for _, small := range []bool{true, false} {
 		x := base
 		if x.Nodes, x.Requests = largeNodes, largeRequests; small {
@@ -42,27 +47,42 @@ func (o *Options) search(ctx context.Context, a *dme.Algorithm, k Kind, done map
 		if x.Nodes, err = admitted(a, opt, x.Nodes); err != nil {
 			continue
 		}
-		search, err := check.New(a, x)
-		if err != nil {
-			s.Safe, s.Live, s.Verdict = survival.Unknown, survival.Unknown, err.Error()
-			return s, nil
-		}
-		var r check.Report
-		if small {
-			if r, err = search.Exhaustive(ctx); err != nil {
+		for again := true; again; {
+			x.SafetyOnly = s.Live == survival.No
+			if err := look(ctx, s, a, x, small); err != nil {
 				return nil, err
 			}
-			s.Nodes, s.States, s.Complete = x.Nodes, r.States, r.Complete
-		} else {
-			r = search.Random(ctx)
-			s.Random = r.Schedules
+			again = s.Live == survival.No && !x.SafetyOnly
 		}
-		if judge(s, &r); s.Verdict != "" {
-			s.Witness = commandOf(a, x, small, r.Seed)
-			return s, nil
+		if s.Safe != survival.Yes {
+			break
 		}
 	}
 	return s, ctx.Err()
+}
+
+// look makes one search, and adds what it finds.
+func look(ctx context.Context, s *survival.Search, a *dme.Algorithm, x check.Options, small bool) error {
+	search, err := check.New(a, x)
+	if err != nil {
+		s.Safe, s.Live, s.Verdict = survival.Unknown, survival.Unknown, err.Error()
+		return nil
+	}
+	var r check.Report
+	if small {
+		if r, err = search.Exhaustive(ctx); err != nil {
+			return err
+		}
+		s.Nodes, s.States, s.Complete = x.Nodes, r.States, r.Complete
+	} else {
+		r = search.Random(ctx)
+		s.Random = r.Schedules
+	}
+	judge(s, &r)
+	if r.Violation != nil {
+		s.Witness = commandOf(a, x, small, r.Seed)
+	}
+	return nil
 }
 
 // admitted returns the least number of nodes, from n on, on which a exists.
@@ -76,21 +96,27 @@ func admitted(a *dme.Algorithm, opt dme.Options, n int) (int, error) {
 	return 0, err
 }
 
-// judge reads the answers off a report.
+// judge reads the answers off a report. What is unsafe is told in place of what stands
+// still; a search that ended with anything else has not looked at the rest.
 func judge(s *survival.Search, r *check.Report) {
 	if r.Violation == nil {
 		return
 	}
 	s.Verdict = r.Violation.Verdict
+	s.Why = nil
 	if r.Trace != nil {
 		s.Why = r.Trace.Why()
 	}
 	switch r.Violation.Property {
 	case check.Progress, check.Liveness, check.Rest:
-		// The search ends with the first violation: of safety it has seen no end.
-		s.Live, s.Safe = survival.No, survival.Unknown
+		s.Live = survival.No
+	case vnet.Exclusion, vnet.Asked:
+		s.Safe = survival.No
+		if s.Live == survival.Yes {
+			s.Live = survival.Unknown
+		}
 	default:
-		s.Safe, s.Live = survival.No, survival.Unknown
+		s.Safe = survival.Unknown
 	}
 }
 
@@ -102,7 +128,7 @@ func commandOf(a *dme.Algorithm, o check.Options, exhaustive bool, seed uint64) 
 		text string
 	}{
 		{o.Unordered, " --fifo=false"}, {o.Duplicate, " --duplicate"}, {o.Lose > 0, fmt.Sprintf(" --lose %d", o.Lose)},
-		{o.Faults > 0, fmt.Sprintf(" --faults %d", o.Faults)}, {exhaustive, " --exhaustive"}, {!exhaustive, " --schedules 1"},
+		{o.SafetyOnly, " --safety-only"}, {o.Faults > 0, fmt.Sprintf(" --faults %d", o.Faults)}, {exhaustive, " --exhaustive"}, {!exhaustive, " --schedules 1"},
 	} {
 		if flag.yes {
 			text += flag.text
