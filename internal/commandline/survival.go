@@ -33,7 +33,7 @@ func (p *program) effortOf(c *cli.Context) effort {
 	e := effort{[]string{result.Sim, "tcp"}, 6, 2000, 300_000}
 	switch {
 	case c.Bool("quick"):
-		e = effort{[]string{result.Sim}, 6, 300, 50_000}
+		e = effort{[]string{result.Sim}, 6, 1000, 50_000}
 	case c.Bool("full"):
 		e = effort{[]string{result.Sim, "tcp", "udp", "nats"}, 10, 20_000, 3_000_000}
 	}

@@ -116,11 +116,10 @@ func (c Cell) Marked() string {
 
 // weakest is the weaker evidence of what is so: a no needs no more than one schedule.
 func (c Cell) weakest() Evidence {
-	if c.Live == Yes && c.LiveBy == ByRuns || c.SafeBy == ByRuns {
-		return ByRuns
-	}
-	if c.Live == Yes && c.LiveBy == BySchedules {
-		return BySchedules
+	for _, by := range []Evidence{ByRuns, BySchedules} {
+		if c.SafeBy == by || c.Live == Yes && c.LiveBy == by {
+			return by
+		}
 	}
 	return c.SafeBy
 }

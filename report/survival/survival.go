@@ -54,13 +54,17 @@ func (s *Search) Decide(runs, search Answer) (Answer, Evidence) {
 	return Yes, ByRuns
 }
 
-// Absence returns what a search says that has the fault at other moments too: if it found
-// nobody unsafe, nobody is; what it found speaks of those other moments.
+// Absence returns what a search says that has the fault at other moments too: what it did
+// not find is not there, and what it found speaks of those other moments. nil: nothing.
 func (s *Search) Absence() *Search {
 	if s.Safe != Yes {
 		return nil
 	}
-	return &Search{Safe: Yes, Live: Unknown, Nodes: s.Nodes, States: s.States, Complete: s.Complete, Random: s.Random}
+	live := Unknown
+	if s.Live == Yes {
+		live = Yes
+	}
+	return &Search{Safe: Yes, Live: live, Nodes: s.Nodes, States: s.States, Complete: s.Complete, Random: s.Random}
 }
 
 // Cell is what became of an algorithm under one kind of fault.

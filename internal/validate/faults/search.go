@@ -11,13 +11,14 @@ import (
 	"dmebench/report/survival"
 )
 
-// The systems that are searched: every state of the small one, as far as the
-// limit lets it, and random schedules of the larger one.
-const (
-	smallNodes, smallRequests = 3, 3
-	largeNodes, largeRequests = 5, 15
-	searchTime                = 20 * time.Second // at most, for each
-)
+// sizes are the systems that are searched: every state of a small one, as far as the
+// limit lets it, with few requests and with more, and random schedules of a larger one.
+var sizes = []struct {
+	nodes, requests int
+	all             bool
+}{{3, 3, true}, {3, 5, true}, {5, 15, false}}
+
+const searchTime = 20 * time.Second // at most, for each
 
 // search searches schedules in which faults strike at any moment. Where it meets a
 // standstill it goes on for safety alone: what stands still may yet let two nodes in.
@@ -39,48 +40,45 @@ func (o *trial) search(ctx context.Context, faults ...func(*check.Options)) (*su
 	}
 	s := &survival.Search{Safe: survival.Yes, Live: survival.Yes}
 	o.searches[key] = s
-	for _, small := range []bool{true, false} {
+	for _, size := range sizes {
 		x := base
-		if x.Nodes, x.Requests = largeNodes, largeRequests; small {
-			x.Nodes, x.Requests = smallNodes, smallRequests
-		}
-		if x.Nodes, err = admitted(a, opt, x.Nodes); err != nil {
+		x.Requests = size.requests
+		if x.Nodes, err = admitted(a, opt, size.nodes); err != nil {
 			continue
 		}
-		for again := true; again; {
+		for again := true; again && s.Safe == survival.Yes; {
 			x.SafetyOnly = s.Live == survival.No
-			if err := look(ctx, s, a, x, small); err != nil {
+			if err := look(ctx, s, a, x, size.all); err != nil {
 				return nil, err
 			}
 			again = s.Live == survival.No && !x.SafetyOnly
-		}
-		if s.Safe != survival.Yes {
-			break
 		}
 	}
 	return s, ctx.Err()
 }
 
 // look makes one search, and adds what it finds.
-func look(ctx context.Context, s *survival.Search, a *dme.Algorithm, x check.Options, small bool) error {
+func look(ctx context.Context, s *survival.Search, a *dme.Algorithm, x check.Options, all bool) error {
 	search, err := check.New(a, x)
 	if err != nil {
 		s.Safe, s.Live, s.Verdict = survival.Unknown, survival.Unknown, err.Error()
 		return nil
 	}
 	var r check.Report
-	if small {
+	if all {
 		if r, err = search.Exhaustive(ctx); err != nil {
 			return err
 		}
-		s.Nodes, s.States, s.Complete = x.Nodes, r.States, r.Complete
+		if r.Complete || !s.Complete { // what is known of all states is worth more than more states
+			s.Nodes, s.States, s.Complete = x.Nodes, r.States, r.Complete
+		}
 	} else {
 		r = search.Random(ctx)
 		s.Random = r.Schedules
 	}
 	judge(s, &r)
 	if r.Violation != nil {
-		s.Witness = commandOf(a, x, small, r.Seed)
+		s.Witness = commandOf(a, x, all, r.Seed)
 	}
 	return nil
 }
