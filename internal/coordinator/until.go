@@ -40,7 +40,7 @@ func (c *coordinator) until(ctx context.Context, pause time.Duration, done func(
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if gap := time.Since(looked) - pause; gap > unnoticed {
+		if gap := time.Since(looked) - max(pause, pollFar); gap > unnoticed {
 			watch.forgive(gap)
 			roll.forgive(gap)
 			silence = silence.Add(gap)
@@ -52,9 +52,6 @@ func (c *coordinator) until(ctx context.Context, pause time.Duration, done func(
 		err := watch.observe(now)
 		if err == nil {
 			err = c.dead(before, now, watch.moved)
-		}
-		if c.opt.Idle != nil && time.Since(watch.moved) > idleAfter {
-			c.opt.Idle()
 		}
 		if err == nil && now.served() && time.Since(silence) > patience*watch.limit {
 			err = &stall{unquiet: true, what: fmt.Sprintf("the system does not fall silent: no request is pending, "+
@@ -73,7 +70,14 @@ func (c *coordinator) until(ctx context.Context, pause time.Duration, done func(
 		roll.call(ctx)
 		c.show(ctx, now)
 		before = now
-		wait(pause)
+		if time.Since(watch.moved) < idleAfter {
+			wait(pause)
+			continue
+		}
+		if c.opt.Idle != nil {
+			c.opt.Idle()
+		}
+		wait(max(pause, pollFar))
 	}
 	return c.blame(ctx, err)
 }

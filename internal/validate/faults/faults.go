@@ -228,7 +228,11 @@ func (t *tally) add(c *survival.Cell, x *ran) {
 		live = survival.No
 		c.Stopped++
 	case result.Failed:
-		live = survival.Unknown
+		// On links that repeat or lose messages the counts of a run never add up, though
+		// everybody was served.
+		if len(s.Faults) > 0 || r.Entries < uint64(s.Requests) {
+			live = survival.Unknown
+		}
 	}
 	// What is unsafe is shown rather than what stops.
 	if worse := safe == survival.No && t.safe != survival.No; worse || live == survival.No && c.Witness == "" {
