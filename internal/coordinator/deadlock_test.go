@@ -77,7 +77,7 @@ func TestAProvenStandstillIsNotWaitedFor(t *testing.T) {
 		{"what was lost may be on the way", result.Spec{Algorithm: "stingy", AllowMismatch: true, Set: map[string]string{"loss": "0.5"}}, false},
 	} {
 		t.Run(x.name, func(t *testing.T) {
-			const patience = 2 * time.Second
+			const patience = time.Second
 			x.spec.Nodes, x.spec.CS, x.spec.StallAfter = 3, "2ms", result.Duration(patience)
 			if x.proven {
 				x.spec.StallAfter = result.Duration(30 * patience)
@@ -111,8 +111,8 @@ func TestWhatMayYetMoveIsNoStandstill(t *testing.T) {
 	for name, spec := range map[string]result.Spec{
 		"a request is to come": {Algorithm: "ushered", Workload: "trace", Set: map[string]string{"file": trace}},
 		"a timer is armed":     {Algorithm: "dozing", Requests: 2},
-		"messages are slow":    {Algorithm: "suzuki-kasami", Requests: 2, Set: map[string]string{"delay": (3 * settling).String()}},
-		"an entry is long":     {Algorithm: "suzuki-kasami", Requests: 2, CS: doze.String()},
+		"messages are slow":    {Algorithm: "suzuki-kasami", Requests: 2, Set: map[string]string{"delay": (settling + 10*time.Millisecond).String()}},
+		"an entry is long":     {Algorithm: "suzuki-kasami", Requests: 2, CS: (4 * settling).String()},
 		"a node stands still":  {Algorithm: "centralized", Requests: 40, CS: "1ms", Faults: []string{"pause 1 @20ms-620ms"}},
 	} {
 		t.Run(name, func(t *testing.T) {
