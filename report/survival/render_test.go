@@ -44,9 +44,12 @@ func TestEvidence(t *testing.T) {
 		by           Evidence
 		mark         string
 	}{
-		{all, Yes, Yes, Yes, ByStates, "goes on"}, {part, Yes, Yes, Yes, BySchedules, "goes on¹"}, {none, Yes, Unknown, Yes, ByRuns, "goes on²"},
-		{part, Yes, Unknown, Yes, ByRuns, "goes on²"}, {all, Unknown, Yes, Unknown, "", "unknown"}, {none, Unknown, Unknown, Unknown, "", "unknown"},
-		{all, Yes, No, No, BySearch, "unsafe 0/6"}, {none, No, Unknown, No, ByRuns, "unsafe 0/6"}, {all, Unknown, No, No, BySearch, "unsafe 0/6"},
+		{all, Yes, Yes, Yes, ByStates, "goes on"}, {part, Yes, Yes, Yes, BySchedules, "goes on¹"},
+		{none, Yes, Unknown, Yes, ByRuns, "goes on²"},
+		{part, Yes, Unknown, Yes, ByRuns, "goes on²"}, {all, Unknown, Yes, Unknown, "", "unknown"},
+		{none, Unknown, Unknown, Unknown, "", "unknown"},
+		{all, Yes, No, No, BySearch, "unsafe 0/6"}, {none, No, Unknown, No, ByRuns, "unsafe 0/6"},
+		{all, Unknown, No, No, BySearch, "unsafe 0/6"},
 	} {
 		got, by := x.s.Decide(x.runs, x.search)
 		if got != x.want || by != x.by {
@@ -63,7 +66,8 @@ func TestEvidence(t *testing.T) {
 	if found := (&Search{Safe: No, Live: Yes}).Absence(); found != nil {
 		t.Errorf("what a wider search finds speaks of other moments: %+v", found)
 	}
-	if s := (&Search{Safe: Yes, Live: No, Verdict: "stalled", Complete: true}).Absence(); s.Safe != Yes || s.Live != Unknown || s.Verdict != "" {
+	stands := Search{Safe: Yes, Live: No, Verdict: "stalled", Complete: true}
+	if s := stands.Absence(); s.Safe != Yes || s.Live != Unknown || s.Verdict != "" {
 		t.Errorf("%+v", s)
 	}
 }

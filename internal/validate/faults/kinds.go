@@ -77,20 +77,18 @@ func crashes(o *check.Options) { o.Faults = 1 }
 
 // Kinds lists the faults, in the order of the table.
 func Kinds() []Kind {
+	idle := crashOf("idle", "crash of an idle node", "kill idle", always)
+	idle.idle = true
+	last := crashOf("last", "crash of node N (of trees a leaf)", "", always)
+	last.faults = func(n int, _ string) []string { return []string{fmt.Sprintf("kill %d %s", n, strikes)} }
 	return []Kind{
 		{Name: "crash", Title: "crash of any node, at any moment", applies: always, faults: once("kill random"), search: crashes},
-		{
-			Name: "crash-idle", Title: "crash of an idle node", applies: always, faults: once("kill idle"), idle: true, search: crashes, wider: true,
-		},
-		{Name: "crash-waiting", Title: "crash of a node that waits", applies: always, faults: once("kill waiting"), search: crashes, wider: true},
-		{Name: "crash-holder", Title: "crash in the critical section", applies: always, faults: once("kill holder"), search: crashes, wider: true},
-		{Name: "crash-root", Title: "crash of the root or coordinator", applies: subject.rooted, faults: once("kill root"), search: crashes, wider: true},
-		{Name: "crash-token", Title: "crash of the token's holder", applies: subject.tokened, faults: once("kill token"), search: crashes, wider: true},
-		{
-			Name: "crash-last", Title: "crash of node N (of trees a leaf)", applies: always,
-			faults: func(n int, _ string) []string { return []string{fmt.Sprintf("kill %d %s", n, strikes)} },
-			search: crashes, wider: true,
-		},
+		idle,
+		crashOf("waiting", "crash of a node that waits", "kill waiting", always),
+		crashOf("holder", "crash in the critical section", "kill holder", always),
+		crashOf("root", "crash of the root or coordinator", "kill root", subject.rooted),
+		crashOf("token", "crash of the token's holder", "kill token", subject.tokened),
+		last,
 		restart(),
 		{
 			Name: "pause", Title: "pause in the critical section", applies: always,
@@ -126,4 +124,9 @@ func restart() Kind {
 		Name: "restart", Title: "crash in the critical section, and restart", applies: subject.restarts, search: crashes,
 		faults: func(_ int, d string) []string { return []string{"kill holder " + strikes, "restart holder @+" + d} },
 	}
+}
+
+// crashOf is the crash of somebody in particular.
+func crashOf(whom, title, what string, applies func(subject) string) Kind {
+	return Kind{Name: "crash-" + whom, Title: title, applies: applies, faults: once(what), search: crashes, wider: true}
 }

@@ -126,7 +126,8 @@ func commandOf(a *dme.Algorithm, o check.Options, exhaustive bool, seed uint64) 
 		text string
 	}{
 		{o.Unordered, " --fifo=false"}, {o.Duplicate, " --duplicate"}, {o.Lose > 0, fmt.Sprintf(" --lose %d", o.Lose)},
-		{o.SafetyOnly, " --safety-only"}, {o.Faults > 0, fmt.Sprintf(" --faults %d", o.Faults)}, {exhaustive, " --exhaustive"}, {!exhaustive, " --schedules 1"},
+		{o.SafetyOnly, " --safety-only"},
+		{o.Faults > 0, fmt.Sprintf(" --faults %d", o.Faults)}, {exhaustive, " --exhaustive"}, {!exhaustive, " --schedules 1"},
 	} {
 		if flag.yes {
 			text += flag.text
