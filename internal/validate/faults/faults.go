@@ -87,8 +87,11 @@ func (o *trial) fill(ctx context.Context, d *survival.Document) error {
 			return x.err
 		}
 	}
-	o.quiet.Lock() // searches take all cores: what runs meanwhile would be late
-	defer o.quiet.Unlock()
+	release, err := o.alone(ctx) // searches take all cores: what moves meanwhile would be late
+	if err != nil {
+		return err
+	}
+	defer release()
 	kinds := Kinds()
 	for _, k := range kinds {
 		if o.Progress != nil {

@@ -6,6 +6,9 @@ import (
 	"runtime"
 	"sync"
 
+	"golang.org/x/sync/errgroup"
+	"golang.org/x/sync/semaphore"
+
 	"dmebench/dme"
 	"dmebench/internal/run"
 	"dmebench/result"
@@ -24,69 +27,66 @@ type ran struct {
 	err    error
 }
 
-// sideBySide is how many runs there may be at a time. Most of them stand still, and
-// wait until it is sure that nothing moves any more: that takes some megabytes for each of
-// their processes, and no core.
+// sideBySide is how many runs there may be at a time. Most stand still, and wait until it is
+// sure that nothing moves any more: that takes memory, and no core.
 const sideBySide = 32
 
-// lightAtOnce is how many runs under light load go on at a time for each core.
+// lightAtOnce is how many runs under light load move at a time for each core.
 const lightAtOnce = 4
 
-// crew makes runs side by side. As many run under heavy load as there are cores, lest
-// one delay the other; who stands still makes room.
+// crew makes runs side by side. As many move under heavy load as there are cores, lest one
+// delay another; who stands still makes room.
 type crew struct {
 	*Options
-	places       chan struct{}
-	heavy, light chan struct{}
-	quiet        sync.RWMutex // held for reading by runs that move, for writing by what is to be alone
+	cores  int64
+	moving *semaphore.Weighted // a core is lightAtOnce of it
 }
 
 func newCrew(o *Options) *crew {
-	cores := runtime.GOMAXPROCS(0)
-	return &crew{
-		Options: o, places: make(chan struct{}, sideBySide),
-		heavy: make(chan struct{}, cores), light: make(chan struct{}, lightAtOnce*cores),
-	}
+	cores := int64(runtime.GOMAXPROCS(0))
+	return &crew{o, cores, semaphore.NewWeighted(lightAtOnce * cores)}
 }
 
-// makeAll makes runs, in their order as far as that goes, and returns when the last has
-// ended.
+// alone waits until no run moves, and returns what lets them go on.
+func (c *crew) alone(ctx context.Context) (release func(), err error) {
+	return c.take(ctx, lightAtOnce*c.cores)
+}
+
+func (c *crew) take(ctx context.Context, n int64) (release func(), err error) {
+	err = c.moving.Acquire(ctx, n)
+	return sync.OnceFunc(func() { c.moving.Release(n) }), err
+}
+
+// makeAll makes runs, and returns when the last has ended.
 func (c *crew) makeAll(ctx context.Context, trials []*trial) {
-	var group sync.WaitGroup
+	var group errgroup.Group
 	defer group.Wait()
+	group.SetLimit(sideBySide)
 	for _, t := range trials {
 		for _, x := range t.runs {
-			c.places <- struct{}{}
-			group.Go(func() {
-				defer func() { <-c.places }()
+			group.Go(func() error {
 				defer close(x.done)
-				if x.err = ctx.Err(); x.err == nil {
-					leave := c.enter(x)
-					x.result, x.err = c.Run(ctx, x.job, leave)
-					leave()
+				var idle func()
+				if idle, x.err = c.take(ctx, c.weight(x)); x.err == nil {
+					x.result, x.err = c.Run(ctx, x.job, idle)
+					idle()
 				}
+				return nil
 			})
 		}
 	}
 }
 
-// enter waits until a run may move, and returns what makes room for others.
-func (c *crew) enter(x *ran) (leave func()) {
-	slots, unlock := c.heavy, c.quiet.RUnlock
-	if x.light && x.job.Network.Real() {
-		slots = c.light
+// weight is how much of the cores a run may need. An algorithm that relies on a bound on
+// delays has all: others could break it.
+func (c *crew) weight(x *ran) int64 {
+	switch {
+	case x.job.Network.Real() && x.job.Algorithm.Needs(x.job.Options).BoundedDelay:
+		return lightAtOnce * c.cores
+	case x.job.Network.Real() && x.light:
+		return 1
 	}
-	slots <- struct{}{}
-	if x.alone {
-		c.quiet.Lock()
-		unlock = c.quiet.Unlock
-	} else {
-		c.quiet.RLock()
-	}
-	return sync.OnceFunc(func() {
-		unlock()
-		<-slots
-	})
+	return lightAtOnce
 }
 
 // plan says which runs are to be made: of each kind of fault, under heavy load and light
@@ -106,12 +106,10 @@ func (o *trial) plan() error {
 			continue
 		}
 		for _, network := range o.Networks {
-			err := o.repeat(k, network, n, false, nil)
-			if err == nil {
-				err = o.repeat(k, network, n, true, nil)
-			}
-			if err != nil {
-				return err
+			for _, light := range []bool{false, true} {
+				if err := o.repeat(k, network, n, light, nil); err != nil {
+					return err
+				}
 			}
 		}
 	}
@@ -144,10 +142,7 @@ func (o *trial) repeat(k Kind, network string, n int, light bool, set map[string
 		if err != nil {
 			return err
 		}
-		o.runs = append(o.runs, &ran{
-			kind: k, light: light, set: result.Settings(set), job: job, done: make(chan struct{}),
-			alone: job.Network.Real() && o.algorithm.Needs(job.Options).BoundedDelay,
-		})
+		o.runs = append(o.runs, &ran{kind: k, light: light, set: result.Settings(set), job: job, done: make(chan struct{})})
 	}
 	return nil
 }
