@@ -3,8 +3,10 @@ package commandline
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -200,7 +202,7 @@ func (p *program) searchOf(c *cli.Context, files *files) (*dme.Algorithm, check.
 		refuse(c.IsSet("in-flight"), "--in-flight is for --liveness; elsewhere --requests bounds how much is on the way")
 	}
 	if c.Bool("liveness") {
-		for _, name := range []string{"exhaustive", "requests", "schedules", "adversary", "agents", "bypass", "duplicate", "lose", "faults", "safety-only"} {
+		for _, name := range slices.Sorted(maps.Keys(whyNotWithLiveness)) {
 			refuse(c.IsSet(name), "--%s does not go with --liveness, %s; leave one out", name, whyNotWithLiveness[name])
 		}
 		refuse(c.IsSet("in-flight") && c.Int("in-flight") < 1, "--in-flight %d: there must be at least 1", c.Int("in-flight"))

@@ -74,7 +74,8 @@ func TestAProvenStandstillIsNotWaitedFor(t *testing.T) {
 		{"nobody is let in", result.Spec{Algorithm: "stingy"}, true},
 		{"step by step", result.Spec{Algorithm: "stingy", Workload: "burst", Requests: 3}, true},
 		{"one of them dies", result.Spec{Algorithm: "stingy", Faults: []string{"kill 1 @300ms"}}, true},
-		{"what was lost may be on the way", result.Spec{Algorithm: "stingy", AllowMismatch: true, Set: map[string]string{"loss": "0.5"}}, false},
+		{"what was lost may be on the way",
+			result.Spec{Algorithm: "stingy", AllowMismatch: true, Set: map[string]string{"loss": "0.5"}}, false},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			const patience = time.Second
@@ -94,7 +95,8 @@ func TestAProvenStandstillIsNotWaitedFor(t *testing.T) {
 			if r.Status != result.Stalled || len(r.Liveness.States) == 0 || len(r.Faults) != len(x.spec.Faults) {
 				t.Errorf("status %s: %s", r.Status, r.Error)
 			}
-			if strings.Contains(r.Error, "nothing can move any more") != x.proven || (took < x.spec.StallAfter.Std()) != x.proven {
+			told := strings.Contains(r.Error, "nothing can move any more")
+			if told != x.proven || (took < x.spec.StallAfter.Std()) != x.proven {
 				t.Errorf("after %v: %s", took, r.Error)
 			}
 		})
@@ -138,9 +140,11 @@ func TestWhereCountersProveNothing(t *testing.T) {
 		tolerant  bool
 		countable bool
 	}{
-		"reliable links":         {result.Spec{}, false, true},
-		"links that repeat":      {result.Spec{AllowMismatch: true, Set: map[string]string{"dup": "0.1"}}, false, false},
-		"datagrams":              {result.Spec{Transport: "udp", AllowMismatch: true, Set: map[string]string{run.LayerOption: "raw"}}, false, false},
+		"reliable links":    {result.Spec{}, false, true},
+		"links that repeat": {result.Spec{AllowMismatch: true, Set: map[string]string{"dup": "0.1"}}, false, false},
+		"datagrams": {result.Spec{
+			Transport: "udp", AllowMismatch: true, Set: map[string]string{run.LayerOption: "raw"},
+		}, false, false},
 		"a node comes back":      {result.Spec{Faults: []string{"kill 1 @1s", "restart 1 @+1s"}}, false, false},
 		"a host may be lost":     {result.Spec{}, true, false},
 		"a node does not return": {result.Spec{Faults: []string{"kill 1 @1s"}}, false, true},

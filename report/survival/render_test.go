@@ -36,7 +36,7 @@ func TestAnswers(t *testing.T) {
 // Runs that show nothing are weak evidence, and none where the fault did not strike; a
 // search is as good as what it has visited. One counterexample is enough.
 func TestEvidence(t *testing.T) {
-	all, part, none := &Search{Complete: true}, &Search{States: 1000, Random: 300}, (*Search)(nil)
+	all, part, none := &Search{Complete: true}, &Search{States: 1000, Random: 300}, &Search{Safe: Unknown, Live: Unknown}
 	for _, x := range []struct {
 		s            *Search
 		runs, search Answer

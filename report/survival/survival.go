@@ -37,7 +37,7 @@ const (
 	BySearch    Evidence = "search" // of a no: it found a schedule, and no run shows it
 )
 
-// Decide returns what runs and a search say together, and by which evidence. s may be nil.
+// Decide returns what runs and this search say together, and by which evidence.
 func (s *Search) Decide(runs, search Answer) (Answer, Evidence) {
 	switch {
 	case runs == No:
@@ -60,11 +60,11 @@ func (s *Search) Absence() *Search {
 	if s.Safe != Yes {
 		return nil
 	}
-	live := Unknown
+	only := &Search{Safe: Yes, Live: Unknown, Nodes: s.Nodes, States: s.States, Complete: s.Complete, Random: s.Random}
 	if s.Live == Yes {
-		live = Yes
+		only.Live = Yes
 	}
-	return &Search{Safe: Yes, Live: live, Nodes: s.Nodes, States: s.States, Complete: s.Complete, Random: s.Random}
+	return only
 }
 
 // Cell is what became of an algorithm under one kind of fault.

@@ -70,6 +70,7 @@ func Run(ctx context.Context, o Options) (*survival.Document, error) {
 type trial struct {
 	*crew
 	algorithm *dme.Algorithm
+	set       dme.Options // the algorithm's defaults
 	runs      []*ran
 	whyNot    map[string]string           // by kind of fault
 	searches  map[string]*survival.Search // several kinds of fault search the same
@@ -78,12 +79,7 @@ type trial struct {
 // fill adds what came of a trial to the table.
 func (o *trial) fill(ctx context.Context, d *survival.Document) error {
 	for _, x := range o.runs {
-		select {
-		case <-x.done:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-		if x.err != nil {
+		if <-x.done; x.err != nil {
 			return x.err
 		}
 	}
@@ -130,12 +126,9 @@ func (o *trial) cell(ctx context.Context, k Kind) (*survival.Cell, error) {
 		}
 	}
 	c.Recovery, c.Served, c.Messages = measure(recovery), measure(served), measure(messages)
-	opt, err := a.Resolve(nil)
-	if err != nil {
-		return nil, err
-	}
-	bounded := a.Needs(opt).BoundedDelay
+	bounded := a.Needs(o.set).BoundedDelay
 	if k.search != nil && !(k.unbounded && bounded) {
+		var err error
 		if c.Search, err = o.search(ctx, k.search); err != nil {
 			return nil, err
 		}
@@ -157,20 +150,6 @@ func (o *trial) cell(ctx context.Context, k Kind) (*survival.Cell, error) {
 		}
 	}
 	return c, nil
-}
-
-// size returns the number of nodes of a run of a.
-func (o *Options) size(a *dme.Algorithm) (int, error) {
-	opt, err := a.Resolve(nil)
-	if err != nil {
-		return 0, err
-	}
-	for n := o.Nodes; n < 2*o.Nodes+8; n++ {
-		if err = a.CheckNodes(n, opt); err == nil {
-			return n, nil
-		}
-	}
-	return 0, err
 }
 
 // specOf is a run in which the fault strikes, under heavy load or light load.
@@ -250,18 +229,15 @@ func (t *tally) add(c *survival.Cell, x *ran) {
 
 // conclude says what runs and search come to. Where no fault struck, nobody has looked.
 func (t *tally) conclude(c *survival.Cell) {
-	ran := func(a survival.Answer) survival.Answer {
-		if a == survival.Yes && c.Struck == 0 {
-			return survival.Unknown
-		}
-		return a
+	if c.Struck == 0 {
+		t.safe, t.live = t.safe.And(survival.Unknown), t.live.And(survival.Unknown)
 	}
-	safe, live := survival.Unknown, survival.Unknown
-	if c.Search != nil {
-		safe, live = c.Search.Safe, c.Search.Live
+	s := c.Search
+	if s == nil {
+		s = &survival.Search{Safe: survival.Unknown, Live: survival.Unknown}
 	}
-	c.Safe, c.SafeBy = c.Search.Decide(ran(t.safe), safe)
-	c.Live, c.LiveBy = c.Search.Decide(ran(t.live), live)
+	c.Safe, c.SafeBy = s.Decide(t.safe, s.Safe)
+	c.Live, c.LiveBy = s.Decide(t.live, s.Live)
 }
 
 // Command is the command line of a run.

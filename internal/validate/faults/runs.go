@@ -92,7 +92,11 @@ func (c *crew) weight(x *ran) int64 {
 // plan says which runs are to be made: of each kind of fault, under heavy load and light
 // load, and what claims on failures need under options of their own.
 func (o *trial) plan() error {
-	n, err := o.size(o.algorithm)
+	var err error
+	if o.set, err = o.algorithm.Resolve(nil); err != nil {
+		return err
+	}
+	n, err := o.admitted(o.Nodes)
 	if err != nil {
 		return err
 	}

@@ -23,13 +23,8 @@ const searchTime = 20 * time.Second // at most, for each
 // search searches schedules in which faults strike at any moment. Where it meets a
 // standstill it goes on for safety alone: what stands still may yet let two nodes in.
 func (o *trial) search(ctx context.Context, faults ...func(*check.Options)) (*survival.Search, error) {
-	a := o.algorithm
-	opt, err := a.Resolve(nil)
-	if err != nil {
-		return nil, err
-	}
 	base := check.Options{
-		Unordered: !a.Needs(opt).FIFO, Seed: o.Seed, States: o.States, Schedules: o.Schedules, Time: searchTime,
+		Unordered: !o.algorithm.Needs(o.set).FIFO, Seed: o.Seed, States: o.States, Schedules: o.Schedules, Time: searchTime,
 	}
 	for _, fault := range faults {
 		fault(&base)
@@ -43,12 +38,13 @@ func (o *trial) search(ctx context.Context, faults ...func(*check.Options)) (*su
 	for _, size := range sizes {
 		x := base
 		x.Requests = size.requests
-		if x.Nodes, err = admitted(a, opt, size.nodes); err != nil {
+		var err error
+		if x.Nodes, err = o.admitted(size.nodes); err != nil {
 			continue
 		}
 		for again := true; again && s.Safe == survival.Yes; {
 			x.SafetyOnly = s.Live == survival.No
-			if err := look(ctx, s, a, x, size.all); err != nil {
+			if err := look(ctx, s, o.algorithm, x, size.all); err != nil {
 				return nil, err
 			}
 			again = s.Live == survival.No && !x.SafetyOnly
@@ -83,15 +79,14 @@ func look(ctx context.Context, s *survival.Search, a *dme.Algorithm, x check.Opt
 	return nil
 }
 
-// admitted returns the least number of nodes, from n on, on which a exists.
-func admitted(a *dme.Algorithm, opt dme.Options, n int) (int, error) {
-	var err error
-	for m := n; m < n+8; m++ {
-		if err = a.CheckNodes(m, opt); err == nil {
-			return m, nil
+// admitted returns the least number of nodes, from n on, on which the algorithm exists.
+func (o *trial) admitted(n int) (m int, err error) {
+	for m = n; m < 2*n+8; m++ {
+		if err = o.algorithm.CheckNodes(m, o.set); err == nil {
+			break
 		}
 	}
-	return 0, err
+	return m, err
 }
 
 // judge reads the answers off a report. What is unsafe is told in place of what stands
@@ -100,8 +95,7 @@ func judge(s *survival.Search, r *check.Report) {
 	if r.Violation == nil {
 		return
 	}
-	s.Verdict = r.Violation.Verdict
-	s.Why = nil
+	s.Verdict, s.Why = r.Violation.Verdict, nil
 	if r.Trace != nil {
 		s.Why = r.Trace.Why()
 	}
