@@ -30,6 +30,9 @@ func (a *agent) giveUp(lease string) bool {
 		return false
 	}
 	a.reserved = reservation{}
+	if a.lease == nil && !a.ending {
+		a.serveTasks(a.cores) // no run follows for which it would rest
+	}
 	return true
 }
 

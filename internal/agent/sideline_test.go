@@ -66,6 +66,38 @@ func TestTasksWhileFree(t *testing.T) {
 	})
 }
 
+// Work that is handed in right after a run is done: agents are free at once where their
+// coordinator says that no run follows, and else they are waited for.
+func TestTasksRightAfterARun(t *testing.T) {
+	for _, ends := range []bool{true, false} {
+		t.Run(fmt.Sprintf("coordinator ends %v", ends), func(t *testing.T) {
+			t.Parallel()
+			_, b := serveBy(t, &server.Options{
+				Host: "127.0.0.1", Port: server.RANDOM_PORT, Authorization: token, NoLog: true, NoSigs: true,
+				JetStream: true, StoreDir: t.TempDir(),
+			})
+			startAgents(t, b, "east")
+			fleet := connectFleet(t, b)
+			h := opened(t, fleet, discover(t, fleet, 1)[0], host.Part{Nodes: 1, Local: nodes(1)})
+			if err := h.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if ends {
+				fleet.Close()
+			}
+			queue, err := workqueue.Open(t.Context(), b, workqueue.Options{Host: "these tests", Warn: func(string) {}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer queue.Close()
+			spec := result.Spec{Algorithm: "raymond", Nodes: 5, Transport: "sim", Requests: 100, Seed: 1}
+			if a, err := queue.Do(t.Context(), task.Task{Simulate: &task.Simulation{Spec: spec}}); err != nil || a.Result == nil {
+				t.Errorf("%v %+v", err, a)
+			}
+		})
+	}
+}
+
 // An agent that was restarted takes the place of the one before it, also in runs
 // that were planned before.
 func TestRestartedAgent(t *testing.T) {

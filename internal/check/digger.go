@@ -97,7 +97,7 @@ func (g *digger) push(v []uint32, h vnet.Hash) bool {
 	}
 	g.used++
 	bad := g.Broken(top.v)
-	if stuck {
+	if stuck && !d.SafetyOnly {
 		bad = stalled(g.Waiting(top.v))
 	}
 	if bad != nil {

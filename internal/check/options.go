@@ -52,6 +52,9 @@ type Options struct {
 	Watch     bool // random schedules: judge overtaking by what the algorithm claims, and try to starve nodes
 
 	WithoutInvariants bool // the algorithm's are not checked
+	// SafetyOnly goes on where nothing moves any more, or nothing of use: a standstill hides
+	// what others who ask after it may do. For [Search.Random] and [Search.Exhaustive].
+	SafetyOnly bool
 	// Unlimited is for [Search.Liveness], and for it alone: every node may ask any
 	// number of times, and Requests is 0. InFlight, if it is not 0, bounds what a
 	// link may hold when somebody asks: nobody asks who would put more on one.
@@ -115,6 +118,7 @@ func New(a *dme.Algorithm, o Options) (*Search, error) {
 	refuse(o.Unlimited && o.Nodes > LivenessMost, "%d nodes: a search for liveness takes at most %d", o.Nodes, LivenessMost)
 	refuse(o.Unlimited && (o.Duplicate || o.Lose > 0 || o.Faults > 0 || o.Bypass > 0),
 		"a search for liveness takes links that deliver every message once, nodes that do not fail, and no bound on overtaking")
+	refuse(o.SafetyOnly && o.Unlimited, "a search for liveness does not look for safety only")
 	refuse(o.InFlight < 0, "%d messages in flight: want 1 or more, or 0 for any number", o.InFlight)
 	refuse(o.InFlight > 0 && !o.Unlimited, "messages in flight are bounded in a search for liveness alone")
 	refuse(o.Schedules < 0, "%d schedules: there must be at least 1", o.Schedules)
@@ -249,6 +253,7 @@ func (s *Search) Notes() []string {
 	note(s.needs.Reliable && s.Lose > 0, name+" needs links that lose nothing; these lose up to "+strconv.Itoa(s.Lose))
 	note(s.needs.BoundedDelay, name+" relies on bounded delay: timers fire only after the messages that must have arrived by then")
 	note(s.Faults > 0, fmt.Sprintf("up to %d nodes crash, at any moment; %s", s.Faults, s.afterACrash()))
+	note(s.SafetyOnly, "what stands still is no fault here: only what is unsafe counts")
 	note(s.needs.SequencedBroadcast && !s.model.Sequenced,
 		name+" needs a network on which all nodes receive all broadcasts in one order; these links do not give it")
 	note(s.model.Sequenced, name+" relies on a sequenced medium: all nodes hear all broadcasts in one order, each at its own pace")

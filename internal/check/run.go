@@ -61,7 +61,7 @@ func (s *Search) randomBy(rng *rand.Rand, m *vnet.Model, most int, taken []vnet.
 	}
 	schedule.Begin()
 	r := &run{Network: schedule.Network, search: s, taken: taken}
-	for r.Violation == nil && r.Steps < most {
+	for r.Violation == nil && r.Steps < most && !(s.SafetyOnly && r.QuietFor > s.Patience) {
 		x, ok := schedule.Next()
 		if !ok {
 			break
@@ -101,7 +101,7 @@ func (r *run) judge() {
 		}
 	}
 	switch {
-	case r.Violation != nil:
+	case r.Violation != nil || r.search.SafetyOnly:
 	case r.Stuck():
 		r.Violation = stalled(r.Waiting())
 	case r.QuietFor <= r.search.Patience:
@@ -152,7 +152,7 @@ func (r *run) repeat(steps []vnet.Step, finish bool) (cycle int) {
 	if finish {
 		cycle = r.finish()
 	}
-	if cycle > 0 && r.Violation == nil {
+	if cycle > 0 && r.Violation == nil && !r.search.SafetyOnly {
 		r.Violation = repeats(r.Waiting(), cycle)
 	}
 	return cycle

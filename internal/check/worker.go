@@ -60,7 +60,7 @@ func (w *worker) expandBatch(b *batch) {
 		if w.spent {
 			break
 		}
-		if stuck {
+		if stuck && !x.SafetyOnly {
 			x.find(stalled(w.Waiting(v)), b.first+uint64(i), -1)
 			break
 		}

@@ -3,8 +3,10 @@ package commandline
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -51,6 +53,7 @@ func (p *program) checkCommand() *cli.Command {
 			&cli.IntFlag{Name: "faults", Usage: "up to `K` nodes crash, at any moment, and come back where the algorithm knows how"},
 			&cli.IntFlag{Name: "bypass", Usage: "call it starvation if more than `B` entries of others come between a request and its entry " +
 				"(default: what its paper promises; or 2 for each node and each step of delay)"},
+			&cli.BoolFlag{Name: "safety-only", Usage: "go on where nothing moves any more: look for two nodes inside, not for standstills"},
 			&cli.StringSliceFlag{Name: "set", Usage: "`KEY=VALUE`: an option of the algorithm; may be repeated"},
 			&cli.StringFlag{Name: "svg", Usage: "draw a counterexample to `FILE` (default: counterexample-ALGORITHM.svg)"},
 			&cli.StringFlag{Name: "out", Usage: "draw it to a file of that name in folder `DIR`"},
@@ -199,7 +202,7 @@ func (p *program) searchOf(c *cli.Context, files *files) (*dme.Algorithm, check.
 		refuse(c.IsSet("in-flight"), "--in-flight is for --liveness; elsewhere --requests bounds how much is on the way")
 	}
 	if c.Bool("liveness") {
-		for _, name := range []string{"exhaustive", "requests", "schedules", "adversary", "agents", "bypass", "duplicate", "lose", "faults"} {
+		for _, name := range slices.Sorted(maps.Keys(whyNotWithLiveness)) {
 			refuse(c.IsSet(name), "--%s does not go with --liveness, %s; leave one out", name, whyNotWithLiveness[name])
 		}
 		refuse(c.IsSet("in-flight") && c.Int("in-flight") < 1, "--in-flight %d: there must be at least 1", c.Int("in-flight"))
@@ -221,6 +224,7 @@ func (p *program) searchOf(c *cli.Context, files *files) (*dme.Algorithm, check.
 	o := check.Defaults(a, c.Int("nodes"), set)
 	reach.set(&o)
 	o.ReadFile, o.Faults, o.Bypass, o.Seed, o.Schedules = files.read, c.Int("faults"), c.Int("bypass"), c.Uint64("seed"), c.Int("schedules")
+	o.SafetyOnly = c.Bool("safety-only")
 	setLinks(c, &o)
 	if c.Bool("exhaustive") {
 		o.Requests, o.Vary, o.Watch = max(1, o.Askers()), false, false // what is wrong is the number of nodes

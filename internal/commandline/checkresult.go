@@ -30,11 +30,12 @@ type checkResult struct {
 	FIFO          bool              `json:"fifo"`
 	Duplicate     bool              `json:"duplicate"`
 	Lose          int               `json:"lose"`
-	Faults        int               `json:"faults,omitempty"`    // nodes that may crash
-	InFlight      int               `json:"in_flight,omitempty"` // liveness: nobody asks who would put more on a link
-	Bypass        *int              `json:"bypass"`              // the bound asked for
-	Watched       string            `json:"watched"`             // what overtaking was held against; empty where nothing was
-	Seed          uint64            `json:"seed"`                // of the schedule that broke a property, else of the first
+	Faults        int               `json:"faults,omitempty"`      // nodes that may crash
+	SafetyOnly    bool              `json:"safety_only,omitempty"` // standstills count for nothing
+	InFlight      int               `json:"in_flight,omitempty"`   // liveness: nobody asks who would put more on a link
+	Bypass        *int              `json:"bypass"`                // the bound asked for
+	Watched       string            `json:"watched"`               // what overtaking was held against; empty where nothing was
+	Seed          uint64            `json:"seed"`                  // of the schedule that broke a property, else of the first
 
 	Status   string        `json:"status"`   // ok, violated, stalled, or incomplete
 	Property vnet.Property `json:"property"` // which is broken; empty where none is
@@ -85,7 +86,7 @@ type lasso struct {
 func newCheckResult(a *dme.Algorithm, o check.Options, exhaustive bool, r check.Report) *checkResult {
 	x := &checkResult{
 		SchemaVersion: result.SchemaVersion, Algorithm: a.Name, Set: o.Set, Nodes: o.Nodes, Requests: o.Requests, Search: "random", Vary: o.Vary,
-		FIFO: !o.Unordered, Duplicate: o.Duplicate, Lose: o.Lose, Faults: o.Faults, Seed: r.Seed,
+		FIFO: !o.Unordered, Duplicate: o.Duplicate, Lose: o.Lose, Faults: o.Faults, SafetyOnly: o.SafetyOnly, Seed: r.Seed,
 		Status: "ok", Complete: r.Complete, Stopped: r.Stopped, Steps: r.Steps, Refused: r.Refused, Refusal: r.Refusal,
 		ElapsedS: r.Elapsed.Seconds(), Workers: r.Workers,
 		Trace: []string{}, Schedule: []string{}, NodeStates: []string{}, Notes: []string{}, Invariants: []string{},
@@ -164,6 +165,9 @@ func replayCommand(x *checkResult, o, by check.Options, exhaustive bool) string 
 	if o.Bypass > 0 {
 		b = append(b, "--bypass", strconv.Itoa(o.Bypass))
 	}
+	if o.SafetyOnly {
+		b = append(b, "--safety-only")
+	}
 	if o.WithoutInvariants {
 		b = append(b, "--invariants=false")
 	}
@@ -225,6 +229,8 @@ func (x *checkResult) print(out io.Writer) error {
 		line("verdict", "%s", x.Verdict)
 	case x.Proven != nil && *x.Proven:
 		line("verdict", "%s", x.proof())
+	case x.Complete && x.States != nil && x.SafetyOnly:
+		line("verdict", "no two nodes are inside at once in any state")
 	case x.Complete && x.States != nil:
 		line("verdict", "every property holds in every state")
 	case x.Complete:

@@ -17,15 +17,16 @@ import (
 
 // whyNotWithLiveness are the flags that do not go with --liveness, and why.
 var whyNotWithLiveness = map[string]string{
-	"exhaustive": "which visits every state too",
-	"requests":   "which lets every node ask any number of times",
-	"schedules":  "which takes all schedules there are",
-	"adversary":  "which takes all schedules there are",
-	"agents":     "which is not divided among hosts",
-	"bypass":     "which bounds no overtaking: that is the question",
-	"duplicate":  "which asks what happens where every message arrives once",
-	"lose":       "which asks what happens where every message arrives",
-	"faults":     "which asks what happens where no node fails",
+	"exhaustive":  "which visits every state too",
+	"requests":    "which lets every node ask any number of times",
+	"schedules":   "which takes all schedules there are",
+	"adversary":   "which takes all schedules there are",
+	"agents":      "which is not divided among hosts",
+	"bypass":      "which bounds no overtaking: that is the question",
+	"duplicate":   "which asks what happens where every message arrives once",
+	"lose":        "which asks what happens where every message arrives",
+	"faults":      "which asks what happens where no node fails",
+	"safety-only": "which asks who waits for ever",
 }
 
 // liveness is 'check --liveness'.

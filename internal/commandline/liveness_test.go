@@ -67,7 +67,7 @@ func TestCheckLivenessRefuses(t *testing.T) {
 	for flag := range whyNotWithLiveness {
 		args := words("-a raymond -n 3 --liveness --" + flag)
 		switch flag {
-		case "exhaustive", "adversary", "duplicate":
+		case "exhaustive", "adversary", "duplicate", "safety-only":
 		default:
 			args = append(args, "3")
 		}

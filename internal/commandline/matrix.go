@@ -38,7 +38,7 @@ func matrixFlags() []cli.Flag {
 		&cli.Uint64Flag{Name: "seed", Usage: "of the first repetition; the others count on from it (default: 1)"},
 		&cli.IntFlag{Name: "nodes-per-worker", Usage: "nodes in one process (default: 1)"},
 		&cli.StringFlag{Name: "warmup", Usage: "entries to leave out of steady figures: `COUNT` or auto (default: auto)"},
-		&cli.DurationFlag{Name: "stall-after", Usage: "a system in which requests wait and nothing moves for so long is stalled " +
+		&cli.DurationFlag{Name: "stall-after", Usage: "a system in which requests wait and nothing moves is stalled after so long at most " +
 			"(default: " + result.DefaultStallAfter.String() + ")"},
 		&cli.BoolFlag{Name: "allow-mismatch", Usage: "run although a network lacks what an algorithm needs, or a fault never comes to pass"},
 		&cli.BoolFlag{Name: "skip-invalid", Usage: "leave out combinations that cannot run"},

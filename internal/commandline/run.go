@@ -50,7 +50,7 @@ func (p *program) runCommand() *cli.Command {
 			&cli.StringFlag{Name: "warmup", Value: result.DefaultWarmup,
 				Usage: "entries to leave out of steady figures: `COUNT` or auto (MSER-5)"},
 			&cli.DurationFlag{Name: "stall-after", Value: result.DefaultStallAfter,
-				Usage: "a system in which requests wait and nothing moves for so long is stalled"},
+				Usage: "a system in which requests wait and nothing moves is stalled after so long at most"},
 			&cli.StringFlag{Name: "udp-layer",
 				Usage: "for --transport udp: `LAYER` raw, reliable or fifo, the same as --set " +
 					run.LayerOption + "=LAYER (default: fifo)"},

@@ -33,7 +33,7 @@ func (p *program) effortOf(c *cli.Context) effort {
 	e := effort{[]string{result.Sim, "tcp"}, 6, 2000, 300_000}
 	switch {
 	case c.Bool("quick"):
-		e = effort{[]string{result.Sim}, 6, 300, 50_000}
+		e = effort{[]string{result.Sim}, 6, 1000, 50_000}
 	case c.Bool("full"):
 		e = effort{[]string{result.Sim, "tcp", "udp", "nats"}, 10, 20_000, 3_000_000}
 	}
@@ -66,8 +66,8 @@ func (p *program) survival(c *cli.Context) error {
 	opt := faults.Options{
 		Catalog: p.catalog, Algorithms: algorithms, Networks: e.networks, Nodes: 7, Repetitions: e.repetitions,
 		Seed: c.Uint64("seed"), Schedules: e.schedules, States: e.states,
-		Run: func(ctx context.Context, job *run.Job) (*result.Result, error) {
-			return p.execute(ctx, job, coordinator.Options{})
+		Run: func(ctx context.Context, job *run.Job, idle func()) (*result.Result, error) {
+			return p.execute(ctx, job, coordinator.Options{Idle: idle})
 		},
 	}
 	if !c.Bool("quiet") {

@@ -58,6 +58,10 @@ type Options struct {
 	// where nobody looks.
 	Progress func(*live.State)
 
+	// Idle is called, again and again, while nothing has moved for a while; nil where it
+	// makes no difference.
+	Idle func()
+
 	// Partial asks for a result also where the context ends while the workload goes
 	// on: of what was measured until then, and marked so. Else there is none.
 	Partial bool

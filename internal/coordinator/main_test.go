@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 
 func testCatalog() run.Catalog {
 	return append(catalog.All(), broken("eager", eager), broken("stingy", stingy), broken("panicking", panicking),
-		broken("chatty", chatty), broken("stuck", stuck), desk("desk", false), desk("deaf-desk", true))
+		broken("chatty", chatty), broken("stuck", stuck), desk("desk", false), desk("deaf-desk", true), ushered(), dozing())
 }
 
 // broken describes an algorithm that gets one thing wrong.

@@ -13,6 +13,8 @@ import (
 const (
 	progressEvery = 100 * time.Millisecond
 
+	idleAfter = 500 * time.Millisecond // nothing has moved: see [Options.Idle]
+
 	// unnoticed is for how long the coordinator may not have looked before that
 	// time is left out of account: it knows nothing of it.
 	unnoticed = 100 * time.Millisecond
@@ -38,7 +40,7 @@ func (c *coordinator) until(ctx context.Context, pause time.Duration, done func(
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if gap := time.Since(looked) - pause; gap > unnoticed {
+		if gap := time.Since(looked) - max(pause, pollFar); gap > unnoticed {
 			watch.forgive(gap)
 			roll.forgive(gap)
 			silence = silence.Add(gap)
@@ -48,6 +50,9 @@ func (c *coordinator) until(ctx context.Context, pause time.Duration, done func(
 			watch.restart()
 		}
 		err := watch.observe(now)
+		if err == nil {
+			err = c.dead(before, now, watch.moved)
+		}
 		if err == nil && now.served() && time.Since(silence) > patience*watch.limit {
 			err = &stall{unquiet: true, what: fmt.Sprintf("the system does not fall silent: no request is pending, "+
 				"and after %v messages still flow", patience*watch.limit)}
@@ -65,7 +70,14 @@ func (c *coordinator) until(ctx context.Context, pause time.Duration, done func(
 		roll.call(ctx)
 		c.show(ctx, now)
 		before = now
-		wait(pause)
+		if time.Since(watch.moved) < idleAfter {
+			wait(pause)
+			continue
+		}
+		if c.opt.Idle != nil {
+			c.opt.Idle()
+		}
+		wait(max(pause, pollFar))
 	}
 	return c.blame(ctx, err)
 }

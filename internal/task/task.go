@@ -62,6 +62,7 @@ type Search struct {
 	Bypass    int  `json:"bypass,omitempty"`
 
 	WithoutInvariants bool            `json:"without_invariants,omitempty"`
+	SafetyOnly        bool            `json:"safety_only,omitempty"`
 	Adversary         check.Adversary `json:"adversary,omitempty"`
 	Patience          int             `json:"patience,omitempty"`
 	Seed              uint64          `json:"seed"`      // of the first schedule of the whole search
@@ -84,7 +85,7 @@ func SearchOf(algorithm string, o check.Options, files map[string][]byte) Search
 		Algorithm: algorithm, Nodes: o.Nodes, Requests: o.Requests, Set: o.Set, Files: Named(o.Set, files),
 		Unordered: o.Unordered, Duplicate: o.Duplicate, Lose: o.Lose, Faults: o.Faults, Bypass: o.Bypass,
 		Adversary: o.Adversary, Patience: o.Patience, Seed: o.Seed, Schedules: o.Schedules, Vary: o.Vary, Watch: o.Watch,
-		Requesters: o.Requesters, WithoutInvariants: o.WithoutInvariants,
+		Requesters: o.Requesters, WithoutInvariants: o.WithoutInvariants, SafetyOnly: o.SafetyOnly,
 	}
 }
 
@@ -95,7 +96,7 @@ func (s *Search) options() check.Options {
 		Nodes: s.Nodes, Requests: s.Requests, Set: s.Set, ReadFile: reader(s.Files),
 		Unordered: s.Unordered, Duplicate: s.Duplicate, Lose: s.Lose, Faults: s.Faults, Bypass: s.Bypass,
 		Adversary: s.Adversary, Patience: s.Patience, Seed: s.Seed, Schedules: s.Schedules, Vary: s.Vary, Watch: s.Watch,
-		Requesters: s.Requesters, WithoutInvariants: s.WithoutInvariants, Workers: 1,
+		Requesters: s.Requesters, WithoutInvariants: s.WithoutInvariants, SafetyOnly: s.SafetyOnly, Workers: 1,
 	}
 }
 

@@ -81,7 +81,7 @@ func TestSearchOf(t *testing.T) {
 	o := check.Options{
 		Nodes: 5, Requests: 7, Set: map[string]string{"quorum": "file:f"}, Unordered: true, Duplicate: true, Lose: 2, Faults: 3,
 		Bypass: 4, Seed: 6, Schedules: 8, Adversary: check.Adversarial, Patience: 9, Vary: true, Watch: true,
-		Requesters: []dme.NodeID{2, 3}, WithoutInvariants: true,
+		Requesters: []dme.NodeID{2, 3}, WithoutInvariants: true, SafetyOnly: true,
 		// Unlimited, InFlight, Reduce, Bitstate and Reach are of no random search
 	}
 	s := SearchOf("x", o, map[string][]byte{"f": []byte("text"), "other": nil})
@@ -97,7 +97,7 @@ func TestSearchOf(t *testing.T) {
 		t.Errorf("%+v, want %+v", got, o)
 	}
 	// A new option that has to travel is noticed here.
-	if n := reflect.TypeFor[check.Options]().NumField(); n != 27 {
+	if n := reflect.TypeFor[check.Options]().NumField(); n != 28 {
 		t.Errorf("check.Options has %d fields; does a search say what the new ones mean?", n)
 	}
 }

@@ -94,6 +94,18 @@ func (r *roster) cores() (n int) {
 	return n
 }
 
+// used reports whether an agent would take tasks if no run used it.
+func (r *roster) used() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, a := range r.agents {
+		if r.fits(a.presence) && a.Cores == 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // sweep forgets agents that have fallen silent, and returns since when there has been none
 // that takes tasks; zero where there is one.
 func (r *roster) sweep(now time.Time) (since time.Time) {
@@ -176,8 +188,9 @@ func (q *Queue) sayOpen() {
 	q.say(announcement{Queue: q.id, Program: q.roster.program, Host: q.opt.Host, Ready: q.tasks != nil})
 }
 
-// find waits until an agent has answered that takes tasks. Where only others answer it
-// does not wait for long: all that are there have heard the same announcements.
+// find waits until an agent has answered that takes tasks. Where only those answer that
+// never will, it does not wait for long: all that are there have heard the same
+// announcements. One that a run uses, or that rests after one, is waited for.
 func (q *Queue) find(ctx context.Context, patience time.Duration) error {
 	timeout := time.After(patience)
 	var others <-chan time.Time
@@ -186,7 +199,7 @@ func (q *Queue) find(ctx context.Context, patience time.Duration) error {
 	for q.sayOpen(); q.roster.cores() == 0; {
 		select {
 		case <-q.roster.arrived:
-			if others == nil {
+			if others == nil && !q.roster.used() {
 				others = time.After(2 * announceEvery)
 			}
 		case <-others:

@@ -95,6 +95,10 @@ var own = []Column{
 	{"struck", "runs in which the fault struck"},
 	{"unsafe", "runs with two nodes in the critical section at once"},
 	{"stopped", "runs in which somebody waited for ever"},
+	{"safe_by", "what `safe` stands on: `states`, all of a small system; `schedules`, a part of its states and random schedules; " +
+		"`runs` alone; `search`, which found what no run showed"},
+	{"live_by", "what `live` stands on, likewise"},
+	{"only", "conditions under which alone it is safe; empty where there are none"},
 }
 
 // Suffixes of a metric's name, for the bounds of the 95% interval of its median.

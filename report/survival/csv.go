@@ -4,13 +4,14 @@ import (
 	"bytes"
 	"encoding/csv"
 	"strconv"
+	"strings"
 
 	"dmebench/report/columns"
 )
 
 // table has a row for each algorithm and kind of fault. What is not known is empty.
 func (d *Document) table() []byte {
-	header := []string{"algorithm", "fault", "safe", "live", "runs", "struck", "unsafe", "stopped"}
+	header := []string{"algorithm", "fault", "safe", "live", "runs", "struck", "unsafe", "stopped", "safe_by", "live_by", "only"}
 	for _, metric := range []string{"recovered_ns", "served_ns", "recovery_messages"} {
 		header = append(header, metric, metric+columns.Low, metric+columns.High)
 	}
@@ -20,6 +21,7 @@ func (d *Document) table() []byte {
 		for _, n := range []int{c.Runs, c.Struck, c.Unsafe, c.Stopped} {
 			row = append(row, strconv.Itoa(n))
 		}
+		row = append(row, string(c.SafeBy), string(c.LiveBy), strings.Join(c.Only, "; "))
 		for _, m := range []*Measure{c.Recovery, c.Served, c.Messages} {
 			if m == nil {
 				row = append(row, "", "", "")

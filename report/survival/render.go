@@ -33,15 +33,16 @@ func Files(d *Document, style string) ([]File, error) {
 	var html bytes.Buffer
 	t, err := template.New("survival").Funcs(template.FuncMap{
 		"class": class, "verdict": verdictClass,
-		"word": Cell.Word, "measure": Duration, "count": Count, "search": Cell.searched, "join": strings.Join,
+		"word": Cell.Marked, "measure": Duration, "count": Count, "search": Cell.searched, "join": strings.Join,
 	}).Parse(page)
 	if err == nil {
 		err = t.Execute(&html, struct {
 			*Document
 			Style  template.CSS
+			Marks  string
 			Faults []Cell
 			Rows   []row
-		}{d, template.CSS(style), d.faults(), d.rows()})
+		}{d, template.CSS(style), marks, d.faults(), d.rows()})
 	}
 	if err != nil {
 		return nil, fmt.Errorf("survival: %w", err)
@@ -95,6 +96,45 @@ func (c Cell) Word() string {
 	return "goes on"
 }
 
+// Marked is Word with a mark for what it stands on, and one where it holds under
+// conditions; see Legend.
+func (c Cell) Marked() string {
+	word := c.Word()
+	if c.Safe == Yes && c.Live != Unknown {
+		switch c.weakest() {
+		case BySchedules:
+			word += "¹"
+		case ByRuns:
+			word += "²"
+		}
+	}
+	if len(c.Only) > 0 {
+		word += "³"
+	}
+	return word
+}
+
+// weakest is the weaker evidence of what is so: a no needs no more than one schedule.
+func (c Cell) weakest() Evidence {
+	for _, by := range []Evidence{ByRuns, BySchedules} {
+		if c.SafeBy == by || c.Live == Yes && c.LiveBy == by {
+			return by
+		}
+	}
+	return c.SafeBy
+}
+
+// What the words and the marks of the table mean.
+const (
+	words = "'goes on': mutual exclusion held, and the requests of all nodes that were there were served. " +
+		"'stops': it held, and somebody waited for ever. 'unsafe': two nodes were in the critical section at once. " +
+		"'2/12': in so many of the runs; 0: in a search alone. 'unknown': nobody could look."
+	marks = "Without a mark a word stands on all runs and on all states of a small system. " +
+		"¹ The search was too large to visit all states: it stands on a part of them, and on random schedules. " +
+		"² No search can see it: it stands on the runs alone. ³ It is safe under conditions that are named below. " +
+		"Each column is one kind of fault alone."
+)
+
 // part says in how many of the runs it was so, where it was not in all; none is
 // what a search alone has found.
 func part(n, of int) string {
@@ -115,15 +155,17 @@ func verdictClass(v claims.Verdict) string {
 }
 
 func class(c Cell) string {
-	switch word, _, _ := strings.Cut(c.Word(), " "); word {
-	case "goes":
-		return "good"
-	case "unsafe":
+	switch {
+	case c.WhyNot != "":
+		return "open"
+	case c.Safe == No:
 		return "bad"
-	case "stops":
+	case c.Safe == Unknown || c.Live == Unknown:
+		return "open"
+	case c.Live == No:
 		return "part"
 	}
-	return "open"
+	return "good"
 }
 
 // searched says what the search has done.
@@ -133,15 +175,23 @@ func (c Cell) searched() string {
 		return ""
 	}
 	var parts []string
-	switch {
-	case s.Verdict != "":
+	if s.Verdict != "" {
 		parts = append(parts, s.Verdict)
-	case s.Complete:
-		parts = append(parts, fmt.Sprintf("all %d states of %d nodes", s.States, s.Nodes))
-	case s.States > 0:
-		parts = append(parts, fmt.Sprintf("more than %d states of %d nodes, not all", roundedDown(s.States), s.Nodes))
 	}
-	if s.Verdict == "" && s.Random > 0 {
+	if s.Safe != Yes {
+		return strings.Join(parts, ", ")
+	}
+	never := ""
+	if s.Verdict != "" {
+		never = "never two inside in "
+	}
+	switch {
+	case s.Complete:
+		parts = append(parts, fmt.Sprintf("%sall %d states of %d nodes", never, s.States, s.Nodes))
+	case s.States > 0:
+		parts = append(parts, fmt.Sprintf("%smore than %d states of %d nodes, not all", never, roundedDown(s.States), s.Nodes))
+	}
+	if s.Random > 0 {
 		parts = append(parts, fmt.Sprintf("%d random schedules", s.Random))
 	}
 	return strings.Join(parts, ", ")
@@ -197,7 +247,7 @@ func Matrix(d *Document) *tables.Table {
 	for _, r := range d.rows() {
 		t.Add(r.Algorithm)
 		for _, c := range r.Cells {
-			t.Extend(c.Word())
+			t.Extend(c.Marked())
 		}
 	}
 	return t
@@ -207,9 +257,7 @@ func Matrix(d *Document) *tables.Table {
 func Markdown(d *Document) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# What each algorithm survives\n\n%s\n\n", d.Conditions())
-	fmt.Fprintf(&b, "'goes on': mutual exclusion held, and the requests of all nodes that were there were served. "+
-		"'stops': it held, and somebody waited for ever. 'unsafe': two nodes were in the critical section at once. "+
-		"'2/6': in so many of the runs; 0: in a search alone.\n\n")
+	fmt.Fprintf(&b, "%s\n\n%s\n\n", words, marks)
 	_ = Matrix(d).WriteMarkdown(&b) // a Buffer takes everything
 	if len(d.Claims) > 0 {
 		b.WriteString("\n## What the texts claim of failures\n\n")
@@ -224,7 +272,7 @@ func Markdown(d *Document) []byte {
 		t := tables.New("fault", "", "next entry after",
 			"last waiting request served after", "messages until then", "search", "why, and how to see it")
 		for _, c := range r.Cells {
-			t.Add(c.Title, c.Word(), Duration(c.Recovery), Duration(c.Served), Count(c.Messages), c.searched(), c.why())
+			t.Add(c.Title, c.Marked(), Duration(c.Recovery), Duration(c.Served), Count(c.Messages), c.searched(), c.why())
 		}
 		_ = t.WriteMarkdown(&b)
 	}
@@ -247,12 +295,16 @@ func (c Cell) why() string {
 		}
 		parts = append(parts, "`"+c.Search.Witness+"`")
 	}
+	for _, condition := range c.Only {
+		parts = append(parts, "safe only while "+condition)
+	}
 	return strings.Join(parts, "; ")
 }
 
 // Conditions says under which conditions the runs were made.
 func (d *Document) Conditions() string {
-	return fmt.Sprintf("%d runs of each over %s, N = %d or the next that the algorithm has, seeds %d to %d; "+
-		"searches with up to one crash, or one or two lost messages, at any moment.",
+	return fmt.Sprintf("%d runs of each under heavy load and under light load over %s, N = %d or the next that the algorithm has, "+
+		"seeds %d to %d. Times are those under heavy load, or under light load where only an idle node is hit. "+
+		"Searches have up to one crash or two lost messages at any moment; for a partition, one lost message.",
 		d.Repetitions, strings.Join(d.Networks, " and "), d.Nodes, d.Seed, d.Seed+uint64(max(0, d.Repetitions-1)))
 }

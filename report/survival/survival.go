@@ -25,12 +25,46 @@ func (a Answer) And(b Answer) Answer {
 	return Yes
 }
 
-// Unless returns what runs say, or no where a search has seen the contrary.
-func (a Answer) Unless(search Answer) Answer {
-	if search == No {
-		return No
+// Evidence is what an answer stands on.
+type Evidence string
+
+// The kinds of evidence. For a yes, the strongest first: all states of the small system
+// were visited; a part of them was, and random schedules; there were runs alone.
+const (
+	ByStates    Evidence = "states"
+	BySchedules Evidence = "schedules"
+	ByRuns      Evidence = "runs"
+	BySearch    Evidence = "search" // of a no: it found a schedule, and no run shows it
+)
+
+// Decide returns what runs and this search say together, and by which evidence.
+func (s *Search) Decide(runs, search Answer) (Answer, Evidence) {
+	switch {
+	case runs == No:
+		return No, ByRuns
+	case search == No:
+		return No, BySearch
+	case runs == Unknown:
+		return Unknown, ""
+	case search == Yes && s.Complete:
+		return Yes, ByStates
+	case search == Yes:
+		return Yes, BySchedules
 	}
-	return a
+	return Yes, ByRuns
+}
+
+// Absence returns what a search says that has the fault at other moments too: what it did
+// not find is not there, and what it found speaks of those other moments. nil: nothing.
+func (s *Search) Absence() *Search {
+	if s.Safe != Yes {
+		return nil
+	}
+	only := &Search{Safe: Yes, Live: Unknown, Nodes: s.Nodes, States: s.States, Complete: s.Complete, Random: s.Random}
+	if s.Live == Yes {
+		only.Live = Yes
+	}
+	return only
 }
 
 // Cell is what became of an algorithm under one kind of fault.
@@ -42,6 +76,10 @@ type Cell struct {
 
 	Safe Answer `json:"safe"` // in all runs, and in the search
 	Live Answer `json:"live"` // the requests of the nodes that were there were served
+
+	SafeBy Evidence `json:"safe_by,omitempty"`
+	LiveBy Evidence `json:"live_by,omitempty"`
+	Only   []string `json:"only,omitempty"` // conditions under which alone it is safe
 
 	Runs     int      `json:"runs"`
 	Struck   int      `json:"struck"`  // runs in which the fault struck
@@ -64,7 +102,8 @@ type Measure struct {
 	Count  int      `json:"count"`
 }
 
-// Search is what a search of schedules said of the fault at any moment.
+// Search is what a search of schedules said of the fault at any moment. What it has
+// visited, it has visited for safety, also behind standstills.
 type Search struct {
 	Safe     Answer   `json:"safe"`
 	Live     Answer   `json:"live"`

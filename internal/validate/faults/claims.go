@@ -6,22 +6,13 @@ import (
 
 	"dmebench/claims"
 	"dmebench/dme"
-	"dmebench/internal/run"
 	"dmebench/result"
 )
-
-// ran is a run of an algorithm under a kind of fault.
-type ran struct {
-	kind   Kind
-	set    string // options of the algorithm that are not the defaults
-	job    *run.Job
-	result *result.Result
-}
 
 // judgeClaims judges what an algorithm's texts claim of failures by its runs: of those
 // under crashes, and under restarts. Pauses, partitions and links that lose
 // messages are no failures of nodes.
-func judgeClaims(a *dme.Algorithm, runs []ran) []claims.Verdict {
+func judgeClaims(a *dme.Algorithm, runs []*ran) []claims.Verdict {
 	var all []claims.Verdict
 	for _, c := range a.Claims {
 		if c.Load != dme.Faults {
@@ -46,8 +37,8 @@ func judgeClaims(a *dme.Algorithm, runs []ran) []claims.Verdict {
 }
 
 // under returns the runs with these options of the algorithm.
-func under(set string, runs []ran) []ran {
-	return slices.DeleteFunc(slices.Clone(runs), func(x ran) bool { return x.set != set })
+func under(set string, runs []*ran) []*ran {
+	return slices.DeleteFunc(slices.Clone(runs), func(x *ran) bool { return x.set != set })
 }
 
 // failure reports whether a run is one of the failures that the texts speak of.
@@ -61,11 +52,12 @@ func (x *ran) failure(served bool) bool {
 }
 
 // evidence compares a claim about another quantity with the runs that tell it.
-func evidence(q *claims.Question, runs []ran) []claims.Evidence {
+func evidence(q *claims.Question, runs []*ran) []claims.Evidence {
 	var all []claims.Evidence
 	for len(runs) > 0 {
 		first, same := runs[0], 0
-		for same < len(runs) && runs[same].kind.Name == first.kind.Name && runs[same].job.Spec.Transport == first.job.Spec.Transport {
+		for same < len(runs) && runs[same].kind.Name == first.kind.Name && runs[same].light == first.light &&
+			runs[same].job.Spec.Transport == first.job.Spec.Transport {
 			same++
 		}
 		cell := claims.Cell{Condition: first.kind.Title, Spec: first.job.Spec, Setting: first.job.Setting()}

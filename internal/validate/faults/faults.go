@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"dmebench/dme"
@@ -26,149 +27,133 @@ type Options struct {
 	Schedules   int      // random schedules of a search
 	States      uint64   // at which an exhaustive search ends
 
-	// Run carries out a run.
-	Run func(context.Context, *run.Job) (*result.Result, error)
+	// Run carries out a run. It may be called from several goroutines; idle, which may be
+	// called any number of times, says that nothing has moved for a while.
+	Run func(ctx context.Context, job *run.Job, idle func()) (*result.Result, error)
 	// Progress is told how many cells are done, of how many, and what comes next.
 	Progress func(done, planned int, what string)
 }
 
-// Run fills the table. It ends early, with what there is, when the context does.
+// Run fills the table. It ends early, with what there is, when the context does. Runs are
+// made side by side; what comes out is in the order of the algorithms and faults.
 func Run(ctx context.Context, o Options) (*survival.Document, error) {
 	d := &survival.Document{
 		SchemaVersion: result.SchemaVersion, Nodes: o.Nodes, Networks: o.Networks, Repetitions: o.Repetitions, Seed: o.Seed,
 	}
-	kinds := Kinds()
-	planned := len(kinds) * len(o.Algorithms)
+	ctx, cancel := context.WithCancel(ctx)
+	crew := newCrew(&o)
+	var trials []*trial
 	for _, a := range o.Algorithms {
-		t := &trial{Options: &o, algorithm: a, searches: make(map[string]*survival.Search)}
-		for _, k := range kinds {
-			if ctx.Err() != nil {
-				return d, ctx.Err()
-			}
-			if o.Progress != nil {
-				o.Progress(len(d.Cells), planned, a.Name+", "+k.Title)
-			}
-			c, err := t.cell(ctx, k)
-			if err != nil {
-				return d, err
-			}
-			d.Cells = append(d.Cells, *c)
+		t := &trial{crew: crew, algorithm: a, whyNot: make(map[string]string), searches: make(map[string]*survival.Search)}
+		if err := t.plan(); err != nil {
+			cancel()
+			return d, err
 		}
-		for _, c := range a.Claims {
-			if err := t.special(ctx, c); err != nil {
-				return d, err
-			}
+		trials = append(trials, t)
+	}
+	var runs sync.WaitGroup
+	defer runs.Wait()
+	defer cancel()
+	runs.Go(func() { crew.makeAll(ctx, trials) })
+	for _, t := range trials {
+		if err := t.fill(ctx, d); err != nil {
+			return d, err
 		}
-		d.Claims = append(d.Claims, judgeClaims(a, t.runs)...)
 	}
 	if o.Progress != nil {
-		o.Progress(planned, planned, "")
+		o.Progress(len(d.Cells), len(d.Cells), "")
 	}
 	return d, nil
 }
 
 // trial is what is tried with one algorithm.
 type trial struct {
-	*Options
+	*crew
 	algorithm *dme.Algorithm
-	runs      []ran
+	set       dme.Options // the algorithm's defaults
+	runs      []*ran
+	whyNot    map[string]string           // by kind of fault
 	searches  map[string]*survival.Search // several kinds of fault search the same
+}
+
+// fill adds what came of a trial to the table.
+func (o *trial) fill(ctx context.Context, d *survival.Document) error {
+	for _, x := range o.runs {
+		if <-x.done; x.err != nil {
+			return x.err
+		}
+	}
+	release, err := o.alone(ctx) // searches take all cores: what moves meanwhile would be late
+	if err != nil {
+		return err
+	}
+	defer release()
+	kinds := Kinds()
+	for _, k := range kinds {
+		if o.Progress != nil {
+			o.Progress(len(d.Cells), len(kinds)*len(o.Algorithms), o.algorithm.Name+", "+k.Title)
+		}
+		c, err := o.cell(ctx, k)
+		if err != nil {
+			return err
+		}
+		d.Cells = append(d.Cells, *c)
+	}
+	d.Claims = append(d.Claims, judgeClaims(o.algorithm, o.runs)...)
+	return nil
 }
 
 func (o *trial) cell(ctx context.Context, k Kind) (*survival.Cell, error) {
 	a := o.algorithm
-	c := &survival.Cell{Algorithm: a.Name, Fault: k.Name, Title: k.Title, Safe: survival.Yes, Live: survival.Yes}
-	n, err := o.size(a)
-	if err != nil {
-		return nil, err
-	}
-	sys, err := a.New(n, o.Seed, nil)
-	if err != nil {
-		return nil, err
-	}
-	if c.WhyNot = k.applies(subject{a, sys, sys.Node(1)}); c.WhyNot != "" {
-		c.Safe, c.Live = survival.Unknown, survival.Unknown
+	c := &survival.Cell{Algorithm: a.Name, Fault: k.Name, Title: k.Title, Safe: survival.Unknown, Live: survival.Unknown}
+	if c.WhyNot = o.whyNot[k.Name]; c.WhyNot != "" {
 		return c, nil
 	}
+	tally := tally{safe: survival.Yes, live: survival.Yes}
 	var recovery, served, messages []float64
-	for _, network := range o.Networks {
-		for i := range o.Repetitions {
-			spec := specOf(a, k, network, n, o.Seed+uint64(i))
-			job, err := run.Resolve(spec, o.Catalog, nil)
-			if err != nil {
-				return nil, err
-			}
-			r, err := o.Run(ctx, job)
-			if err != nil {
-				return nil, err
-			}
-			o.runs = append(o.runs, ran{kind: k, job: job, result: r})
-			add(c, spec, r)
-			for _, f := range r.Faults {
-				recovery = appendIf(recovery, f.RecoveredNS)
-				served = appendIf(served, f.ServedNS)
-				messages = appendIf(messages, f.Messages)
-			}
+	for _, x := range o.runs {
+		if x.kind.Name != k.Name || x.set != "" {
+			continue
+		}
+		tally.add(c, x)
+		if x.light && !k.idle {
+			continue // what recovery takes depends on the load
+		}
+		for _, f := range x.result.Faults {
+			recovery = appendIf(recovery, f.RecoveredNS)
+			served = appendIf(served, f.ServedNS)
+			messages = appendIf(messages, f.Messages)
 		}
 	}
 	c.Recovery, c.Served, c.Messages = measure(recovery), measure(served), measure(messages)
-	if k.search != nil {
-		if c.Search, err = o.search(ctx, a, k, o.searches); err != nil {
+	bounded := a.Needs(o.set).BoundedDelay
+	if k.search != nil && !(k.unbounded && bounded) {
+		var err error
+		if c.Search, err = o.search(ctx, k.search); err != nil {
 			return nil, err
 		}
-		c.Safe, c.Live = c.Safe.Unless(c.Search.Safe), c.Live.Unless(c.Search.Live)
+		if k.wider {
+			c.Search = c.Search.Absence()
+		}
+	}
+	tally.conclude(c)
+	if c.Safe == survival.Yes && bounded && !k.unbounded {
+		c.Only = append(c.Only, "messages arrive within the bound on delays")
+	}
+	if c.Safe == survival.Yes && k.link {
+		s, err := o.search(ctx, k.search, crashes)
+		if err != nil {
+			return nil, err
+		}
+		if s.Safe == survival.No {
+			c.Only = append(c.Only, "no node crashes as well: `"+s.Witness+"`")
+		}
 	}
 	return c, nil
 }
 
-// special makes the runs for a claim on failures under options of its own, which
-// the table has no line for: a node crashes and comes back.
-func (o *trial) special(ctx context.Context, c dme.Claim) error {
-	set := result.Settings(c.Set)
-	if c.Load != dme.Faults || set == "" || len(under(set, o.runs)) > 0 {
-		return nil
-	}
-	n, err := o.size(o.algorithm)
-	if err != nil {
-		return err
-	}
-	for _, k := range Kinds() {
-		if k.Name != "restart" {
-			continue
-		}
-		for i := range o.Repetitions {
-			spec := specOf(o.algorithm, k, result.Sim, n, o.Seed+uint64(i))
-			maps.Copy(spec.Set, c.Set)
-			job, err := run.Resolve(spec, o.Catalog, nil)
-			if err != nil {
-				return err
-			}
-			r, err := o.Run(ctx, job)
-			if err != nil {
-				return err
-			}
-			o.runs = append(o.runs, ran{kind: k, set: set, job: job, result: r})
-		}
-	}
-	return nil
-}
-
-// size returns the number of nodes of a run of a.
-func (o *Options) size(a *dme.Algorithm) (int, error) {
-	opt, err := a.Resolve(nil)
-	if err != nil {
-		return 0, err
-	}
-	for n := o.Nodes; n < 2*o.Nodes+8; n++ {
-		if err = a.CheckNodes(n, opt); err == nil {
-			return n, nil
-		}
-	}
-	return 0, err
-}
-
-// specOf is a run in which the fault strikes.
-func specOf(a *dme.Algorithm, k Kind, network string, n int, seed uint64) result.Spec {
+// specOf is a run in which the fault strikes, under heavy load or light load.
+func specOf(a *dme.Algorithm, k Kind, network string, n int, seed uint64, light bool) result.Spec {
 	s := result.Spec{
 		Algorithm: a.Name, Nodes: n, Transport: network, Workload: "saturate", CS: "100us", Requests: 60 * n, Seed: seed,
 		StallAfter: result.Duration(4 * time.Second), Set: maps.Clone(k.set), AllowMismatch: true,
@@ -176,9 +161,9 @@ func specOf(a *dme.Algorithm, k Kind, network string, n int, seed uint64) result
 	if s.Set == nil {
 		s.Set = make(map[string]string)
 	}
-	long, rate := "400ms", 400.0
+	long, rate, few := "400ms", 600.0, 40 // requests of a node: so many that some come after the fault
 	if network == result.Sim {
-		s.CS, long, rate = "1ms", "60ms", 100
+		s.CS, long, rate, few = "1ms", "60ms", 100, 60
 	} else if slices.ContainsFunc(a.Options, func(o dme.Option) bool { return o.Name == "bound" }) {
 		s.Set["bound"] = "50ms"
 	}
@@ -188,8 +173,8 @@ func specOf(a *dme.Algorithm, k Kind, network string, n int, seed uint64) result
 	if network == result.Sim && slices.ContainsFunc(a.Gauges, func(g dme.Gauge) bool { return claimed(a, g.Quantity) }) {
 		s.Set[gauges] = "on"
 	}
-	if k.poisson {
-		s.Workload, s.TotalRate = "poisson", rate
+	if light {
+		s.Workload, s.TotalRate, s.Requests = "poisson", rate, few*n
 	}
 	if k.faults != nil {
 		s.Faults = k.faults(n, long)
@@ -205,8 +190,12 @@ func claimed(a *dme.Algorithm, q dme.Quantity) bool {
 	return slices.ContainsFunc(a.Claims, func(c dme.Claim) bool { return c.Load == dme.Faults && c.Quantity == q })
 }
 
+// tally is what runs say of a cell.
+type tally struct{ safe, live survival.Answer }
+
 // add counts a run.
-func add(c *survival.Cell, s result.Spec, r *result.Result) {
+func (t *tally) add(c *survival.Cell, x *ran) {
+	s, r := x.job.Spec, x.result
 	c.Runs++
 	if len(r.Faults) > 0 || len(s.Faults) == 0 {
 		c.Struck++
@@ -214,27 +203,41 @@ func add(c *survival.Cell, s result.Spec, r *result.Result) {
 	safe, live := survival.Yes, survival.Yes
 	if r.Safety.Violations > 0 {
 		safe = survival.No
+		c.Unsafe++
 	}
 	switch r.Status {
 	case result.Stalled:
 		live = survival.No
-	case result.Failed:
-		live = survival.Unknown
-	}
-	if safe == survival.No {
-		c.Unsafe++
-	}
-	if live == survival.No {
 		c.Stopped++
+	case result.Failed:
+		// On links that repeat or lose messages the counts of a run never add up, though
+		// everybody was served.
+		if len(s.Faults) > 0 || r.Entries < uint64(s.Requests) {
+			live = survival.Unknown
+		}
 	}
-	if (safe != survival.Yes || live == survival.No) && c.Witness == "" {
+	// What is unsafe is shown rather than what stops.
+	if worse := safe == survival.No && t.safe != survival.No; worse || live == survival.No && c.Witness == "" {
 		c.Witness = Command(s)
 		c.Why = r.Liveness.Why
 		if safe == survival.Yes && len(c.Why) == 0 && r.Error != "" {
 			c.Why = []string{r.Error}
 		}
 	}
-	c.Safe, c.Live = c.Safe.And(safe), c.Live.And(live)
+	t.safe, t.live = t.safe.And(safe), t.live.And(live)
+}
+
+// conclude says what runs and search come to. Where no fault struck, nobody has looked.
+func (t *tally) conclude(c *survival.Cell) {
+	if c.Struck == 0 {
+		t.safe, t.live = t.safe.And(survival.Unknown), t.live.And(survival.Unknown)
+	}
+	s := c.Search
+	if s == nil {
+		s = &survival.Search{Safe: survival.Unknown, Live: survival.Unknown}
+	}
+	c.Safe, c.SafeBy = s.Decide(t.safe, s.Safe)
+	c.Live, c.LiveBy = s.Decide(t.live, s.Live)
 }
 
 // Command is the command line of a run.
