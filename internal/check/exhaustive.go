@@ -320,7 +320,7 @@ func (x *exhaustive) report(ctx context.Context) Report {
 	r := Report{
 		Seed: x.Seed, States: x.count.Load(), Steps: x.taken.Load(), Depth: x.depth, Workers: x.workers,
 		Refused: x.refused, Refusal: x.refusal, MaxBypass: x.space.MostOvertaken(),
-		Reduced: x.reduction != nil, ByClass: x.byClass,
+		Reduced: x.reduction != nil, ByClass: x.byClass, NeverSent: x.space.NeverSent(),
 	}
 	switch {
 	case x.found != nil:

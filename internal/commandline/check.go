@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -69,9 +70,51 @@ func (p *program) check(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if c.Bool("liveness") {
-		return p.liveness(c, a, options)
+	settings := check.Settings(a, options.Nodes, options.Set)
+	var notes []string
+	if c.Bool("exhaustive") || c.Bool("liveness") { // each may take all there is of time and memory
+		for _, set := range settings[1:] {
+			notes = append(notes, fmt.Sprintf("searched under one setting; under --set %s there is more to see", strings.Join(settingWords(set), " --set ")))
+		}
+		settings = []map[string]string{options.Set}
 	}
+	options.Time /= time.Duration(len(settings))
+	var worst *searched
+	var also []alsoSearched
+	for _, set := range settings {
+		options.Set = set
+		search := p.searchStates
+		if c.Bool("liveness") {
+			search = p.liveness
+		}
+		found, err := search(c, a, options, files)
+		if err != nil {
+			return err
+		}
+		if worst == nil || found.result.worse(worst.result) {
+			worst, found = found, worst
+		}
+		if found != nil {
+			also = append(also, found.result.alsoSearched())
+		}
+		if worst.report.Violation != nil {
+			break
+		}
+	}
+	worst.result.Also, worst.result.Notes = also, append(worst.result.Notes, notes...)
+	return p.tell(c, a, worst)
+}
+
+// searched is what came of a search under one setting of the algorithm's options.
+type searched struct {
+	search  *check.Search
+	report  check.Report
+	result  *checkResult
+	picture string
+}
+
+// searchStates searches random schedules, or all states with limited requests.
+func (p *program) searchStates(c *cli.Context, a *dme.Algorithm, options check.Options, files *files) (*searched, error) {
 	bar := p.newBar(c.Bool("quiet"), int64(c.Int("schedules")), "schedules")
 	if c.Bool("exhaustive") {
 		bar = p.newBar(c.Bool("quiet"), 0, "states")
@@ -82,7 +125,7 @@ func (p *program) check(c *cli.Context) error {
 	}
 	search, picture, err := newSearch(c, a, options)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var report check.Report
 	if c.Bool("exhaustive") {
@@ -93,7 +136,7 @@ func (p *program) check(c *cli.Context) error {
 	}
 	bar.done()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	result := newCheckResult(a, options, c.Bool("exhaustive"), report)
 	result.Notes, result.Watched = append(search.Notes(), reachNotes(c, search)...), search.Watched()
@@ -108,7 +151,7 @@ func (p *program) check(c *cli.Context) error {
 		result.Notes = append(result.Notes, fmt.Sprintf("%s does not say that it is free of starvation; in %d schedules a node starves: %s",
 			a.Name, report.Starved, report.Starving))
 	}
-	return p.tell(c, a, search, report, result, picture)
+	return &searched{search, report, result, picture}, nil
 }
 
 // newSearch prepares a search, having made sure that what it finds can be kept, and
@@ -130,9 +173,8 @@ func newSearch(c *cli.Context, a *dme.Algorithm, options check.Options) (search 
 }
 
 // tell draws, saves and prints what a search has found.
-func (p *program) tell(
-	c *cli.Context, a *dme.Algorithm, search *check.Search, report check.Report, result *checkResult, picture string,
-) error {
+func (p *program) tell(c *cli.Context, a *dme.Algorithm, found *searched) error {
+	search, report, result, picture := found.search, found.report, found.result, found.picture
 	if report.Trace != nil {
 		if err := atomicfile.Write(picture, report.Trace.Diagram().SVG()); err != nil {
 			fmt.Fprintf(p.stderr, "dmebench: warning: the counterexample is not drawn: %v\n", err)
