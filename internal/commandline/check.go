@@ -28,7 +28,8 @@ func (p *program) checkCommand() *cli.Command {
 			"Unless it is told otherwise the links are as bad as the algorithm declares it can bear; it\n" +
 			"searches those that it is told to search, whatever the algorithm needs. Random schedules also\n" +
 			"look for nodes that are overtaken more often than the algorithm's paper promises, and for\n" +
-			"nodes that starve. A counterexample is shortened, printed step by step, and drawn as a\n" +
+			"nodes that starve, and try further options where few nodes show little under the defaults and\n" +
+			"these are not set. A counterexample is shortened, printed step by step, and drawn as a\n" +
 			"space-time diagram.\n\n" +
 			"Exit code: 0 every property held; 1 one was broken; 2 the search failed;\n" +
 			"64 and more: the input or the environment was refused before anything started; 130 interrupted.",

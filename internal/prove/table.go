@@ -15,12 +15,13 @@ func Table(results []Result) *tables.Table {
 	t := tables.New("ALGORITHM", "PROVEN", "STATES", "NEVER SENT", "SEARCHED WHOLE", "FOUND", "WHAT ENDED IT")
 	for _, r := range results {
 		proven, states := r.proven()
-		t.Add(r.name(), proven, states, r.neverSent(), r.searched(), r.Refuted.String(), orDash(r.Limit))
+		t.Add(r.Name(), proven, states, r.neverSent(), r.searched(), r.Refuted.String(), orDash(r.Limit))
 	}
 	return t
 }
 
-func (r *Result) name() string {
+// Name is the algorithm, with the setting that was searched.
+func (r *Result) Name() string {
 	name := r.Algorithm
 	for _, option := range slices.Sorted(maps.Keys(r.Set)) {
 		name += " " + option + "=" + r.Set[option]
