@@ -53,7 +53,8 @@ func Algorithm() *dme.Algorithm {
 		"privilege on. A message is counted on every hop along the mesh, and an entry costs no more than some eight times the " +
 		"cube root of N hops. Nodes talk to neighbours only. Good for many nodes whose links are a mesh; otherwise Raymond's " +
 		"tree costs less."
-	a.Options[0].Help = "sizes of the mesh; auto: ⌈N^(1/d)⌉ in all d dimensions but the last, and as many planes as are needed (PxQxauto: of P×Q nodes)"
+	a.Options[0].Help = "sizes of the mesh; auto: ⌈N^(1/d)⌉ in all d dimensions but the last, " +
+		"and as many planes as are needed (PxQxauto: of P×Q nodes)"
 	a.Options = append(a.Options,
 		dme.Option{
 			Name: optRepair, Default: string(numbered), Words: []string{"numbered", "suppressed", "directed"},

@@ -75,7 +75,7 @@ func (p *program) check(c *cli.Context) error {
 	var notes []string
 	if c.Bool("exhaustive") || c.Bool("liveness") { // each may take all there is of time and memory
 		for _, set := range settings[1:] {
-			notes = append(notes, fmt.Sprintf("searched under one setting; under --set %s there is more to see", strings.Join(settingWords(set), " --set ")))
+			notes = append(notes, "few nodes show more under --set "+strings.Join(settingWords(set), " --set ")+", which is not searched here")
 		}
 		settings = []map[string]string{options.Set}
 	}

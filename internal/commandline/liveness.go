@@ -52,7 +52,8 @@ func newLivenessResult(a *dme.Algorithm, o check.Options, s *check.Search, r che
 	x := &checkResult{
 		SchemaVersion: result.SchemaVersion, Algorithm: a.Name, Set: o.Set, Nodes: o.Nodes, Search: "liveness",
 		FIFO: !o.Unordered, InFlight: o.InFlight, Seed: o.Seed, Status: "ok", Complete: r.Verdict != check.Incomplete, Stopped: r.Stopped,
-		States: &r.States, Depth: &r.Depth, NeverSent: r.NeverSent, Steps: r.Steps, Refused: r.Refused, Refusal: r.Refusal, ElapsedS: r.Elapsed.Seconds(), Workers: 1,
+		States: &r.States, Depth: &r.Depth, NeverSent: r.NeverSent,
+		Steps: r.Steps, Refused: r.Refused, Refusal: r.Refusal, ElapsedS: r.Elapsed.Seconds(), Workers: 1,
 		Proven: &r.Proven, Finding: string(r.Verdict), Waiting: r.Node, Components: &r.Components, Lasso: nil,
 		Trace: []string{}, Schedule: []string{}, NodeStates: []string{}, Notes: s.Notes(),
 	}
