@@ -61,6 +61,11 @@ type Algorithm struct {
 	// which a perpetual one never does.
 	Stepped map[string]string
 
+	// Searched holds settings that searches and proofs try beside the defaults, unless
+	// one of their options is set otherwise: those under which few nodes do what takes
+	// many by default. They change nothing about the needs.
+	Searched []map[string]string
+
 	// ValidNodes says why the algorithm cannot run on n nodes with these
 	// options; nil where any n ≥ 1 will do.
 	ValidNodes func(n int, opt Options) error
@@ -217,6 +222,11 @@ func (a *Algorithm) Check() error {
 	}
 	if _, err := ResolveOptions(a.Options, a.Stepped); err != nil {
 		errs = append(errs, fmt.Errorf("algorithm %q: for stepped workloads: %w", a.Name, err))
+	}
+	for _, set := range a.Searched {
+		if _, err := ResolveOptions(a.Options, set); err != nil {
+			errs = append(errs, fmt.Errorf("algorithm %q: for searches: %w", a.Name, err))
+		}
 	}
 	ids := make(map[string]bool)
 	for _, c := range a.Claims {

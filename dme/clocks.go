@@ -12,11 +12,13 @@ package dme
 // copy it, and set it to the largest of some, or the successor of that. A node
 // must do the same wherever the differences between the clocks of the whole
 // system are the same, and wherever one difference of 2 or more is another such
-// difference. Arithmetic modulo a number is more than that. The conformance
-// suite looks for a state in which it does not hold.
+// difference. Arithmetic modulo a number is more than that. The conformance suite,
+// and a search before it rests a verdict on this, look for a state in which it does
+// not hold.
 
 // ClockVariable is a clock as a visit shows it.
 type ClockVariable struct {
+	Name   string // as the visit shows it; "" within a list, and mostly in messages
 	Domain NodeID // see [Visitor.ClockOf]
 	Node   NodeID // of a timestamp: whose it is; of a rising clock: as whose it is compared; else None
 	Value  *uint64
@@ -38,7 +40,7 @@ func (v *Visitor) ClockOf(domain NodeID, name string, p *uint64) {
 // live again, and has been set, the node does the same whatever its value.
 func (v *Visitor) ClockWhile(live bool, domain NodeID, name string, p *uint64) {
 	if v.mode == visiting {
-		v.each(ClockVariable{Domain: domain, Value: p, Live: live})
+		v.each(ClockVariable{Name: name, Domain: domain, Value: p, Live: live})
 		return
 	}
 	v.Uint(name, p)
@@ -48,7 +50,7 @@ func (v *Visitor) ClockWhile(live bool, domain NodeID, name string, p *uint64) {
 func (v *Visitor) ClocksOf(domain NodeID, name string, p *[]uint64) {
 	if v.mode == visiting {
 		for j := range *p {
-			v.each(ClockVariable{Domain: domain, Value: &(*p)[j], Live: true})
+			v.each(ClockVariable{Name: name, Domain: domain, Value: &(*p)[j], Live: true})
 		}
 		return
 	}
@@ -61,7 +63,7 @@ func (v *Visitor) ClocksOf(domain NodeID, name string, p *[]uint64) {
 func (v *Visitor) ClocksByNode(n int, name string, p *[]uint64) {
 	if v.mode == visiting {
 		for j := range min(n, len(*p)) {
-			v.each(ClockVariable{Domain: NodeID(j + 1), Value: &(*p)[j], Live: true})
+			v.each(ClockVariable{Name: name, Domain: NodeID(j + 1), Value: &(*p)[j], Live: true})
 		}
 		return
 	}
@@ -69,21 +71,31 @@ func (v *Visitor) ClocksByNode(n int, name string, p *[]uint64) {
 }
 
 // Rising shows a logical clock that does no more than rise above what it meets,
-// as Lamport's does. A handler may set it to the successor of the largest of
-// itself and other clocks, once for each event; send it to others; make a
-// timestamp of it; and compare it with timestamps, as node's. A node shows one at
-// most. What a node has sent of its clock is never above the clock, and on each
-// link never below what it has sent there before.
+// as Lamport's does:
+//
+//   - An event sets it at most once, to the successor of the largest of itself and
+//     the clocks that it meets, and before it looks at the clock or sends it.
+//   - Handlers may send it, and compare it with timestamps, as node's. An event that
+//     has set it may make a timestamp of it, with node for its node.
+//   - An event that has set it compares with timestamps either the clock (to make a
+//     timestamp of it is such a comparison) or the clocks of the message that arrives,
+//     and not both. A message's clock has passed what the successor passes only by
+//     accident: with one that is 3, node 1's timestamp of 4 is not passed, and yet
+//     node 2's next timestamp may be a later 4.
+//
+// A node shows one at most. What a node has sent of its clock is never above the
+// clock, and on each link never below what it has sent there before.
 //
 // How far apart such clocks are, and which of two is ahead, matters only when one
 // of them becomes a timestamp. So a search can tell states apart by the order of
 // the timestamps and by which of them each clock is known to have passed, which
 // leaves far fewer states than [Visitor.Clock] does. Timestamps are shown by
-// [Visitor.Stamp] or [Visitor.Timestamp] then. The conformance suite looks for a
-// state in which a node does something else.
+// [Visitor.Stamp] or [Visitor.Timestamp] then. The conformance suite, and a search
+// before it rests a verdict on this, look for a state in which a node does something
+// else.
 func (v *Visitor) Rising(name string, node NodeID, p *uint64) {
 	if v.mode == visiting {
-		v.each(ClockVariable{Node: node, Value: p, Live: true, Rising: true})
+		v.each(ClockVariable{Name: name, Node: node, Value: p, Live: true, Rising: true})
 		return
 	}
 	v.Uint(name, p)
@@ -93,7 +105,7 @@ func (v *Visitor) Rising(name string, node NodeID, p *uint64) {
 // shown by [Visitor.Rising].
 func (v *Visitor) Timestamp(name string, node NodeID, p *uint64) {
 	if v.mode == visiting {
-		v.each(ClockVariable{Node: node, Value: p, Live: true})
+		v.each(ClockVariable{Name: name, Node: node, Value: p, Live: true})
 		return
 	}
 	v.Uint(name, p)

@@ -169,7 +169,7 @@ func (v *Visitor) Stamp(name string, p *Stamp) {
 		v.printOr(p.IsZero(), name, *p)
 	case visiting:
 		if !p.IsZero() {
-			v.each(ClockVariable{Value: &p.Clock, Node: p.Node, Live: true})
+			v.each(ClockVariable{Name: name, Value: &p.Clock, Node: p.Node, Live: true})
 		}
 	}
 }

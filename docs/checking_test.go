@@ -42,7 +42,7 @@ func TestCheckingPage(t *testing.T) {
 	}
 	proven, refuted := 0, 0
 	for _, r := range results {
-		row := rowOf(t, old, r.Algorithm)
+		row := rowOf(t, old, r.Name())
 		for _, p := range r.Proven {
 			proven++
 			if !strings.Contains(row[2], fmt.Sprintf(" %d", p.Nodes)) {
@@ -51,8 +51,8 @@ func TestCheckingPage(t *testing.T) {
 		}
 		if f := r.Refuted; f != nil {
 			refuted++
-			if strings.TrimSpace(row[5]) != f.String() {
-				t.Errorf("%s: found %s; checking.md says %q", r.Algorithm, f, row[5])
+			if strings.TrimSpace(row[6]) != f.String() {
+				t.Errorf("%s: found %s; checking.md says %q", r.Algorithm, f, row[6])
 			}
 		}
 	}
@@ -61,14 +61,14 @@ func TestCheckingPage(t *testing.T) {
 	}
 }
 
-// rowOf returns the cells of an algorithm's row, from 1 on.
-func rowOf(t *testing.T, table []byte, algorithm string) []string {
+// rowOf returns the cells of the row of an algorithm and its setting, from 1 on.
+func rowOf(t *testing.T, table []byte, name string) []string {
 	t.Helper()
 	for line := range strings.Lines(string(table)) {
-		if strings.HasPrefix(line, "| "+algorithm+" ") {
+		if strings.HasPrefix(line, "| "+name+" |") {
 			return strings.Split(line, "|")
 		}
 	}
-	t.Fatalf("checking.md has no row of %s", algorithm)
+	t.Fatalf("checking.md has no row of %s", name)
 	return nil
 }

@@ -53,7 +53,8 @@ func Algorithm() *dme.Algorithm {
 		"privilege on. A message is counted on every hop along the mesh, and an entry costs no more than some eight times the " +
 		"cube root of N hops. Nodes talk to neighbours only. Good for many nodes whose links are a mesh; otherwise Raymond's " +
 		"tree costs less."
-	a.Options[0].Help = "sizes of the mesh; auto: ⌈N^(1/d)⌉ in all d dimensions but the last, and as many planes as are needed"
+	a.Options[0].Help = "sizes of the mesh; auto: ⌈N^(1/d)⌉ in all d dimensions but the last, " +
+		"and as many planes as are needed (PxQxauto: of P×Q nodes)"
 	a.Options = append(a.Options,
 		dme.Option{
 			Name: optRepair, Default: string(numbered), Words: []string{"numbered", "suppressed", "directed"},
@@ -64,6 +65,11 @@ func Algorithm() *dme.Algorithm {
 			Help: "dimensions of the mesh; the paper's has 3",
 		},
 	)
+	// Up to 8 nodes make a single plane, or two, and planes do not compete.
+	a.Searched = []map[string]string{
+		{optMesh: "1x1xauto"},
+		{optMesh: "1x2xauto", optRepair: string(directed)},
+	}
 	a.Claims = claims()
 	a.Invariants = repairedInvariants()
 	a.Gauges = gauges()
@@ -142,6 +148,10 @@ func sizesOf(n int, opt dme.Options, byDefault []int) ([]int, error) {
 	if d := len(byDefault); len(sizes) != d {
 		return nil, fmt.Errorf("%s=%s has %d dimensions, not %d; give %d sizes, or another %s",
 			optMesh, text, len(sizes), d, d, optDimensions)
+	}
+	if last := len(sizes) - 1; sizes[last] == 0 {
+		plane := newMesh(sizes, n).plane
+		sizes[last] = (n + plane - 1) / plane
 	}
 	return sizes, checkSizes(sizes, n)
 }

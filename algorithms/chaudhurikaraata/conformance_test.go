@@ -24,7 +24,7 @@ func TestConformanceOnLongMeshes(t *testing.T) {
 		t.Run(fmt.Sprintf("planes of %d", plane), func(t *testing.T) {
 			a := Algorithm()
 			a.ValidNodes = nil
-			a.Options = a.Options[1:2] // the repairs
+			a.Options, a.Searched = a.Options[1:2], nil // the repairs
 			a.Prepare = func(c dme.Config) (dme.System, error) {
 				sizes := []int{1, plane, (c.Nodes + plane - 1) / plane}
 				return newSystem(sizes, c.Nodes, repair(c.Options.Get(optRepair))), nil

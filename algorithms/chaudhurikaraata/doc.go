@@ -21,7 +21,8 @@
 // Node k·p·q + i·q + j + 1 is (i,j,k). Any number of nodes will do, the last
 // plane may be incomplete: every hop towards the corner leads to a smaller
 // number in the same plane, so where a node exists, all of its route exists. By
-// default p = q = ⌈∛N⌉. In messages a node's number stands for its triple;
+// default p = q = ⌈∛N⌉, which puts up to 8 nodes into one or two planes; searches
+// look at smaller planes too, which compete for the token. In messages a node's number stands for its triple;
 // State shows the triples.
 //
 // The option dimensions makes meshes of 2 or 4 dimensions: the last coordinate

@@ -71,7 +71,8 @@ func power(x, exponent int) int {
 // maxSide bounds the sizes that can be set, so that their product is a number.
 const maxSide = 1 << 15
 
-// parseSizes reads "PxQxR", with any number of dimensions from 2 to 4.
+// parseSizes reads "PxQxR", with any number of dimensions from 2 to 4. The last may
+// be auto, which is 0: as many as are needed.
 func parseSizes(text string) ([]int, error) {
 	words := strings.Split(text, "x")
 	if len(words) < 2 || len(words) > 4 {
@@ -79,6 +80,9 @@ func parseSizes(text string) ([]int, error) {
 	}
 	sizes := make([]int, len(words))
 	for l, word := range words {
+		if word == meshAuto && l == len(words)-1 {
+			break
+		}
 		size, err := strconv.Atoi(word)
 		if err != nil || size < 1 || size > maxSide {
 			return nil, fmt.Errorf("%q is not a size from 1 to %d", word, maxSide)

@@ -94,9 +94,10 @@ func TestMutantsAreCaught(t *testing.T) {
 	if *full {
 		conformance.TestMutants(t, "^TestEverySchedule$", mutants...)
 		conformance.TestMutants(t, "^TestSuppressedPassesTheBound$", costlyMutants...)
+		conformance.TestMutants(t, "^TestPlanesCompete$", competingMutants...)
 		return
 	}
-	for _, m := range slices.Concat(mutants, costlyMutants) {
+	for _, m := range slices.Concat(mutants, costlyMutants, competingMutants) {
 		checkApplies(t, m)
 	}
 }

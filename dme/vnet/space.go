@@ -91,6 +91,24 @@ func (s *Space) HashOf(v []uint32) Hash {
 	return h
 }
 
+// NeverSent returns the kinds of messages that no step has sent from any state that
+// was looked at, by their names.
+func (s *Space) NeverSent() []string {
+	var sent [dme.MaxKinds + 1]bool
+	for id := range s.messages.len() {
+		var m dme.Message
+		s.messages.at(uint32(id)).decode(&m)
+		sent[m.Kind] = true
+	}
+	var names []string
+	for i, name := range s.Algorithm.Kinds {
+		if !sent[i+1] {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // MostOvertaken returns the most entries of others that a node has seen since it asked,
 // in any state that was met; 0 where nothing bounds them, and they are not counted.
 func (s *Space) MostOvertaken() int {

@@ -20,15 +20,31 @@ import (
 //
 // # Why this is sound
 //
-// Let a representative cover a state, and let a step lead on from the state. Where
-// the clocks that the step looks at are raised as far as they are in the state,
-// each comparison with a timestamp has the same result, so that the node does the
-// same. A clock that rises above others passes what they have passed, and maybe
-// more; a new timestamp comes to stand where its node's clock has been raised to;
-// whoever else has not passed the one before it has not been shown to have passed
-// the new one. So what becomes of the representative covers what becomes of the
-// state. A representative with a lower clock covers more, which is as good. Hence
-// every schedule of the system is one between representatives; see [Classes].
+// Say that a clock is at k in a state if it has passed k timestamps. Let a
+// representative cover a state, and let an event lead on from the state. One of the
+// ways to raise clocks has the handler do the same with the representative, and leads
+// to one that covers what the state becomes. By what [dme.Visitor.Rising] allows an
+// event to look at there are three kinds of it:
+//
+//   - It does not set its clock. Raise the clock and that of the message which arrives
+//     to where they are in the state: each comparison has the same result.
+//   - It sets its clock, and compares no more than the message's clock. Raise that one
+//     to where it is in the state. The successor of the largest is at the largest of
+//     their places in the representative; in the state it may be further on, as it may
+//     reach a timestamp of the same value and a lower node. That is covered.
+//   - It sets its clock, and compares it, or makes a timestamp of it, and compares no
+//     clock of a message. Raise the clock to where its successor is in the state. The
+//     successor is at the same place then, since what the event meets is not beyond it,
+//     and so is the new timestamp. What the clock was before, nobody looks at: where a
+//     handler did, it could see that the clock has not passed a timestamp, and make one
+//     that is later, which no representative shows.
+//
+// Whatever the event sends of the clock is, in the representative, no further on than
+// in the state; and whoever has not passed the timestamp before a new one has not been
+// shown to have passed that. A representative with a lower clock covers more, which is
+// as good. Hence every schedule of the system is one between representatives; see
+// [Classes]. A message's clock is raised at most to the next timestamp of its sender
+// behind it on the link, which was made of a higher value.
 type timestamps struct {
 	use    bool
 	levels []level // of the state that is looked at, in order
@@ -128,7 +144,11 @@ func (c *Classes) raised(v []uint32, x Step, yield func([]uint32) bool) {
 		}
 	}
 	t.variant = append(t.variant[:0], v...)
-	for node := c.ofLocal(v[own]).rising[0].value() / stampValue; node <= most; node++ {
+	node := most // without a clock there is nothing to raise
+	if rising := c.ofLocal(v[own]).rising; len(rising) > 0 {
+		node = rising[0].value() / stampValue
+	}
+	for ; node <= most; node++ {
 		t.variant[own] = c.atLeast(ofLocals, v[own], node)
 		if link < 0 {
 			if !yield(t.variant) {

@@ -1,6 +1,10 @@
 package check
 
-import "dmebench/dme"
+import (
+	"maps"
+
+	"dmebench/dme"
+)
 
 // Links say how bad links are.
 type Links struct {
@@ -40,6 +44,36 @@ func Defaults(a *dme.Algorithm, nodes int, set map[string]string) Options {
 		o.setLinks(Weakest(a.Needs(opt)))
 	}
 	return o
+}
+
+// Settings returns the settings of an algorithm that are searched where a user asks for
+// set: that alone or, where the algorithm names others that do not contradict it
+// ([dme.Algorithm.Searched]), set with its defaults for their options, and those.
+func Settings(a *dme.Algorithm, nodes int, set map[string]string) []map[string]string {
+	first := maps.Clone(set)
+	var others []map[string]string
+	for _, also := range a.Searched {
+		one := maps.Clone(also)
+		maps.Copy(one, set)
+		if opt, err := a.Resolve(one); err != nil || a.CheckNodes(nodes, opt) != nil || !maps.Equal(one, merged(set, also)) {
+			continue
+		}
+		others = append(others, one)
+		for _, o := range a.Options {
+			if _, ok := also[o.Name]; ok {
+				first = merged(map[string]string{o.Name: o.Default}, first)
+			}
+		}
+	}
+	return append([]map[string]string{first}, others...)
+}
+
+// merged returns a with b's values where both have one.
+func merged(a, b map[string]string) map[string]string {
+	all := make(map[string]string, len(a)+len(b))
+	maps.Copy(all, a)
+	maps.Copy(all, b)
+	return all
 }
 
 func (o *Options) setLinks(l Links) {

@@ -60,10 +60,30 @@ func (s *Search) visitAll(ctx context.Context) (Report, error) {
 					x = shortest
 				}
 			}
-			return x.outcome(ctx)
+			report, err := x.outcome(ctx)
+			if err == nil && x.byClass && report.Complete {
+				err = s.compareClocks()
+			}
+			return report, err
 		}
 	}
 	return s.unreduced(ctx, s.States).outcome(ctx)
+}
+
+// How much is compared before a verdict rests on classes: a moment's work.
+const (
+	comparedWalks = 4
+	comparedNear  = 1500 // steps
+)
+
+// compareClocks is an error where the nodes do more with their clocks than the classes
+// of states allow for. What was found is right then, and that nothing was found says
+// nothing.
+func (s *Search) compareClocks() error {
+	if err := vnet.CompareClocks(s.model, comparedWalks, comparedNear); err != nil {
+		return fmt.Errorf("check: there is no verdict: %w", err)
+	}
+	return nil
 }
 
 // reduced visits states with reduction; it returns nil where there is none.
@@ -300,7 +320,7 @@ func (x *exhaustive) report(ctx context.Context) Report {
 	r := Report{
 		Seed: x.Seed, States: x.count.Load(), Steps: x.taken.Load(), Depth: x.depth, Workers: x.workers,
 		Refused: x.refused, Refusal: x.refusal, MaxBypass: x.space.MostOvertaken(),
-		Reduced: x.reduction != nil, ByClass: x.byClass,
+		Reduced: x.reduction != nil, ByClass: x.byClass, NeverSent: x.space.NeverSent(),
 	}
 	switch {
 	case x.found != nil:

@@ -35,9 +35,13 @@ func (g *graph) search(ctx context.Context) (LivenessResult, error) {
 		}
 		r.Stopped = found.Stopped
 	}
-	if r.Stopped == "" {
-		r.Verdict, r.Proven = Holds, true
+	if r.Stopped != "" {
+		return r, nil
 	}
+	if err := g.compareClocks(); err != nil {
+		return r, err
+	}
+	r.Verdict, r.Proven = Holds, true
 	return r, nil
 }
 

@@ -45,6 +45,8 @@ type LivenessResult struct {
 	Lasso     *Lasso          // how; nil where there is none
 	Trace     *Trace          // the same as events; nil where there is none
 
+	NeverSent []string // kinds of messages: nothing is known of what comes of them
+
 	Stopped string // why the verdict is Incomplete
 	Refused uint64 // messages that nodes refused, once for each local state and message
 	Refusal string // the reason of one of them
@@ -98,6 +100,7 @@ func (s *Search) Liveness(ctx context.Context) (LivenessResult, error) {
 	r, err := g.search(ctx)
 	r.States, r.Steps, r.Depth, r.Components = uint64(g.states.len()), uint64(g.edges.len()), g.depth, g.components
 	r.Refused, r.Refusal = g.walker.Refused()
+	r.NeverSent = g.space.NeverSent()
 	r.Elapsed = time.Since(start)
 	return r, err
 }

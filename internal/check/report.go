@@ -32,6 +32,8 @@ type Report struct {
 	ByClass  bool      // exhaustive: of states that differ in the values of clocks alone, one was visited
 	Bitstate *Bitstate // exhaustive: what is known where only bits of states were kept; else nil
 
+	NeverSent []string // exhaustive: kinds of messages; nothing is known of what comes of them
+
 	// Refused counts the messages that nodes refused: in an exhaustive search
 	// once for each local state and message.
 	Refused uint64

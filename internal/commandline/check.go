@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -29,7 +30,8 @@ func (p *program) checkCommand() *cli.Command {
 			"Unless it is told otherwise the links are as bad as the algorithm declares it can bear; it\n" +
 			"searches those that it is told to search, whatever the algorithm needs. Random schedules also\n" +
 			"look for nodes that are overtaken more often than the algorithm's paper promises, and for\n" +
-			"nodes that starve. A counterexample is shortened, printed step by step, and drawn as a\n" +
+			"nodes that starve, and try further options where few nodes show little under the defaults and\n" +
+			"these are not set. A counterexample is shortened, printed step by step, and drawn as a\n" +
 			"space-time diagram.\n\n" +
 			"Exit code: 0 every property held; 1 one was broken; 2 the search failed;\n" +
 			"64 and more: the input or the environment was refused before anything started; 130 interrupted.",
@@ -72,9 +74,51 @@ func (p *program) check(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if c.Bool("liveness") {
-		return p.liveness(c, a, options)
+	settings := check.Settings(a, options.Nodes, options.Set)
+	var notes []string
+	if c.Bool("exhaustive") || c.Bool("liveness") { // each may take all there is of time and memory
+		for _, set := range settings[1:] {
+			notes = append(notes, "few nodes show more under --set "+strings.Join(settingWords(set), " --set ")+", which is not searched here")
+		}
+		settings = []map[string]string{options.Set}
 	}
+	options.Time /= time.Duration(len(settings))
+	var worst *searched
+	var also []alsoSearched
+	for _, set := range settings {
+		options.Set = set
+		search := p.searchStates
+		if c.Bool("liveness") {
+			search = p.liveness
+		}
+		found, err := search(c, a, options, files)
+		if err != nil {
+			return err
+		}
+		if worst == nil || found.result.worse(worst.result) {
+			worst, found = found, worst
+		}
+		if found != nil {
+			also = append(also, found.result.alsoSearched())
+		}
+		if worst.report.Violation != nil {
+			break
+		}
+	}
+	worst.result.Also, worst.result.Notes = also, append(worst.result.Notes, notes...)
+	return p.tell(c, a, worst)
+}
+
+// searched is what came of a search under one setting of the algorithm's options.
+type searched struct {
+	search  *check.Search
+	report  check.Report
+	result  *checkResult
+	picture string
+}
+
+// searchStates searches random schedules, or all states with limited requests.
+func (p *program) searchStates(c *cli.Context, a *dme.Algorithm, options check.Options, files *files) (*searched, error) {
 	bar := p.counter(c.Bool("quiet"), uint64(c.Int("schedules")), "schedules")
 	if c.Bool("exhaustive") {
 		bar = p.counter(c.Bool("quiet"), 0, "states")
@@ -85,7 +129,7 @@ func (p *program) check(c *cli.Context) error {
 	}
 	search, picture, err := newSearch(c, a, options)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var report check.Report
 	if c.Bool("exhaustive") {
@@ -96,7 +140,7 @@ func (p *program) check(c *cli.Context) error {
 	}
 	bar.Done()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	result := newCheckResult(a, options, c.Bool("exhaustive"), report)
 	result.Notes, result.Watched = append(search.Notes(), reachNotes(c, search)...), search.Watched()
@@ -111,7 +155,7 @@ func (p *program) check(c *cli.Context) error {
 		result.Notes = append(result.Notes, fmt.Sprintf("%s does not say that it is free of starvation; in %d schedules a node starves: %s",
 			a.Name, report.Starved, report.Starving))
 	}
-	return p.tell(c, a, search, report, result, picture)
+	return &searched{search, report, result, picture}, nil
 }
 
 // newSearch prepares a search, having made sure that what it finds can be kept, and
@@ -133,9 +177,8 @@ func newSearch(c *cli.Context, a *dme.Algorithm, options check.Options) (search 
 }
 
 // tell draws, saves and prints what a search has found.
-func (p *program) tell(
-	c *cli.Context, a *dme.Algorithm, search *check.Search, report check.Report, result *checkResult, picture string,
-) error {
+func (p *program) tell(c *cli.Context, a *dme.Algorithm, found *searched) error {
+	search, report, result, picture := found.search, found.report, found.result, found.picture
 	if report.Trace != nil {
 		if err := atomicfile.Write(picture, report.Trace.Diagram().SVG()); err != nil {
 			fmt.Fprintf(p.stderr, "dmebench: warning: the counterexample is not drawn: %v\n", err)

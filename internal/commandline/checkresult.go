@@ -50,6 +50,11 @@ type checkResult struct {
 	Components *uint64    `json:"components,omitempty"`   // strongly connected ones that were looked at
 	Lasso      *lasso     `json:"lasso,omitempty"`
 
+	// Also is what was searched under other settings, where there are several: the other
+	// fields tell of the first that breaks a property, or was not searched whole.
+	Also      []alsoSearched `json:"also,omitempty"`
+	NeverSent []string       `json:"never_sent,omitempty"` // of all states: kinds of messages
+
 	Schedules *uint64 `json:"schedules"`
 	States    *uint64 `json:"states"`
 	Depth     *int    `json:"depth"`
@@ -83,6 +88,42 @@ type lasso struct {
 	Loop   []string `json:"loop"`
 }
 
+// alsoSearched is a search under another setting.
+type alsoSearched struct {
+	Set       map[string]string `json:"set"`
+	Status    string            `json:"status"` // ok or incomplete
+	Stopped   string            `json:"stopped"`
+	Schedules *uint64           `json:"schedules"`
+}
+
+func (x *checkResult) alsoSearched() alsoSearched {
+	return alsoSearched{Set: x.Set, Status: x.Status, Stopped: x.Stopped, Schedules: x.Schedules}
+}
+
+func (x *alsoSearched) String() string {
+	verdict := "no violation found"
+	if x.Stopped != "" {
+		verdict += ", but the search is not complete: " + x.Stopped
+	}
+	return fmt.Sprintf("%s: %d schedules, %s", strings.Join(settingWords(x.Set), " "), *x.Schedules, verdict)
+}
+
+// settingWords are the words of --set.
+func settingWords(set map[string]string) (words []string) {
+	for _, name := range slices.Sorted(maps.Keys(set)) {
+		words = append(words, name+"="+set[name])
+	}
+	return words
+}
+
+// worse reports whether a search tells more of what is wrong than another.
+func (x *checkResult) worse(other *checkResult) bool {
+	rank := func(r *checkResult) int {
+		return slices.Index([]string{"ok", "incomplete", "stalled", "violated"}, r.Status)
+	}
+	return rank(x) > rank(other)
+}
+
 func newCheckResult(a *dme.Algorithm, o check.Options, exhaustive bool, r check.Report) *checkResult {
 	x := &checkResult{
 		SchemaVersion: result.SchemaVersion, Algorithm: a.Name, Set: o.Set, Nodes: o.Nodes, Requests: o.Requests, Search: "random", Vary: o.Vary,
@@ -98,6 +139,7 @@ func newCheckResult(a *dme.Algorithm, o check.Options, exhaustive bool, r check.
 	count := r.Schedules
 	if exhaustive {
 		x.Search, x.States, x.Depth, count = "exhaustive", &r.States, &r.Depth, r.States
+		x.NeverSent = r.NeverSent
 		if o.Bypass > 0 {
 			x.MaxBypass = &r.MaxBypass
 		}
@@ -198,7 +240,8 @@ func (x *checkResult) print(out io.Writer) error {
 	case x.Vary:
 		requests = "up to " + requests
 	}
-	line("search", "%s, %d nodes, %s%s, %s, %s", x.Algorithm, x.Nodes, requests, x.whose(), x.links(), x.why())
+	name := strings.TrimSpace(x.Algorithm + " " + strings.Join(settingWords(x.Set), " "))
+	line("search", "%s, %d nodes, %s%s, %s, %s", name, x.Nodes, requests, x.whose(), x.links(), x.why())
 	if x.Watched != "" {
 		line("overtaking", "%s", x.Watched)
 	}
@@ -223,6 +266,12 @@ func (x *checkResult) print(out io.Writer) error {
 			"--bypass K bounds it in every state", *x.MaxBypass, x.SampledIn)
 	case x.MaxBypass != nil:
 		line("most overtaken", "%d entries of others between a request and its entry", *x.MaxBypass)
+	}
+	if len(x.NeverSent) > 0 && x.Complete {
+		line("never sent", "%s: how nodes handle it was not searched", strings.Join(x.NeverSent, ", "))
+	}
+	for i := range x.Also {
+		line("also searched", "%v", &x.Also[i])
 	}
 	switch {
 	case x.Verdict != "":

@@ -30,22 +30,22 @@ var whyNotWithLiveness = map[string]string{
 }
 
 // liveness is 'check --liveness'.
-func (p *program) liveness(c *cli.Context, a *dme.Algorithm, options check.Options) error {
+func (p *program) liveness(c *cli.Context, a *dme.Algorithm, options check.Options, _ *files) (*searched, error) {
 	bar := p.counter(c.Bool("quiet"), 0, "states")
 	options.Progress = bar.Set
 	search, picture, err := newSearch(c, a, options)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer collectBelow(options.Memory)()
 	found, err := search.Liveness(c.Context)
 	bar.Done()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	x := newLivenessResult(a, options, search, found)
 	x.LinksBy = linksBy(c)
-	return p.tell(c, a, search, check.Report{Violation: found.Violation, Trace: found.Trace, Seed: options.Seed}, x, picture)
+	return &searched{search, check.Report{Violation: found.Violation, Trace: found.Trace, Seed: options.Seed}, x, picture}, nil
 }
 
 // newLivenessResult says what was found out.
@@ -53,7 +53,8 @@ func newLivenessResult(a *dme.Algorithm, o check.Options, s *check.Search, r che
 	x := &checkResult{
 		SchemaVersion: result.SchemaVersion, Algorithm: a.Name, Set: o.Set, Nodes: o.Nodes, Search: "liveness",
 		FIFO: !o.Unordered, InFlight: o.InFlight, Seed: o.Seed, Status: "ok", Complete: r.Verdict != check.Incomplete, Stopped: r.Stopped,
-		States: &r.States, Depth: &r.Depth, Steps: r.Steps, Refused: r.Refused, Refusal: r.Refusal, ElapsedS: r.Elapsed.Seconds(), Workers: 1,
+		States: &r.States, Depth: &r.Depth, NeverSent: r.NeverSent,
+		Steps: r.Steps, Refused: r.Refused, Refusal: r.Refusal, ElapsedS: r.Elapsed.Seconds(), Workers: 1,
 		Proven: &r.Proven, Finding: string(r.Verdict), Waiting: r.Node, Components: &r.Components, Lasso: nil,
 		Trace: []string{}, Schedule: []string{}, NodeStates: []string{}, Notes: s.Notes(),
 	}

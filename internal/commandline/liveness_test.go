@@ -85,3 +85,37 @@ func TestCheckLivenessRefuses(t *testing.T) {
 		}
 	}
 }
+
+// Where few nodes show little under the defaults, random schedules are searched under
+// further settings, unless one of their options is set, and the result names each.
+func TestCheckTriesFurtherSettings(t *testing.T) {
+	const few = "-a chaudhuri-karaata -n 3 --schedules 20 "
+	searches := func(args string) (sets []string) {
+		t.Helper()
+		code, stdout, stderr, _ := checked(t, words(few+args)...)
+		var x checkResult
+		if err := json.Unmarshal([]byte(stdout), &x); err != nil || code != 0 {
+			t.Fatal(code, err, stdout, stderr)
+		}
+		sets = []string{strings.Join(settingWords(x.Set), " ")}
+		for _, also := range x.Also {
+			if *also.Schedules != 20 || also.Status != "ok" {
+				t.Errorf("%s: %+v", args, also)
+			}
+			sets = append(sets, strings.Join(settingWords(also.Set), " "))
+		}
+		return sets
+	}
+	for args, want := range map[string][]string{
+		"--json":                       {"mesh=auto repair=numbered", "mesh=1x1xauto", "mesh=1x2xauto repair=directed"},
+		"--json --set repair=numbered": {"mesh=auto repair=numbered", "mesh=1x1xauto repair=numbered"},
+		"--json --set mesh=1x1x3":      {"mesh=1x1x3"},
+	} {
+		if got := searches(args); !slices.Equal(got, want) {
+			t.Errorf("%s: searched %q, want %q", args, got, want)
+		}
+	}
+	if _, stdout, _, _ := checked(t, words(few)...); !strings.Contains(stdout, "mesh=1x1xauto: 20 schedules, no violation found") {
+		t.Errorf("%s", stdout)
+	}
+}

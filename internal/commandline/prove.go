@@ -70,7 +70,11 @@ func (p *program) prove(c *cli.Context) error {
 		}
 	}
 	bar.Done()
-	if left := len(algorithms) - len(results); left > 0 && c.Context.Err() == nil {
+	begun := map[string]bool{}
+	for _, r := range results {
+		begun[r.Algorithm] = true
+	}
+	if left := len(algorithms) - len(begun); left > 0 && c.Context.Err() == nil {
 		fmt.Fprintf(p.stderr, "dmebench: warning: %d of %d algorithms were not begun within %v\n", left, len(algorithms), c.Duration("for"))
 	}
 	return p.printProofs(c, results)
@@ -94,6 +98,7 @@ func (p *program) printProofs(c *cli.Context, results []prove.Result) (err error
 }
 
 const proofLegend = "PROVEN: all states with requests without limit, no starvation under fairness.\n" +
+	"NEVER SENT: messages that the proof for the most nodes is not about, as nobody sends them.\n" +
 	"SEARCHED WHOLE: nodes × requests of each, all states, no violation.\n"
 
 // proofsOf reads the flags.

@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -84,6 +85,9 @@ type Proof struct {
 	Nodes  int    `json:"nodes"`
 	Links  Links  `json:"links"`
 	States uint64 `json:"states"`
+	// NeverSent are kinds of messages that no schedule sends: the proof says nothing of
+	// what comes of them.
+	NeverSent []string `json:"never_sent,omitempty"`
 }
 
 // Links says between what links something holds.
@@ -111,9 +115,10 @@ type Budget struct {
 	Reduced bool   `json:"reduced"` // by partial-order reduction
 }
 
-// All does what [Algorithm] does for each of the algorithms, several at a time, and
-// returns the results in their order, of which those are left out that ctx ended
-// before they began. It stops at the first error.
+// All does what [Algorithm] does for each of the algorithms, several at a time, under
+// each of the settings that are searched ([check.Settings]), and returns the results in
+// their order, of which those are left out that ctx ended before they began. It
+// stops at the first error.
 func All(ctx context.Context, algorithms []*dme.Algorithm, o Options) ([]Result, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -121,7 +126,7 @@ func All(ctx context.Context, algorithms []*dme.Algorithm, o Options) ([]Result,
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
 	o.Memory /= check.Bytes(min(o.Workers, len(algorithms)))
-	results := make([]*Result, len(algorithms))
+	results := make([][]Result, len(algorithms))
 	var next, done atomic.Int64
 	var mu sync.Mutex
 	var searchers sync.WaitGroup
@@ -132,12 +137,16 @@ func All(ctx context.Context, algorithms []*dme.Algorithm, o Options) ([]Result,
 				if i >= len(algorithms) {
 					return
 				}
-				r, err := Algorithm(ctx, algorithms[i], o)
-				if err != nil {
-					cancel(fmt.Errorf("%s: %w", algorithms[i].Name, err))
-					return
+				for _, set := range check.Settings(algorithms[i], cmp.Or(o.Nodes, DefaultNodes), o.Set) {
+					one := o
+					one.Set = set
+					r, err := Algorithm(ctx, algorithms[i], one)
+					if err != nil {
+						cancel(fmt.Errorf("%s: %w", algorithms[i].Name, err))
+						return
+					}
+					results[i] = append(results[i], r)
 				}
-				results[i] = &r
 				mu.Lock()
 				if o.Done != nil {
 					o.Done(int(done.Add(1)))
@@ -150,13 +159,7 @@ func All(ctx context.Context, algorithms []*dme.Algorithm, o Options) ([]Result,
 	if err := context.Cause(ctx); err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
 		return nil, err
 	}
-	var all []Result
-	for _, r := range results {
-		if r != nil {
-			all = append(all, *r)
-		}
-	}
-	return all, nil
+	return slices.Concat(results...), nil
 }
 
 // Algorithm searches a on one processor, first with requests without limit for more
@@ -228,7 +231,7 @@ func (p *prover) ends(ctx context.Context, s *check.Search, nodes int, links Lin
 	case found.Violation != nil:
 		p.refuted(nodes, links, found)
 	case found.Proven: // messages may be refused in schedules that only the classes of states have
-		return &Proof{nodes, links, found.States}, nil
+		return &Proof{nodes, links, found.States, found.NeverSent}, nil
 	default:
 		p.result.Limit = fmt.Sprintf("%d nodes: %s", nodes, found.Stopped)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"dmebench/algorithms/chaudhurikaraata"
 	"dmebench/algorithms/lamport"
 	"dmebench/algorithms/lodhakshemkalyani"
 	"dmebench/algorithms/ricartagrawala"
@@ -46,6 +47,34 @@ func TestAll(t *testing.T) {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("%q is not in:\n%s", want, b.String())
 		}
+	}
+}
+
+// Where an algorithm names settings that show more than its defaults there is a row for
+// each, unless one of their options is set. A row says which messages its proof is not about.
+func TestRowsSayWhatWasProven(t *testing.T) {
+	algorithms := []*dme.Algorithm{chaudhurikaraata.Algorithm(), lodhakshemkalyani.Algorithm()}
+	results, err := All(t.Context(), algorithms, Options{Nodes: 2, States: 20_000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	if err := Table(results).WriteMarkdown(&b); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"| chaudhuri-karaata mesh=auto repair=numbered | N = 2 | 13 | – |",
+		"| chaudhuri-karaata mesh=1x1xauto | N = 2 | 14 | RELEASE |", // each node is a corner
+		"| chaudhuri-karaata mesh=1x2xauto repair=directed | N = 2 | ",
+		"| lodha-kshemkalyani | N = 2 | 116 | – |",
+	} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("%q is not in:\n%s", want, b.String())
+		}
+	}
+	set := map[string]string{"mesh": "1x1x2"}
+	if results, err = All(t.Context(), algorithms[:1], Options{Nodes: 2, Set: set}); err != nil || len(results) != 1 {
+		t.Errorf("%+v, %v; want the mesh that was asked for alone", results, err)
 	}
 }
 

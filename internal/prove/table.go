@@ -2,6 +2,8 @@ package prove
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"dmebench/internal/tables"
@@ -10,19 +12,32 @@ import (
 // Table has a row for each result. Its cells do not depend on the machine, but
 // for what a limit of memory or time ended.
 func Table(results []Result) *tables.Table {
-	t := tables.New("ALGORITHM", "PROVEN", "STATES", "SEARCHED WHOLE", "FOUND", "WHAT ENDED IT")
+	t := tables.New("ALGORITHM", "PROVEN", "STATES", "NEVER SENT", "SEARCHED WHOLE", "FOUND", "WHAT ENDED IT")
 	for _, r := range results {
 		proven, states := r.proven()
-		t.Add(r.name(), proven, states, r.searched(), r.Refuted.String(), orDash(r.Limit))
+		t.Add(r.Name(), proven, states, r.neverSent(), r.searched(), r.Refuted.String(), orDash(r.Limit))
 	}
 	return t
 }
 
-func (r *Result) name() string {
-	if r.AsPublished {
-		return r.Algorithm + " (known to be wrong)"
+// Name is the algorithm, with the setting that was searched.
+func (r *Result) Name() string {
+	name := r.Algorithm
+	for _, option := range slices.Sorted(maps.Keys(r.Set)) {
+		name += " " + option + "=" + r.Set[option]
 	}
-	return r.Algorithm
+	if r.AsPublished {
+		name += " (known to be wrong)"
+	}
+	return name
+}
+
+// neverSent is which messages the largest proof is not about.
+func (r *Result) neverSent() string {
+	if len(r.Proven) == 0 {
+		return "–"
+	}
+	return orDash(strings.Join(r.Proven[len(r.Proven)-1].NeverSent, ", "))
 }
 
 // proven is the numbers of nodes for which there is a proof, with the links where
