@@ -155,7 +155,8 @@ func (m *changes) Note(x dme.Moment) {
 	}
 }
 
-func (m *changes) Value() (float64, bool) { return float64(m.most), m.requests > 0 }
+// Value tells nothing of runs in which the token stayed where it was.
+func (m *changes) Value() (float64, bool) { return float64(m.most), m.requests > 0 && m.most > 0 }
 
 // bits tells apart all messages that were received.
 type bits struct {

@@ -7,7 +7,7 @@ import (
 )
 
 // Latecomers counts the newcomers whose first request has a number that is not above
-// those of all requests served until then.
+// those of all REQUESTs that they would have received, had they always been there.
 var Latecomers = dme.Quantity{ID: "latecomers", Name: "newcomers that ask with too low a number"}
 
 func robustGauges() []dme.Gauge {
@@ -41,10 +41,12 @@ func synchronizedClaims() []dme.Claim {
 }
 
 // falseSuspicions counts what nodes hear of others that have FAILED and are alive. A
-// node that comes back says so of itself.
+// node that comes back says so of itself. Where nobody was ever suspected, nobody could
+// be suspected falsely.
 type falseSuspicions struct {
-	down  dme.NodeSet
-	count int
+	down      dme.NodeSet
+	suspected bool
+	count     int
 }
 
 func newFalseSuspicions(s dme.Setting) dme.Meter {
@@ -52,19 +54,23 @@ func newFalseSuspicions(s dme.Setting) dme.Meter {
 }
 
 func (m *falseSuspicions) Note(x dme.Moment) {
-	switch x.What {
-	case dme.HasCrashed:
+	switch {
+	case x.What == dme.HasCrashed:
 		m.down.Add(x.ID)
-	case dme.HasReturned:
+	case x.What == dme.HasReturned:
 		m.down.Remove(x.ID)
-	case dme.HasReceived:
-		if about := x.Msg.Node; x.Msg.Kind == kindFailed && about != x.Peer && !m.down.Has(about) {
+	case x.What == dme.HasReceived && x.Msg.Kind == kindFailed:
+		if about := x.Msg.Node; about != x.Peer && !m.down.Has(about) {
 			m.count++
 		}
+	case x.What == dme.HasSent && x.Msg.Kind == kindAreYouThere:
+		m.suspected = true
 	}
 }
 
-func (m *falseSuspicions) Value() (float64, bool) { return float64(m.count), true }
+func (m *falseSuspicions) Value() (float64, bool) {
+	return float64(m.count), m.suspected || m.count > 0
+}
 
 // detection measures from the last answer that a node which asks has had until it
 // declares another failed: both periods of section 7.4.
@@ -91,27 +97,75 @@ func (m *detection) Note(x dme.Moment) {
 
 func (m *detection) Value() (float64, bool) { return m.longest.Seconds(), m.any }
 
-// latecomers follows newcomers until their first REQUEST.
+// latecomers follows newcomers until their first REQUEST. Section 7.2.3: its number must
+// be above that of any REQUEST that would have been received by then, had the newcomer
+// always been there, whether that REQUEST has been served or still waits. Those are the
+// ones that were sent before it came back, and those sent to others and not to it since.
 type latecomers struct {
-	newcomer []bool // by node, from 1: it has come back, and has not asked since
-	served   uint64 // the highest number that has been
-	asked    int    // by newcomers
-	count    int
+	latest  []lastRequest // by node, from 1
+	missed  []uint64      // by node, from 1: the highest number that a newcomer would have received; 0 for who is none
+	joining dme.NodeSet
+	asked   int // by newcomers
+	count   int
 }
 
-func newLatecomers(s dme.Setting) dme.Meter { return &latecomers{newcomer: make([]bool, s.Nodes+1)} }
+// lastRequest is a node's latest REQUEST.
+type lastRequest struct {
+	number, highest uint64 // this one's, and that of all of the node's
+	to              dme.NodeSet
+}
+
+func newLatecomers(s dme.Setting) dme.Meter {
+	m := &latecomers{latest: make([]lastRequest, s.Nodes+1), missed: make([]uint64, s.Nodes+1), joining: dme.MakeNodeSet(s.Nodes)}
+	for i := range m.latest {
+		m.latest[i].to = dme.MakeNodeSet(s.Nodes)
+	}
+	return m
+}
 
 func (m *latecomers) Note(x dme.Moment) {
 	switch {
 	case x.What == dme.HasReturned:
-		m.newcomer[x.ID] = true
-	case x.What == dme.HasEntered:
-		m.served = max(m.served, x.Node.(*robustNode).ourSequenceNumber)
-	case x.What == dme.HasSent && x.Msg.Kind == kindRequest && m.newcomer[x.ID]:
-		m.newcomer[x.ID] = false
-		m.asked++
-		if x.Msg.Clock <= m.served {
-			m.count++
+		m.joining.Add(x.ID)
+		m.missed[x.ID] = 0
+		for id := range m.latest {
+			if dme.NodeID(id) != x.ID {
+				m.missed[x.ID] = max(m.missed[x.ID], m.latest[id].highest)
+			}
+		}
+	case x.What == dme.HasSent && x.Msg.Kind == kindRequest:
+		m.ask(x)
+	}
+}
+
+// ask notes one of the messages that make a REQUEST.
+func (m *latecomers) ask(x dme.Moment) {
+	a := &m.latest[x.ID]
+	if a.number != x.Msg.Clock {
+		m.miss(x.ID)
+		a.number, a.highest = x.Msg.Clock, max(a.highest, x.Msg.Clock)
+		a.to.Clear()
+	}
+	a.to.Add(x.Peer)
+	if !m.joining.Has(x.ID) {
+		return
+	}
+	for id := range m.latest {
+		m.miss(dme.NodeID(id))
+	}
+	m.joining.Remove(x.ID)
+	m.asked++
+	if x.Msg.Clock <= m.missed[x.ID] {
+		m.count++
+	}
+}
+
+// miss has the newcomers miss a node's latest REQUEST that it has not sent to them.
+func (m *latecomers) miss(from dme.NodeID) {
+	a := &m.latest[from]
+	for j := range m.joining.All() {
+		if j != from && !a.to.Has(j) {
+			m.missed[j] = max(m.missed[j], a.number)
 		}
 	}
 }
