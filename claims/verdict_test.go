@@ -217,6 +217,8 @@ func TestNothingHoldsByToleranceAlone(t *testing.T) {
 		{[]Evidence{granted(4, Agrees), point("serial", 8, Agrees)}, "holds (in 12 runs, in the interval for 1 of 2 points)" + tolerance},
 		{[]Evidence{granted(4, Open), point("serial", 8, Agrees)},
 			"holds (in 6 runs, always in the interval); undecided for serial (N = 4)" + tolerance},
+		{[]Evidence{granted(4, Open), granted(8, Open), point("serial", 16, Agrees)}, "undecided: in 18 runs, in the interval for 1 of 3 points" +
+			strings.Replace(tolerance, "1 of", "2 of", 1)},
 	} {
 		if v := asked(dme.Claim{Kind: dme.Mean}).Judge(x.points); v.Text != x.says {
 			t.Errorf("%q, want %q", v.Text, x.says)

@@ -1,6 +1,8 @@
 package plots
 
 import (
+	"image/color"
+
 	"golang.org/x/image/font/sfnt"
 	"golang.org/x/image/math/fixed"
 
@@ -12,6 +14,20 @@ import (
 // formula, where the writer's own text knows Western European letters only,
 // and it saves 200 KB of embedded fonts per figure.
 type outlined struct{ vg.Canvas }
+
+// SetColor sets a color whose parts are not multiplied by its opacity: the writer takes
+// them as they are and applies the opacity besides, so that white becomes grey.
+func (c outlined) SetColor(of color.Color) {
+	c.Canvas.SetColor(straight(color.NRGBAModel.Convert(of).(color.NRGBA)))
+}
+
+// straight is a color that breaks the rule of [color.Color], as the writer of PDFs does.
+type straight color.NRGBA
+
+func (c straight) RGBA() (r, g, b, a uint32) {
+	const full = 0x101 // from 8 bits to 16
+	return full * uint32(c.R), full * uint32(c.G), full * uint32(c.B), full * uint32(c.A)
+}
 
 func (c outlined) FillString(face font.Face, at vg.Point, s string) {
 	var buf sfnt.Buffer
