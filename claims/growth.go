@@ -119,8 +119,9 @@ func (q *Question) fit(evidence []Evidence) []Fit {
 			A: boundsOf(own.A), C: boundsOf(own.C), Ranking: rankingOf(ranking), Residuals: residualsOf(s.n, own.Residuals),
 		}
 		f.Exponent, _ = exponentOf(s.n, s.y)
-		larger := math.NaN()
-		if half, err := stats.FitGrowth(s.n[len(s.n)/2:], s.y[len(s.n)/2:], claimed); err == nil {
+		larger, sizes := math.NaN(), s.sizes()
+		from := slices.Index(s.n, float64(sizes[len(sizes)/2]))
+		if half, err := stats.FitGrowth(s.n[from:], s.y[from:], claimed); err == nil {
 			larger = half.C.Value
 		}
 		f.judge(q.Claim.Growth, s, own, ranking, larger)
@@ -142,7 +143,7 @@ func rivals(claimed dme.Growth) []stats.Growth {
 // judge says whether measured values grow as claimed. An O(…) bounds the growth and
 // leaves the coefficient open; another formula is claimed with its coefficient, which a
 // fit over small systems too has only nearly: larger, its coefficient over the larger
-// half of what was measured, is at most half as far off. A wrong coefficient is not.
+// half of the sizes, is at most half as far off. A wrong coefficient is not.
 func (f *Fit) judge(claimed dme.Growth, s *Series, own stats.Fit, ranking []stats.Fit, larger float64) {
 	f.Standing = f.standing(claimed, s, own, ranking, larger)
 	f.Agrees = f.Standing == Agrees
