@@ -31,8 +31,8 @@ func ValidationSummary(d *claims.Document) string {
 	text := plural(c.Claims, "claim") + ":"
 	holds := "hold"
 	if c.Bounds > 0 {
-		holds += fmt.Sprintf(" (of %s among them %d reached and %d not approached)",
-			plural(c.Bounds, "bound"), c.BoundsReached, c.BoundsNotApproached)
+		holds += fmt.Sprintf(" (bounds: %d reached, %d approached, %d not approached)",
+			c.BoundsReached, c.Bounds-c.BoundsReached-c.BoundsNotApproached, c.BoundsNotApproached)
 	}
 	for _, part := range []struct {
 		n    int
