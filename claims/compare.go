@@ -199,10 +199,9 @@ func (p *Point) compareMean(e *estimate, t Tolerance) {
 	}
 }
 
-// grant widens an interval by a tolerance, where only then it holds the prediction; it
-// reached so far from the prediction. As with any interval, the point agrees only if
-// nothing in it is further away than [resolution]; otherwise the tolerance keeps the
-// prediction from being refuted, and confirms nothing.
+// grant widens an interval by a tolerance, where only then it holds the prediction. As with
+// any interval the point agrees only if it reaches no further than [resolution]: otherwise
+// nothing is refuted, and nothing confirmed.
 func (p *Point) grant(t Tolerance, reaches float64) {
 	p.Standing, p.Tolerance, p.ToleranceFor = Open, t.Size, t.Reason
 	if reaches+t.Size <= resolution+reached {

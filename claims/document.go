@@ -49,8 +49,7 @@ type Counts struct {
 	NotRun        int `json:"not_run"`
 	ExactFailed   int `json:"exact_failed"` // exact claims, not known to be false, that do not hold
 
-	// Of the claims that hold, those that are bounds of which runs tell how close they
-	// come; those that were reached, and those that nothing came near, see [Approached].
+	// Of the bounds that hold: all, those reached, and those nothing came near (see [Approached]).
 	Bounds              int `json:"bounds"`
 	BoundsReached       int `json:"bounds_reached"`
 	BoundsNotApproached int `json:"bounds_not_approached"`
@@ -134,8 +133,7 @@ type Point struct {
 	Source string `json:"source,omitempty"`
 
 	// Tolerance is relative to the prediction, where the mean would differ without it, and
-	// ToleranceFor says what it is for. It agrees only if the interval, so much wider, is
-	// still narrow; otherwise it is open.
+	// ToleranceFor says what it is for.
 	Tolerance    float64 `json:"tolerance,omitempty"`
 	ToleranceFor string  `json:"tolerance_for,omitempty"`
 

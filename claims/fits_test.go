@@ -50,9 +50,9 @@ func TestLimitsOfAGrowth(t *testing.T) {
 		own := stats.Fit{Growth: x.own, A: stats.Interval{Value: x.a}, C: x.c, Delta: x.behind}
 		ranking := []stats.Fit{{Growth: x.rival}, own}
 		var f Fit
-		f.judge(x.growth, &Series{n: []float64{10, 100}, y: []float64{10, x.last}}, own, ranking, 1)
-		if f.Agrees != x.agrees || f.Tolerance != x.granted {
-			t.Errorf("%s: agrees %v (%s), granted %v", x.name, f.Agrees, f.How, f.Tolerance)
+		standing := f.judge(x.growth, &Series{n: []float64{10, 100}, y: []float64{10, x.last}}, own, ranking, 1)
+		if standing == Agrees != x.agrees || f.Tolerance != x.granted {
+			t.Errorf("%s: %v (%s), granted %v", x.name, standing, f.How, f.Tolerance)
 		}
 	}
 }

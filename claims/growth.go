@@ -119,12 +119,10 @@ func (q *Question) fit(evidence []Evidence) []Fit {
 			A: boundsOf(own.A), C: boundsOf(own.C), Ranking: rankingOf(ranking), Residuals: residualsOf(s.n, own.Residuals),
 		}
 		f.Exponent, _ = exponentOf(s.n, s.y)
-		larger, sizes := math.NaN(), s.sizes()
-		from := slices.Index(s.n, float64(sizes[len(sizes)/2]))
-		if half, err := stats.FitGrowth(s.n[from:], s.y[from:], claimed); err == nil {
-			larger = half.C.Value
-		}
-		f.judge(q.Claim.Growth, s, own, ranking, larger)
+		from := slices.Index(s.n, float64(f.Sizes[len(f.Sizes)/2]))
+		larger, _ := stats.FitGrowth(s.n[from:], s.y[from:], claimed) // of nothing where there is none
+		f.Standing = f.judge(q.Claim.Growth, s, own, ranking, larger.C.Value)
+		f.Agrees = f.Standing == Agrees
 		fits = append(fits, f)
 	}
 	return fits
@@ -144,12 +142,7 @@ func rivals(claimed dme.Growth) []stats.Growth {
 // leaves the coefficient open; another formula is claimed with its coefficient, which a
 // fit over small systems too has only nearly: larger, its coefficient over the larger
 // half of the sizes, is at most half as far off. A wrong coefficient is not.
-func (f *Fit) judge(claimed dme.Growth, s *Series, own stats.Fit, ranking []stats.Fit, larger float64) {
-	f.Standing = f.standing(claimed, s, own, ranking, larger)
-	f.Agrees = f.Standing == Agrees
-}
-
-func (f *Fit) standing(claimed dme.Growth, s *Series, own stats.Fit, ranking []stats.Fit, larger float64) Standing {
+func (f *Fit) judge(claimed dme.Growth, s *Series, own stats.Fit, ranking []stats.Fit, larger float64) Standing {
 	lo, hi := s.n[0], s.n[len(s.n)-1]
 	faster := func(g stats.Growth) bool {
 		return growth(g, lo, hi) > 1.05*growth(own.Growth, lo, hi)
@@ -276,10 +269,10 @@ func (q *Question) grows(fits []Fit, evidence []Evidence) (Status, string) {
 	switch {
 	case yes == "" && no == "":
 		return Undecided, ": " + open
-	case no == "" && open == "":
-		return Holds, fmt.Sprintf(" (%s)", yes)
-	case no == "":
+	case no == "" && open != "":
 		return Holds, fmt.Sprintf(" (%s); undecided for %s", yes, open)
+	case no == "":
+		return Holds, fmt.Sprintf(" (%s)", yes)
 	case yes == "":
 		return Fails, ": " + no
 	}

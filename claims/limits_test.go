@@ -240,8 +240,8 @@ func TestEdgesOfAGrowth(t *testing.T) {
 			ranking = []stats.Fit{rival, own}
 		}
 		f := Fit{}
-		f.judge(x.growth, &Series{n: []float64{10, 100}, y: []float64{10 * x.c, x.last}}, own, ranking, x.larger)
-		if f.Standing != x.want || f.Agrees != (x.want == Agrees) || f.Tolerance != x.granted || (f.ToleranceFor != "") != (x.granted > 0) {
+		f.Standing = f.judge(x.growth, &Series{n: []float64{10, 100}, y: []float64{10 * x.c, x.last}}, own, ranking, x.larger)
+		if f.Standing != x.want || f.Tolerance != x.granted || (f.ToleranceFor != "") != (x.granted > 0) {
 			t.Errorf("%s: %v (%s), granted %v for %q", x.name, f.Standing, f.How, f.Tolerance, f.ToleranceFor)
 		}
 	}

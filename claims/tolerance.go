@@ -11,9 +11,8 @@ import (
 )
 
 // Tolerance is how far a mean may be from its prediction, relative to that, because of
-// something that is no part of the claim. It is made use of only where an interval does
-// not hold the prediction, which it then keeps from being refuted; a verdict that rests
-// on it says so.
+// something that is no part of the claim. Where an interval does not hold the prediction
+// it keeps that from being refuted, and the verdict says so.
 type Tolerance struct {
 	Size   float64 `json:"size"`
 	Reason string  `json:"reason"`

@@ -113,15 +113,14 @@ func standing(s Standing, points []Point) []Point {
 // weigh is the verdict on a claim that is judged point by point.
 func weigh(c dme.Claim, points []Point) (Status, string) {
 	yes, no, open := standing(Agrees, points), standing(Differs, points), standing(Open, points)
-	if tolerated(yes) == len(yes) { // that no interval holds the prediction speaks for no claim
+	if len(granted(yes)) == len(yes) { // that no interval holds the prediction speaks for no claim
 		yes, open = nil, append(yes, open...)
 	}
 	switch {
-	case len(no) == 0 && len(yes) == 0 && tolerated(open) < len(open):
+	case len(no) == 0 && len(yes) == 0 && len(granted(open)) < len(open):
 		return Undecided, ": the intervals are too wide; more repetitions would tell"
-	case len(no) == 0 && tolerated(open) > len(yes):
-		granted := slices.DeleteFunc(open, func(p Point) bool { return p.Tolerance == 0 })
-		return Undecided, ": " + sense(c.Kind, append(yes, granted...))
+	case len(no) == 0 && len(granted(open)) > len(yes):
+		return Undecided, ": " + sense(c.Kind, append(yes, granted(open)...))
 	case len(no) == 0 && len(open) > 0:
 		return Holds, fmt.Sprintf(" (%s); undecided for %s", sense(c.Kind, yes), Where(open))
 	case len(no) == 0:
@@ -134,7 +133,7 @@ func weigh(c dme.Claim, points []Point) (Status, string) {
 
 // sense says in what sense a claim holds.
 func sense(kind dme.ClaimKind, points []Point) string {
-	runs, tolerated := 0, tolerated(points)
+	runs, tolerated := 0, len(granted(points))
 	for _, p := range points {
 		runs += p.Runs
 	}
@@ -160,19 +159,13 @@ func sense(kind dme.ClaimKind, points []Point) string {
 	return fmt.Sprintf("%s, in the interval for %d of %d points", in, len(points)-tolerated, len(points))
 }
 
-// tolerated counts the points that would differ without a tolerance.
-func tolerated(points []Point) (n int) {
-	for _, p := range points {
-		if p.Tolerance > 0 {
-			n++
-		}
-	}
-	return n
+// granted returns the points that would differ without a tolerance.
+func granted(points []Point) []Point {
+	return slices.DeleteFunc(slices.Clone(points), func(p Point) bool { return p.Tolerance == 0 })
 }
 
-// Approached is how close something must come to a bound, as a part of it, for the bound
-// to say more than that it is not wrong: one that is half as large again as need be is
-// kept, too.
+// Approached is how close to a bound something must come, as a part of it, for the bound to
+// say more than that it is not wrong.
 const Approached = 0.9
 
 // closest says how close a bound comes, and where: "; reached for N = 2 3 under serial".

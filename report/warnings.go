@@ -2,11 +2,11 @@ package report
 
 import (
 	"cmp"
-	"math"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"dmebench/result"
 )
@@ -87,17 +87,11 @@ func divided(text string) (number, unit string) {
 
 // sizeOf is what differing numbers are ordered by.
 func sizeOf(text string) float64 {
-	number, unit := divided(text)
-	x, err := strconv.ParseFloat(strings.ReplaceAll(number, ",", ""), 64)
-	if err != nil {
-		return math.Inf(1) // as an address
+	if d, err := time.ParseDuration(strings.ReplaceAll(text, " ", "")); err == nil {
+		return d.Seconds()
 	}
-	of := map[string]float64{
-		"ns": 1e-9, "µs": 1e-6, "us": 1e-6, "ms": 1e-3, "m": 60, "h": 3600, "KB": 1e3, "MB": 1e6, "KiB": 1 << 10, "MiB": 1 << 20,
-	}
-	if scale, scaled := of[strings.TrimSpace(unit)]; scaled {
-		x *= scale
-	}
+	number, _ := divided(text)
+	x, _ := strconv.ParseFloat(strings.ReplaceAll(number, ",", ""), 64)
 	return x
 }
 

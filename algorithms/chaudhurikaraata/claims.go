@@ -321,8 +321,7 @@ func onCube(f func(m float64) float64, with ...repair) func(dme.Setting) (float6
 	}
 }
 
-// severalPlanes is a prediction for meshes whose token changes planes: of a single plane,
-// which is always the privileged one, it would say nothing.
+// severalPlanes is a prediction for more than one plane: of one it would say nothing.
 func severalPlanes(predict func(dme.Setting) (float64, bool)) func(dme.Setting) (float64, bool) {
 	return func(s dme.Setting) (float64, bool) {
 		value, ok := predict(s)

@@ -155,7 +155,6 @@ func (m *changes) Note(x dme.Moment) {
 	}
 }
 
-// Value tells nothing of runs in which the token stayed where it was.
 func (m *changes) Value() (float64, bool) { return float64(m.most), m.requests > 0 && m.most > 0 }
 
 // bits tells apart all messages that were received.

@@ -40,9 +40,8 @@ func synchronizedClaims() []dme.Claim {
 	return all
 }
 
-// falseSuspicions counts what nodes hear of others that have FAILED and are alive. A
-// node that comes back says so of itself. Where nobody was ever suspected, nobody could
-// be suspected falsely.
+// falseSuspicions counts what nodes hear of others that have FAILED and are alive, where
+// anybody was suspected. A node that comes back says so of itself.
 type falseSuspicions struct {
 	down      dme.NodeSet
 	suspected bool
@@ -102,23 +101,20 @@ func (m *detection) Value() (float64, bool) { return m.longest.Seconds(), m.any 
 // always been there, whether that REQUEST has been served or still waits. Those are the
 // ones that were sent before it came back, and those sent to others and not to it since.
 type latecomers struct {
-	latest  []lastRequest // by node, from 1
-	missed  []uint64      // by node, from 1: the highest number that a newcomer would have received; 0 for who is none
+	number  []uint64      // by node, from 1: of its latest REQUEST
+	to      []dme.NodeSet // by node, from 1: who was sent that one
+	highest uint64        // of all until now
+	missed  []uint64      // by newcomer: the highest that it would have received
 	joining dme.NodeSet
 	asked   int // by newcomers
 	count   int
 }
 
-// lastRequest is a node's latest REQUEST.
-type lastRequest struct {
-	number, highest uint64 // this one's, and that of all of the node's
-	to              dme.NodeSet
-}
-
 func newLatecomers(s dme.Setting) dme.Meter {
-	m := &latecomers{latest: make([]lastRequest, s.Nodes+1), missed: make([]uint64, s.Nodes+1), joining: dme.MakeNodeSet(s.Nodes)}
-	for i := range m.latest {
-		m.latest[i].to = dme.MakeNodeSet(s.Nodes)
+	n := s.Nodes + 1
+	m := &latecomers{number: make([]uint64, n), missed: make([]uint64, n), joining: dme.MakeNodeSet(n)}
+	for range n {
+		m.to = append(m.to, dme.MakeNodeSet(n))
 	}
 	return m
 }
@@ -127,45 +123,33 @@ func (m *latecomers) Note(x dme.Moment) {
 	switch {
 	case x.What == dme.HasReturned:
 		m.joining.Add(x.ID)
-		m.missed[x.ID] = 0
-		for id := range m.latest {
-			if dme.NodeID(id) != x.ID {
-				m.missed[x.ID] = max(m.missed[x.ID], m.latest[id].highest)
-			}
-		}
-	case x.What == dme.HasSent && x.Msg.Kind == kindRequest:
-		m.ask(x)
-	}
-}
-
-// ask notes one of the messages that make a REQUEST.
-func (m *latecomers) ask(x dme.Moment) {
-	a := &m.latest[x.ID]
-	if a.number != x.Msg.Clock {
-		m.miss(x.ID)
-		a.number, a.highest = x.Msg.Clock, max(a.highest, x.Msg.Clock)
-		a.to.Clear()
-	}
-	a.to.Add(x.Peer)
-	if !m.joining.Has(x.ID) {
+		m.missed[x.ID] = m.highest
 		return
+	case x.What != dme.HasSent || x.Msg.Kind != kindRequest:
+		return
+	case m.number[x.ID] != x.Msg.Clock:
+		m.miss(x.ID)
+		m.number[x.ID], m.highest = x.Msg.Clock, max(m.highest, x.Msg.Clock)
+		m.to[x.ID].Clear()
 	}
-	for id := range m.latest {
-		m.miss(dme.NodeID(id))
-	}
-	m.joining.Remove(x.ID)
-	m.asked++
-	if x.Msg.Clock <= m.missed[x.ID] {
-		m.count++
+	m.to[x.ID].Add(x.Peer)
+	if m.joining.Has(x.ID) {
+		for j := range m.number {
+			m.miss(dme.NodeID(j))
+		}
+		m.joining.Remove(x.ID)
+		m.asked++
+		if x.Msg.Clock <= m.missed[x.ID] {
+			m.count++
+		}
 	}
 }
 
 // miss has the newcomers miss a node's latest REQUEST that it has not sent to them.
 func (m *latecomers) miss(from dme.NodeID) {
-	a := &m.latest[from]
 	for j := range m.joining.All() {
-		if j != from && !a.to.Has(j) {
-			m.missed[j] = max(m.missed[j], a.number)
+		if j != from && !m.to[from].Has(j) {
+			m.missed[j] = max(m.missed[j], m.number[from])
 		}
 	}
 }

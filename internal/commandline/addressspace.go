@@ -12,23 +12,13 @@ import (
 	"dmebench/report/units"
 )
 
-// Addresses that a process reserves, in bytes, most of which no memory ever stands behind:
-// the Go runtime's own, the heaps of the C library where the program is linked with one, one
-// for each thread, and what a coordinator has for each process that it follows. Measured
-// with two processors: 2.0 GB in a simulation, 2.5 GB with 16 processes, 2.8 GB with 48; a
-// third less without a C library.
-const (
-	reserved          = 2 << 30
-	reservedPerCore   = 128 << 20
-	reservedPerWorker = 16 << 20
-)
-
-// checkAddressSpace refuses what the limit on addresses (ulimit -v) leaves no room for, on
-// this process, whose workers inherit it. The Go runtime ends a process that meets the limit
-// on the spot, with all its stacks.
+// checkAddressSpace refuses what the limit on addresses (ulimit -v) leaves no room for, in
+// this process or in workers, which inherit it: the Go runtime ends a process that meets it
+// on the spot. With two processors 2.0 GB were reserved in a simulation, and 2.5 and 2.8 GB
+// with 16 and 48 workers; a third less where the program is not linked with a C library.
 func checkAddressSpace(workers int) error {
 	limit, limited := environment.AddressSpace()
-	need := uint64(reserved + reservedPerCore*runtime.NumCPU() + reservedPerWorker*workers)
+	need := uint64(2<<30 + 128<<20*runtime.NumCPU() + 16<<20*workers)
 	if !limited || limit >= need {
 		return nil
 	}
@@ -36,13 +26,10 @@ func checkAddressSpace(workers int) error {
 		run.ErrTooLarge, units.Bytes(limit), limit>>10, units.Bytes(need))
 }
 
-// spacious has a command that does more than read and print begin only where there are
-// enough addresses; --force, where the command has it, lets it begin all the same.
-func spacious(c *cli.Command) {
-	c.Before = func(c *cli.Context) error {
-		if err := checkAddressSpace(0); err != nil && !c.Bool("force") {
-			return failWith(exit.Unavailable, err)
-		}
-		return nil
+// spacious has a command begin only where there are enough addresses, unless it is forced.
+func spacious(c *cli.Context) error {
+	if err := checkAddressSpace(0); err != nil && !c.Bool("force") {
+		return failWith(exit.Unavailable, err)
 	}
+	return nil
 }

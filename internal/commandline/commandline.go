@@ -132,7 +132,7 @@ func (p *program) app() *cli.App {
 	for _, c := range app.Commands {
 		guard(c)
 		if slices.Contains([]string{"check", "prove", "ping", "advise", "validate", "coordinator", "agent", "broker"}, c.Name) {
-			spacious(c)
+			c.Before = spacious
 		}
 	}
 	return app

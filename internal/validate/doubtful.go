@@ -15,8 +15,7 @@ const (
 	little   = 0.1 // relative to the prediction
 )
 
-// doubtful plans more runs where intervals are too wide to tell – those that only a
-// tolerance makes up for are narrow enough –, and where a mean is
+// doubtful plans more runs where intervals are too wide to tell, and where a mean is
 // refuted that is nearly right: only what still differs then was no chance. With four times as many
 // they are half as wide, and of a few runs less than a third. Looking twice is comparing
 // twice, and counted so.

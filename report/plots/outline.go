@@ -16,17 +16,9 @@ import (
 type outlined struct{ vg.Canvas }
 
 // SetColor sets a color whose parts are not multiplied by its opacity: the writer takes
-// them as they are and applies the opacity besides, so that white becomes grey.
+// them as they are, so that translucent white would become grey.
 func (c outlined) SetColor(of color.Color) {
-	c.Canvas.SetColor(straight(color.NRGBAModel.Convert(of).(color.NRGBA)))
-}
-
-// straight is a color that breaks the rule of [color.Color], as the writer of PDFs does.
-type straight color.NRGBA
-
-func (c straight) RGBA() (r, g, b, a uint32) {
-	const full = 0x101 // from 8 bits to 16
-	return full * uint32(c.R), full * uint32(c.G), full * uint32(c.B), full * uint32(c.A)
+	c.Canvas.SetColor(color.RGBA(color.NRGBAModel.Convert(of).(color.NRGBA)))
 }
 
 func (c outlined) FillString(face font.Face, at vg.Point, s string) {
