@@ -119,7 +119,8 @@ func TestTheClosestOfABound(t *testing.T) {
 		says    string
 	}{
 		{[]Evidence{near(4, 0.5)}, 0.5, "holds (in 1 runs searched; not approached: 50% at most, for serial (N = 4))"},
-		{[]Evidence{near(4, 0.25), near(8, 0.5), near(16, 0.125)}, 0.5, "holds (in 3 runs searched; not approached: 50% at most, for serial (N = 8))"},
+		{[]Evidence{near(4, 0.25), near(8, 0.5), near(16, 0.125)}, 0.5,
+			"holds (in 3 runs searched; not approached: 50% at most, for serial (N = 8))"},
 		{[]Evidence{near(4, 0)}, 0, "holds (in 1 runs searched; not approached: 0% at most, for serial (N = 4))"},
 	} {
 		if v := asked(dme.Claim{Kind: dme.UpperBound}).Judge(x.points); v.Text != x.says || v.Closest == nil || *v.Closest != x.closest {
@@ -212,7 +213,8 @@ func TestNothingHoldsByToleranceAlone(t *testing.T) {
 	}{
 		{[]Evidence{granted(4, Agrees)}, "undecided: in 6 runs, never in the interval" + tolerance},
 		{[]Evidence{granted(4, Open)}, "undecided: in 6 runs, never in the interval" + tolerance},
-		{[]Evidence{granted(4, Open), point("serial", 8, Open)}, "undecided: the intervals are too wide; more repetitions would tell" + tolerance},
+		{[]Evidence{granted(4, Open), point("serial", 8, Open)},
+			"undecided: the intervals are too wide; more repetitions would tell" + tolerance},
 		{[]Evidence{granted(4, Agrees), point("serial", 8, Differs)}, "fails: 5, not 4, for N = 8 under serial"},
 		{[]Evidence{granted(4, Agrees), point("serial", 8, Agrees)}, "holds (in 12 runs, in the interval for 1 of 2 points)" + tolerance},
 		{[]Evidence{granted(4, Open), point("serial", 8, Agrees)},

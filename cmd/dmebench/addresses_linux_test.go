@@ -18,7 +18,8 @@ func TestOutOfAddresses(t *testing.T) {
 	}
 	program := filepath.Join(t.TempDir(), "dmebench") // by which name this test binary is the program
 	copyProgram(t, program)
-	const scarce = "dmebench: the host has no room for it: a process may have 2.05 GB of addresses (ulimit -v 2000000), and one of these may reserve "
+	const scarce = "dmebench: the host has no room for it: a process may have 2.05 GB of addresses (ulimit -v 2000000), " +
+		"and one of these may reserve "
 	for _, x := range []struct {
 		args string
 		code int

@@ -22,8 +22,8 @@ func checkAddressSpace(workers int) error {
 	if !limited || limit >= need {
 		return nil
 	}
-	return fmt.Errorf("%w: a process may have %s of addresses (ulimit -v %d), and one of these may reserve %s; raise the limit (ulimit -v unlimited)",
-		run.ErrTooLarge, units.Bytes(limit), limit>>10, units.Bytes(need))
+	return fmt.Errorf("%w: a process may have %s of addresses (ulimit -v %d), and one of these may reserve %s; "+
+		"raise the limit (ulimit -v unlimited)", run.ErrTooLarge, units.Bytes(limit), limit>>10, units.Bytes(need))
 }
 
 // spacious has a command begin only where there are enough addresses, unless it is forced.
