@@ -185,12 +185,13 @@ func (p *Point) compareMean(e *estimate, t Tolerance) {
 		p.How = units.Number(e.mean) + ", and not 0"
 	case inside && off+half <= resolution+reached:
 		p.Standing, p.How = Agrees, "in the interval"
-	case t.within(off, half):
-		p.agreeWithin(t)
 	case !e.known:
 		p.Standing, p.How = Open, "one run has no interval"
 	case inside:
 		p.Standing, p.How = Open, "the interval is too wide to tell"
+	case off <= half+t.Size+reached:
+		p.How = "off by " + percent(p.Off)
+		p.grant(t, off+half)
 	case off <= e.family/scale+t.Size+reached:
 		p.Standing, p.How = Open, "off by "+percent(p.Off)+", which may be chance"
 	default:
@@ -198,9 +199,15 @@ func (p *Point) compareMean(e *estimate, t Tolerance) {
 	}
 }
 
-// agreeWithin has a point agree because of a tolerance.
-func (p *Point) agreeWithin(t Tolerance) {
-	p.Standing, p.How, p.Tolerance, p.ToleranceFor = Agrees, "within "+percent(t.Size), t.Size, t.Reason
+// grant widens an interval by a tolerance, where only then it holds the prediction. As with
+// any interval the point agrees only if it reaches no further than [resolution]: otherwise
+// nothing is refuted, and nothing confirmed.
+func (p *Point) grant(t Tolerance, reaches float64) {
+	p.Standing, p.Tolerance, p.ToleranceFor = Open, t.Size, t.Reason
+	if reaches+t.Size <= resolution+reached {
+		p.Standing = Agrees
+	}
+	p.How += ", within a tolerance of " + percent(t.Size)
 }
 
 // compareBound compares a mean with a bound on it.
@@ -214,9 +221,9 @@ func (p *Point) compareBound(kind dme.ClaimKind, e *estimate, t Tolerance) {
 	switch {
 	case beyond <= reached, e.known && beyond <= half && beyond+half <= resolution:
 		p.Standing, p.How = Agrees, how
-	case t.within(beyond, half):
-		p.agreeWithin(t)
-		p.How = how + ", " + p.How
+	case e.known && beyond > half && beyond <= half+t.Size+reached && t.Size > 0:
+		p.How = how
+		p.grant(t, beyond+half)
 	case !e.known, beyond <= e.family/scale+t.Size:
 		p.Standing, p.How = Open, how+", which may be chance"
 	default:

@@ -48,6 +48,11 @@ type Counts struct {
 	NotMeasurable int `json:"not_measurable"`
 	NotRun        int `json:"not_run"`
 	ExactFailed   int `json:"exact_failed"` // exact claims, not known to be false, that do not hold
+
+	// Of the bounds that hold: all, those reached, and those nothing came near (see [Approached]).
+	Bounds              int `json:"bounds"`
+	BoundsReached       int `json:"bounds_reached"`
+	BoundsNotApproached int `json:"bounds_not_approached"`
 }
 
 // Status is the first word of a verdict.
@@ -85,7 +90,7 @@ type Verdict struct {
 	Points []Point `json:"points"` // one for each condition and number of nodes
 	Fits   []Fit   `json:"fits,omitempty"`
 
-	// Tolerances are those without which the claim would not hold where it does.
+	// Tolerances are those without which the claim would differ where it does not.
 	Tolerances []Tolerance `json:"tolerances,omitempty"`
 
 	// Closest is how close the bound comes of a claim that holds, over all points.
@@ -127,7 +132,7 @@ type Point struct {
 	// the construction.
 	Source string `json:"source,omitempty"`
 
-	// Tolerance is relative to the prediction, where the mean agrees only because of it, and
+	// Tolerance is relative to the prediction, where the mean would differ without it, and
 	// ToleranceFor says what it is for.
 	Tolerance    float64 `json:"tolerance,omitempty"`
 	ToleranceFor string  `json:"tolerance_for,omitempty"`
@@ -151,8 +156,9 @@ type Fit struct {
 	C         Bounds     `json:"c"`
 	Ranking   []Ranked   `json:"ranking"` // the best first
 	Exponent  *Bounds    `json:"exponent"`
+	Standing  Standing   `json:"standing"`
 	Agrees    bool       `json:"agrees"`
-	Tolerance float64    `json:"tolerance,omitempty"` // of the coefficient, where the fit agrees only because of it
+	Tolerance float64    `json:"tolerance,omitempty"` // of the coefficient, where the fit would differ without it
 	How       string     `json:"how"`
 	Residuals []Residual `json:"residuals"`
 
@@ -220,6 +226,16 @@ func (d *Document) Count() {
 		*of[v.Verdict]++
 		if v.Kind == dme.Exact && v.KnownFalse == "" && (v.Verdict == Fails || v.Verdict == Partly) {
 			c.ExactFailed++
+		}
+		if v.Verdict != Holds || v.Closest == nil {
+			continue
+		}
+		c.Bounds++
+		switch x := *v.Closest; {
+		case x == 1:
+			c.BoundsReached++
+		case x < Approached:
+			c.BoundsNotApproached++
 		}
 	}
 }

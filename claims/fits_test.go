@@ -50,9 +50,9 @@ func TestLimitsOfAGrowth(t *testing.T) {
 		own := stats.Fit{Growth: x.own, A: stats.Interval{Value: x.a}, C: x.c, Delta: x.behind}
 		ranking := []stats.Fit{{Growth: x.rival}, own}
 		var f Fit
-		f.judge(x.growth, &Series{n: []float64{10, 100}, y: []float64{10, x.last}}, own, ranking)
-		if f.Agrees != x.agrees || f.Tolerance != x.granted {
-			t.Errorf("%s: agrees %v (%s), granted %v", x.name, f.Agrees, f.How, f.Tolerance)
+		standing := f.judge(x.growth, &Series{n: []float64{10, 100}, y: []float64{10, x.last}}, own, ranking, 1)
+		if standing == Agrees != x.agrees || f.Tolerance != x.granted {
+			t.Errorf("%s: %v (%s), granted %v", x.name, standing, f.How, f.Tolerance)
 		}
 	}
 }
@@ -147,5 +147,28 @@ func TestGrowthsOfConstructions(t *testing.T) {
 	}
 	if v := q.Judge(sized(result.Sim, math.Sqrt, math.Sqrt, 4, 9, 16, 100)); len(v.Fits) != 0 || !strings.Contains(v.Text, "there are 4") {
 		t.Errorf("four sizes: %s", v.Text)
+	}
+}
+
+// A coefficient that is nearly the claimed one is that of an asymptotic formula only if it
+// comes nearer to it in larger systems.
+func TestCoefficientsComeNearer(t *testing.T) {
+	sizes := []int{7, 13, 31, 57, 133, 307, 757, 1723}
+	for _, x := range []struct {
+		name string
+		of   func(n float64) float64
+		want Status
+		says string
+	}{
+		{"1.04√N", func(n float64) float64 { return 1.04 * math.Sqrt(n) }, Undecided, "; c = 1.04 over the larger half"},
+		{"√N + 5", func(n float64) float64 { return math.Sqrt(n) + 5 }, Holds, "c = 1 ±"},
+		{"√N − 3/√N", func(n float64) float64 { return math.Sqrt(n) - 3/math.Sqrt(n) }, Holds, "over the larger half"},
+		{"1.06√N", func(n float64) float64 { return 1.06 * math.Sqrt(n) }, Fails, "c = 1.06"},
+	} {
+		q := asked(dme.Claim{Kind: dme.Asymptotic, Formula: "√N", Load: dme.Light, Growth: dme.Growth{Exponent: 0.5}})
+		v := q.Judge(sized(result.Sim, x.of, math.Sqrt, sizes...))
+		if v.Verdict != x.want || !strings.Contains(v.Text, x.says) {
+			t.Errorf("%s: %q, want %s … %q", x.name, v.Text, x.want, x.says)
+		}
 	}
 }

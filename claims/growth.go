@@ -119,7 +119,10 @@ func (q *Question) fit(evidence []Evidence) []Fit {
 			A: boundsOf(own.A), C: boundsOf(own.C), Ranking: rankingOf(ranking), Residuals: residualsOf(s.n, own.Residuals),
 		}
 		f.Exponent, _ = exponentOf(s.n, s.y)
-		f.judge(q.Claim.Growth, s, own, ranking)
+		from := slices.Index(s.n, float64(f.Sizes[len(f.Sizes)/2]))
+		larger, _ := stats.FitGrowth(s.n[from:], s.y[from:], claimed) // of nothing where there is none
+		f.Standing = f.judge(q.Claim.Growth, s, own, ranking, larger.C.Value)
+		f.Agrees = f.Standing == Agrees
 		fits = append(fits, f)
 	}
 	return fits
@@ -136,14 +139,16 @@ func rivals(claimed dme.Growth) []stats.Growth {
 }
 
 // judge says whether measured values grow as claimed. An O(…) bounds the growth and
-// leaves the coefficient open; another formula is claimed with its coefficient.
-func (f *Fit) judge(claimed dme.Growth, s *Series, own stats.Fit, ranking []stats.Fit) {
+// leaves the coefficient open; another formula is claimed with its coefficient, which a
+// fit over small systems too has only nearly: larger, its coefficient over the larger
+// half of the sizes, is at most half as far off. A wrong coefficient is not.
+func (f *Fit) judge(claimed dme.Growth, s *Series, own stats.Fit, ranking []stats.Fit, larger float64) Standing {
 	lo, hi := s.n[0], s.n[len(s.n)-1]
 	faster := func(g stats.Growth) bool {
 		return growth(g, lo, hi) > 1.05*growth(own.Growth, lo, hi)
 	}
 	best := ranking[0]
-	f.Agrees, f.How = true, fmt.Sprintf("a + c·f with c = %s, a = %s; y/f = %s for N = %s",
+	f.How = fmt.Sprintf("a + c·f with c = %s, a = %s; y/f = %s for N = %s",
 		around(own.C), around(own.A), units.Number(s.mean(hi)/own.Growth.Of(hi)), units.Count(uint64(hi)))
 	rank := slices.IndexFunc(ranking, func(f stats.Fit) bool { return f.Growth.Name == own.Growth.Name })
 	behind := ranking[rank].Delta
@@ -151,26 +156,34 @@ func (f *Fit) judge(claimed dme.Growth, s *Series, own stats.Fit, ranking []stat
 	if claimed.Order {
 		switch {
 		case beaten && faster(best.Growth):
-			f.Agrees, f.How = false, fmt.Sprintf("%s fits better (by %s in AICc)", best.Growth.Name, units.Number(behind))
+			f.How = fmt.Sprintf("%s fits better (by %s in AICc)", best.Growth.Name, units.Number(behind))
+			return Differs
 		case beaten:
 			f.How = fmt.Sprintf("no faster: %s fits better", best.Growth.Name)
 		}
-		return
+		return Agrees
 	}
 	off := math.Abs(own.C.Value - 1)
 	left := math.Abs(own.At(hi)-s.mean(hi)) / math.Abs(s.mean(hi)) // by the fit, of the largest system
 	exact := own.C.Contains(1) || off <= reached
 	switch {
 	case !exact && off > asClaimed:
-		f.Agrees = false
-		return
+		return Differs
 	case beaten && left > asClaimed:
-		f.Agrees, f.How = false, fmt.Sprintf("%s fits better", best.Growth.Name)
-		return
+		f.How = fmt.Sprintf("%s fits better", best.Growth.Name)
+		return Differs
 	}
 	if !exact || beaten && left > reached {
 		f.Tolerance, f.ToleranceFor = asClaimed, becauseOfTerms
 	}
+	if exact {
+		return Agrees
+	}
+	f.How += fmt.Sprintf("; c = %s over the larger half", units.Number(larger))
+	if 2*math.Abs(larger-1) <= off {
+		return Agrees
+	}
+	return Open
 }
 
 // mean returns the mean of the values at one size.
@@ -243,26 +256,27 @@ func (q *Question) grows(fits []Fit, evidence []Evidence) (Status, string) {
 		const needs = ": a growth needs %d sizes, the largest %d times the smallest; there are %d"
 		return NotRun, fmt.Sprintf(needs, leastSizes, leastRange, sizes)
 	}
-	var yes, no []string
+	texts := make(map[Standing][]string)
 	for _, f := range fits {
 		least, most := f.Sizes[0], f.Sizes[len(f.Sizes)-1]
 		text := fmt.Sprintf("%s, %d sizes %s…%s", f.How, len(f.Sizes), units.Count(uint64(least)), units.Count(uint64(most)))
 		if f.Transport != "" {
 			text = strings.TrimSpace(f.Transport+" "+f.Condition) + ": " + text
 		}
-		if f.Agrees {
-			yes = append(yes, text)
-		} else {
-			no = append(no, text)
-		}
+		texts[f.Standing] = append(texts[f.Standing], text)
 	}
+	yes, no, open := strings.Join(texts[Agrees], "; "), strings.Join(texts[Differs], "; "), strings.Join(texts[Open], "; ")
 	switch {
-	case len(no) == 0:
-		return Holds, fmt.Sprintf(" (%s)", strings.Join(yes, "; "))
-	case len(yes) == 0:
-		return Fails, ": " + strings.Join(no, "; ")
+	case yes == "" && no == "":
+		return Undecided, ": " + open
+	case no == "" && open != "":
+		return Holds, fmt.Sprintf(" (%s); undecided for %s", yes, open)
+	case no == "":
+		return Holds, fmt.Sprintf(" (%s)", yes)
+	case yes == "":
+		return Fails, ": " + no
 	}
-	return Partly, fmt.Sprintf(" %s; not for %s", strings.Join(yes, "; "), strings.Join(no, "; "))
+	return Partly, fmt.Sprintf(" %s; not for %s", yes, no)
 }
 
 // Scaling describes how messages per CS grow, as measured under one condition;

@@ -11,12 +11,12 @@ import (
 )
 
 // Tolerance is how far a mean may be from its prediction, relative to that, because of
-// something that is no part of the claim. Only where an interval does not hold the
-// prediction is it made use of, and a verdict that rests on it says so.
+// something that is no part of the claim. Where an interval does not hold the prediction
+// it keeps that from being refuted, and the verdict says so.
 type Tolerance struct {
 	Size   float64 `json:"size"`
 	Reason string  `json:"reason"`
-	Points int     `json:"points"` // that agree only because of it
+	Points int     `json:"points"` // and fits, that would differ without it
 }
 
 // Sizes of tolerances. One more is that of two entries in all of the steady part, one at
@@ -83,18 +83,12 @@ func (c *Cell) wholeRuns(q dme.Quantity) bool {
 	})
 }
 
-// within reports whether a mean that is off by so much, relative to its prediction, and
-// as exact as its interval, is within the tolerance.
-func (t Tolerance) within(off, half float64) bool {
-	return t.Size > 0 && off <= t.Size && half <= t.Size
-}
-
 func (t Tolerance) String() string { return fmt.Sprintf("%s: %s", percent(t.Size), t.Reason) }
 
 // toleranceWords says on which tolerances a verdict rests; "" where on none.
 func toleranceWords(all []Tolerance) (text string) {
 	for _, t := range all {
-		text += fmt.Sprintf("; with a tolerance of %v (%d of what was compared agrees only so)", t, t.Points)
+		text += fmt.Sprintf("; with a tolerance of %v (%d of what was compared)", t, t.Points)
 	}
 	return text
 }

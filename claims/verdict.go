@@ -86,7 +86,7 @@ func (q *Question) Judge(evidence []Evidence) Verdict {
 
 // rest says on which tolerances the verdict rests, and how close a bound comes.
 func (v *Verdict) rest() {
-	if v.Verdict != Holds && v.Verdict != Partly {
+	if v.Verdict != Holds && v.Verdict != Partly && v.Verdict != Undecided {
 		return
 	}
 	v.Tolerances = tolerancesOf(v.Points, v.Fits)
@@ -113,9 +113,14 @@ func standing(s Standing, points []Point) []Point {
 // weigh is the verdict on a claim that is judged point by point.
 func weigh(c dme.Claim, points []Point) (Status, string) {
 	yes, no, open := standing(Agrees, points), standing(Differs, points), standing(Open, points)
+	if len(granted(yes)) == len(yes) { // that no interval holds the prediction speaks for no claim
+		yes, open = nil, append(yes, open...)
+	}
 	switch {
-	case len(no) == 0 && len(yes) == 0:
+	case len(no) == 0 && len(yes) == 0 && len(granted(open)) < len(open):
 		return Undecided, ": the intervals are too wide; more repetitions would tell"
+	case len(no) == 0 && len(granted(open)) > len(yes):
+		return Undecided, ": " + sense(c.Kind, append(yes, granted(open)...))
 	case len(no) == 0 && len(open) > 0:
 		return Holds, fmt.Sprintf(" (%s); undecided for %s", sense(c.Kind, yes), Where(open))
 	case len(no) == 0:
@@ -128,12 +133,9 @@ func weigh(c dme.Claim, points []Point) (Status, string) {
 
 // sense says in what sense a claim holds.
 func sense(kind dme.ClaimKind, points []Point) string {
-	runs, tolerated := 0, 0
+	runs, tolerated := 0, len(granted(points))
 	for _, p := range points {
 		runs += p.Runs
-		if p.Tolerance > 0 {
-			tolerated++
-		}
 	}
 	in := fmt.Sprintf("in %s runs", units.Count(uint64(runs)))
 	if runs == 0 {
@@ -157,6 +159,15 @@ func sense(kind dme.ClaimKind, points []Point) string {
 	return fmt.Sprintf("%s, in the interval for %d of %d points", in, len(points)-tolerated, len(points))
 }
 
+// granted returns the points that would differ without a tolerance.
+func granted(points []Point) []Point {
+	return slices.DeleteFunc(slices.Clone(points), func(p Point) bool { return p.Tolerance == 0 })
+}
+
+// Approached is how close to a bound something must come, as a part of it, for the bound to
+// say more than that it is not wrong.
+const Approached = 0.9
+
 // closest says how close a bound comes, and where: "; reached for N = 2 3 under serial".
 func closest(points []Point) string {
 	var most float64
@@ -172,7 +183,18 @@ func closest(points []Point) string {
 	case most == 1:
 		return "; reached for " + Where(at)
 	}
-	return fmt.Sprintf("; closest %s%%, for %s", units.Number(100*most), Where(at[:1]))
+	return fmt.Sprintf("; %s, for %s", Closeness(most), Where(at[:1]))
+}
+
+// Closeness says how close a bound comes that is kept: "reached".
+func Closeness(closest float64) string {
+	switch {
+	case closest == 1:
+		return "reached"
+	case closest < Approached:
+		return fmt.Sprintf("not approached: %s%% at most", units.Number(100*closest))
+	}
+	return fmt.Sprintf("closest %s%%", units.Number(100*closest))
 }
 
 // against is the point furthest from its prediction of those that speak against

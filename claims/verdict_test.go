@@ -118,9 +118,10 @@ func TestTheClosestOfABound(t *testing.T) {
 		closest float64
 		says    string
 	}{
-		{[]Evidence{near(4, 0.5)}, 0.5, "holds (in 1 runs searched; closest 50%, for serial (N = 4))"},
-		{[]Evidence{near(4, 0.25), near(8, 0.5), near(16, 0.125)}, 0.5, "holds (in 3 runs searched; closest 50%, for serial (N = 8))"},
-		{[]Evidence{near(4, 0)}, 0, "holds (in 1 runs searched; closest 0%, for serial (N = 4))"},
+		{[]Evidence{near(4, 0.5)}, 0.5, "holds (in 1 runs searched; not approached: 50% at most, for serial (N = 4))"},
+		{[]Evidence{near(4, 0.25), near(8, 0.5), near(16, 0.125)}, 0.5,
+			"holds (in 3 runs searched; not approached: 50% at most, for serial (N = 8))"},
+		{[]Evidence{near(4, 0)}, 0, "holds (in 1 runs searched; not approached: 0% at most, for serial (N = 4))"},
 	} {
 		if v := asked(dme.Claim{Kind: dme.UpperBound}).Judge(x.points); v.Text != x.says || v.Closest == nil || *v.Closest != x.closest {
 			t.Errorf("%q, want %q", v.Text, x.says)
@@ -132,9 +133,9 @@ func TestTheClosestOfABound(t *testing.T) {
 func TestRetriesAddToAVerdict(t *testing.T) {
 	granted := point("serial", 4, Agrees)
 	granted.Tolerance, granted.ToleranceFor = 0.2, "this"
-	partly := []Evidence{granted, point("saturate", 4, Differs)}
+	partly := []Evidence{point("serial", 8, Agrees), granted, point("saturate", 4, Differs)}
 	const only = "holds only for serial; fails for saturate (N = 4): 5, not 4, for N = 4 under saturate"
-	const tolerance = "; with a tolerance of 20%: this (1 of what was compared agrees only so)"
+	const tolerance = "; with a tolerance of 20%: this (1 of what was compared)"
 	for _, x := range []struct {
 		tried []Evidence
 		says  string
@@ -194,5 +195,50 @@ func TestTheFirstProblemIsNamed(t *testing.T) {
 	v = asked(dme.Claim{Quantity: dme.Unserved}).JudgeAll(tally)
 	if want := "fails: a node starved in 1 of 1 runs; burst, N = 4, seed 5: starving: a node"; v.Text != want {
 		t.Errorf("%q, want %q", v.Text, want)
+	}
+}
+
+// A tolerance keeps a claim from being refuted, and confirms none: where no interval holds
+// the prediction, nothing holds.
+func TestNothingHoldsByToleranceAlone(t *testing.T) {
+	granted := func(nodes int, s Standing) Evidence {
+		e := point("serial", nodes, s)
+		e.Tolerance, e.ToleranceFor = 0.15, "this"
+		return e
+	}
+	const tolerance = "; with a tolerance of 15%: this (1 of what was compared)"
+	for _, x := range []struct {
+		points []Evidence
+		says   string
+	}{
+		{[]Evidence{granted(4, Agrees)}, "undecided: in 6 runs, never in the interval" + tolerance},
+		{[]Evidence{granted(4, Open)}, "undecided: in 6 runs, never in the interval" + tolerance},
+		{[]Evidence{granted(4, Open), point("serial", 8, Open)},
+			"undecided: the intervals are too wide; more repetitions would tell" + tolerance},
+		{[]Evidence{granted(4, Agrees), point("serial", 8, Differs)}, "fails: 5, not 4, for N = 8 under serial"},
+		{[]Evidence{granted(4, Agrees), point("serial", 8, Agrees)}, "holds (in 12 runs, in the interval for 1 of 2 points)" + tolerance},
+		{[]Evidence{granted(4, Open), point("serial", 8, Agrees)},
+			"holds (in 6 runs, always in the interval); undecided for serial (N = 4)" + tolerance},
+		{[]Evidence{granted(4, Open), granted(8, Open), point("serial", 16, Agrees)}, "undecided: in 18 runs, in the interval for 1 of 3 points" +
+			strings.Replace(tolerance, "1 of", "2 of", 1)},
+	} {
+		if v := asked(dme.Claim{Kind: dme.Mean}).Judge(x.points); v.Text != x.says {
+			t.Errorf("%q, want %q", v.Text, x.says)
+		}
+	}
+}
+
+// Bounds that were reached, and those that nothing came near, are counted apart.
+func TestBoundsAreCounted(t *testing.T) {
+	var d Document
+	for _, x := range []struct {
+		verdict Status
+		closest float64
+	}{{Holds, 1}, {Holds, 0.999}, {Holds, 2. / 3}, {Holds, 0}, {Fails, 0.5}} {
+		d.Claims = append(d.Claims, Verdict{Verdict: x.verdict, Closest: &x.closest})
+	}
+	d.Claims = append(d.Claims, Verdict{Verdict: Holds})
+	if d.Count(); d.Counts.Holds != 5 || d.Counts.Bounds != 4 || d.Counts.BoundsReached != 1 || d.Counts.BoundsNotApproached != 2 {
+		t.Errorf("%+v", d.Counts)
 	}
 }

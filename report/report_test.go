@@ -15,13 +15,29 @@ import (
 	"dmebench/result"
 )
 
+// Warnings of one kind are told once, with the numbers that were measured.
+func TestWarningsHaveTheirNumbers(t *testing.T) {
+	in := experiment(t, []string{"raymond"}, []string{"saturate"}, []int{3}, 3)
+	of := func(k int, warnings ...string) { in.Runs[k].Result.Warnings = warnings }
+	of(0, "oversubscribed: 25 processes on 2 cores (GOMAXPROCS 1), 3% late", "paused for 800 ms at p99")
+	of(1, "oversubscribed: 13 processes on 2 cores (GOMAXPROCS 1), 12% late", "paused for 1.2 s at p99")
+	of(2, "oversubscribed: 1,000 processes on 2 cores (GOMAXPROCS 1), 3% late", "paused for 1.2 s at p99")
+	b := build(t, in)
+	b.wants(t, "oversubscribed: 13 to 1,000 processes on 2 cores (GOMAXPROCS 1), 3 to 12% late", "paused for 800 ms to 1.2 s at p99")
+	_, list, _ := strings.Cut(b.page, `<section id="warnings">`)
+	list, _, _ = strings.Cut(list, "</section>")
+	if list == "" || strings.Contains(list, "…") {
+		t.Errorf("a number is left out:\n%s", list)
+	}
+}
+
 func TestReport(t *testing.T) {
 	in := experiment(t, []string{"ricart-agrawala", "raymond"}, []string{"saturate"}, []int{3, 13}, 6)
 	in.Header.Planned = len(in.Runs) + 2
 	b := build(t, in)
 	b.wants(t, "quickstart", "Started 2026-11-20 09:30:00 UTC", "24 runs: 24 ok; 2 cells not there yet",
 		"tcp · saturate · CS 100 µs · 50 requests per node", "REQUEST", "cpus", "bench-1",
-		"generator late by … (p99) (24 runs)", "for example: generator late by 101 µs (p99)",
+		"generator late by 101 to 106 µs (p99) (24 runs)",
 		"name: quickstart", "What the numbers mean")
 
 	for _, name := range []string{

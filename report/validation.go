@@ -29,11 +29,16 @@ func ValidationLines(w io.Writer, d *claims.Document) error {
 func ValidationSummary(d *claims.Document) string {
 	c := d.Counts
 	text := plural(c.Claims, "claim") + ":"
+	holds := "hold"
+	if c.Bounds > 0 {
+		holds += fmt.Sprintf(" (bounds: %d reached, %d approached, %d not approached)",
+			c.BoundsReached, c.Bounds-c.BoundsReached-c.BoundsNotApproached, c.BoundsNotApproached)
+	}
 	for _, part := range []struct {
 		n    int
 		what string
 	}{
-		{c.Holds, "hold"}, {c.Partly, "hold only for some sizes or loads"}, {c.Fails, "fail"},
+		{c.Holds, holds}, {c.Partly, "hold only for some sizes or loads"}, {c.Fails, "fail"},
 		{c.KnownFalse, "known false and shown to be"}, {c.NotShown, "known false and not shown to be"},
 		{c.Undecided, "undecided"}, {c.NotMeasurable, "not measurable here"}, {c.NotRun, "not run"},
 	} {

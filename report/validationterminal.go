@@ -9,7 +9,6 @@ import (
 
 	"dmebench/claims"
 	"dmebench/internal/terminal"
-	"dmebench/report/units"
 )
 
 // ValidationOnTerminal writes what [ValidationLines] writes for a person who looks
@@ -66,13 +65,10 @@ func lineText(v claims.Verdict, room int) string {
 
 // closeness says how close a bound comes that holds.
 func closeness(v claims.Verdict) string {
-	switch {
-	case v.Closest == nil || v.Verdict != claims.Holds:
+	if v.Closest == nil || v.Verdict != claims.Holds {
 		return ""
-	case *v.Closest == 1:
-		return ", reached"
 	}
-	return fmt.Sprintf(", closest %s%%", units.Number(100**v.Closest))
+	return ", " + claims.Closeness(*v.Closest)
 }
 
 // writeReason writes why a claim does not hold, below its line.

@@ -1,23 +1,25 @@
 package report
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"dmebench/result"
 )
 
 // warning is one kind of warning, however often it was given.
 type warning struct {
-	Text    string // with "…" for what differs
-	Example string // the first, where they differ
-	Where   string // how many, and of what
+	Text  string // with a range for numbers that differ: "oversubscribed: 13 to 25 processes on 2 cores"
+	Where string // how many, and of what
 }
 
 // changing is what differs between two warnings of one kind: numbers with their
 // units, but not the digits of a name such as p99.
-var changing = regexp.MustCompile(`\b\d[\d.,]*(e[-+]?\d+)?( ?(ns|µs|us|ms|s|m|h|%|B|KB|MB|KiB|MiB)\b)?`)
+var changing = regexp.MustCompile(`\b\d+([.,]\d+)*(e[-+]?\d+)?( ?(ns|µs|us|ms|s|m|h|%|B|KB|MB|KiB|MiB)\b)?`)
 
 // told is a warning with who gave it.
 type told struct {
@@ -54,16 +56,52 @@ func (c *collection) warningList() []warning {
 	return list
 }
 
+// ranges writes what warnings of one kind say, with the least and the greatest of numbers
+// that differ: "101 to 340 µs late".
+func ranges(group []told) string {
+	at := -1
+	return changing.ReplaceAllStringFunc(group[0].text, func(string) string {
+		at++
+		var all []string // the numbers at this place
+		for _, t := range group {
+			all = append(all, changing.FindAllString(t.text, -1)[at])
+		}
+		bySize := func(a, b string) int { return cmp.Compare(sizeOf(a), sizeOf(b)) }
+		least, most := slices.MinFunc(all, bySize), slices.MaxFunc(all, bySize)
+		if least == most {
+			return least
+		}
+		number, unit := divided(least)
+		if _, same := divided(most); unit == same {
+			least = number
+		}
+		return least + " to " + most
+	})
+}
+
+// divided divides what [changing] matches into the number and its unit.
+func divided(text string) (number, unit string) {
+	end := strings.LastIndexAny(text, "0123456789") + 1
+	return text[:end], text[end:]
+}
+
+// sizeOf is what differing numbers are ordered by.
+func sizeOf(text string) float64 {
+	if d, err := time.ParseDuration(strings.ReplaceAll(text, " ", "")); err == nil {
+		return d.Seconds()
+	}
+	number, _ := divided(text)
+	x, _ := strconv.ParseFloat(strings.ReplaceAll(number, ",", ""), 64)
+	return x
+}
+
 // summarize makes one warning of those of one kind.
 func (c *collection) summarize(group []told) warning {
-	w := warning{Text: group[0].text}
+	w := warning{Text: ranges(group)}
 	runs, cells := 0, 0
 	var labels []string
 	for _, t := range group {
 		runs, cells = runs+t.runs, cells+t.cells
-		if t.text != group[0].text {
-			w.Text, w.Example = changing.ReplaceAllString(t.text, "…"), group[0].text
-		}
 		if t.label != "" && !slices.Contains(labels, t.label) {
 			labels = append(labels, t.label)
 		}

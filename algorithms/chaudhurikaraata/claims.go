@@ -97,7 +97,7 @@ func costs() []dme.Claim {
 		{
 			Quantity: PlaneChange, Formula: "2(m−1); 2(r−1)",
 			Load: dme.Light, Kind: dme.UpperBound, Source: paper + "section 4",
-			Predict: onMesh(func(m *mesh) float64 { return 2 * float64(m.planes()-1) }, numbered, directed),
+			Predict: severalPlanes(onMesh(func(m *mesh) float64 { return 2 * float64(m.planes()-1) }, numbered, directed)),
 		},
 		{
 			// Each visit of the token to a plane serves all of its nodes. On two
@@ -246,17 +246,17 @@ func tokenClaims() []dme.Claim {
 		{
 			Quantity: PrivilegedPlanes, Formula: "1",
 			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: paper + "invariant I1, lemma 2",
-			Predict: dme.Constantly(1),
+			Predict: severalPlanes(dme.Constantly(1)),
 		},
 		{
 			Quantity: GreenAndYellow, Formula: "0",
 			Load: dme.AnyLoad, Kind: dme.Exact, Source: paper + "invariant I2",
-			Predict: dme.Constantly(0),
+			Predict: severalPlanes(dme.Constantly(0)),
 		},
 		{
 			Quantity: Unprivileged, Formula: "0",
 			Load: dme.AnyLoad, Kind: dme.Exact, Source: paper + "assumption A1, lemma 1",
-			Predict: dme.Constantly(0),
+			Predict: severalPlanes(dme.Constantly(0)),
 		},
 	}
 }
@@ -318,6 +318,14 @@ func onCube(f func(m float64) float64, with ...repair) func(dme.Setting) (float6
 		value, ok := predict(s)
 		m := meshOf(s)
 		return value, ok && m.nodes == power(m.sizes[0], 3) && m.sizes[1] == m.sizes[0] && m.sizes[2] == m.sizes[0]
+	}
+}
+
+// severalPlanes is a prediction for more than one plane: of one it would say nothing.
+func severalPlanes(predict func(dme.Setting) (float64, bool)) func(dme.Setting) (float64, bool) {
+	return func(s dme.Setting) (float64, bool) {
+		value, ok := predict(s)
+		return value, ok && meshOf(s).planes() > 1
 	}
 }
 

@@ -227,3 +227,21 @@ func TestKnownFalse(t *testing.T) {
 		t.Errorf("known false: %v, want %v", quantities, want)
 	}
 }
+
+// Of a mesh of one plane, as the default one of four nodes is, nothing is said that speaks
+// of several: it could not be otherwise.
+func TestNothingIsClaimedOfOnePlane(t *testing.T) {
+	for _, q := range []dme.Quantity{PlaneChange, PrivilegedPlanes, GreenAndYellow, Unprivileged} {
+		for nodes, want := range map[int]bool{1: false, 3: false, 4: false, 5: true, 8: true} {
+			net := newNet(t, nodes, "auto", numbered)
+			for _, c := range net.Algorithm.Claims {
+				if c.Quantity != q {
+					continue
+				}
+				if _, made := c.Predict(net.Setting); made != want || want != (meshOfNet(net).planes() > 1) {
+					t.Errorf("%s, on %d nodes in %d planes: claimed %v", c.Formula, nodes, meshOfNet(net).planes(), made)
+				}
+			}
+		}
+	}
+}

@@ -155,7 +155,7 @@ func (m *changes) Note(x dme.Moment) {
 	}
 }
 
-func (m *changes) Value() (float64, bool) { return float64(m.most), m.requests > 0 }
+func (m *changes) Value() (float64, bool) { return float64(m.most), m.requests > 0 && m.most > 0 }
 
 // bits tells apart all messages that were received.
 type bits struct {

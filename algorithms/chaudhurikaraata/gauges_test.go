@@ -104,6 +104,9 @@ func TestVisitsAreCounted(t *testing.T) {
 func TestChangesOfPlaneAreCounted(t *testing.T) {
 	f := follow(t, PlaneChange)
 	f.wants(0, false)
+	f.note(dme.HasAsked, 1)
+	f.note(dme.HasLeft, 1)
+	f.wants(0, false) // the token stayed where it was
 	f.note(dme.HasAsked, 5)
 	f.hear(1, 5, dme.Message{Kind: kindRequest, Node: 5})
 	f.hear(5, 1, dme.Message{Kind: kindPermit, Node: 5})

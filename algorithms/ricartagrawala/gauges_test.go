@@ -143,6 +143,8 @@ func TestEntriesAfterProcessing(t *testing.T) {
 
 func TestFalseSuspicions(t *testing.T) {
 	m := follow(t, Robust(), FalseSuspicion, 3)
+	m.wants(0, false) // nobody was suspected
+	m.said(1, dme.Message{Kind: kindAreYouThere, Clock: 1})
 	m.wants(0, true)
 	m.hear(1, 2, kindFailed, 2) // node 2 is back, and says so itself
 	m.note(dme.HasCrashed, 3)
@@ -177,19 +179,43 @@ func TestDetectionTime(t *testing.T) {
 	m.wants(0.003, true)
 }
 
+// Section 7.2.3 speaks of every REQUEST that the newcomer would have received, and not
+// only of those that have been served.
 func TestLatecomers(t *testing.T) {
-	m := follow(t, Robust(), Latecomers, 3)
-	m.nodes[1].Request(new(dme.Outbox))
-	m.said(1, dme.Message{Kind: kindRequest, Clock: 1})
-	m.enter(1)
-	m.wants(0, false)
-	m.said(3, dme.Message{Kind: kindRequest, Clock: 1}) // it has been there all the time
-	m.note(dme.HasReturned, 2)
-	m.said(2, dme.Message{Kind: kindRequest, Clock: 2})
-	m.wants(0, true)
-	m.note(dme.HasReturned, 2)
-	m.said(2, dme.Message{Kind: kindRequest, Clock: 1}) // served already
-	m.wants(1, true)
-	m.said(2, dme.Message{Kind: kindRequest, Clock: 1}) // no newcomer any more
-	m.wants(1, true)
+	request := func(m *moments, from dme.NodeID, number uint64, to ...dme.NodeID) {
+		for _, j := range to {
+			m.now += time.Millisecond
+			m.meter.Note(dme.Moment{What: dme.HasSent, ID: from, At: m.now, Node: m.nodes[from], Peer: j,
+				Msg: dme.Message{Kind: kindRequest, Clock: number}})
+		}
+	}
+	for _, x := range []struct {
+		name  string
+		then  func(*moments)
+		count float64
+		asked bool
+	}{
+		{"nobody has come", func(m *moments) { request(m, 3, 1, 1, 2, 4) }, 0, false},
+		{"above what was sent while it was away", func(m *moments) { request(m, 2, 4, 1, 3, 4) }, 0, true},
+		{"as high", func(m *moments) { request(m, 2, 3, 1, 3, 4) }, 1, true},
+		{"as high as a REQUEST that was sent without it since, and waits",
+			func(m *moments) { request(m, 1, 5, 3, 4); request(m, 2, 5, 1, 3, 4) }, 1, true},
+		{"as high as one that was sent without it before the next",
+			func(m *moments) { request(m, 1, 5, 3, 4); request(m, 1, 7, 2, 3, 4); request(m, 2, 5, 1, 3, 4) }, 1, true},
+		{"as high as one that is on its way to it", func(m *moments) { request(m, 1, 5, 2, 3, 4); request(m, 2, 5, 1, 3, 4) }, 0, true},
+		{"above one that was sent without it", func(m *moments) { request(m, 1, 5, 3, 4); request(m, 2, 6, 1, 3, 4) }, 0, true},
+		{"a newcomer once only", func(m *moments) { request(m, 2, 4, 1, 3, 4); request(m, 2, 1, 1, 3, 4) }, 0, true},
+		{"as high as its own before", func(m *moments) { m.note(dme.HasReturned, 3); request(m, 3, 3, 1, 2, 4) }, 1, true},
+	} {
+		m := follow(t, Robust(), Latecomers, 4)
+		request(m, 1, 2, 3, 4)
+		request(m, 3, 3, 1, 4)
+		if x.asked {
+			m.note(dme.HasReturned, 2)
+		}
+		x.then(m)
+		if got, told := m.meter.Value(); told != x.asked || got != x.count {
+			t.Errorf("%s: %v %v, want %v %v", x.name, got, told, x.count, x.asked)
+		}
+	}
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // Latecomers counts the newcomers whose first request has a number that is not above
-// those of all requests served until then.
+// those of all REQUESTs that they would have received, had they always been there.
 var Latecomers = dme.Quantity{ID: "latecomers", Name: "newcomers that ask with too low a number"}
 
 func robustGauges() []dme.Gauge {
@@ -40,11 +40,12 @@ func synchronizedClaims() []dme.Claim {
 	return all
 }
 
-// falseSuspicions counts what nodes hear of others that have FAILED and are alive. A
-// node that comes back says so of itself.
+// falseSuspicions counts what nodes hear of others that have FAILED and are alive, where
+// anybody was suspected. A node that comes back says so of itself.
 type falseSuspicions struct {
-	down  dme.NodeSet
-	count int
+	down      dme.NodeSet
+	suspected bool
+	count     int
 }
 
 func newFalseSuspicions(s dme.Setting) dme.Meter {
@@ -52,19 +53,23 @@ func newFalseSuspicions(s dme.Setting) dme.Meter {
 }
 
 func (m *falseSuspicions) Note(x dme.Moment) {
-	switch x.What {
-	case dme.HasCrashed:
+	switch {
+	case x.What == dme.HasCrashed:
 		m.down.Add(x.ID)
-	case dme.HasReturned:
+	case x.What == dme.HasReturned:
 		m.down.Remove(x.ID)
-	case dme.HasReceived:
-		if about := x.Msg.Node; x.Msg.Kind == kindFailed && about != x.Peer && !m.down.Has(about) {
+	case x.What == dme.HasReceived && x.Msg.Kind == kindFailed:
+		if about := x.Msg.Node; about != x.Peer && !m.down.Has(about) {
 			m.count++
 		}
+	case x.What == dme.HasSent && x.Msg.Kind == kindAreYouThere:
+		m.suspected = true
 	}
 }
 
-func (m *falseSuspicions) Value() (float64, bool) { return float64(m.count), true }
+func (m *falseSuspicions) Value() (float64, bool) {
+	return float64(m.count), m.suspected || m.count > 0
+}
 
 // detection measures from the last answer that a node which asks has had until it
 // declares another failed: both periods of section 7.4.
@@ -91,27 +96,60 @@ func (m *detection) Note(x dme.Moment) {
 
 func (m *detection) Value() (float64, bool) { return m.longest.Seconds(), m.any }
 
-// latecomers follows newcomers until their first REQUEST.
+// latecomers follows newcomers until their first REQUEST. Section 7.2.3: its number must
+// be above that of any REQUEST that would have been received by then, had the newcomer
+// always been there, whether that REQUEST has been served or still waits. Those are the
+// ones that were sent before it came back, and those sent to others and not to it since.
 type latecomers struct {
-	newcomer []bool // by node, from 1: it has come back, and has not asked since
-	served   uint64 // the highest number that has been
-	asked    int    // by newcomers
-	count    int
+	number  []uint64      // by node, from 1: of its latest REQUEST
+	to      []dme.NodeSet // by node, from 1: who was sent that one
+	highest uint64        // of all until now
+	missed  []uint64      // by newcomer: the highest that it would have received
+	joining dme.NodeSet
+	asked   int // by newcomers
+	count   int
 }
 
-func newLatecomers(s dme.Setting) dme.Meter { return &latecomers{newcomer: make([]bool, s.Nodes+1)} }
+func newLatecomers(s dme.Setting) dme.Meter {
+	n := s.Nodes + 1
+	m := &latecomers{number: make([]uint64, n), missed: make([]uint64, n), joining: dme.MakeNodeSet(n)}
+	for range n {
+		m.to = append(m.to, dme.MakeNodeSet(n))
+	}
+	return m
+}
 
 func (m *latecomers) Note(x dme.Moment) {
 	switch {
 	case x.What == dme.HasReturned:
-		m.newcomer[x.ID] = true
-	case x.What == dme.HasEntered:
-		m.served = max(m.served, x.Node.(*robustNode).ourSequenceNumber)
-	case x.What == dme.HasSent && x.Msg.Kind == kindRequest && m.newcomer[x.ID]:
-		m.newcomer[x.ID] = false
+		m.joining.Add(x.ID)
+		m.missed[x.ID] = m.highest
+		return
+	case x.What != dme.HasSent || x.Msg.Kind != kindRequest:
+		return
+	case m.number[x.ID] != x.Msg.Clock:
+		m.miss(x.ID)
+		m.number[x.ID], m.highest = x.Msg.Clock, max(m.highest, x.Msg.Clock)
+		m.to[x.ID].Clear()
+	}
+	m.to[x.ID].Add(x.Peer)
+	if m.joining.Has(x.ID) {
+		for j := range m.number {
+			m.miss(dme.NodeID(j))
+		}
+		m.joining.Remove(x.ID)
 		m.asked++
-		if x.Msg.Clock <= m.served {
+		if x.Msg.Clock <= m.missed[x.ID] {
 			m.count++
+		}
+	}
+}
+
+// miss has the newcomers miss a node's latest REQUEST that it has not sent to them.
+func (m *latecomers) miss(from dme.NodeID) {
+	for j := range m.joining.All() {
+		if j != from && !m.to[from].Has(j) {
+			m.missed[j] = max(m.missed[j], m.number[from])
 		}
 	}
 }

@@ -215,8 +215,17 @@ func (f *Folder) readSecret(name string) ([]byte, error) {
 	return input.ReadFile(f.Path(name), input.Text)
 }
 
+// write writes a new certificate with its key. Where there is no space for both neither is
+// left, since one alone would be refused ever after.
 func (f *Folder) write(cert, key string, p Pair) error {
-	return errors.Join(f.put(key, p.Key, true), f.put(cert, p.Cert, false))
+	err := f.put(key, p.Key, true)
+	if err == nil {
+		err = f.put(cert, p.Cert, false)
+	}
+	if err == nil {
+		return nil
+	}
+	return errors.Join(err, f.remove(cert), f.remove(key))
 }
 
 func (f *Folder) put(name string, content []byte, secret bool) error {

@@ -131,6 +131,9 @@ func (p *program) app() *cli.App {
 	}
 	for _, c := range app.Commands {
 		guard(c)
+		if slices.Contains([]string{"check", "prove", "ping", "advise", "validate", "coordinator", "agent", "broker"}, c.Name) {
+			c.Before = spacious
+		}
 	}
 	return app
 }

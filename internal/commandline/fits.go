@@ -25,11 +25,12 @@ func (p *program) fits(s result.Spec, readFile func(string) ([]byte, error), for
 		return err
 	}
 	e := run.EstimateOf(s, p.catalog, readFile)
-	if e.Workers == 0 && e.Memory == 0 {
-		return nil // a small simulation, which fits anywhere
+	err := checkAddressSpace(e.Workers)
+	var limits environment.Limits
+	if e.Workers > 0 || e.Memory > 0 { // a small simulation needs next to nothing
+		limits = environment.HostLimits()
+		err = cmp.Or(err, e.Check(limits), e.CheckProcesses(runtime.NumCPU()))
 	}
-	limits := environment.HostLimits()
-	err := cmp.Or(e.Check(limits), e.CheckProcesses(runtime.NumCPU()))
 	switch {
 	case err != nil && (!force || e.Hopeless(limits)):
 		return err

@@ -104,13 +104,19 @@ func kibibytes(file, name string) (bytes uint64, known bool) {
 	return n << 10, err == nil
 }
 
-func leftOfAddressSpace() (bytes uint64, limited bool) {
+// AddressSpace returns how many bytes of addresses a process may have (ulimit -v).
+func AddressSpace() (bytes uint64, limited bool) {
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_AS, &limit); err != nil || uint64(limit.Cur) >= math.MaxInt64 {
 		return 0, false
 	}
+	return uint64(limit.Cur), true
+}
+
+func leftOfAddressSpace() (bytes uint64, limited bool) {
+	limit, limited := AddressSpace()
 	taken, _ := kibibytes("/proc/self/status", "VmSize")
-	return uint64(limit.Cur) - min(uint64(limit.Cur), taken), true
+	return limit - min(limit, taken), limited
 }
 
 // groupFiles says where a version of control groups keeps what.

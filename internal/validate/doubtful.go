@@ -31,7 +31,7 @@ func (p *plan) doubtful() {
 				continue
 			}
 			e, ok := c.usable(compared).Compare(q.Claim, q.predicted[c])
-			if ok && (e.Standing == claims.Open || e.Standing == claims.Differs && e.Scatters() && e.Off < little) {
+			if ok && (e.Standing == claims.Open && e.Tolerance == 0 || e.Standing == claims.Differs && e.Scatters() && e.Off < little) {
 				q.again++
 				cells = append(cells, c)
 			}

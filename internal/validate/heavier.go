@@ -35,7 +35,7 @@ func (p *plan) heavier() {
 				continue
 			}
 			e, ok := c.usable(compared).Compare(q.Claim, q.predicted[c])
-			if !ok || e.Agrees {
+			if !ok || e.Agrees || e.Tolerance > 0 {
 				continue
 			}
 			retried[c.Spec.Nodes] = true

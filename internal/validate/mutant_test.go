@@ -222,12 +222,15 @@ func TestEveryToleranceIsNamed(t *testing.T) {
 	for _, v := range d.Claims {
 		rests := false
 		for _, p := range v.Points {
-			rests = rests || p.Agrees && p.Tolerance > 0
+			rests = rests || p.Tolerance > 0
 		}
 		for _, f := range v.Fits {
-			rests = rests || f.Agrees && f.Tolerance > 0
+			rests = rests || f.Tolerance > 0
 		}
-		judged := v.Verdict == claims.Holds || v.Verdict == claims.Partly
+		if v.Verdict == claims.Holds && strings.Contains(v.Text, "never in the interval") {
+			t.Errorf("%s: %q", v.ID, v.Text)
+		}
+		judged := v.Verdict == claims.Holds || v.Verdict == claims.Partly || v.Verdict == claims.Undecided
 		if said := strings.Contains(v.Text, "with a tolerance of "); said != (rests && judged) || said != (len(v.Tolerances) > 0) {
 			t.Errorf("%s: rests on a tolerance: %v; %v named in %q", v.ID, rests, v.Tolerances, v.Text)
 		}

@@ -82,7 +82,7 @@ var own = []Column{
 	{"mean_ci999_low", "lower bound of the 99.9% interval of the mean"},
 	{"mean_ci999_high", "its upper bound"},
 	{"closest", "how close a bound comes that is kept, as a part of it: 1 where it is reached"},
-	{"tolerance", "relative to the prediction, where the mean agrees only because of it"},
+	{"tolerance", "relative to the prediction, where the mean would differ without it"},
 	{"tolerance_for", "what that is for"},
 	{"evidence", "`runs`, `construction`, or `search` of schedules"},
 	{"min", "least value, of runs or of entries where these are told apart"},
