@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"dmebench/internal/experiment"
 	"dmebench/report/circumstance"
 	"dmebench/report/rank"
 	"dmebench/report/stats"
@@ -51,6 +52,7 @@ func (a *Advice) conclude() {
 		}
 	}
 	a.Choose = chosen.Label
+	a.sayFailures(chosen, by)
 	a.why(chosen, good, by)
 	a.sure(good)
 	a.unknown(chosen)
@@ -133,14 +135,7 @@ func (a *Advice) tooMuch() string {
 }
 
 func (a *Advice) why(chosen rank.Entrant, good []rank.Entrant, by int) {
-	m, _ := result.LookupMetric(a.contest.By)
-	value := *chosen.Cells[by].Median
-	text := units.Number(value)
-	if m.Time() {
-		text = units.Time(value)
-	}
-	what := strings.ToLower(m.Title[:1]) + m.Title[1:]
-	a.Why = fmt.Sprintf("its %s is %s, with %s messages for each critical section", what, text,
+	a.Why = fmt.Sprintf("its %s is %s, with %s messages for each critical section", a.deciding(), a.value(*chosen.Cells[by].Median),
 		units.Number(a.median(chosen.Label, result.MessagesPerCS)))
 	if len(good) == 1 {
 		return
@@ -159,6 +154,19 @@ func (a *Advice) why(chosen rank.Entrant, good []rank.Entrant, by int) {
 		who = fmt.Sprintf("%d others", len(others))
 	}
 	a.Why += fmt.Sprintf("; %s %s as good in that, and %s", who, verb, a.apart(chosen, good))
+}
+
+// deciding names the metric that decides, and value writes one of its values.
+func (a *Advice) deciding() string {
+	m, _ := result.LookupMetric(a.contest.By)
+	return strings.ToLower(m.Title[:1]) + m.Title[1:]
+}
+
+func (a *Advice) value(x float64) string {
+	if m, _ := result.LookupMetric(a.contest.By); m.Time() {
+		return units.Time(x)
+	}
+	return units.Number(x)
 }
 
 // apart says what tells the chosen one from those that are as good.
@@ -203,12 +211,14 @@ func (a *Advice) unknown(chosen rank.Entrant) {
 		cost += fmt.Sprintf(" (the busiest node of %s handles %s of them a second)", chosen.Label, units.Number(math.Round(busiest*q.Rate)))
 	}
 	a.Unknown = []string{cost, "messages that are lost or late, and what else the hosts do"}
-	if !q.CrashTolerant {
-		a.Unknown = append(a.Unknown, "crashes of nodes (--crash-tolerant asks for algorithms that go on)")
+	if q.DelayMeasured {
+		a.Unknown = append(a.Unknown, fmt.Sprintf("T between other processes than the two of this machine with which %v was measured, "+
+			"and while %d nodes share its cores", q.Delay, q.Nodes))
 	}
 }
 
-// command measures the chosen one beside those that came next.
+// command measures the chosen one beside those that came next, in the circumstances that
+// were simulated: where T was not measured here, links take it.
 func (a *Advice) command(chosen string) string {
 	q := &a.Question
 	names := []string{chosen}
@@ -217,12 +227,36 @@ func (a *Advice) command(chosen string) string {
 			names = append(names, e.Label)
 		}
 	}
-	load := "--workload saturate"
+	text := fmt.Sprintf("dmebench sweep -a %s -n %d --transport %s", strings.Join(names, ","), q.Nodes, q.Transport)
 	if q.Rate > 0 {
-		load = fmt.Sprintf("--workload poisson --total-rate %v", q.Rate)
+		text += fmt.Sprintf(" --workload poisson --total-rate %v", q.Rate)
+	} else {
+		text += " --workload saturate"
 	}
-	return fmt.Sprintf("dmebench sweep -a %s -n %d --transport %s %s --cs %s --requests %d",
-		strings.Join(names, ","), q.Nodes, q.Transport, load, q.CS, a.measured())
+	text += " --cs " + q.CS
+	if !q.DelayMeasured {
+		text += " --set delay=" + q.linkDelay()
+	}
+	text += fmt.Sprintf(" --requests %d", a.measured())
+	if q.Repetitions != experiment.DefaultRepetitions {
+		text += fmt.Sprintf(" --repetitions %d", q.Repetitions)
+	}
+	if q.Seed != result.DefaultSeed {
+		text += fmt.Sprintf(" --seed %d", q.Seed)
+	}
+	return text
+}
+
+// linkDelay is the simulated delay of a message as links take it.
+func (q *Question) linkDelay() string {
+	write := func(d time.Duration) string { return strings.ReplaceAll(d.String(), "µ", "u") }
+	switch q.Law {
+	case "uniform":
+		return fmt.Sprintf("uniform:%s:%s", write(q.Delay/2), write(q.Delay/2+q.Delay))
+	case "exponential":
+		return "exp:" + write(q.Delay)
+	}
+	return write(q.Delay)
 }
 
 // measured is how many requests take about ten seconds, as many as were simulated at most.

@@ -63,6 +63,10 @@ type Ranking struct {
 	Name          string    `json:"name"` // of the results
 	Alpha         float64   `json:"alpha"`
 	Contests      []Contest `json:"contests"` // by circumstances as they first appear, then by number of nodes
+
+	// Bounds has WriteText print the interval of the deciding metric as [low, high], and
+	// no others.
+	Bounds bool `json:"-"`
 }
 
 // Contest is the entrants that ran under the same circumstances on as many nodes.
@@ -103,7 +107,8 @@ type Column struct {
 	Needed   int      `json:"needed"` // repetitions of each entrant with which a test can tell any two apart
 	Verdict  string   `json:"verdict"`
 	metric   result.Metric
-	constant bool // all values of all entrants are equal
+	constant bool             // all values of all entrants are equal
+	p        map[pair]float64 // of every two entrants, corrected
 }
 
 // Entrant is one algorithm with its options.
@@ -111,11 +116,12 @@ type Entrant struct {
 	Label       string            `json:"label"`
 	Algorithm   string            `json:"algorithm"`
 	Options     map[string]string `json:"options"`
-	Place       int               `json:"place"` // in the deciding metric; all who are level with the best are first; 0 where unknown
+	Place       int               `json:"place"` // in the deciding metric; shared by all who are level with its first; 0 where unknown
 	Repetitions int               `json:"repetitions"`
 	Cells       []Cell            `json:"cells"` // one for each column
 
 	runs []*result.Result
+	at   int // the index by which columns know it
 }
 
 // Cell is one metric of one entrant.
@@ -216,29 +222,37 @@ func (d draft) contest(columns []result.Metric, chosen bool, alpha float64) Cont
 	for _, m := range columns {
 		c.compare(m, alpha)
 	}
-	c.order()
+	c.order(alpha)
 	c.Verdict = c.words()
 	return c
 }
 
-// order puts the best median of the deciding metric first, and who has none last.
-func (c *Contest) order() {
-	by := slices.IndexFunc(c.Columns, func(col Column) bool { return col.Metric == c.By })
+// order puts the best median of the deciding metric first, and who has none last. Who
+// cannot be told from the best of those that have no place yet shares its place.
+func (c *Contest) order(alpha float64) {
+	by := c.Column(c.By)
 	if by < 0 {
 		return
 	}
-	m := c.Columns[by].metric
-	c.Outcome, c.Best = c.Columns[by].Outcome, c.Columns[by].Best
+	col := c.Columns[by]
+	c.Outcome, c.Best = col.Outcome, col.Best
 	slices.SortStableFunc(c.Entrants, func(a, b Entrant) int {
-		return better(m, a.Cells[by], b.Cells[by])
+		return better(col.metric, a.Cells[by], b.Cells[by])
 	})
+	placed := func(e *Entrant) bool {
+		standing := e.Cells[by].Standing
+		return e.Place > 0 || standing == Absent || standing == Unknown
+	}
 	for i := range c.Entrants {
-		switch e := &c.Entrants[i]; e.Cells[by].Standing {
-		case Absent, Unknown:
-		case First, Level:
-			e.Place = 1
-		default:
-			e.Place = i + 1
+		first := &c.Entrants[i]
+		if placed(first) {
+			continue
+		}
+		first.Place = i + 1
+		for j := i + 1; j < len(c.Entrants); j++ {
+			if e := &c.Entrants[j]; !placed(e) && col.p[key(first.at, e.at)] > alpha {
+				e.Place = first.Place
+			}
 		}
 	}
 }

@@ -18,10 +18,15 @@ var marks = map[Standing]string{First: "*", Level: "~", Unknown: "?", Worse: " "
 
 // Legend says what the marks and the figures of a table mean, in paragraphs.
 func (r *Ranking) Legend() []string {
+	medians := "medians over repetitions ± the larger half of their 95% interval"
+	if r.Bounds {
+		medians = "medians over repetitions, with the 95% interval [low, high] of the one that decides; " +
+			"who cannot be told from the best of a place shares it"
+	}
 	return []string{
 		fmt.Sprintf("* best of its column; ~ not distinguishable from it; ? too few repetitions to tell; no mark: worse "+
 			"(Mann-Whitney test, Holm's correction, p ≤ %v)", r.Alpha),
-		"medians over repetitions ± the larger half of their 95% interval; msgs/CS: messages per critical section; " +
+		medians + "; msgs/CS: messages per critical section; " +
 			"busiest: those that the busiest node sends and handles",
 	}
 }
@@ -36,7 +41,7 @@ func (r *Ranking) WriteText(w io.Writer, style terminal.Style) error {
 		}
 		fmt.Fprintf(&out, "%s\n  %s\n", style.Strong(c.Heading()), style.Wrap(c.Verdict, 2))
 		if len(c.Entrants) > 0 {
-			c.table(style.Width).WriteAligned(&out, 2)
+			c.table(style.Width, r.Bounds).WriteAligned(&out, 2)
 		}
 		for _, n := range c.Notes {
 			fmt.Fprintf(&out, "  note: %s\n", style.Wrap(n, 8))
@@ -61,16 +66,20 @@ const shortest = 14
 // table is that of a contest for so many columns of a terminal; 0 for as many as it
 // takes. A narrow one leaves out the intervals, then the ends of long labels, then the
 // last columns.
-func (c *Contest) table(width int) *tables.Table {
+func (c *Contest) table(width int, bounds bool) *tables.Table {
 	longest := 0
 	for _, e := range c.Entrants {
 		longest = max(longest, utf8.RuneCountInString(e.Label))
 	}
-	t := c.draw(true, longest, len(c.Columns))
-	for columns, label, spreads := len(c.Columns), longest, true; width > 0 && t.Width() > width; t = c.draw(spreads, label, columns) {
+	spread := c.spread
+	if bounds {
+		spread = c.bounds
+	}
+	t := c.draw(spread, longest, len(c.Columns))
+	for columns, label := len(c.Columns), longest; width > 0 && t.Width() > width; t = c.draw(spread, label, columns) {
 		switch {
-		case spreads:
-			spreads = false
+		case spread != nil:
+			spread = nil
 		case label > shortest:
 			label = max(shortest, label-(t.Width()-width))
 		case columns > 1:
@@ -82,8 +91,20 @@ func (c *Contest) table(width int) *tables.Table {
 	return t
 }
 
-// draw makes the table: place, label, and so many of the columns.
-func (c *Contest) draw(spreads bool, label, columns int) *tables.Table {
+// spread writes the interval of an entrant's cell relative to its median.
+func (c *Contest) spread(e *Entrant, column int) string { return e.Cells[column].Spread() }
+
+// bounds writes the interval in the deciding metric by its ends.
+func (c *Contest) bounds(e *Entrant, column int) string {
+	cell, col := e.Cells[column], c.Columns[column]
+	if col.Metric != c.By || cell.Lo == nil || cell.Hi == nil {
+		return ""
+	}
+	return fmt.Sprintf("[%s, %s]", col.number(cell.Lo), col.number(cell.Hi))
+}
+
+// draw makes the table: place, label, and so many of the columns; spread may be nil.
+func (c *Contest) draw(spread func(e *Entrant, column int) string, label, columns int) *tables.Table {
 	head := []string{"", ""}
 	for _, col := range c.Columns[:columns] {
 		head = append(head, col.head()+"  ")
@@ -97,8 +118,8 @@ func (c *Contest) draw(spreads bool, label, columns int) *tables.Table {
 		row := []string{"  " + place, cut(e.Label, label)}
 		for i, cell := range e.Cells[:columns] {
 			text := c.Columns[i].number(cell.Median)
-			if spreads && cell.N > 0 {
-				text += " " + cell.Spread()
+			if spread != nil && cell.N > 0 {
+				text = strings.TrimSpace(text + " " + spread(&e, i))
 			}
 			row = append(row, text+" "+marks[cell.Standing])
 		}
