@@ -1,7 +1,9 @@
 package result
 
 import (
+	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -47,8 +49,32 @@ func FindMetric(name string) (Metric, error) {
 		}
 		names = append(names, m.Name)
 	}
+	if there := percentiles(name); there != nil {
+		return Metric{}, fmt.Errorf("unknown metric %q; the percentiles there are %s", name, strings.Join(there, ", "))
+	}
 	return Metric{}, suggest.Unknown("metric", name, names,
 		"there are "+strings.Join(slices.Sorted(maps.Keys(short)), ", ")+", and every column of summary.csv such as response_time_p99_ns")
+}
+
+// percentile is one in a name without unit.
+var percentile = regexp.MustCompile(`^(.*?)_?p[0-9][0-9.]*$`)
+
+// percentiles lists those of what a name asks another percentile of; nil where it asks
+// for none. A time that has no name is the waiting time.
+func percentiles(name string) (there []string) {
+	asked := percentile.FindStringSubmatch(plain(name))
+	if asked == nil {
+		return nil
+	}
+	if asked[1] == "" {
+		asked[1], there = "waiting", []string{"p50", "p99"}
+	}
+	for _, m := range metrics {
+		if x := percentile.FindStringSubmatch(plain(m.Name)); x != nil && x[1] == asked[1] {
+			there = append(there, m.Name)
+		}
+	}
+	return there
 }
 
 // plain is a name without what tells it from no other.

@@ -122,7 +122,7 @@ func TestQuestionsThatCannotBe(t *testing.T) {
 		"want a duration such as 2ms":  func(q *Question) { q.CS = "2" },
 		"say over which network":       func(q *Question) { q.Transport = "sim" },
 		"did you mean 'tcp'?":          func(q *Question) { q.Transport = "tpc" },
-		"did you mean 'p99'?":          func(q *Question) { q.Metric = "p98" },
+		"percentiles there are p50":    func(q *Question) { q.Metric = "p98" },
 		"is a condition of a run":      func(q *Question) { q.Metric = "offered" },
 		"repetitions: there must be":   func(q *Question) { q.Repetitions = 0 },
 		"a rate of -1: must be above0": nil,

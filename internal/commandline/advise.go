@@ -36,7 +36,7 @@ func (p *program) adviseCommand() *cli.Command {
 				strings.Join(result.ShortNames(), ", ") + " (default: p99 with a rate, else throughput)"},
 			&cli.BoolFlag{Name: "crash-tolerant", Usage: "only algorithms that go on when nodes crash"},
 			&cli.IntFlag{Name: "repetitions", Value: 10, Usage: "of each simulation, `R`"},
-			&cli.Uint64Flag{Name: "seed", Value: result.DefaultSeed, Usage: "of the first repetition; the others count on from it"},
+			seedFlag(result.DefaultSeed, "of the first repetition; the others count on from it"),
 			jsonFlag("print the advice as one JSON object"),
 			quietFlag(),
 		},
@@ -66,8 +66,10 @@ func (p *program) advise(c *cli.Context) error {
 	if c.IsSet("rate") && c.IsSet("total-rate") {
 		return usage("--rate is of each node, and --total-rate of all together; give one of them")
 	}
+	nodes := c.Int("nodes")
 	q := advise.Question{
-		Nodes: c.Int("nodes"), Rate: c.Float64("rate")*float64(c.Int("nodes")) + c.Float64("total-rate"), CS: c.String("cs"), Delay: time.Nanosecond, Law: "constant",
+		Nodes: nodes, Rate: c.Float64("rate")*float64(nodes) + c.Float64("total-rate"),
+		CS: c.String("cs"), Delay: time.Nanosecond, Law: "constant",
 		Transport: c.String("transport"), CrashTolerant: c.Bool("crash-tolerant"), Metric: c.String("metric"),
 		Repetitions: c.Int("repetitions"), Seed: c.Uint64("seed"), DelayMeasured: !c.IsSet("delay"),
 	}

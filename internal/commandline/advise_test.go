@@ -68,8 +68,10 @@ func sweepOf(t *testing.T, line string) []experiment.Cell {
 // as long, the same options and seeds.
 func TestAdviceNamesWhatWasSimulated(t *testing.T) {
 	for flags, delay := range map[string]link.Delay{
-		"-n 3 --delay 2ms --total-rate 60 --cs 1ms":                  {Mean: 2 * time.Millisecond},
-		"-n 3 --delay uniform:3ms --rate 20 --cs exp:1ms --seed 5":   {Shape: link.Uniform, Mean: 3 * time.Millisecond, Spread: 1500 * time.Microsecond},
+		"-n 3 --delay 2ms --total-rate 60 --cs 1ms": {Mean: 2 * time.Millisecond},
+		"-n 3 --delay uniform:3ms --rate 20 --cs exp:1ms --seed 5": {
+			Shape: link.Uniform, Mean: 3 * time.Millisecond, Spread: 1500 * time.Microsecond,
+		},
 		"-n 4 --delay exp:150us --cs 100us":                          {Shape: link.Exponential, Mean: 150 * time.Microsecond},
 		"-n 3 --delay 1ms --rate 2.5 --transport nats":               {Mean: time.Millisecond},
 		"-n 3 --delay 1ms --rate 2.5 --transport udp --metric jain":  {Mean: time.Millisecond},

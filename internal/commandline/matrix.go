@@ -3,6 +3,7 @@ package commandline
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -35,7 +36,7 @@ func matrixFlags() []cli.Flag {
 		&cli.StringSliceFlag{Name: "fault", Usage: "`FAULT` to be done on purpose in every run, as in 'dmebench run'; may be repeated"},
 		&cli.StringFlag{Name: "resource", Usage: "`KIND` of a shared resource that critical sections use: " +
 			strings.Join(run.Resources(), ", ") + " (default: none)"},
-		&cli.Uint64Flag{Name: "seed", Usage: "of the first repetition; the others count on from it (default: 1)"},
+		seedFlag(0, "of the first repetition; the others count on from it (default: 1)"),
 		&cli.IntFlag{Name: "nodes-per-worker", Usage: "nodes in one process (default: 1)"},
 		&cli.StringFlag{Name: "warmup", Usage: "entries to leave out of steady figures: `COUNT` or auto (default: auto)"},
 		&cli.DurationFlag{Name: "stall-after", Usage: "a system in which requests wait and nothing moves for so long is stalled " +
@@ -116,6 +117,8 @@ func matrixOf(c *cli.Context) (experiment.Matrix, error) {
 		AllowMismatch: c.Bool("allow-mismatch"), SkipInvalid: c.Bool("skip-invalid"),
 		Faults: c.StringSlice("fault"), Resource: c.String("resource"),
 	}
+	real := func(network string) bool { return !strings.EqualFold(network, result.Sim) }
+	refuse(m.NodesPerWorker > 1 && m.Transports != nil && !slices.ContainsFunc(m.Transports, real), "%s", noWorkers)
 	if c.IsSet("name") {
 		m.Name = c.String("name")
 	}
@@ -127,6 +130,9 @@ func parseNodeCounts(list string) ([]int, error) {
 	var nodes []int
 	for word := range strings.SplitSeq(list, ",") {
 		n, err := strconv.Atoi(strings.TrimSpace(word))
+		if strings.ContainsAny(strings.Trim(word, "- "), "-.") {
+			return nil, fmt.Errorf("%q is a range; write the numbers, such as 3,7,13", strings.TrimSpace(word))
+		}
 		if err != nil || n < 1 {
 			return nil, fmt.Errorf("%q is no number of nodes; write them like 3,7,13", strings.TrimSpace(word))
 		}
