@@ -49,33 +49,15 @@ func FindMetric(name string) (Metric, error) {
 		}
 		names = append(names, m.Name)
 	}
-	if there := percentiles(name); there != nil {
-		return Metric{}, fmt.Errorf("unknown metric %q; the percentiles there are %s", name, strings.Join(there, ", "))
+	if percentile.MatchString(name) {
+		names = slices.DeleteFunc(names, func(n string) bool { return !percentile.MatchString(n) })
+		return Metric{}, fmt.Errorf("unknown metric %q; the percentiles there are %s", name, strings.Join(names, ", "))
 	}
 	return Metric{}, suggest.Unknown("metric", name, names,
 		"there are "+strings.Join(slices.Sorted(maps.Keys(short)), ", ")+", and every column of summary.csv such as response_time_p99_ns")
 }
 
-// percentile is one in a name without unit.
-var percentile = regexp.MustCompile(`^(.*?)_?p[0-9][0-9.]*$`)
-
-// percentiles lists those of what a name asks another percentile of; nil where it asks
-// for none. A time that has no name is the waiting time.
-func percentiles(name string) (there []string) {
-	asked := percentile.FindStringSubmatch(plain(name))
-	if asked == nil {
-		return nil
-	}
-	if asked[1] == "" {
-		asked[1], there = "waiting", []string{"p50", "p99"}
-	}
-	for _, m := range metrics {
-		if x := percentile.FindStringSubmatch(plain(m.Name)); x != nil && x[1] == asked[1] {
-			there = append(there, m.Name)
-		}
-	}
-	return there
-}
+var percentile = regexp.MustCompile(`(?i)(^|[_-])p[0-9]`)
 
 // plain is a name without what tells it from no other.
 func plain(name string) string {

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"dmebench/internal/experiment"
 	"dmebench/report/circumstance"
 	"dmebench/report/rank"
 	"dmebench/report/stats"
@@ -135,7 +134,7 @@ func (a *Advice) tooMuch() string {
 }
 
 func (a *Advice) why(chosen rank.Entrant, good []rank.Entrant, by int) {
-	a.Why = fmt.Sprintf("its %s is %s, with %s messages for each critical section", a.deciding(), a.value(*chosen.Cells[by].Median),
+	a.Why = fmt.Sprintf("its %s, with %s messages for each critical section", a.deciding(*chosen.Cells[by].Median),
 		units.Number(a.median(chosen.Label, result.MessagesPerCS)))
 	if len(good) == 1 {
 		return
@@ -156,17 +155,14 @@ func (a *Advice) why(chosen rank.Entrant, good []rank.Entrant, by int) {
 	a.Why += fmt.Sprintf("; %s %s as good in that, and %s", who, verb, a.apart(chosen, good))
 }
 
-// deciding names the metric that decides, and value writes one of its values.
-func (a *Advice) deciding() string {
+// deciding says what a value of the metric that decides means: "waiting time p99 is 5 ms".
+func (a *Advice) deciding(x float64) string {
 	m, _ := result.LookupMetric(a.contest.By)
-	return strings.ToLower(m.Title[:1]) + m.Title[1:]
-}
-
-func (a *Advice) value(x float64) string {
-	if m, _ := result.LookupMetric(a.contest.By); m.Time() {
-		return units.Time(x)
+	text := units.Number(x)
+	if m.Time() {
+		text = units.Time(x)
 	}
-	return units.Number(x)
+	return strings.ToLower(m.Title[:1]) + m.Title[1:] + " is " + text
 }
 
 // apart says what tells the chosen one from those that are as good.
@@ -227,36 +223,18 @@ func (a *Advice) command(chosen string) string {
 			names = append(names, e.Label)
 		}
 	}
-	text := fmt.Sprintf("dmebench sweep -a %s -n %d --transport %s", strings.Join(names, ","), q.Nodes, q.Transport)
+	load, delay := "--workload saturate", ""
 	if q.Rate > 0 {
-		text += fmt.Sprintf(" --workload poisson --total-rate %v", q.Rate)
-	} else {
-		text += " --workload saturate"
+		load = fmt.Sprintf("--workload poisson --total-rate %v", q.Rate)
 	}
-	text += " --cs " + q.CS
 	if !q.DelayMeasured {
-		text += " --set delay=" + q.linkDelay()
+		delay = " --set delay=" + map[string]string{
+			"constant": fmt.Sprint(q.Delay), "uniform": fmt.Sprintf("uniform:%v:%v", q.Delay/2, q.Delay/2+q.Delay),
+			"exponential": fmt.Sprintf("exp:%v", q.Delay),
+		}[q.Law]
 	}
-	text += fmt.Sprintf(" --requests %d", a.measured())
-	if q.Repetitions != experiment.DefaultRepetitions {
-		text += fmt.Sprintf(" --repetitions %d", q.Repetitions)
-	}
-	if q.Seed != result.DefaultSeed {
-		text += fmt.Sprintf(" --seed %d", q.Seed)
-	}
-	return text
-}
-
-// linkDelay is the simulated delay of a message as links take it.
-func (q *Question) linkDelay() string {
-	write := func(d time.Duration) string { return strings.ReplaceAll(d.String(), "µ", "u") }
-	switch q.Law {
-	case "uniform":
-		return fmt.Sprintf("uniform:%s:%s", write(q.Delay/2), write(q.Delay/2+q.Delay))
-	case "exponential":
-		return "exp:" + write(q.Delay)
-	}
-	return write(q.Delay)
+	return fmt.Sprintf("dmebench sweep -a %s -n %d --transport %s %s --cs %s%s --requests %d --repetitions %d --seed %d",
+		strings.Join(names, ","), q.Nodes, q.Transport, load, q.CS, delay, a.measured(), q.Repetitions, q.Seed)
 }
 
 // measured is how many requests take about ten seconds, as many as were simulated at most.

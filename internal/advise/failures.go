@@ -9,7 +9,6 @@ import (
 
 	"dmebench/internal/tables"
 	"dmebench/internal/terminal"
-	"dmebench/report/circumstance"
 	"dmebench/report/rank"
 )
 
@@ -29,80 +28,61 @@ type Failure struct {
 	Algorithms []string `json:"algorithms"`
 }
 
-// Outcomes of a failure. What is worse is later.
-const (
-	cannot  = "–"
-	goesOn  = "goes on"
-	unknown = "unknown"
-	stops   = "stops"
-	unsafe  = "unsafe"
-)
+// outcomes of a failure, the worse the later.
+var outcomes = []string{"–", "goes on", "unknown", "stops", "unsafe"}
+
+func worse(a, b string) string {
+	return outcomes[max(slices.Index(outcomes, a), slices.Index(outcomes, b))]
+}
 
 // failureOf reads what the table says of an algorithm; nothing is known of one that is
 // not in it.
 func failureOf(name string) Failure {
-	f := Failure{Crash: cannot, Restart: cannot, Pause: cannot, Partition: cannot, Algorithms: []string{name}}
-	known := false
 	rows, err := csv.NewReader(strings.NewReader(survival)).ReadAll()
 	if err != nil {
 		panic("advise: survival.csv: " + err.Error()) // it is part of the program
 	}
+	of := make(map[string]string)
 	for _, row := range rows[1:] {
 		cell := func(column string) string { return row[slices.Index(rows[0], column)] }
 		if cell("algorithm") != name {
 			continue
 		}
-		known = true
-		kind, _, _ := strings.Cut(cell("fault"), "-") // of crashes there are several
-		of := map[string]*string{"crash": &f.Crash, "restart": &f.Restart, "pause": &f.Pause, "partition": &f.Partition}[kind]
-		if of != nil {
-			*of = worse(*of, outcome(cell("safe"), cell("live"), cell("runs")))
+		outcome := "unknown"
+		switch safe, live := cell("safe"), cell("live"); {
+		case cell("runs") == "0":
+			outcome = "–"
+		case safe == "no":
+			outcome = "unsafe"
+		case live == "no":
+			outcome = "stops"
+		case safe == "yes" && live == "yes":
+			outcome = "goes on"
 		}
+		kind, _, _ := strings.Cut(cell("fault"), "-") // of crashes there are several
+		of[kind] = worse(of[kind], outcome)
 	}
-	if !known {
-		f.Crash, f.Restart, f.Pause, f.Partition = unknown, unknown, unknown, unknown
+	if len(of) == 0 {
+		return Failure{"unknown", "unknown", "unknown", "unknown", []string{name}}
 	}
-	return f
-}
-
-// outcome is a cell of the table in a word.
-func outcome(safe, live, runs string) string {
-	switch {
-	case runs == "0":
-		return cannot
-	case safe == "no":
-		return unsafe
-	case live == "no":
-		return stops
-	case safe == "yes" && live == "yes":
-		return goesOn
-	}
-	return unknown
-}
-
-func worse(a, b string) string {
-	order := []string{cannot, goesOn, unknown, stops, unsafe}
-	return order[max(slices.Index(order, a), slices.Index(order, b))]
+	return Failure{of["crash"], of["restart"], of["pause"], of["partition"], []string{name}}
 }
 
 // failures groups algorithms of which the table says the same, the most robust first.
 func failures(names []string) []Failure {
 	all := []Failure{}
-	badness := func(f Failure) int {
-		n := 0
-		for _, o := range []string{f.Crash, f.Restart, f.Pause, f.Partition} {
-			n = 5*n + slices.Index([]string{goesOn, cannot, unknown, stops, unsafe}, o)
-		}
-		return n
-	}
 	for _, name := range names {
 		f := failureOf(name)
-		if k := slices.IndexFunc(all, func(g Failure) bool { return badness(g) == badness(f) }); k >= 0 {
-			all[k].Algorithms = append(all[k].Algorithms, name)
-		} else {
+		k := slices.IndexFunc(all, func(g Failure) bool {
+			return g.Crash == f.Crash && g.Restart == f.Restart && g.Pause == f.Pause && g.Partition == f.Partition
+		})
+		if k < 0 {
 			all = append(all, f)
+		} else {
+			all[k].Algorithms = append(all[k].Algorithms, name)
 		}
 	}
+	badness := func(f Failure) int { return slices.Index(outcomes, f.Crash) }
 	slices.SortStableFunc(all, func(a, b Failure) int { return badness(a) - badness(b) })
 	return all
 }
@@ -111,30 +91,13 @@ func failures(names []string) []Failure {
 // does not.
 func (a *Advice) sayFailures(chosen rank.Entrant, by int) {
 	f := failureOf(chosen.Algorithm)
-	var parts []string
-	for _, o := range []struct{ word, says string }{
-		{unsafe, "is unsafe"}, {stops, "stops"}, {unknown, "has not been tried"}, {goesOn, "goes on"},
-	} {
-		var when []string
-		for _, x := range []struct{ outcome, when string }{
-			{f.Crash, "crashes"}, {f.Pause, "pauses"}, {f.Partition, "is cut off"},
-		} {
-			if x.outcome == o.word {
-				when = append(when, x.when)
-			}
-		}
-		if when != nil {
-			parts = append(parts, o.says+" when a node "+strings.Join(when, " or "))
-		}
-	}
-	a.IfNodesFail = chosen.Label + " " + circumstance.List(parts)
-	if f.Crash == goesOn {
-		return
-	}
+	a.IfNodesFail = fmt.Sprintf("%s: %s when a node crashes, %s when one pauses, %s when one is cut off",
+		chosen.Label, f.Crash, f.Pause, f.Partition)
 	for _, e := range a.contest.Entrants {
-		if x := e.Cells[by]; failureOf(e.Algorithm).Crash == goesOn && x.Median != nil && !slices.Contains(a.Behind, e.Label) {
-			a.IfNodesFail += fmt.Sprintf("; of those that go on when a node crashes %s is best here, with a %s of %s "+
-				"(--crash-tolerant considers these alone)", e.Label, a.deciding(), a.value(*x.Median))
+		x := e.Cells[by].Median
+		if f.Crash != "goes on" && failureOf(e.Algorithm).Crash == "goes on" && x != nil && !slices.Contains(a.Behind, e.Label) {
+			a.IfNodesFail += fmt.Sprintf("; of those that go on when a node crashes %s is best here: its %s "+
+				"(--crash-tolerant considers these alone)", e.Label, a.deciding(*x))
 			return
 		}
 	}
@@ -142,9 +105,6 @@ func (a *Advice) sayFailures(chosen rank.Entrant, by int) {
 
 // writeFailures prints the table of failures.
 func (a *Advice) writeFailures(out *strings.Builder, style terminal.Style) {
-	if len(a.Failures) == 0 {
-		return
-	}
 	t := tables.New("  crashes", "comes back", "pauses", "is cut off", "algorithms")
 	for _, f := range a.Failures {
 		t.Add("  "+f.Crash, f.Restart, f.Pause, f.Partition, strings.Join(f.Algorithms, ", "))

@@ -13,8 +13,8 @@ import (
 func (a *Advice) WriteText(w io.Writer, style terminal.Style) error {
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s\n\n", style.Wrap(a.asked(), 0))
-	a.writeFailures(&out, style)
 	if a.Ranking != nil {
+		a.writeFailures(&out, style)
 		if err := a.Ranking.WriteText(&out, style); err != nil {
 			return err
 		}

@@ -1,13 +1,6 @@
 package commandline
 
-import (
-	"slices"
-
-	"github.com/urfave/cli/v2"
-
-	"dmebench/dme"
-	"dmebench/internal/run"
-)
+import "github.com/urfave/cli/v2"
 
 // Flags that several sub-commands have.
 
@@ -33,14 +26,4 @@ func seedFlag(value uint64, text string) cli.Flag {
 		}
 		return nil
 	}}
-}
-
-// noWorkers refuses --nodes-per-worker where it means nothing.
-const noWorkers = "--nodes-per-worker: a simulation has no worker processes; leave it out, or choose --transport tcp"
-
-// isNetworkOption reports whether --set knows the name whatever the algorithm is.
-func isNetworkOption(name string) bool {
-	return slices.ContainsFunc(run.Networks(), func(n run.Network) bool {
-		return slices.ContainsFunc(n.Options, func(o dme.Option) bool { return o.Name == name })
-	})
 }

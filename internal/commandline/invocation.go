@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -11,6 +12,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/internal/suggest"
+	"dmebench/transport/link"
 )
 
 // invocation is a command line taken apart: which command, with which flags, and
@@ -164,7 +166,8 @@ func (v *invocation) dashed(word string, after []string) (taken int, err error) 
 }
 
 func (v *invocation) unknownFlag(as, name, value string) error {
-	if lookupFlag(v.command(), "set") != nil && isNetworkOption(name) && v.name() != "check" { // which has links of its own
+	option := slices.ContainsFunc(link.Options(), func(o dme.Option) bool { return o.Name == name })
+	if option && lookupFlag(v.command(), "set") != nil && v.name() != "check" { // which has links of its own
 		return fmt.Errorf("unknown flag %s; %s is an option of networks: write --set %s=%s", as, name, name, cmp.Or(value, "VALUE"))
 	}
 	var names []string

@@ -3,7 +3,6 @@ package commandline
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -117,8 +116,6 @@ func matrixOf(c *cli.Context) (experiment.Matrix, error) {
 		AllowMismatch: c.Bool("allow-mismatch"), SkipInvalid: c.Bool("skip-invalid"),
 		Faults: c.StringSlice("fault"), Resource: c.String("resource"),
 	}
-	real := func(network string) bool { return !strings.EqualFold(network, result.Sim) }
-	refuse(m.NodesPerWorker > 1 && m.Transports != nil && !slices.ContainsFunc(m.Transports, real), "%s", noWorkers)
 	if c.IsSet("name") {
 		m.Name = c.String("name")
 	}

@@ -97,7 +97,7 @@ func (p *program) run(c *cli.Context) error {
 		return refusal(c.Context, err)
 	}
 	if c.Int("nodes-per-worker") > 1 && !job.Network.Real() {
-		return usage("%s", noWorkers)
+		return usage("--nodes-per-worker: a simulation has no worker processes; leave it out, or choose --transport tcp")
 	}
 	broker, err := natsBroker(c, job)
 	if err != nil {

@@ -154,30 +154,22 @@ func (p *program) traceRecording(c *cli.Context, in io.Reader) error {
 	if err != nil {
 		return failWith(exit.Data, err)
 	}
-	var last int64 // ns, of what has been seen
-	entries, whole := 0, false
+	var last time.Duration // of what has been seen
+	entries := 0
 	r, err := spacetime.Record(h, func(yield func(recording.Event, error) bool) {
-		for e, err := range events {
-			last = e.At
-			if e.What == recording.Enter {
+		events(func(e recording.Event, err error) bool {
+			if last = time.Duration(e.At); e.What == recording.Enter {
 				entries++
 			}
-			if !yield(e, err) {
-				return
-			}
-		}
-		whole = true
+			return yield(e, err)
+		})
 	}, part)
 	if err != nil {
 		return failWith(exit.Data, err)
 	}
-	switch {
-	case len(r.Events) == 0 && whole:
-		return failWith(exit.Data, fmt.Errorf("%s: there is no event between --from and --to; it ends after %v, with entry:%d; begin before that",
-			c.String("file"), time.Duration(last), entries))
-	case len(r.Events) == 0:
-		return failWith(exit.Data, fmt.Errorf("%s: there is no event between --from and --to; choose a --to that comes after --from",
-			c.String("file")))
+	if len(r.Events) == 0 {
+		return failWith(exit.Data, fmt.Errorf("%s: there is no event between --from and --to; what comes before ends with entry:%d at %v",
+			c.String("file"), entries, last))
 	}
 	if r.More {
 		fmt.Fprintf(p.stderr, "dmebench: these are %d events; --from and --to choose others, such as --from entry:20 --to entry:25\n",

@@ -30,10 +30,6 @@ func keysOf(mapping any) (keys []string) {
 	return keys
 }
 
-// listKeys are the keys of the file whose values are lists, where a single entry is
-// easily written without brackets.
-var listKeys = []string{"algorithms", "nodes", "transports", "workloads"}
-
 // Bounds of a file, against slips of the pen.
 var largest = map[string]int{
 	"nodes": maxNodes, "max_nodes": maxNodes, "nodes_per_worker": maxNodes, "repetitions": 10_000,
@@ -75,7 +71,7 @@ func (d *document) values(where, what, key string, n *yaml.Node, depth int) {
 		}
 	case n.ShortTag() == "!!null":
 		d.refuseValue(n, "%s is empty", what)
-	case depth == 1 && slices.Contains(listKeys, key):
+	case depth == 1 && (knownKeys[key] != nil || key == "nodes"):
 		d.refuseValue(n, "%s is %s, and no list; write %s: [%s]", what, n.Value, key, n.Value)
 	case key == "faults":
 		if _, err := fault.Parse(n.Value); err != nil {

@@ -63,10 +63,7 @@ type Ranking struct {
 	Name          string    `json:"name"` // of the results
 	Alpha         float64   `json:"alpha"`
 	Contests      []Contest `json:"contests"` // by circumstances as they first appear, then by number of nodes
-
-	// Bounds has WriteText print the interval of the deciding metric as [low, high], and
-	// no others.
-	Bounds bool `json:"-"`
+	Bounds        bool      `json:"-"`        // to print the interval of the deciding metric, and no others, as [low, high]
 }
 
 // Contest is the entrants that ran under the same circumstances on as many nodes.
@@ -228,7 +225,7 @@ func (d draft) contest(columns []result.Metric, chosen bool, alpha float64) Cont
 }
 
 // order puts the best median of the deciding metric first, and who has none last. Who
-// cannot be told from the best of those that have no place yet shares its place.
+// cannot be told from the first of a place shares it.
 func (c *Contest) order(alpha float64) {
 	by := c.Column(c.By)
 	if by < 0 {
@@ -239,19 +236,16 @@ func (c *Contest) order(alpha float64) {
 	slices.SortStableFunc(c.Entrants, func(a, b Entrant) int {
 		return better(col.metric, a.Cells[by], b.Cells[by])
 	})
-	placed := func(e *Entrant) bool {
-		standing := e.Cells[by].Standing
-		return e.Place > 0 || standing == Absent || standing == Unknown
-	}
 	for i := range c.Entrants {
-		first := &c.Entrants[i]
-		if placed(first) {
+		e := &c.Entrants[i]
+		if standing := e.Cells[by].Standing; standing == Absent || standing == Unknown {
 			continue
 		}
-		first.Place = i + 1
-		for j := i + 1; j < len(c.Entrants); j++ {
-			if e := &c.Entrants[j]; !placed(e) && col.p[key(first.at, e.at)] > alpha {
+		e.Place = i + 1
+		for k, first := range c.Entrants[:i] {
+			if first.Place == k+1 && col.p[key(first.at, e.at)] > alpha {
 				e.Place = first.Place
+				break
 			}
 		}
 	}

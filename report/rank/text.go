@@ -71,15 +71,11 @@ func (c *Contest) table(width int, bounds bool) *tables.Table {
 	for _, e := range c.Entrants {
 		longest = max(longest, utf8.RuneCountInString(e.Label))
 	}
-	spread := c.spread
-	if bounds {
-		spread = c.bounds
-	}
-	t := c.draw(spread, longest, len(c.Columns))
-	for columns, label := len(c.Columns), longest; width > 0 && t.Width() > width; t = c.draw(spread, label, columns) {
+	t := c.draw(true, bounds, longest, len(c.Columns))
+	for columns, label, spreads := len(c.Columns), longest, true; width > 0 && t.Width() > width; t = c.draw(spreads, bounds, label, columns) {
 		switch {
-		case spread != nil:
-			spread = nil
+		case spreads:
+			spreads = false
 		case label > shortest:
 			label = max(shortest, label-(t.Width()-width))
 		case columns > 1:
@@ -91,20 +87,8 @@ func (c *Contest) table(width int, bounds bool) *tables.Table {
 	return t
 }
 
-// spread writes the interval of an entrant's cell relative to its median.
-func (c *Contest) spread(e *Entrant, column int) string { return e.Cells[column].Spread() }
-
-// bounds writes the interval in the deciding metric by its ends.
-func (c *Contest) bounds(e *Entrant, column int) string {
-	cell, col := e.Cells[column], c.Columns[column]
-	if col.Metric != c.By || cell.Lo == nil || cell.Hi == nil {
-		return ""
-	}
-	return fmt.Sprintf("[%s, %s]", col.number(cell.Lo), col.number(cell.Hi))
-}
-
-// draw makes the table: place, label, and so many of the columns; spread may be nil.
-func (c *Contest) draw(spread func(e *Entrant, column int) string, label, columns int) *tables.Table {
+// draw makes the table: place, label, and so many of the columns.
+func (c *Contest) draw(spreads, bounds bool, label, columns int) *tables.Table {
 	head := []string{"", ""}
 	for _, col := range c.Columns[:columns] {
 		head = append(head, col.head()+"  ")
@@ -117,9 +101,14 @@ func (c *Contest) draw(spread func(e *Entrant, column int) string, label, column
 		}
 		row := []string{"  " + place, cut(e.Label, label)}
 		for i, cell := range e.Cells[:columns] {
-			text := c.Columns[i].number(cell.Median)
-			if spread != nil && cell.N > 0 {
-				text = strings.TrimSpace(text + " " + spread(&e, i))
+			col := c.Columns[i]
+			text := col.number(cell.Median)
+			switch {
+			case !spreads || cell.N == 0:
+			case !bounds:
+				text += " " + cell.Spread()
+			case col.Metric == c.By && cell.Lo != nil && cell.Hi != nil:
+				text += fmt.Sprintf(" [%s, %s]", col.number(cell.Lo), col.number(cell.Hi))
 			}
 			row = append(row, text+" "+marks[cell.Standing])
 		}
