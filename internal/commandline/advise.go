@@ -22,7 +22,7 @@ func (p *program) adviseCommand() *cli.Command {
 		Name:  "advise",
 		Usage: "which algorithm suits so many nodes at such a rate, predicted by simulation",
 		Description: "Simulates every sound algorithm that can run over the network, ranks them as 'dmebench rank' ranks results,\n" +
-			"and says which one to choose, how sure that is, what the simulation does not know, and how to measure it:\n" +
+			"and says what each does when a node fails, which one to choose, how sure that is, and how to measure it:\n" +
 			"  dmebench advise --nodes 10 --total-rate 200 --delay 1ms --cs 2ms",
 		Flags: []cli.Flag{
 			nodesFlag(),
