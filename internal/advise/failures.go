@@ -1,6 +1,7 @@
 package advise
 
 import (
+	"cmp"
 	_ "embed"
 	"encoding/csv"
 	"fmt"
@@ -62,10 +63,8 @@ func failureOf(name string) Failure {
 		kind, _, _ := strings.Cut(cell("fault"), "-") // of crashes there are several
 		of[kind] = worse(of[kind], outcome)
 	}
-	if len(of) == 0 {
-		return Failure{"unknown", "unknown", "unknown", "unknown", []string{name}}
-	}
-	return Failure{of["crash"], of["restart"], of["pause"], of["partition"], []string{name}}
+	told := func(kind string) string { return cmp.Or(of[kind], "unknown") }
+	return Failure{told("crash"), told("restart"), told("pause"), told("partition"), []string{name}}
 }
 
 // failures groups algorithms of which the table says the same, the most robust first.
@@ -82,8 +81,7 @@ func failures(names []string) []Failure {
 			all[k].Algorithms = append(all[k].Algorithms, name)
 		}
 	}
-	badness := func(f Failure) int { return slices.Index(outcomes, f.Crash) }
-	slices.SortStableFunc(all, func(a, b Failure) int { return badness(a) - badness(b) })
+	slices.SortStableFunc(all, func(a, b Failure) int { return slices.Index(outcomes, a.Crash) - slices.Index(outcomes, b.Crash) })
 	return all
 }
 

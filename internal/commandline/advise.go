@@ -3,6 +3,7 @@ package commandline
 import (
 	"context"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -66,9 +67,8 @@ func (p *program) advise(c *cli.Context) error {
 	if c.IsSet("rate") && c.IsSet("total-rate") {
 		return usage("--rate is of each node, and --total-rate of all together; give one of them")
 	}
-	nodes := c.Int("nodes")
 	q := advise.Question{
-		Nodes: nodes, Rate: c.Float64("rate")*float64(nodes) + c.Float64("total-rate"),
+		Nodes: c.Int("nodes"), Rate: math.Round(1e9*c.Float64("rate")*float64(c.Int("nodes")))/1e9 + c.Float64("total-rate"),
 		CS: c.String("cs"), Delay: time.Nanosecond, Law: "constant",
 		Transport: c.String("transport"), CrashTolerant: c.Bool("crash-tolerant"), Metric: c.String("metric"),
 		Repetitions: c.Int("repetitions"), Seed: c.Uint64("seed"), DelayMeasured: !c.IsSet("delay"),

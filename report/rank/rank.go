@@ -78,7 +78,7 @@ type Contest struct {
 	Verdict   string            `json:"verdict"` // the same in words
 	Best      []string          `json:"best"`    // who may be best: the labels of the first and of all not distinguishable from it
 	Columns   []Column          `json:"columns"`
-	Entrants  []Entrant         `json:"entrants"` // the best median of the deciding metric first
+	Entrants  []Entrant         `json:"entrants"` // by place, and then the best median of the deciding metric first
 	LeftOut   []LeftOut         `json:"left_out"`
 	Notes     []string          `json:"notes"`
 }
@@ -118,7 +118,7 @@ type Entrant struct {
 	Cells       []Cell            `json:"cells"` // one for each column
 
 	runs []*result.Result
-	at   int // the index by which columns know it
+	at   int // the index by which columns know it, and then its order
 }
 
 // Cell is one metric of one entrant.
@@ -249,6 +249,10 @@ func (c *Contest) order(alpha float64) {
 			}
 		}
 	}
+	for i := range c.Entrants {
+		c.Entrants[i].at = cmp.Or(c.Entrants[i].Place, i+1) // so that those of a place stand together
+	}
+	slices.SortStableFunc(c.Entrants, func(a, b Entrant) int { return a.at - b.at })
 }
 
 // better orders cells by their medians, the better one first; of equal ones the

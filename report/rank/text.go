@@ -20,14 +20,12 @@ var marks = map[Standing]string{First: "*", Level: "~", Unknown: "?", Worse: " "
 func (r *Ranking) Legend() []string {
 	medians := "medians over repetitions ± the larger half of their 95% interval"
 	if r.Bounds {
-		medians = "medians over repetitions, with the 95% interval [low, high] of the one that decides; " +
-			"who cannot be told from the best of a place shares it"
+		medians = "medians over repetitions, with the 95% interval [low, high] of what decides; ties with the first of a place share it"
 	}
 	return []string{
 		fmt.Sprintf("* best of its column; ~ not distinguishable from it; ? too few repetitions to tell; no mark: worse "+
 			"(Mann-Whitney test, Holm's correction, p ≤ %v)", r.Alpha),
-		medians + "; msgs/CS: messages per critical section; " +
-			"busiest: those that the busiest node sends and handles",
+		medians + "; msgs/CS: messages per critical section; busiest: those that the busiest node sends and handles",
 	}
 }
 
