@@ -67,7 +67,8 @@ func TestScenarioFigures(t *testing.T) {
 
 var full = flag.Bool("full", false, "fill the table of what each algorithm survives again, and compare")
 
-// survival.md is what the program finds out; it takes half a minute.
+// survival.md is what the program finds out, and survival.csv the same for 'advise'; it
+// takes half a minute.
 func TestSurvivalPage(t *testing.T) {
 	if !*full {
 		t.Skip("needs -full")
@@ -75,6 +76,7 @@ func TestSurvivalPage(t *testing.T) {
 	dir := t.TempDir()
 	say(t, exit.Held, "validate", "--faults", "--quick", "--quiet", "--out", dir)
 	golden.MustBe(t, "survival.md", read(t, filepath.Join(dir, "survival.md")))
+	golden.MustBe(t, filepath.FromSlash("../internal/advise/survival.csv"), read(t, filepath.Join(dir, "survival.csv")))
 }
 
 // counterexamples says where the literal texts are searched: the smallest

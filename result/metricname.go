@@ -1,7 +1,9 @@
 package result
 
 import (
+	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -47,9 +49,15 @@ func FindMetric(name string) (Metric, error) {
 		}
 		names = append(names, m.Name)
 	}
+	if percentile.MatchString(name) {
+		names = slices.DeleteFunc(names, func(n string) bool { return !percentile.MatchString(n) })
+		return Metric{}, fmt.Errorf("unknown metric %q; the percentiles there are %s", name, strings.Join(names, ", "))
+	}
 	return Metric{}, suggest.Unknown("metric", name, names,
 		"there are "+strings.Join(slices.Sorted(maps.Keys(short)), ", ")+", and every column of summary.csv such as response_time_p99_ns")
 }
+
+var percentile = regexp.MustCompile(`(?i)(^|[_-])p[0-9]`)
 
 // plain is a name without what tells it from no other.
 func plain(name string) string {

@@ -20,8 +20,8 @@ func TestFindMetric(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"p90":         "did you mean 'p99'?",
-		"p98":         "did you mean 'p99'?",
+		"p90":         "the percentiles there are p50, p99, response_time_p50_ns, ",
+		"p98":         "the percentiles there are p50, p99, response_time_p50_ns, ",
 		"througput":   "did you mean 'throughput'?",
 		"jain_indx":   "did you mean 'jain_index'?",
 		"happiness":   "there are bypass, jain, messages, p50, p99, sync-delay, throughput, and every column of summary.csv",

@@ -145,7 +145,7 @@ func (p *Plan) trace() error {
 		shares[r.node-1]++
 	}
 	if total == 0 {
-		return fmt.Errorf("%s: no request in it", name)
+		return fmt.Errorf("%s: no request in it; want lines such as 0.5,3: seconds from the start, node", name)
 	}
 	p.shares = shares
 	p.client = func(id dme.NodeID) func() (time.Duration, bool) {

@@ -34,9 +34,10 @@ type Question struct {
 	Nodes         int           `json:"nodes"`
 	Rate          float64       `json:"rate_per_s"` // requests of the whole system; 0 where all ask all the time
 	CS            string        `json:"cs"`
-	Delay         time.Duration `json:"delay_ns"`  // T, of a message one way
-	Law           string        `json:"delay_law"` // constant, uniform or exponential
-	Transport     string        `json:"transport"` // over which it is going to run
+	Delay         time.Duration `json:"delay_ns"`       // T, of a message one way
+	Law           string        `json:"delay_law"`      // constant, uniform or exponential
+	DelayMeasured bool          `json:"delay_measured"` // between processes of this machine, not told
+	Transport     string        `json:"transport"`      // over which it is going to run
 	CrashTolerant bool          `json:"crash_tolerant"`
 	Metric        string        `json:"metric,omitempty"` // that decides; "" for what suits the load
 	Repetitions   int           `json:"repetitions"`
@@ -48,7 +49,9 @@ type Advice struct {
 	SchemaVersion int           `json:"schema_version"`
 	Question      Question      `json:"question"`
 	Requests      int           `json:"requests"` // of each run
-	Choose        string        `json:"choose"`   // "" where nothing can be said
+	Failures      []Failure     `json:"failures"` // what the candidates do when a node fails
+	IfNodesFail   string        `json:"if_nodes_fail"`
+	Choose        string        `json:"choose"` // "" where nothing can be said
 	Why           string        `json:"why"`
 	Sure          []string      `json:"sure"`    // how sure that is
 	Behind        []string      `json:"behind"`  // who cannot serve so many requests
@@ -91,7 +94,8 @@ func (q *Question) Check() error {
 			errs = append(errs, fmt.Errorf(format, args...))
 		}
 	}
-	wrong(q.Nodes < 1 || q.Nodes > run.MaxNodes, "%d nodes: there must be at least 1 and at most %d", q.Nodes, run.MaxNodes)
+	wrong(q.Nodes < 2 || q.Nodes > run.MaxNodes, "--nodes %d: there must be at least 2, for one has nobody to wait for, and at most %d",
+		q.Nodes, run.MaxNodes)
 	wrong(q.Rate < 0, "a rate of %v: must be above 0", q.Rate)
 	wrong(q.Delay <= 0, "a delay of %v: must be above 0", q.Delay)
 	wrong(q.Repetitions < 1, "%d repetitions: there must be at least 1", q.Repetitions)
@@ -120,7 +124,7 @@ func (q *Question) Check() error {
 func Ask(ctx context.Context, q Question, opt Options) (*Advice, error) {
 	a := &Advice{
 		SchemaVersion: 1, Question: q, Requests: max(least, min(most, each/max(1, 2*q.Nodes))),
-		Sure: []string{}, Behind: []string{}, LeftOut: []LeftOut{},
+		Failures: []Failure{}, Sure: []string{}, Behind: []string{}, LeftOut: []LeftOut{},
 	}
 	names, err := a.entrants(opt)
 	if err != nil {
@@ -129,13 +133,14 @@ func Ask(ctx context.Context, q Question, opt Options) (*Advice, error) {
 	if len(names) == 0 {
 		return a, nil
 	}
+	a.Failures = failures(names)
 	if a.set, err = a.simulate(ctx, names, opt); err != nil {
 		return nil, err
 	}
 	if a.Ranking, err = rank.Of(a.set, rank.Options{Metrics: a.columns()}); err != nil {
 		return nil, err
 	}
-	a.Ranking.Name = "simulation"
+	a.Ranking.Name, a.Ranking.Bounds = "simulation", true
 	if len(a.Ranking.Contests) > 0 {
 		a.contest = &a.Ranking.Contests[0]
 	}

@@ -51,6 +51,7 @@ func (a *Advice) conclude() {
 		}
 	}
 	a.Choose = chosen.Label
+	a.sayFailures(chosen, by)
 	a.why(chosen, good, by)
 	a.sure(good)
 	a.unknown(chosen)
@@ -133,14 +134,7 @@ func (a *Advice) tooMuch() string {
 }
 
 func (a *Advice) why(chosen rank.Entrant, good []rank.Entrant, by int) {
-	m, _ := result.LookupMetric(a.contest.By)
-	value := *chosen.Cells[by].Median
-	text := units.Number(value)
-	if m.Time() {
-		text = units.Time(value)
-	}
-	what := strings.ToLower(m.Title[:1]) + m.Title[1:]
-	a.Why = fmt.Sprintf("its %s is %s, with %s messages for each critical section", what, text,
+	a.Why = fmt.Sprintf("its %s, with %s messages for each critical section", a.deciding(*chosen.Cells[by].Median),
 		units.Number(a.median(chosen.Label, result.MessagesPerCS)))
 	if len(good) == 1 {
 		return
@@ -159,6 +153,16 @@ func (a *Advice) why(chosen rank.Entrant, good []rank.Entrant, by int) {
 		who = fmt.Sprintf("%d others", len(others))
 	}
 	a.Why += fmt.Sprintf("; %s %s as good in that, and %s", who, verb, a.apart(chosen, good))
+}
+
+// deciding says what a value of the metric that decides means: "waiting time p99 is 5 ms".
+func (a *Advice) deciding(x float64) string {
+	m, _ := result.LookupMetric(a.contest.By)
+	text := units.Number(x)
+	if m.Time() {
+		text = units.Time(x)
+	}
+	return strings.ToLower(m.Title[:1]) + m.Title[1:] + " is " + text
 }
 
 // apart says what tells the chosen one from those that are as good.
@@ -203,12 +207,14 @@ func (a *Advice) unknown(chosen rank.Entrant) {
 		cost += fmt.Sprintf(" (the busiest node of %s handles %s of them a second)", chosen.Label, units.Number(math.Round(busiest*q.Rate)))
 	}
 	a.Unknown = []string{cost, "messages that are lost or late, and what else the hosts do"}
-	if !q.CrashTolerant {
-		a.Unknown = append(a.Unknown, "crashes of nodes (--crash-tolerant asks for algorithms that go on)")
+	if q.DelayMeasured {
+		a.Unknown = append(a.Unknown, fmt.Sprintf("T between other processes than the two of this machine with which %v was measured, "+
+			"and while %d nodes share its cores", q.Delay, q.Nodes))
 	}
 }
 
-// command measures the chosen one beside those that came next.
+// command measures the chosen one beside those that came next, in the circumstances that
+// were simulated: where T was not measured here, links take it.
 func (a *Advice) command(chosen string) string {
 	q := &a.Question
 	names := []string{chosen}
@@ -217,12 +223,18 @@ func (a *Advice) command(chosen string) string {
 			names = append(names, e.Label)
 		}
 	}
-	load := "--workload saturate"
+	load, delay := "--workload saturate", ""
 	if q.Rate > 0 {
 		load = fmt.Sprintf("--workload poisson --total-rate %v", q.Rate)
 	}
-	return fmt.Sprintf("dmebench sweep -a %s -n %d --transport %s %s --cs %s --requests %d",
-		strings.Join(names, ","), q.Nodes, q.Transport, load, q.CS, a.measured())
+	if !q.DelayMeasured {
+		delay = " --set delay=" + map[string]string{
+			"constant": fmt.Sprint(q.Delay), "uniform": fmt.Sprintf("uniform:%v:%v", q.Delay/2, q.Delay/2+q.Delay),
+			"exponential": fmt.Sprintf("exp:%v", q.Delay),
+		}[q.Law]
+	}
+	return fmt.Sprintf("dmebench sweep -a %s -n %d --transport %s %s --cs %s%s --requests %d --repetitions %d --seed %d",
+		strings.Join(names, ","), q.Nodes, q.Transport, load, q.CS, delay, a.measured(), q.Repetitions, q.Seed)
 }
 
 // measured is how many requests take about ten seconds, as many as were simulated at most.

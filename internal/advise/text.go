@@ -14,6 +14,7 @@ func (a *Advice) WriteText(w io.Writer, style terminal.Style) error {
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s\n\n", style.Wrap(a.asked(), 0))
 	if a.Ranking != nil {
+		a.writeFailures(&out, style)
 		if err := a.Ranking.WriteText(&out, style); err != nil {
 			return err
 		}
@@ -24,6 +25,7 @@ func (a *Advice) WriteText(w io.Writer, style terminal.Style) error {
 			fmt.Fprintf(&out, "%-13s%s\n", name, style.Wrap(text, 13))
 		}
 	}
+	line("failures", a.IfNodesFail)
 	if a.Choose == "" {
 		line("choose", "none: no algorithm can be recommended for this")
 	} else {
@@ -40,6 +42,9 @@ func (a *Advice) WriteText(w io.Writer, style terminal.Style) error {
 	}
 	if a.Measure != "" {
 		fmt.Fprintf(&out, "%-13s%s\n", "measure it", a.Measure) // in one piece, to be pasted
+		if !a.Question.DelayMeasured {
+			line("", "between hosts where messages take that long by themselves, leave --set delay out")
+		}
 	}
 	_, err := io.WriteString(w, out.String())
 	return err
@@ -50,7 +55,7 @@ func (a *Advice) asked() string {
 	q := &a.Question
 	load := "all of which ask again as soon as they leave"
 	if q.Rate > 0 {
-		load = fmt.Sprintf("%v requests per second of the whole system", q.Rate)
+		load = fmt.Sprintf("%s requests per second of each node, %s in all", units.Number(q.Rate/float64(q.Nodes)), units.Number(q.Rate))
 	}
 	return fmt.Sprintf("%d nodes over %s, %s, critical sections of %s, T = %s (%s): "+
 		"predicted by %d simulations of %s requests for each algorithm", q.Nodes, q.Transport, load, q.CS,

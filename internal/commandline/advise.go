@@ -3,6 +3,7 @@ package commandline
 import (
 	"context"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -22,12 +23,12 @@ func (p *program) adviseCommand() *cli.Command {
 		Name:  "advise",
 		Usage: "which algorithm suits so many nodes at such a rate, predicted by simulation",
 		Description: "Simulates every sound algorithm that can run over the network, ranks them as 'dmebench rank' ranks results,\n" +
-			"and says which one to choose, how sure that is, what the simulation does not know, and how to measure it:\n" +
-			"  dmebench advise --nodes 10 --rate 200 --delay 1ms --cs 2ms",
+			"and says what each does when a node fails, which one to choose, how sure that is, and how to measure it:\n" +
+			"  dmebench advise --nodes 10 --total-rate 200 --delay 1ms --cs 2ms",
 		Flags: []cli.Flag{
 			nodesFlag(),
-			&cli.Float64Flag{Name: "rate", Aliases: []string{"total-rate"},
-				Usage: "requests per second of the whole system, `R`, that come by chance (default: all nodes ask all the time)"},
+			&cli.Float64Flag{Name: "rate", Usage: "requests per second and node that come by chance (default: all nodes ask all the time)"},
+			&cli.Float64Flag{Name: "total-rate", Usage: "requests per second of the whole system, in place of --rate"},
 			&cli.StringFlag{Name: "delay", Usage: "what a message takes one way: `DURATION`, uniform:DURATION or exp:DURATION, " +
 				"of which it is the mean (default: what messages between two processes of this machine take)"},
 			&cli.StringFlag{Name: "cs", Value: result.DefaultCS, Usage: "duration of a critical section: `DURATION` or exp:DURATION"},
@@ -36,7 +37,7 @@ func (p *program) adviseCommand() *cli.Command {
 				strings.Join(result.ShortNames(), ", ") + " (default: p99 with a rate, else throughput)"},
 			&cli.BoolFlag{Name: "crash-tolerant", Usage: "only algorithms that go on when nodes crash"},
 			&cli.IntFlag{Name: "repetitions", Value: 10, Usage: "of each simulation, `R`"},
-			&cli.Uint64Flag{Name: "seed", Value: result.DefaultSeed, Usage: "of the first repetition; the others count on from it"},
+			seedFlag(result.DefaultSeed, "of the first repetition; the others count on from it"),
 			jsonFlag("print the advice as one JSON object"),
 			quietFlag(),
 		},
@@ -58,13 +59,19 @@ func (p *program) advise(c *cli.Context) error {
 	if !c.IsSet("nodes") {
 		return usage("advise: --nodes is missing: how many nodes?")
 	}
-	if c.IsSet("rate") && !(c.Float64("rate") > 0) {
-		return usage("--rate %v: must be above 0", c.Float64("rate"))
+	for _, name := range []string{"rate", "total-rate"} {
+		if c.IsSet(name) && !(c.Float64(name) > 0) {
+			return usage("--%s %v: must be above 0", name, c.Float64(name))
+		}
+	}
+	if c.IsSet("rate") && c.IsSet("total-rate") {
+		return usage("--rate is of each node, and --total-rate of all together; give one of them")
 	}
 	q := advise.Question{
-		Nodes: c.Int("nodes"), Rate: c.Float64("rate"), CS: c.String("cs"), Delay: time.Nanosecond, Law: "constant",
+		Nodes: c.Int("nodes"), Rate: math.Round(1e9*c.Float64("rate")*float64(c.Int("nodes")))/1e9 + c.Float64("total-rate"),
+		CS: c.String("cs"), Delay: time.Nanosecond, Law: "constant",
 		Transport: c.String("transport"), CrashTolerant: c.Bool("crash-tolerant"), Metric: c.String("metric"),
-		Repetitions: c.Int("repetitions"), Seed: c.Uint64("seed"),
+		Repetitions: c.Int("repetitions"), Seed: c.Uint64("seed"), DelayMeasured: !c.IsSet("delay"),
 	}
 	if c.IsSet("delay") {
 		var err error
@@ -88,10 +95,6 @@ func (p *program) advise(c *cli.Context) error {
 	a, err := interrupt.Do(c.Context, func() (*advise.Advice, error) { return advise.Ask(c.Context, q, opt) })
 	if err != nil {
 		return refusal(c.Context, err)
-	}
-	if !c.IsSet("delay") {
-		a.Unknown = append(a.Unknown, fmt.Sprintf("T between other processes than the two of this machine with which %v was measured, "+
-			"and while %d nodes share its cores", q.Delay, q.Nodes))
 	}
 	if c.Bool("json") {
 		err = printJSON(p.stdout, a)

@@ -128,5 +128,8 @@ func (p *program) noSubcommand(v *invocation, word string) error {
 	for _, sub := range v.command().Subcommands {
 		names = append(names, sub.Name)
 	}
+	if names == nil {
+		return fmt.Errorf("help tells of one command, and %q is one too many; write '%s help %s'", word, v.root.Name, v.name())
+	}
 	return fmt.Errorf("%s: there is no %q; there are %s%s", v.name(), word, strings.Join(names, ", "), suggest.Hint(word, names))
 }

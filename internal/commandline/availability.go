@@ -35,7 +35,7 @@ func availabilityFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.BoolFlag{Name: "availability",
 			Usage: "what is left while nodes fail: the probability and the size of a quorum of nodes that are up"},
-		&cli.Uint64Flag{Name: "seed", Value: result.DefaultSeed, Usage: "`SEED` of the failures that are drawn, for --availability"},
+		seedFlag(result.DefaultSeed, "`SEED` of the failures that are drawn, for --availability"),
 		&cli.StringFlag{Name: "plots", Usage: "folder `DIR` to draw figures in, for --availability"},
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -47,10 +48,13 @@ func (p *program) brokerCommand() *cli.Command {
 }
 
 func (p *program) broker(c *cli.Context) error {
+	listen := c.String("listen")
+	if _, err := strconv.ParseUint(listen, 10, 16); err == nil {
+		return usage("--listen %s: want HOST:PORT; write 127.0.0.1:%s for this host alone, or 0.0.0.0:%s for others too", listen, listen, listen)
+	}
 	if c.String("dir") == "" {
 		return usage("broker: --dir is missing: where is its certificate to be kept, and what agents are told? Such as --dir broker")
 	}
-	listen := c.String("listen")
 	at, err := interrupt.Do(c.Context, func() (*net.TCPAddr, error) { return net.ResolveTCPAddr("tcp", listen) })
 	if err != nil {
 		return usage("--listen %q: %v; want HOST:PORT, such as 10.0.0.1:4222", listen, err)

@@ -41,7 +41,7 @@ func (p *program) checkCommand() *cli.Command {
 			&cli.IntFlag{Name: "requests", Usage: "`TOTAL` number of requests (default: in each random schedule others ask, " +
 				"up to 5 times for each node in all; exhaustive: 1 for each)"},
 			&cli.IntFlag{Name: "schedules", Value: check.DefaultSchedules, Usage: "random schedules to try"},
-			&cli.Uint64Flag{Name: "seed", Value: result.DefaultSeed, Usage: "of the first random schedule; the next has the next seed"},
+			seedFlag(result.DefaultSeed, "of the first random schedule; the next has the next seed"),
 			&cli.BoolFlag{Name: "adversary", Usage: "let an adversary hold back messages in every random schedule, or with =false in none " +
 				"(default: in half of them)"},
 			&cli.BoolFlag{Name: "exhaustive", Usage: "visit every state that any schedule leads to, on this host alone"},
@@ -333,6 +333,10 @@ func pictureFile(c *cli.Context) (string, error) {
 func canWrite(name string) error {
 	refuse := func(err error) error {
 		return failWith(exit.CantCreate, fmt.Errorf("cannot write %s: %w; choose another place", name, err))
+	}
+	if name == "" || os.IsPathSeparator(name[len(name)-1]) {
+		return failWith(exit.Usage, fmt.Errorf("cannot write %q: it names no file; name one, such as %s", name,
+			filepath.Join(name, "counterexample.txt")))
 	}
 	if info, err := os.Stat(name); err == nil && info.IsDir() {
 		return refuse(errors.New("it is a folder"))

@@ -95,6 +95,9 @@ func (p *program) understand(root *cli.Command, words []string) (*invocation, er
 		asked, words = true, words[1:]
 	}
 	v, err := takeApart(root, words)
+	if len(v.path) > 0 && len(v.flags) == 0 && slices.Equal(v.rest, []string{"help"}) {
+		asked, v.rest = true, nil // 'dmebench run help'
+	}
 	if asked && err == nil && len(v.rest) > 0 {
 		return v, p.noSubcommand(v, v.rest[0])
 	}

@@ -17,3 +17,13 @@ func jsonFlag(usage string) cli.Flag { return &cli.BoolFlag{Name: "json", Usage:
 func quietFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "show no progress"}
 }
+
+// seedFlag is a seed, which is not 0: that stands for the default in specifications.
+func seedFlag(value uint64, text string) cli.Flag {
+	return &cli.Uint64Flag{Name: "seed", Value: value, Usage: text, Action: func(_ *cli.Context, seed uint64) error {
+		if seed == 0 {
+			return usage("--seed 0: want a number from 1 on")
+		}
+		return nil
+	}}
+}

@@ -1,8 +1,10 @@
 package commandline
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -10,6 +12,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/internal/suggest"
+	"dmebench/transport/link"
 )
 
 // invocation is a command line taken apart: which command, with which flags, and
@@ -143,7 +146,10 @@ func (v *invocation) dashed(word string, after []string) (taken int, err error) 
 				return 0, nil
 			}
 		}
-		return 0, v.unknownFlag(as, name)
+		if !hasValue && len(after) > 0 {
+			value = after[0]
+		}
+		return 0, v.unknownFlag(as, name, value)
 	}
 	switch {
 	case hasValue:
@@ -159,7 +165,11 @@ func (v *invocation) dashed(word string, after []string) (taken int, err error) 
 	return taken, checkValue(flag, as, value)
 }
 
-func (v *invocation) unknownFlag(as, name string) error {
+func (v *invocation) unknownFlag(as, name, value string) error {
+	option := slices.ContainsFunc(link.Options(), func(o dme.Option) bool { return o.Name == name })
+	if option && lookupFlag(v.command(), "set") != nil && v.name() != "check" { // which has links of its own
+		return fmt.Errorf("unknown flag %s; %s is an option of networks: write --set %s=%s", as, name, name, cmp.Or(value, "VALUE"))
+	}
 	var names []string
 	for _, f := range v.command().Flags {
 		names = append(names, f.Names()[0])
@@ -216,6 +226,9 @@ func checkValue(f cli.Flag, as, value string) error {
 	switch f.(type) {
 	case *cli.IntFlag:
 		if _, err = strconv.ParseInt(value, 0, strconv.IntSize); err != nil {
+			if f.Names()[0] == "nodes" && strings.ContainsAny(value, ",-.") {
+				return fmt.Errorf("%s %s: want one whole number, such as 7; 'dmebench sweep' takes a list, such as -n 3,7,13", as, shown)
+			}
 			return fmt.Errorf("%s %s: want a whole number, such as 7", as, shown)
 		}
 	case *cli.Uint64Flag:

@@ -185,7 +185,7 @@ func TestArguments(t *testing.T) {
 		"check --fifo=no":                   `--fifo=no: want true or false`,
 		"run --duration 5":                  `--duration 5: 5 has no unit; write 5ms, 5us or 5s; want one such as 10s or 500ms`,
 		"--nodes":                           `unknown flag --nodes; 'dmebench help' lists the flags`,
-		"help run x":                        `run: there is no "x"; there are `,
+		"help run x":                        `help tells of one command, and "x" is one too many; write 'dmebench help run'`,
 	} {
 		_, err := p.understand(root, strings.Fields(line))
 		if got := fmt.Sprint(err); want != "" && got != want {

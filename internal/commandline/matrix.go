@@ -35,7 +35,7 @@ func matrixFlags() []cli.Flag {
 		&cli.StringSliceFlag{Name: "fault", Usage: "`FAULT` to be done on purpose in every run, as in 'dmebench run'; may be repeated"},
 		&cli.StringFlag{Name: "resource", Usage: "`KIND` of a shared resource that critical sections use: " +
 			strings.Join(run.Resources(), ", ") + " (default: none)"},
-		&cli.Uint64Flag{Name: "seed", Usage: "of the first repetition; the others count on from it (default: 1)"},
+		seedFlag(0, "of the first repetition; the others count on from it (default: 1)"),
 		&cli.IntFlag{Name: "nodes-per-worker", Usage: "nodes in one process (default: 1)"},
 		&cli.StringFlag{Name: "warmup", Usage: "entries to leave out of steady figures: `COUNT` or auto (default: auto)"},
 		&cli.DurationFlag{Name: "stall-after", Usage: "a system in which requests wait and nothing moves is stalled after so long at most " +
@@ -127,6 +127,9 @@ func parseNodeCounts(list string) ([]int, error) {
 	var nodes []int
 	for word := range strings.SplitSeq(list, ",") {
 		n, err := strconv.Atoi(strings.TrimSpace(word))
+		if strings.ContainsAny(strings.Trim(word, "- "), "-.") {
+			return nil, fmt.Errorf("%q is a range; write the numbers, such as 3,7,13", strings.TrimSpace(word))
+		}
 		if err != nil || n < 1 {
 			return nil, fmt.Errorf("%q is no number of nodes; write them like 3,7,13", strings.TrimSpace(word))
 		}

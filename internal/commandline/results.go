@@ -14,6 +14,9 @@ func readResults(path string) (*result.Set, error) {
 	switch {
 	case errors.Is(err, result.ErrNone):
 		return nil, failWith(exit.NoInput, err)
+	case err != nil && isYAML(path):
+		return nil, failWith(exit.Data, fmt.Errorf("%s is an experiment, and no results; 'dmebench sweep %s' makes them, "+
+			"then name their folder, such as results/quickstart", path, path))
 	case err != nil:
 		return nil, failWith(exit.Data, err)
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -45,7 +46,7 @@ func (p *program) runCommand() *cli.Command {
 			&cli.StringFlag{Name: "cs", Value: result.DefaultCS, Usage: "duration of a critical section: `DURATION` or exp:DURATION"},
 			&cli.IntFlag{Name: "requests", Usage: "`TOTAL` number of requests (default: 100 for each node, or no limit with --duration)"},
 			&cli.DurationFlag{Name: "duration", Usage: "make requests for this long"},
-			&cli.Uint64Flag{Name: "seed", Value: result.DefaultSeed, Usage: "of everything random"},
+			seedFlag(result.DefaultSeed, "of everything random"),
 			&cli.IntFlag{Name: "nodes-per-worker", Value: 1, Usage: "nodes in one process"},
 			&cli.StringFlag{Name: "warmup", Value: result.DefaultWarmup,
 				Usage: "entries to leave out of steady figures: `COUNT` or auto (MSER-5)"},
@@ -94,6 +95,9 @@ func (p *program) run(c *cli.Context) error {
 	})
 	if err != nil {
 		return refusal(c.Context, err)
+	}
+	if c.Int("nodes-per-worker") > 1 && !job.Network.Real() {
+		return usage("--nodes-per-worker: a simulation has no worker processes; leave it out, or choose --transport tcp")
 	}
 	broker, err := natsBroker(c, job)
 	if err != nil {
@@ -230,6 +234,10 @@ func specOf(c *cli.Context) (result.Spec, error) {
 	return spec, nil
 }
 
+// several is a value that goes on with another option, as in a=1,b=2. Values that hold
+// other signs may well have a comma and = in them, such as rules of links.
+var several = regexp.MustCompile(`^[\w.+-]*(,[a-z][a-z-]*=[\w.+-]*)+$`)
+
 func settingsOf(c *cli.Context) (map[string]string, []error) {
 	var errs []error
 	set := make(map[string]string)
@@ -238,6 +246,8 @@ func settingsOf(c *cli.Context) (map[string]string, []error) {
 		switch _, twice := set[key]; {
 		case !ok || key == "":
 			errs = append(errs, fmt.Errorf("--set %s: want KEY=VALUE", pair))
+		case several.MatchString(value):
+			errs = append(errs, fmt.Errorf("--set %s: one option each; write --set %s=%s", pair, key, strings.ReplaceAll(value, ",", " --set ")))
 		case twice:
 			errs = append(errs, fmt.Errorf("--set %s: %s is set twice", pair, key))
 		default:

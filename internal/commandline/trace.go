@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -80,7 +81,11 @@ func (p *program) trace(c *cli.Context) error {
 	}
 	defer f.Close()
 	in := bufio.NewReader(f)
-	if head, _ := in.Peek(512); recording.Is(head) {
+	switch head, err := in.Peek(512); {
+	case len(head) == 0 && errors.Is(err, io.EOF):
+		return failWith(exit.Data, fmt.Errorf("trace: %s is empty; want a scenario, or what 'dmebench run --trace FILE' has recorded",
+			c.String("file")))
+	case recording.Is(head):
 		return p.traceRecording(c, in)
 	}
 	return p.traceScenario(c, in)
@@ -149,12 +154,22 @@ func (p *program) traceRecording(c *cli.Context, in io.Reader) error {
 	if err != nil {
 		return failWith(exit.Data, err)
 	}
-	r, err := spacetime.Record(h, events, part)
+	var last time.Duration // of what has been seen
+	entries := 0
+	r, err := spacetime.Record(h, func(yield func(recording.Event, error) bool) {
+		events(func(e recording.Event, err error) bool {
+			if last = time.Duration(e.At); e.What == recording.Enter {
+				entries++
+			}
+			return yield(e, err)
+		})
+	}, part)
 	if err != nil {
 		return failWith(exit.Data, err)
 	}
 	if len(r.Events) == 0 {
-		return failWith(exit.Data, fmt.Errorf("%s: there is no event between --from and --to", c.String("file")))
+		return failWith(exit.Data, fmt.Errorf("%s: there is no event between --from and --to; what comes before ends with entry:%d at %v",
+			c.String("file"), entries, last))
 	}
 	if r.More {
 		fmt.Fprintf(p.stderr, "dmebench: these are %d events; --from and --to choose others, such as --from entry:20 --to entry:25\n",

@@ -45,7 +45,7 @@ func (p *program) validateCommand() *cli.Command {
 			&cli.BoolFlag{Name: "full", Usage: "more sizes and repetitions: up to half an hour"},
 			&cli.BoolFlag{Name: "faults", Usage: "inject faults, and make the table of what each algorithm survives: survival.html, .md and .json"},
 			&cli.StringFlag{Name: "transport", Value: result.Sim, Usage: "`NETWORK` on which the claims are measured: " + networkNames()},
-			&cli.Uint64Flag{Name: "seed", Value: result.DefaultSeed, Usage: "of the first repetition; the others count on from it"},
+			seedFlag(result.DefaultSeed, "of the first repetition; the others count on from it"),
 			&cli.StringFlag{Name: "out", Value: defaultValidation, Usage: "folder `DIR` to write to"},
 			&cli.BoolFlag{Name: "fresh", Usage: "run again what was run before an interruption"},
 			forceFlag(),
@@ -60,9 +60,6 @@ func (p *program) validateCommand() *cli.Command {
 func (p *program) validate(c *cli.Context) error {
 	if c.Bool("quick") && c.Bool("full") {
 		return usage("validate: --quick and --full exclude each other")
-	}
-	if c.Uint64("seed") == 0 {
-		return usage("validate: --seed 0: must be above 0")
 	}
 	if c.Bool("faults") {
 		if c.IsSet("agents") {

@@ -71,6 +71,8 @@ func (d *document) values(where, what, key string, n *yaml.Node, depth int) {
 		}
 	case n.ShortTag() == "!!null":
 		d.refuseValue(n, "%s is empty", what)
+	case depth == 1 && (knownKeys[key] != nil || key == "nodes"):
+		d.refuseValue(n, "%s is %s, and no list; write %s: [%s]", what, n.Value, key, n.Value)
 	case key == "faults":
 		if _, err := fault.Parse(n.Value); err != nil {
 			d.refuseValue(n, "%s: %v%s", what, err, quotes(n))

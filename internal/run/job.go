@@ -49,9 +49,9 @@ func (c Catalog) Lookup(name string) (*dme.Algorithm, error) {
 			"'dmebench run --exec COMMAND' runs them over a real network", name)
 	case name == "":
 		return nil, errors.New("which algorithm? 'dmebench list' shows what there is")
-	case foreign.Is(name):
-		return nil, fmt.Errorf("%s: nodes in other languages are processes of their own, whose steps can be neither chosen nor simulated; "+
-			"'dmebench run --exec COMMAND' runs them over a real network", name)
+	case strings.EqualFold(name, "all"):
+		return nil, fmt.Errorf("no algorithm is named %q; name each, as in maekawa,raymond where several may be given, "+
+			"or leave it out where the default is all", name)
 	}
 	return nil, suggest.Unknown("algorithm", name, names, "'dmebench list' shows what there is")
 }

@@ -127,6 +127,9 @@ func validShape(s string) error {
 	if strings.HasPrefix(s, "pareto") {
 		return errors.New("not an index above 1, such as pareto:1.5, and at most 1000; at 1 the mean is infinite")
 	}
+	if _, err := dme.ParseDuration(s); err == nil {
+		return fmt.Errorf("a simulation's delay says how times are distributed; write t=%s for how long a message takes", s)
+	}
 	return errors.New("no such distribution")
 }
 

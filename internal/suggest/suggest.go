@@ -43,7 +43,7 @@ func Find(name string, names []string) (found string, ok bool) {
 // exchanges of neighbouring letters away, and fewer than it has letters. Of
 // several as near it returns the one that begins like name for longest, and of
 // these the first. Where none is near it returns the only one that begins with
-// name; "" where there is none either.
+// name, or else the longest with which name begins; "" where there is none either.
 func Near(name string, names []string) string {
 	const none = MaxDistance + 1
 	given := strings.ToLower(name)
@@ -66,6 +66,11 @@ func Near(name string, names []string) string {
 			if best != "" {
 				return ""
 			}
+			best = n
+		}
+	}
+	for _, n := range names { // none of them is longer than what was found
+		if len(n) > max(len(best), shortestPrefix-1) && strings.HasPrefix(given, strings.ToLower(n)) {
 			best = n
 		}
 	}

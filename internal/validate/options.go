@@ -127,7 +127,7 @@ func (o *Options) subjects() (chosen []*dme.Algorithm, controls []string, err er
 	for _, name := range named {
 		a, err := o.Catalog.Lookup(name)
 		if err != nil {
-			errs = append(errs, suggest.Unknown("algorithm", name, o.Catalog.Names(), suggest.All(o.Catalog.Names())))
+			errs = append(errs, err)
 			continue
 		}
 		if !slices.Contains(chosen, a) {

@@ -34,7 +34,7 @@ func TestRefusals(t *testing.T) {
 		says []string
 	}{
 		{"unknown algorithms", validate.Options{Mode: validate.Quick, Algorithms: []string{"lamport", "nonsense", "raymund"}},
-			[]string{`"nonsense"`, `"raymund"`, "there are centralized, token-ring, lamport"}},
+			[]string{`"nonsense"`, `"raymund"`, "'dmebench list' shows what there is", "did you mean 'raymond'?"}},
 		{"unknown network", validate.Options{Mode: validate.Quick, Transport: "pigeon"}, []string{`"pigeon"`, "tcp"}},
 		{"unknown mode", validate.Options{Mode: "slow"}, []string{`"slow"`}},
 	} {

@@ -14,6 +14,7 @@ func (c *Contest) compare(m result.Metric, alpha float64) {
 	cells := make([]Cell, len(c.Entrants))
 	best, measured := -1, 0
 	for i, e := range c.Entrants {
+		c.Entrants[i].at = i
 		cells[i] = cellOf(m, e.runs)
 		if cells[i].N == 0 {
 			continue
@@ -29,6 +30,7 @@ func (c *Contest) compare(m result.Metric, alpha float64) {
 	pairs := measured * (measured - 1) / 2
 	col := Column{Metric: m.Name, Unit: unit(m), metric: m, Needed: stats.EnoughFor(max(1, pairs), alpha)}
 	raw, corrected := test(cells)
+	col.p = corrected
 	for i := range cells {
 		cell := &cells[i]
 		if i == best {

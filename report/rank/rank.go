@@ -65,6 +65,7 @@ type Ranking struct {
 	Name          string    `json:"name"` // of the results
 	Alpha         float64   `json:"alpha"`
 	Contests      []Contest `json:"contests"` // by circumstances as they first appear, then by number of nodes
+	Bounds        bool      `json:"-"`        // to print the interval of the deciding metric, and no others, as [low, high]
 }
 
 // Contest is the entrants that ran under the same circumstances on as many nodes.
@@ -79,7 +80,7 @@ type Contest struct {
 	Verdict   string            `json:"verdict"` // the same in words
 	Best      []string          `json:"best"`    // who may be best: the labels of the first and of all not distinguishable from it
 	Columns   []Column          `json:"columns"`
-	Entrants  []Entrant         `json:"entrants"` // the best median of the deciding metric first
+	Entrants  []Entrant         `json:"entrants"` // by place, and then the best median of the deciding metric first
 	LeftOut   []LeftOut         `json:"left_out"`
 	Notes     []string          `json:"notes"`
 }
@@ -105,7 +106,8 @@ type Column struct {
 	Needed   int      `json:"needed"` // repetitions of each entrant with which a test can tell any two apart
 	Verdict  string   `json:"verdict"`
 	metric   result.Metric
-	constant bool // all values of all entrants are equal
+	constant bool             // all values of all entrants are equal
+	p        map[pair]float64 // of every two entrants, corrected
 }
 
 // Entrant is one algorithm with its options.
@@ -113,11 +115,12 @@ type Entrant struct {
 	Label       string            `json:"label"`
 	Algorithm   string            `json:"algorithm"`
 	Options     map[string]string `json:"options"`
-	Place       int               `json:"place"` // in the deciding metric; all who are level with the best are first; 0 where unknown
+	Place       int               `json:"place"` // in the deciding metric; shared by all who are level with its first; 0 where unknown
 	Repetitions int               `json:"repetitions"`
 	Cells       []Cell            `json:"cells"` // one for each column
 
 	runs []*result.Result
+	at   int // the index by which columns know it, and then its order
 }
 
 // Cell is one metric of one entrant.
@@ -218,31 +221,40 @@ func (d draft) contest(columns []result.Metric, chosen bool, alpha float64) Cont
 	for _, m := range columns {
 		c.compare(m, alpha)
 	}
-	c.order()
+	c.order(alpha)
 	c.Verdict = c.words()
 	return c
 }
 
-// order puts the best median of the deciding metric first, and who has none last.
-func (c *Contest) order() {
-	by := slices.IndexFunc(c.Columns, func(col Column) bool { return col.Metric == c.By })
+// order puts the best median of the deciding metric first, and who has none last. Who
+// cannot be told from the first of a place shares it.
+func (c *Contest) order(alpha float64) {
+	by := c.Column(c.By)
 	if by < 0 {
 		return
 	}
-	m := c.Columns[by].metric
-	c.Outcome, c.Best = c.Columns[by].Outcome, c.Columns[by].Best
+	col := c.Columns[by]
+	c.Outcome, c.Best = col.Outcome, col.Best
 	slices.SortStableFunc(c.Entrants, func(a, b Entrant) int {
-		return better(m, a.Cells[by], b.Cells[by])
+		return better(col.metric, a.Cells[by], b.Cells[by])
 	})
 	for i := range c.Entrants {
-		switch e := &c.Entrants[i]; e.Cells[by].Standing {
-		case Absent, Unknown:
-		case First, Level:
-			e.Place = 1
-		default:
-			e.Place = i + 1
+		e := &c.Entrants[i]
+		if standing := e.Cells[by].Standing; standing == Absent || standing == Unknown {
+			continue
+		}
+		e.Place = i + 1
+		for k, first := range c.Entrants[:i] {
+			if first.Place == k+1 && col.p[key(first.at, e.at)] > alpha {
+				e.Place = first.Place
+				break
+			}
 		}
 	}
+	for i := range c.Entrants {
+		c.Entrants[i].at = cmp.Or(c.Entrants[i].Place, i+1) // so that those of a place stand together
+	}
+	slices.SortStableFunc(c.Entrants, func(a, b Entrant) int { return a.at - b.at })
 }
 
 // better orders cells by their medians, the better one first; of equal ones the

@@ -334,3 +334,20 @@ func TestCorrectionIsOverPairs(t *testing.T) {
 		t.Errorf("6 pairs need %d repetitions", c.Columns[0].Needed)
 	}
 }
+
+// Who cannot be told from the first of a place shares it, at the top and below, and the
+// rows of a place stand together.
+func TestTiesShareAPlace(t *testing.T) {
+	c := only(t, ranked(t, rank.Options{},
+		cell("first", 4, 900, 901, 902, 903, 904, 905, 906, 907), cell("a", 4, 101, 103, 105, 107, 109, 111, 113, 115),
+		// Its median is behind that of narrow, and it varies so much that only narrow is told from a.
+		cell("wide", 4, 20, 30, 40, 50, 99, 150, 160, 170), cell("narrow", 4, 100, 100, 100, 100, 100, 100, 100, 100),
+		cell("b", 4, 102, 104, 106, 108, 110, 112, 114, 116), cell("last", 4, 1, 2, 3, 4, 5, 6, 7, 8)))
+	var got []string
+	for _, e := range c.Entrants {
+		got = append(got, fmt.Sprint(e.Place, " ", e.Label))
+	}
+	if want := []string{"1 first", "2 b", "2 a", "2 wide", "4 narrow", "6 last"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

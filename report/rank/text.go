@@ -18,11 +18,14 @@ var marks = map[Standing]string{First: "*", Level: "~", Unknown: "?", Worse: " "
 
 // Legend says what the marks and the figures of a table mean, in paragraphs.
 func (r *Ranking) Legend() []string {
+	medians := "medians over repetitions ± the larger half of their 95% interval"
+	if r.Bounds {
+		medians = "medians over repetitions, with the 95% interval [low, high] of what decides; ties with the first of a place share it"
+	}
 	return []string{
 		fmt.Sprintf("* best of its column; ~ not distinguishable from it; ? too few repetitions to tell; no mark: worse "+
 			"(Mann-Whitney test, Holm's correction, p ≤ %v)", r.Alpha),
-		"medians over repetitions ± the larger half of their 95% interval; msgs/CS: messages per critical section; " +
-			"busiest: those that the busiest node sends and handles",
+		medians + "; msgs/CS: messages per critical section; busiest: those that the busiest node sends and handles",
 	}
 }
 
@@ -36,7 +39,7 @@ func (r *Ranking) WriteText(w io.Writer, style terminal.Style) error {
 		}
 		fmt.Fprintf(&out, "%s\n  %s\n", style.Strong(c.Heading()), style.Wrap(c.Verdict, 2))
 		if len(c.Entrants) > 0 {
-			c.table(style.Width).WriteAligned(&out, 2)
+			c.table(style.Width, r.Bounds).WriteAligned(&out, 2)
 		}
 		for _, n := range c.Notes {
 			fmt.Fprintf(&out, "  note: %s\n", style.Wrap(n, 8))
@@ -61,13 +64,13 @@ const shortest = 14
 // table is that of a contest for so many columns of a terminal; 0 for as many as it
 // takes. A narrow one leaves out the intervals, then the ends of long labels, then the
 // last columns.
-func (c *Contest) table(width int) *tables.Table {
+func (c *Contest) table(width int, bounds bool) *tables.Table {
 	longest := 0
 	for _, e := range c.Entrants {
 		longest = max(longest, utf8.RuneCountInString(e.Label))
 	}
-	t := c.draw(true, longest, len(c.Columns))
-	for columns, label, spreads := len(c.Columns), longest, true; width > 0 && t.Width() > width; t = c.draw(spreads, label, columns) {
+	t := c.draw(true, bounds, longest, len(c.Columns))
+	for columns, label, spreads := len(c.Columns), longest, true; width > 0 && t.Width() > width; t = c.draw(spreads, bounds, label, columns) {
 		switch {
 		case spreads:
 			spreads = false
@@ -83,7 +86,7 @@ func (c *Contest) table(width int) *tables.Table {
 }
 
 // draw makes the table: place, label, and so many of the columns.
-func (c *Contest) draw(spreads bool, label, columns int) *tables.Table {
+func (c *Contest) draw(spreads, bounds bool, label, columns int) *tables.Table {
 	head := []string{"", ""}
 	for _, col := range c.Columns[:columns] {
 		head = append(head, col.head()+"  ")
@@ -96,9 +99,14 @@ func (c *Contest) draw(spreads bool, label, columns int) *tables.Table {
 		}
 		row := []string{"  " + place, cut(e.Label, label)}
 		for i, cell := range e.Cells[:columns] {
-			text := c.Columns[i].number(cell.Median)
-			if spreads && cell.N > 0 {
+			col := c.Columns[i]
+			text := col.number(cell.Median)
+			switch {
+			case !spreads || cell.N == 0:
+			case !bounds:
 				text += " " + cell.Spread()
+			case col.Metric == c.By && cell.Lo != nil && cell.Hi != nil:
+				text += fmt.Sprintf(" [%s, %s]", col.number(cell.Lo), col.number(cell.Hi))
 			}
 			row = append(row, text+" "+marks[cell.Standing])
 		}

@@ -42,6 +42,9 @@ var (
 // Parse reads a threshold. The error says what is wrong with it, and what would do.
 func Parse(text string) (Threshold, error) {
 	t := Threshold{Text: strings.TrimSpace(text)}
+	if strings.Contains(text, ",") {
+		return t, fmt.Errorf("threshold %q: want one; give --fail-if once for each", text)
+	}
 	parts := form.FindStringSubmatch(t.Text)
 	if parts == nil {
 		return t, fmt.Errorf("threshold %q: want %s", text, Form)

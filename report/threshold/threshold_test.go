@@ -55,7 +55,7 @@ func TestNoThresholds(t *testing.T) {
 		"p99>10 ms":       "want a duration such as",
 		"p99>-10ms":       "want a duration such as",
 		"p99>10ms p50>1s": "want a duration such as",
-		"p97>10ms":        "did you mean 'p99'?",
+		"p97>10ms":        "the percentiles there are p50, p99, ",
 		"10ms>p99":        "unknown metric",
 		">10ms":           "unknown metric",
 		"throughput<1s":   "want a rate",

@@ -121,6 +121,9 @@ func Describe(o dme.Options) string {
 
 func parseProbability(s string) (float64, error) {
 	p, err := strconv.ParseFloat(s, 64)
+	if x, err := strconv.ParseFloat(strings.TrimSuffix(s, "%"), 64); err == nil && strings.HasSuffix(s, "%") {
+		return 0, fmt.Errorf("not a probability from 0 to 1, such as %v", x/100)
+	}
 	if err != nil || !(p >= 0 && p <= 1) {
 		return 0, errors.New("not a probability from 0 to 1")
 	}
