@@ -97,7 +97,8 @@ var soakLoads = []load{
 	{"maekawa", "-a logged-maekawa -n 7 --cs exp:400ms --duration 15s --stall-after 6s", 10 * time.Second},
 	{"robust", "-a logged-ricart-agrawala-robust -n 6 --set bound=1s --cs 300ms --duration 15s --stall-after 8s", 10 * time.Second},
 	{"raymond", "-a logged-raymond -n 6 --cs 100ms --duration 12s", 8 * time.Second},
-	{"robust, long sections", "-a logged-ricart-agrawala-robust -n 5 --set bound=500ms --cs exp:3s --duration 20s --stall-after 30s", 10 * time.Second},
+	{"robust, long sections", "-a logged-ricart-agrawala-robust -n 5 --set bound=500ms --cs exp:3s --duration 20s --stall-after 30s",
+		10 * time.Second},
 	{"centralized", "-a logged-centralized -n 6 --workload poisson --total-rate 3 --cs exp:200ms --duration 12s", 8 * time.Second},
 	// Every pair of hosts matters to these, and both wait for less long than hosts are parted.
 	{"ricart-agrawala", "-a logged-ricart-agrawala -n 6 --cs 100ms --duration 12s --stall-after 3s", 8 * time.Second},
