@@ -114,9 +114,8 @@ type soak struct {
 
 	bed      *bed
 	lead     *run
-	seen     map[int]int64 // when a process that has entries was last seen alive, by number
-	did      []string      // what was done to the run
-	struck   []string      // the hosts to which it was done; none where all could suffer
+	did      []string // what was done to the run
+	struck   []string // the hosts to which it was done; none where all could suffer
 	status   string
 	overlaps []string
 	wrong    []string
@@ -137,12 +136,6 @@ func (s *soak) run(t *testing.T) {
 	s.lead = s.bed.lead(append([]string{"run"}, args...)...)
 	s.did = append(s.did, network, "seed "+args[len(args)-1])
 
-	s.seen = make(map[int]int64)
-	over, watched := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(watched)
-		s.watch(over)
-	}()
 	s.bed.await("the first entry", s.lead, func() bool { return len(s.files()) > 0 })
 	first := time.Now()
 	after := 1500 * time.Millisecond
@@ -155,8 +148,6 @@ func (s *soak) run(t *testing.T) {
 	code := s.lead.wait(longest)
 	took := time.Since(first)
 	s.leftovers()
-	close(over)
-	<-watched
 	s.overlaps = overlaps(s.intervals())
 	x := s.judge(code)
 	if len(s.wrong)+len(s.left) > 0 {
@@ -274,42 +265,13 @@ func (b *bed) do(host int, format, address string) {
 	}
 }
 
-// files lists what processes have written of their entries, by their number.
-func (s *soak) files() map[int]string {
-	all := make(map[int]string)
+// files lists what processes have written of their entries.
+func (s *soak) files() (all []string) {
 	for _, agent := range s.bed.offers {
 		names, _ := filepath.Glob(filepath.Join(agent.dir, "*.entries"))
-		for _, name := range names {
-			var pid int
-			if _, err := fmt.Sscanf(filepath.Base(name), "%d.entries", &pid); err == nil {
-				all[pid] = name
-			}
-		}
+		all = append(all, names...)
 	}
 	return all
-}
-
-// watch notes until when the processes that have entered are alive.
-func (s *soak) watch(over <-chan struct{}) {
-	var files map[int]string
-	dead := make(map[int]bool)
-	for k := 0; ; k++ {
-		if k%10 == 0 {
-			files = s.files()
-		}
-		for pid := range files {
-			if at := now(); !dead[pid] {
-				if dead[pid] = !alive(pid); !dead[pid] {
-					s.seen[pid] = at
-				}
-			}
-		}
-		select {
-		case <-over:
-			return
-		case <-time.After(10 * time.Millisecond):
-		}
-	}
 }
 
 // alive reports whether a process is there, and not only to be reaped.
@@ -358,8 +320,8 @@ func (s *soak) leftovers() {
 	}
 }
 
-// stay is one critical section, from when it was entered until it was left, or its
-// process was last seen alive.
+// stay is one critical section, from when it was entered until it was left, or its node
+// said for the last time that it was inside.
 type stay struct {
 	node     int
 	from, to int64
@@ -375,7 +337,7 @@ func (s stay) String() string {
 // intervals reads what the nodes have written, by time of entry.
 func (s *soak) intervals() []stay {
 	var all []stay
-	for pid, name := range s.files() {
+	for _, name := range s.files() {
 		text, err := os.ReadFile(name)
 		if err != nil {
 			s.bed.t.Fatal(err)
@@ -390,10 +352,11 @@ func (s *soak) intervals() []stay {
 			}
 			if what == "enter" {
 				open[node] = len(all)
-				all = append(all, stay{node, at, max(at, s.seen[pid]), " killed"})
-			} else {
-				k := open[node]
-				all[k].to, all[k].ended = at, ""
+				all = append(all, stay{node, at, at, " ended inside"})
+			}
+			k := open[node]
+			if all[k].to = at; what == "exit" {
+				all[k].ended = ""
 			}
 		}
 	}

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -45,13 +47,20 @@ type loggedSystem struct{ dme.System }
 
 func (s loggedSystem) Node(id dme.NodeID) dme.Node { return &loggedNode{s.System.Node(id), id} }
 
-// loggedNode is a node that says when it enters, as soon as that is decided, and when
-// it leaves, before anybody hears of it: where the algorithm is right, what it has
-// written down never overlaps.
+// loggedNode is a node that says when it enters, as soon as that is decided, that it is
+// inside, again and again, and when it leaves, before anybody hears of it: where the
+// algorithm is right, what it has written down never overlaps. A node that comes to its
+// end inside, in whatever way, was there until it said so last.
 type loggedNode struct {
 	dme.Node
 	id dme.NodeID
 }
+
+// The timer by which a node says that it is inside, and how often.
+const (
+	insideTimer dme.TimerID = 255
+	insideEvery             = 20 * time.Millisecond
+)
 
 func (n *loggedNode) Request(out *dme.Outbox) {
 	n.Node.Request(out)
@@ -60,6 +69,7 @@ func (n *loggedNode) Request(out *dme.Outbox) {
 
 func (n *loggedNode) Release(out *dme.Outbox) {
 	write(n.id, "exit")
+	out.CancelTimer(insideTimer)
 	n.Node.Release(out)
 	n.note(out)
 }
@@ -84,6 +94,11 @@ func (n *loggedNode) Stop(out *dme.Outbox) {
 }
 
 func (n *loggedNode) Timeout(id dme.TimerID, out *dme.Outbox) {
+	if id == insideTimer {
+		write(n.id, "inside")
+		out.SetTimer(insideTimer, insideEvery)
+		return
+	}
 	n.Node.(dme.Timed).Timeout(id, out)
 	n.note(out)
 }
@@ -111,10 +126,9 @@ func (n *loggedNode) Waits() []dme.Wait {
 
 // note writes down that the node enters, where its outbox says so.
 func (n *loggedNode) note(out *dme.Outbox) {
-	for _, e := range out.Effects() {
-		if e.Kind == dme.EffectEnter {
-			write(n.id, "enter")
-		}
+	if slices.ContainsFunc(out.Effects(), func(e dme.Effect) bool { return e.Kind == dme.EffectEnter }) {
+		write(n.id, "enter")
+		out.SetTimer(insideTimer, insideEvery)
 	}
 }
 
