@@ -77,6 +77,9 @@ func follow(t *testing.T, page, text, programs string) (faults []string, fresh s
 	if err != nil {
 		return []string{page + ": " + err.Error()}, text
 	}
+	for _, fault := range misquoted(text) {
+		faults = append(faults, page+": "+fault)
+	}
 	var s *session
 	outputs := make(map[int][]string) // as they should be, by their first line
 	for i := range blocks {
@@ -130,6 +133,11 @@ func follow(t *testing.T, page, text, programs string) (faults []string, fresh s
 				c.text, strings.Join(c.want, "\n"), strings.Join(got, "\n"))
 		}
 	}
+	if s != nil {
+		if dirt := s.dirt(t); len(dirt) > 0 {
+			blame(1, "its commands change a clone in files that git does not ignore: %s", strings.Join(dirt, " "))
+		}
+	}
 	for _, m := range drawn.FindAllStringSubmatch(text, -1) {
 		golden.MustBe(t, filepath.Join("images", "guide", m[1]), read(t, filepath.Join(s.dir, m[1])))
 	}
@@ -169,6 +177,13 @@ func testFaultyPages(t *testing.T, programs string) {
 		{"```console\n$ (exit 3)\n$ echo $?\n4\n```", "other words", "```console\n$ (exit 3)\n$ echo $?\n3\n```"},
 		{"```sh\ncat <x.txt >/dev/null\n```", "exit code 1", ""},
 		{"<!-- file: x.txt -->\n```text\na\n```\n```console\n$ cat x.txt\na\n```", "", ""},
+		{"```console\n$ echo 1 34\n1 34\n```\n<!-- as printed: 34; 1 34 -->\nIt was 34, and 1 34.", "", ""},
+		{"```console\n$ echo 34000\n34000\n```\n<!-- as printed: 34000 -->\nIt was 34,000.", "", ""},
+		{"```console\n$ echo 34\n34\n```\n<!-- as printed: 195 -->\nIt was 195.", `"195": in the paragraph true, printed above it false`, ""},
+		{"```console\n$ echo 34\n34\n```\n<!-- as printed: 34 -->\nIt was 195.", `"34": in the paragraph false, printed above it true`, ""},
+		{"<!-- as printed: 34 -->\nIt was 34.\n```console\n$ echo 34\n34\n```", "printed above it false", ""},
+		{"```sh\ntouch x.txt docs/x.txt\n```", "files that git does not ignore: docs/x.txt", ""},
+		{"```sh\necho a >>README.md && rm go.sum\n```", "files that git does not ignore: README.md go.sum", ""},
 		{"```\n$ dmebench run -n 3\n```", "a block of commands begins with", ""},
 		{"```\ndmebench run -n 3\n```", "a block of commands begins with", ""},
 		{"<!-- not run: no reason -->\n```sh\ndmebench run --nodse 3\n```", "no flag --nodse", ""},

@@ -3,6 +3,7 @@ package docs_test
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -28,6 +29,33 @@ type fence struct {
 	lines    []string
 	start    int // index of its first line among those of the page
 }
+
+// asPrinted stands right before a paragraph that says what a command above it has
+// printed, in these words; they are divided by semicolons.
+var asPrinted = regexp.MustCompile(`^<!-- as printed: (.+) -->$`)
+
+// misquoted lists what a page says that commands have printed, and the page does not show.
+func misquoted(page string) (faults []string) {
+	lines := strings.Split(page, "\n")
+	for i, line := range lines {
+		m := asPrinted.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		blocks, _ := fences(strings.Join(lines[:i], "\n"))
+		for words := range strings.SplitSeq(m[1], "; ") {
+			quoted := regexp.MustCompile(`(?:^|\W)` + regexp.QuoteMeta(words) + `(?:\W|$)`)
+			shown := slices.ContainsFunc(blocks, func(f fence) bool { return quoted.MatchString(strings.Join(f.lines, "\n")) })
+			// In prose, thousands have a comma.
+			if said := i+1 < len(lines) && quoted.MatchString(thousands.ReplaceAllString(lines[i+1], "$1$2")); !said || !shown {
+				faults = append(faults, fmt.Sprintf("line %d: %q: in the paragraph %v, printed above it %v", i+1, words, said, shown))
+			}
+		}
+	}
+	return faults
+}
+
+var thousands = regexp.MustCompile(`(\d),(\d{3})\b`)
 
 var comment = regexp.MustCompile(`^<!-- (not run|full|needs|exact|file)(?:: (.+))? -->$`)
 
@@ -56,7 +84,7 @@ func fences(page string) ([]fence, error) {
 			}
 			continue
 		}
-		if strings.HasPrefix(line, "<!--") {
+		if strings.HasPrefix(line, "<!--") && !asPrinted.MatchString(line) {
 			return nil, fmt.Errorf("line %d: a comment that no test understands: %s", i+1, line)
 		}
 		if !strings.HasPrefix(line, "```") {

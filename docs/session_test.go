@@ -3,12 +3,14 @@ package docs_test
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -77,6 +79,7 @@ type session struct {
 	cmd    *exec.Cmd
 	stdin  io.WriteCloser
 	output *bufio.Reader
+	before map[string]time.Time // its files, before any command
 }
 
 // begin starts a shell in a copy of the repository. It has ended, with what it
@@ -114,7 +117,59 @@ func begin(t *testing.T, programs string) *session {
 		s.cmd.Wait()
 	})
 	fmt.Fprintln(s.stdin, "exec 2>&1; set -o pipefail")
+	s.before = s.files(t)
 	return s
+}
+
+// files lists the files of the copy, with when they were changed.
+func (s *session) files(t *testing.T) map[string]time.Time {
+	t.Helper()
+	all := make(map[string]time.Time)
+	err := filepath.WalkDir(s.dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil {
+			all[strings.TrimPrefix(path, s.dir+string(filepath.Separator))] = info.ModTime()
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// dirt lists the files for which git would call the tree of somebody dirty who has
+// followed the page: a program that is built there then does not tell which it is.
+func (s *session) dirt(t *testing.T) []string {
+	t.Helper()
+	var changed []string
+	now := s.files(t)
+	for name := range s.before {
+		if _, there := now[name]; !there {
+			changed = append(changed, name)
+		}
+	}
+	for name, at := range now {
+		if before, there := s.before[name]; !there || !at.Equal(before) {
+			changed = append(changed, name)
+		}
+	}
+	slices.Sort(changed)
+	git := func(args ...string) string { // in a folder of its own: the page's commands see none
+		cmd := exec.Command("git", append([]string{"--git-dir=../git", "--work-tree=."}, args...)...)
+		cmd.Dir, cmd.Stdin = s.dir, strings.NewReader(strings.Join(changed, "\n"))
+		out, err := cmd.Output()
+		if exit, ok := errors.AsType[*exec.ExitError](err); err != nil && !(ok && exit.ExitCode() == 1) { // 1: it ignores none
+			t.Fatalf("git %q: %v", args, err)
+		}
+		return string(out)
+	}
+	git("init", "--quiet")
+	ignored := strings.Split(git("check-ignore", "--no-index", "--stdin"), "\n")
+	return slices.DeleteFunc(changed, func(name string) bool { return slices.Contains(ignored, name) })
 }
 
 // write writes a file below the copy.

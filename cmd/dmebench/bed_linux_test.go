@@ -18,26 +18,35 @@ import (
 // coordinators are.
 type bed struct {
 	*testbed.Testbed
-	t      *testing.T
-	agents int
-	dir    string // of the coordinators
-	url    string
-	files  []string // flags
+	t       *testing.T
+	program string
+	agents  int
+	dir     string // of the coordinators
+	url     string
+	files   []string // flags
+	broker  *run
+	offers  []*run // offers[i] is the agent that was started first on host i+1
 }
 
 // newBed makes the hosts, and starts a broker and the agents.
 func newBed(t *testing.T, agents int, opts ...testbed.Option) *bed {
 	t.Helper()
-	b := &bed{Testbed: testbed.New(t, agents+1, opts...), t: t, agents: agents, dir: t.TempDir()}
+	return newBedOf(t, "dmebench", agents, opts...)
+}
+
+// newBedOf is newBed with one of the programs of TestMain.
+func newBedOf(t *testing.T, program string, agents int, opts ...testbed.Option) *bed {
+	t.Helper()
+	b := &bed{Testbed: testbed.New(t, agents+1, opts...), t: t, program: program, agents: agents, dir: t.TempDir()}
 	last := b.Host(agents + 1)
 	b.url = "tls://" + last.Address + ":4222"
 	secrets := filepath.Join(b.dir, "broker")
 	token, ca := filepath.Join(secrets, "token"), filepath.Join(secrets, "ca.pem")
 	b.files = []string{"--nats-creds", token, "--nats-ca", ca}
-	broker := startBy(t, last.Command, b.dir, "broker", "--listen", last.Address+":4222", "--dir", secrets)
-	b.await("the broker", broker, func() bool { return connect(last, last.Address, 4222) == "" })
+	b.broker = startProgram(t, program, last.Command, b.dir, "broker", "--listen", last.Address+":4222", "--dir", secrets)
+	b.await("the broker", b.broker, func() bool { return connect(last, last.Address, 4222) == "" })
 	for i := 1; i <= agents; i++ {
-		b.agent(i)
+		b.offers = append(b.offers, b.agent(i))
 	}
 	return b
 }
@@ -54,7 +63,7 @@ func (b *bed) agent(host int) *run {
 			}
 		}
 	})
-	a = startBy(b.t, b.Host(host).Command, b.t.TempDir(), append([]string{"agent", "--nats-url", b.url}, b.files...)...)
+	a = startProgram(b.t, b.program, b.Host(host).Command, b.t.TempDir(), append([]string{"agent", "--nats-url", b.url}, b.files...)...)
 	return a
 }
 
@@ -62,7 +71,7 @@ func (b *bed) agent(host int) *run {
 func (b *bed) lead(args ...string) *run {
 	b.t.Helper()
 	args = append(args, "--agents", b.url, "--quiet")
-	return startBy(b.t, b.Host(b.agents+1).Command, b.dir, append(args, b.files...)...)
+	return startProgram(b.t, b.program, b.Host(b.agents+1).Command, b.dir, append(args, b.files...)...)
 }
 
 // run leads one run on that many hosts.

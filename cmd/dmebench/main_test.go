@@ -11,7 +11,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"dmebench": main})
+	testscript.Main(m, map[string]func(){"dmebench": main, "soaked": soaked})
 }
 
 // TestScripts runs the command line as a user does: each script is a session,

@@ -37,7 +37,13 @@ func start(t *testing.T, dir string, args ...string) *run {
 // startBy starts the program by a command that runs it, here or elsewhere.
 func startBy(t *testing.T, command func(name string, args ...string) *exec.Cmd, dir string, args ...string) *run {
 	t.Helper()
-	path, err := exec.LookPath("dmebench") // see TestMain
+	return startProgram(t, "dmebench", command, dir, args...)
+}
+
+// startProgram starts one of the programs of TestMain.
+func startProgram(t *testing.T, name string, command func(name string, args ...string) *exec.Cmd, dir string, args ...string) *run {
+	t.Helper()
+	path, err := exec.LookPath(name)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -119,23 +119,44 @@ func warnings(r *result.Result, o *Observation, part *steady, neg negatives) []s
 		pinned(warn, "synchronization delay", r.SyncDelay)
 	}
 	oversubscribed(warn, o)
+	if r.SyncDelayOverT != nil {
+		oneCore(warn, o)
+	}
 	return w
 }
 
 // oversubscribed warns where a host has many more processes than cores.
 func oversubscribed(warn func(bool, string, ...any), o *Observation) {
-	check := func(processes int, environment map[string]string, where string) {
+	perHost(o, func(processes, cores int, where string) {
+		warn(processes > manyPerCore*cores, "oversubscribed: %d processes on %d cores%s; times include waiting for a core",
+			processes, cores, where)
+	})
+}
+
+// oneCore warns where processes take turns on one core. T is measured while two of them
+// do, and a synchronization delay while all do: their ratio tells how many there are.
+func oneCore(warn func(bool, string, ...any), o *Observation) {
+	perHost(o, func(processes, cores int, where string) {
+		warn(cores == 1 && processes > 1, "%d processes share one core%s, and wait for it between an exit and the next entry: "+
+			"synchronization delay / T is not the algorithm's; measure it on two cores or more, or with --transport sim",
+			processes, where)
+	})
+}
+
+// perHost calls f with how many processes share how many cores; where names the host
+// where there are several.
+func perHost(o *Observation, f func(processes, cores int, where string)) {
+	call := func(processes int, environment map[string]string, where string) {
 		if cores, err := strconv.Atoi(environment[EnvironmentCores]); err == nil {
-			warn(processes > manyPerCore*cores, "oversubscribed: %d processes on %d cores%s; times include waiting for a core",
-				processes, cores, where)
+			f(processes, cores, where)
 		}
 	}
 	if len(o.Hosts) == 0 {
-		check(o.Workers, o.Environment, "")
+		call(o.Workers, o.Environment, "")
 	}
 	for i := range o.Hosts {
 		h, each := &o.Hosts[i], max(1, o.Job.Spec.NodesPerWorker)
-		check((len(h.Nodes)+each-1)/each, h.Environment, " of host "+h.Name)
+		call((len(h.Nodes)+each-1)/each, h.Environment, " of host "+h.Name)
 	}
 }
 

@@ -131,6 +131,18 @@ func TestWarnings(t *testing.T) {
 		{"a few workers on a core", change(func(o *Observation) {
 			o.Workers, o.Environment = 8, map[string]string{EnvironmentCores: "2"}
 		}), ""},
+		{"one core for all", change(func(o *Observation) {
+			o.Workers, o.Environment = 2, map[string]string{EnvironmentCores: "1"}
+		}), "2 processes share one core, and wait for it between an exit and the next entry: " +
+			"synchronization delay / T is not the algorithm's"},
+		{"one process on one core", change(func(o *Observation) {
+			o.Workers, o.Environment = 1, map[string]string{EnvironmentCores: "1"}
+		}), ""},
+		{"one core, and nobody hands over", func(t *testing.T) Observation {
+			o := poisson(t, 3000, time.Millisecond, 1000, 0)
+			o.Workers, o.Environment = 2, map[string]string{EnvironmentCores: "1"}
+			return o
+		}, ""},
 		{"pinned at 40 ms", slow(40*time.Millisecond + 700*time.Microsecond), "kernel timer of 40ms"},
 		{"pinned at 200 ms", slow(199 * time.Millisecond), "kernel timer of 200ms"},
 		{"hand-overs that are pinned", func(t *testing.T) Observation {

@@ -19,7 +19,7 @@ type Diagram struct {
 	States   [][]string // by lane: its variables at the end; may be shorter
 	First    int        // the first row to be shown; 0 or 1: all
 	Last     int        // the last one
-	Times    []string   // by row, from the first: shown in the place of its number; may be shorter
+	Times    []string   // by row, from the first, in ms: shown in the place of its number, not to scale; may be shorter
 	Messages []Message
 	Sections []Section
 	Absences []Section // while a node is no part of the system

@@ -44,7 +44,14 @@ func (g *drawing) foot() {
 			x, y, x+18, y, x+18, y)
 		entry("on the way at the end")
 	}
+	if len(g.Times) > 0 {
+		g.f(`<text class="legend" x="%d" y="%.1f">%s</text>`, margin, y+timesHeight, notToScale)
+	}
 }
+
+// notToScale stands below a picture whose rows have times: events that happen at almost
+// the same time have rows of their own, so that none hides another.
+const notToScale = "One event in each row, at the time beside it: heights are not to scale."
 
 // wrap breaks a text into lines of at most so many letters, at spaces.
 func wrap(text string, most int) []string {

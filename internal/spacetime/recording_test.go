@@ -52,6 +52,21 @@ func TestRecord(t *testing.T) {
 		t.Errorf("%+v, %+v", r.Sections, r.Absences)
 	}
 	svg := r.SVG()
+	said, rows := 0.0, 0.0
+	for _, e := range elements(t, svg) {
+		switch {
+		case strings.Contains(e.text, "heights are not to scale"):
+			said = number(t, e, "y")
+		case e.attr["class"] == "row":
+			rows = max(rows, number(t, e, "y"))
+		}
+	}
+	if height := number(t, elements(t, svg)[0], "height"); said <= rows || said >= height {
+		t.Errorf("that rows are not to scale is said at %g, below rows that end at %g, in a picture %g high", said, rows, height)
+	}
+	if bytes.Contains(example().SVG(), []byte("to scale")) {
+		t.Error("rows that are numbered have no scale to speak of")
+	}
 	for _, want := range []string{">2.500</text>", ">ms</text>", "GONE lost", ">join</text>"} {
 		if !bytes.Contains(svg, []byte(want)) {
 			t.Errorf("%q is not in the picture", want)

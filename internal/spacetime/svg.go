@@ -26,6 +26,7 @@ const (
 	noteHeight    = 14
 	noteLetter    = 6.1
 	legendLetter  = 6.9
+	timesHeight   = 24
 )
 
 const style = `
@@ -101,6 +102,9 @@ func (d *Diagram) SVG() []byte {
 	}
 	g.foot0 = g.bottom + g.statesHeight()
 	height := g.foot0 + captionHeight*float64(len(slices.Concat(g.caption...))) + 82
+	if len(d.Times) > 0 {
+		height += timesHeight
+	}
 	g.f(`<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f" role="img">`, width, height, width, height)
 	styles := style
 	if len(d.Notes) > 0 || len(d.States) > 0 {
