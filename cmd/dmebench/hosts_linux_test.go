@@ -216,10 +216,10 @@ func TestAPairOfHostsIsParted(t *testing.T) {
 		if code != 2 || x.Status != result.Failed || x.Liveness.Stalled || x.Safety.Violations != 0 {
 			t.Errorf("%s: exit code %d, status %s, safety %+v: %s", algorithm, code, x.Status, x.Safety, x.Error)
 		}
-		_, held, _ := strings.Cut(x.Error, "the network holds messages ")
-		held, _, _ = strings.Cut(held, "; ")
-		for link := range strings.SplitSeq(held, ", ") {
-			if !strings.Contains(link, "h2") || !strings.Contains(link, "h3") || strings.Contains(link, "h1") {
+		_, held, _ := strings.Cut(x.Error, "the network holds messages: ")
+		held, _, _ = strings.Cut(held, "; mend")
+		for link := range strings.SplitSeq(held, "; ") {
+			if !strings.Contains(link, "host h2) to node ") || !strings.HasSuffix(link, "host h3)") {
 				t.Errorf("%s: %q is held: %s", algorithm, link, x.Error)
 			}
 		}

@@ -157,10 +157,9 @@ type Reply struct {
 	Entries  []byte              `json:"-"`                  // entries, events: in their binary form
 }
 
-// Traffic says what a node has given to the network for another, and what has come
-// from that one: since both are there, modulo 2³².
+// Traffic counts the messages that a node has sent to another and had from it, since both
+// are there, modulo 2³².
 type Traffic struct {
-	Node dme.NodeID `json:"node"`
 	Peer dme.NodeID `json:"peer"`
 	Sent uint32     `json:"sent"`
 	Came uint32     `json:"came"`

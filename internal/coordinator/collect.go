@@ -149,13 +149,6 @@ func (c *coordinator) inTime(worker int, entries []entrylog.Entry) []entrylog.En
 	return slices.DeleteFunc(entries, func(e entrylog.Entry) bool { return e.Exited > cut })
 }
 
-func numbers(nodes []dme.NodeID) (all []int) {
-	for _, id := range nodes {
-		all = append(all, int(id))
-	}
-	return all
-}
-
 // result turns the observation into the run's result. err is what ended the run
 // before its time, if anything did; the cause of life's end says who failed.
 func (c *coordinator) result(life context.Context, o measure.Observation, err error) *result.Result {
@@ -164,7 +157,9 @@ func (c *coordinator) result(life context.Context, o measure.Observation, err er
 		err = f
 	}
 	if errors.As(err, &f) {
-		o.FailedNodes = numbers(f.nodes)
+		for _, id := range f.nodes {
+			o.FailedNodes = append(o.FailedNodes, int(id))
+		}
 	}
 	if err != nil {
 		o.Status, o.Error = result.Failed, err.Error()

@@ -213,7 +213,6 @@ func (c *coordinator) live(ctx context.Context) (*result.Result, error) {
 		err = c.collect(after, &o)
 	case errors.As(err, &stall):
 		o.Status, o.Error, o.States, o.Standstill = stall.status(), err.Error(), stall.states, stall.waits
-		o.FailedNodes = numbers(stall.nodes)
 		err = c.collect(after, &o) // the records of a stalled run say how far it came
 	}
 	if ctx.Err() != nil && (!c.opt.Partial || interrupt.Insisted(ctx)) {

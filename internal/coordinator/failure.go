@@ -25,9 +25,8 @@ func (f *failure) Error() string { return f.what }
 // stall is why a run does not go on, though every process works.
 type stall struct {
 	what    string
-	unquiet bool         // every request was served, but the system does not fall silent
-	held    bool         // messages that were sent have not been handled, though links lose none
-	nodes   []dme.NodeID // that have not handled what has reached them
+	unquiet bool // every request was served, but the system does not fall silent
+	held    bool // messages that were sent have not been handled, though links lose none
 	states  []string
 	waits   *standstill.Standstill
 }

@@ -12,7 +12,7 @@ import (
 // nothing; the link is named, and no other. A run in which everything was handled has stalled.
 func TestHeldMessagesAreNoStall(t *testing.T) {
 	const narrow = "2-3@600ms-1h:bandwidth=1" // the link takes a minute or so for a message
-	held := []string{"the network holds messages from node 2 to node 3 (", "); mend the way"}
+	held := []string{"the network holds messages: ", " from node 2 (worker 1, pid ", " to node 3 (worker 2, pid ", "); mend the way"}
 	for name, c := range map[string]struct {
 		algorithm, transport, links string
 		status                      result.Status

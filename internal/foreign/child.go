@@ -2,8 +2,6 @@ package foreign
 
 import (
 	"bytes"
-	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -39,7 +37,7 @@ type Host interface {
 // Config says what to start.
 type Config struct {
 	Command string
-	Run     string // names the run, for [EndStrays]; "" where nobody calls it
+	Run     string // names the run, as no other is named
 	ID      dme.NodeID
 	Nodes   int
 	Settle  time.Duration // for how long a node that has nothing to do is silent
@@ -100,9 +98,6 @@ type item struct {
 // live for longer than the process. Nothing that the process says to other nodes is
 // heard before [Child.Begin].
 func Start(l *Launcher, c Config, h Host) (*Child, error) {
-	if c.Run == "" {
-		c.Run = rand.Text()
-	}
 	if c.MaxWaiting == 0 {
 		c.MaxWaiting = DefaultMaxWaiting
 	}
@@ -112,8 +107,8 @@ func Start(l *Launcher, c Config, h Host) (*Child, error) {
 	}
 	x := &Child{
 		Config: c, host: h, name: fmt.Sprintf("node %d (%s)", c.ID, c.Command), cmd: exec.Command(args[0], args[1:]...),
-		ready: make(chan struct{}), begun: make(chan struct{}), over: make(chan struct{}), drained: make(chan struct{}),
-		ended: make(chan struct{}),
+		ready: make(chan struct{}), begun: make(chan struct{}), over: make(chan struct{}),
+		drained: make(chan struct{}), ended: make(chan struct{}),
 	}
 	x.wake = sync.NewCond(&x.mu)
 	var theirs, ours []*os.File
@@ -220,12 +215,10 @@ func (c *Child) await(copied <-chan struct{}) {
 	c.reap()
 	close(c.over)
 	endMarked(c.mark() + "\x00")
-	grace, cancel := context.WithTimeout(context.Background(), graceAfterEnd)
-	defer cancel()
 	for _, done := range []<-chan struct{}{copied, c.drained} {
 		select {
 		case <-done:
-		case <-grace.Done():
+		case <-time.After(graceAfterEnd):
 		}
 	}
 	c.fail("ended: %s%s", c.cmd.ProcessState, c.lastWords())

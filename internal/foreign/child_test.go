@@ -2,6 +2,7 @@ package foreign
 
 import (
 	"bytes"
+	"crypto/rand"
 	"fmt"
 	"os/exec"
 	"strings"
@@ -77,7 +78,8 @@ func start(t *testing.T, host Host, text string, change func(*Config)) (*Child, 
 	}
 	stderr := new(lockedBuffer)
 	c := Config{
-		Command: "python3 -c '" + text + "'", ID: 2, Nodes: 3, Settle: 5 * time.Millisecond, Answer: time.Minute, Stderr: stderr,
+		Run: rand.Text(), Command: "python3 -c '" + text + "'", ID: 2, Nodes: 3, Settle: 5 * time.Millisecond, Answer: time.Minute,
+		Stderr: stderr,
 	}
 	if change != nil {
 		change(&c)

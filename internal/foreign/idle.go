@@ -42,17 +42,15 @@ func (c *Child) look() {
 		c.lost = true
 		go c.outlives("has closed its standard input")
 	}
-	wait := lookEvery
-	if c.busy {
-		wait = c.Settle - time.Since(c.latest)
-	}
-	if c.busy && wait <= 0 {
+	wait := c.Settle - time.Since(c.latest)
+	switch {
+	case !c.busy:
+		wait = lookEvery
+	case wait <= 0 && c.idle():
+		c.busy, wait = false, lookEvery
+		c.host.Busy(false)
+	case wait <= 0:
 		wait = c.Settle
-		if c.idle() {
-			c.busy = false
-			c.host.Busy(false)
-			wait = lookEvery
-		}
 	}
 	c.timer.Reset(wait)
 }

@@ -31,8 +31,7 @@ func (c *Child) reap() {
 }
 
 // endMarked kills all processes in whose environment the mark stands, and returns once
-// there are none. Those that have made themselves unlike their parents in that, too, are
-// not found.
+// there are none. One that was started without the environment of its parent is not found.
 func endMarked(mark string) {
 	for deadline := time.Now().Add(endTimeout); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		found := false

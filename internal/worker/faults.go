@@ -93,7 +93,7 @@ func (w *worker) expel(peers []dme.NodeID) error {
 		}
 		w.each(func(n *node) {
 			n.do(func(p *localprocess.Process) {
-				n.traffic[peer] = traffic{} // what is missing is missing for ever
+				n.traffic[peer] = control.Traffic{} // what is missing is missing for ever
 				p.PeerDown(peer)
 			})
 		})

@@ -114,7 +114,7 @@ func (n *node) pass(from dme.NodeID, frame []byte) error {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.came(from)
+	n.traffic[from].Came++
 	if n.events != nil {
 		n.record(noderun.Receives, from, body)
 	}
@@ -155,7 +155,7 @@ func (g guest) Send(to dme.NodeID, kind string, body []byte) {
 	if g.worker.lost(to) {
 		return
 	}
-	g.traffic[to].sent++
+	g.traffic[to].Sent++
 	g.frame = foreign.AppendFrame(g.frame[:0], kind, body)
 	if err := g.worker.transport.Send(g.id, to, g.frame); err != nil {
 		g.worker.fail(fmt.Errorf("node %d cannot send to node %d: %w", g.id, to, err))

@@ -8,6 +8,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/internal/alarm"
+	"dmebench/internal/control"
 	"dmebench/internal/entrylog"
 	"dmebench/internal/eventlog"
 	"dmebench/internal/foreign"
@@ -28,11 +29,11 @@ type node struct {
 	events *eventlog.Log // nil where nothing is recorded
 
 	in      dme.Message
-	frame   []byte    // encoding buffer
-	spare   []uint64  // a vector that nobody uses, for the next message that has one
-	leaving bool      // the critical section is over already: it lasts no time
-	staying bool      // it stays in the critical section, for a fault that is to strike it there
-	traffic []traffic // by NodeID: with that node
+	frame   []byte            // encoding buffer
+	spare   []uint64          // a vector that nobody uses, for the next message that has one
+	leaving bool              // the critical section is over already: it lasts no time
+	staying bool              // it stays in the critical section, for a fault that is to strike it there
+	traffic []control.Traffic // by NodeID: with that node; tells which link holds messages
 	timers  map[dme.TimerID]uint64
 	serial  uint64         // of timers
 	use     use            // of the run's shared resource
@@ -40,7 +41,7 @@ type node struct {
 }
 
 func newNode(w *worker, id dme.NodeID) *node {
-	n := &node{id: id, worker: w, timers: make(map[dme.TimerID]uint64), traffic: make([]traffic, w.job.Spec.Nodes+1)}
+	n := &node{id: id, worker: w, timers: make(map[dme.TimerID]uint64), traffic: make([]control.Traffic, w.job.Spec.Nodes+1)}
 	if m, ok := w.page.Log(id); ok {
 		n.log = entrylog.NewLogIn(m)
 	} else {
@@ -63,7 +64,7 @@ func (n *node) receive(from dme.NodeID, frame []byte) error {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.came(from)
+	n.traffic[from].Came++
 	vec := n.spare
 	n.spare = nil
 	if err := dme.DecodeMessage(frame, &n.in, vec); err != nil {
@@ -168,7 +169,7 @@ func (w world) Send(from, to dme.NodeID, m *dme.Message) {
 	if w.worker.lost(to) {
 		return
 	}
-	w.traffic[to].sent++
+	w.traffic[to].Sent++
 	if err := w.worker.transport.Send(from, to, w.encode(m, true)); err != nil {
 		w.worker.fail(fmt.Errorf("node %d cannot send to node %d: %w", from, to, err))
 	}
@@ -181,7 +182,7 @@ func (w world) Broadcast(from dme.NodeID, m *dme.Message) int {
 			w.worker.fail(fmt.Errorf("node %d cannot broadcast: %w", from, err))
 		}
 		for to := range w.traffic {
-			w.traffic[to].sent++
+			w.traffic[to].Sent++
 		}
 		return 1
 	}
@@ -190,7 +191,7 @@ func (w world) Broadcast(from dme.NodeID, m *dme.Message) int {
 		if to == from || w.worker.lost(to) {
 			continue
 		}
-		w.traffic[to].sent++
+		w.traffic[to].Sent++
 		if err := w.worker.transport.Send(from, to, frame); err != nil {
 			w.worker.fail(fmt.Errorf("node %d cannot send to node %d: %w", from, to, err))
 			break

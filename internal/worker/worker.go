@@ -385,6 +385,21 @@ func (w *worker) states(limit int) []string {
 	return all[:min(limit, len(all))]
 }
 
+// traffic tells what local nodes have sent to others, and what has come from them.
+func (w *worker) traffic() (all []control.Traffic) {
+	w.each(func(n *node) {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		for peer, x := range n.traffic {
+			x.Peer = dme.NodeID(peer)
+			if x.Sent+x.Came > 0 && x.Peer != n.id && x.Peer != dme.None {
+				all = append(all, x)
+			}
+		}
+	})
+	return all
+}
+
 // waits says what the local nodes wait for.
 func (w *worker) waits() *stall.Standstill {
 	s := &stall.Standstill{Tokens: -1}
