@@ -63,6 +63,9 @@ func (dozingNode) State(*dme.Visitor)                           {}
 // doze is much longer than a standstill is looked at before it is taken for one.
 const doze = 12 * settling
 
+// slow is more than that, and what many pings take is still bearable.
+const slow = settling + 10*time.Millisecond
+
 // A standstill that the counters prove is told at once, and one in which a message may
 // be on the way is waited for.
 func TestAProvenStandstillIsNotWaitedFor(t *testing.T) {
@@ -113,7 +116,7 @@ func TestWhatMayYetMoveIsNoStandstill(t *testing.T) {
 	for name, spec := range map[string]result.Spec{
 		"a request is to come": {Algorithm: "ushered", Workload: "trace", Set: map[string]string{"file": trace}},
 		"a timer is armed":     {Algorithm: "dozing", Requests: 2},
-		"messages are slow":    {Algorithm: "suzuki-kasami", Requests: 2, Set: map[string]string{"delay": (settling + 10*time.Millisecond).String()}},
+		"messages are slow":    {Algorithm: "suzuki-kasami", Requests: 2, Set: map[string]string{"delay": slow.String()}},
 		"an entry is long":     {Algorithm: "suzuki-kasami", Requests: 2, CS: (4 * settling).String()},
 		"a node stands still":  {Algorithm: "centralized", Requests: 40, CS: "1ms", Faults: []string{"pause 1 @20ms-620ms"}},
 	} {

@@ -21,7 +21,6 @@ type ran struct {
 	light  bool   // the load
 	set    string // options of the algorithm that are not the defaults
 	job    *run.Job
-	alone  bool // the algorithm relies on a bound that other runs could break
 	done   chan struct{}
 	result *result.Result
 	err    error
