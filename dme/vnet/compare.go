@@ -135,21 +135,17 @@ func (c *comparison) take(here []uint32, x Step) (next []uint32, err error) {
 	return nil, differs("does something else where clocks are lower that have the same order")
 }
 
+var handlers = map[StepKind]string{
+	Ask: "Request", AskShared: "RequestShared", Leave: "Release", Deliver: "Receive", Copy: "Receive", Fire: "Timeout",
+}
+
 // handler names what has run.
 func (c *comparison) handler(e *Event) string {
-	switch e.Kind {
-	case Ask:
-		return "Request"
-	case AskShared:
-		return "RequestShared"
-	case Leave:
-		return "Release"
-	case Deliver, Copy:
-		return "Receive (" + c.Algorithm.KindName(e.Msg.Kind) + ")"
-	case Fire:
-		return "Timeout"
+	name := cmp.Or(handlers[e.Kind], e.Kind.String())
+	if e.ofMessage() {
+		name += " (" + c.Algorithm.KindName(e.Msg.Kind) + ")"
 	}
-	return e.Kind.String()
+	return name
 }
 
 // clocksOf names the clocks that a node shows.

@@ -83,8 +83,7 @@ func (p *program) check(c *cli.Context) error {
 		settings = []map[string]string{options.Set}
 	}
 	options.Time /= time.Duration(len(settings))
-	var worst *searched
-	var also []alsoSearched
+	var first *searched
 	for _, set := range settings {
 		options.Set = set
 		search := p.searchStates
@@ -92,21 +91,20 @@ func (p *program) check(c *cli.Context) error {
 			search = p.liveness
 		}
 		found, err := search(c, a, options, files)
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
-		}
-		if worst == nil || found.result.worse(worst.result) {
-			worst, found = found, worst
-		}
-		if found != nil {
-			also = append(also, found.result.alsoSearched())
-		}
-		if worst.report.Violation != nil {
-			break
+		case found.report.Violation != nil:
+			return p.tell(c, a, found)
+		case first == nil:
+			first = found
+		default:
+			x := found.result
+			first.result.Also = append(first.result.Also, alsoSearched{x.Set, x.Complete, x.Stopped, *x.Schedules})
 		}
 	}
-	worst.result.Also, worst.result.Notes = also, append(worst.result.Notes, notes...)
-	return p.tell(c, a, worst)
+	first.result.Notes = append(first.result.Notes, notes...)
+	return p.tell(c, a, first)
 }
 
 // searched is what came of a search under one setting of the algorithm's options.

@@ -50,9 +50,7 @@ type checkResult struct {
 	Components *uint64    `json:"components,omitempty"`   // strongly connected ones that were looked at
 	Lasso      *lasso     `json:"lasso,omitempty"`
 
-	// Also is what was searched under other settings, where there are several: the other
-	// fields tell of the first that breaks a property, or was not searched whole.
-	Also      []alsoSearched `json:"also,omitempty"`
+	Also      []alsoSearched `json:"also,omitempty"`       // under further settings, where nothing was found
 	NeverSent []string       `json:"never_sent,omitempty"` // of all states: kinds of messages
 
 	Schedules *uint64 `json:"schedules"`
@@ -88,24 +86,12 @@ type lasso struct {
 	Loop   []string `json:"loop"`
 }
 
-// alsoSearched is a search under another setting.
+// alsoSearched is a search under another setting that found nothing.
 type alsoSearched struct {
 	Set       map[string]string `json:"set"`
-	Status    string            `json:"status"` // ok or incomplete
+	Complete  bool              `json:"complete"`
 	Stopped   string            `json:"stopped"`
-	Schedules *uint64           `json:"schedules"`
-}
-
-func (x *checkResult) alsoSearched() alsoSearched {
-	return alsoSearched{Set: x.Set, Status: x.Status, Stopped: x.Stopped, Schedules: x.Schedules}
-}
-
-func (x *alsoSearched) String() string {
-	verdict := "no violation found"
-	if x.Stopped != "" {
-		verdict += ", but the search is not complete: " + x.Stopped
-	}
-	return fmt.Sprintf("%s: %d schedules, %s", strings.Join(settingWords(x.Set), " "), *x.Schedules, verdict)
+	Schedules uint64            `json:"schedules"`
 }
 
 // settingWords are the words of --set.
@@ -114,14 +100,6 @@ func settingWords(set map[string]string) (words []string) {
 		words = append(words, name+"="+set[name])
 	}
 	return words
-}
-
-// worse reports whether a search tells more of what is wrong than another.
-func (x *checkResult) worse(other *checkResult) bool {
-	rank := func(r *checkResult) int {
-		return slices.Index([]string{"ok", "incomplete", "stalled", "violated"}, r.Status)
-	}
-	return rank(x) > rank(other)
 }
 
 func newCheckResult(a *dme.Algorithm, o check.Options, exhaustive bool, r check.Report) *checkResult {
@@ -270,8 +248,12 @@ func (x *checkResult) print(out io.Writer) error {
 	if len(x.NeverSent) > 0 && x.Complete {
 		line("never sent", "%s: how nodes handle it was not searched", strings.Join(x.NeverSent, ", "))
 	}
-	for i := range x.Also {
-		line("also searched", "%v", &x.Also[i])
+	for _, also := range x.Also {
+		verdict := "no violation found"
+		if !also.Complete {
+			verdict += ", but the search is not complete: " + also.Stopped
+		}
+		line("also searched", "%s: %d schedules, %s", strings.Join(settingWords(also.Set), " "), also.Schedules, verdict)
 	}
 	switch {
 	case x.Verdict != "":
