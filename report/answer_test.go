@@ -35,7 +35,7 @@ func TestPageBeginsWithTheAnswer(t *testing.T) {
 	for _, want := range []string{
 		"Is a token &lt;faster&gt;?",
 		"3 algorithms (maekawa, suzuki-kasami, raymond) on 3 and 13 nodes, over tcp, under saturate and serial; 6 repetitions of each.",
-		"72 runs: 72 ok", "Look at the warnings: 12 of 12 cells carry one.", "Warnings", "generator late by … (p99)",
+		"72 runs: 72 ok", "Look at the warnings: 12 of 12 cells carry one.", "Warnings", "generator late by 101 to 106 µs (p99)",
 		"Which algorithm is best", "tcp · saturate · CS 100 µs · 50 requests per node",
 		"N = 3 suzuki-kasami has the highest throughput, 2,005 CS/s (95% interval 2,000 to 2,010); ", "is next with 50% less (each p≤0.006).",
 		"N = 13 suzuki-kasami has the highest throughput", "algorithm throughput (CS/s) waiting time p50",
