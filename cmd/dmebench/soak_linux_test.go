@@ -389,7 +389,7 @@ func (s *soak) judge(code int) *result.Result {
 		return nil
 	}
 	s.status = string(x.Status)
-	if x.Status == result.OK && x.Safety.Undecided > 0 {
+	if x.Safety.Undecided > 0 && (x.Status == result.OK || x.Status == result.Failed) {
 		s.status = "undecided"
 	}
 	met := len(s.overlaps) > 0

@@ -30,7 +30,9 @@ import (
 // A worker asks for its lease all the time, and counts it from its question on. So it is
 // over a lease after the latest answer, however long that was on its way. But who stands
 // still cannot end itself: unless the connection of such a worker has ended as well,
-// entries are undecided from then until it is heard of ([measure.Doubt]).
+// entries are undecided until it is heard of ([measure.Doubt]). They are undecided from its
+// latest question on if it was out of reach and has not handed over what it recorded: an
+// algorithm may have let others in before anybody was told.
 
 const (
 	// hostTimeout is how long it takes at most until a host is known to be lost that
@@ -131,16 +133,20 @@ func (c *coordinator) lose(k int, why error) {
 func (i *injector) goOnWithout(k int, workers []int, over time.Time, why error) {
 	c := i.c
 	var said *host.LostError
-	var unsure []int
+	var unsure, apart []int
 	if reaped := errors.As(why, &said) && said.Ended; !reaped {
-		unsure = c.fence(i.ctx, workers, over)
+		unsure, apart = c.fence(i.ctx, workers, over)
 	}
 	at := c.clock.Now()
+	doubted := measure.Doubt{Host: c.hosts[k].Name(), Since: at, Until: at}
 	var nodes []dme.NodeID
 	c.mu.Lock()
 	for _, w := range workers {
 		c.places[w].become(gone)
 		nodes = append(nodes, c.places[w].nodes...)
+		if slices.Contains(apart, w) {
+			doubted.Since = min(doubted.Since, at-int64(time.Since(c.places[w].granted)))
+		}
 	}
 	c.mu.Unlock()
 	since := time.Duration(at - c.start).Round(time.Millisecond)
@@ -151,8 +157,11 @@ func (i *injector) goOnWithout(k int, workers []int, over time.Time, why error) 
 	i.order = append(i.order, -1) // none that was asked for
 	doubt := len(i.doubts)
 	if unsure != nil {
-		i.doubts = append(i.doubts, measure.Doubt{Host: c.hosts[k].Name(), Since: at, Until: math.MaxInt64})
+		doubted.Until = math.MaxInt64
 		text += fmt.Sprintf("; nothing confirms that %s has ended: entries from then on are undecided", c.names(unsure))
+	}
+	if doubted.Since < doubted.Until {
+		i.doubts = append(i.doubts, doubted)
 	}
 	i.mu.Unlock()
 	c.warn("%s", text)
@@ -165,7 +174,7 @@ func (i *injector) goOnWithout(k int, workers []int, over time.Time, why error) 
 	i.tellings--
 	i.mu.Unlock()
 	for unsure != nil && !i.ended.Load() && i.ctx.Err() == nil {
-		if unsure = c.fence(i.ctx, unsure, over); unsure == nil {
+		if unsure, _ = c.fence(i.ctx, unsure, over); unsure == nil {
 			i.mu.Lock()
 			i.doubts[doubt].Until = c.clock.Now()
 			i.mu.Unlock()
@@ -174,31 +183,39 @@ func (i *injector) goOnWithout(k int, workers []int, over time.Time, why error) 
 }
 
 // fence has workers of a lost host do nothing any more. It asks until they have answered,
-// or their leases are over, and returns those that may still be at work.
-func (c *coordinator) fence(ctx context.Context, workers []int, over time.Time) (unsure []int) {
+// or their leases are over, and returns those that may still be at work, and those that
+// went on out of reach and have handed over nothing: unlike one that was dead already, they
+// still had a connection when they were asked first.
+func (c *coordinator) fence(ctx context.Context, workers []int, over time.Time) (unsure, apart []int) {
 	var mu sync.Mutex
 	var asking sync.WaitGroup
 	for _, w := range workers {
 		asking.Go(func() {
-			for expired := false; !expired; wait(fencePause) {
+			connected, ended := false, false
+			for expired := false; !expired && !ended; wait(fencePause) {
 				expired = ctx.Err() != nil || time.Now().After(over)
 				r, err := c.require(ctx, w, control.Command{Op: control.OpFence}, fenceAnswer)
-				var silence *control.Silence
-				if err == nil {
-					c.inherit(ctx, w, r)
-				}
-				if err == nil || expired && errors.As(err, &silence) && silence.Absent != nil {
+				if err == nil && c.inherit(ctx, w, r) {
 					return
 				}
+				var silence *control.Silence
+				absent := errors.As(err, &silence) && silence.Absent != nil
+				connected = connected || !absent
+				ended = err == nil || expired && absent
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			unsure = append(unsure, w)
+			if !ended {
+				unsure = append(unsure, w)
+			}
+			if connected {
+				apart = append(apart, w)
+			}
 		})
 	}
 	asking.Wait()
 	slices.Sort(unsure)
-	return unsure
+	return unsure, apart
 }
 
 // require asks a worker of a lost host, which no other call reaches.
@@ -209,8 +226,9 @@ func (c *coordinator) require(ctx context.Context, w int, q control.Command, pat
 	return r[0], err
 }
 
-// inherit takes over what a worker leaves that is fenced, and ends with its lease.
-func (c *coordinator) inherit(ctx context.Context, w int, r control.Reply) {
+// inherit takes over what a worker leaves that is fenced, and ends with its lease. It
+// reports whether nothing is missing.
+func (c *coordinator) inherit(ctx context.Context, w int, r control.Reply) bool {
 	var entries []entrylog.Entry
 	for k := 1; k <= r.Chunks; k++ {
 		chunk, err := c.require(ctx, w, control.Command{Op: control.OpFence, Chunk: k}, answerTime)
@@ -218,7 +236,7 @@ func (c *coordinator) inherit(ctx context.Context, w int, r control.Reply) {
 			entries, err = entrylog.Decode(entries, chunk.Entries)
 		}
 		if err != nil {
-			return // its nodes are told to be missing
+			return false // its nodes are told to be missing
 		}
 	}
 	i := c.faults
@@ -228,6 +246,7 @@ func (c *coordinator) inherit(ctx context.Context, w int, r control.Reply) {
 		i.left[left.Node] = left
 	}
 	i.mu.Unlock()
+	return true
 }
 
 // countsOf returns what a node of a lost host has counted, as far as that is known.

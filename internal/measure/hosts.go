@@ -101,6 +101,17 @@ func (t *timeline) safetyOfHosts(o *Observation, sum *totals) result.Safety {
 	return s
 }
 
+// doubtful counts the entries that were made while nobody knows what the workers of a lost
+// host did.
+func (t *timeline) doubtful(o *Observation) (n int) {
+	for k := range t.e {
+		if slices.ContainsFunc(o.Doubts, func(d Doubt) bool { return t.doubted(k, &d) }) {
+			n++
+		}
+	}
+	return n
+}
+
 // doubted reports whether an entry was made, or may have been by its host's clock, while
 // a node of a lost host may have been inside.
 func (t *timeline) doubted(k int, d *Doubt) bool {
@@ -193,7 +204,7 @@ func (t *timeline) warnHosts(r *result.Result, o *Observation, h handovers) (w [
 	}
 	who := "the clocks cannot"
 	if o.Doubts != nil {
-		who, advice = "nobody can", "host "+o.Doubts[0].Host+" was lost, and nothing had confirmed that its workers had ended"
+		who, advice = "nobody can", lostHost(o)
 	}
 	warn(r.Safety.Undecided > 0, "of %d of %d entries %s tell whether a node of another host was still inside: %s",
 		r.Safety.Undecided, r.Safety.Checked, who, advice)

@@ -295,6 +295,7 @@ func TestEntriesAfterALossAreUndecided(t *testing.T) {
 		r := Result(o)
 		// The clocks are known to within some microseconds.
 		if n := r.Safety.Undecided; n+1 < x.want || n > x.want+1 || r.Safety.Violations > 0 || warned(r, "host far was lost") != (n > 0) ||
+			(r.Status == result.Failed) != (n > 0) ||
 			warned(r, "the clocks cannot tell") {
 			t.Errorf("from %d to %d: %+v, %q", x.since, x.until, r.Safety, r.Warnings)
 		}

@@ -88,10 +88,19 @@ func (t *timeline) claimedTwice() (nodes []int, why string) {
 	return nil, ""
 }
 
+// lostHost says why nobody knows what the workers of a lost host did.
+func lostHost(o *Observation) string {
+	return "host " + o.Doubts[0].Host + " was lost, and nothing tells whether its workers let one of their nodes in before they ended"
+}
+
 // judge completes the status of a run.
 func (t *timeline) judge(r *result.Result, o *Observation, sum *totals) {
 	if r.Safety.Violations > 0 {
 		r.Status = result.Violated
+	}
+	if n := t.doubtful(o); r.Status == result.OK && n > 0 {
+		r.Status = result.Failed
+		r.Error = fmt.Sprintf("measure: %d of %d entries are undecided: %s; run again", n, t.len(), lostHost(o))
 	}
 	if r.Status == result.OK && len(o.Missed) > 0 && !o.Job.Spec.AllowMismatch {
 		r.Status = result.Failed
