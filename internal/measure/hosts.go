@@ -202,12 +202,12 @@ func (t *timeline) warnHosts(r *result.Result, o *Observation, h handovers) (w [
 	if r.Safety.Resource != nil {
 		advice = "those of whom the other had not yet written when they read are among the lost updates of the shared resource"
 	}
-	who := "the clocks cannot"
-	if o.Doubts != nil {
-		who, advice = "nobody can", lostHost(o)
+	if t.doubtful(o) > 0 {
+		warn(true, "%d of %d entries are undecided: %s", r.Safety.Undecided, r.Safety.Checked, lostHost(o))
+	} else {
+		warn(r.Safety.Undecided > 0, "of %d of %d entries the clocks cannot tell whether a node of another host was still inside: %s",
+			r.Safety.Undecided, r.Safety.Checked, advice)
 	}
-	warn(r.Safety.Undecided > 0, "of %d of %d entries %s tell whether a node of another host was still inside: %s",
-		r.Safety.Undecided, r.Safety.Checked, who, advice)
 	warn(h.unknown > 0,
 		"%d hand-overs were between hosts whose clocks cannot be compared: there is no synchronization delay to tell", h.unknown)
 	if h.unknown == 0 && len(h.crossed) > 0 && t.clocks.sound() {
