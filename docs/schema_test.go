@@ -2,6 +2,7 @@ package docs_test
 
 import (
 	"encoding/json"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -56,6 +57,37 @@ func TestResultsMatchTheirSchema(t *testing.T) {
 			if spoil(v); schema.Validate(v) == nil {
 				t.Errorf("%s: %s is not noticed", load, name)
 			}
+		}
+	}
+}
+
+// So are comparisons and rankings what the schema says of them.
+func TestComparisonsMatchTheirSchema(t *testing.T) {
+	out := t.TempDir()
+	say(t, exit.Held, strings.Fields("sweep -a raymond,maekawa -n 3,7 --transport sim --repetitions 6 --requests-per-node 5 --quiet "+
+		"--name small --out "+out)...)
+	small := filepath.Join(out, "small")
+	for definition, args := range map[string][]string{
+		"comparison": {"compare", "--json", small, small},
+		"columns":    {"compare", "--json", "--col", "algorithm", small},
+		"ranking":    {"rank", "--json", small},
+	} {
+		schema, err := jsonschema.NewCompiler().Compile("result.schema.json#/$defs/" + definition)
+		if err != nil {
+			t.Fatal(err)
+		}
+		printed := make(map[string]any)
+		if err := json.Unmarshal(say(t, exit.Held, args...), &printed); err != nil {
+			t.Fatal(err)
+		}
+		if err := schema.Validate(printed); err != nil {
+			t.Errorf("%s: %v", definition, err)
+		}
+		if unknown := unknownKeys(schema, printed, definition); unknown != nil {
+			t.Errorf("the schema does not know %s", strings.Join(unknown, ", "))
+		}
+		if delete(printed, "alpha"); schema.Validate(printed) == nil {
+			t.Errorf("%s: a missing key is not noticed", definition)
 		}
 	}
 }

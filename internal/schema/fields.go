@@ -4,11 +4,14 @@
 package schema
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"reflect"
 	"strings"
 
+	"dmebench/report/compare"
+	"dmebench/report/rank"
 	"dmebench/result"
 )
 
@@ -20,47 +23,72 @@ type Field struct {
 	Meaning string
 }
 
-// Times is the kind of a distribution of times, which stands in several places.
-const Times = "times"
+// Definition is an object that stands in several places, or a document that another
+// command prints.
+type Definition struct {
+	Name, Meaning string
+	Fields        []Field
+	of            reflect.Type
+}
+
+func definitions() []Definition {
+	return []Definition{
+		{Name: "times", Meaning: "a distribution of times", of: reflect.TypeFor[result.Quantiles]()},
+		{Name: "cell", Meaning: "everything that runs were asked to do, but for their seeds", of: reflect.TypeFor[compare.Cell]()},
+		{Name: "sample", Meaning: "the repetitions of a cell", of: reflect.TypeFor[compare.Sample]()},
+		{Name: "comparison", Meaning: "what 'dmebench compare --json A B' prints", of: reflect.TypeFor[compare.Comparison]()},
+		{Name: "columns", Meaning: "what 'dmebench compare --col DIMENSION --json DIR' prints", of: reflect.TypeFor[compare.Columns]()},
+		{Name: "ranking", Meaning: "what 'dmebench rank --json DIR' prints", of: reflect.TypeFor[rank.Ranking]()},
+	}
+}
 
 // meanings has a line 'key: meaning' for each key of a result, and one of
-// 'times.key: meaning' for each key of a distribution of times.
+// 'NAME.key: meaning' for each key of a definition.
 //
 //go:embed meanings.txt
 var meanings string
 
-// Result lists the keys of a result, and those of a distribution of times. It
-// fails where a key has no meaning, or a meaning has no key.
-func Result() (ofResult, ofTimes []Field, err error) {
+// Result lists the keys of a result, and the definitions. It fails where a key has no
+// meaning, or a meaning has no key.
+func Result() (ofResult []Field, others []Definition, err error) {
 	meaning := make(map[string]string)
 	for line := range strings.Lines(meanings) {
 		key, text, _ := strings.Cut(strings.TrimSpace(line), ": ")
 		meaning[key] = text
 	}
-	ofResult = Fields(reflect.TypeFor[result.Result](), map[reflect.Type]string{reflect.TypeFor[result.Quantiles](): Times})
-	ofTimes = Fields(reflect.TypeFor[result.Quantiles](), nil)
-	for _, x := range []struct {
-		prefix string
-		fields []Field
-	}{{"", ofResult}, {Times + ".", ofTimes}} {
-		for i := range x.fields {
-			key := x.prefix + x.fields[i].Key
-			if x.fields[i].Meaning = meaning[key]; meaning[key] == "" {
-				return nil, nil, fmt.Errorf("schema: %s has no meaning", key)
+	others = definitions()
+	named := make(map[reflect.Type]string)
+	for _, d := range others {
+		named[d.of] = d.Name
+	}
+	explain := func(prefix string, all []Field) error {
+		for i := range all {
+			key := prefix + all[i].Key
+			if all[i].Meaning = meaning[key]; meaning[key] == "" {
+				return fmt.Errorf("schema: %s has no meaning", key)
 			}
 			delete(meaning, key)
 		}
+		return nil
+	}
+	ofResult = fields(reflect.TypeFor[result.Result](), "", named)
+	err = explain("", ofResult)
+	for i := range others {
+		d := &others[i]
+		d.Fields = fields(d.of, "", named)
+		err = cmp.Or(err, explain(d.Name+".", d.Fields))
+	}
+	if err != nil {
+		return nil, nil, err
 	}
 	for key := range meaning {
 		return nil, nil, fmt.Errorf("schema: %s has a meaning and does not exist", key)
 	}
-	return ofResult, ofTimes, nil
+	return ofResult, others, nil
 }
 
-// Fields lists the keys of the JSON form of a Go struct, without their meanings.
+// fields lists the keys of the JSON form of a Go struct, without their meanings.
 // Objects of the named types stand for themselves and are not unfolded.
-func Fields(t reflect.Type, named map[reflect.Type]string) []Field { return fields(t, "", named) }
-
 func fields(t reflect.Type, prefix string, named map[reflect.Type]string) []Field {
 	var all []Field
 	for i := range t.NumField() {

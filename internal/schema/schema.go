@@ -11,7 +11,7 @@ type object = map[string]any
 // JSON returns the JSON Schema of a result, as a file. Objects stay open: keys are
 // added to results without a new version.
 func JSON() ([]byte, error) {
-	ofResult, ofTimes, err := Result()
+	ofResult, others, err := Result()
 	if err != nil {
 		return nil, err
 	}
@@ -19,13 +19,21 @@ func JSON() ([]byte, error) {
 	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
 	root["title"] = "dmebench result"
 	root["description"] = "What one run found out."
-	times := structure()
-	times["description"] = "a distribution of times"
-	root["$defs"] = object{Times: times}
-	for _, f := range ofTimes {
-		f.addTo(times)
+	describe(root, ofResult)
+	all := object{}
+	for _, d := range others {
+		s := structure()
+		s["description"] = d.Meaning
+		describe(s, d.Fields)
+		all[d.Name] = s
 	}
-	for _, f := range ofResult {
+	root["$defs"] = all
+	b, err := json.MarshalIndent(root, "", "  ")
+	return append(b, '\n'), err
+}
+
+func describe(root object, all []Field) {
+	for _, f := range all {
 		parent := root
 		path := strings.Split(f.Key, ".")
 		for _, key := range path[:len(path)-1] {
@@ -37,8 +45,16 @@ func JSON() ([]byte, error) {
 		f.Key = path[len(path)-1]
 		f.addTo(parent)
 	}
-	b, err := json.MarshalIndent(root, "", "  ")
-	return append(b, '\n'), err
+}
+
+// typed is a schema of values of a JSON type, or of what a definition says.
+func typed(name string) object {
+	for _, d := range definitions() {
+		if d.Name == name {
+			return object{"$ref": "#/$defs/" + name}
+		}
+	}
+	return object{"type": name}
 }
 
 func structure() object {
@@ -53,12 +69,10 @@ func (f Field) addTo(parent object) {
 	}
 	kind, nullable := strings.CutSuffix(kind, " or null")
 	of, element, _ := strings.Cut(kind, " of ")
-	s := object{"type": of}
+	s := typed(of)
 	switch of {
-	case Times:
-		s = object{"$ref": "#/$defs/" + Times}
 	case "array":
-		s["items"] = object{"type": element}
+		s["items"] = typed(element)
 		if element, nullable := strings.CutSuffix(element, " or null"); nullable {
 			s["items"] = object{"type": []any{element, "null"}}
 		}
@@ -72,7 +86,7 @@ func (f Field) addTo(parent object) {
 			s["additionalProperties"] = object{"type": element}
 		}
 	}
-	if nullable && of == Times {
+	if nullable && s["$ref"] != nil {
 		s = object{"oneOf": []any{s, object{"type": "null"}}}
 	} else if nullable {
 		s["type"] = []any{of, "null"}

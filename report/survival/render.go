@@ -133,6 +133,9 @@ const (
 		"¹ The search was too large to visit all states: it stands on a part of them, and on random schedules. " +
 		"² No search can see it: it stands on the runs alone. ³ It is safe under conditions that are named below. " +
 		"Each column is one kind of fault alone."
+	elsewhere = "`dmebench validate --faults` fills this table, and writes the details of every cell beside it: `survival.html`, " +
+		"which sorts and filters them, has times and messages until recovery, what was searched, why it stopped, and the command " +
+		"that shows it. `survival.json` has the same for programs, `survival.csv` the counts and times."
 )
 
 // part says in how many of the runs it was so, where it was not in all; none is
@@ -253,11 +256,11 @@ func Matrix(d *Document) *tables.Table {
 	return t
 }
 
-// Markdown returns the table, and the particulars of each cell below it.
+// Markdown returns the table, and what the texts claim of failures. What belongs to each
+// cell stands on the page for a browser.
 func Markdown(d *Document) []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "# What each algorithm survives\n\n%s\n\n", d.Conditions())
-	fmt.Fprintf(&b, "%s\n\n%s\n\n", words, marks)
+	fmt.Fprintf(&b, "# What each algorithm survives\n\n%s\n\n%s\n\n%s\n\n%s\n\n", d.Conditions(), words, marks, elsewhere)
 	_ = Matrix(d).WriteMarkdown(&b) // a Buffer takes everything
 	if len(d.Claims) > 0 {
 		b.WriteString("\n## What the texts claim of failures\n\n")
@@ -267,38 +270,7 @@ func Markdown(d *Document) []byte {
 		}
 		_ = t.WriteMarkdown(&b)
 	}
-	for _, r := range d.rows() {
-		fmt.Fprintf(&b, "\n## %s\n\n", r.Algorithm)
-		t := tables.New("fault", "", "next entry after",
-			"last waiting request served after", "messages until then", "search", "why, and how to see it")
-		for _, c := range r.Cells {
-			t.Add(c.Title, c.Marked(), Duration(c.Recovery), Duration(c.Served), Count(c.Messages), c.searched(), c.why())
-		}
-		_ = t.WriteMarkdown(&b)
-	}
 	return b.Bytes()
-}
-
-// why says what a cell stopped for, and the command that shows it.
-func (c Cell) why() string {
-	if c.WhyNot != "" {
-		return c.WhyNot
-	}
-	var parts []string
-	parts = append(parts, c.Why...)
-	if c.Witness != "" {
-		parts = append(parts, "`"+c.Witness+"`")
-	}
-	if c.Search != nil && c.Search.Witness != "" {
-		if len(c.Why) == 0 {
-			parts = append(parts, c.Search.Why...)
-		}
-		parts = append(parts, "`"+c.Search.Witness+"`")
-	}
-	for _, condition := range c.Only {
-		parts = append(parts, "safe only while "+condition)
-	}
-	return strings.Join(parts, "; ")
 }
 
 // Conditions says under which conditions the runs were made.

@@ -102,12 +102,13 @@ func TestFiles(t *testing.T) {
 	want := map[string][]string{
 		"survival.json": {`"stopped": 6`, `"why_not": "there is no token"`},
 		"survival.md": {
-			"| raymond | stops |", "| maekawa | – | unsafe 0/6 |", "2ms [1ms, 3ms]", "two nodes", "`dmebench check --lose 1`",
-			"2 waits for 1's PRIVILEGE", "fails: 3",
+			"| raymond | stops |", "| maekawa | – | unsafe 0/6 |", "fails: 3", "`survival.html`",
 		},
 		"survival.html": {
 			"body { color: red }", "<td class=\"part\">stops</td>", "<td class=\"bad\">unsafe 0/6</td>", "loss of &lt;1&gt; message",
-			"kill token @entry:20", "fails: 3",
+			"kill token @entry:20", "fails: 3", "2 waits for 1&#39;s PRIVILEGE", `<td data-value="2e&#43;06">2ms [1ms, 3ms]</td>`,
+			"two nodes", "<code>dmebench check --lose 1</code>", "there is no token", `<tr id="maekawa"><td>maekawa</td>`,
+			`<input id="filter"`, `addEventListener("click"`,
 		},
 	}
 	for _, f := range files {
