@@ -69,7 +69,7 @@ Of the claims, 'TR-869' is G. Ricart, A. K. Agrawala: An Algorithm for Mutual Ex
 // showScenario writes the figure of a scenario.
 func showScenario(b *strings.Builder, s *trace.Scenario) {
 	image := path.Join("images", "scenarios", strings.ReplaceAll(s.Name, "/", "-")+".svg")
-	fmt.Fprintf(b, "\n![%s](%s)\n\n*%s. `dmebench trace --scenario %s`*\n", s.Title, image, s.Title, s.Name)
+	fmt.Fprintf(b, "\n![%s](%s)\n\n`dmebench trace --scenario %s`\n", s.Title, image, s.Name)
 }
 
 // describeAlgorithm writes the section of an algorithm, but for the figures of its
@@ -96,7 +96,6 @@ func describeAlgorithm(b *strings.Builder, a *dme.Algorithm, examples []builtIn)
 		for _, c := range headlines {
 			fmt.Fprintf(b, "- %s: %s (%s, %s; %s)\n", c.Quantity, c.Formula, conditions(c), c.Kind, c.Source)
 		}
-		fmt.Fprintf(b, "\n`dmebench list %s` has all %d, and the invariants that `dmebench check` looks at.\n", a.Name, len(a.Claims))
 	}
 }
 
