@@ -25,8 +25,8 @@ func (p *program) writeAlgorithmsPage() error {
 	var b strings.Builder
 	b.WriteString(`# Algorithms
 
-Everything here is what the algorithms say of themselves (` + "`dmebench list --json`" + `), ` +
-		`and the figures are the worked examples that the tests replay. N is the number of nodes, K the size of a quorum, ` +
+Everything here is what the algorithms say of themselves; ` + "`dmebench list NAME`" + ` has all claims and invariants of one. ` +
+		`The figures are the worked examples that the tests replay. N is the number of nodes, K the size of a quorum, ` +
 		`T the delay of a message, E the duration of a critical section.
 
 Of the claims, 'TR-869' is G. Ricart, A. K. Agrawala: An Algorithm for Mutual Exclusion in Computer Networks, ` +
@@ -34,11 +34,11 @@ Of the claims, 'TR-869' is G. Ricart, A. K. Agrawala: An Algorithm for Mutual Ex
 		`Cambridge University Press, 2008, chapter 9; 'slides' are those about Maekawa's paper under the title ` +
 		`A √N Algorithm for Mutual Exclusion in Decentralized Systems: a short story. Others are the papers of the algorithms. ` +
 		`A claim is made with the default options unless it names others. ` +
-		`What an algorithm bears: crash, where it goes on without a node; restart, join and leave, where its nodes know how to; ` +
+		`An algorithm supports crash if it goes on without a node; restart, join and leave if its nodes know how to; ` +
 		`see [faults.md](faults.md).
 
 `)
-	t := tables.New("Algorithm", "Class", "Needs of its links", "Bears", "Messages per critical section, as claimed")
+	t := tables.New("Algorithm", "Class", "Needs of its links", "Supports", "Messages per critical section, as claimed")
 	for _, a := range p.catalog {
 		opt, err := a.Resolve(nil)
 		if err != nil {
@@ -85,7 +85,8 @@ func describeAlgorithm(b *strings.Builder, a *dme.Algorithm, examples []builtIn)
 		}
 	}
 	if a.AsPublished {
-		b.WriteString("\nThe literal text, kept as a negative control: `dmebench check` finds its fault. See [errata](errata.md).\n")
+		fmt.Fprintf(b, "\nThe fault and its repair: [errata](errata.md#%s). Options: `dmebench list %s`.\n", a.Name, a.Name)
+		return
 	}
 	fmt.Fprintf(b, "\nMessages: %s.\n", strings.Join(a.Kinds, ", "))
 	for _, o := range a.Options {

@@ -266,7 +266,7 @@ func Markdown(d *Document) []byte {
 		b.WriteString("\n## What the texts claim of failures\n\n")
 		t := tables.New("algorithm", "claim", "source", "verdict")
 		for _, v := range d.Claims {
-			t.Add(v.Algorithm, v.Quantity+": "+v.Formula, v.Source, v.Text)
+			t.Add(v.Algorithm, v.Quantity+": "+v.Formula, v.Source, string(v.Verdict))
 		}
 		_ = t.WriteMarkdown(&b)
 	}

@@ -102,7 +102,7 @@ func TestFiles(t *testing.T) {
 	want := map[string][]string{
 		"survival.json": {`"stopped": 6`, `"why_not": "there is no token"`},
 		"survival.md": {
-			"| raymond | stops |", "| maekawa | – | unsafe 0/6 |", "fails: 3", "`survival.html`",
+			"| raymond | stops |", "| maekawa | – | unsafe 0/6 |", "| a paper | fails |", "`survival.html`",
 		},
 		"survival.html": {
 			"body { color: red }", "<td class=\"part\">stops</td>", "<td class=\"bad\">unsafe 0/6</td>", "loss of &lt;1&gt; message",
