@@ -17,11 +17,13 @@ import (
 	"dmebench/result"
 )
 
-var documents = regexp.MustCompile("(?m)^(?:\\| |- )`([^`]+)`(?: \\| `([^`]+)`)?(?: \\|[^\\n]*\\S|: \\S)")
+var (
+	explained = regexp.MustCompile("(?m)^(?:\\| |- )(`[^`]+`)(?: \\| |: )\\S")
+	withUnit  = regexp.MustCompile("(`[a-z0-9_]+` \\(`[^`]+`\\))")
+)
 
-// listed reads what a section of the page documents: rows of a table, or lines 'name: meaning';
-// of metrics with their units.
-func listed(t *testing.T, page, heading string) []string {
+// listed reads the names in a section of the page.
+func listed(t *testing.T, page, heading string, pattern *regexp.Regexp) []string {
 	t.Helper()
 	_, rest, ok := strings.Cut(page, "\n"+heading+"\n")
 	if !ok {
@@ -29,8 +31,8 @@ func listed(t *testing.T, page, heading string) []string {
 	}
 	section, _, _ := strings.Cut(rest, "\n## ")
 	var names []string
-	for _, m := range documents.FindAllStringSubmatch(section, -1) {
-		names = append(names, strings.TrimSpace(m[1]+" "+m[2]))
+	for _, m := range pattern.FindAllStringSubmatch(section, -1) {
+		names = append(names, strings.ReplaceAll(m[1], "`", ""))
 	}
 	return names
 }
@@ -57,12 +59,12 @@ func sameNames(t *testing.T, heading string, page, program []string) {
 // none that there is not. The keys of results, comparisons and rankings are in the schema.
 func TestResultsFormatPage(t *testing.T) {
 	page := string(read(t, "results-format.md"))
-	sameNames(t, "dimensions", listed(t, page, "## The store"), result.Dimensions())
+	sameNames(t, "dimensions", listed(t, page, "## The store", explained), result.Dimensions())
 	var metrics []string
 	for _, m := range result.Metrics() {
-		metrics = append(metrics, m.Name+" "+m.Unit)
+		metrics = append(metrics, m.Name+" ("+m.Unit+")")
 	}
-	sameNames(t, "metrics", listed(t, page, "## Metrics"), metrics)
+	sameNames(t, "metrics", listed(t, page, "## Metrics", withUnit), metrics)
 
 	// Runs on several hosts with a shared resource have every table and every column.
 	placed := &result.Result{Hosts: []result.Host{{Name: "a"}}, Spec: result.Spec{Resource: "nats"}}
@@ -107,5 +109,5 @@ func TestResultsFormatPage(t *testing.T) {
 			t.Errorf("no table has a column %s", name)
 		}
 	}
-	sameNames(t, "tables", listed(t, page, "## Tables"), append(named, columns.Own()...))
+	sameNames(t, "tables", listed(t, page, "## Tables", explained), append(named, columns.Own()...))
 }
