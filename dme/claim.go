@@ -192,14 +192,8 @@ func (a *Algorithm) ClaimID(c Claim) string {
 // SafeAndLive returns what every paper claims of its algorithm.
 func SafeAndLive(source string) []Claim {
 	return []Claim{
-		{
-			Quantity: Violations, Formula: "0: mutual exclusion",
-			Load: AnyLoad, Kind: Exact, Source: source,
-		},
-		{
-			Quantity: Unserved, Formula: "0: neither deadlock nor starvation",
-			Load: AnyLoad, Kind: Exact, Source: source,
-		},
+		{Quantity: Violations, Formula: "0: mutual exclusion", Load: AnyLoad, Kind: Exact, Source: source},
+		{Quantity: Unserved, Formula: "0: neither deadlock nor starvation", Load: AnyLoad, Kind: Exact, Source: source},
 	}
 }
 
@@ -239,24 +233,11 @@ func HandOver(delays float64, kind ClaimKind, source string) []Claim {
 		return float64(s.Nodes-1)*(delays*t+e) >= 4*t
 	}
 	follows := source + "; textbook, section 9.2.3"
-	all := []Claim{
-		{
-			Quantity: SyncDelay, Formula: sd,
-			Load: Saturated, Kind: kind, Source: source,
-		},
-		{
-			Quantity: Throughput, Formula: "1/(" + sd + " + E)",
-			Load: Saturated, Kind: opposite, Source: follows,
-		},
-		{
-			Quantity: ResponseTime, Formula: "N(" + sd + " + E)",
-			Load: Saturated, Kind: kind, Source: follows,
-		},
+	return []Claim{
+		{Quantity: SyncDelay, Formula: sd, Load: Saturated, Kind: kind, Source: source, Applies: heavy},
+		{Quantity: Throughput, Formula: "1/(" + sd + " + E)", Load: Saturated, Kind: opposite, Source: follows, Applies: heavy},
+		{Quantity: ResponseTime, Formula: "N(" + sd + " + E)", Load: Saturated, Kind: kind, Source: follows, Applies: heavy},
 	}
-	for i := range all {
-		all[i] = all[i].Where(heavy)
-	}
-	return all
 }
 
 // KindsPerCS returns a claim like c about each of the kinds of messages.

@@ -9,7 +9,8 @@ import (
 // is made for other links or other loads, or gives no number, does not.
 func TestOvertakingBound(t *testing.T) {
 	bound := func(per float64) Claim {
-		return Claim{Quantity: Bypass, Kind: UpperBound, Load: AnyLoad, Predict: func(s Setting) (float64, bool) { return per * float64(s.Nodes), true }}
+		return Claim{Quantity: Bypass, Kind: UpperBound, Load: AnyLoad,
+			Predict: func(s Setting) (float64, bool) { return per * float64(s.Nodes), true }}
 	}
 	ordered, disproved, light, mean, other := bound(2), bound(1), bound(1), bound(1), bound(1)
 	ordered.FIFO = true

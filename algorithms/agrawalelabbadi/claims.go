@@ -46,16 +46,14 @@ func claims() []dme.Claim {
 func messages() []dme.Claim {
 	onPath := dme.Claim{
 		Formula: "K−1, K = log2(n+1)", Load: dme.Light, Kind: dme.Exact,
-		Source:  section + "9.9.5",
-		Applies: equalPaths,
+		Source: section + "9.9.5", Applies: equalPaths,
 	}
 	none := onPath
 	none.Formula, none.Applies = "0: nobody else asks", nil
 	return slices.Concat([]dme.Claim{
 		{
 			Quantity: dme.MessagesPerCS, Formula: "3(K−1), K = log2(n+1)", Load: dme.Light, Kind: dme.Exact,
-			Source:  section + "9.9.5: Request, Reply and Relinquish on a path of log n nodes",
-			Applies: equalPaths,
+			Source: section + "9.9.5: Request, Reply and Relinquish on a path of log n nodes", Applies: equalPaths,
 		},
 		{
 			Quantity: dme.MessagesPerCS, Formula: "3(K−1), K the mean", Load: dme.Light, Kind: dme.Mean,
@@ -76,8 +74,7 @@ func messages() []dme.Claim {
 		},
 		{
 			Quantity: dme.MessagesPerCS, Formula: "3(K−1), K = log2(n+1)", Load: dme.AnyLoad, Kind: dme.LowerBound,
-			Source:  section + "9.9.5: Inquire and Yield come on top",
-			Applies: equalPaths,
+			Source: section + "9.9.5: Inquire and Yield come on top", Applies: equalPaths,
 		},
 		{
 			// The root is on both paths. Other nodes may be, too, and the entry
@@ -103,15 +100,13 @@ func treeClaims() []dme.Claim {
 			Measure: meanPath,
 		},
 		{
-			Quantity: dme.QuorumSize, Formula: "O(log n)", Expression: "log2(n+1)", Load: dme.Static, Kind: dme.Asymptotic, Growth: dme.Growth{Log: true, Order: true},
-			Source:  section + "9.9.2",
-			Applies: self,
+			Quantity: dme.QuorumSize, Formula: "O(log n)", Expression: "log2(n+1)",
+			Load: dme.Static, Kind: dme.Asymptotic, Growth: dme.Growth{Log: true, Order: true}, Source: section + "9.9.2", Applies: self,
 			Measure: meanPath,
 		},
 		{
 			Quantity: Leaves, Formula: "2^k, n = 2^(k+1)−1", Expression: "(n+1)/2",
-			Load: dme.Static, Kind: dme.Exact, Source: section + "9.9.1",
-			Applies: onComplete,
+			Load: dme.Static, Kind: dme.Exact, Source: section + "9.9.1", Applies: onComplete,
 			Measure: func(s dme.Setting) (float64, bool) {
 				first, last := quorum.TreeLeaves(s.Nodes)
 				return float64(last - first + 1), true
@@ -119,8 +114,7 @@ func treeClaims() []dme.Claim {
 		},
 		{
 			Quantity: Quorums, Formula: "as many as leaves, without failures: 8 on 15 sites", Expression: "(n+1)/2",
-			Load: dme.Static, Kind: dme.Exact, Source: section + "9.9.4",
-			Applies: onComplete,
+			Load: dme.Static, Kind: dme.Exact, Source: section + "9.9.4", Applies: onComplete,
 			Measure: func(s dme.Setting) (float64, bool) { return quorumsWithout(s.Nodes), true },
 		},
 		onFigure("8 after the failure of site 3 of 15", 3).Named("without-3"),

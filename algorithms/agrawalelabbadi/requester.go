@@ -128,8 +128,9 @@ func multicastClaims() []dme.Claim {
 		},
 		{
 			Quantity: Multicasts, Formula: "fewer than 3(K−1), without one", Load: dme.Light, Kind: dme.UpperBound,
-			Source:  improves,
-			Applies: func(s dme.Setting) bool { return equalPaths(s) && pathsOf(s).max > 3 }, // as many where there are two others in a quorum
+			Source: improves,
+			// As many where there are two others in a quorum.
+			Applies: func(s dme.Setting) bool { return equalPaths(s) && pathsOf(s).max > 3 },
 		},
 	}
 }

@@ -59,8 +59,7 @@ func costs() []dme.Claim {
 		{
 			Name:     "theorem-2",
 			Quantity: dme.MessagesPerCS, Formula: "8m",
-			Load: dme.Worst, Kind: dme.UpperBound, Source: paper + "theorem 2",
-			Applies: onCube(numbered, directed),
+			Load: dme.Worst, Kind: dme.UpperBound, Source: paper + "theorem 2", Applies: onCube(numbered, directed),
 		},
 		{
 			// Each visit of the token is asked for by a plane where a node waits,
@@ -96,8 +95,7 @@ func costs() []dme.Claim {
 		},
 		{
 			Quantity: PlaneChange, Formula: "2(m−1); 2(r−1)",
-			Load: dme.Light, Kind: dme.UpperBound, Source: paper + "section 4",
-			Applies: severalPlanes,
+			Load: dme.Light, Kind: dme.UpperBound, Source: paper + "section 4", Applies: severalPlanes,
 			Predict: onMesh(func(m *mesh) float64 { return 2 * float64(m.planes()-1) }, numbered, directed),
 		},
 		{
@@ -116,13 +114,11 @@ func costs() []dme.Claim {
 		{
 			Name:     "theorem-3",
 			Quantity: dme.MessagesPerCS, Formula: "3m",
-			Load: dme.Saturated, Kind: dme.UpperBound, Source: paper + "theorem 3",
-			Applies: onCube(),
+			Load: dme.Saturated, Kind: dme.UpperBound, Source: paper + "theorem 3", Applies: onCube(),
 		},
 		{
 			Quantity: EntriesPerVisit, Formula: "m²; pq",
-			Load: dme.Saturated, Kind: dme.Mean, Source: paper + "proof of theorem 3",
-			Applies: onCube(),
+			Load: dme.Saturated, Kind: dme.Mean, Source: paper + "proof of theorem 3", Applies: onCube(),
 		},
 	}
 }
@@ -142,8 +138,7 @@ func comparisons() []dme.Claim {
 		},
 		{
 			Quantity: dme.MessagesPerCS, Formula: "fewer than 3√n, Maekawa's: it crosses the O(√n) barrier",
-			Load: dme.Light, Kind: dme.UpperBound, Source: paper + "abstract",
-			Applies: onCube(numbered, directed),
+			Load: dme.Light, Kind: dme.UpperBound, Source: paper + "abstract", Applies: onCube(numbered, directed),
 		},
 		{
 			Name:     "below-others",
@@ -155,8 +150,7 @@ func comparisons() []dme.Claim {
 		},
 		{
 			Quantity: dme.WorkSpread, Formula: "1: symmetrical",
-			Load: dme.Saturated, Kind: dme.Exact, Source: paper + "section 5",
-			Applies: onCube(),
+			Load: dme.Saturated, Kind: dme.Exact, Source: paper + "section 5", Applies: onCube(),
 			KnownFalse: "all nodes run the same program, but the corners handle every message of their planes: " +
 				"on 27 nodes the busiest handles 2.7 times the mean",
 		},
@@ -165,30 +159,26 @@ func comparisons() []dme.Claim {
 			Name:     "chaudhuri-1991",
 			Quantity: dme.MessagesPerCS, Formula: "3.5√n, of Chaudhuri 1991 (dimensions=2)",
 			Load: dme.Light, Kind: dme.UpperBound, Source: paper + "section 1, of an earlier algorithm on a mesh",
-			Set:     map[string]string{optDimensions: "2"},
-			Applies: onSquare,
+			Set: map[string]string{optDimensions: "2"}, Applies: onSquare,
 		},
 		{
 			Name:     "chaudhuri-1995",
 			Quantity: dme.MessagesPerCS, Formula: "3√n, of Chaudhuri 1995 (dimensions=2)",
 			Load: dme.Light, Kind: dme.UpperBound, Source: paper + "section 1, of an earlier algorithm",
-			Set:     map[string]string{optDimensions: "2"},
-			Applies: onSquare,
+			Set: map[string]string{optDimensions: "2"}, Applies: onSquare,
 		},
 		{
 			Name:     "chaudhuri-1991-heavy",
 			Quantity: dme.MessagesPerCS, Formula: "about 4, of Chaudhuri 1991 (dimensions=2)",
 			Load: dme.Saturated, Kind: dme.UpperBound, Source: paper + "section 1, of an earlier algorithm on a mesh",
-			Set:        map[string]string{optDimensions: "2"},
-			Applies:    onSquare,
+			Set: map[string]string{optDimensions: "2"}, Applies: onSquare,
 			KnownFalse: ofEarlier,
 		},
 		{
 			Name:     "chaudhuri-1995-heavy",
 			Quantity: dme.MessagesPerCS, Formula: "√n, of Chaudhuri 1995 (dimensions=2)",
 			Load: dme.Saturated, Kind: dme.UpperBound, Source: paper + "section 1, of an earlier algorithm",
-			Set:        map[string]string{optDimensions: "2"},
-			Applies:    onSquare,
+			Set: map[string]string{optDimensions: "2"}, Applies: onSquare,
 			KnownFalse: ofEarlier,
 		},
 		{
@@ -199,8 +189,7 @@ func comparisons() []dme.Claim {
 		},
 		{
 			Quantity: dme.KindPerCS("RELEASE"), Formula: "i+j: m−1 on average",
-			Load: dme.Saturated, Kind: dme.Mean, Source: paper + "proof of theorem 3",
-			Applies: onCube(),
+			Load: dme.Saturated, Kind: dme.Mean, Source: paper + "proof of theorem 3", Applies: onCube(),
 		},
 	}
 }
@@ -209,8 +198,7 @@ func meshClaims() []dme.Claim {
 	return []dme.Claim{
 		{
 			Quantity: LinksUsed, Formula: "13(m−1)",
-			Load: dme.Static, Kind: dme.Exact, Source: paper + "section 2",
-			Applies:    onCube(),
+			Load: dme.Static, Kind: dme.Exact, Source: paper + "section 2", Applies: onCube(),
 			Measure:    linksUsed,
 			KnownFalse: "the links used form a spanning tree, of n−1 links: 13(m−1) for n = 27 only",
 		},
@@ -240,18 +228,15 @@ func tokenClaims() []dme.Claim {
 	return []dme.Claim{
 		{
 			Quantity: PrivilegedPlanes, Formula: "1",
-			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: paper + "invariant I1, lemma 2",
-			Applies: severalPlanes,
+			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: paper + "invariant I1, lemma 2", Applies: severalPlanes,
 		},
 		{
 			Quantity: GreenAndYellow, Formula: "0",
-			Load: dme.AnyLoad, Kind: dme.Exact, Source: paper + "invariant I2",
-			Applies: severalPlanes,
+			Load: dme.AnyLoad, Kind: dme.Exact, Source: paper + "invariant I2", Applies: severalPlanes,
 		},
 		{
 			Quantity: Unprivileged, Formula: "0",
-			Load: dme.AnyLoad, Kind: dme.Exact, Source: paper + "assumption A1, lemma 1",
-			Applies: severalPlanes,
+			Load: dme.AnyLoad, Kind: dme.Exact, Source: paper + "assumption A1, lemma 1", Applies: severalPlanes,
 		},
 	}
 }
@@ -265,13 +250,11 @@ func spaceClaims() []dme.Claim {
 		},
 		{
 			Quantity: SpaceBits, Formula: "3m(m+1) log m + 1 = O(n^(2/3) log n)", Expression: "3m(m+1)log2 m + 1",
-			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: paper + "theorem 4(ii)",
-			Applies: onCube(),
+			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: paper + "theorem 4(ii)", Applies: onCube(),
 		},
 		{
 			Quantity: MessageBits, Formula: "3 log m + 1", Expression: "3log2 m + 1",
-			Load: dme.Static, Kind: dme.UpperBound, Source: paper + "theorem 4(i)",
-			Applies:    onCube(suppressed, directed),
+			Load: dme.Static, Kind: dme.UpperBound, Source: paper + "theorem 4(i)", Applies: onCube(suppressed, directed),
 			Set:        map[string]string{optRepair: string(directed)},
 			Measure:    messageBits,
 			KnownFalse: "the three types take 2 bits, as the proof says itself: 3 log m + 2",
@@ -287,8 +270,7 @@ func spaceClaims() []dme.Claim {
 		},
 		{
 			Quantity: MessageBits, Formula: "3 log m + 2 = O(log n), repair=numbered", Expression: "3log2 m + 2",
-			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: paper + "theorem 4(i), with 2 bits for the type",
-			Applies:    onCube(numbered),
+			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: paper + "theorem 4(i), with 2 bits for the type", Applies: onCube(numbered),
 			KnownFalse: "a PERMIT that carries the token also carries a number for each plane",
 		},
 	}

@@ -30,13 +30,11 @@ func claims() []dme.Claim {
 			// The token rests with the last requester: where requesters are
 			// drawn uniformly, the next one is the same with probability 1/n.
 			Quantity: dme.MessagesPerCS, Formula: "n (complete graph): n(n−1)/n for uniformly drawn requesters", Expression: "n(n−1)/n",
-			Load: dme.Light, Kind: dme.Mean, Source: source,
-			Applies: complete,
+			Load: dme.Light, Kind: dme.Mean, Source: source, Applies: complete,
 		},
 		{
 			Quantity: dme.SyncDelay, Formula: "T (complete graph): the token goes straight to the next process",
-			Load: dme.Saturated, Kind: dme.Mean, Source: paper,
-			Applies: complete,
+			Load: dme.Saturated, Kind: dme.Mean, Source: paper, Applies: complete,
 		},
 	})
 }

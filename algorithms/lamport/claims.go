@@ -45,8 +45,7 @@ func exactly() []dme.Claim {
 func equalWork() dme.Claim {
 	return dme.Claim{
 		Quantity: dme.WorkSpread, Formula: "1: a symmetric algorithm",
-		Load: dme.Burst, Kind: dme.Exact, Source: "TR-869, section 4.1",
-		Applies: dme.AtLeastTwo,
+		Load: dme.Burst, Kind: dme.Exact, Source: "TR-869, section 4.1", Applies: dme.AtLeastTwo,
 	}
 }
 

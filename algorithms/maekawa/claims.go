@@ -33,50 +33,41 @@ func costs() []dme.Claim {
 	return []dme.Claim{
 		{
 			Quantity: dme.MessagesPerCS, Formula: "3(K−1)", Load: dme.Light, Kind: dme.Exact,
-			Source:  slides + "light traffic; " + paper + "section 1",
-			Applies: equal,
+			Source: slides + "light traffic; " + paper + "section 1", Applies: equal,
 		},
 		{
 			Quantity: dme.MessagesPerCS, Formula: "3(K−1), K the mean", Load: dme.Light, Kind: dme.Mean,
-			Source:  paper + "section 3: other N by relaxing (c) and (d)",
-			Applies: func(s dme.Setting) bool { return !equal(s) },
+			Source: paper + "section 3: other N by relaxing (c) and (d)", Applies: func(s dme.Setting) bool { return !equal(s) },
 		},
 		{
 			Quantity: dme.MessagesPerCS, Formula: "3√N", Load: dme.Light, Kind: dme.Asymptotic, Growth: dme.Growth{Exponent: 0.5},
-			Source:  paper + "section 1; " + textbook + "section 9.8",
-			Applies: with("plane"),
+			Source: paper + "section 1; " + textbook + "section 9.8", Applies: with("plane"),
 		},
 		{
 			Quantity: dme.MessagesPerCS, Formula: "3(K−1)", Load: dme.AnyLoad, Kind: dme.LowerBound,
-			Source:  paper + "abstract: c is between 3 and 5",
-			Applies: both(published, equal),
+			Source: paper + "abstract: c is between 3 and 5", Applies: both(published, equal),
 		},
 		{
 			Quantity: dme.MessagesPerCS, Formula: "4(K−1)", Load: dme.Saturated, Kind: dme.Mean,
-			Source:  slides + "heavy traffic, the node is locked",
-			Applies: both(published, equal),
+			Source: slides + "heavy traffic, the node is locked", Applies: both(published, equal),
 		},
 		{
 			Quantity: dme.MessagesPerCS, Formula: "5(K−1)", Load: dme.Contention, Kind: dme.UpperBound,
-			Source:  slides + "heavy traffic, the lock is relinquished",
-			Applies: both(published, equal),
+			Source: slides + "heavy traffic, the lock is relinquished", Applies: both(published, equal),
 		},
 		{
 			Quantity: dme.MessagesPerCS, Formula: "5√N", Load: dme.Saturated, Kind: dme.UpperBound,
-			Source:  paper + "abstract: c is between 3 and 5",
-			Applies: both(published, with("plane")),
+			Source: paper + "abstract: c is between 3 and 5", Applies: both(published, with("plane")),
 		},
 		{
 			Quantity: dme.MessagesPerCS, Formula: "5(K−1)", Load: dme.Worst, Kind: dme.UpperBound,
-			Source:     slides + "heavy traffic, the lock is relinquished",
-			Applies:    both(published, equal),
+			Source: slides + "heavy traffic, the lock is relinquished", Applies: both(published, equal),
 			KnownFalse: "a node whose lock was relinquished needs a second LOCKED, so that one REQUEST can cause six messages",
 		},
 		{
 			Name:     "five-roots",
 			Quantity: dme.MessagesPerCS, Formula: "5√N", Load: dme.Worst, Kind: dme.UpperBound,
-			Source:     textbook + "section 9.8.1",
-			Applies:    both(published, with("plane")),
+			Source: textbook + "section 9.8.1", Applies: both(published, with("plane")),
 			KnownFalse: "one REQUEST can cause six messages; a burst on 307 nodes in the worst order takes 5.2√N",
 		},
 		{
@@ -99,20 +90,17 @@ func costs() []dme.Claim {
 		{
 			Name:     "three-roots",
 			Quantity: dme.MessagesPerCS, Formula: "3(√N − 1)", Load: dme.Light, Kind: dme.Exact,
-			Source:     slides + "light traffic: 3(K−1) = 3(√N−1)",
-			Applies:    onTruePlane,
+			Source: slides + "light traffic: 3(K−1) = 3(√N−1)", Applies: onTruePlane,
 			KnownFalse: "K − 1 is (√(4N−3) − 1)/2, more than √N − 1: 9 messages, and not 7.8, on 13 nodes",
 		},
 		{
 			// K cannot be smaller where all nodes do equal work.
 			Quantity: dme.MessagesPerCS, Formula: "3(√(4N−3) − 1)/2: it can be proven that this is optimal", Load: dme.Light, Kind: dme.LowerBound,
-			Source:  paper + "sections 1 and 3",
-			Applies: equalWork,
+			Source: paper + "sections 1 and 3", Applies: equalWork,
 		},
 		{
 			Quantity: dme.WorkSpread, Formula: "1: equal work and equal responsibility", Load: dme.Saturated, Kind: dme.Mean,
-			Source:  paper + "section 2, properties (c) and (d)",
-			Applies: both(published, onTruePlane),
+			Source: paper + "section 2, properties (c) and (d)", Applies: both(published, onTruePlane),
 		},
 	}
 }
@@ -126,8 +114,7 @@ func kinds() []dme.Claim {
 	idle := claim("0", dme.Light, dme.Exact, slides+"light traffic")
 	root := dme.Claim{
 		Formula: "√N", Load: dme.Light, Kind: dme.Asymptotic, Growth: dme.Growth{Exponent: 0.5},
-		Source:  paper + "section 1; " + textbook + "section 9.8",
-		Applies: with("plane"),
+		Source: paper + "section 1; " + textbook + "section 9.8", Applies: with("plane"),
 	}
 	relinquished := claim("K−1", dme.Contention, dme.UpperBound, slides+"heavy traffic, the lock is relinquished")
 	// In smaller systems nobody ever has to give a lock back.
@@ -156,38 +143,32 @@ func otherSets() []dme.Claim {
 	return []dme.Claim{
 		{
 			Quantity: dme.KindPerCS("LOCKED"), Formula: "N/2 permissions (majority)", Expression: "⌊N/2⌋", Load: dme.Light, Kind: dme.Exact,
-			Source: before + ": Thomas's majority consensus", Set: majority,
-			Applies: with("majority"),
+			Source: before + ": Thomas's majority consensus", Set: majority, Applies: with("majority"),
 		},
 		{
 			Quantity: dme.MessagesPerCS, Formula: "3⌊N/2⌋ (majority)", Load: dme.Light, Kind: dme.Exact,
-			Source: before + ": Thomas's majority consensus", Set: majority,
-			Applies: with("majority"),
+			Source: before + ": Thomas's majority consensus", Set: majority, Applies: with("majority"),
 		},
 		{
 			Name:     "majority",
 			Quantity: dme.QuorumSize, Formula: "⌊N/2⌋ + 1 (majority)", Load: dme.Static, Kind: dme.Exact,
-			Source: before + ": Thomas's majority consensus", Set: majority,
-			Applies: with("majority"), Measure: meanSize,
+			Source: before + ": Thomas's majority consensus", Set: majority, Applies: with("majority"), Measure: meanSize,
 		},
 		{
 			Name:     "all-nodes",
 			Quantity: dme.QuorumSize, Formula: "K = N (majority)", Load: dme.Static, Kind: dme.Exact,
-			Source: paper + "section 2", Set: majority,
-			Applies: with("majority"), Measure: meanSize,
+			Source: paper + "section 2", Set: majority, Applies: with("majority"), Measure: meanSize,
 			KnownFalse: "a majority is enough, ⌊N/2⌋ + 1 of N nodes, as section 1 says itself",
 		},
 		{
 			// Node 1 answers itself without a message.
 			Quantity: dme.MessagesPerCS, Formula: "3, but 0 for the controller: 3(N−1)/N (singleton)",
 			Expression: "3(N−1)/N", Load: dme.Light, Kind: dme.Mean,
-			Source: paper + "section 2: centralized control", Set: central,
-			Applies: with("singleton"),
+			Source: paper + "section 2: centralized control", Set: central, Applies: with("singleton"),
 		},
 		{
 			Quantity: dme.QuorumSize, Formula: "K = 1 (singleton)", Load: dme.Static, Kind: dme.Exact,
-			Source: paper + "section 2: centralized control", Set: central,
-			Applies: with("singleton"), Measure: meanSize,
+			Source: paper + "section 2: centralized control", Set: central, Applies: with("singleton"), Measure: meanSize,
 		},
 		{
 			Quantity: ResponsibilitySpread, Formula: "N: the controller is in every set (singleton)", Load: dme.Static, Kind: dme.Exact,
@@ -222,28 +203,24 @@ func times() []dme.Claim {
 	return []dme.Claim{
 		{
 			Quantity: dme.Throughput, Formula: "1/(2T + E)", Load: dme.Saturated, Kind: dme.LowerBound,
-			Source:  textbook + "sections 9.2.3 and 9.8",
-			Applies: both(published, truePlane),
+			Source: textbook + "sections 9.2.3 and 9.8", Applies: both(published, truePlane),
 		},
 		{
 			Quantity: dme.SyncDelay, Formula: "2T on average", Load: dme.Saturated, Kind: dme.Mean,
-			Source:  textbook + "section 9.8: two sequential message transfers",
-			Applies: both(published, truePlane),
+			Source: textbook + "section 9.8: two sequential message transfers", Applies: both(published, truePlane),
 			KnownFalse: "where the common member of two sets is one of the two nodes, one message is enough: with the numbers that " +
 				"the planes have here (labelling=natural) always, where nodes enter in turn, else for two of K pairs",
 		},
 		{
 			// S_i = i + D, with 0 and 1 in D: S_i and S_(i+1) meet in i+1.
 			Quantity: StrangeNeighbours, Formula: "0 (labelling=natural): the sets of neighbours meet in one of the two",
-			Load: dme.Static, Kind: dme.Exact, Source: labelled,
-			Applies: truePlane, Measure: strangeNeighbours,
+			Load: dme.Static, Kind: dme.Exact, Source: labelled, Applies: truePlane, Measure: strangeNeighbours,
 		},
 		{
 			Name:     "natural",
 			Quantity: dme.SyncDelay, Formula: "T on average (labelling=natural, links of equal delay): neighbours enter in turn",
 			Load: dme.Saturated, Kind: dme.Mean, Source: labelled,
-			EqualDelays: true,
-			Applies:     both(published, truePlane),
+			EqualDelays: true, Applies: both(published, truePlane),
 		},
 		{
 			// T where one of the two is the common member: of the N−1 others K−1 are in a
@@ -252,15 +229,13 @@ func times() []dme.Claim {
 			Quantity: dme.SyncDelay, Formula: "(2 − 2/K)T on average (labelling=shuffled, links of equal delay)",
 			Load: dme.Saturated, Kind: dme.Mean, Source: labelled,
 			Set:         map[string]string{quorum.OptionLabelling: "shuffled"},
-			EqualDelays: true,
-			Applies:     both(published, onTruePlane),
+			EqualDelays: true, Applies: both(published, onTruePlane),
 		},
 		{
 			// Of K−1 round trips the slowest counts.
 			Quantity: dme.ResponseTime, Formula: "2T + E (links of equal delay)", Load: dme.Light, Kind: dme.Mean,
 			Source:      textbook + "section 9.2.3",
-			EqualDelays: true,
-			Applies:     func(s dme.Setting) bool { return setSizes(s).min > 1 },
+			EqualDelays: true, Applies: func(s dme.Setting) bool { return setSizes(s).min > 1 },
 		},
 	}
 }

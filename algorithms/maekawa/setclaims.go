@@ -36,8 +36,7 @@ func setClaims() []dme.Claim {
 	}
 	optimal := dme.Claim{
 		Quantity: dme.QuorumSize, Formula: "(1+√(4N−3))/2 at least, with properties (a) to (d)", Load: dme.Static, Kind: dme.LowerBound,
-		Source:  paper + "section 3: K is optimal for a given N",
-		Applies: equalWork, Measure: meanSize,
+		Source: paper + "section 3: K is optimal for a given N", Applies: equalWork, Measure: meanSize,
 	}
 	most := dme.Claim{
 		Quantity: DifferentSets, Formula: "(D−1)K+1 at most, with properties (a) to (d)", Load: dme.Static, Kind: dme.UpperBound,
@@ -83,8 +82,7 @@ func planeClaims() []dme.Claim {
 	claim := func(q dme.Quantity, formula, source string, kind dme.ClaimKind,
 		measure func(dme.Setting) (float64, bool)) dme.Claim {
 		return dme.Claim{
-			Quantity: q, Formula: formula, Load: dme.Static, Kind: kind, Source: source,
-			Applies: onTruePlane, Measure: measure,
+			Quantity: q, Formula: formula, Load: dme.Static, Kind: kind, Source: source, Applies: onTruePlane, Measure: measure,
 		}
 	}
 	points := claim(Points, "k(k+1) + 1", geometry+paper+"section 3", dme.Exact,
@@ -93,13 +91,11 @@ func planeClaims() []dme.Claim {
 	return []dme.Claim{
 		{
 			Quantity: dme.QuorumSize, Formula: "K = (1+√(4N−3))/2", Load: dme.Static, Kind: dme.Exact,
-			Source:  paper + "section 3: N = K(K−1)+1; " + slides + "construction",
-			Applies: truePlane, Measure: meanSize,
+			Source: paper + "section 3: N = K(K−1)+1; " + slides + "construction", Applies: truePlane, Measure: meanSize,
 		},
 		{
 			Quantity: dme.QuorumSize, Formula: "K ≈ √N", Load: dme.Static, Kind: dme.Asymptotic, Growth: dme.Growth{Exponent: 0.5},
-			Source:  paper + "section 3",
-			Applies: with("plane"), Measure: meanSize,
+			Source: paper + "section 3", Applies: with("plane"), Measure: meanSize,
 		},
 		points,
 		claim(Planes, "1 for each k that is a power of a prime", geometry+paper+"section 3", dme.Exact,

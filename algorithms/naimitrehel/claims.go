@@ -14,8 +14,7 @@ func claims() []dme.Claim {
 	return slices.Concat(dme.SafeAndLive(paper), dme.HandOver(1, dme.Mean, paper), []dme.Claim{
 		{
 			Quantity: dme.MessagesPerCS, Formula: "O(log N)", Expression: "log2 N",
-			Load: dme.Light, Kind: dme.Asymptotic, Growth: dme.Growth{Log: true, Order: true}, Source: paper,
-			Applies: dme.AtLeastTwo,
+			Load: dme.Light, Kind: dme.Asymptotic, Growth: dme.Growth{Log: true, Order: true}, Source: paper, Applies: dme.AtLeastTwo,
 		},
 		{
 			// The mean length of the path to the root is H_N − 1; the token

@@ -54,8 +54,7 @@ func treeClaims() []dme.Claim {
 			// probability 1/N they are the same.
 			Quantity: dme.MessagesPerCS, Formula: "2 · (N+1)/3 · (N−1)/N ≈ 2N/3 (line, uniformly drawn requesters)",
 			Load: dme.Light, Kind: dme.Mean, Source: source,
-			Set:     line,
-			Applies: shaped("line"),
+			Set: line, Applies: shaped("line"),
 		},
 		{
 			Quantity: dme.MessagesPerCS, Formula: "2 · mean distance (uniformly drawn requesters)",
@@ -70,25 +69,21 @@ func treeClaims() []dme.Claim {
 		{
 			Quantity: dme.MessagesPerCS, Formula: "2(N−1) (line)",
 			Load: dme.Worst, Kind: dme.UpperBound, Source: source,
-			Set:     line,
-			Applies: shaped("line"),
+			Set: line, Applies: shaped("line"),
 		},
 		{
 			// One tour of the tree, twice along each edge, each time a
 			// PRIVILEGE in response to a REQUEST, serves all N nodes.
 			Quantity: dme.MessagesPerCS, Formula: "4(N−1)/N",
-			Load: dme.Saturated, Kind: dme.Mean, Source: source,
-			Applies: tour,
+			Load: dme.Saturated, Kind: dme.Mean, Source: source, Applies: tour,
 		},
 		{
 			Quantity: dme.KindPerCS("PRIVILEGE"), Formula: "2(N−1)/N: twice along each edge, for N entries",
-			Load: dme.Saturated, Kind: dme.Mean, Source: source,
-			Applies: tour,
+			Load: dme.Saturated, Kind: dme.Mean, Source: source, Applies: tour,
 		},
 		{
 			Quantity: dme.KindPerCS("REQUEST"), Formula: "2(N−1)/N: one for each PRIVILEGE",
-			Load: dme.Saturated, Kind: dme.Mean, Source: source,
-			Applies: tour,
+			Load: dme.Saturated, Kind: dme.Mean, Source: source, Applies: tour,
 		},
 		{
 			Quantity: dme.QueueLength, Formula: "degree + 1",
@@ -105,20 +100,17 @@ func treeClaims() []dme.Claim {
 		},
 		{
 			Quantity: dme.MessagesPerCS, Formula: "fewer than under light load, 2 · mean distance: the more request, the fewer messages",
-			Load: dme.Saturated, Kind: dme.UpperBound, Source: source,
-			Applies: many("binary"), Predict: twiceMeanDistance,
+			Load: dme.Saturated, Kind: dme.UpperBound, Source: source, Applies: many("binary"), Predict: twiceMeanDistance,
 		},
 		{
 			Quantity: dme.MessagesPerCS, Formula: "fewer than under light load, 2 · mean distance (line)",
 			Load: dme.Saturated, Kind: dme.UpperBound, Source: source,
-			Set:     line,
-			Applies: many("line"), Predict: twiceMeanDistance,
+			Set: line, Applies: many("line"), Predict: twiceMeanDistance,
 		},
 		{
 			Quantity: dme.MessagesPerCS, Formula: "fewer than under light load, 2 · mean distance (star)",
 			Load: dme.Saturated, Kind: dme.UpperBound, Source: source,
-			Set:     map[string]string{optTree: "star"},
-			Applies: many("star"), Predict: twiceMeanDistance,
+			Set: map[string]string{optTree: "star"}, Applies: many("star"), Predict: twiceMeanDistance,
 			KnownFalse: "on a star it is 4(N−1)/N with all requesting and 4(N−1)²/N² with one, " +
 				"3.69 and 3.41 on 13 nodes: the requester may be the last one again",
 		},
@@ -169,14 +161,12 @@ func shapeClaims(source string) []dme.Claim {
 		{
 			Quantity: LongestPath, Formula: "O(log_(K−1) N) (radiating star of degree K = 4)", Expression: "log2 N / log2 3",
 			Load: dme.Static, Kind: dme.Asymptotic, Growth: dme.Growth{Log: true, Order: true}, Source: source,
-			Set:     map[string]string{optTree: "radiating:4"},
-			Applies: shaped("radiating:4"), Measure: longest,
+			Set: map[string]string{optTree: "radiating:4"}, Applies: shaped("radiating:4"), Measure: longest,
 		},
 		{
 			Quantity: LongestPath, Formula: "at most that of degree 3 (radiating star of degree 6): higher fan-outs are preferred",
 			Load: dme.Static, Kind: dme.UpperBound, Source: source,
-			Set:     map[string]string{optTree: "radiating:6"},
-			Applies: shaped("radiating:6"),
+			Set: map[string]string{optTree: "radiating:6"}, Applies: shaped("radiating:6"),
 			Predict: onTree(func(t *tree) float64 { return float64(newTree(t.nodes(), radiating(3)).longestPath()) }),
 			Measure: longest,
 		},

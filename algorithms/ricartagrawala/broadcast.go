@@ -115,38 +115,32 @@ func broadcastClaims() []dme.Claim {
 	return slices.Concat(dme.SafeAndLive("TR-869, sections 3 and 6.2"), dme.HandOver(1, dme.Mean, "TR-869, section 5.4, case A"), []dme.Claim{
 		{
 			Quantity: dme.TransmissionsPerCS, Formula: "N",
-			Load: dme.Light, Kind: dme.Exact, Source: listed,
-			Applies: of("listed"),
+			Load: dme.Light, Kind: dme.Exact, Source: listed, Applies: of("listed"),
 		},
 		{
 			// A broadcast REPLY stands for as many as it lists.
 			Quantity: dme.TransmissionsPerCS, Formula: "N",
-			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: listed,
-			Applies: of("listed"),
+			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: listed, Applies: of("listed"),
 		},
 		{
 			// A request needs N−1 replies, and a REPLY has at most as large an
 			// audience: all others, once contention is high.
 			Quantity: dme.TransmissionsPerCS, Formula: "2: the audience of a REPLY grows with contention",
-			Load: dme.AnyLoad, Kind: dme.LowerBound, Source: listed,
-			Applies: of("listed"),
+			Load: dme.AnyLoad, Kind: dme.LowerBound, Source: listed, Applies: of("listed"),
 		},
 		{
 			Quantity: dme.MessagesPerCS, Formula: "2(N−1), counting receivers",
-			Load: dme.Light, Kind: dme.Exact, Source: "TR-869, section 4",
-			Applies: of("listed"),
+			Load: dme.Light, Kind: dme.Exact, Source: "TR-869, section 4", Applies: of("listed"),
 		},
 		{
 			Quantity: dme.TransmissionsPerCS, Formula: "2",
 			Load: dme.AnyLoad, Kind: dme.Exact, Source: onMedium,
-			Set:     medium,
-			Applies: of("sequenced"),
+			Set: medium, Applies: of("sequenced"),
 		},
 		{
 			Quantity: dme.MessagesPerCS, Formula: "2(N−1), counting receivers",
 			Load: dme.AnyLoad, Kind: dme.Exact, Source: onMedium,
-			Set:     medium,
-			Applies: of("sequenced"),
+			Set: medium, Applies: of("sequenced"),
 		},
 		dme.InOrder("0: entries in the order of numbers, or of the medium", "TR-869, sections 2.4 and 6.2.1"),
 		{
@@ -154,25 +148,21 @@ func broadcastClaims() []dme.Claim {
 			// wait replies at once; the other's replies share one transmission,
 			// on leaving. The last to leave owes none.
 			Quantity: dme.TransmissionsPerCS, Formula: "1 + (N−1)/2 + (N−1)/N",
-			Load: dme.Burst, Kind: dme.LowerBound, Source: listed,
-			Applies: of("listed"),
+			Load: dme.Burst, Kind: dme.LowerBound, Source: listed, Applies: of("listed"),
 		},
 		{
 			Quantity: dme.TransmissionsPerCS, Formula: "fewer than in a burst, 1 + (N−1)/2 + (N−1)/N: the audience grows with contention",
-			Load: dme.Saturated, Kind: dme.UpperBound, Source: listed,
-			Applies: of("listed"),
+			Load: dme.Saturated, Kind: dme.UpperBound, Source: listed, Applies: of("listed"),
 		},
 		{
 			Quantity: dme.Violations, Formula: "0: mutual exclusion (form=sequenced)",
 			Load: dme.AnyLoad, Kind: dme.Exact, Source: onMedium,
-			Set:     medium,
-			Applies: of("sequenced"),
+			Set: medium, Applies: of("sequenced"),
 		},
 		{
 			Quantity: dme.SyncDelay, Formula: "T (form=sequenced)",
 			Load: dme.Saturated, Kind: dme.Mean, Source: onMedium,
-			Set:     medium,
-			Applies: of("sequenced"),
+			Set: medium, Applies: of("sequenced"),
 		},
 	})
 }

@@ -46,8 +46,7 @@ func messages() []dme.Claim {
 		{
 			// A message into and one out of each other node, for each entry.
 			Quantity: dme.WorkSpread, Formula: "1: a symmetric algorithm",
-			Load: dme.Burst, Kind: dme.Exact, Source: report + "section 4.1; Maekawa 1985, section 1",
-			Applies: dme.AtLeastTwo,
+			Load: dme.Burst, Kind: dme.Exact, Source: report + "section 4.1; Maekawa 1985, section 1", Applies: dme.AtLeastTwo,
 		},
 		{
 			Quantity: dme.QuorumSize, Formula: "K = N",
@@ -76,8 +75,7 @@ func times() []dme.Claim {
 		},
 		{
 			Quantity: LaterFirst, Formula: "1/2",
-			Load: dme.Contention, Kind: dme.Mean, Source: report + "section 5.3.2",
-			Applies: dme.AtLeastTwo,
+			Load: dme.Contention, Kind: dme.Mean, Source: report + "section 5.3.2", Applies: dme.AtLeastTwo,
 			KnownFalse: "numbers know something of time: who asks later has heard of more requests and takes a larger number; " +
 				"it is 1/2 where the numbers are equal and the numbers of the nodes decide",
 		},
@@ -86,8 +84,7 @@ func times() []dme.Claim {
 			// again at their exits, neither does it look like chance.
 			Name:     "equal-numbers",
 			Quantity: TieLaterFirst, Formula: "1/2 of the conflicts between equal numbers",
-			Load: dme.Burst, Kind: dme.Mean, Source: report + "section 5.3.2",
-			Applies: dme.AtLeastTwo,
+			Load: dme.Burst, Kind: dme.Mean, Source: report + "section 5.3.2", Applies: dme.AtLeastTwo,
 		},
 	}...)
 }
@@ -97,8 +94,7 @@ func order() []dme.Claim {
 		dme.InOrder("0: entries in timestamp order", textbook+"section 9.4 and Exercise 9.5; "+report+"section 2.4"),
 		{
 			Quantity: EntriesAfterProcessing, Formula: "1: not twice, once all have processed the REQUEST",
-			Load: dme.Worst, Kind: dme.UpperBound, Source: report + "section 2.4",
-			Applies: dme.AtLeastTwo,
+			Load: dme.Worst, Kind: dme.UpperBound, Source: report + "section 2.4", Applies: dme.AtLeastTwo,
 		},
 		{
 			// On links without order. Where a link keeps order it is 2(N−1).

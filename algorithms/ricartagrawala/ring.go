@@ -340,26 +340,22 @@ func ringClaims() []dme.Claim {
 	return slices.Concat(dme.SafeAndLive("TR-869, sections 3 and 6.3"), dme.HandOver(1, dme.Mean, "TR-869, section 5.4, case A"), []dme.Claim{
 		{
 			Quantity: dme.MessagesPerCS, Formula: "N",
-			Load: dme.AnyLoad, Kind: dme.Exact, Source: source + "; section 4.2",
-			Applies: of("echo"),
+			Load: dme.AnyLoad, Kind: dme.Exact, Source: source + "; section 4.2", Applies: of("echo"),
 		},
 		{
 			Quantity: dme.MessagesPerCS, Formula: "N with little contention",
 			Load: dme.Light, Kind: dme.Exact, Source: source,
-			Set:     notes,
-			Applies: of("notes"),
+			Set: notes, Applies: of("notes"),
 		},
 		{
 			Quantity: dme.MessagesPerCS, Formula: "N",
 			Load: dme.AnyLoad, Kind: dme.LowerBound, Source: "TR-869, section 4.2",
-			Set:     notes,
-			Applies: of("notes"),
+			Set: notes, Applies: of("notes"),
 		},
 		{
 			Quantity: dme.MessagesPerCS, Formula: "2N−1: N and a REPLY for each note",
 			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: source,
-			Set:     notes,
-			Applies: of("notes"),
+			Set: notes, Applies: of("notes"),
 		},
 		{
 			// The REQUEST passes through all nodes, one after the other.
@@ -368,25 +364,21 @@ func ringClaims() []dme.Claim {
 		},
 		{
 			Quantity: LastLap, Formula: "N−1 (form=echo): the REQUEST goes on from the stop at which it was deferred",
-			Load: dme.Static, Kind: dme.Exact, Source: source,
-			Applies: of("echo"), Measure: lastLap,
+			Load: dme.Static, Kind: dme.Exact, Source: source, Applies: of("echo"), Measure: lastLap,
 		},
 		{
 			Quantity: LastLap, Formula: "1 (form=notes): without the cumulative delays at each stop",
 			Load: dme.Static, Kind: dme.Exact, Source: source,
-			Set:     notes,
-			Applies: of("notes"), Measure: lastLap,
+			Set: notes, Applies: of("notes"), Measure: lastLap,
 		},
 		dme.InOrder("0: entries in timestamp order", "TR-869, section 2.4"),
 		{
 			Quantity: dme.MessagesPerCS, Formula: "N: the minimum for serial processing",
-			Load: dme.AnyLoad, Kind: dme.LowerBound, Source: "TR-869, sections 4.2 and 6.3",
-			Applies: of("echo"),
+			Load: dme.AnyLoad, Kind: dme.LowerBound, Source: "TR-869, sections 4.2 and 6.3", Applies: of("echo"),
 		},
 		{
 			Quantity: dme.WorkSpread, Formula: "1: a message into and one out of each node",
-			Load: dme.AnyLoad, Kind: dme.Exact, Source: "TR-869, section 4.2",
-			Applies: of("echo"),
+			Load: dme.AnyLoad, Kind: dme.Exact, Source: "TR-869, section 4.2", Applies: of("echo"),
 		},
 	})
 }
