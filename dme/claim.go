@@ -137,7 +137,7 @@ func (k ClaimKind) Agrees(predicted, lo, hi float64) (agrees, judged bool) {
 	return false, false
 }
 
-func (c Claim) expression() string { return cmp.Or(c.Expression, c.Formula) }
+func (c Claim) expression() []rune { return expressionIn(cmp.Or(c.Expression, c.Formula)) }
 
 // Prediction returns what the claim predicts; ok is false where it is not made or gives
 // no number.
@@ -148,7 +148,8 @@ func (c Claim) Prediction(s Setting) (value float64, ok bool) {
 	if c.Predict != nil {
 		value, ok = c.Predict(s)
 	} else {
-		value, ok = compute(c.expression(), func(name rune) (float64, bool) { return s.variable(c.Quantity, name) })
+		f := formula{c.expression(), func(name rune) (float64, bool) { return s.variable(c.Quantity, name) }}
+		value, ok = f.sum()
 	}
 	return value, ok && !math.IsNaN(value) && !math.IsInf(value, 0)
 }
@@ -162,8 +163,7 @@ func (c Claim) check() error {
 			return fmt.Errorf("claim %q (%s): no %s", c.Formula, c.Source, f.name)
 		}
 	}
-	known := func(name rune) (float64, bool) { return Setting{}.variable(c.Quantity, name) }
-	if _, ok := compute(c.expression(), known); !ok && c.Predict == nil {
+	if c.Predict == nil && c.expression() == nil {
 		return fmt.Errorf("claim %q (%s): no expression that can be computed; give it an Expression or Predict", c.Formula, c.Source)
 	}
 	if (c.Kind == Asymptotic) != (c.Growth != Growth{}) {

@@ -17,27 +17,34 @@ var between = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`[:,;=≅≈≤]| \([^()]*[a-z]{2}[^()]*\)|\b[a-z]{2,}\b`)
 })
 
-// compute returns the value of the first expression in a text such as `2(N−1), counting
-// receivers` or `fewer than 3√n`; ok is false if there is none. In `K = √N`, K is no
-// more than a name.
-func compute(text string, variable func(name rune) (value float64, known bool)) (value float64, ok bool) {
-	text = strings.ReplaceAll(text, "log2", "㏒")
-	for text != "" {
-		part, sign := text, ""
-		if at := between().FindStringIndex(text); at != nil {
-			part, sign, text = text[:at[0]], text[at[0]:at[1]], text[at[1]:]
+var found sync.Map // expressions by the texts that they stand in
+
+// expressionIn returns the first expression in a text such as `2(N−1), counting
+// receivers` or `fewer than 3√n`, nil if there is none. In `K = √N`, K is no more than
+// a name.
+func expressionIn(text string) []rune {
+	if known, ok := found.Load(text); ok {
+		return known.([]rune)
+	}
+	var expression []rune
+	for rest := strings.ReplaceAll(text, "log2", "㏒"); rest != "" && expression == nil; {
+		part, sign := rest, ""
+		if at := between().FindStringIndex(rest); at != nil {
+			part, sign, rest = rest[:at[0]], rest[at[0]:at[1]], rest[at[1]:]
 		} else {
-			text = ""
+			rest = ""
 		}
-		f := formula{[]rune(strings.ReplaceAll(part, " ", "")), variable}
-		if len(f.rest) == 1 && unicode.IsLetter(f.rest[0]) && (sign == "=" || sign == "≈") {
+		runes := []rune(strings.ReplaceAll(part, " ", ""))
+		if len(runes) == 1 && unicode.IsLetter(runes[0]) && (sign == "=" || sign == "≈") {
 			continue
 		}
-		if value, ok = f.sum(); ok && len(f.rest) == 0 {
-			return value, true
+		f := formula{runes, func(name rune) (float64, bool) { return Setting{}.variable(Quantity{}, name) }}
+		if _, ok := f.sum(); ok && len(f.rest) == 0 {
+			expression = runes
 		}
 	}
-	return 0, false
+	found.Store(text, expression)
+	return expression
 }
 
 // variable returns the value of a variable in formulas of a quantity, NaN where it has
