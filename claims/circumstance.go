@@ -60,13 +60,6 @@ func (c Circumstance) About(q dme.Quantity, all []dme.Claim) []dme.Claim {
 	return about
 }
 
-// Predict evaluates a claim; ok is false where it is not made or gives no
-// number.
-func Predict(c dme.Claim, s dme.Setting) (value float64, ok bool) {
-	value, ok = c.Predict(s)
-	return value, ok && finite(value)
-}
-
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 
 // RareRate is the largest rate of requests, of all nodes, in requests per

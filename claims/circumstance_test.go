@@ -1,7 +1,6 @@
 package claims
 
 import (
-	"math"
 	"slices"
 	"testing"
 	"time"
@@ -135,22 +134,6 @@ func TestIsolatedRequests(t *testing.T) {
 	} {
 		if got := (Circumstance{Loads: x.loads}).Isolated(); got != x.want {
 			t.Errorf("%v: isolated %v", x.loads, got)
-		}
-	}
-}
-
-// A formula that gives no number predicts nothing.
-func TestPredictionsAreNumbers(t *testing.T) {
-	for _, x := range []struct {
-		value float64
-		made  bool
-		want  bool
-	}{
-		{3, true, true}, {3, false, false}, {math.NaN(), true, false}, {math.Inf(1), true, false}, {math.Inf(-1), true, false},
-	} {
-		c := dme.Claim{Predict: func(dme.Setting) (float64, bool) { return x.value, x.made }}
-		if _, ok := Predict(c, dme.Setting{}); ok != x.want {
-			t.Errorf("%v, made %v: a prediction %v", x.value, x.made, ok)
 		}
 	}
 }

@@ -72,7 +72,7 @@ func (c *Cell) Compare(claim dme.Claim, predicted float64) (e Evidence, ok bool)
 		}
 		setting := c.Setting
 		setting.T, setting.E = time.Duration(t/timed), time.Duration(cs/timed)
-		if predicted, ok = Predict(claim, setting); !ok {
+		if predicted, ok = claim.Prediction(setting); !ok {
 			return
 		}
 	}

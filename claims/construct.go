@@ -11,7 +11,7 @@ import (
 // construction itself: with what the claim measures there, or else the sizes of
 // the request sets. ok is false where the claim is not made, or nothing tells.
 func Construct(claim dme.Claim, s dme.Setting) (e Evidence, ok bool) {
-	predicted, made := Predict(claim, s)
+	predicted, made := claim.Prediction(s)
 	mean, least, most, told := determine(claim, s)
 	if !made || !told {
 		return e, false
@@ -38,7 +38,7 @@ const Search = "search"
 // few nodes has found; complete says whether it has seen every schedule. ok is false
 // where the claim is not made, or is no bound.
 func Searched(claim dme.Claim, s dme.Setting, worst float64, complete bool) (e Evidence, ok bool) {
-	predicted, made := Predict(claim, s)
+	predicted, made := claim.Prediction(s)
 	agrees, judged := claim.Kind.Agrees(predicted, worst, worst)
 	if !made || !judged || claim.Kind == dme.Exact || !finite(worst) {
 		return e, false

@@ -11,7 +11,7 @@ import (
 func TestUnfair(t *testing.T) {
 	bound := dme.Claim{
 		Quantity: dme.Bypass, Formula: "2(N−1)", Load: dme.AnyLoad, Kind: dme.UpperBound, Source: "a paper",
-		FIFO: true, Predict: dme.PerPeer(2),
+		FIFO: true,
 	}
 	wrong := bound
 	wrong.KnownFalse = "it is not so"

@@ -14,7 +14,6 @@ func TestStarved(t *testing.T) {
 	const nodes = 8
 	claimed := dme.OvertakingBound([]dme.Claim{{
 		Quantity: dme.Bypass, Formula: "N", Load: dme.AnyLoad, Kind: dme.UpperBound, Source: "a paper",
-		Predict: dme.PerN(func(n float64) float64 { return n }),
 	}}, dme.Setting{Nodes: nodes}, true)
 	free := dme.Overtaking{Nodes: nodes}
 	for _, x := range []struct {

@@ -22,8 +22,7 @@ func sound() *Algorithm {
 		},
 		Claims: []Claim{{
 			Quantity: MessagesPerCS, Formula: "N", Load: AnyLoad, Kind: Exact, Source: "section 1",
-			Predict: PerN(func(n float64) float64 { return n }),
-		}, {Quantity: QueueLength, Formula: "N", Load: AnyLoad, Kind: Exact, Source: "section 2", Predict: Constantly(1)}},
+		}, {Quantity: QueueLength, Formula: "N", Load: AnyLoad, Kind: Exact, Source: "section 2"}},
 		Invariants: []Invariant{
 			{Name: "one", Citation: "nobody", Statement: "nothing", Holds: func(GlobalView) error { return nil }},
 			{Name: "two", Citation: "nobody", Statement: "nothing", Pair: func(GlobalView, NodeID, NodeID) error { return nil }},
@@ -72,7 +71,8 @@ func TestCheckFindsEveryFault(t *testing.T) {
 		"no load":                                func(a *Algorithm) { a.Claims[0].Load = "" },
 		"no kind":                                func(a *Algorithm) { a.Claims[0].Kind = "" },
 		"no source":                              func(a *Algorithm) { a.Claims[0].Source = "" },
-		"no prediction":                          func(a *Algorithm) { a.Claims[0].Predict = nil },
+		"no expression that can be computed":     func(a *Algorithm) { a.Claims[0].Formula = "O(log N)" },
+		"O(N)\" (section 1): no expression":      func(a *Algorithm) { a.Claims[0].Formula, a.Claims[0].Expression = "O(N)", "2q" },
 		"invariant \"one\": wants a name":        func(a *Algorithm) { a.Invariants[0].Citation = "" },
 		"invariant \"\": wants a name":           func(a *Algorithm) { a.Invariants[1].Name = "" },
 		"invariant \"two\": wants a name":        func(a *Algorithm) { a.Invariants[1].Statement = "" },
@@ -208,14 +208,5 @@ func TestKindName(t *testing.T) {
 	}
 	if want := []string{"kind 0", "REQUEST", "TOKEN", "kind 3"}; !slices.Equal(names, want) {
 		t.Errorf("%v, want %v", names, want)
-	}
-}
-
-func TestPredictions(t *testing.T) {
-	if v, ok := PerN(func(n float64) float64 { return 2 * (n - 1) })(Setting{Nodes: 5}); v != 8 || !ok {
-		t.Error(v, ok)
-	}
-	if v, ok := Constantly(3)(Setting{}); v != 3 || !ok {
-		t.Error(v, ok)
 	}
 }

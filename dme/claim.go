@@ -1,6 +1,7 @@
 package dme
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -68,7 +69,7 @@ type Setting struct {
 // this load, is (or is at most, or grows like) this formula.
 type Claim struct {
 	Quantity Quantity
-	Formula  string // as the paper writes it, in N, K, T, E: "2(N−1)"
+	Formula  string // as the paper writes it: "2(N−1), counting receivers"
 	Load     Load
 	Kind     ClaimKind
 	Source   string // paper and section
@@ -80,12 +81,23 @@ type Claim struct {
 	// Growth is what an Asymptotic claim says; zero for others.
 	Growth Growth
 
-	// Predict evaluates the formula. ok is false where the claim does not
-	// apply: another option, an N for which it is not made.
+	// Expression is what Formula predicts; empty for the first expression in Formula
+	// itself. It is of N or n, the number of nodes, m, its cube root, K, the mean number
+	// of nodes whose permission a node needs, T and E (in seconds, or of a SyncDelay in
+	// units of T), with + − · / ², brackets, √, ⌊⌋, ⌈⌉ and log2: "(N−1)T + E". Of a
+	// system without that variable, such as K of one without request sets, or T of one
+	// node, nothing is predicted.
+	Expression string
+
+	// Applies says of what systems the claim is made; nil for all.
+	Applies func(Setting) bool
+
+	// Predict stands for an Expression where the formula needs more than these
+	// variables. ok is false where the claim does not apply.
 	Predict func(Setting) (value float64, ok bool)
 
 	// Set is the algorithm's options under which the claim is made; nil for the
-	// defaults. Predict is still to say no where it does not apply.
+	// defaults. Applies or Predict is still to say no where it does not apply.
 	Set map[string]string
 
 	// FIFO restricts the claim to links that keep order, where the algorithm
@@ -125,6 +137,23 @@ func (k ClaimKind) Agrees(predicted, lo, hi float64) (agrees, judged bool) {
 	return false, false
 }
 
+func (c Claim) expression() []rune { return expressionIn(cmp.Or(c.Expression, c.Formula)) }
+
+// Prediction returns what the claim predicts; ok is false where it is not made or gives
+// no number.
+func (c Claim) Prediction(s Setting) (value float64, ok bool) {
+	if c.Applies != nil && !c.Applies(s) {
+		return 0, false
+	}
+	if c.Predict != nil {
+		value, ok = c.Predict(s)
+	} else {
+		f := formula{c.expression(), func(name rune) (float64, bool) { return s.variable(c.Quantity, name) }}
+		value, ok = f.sum()
+	}
+	return value, ok && !math.IsNaN(value) && !math.IsInf(value, 0)
+}
+
 func (c Claim) check() error {
 	for _, f := range []struct{ name, value string }{
 		{"quantity", c.Quantity.Name}, {"quantity's ID", c.Quantity.ID}, {"formula", c.Formula}, {"load", string(c.Load)},
@@ -134,8 +163,8 @@ func (c Claim) check() error {
 			return fmt.Errorf("claim %q (%s): no %s", c.Formula, c.Source, f.name)
 		}
 	}
-	if c.Predict == nil {
-		return fmt.Errorf("claim %q (%s): no prediction", c.Formula, c.Source)
+	if c.Predict == nil && c.expression() == nil {
+		return fmt.Errorf("claim %q (%s): no expression that can be computed; give it an Expression or Predict", c.Formula, c.Source)
 	}
 	if (c.Kind == Asymptotic) != (c.Growth != Growth{}) {
 		return fmt.Errorf("claim %q (%s): asymptotic claims say how it grows, and no others", c.Formula, c.Source)
@@ -163,20 +192,14 @@ func (a *Algorithm) ClaimID(c Claim) string {
 // SafeAndLive returns what every paper claims of its algorithm.
 func SafeAndLive(source string) []Claim {
 	return []Claim{
-		{
-			Quantity: Violations, Formula: "0: mutual exclusion",
-			Load: AnyLoad, Kind: Exact, Source: source, Predict: Constantly(0),
-		},
-		{
-			Quantity: Unserved, Formula: "0: neither deadlock nor starvation",
-			Load: AnyLoad, Kind: Exact, Source: source, Predict: Constantly(0),
-		},
+		{Quantity: Violations, Formula: "0: mutual exclusion", Load: AnyLoad, Kind: Exact, Source: source},
+		{Quantity: Unserved, Formula: "0: neither deadlock nor starvation", Load: AnyLoad, Kind: Exact, Source: source},
 	}
 }
 
 // InOrder returns the claim that entries are in the order of their requests.
 func InOrder(formula, source string) Claim {
-	return Claim{Quantity: EntryOrder, Formula: formula, Load: AnyLoad, Kind: Exact, Source: source, Predict: Constantly(0)}
+	return Claim{Quantity: EntryOrder, Formula: formula, Load: AnyLoad, Kind: Exact, Source: source}
 }
 
 // CostPerPeer returns the claim that an entry costs so many messages for each
@@ -186,7 +209,7 @@ func CostPerPeer(messages float64, load Load, kind ClaimKind, source string) Cla
 	if messages != 1 {
 		formula = fmt.Sprintf("%v(N−1)", messages)
 	}
-	return Claim{Quantity: MessagesPerCS, Formula: formula, Load: load, Kind: kind, Source: source, Predict: PerPeer(messages)}
+	return Claim{Quantity: MessagesPerCS, Formula: formula, Load: load, Kind: kind, Source: source}
 }
 
 // HandOver returns the claims about a synchronization delay of so many T and
@@ -210,26 +233,11 @@ func HandOver(delays float64, kind ClaimKind, source string) []Claim {
 		return float64(s.Nodes-1)*(delays*t+e) >= 4*t
 	}
 	follows := source + "; textbook, section 9.2.3"
-	all := []Claim{
-		{
-			Quantity: SyncDelay, Formula: sd,
-			Load: Saturated, Kind: kind, Source: source, Predict: AtLeastTwo(delays),
-		},
-		{
-			Quantity: Throughput, Formula: "1/(" + sd + " + E)",
-			Load: Saturated, Kind: opposite, Source: follows,
-			Predict: FromTimes(func(_, t, e float64) float64 { return 1 / (delays*t + e) }),
-		},
-		{
-			Quantity: ResponseTime, Formula: "N(" + sd + " + E)",
-			Load: Saturated, Kind: kind, Source: follows,
-			Predict: FromTimes(func(n, t, e float64) float64 { return n * (delays*t + e) }),
-		},
+	return []Claim{
+		{Quantity: SyncDelay, Formula: sd, Load: Saturated, Kind: kind, Source: source, Applies: heavy},
+		{Quantity: Throughput, Formula: "1/(" + sd + " + E)", Load: Saturated, Kind: opposite, Source: follows, Applies: heavy},
+		{Quantity: ResponseTime, Formula: "N(" + sd + " + E)", Load: Saturated, Kind: kind, Source: follows, Applies: heavy},
 	}
-	for i := range all {
-		all[i] = all[i].Where(heavy)
-	}
-	return all
 }
 
 // KindsPerCS returns a claim like c about each of the kinds of messages.
@@ -254,41 +262,12 @@ func (c Claim) Named(name string) Claim {
 	return c
 }
 
-// Where returns the claim as made only where applies says so.
+// Where returns the claim as made only where applies says so, too.
 func (c Claim) Where(applies func(Setting) bool) Claim {
-	predict := c.Predict
-	c.Predict = func(s Setting) (float64, bool) {
-		value, ok := predict(s)
-		return value, ok && applies(s)
-	}
+	before := c.Applies
+	c.Applies = func(s Setting) bool { return (before == nil || before(s)) && applies(s) }
 	return c
 }
 
-// PerN is a prediction that depends on N alone.
-func PerN(f func(n float64) float64) func(Setting) (float64, bool) {
-	return func(s Setting) (float64, bool) { return f(float64(s.Nodes)), true }
-}
-
-// PerPeer is a prediction of so many messages for each other node.
-func PerPeer(messages float64) func(Setting) (float64, bool) {
-	return PerN(func(n float64) float64 { return messages * (n - 1) })
-}
-
-// Constantly is a prediction that depends on nothing.
-func Constantly(value float64) func(Setting) (float64, bool) {
-	return func(Setting) (float64, bool) { return value, true }
-}
-
-// AtLeastTwo is a prediction that depends on nothing, for systems in which
-// messages are sent at all.
-func AtLeastTwo(value float64) func(Setting) (float64, bool) {
-	return func(s Setting) (float64, bool) { return value, s.Nodes >= 2 }
-}
-
-// FromTimes is a prediction from N and, in seconds, T and E, for systems in
-// which messages are sent at all.
-func FromTimes(f func(n, t, e float64) float64) func(Setting) (float64, bool) {
-	return func(s Setting) (float64, bool) {
-		return f(float64(s.Nodes), s.T.Seconds(), s.E.Seconds()), s.Nodes >= 2 && s.T > 0
-	}
-}
+// AtLeastTwo reports whether messages are sent at all.
+func AtLeastTwo(s Setting) bool { return s.Nodes >= 2 }

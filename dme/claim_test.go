@@ -1,6 +1,7 @@
 package dme
 
 import (
+	"math"
 	"testing"
 	"time"
 )
@@ -50,7 +51,7 @@ func TestHeavyLoad(t *testing.T) {
 	} {
 		for i, c := range HandOver(1, Mean, "a paper") {
 			s := Setting{Nodes: x.nodes, T: 2 * time.Second, E: x.e}
-			if _, ok := c.Predict(s); ok != x.want {
+			if _, ok := c.Prediction(s); ok != x.want {
 				t.Errorf("claim %d of %+v: %v, want %v", i, s, ok, x.want)
 			}
 		}
@@ -62,35 +63,70 @@ func TestHeavyLoad(t *testing.T) {
 	}
 }
 
-// Predictions of what comes of messages are none for a node that is alone, and those of
-// times none where no message takes any.
-func TestWhereNothingIsPredicted(t *testing.T) {
-	times := FromTimes(func(n, t, e float64) float64 { return n + t + e })
-	for _, x := range []struct {
-		nodes      int
-		t          time.Duration
-		two, timed bool
-	}{{1, time.Second, false, false}, {2, time.Second, true, true}, {2, 0, true, false}, {3, time.Second, true, true}} {
-		s := Setting{Nodes: x.nodes, T: x.t, E: 2 * time.Second}
-		if got, ok := AtLeastTwo(3)(s); ok != x.two || got != 3 {
-			t.Errorf("%+v: %v, %v; want 3, %v", s, got, ok, x.two)
-		}
-		if got, ok := times(s); ok != x.timed || ok && got != float64(x.nodes)+3 {
-			t.Errorf("%+v: %v, %v; want N+3, %v", s, got, ok, x.timed)
-		}
-	}
-	if got, ok := times(Setting{Nodes: 2, T: 1}); !ok || got < 2 || got > 2+1e-8 {
-		t.Errorf("messages that take a nanosecond: %v, %v", got, ok)
+// A prediction is what the first expression in a formula says, or the claim's own.
+func TestPredictions(t *testing.T) {
+	s := Setting{Nodes: 8, System: asking{}, T: 2 * time.Second, E: 3 * time.Second}
+	number := func(x float64) func(Setting) (float64, bool) {
+		return func(Setting) (float64, bool) { return x, true }
 	}
 	many := func(s Setting) bool { return s.Nodes > 2 }
-	few := func(s Setting) bool { return s.Nodes < 5 }
-	twice := Claim{Predict: Constantly(3)}.Where(many).Where(few)
-	for n, want := range map[int]bool{2: false, 3: true, 4: true, 5: false} {
-		if got, ok := twice.Predict(Setting{Nodes: n}); got != 3 || ok != want {
-			t.Errorf("%d nodes: %v, %v", n, got, ok)
+	few := func(s Setting) bool { return s.Nodes < 8 }
+	with := func(f func(*Setting)) Setting { x := s; f(&x); return x }
+	one := with(func(s *Setting) { s.Nodes = 1 })
+	for _, x := range []struct {
+		c    Claim
+		s    Setting
+		want float64 // NaN: none
+	}{
+		{Claim{Formula: "2(N−1), counting receivers"}, s, 14},
+		{Claim{Formula: "(N−1)/N: 1, but 0 for one"}, s, 7. / 8},
+		{Claim{Formula: "3⌊N/3⌋ + ⌈n/3⌉ (majority)"}, s, 9},
+		{Claim{Formula: "fewer than 3√(2N), others'"}, s, 12},
+		{Claim{Formula: "(N² − n)/2 - 2·3"}, s, 22},
+		{Claim{Formula: "N/2/2"}, s, 2},
+		{Claim{Formula: "3m(m+1)log2 N + 0.5"}, s, 54.5},
+		{Claim{Formula: "2(m−1); 2(r−1)"}, s, 2},
+		{Claim{Formula: "m²"}, one, 1},
+		{Claim{Formula: "m²"}, with(func(s *Setting) { s.Nodes = 9 }), math.NaN()},
+		{Claim{Formula: "3(K−1), K = log2(n+1)"}, s, 3 * 21. / 8},
+		{Claim{Formula: "K = N/2 (half)"}, s, 4},
+		{Claim{Formula: "K−1"}, with(func(s *Setting) { s.System = nil }), math.NaN()},
+		{Claim{Formula: "≅ log n = log2(n+1)"}, with(func(s *Setting) { s.Nodes = 7 }), 3},
+		{Claim{Formula: "1/(2T + E)"}, s, 1. / 7},
+		{Claim{Formula: "N(2T + E)", Quantity: SyncDelay}, s, 28},
+		{Claim{Formula: "T: a trip", Quantity: SyncDelay}, with(func(s *Setting) { s.T = 0 }), 1},
+		{Claim{Formula: "T", Quantity: SyncDelay}, one, math.NaN()},
+		{Claim{Formula: "N + T"}, with(func(s *Setting) { s.T = 0 }), math.NaN()},
+		{Claim{Formula: "N + E"}, with(func(s *Setting) { s.T = 1 }), 11},
+		{Claim{Formula: "N + E"}, with(func(s *Setting) { s.Nodes = 2 }), 5},
+		{Claim{Formula: "E"}, one, math.NaN()},
+		{Claim{Formula: "1/(N−8)"}, s, math.NaN()},
+		{Claim{Formula: "0 or N", Expression: "N"}, s, 8},
+		{Claim{Formula: "N", Expression: "2N", Predict: number(3)}, s, 3},
+		{Claim{Predict: number(math.NaN())}, s, math.NaN()},
+		{Claim{Predict: number(math.Inf(-1))}, s, math.NaN()},
+		{Claim{Predict: func(Setting) (float64, bool) { return 3, false }}, s, math.NaN()},
+		{Claim{Formula: "3"}.Where(many).Where(few), s, math.NaN()},
+		{Claim{Formula: "3"}.Where(many).Where(few), with(func(s *Setting) { s.Nodes = 7 }), 3},
+		{Claim{Formula: "3"}.Where(many).Where(few), one, math.NaN()},
+		{Claim{Predict: number(3), Applies: AtLeastTwo}, one, math.NaN()},
+		{Claim{Predict: number(3), Applies: AtLeastTwo}, with(func(s *Setting) { s.Nodes = 2 }), 3},
+		{Claim{}, s, math.NaN()},
+		{Claim{Formula: "fewer than others"}, s, math.NaN()},
+		{Claim{Formula: "2(N−1"}, s, math.NaN()},
+		{Claim{Formula: "O(√N)"}, s, math.NaN()},
+	} {
+		got, ok := x.c.Prediction(x.s)
+		if ok == math.IsNaN(x.want) || ok && math.Abs(got-x.want) > 1e-8 {
+			t.Errorf("%q %q, %+v: %v, %v; want %v", x.c.Formula, x.c.Expression, x.s, got, ok, x.want)
 		}
 	}
 }
+
+// asking is a system in which every node asks the first three.
+type asking struct{ System }
+
+func (asking) RequestSet(NodeID) []NodeID { return []NodeID{1, 2, 3} }
 
 // A claim about kinds of messages is one about each, and quantities say what they are of.
 func TestKindsAndQuantities(t *testing.T) {

@@ -25,7 +25,7 @@ func TestClaimsOfManyPapers(t *testing.T) {
 		{SafeAndLive(source)[0], Violations, "0: mutual exclusion", AnyLoad, Exact, 0},
 		{SafeAndLive(source)[1], Unserved, "0: neither deadlock nor starvation", AnyLoad, Exact, 0},
 	} {
-		got, ok := x.c.Predict(s)
+		got, ok := x.c.Prediction(s)
 		if x.c.Quantity != x.of || x.c.Formula != x.formula || x.c.Load != x.load || x.c.Kind != x.kind || x.c.Source != source ||
 			!ok || got != x.want {
 			t.Errorf("%+v predicts %v, want %+v", x.c, got, x)
@@ -35,7 +35,7 @@ func TestClaimsOfManyPapers(t *testing.T) {
 	for delays, want := range map[float64][3]float64{1: {1, 1. / 5, 25}, 2: {2, 1. / 7, 35}} {
 		for i, c := range HandOver(delays, UpperBound, source) {
 			kind := [3]ClaimKind{UpperBound, LowerBound, UpperBound}[i]
-			got, ok := c.Predict(s)
+			got, ok := c.Prediction(s)
 			if of := [3]Quantity{SyncDelay, Throughput, ResponseTime}[i]; c.Quantity != of || c.Formula != formulas[delays][i] {
 				t.Errorf("%vT: claim %d is of %s: %s", delays, i, c.Quantity, c.Formula)
 			}
@@ -45,7 +45,7 @@ func TestClaimsOfManyPapers(t *testing.T) {
 		}
 	}
 	// With 2 nodes, 1·(1T + E) is below 4T: the others are over before a request is answered.
-	if x, ok := HandOver(1, Mean, source)[0].Predict(Setting{Nodes: 2, T: 2 * time.Second, E: time.Second}); ok {
+	if x, ok := HandOver(1, Mean, source)[0].Prediction(Setting{Nodes: 2, T: 2 * time.Second, E: time.Second}); ok {
 		t.Errorf("%v is claimed of a load that is not heavy", x)
 	}
 }

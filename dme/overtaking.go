@@ -39,7 +39,7 @@ func OvertakingBound(all []Claim, s Setting, ordered bool) Overtaking {
 			c.Load != AnyLoad && c.Load != Worst {
 			continue
 		}
-		most, ok := c.Predict(s)
+		most, ok := c.Prediction(s)
 		if !ok || math.IsNaN(most) || most < 0 || most > math.MaxInt32 {
 			continue
 		}

@@ -9,7 +9,8 @@ import (
 // is made for other links or other loads, or gives no number, does not.
 func TestOvertakingBound(t *testing.T) {
 	bound := func(per float64) Claim {
-		return Claim{Quantity: Bypass, Kind: UpperBound, Load: AnyLoad, Predict: PerN(func(n float64) float64 { return per * n })}
+		return Claim{Quantity: Bypass, Kind: UpperBound, Load: AnyLoad,
+			Predict: func(s Setting) (float64, bool) { return per * float64(s.Nodes), true }}
 	}
 	ordered, disproved, light, mean, other := bound(2), bound(1), bound(1), bound(1), bound(1)
 	ordered.FIFO = true
@@ -46,7 +47,8 @@ func TestOvertakingBound(t *testing.T) {
 func TestOvertakingBoundIsTold(t *testing.T) {
 	bound := func(value float64, source string) Claim {
 		return Claim{
-			Quantity: Bypass, Kind: UpperBound, Load: Worst, Formula: "a few", Source: source, Predict: Constantly(value),
+			Quantity: Bypass, Kind: UpperBound, Load: Worst, Formula: "a few", Source: source,
+			Predict: func(Setting) (float64, bool) { return value, true },
 		}
 	}
 	for want, claims := range map[string][]Claim{

@@ -163,7 +163,7 @@ func TestPredictionsOverSettings(t *testing.T) {
 	claim := func(formula string, known func(result.Spec) bool) dme.Claim {
 		return dme.Claim{
 			Quantity: dme.MessagesPerCS, Formula: formula, Load: dme.AnyLoad, Kind: dme.Exact, Source: "TR-869, section 4",
-			Predict: func(s dme.Setting) (float64, bool) { return 12, known(result.Spec{TotalRate: float64(s.E)}) },
+			Expression: "12", Applies: func(s dme.Setting) bool { return known(result.Spec{TotalRate: float64(s.E)}) },
 		}
 	}
 	in.Claims = func(string) []dme.Claim {
@@ -192,7 +192,6 @@ func TestPredictionsOverNetworks(t *testing.T) {
 		in.Claims = func(string) []dme.Claim {
 			return []dme.Claim{{
 				Quantity: dme.MessagesPerCS, Formula: "12", Load: dme.AnyLoad, Kind: dme.Exact, Source: "x", EqualDelays: true,
-				Predict: dme.Constantly(12),
 			}}
 		}
 		in.Setting = func(s result.Spec) (dme.Setting, bool) { return dme.Setting{Nodes: s.Nodes}, true }

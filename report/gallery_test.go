@@ -106,10 +106,10 @@ func TestPanels(t *testing.T) {
 	in := experiment(t, []string{"a", "b"}, []string{"serial", "saturate"}, []int{3, 7}, 6)
 	claim := func(formula string, load dme.Load) dme.Claim {
 		return dme.Claim{Quantity: dme.MessagesPerCS, Formula: formula, Load: load, Kind: dme.Exact, Source: "Someone 1980, section 2",
-			Predict: dme.PerN(func(n float64) float64 { return 2 * (n - 1) })}
+			Expression: "2(N−1)"}
 	}
 	bound := claim("bound(N)", dme.AnyLoad) // less sharp than the exact ones: a panel has no room for it
-	bound.Kind, bound.Predict = dme.UpperBound, dme.PerN(func(n float64) float64 { return 3 * n })
+	bound.Kind, bound.Expression = dme.UpperBound, "3N"
 	in.Claims = func(string) []dme.Claim {
 		return []dme.Claim{claim("light(N)", dme.Light), claim("heavy(N)", dme.Saturated), bound}
 	}

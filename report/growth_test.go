@@ -32,7 +32,7 @@ func claiming(kind dme.ClaimKind, formula string, f func(n float64) float64) fun
 	return func(string) []dme.Claim {
 		return []dme.Claim{{
 			Quantity: dme.MessagesPerCS, Formula: formula, Load: dme.Light, Kind: kind, Source: "Someone 1980",
-			Predict: dme.PerN(f),
+			Predict: func(s dme.Setting) (float64, bool) { return f(float64(s.Nodes)), true },
 		}}
 	}
 }

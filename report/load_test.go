@@ -57,12 +57,10 @@ func TestKnee(t *testing.T) {
 func TestPredictedTimes(t *testing.T) {
 	in := experiment(t, []string{"a"}, []string{"serial"}, []int{3, 7}, 6)
 	in.Setting = func(s result.Spec) (dme.Setting, bool) { return dme.Setting{Nodes: s.Nodes}, true }
-	seconds := func(s dme.Setting) (float64, bool) { return (2*s.T + s.E).Seconds(), s.T > 0 }
-	rate := func(s dme.Setting) (float64, bool) { return 1 / (s.T + s.E).Seconds(), s.T > 0 }
 	in.Claims = func(string) []dme.Claim {
 		return []dme.Claim{
-			{Quantity: dme.ResponseTime, Formula: "2T + E", Load: dme.Light, Kind: dme.Exact, Source: "x", Predict: seconds},
-			{Quantity: dme.Throughput, Formula: "1/(T + E)", Load: dme.AnyLoad, Kind: dme.Mean, Source: "y", Predict: rate},
+			{Quantity: dme.ResponseTime, Formula: "2T + E", Load: dme.Light, Kind: dme.Exact, Source: "x"},
+			{Quantity: dme.Throughput, Formula: "1/(T + E)", Load: dme.AnyLoad, Kind: dme.Mean, Source: "y"},
 		}
 	}
 	b := build(t, in)
@@ -117,7 +115,7 @@ func TestClaimsAboutFairness(t *testing.T) {
 	}
 	claim := func(q dme.Quantity, formula string, fifo bool) dme.Claim {
 		return dme.Claim{Quantity: q, Formula: formula, Load: dme.AnyLoad, Kind: dme.Exact, Source: "x", FIFO: fifo,
-			Predict: dme.Constantly(2)}
+			Expression: "2"}
 	}
 	in.Setting = func(s result.Spec) (dme.Setting, bool) { return dme.Setting{Nodes: s.Nodes}, true }
 	in.Claims = func(string) []dme.Claim {

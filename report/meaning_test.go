@@ -74,14 +74,14 @@ func TestConditionsAreKeptApart(t *testing.T) {
 
 func TestPredictions(t *testing.T) {
 	in := lean(experiment(t, []string{"ricart-agrawala"}, []string{"saturate", "poisson"}, []int{3, 7}, 6))
-	claim := func(formula string, load dme.Load, kind dme.ClaimKind, f func(n float64) float64) dme.Claim {
+	claim := func(formula string, load dme.Load, kind dme.ClaimKind, expression string) dme.Claim {
 		return dme.Claim{Quantity: dme.MessagesPerCS, Formula: formula, Load: load, Kind: kind,
-			Source: "TR-869, section 4; textbook, section 9.4", Predict: dme.PerN(f)}
+			Source: "TR-869, section 4; textbook, section 9.4", Expression: expression}
 	}
-	exact := claim("2(N−1)", dme.AnyLoad, dme.Exact, func(n float64) float64 { return 2 * (n - 1) })
-	wrong := claim("N", dme.Saturated, dme.UpperBound, func(n float64) float64 { return n })
-	light := claim("light(N)", dme.Light, dme.Exact, func(n float64) float64 { return n })
-	doubted := claim("N+1", dme.AnyLoad, dme.Exact, func(n float64) float64 { return n + 1 })
+	exact := claim("2(N−1)", dme.AnyLoad, dme.Exact, "")
+	wrong := claim("N", dme.Saturated, dme.UpperBound, "")
+	light := claim("light(N)", dme.Light, dme.Exact, "N")
+	doubted := claim("N+1", dme.AnyLoad, dme.Exact, "")
 	doubted.KnownFalse = "shown by a run"
 	in.Claims = func(string) []dme.Claim { return []dme.Claim{wrong, light, exact, doubted} }
 	in.Setting = func(s result.Spec) (dme.Setting, bool) { return dme.Setting{Nodes: s.Nodes}, s.Nodes != 5 }

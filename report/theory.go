@@ -69,7 +69,7 @@ func (t *theory) predict(c dme.Claim, s result.Spec) (float64, bool) {
 	if !ok {
 		return 0, false
 	}
-	return claims.Predict(c, setting)
+	return c.Prediction(setting)
 }
 
 // predictCell evaluates a claim for a cell, if it speaks of that. T and E, on
@@ -93,7 +93,7 @@ func (t *theory) predictCell(claim dme.Claim, c *cell) (float64, bool) {
 	if hold.N > 0 {
 		setting.E = time.Duration(hold.Median)
 	}
-	x, ok := claims.Predict(claim, setting)
+	x, ok := claim.Prediction(setting)
 	if claim.Quantity == dme.ResponseTime {
 		x *= 1e9 // claims count seconds
 	}

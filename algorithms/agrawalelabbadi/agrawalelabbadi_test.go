@@ -42,7 +42,7 @@ func predict(t *testing.T, s dme.Setting, q dme.Quantity, formula string, kind d
 	t.Helper()
 	for _, c := range claims() {
 		if c.Quantity == q && strings.HasPrefix(c.Formula, formula) && c.Kind == kind {
-			return c.Predict(s)
+			return c.Prediction(s)
 		}
 	}
 	t.Fatalf("no claim %q about %s", formula, q)

@@ -1,7 +1,6 @@
 package agrawalelabbadi
 
 import (
-	"math"
 	"slices"
 
 	"dmebench/algorithms/quorum"
@@ -47,27 +46,19 @@ func claims() []dme.Claim {
 func messages() []dme.Claim {
 	onPath := dme.Claim{
 		Formula: "K−1, K = log2(n+1)", Load: dme.Light, Kind: dme.Exact,
-		Source:  section + "9.9.5",
-		Predict: onEqualPaths(func(k float64) float64 { return k - 1 }),
+		Source: section + "9.9.5", Applies: equalPaths,
 	}
 	none := onPath
-	none.Formula, none.Predict = "0: nobody else asks", dme.Constantly(0)
+	none.Formula, none.Applies = "0: nobody else asks", nil
 	return slices.Concat([]dme.Claim{
 		{
 			Quantity: dme.MessagesPerCS, Formula: "3(K−1), K = log2(n+1)", Load: dme.Light, Kind: dme.Exact,
-			Source:  section + "9.9.5: Request, Reply and Relinquish on a path of log n nodes",
-			Predict: onEqualPaths(func(k float64) float64 { return 3 * (k - 1) }),
+			Source: section + "9.9.5: Request, Reply and Relinquish on a path of log n nodes", Applies: equalPaths,
 		},
 		{
 			Quantity: dme.MessagesPerCS, Formula: "3(K−1), K the mean", Load: dme.Light, Kind: dme.Mean,
-			Source: section + "9.9.5: Request, Reply and Relinquish on a path",
-			Predict: func(s dme.Setting) (float64, bool) {
-				if !self(s) {
-					return 0, false
-				}
-				k := pathsOf(s)
-				return 3 * (k.mean - 1), k.min != k.max
-			},
+			Source:  section + "9.9.5: Request, Reply and Relinquish on a path",
+			Applies: func(s dme.Setting) bool { return self(s) && !equalPaths(s) },
 		},
 		{
 			// A path has one chance in n for each of its nodes that the
@@ -83,8 +74,7 @@ func messages() []dme.Claim {
 		},
 		{
 			Quantity: dme.MessagesPerCS, Formula: "3(K−1), K = log2(n+1)", Load: dme.AnyLoad, Kind: dme.LowerBound,
-			Source:  section + "9.9.5: Inquire and Yield come on top",
-			Predict: onEqualPaths(func(k float64) float64 { return 3 * (k - 1) }),
+			Source: section + "9.9.5: Inquire and Yield come on top", Applies: equalPaths,
 		},
 		{
 			// The root is on both paths. Other nodes may be, too, and the entry
@@ -92,13 +82,11 @@ func messages() []dme.Claim {
 			Quantity: dme.SyncDelay, Formula: "2T (links of equal delay)",
 			Load: dme.Saturated, Kind: dme.UpperBound, Source: section + "9.9.5: Relinquish, then Reply",
 			EqualDelays: true,
-			Predict:     dme.AtLeastTwo(2),
 		},
 		{
 			Quantity: dme.Throughput, Formula: "1/(2T + E) (links of equal delay)",
 			Load: dme.Saturated, Kind: dme.LowerBound, Source: section + "9.9.5; textbook, section 9.2.3",
 			EqualDelays: true,
-			Predict:     dme.FromTimes(func(_, t, e float64) float64 { return 1 / (2*t + e) }),
 		},
 	}, dme.KindsPerCS(onPath, "Request", "Reply", "Relinquish"), dme.KindsPerCS(none, "Inquire", "Yield"))
 }
@@ -107,158 +95,140 @@ func treeClaims() []dme.Claim {
 	return []dme.Claim{
 		{
 			Quantity: dme.QuorumSize, Formula: "log n = log2(n+1)", Load: dme.Static, Kind: dme.Exact,
-			Source: section + "9.9.2: the best case, without failures",
-			Predict: func(s dme.Setting) (float64, bool) {
-				return math.Log2(float64(s.Nodes + 1)), self(s) && complete(s.Nodes)
-			},
+			Source:  section + "9.9.2: the best case, without failures",
+			Applies: func(s dme.Setting) bool { return self(s) && complete(s.Nodes) },
 			Measure: meanPath,
 		},
 		{
-			Quantity: dme.QuorumSize, Formula: "O(log n)", Load: dme.Static, Kind: dme.Asymptotic, Growth: dme.Growth{Log: true, Order: true},
-			Source: section + "9.9.2",
-			Predict: func(s dme.Setting) (float64, bool) {
-				return math.Log2(float64(s.Nodes + 1)), self(s)
-			},
+			Quantity: dme.QuorumSize, Formula: "O(log n)", Expression: "log2(n+1)",
+			Load: dme.Static, Kind: dme.Asymptotic, Growth: dme.Growth{Log: true, Order: true}, Source: section + "9.9.2", Applies: self,
 			Measure: meanPath,
 		},
 		{
-			Quantity: Leaves, Formula: "2^k, n = 2^(k+1)−1",
-			Load: dme.Static, Kind: dme.Exact, Source: section + "9.9.1",
-			Predict: onComplete(func(n float64) float64 { return (n + 1) / 2 }),
+			Quantity: Leaves, Formula: "2^k, n = 2^(k+1)−1", Expression: "(n+1)/2",
+			Load: dme.Static, Kind: dme.Exact, Source: section + "9.9.1", Applies: onComplete,
 			Measure: func(s dme.Setting) (float64, bool) {
 				first, last := quorum.TreeLeaves(s.Nodes)
 				return float64(last - first + 1), true
 			},
 		},
 		{
-			Quantity: Quorums, Formula: "as many as leaves, without failures: 8 on 15 sites",
-			Load: dme.Static, Kind: dme.Exact, Source: section + "9.9.4",
-			Predict: onComplete(func(n float64) float64 { return (n + 1) / 2 }),
+			Quantity: Quorums, Formula: "as many as leaves, without failures: 8 on 15 sites", Expression: "(n+1)/2",
+			Load: dme.Static, Kind: dme.Exact, Source: section + "9.9.4", Applies: onComplete,
 			Measure: func(s dme.Setting) (float64, bool) { return quorumsWithout(s.Nodes), true },
 		},
-		onFigure("8 after the failure of site 3 of 15", 8, 3).Named("without-3"),
-		onFigure("16 after the failure of sites 1 and 2 of 15", 16, 1, 2).Named("without-1-2"),
-		onFigure("0 after the failure of sites 1, 2, 4 and 8 of 15", 0, 1, 2, 4, 8).Named("without-1-2-4-8"),
+		onFigure("8 after the failure of site 3 of 15", 3).Named("without-3"),
+		onFigure("16 after the failure of sites 1 and 2 of 15", 1, 2).Named("without-1-2"),
+		onFigure("0 after the failure of sites 1, 2, 4 and 8 of 15", 1, 2, 4, 8).Named("without-1-2-4-8"),
 	}
 }
 
 // onFigure is a claim about the number of quorums on the 15 sites of figure 9.16.
-func onFigure(formula string, quorums float64, failed ...dme.NodeID) dme.Claim {
+func onFigure(formula string, failed ...dme.NodeID) dme.Claim {
 	const sites = 15
 	return dme.Claim{
 		Quantity: Quorums, Formula: formula,
 		Load: dme.Static, Kind: dme.Exact, Source: section + "9.9.4, example",
-		Predict: func(s dme.Setting) (float64, bool) { return quorums, s.Nodes == sites },
+		Applies: func(s dme.Setting) bool { return s.Nodes == sites },
 		Measure: func(s dme.Setting) (float64, bool) { return quorumsWithout(s.Nodes, failed...), true },
 	}
 }
 
 func failureClaims() []dme.Claim {
-	claim := func(q dme.Quantity, formula string, kind dme.ClaimKind, source string,
-		f func(n float64) float64, measure func(outcomes) float64) dme.Claim {
+	claim := func(q dme.Quantity, formula, expression, source string, measure func(outcomes) float64) dme.Claim {
 		return dme.Claim{
-			Quantity: q, Formula: formula, Load: dme.Static, Kind: kind, Source: section + source,
-			Predict: onComplete(f),
+			Quantity: q, Formula: formula, Expression: expression, Load: dme.Static, Kind: dme.Exact, Source: section + source,
+			Applies: onComplete,
 			Measure: func(s dme.Setting) (float64, bool) { return measure(afterFailures(s.Nodes)), true },
 		}
 	}
-	zero := func(float64) float64 { return 0 }
-	path := func(n float64) float64 { return math.Log2(n + 1) } // nodes on a path
-	falseOfLog := claim(FailuresTolerated, "n − ⌊log n⌋, log n = log2 n", dme.Exact, "9.9.4, taken at its word",
-		func(n float64) float64 { return n - math.Floor(math.Log2(n)) }, outcomes.tolerated).Named("log2-n")
+	const path = "log2(n+1)" // nodes on a path
+	falseOfLog := claim(FailuresTolerated, "n − ⌊log n⌋, log n = log2 n", "n − ⌊log2 n⌋",
+		"9.9.4, taken at its word", outcomes.tolerated).Named("log2-n")
 	falseOfLog.KnownFalse = "the smallest quorum is a path, of ⌊log2(n+1)⌋ nodes, which is one more than ⌊log2 n⌋ in a complete tree"
-	falseOfCost := claim(Cheaper, "0: mutual exclusion is achieved at increasing costs", dme.Exact, "9.9.4",
-		zero, func(o outcomes) float64 { return o.cheaper(o.tolerated()) })
+	falseOfCost := claim(Cheaper, "0: mutual exclusion is achieved at increasing costs", "", "9.9.4",
+		func(o outcomes) float64 { return o.cheaper(o.tolerated()) })
 	falseOfCost.KnownFalse = "where most have failed, only short quorums are left: of 15 sites a quorum takes 4 without failures, " +
 		"4.92 on average after 6, and 4 again after 11"
-	withoutRoot := func(n float64) float64 { return 2 * (path(n) - 1) }
 	return []dme.Claim{
 		{
 			Quantity: dme.Violations, Formula: "0, whatever has failed: quorums meet",
-			Load: dme.Faults, Kind: dme.Exact, Source: section + "9.9.3 and 9.9.6", Predict: dme.Constantly(0),
+			Load: dme.Faults, Kind: dme.Exact, Source: section + "9.9.3 and 9.9.6",
 			Test: "TestRandomCrashes",
 		},
 		{
 			Quantity: dme.Unserved, Formula: "0 of live nodes, while fewer than log n sites have failed",
-			Load: dme.Faults, Kind: dme.Exact, Source: section + "9.9.4", Predict: dme.Constantly(0),
+			Load: dme.Faults, Kind: dme.Exact, Source: section + "9.9.4",
 			Test: "TestEverySetOfFailedNodes",
 		},
-		claim(LargestQuorum, "(n+1)/2", dme.Exact, "9.9.2: the worst case",
-			func(n float64) float64 { return (n + 1) / 2 }, outcomes.largest),
+		claim(LargestQuorum, "(n+1)/2", "", "9.9.2: the worst case", outcomes.largest),
 		{
-			Quantity: SizeWithoutRoot, Formula: "(k−i)+2i = 2k, i = k", Load: dme.Static, Kind: dme.Exact,
-			Source: section + "9.9.4", Predict: onComplete(withoutRoot),
+			Quantity: SizeWithoutRoot, Formula: "(k−i)+2i = 2k, i = k", Expression: "2(" + path + " − 1)", Load: dme.Static, Kind: dme.Exact,
+			Source: section + "9.9.4", Applies: onComplete,
 			Measure: func(s dme.Setting) (float64, bool) { return float64(sizeWithout(s.Nodes, 1)), true },
 		},
 		{
-			Quantity: SizeWithoutParent, Formula: "log n, as without failures; (k−i)+2i = k+1, i = 1",
+			Quantity: SizeWithoutParent, Formula: "log n, as without failures; (k−i)+2i = k+1, i = 1", Expression: path,
 			Load: dme.Static, Kind: dme.Exact,
-			Source: section + "9.9.2 and 9.9.4", Predict: onComplete(path),
+			Source: section + "9.9.2 and 9.9.4", Applies: onComplete,
 			Measure: func(s dme.Setting) (float64, bool) {
 				return float64(sizeWithout(s.Nodes, dme.NodeID(s.Nodes+1)/4)), true
 			},
 		},
 		{
 			Quantity: OffFormula, Formula: "0", Load: dme.Static, Kind: dme.Exact,
-			Source: section + "9.9.4", Predict: onComplete(zero),
+			Source: section + "9.9.4", Applies: onComplete,
 			Measure: func(s dme.Setting) (float64, bool) { return offFormula(s.Nodes), true },
 		},
-		claim(FailuresTolerated, "n − ⌊log n⌋, log n = log2(n+1)", dme.Exact, "9.9.4; 9.9.2: n − O(log n)",
-			func(n float64) float64 { return n - math.Floor(path(n)) }, outcomes.tolerated),
+		claim(FailuresTolerated, "n − ⌊log n⌋, log n = log2(n+1)", "n − ⌊"+path+"⌋", "9.9.4; 9.9.2: n − O(log n)",
+			outcomes.tolerated),
 		falseOfLog,
-		claim(FailuresSurvived, "log n − 1 (\"less than log n\"), log n = log2(n+1)", dme.Exact, "9.9.4",
-			func(n float64) float64 { return path(n) - 1 }, outcomes.survived),
-		claim(Likelier, "0: the probability of forming quorums decreases", dme.Exact, "9.9.4",
-			zero, outcomes.likelier),
+		claim(FailuresSurvived, "log n − 1 (\"less than log n\"), log n = log2(n+1)", path+" − 1", "9.9.4",
+			outcomes.survived),
+		claim(Likelier, "0: the probability of forming quorums decreases", "", "9.9.4", outcomes.likelier),
 		falseOfCost,
-		claim(Cheaper, "0, while fewer than log n have failed", dme.Exact, "9.9.4",
-			zero, func(o outcomes) float64 { return o.cheaper(o.survived()) }).Named("few-failures"),
+		claim(Cheaper, "0, while fewer than log n have failed", "", "9.9.4",
+			func(o outcomes) float64 { return o.cheaper(o.survived()) }).Named("few-failures"),
 	}
 }
 
 func coterieClaims() []dme.Claim {
-	none := func(s dme.Setting) (float64, bool) { return 0, s.Nodes <= largestListed }
+	listed := func(s dme.Setting) bool { return s.Nodes <= largestListed }
 	among := func(count func([][]dme.NodeID) float64) func(dme.Setting) (float64, bool) {
 		return func(s dme.Setting) (float64, bool) {
-			if s.Nodes > largestListed {
+			if !listed(s) {
 				return 0, false
 			}
 			return count(slices.Collect(quorum.TreeQuorums(s.Nodes, nil))), true
 		}
 	}
-	literal := func(q dme.Quantity, formula, source string, pairs float64, count func([][]dme.NodeID) float64) dme.Claim {
+	literal := func(q dme.Quantity, formula, source string, count func([][]dme.NodeID) float64) dme.Claim {
 		sets := setsIn(formula)
 		return dme.Claim{
 			Quantity: q, Formula: formula, Load: dme.Static, Kind: dme.Exact, Source: section + source,
-			Predict: dme.Constantly(pairs),
 			Measure: func(dme.Setting) (float64, bool) { return count(sets), true },
 		}
 	}
 	return []dme.Claim{
 		{
 			Quantity: Disjoint, Formula: "0: the intersection property", Load: dme.Static, Kind: dme.Exact,
-			Source: section + "9.9.3", Predict: none,
+			Source: section + "9.9.3", Applies: listed,
 			Measure: among(disjoint),
 		},
 		{
 			Quantity: Superfluous, Formula: "0: the minimality property", Load: dme.Static, Kind: dme.Exact,
-			Source: section + "9.9.3", Predict: none,
+			Source: section + "9.9.3", Applies: listed,
 			Measure: among(superfluous),
 		},
-		literal(Disjoint, "0 of {1,2,3}, {2,4,5}, {4,1,6}, a coterie", "9.9.6, example", 0, disjoint).Named("coterie-example"),
-		literal(Superfluous, "0 of {1,2,3}, {2,4,5}, {4,1,6}, a coterie", "9.9.6, example", 0, superfluous).Named("coterie-example"),
-		literal(Disjoint, "1 of {1,2,3}, {2,5,7}, {5,7,9}, which is none", "9.7", 1, disjoint).Named("no-coterie-example"),
-		literal(Superfluous, "1 of {1,2,3}, {1,3}, which is none", "9.7", 1, superfluous).Named("no-coterie-example"),
+		literal(Disjoint, "0 of {1,2,3}, {2,4,5}, {4,1,6}, a coterie", "9.9.6, example", disjoint).Named("coterie-example"),
+		literal(Superfluous, "0 of {1,2,3}, {2,4,5}, {4,1,6}, a coterie", "9.9.6, example", superfluous).Named("coterie-example"),
+		literal(Disjoint, "1 of {1,2,3}, {2,5,7}, {5,7,9}, which is none", "9.7", disjoint).Named("no-coterie-example"),
+		literal(Superfluous, "1 of {1,2,3}, {1,3}, which is none", "9.7", superfluous).Named("no-coterie-example"),
 	}
 }
 
-// onComplete restricts a prediction from n to complete trees of three nodes or
-// more.
-func onComplete(f func(n float64) float64) func(dme.Setting) (float64, bool) {
-	return func(s dme.Setting) (float64, bool) {
-		return f(float64(s.Nodes)), complete(s.Nodes) && s.Nodes > 1
-	}
-}
+// onComplete is about complete trees of three nodes or more.
+func onComplete(s dme.Setting) bool { return complete(s.Nodes) && s.Nodes > 1 }
 
 func self(s dme.Setting) bool { return s.Options.Get(optPath) == "self" }
 
@@ -278,16 +248,13 @@ func pathsOf(s dme.Setting) lengths {
 
 func meanPath(s dme.Setting) (float64, bool) { return pathsOf(s).mean, true }
 
-// onEqualPaths restricts a prediction from K to path=self where all paths are
-// equally long.
-func onEqualPaths(f func(k float64) float64) func(dme.Setting) (float64, bool) {
-	return func(s dme.Setting) (float64, bool) {
-		if !self(s) {
-			return 0, false
-		}
-		k := pathsOf(s)
-		return f(float64(k.max)), k.min == k.max
+// equalPaths is about path=self where all paths are equally long.
+func equalPaths(s dme.Setting) bool {
+	if !self(s) {
+		return false
 	}
+	k := pathsOf(s)
+	return k.min == k.max
 }
 
 // meanDepth returns the mean number of nodes on the path to a leaf of the tree

@@ -123,19 +123,14 @@ func multicastClaims() []dme.Claim {
 	return []dme.Claim{
 		{
 			Quantity: Multicasts, Formula: "K+1 with a multicast facility, K = log2(n+1)", Load: dme.Light, Kind: dme.Exact,
-			Source: improves,
-			Predict: func(s dme.Setting) (float64, bool) {
-				k, ok := onEqualPaths(func(k float64) float64 { return k + 1 })(s)
-				return k, ok && k > 2 // a site alone sends nothing
-			},
+			Source:  improves,
+			Applies: func(s dme.Setting) bool { return equalPaths(s) && s.Nodes > 1 }, // a site alone sends nothing
 		},
 		{
 			Quantity: Multicasts, Formula: "fewer than 3(K−1), without one", Load: dme.Light, Kind: dme.UpperBound,
 			Source: improves,
-			Predict: func(s dme.Setting) (float64, bool) {
-				k, ok := onEqualPaths(func(k float64) float64 { return 3 * (k - 1) })(s)
-				return k, ok && k > 6 // as many where there are two others in a quorum
-			},
+			// As many where there are two others in a quorum.
+			Applies: func(s dme.Setting) bool { return equalPaths(s) && pathsOf(s).max > 3 },
 		},
 	}
 }

@@ -92,7 +92,7 @@ func TestPrepare(t *testing.T) {
 			checkSystem(t, a, n, sys)
 			setting := dme.Setting{Nodes: n, Options: opt, System: sys}
 			for _, c := range a.Claims {
-				if value, ok := c.Predict(setting); ok && value < 0 {
+				if value, ok := c.Prediction(setting); ok && value < 0 {
 					t.Errorf("%s: N=%d: %s %q predicts %v", a.Name, n, c.Quantity, c.Formula, value)
 				}
 			}

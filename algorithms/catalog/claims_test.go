@@ -64,7 +64,7 @@ func TestClaims(t *testing.T) {
 			applies, refuted := 0, false
 			var ratios []float64
 			for _, s := range settings(t, a, c) {
-				want, ok := c.Predict(s)
+				want, ok := c.Prediction(s)
 				if !ok {
 					continue
 				}
@@ -140,7 +140,7 @@ func TestGaugesReachAsFarAsClaims(t *testing.T) {
 				claimed, followed := map[int]bool{}, map[int]bool{}
 				for n := most - 2; n <= most+2; n++ {
 					s := settingOf(t, a, c, n)
-					_, claimed[n] = c.Predict(s)
+					_, claimed[n] = c.Prediction(s)
 					followed[n] = g.Begin(s) != nil
 					if !followed[n] && n <= most || followed[n] != followed[most+1] && n > most {
 						t.Errorf("%s, %d nodes: %s is followed: %v", a.Name, n, g.Quantity, followed[n])
@@ -200,7 +200,7 @@ func TestPredictions(t *testing.T) {
 					continue
 				}
 				s.E = 3 * s.T / 10 // unlike T
-				if value, ok := c.Predict(s); ok {
+				if value, ok := c.Prediction(s); ok {
 					values = append(values, fmt.Sprintf("%d:%s", s.Nodes, strconv.FormatFloat(value, 'g', 10, 64)))
 				}
 			}

@@ -59,8 +59,7 @@ func costs() []dme.Claim {
 		{
 			Name:     "theorem-2",
 			Quantity: dme.MessagesPerCS, Formula: "8m",
-			Load: dme.Worst, Kind: dme.UpperBound, Source: paper + "theorem 2",
-			Predict: onCube(func(m float64) float64 { return 8 * m }, numbered, directed),
+			Load: dme.Worst, Kind: dme.UpperBound, Source: paper + "theorem 2", Applies: onCube(numbered, directed),
 		},
 		{
 			// Each visit of the token is asked for by a plane where a node waits,
@@ -96,8 +95,8 @@ func costs() []dme.Claim {
 		},
 		{
 			Quantity: PlaneChange, Formula: "2(m−1); 2(r−1)",
-			Load: dme.Light, Kind: dme.UpperBound, Source: paper + "section 4",
-			Predict: severalPlanes(onMesh(func(m *mesh) float64 { return 2 * float64(m.planes()-1) }, numbered, directed)),
+			Load: dme.Light, Kind: dme.UpperBound, Source: paper + "section 4", Applies: severalPlanes,
+			Predict: onMesh(func(m *mesh) float64 { return 2 * float64(m.planes()-1) }, numbered, directed),
 		},
 		{
 			// Each visit of the token to a plane serves all of its nodes. On two
@@ -105,26 +104,21 @@ func costs() []dme.Claim {
 			// run ends, which find fewer others waiting, would exceed it.
 			Quantity: dme.MessagesPerCS, Formula: "(3m²(m−1) + 2(m−1)) / m²",
 			Load: dme.Saturated, Kind: dme.UpperBound, Source: paper + "proof of theorem 3",
-			Predict: func(s dme.Setting) (float64, bool) {
-				value, ok := onCube(saturatedEntry, numbered, directed)(s)
-				return value, ok && meshOf(s).planes() != 2
-			},
+			Applies: func(s dme.Setting) bool { return onCube(numbered, directed)(s) && meshOf(s).planes() != 2 },
 		},
 		{
 			Quantity: dme.MessagesPerCS, Formula: "≅ 3(m−1)",
 			Load: dme.Saturated, Kind: dme.Asymptotic, Growth: dme.Growth{Exponent: 1. / 3}, Source: paper + "proof of theorem 3",
-			Predict: onCube(func(m float64) float64 { return 3 * (m - 1) }),
+			Applies: onCube(),
 		},
 		{
 			Name:     "theorem-3",
 			Quantity: dme.MessagesPerCS, Formula: "3m",
-			Load: dme.Saturated, Kind: dme.UpperBound, Source: paper + "theorem 3",
-			Predict: onCube(func(m float64) float64 { return 3 * m }),
+			Load: dme.Saturated, Kind: dme.UpperBound, Source: paper + "theorem 3", Applies: onCube(),
 		},
 		{
 			Quantity: EntriesPerVisit, Formula: "m²; pq",
-			Load: dme.Saturated, Kind: dme.Mean, Source: paper + "proof of theorem 3",
-			Predict: onCube(func(m float64) float64 { return m * m }),
+			Load: dme.Saturated, Kind: dme.Mean, Source: paper + "proof of theorem 3", Applies: onCube(),
 		},
 	}
 }
@@ -138,30 +132,25 @@ const ofEarlier = "the earlier algorithm is another one, cited and not described
 func comparisons() []dme.Claim {
 	return []dme.Claim{
 		{
-			Quantity: dme.MessagesPerCS, Formula: "O(n^(1/3))",
+			Quantity: dme.MessagesPerCS, Formula: "O(n^(1/3))", Expression: "m",
 			Load: dme.Light, Kind: dme.Asymptotic, Growth: dme.Growth{Exponent: 1. / 3, Order: true}, Source: paper + "abstract",
-			Predict: onCube(func(m float64) float64 { return m }, numbered, directed),
+			Applies: onCube(numbered, directed),
 		},
 		{
 			Quantity: dme.MessagesPerCS, Formula: "fewer than 3√n, Maekawa's: it crosses the O(√n) barrier",
-			Load: dme.Light, Kind: dme.UpperBound, Source: paper + "abstract",
-			Predict: onCube(func(m float64) float64 { return 3 * math.Pow(m, 1.5) }, numbered, directed),
+			Load: dme.Light, Kind: dme.UpperBound, Source: paper + "abstract", Applies: onCube(numbered, directed),
 		},
 		{
 			Name:     "below-others",
 			Quantity: dme.MessagesPerCS, Formula: "fewer than all existing algorithms: 4(n−1)/n, Raymond's under heavy load",
 			Load: dme.Saturated, Kind: dme.UpperBound, Source: paper + "section 5; abstract: the first below O(√n)",
-			Predict: func(s dme.Setting) (float64, bool) {
-				value, ok := onCube(func(m float64) float64 { return 4 * (m*m*m - 1) / (m * m * m) }, numbered, directed)(s)
-				return value, ok && s.Nodes >= 27
-			},
+			Applies: func(s dme.Setting) bool { return onCube(numbered, directed)(s) && s.Nodes >= 27 },
 			KnownFalse: "Raymond's, of 1989, takes 4(n−1)/n under heavy load and O(log n) on average, as section 1 says: " +
 				"on 27 nodes 3.9 messages, and this one 6.4",
 		},
 		{
 			Quantity: dme.WorkSpread, Formula: "1: symmetrical",
-			Load: dme.Saturated, Kind: dme.Exact, Source: paper + "section 5",
-			Predict: onCube(func(float64) float64 { return 1 }),
+			Load: dme.Saturated, Kind: dme.Exact, Source: paper + "section 5", Applies: onCube(),
 			KnownFalse: "all nodes run the same program, but the corners handle every message of their planes: " +
 				"on 27 nodes the busiest handles 2.7 times the mean",
 		},
@@ -170,30 +159,26 @@ func comparisons() []dme.Claim {
 			Name:     "chaudhuri-1991",
 			Quantity: dme.MessagesPerCS, Formula: "3.5√n, of Chaudhuri 1991 (dimensions=2)",
 			Load: dme.Light, Kind: dme.UpperBound, Source: paper + "section 1, of an earlier algorithm on a mesh",
-			Set:     map[string]string{optDimensions: "2"},
-			Predict: onSquare(func(m float64) float64 { return 3.5 * m }),
+			Set: map[string]string{optDimensions: "2"}, Applies: onSquare,
 		},
 		{
 			Name:     "chaudhuri-1995",
 			Quantity: dme.MessagesPerCS, Formula: "3√n, of Chaudhuri 1995 (dimensions=2)",
 			Load: dme.Light, Kind: dme.UpperBound, Source: paper + "section 1, of an earlier algorithm",
-			Set:     map[string]string{optDimensions: "2"},
-			Predict: onSquare(func(m float64) float64 { return 3 * m }),
+			Set: map[string]string{optDimensions: "2"}, Applies: onSquare,
 		},
 		{
 			Name:     "chaudhuri-1991-heavy",
 			Quantity: dme.MessagesPerCS, Formula: "about 4, of Chaudhuri 1991 (dimensions=2)",
 			Load: dme.Saturated, Kind: dme.UpperBound, Source: paper + "section 1, of an earlier algorithm on a mesh",
-			Set:        map[string]string{optDimensions: "2"},
-			Predict:    onSquare(func(float64) float64 { return 4 }),
+			Set: map[string]string{optDimensions: "2"}, Applies: onSquare,
 			KnownFalse: ofEarlier,
 		},
 		{
 			Name:     "chaudhuri-1995-heavy",
 			Quantity: dme.MessagesPerCS, Formula: "√n, of Chaudhuri 1995 (dimensions=2)",
 			Load: dme.Saturated, Kind: dme.UpperBound, Source: paper + "section 1, of an earlier algorithm",
-			Set:        map[string]string{optDimensions: "2"},
-			Predict:    onSquare(func(m float64) float64 { return m }),
+			Set: map[string]string{optDimensions: "2"}, Applies: onSquare,
 			KnownFalse: ofEarlier,
 		},
 		{
@@ -204,8 +189,7 @@ func comparisons() []dme.Claim {
 		},
 		{
 			Quantity: dme.KindPerCS("RELEASE"), Formula: "i+j: m−1 on average",
-			Load: dme.Saturated, Kind: dme.Mean, Source: paper + "proof of theorem 3",
-			Predict: onCube(func(m float64) float64 { return m - 1 }),
+			Load: dme.Saturated, Kind: dme.Mean, Source: paper + "proof of theorem 3", Applies: onCube(),
 		},
 	}
 }
@@ -214,8 +198,7 @@ func meshClaims() []dme.Claim {
 	return []dme.Claim{
 		{
 			Quantity: LinksUsed, Formula: "13(m−1)",
-			Load: dme.Static, Kind: dme.Exact, Source: paper + "section 2",
-			Predict:    onCube(func(m float64) float64 { return 13 * (m - 1) }),
+			Load: dme.Static, Kind: dme.Exact, Source: paper + "section 2", Applies: onCube(),
 			Measure:    linksUsed,
 			KnownFalse: "the links used form a spanning tree, of n−1 links: 13(m−1) for n = 27 only",
 		},
@@ -223,7 +206,7 @@ func meshClaims() []dme.Claim {
 			Name:     "spanning-tree",
 			Quantity: LinksUsed, Formula: "n−1: a spanning tree",
 			Load: dme.Static, Kind: dme.Exact, Source: paper + "section 2.2, the routes of messages",
-			Predict: onMesh(func(m *mesh) float64 { return float64(m.nodes - 1) }), Measure: linksUsed,
+			Applies: inSpace(), Measure: linksUsed,
 		},
 		{
 			Quantity: Distance, Formula: "2(m−1); p+q−2",
@@ -245,18 +228,15 @@ func tokenClaims() []dme.Claim {
 	return []dme.Claim{
 		{
 			Quantity: PrivilegedPlanes, Formula: "1",
-			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: paper + "invariant I1, lemma 2",
-			Predict: severalPlanes(dme.Constantly(1)),
+			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: paper + "invariant I1, lemma 2", Applies: severalPlanes,
 		},
 		{
 			Quantity: GreenAndYellow, Formula: "0",
-			Load: dme.AnyLoad, Kind: dme.Exact, Source: paper + "invariant I2",
-			Predict: severalPlanes(dme.Constantly(0)),
+			Load: dme.AnyLoad, Kind: dme.Exact, Source: paper + "invariant I2", Applies: severalPlanes,
 		},
 		{
 			Quantity: Unprivileged, Formula: "0",
-			Load: dme.AnyLoad, Kind: dme.Exact, Source: paper + "assumption A1, lemma 1",
-			Predict: severalPlanes(dme.Constantly(0)),
+			Load: dme.AnyLoad, Kind: dme.Exact, Source: paper + "assumption A1, lemma 1", Applies: severalPlanes,
 		},
 	}
 }
@@ -269,14 +249,12 @@ func spaceClaims() []dme.Claim {
 			Predict: onMesh(func(m *mesh) float64 { return float64(m.plane + m.planes()) }),
 		},
 		{
-			Quantity: SpaceBits, Formula: "3m(m+1) log m + 1 = O(n^(2/3) log n)",
-			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: paper + "theorem 4(ii)",
-			Predict: onCube(spaceBound),
+			Quantity: SpaceBits, Formula: "3m(m+1) log m + 1 = O(n^(2/3) log n)", Expression: "3m(m+1)log2 m + 1",
+			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: paper + "theorem 4(ii)", Applies: onCube(),
 		},
 		{
-			Quantity: MessageBits, Formula: "3 log m + 1",
-			Load: dme.Static, Kind: dme.UpperBound, Source: paper + "theorem 4(i)",
-			Predict:    onCube(func(m float64) float64 { return 3*math.Log2(m) + 1 }, suppressed, directed),
+			Quantity: MessageBits, Formula: "3 log m + 1", Expression: "3log2 m + 1",
+			Load: dme.Static, Kind: dme.UpperBound, Source: paper + "theorem 4(i)", Applies: onCube(suppressed, directed),
 			Set:        map[string]string{optRepair: string(directed)},
 			Measure:    messageBits,
 			KnownFalse: "the three types take 2 bits, as the proof says itself: 3 log m + 2",
@@ -284,16 +262,15 @@ func spaceClaims() []dme.Claim {
 		{
 			// REQUEST and PERMIT for each node, RELEASE for each but the corners.
 			Name:     "two-bit-types",
-			Quantity: MessageBits, Formula: "3 log m + 2 = O(log n)",
+			Quantity: MessageBits, Formula: "3 log m + 2 = O(log n)", Expression: "3log2 m + 2",
 			Load: dme.Static, Kind: dme.UpperBound, Source: paper + "theorem 4(i), with 2 bits for the type",
-			Predict: onCube(func(m float64) float64 { return 3*math.Log2(m) + 2 }, suppressed, directed),
+			Applies: onCube(suppressed, directed),
 			Set:     map[string]string{optRepair: string(directed)},
 			Measure: messageBits,
 		},
 		{
-			Quantity: MessageBits, Formula: "3 log m + 2 = O(log n), repair=numbered",
-			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: paper + "theorem 4(i), with 2 bits for the type",
-			Predict:    onCube(func(m float64) float64 { return 3*math.Log2(m) + 2 }, numbered),
+			Quantity: MessageBits, Formula: "3 log m + 2 = O(log n), repair=numbered", Expression: "3log2 m + 2",
+			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: paper + "theorem 4(i), with 2 bits for the type", Applies: onCube(numbered),
 			KnownFalse: "a PERMIT that carries the token also carries a number for each plane",
 		},
 	}
@@ -301,41 +278,36 @@ func spaceClaims() []dme.Claim {
 
 func meshOf(s dme.Setting) *mesh { return &s.System.(*system).mesh }
 
-// onMesh is a prediction for the paper's three dimensions, with any repair or
-// with those named.
-func onMesh(f func(*mesh) float64, with ...repair) func(dme.Setting) (float64, bool) {
-	return func(s dme.Setting) (float64, bool) {
-		m := meshOf(s)
+// inSpace is about the paper's three dimensions, with any repair or with those named.
+func inSpace(with ...repair) func(dme.Setting) bool {
+	return func(s dme.Setting) bool {
 		ok := len(with) == 0 || slices.Contains(with, repair(s.Options.Get(optRepair)))
-		return f(m), ok && len(m.sizes) == 3
+		return ok && len(meshOf(s).sizes) == 3
 	}
 }
 
-// onCube is a prediction for p = q = r = m, every plane complete.
-func onCube(f func(m float64) float64, with ...repair) func(dme.Setting) (float64, bool) {
-	predict := onMesh(func(m *mesh) float64 { return f(float64(m.sizes[0])) }, with...)
-	return func(s dme.Setting) (float64, bool) {
-		value, ok := predict(s)
-		m := meshOf(s)
-		return value, ok && m.nodes == power(m.sizes[0], 3) && m.sizes[1] == m.sizes[0] && m.sizes[2] == m.sizes[0]
-	}
+// onMesh is a prediction from a mesh of three dimensions.
+func onMesh(f func(*mesh) float64, with ...repair) func(dme.Setting) (float64, bool) {
+	return func(s dme.Setting) (float64, bool) { return f(meshOf(s)), inSpace(with...)(s) }
 }
 
-// severalPlanes is a prediction for more than one plane: of one it would say nothing.
-func severalPlanes(predict func(dme.Setting) (float64, bool)) func(dme.Setting) (float64, bool) {
-	return func(s dme.Setting) (float64, bool) {
-		value, ok := predict(s)
-		return value, ok && meshOf(s).planes() > 1
-	}
-}
-
-// onSquare is a prediction for two dimensions of m nodes each.
-func onSquare(f func(m float64) float64) func(dme.Setting) (float64, bool) {
-	return func(s dme.Setting) (float64, bool) {
+// onCube is about p = q = r = m, every plane complete.
+func onCube(with ...repair) func(dme.Setting) bool {
+	return func(s dme.Setting) bool {
 		m := meshOf(s)
 		side := m.sizes[0]
-		return f(float64(side)), len(m.sizes) == 2 && m.sizes[1] == side && m.nodes == side*side
+		return inSpace(with...)(s) && m.nodes == power(side, 3) && m.sizes[1] == side && m.sizes[2] == side
 	}
+}
+
+// severalPlanes is about more than one plane: of one such a claim would say nothing.
+func severalPlanes(s dme.Setting) bool { return meshOf(s).planes() > 1 }
+
+// onSquare is about two dimensions of as many nodes each.
+func onSquare(s dme.Setting) bool {
+	m := meshOf(s)
+	side := m.sizes[0]
+	return len(m.sizes) == 2 && m.sizes[1] == side && m.nodes == side*side
 }
 
 func linksUsed(s dme.Setting) (float64, bool) { return float64(links(meshOf(s))), true }
@@ -396,10 +368,6 @@ func farthest(m *mesh) float64 {
 // worstEntry returns the messages of an entry by the node farthest away, to whose
 // plane the token comes from the other end.
 func worstEntry(m *mesh) float64 { return 3*farthest(m) + 2*float64(m.planes()-1) }
-
-// saturatedEntry returns the messages of an entry where each visit of the token
-// serves all nodes of a plane of m² nodes.
-func saturatedEntry(m float64) float64 { return (3*m*m*(m-1) + 2*(m-1)) / (m * m) }
 
 // planeChanges returns, for two nodes drawn independently and uniformly, the
 // probability that their planes differ and the mean distance of these planes.

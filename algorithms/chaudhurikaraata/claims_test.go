@@ -17,7 +17,7 @@ func predicted(t *testing.T, net *conformance.Net, q dme.Quantity, formula strin
 	t.Helper()
 	for _, c := range net.Algorithm.Claims {
 		if c.Quantity == q && c.Formula == formula {
-			value, ok := c.Predict(net.Setting)
+			value, ok := c.Prediction(net.Setting)
 			if !ok {
 				t.Fatalf("%s %q does not apply", q, formula)
 			}
@@ -153,7 +153,7 @@ func TestSaturatedCost(t *testing.T) {
 			}
 			perCS := float64(net.Sent()-before) / float64(rounds*sys.nodes)
 			if r != suppressed {
-				if bound := saturatedEntry(float64(m)); perCS > bound {
+				if bound := predicted(t, net, dme.MessagesPerCS, "(3m²(m−1) + 2(m−1)) / m²"); perCS > bound {
 					t.Errorf("%s, m=%d: %.3f messages per entry, claimed at most %.3f", r, m, perCS, bound)
 				}
 			}
@@ -238,7 +238,7 @@ func TestNothingIsClaimedOfOnePlane(t *testing.T) {
 				if c.Quantity != q {
 					continue
 				}
-				if _, made := c.Predict(net.Setting); made != want || want != (meshOfNet(net).planes() > 1) {
+				if _, made := c.Prediction(net.Setting); made != want || want != (meshOfNet(net).planes() > 1) {
 					t.Errorf("%s, on %d nodes in %d planes: claimed %v", c.Formula, nodes, meshOfNet(net).planes(), made)
 				}
 			}

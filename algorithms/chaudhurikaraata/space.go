@@ -10,9 +10,6 @@ import (
 // REQUEST that waits, and mutex.
 var SpaceBits = dme.Quantity{ID: "space-bits", Name: "bits that a node needs"}
 
-// spaceBound is the paper's bound, which is O(n^(2/3) log n).
-func spaceBound(m float64) float64 { return 3*m*(m+1)*math.Log2(m) + 1 }
-
 func newSpace(s dme.Setting) dme.Meter {
 	side := meshOf(s).sizes[0]
 	return dme.Largest(func(x dme.Moment) (float64, bool) {

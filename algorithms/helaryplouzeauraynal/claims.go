@@ -13,46 +13,34 @@ func claims() []dme.Claim {
 		{
 			Quantity: dme.MessagesPerCS, Formula: "2e + n − 1",
 			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: source,
-			Predict: onGraph(func(g *graph) float64 { return float64(2*g.links + g.nodes() - 1) }),
+			Predict: func(s dme.Setting) (float64, bool) {
+				sys, ok := s.System.(*system)
+				if !ok {
+					return 0, false
+				}
+				return float64(2*sys.graph.links + sys.graph.nodes() - 1), true
+			},
 		},
 		{
 			Quantity: dme.MessagesPerCS, Formula: "n",
 			Load: dme.AnyLoad, Kind: dme.LowerBound, Source: source,
-			Predict:    onGraph(func(g *graph) float64 { return float64(g.nodes()) }),
 			KnownFalse: "a process that has the token enters without a message; every other entry takes n at least",
 		},
 		{
 			// The token rests with the last requester: where requesters are
 			// drawn uniformly, the next one is the same with probability 1/n.
-			Quantity: dme.MessagesPerCS, Formula: "n (complete graph): n(n−1)/n for uniformly drawn requesters",
-			Load: dme.Light, Kind: dme.Mean, Source: source,
-			Predict: complete(func(n float64) float64 { return n - 1 }),
+			Quantity: dme.MessagesPerCS, Formula: "n (complete graph): n(n−1)/n for uniformly drawn requesters", Expression: "n(n−1)/n",
+			Load: dme.Light, Kind: dme.Mean, Source: source, Applies: complete,
 		},
 		{
 			Quantity: dme.SyncDelay, Formula: "T (complete graph): the token goes straight to the next process",
-			Load: dme.Saturated, Kind: dme.Mean, Source: paper,
-			Predict: complete(func(float64) float64 { return 1 }),
+			Load: dme.Saturated, Kind: dme.Mean, Source: paper, Applies: complete,
 		},
 	})
 }
 
-// complete is a prediction from N for the complete graph of at least two nodes.
-func complete(f func(n float64) float64) func(dme.Setting) (float64, bool) {
-	return func(s dme.Setting) (float64, bool) {
-		return f(float64(s.Nodes)), s.Nodes >= 2 && s.Options.Get(optGraph) == "complete"
-	}
-}
-
-// onGraph is a prediction from the graph.
-func onGraph(f func(*graph) float64) func(dme.Setting) (float64, bool) {
-	return func(s dme.Setting) (float64, bool) {
-		sys, ok := s.System.(*system)
-		if !ok {
-			return 0, false
-		}
-		return f(sys.graph), true
-	}
-}
+// complete is about the complete graph of at least two nodes.
+func complete(s dme.Setting) bool { return s.Nodes >= 2 && s.Options.Get(optGraph) == "complete" }
 
 // invariants are those of a single token, and of the dates by which it knows whom
 // it has served.

@@ -18,12 +18,11 @@ func claims() []dme.Claim {
 			Quantity: dme.ResponseTime, Formula: "2T + E (links of equal delay)",
 			Load: dme.Light, Kind: dme.Mean, Source: "textbook, section 9.2.3",
 			EqualDelays: true,
-			Predict:     dme.FromTimes(func(_, t, e float64) float64 { return 2*t + e }),
 		},
 		{
 			Quantity: dme.QuorumSize, Formula: "N: REQUEST to all other sites",
 			Load: dme.Static, Kind: dme.Exact, Source: source,
-			Predict: dme.PerN(func(n float64) float64 { return n }), Measure: dme.AskedByAll,
+			Measure: dme.AskedByAll,
 		},
 	}, exercises(), dme.HandOver(1, dme.Mean, source))
 }
@@ -33,12 +32,10 @@ func exactly() []dme.Claim {
 	cost := dme.Claim{
 		Quantity: dme.MessagesPerCS, Formula: "3(N−1)",
 		Load: dme.AnyLoad, Kind: dme.Exact,
-		Source:  source + "; TR-869, section 1; Chaudhuri and Karaata 1998, section 1",
-		Predict: dme.PerPeer(3),
+		Source: source + "; TR-869, section 1; Chaudhuri and Karaata 1998, section 1",
 	}
 	each := dme.Claim{
 		Formula: "N−1", Load: dme.AnyLoad, Kind: dme.Exact, Source: source,
-		Predict: dme.PerPeer(1),
 	}
 	return append([]dme.Claim{cost, equalWork()}, dme.KindsPerCS(each, "REQUEST", "REPLY", "RELEASE")...)
 }
@@ -48,8 +45,7 @@ func exactly() []dme.Claim {
 func equalWork() dme.Claim {
 	return dme.Claim{
 		Quantity: dme.WorkSpread, Formula: "1: a symmetric algorithm",
-		Load: dme.Burst, Kind: dme.Exact, Source: "TR-869, section 4.1",
-		Predict: dme.AtLeastTwo(1),
+		Load: dme.Burst, Kind: dme.Exact, Source: "TR-869, section 4.1", Applies: dme.AtLeastTwo,
 	}
 }
 
@@ -58,7 +54,6 @@ func between() []dme.Claim {
 	const optimization = source + ", an optimization, and Exercise 9.4"
 	each := dme.Claim{
 		Formula: "N−1", Load: dme.AnyLoad, Kind: dme.Exact, Source: optimization,
-		Predict: dme.PerPeer(1),
 	}
 	return append(dme.KindsPerCS(each, "REQUEST", "RELEASE"), []dme.Claim{
 		dme.CostPerPeer(3, dme.AnyLoad, dme.UpperBound, optimization),
@@ -70,7 +65,6 @@ func between() []dme.Claim {
 			// smaller timestamp needs no REPLY of the other.
 			Quantity: dme.KindPerCS("REPLY"), Formula: "(N−1)/2: one for each two sites",
 			Load: dme.Burst, Kind: dme.LowerBound, Source: optimization,
-			Predict: dme.PerPeer(0.5),
 		},
 	}...)
 }

@@ -22,30 +22,28 @@ var (
 // exercises lists what is to be shown in the textbook's section 9.14.
 func exercises() []dme.Claim {
 	const needed = "textbook, Exercise 9.2"
-	several := func(least float64) func(dme.Setting) (float64, bool) {
-		return func(s dme.Setting) (float64, bool) { return least, s.Nodes >= 4 && s.Nodes <= mostFollowed }
-	}
+	several := func(s dme.Setting) bool { return s.Nodes >= 4 && s.Nodes <= mostFollowed }
 	return []dme.Claim{
 		{
 			Quantity: L1AtOnce, Formula: "2 or more: L1 can hold concurrently at several sites",
-			Load: dme.Burst, Kind: dme.LowerBound, Source: needed, Predict: several(2),
+			Load: dme.Burst, Kind: dme.LowerBound, Source: needed, Applies: several,
 		},
 		{
 			// Each of them would enter, if it were not for L1.
 			Quantity: L2AtOnce, Formula: "2 or more: L1 is needed, since L2 alone lets several sites in",
-			Load: dme.Burst, Kind: dme.LowerBound, Source: needed, Predict: several(2),
+			Load: dme.Burst, Kind: dme.LowerBound, Source: needed, Applies: several,
 		},
 		{
 			Quantity: BothAtOnce, Formula: "1",
-			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: source + ", theorem 9.1", Predict: several(1),
+			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: source + ", theorem 9.1", Applies: several,
 		},
 		{
 			Quantity: NotAtTop, Formula: "1 or more: the request need not be at the top of another site's queue",
-			Load: dme.Burst, Kind: dme.LowerBound, Source: "textbook, Exercise 9.3", Predict: several(1),
+			Load: dme.Burst, Kind: dme.LowerBound, Source: "textbook, Exercise 9.3", Applies: several,
 		},
 		{
 			Quantity: NotAtTopInSilence, Formula: "0: it is at the top of all where there are no messages in transit",
-			Load: dme.Worst, Kind: dme.Exact, Source: "textbook, Exercise 9.3", Predict: several(0),
+			Load: dme.Worst, Kind: dme.Exact, Source: "textbook, Exercise 9.3", Applies: several,
 		},
 	}
 }

@@ -13,7 +13,7 @@ func predict(t *testing.T, load dme.Load, n int) float64 {
 	t.Helper()
 	for _, c := range claims() {
 		if c.Quantity == dme.MessagesPerCS && c.Load == load {
-			value, _ := c.Predict(dme.Setting{Nodes: n})
+			value, _ := c.Prediction(dme.Setting{Nodes: n})
 			return value
 		}
 	}

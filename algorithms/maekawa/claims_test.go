@@ -23,7 +23,7 @@ func predict(t *testing.T, s setup, q dme.Quantity, formula string, load dme.Loa
 	t.Helper()
 	for _, c := range claims() {
 		if c.Quantity == q && c.Formula == formula && c.Load == load {
-			return c.Predict(s.setting())
+			return c.Prediction(s.setting())
 		}
 	}
 	t.Fatalf("no claim %q about %s, %s", formula, q, load)

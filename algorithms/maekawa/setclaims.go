@@ -32,12 +32,11 @@ func setClaims() []dme.Claim {
 	intersecting := dme.Claim{
 		Quantity: FewestCommon, Formula: "1: property (a)", Load: dme.Static, Kind: dme.LowerBound,
 		Source:  paper + "section 2; " + textbook + "section 9.8, condition M1",
-		Predict: dme.AtLeastTwo(1), Measure: ofPairs(func(fewest, _ int) int { return fewest }),
+		Applies: dme.AtLeastTwo, Measure: ofPairs(func(fewest, _ int) int { return fewest }),
 	}
 	optimal := dme.Claim{
 		Quantity: dme.QuorumSize, Formula: "(1+√(4N−3))/2 at least, with properties (a) to (d)", Load: dme.Static, Kind: dme.LowerBound,
-		Source:  paper + "section 3: K is optimal for a given N",
-		Predict: equalWork(smallestSet), Measure: meanSize,
+		Source: paper + "section 3: K is optimal for a given N", Applies: equalWork, Measure: meanSize,
 	}
 	most := dme.Claim{
 		Quantity: DifferentSets, Formula: "(D−1)K+1 at most, with properties (a) to (d)", Load: dme.Static, Kind: dme.UpperBound,
@@ -51,9 +50,9 @@ func setClaims() []dme.Claim {
 	same := dme.Claim{
 		Quantity: Responsibility, Formula: "D = K, with properties (c) and (d)", Load: dme.Static, Kind: dme.Exact,
 		Source: paper + "section 3",
-		Predict: func(s dme.Setting) (float64, bool) {
-			k, equal := equalSets(s)
-			return float64(k.max), equal
+		Applies: func(s dme.Setting) bool {
+			_, equal := equalSets(s)
+			return equal
 		},
 		Measure: func(s dme.Setting) (float64, bool) {
 			_, largest := loads(s)
@@ -74,57 +73,53 @@ func setClaims() []dme.Claim {
 func named(c dme.Claim, construction string, set map[string]string) dme.Claim {
 	c.Formula += " (" + construction + ")"
 	c.Set = set
-	return c.Where(func(s dme.Setting) bool { return s.Options.Get(optQuorum) == construction })
+	return c.Where(with(construction))
 }
 
 // planeClaims lists what is said of request sets that are the lines of a finite
 // projective plane of order k = K−1.
 func planeClaims() []dme.Claim {
 	claim := func(q dme.Quantity, formula, source string, kind dme.ClaimKind,
-		predict func(k, n float64) float64, measure func(dme.Setting) (float64, bool)) dme.Claim {
+		measure func(dme.Setting) (float64, bool)) dme.Claim {
 		return dme.Claim{
-			Quantity: q, Formula: formula, Load: dme.Static, Kind: kind, Source: source,
-			Predict: onTruePlane(predict), Measure: measure,
+			Quantity: q, Formula: formula, Load: dme.Static, Kind: kind, Source: source, Applies: onTruePlane, Measure: measure,
 		}
 	}
-	one := func(_, _ float64) float64 { return 1 }
-	points := func(_, n float64) float64 { return n }
+	points := claim(Points, "k(k+1) + 1", geometry+paper+"section 3", dme.Exact,
+		func(s dme.Setting) (float64, bool) { return float64(s.Nodes), true })
+	points.Expression = "K(K−1) + 1"
 	return []dme.Claim{
-		dme.Claim{
+		{
 			Quantity: dme.QuorumSize, Formula: "K = (1+√(4N−3))/2", Load: dme.Static, Kind: dme.Exact,
-			Source:  paper + "section 3: N = K(K−1)+1; " + slides + "construction",
-			Predict: dme.PerN(smallestSet), Measure: meanSize,
-		}.Where(truePlane),
+			Source: paper + "section 3: N = K(K−1)+1; " + slides + "construction", Applies: truePlane, Measure: meanSize,
+		},
 		{
 			Quantity: dme.QuorumSize, Formula: "K ≈ √N", Load: dme.Static, Kind: dme.Asymptotic, Growth: dme.Growth{Exponent: 0.5},
-			Source:  paper + "section 3",
-			Predict: onPlane(math.Sqrt), Measure: meanSize,
+			Source: paper + "section 3", Applies: with("plane"), Measure: meanSize,
 		},
-		claim(Points, "k(k+1) + 1", geometry+paper+"section 3", dme.Exact,
-			func(k, _ float64) float64 { return (k-1)*k + 1 },
-			func(s dme.Setting) (float64, bool) { return float64(s.Nodes), true }),
-		claim(Planes, "1 for each k that is a power of a prime", geometry+paper+"section 3", dme.Exact, one,
+		points,
+		claim(Planes, "1 for each k that is a power of a prime", geometry+paper+"section 3", dme.Exact,
 			func(s dme.Setting) (float64, bool) {
 				if p := setsOf(s).Properties(); p.Plane() && p.SelfIncluded() {
 					return 1, true
 				}
 				return 0, true
 			}),
-		claim(DifferentSets, "N: as many lines as points", geometry+paper+"section 3", dme.Exact, points, different),
-		claim(SizeSpread, "1: property (c), all lines have as many points", geometry+paper+"section 2", dme.Exact, one,
+		claim(DifferentSets, "N: as many lines as points", geometry+paper+"section 3", dme.Exact, different),
+		claim(SizeSpread, "1: property (c), all lines have as many points", geometry+paper+"section 2", dme.Exact,
 			func(s dme.Setting) (float64, bool) {
 				k := setSizes(s)
 				return float64(k.max) / k.mean, true
 			}),
 		claim(ResponsibilitySpread, "1: property (d), all points are on as many lines", geometry+paper+"section 2",
-			dme.Exact, one, responsibility),
-		claim(MostCommon, "1: two lines meet in one point", geometry+paper+"section 3", dme.Exact, one,
+			dme.Exact, responsibility),
+		claim(MostCommon, "1: two lines meet in one point", geometry+paper+"section 3", dme.Exact,
 			ofPairs(func(_, most int) int { return most })),
-		claim(LinesThroughTwo, "1: two points determine one line", geometry+"axioms", dme.Exact, one, throughTwo),
+		claim(LinesThroughTwo, "1: two points determine one line", geometry+"axioms", dme.Exact, throughTwo),
 		claim(GeneralPosition, "4: the four-point axiom", geometry+"axioms", dme.LowerBound,
-			func(_, _ float64) float64 { return 4 }, inGeneralPosition).Where(func(s dme.Setting) bool { return s.Nodes >= 7 }),
+			inGeneralPosition).Where(func(s dme.Setting) bool { return s.Nodes >= 7 }),
 		claim(dme.WorkSpread, "1: 3(K−1) messages as a requester and 3(D−1) as a member",
-			paper+"section 2, properties (c) and (d)", dme.Exact, one, alone),
+			paper+"section 2, properties (c) and (d)", dme.Exact, alone),
 	}
 }
 
@@ -139,13 +134,8 @@ func truePlane(s dme.Setting) bool {
 	return s.Options.Get(optQuorum) == "plane" && k*(k+1)+1 == s.Nodes && (k <= 1 || quorum.PrimePower(k) > 0)
 }
 
-// onTruePlane restricts a prediction from K and N to planes.
-func onTruePlane(f func(k, n float64) float64) func(dme.Setting) (float64, bool) {
-	return func(s dme.Setting) (float64, bool) {
-		n := float64(s.Nodes)
-		return f(smallestSet(n), n), truePlane(s) && s.Nodes >= 2
-	}
-}
+// onTruePlane is about planes of several nodes.
+func onTruePlane(s dme.Setting) bool { return truePlane(s) && s.Nodes >= 2 }
 
 // shape is what sets that are equal have in common: K and D.
 type shape struct {
@@ -161,13 +151,10 @@ func equalSets(s dme.Setting) (shape, bool) {
 	return shape{k, largest}, k.self && k.min == k.max && least == largest
 }
 
-// equalWork restricts a prediction from N to sets with equal work and
-// responsibility.
-func equalWork(f func(n float64) float64) func(dme.Setting) (float64, bool) {
-	return func(s dme.Setting) (float64, bool) {
-		_, equal := equalSets(s)
-		return f(float64(s.Nodes)), equal && s.Nodes >= 2
-	}
+// equalWork is about sets with equal work and responsibility.
+func equalWork(s dme.Setting) bool {
+	_, equal := equalSets(s)
+	return equal && s.Nodes >= 2
 }
 
 // loads returns the smallest and the largest number of sets that a node is in.

@@ -1,7 +1,6 @@
 package naimitrehel
 
 import (
-	"math"
 	"slices"
 
 	"dmebench/dme"
@@ -14,11 +13,8 @@ func claims() []dme.Claim {
 	)
 	return slices.Concat(dme.SafeAndLive(paper), dme.HandOver(1, dme.Mean, paper), []dme.Claim{
 		{
-			Quantity: dme.MessagesPerCS, Formula: "O(log N)",
-			Load: dme.Light, Kind: dme.Asymptotic, Growth: dme.Growth{Log: true, Order: true}, Source: paper,
-			Predict: func(s dme.Setting) (float64, bool) {
-				return math.Log2(float64(s.Nodes)), s.Nodes >= 2
-			},
+			Quantity: dme.MessagesPerCS, Formula: "O(log N)", Expression: "log2 N",
+			Load: dme.Light, Kind: dme.Asymptotic, Growth: dme.Growth{Log: true, Order: true}, Source: paper, Applies: dme.AtLeastTwo,
 		},
 		{
 			// The mean length of the path to the root is H_N − 1; the token
@@ -31,7 +27,6 @@ func claims() []dme.Claim {
 			// A REQUEST visits each other node at most once; then comes the token.
 			Quantity: dme.MessagesPerCS, Formula: "N",
 			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: paper,
-			Predict: dme.PerN(func(n float64) float64 { return n }),
 		},
 	})
 }

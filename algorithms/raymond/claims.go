@@ -25,12 +25,11 @@ func treeClaims() []dme.Claim {
 	always := dme.SafeAndLive("textbook, section 9.12.4, and 9.12.3: messages may overtake each other")
 	return slices.Concat(always, shapeClaims(source), []dme.Claim{
 		{
-			Quantity: dme.MessagesPerCS, Formula: "O(log N) (trees of bounded degree)",
+			Quantity: dme.MessagesPerCS, Formula: "O(log N) (trees of bounded degree)", Expression: "log2 N",
 			Load: dme.Light, Kind: dme.Asymptotic, Growth: dme.Growth{Log: true, Order: true}, Source: source,
-			Predict: func(s dme.Setting) (float64, bool) {
+			Applies: func(s dme.Setting) bool {
 				name, _, _ := strings.Cut(s.Options.Get(optTree), ":")
-				bounded := name == "binary" || name == "kary" || name == "radiating"
-				return math.Log2(float64(s.Nodes)), s.Nodes >= 2 && bounded
+				return s.Nodes >= 2 && (name == "binary" || name == "kary" || name == "radiating")
 			},
 		},
 		{
@@ -55,13 +54,12 @@ func treeClaims() []dme.Claim {
 			// probability 1/N they are the same.
 			Quantity: dme.MessagesPerCS, Formula: "2 · (N+1)/3 · (N−1)/N ≈ 2N/3 (line, uniformly drawn requesters)",
 			Load: dme.Light, Kind: dme.Mean, Source: source,
-			Set:     line,
-			Predict: onTree(func(t *tree) float64 { return 2 * t.meanDistance() }, "line"),
+			Set: line, Applies: shaped("line"),
 		},
 		{
 			Quantity: dme.MessagesPerCS, Formula: "2 · mean distance (uniformly drawn requesters)",
 			Load: dme.Light, Kind: dme.Mean, Source: source,
-			Predict: onTree(func(t *tree) float64 { return 2 * t.meanDistance() }),
+			Predict: twiceMeanDistance,
 		},
 		{
 			Quantity: dme.MessagesPerCS, Formula: "2 · longest path",
@@ -71,25 +69,21 @@ func treeClaims() []dme.Claim {
 		{
 			Quantity: dme.MessagesPerCS, Formula: "2(N−1) (line)",
 			Load: dme.Worst, Kind: dme.UpperBound, Source: source,
-			Set:     line,
-			Predict: onTree(func(t *tree) float64 { return 2 * float64(t.nodes()-1) }, "line"),
+			Set: line, Applies: shaped("line"),
 		},
 		{
 			// One tour of the tree, twice along each edge, each time a
 			// PRIVILEGE in response to a REQUEST, serves all N nodes.
 			Quantity: dme.MessagesPerCS, Formula: "4(N−1)/N",
-			Load: dme.Saturated, Kind: dme.Mean, Source: source,
-			Predict: tour(4),
+			Load: dme.Saturated, Kind: dme.Mean, Source: source, Applies: tour,
 		},
 		{
 			Quantity: dme.KindPerCS("PRIVILEGE"), Formula: "2(N−1)/N: twice along each edge, for N entries",
-			Load: dme.Saturated, Kind: dme.Mean, Source: source,
-			Predict: tour(2),
+			Load: dme.Saturated, Kind: dme.Mean, Source: source, Applies: tour,
 		},
 		{
 			Quantity: dme.KindPerCS("REQUEST"), Formula: "2(N−1)/N: one for each PRIVILEGE",
-			Load: dme.Saturated, Kind: dme.Mean, Source: source,
-			Predict: tour(2),
+			Load: dme.Saturated, Kind: dme.Mean, Source: source, Applies: tour,
 		},
 		{
 			Quantity: dme.QueueLength, Formula: "degree + 1",
@@ -99,29 +93,24 @@ func treeClaims() []dme.Claim {
 		{
 			Quantity: dme.SyncDelay, Formula: "2T(N−1)/N: the PRIVILEGE passes 2(N−1) edges for N entries",
 			Load: dme.Saturated, Kind: dme.Mean, Source: source,
-			Predict: dme.PerN(func(n float64) float64 { return 2 * (n - 1) / n }),
 		},
 		{
 			Quantity: dme.Throughput, Formula: "1/(2T(N−1)/N + E)",
 			Load: dme.Saturated, Kind: dme.Mean, Source: source + "; textbook, section 9.2.3",
-			Predict: dme.FromTimes(func(n, t, e float64) float64 { return 1 / (2*t*(n-1)/n + e) }),
 		},
 		{
 			Quantity: dme.MessagesPerCS, Formula: "fewer than under light load, 2 · mean distance: the more request, the fewer messages",
-			Load: dme.Saturated, Kind: dme.UpperBound, Source: source,
-			Predict: largeTree(onTree(func(t *tree) float64 { return 2 * t.meanDistance() }, "binary")),
+			Load: dme.Saturated, Kind: dme.UpperBound, Source: source, Applies: many("binary"), Predict: twiceMeanDistance,
 		},
 		{
 			Quantity: dme.MessagesPerCS, Formula: "fewer than under light load, 2 · mean distance (line)",
 			Load: dme.Saturated, Kind: dme.UpperBound, Source: source,
-			Set:     line,
-			Predict: largeTree(onTree(func(t *tree) float64 { return 2 * t.meanDistance() }, "line")),
+			Set: line, Applies: many("line"), Predict: twiceMeanDistance,
 		},
 		{
 			Quantity: dme.MessagesPerCS, Formula: "fewer than under light load, 2 · mean distance (star)",
 			Load: dme.Saturated, Kind: dme.UpperBound, Source: source,
-			Set:     map[string]string{optTree: "star"},
-			Predict: largeTree(onTree(func(t *tree) float64 { return 2 * t.meanDistance() }, "star")),
+			Set: map[string]string{optTree: "star"}, Applies: many("star"), Predict: twiceMeanDistance,
 			KnownFalse: "on a star it is 4(N−1)/N with all requesting and 4(N−1)²/N² with one, " +
 				"3.69 and 3.41 on 13 nodes: the requester may be the last one again",
 		},
@@ -129,19 +118,15 @@ func treeClaims() []dme.Claim {
 			Name:     "four",
 			Quantity: dme.MessagesPerCS, Formula: "4",
 			Load: dme.Saturated, Kind: dme.UpperBound, Source: "textbook, section 9.12: approximately four",
-			Predict: dme.Constantly(4),
 		},
 	})
 }
 
-// tour predicts so many messages for each edge, for an entry of each node. Of
-// two nodes, the one inside may ask again before the other's REQUEST arrives.
-func tour(messages float64) func(dme.Setting) (float64, bool) {
-	return func(s dme.Setting) (float64, bool) {
-		n := float64(s.Nodes)
-		return messages * (n - 1) / n, s.Nodes >= 3
-	}
-}
+// tour is about a tour of the tree for an entry of each node. Of two nodes, the one
+// inside may ask again before the other's REQUEST arrives.
+func tour(s dme.Setting) bool { return s.Nodes >= 3 }
+
+var twiceMeanDistance = onTree(func(t *tree) float64 { return 2 * t.meanDistance() })
 
 // shapeClaims lists what is said of trees, whatever runs on them.
 func shapeClaims(source string) []dme.Claim {
@@ -152,65 +137,60 @@ func shapeClaims(source string) []dme.Claim {
 			Quantity: LongestPath, Formula: "N−1 (line): the worst topology",
 			Load: dme.Static, Kind: dme.Exact, Source: source,
 			Set:     line,
-			Predict: dme.PerPeer(1), Measure: longest,
+			Measure: longest,
 		},
 		{
 			Quantity: LongestPath, Formula: "at most N−1: no tree is worse than a line",
 			Load: dme.Static, Kind: dme.UpperBound, Source: source,
-			Predict: dme.PerPeer(1), Measure: longest,
+			Measure: longest,
 		},
 		{
 			Quantity: MeanDistance, Formula: "(N+1)/3 (line)",
 			Load: dme.Static, Kind: dme.Exact, Source: source,
-			Set:     line,
-			Predict: dme.PerN(func(n float64) float64 { return (n + 1) / 3 }),
+			Set: line,
 			Measure: onTree(func(t *tree) float64 {
 				n := float64(t.nodes())
 				return t.meanDistance() * n / (n - 1) // of which one in n pairs is of a node with itself
 			}),
 		},
 		{
-			Quantity: LongestPath, Formula: "O(log N) (binary)",
+			Quantity: LongestPath, Formula: "O(log N) (binary)", Expression: "log2 N",
 			Load: dme.Static, Kind: dme.Asymptotic, Growth: dme.Growth{Log: true, Order: true}, Source: source,
-			Predict: onTree(func(t *tree) float64 { return math.Log2(float64(t.nodes())) }, "binary"), Measure: longest,
+			Applies: shaped("binary"), Measure: longest,
 		},
 		{
-			Quantity: LongestPath, Formula: "O(log_(K−1) N) (radiating star of degree K = 4)",
+			Quantity: LongestPath, Formula: "O(log_(K−1) N) (radiating star of degree K = 4)", Expression: "log2 N / log2 3",
 			Load: dme.Static, Kind: dme.Asymptotic, Growth: dme.Growth{Log: true, Order: true}, Source: source,
-			Set:     map[string]string{optTree: "radiating:4"},
-			Predict: onTree(func(t *tree) float64 { return math.Log(float64(t.nodes())) / math.Log(3) }, "radiating:4"), Measure: longest,
+			Set: map[string]string{optTree: "radiating:4"}, Applies: shaped("radiating:4"), Measure: longest,
 		},
 		{
 			Quantity: LongestPath, Formula: "at most that of degree 3 (radiating star of degree 6): higher fan-outs are preferred",
 			Load: dme.Static, Kind: dme.UpperBound, Source: source,
-			Set: map[string]string{optTree: "radiating:6"},
-			Predict: onTree(func(t *tree) float64 {
-				return float64(newTree(t.nodes(), radiating(3)).longestPath())
-			}, "radiating:6"),
+			Set: map[string]string{optTree: "radiating:6"}, Applies: shaped("radiating:6"),
+			Predict: onTree(func(t *tree) float64 { return float64(newTree(t.nodes(), radiating(3)).longestPath()) }),
 			Measure: longest,
 		},
 	}
 }
 
-// largeTree restricts a prediction to trees on which what is said of many
-// requesters can show: on fewer than seven nodes almost every request finds the
-// privilege next to it.
-func largeTree(f func(dme.Setting) (float64, bool)) func(dme.Setting) (float64, bool) {
-	return func(s dme.Setting) (float64, bool) {
-		value, ok := f(s)
-		return value, ok && s.Nodes >= 7
-	}
+// shaped is about trees of one shape.
+func shaped(tree string) func(dme.Setting) bool {
+	return func(s dme.Setting) bool { return s.Options.Get(optTree) == tree }
 }
 
-// onTree is a prediction from the tree, or a measurement of it, for all shapes or
-// for those named.
-func onTree(f func(*tree) float64, shapes ...string) func(dme.Setting) (float64, bool) {
+// many is about trees of one shape on which what is said of many requesters can show: on
+// fewer than seven nodes almost every request finds the privilege next to it.
+func many(tree string) func(dme.Setting) bool {
+	return func(s dme.Setting) bool { return s.Nodes >= 7 && s.Options.Get(optTree) == tree }
+}
+
+// onTree is a prediction from the tree, or a measurement of it.
+func onTree(f func(*tree) float64) func(dme.Setting) (float64, bool) {
 	return func(s dme.Setting) (float64, bool) {
 		sys, ok := s.System.(interface{ spanningTree() *tree })
 		if !ok {
 			return 0, false
 		}
-		all := len(shapes) == 0
-		return f(sys.spanningTree()), all || slices.Contains(shapes, s.Options.Get(optTree))
+		return f(sys.spanningTree()), true
 	}
 }

@@ -92,8 +92,7 @@ func initClaim(set map[string]string) dme.Claim {
 	return dme.Claim{
 		Quantity: InitializeMessages, Formula: "N−1: one over each edge of the tree",
 		Load: dme.Static, Kind: dme.Exact, Source: "textbook, section 9.12.6",
-		Set:     set,
-		Predict: func(s dme.Setting) (float64, bool) { return float64(s.Nodes - 1), toldByMessages(s) },
+		Set: set, Applies: toldByMessages,
 		Measure: initializeMessages,
 	}
 }

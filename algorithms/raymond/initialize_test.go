@@ -157,7 +157,7 @@ func TestInitializeClaims(t *testing.T) {
 		}
 		setting := conformance.Make(t, a, nodes, set).Setting
 		for _, c := range a.Claims {
-			value, ok := c.Predict(setting)
+			value, ok := c.Prediction(setting)
 			if c.Quantity == dme.MessagesPerCS && ok {
 				claims++
 			}

@@ -387,17 +387,17 @@ func robustClaims() []dme.Claim {
 	return append(append(all, initClaim(nil)), []dme.Claim{
 		{
 			Quantity: dme.Violations, Formula: "0: there is one privilege, whichever nodes fail",
-			Load: dme.Faults, Kind: dme.Exact, Source: source, Predict: dme.Constantly(0),
+			Load: dme.Faults, Kind: dme.Exact, Source: source,
 			Test: "TestRecoveryAtRandom",
 		},
 		{
 			Quantity: dme.Unserved, Formula: "0 once all nodes have restarted: lost information can be reconstructed",
-			Load: dme.Faults, Kind: dme.Exact, Source: source, Predict: dme.Constantly(0),
+			Load: dme.Faults, Kind: dme.Exact, Source: source,
 			Test: "TestRecoveryAtRandom",
 		},
 		{
 			Quantity: dme.KindPerKind("ADVISE", "RESTART"), Formula: "1: a message from each immediate neighbour that is up",
-			Load: dme.Faults, Kind: dme.UpperBound, Source: source, Predict: dme.AtLeastTwo(1),
+			Load: dme.Faults, Kind: dme.UpperBound, Source: source, Applies: dme.AtLeastTwo,
 			Test: "TestRecoveryAtRandom",
 		},
 	}...)
@@ -406,10 +406,10 @@ func robustClaims() []dme.Claim {
 // halved returns the claim about one half of the messages: on each edge that a
 // request crosses there is a REQUEST and a PRIVILEGE.
 func halved(c dme.Claim) dme.Claim {
+	both := c
 	c.Formula = "half of " + c.Formula
-	predict := c.Predict
 	c.Predict = func(s dme.Setting) (float64, bool) {
-		value, ok := predict(s)
+		value, ok := both.Prediction(s)
 		return value / 2, ok
 	}
 	return c

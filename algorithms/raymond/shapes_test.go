@@ -90,13 +90,13 @@ func TestRadiatingStarClaim(t *testing.T) {
 			for n := 2; n <= 2000; n += 1 + n/7 {
 				value := fmt.Sprintf("radiating:%d", k)
 				made := mustShape(t, value, n)
-				log, ok := c.Predict(dme.Setting{Nodes: n, Options: dme.Options{optTree: value}})
+				log, ok := c.Prediction(dme.Setting{Nodes: n, Options: dme.Options{optTree: value}})
 				if worst := float64(2 * made.longestPath()); !ok || worst > 4*log+4 {
 					t.Errorf("%s of %d: worst case %v messages, log N is %v, %v", value, n, worst, log, ok)
 				}
 			}
 		}
-		if _, ok := c.Predict(dme.Setting{Nodes: 9, Options: dme.Options{optTree: "kary:3"}}); ok {
+		if _, ok := c.Prediction(dme.Setting{Nodes: 9, Options: dme.Options{optTree: "kary:3"}}); ok {
 			t.Error("the claim is made for another tree")
 		}
 	}
@@ -267,7 +267,7 @@ func TestMoreRequesters(t *testing.T) {
 			if c.Load != dme.Saturated || c.Kind != dme.UpperBound || c.Quantity != dme.MessagesPerCS {
 				continue
 			}
-			if light, ok := c.Predict(net.Setting); ok && (got > light) != (c.KnownFalse != "") {
+			if light, ok := c.Prediction(net.Setting); ok && (got > light) != (c.KnownFalse != "") {
 				t.Errorf("%s: %.3f messages per entry, %q says %.3f, known to be false: %q", shape, got, c.Formula, light, c.KnownFalse)
 			}
 		}
@@ -285,7 +285,7 @@ func TestGrowthIsClaimedOfTreesWithEdges(t *testing.T) {
 		found++
 		for tree, bounded := range map[string]bool{"binary": true, "kary:3": true, "radiating:4": true, "line": false, "star": false} {
 			for n := 1; n <= 3; n++ {
-				_, ok := c.Predict(dme.Setting{Nodes: n, Options: dme.Options{optTree: tree}})
+				_, ok := c.Prediction(dme.Setting{Nodes: n, Options: dme.Options{optTree: tree}})
 				if want := bounded && n >= 2; ok != want {
 					t.Errorf("%s of %d: claimed %v", tree, n, ok)
 				}

@@ -157,33 +157,30 @@ func boundedClaims() []dme.Claim {
 			// It follows from the range of numbers, on links without order.
 			Quantity: dme.Bypass, Formula: "N(N+1)/2 − 1",
 			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: "TR-869, appendix",
-			Predict: dme.PerN(func(n float64) float64 { return n*(n+1)/2 - 1 }),
 		},
 		{
 			Quantity: dme.BypassByOne, Formula: "N",
 			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: "TR-869, appendix",
-			Predict: dme.PerN(func(n float64) float64 { return n }),
 		},
 		{
 			Quantity: dme.Bypass, Formula: "2(N−1) (links that keep order)",
 			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: "TR-869, appendix",
-			FIFO: true, Predict: dme.PerPeer(2),
+			FIFO: true,
 		},
 		{
 			Quantity: dme.BypassByOne, Formula: "2 (links that keep order)",
 			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: "TR-869, appendix",
-			FIFO: true, Predict: dme.AtLeastTwo(2),
+			FIFO: true, Applies: dme.AtLeastTwo,
 		},
 		{
 			Quantity: SmallestModulus, Formula: "2N−1",
 			Load: dme.Static, Kind: dme.Exact, Source: source,
-			Predict: dme.PerN(func(n float64) float64 { return 2*n - 1 }), Measure: smallestAccepted,
+			Measure: smallestAccepted,
 		},
 		{
 			Name:     "twice-the-nodes",
 			Quantity: SmallestModulus, Formula: "2N: at least twice as large as the number of nodes",
 			Load: dme.Static, Kind: dme.Exact, Source: "TR-869, section 8",
-			Predict:    dme.PerN(func(n float64) float64 { return 2 * n }),
 			Measure:    smallestAccepted,
 			KnownFalse: "2N−1 is enough, as section 6.4 says itself",
 		},

@@ -34,8 +34,7 @@ func claims() []dme.Claim {
 func messages() []dme.Claim {
 	each := dme.Claim{
 		Formula: "N−1", Load: dme.AnyLoad, Kind: dme.Exact,
-		Source:  report + "section 4; " + textbook + "section 9.4",
-		Predict: dme.PerPeer(1),
+		Source: report + "section 4; " + textbook + "section 9.4",
 	}
 	return append(dme.KindsPerCS(each, "REQUEST", "REPLY"), []dme.Claim{
 		dme.CostPerPeer(2, dme.AnyLoad, dme.Exact, report+"section 4; "+textbook+"section 9.4; Chaudhuri and Karaata 1998, section 1"),
@@ -43,18 +42,16 @@ func messages() []dme.Claim {
 			Name:     "relative-speeds",
 			Quantity: dme.MessagesPerCS, Formula: "2(N−1), whatever the relative speeds of nodes and links",
 			Load: dme.AnyLoad, Kind: dme.Exact, Source: report + "section 1",
-			Predict: dme.PerPeer(2),
 		},
 		{
 			// A message into and one out of each other node, for each entry.
 			Quantity: dme.WorkSpread, Formula: "1: a symmetric algorithm",
-			Load: dme.Burst, Kind: dme.Exact, Source: report + "section 4.1; Maekawa 1985, section 1",
-			Predict: dme.AtLeastTwo(1),
+			Load: dme.Burst, Kind: dme.Exact, Source: report + "section 4.1; Maekawa 1985, section 1", Applies: dme.AtLeastTwo,
 		},
 		{
 			Quantity: dme.QuorumSize, Formula: "K = N",
 			Load: dme.Static, Kind: dme.Exact, Source: "Maekawa 1985, section 2",
-			Predict: dme.PerN(func(n float64) float64 { return n }), Measure: dme.AskedByAll,
+			Measure: dme.AskedByAll,
 		},
 	}...)
 }
@@ -64,7 +61,6 @@ func times() []dme.Claim {
 		{
 			Quantity: dme.SyncDelay, Formula: "T: a one-way trip",
 			Load: dme.Saturated, Kind: dme.LowerBound, Source: report + "section 5.3.3",
-			Predict: dme.AtLeastTwo(1),
 		},
 		{
 			// The request waits for the slowest of N−1 round trips, which is
@@ -72,17 +68,14 @@ func times() []dme.Claim {
 			Quantity: dme.ResponseTime, Formula: "2T + E (links of equal delay)",
 			Load: dme.Light, Kind: dme.Mean, Source: textbook + "section 9.2.3; " + report + "section 5.4, case B",
 			EqualDelays: true,
-			Predict:     dme.FromTimes(func(_, t, e float64) float64 { return 2*t + e }),
 		},
 		{
-			Quantity: dme.ResponseTime, Formula: "one round trip + E",
+			Quantity: dme.ResponseTime, Formula: "one round trip + E", Expression: "2T + E",
 			Load: dme.AnyLoad, Kind: dme.LowerBound, Source: report + "section 5.3.1",
-			Predict: dme.FromTimes(func(_, t, e float64) float64 { return 2*t + e }),
 		},
 		{
 			Quantity: LaterFirst, Formula: "1/2",
-			Load: dme.Contention, Kind: dme.Mean, Source: report + "section 5.3.2",
-			Predict: dme.AtLeastTwo(0.5),
+			Load: dme.Contention, Kind: dme.Mean, Source: report + "section 5.3.2", Applies: dme.AtLeastTwo,
 			KnownFalse: "numbers know something of time: who asks later has heard of more requests and takes a larger number; " +
 				"it is 1/2 where the numbers are equal and the numbers of the nodes decide",
 		},
@@ -91,8 +84,7 @@ func times() []dme.Claim {
 			// again at their exits, neither does it look like chance.
 			Name:     "equal-numbers",
 			Quantity: TieLaterFirst, Formula: "1/2 of the conflicts between equal numbers",
-			Load: dme.Burst, Kind: dme.Mean, Source: report + "section 5.3.2",
-			Predict: dme.AtLeastTwo(0.5),
+			Load: dme.Burst, Kind: dme.Mean, Source: report + "section 5.3.2", Applies: dme.AtLeastTwo,
 		},
 	}...)
 }
@@ -102,34 +94,30 @@ func order() []dme.Claim {
 		dme.InOrder("0: entries in timestamp order", textbook+"section 9.4 and Exercise 9.5; "+report+"section 2.4"),
 		{
 			Quantity: EntriesAfterProcessing, Formula: "1: not twice, once all have processed the REQUEST",
-			Load: dme.Worst, Kind: dme.UpperBound, Source: report + "section 2.4",
-			Predict: dme.AtLeastTwo(1),
+			Load: dme.Worst, Kind: dme.UpperBound, Source: report + "section 2.4", Applies: dme.AtLeastTwo,
 		},
 		{
 			// On links without order. Where a link keeps order it is 2(N−1).
 			Quantity: dme.Bypass, Formula: "N(N+1)/2 − 1",
 			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: report + "appendix",
-			Predict: dme.PerN(func(n float64) float64 { return n*(n+1)/2 - 1 }),
 		},
 		{
 			Quantity: dme.BypassByOne, Formula: "N",
 			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: report + "appendix",
-			Predict: dme.PerN(func(n float64) float64 { return n }),
 		},
 		{
 			Quantity: dme.Bypass, Formula: "2(N−1) (links that keep order)",
 			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: report + "appendix",
-			FIFO: true, Predict: dme.PerPeer(2),
+			FIFO: true,
 		},
 		{
 			Quantity: dme.BypassByOne, Formula: "2 (links that keep order)",
 			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: report + "appendix",
-			FIFO: true, Predict: dme.AtLeastTwo(2),
+			FIFO: true, Applies: dme.AtLeastTwo,
 		},
 		{
 			Quantity: dme.NumberRange, Formula: "N−1: from x to x+N−1",
 			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: report + "section 6.4",
-			Predict: dme.PerPeer(1),
 		},
 	}
 }

@@ -91,7 +91,7 @@ func TestWhereCriticalSectionsAreAsExpected(t *testing.T) {
 				continue
 			}
 			claimed++
-			if got, ok := c.Predict(s); ok != want || ok && got != 4 {
+			if got, ok := c.Prediction(s); ok != want || ok && got != 4 {
 				t.Errorf("%s, E=%v: %v, %v; want 4, %v", c.Load, e, got, ok, want)
 			}
 		}

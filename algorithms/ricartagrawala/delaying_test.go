@@ -209,7 +209,7 @@ func TestDelayingIsClaimedOfDelays(t *testing.T) {
 			for _, lower := range []string{"heard", "delayed"} {
 				setting := conformance.Make(t, Priority(), 3, map[string]string{"increments": increments, optLower: lower}).Setting
 				setting.T, setting.E = time.Millisecond, time.Millisecond
-				_, ok := c.Predict(setting)
+				_, ok := c.Prediction(setting)
 				if want := increments == "priority" && lower == "delayed"; ok != want {
 					t.Errorf("%s %q: increments=%s, lower=%s: claimed: %v", c.Quantity, c.Formula, increments, lower, ok)
 				}

@@ -87,7 +87,7 @@ func TestImplicitWait(t *testing.T) {
 			if claim.Quantity != dme.ResponseTime || claim.Load != dme.Light {
 				continue
 			}
-			got, ok := claim.Predict(dme.Setting{Nodes: 2, Options: opt, System: sys, E: time.Millisecond})
+			got, ok := claim.Prediction(dme.Setting{Nodes: 2, Options: opt, System: sys, E: time.Millisecond})
 			if want := (2*c.want + time.Millisecond).Seconds(); !ok || got != want {
 				t.Errorf("%+v: predicts a response of %v s, want %v", c, got, want)
 			}

@@ -175,8 +175,7 @@ func priorityClaims() []dme.Claim {
 			{
 				Quantity: LowerFirst, Formula: "1 (increments=priority)",
 				Load: dme.Static, Kind: dme.Exact, Source: source + ", 2: deliberate priority",
-				Set:     map[string]string{"increments": "priority"},
-				Predict: dme.AtLeastTwo(1), Measure: lowerFirst,
+				Set: map[string]string{"increments": "priority"}, Applies: dme.AtLeastTwo, Measure: lowerFirst,
 			},
 		})
 }

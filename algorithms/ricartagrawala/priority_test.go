@@ -46,7 +46,7 @@ func TestRandomIncrementsReduceTheBias(t *testing.T) {
 		}
 		claims := Priority().Claims
 		at := slices.IndexFunc(claims, func(c dme.Claim) bool { return c.Quantity == dme.NumberRange })
-		if apart, ok := claims[at].Predict(net.Setting); !ok || apart != float64((nodes-1)*most) {
+		if apart, ok := claims[at].Prediction(net.Setting); !ok || apart != float64((nodes-1)*most) {
 			t.Errorf("D=%d: numbers are claimed to be up to %v apart", most, apart)
 		}
 		want := (nodes - 1) * (1 - 1/float64(most)) / 2

@@ -115,13 +115,11 @@ func readersClaims() []dme.Claim {
 			// Were it so, a writer that waits would see no reader enter.
 			Quantity: dme.ReadersBeforeWriter, Formula: "0 readers while a writer waits: writers are given priority",
 			Load: dme.Contention, Kind: dme.UpperBound, Source: source,
-			Predict:    dme.Constantly(0),
 			KnownFalse: "readers and writers go in the order of their numbers: a reader that asked first goes first",
 		},
 		{
 			Quantity: dme.ReadersInside, Formula: "N: a reader never defers another reader's REQUEST",
 			Load: dme.Burst, Kind: dme.Exact, Source: source,
-			Predict: dme.PerN(func(n float64) float64 { return n }),
 		},
 	})
 }

@@ -30,7 +30,7 @@ func synchronizedClaims() []dme.Claim {
 	} {
 		c := dme.Claim{
 			Quantity: Latecomers, Formula: "0 after " + x.says, Load: dme.Faults, Kind: dme.Exact,
-			Source: "TR-869, section 7.2.3 and appendix", Predict: dme.Constantly(0),
+			Source: "TR-869, section 7.2.3 and appendix",
 		}
 		if x.way != "highest" {
 			c.Set = map[string]string{"synchronized": x.way}

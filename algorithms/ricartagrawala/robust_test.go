@@ -264,7 +264,7 @@ func TestDetectionTakesTwoPeriods(t *testing.T) {
 			if c.Quantity != DetectionTime {
 				continue
 			}
-			want, ok := c.Predict(dme.Setting{Nodes: nodes, Options: opt, System: sys})
+			want, ok := c.Prediction(dme.Setting{Nodes: nodes, Options: opt, System: sys})
 			if !entered || !ok || waited.Seconds() != want || waited != 127*time.Millisecond {
 				t.Errorf("N=%d: %v, predicted %v s", nodes, waited, want)
 			}

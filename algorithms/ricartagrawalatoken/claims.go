@@ -13,24 +13,21 @@ func claims() []dme.Claim {
 		{
 			// The token rests with the last requester: where requesters are
 			// drawn uniformly, the next one is the same with probability 1/N.
-			Quantity: dme.MessagesPerCS, Formula: "0 or N: N(N−1)/N for uniformly drawn requesters",
+			Quantity: dme.MessagesPerCS, Formula: "0 or N: N(N−1)/N for uniformly drawn requesters", Expression: "N(N−1)/N",
 			Load: dme.Light, Kind: dme.Mean, Source: source,
-			Predict: dme.PerPeer(1),
 		},
 		{
 			Quantity: dme.MessagesPerCS, Formula: "N",
 			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: source,
-			Predict: dme.PerN(func(n float64) float64 { return n }),
 		},
 		{
-			Quantity: dme.KindPerCS("TOKEN"), Formula: "0 or 1",
+			Quantity: dme.KindPerCS("TOKEN"), Formula: "0 or 1", Expression: "1",
 			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: source,
-			Predict: dme.Constantly(1),
 		},
 		{
 			Quantity: dme.MessagesPerCS, Formula: "N",
 			Load: dme.Saturated, Kind: dme.Mean, Source: source,
-			Predict: func(s dme.Setting) (float64, bool) { return float64(s.Nodes), s.Nodes >= 3 }, // of two, the one inside may ask again in time
+			Applies: func(s dme.Setting) bool { return s.Nodes >= 3 }, // of two, the one inside may ask again in time
 		},
 	})
 }

@@ -23,52 +23,45 @@ func claims() []dme.Claim {
 			// with equal probability, however the staircase is ordered.
 			Quantity: dme.MessagesPerCS, Formula: "n − 1 (uniformly drawn requesters)",
 			Load: dme.Light, Kind: dme.Mean, Source: source,
-			Predict: dme.PerPeer(1),
 		},
 		{
 			Quantity: RequestsPerCS, Formula: "(n−1)/2 (uniformly drawn requesters)",
 			Load: dme.Light, Kind: dme.Mean, Source: source,
-			Predict: dme.PerN(func(n float64) float64 { return (n - 1) / 2 }),
 		},
 		{
 			Quantity: dme.MessagesPerCS, Formula: "3(n−1)/2",
 			Load: dme.Saturated, Kind: dme.Mean, Source: source,
-			Predict:    dme.PerN(func(n float64) float64 { return 3 * (n - 1) / 2 }),
 			KnownFalse: askAll + ": 2(n−1); the formula fits one burst in which priorities do not depend on positions",
 		},
 		{
 			Quantity: RequestsPerCS, Formula: "3(n−1)/4: (n−1)/2 that others send to a site, (n−1)/4 that it sends in response",
 			Load: dme.Saturated, Kind: dme.Mean, Source: source,
-			Predict:    dme.PerN(func(n float64) float64 { return 3 * (n - 1) / 4 }),
 			KnownFalse: askAll + ": n−1",
 		},
 		{
 			Quantity: dme.QuorumSize, Formula: "(n+1)/2: sizes 1, 2, …, n, the site itself counted",
 			Load: dme.Static, Kind: dme.Mean, Source: "textbook, sections 9.5 and 9.5.3",
-			Predict: dme.PerN(func(n float64) float64 { return (n + 1) / 2 }),
 			Measure: dme.AskedByAll,
 		},
 		{
 			Quantity: Steps, Formula: "n: a staircase of the sizes 1, 2, …, n",
 			Load: dme.Static, Kind: dme.Exact, Source: "textbook, section 9.5, initialization",
-			Predict: dme.PerN(func(n float64) float64 { return n }), Measure: steps,
+			Measure: steps,
 		},
 		{
 			Quantity: dme.KindPerCS("REPLY"), Formula: "(n−1)/2: one for each REQUEST (uniformly drawn requesters)",
 			Load: dme.Light, Kind: dme.Mean, Source: source,
-			Predict: dme.PerN(func(n float64) float64 { return (n - 1) / 2 }),
 		},
 		{
 			Quantity: dme.MessagesPerCS, Formula: "fewer than n − 1, where few sites make most requests",
 			Load: dme.HotSpot, Kind: dme.UpperBound, Source: "textbook, section 9.5.4",
-			Predict: func(s dme.Setting) (float64, bool) { return float64(s.Nodes - 1), s.Nodes >= 3 },
+			Applies: func(s dme.Setting) bool { return s.Nodes >= 3 },
 		},
 		preserved(),
 		{
 			// 2T, or nothing for the site at the right end.
 			Quantity: dme.ResponseTime, Formula: "less than 2T(n−1)/n + E, where few sites make most requests",
 			Load: dme.HotSpot, Kind: dme.UpperBound, Source: "textbook, section 9.5.4",
-			Predict: dme.FromTimes(func(n, t, e float64) float64 { return 2*t*(n-1)/n + e }),
 		},
 	})
 }
@@ -92,7 +85,7 @@ func preserved() dme.Claim {
 	return dme.Claim{
 		Quantity: NoStaircase, Formula: "0: the staircase is preserved when sites request concurrently and have executed",
 		Load: dme.Burst, Kind: dme.Exact, Source: "textbook, sections 9.5.2 and 9.5.3, and Exercise 9.8",
-		Predict: func(s dme.Setting) (float64, bool) { return 0, s.Nodes <= mostFollowed },
+		Applies: func(s dme.Setting) bool { return s.Nodes <= mostFollowed },
 	}
 }
 

@@ -14,7 +14,7 @@ func predict(t *testing.T, q dme.Quantity, load dme.Load, n int) (value float64,
 	t.Helper()
 	for _, c := range claims() {
 		if c.Quantity == q && c.Load == load {
-			value, ok := c.Predict(dme.Setting{Nodes: n})
+			value, ok := c.Prediction(dme.Setting{Nodes: n})
 			if !ok {
 				t.Fatalf("claim %q does not apply to %d sites", c.Formula, n)
 			}

@@ -18,68 +18,50 @@ func claims() []dme.Claim {
 			Quantity: dme.ResponseTime, Formula: "NT/2 + E (mode=perpetual)",
 			Load: dme.Light, Kind: dme.Mean, Source: source + ".1",
 			Set:     perpetual, // said, since workloads that go in steps choose the other
-			Predict: timed("perpetual", func(n, t, e float64) float64 { return n*t/2 + e }),
+			Applies: inMode("perpetual"),
 		},
 		{
 			// Every site executes once a round.
 			Quantity: dme.ResponseTime, Formula: "N(T + E) (mode=perpetual)",
-			Load: dme.Saturated, Kind: dme.Mean, Source: source + ".2",
-			Predict: timed("perpetual", func(n, t, e float64) float64 { return n * (t + e) }),
+			Load: dme.Saturated, Kind: dme.Mean, Source: source + ".2", Applies: inMode("perpetual"),
 		},
 		{
 			Quantity: dme.SyncDelay, Formula: "T (mode=perpetual)",
-			Load: dme.Saturated, Kind: dme.Mean, Source: source + ", with section 9.2.3",
-			Predict: inMode("perpetual", func(float64) float64 { return 1 }),
+			Load: dme.Saturated, Kind: dme.Mean, Source: source + ", with section 9.2.3", Applies: inMode("perpetual"),
 		},
 		{
 			Quantity: dme.Throughput, Formula: "1/(T + E) (mode=perpetual)",
-			Load: dme.Saturated, Kind: dme.Mean, Source: source + ", with section 9.2.3",
-			Predict: timed("perpetual", func(_, t, e float64) float64 { return 1 / (t + e) }),
+			Load: dme.Saturated, Kind: dme.Mean, Source: source + ", with section 9.2.3", Applies: inMode("perpetual"),
 		},
 		{
 			// The last requester has the token; the next one, drawn uniformly,
 			// is 0 … N−1 hops behind it, each a REQUEST and a TOKEN.
 			Quantity: dme.MessagesPerCS, Formula: "N − 1 (mode=demand, uniformly drawn requesters)",
 			Load: dme.Light, Kind: dme.Mean, Source: source + ", with a token that rests",
-			Set:     demand,
-			Predict: inMode("demand", func(n float64) float64 { return n - 1 }),
+			Set: demand, Applies: inMode("demand"),
 		},
 		{
 			Quantity: dme.MessagesPerCS, Formula: "2(N−1) (mode=demand)",
 			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: source + ", with a token that rests",
-			Set:     demand,
-			Predict: inMode("demand", func(n float64) float64 { return 2 * (n - 1) }),
+			Set: demand, Applies: inMode("demand"),
 		},
 		{
 			Quantity: dme.ResponseTime, Formula: "(N−1)T + E (mode=demand, uniformly drawn requesters)",
 			Load: dme.Light, Kind: dme.Mean, Source: source + ", with a token that rests",
-			Set:     demand,
-			Predict: timed("demand", func(n, t, e float64) float64 { return (n-1)*t + e }),
+			Set: demand, Applies: inMode("demand"),
 		},
 		{
 			Quantity: dme.LongestRun, Formula: "1 (mode=perpetual): the next site has its turn",
-			Load: dme.Saturated, Kind: dme.Exact, Source: source,
-			Predict: inMode("perpetual", func(float64) float64 { return 1 }),
+			Load: dme.Saturated, Kind: dme.Exact, Source: source, Applies: inMode("perpetual"),
 		},
 		{
 			Quantity: dme.MessagesPerCS, Formula: "1 (mode=perpetual): a hop for each entry",
-			Load: dme.Saturated, Kind: dme.Mean, Source: source + ".2",
-			Predict: inMode("perpetual", func(float64) float64 { return 1 }),
+			Load: dme.Saturated, Kind: dme.Mean, Source: source + ".2", Applies: inMode("perpetual"),
 		},
 	})
 }
 
-// inMode is a prediction from N, for one mode and at least two sites.
-func inMode(mode string, f func(n float64) float64) func(dme.Setting) (float64, bool) {
-	return func(s dme.Setting) (float64, bool) {
-		return f(float64(s.Nodes)), s.Nodes >= 2 && s.Options.Get(optMode) == mode
-	}
-}
-
-// timed is a prediction from N, T and E, the latter two in seconds.
-func timed(mode string, f func(n, t, e float64) float64) func(dme.Setting) (float64, bool) {
-	return func(s dme.Setting) (float64, bool) {
-		ok := s.Nodes >= 2 && s.T > 0 && s.Options.Get(optMode) == mode
-		return f(float64(s.Nodes), s.T.Seconds(), s.E.Seconds()), ok
-	}
+// inMode is about systems in one mode, of at least two sites.
+func inMode(mode string) func(dme.Setting) bool {
+	return func(s dme.Setting) bool { return s.Nodes >= 2 && s.Options.Get(optMode) == mode }
 }

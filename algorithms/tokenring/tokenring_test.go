@@ -205,7 +205,7 @@ func TestRefusals(t *testing.T) {
 // What is predicted from times is predicted for one mode, for two sites and more, and
 // where messages take time.
 func TestWhereTimesPredict(t *testing.T) {
-	predict := timed("demand", func(n, t, e float64) float64 { return n + t + e })
+	claim := dme.Claim{Formula: "N + T + E", Applies: inMode("demand")}
 	for _, x := range []struct {
 		nodes int
 		t     time.Duration
@@ -215,7 +215,7 @@ func TestWhereTimesPredict(t *testing.T) {
 		{2, time.Second, "demand", true}, {2, time.Second, "perpetual", false}, {1, time.Second, "demand", false}, {2, 0, "demand", false},
 	} {
 		s := dme.Setting{Nodes: x.nodes, T: x.t, E: 2 * time.Second, Options: dme.Options{optMode: x.mode}}
-		if got, ok := predict(s); ok != x.want || ok && got != 5 {
+		if got, ok := claim.Prediction(s); ok != x.want || ok && got != 5 {
 			t.Errorf("%+v: %v, %v", x, got, ok)
 		}
 	}

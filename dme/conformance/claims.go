@@ -16,7 +16,7 @@ func (s *schedule) checkClaims() error {
 		if c.KnownFalse != "" || c.FIFO && s.network.Unordered || c.Load != dme.AnyLoad && (c.Load != dme.Worst || !gauged) {
 			continue
 		}
-		want, ok := c.Predict(s.Setting)
+		want, ok := c.Prediction(s.Setting)
 		if !ok {
 			continue
 		}

@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -208,8 +209,7 @@ func TestClaimsAreJudged(t *testing.T) {
 	claim := func(q dme.Quantity, k dme.ClaimKind, value float64) error {
 		a := centralized.Algorithm()
 		a.Claims = []dme.Claim{{
-			Quantity: q, Formula: "x", Load: dme.AnyLoad, Kind: k, Source: "here",
-			Predict: dme.Constantly(value),
+			Quantity: q, Formula: strconv.FormatFloat(value, 'f', -1, 64), Load: dme.AnyLoad, Kind: k, Source: "here",
 		}}
 		return search(a)
 	}

@@ -44,7 +44,7 @@ func watching(m *vnet.Model, needs dme.Needs) watch {
 		if c.KnownFalse != "" || c.Load != dme.AnyLoad && c.Load != dme.Worst || c.FIFO && m.Unordered {
 			continue
 		}
-		value, ok := c.Predict(setting)
+		value, ok := c.Prediction(setting)
 		switch {
 		case !ok || c.Kind != dme.UpperBound && c.Kind != dme.Exact:
 		case c.Quantity == dme.Unserved:

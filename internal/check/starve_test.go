@@ -225,7 +225,7 @@ func TestPromisedBoundsAreWatched(t *testing.T) {
 	// A claim that is too sharp is found to be false.
 	a := centralized.Algorithm()
 	a.Claims = append(a.Claims, dme.Claim{
-		Quantity: dme.Bypass, Formula: "N−1", Load: dme.AnyLoad, Kind: dme.UpperBound, Source: "nowhere", Predict: dme.PerPeer(1),
+		Quantity: dme.Bypass, Formula: "N−1", Load: dme.AnyLoad, Kind: dme.UpperBound, Source: "nowhere",
 	})
 	r, err := Random(t.Context(), a, Defaults(a, 3, nil))
 	if err != nil || r.Violation == nil || r.Violation.Property != vnet.Overtaking ||

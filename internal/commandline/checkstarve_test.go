@@ -85,7 +85,7 @@ func favouritism(claims ...dme.Claim) *dme.Algorithm {
 func TestCheckFindsStarvation(t *testing.T) {
 	tooSharp := centralized.Algorithm()
 	tooSharp.Claims = append(tooSharp.Claims, dme.Claim{
-		Quantity: dme.Bypass, Formula: "N−1", Load: dme.AnyLoad, Kind: dme.UpperBound, Source: "nowhere", Predict: dme.PerPeer(1),
+		Quantity: dme.Bypass, Formula: "N−1", Load: dme.AnyLoad, Kind: dme.UpperBound, Source: "nowhere",
 	})
 	t.Chdir(t.TempDir())
 	run := func(a *dme.Algorithm, args string) (code int, printed string) {

@@ -41,7 +41,7 @@ func judged(t *testing.T, a *dme.Algorithm, q dme.Quantity, formula string, load
 			t.Fatal(err)
 		}
 		s := dme.Setting{Nodes: spec.Nodes, Options: opt, System: sys, T: time.Duration(*r.T), E: time.Duration(*r.CS)}
-		want, ok := c.Predict(s)
+		want, ok := c.Prediction(s)
 		if !ok {
 			t.Fatalf("%s: %s %q is not made of %d nodes", a.Name, q, formula, spec.Nodes)
 		}

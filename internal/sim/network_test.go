@@ -293,7 +293,7 @@ func TestImplicitReplyTakesTheLongestRoundTrip(t *testing.T) {
 		}
 		for _, c := range a.Claims {
 			if c.Quantity == dme.ResponseTime && c.Load == dme.Light {
-				got, ok := c.Predict(dme.Setting{Nodes: 5, Options: job.Options, System: job.System, E: 100 * time.Microsecond})
+				got, ok := c.Prediction(dme.Setting{Nodes: 5, Options: job.Options, System: job.System, E: 100 * time.Microsecond})
 				if !ok || got != want.Seconds() {
 					t.Errorf("%v: the claim predicts %v s, want %v", x.set, got, want)
 				}

@@ -36,13 +36,13 @@ func TestWaitingIsThatOfAQueue(t *testing.T) {
 				s := resolve(t, spec, a).Setting()
 				s.T = time.Millisecond
 				i := slices.IndexFunc(a.Claims, func(c dme.Claim) bool {
-					_, made := c.Predict(s)
+					_, made := c.Prediction(s)
 					return c.Quantity == dme.WaitingTime && made
 				})
 				if i < 0 {
 					t.Fatal("nothing is claimed")
 				}
-				want, _ := a.Claims[i].Predict(s)
+				want, _ := a.Claims[i].Prediction(s)
 				var means []float64
 				for spec.Seed = 1; spec.Seed <= seeds; spec.Seed++ {
 					r := simulate(t, spec, a)

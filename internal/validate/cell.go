@@ -170,7 +170,7 @@ func perEntry(a *dme.Algorithm, s dme.Setting) float64 {
 		if c.Quantity != dme.MessagesPerCS {
 			continue
 		}
-		if x, ok := claims.Predict(c, s); ok && (c.Kind == dme.UpperBound || c.Kind == dme.LowerBound) {
+		if x, ok := c.Prediction(s); ok && (c.Kind == dme.UpperBound || c.Kind == dme.LowerBound) {
 			bound = max(bound, x)
 		} else if ok {
 			said = max(said, x)

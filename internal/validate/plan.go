@@ -160,5 +160,5 @@ func (p *plan) predict(q *question, c *condition, nodes int) (float64, bool) {
 	if err != nil {
 		return 0, false
 	}
-	return claims.Predict(q.Claim, settingOf(job))
+	return q.Claim.Prediction(settingOf(job))
 }

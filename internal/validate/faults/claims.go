@@ -67,7 +67,7 @@ func evidence(q *claims.Question, runs []*ran) []claims.Evidence {
 			}
 		}
 		runs = runs[same:]
-		predicted, ok := q.Claim.Predict(cell.Setting)
+		predicted, ok := q.Claim.Prediction(cell.Setting)
 		if !ok || len(cell.Results) == 0 {
 			continue
 		}

@@ -91,7 +91,7 @@ func TestFalseClaims(t *testing.T) {
 	boastful := *o.Algorithms[0]
 	boastful.Survives = dme.SurvivesAny
 	boastful.Claims = []dme.Claim{{
-		Quantity: dme.Unserved, Formula: "0", Load: dme.Faults, Kind: dme.Exact, Source: "nobody", Predict: dme.Constantly(0),
+		Quantity: dme.Unserved, Formula: "0", Load: dme.Faults, Kind: dme.Exact, Source: "nobody",
 	}}
 	o.Catalog = run.Catalog{&boastful}
 	o.Algorithms = []*dme.Algorithm{&boastful}

@@ -29,8 +29,7 @@ func Algorithm() *dme.Algorithm {
 		Kinds:    []string{"WANT", "KEY", "BACK"},
 		Claims: []dme.Claim{{
 			Quantity: dme.MessagesPerCS, Formula: "3(N−1)/N", Load: dme.Light, Kind: dme.Mean,
-			Source:  "docs/adding-an-algorithm.md",
-			Predict: dme.PerN(func(n float64) float64 { return 3 * (n - 1) / n }),
+			Source: "docs/adding-an-algorithm.md",
 		}},
 		Prepare: func(c dme.Config) (dme.System, error) {
 			return system{keeper: dme.NodeID(c.Nodes)}, nil
