@@ -1,0 +1,277 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"dmebench/internal/atomicfile"
+	"dmebench/internal/clock"
+	"dmebench/internal/environment"
+	"dmebench/report/units"
+)
+
+// word returns the text of a file that has a single word; "" if it cannot be read.
+func word(file string) string {
+	text, _ := os.ReadFile(file)
+	return strings.TrimSpace(string(text))
+}
+
+// processorReading is what a host has to run on.
+type processorReading struct {
+	allowed  int     // processors that this process may run on
+	online   int     // of the host; 0 if that is not known
+	quota    float64 // processors' time that its control groups allow; 0 for no limit
+	governor string
+	boost    string // "on", "off", "" if it is not known
+}
+
+// judge compares the processors with the processes that will share them.
+func (r *processorReading) judge(processes int) Finding {
+	// With a crowd of processes on each processor, times say more about the processors
+	// than about the algorithm.
+	const crowd = 100
+	have, of := float64(r.allowed), plural(max(r.allowed, r.online), "processor")
+	if r.online > r.allowed {
+		of = fmt.Sprintf("%d of %s", r.allowed, of)
+	}
+	if r.quota > 0 {
+		of += fmt.Sprintf(", of whose time the control group allows %.3g", r.quota)
+		have = min(have, r.quota)
+	}
+	each := float64(processes) / have
+	return fine("processors", "%s, for %s", of, plural(processes, "process")).
+		raise(have < float64(r.allowed), Warning, "lift the quota (docker: --cpuset-cpus in place of --cpus; Kubernetes: limits equal to "+
+			"whole processors): processes that have used it up stand still for the rest of each period").
+		raise(each > crowd, Warning, "take fewer nodes or more hosts: times will say more about the processors than about the algorithm").
+		raise(each > 1, Note, "processes take turns, which is part of every time; fewer nodes or more hosts if that is not meant")
+}
+
+// judgeFrequency says whether a processor's speed depends on what it does.
+func (r *processorReading) judgeFrequency() Finding {
+	found := "not governed by this system"
+	if r.governor != "" {
+		found = "governor " + r.governor
+	}
+	if r.boost != "" {
+		found += ", boost " + r.boost
+	}
+	return fine("frequency", "%s", found).
+		raise(r.governor != "" && r.governor != "performance", Note, "processors slow down while they wait: cpupower frequency-set -g performance").
+		raise(r.boost == "on", Note, "the speed depends on how many processors are busy and how warm they are: switch boost off for repeatable figures")
+}
+
+// frequency says what governs the processors' speed, and whether they may exceed it.
+func frequency(root string) (governor, boost string) {
+	dir := filepath.Join(root, "sys/devices/system/cpu")
+	boost = map[string]string{"0": "on", "1": "off"}[word(dir+"/intel_pstate/no_turbo")]
+	if boost == "" {
+		boost = map[string]string{"0": "off", "1": "on"}[word(dir+"/cpufreq/boost")]
+	}
+	return word(dir + "/cpu0/cpufreq/scaling_governor"), boost
+}
+
+// loadReading is what else went on while the host was watched.
+type loadReading struct {
+	known  bool
+	busy   float64       // processors that others kept busy
+	stolen float64       // share of the time that the hypervisor gave to others, now
+	ever   float64       // the same, since the host was started
+	late   time.Duration // by which the latest of this process's timers came
+}
+
+// judge says whether others keep the processors busy.
+func (r *loadReading) judge(p processorReading) Finding {
+	if !r.known {
+		return notKnown("load", "not known on this system")
+	}
+	of := max(p.online, p.allowed, 1)
+	f := fine("load", "others keep %.2g of %s busy; timers come up to %s late", r.busy, plural(of, "processor"), units.Time(float64(r.late)))
+	level, share := OK, r.busy/float64(of)
+	switch {
+	case share > 0.25 || r.late > 50*time.Millisecond:
+		level = Warning
+	case share > 0.05:
+		level = Note
+	}
+	return f.raise(level > OK, level, "see what else runs (top), and end it or wait for it")
+}
+
+// judgeStolen says whether a hypervisor gives the processors to others.
+func (r *loadReading) judgeStolen() Finding {
+	if !r.known {
+		return notKnown("steal", "not known on this system")
+	}
+	level := OK
+	switch some := 0.01; {
+	case r.stolen > some:
+		level = Warning
+	case r.ever > some:
+		level = Note
+	}
+	return fine("steal", "%.2g%% of the time was stolen by the hypervisor just now, %.2g%% since the start of this host", 100*r.stolen, 100*r.ever).
+		raise(level > OK, level, "choose machines with processors of their own, none that are shared or burst")
+}
+
+// ticks are times of the processors of a host, in units of the kernel's.
+type ticks struct{ busy, stolen, all, processors uint64 }
+
+// readTicks reads what the processors have done since the start of the host; all is 0
+// if that is not known.
+func readTicks(root string) (t ticks) {
+	stat, _ := os.ReadFile(filepath.Join(root, "proc/stat"))
+	for l := range strings.Lines(string(stat)) {
+		fields := strings.Fields(l)
+		if len(fields) < 9 || !strings.HasPrefix(fields[0], "cpu") {
+			continue
+		}
+		if fields[0] != "cpu" {
+			t.processors++
+			continue
+		}
+		// user nice system idle iowait irq softirq steal; guest is in user.
+		for i, field := range fields[1:9] {
+			n, _ := strconv.ParseUint(field, 10, 64)
+			t.all += n
+			switch i {
+			case 3, 4:
+			case 7:
+				t.stolen = n
+			default:
+				t.busy += n
+			}
+		}
+	}
+	return t
+}
+
+// watch looks at the host for a second: what its clocks do, and how busy it is with
+// other things than this process.
+func (r *readings) watch(ctx context.Context) {
+	const interval = time.Millisecond
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	begin, clocks, before, own := time.Now(), clock.Read(), readTicks("/"), ownTime()
+	ticker := time.NewTicker(interval)
+	defer ticker.Stop()
+	for last := begin; ctx.Err() == nil; {
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+		}
+		now := time.Now()
+		r.load.late = max(r.load.late, now.Sub(last)-interval)
+		last = now
+	}
+	r.clock = readClock()
+	r.clock.change = clocks.Until(clock.Read())
+	after := readTicks("/")
+	r.load.since(before, after, (ownTime()-own).Seconds()/time.Since(begin).Seconds())
+
+	r.processors = processorReading{allowed: runtime.NumCPU(), online: int(after.processors)}
+	r.processors.quota, _ = environment.CPUQuota()
+	r.processors.governor, r.processors.boost = frequency("/")
+}
+
+// since works out what others did between two readings, while this process kept some
+// processors busy itself.
+func (r *loadReading) since(before, after ticks, own float64) {
+	all := float64(after.all - before.all)
+	if r.known = all > 0; r.known {
+		r.ever, r.stolen = float64(after.stolen)/float64(after.all), float64(after.stolen-before.stolen)/all
+		r.busy = max(0, float64(after.busy-before.busy)/all*float64(after.processors)-own)
+	}
+}
+
+// ownTime is the processors' time that this process has taken.
+func ownTime() time.Duration {
+	var u unix.Rusage
+	_ = unix.Getrusage(unix.RUSAGE_SELF, &u) // the zero value if it fails
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// higher says how a limit is raised, by the beginning of its name.
+var higher = [][2]string{
+	{"pids.max", "raise the control group's limit (docker: --pids-limit; systemd: TasksMax=; Kubernetes: podPidsLimit of the kubelet)"},
+	{"kernel.", "raise it: sysctl -w LIMIT=NUMBER"},
+	{"RLIMIT_NPROC", "raise it (ulimit -u; systemd: LimitNPROC=)"},
+	{"RLIMIT_NOFILE", "raise it: ulimit -n NUMBER (docker: --ulimit nofile=NUMBER; systemd: LimitNOFILE=NUMBER)"},
+	{"memory limit", "raise the control group's limit (docker: --memory; systemd: MemoryMax=; Kubernetes: resources.limits.memory)"},
+	{"RLIMIT_AS", "raise it (ulimit -v)"},
+	{"GOMEMLIMIT", "raise it or leave it out"},
+}
+
+// judgeLimits compares what the run takes with what is left.
+func judgeLimits(l environment.Limits, n Need) (all []Finding) {
+	for _, x := range []struct {
+		check string
+		takes uint64
+		limit environment.Limit
+		text  func(uint64) string
+	}{
+		{"memory", n.Memory, l.Memory, units.Bytes},
+		{"threads", n.Threads, l.Threads, units.Count},
+		{"descriptors", n.Descriptors, l.Descriptors, units.Count},
+	} {
+		left := "no limit is known"
+		if x.limit.Left != environment.Unlimited {
+			left = fmt.Sprintf("%s left (%s)", x.text(x.limit.Left), x.limit.By)
+		}
+		f := fine(x.check, "%s; the run takes about %s", left, x.text(x.takes))
+		for _, h := range higher {
+			f = f.raise(x.takes > x.limit.Left && strings.HasPrefix(x.limit.By, h[0]), Problem,
+				strings.NewReplacer("LIMIT", x.limit.By, "NUMBER", fmt.Sprint(x.takes)).Replace(h[1]))
+		}
+		all = append(all, f.raise(x.takes > x.limit.Left, Problem, "take fewer nodes, more --nodes-per-worker or more hosts"))
+	}
+	return all
+}
+
+// resultsReading is where results will be kept.
+type resultsReading struct {
+	in   string // the folder, or the nearest one above it that is there
+	err  error  // of writing a file there that survives a power cut
+	took time.Duration
+	free uint64 // bytes
+	fate string // what becomes of them on what is no disk
+}
+
+// readResults tries to write where results will be kept.
+func readResults(folder string) resultsReading {
+	r := resultsReading{in: folder}
+	for _, err := os.Stat(r.in); errors.Is(err, fs.ErrNotExist) && r.in != filepath.Dir(r.in); _, err = os.Stat(r.in) {
+		r.in = filepath.Dir(r.in)
+	}
+	begin := time.Now()
+	if r.err = atomicfile.Probe(r.in); r.err == nil {
+		r.err = atomicfile.SyncDir(r.in)
+	}
+	r.took = time.Since(begin)
+	r.free, r.fate = fileSystem(r.in)
+	return r
+}
+
+func (r *resultsReading) judge(folder string) Finding {
+	if r.err != nil {
+		return fine("results", "%s cannot be written: %v", folder, r.err).raise(true, Problem, "choose another folder with --out")
+	}
+	found := fmt.Sprintf("%s takes files, on the disk within %s", folder, units.Time(float64(r.took)))
+	if r.free != environment.Unlimited {
+		found += fmt.Sprintf("; %s free", units.Bytes(r.free))
+	}
+	level := Warning
+	if r.free < 16<<20 {
+		level = Problem
+	}
+	return fine("results", "%s", found).raise(r.free < 1<<30, level, "make room").raise(r.fate != "", Warning, r.fate).
+		raise(r.took > 100*time.Millisecond, Note, "each result waits so long for the disk: choose a faster one for sweeps of short runs")
+}
