@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"time"
@@ -78,18 +79,15 @@ func (r *sourceReading) judge() Finding {
 }
 
 // readSource takes the best of several readings: interruptions are not the clock's.
-func readSource() sourceReading {
-	r := sourceReading{name: "not known", cost: time.Hour}
-	if name := word("/sys/devices/system/clocksource/clocksource0/current_clocksource"); name != "" {
-		r.name = name
-	}
+func readSource(name string) sourceReading {
 	const batches, batch = 32, 64
+	cost := time.Hour
 	for range batches {
 		begin := time.Now()
 		for range batch {
 			_ = time.Now()
 		}
-		r.cost = min(r.cost, time.Since(begin)/batch)
+		cost = min(cost, time.Since(begin)/batch)
 	}
-	return r
+	return sourceReading{cmp.Or(name, "not known"), cost}
 }

@@ -141,9 +141,10 @@ func Examine(ctx context.Context, o Options) []Finding {
 	var r readings
 	var wait sync.WaitGroup
 	wait.Go(func() { r.network = readNetwork(ctx, o.Listen) })
-	r.watch(ctx)
+	facts := environment.Describe()
+	r.watch(ctx, facts)
 	r.program, _ = environment.ThisProgram() // what is not known is told
-	r.source = readSource()
+	r.source = readSource(facts["clock_source"])
 	r.limits = environment.HostLimits()
 	if o.Results != "" {
 		r.results = readResults(o.Results)

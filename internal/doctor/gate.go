@@ -3,7 +3,6 @@ package doctor
 import (
 	"context"
 	"crypto/hmac"
-	"crypto/rand"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -42,7 +41,6 @@ type Doors struct {
 const (
 	patience    = 2 * time.Second // for one question over TCP
 	reachAtMost = 6 * time.Second // for one host
-	nonce       = 16              // bytes
 )
 
 // OpenGate opens a gate at an address of this host, for hosts that share a key of at
@@ -98,24 +96,24 @@ func (g *Gate) serve() {
 	}
 }
 
-// seal proves that its author knows the key, and for which host a nonce is meant.
-func (g *Gate) seal(purpose, host string, nonce []byte) []byte {
+// seal proves that its author knows the key, which each examination has anew, and says
+// which question of those to a host it asks or answers.
+func (g *Gate) seal(purpose, host string, number int) []byte {
 	h := hmac.New(sha256.New, g.key)
-	fmt.Fprintf(h, "dmebench doctor\x00%s\x00%s\x00%s", purpose, host, nonce)
+	fmt.Fprintf(h, "dmebench doctor\x00%s\x00%s\x00%d", purpose, host, number)
 	return h.Sum(nil)
 }
 
-// answer seals what it is asked, which proves that this is the host that was meant.
-// A question that proves nothing ends the connection.
+// answer answers the questions of one connection, which proves that this is the host
+// that was meant. A wrong question ends the connection.
 func (g *Gate) answer(conn net.Conn) {
-	question := make([]byte, nonce+sha256.Size)
-	for {
+	question := make([]byte, sha256.Size)
+	for number := 1; ; number++ {
 		_ = conn.SetDeadline(time.Now().Add(patience))
-		_, err := io.ReadFull(conn, question)
-		if err != nil || !hmac.Equal(question[nonce:], g.seal("question", g.name, question[:nonce])) {
+		if _, err := io.ReadFull(conn, question); err != nil || !hmac.Equal(question, g.seal("question", g.name, number)) {
 			return
 		}
-		if _, err := conn.Write(g.seal("answer", g.name, question[:nonce])); err != nil {
+		if _, err := conn.Write(g.seal("answer", g.name, number)); err != nil {
 			return
 		}
 	}
@@ -156,17 +154,16 @@ func (g *Gate) reachTCP(ctx context.Context, to Doors, count int) (asked int, tr
 	}
 	defer conn.Close()
 	defer context.AfterFunc(ctx, func() { conn.Close() })()
-	question, answer := make([]byte, nonce), make([]byte, sha256.Size)
+	answer := make([]byte, sha256.Size)
 	for asked = 1; asked <= count; asked++ {
-		_, _ = rand.Read(question) // it never fails
-		sealed := append(question[:nonce:nonce], g.seal("question", to.Name, question)...)
+		question, want := g.seal("question", to.Name, asked), g.seal("answer", to.Name, asked)
 		_ = conn.SetDeadline(time.Now().Add(patience))
 		begin := time.Now()
-		if _, err = conn.Write(sealed); err == nil {
+		if _, err = conn.Write(question); err == nil {
 			_, err = io.ReadFull(conn, answer)
 		}
 		took := time.Since(begin)
-		if err == nil && !hmac.Equal(answer, g.seal("answer", to.Name, question)) {
+		if err == nil && !hmac.Equal(answer, want) {
 			err = errStranger
 		}
 		if err != nil {

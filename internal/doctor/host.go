@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,26 +21,21 @@ import (
 	"dmebench/report/units"
 )
 
-// word returns the text of a file that has a single word; "" if it cannot be read.
-func word(file string) string {
-	text, _ := os.ReadFile(file)
-	return strings.TrimSpace(string(text))
-}
-
 // processorReading is what a host has to run on.
 type processorReading struct {
 	allowed  int     // processors that this process may run on
-	online   int     // of the host; 0 if that is not known
+	online   int     // of the host
 	quota    float64 // processors' time that its control groups allow; 0 for no limit
 	governor string
 	boost    string // "on", "off", "" if it is not known
 }
 
+// crowd is how many processes on each processor make times say more about the processors
+// than about the algorithm.
+const crowd = 100
+
 // judge compares the processors with the processes that will share them.
 func (r *processorReading) judge(processes int) Finding {
-	// With a crowd of processes on each processor, times say more about the processors
-	// than about the algorithm.
-	const crowd = 100
 	have, of := float64(r.allowed), plural(max(r.allowed, r.online), "processor")
 	if r.online > r.allowed {
 		of = fmt.Sprintf("%d of %s", r.allowed, of)
@@ -58,26 +54,17 @@ func (r *processorReading) judge(processes int) Finding {
 
 // judgeFrequency says whether a processor's speed depends on what it does.
 func (r *processorReading) judgeFrequency() Finding {
-	found := "not governed by this system"
-	if r.governor != "" {
-		found = "governor " + r.governor
-	}
-	if r.boost != "" {
-		found += ", boost " + r.boost
-	}
-	return fine("frequency", "%s", found).
+	return fine("frequency", "governor %s, boost %s", cmp.Or(r.governor, "not known"), cmp.Or(r.boost, "not known")).
 		raise(r.governor != "" && r.governor != "performance", Note, "processors slow down while they wait: cpupower frequency-set -g performance").
 		raise(r.boost == "on", Note, "the speed depends on how many processors are busy and how warm they are: switch boost off for repeatable figures")
 }
 
-// frequency says what governs the processors' speed, and whether they may exceed it.
-func frequency(root string) (governor, boost string) {
+// boost says whether processors may exceed their speed; "" if that is not known.
+func boost(root string) string {
 	dir := filepath.Join(root, "sys/devices/system/cpu")
-	boost = map[string]string{"0": "on", "1": "off"}[word(dir+"/intel_pstate/no_turbo")]
-	if boost == "" {
-		boost = map[string]string{"0": "off", "1": "on"}[word(dir+"/cpufreq/boost")]
-	}
-	return word(dir + "/cpu0/cpufreq/scaling_governor"), boost
+	turbo, _ := os.ReadFile(dir + "/intel_pstate/no_turbo")
+	boost, _ := os.ReadFile(dir + "/cpufreq/boost")
+	return map[string]string{"0\n": "on", "1\n": "off", "01\n": "on", "00\n": "off"}[cmp.Or(string(turbo), "0"+string(boost))]
 }
 
 // loadReading is what else went on while the host was watched.
@@ -94,7 +81,7 @@ func (r *loadReading) judge(p processorReading) Finding {
 	if !r.known {
 		return notKnown("load", "not known on this system")
 	}
-	of := max(p.online, p.allowed, 1)
+	of := max(p.online, 1)
 	f := fine("load", "others keep %.2g of %s busy; timers come up to %s late", r.busy, plural(of, "processor"), units.Time(float64(r.late)))
 	level, share := OK, r.busy/float64(of)
 	switch {
@@ -122,45 +109,13 @@ func (r *loadReading) judgeStolen() Finding {
 		raise(level > OK, level, "choose machines with processors of their own, none that are shared or burst")
 }
 
-// ticks are times of the processors of a host, in units of the kernel's.
-type ticks struct{ busy, stolen, all, processors uint64 }
-
-// readTicks reads what the processors have done since the start of the host; all is 0
-// if that is not known.
-func readTicks(root string) (t ticks) {
-	stat, _ := os.ReadFile(filepath.Join(root, "proc/stat"))
-	for l := range strings.Lines(string(stat)) {
-		fields := strings.Fields(l)
-		if len(fields) < 9 || !strings.HasPrefix(fields[0], "cpu") {
-			continue
-		}
-		if fields[0] != "cpu" {
-			t.processors++
-			continue
-		}
-		// user nice system idle iowait irq softirq steal; guest is in user.
-		for i, field := range fields[1:9] {
-			n, _ := strconv.ParseUint(field, 10, 64)
-			t.all += n
-			switch i {
-			case 3, 4:
-			case 7:
-				t.stolen = n
-			default:
-				t.busy += n
-			}
-		}
-	}
-	return t
-}
-
 // watch looks at the host for a second: what its clocks do, and how busy it is with
 // other things than this process.
-func (r *readings) watch(ctx context.Context) {
+func (r *readings) watch(ctx context.Context, facts map[string]string) {
 	const interval = time.Millisecond
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
-	begin, clocks, before, own := time.Now(), clock.Read(), readTicks("/"), ownTime()
+	begin, clocks, before, own := time.Now(), clock.Read(), environment.TimesOfProcessors(), ownTime()
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
 	for last := begin; ctx.Err() == nil; {
@@ -174,21 +129,20 @@ func (r *readings) watch(ctx context.Context) {
 	}
 	r.clock = readClock()
 	r.clock.change = clocks.Until(clock.Read())
-	after := readTicks("/")
-	r.load.since(before, after, (ownTime()-own).Seconds()/time.Since(begin).Seconds())
-
-	r.processors = processorReading{allowed: runtime.NumCPU(), online: int(after.processors)}
+	after, took := environment.TimesOfProcessors(), time.Since(begin)
+	online, _ := strconv.Atoi(facts["cores"])
+	r.processors = processorReading{allowed: runtime.NumCPU(), online: max(online, runtime.NumCPU()), governor: facts["governor"], boost: boost("/")}
 	r.processors.quota, _ = environment.CPUQuota()
-	r.processors.governor, r.processors.boost = frequency("/")
+	r.load.since(before, after, r.processors.online, (ownTime()-own).Seconds()/took.Seconds())
 }
 
 // since works out what others did between two readings, while this process kept some
 // processors busy itself.
-func (r *loadReading) since(before, after ticks, own float64) {
-	all := float64(after.all - before.all)
+func (r *loadReading) since(before, after environment.ProcessorTimes, processors int, own float64) {
+	all := float64(after.All - before.All)
 	if r.known = all > 0; r.known {
-		r.ever, r.stolen = float64(after.stolen)/float64(after.all), float64(after.stolen-before.stolen)/all
-		r.busy = max(0, float64(after.busy-before.busy)/all*float64(after.processors)-own)
+		r.ever, r.stolen = float64(after.Stolen)/float64(after.All), float64(after.Stolen-before.Stolen)/all
+		r.busy = max(0, float64(after.Busy-before.Busy)/all*float64(processors)-own)
 	}
 }
 
@@ -242,7 +196,6 @@ type resultsReading struct {
 	err  error  // of writing a file there that survives a power cut
 	took time.Duration
 	free uint64 // bytes
-	fate string // what becomes of them on what is no disk
 }
 
 // readResults tries to write where results will be kept.
@@ -256,7 +209,9 @@ func readResults(folder string) resultsReading {
 		r.err = atomicfile.SyncDir(r.in)
 	}
 	r.took = time.Since(begin)
-	r.free, r.fate = fileSystem(r.in)
+	if s := (unix.Statfs_t{}); unix.Statfs(r.in, &s) == nil {
+		r.free = uint64(s.Bavail) * uint64(s.Bsize)
+	}
 	return r
 }
 
@@ -264,14 +219,11 @@ func (r *resultsReading) judge(folder string) Finding {
 	if r.err != nil {
 		return fine("results", "%s cannot be written: %v", folder, r.err).raise(true, Problem, "choose another folder with --out")
 	}
-	found := fmt.Sprintf("%s takes files, on the disk within %s", folder, units.Time(float64(r.took)))
-	if r.free != environment.Unlimited {
-		found += fmt.Sprintf("; %s free", units.Bytes(r.free))
-	}
 	level := Warning
 	if r.free < 16<<20 {
 		level = Problem
 	}
-	return fine("results", "%s", found).raise(r.free < 1<<30, level, "make room").raise(r.fate != "", Warning, r.fate).
+	return fine("results", "%s takes files, on the disk within %s; %s free", folder, units.Time(float64(r.took)), units.Bytes(r.free)).
+		raise(r.free < 1<<30, level, "make room").
 		raise(r.took > 100*time.Millisecond, Note, "each result waits so long for the disk: choose a faster one for sweeps of short runs")
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/netip"
 	"os"
 	"slices"
 	"syscall"
@@ -23,7 +22,6 @@ type networkReading struct {
 	tcp, udp, multicast error // why a process cannot reach one at the address
 
 	receive, send, asked int // bytes of a socket's buffers
-	mtu                  int // of the network interface that has the address; 0 if none is known
 }
 
 // readNetwork tries what runs will do, at the address where transports listen.
@@ -33,16 +31,6 @@ func readNetwork(ctx context.Context, listen string) (r networkReading) {
 	r.multicast = udp.TryMulticast(listen, time.Now().Add(patience))
 	if receive, send, asked, err := udp.Granted(listen); err == nil {
 		r.receive, r.send, r.asked = receive, send, asked
-	}
-	at, _ := netip.ParseAddrPort(listen)
-	all, _ := net.Interfaces()
-	for _, i := range all {
-		addrs, _ := i.Addrs()
-		for _, a := range addrs {
-			if p, err := netip.ParsePrefix(a.String()); err == nil && p.Addr() == at.Addr().Unmap().WithZone("") {
-				r.mtu = i.MTU
-			}
-		}
 	}
 	return r
 }
@@ -80,14 +68,7 @@ func (r *networkReading) judge(listen string) []Finding {
 			raise(min(r.receive, r.send) < r.asked, Warning, fmt.Sprintf("raise the bounds: sysctl -w net.core.rmem_max=%d "+
 				"net.core.wmem_max=%[1]d; the kernel drops datagrams that find a buffer full", r.asked))
 	}
-	all = append(all, multicast, buffers)
-	if r.mtu > 0 {
-		const largest = udp.DatagramSize + 48 // headers of UDP and IPv6
-		all = append(all, fine("mtu", "packets of up to %s bytes", units.Count(uint64(r.mtu))).
-			raise(r.mtu < largest, Note, fmt.Sprintf("raise the interface's MTU to %d, or accept that large datagrams of --transport udp "+
-				"travel in two fragments, and are lost with either of them", largest)))
-	}
-	return all
+	return append(all, multicast, buffers)
 }
 
 func judgeSelf(network, host string, err error) Finding {

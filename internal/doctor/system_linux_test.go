@@ -12,61 +12,35 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"dmebench/internal/environment"
 )
 
-// host makes the files of a host that say what it has.
-func host(t *testing.T, files map[string]string) string {
-	t.Helper()
-	root := t.TempDir()
-	for name, text := range files {
-		name = filepath.Join(root, name)
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return root
-}
-
-// TestProcessorsTimes works out what others did between two readings: a second of two
-// processors, of which this process took a quarter of one.
-func TestProcessorsTimes(t *testing.T) {
-	//                                                                  user nice system idle iowait irq softirq steal guest
-	before := readTicks(host(t, map[string]string{"proc/stat": "cpu  1000 0 500 8000 100 0 0 400 77 0\ncpu0 1 1 1 1 1 1 1 1 1 1\n"}))
-	after := readTicks(host(t, map[string]string{
-		"proc/stat": "cpu  1060 10 525 8060 105 1 4 435 99 0\ncpu0 1 1 1 1 1 1 1 1 1 1\ncpu1 1 1 1 1 1 1 1 1 1 1\nintr 1\n",
-	}))
-	if before != (ticks{busy: 1500, stolen: 400, all: 10000, processors: 1}) || after.all-before.all != 200 || after.busy-before.busy != 100 {
-		t.Fatalf("%+v, %+v", before, after)
-	}
+// TestLoad works out what others did between two readings: a second of two processors,
+// of which this process took a quarter of one.
+func TestLoad(t *testing.T) {
 	var l loadReading
-	l.since(before, after, 0.25)
+	l.since(environment.ProcessorTimes{Busy: 1500, Stolen: 400, All: 10000}, environment.ProcessorTimes{Busy: 1600, Stolen: 435, All: 10200}, 2, 0.25)
 	if want := (loadReading{known: true, busy: 0.75, stolen: 0.175, ever: 435.0 / 10200}); l != want {
 		t.Errorf("%+v, want %+v", l, want)
 	}
-	if got := readTicks(t.TempDir()); got != (ticks{}) {
-		t.Errorf("%+v of a host that says nothing", got)
-	}
 }
 
-func TestFrequency(t *testing.T) {
-	for _, c := range []struct {
-		files           map[string]string
-		governor, boost string
-	}{
-		{nil, "", ""},
-		{map[string]string{"cpu0/cpufreq/scaling_governor": "powersave\n", "intel_pstate/no_turbo": "0\n"}, "powersave", "on"},
-		{map[string]string{"cpu0/cpufreq/scaling_governor": "performance\n", "intel_pstate/no_turbo": "1\n"}, "performance", "off"},
-		{map[string]string{"cpufreq/boost": "1\n"}, "", "on"},
+func TestBoost(t *testing.T) {
+	for _, c := range []struct{ file, text, want string }{
+		{"other", "1\n", ""}, {"intel_pstate/no_turbo", "0\n", "on"}, {"intel_pstate/no_turbo", "1\n", "off"},
+		{"cpufreq/boost", "1\n", "on"}, {"cpufreq/boost", "0\n", "off"},
 	} {
-		files := make(map[string]string)
-		for name, text := range c.files {
-			files["sys/devices/system/cpu/"+name] = text
+		root := t.TempDir()
+		file := filepath.Join(root, "sys/devices/system/cpu", c.file)
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
 		}
-		if governor, boost := frequency(host(t, files)); governor != c.governor || boost != c.boost {
-			t.Errorf("%v: %q, %q", c.files, governor, boost)
+		if err := os.WriteFile(file, []byte(c.text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if got := boost(root); got != c.want {
+			t.Errorf("%s %q: %q, want %q", c.file, c.text, got, c.want)
 		}
 	}
 }
@@ -154,7 +128,7 @@ func TestControlGroup(t *testing.T) {
 		{"memory", "memory.limit_in_bytes", "500000000", "memory.max", "500000000"},
 	} {
 		top, file, value := "/sys/fs/cgroup", c.file, c.v2
-		if controllers := word(top + "/cgroup.subtree_control"); !slices.Contains(strings.Fields(controllers), c.controller) {
+		if controllers, _ := os.ReadFile(top + "/cgroup.subtree_control"); !slices.Contains(strings.Fields(string(controllers)), c.controller) {
 			top, file, value = filepath.Join(top, c.controller), c.old, c.value // version 1
 		}
 		dir := filepath.Join(top, group)
