@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strconv"
 	"strings"
 	"time"
 
@@ -55,8 +54,10 @@ func (r *processorReading) judge(processes int) Finding {
 // judgeFrequency says whether a processor's speed depends on what it does.
 func (r *processorReading) judgeFrequency() Finding {
 	return fine("frequency", "governor %s, boost %s", cmp.Or(r.governor, "not known"), cmp.Or(r.boost, "not known")).
-		raise(r.governor != "" && r.governor != "performance", Note, "processors slow down while they wait: cpupower frequency-set -g performance").
-		raise(r.boost == "on", Note, "the speed depends on how many processors are busy and how warm they are: switch boost off for repeatable figures")
+		raise(r.governor != "" && r.governor != "performance", Note,
+			"processors slow down while they wait: cpupower frequency-set -g performance").
+		raise(r.boost == "on", Note,
+			"the speed depends on how many processors are busy and how warm they are: switch boost off for repeatable figures")
 }
 
 // boost says whether processors may exceed their speed; "" if that is not known.
@@ -81,8 +82,9 @@ func (r *loadReading) judge(p processorReading) Finding {
 	if !r.known {
 		return notKnown("load", "not known on this system")
 	}
-	of := max(p.online, 1)
-	f := fine("load", "others keep %.2g of %s busy; timers come up to %s late", r.busy, plural(of, "processor"), units.Time(float64(r.late)))
+	of := max(p.online, p.allowed, 1)
+	f := fine("load", "others keep %.2g of %s busy; timers come up to %s late",
+		r.busy, plural(of, "processor"), units.Time(float64(r.late)))
 	level, share := OK, r.busy/float64(of)
 	switch {
 	case share > 0.25 || r.late > 50*time.Millisecond:
@@ -105,7 +107,8 @@ func (r *loadReading) judgeStolen() Finding {
 	case r.ever > some:
 		level = Note
 	}
-	return fine("steal", "%.2g%% of the time was stolen by the hypervisor just now, %.2g%% since the start of this host", 100*r.stolen, 100*r.ever).
+	return fine("steal", "%.2g%% of the time was stolen by the hypervisor just now, %.2g%% since the start of this host",
+		100*r.stolen, 100*r.ever).
 		raise(level > OK, level, "choose machines with processors of their own, none that are shared or burst")
 }
 
@@ -130,19 +133,18 @@ func (r *readings) watch(ctx context.Context, facts map[string]string) {
 	r.clock = readClock()
 	r.clock.change = clocks.Until(clock.Read())
 	after, took := environment.TimesOfProcessors(), time.Since(begin)
-	online, _ := strconv.Atoi(facts["cores"])
-	r.processors = processorReading{allowed: runtime.NumCPU(), online: max(online, runtime.NumCPU()), governor: facts["governor"], boost: boost("/")}
+	r.processors = processorReading{allowed: runtime.NumCPU(), online: after.Processors, governor: facts["governor"], boost: boost("/")}
 	r.processors.quota, _ = environment.CPUQuota()
-	r.load.since(before, after, r.processors.online, (ownTime()-own).Seconds()/took.Seconds())
+	r.load.since(before, after, (ownTime()-own).Seconds()/took.Seconds())
 }
 
 // since works out what others did between two readings, while this process kept some
 // processors busy itself.
-func (r *loadReading) since(before, after environment.ProcessorTimes, processors int, own float64) {
+func (r *loadReading) since(before, after environment.ProcessorTimes, own float64) {
 	all := float64(after.All - before.All)
 	if r.known = all > 0; r.known {
 		r.ever, r.stolen = float64(after.Stolen)/float64(after.All), float64(after.Stolen-before.Stolen)/all
-		r.busy = max(0, float64(after.Busy-before.Busy)/all*float64(processors)-own)
+		r.busy = max(0, float64(after.Busy-before.Busy)/all*float64(after.Processors)-own)
 	}
 }
 

@@ -73,7 +73,8 @@ func TestFindings(t *testing.T) {
 		{"no commit", func(r *readings, _ *Options) { r.program.Commit = "" },
 			"program", Note, "v1.2.3, sha256 feedbeef0123", "go build"},
 
-		{"clock kept by nobody, one host", func(r *readings, _ *Options) { r.clock.synchronized = false }, "clock", Note, "not synchronized", "chrony"},
+		{"clock kept by nobody, one host", func(r *readings, _ *Options) { r.clock.synchronized = false },
+			"clock", Note, "not synchronized", "chrony"},
 		{"clock kept by nobody, several hosts", func(r *readings, o *Options) { r.clock.synchronized, o.Several = false, true },
 			"clock", Warning, "not synchronized", "measure the offsets"},
 		{"clock set", func(r *readings, o *Options) { r.clock.change.Stepped, o.Several = -3*time.Second, true },

@@ -59,7 +59,8 @@ func (r *networkReading) judge(listen string) []Finding {
 	multicast := fine("multicast", "datagrams to a group come back at %s", host)
 	if r.multicast != nil {
 		multicast = fine("multicast", "%v", r.multicast).raise(true, Note, "nothing, unless runs are to use --set multicast=true over udp: "+
-			"then listen at an IPv4 address of an interface that multicasts (ip link set NAME multicast on) and let datagrams to 239.192.0.0/14 pass")
+			"then listen at an IPv4 address of an interface that multicasts (ip link set NAME multicast on) "+
+			"and let datagrams to 239.192.0.0/14 pass")
 	}
 	buffers := notKnown("udp-buffers", "not known")
 	if r.asked > 0 {

@@ -66,7 +66,8 @@ func judgePaths(hosts []Host, paths []Path, took time.Duration) []Finding {
 	if len(paths) == 0 {
 		return nil
 	}
-	return slices.Concat(judgeReach("tcp", hosts, paths), judgeReach("udp", hosts, paths), judgeTrips(paths), judgeOffsets(hosts, paths, took))
+	return slices.Concat(judgeReach("tcp", hosts, paths), judgeReach("udp", hosts, paths),
+		judgeTrips(paths), judgeOffsets(hosts, paths, took))
 }
 
 // judgeReach says which hosts do not reach which. What holds for all paths of a host
@@ -105,7 +106,8 @@ func judgeReach(network string, hosts []Host, paths []Path) (all []Finding) {
 		from, to := func(p *Path) bool { return p.From == h.Name }, func(p *Path) bool { return p.To == h.Name }
 		let := fmt.Sprintf("see whether %s is the address by which the others know %s (agent --address), and let %s to it pass",
 			h.Address, h.Name, network)
-		tell("", h.Name, func(p *Path) bool { return from(p) || to(p) }, h.Name+" and the other hosts do not reach one another", let+", and from it")
+		tell("", h.Name, func(p *Path) bool { return from(p) || to(p) },
+			h.Name+" and the other hosts do not reach one another", let+", and from it")
 		tell("", h.Name, to, "no other host reaches "+h.Name, let)
 		tell(h.Name, "", from, h.Name+" reaches no other host", fmt.Sprintf("let %s from %s pass, and its answers", network, h.Address))
 	}
@@ -152,8 +154,10 @@ func judgeTrips(paths []Path) (all []Finding) {
 		}
 		add(fine("loss", "%d of %d datagrams from %s to %s and back were lost", w.Lost, w.Sent, p.From, p.To).
 			raise(share > some && (share <= much || w.Lost == 1), Note, do).raise(share > much && w.Lost > 1, Warning, do))
-		add(fine("round-trip", "%s from %s to %s and back; %s is usual", units.Time(float64(w.RTTMedian)), p.From, p.To, units.Time(float64(usual))).
-			raise(w.RTTMedian > far*usual, Note, "place nodes with that in mind: algorithms that pass a token along meet such a path often or never"))
+		add(fine("round-trip", "%s from %s to %s and back; %s is usual",
+			units.Time(float64(w.RTTMedian)), p.From, p.To, units.Time(float64(usual))).
+			raise(w.RTTMedian > far*usual, Note,
+				"place nodes with that in mind: algorithms that pass a token along meet such a path often or never"))
 	}
 	if all == nil {
 		all = append(all, fine("loss", "%d of %d datagrams were lost", lost, sent), fine("round-trip", "medians of %s to %s",

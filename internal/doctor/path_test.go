@@ -171,7 +171,8 @@ func TestWay(t *testing.T) {
 		want  Way
 	}{
 		{5, []time.Duration{4, 1, 9, 2}, nil, Way{Sent: 5, Lost: 1, RTTMin: 1, RTTMedian: 3, RTTMax: 9}},
-		{3, nil, syscall.ECONNREFUSED, Way{Sent: 3, Lost: 3, Error: "connection refused", Reason: "nobody listens there, or a firewall rejects tcp"}},
+		{3, nil, syscall.ECONNREFUSED, Way{Sent: 3, Lost: 3, Error: "connection refused",
+			Reason: "nobody listens there, or a firewall rejects tcp"}},
 	} {
 		if w := newWay("tcp", c.sent, c.trips, c.err); w != c.want || w.Passes() != (c.trips != nil) {
 			t.Errorf("%+v, want %+v", w, c.want)

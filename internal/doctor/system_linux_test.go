@@ -20,7 +20,8 @@ import (
 // of which this process took a quarter of one.
 func TestLoad(t *testing.T) {
 	var l loadReading
-	l.since(environment.ProcessorTimes{Busy: 1500, Stolen: 400, All: 10000}, environment.ProcessorTimes{Busy: 1600, Stolen: 435, All: 10200}, 2, 0.25)
+	before := environment.ProcessorTimes{Busy: 1500, Stolen: 400, All: 10000, Processors: 2}
+	l.since(before, environment.ProcessorTimes{Busy: 1600, Stolen: 435, All: 10200, Processors: 2}, 0.25)
 	if want := (loadReading{known: true, busy: 0.75, stolen: 0.175, ever: 435.0 / 10200}); l != want {
 		t.Errorf("%+v, want %+v", l, want)
 	}
