@@ -83,7 +83,7 @@ func TestExamineSpares(t *testing.T) {
 	if h := by["east"]; h.InUse != "another coordinator" || len(h.Findings) != 1 || h.Findings[0].Level != doctor.Note {
 		t.Errorf("%+v", h)
 	}
-	if h := by["old"]; doctor.Worst(h.Findings) != doctor.Problem || !strings.Contains(h.Findings[0].Found, "v0.1") {
+	if h := by["old"]; h.Findings[0].Level != doctor.Problem || !strings.Contains(h.Findings[0].Found, "v0.1") {
 		t.Errorf("%+v", h)
 	}
 	if h := by["west"]; h.InUse != "" || len(h.Findings) < 10 {

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"dmebench/internal/environment"
 	"dmebench/internal/launch"
 )
 
@@ -20,24 +21,11 @@ const tick = time.Second / 100
 // processes that are alive, and of all that have ended as children of this one.
 func use(alive []launch.Process) (u usage) {
 	u.at = time.Now()
-	text, err := os.ReadFile("/proc/stat")
-	if err != nil {
+	times := environment.TimesOfProcessors()
+	if times == (environment.ProcessorTimes{}) {
 		return u
 	}
-	// cpu user nice system idle iowait irq softirq steal …: what is of guests is in the
-	// first two.
-	line, _, _ := strings.Cut(string(text), "\n")
-	fields := strings.Fields(line)
-	if len(fields) < 8 || fields[0] != "cpu" {
-		return u
-	}
-	for _, k := range []int{1, 2, 3, 6, 7} {
-		n, err := strconv.ParseInt(fields[k], 10, 64)
-		if err != nil {
-			return u
-		}
-		u.busy += time.Duration(n) * tick
-	}
+	u.busy = time.Duration(times.Busy) * tick
 	for _, p := range alive {
 		u.workers += timeOf(p.PID())
 	}

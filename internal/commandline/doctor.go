@@ -90,7 +90,7 @@ func (p *program) showReport(c *cli.Context, r *doctor.Report) error {
 	if c.Bool("json") {
 		err = printJSON(p.stdout, r)
 	} else {
-		err = r.WriteText(p.stdout, p.style())
+		err = r.WriteText(p.stdout, p.printed())
 	}
 	if err != nil {
 		return failWith(exit.CantCreate, fmt.Errorf("cannot print the findings: %w", err))
@@ -126,7 +126,7 @@ func (p *program) needOf(c *cli.Context) (doctor.Need, error) {
 	}
 	e := run.EstimateOf(s, p.catalog, nil)
 	return doctor.Need{
-		Nodes: s.Nodes, Processes: e.Workers, Threads: e.Threads, Descriptors: e.Descriptors, Memory: e.Memory, Connections: e.Connections,
+		Nodes: s.Nodes, Processes: e.Workers, Threads: e.Threads, Descriptors: e.Descriptors, Memory: e.Memory,
 	}, nil
 }
 
@@ -145,20 +145,4 @@ func checkSize(s result.Spec, catalog run.Catalog) error {
 		return err
 	}
 	return a.CheckNodes(s.Nodes, options)
-}
-
-// How wide lines are on what is no terminal, and at most.
-const (
-	plainWidth = 80
-	mostWidth  = 120
-)
-
-// style is how texts for people are laid out on standard output.
-func (p *program) style() doctor.Style {
-	on := p.printed()
-	s := doctor.Style{Width: plainWidth, Colour: on.Colour}
-	if on.Width > 0 {
-		s.Width = min(on.Width, mostWidth)
-	}
-	return s
 }

@@ -4,18 +4,21 @@
 // address where transports listen. For several hosts it judges what their agents
 // measured between each other, and says in what they differ.
 //
-// Everything found is a [Finding]: a level, what was found, and what to do. What is
-// read of a host and what is made of it are apart: [Examine] reads and judges, and
-// tests judge readings of hosts that they do not have.
+// Everything found is a [Finding]: a level, what was found, and what to do. Reading a
+// host and judging it are separate steps of [Examine], so that tests can judge
+// readings of hosts that they do not have.
 //
-// An examination changes nothing on its host, and takes about two seconds.
+// An examination changes nothing on its host, and takes a few seconds.
 package doctor
 
 import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
+	"strings"
+	"sync"
+
+	"dmebench/internal/environment"
 )
 
 // Level says how much a finding matters.
@@ -51,12 +54,37 @@ type Finding struct {
 	Check string `json:"check"` // what was looked at, the same word on every host
 	Level Level  `json:"level"`
 	Found string `json:"found"`
-	Do    string `json:"do,omitempty"` // what to do; "" where nothing is to be done
+	Do    string `json:"do,omitempty"` // what to do; "" if nothing is to be done
 
-	// Of a finding between hosts: from which one, and to which one. One of them
-	// alone where it is about a host and all the others.
+	// Of a finding between hosts: from which one, and to which one. Only one of them
+	// is set if it is about a host and all the others.
 	From string `json:"from,omitempty"`
 	To   string `json:"to,omitempty"`
+}
+
+// fine is a finding of something that is as it should be, unless it is raised.
+func fine(check, format string, args ...any) Finding {
+	return Finding{Check: check, Found: fmt.Sprintf(format, args...)}
+}
+
+// raise returns the finding as grave as level at least, with more to do, if when holds.
+func (f Finding) raise(when bool, level Level, do string) Finding {
+	if !when {
+		return f
+	}
+	if f.Do != "" {
+		do = f.Do + "; " + do
+	}
+	f.Level, f.Do = max(f.Level, level), do
+	return f
+}
+
+// notKnown is a finding of what cannot be looked at.
+func notKnown(check, why string) Finding { return Finding{Check: check, Level: Note, Found: why} }
+
+// InUse is what is found of a host that has a run: an examination would disturb it.
+func InUse(by string) Finding {
+	return fine("in-use", "in use by %s; not examined, so as not to disturb the run", by).raise(true, Note, "look again when it has ended")
 }
 
 // Need is what the run that is meant takes of one host. The zero Need is that of no
@@ -67,60 +95,88 @@ type Need struct {
 	Threads     uint64 `json:"threads"`     // of all processes on this host
 	Descriptors uint64 `json:"descriptors"` // of the process that has the most
 	Memory      uint64 `json:"memory"`      // bytes, of all processes on this host
-	Connections uint64 `json:"connections"` // that processes on this host make
 }
 
-// Share is what one of several hosts takes of a run that needs n, where nodes are
+// Share is what each of several hosts takes of a run that needs n, with its nodes
 // spread evenly.
 func (n Need) Share(hosts int) Need {
 	part := func(all uint64) uint64 { return (all + uint64(hosts) - 1) / uint64(hosts) }
 	n.Processes = int(part(uint64(n.Processes)))
-	n.Threads, n.Memory, n.Connections = part(n.Threads), part(n.Memory), part(n.Connections)
+	n.Threads, n.Memory = part(n.Threads), part(n.Memory)
 	return n
 }
 
 // Options say for what a host is examined.
 type Options struct {
-	Need Need `json:"need"`
+	Need Need
 
 	// Listen is the address, HOST:PORT, at which transports will listen; port 0 for
 	// any that is free. "" means the loopback.
-	Listen string `json:"listen"`
+	Listen string
 
-	// Several says that the run has other hosts, too: clocks matter more.
-	Several bool `json:"several,omitempty"`
-
-	// Results is the folder in which results will be kept; "" where none are.
-	Results string `json:"results,omitempty"`
-
-	// Watch is for how long the host's load is looked at; 0 means a second.
-	Watch time.Duration `json:"watch_ns,omitempty"`
+	Several bool   // the run has other hosts, too: clocks matter more
+	Results string // the folder in which results will be kept; "" for none
 }
 
-const (
-	defaultListen = "127.0.0.1:0"
-	defaultWatch  = time.Second
+const loopback = "127.0.0.1:0"
 
-	// patience is how long one process on this host may take to reach another.
-	patience = 2 * time.Second
-)
+// readings is what was read of a host. What could not be read has the zero value, and
+// judges say that it is not known.
+type readings struct {
+	program    environment.Program
+	clock      clockReading
+	source     sourceReading
+	processors processorReading
+	load       loadReading
+	limits     environment.Limits
+	network    networkReading
+	results    resultsReading
+}
 
 // Examine examines this host. It ends early, with less to tell, when ctx does.
 func Examine(ctx context.Context, o Options) []Finding {
 	if o.Listen == "" {
-		o.Listen = defaultListen
+		o.Listen = loopback
 	}
-	if o.Watch == 0 {
-		o.Watch = defaultWatch
+	var r readings
+	var wait sync.WaitGroup
+	wait.Go(func() { r.network = readNetwork(ctx, o.Listen) })
+	facts := environment.Describe()
+	r.watch(ctx, facts)
+	r.program, _ = environment.ThisProgram() // what is not known is told
+	r.source = readSource(facts["clock_source"])
+	r.limits = environment.HostLimits()
+	if o.Results != "" {
+		r.results = readResults(o.Results)
 	}
-	return read(ctx, o).judge(o)
+	wait.Wait()
+	return r.judge(o)
 }
 
-// Worst returns the highest level among findings.
-func Worst(findings []Finding) Level {
-	worst := OK
-	for _, f := range findings {
-		worst = max(worst, f.Level)
+// judge says what the readings mean for the run that is meant.
+func (r *readings) judge(o Options) []Finding {
+	all := []Finding{
+		fine("program", "%v", r.program).raise(r.program.Commit == "", Note, "the commit is not known, or the sources were changed: "+
+			"to trace results back to sources commit, and build in a clone of the repository (go build)"),
+		r.clock.judge(o.Several), r.clock.judgeRate(o.Several), r.source.judge(),
+		r.processors.judge(o.Need.Processes), r.processors.judgeFrequency(), r.load.judge(r.processors), r.load.judgeStolen(),
 	}
-	return worst
+	all = append(all, judgeLimits(r.limits, o.Need)...)
+	all = append(all, r.network.judge(o.Listen)...)
+	if o.Results != "" {
+		all = append(all, r.results.judge(o.Results))
+	}
+	return all
+}
+
+// plural counts things: "1 host", "2 hosts", "3 processes".
+func plural(n int, thing string) string {
+	switch {
+	case n == 1:
+	case strings.HasSuffix(thing, "s"):
+		thing += "es"
+	default:
+		thing += "s"
+	}
+	return fmt.Sprint(n, " ", thing)
 }

@@ -3,7 +3,6 @@ package doctor
 import (
 	"context"
 	"crypto/hmac"
-	"crypto/rand"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -21,17 +20,15 @@ import (
 
 // Gate is what a host opens so that other hosts can try whether they reach it, and
 // from which it tries to reach theirs: a TCP port and a UDP port that the system
-// chooses, as it does for transports. Whoever does not know the key gets nothing from
-// either.
+// chooses, as it does for transports. Without the key nobody gets anything from either.
 type Gate struct {
-	name string
-	key  []byte
-	tcp  net.Listener
-	udp  *exchange.Port
-	wait sync.WaitGroup
-
-	mu     sync.Mutex
-	guests map[net.Conn]bool // nil once the gate is closed
+	name  string
+	key   []byte
+	tcp   net.Listener
+	udp   *exchange.Port
+	wait  sync.WaitGroup
+	open  context.Context
+	close context.CancelFunc
 }
 
 // Doors are where a gate is open.
@@ -42,34 +39,28 @@ type Doors struct {
 }
 
 const (
-	// mostGuests bounds the connections of others at a time, and knock the time that
-	// one has to show that it knows the key.
-	mostGuests = 256
-	knock      = 2 * time.Second
-
-	// reachAtMost bounds how long a host is tried to be reached.
-	reachAtMost = 6 * time.Second
-
-	// visit bounds how long a connection is served.
-	visit = 30 * time.Second
-
-	challengeSize = 16
-	questionSize  = 32
+	patience    = 2 * time.Second // for one question over TCP
+	reachAtMost = 6 * time.Second // for one host
 )
 
 // OpenGate opens a gate at an address of this host, for hosts that share a key of at
 // least 16 bytes. name tells the host from the others.
 func OpenGate(address, name string, key []byte) (*Gate, error) {
-	g := &Gate{name: name, key: append([]byte(nil), key...), guests: make(map[net.Conn]bool)}
-	at := net.JoinHostPort(strings.Trim(address, "[]"), "0")
-	var err error
-	if g.udp, err = exchange.Listen(at, name, key); err != nil {
+	return openGate(net.JoinHostPort(strings.Trim(address, "[]"), "0"), name, key)
+}
+
+func openGate(at, name string, key []byte) (*Gate, error) {
+	udp, err := exchange.Listen(at, name, key)
+	if err != nil {
 		return nil, err
 	}
-	if g.tcp, err = net.Listen("tcp", at); err != nil {
-		g.udp.Close()
-		return nil, fmt.Errorf("doctor: listen: %w", err)
+	tcp, err := net.Listen("tcp", at)
+	if err != nil {
+		udp.Close()
+		return nil, fmt.Errorf("doctor: %w", err)
 	}
+	g := &Gate{name: name, key: key, tcp: tcp, udp: udp}
+	g.open, g.close = context.WithCancel(context.Background())
 	g.wait.Go(g.serve)
 	return g, nil
 }
@@ -81,12 +72,7 @@ func (g *Gate) Doors() Doors {
 
 // Close closes the gate and ends whatever goes on through it.
 func (g *Gate) Close() error {
-	g.mu.Lock()
-	for guest := range g.guests {
-		guest.Close()
-	}
-	g.guests = nil
-	g.mu.Unlock()
+	g.close()
 	err := errors.Join(g.tcp.Close(), g.udp.Close())
 	g.wait.Wait()
 	return err
@@ -102,87 +88,59 @@ func (g *Gate) serve() {
 			time.Sleep(10 * time.Millisecond) // no descriptor is free: one may be soon
 			continue
 		}
-		g.mu.Lock()
-		welcome := g.guests != nil && len(g.guests) < mostGuests
-		if welcome {
-			g.guests[conn] = true
-		}
-		g.mu.Unlock()
-		if !welcome {
-			conn.Close()
-			continue
-		}
 		g.wait.Go(func() {
+			defer conn.Close()
+			defer context.AfterFunc(g.open, func() { conn.Close() })()
 			g.answer(conn)
-			conn.Close()
-			g.mu.Lock()
-			delete(g.guests, conn)
-			g.mu.Unlock()
 		})
 	}
 }
 
-// seal proves that its author knows the key, and for whom and what it is meant.
-func seal(key []byte, purpose, to string, about []byte) []byte {
-	h := hmac.New(sha256.New, key)
-	fmt.Fprintf(h, "dmebench doctor\x00%s\x00%s\x00", purpose, to)
-	h.Write(about)
+// seal proves that its author knows the key, which each examination has anew, and says
+// which question of those to a host it asks or answers.
+func (g *Gate) seal(purpose, host string, number int) []byte {
+	h := hmac.New(sha256.New, g.key)
+	fmt.Fprintf(h, "dmebench doctor\x00%s\x00%s\x00%d", purpose, host, number)
 	return h.Sum(nil)
 }
 
-// answer has a guest prove that it knows the key, and then seals one after the other
-// what it sends: it proves in turn that this is the host that was meant.
+// answer answers the questions of one connection, which proves that this is the host
+// that was meant. A wrong question ends the connection.
 func (g *Gate) answer(conn net.Conn) {
-	_ = conn.SetDeadline(time.Now().Add(knock))
-	challenge := make([]byte, challengeSize)
-	_, _ = rand.Read(challenge) // it never fails
-	if _, err := conn.Write(challenge); err != nil {
-		return
-	}
-	proof := make([]byte, sha256.Size)
-	if _, err := io.ReadFull(conn, proof); err != nil || !hmac.Equal(proof, seal(g.key, "guest", g.name, challenge)) {
-		return
-	}
-	_ = conn.SetDeadline(time.Now().Add(visit))
-	question := make([]byte, questionSize)
-	for {
-		if _, err := io.ReadFull(conn, question); err != nil {
+	question := make([]byte, sha256.Size)
+	for number := 1; ; number++ {
+		_ = conn.SetDeadline(time.Now().Add(patience))
+		if _, err := io.ReadFull(conn, question); err != nil || !hmac.Equal(question, g.seal("question", g.name, number)) {
 			return
 		}
-		if _, err := conn.Write(seal(g.key, "host", g.name, question)); err != nil {
+		if _, err := conn.Write(g.seal("answer", g.name, number)); err != nil {
 			return
 		}
 	}
 }
 
-// ReachAll tries to reach the gates of several hosts, at the same time, as Reach does.
+// ReachAll tries to reach the gates of several other hosts at the same time, by TCP and
+// by UDP, with that many questions each way. It takes three seconds if nothing passes,
+// and six at most.
 func (g *Gate) ReachAll(ctx context.Context, to []Doors, count int) []Path {
+	ctx, cancel := context.WithTimeout(ctx, reachAtMost)
+	defer cancel()
 	paths := make([]Path, len(to))
 	var wait sync.WaitGroup
-	for i := range to {
-		wait.Go(func() { paths[i] = g.Reach(ctx, to[i], count) })
+	for i, d := range to {
+		p := &paths[i]
+		p.From, p.To = g.name, d.Name
+		wait.Go(func() {
+			asked, trips, err := g.reachTCP(ctx, d, count)
+			p.TCP = newWay("tcp", asked, trips, err)
+		})
+		wait.Go(func() {
+			asked, trips, err := g.reachUDP(ctx, d, count, p)
+			p.UDP = newWay("udp", asked, trips, err)
+		})
 	}
 	wait.Wait()
 	return paths
-}
-
-// Reach tries to reach another host's gate by TCP and by UDP, and asks that many
-// questions each way. It takes two seconds where nothing passes, and six at most.
-func (g *Gate) Reach(ctx context.Context, to Doors, count int) Path {
-	p := Path{From: g.name, To: to.Name}
-	ctx, cancel := context.WithTimeout(ctx, reachAtMost)
-	defer cancel()
-	var wait sync.WaitGroup
-	wait.Go(func() {
-		asked, trips, err := g.reachTCP(ctx, to, count)
-		p.TCP = NewWay(asked, trips)
-		if !p.TCP.Passes() && err != nil {
-			p.TCP.Error, p.TCP.Reason = err.Error(), whyNot("tcp", err)
-		}
-	})
-	g.reachUDP(ctx, to, count, &p)
-	wait.Wait()
-	return p
 }
 
 var errStranger = errors.New("somebody else answers at this address")
@@ -195,64 +153,44 @@ func (g *Gate) reachTCP(ctx context.Context, to Doors, count int) (asked int, tr
 		return 1, nil, err
 	}
 	defer conn.Close()
-	stop := context.AfterFunc(ctx, func() { conn.Close() })
-	defer stop()
-	_ = conn.SetDeadline(time.Now().Add(knock))
-	challenge := make([]byte, challengeSize)
-	if _, err := io.ReadFull(conn, challenge); err != nil {
-		return 1, nil, err
-	}
-	if _, err := conn.Write(seal(g.key, "guest", to.Name, challenge)); err != nil {
-		return 1, nil, err
-	}
-	question, answer := make([]byte, questionSize), make([]byte, sha256.Size)
+	defer context.AfterFunc(ctx, func() { conn.Close() })()
+	answer := make([]byte, sha256.Size)
 	for asked = 1; asked <= count; asked++ {
-		_, _ = rand.Read(question)
+		question, want := g.seal("question", to.Name, asked), g.seal("answer", to.Name, asked)
 		_ = conn.SetDeadline(time.Now().Add(patience))
 		begin := time.Now()
-		if _, err := conn.Write(question); err != nil {
+		if _, err = conn.Write(question); err == nil {
+			_, err = io.ReadFull(conn, answer)
+		}
+		took := time.Since(begin)
+		if err == nil && !hmac.Equal(answer, want) {
+			err = errStranger
+		}
+		if err != nil {
 			return asked, trips, err
 		}
-		if _, err := io.ReadFull(conn, answer); err != nil {
-			return asked, trips, err
-		}
-		trips = append(trips, time.Since(begin))
-		if !hmac.Equal(answer, seal(g.key, "host", to.Name, question)) {
-			return asked, nil, errStranger
-		}
+		trips = append(trips, took)
 	}
 	return count, trips, nil
 }
 
 // reachUDP compares the clocks, too.
-func (g *Gate) reachUDP(ctx context.Context, to Doors, count int, p *Path) {
-	// Where none of a few passes, the others need not be waited for.
-	const few = 2
-	peer := exchange.Peer{Name: to.Name, Address: to.UDP}
-	path, err := g.udp.Probe(ctx, peer, min(few, count))
-	if err == nil && count > few {
-		var rest exchange.Path
-		rest, err = g.udp.Probe(ctx, peer, count-few)
-		path.Sent, path.Lost = path.Sent+rest.Sent, path.Lost+rest.Lost
-		path.Exchanges = append(path.Exchanges, rest.Exchanges...)
+func (g *Gate) reachUDP(ctx context.Context, to Doors, count int, p *Path) (asked int, trips []time.Duration, err error) {
+	path, err := g.udp.Probe(ctx, exchange.Peer{Name: to.Name, Address: to.UDP}, count)
+	if len(path.Exchanges) == 0 {
+		if errno := syscall.Errno(0); errors.As(err, &errno) {
+			return path.Sent, nil, errno
+		}
+		return path.Sent, nil, fmt.Errorf("no answer to %s: %w", plural(path.Sent, "datagram"), os.ErrDeadlineExceeded)
 	}
-	var trips []time.Duration
 	relation := new(clock.Relation)
 	for _, e := range path.Exchanges {
 		trips = append(trips, time.Duration(e.Delay()))
 		relation.Add(e)
 	}
-	p.UDP = NewWay(path.Sent, trips)
-	if len(path.Exchanges) == 0 {
-		p.UDP.Error = fmt.Sprintf("no answer to %s within %v", plural(path.Sent, "datagram"), exchange.Patience)
-		p.UDP.Reason = whyNot("udp", os.ErrDeadlineExceeded)
-		if errno := syscall.Errno(0); errors.As(err, &errno) {
-			p.UDP.Error, p.UDP.Reason = errno.Error(), whyNot("udp", errno)
-		}
-		return
-	}
 	if p.ContradictionNS = int64(relation.Contradiction()); p.ContradictionNS == 0 {
 		offset, bound := relation.Offset(path.Exchanges[len(path.Exchanges)-1].Returned)
 		p.OffsetNS, p.BoundNS = &offset, &bound
 	}
+	return path.Sent, trips, nil
 }

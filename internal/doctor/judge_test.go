@@ -23,21 +23,18 @@ func fit() (*readings, Options) {
 	r := &readings{
 		program: environment.Program{Version: "v1.2.3", Commit: "0123456789abcdef", SHA256: "feedbeef01234567"},
 		clock: clockReading{
-			known: true, synchronized: true, estimated: time.Millisecond, most: 20 * time.Millisecond, services: []string{"chronyd"},
+			synchronized: true, estimated: time.Millisecond, most: 20 * time.Millisecond,
 			change: clock.Change{Elapsed: time.Second, Error: 2 * time.Microsecond},
 		},
 		source:     sourceReading{name: "tsc", cost: 40 * time.Nanosecond},
 		processors: processorReading{allowed: 16, online: 16, governor: "performance", boost: "off"},
-		load:       loadReading{known: true, elapsed: time.Second, busy: 0.1, late: time.Millisecond},
+		load:       loadReading{known: true, busy: 0.1, late: time.Millisecond},
 		limits:     environment.Limits{Memory: plenty, Threads: plenty, Descriptors: plenty},
-		ports:      portReading{first: 32768, last: 60999},
-		network: networkReading{
-			through: "eth0", mtu: 1500, receive: 4 << 20, send: 4 << 20, asked: 4 << 20,
-		},
-		results: resultsReading{in: "/", took: time.Millisecond, free: 1 << 40, known: true, kind: "ext4"},
+		network:    networkReading{receive: 4 << 20, send: 4 << 20, asked: 4 << 20},
+		results:    resultsReading{in: "/", took: time.Millisecond, free: 1 << 40},
 	}
 	return r, Options{
-		Need:   Need{Nodes: 8, Processes: 8, Threads: 100, Descriptors: 100, Memory: 1 << 30, Connections: 56},
+		Need:   Need{Nodes: 8, Processes: 8, Threads: 100, Descriptors: 100, Memory: 1 << 30},
 		Listen: "10.0.0.1:0", Results: "results",
 	}
 }
@@ -55,7 +52,7 @@ func TestFitHost(t *testing.T) {
 		}
 		seen[f.Check] = true
 	}
-	if len(seen) < 18 {
+	if len(seen) < 16 {
 		t.Errorf("only %d checks", len(seen))
 	}
 }
@@ -63,7 +60,7 @@ func TestFitHost(t *testing.T) {
 // TestFindings plants one thing at a time, and expects that it alone is found, as
 // grave as it is, with what to do.
 func TestFindings(t *testing.T) {
-	timeout := &attempt{"connect", os.ErrDeadlineExceeded}
+	timeout := &net.OpError{Op: "dial", Err: os.ErrDeadlineExceeded}
 	left := func(n uint64, by string) environment.Limit { return environment.Limit{Left: n, By: by} }
 	for _, c := range []struct {
 		name  string
@@ -74,21 +71,15 @@ func TestFindings(t *testing.T) {
 		do    string // is part of what to do
 	}{
 		{"no commit", func(r *readings, _ *Options) { r.program.Commit = "" },
-			"program", Note, "v1.2.3, sha256 feedbeef0123; of which commit", "go build"},
+			"program", Note, "v1.2.3, sha256 feedbeef0123", "go build"},
 
-		{"clock kept by nobody, one host", func(r *readings, _ *Options) { r.clock.synchronized, r.clock.services = false, nil },
-			"clock", Note, "no time service is seen", "chrony"},
-		{"clock kept by nobody, several hosts", func(r *readings, o *Options) {
-			r.clock.synchronized, r.clock.services, o.Several = false, nil, true
-		}, "clock", Warning, "not synchronized", "measure the offsets"},
-		{"clock in a container", func(r *readings, _ *Options) {
-			r.clock.synchronized, r.clock.services, r.clock.container = false, nil, true
-		}, "clock", Note, "outside this container", "chrony"},
-		{"two time services", func(r *readings, _ *Options) { r.clock.services = []string{"chronyd", "ntpd"} },
-			"clock", Warning, "chronyd and ntpd", "all of them but one"},
+		{"clock kept by nobody, one host", func(r *readings, _ *Options) { r.clock.synchronized = false },
+			"clock", Note, "not synchronized", "chrony"},
+		{"clock kept by nobody, several hosts", func(r *readings, o *Options) { r.clock.synchronized, o.Several = false, true },
+			"clock", Warning, "not synchronized", "measure the offsets"},
 		{"clock set", func(r *readings, o *Options) { r.clock.change.Stepped, o.Several = -3*time.Second, true },
 			"clock", Warning, "set by -3s", "settled"},
-		{"clock untold", func(r *readings, _ *Options) { r.clock.known, r.clock.refused = false, syscall.EPERM },
+		{"clock untold", func(r *readings, _ *Options) { r.clock.refused = syscall.EPERM },
 			"clock", Note, "not permitted", ""},
 
 		{"clock slewed, one host", func(r *readings, _ *Options) { r.clock.change.Slewed = 600 * time.Microsecond },
@@ -96,8 +87,8 @@ func TestFindings(t *testing.T) {
 		{"clock slewed, several hosts", func(r *readings, o *Options) { r.clock.change.Slewed, o.Several = -80*time.Millisecond, true },
 			"clock-rate", Problem, "−80,000 ± 2 ppm", "do not hold"},
 
-		{"clock source", func(r *readings, _ *Options) { r.source.name, r.source.available = "hpet", []string{"tsc", "hpet"} },
-			"clock-source", Warning, "slow, and every message takes several; available: tsc, hpet", "clocksource=tsc"},
+		{"clock source", func(r *readings, _ *Options) { r.source.name = "hpet" },
+			"clock-source", Warning, "hpet, 40 ns", "clocksource=tsc"},
 		{"dear clock", func(r *readings, _ *Options) { r.source.name, r.source.cost = "xen", 2*time.Microsecond },
 			"clock-source", Warning, "2 µs a reading", "without a system call"},
 
@@ -121,10 +112,9 @@ func TestFindings(t *testing.T) {
 		{"stolen once", func(r *readings, _ *Options) { r.load.ever = 0.02 }, "steal", Note, "2% since", "of their own"},
 
 		{"memory", func(r *readings, _ *Options) { r.limits.Memory = left(1<<29, "available memory") },
-			"memory", Problem, "537 MB left (available memory); the run takes about 1.07 GB", "more memory"},
+			"memory", Problem, "537 MB left (available memory); the run takes about 1.07 GB", "or more hosts"},
 		{"memory of the group", func(r *readings, _ *Options) { r.limits.Memory = left(1<<29, "memory limit of the control group") },
 			"memory", Problem, "537 MB left (memory limit of the control group)", "--memory"},
-		{"swapping", func(r *readings, _ *Options) { r.load.swapped = 9 }, "memory", Warning, "9 pages", "takes the memory"},
 		{"threads of the user", func(r *readings, _ *Options) { r.limits.Threads = left(99, "RLIMIT_NPROC") },
 			"threads", Problem, "99 left (RLIMIT_NPROC); the run takes about 100", "ulimit -u"},
 		{"threads of the group", func(r *readings, _ *Options) { r.limits.Threads = left(1, "pids.max of the control group") },
@@ -134,34 +124,24 @@ func TestFindings(t *testing.T) {
 		{"descriptors", func(r *readings, _ *Options) { r.limits.Descriptors = left(64, "RLIMIT_NOFILE") },
 			"descriptors", Problem, "64 left (RLIMIT_NOFILE); the run takes about 100", "ulimit -n 100"},
 
-		{"no port to listen at", func(r *readings, _ *Options) { r.ports.first, r.ports.last = 40000, 40006 },
-			"ports", Problem, "7 of 7", "ip_local_port_range"},
-		{"few ports", func(r *readings, _ *Options) { r.ports.used = 28200 }, "ports", Warning, "32 of 28,232", "ip_local_port_range"},
-		{"ports that wait", func(r *readings, _ *Options) { r.ports.waiting = 28200 }, "ports", Warning, "28,200 in TIME_WAIT", "wait a minute"},
-
-		{"loopback", func(r *readings, _ *Options) { r.network.loopback = &attempt{"connect", syscall.ENETUNREACH} },
+		{"loopback", func(r *readings, _ *Options) { r.network.loopback = syscall.ENETUNREACH },
 			"loopback", Problem, "unreachable", "ip link set lo up"},
 		{"firewall, TCP", func(r *readings, _ *Options) { r.network.tcp = timeout },
-			"tcp", Problem, "at 10.0.0.1 (eth0)", "drops tcp"},
-		{"firewall, UDP", func(r *readings, _ *Options) { r.network.udp = &attempt{"exchange", os.ErrDeadlineExceeded} },
+			"tcp", Problem, "at 10.0.0.1", "drops tcp"},
+		{"firewall, UDP", func(r *readings, _ *Options) { r.network.udp = os.ErrDeadlineExceeded },
 			"udp", Problem, "10.0.0.1", "drops udp"},
-		{"firewall forbids", func(r *readings, _ *Options) { r.network.udp = &attempt{"send", syscall.EPERM} },
+		{"firewall forbids", func(r *readings, _ *Options) { r.network.udp = syscall.EPERM },
 			"udp", Problem, "not permitted", "forbids it to send"},
-		{"nobody has the address", func(r *readings, _ *Options) { r.network.tcp = &attempt{"listen", syscall.EADDRNOTAVAIL} },
-			"tcp", Problem, "cannot assign", "no interface of this host has the address 10.0.0.1"},
+		{"nobody has the address", func(r *readings, _ *Options) { r.network.tcp = &net.OpError{Op: "listen", Err: syscall.EADDRNOTAVAIL} },
+			"tcp", Problem, "cannot assign", "no interface of this host has the address"},
 		{"no multicast", func(r *readings, _ *Options) { r.network.multicast = errors.New("no such device") },
 			"multicast", Note, "no such device", "multicast=true"},
 		{"buffers", func(r *readings, _ *Options) { r.network.receive = 212992 },
 			"udp-buffers", Warning, "213 kB to receive", "net.core.rmem_max=4194304"},
-		{"small packets", func(r *readings, _ *Options) { r.network.mtu = 1400 }, "mtu", Note, "1,400 bytes on eth0", "raise"},
 
 		{"results cannot be kept", func(r *readings, _ *Options) { r.results.err = syscall.EROFS }, "results", Problem, "read-only", "--out"},
 		{"disk nearly full", func(r *readings, _ *Options) { r.results.free = 100 << 20 }, "results", Warning, "105 MB free", "make room"},
 		{"disk full", func(r *readings, _ *Options) { r.results.free = 1 << 20 }, "results", Problem, "1.05 MB free", "make room"},
-		{"results in memory", func(r *readings, _ *Options) { r.results.kind = "tmpfs" }, "results", Warning, "tmpfs", "restarts"},
-		{"results in a container", func(r *readings, _ *Options) { r.results.kind = "overlay" }, "results", Note, "overlay", "volume"},
-		{"results elsewhere", func(r *readings, _ *Options) { r.results.kind, r.results.remote = "nfs", true },
-			"results", Note, "nfs", "another machine"},
 		{"slow disk", func(r *readings, _ *Options) { r.results.took = time.Second }, "results", Note, "within 1 s", "faster"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -192,7 +172,7 @@ func TestFindings(t *testing.T) {
 func TestNothingKnown(t *testing.T) {
 	unknown := environment.Limit{Left: environment.Unlimited}
 	r := &readings{limits: environment.Limits{Memory: unknown, Threads: unknown, Descriptors: unknown}}
-	for _, f := range r.judge(Options{Listen: defaultListen}) {
+	for _, f := range r.judge(Options{Listen: loopback}) {
 		if f.Level > Warning {
 			t.Errorf("%+v", f)
 		}
@@ -203,8 +183,8 @@ func TestNothingKnown(t *testing.T) {
 }
 
 func TestShareOfAHost(t *testing.T) {
-	whole := Need{Nodes: 27, Processes: 27, Threads: 200, Descriptors: 70, Memory: 1000, Connections: 702}
-	want := Need{Nodes: 27, Processes: 7, Threads: 50, Descriptors: 70, Memory: 250, Connections: 176}
+	whole := Need{Nodes: 27, Processes: 27, Threads: 200, Descriptors: 70, Memory: 1000}
+	want := Need{Nodes: 27, Processes: 7, Threads: 50, Descriptors: 70, Memory: 250}
 	if got := whole.Share(4); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
@@ -227,9 +207,6 @@ func TestLevels(t *testing.T) {
 	if err := json.Unmarshal([]byte(`{"level": "disaster"}`), new(Finding)); err == nil {
 		t.Error("an unknown level is taken")
 	}
-	if got := Worst([]Finding{{Level: Note}, {Level: Warning}, {}}); got != Warning {
-		t.Errorf("the worst is a %v", got)
-	}
 }
 
 // TestThisHost examines the machine that the test runs on: what runs of this very
@@ -247,7 +224,7 @@ func TestThisHost(t *testing.T) {
 // TestOtherAddress tries an address that no interface has (TEST-NET-3 of RFC 5737).
 func TestOtherAddress(t *testing.T) {
 	r := readNetwork(context.Background(), "203.0.113.77:0")
-	for _, f := range r.judge(Options{Listen: "203.0.113.77:0"}) {
+	for _, f := range r.judge("203.0.113.77:0") {
 		if (f.Check == "tcp" || f.Check == "udp") && (f.Level != Problem || !strings.Contains(f.Do, "no interface of this host has")) {
 			t.Errorf("%+v", f)
 		}
@@ -262,8 +239,8 @@ func TestOccupiedPort(t *testing.T) {
 	}
 	defer l.Close()
 	r := readNetwork(context.Background(), l.Addr().String())
-	i := slices.IndexFunc(r.judge(Options{Listen: l.Addr().String()}), func(f Finding) bool {
-		return f.Check == "tcp" && f.Level == Problem && strings.Contains(f.Do, "choose another port")
+	i := slices.IndexFunc(r.judge(l.Addr().String()), func(f Finding) bool {
+		return f.Check == "tcp" && f.Level == Problem && strings.Contains(f.Do, "another port")
 	})
 	if i < 0 {
 		t.Error("an occupied port is fine")
@@ -278,11 +255,10 @@ func TestFolders(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if f := readResults(file).judge(file); f.Level != Problem {
-		t.Errorf("a file: %+v", f)
-	}
-	if f := readResults(file + "/below").judge(file); f.Level != Problem {
-		t.Errorf("below a file: %+v", f)
+	for _, folder := range []string{file, file + "/below"} {
+		if r := readResults(folder); r.judge(folder).Level != Problem {
+			t.Errorf("%s: %+v", folder, r)
+		}
 	}
 	if r := readResults(dir + "/a/b"); r.err != nil || r.in != dir {
 		t.Errorf("a folder to be made: %+v", r)

@@ -3,6 +3,7 @@ package doctor
 import (
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -89,13 +90,13 @@ func TestPaths(t *testing.T) {
 		}},
 		{"all, UDP", func(p *Path) { cut(p, true) }, []Finding{{
 			Check: "reach-udp", Level: Problem, Found: "no host reaches any other one by udp",
-			Do: "between the hosts' addresses (10.0.0.1, 10.0.0.2, 10.0.0.3, 10.0.0.4)",
+			Do: "let udp pass between all hosts",
 		}}},
 		{"a long way", func(p *Path) {
 			if p.From == "c" && p.To == "a" {
 				p.UDP.RTTMedian = 30e6
 			}
-		}, []Finding{{Check: "round-trip", Level: Note, From: "c", To: "a", Found: "30 ms from c to a and back, where 80 µs is usual"}}},
+		}, []Finding{{Check: "round-trip", Level: Note, From: "c", To: "a", Found: "30 ms from c to a and back; 80 µs is usual"}}},
 		{"loss", func(p *Path) {
 			if p.From == "c" && p.To == "a" {
 				p.UDP.Lost = 3
@@ -163,11 +164,18 @@ func TestHostsThatDiffer(t *testing.T) {
 }
 
 func TestWay(t *testing.T) {
-	w := NewWay(5, []time.Duration{4, 1, 9, 2})
-	if w != (Way{Sent: 5, Lost: 1, RTTMin: 1, RTTMedian: 3, RTTMax: 9}) || !w.Passes() {
-		t.Errorf("%+v", w)
-	}
-	if w := NewWay(3, nil); w.Passes() || w.Lost != 3 {
-		t.Errorf("%+v", w)
+	for _, c := range []struct {
+		sent  int
+		trips []time.Duration
+		err   error
+		want  Way
+	}{
+		{5, []time.Duration{4, 1, 9, 2}, nil, Way{Sent: 5, Lost: 1, RTTMin: 1, RTTMedian: 3, RTTMax: 9}},
+		{3, nil, syscall.ECONNREFUSED, Way{Sent: 3, Lost: 3, Error: "connection refused",
+			Reason: "nobody listens there, or a firewall rejects tcp"}},
+	} {
+		if w := newWay("tcp", c.sent, c.trips, c.err); w != c.want || w.Passes() != (c.trips != nil) {
+			t.Errorf("%+v, want %+v", w, c.want)
+		}
 	}
 }

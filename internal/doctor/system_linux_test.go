@@ -12,114 +12,37 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
+
+	"dmebench/internal/environment"
 )
 
-// host makes the files of a host that say what it has.
-func host(t *testing.T, files map[string]string) string {
-	t.Helper()
-	root := t.TempDir()
-	for name, text := range files {
-		name = filepath.Join(root, name)
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return root
-}
-
-func TestTimeServices(t *testing.T) {
-	root := host(t, map[string]string{
-		"proc/1/comm": "systemd\n", "proc/20/comm": "systemd-timesyn\n", "proc/21/comm": "chronyd\n", "proc/22/comm": "chronyd\n",
-		"proc/30/comm": "phc2sys\n", "proc/31/comm": "ptp4l\n", "proc/40/comm": "bash\n", "proc/41/comm": "\n",
-	})
-	if got := timeServices(root); !slices.Equal(got, []string{"chronyd", "ptp4l", "systemd-timesyncd"}) {
-		t.Errorf("got %v", got)
-	}
-	if inContainer(root) {
-		t.Error("a host whose first process is systemd is taken for a container")
-	}
-	if !inContainer(host(t, map[string]string{"proc/1/comm": "dmebench\n"})) {
-		t.Error("a container is taken for a host")
+// TestLoad works out what others did between two readings: a second of two processors,
+// of which this process took a quarter of one.
+func TestLoad(t *testing.T) {
+	var l loadReading
+	before := environment.ProcessorTimes{Busy: 1500, Stolen: 400, All: 10000, Processors: 2}
+	l.since(before, environment.ProcessorTimes{Busy: 1600, Stolen: 435, All: 10200, Processors: 2}, 0.25)
+	if want := (loadReading{known: true, busy: 0.75, stolen: 0.175, ever: 435.0 / 10200}); l != want {
+		t.Errorf("%+v, want %+v", l, want)
 	}
 }
 
-func TestPorts(t *testing.T) {
-	root := host(t, map[string]string{
-		"proc/sys/net/ipv4/ip_local_port_range": "32768\t60999\n",
-		"proc/net/sockstat":                     "sockets: used 17\nTCP: inuse 10 orphan 0 tw 5 alloc 1 mem 433\nUDP: inuse 3 mem 194\n",
-		"proc/net/sockstat6":                    "TCP6: inuse 2\nUDP6: inuse 9\n",
-	})
-	if got, want := readPorts(root), (portReading{first: 32768, last: 60999, used: 12, waiting: 5}); got != want {
-		t.Errorf("%+v, want %+v", got, want)
-	}
-	if got := readPorts(t.TempDir()); got != (portReading{}) {
-		t.Errorf("%+v of a host that says nothing", got)
-	}
-}
-
-// TestProcessorsTimes works out what others did between two readings: a second of two
-// processors, of which this process took a quarter of one.
-func TestProcessorsTimes(t *testing.T) {
-	read := func(stat string) ticks {
-		x, ok := readTicks(host(t, map[string]string{"proc/stat": stat}))
-		if !ok {
-			t.Fatalf("cannot read %q", stat)
-		}
-		return x
-	}
-	//                      user nice system idle iowait irq softirq steal guest
-	before := read("cpu  1000 0 500 8000 100 0 0 400 77 0\ncpu0 1 1 1 1 1 1 1 1 1 1\n")
-	after := read("cpu  1060 10 525 8060 105 1 4 435 99 0\n")
-	if before != (ticks{busy: 1500, stolen: 400, all: 10000}) || after.all-before.all != 200 || after.busy-before.busy != 100 {
-		t.Fatalf("%+v, %+v", before, after)
-	}
-	l := loadReading{elapsed: time.Second}
-	l.since(before, after, 250*time.Millisecond)
-	of := readProcessors()
-	want := 0.5*float64(max(of.online, of.allowed)) - 0.25
-	if l.stolen != 0.175 || l.busy < want-1e-9 || l.busy > want+1e-9 || l.ever != 435.0/10200 {
-		t.Errorf("%+v, want %v busy", l, want)
-	}
-	if _, ok := readTicks(t.TempDir()); ok {
-		t.Error("a host that says nothing has times")
-	}
-}
-
-func TestFrequency(t *testing.T) {
-	for _, c := range []struct {
-		files           map[string]string
-		governor, boost string
-	}{
-		{nil, "", ""},
-		{map[string]string{"cpu0/cpufreq/scaling_governor": "powersave\n", "intel_pstate/no_turbo": "0\n"}, "powersave", "on"},
-		{map[string]string{"cpu0/cpufreq/scaling_governor": "performance\n", "intel_pstate/no_turbo": "1\n"}, "performance", "off"},
-		{map[string]string{"cpufreq/boost": "1\n"}, "", "on"},
+func TestBoost(t *testing.T) {
+	for _, c := range []struct{ file, text, want string }{
+		{"other", "1\n", ""}, {"intel_pstate/no_turbo", "0\n", "on"}, {"intel_pstate/no_turbo", "1\n", "off"},
+		{"cpufreq/boost", "1\n", "on"}, {"cpufreq/boost", "0\n", "off"},
 	} {
-		files := make(map[string]string)
-		for name, text := range c.files {
-			files["sys/devices/system/cpu/"+name] = text
+		root := t.TempDir()
+		file := filepath.Join(root, "sys/devices/system/cpu", c.file)
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
 		}
-		if governor, boost := frequency(host(t, files)); governor != c.governor || boost != c.boost {
-			t.Errorf("%v: %q, %q", c.files, governor, boost)
+		if err := os.WriteFile(file, []byte(c.text), 0o644); err != nil {
+			t.Fatal(err)
 		}
-	}
-}
-
-func TestOnlineProcessors(t *testing.T) {
-	for text, want := range map[string]int{"0-3\n": 4, "0,2-3,8-15\n": 11, "0\n": 1, "": 0} {
-		if got := online(host(t, map[string]string{"sys/devices/system/cpu/online": text})); got != want {
-			t.Errorf("%q: %d, want %d", text, got, want)
+		if got := boost(root); got != c.want {
+			t.Errorf("%s %q: %q, want %q", c.file, c.text, got, c.want)
 		}
-	}
-}
-
-func TestSwapped(t *testing.T) {
-	if got := swapped(host(t, map[string]string{"proc/vmstat": "pgpgin 5\npswpin 7\npswpout 8\npswpoutx 1\n"})); got != 15 {
-		t.Errorf("%d pages, want 15", got)
 	}
 }
 
@@ -206,7 +129,7 @@ func TestControlGroup(t *testing.T) {
 		{"memory", "memory.limit_in_bytes", "500000000", "memory.max", "500000000"},
 	} {
 		top, file, value := "/sys/fs/cgroup", c.file, c.v2
-		if controllers := line(top + "/cgroup.subtree_control"); !slices.Contains(strings.Fields(controllers), c.controller) {
+		if controllers, _ := os.ReadFile(top + "/cgroup.subtree_control"); !slices.Contains(strings.Fields(string(controllers)), c.controller) {
 			top, file, value = filepath.Join(top, c.controller), c.old, c.value // version 1
 		}
 		dir := filepath.Join(top, group)
@@ -243,7 +166,7 @@ func TestLoopbackDown(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("network namespaces take root")
 	}
-	found := examineElsewhere(t, Options{Listen: defaultListen}, func(cmd *exec.Cmd) {
+	found := examineElsewhere(t, Options{Listen: loopback}, func(cmd *exec.Cmd) {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET}
 	})
 	for check, level := range map[string]Level{"loopback": Problem, "tcp": Problem, "udp": Problem, "multicast": Note} {

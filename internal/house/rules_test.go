@@ -64,7 +64,8 @@ var importRules = []importRule{
 
 	// Looks at hosts, and knows nothing of runs.
 	{of: []string{"internal/doctor"}, may: []string{
-		"internal/clock", "internal/clock/exchange", "internal/environment", "internal/atomicfile", "report/units", "transport/udp",
+		"internal/clock", "internal/clock/exchange", "internal/environment", "internal/atomicfile", "internal/tables", "internal/terminal",
+		"report/units", "transport/udp",
 	}},
 
 	{of: []string{"workload"}, may: []string{"dme", "internal/suggest"}},
