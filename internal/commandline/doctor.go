@@ -1,6 +1,7 @@
 package commandline
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -90,7 +91,9 @@ func (p *program) showReport(c *cli.Context, r *doctor.Report) error {
 	if c.Bool("json") {
 		err = printJSON(p.stdout, r)
 	} else {
-		err = r.WriteText(p.stdout, p.printed())
+		style := p.printed()
+		style.Width = min(cmp.Or(style.Width, 80), 120) // longer lines are hard to read
+		err = r.WriteText(p.stdout, style)
 	}
 	if err != nil {
 		return failWith(exit.CantCreate, fmt.Errorf("cannot print the findings: %w", err))
