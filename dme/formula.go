@@ -2,49 +2,68 @@ package dme
 
 import (
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 	"unicode"
 )
-
-// between is what stands between the expressions of a formula: signs that separate,
-// remarks in brackets, and words.
-var between = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`[:,;=≅≈≤]| \([^()]*[a-z]{2}[^()]*\)|\b[a-z]{2,}\b`)
-})
-
-var found sync.Map // expressions by the texts that they stand in
 
 // expressionIn returns the first expression in a text such as `2(N−1), counting
 // receivers` or `fewer than 3√n`, nil if there is none. In `K = √N`, K is no more than
 // a name.
 func expressionIn(text string) []rune {
-	if known, ok := found.Load(text); ok {
-		return known.([]rune)
-	}
-	var expression []rune
-	for rest := strings.ReplaceAll(text, "log2", "㏒"); rest != "" && expression == nil; {
-		part, sign := rest, ""
-		if at := between().FindStringIndex(rest); at != nil {
-			part, sign, rest = rest[:at[0]], rest[at[0]:at[1]], rest[at[1]:]
-		} else {
-			rest = ""
-		}
-		runes := []rune(strings.ReplaceAll(part, " ", ""))
-		if len(runes) == 1 && unicode.IsLetter(runes[0]) && (sign == "=" || sign == "≈") {
+	for rest := []rune(strings.ReplaceAll(text, "log2", "㏒")); len(rest) > 0; {
+		var part []rune
+		var sign rune
+		part, sign, rest = cut(rest)
+		part = slices.DeleteFunc(part, unicode.IsSpace)
+		if len(part) == 1 && unicode.IsLetter(part[0]) && (sign == '=' || sign == '≈') {
 			continue
 		}
-		f := formula{runes, func(name rune) (float64, bool) { return Setting{}.variable(Quantity{}, name) }}
+		f := formula{part, func(name rune) (float64, bool) { return Setting{}.variable(Quantity{}, name) }}
 		if _, ok := f.sum(); ok && len(f.rest) == 0 {
-			expression = runes
+			return part
 		}
 	}
-	found.Store(text, expression)
-	return expression
+	return nil
+}
+
+// cut returns what stands before and after the first sign that separates, word, or remark
+// in brackets, and the sign.
+func cut(text []rune) (before []rune, sign rune, after []rune) {
+	for i, r := range text {
+		if strings.ContainsRune(":,;=≅≈≤", r) {
+			return slices.Clone(text[:i]), r, text[i+1:]
+		}
+		if n := letters(text[i:]); n >= 2 && (i == 0 || !unicode.IsLetter(text[i-1])) {
+			return slices.Clone(text[:i]), 0, text[i+n:]
+		}
+		if r != '(' || i == 0 || text[i-1] != ' ' {
+			continue
+		}
+		for k := i + 1; k < len(text) && text[k] != '('; k++ {
+			if text[k] != ')' {
+				continue
+			}
+			for at := i + 1; at < k; at++ {
+				if letters(text[at:k]) >= 2 {
+					return slices.Clone(text[:i]), 0, text[k+1:]
+				}
+			}
+			break
+		}
+	}
+	return slices.Clone(text), 0, nil
+}
+
+// letters returns how many small letters a text begins with.
+func letters(text []rune) int {
+	end := slices.IndexFunc(text, func(r rune) bool { return r < 'a' || r > 'z' })
+	if end < 0 {
+		return len(text)
+	}
+	return end
 }
 
 // variable returns the value of a variable in formulas of a quantity, NaN where it has
