@@ -7,6 +7,9 @@ import (
 	"strconv"
 	"time"
 
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+
 	"dmebench/dme"
 	"dmebench/result"
 	"dmebench/workload"
@@ -126,4 +129,136 @@ func equalDelays(set map[string]string) bool {
 	}
 	_, err := time.ParseDuration(set["delay"])
 	return err == nil || set["delay"] == "" || set["delay"] == "constant"
+}
+
+// Reading is a quantity in one run: its mean, and the extremes over the entries
+// where these are told apart. The mean is NaN where the run has no sample.
+type Reading struct{ Mean, Least, Most float64 }
+
+// Read reads a quantity, in the units of the claims, from a run; ok is false
+// where no run's result tells it.
+func Read(q dme.Quantity, r *result.Result) (x Reading, ok bool) {
+	even := func(x float64) (Reading, bool) { return Reading{x, x, x}, true }
+	switch q {
+	case dme.QueueLength:
+		return even(float64(r.Work.LongestQueue))
+	case dme.MessageLength:
+		return even(float64(r.Work.LongestBytes))
+	case dme.Violations:
+		return even(float64(r.Safety.Violations))
+	case dme.Unserved:
+		return even(float64(r.Liveness.Pending + r.Unserved))
+	case dme.WaitingTime:
+		if r.WaitingTime == nil {
+			return even(math.NaN())
+		}
+		return even(r.WaitingTime.Mean / 1e9) // claims count seconds
+	}
+	if q.Kind != "" {
+		per := r.Entries
+		if q.Per != "" {
+			per = r.Messages.ByKind[q.Per]
+		}
+		if per == 0 {
+			return even(math.NaN())
+		}
+		return even(float64(r.Messages.ByKind[q.Kind]) / float64(per))
+	}
+	if figure, told := r.Figures[q.ID]; told {
+		return even(figure)
+	}
+	m, ok := result.LookupMetric(metrics[q])
+	if !ok {
+		return Reading{math.NaN(), math.NaN(), math.NaN()}, false
+	}
+	value := m.Read(r)
+	if value == nil {
+		return even(math.NaN())
+	}
+	x.Mean = *value
+	if m.Time() {
+		x.Mean /= 1e9 // claims count seconds
+	}
+	x.Least, x.Most = x.Mean, x.Mean
+	if q == dme.MessagesPerCS && len(r.Messages.PerEntry) > 0 {
+		x.Least, x.Most = math.Inf(1), math.Inf(-1)
+		for text := range r.Messages.PerEntry {
+			if n, err := strconv.ParseFloat(text, 64); err == nil {
+				x.Least, x.Most = min(x.Least, n), max(x.Most, n)
+			}
+		}
+	}
+	return x, true
+}
+
+// Told reports whether the result of a run of a tells a quantity; what a gauge
+// measures, that of a simulation does.
+func Told(a *dme.Algorithm, q dme.Quantity) bool {
+	_, ok := Read(q, &result.Result{})
+	return ok || q.OfEntries() || slices.ContainsFunc(a.Gauges, func(g dme.Gauge) bool { return g.Quantity == q })
+}
+
+// metrics names the metrics that are quantities of claims.
+var metrics = map[dme.Quantity]string{
+	dme.MessagesPerCS: result.MessagesPerCS, dme.TransmissionsPerCS: result.TransmissionsPerCS,
+	dme.SyncDelay: result.SyncDelayOverT, dme.ResponseTime: result.ResponseMean, dme.Throughput: result.Throughput,
+	dme.Bypass: result.MaxBypass, dme.BypassByOne: result.MaxBypassByOne, dme.EntryOrder: "out_of_order",
+	dme.LongestRun: result.LongestRun, dme.WorkSpread: result.WorkMaxOverMean,
+}
+
+// Confidence is that of the interval of one mean.
+const Confidence = 0.999
+
+// FamilyError is the probability, at most, that a validation calls any mean wrong
+// that is right. With a thousand means, of which each has an interval of 99.9%, one is
+// outside by chance: a mean is refuted only where it is outside an interval so wide
+// that all true ones are inside theirs, but for this probability (Bonferroni).
+const FamilyError = 0.01
+
+// estimate is a mean over repetitions, with half the width of Student's interval.
+type estimate struct {
+	mean   float64
+	half   float64 // at Confidence
+	family float64 // at that with which a family of so many means errs in FamilyError of all cases
+	known  bool    // false with fewer than two values, which have no interval
+}
+
+// estimateOf estimates the mean of x, one of so many that are compared; of a family of
+// none or of few the interval is as wide as that of one mean.
+func estimateOf(x []float64, compared int) (e estimate) {
+	n := float64(len(x))
+	if n == 0 {
+		return estimate{mean: math.NaN()}
+	}
+	for _, v := range x {
+		e.mean += v / n
+	}
+	if n < 2 {
+		return e
+	}
+	e.known = true
+	deviation := math.Sqrt(stat.MomentAbout(2, x, e.mean, nil) * n / (n - 1))
+	if deviation <= rounding*math.Abs(e.mean) {
+		return e
+	}
+	scale := deviation / math.Sqrt(n)
+	e.half = scale * quantile(n-1, 1-Confidence)
+	e.family = scale * quantile(n-1, min(1-Confidence, FamilyError/float64(compared)))
+	return e
+}
+
+// rounding is the relative error of a mean that arithmetic makes.
+const rounding = 1e-12
+
+// quantile is Student's: a variable with so many degrees of freedom is further from 0
+// with the probability outside.
+func quantile(freedom, outside float64) float64 {
+	return -distuv.StudentsT{Mu: 0, Sigma: 1, Nu: freedom}.Quantile(outside / 2)
+}
+
+// interval returns the mean of x and its Student's t interval; ok is false with
+// fewer than two values, which have no interval.
+func interval(x []float64) (mean, lo, hi float64, ok bool) {
+	e := estimateOf(x, 1)
+	return e.mean, e.mean - e.half, e.mean + e.half, e.known
 }

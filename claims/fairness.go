@@ -2,9 +2,14 @@ package claims
 
 import (
 	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"time"
 
 	"dmebench/dme"
 	"dmebench/result"
+	"dmebench/workload"
 )
 
 const (
@@ -49,4 +54,102 @@ func shares(entries []uint64) string {
 		return "until the first had no requests left, some entered much more often than others"
 	}
 	return fmt.Sprintf("node %d entered %d times, node %d %d times", most+1, entries[most], least+1, entries[least])
+}
+
+// Starved says that a node of a run starved, and why that follows: it was overtaken more
+// often than it may be by bound, of messages that take as long as those of the run. It
+// returns "" where that does not follow: of runs with faults; and, where no claim promises
+// a bound, of links on which nothing says how late a message may be, and of critical
+// sections of no length, of which any number fits into a delay.
+//
+// On a real network a process may be kept from running, and nobody can wait for what it
+// has not said: a hiccup is counted as a delay that any message may have.
+func Starved(bound dme.Overtaking, r *result.Result) string {
+	trip, known := tripOf(r, hiccup)
+	if !overtaken(bound, r, trip, known) {
+		return ""
+	}
+	return fmt.Sprintf("starving: a node that had asked saw %d entries of others before its own, where %s",
+		r.Fairness.MaxBypass, bound.Describe(trip))
+}
+
+// Overtaken is [Starved] for a single run that is looked at: it also says where a node was
+// overtaken more often than the delays of messages explain, be it that its process was
+// kept from running.
+func Overtaken(bound dme.Overtaking, r *result.Result) string {
+	if line := Starved(bound, r); line != "" {
+		return line
+	}
+	trip, known := tripOf(r, 0)
+	if !overtaken(bound, r, trip, known) {
+		return ""
+	}
+	return fmt.Sprintf("overtaken often: a node that had asked saw %d entries of others before its own, and the delays of "+
+		"messages explain %d: it starved, or its process was kept from running", r.Fairness.MaxBypass, bound.Most(trip))
+}
+
+// hiccup is how long a process on a busy host may be kept from running.
+const hiccup = 100 * time.Millisecond
+
+func overtaken(bound dme.Overtaking, r *result.Result, trip int, known bool) bool {
+	undisturbed := len(r.Faults)+len(r.Spec.Faults) == 0
+	return undisturbed && (known || bound.Claim != nil) && r.Fairness.MaxBypass > uint64(bound.Most(trip))
+}
+
+// tripOf returns how many entries a node can make in the run while a message is on its
+// way: with the message's delay and the mean duration of a critical section, and never
+// more than there were.
+func tripOf(r *result.Result, hiccup time.Duration) (entries int, known bool) {
+	spread, bounded := spreadOf(r.Spec.Set)
+	if !bounded || r.Delay() == nil || r.CS == nil || *r.CS <= 0 || r.Workload == "trace" {
+		return
+	}
+	late := spread * *r.Delay()
+	if r.Asked().Transport != result.Sim {
+		late = max(late, float64(hiccup))
+	}
+	return int(min(math.Ceil(late / *r.CS)+1, float64(r.Entries))), true
+}
+
+// spreadOf returns how many times the mean delay a message may take, by the options of the
+// network; known is false where delays have no bound that a run keeps.
+func spreadOf(set map[string]string) (times float64, known bool) {
+	for _, scatters := range []string{"jitter", "loss", "dup", "reorder", "bandwidth", "links", "partition"} {
+		if !slices.Contains([]string{"", "0", "0s", "none"}, set[scatters]) {
+			return
+		}
+	}
+	if readers, err := strconv.ParseFloat(set["readers"], 64); err == nil && readers > 0 {
+		return // who is inside together does not count as one entry after the other
+	}
+	switch set["delay"] {
+	case "", "constant":
+		return 1, true
+	case "uniform":
+		return 1.5, true // from T/2 to 3T/2
+	case "exponential":
+		return rareDelay, true
+	}
+	d, err := workload.ParseDistribution(set["delay"])
+	switch {
+	case err != nil:
+		return
+	case d.Exponential:
+		return rareDelay, true
+	}
+	return 1, true
+}
+
+// rareDelay is how many times the mean an exponential delay takes once in 480 million
+// messages, which is e to its power.
+const rareDelay = 20
+
+// Uneven reports whether nodes that all asked all the time were served unequally in a
+// run without faults, by so much that its times and its throughput are those of the
+// nodes that were served.
+func Uneven(r *result.Result) bool {
+	faults := len(r.Faults)+len(r.Spec.Faults) > 0
+	asked := r.Asked()
+	return !faults && asked.Workload == "saturate" && r.Entries >= uint64(fewTurns*asked.Nodes) &&
+		r.Fairness.Jain != nil && *r.Fairness.Jain < evenJain
 }

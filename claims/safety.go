@@ -2,6 +2,7 @@ package claims
 
 import (
 	"fmt"
+	"math"
 
 	"dmebench/dme"
 	"dmebench/report/units"
@@ -80,4 +81,122 @@ func (q *Question) JudgeAll(t Tally) Verdict {
 		v.conclude(Undecided, fmt.Sprintf(": %d of %s failed; %s", t.failed, runs, t.problem))
 	}
 	return v
+}
+
+// Mean returns the mean of a quantity in a run: of its steady part where the run tells
+// it, else of all of it; ok is false where it tells neither.
+func Mean(q dme.Quantity, r *result.Result) (mean float64, ok bool) {
+	if mean, ok := steadyMean(q, r); ok {
+		return mean, true
+	}
+	x, ok := Read(q, r)
+	return x.Mean, ok && finite(x.Mean)
+}
+
+// steadyMean returns the mean of a quantity in the steady part of a run alone.
+func steadyMean(q dme.Quantity, r *result.Result) (mean float64, ok bool) {
+	s := r.Steady
+	if s == nil {
+		return
+	}
+	per := func(x, of float64) (float64, bool) { return x / of, finite(x / of) }
+	known := func(x *float64, unit float64) (mean float64, ok bool) {
+		if x == nil {
+			return
+		}
+		return *x / unit, true
+	}
+	entries := float64(s.Entries)
+	switch q {
+	case dme.MessagesPerCS:
+		return per(float64(s.Messages), entries)
+	case dme.TransmissionsPerCS:
+		return per(float64(s.Transmissions), entries)
+	case dme.Throughput:
+		return known(s.Throughput, 1)
+	case dme.ResponseTime:
+		return known(s.Response, 1e9)
+	case dme.WaitingTime:
+		return known(s.Waiting, 1e9)
+	case dme.SyncDelay:
+		if t := r.Delay(); t != nil {
+			return known(s.SyncDelay, *t)
+		}
+	}
+	switch {
+	case q.Per != "":
+		return per(float64(s.ByKind[q.Kind]), float64(s.ByKind[q.Per]))
+	case q.Kind != "":
+		return per(float64(s.ByKind[q.Kind]), entries)
+	}
+	return
+}
+
+// Construct compares a claim, which speaks of the construction alone, with the
+// construction itself: with what the claim measures there, or else the sizes of
+// the request sets. ok is false where the claim is not made, or nothing tells.
+func Construct(claim dme.Claim, s dme.Setting) (e Evidence, ok bool) {
+	predicted, made := claim.Prediction(s)
+	mean, least, most, told := determine(claim, s)
+	if !made || !told {
+		return e, false
+	}
+	e.Point = Point{Nodes: s.Nodes, Predicted: predicted, Mean: known(mean), Min: known(least), Max: known(most), Standing: Differs}
+	if agrees, judged := claim.Kind.Agrees(predicted, least, most); judged {
+		e.Agrees, e.How = agrees, extremes(claim.Kind, agrees, least, most)
+	} else {
+		e.Agrees, _ = dme.Exact.Agrees(predicted, mean, mean)
+		e.How = units.Number(mean)
+	}
+	if e.Agrees {
+		e.Standing = Agrees
+	}
+	e.bound(claim.Kind, least, most)
+	e.values = []float64{mean}
+	return e, true
+}
+
+// Search is the source of evidence that a search of schedules has found.
+const Search = "search"
+
+// Searched compares a bound with the worst value that a search of the schedules of so
+// few nodes has found; complete says whether it has seen every schedule. ok is false
+// where the claim is not made, or is no bound.
+func Searched(claim dme.Claim, s dme.Setting, worst float64, complete bool) (e Evidence, ok bool) {
+	predicted, made := claim.Prediction(s)
+	agrees, judged := claim.Kind.Agrees(predicted, worst, worst)
+	if !made || !judged || claim.Kind == dme.Exact || !finite(worst) {
+		return e, false
+	}
+	e.Point = Point{
+		Source: Search, Condition: "some schedules", Nodes: s.Nodes, Predicted: predicted,
+		Mean: known(worst), Min: known(worst), Max: known(worst), Agrees: agrees, Standing: Differs,
+		How: extremes(claim.Kind, agrees, worst, worst),
+	}
+	if complete {
+		e.Condition = "all schedules"
+	}
+	if agrees {
+		e.Standing = Agrees
+	}
+	e.bound(claim.Kind, worst, worst)
+	return e, true
+}
+
+func determine(claim dme.Claim, s dme.Setting) (mean, least, most float64, ok bool) {
+	if claim.Measure != nil {
+		x, ok := claim.Measure(s)
+		return x, x, x, ok
+	}
+	sets, ok := s.System.(dme.Quorate)
+	if !ok {
+		return
+	}
+	least = math.Inf(1)
+	for id := dme.NodeID(1); int(id) <= s.Nodes; id++ {
+		size := float64(len(sets.RequestSet(id)))
+		mean += size / float64(s.Nodes)
+		least, most = min(least, size), max(most, size)
+	}
+	return mean, least, most, true
 }

@@ -1,6 +1,9 @@
 package dme
 
-import "strconv"
+import (
+	"iter"
+	"strconv"
+)
 
 // NodeID numbers the nodes of a run 1..N, as the papers do. Zero is no node.
 type NodeID uint32
@@ -83,3 +86,95 @@ type Monitor interface{ Transmitted(m Message, out *Outbox) }
 // Queuer is a Node that keeps a queue of requests about whose length a paper
 // makes a claim. It is read after every event.
 type Queuer interface{ QueueLength() int }
+
+// Activity says where the local process of a node stands.
+type Activity uint32
+
+// A local process is idle, has asked for the critical section, or is inside;
+// or its node is no part of the system: it has crashed, has left, or has not
+// joined yet.
+const (
+	Idle Activity = iota
+	Requesting
+	Inside
+	Down
+)
+
+func (a Activity) String() string {
+	switch a {
+	case Idle:
+		return "idle"
+	case Requesting:
+		return "requesting"
+	case Inside:
+		return "in the critical section"
+	case Down:
+		return "down"
+	}
+	return "unknown"
+}
+
+// Wait is one reason for which a node cannot go on: it needs something of a
+// peer. It is an edge of the wait-for graph by which a standstill is explained.
+type Wait struct {
+	For  NodeID // None where the node cannot know who has it: a token that is somewhere
+	What string // in the paper's words, as what follows "waits for 2's …": "REPLY", "RELEASE of its lock", "PRIVILEGE"
+}
+
+// Waiter is a Node that can tell what it waits for: a requester the answers that
+// it lacks, an arbiter the release of its lock, a node of a tree the token that
+// it has asked for. Nothing where the node waits for nobody. The order is that of
+// the peers.
+type Waiter interface{ Waits() []Wait }
+
+// WaitsFor returns a wait for the same thing of each of the nodes.
+func WaitsFor(what string, nodes iter.Seq[NodeID]) []Wait {
+	var waits []Wait
+	for id := range nodes {
+		waits = append(waits, Wait{For: id, What: what})
+	}
+	return waits
+}
+
+// A crash ends a node at once: it forgets everything, what was on its way to it
+// is lost, and what it had sent still arrives. After a crash a node may come
+// back as a new incarnation: in its initial state, with nothing kept. What is
+// sent to a node reaches it only once the sender has heard that it is there:
+// between a crash and the Up that follows, messages to it are lost.
+
+// Restarter is a Node that can take part again after a crash. Restart is called
+// in place of Start, on a node in its initial state. The local process may ask
+// at once: a node that is not ready keeps the request until it is.
+type Restarter interface{ Restart(out *Outbox) }
+
+// Joiner is a Node that can become part of a running system, for which it was
+// [Config.Absent] until then. Join is called in place of Start; what holds of
+// Restart holds of it.
+type Joiner interface{ Join(out *Outbox) }
+
+// Leaver is a Node that can leave a running system in an orderly way. Leave is
+// called while the local process is idle, and it does not ask again. The node
+// is part of the system until it says [Outbox.Left].
+type Leaver interface{ Leave(out *Outbox) }
+
+// PeerWatcher is a Node that is told by its surroundings which nodes are there.
+// Down comes after the last message of a node that crashed or has left, and Up
+// before the first one of its next incarnation; where messages have a bound on
+// their delay, Down has the same. A node that comes into the system is told of
+// those that are down. Down is never told of a node that is up.
+type PeerWatcher interface {
+	Down(peer NodeID, out *Outbox)
+	Up(peer NodeID, out *Outbox)
+}
+
+// TokenHolder is a Node of an algorithm with a token, which can tell whether it
+// has it. Faults and reports find the token by it.
+type TokenHolder interface{ HasToken() bool }
+
+// Rooted is a System with a node that all others depend on at the start: the
+// root of a tree, a coordinator.
+type Rooted interface{ Root() NodeID }
+
+// SurvivesAny is [Algorithm.Survives] for an algorithm that goes on while any
+// node is left.
+func SurvivesAny(s Setting, down []NodeID) bool { return len(down) < s.Nodes }

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"dmebench/internal/suggest"
 )
@@ -146,4 +148,55 @@ func ResolveOptions(declared []Option, set map[string]string) (Options, error) {
 		}
 	}
 	return opt, errors.Join(errs...)
+}
+
+// ParseDuration reads a duration such as 100us, 5ms or 1m30s, as
+// [time.ParseDuration] does. Its errors are for people: they say what a number
+// without a unit lacks.
+func ParseDuration(text string) (time.Duration, error) {
+	d, err := time.ParseDuration(text)
+	if err == nil {
+		return d, nil
+	}
+	if _, bad := strconv.ParseFloat(text, 64); bad == nil {
+		return 0, fmt.Errorf("%s has no unit; write %sms, %sus or %ss", text, text, text, text)
+	}
+	return 0, errors.New("not a duration")
+}
+
+// Line is a line of a file that an option names.
+type Line struct {
+	Number int    // from 1
+	Text   string // without what follows a #
+}
+
+// ReadLines reads the lines of a file that are not blank, by a function like
+// [Config.ReadFile], which may be nil.
+func ReadLines(read func(name string) ([]byte, error), name string) ([]Line, error) {
+	if read == nil {
+		return nil, errors.New("no file can be read here; choose a value that names none")
+	}
+	text, err := read(name)
+	if err != nil {
+		return nil, err
+	}
+	var lines []Line
+	number := 0
+	for line := range strings.Lines(string(text)) {
+		number++
+		line, _, _ = strings.Cut(line, "#")
+		if line = strings.TrimSpace(line); line != "" {
+			lines = append(lines, Line{number, line})
+		}
+	}
+	return lines, nil
+}
+
+// ParseNode reads the number of one of n nodes.
+func ParseNode(word string, n int) (NodeID, error) {
+	id, err := strconv.ParseUint(word, 10, 32)
+	if err != nil || id < 1 || id > uint64(n) {
+		return None, fmt.Errorf("%q is not a node; there are the nodes 1 to %d", word, n)
+	}
+	return NodeID(id), nil
 }

@@ -2,9 +2,12 @@ package dme
 
 import (
 	"errors"
+	"io/fs"
 	"maps"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestCanonical(t *testing.T) {
@@ -56,6 +59,95 @@ func TestCanonical(t *testing.T) {
 		_, err := ResolveOptions(declared, map[string]string{name: value})
 		if err == nil || !strings.HasSuffix(err.Error(), want) {
 			t.Errorf("%s: %v, want … %s", set, err, want)
+		}
+	}
+}
+
+func TestParseDuration(t *testing.T) {
+	for text, want := range map[string]time.Duration{
+		"5ms": 5 * time.Millisecond, "0": 0, "1m30s": 90 * time.Second, "-2us": -2 * time.Microsecond,
+	} {
+		if d, err := ParseDuration(text); d != want || err != nil {
+			t.Errorf("%s: %v, %v", text, d, err)
+		}
+	}
+	for text, want := range map[string]string{
+		"5": "5 has no unit; write 5ms, 5us or 5s", "0.5": "0.5 has no unit; write 0.5ms, 0.5us or 0.5s",
+		"": "not a duration", "soon": "not a duration", "5 ms": "not a duration",
+	} {
+		if _, err := ParseDuration(text); err == nil || err.Error() != want {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+}
+
+func TestReadLines(t *testing.T) {
+	text := "# a file\n1 2\n\n  \t\r\n 3:4 # and so on\n#\nlast"
+	got, err := ReadLines(func(string) ([]byte, error) { return []byte(text), nil }, "f")
+	if want := []Line{{2, "1 2"}, {5, "3:4"}, {7, "last"}}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("%v, %v; want %v", got, err, want)
+	}
+	if _, err := ReadLines(func(string) ([]byte, error) { return nil, fs.ErrNotExist }, "f"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a file that is not there: %v", err)
+	}
+	if _, err := ReadLines(nil, "f"); err == nil {
+		t.Error("a file was read without a way to")
+	}
+}
+
+func TestParseNode(t *testing.T) {
+	for word, want := range map[string]NodeID{
+		"1": 1, "7": 7, "8": None, "0": None, "-1": None, "x": None, "": None, "4294967297": None,
+	} {
+		if got, err := ParseNode(word, 7); got != want || (err == nil) != (want != None) {
+			t.Errorf("%q is %v, %v; want %v", word, got, err, want)
+		}
+	}
+}
+
+// A number is decimal, and one of 32 bits however many nodes there are.
+func TestParseLargeNode(t *testing.T) {
+	for word, want := range map[string]NodeID{"19": 19, "4294967295": 1<<32 - 1, "4294967296": None, "0x10": None, "a": None} {
+		got, err := ParseNode(word, 1<<40)
+		if got != want || (err == nil) != (want != None) {
+			t.Errorf("%q is %v, %v; want %v", word, got, err, want)
+		}
+		if err == nil && got.String() != word {
+			t.Errorf("%s is written %s", word, got)
+		}
+	}
+}
+
+func TestListsOfNodes(t *testing.T) {
+	for text, want := range map[string][]NodeID{
+		"1": {1}, "7,2": {2, 7}, "3-5": {3, 4, 5}, "4-4": {4}, "1,3-5": {1, 3, 4, 5}, "2-4,3,1-2": {1, 2, 3, 4},
+		"": nil, "0": nil, "0-2": nil, "5-3": nil, "x": nil, "1-x": nil, "x-1": nil, "1,": nil, "-3": nil, "3-": nil, "1-2-3": nil,
+		"1048575": {1<<20 - 1}, "1048576": nil, "1-1048576": nil, // nobody means so many
+	} {
+		if got, err := ParseNodes(text); !slices.Equal(got, want) || (err != nil) != (want == nil) {
+			t.Errorf("%q: %v, %v; want %v", text, got, err, want)
+		}
+	}
+}
+
+// What is written of any nodes is read as these, and has a range wherever there is one.
+func TestListsOfNodesAreWritten(t *testing.T) {
+	for want, nodes := range map[string][]NodeID{
+		"": {}, "3": {3}, "1-2": {1, 2}, "1,3": {1, 3}, "1-3,5,7-8": {1, 2, 3, 5, 7, 8}, "9-12": {9, 10, 11, 12},
+	} {
+		if got := FormatNodes(nodes); got != want {
+			t.Errorf("%v: %q, want %q", nodes, got, want)
+		}
+	}
+	for some := 1; some < 1<<7; some++ {
+		var nodes []NodeID
+		for id := range NodeID(7) {
+			if some>>id&1 == 1 {
+				nodes = append(nodes, id+1)
+			}
+		}
+		if got, err := ParseNodes(FormatNodes(nodes)); err != nil || !slices.Equal(got, nodes) {
+			t.Errorf("%v became %q and then %v, %v", nodes, FormatNodes(nodes), got, err)
 		}
 	}
 }

@@ -1,6 +1,9 @@
 package dme
 
-import "strings"
+import (
+	"strings"
+	"time"
+)
 
 // Quantity is what a claim speaks of. Quantities can be compared.
 type Quantity struct {
@@ -82,3 +85,76 @@ func (q Quantity) MarshalText() ([]byte, error) { return []byte(q.Name), nil }
 
 // hyphenated writes words as part of an ID.
 func hyphenated(words string) string { return strings.ReplaceAll(strings.ToLower(words), " ", "-") }
+
+// Gauge measures a quantity that no message count and no time tells, from what
+// happens at the nodes of a run in which all of them can be seen: a simulation,
+// a schedule of the conformance suite. It is how an algorithm supplies the figure
+// of which a [Claim] of its own speaks.
+type Gauge struct {
+	Quantity Quantity
+
+	// Begin returns what follows a run of a system from its start; nil where that
+	// cannot be done, or would take too much memory for so many nodes.
+	Begin func(Setting) Meter
+}
+
+// Meter follows one run. It may read the nodes, and changes nothing in them.
+type Meter interface {
+	// Note is told of everything that happens at a node, in the order in which it
+	// happens in the system: first what called a handler, then what the handler did.
+	// The state of the node is the one in which the handler has left it.
+	Note(Moment)
+	// Value returns the quantity for the run until now; ok is false where there
+	// was nothing to measure.
+	Value() (value float64, ok bool)
+}
+
+// Occasion is what a [Moment] is about.
+type Occasion uint8
+
+// The occasions. OtherEvent is what has no name of its own: a start, a timer, news
+// of other nodes.
+const (
+	OtherEvent     Occasion = iota
+	HasAsked                // the local process has asked for the critical section
+	HasAskedShared          // the same, as a reader
+	HasEntered              // it has entered
+	HasLeft                 // it has left
+	HasReceived             // a message has been handled
+	HasSent                 // a message has been sent, to one node; a broadcast is one to each
+	HasCrashed              // the node is down from now on
+	HasReturned             // the node is back, or has joined
+)
+
+// Moment is one thing that has happened at a node.
+type Moment struct {
+	What Occasion
+	ID   NodeID
+	At   time.Duration // since the nodes were started; 0 where there is no time
+	Node Node          // in the state in which it left the node
+
+	Peer NodeID // who has sent the message, or is to receive it
+	Msg  Message
+
+	// OnTheWay counts the messages that were sent and not handled once the handler was
+	// through, whatever became of them on links that lose some.
+	OnTheWay int
+}
+
+// Largest is a [Meter] of the largest of what of says of each moment, where it
+// says something. No value is negative.
+func Largest(of func(Moment) (value float64, ok bool)) Meter { return &largest{of: of} }
+
+type largest struct {
+	of    func(Moment) (float64, bool)
+	value float64
+	any   bool
+}
+
+func (l *largest) Note(x Moment) {
+	if value, ok := l.of(x); ok {
+		l.value, l.any = max(l.value, value), true
+	}
+}
+
+func (l *largest) Value() (float64, bool) { return l.value, l.any }

@@ -1,11 +1,17 @@
 package report
 
 import (
+	"bytes"
+	"encoding/csv"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
+	"strings"
 
+	"dmebench/internal/tables"
+	"dmebench/report/columns"
 	"dmebench/report/stats"
 	"dmebench/report/units"
 	"dmebench/result"
@@ -185,4 +191,154 @@ func (s *set) kinds() []kindRow {
 		}
 	}
 	return rows
+}
+
+// SummaryCSV returns summary.csv as [Build] writes it: a row for each cell with
+// medians and their 95% intervals.
+func SummaryCSV(results result.Set) []byte { return collect(Input{Set: results}).csv() }
+
+// csv writes one row for each cell: medians over the repetitions that ended
+// well, and the bounds of their 95% intervals. What is not known is empty. Columns of
+// a shared resource and of hosts stand last, and only where runs had some.
+func (c *collection) csv() []byte {
+	metrics := result.MetricsOf(c.results())
+	header := columns.Header(slices.Concat([]string{"label"}, columns.Early(), []string{
+		"workers", "repetitions", "repetitions_ok", "repetitions_violated", "repetitions_stalled", "repetitions_failed",
+		"entries_ok", "violations",
+	})...)
+	for _, m := range metrics {
+		header = append(header, m.Name, m.Name+columns.Low, m.Name+columns.High)
+	}
+	late := result.LateDimensions(c.results())
+	shared, placed := slices.Contains(late, "resource"), slices.Contains(late, "hosts")
+	if shared {
+		header = append(header, columns.Header("lost_updates")...)
+	}
+	if placed {
+		header = append(header, columns.Header("undecided")...)
+	}
+	header = append(header, late...)
+	var out bytes.Buffer
+	w := csv.NewWriter(&out)
+	rows := [][]string{header}
+	for _, s := range c.sets {
+		for _, cell := range s.inOrder() {
+			row := c.row(cell, metrics)
+			if shared {
+				row = append(row, strconv.FormatUint(cell.lostUpdates(), 10))
+			}
+			if placed {
+				row = append(row, strconv.FormatUint(cell.undecided(), 10))
+			}
+			for _, d := range late {
+				row = append(row, cell.key.Get(d))
+			}
+			rows = append(rows, row)
+		}
+	}
+	// A bytes.Buffer takes everything.
+	_ = w.WriteAll(rows)
+	return out.Bytes()
+}
+
+func (c *collection) row(cell *cell, metrics []result.Metric) []string {
+	ended := make(map[string]int)
+	for _, r := range cell.bad {
+		ended[Outcome(r)]++
+	}
+	all := len(cell.good) + len(cell.bad)
+	row := []string{cell.label}
+	for _, d := range columns.Early() {
+		row = append(row, cell.key.Get(d))
+	}
+	row = append(row, cell.workers(), strconv.Itoa(all), strconv.Itoa(len(cell.good)),
+		strconv.Itoa(ended[string(result.Violated)]), strconv.Itoa(ended[string(result.Stalled)]),
+		strconv.Itoa(all-len(cell.good)-ended[string(result.Violated)]-ended[string(result.Stalled)]),
+		strconv.FormatUint(cell.entries(), 10), strconv.FormatUint(cell.violations(), 10),
+	)
+	for _, m := range metrics {
+		e := cell.estimates[m.Name]
+		row = append(row, number(e.Median), number(e.Lo), number(e.Hi))
+	}
+	return row
+}
+
+// number writes x so that it can be read back; "" where there is none.
+func number(x float64) string {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return ""
+	}
+	return strconv.FormatFloat(x, 'g', -1, 64)
+}
+
+// texTables returns the results of each set as a table for LaTeX: medians, and in
+// brackets their 95% intervals, in one unit for each column.
+func (c *collection) texTables() []File {
+	var files []File
+	taken := make(units.Names)
+	for _, s := range c.sets {
+		files = append(files, File{taken.Take("results "+s.place) + ".tex", c.texTable(s)})
+	}
+	return files
+}
+
+// texMetrics are the columns of a table that fits a page.
+func texMetrics() []string {
+	return []string{result.MessagesPerCS, result.Throughput, result.ResponseP50, result.ResponseP99, result.WaitingP99, result.SyncDelayOverT}
+}
+
+func (c *collection) texTable(s *set) []byte {
+	cells := s.inOrder()
+	var shown []result.Metric
+	head := []string{"algorithm", "$N$"}
+	scales := make(map[string]units.Scale)
+	for _, name := range texMetrics() {
+		if name == result.WaitingP99 && s.waitingIsResponse() {
+			continue
+		}
+		var medians []float64
+		for _, cell := range cells {
+			if e := cell.estimates[name]; e.N > 0 {
+				medians = append(medians, e.Median)
+			}
+		}
+		if len(medians) == 0 {
+			continue
+		}
+		m, _ := result.LookupMetric(name)
+		title, scale := tables.LaTeX(lowerFirst(m.Title)), units.Plain()
+		if m.Time() {
+			scale = units.TimeScale(math.Sqrt(slices.Max(medians) * max(1, slices.Min(medians))))
+			title += " (" + tables.LaTeX(scale.Unit) + ")"
+		}
+		scales[name] = scale
+		shown, head = append(shown, m), append(head, title)
+	}
+	t := tables.New(head...)
+	for _, cell := range cells {
+		row := []string{tables.LaTeX(cell.label), fmt.Sprint(cell.nodes)}
+		for _, m := range shown {
+			q := show(cell.estimates[m.Name], scales[m.Name])
+			text := tables.LaTeX(scales[m.Name].Number(cell.estimates[m.Name].Median))
+			if q.Range != "" && !q.Weak {
+				text += " {\\scriptsize[" + tables.LaTeX(q.Range) + "]}"
+			}
+			row = append(row, text)
+		}
+		t.Add(row...)
+	}
+	var out bytes.Buffer
+	fmt.Fprintf(&out, "%% %s\n", strings.Map(oneLine, s.String()))
+	out.WriteString("% Medians over repetitions, in brackets their 95% confidence intervals. Needs \\usepackage{booktabs}.\n")
+	// A bytes.Buffer takes everything.
+	_ = t.WriteLaTeX(&out, "lr"+strings.Repeat("r", len(shown)))
+	return out.Bytes()
+}
+
+// oneLine keeps what would end a comment out of it.
+func oneLine(r rune) rune {
+	if r < ' ' || r == 0x7f || r == 0x85 || r == 0x2028 || r == 0x2029 {
+		return ' '
+	}
+	return r
 }

@@ -1,5 +1,16 @@
 package result
 
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"dmebench/internal/atomicfile"
+)
+
 // SchemaVersion is the version of the result's JSON form.
 const SchemaVersion = 1
 
@@ -294,4 +305,53 @@ type Histograms struct {
 	Response  string `json:"response,omitempty"`
 	Waiting   string `json:"waiting,omitempty"`
 	SyncDelay string `json:"sync_delay,omitempty"`
+}
+
+// The records of critical sections of a run lie beside its result: those of a store's
+// runs in a folder, under names that are functions of the runs.
+const (
+	sectionsFolder    = "entries"
+	sectionsExtension = ".entries.gz"
+)
+
+// sectionsOf returns where the records of a run of a store are.
+func sectionsOf(store string, r Run) string {
+	k := r.Key()
+	text := fmt.Appendf(nil, "%q %q %q %d", k.Label, k.Transport, k.Workload, k.Repetition)
+	for i, d := range dimensions {
+		if value := k.Cell.values[i]; value != "" { // so that a new dimension renames nothing
+			text = fmt.Appendf(text, " %s=%q", d.name, value)
+		}
+	}
+	sum := sha256.Sum256(text)
+	return filepath.Join(filepath.Dir(store), sectionsFolder, hex.EncodeToString(sum[:10])+sectionsExtension)
+}
+
+// SectionsBeside returns where the records of the run are whose result is a file.
+func SectionsBeside(file string) string { return strings.TrimSuffix(file, ".json") + sectionsExtension }
+
+func writeSections(path string, packed []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return err
+	}
+	return atomicfile.Write(path, packed)
+}
+
+// Steady is what a simulation measured in the steady part of a run alone: between the
+// exit with which the given warm-up ends and one not after the moment when the first
+// node runs out of requests. Where nodes ask again at their exits it is a whole number
+// of rounds, of as many entries as there are nodes.
+//
+// The messages of a run as a whole have start-up and end among them, which are another
+// load; these have not. A mean has no sample where it is null.
+type Steady struct {
+	Entries       uint64            `json:"entries"`
+	Messages      uint64            `json:"messages"`      // one for each receiver
+	Transmissions uint64            `json:"transmissions"` // a native broadcast counts once
+	ByKind        map[string]uint64 `json:"by_kind"`
+
+	Throughput *float64 `json:"throughput_cs_per_s"`
+	Response   *float64 `json:"response_mean_ns"`
+	Waiting    *float64 `json:"waiting_mean_ns"`
+	SyncDelay  *float64 `json:"sync_delay_mean_ns"`
 }

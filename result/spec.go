@@ -119,3 +119,100 @@ func DecodeSpec(b []byte) (Spec, error) {
 
 // Std returns the duration as the standard library's type.
 func (d Duration) Std() time.Duration { return time.Duration(d) }
+
+// Experiment is what an experiment file says: what is compared, on how many
+// nodes, over which transports, under which workloads, how often. Its JSON form
+// stands in the header of a [Store].
+type Experiment struct {
+	SchemaVersion  int            `json:"schema_version" yaml:"schema_version"`
+	Name           string         `json:"name" yaml:"name"` // of the folder of its results
+	Description    string         `json:"description,omitempty" yaml:"description"`
+	Algorithms     List[Entry]    `json:"algorithms" yaml:"algorithms"`
+	Nodes          []int          `json:"nodes" yaml:"nodes"`
+	Transports     List[Entry]    `json:"transports" yaml:"transports"`
+	Workloads      List[Workload] `json:"workloads" yaml:"workloads"`
+	Repetitions    int            `json:"repetitions" yaml:"repetitions"`
+	Seed           uint64         `json:"seed" yaml:"seed"` // of the first repetition
+	NodesPerWorker int            `json:"nodes_per_worker,omitempty" yaml:"nodes_per_worker"`
+	Warmup         string         `json:"warmup,omitempty" yaml:"warmup"`
+	StallAfter     Duration       `json:"stall_after,omitempty" yaml:"stall_after"`
+	AllowMismatch  bool           `json:"allow_mismatch,omitempty" yaml:"allow_mismatch"` // run over transports that lack what is needed
+	SkipInvalid    bool           `json:"skip_invalid,omitempty" yaml:"skip_invalid"`     // leave out what cannot run
+	Faults         []string       `json:"faults,omitempty" yaml:"faults"`                 // of every run, as package fault reads them
+	Resource       string         `json:"resource,omitempty" yaml:"resource"`             // that every critical section reads and writes
+	Axes           []Axis         `json:"axes,omitempty" yaml:"axes"`
+}
+
+// Entry is an algorithm or a transport with its settings.
+type Entry struct {
+	Name     string            `json:"name" yaml:"name"`
+	Label    string            `json:"label,omitempty" yaml:"label"` // unique among its kind
+	Set      map[string]string `json:"set,omitempty" yaml:"set"`
+	MaxNodes int               `json:"max_nodes,omitempty" yaml:"max_nodes"` // leave out larger systems; 0 for no limit
+}
+
+// Workload is a workload with its settings; what was not given is zero.
+type Workload struct {
+	Name            string            `json:"name" yaml:"name"`
+	Label           string            `json:"label,omitempty" yaml:"label"` // unique among workloads
+	CS              string            `json:"cs,omitempty" yaml:"cs"`
+	Rate            float64           `json:"rate,omitempty" yaml:"rate"`             // requests per second and node
+	TotalRate       float64           `json:"total_rate,omitempty" yaml:"total_rate"` // requests per second of the system
+	Requests        int               `json:"requests,omitempty" yaml:"requests"`
+	RequestsPerNode int               `json:"requests_per_node,omitempty" yaml:"requests_per_node"`
+	Duration        Duration          `json:"duration,omitempty" yaml:"duration"`
+	Set             map[string]string `json:"set,omitempty" yaml:"set"`
+	Faults          []string          `json:"faults,omitempty" yaml:"faults"` // beside those of the experiment
+}
+
+// Axis is a quantity against which figures of an experiment are drawn, beside
+// the number of nodes, as the experiment's author asks for it.
+type Axis struct {
+	// Name ends the names of the figures' files: letters, digits and '-'.
+	Name string `json:"name" yaml:"name"`
+
+	// Over is what varies: a dimension of a [Key] (of algorithm, transport and
+	// workload their labels in the experiment), or the name of an option.
+	Over string `json:"over" yaml:"over"`
+
+	// Title names the quantity for a reader, with its unit. It may be "".
+	Title string `json:"title,omitempty" yaml:"title"`
+
+	// Values says which number a text stands for, such as 3 for "radiating:3".
+	// Texts that are numbers or durations need none; other texts stand side by
+	// side in the order of the runs.
+	Values map[string]float64 `json:"values,omitempty" yaml:"values"`
+}
+
+// List is a list of entries. In YAML an entry may be its name alone.
+type List[T Entry | Workload] []T
+
+// UnmarshalYAML decodes the list; unmarshal keeps the settings and collects the
+// faults of the decoder that calls it.
+func (l *List[T]) UnmarshalYAML(unmarshal func(any) error) error {
+	var items []item[T]
+	if err := unmarshal(&items); err != nil {
+		return err
+	}
+	for _, x := range items {
+		*l = append(*l, x.entry)
+	}
+	return nil
+}
+
+// item is an element of a list.
+type item[T Entry | Workload] struct{ entry T }
+
+func (x *item[T]) UnmarshalYAML(unmarshal func(any) error) error {
+	var name string
+	if unmarshal(&name) != nil {
+		return unmarshal(&x.entry)
+	}
+	switch e := any(&x.entry).(type) {
+	case *Entry:
+		e.Name = name
+	case *Workload:
+		e.Name = name
+	}
+	return nil
+}

@@ -26,6 +26,7 @@
 package conformance
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"slices"
@@ -211,4 +212,194 @@ func name(set map[string]string) string {
 		return "default"
 	}
 	return strings.Join(parts, ",")
+}
+
+// checkClocks looks for a state in which a node does something else where clocks
+// are lower that have the same order, or where a variable is 0 that is said to be
+// looked at by nobody: see [vnet.CompareClocks].
+func checkClocks(a *dme.Algorithm, nodes int, set map[string]string, seed uint64) error {
+	if a.Clocks == nil {
+		return nil
+	}
+	opt, err := a.Resolve(set)
+	if err != nil {
+		return err
+	}
+	needs := a.Needs(opt)
+	model, err := vnet.NewModel(vnet.Config{
+		Algorithm: a, Nodes: nodes, Options: opt, Seed: seed, Recover: true,
+		Unordered: !needs.FIFO && !needs.SequencedBroadcast, Bounded: needs.BoundedDelay, Sequenced: needs.SequencedBroadcast,
+	})
+	if err != nil {
+		return err
+	}
+	return vnet.CompareClocks(model, 1, 0)
+}
+
+// Breach is a fault that one of an algorithm's invariants is to notice.
+type Breach struct {
+	Invariant string // its name
+	Nodes     int
+	Set       map[string]string // options that differ from their defaults
+
+	// Fault brings a new system into a state in which the invariant does not hold:
+	// by the methods of the Net, and then by changing a node, which [Host.Made]
+	// returns.
+	Fault func(n *Net)
+
+	Says string // what the invariant says of it, in part
+}
+
+// TestInvariants fails the test unless each of these faults is noticed by its
+// invariant, which held in the new system, and unless each invariant of the
+// algorithm notices at least one: an invariant that cannot be broken says nothing.
+func TestInvariants(t *testing.T, a *dme.Algorithm, breaches ...Breach) {
+	t.Helper()
+	noticed := make(map[string]bool)
+	for _, b := range breaches {
+		at := slices.IndexFunc(a.Invariants, func(i dme.Invariant) bool { return i.Name == b.Invariant })
+		if at < 0 {
+			t.Errorf("%s has no invariant %q", a.Name, b.Invariant)
+			continue
+		}
+		alone := *a
+		alone.Invariants = a.Invariants[at : at+1]
+		net := Make(t, &alone, b.Nodes, b.Set)
+		if v := net.Broken(); v != nil {
+			t.Errorf("%s: broken from the beginning: %s", b.Invariant, v)
+			continue
+		}
+		b.Fault(net)
+		switch v := net.Broken(); {
+		case v == nil:
+			t.Errorf("%s does not notice: %q", b.Invariant, b.Says)
+		case !strings.Contains(v.Verdict, b.Says):
+			t.Errorf("%s\nwant %q", v.Verdict, b.Says)
+		default:
+			t.Log(v.Verdict)
+			noticed[b.Invariant] = true
+		}
+	}
+	for _, i := range a.Invariants {
+		if !noticed[i.Name] {
+			t.Errorf("%s: no fault breaks the invariant %q", a.Name, i.Name)
+		}
+	}
+}
+
+// Made returns the node as the algorithm made it, for a test that changes it by
+// hand.
+func (h Host) Made() dme.Node {
+	if w, ok := h.Node().(*reloaded); ok {
+		return w.Unwrap()
+	}
+	return h.Node()
+}
+
+// reloader decides when a node is replaced by one that was made again and
+// loaded with the state of the old one.
+type reloader struct {
+	now   func() bool
+	fault func(format string, args ...any)
+}
+
+// reloading is a System whose nodes live in their saved states.
+type reloading struct {
+	dme.System
+	r *reloader
+}
+
+func (s reloading) Node(id dme.NodeID) dme.Node {
+	return &reloaded{sys: s.System, id: id, node: s.System.Node(id), r: s.r}
+}
+
+type reloaded struct {
+	sys  dme.System
+	id   dme.NodeID
+	node dme.Node
+	r    *reloader
+}
+
+// current returns the node, perhaps a copy of it.
+func (n *reloaded) current() dme.Node {
+	if !n.r.now() {
+		return n.node
+	}
+	saved := dme.SaveState(nil, n.node)
+	twin := n.sys.Node(n.id)
+	rest, err := dme.LoadState(saved, twin)
+	switch {
+	case err != nil:
+		n.r.fault("node %d: saved state: %v", n.id, err)
+	case len(rest) != 0:
+		n.r.fault("node %d: %d bytes of the saved state are not loaded", n.id, len(rest))
+	case !bytes.Equal(saved, dme.SaveState(nil, twin)):
+		n.r.fault("node %d: loaded and saved again, %s is not %s", n.id,
+			dme.DescribeState(twin), dme.DescribeState(n.node))
+	case n.r.now() && dme.DescribeState(n.node) != dme.DescribeState(twin):
+		n.r.fault("node %d: %s prints as %s after loading", n.id,
+			dme.DescribeState(n.node), dme.DescribeState(twin))
+	}
+	n.node = twin
+	return twin
+}
+
+// Unwrap returns the node that the algorithm made.
+func (n *reloaded) Unwrap() dme.Node { return n.node }
+
+func (n *reloaded) Request(out *dme.Outbox) { n.current().Request(out) }
+func (n *reloaded) Release(out *dme.Outbox) { n.current().Release(out) }
+func (n *reloaded) State(v *dme.Visitor)    { n.node.State(v) }
+
+func (n *reloaded) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
+	n.current().Receive(from, m, out)
+}
+
+func (n *reloaded) RequestShared(out *dme.Outbox) {
+	n.current().(dme.SharedRequester).RequestShared(out)
+}
+
+func (n *reloaded) Transmitted(m dme.Message, out *dme.Outbox) {
+	if x, ok := n.current().(dme.Monitor); ok {
+		x.Transmitted(m, out)
+	}
+}
+
+func (n *reloaded) Timeout(id dme.TimerID, out *dme.Outbox) {
+	n.current().(dme.Timed).Timeout(id, out)
+}
+
+func (n *reloaded) Start(out *dme.Outbox) {
+	if s, ok := n.current().(dme.Starter); ok {
+		s.Start(out)
+	}
+}
+
+func (n *reloaded) Stop(out *dme.Outbox) {
+	if s, ok := n.current().(dme.Stopper); ok {
+		s.Stop(out)
+	}
+}
+
+func (n *reloaded) Restart(out *dme.Outbox) { n.current().(dme.Restarter).Restart(out) }
+func (n *reloaded) Join(out *dme.Outbox)    { n.current().(dme.Joiner).Join(out) }
+func (n *reloaded) Leave(out *dme.Outbox)   { n.current().(dme.Leaver).Leave(out) }
+
+func (n *reloaded) Down(peer dme.NodeID, out *dme.Outbox) {
+	if w, ok := n.current().(dme.PeerWatcher); ok {
+		w.Down(peer, out)
+	}
+}
+
+func (n *reloaded) Up(peer dme.NodeID, out *dme.Outbox) {
+	if w, ok := n.current().(dme.PeerWatcher); ok {
+		w.Up(peer, out)
+	}
+}
+
+func (n *reloaded) QueueLength() int {
+	if q, ok := n.node.(dme.Queuer); ok {
+		return q.QueueLength()
+	}
+	return 0
 }

@@ -2,7 +2,9 @@ package conformance
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
+	"slices"
 
 	"dmebench/dme"
 	"dmebench/dme/vnet"
@@ -72,4 +74,81 @@ func (s *schedule) runWithFaults() error {
 		}
 	}
 	return fmt.Errorf("no end after %d steps\n%s", maxSteps, s.States())
+}
+
+// runGarbage runs a schedule into which messages are thrown that no correct
+// node has sent now: random ones, and copies of earlier ones to anybody. The
+// algorithm may lose safety and liveness to them, but it must not panic.
+func runGarbage(a *dme.Algorithm, nodes int, set map[string]string, seed uint64) (err error) {
+	s, err := newSchedule(a, nodes, set, vnet.Churn, seed)
+	if err != nil {
+		return err
+	}
+	var last dme.Message
+	var from, to dme.NodeID
+	var past []dme.Message
+	for range 150 {
+		if flights := s.network.InFlight(); len(flights) > 0 {
+			past = append(past, clone(flights[s.rng.IntN(len(flights))].Message))
+		}
+		if s.rng.IntN(3) == 0 {
+			from, to = s.anybody(), dme.NodeID(1+s.rng.IntN(nodes))
+			last = randomMessage(s.rng, len(a.Kinds), nodes)
+			if len(past) > 0 && s.rng.IntN(2) == 0 {
+				last = clone(past[s.rng.IntN(len(past))])
+			}
+			m := last
+			s.Host(to).Receive(from, &m)
+		} else if !s.step() {
+			s.network.AllowMore(1)
+		}
+		if v := s.network.Violation; v != nil && v.Property == vnet.Sanity {
+			return fmt.Errorf("on %d nodes, %v, seed %d: %v\nafter %+v from node %d to node %d\n%s",
+				nodes, set, seed, v, last, from, to, s.States())
+		}
+	}
+	return nil
+}
+
+// anybody returns a sender: mostly a node of the system.
+func (s *schedule) anybody() dme.NodeID {
+	return dme.NodeID(s.rng.IntN(s.Nodes + 2))
+}
+
+func clone(m dme.Message) dme.Message {
+	m.Vec = slices.Clone(m.Vec)
+	return m
+}
+
+// randomMessage returns a message of any kind whose fields are often plausible.
+func randomMessage(rng *rand.Rand, kinds, nodes int) dme.Message {
+	number := func() uint64 {
+		switch rng.IntN(8) {
+		case 0:
+			return rng.Uint64()
+		case 1:
+			return math.MaxUint64
+		case 2, 3:
+			return 0
+		}
+		return uint64(rng.IntN(6))
+	}
+	node := func() dme.NodeID {
+		if rng.IntN(8) == 0 {
+			return dme.NodeID(rng.Uint32())
+		}
+		return dme.NodeID(rng.IntN(nodes + 2))
+	}
+	stamp := func() dme.Stamp { return dme.Stamp{Clock: number(), Node: node()} }
+	m := dme.Message{
+		Kind: dme.Kind(rng.IntN(kinds + 2)), Flags: uint8(number()), Node: node(),
+		Clock: number(), Num: number(), Req: stamp(), Done: stamp(),
+	}
+	if rng.IntN(2) == 0 {
+		m.Vec = make([]uint64, rng.IntN(2*nodes+3))
+		for i := range m.Vec {
+			m.Vec[i] = number()
+		}
+	}
+	return m
 }

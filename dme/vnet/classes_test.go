@@ -1,10 +1,14 @@
 package vnet
 
 import (
+	"bytes"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
+	"dmebench/algorithms/ricartagrawala"
+	"dmebench/algorithms/suzukikasami"
 	"dmebench/dme"
 )
 
@@ -123,5 +127,132 @@ func TestClassesAreOfStatesWithTheSameDifferences(t *testing.T) {
 	}
 	if several == 0 {
 		t.Error("no step leads to several classes")
+	}
+}
+
+// Networks are saved alike where each clock is as far from each other, 2 and more being as
+// good as 2, and nothing else differs.
+func TestSavedAlike(t *testing.T) {
+	space, _ := counters(t)
+	saved := make(map[string]string) // by differences and who is inside
+	of := make(map[string]string)
+	for k := range 5 * 5 * 5 {
+		entries := [3]int{k % 5, k / 5 % 5, k / 25}
+		for last := dme.None; last <= 3; last++ {
+			n := New(space.Model)
+			n.processes[1].requests = 9 // finite, and the same for all
+			for i, times := range entries {
+				for range times {
+					do(t, n, Step{Kind: Ask, Node: dme.NodeID(i + 1)}, Step{Kind: Leave, Node: dme.NodeID(i + 1)})
+				}
+			}
+			e := entries
+			if last != dme.None {
+				do(t, n, Step{Kind: Ask, Node: last})
+				e[last-1]++
+			}
+			clamp := func(x int) int { return max(-2, min(x, 2)) }
+			key := fmt.Sprint(last, n.processes[1].requests, clamp(e[0]-e[1]), clamp(e[1]-e[2]), clamp(e[0]-e[2]))
+			before := n.Save(nil)
+			alike := string(n.SaveAlike(nil))
+			if !bytes.Equal(n.Save(nil), before) {
+				t.Fatalf("%v, %d inside: saving has changed the network", entries, last)
+			}
+			if was, ok := saved[key]; ok && was != alike {
+				t.Fatalf("two states of %s are not saved alike", key)
+			}
+			if was, ok := of[alike]; ok && was != key {
+				t.Fatalf("%s and %s are saved alike", was, key)
+			}
+			saved[key], of[alike] = alike, key
+		}
+	}
+}
+
+// Saving alike leaves nodes and messages alone, also those whose clocks are a vector, and
+// what is saved alike is of one class.
+func TestSavingAlikeChangesNothing(t *testing.T) {
+	for _, a := range []*dme.Algorithm{suzukikasami.Algorithm(), ricartagrawala.Algorithm()} {
+		opt, err := a.Resolve(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := NewModel(Config{Algorithm: a, Nodes: 3, Options: opt, Unordered: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		space := NewSpace(m)
+		classes := space.NewClasses()
+		of := make(map[string]string)
+		again, clocks := 0, 0
+		for seed := range uint64(5) {
+			n := New(m)
+			rng := rand.New(rand.NewPCG(seed, 7))
+			for range 200 {
+				steps := n.Enabled(nil)
+				n.Take(steps[rng.IntN(len(steps))])
+				before := n.Save(nil)
+				alike := string(n.SaveAlike(nil))
+				if !bytes.Equal(n.Save(nil), before) {
+					t.Fatalf("%s: saving has changed the network", a.Name)
+				}
+				if alike != string(before) {
+					clocks++
+				}
+				v, _ := space.Of(n)
+				class := fmt.Sprint(classes.Of(v))
+				was, ok := of[alike]
+				if ok && was != class {
+					t.Fatalf("%s: states of two classes are saved alike", a.Name)
+				} else if ok {
+					again++
+				}
+				of[alike] = class
+			}
+		}
+		if again < 20 || clocks < 100 {
+			t.Errorf("%s: %d states came again, and %d are not as low as can be: that shows little", a.Name, again, clocks)
+		}
+	}
+}
+
+// Where nodes are down and somebody waits, the system stands still unless one of them may
+// come back, or the algorithm says that it does not survive that.
+func TestWhoMustGoOnWithoutOthers(t *testing.T) {
+	for _, x := range []struct {
+		restarts bool
+		survives func(dme.Setting, []dme.NodeID) bool
+		stuck    bool
+	}{
+		{false, nil, true}, {true, nil, false}, {false, dme.SurvivesAny, true}, {true, dme.SurvivesAny, true},
+		{false, func(dme.Setting, []dme.NodeID) bool { return false }, false},
+		{false, func(_ dme.Setting, down []dme.NodeID) bool { return len(down) == 1 && down[0] == 2 }, true},
+		{false, func(s dme.Setting, _ []dme.NodeID) bool { return s.Nodes != 3 }, false},
+	} {
+		a := diaries()
+		a.Survives = x.survives
+		m, err := NewModel(Config{Algorithm: a, Nodes: 3, Crashes: 2, Restarts: x.restarts, Lose: 9})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := New(m)
+		n.Do(Step{Kind: Ask, Node: 1})
+		for first, ok := n.Oldest(); ok; first, ok = n.Oldest() {
+			n.Do(Step{Kind: Lose, From: first.From, Node: first.Node})
+		}
+		n.Do(Step{Kind: Fire, Node: 1, Timer: 1})
+		if !n.Stuck() {
+			t.Errorf("all are up, all messages are lost, and nothing stands still")
+		}
+		n.Do(Step{Kind: Crash, Node: 2})
+		for first, ok := n.Oldest(); ok; first, ok = n.Oldest() {
+			if n.Stuck() {
+				t.Error("it stands still before the news has arrived")
+			}
+			n.Do(first)
+		}
+		if n.Stuck() != x.stuck {
+			t.Errorf("restarts %v, survives %v: it stands still: %v", x.restarts, x.survives != nil, n.Stuck())
+		}
 	}
 }

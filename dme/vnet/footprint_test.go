@@ -4,9 +4,12 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"dmebench/algorithms/lamport"
+	"dmebench/algorithms/ricartagrawala"
 	"dmebench/algorithms/suzukikasami"
 	"dmebench/dme"
 	"dmebench/internal/noderun"
@@ -164,4 +167,131 @@ func TestFootprintsOfComponents(t *testing.T) {
 	grows("queue", 2*4*300, func() { space.queueOf(nil, slices.Repeat([]uint32{number}, 300)) })
 	grows("node", 50, func() { space.localOf(nil, 1, process{activity: noderun.Inside}, &counter{entries: 99}) })
 	grows("rest", 300, func() { space.restOf(nil, &shared{overtaken: make([]int, 300)}) })
+}
+
+// Of two nodes on links that keep order no message comes between another and its arrival,
+// whatever is sent: what is forced remains so, and no search has to begin again.
+func TestForcedArrivalsOfTwoNodesRemain(t *testing.T) {
+	for _, a := range []*dme.Algorithm{ricartagrawala.Algorithm(), lamport.Algorithm()} {
+		opt, err := a.Resolve(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := NewModel(Config{
+			Algorithm: a, Nodes: 2, Options: opt, Watch: WatchNothing, Recover: true, Requests: func(dme.NodeID) int { return 2 },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := NewSpace(m)
+		r, why := s.NewReduction()
+		if why != "" {
+			t.Fatal(why)
+		}
+		visit(s, r)
+		if sent := len(r.pending); !r.Extend() || sent < 10 {
+			t.Errorf("%s: %d messages were sent, and the search must begin again", a.Name, sent)
+		}
+	}
+}
+
+// An invariant that panics is named, and nothing else is.
+func TestInvariantsThatPanic(t *testing.T) {
+	fine := dme.Invariant{Name: "fine", Holds: func(dme.GlobalView) error { return nil }}
+	for name, bad := range map[string]dme.Invariant{
+		"whole": {Name: "whole", Holds: func(dme.GlobalView) error { panic("oh") }},
+		"pair":  {Name: "pair", Pair: func(dme.GlobalView, dme.NodeID, dme.NodeID) error { panic("oh") }},
+	} {
+		a := suzukikasami.Algorithm()
+		a.Invariants = []dme.Invariant{fine, bad}
+		opt, err := a.Resolve(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := NewModel(Config{Algorithm: a, Nodes: 2, Options: opt})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, s := New(m), NewSpace(m)
+		v, _ := s.Of(n)
+		for form, got := range map[string]*Violation{"network": n.Violation, "space": s.NewWalker().Broken(v)} {
+			if got == nil || got.Property != Property(name) || !strings.Contains(got.Verdict, "panics: oh") {
+				t.Errorf("%s, %s: %+v", form, name, got)
+			}
+		}
+	}
+}
+
+// courier remembers, as a digest, all that has happened to it. It sends and broadcasts
+// numbered messages, and sets timers of several lengths again and again.
+type courier struct {
+	id, n        dme.NodeID
+	digest, sent uint64
+	asking       bool
+}
+
+func couriers() *dme.Algorithm {
+	return &dme.Algorithm{
+		Name: "courier", Title: "courier", Citation: "none", Class: dme.Permission, Kinds: []string{"ASK", "ANSWER"},
+		Needs:   dme.Always(dme.Needs{}),
+		Prepare: dme.Unshared(func(n int, id dme.NodeID) dme.Node { return &courier{id: id, n: dme.NodeID(n)} }),
+	}
+}
+
+func (c *courier) note(what uint64) { c.digest = 31*c.digest + what }
+
+func (c *courier) message(kind dme.Kind) dme.Message {
+	c.sent++
+	return dme.Message{Kind: kind, Num: 100*uint64(c.id) + c.sent, Vec: []uint64{c.sent}}
+}
+
+func (c *courier) tellAll(kind dme.Kind, out *dme.Outbox) {
+	m := c.message(kind)
+	m.Flags = 1 // a broadcast
+	out.Broadcast(m)
+}
+
+func (c *courier) Request(out *dme.Outbox) {
+	c.asking = true
+	c.tellAll(kindAsk, out)
+	out.SetTimer(1, time.Second)
+	out.SetTimer(2, 5*time.Second/2)
+}
+
+func (c *courier) Release(out *dme.Outbox) {
+	c.tellAll(kindAnswer, out)
+	out.SetTimer(3, time.Second/2)
+}
+
+func (c *courier) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
+	c.note(100*uint64(m.Kind) + m.Num)
+	if m.Kind == kindAsk {
+		out.Send(from, c.message(kindAnswer))
+		out.Send(from, dme.Message{Kind: kindAnswer}) // as often before
+	}
+	switch {
+	case m.Kind == kindAnswer && c.asking:
+		c.asking = false
+		out.Enter(dme.Stamp{})
+	case m.Num%5 == 0:
+		out.SetTimer(2, 2*time.Second)
+	case m.Num%5 == 1:
+		out.CancelTimer(1)
+	case m.Num%5 == 2:
+		out.Send(c.id%c.n+1, c.message(kindAnswer))
+	}
+}
+
+func (c *courier) Timeout(id dme.TimerID, out *dme.Outbox) {
+	c.note(uint64(id))
+	if c.sent < 6 {
+		out.Send(c.id%c.n+1, c.message(kindAnswer))
+		out.SetTimer(id%3+1, time.Duration(id)*time.Second)
+	}
+}
+
+func (c *courier) State(v *dme.Visitor) {
+	v.Uint("digest", &c.digest)
+	v.Uint("sent", &c.sent)
+	v.Bool("asking", &c.asking)
 }

@@ -2,8 +2,14 @@ package vnet
 
 import (
 	"bytes"
+	"encoding/binary"
+	"fmt"
 	"math/rand/v2"
+	"slices"
+	"sync"
 	"testing"
+
+	"pgregory.net/rapid"
 
 	"dmebench/algorithms/ricartagrawala"
 	"dmebench/algorithms/suzukikasami"
@@ -94,6 +100,149 @@ func TestLoadedNetworksGoOn(t *testing.T) {
 		}
 		if n.Load(append(saved[0], 1)) == nil || n.Load(saved[len(saved)-1][:1]) == nil {
 			t.Errorf("%s: what is no state is loaded", c.alg.Name)
+		}
+	}
+}
+
+// Messages have the same number where they say the same on the same way, and so has what
+// belongs to the whole network: nothing runs into what is written behind it.
+func TestNumbersOfComponents(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var c components
+		few := func(what string) int { return rapid.IntRange(0, 2).Draw(t, what) }
+		messages, rests := map[string]uint32{}, map[string]uint32{}
+		numbers := map[uint32]string{}
+		restsOf := map[uint32]string{}
+		for range 40 {
+			p := passage{From: 1, To: dme.NodeID(2 + few("to")), copied: few("copied") == 0}
+			if few("broadcast") == 0 {
+				p.broadcast, p.place = true, int32(few("place"))
+			}
+			for range few("marks") {
+				p.marks = append(p.marks, mark{dme.NodeID(1 + few("node")), dme.TimerID(few("timer")), 1 + few("hops")})
+			}
+			body := make([]byte, 1+4*few("length"))
+			for i := range body {
+				body[i] = byte(few("byte"))
+			}
+			text := fmt.Sprintf("%+v %x", p, body)
+			number, _ := c.messageOf(nil, p, body)
+			if before, known := messages[text]; known && before != number {
+				t.Fatalf("%s has the numbers %d and %d", text, before, number)
+			}
+			if before, known := numbers[number]; known && before != text {
+				t.Fatalf("%s and %s have one number", before, text)
+			}
+			messages[text], numbers[number] = number, text
+			x := shared{lose: few("lose"), crashes: few("crashes"), departures: few("departures"), overtaken: []int{0, few("overtaken")}}
+			for range few("timers") {
+				x.timers = append(x.timers, Timer{Node: dme.NodeID(1 + few("node")), ID: dme.TimerID(few("timer")), Delay: 1})
+			}
+			text = fmt.Sprintf("%+v", x)
+			number, _ = c.restOf(nil, &x)
+			if before, known := rests[text]; known && before != number {
+				t.Fatalf("%s has the numbers %d and %d", text, before, number)
+			}
+			if before, known := restsOf[number]; known && before != text {
+				t.Fatalf("%s and %s have one number", before, text)
+			}
+			rests[text], restsOf[number] = number, text
+		}
+	})
+}
+
+// Marks are told from what a message says.
+func TestMarksAreNoContent(t *testing.T) {
+	var c components
+	plain := passage{From: 1, To: 2}
+	short, _ := c.messageOf(nil, plain, []byte{7})
+	marked, _ := c.messageOf(nil, passage{From: 1, To: 2, marks: []mark{{1, 1, 1}}}, []byte{7})
+	long, _ := c.messageOf(nil, plain, []byte{1, 1, 1, 7})
+	if marked == long || short == long || short == marked {
+		t.Errorf("a message, the same with a mark, and one that says what the mark does have the numbers %d, %d and %d", short, marked, long)
+	}
+}
+
+// On a sequenced medium the places of the broadcasts on their way are 1, 2, and so on:
+// the first one is taken away with the last copy of its broadcast.
+func TestPlacesOfBroadcasts(t *testing.T) {
+	most := int32(0)
+	for _, c := range []medium{{Sequenced: true}, {Sequenced: true, Unordered: true}, {Sequenced: true, Duplicate: true}} {
+		m := c.withCouriers(t)
+		for seed := range uint64(12) {
+			n, rng := New(m), rand.New(rand.NewPCG(seed, 5))
+			for steps := n.Enabled(nil); len(steps) > 0; steps = n.Enabled(steps[:0]) {
+				x := steps[rng.IntN(len(steps))]
+				n.Do(x)
+				var places []int32
+				for link := range n.links {
+					for _, l := range n.links[link].messages {
+						if l.place > 0 {
+							places = append(places, l.place)
+						}
+					}
+				}
+				slices.Sort(places)
+				for i, place := range slices.Compact(places) {
+					if most = max(most, place); place != int32(i)+1 {
+						t.Fatalf("%v, seed %d: after %v the places are %v", c, seed, x, places)
+					}
+				}
+			}
+		}
+	}
+	if most < 3 {
+		t.Errorf("no more than %d broadcasts have a place at a time: that shows little", most)
+	}
+}
+
+func TestTableIsAMap(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var table table
+		twin := map[uint64]uint32{}
+		for range rapid.IntRange(0, 3000).Draw(t, "puts") {
+			key := rapid.Uint64Range(0, 1<<62).Draw(t, "key")
+			if value, ok := table.get(key); ok != (twin[key] != 0) || value != twin[key] {
+				t.Fatalf("%d: %d, %v; want %d", key, value, ok, twin[key])
+			}
+			if twin[key] == 0 {
+				twin[key] = uint32(len(twin) + 1)
+				table.put(key, twin[key])
+			}
+		}
+		for key, want := range twin {
+			if value, ok := table.get(key); !ok || value != want {
+				t.Fatalf("%d: %d, %v; want %d", key, value, ok, want)
+			}
+		}
+	})
+}
+
+// Equal bytes get equal numbers, whoever brings them.
+func TestPool(t *testing.T) {
+	var p pool[string]
+	const workers, most = 4, 3000
+	var ids [workers][most]uint32
+	var wg sync.WaitGroup
+	for w := range workers {
+		wg.Go(func() {
+			for i := range most {
+				k := (i*7 + w*1000) % most
+				key := binary.AppendUvarint(nil, uint64(k))
+				ids[w][k] = p.id(key, func(x *string, _ uint32, key string) { *x = fmt.Sprint(k, len(key)) })
+				if got := *p.at(ids[w][k]); got != fmt.Sprint(k, len(key)) {
+					t.Errorf("component %d is %s", k, got)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if p.count != most {
+		t.Errorf("%d components, want %d", p.count, most)
+	}
+	for w := range workers {
+		if ids[w] != ids[0] {
+			t.Errorf("worker %d has other numbers than worker 0", w)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"dmebench/dme"
+	"dmebench/internal/noderun"
 )
 
 // Property is what a schedule can break.
@@ -57,4 +58,114 @@ func overtaken(id dme.NodeID, bound int) *Violation {
 
 func panicked(id dme.NodeID, text string) *Violation {
 	return &Violation{Sanity, fmt.Sprintf("node %d panics: %s", id, text), []dme.NodeID{id}}
+}
+
+// What can be seen of a network from outside.
+
+// Runner returns what runs a node. It is for reading; steps are the network's.
+func (n *Network) Runner(id dme.NodeID) *noderun.Runner { return n.runners[id] }
+
+// Sum adds up a counter over all nodes.
+func (n *Network) Sum(counter func(*noderun.Counters) uint64) (sum uint64) {
+	for id := range n.IDs() {
+		sum += counter(&n.counters[id])
+	}
+	return sum
+}
+
+// Refused returns how many messages nodes have refused, and the reason of one,
+// the first in the order of the alphabet.
+func (n *Network) Refused() (count uint64, reason string) {
+	for id := range n.IDs() {
+		count += n.counters[id].Refused.Load()
+		if r := n.runners[id].LastRefusal(); r != "" && (reason == "" || r < reason) {
+			reason = r
+		}
+	}
+	return count, reason
+}
+
+// Inside returns the nodes in the critical section, in the order of their
+// entries.
+func (n *Network) Inside() []dme.NodeID { return n.inside }
+
+// Timers returns the timers that are set, in the order in which they were.
+func (n *Network) Timers() []Timer { return n.common.timers }
+
+// Flight is a message on its way, and what the network knows about it.
+type Flight struct {
+	dme.Message
+	passage
+}
+
+// Arrival returns the step by which it arrives: Deliver or, of news that its
+// sender is down or up, which is no message, Down or Up.
+func (f *Flight) Arrival() StepKind { return f.arrival() }
+
+// InFlight returns all messages and news that are on their way, in the order in
+// which they were sent.
+func (n *Network) InFlight() []Flight {
+	var all []Flight
+	for _, l := range n.bySending() {
+		all = append(all, Flight{l.msg, l.passage})
+	}
+	return all
+}
+
+// OnTheWay returns the messages on the way between two nodes, in the order in
+// which they were sent.
+func (n *Network) OnTheWay(from, to dme.NodeID) []dme.Message {
+	var all []dme.Message
+	for _, l := range n.links[n.link(from, to)].messages {
+		all = append(all, l.msg)
+	}
+	return all
+}
+
+// Message returns the message of a step, which must be possible.
+func (n *Network) Message(x Step) *dme.Message {
+	return &n.links[n.link(x.From, x.Node)].messages[x.Index].msg
+}
+
+// News reports whether the next that arrives from one node at another is the
+// news that it is down or up, and which.
+func (n *Network) News(from, to dme.NodeID) (kind StepKind, ok bool) {
+	if link := n.link(from, to); n.length(link) > 0 {
+		kind = n.passage(link, 0).arrival()
+	}
+	return kind, kind == Down || kind == Up
+}
+
+// Busy reports whether a message is on the way.
+func (n *Network) Busy() bool { return len(n.occupied) > 0 }
+
+func (n *Network) allIdle() bool { return n.waiting == 0 && len(n.inside) == 0 }
+
+// Stuck reports whether somebody waits and nothing can happen but that others
+// ask.
+func (n *Network) Stuck() bool {
+	return n.waiting > 0 && !n.Busy() && len(n.inside) == 0 && len(n.common.timers) == 0 && (!n.faulty || n.mustGoOn(n))
+}
+
+// Served reports whether all requests have been made, and their entries left.
+func (n *Network) Served() bool { return n.allIdle() && n.served(n) }
+
+// Waiting returns the nodes that have asked and not entered.
+func (n *Network) Waiting() []dme.NodeID {
+	var nodes []dme.NodeID
+	for id := range n.IDs() {
+		if n.runners[id].Activity() == noderun.Requesting {
+			nodes = append(nodes, id)
+		}
+	}
+	return nodes
+}
+
+// States describes every node, one on a line.
+func (n *Network) States() []string {
+	var lines []string
+	for id := range n.IDs() {
+		lines = append(lines, noderun.Describe(n.runners[id]))
+	}
+	return lines
 }

@@ -13,6 +13,7 @@ import (
 	"dmebench/internal/doctor"
 	"dmebench/internal/host"
 	"dmebench/internal/launch"
+	"dmebench/internal/workqueue"
 )
 
 // lease is a coordinator's right to this host, for one run.
@@ -207,5 +208,113 @@ func (l *lease) ended(heard int) []ending {
 func (l *lease) tell(e event) {
 	if b, err := json.Marshal(e); err == nil {
 		_ = l.agent.conn.Publish(eventsOf(l.agent.instance, l.id), b)
+	}
+}
+
+// reservation keeps an agent, after a run, for the coordinator that had it: nobody
+// else comes between the runs of a sweep. The coordinator gives it up when it ends.
+type reservation struct {
+	holder string
+	lease  string // the one before, by which the coordinator gives it up
+	until  time.Time
+}
+
+// reserveFor is how long a coordinator has for what it does between two runs.
+const reserveFor = LeaseTime
+
+// reservedFor returns for whom the agent is reserved; "" for nobody. It is called with
+// the agent's lock held.
+func (a *agent) reservedFor() string {
+	if time.Now().Before(a.reserved.until) {
+		return a.reserved.holder
+	}
+	return ""
+}
+
+// giveUp ends a reservation, where it is of that lease.
+func (a *agent) giveUp(lease string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if lease == "" || a.reserved.lease != lease {
+		return false
+	}
+	a.reserved = reservation{}
+	if a.lease == nil && !a.ending {
+		a.serveTasks(a.cores) // no run follows for which it would rest
+	}
+	return true
+}
+
+// hadTaken notes the last lease of an agent, so that Close gives up what is reserved.
+func (f *Fleet) hadTaken(instance, lease string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.reserved[instance] = lease
+}
+
+// sideline is what an agent does while nobody has taken it: the tasks of work queues.
+type sideline struct {
+	end   context.CancelFunc // nil while nothing is done
+	done  chan struct{}
+	later *time.Timer // when it is to be taken up again; nil where it is not
+}
+
+// restBetween is how long an agent waits after a run before it takes tasks again: the
+// next run of a sweep would have to wait until they are given back.
+const restBetween = 2 * time.Second
+
+// takeTasks begins to do tasks.
+func (a *agent) takeTasks() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.lease == nil && !a.ending {
+		a.serveTasks(a.cores)
+	}
+}
+
+// serveTasks does tasks on so many cores from now on; on none it only says that this
+// agent is there. It is called with the agent's lock held.
+func (a *agent) serveTasks(cores int) {
+	wait := a.endTasks()
+	ctx, end := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	a.aside.end, a.aside.done = end, done
+	go func() {
+		defer close(done)
+		wait()
+		if err := workqueue.Serve(ctx, a.conn, a.name, cores); err != nil {
+			a.log("no tasks of work queues are done here: %v", err)
+		}
+	}()
+}
+
+// leaveTasks gives back what is being done, and returns a function that waits for that.
+// It is called with the agent's lock held.
+func (a *agent) leaveTasks() (wait func()) {
+	wait = a.endTasks()
+	if !a.ending {
+		a.serveTasks(0)
+	}
+	return wait
+}
+
+func (a *agent) endTasks() (wait func()) {
+	if a.aside.later != nil {
+		a.aside.later.Stop()
+		a.aside.later = nil
+	}
+	if a.aside.end == nil {
+		return func() {}
+	}
+	a.aside.end()
+	a.aside.end = nil
+	done := a.aside.done
+	return func() { <-done }
+}
+
+// resumeTasks takes tasks again after a while. It is called with the agent's lock held.
+func (a *agent) resumeTasks() {
+	if !a.ending {
+		a.aside.later = time.AfterFunc(restBetween, a.takeTasks)
 	}
 }

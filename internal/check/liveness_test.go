@@ -6,10 +6,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"dmebench/algorithms/catalog"
 	"dmebench/algorithms/centralized"
 	"dmebench/algorithms/chaudhurikaraata"
+	"dmebench/algorithms/lamport"
 	"dmebench/algorithms/lodhakshemkalyani"
 	"dmebench/algorithms/ricartagrawala"
 	"dmebench/algorithms/suzukikasami"
@@ -311,5 +313,193 @@ func TestLivenessLooksAtInvariants(t *testing.T) {
 	}}
 	if r := livenessOf(t, a, Options{Nodes: 2}); r.Verdict != Unsafe || len(r.Lasso.Prefix) != 1 {
 		t.Errorf("%s after %v: %v", r.Verdict, r.Lasso, r.Violation)
+	}
+}
+
+// slow: node 2 asks node 1 again and again, whose clock rises by 1 each time, and is
+// next when that clock has reached a goal.
+type slow struct {
+	id              dme.NodeID
+	clock, goal     uint64
+	busy            bool // node 1 is inside, or node 2 may be
+	waiting, wanted bool // node 2 is next; node 1 asks
+}
+
+const (
+	slowQuestion dme.Kind = iota + 1
+	slowNotYet
+	slowNow
+	slowRelease
+)
+
+func slowly(goal uint64) *dme.Algorithm {
+	a := toy("slow", func(id dme.NodeID, _ int) dme.Node { return &slow{id: id, goal: goal} }, "QUESTION", "NOT_YET", "NOW", "RELEASE")
+	a.Clocks = func(int, dme.NodeID, *dme.Message, *dme.Visitor) {}
+	return a
+}
+
+func (n *slow) Request(out *dme.Outbox) {
+	if n.id == 2 {
+		out.Send(1, dme.Message{Kind: slowQuestion})
+		return
+	}
+	n.wanted = true
+	n.serve(out)
+}
+
+func (n *slow) Release(out *dme.Outbox) {
+	if n.id == 2 {
+		out.Send(1, dme.Message{Kind: slowRelease})
+		return
+	}
+	n.busy = false
+	n.serve(out)
+}
+
+func (n *slow) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
+	switch {
+	case m.Kind == slowNow:
+		out.Enter(dme.Stamp{})
+	case m.Kind == slowNotYet:
+		out.Send(from, dme.Message{Kind: slowQuestion})
+	case m.Kind == slowRelease:
+		n.busy = false
+		n.serve(out)
+	case n.clock == n.goal:
+		n.waiting = true
+		n.serve(out)
+	default:
+		n.clock++
+		out.Send(from, dme.Message{Kind: slowNotYet})
+	}
+}
+
+func (n *slow) serve(out *dme.Outbox) {
+	switch {
+	case n.busy:
+	case n.waiting:
+		n.busy, n.waiting = true, false
+		out.Send(2, dme.Message{Kind: slowNow})
+	case n.wanted:
+		n.busy, n.wanted = true, false
+		out.Enter(dme.Stamp{})
+	}
+}
+
+func (n *slow) State(v *dme.Visitor) {
+	if n.id == 1 { // node 2's, which stays where it was, would fall behind at the same time
+		v.Clock("clock", &n.clock)
+		v.Clock("goal", &n.goal)
+	}
+	v.Bool("busy", &n.busy)
+	v.Bool("waiting", &n.waiting)
+	v.Bool("wanted", &n.wanted)
+}
+
+// A loop in which one clock comes closer to another ends some day: nobody waits for
+// ever in it.
+func TestALoopThatComesToAnEnd(t *testing.T) {
+	if r := livenessOf(t, slowly(100), Options{Nodes: 2}); r.Verdict != Incomplete || r.Violation != nil {
+		t.Errorf("%s of node %d: %v", r.Verdict, r.Node, r.Violation)
+	}
+}
+
+// The account holds the states that a worker looks up together.
+func TestWorkersAreOnTheAccount(t *testing.T) {
+	for _, nodes := range []int{2, 30} {
+		x := newExhaustive(searchOf(t, ricartagrawala.Algorithm(), Options{Nodes: nodes, Requests: 3}), 1)
+		before := x.memory.held.Load()
+		w := newWorker(x)
+		want := cap(w.vectors)*int(unsafe.Sizeof(w.vectors[:1][0])) + cap(w.hashes)*int(unsafe.Sizeof(w.hashes[:1][0])) +
+			cap(w.origins)*int(unsafe.Sizeof(w.origins[:1][0]))
+		if got := x.memory.held.Load() - before; got != int64(want) {
+			t.Errorf("%d nodes: a worker that takes %d bytes is on the account with %d", nodes, want, got)
+		}
+	}
+}
+
+// The account holds what a worker's classes and the common tables keep.
+func TestClassesAreOnTheAccount(t *testing.T) {
+	s := searchOf(t, lamport.Algorithm(), Options{Nodes: 3, Requests: 100, Workers: 1, Reduce: true, WithoutInvariants: true})
+	x := newExhaustive(s, 1)
+	x.byClass = true
+	w := newWorker(x)
+	first, h := x.space.Of(vnet.New(s.model))
+	w.offer(w.classes.Of(first), h, 0)
+	w.lookUp()
+	before := x.memory.held.Load()
+	w.expandBatch(w.filled()[0])
+	own, grown := w.Footprint()+w.classes.Footprint(), x.memory.held.Load()-before
+	if w.classes.Footprint() == 0 || w.held != own || grown < int64(own+x.space.Footprint()) {
+		t.Errorf("a worker of %d bytes and states of %d are on the account with %d and %d", own, x.space.Footprint(), w.held, grown)
+	}
+}
+
+// One worker finds by class what several find.
+func TestOneWorkerByClass(t *testing.T) {
+	var states []uint64
+	for _, workers := range []int{1, 3} {
+		r, err := Exhaustive(t.Context(), lamport.Algorithm(), Options{
+			Nodes: 2, Requests: 4, Workers: workers, Reduce: true, WithoutInvariants: true,
+		})
+		if err != nil || !r.Complete || !r.ByClass {
+			t.Fatalf("%d workers: %+v, %v", workers, r, err)
+		}
+		states = append(states, r.States)
+	}
+	if states[0] != states[1] {
+		t.Errorf("%d classes with one worker, %d with three", states[0], states[1])
+	}
+}
+
+// After so many steps without an entry as 4·N²+16 a schedule that goes on is compared with
+// itself, and one turn of its cycle later it is at its end: a message that goes round two
+// nodes comes back after 2 steps, round three after 3.
+func TestWhenCyclesAreSeen(t *testing.T) {
+	for nodes := 2; nodes <= 4; nodes++ {
+		s := searchOf(t, chatter(), Options{Nodes: nodes, Requests: 1, Requesters: []dme.NodeID{1}})
+		trace, taken := s.replay(s.model, asksOf(1), true)
+		if want := 1 + 4*nodes*nodes + 16 + nodes; trace.Repeats != nodes || len(taken) != want {
+			t.Errorf("%d nodes: after %d steps the last %d repeat, want %d after %d", nodes, len(taken), trace.Repeats, nodes, want)
+		}
+	}
+}
+
+// Of the random schedules a fifth has readers only, a fifth has none, and a fifth each has
+// as many as a quarter, a half and three quarters of all requests.
+func TestHowManyRead(t *testing.T) {
+	const schedules, requests = 300, 60
+	s := searchOf(t, readersFirst(), Options{Nodes: 3, Requests: requests, Adversary: Chance})
+	var count [5]int // by the nearest quarter
+	for seed := range uint64(schedules) {
+		m, err := s.model.WithSeed(1 + seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		readers, all := 0, 0
+		for _, x := range s.random(m, nil).taken {
+			if asks(x) {
+				all++
+			}
+			if x.Kind == vnet.AskShared {
+				readers++
+			}
+		}
+		if all != requests {
+			t.Fatalf("seed %d: %d requests of %d", 1+seed, all, requests)
+		}
+		switch {
+		case readers == all:
+			count[4]++
+		case readers > 0:
+			count[min(max(1, (4*readers+all/2)/all), 3)]++
+		default:
+			count[0]++
+		}
+	}
+	for quarters, n := range count {
+		if n < schedules/5-25 || n > schedules/5+25 { // a standard deviation is 7
+			t.Errorf("%d of %d schedules have %d quarters of readers; in all: %v", n, schedules, quarters, count)
+		}
 	}
 }

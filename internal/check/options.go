@@ -3,6 +3,8 @@ package check
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"math/rand/v2"
 	"runtime"
 	"slices"
 	"strconv"
@@ -258,4 +260,143 @@ func (s *Search) Notes() []string {
 		name+" needs a network on which all nodes receive all broadcasts in one order; these links do not give it")
 	note(s.model.Sequenced, name+" relies on a sequenced medium: all nodes hear all broadcasts in one order, each at its own pace")
 	return notes
+}
+
+// Links say how bad links are.
+type Links struct {
+	Unordered bool // they need not keep order
+	Duplicate bool // any message may arrive twice
+	Lose      int  // as many messages may be lost
+}
+
+// bearableLosses is how many messages are lost where an algorithm bears the loss of
+// any: of two, the second may be what was sent again because of the first.
+const bearableLosses = 2
+
+// Weakest returns the worst links that an algorithm with these needs declares it can
+// bear. A fault that better links hide is found on them, and what holds on them holds
+// on better ones: each schedule of those is one of theirs.
+func Weakest(needs dme.Needs) Links {
+	if needs.SequencedBroadcast { // links that spoil the order of messages give broadcasts none
+		return Links{}
+	}
+	l := Links{Unordered: !needs.FIFO}
+	if !needs.Reliable {
+		l.Duplicate, l.Lose = true, bearableLosses
+	}
+	return l
+}
+
+// requestsEach is how many requests there are for each node in a random schedule.
+const requestsEach = 5
+
+// Defaults returns the options with which random schedules of an algorithm are searched
+// where nobody asks for others: on the worst links that it bears, with requests that grow
+// with the number of nodes and vary from schedule to schedule, and overtaking watched.
+// Options of the algorithm that are wrong have links of their own: [New] refuses them.
+func Defaults(a *dme.Algorithm, nodes int, set map[string]string) Options {
+	o := Options{Nodes: nodes, Requests: max(1, requestsEach*nodes), Set: set, Vary: true, Watch: true}
+	if opt, err := a.Resolve(set); err == nil {
+		o.setLinks(Weakest(a.Needs(opt)))
+	}
+	return o
+}
+
+// Settings returns the settings of an algorithm that are searched where a user asks for
+// set: that alone or, where the algorithm names others that do not contradict it
+// ([dme.Algorithm.Searched]), set with its defaults for their options, and those.
+func Settings(a *dme.Algorithm, nodes int, set map[string]string) []map[string]string {
+	first := maps.Clone(set)
+	var others []map[string]string
+	for _, also := range a.Searched {
+		one := maps.Clone(also)
+		maps.Copy(one, set)
+		if opt, err := a.Resolve(one); err != nil || a.CheckNodes(nodes, opt) != nil || !maps.Equal(one, merged(set, also)) {
+			continue
+		}
+		others = append(others, one)
+		for _, o := range a.Options {
+			if _, ok := also[o.Name]; ok {
+				first = merged(map[string]string{o.Name: o.Default}, first)
+			}
+		}
+	}
+	return append([]map[string]string{first}, others...)
+}
+
+// merged returns a with b's values where both have one.
+func merged(a, b map[string]string) map[string]string {
+	all := make(map[string]string, len(a)+len(b))
+	maps.Copy(all, a)
+	maps.Copy(all, b)
+	return all
+}
+
+func (o *Options) setLinks(l Links) {
+	o.Unordered, o.Duplicate, o.Lose = l.Unordered, l.Duplicate, l.Lose
+}
+
+// plan says what one random schedule is to be. It is a function of its seed.
+type plan struct {
+	model    *vnet.Model
+	victim   dme.NodeID // whom the schedule tries to starve; none in most
+	seed     uint64     // of the steps of such a schedule
+	patience int        // steps for which it holds back what concerns the victim
+}
+
+// plan draws what the schedule of a seed is to be. What it draws comes from a source
+// of its own: the steps of a schedule whose requests were given are drawn alike
+// whether others vary or not.
+func (s *Search) plan(seed uint64) (plan, error) {
+	m, err := s.model.WithSeed(seed)
+	if err != nil {
+		return plan{}, err
+	}
+	rng := rand.New(rand.NewPCG(seed, 0xd1ce))
+	one := *m
+	one.Bypass = s.bound
+	if s.starves && rng.IntN(starvingTurn) == 0 {
+		return s.starvation(one, rng), nil
+	}
+	if s.Vary {
+		requests := vary(rng, s.Nodes, s.Requests)
+		one.Requests = requestsOf(requests)
+	}
+	return plan{model: &one}, nil
+}
+
+// vary deals requests to nodes, at most so many in all. Each schedule draws how many
+// nodes ask and how often, as most faults need few of either and are hidden by more,
+// and some need many (Groce, Zhang, Eide, Chen, Regehr, Swarm Testing, ISSTA 2012).
+// The result is by node, from 1.
+func vary(rng *rand.Rand, nodes, most int) []int {
+	asking := nodes
+	switch rng.IntN(4) {
+	case 0:
+		asking = 1 + rng.IntN(nodes)
+	case 1:
+		asking = min(nodes, 2+rng.IntN(3))
+	}
+	asking = min(asking, most)
+	requests := make([]int, nodes+1)
+	who := rng.Perm(nodes)[:asking]
+	for _, i := range who {
+		requests[1+i]++
+	}
+	rest := most - asking
+	switch rng.IntN(4) {
+	case 0:
+		rest = 0
+	case 1:
+		rest = min(rest, asking)
+	}
+	for range rest {
+		requests[1+who[rng.IntN(asking)]]++
+	}
+	return requests
+}
+
+// requestsOf says how many requests a node makes, of a list by node.
+func requestsOf(requests []int) func(dme.NodeID) int {
+	return func(id dme.NodeID) int { return requests[id] }
 }

@@ -12,12 +12,14 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
 
 	"github.com/urfave/cli/v2"
 
+	"dmebench/internal/environment"
 	"dmebench/internal/exit"
 	"dmebench/internal/interrupt"
 	"dmebench/internal/launch"
@@ -227,4 +229,64 @@ func checkCatalog(catalog run.Catalog) error {
 		names = append(names, a.Name)
 	}
 	return errors.Join(errs...)
+}
+
+// Flags that several sub-commands have.
+
+func algorithmFlag() cli.Flag {
+	return &cli.StringFlag{Name: "algorithm", Aliases: []string{"a"}, Usage: "`NAME` of the algorithm; 'dmebench list' shows them"}
+}
+
+func nodesFlag() cli.Flag {
+	return &cli.IntFlag{Name: "nodes", Aliases: []string{"n"}, Usage: "`N`umber of nodes"}
+}
+
+func jsonFlag(usage string) cli.Flag { return &cli.BoolFlag{Name: "json", Usage: usage} }
+
+func quietFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "show no progress"}
+}
+
+// seedFlag is a seed, which is not 0: that stands for the default in specifications.
+func seedFlag(value uint64, text string) cli.Flag {
+	return &cli.Uint64Flag{Name: "seed", Value: value, Usage: text, Action: func(_ *cli.Context, seed uint64) error {
+		if seed == 0 {
+			return usage("--seed 0: want a number from 1 on")
+		}
+		return nil
+	}}
+}
+
+func (p *program) versionCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "version",
+		Usage: "which version this is: commit, whether the source was as committed, toolchain",
+		Description: "Every result says in its environment with which program it was made. A build within a clone notes\n" +
+			"the commit by itself; 'go run' does not.",
+		Flags:  []cli.Flag{jsonFlag("as JSON")},
+		Action: func(c *cli.Context) error { return p.printVersion(c.Bool("json")) },
+	}
+}
+
+// printVersion says from what this program was built.
+func (p *program) printVersion(asJSON bool) error {
+	b := environment.ThisBuild()
+	if asJSON {
+		return printJSON(p.stdout, struct {
+			Version string           `json:"version"`
+			Commit  string           `json:"commit"`
+			Tree    environment.Tree `json:"tree"`
+			Time    string           `json:"time"`
+			Go      string           `json:"go"`
+			OS      string           `json:"os"`
+			Arch    string           `json:"arch"`
+		}{b.Version, b.Commit, b.Tree, b.Time, runtime.Version(), runtime.GOOS, runtime.GOARCH})
+	}
+	at := ""
+	if b.Time != "" {
+		at = " of " + b.Time
+	}
+	_, err := fmt.Fprintf(p.stdout, "dmebench %s\ncommit   %s%s\ntree     %s\nbuilt by %s for %s/%s\n",
+		b.Version, b.Commit, at, b.Tree, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return err
 }

@@ -1,7 +1,9 @@
 package commandline
 
 import (
+	_ "embed"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,8 +12,12 @@ import (
 
 	"dmebench/algorithms/quorum"
 	"dmebench/dme"
+	"dmebench/internal/live"
 	"dmebench/internal/ping"
 	"dmebench/internal/run"
+	"dmebench/internal/schema"
+	"dmebench/internal/suggest"
+	"dmebench/internal/terminal"
 	"dmebench/report/plots"
 	"dmebench/result"
 	"dmebench/transport/udp"
@@ -317,4 +323,74 @@ func (p *program) scenarioNames() (list []candidate) {
 		list = append(list, candidate{x.scenario.Name, x.scenario.Title})
 	}
 	return list
+}
+
+// The scripts know nothing of commands: they ask the program, with completeCommand.
+var (
+	//go:embed completion/dmebench.bash
+	bashScript string
+	//go:embed completion/dmebench.zsh
+	zshScript string
+	//go:embed completion/dmebench.fish
+	fishScript string
+)
+
+func (p *program) completionCommand() *cli.Command {
+	script := func(name, text, install string) *cli.Command {
+		return &cli.Command{
+			Name: name, Usage: "for " + name + ": " + install,
+			Action: func(*cli.Context) error {
+				_, err := io.WriteString(p.stdout, text)
+				return err
+			},
+		}
+	}
+	shells := []*cli.Command{
+		script("bash", bashScript, "source <(dmebench completion bash), in ~/.bashrc"),
+		script("zsh", zshScript, "source <(dmebench completion zsh), in ~/.zshrc after compinit"),
+		script("fish", fishScript, "dmebench completion fish | source, in ~/.config/fish/config.fish"),
+	}
+	return &cli.Command{
+		Name:        "completion",
+		Usage:       "a script that lets a shell complete commands, flags and their values",
+		Description: "Completes also algorithms, networks, workloads, and options of what has been chosen: --set quorum=…",
+		Subcommands: shells,
+		Action: func(*cli.Context) error {
+			var names []string
+			for _, s := range shells {
+				names = append(names, s.Name)
+			}
+			return usage("completion: for which shell? %s", suggest.All(names))
+		},
+	}
+}
+
+// isCompletion reports whether a shell asks how a command line may go on.
+func isCompletion(words []string) bool {
+	return len(words) > 0 && strings.EqualFold(words[0], completeCommand)
+}
+
+// counter shows how far a search or a measurement is, on a terminal only. total is 0
+// where nobody knows the end.
+func (p *program) counter(quiet bool, total uint64, what string) *live.Counter {
+	if quiet || !terminal.Is(p.stderr) {
+		return nil
+	}
+	return live.NewCounter(p.stderr, total, what)
+}
+
+func (p *program) schemaCommand() *cli.Command {
+	return &cli.Command{
+		Name:        "schema",
+		Usage:       "the JSON Schema of a result, as docs/result.schema.json has it",
+		Description: "Prints what 'dmebench run --json' prints as a JSON Schema: every key, its type and its meaning.",
+		Action: func(*cli.Context) error {
+			b, err := schema.JSON()
+			if err != nil {
+				return err
+			}
+			_, err = p.stdout.Write(b)
+			return err
+		},
+	}
 }

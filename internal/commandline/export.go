@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"dmebench/internal/exit"
 	"dmebench/report/compare"
 	"dmebench/report/export"
+	"dmebench/report/threshold"
 	"dmebench/result"
 )
 
@@ -149,4 +151,102 @@ func (p *program) writeInto(dir string, files []export.File) error {
 		}
 	}
 	return nil
+}
+
+func entriesFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "entries", Usage: "keep the record of each critical section (up to a million of a run) beside the results; " +
+		"'dmebench export --format entries' makes a table of them"}
+}
+
+// checkEntries refuses to keep records whose times would be those of several clocks,
+// or that would be elsewhere.
+func checkEntries(c *cli.Context, elsewhere bool) error {
+	if c.Bool("entries") && (elsewhere || c.IsSet("agents")) {
+		return usage("--entries: the times of a table are read from one clock; run on this host alone, without --agents")
+	}
+	return nil
+}
+
+// exportEntries writes a row for each critical section, as they are read.
+func (p *program) exportEntries(runs []result.Run, out string) error {
+	var missing int
+	write := func(w io.Writer) (err error) {
+		missing, err = export.Entries(w, runs)
+		return err
+	}
+	if out == "" {
+		if err := write(p.stdout); err != nil {
+			return failWith(exit.Data, err)
+		}
+	} else {
+		if err := atomicfile.Stream(out, write); err != nil {
+			return failWith(exit.CantCreate, fmt.Errorf("--out %s: %w", out, err))
+		}
+		fmt.Fprintln(p.stdout, out)
+	}
+	if missing > 0 {
+		fmt.Fprintf(p.stderr, "dmebench: warning: %d of %d runs keep no records of their critical sections; "+
+			"measure them again with --entries\n", missing, len(runs))
+	}
+	return nil
+}
+
+// readResults reads results from wherever they were left.
+func readResults(path string) (*result.Set, error) {
+	set, err := result.Read(path)
+	switch {
+	case errors.Is(err, result.ErrNone):
+		return nil, failWith(exit.NoInput, err)
+	case err != nil && isYAML(path):
+		return nil, failWith(exit.Data, fmt.Errorf("%s is an experiment, and no results; 'dmebench sweep %s' makes them, "+
+			"then name their folder, such as results/quickstart", path, path))
+	case err != nil:
+		return nil, failWith(exit.Data, err)
+	}
+	return set, nil
+}
+
+// readSomeResults reads results of which there must be one at least.
+func readSomeResults(path string) (*result.Set, error) {
+	set, err := readResults(path)
+	if err == nil && len(set.Runs) == 0 {
+		return nil, failWith(exit.NoInput, fmt.Errorf("%s: %w yet; 'dmebench sweep' makes them", set.Name(), result.ErrNone))
+	}
+	return set, err
+}
+
+// warnOfDamage names the records of results that could not be read.
+func (p *program) warnOfDamage(sets ...*result.Set) {
+	for _, set := range sets {
+		for _, text := range set.Warnings() {
+			fmt.Fprintf(p.stderr, "dmebench: warning: %s\n", text)
+		}
+	}
+}
+
+// failIfFlag lets a user say what is not to be accepted; of says whose value counts.
+func failIfFlag(of string) cli.Flag {
+	return &cli.StringSliceFlag{
+		Name: "fail-if",
+		Usage: "`THRESHOLD` " + of + " that must not be crossed, " + threshold.Form + "; may be repeated. Where one is, the exit code is 3. " +
+			"A METRIC is a column of summary.csv or one of " + strings.Join(result.ShortNames(), ", "),
+	}
+}
+
+// thresholdsOf reads what the flag says.
+func thresholdsOf(c *cli.Context) ([]threshold.Threshold, error) {
+	all, err := threshold.ParseAll(c.StringSlice("fail-if"))
+	if err != nil {
+		return nil, failWith(exit.Usage, err)
+	}
+	return all, nil
+}
+
+// judged says what came of the thresholds, and returns the exit code of what would
+// else have ended with code.
+func (p *program) judged(code int, v threshold.Verdict) int {
+	for _, line := range v.Lines {
+		fmt.Fprintf(p.stderr, "dmebench: %s\n", line)
+	}
+	return exit.OfThresholds(code, v.Crossed, v.Unknown)
 }

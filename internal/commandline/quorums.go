@@ -1,15 +1,23 @@
 package commandline
 
 import (
+	"errors"
 	"fmt"
+	"math"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"dmebench/algorithms/quorum"
 	"dmebench/dme"
+	"dmebench/internal/atomicfile"
 	"dmebench/internal/exit"
 	"dmebench/internal/tables"
+	"dmebench/report/plots"
+	"dmebench/report/units"
+	"dmebench/result"
 )
 
 const (
@@ -198,4 +206,192 @@ func either(holds bool, yes, no string) string {
 		return yes
 	}
 	return no
+}
+
+const (
+	// maxAvailabilityNodes and availabilityPatterns bound the work to some seconds.
+	maxAvailabilityNodes = 133
+	availabilityPatterns = 40_000
+	// maxFailuresShown is the number of failures at which a table ends.
+	maxFailuresShown = 8
+)
+
+// availabilityUps are the probabilities that a node is up, of tables and figures.
+func availabilityUps() []float64 {
+	return []float64{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99}
+}
+
+func availabilityFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.BoolFlag{Name: "availability",
+			Usage: "what is left while nodes fail: the probability and the size of a quorum of nodes that are up"},
+		seedFlag(result.DefaultSeed, "`SEED` of the failures that are drawn, for --availability"),
+		&cli.StringFlag{Name: "plots", Usage: "folder `DIR` to draw figures in, for --availability"},
+	}
+}
+
+// resilience is a system with what becomes of it.
+type resilience struct {
+	name string
+	quorum.Resilience
+}
+
+// available is the JSON form. What cannot be, as the size of no quorum, is null.
+type available struct {
+	Quorum string         `json:"quorum"`
+	Nodes  int            `json:"nodes"`
+	ByUp   []availableUp  `json:"by_up"`
+	Failed []afterFailing `json:"by_failures"`
+}
+
+type availableUp struct {
+	Up           float64  `json:"up"` // probability of each node
+	Availability float64  `json:"availability"`
+	Low          float64  `json:"ci95_low"`
+	High         float64  `json:"ci95_high"`
+	MeanSize     *float64 `json:"mean_size"` // of the smallest quorum
+}
+
+type afterFailing struct {
+	Failures int      `json:"failures"`
+	Formed   float64  `json:"formed"` // probability of a quorum
+	MeanSize *float64 `json:"mean_size"`
+	Exact    bool     `json:"exact"`
+}
+
+func (p *program) listAvailability(c *cli.Context, systems []*quorum.System) error {
+	nodes := systems[0].Nodes()
+	if nodes > maxAvailabilityNodes {
+		return usage("list quorums: --availability with --nodes %d: want at most %d", nodes, maxAvailabilityNodes)
+	}
+	dir := c.String("plots")
+	if dir != "" {
+		err := os.MkdirAll(dir, 0o777)
+		if err == nil {
+			err = atomicfile.Probe(dir)
+		}
+		if err != nil {
+			return failWith(exit.CantCreate, fmt.Errorf("list quorums: --plots %s: %w; choose another folder", dir, err))
+		}
+	}
+	var all []resilience
+	var list []available
+	byUp, byFailures := tables.New("QUORUM"), tables.New("QUORUM")
+	for _, up := range availabilityUps() {
+		byUp.Extend("p=" + units.Number(up))
+	}
+	for f := range min(nodes, maxFailuresShown) + 1 {
+		byFailures.Extend(fmt.Sprintf("f=%d", f))
+	}
+	for _, s := range systems {
+		r := resilience{s.Name(), s.Resilience(availabilityPatterns, c.Uint64("seed"))}
+		all = append(all, r)
+		a := available{Quorum: r.name, Nodes: nodes}
+		byUp.Add(r.name)
+		for _, up := range availabilityUps() {
+			x := r.Availability(up)
+			a.ByUp = append(a.ByUp, availableUp{x.Up, x.Probability, x.Low, x.High, orNull(x.MeanSize)})
+			text := fmt.Sprintf("%.5f", x.Probability)
+			if half := (x.High - x.Low) / 2; half >= 5e-6 {
+				text += fmt.Sprintf("±%.5f", half)
+			}
+			byUp.Extend(text)
+		}
+		byFailures.Add(r.name)
+		for failures, x := range r.Failed {
+			a.Failed = append(a.Failed, afterFailing{failures, x.Probability(), orNull(x.MeanSize()), x.Exact})
+			switch {
+			case failures > maxFailuresShown:
+			case x.Formed == 0:
+				byFailures.Extend("0")
+			default:
+				byFailures.Extend(fmt.Sprintf("%s (%s)", units.Number(x.Probability()), units.Number(x.MeanSize())))
+			}
+		}
+		list = append(list, a)
+	}
+	var err error
+	if c.Bool("json") {
+		err = printJSON(p.stdout, list)
+	} else {
+		fmt.Fprintf(p.stdout, "Probability that nodes that are up form a quorum, each of %d nodes being up with probability p:\n", nodes)
+		err = byUp.WriteText(p.stdout)
+		fmt.Fprint(p.stdout, "\nThe same after f nodes have failed, and the mean size of the smallest quorum where there is one:\n")
+		err = errors.Join(err, byFailures.WriteText(p.stdout))
+	}
+	if err != nil || dir == "" {
+		return err
+	}
+	return drawAvailability(dir, all)
+}
+
+// orNull returns a value for JSON, which has no NaN.
+func orNull(x float64) *float64 {
+	if math.IsNaN(x) {
+		return nil
+	}
+	return &x
+}
+
+// drawAvailability draws availability against p, and the chance and the cost of
+// a quorum against the number of failures.
+func drawAvailability(dir string, all []resilience) error {
+	n := all[0].Nodes
+	values := func(label string) plots.Axis { return plots.Axis{Label: label, Kind: plots.Values} }
+	probability := plots.Axis{Label: "probability of a quorum", Kind: plots.Parts}
+	about := fmt.Sprintf("N = %d · quorums of nodes that are up", n)
+	byUp := plots.Figure{
+		Name: fmt.Sprintf("quorum-availability-n%d", n), Title: "Availability of quorums", Subtitle: about,
+		X: values("probability that a node is up"), Y: probability,
+	}
+	formed := plots.Figure{
+		Name: fmt.Sprintf("quorum-failures-n%d", n), Title: "Chance of a quorum after failures", Subtitle: about,
+		X: values("failed nodes"), Y: probability,
+	}
+	size := plots.Figure{
+		Name: fmt.Sprintf("quorum-cost-n%d", n), Title: "Cost of a quorum after failures", Subtitle: about + ", where there is one",
+		X: values("failed nodes"), Y: values("nodes in the smallest quorum, mean"),
+	}
+	for style, r := range all {
+		series := func(points []plots.Point) plots.Series {
+			return plots.Series{Label: r.name, Style: style, Role: plots.Measured, Points: points}
+		}
+		var up, chance, cost []plots.Point
+		for _, p := range availabilityUps() {
+			a := r.Availability(p)
+			point := plots.At(p, a.Probability)
+			if point.Lo, point.Hi = a.Low, a.High; a.High-a.Low < 1e-6 {
+				point.Lo, point.Hi = math.NaN(), math.NaN()
+			}
+			point.Note = fmt.Sprintf("%s, p = %g: %.6f, 95%% interval %.6f to %.6f", r.name, p, a.Probability, a.Low, a.High)
+			up = append(up, point)
+		}
+		for f, x := range r.Failed {
+			point := plots.At(float64(f), x.Probability())
+			point.Note = fmt.Sprintf("%s, %d of %d failed: %s of %s choices leave a quorum", r.name, f, n,
+				units.Count(uint64(x.Formed)), units.Count(uint64(x.Patterns)))
+			chance = append(chance, point)
+			if x.Formed > 0 {
+				point.Y = x.MeanSize()
+				point.Note = fmt.Sprintf("%s, %d of %d failed: %s nodes", r.name, f, n, units.Number(point.Y))
+				cost = append(cost, point)
+			}
+		}
+		byUp.Series = append(byUp.Series, series(up))
+		formed.Series = append(formed.Series, series(chance))
+		size.Series = append(size.Series, series(cost))
+	}
+	for _, f := range []plots.Figure{byUp, formed, size} {
+		drawn, err := f.Render(plots.Formats()...)
+		if err != nil {
+			return err
+		}
+		for _, format := range plots.Formats() {
+			path := filepath.Join(dir, f.Name+"."+string(format))
+			if err := atomicfile.Write(path, drawn[format]); err != nil {
+				return failWith(exit.CantCreate, fmt.Errorf("list quorums: %w", err))
+			}
+		}
+	}
+	return nil
 }

@@ -3,12 +3,17 @@ package commandline
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"dmebench/internal/atomicfile"
 	"dmebench/internal/coordinator"
 	"dmebench/internal/environment"
 	"dmebench/internal/exit"
@@ -131,4 +136,73 @@ func simulated(file experiment.File) bool {
 
 func overNetworks(file experiment.File) bool {
 	return slices.ContainsFunc(file.Transports, func(e result.Entry) bool { return e.Name != result.Sim })
+}
+
+// defaultExperiment is the name of an experiment that nobody has named.
+const defaultExperiment = "experiment"
+
+func (p *program) initCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "init",
+		Usage:     "write an experiment file to begin with, in which every key is explained",
+		ArgsUsage: "[NAME] [FILE]",
+		Description: "NAME is that of the experiment and of the folder of its results (default: " + defaultExperiment + "), FILE where it\n" +
+			"is written (default: NAME.yaml); a FILE alone, which ends in .yaml, names both. 'dmebench sweep FILE' carries it out.",
+		Flags:  []cli.Flag{&cli.BoolFlag{Name: "force", Usage: "write it although there is a file of that name"}},
+		Action: p.init,
+	}
+}
+
+func (p *program) init(c *cli.Context) error {
+	name, file := c.Args().Get(0), c.Args().Get(1)
+	if isYAML(name) && file == "" {
+		name, file = strings.TrimSuffix(filepath.Base(name), filepath.Ext(name)), name
+	}
+	if name == "" {
+		name = defaultExperiment
+	}
+	if file == "" {
+		file = name + ".yaml"
+	}
+	text, err := experiment.Template(name, file)
+	if err != nil {
+		return usage("init: %w", err)
+	}
+	switch _, err := os.Lstat(file); {
+	case err == nil && !c.Bool("force"):
+		return failWith(exit.CantCreate, fmt.Errorf("init: there is a file %s already; choose another name, or --force to replace it", file))
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return failWith(exit.CantCreate, fmt.Errorf("init: cannot write %s: %w; choose another place", file, err))
+	}
+	if err := atomicfile.Write(file, text); err != nil {
+		return failWith(exit.CantCreate, fmt.Errorf("init: cannot write %s: %w; choose another place", file, err))
+	}
+	_, err = fmt.Fprintf(p.stdout, "%s: change what you like, then 'dmebench sweep %s --dry-run' shows what it comes to\n", file, file)
+	return err
+}
+
+func isYAML(name string) bool {
+	ext := strings.ToLower(filepath.Ext(name))
+	return ext == ".yaml" || ext == ".yml"
+}
+
+// coordinatorCommand is a sweep across hosts, under the name that goes with agents.
+func (p *program) coordinatorCommand() *cli.Command {
+	sweep := p.sweepCommand()
+	return &cli.Command{
+		Name:  "coordinator",
+		Usage: "an experiment from a YAML file across other hosts, on each of which an agent runs; ends with its report",
+		Description: "The same experiment file runs on one host by 'dmebench sweep' and on many by this command, without\n" +
+			"a change. It finds the agents at a NATS server, shows where the nodes are going to be, runs what is\n" +
+			"missing, and writes the report. The same command again continues where an interrupted one ended.\n\n" +
+			"On every host runs 'dmebench agent'; 'dmebench broker' serves the NATS server, or any other does that\n" +
+			"has JetStream. docs/testbed.md begins at the beginning.",
+		Flags: sweep.Flags,
+		Action: func(c *cli.Context) error {
+			if !c.IsSet("agents") {
+				return usage("coordinator: --agents is missing: at which NATS server are the agents? 'dmebench sweep' runs on this host alone")
+			}
+			return p.sweep(c)
+		},
+	}
 }

@@ -18,9 +18,15 @@
 package experiment
 
 import (
+	"bytes"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -277,4 +283,53 @@ func (d *document) schedules(f *File) {
 			d.add(d.line(path...), "fault %q: no kill of %s stands before it", x, x.Whom())
 		}
 	}
+}
+
+//go:embed template.yaml
+var template []byte
+
+// Template returns an experiment file to begin with, in which every key is
+// explained; file is what it is going to be called. The error says why the name
+// cannot be that of a folder.
+func Template(name, file string) ([]byte, error) {
+	if !folder.MatchString(name) {
+		return nil, fmt.Errorf("name %q becomes a folder: want letters, digits, '.', '_' and '-', at most 64, the first a letter or digit", name)
+	}
+	text := bytes.ReplaceAll(template, []byte("NAME"), []byte(name))
+	return bytes.ReplaceAll(text, []byte("sweep FILE"), []byte("sweep "+file)), nil
+}
+
+// noteProgram notes the contents of the files that a command names whose processes
+// are nodes: results are continued only while these are the same. What they use in
+// turn is not known.
+func (p *Plan) noteProgram(e result.Entry) {
+	if !foreign.Is(e.Name) {
+		return
+	}
+	words, err := foreign.Split(e.Set[foreign.CommandOption])
+	if err != nil {
+		return // which is told elsewhere
+	}
+	for _, name := range words {
+		if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		if sum, err := digestFile(name); err == nil {
+			p.Files[name] = sum
+		}
+	}
+}
+
+// digestFile is digest of a file that may be large.
+func digestFile(name string) (string, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
 }

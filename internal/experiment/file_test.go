@@ -4,16 +4,19 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"golang.org/x/tools/txtar"
+
+	"dmebench/algorithms/catalog"
 	"dmebench/internal/exit"
 	"dmebench/internal/golden"
+	"dmebench/internal/run"
 	"dmebench/result"
-
-	"golang.org/x/tools/txtar"
 )
 
 // TestFaults compares everything that the program says about faulty files, to
@@ -204,4 +207,99 @@ func FuzzParse(f *testing.F) {
 func fewRuns(f File) bool {
 	return f.Repetitions*len(f.Algorithms)*len(f.Nodes)*len(f.Transports)*len(f.Workloads) <= 100 &&
 		!slices.ContainsFunc(f.Nodes, func(n int) bool { return n > 1000 })
+}
+
+// disabled is a key, or an entry of a list, that is commented out.
+var disabled = regexp.MustCompile(`(?m)^( *)#( *- |[a-z])`)
+
+// faulty are faults that the algorithms of the template do not bear.
+var faulty = regexp.MustCompile(`(?m)^.*(faults: \[|resource:).*\n`)
+
+func TestTemplate(t *testing.T) {
+	text, err := Template("mine", "mine.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(text), "NAME") || !strings.Contains(string(text), "dmebench sweep mine.yaml --dry-run") {
+		t.Errorf("the name is not everywhere:\n%s", text)
+	}
+	f, err := Parse("mine.yaml", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p, err := f.Expand(catalog.All(), nil); err != nil || f.Name != "mine" || len(p.Cells) != 3*3*2*6 {
+		t.Errorf("%v", err)
+	}
+	// With everything that is commented out it is valid too.
+	text = []byte(disabled.ReplaceAllString(string(text), "$1$2"))
+	if f, err = Parse("all.yaml", text); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	if f, err = Parse("all.yaml", faulty.ReplaceAll(text, nil)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Expand(catalog.All(), nil); err != nil {
+		t.Error(err)
+	}
+}
+
+// Whoever adds a key explains it in the template.
+func TestTemplateHasEveryKey(t *testing.T) {
+	text := string(template)
+	for _, of := range []any{result.Experiment{}, result.Entry{}, result.Workload{}, result.Axis{}} {
+		for i, typ := 0, reflect.TypeOf(of); i < typ.NumField(); i++ {
+			key := typ.Field(i).Tag.Get("yaml")
+			if !regexp.MustCompile(`(?m)(^#?|[{,] ?|^# +)` + key + `(:|  |, )`).MatchString(text) {
+				t.Errorf("%s: the template does not have %s", typ.Name(), key)
+			}
+		}
+	}
+}
+
+func TestTemplateRefusesAName(t *testing.T) {
+	for _, name := range []string{"", "a/b", "-x", "two words"} {
+		if _, err := Template(name, "x.yaml"); err == nil {
+			t.Errorf("%q is no folder, and was taken", name)
+		}
+	}
+}
+
+// A sweep does not continue with the results of a program that has changed since.
+func TestPlanKnowsItsPrograms(t *testing.T) {
+	script := filepath.Join(t.TempDir(), "node.py")
+	plan := func(text, command string) *Plan {
+		t.Helper()
+		if err := os.WriteFile(script, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		f, err := Parse("x.yaml", []byte(`schema_version: 1
+name: x
+algorithms: [ricart-agrawala, {name: exec, set: {command: '`+command+`'}}]
+nodes: [2]
+transports: [tcp]
+workloads: [{name: saturate, requests_per_node: 5}]
+repetitions: 1
+`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := f.Expand(run.Catalog(catalog.All()), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	first := plan("one", "python3 -u "+script)
+	if c := first.Cells[1]; c.Label != "exec:node.py" || c.Spec.Algorithm != "exec:node.py" {
+		t.Errorf("the cell is %q, of %s", c.Label, c.Spec.Algorithm)
+	}
+	if again := plan("one", "python3 -u "+script); again.digest() != first.digest() {
+		t.Error("the same program makes another plan")
+	}
+	if other := plan("two", "python3 -u "+script); other.digest() == first.digest() {
+		t.Error("another program makes the same plan")
+	}
+	if len(first.Files) != 1 {
+		t.Errorf("files: %v", first.Files)
+	}
 }

@@ -1,3 +1,35 @@
+// Package foreign runs nodes of a mutual exclusion algorithm that are written in
+// other languages, as processes of their own.
+//
+// A node reads JSON from its standard input and writes JSON to its standard
+// output, one message a line, as the nodes of Maelstrom do
+// (https://github.com/jepsen-io/maelstrom/blob/main/doc/protocol.md):
+//
+//	{"src": "n1", "dest": "n2", "body": {"type": "REQUEST", "clock": 7}}
+//
+// Nodes are called n1, n2, … nN. The client of node n3 is c3: it is the local
+// process that asks for the critical section. What passes between the two is
+//
+//	c3 → n3   init      node_id, node_ids, msg_id; once, before anything else
+//	n3 → c3   init_ok   in_reply_to
+//	c3 → n3   request   msg_id: the local process asks for the critical section
+//	n3 → c3   entered   in_reply_to: it may enter; "clock" is the request's time stamp, if it has one
+//	c3 → n3   release   msg_id: it leaves
+//	n3 → c3   released  in_reply_to
+//	c3 → n3   stop      no more requests will come; only where init_ok said "stop": true
+//
+// A client has one call under way at a time: it asks again only after released.
+// Everything that a node addresses to another node is carried to that node as it
+// is, over the network of the run; its type is what messages are counted by.
+//
+// [Algorithm] describes such nodes to everything that looks at algorithms. A
+// [Child] is the process of one node, and a [Host] what it lives in. A process
+// that breaks the protocol ends the run, with an error that names the node and the
+// line; one that enters when it was not asked is a violation of mutual exclusion.
+//
+// What goes on in the process cannot be seen: its schedules cannot be searched,
+// its steps not be simulated or replayed, and that it is idle is found out from
+// outside, see [Child.idle].
 package foreign
 
 import (
@@ -6,7 +38,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"dmebench/dme"
@@ -182,3 +217,83 @@ func (n *Node) Receive(_ dme.NodeID, _ dme.Message, out *dme.Outbox) {
 
 // State shows nothing: it is in another process.
 func (n *Node) State(*dme.Visitor) {}
+
+// Launcher starts processes that end with the process that this is, in whatever way
+// that ends. On Linux the kernel sees to it, but what it calls the parent is the
+// thread that has started a process: the launcher has one for itself.
+type Launcher struct {
+	jobs chan func()
+}
+
+// NewLauncher returns a launcher.
+func NewLauncher() *Launcher {
+	l := &Launcher{jobs: make(chan func())}
+	go func() {
+		runtime.LockOSThread() // and never unlocked: the thread ends with the launcher
+		for job := range l.jobs {
+			job()
+		}
+	}()
+	return l
+}
+
+func (l *Launcher) start(cmd *exec.Cmd) (err error) {
+	done := make(chan struct{})
+	l.jobs <- func() {
+		err = cmd.Start()
+		close(done)
+	}
+	<-done
+	return err
+}
+
+// Close ends the launcher, once the processes that it has started have ended.
+func (l *Launcher) Close() { close(l.jobs) }
+
+// Types numbers the types of messages as kinds, in the order in which they are
+// first met. There are as many counters as there are kinds: the last one is for all
+// types that come later. The zero value is ready for use.
+type Types struct {
+	mu    sync.Mutex
+	names []string
+}
+
+// Kind returns the number of a type.
+func (t *Types) Kind(name []byte) dme.Kind {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for i, known := range t.names {
+		if known == string(name) {
+			return dme.Kind(i + 1)
+		}
+	}
+	if len(t.names) >= dme.MaxKinds-1 {
+		if len(t.names) < dme.MaxKinds {
+			t.names = append(t.names, otherTypes)
+		}
+		return dme.MaxKinds
+	}
+	t.names = append(t.names, string(name))
+	return dme.Kind(len(t.names))
+}
+
+// Names returns the types, that of kind 1 first.
+func (t *Types) Names() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Clone(t.names)
+}
+
+// Union lists types that several have met, each once and in the order of their names.
+// Where there are more than counters, what is left over is one, the last.
+func Union(names []string) []string {
+	names = slices.Clone(names)
+	slices.Sort(names)
+	names = slices.Compact(names)
+	all := len(names)
+	names = slices.DeleteFunc(names, func(name string) bool { return name == otherTypes })
+	if len(names) < all || all > dme.MaxKinds {
+		names = append(names[:min(len(names), dme.MaxKinds-1)], otherTypes)
+	}
+	return names
+}

@@ -2,6 +2,7 @@ package foreign
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -156,4 +157,111 @@ func ReadFrame(frame []byte) (kind, body []byte, err error) {
 	}
 	end := 2 + int(frame[1])
 	return frame[2:end], frame[end:], nil
+}
+
+// Split divides a command into words as a shell does: at spaces, but for those
+// between quotes or after a backslash. Nothing is expanded. There is at least one
+// word.
+func Split(command string) ([]string, error) {
+	var words []string
+	var word strings.Builder
+	inside := false // a word, which may be empty between quotes
+	var quote rune  // the one that is open
+	escaped := false
+	for _, r := range command {
+		switch {
+		case r == 0:
+			return nil, errors.New("holds a zero byte")
+		case escaped:
+			if quote == '"' && !strings.ContainsRune("\"\\$`\n", r) {
+				word.WriteByte('\\')
+			}
+			word.WriteRune(r)
+			escaped = false
+		case quote == '\'' && r != quote:
+			word.WriteRune(r)
+		case r == '\\':
+			escaped, inside = true, true
+		case r == quote:
+			quote = 0
+		case quote != 0:
+			word.WriteRune(r)
+		case r == '\'' || r == '"':
+			quote, inside = r, true
+		case strings.ContainsRune(" \t\r\n", r):
+			if inside {
+				words = append(words, word.String())
+				word.Reset()
+				inside = false
+			}
+		default:
+			word.WriteRune(r)
+			inside = true
+		}
+	}
+	switch {
+	case quote != 0:
+		return nil, errors.New("a quote is not closed")
+	case escaped:
+		return nil, errors.New("nothing follows the last backslash")
+	}
+	if inside {
+		words = append(words, word.String())
+	}
+	if len(words) == 0 || words[0] == "" {
+		return nil, errors.New("names no program")
+	}
+	return words, nil
+}
+
+// Pack puts the body of a message into one of the form that recordings keep: eight
+// bytes in each element of its vector, the last padded with zeros.
+func Pack(body []byte) *dme.Message {
+	m := &dme.Message{Kind: 1, Num: uint64(len(body)), Vec: make([]uint64, (len(body)+7)/8)}
+	for i := range m.Vec {
+		var b [8]byte
+		copy(b[:], body[8*i:])
+		m.Vec[i] = binary.LittleEndian.Uint64(b[:])
+	}
+	return m
+}
+
+// Describe returns the kind of a message that was packed, and the rest of its body as
+// a person reads it, cut short where it is long: number=7 list=[1,2].
+func Describe(m *dme.Message) (kind, rest string) {
+	b := make([]byte, 0, 8*len(m.Vec))
+	for _, x := range m.Vec {
+		b = binary.LittleEndian.AppendUint64(b, x)
+	}
+	b = b[:min(m.Num, uint64(len(b)))]
+	return typeOf(b), excerpt(pairs(b))
+}
+
+// pairs writes the keys of a body and their values, but for its type.
+func pairs(body []byte) (text []byte) {
+	d := json.NewDecoder(bytes.NewReader(body))
+	if _, err := d.Token(); err != nil { // the bracket
+		return nil
+	}
+	for d.More() {
+		key, err := d.Token()
+		var value json.RawMessage
+		if err == nil {
+			err = d.Decode(&value)
+		}
+		if err != nil {
+			return text
+		}
+		if key == "type" {
+			continue
+		}
+		if text != nil {
+			text = append(text, ' ')
+		}
+		text = fmt.Appendf(text, "%s=", key)
+		compact := bytes.NewBuffer(text)
+		_ = json.Compact(compact, value) // it has just been decoded
+		text = compact.Bytes()
+	}
+	return text
 }

@@ -12,6 +12,15 @@
 // A process under test is the test binary itself: its TestMain asks [Is].
 package launch
 
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+)
+
 // Command says what to start.
 type Command struct {
 	Word       string // the hidden sub-command, the process's only argument
@@ -49,3 +58,74 @@ type Process interface {
 // Is reports whether a program with these arguments was started under the
 // hidden sub-command of that word.
 func Is(args []string, word string) bool { return len(args) == 2 && args[1] == word }
+
+// tail is an io.Writer that keeps the beginning and the end of what is written,
+// and no more: a panic says what it is in its first line, a log in its last.
+type tail struct {
+	mu      sync.Mutex
+	head    []byte
+	end     []byte
+	skipped int
+}
+
+const (
+	headBytes = 2 << 10
+	endBytes  = 4 << 10
+)
+
+func (t *tail) Write(b []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	n := len(b)
+	if room := headBytes - len(t.head); room > 0 {
+		k := min(room, len(b))
+		t.head = append(t.head, b[:k]...)
+		b = b[k:]
+	}
+	t.end = append(t.end, b...)
+	if over := len(t.end) - endBytes; over > 0 {
+		t.skipped += over
+		t.end = append(t.end[:0], t.end[over:]...)
+	}
+	return n, nil
+}
+
+func (t *tail) lines() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	text := bytes.Clone(t.head)
+	if t.skipped > 0 {
+		text = fmt.Appendf(text, "\n… %d bytes left out …\n", t.skipped)
+	}
+	text = append(text, t.end...)
+	if len(bytes.TrimSpace(text)) == 0 {
+		return nil
+	}
+	return strings.Split(strings.TrimRight(string(text), "\n"), "\n")
+}
+
+// Parent is whoever has started this process, as seen from inside it.
+type Parent struct {
+	in  *json.Decoder
+	out *json.Encoder
+}
+
+// NewParent returns the parent at the ends of this process's standard input and
+// output.
+func NewParent(stdin io.Reader, stdout io.Writer) *Parent {
+	return &Parent{json.NewDecoder(stdin), json.NewEncoder(stdout)}
+}
+
+// Receive decodes the next value that the parent has sent; io.EOF where it wants
+// this process to leave, or is gone.
+func (p *Parent) Receive(value any) error { return p.in.Decode(value) }
+
+// Send answers the parent. It is called by one goroutine at a time.
+func (p *Parent) Send(value any) error { return p.out.Encode(value) }
+
+// Wait returns when this process is to leave. What the parent sends meanwhile is
+// ignored.
+func (p *Parent) Wait() {
+	for p.in.Decode(new(json.RawMessage)) == nil {
+	}
+}

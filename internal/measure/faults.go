@@ -1,11 +1,15 @@
 package measure
 
 import (
+	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"dmebench/dme"
 	"dmebench/internal/entrylog"
+	"dmebench/internal/noderun"
+	"dmebench/internal/stall"
 	"dmebench/result"
 	"dmebench/workload/fault"
 )
@@ -103,4 +107,80 @@ func diedInside(o *Observation) (entered []int64) {
 		}
 	}
 	return entered
+}
+
+// explain says why a stalled run has stalled.
+func explain(l *result.Liveness, o *Observation, sum *totals) {
+	if o.Standstill == nil {
+		return
+	}
+	s := *o.Standstill
+	if len(s.Losses) == 0 && len(s.Absent) == 0 { // what is sent to a node that is down is lost, too
+		s.Lost = sum.missing(o.Job.Algorithm)
+	}
+	s.Absent = slices.Clone(s.Absent)
+	for i := range s.Absent {
+		o.describe(&s.Absent[i])
+	}
+	l.Why = s.Explain().Lines()
+	for _, e := range s.Edges {
+		l.Waits = append(l.Waits, result.Wait{Node: int(e.Node), For: int(e.For), What: e.What})
+	}
+	l.Waiting = numbers(s.Waiting, func(id dme.NodeID) dme.NodeID { return id })
+	l.Down = numbers(s.Absent, func(a stall.Absent) dme.NodeID { return a.Node })
+}
+
+// describe says when a node was last taken out of the run, and whether the fault
+// sought the token with it.
+func (o *Observation) describe(a *stall.Absent) {
+	for _, s := range slices.Backward(o.Strikes) {
+		if (s.Fault.What == fault.Kill || s.Fault.What == fault.Leave) && slices.Contains(s.Nodes, a.Node) {
+			a.Since = time.Duration(s.At - o.Start)
+			a.Token = a.Token || s.Fault.Role == fault.Token || s.Fault.Role == fault.Holder
+			return
+		}
+	}
+}
+
+func numbers[T any](all []T, of func(T) dme.NodeID) []int {
+	var ids []int
+	for _, x := range all {
+		ids = append(ids, int(of(x)))
+	}
+	return ids
+}
+
+// missing says how many messages of each kind were sent and never handled.
+func (t *totals) missing(a *dme.Algorithm) []string {
+	var all []string
+	for k := range t.Sent {
+		if t.Sent[k] > t.Handled[k] && k > 0 {
+			all = append(all, fmt.Sprintf("%d %s", t.Sent[k]-t.Handled[k], a.KindName(dme.Kind(k))))
+		}
+	}
+	return all
+}
+
+// unmade says that a run was asked for requests that it has not made: their nodes were
+// taken out of it. Where nobody is left who could make them, the run stands still by its
+// faults, however quiet it is. Else it is a warning, since the others have made their
+// share. What a duration cuts off was not asked for.
+func (o *Observation) unmade(r *result.Result) {
+	asked, duration := uint64(o.Job.Plan.Requests()), int64(o.Job.Plan.Duration())
+	if r.Status != result.OK && r.Status != result.Violated || o.Partial || len(o.Strikes) == 0 || asked > 0 && r.Requests >= asked {
+		return
+	}
+	told := fmt.Sprintf("%d requests were asked for and %d were made: ", asked, r.Requests)
+	if asked == 0 {
+		told = fmt.Sprintf("%d requests were made: ", r.Requests)
+	}
+	up := func(n noderun.Counts) bool { return noderun.Activity(n.Activity) != noderun.Down }
+	nobody := !slices.ContainsFunc(o.Nodes, up)
+	switch last := o.Strikes[len(o.Strikes)-1].At - o.Start; {
+	case duration > 0 && !(nobody && last < duration):
+	case nobody && r.Status == result.OK:
+		r.Status, r.Liveness.Stalled, r.Error = result.Stalled, true, told+"no node is left that could make more"
+	default:
+		r.Warnings = append(r.Warnings, told+"a node that is down, or has left, makes none")
+	}
 }

@@ -3,7 +3,14 @@ package measure
 import (
 	"math"
 	"math/rand/v2"
+	"reflect"
+	"slices"
 	"testing"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"dmebench/internal/entrylog"
 )
 
 // mserTwin evaluates the definition for every cut.
@@ -117,5 +124,110 @@ func TestOutliersAreNoTrend(t *testing.T) {
 		if unsettled < x.least || unsettled > x.most {
 			t.Errorf("%s: %d of %d series are said not to have settled", x.name, unsettled, series)
 		}
+	}
+}
+
+func TestSeries(t *testing.T) {
+	const ms = 1_000_000
+	entry := func(intended, entered, exited int64) entrylog.Entry {
+		at := func(t int64) int64 { return 1000 + t*ms }
+		return entrylog.Entry{Node: 1, Intended: at(intended), Requested: at(intended), Entered: at(entered), Exited: at(exited)}
+	}
+	entries := []entrylog.Entry{
+		entry(0, 0, 1),
+		entry(2, 12, 14),     // waits 10 ms
+		entry(3, 14, 15),     // waits 11 ms
+		entry(15, 999, 1000), // waits through the whole rest
+	}
+	s := newTimeline(entries).series(1000)
+	if s.IntervalNS != 5*ms || len(s.Entries) != 200 {
+		t.Fatalf("%d intervals of %d ns", len(s.Entries), s.IntervalNS)
+	}
+	if got, want := s.Entries[:4], []uint64{1, 0, 1, 1}; !reflect.DeepEqual(got, want) || s.Entries[199] != 1 {
+		t.Errorf("entries %v … %d", got, s.Entries[199])
+	}
+	if got, want := s.Waiting[:5], []int64{2, 2, 0, 1, 1}; !reflect.DeepEqual(got, want) {
+		t.Errorf("waiting %v; want %v", got, want)
+	}
+	if s.Waiting[198] != 1 || s.Waiting[199] != 0 {
+		t.Errorf("waiting at the end %v", s.Waiting[198:])
+	}
+	if p := s.P50NS[2]; p == nil || *p != 10*ms || *s.P99NS[2] != 11*ms || s.P50NS[1] != nil {
+		t.Errorf("waiting times of the third interval: %v, %v; of the second %v", p, s.P99NS[2], s.P50NS[1])
+	}
+	if s := newTimeline(nil).series(0); s != nil {
+		t.Errorf("a run without entries has a course: %+v", s)
+	}
+	// Times may be equal, or far apart.
+	for _, length := range []int64{1, 199, 200, 201, 1 << 62} {
+		if d := interval(length); (length+d-1)/d > mostIntervals || d > 1 && length/(d/2) < mostIntervals/5 {
+			t.Errorf("a run of %d ns in intervals of %d", length, d)
+		}
+	}
+}
+
+func TestQuantiles(t *testing.T) {
+	if quantiles(nil) != nil {
+		t.Error("quantiles of nothing")
+	}
+	upTo := func(n int64) []int64 {
+		x := make([]int64, n)
+		for i := range x {
+			x[i] = n - int64(i)
+		}
+		return x
+	}
+	for _, n := range []int64{1, 2, 9, 10, 11, 999, 1000, 1001} {
+		q := quantiles(upTo(n))
+		rank := func(p float64) int64 { return int64(math.Ceil(p*float64(n) - 1e-9)) }
+		if q.P50 != rank(.5) || q.P90 != rank(.9) || q.P99 != rank(.99) || q.P999 != rank(.999) || q.Max != n ||
+			q.Count != uint64(n) || q.Mean != float64(n+1)/2 {
+			t.Errorf("of 1 to %d: %+v", n, q)
+		}
+	}
+	if q := quantiles([]int64{5, -3}); q.P50 != -3 || q.Mean != 1 || q.Max != 5 {
+		t.Errorf("negative times are times: %+v", q)
+	}
+	if got := mean([]int64{math.MaxInt64, math.MaxInt64}); got != math.MaxInt64 {
+		t.Errorf("mean of the largest times: %v", got)
+	}
+}
+
+func TestHistogram(t *testing.T) {
+	if histogram(nil) != "" || histogram([]int64{-2, -1}) != "" {
+		t.Error("a histogram of nothing")
+	}
+	rng := rand.New(rand.NewPCG(31, 32))
+	for _, largest := range []int64{1, 1000, int64(time.Second), int64(time.Hour), 50 * int64(time.Hour), math.MaxInt64} {
+		x := []int64{-7, largest}
+		for range 1000 {
+			x = append(x, rng.Int64N(largest))
+		}
+		slices.Sort(x)
+		h, err := hdrhistogram.Decode([]byte(histogram(x)))
+		if err != nil {
+			t.Fatalf("up to %d: %v", largest, err)
+		}
+		if h.TotalCount() != 1001 {
+			t.Errorf("up to %d: %d times, want 1001", largest, h.TotalCount())
+		}
+		want := float64(x[1:][500])
+		if largest == math.MaxInt64 {
+			want = min(want, math.MaxInt64/2)
+		}
+		if got := float64(h.ValueAtQuantile(50)); math.Abs(got-want) > 0.001*want+1 {
+			t.Errorf("up to %d: median %v, want %v to three digits", largest, got, want)
+		}
+	}
+}
+
+func TestNumbers(t *testing.T) {
+	for _, x := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+		if number(x) != nil {
+			t.Errorf("%v passes for a number", x)
+		}
+	}
+	if ratio(1, 0) != nil || ratio(math.MaxFloat64, 1e-300) != nil || *ratio(1, 4) != 0.25 {
+		t.Error("ratio")
 	}
 }

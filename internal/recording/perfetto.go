@@ -3,7 +3,11 @@ package recording
 import (
 	"bufio"
 	"encoding/json"
+	"fmt"
 	"io"
+	"maps"
+	"slices"
+	"strings"
 
 	"dmebench/dme"
 )
@@ -163,4 +167,258 @@ func (t *traceWriter) handlers(events []Event, end int64) {
 			}
 		}
 	}
+}
+
+// Mermaid writes the events as a sequence diagram of Mermaid, which many Markdown
+// viewers draw. Time has no length in it: an arrow stands where its message
+// arrives, and a bar on a lifeline is a critical section.
+func Mermaid(w io.Writer, h Header, events []Event) error {
+	out := bufio.NewWriter(w)
+	fmt.Fprintln(out, "sequenceDiagram")
+	for id := 1; id <= h.Nodes; id++ {
+		fmt.Fprintf(out, "  participant n%d as node %d\n", id, id)
+	}
+	inside := make(map[dme.NodeID]bool)
+	leave := func(id dme.NodeID) {
+		if inside[id] { // Mermaid refuses to end what has not begun
+			fmt.Fprintf(out, "  deactivate n%d\n", id)
+			delete(inside, id)
+		}
+	}
+	flight := make(map[uint64]*Event)
+	for i := range events {
+		e := &events[i]
+		switch e.What {
+		case Send:
+			if e.Lost {
+				fmt.Fprintf(out, "  n%d-xn%d: %s (lost)\n", e.Node, e.Peer, mermaidText(e.body()))
+			} else {
+				flight[e.ID] = e
+			}
+		case Receive:
+			delete(flight, e.ID)
+			fmt.Fprintf(out, "  n%d->>n%d: %s\n", e.Peer, e.Node, mermaidText(e.body()))
+		case Lose:
+			delete(flight, e.ID)
+			fmt.Fprintf(out, "  n%d-xn%d: %s (lost)\n", e.Peer, e.Node, mermaidText(e.body()))
+		case Enter:
+			if !inside[e.Node] {
+				inside[e.Node] = true
+				fmt.Fprintf(out, "  activate n%d\n", e.Node)
+			}
+			fmt.Fprintf(out, "  Note over n%d: in the critical section%s\n", e.Node, mermaidText(spaced(e.Stamp)))
+		case Exit:
+			fmt.Fprintf(out, "  Note over n%d: leaves\n", e.Node)
+			leave(e.Node)
+		case Start, SetTimer:
+		default:
+			if e.What == Crash || e.What == Left {
+				leave(e.Node)
+			}
+			fmt.Fprintf(out, "  Note over n%d: %s\n", e.Node, mermaidText(e.Describe()))
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(flight)) {
+		e := flight[id]
+		fmt.Fprintf(out, "  n%d--)n%d: %s (%s)\n", e.Node, e.Peer, mermaidText(e.body()), h.missing())
+	}
+	for _, id := range slices.Sorted(maps.Keys(inside)) {
+		leave(id)
+	}
+	return out.Flush()
+}
+
+// missing says what became of a message that does not arrive.
+func (h *Header) missing() string {
+	if h.Whole {
+		return "lost"
+	}
+	return "on the way"
+}
+
+// mermaidText keeps what Mermaid would read as its own.
+func mermaidText(text string) string {
+	return strings.NewReplacer("#", "#35;", ";", "#59;", "\n", " ").Replace(text)
+}
+
+// shivizPattern is how ShiViz tells an event's host, its vector clock and its text
+// apart.
+const shivizPattern = `(?<host>\S*) (?<clock>{.*})\n(?<event>.*)`
+
+// ShiViz writes the events as a log for ShiViz (https://bestchai.bitbucket.io/shiviz):
+// the pattern in the first line, nothing in the second, which would divide several
+// runs, and two lines for each event. Every host's clock counts its events from 1.
+func ShiViz(w io.Writer, h Header, events []Event) error {
+	out := bufio.NewWriter(w)
+	fmt.Fprintf(out, "%s\n\n", shivizPattern)
+	clocks := make([][]uint64, h.Nodes+1) // by node
+	carried := make(map[uint64][]uint64)  // by message
+	for i := range events {
+		e := &events[i]
+		c := clocks[e.Node]
+		if c == nil {
+			c = make([]uint64, h.Nodes+1)
+			clocks[e.Node] = c
+		}
+		if e.What == Receive && e.ID != 0 {
+			for id, n := range carried[e.ID] { // nothing, where it was sent before
+				c[id] = max(c[id], n)
+			}
+		}
+		c[e.Node]++
+		if e.What == Send && e.ID != 0 {
+			carried[e.ID] = append([]uint64(nil), c...)
+		}
+		fmt.Fprintf(out, "node%d {", e.Node)
+		comma := ""
+		for id, n := range c {
+			if n > 0 {
+				fmt.Fprintf(out, `%s"node%d":%d`, comma, id, n)
+				comma = ","
+			}
+		}
+		fmt.Fprintf(out, "}\n%s\n", e.shivizText(h.Clock))
+	}
+	return out.Flush()
+}
+
+func (e *Event) shivizText(c Clock) string {
+	if c == Steps {
+		return e.Describe()
+	}
+	return e.Describe() + " at " + Milliseconds(e.At) + " ms"
+}
+
+// Step is what calls a handler, and what the handler does.
+type Step struct {
+	Event
+	Effects []Event
+}
+
+// StepsOf groups events to steps, in the order in which these began. Effects of a
+// step that began earlier stand alone, in a step without an event.
+func StepsOf(events []Event) []Step {
+	var all []Step
+	at := make(map[dme.NodeID]int) // each node's last step
+	for _, e := range events {
+		k, began := at[e.Node]
+		switch {
+		case e.Begins():
+			at[e.Node] = len(all)
+			all = append(all, Step{Event: e})
+		case began:
+			all[k].Effects = append(all[k].Effects, e)
+		default:
+			at[e.Node] = len(all)
+			all = append(all, Step{Event: Event{At: e.At, Node: e.Node}, Effects: []Event{e}})
+		}
+	}
+	return all
+}
+
+// Describe tells a step in a line.
+func (s *Step) Describe() string {
+	line := fmt.Sprintf("node %d ", s.Node)
+	switch s.What {
+	case "":
+		line += "goes on"
+	case Receive:
+		line = fmt.Sprintf("%s %d→%d%s arrives", s.Kind, s.Peer, s.Node, spaced(s.Message))
+		if s.Copy {
+			line += " (a copy)"
+		}
+	case Lose:
+		line = fmt.Sprintf("%s %d→%d%s is lost", s.Kind, s.Peer, s.Node, spaced(s.Message))
+	default:
+		line += s.Event.Describe()
+	}
+	var parts []string
+	for i := 0; i < len(s.Effects); i++ {
+		switch e := &s.Effects[i]; e.What {
+		case Send:
+			// What is sent to several in a row is told once.
+			ways := e.way()
+			for i+1 < len(s.Effects) {
+				next := &s.Effects[i+1]
+				if next.What != Send || next.Kind != e.Kind || next.Message != e.Message {
+					break
+				}
+				ways += " " + next.way()
+				i++
+			}
+			parts = append(parts, e.Kind+" "+ways+spaced(e.Message))
+		case Enter:
+			parts = append(parts, fmt.Sprintf("node %d enters%s", e.Node, spaced(e.Stamp)))
+		case SetTimer:
+			parts = append(parts, fmt.Sprintf("timer %d set to %v", e.timer(), duration(e.Delay)))
+		case Refuse:
+			parts = append(parts, "refused, "+e.Reason)
+		case Left:
+			parts = append(parts, fmt.Sprintf("node %d has left", e.Node))
+		}
+	}
+	if parts != nil {
+		line += ": " + strings.Join(parts, ", ")
+	}
+	return line
+}
+
+func (e *Event) way() string {
+	if e.Lost {
+		return fmt.Sprintf("%d→%d (lost)", e.Node, e.Peer)
+	}
+	return fmt.Sprintf("%d→%d", e.Node, e.Peer)
+}
+
+func spaced(text string) string {
+	if text == "" {
+		return ""
+	}
+	return " " + text
+}
+
+// Summary says in a line what a recording is of.
+func (h *Header) Summary() string {
+	text := fmt.Sprintf("%s, %d nodes", h.Algorithm, h.Nodes)
+	if h.Transport != "" {
+		text += " over " + h.Transport
+	}
+	if h.Workload != "" {
+		text += ", workload " + h.Workload
+	}
+	if h.Seed != 0 {
+		text += fmt.Sprintf(", seed %d", h.Seed)
+	}
+	return text
+}
+
+// Milliseconds prints a time of a recording.
+func Milliseconds(ns int64) string { return fmt.Sprintf("%.3f", float64(ns)/1e6) }
+
+// Text writes the events as a person reads them, one step on each line, with its
+// number and, where it was measured, its time in milliseconds.
+func Text(w io.Writer, h Header, events []Event) error {
+	out := bufio.NewWriter(w)
+	steps := StepsOf(events)
+	measured := h.Clock != Steps
+	width := 0
+	if measured {
+		fmt.Fprintf(out, "%s; times in ms\n", h.Summary())
+		if len(steps) > 0 {
+			width = len(Milliseconds(steps[len(steps)-1].At))
+		}
+	}
+	number := 0
+	for i := range steps {
+		if steps[i].What == Start && steps[i].Effects == nil {
+			continue // as in a picture
+		}
+		number++
+		fmt.Fprintf(out, "%4d. ", number)
+		if measured {
+			fmt.Fprintf(out, "%*s  ", width, Milliseconds(steps[i].At))
+		}
+		fmt.Fprintln(out, steps[i].Describe())
+	}
+	return out.Flush()
 }

@@ -7,9 +7,10 @@ import (
 	"strconv"
 	"strings"
 
-	"dmebench/internal/suggest"
-
 	"dmebench/dme"
+	"dmebench/internal/foreign"
+	"dmebench/internal/resource"
+	"dmebench/internal/suggest"
 	"dmebench/transport"
 	"dmebench/transport/link"
 	"dmebench/transport/nats"
@@ -243,4 +244,53 @@ func validProcs(s string) error {
 		return errors.New("not a number from 0 to 1024")
 	}
 	return nil
+}
+
+// Resources lists the shared resources that critical sections can use.
+func Resources() []string { return []string{resource.NATS} }
+
+// checkResource refuses a shared resource that is not there, and one in virtual time:
+// its server answers in real time.
+func (j *Job) checkResource() error {
+	switch {
+	case j.Spec.Resource == "":
+		return nil
+	case !slices.Contains(Resources(), j.Spec.Resource):
+		return suggest.Unknown("resource", j.Spec.Resource, Resources(), "there is "+strings.Join(Resources(), ", "))
+	case !j.Network.Real():
+		return &CannotRun{
+			Resource: true,
+			Why:      fmt.Errorf("resource %s is for real networks: %s runs in virtual time", j.Spec.Resource, j.Network.Name),
+			advice:   "leave --resource out: a simulation sees every overlap by itself",
+		}
+	}
+	return nil
+}
+
+// Setting is what predictions for the job's run depend on, but for T: that is
+// known of a simulation, and measured in a network.
+func (j *Job) Setting() dme.Setting {
+	return dme.Setting{
+		Nodes: j.Spec.Nodes, Options: j.Options, System: j.System,
+		E: j.Plan.MeanHold(), Rate: j.Plan.OfferedRate(), Variability: j.Plan.HoldVariability(),
+	}
+}
+
+// Runnable is Lookup for whoever runs algorithms over networks: it also finds the one
+// whose nodes are programs in other languages.
+func (c Catalog) Runnable(name string) (*dme.Algorithm, error) {
+	if foreign.Is(name) {
+		return foreign.Algorithm(name), nil
+	}
+	return c.Lookup(name)
+}
+
+// checkForeign refuses what nodes in other languages cannot do.
+func (j *Job) checkForeign() error {
+	if !foreign.Is(j.Algorithm.Name) || j.Network.Real() {
+		return nil
+	}
+	return &CannotRun{Why: fmt.Errorf("%s: nodes in other languages are processes that take their own time; "+
+		"%s has virtual time, which only nodes of this program can live in", j.Algorithm.Name, j.Network.Name),
+		advice: "choose --transport tcp, udp or nats"}
 }

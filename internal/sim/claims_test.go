@@ -1,18 +1,28 @@
 package sim
 
 import (
+	"context"
+	"encoding/json"
+	"fmt"
 	"maps"
 	"math"
+	"slices"
 	"testing"
 	"time"
 
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+
 	"dmebench/algorithms/carvalhoroucairol"
+	"dmebench/algorithms/centralized"
 	"dmebench/algorithms/chaudhurikaraata"
 	"dmebench/algorithms/lodhakshemkalyani"
 	"dmebench/algorithms/maekawa"
 	"dmebench/algorithms/raymond"
+	"dmebench/algorithms/ricartagrawala"
 	"dmebench/algorithms/singhal"
 	"dmebench/dme"
+	"dmebench/internal/measure"
 	"dmebench/result"
 )
 
@@ -107,5 +117,151 @@ func TestHotSpotClaims(t *testing.T) {
 		if got > 0.9*want {
 			t.Errorf("%s: %s %q: %v, want much less than %v", x.algorithm.Name, x.quantity, x.formula, got, want)
 		}
+	}
+}
+
+// The node with the resource is a server, so that queueing theory says how long
+// requests wait on average: M/D/1, and M/G/1 where critical sections are
+// exponential. The interval over the seeds holds what it says. There are many
+// nodes with few requests each: if each made its share of them, the load would
+// taper off, and the mean come out 3% short at a low rate and 18% at a high one.
+func TestWaitingIsThatOfAQueue(t *testing.T) {
+	const (
+		nodes      = 1000
+		requests   = 40 * nodes
+		seeds      = 10
+		confidence = 0.99
+	)
+	a := centralized.Algorithm()
+	for _, cs := range []string{"1ms", "exp:1ms"} {
+		for _, busy := range []float64{0.3, 0.6, 0.9} {
+			t.Run(fmt.Sprintf("%s at %v", cs, busy), func(t *testing.T) {
+				t.Parallel()
+				spec := result.Spec{Nodes: nodes, Workload: "poisson", CS: cs, Requests: requests, TotalRate: busy / 3e-3, Warmup: "0"}
+				s := resolve(t, spec, a).Setting()
+				s.T = time.Millisecond
+				i := slices.IndexFunc(a.Claims, func(c dme.Claim) bool {
+					_, made := c.Prediction(s)
+					return c.Quantity == dme.WaitingTime && made
+				})
+				if i < 0 {
+					t.Fatal("nothing is claimed")
+				}
+				want, _ := a.Claims[i].Prediction(s)
+				var means []float64
+				for spec.Seed = 1; spec.Seed <= seeds; spec.Seed++ {
+					r := simulate(t, spec, a)
+					if r.Entries != requests {
+						t.Fatalf("%d entries", r.Entries)
+					}
+					means = append(means, r.WaitingTime.Mean/1e9)
+				}
+				mean, deviation := stat.MeanStdDev(means, nil)
+				half := distuv.StudentsT{Sigma: 1, Nu: seeds - 1}.Quantile((1+confidence)/2) * deviation / math.Sqrt(seeds)
+				if math.Abs(mean-want) > half {
+					t.Errorf("%.6f ± %.6f s, want %.6f", mean, half, want)
+				}
+				if half > 0.1*want {
+					t.Errorf("± %.0f%% says nothing", 100*half/want)
+				}
+				t.Logf("%.4f ± %.4f of what is predicted", mean/want, half/want)
+			})
+		}
+	}
+}
+
+// Gauges are read where that is asked for, and change nothing in the run.
+func TestGauges(t *testing.T) {
+	spec := result.Spec{Nodes: 8, Requests: 240, Set: map[string]string{"delay": "uniform"}}
+	for _, a := range []*dme.Algorithm{chaudhurikaraata.Algorithm(), ricartagrawala.Algorithm()} {
+		spec.Algorithm = a.Name
+		spec.Set["gauges"] = "off"
+		plain := simulate(t, spec, a)
+		spec.Set["gauges"] = "on"
+		gauged := simulate(t, spec, a)
+		for _, g := range a.Gauges {
+			if _, ok := plain.Figures[g.Quantity.ID]; ok {
+				t.Errorf("%s: %s was measured although nobody asked", a.Name, g.Quantity)
+			}
+			// Requests overlap, so that no change of plane can be told from another.
+			if _, ok := gauged.Figures[g.Quantity.ID]; ok == (g.Quantity == chaudhurikaraata.PlaneChange) {
+				t.Errorf("%s: %s was measured: %v", a.Name, g.Quantity, ok)
+			}
+		}
+		if a.Name == "chaudhuri-karaata" && gauged.Figures["privileged-planes"] != 1 {
+			t.Errorf("%v", gauged.Figures)
+		}
+		plain.Figures, gauged.Figures, plain.Spec, gauged.Spec = nil, nil, result.Spec{}, result.Spec{}
+		one, _ := json.Marshal(plain)
+		other, _ := json.Marshal(gauged)
+		if string(one) != string(other) {
+			t.Errorf("%s: the run is another one:\n%s\n%s", a.Name, one, other)
+		}
+	}
+}
+
+// Readers are in the critical section together, writers alone.
+func TestReadersShareTheCriticalSection(t *testing.T) {
+	for _, delay := range []string{"constant", "uniform", "exponential"} {
+		for _, readers := range []string{"0", "0.7", "1"} {
+			job := resolve(t, result.Spec{Nodes: 8, Requests: 800, CS: "2ms", Set: map[string]string{
+				"readers": readers, "delay": delay, "fifo": "false",
+			}}, ricartagrawala.ReadersWriters())
+			o, err := observe(context.Background(), job, Options{})
+			if err != nil || o.Status != result.OK {
+				t.Fatalf("%s %s: %v", o.Status, o.Error, err)
+			}
+			reading, together := 0, 0
+			for i, e := range o.Entries {
+				if e.Shared {
+					reading++
+				}
+				for _, f := range o.Entries[:i] {
+					if e.Entered >= f.Exited || f.Entered >= e.Exited {
+						continue
+					}
+					together++
+					if !e.Shared || !f.Shared {
+						t.Fatalf("%+v and %+v overlap", e, f)
+					}
+				}
+			}
+			if (reading > 0) != (readers != "0") || (reading < 800) != (readers != "1") || (together > 0) != (readers != "0") {
+				t.Errorf("readers=%s: %d of 800 entries are readers', %d pairs overlap", readers, reading, together)
+			}
+			if r := measure.Result(o); r.Safety.Violations != 0 || r.Status != result.OK {
+				t.Errorf("readers=%s, delay=%s: %s, %d violations", readers, delay, r.Status, r.Safety.Violations)
+			}
+		}
+	}
+}
+
+// careless takes every request for a reader's.
+type careless struct{ dme.System }
+
+func (c careless) Node(id dme.NodeID) dme.Node {
+	n := c.System.Node(id)
+	return carelessNode{n, n.(dme.SharedRequester)}
+}
+
+type carelessNode struct {
+	dme.Node
+	dme.SharedRequester
+}
+
+func (c carelessNode) Request(out *dme.Outbox) { c.RequestShared(out) }
+
+// A writer among readers is a violation, which both the witness and the times
+// show.
+func TestWriterAmongReadersIsAViolation(t *testing.T) {
+	a := ricartagrawala.ReadersWriters()
+	prepare := a.Prepare
+	a.Prepare = func(c dme.Config) (dme.System, error) {
+		sys, err := prepare(c)
+		return careless{sys}, err
+	}
+	r := simulate(t, result.Spec{Nodes: 4, Requests: 80, CS: "2ms", Set: map[string]string{"readers": "0.5"}}, a)
+	if r.Status != result.Violated || r.Safety.Violations == 0 {
+		t.Errorf("status %s, %d violations", r.Status, r.Safety.Violations)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"maps"
 	"strings"
 	"testing"
@@ -15,8 +16,10 @@ import (
 	"dmebench/algorithms/suzukikasami"
 	"dmebench/algorithms/tokenring"
 	"dmebench/dme"
+	"dmebench/internal/live"
 	"dmebench/internal/run"
 	"dmebench/result"
+	"dmebench/workload"
 )
 
 // TestEveryWorkload runs the workloads over all kinds of delay, twice each, and
@@ -240,5 +243,76 @@ func TestThousandsOfNodes(t *testing.T) {
 	r = simulate(t, result.Spec{Nodes: 1000, Requests: 1000 / slower}, ricartagrawala.Algorithm())
 	if r.Status != result.OK || *r.Messages.PerCS != 1998 {
 		t.Errorf("status %s (%s), %v messages per CS", r.Status, r.Error, *r.Messages.PerCS)
+	}
+}
+
+// TestLongDurations runs with the longest durations that there may be: none of
+// what is added up or multiplied of them leaves 64 bits, which would look like a
+// stall.
+func TestLongDurations(t *testing.T) {
+	longest := workload.MaxDuration.String()
+	for _, s := range []result.Spec{
+		{Nodes: 5000, Requests: 20, CS: longest},
+		{Nodes: 3, Requests: 20, CS: "exp:" + longest, StallAfter: result.Duration(workload.MaxDuration)},
+		{Nodes: 3, Requests: 30, CS: longest, Set: map[string]string{"think": "exp:" + longest}},
+		{Nodes: 3, Workload: "poisson", Rate: 1e-5, Duration: result.Duration(workload.MaxDuration)},
+	} {
+		r := simulate(t, s, centralized.Algorithm())
+		if r.Status != result.OK || s.Requests > 0 && r.Entries != uint64(s.Requests) {
+			t.Errorf("%+v: %s after %d entries: %s", s, r.Status, r.Entries, r.Error)
+		}
+	}
+}
+
+// TestLongerDurations refuses more than that before anything is simulated.
+func TestLongerDurations(t *testing.T) {
+	const long = "2562047h"
+	a := centralized.Algorithm()
+	for _, s := range []result.Spec{
+		{CS: long},
+		{CS: "exp:" + long},
+		{Set: map[string]string{"think": long}},
+		{Workload: "burst", Set: map[string]string{"window": long}},
+		{StallAfter: 1 << 62},
+		{Duration: 1 << 62},
+	} {
+		s.Algorithm, s.Nodes, s.Transport = a.Name, 3, result.Sim
+		if _, err := run.Resolve(s, run.Catalog{a}, nil); err == nil || !strings.Contains(err.Error(), "2400h0m0s") {
+			t.Errorf("%+v: error %v", s, err)
+		}
+	}
+}
+
+// An interrupted simulation tells what was measured until then, if it is asked to.
+func TestAnInterruptedSimulation(t *testing.T) {
+	job := resolve(t, result.Spec{Nodes: 5, Requests: 1 << 22}, suzukikasami.Algorithm())
+	for _, partial := range []bool{true, false} {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		var seen live.State
+		r, err := RunWith(ctx, job, Options{Partial: partial, Progress: func(look func() live.State) {
+			if seen = look(); seen.Entries > 10000 {
+				cancel()
+			}
+		}})
+		if !partial {
+			if !errors.Is(err, context.Canceled) || r != nil {
+				t.Errorf("result %v, error %v", r, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Status != result.Failed || !r.Partial || r.Error != "interrupted" || r.Entries < seen.Entries || r.Throughput == nil {
+			t.Errorf("status %s, partial %v, error %q, %d entries", r.Status, r.Partial, r.Error, r.Entries)
+		}
+		p50, ok := seen.Waits.Quantile(0.5)
+		if off := p50 - r.WaitingTime.P50; !ok || off > p50/10 || off < -p50/10 {
+			t.Errorf("median shown %d, measured %d", p50, r.WaitingTime.P50)
+		}
+		if seen.Of != 1<<22 || seen.Elapsed <= 0 || seen.Duration != 0 || seen.Waiting < 1 || seen.Waiting > 5 {
+			t.Errorf("shown %d of %d, after %v of %v, %d waiting", seen.Entries, seen.Of, seen.Elapsed, seen.Duration, seen.Waiting)
+		}
 	}
 }

@@ -10,9 +10,11 @@ import (
 	"dmebench/internal/entrylog"
 	"dmebench/internal/eventlog"
 	"dmebench/internal/localprocess"
+	"dmebench/internal/measure"
 	"dmebench/internal/noderun"
 	"dmebench/internal/run"
 	"dmebench/result"
+	"dmebench/workload"
 )
 
 // maxEntries bounds the memory for entries, of all nodes together.
@@ -328,4 +330,88 @@ func (v env) Leave(_ dme.NodeID, shared bool) {
 	v.s.witness.leave(shared)
 	v.s.countExit()
 	v.s.marks.exit(v.s)
+}
+
+// mostMarks bounds the memory for marks. Where there would be more, every other is
+// forgotten.
+const mostMarks = 128
+
+// marks counts, at exits from the given warm-up on, what was sent until then. Where
+// nodes ask again at their exits it does so once a round: only over whole rounds does
+// what a system repeats have the same mean wherever one begins.
+type marks struct {
+	exits, first, every uint64
+	taken               []measure.Mark
+}
+
+// newMarks returns nil where no warm-up is given: then it is found out later, and
+// nobody knows in time where to count.
+func newMarks(s *simulation) *marks {
+	if s.job.Warmup <= 0 {
+		return nil
+	}
+	m := &marks{first: uint64(s.job.Warmup), every: 1}
+	if s.job.Plan.Drive() == workload.Closed {
+		m.every = uint64(s.job.Spec.Nodes)
+	}
+	return m
+}
+
+// exit counts an exit.
+func (m *marks) exit(s *simulation) {
+	if m == nil {
+		return
+	}
+	if m.exits++; m.exits < m.first || (m.exits-m.first)%m.every != 0 {
+		return
+	}
+	if len(m.taken) == mostMarks {
+		for i := range mostMarks / 2 {
+			m.taken[i] = m.taken[2*i]
+		}
+		m.taken, m.every = m.taken[:mostMarks/2], 2*m.every
+		if (m.exits-m.first)%m.every != 0 {
+			return
+		}
+	}
+	mark := measure.Mark{At: s.now, Exits: m.exits}
+	for i := range s.counters {
+		c := &s.counters[i]
+		for kind := range mark.Sent {
+			mark.Sent[kind] += c.Sent[kind].Load()
+		}
+		mark.Transmissions += c.Transmissions.Load()
+	}
+	m.taken = append(m.taken, mark)
+}
+
+// witness counts who is in the critical section, at the very instants of entry
+// and exit.
+type witness struct {
+	entries    uint64
+	writers    int
+	readers    int
+	violations uint64 // entries that found a conflicting one inside
+}
+
+// enter returns the entry's position among all, from 1.
+func (w *witness) enter(shared bool) (order uint64) {
+	if w.writers > 0 || !shared && w.readers > 0 {
+		w.violations++
+	}
+	if shared {
+		w.readers++
+	} else {
+		w.writers++
+	}
+	w.entries++
+	return w.entries
+}
+
+func (w *witness) leave(shared bool) {
+	if shared {
+		w.readers--
+	} else {
+		w.writers--
+	}
 }

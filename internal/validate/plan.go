@@ -1,9 +1,12 @@
 package validate
 
 import (
+	"cmp"
 	"context"
+	"math"
 	"slices"
 
+	"dmebench/algorithms/quorum"
 	"dmebench/claims"
 	"dmebench/dme"
 	"dmebench/result"
@@ -161,4 +164,90 @@ func (p *plan) predict(q *question, c *condition, nodes int) (float64, bool) {
 		return 0, false
 	}
 	return q.Claim.Prediction(settingOf(job))
+}
+
+// rungs returns count sizes from lo to hi at equal ratios.
+func rungs(count, lo, hi int) []int {
+	var sizes []int
+	for i := range count {
+		step := float64(i) / float64(count-1)
+		sizes = append(sizes, int(math.Round(float64(lo)*math.Pow(float64(hi)/float64(lo), step))))
+	}
+	return sizes
+}
+
+// near returns the sizes that may stand for a rung of a ladder, the nearest
+// first: the rung, and sizes at which the constructions of the field are regular
+// – complete binary trees, projective planes, squares, cubes – up to a factor of √2 away.
+// Beyond manyNodes, where constructing takes long, it is trees, planes and cubes
+// alone.
+func near(rung int) []int {
+	many := rung > manyNodes
+	var sizes []int
+	consider := func(n int) {
+		if away := math.Abs(math.Log2(float64(n) / float64(rung))); n >= 3 && away <= 0.5 {
+			sizes = append(sizes, n)
+		}
+	}
+	if !many {
+		consider(rung)
+	}
+	for n := 4; n <= 2*rung; n *= 2 {
+		if !many {
+			consider(n)
+		}
+		consider(n - 1)
+	}
+	for q := 2; q*q <= 2*rung; q++ { // all three families end before that
+		if quorum.PrimePower(q) > 0 {
+			consider(q*q + q + 1)
+		}
+		if !many {
+			consider(q * q)
+		}
+		consider(q * q * q)
+	}
+	away := func(n int) float64 { return math.Abs(math.Log(float64(n) / float64(rung))) }
+	slices.SortFunc(sizes, func(a, b int) int { return cmp.Or(cmp.Compare(away(a), away(b)), cmp.Compare(a, b)) })
+	return slices.Compact(sizes)
+}
+
+// scaling describes how messages per CS grow, for every algorithm and condition
+// measured at enough sizes.
+func (p *plan) scaling() []claims.Scaling {
+	groups := make(map[place][]*cell)
+	var order []place
+	for _, c := range p.cells {
+		if !c.wide {
+			continue
+		}
+		k := place{c.Spec.Algorithm, result.Settings(c.set), c.Condition, c.Spec.Transport, 0}
+		if groups[k] == nil {
+			order = append(order, k)
+		}
+		groups[k] = append(groups[k], c)
+	}
+	all := []claims.Scaling{}
+	for _, k := range order {
+		cells := groups[k]
+		slices.SortFunc(cells, func(a, b *cell) int { return cmp.Compare(a.Spec.Nodes, b.Spec.Nodes) })
+		x := claims.Scaling{Algorithm: k.algorithm, Set: cells[0].set, Condition: k.condition, Transport: k.network}
+		var s claims.Series
+		for _, c := range cells {
+			var values []float64
+			for _, r := range c.usable(1).Results {
+				if perCS, ok := claims.Mean(dme.MessagesPerCS, r); ok {
+					values = append(values, perCS)
+				}
+			}
+			if len(values) > 0 {
+				s.Add(c.Spec.Nodes, values...)
+				x.Points = append(x.Points, claims.ScalingPointOf(c.Spec.Nodes, values, c.members))
+			}
+		}
+		if s.Scaling(&x) {
+			all = append(all, x)
+		}
+	}
+	return all
 }

@@ -406,3 +406,134 @@ func TestLinearAxes(t *testing.T) {
 		t.Errorf("log scales: %v, %v", x.log, y.log)
 	}
 }
+
+// A figure has the width that is asked for in every format, and its text the size.
+func TestPhysicalSize(t *testing.T) {
+	const millimetres, font = 84.0, 8.0
+	f := figure(3, 3, 7, 13)
+	r, err := f.RenderAs(Size{Width: millimetres * Millimetre, Font: font}, Formats()...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var width, box float64
+	m := regexp.MustCompile(`^<svg [^>]*width="([\d.]+)pt"[^>]*viewBox="0 0 ([\d.]+) `).FindSubmatch(r[SVG])
+	if m == nil {
+		t.Fatalf("no width in %.200s", r[SVG])
+	}
+	width, _ = strconv.ParseFloat(string(m[1]), 64)
+	box, _ = strconv.ParseFloat(string(m[2]), 64)
+	if want := millimetres * Millimetre; width < want-0.01 || width > want+0.01 {
+		t.Errorf("the SVG is %.2f pt wide; want %.2f", width, want)
+	}
+	scale := width / box
+	sizes := make(map[string]bool)
+	for _, m := range fontSize.FindAllStringSubmatch(string(r[SVG]), -1) {
+		size, _ := strconv.ParseFloat(m[1], 64)
+		sizes[fmt.Sprintf("%.1f", size*scale)] = true
+		if size*scale < 0.8*font {
+			t.Errorf("a text of %.1f pt where %v were asked for", size*scale, font)
+		}
+	}
+	if !sizes["8.0"] {
+		t.Errorf("texts of %v pt; want some of %v", sizes, font)
+	}
+	if media := regexp.MustCompile(`/MediaBox \[0 0 238\.1\d? `); !media.Match(r[PDF]) {
+		t.Errorf("the PDF has another size than 238.11 pt: %s", regexp.MustCompile(`/MediaBox[^\]]*]`).Find(r[PDF]))
+	}
+	img, err := png.DecodeConfig(bytes.NewReader(r[PNG]))
+	if inches := float64(img.Width) / dotsPerInch * 25.4; err != nil || inches < 83.5 || inches > 84.5 {
+		t.Errorf("the PNG is %.1f mm wide (%v)", inches, err)
+	}
+}
+
+// A larger text makes lines and markers larger with it.
+func TestLinesGrowWithTheText(t *testing.T) {
+	f := figure(1, 3, 7)
+	small, large := f.lay(Size{Width: 440, Font: 9}), f.lay(Size{Width: 440, Font: 18})
+	if large.scale != 2*small.scale || large.width != small.width/2 {
+		t.Errorf("scales %v and %v, widths %v and %v", small.scale, large.scale, small.width, large.width)
+	}
+}
+
+// Where a paper says it, a figure has no title.
+func TestBare(t *testing.T) {
+	f := figure(1, 3, 7)
+	for _, bare := range []bool{false, true} {
+		titled := false
+		for _, b := range texts(t, f, Size{Bare: bare}) {
+			titled = titled || b.text == f.Title || strings.HasPrefix(b.text, "tcp · saturate")
+		}
+		if titled == bare {
+			t.Errorf("bare: %v, and the title is there: %v", bare, titled)
+		}
+	}
+}
+
+func TestImpossibleSizes(t *testing.T) {
+	for _, s := range []Size{{Width: 50}, {Font: 3}, {Font: 100}, {Width: 84 * Millimetre, Font: 20}, {Width: 1e6}, {Width: -1}, {Font: -1}} {
+		if _, err := figure(1, 3).RenderAs(s, SVG); err == nil || !strings.Contains(err.Error(), "choose") {
+			t.Errorf("%+v: %v", s, err)
+		}
+	}
+}
+
+// spot is a value of two quantities with a horizontal bar.
+func spot(x, left, right float64) Series {
+	p := At(x, 10)
+	p.Left, p.Right = left, right
+	return Series{Label: "a", Role: Spots, Points: []Point{p}}
+}
+
+// An abscissa of a measured number begins at zero, and a bar stretches it a little; as
+// many labels stand there as there is room for.
+func TestAmounts(t *testing.T) {
+	always := func(_, _ tickAt) bool { return true }
+	wide := func(a, b tickAt) bool { return b.fraction-a.fraction > 0.3 }
+	for _, x := range []struct {
+		name     string
+		kind     AxisKind
+		series   []Series
+		fits     func(a, b tickAt) bool
+		min, max float64
+		labels   []string
+	}{
+		{"a number", Amounts, []Series{spot(4, 3, 5)}, always, 0, 5, []string{"0", "1", "2", "3", "4", "5"}},
+		{"little room", Amounts, []Series{spot(4, 3, 5)}, wide, 0, 6, []string{"0", "2", "4", "6"}},
+		{"a bar that towers", Amounts, []Series{spot(4, 3, 500)}, always, 0, 6, []string{"0", "1", "2", "3", "4", "5", "6"}},
+		{"a time", Times, []Series{spot(4e6, 3e6, 5e6)}, always, 0, 5e6, []string{"0", "1", "2", "3", "4", "5"}},
+		{"decades", Amounts, []Series{spot(2, 2, 2), spot(200, 200, 200)}, always, 2, 200, []string{"2", "5", "10", "20", "50", "100", "200"}},
+	} {
+		s := Panel{X: Axis{Label: "x", Kind: x.kind}, Series: x.series}.xScale(x.fits)
+		if s.min != x.min || s.max != x.max || !slices.Equal(labels(s), x.labels) {
+			t.Errorf("%s: %v to %v, %q; want %v to %v, %q", x.name, s.min, s.max, labels(s), x.min, x.max, x.labels)
+		}
+	}
+}
+
+// A horizontal bar is drawn; one that leaves the axis is cut, and the legend says so.
+func TestHorizontalBars(t *testing.T) {
+	draw := func(left, right float64) string {
+		f := Figure{Title: "t", X: Axis{Label: "x", Kind: Amounts}, Y: Axis{Label: "y"}, Series: []Series{spot(4, left, right), spot(5, 0, 0)}}
+		drawn, err := f.Render(SVG)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(drawn[SVG])
+	}
+	strokes := func(svg string) int { // paths that look alike are one element
+		n := 0
+		for _, path := range strings.Split(svg, `<path d="`)[1:] {
+			outline, _, _ := strings.Cut(path, `"`)
+			n += strings.Count(outline, "M")
+		}
+		return n
+	}
+	none, bar, cut := draw(0, 0), draw(3, 5), draw(3, 500)
+	if strokes(bar)-strokes(none) != 4 { // two halves, each with a cap
+		t.Errorf("%d strokes without a bar, %d with one", strokes(none), strokes(bar))
+	}
+	const beyond = "goes on beyond the axis"
+	if !strings.Contains(cut, beyond) || strings.Contains(bar, beyond) {
+		t.Error("a bar that leaves the axis is not told from one that does not")
+	}
+}

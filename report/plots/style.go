@@ -4,7 +4,12 @@ import (
 	"fmt"
 	"image/color"
 	"math"
+	"strings"
+	"unicode"
 
+	xfont "golang.org/x/image/font"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/font/liberation"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
@@ -205,4 +210,133 @@ func star(rays int, turn, inner, radius float64) []vg.Point {
 		points[i] = points[i].Scale(vg.Length(inner))
 	}
 	return points
+}
+
+// Size is how large a figure is drawn. The zero Size is that for a screen: as wide as
+// two of them fit beside one another, with title and subtitle.
+type Size struct {
+	Width float64 // in points, of which an inch has 72; 0 for 440
+	Font  float64 // size of the text at ticks, axes and in the legend, in points; 0 for 9
+	Bare  bool    // without title and subtitle, which a paper says in the caption
+}
+
+// Lines and markers are as large beside the text as they are on a screen, whatever
+// the size of the text. So a drawing is laid out in units of which the text has
+// textSize, and scaled as a whole.
+const (
+	screenWidth  = 440
+	screenMargin = 8
+	bareMargin   = 2
+)
+
+// What a figure needs to be read: letters that can be seen, and room for an axis and
+// what stands beside it.
+const (
+	SmallestFont  = 4.0  // in points
+	LargestFont   = 36.0 // in points
+	FewestLetters = 18   // how many times as wide as its text is high a figure is at least
+	widest        = 5000 // in points, nearly two metres
+)
+
+// Check returns an error that says what a size must be like.
+func (s Size) Check() error {
+	font, width := s.Font, s.Width
+	if font == 0 {
+		font = textSize
+	}
+	if width == 0 {
+		width = screenWidth
+	}
+	switch {
+	case !(font >= SmallestFont && font <= LargestFont):
+		return fmt.Errorf("a text of %.3g pt: choose one of %v to %v pt", font, SmallestFont, LargestFont)
+	case !(width >= FewestLetters*font):
+		return fmt.Errorf("a width of %.3g pt (%.3g mm) leaves no room for a text of %.3g pt: choose at least %.3g mm, or a smaller text",
+			width, width/Millimetre, font, FewestLetters*font/Millimetre)
+	case width > widest:
+		return fmt.Errorf("a width of %.4g pt (%.4g mm): choose at most %.4g mm", width, width/Millimetre, widest/Millimetre)
+	}
+	return nil
+}
+
+// Millimetre is how many points it has.
+const Millimetre = 72 / 25.4
+
+// units returns the width of a drawing and of its margin in its own units, and how
+// many points one of them is.
+func (s Size) units() (width, margin, scale vg.Length) {
+	width, margin, scale = screenWidth, screenMargin, 1
+	if s.Font > 0 {
+		scale = vg.Length(s.Font / textSize)
+	}
+	if s.Width > 0 {
+		width = vg.Length(s.Width)
+	}
+	if s.Bare {
+		margin = bareMargin
+	}
+	return width / scale, margin, scale
+}
+
+// fonts hands out faces of Liberation Sans, which has the widths of Arial and
+// Helvetica: a browser without it sets the same lines.
+type fonts struct{ cache *font.Cache }
+
+func newFonts() fonts { return fonts{font.NewCache(liberation.Collection())} }
+
+func (f fonts) regular(size vg.Length) font.Face { return f.cache.Lookup(sans(), size) }
+
+func (f fonts) bold(size vg.Length) font.Face {
+	b := sans()
+	b.Weight = xfont.WeightBold
+	return f.cache.Lookup(b, size)
+}
+
+func sans() font.Font { return font.Font{Typeface: "Liberation", Variant: "Sans"} }
+
+// printable replaces what the font has no glyph for, and what XML forbids.
+func printable(s string) string {
+	s = strings.NewReplacer(
+		"⌈", "ceil(", "⌉", ")", "⌊", "floor(", "⌋", ")", "∛", "³√", "⋅", "·", "∣", "|", "∈", " in ",
+	).Replace(strings.ToValidUTF8(s, "�"))
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == '\ufffe' || r == '\uffff' {
+			return ' '
+		}
+		return r
+	}, s)
+}
+
+// elide shortens s to the width, ending it in "…".
+func elide(f font.Face, s string, width vg.Length) string {
+	if f.Width(s) <= width {
+		return s
+	}
+	runes := []rune(s)
+	for len(runes) > 0 && f.Width(string(runes)+"…") > width {
+		runes = runes[:len(runes)-1]
+	}
+	return strings.TrimRight(string(runes), " ") + "…"
+}
+
+// separator stands between the parts of a subtitle.
+const separator = " · "
+
+// wrap breaks s into lines of at most the width, between its parts; the last of
+// the allowed lines is elided.
+func wrap(f font.Face, s string, width vg.Length, lines int) []string {
+	var out []string
+	parts := strings.Split(s, separator)
+	for len(parts) > 0 && len(out) < lines-1 {
+		n := 1
+		for n < len(parts) && f.Width(strings.Join(parts[:n+1], separator)) <= width {
+			n++
+		}
+		out = append(out, elide(f, strings.Join(parts[:n], separator), width))
+		parts = parts[n:]
+	}
+	if len(parts) > 0 {
+		out = append(out, elide(f, strings.Join(parts, separator), width))
+	}
+	return out
 }

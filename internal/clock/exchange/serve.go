@@ -1,7 +1,11 @@
 package exchange
 
 import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/binary"
 	"errors"
+	"hash"
 	"net"
 	"net/netip"
 	"time"
@@ -152,4 +156,77 @@ func (p *Port) refuse(count func(*Refused)) bool {
 	defer p.mu.Unlock()
 	count(&p.refused)
 	return false
+}
+
+// A datagram, question or answer, is
+//
+//	kind      1 byte
+//	session   8 bytes: whose question it is, drawn at random by each port
+//	number    8 bytes: of the question, ascending within a session
+//	received  8 bytes: on the clock of the host that answers; 0 in a question
+//	answered  8 bytes: likewise
+//	seal     16 bytes
+//
+// with numbers in network order. The seal is HMAC-SHA-256 with the key of the run,
+// cut to 128 bits (RFC 2104, section 5), over everything before it and the name of
+// the host that answers: a question that is led to another host gets no answer.
+const (
+	sealLength = 16
+	length     = 1 + 4*8 + sealLength
+)
+
+type kind byte
+
+const (
+	isQuestion kind = 0xd1 // of this version of the form
+	isAnswer   kind = 0xd2
+)
+
+// datagram is what one says.
+type datagram struct {
+	kind               kind
+	session, number    uint64
+	received, answered int64
+}
+
+// sealer seals datagrams and opens them. It is not for several goroutines at once.
+type sealer struct {
+	hash hash.Hash
+	sum  [sha256.Size]byte
+	b    [length]byte
+}
+
+func newSealer(key []byte) *sealer { return &sealer{hash: hmac.New(sha256.New, key)} }
+
+// seal returns the datagram, sealed for the host of that name to answer, or by it.
+// The bytes are valid until the next call.
+func (s *sealer) seal(d datagram, by string) []byte {
+	b := append(s.b[:0], byte(d.kind))
+	for _, x := range [...]uint64{d.session, d.number, uint64(d.received), uint64(d.answered)} {
+		b = binary.BigEndian.AppendUint64(b, x)
+	}
+	return append(b, s.of(b, by)...)
+}
+
+// open returns what a datagram says, whoever sealed it; ok is false where it has
+// another form.
+func open(b []byte) (d datagram, ok bool) {
+	if len(b) != length || kind(b[0]) != isQuestion && kind(b[0]) != isAnswer {
+		return d, false
+	}
+	x := func(i int) uint64 { return binary.BigEndian.Uint64(b[1+8*i:]) }
+	return datagram{kind(b[0]), x(0), x(1), int64(x(2)), int64(x(3))}, true
+}
+
+// fits says whether the seal of a datagram is one for the host of that name.
+func (s *sealer) fits(b []byte, by string) bool {
+	n := len(b) - sealLength
+	return hmac.Equal(b[n:], s.of(b[:n], by))
+}
+
+func (s *sealer) of(b []byte, by string) []byte {
+	s.hash.Reset()
+	s.hash.Write(b)
+	s.hash.Write([]byte(by))
+	return s.hash.Sum(s.sum[:0])[:sealLength]
 }
